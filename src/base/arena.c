@@ -1,0 +1,144 @@
+/* arena.c - see arena.h. */
+#include "base/arena.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* Under AddressSanitizer memory that is not handed out is poisoned, and a gap follows each object,
+ * so that an overrun and a use after a rewind are found as they are with malloc. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(ASAN)
+#include <sanitizer/asan_interface.h>
+#define GAP        16
+#define HIDE(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define SHOW(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define GAP        0
+#define HIDE(p, n) ((void)0)
+#define SHOW(p, n) ((void)0)
+#endif
+
+/* Blocks start small (a rank's stream is often a few kilobytes) and double up to MAX_BLOCK. */
+#define MIN_BLOCK ((size_t)16 << 10)
+#define MAX_BLOCK ((size_t)1 << 20)
+
+struct rn_arena_block {
+	struct rn_arena_block *older;
+	size_t size;
+	/* How far memory has been handed out before, and so is no longer zero. A rewind lowers
+	 * `beg`, never this, and only what lies below it is cleared when it is handed out again. */
+	unsigned char *dirty;
+};
+
+void rn_arena_init(struct rn_arena *a, size_t limit)
+{
+	*a = (struct rn_arena){ .limit = limit };
+}
+
+static size_t block_size_for(const struct rn_arena *a, size_t need)
+{
+	size_t size = a->block ? a->block->size * 2 : MIN_BLOCK;
+
+	if (size > MAX_BLOCK)
+		size = MAX_BLOCK;
+	need = (need + sizeof(struct rn_arena_block) + 4095) & ~(size_t)4095;
+	return size < need ? need : size;
+}
+
+static int add_block(struct rn_arena *a, size_t need)
+{
+	size_t size = block_size_for(a, need);
+	struct rn_arena_block *b;
+
+	if (size > a->limit - a->mapped)
+		return -1;
+	b = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b == MAP_FAILED)
+		return -1;
+	b->older = a->block;
+	b->size = size;
+	b->dirty = (unsigned char *)(b + 1);
+	a->block = b;
+	a->mapped += size;
+	a->beg = (unsigned char *)(b + 1);
+	a->end = (unsigned char *)b + size;
+	HIDE(a->beg, (size_t)(a->end - a->beg));
+	return 0;
+}
+
+static size_t min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static void *take(struct rn_arena *a, size_t bytes, size_t align)
+{
+	size_t pad = (size_t)(-(uintptr_t)a->beg) & (align - 1);
+	size_t left = (size_t)(a->end - a->beg);
+	unsigned char *p;
+
+	if (!a->block || left < pad || left - pad < bytes + GAP)
+		return NULL;
+	p = a->beg + pad;
+	a->beg = p + bytes + GAP;
+	SHOW(p, bytes);
+	if (p < a->block->dirty)
+		memset(p, 0, min(bytes, (size_t)(a->block->dirty - p)));
+	if (a->beg > a->block->dirty)
+		a->block->dirty = a->beg;
+	return p;
+}
+
+void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n)
+{
+	size_t bytes;
+	void *p;
+
+	if (a->fail_at && --a->fail_at == 0)
+		return NULL;
+	if (__builtin_mul_overflow(size, n, &bytes) || bytes > SIZE_MAX / 4 || align > 4096)
+		return NULL;
+	p = take(a, bytes, align);
+	if (!p && add_block(a, bytes + align + GAP) == 0)
+		p = take(a, bytes, align);
+	return p;
+}
+
+struct rn_arena_mark rn_arena_mark(const struct rn_arena *a)
+{
+	return (struct rn_arena_mark){ a->beg, a->block };
+}
+
+static void drop_block(struct rn_arena *a)
+{
+	struct rn_arena_block *b = a->block;
+
+	a->block = b->older;
+	a->mapped -= b->size;
+	SHOW(b, b->size); /* the addresses may become somebody else's */
+	munmap(b, b->size);
+}
+
+void rn_arena_rewind(struct rn_arena *a, struct rn_arena_mark mark)
+{
+	/* The oldest block is kept even when the mark is older: rewinding to an empty arena
+	 * over and over (a rank at a time) must not cost a system call each. */
+	while (a->block != mark.block && a->block->older)
+		drop_block(a);
+	if (!a->block)
+		return;
+	a->beg = mark.block ? mark.beg : (unsigned char *)(a->block + 1);
+	a->end = (unsigned char *)a->block + a->block->size;
+	HIDE(a->beg, (size_t)(a->end - a->beg));
+}
+
+void rn_arena_free(struct rn_arena *a)
+{
+	while (a->block)
+		drop_block(a);
+	a->beg = a->end = NULL;
+}

@@ -1,0 +1,49 @@
+/*
+ * arena.h - where the engines' memory comes from.
+ *
+ * An arena hands out zeroed memory by moving a pointer through blocks that it maps from the
+ * system; nothing is freed one by one. Results go into an arena passed by pointer. Scratch goes
+ * into one that the caller marks before and rewinds after.
+ *
+ * Cost: an allocation is a compare and an add; a new block is one mmap. No libc allocation, so it
+ * is safe inside a wrapper of malloc. Not locked: one arena per stream.
+ *
+ * `limit` bounds the bytes mapped, and `fail_at` makes the n-th allocation from now fail: the
+ * tests use it to prove that an object survives every single failure.
+ */
+#ifndef RN_BASE_ARENA_H
+#define RN_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rn_arena_block;
+
+struct rn_arena {
+	unsigned char *beg, *end;     /* the free part of the current block */
+	struct rn_arena_block *block; /* current block; older ones hang behind it */
+	size_t mapped;                /* bytes mapped so far */
+	size_t limit;                 /* most bytes to map; SIZE_MAX when unlimited */
+	uint64_t fail_at;             /* 0: never; n: the n-th allocation from now fails */
+};
+
+struct rn_arena_mark {
+	unsigned char *beg;
+	struct rn_arena_block *block;
+};
+
+void rn_arena_init(struct rn_arena *a, size_t limit);
+
+/* n objects of `size` bytes, zeroed, or NULL (with the arena as it was). `align` is a power of two
+ * and at most 4096. */
+void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n);
+#define rn_new(a, type, n) ((type *)rn_alloc((a), sizeof(type), _Alignof(type), (n)))
+
+/* Everything allocated after a mark is given back by a rewind to it. */
+struct rn_arena_mark rn_arena_mark(const struct rn_arena *a);
+void rn_arena_rewind(struct rn_arena *a, struct rn_arena_mark mark);
+
+/* Unmaps everything; the arena may be used again. */
+void rn_arena_free(struct rn_arena *a);
+
+#endif

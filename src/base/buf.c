@@ -1,0 +1,103 @@
+/* buf.c - see buf.h. */
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/varint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t fail_at;
+
+void rn_buf_fail_at(uint64_t n)
+{
+	fail_at = n;
+}
+
+static bool grow(struct rn_buf *b, size_t need)
+{
+	size_t cap = b->cap ? b->cap : 256;
+	unsigned char *p;
+
+	if (need > SIZE_MAX / 4)
+		return false;
+	while (cap < need)
+		cap *= 2;
+	if (fail_at && --fail_at == 0)
+		return false;
+	p = realloc(b->data, cap);
+	if (!p)
+		return false;
+	b->data = p;
+	b->cap = cap;
+	return true;
+}
+
+unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n)
+{
+	if (b->failed)
+		return NULL;
+	if ((!b->data || b->cap - b->len < n) && (n > SIZE_MAX / 4 || !grow(b, b->len + n))) {
+		b->failed = true;
+		return NULL;
+	}
+	return b->data + b->len;
+}
+
+void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n)
+{
+	unsigned char *p = rn_buf_reserve(b, n);
+
+	if (p && n) {
+		memcpy(p, bytes, n);
+		b->len += n;
+	}
+}
+
+void rn_buf_byte(struct rn_buf *b, unsigned char byte)
+{
+	rn_buf_add(b, &byte, 1);
+}
+
+void rn_buf_u64(struct rn_buf *b, uint64_t v)
+{
+	unsigned char *p = rn_buf_reserve(b, RN_VARINT_MAX);
+
+	if (p)
+		b->len += (size_t)(rn_varint_put(p, v) - p);
+}
+
+void rn_buf_i64(struct rn_buf *b, int64_t v)
+{
+	rn_buf_u64(b, rn_zigzag(v));
+}
+
+void rn_buf_le32(struct rn_buf *b, uint32_t v)
+{
+	unsigned char p[4] = { (unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+			       (unsigned char)(v >> 24) };
+
+	rn_buf_add(b, p, sizeof(p));
+}
+
+void rn_buf_le64(struct rn_buf *b, uint64_t v)
+{
+	rn_buf_le32(b, (uint32_t)v);
+	rn_buf_le32(b, (uint32_t)(v >> 32));
+}
+
+int rn_buf_status(const struct rn_buf *b)
+{
+	return b->failed ? RN_E_NOMEM : RN_OK;
+}
+
+void rn_buf_clear(struct rn_buf *b)
+{
+	b->len = 0;
+	b->failed = false;
+}
+
+void rn_buf_free(struct rn_buf *b)
+{
+	free(b->data);
+	*b = (struct rn_buf){ 0 };
+}

@@ -1,0 +1,26 @@
+/*
+ * io.h - checked file I/O for tool code.
+ *
+ * A file is replaced as a whole: written beside the target, synced, renamed. Readers see the old
+ * file or the new one, never half of either. Only regular files are replaced.
+ */
+#ifndef RN_BASE_IO_H
+#define RN_BASE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Appends the whole of a regular file to b, or nothing. Refuses anything that is not one, without
+ * waiting for it. */
+int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err);
+
+/* Replaces (or creates) path atomically. */
+int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err *err);
+
+/* write(2) until all is written; -1 with errno on failure. */
+int rn_io_write_all(int fd, const void *bytes, size_t len);
+
+#endif

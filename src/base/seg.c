@@ -1,0 +1,65 @@
+/* seg.c - see seg.h. */
+#include "base/seg.h"
+
+#include <string.h>
+
+#define FIRST_CAP 16u
+
+static bool grow_dir(struct rn_seg *s, struct rn_arena *mem, uint32_t chunks)
+{
+	uint32_t cap = s->dir_cap ? s->dir_cap : 4;
+	unsigned char **dir;
+
+	if (chunks <= s->dir_cap)
+		return true;
+	while (cap < chunks)
+		cap *= 2;
+	dir = rn_new(mem, unsigned char *, cap);
+	if (!dir)
+		return false;
+	if (s->dir_cap)
+		memcpy(dir, s->dir, s->dir_cap * sizeof(*dir));
+	s->dir = dir;
+	s->dir_cap = cap;
+	return true;
+}
+
+static bool grow_first(struct rn_seg *s, struct rn_arena *mem, uint64_t n)
+{
+	uint32_t cap = s->cap ? s->cap : FIRST_CAP;
+	unsigned char *chunk;
+
+	while (cap < n && cap < RN_SEG_CHUNK)
+		cap *= 2;
+	chunk = rn_alloc(mem, s->size, 16, cap);
+	if (!chunk)
+		return false;
+	if (s->n)
+		memcpy(chunk, s->dir[0], (size_t)s->n * s->size);
+	s->dir[0] = chunk;
+	s->cap = cap;
+	return true;
+}
+
+bool rn_seg_grow(struct rn_seg *s, struct rn_arena *mem, uint64_t n)
+{
+	uint64_t chunks = (n + RN_SEG_MASK) >> RN_SEG_SHIFT;
+
+	if (n <= s->cap)
+		return true;
+	if (n > UINT32_MAX - RN_SEG_CHUNK)
+		return false;
+	if (!grow_dir(s, mem, (uint32_t)chunks))
+		return false;
+	if (s->cap < RN_SEG_CHUNK && !grow_first(s, mem, n))
+		return false;
+	while (s->cap < n) {
+		unsigned char *chunk = rn_alloc(mem, s->size, 16, RN_SEG_CHUNK);
+
+		if (!chunk)
+			return false; /* chunks already added stay as room for later */
+		s->dir[s->cap >> RN_SEG_SHIFT] = chunk;
+		s->cap += RN_SEG_CHUNK;
+	}
+	return true;
+}

@@ -1,0 +1,168 @@
+# lib.sh - TAP for the shell tests. A test begins with
+#
+#	#!/bin/sh
+#	. "$(dirname "$0")/lib.sh"
+#
+# and ends with `finish`. It then stands in the root of the tree (so `doc/man` is a path, wherever
+# the test was called from), has $RONDO, the program just built (BUILD=folder chooses another
+# build), and $tmp, an empty folder that is removed when the test ends.
+#
+#	ok NAME COMMAND...         COMMAND succeeds (its output is shown when it does not)
+#	nok NAME COMMAND...        COMMAND fails, but not by a signal
+#	status NAME CODE COMMAND.. COMMAND exits with CODE
+#	is NAME GOT WANTED         two strings are equal
+#	like NAME GOT PATTERN      a line of GOT matches the extended regular expression
+#	unlike NAME GOT PATTERN    no line does
+#	skip NAME REASON           one test that cannot be run here
+#	skip_all REASON            none of the file's tests can
+#	diag TEXT                  a remark (prove shows it with -v)
+#	explain TEXT               why something failed (prove shows it always)
+#
+# status, ok and nok leave the command's output in $tmp/out and $tmp/err.
+
+cd "$(dirname "$0")/.." || exit 1
+root=$(pwd)
+BUILD=${BUILD:-build}
+case $BUILD in
+/*) RONDO=$BUILD/rondo VIRTUAL=$BUILD/virtual ;;
+*) RONDO=$root/$BUILD/rondo VIRTUAL=$root/$BUILD/virtual ;;
+esac
+export BUILD RONDO VIRTUAL
+LC_ALL=C
+export LC_ALL
+# A make that a test starts is not part of the make that started the test.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+tests=0
+failed=0
+finished=
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/rondo-test.XXXXXX") || exit 1
+
+# A test that dies half way must not look like one that passed.
+at_exit() {
+	rc=$?
+	trap - EXIT
+	chmod -R u+rwx "$tmp" 2>/dev/null
+	rm -rf "$tmp"
+	if [ -z "$finished" ]; then
+		echo "# $0: ended before finish" >&2
+		[ $rc -ne 0 ] || rc=1
+	fi
+	exit $rc
+}
+trap at_exit EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+explain() {
+	diag "$@" >&2
+}
+
+pass() {
+	tests=$((tests + 1))
+	echo "ok $tests - $1"
+}
+
+fail() {
+	tests=$((tests + 1))
+	failed=$((failed + 1))
+	echo "not ok $tests - $1"
+	explain "$0: not ok $tests - $1"
+}
+
+run() {
+	"$@" >"$tmp/out" 2>"$tmp/err"
+}
+
+show_output() {
+	head -n 40 "$tmp/out" "$tmp/err" | sed 's/^/# /' >&2
+}
+
+status() {
+	_name=$1 _want=$2
+	shift 2
+	run "$@"
+	_got=$?
+	if [ $_got -eq "$_want" ]; then
+		pass "$_name"
+	else
+		fail "$_name"
+		explain "exit status $_got instead of $_want: $*"
+		show_output
+	fi
+}
+
+ok() {
+	_name=$1
+	shift
+	status "$_name" 0 "$@"
+}
+
+nok() {
+	_name=$1
+	shift
+	run "$@"
+	_got=$?
+	if [ $_got -ne 0 ] && [ $_got -lt 126 ]; then
+		pass "$_name"
+	else
+		fail "$_name"
+		explain "exit status $_got instead of an ordinary failure: $*"
+		show_output
+	fi
+}
+
+is() {
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		fail "$1"
+		explain "got:"
+		explain "$2"
+		explain "wanted:"
+		explain "$3"
+	fi
+}
+
+like() {
+	if printf '%s\n' "$2" | grep -Eq -e "$3"; then
+		pass "$1"
+	else
+		fail "$1"
+		explain "nothing matches /$3/ in:"
+		explain "$2"
+	fi
+}
+
+unlike() {
+	if printf '%s\n' "$2" | grep -Eq -e "$3"; then
+		fail "$1"
+		explain "/$3/ matches:"
+		explain "$(printf '%s\n' "$2" | grep -E -e "$3")"
+	else
+		pass "$1"
+	fi
+}
+
+skip() {
+	tests=$((tests + 1))
+	echo "ok $tests - $1 # SKIP $2"
+}
+
+skip_all() {
+	finished=1
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+finish() {
+	finished=1
+	echo "1..$tests"
+	[ $failed -eq 0 ]
+	exit
+}

@@ -1,0 +1,117 @@
+/* test_seg.c - the chunked array against a plain one; elements stay where they are; failures. */
+#include "base/seg.h"
+#include "tap.h"
+
+#include <string.h>
+
+#define N 300000u
+
+struct elem {
+	uint64_t a;
+	uint32_t b;
+};
+
+static void append(struct rn_seg *s, uint64_t v)
+{
+	*RN_SEG_AT(s, struct elem, s->n) = (struct elem){ v, (uint32_t)(v >> 7) };
+	s->n++;
+}
+
+static bool holds(const struct rn_seg *s, const uint64_t *model, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct elem *e = RN_SEG_AT(s, struct elem, i);
+
+		if (e->a != model[i] || e->b != (uint32_t)(model[i] >> 7))
+			return false;
+	}
+	return s->n == n;
+}
+
+static void test_model(void)
+{
+	uint64_t *model = malloc(N * sizeof(*model));
+	const struct elem *fixed = NULL;
+	struct rn_arena mem;
+	struct rn_seg s;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_seg_init(&s, sizeof(struct elem));
+	while (s.n < N - 5000) {
+		uint64_t more = tap_below(tap_below(50) ? 4 : 5000);
+
+		if (!CHECK(rn_seg_reserve(&s, &mem, more)) || !CHECK(s.cap >= s.n + more))
+			return;
+		for (; more; more--) {
+			model[s.n] = tap_rand();
+			append(&s, model[s.n]);
+		}
+		if (!fixed && s.cap > RN_SEG_CHUNK)
+			fixed = RN_SEG_AT(&s, struct elem, 0);
+	}
+	CHECK(holds(&s, model, s.n));
+	CHECK(fixed == RN_SEG_AT(&s, struct elem, 0));
+	/* At most the chunk that is being filled is spare, and the moves of the first one. */
+	CHECK(s.cap - s.n <= RN_SEG_CHUNK + 5000);
+	rn_arena_free(&mem);
+	free(model);
+}
+
+/* Every allocation fails once; nothing is lost, and the next try goes on. */
+static void test_failures(void)
+{
+	uint64_t *model = malloc(N * sizeof(*model));
+	struct rn_arena mem;
+	struct rn_seg s;
+	unsigned failures = 0;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_seg_init(&s, sizeof(struct elem));
+	while (s.n < 20 * RN_SEG_CHUNK) {
+		mem.fail_at = 1 + tap_below(2);
+		if (!rn_seg_reserve(&s, &mem, 1)) {
+			failures++;
+			CHECK(holds(&s, model, s.n));
+			continue;
+		}
+		model[s.n] = tap_rand();
+		append(&s, model[s.n]);
+	}
+	CHECK(failures > 10);
+	CHECK(holds(&s, model, s.n));
+	rn_arena_free(&mem);
+	free(model);
+}
+
+static void test_small_and_large(void)
+{
+	struct rn_arena mem;
+	struct rn_seg s, t;
+
+	rn_arena_init(&mem, (size_t)1 << 30);
+	rn_seg_init(&s, 4);
+	CHECK(rn_seg_reserve(&s, &mem, 0) && s.cap == 0);
+	CHECK(rn_seg_grow(&s, &mem, 0) && s.cap == 0);
+	CHECK(rn_seg_reserve(&s, &mem, 1) && s.cap == 16);
+	CHECK(rn_seg_grow(&s, &mem, 17) && s.cap == 32);
+	t = s;
+	CHECK(rn_seg_grow(&s, &mem, 17) && memcmp(&s, &t, sizeof(s)) == 0);
+	CHECK(rn_seg_grow(&s, &mem, RN_SEG_CHUNK) && s.cap == RN_SEG_CHUNK);
+	CHECK(rn_seg_grow(&s, &mem, RN_SEG_CHUNK + 1) && s.cap == 2 * RN_SEG_CHUNK);
+	CHECK(!rn_seg_grow(&s, &mem, UINT32_MAX));
+	CHECK(!rn_seg_grow(&s, &mem, UINT64_MAX));
+	CHECK(!rn_seg_reserve(&s, &mem, UINT32_MAX));
+	CHECK(rn_seg_reserve(&s, &mem, 1000000) && s.cap >= 1000000);
+	rn_arena_free(&mem);
+}
+
+int main(void)
+{
+	test_model();
+	ok("the same as a plain array, and full chunks do not move");
+	test_failures();
+	ok("every allocation fails once and nothing is lost");
+	test_small_and_large();
+	ok("small arrays are small, impossible ones refused");
+	return tap_done();
+}
