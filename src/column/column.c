@@ -1,0 +1,407 @@
+/*
+ * column.c - see column.h; the bytes are described in doc/format.md, chapter 5.
+ *
+ *   values --(as they are | differences)--> residuals --zigzag--> (varints | planes) --> [zstd]
+ *
+ * Short columns are coded in all eight ways. For long ones the first two choices are made on a
+ * sample and the whole is coded once, so the cost stays close to that of one compression.
+ */
+#include "column/column.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+
+/* The bits of the codec byte. */
+enum { DELTA = 1, PLANES = 2, ZSTD = 4, CODECS = 8, MODEL_END = 16 };
+
+/* A frame costs 9 bytes and more before it says anything; shorter payloads never win. */
+#define ZSTD_MIN 24
+
+/* What four bytes of a frame can expand to: one block of the largest size. */
+#define ZSTD_BLOCK 131072
+
+/* Columns above this many values are judged by a sample of as many, taken in stretches. */
+#define SAMPLE    8192
+#define STRETCHES 4
+
+struct work {
+	struct rn_buf payload, packed, cand, best, sample;
+	ZSTD_CCtx *zstd;
+};
+
+static void work_free(struct work *w)
+{
+	rn_buf_free(&w->payload);
+	rn_buf_free(&w->packed);
+	rn_buf_free(&w->cand);
+	rn_buf_free(&w->best);
+	rn_buf_free(&w->sample);
+	ZSTD_freeCCtx(w->zstd);
+}
+
+/* Unsigned arithmetic: differences wrap, and adding them up wraps back. */
+static uint64_t residual(const int64_t *v, size_t i, unsigned codec)
+{
+	if (codec & DELTA)
+		return rn_zigzag((int64_t)((uint64_t)v[i] - (uint64_t)v[i - 1]));
+	return rn_zigzag(v[i]);
+}
+
+static unsigned planes_needed(const int64_t *v, size_t n, unsigned codec)
+{
+	uint64_t all = 0;
+
+	for (size_t i = codec & DELTA; i < n; i++)
+		all |= residual(v, i, codec);
+	return all ? (unsigned)(71 - __builtin_clzll(all)) / 8 : 0;
+}
+
+static void put_planes(const int64_t *v, size_t n, unsigned codec, unsigned planes,
+		       struct rn_buf *out)
+{
+	size_t first = codec & DELTA, m = n - first;
+	unsigned char *p = m && planes ? rn_buf_reserve(out, m * planes) : NULL;
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < m; i++) {
+		uint64_t z = residual(v, first + i, codec);
+
+		for (unsigned k = 0; k < planes; k++)
+			p[k * m + i] = (unsigned char)(z >> 8 * k);
+	}
+	out->len += m * planes;
+}
+
+static void put_varints(const int64_t *v, size_t n, unsigned codec, struct rn_buf *out)
+{
+	for (size_t i = codec & DELTA; i < n; i++)
+		rn_buf_u64(out, residual(v, i, codec));
+}
+
+/* Small data gets the strongest level, where it costs next to nothing. */
+static int level_for(size_t len)
+{
+	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
+}
+
+static int compress(struct work *w)
+{
+	size_t room = ZSTD_compressBound(w->payload.len), n;
+	unsigned char *p;
+
+	rn_buf_clear(&w->packed);
+	p = rn_buf_reserve(&w->packed, room);
+	if (!w->zstd)
+		w->zstd = ZSTD_createCCtx();
+	if (!p || !w->zstd)
+		return RN_E_NOMEM;
+	n = ZSTD_compressCCtx(w->zstd, p, room, w->payload.data, w->payload.len,
+			      level_for(w->payload.len));
+	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
+		return RN_E_NOMEM;
+	w->packed.len = n;
+	return RN_OK;
+}
+
+/* Puts a whole column together and keeps it when it is the smallest so far. */
+static int offer(struct work *w, const int64_t *v, size_t n, unsigned codec, unsigned planes)
+{
+	const struct rn_buf *body = codec & ZSTD ? &w->packed : &w->payload;
+	struct rn_buf *c = &w->cand, swap;
+
+	rn_buf_clear(c);
+	rn_buf_byte(c, (unsigned char)codec);
+	rn_buf_u64(c, n);
+	if (codec & DELTA)
+		rn_buf_i64(c, v[0]);
+	if (codec & PLANES)
+		rn_buf_byte(c, (unsigned char)planes);
+	if (codec & ZSTD)
+		rn_buf_u64(c, body->len);
+	rn_buf_add(c, body->data, body->len);
+	if (rn_buf_status(c))
+		return RN_E_NOMEM;
+	if (w->best.len == 0 || c->len < w->best.len) {
+		swap = w->best;
+		w->best = *c;
+		*c = swap;
+	}
+	return RN_OK;
+}
+
+/* One choice of transform and layout, as it is and compressed. */
+static int try_form(struct work *w, const int64_t *v, size_t n, unsigned form)
+{
+	unsigned planes = form & PLANES ? planes_needed(v, n, form) : 0;
+	int rc;
+
+	rn_buf_clear(&w->payload);
+	if (form & PLANES)
+		put_planes(v, n, form, planes, &w->payload);
+	else
+		put_varints(v, n, form, &w->payload);
+	rc = rn_buf_status(&w->payload);
+	if (!rc)
+		rc = offer(w, v, n, form, planes);
+	if (rc || w->payload.len < ZSTD_MIN)
+		return rc;
+	rc = compress(w);
+	return rc ? rc : offer(w, v, n, form | ZSTD, planes);
+}
+
+static int try_all(struct work *w, const int64_t *v, size_t n)
+{
+	int rc = RN_OK;
+
+	for (unsigned form = 0; form < ZSTD && !rc; form++)
+		rc = try_form(w, v, n, form);
+	return rc;
+}
+
+/* Decides the form on stretches spread over the column: its beginning is often not typical. */
+static int try_sampled(struct work *w, const int64_t *v, size_t n)
+{
+	size_t part = SAMPLE / STRETCHES;
+	unsigned form;
+	int rc;
+
+	for (size_t i = 0; i < STRETCHES; i++)
+		rn_buf_add(&w->sample, v + (n - part) / (STRETCHES - 1) * i, part * sizeof(*v));
+	rc = rn_buf_status(&w->sample);
+	if (!rc)
+		rc = try_all(w, (const int64_t *)(const void *)w->sample.data, SAMPLE);
+	if (rc)
+		return rc;
+	form = w->best.data[0] & (DELTA | PLANES);
+	rn_buf_clear(&w->best);
+	return try_form(w, v, n, form);
+}
+
+int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out)
+{
+	struct work w = { 0 };
+	size_t before = out->len;
+	int rc = RN_OK;
+
+	if (n > SIZE_MAX / 64)
+		return RN_E_NOMEM;
+	if (n == 0)
+		rn_buf_add(&w.best, "\0\0", 2);
+	else if (n <= SAMPLE)
+		rc = try_all(&w, v, n);
+	else
+		rc = try_sampled(&w, v, n);
+	if (!rc)
+		rc = rn_buf_status(&w.best);
+	if (!rc) {
+		rn_buf_add(out, w.best.data, w.best.len);
+		rc = rn_buf_status(out);
+	}
+	if (rc)
+		out->len = before;
+	work_free(&w);
+	return rc;
+}
+
+/* What the head of a column says about the payload that follows it. */
+struct head {
+	unsigned codec, planes;
+	uint64_t n, m;  /* values, residuals */
+	int64_t first;  /* with DELTA */
+	uint64_t frame; /* bytes of the frame, with ZSTD */
+	uint64_t size;  /* bytes of the payload when unpacked, with ZSTD */
+};
+
+static int read_codec(struct rn_reader *in, unsigned *codec, struct rn_err *err)
+{
+	const unsigned char *p = rn_get_bytes(in, 1);
+
+	if (!p)
+		return rn_err_set(err, RN_E_DATA, "column cut off");
+	*codec = *p;
+	if (*codec < CODECS)
+		return RN_OK;
+	if (*codec < MODEL_END)
+		return rn_err_set(err, RN_E_DATA,
+				  "column codec %u (adaptive model) is not known to this program",
+				  *codec);
+	return rn_err_set(err, RN_E_DATA, "column codec %u does not exist", *codec);
+}
+
+static int read_count(struct rn_reader *in, uint64_t max_n, struct head *h, struct rn_err *err)
+{
+	if (max_n > SIZE_MAX / 64) /* so that no product below overflows */
+		max_n = SIZE_MAX / 64;
+	h->n = rn_get_u64(in);
+	if (in->bad)
+		return rn_err_set(err, RN_E_DATA, "column cut off");
+	if (h->n > max_n)
+		return rn_err_set(err, RN_E_DATA,
+				  "column of %" PRIu64 " values where there are at most %" PRIu64,
+				  h->n, max_n);
+	if (h->n == 0 && h->codec)
+		return rn_err_set(err, RN_E_DATA, "empty column with codec %u", h->codec);
+	h->m = h->n - (h->codec & DELTA);
+	return RN_OK;
+}
+
+static int read_head(struct rn_reader *in, uint64_t max_n, struct head *h, struct rn_err *err)
+{
+	int rc = read_codec(in, &h->codec, err);
+	const unsigned char *p;
+
+	if (!rc)
+		rc = read_count(in, max_n, h, err);
+	if (rc)
+		return rc;
+	if (h->codec & DELTA)
+		h->first = rn_get_i64(in);
+	if (h->codec & PLANES) {
+		p = rn_get_bytes(in, 1);
+		h->planes = p ? *p : 0;
+		if (h->planes > 8)
+			return rn_err_set(err, RN_E_DATA, "column with %u byte planes", h->planes);
+	}
+	if (h->codec & ZSTD)
+		h->frame = rn_get_count(in, 1);
+	return in->bad ? rn_err_set(err, RN_E_DATA, "column cut off") : RN_OK;
+}
+
+/* The content size of a frame, believed only when it is one whole frame, within lo..hi, and not
+ * more than its bytes can hold. 0: refused. */
+static uint64_t content_size(const unsigned char *frame, size_t len, uint64_t lo, uint64_t hi)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(frame, len);
+
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR)
+		return 0;
+	if (size < lo || size > hi || size / ZSTD_BLOCK > len / 4)
+		return 0;
+	return ZSTD_findFrameCompressedSize(frame, len) == len ? size : 0;
+}
+
+/* The payload is there and can hold what the head claims: before anything is allocated for it.
+ * Only a column without planes (all residuals 0) passes with any count; max_n bounds that. */
+static int check_claim(const struct rn_reader *in, struct head *h, struct rn_err *err)
+{
+	uint64_t lo = h->m * (h->codec & PLANES ? h->planes : 1);
+	uint64_t hi = h->m * (h->codec & PLANES ? h->planes : RN_VARINT_MAX);
+
+	if (!(h->codec & ZSTD))
+		return lo <= rn_left(in) ? RN_OK : rn_err_set(err, RN_E_DATA, "column cut off");
+	h->size = content_size(in->p, h->frame, lo, hi);
+	if (h->size == 0)
+		return rn_err_set(err, RN_E_DATA, "column damaged: not a frame of the right size");
+	return RN_OK;
+}
+
+static int unpack(struct rn_arena *mem, struct rn_reader *in, const struct head *h,
+		  struct rn_reader *body, struct rn_err *err)
+{
+	unsigned char *raw = rn_new(mem, unsigned char, h->size);
+	size_t got;
+
+	if (!raw)
+		return rn_err_nomem(err);
+	got = ZSTD_decompress(raw, h->size, rn_get_bytes(in, h->frame), h->frame);
+	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+		return rn_err_nomem(err);
+	if (got != h->size)
+		return rn_err_set(err, RN_E_DATA, "column damaged: does not decompress");
+	*body = rn_reader(raw, h->size);
+	return RN_OK;
+}
+
+static bool get_planes(struct rn_reader *body, const struct head *h, int64_t *out)
+{
+	const unsigned char *p = rn_get_bytes(body, h->m * h->planes);
+
+	if (!p)
+		return false;
+	for (uint64_t i = 0; i < h->m; i++) {
+		uint64_t z = 0;
+
+		for (unsigned k = 0; k < h->planes; k++)
+			z |= (uint64_t)p[k * h->m + i] << 8 * k;
+		out[i] = rn_unzigzag(z);
+	}
+	return true;
+}
+
+static bool get_varints(struct rn_reader *body, const struct head *h, int64_t *out)
+{
+	for (uint64_t i = 0; i < h->m; i++)
+		out[i] = rn_get_i64(body);
+	return !body->bad;
+}
+
+static void sum_up(int64_t *v, const struct head *h)
+{
+	v[0] = h->first;
+	for (uint64_t i = 1; i < h->n; i++)
+		v[i] = (int64_t)((uint64_t)v[i - 1] + (uint64_t)v[i]);
+}
+
+/* Turns the payload into h->n values at v. */
+static int read_body(struct rn_reader *body, const struct head *h, int64_t *v, struct rn_err *err)
+{
+	int64_t *out = v + (h->n - h->m);
+	bool good = h->codec & PLANES ? get_planes(body, h, out) : get_varints(body, h, out);
+
+	if (!good)
+		return rn_err_set(err, RN_E_DATA, "column cut off");
+	if (h->codec & ZSTD && rn_left(body))
+		return rn_err_set(err, RN_E_DATA, "column damaged: bytes left over");
+	if (h->codec & DELTA)
+		sum_up(v, h);
+	return RN_OK;
+}
+
+static int read_column(struct rn_arena *mem, struct rn_reader *in, const struct head *h,
+		       int64_t **v, struct rn_err *err)
+{
+	struct rn_arena_mark scratch;
+	struct rn_reader body;
+	int rc;
+
+	*v = rn_new(mem, int64_t, h->n);
+	if (!*v)
+		return rn_err_nomem(err);
+	if (!(h->codec & ZSTD))
+		return read_body(in, h, *v, err);
+	scratch = rn_arena_mark(mem);
+	rc = unpack(mem, in, h, &body, err);
+	if (!rc)
+		rc = read_body(&body, h, *v, err);
+	rn_arena_rewind(mem, scratch);
+	return rc;
+}
+
+int rn_column_decode(struct rn_arena *mem, struct rn_reader *in, uint64_t max_n, int64_t **v,
+		     size_t *n, struct rn_err *err)
+{
+	struct rn_arena_mark before = rn_arena_mark(mem);
+	struct head h = { 0 };
+	int64_t *values = NULL;
+	int rc = read_head(in, max_n, &h, err);
+
+	if (!rc)
+		rc = check_claim(in, &h, err);
+	if (!rc)
+		rc = read_column(mem, in, &h, &values, err);
+	if (rc) {
+		rn_arena_rewind(mem, before);
+		return rc;
+	}
+	*v = values;
+	*n = h.n;
+	return RN_OK;
+}
