@@ -1,0 +1,82 @@
+/*
+ * bench.h - what the benchmarks share: CPU time, the unit "clk", medians, and rows against bars.
+ *
+ * Times are CPU times. The unit is what one clock_gettime(CLOCK_MONOTONIC) costs, measured again
+ * before every repetition, so that a machine that slows down slows both. A row is the median over
+ * interleaved repetitions and says whether its bar holds; bench_done() counts those that do not.
+ */
+#ifndef RN_BENCH_BENCH_H
+#define RN_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define BENCH_REPS_MAX 64
+
+static int bench_over;
+
+static inline double bench_now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* CPU nanoseconds of this process. */
+static inline double bench_cpu(void)
+{
+	return bench_now(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* CPU nanoseconds of one clock_gettime(CLOCK_MONOTONIC), now. */
+static inline double bench_clk(void)
+{
+	enum { N = 200000 };
+	struct timespec t;
+	double a = bench_cpu();
+
+	for (int i = 0; i < N; i++)
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	return (bench_cpu() - a) / N;
+}
+
+static inline int bench_by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static inline double bench_median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(*v), bench_by_value);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* One row; the bar is an upper one, or (negative) a lower one. A bar of 0 is none. */
+static inline void bench_row(const char *what, double value, const char *unit, double bar,
+			     const char *note)
+{
+	bool holds = bar == 0 || (bar > 0 ? value <= bar : value >= -bar);
+
+	printf("%-46s %12.2f %-8s", what, value, unit);
+	if (bar != 0)
+		printf(" %s %-9.10g %s", bar > 0 ? "at most " : "at least", bar > 0 ? bar : -bar,
+		       holds ? "ok" : "OVER");
+	printf("%s%s\n", note && *note ? "   " : "", note ? note : "");
+	fflush(stdout);
+	bench_over += !holds;
+}
+
+static inline int bench_done(void)
+{
+	if (bench_over)
+		printf("%d bars do not hold\n", bench_over);
+	return bench_over ? 1 : 0;
+}
+
+#endif

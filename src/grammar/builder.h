@@ -1,0 +1,204 @@
+/*
+ * builder.h - inside the grammar builder: what grammar.c, cursor.c and grammar_check.c share.
+ *
+ * Everything is an index. A symbol carries its kind in the low two bits; a count is 31 bits, or
+ * (top bit set) an index to a table of 64-bit counts, which keeps a node at 16 bytes and leaves
+ * room for counts that are not numbers. A rule's body is a ring of nodes closed by its guard.
+ */
+#ifndef RN_GRAMMAR_BUILDER_H
+#define RN_GRAMMAR_BUILDER_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/seg.h"
+#include "grammar/grammar.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define NIL        UINT32_MAX
+#define SYM_GUARD  0xFFFFFFFFu /* cnt: the rule it closes */
+#define SYM_FREE   0xFFFFFFFBu /* next: next free node */
+#define COUNT_WIDE 0x80000000u
+#define COUNT_MAX  ((uint64_t)1 << 62)
+#define RULE_FREE  NIL /* in refs; guard: next free rule */
+
+/* After so many rewriting steps the rest waits for the next append. */
+#define STEP_BUDGET 256
+/* What one rewriting step may need. */
+#define STEP_NODES 2
+#define STEP_WORK  12
+
+#define LITERAL_WINDOW 4096u
+#define LITERAL_SPAN   65536u
+
+struct node {
+	uint32_t sym, cnt, prev, next;
+};
+
+struct rule {
+	uint32_t guard, refs;
+	uint32_t first; /* first terminal of the expansion, as a symbol; never changes */
+};
+
+struct frame {
+	uint64_t iter; /* complete repeats of the node before the position */
+	uint32_t node;
+	uint32_t pad; /* snapshots hold whole frames: no unwritten bytes */
+};
+
+struct prefix_item {
+	uint64_t count;
+	uint32_t sym;
+};
+
+struct literal_run {
+	uint64_t length;
+	uint32_t start, pad;
+};
+
+struct rn_grammar {
+	uint32_t expect; /* must be first: rn_grammar_expect reads it */
+	uint32_t depth; /* frame[0] is the repeated node of the start rule; frame[depth] the leaf */
+	struct frame *frame;
+	uint32_t frame_cap;
+	bool taken;      /* the digram in front of frame[0] is out of the table */
+	uint32_t credit; /* how deep a descent may go beyond FREE_DEPTH */
+	uint64_t misses; /* appends that the cursor did not take */
+
+	struct rn_seg nodes, rules, wide;
+	uint32_t free_node, free_nodes, free_rule;
+	struct rn_map digrams; /* tag of (symbol, count, symbol, count) -> left node */
+	struct rn_seg work;    /* left nodes of digrams still to be looked at */
+	struct rn_seg prefix;  /* scratch of a cursor miss */
+
+	struct rn_grammar_opts opts;
+	struct rn_seg runs, literals;
+	uint64_t literal_left; /* symbols to go in the open literal run; 0: none is open */
+	uint64_t literal_span;
+	uint32_t judged, nodes_then; /* appends since the last look, and live nodes at it */
+
+	struct rn_arena *mem;
+};
+
+static inline struct node *node_at(const struct rn_grammar *g, uint32_t i)
+{
+	return RN_SEG_AT(&g->nodes, struct node, i);
+}
+
+static inline struct rule *rule_at(const struct rn_grammar *g, uint32_t i)
+{
+	return RN_SEG_AT(&g->rules, struct rule, i);
+}
+
+static inline uint64_t *wide_at(const struct rn_grammar *g, uint32_t i)
+{
+	return RN_SEG_AT(&g->wide, uint64_t, i);
+}
+
+static inline enum rn_kind kind_of(uint32_t sym)
+{
+	return (enum rn_kind)(sym & 3);
+}
+
+static inline bool is_rule(uint32_t sym)
+{
+	return kind_of(sym) == RN_KIND_RULE;
+}
+
+/* A guard or a free node: no symbol at all. */
+static inline bool is_mark(uint32_t sym)
+{
+	return (sym & 3) == 3;
+}
+
+static inline uint32_t sym_of(enum rn_kind kind, uint32_t id)
+{
+	return id << 2 | (uint32_t)kind;
+}
+
+static inline uint64_t count_of(const struct rn_grammar *g, const struct node *n)
+{
+	return LIKELY(!(n->cnt & COUNT_WIDE)) ? n->cnt : *wide_at(g, n->cnt & ~COUNT_WIDE);
+}
+
+static inline uint32_t first_of(const struct rn_grammar *g, uint32_t sym)
+{
+	return is_rule(sym) ? rule_at(g, sym >> 2)->first : sym;
+}
+
+static inline uint32_t start_guard(const struct rn_grammar *g)
+{
+	return rule_at(g, 0)->guard;
+}
+
+static inline uint32_t last_node(const struct rn_grammar *g)
+{
+	return node_at(g, start_guard(g))->prev;
+}
+
+/* Only digrams of terminals and rules can occur twice: every literal run is unique. */
+static inline bool digram_counts(const struct node *a, const struct node *b)
+{
+	return (a->sym & 3) < RN_KIND_LITERAL && (b->sym & 3) < RN_KIND_LITERAL && a->sym != b->sym;
+}
+
+static inline uint32_t digram_tag(const struct rn_grammar *g, const struct node *a,
+				  const struct node *b)
+{
+	uint32_t key[4] = { a->sym, a->cnt, b->sym, b->cnt };
+
+	if (UNLIKELY((a->cnt | b->cnt) & COUNT_WIDE)) {
+		key[1] = (uint32_t)rn_hash_u64(count_of(g, a));
+		key[3] = (uint32_t)rn_hash_u64(count_of(g, b));
+	}
+	return (uint32_t)(rn_hash(key, sizeof(key)) >> 32);
+}
+
+static inline void pend(struct rn_grammar *g, uint32_t n)
+{
+	*RN_SEG_AT(&g->work, uint32_t, g->work.n) = n;
+	g->work.n++;
+}
+
+static inline void rule_ref(struct rn_grammar *g, uint32_t sym)
+{
+	if (is_rule(sym))
+		rule_at(g, sym >> 2)->refs++;
+}
+
+static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
+{
+	if (is_rule(sym))
+		rule_at(g, sym >> 2)->refs--;
+}
+
+/* grammar_check.c: links, counts, cursor; all but the digram table. Safe on any bytes. */
+bool grammar_sound(const struct rn_grammar *g);
+/* Puts every digram into an empty table. RN_E_DATA when two are equal that must not be. */
+int grammar_rebuild(struct rn_grammar *g);
+
+/* grammar.c: changing it. Callers have reserved what these need. */
+void set_count(struct rn_grammar *g, struct node *n, uint64_t count);
+void forget_digram(struct rn_grammar *g, uint32_t n);
+uint32_t new_node(struct rn_grammar *g);
+uint32_t new_rule(struct rn_grammar *g, uint32_t first);
+/* At the end of the start rule; `held`: the caller's reference to a rule goes to the node. */
+void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held);
+uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node *a,
+		     const struct node *b);
+
+/* The cursor did not take t: close it, append, and see whether there is a loop to follow. */
+int append_slowly(struct rn_grammar *g, uint32_t t);
+
+/* cursor.c */
+void cursor_enter(struct rn_grammar *g);
+/* The expected terminal has come. False: the cursor cannot follow; nothing has changed. */
+bool cursor_advance(struct rn_grammar *g);
+/* Room for what cursor_leave does; RN_OK or RN_E_NOMEM. */
+int cursor_reserve(struct rn_grammar *g, uint32_t more_nodes);
+/* Appends what the cursor has walked as structure, and forgets the cursor. */
+void cursor_leave(struct rn_grammar *g);
+
+#endif

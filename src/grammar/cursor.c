@@ -1,0 +1,363 @@
+/*
+ * cursor.c - the loop cursor: following a loop that is already a rule.
+ *
+ *   start rule:  x  y  R^7            frame[0] = R, repeated 7 times so far
+ *                      |
+ *            R:  a  B^3  c            frame[1] = B, iter = 1: one B is behind us
+ *                   |
+ *            B:     d  e              frame[2] = e: the next terminal, expected
+ *
+ * A node with a rule is entered only when the rule's first terminal has come. Reaching the end of
+ * R adds one to its count: the only change that following makes to the grammar.
+ */
+#include "grammar/builder.h"
+
+#include <string.h>
+
+/* A descent this deep is free. Deeper ones are paid from the credit, which ordinary appends and
+ * completed rounds earn and misses spend: the frames that a miss throws away are so bounded by
+ * the symbols appended. */
+#define FREE_DEPTH  32u
+#define EARN_APPEND 4u
+#define CREDIT_MAX  1024u /* also bounds what a single miss may cost */
+
+static void earn(struct rn_grammar *g, uint64_t n)
+{
+	g->credit = n < CREDIT_MAX - g->credit ? g->credit + (uint32_t)n : CREDIT_MAX;
+}
+
+void cursor_enter(struct rn_grammar *g)
+{
+	uint32_t last = last_node(g);
+	const struct node *n = node_at(g, last);
+
+	earn(g, EARN_APPEND);
+	if (kind_of(n->sym) > RN_KIND_RULE || (!is_rule(n->sym) && n->cnt == 1))
+		return;
+	g->frame[0] = (struct frame){ .node = last };
+	g->depth = 0;
+	g->taken = false;
+	g->expect = first_of(g, n->sym);
+}
+
+static bool grow_frames(struct rn_grammar *g)
+{
+	struct frame *f = rn_new(g->mem, struct frame, (size_t)g->frame_cap * 2);
+
+	if (!f)
+		return false;
+	memcpy(f, g->frame, g->frame_cap * sizeof(*f));
+	g->frame = f;
+	g->frame_cap *= 2;
+	return true;
+}
+
+/* From a node with a rule down to its first terminal. False: too deep, or no memory. */
+static bool descend(struct rn_grammar *g)
+{
+	uint32_t depth = g->depth;
+	const struct node *n = node_at(g, g->frame[depth].node);
+
+	do {
+		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+
+		if (UNLIKELY(++depth >= g->frame_cap) && !grow_frames(g))
+			return false;
+		if (UNLIKELY(depth > FREE_DEPTH + g->credit))
+			return false;
+		g->frame[depth] = (struct frame){ .node = child };
+		n = node_at(g, child);
+	} while (is_rule(n->sym));
+	g->depth = depth;
+	return true;
+}
+
+/* The first change of the repeated node's count takes the digram before it out of the table; it
+ * comes back, with the final count, when the cursor leaves. */
+static void add_round(struct rn_grammar *g, struct node *top)
+{
+	if (UNLIKELY(!g->taken)) {
+		forget_digram(g, top->prev);
+		g->taken = true;
+	}
+	if (LIKELY(top->cnt < COUNT_WIDE - 1))
+		top->cnt++;
+	else
+		set_count(g, top, count_of(g, top) + 1);
+}
+
+/* Whether add_round may need a wide count and cannot have one. */
+static bool cannot_count(struct rn_grammar *g, const struct node *top)
+{
+	return UNLIKELY(top->cnt >= COUNT_WIDE - 1) && !rn_seg_reserve(&g->wide, g->mem, 1);
+}
+
+/* The leaf's node is done: on to what comes after it, one level up for each body that ends. */
+static inline void step_on(struct rn_grammar *g, struct frame *f, struct node *n)
+{
+	for (;;) {
+		struct node *next = node_at(g, n->next);
+
+		if (LIKELY(next->sym != SYM_GUARD)) {
+			f->node = n->next;
+			f->iter = 0;
+			g->expect = first_of(g, next->sym);
+			return;
+		}
+		f--;
+		n = node_at(g, f->node);
+		if (f == g->frame) {
+			earn(g, g->depth);
+			g->depth = 0;
+			add_round(g, n);
+			g->expect = first_of(g, n->sym);
+			return;
+		}
+		g->depth--;
+		if (++f->iter < count_of(g, n)) {
+			g->expect = first_of(g, n->sym);
+			return;
+		}
+	}
+}
+
+bool cursor_advance(struct rn_grammar *g)
+{
+	struct frame *f = &g->frame[g->depth];
+	struct node *n = node_at(g, f->node);
+
+	if (g->depth == 0 && cannot_count(g, n))
+		return false;
+	if (is_rule(n->sym)) {
+		if (UNLIKELY(!descend(g)))
+			return false;
+		f = &g->frame[g->depth];
+		n = node_at(g, f->node);
+	} else if (g->depth == 0) {
+		add_round(g, n);
+		return true;
+	}
+	if (UNLIKELY(++f->iter < count_of(g, n)))
+		g->expect = n->sym;
+	else
+		step_on(g, f, n);
+	return true;
+}
+
+int rn_grammar_append(struct rn_grammar *g, uint32_t t)
+{
+	if (UNLIKELY(t > RN_TERMINAL_MAX))
+		return RN_E_ARG;
+	if (LIKELY(sym_of(RN_KIND_TERMINAL, t) == g->expect) && LIKELY(cursor_advance(g)))
+		return RN_OK;
+	return append_slowly(g, t);
+}
+
+int cursor_reserve(struct rn_grammar *g, uint32_t more_nodes)
+{
+	uint64_t levels = g->expect == NIL ? 0 : g->depth;
+	uint64_t nodes = 4 * levels + more_nodes;
+
+	if (g->free_nodes < nodes && !rn_seg_reserve(&g->nodes, g->mem, nodes - g->free_nodes))
+		return RN_E_NOMEM;
+	if (!rn_seg_reserve(&g->rules, g->mem, levels) ||
+	    !rn_seg_reserve(&g->work, g->mem, 8 * levels + 8) ||
+	    !rn_seg_reserve(&g->wide, g->mem, 2 * levels + 2) ||
+	    !rn_seg_reserve(&g->prefix, g->mem, 2 * levels + 1))
+		return RN_E_NOMEM;
+	return RN_OK;
+}
+
+static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
+{
+	*RN_SEG_AT(&g->prefix, struct prefix_item, g->prefix.n) =
+		(struct prefix_item){ count, sym };
+	g->prefix.n++;
+	rule_ref(g, sym); /* held until the symbol is appended: rewriting must not inline it */
+}
+
+/*
+ * The nodes before e become a rule of their own, in place:   a b c e ..   ->   P e ..,   P: a b c
+ * which is what symbol-wise appending would arrive at, in one step.
+ */
+static uint32_t split_before(struct rn_grammar *g, uint32_t guard, uint32_t e)
+{
+	uint32_t first = node_at(g, guard)->next, last = node_at(g, e)->prev;
+	uint32_t r = new_rule(g, first_of(g, node_at(g, first)->sym)), y = new_node(g);
+	uint32_t q = rule_at(g, r)->guard;
+
+	forget_digram(g, last);
+	*node_at(g, y) = (struct node){ sym_of(RN_KIND_RULE, r), 1, guard, e };
+	node_at(g, guard)->next = y;
+	node_at(g, e)->prev = y;
+	node_at(g, q)->next = first;
+	node_at(g, first)->prev = q;
+	node_at(g, last)->next = q;
+	node_at(g, q)->prev = last;
+	rule_at(g, r)->refs = 1;
+	pend(g, y);
+	return r;
+}
+
+/* What was walked of the body that frame `level` is in. */
+static void keep_level(struct rn_grammar *g, uint32_t level)
+{
+	const struct frame *f = &g->frame[level];
+	uint32_t outer = node_at(g, g->frame[level - 1].node)->sym;
+	uint32_t guard = rule_at(g, outer >> 2)->guard, first = node_at(g, guard)->next;
+
+	if (first != f->node) {
+		const struct node *n = node_at(g, first);
+
+		if (n->next == f->node)
+			keep(g, n->sym, count_of(g, n));
+		else
+			keep(g, sym_of(RN_KIND_RULE, split_before(g, guard, f->node)), 1);
+	}
+	if (f->iter)
+		keep(g, node_at(g, f->node)->sym, f->iter);
+}
+
+void cursor_leave(struct rn_grammar *g)
+{
+	/* All levels first: appending rewrites the very bodies that the frames point into. */
+	g->prefix.n = 0;
+	for (uint32_t level = 1; level <= g->depth; level++)
+		keep_level(g, level);
+	if (g->taken)
+		pend(g, node_at(g, g->frame[0].node)->prev);
+	g->credit -= g->depth < g->credit ? g->depth : g->credit;
+	g->expect = NIL;
+	g->depth = 0;
+	for (uint32_t i = 0; i < g->prefix.n; i++) {
+		struct prefix_item p = *RN_SEG_AT(&g->prefix, struct prefix_item, i);
+
+		append_symbol(g, p.sym, p.count, true);
+	}
+}
+
+/* ---- looking ahead ---- */
+
+#define PEEK_DEPTH 64
+
+struct peek {
+	const struct rn_grammar *g;
+	struct frame frame[PEEK_DEPTH];
+	uint32_t depth;
+};
+
+static bool peek_down(struct peek *p)
+{
+	const struct rn_grammar *g = p->g;
+	const struct node *n = node_at(g, p->frame[p->depth].node);
+
+	while (is_rule(n->sym)) {
+		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+
+		if (p->depth + 1 == PEEK_DEPTH)
+			return false;
+		p->frame[++p->depth] = (struct frame){ .node = child };
+		n = node_at(g, child);
+	}
+	return true;
+}
+
+static void peek_on(struct peek *p)
+{
+	const struct rn_grammar *g = p->g;
+
+	while (p->depth) {
+		struct frame *f = &p->frame[p->depth];
+		const struct node *n = node_at(g, f->node);
+
+		if (++f->iter < count_of(g, n))
+			return;
+		if (node_at(g, n->next)->sym != SYM_GUARD) {
+			*f = (struct frame){ .node = n->next };
+			return;
+		}
+		p->depth--;
+	}
+}
+
+size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k)
+{
+	struct peek p = { .g = g, .depth = g->depth };
+
+	if (g->expect == NIL || g->depth >= PEEK_DEPTH)
+		return 0;
+	memcpy(p.frame, g->frame, (g->depth + 1) * sizeof(*g->frame));
+	for (size_t i = 0; i < k; i++) {
+		if (!peek_down(&p))
+			return i;
+		out[i] = node_at(g, p.frame[p.depth].node)->sym >> 2;
+		peek_on(&p);
+	}
+	return k;
+}
+
+/* ---- appending a whole loop ---- */
+
+static int one_round(struct rn_grammar *g, const uint32_t *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = rn_grammar_append(g, t[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return RN_OK;
+}
+
+static bool at_loop_start(const struct rn_grammar *g)
+{
+	return g->expect != NIL && g->depth == 0;
+}
+
+/* What one round from the start of a loop to the start of the same loop changes. */
+struct round {
+	uint64_t count, misses;
+	uint32_t credit;
+};
+
+static struct round round_mark(const struct rn_grammar *g)
+{
+	uint64_t count = at_loop_start(g) ? count_of(g, node_at(g, g->frame[0].node)) : 0;
+
+	return (struct round){ count, g->misses, g->credit };
+}
+
+/* Goes on as since `from` for up to `rounds` more rounds; 0 if that cannot be written down. */
+static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint64_t rounds)
+{
+	struct node *n = node_at(g, g->frame[0].node);
+	uint64_t now = count_of(g, n), added = now - from->count;
+
+	if (rounds > (COUNT_MAX - now) / added || !rn_seg_reserve(&g->wide, g->mem, 1))
+		return 0;
+	set_count(g, n, now + added * rounds);
+	earn(g, (rounds < CREDIT_MAX ? rounds : CREDIT_MAX) * (g->credit - from->credit));
+	return rounds;
+}
+
+/*
+ * A round that the cursor took from the start of a loop to the start of the same loop has changed
+ * nothing but that loop's count, and so will every further round.
+ */
+int rn_grammar_append_repeat(struct rn_grammar *g, const uint32_t *t, size_t n, uint64_t times,
+			     uint64_t *done)
+{
+	uint64_t i = 0;
+	int rc = RN_OK;
+
+	for (; i < times && n && rc == RN_OK; i += rc == RN_OK) {
+		struct round from = round_mark(g);
+
+		rc = one_round(g, t, n);
+		if (rc == RN_OK && from.count && at_loop_start(g) && g->misses == from.misses)
+			i += skip_rounds(g, &from, times - i - 1);
+	}
+	if (done)
+		*done = n ? i : times;
+	return rc;
+}

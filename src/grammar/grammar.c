@@ -1,0 +1,544 @@
+/*
+ * grammar.c - nodes, rules, digrams, and the rewriting that keeps the invariants of grammar.h.
+ *
+ * A rewriting step looks at one digram from the work list. It is new and goes into the table; or
+ * it is known, and both places are replaced by a rule:
+ *
+ *    S: .. a b .. a b ..     ->   S: .. R .. R ..      R: a b
+ *
+ * Steps put the digrams that they create on the work list instead of calling themselves, so a long
+ * cascade needs no stack and can stop anywhere: what is pending is only a missed chance to
+ * compress, never a wrong expansion. That is also why a step that finds no memory may simply stop.
+ */
+#include "grammar/builder.h"
+
+#include <string.h>
+
+static bool reserve_all(struct rn_grammar *g, uint32_t nodes, uint32_t rules, uint32_t work)
+{
+	uint32_t spare = g->free_nodes;
+
+	return rn_seg_reserve(&g->nodes, g->mem, nodes > spare ? nodes - spare : 0) &&
+	       (g->free_rule != NIL && rules == 1 ? true
+						  : rn_seg_reserve(&g->rules, g->mem, rules)) &&
+	       rn_seg_reserve(&g->work, g->mem, work) && rn_seg_reserve(&g->wide, g->mem, nodes);
+}
+
+uint32_t new_node(struct rn_grammar *g)
+{
+	uint32_t i = g->free_node;
+
+	if (i == NIL)
+		return g->nodes.n++;
+	g->free_node = node_at(g, i)->next;
+	g->free_nodes--;
+	return i;
+}
+
+static void free_node(struct rn_grammar *g, uint32_t i)
+{
+	struct node *n = node_at(g, i);
+
+	*n = (struct node){ SYM_FREE, 0, 0, g->free_node };
+	g->free_node = i;
+	g->free_nodes++;
+}
+
+uint32_t new_rule(struct rn_grammar *g, uint32_t first)
+{
+	uint32_t r = g->free_rule, q = new_node(g);
+
+	if (r == NIL)
+		r = g->rules.n++;
+	else
+		g->free_rule = rule_at(g, r)->guard;
+	*node_at(g, q) = (struct node){ SYM_GUARD, r, q, q };
+	*rule_at(g, r) = (struct rule){ q, 0, first };
+	return r;
+}
+
+static void free_rule(struct rn_grammar *g, uint32_t r)
+{
+	free_node(g, rule_at(g, r)->guard);
+	*rule_at(g, r) = (struct rule){ g->free_rule, RULE_FREE, 0 };
+	g->free_rule = r;
+}
+
+void set_count(struct rn_grammar *g, struct node *n, uint64_t count)
+{
+	if (LIKELY(count < COUNT_WIDE)) {
+		n->cnt = (uint32_t)count;
+		return;
+	}
+	if (!(n->cnt & COUNT_WIDE))
+		n->cnt = COUNT_WIDE | g->wide.n++;
+	*wide_at(g, n->cnt & ~COUNT_WIDE) = count;
+}
+
+static bool same(const struct rn_grammar *g, const struct node *a, const struct node *b)
+{
+	if (a->sym != b->sym)
+		return false;
+	return a->cnt == b->cnt ||
+	       ((a->cnt & b->cnt & COUNT_WIDE) && count_of(g, a) == count_of(g, b));
+}
+
+/* Takes the digram that begins at n out of the table, if it is n's. */
+void forget_digram(struct rn_grammar *g, uint32_t n)
+{
+	const struct node *a = node_at(g, n), *b;
+
+	if (is_mark(a->sym))
+		return;
+	b = node_at(g, a->next);
+	if (digram_counts(a, b))
+		rn_map_remove(&g->digrams, digram_tag(g, a, b), n);
+}
+
+uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node *a,
+		     const struct node *b)
+{
+	const struct rn_map_page *page = rn_map_page(&g->digrams, tag);
+	uint32_t pos = tag, p;
+
+	while ((p = rn_map_next(page, tag, &pos)) != RN_MAP_NONE) {
+		const struct node *x = node_at(g, p);
+
+		if (same(g, x, a) && same(g, node_at(g, x->next), b))
+			return p;
+	}
+	return NIL;
+}
+
+static void link_nodes(struct rn_grammar *g, uint32_t a, uint32_t b)
+{
+	node_at(g, a)->next = b;
+	node_at(g, b)->prev = a;
+}
+
+/* A^i A^j -> A^(i+j) */
+static void join(struct rn_grammar *g, uint32_t n, uint32_t m)
+{
+	struct node *a = node_at(g, n), *b = node_at(g, m);
+
+	forget_digram(g, a->prev);
+	forget_digram(g, m);
+	rule_unref(g, b->sym);
+	set_count(g, a, count_of(g, a) + count_of(g, b));
+	link_nodes(g, n, b->next);
+	free_node(g, m);
+	pend(g, n);
+	pend(g, a->prev);
+}
+
+/* The digram at n, which is not in the table, becomes rule r. */
+static void replace(struct rn_grammar *g, uint32_t n, uint32_t r)
+{
+	struct node *a = node_at(g, n);
+	uint32_t m = a->next;
+	struct node *b = node_at(g, m);
+
+	forget_digram(g, a->prev);
+	forget_digram(g, m);
+	rule_unref(g, a->sym);
+	rule_unref(g, b->sym);
+	a->sym = sym_of(RN_KIND_RULE, r);
+	a->cnt = 1;
+	link_nodes(g, n, b->next);
+	rule_at(g, r)->refs++;
+	free_node(g, m);
+	pend(g, n);
+	pend(g, a->prev);
+}
+
+/* Node u is the only use of its rule: the body takes its place. */
+static void inline_rule(struct rn_grammar *g, uint32_t u)
+{
+	struct node *n = node_at(g, u);
+	uint32_t r = n->sym >> 2, q = rule_at(g, r)->guard, before = n->prev;
+	uint32_t last = node_at(g, q)->prev;
+
+	forget_digram(g, before);
+	forget_digram(g, u);
+	link_nodes(g, before, node_at(g, q)->next);
+	link_nodes(g, last, n->next);
+	pend(g, last);
+	pend(g, before);
+	free_node(g, u);
+	free_rule(g, r);
+}
+
+static void inline_if_single(struct rn_grammar *g, uint32_t u)
+{
+	const struct node *n = node_at(g, u);
+
+	if (is_rule(n->sym) && n->cnt == 1 && rule_at(g, n->sym >> 2)->refs == 1)
+		inline_rule(g, u);
+}
+
+/* The rule, other than the start rule, whose whole body is the digram at n; NIL if none. */
+static uint32_t whole_body(const struct rn_grammar *g, uint32_t n)
+{
+	const struct node *a = node_at(g, n), *b = node_at(g, a->next);
+	const struct node *q = node_at(g, a->prev);
+
+	return a->prev == b->next && q->sym == SYM_GUARD && q->cnt ? q->cnt : NIL;
+}
+
+/* p and the node after it move into a new rule, which takes their place. The table's entry for
+ * the digram stays right: its node is still p. */
+static uint32_t rule_from(struct rn_grammar *g, uint32_t p)
+{
+	uint32_t r = new_rule(g, first_of(g, node_at(g, p)->sym)), y = new_node(g);
+	uint32_t q = node_at(g, p)->next, guard = rule_at(g, r)->guard;
+	uint32_t before = node_at(g, p)->prev, after = node_at(g, q)->next;
+
+	forget_digram(g, before);
+	forget_digram(g, q);
+	*node_at(g, y) = (struct node){ sym_of(RN_KIND_RULE, r), 1, 0, 0 };
+	link_nodes(g, before, y);
+	link_nodes(g, y, after);
+	link_nodes(g, guard, p);
+	link_nodes(g, q, guard);
+	rule_at(g, r)->refs = 1;
+	pend(g, y);
+	pend(g, before);
+	return r;
+}
+
+/*
+ * The digrams at p and n are A b, and A is used nowhere else: b moves into A's body.
+ *
+ *    S: .. A b c .. A b   A: x y      ->   S: .. A c .. A   A: x y b
+ *
+ * A new rule for A b, into which A would be inlined at once, comes to the same and costs twice.
+ */
+static void extend(struct rn_grammar *g, uint32_t p, uint32_t n)
+{
+	uint32_t q = node_at(g, p)->next, m = node_at(g, n)->next;
+	uint32_t guard = rule_at(g, node_at(g, p)->sym >> 2)->guard;
+	uint32_t last = node_at(g, guard)->prev;
+
+	forget_digram(g, p);
+	forget_digram(g, q);
+	forget_digram(g, m);
+	link_nodes(g, p, node_at(g, q)->next);
+	link_nodes(g, n, node_at(g, m)->next);
+	link_nodes(g, last, q);
+	link_nodes(g, q, guard);
+	rule_unref(g, node_at(g, m)->sym);
+	free_node(g, m);
+	pend(g, n);
+	pend(g, p);
+	pend(g, last);
+	inline_if_single(g, q);
+}
+
+static bool can_extend(const struct rn_grammar *g, uint32_t n)
+{
+	const struct node *a = node_at(g, n);
+
+	return is_rule(a->sym) && a->cnt == 1 && rule_at(g, a->sym >> 2)->refs == 2;
+}
+
+/* The digram at n is the one at p, which is in the table. */
+static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
+{
+	uint32_t r = whole_body(g, p), guard;
+
+	if (r == NIL && can_extend(g, n) && whole_body(g, n) == NIL) {
+		extend(g, p, n);
+		return;
+	}
+	if (r != NIL) {
+		replace(g, n, r);
+	} else if ((r = whole_body(g, n)) != NIL) {
+		rn_map_remove(&g->digrams, tag, p);
+		rn_map_insert(&g->digrams, tag, n);
+		replace(g, p, r);
+	} else {
+		r = rule_from(g, p);
+		replace(g, n, r);
+	}
+	/* What the digram was made of lost a use; the one left may be the one in r. */
+	guard = rule_at(g, r)->guard;
+	inline_if_single(g, node_at(g, guard)->next);
+	inline_if_single(g, node_at(g, guard)->prev);
+}
+
+/* Looks at the digram that begins at n. False when memory is short: nothing has changed. */
+static bool step(struct rn_grammar *g, uint32_t n)
+{
+	const struct node *a = node_at(g, n), *b;
+	uint32_t tag, p;
+
+	if (is_mark(a->sym))
+		return true;
+	b = node_at(g, a->next);
+	if (a->sym == b->sym) {
+		if (!reserve_all(g, 1, 0, STEP_WORK))
+			return false;
+		join(g, n, a->next);
+		return true;
+	}
+	if (!digram_counts(a, b))
+		return true;
+	tag = digram_tag(g, a, b);
+	p = find_digram(g, tag, a, b);
+	if (p == n)
+		return true;
+	if (p == NIL) {
+		if (rn_map_reserve(&g->digrams, tag) < 0)
+			return false;
+		rn_map_insert(&g->digrams, tag, n);
+		return true;
+	}
+	if (!reserve_all(g, STEP_NODES, 1, STEP_WORK))
+		return false;
+	share(g, tag, p, n);
+	return true;
+}
+
+static void drain(struct rn_grammar *g)
+{
+	for (int budget = STEP_BUDGET; g->work.n && budget; budget--) {
+		uint32_t n = *RN_SEG_AT(&g->work, uint32_t, g->work.n - 1);
+
+		g->work.n--;
+		if (!step(g, n)) {
+			g->work.n++; /* the entry is still there */
+			return;
+		}
+	}
+}
+
+void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held)
+{
+	uint32_t guard = start_guard(g), last = node_at(g, guard)->prev;
+	struct node *l = node_at(g, last);
+
+	if (l->sym == sym) {
+		forget_digram(g, l->prev);
+		set_count(g, l, count_of(g, l) + count);
+		if (held)
+			rule_unref(g, sym);
+		pend(g, l->prev);
+	} else {
+		uint32_t y = new_node(g);
+		struct node *n = node_at(g, y);
+
+		*n = (struct node){ sym, 1, 0, 0 };
+		set_count(g, n, count);
+		link_nodes(g, last, y);
+		link_nodes(g, y, guard);
+		if (!held)
+			rule_ref(g, sym);
+		pend(g, last);
+	}
+	drain(g);
+}
+
+/* ---- literal runs ---- */
+
+static void literal_open(struct rn_grammar *g)
+{
+	uint32_t id = g->runs.n++;
+
+	*RN_SEG_AT(&g->runs, struct literal_run, id) =
+		(struct literal_run){ .start = g->literals.n };
+	g->expect = NIL;
+	append_symbol(g, sym_of(RN_KIND_LITERAL, id), 1, false);
+	g->literal_left = g->literal_span;
+	if (g->literal_span < RN_LITERAL_MAX)
+		g->literal_span *= 2;
+}
+
+static int literal_append(struct rn_grammar *g, uint32_t t)
+{
+	if (!rn_seg_reserve(&g->literals, g->mem, 1))
+		return RN_E_NOMEM;
+	*RN_SEG_AT(&g->literals, uint32_t, g->literals.n) = t;
+	g->literals.n++;
+	RN_SEG_AT(&g->runs, struct literal_run, g->runs.n - 1)->length++;
+	if (--g->literal_left == 0)
+		g->nodes_then = g->nodes.n - g->free_nodes;
+	return RN_OK;
+}
+
+/* Every LITERAL_WINDOW appends that the cursor did not take: does the stream still compress? */
+static void judge(struct rn_grammar *g)
+{
+	uint32_t live = g->nodes.n - g->free_nodes;
+	bool grows = live > g->nodes_then && live - g->nodes_then > LITERAL_WINDOW / 2;
+
+	g->judged = 0;
+	g->nodes_then = live;
+	if (!grows || live <= g->opts.literal_limit) {
+		g->literal_span = LITERAL_SPAN;
+		return;
+	}
+	if (rn_seg_reserve(&g->runs, g->mem, 1) && reserve_all(g, 1, 0, STEP_WORK))
+		literal_open(g);
+}
+
+/* ---- the public face ---- */
+
+static void start_over(struct rn_grammar *g)
+{
+	g->expect = NIL;
+	g->depth = 0;
+	g->taken = false;
+	g->credit = 0;
+	g->misses = 0;
+	g->nodes.n = g->rules.n = g->wide.n = g->work.n = g->prefix.n = 0;
+	g->runs.n = g->literals.n = 0;
+	g->free_node = g->free_rule = NIL;
+	g->free_nodes = 0;
+	g->literal_left = 0;
+	g->literal_span = LITERAL_SPAN;
+	g->judged = g->nodes_then = 0;
+	new_rule(g, NIL);
+	rule_at(g, 0)->refs = 1;
+}
+
+struct rn_grammar *rn_grammar_new(struct rn_arena *mem, const struct rn_grammar_opts *opts)
+{
+	struct rn_grammar *g = rn_new(mem, struct rn_grammar, 1);
+
+	if (!g || rn_map_init(&g->digrams, mem) < 0)
+		return NULL;
+	g->mem = mem;
+	if (opts)
+		g->opts = *opts;
+	rn_seg_init(&g->nodes, sizeof(struct node));
+	rn_seg_init(&g->rules, sizeof(struct rule));
+	rn_seg_init(&g->wide, sizeof(uint64_t));
+	rn_seg_init(&g->work, sizeof(uint32_t));
+	rn_seg_init(&g->prefix, sizeof(struct prefix_item));
+	rn_seg_init(&g->runs, sizeof(struct literal_run));
+	rn_seg_init(&g->literals, sizeof(uint32_t));
+	g->frame_cap = 8;
+	g->frame = rn_new(mem, struct frame, g->frame_cap);
+	if (!g->frame || !rn_seg_reserve(&g->nodes, mem, 1) || !rn_seg_reserve(&g->rules, mem, 1))
+		return NULL;
+	start_over(g);
+	return g;
+}
+
+void rn_grammar_reset(struct rn_grammar *g)
+{
+	rn_map_clear(&g->digrams);
+	start_over(g);
+}
+
+int append_slowly(struct rn_grammar *g, uint32_t t)
+{
+	uint32_t sym = sym_of(RN_KIND_TERMINAL, t);
+
+	if (g->literal_left)
+		return literal_append(g, t);
+	if (cursor_reserve(g, 1) < 0)
+		return RN_E_NOMEM;
+	g->misses++;
+	if (g->expect != NIL) {
+		bool moved = g->depth > 0;
+
+		cursor_leave(g);
+		if (moved) {
+			cursor_enter(g);
+			if (g->expect == sym && cursor_advance(g))
+				return RN_OK;
+			g->expect = NIL;
+		}
+	}
+	append_symbol(g, sym, 1, false);
+	cursor_enter(g);
+	if (g->opts.literal_limit && ++g->judged == LITERAL_WINDOW)
+		judge(g);
+	return RN_OK;
+}
+
+uint64_t rn_grammar_nodes(const struct rn_grammar *g)
+{
+	return g->nodes.n - g->free_nodes;
+}
+
+uint32_t rn_grammar_rules(const struct rn_grammar *g)
+{
+	return g->rules.n;
+}
+
+struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule)
+{
+	struct rn_grammar_iter it = { .g = g };
+	const struct rule *r = rule_at(g, rule);
+
+	if (r->refs == RULE_FREE)
+		return it;
+	it.guard = r->guard;
+	it.node = node_at(g, r->guard)->next;
+	it.tail = rule == 0 && g->expect != NIL && g->depth > 0;
+	return it;
+}
+
+static struct rn_grammar_item item_of(uint32_t sym, uint64_t count)
+{
+	return (struct rn_grammar_item){ kind_of(sym), sym >> 2, count };
+}
+
+/* The walked part of each level, outermost first, as cursor_leave would append it. */
+static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
+{
+	const struct rn_grammar *g = it->g;
+
+	while (it->level <= g->depth) {
+		const struct frame *f = &g->frame[it->level];
+		const struct node *n = node_at(g, it->node);
+		uint64_t count = it->node == f->node ? f->iter : count_of(g, n);
+
+		if (it->node != f->node)
+			it->node = n->next;
+		else if (it->level++ < g->depth)
+			it->node = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+		if (count) {
+			*item = item_of(n->sym, count);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
+{
+	const struct rn_grammar *g = it->g;
+	const struct node *n;
+
+	if (it->level)
+		return tail_next(it, item);
+	if (it->node != it->guard) {
+		n = node_at(g, it->node);
+		*item = item_of(n->sym, count_of(g, n));
+		it->node = n->next;
+		return true;
+	}
+	if (!it->tail)
+		return false;
+	n = node_at(g, g->frame[0].node);
+	it->level = 1;
+	it->node = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+	return tail_next(it, item);
+}
+
+uint64_t rn_grammar_literal_length(const struct rn_grammar *g, uint32_t id)
+{
+	return RN_SEG_AT(&g->runs, struct literal_run, id)->length;
+}
+
+void rn_grammar_literal_read(const struct rn_grammar *g, uint32_t id, uint64_t from, uint32_t *out,
+			     size_t n)
+{
+	uint32_t i = RN_SEG_AT(&g->runs, struct literal_run, id)->start + (uint32_t)from;
+
+	for (size_t k = 0; k < n; k++, i++)
+		out[k] = *RN_SEG_AT(&g->literals, uint32_t, i);
+}

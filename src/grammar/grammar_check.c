@@ -1,0 +1,330 @@
+/*
+ * grammar_check.c - is this a grammar?
+ *
+ * Serves two masters: rn_grammar_check for tests and debug builds, and restoring a snapshot, whose
+ * bytes may be anything. So nothing here follows an index before it has looked at it. Linear in
+ * the grammar; scratch from an arena of its own.
+ */
+#include "grammar/builder.h"
+
+struct audit {
+	const struct rn_grammar *g;
+	struct rn_arena mem;
+	unsigned char *seen;     /* per node: linked in a body, a guard, or free; then EXEMPT */
+	uint32_t *refs;          /* per rule: uses found */
+	unsigned char *repeated; /* per rule: some use has a count above one */
+	uint32_t *order;         /* live rules, children first */
+	uint32_t linked, literals, ordered;
+};
+
+#define SEEN   1
+#define EXEMPT 2
+
+static bool live_rule(const struct rn_grammar *g, uint32_t r)
+{
+	return r < g->rules.n && rule_at(g, r)->refs != RULE_FREE;
+}
+
+static bool count_ok(const struct rn_grammar *g, uint32_t cnt)
+{
+	uint64_t wide;
+
+	if (!(cnt & COUNT_WIDE))
+		return cnt > 0;
+	if ((cnt & ~COUNT_WIDE) >= g->wide.n)
+		return false;
+	wide = *wide_at(g, cnt & ~COUNT_WIDE);
+	return wide > 0 && wide <= COUNT_MAX;
+}
+
+static bool symbol_ok(struct audit *a, uint32_t sym, uint32_t rule)
+{
+	switch (sym & 3) {
+	case RN_KIND_TERMINAL:
+		return true;
+	case RN_KIND_RULE:
+		return sym >> 2 && live_rule(a->g, sym >> 2);
+	case RN_KIND_LITERAL: /* once each, in order, in the start rule only */
+		return rule == 0 && sym >> 2 == a->literals++ && sym >> 2 < a->g->runs.n;
+	default:
+		return false;
+	}
+}
+
+static bool mark_seen(struct audit *a, uint32_t n)
+{
+	if (n >= a->g->nodes.n || a->seen[n])
+		return false;
+	a->seen[n] = SEEN;
+	a->linked++;
+	return true;
+}
+
+static bool body_ok(struct audit *a, uint32_t r)
+{
+	const struct rn_grammar *g = a->g;
+	uint32_t guard = rule_at(g, r)->guard, prev = guard, n;
+
+	if (!mark_seen(a, guard) || node_at(g, guard)->sym != SYM_GUARD ||
+	    node_at(g, guard)->cnt != r)
+		return false;
+	for (n = node_at(g, guard)->next; n != guard; n = node_at(g, n)->next) {
+		const struct node *x;
+
+		if (!mark_seen(a, n))
+			return false;
+		x = node_at(g, n);
+		if (x->prev != prev || !symbol_ok(a, x->sym, r) || !count_ok(g, x->cnt))
+			return false;
+		if (is_rule(x->sym)) {
+			a->refs[x->sym >> 2]++;
+			a->repeated[x->sym >> 2] |= x->cnt != 1;
+		}
+		prev = n;
+	}
+	return node_at(g, guard)->prev == prev && (r == 0 || prev != guard);
+}
+
+static bool free_lists_ok(struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+	uint32_t n, free_nodes = 0, free_rules = 0, live = 0;
+
+	for (n = g->free_node; n != NIL; n = node_at(g, n)->next, free_nodes++)
+		if (!mark_seen(a, n) || node_at(g, n)->sym != SYM_FREE)
+			return false;
+	for (n = g->free_rule; n != NIL; n = rule_at(g, n)->guard, free_rules++)
+		if (n >= g->rules.n || live_rule(g, n) || free_rules >= g->rules.n)
+			return false;
+	for (n = 0; n < g->rules.n; n++)
+		live += live_rule(g, n);
+	return free_nodes == g->free_nodes && a->linked == g->nodes.n &&
+	       free_rules + live == g->rules.n;
+}
+
+/* Uses as counted; and, with nothing pending, every rule earns its keep. */
+static bool refs_ok(const struct audit *a)
+{
+	for (uint32_t r = 1; r < a->g->rules.n; r++) {
+		if (!live_rule(a->g, r))
+			continue;
+		if (rule_at(a->g, r)->refs != a->refs[r] || a->refs[r] == 0)
+			return false;
+		if (a->refs[r] == 1 && !a->repeated[r] && !a->g->work.n)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Children first, by counting uses down from the start rule (parents come off first, the order is
+ * then reversed in place of a recursion). A cycle never comes off.
+ */
+static bool order_rules(struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+	uint32_t *left = rn_new(&a->mem, uint32_t, g->rules.n), live = 0;
+
+	if (!left)
+		return false;
+	for (uint32_t r = 0; r < g->rules.n; r++) {
+		left[r] = a->refs[r];
+		live += live_rule(g, r);
+	}
+	a->order[a->ordered++] = 0;
+	for (uint32_t i = 0; i < a->ordered; i++) {
+		uint32_t guard = rule_at(g, a->order[i])->guard, n;
+
+		for (n = node_at(g, guard)->next; n != guard; n = node_at(g, n)->next) {
+			uint32_t sym = node_at(g, n)->sym;
+
+			if (is_rule(sym) && --left[sym >> 2] == 0)
+				a->order[a->ordered++] = sym >> 2;
+		}
+	}
+	return a->ordered == live;
+}
+
+static bool firsts_ok(const struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+
+	for (uint32_t i = a->ordered; i-- > 1;) {
+		const struct rule *r = rule_at(g, a->order[i]);
+
+		if (r->first != first_of(g, node_at(g, node_at(g, r->guard)->next)->sym))
+			return false;
+	}
+	return true;
+}
+
+static bool literals_ok(const struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+	uint64_t at = 0;
+
+	if (a->literals != g->runs.n)
+		return false;
+	for (uint32_t i = 0; i < g->runs.n; i++) {
+		const struct literal_run *run = RN_SEG_AT(&g->runs, struct literal_run, i);
+
+		if (run->start != at || run->length > RN_LITERAL_MAX)
+			return false;
+		at += run->length;
+	}
+	if (g->literal_left &&
+	    (g->runs.n == 0 || g->expect != NIL || g->literal_left > RN_LITERAL_MAX))
+		return false;
+	for (uint32_t i = 0; i < g->literals.n; i++)
+		if (*RN_SEG_AT(&g->literals, uint32_t, i) > RN_TERMINAL_MAX)
+			return false;
+	return at == g->literals.n;
+}
+
+/* Frame `level` stands on a node of the body of the rule that the frame above it repeats. */
+static bool frame_ok(const struct rn_grammar *g, uint32_t level)
+{
+	const struct frame *f = &g->frame[level];
+	uint32_t outer = node_at(g, g->frame[level - 1].node)->sym, guard, n;
+
+	if (!is_rule(outer) || f->node >= g->nodes.n)
+		return false;
+	guard = rule_at(g, outer >> 2)->guard;
+	for (n = node_at(g, guard)->next; n != guard; n = node_at(g, n)->next)
+		if (n == f->node)
+			return f->iter < count_of(g, node_at(g, n));
+	return false;
+}
+
+static bool cursor_ok(const struct rn_grammar *g)
+{
+	if (g->expect == NIL)
+		return g->depth == 0;
+	if (g->depth >= g->frame_cap || g->frame[0].node != last_node(g) || g->frame[0].iter ||
+	    kind_of(node_at(g, last_node(g))->sym) > RN_KIND_RULE)
+		return false;
+	for (uint32_t level = 1; level <= g->depth; level++)
+		if (!frame_ok(g, level))
+			return false;
+	return g->expect == first_of(g, node_at(g, g->frame[g->depth].node)->sym);
+}
+
+static bool sound(struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+
+	a->seen = rn_new(&a->mem, unsigned char, g->nodes.n);
+	a->refs = rn_new(&a->mem, uint32_t, g->rules.n);
+	a->repeated = rn_new(&a->mem, unsigned char, g->rules.n);
+	a->order = rn_new(&a->mem, uint32_t, g->rules.n);
+	if (!a->seen || !a->refs || !a->repeated || !a->order || !live_rule(g, 0))
+		return false;
+	for (uint32_t r = 0; r < g->rules.n; r++)
+		if (live_rule(g, r) && !body_ok(a, r))
+			return false;
+	for (uint32_t i = 0; i < g->work.n; i++)
+		if (*RN_SEG_AT(&g->work, uint32_t, i) >= g->nodes.n)
+			return false;
+	return free_lists_ok(a) && refs_ok(a) && order_rules(a) && firsts_ok(a) && literals_ok(a) &&
+	       cursor_ok(g);
+}
+
+bool grammar_sound(const struct rn_grammar *g)
+{
+	struct audit a = { .g = g };
+	bool ok;
+
+	rn_arena_init(&a.mem, SIZE_MAX);
+	ok = sound(&a);
+	rn_arena_free(&a.mem);
+	return ok;
+}
+
+/* The digram at n may be a duplicate or missing from the table, now. */
+static void mark_exempt(struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+
+	for (uint32_t i = 0; i < g->work.n; i++)
+		a->seen[*RN_SEG_AT(&g->work, uint32_t, i)] |= EXEMPT;
+	if (g->expect != NIL && g->taken)
+		a->seen[node_at(g, g->frame[0].node)->prev] |= EXEMPT;
+}
+
+static bool digrams_ok(const struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+	uint64_t own = 0;
+
+	for (uint32_t n = 0; n < g->nodes.n; n++) {
+		const struct node *x = node_at(g, n), *y;
+		bool exempt = a->seen[n] & EXEMPT;
+		uint32_t found;
+
+		if (is_mark(x->sym))
+			continue;
+		y = node_at(g, x->next);
+		if (x->sym == y->sym && !exempt)
+			return false;
+		if (!digram_counts(x, y))
+			continue;
+		found = find_digram(g, digram_tag(g, x, y), x, y);
+		own += found == n;
+		if (found != n && !exempt)
+			return false;
+	}
+	return own == g->digrams.used && rn_map_check(&g->digrams);
+}
+
+bool rn_grammar_check(const struct rn_grammar *g)
+{
+	struct audit a = { .g = g };
+	bool ok;
+
+	rn_arena_init(&a.mem, SIZE_MAX);
+	ok = sound(&a);
+	if (ok) {
+		mark_exempt(&a);
+		ok = digrams_ok(&a);
+	}
+	rn_arena_free(&a.mem);
+	return ok;
+}
+
+static int rebuild(struct audit *a, struct rn_grammar *g)
+{
+	for (uint32_t n = 0; n < g->nodes.n; n++) {
+		const struct node *x = node_at(g, n), *y;
+		uint32_t tag;
+
+		if (is_mark(x->sym) || (a->seen[n] & EXEMPT))
+			continue;
+		y = node_at(g, x->next);
+		if (x->sym == y->sym)
+			return RN_E_DATA;
+		if (!digram_counts(x, y))
+			continue;
+		tag = digram_tag(g, x, y);
+		if (find_digram(g, tag, x, y) != NIL)
+			return RN_E_DATA;
+		if (rn_map_reserve(&g->digrams, tag) < 0)
+			return RN_E_NOMEM;
+		rn_map_insert(&g->digrams, tag, n);
+	}
+	return RN_OK;
+}
+
+int grammar_rebuild(struct rn_grammar *g)
+{
+	struct audit a = { .g = g };
+	int rc = RN_E_NOMEM;
+
+	rn_arena_init(&a.mem, SIZE_MAX);
+	a.seen = rn_new(&a.mem, unsigned char, g->nodes.n);
+	if (a.seen) {
+		mark_exempt(&a);
+		rc = rebuild(&a, g);
+	}
+	rn_arena_free(&a.mem);
+	return rc;
+}

@@ -1,0 +1,53 @@
+/* pool.h - inside the pool of rules: what rules.c, rules_codec.c and walk.c share. */
+#ifndef RN_RULES_POOL_H
+#define RN_RULES_POOL_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/seg.h"
+#include "rules/rules.h"
+
+#define LENGTH_MAX ((uint64_t)1 << 62)
+
+struct entry {
+	const struct rn_item *item;
+	const uint64_t *before;
+	uint32_t n, height;
+	uint64_t length, hash;
+};
+
+struct literal {
+	const uint32_t *symbol;
+	uint64_t n, hash;
+};
+
+struct rn_rules {
+	struct rn_arena *mem;
+	struct rn_seg entries, literals;
+	struct rn_map by_hash, literal_by_hash;
+};
+
+static inline const struct entry *entry_at(const struct rn_rules *r, uint32_t i)
+{
+	return RN_SEG_AT(&r->entries, struct entry, i);
+}
+
+static inline const struct literal *literal_at(const struct rn_rules *r, uint32_t i)
+{
+	return RN_SEG_AT(&r->literals, struct literal, i);
+}
+
+/* Symbols in one repeat of the item. */
+static inline uint64_t unit_length(const struct rn_rules *r, const struct rn_item *item)
+{
+	if (item->kind == RN_KIND_TERMINAL)
+		return 1;
+	return item->kind == RN_KIND_RULE ? entry_at(r, item->id)->length
+					  : literal_at(r, item->id)->n;
+}
+
+/* Whether the item may stand in a body of rule number `self`, references and ranges considered. */
+bool item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self);
+
+#endif

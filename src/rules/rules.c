@@ -1,0 +1,564 @@
+/*
+ * rules.c - the pool: adding, sealing a grammar, copying between pools, checking.
+ *
+ * A body is normalised into arena memory first; if an equal one exists, the arena is rewound.
+ * Grammars and pools are walked children first with explicit stacks: depth is not O(log n), and a
+ * hostile file must not be able to exhaust the C stack.
+ */
+#include "rules/pool.h"
+
+#include <string.h>
+
+struct rn_rules *rn_rules_new(struct rn_arena *mem)
+{
+	struct rn_rules *r = rn_new(mem, struct rn_rules, 1);
+
+	if (!r || rn_map_init(&r->by_hash, mem) < 0 || rn_map_init(&r->literal_by_hash, mem) < 0)
+		return NULL;
+	r->mem = mem;
+	rn_seg_init(&r->entries, sizeof(struct entry));
+	rn_seg_init(&r->literals, sizeof(struct literal));
+	return r;
+}
+
+uint32_t rn_rules_count(const struct rn_rules *r)
+{
+	return r->entries.n;
+}
+
+uint32_t rn_rules_literals(const struct rn_rules *r)
+{
+	return r->literals.n;
+}
+
+struct rn_body rn_rules_body(const struct rn_rules *r, uint32_t rule)
+{
+	const struct entry *e = entry_at(r, rule);
+
+	return (struct rn_body){ e->item, e->before, e->n, e->length };
+}
+
+uint64_t rn_rules_hash(const struct rn_rules *r, uint32_t rule)
+{
+	return entry_at(r, rule)->hash;
+}
+
+uint64_t rn_rules_length(const struct rn_rules *r, uint32_t rule)
+{
+	return entry_at(r, rule)->length;
+}
+
+uint32_t rn_rules_height(const struct rn_rules *r, uint32_t rule)
+{
+	return entry_at(r, rule)->height;
+}
+
+const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_t *n)
+{
+	const struct literal *l = literal_at(r, lit);
+
+	*n = l->n;
+	return l->symbol;
+}
+
+/* ---- normal form ---- */
+
+bool item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self)
+{
+	switch (item->kind) {
+	case RN_KIND_TERMINAL:
+		return item->id <= RN_TERMINAL_MAX && item->form == RN_COUNT_FIXED;
+	case RN_KIND_RULE:
+		return item->id < self && item->form == RN_COUNT_FIXED;
+	case RN_KIND_LITERAL:
+		return item->id < r->literals.n && item->form == RN_COUNT_FIXED;
+	default:
+		return false;
+	}
+}
+
+static bool same_symbol(const struct rn_item *a, const struct rn_item *b)
+{
+	return a->id == b->id && a->kind == b->kind;
+}
+
+/* Appends one item to a body in normal form; false when a count would be too large. */
+static bool put_normal(const struct rn_rules *r, struct rn_item *body, uint32_t *n,
+		       struct rn_item item)
+{
+	if (item.kind == RN_KIND_RULE) {
+		const struct entry *e = entry_at(r, item.id);
+
+		if (e->n == 0)
+			return true;
+		if (e->n == 1) { /* (x^3)^4 is x^12; x itself is no such rule */
+			uint64_t count = item.count;
+
+			item = e->item[0];
+			if (__builtin_mul_overflow(item.count, count, &item.count))
+				return false;
+		}
+	}
+	if (item.count == 0)
+		return true;
+	if (*n && same_symbol(&body[*n - 1], &item))
+		return !__builtin_add_overflow(body[*n - 1].count, item.count, &body[*n - 1].count);
+	body[(*n)++] = item;
+	return true;
+}
+
+static uint64_t symbol_hash(const struct rn_rules *r, const struct rn_item *item)
+{
+	if (item->kind == RN_KIND_RULE)
+		return entry_at(r, item->id)->hash;
+	if (item->kind == RN_KIND_LITERAL)
+		return literal_at(r, item->id)->hash;
+	return item->id;
+}
+
+/* Lengths, height and hash of a body in normal form. */
+static int measure(const struct rn_rules *r, struct entry *e, uint64_t *before)
+{
+	e->length = 0;
+	e->height = 1;
+	e->hash = 0;
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct rn_item *it = &e->item[i];
+		uint64_t key[4] = { e->hash, symbol_hash(r, it), it->count, it->kind }, part;
+
+		if (before)
+			before[i] = e->length;
+		if (__builtin_mul_overflow(unit_length(r, it), it->count, &part) ||
+		    part > LENGTH_MAX - e->length)
+			return RN_E_RANGE;
+		e->length += part;
+		e->hash = rn_hash(key, sizeof(key));
+		if (it->kind == RN_KIND_RULE && entry_at(r, it->id)->height >= e->height)
+			e->height = entry_at(r, it->id)->height + 1;
+	}
+	return RN_OK;
+}
+
+static bool same_body(const struct entry *a, const struct entry *b)
+{
+	if (a->n != b->n || a->hash != b->hash)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!same_symbol(&a->item[i], &b->item[i]) || a->item[i].count != b->item[i].count)
+			return false;
+	return true;
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+static uint32_t find_entry(const struct rn_rules *r, const struct entry *e)
+{
+	const struct rn_map_page *page = rn_map_page(&r->by_hash, tag_of(e->hash));
+	uint32_t pos = tag_of(e->hash), i;
+
+	while ((i = rn_map_next(page, tag_of(e->hash), &pos)) != RN_MAP_NONE)
+		if (same_body(entry_at(r, i), e))
+			return i;
+	return UINT32_MAX;
+}
+
+/* The rule with this body: an old one, or a new one. `items` is in memory above `mark`. */
+static int intern(struct rn_rules *r, struct entry *e, uint64_t *before, struct rn_arena_mark mark,
+		  uint32_t *rule)
+{
+	int rc = measure(r, e, before);
+
+	if (rc == RN_OK && e->n == 1 && e->item[0].kind == RN_KIND_RULE && e->item[0].count == 1)
+		*rule = e->item[0].id;
+	else if (rc == RN_OK && (*rule = find_entry(r, e)) == UINT32_MAX) {
+		*rule = r->entries.n++;
+		*RN_SEG_AT(&r->entries, struct entry, *rule) = *e;
+		return RN_OK;
+	}
+	rn_arena_rewind(r->mem, mark);
+	return rc;
+}
+
+int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule)
+{
+	struct rn_arena_mark mark;
+	struct rn_item *body;
+	uint64_t *before;
+	struct entry e = { 0 };
+	uint32_t count;
+	int rc;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!item_ok(r, &items[i], r->entries.n))
+			return RN_E_ARG;
+	if (!rn_seg_reserve(&r->entries, r->mem, 1))
+		return RN_E_NOMEM;
+	mark = rn_arena_mark(r->mem);
+	body = rn_new(r->mem, struct rn_item, n);
+	before = rn_new(r->mem, uint64_t, n);
+	if (!body || !before) {
+		rn_arena_rewind(r->mem, mark);
+		return RN_E_NOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (!put_normal(r, body, &e.n, items[i])) {
+			rn_arena_rewind(r->mem, mark);
+			return RN_E_RANGE;
+		}
+	}
+	e.item = body;
+	e.before = before;
+	count = r->entries.n;
+	rc = intern(r, &e, before, mark, rule);
+	if (rc == RN_OK && r->entries.n > count) {
+		if (rn_map_reserve(&r->by_hash, tag_of(e.hash)) < 0) {
+			r->entries.n--; /* its body stays behind in the arena, unreachable */
+			return RN_E_NOMEM;
+		}
+		rn_map_insert(&r->by_hash, tag_of(e.hash), *rule);
+	}
+	return rc;
+}
+
+static uint32_t find_literal(const struct rn_rules *r, const struct literal *l)
+{
+	const struct rn_map_page *page = rn_map_page(&r->literal_by_hash, tag_of(l->hash));
+	uint32_t pos = tag_of(l->hash), i;
+
+	while ((i = rn_map_next(page, tag_of(l->hash), &pos)) != RN_MAP_NONE) {
+		const struct literal *old = literal_at(r, i);
+
+		if (old->n == l->n && !memcmp(old->symbol, l->symbol, l->n * sizeof(uint32_t)))
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n, uint32_t *lit)
+{
+	struct literal l = { symbols, n, rn_hash(symbols, n * sizeof(uint32_t)) };
+	uint32_t *copy;
+
+	*lit = find_literal(r, &l);
+	if (*lit != UINT32_MAX)
+		return RN_OK;
+	if (n > RN_LITERAL_MAX)
+		return RN_E_RANGE;
+	if (!rn_seg_reserve(&r->literals, r->mem, 1) ||
+	    rn_map_reserve(&r->literal_by_hash, tag_of(l.hash)) < 0)
+		return RN_E_NOMEM;
+	copy = rn_new(r->mem, uint32_t, n);
+	if (!copy)
+		return RN_E_NOMEM;
+	memcpy(copy, symbols, n * sizeof(uint32_t));
+	l.symbol = copy;
+	*lit = r->literals.n++;
+	*RN_SEG_AT(&r->literals, struct literal, *lit) = l;
+	rn_map_insert(&r->literal_by_hash, tag_of(l.hash), *lit);
+	return RN_OK;
+}
+
+/* ---- sealing a grammar ---- */
+
+#define SMALL 128 /* grammars with fewer rules are sealed without asking for scratch memory */
+
+struct seal_frame {
+	struct rn_grammar_iter it;
+	uint32_t rule;
+};
+
+struct seal {
+	struct rn_rules *r;
+	const struct rn_grammar *g;
+	const uint32_t *map;
+	struct rn_arena scratch;
+	uint32_t *memo; /* grammar rule -> pool rule, UINT32_MAX while unknown */
+	struct seal_frame *stack;
+	struct rn_item *items;
+	uint32_t item_cap;
+};
+
+static int seal_literal(struct seal *s, uint32_t id, uint32_t *lit)
+{
+	uint64_t n = rn_grammar_literal_length(s->g, id);
+	struct rn_arena_mark mark = rn_arena_mark(&s->scratch);
+	uint32_t *t = rn_new(&s->scratch, uint32_t, n);
+	int rc;
+
+	if (!t)
+		return RN_E_NOMEM;
+	rn_grammar_literal_read(s->g, id, 0, t, n);
+	for (uint64_t i = 0; s->map && i < n; i++)
+		t[i] = s->map[t[i]];
+	rc = rn_rules_add_literal(s->r, t, n, lit);
+	rn_arena_rewind(&s->scratch, mark);
+	return rc;
+}
+
+static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct rn_item *to)
+{
+	*to = (struct rn_item){ from->id, (uint16_t)from->kind, RN_COUNT_FIXED, from->count };
+	switch (from->kind) {
+	case RN_KIND_TERMINAL:
+		if (s->map)
+			to->id = s->map[from->id];
+		return RN_OK;
+	case RN_KIND_RULE:
+		to->id = s->memo[from->id];
+		return RN_OK;
+	case RN_KIND_LITERAL:
+		if (rn_grammar_literal_length(s->g, from->id))
+			return seal_literal(s, from->id, &to->id);
+		*to = (struct rn_item){ 0 }; /* opened, nothing in it yet: count 0 drops it */
+	}
+	return RN_OK;
+}
+
+static bool more_items(struct seal *s, uint32_t n)
+{
+	uint32_t cap = s->item_cap;
+	struct rn_item *items;
+
+	if (n < cap)
+		return true;
+	items = rn_new(&s->scratch, struct rn_item, (size_t)cap * 2);
+	if (!items)
+		return false;
+	memcpy(items, s->items, cap * sizeof(*items));
+	s->items = items;
+	s->item_cap = cap * 2;
+	return true;
+}
+
+/* All children of `rule` are known: now itself. */
+static int seal_rule(struct seal *s, uint32_t rule)
+{
+	struct rn_grammar_iter it = rn_grammar_body(s->g, rule);
+	struct rn_grammar_item item;
+	uint32_t n = 0;
+
+	while (rn_grammar_body_next(&it, &item)) {
+		int rc;
+
+		if (!more_items(s, n))
+			return RN_E_NOMEM;
+		rc = seal_item(s, &item, &s->items[n++]);
+		if (rc < 0)
+			return rc;
+	}
+	return rn_rules_add(s->r, s->items, n, &s->memo[rule]);
+}
+
+static int seal_from_start(struct seal *s)
+{
+	uint32_t depth = 1;
+
+	s->stack[0] = (struct seal_frame){ rn_grammar_body(s->g, 0), 0 };
+	while (depth) {
+		struct seal_frame *f = &s->stack[depth - 1];
+		struct rn_grammar_item item;
+		uint32_t child = UINT32_MAX;
+		int rc;
+
+		while (child == UINT32_MAX && rn_grammar_body_next(&f->it, &item))
+			if (item.kind == RN_KIND_RULE && s->memo[item.id] == UINT32_MAX)
+				child = item.id;
+		if (child != UINT32_MAX) {
+			s->stack[depth++] =
+				(struct seal_frame){ rn_grammar_body(s->g, child), child };
+			continue;
+		}
+		rc = seal_rule(s, f->rule);
+		if (rc < 0)
+			return rc;
+		depth--;
+	}
+	return RN_OK;
+}
+
+int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, const uint32_t *map,
+		  uint32_t *root)
+{
+	uint32_t n = rn_grammar_rules(g), memo[SMALL];
+	struct seal_frame stack[SMALL];
+	struct rn_item items[SMALL];
+	struct seal s = { .r = r, .g = g, .map = map, .item_cap = SMALL };
+	int rc = RN_E_NOMEM;
+
+	rn_arena_init(&s.scratch, SIZE_MAX);
+	s.items = items;
+	s.memo = n <= SMALL ? memo : rn_new(&s.scratch, uint32_t, n);
+	s.stack = n <= SMALL ? stack : rn_new(&s.scratch, struct seal_frame, n);
+	if (s.memo && s.stack) {
+		memset(s.memo, 0xff, n * sizeof(*s.memo));
+		rc = seal_from_start(&s);
+		*root = s.memo[0];
+	}
+	rn_arena_free(&s.scratch);
+	return rc;
+}
+
+/* ---- copying from another pool ---- */
+
+struct import {
+	struct rn_rules *r;
+	const struct rn_rules *from;
+	const uint32_t *map;
+	uint32_t *memo;
+	struct rn_arena scratch;
+};
+
+static int import_literal(struct import *im, uint32_t id, uint32_t *lit)
+{
+	const struct literal *l = literal_at(im->from, id);
+	struct rn_arena_mark mark = rn_arena_mark(&im->scratch);
+	uint32_t *t;
+	int rc;
+
+	if (!im->map)
+		return rn_rules_add_literal(im->r, l->symbol, l->n, lit);
+	t = rn_new(&im->scratch, uint32_t, l->n);
+	if (!t)
+		return RN_E_NOMEM;
+	for (uint64_t i = 0; i < l->n; i++)
+		t[i] = im->map[l->symbol[i]];
+	rc = rn_rules_add_literal(im->r, t, l->n, lit);
+	rn_arena_rewind(&im->scratch, mark);
+	return rc;
+}
+
+static int import_items(struct import *im, const struct entry *e, struct rn_item *items)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		items[i] = e->item[i];
+		if (items[i].kind == RN_KIND_RULE)
+			items[i].id = im->memo[items[i].id];
+		else if (items[i].kind == RN_KIND_TERMINAL)
+			items[i].id = im->map ? im->map[items[i].id] : items[i].id;
+		else if (import_literal(im, e->item[i].id, &items[i].id) < 0)
+			return RN_E_NOMEM;
+	}
+	return RN_OK;
+}
+
+static int import_rule(struct import *im, uint32_t rule)
+{
+	const struct entry *e = entry_at(im->from, rule);
+	struct rn_arena_mark mark = rn_arena_mark(&im->scratch);
+	struct rn_item small[SMALL], *items = small;
+	int rc;
+
+	if (e->n > SMALL)
+		items = rn_new(&im->scratch, struct rn_item, e->n);
+	if (!items)
+		return RN_E_NOMEM;
+	rc = import_items(im, e, items);
+	if (rc == RN_OK)
+		rc = rn_rules_add(im->r, items, e->n, &im->memo[rule]);
+	rn_arena_rewind(&im->scratch, mark);
+	return rc;
+}
+
+struct import_frame {
+	uint32_t rule, item;
+};
+
+static int import_from(struct import *im, uint32_t root, struct import_frame *stack)
+{
+	uint32_t depth = 1;
+
+	stack[0] = (struct import_frame){ root, 0 };
+	while (depth) {
+		struct import_frame *f = &stack[depth - 1];
+		const struct entry *e = entry_at(im->from, f->rule);
+		int rc;
+
+		while (f->item < e->n && (e->item[f->item].kind != RN_KIND_RULE ||
+					  im->memo[e->item[f->item].id] != UINT32_MAX))
+			f->item++;
+		if (f->item < e->n) {
+			stack[depth++] = (struct import_frame){ e->item[f->item].id, 0 };
+			continue;
+		}
+		rc = import_rule(im, f->rule);
+		if (rc < 0)
+			return rc;
+		depth--;
+	}
+	return RN_OK;
+}
+
+int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t root,
+		    const uint32_t *map, uint32_t *memo, uint32_t *out)
+{
+	struct import im = { .r = r, .from = from, .map = map, .memo = memo };
+	struct import_frame small[SMALL], *stack = small;
+	uint32_t height = entry_at(from, root)->height;
+	int rc = RN_OK;
+
+	rn_arena_init(&im.scratch, SIZE_MAX);
+	if (height > SMALL)
+		stack = rn_new(&im.scratch, struct import_frame, height);
+	if (!stack)
+		rc = RN_E_NOMEM;
+	else if (memo[root] == UINT32_MAX)
+		rc = import_from(&im, root, stack);
+	*out = memo[root];
+	rn_arena_free(&im.scratch);
+	return rc;
+}
+
+/* ---- checking ---- */
+
+static bool normal(const struct rn_rules *r, uint32_t rule)
+{
+	const struct entry *e = entry_at(r, rule);
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct rn_item *it = &e->item[i];
+
+		if (!item_ok(r, it, rule) || it->count == 0)
+			return false;
+		if (i && same_symbol(it, it - 1))
+			return false;
+		if (it->kind == RN_KIND_RULE && entry_at(r, it->id)->n < 2)
+			return false;
+	}
+	return !(e->n == 1 && e->item[0].kind == RN_KIND_RULE && e->item[0].count == 1);
+}
+
+static bool entry_ok(const struct rn_rules *r, uint32_t rule)
+{
+	const struct entry *e = entry_at(r, rule);
+	struct entry again = *e;
+	uint64_t at = 0;
+
+	if (!normal(r, rule) || measure(r, &again, NULL) < 0 || again.length != e->length ||
+	    again.hash != e->hash || again.height != e->height || find_entry(r, e) != rule)
+		return false;
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (e->before[i] != at)
+			return false;
+		at += unit_length(r, &e->item[i]) * e->item[i].count;
+	}
+	return at == e->length;
+}
+
+bool rn_rules_check(const struct rn_rules *r)
+{
+	for (uint32_t i = 0; i < r->literals.n; i++) {
+		const struct literal *l = literal_at(r, i);
+
+		if (l->hash != rn_hash(l->symbol, l->n * sizeof(uint32_t)) ||
+		    find_literal(r, l) != i)
+			return false;
+	}
+	for (uint32_t i = 0; i < r->entries.n; i++)
+		if (!entry_ok(r, i))
+			return false;
+	return rn_map_check(&r->by_hash) && rn_map_check(&r->literal_by_hash) &&
+	       r->by_hash.used == r->entries.n && r->literal_by_hash.used == r->literals.n;
+}

@@ -1,0 +1,119 @@
+/*
+ * rules.h - immutable, hash-consed rules: what every reader of a grammar works on.
+ *
+ * A pool holds rules numbered from 0; a body refers to lower numbers only, so a pool has no cycle
+ * and one pass in order sees children first. Equal bodies are one rule, over all grammars that
+ * were added: two streams are equal exactly when their roots have the same number, and the
+ * structural hash (over terminals, counts and child hashes, not over numbers) is equal in
+ * different pools. Per rule: length (expanded symbols) and, per item, the length before it, so
+ * the k-th symbol is found in O(depth * log body).
+ *
+ * Bodies are normal: neighbours differ, no item has count 0, and no rule of a single item stands
+ * inside another body (it is put in place, counts multiplied). Counts and lengths are 64 bits;
+ * what would overflow is refused.
+ *
+ * Room for elastic counts: `form` says what `count` is; RN_COUNT_FIXED is all there is so far.
+ *
+ * Memory from the arena. Adding may fail with RN_E_NOMEM and leaves the pool as it was (space in
+ * the arena aside). Reading allocates nothing, except walkers their stacks. On disk: doc/format.md.
+ */
+#ifndef RN_RULES_RULES_H
+#define RN_RULES_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "grammar/grammar.h"
+
+struct rn_arena;
+struct rn_buf;
+struct rn_reader;
+struct rn_rules; /* opaque */
+
+enum rn_count_form { RN_COUNT_FIXED };
+
+struct rn_item {
+	uint32_t id;   /* terminal, rule number, or literal number */
+	uint16_t kind; /* enum rn_kind */
+	uint16_t form; /* enum rn_count_form */
+	uint64_t count;
+};
+
+struct rn_body {
+	const struct rn_item *item;
+	const uint64_t *before; /* before[i]: symbols in items 0..i-1 */
+	uint32_t n;
+	uint64_t length;
+};
+
+struct rn_rules *rn_rules_new(struct rn_arena *mem);
+uint32_t rn_rules_count(const struct rn_rules *r);
+uint32_t rn_rules_literals(const struct rn_rules *r);
+struct rn_body rn_rules_body(const struct rn_rules *r, uint32_t rule);
+uint64_t rn_rules_hash(const struct rn_rules *r, uint32_t rule);
+uint64_t rn_rules_length(const struct rn_rules *r, uint32_t rule);
+/* Levels of bodies below the rule, its own included. */
+uint32_t rn_rules_height(const struct rn_rules *r, uint32_t rule);
+/* Symbols of literal run `lit`. */
+const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_t *n);
+
+/* Adds a rule, or finds the equal one; items refer to rules and literals of this pool. The body
+ * is brought into normal form first. RN_E_RANGE when its length would exceed 2^63. */
+int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule);
+int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n, uint32_t *lit);
+
+/* Adds what the builder holds now, its open cursor included, without changing it. Terminal t
+ * becomes map[t]; map may be NULL. `*root` is the rule that stands for the whole stream. */
+int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, const uint32_t *map,
+		  uint32_t *root);
+
+/* Copies rules of another pool. memo has rn_rules_count(from) entries, UINT32_MAX where a rule
+ * has not been copied yet; keep it between calls for the same pair of pools. */
+int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t root,
+		    const uint32_t *map, uint32_t *memo, uint32_t *out);
+
+/* All invariants of the header comment. */
+bool rn_rules_check(const struct rn_rules *r);
+
+/* Bytes of the whole pool; symbols are checked against `terminals` when decoding. */
+int rn_rules_encode(const struct rn_rules *r, struct rn_buf *out);
+int rn_rules_decode(struct rn_arena *mem, struct rn_reader *in, uint32_t terminals,
+		    struct rn_rules **out, struct rn_err *err);
+
+/*
+ * Walking. A walker stands between two symbols of the expansion of `root`; next reads the one
+ * after it and prev the one before it. Its stack, from the arena given, has room for the height of
+ * the root (which is not O(log n)), so that moving never allocates.
+ */
+struct rn_walk_frame {
+	uint32_t rule, item;
+	uint64_t iter; /* complete repeats of the item (symbols, for a literal) before the position
+			*/
+	size_t from;   /* where the current rn_walk_read began this repeat, or SIZE_MAX */
+};
+
+struct rn_walk {
+	const struct rn_rules *rules;
+	struct rn_walk_frame *frame;
+	uint32_t depth; /* frames in use; there is room for the height of the root */
+	uint32_t root;
+	uint64_t pos;
+};
+
+int rn_walk_init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, struct rn_arena *mem);
+uint64_t rn_walk_pos(const struct rn_walk *w);
+/* Position k, 0 <= k <= length: RN_OK or RN_E_RANGE. O(depth * log body). */
+int rn_walk_seek(struct rn_walk *w, uint64_t k);
+/* 1 and the symbol; 0 at the end (or the beginning). */
+int rn_walk_next(struct rn_walk *w, uint32_t *t);
+int rn_walk_prev(struct rn_walk *w, uint32_t *t);
+/* Up to n symbols at once; returns how many. Repeats are copied, not walked. */
+size_t rn_walk_read(struct rn_walk *w, uint32_t *out, size_t n);
+
+/* Calls cb for every symbol; stops early when it returns false. */
+typedef bool rn_symbol_fn(void *arg, uint32_t t);
+int rn_rules_expand(const struct rn_rules *r, uint32_t root, rn_symbol_fn *cb, void *arg);
+
+#endif

@@ -1,0 +1,362 @@
+/* test_grammar.c - the grammar builder against the plain stream that it was given. */
+#include "random_streams.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "grammar/grammar.h"
+
+#include <string.h>
+
+static struct stream in, other;
+static struct rn_arena mem;
+
+/* Expands rule r recursively and compares with the stream; simple on purpose. */
+struct reading {
+	const struct rn_grammar *g;
+	const struct stream *s;
+	uint64_t at;
+	bool equal;
+};
+
+static void expand(struct reading *rd, uint32_t r);
+
+static void expand_item(struct reading *rd, const struct rn_grammar_item *item)
+{
+	uint64_t literals;
+
+	switch (item->kind) {
+	case RN_KIND_TERMINAL:
+		rd->equal &= rd->at < rd->s->n && rd->s->t[rd->at] == item->id;
+		rd->at++;
+		break;
+	case RN_KIND_RULE:
+		expand(rd, item->id);
+		break;
+	case RN_KIND_LITERAL:
+		literals = rn_grammar_literal_length(rd->g, item->id);
+		for (uint64_t i = 0; i < literals; i++, rd->at++) {
+			uint32_t t;
+
+			rn_grammar_literal_read(rd->g, item->id, i, &t, 1);
+			rd->equal &= rd->at < rd->s->n && rd->s->t[rd->at] == t;
+		}
+	}
+}
+
+static void expand(struct reading *rd, uint32_t r)
+{
+	struct rn_grammar_iter it = rn_grammar_body(rd->g, r);
+	struct rn_grammar_item item;
+
+	while (rd->equal && rn_grammar_body_next(&it, &item))
+		for (uint64_t k = 0; k < item.count && rd->equal; k++)
+			expand_item(rd, &item);
+}
+
+static bool holds(const struct rn_grammar *g, const struct stream *s, uint64_t n)
+{
+	struct reading rd = { g, s, 0, true };
+
+	expand(&rd, 0);
+	return rd.equal && rd.at == n;
+}
+
+static bool same_bytes(const struct rn_grammar *a, const struct rn_grammar *b)
+{
+	struct rn_buf x = { 0 }, y = { 0 };
+	bool same;
+
+	rn_grammar_snapshot(a, &x);
+	rn_grammar_snapshot(b, &y);
+	same = x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
+	rn_buf_free(&x);
+	rn_buf_free(&y);
+	return same;
+}
+
+static struct rn_grammar *fresh(const struct rn_grammar_opts *opts)
+{
+	rn_arena_rewind(&mem, (struct rn_arena_mark){ 0 });
+	return rn_grammar_new(&mem, opts);
+}
+
+static void test_random(unsigned rounds)
+{
+	uint64_t symbols = 0;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		struct rn_grammar *g = fresh(NULL);
+		uint32_t stop;
+
+		stream_random(&in);
+		stop = (uint32_t)tap_below(in.n + 1);
+		for (uint32_t k = 0; k < in.n; k++) {
+			if (k == stop && !(CHECK(rn_grammar_check(g)) && CHECK(holds(g, &in, k))))
+				return;
+			rn_grammar_append(g, in.t[k]);
+		}
+		symbols += in.n;
+		if (!CHECK(rn_grammar_check(g)) || !CHECK(holds(g, &in, in.n))) {
+			diag("stream %u of %u symbols", i, in.n);
+			return;
+		}
+	}
+	ok("%u random streams, %llu symbols, expand to what went in", rounds,
+	   (unsigned long long)symbols);
+}
+
+static struct rn_grammar *reborn(struct rn_grammar *g, struct rn_arena *into)
+{
+	struct rn_buf b = { 0 };
+	struct rn_grammar *h = NULL;
+	struct rn_err err = { 0 };
+
+	rn_grammar_snapshot(g, &b);
+	if (!CHECK(rn_grammar_restore(into, b.data, b.len, &h, &err) == RN_OK))
+		diag("%s", err.text);
+	rn_buf_free(&b);
+	return h;
+}
+
+static void test_snapshot(unsigned rounds)
+{
+	struct rn_arena side;
+	unsigned taken = 0;
+
+	rn_arena_init(&side, SIZE_MAX);
+	for (unsigned i = 0; i < rounds; i++) {
+		struct rn_grammar *g = fresh(NULL), *h;
+
+		rn_arena_free(&side);
+		h = rn_grammar_new(&side, NULL);
+		stream_random(&in);
+		for (uint32_t k = 0; k < in.n; k++) {
+			if (tap_below(200) == 0) {
+				h = reborn(h, &side);
+				taken++;
+				if (!h)
+					return;
+			}
+			rn_grammar_append(g, in.t[k]);
+			rn_grammar_append(h, in.t[k]);
+		}
+		if (!CHECK(same_bytes(g, h)) || !CHECK(rn_grammar_check(h)))
+			return;
+	}
+	rn_arena_free(&side);
+	ok("%u snapshots restored at random points go on as the original", taken);
+}
+
+static void test_snapshot_damage(void)
+{
+	struct rn_grammar *g = fresh(NULL), *h;
+	struct rn_buf b = { 0 };
+	unsigned refused = 0, taken = 0;
+	struct rn_arena side;
+
+	rn_arena_init(&side, SIZE_MAX);
+	for (uint32_t k = 0; k < 400; k++)
+		rn_grammar_append(g, k % 7 == 3 ? k % 11 : k % 5);
+	rn_grammar_snapshot(g, &b);
+	for (size_t i = 0; i < b.len; i++) {
+		CHECK(rn_grammar_restore(&side, b.data, i, &h, NULL) == RN_E_DATA);
+		b.data[i] ^= (unsigned char)(1 + tap_below(255));
+		if (rn_grammar_restore(&side, b.data, b.len, &h, NULL) == RN_OK) {
+			taken++;
+			CHECK(rn_grammar_check(h));
+			for (uint32_t k = 0; k < 50; k++)
+				rn_grammar_append(h, k % 3);
+			CHECK(rn_grammar_check(h));
+		} else {
+			refused++;
+		}
+		rn_grammar_snapshot(g, (rn_buf_clear(&b), &b));
+		rn_arena_free(&side);
+	}
+	rn_buf_free(&b);
+	diag("%u flips refused, %u gave another sound grammar", refused, taken);
+	ok("a damaged snapshot is refused or sound");
+}
+
+/* Appends with the n-th allocation failing, for every n; what was taken must be intact. */
+static void test_no_memory(void)
+{
+	unsigned failures = 0;
+
+	for (unsigned round = 0; round < 12; round++) {
+		stream_random(&in);
+		if (in.n > 3000)
+			in.n = 3000;
+		for (uint64_t n = 1;; n += 1 + n / 8) {
+			struct rn_grammar *g;
+			uint32_t k = 0;
+			int rc = RN_OK;
+
+			rn_arena_rewind(&mem, (struct rn_arena_mark){ 0 });
+			mem.fail_at = n;
+			g = rn_grammar_new(&mem, NULL);
+			for (; g && k < in.n && rc == RN_OK; k += rc == RN_OK)
+				rc = rn_grammar_append(g, in.t[k]);
+			if (!g)
+				continue;
+			CHECK(rc == RN_OK || rc == RN_E_NOMEM);
+			failures += rc != RN_OK;
+			if (!CHECK(rn_grammar_check(g)) || !CHECK(holds(g, &in, k)))
+				return;
+			mem.fail_at = 0;
+			for (; k < in.n; k++)
+				CHECK(rn_grammar_append(g, in.t[k]) == RN_OK);
+			if (!CHECK(rn_grammar_check(g)) || !CHECK(holds(g, &in, k)))
+				return;
+			if (n > 100)
+				break;
+		}
+	}
+	mem.fail_at = 0;
+	ok("every failed allocation leaves the grammar as it was (%u failures)", failures);
+}
+
+static void test_repeat(unsigned rounds)
+{
+	struct rn_arena side;
+
+	rn_arena_init(&side, SIZE_MAX);
+	for (unsigned i = 0; i < rounds; i++) {
+		struct rn_grammar *g = fresh(NULL), *h;
+		uint64_t times = tap_below(100), done = 0;
+		uint32_t n;
+
+		rn_arena_free(&side);
+		h = rn_grammar_new(&side, NULL);
+		stream_random(&in);
+		stream_random(&other);
+		if (in.n > 500)
+			in.n = 500;
+		n = (uint32_t)tap_below(other.n < 20 ? other.n + 1 : 20);
+		for (uint32_t k = 0; k < in.n; k++) {
+			rn_grammar_append(g, in.t[k]);
+			rn_grammar_append(h, in.t[k]);
+		}
+		CHECK(rn_grammar_append_repeat(g, other.t, n, times, &done) == RN_OK);
+		CHECK(done == times);
+		for (uint64_t k = 0; k < times; k++)
+			for (uint32_t j = 0; j < n; j++)
+				rn_grammar_append(h, other.t[j]);
+		for (uint32_t k = 0; k < in.n; k++) {
+			rn_grammar_append(g, in.t[k]);
+			rn_grammar_append(h, in.t[k]);
+		}
+		if (!CHECK(same_bytes(g, h)))
+			return;
+	}
+	rn_arena_free(&side);
+	ok("append_repeat gives the very grammar that %u symbol-wise loops give", rounds);
+}
+
+static void test_wide_counts(void)
+{
+	const uint32_t body[] = { 1, 2, 3 }, one[] = { 9 };
+	struct rn_grammar *g = fresh(NULL);
+	struct rn_grammar_iter it;
+	struct rn_grammar_item item;
+	uint64_t total = 0;
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(rn_grammar_append_repeat(g, body, 3, (uint64_t)1 << 40, NULL) == RN_OK);
+		CHECK(rn_grammar_append_repeat(g, one, 1, ((uint64_t)1 << 31) - 2, NULL) == RN_OK);
+		for (int k = 0; k < 5; k++) /* across the border between narrow and wide */
+			CHECK(rn_grammar_append(g, 9) == RN_OK);
+		CHECK(rn_grammar_check(g));
+		g = reborn(g, &mem);
+	}
+	rn_grammar_append(g, 4); /* closes the last run of 9 */
+	it = rn_grammar_body(g, 0);
+	while (rn_grammar_body_next(&it, &item))
+		total += item.count;
+	CHECK(total == 4 && "three equal rounds of (1 2 3)^2^40 9^(2^31+3) are one rule");
+	CHECK(rn_grammar_append(g, RN_TERMINAL_MAX) == RN_OK);
+	CHECK(rn_grammar_append(g, RN_TERMINAL_MAX + 1) == RN_E_ARG);
+	CHECK(rn_grammar_append(g, UINT32_MAX) == RN_E_ARG);
+	CHECK(rn_grammar_check(g));
+	ok("counts beyond 31 bits, and terminals at their limit");
+}
+
+static void test_peek(unsigned rounds)
+{
+	uint64_t right = 0, known = 0;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		struct rn_grammar *g = fresh(NULL);
+
+		stream_random(&in);
+		for (uint32_t k = 0; k + 40 < in.n; k++) {
+			uint32_t next[40];
+			size_t n = k % 16 ? 0 : rn_grammar_peek(g, next, 40);
+
+			for (size_t j = 0; j < n && next[j] == in.t[k + j]; j++)
+				right++;
+			known += n;
+			if (n)
+				CHECK(next[0] == rn_grammar_expect(g));
+			rn_grammar_append(g, in.t[k]);
+		}
+	}
+	CHECK(right * 3 > known);
+	ok("peek: %llu of %llu looked-ahead symbols came", (unsigned long long)right,
+	   (unsigned long long)known);
+}
+
+static void test_peek_loop(void)
+{
+	struct rn_grammar *g = fresh(NULL);
+	uint32_t next[100];
+
+	for (uint32_t k = 0; k < 605; k++)
+		rn_grammar_append(g, k % 20 < 15 ? k % 3 : 3 + k % 5);
+	CHECK(rn_grammar_peek(g, next, 100) == 100);
+	for (uint32_t k = 0; k < 100; k++)
+		CHECK(next[k] == ((k + 605) % 20 < 15 ? (k + 605) % 3 : 3 + (k + 605) % 5));
+	ok("peek follows a nested loop over its rounds");
+}
+
+static void test_reset(void)
+{
+	struct rn_grammar *g = fresh(NULL);
+	struct rn_arena side;
+
+	rn_arena_init(&side, SIZE_MAX);
+	for (int i = 0; i < 200; i++) {
+		struct rn_grammar *h;
+
+		rn_arena_free(&side);
+		h = rn_grammar_new(&side, NULL);
+		rn_grammar_reset(g);
+		stream_random(&in);
+		for (uint32_t k = 0; k < in.n; k++) {
+			rn_grammar_append(g, in.t[k]);
+			rn_grammar_append(h, in.t[k]);
+		}
+		if (!CHECK(same_bytes(g, h)))
+			return;
+	}
+	rn_arena_free(&side);
+	ok("a reset grammar is as good as new");
+}
+
+int main(void)
+{
+	unsigned rounds = getenv("RONDO_SHORT") ? 300 : 3000;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	test_random(rounds);
+	test_snapshot(rounds / 4);
+	test_snapshot_damage();
+	test_no_memory();
+	test_repeat(rounds);
+	test_wide_counts();
+	test_peek(rounds / 10);
+	test_peek_loop();
+	test_reset();
+	rn_arena_free(&mem);
+	return tap_done();
+}
