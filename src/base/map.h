@@ -53,6 +53,14 @@ static inline struct rn_map_page *rn_map_page(const struct rn_map *m, uint32_t t
 	return m->dir[(uint64_t)tag >> (32 - m->depth)];
 }
 
+/* Starts loading what a search for this tag will look at. */
+static inline void rn_map_prefetch(const struct rn_map *m, uint32_t tag)
+{
+	const struct rn_map_page *p = rn_map_page(m, tag);
+
+	__builtin_prefetch(&p->slot[tag & p->mask]);
+}
+
 /* Walks the entries with this tag: start with `*pos = tag`, call until it gives RN_MAP_NONE. */
 static inline uint32_t rn_map_next(const struct rn_map_page *p, uint32_t tag, uint32_t *pos)
 {

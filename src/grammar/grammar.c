@@ -266,11 +266,25 @@ static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 	inline_if_single(g, node_at(g, guard)->prev);
 }
 
+/* The digrams that a rewriting leaves behind lie anywhere in the table: fetch them all at once. */
+static void prefetch_work(const struct rn_grammar *g, uint32_t from)
+{
+	for (; from < g->work.n; from++) {
+		const struct node *a = node_at(g, *RN_SEG_AT(&g->work, uint32_t, from)), *b;
+
+		if (is_mark(a->sym))
+			continue;
+		b = node_at(g, a->next);
+		if (digram_counts(a, b))
+			rn_map_prefetch(&g->digrams, digram_tag(g, a, b));
+	}
+}
+
 /* Looks at the digram that begins at n. False when memory is short: nothing has changed. */
 static bool step(struct rn_grammar *g, uint32_t n)
 {
 	const struct node *a = node_at(g, n), *b;
-	uint32_t tag, p;
+	uint32_t tag, p, pending;
 
 	if (is_mark(a->sym))
 		return true;
@@ -295,7 +309,9 @@ static bool step(struct rn_grammar *g, uint32_t n)
 	}
 	if (!reserve_all(g, STEP_NODES, 1, STEP_WORK))
 		return false;
+	pending = g->work.n;
 	share(g, tag, p, n);
+	prefetch_work(g, pending);
 	return true;
 }
 

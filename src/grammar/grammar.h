@@ -36,7 +36,7 @@ struct rn_grammar; /* opaque, but see rn_grammar_expect */
 
 #define RN_TERMINAL_MAX ((1u << 30) - 1)
 #define RN_EXPECT_NONE  UINT32_MAX
-#define RN_LITERAL_MAX  (1u << 24) /* symbols in one literal run */
+#define RN_LITERAL_MAX  (1u << 20) /* symbols in one literal run */
 
 struct rn_grammar_opts {
 	/* 0: never. Otherwise, once the grammar has more nodes than this and a stretch of the

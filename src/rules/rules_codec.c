@@ -114,6 +114,22 @@ static bool decode_item(struct decoding *d, uint32_t self, struct rn_item *it)
 	return it->kind != RN_KIND_TERMINAL || id < d->terminals;
 }
 
+/* The pool took the body as it is, and had no such rule before. */
+static bool taken_as_is(const struct rn_rules *r, uint32_t self, const struct rn_item *items,
+			uint64_t n)
+{
+	const struct entry *e;
+
+	if (self != r->entries.n - 1 || entry_at(r, self)->n != n)
+		return false;
+	e = entry_at(r, self);
+	for (uint64_t i = 0; i < n; i++)
+		if (e->item[i].id != items[i].id || e->item[i].kind != items[i].kind ||
+		    e->item[i].count != items[i].count)
+			return false;
+	return true;
+}
+
 static int decode_rule(struct decoding *d, uint32_t self)
 {
 	uint64_t n = rn_get_count(d->in, 1);
@@ -132,7 +148,7 @@ static int decode_rule(struct decoding *d, uint32_t self)
 	rc = rn_rules_add(d->r, items, (uint32_t)n, &rule);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(d->err);
-	if (rc < 0 || rule != self || entry_at(d->r, rule)->n != n)
+	if (rc < 0 || rule != self || !taken_as_is(d->r, self, items, n))
 		return rn_err_set(d->err, RN_E_DATA, "rule %u is not in normal form", self);
 	return RN_OK;
 }

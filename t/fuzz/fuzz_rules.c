@@ -1,0 +1,71 @@
+/*
+ * fuzz_rules.c - libFuzzer target: decoding a pool of rules from hostile bytes.
+ *
+ * What decodes must pass its own check, code to the same bytes again, and be walkable from both
+ * ends, however deep and however long its expansion claims to be.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "rules/rules.h"
+
+#define TERMINALS 256
+#define LIMIT     ((size_t)1 << 30)
+
+static void must(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void walk(struct rn_arena *mem, const struct rn_rules *r, uint32_t root)
+{
+	uint64_t length = rn_rules_length(r, root);
+	uint32_t t, buf[64];
+	struct rn_walk w;
+
+	must(rn_walk_init(&w, r, root, mem) == RN_OK);
+	must(rn_walk_read(&w, buf, 64) == (length < 64 ? length : 64));
+	must(rn_walk_seek(&w, length / 2) == RN_OK);
+	must(rn_walk_next(&w, &t) == (length > 0));
+	must(rn_walk_seek(&w, length) == RN_OK && rn_walk_next(&w, &t) == 0);
+	for (int i = 0; i < 64 && rn_walk_prev(&w, &t); i++)
+		must(t < TERMINALS);
+}
+
+static void code_again(const struct rn_rules *r, const uint8_t *data, size_t used)
+{
+	struct rn_buf out = { 0 };
+
+	must(rn_rules_encode(r, &out) == RN_OK);
+	/* Literals may have come in another codec than ours would choose. */
+	if (rn_rules_literals(r) == 0)
+		must(out.len == used && memcmp(out.data, data, used) == 0);
+	rn_buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct rn_reader in = rn_reader(data, size);
+	struct rn_rules *r = NULL;
+	struct rn_err err = { 0 };
+	struct rn_arena mem;
+	int rc;
+
+	rn_arena_init(&mem, LIMIT);
+	rc = rn_rules_decode(&mem, &in, TERMINALS, &r, &err);
+	must(rc == RN_OK || (rc == RN_E_DATA && err.text[0] && !strchr(err.text, '\n')));
+	if (rc == RN_OK) {
+		must(rn_rules_check(r));
+		code_again(r, data, size - rn_left(&in));
+		for (uint32_t i = rn_rules_count(r); i-- > 0 && i + 8 > rn_rules_count(r);)
+			walk(&mem, r, i);
+	}
+	rn_arena_free(&mem);
+	return 0;
+}
