@@ -60,10 +60,13 @@ struct literal_run {
 
 struct rn_grammar {
 	uint32_t expect; /* must be first: rn_grammar_expect reads it */
-	uint32_t depth; /* frame[0] is the repeated node of the start rule; frame[depth] the leaf */
+	uint32_t depth;  /* frame[depth] is the leaf; what frame[0] is, see cursor.c */
 	struct frame *frame;
 	uint32_t frame_cap;
 	bool taken;      /* the digram in front of frame[0] is out of the table */
+	bool may_follow; /* the digram looked at is the last thing of this append */
+	uint32_t match;  /* where the stretch that is followed begins, or NIL */
+	uint32_t stop;   /* where its repetition begins: the last but one node of the start rule */
 	uint32_t credit; /* how deep a descent may go beyond FREE_DEPTH */
 	uint64_t misses; /* appends that the cursor did not take */
 
@@ -156,6 +159,12 @@ static inline uint32_t digram_tag(const struct rn_grammar *g, const struct node 
 	return (uint32_t)(rn_hash(key, sizeof(key)) >> 32);
 }
 
+static inline void link_nodes(struct rn_grammar *g, uint32_t a, uint32_t b)
+{
+	node_at(g, a)->next = b;
+	node_at(g, b)->prev = a;
+}
+
 static inline void pend(struct rn_grammar *g, uint32_t n)
 {
 	*RN_SEG_AT(&g->work, uint32_t, g->work.n) = n;
@@ -182,8 +191,15 @@ int grammar_rebuild(struct rn_grammar *g);
 /* grammar.c: changing it. Callers have reserved what these need. */
 void set_count(struct rn_grammar *g, struct node *n, uint64_t count);
 void forget_digram(struct rn_grammar *g, uint32_t n);
-uint32_t new_node(struct rn_grammar *g);
-uint32_t new_rule(struct rn_grammar *g, uint32_t first);
+bool same_symbol(const struct rn_grammar *g, const struct node *a, const struct node *b);
+/* The nodes first..last become the body of a rule of their own, which takes their place. */
+uint32_t rule_of(struct rn_grammar *g, uint32_t first, uint32_t last);
+/* The digram at n, which is not in the table, becomes rule r. */
+void replace_digram(struct rn_grammar *g, uint32_t n, uint32_t r);
+/* Node u's rule is inlined if this is its only use. */
+void inline_if_single(struct rn_grammar *g, uint32_t u);
+/* Looks at what is pending. */
+void drain(struct rn_grammar *g);
 /* At the end of the start rule; `held`: the caller's reference to a rule goes to the node. */
 void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held);
 uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node *a,
@@ -194,6 +210,9 @@ int append_slowly(struct rn_grammar *g, uint32_t t);
 
 /* cursor.c */
 void cursor_enter(struct rn_grammar *g);
+/* The digram at n is the one at p. True: what follows p is followed from now on, and the digram
+ * is dealt with when that ends. */
+bool cursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n);
 /* The expected terminal has come. False: the cursor cannot follow; nothing has changed. */
 bool cursor_advance(struct rn_grammar *g);
 /* Room for what cursor_leave does; RN_OK or RN_E_NOMEM. */

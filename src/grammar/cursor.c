@@ -1,5 +1,7 @@
 /*
- * cursor.c - the loop cursor: following a loop that is already a rule.
+ * cursor.c - following what the grammar already knows, instead of appending.
+ *
+ * A loop: the start rule's last node once more.
  *
  *   start rule:  x  y  R^7            frame[0] = R, repeated 7 times so far
  *                      |
@@ -7,8 +9,16 @@
  *                   |
  *            B:     d  e              frame[2] = e: the next terminal, expected
  *
- * A node with a rule is entered only when the rule's first terminal has come. Reaching the end of
- * R adds one to its count: the only change that following makes to the grammar.
+ * Reaching the end of R adds one to its count: the only change that following makes.
+ *
+ * A match: the last two nodes n m have just turned out to be equal to p q elsewhere. Rather than
+ * making a rule of two and extending it symbol by symbol, what comes after q is followed; where
+ * that ends, one rule is made of the whole stretch.
+ *
+ *   somewhere:   p  q  C^2  d ..      match = p, frame[0] = C (then d, ..), frame[1] inside C
+ *   start rule:  ..  n  m             stop = n
+ *
+ * In both, a node with a rule is entered only when the rule's first terminal has come.
  */
 #include "grammar/builder.h"
 
@@ -38,6 +48,21 @@ void cursor_enter(struct rn_grammar *g)
 	g->depth = 0;
 	g->taken = false;
 	g->expect = first_of(g, n->sym);
+}
+
+bool cursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n)
+{
+	uint32_t next = node_at(g, node_at(g, p)->next)->next;
+
+	if (!g->may_follow || g->work.n || node_at(g, n)->next != last_node(g) || next == n ||
+	    kind_of(node_at(g, next)->sym) > RN_KIND_RULE)
+		return false;
+	g->match = p;
+	g->stop = n;
+	g->frame[0] = (struct frame){ .node = next };
+	g->depth = 0;
+	g->expect = first_of(g, node_at(g, next)->sym);
+	return true;
 }
 
 static bool grow_frames(struct rn_grammar *g)
@@ -92,21 +117,32 @@ static bool cannot_count(struct rn_grammar *g, const struct node *top)
 	return UNLIKELY(top->cnt >= COUNT_WIDE - 1) && !rn_seg_reserve(&g->wide, g->mem, 1);
 }
 
+/* A stretch can be followed until its body ends, a literal run, or where its repetition began. */
+static bool ends_match(const struct rn_grammar *g, uint32_t n)
+{
+	return n == g->stop || kind_of(node_at(g, n)->sym) > RN_KIND_RULE;
+}
+
+static inline void move_to(struct rn_grammar *g, struct frame *f, uint32_t n)
+{
+	*f = (struct frame){ .node = n };
+	if (UNLIKELY(f == g->frame) && ends_match(g, n))
+		g->expect = NIL;
+	else
+		g->expect = first_of(g, node_at(g, n)->sym);
+}
+
 /* The leaf's node is done: on to what comes after it, one level up for each body that ends. */
 static inline void step_on(struct rn_grammar *g, struct frame *f, struct node *n)
 {
 	for (;;) {
-		struct node *next = node_at(g, n->next);
-
-		if (LIKELY(next->sym != SYM_GUARD)) {
-			f->node = n->next;
-			f->iter = 0;
-			g->expect = first_of(g, next->sym);
+		if (LIKELY(node_at(g, n->next)->sym != SYM_GUARD) || f == g->frame) {
+			move_to(g, f, n->next);
 			return;
 		}
 		f--;
 		n = node_at(g, f->node);
-		if (f == g->frame) {
+		if (f == g->frame && g->match == NIL) {
 			earn(g, g->depth);
 			g->depth = 0;
 			add_round(g, n);
@@ -125,15 +161,16 @@ bool cursor_advance(struct rn_grammar *g)
 {
 	struct frame *f = &g->frame[g->depth];
 	struct node *n = node_at(g, f->node);
+	bool at_loop = g->depth == 0 && g->match == NIL;
 
-	if (g->depth == 0 && cannot_count(g, n))
+	if (at_loop && cannot_count(g, n))
 		return false;
 	if (is_rule(n->sym)) {
 		if (UNLIKELY(!descend(g)))
 			return false;
 		f = &g->frame[g->depth];
 		n = node_at(g, f->node);
-	} else if (g->depth == 0) {
+	} else if (at_loop) {
 		add_round(g, n);
 		return true;
 	}
@@ -155,7 +192,7 @@ int rn_grammar_append(struct rn_grammar *g, uint32_t t)
 
 int cursor_reserve(struct rn_grammar *g, uint32_t more_nodes)
 {
-	uint64_t levels = g->expect == NIL ? 0 : g->depth;
+	uint64_t levels = g->expect == NIL && g->match == NIL ? 0 : (uint64_t)g->depth + 1;
 	uint64_t nodes = 4 * levels + more_nodes;
 
 	if (g->free_nodes < nodes && !rn_seg_reserve(&g->nodes, g->mem, nodes - g->free_nodes))
@@ -176,29 +213,6 @@ static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 	rule_ref(g, sym); /* held until the symbol is appended: rewriting must not inline it */
 }
 
-/*
- * The nodes before e become a rule of their own, in place:   a b c e ..   ->   P e ..,   P: a b c
- * which is what symbol-wise appending would arrive at, in one step.
- */
-static uint32_t split_before(struct rn_grammar *g, uint32_t guard, uint32_t e)
-{
-	uint32_t first = node_at(g, guard)->next, last = node_at(g, e)->prev;
-	uint32_t r = new_rule(g, first_of(g, node_at(g, first)->sym)), y = new_node(g);
-	uint32_t q = rule_at(g, r)->guard;
-
-	forget_digram(g, last);
-	*node_at(g, y) = (struct node){ sym_of(RN_KIND_RULE, r), 1, guard, e };
-	node_at(g, guard)->next = y;
-	node_at(g, e)->prev = y;
-	node_at(g, q)->next = first;
-	node_at(g, first)->prev = q;
-	node_at(g, last)->next = q;
-	node_at(g, q)->prev = last;
-	rule_at(g, r)->refs = 1;
-	pend(g, y);
-	return r;
-}
-
 /* What was walked of the body that frame `level` is in. */
 static void keep_level(struct rn_grammar *g, uint32_t level)
 {
@@ -212,23 +226,56 @@ static void keep_level(struct rn_grammar *g, uint32_t level)
 		if (n->next == f->node)
 			keep(g, n->sym, count_of(g, n));
 		else
-			keep(g, sym_of(RN_KIND_RULE, split_before(g, guard, f->node)), 1);
+			keep(g, sym_of(RN_KIND_RULE, rule_of(g, first, node_at(g, f->node)->prev)),
+			     1);
 	}
 	if (f->iter)
 		keep(g, node_at(g, f->node)->sym, f->iter);
 }
 
+/* The rule whose whole body is first..last, other than the start rule; else a new one. */
+static uint32_t rule_for(struct rn_grammar *g, uint32_t first, uint32_t last)
+{
+	uint32_t before = node_at(g, first)->prev;
+	const struct node *q = node_at(g, before);
+
+	if (before == node_at(g, last)->next && q->sym == SYM_GUARD && q->cnt)
+		return q->cnt;
+	return rule_of(g, first, last);
+}
+
+/* The stretch from p to before frame[0] was repeated; its repetition so far is the digram at n. */
+static void close_match(struct rn_grammar *g, uint32_t p, uint32_t n)
+{
+	uint32_t last = node_at(g, g->frame[0].node)->prev, q = node_at(g, p)->next;
+
+	if (last == q) {
+		pend(g, n); /* just the digram: as if it had not been followed */
+	} else {
+		replace_digram(g, n, rule_for(g, p, last));
+		inline_if_single(g, p);
+		inline_if_single(g, q);
+	}
+	drain(g);
+}
+
 void cursor_leave(struct rn_grammar *g)
 {
+	uint32_t match = g->match;
+
 	/* All levels first: appending rewrites the very bodies that the frames point into. */
 	g->prefix.n = 0;
+	if (match != NIL && g->frame[0].iter)
+		keep(g, node_at(g, g->frame[0].node)->sym, g->frame[0].iter);
 	for (uint32_t level = 1; level <= g->depth; level++)
 		keep_level(g, level);
-	if (g->taken)
+	if (match == NIL && g->taken)
 		pend(g, node_at(g, g->frame[0].node)->prev);
 	g->credit -= g->depth < g->credit ? g->depth : g->credit;
-	g->expect = NIL;
+	g->expect = g->match = NIL;
 	g->depth = 0;
+	if (match != NIL)
+		close_match(g, match, g->stop);
 	for (uint32_t i = 0; i < g->prefix.n; i++) {
 		struct prefix_item p = *RN_SEG_AT(&g->prefix, struct prefix_item, i);
 
@@ -262,21 +309,23 @@ static bool peek_down(struct peek *p)
 	return true;
 }
 
-static void peek_on(struct peek *p)
+/* One symbol further; false where what is followed ends. A loop goes on for ever. */
+static bool peek_on(struct peek *p)
 {
 	const struct rn_grammar *g = p->g;
 
-	while (p->depth) {
+	for (;; p->depth--) {
 		struct frame *f = &p->frame[p->depth];
 		const struct node *n = node_at(g, f->node);
 
+		if (p->depth == 0 && g->match == NIL)
+			return true;
 		if (++f->iter < count_of(g, n))
-			return;
-		if (node_at(g, n->next)->sym != SYM_GUARD) {
+			return true;
+		if (p->depth == 0 || node_at(g, n->next)->sym != SYM_GUARD) {
 			*f = (struct frame){ .node = n->next };
-			return;
+			return p->depth || !ends_match(g, n->next);
 		}
-		p->depth--;
 	}
 }
 
@@ -291,7 +340,8 @@ size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k)
 		if (!peek_down(&p))
 			return i;
 		out[i] = node_at(g, p.frame[p.depth].node)->sym >> 2;
-		peek_on(&p);
+		if (!peek_on(&p))
+			return i + 1;
 	}
 	return k;
 }
@@ -311,7 +361,7 @@ static int one_round(struct rn_grammar *g, const uint32_t *t, size_t n)
 
 static bool at_loop_start(const struct rn_grammar *g)
 {
-	return g->expect != NIL && g->depth == 0;
+	return g->expect != NIL && g->depth == 0 && g->match == NIL;
 }
 
 /* What one round from the start of a loop to the start of the same loop changes. */

@@ -24,7 +24,7 @@ static bool reserve_all(struct rn_grammar *g, uint32_t nodes, uint32_t rules, ui
 	       rn_seg_reserve(&g->work, g->mem, work) && rn_seg_reserve(&g->wide, g->mem, nodes);
 }
 
-uint32_t new_node(struct rn_grammar *g)
+static uint32_t new_node(struct rn_grammar *g)
 {
 	uint32_t i = g->free_node;
 
@@ -44,7 +44,7 @@ static void free_node(struct rn_grammar *g, uint32_t i)
 	g->free_nodes++;
 }
 
-uint32_t new_rule(struct rn_grammar *g, uint32_t first)
+static uint32_t new_rule(struct rn_grammar *g, uint32_t first)
 {
 	uint32_t r = g->free_rule, q = new_node(g);
 
@@ -75,7 +75,7 @@ void set_count(struct rn_grammar *g, struct node *n, uint64_t count)
 	*wide_at(g, n->cnt & ~COUNT_WIDE) = count;
 }
 
-static bool same(const struct rn_grammar *g, const struct node *a, const struct node *b)
+bool same_symbol(const struct rn_grammar *g, const struct node *a, const struct node *b)
 {
 	if (a->sym != b->sym)
 		return false;
@@ -104,16 +104,10 @@ uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node
 	while ((p = rn_map_next(page, tag, &pos)) != RN_MAP_NONE) {
 		const struct node *x = node_at(g, p);
 
-		if (same(g, x, a) && same(g, node_at(g, x->next), b))
+		if (same_symbol(g, x, a) && same_symbol(g, node_at(g, x->next), b))
 			return p;
 	}
 	return NIL;
-}
-
-static void link_nodes(struct rn_grammar *g, uint32_t a, uint32_t b)
-{
-	node_at(g, a)->next = b;
-	node_at(g, b)->prev = a;
 }
 
 /* A^i A^j -> A^(i+j) */
@@ -131,8 +125,7 @@ static void join(struct rn_grammar *g, uint32_t n, uint32_t m)
 	pend(g, a->prev);
 }
 
-/* The digram at n, which is not in the table, becomes rule r. */
-static void replace(struct rn_grammar *g, uint32_t n, uint32_t r)
+void replace_digram(struct rn_grammar *g, uint32_t n, uint32_t r)
 {
 	struct node *a = node_at(g, n);
 	uint32_t m = a->next;
@@ -168,7 +161,7 @@ static void inline_rule(struct rn_grammar *g, uint32_t u)
 	free_rule(g, r);
 }
 
-static void inline_if_single(struct rn_grammar *g, uint32_t u)
+void inline_if_single(struct rn_grammar *g, uint32_t u)
 {
 	const struct node *n = node_at(g, u);
 
@@ -185,21 +178,23 @@ static uint32_t whole_body(const struct rn_grammar *g, uint32_t n)
 	return a->prev == b->next && q->sym == SYM_GUARD && q->cnt ? q->cnt : NIL;
 }
 
-/* p and the node after it move into a new rule, which takes their place. The table's entry for
- * the digram stays right: its node is still p. */
-static uint32_t rule_from(struct rn_grammar *g, uint32_t p)
+/*
+ *   .. a b c e ..   ->   .. P e ..,   P: a b c
+ * The digrams inside stay in the table as they are: their nodes only move.
+ */
+uint32_t rule_of(struct rn_grammar *g, uint32_t first, uint32_t last)
 {
-	uint32_t r = new_rule(g, first_of(g, node_at(g, p)->sym)), y = new_node(g);
-	uint32_t q = node_at(g, p)->next, guard = rule_at(g, r)->guard;
-	uint32_t before = node_at(g, p)->prev, after = node_at(g, q)->next;
+	uint32_t r = new_rule(g, first_of(g, node_at(g, first)->sym)), y = new_node(g);
+	uint32_t guard = rule_at(g, r)->guard;
+	uint32_t before = node_at(g, first)->prev, after = node_at(g, last)->next;
 
 	forget_digram(g, before);
-	forget_digram(g, q);
+	forget_digram(g, last);
 	*node_at(g, y) = (struct node){ sym_of(RN_KIND_RULE, r), 1, 0, 0 };
 	link_nodes(g, before, y);
 	link_nodes(g, y, after);
-	link_nodes(g, guard, p);
-	link_nodes(g, q, guard);
+	link_nodes(g, guard, first);
+	link_nodes(g, last, guard);
 	rule_at(g, r)->refs = 1;
 	pend(g, y);
 	pend(g, before);
@@ -251,14 +246,14 @@ static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 		return;
 	}
 	if (r != NIL) {
-		replace(g, n, r);
+		replace_digram(g, n, r);
 	} else if ((r = whole_body(g, n)) != NIL) {
 		rn_map_remove(&g->digrams, tag, p);
 		rn_map_insert(&g->digrams, tag, n);
-		replace(g, p, r);
+		replace_digram(g, p, r);
 	} else {
-		r = rule_from(g, p);
-		replace(g, n, r);
+		r = rule_of(g, p, node_at(g, p)->next);
+		replace_digram(g, n, r);
 	}
 	/* What the digram was made of lost a use; the one left may be the one in r. */
 	guard = rule_at(g, r)->guard;
@@ -307,6 +302,8 @@ static bool step(struct rn_grammar *g, uint32_t n)
 		rn_map_insert(&g->digrams, tag, n);
 		return true;
 	}
+	if (cursor_follow(g, p, n))
+		return true;
 	if (!reserve_all(g, STEP_NODES, 1, STEP_WORK))
 		return false;
 	pending = g->work.n;
@@ -315,7 +312,7 @@ static bool step(struct rn_grammar *g, uint32_t n)
 	return true;
 }
 
-static void drain(struct rn_grammar *g)
+void drain(struct rn_grammar *g)
 {
 	for (int budget = STEP_BUDGET; g->work.n && budget; budget--) {
 		uint32_t n = *RN_SEG_AT(&g->work, uint32_t, g->work.n - 1);
@@ -403,7 +400,8 @@ static void start_over(struct rn_grammar *g)
 {
 	g->expect = NIL;
 	g->depth = 0;
-	g->taken = false;
+	g->taken = g->may_follow = false;
+	g->match = g->stop = NIL;
 	g->credit = 0;
 	g->misses = 0;
 	g->nodes.n = g->rules.n = g->wide.n = g->work.n = g->prefix.n = 0;
@@ -456,8 +454,8 @@ int append_slowly(struct rn_grammar *g, uint32_t t)
 	if (cursor_reserve(g, 1) < 0)
 		return RN_E_NOMEM;
 	g->misses++;
-	if (g->expect != NIL) {
-		bool moved = g->depth > 0;
+	if (g->expect != NIL || g->match != NIL) {
+		bool moved = g->depth > 0 || g->match != NIL;
 
 		cursor_leave(g);
 		if (moved) {
@@ -467,9 +465,12 @@ int append_slowly(struct rn_grammar *g, uint32_t t)
 			g->expect = NIL;
 		}
 	}
+	g->may_follow = true;
 	append_symbol(g, sym, 1, false);
-	cursor_enter(g);
-	if (g->opts.literal_limit && ++g->judged == LITERAL_WINDOW)
+	g->may_follow = false;
+	if (g->match == NIL)
+		cursor_enter(g);
+	if (g->opts.literal_limit && ++g->judged >= LITERAL_WINDOW && g->match == NIL)
 		judge(g);
 	return RN_OK;
 }
@@ -493,7 +494,7 @@ struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule
 		return it;
 	it.guard = r->guard;
 	it.node = node_at(g, r->guard)->next;
-	it.tail = rule == 0 && g->expect != NIL && g->depth > 0;
+	it.open = rule == 0 && (g->match != NIL || (g->expect != NIL && g->depth > 0));
 	return it;
 }
 
@@ -529,7 +530,7 @@ bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *it
 	const struct rn_grammar *g = it->g;
 	const struct node *n;
 
-	if (it->level)
+	if (it->tail)
 		return tail_next(it, item);
 	if (it->node != it->guard) {
 		n = node_at(g, it->node);
@@ -537,11 +538,16 @@ bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *it
 		it->node = n->next;
 		return true;
 	}
-	if (!it->tail)
+	if (!it->open)
 		return false;
-	n = node_at(g, g->frame[0].node);
-	it->level = 1;
-	it->node = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+	it->tail = true;
+	if (g->match != NIL) { /* the stretch's first two nodes are repeated in the body itself */
+		it->node = node_at(g, node_at(g, g->match)->next)->next;
+	} else {
+		n = node_at(g, g->frame[0].node);
+		it->level = 1;
+		it->node = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+	}
 	return tail_next(it, item);
 }
 

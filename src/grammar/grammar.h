@@ -9,12 +9,13 @@
  *   (3) every rule but the start rule is used at least twice, or once with a count above one.
  * A body of one node can come up; rare, correct, and gone after sealing (rules.h).
  *
- * The loop cursor. While the symbols follow the start rule's last node R^k once more, nothing is
- * appended: the cursor walks the body of R, and a whole round is k+1. A miss appends the part of R
- * that was walked as structure (each level's prefix becomes a rule of its own in O(1)), never
- * symbol by symbol, and tries to enter again at the new last node. Going down into R is put off
- * until R's first terminal has come, and is paid from a credit that appends earn, so that deep
- * grammars cannot make it quadratic.
+ * The cursor. While the symbols follow the start rule's last node R^k once more (a loop), or the
+ * place where the digram just appended was seen before (a match), nothing is appended: the cursor
+ * walks what is known. A whole round of a loop is k+1; a match becomes one rule when it ends. A
+ * miss appends what was walked as structure (each level's prefix becomes a rule of its own in
+ * O(1)), never symbol by symbol, and tries to enter again at the new last node. Going down into a
+ * rule is put off until its first terminal has come, and is paid from a credit that appends earn,
+ * so that deep grammars cannot make it quadratic.
  *
  * Cost: append is amortised O(1): a compare and an increment while the cursor holds. One append
  * does a bounded amount of work: tables grow in pieces, and rewriting beyond a budget waits for
@@ -98,7 +99,7 @@ struct rn_grammar_item {
 struct rn_grammar_iter { /* zero-initialise the private part through rn_grammar_body */
 	const struct rn_grammar *g;
 	uint32_t node, guard, level;
-	bool tail;
+	bool open, tail;
 };
 
 uint32_t rn_grammar_rules(const struct rn_grammar *g);

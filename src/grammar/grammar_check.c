@@ -172,8 +172,8 @@ static bool literals_ok(const struct audit *a)
 			return false;
 		at += run->length;
 	}
-	if (g->literal_left &&
-	    (g->runs.n == 0 || g->expect != NIL || g->literal_left > RN_LITERAL_MAX))
+	if (g->literal_left && (g->runs.n == 0 || g->expect != NIL || g->match != NIL ||
+				g->literal_left > RN_LITERAL_MAX))
 		return false;
 	for (uint32_t i = 0; i < g->literals.n; i++)
 		if (*RN_SEG_AT(&g->literals, uint32_t, i) > RN_TERMINAL_MAX)
@@ -196,13 +196,45 @@ static bool frame_ok(const struct rn_grammar *g, uint32_t level)
 	return false;
 }
 
+/* What is followed is a digram like the last two nodes, and frame[0] stands behind it. */
+static bool match_ok(const struct rn_grammar *g)
+{
+	const struct node *m = node_at(g, last_node(g)), *p, *q, *f;
+	uint32_t n;
+
+	if (is_mark(m->sym) || m->prev != g->stop || g->match >= g->nodes.n ||
+	    g->frame[0].node >= g->nodes.n || is_mark(node_at(g, g->stop)->sym))
+		return false;
+	p = node_at(g, g->match);
+	if (p->sym == SYM_FREE || is_mark(p->sym) || is_mark(node_at(g, p->next)->sym))
+		return false;
+	q = node_at(g, p->next);
+	if (!digram_counts(p, q) || !same_symbol(g, p, node_at(g, g->stop)) ||
+	    !same_symbol(g, q, m) || g->match == g->stop)
+		return false;
+	for (n = q->next; n != g->frame[0].node; n = node_at(g, n)->next)
+		if (n == g->stop || kind_of(node_at(g, n)->sym) > RN_KIND_RULE)
+			return false;
+	f = node_at(g, n);
+	if (n == g->stop || kind_of(f->sym) > RN_KIND_RULE)
+		return g->expect == NIL && g->depth == 0 && g->frame[0].iter == 0;
+	return g->expect != NIL && g->frame[0].iter < count_of(g, f);
+}
+
+static bool loop_ok(const struct rn_grammar *g)
+{
+	return g->frame[0].node == last_node(g) && !g->frame[0].iter &&
+	       kind_of(node_at(g, last_node(g))->sym) <= RN_KIND_RULE;
+}
+
 static bool cursor_ok(const struct rn_grammar *g)
 {
-	if (g->expect == NIL)
+	if (g->expect == NIL && g->match == NIL)
 		return g->depth == 0;
-	if (g->depth >= g->frame_cap || g->frame[0].node != last_node(g) || g->frame[0].iter ||
-	    kind_of(node_at(g, last_node(g))->sym) > RN_KIND_RULE)
+	if (g->depth >= g->frame_cap || !(g->match == NIL ? loop_ok(g) : match_ok(g)))
 		return false;
+	if (g->expect == NIL)
+		return true;
 	for (uint32_t level = 1; level <= g->depth; level++)
 		if (!frame_ok(g, level))
 			return false;
@@ -247,7 +279,9 @@ static void mark_exempt(struct audit *a)
 
 	for (uint32_t i = 0; i < g->work.n; i++)
 		a->seen[*RN_SEG_AT(&g->work, uint32_t, i)] |= EXEMPT;
-	if (g->expect != NIL && g->taken)
+	if (g->match != NIL)
+		a->seen[g->stop] |= EXEMPT;
+	else if (g->expect != NIL && g->taken)
 		a->seen[node_at(g, g->frame[0].node)->prev] |= EXEMPT;
 }
 

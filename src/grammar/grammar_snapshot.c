@@ -18,7 +18,7 @@ struct head {
 	uint32_t magic;
 	uint32_t expect, depth, taken, credit;
 	uint32_t free_node, free_nodes, free_rule;
-	uint32_t literal_limit, judged, nodes_then, pad;
+	uint32_t literal_limit, judged, nodes_then, match, stop, pad;
 	uint64_t literal_left, literal_span, misses;
 	uint32_t n[6]; /* elements of each of SEGMENTS */
 };
@@ -59,6 +59,8 @@ int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out)
 		.literal_limit = g->opts.literal_limit,
 		.judged = g->judged,
 		.nodes_then = g->nodes_then,
+		.match = g->match,
+		.stop = g->match == NIL ? NIL : g->stop,
 		.literal_left = g->literal_left,
 		.literal_span = g->literal_span,
 		.misses = g->misses,
@@ -69,7 +71,7 @@ int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out)
 	rn_buf_add(out, &h, sizeof(h));
 	for (size_t i = 0; i < NSEGMENTS; i++)
 		put_segment(segment(g, i), out);
-	if (g->expect == NIL)
+	if (g->expect == NIL && g->match == NIL)
 		rn_buf_add(out, &(struct frame){ 0 }, sizeof(struct frame));
 	else
 		rn_buf_add(out, g->frame, (g->depth + 1) * sizeof(*g->frame));
@@ -121,6 +123,8 @@ static int fill(struct rn_grammar *g, const struct head *h, struct rn_reader *in
 	g->free_rule = h->free_rule;
 	g->judged = h->judged;
 	g->nodes_then = h->nodes_then;
+	g->match = h->match;
+	g->stop = h->stop;
 	g->literal_left = h->literal_left;
 	g->literal_span = h->literal_span;
 	g->misses = h->misses;
