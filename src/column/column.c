@@ -11,11 +11,10 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/pack.h"
 #include "base/varint.h"
 
 /* The bits of the codec byte. */
@@ -24,16 +23,13 @@ enum { DELTA = 1, PLANES = 2, ZSTD = 4, CODECS = 8, MODEL_END = 16 };
 /* A frame costs 9 bytes and more before it says anything; shorter payloads never win. */
 #define ZSTD_MIN 24
 
-/* What four bytes of a frame can expand to: one block of the largest size. */
-#define ZSTD_BLOCK 131072
-
 /* Columns above this many values are judged by a sample of as many, taken in stretches. */
 #define SAMPLE    8192
 #define STRETCHES 4
 
 struct work {
 	struct rn_buf payload, packed, cand, best, sample;
-	ZSTD_CCtx *zstd;
+	struct rn_packer packer;
 };
 
 static void work_free(struct work *w)
@@ -43,7 +39,7 @@ static void work_free(struct work *w)
 	rn_buf_free(&w->cand);
 	rn_buf_free(&w->best);
 	rn_buf_free(&w->sample);
-	ZSTD_freeCCtx(w->zstd);
+	rn_packer_free(&w->packer);
 }
 
 /* Unsigned arithmetic: differences wrap, and adding them up wraps back. */
@@ -84,31 +80,6 @@ static void put_varints(const int64_t *v, size_t n, unsigned codec, struct rn_bu
 {
 	for (size_t i = codec & DELTA; i < n; i++)
 		rn_buf_u64(out, residual(v, i, codec));
-}
-
-/* Small data gets the strongest level, where it costs next to nothing. */
-static int level_for(size_t len)
-{
-	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
-}
-
-static int compress(struct work *w)
-{
-	size_t room = ZSTD_compressBound(w->payload.len), n;
-	unsigned char *p;
-
-	rn_buf_clear(&w->packed);
-	p = rn_buf_reserve(&w->packed, room);
-	if (!w->zstd)
-		w->zstd = ZSTD_createCCtx();
-	if (!p || !w->zstd)
-		return RN_E_NOMEM;
-	n = ZSTD_compressCCtx(w->zstd, p, room, w->payload.data, w->payload.len,
-			      level_for(w->payload.len));
-	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
-		return RN_E_NOMEM;
-	w->packed.len = n;
-	return RN_OK;
 }
 
 /* Puts a whole column together and keeps it when it is the smallest so far. */
@@ -153,7 +124,7 @@ static int try_form(struct work *w, const int64_t *v, size_t n, unsigned form)
 		rc = offer(w, v, n, form, planes);
 	if (rc || w->payload.len < ZSTD_MIN)
 		return rc;
-	rc = compress(w);
+	rc = rn_pack(&w->packer, w->payload.data, w->payload.len, &w->packed);
 	return rc ? rc : offer(w, v, n, form | ZSTD, planes);
 }
 
@@ -275,19 +246,6 @@ static int read_head(struct rn_reader *in, uint64_t max_n, struct head *h, struc
 	return in->bad ? rn_err_set(err, RN_E_DATA, "column cut off") : RN_OK;
 }
 
-/* The content size of a frame, believed only when it is one whole frame, within lo..hi, and not
- * more than its bytes can hold. 0: refused. */
-static uint64_t content_size(const unsigned char *frame, size_t len, uint64_t lo, uint64_t hi)
-{
-	unsigned long long size = ZSTD_getFrameContentSize(frame, len);
-
-	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR)
-		return 0;
-	if (size < lo || size > hi || size / ZSTD_BLOCK > len / 4)
-		return 0;
-	return ZSTD_findFrameCompressedSize(frame, len) == len ? size : 0;
-}
-
 /* The payload is there and can hold what the head claims: before anything is allocated for it.
  * Only a column without planes (all residuals 0) passes with any count; max_n bounds that. */
 static int check_claim(const struct rn_reader *in, struct head *h, struct rn_err *err)
@@ -297,8 +255,8 @@ static int check_claim(const struct rn_reader *in, struct head *h, struct rn_err
 
 	if (!(h->codec & ZSTD))
 		return lo <= rn_left(in) ? RN_OK : rn_err_set(err, RN_E_DATA, "column cut off");
-	h->size = content_size(in->p, h->frame, lo, hi);
-	if (h->size == 0)
+	h->size = rn_packed_size(in->p, h->frame);
+	if (h->size == 0 || h->size < lo || h->size > hi)
 		return rn_err_set(err, RN_E_DATA, "column damaged: not a frame of the right size");
 	return RN_OK;
 }
@@ -307,14 +265,14 @@ static int unpack(struct rn_arena *mem, struct rn_reader *in, const struct head 
 		  struct rn_reader *body, struct rn_err *err)
 {
 	unsigned char *raw = rn_new(mem, unsigned char, h->size);
-	size_t got;
+	int rc;
 
 	if (!raw)
 		return rn_err_nomem(err);
-	got = ZSTD_decompress(raw, h->size, rn_get_bytes(in, h->frame), h->frame);
-	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+	rc = rn_unpack(rn_get_bytes(in, h->frame), h->frame, raw, h->size);
+	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
-	if (got != h->size)
+	if (rc < 0)
 		return rn_err_set(err, RN_E_DATA, "column damaged: does not decompress");
 	*body = rn_reader(raw, h->size);
 	return RN_OK;

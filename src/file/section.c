@@ -5,12 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/pack.h"
 #include "base/varint.h"
 
 #define HEADER    24
@@ -19,9 +18,6 @@
 
 /* Most bytes that the packed sections of one file may unpack to. */
 #define RAW_MAX ((uint64_t)4 << 30)
-
-/* What four bytes of a frame can expand to: one block of the largest size. */
-#define ZSTD_BLOCK 131072
 
 static const unsigned char magic[8] = { 0x89, 'R', 'N', 'D', '\r', '\n', 0x1a, '\n' };
 static const unsigned char end_mark[4] = { 'D', 'N', 'R', 0x89 };
@@ -82,32 +78,10 @@ static uint64_t footer_hash(const unsigned char *file, const unsigned char *foot
  * Writing
  */
 
-static int level_for(size_t len)
-{
-	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
-}
-
-/* The section's frame in w->scratch; not smaller than the section when it does not pay. */
-static int pack(struct rn_container_writer *w, const void *bytes, size_t len)
-{
-	size_t room = ZSTD_compressBound(len), n;
-	unsigned char *p;
-
-	rn_buf_clear(&w->scratch);
-	p = rn_buf_reserve(&w->scratch, room);
-	if (!p)
-		return RN_E_NOMEM;
-	n = ZSTD_compress(p, room, bytes, len, level_for(len));
-	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
-		return RN_E_NOMEM;
-	w->scratch.len = n;
-	return RN_OK;
-}
-
 static int append(struct rn_container_writer *w, const struct section_type *t, const void *bytes,
 		  size_t len)
 {
-	int rc = pack(w, bytes, len);
+	int rc = rn_pack(&w->packer, bytes, len, &w->scratch);
 	/* A reader would refuse more than RAW_MAX packed bytes. */
 	bool packed = !rc && w->scratch.len < len && len <= RAW_MAX - w->packed_raw;
 	const void *stored = packed ? w->scratch.data : bytes;
@@ -217,6 +191,7 @@ void rn_container_writer_free(struct rn_container_writer *w)
 	rn_buf_free(&w->file);
 	rn_buf_free(&w->footer);
 	rn_buf_free(&w->scratch);
+	rn_packer_free(&w->packer);
 	*w = (struct rn_container_writer){ 0 };
 }
 
@@ -335,7 +310,7 @@ static const char *place_sections(struct rn_container *c)
 		if (s->stored > c->footer_at - at)
 			return "sections do not fit";
 		if (s->codec == RN_SECTION_ZSTD) {
-			if (s->raw <= s->stored || s->raw / ZSTD_BLOCK > s->stored / 4)
+			if (s->raw <= s->stored || !rn_pack_possible(s->raw, s->stored))
 				return "unpacked length is impossible";
 			if (s->raw > raw_left)
 				return "sections unpack to more than 4 GiB";
@@ -471,21 +446,20 @@ static int unpack(struct rn_container *c, const struct rn_section *s, const void
 	const unsigned char *frame = c->file + s->offset;
 	struct rn_arena_mark before = rn_arena_mark(c->mem);
 	unsigned char *raw;
-	size_t got;
+	int rc;
 
-	if (ZSTD_getFrameContentSize(frame, s->stored) != s->raw ||
-	    ZSTD_findFrameCompressedSize(frame, s->stored) != s->stored)
+	if (rn_packed_size(frame, s->stored) != s->raw)
 		return rn_err_set(err, RN_E_DATA, "not one frame of the length in the footer");
 	raw = rn_new(c->mem, unsigned char, s->raw);
 	if (!raw)
 		return rn_err_nomem(err);
-	got = ZSTD_decompress(raw, s->raw, frame, s->stored);
-	if (got == s->raw) {
+	rc = rn_unpack(frame, s->stored, raw, s->raw);
+	if (rc == RN_OK) {
 		*out = raw;
 		return RN_OK;
 	}
 	rn_arena_rewind(c->mem, before);
-	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	return rn_err_set(err, RN_E_DATA, "does not unpack");
 }

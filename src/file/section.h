@@ -21,6 +21,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/pack.h"
 
 struct rn_arena;
 
@@ -67,6 +68,7 @@ struct rn_container_writer {
 	struct rn_buf file;    /* header and sections; after finish, the whole file */
 	struct rn_buf footer;  /* its entries, without the count */
 	struct rn_buf scratch; /* a section being packed */
+	struct rn_packer packer;
 	uint64_t count, last_type;
 	uint64_t packed_raw; /* bytes that the packed sections unpack to */
 	bool finished;

@@ -1,0 +1,62 @@
+/* pack.c - see pack.h. */
+#include "base/pack.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* What four bytes of a frame can expand to: one block of the largest size. */
+#define BLOCK 131072
+
+/* Small data gets the strongest level, where it costs next to nothing. */
+static int level_for(size_t len)
+{
+	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
+}
+
+int rn_pack(struct rn_packer *p, const void *bytes, size_t len, struct rn_buf *out)
+{
+	size_t room = ZSTD_compressBound(len), n;
+	unsigned char *to;
+
+	rn_buf_clear(out);
+	to = rn_buf_reserve(out, room);
+	if (!p->ctx)
+		p->ctx = ZSTD_createCCtx();
+	if (!to || !p->ctx)
+		return RN_E_NOMEM;
+	n = ZSTD_compressCCtx(p->ctx, to, room, bytes, len, level_for(len));
+	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
+		return RN_E_NOMEM;
+	out->len = n;
+	return RN_OK;
+}
+
+void rn_packer_free(struct rn_packer *p)
+{
+	ZSTD_freeCCtx(p->ctx);
+	p->ctx = NULL;
+}
+
+bool rn_pack_possible(uint64_t size, uint64_t len)
+{
+	return size / BLOCK <= len / 4;
+}
+
+uint64_t rn_packed_size(const void *frame, size_t len)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(frame, len);
+
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ||
+	    !rn_pack_possible(size, len))
+		return 0;
+	return ZSTD_findFrameCompressedSize(frame, len) == len ? size : 0;
+}
+
+int rn_unpack(const void *frame, size_t len, void *raw, size_t size)
+{
+	size_t got = ZSTD_decompress(raw, size, frame, len);
+
+	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+		return RN_E_NOMEM;
+	return got == size ? RN_OK : RN_E_DATA;
+}

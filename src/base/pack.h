@@ -1,0 +1,34 @@
+/*
+ * pack.h - the one general compressor: a piece of data as one Zstandard frame, and back.
+ *
+ * A frame states its content size, and a reader believes it only when it is possible. Tool-side
+ * code: zstd allocates with malloc.
+ */
+#ifndef RN_BASE_PACK_H
+#define RN_BASE_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct rn_packer { /* zeroed is ready; keeps the compressor's memory between calls */
+	void *ctx;
+};
+
+/* out becomes the frame (larger than the data when that does not compress). RN_E_NOMEM. */
+int rn_pack(struct rn_packer *p, const void *bytes, size_t len, struct rn_buf *out);
+void rn_packer_free(struct rn_packer *p);
+
+/* A frame of `len` bytes can hold `size` bytes. */
+bool rn_pack_possible(uint64_t size, uint64_t len);
+
+/* The content size, if these bytes are one whole frame and can hold it; else 0. */
+uint64_t rn_packed_size(const void *frame, size_t len);
+
+/* Unpacks exactly `size` bytes. RN_OK, RN_E_NOMEM, or RN_E_DATA when the frame is damaged. */
+int rn_unpack(const void *frame, size_t len, void *raw, size_t size);
+
+#endif
