@@ -1,0 +1,190 @@
+/*
+ * bench_merge.c - a 2D stencil of up to 1,048,576 virtual ranks into one file, against the bars.
+ *
+ *	bench_merge [--quick]
+ *
+ * Every rank is built and merged separately: each call is encoded, hashed and appended (100 steps),
+ * or one step is, and then added 10,000 times by rn_grammar_append_repeat (rows that say "repeat").
+ * The file is then opened as any reader does, and sampled ranks are compared with the generator,
+ * call by call. Each run is a process of its own, so that its memory can be told.
+ */
+#include "bench/bench.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "bench/virtual.h"
+#include "encode/sigs.h"
+#include "file/payload.h"
+#include "file/writer.h"
+#include "grammar/grammar.h"
+#include "merge/link_mem.h"
+#include "merge/merged.h"
+#include "read/trace.h"
+
+struct result {
+	double cpu_s, rss_mib;
+	uint64_t calls, bytes;
+	uint64_t checked; /* calls compared with the generator; 0 when one was wrong */
+};
+
+static int build(const struct virtual_run *v, bool repeat, const char *path, uint64_t *calls)
+{
+	static struct rn_link link;
+	const struct rn_meta_entry entry = { "program", v->pattern->name };
+	const struct rn_meta meta = { &entry, 1 };
+	struct rn_arena mem;
+	struct rn_streams s;
+	struct rn_sigs *sigs;
+	struct rn_grammar *g;
+	int rc = RN_OK;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_link_init(&link, SIZE_MAX);
+	sigs = rn_sigs_new(&mem);
+	g = rn_grammar_new(&mem, NULL);
+	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
+		rc = (repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
+		if (rc == RN_OK)
+			rc = rn_link_push(&link, sigs, g);
+	}
+	if (rc == RN_OK)
+		rc = rn_link_finish(&link, &mem, &s);
+	if (rc == RN_OK)
+		rc = rn_trace_write(path, &s, &virtual_vocab, &meta, NULL);
+	rn_link_free(&link);
+	rn_arena_free(&mem);
+	return rc;
+}
+
+struct compare {
+	const struct rn_trace *t;
+	struct rn_cursor cursor;
+	uint64_t calls;
+};
+
+static int compare_call(void *arg, const unsigned char *sig, size_t len)
+{
+	struct compare *c = arg;
+	uint64_t seq;
+	uint32_t id;
+	size_t n;
+	const void *bytes;
+
+	if (!rn_cursor_next(&c->cursor, &seq, &id) || seq != c->calls++)
+		return RN_E_DATA;
+	bytes = rn_sigs_get(c->t->streams.sigs, id, &n);
+	return n == len && memcmp(bytes, sig, n) == 0 ? RN_OK : RN_E_DATA;
+}
+
+/* Ranks in the corners, along the edges and all over the grid. Returns the calls compared. */
+static uint64_t verify(const struct virtual_run *v, const char *path)
+{
+	struct rn_trace t;
+	struct rn_arena mem;
+	uint64_t sum = 0;
+	bool good = rn_trace_open(&t, path, NULL) == RN_OK;
+
+	if (!good)
+		return 0;
+	rn_arena_init(&mem, SIZE_MAX);
+	for (uint64_t i = 0; i < 64 && good; i++) {
+		struct compare c = { .t = &t };
+		uint64_t rank = i < 4 ? (i & 1) * (v->grid[0] - 1) +
+						(i >> 1) * v->grid[0] * (v->grid[1] - 1)
+				      : i * 0x9e3779b97f4a7c15u % v->ranks;
+
+		good = rn_cursor_init(&c.cursor, &t, rank, &mem) == RN_OK &&
+		       virtual_calls(v, rank, compare_call, &c) == RN_OK &&
+		       c.calls == rn_cursor_calls(&c.cursor);
+		sum += c.calls;
+	}
+	rn_arena_free(&mem);
+	rn_trace_close(&t);
+	return good ? sum : 0;
+}
+
+static struct result measure(const struct virtual_run *v, bool repeat, const char *path)
+{
+	struct result r = { 0 };
+	double start = bench_cpu();
+	struct rusage ru;
+	struct rn_trace t;
+
+	if (build(v, repeat, path, &r.calls) < 0)
+		return r;
+	r.cpu_s = (bench_cpu() - start) / 1e9;
+	getrusage(RUSAGE_SELF, &ru);
+	r.rss_mib = (double)ru.ru_maxrss / 1024;
+	if (rn_trace_open(&t, path, NULL) < 0)
+		return r;
+	r.bytes = t.file.len;
+	rn_trace_close(&t);
+	r.checked = verify(v, path);
+	return r;
+}
+
+/* In a child, which sends its result through a pipe. */
+static struct result run(uint64_t side, uint64_t steps, bool repeat)
+{
+	char path[] = "/tmp/bench_merge.XXXXXX";
+	struct result r = { 0 };
+	struct virtual_run v;
+	int ends[2], fd = mkstemp(path);
+	pid_t child;
+
+	if (fd < 0 || pipe(ends) < 0 ||
+	    virtual_init_grid(&v, "stencil2d", (const uint64_t[]){ side, side, 1 }, steps) < 0)
+		exit(1);
+	close(fd);
+	child = fork();
+	if (child == 0) {
+		r = measure(&v, repeat, path);
+		_exit(write(ends[1], &r, sizeof(r)) != sizeof(r));
+	}
+	close(ends[1]);
+	if (child < 0 || read(ends[0], &r, sizeof(r)) != sizeof(r))
+		r = (struct result){ 0 };
+	close(ends[0]);
+	waitpid(child, NULL, 0);
+	unlink(path);
+	return r;
+}
+
+/* Bars hold for a million ranks; smaller runs only show how it grows. */
+static struct result rows(uint64_t side, uint64_t steps, bool repeat, double cpu_bar)
+{
+	struct result r = run(side, steps, repeat);
+	bool full = side == 1024;
+	char what[80], note[80];
+
+	snprintf(what, sizeof(what), "%" PRIu64 " ranks x %" PRIu64 " steps%s", side * side, steps,
+		 repeat ? " (repeat)" : "");
+	snprintf(note, sizeof(note), "%.3g calls, %.1f ns each", (double)r.calls,
+		 r.calls ? r.cpu_s * 1e9 / (double)r.calls : 0);
+	bench_row(what, r.cpu_s, "CPU s", full ? cpu_bar : 0, note);
+	bench_row("  peak memory", r.rss_mib, "MiB", full ? 256 : 0, "");
+	bench_row("  file", (double)r.bytes, "bytes", full ? 1536 : 0, "");
+	bench_row("  calls read back and found right", (double)r.checked, "calls", -1, "");
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+	struct result small, large = { 0 };
+
+	puts("2D 5-point stencil, not periodic; every rank built and merged separately");
+	small = rows(32, 100, false, 0);
+	for (uint64_t side = 64; side <= (quick ? 128 : 1024); side *= quick ? 2 : 4)
+		large = rows(side, 100, false, 30);
+	bench_row("growth of the file from 1024 ranks",
+		  small.bytes ? (double)large.bytes / (double)small.bytes : 1e9, "x", 1.1, "");
+	rows(32, 10000, true, 0);
+	rows(quick ? 128 : 1024, 10000, true, 15);
+	return bench_done();
+}

@@ -1,0 +1,235 @@
+/* args.c - options, help, errors and suggestions, for all commands. See cmd.h. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "read/trace.h"
+
+int fail(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("rondo: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return code;
+}
+
+int fail_err(const struct rn_err *err)
+{
+	return fail(err->code == RN_E_NOMEM ? EXIT_SELF : EXIT_INPUT, "%s", err->text);
+}
+
+int open_trace(const char *path, struct rn_trace *t)
+{
+	struct rn_err err = { 0 };
+
+	return rn_trace_open(t, path, &err) < 0 ? fail_err(&err) : EXIT_DONE;
+}
+
+void hint(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	fflush(stdout);
+	fputs("try: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+int finish_output(void)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_DONE;
+	if (errno == EPIPE)
+		return EXIT_DONE;
+	return fail(EXIT_SELF, "standard output: %s", errno ? strerror(errno) : "write error");
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+/* Edits (insert, delete, replace a letter) between two words, both shorter than 32. */
+static unsigned distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	unsigned row[32], up, left;
+
+	if (n > 30 || m > 30)
+		return 99;
+	for (unsigned j = 0; j <= m; j++)
+		row[j] = j;
+	for (unsigned i = 1; i <= n; i++) {
+		up = row[0];
+		row[0] = i;
+		for (unsigned j = 1; j <= m; j++) {
+			left = row[j];
+			row[j] = min3(row[j] + 1, row[j - 1] + 1, up + (a[i - 1] != b[j - 1]));
+			up = left;
+		}
+	}
+	return row[m];
+}
+
+const char *nearest(const char *word, const char *const *names)
+{
+	const char *best = NULL;
+	unsigned least = 3; /* two edits still look like a slip */
+
+	for (; *names; names++) {
+		unsigned d = distance(word, *names);
+
+		if (d < least && d < strlen(*names)) {
+			least = d;
+			best = *names;
+		}
+	}
+	return best;
+}
+
+static void print_help(const struct usage *u)
+{
+	printf("usage: rondo %s %s\n\n%s\n", u->name, u->synopsis, u->summary);
+	puts("\noptions:");
+	for (unsigned i = 0; i < u->nopts; i++) {
+		const struct opt *o = &u->opts[i];
+		int n = printf("  %s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+
+		printf("%*s%s\n", n < 18 ? 18 - n : 1, "", o->help);
+	}
+	puts("  --help          this text");
+	printf("\nexample:\n  %s\n\nSee also: man rondo-%s\n", u->example, u->name);
+}
+
+static bool parse_number(const char *s, const char **end, uint64_t *v)
+{
+	char *stop;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*v = strtoull(s, &stop, 10);
+	*end = stop;
+	return errno == 0;
+}
+
+static bool parse_range(const char *s, struct range *r)
+{
+	if (!parse_number(s, &s, &r->first))
+		return false;
+	r->last = r->first;
+	if (*s == '-' && !parse_number(s + 1, &s, &r->last))
+		return false;
+	return *s == 0 && r->first <= r->last;
+}
+
+static bool set_option(const struct opt *o, const char *value)
+{
+	const char *end;
+
+	if (o->given)
+		*o->given = true;
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->var = true;
+		return true;
+	case OPT_NUMBER:
+		return parse_number(value, &end, o->var) && *end == 0;
+	case OPT_RANGE:
+		return parse_range(value, o->var);
+	}
+	return false;
+}
+
+static const struct opt *find_option(const struct usage *u, const char *arg, size_t len)
+{
+	for (unsigned i = 0; i < u->nopts; i++)
+		if (strlen(u->opts[i].name) == len && strncmp(u->opts[i].name, arg, len) == 0)
+			return &u->opts[i];
+	return NULL;
+}
+
+static int unknown_option(const struct usage *u, const char *arg)
+{
+	const char *names[16] = { "--help" }, *near;
+	unsigned n = 1;
+
+	for (unsigned i = 0; i < u->nopts && n < 15; i++)
+		names[n++] = u->opts[i].name;
+	near = nearest(arg, names);
+	if (near)
+		return fail(EXIT_USAGE, "%s: no option %s; did you mean %s?", u->name, arg, near);
+	return fail(EXIT_USAGE, "%s: no option %s (see: rondo %s --help)", u->name, arg, u->name);
+}
+
+/* --name, --name VALUE or --name=VALUE; returns how many arguments it took, or 0 after an error. */
+static int take_option(const struct usage *u, char **argv)
+{
+	const char *equals = strchr(argv[0], '=');
+	const struct opt *o =
+		find_option(u, argv[0], equals ? (size_t)(equals - argv[0]) : strlen(argv[0]));
+	const char *value = equals ? equals + 1 : argv[1];
+
+	if (!o)
+		unknown_option(u, argv[0]);
+	else if (o->kind == OPT_FLAG && equals)
+		fail(EXIT_USAGE, "%s: %s takes no value", u->name, o->name);
+	else if (o->kind != OPT_FLAG && !value)
+		fail(EXIT_USAGE, "%s: %s needs a value: %s", u->name, o->name, o->arg);
+	else if (!set_option(o, value))
+		fail(EXIT_USAGE, "%s: %s %s: not a %s", u->name, o->name, value,
+		     o->kind == OPT_NUMBER ? "number" : "number or a range such as 0-3");
+	else
+		return o->kind == OPT_FLAG || equals ? 1 : 2;
+	return 0;
+}
+
+int parse_args(const struct usage *u, int argc, char **argv, const char **file)
+{
+	bool options = true;
+
+	*file = NULL;
+	for (int i = 1; i < argc;) {
+		int took = 1;
+
+		if (options && strcmp(argv[i], "--help") == 0) {
+			print_help(u);
+			*file = NULL;
+			return finish_output();
+		}
+		if (options && strcmp(argv[i], "--") == 0)
+			options = false;
+		else if (options && argv[i][0] == '-' && argv[i][1])
+			took = take_option(u, argv + i);
+		else if (*file)
+			return fail(EXIT_USAGE, "%s: one file at a time, not %s too", u->name,
+				    argv[i]);
+		else
+			*file = argv[i];
+		if (took == 0)
+			return EXIT_USAGE;
+		i += took;
+	}
+	if (!*file)
+		return fail(EXIT_USAGE, "%s: which file? (usage: rondo %s %s)", u->name, u->name,
+			    u->synopsis);
+	return EXIT_DONE;
+}

@@ -1,0 +1,76 @@
+/*
+ * cmd.h - what the commands of `rondo` share: their table's rows, options, errors, exit codes.
+ *
+ * A command is one file cmd_NAME.c and one row of the table in rondo.c. Only here and in those
+ * files are errors printed; every error is one line, `rondo: ...`, on standard error.
+ */
+#ifndef RN_CMD_CMD_H
+#define RN_CMD_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rn_err;
+struct rn_trace;
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_NO = 1,    /* the answer is no */
+	EXIT_USAGE = 2, /* wrong usage */
+	EXIT_INPUT = 3, /* bad or unreadable input */
+	EXIT_SELF = 70, /* rondo itself could not do its work: no memory, no room for the output */
+};
+
+enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_RANGE };
+
+struct range {
+	uint64_t first, last;
+};
+
+struct opt {
+	const char *name; /* with its dashes */
+	const char *arg;  /* what its value is called, NULL for a flag */
+	const char *help;
+	enum opt_kind kind;
+	void *var;   /* bool, uint64_t or struct range */
+	bool *given; /* NULL, or set when the option is there */
+};
+
+/* One command's line of the manual, for its --help. */
+struct usage {
+	const char *name, *synopsis, *summary;
+	const char *example;
+	const struct opt *opts;
+	unsigned nopts;
+};
+
+/* Reads options and the one file name. EXIT_DONE with *file set; with *file NULL when --help was
+ * asked for and has been printed; EXIT_USAGE after an error. argv[0] is the command's name. */
+int parse_args(const struct usage *u, int argc, char **argv, const char **file);
+
+/* Prints `rondo: ...` and returns the code, for `return fail(EXIT_USAGE, ...)`. */
+int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The exit code for an error of the libraries, which it prints. */
+int fail_err(const struct rn_err *err);
+
+/* Opens a trace or says why not. EXIT_DONE or another code. */
+int open_trace(const char *path, struct rn_trace *t);
+
+/* What to try next, when a person is watching: on standard error, and only if standard output is a
+ * terminal. */
+void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether all of standard output could be written. A reader that has gone away (EPIPE) is none of
+ * our errors. */
+int finish_output(void);
+
+/* The name in a table (a list of strings that ends with NULL) that was probably meant, or NULL. */
+const char *nearest(const char *word, const char *const *names);
+
+int cmd_info(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+
+#endif

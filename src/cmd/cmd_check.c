@@ -1,0 +1,49 @@
+/*
+ * cmd_check.c - `rondo check FILE`: is every invariant of the format kept?
+ *
+ * Exit status 0: yes. 1: the file can be read, but an invariant is violated; no damage does that,
+ * only a writer's bug. 3: it cannot be read: missing, not a trace, cut off, damaged, too new.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "encode/sigs.h"
+#include "read/check.h"
+#include "read/trace.h"
+
+static const struct usage usage = {
+	"check",
+	"FILE",
+	"Verifies every invariant of a trace. Exit status 0: all hold; 1: one does not;\n"
+	"3: the file cannot be read.",
+	"rondo check demo.rondo && echo good",
+	NULL,
+	0,
+};
+
+int cmd_check(int argc, char **argv)
+{
+	struct rn_err err = { 0 };
+	struct rn_trace t;
+	const char *file;
+	int code = parse_args(&usage, argc, argv, &file), rc;
+
+	if (code || !file)
+		return code;
+	code = open_trace(file, &t);
+	if (code)
+		return code;
+	rc = rn_trace_check(&t, &err);
+	if (rc == RN_E_NOMEM)
+		code = fail_err(&err);
+	else if (rc < 0)
+		code = fail(EXIT_NO, "%s: %s", file, err.text);
+	else
+		printf("%s: ok, %" PRIu64 " ranks, %u groups, %u rules, %u signatures\n", file,
+		       t.streams.ranks, t.streams.groups, rn_rules_count(t.streams.rules),
+		       rn_sigs_count(t.streams.sigs));
+	rn_trace_close(&t);
+	return code ? code : finish_output();
+}

@@ -1,0 +1,216 @@
+/* call.c - reading signatures; see call.h. */
+#include "encode/call.h"
+
+static bool has_word(enum rn_value_kind kind)
+{
+	return kind == RN_V_CONST || kind == RN_V_OBJECT || kind == RN_V_PLACE;
+}
+
+const struct rn_func *rn_vocab_func(const struct rn_vocab *v, uint64_t number)
+{
+	uint32_t lo = 0, hi = v->funcs;
+
+	if (number < v->funcs && v->func[number].number == number)
+		return &v->func[number];
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->func[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < v->funcs && v->func[lo].number == number ? &v->func[lo] : NULL;
+}
+
+const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number)
+{
+	uint32_t lo = 0, hi = v->words;
+
+	if (number < v->words && v->word[number].number == number)
+		return v->word[number].text;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->word[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < v->words && v->word[lo].number == number ? v->word[lo].text : NULL;
+}
+
+/* The number of a head byte. A sum that wraps around is not an encoding of anything. */
+static uint64_t head_number(struct rn_reader *in, unsigned small)
+{
+	uint64_t v;
+
+	if (small < RN_CALL_SMALL)
+		return small;
+	v = rn_get_u64(in);
+	return v <= UINT64_MAX - RN_CALL_SMALL ? v + RN_CALL_SMALL : rn_fail(in);
+}
+
+static void read_text(struct rn_reader *in, uint64_t n, struct rn_value *v)
+{
+	v->text = (const char *)rn_get_bytes(in, n);
+	v->len = v->text ? (size_t)n : 0;
+	if (v->text && v->kind == RN_V_NAME && !rn_name_valid(v->text, v->len))
+		rn_fail(in);
+}
+
+/* What stands behind the head byte, by kind; n is the head's number. */
+static void read_rest(struct rn_reader *in, uint64_t n, struct rn_value *v)
+{
+	switch (v->kind) {
+	case RN_V_NAME:
+	case RN_V_STRING:
+		read_text(in, n, v);
+		break;
+	case RN_V_CONST:
+		v->word = n;
+		break;
+	case RN_V_OBJECT:
+	case RN_V_PLACE:
+		v->word = n;
+		v->id = rn_get_u64(in);
+		if (v->kind == RN_V_PLACE)
+			v->num = rn_get_i64(in);
+		break;
+	case RN_V_LIST: /* every element takes a byte or more */
+		v->num = (int64_t)(n <= rn_left(in) ? n : rn_fail(in));
+		break;
+	default:
+		v->num = rn_unzigzag(n);
+	}
+}
+
+bool rn_call_value(struct rn_reader *in, struct rn_value *v)
+{
+	const unsigned char *head = rn_get_bytes(in, 1);
+
+	*v = (struct rn_value){ 0 };
+	if (!head || (*head & 15) >= RN_V_KINDS) {
+		rn_fail(in);
+		return false;
+	}
+	v->kind = (enum rn_value_kind)(*head & 15);
+	read_rest(in, head_number(in, *head >> 4), v);
+	return !in->bad;
+}
+
+static int64_t modulo(int64_t v, uint64_t rank, uint64_t ranks)
+{
+	__int128 m = ((__int128)v + (__int128)rank) % (__int128)ranks;
+
+	return (int64_t)(m < 0 ? m + (__int128)ranks : m);
+}
+
+int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks)
+{
+	switch (v->kind) {
+	case RN_V_REL:
+		return (int64_t)(rank +
+				 (uint64_t)v->num); /* a forged offset wraps, and is shown so */
+	case RN_V_RELMOD:
+		return ranks ? modulo(v->num, rank, ranks) : 0;
+	case RN_V_XOR:
+		return (int64_t)(rank ^ (uint64_t)v->num);
+	default:
+		return v->num;
+	}
+}
+
+bool rn_name_valid(const char *s, size_t n)
+{
+	if (n == 0 || n > 255)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\,()[]{}", s[i]))
+			return false;
+	return true;
+}
+
+/* Walks all values of a signature, list elements included; left[] counts down per level. */
+struct values {
+	struct rn_reader in;
+	uint64_t left[RN_CALL_DEPTH_MAX + 1];
+	unsigned depth;
+};
+
+/* False at the end (with in.bad unset) and at anything malformed (with in.bad set). */
+static bool next_value(struct values *it, struct rn_value *v)
+{
+	while (it->left[it->depth] == 0) {
+		if (it->depth-- == 0)
+			return false;
+	}
+	it->left[it->depth]--;
+	if (!rn_call_value(&it->in, v))
+		return false;
+	if (v->kind != RN_V_LIST)
+		return true;
+	if (it->depth == RN_CALL_DEPTH_MAX) {
+		rn_fail(&it->in);
+		return false;
+	}
+	it->left[++it->depth] = (uint64_t)v->num;
+	return true;
+}
+
+bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
+{
+	struct values it = { .in = rn_reader(sig, len) };
+	const struct rn_func *f = rn_vocab_func(vocab, rn_get_u64(&it.in));
+	struct rn_value v;
+
+	if (it.in.bad || len > RN_CALL_BYTES_MAX || !f)
+		return false;
+	it.left[0] = f->nparams;
+	while (next_value(&it, &v))
+		if (has_word(v.kind) && !rn_vocab_word(vocab, v.word))
+			return false;
+	if (it.in.bad || !rn_call_value(&it.in, &v))
+		return false;
+	return v.kind == RN_V_INT && rn_left(&it.in) == 0;
+}
+
+/* Needs no vocabulary: it reads on to the end of the bytes, return value included. */
+uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	uint64_t func = rn_get_u64(&in);
+	struct rn_value v;
+
+	while (rn_left(&in) && rn_call_value(&in, &v))
+		if (has_word(v.kind))
+			cb(arg, v.word);
+	return func;
+}
+
+static bool func_check(const struct rn_func *f)
+{
+	if (!rn_name_valid(f->name, strlen(f->name)) || f->nparams > RN_CALL_PARAMS_MAX)
+		return false;
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (!rn_name_valid(f->param[i], strlen(f->param[i])))
+			return false;
+	return true;
+}
+
+bool rn_vocab_check(const struct rn_vocab *v)
+{
+	for (uint32_t i = 0; i < v->funcs; i++) {
+		if (i && v->func[i - 1].number >= v->func[i].number)
+			return false;
+		if (!func_check(&v->func[i]))
+			return false;
+	}
+	for (uint32_t i = 0; i < v->words; i++) {
+		if (i && v->word[i - 1].number >= v->word[i].number)
+			return false;
+		if (!rn_name_valid(v->word[i].text, strlen(v->word[i].text)))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,196 @@
+/*
+ * call.h - a call as canonical bytes (its signature), and back.
+ *
+ * A signature is the function's number, then one value per parameter, then the return value. A
+ * value says how it depends on the rank that made the call, so that calls which do the same on
+ * different ranks have the same bytes ("the neighbour to the east" is rank + 1). A value has
+ * exactly one encoding, so two calls are equal when their bytes are.
+ *
+ *   head byte   bits 0-3 the kind, bits 4-7 a small number n; n = 15 means that a varint follows
+ *               and that the number is 15 + varint
+ *   number      zigzag, so that -7 .. 7 need no second byte
+ *   word        the number of a word of the vocabulary; objects and places have more behind it
+ *   text        the number is its length, the bytes follow
+ *   list        the number is how many values follow
+ *
+ * The vocabulary (functions and words: names of constants and of classes of objects) is one table
+ * per program, the same on all ranks; what a trace uses of it is stored there, which so explains
+ * itself. A blocking send so takes about 15 bytes.
+ *
+ * Writing goes into a fixed buffer of the caller and is inline, because it happens once per traced
+ * call: constant texts become a few stores. No allocation. Reading trusts no byte. On disk:
+ * doc/format.md.
+ */
+#ifndef RN_ENCODE_CALL_H
+#define RN_ENCODE_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/varint.h"
+
+#define RN_CALL_PARAMS_MAX 64
+#define RN_CALL_BYTES_MAX  4096
+#define RN_CALL_DEPTH_MAX  8 /* lists in lists */
+
+struct rn_func {
+	uint32_t number;
+	const char *name;
+	const char *const *param; /* the standard's names */
+	uint32_t nparams;
+};
+
+struct rn_word {
+	uint32_t number;
+	const char *text;
+};
+
+/* What the numbers in signatures mean. Both tables ascend by number, gaps are fine. */
+struct rn_vocab {
+	const struct rn_func *func;
+	const struct rn_word *word;
+	uint32_t funcs, words;
+};
+
+/* NULL when there is none. O(1) without gaps below it, else O(log n). */
+const struct rn_func *rn_vocab_func(const struct rn_vocab *v, uint64_t number);
+const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number);
+
+enum rn_value_kind {
+	RN_V_INT,    /* the number itself */
+	RN_V_REL,    /* rank + number */
+	RN_V_RELMOD, /* (rank + number) modulo the number of ranks */
+	RN_V_XOR,    /* rank xor number */
+	RN_V_CONST,  /* a word: MPI_INT */
+	RN_V_OBJECT, /* a word and a number: request:5 */
+	RN_V_PLACE,  /* a word, a number and a displacement: heap:3+64 */
+	RN_V_NAME,   /* a name that is not in the vocabulary: comm:row */
+	RN_V_STRING, /* text of the program's */
+	RN_V_LIST,   /* number of values, which follow */
+	RN_V_KINDS,  /* at most 16: the head byte has four bits for it */
+};
+
+#define RN_CALL_SMALL 15u /* first number that does not fit into the head byte */
+
+/* Appending to a signature. An overlong call sets `full`, ignores what comes after, and is refused
+ * as a whole by rn_call_end. */
+struct rn_call_writer {
+	unsigned char *p, *beg, *end;
+	bool full;
+};
+
+static inline bool rn_call_room(struct rn_call_writer *w, size_t n)
+{
+	if ((size_t)(w->end - w->p) >= n)
+		return true;
+	w->full = true;
+	w->end = w->p;
+	return false;
+}
+
+static inline unsigned char *rn_call_head(unsigned char *p, enum rn_value_kind kind, uint64_t v)
+{
+	if (v < RN_CALL_SMALL) {
+		*p++ = (unsigned char)((unsigned)v << 4 | (unsigned)kind);
+		return p;
+	}
+	*p++ = (unsigned char)(RN_CALL_SMALL << 4 | (unsigned)kind);
+	return rn_varint_put(p, v - RN_CALL_SMALL);
+}
+
+static inline void rn_call_begin(struct rn_call_writer *w, unsigned char *buf, size_t cap,
+				 uint32_t func)
+{
+	*w = (struct rn_call_writer){ buf, buf, buf + cap, false };
+	if (rn_call_room(w, RN_VARINT_MAX))
+		w->p = rn_varint_put(w->p, func);
+}
+
+/* One of the four kinds that are numbers. */
+static inline void rn_call_num(struct rn_call_writer *w, enum rn_value_kind kind, int64_t v)
+{
+	if (rn_call_room(w, 1 + RN_VARINT_MAX))
+		w->p = rn_call_head(w->p, kind, rn_zigzag(v));
+}
+
+static inline void rn_call_const(struct rn_call_writer *w, uint32_t word)
+{
+	if (rn_call_room(w, 1 + RN_VARINT_MAX))
+		w->p = rn_call_head(w->p, RN_V_CONST, word);
+}
+
+static inline void rn_call_object(struct rn_call_writer *w, uint32_t word, uint64_t id)
+{
+	if (rn_call_room(w, 1 + 2 * RN_VARINT_MAX))
+		w->p = rn_varint_put(rn_call_head(w->p, RN_V_OBJECT, word), id);
+}
+
+static inline void rn_call_place(struct rn_call_writer *w, uint32_t word, uint64_t id, int64_t disp)
+{
+	if (!rn_call_room(w, 1 + 3 * RN_VARINT_MAX))
+		return;
+	w->p = rn_varint_put(rn_call_head(w->p, RN_V_PLACE, word), id);
+	w->p = rn_varint_put(w->p, rn_zigzag(disp));
+}
+
+/* A name or a string of n bytes. */
+static inline void rn_call_text(struct rn_call_writer *w, enum rn_value_kind kind, const char *s,
+				size_t n)
+{
+	if (n > RN_CALL_BYTES_MAX || !rn_call_room(w, 1 + RN_VARINT_MAX + n)) {
+		w->full = true;
+		return;
+	}
+	w->p = rn_call_head(w->p, kind, n);
+	memcpy(w->p, s, n);
+	w->p += n;
+}
+
+/* Begins a list: the next n values are its elements. */
+static inline void rn_call_list(struct rn_call_writer *w, uint64_t n)
+{
+	if (rn_call_room(w, 1 + RN_VARINT_MAX))
+		w->p = rn_call_head(w->p, RN_V_LIST, n);
+}
+
+/* The return value; then the length of the signature, or RN_E_RANGE when it did not fit. */
+static inline int rn_call_end(struct rn_call_writer *w, int64_t ret, size_t *len)
+{
+	rn_call_num(w, RN_V_INT, ret);
+	*len = (size_t)(w->p - w->beg);
+	return w->full || *len > RN_CALL_BYTES_MAX ? RN_E_RANGE : RN_OK;
+}
+
+struct rn_value {
+	enum rn_value_kind kind;
+	int64_t num;   /* numbers as stored; a displacement; for a list, how many values follow */
+	uint64_t word; /* of a constant, an object or a place */
+	uint64_t id;   /* of an object or a place */
+	const char *text; /* names and strings, not terminated */
+	size_t len;
+};
+
+/* Reads one value; false, with in->bad, when there is none. */
+bool rn_call_value(struct rn_reader *in, struct rn_value *v);
+
+/* The number that `rank` of `ranks` used. */
+int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks);
+
+/* A name is 1 to 255 graphic characters, none of which the text form of a call needs itself. */
+bool rn_name_valid(const char *s, size_t n);
+
+/* A whole signature is well formed: known function and words, the right number of values, nothing
+ * behind. */
+bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab);
+
+/* Names are as above, numbers ascend, no function has more than RN_CALL_PARAMS_MAX parameters. */
+bool rn_vocab_check(const struct rn_vocab *v);
+
+/* Calls cb for each word that the signature, which is valid, uses; returns its function. */
+typedef void rn_word_fn(void *arg, uint64_t word);
+uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg);
+
+#endif

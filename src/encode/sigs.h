@@ -1,0 +1,38 @@
+/*
+ * sigs.h - the call signature table: byte strings to consecutive numbers (the terminals).
+ *
+ * Interning hashes once (XXH3), compares on a match, and copies new bytes into the arena; equal
+ * bytes always give the same number. O(1) expected, and no insertion is slow: the table grows in
+ * pieces. Memory: the bytes plus about 40 a signature. Not locked: one table per stream.
+ */
+#ifndef RN_ENCODE_SIGS_H
+#define RN_ENCODE_SIGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rn_arena;
+struct rn_sigs; /* opaque */
+
+struct rn_sigs *rn_sigs_new(struct rn_arena *mem);
+
+/* Forgets the signatures, keeps the memory. */
+void rn_sigs_reset(struct rn_sigs *s);
+
+uint32_t rn_sigs_count(const struct rn_sigs *s);
+
+/* RN_OK; RN_E_NOMEM with the table as it was. */
+int rn_sigs_intern(struct rn_sigs *s, const void *bytes, size_t len, uint32_t *id);
+
+/* The same for signature `i` of another table, whose hash is known: what merging does. */
+int rn_sigs_copy(struct rn_sigs *s, const struct rn_sigs *from, uint32_t i, uint32_t *id);
+
+const void *rn_sigs_get(const struct rn_sigs *s, uint32_t id, size_t *len);
+
+/* Every signature is found under its own number and hash. */
+bool rn_sigs_check(const struct rn_sigs *s);
+
+#endif

@@ -1,0 +1,361 @@
+/* payload.c - see payload.h; the bytes are described in doc/format.md, chapters 8 to 10. */
+#include "file/payload.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/sigs.h"
+#include "merge/merged.h"
+#include "rules/rules.h"
+#include "series/units.h"
+
+#define TEXT_MAX 65535 /* bytes of a value of the metadata */
+
+static void put_text(struct rn_buf *out, const char *s)
+{
+	size_t n = strlen(s);
+
+	rn_buf_u64(out, n);
+	rn_buf_add(out, s, n);
+}
+
+/* A terminated copy, or NULL with in->bad set (bad bytes) or unset (no memory). */
+static const char *get_text(struct rn_arena *mem, struct rn_reader *in)
+{
+	uint64_t n = rn_get_max(in, TEXT_MAX);
+	const unsigned char *p = rn_get_bytes(in, n);
+	char *s;
+
+	if (in->bad || (n && memchr(p, 0, n))) {
+		rn_fail(in);
+		return NULL;
+	}
+	s = rn_new(mem, char, n + 1);
+	if (s && n)
+		memcpy(s, p, n);
+	return s;
+}
+
+static const char *get_name(struct rn_arena *mem, struct rn_reader *in)
+{
+	const char *s = get_text(mem, in);
+
+	if (s && !rn_name_valid(s, strlen(s))) {
+		rn_fail(in);
+		return NULL;
+	}
+	return s;
+}
+
+/* Why reading a text gave NULL, or why the section did not end where it should. */
+static int text_error(const struct rn_reader *in, struct rn_err *err, const char *what, uint64_t i)
+{
+	if (!in->bad)
+		return rn_err_nomem(err);
+	return rn_err_set(err, RN_E_DATA, "%s %llu is malformed", what, (unsigned long long)i);
+}
+
+static int at_end(const struct rn_reader *in, struct rn_err *err)
+{
+	if (in->bad)
+		return rn_err_set(err, RN_E_DATA, "cut off");
+	return rn_left(in) ? rn_err_set(err, RN_E_DATA, "%zu bytes left over", rn_left(in)) : RN_OK;
+}
+
+/* Numbers ascend; the gap to the one before is stored. False when there is none. */
+static bool next_number(struct rn_reader *in, bool first, uint32_t *number)
+{
+	uint64_t next = rn_get_max(in, RN_NUMBER_MAX) + (first ? 0 : (uint64_t)*number + 1);
+
+	if (next > RN_NUMBER_MAX)
+		rn_fail(in);
+	*number = (uint32_t)next;
+	return !in->bad;
+}
+
+/* Metadata */
+
+void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
+{
+	rn_buf_u64(out, m->n);
+	for (uint32_t i = 0; i < m->n; i++) {
+		put_text(out, m->entry[i].key);
+		put_text(out, m->entry[i].value);
+	}
+}
+
+int rn_meta_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_meta *out,
+		   struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t n = rn_get_count(&in, 2);
+	struct rn_meta_entry *e;
+
+	if (n > UINT32_MAX)
+		rn_fail(&in);
+	e = rn_new(mem, struct rn_meta_entry, in.bad ? 0 : n);
+	if (!e)
+		return rn_err_nomem(err);
+	for (uint64_t i = 0; i < n && !in.bad; i++) {
+		e[i].key = get_name(mem, &in);
+		e[i].value = e[i].key ? get_text(mem, &in) : NULL;
+		if (!e[i].value)
+			return text_error(&in, err, "entry", i);
+		if (i && strcmp(e[i - 1].key, e[i].key) >= 0)
+			return rn_err_set(err, RN_E_DATA, "key %s is out of order", e[i].key);
+	}
+	*out = (struct rn_meta){ e, (uint32_t)n };
+	return at_end(&in, err);
+}
+
+const char *rn_meta_get(const struct rn_meta *m, const char *key)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (strcmp(m->entry[i].key, key) == 0)
+			return m->entry[i].value;
+	return NULL;
+}
+
+/* Functions */
+
+void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out)
+{
+	rn_buf_u64(out, v->funcs);
+	for (uint32_t i = 0; i < v->funcs; i++) {
+		const struct rn_func *f = &v->func[i];
+
+		rn_buf_u64(out, i ? f->number - f[-1].number - 1 : f->number);
+		put_text(out, f->name);
+		rn_buf_u64(out, f->nparams);
+		for (uint32_t k = 0; k < f->nparams; k++)
+			put_text(out, f->param[k]);
+	}
+}
+
+static bool decode_func(struct rn_arena *mem, struct rn_reader *in, bool first, struct rn_func *f)
+{
+	const char **param;
+
+	if (!first)
+		f->number = f[-1].number;
+	if (!next_number(in, first, &f->number))
+		return false;
+	f->name = get_name(mem, in);
+	f->nparams = (uint32_t)rn_get_max(in, RN_CALL_PARAMS_MAX);
+	f->param = param = rn_new(mem, const char *, f->nparams);
+	if (!f->name || !param)
+		return false;
+	for (uint32_t k = 0; k < f->nparams; k++) {
+		param[k] = get_name(mem, in);
+		if (!param[k])
+			return false;
+	}
+	return !in->bad;
+}
+
+int rn_funcs_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+		    struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t n = rn_get_count(&in, 4);
+	struct rn_func *f = rn_new(mem, struct rn_func, n);
+
+	if (!f)
+		return rn_err_nomem(err);
+	for (uint64_t i = 0; i < n; i++)
+		if (!decode_func(mem, &in, i == 0, &f[i]))
+			return text_error(&in, err, "function", i);
+	out->func = f;
+	out->funcs = (uint32_t)n; /* numbers ascend below 2^16, so n is small */
+	return at_end(&in, err);
+}
+
+/* Words */
+
+void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out)
+{
+	rn_buf_u64(out, v->words);
+	for (uint32_t i = 0; i < v->words; i++) {
+		const struct rn_word *w = &v->word[i];
+
+		rn_buf_u64(out, i ? w->number - w[-1].number - 1 : w->number);
+		put_text(out, w->text);
+	}
+}
+
+int rn_words_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+		    struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t n = rn_get_count(&in, 3);
+	struct rn_word *w = rn_new(mem, struct rn_word, n);
+
+	if (!w)
+		return rn_err_nomem(err);
+	for (uint64_t i = 0; i < n; i++) {
+		w[i].number = i ? w[i - 1].number : 0;
+		if (!next_number(&in, i == 0, &w[i].number))
+			return text_error(&in, err, "word", i);
+		w[i].text = get_name(mem, &in);
+		if (!w[i].text)
+			return text_error(&in, err, "word", i);
+	}
+	out->word = w;
+	out->words = (uint32_t)n;
+	return at_end(&in, err);
+}
+
+/* The vocabulary that is used */
+
+struct used {
+	bool *word, *func; /* by number */
+};
+
+static void use_word(void *arg, uint64_t word)
+{
+	struct used *u = arg;
+
+	u->word[word] = true;
+}
+
+static int mark_used(const struct rn_vocab *all, const struct rn_sigs *sigs, struct used *u)
+{
+	uint32_t n = rn_sigs_count(sigs);
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		if (!rn_call_valid(sig, len, all))
+			return RN_E_ARG;
+		u->func[rn_call_words(sig, len, use_word, u)] = true;
+	}
+	return RN_OK;
+}
+
+static bool numbers_fit(const struct rn_vocab *v)
+{
+	return rn_vocab_check(v) && (!v->funcs || v->func[v->funcs - 1].number <= RN_NUMBER_MAX) &&
+	       (!v->words || v->word[v->words - 1].number <= RN_NUMBER_MAX);
+}
+
+int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct rn_sigs *sigs,
+		  struct rn_vocab *out)
+{
+	struct used u = { rn_new(mem, bool, RN_NUMBER_MAX + 1),
+			  rn_new(mem, bool, RN_NUMBER_MAX + 1) };
+	struct rn_func *f = rn_new(mem, struct rn_func, all->funcs);
+	struct rn_word *w = rn_new(mem, struct rn_word, all->words);
+
+	if (!u.word || !u.func || !f || !w)
+		return RN_E_NOMEM;
+	if (!numbers_fit(all) || mark_used(all, sigs, &u) < 0)
+		return RN_E_ARG;
+	*out = (struct rn_vocab){ f, w, 0, 0 };
+	for (uint32_t i = 0; i < all->funcs; i++)
+		if (u.func[all->func[i].number])
+			f[out->funcs++] = all->func[i];
+	for (uint32_t i = 0; i < all->words; i++)
+		if (u.word[all->word[i].number])
+			w[out->words++] = all->word[i];
+	return RN_OK;
+}
+
+/* Signatures */
+
+void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out)
+{
+	uint32_t n = rn_sigs_count(s);
+
+	rn_buf_u64(out, n);
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(s, i, &len);
+
+		rn_buf_u64(out, len);
+		rn_buf_add(out, sig, len);
+	}
+}
+
+static int decode_sig(struct rn_sigs *s, struct rn_reader *in, const struct rn_vocab *vocab,
+		      uint32_t i, struct rn_err *err)
+{
+	uint64_t len = rn_get_max(in, RN_CALL_BYTES_MAX);
+	const unsigned char *sig = rn_get_bytes(in, len);
+	uint32_t id;
+
+	if (in->bad || !rn_call_valid(sig, len, vocab))
+		return rn_err_set(err, RN_E_DATA, "signature %u is malformed", i);
+	if (rn_sigs_intern(s, sig, len, &id) < 0)
+		return rn_err_nomem(err);
+	if (id != i)
+		return rn_err_set(err, RN_E_DATA, "signature %u is the same as %u", i, id);
+	return RN_OK;
+}
+
+int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
+		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t n = rn_get_max(&in, RN_TERMINAL_MAX);
+	struct rn_sigs *s = rn_sigs_new(mem);
+
+	if (!s)
+		return rn_err_nomem(err);
+	for (uint32_t i = 0; i < n; i++) {
+		int rc = decode_sig(s, &in, vocab, i, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	*out = s;
+	return at_end(&in, err);
+}
+
+/* Ranks */
+
+int rn_groups_encode(const struct rn_streams *s, struct rn_buf *out)
+{
+	rn_buf_u64(out, s->ranks);
+	rn_buf_u64(out, s->groups);
+	for (uint32_t k = 0; k < s->groups; k++) {
+		int rc;
+
+		rn_buf_u64(out, s->group[k].root);
+		rc = rn_units_encode(s->group[k].ranks, out);
+		if (rc < 0)
+			return rc;
+	}
+	return rn_buf_status(out);
+}
+
+int rn_groups_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_streams *s,
+		     struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t groups;
+	int rc;
+
+	s->ranks = rn_get_u64(&in);
+	groups = rn_get_count(&in, 2);
+	s->groups = (uint32_t)(groups <= UINT32_MAX ? groups : rn_fail(&in));
+	s->group = rn_new(mem, struct rn_stream_group, s->groups);
+	if (!s->group)
+		return rn_err_nomem(err);
+	for (uint32_t k = 0; k < s->groups; k++) {
+		struct rn_units *ranks;
+
+		s->group[k].root = (uint32_t)rn_get_max(&in, UINT32_MAX);
+		rc = in.bad ? rn_err_set(err, RN_E_DATA, "cut off")
+			    : rn_units_decode(mem, &in, &ranks, err);
+		if (rc < 0) {
+			rn_err_prefix(err, "group %u", k);
+			return rc;
+		}
+		s->group[k].ranks = ranks;
+	}
+	rc = at_end(&in, err);
+	return rc < 0 ? rc : rn_streams_index(s, err);
+}

@@ -1,0 +1,69 @@
+/*
+ * payload.h - what stands inside the sections of a trace: each encoder beside its decoder.
+ *
+ *   meta        keys and values about the whole trace
+ *   functions   the functions that signatures refer to, with their parameters' names
+ *   strings     the words that signatures refer to
+ *   signatures  the terminals, in the order of their numbers
+ *   ranks       the groups: root rule and ranklist
+ *
+ * (rules and series encode themselves.) Encoders write into a buffer whose failure the caller looks
+ * at once (rn_buf_status). Decoders trust no byte: RN_OK, RN_E_NOMEM, or RN_E_DATA with the reason;
+ * results are in the arena given, and texts are terminated. On disk: doc/format.md, chapters 8-10.
+ */
+#ifndef RN_FILE_PAYLOAD_H
+#define RN_FILE_PAYLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "encode/call.h"
+
+struct rn_arena;
+struct rn_buf;
+struct rn_sigs;
+struct rn_streams;
+
+struct rn_meta_entry {
+	const char *key, *value;
+};
+
+/* Keys are names (rn_name_valid), ascending, each once; values are any text without a 0 byte. */
+struct rn_meta {
+	const struct rn_meta_entry *entry;
+	uint32_t n;
+};
+
+#define RN_NUMBER_MAX 65535 /* highest number of a function or a word */
+
+void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
+int rn_meta_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_meta *out,
+		   struct rn_err *err);
+/* The value of a key, or NULL. */
+const char *rn_meta_get(const struct rn_meta *m, const char *key);
+
+/* The part of a vocabulary that signatures use. Shares the texts. RN_OK or RN_E_NOMEM; RN_E_ARG
+ * when a signature is not valid under the vocabulary. */
+int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct rn_sigs *sigs,
+		  struct rn_vocab *out);
+
+void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out);
+int rn_funcs_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+		    struct rn_err *err);
+
+void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out);
+int rn_words_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+		    struct rn_err *err);
+
+void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out);
+/* Every signature is verified against the vocabulary, and occurs once. */
+int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
+		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err);
+
+int rn_groups_encode(const struct rn_streams *s, struct rn_buf *out);
+/* Fills groups and ranks of *s, whose rules are known, and indexes them. */
+int rn_groups_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_streams *s,
+		     struct rn_err *err);
+
+#endif

@@ -1,0 +1,107 @@
+/* writer.c - see writer.h. */
+#include "file/writer.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "file/payload.h"
+#include "file/section.h"
+#include "merge/merged.h"
+#include "rules/rules.h"
+
+struct source {
+	const struct rn_streams *streams;
+	const struct rn_meta *meta;
+	struct rn_vocab vocab; /* what is used of it */
+};
+
+static int put_meta(const struct source *s, struct rn_buf *out)
+{
+	rn_meta_encode(s->meta, out);
+	return RN_OK;
+}
+
+static int put_functions(const struct source *s, struct rn_buf *out)
+{
+	rn_funcs_encode(&s->vocab, out);
+	return RN_OK;
+}
+
+static int put_strings(const struct source *s, struct rn_buf *out)
+{
+	rn_words_encode(&s->vocab, out);
+	return RN_OK;
+}
+
+static int put_signatures(const struct source *s, struct rn_buf *out)
+{
+	rn_sigs_encode(s->streams->sigs, out);
+	return RN_OK;
+}
+
+static int put_rules(const struct source *s, struct rn_buf *out)
+{
+	return rn_rules_encode(s->streams->rules, out);
+}
+
+static int put_ranks(const struct source *s, struct rn_buf *out)
+{
+	return rn_groups_encode(s->streams, out);
+}
+
+static const struct {
+	enum rn_section_type type;
+	int (*put)(const struct source *s, struct rn_buf *out);
+} sections[] = {
+	{ RN_SECTION_META, put_meta },       { RN_SECTION_FUNCTIONS, put_functions },
+	{ RN_SECTION_STRINGS, put_strings }, { RN_SECTION_SIGNATURES, put_signatures },
+	{ RN_SECTION_RULES, put_rules },     { RN_SECTION_RANKS, put_ranks },
+};
+
+static int put_all(struct rn_container_writer *w, const struct source *s, struct rn_err *err)
+{
+	struct rn_buf b = { 0 };
+	int rc = RN_OK;
+
+	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++) {
+		rn_buf_clear(&b);
+		rc = sections[i].put(s, &b);
+		if (rc == RN_OK)
+			rc = rn_buf_status(&b);
+		if (rc < 0)
+			rc = rn_err_set(err, rc, "section %s cannot be made",
+					rn_section_name(sections[i].type));
+		else
+			rc = rn_container_add(w, sections[i].type, b.data, b.len, err);
+	}
+	rn_buf_free(&b);
+	return rc;
+}
+
+int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
+		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err)
+{
+	struct source src = { .streams = s, .meta = meta };
+	struct rn_arena mem;
+	int rc;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = rn_vocab_used(&mem, vocab, s->sigs, &src.vocab);
+	if (rc == RN_OK)
+		rc = put_all(w, &src, err);
+	else
+		rn_err_set(err, rc, rc == RN_E_ARG ? "a signature is not valid" : "out of memory");
+	rn_arena_free(&mem);
+	return rc;
+}
+
+int rn_trace_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
+		   const struct rn_meta *meta, struct rn_err *err)
+{
+	struct rn_container_writer w = { 0 };
+	int rc = rn_trace_sections(&w, s, vocab, meta, err);
+
+	if (rc == RN_OK)
+		rc = rn_container_write(&w, path, err);
+	rn_container_writer_free(&w);
+	return rc;
+}

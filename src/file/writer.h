@@ -1,0 +1,26 @@
+/*
+ * writer.h - a merged trace to a file: its parts as sections of one container.
+ *
+ * The same streams, vocabulary and metadata always give the same bytes. Of the vocabulary only what
+ * is used gets in. Cost: linear, plus zstd. Tool-side code: uses malloc. The target is replaced
+ * atomically (base/io.h).
+ */
+#ifndef RN_FILE_WRITER_H
+#define RN_FILE_WRITER_H
+
+#include "base/err.h"
+
+struct rn_container_writer;
+struct rn_meta;
+struct rn_streams;
+struct rn_vocab;
+
+/* Adds all sections; the container is not finished yet, so others may follow. */
+int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
+		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err);
+
+/* The whole file. */
+int rn_trace_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
+		   const struct rn_meta *meta, struct rn_err *err);
+
+#endif

@@ -1,0 +1,251 @@
+/* merge.c - parts: one rank, and two parts into one. See merge.h; the last pass is unify.c. */
+#include "merge/merge.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "encode/sigs.h"
+#include "rules/rules.h"
+
+static uint64_t run_last(const struct rn_run *r)
+{
+	return r->first + r->step * (r->n - 1);
+}
+
+/* An array of `n` elements of `size` bytes with room for `need`, moved when it has to grow. */
+static bool grow(struct rn_arena *mem, void **array, uint32_t *cap, uint32_t n, uint64_t need,
+		 size_t size)
+{
+	uint64_t want = *cap ? *cap : 1;
+	void *p;
+
+	if (need <= *cap)
+		return true;
+	while (want < need)
+		want *= 2;
+	if (want > UINT32_MAX)
+		return false;
+	p = rn_alloc(mem, size, 16, want);
+	if (!p)
+		return false;
+	if (n)
+		memcpy(p, *array, n * size);
+	*array = p;
+	*cap = (uint32_t)want;
+	return true;
+}
+
+static bool ranks_reserve(struct rn_ranks *l, struct rn_arena *mem, uint64_t more)
+{
+	void *run = l->run;
+	bool ok = grow(mem, &run, &l->cap, l->n, l->n + more, sizeof(*l->run));
+
+	l->run = run;
+	return ok;
+}
+
+/* Makes q part of p, which it follows, if the step allows it. */
+static bool run_extend(struct rn_run *p, const struct rn_run *q)
+{
+	uint64_t gap = q->first - run_last(p);
+
+	if (p->n > 1 && p->step != gap)
+		return false;
+	if (q->n > 1 && q->step != gap)
+		return false;
+	p->step = gap;
+	p->n += q->n;
+	return true;
+}
+
+/* Room for it must have been reserved. */
+static void ranks_push(struct rn_ranks *l, const struct rn_run *q)
+{
+	assert(l->n == 0 || q->first > run_last(&l->run[l->n - 1]));
+	if (l->n && run_extend(&l->run[l->n - 1], q))
+		return;
+	assert(l->n < l->cap);
+	l->run[l->n++] = *q;
+}
+
+static void ranks_join(struct rn_ranks *to, const struct rn_ranks *from)
+{
+	for (uint32_t i = 0; i < from->n; i++)
+		ranks_push(to, &from->run[i]);
+}
+
+/* The index from roots to groups covers every rule of the pool. */
+static bool cover_rules(struct rn_part *p)
+{
+	void *array = p->group_of;
+	bool ok = grow(p->mem, &array, &p->group_of_cap, p->group_of_cap, rn_rules_count(p->rules),
+		       sizeof(*p->group_of));
+
+	p->group_of = array;
+	return ok;
+}
+
+static bool groups_reserve(struct rn_part *p, uint64_t more)
+{
+	void *array = p->group;
+	bool ok =
+		grow(p->mem, &array, &p->group_cap, p->groups, p->groups + more, sizeof(*p->group));
+
+	p->group = array;
+	return ok;
+}
+
+static void add_group(struct rn_part *p, uint32_t root, struct rn_ranks ranks)
+{
+	assert(p->groups < p->group_cap && p->group_of[root] == 0);
+	p->group[p->groups++] = (struct rn_group){ root, ranks };
+	p->group_of[root] = p->groups;
+}
+
+static int copy_sigs(struct rn_sigs *to, const struct rn_sigs *from, uint32_t *map)
+{
+	uint32_t n = rn_sigs_count(from);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (rn_sigs_copy(to, from, i, &map[i]) < 0)
+			return RN_E_NOMEM;
+	return RN_OK;
+}
+
+/* The leaf's table is new, so its signatures keep the stream's numbers. */
+static int copy_all_sigs(struct rn_sigs *to, const struct rn_sigs *from)
+{
+	uint32_t n = rn_sigs_count(from), id;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (rn_sigs_copy(to, from, i, &id) < 0)
+			return RN_E_NOMEM;
+		assert(id == i);
+	}
+	return RN_OK;
+}
+
+int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs,
+		 const struct rn_grammar *g)
+{
+	struct rn_run run = { rank, 0, 1 };
+	struct rn_ranks ranks = { 0 };
+	uint32_t root;
+	int rc;
+
+	*p = (struct rn_part){ .mem = mem, .ranks = 1, .first = rank, .last = rank };
+	p->sigs = rn_sigs_new(mem);
+	p->rules = rn_rules_new(mem);
+	if (!p->sigs || !p->rules || copy_all_sigs(p->sigs, sigs) < 0)
+		return RN_E_NOMEM;
+	rc = rn_rules_seal(p->rules, g, NULL, &root);
+	if (rc < 0)
+		return rc;
+	if (!ranks_reserve(&ranks, mem, 1) || !groups_reserve(p, 1) || !cover_rules(p))
+		return RN_E_NOMEM;
+	ranks_push(&ranks, &run);
+	add_group(p, root, ranks);
+	return RN_OK;
+}
+
+/* Where a group of b goes: the root it has in a, and room for its ranks if it is new there. */
+struct plan {
+	uint32_t root;
+	struct rn_ranks ranks;
+};
+
+static struct rn_group *group_with_root(const struct rn_part *p, uint32_t root)
+{
+	uint32_t k = root < p->group_of_cap ? p->group_of[root] : 0;
+
+	return k ? &p->group[k - 1] : NULL;
+}
+
+/* Everything that can fail, and nothing that shows. */
+static int prepare(struct rn_part *a, const struct rn_part *b, struct rn_arena *scratch,
+		   struct plan *plan)
+{
+	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(b->sigs) + 1);
+	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(b->rules) + 1);
+	uint32_t fresh = 0;
+
+	if (!map || !memo || copy_sigs(a->sigs, b->sigs, map) < 0)
+		return RN_E_NOMEM;
+	memset(memo, 0xff, rn_rules_count(b->rules) * sizeof(*memo));
+	for (uint32_t i = 0; i < b->groups; i++) {
+		struct rn_group *old;
+		int rc = rn_rules_import(a->rules, b->rules, b->group[i].root, map, memo,
+					 &plan[i].root);
+
+		if (rc < 0)
+			return rc;
+		old = group_with_root(a, plan[i].root);
+		fresh += !old;
+		if (!ranks_reserve(old ? &old->ranks : &plan[i].ranks, a->mem, b->group[i].ranks.n))
+			return RN_E_NOMEM;
+	}
+	return cover_rules(a) && groups_reserve(a, fresh) ? RN_OK : RN_E_NOMEM;
+}
+
+static void commit(struct rn_part *a, const struct rn_part *b, struct plan *plan)
+{
+	for (uint32_t i = 0; i < b->groups; i++) {
+		struct rn_group *old = group_with_root(a, plan[i].root);
+
+		ranks_join(old ? &old->ranks : &plan[i].ranks, &b->group[i].ranks);
+		if (!old)
+			add_group(a, plan[i].root, plan[i].ranks);
+	}
+	a->ranks += b->ranks;
+	a->last = b->last;
+}
+
+int rn_part_merge(struct rn_part *a, const struct rn_part *b, struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct plan *plan;
+	int rc;
+
+	if (b->first <= a->last)
+		return RN_E_ARG;
+	plan = rn_new(scratch, struct plan, b->groups);
+	rc = plan ? prepare(a, b, scratch, plan) : RN_E_NOMEM;
+	if (rc == RN_OK)
+		commit(a, b, plan);
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+static bool ranks_check(const struct rn_ranks *l, uint64_t *n)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct rn_run *r = &l->run[i];
+
+		if (r->n == 0 || (r->n > 1 && r->step == 0))
+			return false;
+		if (i && run_last(&l->run[i - 1]) >= r->first)
+			return false;
+		*n += r->n;
+	}
+	return l->n > 0;
+}
+
+bool rn_part_check(const struct rn_part *p)
+{
+	uint64_t ranks = 0;
+
+	if (!rn_sigs_check(p->sigs) || !rn_rules_check(p->rules) || p->groups == 0)
+		return false;
+	for (uint32_t i = 0; i < p->groups; i++) {
+		const struct rn_group *g = &p->group[i];
+
+		if (g->root >= rn_rules_count(p->rules) || p->group_of[g->root] != i + 1)
+			return false;
+		if (!ranks_check(&g->ranks, &ranks))
+			return false;
+		if (i && p->group[i - 1].ranks.run[0].first >= g->ranks.run[0].first)
+			return false;
+	}
+	return ranks == p->ranks && p->group[0].ranks.run[0].first == p->first;
+}

@@ -1,0 +1,159 @@
+/* trace.c - see trace.h. */
+#include "read/trace.h"
+
+#include <string.h>
+
+#include "base/io.h"
+#include "base/varint.h"
+#include "encode/sigs.h"
+#include "file/section.h"
+
+static int get_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_meta_decode(&t->mem, bytes, len, &t->meta, err);
+}
+
+static int get_functions(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_funcs_decode(&t->mem, bytes, len, &t->vocab, err);
+}
+
+static int get_strings(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_words_decode(&t->mem, bytes, len, &t->vocab, err);
+}
+
+static int get_signatures(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	struct rn_sigs *sigs;
+	int rc = rn_sigs_decode(&t->mem, bytes, len, &t->vocab, &sigs, err);
+
+	if (rc == RN_OK)
+		t->streams.sigs = sigs;
+	return rc;
+}
+
+static int get_rules(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	struct rn_rules *rules;
+	int rc = rn_rules_decode(&t->mem, &in, rn_sigs_count(t->streams.sigs), &rules, err);
+
+	if (rc == RN_OK && rn_left(&in))
+		rc = rn_err_set(err, RN_E_DATA, "%zu bytes left over", rn_left(&in));
+	if (rc == RN_OK)
+		t->streams.rules = rules;
+	return rc;
+}
+
+static int get_ranks(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_groups_decode(&t->mem, bytes, len, &t->streams, err);
+}
+
+/* In this order: each one uses what those before it gave. */
+static const struct {
+	enum rn_section_type type;
+	int (*get)(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err);
+} sections[] = {
+	{ RN_SECTION_META, get_meta },       { RN_SECTION_FUNCTIONS, get_functions },
+	{ RN_SECTION_STRINGS, get_strings }, { RN_SECTION_SIGNATURES, get_signatures },
+	{ RN_SECTION_RULES, get_rules },     { RN_SECTION_RANKS, get_ranks },
+};
+
+static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)
+{
+	const char *name = rn_section_name(sections[i].type);
+	const void *bytes;
+	size_t len;
+	int rc = rn_container_get(t->container, sections[i].type, &bytes, &len, err);
+
+	if (rc == RN_E_RANGE)
+		return rn_err_set(err, RN_E_DATA, "section %s is missing", name);
+	if (rc < 0)
+		return rc;
+	rc = sections[i].get(t, bytes, len, err);
+	if (rc < 0)
+		rn_err_prefix(err, "section %s", name);
+	return rc;
+}
+
+static int decode_all(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	int rc = rn_container_open(&t->mem, bytes, len, &t->container, err);
+
+	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++)
+		rc = decode_section(t, i, err);
+	return rc;
+}
+
+static void trace_init(struct rn_trace *t)
+{
+	memset(t, 0, sizeof(*t));
+	rn_arena_init(&t->mem, SIZE_MAX);
+}
+
+int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	int rc;
+
+	trace_init(t);
+	rc = decode_all(t, bytes, len, err);
+	if (rc < 0)
+		rn_trace_close(t);
+	return rc;
+}
+
+int rn_trace_open(struct rn_trace *t, const char *path, struct rn_err *err)
+{
+	int rc;
+
+	trace_init(t);
+	rc = rn_io_read(path, &t->file, err);
+	if (rc == RN_OK) {
+		rc = decode_all(t, t->file.data, t->file.len, err);
+		if (rc < 0)
+			rn_err_prefix(err, "%s", path);
+	}
+	if (rc < 0)
+		rn_trace_close(t);
+	return rc;
+}
+
+void rn_trace_close(struct rn_trace *t)
+{
+	rn_buf_free(&t->file);
+	rn_arena_free(&t->mem);
+}
+
+int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t rank,
+		   struct rn_arena *mem)
+{
+	uint32_t group;
+	int rc = rn_streams_find(&t->streams, rank, &group);
+
+	return rc < 0 ? rc : rn_cursor_init_group(c, t, rank, group, mem);
+}
+
+int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t rank,
+			 uint32_t group, struct rn_arena *mem)
+{
+	*c = (struct rn_cursor){ .t = t, .rank = rank, .group = group };
+	return rn_walk_init(&c->walk, t->streams.rules, t->streams.group[group].root, mem);
+}
+
+uint64_t rn_cursor_calls(const struct rn_cursor *c)
+{
+	return rn_rules_length(c->t->streams.rules, c->t->streams.group[c->group].root);
+}
+
+int rn_cursor_seek(struct rn_cursor *c, uint64_t k)
+{
+	return rn_walk_seek(&c->walk, k);
+}
+
+bool rn_cursor_next(struct rn_cursor *c, uint64_t *seq, uint32_t *sig)
+{
+	*seq = rn_walk_pos(&c->walk);
+	return rn_walk_next(&c->walk, sig) > 0;
+}

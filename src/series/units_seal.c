@@ -1,0 +1,386 @@
+/*
+ * units_seal.c - from the builder to the sealed form.
+ *
+ * A closed or open pattern part becomes patterns through rules.h, which brings the grammar into
+ * normal form. A part that a literal would say in fewer bytes becomes literal, and neighbouring
+ * literals become one part; the few values of a part that has just begun are tried as a pattern
+ * too. The builder is not changed. Scratch is an arena of its own, gone at the end.
+ */
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/varint.h"
+#include "column/column.h"
+#include "rules/rules.h"
+#include "series/series_impl.h"
+#include "series/units_impl.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+/* Longer patterns are taken as they are: the builder has seen that they hold. */
+#define WEIGH_MAX 4096u
+
+/* ---- one lane ---- */
+
+/* first, first + d, ... is by far the most frequent pattern, and needs no rules. */
+static bool lane_even(const struct rn_lane *l, int64_t *d, uint64_t *n)
+{
+	struct rn_grammar_iter it = rn_grammar_body(l->g, 0);
+	struct rn_grammar_item item, more;
+
+	*d = 0;
+	*n = 1;
+	if (!rn_grammar_body_next(&it, &item))
+		return true;
+	if (item.kind != RN_KIND_TERMINAL || item.id >= l->delta.n ||
+	    rn_grammar_body_next(&it, &more))
+		return false;
+	*d = *RN_SEG_AT(&l->delta, int64_t, item.id);
+	*n += item.count;
+	return true;
+}
+
+struct from_rules {
+	const struct rn_rules *rules;
+	const struct rn_seg *delta;
+	uint32_t *rule_sym;  /* rule -> symbol; before it has one, 0 if it is reached, or NONE */
+	uint32_t *delta_sym; /* delta -> symbol, or NONE */
+	uint32_t nrules, nitems, ndeltas;
+};
+
+/* Rules in the pool refer to lower numbers only: one pass down finds all that are reached. */
+static int reach(struct from_rules *f, uint32_t root)
+{
+	f->rule_sym[root] = 0;
+	for (uint32_t r = root + 1; r-- > 0;) {
+		struct rn_body b = rn_rules_body(f->rules, r);
+
+		if (f->rule_sym[r] == NONE)
+			continue;
+		f->nrules++;
+		f->nitems += b.n;
+		for (uint32_t i = 0; i < b.n; i++) {
+			uint32_t id = b.item[i].id;
+
+			if (b.item[i].kind == RN_KIND_RULE) {
+				f->rule_sym[id] = 0;
+				continue;
+			}
+			if (b.item[i].kind != RN_KIND_TERMINAL || id >= f->delta->n)
+				return RN_E_DATA;
+			f->ndeltas += f->delta_sym[id] == NONE;
+			f->delta_sym[id] = 0;
+		}
+	}
+	memset(f->delta_sym, 0xff, f->delta->n * sizeof(*f->delta_sym));
+	return RN_OK;
+}
+
+static int make_body(struct from_rules *f, struct rn_make *m, uint32_t rule)
+{
+	struct rn_body b = rn_rules_body(f->rules, rule);
+
+	for (uint32_t i = 0; i < b.n; i++) {
+		uint32_t id = b.item[i].id, *sym = &f->rule_sym[id];
+		int rc;
+
+		assert(b.item[i].kind != RN_KIND_RULE || id < rule);
+		if (b.item[i].kind == RN_KIND_TERMINAL) {
+			sym = &f->delta_sym[id];
+			if (*sym == NONE)
+				*sym = rn_make_delta(m, *RN_SEG_AT(f->delta, int64_t, id));
+		}
+		rc = rn_make_item(m, *sym, b.item[i].count);
+		if (rc < 0)
+			return rc;
+	}
+	return rn_make_rule(m, &f->rule_sym[rule]);
+}
+
+static int make_rules(struct from_rules *f, uint32_t root, struct rn_arena *mem, int64_t first,
+		      struct rn_pattern *p)
+{
+	struct rn_make m;
+	int rc = reach(f, root);
+
+	if (rc == RN_OK)
+		rc = rn_make_begin(&m, mem, p, first, f->nrules, f->nitems, f->ndeltas);
+	for (uint32_t r = 0; r <= root && rc == RN_OK; r++)
+		if (f->rule_sym[r] != NONE)
+			rc = make_body(f, &m, r);
+	return rc == RN_OK ? rn_make_end(&m) : rc;
+}
+
+/* RN_OK, RN_E_NOMEM; RN_E_DATA and RN_E_RANGE only when the lane was restored from bad bytes. */
+static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_arena *scratch,
+		     struct rn_pattern *p)
+{
+	struct from_rules f = { .delta = &l->delta };
+	struct rn_rules *rules;
+	uint32_t root;
+	uint64_t n;
+	int64_t d;
+	int rc;
+
+	if (lane_even(l, &d, &n))
+		return rn_make_even(mem, p, l->first, d, n);
+	f.rules = rules = rn_rules_new(scratch);
+	rc = rules ? rn_rules_seal(rules, l->g, NULL, &root) : RN_E_NOMEM;
+	if (rc < 0)
+		return rc;
+	f.rule_sym = rn_new(scratch, uint32_t, (size_t)root + 1);
+	f.delta_sym = rn_new(scratch, uint32_t, (size_t)l->delta.n + 1);
+	if (!f.rule_sym || !f.delta_sym)
+		return RN_E_NOMEM;
+	memset(f.rule_sym, 0xff, ((size_t)root + 1) * sizeof(uint32_t));
+	memset(f.delta_sym, 0xff, l->delta.n * sizeof(uint32_t));
+	return make_rules(&f, root, mem, l->first, p);
+}
+
+int rn_lane_verify(const struct rn_lane *l, uint64_t n)
+{
+	struct rn_arena scratch;
+	struct rn_pattern p;
+	int rc;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = seal_lane(l, &scratch, &scratch, &p);
+	rn_arena_free(&scratch);
+	if (rc < 0)
+		return rc == RN_E_NOMEM ? rc : RN_E_DATA;
+	return p.n == n && p.last == l->last ? RN_OK : RN_E_DATA;
+}
+
+/* ---- all parts ---- */
+
+struct sealer {
+	const struct rn_series *s;
+	struct rn_arena *mem, scratch;
+	struct rn_seg units; /* struct rn_unit, in scratch */
+	struct rn_seg lit;   /* int64_t, in scratch: literal values since the last pattern */
+};
+
+static int add_unit(struct sealer *z, const struct rn_unit *u)
+{
+	if (!rn_seg_reserve(&z->units, &z->scratch, 1))
+		return RN_E_NOMEM;
+	*RN_SEG_AT(&z->units, struct rn_unit, z->units.n) = *u;
+	z->units.n++;
+	return RN_OK;
+}
+
+/* The literal values collected so far become one part. */
+static int flush_literal(struct sealer *z)
+{
+	struct rn_unit u;
+	int64_t *v;
+	int rc;
+
+	if (z->lit.n == 0)
+		return RN_OK;
+	v = rn_new(z->mem, int64_t, z->lit.n);
+	if (!v)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < z->lit.n; i++)
+		v[i] = *RN_SEG_AT(&z->lit, int64_t, i);
+	rc = rn_unit_of_values(&u, z->mem, v, z->lit.n);
+	z->lit.n = 0;
+	return rc == RN_OK ? add_unit(z, &u) : rc;
+}
+
+static int64_t *room_for(struct sealer *z, uint64_t n)
+{
+	return rn_seg_reserve(&z->lit, &z->scratch, n) ? rn_new(&z->scratch, int64_t, n) : NULL;
+}
+
+static void add_values(struct sealer *z, const int64_t *v, uint64_t n)
+{
+	assert(z->lit.n + n <= z->lit.cap);
+	for (uint64_t i = 0; i < n; i++)
+		*RN_SEG_AT(&z->lit, int64_t, z->lit.n + i) = v[i];
+	z->lit.n += (uint32_t)n;
+}
+
+/* About what the values cost as a literal: varints of them or of their differences. */
+static size_t literal_estimate(const int64_t *v, uint64_t n)
+{
+	size_t plain = 0, differences = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t d = (uint64_t)v[i] - (i ? (uint64_t)v[i - 1] : 0);
+
+		plain += rn_varint_size(rn_zigzag(v[i]));
+		differences += rn_varint_size(rn_zigzag((int64_t)d));
+	}
+	return 1 + (plain <= differences ? plain : differences + 1);
+}
+
+/* A pattern that is large for what it says is weighed against a real column. */
+static int literal_size(const int64_t *v, uint64_t n, size_t pattern, size_t *size)
+{
+	struct rn_buf b = { 0 };
+	int rc;
+
+	*size = literal_estimate(v, n);
+	if (*size <= pattern || pattern <= 64 || pattern <= n / 8)
+		return RN_OK;
+	rc = rn_column_encode(v, n, &b);
+	*size = b.len + 1;
+	rn_buf_free(&b);
+	return rc;
+}
+
+/* Takes the pattern, all of which was allocated after `mark`, or its values where they take fewer
+ * bytes. */
+static int choose(struct sealer *z, const struct rn_unit *u, struct rn_arena_mark mark)
+{
+	size_t pattern = rn_unit_pattern_size(u), literal = SIZE_MAX;
+	int64_t *v = NULL;
+	int rc = RN_OK;
+
+	if (u->n > 1 && u->n <= WEIGH_MAX && pattern > 3) {
+		v = room_for(z, u->n);
+		if (!v)
+			return RN_E_NOMEM;
+		rn_unit_read(u, 0, v, u->n);
+		rc = literal_size(v, u->n, pattern, &literal);
+		/* Next to literal values it costs no head of its own. */
+		if (z->lit.n && literal < SIZE_MAX)
+			literal--;
+	}
+	if (rc < 0)
+		return rc;
+	if (literal < pattern) {
+		add_values(z, v, u->n);
+		rn_arena_rewind(z->mem, mark);
+		return RN_OK;
+	}
+	rc = flush_literal(z);
+	return rc == RN_OK ? add_unit(z, u) : rc;
+}
+
+static int seal_lanes(struct sealer *z, const struct rn_lane *l, uint32_t lanes, uint64_t n)
+{
+	struct rn_arena_mark mark = rn_arena_mark(z->mem);
+	struct rn_pattern *p = rn_new(z->mem, struct rn_pattern, lanes);
+	struct rn_unit u;
+
+	if (!p)
+		return RN_E_NOMEM;
+	for (uint32_t k = 0; k < lanes; k++, l = l->next) {
+		int rc = seal_lane(l, z->mem, &z->scratch, &p[k]);
+
+		if (rc < 0)
+			return rc;
+		assert(p[k].n == rn_lane_length(n, lanes, k) && p[k].last == l->last);
+	}
+	rn_unit_of_lanes(&u, p, lanes, n);
+	return choose(z, &u, mark);
+}
+
+static int seal_part(struct sealer *z, const struct rn_series_part *part, uint64_t n)
+{
+	if (part->lanes)
+		return seal_lanes(z, part->lane, part->lanes, n);
+	if (!rn_seg_reserve(&z->lit, &z->scratch, n))
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		*RN_SEG_AT(&z->lit, int64_t, z->lit.n + i) = rn_lit_at(z->s, part->lit + i);
+	z->lit.n += (uint32_t)n;
+	return RN_OK;
+}
+
+/* Raw values with some order in them: as a pattern, built on the side. */
+static int seal_raw_pattern(struct sealer *z, uint32_t n)
+{
+	struct rn_series *side = rn_series_new(&z->scratch);
+	struct rn_lane *ring;
+	int rc = side ? rn_lanes_build(side, z->s->raw, n, 1, &ring) : RN_E_NOMEM;
+
+	return rc == RN_OK ? seal_lanes(z, ring, 1, n) : rc;
+}
+
+static int seal_raw_even(struct sealer *z, const int64_t *v, uint32_t n)
+{
+	struct rn_arena_mark mark = rn_arena_mark(z->mem);
+	struct rn_pattern *p = rn_new(z->mem, struct rn_pattern, 1);
+	int64_t d = n > 1 ? v[1] - v[0] : 0;
+	struct rn_unit u;
+	int rc = p ? rn_make_even(z->mem, p, v[0], d, n) : RN_E_NOMEM;
+
+	if (rc < 0)
+		return rc;
+	rn_unit_of_lanes(&u, p, 1, n);
+	return choose(z, &u, mark);
+}
+
+static int seal_raw(struct sealer *z)
+{
+	uint32_t n = (uint32_t)(z->s->n - z->s->start);
+	int rc = RN_E_RANGE;
+
+	if (n == 0)
+		return RN_OK;
+	if (rn_series_even(z->s->raw, n))
+		return seal_raw_even(z, z->s->raw, n);
+	if (n > RAW_FEW)
+		rc = seal_raw_pattern(z, n);
+	if (rc != RN_E_RANGE)
+		return rc;
+	if (!room_for(z, n))
+		return RN_E_NOMEM;
+	add_values(z, z->s->raw, n);
+	return RN_OK;
+}
+
+static int seal_all(struct sealer *z)
+{
+	const struct rn_series *s = z->s;
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < s->parts.n && rc == RN_OK; i++) {
+		const struct rn_series_part *part = rn_series_part_at(s, i);
+
+		rc = seal_part(z, part, part->n);
+	}
+	if (rc == RN_OK)
+		rc = s->mode == RN_SERIES_RAW ? seal_raw(z)
+					      : seal_part(z, &s->open, s->n - s->start);
+	return rc == RN_OK ? flush_literal(z) : rc;
+}
+
+static int finish(struct sealer *z, struct rn_units **out)
+{
+	struct rn_unit *unit = rn_new(z->mem, struct rn_unit, z->units.n);
+	struct rn_units *u = rn_new(z->mem, struct rn_units, 1);
+	int rc;
+
+	if (!unit || !u)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < z->units.n; i++)
+		unit[i] = *RN_SEG_AT(&z->units, struct rn_unit, i);
+	rc = rn_units_join(u, unit, z->units.n);
+	assert(rc < 0 || u->n == z->s->n);
+	*out = u;
+	return rc;
+}
+
+int rn_units_seal(struct rn_arena *mem, const struct rn_series *s, struct rn_units **out)
+{
+	struct rn_arena_mark mark = rn_arena_mark(mem);
+	struct sealer z = { .s = s, .mem = mem };
+	int rc;
+
+	rn_arena_init(&z.scratch, SIZE_MAX);
+	rn_seg_init(&z.units, sizeof(struct rn_unit));
+	rn_seg_init(&z.lit, sizeof(int64_t));
+	rc = seal_all(&z);
+	if (rc == RN_OK)
+		rc = finish(&z, out);
+	rn_arena_free(&z.scratch);
+	if (rc < 0)
+		rn_arena_rewind(mem, mark);
+	return rc;
+}

@@ -1,0 +1,198 @@
+/*
+ * fuzz_trace.c - libFuzzer target: a whole trace whose container is right and whose sections are
+ * hostile.
+ *
+ * The first byte picks one of two. Even: the sections are cut out of the input, each behind its
+ * length. Odd: they are those of a good trace, of the pattern that the second byte names, and the
+ * rest of the input is edits: section, offset, what to do, byte. Either way the container is built
+ * around them, so that hashes are right, and the trace is opened, checked, and read here and there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "bench/virtual.h"
+#include "encode/sigs.h"
+#include "file/payload.h"
+#include "file/section.h"
+#include "file/writer.h"
+#include "grammar/grammar.h"
+#include "merge/link_mem.h"
+#include "read/check.h"
+#include "read/decode.h"
+#include "read/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define SECTIONS 6
+#define ROOM     4096
+
+static const enum rn_section_type types[SECTIONS] = {
+	RN_SECTION_META,       RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS,
+	RN_SECTION_SIGNATURES, RN_SECTION_RULES,     RN_SECTION_RANKS,
+};
+
+struct payload {
+	unsigned char bytes[ROOM];
+	size_t len;
+};
+
+static void must(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* The sections of a small trace, taken from the file that the writer makes. */
+static void good_sections(unsigned pattern, struct payload *p)
+{
+	static struct rn_link link;
+	const struct rn_meta meta = { &(struct rn_meta_entry){ "program", "fuzz" }, 1 };
+	struct rn_container_writer w = { 0 };
+	struct virtual_run v;
+	struct rn_arena mem;
+	struct rn_streams s;
+	struct rn_container *c;
+	const void *bytes;
+	size_t len;
+	uint64_t calls = 0;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_link_init(&link, SIZE_MAX);
+	must(virtual_init(&v, virtual_patterns[pattern].name, 12, 4) == RN_OK);
+	for (uint64_t r = 0; r < v.ranks; r++) {
+		struct rn_sigs *sigs = rn_sigs_new(&mem);
+		struct rn_grammar *g = rn_grammar_new(&mem, NULL);
+
+		must(virtual_feed(&v, r, sigs, g, &calls) == RN_OK);
+		must(rn_link_push(&link, sigs, g) == RN_OK);
+	}
+	must(rn_link_finish(&link, &mem, &s) == RN_OK);
+	must(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
+	must(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
+	must(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
+	for (unsigned i = 0; i < SECTIONS; i++) {
+		must(rn_container_get(c, types[i], &bytes, &p[i].len, NULL) == RN_OK);
+		must(p[i].len <= ROOM);
+		memcpy(p[i].bytes, bytes, p[i].len);
+	}
+	rn_container_writer_free(&w);
+	rn_link_free(&link);
+	rn_arena_free(&mem);
+}
+
+static void edit(struct payload *p, unsigned at, unsigned what, unsigned char byte)
+{
+	at %= (unsigned)p->len + 1;
+	switch (what % 4) {
+	case 0:
+		if (at < p->len)
+			p->bytes[at] = byte;
+		break;
+	case 1:
+		if (p->len < ROOM) {
+			memmove(p->bytes + at + 1, p->bytes + at, p->len - at);
+			p->bytes[at] = byte;
+			p->len++;
+		}
+		break;
+	case 2:
+		if (at < p->len) {
+			memmove(p->bytes + at, p->bytes + at + 1, p->len - at - 1);
+			p->len--;
+		}
+		break;
+	case 3:
+		p->len = at;
+	}
+}
+
+static void edited(const uint8_t *data, size_t size, struct payload *p)
+{
+	static struct payload good[16][SECTIONS];
+	unsigned pattern = size ? data[0] % virtual_patterns_count : 0;
+
+	if (good[pattern][0].len == 0)
+		good_sections(pattern, good[pattern]);
+	memcpy(p, good[pattern], sizeof(good[pattern]));
+	for (size_t i = 1; i + 5 <= size && i < 100; i += 5)
+		edit(&p[data[i] % SECTIONS], data[i + 1] | (unsigned)data[i + 2] << 8, data[i + 3],
+		     data[i + 4]);
+}
+
+static void cut_out(const uint8_t *data, size_t size, struct payload *p)
+{
+	for (unsigned i = 0; i < SECTIONS; i++) {
+		size_t n = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0,
+		       skip = size >= 2 ? 2 : 0;
+
+		n = n > size - skip ? size - skip : n;
+		n = n > ROOM ? ROOM : n;
+		memcpy(p[i].bytes, data + skip, n);
+		p[i].len = n;
+		data += skip + n;
+		size -= skip + n;
+	}
+}
+
+static void print_some(const struct rn_trace *t, struct rn_cursor *c, struct rn_buf *out)
+{
+	struct rn_call call = { .rank = c->rank, .ranks = t->streams.ranks };
+	uint32_t sig;
+
+	for (int k = 0; k < 5 && rn_cursor_next(c, &call.seq, &sig); k++) {
+		call.sig = rn_sigs_get(t->streams.sigs, sig, &call.len);
+		rn_decode_text(&t->vocab, &call, out);
+		rn_decode_json(&t->vocab, &call, out);
+	}
+}
+
+static void use(struct rn_trace *t)
+{
+	struct rn_err err = { 0 };
+	struct rn_arena mem;
+	struct rn_buf out = { 0 };
+
+	rn_arena_init(&mem, SIZE_MAX);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct rn_cursor c;
+		uint64_t rank = (t->streams.ranks - 1) * i / 3, calls;
+
+		if (rn_cursor_init(&c, t, rank, &mem) < 0)
+			continue;
+		calls = rn_cursor_calls(&c);
+		must(rn_cursor_seek(&c, calls / 3 * i) == RN_OK);
+		print_some(t, &c, &out);
+	}
+	/* Ranks are checked one by one: not for the billions that a few bytes can claim. */
+	if (t->streams.ranks <= 10000 && rn_trace_check(t, &err) < 0)
+		must(err.text[0] && !strchr(err.text, '\n'));
+	rn_buf_free(&out);
+	rn_arena_free(&mem);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct payload p[SECTIONS];
+	struct rn_container_writer w = { 0 };
+	struct rn_err err = { 0 };
+	struct rn_trace t;
+	const void *bytes;
+	size_t len;
+
+	if (size == 0)
+		return 0;
+	(data[0] & 1 ? edited : cut_out)(data + 1, size - 1, p);
+	for (unsigned i = 0; i < SECTIONS; i++)
+		must(rn_container_add(&w, types[i], p[i].bytes, p[i].len, NULL) == RN_OK);
+	must(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
+	if (rn_trace_parse(&t, bytes, len, &err) == RN_OK) {
+		use(&t);
+		rn_trace_close(&t);
+	} else {
+		must(err.text[0] && !strchr(err.text, '\n'));
+	}
+	rn_container_writer_free(&w);
+	return 0;
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# rondo dump: what is printed is what the generator did, which prints its own log independently.
+. "$(dirname "$0")/lib.sh"
+
+patterns=$("$VIRTUAL" --help | sed -n 's/^patterns: //p')
+like "there are patterns" "$patterns" 'stencil2d'
+
+# Two files that have to be equal; a difference is shown.
+same() {
+	ok "$1" diff "$2" "$3"
+}
+
+for p in $patterns; do
+	f=$tmp/$p.rondo
+	ok "$p: 13 ranks" "$VIRTUAL" --pattern "$p" --ranks 13 --steps 6 -o "$f"
+	"$RONDO" dump "$f" >"$tmp/got"
+	"$VIRTUAL" --pattern "$p" --ranks 13 --steps 6 --log >"$tmp/want"
+	ok "... there are calls" test -s "$tmp/want"
+	same "... as text" "$tmp/want" "$tmp/got"
+	"$RONDO" dump --json "$f" >"$tmp/got"
+	"$VIRTUAL" --pattern "$p" --ranks 13 --steps 6 --log --json >"$tmp/want"
+	same "... as JSON" "$tmp/want" "$tmp/got"
+	if command -v python3 >/dev/null; then
+		ok "... every line is JSON" python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    call = json.loads(line)
+    assert list(call) == ["rank", "seq", "call", "args", "ret"], line
+' "$tmp/got"
+	else
+		skip "... every line is JSON" "python3 is not installed"
+	fi
+done
+
+# Traces of every format version there has been, with their logs (t/golden/README.md).
+for golden in t/golden/*.rondo; do
+	[ -f "$golden" ] || continue
+	ok "$golden is sound" "$RONDO" check "$golden"
+	"$RONDO" dump "$golden" >"$tmp/got"
+	same "... and reads as it always did" "${golden%.rondo}.txt" "$tmp/got"
+done
+
+f=$tmp/stencil3d.rondo
+"$RONDO" dump "$f" >"$tmp/all"
+for rank in 0 7 12; do
+	"$RONDO" dump "$f" --rank $rank >"$tmp/got"
+	grep "^$rank " "$tmp/all" >"$tmp/want"
+	same "--rank $rank" "$tmp/want" "$tmp/got"
+done
+"$RONDO" dump --rank=3-5 "$f" >"$tmp/got"
+grep '^[345] ' "$tmp/all" >"$tmp/want"
+same "--rank=3-5" "$tmp/want" "$tmp/got"
+
+"$RONDO" dump "$f" --from 10 --to 14 >"$tmp/got"
+awk '$2 >= 10 && $2 < 14' "$tmp/all" >"$tmp/want"
+same "--from 10 --to 14 is half open" "$tmp/want" "$tmp/got"
+"$RONDO" dump "$f" --from 30 >"$tmp/got"
+awk '$2 >= 30' "$tmp/all" >"$tmp/want"
+same "--from 30 goes on to the end, also on shorter ranks" "$tmp/want" "$tmp/got"
+is "--to 0 prints nothing" "$("$RONDO" dump "$f" --to 0)" ""
+is "--from behind the end prints nothing" "$("$RONDO" dump "$f" --from 99999999999)" ""
+
+ok "a billion calls a rank" "$VIRTUAL" --pattern stencil2d --ranks 64 --steps 1000000000 --repeat \
+	-o "$tmp/long.rondo"
+is "seeking does not walk" \
+	"$("$RONDO" dump "$tmp/long.rondo" --rank 63 --from 5000000001)" \
+	'63 5000000001 MPI_Finalize() = 0'
+
+{
+	"$RONDO" dump "$tmp/long.rondo" 2>"$tmp/err"
+	echo $? >"$tmp/rc"
+} | head -n 1 >"$tmp/got"
+is "a reader that goes away" "$(cut -d' ' -f1,2,3 "$tmp/got")" '0 0 MPI_Init(argc=NULL,'
+is "... ends it without a word" "$(cat "$tmp/err" "$tmp/rc")" "0"
+if [ -e /dev/full ]; then
+	status "a full disk does not go unnoticed" 70 sh -c '"$RONDO" dump "$0" --to 5 >/dev/full' "$f"
+	like "... and is named" "$(cat "$tmp/err")" '^rondo: standard output: No space left on device$'
+fi
+
+status "a rank that does not exist" 2 "$RONDO" dump "$f" --rank 13
+is "... and what there is" "$(cat "$tmp/err")" "rondo: dump: no rank 13: $f has ranks 0 to 12"
+
+finish

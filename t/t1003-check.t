@@ -1,0 +1,85 @@
+#!/bin/sh
+# rondo check, and what every command says about files that it cannot read: one line, exit 3.
+. "$(dirname "$0")/lib.sh"
+
+f=$tmp/good.rondo
+ok "a trace" "$VIRTUAL" --pattern wavefront --ranks 30 --steps 10 -o "$f"
+ok "rondo check" "$RONDO" check "$f"
+like "... says that it is good" "$(cat "$tmp/out")" \
+	'good\.rondo: ok, 30 ranks, 9 groups, [0-9]+ rules, [0-9]+ signatures$'
+
+# refused NAME PATTERN FILE: by every command, with one line that matches, and nothing else
+refused() {
+	for command in check info dump; do
+		status "$1: $command" 3 "$RONDO" $command "$3"
+		is "... one line" "$(wc -l <"$tmp/err" | tr -d ' ')" 1
+		like "... that says so" "$(cat "$tmp/err")" "^rondo: .*$2"
+		is "... and no output" "$(cat "$tmp/out")" ""
+	done
+}
+
+# byte OFFSET OCTAL FILE
+byte() {
+	printf "\\$2" | dd of="$3" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+
+size=$(wc -c <"$f" | tr -d ' ')
+
+refused "missing" 'nothere: No such file' "$tmp/nothere"
+mkdir "$tmp/folder"
+refused "a folder" 'folder: not a regular file' "$tmp/folder"
+mkfifo "$tmp/fifo"
+refused "a pipe without a writer" 'fifo: not a regular file' "$tmp/fifo"
+: >"$tmp/empty"
+refused "an empty file" 'empty: not a Rondo trace' "$tmp/empty"
+printf 'hello, world\n' >"$tmp/text"
+refused "a text" 'text: not a Rondo trace' "$tmp/text"
+refused "a program" 'not a Rondo trace' "$RONDO"
+
+head -c 20 "$f" >"$tmp/cut"
+refused "cut off in the header" 'cut: cut off at byte 20' "$tmp/cut"
+head -c $((size / 2)) "$f" >"$tmp/cut"
+refused "cut off half way" "cut: cut off at byte $((size / 2)) of $size" "$tmp/cut"
+head -c $((size - 1)) "$f" >"$tmp/cut"
+refused "cut off at the end" "cut: cut off at byte $((size - 1)) of $size" "$tmp/cut"
+{
+	cat "$f"
+	echo
+} >"$tmp/more"
+refused "something behind it" 'more: goes on behind its end' "$tmp/more"
+
+cp "$f" "$tmp/flipped"
+byte 100 377 "$tmp/flipped"
+refused "a byte changed in a section" 'flipped: section [a-z]+ damaged: checksum' "$tmp/flipped"
+cp "$f" "$tmp/flipped"
+byte 9 377 "$tmp/flipped"
+refused "a byte changed in the header" 'flipped: header damaged' "$tmp/flipped"
+cp "$f" "$tmp/flipped"
+byte $((size - 1)) 000 "$tmp/flipped"
+refused "a byte changed in the trailer" 'flipped: trailer damaged' "$tmp/flipped"
+
+while read -r name pattern; do
+	refused "$name" "$name\.rondo: $pattern" "t/bad/$name.rondo"
+done <<'END'
+cut-off cut off at byte 300 of
+flipped section functions damaged: checksum
+line-ends not a Rondo trace: line ends changed
+newer-version made by a newer version \(format 2\.0;
+no-rules section rules is missing
+rank-missing section ranks: groups hold 20 ranks of 21
+word-missing section signatures: signature [0-9]+ is malformed
+END
+is "... and that is all of t/bad" "$(ls t/bad/*.rondo | wc -l | tr -d ' ')" 7
+
+status "what can be read but is not right" 1 "$RONDO" check t/bad/unsound/unused-words.rondo
+is "... is named" "$(cat "$tmp/err")" \
+	"rondo: t/bad/unsound/unused-words.rondo: 5 words are not used"
+ok "... and can be read" "$RONDO" info t/bad/unsound/unused-words.rondo
+
+if [ "$(id -u)" -ne 0 ]; then
+	cp "$f" "$tmp/secret"
+	chmod 0 "$tmp/secret"
+	refused "no permission" 'secret: Permission denied' "$tmp/secret"
+fi
+
+finish

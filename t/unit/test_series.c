@@ -1,0 +1,349 @@
+/* test_series.c - the series builder: random sequences, prediction, snapshots, lack of memory. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "series/series.h"
+#include "series/units.h"
+
+#include <string.h>
+
+#include "numbers.h"
+
+static struct numbers in;
+static int64_t out[NUMBERS_MAX];
+static struct rn_arena mem, other;
+static struct rn_buf buf, again;
+
+/* The series holds the first n numbers. */
+static bool holds(const struct rn_series *s, uint32_t n)
+{
+	struct rn_units *u = NULL;
+	struct rn_arena a;
+	bool good;
+
+	rn_arena_init(&a, SIZE_MAX);
+	good = rn_series_length(s) == n && rn_units_seal(&a, s, &u) == RN_OK &&
+	       rn_units_read(u, 0, out, NUMBERS_MAX) == n &&
+	       memcmp(out, in.v, n * sizeof(*out)) == 0;
+	rn_arena_free(&a);
+	return good;
+}
+
+static void append(struct rn_series *s, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		CHECK(rn_series_append(s, in.v[i]) == RN_OK);
+}
+
+static void test_random(void)
+{
+	uint64_t elements = 0;
+
+	for (int round = 0; round < 400; round++) {
+		struct rn_series *s = rn_series_new(&mem);
+		uint32_t stop;
+
+		numbers_random(&in, round % 4 ? 3000 : NUMBERS_MAX);
+		stop = (uint32_t)tap_below(in.n + 1);
+		append(s, 0, stop);
+		CHECK(rn_series_check(s));
+		CHECK(holds(s, stop)); /* sealing in the middle changes nothing */
+		append(s, stop, in.n);
+		CHECK(rn_series_check(s));
+		CHECK(holds(s, in.n));
+		elements += in.n;
+		rn_arena_free(&mem);
+	}
+	diag("%llu elements", (unsigned long long)elements);
+}
+
+/* What is predicted after a pattern has been seen must come true, all of it. */
+static void check_prediction(uint32_t from, size_t k)
+{
+	struct rn_series *s = rn_series_new(&mem);
+	size_t got;
+
+	append(s, 0, from);
+	got = rn_series_predict(s, out, k);
+	CHECK(got == k && memcmp(out, in.v + from, k * sizeof(*out)) == 0);
+	rn_arena_free(&mem);
+}
+
+/* n equally spaced numbers that stay well inside int64. */
+static void put_even(uint64_t n)
+{
+	uint64_t x = tap_rand() >> 20, d = tap_below(1000) - 500;
+
+	for (uint64_t i = 0; i < n; i++)
+		numbers_put(&in, x + i * d);
+}
+
+static void test_predict(void)
+{
+	in.limit = NUMBERS_MAX;
+	for (uint32_t from = 3; from < 100; from++) {
+		in.n = 0;
+		put_even(1000);
+		check_prediction(from, 20);
+	}
+	for (uint32_t from = 500; from < 600; from++) {
+		in.n = 0;
+		for (uint64_t i = 0; i < 1000; i++)
+			numbers_put(&in, i / 7 * 1000 + i % 7 * (i % 7));
+		check_prediction(from, 100);
+		in.n = 0;
+		for (uint64_t i = 0; i < 3000; i++)
+			numbers_put(&in, i % 9 * 1000000 + i / 9 * (i % 9 + 1));
+		check_prediction(from, 1024);
+	}
+}
+
+static void test_no_prediction(void)
+{
+	struct rn_series *s = rn_series_new(&mem);
+
+	CHECK(rn_series_predict(s, out, 10) == 0);
+	for (int i = 0; i < 5000; i++)
+		CHECK(rn_series_append(s, (int64_t)tap_rand()) == RN_OK);
+	CHECK(rn_series_predict(s, out, 10) == 0);
+	rn_arena_free(&mem);
+	/* The pattern ends where int64 does. */
+	s = rn_series_new(&mem);
+	for (int64_t i = 0; i < 50; i++)
+		CHECK(rn_series_append(s, INT64_MAX - 102 + 2 * i) == RN_OK);
+	CHECK(rn_series_predict(s, out, 10) == 2 && out[1] == INT64_MAX);
+	rn_arena_free(&mem);
+}
+
+/* ---- snapshots ---- */
+
+static struct rn_series *copy_of(const struct rn_series *s)
+{
+	struct rn_series *c = NULL;
+
+	rn_buf_clear(&buf);
+	CHECK(rn_series_snapshot(s, &buf) == RN_OK);
+	CHECK(rn_series_restore(&other, buf.data, buf.len, &c, NULL) == RN_OK);
+	return c;
+}
+
+static bool same_snapshot(const struct rn_series *a, const struct rn_series *b)
+{
+	rn_buf_clear(&buf);
+	rn_buf_clear(&again);
+	CHECK(rn_series_snapshot(a, &buf) == RN_OK);
+	CHECK(rn_series_snapshot(b, &again) == RN_OK);
+	return buf.len == again.len && memcmp(buf.data, again.data, buf.len) == 0;
+}
+
+static bool same_bytes(const struct rn_series *a, const struct rn_series *b)
+{
+	struct rn_units *u = NULL, *v = NULL;
+
+	rn_buf_clear(&buf);
+	rn_buf_clear(&again);
+	CHECK(rn_units_seal(&mem, a, &u) == RN_OK && rn_units_encode(u, &buf) == RN_OK);
+	CHECK(rn_units_seal(&mem, b, &v) == RN_OK && rn_units_encode(v, &again) == RN_OK);
+	return buf.len == again.len && memcmp(buf.data, again.data, buf.len) == 0;
+}
+
+static void test_snapshot(void)
+{
+	for (int round = 0; round < 400; round++) {
+		struct rn_series *s = rn_series_new(&mem), *c = NULL;
+		uint32_t at = 0;
+
+		numbers_random(&in, round % 4 ? 2500 : NUMBERS_MAX);
+		for (int k = 0; k < 4; k++) {
+			uint32_t stop = at + (uint32_t)tap_below(in.n - at + 1);
+
+			append(s, at, stop);
+			if (c)
+				append(c, at, stop);
+			CHECK(!c || same_snapshot(s, c));
+			rn_arena_free(&other);
+			c = copy_of(s);
+			if (!CHECK(c && rn_series_check(c)))
+				return;
+			at = stop;
+		}
+		append(s, at, in.n);
+		append(c, at, in.n);
+		CHECK(same_snapshot(s, c));
+		CHECK(same_bytes(s, c));
+		CHECK(holds(c, in.n));
+		rn_arena_free(&mem);
+	}
+	rn_arena_free(&other);
+}
+
+/* A damaged snapshot is refused, or is a series that works. */
+static void test_damaged_snapshot(void)
+{
+	uint64_t taken = 0;
+
+	for (int round = 0; round < 120; round++) {
+		struct rn_series *s = rn_series_new(&mem);
+
+		numbers_random(&in, 500);
+		append(s, 0, in.n);
+		rn_buf_clear(&buf);
+		CHECK(rn_series_snapshot(s, &buf) == RN_OK);
+		for (int k = 0; k < 60; k++) {
+			size_t cut = tap_below(4) ? buf.len : tap_below(buf.len + 1);
+			unsigned char *byte = &buf.data[tap_below(buf.len)], old = *byte;
+			struct rn_series *c;
+
+			*byte = (unsigned char)(*byte ^ (1u << tap_below(8)));
+			if (rn_series_restore(&other, buf.data, cut, &c, NULL) == RN_OK) {
+				taken++;
+				CHECK(rn_series_check(c));
+				for (int i = 0; i < 300; i++)
+					rn_series_append(c, (int64_t)(i % 2 ? numbers_step() : 7));
+				CHECK(rn_series_check(c));
+				rn_series_predict(c, out, 100);
+			}
+			*byte = old;
+			rn_arena_rewind(&other, (struct rn_arena_mark){ 0 });
+		}
+		rn_arena_free(&mem);
+	}
+	diag("%llu of 7200 damaged snapshots were still series", (unsigned long long)taken);
+	rn_arena_free(&other);
+}
+
+/* ---- memory that runs out ---- */
+
+/* Appends everything while allocation number fail_at fails; false when it did not come to that. */
+static bool survives(uint64_t fail_at)
+{
+	struct rn_series *s;
+	bool failed = false;
+
+	mem.fail_at = fail_at;
+	s = rn_series_new(&mem);
+	if (!s)
+		return true;
+	for (uint32_t i = 0; i < in.n; i++) {
+		int rc = rn_series_append(s, in.v[i]);
+
+		if (rc == RN_OK)
+			continue;
+		failed = true;
+		CHECK(rc == RN_E_NOMEM);
+		CHECK(rn_series_check(s));
+		CHECK(holds(s, i));
+		i--; /* the next try has memory again */
+	}
+	mem.fail_at = 0;
+	CHECK(holds(s, in.n));
+	return failed;
+}
+
+static void test_no_memory(void)
+{
+	for (int round = 0; round < 40; round++) {
+		bool failed = true;
+
+		numbers_random(&in, 1200);
+		for (uint64_t n = 1; failed && n < 5000; n++) {
+			failed = survives(n);
+			rn_arena_free(&mem);
+		}
+		CHECK(!failed);
+	}
+}
+
+static void test_snapshot_no_memory(void)
+{
+	for (int round = 0; round < 30; round++) {
+		struct rn_series *s = rn_series_new(&mem), *c = NULL;
+		int rc = RN_E_NOMEM;
+
+		numbers_random(&in, 800);
+		append(s, 0, in.n);
+		for (uint64_t n = 1; rc != RN_OK && n < 1000; n++) {
+			rn_buf_free(&buf);
+			rn_buf_fail_at(n);
+			rc = rn_series_snapshot(s, &buf);
+			CHECK(rc == RN_OK || rc == RN_E_NOMEM);
+		}
+		rn_buf_fail_at(0);
+		rc = RN_E_NOMEM;
+		for (uint64_t n = 1; rc != RN_OK && n < 5000; n++) {
+			other.fail_at = n;
+			rc = rn_series_restore(&other, buf.data, buf.len, &c, NULL);
+			CHECK(rc == RN_OK || rc == RN_E_NOMEM);
+		}
+		other.fail_at = 0;
+		CHECK(c && holds(c, in.n));
+		rn_arena_free(&mem);
+		rn_arena_free(&other);
+	}
+}
+
+/* ---- it does compress: bytes for sequences with a pattern that is not there from the start ----
+ */
+
+static size_t sealed_size(void)
+{
+	struct rn_series *s = rn_series_new(&mem);
+	struct rn_units *u = NULL;
+
+	append(s, 0, in.n);
+	rn_buf_clear(&buf);
+	CHECK(rn_units_seal(&mem, s, &u) == RN_OK && rn_units_encode(u, &buf) == RN_OK);
+	rn_arena_free(&mem);
+	return buf.len;
+}
+
+static void test_late_patterns(void)
+{
+	in.n = 0;
+	in.limit = NUMBERS_MAX;
+	numbers_noise(&in, 5000, 0);
+	put_even(20000);
+	CHECK(sealed_size() < 5000 * 8 + 600);
+	in.n = 0;
+	numbers_noise(&in, 2000, 0);
+	for (uint64_t i = 0; i < 20000; i++)
+		numbers_put(&in, i % 5 * 1000 + i / 5 * (i % 5 + 1));
+	numbers_noise(&in, 2000, 0);
+	CHECK(sealed_size() < 4000 * 8 + 3000);
+	in.n = 0;
+	numbers_noise(&in, 5000, 2);
+	put_even(20000);
+	CHECK(sealed_size() < 2000);
+	in.n = 0;
+	numbers_places(&in, 30000, 900);
+	CHECK(sealed_size() < 900 * 5 * 3);
+	in.n = 0;
+	numbers_noise(&in, 3000, 0);
+	numbers_places(&in, 30000, 60);
+	CHECK(sealed_size() < 3000 * 8 + 60 * 5 * 3);
+}
+
+int main(void)
+{
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&other, SIZE_MAX);
+	test_random();
+	ok("what goes in comes out");
+	test_predict();
+	ok("patterns are predicted");
+	test_no_prediction();
+	ok("and nothing else is");
+	test_late_patterns();
+	ok("patterns are found after noise, and long loops");
+	test_snapshot();
+	ok("a restored series goes on like the original");
+	test_damaged_snapshot();
+	ok("damaged snapshots are refused or harmless");
+	test_no_memory();
+	ok("every failed allocation leaves the series as it was");
+	test_snapshot_no_memory();
+	ok("so do those of snapshots");
+	rn_buf_free(&buf);
+	rn_buf_free(&again);
+	return tap_done();
+}

@@ -1,0 +1,105 @@
+/*
+ * virtual_trace.h - for the tests: virtual ranks merged, and a rank's stream compared with what
+ * the generator says.
+ */
+#ifndef RN_T_VIRTUAL_TRACE_H
+#define RN_T_VIRTUAL_TRACE_H
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "bench/virtual.h"
+#include "encode/sigs.h"
+#include "file/payload.h"
+#include "file/section.h"
+#include "file/writer.h"
+#include "grammar/grammar.h"
+#include "merge/link_mem.h"
+#include "merge/merged.h"
+#include "rules/rules.h"
+
+/* A rank's table and grammar, used again for every rank. */
+struct feeder {
+	struct rn_sigs *sigs;
+	struct rn_grammar *g;
+};
+
+static inline struct feeder new_feeder(struct rn_arena *mem)
+{
+	return (struct feeder){ rn_sigs_new(mem), rn_grammar_new(mem, NULL) };
+}
+
+/* All ranks of a run through a link, finished in mem. */
+static inline int merge_run(const struct virtual_run *v, struct rn_link *link, struct rn_arena *mem,
+			    struct rn_streams *out)
+{
+	struct feeder f = new_feeder(mem);
+	uint64_t calls = 0;
+	int rc = RN_OK;
+
+	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
+		rc = virtual_feed(v, r, f.sigs, f.g, &calls);
+		if (rc == RN_OK)
+			rc = rn_link_push(link, f.sigs, f.g);
+	}
+	return rc == RN_OK ? rn_link_finish(link, mem, out) : rc;
+}
+
+/* Walks a rank's stream beside the generator. */
+struct compare {
+	const struct rn_streams *s;
+	struct rn_walk walk;
+};
+
+static inline int compare_call(void *arg, const unsigned char *sig, size_t len)
+{
+	struct compare *c = arg;
+	uint32_t t;
+	size_t n;
+	const void *bytes;
+
+	if (rn_walk_next(&c->walk, &t) != 1)
+		return RN_E_DATA;
+	bytes = rn_sigs_get(c->s->sigs, t, &n);
+	return n == len && memcmp(bytes, sig, n) == 0 ? RN_OK : RN_E_DATA;
+}
+
+/* Whether the merged trace has exactly this rank's calls. */
+static inline bool rank_is_right(const struct virtual_run *v, const struct rn_streams *s,
+				 uint64_t rank, struct rn_arena *mem)
+{
+	struct rn_arena_mark mark = rn_arena_mark(mem);
+	struct compare c = { .s = s };
+	uint32_t group, t;
+	bool good = rn_streams_find(s, rank, &group) == RN_OK &&
+		    rn_walk_init(&c.walk, s->rules, s->group[group].root, mem) == RN_OK &&
+		    virtual_calls(v, rank, compare_call, &c) == RN_OK &&
+		    rn_walk_next(&c.walk, &t) == 0;
+
+	rn_arena_rewind(mem, mark);
+	return good;
+}
+
+/* The whole file of a merged trace, appended to out. */
+static inline int file_bytes(const struct virtual_run *v, const struct rn_streams *s,
+			     struct rn_buf *out)
+{
+	const struct rn_meta_entry entry = { "program", v->pattern->name };
+	const struct rn_meta meta = { &entry, 1 };
+	struct rn_container_writer w = { 0 };
+	const void *bytes;
+	size_t len;
+	int rc = rn_trace_sections(&w, s, &virtual_vocab, &meta, NULL);
+
+	if (rc == RN_OK)
+		rc = rn_container_finish(&w, &bytes, &len, NULL);
+	if (rc == RN_OK) {
+		rn_buf_add(out, bytes, len);
+		rc = rn_buf_status(out);
+	}
+	rn_container_writer_free(&w);
+	return rc;
+}
+
+#endif

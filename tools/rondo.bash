@@ -1,0 +1,16 @@
+# rondo.bash - completion for rondo in bash. Commands and options come from the program's own help.
+
+_rondo() {
+	local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} words
+	if ((COMP_CWORD == 1)); then
+		words="--help --version $(rondo --help 2>/dev/null |
+			sed -En 's/^  ([a-z]+)  .*/\1/p')"
+	elif [[ $cur == -* ]]; then
+		words=$(rondo "$cmd" --help 2>/dev/null | sed -En 's/^  (--[a-z-]+).*/\1/p')
+	else
+		mapfile -t COMPREPLY < <(compgen -f -X '!*.rondo' -- "$cur"; compgen -d -- "$cur")
+		return
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -o filenames -F _rondo rondo
