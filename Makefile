@@ -139,10 +139,15 @@ deps: ## install the Debian packages that building and testing need, if any is m
 
 # --- more checks ---------------------------------------------------------------------------
 
-bench: ## run the benchmarks, one after the other
+BENCH_CSV = bench/results.csv
+
+bench: ## run the benchmarks, one after the other; fails if a bar does not hold
 	@tools/deps build
 	+@$(SUBMAKE) $(BENCHES) $(TOOLS) $(RONDO)
-	@set -e; for b in $(BENCHES); do echo "== $${b##*/}"; $$b; done
+	@echo "bench,what,value,unit,bar,holds" > $(BENCH_CSV)
+	@bad=; for b in $(BENCHES); do \
+		echo "== $${b##*/}"; BENCH_CSV=$(BENCH_CSV) $$b || bad=1; \
+	done; test -z "$$bad"
 
 check-headers: ## each header compiles alone, and twice
 	@bad=; for h in $(HEADERS); do \

@@ -4,14 +4,17 @@
  * Times are CPU times. The unit is what one clock_gettime(CLOCK_MONOTONIC) costs, measured again
  * before every repetition, so that a machine that slows down slows both. A row is the median over
  * interleaved repetitions and says whether its bar holds; bench_done() counts those that do not.
+ * With BENCH_CSV in the environment the rows are also added to that file.
  */
 #ifndef RN_BENCH_BENCH_H
 #define RN_BENCH_BENCH_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define BENCH_REPS_MAX 64
@@ -57,6 +60,25 @@ static inline double bench_median(double *v, int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* bench,what,value,unit,bar,holds: the bar as given to bench_row. */
+static inline void bench_csv(const char *what, double value, const char *unit, double bar,
+			     bool holds)
+{
+	const char *path = getenv("BENCH_CSV");
+	FILE *f = path ? fopen(path, "a") : NULL;
+
+	if (!f)
+		return;
+	what += strspn(what, " ");
+	fprintf(f, "%s,\"%s\",%.4g,%s,", program_invocation_short_name, what, value, unit);
+	if (bar != 0)
+		fprintf(f, "%s%.10g,%s\n", bar > 0 ? "<=" : ">=", bar > 0 ? bar : -bar,
+			holds ? "yes" : "no");
+	else
+		fprintf(f, ",\n");
+	fclose(f);
+}
+
 /* One row; the bar is an upper one, or (negative) a lower one. A bar of 0 is none. */
 static inline void bench_row(const char *what, double value, const char *unit, double bar,
 			     const char *note)
@@ -69,6 +91,7 @@ static inline void bench_row(const char *what, double value, const char *unit, d
 		       holds ? "ok" : "OVER");
 	printf("%s%s\n", note && *note ? "   " : "", note ? note : "");
 	fflush(stdout);
+	bench_csv(what, value, unit, bar, holds);
 	bench_over += !holds;
 }
 

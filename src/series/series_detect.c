@@ -18,8 +18,8 @@
 
 /* Most different differences among the RAW_FULL - 1 of a block that is still a pattern. */
 #define FEW_DELTAS 16u
-/* How many of its last 31 must be foreseeable; coin tosses get there once in forty times. */
-#define FORESEEABLE 22u
+/* How many of its last 31 must be foreseeable: about as many as a pattern part needs to live. */
+#define FORESEEABLE 25u
 
 bool rn_series_even(const int64_t *v, uint32_t n)
 {
@@ -86,13 +86,13 @@ static uint32_t off_line(const int64_t *v, uint32_t lag, uint32_t most)
 	return off;
 }
 
-/* The lag at which the fewest values are off the line, 0 if more than a quarter always are. */
+/* The lag at which the fewest values are off the line, 0 if more than a sixth always are. */
 static uint32_t best_lag(const int64_t *v)
 {
 	uint32_t best = 0, least = UINT32_MAX;
 
 	for (uint32_t lag = 1; lag <= RN_LANES_MAX; lag++) {
-		uint32_t most = (RAW_FULL - 2 * lag) / 4, off;
+		uint32_t most = (RAW_FULL - 2 * lag) / 6, off;
 
 		if (most >= least)
 			most = least - 1;

@@ -158,6 +158,28 @@ static void test_literals(void)
 	ok("literal runs are read like everything else");
 }
 
+/* A literal run that compresses too well must still be readable. */
+static void test_constant_literal(void)
+{
+	static uint32_t t[RN_LITERAL_MAX];
+	struct rn_item it = { 0, RN_KIND_LITERAL, RN_COUNT_FIXED, 1 };
+	struct rn_rules *r, *q = NULL;
+	struct rn_buf b = { 0 };
+	struct rn_reader rd;
+	uint32_t root, lit;
+
+	rn_arena_free(&side);
+	r = rn_rules_new(&side);
+	CHECK(rn_rules_add_literal(r, t, RN_LITERAL_MAX, &lit) == RN_OK);
+	CHECK(rn_rules_add(r, &it, 1, &root) == RN_OK);
+	CHECK(rn_rules_encode(r, &b) == RN_OK);
+	rd = rn_reader(b.data, b.len);
+	CHECK(rn_rules_decode(&side, &rd, 1, &q, NULL) == RN_OK);
+	CHECK(q && expands_to(q, root, t, RN_LITERAL_MAX));
+	rn_buf_free(&b);
+	ok("a literal run of equal symbols is written so that it is believed");
+}
+
 static void test_sharing(unsigned rounds)
 {
 	unsigned shared = 0;
@@ -338,6 +360,7 @@ int main(void)
 	rn_arena_init(&side, SIZE_MAX);
 	test_random(rounds);
 	test_literals();
+	test_constant_literal();
 	test_sharing(rounds / 4);
 	test_no_memory();
 	test_normal_form();
