@@ -19,8 +19,12 @@
 
 #define NONE UINT32_MAX
 
-/* Longer patterns are taken as they are: the builder has seen that they hold. */
-#define WEIGH_MAX 4096u
+/* Up to WEIGH_SMALL elements, a pattern is always weighed against its values as a literal; up to
+ * WEIGH_MAX, if it is large for what it says; beyond, it is taken as it is. */
+#define WEIGH_SMALL 4096u
+#define WEIGH_MAX   (1u << 20)
+/* A column is tried on so many values, and what they take holds for all. */
+#define WEIGH_SAMPLE 8192u
 
 /* ---- one lane ---- */
 
@@ -217,19 +221,34 @@ static size_t literal_estimate(const int64_t *v, uint64_t n)
 	return 1 + (plain <= differences ? plain : differences + 1);
 }
 
+static bool large_for(size_t pattern, uint64_t n)
+{
+	return pattern > 64 && pattern > n / 32;
+}
+
 /* A pattern that is large for what it says is weighed against a real column. */
 static int literal_size(const int64_t *v, uint64_t n, size_t pattern, size_t *size)
 {
+	uint64_t sample = n < WEIGH_SAMPLE ? n : WEIGH_SAMPLE;
 	struct rn_buf b = { 0 };
 	int rc;
 
 	*size = literal_estimate(v, n);
-	if (*size <= pattern || pattern <= 64 || pattern <= n / 8)
+	if (*size <= pattern || !large_for(pattern, n))
 		return RN_OK;
-	rc = rn_column_encode(v, n, &b);
-	*size = b.len + 1;
+	rc = rn_column_encode(v + (n - sample) / 2, sample, &b);
+	*size = (size_t)((b.len + 1) * n / sample);
+	if (n > WEIGH_SMALL) /* a reader holds every value of it: not for a few bytes */
+		*size += *size / 3;
 	rn_buf_free(&b);
 	return rc;
+}
+
+static bool worth_weighing(size_t pattern, uint64_t n)
+{
+	if (n == 1 || n > WEIGH_MAX)
+		return false;
+	return n <= WEIGH_SMALL ? pattern > 3 : large_for(pattern, n);
 }
 
 /* Takes the pattern, all of which was allocated after `mark`, or its values where they take fewer
@@ -240,7 +259,7 @@ static int choose(struct sealer *z, const struct rn_unit *u, struct rn_arena_mar
 	int64_t *v = NULL;
 	int rc = RN_OK;
 
-	if (u->n > 1 && u->n <= WEIGH_MAX && pattern > 3) {
+	if (worth_weighing(pattern, u->n)) {
 		v = room_for(z, u->n);
 		if (!v)
 			return RN_E_NOMEM;
