@@ -27,6 +27,13 @@ enum { DELTA = 1, PLANES = 2, ZSTD = 4, CODECS = 8, MODEL_END = 16 };
 #define SAMPLE    8192
 #define STRETCHES 4
 
+/* A few bytes of a frame, or none of planes, can stand for any number of equal values. So that a
+ * reader's memory stays in proportion to its input, a column may claim no more than this. */
+static bool believable(uint64_t n, uint64_t payload)
+{
+	return n <= 4096 || (n - 4096) / 256 <= payload;
+}
+
 struct work {
 	struct rn_buf payload, packed, cand, best, sample;
 	struct rn_packer packer;
@@ -82,12 +89,14 @@ static void put_varints(const int64_t *v, size_t n, unsigned codec, struct rn_bu
 		rn_buf_u64(out, residual(v, i, codec));
 }
 
-/* Puts a whole column together and keeps it when it is the smallest so far. */
+/* Puts a whole column together and keeps it when it is the smallest believable one so far. */
 static int offer(struct work *w, const int64_t *v, size_t n, unsigned codec, unsigned planes)
 {
 	const struct rn_buf *body = codec & ZSTD ? &w->packed : &w->payload;
 	struct rn_buf *c = &w->cand, swap;
 
+	if (!believable(n, body->len))
+		return RN_OK;
 	rn_buf_clear(c);
 	rn_buf_byte(c, (unsigned char)codec);
 	rn_buf_u64(c, n);
@@ -151,7 +160,7 @@ static int try_sampled(struct work *w, const int64_t *v, size_t n)
 		rc = try_all(w, (const int64_t *)(const void *)w->sample.data, SAMPLE);
 	if (rc)
 		return rc;
-	form = w->best.data[0] & (DELTA | PLANES);
+	form = w->best.len ? w->best.data[0] & (DELTA | PLANES) : 0;
 	rn_buf_clear(&w->best);
 	return try_form(w, v, n, form);
 }
@@ -170,6 +179,8 @@ int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out)
 		rc = try_all(&w, v, n);
 	else
 		rc = try_sampled(&w, v, n);
+	if (!rc && w.best.len == 0) /* nothing else was believable: a byte a value and more is */
+		rc = try_form(&w, v, n, 0);
 	if (!rc)
 		rc = rn_buf_status(&w.best);
 	if (!rc) {
@@ -246,13 +257,15 @@ static int read_head(struct rn_reader *in, uint64_t max_n, struct head *h, struc
 	return in->bad ? rn_err_set(err, RN_E_DATA, "column cut off") : RN_OK;
 }
 
-/* The payload is there and can hold what the head claims: before anything is allocated for it.
- * Only a column without planes (all residuals 0) passes with any count; max_n bounds that. */
+/* The payload is there and can hold what the head claims: before anything is allocated for it. */
 static int check_claim(const struct rn_reader *in, struct head *h, struct rn_err *err)
 {
 	uint64_t lo = h->m * (h->codec & PLANES ? h->planes : 1);
 	uint64_t hi = h->m * (h->codec & PLANES ? h->planes : RN_VARINT_MAX);
 
+	if (!believable(h->n, h->codec & ZSTD ? h->frame : lo))
+		return rn_err_set(err, RN_E_DATA,
+				  "column damaged: too many values for so few bytes");
 	if (!(h->codec & ZSTD))
 		return lo <= rn_left(in) ? RN_OK : rn_err_set(err, RN_E_DATA, "column cut off");
 	h->size = rn_packed_size(in->p, h->frame);

@@ -22,7 +22,8 @@ struct rn_reader;
 /* Appends the column (count included) to out. RN_OK or RN_E_NOMEM. */
 int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out);
 
-/* Reads one column; values in mem. max_n bounds what a forged header may ask for. */
+/* Reads one column of at most max_n values, which are in mem. What a forged head can make it
+ * allocate is in proportion to the bytes it has (doc/format.md, 5). */
 int rn_column_decode(struct rn_arena *mem, struct rn_reader *in, uint64_t max_n, int64_t **v,
 		     size_t *n, struct rn_err *err);
 

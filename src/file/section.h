@@ -28,18 +28,16 @@ struct rn_arena;
 #define RN_FORMAT_MAJOR 1
 #define RN_FORMAT_MINOR 0
 
-/* Every section there is: constant, number on disk, name, and whether a reader that does not know
- * it must refuse the file. The same table stands in doc/format.md, chapter 3. */
+/* Every section that this program reads: constant, number on disk, name, and whether a reader that
+ * does not know it must refuse the file. Numbers that are only reserved so far (doc/format.md,
+ * chapter 3) are not here: a trace that needs one is refused, not read without it. */
 #define RN_SECTIONS(X)                       \
 	X(META, 1, "meta", true)             \
 	X(FUNCTIONS, 2, "functions", true)   \
 	X(STRINGS, 3, "strings", true)       \
 	X(SIGNATURES, 4, "signatures", true) \
 	X(RULES, 5, "rules", true)           \
-	X(SERIES, 6, "series", true)         \
-	X(RANKS, 7, "ranks", true)           \
-	X(TIME, 8, "time", false)            \
-	X(FILES, 9, "files", false)
+	X(RANKS, 7, "ranks", true)
 
 enum rn_section_type {
 #define RN_SECTION_ENUM(id, number, name, required) RN_SECTION_##id = number,

@@ -3,9 +3,9 @@
  *
  * A pool holds rules numbered from 0; a body refers to lower numbers only, so a pool has no cycle
  * and one pass in order sees children first. Equal bodies are one rule, over all grammars that
- * were added: two streams are equal exactly when their roots have the same number, and the
- * structural hash (over terminals, counts and child hashes, not over numbers) is equal in
- * different pools. Per rule: length (expanded symbols) and, per item, the length before it, so
+ * were added: streams that were built by the same appends have the same root (other ways to the
+ * same symbols may give other rules), and the structural hash (over terminals, counts and child
+ * hashes, not over numbers) is equal in different pools. Per rule: length (expanded symbols) and, per item, the length before it, so
  * the k-th symbol is found in O(depth * log body).
  *
  * Bodies are normal: neighbours differ, no item has count 0, and no rule of a single item stands
@@ -60,7 +60,7 @@ uint32_t rn_rules_height(const struct rn_rules *r, uint32_t rule);
 const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_t *n);
 
 /* Adds a rule, or finds the equal one; items refer to rules and literals of this pool. The body
- * is brought into normal form first. RN_E_RANGE when its length would exceed 2^63. */
+ * is brought into normal form first. RN_E_RANGE when its length would exceed 2^62. */
 int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule);
 int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n, uint32_t *lit);
 

@@ -14,33 +14,6 @@
 #define HEAD_COUNT   1u
 #define HEAD_ELASTIC 3u /* this kind: reserved for counts that vary */
 
-/* How many symbols `bytes` of input may claim for a literal run: a constant column is tiny however
- * long it is, so the reader needs a bound, and the writer keeps to it. */
-static uint64_t claim_max(uint64_t bytes)
-{
-	uint64_t n = 4096 + 256 * bytes;
-
-	return n < RN_LITERAL_MAX ? n : RN_LITERAL_MAX;
-}
-
-static int encode_literal(const struct literal *l, int64_t *v, struct rn_buf *out)
-{
-	size_t from = out->len;
-	int rc;
-
-	for (uint64_t k = 0; k < l->n; k++)
-		v[k] = l->symbol[k];
-	rc = rn_column_encode(v, l->n, out);
-	if (rc < 0 || l->n <= claim_max(out->len - from))
-		return rc;
-	out->len = from; /* too small to be believed: plain varints (codec 0) */
-	rn_buf_byte(out, 0);
-	rn_buf_u64(out, l->n);
-	for (uint64_t k = 0; k < l->n; k++)
-		rn_buf_i64(out, v[k]);
-	return rn_buf_status(out);
-}
-
 static int encode_literals(const struct rn_rules *r, struct rn_buf *out)
 {
 	struct rn_buf wide = { 0 };
@@ -53,7 +26,9 @@ static int encode_literals(const struct rn_rules *r, struct rn_buf *out)
 
 		rn_buf_clear(&wide);
 		v = (int64_t *)(void *)rn_buf_reserve(&wide, l->n * sizeof(*v));
-		rc = v ? encode_literal(l, v, out) : RN_E_NOMEM;
+		for (uint64_t k = 0; v && k < l->n; k++)
+			v[k] = l->symbol[k];
+		rc = v ? rn_column_encode(v, l->n, out) : RN_E_NOMEM;
 	}
 	rn_buf_free(&wide);
 	return rc;
@@ -97,7 +72,7 @@ static int decode_literal(struct decoding *d, uint32_t i)
 	int64_t *v;
 	uint32_t *t, lit;
 	size_t n;
-	int rc = rn_column_decode(&d->scratch, d->in, claim_max(rn_left(d->in)), &v, &n, d->err);
+	int rc = rn_column_decode(&d->scratch, d->in, RN_LITERAL_MAX, &v, &n, d->err);
 
 	if (rc < 0)
 		return rc;
@@ -173,6 +148,9 @@ static int decode_rule(struct decoding *d, uint32_t self)
 	rc = rn_rules_add(d->r, items, (uint32_t)n, &rule);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(d->err);
+	if (rc == RN_E_RANGE)
+		return rn_err_set(d->err, RN_E_DATA, "rule %u expands to more than 2^62 symbols",
+				  self);
 	if (rc < 0 || rule != self || !taken_as_is(d->r, self, items, n))
 		return rn_err_set(d->err, RN_E_DATA, "rule %u is not in normal form", self);
 	return RN_OK;

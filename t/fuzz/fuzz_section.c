@@ -149,7 +149,7 @@ static void try_built(const uint8_t *data, size_t len, size_t changes, bool mend
 	data += 3 * changes;
 	len -= 3 * changes;
 	add_section(&w, RN_SECTION_META, data, len / 2);
-	add_section(&w, RN_SECTION_TIME, data + len / 2, len - len / 2);
+	add_section(&w, RN_SECTION_RANKS, data + len / 2, len - len / 2);
 	must(rn_container_finish(&w, &bytes, &n, NULL) == RN_OK);
 	file = w.file.data;
 	for (; changes--; change += 3)
