@@ -21,8 +21,8 @@
 #define SYM_GUARD  0xFFFFFFFFu /* cnt: the rule it closes */
 #define SYM_FREE   0xFFFFFFFBu /* next: next free node */
 #define COUNT_WIDE 0x80000000u
-#define COUNT_MAX  ((uint64_t)1 << 62)
-#define RULE_FREE  NIL /* in refs; guard: next free rule */
+#define COUNT_MAX  ((uint64_t)1 << 62) /* also of the whole stream */
+#define RULE_FREE  NIL                 /* in refs; guard: next free rule */
 
 /* After so many rewriting steps the rest waits for the next append. */
 #define STEP_BUDGET 256
@@ -69,12 +69,14 @@ struct rn_grammar {
 	uint32_t stop;   /* where its repetition begins: the last but one node of the start rule */
 	uint32_t credit; /* how deep a descent may go beyond FREE_DEPTH */
 	uint64_t misses; /* appends that the cursor did not take */
+	uint64_t length; /* at least the symbols that whole rounds and a snapshot brought */
 
 	struct rn_seg nodes, rules, wide;
 	uint32_t free_node, free_nodes, free_rule;
 	struct rn_map digrams; /* tag of (symbol, count, symbol, count) -> left node */
 	struct rn_seg work;    /* left nodes of digrams still to be looked at */
 	struct rn_seg prefix;  /* scratch of a cursor miss */
+	uint32_t held;         /* appends still to come for which room is reserved */
 
 	struct rn_grammar_opts opts;
 	struct rn_seg runs, literals;
@@ -183,8 +185,9 @@ static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
 		rule_at(g, sym >> 2)->refs--;
 }
 
-/* grammar_check.c: links, counts, cursor; all but the digram table. Safe on any bytes. */
-bool grammar_sound(const struct rn_grammar *g);
+/* grammar_check.c: links, counts, cursor; all but the digram table. Safe on any bytes. Sets
+ * the length. RN_OK, RN_E_DATA or RN_E_NOMEM. */
+int grammar_sound(struct rn_grammar *g);
 /* Puts every digram into an empty table. RN_E_DATA when two are equal that must not be. */
 int grammar_rebuild(struct rn_grammar *g);
 
@@ -209,6 +212,14 @@ uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node
 int append_slowly(struct rn_grammar *g, uint32_t t);
 
 /* cursor.c */
+#define CREDIT_MAX 512u /* also bounds what a single miss may cost */
+void cursor_earn(struct rn_grammar *g, uint64_t credit);
+/* The nodes from *first to before *end were walked in the body that frame `level` stands in (level
+ * 0: of the stretch that is matched). They are worth a rule of their own if there are two or more,
+ * of a match three (two are the digram itself). */
+bool cursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end);
+/* A stretch can be followed until its body ends, a literal run, or where its repetition began. */
+bool ends_match(const struct rn_grammar *g, uint32_t n);
 void cursor_enter(struct rn_grammar *g);
 /* The digram at n is the one at p. True: what follows p is followed from now on, and the digram
  * is dealt with when that ends. */

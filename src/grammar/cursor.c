@@ -29,9 +29,8 @@
  * the symbols appended. */
 #define FREE_DEPTH  32u
 #define EARN_APPEND 4u
-#define CREDIT_MAX  1024u /* also bounds what a single miss may cost */
 
-static void earn(struct rn_grammar *g, uint64_t n)
+void cursor_earn(struct rn_grammar *g, uint64_t n)
 {
 	g->credit = n < CREDIT_MAX - g->credit ? g->credit + (uint32_t)n : CREDIT_MAX;
 }
@@ -41,7 +40,7 @@ void cursor_enter(struct rn_grammar *g)
 	uint32_t last = last_node(g);
 	const struct node *n = node_at(g, last);
 
-	earn(g, EARN_APPEND);
+	cursor_earn(g, EARN_APPEND);
 	if (kind_of(n->sym) > RN_KIND_RULE || (!is_rule(n->sym) && n->cnt == 1))
 		return;
 	g->frame[0] = (struct frame){ .node = last };
@@ -117,8 +116,7 @@ static bool cannot_count(struct rn_grammar *g, const struct node *top)
 	return UNLIKELY(top->cnt >= COUNT_WIDE - 1) && !rn_seg_reserve(&g->wide, g->mem, 1);
 }
 
-/* A stretch can be followed until its body ends, a literal run, or where its repetition began. */
-static bool ends_match(const struct rn_grammar *g, uint32_t n)
+bool ends_match(const struct rn_grammar *g, uint32_t n)
 {
 	return n == g->stop || kind_of(node_at(g, n)->sym) > RN_KIND_RULE;
 }
@@ -143,7 +141,7 @@ static inline void step_on(struct rn_grammar *g, struct frame *f, struct node *n
 		f--;
 		n = node_at(g, f->node);
 		if (f == g->frame && g->match == NIL) {
-			earn(g, g->depth);
+			cursor_earn(g, g->depth);
 			g->depth = 0;
 			add_round(g, n);
 			g->expect = first_of(g, n->sym);
@@ -213,22 +211,33 @@ static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 	rule_ref(g, sym); /* held until the symbol is appended: rewriting must not inline it */
 }
 
+bool cursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end)
+{
+	uint32_t second;
+
+	*end = g->frame[level].node;
+	if (level == 0) {
+		if (g->match == NIL)
+			return false;
+		*first = g->match;
+		second = node_at(g, *first)->next;
+		return node_at(g, second)->next != *end;
+	}
+	*first =
+		node_at(g, rule_at(g, node_at(g, g->frame[level - 1].node)->sym >> 2)->guard)->next;
+	return *first != *end && node_at(g, *first)->next != *end;
+}
+
 /* What was walked of the body that frame `level` is in. */
 static void keep_level(struct rn_grammar *g, uint32_t level)
 {
 	const struct frame *f = &g->frame[level];
-	uint32_t outer = node_at(g, g->frame[level - 1].node)->sym;
-	uint32_t guard = rule_at(g, outer >> 2)->guard, first = node_at(g, guard)->next;
+	uint32_t first, end;
 
-	if (first != f->node) {
-		const struct node *n = node_at(g, first);
-
-		if (n->next == f->node)
-			keep(g, n->sym, count_of(g, n));
-		else
-			keep(g, sym_of(RN_KIND_RULE, rule_of(g, first, node_at(g, f->node)->prev)),
-			     1);
-	}
+	if (cursor_walked(g, level, &first, &end))
+		keep(g, sym_of(RN_KIND_RULE, rule_of(g, first, node_at(g, end)->prev)), 1);
+	else if (first != end)
+		keep(g, node_at(g, first)->sym, count_of(g, node_at(g, first)));
 	if (f->iter)
 		keep(g, node_at(g, f->node)->sym, f->iter);
 }
@@ -274,6 +283,7 @@ void cursor_leave(struct rn_grammar *g)
 	g->credit -= g->depth < g->credit ? g->depth : g->credit;
 	g->expect = g->match = NIL;
 	g->depth = 0;
+	g->held = g->prefix.n + 1;
 	if (match != NIL)
 		close_match(g, match, g->stop);
 	for (uint32_t i = 0; i < g->prefix.n; i++) {
@@ -281,133 +291,4 @@ void cursor_leave(struct rn_grammar *g)
 
 		append_symbol(g, p.sym, p.count, true);
 	}
-}
-
-/* ---- looking ahead ---- */
-
-#define PEEK_DEPTH 64
-
-struct peek {
-	const struct rn_grammar *g;
-	struct frame frame[PEEK_DEPTH];
-	uint32_t depth;
-};
-
-static bool peek_down(struct peek *p)
-{
-	const struct rn_grammar *g = p->g;
-	const struct node *n = node_at(g, p->frame[p->depth].node);
-
-	while (is_rule(n->sym)) {
-		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
-
-		if (p->depth + 1 == PEEK_DEPTH)
-			return false;
-		p->frame[++p->depth] = (struct frame){ .node = child };
-		n = node_at(g, child);
-	}
-	return true;
-}
-
-/* One symbol further; false where what is followed ends. A loop goes on for ever. */
-static bool peek_on(struct peek *p)
-{
-	const struct rn_grammar *g = p->g;
-
-	for (;; p->depth--) {
-		struct frame *f = &p->frame[p->depth];
-		const struct node *n = node_at(g, f->node);
-
-		if (p->depth == 0 && g->match == NIL)
-			return true;
-		if (++f->iter < count_of(g, n))
-			return true;
-		if (p->depth == 0 || node_at(g, n->next)->sym != SYM_GUARD) {
-			*f = (struct frame){ .node = n->next };
-			return p->depth || !ends_match(g, n->next);
-		}
-	}
-}
-
-size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k)
-{
-	struct peek p = { .g = g, .depth = g->depth };
-
-	if (g->expect == NIL || g->depth >= PEEK_DEPTH)
-		return 0;
-	memcpy(p.frame, g->frame, (g->depth + 1) * sizeof(*g->frame));
-	for (size_t i = 0; i < k; i++) {
-		if (!peek_down(&p))
-			return i;
-		out[i] = node_at(g, p.frame[p.depth].node)->sym >> 2;
-		if (!peek_on(&p))
-			return i + 1;
-	}
-	return k;
-}
-
-/* ---- appending a whole loop ---- */
-
-static int one_round(struct rn_grammar *g, const uint32_t *t, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		int rc = rn_grammar_append(g, t[i]);
-
-		if (rc < 0)
-			return rc;
-	}
-	return RN_OK;
-}
-
-static bool at_loop_start(const struct rn_grammar *g)
-{
-	return g->expect != NIL && g->depth == 0 && g->match == NIL;
-}
-
-/* What one round from the start of a loop to the start of the same loop changes. */
-struct round {
-	uint64_t count, misses;
-	uint32_t credit;
-};
-
-static struct round round_mark(const struct rn_grammar *g)
-{
-	uint64_t count = at_loop_start(g) ? count_of(g, node_at(g, g->frame[0].node)) : 0;
-
-	return (struct round){ count, g->misses, g->credit };
-}
-
-/* Goes on as since `from` for up to `rounds` more rounds; 0 if that cannot be written down. */
-static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint64_t rounds)
-{
-	struct node *n = node_at(g, g->frame[0].node);
-	uint64_t now = count_of(g, n), added = now - from->count;
-
-	if (rounds > (COUNT_MAX - now) / added || !rn_seg_reserve(&g->wide, g->mem, 1))
-		return 0;
-	set_count(g, n, now + added * rounds);
-	earn(g, (rounds < CREDIT_MAX ? rounds : CREDIT_MAX) * (g->credit - from->credit));
-	return rounds;
-}
-
-/*
- * A round that the cursor took from the start of a loop to the start of the same loop has changed
- * nothing but that loop's count, and so will every further round.
- */
-int rn_grammar_append_repeat(struct rn_grammar *g, const uint32_t *t, size_t n, uint64_t times,
-			     uint64_t *done)
-{
-	uint64_t i = 0;
-	int rc = RN_OK;
-
-	for (; i < times && n && rc == RN_OK; i += rc == RN_OK) {
-		struct round from = round_mark(g);
-
-		rc = one_round(g, t, n);
-		if (rc == RN_OK && from.count && at_loop_start(g) && g->misses == from.misses)
-			i += skip_rounds(g, &from, times - i - 1);
-	}
-	if (done)
-		*done = n ? i : times;
-	return rc;
 }

@@ -14,9 +14,13 @@
 
 #include <string.h>
 
+/* Room for one step of rewriting, besides what the rest of this append has reserved. */
 static bool reserve_all(struct rn_grammar *g, uint32_t nodes, uint32_t rules, uint32_t work)
 {
 	uint32_t spare = g->free_nodes;
+
+	nodes += g->held;
+	work += 2 * g->held;
 
 	return rn_seg_reserve(&g->nodes, g->mem, nodes > spare ? nodes - spare : 0) &&
 	       (g->free_rule != NIL && rules == 1 ? true
@@ -319,10 +323,13 @@ void drain(struct rn_grammar *g)
 
 		g->work.n--;
 		if (!step(g, n)) {
-			g->work.n++; /* the entry is still there */
-			return;
+			pend(g, n);
+			break;
 		}
 	}
+	/* What stays behind is in no table, so that a snapshot need not say which is. */
+	for (uint32_t i = 0; i < g->work.n; i++)
+		forget_digram(g, *RN_SEG_AT(&g->work, uint32_t, i));
 }
 
 void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held)
@@ -330,6 +337,8 @@ void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held
 	uint32_t guard = start_guard(g), last = node_at(g, guard)->prev;
 	struct node *l = node_at(g, last);
 
+	if (g->held)
+		g->held--;
 	if (l->sym == sym) {
 		forget_digram(g, l->prev);
 		set_count(g, l, count_of(g, l) + count);
@@ -403,7 +412,8 @@ static void start_over(struct rn_grammar *g)
 	g->taken = g->may_follow = false;
 	g->match = g->stop = NIL;
 	g->credit = 0;
-	g->misses = 0;
+	g->misses = g->length = 0;
+	g->held = 0;
 	g->nodes.n = g->rules.n = g->wide.n = g->work.n = g->prefix.n = 0;
 	g->runs.n = g->literals.n = 0;
 	g->free_node = g->free_rule = NIL;
@@ -460,8 +470,10 @@ int append_slowly(struct rn_grammar *g, uint32_t t)
 		cursor_leave(g);
 		if (moved) {
 			cursor_enter(g);
-			if (g->expect == sym && cursor_advance(g))
+			if (g->expect == sym && cursor_advance(g)) {
+				g->held = 0;
 				return RN_OK;
+			}
 			g->expect = NIL;
 		}
 	}
@@ -473,94 +485,4 @@ int append_slowly(struct rn_grammar *g, uint32_t t)
 	if (g->opts.literal_limit && ++g->judged >= LITERAL_WINDOW && g->match == NIL)
 		judge(g);
 	return RN_OK;
-}
-
-uint64_t rn_grammar_nodes(const struct rn_grammar *g)
-{
-	return g->nodes.n - g->free_nodes;
-}
-
-uint32_t rn_grammar_rules(const struct rn_grammar *g)
-{
-	return g->rules.n;
-}
-
-struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule)
-{
-	struct rn_grammar_iter it = { .g = g };
-	const struct rule *r = rule_at(g, rule);
-
-	if (r->refs == RULE_FREE)
-		return it;
-	it.guard = r->guard;
-	it.node = node_at(g, r->guard)->next;
-	it.open = rule == 0 && (g->match != NIL || (g->expect != NIL && g->depth > 0));
-	return it;
-}
-
-static struct rn_grammar_item item_of(uint32_t sym, uint64_t count)
-{
-	return (struct rn_grammar_item){ kind_of(sym), sym >> 2, count };
-}
-
-/* The walked part of each level, outermost first, as cursor_leave would append it. */
-static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
-{
-	const struct rn_grammar *g = it->g;
-
-	while (it->level <= g->depth) {
-		const struct frame *f = &g->frame[it->level];
-		const struct node *n = node_at(g, it->node);
-		uint64_t count = it->node == f->node ? f->iter : count_of(g, n);
-
-		if (it->node != f->node)
-			it->node = n->next;
-		else if (it->level++ < g->depth)
-			it->node = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
-		if (count) {
-			*item = item_of(n->sym, count);
-			return true;
-		}
-	}
-	return false;
-}
-
-bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
-{
-	const struct rn_grammar *g = it->g;
-	const struct node *n;
-
-	if (it->tail)
-		return tail_next(it, item);
-	if (it->node != it->guard) {
-		n = node_at(g, it->node);
-		*item = item_of(n->sym, count_of(g, n));
-		it->node = n->next;
-		return true;
-	}
-	if (!it->open)
-		return false;
-	it->tail = true;
-	if (g->match != NIL) { /* the stretch's first two nodes are repeated in the body itself */
-		it->node = node_at(g, node_at(g, g->match)->next)->next;
-	} else {
-		n = node_at(g, g->frame[0].node);
-		it->level = 1;
-		it->node = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
-	}
-	return tail_next(it, item);
-}
-
-uint64_t rn_grammar_literal_length(const struct rn_grammar *g, uint32_t id)
-{
-	return RN_SEG_AT(&g->runs, struct literal_run, id)->length;
-}
-
-void rn_grammar_literal_read(const struct rn_grammar *g, uint32_t id, uint64_t from, uint32_t *out,
-			     size_t n)
-{
-	uint32_t i = RN_SEG_AT(&g->runs, struct literal_run, id)->start + (uint32_t)from;
-
-	for (size_t k = 0; k < n; k++, i++)
-		out[k] = *RN_SEG_AT(&g->literals, uint32_t, i);
 }

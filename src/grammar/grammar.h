@@ -57,7 +57,8 @@ int rn_grammar_append(struct rn_grammar *g, uint32_t t);
 
 /* The same as appending t[0..n) `times` times, symbol by symbol, but faster: once a round only
  * moves one count, the remaining rounds are added to it. On RN_E_NOMEM, `*done` rounds are in
- * and, of the next one, a prefix; done may be NULL. */
+ * and, of the next one, a prefix. RN_E_RANGE, with the grammar as it was, when rounds
+ * would bring the stream beyond 2^61 symbols. done may be NULL. */
 int rn_grammar_append_repeat(struct rn_grammar *g, const uint32_t *t, size_t n, uint64_t times,
 			     uint64_t *done);
 
@@ -96,10 +97,12 @@ struct rn_grammar_item {
 	uint64_t count;
 };
 
-struct rn_grammar_iter { /* zero-initialise the private part through rn_grammar_body */
+struct rn_grammar_iter { /* private; from rn_grammar_body */
 	const struct rn_grammar *g;
-	uint32_t node, guard, level;
-	bool open, tail;
+	uint32_t node, end;
+	uint32_t cut, cut_end, cut_rule; /* a stretch that is given out as a rule */
+	uint32_t level;
+	bool open, half; /* the walked part comes at the end; half of its level has been given */
 };
 
 uint32_t rn_grammar_rules(const struct rn_grammar *g);

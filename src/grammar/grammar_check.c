@@ -13,7 +13,10 @@ struct audit {
 	unsigned char *seen;     /* per node: linked in a body, a guard, or free; then EXEMPT */
 	uint32_t *refs;          /* per rule: uses found */
 	unsigned char *repeated; /* per rule: some use has a count above one */
-	uint32_t *order;         /* live rules, children first */
+	unsigned char *wide;     /* per wide count: used */
+	uint64_t *length;        /* per rule: symbols of its expansion */
+	uint32_t *order;         /* live rules, parents first */
+	uint32_t *left;          /* per rule: uses not yet met while ordering */
 	uint32_t linked, literals, ordered;
 };
 
@@ -25,16 +28,17 @@ static bool live_rule(const struct rn_grammar *g, uint32_t r)
 	return r < g->rules.n && rule_at(g, r)->refs != RULE_FREE;
 }
 
-static bool count_ok(const struct rn_grammar *g, uint32_t cnt)
+/* A wide count is one node's own, and not one that would fit. */
+static bool count_ok(struct audit *a, uint32_t cnt)
 {
-	uint64_t wide;
+	const struct rn_grammar *g = a->g;
+	uint32_t i = cnt & ~COUNT_WIDE;
 
 	if (!(cnt & COUNT_WIDE))
 		return cnt > 0;
-	if ((cnt & ~COUNT_WIDE) >= g->wide.n)
+	if (i >= g->wide.n || a->wide[i]++)
 		return false;
-	wide = *wide_at(g, cnt & ~COUNT_WIDE);
-	return wide > 0 && wide <= COUNT_MAX;
+	return *wide_at(g, i) >= COUNT_WIDE && *wide_at(g, i) <= COUNT_MAX;
 }
 
 static bool symbol_ok(struct audit *a, uint32_t sym, uint32_t rule)
@@ -74,7 +78,7 @@ static bool body_ok(struct audit *a, uint32_t r)
 		if (!mark_seen(a, n))
 			return false;
 		x = node_at(g, n);
-		if (x->prev != prev || !symbol_ok(a, x->sym, r) || !count_ok(g, x->cnt))
+		if (x->prev != prev || !symbol_ok(a, x->sym, r) || !count_ok(a, x->cnt))
 			return false;
 		if (is_rule(x->sym)) {
 			a->refs[x->sym >> 2]++;
@@ -116,19 +120,14 @@ static bool refs_ok(const struct audit *a)
 	return true;
 }
 
-/*
- * Children first, by counting uses down from the start rule (parents come off first, the order is
- * then reversed in place of a recursion). A cycle never comes off.
- */
+/* Parents first, by counting uses down from the start rule. A cycle never comes off. */
 static bool order_rules(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;
-	uint32_t *left = rn_new(&a->mem, uint32_t, g->rules.n), live = 0;
+	uint32_t live = 0;
 
-	if (!left)
-		return false;
 	for (uint32_t r = 0; r < g->rules.n; r++) {
-		left[r] = a->refs[r];
+		a->left[r] = a->refs[r];
 		live += live_rule(g, r);
 	}
 	a->order[a->ordered++] = 0;
@@ -138,11 +137,39 @@ static bool order_rules(struct audit *a)
 		for (n = node_at(g, guard)->next; n != guard; n = node_at(g, n)->next) {
 			uint32_t sym = node_at(g, n)->sym;
 
-			if (is_rule(sym) && --left[sym >> 2] == 0)
+			if (is_rule(sym) && --a->left[sym >> 2] == 0)
 				a->order[a->ordered++] = sym >> 2;
 		}
 	}
 	return a->ordered == live;
+}
+
+static uint64_t unit_length(const struct audit *a, uint32_t sym)
+{
+	if (kind_of(sym) == RN_KIND_LITERAL)
+		return RN_SEG_AT(&a->g->runs, struct literal_run, sym >> 2)->length;
+	return is_rule(sym) ? a->length[sym >> 2] : 1;
+}
+
+/* No stream is longer than COUNT_MAX, so that no sum of counts can overflow. */
+static bool lengths_ok(struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+
+	for (uint32_t i = a->ordered; i-- > 0;) {
+		uint32_t guard = rule_at(g, a->order[i])->guard, n;
+		uint64_t *sum = &a->length[a->order[i]], part;
+
+		for (n = node_at(g, guard)->next; n != guard; n = node_at(g, n)->next) {
+			const struct node *x = node_at(g, n);
+
+			if (__builtin_mul_overflow(unit_length(a, x->sym), count_of(g, x), &part) ||
+			    part > COUNT_MAX - *sum)
+				return false;
+			*sum += part;
+		}
+	}
+	return true;
 }
 
 static bool firsts_ok(const struct audit *a)
@@ -156,6 +183,17 @@ static bool firsts_ok(const struct audit *a)
 			return false;
 	}
 	return true;
+}
+
+/* The open run is the last thing in the stream, and will not become too long. */
+static bool literal_open_ok(const struct rn_grammar *g)
+{
+	if (g->runs.n == 0 || g->expect != NIL || g->match != NIL)
+		return false;
+	return node_at(g, last_node(g))->sym == sym_of(RN_KIND_LITERAL, g->runs.n - 1) &&
+	       g->literal_left <= RN_LITERAL_MAX &&
+	       RN_SEG_AT(&g->runs, struct literal_run, g->runs.n - 1)->length + g->literal_left <=
+		       RN_LITERAL_MAX;
 }
 
 static bool literals_ok(const struct audit *a)
@@ -172,8 +210,7 @@ static bool literals_ok(const struct audit *a)
 			return false;
 		at += run->length;
 	}
-	if (g->literal_left && (g->runs.n == 0 || g->expect != NIL || g->match != NIL ||
-				g->literal_left > RN_LITERAL_MAX))
+	if (g->literal_left && !literal_open_ok(g))
 		return false;
 	for (uint32_t i = 0; i < g->literals.n; i++)
 		if (*RN_SEG_AT(&g->literals, uint32_t, i) > RN_TERMINAL_MAX)
@@ -241,15 +278,17 @@ static bool cursor_ok(const struct rn_grammar *g)
 	return g->expect == first_of(g, node_at(g, g->frame[g->depth].node)->sym);
 }
 
+static bool rates_ok(const struct rn_grammar *g)
+{
+	return g->credit <= CREDIT_MAX && g->literal_span >= LITERAL_SPAN &&
+	       g->literal_span <= RN_LITERAL_MAX && (g->literal_span & (g->literal_span - 1)) == 0;
+}
+
 static bool sound(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;
 
-	a->seen = rn_new(&a->mem, unsigned char, g->nodes.n);
-	a->refs = rn_new(&a->mem, uint32_t, g->rules.n);
-	a->repeated = rn_new(&a->mem, unsigned char, g->rules.n);
-	a->order = rn_new(&a->mem, uint32_t, g->rules.n);
-	if (!a->seen || !a->refs || !a->repeated || !a->order || !live_rule(g, 0))
+	if (!live_rule(g, 0) || !rates_ok(g))
 		return false;
 	for (uint32_t r = 0; r < g->rules.n; r++)
 		if (live_rule(g, r) && !body_ok(a, r))
@@ -257,19 +296,36 @@ static bool sound(struct audit *a)
 	for (uint32_t i = 0; i < g->work.n; i++)
 		if (*RN_SEG_AT(&g->work, uint32_t, i) >= g->nodes.n)
 			return false;
-	return free_lists_ok(a) && refs_ok(a) && order_rules(a) && firsts_ok(a) && literals_ok(a) &&
-	       cursor_ok(g);
+	return free_lists_ok(a) && refs_ok(a) && order_rules(a) && literals_ok(a) &&
+	       lengths_ok(a) && firsts_ok(a) && cursor_ok(g);
 }
 
-bool grammar_sound(const struct rn_grammar *g)
+static int audit(struct audit *a)
+{
+	const struct rn_grammar *g = a->g;
+
+	rn_arena_init(&a->mem, SIZE_MAX);
+	a->seen = rn_new(&a->mem, unsigned char, g->nodes.n);
+	a->refs = rn_new(&a->mem, uint32_t, g->rules.n);
+	a->left = rn_new(&a->mem, uint32_t, g->rules.n);
+	a->repeated = rn_new(&a->mem, unsigned char, g->rules.n);
+	a->order = rn_new(&a->mem, uint32_t, g->rules.n);
+	a->wide = rn_new(&a->mem, unsigned char, g->wide.n);
+	a->length = rn_new(&a->mem, uint64_t, g->rules.n);
+	if (!a->seen || !a->refs || !a->left || !a->repeated || !a->order || !a->wide || !a->length)
+		return RN_E_NOMEM;
+	return sound(a) ? RN_OK : RN_E_DATA;
+}
+
+int grammar_sound(struct rn_grammar *g)
 {
 	struct audit a = { .g = g };
-	bool ok;
+	int rc = audit(&a);
 
-	rn_arena_init(&a.mem, SIZE_MAX);
-	ok = sound(&a);
+	if (rc == RN_OK)
+		g->length = a.length[0];
 	rn_arena_free(&a.mem);
-	return ok;
+	return rc;
 }
 
 /* The digram at n may be a duplicate or missing from the table, now. */
@@ -313,10 +369,8 @@ static bool digrams_ok(const struct audit *a)
 bool rn_grammar_check(const struct rn_grammar *g)
 {
 	struct audit a = { .g = g };
-	bool ok;
+	bool ok = audit(&a) == RN_OK;
 
-	rn_arena_init(&a.mem, SIZE_MAX);
-	ok = sound(&a);
 	if (ok) {
 		mark_exempt(&a);
 		ok = digrams_ok(&a);

@@ -132,8 +132,11 @@ static int fill(struct rn_grammar *g, const struct head *h, struct rn_reader *in
 		rc = get_segment(segment(g, i), g->mem, h->n[i], in);
 	if (rc == RN_OK)
 		rc = get_frames(g, h->depth, in);
-	if (rc == RN_OK && !grammar_sound(g))
-		rc = RN_E_DATA;
+	/* A round that is under way may end in a wide count. */
+	if (rc == RN_OK && !rn_seg_reserve(&g->wide, g->mem, 1))
+		rc = RN_E_NOMEM;
+	if (rc == RN_OK)
+		rc = grammar_sound(g);
 	return rc == RN_OK ? grammar_rebuild(g) : rc;
 }
 
@@ -148,8 +151,7 @@ int rn_grammar_restore(struct rn_arena *mem, const void *bytes, size_t len, stru
 	if (len < sizeof(h))
 		return rn_err_set(err, RN_E_DATA, "grammar snapshot cut off at byte %zu", len);
 	memcpy(&h, rn_get_bytes(&in, sizeof(h)), sizeof(h));
-	if (h.magic != SNAPSHOT_MAGIC || h.taken > 1 || !h.literal_span ||
-	    h.literal_span > RN_LITERAL_MAX)
+	if (h.magic != SNAPSHOT_MAGIC || h.taken > 1)
 		return rn_err_set(err, RN_E_DATA, "not a grammar snapshot");
 	g = rn_grammar_new(mem, &(struct rn_grammar_opts){ h.literal_limit });
 	if (!g)

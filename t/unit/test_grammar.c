@@ -253,6 +253,50 @@ static void test_repeat(unsigned rounds)
 	ok("append_repeat gives the very grammar that %u symbol-wise loops give", rounds);
 }
 
+/* Inside an outer loop that is already a rule, too; a loop of 10^12 rounds would not end else. */
+static void test_repeat_nested(void)
+{
+	const uint32_t body[] = { 1, 2 };
+	struct rn_grammar *g = fresh(NULL);
+
+	for (int i = 0; i < 100; i++) {
+		CHECK(rn_grammar_append_repeat(g, body, 2, 1000000000000u, NULL) == RN_OK);
+		CHECK(rn_grammar_append(g, 3) == RN_OK);
+	}
+	CHECK(rn_grammar_check(g) && rn_grammar_nodes(g) < 20);
+	ok("append_repeat skips rounds inside an outer loop");
+}
+
+/* Rewriting that was put off when memory was short catches up while a miss is being appended: it
+ * must not use the room that the miss has reserved. */
+static void test_backlog(unsigned rounds)
+{
+	unsigned pending = 0;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		struct rn_grammar *g = fresh(NULL);
+		uint32_t blocked, k;
+
+		stream_random(&in);
+		if (in.n > 2000)
+			in.n = 2000;
+		blocked = (uint32_t)tap_below(in.n + 1);
+		for (k = 0; k < in.n; k++) {
+			mem.limit = k >= blocked && k < blocked + 200 ? 0 : SIZE_MAX;
+			if (rn_grammar_append(g, in.t[k]) == RN_OK)
+				continue;
+			mem.limit = SIZE_MAX;
+			pending++;
+			CHECK(rn_grammar_append(g, in.t[k]) == RN_OK);
+			g = reborn(g, &mem);
+		}
+		mem.limit = SIZE_MAX;
+		if (!CHECK(rn_grammar_check(g)) || !CHECK(holds(g, &in, in.n)))
+			return;
+	}
+	ok("a backlog of rewriting is worked off (%u times out of memory)", pending);
+}
+
 static void test_wide_counts(void)
 {
 	const uint32_t body[] = { 1, 2, 3 }, one[] = { 9 };
@@ -274,11 +318,46 @@ static void test_wide_counts(void)
 	while (rn_grammar_body_next(&it, &item))
 		total += item.count;
 	CHECK(total == 4 && "three equal rounds of (1 2 3)^2^40 9^(2^31+3) are one rule");
+	g = fresh(NULL); /* the round that makes a count wide, interrupted by a snapshot */
+	CHECK(rn_grammar_append_repeat(g, body, 2, ((uint64_t)1 << 31) - 1, NULL) == RN_OK);
+	CHECK(rn_grammar_append(g, 1) == RN_OK);
+	g = reborn(g, &mem);
+	CHECK(rn_grammar_append(g, 2) == RN_OK && rn_grammar_check(g));
 	CHECK(rn_grammar_append(g, RN_TERMINAL_MAX) == RN_OK);
 	CHECK(rn_grammar_append(g, RN_TERMINAL_MAX + 1) == RN_E_ARG);
 	CHECK(rn_grammar_append(g, UINT32_MAX) == RN_E_ARG);
 	CHECK(rn_grammar_check(g));
 	ok("counts beyond 31 bits, and terminals at their limit");
+}
+
+static uint64_t first_count(const struct rn_grammar *g)
+{
+	struct rn_grammar_iter it = rn_grammar_body(g, 0);
+	struct rn_grammar_item item = { 0 };
+
+	rn_grammar_body_next(&it, &item);
+	return item.count;
+}
+
+static void test_repeat_limits(void)
+{
+	const uint64_t most = (uint64_t)1 << 61;
+	const uint32_t body[] = { 1, 2, 3 }, one[] = { 9 };
+	struct rn_grammar *g = fresh(NULL), *untouched = rn_grammar_new(&mem, NULL);
+	uint64_t done = 7;
+
+	CHECK(rn_grammar_append_repeat(g, body, 3, most / 3 + 1, &done) == RN_E_RANGE && done == 0);
+	CHECK(rn_grammar_append_repeat(g, one, 1, UINT64_MAX, NULL) == RN_E_RANGE);
+	CHECK(rn_grammar_append_repeat(g, body, 0, UINT64_MAX, &done) == RN_OK);
+	CHECK(done == UINT64_MAX && same_bytes(g, untouched));
+	CHECK(rn_grammar_append_repeat(g, one, 1, most - 5, &done) == RN_OK && done == most - 5);
+	CHECK(rn_grammar_append_repeat(g, one, 1, 10, &done) == RN_E_RANGE && done < 10);
+	CHECK(first_count(g) == most - 5 + done && rn_grammar_check(g));
+	CHECK(rn_grammar_append_repeat(g, one, 1, most - first_count(g), NULL) == RN_OK);
+	CHECK(rn_grammar_append_repeat(g, one, 1, 1, &done) == RN_E_RANGE && done == 0);
+	CHECK(first_count(g) == most && rn_grammar_check(g));
+	CHECK(rn_grammar_append(g, 9) == RN_OK && rn_grammar_check(reborn(g, &mem)));
+	ok("append_repeat stops at 2^61, at once");
 }
 
 static void test_peek(unsigned rounds)
@@ -353,7 +432,10 @@ int main(void)
 	test_snapshot_damage();
 	test_no_memory();
 	test_repeat(rounds);
+	test_repeat_nested();
+	test_backlog(rounds / 4);
 	test_wide_counts();
+	test_repeat_limits();
 	test_peek(rounds / 10);
 	test_peek_loop();
 	test_reset();

@@ -158,6 +158,28 @@ static void test_literals(void)
 	ok("literal runs are read like everything else");
 }
 
+/* A stream that ends in the middle of a loop, as a killed program's does, costs no more for it. */
+static void test_open_end(void)
+{
+	for (uint32_t n = 3000; n < 12000; n += 500) {
+		struct rn_rules *r;
+		struct rn_grammar *g;
+		uint32_t root, items = 0;
+
+		in.n = 0;
+		while (in.n < n)
+			stream_put(&in, in.n % 3000);
+		g = build(in.n, NULL);
+		r = rn_rules_new(&side);
+		CHECK(rn_rules_seal(r, g, NULL, &root) == RN_OK);
+		CHECK(expands_to(r, root, in.t, in.n) && rn_rules_check(r));
+		for (uint32_t i = 0; i < rn_rules_count(r); i++)
+			items += rn_rules_body(r, i).n;
+		CHECK(items <= 3005);
+	}
+	ok("a stream that ends inside a loop or a match is sealed as structure");
+}
+
 /* A literal run that compresses too well must still be readable. */
 static void test_constant_literal(void)
 {
@@ -360,6 +382,7 @@ int main(void)
 	rn_arena_init(&side, SIZE_MAX);
 	test_random(rounds);
 	test_literals();
+	test_open_end();
 	test_constant_literal();
 	test_sharing(rounds / 4);
 	test_no_memory();

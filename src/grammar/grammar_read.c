@@ -1,0 +1,204 @@
+/*
+ * grammar_read.c - reading a builder: its bodies, its literal runs, and what it expects.
+ *
+ * While the cursor is inside known structure, the symbols that it has taken are in no body yet.
+ * Bodies are given out as they would be if it left now, without changing anything: what was walked
+ * on level k becomes a rule of its own (numbered behind the real ones, in the order of levels),
+ * which stands both where it was walked and at the end of the start rule.
+ */
+#include "grammar/builder.h"
+
+#include <string.h>
+
+uint64_t rn_grammar_nodes(const struct rn_grammar *g)
+{
+	return g->nodes.n - g->free_nodes;
+}
+
+static bool is_open(const struct rn_grammar *g)
+{
+	return g->match != NIL || (g->expect != NIL && g->depth > 0);
+}
+
+uint32_t rn_grammar_rules(const struct rn_grammar *g)
+{
+	return g->rules.n + (is_open(g) ? g->depth + 1 : 0);
+}
+
+/* The walked stretch that stands in the body of `rule`, if one does. The one of a match may be in
+ * any body: its first node is looked for while reading. */
+static void find_cut(struct rn_grammar_iter *it, uint32_t rule)
+{
+	const struct rn_grammar *g = it->g;
+	uint32_t first, end;
+
+	if (cursor_walked(g, 0, &first, &end)) {
+		it->cut = first;
+		it->cut_end = end;
+		it->cut_rule = g->rules.n;
+	}
+	for (uint32_t level = 1; level <= g->depth; level++) {
+		uint32_t outer = node_at(g, g->frame[level - 1].node)->sym >> 2;
+
+		if (outer == rule && cursor_walked(g, level, &first, &end)) {
+			it->cut = first;
+			it->cut_end = end;
+			it->cut_rule = g->rules.n + level;
+		}
+	}
+}
+
+struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule)
+{
+	struct rn_grammar_iter it = { .g = g, .cut = NIL };
+	const struct rule *r;
+
+	if (rule >= g->rules.n) {
+		if (!cursor_walked(g, rule - g->rules.n, &it.node, &it.end))
+			it.node = it.end;
+		return it;
+	}
+	r = rule_at(g, rule);
+	if (r->refs == RULE_FREE)
+		return it;
+	it.end = r->guard;
+	it.node = node_at(g, r->guard)->next;
+	if (!is_open(g))
+		return it;
+	find_cut(&it, rule);
+	it.open = rule == 0;
+	if (it.open && it.cut_rule == g->rules.n)
+		it.end = g->stop; /* the repetition's two nodes are part of what is at the end */
+	return it;
+}
+
+static struct rn_grammar_item item_of(uint32_t sym, uint64_t count)
+{
+	return (struct rn_grammar_item){ kind_of(sym), sym >> 2, count };
+}
+
+/* What was walked on it->level: the stretch, and then the repeats of the node behind it. */
+static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
+{
+	const struct rn_grammar *g = it->g;
+
+	for (; it->level <= g->depth; it->level++, it->half = false) {
+		const struct frame *f = &g->frame[it->level];
+		uint32_t first, end;
+
+		if (!it->half) {
+			it->half = true;
+			if (cursor_walked(g, it->level, &first, &end)) {
+				*item = item_of(sym_of(RN_KIND_RULE, g->rules.n + it->level), 1);
+				return true;
+			}
+			if (it->level && first != end) {
+				const struct node *n = node_at(g, first);
+
+				*item = item_of(n->sym, count_of(g, n));
+				return true;
+			}
+		}
+		if (f->iter) {
+			*item = item_of(node_at(g, f->node)->sym, f->iter);
+			it->level++;
+			it->half = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
+{
+	const struct node *n;
+
+	if (it->node == it->end)
+		return it->open && tail_next(it, item);
+	if (it->node == it->cut) {
+		*item = item_of(sym_of(RN_KIND_RULE, it->cut_rule), 1);
+		it->node = it->cut_end;
+		return true;
+	}
+	n = node_at(it->g, it->node);
+	*item = item_of(n->sym, count_of(it->g, n));
+	it->node = n->next;
+	return true;
+}
+
+uint64_t rn_grammar_literal_length(const struct rn_grammar *g, uint32_t id)
+{
+	return RN_SEG_AT(&g->runs, struct literal_run, id)->length;
+}
+
+void rn_grammar_literal_read(const struct rn_grammar *g, uint32_t id, uint64_t from, uint32_t *out,
+			     size_t n)
+{
+	uint32_t i = RN_SEG_AT(&g->runs, struct literal_run, id)->start + (uint32_t)from;
+
+	for (size_t k = 0; k < n; k++, i++)
+		out[k] = *RN_SEG_AT(&g->literals, uint32_t, i);
+}
+
+/* ---- looking ahead ---- */
+
+#define PEEK_DEPTH 64
+
+struct peek {
+	const struct rn_grammar *g;
+	struct frame frame[PEEK_DEPTH];
+	uint32_t depth;
+};
+
+static bool peek_down(struct peek *p)
+{
+	const struct rn_grammar *g = p->g;
+	const struct node *n = node_at(g, p->frame[p->depth].node);
+
+	while (is_rule(n->sym)) {
+		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
+
+		if (p->depth + 1 == PEEK_DEPTH)
+			return false;
+		p->frame[++p->depth] = (struct frame){ .node = child };
+		n = node_at(g, child);
+	}
+	return true;
+}
+
+/* One symbol further; false where what is followed ends. A loop goes on for ever. */
+static bool peek_on(struct peek *p)
+{
+	const struct rn_grammar *g = p->g;
+
+	for (;; p->depth--) {
+		struct frame *f = &p->frame[p->depth];
+		const struct node *n = node_at(g, f->node);
+
+		if (p->depth == 0 && g->match == NIL)
+			return true;
+		if (++f->iter < count_of(g, n))
+			return true;
+		if (p->depth == 0 || node_at(g, n->next)->sym != SYM_GUARD) {
+			*f = (struct frame){ .node = n->next };
+			return p->depth || !ends_match(g, n->next);
+		}
+	}
+}
+
+size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k)
+{
+	struct peek p = { .g = g, .depth = g->depth };
+
+	if (g->expect == NIL || g->depth >= PEEK_DEPTH)
+		return 0;
+	memcpy(p.frame, g->frame, (g->depth + 1) * sizeof(*g->frame));
+	for (size_t i = 0; i < k; i++) {
+		if (!peek_down(&p))
+			return i;
+		out[i] = node_at(g, p.frame[p.depth].node)->sym >> 2;
+		if (!peek_on(&p))
+			return i + 1;
+	}
+	return k;
+}
