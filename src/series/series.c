@@ -38,9 +38,10 @@
 #define PATIENCE_MIN 64u
 #define PATIENCE_MAX 65536u
 /* Strong evidence waits no longer than this. */
-#define PATIENCE_STRONG 1024u
+#define PATIENCE_STRONG 4096u
 
-/* A lag counts as evidence when 32 differences and a quarter of the period have repeated. */
+/* A lag counts as evidence when 32 differences and a quarter of the period have repeated; where
+ * patterns have failed before, it takes three times as many. */
 #define LAG_RUN 32u
 #define LAG_MAX 8192u
 
@@ -212,7 +213,9 @@ static void want(struct rn_series *s, uint32_t lanes, uint32_t cut, uint32_t cre
 
 static bool lag_is_evidence(const struct rn_series *s)
 {
-	return s->lag && s->lag <= LAG_MAX && s->run >= LAG_RUN + s->lag / 4;
+	uint32_t run = s->patience > PATIENCE_MIN ? 3 * LAG_RUN : LAG_RUN;
+
+	return s->lag && s->lag <= LAG_MAX && s->run >= run + s->lag / 4;
 }
 
 /* From the first time that the period was seen, if that is not too long ago. */

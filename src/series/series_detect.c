@@ -8,8 +8,8 @@
  *     hundred irregular places): four differences in a row that were there before set a lag, and
  *     the lag is believed once enough differences have repeated at it.
  *
- * Cost: (1) about a hundred compares for noise, some hundreds for a pattern, per block; (2) one
- * hash and one or two compares per value.
+ * Cost: (1) some hundred steps per block, up to two thousand where there are few differences; (2)
+ * one hash and one or two compares per value.
  */
 #include "series/series_impl.h"
 
@@ -18,8 +18,8 @@
 
 /* Most different differences among the RAW_FULL - 1 of a block that is still a pattern. */
 #define FEW_DELTAS 16u
-/* How many of its last 31 must be foreseeable: about as many as a pattern part needs to live. */
-#define FORESEEABLE 25u
+/* How many of its last 31 may come as a surprise: about as many as a pattern part can live with. */
+#define UNFORESEEN_MAX 6u
 
 bool rn_series_even(const int64_t *v, uint32_t n)
 {
@@ -53,24 +53,47 @@ static bool few_deltas(const int64_t *v, uint8_t *id)
 	return true;
 }
 
-/* Whether most differences of the second half are what came after the same three the last time:
- * that tells structure from noise over a small alphabet. */
+/* What came most often where the differences before were most like those before i. past[i] has a
+ * difference's number in every four bits, the latest lowest. */
+static uint32_t likeliest(const uint64_t *past, const uint8_t *id, uint32_t i)
+{
+	uint8_t votes[FEW_DELTAS] = { 0 };
+	uint32_t best = 0;
+	int most = -1;
+
+	for (uint32_t k = 1; k < i; k++) {
+		uint64_t unlike = past[k] ^ past[i];
+		int same = unlike ? __builtin_ctzll(unlike) / 4 : 16;
+
+		if (same < most)
+			continue;
+		if (same > most) {
+			memset(votes, 0, sizeof(votes));
+			most = same;
+			best = id[k];
+		}
+		if (++votes[id[k]] >= votes[best])
+			best = id[k];
+	}
+	return best;
+}
+
+/* Whether most differences of the second half follow from those before them: that tells structure
+ * from noise over a small alphabet. */
 static bool foreseeable(const uint8_t *id)
 {
-	uint16_t context[RAW_FULL - 1] = { 0 };
-	uint32_t hits = 0;
+	uint64_t past[RAW_FULL - 1] = { 0 };
+	uint32_t missed = 0;
 
 	for (uint32_t i = 1; i < RAW_FULL - 1; i++) {
-		uint32_t k = i - 1;
-
-		context[i] = (uint16_t)((context[i - 1] << 4 | id[i - 1]) & 0xfff);
+		past[i] = past[i - 1] << 4 | id[i - 1];
 		if (i < RAW_FULL / 2)
 			continue;
-		while (k > 3 && context[k] != context[i])
-			k--;
-		hits += k > 3 && id[k] == id[i];
+		missed += likeliest(past, id, i) != id[i];
+		if (missed > UNFORESEEN_MAX)
+			return false;
 	}
-	return hits >= FORESEEABLE;
+	return true;
 }
 
 /* How many values do not lie on the line through the two before them at distance lag; counting

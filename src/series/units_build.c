@@ -131,7 +131,7 @@ int rn_make_end(struct rn_make *m)
 		p->nroot = root->nitems;
 		p->monotone = !m->falling;
 		p->nonneg = p->first >= 0 && p->first + root->lo >= 0;
-		p->narrow = p->nonneg && (p->n * rn_wide(p->first) + root->weight) >> 60 == 0;
+		p->narrow = p->nonneg && (p->n * rn_wide(p->first) + root->weight) >> 62 == 0;
 		rc = RN_OK;
 	}
 	rn_arena_rewind(m->mem, m->scratch);
@@ -154,7 +154,7 @@ int rn_make_even(struct rn_arena *mem, struct rn_pattern *p, int64_t first, int6
 					  .item = &nothing,
 					  .monotone = true,
 					  .nonneg = first >= 0,
-					  .narrow = first >= 0 && first >> 60 == 0 };
+					  .narrow = first >= 0 && first >> 62 == 0 };
 		return n == 1 ? RN_OK : RN_E_RANGE;
 	}
 	rc = rn_make_begin(&m, mem, p, first, 1, 1, 1);

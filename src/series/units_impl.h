@@ -54,7 +54,7 @@ struct rn_pattern {
 	const struct rn_unit_weight *weight;
 	uint32_t root, nroot;
 	bool monotone, nonneg;
-	bool narrow; /* nonneg, and all elements add up to less than 2^60 */
+	bool narrow; /* nonneg, and all elements add up to less than 2^62 */
 	/* As they are written: symbols are numbered in the order in which they come up, deltas
 	 * where they are used first and rules where they end. */
 	uint32_t nrules, nitems;

@@ -268,7 +268,7 @@ struct growth {
 	uint64_t count;
 };
 
-static rn_i128 grown(const struct growth *g, uint64_t q)
+static inline rn_i128 grown(const struct growth *g, uint64_t q)
 {
 	/* As unsigned: q * first alone may be out of range when `more` is negative. */
 	return (rn_i128)(q * (rn_u128)g->first + (rn_u128)g->more * ((rn_u128)q * (q - 1) / 2));
@@ -309,12 +309,13 @@ static uint64_t repeats_by_halving(const struct growth *g, rn_i128 *r)
 
 static inline double to_double(rn_i128 v)
 {
-	return (double)(int64_t)(v >> 64) * 0x1p64 + (double)(uint64_t)v;
+	/* The lowest bit is dropped: converting an unsigned word costs a branch. */
+	return (double)(int64_t)(v >> 64) * 0x1p64 + (double)(int64_t)((uint64_t)v >> 1) * 2;
 }
 
 /* The largest q <= count such that q repeats add up to at most *r; takes their sum off it. The
  * estimate is good to some 50 bits if nothing cancels out; if it is not, it is not used. */
-static uint64_t repeats_within(const struct growth *g, rn_i128 *r)
+static inline uint64_t repeats_within(const struct growth *g, rn_i128 *r)
 {
 	uint64_t q =
 		repeats_about(to_double(g->first), to_double(g->more), to_double(*r), g->count);
@@ -338,16 +339,16 @@ static uint64_t repeats_within(const struct growth *g, rn_i128 *r)
 }
 
 /*
- * The same in 64 bits, for sums below 2^60. (With a negative `more`, q * first is at most twice the
- * sum of q repeats, because none of them is negative.) A `more` that is negative can make the
- * estimate wrong by q / 2^26: for counts below 2^31, a few steps.
+ * The same in 64 bits, for sums below 2^62: everything here is below 2^63, but for products on the
+ * way, which may wrap. A `more` that is negative can make the estimate wrong by q / 2^26: for
+ * counts below 2^31, a few steps.
  */
 static inline uint64_t repeats_narrow(int64_t first, int64_t more, uint64_t count, int64_t *r)
 {
 	uint64_t q = repeats_about((double)first, (double)more, (double)*r, count);
 	uint64_t pairs = (q >> 1) * ((q - 1) | 1); /* q * (q - 1) / 2 */
 	int64_t left = *r - (int64_t)(q * (uint64_t)first + (uint64_t)more * pairs);
-	int64_t one = first + more * (int64_t)q; /* what one more repeat would add */
+	int64_t one = (int64_t)((uint64_t)first + q * (uint64_t)more); /* if one more is added */
 
 	while (left < 0) {
 		one -= more;
@@ -407,12 +408,18 @@ static inline int64_t narrow_before(const struct sum_search *s, const struct rn_
 	return (int64_t)(t->before * s->v + (uint64_t)s->p->weight[t - s->p->item].before);
 }
 
-/* The last item before which there is no more than r, in a body of any size. */
-static const struct rn_unit_item *item_within(const struct sum_search *s)
+/* The last item before which there is no more than r. A scan is guessed right most of the time,
+ * and then the search does not wait for it. */
+static inline const struct rn_unit_item *item_within(const struct sum_search *s)
 {
-	const struct rn_unit_item *t = s->t;
+	const struct rn_unit_item *t = s->t, *last = t + s->n - 1;
 	uint32_t n = s->n;
 
+	if (n <= SCAN_MAX) {
+		while (t < last && sum_before(s, t + 1) <= s->r)
+			t++;
+		return t;
+	}
 	while (n > 1) {
 		uint32_t half = n / 2;
 
@@ -432,7 +439,7 @@ static inline void go_down(struct sum_search *s, const struct rn_unit_item *t, u
 }
 
 /* One level down; the sum of the body that is then ahead. */
-static rn_i128 search_wide(struct sum_search *s)
+static inline rn_i128 search_wide(struct sum_search *s)
 {
 	const struct rn_unit_item *t = item_within(s);
 	uint64_t v = s->v + t->step_before, q;
@@ -479,10 +486,10 @@ static uint64_t pattern_find_sum(const struct rn_pattern *p, rn_i128 r)
 	assert(p->nonneg);
 	if (s.r < 0)
 		return 0;
-	if (narrow && s.r >> 60)
+	if (narrow && s.r >> 62)
 		return p->n;
 	while (s.n && !narrow)
-		narrow = search_wide(&s) >> 60 == 0;
+		narrow = search_wide(&s) >> 62 == 0;
 	search_narrow(&s);
 	return s.i;
 }

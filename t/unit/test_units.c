@@ -321,6 +321,14 @@ static void test_range(void)
 	for (int64_t k = 0; k < 30000; k++)
 		numbers_put(&in, (uint64_t)(INT64_MAX - k * (INT64_MAX / 30000)));
 	check_bytes(seal(&mem));
+	for (unsigned bits = 20; bits < 63; bits++) { /* sums from 2^30 to 2^77 */
+		in.n = 0;
+		for (uint64_t i = 0; i < 8; i++)
+			for (uint64_t k = 0; k < 1024; k++)
+				numbers_put(&in, ((uint64_t)1 << bits) - (i << (bits - 3)) -
+							 k % 32 * (bits - 19) - (k >> 5));
+		check_bytes(seal(&mem));
+	}
 	rn_arena_free(&mem);
 }
 
