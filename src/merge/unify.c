@@ -455,7 +455,7 @@ static int seal_ranks(const struct rn_ranks *l, struct rn_arena *mem, struct rn_
 		      const struct rn_units **out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	struct rn_series *s = rn_series_new(scratch);
+	struct rn_series *s = rn_series_new_sorted(scratch);
 	struct rn_units *u = NULL;
 	int rc = s ? RN_OK : RN_E_NOMEM;
 

@@ -1,7 +1,7 @@
 /*
  * rules.c - the pool: adding, sealing a grammar, copying between pools, checking.
  *
- * A body is normalised into arena memory first; if an equal one exists, the arena is rewound.
+ * A body is normalised aside and copied into the pool only if it is new.
  * Grammars and pools are walked children first with explicit stacks: depth is not O(log n), and a
  * hostile file must not be able to exhaust the C stack.
  */
@@ -165,61 +165,68 @@ static uint32_t find_entry(const struct rn_rules *r, const struct entry *e)
 	return UINT32_MAX;
 }
 
-/* The rule with this body: an old one, or a new one. `items` is in memory above `mark`. */
-static int intern(struct rn_rules *r, struct entry *e, uint64_t *before, struct rn_arena_mark mark,
-		  uint32_t *rule)
+/* Copies the body into the pool, as a new rule. */
+static int add_entry(struct rn_rules *r, struct entry *e, uint32_t *rule)
 {
-	int rc = measure(r, e, before);
+	struct rn_item *body;
+	uint64_t *before;
 
-	if (rc == RN_OK && e->n == 1 && e->item[0].kind == RN_KIND_RULE && e->item[0].count == 1)
-		*rule = e->item[0].id;
-	else if (rc == RN_OK && (*rule = find_entry(r, e)) == UINT32_MAX) {
-		*rule = r->entries.n++;
-		*RN_SEG_AT(&r->entries, struct entry, *rule) = *e;
-		return RN_OK;
-	}
-	rn_arena_rewind(r->mem, mark);
-	return rc;
+	if (!rn_seg_reserve(&r->entries, r->mem, 1) ||
+	    rn_map_reserve(&r->by_hash, tag_of(e->hash)) < 0)
+		return RN_E_NOMEM;
+	body = rn_new(r->mem, struct rn_item, e->n);
+	before = rn_new(r->mem, uint64_t, e->n);
+	if (!body || !before)
+		return RN_E_NOMEM;
+	if (e->n)
+		memcpy(body, e->item, e->n * sizeof(*body));
+	e->item = body;
+	e->before = before;
+	measure(r, e, before);
+	*rule = r->entries.n++;
+	*RN_SEG_AT(&r->entries, struct entry, *rule) = *e;
+	rn_map_insert(&r->by_hash, tag_of(e->hash), *rule);
+	return RN_OK;
 }
+
+/* The rule with this body, which is in normal form: an old one, or a new one. */
+static int intern(struct rn_rules *r, struct entry *e, uint32_t *rule)
+{
+	int rc = measure(r, e, NULL);
+
+	if (rc < 0)
+		return rc;
+	if (e->n == 1 && e->item[0].kind == RN_KIND_RULE && e->item[0].count == 1)
+		*rule = e->item[0].id;
+	else
+		*rule = find_entry(r, e);
+	return *rule == UINT32_MAX ? add_entry(r, e, rule) : RN_OK;
+}
+
+#define SMALL 128 /* bodies and grammars below this size are handled without scratch memory */
 
 int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule)
 {
-	struct rn_arena_mark mark;
-	struct rn_item *body;
-	uint64_t *before;
+	struct rn_item small[SMALL], *body = small;
+	struct rn_arena scratch;
 	struct entry e = { 0 };
-	uint32_t count;
-	int rc;
+	int rc = RN_OK;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!item_ok(r, &items[i], r->entries.n))
 			return RN_E_ARG;
-	if (!rn_seg_reserve(&r->entries, r->mem, 1))
-		return RN_E_NOMEM;
-	mark = rn_arena_mark(r->mem);
-	body = rn_new(r->mem, struct rn_item, n);
-	before = rn_new(r->mem, uint64_t, n);
-	if (!body || !before) {
-		rn_arena_rewind(r->mem, mark);
-		return RN_E_NOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (!put_normal(r, body, &e.n, items[i])) {
-			rn_arena_rewind(r->mem, mark);
-			return RN_E_RANGE;
-		}
-	}
+	rn_arena_init(&scratch, SIZE_MAX);
+	if (n > SMALL)
+		body = rn_new(&scratch, struct rn_item, n);
+	if (!body)
+		rc = RN_E_NOMEM;
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
+		if (!put_normal(r, body, &e.n, items[i]))
+			rc = RN_E_RANGE;
 	e.item = body;
-	e.before = before;
-	count = r->entries.n;
-	rc = intern(r, &e, before, mark, rule);
-	if (rc == RN_OK && r->entries.n > count) {
-		if (rn_map_reserve(&r->by_hash, tag_of(e.hash)) < 0) {
-			r->entries.n--; /* its body stays behind in the arena, unreachable */
-			return RN_E_NOMEM;
-		}
-		rn_map_insert(&r->by_hash, tag_of(e.hash), *rule);
-	}
+	if (rc == RN_OK)
+		rc = intern(r, &e, rule);
+	rn_arena_free(&scratch);
 	return rc;
 }
 
@@ -262,8 +269,6 @@ int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n
 }
 
 /* ---- sealing a grammar ---- */
-
-#define SMALL 128 /* grammars with fewer rules are sealed without asking for scratch memory */
 
 struct seal_frame {
 	struct rn_grammar_iter it;
@@ -395,7 +400,8 @@ int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, const uint32_t
 	if (s.memo && s.stack) {
 		memset(s.memo, 0xff, n * sizeof(*s.memo));
 		rc = seal_from_start(&s);
-		*root = s.memo[0];
+		if (rc == RN_OK)
+			*root = s.memo[0];
 	}
 	rn_arena_free(&s.scratch);
 	return rc;
@@ -506,7 +512,8 @@ int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t ro
 		rc = RN_E_NOMEM;
 	else if (memo[root] == UINT32_MAX)
 		rc = import_from(&im, root, stack);
-	*out = memo[root];
+	if (rc == RN_OK)
+		*out = memo[root];
 	rn_arena_free(&im.scratch);
 	return rc;
 }

@@ -5,8 +5,8 @@
  * and one pass in order sees children first. Equal bodies are one rule, over all grammars that
  * were added: streams that were built by the same appends have the same root (other ways to the
  * same symbols may give other rules), and the structural hash (over terminals, counts and child
- * hashes, not over numbers) is equal in different pools. Per rule: length (expanded symbols) and, per item, the length before it, so
- * the k-th symbol is found in O(depth * log body).
+ * hashes, not over numbers) is equal in different pools. Per rule: length (expanded symbols) and,
+ * per item, the length before it, so the k-th symbol is found in O(depth * log body).
  *
  * Bodies are normal: neighbours differ, no item has count 0, and no rule of a single item stands
  * inside another body (it is put in place, counts multiplied). Counts and lengths are 64 bits;
@@ -14,8 +14,9 @@
  *
  * Room for elastic counts: `form` says what `count` is; RN_COUNT_FIXED is all there is so far.
  *
- * Memory from the arena. Adding may fail with RN_E_NOMEM and leaves the pool as it was (space in
- * the arena aside). Reading allocates nothing, except walkers their stacks. On disk: doc/format.md.
+ * Memory from the arena. Adding a rule may fail with RN_E_NOMEM and leaves the pool as it was
+ * (space in the arena aside); sealing and importing may then leave rules behind that nothing uses.
+ * Reading allocates nothing, except walkers their stacks. On disk: doc/format.md.
  */
 #ifndef RN_RULES_RULES_H
 #define RN_RULES_RULES_H

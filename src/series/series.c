@@ -60,6 +60,15 @@ struct rn_series *rn_series_new(struct rn_arena *mem)
 	return s;
 }
 
+struct rn_series *rn_series_new_sorted(struct rn_arena *mem)
+{
+	struct rn_series *s = rn_series_new(mem);
+
+	if (s)
+		s->sorted = true;
+	return s;
+}
+
 uint64_t rn_series_length(const struct rn_series *s)
 {
 	return s->n;
@@ -174,6 +183,13 @@ static int raw_to_literal(struct rn_series *s)
 	return RN_OK;
 }
 
+static uint32_t judge(const struct rn_series *s, const int64_t *v, bool *strong)
+{
+	uint32_t lanes = rn_series_judge(v, strong);
+
+	return lanes > 1 && s->sorted ? 0 : lanes;
+}
+
 static int settle_raw(struct rn_series *s)
 {
 	uint64_t n = s->n - s->start;
@@ -186,7 +202,7 @@ static int settle_raw(struct rn_series *s)
 						       : raw_grow(s);
 	if (n < RAW_FULL)
 		return RN_OK;
-	lanes = rn_series_judge(s->raw, &strong);
+	lanes = judge(s, s->raw, &strong);
 	rc = RN_E_RANGE;
 	if (lanes)
 		rc = raw_to_pattern(s, lanes, strong ? CREDIT_FIRST : CREDIT_WEAK);
@@ -257,7 +273,7 @@ static void judge_block(struct rn_series *s, bool failed)
 		return;
 	for (uint32_t i = 0; i < RAW_FULL; i++)
 		v[i] = rn_lit_at(s, s->lit.n - RAW_FULL + i);
-	lanes = rn_series_judge(v, &strong);
+	lanes = judge(s, v, &strong);
 	if (lanes > 1)
 		want(s, lanes, reach_back(s, lanes, n), CREDIT_FIRST);
 	else if (lanes && !failed && (strong || s->since >= s->patience))

@@ -38,6 +38,9 @@ struct rn_buf;
 struct rn_series; /* opaque */
 
 struct rn_series *rn_series_new(struct rn_arena *mem);
+/* For elements that never descend and are to be searched: it does without lanes, so that the sealed
+ * series is always known to be monotone (units.h). */
+struct rn_series *rn_series_new_sorted(struct rn_arena *mem);
 
 /* RN_OK, or RN_E_NOMEM with the series exactly as it was. */
 int rn_series_append(struct rn_series *s, int64_t x);

@@ -55,7 +55,8 @@ struct rn_series {
 	uint64_t start;       /* elements in closed parts */
 	struct rn_series_part open; /* all but n, which is n - start */
 	uint8_t mode, due;
-	bool young; /* a pattern part that began on RAW_FEW values, and has not missed yet */
+	bool sorted; /* no lanes */
+	bool young;  /* a pattern part that began on RAW_FEW values, and has not missed yet */
 
 	/* An open pattern part's health: credit is spent by differences that were not foreseen
 	 * and earned by those that were. */

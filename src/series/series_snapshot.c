@@ -46,9 +46,9 @@ static void put_part(const struct rn_series_part *p, uint64_t n, struct rn_buf *
 
 static void put_state(const struct rn_series *s, struct rn_buf *out)
 {
-	const uint64_t state[] = { s->mode,          s->due,        s->young,    s->slow,
-				   s->n - s->looked, s->since,      s->patience, s->lag,
-				   s->run,           s->want.lanes, s->want.cut, s->want.credit };
+	const uint64_t state[] = { s->mode,          s->due,      s->sorted,     s->young, s->slow,
+				   s->n - s->looked, s->since,    s->patience,   s->lag,   s->run,
+				   s->want.lanes,    s->want.cut, s->want.credit };
 
 	rn_buf_le32(out, SNAPSHOT_MAGIC);
 	for (size_t i = 0; i < sizeof(state) / sizeof(state[0]); i++)
@@ -283,6 +283,7 @@ static void get_state(struct rn_series *s, struct rn_reader *in)
 		rn_fail(in);
 	s->mode = (uint8_t)rn_get_max(in, RN_SERIES_LITERAL);
 	s->due = (uint8_t)rn_get_max(in, RN_DUE_CONVERT);
+	s->sorted = rn_get_max(in, 1);
 	s->young = rn_get_max(in, 1);
 	s->slow = (uint32_t)rn_get_max(in, UINT32_MAX);
 	s->looked = rn_get_u64(in); /* distance to n, which is not known yet */

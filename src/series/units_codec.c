@@ -3,8 +3,8 @@
  *
  * No lengths are written that follow from something else, and rules come children first, each
  * symbol where it is first needed, so that no reader can be led in circles. Decoding trusts
- * nothing: it is linear in its input, and memory is bounded by it (nothing is expanded; literal
- * values are limited to VALUES_PER_BYTE).
+ * nothing: it is linear in its input, and memory is bounded by it (nothing is expanded; columns
+ * see to themselves).
  */
 #include "base/buf.h"
 #include "base/err.h"
@@ -26,10 +26,6 @@ enum { REF_NEW, REF_ELASTIC, REF_KNOWN };
 
 /* Fewer values than this are not worth a column's head. */
 #define INLINE_MAX 16u
-
-/* A column that unpacks to more per byte is not believed, and so not written either. */
-#define VALUES_PER_BYTE 256u
-#define VALUES_FREE     4096u
 
 /* ---- writing: to a buffer, or only counting ---- */
 
@@ -150,21 +146,20 @@ static void put_inline(const struct rn_unit *u, bool follows, struct sink *s)
 		put_signed(s, u->value[i]);
 }
 
-/* As a column, unless that is not smaller or would not be believed. */
+/* As a column, unless that is not smaller. */
 static int put_values(const struct rn_unit *u, bool follows, struct rn_buf *out)
 {
 	struct sink count = { 0 }, s = { .out = out };
-	size_t begin = out->len, body;
+	size_t begin = out->len;
 	int rc;
 
 	put_inline(u, follows, &count);
 	if (u->n > INLINE_MAX) {
 		put(&s, head(KIND_MORE, MORE_COLUMN, follows));
-		body = out->len;
 		rc = rn_column_encode(u->value, u->n, out);
 		if (rc < 0)
 			return rc;
-		if (out->len - begin < count.n && u->n / VALUES_PER_BYTE <= out->len - body)
+		if (out->len - begin < count.n)
 			return RN_OK;
 		out->len = begin;
 	}
@@ -198,7 +193,6 @@ int rn_units_encode(const struct rn_units *u, struct rn_buf *out)
 struct source {
 	struct rn_reader *in;
 	struct rn_arena *mem;
-	uint64_t values; /* literal values that may still come */
 	struct rn_err *err;
 };
 
@@ -358,7 +352,6 @@ static int get_lanes(struct source *s, uint64_t lanes, bool even, struct rn_unit
 
 static int values_unit(struct source *s, const int64_t *v, uint64_t n, struct rn_unit *u)
 {
-	s->values -= n < s->values ? n : s->values;
 	if (n == 0)
 		return damaged(s, "a part without elements");
 	return rn_unit_of_values(u, s->mem, v, n) < 0 ? rn_err_nomem(s->err) : RN_OK;
@@ -368,7 +361,7 @@ static int get_column(struct source *s, struct rn_unit *u)
 {
 	int64_t *v;
 	size_t n;
-	int rc = rn_column_decode(s->mem, s->in, s->values, &v, &n, s->err);
+	int rc = rn_column_decode(s->mem, s->in, UINT64_MAX, &v, &n, s->err);
 
 	return rc < 0 ? rc : values_unit(s, v, n, u);
 }
@@ -450,7 +443,7 @@ int rn_units_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_units 
 		    struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);
-	struct source s = { in, mem, rn_left(in) * VALUES_PER_BYTE + VALUES_FREE, err };
+	struct source s = { in, mem, err };
 	struct rn_units *u = rn_new(mem, struct rn_units, 1);
 	struct unit_list l = { 0 };
 	int rc = u ? get_units(&s, &l) : rn_err_nomem(err);

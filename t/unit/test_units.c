@@ -363,6 +363,33 @@ static void poke(const struct rn_units *u)
 	}
 }
 
+/* Ascending lists of every shape are known to be ascending when they were meant to be searched:
+ * lanes that drift, rows, blocks, noise. */
+static void test_sorted(void)
+{
+	for (unsigned round = 0; round < 400; round++) {
+		uint64_t period = 1 + tap_below(12), kind = tap_below(3), i;
+		struct rn_series *s;
+		struct rn_units *u = NULL;
+		int64_t x = 0;
+
+		rn_arena_free(&mem);
+		s = rn_series_new_sorted(&mem);
+		in.n = 1 + (uint32_t)tap_below(3000);
+		for (i = 0; i < in.n; i++) {
+			in.v[i] = x;
+			x += kind == 0 ? (int64_t)tap_below(period + 1)
+				       : 1 + (int64_t)(i % period * (kind == 1 ? 1 : i / 300));
+			CHECK(rn_series_append(s, in.v[i]) == RN_OK);
+		}
+		CHECK(rn_units_seal(&mem, s, &u) == RN_OK);
+		if (!CHECK(rn_units_monotone(u)))
+			return;
+		check_elements(u);
+		CHECK(rn_units_find(u, in.v[in.n / 2], &i) == RN_OK && in.v[i] == in.v[in.n / 2]);
+	}
+}
+
 static void test_damage(void)
 {
 	struct rn_arena a;
@@ -481,6 +508,8 @@ int main(void)
 	ok("the whole range of int64");
 	test_growing_lanes();
 	ok("lanes that grow");
+	test_sorted();
+	ok("what is meant to be searched can be");
 	test_damage();
 	ok("damaged bytes are refused or harmless");
 	test_refused();
