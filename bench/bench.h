@@ -95,6 +95,42 @@ static inline void bench_row(const char *what, double value, const char *unit, d
 	bench_over += !holds;
 }
 
+/* A subject that is built anew for each run and takes n steps. */
+struct bench_steps {
+	void *(*begin)(void *arg);
+	void (*step)(void *subject, void *arg, uint64_t i);
+	void (*end)(void *subject);
+};
+
+/*
+ * The longest single step, in a row with a bar of 1 ms. Each is timed in several runs over the same
+ * input and the least counts: an interrupt does not come at the same place in all of them, a table
+ * that grows does.
+ */
+static inline void bench_longest(const char *what, const struct bench_steps *s, void *arg,
+				 uint64_t n)
+{
+	float *least = malloc(n * sizeof(*least));
+	double worst = 0;
+
+	for (int run = 0; run < 4; run++) {
+		void *subject = s->begin(arg);
+		double a = bench_now(CLOCK_MONOTONIC), b;
+
+		for (uint64_t i = 0; i < n; i++, a = b) {
+			s->step(subject, arg, i);
+			b = bench_now(CLOCK_MONOTONIC);
+			if (run == 0 || (float)(b - a) < least[i])
+				least[i] = (float)(b - a);
+		}
+		s->end(subject);
+	}
+	for (uint64_t i = 0; i < n; i++)
+		worst = least[i] > worst ? least[i] : worst;
+	free(least);
+	bench_row(what, worst / 1000, "us", 1000, NULL);
+}
+
 static inline int bench_done(void)
 {
 	if (bench_over)

@@ -207,39 +207,34 @@ static void add_streams(uint64_t n)
 	streams[nstreams - 1].skip = 100000; /* until the limit is reached */
 }
 
-/*
- * The longest single append. Each position is timed in several runs over the same stream and the
- * least counts: an interrupt does not come at the same place three times, a table that grows does.
- */
+/* The longest single append. */
+static struct rn_arena longest_mem;
+
+static void *longest_begin(void *arg)
+{
+	(void)arg;
+	rn_arena_init(&longest_mem, SIZE_MAX);
+	return rn_grammar_new(&longest_mem, NULL);
+}
+
+static void longest_step(void *subject, void *arg, uint64_t i)
+{
+	rn_grammar_append(subject, ((struct stream *)arg)->t[i]);
+}
+
+static void longest_end(void *subject)
+{
+	(void)subject;
+	rn_arena_free(&longest_mem);
+}
+
 static void longest(const char *what, void (*fill)(struct stream *, uint64_t), uint64_t n)
 {
+	static const struct bench_steps steps = { longest_begin, longest_step, longest_end };
 	struct stream s = { 0 };
-	float *least;
-	double worst = 0;
 
 	fill(&s, n);
-	least = malloc(s.n * sizeof(*least));
-	for (int run_no = 0; run_no < 4; run_no++) {
-		struct rn_arena mem;
-		struct rn_grammar *g;
-		double a, b;
-
-		rn_arena_init(&mem, SIZE_MAX);
-		g = rn_grammar_new(&mem, NULL);
-		a = bench_now(CLOCK_MONOTONIC);
-		for (uint64_t i = 0; i < s.n; i++, a = b) {
-			rn_grammar_append(g, s.t[i]);
-			b = bench_now(CLOCK_MONOTONIC);
-			if (run_no == 0 || (float)(b - a) < least[i])
-				least[i] = (float)(b - a);
-		}
-		rn_arena_free(&mem);
-	}
-	for (uint64_t i = 0; i < s.n; i++)
-		if (least[i] > worst)
-			worst = least[i];
-	bench_row(what, worst / 1000, "us", 1000, NULL);
-	free(least);
+	bench_longest(what, &steps, &s, s.n);
 	free(s.t);
 }
 

@@ -355,36 +355,34 @@ static void size_of_many(void)
 	rn_arena_free(&mem);
 }
 
-/* As in bench_grammar.c: each position in several runs, and the least of them counts. */
+/* The longest single append. */
+static struct rn_arena longest_mem;
+
+static void *longest_begin(void *arg)
+{
+	(void)arg;
+	rn_arena_init(&longest_mem, SIZE_MAX);
+	return rn_series_new(&longest_mem);
+}
+
+static void longest_step(void *subject, void *arg, uint64_t i)
+{
+	rn_series_append(subject, ((struct sequence *)arg)->v[i]);
+}
+
+static void longest_end(void *subject)
+{
+	(void)subject;
+	rn_arena_free(&longest_mem);
+}
+
 static void longest(const char *what, void (*fill)(struct sequence *, uint64_t), uint64_t n)
 {
+	static const struct bench_steps steps = { longest_begin, longest_step, longest_end };
 	struct sequence s = { 0 };
-	double worst = 0;
-	float *least;
 
 	fill(&s, n);
-	least = malloc(s.n * sizeof(*least));
-	for (int run_no = 0; run_no < 4; run_no++) {
-		struct rn_series *series;
-		struct rn_arena mem;
-		double a, b;
-
-		rn_arena_init(&mem, SIZE_MAX);
-		series = rn_series_new(&mem);
-		a = bench_now(CLOCK_MONOTONIC);
-		for (uint64_t i = 0; i < s.n; i++, a = b) {
-			rn_series_append(series, s.v[i]);
-			b = bench_now(CLOCK_MONOTONIC);
-			if (run_no == 0 || (float)(b - a) < least[i])
-				least[i] = (float)(b - a);
-		}
-		rn_arena_free(&mem);
-	}
-	for (uint64_t i = 0; i < s.n; i++)
-		if (least[i] > worst)
-			worst = least[i];
-	bench_row(what, worst / 1000, "us", 1000, NULL);
-	free(least);
+	bench_longest(what, &steps, &s, s.n);
 	free(s.v);
 }
 
