@@ -214,11 +214,11 @@ API        := $(wildcard include/rondo/*.h)
 COMPLETION := $(wildcard tools/rondo.bash)
 
 install: all ## install into PREFIX (default /usr/local), below DESTDIR
-	$(if $(RONDO),install -D -m 755 $(RONDO) $(DESTDIR)$(PREFIX)/bin/rondo)
-	$(if $(MAN1),install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(MAN1))
-	$(if $(API),install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/rondo $(API))
+	$(if $(RONDO),install -D -m 755 $(RONDO) "$(DESTDIR)$(PREFIX)/bin/rondo")
+	$(if $(MAN1),install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/man/man1" $(MAN1))
+	$(if $(API),install -D -m 644 -t "$(DESTDIR)$(PREFIX)/include/rondo" $(API))
 	$(if $(COMPLETION),install -D -m 644 $(COMPLETION) \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo)
+		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo")
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

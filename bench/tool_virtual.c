@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +24,51 @@
 #include "merge/link_mem.h"
 #include "merge/merged.h"
 
-struct options {
+static struct {
 	const char *pattern, *output;
 	uint64_t ranks, grid[3], steps, from, to;
 	bool repeat, log, json, help;
+} o = { .steps = 10, .to = UINT64_MAX };
+
+enum kind { FLAG, TEXT, NUMBER, GRID };
+
+static struct option {
+	const char *name;
+	enum kind kind;
+	void *var;
+	bool given;
+} options[] = {
+	{ "--pattern", TEXT, &o.pattern, false }, { "--ranks", NUMBER, &o.ranks, false },
+	{ "--grid", GRID, o.grid, false },        { "--steps", NUMBER, &o.steps, false },
+	{ "--repeat", FLAG, &o.repeat, false },   { "-o", TEXT, &o.output, false },
+	{ "--log", FLAG, &o.log, false },         { "--json", FLAG, &o.json, false },
+	{ "--from", NUMBER, &o.from, false },     { "--to", NUMBER, &o.to, false },
+	{ "--help", FLAG, &o.help, false },       { "-h", FLAG, &o.help, false },
 };
 
-static void usage(FILE *out)
+static void usage(void)
 {
 	fputs("usage: virtual --pattern P (--ranks N | --grid XxY[xZ]) [--steps S] [--repeat] -o "
 	      "FILE\n"
 	      "       virtual --pattern P (--ranks N | --grid XxY[xZ]) [--steps S] --log [--json]\n"
 	      "               [--from K] [--to K]\n"
 	      "patterns:",
-	      out);
+	      stdout);
 	for (unsigned i = 0; i < virtual_patterns_count; i++)
-		fprintf(out, " %s", virtual_patterns[i].name);
-	fputs("\n--repeat: encode one step and add it S times (rn_grammar_append_repeat)\n", out);
+		printf(" %s", virtual_patterns[i].name);
+	puts("\n--repeat: encode one step and add it S times (rn_grammar_append_repeat)");
+}
+
+__attribute__((format(printf, 2, 3))) static int fail(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("virtual: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return code;
 }
 
 static bool number(const char *s, uint64_t *v, char **end)
@@ -73,57 +102,95 @@ static bool grid(const char *s, uint64_t g[3])
 	return false;
 }
 
-static bool set_flag(struct options *o, const char *arg)
+static bool set(struct option *opt, const char *value)
 {
-	const struct {
-		const char *name;
-		bool *var;
-	} flags[] = {
-		{ "--repeat", &o->repeat },
-		{ "--log", &o->log },
-		{ "--json", &o->json },
-		{ "--help", &o->help },
-	};
-
-	for (unsigned i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (strcmp(arg, flags[i].name) == 0)
-			return *flags[i].var = true;
-	return false;
-}
-
-static bool set_value(struct options *o, const char *arg, const char *value)
-{
-	if (!value)
-		return false;
-	if (strcmp(arg, "--pattern") == 0)
-		o->pattern = value;
-	else if (strcmp(arg, "-o") == 0)
-		o->output = value;
-	else if (strcmp(arg, "--ranks") == 0)
-		return whole_number(value, &o->ranks);
-	else if (strcmp(arg, "--steps") == 0)
-		return whole_number(value, &o->steps);
-	else if (strcmp(arg, "--from") == 0)
-		return whole_number(value, &o->from);
-	else if (strcmp(arg, "--to") == 0)
-		return whole_number(value, &o->to);
-	else if (strcmp(arg, "--grid") == 0)
-		return grid(value, o->grid);
-	else
-		return false;
+	opt->given = true;
+	switch (opt->kind) {
+	case NUMBER:
+		return whole_number(value, opt->var);
+	case GRID:
+		return grid(value, opt->var);
+	case TEXT:
+		*(const char **)opt->var = value;
+		return true;
+	case FLAG:
+		*(bool *)opt->var = true;
+	}
 	return true;
 }
 
-static bool parse(struct options *o, int argc, char **argv)
+static struct option *find(const char *name, size_t len)
 {
-	for (int i = 1; i < argc; i++) {
-		if (set_flag(o, argv[i]))
-			continue;
-		if (!set_value(o, argv[i], argv[i + 1]))
-			return false;
-		i++;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (strlen(options[i].name) == len && strncmp(options[i].name, name, len) == 0)
+			return &options[i];
+	return NULL;
+}
+
+static bool given(const char *name)
+{
+	return find(name, strlen(name))->given;
+}
+
+/* --name, --name VALUE or --name=VALUE; how many arguments that was, or 0 after an error. */
+static int take_option(char **argv)
+{
+	const char *equals = strncmp(argv[0], "--", 2) == 0 ? strchr(argv[0], '=') : NULL;
+	size_t len = equals ? (size_t)(equals - argv[0]) : strlen(argv[0]);
+	struct option *opt = find(argv[0], len);
+	const char *value = equals ? equals + 1 : argv[1];
+
+	if (!opt)
+		fail(2, "no option %s (see: virtual --help)", argv[0]);
+	else if (opt->kind == FLAG && equals)
+		fail(2, "%s takes no value", opt->name);
+	else if (opt->kind != FLAG && !value)
+		fail(2, "%s needs a value", opt->name);
+	else if (!set(opt, value))
+		fail(2, "%s %s: not a %s, or too large", opt->name, value,
+		     opt->kind == GRID ? "grid such as 4x3" : "number");
+	else
+		return opt->kind == FLAG || equals ? 1 : 2;
+	return 0;
+}
+
+/* What was given together makes sense. */
+static int check_options(void)
+{
+	static const char *const of_log[] = { "--from", "--to", "--json" };
+
+	if (!o.pattern)
+		return fail(2, "which pattern? (--pattern P; see: virtual --help)");
+	if (given("--ranks") == given("--grid"))
+		return fail(2, given("--grid") ? "--ranks and --grid exclude each other"
+					       : "how many ranks? (--ranks N or --grid XxY[xZ])");
+	if (o.log == !!o.output)
+		return fail(2, o.log ? "--log and -o exclude each other"
+				     : "where to? (-o FILE, or --log)");
+	for (unsigned i = 0; i < sizeof(of_log) / sizeof(*of_log); i++)
+		if (given(of_log[i]) && !o.log)
+			return fail(2, "%s is for --log", of_log[i]);
+	return 0;
+}
+
+static int parse(int argc, char **argv)
+{
+	for (int i = 1; i < argc;) {
+		int took = take_option(argv + i);
+
+		if (took == 0)
+			return 2;
+		i += took;
 	}
-	return o->help || (o->pattern && (o->output || o->log));
+	return o.help ? 0 : check_options();
+}
+
+/* Whether all of standard output could be written. */
+static int finish_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return fail(1, "standard output: %s", strerror(errno));
 }
 
 static double cpu_seconds(void)
@@ -134,8 +201,7 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int write_trace(const struct virtual_run *v, const struct options *o,
-		       const struct rn_streams *s, struct rn_err *err)
+static int write_trace(const struct virtual_run *v, const struct rn_streams *s, struct rn_err *err)
 {
 	const struct rn_meta_entry entries[] = {
 		{ "complete", "yes" },
@@ -144,39 +210,54 @@ static int write_trace(const struct virtual_run *v, const struct options *o,
 	};
 	const struct rn_meta meta = { entries, sizeof(entries) / sizeof(*entries) };
 
-	return rn_trace_write(o->output, s, &virtual_vocab, &meta, err);
+	return rn_trace_write(o.output, s, &virtual_vocab, &meta, err);
 }
 
 /* All ranks, each built and merged for itself. */
-static int merge_all(const struct virtual_run *v, const struct options *o, struct rn_link *link,
-		     struct rn_arena *mem, uint64_t *calls)
+static int merge_all(const struct virtual_run *v, struct rn_link *link, struct rn_arena *mem,
+		     uint64_t *calls)
 {
 	struct rn_sigs *sigs = rn_sigs_new(mem);
 	struct rn_grammar *g = rn_grammar_new(mem, NULL);
 	int rc = sigs && g ? RN_OK : RN_E_NOMEM;
 
 	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
-		rc = (o->repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
+		rc = (o.repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
 		if (rc == RN_OK)
 			rc = rn_link_push(link, sigs, g);
 	}
 	return rc;
 }
 
-static void report(const struct virtual_run *v, const struct options *o, uint64_t calls)
+static int report(const struct virtual_run *v, uint64_t calls)
 {
 	struct rusage ru;
 	struct stat st;
 
 	getrusage(RUSAGE_SELF, &ru);
-	if (stat(o->output, &st) < 0)
+	if (stat(o.output, &st) < 0)
 		st.st_size = 0;
 	printf("%s: %" PRIu64 " ranks, %" PRIu64 " calls, %lld bytes, %.2f CPU s, %.1f MiB peak\n",
-	       o->output, v->ranks, calls, (long long)st.st_size, cpu_seconds(),
+	       o.output, v->ranks, calls, (long long)st.st_size, cpu_seconds(),
 	       (double)ru.ru_maxrss / 1024);
+	return finish_output();
 }
 
-static int make_trace(const struct virtual_run *v, const struct options *o)
+/* Generator and merge give codes only. */
+static const char *why(int rc)
+{
+	switch (rc) {
+	case RN_E_ARG:
+		return "the steps of this pattern differ, so --repeat cannot be used";
+	case RN_E_RANGE:
+		return "more calls a rank than can be counted";
+	case RN_E_NOMEM:
+		return "out of memory";
+	}
+	return "the trace cannot be built";
+}
+
+static int make_trace(const struct virtual_run *v)
 {
 	static struct rn_link link;
 	struct rn_arena mem;
@@ -187,50 +268,50 @@ static int make_trace(const struct virtual_run *v, const struct options *o)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	rn_link_init(&link, SIZE_MAX);
-	rc = merge_all(v, o, &link, &mem, &calls);
+	rc = merge_all(v, &link, &mem, &calls);
 	if (rc == RN_OK)
 		rc = rn_link_finish(&link, &mem, &s);
 	if (rc < 0)
-		rn_err_set(&err, rc,
-			   rc == RN_E_ARG ? "this pattern cannot be repeated" : "out of memory");
+		rn_err_set(&err, rc, "%s", why(rc));
 	else
-		rc = write_trace(v, o, &s, &err);
-	if (rc < 0)
-		fprintf(stderr, "virtual: %s\n", err.text);
-	else
-		report(v, o, calls);
+		rc = write_trace(v, &s, &err);
 	rn_link_free(&link);
 	rn_arena_free(&mem);
-	return rc < 0;
+	return rc < 0 ? fail(1, "%s", err.text) : report(v, calls);
 }
 
-static int print_log(const struct virtual_run *v, const struct options *o)
+static int print_log(const struct virtual_run *v)
 {
-	for (uint64_t r = 0; r < v->ranks; r++)
-		if (virtual_log(v, r, o->from, o->to, o->json, stdout) < 0)
-			return 1;
-	return fflush(stdout) != 0;
+	int rc = RN_OK;
+
+	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++)
+		rc = virtual_log(v, r, o.from, o.to, o.json, stdout);
+	return finish_output();
+}
+
+static int init_failed(int rc)
+{
+	if (rc == RN_E_ARG)
+		return fail(2, "no pattern %s (see: virtual --help)", o.pattern);
+	if (given("--grid"))
+		return fail(2, "--grid: %s cannot run on this grid", o.pattern);
+	return fail(2, "--ranks %" PRIu64 ": not a possible number of ranks", o.ranks);
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .steps = 10, .to = UINT64_MAX };
 	struct virtual_run v;
-	int rc;
+	int rc = parse(argc, argv);
 
-	if (!parse(&o, argc, argv)) {
-		usage(stderr);
-		return 2;
-	}
+	if (rc)
+		return rc;
 	if (o.help) {
-		usage(stdout);
-		return 0;
+		usage();
+		return finish_output();
 	}
-	rc = o.grid[0] ? virtual_init_grid(&v, o.pattern, o.grid, o.steps)
-		       : virtual_init(&v, o.pattern, o.ranks, o.steps);
-	if (rc < 0) {
-		fprintf(stderr, "virtual: no such pattern, or no such number of ranks for it\n");
-		return 2;
-	}
-	return o.log ? print_log(&v, &o) : make_trace(&v, &o);
+	rc = given("--grid") ? virtual_init_grid(&v, o.pattern, o.grid, o.steps)
+			     : virtual_init(&v, o.pattern, o.ranks, o.steps);
+	if (rc < 0)
+		return init_failed(rc);
+	return o.log ? print_log(&v) : make_trace(&v);
 }

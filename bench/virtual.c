@@ -110,7 +110,7 @@ struct virtual_rank {
 	unsigned n;
 	size_t used;
 	uint32_t len[BATCH];
-	unsigned char buf[2 * RN_CALL_BYTES_MAX];
+	unsigned char buf[2 * RN_CALL_BUFFER];
 };
 
 /*
@@ -195,6 +195,8 @@ static void log_call(struct virtual_rank *c, unsigned func, const struct value *
 {
 	if (c->seq >= c->from && c->seq < c->to)
 		(c->json ? log_json : log_text)(c, &funcs[func], v);
+	if (ferror(c->log))
+		c->rc = RN_E_SYS;
 	c->seq++;
 }
 
@@ -218,7 +220,7 @@ static void flush(struct virtual_rank *c)
 
 static inline void begin(struct virtual_rank *c, struct rn_call_writer *w, uint32_t func)
 {
-	if (c->n == BATCH || c->used > RN_CALL_BYTES_MAX)
+	if (c->n == BATCH || c->used > RN_CALL_BUFFER)
 		flush(c);
 	rn_call_begin(w, c->buf + c->used, sizeof(c->buf) - c->used, func);
 }
@@ -664,10 +666,10 @@ int virtual_init_grid(struct virtual_run *v, const char *pattern, const uint64_t
 	for (unsigned d = 0; d < 3; d++) {
 		v->grid[d] = grid[d];
 		if (grid[d] == 0 || grid[d] > (uint64_t)1 << 31)
-			return RN_E_ARG;
+			return RN_E_RANGE;
 		v->ranks *= grid[d];
 		if (v->ranks > (uint64_t)1 << 31 || (d >= v->pattern->dims && grid[d] != 1))
-			return RN_E_ARG;
+			return RN_E_RANGE;
 	}
 	return RN_OK;
 }
@@ -677,8 +679,10 @@ int virtual_init(struct virtual_run *v, const char *pattern, uint64_t ranks, uin
 	const struct virtual_pattern *p = find_pattern(pattern);
 	uint64_t grid[3] = { 1, 1, 1 }, left = ranks;
 
-	if (!p || ranks == 0 || ranks > (uint64_t)1 << 31)
+	if (!p)
 		return RN_E_ARG;
+	if (ranks == 0 || ranks > (uint64_t)1 << 31)
+		return RN_E_RANGE;
 	for (unsigned d = p->dims; d-- > 1;) {
 		grid[d] = near_root(left, d + 1);
 		left /= grid[d];
@@ -796,13 +800,19 @@ static struct feed feed_begin(struct rn_sigs *sigs, struct rn_grammar *g)
 	return (struct feed){ .sigs = sigs, .g = g };
 }
 
+static void add_calls(uint64_t *calls, uint64_t n)
+{
+	if (__builtin_add_overflow(*calls, n, calls))
+		*calls = UINT64_MAX;
+}
+
 int virtual_feed(const struct virtual_run *v, uint64_t rank, struct rn_sigs *sigs,
 		 struct rn_grammar *g, uint64_t *calls)
 {
 	struct feed f = feed_begin(sigs, g);
 	int rc = virtual_calls(v, rank, feed_call, &f);
 
-	*calls += f.calls;
+	add_calls(calls, f.calls);
 	return rc;
 }
 
@@ -824,7 +834,8 @@ int virtual_feed_repeat(const struct virtual_run *v, uint64_t rank, struct rn_si
 		rc = rn_grammar_append_repeat(g, body, f.n, v->steps, NULL);
 	if (rc == RN_OK)
 		rc = virtual_after(v, rank, feed_call, &f);
-	*calls += f.calls + f.n * v->steps;
+	if (rc == RN_OK) /* so the product does not overflow */
+		add_calls(calls, f.calls + f.n * v->steps);
 	return rc;
 }
 
@@ -839,6 +850,5 @@ int virtual_log(const struct virtual_run *v, uint64_t rank, uint64_t from, uint6
 	c.seq = 0;
 	c.from = from;
 	c.to = to;
-	all_calls(&c);
-	return ferror(out) ? RN_E_SYS : RN_OK;
+	return all_calls(&c);
 }

@@ -52,11 +52,11 @@ struct virtual_run {
 	uint64_t grid[3]; /* x runs fastest; 1 where the pattern has no such dimension */
 };
 
-/* The grid is as close to a cube as the number of ranks allows. RN_E_ARG for an unknown pattern
- * or no ranks. */
+/* The grid is as close to a cube as the number of ranks allows. RN_E_ARG for an unknown pattern,
+ * RN_E_RANGE for a number of ranks that it cannot have. */
 int virtual_init(struct virtual_run *v, const char *pattern, uint64_t ranks, uint64_t steps);
 
-/* The same with a given grid. */
+/* The same with a given grid; RN_E_RANGE also when it has more dimensions than the pattern. */
 int virtual_init_grid(struct virtual_run *v, const char *pattern, const uint64_t grid[3],
 		      uint64_t steps);
 
@@ -72,16 +72,16 @@ int virtual_step(const struct virtual_run *v, uint64_t rank, uint64_t s, virtual
 int virtual_after(const struct virtual_run *v, uint64_t rank, virtual_emit *emit, void *arg);
 
 /* Every call through the table into the grammar, one by one. Both are reset first; *calls is
- * increased by their number. */
+ * increased by their number, up to UINT64_MAX. */
 int virtual_feed(const struct virtual_run *v, uint64_t rank, struct rn_sigs *sigs,
 		 struct rn_grammar *g, uint64_t *calls);
 
 /* The same result through rn_grammar_append_repeat: one step is encoded, not all. RN_E_ARG when
- * the pattern's steps differ. */
+ * the pattern's steps differ, RN_E_RANGE for more calls than a stream can have. */
 int virtual_feed_repeat(const struct virtual_run *v, uint64_t rank, struct rn_sigs *sigs,
 			struct rn_grammar *g, uint64_t *calls);
 
-/* The calls from .. to-1 of a rank as `rondo dump` prints them. */
+/* The calls from .. to-1 of a rank as `rondo dump` prints them. RN_E_SYS when that failed. */
 int virtual_log(const struct virtual_run *v, uint64_t rank, uint64_t from, uint64_t to, bool json,
 		FILE *out);
 

@@ -30,6 +30,31 @@ ok "... gives the same bytes" cmp "$f" "$tmp/b.rondo"
 ok "one step repeated" "$VIRTUAL" --pattern stencil2d --grid 5x4 --steps 10 --repeat -o "$tmp/b.rondo"
 ok "... gives the same bytes" cmp "$f" "$tmp/b.rondo"
 
+# What others noted cannot pass for a fact, and cannot drive a terminal.
+ok "odd metadata" "$RONDO" info t/bad/odd/meta.rondo
+is "... keys that the format does not know are marked" \
+	"$(grep -E '^(bytes|ranks|section|meta|created_by)' "$tmp/out" | grep -v bytes_per | tr '\n' '|')" \
+	"ranks: 20|bytes: 723|meta.bytes: 1|created_by: forge|meta.ranks: 1000000|\
+meta.section.rules: 0 bytes|"
+is "... control characters, C1 too, and bytes that are not UTF-8 are escaped" \
+	"$(grep '^program' "$tmp/out")" \
+	"$(printf 'program: a\\nb\\033[31m\\302\\233c\\233\\377 \\\\ \303\251')"
+
+# The hint is for people, so it needs a terminal; script(1) makes one.
+hint() {
+	(cd "$tmp" && cp a.rondo "./$1" &&
+		script -qec "$RONDO info \"./$1\"" /dev/null </dev/null | tr -d '\r' | sed -n 's/^try: //p')
+}
+if command -v script >/dev/null && [ -n "$(hint b.rondo)" ]; then
+	is "a hint" "$(hint b.rondo)" "rondo dump ./b.rondo --rank 0 --to 20"
+	is "... can be pasted: a blank" "$(hint 'b c.rondo')" "rondo dump './b c.rondo' --rank 0 --to 20"
+	is "... quotes" "$(hint "it's;.rondo")" "rondo dump \$'./it\\'s;.rondo' --rank 0 --to 20"
+	is "... a line end" "$(hint 'a
+b')" "rondo dump \$'./a\\nb' --rank 0 --to 20"
+else
+	skip "a hint" "script does not work here"
+fi
+
 mkdir "$tmp/dir"
 nok "a folder is not replaced" "$VIRTUAL" --pattern stencil2d --ranks 4 -o "$tmp/dir"
 ln -s nowhere "$tmp/link"

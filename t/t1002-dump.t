@@ -77,6 +77,24 @@ if [ -e /dev/full ]; then
 	like "... and is named" "$(cat "$tmp/err")" '^rondo: standard output: No space left on device$'
 fi
 
+# A file whose rank 3 is in two groups, and 4 in none: nothing of it passes for a trace.
+bad=t/bad/unsound/rank-twice.rondo
+# cannot NAME PATTERN ARGUMENTS...
+cannot() {
+	_what=$1 _pattern=$2
+	shift 2
+	status "$_what" 3 "$RONDO" dump "$bad" "$@"
+	is "... is said" "$(cat "$tmp/err")" "rondo: $bad: $_pattern"
+}
+cannot "a rank that is there twice" "rank 3 is there twice"
+unlike "... is not printed" "$(cat "$tmp/out")" '^3 '
+cannot "... also alone" "rank 3 is there twice" --rank 3
+is "... is not printed" "$(cat "$tmp/out")" ""
+cannot "a rank in no group" "rank 4 is in no group" --rank 4
+cannot "... also where nothing is to be printed" "rank 4 is in no group" --rank 4 --to 0
+cannot "... in a range" "rank 4 is in no group" --rank 4-6 --json
+ok "the others can be read" "$RONDO" dump "$bad" --rank 5-19
+
 status "a rank that does not exist" 2 "$RONDO" dump "$f" --rank 13
 is "... and what there is" "$(cat "$tmp/err")" "rondo: dump: no rank 13: $f has ranks 0 to 12"
 

@@ -3,8 +3,10 @@
 _rondo() {
 	local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} words
 	if ((COMP_CWORD == 1)); then
-		words="--help --version $(rondo --help 2>/dev/null |
+		words="help --help --version $(rondo --help 2>/dev/null |
 			sed -En 's/^  ([a-z]+)  .*/\1/p')"
+	elif [[ $cmd == help ]]; then
+		words=$(rondo --help 2>/dev/null | sed -En 's/^  ([a-z]+)  .*/\1/p')
 	elif [[ $cur == -* ]]; then
 		words=$(rondo "$cmd" --help 2>/dev/null | sed -En 's/^  (--[a-z-]+).*/\1/p')
 	else

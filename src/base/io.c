@@ -3,11 +3,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* After a write that failed: whether to try again. Who shares the descriptor may have made it
+ * non-blocking; then we wait, as a blocking write would. */
+static bool may_retry(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	if (errno == EINTR)
+		return true;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return false;
+	return poll(&p, 1, -1) >= 0 || errno == EINTR;
+}
 
 int rn_io_write_all(int fd, const void *bytes, size_t len)
 {
@@ -16,7 +31,7 @@ int rn_io_write_all(int fd, const void *bytes, size_t len)
 	while (len) {
 		ssize_t n = write(fd, p, len);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && may_retry(fd))
 			continue;
 		if (n < 0)
 			return -1;
@@ -26,97 +41,188 @@ int rn_io_write_all(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
-static int read_all(int fd, size_t hint, struct rn_buf *b, const char *path, struct rn_err *err)
+/* "PATH: why", of which a long path does not push out the end. */
+static int refuse(struct rn_err *err, int code, const char *path, const char *why)
 {
-	for (;;) {
-		size_t room = hint ? hint + 1 : 65536;
-		unsigned char *p = rn_buf_reserve(b, room);
+	rn_err_set(err, code, "%s", why);
+	rn_err_prefix(err, "%s", path);
+	return code;
+}
+
+static int check_regular(int fd, const char *path, uint64_t *size, struct rn_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return rn_err_sys(err, "stat %s", path);
+	if (S_ISFIFO(st.st_mode))
+		return refuse(err, RN_E_DATA, path, "a trace cannot be read from a pipe");
+	if (!S_ISREG(st.st_mode))
+		return refuse(err, RN_E_DATA, path, "not a regular file");
+	*size = (uint64_t)st.st_size;
+	return RN_OK;
+}
+
+int rn_io_open(const char *path, uint64_t *size, struct rn_err *err)
+{
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+
+	if (fd < 0)
+		return rn_err_sys(err, "open %s", path);
+	rc = check_regular(fd, path, size, err);
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+/* Reads on until `most` bytes are there, or the file ends. */
+static int read_on(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err)
+{
+	while (most) {
+		unsigned char *p = rn_buf_reserve(b, most);
 		ssize_t n;
 
 		if (!p)
-			return rn_err_nomem(err);
-		n = read(fd, p, room);
+			return refuse(err, RN_E_NOMEM, path, "out of memory");
+		n = read(fd, p, most);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return rn_err_sys(err, "read %s", path);
 		if (n == 0)
-			return RN_OK;
+			break;
 		b->len += (size_t)n;
-		hint = 0;
+		most -= (size_t)n;
 	}
+	return RN_OK;
+}
+
+int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err)
+{
+	size_t before = b->len;
+	int rc = read_on(fd, path, most, b, err);
+
+	if (rc < 0)
+		b->len = before;
+	return rc;
 }
 
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
 {
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	size_t before = b->len;
-	struct stat st;
-	int rc;
+	size_t before = b->len, last;
+	uint64_t size;
+	int fd = rn_io_open(path, &size, err), rc;
 
 	if (fd < 0)
-		return rn_err_sys(err, "open %s", path);
-	if (fstat(fd, &st) < 0)
-		rc = rn_err_sys(err, "stat %s", path);
-	else if (!S_ISREG(st.st_mode))
-		rc = rn_err_set(err, RN_E_DATA, "%s: not a regular file", path);
-	else
-		rc = read_all(fd, (size_t)st.st_size, b, path, err);
+		return fd;
+	rc = read_on(fd, path, (size_t)size, b, err);
+	/* The size may be wrong by now, and in /proc it never was right. */
+	do {
+		last = b->len;
+		rc = rc < 0 ? rc : read_on(fd, path, 65536, b, err);
+	} while (rc == RN_OK && b->len != last);
 	if (rc < 0)
 		b->len = before;
 	close(fd);
 	return rc;
 }
 
-/* A fresh file in the target's own folder, so that the rename cannot cross file systems. */
-static int open_beside(const char *path, char **tmp, mode_t mode, struct rn_err *err)
+/* The length of the folder part of a path, the last slash included. */
+static size_t folder_length(const char *path)
 {
-	size_t n = strlen(path) + 8;
-	mode_t mask = umask(0);
-	int fd;
+	const char *slash = strrchr(path, '/');
 
-	umask(mask);
-	*tmp = malloc(n);
-	if (!*tmp)
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* A fresh file in the target's own folder, so that the rename cannot cross file systems; its name
+ * is short, because the target's own may be as long as names can be. */
+static int open_beside(const char *path, char **tmp, struct rn_err *err)
+{
+	size_t folder = folder_length(path), size = folder + 64;
+	char *name = malloc(size);
+	int fd = -1;
+
+	if (!name)
 		return rn_err_nomem(err);
-	snprintf(*tmp, n, "%s.XXXXXX", path);
-	fd = mkostemp(*tmp, O_CLOEXEC);
-	if (fd < 0) {
-		int rc = rn_err_sys(err, "create a file beside %s", path);
-
-		free(*tmp);
-		*tmp = NULL;
-		return rc;
+	memcpy(name, path, folder);
+	for (unsigned n = 0; n < 1000; n++) {
+		snprintf(name + folder, size - folder, ".rondo-%ld-%u.tmp", (long)getpid(), n);
+		fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			break;
 	}
-	fchmod(fd, mode ? mode & 07777 : 0666 & ~mask);
+	if (fd < 0) {
+		rn_err_sys(err, "create a file beside %s", path);
+		free(name);
+		return RN_E_SYS;
+	}
+	*tmp = name;
 	return fd;
+}
+
+/* Where nothing was, nothing is replaced that came up in the meantime. */
+static int move_into_place(const char *tmp, const char *path, bool replace)
+{
+	int rc = replace ? rename(tmp, path)
+			 : renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE);
+
+	if (rc < 0 && !replace && (errno == EINVAL || errno == ENOSYS))
+		rc = rename(tmp, path); /* not every file system knows the flag */
+	return rc;
+}
+
+/* The rename itself reaches the disk with the folder; a folder that cannot be synced is no reason
+ * to call a file that is there a failure. */
+static void sync_folder(const char *path)
+{
+	size_t n = folder_length(path);
+	char *name = n ? strndup(path, n) : strdup(".");
+	int fd = name ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(name);
+}
+
+static int fill_and_move(int fd, const char *tmp, const char *path, const struct stat *old,
+			 const void *bytes, size_t len, struct rn_err *err)
+{
+	int rc = RN_OK;
+
+	if (old && fchmod(fd, old->st_mode & 07777) < 0)
+		rc = rn_err_sys(err, "set the mode of %s", tmp);
+	if (!rc && (rn_io_write_all(fd, bytes, len) < 0 || fsync(fd) < 0))
+		rc = rn_err_sys(err, "write %s", tmp);
+	if (close(fd) < 0 && !rc)
+		rc = rn_err_sys(err, "close %s", tmp);
+	if (!rc && move_into_place(tmp, path, old != NULL) < 0)
+		rc = rn_err_sys(err, "rename %s to %s", tmp, path);
+	if (rc)
+		unlink(tmp);
+	else
+		sync_folder(path);
+	return rc;
 }
 
 int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err *err)
 {
 	struct stat st;
-	mode_t mode = 0;
-	char *tmp;
-	int fd, rc = RN_OK;
+	bool exists = lstat(path, &st) == 0;
+	char *tmp = NULL;
+	int fd, rc;
 
-	if (lstat(path, &st) == 0) {
-		if (!S_ISREG(st.st_mode))
-			return rn_err_set(err, RN_E_ARG, "%s: not a regular file, not replaced",
-					  path);
-		mode = st.st_mode;
-	}
-	fd = open_beside(path, &tmp, mode, err);
+	if (exists && !S_ISREG(st.st_mode))
+		return refuse(err, RN_E_ARG, path, "not a regular file, not replaced");
+	fd = open_beside(path, &tmp, err);
 	if (fd < 0)
 		return fd;
-	if (rn_io_write_all(fd, bytes, len) < 0 || fsync(fd) < 0)
-		rc = rn_err_sys(err, "write %s", tmp);
-	if (close(fd) < 0 && !rc)
-		rc = rn_err_sys(err, "close %s", tmp);
-	if (!rc && rename(tmp, path) < 0)
-		rc = rn_err_sys(err, "rename %s to %s", tmp, path);
-	if (rc)
-		unlink(tmp);
+	rc = fill_and_move(fd, tmp, path, exists ? &st : NULL, bytes, len, err);
 	free(tmp);
 	return rc;
 }

@@ -13,14 +13,22 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Appends the whole of a regular file to b, or nothing. Refuses anything that is not one, without
- * waiting for it. */
+/* Opens a regular file for reading: a descriptor, and the file's size. Refuses anything that is
+ * not one, without waiting for it. */
+int rn_io_open(const char *path, uint64_t *size, struct rn_err *err);
+
+/* Appends the next `most` bytes of it to b, fewer only where the file ends; on failure nothing. The
+ * path is for messages. */
+int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err);
+
+/* Appends the whole of a regular file to b, or nothing. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err);
 
 /* Replaces (or creates) path atomically. */
 int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err *err);
 
-/* write(2) until all is written; -1 with errno on failure. */
+/* write(2) until all is written, also to a descriptor that does not block; -1 with errno on
+ * failure. */
 int rn_io_write_all(int fd, const void *bytes, size_t len);
 
 #endif

@@ -1,6 +1,7 @@
 /* args.c - options, help, errors and suggestions, for all commands. See cmd.h. */
 #include "cmd/cmd.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "read/decode.h"
 #include "read/trace.h"
 
 int fail(int code, const char *fmt, ...)
@@ -36,18 +38,47 @@ int open_trace(const char *path, struct rn_trace *t)
 	return rn_trace_open(t, path, &err) < 0 ? fail_err(&err) : EXIT_DONE;
 }
 
-void hint(const char *fmt, ...)
+/* How a name has to be quoted for a shell: "" not at all, "'", or "$'" with the escapes of C. */
+static const char *quoting(const char *name)
 {
-	va_list ap;
+	const char *how = "";
+	size_t left = strlen(name), used;
+	char c[RN_TEXT_CHAR];
 
+	if (left == 0)
+		how = "'";
+	for (; left; name += used, left -= used) {
+		used = rn_text_char(name, left, c);
+		if (*name == '\'' || c[0] == '\\')
+			return "$'";
+		if (!isalnum((unsigned char)*name) && !strchr("_-+./:@%,=", *name))
+			how = "'";
+	}
+	return how;
+}
+
+static void print_quoted(FILE *out, const char *name)
+{
+	const char *how = quoting(name);
+	size_t left = strlen(name), used;
+	char c[RN_TEXT_CHAR];
+
+	fputs(how, out);
+	for (; left; name += used, left -= used) {
+		used = rn_text_char(name, left, c);
+		fprintf(out, "%s%s", *name == '\'' ? "\\" : "", c);
+	}
+	fputs(*how ? "'" : "", out);
+}
+
+void hint(const char *command, const char *file, const char *options)
+{
 	if (!isatty(STDOUT_FILENO))
 		return;
 	fflush(stdout);
-	fputs("try: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
+	fprintf(stderr, "try: %s %s", command, file[0] == '-' ? "./" : "");
+	print_quoted(stderr, file);
+	fprintf(stderr, " %s\n", options);
 }
 
 int finish_output(void)
@@ -58,6 +89,11 @@ int finish_output(void)
 	if (errno == EPIPE)
 		return EXIT_DONE;
 	return fail(EXIT_SELF, "standard output: %s", errno ? strerror(errno) : "write error");
+}
+
+bool is_either(const char *arg, const char *name, const char *short_name)
+{
+	return strcmp(arg, name) == 0 || strcmp(arg, short_name) == 0;
 }
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
@@ -115,48 +151,60 @@ static void print_help(const struct usage *u)
 
 		printf("%*s%s\n", n < 18 ? 18 - n : 1, "", o->help);
 	}
-	puts("  --help          this text");
+	puts("  --help, -h      this text");
 	printf("\nexample:\n  %s\n\nSee also: man rondo-%s\n", u->example, u->name);
 }
 
-static bool parse_number(const char *s, const char **end, uint64_t *v)
+static const char not_number[] = "not a number", too_large[] = "too large",
+		  not_range[] = "not a number or a range such as 0-3";
+
+/* Parsers give NULL, or what is wrong with the text; *s is moved behind the number. */
+static const char *parse_digits(const char **s, uint64_t *v)
 {
 	char *stop;
 
-	if (*s < '0' || *s > '9')
-		return false;
+	if (**s < '0' || **s > '9')
+		return not_number;
 	errno = 0;
-	*v = strtoull(s, &stop, 10);
-	*end = stop;
-	return errno == 0;
+	*v = strtoull(*s, &stop, 10);
+	*s = stop;
+	return errno ? too_large : NULL;
 }
 
-static bool parse_range(const char *s, struct range *r)
+static const char *parse_number(const char *s, uint64_t *v)
 {
-	if (!parse_number(s, &s, &r->first))
-		return false;
+	const char *wrong = parse_digits(&s, v);
+
+	return *s && wrong != too_large ? not_number : wrong;
+}
+
+static const char *parse_range(const char *s, struct range *r)
+{
+	const char *wrong = parse_digits(&s, &r->first);
+
 	r->last = r->first;
-	if (*s == '-' && !parse_number(s + 1, &s, &r->last))
-		return false;
-	return *s == 0 && r->first <= r->last;
+	if (!wrong && *s == '-') {
+		s++;
+		wrong = parse_digits(&s, &r->last);
+	}
+	if (wrong == too_large)
+		return wrong;
+	return wrong || *s || r->first > r->last ? not_range : NULL;
 }
 
-static bool set_option(const struct opt *o, const char *value)
+static const char *set_option(const struct opt *o, const char *value)
 {
-	const char *end;
-
 	if (o->given)
 		*o->given = true;
 	switch (o->kind) {
-	case OPT_FLAG:
-		*(bool *)o->var = true;
-		return true;
 	case OPT_NUMBER:
-		return parse_number(value, &end, o->var) && *end == 0;
+		return parse_number(value, o->var);
 	case OPT_RANGE:
 		return parse_range(value, o->var);
+	case OPT_FLAG:
+		*(bool *)o->var = true;
 	}
-	return false;
+	return NULL;
 }
 
 static const struct opt *find_option(const struct usage *u, const char *arg, size_t len)
@@ -186,7 +234,7 @@ static int take_option(const struct usage *u, char **argv)
 	const char *equals = strchr(argv[0], '=');
 	const struct opt *o =
 		find_option(u, argv[0], equals ? (size_t)(equals - argv[0]) : strlen(argv[0]));
-	const char *value = equals ? equals + 1 : argv[1];
+	const char *value = equals ? equals + 1 : argv[1], *wrong;
 
 	if (!o)
 		unknown_option(u, argv[0]);
@@ -194,12 +242,25 @@ static int take_option(const struct usage *u, char **argv)
 		fail(EXIT_USAGE, "%s: %s takes no value", u->name, o->name);
 	else if (o->kind != OPT_FLAG && !value)
 		fail(EXIT_USAGE, "%s: %s needs a value: %s", u->name, o->name, o->arg);
-	else if (!set_option(o, value))
-		fail(EXIT_USAGE, "%s: %s %s: not a %s", u->name, o->name, value,
-		     o->kind == OPT_NUMBER ? "number" : "number or a range such as 0-3");
+	else if ((wrong = set_option(o, value)) != NULL)
+		fail(EXIT_USAGE, "%s: %s %s: %s", u->name, o->name, value, wrong);
 	else
 		return o->kind == OPT_FLAG || equals ? 1 : 2;
 	return 0;
+}
+
+static int check_file(const struct usage *u, const char *file)
+{
+	if (!file)
+		return fail(EXIT_USAGE, "%s: which file? (usage: rondo %s %s)", u->name, u->name,
+			    u->synopsis);
+	if (!*file)
+		return fail(EXIT_USAGE, "%s: the name of the file is empty", u->name);
+	if (strcmp(file, "-") == 0)
+		return fail(EXIT_USAGE,
+			    "%s: a trace cannot be read from a pipe (a file of that name is ./-)",
+			    u->name);
+	return EXIT_DONE;
 }
 
 int parse_args(const struct usage *u, int argc, char **argv, const char **file)
@@ -210,7 +271,7 @@ int parse_args(const struct usage *u, int argc, char **argv, const char **file)
 	for (int i = 1; i < argc;) {
 		int took = 1;
 
-		if (options && strcmp(argv[i], "--help") == 0) {
+		if (options && is_either(argv[i], "--help", "-h")) {
 			print_help(u);
 			*file = NULL;
 			return finish_output();
@@ -228,8 +289,5 @@ int parse_args(const struct usage *u, int argc, char **argv, const char **file)
 			return EXIT_USAGE;
 		i += took;
 	}
-	if (!*file)
-		return fail(EXIT_USAGE, "%s: which file? (usage: rondo %s %s)", u->name, u->name,
-			    u->synopsis);
-	return EXIT_DONE;
+	return check_file(u, *file);
 }

@@ -58,9 +58,12 @@ int fail_err(const struct rn_err *err);
 /* Opens a trace or says why not. EXIT_DONE or another code. */
 int open_trace(const char *path, struct rn_trace *t);
 
-/* What to try next, when a person is watching: on standard error, and only if standard output is a
- * terminal. */
-void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What to try next, `command file options`, when a person is watching: on standard error, and only
+ * if standard output is a terminal. The file's name is quoted for the shell where it has to be. */
+void hint(const char *command, const char *file, const char *options);
+
+/* Whether an argument is an option, long or short. */
+bool is_either(const char *arg, const char *name, const char *short_name);
 
 /* Whether all of standard output could be written. A reader that has gone away (EPIPE) is none of
  * our errors. */

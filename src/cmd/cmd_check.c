@@ -36,10 +36,8 @@ int cmd_check(int argc, char **argv)
 	if (code)
 		return code;
 	rc = rn_trace_check(&t, &err);
-	if (rc == RN_E_NOMEM)
-		code = fail_err(&err);
-	else if (rc < 0)
-		code = fail(EXIT_NO, "%s: %s", file, err.text);
+	if (rc < 0)
+		code = fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_NO, "%s: %s", file, err.text);
 	else
 		printf("%s: ok, %" PRIu64 " ranks, %u groups, %u rules, %u signatures\n", file,
 		       t.streams.ranks, t.streams.groups, rn_rules_count(t.streams.rules),

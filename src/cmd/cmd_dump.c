@@ -20,12 +20,12 @@
 
 #define PIECE ((size_t)1 << 16)
 
-static bool json, one_rank, to_given;
+static bool json, ranks_given, to_given;
 static struct range ranks;
 static uint64_t from, to;
 
 static const struct opt opts[] = {
-	{ "--rank", "R", "only rank R, or ranks R-S", OPT_RANGE, &ranks, &one_rank },
+	{ "--rank", "R", "only rank R, or ranks R-S", OPT_RANGE, &ranks, &ranks_given },
 	{ "--from", "K", "begin each rank at its call K (the first is 0)", OPT_NUMBER, &from,
 	  NULL },
 	{ "--to", "K", "end each rank before its call K", OPT_NUMBER, &to, &to_given },
@@ -43,17 +43,21 @@ static const struct usage usage = {
 
 struct dump {
 	const struct rn_trace *t;
+	const char *file;
 	struct rn_buf out;
 	struct rn_arena mem; /* the cursor's stack */
 	bool gone;           /* the reader of our output */
 };
 
+static int no_memory(const struct dump *d)
+{
+	return fail(EXIT_SELF, "%s: out of memory", d->file);
+}
+
 static int write_out(struct dump *d)
 {
-	int rc = rn_buf_status(&d->out);
-
-	if (rc < 0)
-		return fail(EXIT_SELF, "out of memory");
+	if (rn_buf_status(&d->out) < 0)
+		return no_memory(d);
 	if (rn_io_write_all(STDOUT_FILENO, d->out.data, d->out.len) < 0) {
 		d->gone = errno == EPIPE;
 		return d->gone ? EXIT_DONE
@@ -94,7 +98,7 @@ static int dump_rank(struct dump *d, uint64_t rank, uint32_t group)
 	if (rc == RN_OK)
 		code = dump_calls(d, &c, to_given ? to : UINT64_MAX);
 	else
-		code = fail(EXIT_SELF, "out of memory");
+		code = no_memory(d);
 	rn_arena_rewind(&d->mem, mark);
 	return code;
 }
@@ -113,21 +117,28 @@ static bool nothing_to_print(const struct rn_trace *t)
 	return from >= longest || (to_given && from >= to);
 }
 
-static int dump_all(struct dump *d)
+/* Opening leaves it to us that each rank is in exactly one group (format.md, 9). One that is not
+ * must not be printed as if it were, so the iterator is one rank ahead. */
+static int dump_ranks(struct dump *d)
 {
 	struct rn_rank_iter it;
-	uint64_t rank;
-	uint32_t group;
+	uint64_t rank = 0;
+	uint32_t group = 0;
 	int code = EXIT_DONE;
+	bool more;
 
-	if (nothing_to_print(d->t))
-		return EXIT_DONE;
-	if (rn_rank_iter_init(&it, &d->t->streams, one_rank ? ranks.first : 0, &d->mem) < 0)
-		return fail(EXIT_SELF, "out of memory");
-	while (code == EXIT_DONE && !d->gone && rn_rank_iter_next(&it, &rank, &group)) {
-		if (one_rank && rank > ranks.last)
-			break;
-		code = dump_rank(d, rank, group);
+	if (rn_rank_iter_init(&it, &d->t->streams, ranks.first, &d->mem) < 0)
+		return no_memory(d);
+	more = rn_rank_iter_next(&it, &rank, &group);
+	for (uint64_t r = ranks.first; r <= ranks.last && code == EXIT_DONE && !d->gone; r++) {
+		uint32_t its_group = group;
+
+		if (!more || rank != r)
+			return fail(EXIT_INPUT, "%s: rank %" PRIu64 " is in no group", d->file, r);
+		more = rn_rank_iter_next(&it, &rank, &group);
+		if (more && rank == r)
+			return fail(EXIT_INPUT, "%s: rank %" PRIu64 " is there twice", d->file, r);
+		code = dump_rank(d, r, its_group);
 	}
 	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
 }
@@ -135,17 +146,19 @@ static int dump_all(struct dump *d)
 static int dump_file(const char *file)
 {
 	struct rn_trace t;
-	struct dump d = { .t = &t };
+	struct dump d = { .t = &t, .file = file };
 	int code = open_trace(file, &t);
 
 	if (code)
 		return code;
 	rn_arena_init(&d.mem, SIZE_MAX);
-	if (one_rank && ranks.last >= t.streams.ranks)
+	if (!ranks_given)
+		ranks = (struct range){ 0, t.streams.ranks - 1 };
+	if (ranks.last >= t.streams.ranks)
 		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
 			    ranks.last, file, t.streams.ranks - 1);
-	else
-		code = dump_all(&d);
+	else if (ranks.first == ranks.last || !nothing_to_print(&t))
+		code = dump_ranks(&d);
 	rn_arena_free(&d.mem);
 	rn_buf_free(&d.out);
 	rn_trace_close(&t);

@@ -1,10 +1,12 @@
 /* cmd_info.c - `rondo info FILE`: what a trace holds. Nothing is expanded for it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "encode/sigs.h"
 #include "file/section.h"
+#include "read/decode.h"
 #include "read/trace.h"
 
 static bool sections;
@@ -32,9 +34,14 @@ static const char *meta(const struct rn_trace *t, const char *key, const char *o
 /* Metadata is text of the traced program's making: control characters stay out of terminals. */
 static void print_line(const char *key, const char *value)
 {
+	size_t left = strlen(value), used;
+	char c[RN_TEXT_CHAR];
+
 	printf("%s: ", key);
-	for (; *value; value++)
-		putchar((unsigned char)*value < 0x20 || *value == 0x7f ? '?' : *value);
+	for (; left; value += used, left -= used) {
+		used = rn_text_char(value, left, c);
+		fputs(c, stdout);
+	}
 	putchar('\n');
 }
 
@@ -61,15 +68,24 @@ static void print_sections(const struct rn_trace *t)
 	printf("section.container: %" PRIu64 " bytes\n", rest);
 }
 
-/* Keys that are printed under their own name above, or that only others understand. */
-static bool is_known(const char *key)
-{
-	static const char *const known[] = { "complete", "mpi", "program" };
+/* Keys of the format; those that are not printed at their place above come at the end. */
+static const struct {
+	const char *key;
+	bool printed;
+} known[] = { { "complete", true }, { "created_by", false }, { "mpi", true }, { "program", true } };
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (strcmp(key, known[i]) == 0)
-			return true;
-	return false;
+/* A key that the format does not know might look like one of the facts above: it is marked. */
+static void print_entry(const struct rn_meta_entry *e)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(e->key, known[i].key))
+			continue;
+		if (!known[i].printed)
+			print_line(e->key, e->value);
+		return;
+	}
+	printf("meta.");
+	print_line(e->key, e->value);
 }
 
 static void print_info(const struct rn_trace *t)
@@ -93,8 +109,7 @@ static void print_info(const struct rn_trace *t)
 	printf("bytes_per_call: %.3g\n", calls ? (double)t->file.len / (double)calls : 0.0);
 	print_line("complete", meta(t, "complete", "unknown"));
 	for (uint32_t i = 0; i < t->meta.n; i++)
-		if (!is_known(t->meta.entry[i].key))
-			print_line(t->meta.entry[i].key, t->meta.entry[i].value);
+		print_entry(&t->meta.entry[i]);
 	if (sections)
 		print_sections(t);
 }
@@ -114,6 +129,6 @@ int cmd_info(int argc, char **argv)
 	rn_trace_close(&t);
 	code = finish_output();
 	if (code == EXIT_DONE)
-		hint("rondo dump %s --rank 0 --to 20", file);
+		hint("rondo dump", file, "--rank 0 --to 20");
 	return code;
 }

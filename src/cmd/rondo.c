@@ -23,6 +23,7 @@ static void print_usage(FILE *out)
 {
 	fputs("usage: rondo COMMAND [OPTION]... FILE\n"
 	      "       rondo COMMAND --help\n"
+	      "       rondo help COMMAND\n"
 	      "       rondo --version\n"
 	      "\n"
 	      "commands:\n",
@@ -30,7 +31,9 @@ static void print_usage(FILE *out)
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].summary);
 	fputs("\nexit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad or unreadable "
-	      "input\n",
+	      "input;\n"
+	      "             70 rondo itself could not do its work (no memory, no room for "
+	      "output)\n",
 	      out);
 }
 
@@ -46,24 +49,43 @@ static int unknown_command(const char *name)
 	return fail(EXIT_USAGE, "no command %s (see: rondo --help)", name);
 }
 
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+/* `rondo help`, `rondo help COMMAND` */
+static int help(char *name)
+{
+	const struct command *c = name ? find_command(name) : NULL;
+
+	if (c)
+		return c->run(2, (char *[]){ name, "--help", NULL });
+	if (name)
+		return unknown_command(name);
+	print_usage(stdout);
+	return finish_output();
+}
+
 int main(int argc, char **argv)
 {
+	const struct command *c;
+
 	/* A reader that goes away is an error of write(2), which dump ends quietly on. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-		print_usage(stdout);
-		return finish_output();
-	}
-	if (strcmp(argv[1], "--version") == 0) {
+	if (strcmp(argv[1], "help") == 0 || is_either(argv[1], "--help", "-h"))
+		return help(argv[2]);
+	if (is_either(argv[1], "--version", "-V")) {
 		printf("rondo %s (format %d.%d)\n", RN_VERSION, RN_FORMAT_MAJOR, RN_FORMAT_MINOR);
 		return finish_output();
 	}
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
-	return unknown_command(argv[1]);
+	c = find_command(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }

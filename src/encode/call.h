@@ -33,8 +33,9 @@
 #include "base/varint.h"
 
 #define RN_CALL_PARAMS_MAX 64
-#define RN_CALL_BYTES_MAX  4096
-#define RN_CALL_DEPTH_MAX  8 /* lists in lists */
+#define RN_CALL_DEPTH_MAX  8                 /* lists in lists */
+#define RN_CALL_BYTES_MAX  ((size_t)1 << 24) /* of any signature, as the format has it */
+#define RN_CALL_BUFFER     4096              /* a buffer for writing one; may be larger */
 
 struct rn_func {
 	uint32_t number;

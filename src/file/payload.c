@@ -11,8 +11,6 @@
 #include "rules/rules.h"
 #include "series/units.h"
 
-#define TEXT_MAX 65535 /* bytes of a value of the metadata */
-
 static void put_text(struct rn_buf *out, const char *s)
 {
 	size_t n = strlen(s);
@@ -24,7 +22,7 @@ static void put_text(struct rn_buf *out, const char *s)
 /* A terminated copy, or NULL with in->bad set (bad bytes) or unset (no memory). */
 static const char *get_text(struct rn_arena *mem, struct rn_reader *in)
 {
-	uint64_t n = rn_get_max(in, TEXT_MAX);
+	uint64_t n = rn_get_max(in, RN_META_VALUE_MAX);
 	const unsigned char *p = rn_get_bytes(in, n);
 	char *s;
 
@@ -77,13 +75,64 @@ static bool next_number(struct rn_reader *in, bool first, uint32_t *number)
 
 /* Metadata */
 
-void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
+static bool key_twice(const struct rn_meta *m, uint32_t i)
 {
+	for (uint32_t k = 0; k < i; k++)
+		if (strcmp(m->entry[k].key, m->entry[i].key) == 0)
+			return true;
+	return false;
+}
+
+int rn_meta_check(const struct rn_meta *m, struct rn_err *err)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct rn_meta_entry *e = &m->entry[i];
+
+		if (!e->key || !rn_name_valid(e->key, strlen(e->key)))
+			return rn_err_set(err, RN_E_ARG, "metadata: key %u is not a name", i);
+		if (!e->value)
+			return rn_err_set(err, RN_E_ARG, "metadata: %s has no value", e->key);
+		if (strlen(e->value) > RN_META_VALUE_MAX)
+			return rn_err_set(err, RN_E_ARG, "metadata: %s has more than %d bytes",
+					  e->key, RN_META_VALUE_MAX);
+		if (key_twice(m, i))
+			return rn_err_set(err, RN_E_ARG, "metadata: %s is there twice", e->key);
+	}
+	return RN_OK;
+}
+
+/* The entry with the least key above `last`; there is one. */
+static const struct rn_meta_entry *next_entry(const struct rn_meta *m, const char *last)
+{
+	const struct rn_meta_entry *next = NULL;
+
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct rn_meta_entry *e = &m->entry[i];
+
+		if (strcmp(e->key, last) > 0 && (!next || strcmp(e->key, next->key) < 0))
+			next = e;
+	}
+	return next;
+}
+
+int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
+{
+	const char *last = ""; /* no key is empty */
+	int rc = rn_meta_check(m, NULL);
+
+	if (rc < 0) {
+		out->failed = true;
+		return rc;
+	}
 	rn_buf_u64(out, m->n);
 	for (uint32_t i = 0; i < m->n; i++) {
-		put_text(out, m->entry[i].key);
-		put_text(out, m->entry[i].value);
+		const struct rn_meta_entry *e = next_entry(m, last);
+
+		put_text(out, e->key);
+		put_text(out, e->value);
+		last = e->key;
 	}
+	return RN_OK;
 }
 
 int rn_meta_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_meta *out,
@@ -134,6 +183,16 @@ void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out)
 	}
 }
 
+/* A name that two of its parameters have, or NULL. An object of JSON would lose one of them. */
+static const char *repeated_param(const struct rn_func *f)
+{
+	for (uint32_t i = 1; i < f->nparams; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (strcmp(f->param[i], f->param[k]) == 0)
+				return f->param[i];
+	return NULL;
+}
+
 static bool decode_func(struct rn_arena *mem, struct rn_reader *in, bool first, struct rn_func *f)
 {
 	const char **param;
@@ -164,9 +223,13 @@ int rn_funcs_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 
 	if (!f)
 		return rn_err_nomem(err);
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++) {
 		if (!decode_func(mem, &in, i == 0, &f[i]))
 			return text_error(&in, err, "function", i);
+		if (repeated_param(&f[i]))
+			return rn_err_set(err, RN_E_DATA, "function %s has two parameters %s",
+					  f[i].name, repeated_param(&f[i]));
+	}
 	out->func = f;
 	out->funcs = (uint32_t)n; /* numbers ascend below 2^16, so n is small */
 	return at_end(&in, err);
@@ -235,10 +298,16 @@ static int mark_used(const struct rn_vocab *all, const struct rn_sigs *sigs, str
 	return RN_OK;
 }
 
-static bool numbers_fit(const struct rn_vocab *v)
+/* Whether a reader would take it. */
+static bool storable(const struct rn_vocab *v)
 {
-	return rn_vocab_check(v) && (!v->funcs || v->func[v->funcs - 1].number <= RN_NUMBER_MAX) &&
-	       (!v->words || v->word[v->words - 1].number <= RN_NUMBER_MAX);
+	if (!rn_vocab_check(v) || (v->funcs && v->func[v->funcs - 1].number > RN_NUMBER_MAX) ||
+	    (v->words && v->word[v->words - 1].number > RN_NUMBER_MAX))
+		return false;
+	for (uint32_t i = 0; i < v->funcs; i++)
+		if (repeated_param(&v->func[i]))
+			return false;
+	return true;
 }
 
 int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct rn_sigs *sigs,
@@ -251,7 +320,7 @@ int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct
 
 	if (!u.word || !u.func || !f || !w)
 		return RN_E_NOMEM;
-	if (!numbers_fit(all) || mark_used(all, sigs, &u) < 0)
+	if (!storable(all) || mark_used(all, sigs, &u) < 0)
 		return RN_E_ARG;
 	*out = (struct rn_vocab){ f, w, 0, 0 };
 	for (uint32_t i = 0; i < all->funcs; i++)

@@ -29,22 +29,29 @@ struct rn_meta_entry {
 	const char *key, *value;
 };
 
-/* Keys are names (rn_name_valid), ascending, each once; values are any text without a 0 byte. */
+/* Keys are names (rn_name_valid), each once; values are any text of at most RN_META_VALUE_MAX
+ * bytes. As decoded, keys ascend; encoding takes them in any order. */
 struct rn_meta {
 	const struct rn_meta_entry *entry;
 	uint32_t n;
 };
 
-#define RN_NUMBER_MAX 65535 /* highest number of a function or a word */
+#define RN_NUMBER_MAX     65535 /* highest number of a function or a word */
+#define RN_META_VALUE_MAX 65535 /* bytes */
 
-void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
+/* Whether it can be written: RN_OK, or RN_E_ARG with the reason. */
+int rn_meta_check(const struct rn_meta *m, struct rn_err *err);
+
+/* RN_OK, or what rn_meta_check says; then the buffer has failed too, so that nothing unreadable can
+ * get into a file. O(n^2): there are a handful. */
+int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
 int rn_meta_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_meta *out,
 		   struct rn_err *err);
 /* The value of a key, or NULL. */
 const char *rn_meta_get(const struct rn_meta *m, const char *key);
 
 /* The part of a vocabulary that signatures use. Shares the texts. RN_OK or RN_E_NOMEM; RN_E_ARG
- * when a signature is not valid under the vocabulary. */
+ * when a signature is not valid under the vocabulary, or the vocabulary cannot be stored. */
 int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct rn_sigs *sigs,
 		  struct rn_vocab *out);
 

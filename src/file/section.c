@@ -12,7 +12,7 @@
 #include "base/pack.h"
 #include "base/varint.h"
 
-#define HEADER    24
+#define HEADER    RN_CONTAINER_HEAD
 #define TRAILER   16
 #define ENTRY_MIN 10 /* tag, length, hash */
 
@@ -234,30 +234,41 @@ static int check_version(unsigned major, unsigned minor, struct rn_err *err)
 	return RN_OK;
 }
 
-static int check_header(struct rn_container *c, struct rn_err *err)
+int rn_container_probe(const void *head, size_t head_len, uint64_t file_size, struct rn_err *err)
 {
-	const unsigned char *p = c->file;
+	const unsigned char *p = head;
 	uint64_t len;
-	int rc = check_magic(p, c->len, err);
+	int rc = check_magic(p, head_len, err);
 
 	if (rc)
 		return rc;
-	if (c->len < HEADER)
-		return rn_err_set(err, RN_E_DATA, "cut off at byte %zu, inside the header", c->len);
+	if (head_len < HEADER)
+		return rn_err_set(err, RN_E_DATA, "cut off at byte %zu, inside the header",
+				  head_len);
 	if (get_le(p + 20, 4) != header_check(p))
 		return rn_err_set(err, RN_E_DATA, "header damaged: checksum differs at byte 0..%d",
 				  HEADER - 1);
-	c->major = (unsigned)get_le(p + 16, 2);
-	c->minor = (unsigned)get_le(p + 18, 2);
-	rc = check_version(c->major, c->minor, err);
+	rc = check_version((unsigned)get_le(p + 16, 2), (unsigned)get_le(p + 18, 2), err);
 	if (rc)
 		return rc;
 	len = get_le(p + 8, 8);
-	if (c->len < len)
-		return rn_err_set(err, RN_E_DATA, "cut off at byte %zu of %" PRIu64, c->len, len);
-	if (c->len > len)
+	if (file_size < len)
+		return rn_err_set(err, RN_E_DATA, "cut off at byte %" PRIu64 " of %" PRIu64,
+				  file_size, len);
+	if (file_size > len)
 		return rn_err_set(err, RN_E_DATA, "goes on behind its end at byte %" PRIu64, len);
 	return RN_OK;
+}
+
+static int check_header(struct rn_container *c, struct rn_err *err)
+{
+	int rc = rn_container_probe(c->file, c->len, c->len, err);
+
+	if (rc == RN_OK) {
+		c->major = (unsigned)get_le(c->file + 16, 2);
+		c->minor = (unsigned)get_le(c->file + 18, 2);
+	}
+	return rc;
 }
 
 /* Finds the footer, and verifies it. */

@@ -89,6 +89,12 @@ void rn_container_writer_free(struct rn_container_writer *w);
 /* Reading. */
 struct rn_container; /* opaque */
 
+#define RN_CONTAINER_HEAD 24 /* bytes of the header */
+
+/* Whether a file of this size that begins with these bytes (RN_CONTAINER_HEAD, or all there are) is
+ * worth reading: rn_container_open's checks of magic, header, version and length. */
+int rn_container_probe(const void *head, size_t head_len, uint64_t file_size, struct rn_err *err);
+
 /* `bytes` is the whole file and must outlive the container. RN_E_DATA with one line that says what
  * is wrong and where; RN_E_NOMEM. */
 int rn_container_open(struct rn_arena *mem, const void *bytes, size_t len,

@@ -16,8 +16,7 @@ struct source {
 
 static int put_meta(const struct source *s, struct rn_buf *out)
 {
-	rn_meta_encode(s->meta, out);
-	return RN_OK;
+	return rn_meta_encode(s->meta, out);
 }
 
 static int put_functions(const struct source *s, struct rn_buf *out)
@@ -82,8 +81,10 @@ int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 {
 	struct source src = { .streams = s, .meta = meta };
 	struct rn_arena mem;
-	int rc;
+	int rc = rn_meta_check(meta, err);
 
+	if (rc < 0)
+		return rc;
 	rn_arena_init(&mem, SIZE_MAX);
 	rc = rn_vocab_used(&mem, vocab, s->sigs, &src.vocab);
 	if (rc == RN_OK)

@@ -2,8 +2,8 @@
  * writer.h - a merged trace to a file: its parts as sections of one container.
  *
  * The same streams, vocabulary and metadata always give the same bytes. Of the vocabulary only what
- * is used gets in. Cost: linear, plus zstd. Tool-side code: uses malloc. The target is replaced
- * atomically (base/io.h).
+ * is used gets in, and metadata that a reader would refuse is refused here (RN_E_ARG). Cost:
+ * linear, plus zstd. Tool-side code: uses malloc. The target is replaced atomically (base/io.h).
  */
 #ifndef RN_FILE_WRITER_H
 #define RN_FILE_WRITER_H

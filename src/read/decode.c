@@ -1,6 +1,7 @@
 /* decode.c - see decode.h. */
 #include "read/decode.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -47,17 +48,10 @@ static void json_number(struct rn_buf *out, int64_t v)
 		rn_buf_byte(out, '"');
 }
 
-static void put_hex(struct rn_buf *out, const char *prefix, unsigned v, int digits)
-{
-	put(out, prefix);
-	while (digits-- > 0)
-		rn_buf_byte(out, (unsigned char)"0123456789abcdef"[v >> 4 * digits & 15]);
-}
-
 /* The letter behind the backslash for characters that have one. */
 static char escape_letter(unsigned char c)
 {
-	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+	static const char from[] = "\\\b\f\n\r\t", to[] = "\\bfnrt";
 	const char *p = c ? strchr(from, c) : NULL;
 
 	return p ? to[p - from] : 0;
@@ -80,41 +74,93 @@ static size_t utf8_length(const unsigned char *s, size_t n)
 	return len;
 }
 
-/* One character, or one byte that is none; `other` and its digits are for what has no letter.
- * Returns how many bytes were used. */
-static size_t put_char(struct rn_buf *out, const unsigned char *s, size_t n, const char *other,
-		       int digits, unsigned above)
+/* C0, DEL and C1, which a terminal obeys: in the first byte, or, U+0080 to U+009F, in the second
+ * of a character of two. */
+static bool is_control(const unsigned char *s, size_t len)
 {
-	char letter = escape_letter(s[0]);
+	return s[0] < 0x20 || s[0] == 0x7f || (len == 2 && s[0] == 0xc2 && s[1] < 0xa0);
+}
+
+size_t rn_text_char(const char *text, size_t n, char out[RN_TEXT_CHAR])
+{
+	const unsigned char *s = (const unsigned char *)text;
 	size_t len = s[0] < 0x80 ? 1 : utf8_length(s, n);
+	char letter = escape_letter(s[0]);
+
+	if (letter) {
+		snprintf(out, RN_TEXT_CHAR, "\\%c", letter);
+		return 1;
+	}
+	if (len == 0 || is_control(s, len)) {
+		/* Three digits, always: unlike \x, they end by themselves. */
+		snprintf(out, RN_TEXT_CHAR, "\\%03o", s[0]);
+		return 1; /* a C1 character's second byte is on its own then, and no UTF-8 */
+	}
+	memcpy(out, s, len);
+	out[len] = 0;
+	return len;
+}
+
+static size_t put_text_char(struct rn_buf *out, const char *s, size_t n)
+{
+	char c[RN_TEXT_CHAR];
+	size_t used = rn_text_char(s, n, c);
+
+	put(out, c);
+	return used;
+}
+
+static void put_u(struct rn_buf *out, unsigned v)
+{
+	char u[8];
+
+	snprintf(u, sizeof(u), "\\u%04x", v & 0xffff);
+	put(out, u);
+}
+
+static size_t put_json_char(struct rn_buf *out, const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t len = s[0] < 0x80 ? 1 : utf8_length(s, n);
+	char letter = escape_letter(s[0]);
 
 	if (letter) {
 		rn_buf_byte(out, '\\');
 		rn_buf_byte(out, (unsigned char)letter);
 	} else if (len == 0) {
-		put_hex(out, other, s[0] + above, digits);
-	} else if (s[0] < 0x20 || s[0] == 0x7f) {
-		put_hex(out, other, s[0], digits);
+		put_u(out, 0xdc00u + s[0]);
+	} else if (is_control(s, len)) {
+		put_u(out, s[len - 1]); /* of C1 too: U+0080 is C2 80 */
 	} else {
 		rn_buf_add(out, s, len);
 	}
 	return len ? len : 1;
 }
 
-static void quote_text(struct rn_buf *out, const char *s, size_t n)
+typedef size_t put_char_fn(struct rn_buf *out, const char *s, size_t n);
+
+static void quote(struct rn_buf *out, const char *s, size_t n, put_char_fn *put_char)
 {
 	rn_buf_byte(out, '"');
-	for (size_t i = 0; i < n;)
-		i += put_char(out, (const unsigned char *)s + i, n - i, "\\x", 2, 0);
+	for (size_t i = 0; i < n;) {
+		if (s[i] == '"') {
+			put(out, "\\\"");
+			i++;
+		} else {
+			i += put_char(out, s + i, n - i);
+		}
+	}
 	rn_buf_byte(out, '"');
+}
+
+static void quote_text(struct rn_buf *out, const char *s, size_t n)
+{
+	quote(out, s, n, put_text_char);
 }
 
 static void quote_json(struct rn_buf *out, const char *s, size_t n)
 {
-	rn_buf_byte(out, '"');
-	for (size_t i = 0; i < n;)
-		i += put_char(out, (const unsigned char *)s + i, n - i, "\\u", 4, 0xdc00);
-	rn_buf_byte(out, '"');
+	quote(out, s, n, put_json_char);
 }
 
 static const struct form text_form = { ", ", put_i64, quote_text, false };

@@ -2,6 +2,7 @@
 #include "read/trace.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/varint.h"
@@ -104,12 +105,31 @@ int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_
 	return rc;
 }
 
+/* Looks at the header before it asks for memory: the file may be anything, and of any size. */
+static int read_file(int fd, const char *path, uint64_t size, struct rn_buf *b, struct rn_err *err)
+{
+	int rc = rn_io_read_part(fd, path, RN_CONTAINER_HEAD, b, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rn_container_probe(b->data, b->len, size, err);
+	if (rc < 0) {
+		rn_err_prefix(err, "%s", path);
+		return rc;
+	}
+	return rn_io_read_part(fd, path, (size_t)size - b->len, b, err);
+}
+
 int rn_trace_open(struct rn_trace *t, const char *path, struct rn_err *err)
 {
-	int rc;
+	uint64_t size;
+	int fd = rn_io_open(path, &size, err), rc;
 
+	if (fd < 0)
+		return fd;
 	trace_init(t);
-	rc = rn_io_read(path, &t->file, err);
+	rc = read_file(fd, path, size, &t->file, err);
+	close(fd);
 	if (rc == RN_OK) {
 		rc = decode_all(t, t->file.data, t->file.len, err);
 		if (rc < 0)

@@ -16,7 +16,7 @@ static const struct rn_func funcs[] = {
 static const struct rn_word words[] = { { 0, "MPI_INT" }, { 1, "request" }, { 2, "heap" } };
 static const struct rn_vocab vocab = { funcs, words, 3, 3 };
 
-static unsigned char bytes[RN_CALL_BYTES_MAX + 64];
+static unsigned char bytes[RN_CALL_BUFFER];
 static struct rn_call_writer w;
 
 /* Ends the call that was begun and compares both forms; rank 5 of 8, call 3. */
@@ -115,17 +115,27 @@ static void test_strings(void)
 	string(S(""), "", "");
 	string(S("a b/c"), "a b/c", "a b/c");
 	string(S("\"\\\b\f\n\r\t"), "\\\"\\\\\\b\\f\\n\\r\\t", "\\\"\\\\\\b\\f\\n\\r\\t");
-	string(S("\0\x01\x1f\x7f"), "\\x00\\x01\\x1f\\x7f", "\\u0000\\u0001\\u001f\\u007f");
+	string(S("\0\x01\x1f\x7f"), "\\000\\001\\037\\177", "\\u0000\\u0001\\u001f\\u007f");
 	string(S("\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5"), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5",
 	       "\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5");
+	/* An escape ends by itself, whatever follows it. */
+	string(S("\x01"
+		 "a\x01"
+		 "1"),
+	       "\\001a\\0011", "\\u0001a\\u00011");
+	/* C1: control characters that are UTF-8, and their neighbours that are none. */
+	string(S("\xc2\x80\xc2\x9b\xc2\x9f"), "\\302\\200\\302\\233\\302\\237",
+	       "\\u0080\\u009b\\u009f");
+	string(S("\xc2\xa0\xc3\x80"), "\xc2\xa0\xc3\x80", "\xc2\xa0\xc3\x80");
+	string(S("\x9b"), "\\233", "\\udc9b");
 	/* Not UTF-8: a lone byte, a cut character, an overlong one, a surrogate, too high. */
-	string(S("\xff"), "\\xff", "\\udcff");
-	string(S("\xe2\x82"), "\\xe2\\x82", "\\udce2\\udc82");
-	string(S("\xc0\xaf"), "\\xc0\\xaf", "\\udcc0\\udcaf");
-	string(S("\xe0\x80\xaf"), "\\xe0\\x80\\xaf", "\\udce0\\udc80\\udcaf");
-	string(S("\xed\xa0\x80"), "\\xed\\xa0\\x80", "\\udced\\udca0\\udc80");
-	string(S("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80", "\\udcf4\\udc90\\udc80\\udc80");
-	string(S("\xf5"), "\\xf5", "\\udcf5");
+	string(S("\xff"), "\\377", "\\udcff");
+	string(S("\xe2\x82"), "\\342\\202", "\\udce2\\udc82");
+	string(S("\xc0\xaf"), "\\300\\257", "\\udcc0\\udcaf");
+	string(S("\xe0\x80\xaf"), "\\340\\200\\257", "\\udce0\\udc80\\udcaf");
+	string(S("\xed\xa0\x80"), "\\355\\240\\200", "\\udced\\udca0\\udc80");
+	string(S("\xf4\x90\x80\x80"), "\\364\\220\\200\\200", "\\udcf4\\udc90\\udc80\\udc80");
+	string(S("\xf5"), "\\365", "\\udcf5");
 }
 
 static void test_no_memory(void)

@@ -137,6 +137,17 @@ static bool make_socket(const char *path)
 	return made;
 }
 
+static void test_long_name(void)
+{
+	char name[256];
+
+	memset(name, 'n', 255);
+	name[255] = 0;
+	CHECK(rn_io_replace(name, "x", 1, NULL) == RN_OK);
+	CHECK(rn_io_replace(name, "y", 1, NULL) == RN_OK);
+	CHECK(unlink(name) == 0);
+}
+
 static void test_not_regular(void)
 {
 	char to[16] = { 0 };
@@ -232,27 +243,50 @@ static void test_read(void)
 	free(bytes);
 }
 
+/* Piece by piece; a piece behind the end is short, not an error. */
+static void test_read_part(void)
+{
+	struct rn_buf b = { 0 };
+	uint64_t size = 0;
+	int fd;
+
+	put("file", "hello, world");
+	fd = rn_io_open("file", &size, NULL);
+	CHECK(fd >= 0 && size == 12);
+	CHECK(rn_io_read_part(fd, "file", 5, &b, NULL) == RN_OK && b.len == 5);
+	CHECK(rn_io_read_part(fd, "file", 0, &b, NULL) == RN_OK && b.len == 5);
+	CHECK(rn_io_read_part(fd, "file", 100, &b, NULL) == RN_OK && b.len == 12);
+	CHECK(rn_io_read_part(fd, "file", 1, &b, NULL) == RN_OK && b.len == 12);
+	CHECK(memcmp(b.data, "hello, world", 12) == 0);
+	close(fd);
+	CHECK(rn_io_read_part(fd, "file", 1, &b, NULL) == RN_E_SYS && b.len == 12);
+	rn_buf_free(&b);
+}
+
 static void test_read_no_memory(void)
 {
 	struct rn_buf b = { 0 };
+	struct rn_err err = { 0 };
 
 	put("file", "");
 	CHECK(truncate("file", 100000) == 0);
 	rn_buf_add(&b, "before", 6);
 	rn_buf_fail_at(1);
-	CHECK(rn_io_read("file", &b, NULL) == RN_E_NOMEM);
+	CHECK(rn_io_read("file", &b, &err) == RN_E_NOMEM);
 	rn_buf_fail_at(0);
+	CHECK(strcmp(err.text, "file: out of memory") == 0);
 	CHECK(b.len == 6 && !memcmp(b.data, "before", 6));
 	rn_buf_free(&b);
 }
 
-static void unreadable(const char *path)
+static void unreadable(const char *path, const char *why)
 {
 	struct rn_buf b = { 0 };
 	struct rn_err err = { 0 };
 	int rc = rn_io_read(path, &b, &err);
 
-	if (!CHECK(rc == RN_E_DATA && strstr(err.text, path) && b.len == 0))
+	if (!CHECK(rc == RN_E_DATA && strstr(err.text, path) && strstr(err.text, why) &&
+		   b.len == 0))
 		diag("%s: %d %s", path, rc, err.text);
 	rn_buf_free(&b);
 }
@@ -266,17 +300,18 @@ static void test_read_not_regular(void)
 	CHECK(mkfifo("fifo", 0644) == 0);
 	CHECK(mkdir("dir", 0755) == 0);
 	CHECK(make_socket("socket"));
-	unreadable("fifo");
+	unreadable("fifo", "pipe");
 	fd = open("fifo", O_RDWR); /* now somebody could write, and does not */
-	unreadable("fifo");
+	unreadable("fifo", "pipe");
 	close(fd);
-	unreadable("dir");
-	unreadable("/dev/zero");
+	unreadable("dir", "not a regular file");
+	unreadable("/dev/zero", "not a regular file");
 	CHECK(rn_io_read("socket", &b, NULL) < 0 && b.len == 0);
 }
 
-/* Through a pipe that takes little at a time. */
-static void test_write_all(void)
+/* Through a pipe that takes little at a time, and does not block when it is full if `flags` say so.
+ */
+static void test_write_all(int flags)
 {
 	enum { N = 1 << 20 };
 	unsigned char *bytes = calloc(1, N), in[977];
@@ -285,13 +320,14 @@ static void test_write_all(void)
 	int fd[2], status = 1;
 	pid_t pid;
 
-	if (!CHECK(pipe(fd) == 0))
+	if (!CHECK(pipe(fd) == 0 && fcntl(fd[1], F_SETFL, flags) == 0))
 		return;
 	fcntl(fd[0], F_SETPIPE_SZ, 4096);
 	pid = fork();
 	if (pid == 0)
 		_exit(rn_io_write_all(fd[1], bytes, N) == 0 ? 0 : 1);
 	close(fd[1]);
+	usleep(1000); /* the pipe is full by then */
 	while ((n = read(fd[0], in, sizeof(in))) > 0)
 		total += (size_t)n;
 	CHECK(total == N);
@@ -301,6 +337,21 @@ static void test_write_all(void)
 	CHECK(rn_io_write_all(fd[0], bytes, 1) < 0 && errno == EBADF);
 	CHECK(rn_io_write_all(-1, bytes, 0) == 0);
 	free(bytes);
+}
+
+/* Nobody will ever read: an error, not a wait. */
+static void test_write_gone(void)
+{
+	static unsigned char bytes[1 << 20];
+	int fd[2];
+
+	if (!CHECK(pipe(fd) == 0 && fcntl(fd[1], F_SETFL, O_NONBLOCK) == 0))
+		return;
+	signal(SIGPIPE, SIG_IGN);
+	close(fd[0]);
+	CHECK(rn_io_write_all(fd[1], bytes, sizeof(bytes)) < 0 && errno == EPIPE);
+	close(fd[1]);
+	signal(SIGPIPE, SIG_DFL);
 }
 
 int main(void)
@@ -313,6 +364,8 @@ int main(void)
 	group("a new file has the usual mode and no companion");
 	test_replace();
 	group("a file is replaced as a whole and keeps its mode");
+	test_long_name();
+	group("names as long as they can be");
 	test_not_regular();
 	group("links, folders, FIFOs and sockets are not replaced");
 	test_device();
@@ -322,12 +375,16 @@ int main(void)
 	group("a folder that is not there is an error");
 	test_read();
 	group("files are read whole");
+	test_read_part();
+	group("... or in pieces");
 	test_read_no_memory();
 	group("without memory nothing is read");
 	test_read_not_regular();
 	group("reading a FIFO, a folder, a device is refused at once");
-	test_write_all();
-	group("write_all writes all");
+	test_write_all(0);
+	test_write_all(O_NONBLOCK);
+	test_write_gone();
+	group("write_all writes all, also where writing does not block");
 	rmdir(folder);
 	return tap_done();
 }

@@ -1,13 +1,15 @@
 /* test_trace.c - a whole trace: written, read back, damaged in every way that one byte can. */
 #include "tap.h"
 
+#include <unistd.h>
+
 #include "encode/call.h"
 #include "read/check.h"
 #include "read/decode.h"
 #include "read/trace.h"
 #include "virtual_trace.h"
 
-static struct rn_link link;
+static struct rn_link links;
 static struct virtual_run v;
 static struct rn_arena mem;
 static struct rn_streams merged;
@@ -17,11 +19,11 @@ static void build(const char *pattern, uint64_t ranks, uint64_t steps)
 {
 	CHECK(virtual_init(&v, pattern, ranks, steps) == RN_OK);
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rn_link_init(&links, SIZE_MAX);
 	rn_buf_clear(&file);
-	CHECK(merge_run(&v, &link, &mem, &merged) == RN_OK);
+	CHECK(merge_run(&v, &links, &mem, &merged) == RN_OK);
 	CHECK(file_bytes(&v, &merged, &file) == RN_OK);
-	rn_link_free(&link);
+	rn_link_free(&links);
 }
 
 /* As a reader uses a trace: everything is checked, and calls from all over are printed. */
@@ -183,6 +185,16 @@ static void test_forged(void)
 	}
 }
 
+static void forge(enum rn_section_type type, const struct rn_buf *b)
+{
+	for (unsigned k = 0; k < sections; k++) {
+		if (section[k].type != type)
+			continue;
+		memcpy(section[k].bytes, b->data, b->len);
+		section[k].len = b->len;
+	}
+}
+
 /* A vocabulary with more in it than the trace uses: readable, but not as a writer makes it. */
 static void test_unused_words(void)
 {
@@ -191,14 +203,178 @@ static void test_unused_words(void)
 
 	unpack();
 	rn_words_encode(&virtual_vocab, &b);
-	for (unsigned k = 0; k < sections; k++) {
-		if (section[k].type != RN_SECTION_STRINGS)
-			continue;
-		memcpy(section[k].bytes, b.data, b.len);
-		section[k].len = b.len;
-	}
+	forge(RN_SECTION_STRINGS, &b);
 	CHECK(try_sections(sections, &checked) == RN_OK && !checked);
 	rn_buf_free(&b);
+}
+
+/* Names that two have: of parameters refused at once, of functions and words found by a check. */
+static void test_same_names(void)
+{
+	static const char *const twice[] = { "buf", "count", "buf" };
+	struct rn_func funcs[64];
+	struct rn_word words[64];
+	struct rn_trace t;
+	struct rn_vocab vocab;
+	struct rn_buf b = { 0 };
+	bool checked;
+
+	unpack();
+	CHECK(rn_trace_parse(&t, file.data, file.len, NULL) == RN_OK);
+	vocab = t.vocab;
+	if (!CHECK(vocab.funcs > 1 && vocab.funcs <= 64 && vocab.words > 1 && vocab.words <= 64))
+		return;
+	memcpy(funcs, vocab.func, vocab.funcs * sizeof(*funcs));
+	memcpy(words, vocab.word, vocab.words * sizeof(*words));
+	vocab.func = funcs;
+	vocab.word = words;
+	funcs[0].name = funcs[vocab.funcs - 1].name;
+	rn_funcs_encode(&vocab, &b);
+	forge(RN_SECTION_FUNCTIONS, &b);
+	CHECK(try_sections(sections, &checked) == RN_OK && !checked);
+
+	unpack();
+	words[0].text = words[vocab.words - 1].text;
+	rn_words_encode(&vocab, (rn_buf_clear(&b), &b));
+	forge(RN_SECTION_STRINGS, &b);
+	CHECK(try_sections(sections, &checked) == RN_OK && !checked);
+
+	unpack();
+	funcs[0] = (struct rn_func){ funcs[0].number, "f", twice, 3 };
+	rn_funcs_encode(&vocab, (rn_buf_clear(&b), &b));
+	forge(RN_SECTION_FUNCTIONS, &b);
+	CHECK(try_sections(sections, &checked) == RN_E_DATA);
+	rn_buf_free(&b);
+	rn_trace_close(&t);
+}
+
+/* Whatever is given is written as a reader wants it, or not at all. */
+static int write_meta(const struct rn_meta *m, struct rn_meta *back)
+{
+	struct rn_buf b = { 0 };
+	struct rn_err err = { 0 };
+	int rc = rn_meta_encode(m, &b), checked = rn_meta_check(m, &err);
+
+	CHECK(rc == checked && b.failed == (rc < 0));
+	if (rc < 0)
+		CHECK(strncmp(err.text, "metadata: ", 10) == 0 && !strchr(err.text, '\n'));
+	else
+		CHECK(rn_meta_decode(&mem, b.data, b.len, back, NULL) == RN_OK);
+	rn_buf_free(&b);
+	return rc;
+}
+
+static void test_meta(void)
+{
+	static char value[RN_META_VALUE_MAX + 2];
+	struct rn_meta_entry e[] = { { "z", "1" }, { "a", "" }, { "k", value }, { "Z", "\xff\n" } };
+	const struct rn_meta m = { e, 4 };
+	const char *const bad_keys[] = { "", "a b", "a\nb", "\x80", "a", NULL };
+	struct rn_container_writer w = { 0 };
+	struct rn_meta back = { 0 };
+	struct rn_err err = { 0 };
+
+	memset(value, 'v', RN_META_VALUE_MAX);
+	CHECK(write_meta(&m, &back) == RN_OK && back.n == 4);
+	CHECK(strcmp(back.entry[0].key, "Z") == 0 && strcmp(back.entry[3].key, "z") == 0);
+	for (unsigned i = 0; i < 4; i++)
+		CHECK(strcmp(rn_meta_get(&back, e[i].key), e[i].value) == 0);
+	CHECK(write_meta(&(struct rn_meta){ NULL, 0 }, &back) == RN_OK && back.n == 0);
+	for (unsigned i = 0; i < sizeof(bad_keys) / sizeof(*bad_keys); i++) {
+		e[0].key = bad_keys[i];
+		CHECK(write_meta(&m, &back) == RN_E_ARG);
+		CHECK(rn_trace_sections(&w, &merged, &virtual_vocab, &m, &err) == RN_E_ARG);
+		CHECK(w.count == 0 && strncmp(err.text, "metadata: ", 10) == 0);
+	}
+	e[0] = (struct rn_meta_entry){ "z", NULL };
+	CHECK(write_meta(&m, &back) == RN_E_ARG);
+	e[0].value = "";
+	value[RN_META_VALUE_MAX] = 'v';
+	CHECK(write_meta(&m, &back) == RN_E_ARG);
+	rn_container_writer_free(&w);
+}
+
+/* Of a file that is no trace, or not whole, only the header is read; every message names it. */
+static void test_open(void)
+{
+	char path[] = "/tmp/rondo-test-trace.XXXXXX";
+	struct rn_err err = { 0 };
+	struct rn_trace t;
+	int fd = mkstemp(path), rc = RN_E_NOMEM;
+
+	if (!CHECK(fd >= 0 && write(fd, file.data, file.len) == (ssize_t)file.len))
+		return;
+	for (uint64_t n = 1; rc == RN_E_NOMEM && n < 100; n++) {
+		rn_buf_fail_at(n);
+		rc = rn_trace_open(&t, path, &err);
+		rn_buf_fail_at(0);
+		if (rc < 0)
+			CHECK(strstr(err.text, path) && strstr(err.text, ": out of memory"));
+	}
+	if (CHECK(rc == RN_OK)) {
+		CHECK(t.file.len == file.len && rn_trace_check(&t, &err) == RN_OK);
+		rn_trace_close(&t);
+	}
+	CHECK(ftruncate(fd, (off_t)1 << 40) == 0);
+	CHECK(rn_trace_open(&t, path, &err) == RN_E_DATA && strstr(err.text, "behind its end"));
+	CHECK(pwrite(fd, "x", 1, 0) == 1);
+	CHECK(rn_trace_open(&t, path, &err) == RN_E_DATA && strstr(err.text, "not a Rondo trace"));
+	CHECK(strstr(err.text, path) != NULL);
+	close(fd);
+	unlink(path);
+}
+
+static uint32_t func_number(const char *name)
+{
+	uint32_t i = 0;
+
+	while (strcmp(virtual_vocab.func[i].name, name))
+		i++;
+	return virtual_vocab.func[i].number;
+}
+
+/* Waiting for n requests: far longer than the buffers that most calls are written into. */
+static size_t long_signature(unsigned char *sig, size_t cap, uint64_t n)
+{
+	uint32_t word = virtual_vocab.word[0].number;
+	struct rn_call_writer w;
+	size_t len;
+
+	rn_call_begin(&w, sig, cap, func_number("MPI_Waitall"));
+	rn_call_num(&w, RN_V_INT, (int64_t)n);
+	rn_call_list(&w, n);
+	for (uint64_t i = 0; i < n; i++)
+		rn_call_object(&w, word, i);
+	rn_call_const(&w, word);
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK && len > 100 * RN_CALL_BUFFER);
+	return len;
+}
+
+static void test_long_signature(void)
+{
+	static unsigned char sig[1 << 22];
+	size_t len = long_signature(sig, sizeof(sig), 300000), n;
+	struct feeder f = new_feeder(&mem);
+	struct rn_buf out = { 0 };
+	struct rn_streams s;
+	struct rn_trace t;
+	const void *back;
+	uint32_t id;
+
+	CHECK(rn_sigs_intern(f.sigs, sig, len, &id) == RN_OK);
+	CHECK(rn_grammar_append(f.g, id) == RN_OK);
+	rn_link_init(&links, SIZE_MAX);
+	CHECK(rn_link_push(&links, f.sigs, f.g) == RN_OK);
+	CHECK(rn_link_finish(&links, &mem, &s) == RN_OK);
+	CHECK(file_bytes(&v, &s, &out) == RN_OK);
+	if (CHECK(rn_trace_parse(&t, out.data, out.len, NULL) == RN_OK)) {
+		back = rn_sigs_get(t.streams.sigs, 0, &n);
+		CHECK(n == len && memcmp(back, sig, n) == 0);
+		CHECK(rn_trace_check(&t, NULL) == RN_OK);
+		rn_trace_close(&t);
+	}
+	rn_link_free(&links);
+	rn_buf_free(&out);
 }
 
 static void test_write_failures(void)
@@ -245,7 +421,14 @@ int main(void)
 	test_forged();
 	ok("forged sections are refused or harmless");
 	test_unused_words();
+	test_same_names();
 	ok("what is readable but not in order is found");
+	test_meta();
+	ok("metadata is sorted and checked before it is written");
+	test_long_signature();
+	ok("a signature may be long");
+	test_open();
+	ok("a file is looked at before it is read");
 	test_write_failures();
 	test_bad_vocabulary();
 	ok("a failed write is reported");
