@@ -24,10 +24,7 @@
 
 /* Blocks start small (a rank's stream is often a few kilobytes) and double up to MAX_BLOCK. */
 #define MIN_BLOCK ((size_t)16 << 10)
-#define MAX_BLOCK ((size_t)32 << 20)
-/* From here on a block asks for huge pages: what is this large is visited at random, and would
- * spend more time on address translation than on anything else. */
-#define HUGE_BLOCK ((size_t)8 << 20)
+#define MAX_BLOCK ((size_t)1 << 20)
 
 struct rn_arena_block {
 	struct rn_arena_block *older;
@@ -62,8 +59,6 @@ static int add_block(struct rn_arena *a, size_t need)
 	b = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (b == MAP_FAILED)
 		return -1;
-	if (size >= HUGE_BLOCK)
-		madvise(b, size, MADV_HUGEPAGE); /* only a wish: no error matters */
 	b->older = a->block;
 	b->size = size;
 	b->dirty = (unsigned char *)(b + 1);

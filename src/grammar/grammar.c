@@ -455,12 +455,22 @@ void rn_grammar_reset(struct rn_grammar *g)
 	start_over(g);
 }
 
+/* Starts loading what the new digram will be compared with; the rest of the append overlaps it. */
+static void prefetch_append(const struct rn_grammar *g, uint32_t sym)
+{
+	const struct node *last = node_at(g, last_node(g)), next = { .sym = sym, .cnt = 1 };
+
+	if (!is_mark(last->sym))
+		rn_map_prefetch(&g->digrams, digram_tag(g, last, &next));
+}
+
 int append_slowly(struct rn_grammar *g, uint32_t t)
 {
 	uint32_t sym = sym_of(RN_KIND_TERMINAL, t);
 
 	if (g->literal_left)
 		return literal_append(g, t);
+	prefetch_append(g, sym);
 	if (cursor_reserve(g, 1) < 0)
 		return RN_E_NOMEM;
 	g->misses++;
