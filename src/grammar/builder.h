@@ -1,5 +1,5 @@
 /*
- * builder.h - inside the grammar builder: what grammar.c, cursor.c and grammar_check.c share.
+ * builder.h - inside the grammar builder: what the files of this folder share.
  *
  * Everything is an index. A symbol carries its kind in the low two bits; a count is 31 bits, or
  * (top bit set) an index to a table of 64-bit counts, which keeps a node at 16 bytes and leaves
@@ -63,13 +63,13 @@ struct rn_grammar {
 	uint32_t depth;  /* frame[depth] is the leaf; what frame[0] is, see cursor.c */
 	struct frame *frame;
 	uint32_t frame_cap;
-	bool taken;      /* the digram in front of frame[0] is out of the table */
-	bool may_follow; /* the digram looked at is the last thing of this append */
-	uint32_t match;  /* where the stretch that is followed begins, or NIL */
-	uint32_t stop;   /* where its repetition begins: the last but one node of the start rule */
-	uint32_t credit; /* how deep a descent may go beyond FREE_DEPTH */
-	uint64_t misses; /* appends that the cursor did not take */
-	uint64_t length; /* at least the symbols that whole rounds and a snapshot brought */
+	bool taken;       /* the digram in front of frame[0] is out of the table */
+	bool may_follow;  /* the digram looked at is the last thing of this append */
+	uint32_t match;   /* where the stretch that is followed begins, or NIL */
+	uint32_t stop;    /* where its repetition begins: the last but one node of the start rule */
+	uint32_t credit;  /* how deep a descent may go beyond FREE_DEPTH */
+	uint64_t misses;  /* appends that the cursor did not take */
+	uint64_t in_bulk; /* symbols that whole rounds and a snapshot have brought */
 
 	struct rn_seg nodes, rules, wide;
 	uint32_t free_node, free_nodes, free_rule;
@@ -186,49 +186,51 @@ static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
 }
 
 /* grammar_check.c: links, counts, cursor; all but the digram table. Safe on any bytes. Sets
- * the length. RN_OK, RN_E_DATA or RN_E_NOMEM. */
-int grammar_sound(struct rn_grammar *g);
+ * in_bulk. RN_OK, RN_E_DATA or RN_E_NOMEM. */
+int rn_grammar_sound(struct rn_grammar *g);
 /* Puts every digram into an empty table. RN_E_DATA when two are equal that must not be. */
-int grammar_rebuild(struct rn_grammar *g);
+int rn_grammar_rebuild(struct rn_grammar *g);
 
 /* grammar.c: changing it. Callers have reserved what these need. */
-void set_count(struct rn_grammar *g, struct node *n, uint64_t count);
-void forget_digram(struct rn_grammar *g, uint32_t n);
-bool same_symbol(const struct rn_grammar *g, const struct node *a, const struct node *b);
+void rn_grammar_set_count(struct rn_grammar *g, struct node *n, uint64_t count);
+void rn_digram_forget(struct rn_grammar *g, uint32_t n);
+bool rn_grammar_same(const struct rn_grammar *g, const struct node *a, const struct node *b);
+/* The rule, other than the start rule, whose whole body is first..last; NIL if none. */
+uint32_t rn_grammar_whole_body(const struct rn_grammar *g, uint32_t first, uint32_t last);
 /* The nodes first..last become the body of a rule of their own, which takes their place. */
-uint32_t rule_of(struct rn_grammar *g, uint32_t first, uint32_t last);
+uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last);
 /* The digram at n, which is not in the table, becomes rule r. */
-void replace_digram(struct rn_grammar *g, uint32_t n, uint32_t r);
+void rn_digram_replace(struct rn_grammar *g, uint32_t n, uint32_t r);
 /* Node u's rule is inlined if this is its only use. */
-void inline_if_single(struct rn_grammar *g, uint32_t u);
+void rn_grammar_inline_single(struct rn_grammar *g, uint32_t u);
 /* Looks at what is pending. */
-void drain(struct rn_grammar *g);
+void rn_grammar_drain(struct rn_grammar *g);
 /* At the end of the start rule; `held`: the caller's reference to a rule goes to the node. */
-void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held);
-uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node *a,
-		     const struct node *b);
+void rn_grammar_append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held);
+uint32_t rn_digram_find(const struct rn_grammar *g, uint32_t tag, const struct node *a,
+			const struct node *b);
 
 /* The cursor did not take t: close it, append, and see whether there is a loop to follow. */
-int append_slowly(struct rn_grammar *g, uint32_t t);
+int rn_grammar_append_slowly(struct rn_grammar *g, uint32_t t);
 
 /* cursor.c */
 #define CREDIT_MAX 512u /* also bounds what a single miss may cost */
-void cursor_earn(struct rn_grammar *g, uint64_t credit);
+void rn_gcursor_earn(struct rn_grammar *g, uint64_t credit);
 /* The nodes from *first to before *end were walked in the body that frame `level` stands in (level
  * 0: of the stretch that is matched). They are worth a rule of their own if there are two or more,
  * of a match three (two are the digram itself). */
-bool cursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end);
+bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end);
 /* A stretch can be followed until its body ends, a literal run, or where its repetition began. */
-bool ends_match(const struct rn_grammar *g, uint32_t n);
-void cursor_enter(struct rn_grammar *g);
+bool rn_gcursor_ends_match(const struct rn_grammar *g, uint32_t n);
+void rn_gcursor_enter(struct rn_grammar *g);
 /* The digram at n is the one at p. True: what follows p is followed from now on, and the digram
  * is dealt with when that ends. */
-bool cursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n);
+bool rn_gcursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n);
 /* The expected terminal has come. False: the cursor cannot follow; nothing has changed. */
-bool cursor_advance(struct rn_grammar *g);
-/* Room for what cursor_leave does; RN_OK or RN_E_NOMEM. */
-int cursor_reserve(struct rn_grammar *g, uint32_t more_nodes);
+bool rn_gcursor_advance(struct rn_grammar *g);
+/* Room for what rn_gcursor_leave does; RN_OK or RN_E_NOMEM. */
+int rn_gcursor_reserve(struct rn_grammar *g, uint32_t more_nodes);
 /* Appends what the cursor has walked as structure, and forgets the cursor. */
-void cursor_leave(struct rn_grammar *g);
+void rn_gcursor_leave(struct rn_grammar *g);
 
 #endif

@@ -30,17 +30,17 @@
 #define FREE_DEPTH  32u
 #define EARN_APPEND 4u
 
-void cursor_earn(struct rn_grammar *g, uint64_t n)
+void rn_gcursor_earn(struct rn_grammar *g, uint64_t n)
 {
 	g->credit = n < CREDIT_MAX - g->credit ? g->credit + (uint32_t)n : CREDIT_MAX;
 }
 
-void cursor_enter(struct rn_grammar *g)
+void rn_gcursor_enter(struct rn_grammar *g)
 {
 	uint32_t last = last_node(g);
 	const struct node *n = node_at(g, last);
 
-	cursor_earn(g, EARN_APPEND);
+	rn_gcursor_earn(g, EARN_APPEND);
 	if (kind_of(n->sym) > RN_KIND_RULE || (!is_rule(n->sym) && n->cnt == 1))
 		return;
 	g->frame[0] = (struct frame){ .node = last };
@@ -49,7 +49,7 @@ void cursor_enter(struct rn_grammar *g)
 	g->expect = first_of(g, n->sym);
 }
 
-bool cursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n)
+bool rn_gcursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n)
 {
 	uint32_t next = node_at(g, node_at(g, p)->next)->next;
 
@@ -101,13 +101,13 @@ static bool descend(struct rn_grammar *g)
 static void add_round(struct rn_grammar *g, struct node *top)
 {
 	if (UNLIKELY(!g->taken)) {
-		forget_digram(g, top->prev);
+		rn_digram_forget(g, top->prev);
 		g->taken = true;
 	}
 	if (LIKELY(top->cnt < COUNT_WIDE - 1))
 		top->cnt++;
 	else
-		set_count(g, top, count_of(g, top) + 1);
+		rn_grammar_set_count(g, top, count_of(g, top) + 1);
 }
 
 /* Whether add_round may need a wide count and cannot have one. */
@@ -116,7 +116,7 @@ static bool cannot_count(struct rn_grammar *g, const struct node *top)
 	return UNLIKELY(top->cnt >= COUNT_WIDE - 1) && !rn_seg_reserve(&g->wide, g->mem, 1);
 }
 
-bool ends_match(const struct rn_grammar *g, uint32_t n)
+bool rn_gcursor_ends_match(const struct rn_grammar *g, uint32_t n)
 {
 	return n == g->stop || kind_of(node_at(g, n)->sym) > RN_KIND_RULE;
 }
@@ -124,7 +124,7 @@ bool ends_match(const struct rn_grammar *g, uint32_t n)
 static inline void move_to(struct rn_grammar *g, struct frame *f, uint32_t n)
 {
 	*f = (struct frame){ .node = n };
-	if (UNLIKELY(f == g->frame) && ends_match(g, n))
+	if (UNLIKELY(f == g->frame) && rn_gcursor_ends_match(g, n))
 		g->expect = NIL;
 	else
 		g->expect = first_of(g, node_at(g, n)->sym);
@@ -141,7 +141,7 @@ static inline void step_on(struct rn_grammar *g, struct frame *f, struct node *n
 		f--;
 		n = node_at(g, f->node);
 		if (f == g->frame && g->match == NIL) {
-			cursor_earn(g, g->depth);
+			rn_gcursor_earn(g, g->depth);
 			g->depth = 0;
 			add_round(g, n);
 			g->expect = first_of(g, n->sym);
@@ -155,7 +155,7 @@ static inline void step_on(struct rn_grammar *g, struct frame *f, struct node *n
 	}
 }
 
-bool cursor_advance(struct rn_grammar *g)
+bool rn_gcursor_advance(struct rn_grammar *g)
 {
 	struct frame *f = &g->frame[g->depth];
 	struct node *n = node_at(g, f->node);
@@ -183,12 +183,12 @@ int rn_grammar_append(struct rn_grammar *g, uint32_t t)
 {
 	if (UNLIKELY(t > RN_TERMINAL_MAX))
 		return RN_E_ARG;
-	if (LIKELY(sym_of(RN_KIND_TERMINAL, t) == g->expect) && LIKELY(cursor_advance(g)))
+	if (LIKELY(sym_of(RN_KIND_TERMINAL, t) == g->expect) && LIKELY(rn_gcursor_advance(g)))
 		return RN_OK;
-	return append_slowly(g, t);
+	return rn_grammar_append_slowly(g, t);
 }
 
-int cursor_reserve(struct rn_grammar *g, uint32_t more_nodes)
+int rn_gcursor_reserve(struct rn_grammar *g, uint32_t more_nodes)
 {
 	uint64_t levels = g->expect == NIL && g->match == NIL ? 0 : (uint64_t)g->depth + 1;
 	uint64_t nodes = 4 * levels + more_nodes;
@@ -211,7 +211,7 @@ static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 	rule_ref(g, sym); /* held until the symbol is appended: rewriting must not inline it */
 }
 
-bool cursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end)
+bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end)
 {
 	uint32_t second;
 
@@ -234,23 +234,13 @@ static void keep_level(struct rn_grammar *g, uint32_t level)
 	const struct frame *f = &g->frame[level];
 	uint32_t first, end;
 
-	if (cursor_walked(g, level, &first, &end))
-		keep(g, sym_of(RN_KIND_RULE, rule_of(g, first, node_at(g, end)->prev)), 1);
+	if (rn_gcursor_walked(g, level, &first, &end))
+		keep(g, sym_of(RN_KIND_RULE, rn_grammar_rule_of(g, first, node_at(g, end)->prev)),
+		     1);
 	else if (first != end)
 		keep(g, node_at(g, first)->sym, count_of(g, node_at(g, first)));
 	if (f->iter)
 		keep(g, node_at(g, f->node)->sym, f->iter);
-}
-
-/* The rule whose whole body is first..last, other than the start rule; else a new one. */
-static uint32_t rule_for(struct rn_grammar *g, uint32_t first, uint32_t last)
-{
-	uint32_t before = node_at(g, first)->prev;
-	const struct node *q = node_at(g, before);
-
-	if (before == node_at(g, last)->next && q->sym == SYM_GUARD && q->cnt)
-		return q->cnt;
-	return rule_of(g, first, last);
 }
 
 /* The stretch from p to before frame[0] was repeated; its repetition so far is the digram at n. */
@@ -261,14 +251,16 @@ static void close_match(struct rn_grammar *g, uint32_t p, uint32_t n)
 	if (last == q) {
 		pend(g, n); /* just the digram: as if it had not been followed */
 	} else {
-		replace_digram(g, n, rule_for(g, p, last));
-		inline_if_single(g, p);
-		inline_if_single(g, q);
+		uint32_t r = rn_grammar_whole_body(g, p, last);
+
+		rn_digram_replace(g, n, r != NIL ? r : rn_grammar_rule_of(g, p, last));
+		rn_grammar_inline_single(g, p);
+		rn_grammar_inline_single(g, q);
 	}
-	drain(g);
+	rn_grammar_drain(g);
 }
 
-void cursor_leave(struct rn_grammar *g)
+void rn_gcursor_leave(struct rn_grammar *g)
 {
 	uint32_t match = g->match;
 
@@ -289,6 +281,6 @@ void cursor_leave(struct rn_grammar *g)
 	for (uint32_t i = 0; i < g->prefix.n; i++) {
 		struct prefix_item p = *RN_SEG_AT(&g->prefix, struct prefix_item, i);
 
-		append_symbol(g, p.sym, p.count, true);
+		rn_grammar_append_symbol(g, p.sym, p.count, true);
 	}
 }

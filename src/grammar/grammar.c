@@ -68,7 +68,7 @@ static void free_rule(struct rn_grammar *g, uint32_t r)
 	g->free_rule = r;
 }
 
-void set_count(struct rn_grammar *g, struct node *n, uint64_t count)
+void rn_grammar_set_count(struct rn_grammar *g, struct node *n, uint64_t count)
 {
 	if (LIKELY(count < COUNT_WIDE)) {
 		n->cnt = (uint32_t)count;
@@ -79,7 +79,7 @@ void set_count(struct rn_grammar *g, struct node *n, uint64_t count)
 	*wide_at(g, n->cnt & ~COUNT_WIDE) = count;
 }
 
-bool same_symbol(const struct rn_grammar *g, const struct node *a, const struct node *b)
+bool rn_grammar_same(const struct rn_grammar *g, const struct node *a, const struct node *b)
 {
 	if (a->sym != b->sym)
 		return false;
@@ -88,7 +88,7 @@ bool same_symbol(const struct rn_grammar *g, const struct node *a, const struct 
 }
 
 /* Takes the digram that begins at n out of the table, if it is n's. */
-void forget_digram(struct rn_grammar *g, uint32_t n)
+void rn_digram_forget(struct rn_grammar *g, uint32_t n)
 {
 	const struct node *a = node_at(g, n), *b;
 
@@ -99,8 +99,8 @@ void forget_digram(struct rn_grammar *g, uint32_t n)
 		rn_map_remove(&g->digrams, digram_tag(g, a, b), n);
 }
 
-uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node *a,
-		     const struct node *b)
+uint32_t rn_digram_find(const struct rn_grammar *g, uint32_t tag, const struct node *a,
+			const struct node *b)
 {
 	const struct rn_map_page *page = rn_map_page(&g->digrams, tag);
 	uint32_t pos = tag, p;
@@ -108,7 +108,7 @@ uint32_t find_digram(const struct rn_grammar *g, uint32_t tag, const struct node
 	while ((p = rn_map_next(page, tag, &pos)) != RN_MAP_NONE) {
 		const struct node *x = node_at(g, p);
 
-		if (same_symbol(g, x, a) && same_symbol(g, node_at(g, x->next), b))
+		if (rn_grammar_same(g, x, a) && rn_grammar_same(g, node_at(g, x->next), b))
 			return p;
 	}
 	return NIL;
@@ -119,24 +119,24 @@ static void join(struct rn_grammar *g, uint32_t n, uint32_t m)
 {
 	struct node *a = node_at(g, n), *b = node_at(g, m);
 
-	forget_digram(g, a->prev);
-	forget_digram(g, m);
+	rn_digram_forget(g, a->prev);
+	rn_digram_forget(g, m);
 	rule_unref(g, b->sym);
-	set_count(g, a, count_of(g, a) + count_of(g, b));
+	rn_grammar_set_count(g, a, count_of(g, a) + count_of(g, b));
 	link_nodes(g, n, b->next);
 	free_node(g, m);
 	pend(g, n);
 	pend(g, a->prev);
 }
 
-void replace_digram(struct rn_grammar *g, uint32_t n, uint32_t r)
+void rn_digram_replace(struct rn_grammar *g, uint32_t n, uint32_t r)
 {
 	struct node *a = node_at(g, n);
 	uint32_t m = a->next;
 	struct node *b = node_at(g, m);
 
-	forget_digram(g, a->prev);
-	forget_digram(g, m);
+	rn_digram_forget(g, a->prev);
+	rn_digram_forget(g, m);
 	rule_unref(g, a->sym);
 	rule_unref(g, b->sym);
 	a->sym = sym_of(RN_KIND_RULE, r);
@@ -155,8 +155,8 @@ static void inline_rule(struct rn_grammar *g, uint32_t u)
 	uint32_t r = n->sym >> 2, q = rule_at(g, r)->guard, before = n->prev;
 	uint32_t last = node_at(g, q)->prev;
 
-	forget_digram(g, before);
-	forget_digram(g, u);
+	rn_digram_forget(g, before);
+	rn_digram_forget(g, u);
 	link_nodes(g, before, node_at(g, q)->next);
 	link_nodes(g, last, n->next);
 	pend(g, last);
@@ -165,7 +165,7 @@ static void inline_rule(struct rn_grammar *g, uint32_t u)
 	free_rule(g, r);
 }
 
-void inline_if_single(struct rn_grammar *g, uint32_t u)
+void rn_grammar_inline_single(struct rn_grammar *g, uint32_t u)
 {
 	const struct node *n = node_at(g, u);
 
@@ -173,27 +173,31 @@ void inline_if_single(struct rn_grammar *g, uint32_t u)
 		inline_rule(g, u);
 }
 
-/* The rule, other than the start rule, whose whole body is the digram at n; NIL if none. */
-static uint32_t whole_body(const struct rn_grammar *g, uint32_t n)
+uint32_t rn_grammar_whole_body(const struct rn_grammar *g, uint32_t first, uint32_t last)
 {
-	const struct node *a = node_at(g, n), *b = node_at(g, a->next);
-	const struct node *q = node_at(g, a->prev);
+	uint32_t before = node_at(g, first)->prev;
+	const struct node *q = node_at(g, before);
 
-	return a->prev == b->next && q->sym == SYM_GUARD && q->cnt ? q->cnt : NIL;
+	return before == node_at(g, last)->next && q->sym == SYM_GUARD && q->cnt ? q->cnt : NIL;
+}
+
+static uint32_t whole_digram(const struct rn_grammar *g, uint32_t n)
+{
+	return rn_grammar_whole_body(g, n, node_at(g, n)->next);
 }
 
 /*
  *   .. a b c e ..   ->   .. P e ..,   P: a b c
  * The digrams inside stay in the table as they are: their nodes only move.
  */
-uint32_t rule_of(struct rn_grammar *g, uint32_t first, uint32_t last)
+uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last)
 {
 	uint32_t r = new_rule(g, first_of(g, node_at(g, first)->sym)), y = new_node(g);
 	uint32_t guard = rule_at(g, r)->guard;
 	uint32_t before = node_at(g, first)->prev, after = node_at(g, last)->next;
 
-	forget_digram(g, before);
-	forget_digram(g, last);
+	rn_digram_forget(g, before);
+	rn_digram_forget(g, last);
 	*node_at(g, y) = (struct node){ sym_of(RN_KIND_RULE, r), 1, 0, 0 };
 	link_nodes(g, before, y);
 	link_nodes(g, y, after);
@@ -218,9 +222,9 @@ static void extend(struct rn_grammar *g, uint32_t p, uint32_t n)
 	uint32_t guard = rule_at(g, node_at(g, p)->sym >> 2)->guard;
 	uint32_t last = node_at(g, guard)->prev;
 
-	forget_digram(g, p);
-	forget_digram(g, q);
-	forget_digram(g, m);
+	rn_digram_forget(g, p);
+	rn_digram_forget(g, q);
+	rn_digram_forget(g, m);
 	link_nodes(g, p, node_at(g, q)->next);
 	link_nodes(g, n, node_at(g, m)->next);
 	link_nodes(g, last, q);
@@ -230,7 +234,7 @@ static void extend(struct rn_grammar *g, uint32_t p, uint32_t n)
 	pend(g, n);
 	pend(g, p);
 	pend(g, last);
-	inline_if_single(g, q);
+	rn_grammar_inline_single(g, q);
 }
 
 static bool can_extend(const struct rn_grammar *g, uint32_t n)
@@ -243,26 +247,26 @@ static bool can_extend(const struct rn_grammar *g, uint32_t n)
 /* The digram at n is the one at p, which is in the table. */
 static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 {
-	uint32_t r = whole_body(g, p), guard;
+	uint32_t r = whole_digram(g, p), guard;
 
-	if (r == NIL && can_extend(g, n) && whole_body(g, n) == NIL) {
+	if (r == NIL && can_extend(g, n) && whole_digram(g, n) == NIL) {
 		extend(g, p, n);
 		return;
 	}
 	if (r != NIL) {
-		replace_digram(g, n, r);
-	} else if ((r = whole_body(g, n)) != NIL) {
+		rn_digram_replace(g, n, r);
+	} else if ((r = whole_digram(g, n)) != NIL) {
 		rn_map_remove(&g->digrams, tag, p);
 		rn_map_insert(&g->digrams, tag, n);
-		replace_digram(g, p, r);
+		rn_digram_replace(g, p, r);
 	} else {
-		r = rule_of(g, p, node_at(g, p)->next);
-		replace_digram(g, n, r);
+		r = rn_grammar_rule_of(g, p, node_at(g, p)->next);
+		rn_digram_replace(g, n, r);
 	}
 	/* What the digram was made of lost a use; the one left may be the one in r. */
 	guard = rule_at(g, r)->guard;
-	inline_if_single(g, node_at(g, guard)->next);
-	inline_if_single(g, node_at(g, guard)->prev);
+	rn_grammar_inline_single(g, node_at(g, guard)->next);
+	rn_grammar_inline_single(g, node_at(g, guard)->prev);
 }
 
 /* The digrams that a rewriting leaves behind lie anywhere in the table: fetch them all at once. */
@@ -297,7 +301,7 @@ static bool step(struct rn_grammar *g, uint32_t n)
 	if (!digram_counts(a, b))
 		return true;
 	tag = digram_tag(g, a, b);
-	p = find_digram(g, tag, a, b);
+	p = rn_digram_find(g, tag, a, b);
 	if (p == n)
 		return true;
 	if (p == NIL) {
@@ -306,7 +310,7 @@ static bool step(struct rn_grammar *g, uint32_t n)
 		rn_map_insert(&g->digrams, tag, n);
 		return true;
 	}
-	if (cursor_follow(g, p, n))
+	if (rn_gcursor_follow(g, p, n))
 		return true;
 	if (!reserve_all(g, STEP_NODES, 1, STEP_WORK))
 		return false;
@@ -316,7 +320,7 @@ static bool step(struct rn_grammar *g, uint32_t n)
 	return true;
 }
 
-void drain(struct rn_grammar *g)
+void rn_grammar_drain(struct rn_grammar *g)
 {
 	for (int budget = STEP_BUDGET; g->work.n && budget; budget--) {
 		uint32_t n = *RN_SEG_AT(&g->work, uint32_t, g->work.n - 1);
@@ -329,10 +333,10 @@ void drain(struct rn_grammar *g)
 	}
 	/* What stays behind is in no table, so that a snapshot need not say which is. */
 	for (uint32_t i = 0; i < g->work.n; i++)
-		forget_digram(g, *RN_SEG_AT(&g->work, uint32_t, i));
+		rn_digram_forget(g, *RN_SEG_AT(&g->work, uint32_t, i));
 }
 
-void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held)
+void rn_grammar_append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held)
 {
 	uint32_t guard = start_guard(g), last = node_at(g, guard)->prev;
 	struct node *l = node_at(g, last);
@@ -340,8 +344,8 @@ void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held
 	if (g->held)
 		g->held--;
 	if (l->sym == sym) {
-		forget_digram(g, l->prev);
-		set_count(g, l, count_of(g, l) + count);
+		rn_digram_forget(g, l->prev);
+		rn_grammar_set_count(g, l, count_of(g, l) + count);
 		if (held)
 			rule_unref(g, sym);
 		pend(g, l->prev);
@@ -350,14 +354,14 @@ void append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held
 		struct node *n = node_at(g, y);
 
 		*n = (struct node){ sym, 1, 0, 0 };
-		set_count(g, n, count);
+		rn_grammar_set_count(g, n, count);
 		link_nodes(g, last, y);
 		link_nodes(g, y, guard);
 		if (!held)
 			rule_ref(g, sym);
 		pend(g, last);
 	}
-	drain(g);
+	rn_grammar_drain(g);
 }
 
 /* ---- literal runs ---- */
@@ -369,7 +373,7 @@ static void literal_open(struct rn_grammar *g)
 	*RN_SEG_AT(&g->runs, struct literal_run, id) =
 		(struct literal_run){ .start = g->literals.n };
 	g->expect = NIL;
-	append_symbol(g, sym_of(RN_KIND_LITERAL, id), 1, false);
+	rn_grammar_append_symbol(g, sym_of(RN_KIND_LITERAL, id), 1, false);
 	g->literal_left = g->literal_span;
 	if (g->literal_span < RN_LITERAL_MAX)
 		g->literal_span *= 2;
@@ -412,7 +416,7 @@ static void start_over(struct rn_grammar *g)
 	g->taken = g->may_follow = false;
 	g->match = g->stop = NIL;
 	g->credit = 0;
-	g->misses = g->length = 0;
+	g->misses = g->in_bulk = 0;
 	g->held = 0;
 	g->nodes.n = g->rules.n = g->wide.n = g->work.n = g->prefix.n = 0;
 	g->runs.n = g->literals.n = 0;
@@ -464,23 +468,23 @@ static void prefetch_append(const struct rn_grammar *g, uint32_t sym)
 		rn_map_prefetch(&g->digrams, digram_tag(g, last, &next));
 }
 
-int append_slowly(struct rn_grammar *g, uint32_t t)
+int rn_grammar_append_slowly(struct rn_grammar *g, uint32_t t)
 {
 	uint32_t sym = sym_of(RN_KIND_TERMINAL, t);
 
 	if (g->literal_left)
 		return literal_append(g, t);
 	prefetch_append(g, sym);
-	if (cursor_reserve(g, 1) < 0)
+	if (rn_gcursor_reserve(g, 1) < 0)
 		return RN_E_NOMEM;
 	g->misses++;
 	if (g->expect != NIL || g->match != NIL) {
 		bool moved = g->depth > 0 || g->match != NIL;
 
-		cursor_leave(g);
+		rn_gcursor_leave(g);
 		if (moved) {
-			cursor_enter(g);
-			if (g->expect == sym && cursor_advance(g)) {
+			rn_gcursor_enter(g);
+			if (g->expect == sym && rn_gcursor_advance(g)) {
 				g->held = 0;
 				return RN_OK;
 			}
@@ -488,10 +492,10 @@ int append_slowly(struct rn_grammar *g, uint32_t t)
 		}
 	}
 	g->may_follow = true;
-	append_symbol(g, sym, 1, false);
+	rn_grammar_append_symbol(g, sym, 1, false);
 	g->may_follow = false;
 	if (g->match == NIL)
-		cursor_enter(g);
+		rn_gcursor_enter(g);
 	if (g->opts.literal_limit && ++g->judged >= LITERAL_WINDOW && g->match == NIL)
 		judge(g);
 	return RN_OK;

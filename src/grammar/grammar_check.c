@@ -243,17 +243,17 @@ static bool match_ok(const struct rn_grammar *g)
 	    g->frame[0].node >= g->nodes.n || is_mark(node_at(g, g->stop)->sym))
 		return false;
 	p = node_at(g, g->match);
-	if (p->sym == SYM_FREE || is_mark(p->sym) || is_mark(node_at(g, p->next)->sym))
+	if (is_mark(p->sym) || is_mark(node_at(g, p->next)->sym))
 		return false;
 	q = node_at(g, p->next);
-	if (!digram_counts(p, q) || !same_symbol(g, p, node_at(g, g->stop)) ||
-	    !same_symbol(g, q, m) || g->match == g->stop)
+	if (!digram_counts(p, q) || !rn_grammar_same(g, p, node_at(g, g->stop)) ||
+	    !rn_grammar_same(g, q, m) || g->match == g->stop)
 		return false;
 	for (n = q->next; n != g->frame[0].node; n = node_at(g, n)->next)
-		if (n == g->stop || kind_of(node_at(g, n)->sym) > RN_KIND_RULE)
+		if (rn_gcursor_ends_match(g, n))
 			return false;
 	f = node_at(g, n);
-	if (n == g->stop || kind_of(f->sym) > RN_KIND_RULE)
+	if (rn_gcursor_ends_match(g, n))
 		return g->expect == NIL && g->depth == 0 && g->frame[0].iter == 0;
 	return g->expect != NIL && g->frame[0].iter < count_of(g, f);
 }
@@ -317,13 +317,13 @@ static int audit(struct audit *a)
 	return sound(a) ? RN_OK : RN_E_DATA;
 }
 
-int grammar_sound(struct rn_grammar *g)
+int rn_grammar_sound(struct rn_grammar *g)
 {
 	struct audit a = { .g = g };
 	int rc = audit(&a);
 
 	if (rc == RN_OK)
-		g->length = a.length[0];
+		g->in_bulk = a.length[0];
 	rn_arena_free(&a.mem);
 	return rc;
 }
@@ -358,7 +358,7 @@ static bool digrams_ok(const struct audit *a)
 			return false;
 		if (!digram_counts(x, y))
 			continue;
-		found = find_digram(g, digram_tag(g, x, y), x, y);
+		found = rn_digram_find(g, digram_tag(g, x, y), x, y);
 		own += found == n;
 		if (found != n && !exempt)
 			return false;
@@ -393,7 +393,7 @@ static int rebuild(struct audit *a, struct rn_grammar *g)
 		if (!digram_counts(x, y))
 			continue;
 		tag = digram_tag(g, x, y);
-		if (find_digram(g, tag, x, y) != NIL)
+		if (rn_digram_find(g, tag, x, y) != NIL)
 			return RN_E_DATA;
 		if (rn_map_reserve(&g->digrams, tag) < 0)
 			return RN_E_NOMEM;
@@ -402,7 +402,7 @@ static int rebuild(struct audit *a, struct rn_grammar *g)
 	return RN_OK;
 }
 
-int grammar_rebuild(struct rn_grammar *g)
+int rn_grammar_rebuild(struct rn_grammar *g)
 {
 	struct audit a = { .g = g };
 	int rc = RN_E_NOMEM;

@@ -32,7 +32,7 @@ static void find_cut(struct rn_grammar_iter *it, uint32_t rule)
 	const struct rn_grammar *g = it->g;
 	uint32_t first, end;
 
-	if (cursor_walked(g, 0, &first, &end)) {
+	if (rn_gcursor_walked(g, 0, &first, &end)) {
 		it->cut = first;
 		it->cut_end = end;
 		it->cut_rule = g->rules.n;
@@ -40,7 +40,7 @@ static void find_cut(struct rn_grammar_iter *it, uint32_t rule)
 	for (uint32_t level = 1; level <= g->depth; level++) {
 		uint32_t outer = node_at(g, g->frame[level - 1].node)->sym >> 2;
 
-		if (outer == rule && cursor_walked(g, level, &first, &end)) {
+		if (outer == rule && rn_gcursor_walked(g, level, &first, &end)) {
 			it->cut = first;
 			it->cut_end = end;
 			it->cut_rule = g->rules.n + level;
@@ -54,7 +54,7 @@ struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule
 	const struct rule *r;
 
 	if (rule >= g->rules.n) {
-		if (!cursor_walked(g, rule - g->rules.n, &it.node, &it.end))
+		if (!rn_gcursor_walked(g, rule - g->rules.n, &it.node, &it.end))
 			it.node = it.end;
 		return it;
 	}
@@ -88,7 +88,7 @@ static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
 
 		if (!it->half) {
 			it->half = true;
-			if (cursor_walked(g, it->level, &first, &end)) {
+			if (rn_gcursor_walked(g, it->level, &first, &end)) {
 				*item = item_of(sym_of(RN_KIND_RULE, g->rules.n + it->level), 1);
 				return true;
 			}
@@ -181,7 +181,7 @@ static bool peek_on(struct peek *p)
 			return true;
 		if (p->depth == 0 || node_at(g, n->next)->sym != SYM_GUARD) {
 			*f = (struct frame){ .node = n->next };
-			return p->depth || !ends_match(g, n->next);
+			return p->depth || !rn_gcursor_ends_match(g, n->next);
 		}
 	}
 }

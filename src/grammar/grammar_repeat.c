@@ -74,9 +74,9 @@ static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint
 
 		if (!rn_seg_reserve(&g->wide, g->mem, 1))
 			return 0;
-		set_count(g, node_at(g, f->node), now + (now - from->top) * rounds);
-		cursor_earn(g, (rounds < CREDIT_MAX ? rounds : CREDIT_MAX) *
-				       (g->credit - from->credit));
+		rn_grammar_set_count(g, node_at(g, f->node), now + (now - from->top) * rounds);
+		rn_gcursor_earn(g, (rounds < CREDIT_MAX ? rounds : CREDIT_MAX) *
+					   (g->credit - from->credit));
 	} else {
 		uint64_t step = f->iter - from->frame[level].iter;
 		uint64_t fit = (count_of(g, node_at(g, f->node)) - 1 - f->iter) / step;
@@ -121,12 +121,12 @@ int rn_grammar_append_repeat(struct rn_grammar *g, const uint32_t *t, size_t n, 
 	uint64_t rounds = n ? 0 : times;
 	int rc = RN_OK;
 
-	if (n && (g->length > REPEAT_MAX || times > (REPEAT_MAX - g->length) / n))
+	if (n && (g->in_bulk > REPEAT_MAX || times > (REPEAT_MAX - g->in_bulk) / n))
 		rc = RN_E_RANGE;
 	else if (n)
 		rc = append_rounds(g, t, n, times, &rounds);
 	if (n)
-		g->length += rounds * n;
+		g->in_bulk += rounds * n;
 	if (done)
 		*done = rounds;
 	return rc;

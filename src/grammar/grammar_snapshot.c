@@ -19,7 +19,7 @@ struct head {
 	uint32_t expect, depth, taken, credit;
 	uint32_t free_node, free_nodes, free_rule;
 	uint32_t literal_limit, judged, nodes_then, match, stop, pad;
-	uint64_t literal_left, literal_span, misses;
+	uint64_t literal_left, literal_span;
 	uint32_t n[6]; /* elements of each of SEGMENTS */
 };
 
@@ -63,7 +63,6 @@ int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out)
 		.stop = g->match == NIL ? NIL : g->stop,
 		.literal_left = g->literal_left,
 		.literal_span = g->literal_span,
-		.misses = g->misses,
 	};
 
 	for (size_t i = 0; i < NSEGMENTS; i++)
@@ -127,7 +126,6 @@ static int fill(struct rn_grammar *g, const struct head *h, struct rn_reader *in
 	g->stop = h->stop;
 	g->literal_left = h->literal_left;
 	g->literal_span = h->literal_span;
-	g->misses = h->misses;
 	for (size_t i = 0; i < NSEGMENTS && rc == RN_OK; i++)
 		rc = get_segment(segment(g, i), g->mem, h->n[i], in);
 	if (rc == RN_OK)
@@ -136,8 +134,8 @@ static int fill(struct rn_grammar *g, const struct head *h, struct rn_reader *in
 	if (rc == RN_OK && !rn_seg_reserve(&g->wide, g->mem, 1))
 		rc = RN_E_NOMEM;
 	if (rc == RN_OK)
-		rc = grammar_sound(g);
-	return rc == RN_OK ? grammar_rebuild(g) : rc;
+		rc = rn_grammar_sound(g);
+	return rc == RN_OK ? rn_grammar_rebuild(g) : rc;
 }
 
 int rn_grammar_restore(struct rn_arena *mem, const void *bytes, size_t len, struct rn_grammar **out,

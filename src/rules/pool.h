@@ -1,4 +1,4 @@
-/* pool.h - inside the pool of rules: what rules.c, rules_codec.c and walk.c share. */
+/* pool.h - inside the pool of rules: what the files of this folder share. */
 #ifndef RN_RULES_POOL_H
 #define RN_RULES_POOL_H
 
@@ -48,6 +48,9 @@ static inline uint64_t unit_length(const struct rn_rules *r, const struct rn_ite
 }
 
 /* Whether the item may stand in a body of rule number `self`, references and ranges considered. */
-bool item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self);
+bool rn_rules_item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self);
+
+/* The same items in the same order. */
+bool rn_rules_same_body(const struct entry *a, const struct entry *b);
 
 #endif

@@ -63,7 +63,7 @@ const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_
 
 /* ---- normal form ---- */
 
-bool item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self)
+bool rn_rules_item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self)
 {
 	switch (item->kind) {
 	case RN_KIND_TERMINAL:
@@ -139,9 +139,9 @@ static int measure(const struct rn_rules *r, struct entry *e, uint64_t *before)
 	return RN_OK;
 }
 
-static bool same_body(const struct entry *a, const struct entry *b)
+bool rn_rules_same_body(const struct entry *a, const struct entry *b)
 {
-	if (a->n != b->n || a->hash != b->hash)
+	if (a->n != b->n)
 		return false;
 	for (uint32_t i = 0; i < a->n; i++)
 		if (!same_symbol(&a->item[i], &b->item[i]) || a->item[i].count != b->item[i].count)
@@ -160,7 +160,7 @@ static uint32_t find_entry(const struct rn_rules *r, const struct entry *e)
 	uint32_t pos = tag_of(e->hash), i;
 
 	while ((i = rn_map_next(page, tag_of(e->hash), &pos)) != RN_MAP_NONE)
-		if (same_body(entry_at(r, i), e))
+		if (entry_at(r, i)->hash == e->hash && rn_rules_same_body(entry_at(r, i), e))
 			return i;
 	return UINT32_MAX;
 }
@@ -213,7 +213,7 @@ int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, ui
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!item_ok(r, &items[i], r->entries.n))
+		if (!rn_rules_item_ok(r, &items[i], r->entries.n))
 			return RN_E_ARG;
 	rn_arena_init(&scratch, SIZE_MAX);
 	if (n > SMALL)
@@ -527,7 +527,7 @@ static bool normal(const struct rn_rules *r, uint32_t rule)
 	for (uint32_t i = 0; i < e->n; i++) {
 		const struct rn_item *it = &e->item[i];
 
-		if (!item_ok(r, it, rule) || it->count == 0)
+		if (!rn_rules_item_ok(r, it, rule) || it->count == 0)
 			return false;
 		if (i && same_symbol(it, it - 1))
 			return false;

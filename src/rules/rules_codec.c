@@ -118,16 +118,9 @@ static bool decode_item(struct decoding *d, uint32_t self, struct rn_item *it)
 static bool taken_as_is(const struct rn_rules *r, uint32_t self, const struct rn_item *items,
 			uint64_t n)
 {
-	const struct entry *e;
+	struct entry given = { .item = items, .n = (uint32_t)n };
 
-	if (self != r->entries.n - 1 || entry_at(r, self)->n != n)
-		return false;
-	e = entry_at(r, self);
-	for (uint64_t i = 0; i < n; i++)
-		if (e->item[i].id != items[i].id || e->item[i].kind != items[i].kind ||
-		    e->item[i].count != items[i].count)
-			return false;
-	return true;
+	return self == r->entries.n - 1 && rn_rules_same_body(entry_at(r, self), &given);
 }
 
 static int decode_rule(struct decoding *d, uint32_t self)
