@@ -143,7 +143,7 @@ BENCH_CSV = bench/results.csv
 
 bench: ## run the benchmarks, one after the other; fails if a bar does not hold
 	@tools/deps build
-	+@$(SUBMAKE) $(BENCHES) $(TOOLS) $(RONDO)
+	+@$(SUBMAKE) $(BENCHES)
 	@echo "bench,what,value,unit,bar,holds" > $(BENCH_CSV)
 	@bad=; for b in $(BENCHES); do \
 		echo "== $${b##*/}"; BENCH_CSV=$(BENCH_CSV) $$b || bad=1; \

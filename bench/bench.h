@@ -29,6 +29,23 @@ static inline double bench_now(clockid_t clock)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* The same numbers in every run. */
+static uint64_t bench_rng = 88172645463325252u;
+
+static inline uint64_t bench_random(void)
+{
+	bench_rng ^= bench_rng << 13;
+	bench_rng ^= bench_rng >> 7;
+	bench_rng ^= bench_rng << 17;
+	return bench_rng;
+}
+
+/* 0 <= result < n */
+static inline uint32_t bench_below(uint32_t n)
+{
+	return (uint32_t)(bench_random() >> 16) % n;
+}
+
 /* CPU nanoseconds of this process. */
 static inline double bench_cpu(void)
 {

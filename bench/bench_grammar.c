@@ -26,15 +26,6 @@ struct stream {
 
 static struct stream streams[64];
 static int nstreams;
-static uint64_t rng = 88172645463325252u;
-
-static uint32_t below(uint32_t n)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (uint32_t)(rng >> 16) % n;
-}
 
 static struct stream *add(const char *what, double bar)
 {
@@ -81,7 +72,7 @@ static void nested(struct stream *s, uint64_t n)
 static void varying(struct stream *s, uint32_t body, uint64_t n)
 {
 	while (s->n < n) {
-		for (uint32_t k = 8 + below(25); k; k--)
+		for (uint32_t k = 8 + bench_below(25); k; k--)
 			for (uint32_t b = 0; b < body; b++)
 				put(s, b);
 		put(s, 100);
@@ -110,7 +101,7 @@ static void optional(struct stream *s, uint64_t n)
 	while (s->n < n) {
 		for (uint32_t j = 0; j < 10; j++)
 			put(s, j);
-		if (below(4) == 0)
+		if (bench_below(4) == 0)
 			put(s, 10);
 	}
 }
@@ -118,7 +109,7 @@ static void optional(struct stream *s, uint64_t n)
 static void noise(struct stream *s, uint64_t n)
 {
 	while (s->n < n)
-		put(s, below(1000));
+		put(s, bench_below(1000));
 }
 
 static void run(struct stream *s, int rep)
@@ -248,8 +239,8 @@ static void long_body_breaks(struct stream *s, uint64_t n)
 {
 	while (s->n < n) {
 		loop(s, 65536, 3);
-		loop(s, 1 + below(65536), 1);
-		put(s, 70000 + below(1000));
+		loop(s, 1 + bench_below(65536), 1);
+		put(s, 70000 + bench_below(1000));
 	}
 }
 

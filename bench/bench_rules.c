@@ -19,16 +19,7 @@ struct subject {
 	double callback[REPS], bulk[REPS], seek[REPS];
 };
 
-static uint64_t rng = 88172645463325252u;
 static uint64_t sink;
-
-static uint32_t below(uint32_t n)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (uint32_t)(rng >> 16) % n;
-}
 
 typedef uint64_t fill_fn(struct rn_grammar *g, uint64_t n);
 
@@ -57,7 +48,7 @@ static uint64_t varying(struct rn_grammar *g, uint64_t n)
 	uint64_t i = 0;
 
 	while (i < n) {
-		uint32_t trips = 8 + below(25);
+		uint32_t trips = 8 + bench_below(25);
 
 		for (uint32_t k = 0; k < 4 * trips; k++)
 			rn_grammar_append(g, k % 4);
@@ -71,7 +62,7 @@ static uint64_t varying(struct rn_grammar *g, uint64_t n)
 static uint64_t noise(struct rn_grammar *g, uint64_t n)
 {
 	for (uint64_t i = 0; i < n / 10; i++)
-		rn_grammar_append(g, below(1000));
+		rn_grammar_append(g, bench_below(1000));
 	return n / 10;
 }
 
@@ -84,7 +75,7 @@ static void prepare(struct subject *s, fill_fn *fill, struct rn_arena *mem)
 	g = rn_grammar_new(&building, NULL);
 	fill(g, 10000000);
 	s->rules = rn_rules_new(mem);
-	if (rn_rules_seal(s->rules, g, NULL, &s->root) < 0)
+	if (rn_rules_seal(s->rules, g, &s->root) < 0)
 		exit(1);
 	rn_arena_free(&building);
 }
@@ -118,8 +109,7 @@ static void run(struct subject *s, int rep)
 	for (int i = 0; i < SEEKS; i++) {
 		uint32_t t = 0;
 
-		rn_walk_seek(&w, rng % (rn_rules_length(s->rules, s->root) - 1));
-		below(2);
+		rn_walk_seek(&w, bench_random() % (rn_rules_length(s->rules, s->root) - 1));
 		rn_walk_next(&w, &t);
 		sink += t;
 	}

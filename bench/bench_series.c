@@ -31,14 +31,10 @@ struct sequence {
 
 static struct sequence sequences[32];
 static int nsequences;
-static uint64_t rng = 88172645463325252u;
-
+/* All 64 bits are good. */
 static uint64_t any(void)
 {
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng * 0x2545f4914f6cdd1du;
+	return bench_random() * 0x2545f4914f6cdd1du;
 }
 
 static uint64_t below(uint64_t n)

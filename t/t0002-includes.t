@@ -56,6 +56,10 @@ is "no MPI yet" "$(xargs grep -Hn '#[[:space:]]*include[[:space:]]*[<"]mpi\.h' <
 is "names of C files are unique" "$(sed 's|.*/||' "$tmp/c_files" | sort | uniq -d |
 	while read -r name; do grep "/$name\$" "$tmp/c_files"; done)" ""
 
+is "what the library exports has its prefix" \
+	"$(nm -g --defined-only "$BUILD/librondo.a" 2>/dev/null |
+		awk 'NF == 3 && $3 !~ /^(rn|rondo)_/ { print $3 }')" ""
+
 # The brackets keep this file from naming what it looks for.
 is "nothing mentions the place where it was written" \
 	"$(xargs grep -HnI -e '[.][.]/[s]hared' -e '[.][l]ibrary' <"$tmp/files")" ""

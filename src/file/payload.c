@@ -47,7 +47,7 @@ static const char *get_name(struct rn_arena *mem, struct rn_reader *in)
 	return s;
 }
 
-/* Why reading a text gave NULL, or why the section did not end where it should. */
+/* Why reading a text gave NULL. */
 static int text_error(const struct rn_reader *in, struct rn_err *err, const char *what, uint64_t i)
 {
 	if (!in->bad)

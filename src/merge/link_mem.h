@@ -5,8 +5,8 @@
  * through a binary counter, so at most log2(ranks) + 1 parts are alive:
  *
  *   rank 6 arrives     stack  [0..3] [4..5] [6]
- *   rank 7 arrives            [0..3] [4..5] [6] [7] -> [0..3] [4..5] [6..7] -> [0..3] [4..7] ->
- * [0..7]
+ *   rank 7 arrives            [0..3] [4..5] [6] [7]
+ *                          -> [0..3] [4..5] [6..7] -> [0..3] [4..7] -> [0..7]
  *
  * Memory: one arena per part, taken again when the part has been merged away; a million ranks
  * need as much as twenty parts. Cost: O(ranks) merges, each of the size of its right part. A push

@@ -139,7 +139,7 @@ int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const s
 	p->rules = rn_rules_new(mem);
 	if (!p->sigs || !p->rules || copy_all_sigs(p->sigs, sigs) < 0)
 		return RN_E_NOMEM;
-	rc = rn_rules_seal(p->rules, g, NULL, &root);
+	rc = rn_rules_seal(p->rules, g, &root);
 	if (rc < 0)
 		return rc;
 	if (!ranks_reserve(&ranks, mem, 1) || !groups_reserve(p, 1) || !cover_rules(p))

@@ -199,8 +199,8 @@ static int renumber_all(struct renumber *n, struct rn_arena *scratch, uint32_t *
 
 struct share {
 	const struct rn_rules *from;
-	struct rn_sigs
-		*items; /* distinct items as symbols; symbol items + i is the mark of rule i */
+	/* Distinct items as symbols; symbol items + i is the mark of rule i. */
+	struct rn_sigs *items;
 	struct rn_rules *found; /* the grammar's rules, over symbols */
 	struct rn_rules *to;
 	uint32_t *rule;  /* from -> to */
@@ -237,7 +237,7 @@ static int find_stretches(struct share *s, struct rn_arena *scratch, uint32_t *r
 		rc = feed_rule(s, g, i, true);
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
 		rc = feed_rule(s, g, i, false);
-	return rc == RN_OK ? rn_rules_seal(s->found, g, NULL, root) : rc;
+	return rc == RN_OK ? rn_rules_seal(s->found, g, root) : rc;
 }
 
 static struct rn_item symbol_item(const struct share *s, uint32_t sym)

@@ -62,7 +62,7 @@ int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t
 /* How many calls the rank made. */
 uint64_t rn_cursor_calls(const struct rn_cursor *c);
 
-/* Before call k, or behind the last one: RN_OK, RN_E_RANGE or RN_E_NOMEM. */
+/* Before call k, or behind the last one: RN_OK or RN_E_RANGE. */
 int rn_cursor_seek(struct rn_cursor *c, uint64_t k);
 
 /* The next call: its number on this rank, and its signature. False at the end. */

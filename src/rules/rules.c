@@ -278,7 +278,6 @@ struct seal_frame {
 struct seal {
 	struct rn_rules *r;
 	const struct rn_grammar *g;
-	const uint32_t *map;
 	struct rn_arena scratch;
 	uint32_t *memo; /* grammar rule -> pool rule, UINT32_MAX while unknown */
 	struct seal_frame *stack;
@@ -296,8 +295,6 @@ static int seal_literal(struct seal *s, uint32_t id, uint32_t *lit)
 	if (!t)
 		return RN_E_NOMEM;
 	rn_grammar_literal_read(s->g, id, 0, t, n);
-	for (uint64_t i = 0; s->map && i < n; i++)
-		t[i] = s->map[t[i]];
 	rc = rn_rules_add_literal(s->r, t, n, lit);
 	rn_arena_rewind(&s->scratch, mark);
 	return rc;
@@ -308,8 +305,6 @@ static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct 
 	*to = (struct rn_item){ from->id, (uint16_t)from->kind, RN_COUNT_FIXED, from->count };
 	switch (from->kind) {
 	case RN_KIND_TERMINAL:
-		if (s->map)
-			to->id = s->map[from->id];
 		return RN_OK;
 	case RN_KIND_RULE:
 		to->id = s->memo[from->id];
@@ -384,13 +379,12 @@ static int seal_from_start(struct seal *s)
 	return RN_OK;
 }
 
-int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, const uint32_t *map,
-		  uint32_t *root)
+int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, uint32_t *root)
 {
 	uint32_t n = rn_grammar_rules(g), memo[SMALL];
 	struct seal_frame stack[SMALL];
 	struct rn_item items[SMALL];
-	struct seal s = { .r = r, .g = g, .map = map, .item_cap = SMALL };
+	struct seal s = { .r = r, .g = g, .item_cap = SMALL };
 	int rc = RN_E_NOMEM;
 
 	rn_arena_init(&s.scratch, SIZE_MAX);

@@ -65,10 +65,9 @@ const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_
 int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule);
 int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n, uint32_t *lit);
 
-/* Adds what the builder holds now, its open cursor included, without changing it. Terminal t
- * becomes map[t]; map may be NULL. `*root` is the rule that stands for the whole stream. */
-int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, const uint32_t *map,
-		  uint32_t *root);
+/* Adds what the builder holds now, its open cursor included, without changing it. `*root` is the
+ * rule that stands for the whole stream. */
+int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, uint32_t *root);
 
 /* Copies rules of another pool. memo has rn_rules_count(from) entries, UINT32_MAX where a rule
  * has not been copied yet; keep it between calls for the same pair of pools. */
@@ -90,8 +89,7 @@ int rn_rules_decode(struct rn_arena *mem, struct rn_reader *in, uint32_t termina
  */
 struct rn_walk_frame {
 	uint32_t rule, item;
-	uint64_t iter; /* complete repeats of the item (symbols, for a literal) before the position
-			*/
+	uint64_t iter; /* repeats of the item (of a literal: symbols) before the position */
 	size_t from;   /* where the current rn_walk_read began this repeat, or SIZE_MAX */
 };
 

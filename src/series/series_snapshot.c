@@ -2,7 +2,7 @@
  * series_snapshot.c - a series as flat bytes, and back.
  *
  * Varints, but for grammars (their own snapshots, each behind its length) and literal values (64
- * bits, little endian): magic, the builder's state in the order of `fields`, closed parts, the
+ * bits, little endian): magic, the builder's state in the order of put_state, closed parts, the
  * open part, literal values. `seen` is not in it: it follows from the literal values.
  *
  * Restoring trusts no byte: whatever passes is a series that an honest run could have had, as far

@@ -56,7 +56,8 @@ static int make_again(struct rn_arena *mem, const struct rn_pattern *p, struct r
 static bool same_pattern(const struct rn_pattern *a, const struct rn_pattern *b)
 {
 	return a->n == b->n && a->last == b->last && a->root == b->root && a->nroot == b->nroot &&
-	       a->monotone == b->monotone && a->nonneg == b->nonneg && a->nitems == b->nitems &&
+	       a->monotone == b->monotone && a->nonneg == b->nonneg && a->narrow == b->narrow &&
+	       a->nitems == b->nitems &&
 	       memcmp(a->item, b->item, a->nitems * sizeof(*a->item)) == 0 &&
 	       memcmp(a->weight, b->weight, a->nitems * sizeof(*a->weight)) == 0;
 }

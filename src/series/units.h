@@ -54,6 +54,8 @@ int rn_units_encode(const struct rn_units *u, struct rn_buf *out);
 int rn_units_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_units **out,
 		    struct rn_err *err);
 
+/* Everything that is derived comes out the same again. False, too, when there is no memory to find
+ * out. */
 bool rn_units_check(const struct rn_units *u);
 
 #endif

@@ -131,7 +131,7 @@ static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_ar
 	if (lane_even(l, &d, &n))
 		return rn_make_even(mem, p, l->first, d, n);
 	f.rules = rules = rn_rules_new(scratch);
-	rc = rules ? rn_rules_seal(rules, l->g, NULL, &root) : RN_E_NOMEM;
+	rc = rules ? rn_rules_seal(rules, l->g, &root) : RN_E_NOMEM;
 	if (rc < 0)
 		return rc;
 	f.rule_sym = rn_new(scratch, uint32_t, (size_t)root + 1);

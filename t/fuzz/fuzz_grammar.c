@@ -58,7 +58,7 @@ static void verify(struct rn_arena *mem, const struct rn_grammar *g, const uint3
 	uint32_t root, *back = malloc((n + 1) * sizeof(*back));
 	struct rn_walk w;
 
-	must(back && r && rn_grammar_check(g) && rn_rules_seal(r, g, NULL, &root) == RN_OK);
+	must(back && r && rn_grammar_check(g) && rn_rules_seal(r, g, &root) == RN_OK);
 	must(rn_rules_check(r) && rn_walk_init(&w, r, root, mem) == RN_OK);
 	must(rn_walk_read(&w, back, n + 1) == n && (!n || !memcmp(back, log, n * sizeof(*log))));
 	free(back);
@@ -94,7 +94,7 @@ static void snapshot(struct rn_arena *mem, const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < 40; i++)
 			must(rn_grammar_append(h, i % 4) == RN_OK);
 		must(rn_grammar_check(h));
-		must(rn_rules_seal(r, h, NULL, &root) != RN_E_NOMEM);
+		must(rn_rules_seal(r, h, &root) != RN_E_NOMEM);
 	}
 	rn_buf_free(&b);
 }

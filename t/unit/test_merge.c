@@ -77,8 +77,8 @@ static void test_repeat(void)
 			continue;
 		}
 		CHECK(virtual_feed_repeat(&v, rank, b.sigs, b.g, &calls_b) == RN_OK);
-		CHECK(rn_rules_seal(pool, a.g, NULL, &root_a) == RN_OK);
-		CHECK(rn_rules_seal(pool, b.g, NULL, &root_b) == RN_OK);
+		CHECK(rn_rules_seal(pool, a.g, &root_a) == RN_OK);
+		CHECK(rn_rules_seal(pool, b.g, &root_b) == RN_OK);
 		CHECK(root_a == root_b && calls_a == calls_b);
 	}
 	rn_arena_free(&mem);
