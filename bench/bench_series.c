@@ -174,7 +174,8 @@ static void add_sequences(uint64_t n)
 	sequences[nsequences - 1].questions = true;
 	sequences[nsequences - 1].rate_bar = 15;
 	nested_short(add("four nested strides, innermost 8", 0.5, 60), n);
-	sequences[nsequences - 1].questions = true; /* no bar: sums beyond 64 bits */
+	sequences[nsequences - 1].questions = true; /* sums beyond 64 bits: the slow way */
+	sequences[nsequences - 1].rate_bar = 15;
 	two_lanes(add("2 interleaved lanes", 0.5, 64), n);
 	eight_lanes(add("8 interleaved lanes", 0.5, 64), n);
 	places(add("loop over 200 irregular places", 0.5, 0), n);

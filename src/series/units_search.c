@@ -438,6 +438,29 @@ static inline void go_down(struct sum_search *s, const struct rn_unit_item *t, u
 	s->t = s->p->item + t->child;
 }
 
+/* Repeats that are small themselves, but many enough to add up to more than 62 bits. The estimate
+ * leaves less than a few of them, as in repeats_narrow. */
+static inline uint64_t repeats_mixed(int64_t first, int64_t more, uint64_t count, rn_i128 *r)
+{
+	uint64_t q = repeats_about((double)first, (double)more, to_double(*r), count);
+	uint64_t pairs = (q >> 1) * ((q - 1) | 1); /* q * (q - 1) / 2 */
+	rn_i128 left = *r - (rn_i128)first * (int64_t)q - (rn_i128)more * (int64_t)pairs;
+	int64_t one = (int64_t)((uint64_t)first + q * (uint64_t)more);
+
+	while (left < 0) {
+		one -= more;
+		left += one;
+		q--;
+	}
+	while (q < count && one <= left) {
+		left -= one;
+		one += more;
+		q++;
+	}
+	*r = left;
+	return q;
+}
+
 /* One level down; the sum of the body that is then ahead. */
 static inline rn_i128 search_wide(struct sum_search *s)
 {
@@ -448,7 +471,11 @@ static inline rn_i128 search_wide(struct sum_search *s)
 	s->r -= sum_before(s, t);
 	g.first = (rn_i128)(t->len * (rn_u128)v + s->p->weight[t - s->p->item].one);
 	g.more = t->count > 1 ? (rn_i128)t->len * (int64_t)t->step : 0;
-	q = repeats_within(&g, &s->r);
+	if (t->count >> 31 == 0 && g.first >> 62 == 0 && g.more && (int64_t)g.more == g.more &&
+	    (g.first + g.more * (rn_i128)t->count) >> 62 == 0)
+		q = repeats_mixed((int64_t)g.first, (int64_t)g.more, t->count, &s->r);
+	else
+		q = repeats_within(&g, &s->r);
 	go_down(s, t, q);
 	return g.first + g.more * (rn_i128)q;
 }
