@@ -19,14 +19,14 @@ bool rn_units_monotone(const struct rn_units *u)
 	return u->monotone;
 }
 
-/* Symbols are numbered as they come up: an item with the next number brings a new delta. */
+/* Symbols are numbered as they come up: a term with the next number brings a new delta. */
 static uint32_t count_deltas(const struct rn_pattern *p)
 {
 	uint32_t known = 0, deltas = 0, i = 0;
 
 	for (uint32_t r = 0; r < p->nrules; r++, known++) {
 		for (uint32_t end = i + p->size[r]; i < end; i++) {
-			bool fresh = p->sym[i] == known;
+			bool fresh = p->term[i].sym == known;
 
 			known += fresh;
 			deltas += fresh;
@@ -39,13 +39,15 @@ static int make_again(struct rn_arena *mem, const struct rn_pattern *p, struct r
 {
 	struct rn_make m;
 	uint32_t i = 0, sym;
-	int rc = rn_make_begin(&m, mem, copy, p->first, p->nrules, p->nitems, count_deltas(p));
+	int rc = rn_make_begin(&m, mem, copy, p->first, p->nrules, p->nterms, count_deltas(p));
 
 	for (uint32_t r = 0; r < p->nrules && rc == RN_OK; r++) {
 		for (uint32_t end = i + p->size[r]; i < end && rc == RN_OK; i++) {
-			if (p->sym[i] == m.nknown)
-				rn_make_delta(&m, (int64_t)p->item[i].step);
-			rc = rn_make_item(&m, p->sym[i], p->item[i].count);
+			const struct rn_unit_term *t = &p->term[i];
+
+			if (t->sym == m.nknown)
+				rn_make_delta(&m, t->delta);
+			rc = rn_make_term(&m, t->sym, t->count);
 		}
 		if (rc == RN_OK)
 			rc = rn_make_rule(&m, &sym);
@@ -56,7 +58,7 @@ static int make_again(struct rn_arena *mem, const struct rn_pattern *p, struct r
 static bool same_pattern(const struct rn_pattern *a, const struct rn_pattern *b)
 {
 	return a->n == b->n && a->last == b->last && a->root == b->root && a->nroot == b->nroot &&
-	       a->monotone == b->monotone && a->nonneg == b->nonneg && a->narrow == b->narrow &&
+	       a->monotone == b->monotone && a->nonneg == b->nonneg && a->light == b->light &&
 	       a->nitems == b->nitems &&
 	       memcmp(a->item, b->item, a->nitems * sizeof(*a->item)) == 0 &&
 	       memcmp(a->weight, b->weight, a->nitems * sizeof(*a->weight)) == 0;
@@ -65,14 +67,14 @@ static bool same_pattern(const struct rn_pattern *a, const struct rn_pattern *b)
 static bool pattern_check(const struct rn_pattern *p, struct rn_arena *mem)
 {
 	struct rn_pattern copy;
-	uint64_t items = 0;
+	uint64_t terms = 0;
 
 	if (p->n == 1)
-		return p->nitems == 0 && p->nrules == 0 && p->first == p->last && p->monotone &&
+		return p->nterms == 0 && p->nrules == 0 && p->first == p->last && p->monotone &&
 		       p->nonneg == (p->first >= 0);
 	for (uint32_t r = 0; r < p->nrules; r++)
-		items += p->size[r];
-	return p->nrules && items == p->nitems && make_again(mem, p, &copy) == RN_OK &&
+		terms += p->size[r];
+	return p->nrules && terms == p->nterms && make_again(mem, p, &copy) == RN_OK &&
 	       same_pattern(p, &copy);
 }
 

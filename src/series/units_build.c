@@ -11,22 +11,26 @@
 
 #include <assert.h>
 
+#define SHORT 4u /* items of a child that is put in its place */
+
 int rn_make_begin(struct rn_make *m, struct rn_arena *mem, struct rn_pattern *p, int64_t first,
-		  uint32_t rules, uint32_t items, uint32_t deltas)
+		  uint32_t rules, uint32_t terms, uint32_t deltas)
 {
-	assert(rules >= 1 && items >= rules);
+	assert(rules >= 1 && terms >= rules);
 	*m = (struct rn_make){ .p = p, .mem = mem, .most = rules + deltas };
-	m->item = rn_new(mem, struct rn_unit_item, items);
-	m->weight = rn_new(mem, struct rn_unit_weight, items);
-	m->sym = rn_new(mem, uint32_t, items);
+	m->item = rn_new(mem, struct rn_unit_item, (size_t)terms * SHORT);
+	m->weight = rn_new(mem, struct rn_unit_weight, (size_t)terms * SHORT);
+	m->term = rn_new(mem, struct rn_unit_term, terms);
 	m->size = rn_new(mem, uint32_t, rules);
 	m->scratch = rn_arena_mark(mem);
 	m->known = rn_new(mem, struct rn_make_sym, (size_t)rules + deltas);
-	if (!m->item || !m->weight || !m->sym || !m->size || !m->known)
+	if (!m->item || !m->weight || !m->term || !m->size || !m->known)
 		return RN_E_NOMEM;
-	*p = (struct rn_pattern){
-		.first = first, .item = m->item, .weight = m->weight, .size = m->size, .sym = m->sym
-	};
+	*p = (struct rn_pattern){ .first = first,
+				  .item = m->item,
+				  .weight = m->weight,
+				  .size = m->size,
+				  .term = m->term };
 	return RN_OK;
 }
 
@@ -67,10 +71,32 @@ static rn_u128 weight_of(const struct rn_make_sym *s, uint64_t count, rn_i128 at
 	return count * (s->len * (rn_u128)at + s->weight) + s->len * (rn_u128)s->step * pairs;
 }
 
-int rn_make_item(struct rn_make *m, uint32_t sym, uint64_t count)
+static void put_item(struct rn_make *m, struct rn_unit_item item, struct rn_unit_weight weight)
+{
+	m->item[m->p->nitems] = item;
+	m->weight[m->p->nitems++] = weight;
+	m->open.nitems++;
+}
+
+/* A repeat adds what it adds wherever it is entered from: only what lies before has changed. */
+static void put_in_place(struct rn_make *m, const struct rn_make_sym *child)
+{
+	const struct rn_make_sym *to = &m->open;
+
+	for (uint32_t i = child->item; i < child->item + child->nitems; i++) {
+		struct rn_unit_item t = m->item[i];
+		struct rn_unit_weight w = m->weight[i];
+
+		w.before += to->weight + t.before * (rn_u128)to->step;
+		t.before += to->len;
+		t.step_before += (uint64_t)to->step;
+		put_item(m, t, w);
+	}
+}
+
+int rn_make_term(struct rn_make *m, uint32_t sym, uint64_t count)
 {
 	struct rn_make_sym *s, *to = &m->open;
-	uint32_t at = m->p->nitems;
 	uint64_t len;
 
 	if (sym >= m->nknown)
@@ -78,21 +104,23 @@ int rn_make_item(struct rn_make *m, uint32_t sym, uint64_t count)
 	s = &m->known[sym];
 	if (count == 0 || !length_of(s, count, to->len, &len))
 		return RN_E_RANGE;
-	m->sym[at] = sym;
-	m->item[at] = (struct rn_unit_item){ .before = to->len,
-					     .len = s->len,
-					     .count = count,
-					     .step_before = (uint64_t)to->step,
-					     .step = (uint64_t)s->step,
-					     .child = s->item,
-					     .nchild = s->nitems };
-	m->weight[at] = (struct rn_unit_weight){ to->weight, s->weight, s->step };
+	m->term[m->p->nterms++] = (struct rn_unit_term){ count, (int64_t)s->step, sym };
+	if (count == 1 && s->nitems && s->nitems <= SHORT)
+		put_in_place(m, s);
+	else
+		put_item(m,
+			 (struct rn_unit_item){ .before = to->len,
+						.len = s->len,
+						.count = count,
+						.step_before = (uint64_t)to->step,
+						.step = (uint64_t)s->step,
+						.child = s->item,
+						.nchild = s->nitems },
+			 (struct rn_unit_weight){ to->weight, s->weight, s->step });
 	widen(to, s, count);
 	to->weight += weight_of(s, count, to->step);
 	to->step += s->step * (rn_i128)count;
 	to->len += len;
-	to->nitems++;
-	m->p->nitems++;
 	s->used = true;
 	return RN_OK;
 }
@@ -102,7 +130,8 @@ int rn_make_rule(struct rn_make *m, uint32_t *sym)
 	if (m->open.nitems == 0)
 		return RN_E_RANGE;
 	assert(m->nknown < m->most);
-	m->size[m->p->nrules++] = m->open.nitems;
+	m->size[m->p->nrules++] = m->p->nterms - m->first_term;
+	m->first_term = m->p->nterms;
 	*sym = m->nknown;
 	m->known[m->nknown++] = m->open;
 	m->open = (struct rn_make_sym){ .item = m->p->nitems };
@@ -115,6 +144,11 @@ static bool all_used(const struct rn_make *m)
 		if (!m->known[i].used)
 			return false;
 	return true;
+}
+
+static uint64_t light_length(uint64_t largest)
+{
+	return ((uint64_t)1 << 57) / (largest + 1);
 }
 
 int rn_make_end(struct rn_make *m)
@@ -131,7 +165,7 @@ int rn_make_end(struct rn_make *m)
 		p->nroot = root->nitems;
 		p->monotone = !m->falling;
 		p->nonneg = p->first >= 0 && p->first + root->lo >= 0;
-		p->narrow = p->nonneg && (p->n * rn_wide(p->first) + root->weight) >> 62 == 0;
+		p->light = p->nonneg ? light_length((uint64_t)(p->first + root->hi)) : 0;
 		rc = RN_OK;
 	}
 	rn_arena_rewind(m->mem, m->scratch);
@@ -154,12 +188,12 @@ int rn_make_even(struct rn_arena *mem, struct rn_pattern *p, int64_t first, int6
 					  .item = &nothing,
 					  .monotone = true,
 					  .nonneg = first >= 0,
-					  .narrow = first >= 0 && first >> 62 == 0 };
+					  .light = first >= 0 ? light_length((uint64_t)first) : 0 };
 		return n == 1 ? RN_OK : RN_E_RANGE;
 	}
 	rc = rn_make_begin(&m, mem, p, first, 1, 1, 1);
 	if (rc == RN_OK)
-		rc = rn_make_item(&m, rn_make_delta(&m, d), n - 1);
+		rc = rn_make_term(&m, rn_make_delta(&m, d), n - 1);
 	if (rc == RN_OK)
 		rc = rn_make_rule(&m, &sym);
 	return rc == RN_OK ? rn_make_end(&m) : rc;
@@ -175,7 +209,7 @@ static bool lanes_monotone(const struct rn_unit *u)
 	uint64_t last = u->n - 1;
 
 	for (uint32_t k = 0; k < u->lanes; k++)
-		if (u->lane[k].nitems > 1 || u->lane[k].nrules > 1 || !u->lane[k].monotone)
+		if (u->lane[k].nterms > 1 || u->lane[k].nrules > 1 || !u->lane[k].monotone)
 			return false;
 	for (uint64_t k = 0; k < u->lanes && k < last; k++)
 		if (rn_unit_at(u, k) > rn_unit_at(u, k + 1) ||

@@ -49,7 +49,7 @@ static void put_signed(struct sink *s, int64_t v)
 
 static bool is_even(const struct rn_pattern *p)
 {
-	return p->n == 1 || (p->nitems == 1 && p->nrules == 1);
+	return p->n == 1 || (p->nterms == 1 && p->nrules == 1);
 }
 
 /* first and, where there is a second element, the difference. */
@@ -57,19 +57,19 @@ static void put_even(const struct rn_pattern *p, struct sink *s)
 {
 	put_signed(s, p->first);
 	if (p->n > 1)
-		put_signed(s, (int64_t)p->item[0].step);
+		put_signed(s, p->term[0].delta);
 }
 
-static void put_item(const struct rn_pattern *p, uint32_t i, uint32_t *known, struct sink *s)
+static void put_term(const struct rn_pattern *p, uint32_t i, uint32_t *known, struct sink *s)
 {
-	const struct rn_unit_item *t = &p->item[i];
-	bool fresh = p->sym[i] == *known;
-	uint64_t ref = fresh ? REF_NEW : REF_KNOWN + (*known - 1 - p->sym[i]);
+	const struct rn_unit_term *t = &p->term[i];
+	bool fresh = t->sym == *known;
+	uint64_t ref = fresh ? REF_NEW : REF_KNOWN + (*known - 1 - t->sym);
 
-	assert(p->sym[i] <= *known && t->count && (!fresh || !t->nchild));
+	assert(t->sym <= *known && t->count);
 	put(s, ref << 1 | (t->count > 1));
 	if (fresh) {
-		put_signed(s, (int64_t)t->step);
+		put_signed(s, t->delta);
 		++*known;
 	}
 	if (t->count > 1)
@@ -85,7 +85,7 @@ static void put_nested(const struct rn_pattern *p, struct sink *s)
 	for (uint32_t r = 0; r < p->nrules; r++) {
 		put(s, p->size[r] - 1);
 		for (uint32_t end = i + p->size[r]; i < end; i++)
-			put_item(p, i, &known, s);
+			put_term(p, i, &known, s);
 		known++;
 	}
 }
@@ -273,7 +273,7 @@ static int get_body(struct source *s, struct rn_make *m)
 		if (!t.fresh && t.back >= m->nknown)
 			return damaged(s, "a rule uses a symbol that does not exist yet");
 		sym = t.fresh ? rn_make_delta(m, t.d) : m->nknown - 1 - (uint32_t)t.back;
-		rc = rn_make_item(m, sym, t.count);
+		rc = rn_make_term(m, sym, t.count);
 		if (rc < 0)
 			return make_failed(s, rc);
 	}

@@ -11,6 +11,9 @@
  *   R2  R1^999 a^999 c       2     0      1000    999    A     0, 2 items     (A = 999a + b)
  *   ...
  *
+ * A short child that is not repeated is not gone down to: its items stand in its place (where a
+ * stride changes at the end of a loop, the grammar has rules of that kind at every other level).
+ *
  * Sums. A body of len elements, entered with value v (the element before its first), adds up to
  * len * v + weight; the weight does not depend on v. One repeat moves v by step, so count
  * repeats add up to
@@ -47,6 +50,12 @@ struct rn_unit_weight {
 	rn_i128 step;   /* all 65 bits */
 };
 
+struct rn_unit_term {
+	uint64_t count;
+	int64_t delta; /* where the symbol is one */
+	uint32_t sym;
+};
+
 struct rn_pattern {
 	int64_t first, last;
 	uint64_t n;
@@ -54,12 +63,13 @@ struct rn_pattern {
 	const struct rn_unit_weight *weight;
 	uint32_t root, nroot;
 	bool monotone, nonneg;
-	bool narrow; /* nonneg, and all elements add up to less than 2^62 */
+	uint64_t light; /* nonneg: so many elements add up to less than 2^57, whichever they are */
+	uint32_t nitems;
 	/* As they are written: symbols are numbered in the order in which they come up, deltas
 	 * where they are used first and rules where they end. */
-	uint32_t nrules, nitems;
-	const uint32_t *size; /* items of each rule */
-	const uint32_t *sym;  /* symbol of each item */
+	uint32_t nrules, nterms;
+	const uint32_t *size; /* terms of each rule */
+	const struct rn_unit_term *term;
 };
 
 #define RN_MARK_SHIFT 6
@@ -85,11 +95,11 @@ struct rn_units {
 /*
  * units_build.c: a pattern from symbols; the one way to make one, for sealing and for decoding.
  *
- *	rn_make_begin(&m, mem, &pattern, first, rules, items, deltas);
+ *	rn_make_begin(&m, mem, &pattern, first, rules, terms, deltas);
  *	for each rule:
- *		for each item:
+ *		for each term:
  *			symbol = rn_make_delta(&m, d);       unless it is known
- *			rn_make_item(&m, symbol, count);
+ *			rn_make_term(&m, symbol, count);
  *		rn_make_rule(&m, &symbol);
  *	rn_make_end(&m);
  *
@@ -108,10 +118,12 @@ struct rn_make {
 	struct rn_pattern *p;
 	struct rn_unit_item *item;
 	struct rn_unit_weight *weight;
-	uint32_t *size, *sym;
+	uint32_t *size;
+	struct rn_unit_term *term;
 	struct rn_make_sym *known; /* symbols so far */
 	uint32_t nknown, most;
 	struct rn_make_sym open; /* the rule that is being filled */
+	uint32_t first_term;     /* its first one */
 	bool falling;            /* a delta is negative */
 	struct rn_arena *mem;
 	struct rn_arena_mark scratch;
@@ -119,10 +131,10 @@ struct rn_make {
 
 /* RN_OK or RN_E_NOMEM. */
 int rn_make_begin(struct rn_make *m, struct rn_arena *mem, struct rn_pattern *p, int64_t first,
-		  uint32_t rules, uint32_t items, uint32_t deltas);
+		  uint32_t rules, uint32_t terms, uint32_t deltas);
 uint32_t rn_make_delta(struct rn_make *m, int64_t d);
 /* RN_E_RANGE: no such symbol, count 0, or 2^63 elements and more. */
-int rn_make_item(struct rn_make *m, uint32_t sym, uint64_t count);
+int rn_make_term(struct rn_make *m, uint32_t sym, uint64_t count);
 /* RN_E_RANGE: the body is empty. */
 int rn_make_rule(struct rn_make *m, uint32_t *sym);
 /* RN_E_RANGE: an element does not fit an int64, or a rule is not used. */

@@ -96,7 +96,7 @@ static int make_body(struct from_rules *f, struct rn_make *m, uint32_t rule)
 			if (*sym == NONE)
 				*sym = rn_make_delta(m, *RN_SEG_AT(f->delta, int64_t, id));
 		}
-		rc = rn_make_item(m, *sym, b.item[i].count);
+		rc = rn_make_term(m, *sym, b.item[i].count);
 		if (rc < 0)
 			return rc;
 	}

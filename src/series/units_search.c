@@ -13,6 +13,7 @@
 #include <math.h>
 
 #define SCAN_MAX 8u /* items; longer bodies are searched by halving */
+#define FEW      8u /* repeats; of more of them the sum is not added up, but solved for */
 
 /* 64-bit division costs several times a 32-bit one, and most lengths are short. */
 static inline uint64_t divide(uint64_t a, uint64_t b)
@@ -339,15 +340,17 @@ static inline uint64_t repeats_within(const struct growth *g, rn_i128 *r)
 }
 
 /*
- * The same in 64 bits, for sums below 2^62: everything here is below 2^63, but for products on the
- * way, which may wrap. A `more` that is negative can make the estimate wrong by q / 2^26: for
- * counts below 2^31, a few steps.
+ * The same in 64 bits for light repeats, each of which adds up to less than 2^57, and of which
+ * there are less than 2^31; *r is the low half of what there is, `about` all of it. Whatever wraps
+ * on the way comes back: a `more` that is negative can make the estimate wrong by q / 2^26, some 32
+ * repeats, and so what is left after it fits.
  */
-static inline uint64_t repeats_narrow(int64_t first, int64_t more, uint64_t count, int64_t *r)
+static inline uint64_t repeats_light(int64_t first, int64_t more, uint64_t count, double about,
+				     int64_t *r)
 {
-	uint64_t q = repeats_about((double)first, (double)more, (double)*r, count);
+	uint64_t q = repeats_about((double)first, (double)more, about, count);
 	uint64_t pairs = (q >> 1) * ((q - 1) | 1); /* q * (q - 1) / 2 */
-	int64_t left = *r - (int64_t)(q * (uint64_t)first + (uint64_t)more * pairs);
+	int64_t left = (int64_t)((uint64_t)*r - q * (uint64_t)first - (uint64_t)more * pairs);
 	int64_t one = (int64_t)((uint64_t)first + q * (uint64_t)more); /* if one more is added */
 
 	while (left < 0) {
@@ -364,17 +367,35 @@ static inline uint64_t repeats_narrow(int64_t first, int64_t more, uint64_t coun
 	return q;
 }
 
-static inline uint64_t repeats_narrow_any(int64_t first, int64_t more, uint64_t count, int64_t *r)
+/* Adding up a few takes less time than a square root, and nothing is guessed. */
+static inline uint64_t repeats_few(int64_t first, int64_t more, uint64_t count, int64_t *r)
+{
+	int64_t one = first, sum = 0, within = 0;
+	uint64_t q = 0;
+
+	for (uint64_t k = 0; k < count; k++) {
+		sum += one;
+		one += more;
+		q += sum <= *r;
+		within = sum <= *r ? sum : within;
+	}
+	*r -= within;
+	return q;
+}
+
+static inline uint64_t repeats_narrow(int64_t first, int64_t more, uint64_t count, int64_t *r)
 {
 	uint64_t q;
 
 	if (count == 1) {
 		q = first <= *r;
+	} else if (count <= FEW) {
+		return repeats_few(first, more, count, r);
 	} else if (more == 0) {
 		q = first ? divide((uint64_t)*r, (uint64_t)first) : count;
 		q = q < count ? q : count;
 	} else if (count >> 31 == 0) {
-		return repeats_narrow(first, more, count, r);
+		return repeats_light(first, more, count, (double)*r, r);
 	} else {
 		struct growth g = { first, more, count };
 		rn_i128 wide = *r;
@@ -438,46 +459,48 @@ static inline void go_down(struct sum_search *s, const struct rn_unit_item *t, u
 	s->t = s->p->item + t->child;
 }
 
-/* Repeats that are small themselves, but many enough to add up to more than 62 bits. The estimate
- * leaves less than a few of them, as in repeats_narrow. */
-static inline uint64_t repeats_mixed(int64_t first, int64_t more, uint64_t count, rn_i128 *r)
+static inline uint64_t repeats_wide(const struct sum_search *s, const struct rn_unit_item *t,
+				    rn_i128 *r)
 {
-	uint64_t q = repeats_about((double)first, (double)more, to_double(*r), count);
-	uint64_t pairs = (q >> 1) * ((q - 1) | 1); /* q * (q - 1) / 2 */
-	rn_i128 left = *r - (rn_i128)first * (int64_t)q - (rn_i128)more * (int64_t)pairs;
-	int64_t one = (int64_t)((uint64_t)first + q * (uint64_t)more);
-
-	while (left < 0) {
-		one -= more;
-		left += one;
-		q--;
-	}
-	while (q < count && one <= left) {
-		left -= one;
-		one += more;
-		q++;
-	}
-	*r = left;
-	return q;
-}
-
-/* One level down; the sum of the body that is then ahead. */
-static inline rn_i128 search_wide(struct sum_search *s)
-{
-	const struct rn_unit_item *t = item_within(s);
-	uint64_t v = s->v + t->step_before, q;
+	uint64_t v = s->v + t->step_before;
 	struct growth g = { .count = t->count };
 
-	s->r -= sum_before(s, t);
 	g.first = (rn_i128)(t->len * (rn_u128)v + s->p->weight[t - s->p->item].one);
 	g.more = t->count > 1 ? (rn_i128)t->len * (int64_t)t->step : 0;
-	if (t->count >> 31 == 0 && g.first >> 62 == 0 && g.more && (int64_t)g.more == g.more &&
-	    (g.first + g.more * (rn_i128)t->count) >> 62 == 0)
-		q = repeats_mixed((int64_t)g.first, (int64_t)g.more, t->count, &s->r);
-	else
-		q = repeats_within(&g, &s->r);
-	go_down(s, t, q);
-	return g.first + g.more * (rn_i128)q;
+	return repeats_within(&g, r);
+}
+
+/* What one repeat of t adds, the first of them, where that fits 64 bits. */
+static inline int64_t narrow_first(const struct sum_search *s, const struct rn_unit_item *t)
+{
+	uint64_t v = s->v + t->step_before;
+
+	return (int64_t)(t->len * v + (uint64_t)s->p->weight[t - s->p->item].one);
+}
+
+/* Levels down, until what is ahead is light. Often that is one level, of many light repeats. */
+static void search_wide(struct sum_search *s)
+{
+	while (s->n) {
+		const struct rn_unit_item *t = item_within(s);
+		rn_i128 r = s->r - sum_before(s, t);
+		int64_t more = (int64_t)(t->len * t->step), low = (int64_t)r;
+
+		if (t->len > s->p->light) {
+			go_down(s, t, repeats_wide(s, t, &r));
+			s->r = r;
+		} else if (t->count == 1 || more == 0 || t->count >> 31) {
+			go_down(s, t, repeats_wide(s, t, &r));
+			s->r = r;
+			return;
+		} else {
+			go_down(s, t,
+				repeats_light(narrow_first(s, t), more, t->count, to_double(r),
+					      &low));
+			s->r = low;
+			return;
+		}
+	}
 }
 
 static void search_narrow(struct sum_search *s)
@@ -486,8 +509,6 @@ static void search_narrow(struct sum_search *s)
 
 	while (s->n) {
 		const struct rn_unit_item *t = s->t, *last = t + s->n - 1;
-		uint64_t v;
-		int64_t first;
 
 		if (s->n > SCAN_MAX) {
 			s->r = r;
@@ -496,9 +517,9 @@ static void search_narrow(struct sum_search *s)
 		while (t < last && narrow_before(s, t + 1) <= r)
 			t++;
 		r -= narrow_before(s, t);
-		v = s->v + t->step_before;
-		first = (int64_t)(t->len * v + (uint64_t)s->p->weight[t - s->p->item].one);
-		go_down(s, t, repeats_narrow_any(first, (int64_t)(t->len * t->step), t->count, &r));
+		go_down(s, t,
+			repeats_narrow(narrow_first(s, t), (int64_t)(t->len * t->step), t->count,
+				       &r));
 	}
 }
 
@@ -508,15 +529,14 @@ static uint64_t pattern_find_sum(const struct rn_pattern *p, rn_i128 r)
 	struct sum_search s = {
 		p, p->item + p->root, p->nroot, (uint64_t)p->first, 1, r - p->first
 	};
-	bool narrow = p->narrow;
 
 	assert(p->nonneg);
 	if (s.r < 0)
 		return 0;
-	if (narrow && s.r >> 62)
+	if (p->n > p->light)
+		search_wide(&s);
+	else if (s.r >> 62)
 		return p->n;
-	while (s.n && !narrow)
-		narrow = search_wide(&s) >> 62 == 0;
 	search_narrow(&s);
 	return s.i;
 }
