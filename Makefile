@@ -15,12 +15,14 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 360
 
 WARN     := -Wall -Wextra -Wshadow -Wconversion
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -I$(BUILD)
 LDLIBS   += -lzstd -lm
 
 # --- what there is -------------------------------------------------------------------------
 
-LIB_SRC     := $(filter-out src/cmd/%,$(wildcard src/*/*.c))
+# What runs inside the traced program and speaks MPI is built per MPI, below.
+TRACER_SRC  := $(filter-out src/intercept/stub.c,$(wildcard src/intercept/*.c)) src/merge/link_mpi.c
+LIB_SRC     := $(filter-out src/cmd/% src/intercept/% $(TRACER_SRC),$(wildcard src/*/*.c))
 CMD_SRC     := $(wildcard src/cmd/*.c)
 TOOL_SRC    := $(wildcard bench/tool_*.c)
 BENCH_SRC   := $(wildcard bench/bench_*.c)
@@ -29,6 +31,7 @@ UNIT_SRC    := $(wildcard t/unit/test_*.c)
 FUZZ_SRC    := $(wildcard t/fuzz/fuzz_*.c)
 SHELL_TESTS := $(wildcard t/t*.t)
 HEADERS     := $(wildcard src/*/*.h include/*/*.h bench/*.h t/unit/*.h)
+MPI_HEADERS := $(wildcard src/intercept/*.h) src/merge/link_mpi.h
 
 LIB     := $(BUILD)/librondo.a
 VIRTUAL := $(BUILD)/libvirtual.a
@@ -37,6 +40,12 @@ TOOLS   := $(TOOL_SRC:bench/tool_%.c=$(BUILD)/%)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 UNITS   := $(UNIT_SRC:t/unit/%.c=$(BUILD)/t/%)
 FUZZERS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/bin/%)
+
+GEN := $(BUILD)/gen
+
+# The MPIs that are here, and one tracer for each.
+MPIS    := $(foreach m,ompi mpich,$(if $(shell tools/find-mpi $(m)),$(m)))
+TRACERS := $(MPIS:%=$(BUILD)/librondo-%.so) $(BUILD)/librondo-stub.so
 
 objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 ALL_OBJ := $(call objects,$(wildcard src/*/*.c bench/*.c t/unit/*.c t/fuzz/*.c))
@@ -48,11 +57,11 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help deps test bench demo install check-headers check-format format asan cov fuzz \
-	fuzz-smoke clean programs run-tests run-fuzz
+	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer test-apps
 
 # --- building ------------------------------------------------------------------------------
 
-all: $(LIB) $(RONDO) $(TOOLS) ## build the library, the rondo program and the generator (default)
+all: $(LIB) $(RONDO) $(TOOLS) $(TRACERS) ## build the libraries, the rondo program and the generator (default)
 
 programs: all $(UNITS) $(BENCHES)
 
@@ -112,9 +121,89 @@ $(FUZZERS): $(BUILD)/bin/%: $(BUILD)/obj/t/fuzz/%.o $(VIRTUAL) $(LIB)
 
 -include $(ALL_OBJ:.o=.d)
 
+# --- the tables of MPI ---------------------------------------------------------------------
+
+$(GEN)/mpi_table.h: api/mpi.api api/gen.awk
+	@mkdir -p $(@D)
+	awk -v part=table -f api/gen.awk api/mpi.api >$@
+
+$(GEN)/mpi_words.h: api/mpi.words api/gen.awk
+	@mkdir -p $(@D)
+	awk -v part=words -f api/gen.awk api/mpi.words >$@
+
+$(call objects,src/encode/mpi_table.c) $(BUILD)/pic/src/encode/mpi_table.o: \
+	$(GEN)/mpi_table.h $(GEN)/mpi_words.h
+
+# --- the tracers: one library per MPI, from one source ---------------------------------------
+
+# Open MPI declares what MPI-3.0 removed only when asked to.
+MPI_FLAGS = -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
+PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
+
+$(BUILD)/pic/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(PIC_FLAGS) -MMD -MP -c -o $@ $<
+
+PIC_OBJ := $(LIB_SRC:%.c=$(BUILD)/pic/%.o)
+-include $(PIC_OBJ:.o=.d)
+
+# $(1): the MPI, $(2): its compiler. MPI headers are not written for -Wconversion.
+define tracer
+$(GEN)/$(1)/functions: tools/mpi-facts api/mpi.words
+	tools/mpi-facts api/mpi.words $(GEN)/$(1) $(2) $(MPI_FLAGS)
+
+$(GEN)/$(1)/calls.h: $(GEN)/$(1)/functions api/mpi.api api/gen.awk
+	awk -v part=real -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/real_calls.h
+	awk -v part=hand -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/hand.h
+	awk -v part=consts -v have=$(GEN)/$(1)/constants -f api/gen.awk api/mpi.words >$(GEN)/$(1)/constants.h
+	awk -v part=calls -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$$@
+
+$(BUILD)/$(1)/%.o: %.c $(GEN)/$(1)/calls.h $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$(2) -std=c11 -Wall -Wextra -Wshadow -Wno-deprecated-declarations $(CPPFLAGS) -I$(GEN)/$(1) \
+		$(MPI_FLAGS) $(CFLAGS) $(PIC_FLAGS) -MMD -MP -c -o $$@ $$<
+
+-include $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.d)
+
+# --no-as-needed: programs that load their MPI late (Python) must find it behind us.
+$(BUILD)/librondo-$(1).so: $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.o) $(PIC_OBJ)
+	$(2) -shared $(CFLAGS) $(LDFLAGS) -Wl,--no-as-needed -Wl,-z,defs -o $$@ $$(filter %.o,$$^) \
+		$(LDLIBS) -ldl -lpthread
+endef
+$(foreach m,$(MPIS),$(eval $(call tracer,$(m),$(shell tools/find-mpi $(m)))))
+
+# Preloaded into everything that a traced command starts, so without CFLAGS, which may ask for
+# sanitizers; and its constructor first, so that those of others do not run twice.
+$(BUILD)/librondo-stub.so: src/intercept/stub.c src/base/which_mpi.h Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(WARN) $(CPPFLAGS) -O2 -fPIC -shared -fvisibility=hidden \
+		-Wl,-z,initfirst -Wl,-soname,librondo-stub.so -o $@ $<
+
 # --- the two commands of the README --------------------------------------------------------
 
-demo: ## compress 4096 virtual ranks into one file and look inside
+# Open MPI does not like to be root, or to share processors, unless it is told so.
+DEMO_RUN = OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+	OMPI_MCA_rmaps_base_oversubscribe=1 $(BUILD)/rondo trace -o $(BUILD)/demo.rondo \
+	$(if $(filter ompi,$(MPIS)),mpirun.openmpi,mpirun) -n 16 $(BUILD)/stencil 200
+
+demo: ## trace a small program on 16 ranks and look inside
+	@tools/deps build
+	+@$(SUBMAKE) all
+	@$(MAKE) --no-print-directory run-demo
+
+run-demo:
+	@echo "== A 2D stencil (examples/stencil.c) on 16 ranks, 200 steps, traced"
+	$(firstword $(foreach m,$(MPIS),$(shell tools/find-mpi $(m)))) -O2 -w -o $(BUILD)/stencil \
+		examples/stencil.c -lm
+	$(DEMO_RUN)
+	@echo "== What is in the file"
+	$(BUILD)/rondo info $(BUILD)/demo.rondo
+	@echo "== Where the time went"
+	$(BUILD)/rondo info --calls $(BUILD)/demo.rondo
+	@echo "== The first 20 calls of rank 5, read back from it"
+	$(BUILD)/rondo dump $(BUILD)/demo.rondo --rank 5 --to 20
+
+virtual-demo: ## compress 4096 virtual ranks into one file and look inside
 	@tools/deps build
 	+@$(SUBMAKE) all
 	@echo "== A 2D stencil on 4096 ranks, 100 steps: every rank's calls, merged into one file"
@@ -149,12 +238,28 @@ bench: ## run the benchmarks, one after the other; fails if a bar does not hold
 		echo "== $${b##*/}"; BENCH_CSV=$(BENCH_CSV) $$b || bad=1; \
 	done; test -z "$$bad"
 
-check-headers: ## each header compiles alone, and twice
-	@bad=; for h in $(HEADERS); do \
-		printf '#include "%s"\n#include "%s"\n' $$h $$h | \
-		$(CC) -std=c11 $(WARN) -Werror $(CPPFLAGS) -I. -fsyntax-only -x c - || \
-		{ echo "$$h does not compile alone"; bad=1; }; \
-	done; test -z "$$bad"
+define compile_alone # headers, compiler and flags
+@bad=; for h in $(1); do \
+	printf '#include "%s"\n#include "%s"\n' $$h $$h | \
+	$(2) -std=c11 -Werror $(CPPFLAGS) -I. -fsyntax-only -x c - || \
+	{ echo "$$h does not compile alone"; bad=1; }; \
+done; test -z "$$bad"
+endef
+
+bench-tracer: ## what tracing adds to a call, with each MPI; fails if a bar does not hold
+	@tools/deps build
+	+@$(SUBMAKE) all
+	@BUILD=$(BUILD) bench/tracer-cost
+
+test-apps: ## real programs from Debian packages, traced
+	@tools/deps build test apps
+	+@$(SUBMAKE) all
+	@BUILD=$(BUILD) t/unit-runner $(wildcard t/apps/*.t)
+
+check-headers: $(MPIS:%=$(GEN)/%/calls.h) ## each header compiles alone, and twice
+	$(call compile_alone,$(filter-out $(MPI_HEADERS),$(HEADERS)),$(CC) $(WARN))
+	$(if $(MPIS),$(call compile_alone,$(MPI_HEADERS),$(shell tools/find-mpi $(firstword $(MPIS))) -Wall \
+		-Wno-deprecated-declarations $(MPI_FLAGS) -I$(GEN)/$(firstword $(MPIS))))
 
 C_FILES = { git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null || \
 	find bench include src t -name '*.[ch]'; } | while read -r f; do [ -f "$$f" ] && echo "$$f"; done
@@ -217,6 +322,7 @@ install: all ## install into PREFIX (default /usr/local), below DESTDIR
 	$(if $(RONDO),install -D -m 755 $(RONDO) "$(DESTDIR)$(PREFIX)/bin/rondo")
 	$(if $(MAN1),install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/man/man1" $(MAN1))
 	$(if $(API),install -D -m 644 -t "$(DESTDIR)$(PREFIX)/include/rondo" $(API))
+	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/lib/rondo" $(TRACERS)
 	$(if $(COMPLETION),install -D -m 644 $(COMPLETION) \
 		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo")
 

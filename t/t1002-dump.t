@@ -39,6 +39,79 @@ for golden in t/golden/*.rondo; do
 	same "... and reads as it always did" "${golden%.rondo}.txt" "$tmp/got"
 done
 
+# Threads, requests, communicators, statuses: a trace that has them all.
+f=t/golden/1.1-rich.rondo
+"$RONDO" dump "$f" >"$tmp/all"
+like "threads are told apart" "$(cat "$tmp/all")" '^2\.1 0 MPI_Init'
+unlike "... where there are several" "$(cat "$tmp/all")" '^1\.1 '
+"$RONDO" dump "$f" --rank 2 >"$tmp/got"
+grep '^2[. ]' "$tmp/all" >"$tmp/want"
+same "--rank has all threads of a rank" "$tmp/want" "$tmp/got"
+for from in 1 9 17 30; do
+	"$RONDO" dump "$f" --from $from >"$tmp/got"
+	awk -v from=$from '$2 >= from' "$tmp/all" >"$tmp/want"
+	same "--from $from: requests keep their numbers" "$tmp/want" "$tmp/got"
+done
+if command -v python3 >/dev/null; then
+	"$RONDO" dump --json "$f" >"$tmp/got"
+	ok "as JSON" python3 -c '
+import json, sys
+lines, threads, matched, statuses = open(sys.argv[1]).readlines(), 0, 0, 0
+for line in lines:
+    call = json.loads(line)
+    keys = list(call)
+    if "thread" in keys:
+        threads += 1
+        assert keys[1] == "thread" and call["thread"] == 1 and call["rank"] % 2 == 0, line
+        keys.remove("thread")
+    if "matched" in keys:
+        matched += 1
+        keys.remove("matched")
+        many = call["matched"] if isinstance(call["matched"], list) else [call["matched"]]
+        assert all(m is None or list(m) == ["source", "tag"] for m in many), line
+    status = call["args"].get("status")
+    if isinstance(status, dict):
+        statuses += 1
+        assert list(status) == ["source", "tag", "error", "count", "cancelled"], line
+    assert keys == ["rank", "seq", "call", "args", "ret"], line
+assert threads and matched and statuses
+' "$tmp/got"
+else
+	skip "as JSON" "python3 is not installed"
+fi
+
+# Calls inside calls, some of which never ended.
+f=t/golden/1.1-nested.rondo
+"$RONDO" dump "$f" >"$tmp/all"
+like "calls inside calls" "$(cat "$tmp/all")" '^0 7 MPI_Waitall.* = 0 <6> matched='
+for from in 1 6 7 8 40 60 90; do
+	for to in 2 7 8 41 1000; do
+		"$RONDO" dump "$f" --from $from --to $to >"$tmp/got"
+		awk -v from=$from -v to=$to '$2 >= from && $2 < to' "$tmp/all" >"$tmp/want"
+		same "... --from $from --to $to" "$tmp/want" "$tmp/got"
+	done
+done
+if command -v python3 >/dev/null; then
+	"$RONDO" dump --json "$f" >"$tmp/got"
+	ok "... as JSON" python3 -c '
+import json, sys
+both = 0
+for line in open(sys.argv[1]):
+    call = json.loads(line)
+    keys = [k for k in call if k not in ("thread", "parent", "matched")]
+    assert keys == ["rank", "seq", "call", "args", "ret"], line
+    if "parent" in call:
+        assert list(call).index("parent") == list(call).index("ret") + 1, line
+        assert 0 <= call["parent"] < call["seq"], line
+        both += "matched" in call
+assert both
+' "$tmp/got"
+else
+	skip "... as JSON" "python3 is not installed"
+fi
+ok "where it is not clear what is inside what" "$RONDO" dump t/bad/unsound/leave-alone.rondo
+unlike "... nothing is" "$(cat "$tmp/out")" '(<|rondo_)'
+
 f=$tmp/stencil3d.rondo
 "$RONDO" dump "$f" >"$tmp/all"
 for rank in 0 7 12; do
@@ -93,6 +166,11 @@ cannot "a rank in no group" "rank 4 is in no group" --rank 4
 cannot "... also where nothing is to be printed" "rank 4 is in no group" --rank 4 --to 0
 cannot "... in a range" "rank 4 is in no group" --rank 4-6 --json
 ok "the others can be read" "$RONDO" dump "$bad" --rank 5-19
+
+ok "what is not known is shown as it is" "$RONDO" dump t/bad/unsound/comm-missing.rondo
+like "... ranks" "$(cat "$tmp/out")" 'dest=rank[-+^][0-9]'
+ok "... requests" "$RONDO" dump t/bad/unsound/request-missing.rondo
+like "... by a question mark" "$(cat "$tmp/out")" 'MPI_Request_free\(request=request:\?\)'
 
 status "a rank that does not exist" 2 "$RONDO" dump "$f" --rank 13
 is "... and what there is" "$(cat "$tmp/err")" "rondo: dump: no rank 13: $f has ranks 0 to 12"

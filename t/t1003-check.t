@@ -77,11 +77,12 @@ line-ends not a Rondo trace: line ends changed
 newer-version made by a newer version \(format 2\.0;
 no-rules section rules is missing
 param-twice section functions: function MPI_Irecv has two parameters count
+odd-threads section meta: threads does not divide the 8 streams
 rank-missing section ranks: groups hold 20 ranks of 21
 too-long section rules: rule 18 expands to more than 2\^62 symbols
 word-missing section signatures: signature [0-9]+ is malformed
 END
-is "... and that is all of t/bad" "$(ls t/bad/*.rondo | wc -l | tr -d ' ')" 9
+is "... and that is all of t/bad" "$(ls t/bad/*.rondo | wc -l | tr -d ' ')" 10
 
 while read -r name what; do
 	bad=t/bad/unsound/$name.rondo
@@ -89,12 +90,17 @@ while read -r name what; do
 	is "... is named" "$(cat "$tmp/err")" "rondo: $bad: $what"
 	ok "... and can be read" "$RONDO" info "$bad"
 done <<'END'
+comm-missing calls of rank 0 are relative to comm:world.1, which it is not in
 function-twice two functions are called MPI_Isend
+leave-alone rank 0, thread 0: a rondo_leave is there without its rondo_enter
+leave-nothing rank 0, thread 0: a rondo_leave is not followed by the call that it is about
 rank-twice rank 3 is there twice
+request-missing rank 0, thread 0: signature 26 is about a request that is not there
+table-missing calls of rank 0 have a value in slot:2, which it is not in
 unused-words 5 words are not used
 word-twice two words are heap
 END
-is "... and that is all of t/bad/unsound" "$(ls t/bad/unsound/*.rondo | wc -l | tr -d ' ')" 4
+is "... and that is all of t/bad/unsound" "$(ls t/bad/unsound/*.rondo | wc -l | tr -d ' ')" 9
 
 for odd in t/bad/odd/*.rondo; do
 	ok "$odd is sound" "$RONDO" check "$odd"

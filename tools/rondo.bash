@@ -8,7 +8,10 @@ _rondo() {
 	elif [[ $cmd == help ]]; then
 		words=$(rondo --help 2>/dev/null | sed -En 's/^  ([a-z]+)  .*/\1/p')
 	elif [[ $cur == -* ]]; then
-		words=$(rondo "$cmd" --help 2>/dev/null | sed -En 's/^  (--[a-z-]+).*/\1/p')
+		words=$(rondo "$cmd" --help 2>/dev/null | sed -En 's/^  (--?[a-z-]+).*/\1/p')
+	elif [[ $cmd == trace ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur"; [[ $cur == */* ]] || compgen -c -- "$cur")
+		return
 	else
 		mapfile -t COMPREPLY < <(compgen -f -X '!*.rondo' -- "$cur"; compgen -d -- "$cur")
 		return

@@ -13,7 +13,13 @@ static int level_for(size_t len)
 	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
 }
 
-int rn_pack(struct rn_packer *p, const void *bytes, size_t len, struct rn_buf *out)
+void rn_pack_prepare(struct rn_pack_dict *dict)
+{
+	dict->ready = ZSTD_createCDict(dict->bytes, dict->len, level_for(0));
+}
+
+int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, size_t len,
+	    struct rn_buf *out)
 {
 	size_t room = ZSTD_compressBound(len), n;
 	unsigned char *to;
@@ -24,7 +30,11 @@ int rn_pack(struct rn_packer *p, const void *bytes, size_t len, struct rn_buf *o
 		p->ctx = ZSTD_createCCtx();
 	if (!to || !p->ctx)
 		return RN_E_NOMEM;
-	n = ZSTD_compressCCtx(p->ctx, to, room, bytes, len, level_for(len));
+	if (dict.ready)
+		n = ZSTD_compress_usingCDict(p->ctx, to, room, bytes, len, dict.ready);
+	else
+		n = ZSTD_compress_usingDict(p->ctx, to, room, bytes, len, dict.bytes, dict.len,
+					    level_for(len));
 	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
 		return RN_E_NOMEM;
 	out->len = n;
@@ -52,10 +62,15 @@ uint64_t rn_packed_size(const void *frame, size_t len)
 	return ZSTD_findFrameCompressedSize(frame, len) == len ? size : 0;
 }
 
-int rn_unpack(const void *frame, size_t len, void *raw, size_t size)
+int rn_unpack(struct rn_pack_dict dict, const void *frame, size_t len, void *raw, size_t size)
 {
-	size_t got = ZSTD_decompress(raw, size, frame, len);
+	ZSTD_DCtx *ctx = ZSTD_createDCtx();
+	size_t got;
 
+	if (!ctx)
+		return RN_E_NOMEM;
+	got = ZSTD_decompress_usingDict(ctx, raw, size, frame, len, dict.bytes, dict.len);
+	ZSTD_freeDCtx(ctx);
 	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
 		return RN_E_NOMEM;
 	return got == size ? RN_OK : RN_E_DATA;

@@ -18,8 +18,20 @@ struct rn_packer { /* zeroed is ready; keeps the compressor's memory between cal
 	void *ctx;
 };
 
+/* Bytes that packer and unpacker both have; {0}: none. */
+struct rn_pack_dict {
+	const void *bytes;
+	size_t len;
+	void *ready; /* by rn_pack_prepare; or NULL */
+};
+
+/* For small pieces: packing one does not go through the dictionary then, which takes longer than
+ * the piece. Without memory nothing changes. Kept until the process ends. */
+void rn_pack_prepare(struct rn_pack_dict *dict);
+
 /* out becomes the frame (larger than the data when that does not compress). RN_E_NOMEM. */
-int rn_pack(struct rn_packer *p, const void *bytes, size_t len, struct rn_buf *out);
+int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, size_t len,
+	    struct rn_buf *out);
 void rn_packer_free(struct rn_packer *p);
 
 /* A frame of `len` bytes can hold `size` bytes. */
@@ -29,6 +41,6 @@ bool rn_pack_possible(uint64_t size, uint64_t len);
 uint64_t rn_packed_size(const void *frame, size_t len);
 
 /* Unpacks exactly `size` bytes. RN_OK, RN_E_NOMEM, or RN_E_DATA when the frame is damaged. */
-int rn_unpack(const void *frame, size_t len, void *raw, size_t size);
+int rn_unpack(struct rn_pack_dict dict, const void *frame, size_t len, void *raw, size_t size);
 
 #endif

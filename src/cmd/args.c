@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "read/decode.h"
+#include "read/form.h"
 #include "read/trace.h"
 
 int fail(int code, const char *fmt, ...)
@@ -201,6 +201,9 @@ static const char *set_option(const struct opt *o, const char *value)
 		return parse_number(value, o->var);
 	case OPT_RANGE:
 		return parse_range(value, o->var);
+	case OPT_TEXT:
+		*(const char **)o->var = value;
+		return *value ? NULL : "empty";
 	case OPT_FLAG:
 		*(bool *)o->var = true;
 	}
@@ -290,4 +293,29 @@ int parse_args(const struct usage *u, int argc, char **argv, const char **file)
 		i += took;
 	}
 	return check_file(u, *file);
+}
+
+int parse_command(const struct usage *u, int argc, char **argv, char ***command)
+{
+	int i = 1;
+
+	*command = NULL;
+	while (i < argc && argv[i][0] == '-' && argv[i][1]) {
+		int took;
+
+		if (is_either(argv[i], "--help", "-h")) {
+			print_help(u);
+			return finish_output();
+		}
+		if (strcmp(argv[i], "--") == 0) {
+			i++;
+			break;
+		}
+		took = take_option(u, argv + i);
+		if (took == 0)
+			return EXIT_USAGE;
+		i += took;
+	}
+	*command = argv + i;
+	return EXIT_DONE;
 }

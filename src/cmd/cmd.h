@@ -22,7 +22,7 @@ enum exit_code {
 	EXIT_SELF = 70, /* rondo itself could not do its work: no memory, no room for the output */
 };
 
-enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_RANGE };
+enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_RANGE, OPT_TEXT };
 
 struct range {
 	uint64_t first, last;
@@ -33,7 +33,7 @@ struct opt {
 	const char *arg;  /* what its value is called, NULL for a flag */
 	const char *help;
 	enum opt_kind kind;
-	void *var;   /* bool, uint64_t or struct range */
+	void *var;   /* bool, uint64_t, struct range or const char * */
 	bool *given; /* NULL, or set when the option is there */
 };
 
@@ -48,6 +48,10 @@ struct usage {
 /* Reads options and the one file name. EXIT_DONE with *file set; with *file NULL when --help was
  * asked for and has been printed; EXIT_USAGE after an error. argv[0] is the command's name. */
 int parse_args(const struct usage *u, int argc, char **argv, const char **file);
+
+/* Reads options up to the first argument that is none; *command is the rest of argv, which may be
+ * empty. *command is NULL when --help was asked for and has been printed, or after an error. */
+int parse_command(const struct usage *u, int argc, char **argv, char ***command);
 
 /* Prints `rondo: ...` and returns the code, for `return fail(EXIT_USAGE, ...)`. */
 int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -72,8 +76,15 @@ int finish_output(void);
 /* The name in a table (a list of strings that ends with NULL) that was probably meant, or NULL. */
 const char *nearest(const char *word, const char *const *names);
 
+/* Whether SIGPIPE was ignored when rondo was started; a program that it starts finds it so again.
+ */
+extern bool pipe_was_ignored;
+
+int cmd_trace(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
 
 #endif

@@ -40,7 +40,7 @@ int cmd_check(int argc, char **argv)
 		code = fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_NO, "%s: %s", file, err.text);
 	else
 		printf("%s: ok, %" PRIu64 " ranks, %u groups, %u rules, %u signatures\n", file,
-		       t.streams.ranks, t.streams.groups, rn_rules_count(t.streams.rules),
+		       t.ranks, t.streams.groups, rn_rules_count(t.streams.rules),
 		       rn_sigs_count(t.streams.sigs));
 	rn_trace_close(&t);
 	return code ? code : finish_output();

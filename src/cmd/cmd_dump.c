@@ -1,9 +1,10 @@
 /*
  * cmd_dump.c - `rondo dump FILE`: every call, in order.
  *
- * Ranks ascend. --from and --to are call numbers of each rank, from the first one given to the one
- * before the second (half open, as array slices are), and cost a seek, not a walk. Output goes out
- * in large pieces; when its reader goes away, dump ends quietly.
+ * Ranks ascend, and within a rank its threads. --from and --to are call numbers of each thread,
+ * from the first one given to the one before the second (half open, as array slices are), and cost
+ * a search, not a walk. Output goes out in large pieces; when its reader goes away, dump ends
+ * quietly.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +15,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
-#include "encode/sigs.h"
-#include "read/decode.h"
+#include "read/printer.h"
 #include "read/trace.h"
 
 #define PIECE ((size_t)1 << 16)
@@ -26,9 +26,9 @@ static uint64_t from, to;
 
 static const struct opt opts[] = {
 	{ "--rank", "R", "only rank R, or ranks R-S", OPT_RANGE, &ranks, &ranks_given },
-	{ "--from", "K", "begin each rank at its call K (the first is 0)", OPT_NUMBER, &from,
+	{ "--from", "K", "begin each thread at its call K (the first is 0)", OPT_NUMBER, &from,
 	  NULL },
-	{ "--to", "K", "end each rank before its call K", OPT_NUMBER, &to, &to_given },
+	{ "--to", "K", "end each thread before its call K", OPT_NUMBER, &to, &to_given },
 	{ "--json", NULL, "one JSON object a line", OPT_FLAG, &json, NULL },
 };
 
@@ -44,9 +44,10 @@ static const struct usage usage = {
 struct dump {
 	const struct rn_trace *t;
 	const char *file;
+	struct rn_printer *printer;
 	struct rn_buf out;
-	struct rn_arena mem; /* the cursor's stack */
-	bool gone;           /* the reader of our output */
+	struct rn_arena mem;
+	bool gone; /* the reader of our output */
 };
 
 static int no_memory(const struct dump *d)
@@ -67,80 +68,86 @@ static int write_out(struct dump *d)
 	return EXIT_DONE;
 }
 
-static int dump_calls(struct dump *d, struct rn_cursor *c, uint64_t end)
+static int dump_stream(struct dump *d, uint64_t stream, uint32_t group)
 {
-	rn_decode_fn *print = json ? rn_decode_json : rn_decode_text;
-	struct rn_call call = { .rank = c->rank, .ranks = d->t->streams.ranks };
-	uint32_t sig;
+	int rc = rn_printer_begin(d->printer, stream, group, from, to_given ? to : UINT64_MAX);
 	int code = EXIT_DONE;
 
-	while (code == EXIT_DONE && !d->gone && rn_walk_pos(&c->walk) < end &&
-	       rn_cursor_next(c, &call.seq, &sig)) {
-		call.sig = rn_sigs_get(d->t->streams.sigs, sig, &call.len);
-		print(&d->t->vocab, &call, &d->out);
+	if (rc == RN_OK)
+		rc = 1;
+	while (rc > 0 && code == EXIT_DONE && !d->gone) {
+		rc = rn_printer_next(d->printer, &d->out);
 		if (d->out.len >= PIECE || d->out.failed)
 			code = write_out(d);
 	}
-	return code;
+	if (rc == RN_E_RANGE)
+		return fail(EXIT_INPUT, "%s: too many requests to follow", d->file);
+	return rc < 0 ? no_memory(d) : code;
 }
 
-static int dump_rank(struct dump *d, uint64_t rank, uint32_t group)
-{
-	struct rn_arena_mark mark = rn_arena_mark(&d->mem);
-	struct rn_cursor c;
-	uint64_t calls;
-	int rc = rn_cursor_init_group(&c, d->t, rank, group, &d->mem), code = EXIT_DONE;
-
-	if (rc == RN_OK) {
-		calls = rn_cursor_calls(&c);
-		rc = rn_cursor_seek(&c, from < calls ? from : calls);
-	}
-	if (rc == RN_OK)
-		code = dump_calls(d, &c, to_given ? to : UINT64_MAX);
-	else
-		code = no_memory(d);
-	rn_arena_rewind(&d->mem, mark);
-	return code;
-}
-
-/* A hostile file can have two billion ranks without a call; they need not be walked one by one
+/* A hostile file can have two billion streams without a call; they need not be walked one by one
  * when there is nothing to print. */
-static bool nothing_to_print(const struct rn_trace *t)
+static bool nothing_to_print(const struct dump *d)
 {
 	uint64_t longest = 0;
 
-	for (uint32_t k = 0; k < t->streams.groups; k++) {
-		uint64_t n = rn_rules_length(t->streams.rules, t->streams.group[k].root);
+	for (uint32_t k = 0; k < d->t->streams.groups; k++) {
+		uint64_t n = rn_printer_numbers(d->printer, k);
 
 		longest = n > longest ? n : longest;
 	}
 	return from >= longest || (to_given && from >= to);
 }
 
-/* Opening leaves it to us that each rank is in exactly one group (format.md, 9). One that is not
- * must not be printed as if it were, so the iterator is one rank ahead. */
-static int dump_ranks(struct dump *d)
+/* A stream that opening did not look at is not right. */
+static int wrong_stream(const struct dump *d, uint64_t stream, const char *what)
+{
+	uint64_t rank = stream / d->t->threads, thread = stream % d->t->threads;
+
+	if (d->t->threads == 1)
+		return fail(EXIT_INPUT, "%s: rank %" PRIu64 " is %s", d->file, rank, what);
+	return fail(EXIT_INPUT, "%s: thread %" PRIu64 " of rank %" PRIu64 " is %s", d->file, thread,
+		    rank, what);
+}
+
+/* Opening leaves it to us that each stream is in exactly one group (format.md, 9). One that is not
+ * must not be printed as if it were, so the iterator is one ahead. */
+static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 {
 	struct rn_rank_iter it;
-	uint64_t rank = 0;
+	uint64_t stream = 0;
 	uint32_t group = 0;
 	int code = EXIT_DONE;
 	bool more;
 
-	if (rn_rank_iter_init(&it, &d->t->streams, ranks.first, &d->mem) < 0)
+	if (rn_rank_iter_init(&it, &d->t->streams, first, &d->mem) < 0)
 		return no_memory(d);
-	more = rn_rank_iter_next(&it, &rank, &group);
-	for (uint64_t r = ranks.first; r <= ranks.last && code == EXIT_DONE && !d->gone; r++) {
+	more = rn_rank_iter_next(&it, &stream, &group);
+	for (uint64_t s = first; s <= last && code == EXIT_DONE && !d->gone; s++) {
 		uint32_t its_group = group;
 
-		if (!more || rank != r)
-			return fail(EXIT_INPUT, "%s: rank %" PRIu64 " is in no group", d->file, r);
-		more = rn_rank_iter_next(&it, &rank, &group);
-		if (more && rank == r)
-			return fail(EXIT_INPUT, "%s: rank %" PRIu64 " is there twice", d->file, r);
-		code = dump_rank(d, r, its_group);
+		if (!more || stream != s)
+			return wrong_stream(d, s, "in no group");
+		more = rn_rank_iter_next(&it, &stream, &group);
+		if (more && stream == s)
+			return wrong_stream(d, s, "there twice");
+		code = dump_stream(d, s, its_group);
 	}
 	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
+}
+
+static int dump_ranks(struct dump *d)
+{
+	uint64_t threads = d->t->threads;
+	int code = EXIT_DONE;
+
+	d->printer = rn_printer_new(&d->mem, d->t, json ? rn_decode_json : rn_decode_text);
+	if (!d->printer)
+		return no_memory(d);
+	if (ranks.first == ranks.last || !nothing_to_print(d))
+		code = dump_streams(d, ranks.first * threads, ranks.last * threads + threads - 1);
+	rn_printer_free(d->printer);
+	return code;
 }
 
 static int dump_file(const char *file)
@@ -153,11 +160,11 @@ static int dump_file(const char *file)
 		return code;
 	rn_arena_init(&d.mem, SIZE_MAX);
 	if (!ranks_given)
-		ranks = (struct range){ 0, t.streams.ranks - 1 };
-	if (ranks.last >= t.streams.ranks)
+		ranks = (struct range){ 0, t.ranks - 1 };
+	if (ranks.last >= t.ranks)
 		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
-			    ranks.last, file, t.streams.ranks - 1);
-	else if (ranks.first == ranks.last || !nothing_to_print(&t))
+			    ranks.last, file, t.ranks - 1);
+	else
 		code = dump_ranks(&d);
 	rn_arena_free(&d.mem);
 	rn_buf_free(&d.out);

@@ -1,35 +1,33 @@
 /* cmd_info.c - `rondo info FILE`: what a trace holds. Nothing is expanded for it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "encode/sigs.h"
+#include "encode/timing.h"
 #include "file/section.h"
-#include "read/decode.h"
+#include "merge/markers.h"
+#include "read/form.h"
 #include "read/trace.h"
+#include "series/units.h"
 
-static bool sections;
+static bool sections, calls;
 
 static const struct opt opts[] = {
+	{ "--calls", NULL, "print a table of the functions instead", OPT_FLAG, &calls, NULL },
 	{ "--sections", NULL, "also print the size of each section", OPT_FLAG, &sections, NULL },
 };
 
 static const struct usage usage = {
 	"info",
-	"[--sections] FILE",
+	"[--calls] [--sections] FILE",
 	"Says what a trace holds, as `key: value` lines.",
 	"rondo info demo.rondo",
 	opts,
 	sizeof(opts) / sizeof(*opts),
 };
-
-static const char *meta(const struct rn_trace *t, const char *key, const char *otherwise)
-{
-	const char *value = rn_meta_get(&t->meta, key);
-
-	return value ? value : otherwise;
-}
 
 /* Metadata is text of the traced program's making: control characters stay out of terminals. */
 static void print_line(const char *key, const char *value)
@@ -68,50 +66,196 @@ static void print_sections(const struct rn_trace *t)
 	printf("section.container: %" PRIu64 " bytes\n", rest);
 }
 
-/* Keys of the format; those that are not printed at their place above come at the end. */
-static const struct {
-	const char *key;
-	bool printed;
-} known[] = { { "complete", true }, { "created_by", false }, { "mpi", true }, { "program", true } };
+/* What is printed of the metadata at its own place, and what there is to say otherwise. */
+static void print_meta(const struct rn_trace *t, const char *key, const char *otherwise)
+{
+	const char *value = rn_meta_get(&t->meta, key);
 
-/* A key that the format does not know might look like one of the facts above: it is marked. */
+	if (value || otherwise)
+		print_line(key, value ? value : otherwise);
+}
+
+/* Keys that the lines above the rest of the metadata have. */
+static const char *const facts[] = {
+	"format",         "program", "mpi",        "ranks",  "threads",
+	"calls",          "groups",  "signatures", "rules",  "bytes",
+	"bytes_per_call", "time",    "complete",   "wall_s", "tracer_s"
+};
+static const char *const own_place[] = { "program",  "mpi",    "threads", "time",
+					 "complete", "wall_s", "tracer_s" };
+
+#define HAS(list, key) has(list, sizeof(list) / sizeof(*list), key)
+
+static bool has(const char *const *list, size_t n, const char *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* A key that looks like one of the facts above, which metadata cannot change, is marked. */
 static void print_entry(const struct rn_meta_entry *e)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (strcmp(e->key, known[i].key))
-			continue;
-		if (!known[i].printed)
-			print_line(e->key, e->value);
+	if (HAS(own_place, e->key))
 		return;
-	}
-	printf("meta.");
+	if (HAS(facts, e->key) || strncmp(e->key, "section.", 8) == 0 ||
+	    strncmp(e->key, "meta.", 5) == 0)
+		printf("meta.");
 	print_line(e->key, e->value);
 }
 
-static void print_info(const struct rn_trace *t)
+/* Streams in which there is a call. */
+static uint64_t count_threads(const struct rn_streams *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < s->groups; k++)
+		if (rn_rules_length(s->rules, s->group[k].root))
+			n += rn_units_length(s->group[k].ranks);
+	return n;
+}
+
+/* Signatures that are calls. */
+static uint32_t count_signatures(const struct rn_markers *m, const struct rn_sigs *sigs)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		n += rn_marker_of(m, sig, len) == RN_MARKER_NONE;
+	}
+	return n;
+}
+
+/* RN_OK or RN_E_NOMEM. */
+static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 {
 	const struct rn_streams *s = &t->streams;
-	uint64_t calls = rn_streams_calls(s);
+	const struct rn_markers m = rn_markers_of(&t->vocab);
 	unsigned major, minor;
+	uint64_t n;
+	int rc = rn_markers_calls(&m, s, mem, &n);
+
+	if (rc < 0)
+		return rc;
 
 	rn_container_version(t->container, &major, &minor);
 	printf("format: %u.%u\n", major, minor);
-	print_line("program", meta(t, "program", "unknown"));
-	print_line("mpi", meta(t, "mpi", "none"));
-	print_number("ranks", s->ranks);
-	print_number("threads",
-		     s->ranks); /* a stream is a rank, as long as nothing traces threads */
-	print_number("calls", calls);
+	print_meta(t, "program", "unknown");
+	print_meta(t, "mpi", "none");
+	print_number("ranks", t->ranks);
+	print_number("threads", count_threads(s));
+	print_number("calls", n);
 	print_number("groups", s->groups);
-	print_number("signatures", rn_sigs_count(s->sigs));
+	print_number("signatures", count_signatures(&m, s->sigs));
 	print_number("rules", rn_rules_count(s->rules));
 	print_number("bytes", t->file.len);
-	printf("bytes_per_call: %.3g\n", calls ? (double)t->file.len / (double)calls : 0.0);
-	print_line("complete", meta(t, "complete", "unknown"));
+	printf("bytes_per_call: %.3g\n", n ? (double)t->file.len / (double)n : 0.0);
+	print_meta(t, "time", "none");
+	print_meta(t, "complete", "unknown");
+	print_meta(t, "wall_s", NULL);
+	print_meta(t, "tracer_s", NULL);
 	for (uint32_t i = 0; i < t->meta.n; i++)
 		print_entry(&t->meta.entry[i]);
 	if (sections)
 		print_sections(t);
+	return RN_OK;
+}
+
+/* A function's line of the table. */
+struct line {
+	const char *name;
+	bool hidden;
+	uint64_t calls;
+	double sum, min, max; /* nanoseconds */
+};
+
+/* What takes longest first; without times, what is called most often. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->sum != y->sum)
+		return x->sum < y->sum ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void add_signature(struct line *l, uint64_t n, const struct rn_time *t)
+{
+	if (t && n) {
+		double min = (double)t->dur.min, max = (double)t->dur.max;
+
+		l->min = l->calls == 0 || min < l->min ? min : l->min;
+		l->max = max > l->max ? max : l->max;
+		l->sum += (double)t->dur.sum;
+	}
+	if (__builtin_add_overflow(l->calls, n, &l->calls))
+		l->calls = UINT64_MAX;
+}
+
+static void print_table(const struct line *line, uint32_t n, bool times)
+{
+	printf("%16s", "calls");
+	if (times)
+		printf(" %14s %14s %14s %14s", "total_s", "min_us", "mean_us", "max_us");
+	puts("  function");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct line *l = &line[i];
+
+		if (l->hidden)
+			continue;
+		printf("%16" PRIu64, l->calls);
+		if (times)
+			printf(" %14.6f %14.3f %14.3f %14.3f", l->sum / 1e9, l->min / 1e3,
+			       l->calls ? l->sum / (double)l->calls / 1e3 : 0.0, l->max / 1e3);
+		printf("  %s\n", l->name);
+	}
+}
+
+/* RN_OK or RN_E_NOMEM. */
+static int print_calls(const struct rn_trace *t, struct rn_arena *mem)
+{
+	const struct rn_markers m = rn_markers_of(&t->vocab);
+	uint32_t sigs = rn_sigs_count(t->streams.sigs), n = t->vocab.funcs;
+	uint64_t *count = rn_new(mem, uint64_t, sigs);
+	struct line *line = rn_new(mem, struct line, n);
+
+	if (!count || !line || rn_streams_counts(&t->streams, mem, count) < 0)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rn_func *f = &t->vocab.func[i];
+
+		line[i].name = f->name;
+		line[i].hidden = rn_marker_function(&m, f->number) != RN_MARKER_NONE;
+	}
+	for (uint32_t i = 0; i < sigs; i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
+		struct rn_reader in = rn_reader(sig, len);
+		const struct rn_func *f = rn_vocab_func(&t->vocab, rn_get_u64(&in));
+
+		add_signature(&line[f - t->vocab.func], count[i],
+			      t->times ? rn_times_get(t->times, i) : NULL);
+	}
+	qsort(line, n, sizeof(*line), by_weight);
+	print_table(line, n, t->times);
+	return RN_OK;
+}
+
+static int print_all(const struct rn_trace *t, const char *file)
+{
+	struct rn_arena mem;
+	int rc;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = calls ? print_calls(t, &mem) : print_info(t, &mem);
+	rn_arena_free(&mem);
+	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : EXIT_DONE;
 }
 
 int cmd_info(int argc, char **argv)
@@ -125,9 +269,10 @@ int cmd_info(int argc, char **argv)
 	code = open_trace(file, &t);
 	if (code)
 		return code;
-	print_info(&t);
+	code = print_all(&t, file);
 	rn_trace_close(&t);
-	code = finish_output();
+	if (code == EXIT_DONE)
+		code = finish_output();
 	if (code == EXIT_DONE)
 		hint("rondo dump", file, "--rank 0 --to 20");
 	return code;

@@ -13,15 +13,21 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "check", cmd_check, "verify every invariant of a trace" },
+	{ "doctor", cmd_doctor, "say which MPIs there are here, and what will work" },
 	{ "dump", cmd_dump, "print the calls of a trace, in order" },
 	{ "info", cmd_info, "say what a trace holds, as `key: value` lines" },
+	{ "recover", cmd_recover, "merge the parts that a run has left into one trace" },
+	{ "trace", cmd_trace, "run a program and record its MPI calls" },
 };
+
+bool pipe_was_ignored;
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static void print_usage(FILE *out)
 {
-	fputs("usage: rondo COMMAND [OPTION]... FILE\n"
+	fputs("usage: rondo trace [OPTION]... PROGRAM [ARGUMENT]...\n"
+	      "       rondo COMMAND [OPTION]... FILE\n"
 	      "       rondo COMMAND --help\n"
 	      "       rondo help COMMAND\n"
 	      "       rondo --version\n"
@@ -33,7 +39,8 @@ static void print_usage(FILE *out)
 	fputs("\nexit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad or unreadable "
 	      "input;\n"
 	      "             70 rondo itself could not do its work (no memory, no room for "
-	      "output)\n",
+	      "output);\n"
+	      "             of trace: what the program returns, or 70 if it cannot be traced\n",
 	      out);
 }
 
@@ -75,7 +82,7 @@ int main(int argc, char **argv)
 	const struct command *c;
 
 	/* A reader that goes away is an error of write(2), which dump ends quietly on. */
-	signal(SIGPIPE, SIG_IGN);
+	pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;

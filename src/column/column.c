@@ -133,7 +133,8 @@ static int try_form(struct work *w, const int64_t *v, size_t n, unsigned form)
 		rc = offer(w, v, n, form, planes);
 	if (rc || w->payload.len < ZSTD_MIN)
 		return rc;
-	rc = rn_pack(&w->packer, w->payload.data, w->payload.len, &w->packed);
+	rc = rn_pack(&w->packer, (struct rn_pack_dict){ 0 }, w->payload.data, w->payload.len,
+		     &w->packed);
 	return rc ? rc : offer(w, v, n, form | ZSTD, planes);
 }
 
@@ -282,7 +283,8 @@ static int unpack(struct rn_arena *mem, struct rn_reader *in, const struct head 
 
 	if (!raw)
 		return rn_err_nomem(err);
-	rc = rn_unpack(rn_get_bytes(in, h->frame), h->frame, raw, h->size);
+	rc = rn_unpack((struct rn_pack_dict){ 0 }, rn_get_bytes(in, h->frame), h->frame, raw,
+		       h->size);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	if (rc < 0)

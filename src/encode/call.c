@@ -40,6 +40,14 @@ const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number)
 	return lo < v->words && v->word[lo].number == number ? v->word[lo].text : NULL;
 }
 
+uint64_t rn_vocab_find(const struct rn_vocab *v, const char *word)
+{
+	for (uint32_t i = 0; i < v->words; i++)
+		if (strcmp(v->word[i].text, word) == 0)
+			return v->word[i].number;
+	return UINT64_MAX;
+}
+
 /* The number of a head byte. A sum that wraps around is not an encoding of anything. */
 static uint64_t head_number(struct rn_reader *in, unsigned small)
 {
@@ -51,11 +59,18 @@ static uint64_t head_number(struct rn_reader *in, unsigned small)
 	return v <= UINT64_MAX - RN_CALL_SMALL ? v + RN_CALL_SMALL : rn_fail(in);
 }
 
+static bool text_valid(const struct rn_value *v)
+{
+	if (v->kind == RN_V_IN && !rn_comm_name(v->text, v->len))
+		return false;
+	return v->kind == RN_V_STRING || rn_name_valid(v->text, v->len);
+}
+
 static void read_text(struct rn_reader *in, uint64_t n, struct rn_value *v)
 {
 	v->text = (const char *)rn_get_bytes(in, n);
 	v->len = v->text ? (size_t)n : 0;
-	if (v->text && v->kind == RN_V_NAME && !rn_name_valid(v->text, v->len))
+	if (v->text && !text_valid(v))
 		rn_fail(in);
 }
 
@@ -65,6 +80,7 @@ static void read_rest(struct rn_reader *in, uint64_t n, struct rn_value *v)
 	switch (v->kind) {
 	case RN_V_NAME:
 	case RN_V_STRING:
+	case RN_V_IN:
 		read_text(in, n, v);
 		break;
 	case RN_V_CONST:
@@ -79,6 +95,9 @@ static void read_rest(struct rn_reader *in, uint64_t n, struct rn_value *v)
 		break;
 	case RN_V_LIST: /* every element takes a byte or more */
 		v->num = (int64_t)(n <= rn_left(in) ? n : rn_fail(in));
+		break;
+	case RN_V_STATUS:
+		v->num = (int64_t)(n < RN_STATUS_FORMS ? n : rn_fail(in));
 		break;
 	default:
 		v->num = rn_unzigzag(n);
@@ -97,6 +116,39 @@ bool rn_call_value(struct rn_reader *in, struct rn_value *v)
 	v->kind = (enum rn_value_kind)(*head & 15);
 	read_rest(in, head_number(in, *head >> 4), v);
 	return !in->bad;
+}
+
+uint64_t rn_value_parts(const struct rn_value *v)
+{
+	static const unsigned char fields[RN_STATUS_FORMS] = { 5, 2, 0 };
+
+	switch (v->kind) {
+	case RN_V_LIST:
+		return (uint64_t)v->num;
+	case RN_V_IN:
+		return 1;
+	case RN_V_STATUS:
+		return fields[v->num];
+	default:
+		return 0;
+	}
+}
+
+uint32_t rn_func_values(const struct rn_func *f)
+{
+	uint32_t n = f->nparams;
+
+	for (uint32_t i = 0; i < f->nparams; i++)
+		n += rn_func_dir(f, i) == RN_DIR_BOTH;
+	return n;
+}
+
+bool rn_func_all_in(const struct rn_func *f)
+{
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (rn_func_dir(f, i) != RN_DIR_IN)
+			return false;
+	return true;
 }
 
 static int64_t modulo(int64_t v, uint64_t rank, uint64_t ranks)
@@ -131,31 +183,68 @@ bool rn_name_valid(const char *s, size_t n)
 	return true;
 }
 
-/* Walks all values of a signature, list elements included; left[] counts down per level. */
+static bool text_is(const char *s, size_t n, const char *what)
+{
+	return n == strlen(what) && memcmp(s, what, n) == 0;
+}
+
+bool rn_comm_name(const char *s, size_t n)
+{
+	return (n > 5 && memcmp(s, "comm:", 5) == 0) || text_is(s, n, "MPI_COMM_WORLD") ||
+	       text_is(s, n, "MPI_COMM_SELF");
+}
+
+/* Walks all values of a signature. A level is a value's parts; lists are in lists at most so deep,
+ * inside them may be an `in`, and inside that a status, and these have no lists in them. */
 struct values {
 	struct rn_reader in;
-	uint64_t left[RN_CALL_DEPTH_MAX + 1];
+	struct level {
+		uint64_t left;
+		enum rn_value_kind of; /* RN_V_LIST also for the parameters */
+	} level[RN_CALL_DEPTH_MAX + 3];
 	unsigned depth;
 };
+
+/* Whether a value may stand there. */
+static bool fits(const struct level *l, unsigned depth, const struct rn_value *v)
+{
+	if (l->of == RN_V_IN)
+		return rn_value_is_number(v) || v->kind == RN_V_STATUS;
+	if (l->of == RN_V_STATUS)
+		return rn_value_is_number(v) || v->kind == RN_V_CONST;
+	return v->kind != RN_V_LIST || depth < RN_CALL_DEPTH_MAX;
+}
 
 /* False at the end (with in.bad unset) and at anything malformed (with in.bad set). */
 static bool next_value(struct values *it, struct rn_value *v)
 {
-	while (it->left[it->depth] == 0) {
+	struct level *l;
+
+	while (it->level[it->depth].left == 0)
 		if (it->depth-- == 0)
 			return false;
-	}
-	it->left[it->depth]--;
+	l = &it->level[it->depth];
+	l->left--;
 	if (!rn_call_value(&it->in, v))
 		return false;
-	if (v->kind != RN_V_LIST)
-		return true;
-	if (it->depth == RN_CALL_DEPTH_MAX) {
+	if (!fits(l, it->depth, v)) {
 		rn_fail(&it->in);
 		return false;
 	}
-	it->left[++it->depth] = (uint64_t)v->num;
+	if (v->kind == RN_V_LIST || v->kind == RN_V_IN || v->kind == RN_V_STATUS)
+		it->level[++it->depth] = (struct level){ rn_value_parts(v), v->kind };
 	return true;
+}
+
+static bool word_known(const struct rn_value *v, const struct rn_vocab *vocab)
+{
+	return !has_word(v->kind) || rn_vocab_word(vocab, v->word);
+}
+
+/* The same on every rank, and one value. */
+static bool is_return_value(const struct rn_value *v)
+{
+	return v->kind == RN_V_INT || (v->kind >= RN_V_CONST && v->kind <= RN_V_STRING);
 }
 
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
@@ -166,13 +255,13 @@ bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 
 	if (it.in.bad || len > RN_CALL_BYTES_MAX || !f)
 		return false;
-	it.left[0] = f->nparams;
+	it.level[0] = (struct level){ rn_func_values(f), RN_V_LIST };
 	while (next_value(&it, &v))
-		if (has_word(v.kind) && !rn_vocab_word(vocab, v.word))
+		if (!word_known(&v, vocab))
 			return false;
 	if (it.in.bad || !rn_call_value(&it.in, &v))
 		return false;
-	return v.kind == RN_V_INT && rn_left(&it.in) == 0;
+	return is_return_value(&v) && word_known(&v, vocab) && rn_left(&it.in) == 0;
 }
 
 /* Needs no vocabulary: it reads on to the end of the bytes, return value included. */
@@ -193,7 +282,8 @@ static bool func_check(const struct rn_func *f)
 	if (!rn_name_valid(f->name, strlen(f->name)) || f->nparams > RN_CALL_PARAMS_MAX)
 		return false;
 	for (uint32_t i = 0; i < f->nparams; i++)
-		if (!rn_name_valid(f->param[i], strlen(f->param[i])))
+		if (!rn_name_valid(f->param[i], strlen(f->param[i])) ||
+		    rn_func_dir(f, i) >= RN_DIRS)
 			return false;
 	return true;
 }

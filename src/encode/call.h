@@ -1,10 +1,11 @@
 /*
  * call.h - a call as canonical bytes (its signature), and back.
  *
- * A signature is the function's number, then one value per parameter, then the return value. A
- * value says how it depends on the rank that made the call, so that calls which do the same on
- * different ranks have the same bytes ("the neighbour to the east" is rank + 1). A value has
- * exactly one encoding, so two calls are equal when their bytes are.
+ * A signature is the function's number, then the values of the parameters that go in, then of those
+ * that come out (one that does both has two), then the return value. A value says how it depends on
+ * the rank that made the call, so that calls which do the same on different ranks have the same
+ * bytes ("the neighbour to the east" is rank + 1). A value has exactly one encoding, so two calls
+ * are equal when their bytes are.
  *
  *   head byte   bits 0-3 the kind, bits 4-7 a small number n; n = 15 means that a varint follows
  *               and that the number is 15 + varint
@@ -12,6 +13,12 @@
  *   word        the number of a word of the vocabulary; objects and places have more behind it
  *   text        the number is its length, the bytes follow
  *   list        the number is how many values follow
+ *   in          the number is the length of a communicator's name, which follows, and one value
+ *   status      the number is its form, which says how many values follow
+ *
+ * Ranks are relative to the caller's in the communicator of the call: the first one among the
+ * values that are not inside others, or the world if there is none. A value inside `in` has its
+ * own. Which names communicators have, and what requests are, is in doc/format.md, 8.4 and 8.5.
  *
  * The vocabulary (functions and words: names of constants and of classes of objects) is one table
  * per program, the same on all ranks; what a trace uses of it is stored there, which so explains
@@ -33,15 +40,20 @@
 #include "base/varint.h"
 
 #define RN_CALL_PARAMS_MAX 64
+#define RN_CALL_VALUES_MAX (2 * RN_CALL_PARAMS_MAX + 1)
 #define RN_CALL_DEPTH_MAX  8                 /* lists in lists */
 #define RN_CALL_BYTES_MAX  ((size_t)1 << 24) /* of any signature, as the format has it */
 #define RN_CALL_BUFFER     4096              /* a buffer for writing one; may be larger */
+
+/* Where a parameter's value comes from: the program, the call, or first one and then the other. */
+enum rn_dir { RN_DIR_IN, RN_DIR_OUT, RN_DIR_BOTH, RN_DIRS };
 
 struct rn_func {
 	uint32_t number;
 	const char *name;
 	const char *const *param; /* the standard's names */
 	uint32_t nparams;
+	const unsigned char *dir; /* enum rn_dir, one per parameter; NULL: all in */
 };
 
 struct rn_word {
@@ -60,10 +72,13 @@ struct rn_vocab {
 const struct rn_func *rn_vocab_func(const struct rn_vocab *v, uint64_t number);
 const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number);
 
+/* The number of a word, or UINT64_MAX. O(words). */
+uint64_t rn_vocab_find(const struct rn_vocab *v, const char *word);
+
 enum rn_value_kind {
 	RN_V_INT,    /* the number itself */
 	RN_V_REL,    /* rank + number */
-	RN_V_RELMOD, /* (rank + number) modulo the number of ranks */
+	RN_V_RELMOD, /* (rank + number) modulo the number of ranks (of the remote group's) */
 	RN_V_XOR,    /* rank xor number */
 	RN_V_CONST,  /* a word: MPI_INT */
 	RN_V_OBJECT, /* a word and a number: request:5 */
@@ -71,7 +86,18 @@ enum rn_value_kind {
 	RN_V_NAME,   /* a name that is not in the vocabulary: comm:row */
 	RN_V_STRING, /* text of the program's */
 	RN_V_LIST,   /* number of values, which follow */
+	RN_V_IN,     /* a communicator's name, and one value, whose ranks are of that one */
+	RN_V_STATUS, /* its form (enum rn_status_form), and the fields that the form has */
+	RN_V_VARIES, /* each rank's own, in the table with this number (identity/comms.h) */
 	RN_V_KINDS,  /* at most 16: the head byte has four bits for it */
+};
+
+/* A status as the program has it, or what is known of one that it ignored. */
+enum rn_status_form {
+	RN_STATUS_FULL,    /* source, tag, error, count (bytes), cancelled */
+	RN_STATUS_MATCHED, /* ignored: source, tag */
+	RN_STATUS_NOTHING, /* ignored, and nothing known */
+	RN_STATUS_FORMS,
 };
 
 #define RN_CALL_SMALL 15u /* first number that does not fit into the head byte */
@@ -157,37 +183,82 @@ static inline void rn_call_list(struct rn_call_writer *w, uint64_t n)
 		w->p = rn_call_head(w->p, RN_V_LIST, n);
 }
 
-/* The return value; then the length of the signature, or RN_E_RANGE when it did not fit. */
-static inline int rn_call_end(struct rn_call_writer *w, int64_t ret, size_t *len)
+/* The communicator whose ranks the next value, a number or a status, is about. */
+static inline void rn_call_in(struct rn_call_writer *w, const char *name, size_t n)
 {
-	rn_call_num(w, RN_V_INT, ret);
+	rn_call_text(w, RN_V_IN, name, n);
+}
+
+/* Begins a status: the next 5, 2 or 0 values are its fields. */
+static inline void rn_call_status(struct rn_call_writer *w, enum rn_status_form form)
+{
+	if (rn_call_room(w, 1))
+		w->p = rn_call_head(w->p, RN_V_STATUS, (uint64_t)form);
+}
+
+/* The length of the signature, whose return value has been written, or RN_E_RANGE when it did not
+ * fit. */
+static inline int rn_call_done(struct rn_call_writer *w, size_t *len)
+{
 	*len = (size_t)(w->p - w->beg);
 	return w->full || *len > RN_CALL_BYTES_MAX ? RN_E_RANGE : RN_OK;
 }
 
+/* The same, with a number as the return value. Others are written as any value is. */
+static inline int rn_call_end(struct rn_call_writer *w, int64_t ret, size_t *len)
+{
+	rn_call_num(w, RN_V_INT, ret);
+	return rn_call_done(w, len);
+}
+
 struct rn_value {
 	enum rn_value_kind kind;
-	int64_t num;   /* numbers as stored; a displacement; for a list, how many values follow */
+	int64_t num;   /* as stored; a displacement; a status's form; a list's number of values */
 	uint64_t word; /* of a constant, an object or a place */
 	uint64_t id;   /* of an object or a place */
-	const char *text; /* names and strings, not terminated */
+	const char *text; /* names and strings, not terminated; for `in`, the communicator */
 	size_t len;
 };
 
-/* Reads one value; false, with in->bad, when there is none. */
+/* Reads one value, without what it is made of; false, with in->bad, when there is none. */
 bool rn_call_value(struct rn_reader *in, struct rn_value *v);
 
-/* The number that `rank` of `ranks` used. */
+/* How many of the values behind this one are its own: elements, fields, what `in` is about. */
+uint64_t rn_value_parts(const struct rn_value *v);
+
+/* Whether it is one of the kinds that are numbers. */
+static inline bool rn_value_is_number(const struct rn_value *v)
+{
+	return v->kind <= RN_V_XOR || v->kind == RN_V_VARIES;
+}
+
+/* How many values a signature of this function has before the return value. */
+uint32_t rn_func_values(const struct rn_func *f);
+
+/* Whether all parameters only go in. */
+bool rn_func_all_in(const struct rn_func *f);
+
+static inline enum rn_dir rn_func_dir(const struct rn_func *f, uint32_t param)
+{
+	return f->dir ? (enum rn_dir)f->dir[param] : RN_DIR_IN;
+}
+
+/* The number that `rank` of `ranks` (of that communicator) used. */
 int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks);
 
 /* A name is 1 to 255 graphic characters, none of which the text form of a call needs itself. */
 bool rn_name_valid(const char *s, size_t n);
 
-/* A whole signature is well formed: known function and words, the right number of values, nothing
- * behind. */
+/* A communicator as signatures name it: "comm:" and more, or MPI_COMM_WORLD or MPI_COMM_SELF. */
+bool rn_comm_name(const char *s, size_t n);
+
+/* A whole signature is well formed: known function and words, the right number of values, `in` and
+ * statuses made of what they may be made of, a return value that is neither relative nor made of
+ * others, nothing behind. */
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab);
 
-/* Names are as above, numbers ascend, no function has more than RN_CALL_PARAMS_MAX parameters. */
+/* Names are as above, numbers ascend, no function has more than RN_CALL_PARAMS_MAX parameters, and
+ * directions are known ones. */
 bool rn_vocab_check(const struct rn_vocab *v);
 
 /* Calls cb for each word that the signature, which is valid, uses; returns its function. */

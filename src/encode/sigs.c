@@ -180,6 +180,12 @@ int rn_sigs_intern(struct rn_sigs *s, const void *bytes, size_t len, uint32_t *i
 	return intern(s, bytes, len, rn_hash(bytes, len), id);
 }
 
+bool rn_sigs_find(const struct rn_sigs *s, const void *bytes, size_t len, uint32_t *id)
+{
+	*id = find(s, bytes, len, rn_hash(bytes, len));
+	return *id != RN_MAP_NONE;
+}
+
 int rn_sigs_copy(struct rn_sigs *s, const struct rn_sigs *from, uint32_t i, uint32_t *id)
 {
 	const struct sig *sig = sig_at(from, i);

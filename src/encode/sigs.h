@@ -30,6 +30,9 @@ int rn_sigs_intern(struct rn_sigs *s, const void *bytes, size_t len, uint32_t *i
 /* The same for signature `i` of another table, whose hash is known: what merging does. */
 int rn_sigs_copy(struct rn_sigs *s, const struct rn_sigs *from, uint32_t i, uint32_t *id);
 
+/* Whether it is there. */
+bool rn_sigs_find(const struct rn_sigs *s, const void *bytes, size_t len, uint32_t *id);
+
 const void *rn_sigs_get(const struct rn_sigs *s, uint32_t id, size_t *len);
 
 /* Every signature is found under its own number and hash. */

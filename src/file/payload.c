@@ -11,6 +11,9 @@
 #include "rules/rules.h"
 #include "series/units.h"
 
+/* Added to the number of a function's parameters where they have directions. */
+#define DIRECTED (RN_CALL_PARAMS_MAX + 1)
+
 static void put_text(struct rn_buf *out, const char *s)
 {
 	size_t n = strlen(s);
@@ -19,14 +22,14 @@ static void put_text(struct rn_buf *out, const char *s)
 	rn_buf_add(out, s, n);
 }
 
-/* A terminated copy, or NULL with in->bad set (bad bytes) or unset (no memory). */
-static const char *get_text(struct rn_arena *mem, struct rn_reader *in)
+/* A terminated copy of the next n bytes, or NULL with in->bad set (bad bytes) or unset (no
+ * memory). */
+static const char *get_text_of(struct rn_arena *mem, struct rn_reader *in, uint64_t n)
 {
-	uint64_t n = rn_get_max(in, RN_META_VALUE_MAX);
-	const unsigned char *p = rn_get_bytes(in, n);
+	const unsigned char *p = n <= RN_META_VALUE_MAX ? rn_get_bytes(in, n) : NULL;
 	char *s;
 
-	if (in->bad || (n && memchr(p, 0, n))) {
+	if (!p || in->bad || (n && memchr(p, 0, n))) {
 		rn_fail(in);
 		return NULL;
 	}
@@ -36,15 +39,24 @@ static const char *get_text(struct rn_arena *mem, struct rn_reader *in)
 	return s;
 }
 
-static const char *get_name(struct rn_arena *mem, struct rn_reader *in)
+static const char *get_text(struct rn_arena *mem, struct rn_reader *in)
 {
-	const char *s = get_text(mem, in);
+	return get_text_of(mem, in, rn_get_u64(in));
+}
 
+/* The text, which may be NULL already, if it is a name. */
+static const char *name_of(const char *s, struct rn_reader *in)
+{
 	if (s && !rn_name_valid(s, strlen(s))) {
 		rn_fail(in);
 		return NULL;
 	}
 	return s;
+}
+
+static const char *get_name(struct rn_arena *mem, struct rn_reader *in)
+{
+	return name_of(get_text(mem, in), in);
 }
 
 /* Why reading a text gave NULL. */
@@ -169,6 +181,21 @@ const char *rn_meta_get(const struct rn_meta *m, const char *key)
 
 /* Functions */
 
+/* Directions stand in the low bits of the names' lengths, where they take no byte of their own; a
+ * number of parameters that cannot be says that they do. */
+static void put_params(struct rn_buf *out, const struct rn_func *f)
+{
+	bool plain = rn_func_all_in(f);
+
+	rn_buf_u64(out, plain ? f->nparams : f->nparams + DIRECTED);
+	for (uint32_t i = 0; i < f->nparams; i++) {
+		size_t n = strlen(f->param[i]);
+
+		rn_buf_u64(out, plain ? n : n << 2 | rn_func_dir(f, i));
+		rn_buf_add(out, f->param[i], n);
+	}
+}
+
 void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out)
 {
 	rn_buf_u64(out, v->funcs);
@@ -177,9 +204,7 @@ void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out)
 
 		rn_buf_u64(out, i ? f->number - f[-1].number - 1 : f->number);
 		put_text(out, f->name);
-		rn_buf_u64(out, f->nparams);
-		for (uint32_t k = 0; k < f->nparams; k++)
-			put_text(out, f->param[k]);
+		put_params(out, f);
 	}
 }
 
@@ -193,24 +218,48 @@ static const char *repeated_param(const struct rn_func *f)
 	return NULL;
 }
 
+/* Names of parameters and, where dir is not NULL, their directions. */
+static bool get_params(struct rn_arena *mem, struct rn_reader *in, uint32_t n, const char **param,
+		       unsigned char *dir)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t len = rn_get_u64(in);
+
+		if (dir) {
+			dir[i] = len & 3;
+			len >>= 2;
+			if (dir[i] >= RN_DIRS)
+				rn_fail(in);
+		}
+		param[i] = name_of(get_text_of(mem, in, len), in);
+		if (!param[i])
+			return false;
+	}
+	return true;
+}
+
 static bool decode_func(struct rn_arena *mem, struct rn_reader *in, bool first, struct rn_func *f)
 {
 	const char **param;
+	unsigned char *dir = NULL;
+	uint32_t n;
 
 	if (!first)
 		f->number = f[-1].number;
 	if (!next_number(in, first, &f->number))
 		return false;
 	f->name = get_name(mem, in);
-	f->nparams = (uint32_t)rn_get_max(in, RN_CALL_PARAMS_MAX);
+	n = (uint32_t)rn_get_max(in, DIRECTED + RN_CALL_PARAMS_MAX);
+	f->nparams = n < DIRECTED ? n : n - DIRECTED;
 	f->param = param = rn_new(mem, const char *, f->nparams);
-	if (!f->name || !param)
+	if (n >= DIRECTED)
+		f->dir = dir = rn_new(mem, unsigned char, f->nparams);
+	if (!f->name || !param || (n >= DIRECTED && !dir))
 		return false;
-	for (uint32_t k = 0; k < f->nparams; k++) {
-		param[k] = get_name(mem, in);
-		if (!param[k])
-			return false;
-	}
+	if (!get_params(mem, in, f->nparams, param, dir))
+		return false;
+	if (dir && rn_func_all_in(f)) /* which has a form without directions, and needs no other */
+		rn_fail(in);
 	return !in->bad;
 }
 

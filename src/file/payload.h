@@ -2,7 +2,8 @@
  * payload.h - what stands inside the sections of a trace: each encoder beside its decoder.
  *
  *   meta        keys and values about the whole trace
- *   functions   the functions that signatures refer to, with their parameters' names
+ *   functions   the functions that signatures refer to, with their parameters' names and
+ *               directions
  *   strings     the words that signatures refer to
  *   signatures  the terminals, in the order of their numbers
  *   ranks       the groups: root rule and ranklist

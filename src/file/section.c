@@ -10,11 +10,15 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/pack.h"
+#include "file/dictionary.h"
 #include "base/varint.h"
 
 #define HEADER    RN_CONTAINER_HEAD
 #define TRAILER   16
 #define ENTRY_MIN 10 /* tag, length, hash */
+
+/* Larger sections gain nothing by the dictionary. */
+#define DICT_WORTH ((size_t)64 << 10)
 
 /* Most bytes that the packed sections of one file may unpack to. */
 #define RAW_MAX ((uint64_t)4 << 30)
@@ -26,8 +30,9 @@ static const struct section_type {
 	uint64_t type;
 	const char *name;
 	bool required;
+	unsigned since;
 } section_types[] = {
-#define ROW(id, number, name, required) { number, name, required },
+#define ROW(id, number, name, required, since) { number, name, required, since },
 	RN_SECTIONS(ROW)
 #undef ROW
 };
@@ -78,28 +83,56 @@ static uint64_t footer_hash(const unsigned char *file, const unsigned char *foot
  * Writing
  */
 
+/* Every frame begins with it, so with the dictionary it is left out. */
+static const unsigned char frame_mark[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+/* The bytes packed, in w->scratch, in the way that is smallest: how. */
+static int pack(struct rn_container_writer *w, const void *bytes, size_t len, unsigned *codec)
+{
+	int rc = rn_pack(&w->packer, (struct rn_pack_dict){ 0 }, bytes, len, &w->scratch);
+
+	*codec = RN_SECTION_ZSTD;
+	if (rc == RN_OK && len < DICT_WORTH) {
+		rc = rn_pack(&w->packer, rn_dictionary(), bytes, len, &w->other);
+		if (rc == RN_OK && w->other.len - sizeof(frame_mark) < w->scratch.len) {
+			struct rn_buf less = w->other;
+
+			less.len -= sizeof(frame_mark);
+			memmove(less.data, less.data + sizeof(frame_mark), less.len);
+			w->other = w->scratch;
+			w->scratch = less;
+			*codec = RN_SECTION_ZSTD_DICT;
+		}
+	}
+	/* A reader would refuse more than RAW_MAX packed bytes. */
+	if (w->scratch.len >= len || len > RAW_MAX - w->packed_raw)
+		*codec = RN_SECTION_STORED;
+	return rc;
+}
+
 static int append(struct rn_container_writer *w, const struct section_type *t, const void *bytes,
 		  size_t len)
 {
-	int rc = rn_pack(&w->packer, bytes, len, &w->scratch);
-	/* A reader would refuse more than RAW_MAX packed bytes. */
-	bool packed = !rc && w->scratch.len < len && len <= RAW_MAX - w->packed_raw;
-	const void *stored = packed ? w->scratch.data : bytes;
-	size_t n = packed ? w->scratch.len : len;
+	unsigned codec;
+	int rc = pack(w, bytes, len, &codec);
+	const void *stored = codec ? w->scratch.data : bytes;
+	size_t n = codec ? w->scratch.len : len;
 
 	if (rc)
 		return rc;
 	if (w->file.len == 0)
 		rn_buf_add(&w->file, (unsigned char[HEADER]){ 0 }, HEADER);
 	rn_buf_add(&w->file, stored, n);
-	rn_buf_u64(&w->footer, t->type << 3 | (unsigned)t->required << 2 | packed);
+	rn_buf_u64(&w->footer, t->type << 3 | (unsigned)t->required << 2 | codec);
 	rn_buf_u64(&w->footer, n);
-	if (packed)
+	if (codec)
 		rn_buf_u64(&w->footer, len);
 	rn_buf_le64(&w->footer, XXH64(stored, n, 0));
 	if (w->file.failed || w->footer.failed)
 		return RN_E_NOMEM;
-	w->packed_raw += packed ? len : 0;
+	w->packed_raw += codec ? len : 0;
+	if (codec == RN_SECTION_ZSTD_DICT && w->minor < 1)
+		w->minor = 1;
 	return RN_OK;
 }
 
@@ -128,15 +161,17 @@ int rn_container_add(struct rn_container_writer *w, enum rn_section_type type, c
 	}
 	w->last_type = type;
 	w->count++;
+	if (w->minor < t->since)
+		w->minor = t->since;
 	return RN_OK;
 }
 
-static void fill_header(unsigned char *p, size_t len)
+static void fill_header(unsigned char *p, size_t len, unsigned minor)
 {
 	memcpy(p, magic, sizeof(magic));
 	put_le(p + 8, len, 8);
 	put_le(p + 16, RN_FORMAT_MAJOR, 2);
-	put_le(p + 18, RN_FORMAT_MINOR, 2);
+	put_le(p + 18, minor, 2);
 	put_le(p + 20, header_check(p), 4);
 }
 
@@ -168,7 +203,7 @@ int rn_container_finish(struct rn_container_writer *w, const void **bytes, size_
 			roll_back(f, before);
 			return rn_err_nomem(err);
 		}
-		fill_header(f->data, f->len);
+		fill_header(f->data, f->len, w->minor);
 		fill_trailer(f->data, footer_at, f->len);
 		w->finished = true;
 	}
@@ -191,6 +226,7 @@ void rn_container_writer_free(struct rn_container_writer *w)
 	rn_buf_free(&w->file);
 	rn_buf_free(&w->footer);
 	rn_buf_free(&w->scratch);
+	rn_buf_free(&w->other);
 	rn_packer_free(&w->packer);
 	*w = (struct rn_container_writer){ 0 };
 }
@@ -305,7 +341,7 @@ static void read_entry(struct rn_reader *r, struct rn_section *s)
 	s->raw = s->codec == RN_SECTION_STORED ? s->stored : rn_get_u64(r);
 	hash = rn_get_bytes(r, 8);
 	s->hash = hash ? get_le(hash, 8) : 0;
-	s->readable = find_type(s->type) && s->codec <= RN_SECTION_ZSTD;
+	s->readable = find_type(s->type) && s->codec <= RN_SECTION_ZSTD_DICT;
 }
 
 /* What the entries claim together: NULL, or what is impossible about it. */
@@ -320,7 +356,7 @@ static const char *place_sections(struct rn_container *c)
 			return "types do not ascend";
 		if (s->stored > c->footer_at - at)
 			return "sections do not fit";
-		if (s->codec == RN_SECTION_ZSTD) {
+		if (s->readable && s->codec != RN_SECTION_STORED) {
 			if (s->raw <= s->stored || !rn_pack_possible(s->raw, s->stored))
 				return "unpacked length is impossible";
 			if (s->raw > raw_left)
@@ -451,20 +487,20 @@ bool rn_container_has(const struct rn_container *c, enum rn_section_type type)
 }
 
 /* Footer and frame must agree on the length before memory is asked for. */
-static int unpack(struct rn_container *c, const struct rn_section *s, const void **out,
-		  struct rn_err *err)
+static int unpack_frame(struct rn_container *c, struct rn_pack_dict dict, const void *frame,
+			size_t len, const struct rn_section *s, const void **out,
+			struct rn_err *err)
 {
-	const unsigned char *frame = c->file + s->offset;
 	struct rn_arena_mark before = rn_arena_mark(c->mem);
 	unsigned char *raw;
 	int rc;
 
-	if (rn_packed_size(frame, s->stored) != s->raw)
+	if (rn_packed_size(frame, len) != s->raw)
 		return rn_err_set(err, RN_E_DATA, "not one frame of the length in the footer");
 	raw = rn_new(c->mem, unsigned char, s->raw);
 	if (!raw)
 		return rn_err_nomem(err);
-	rc = rn_unpack(frame, s->stored, raw, s->raw);
+	rc = rn_unpack(dict, frame, len, raw, s->raw);
 	if (rc == RN_OK) {
 		*out = raw;
 		return RN_OK;
@@ -473,6 +509,25 @@ static int unpack(struct rn_container *c, const struct rn_section *s, const void
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	return rn_err_set(err, RN_E_DATA, "does not unpack");
+}
+
+static int unpack(struct rn_container *c, const struct rn_section *s, const void **out,
+		  struct rn_err *err)
+{
+	const unsigned char *stored = c->file + s->offset;
+	struct rn_buf frame = { 0 };
+	int rc;
+
+	if (s->codec == RN_SECTION_ZSTD)
+		return unpack_frame(c, (struct rn_pack_dict){ 0 }, stored, s->stored, s, out, err);
+	rn_buf_add(&frame, frame_mark, sizeof(frame_mark));
+	rn_buf_add(&frame, stored, s->stored);
+	if (rn_buf_status(&frame) < 0 || !rn_dictionary().bytes)
+		rc = rn_err_nomem(err);
+	else
+		rc = unpack_frame(c, rn_dictionary(), frame.data, frame.len, s, out, err);
+	rn_buf_free(&frame);
+	return rc;
 }
 
 static int load(struct rn_container *c, size_t i, struct rn_err *err)

@@ -26,21 +26,25 @@
 struct rn_arena;
 
 #define RN_FORMAT_MAJOR 1
-#define RN_FORMAT_MINOR 0
+#define RN_FORMAT_MINOR 1
 
-/* Every section that this program reads: constant, number on disk, name, and whether a reader that
- * does not know it must refuse the file. Numbers that are only reserved so far (doc/format.md,
- * chapter 3) are not here: a trace that needs one is refused, not read without it. */
-#define RN_SECTIONS(X)                       \
-	X(META, 1, "meta", true)             \
-	X(FUNCTIONS, 2, "functions", true)   \
-	X(STRINGS, 3, "strings", true)       \
-	X(SIGNATURES, 4, "signatures", true) \
-	X(RULES, 5, "rules", true)           \
-	X(RANKS, 7, "ranks", true)
+/* Every section that this program reads: constant, number on disk, name, whether a reader that does
+ * not know it must refuse the file, and the minor version that first had it. Numbers that are only
+ * reserved so far (doc/format.md, chapter 3) are not here: a trace that needs one is refused, not
+ * read without it. */
+#define RN_SECTIONS(X)                          \
+	X(META, 1, "meta", true, 0)             \
+	X(FUNCTIONS, 2, "functions", true, 0)   \
+	X(STRINGS, 3, "strings", true, 0)       \
+	X(SIGNATURES, 4, "signatures", true, 0) \
+	X(RULES, 5, "rules", true, 0)           \
+	X(RANKS, 7, "ranks", true, 0)           \
+	X(COMMS, 10, "comms", true, 1)          \
+	X(TIMES, 11, "times", false, 1)         \
+	X(PART, 16, "part", true, 1)
 
 enum rn_section_type {
-#define RN_SECTION_ENUM(id, number, name, required) RN_SECTION_##id = number,
+#define RN_SECTION_ENUM(id, number, name, required, since) RN_SECTION_##id = number,
 	RN_SECTIONS(RN_SECTION_ENUM)
 #undef RN_SECTION_ENUM
 };
@@ -48,7 +52,7 @@ enum rn_section_type {
 /* "rules", or NULL for a type that this program does not know. */
 const char *rn_section_name(uint64_t type);
 
-enum rn_section_codec { RN_SECTION_STORED, RN_SECTION_ZSTD };
+enum rn_section_codec { RN_SECTION_STORED, RN_SECTION_ZSTD, RN_SECTION_ZSTD_DICT };
 
 /* One entry of the footer. */
 struct rn_section {
@@ -61,14 +65,17 @@ struct rn_section {
 	bool readable; /* both type and codec are known */
 };
 
-/* Writing. A zeroed struct is an empty container. */
+/* Writing. A zeroed struct is an empty container. Its version is the lowest that has everything in
+ * the file: adding a section raises `minor` to what the section needs, and whoever puts something
+ * newer into one raises it further. */
 struct rn_container_writer {
-	struct rn_buf file;    /* header and sections; after finish, the whole file */
-	struct rn_buf footer;  /* its entries, without the count */
-	struct rn_buf scratch; /* a section being packed */
+	struct rn_buf file;           /* header and sections; after finish, the whole file */
+	struct rn_buf footer;         /* its entries, without the count */
+	struct rn_buf scratch, other; /* a section being packed, both ways */
 	struct rn_packer packer;
 	uint64_t count, last_type;
 	uint64_t packed_raw; /* bytes that the packed sections unpack to */
+	unsigned minor;
 	bool finished;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "encode/sigs.h"
 #include "file/payload.h"
 #include "file/section.h"
 #include "merge/merged.h"
@@ -56,11 +57,46 @@ static const struct {
 	{ RN_SECTION_RULES, put_rules },     { RN_SECTION_RANKS, put_ranks },
 };
 
+/* Whether a signature has what readers of 1.0 refuse. */
+static bool is_newer(const void *sig, size_t len)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	struct rn_value v = { 0 };
+
+	rn_get_u64(&in);
+	while (rn_left(&in) && rn_call_value(&in, &v))
+		if (v.kind > RN_V_LIST)
+			return true;
+	return v.kind != RN_V_INT; /* the value returned */
+}
+
+/* The lowest minor version that has everything in the sections. */
+static unsigned minor_version(const struct source *s)
+{
+	const struct rn_sigs *sigs = s->streams->sigs;
+
+	if (rn_meta_get(s->meta, "threads"))
+		return 1;
+	for (uint32_t i = 0; i < s->vocab.funcs; i++)
+		if (!rn_func_all_in(&s->vocab.func[i]))
+			return 1;
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		if (is_newer(sig, len))
+			return 1;
+	}
+	return 0;
+}
+
 static int put_all(struct rn_container_writer *w, const struct source *s, struct rn_err *err)
 {
 	struct rn_buf b = { 0 };
 	int rc = RN_OK;
 
+	if (w->minor < minor_version(s))
+		w->minor = minor_version(s);
 	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++) {
 		rn_buf_clear(&b);
 		rc = sections[i].put(s, &b);

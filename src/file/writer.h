@@ -15,11 +15,12 @@ struct rn_meta;
 struct rn_streams;
 struct rn_vocab;
 
-/* Adds all sections; the container is not finished yet, so others may follow. */
+/* Adds all sections that every trace has; the container is not finished yet, so that others may
+ * follow: comms, times. */
 int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err);
 
-/* The whole file. */
+/* The whole file, of nothing else. */
 int rn_trace_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
 		   const struct rn_meta *meta, struct rn_err *err);
 

@@ -126,27 +126,68 @@ static int copy_all_sigs(struct rn_sigs *to, const struct rn_sigs *from)
 	return RN_OK;
 }
 
-int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs,
-		 const struct rn_grammar *g)
+/* The rule that stands for the grammar's stream, with its symbols renamed. */
+static int seal_mapped(struct rn_rules *r, const struct rn_grammar *g, const uint32_t *map,
+		       struct rn_arena *scratch, uint32_t *root)
 {
-	struct rn_run run = { rank, 0, 1 };
-	struct rn_ranks ranks = { 0 };
-	uint32_t root;
-	int rc;
+	struct rn_rules *own = rn_rules_new(scratch);
+	uint32_t *memo, plain, n;
+	int rc = own ? rn_rules_seal(own, g, &plain) : RN_E_NOMEM;
 
+	if (rc < 0)
+		return rc;
+	n = rn_rules_count(own);
+	memo = rn_new(scratch, uint32_t, n);
+	if (!memo)
+		return RN_E_NOMEM;
+	memset(memo, 0xff, n * sizeof(*memo));
+	return rn_rules_import(r, own, plain, map, memo, root);
+}
+
+/* A part with tables and no group yet. */
+static int begin(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs)
+{
 	*p = (struct rn_part){ .mem = mem, .ranks = 1, .first = rank, .last = rank };
 	p->sigs = rn_sigs_new(mem);
 	p->rules = rn_rules_new(mem);
-	if (!p->sigs || !p->rules || copy_all_sigs(p->sigs, sigs) < 0)
-		return RN_E_NOMEM;
-	rc = rn_rules_seal(p->rules, g, &root);
-	if (rc < 0)
-		return rc;
-	if (!ranks_reserve(&ranks, mem, 1) || !groups_reserve(p, 1) || !cover_rules(p))
+	return p->sigs && p->rules ? copy_all_sigs(p->sigs, sigs) : RN_E_NOMEM;
+}
+
+static int only_group(struct rn_part *p, uint32_t root)
+{
+	struct rn_run run = { p->first, 0, 1 };
+	struct rn_ranks ranks = { 0 };
+
+	if (!ranks_reserve(&ranks, p->mem, 1) || !groups_reserve(p, 1) || !cover_rules(p))
 		return RN_E_NOMEM;
 	ranks_push(&ranks, &run);
 	add_group(p, root, ranks);
 	return RN_OK;
+}
+
+int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs,
+		 const struct rn_grammar *g)
+{
+	uint32_t root;
+	int rc = begin(p, mem, rank, sigs);
+
+	if (rc == RN_OK)
+		rc = rn_rules_seal(p->rules, g, &root);
+	return rc == RN_OK ? only_group(p, root) : rc;
+}
+
+int rn_part_leaf_mapped(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
+			struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	uint32_t root;
+	int rc = begin(p, mem, rank, sigs);
+
+	if (rc == RN_OK)
+		rc = seal_mapped(p->rules, g, map, scratch, &root);
+	rn_arena_rewind(scratch, mark);
+	return rc == RN_OK ? only_group(p, root) : rc;
 }
 
 /* Where a group of b goes: the root it has in a, and room for its ranks if it is new there. */

@@ -53,6 +53,10 @@ int rn_streams_find(const struct rn_streams *s, uint64_t rank, uint32_t *group);
 /* Calls of all ranks together; saturates at UINT64_MAX. */
 uint64_t rn_streams_calls(const struct rn_streams *s);
 
+/* How often each signature occurs, in all streams together: count[] has an entry for each, and
+ * saturates at UINT64_MAX. O(size of the rules). RN_OK or RN_E_NOMEM. */
+int rn_streams_counts(const struct rn_streams *s, struct rn_arena *scratch, uint64_t *count);
+
 /* All ranks in ascending order with their groups: a heap of the groups' next ranks. */
 struct rn_rank_iter {
 	const struct rn_streams *s;

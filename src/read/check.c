@@ -1,11 +1,18 @@
 /* check.c - see check.h. */
 #include "read/check.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/timing.h"
 #include "file/section.h"
+#include "read/nesting.h"
+#include "read/numbering.h"
 #include "read/trace.h"
+
+#define REQUEST_STEPS ((uint64_t)1 << 26) /* less than a second */
 
 static int by_text(const void *a, const void *b)
 {
@@ -44,7 +51,7 @@ static int check_names(const struct rn_vocab *v, struct rn_arena *scratch, struc
 }
 
 /* The vocabulary holds what is used, once, and nothing else. */
-static int check_vocab(struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+static int check_vocab(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	struct rn_vocab used;
 	int rc;
@@ -68,17 +75,100 @@ static int check_vocab(struct rn_trace *t, struct rn_arena *scratch, struct rn_e
 	return RN_OK;
 }
 
-int rn_trace_check(struct rn_trace *t, struct rn_err *err)
+/* Something is wrong with the streams of a group. */
+static int wrong_stream(const struct rn_trace *t, uint32_t group, const char *what,
+			struct rn_err *err)
+{
+	uint64_t first = t->streams.group[group].first;
+
+	return rn_err_set(err, RN_E_DATA, "rank %" PRIu64 ", thread %" PRIu64 ": %s",
+			  first / t->threads, first % t->threads, what);
+}
+
+static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
+{
+	const struct rn_markers m = rn_markers_of(v);
+
+	for (uint32_t i = 0; i < v->funcs; i++)
+		if (v->func[i].nparams &&
+		    rn_marker_function(&m, v->func[i].number) != RN_MARKER_NONE)
+			return rn_err_set(err, RN_E_DATA, "%s has parameters", v->func[i].name);
+	return RN_OK;
+}
+
+/* Where calls inside calls begin and end. */
+static int check_nesting(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	const struct rn_nesting *n = rn_nesting_new(scratch, &t->vocab, s->sigs, s->rules);
+
+	if (!n)
+		return rn_err_nomem(err);
+	for (uint32_t k = 0; k < s->groups; k++) {
+		const char *wrong = rn_nesting_wrong(n, s->group[k].root);
+
+		if (wrong)
+			return wrong_stream(t, k, wrong, err);
+	}
+	return check_marker_params(&t->vocab, err);
+}
+
+static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig, struct rn_err *err)
+{
+	char what[80];
+
+	snprintf(what, sizeof(what), "signature %u is about a request that is not there", sig);
+	return wrong_stream(t, group, what, err);
+}
+
+/* Every request that a stream refers to is there then. */
+static int check_requests(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	struct rn_numbering *n = rn_numbering_new(scratch, &t->vocab, s->sigs, s->rules);
+	uint64_t patience = REQUEST_STEPS;
+	int rc = n ? RN_OK : RN_E_NOMEM;
+	uint32_t sig;
+
+	for (uint32_t k = 0; k < s->groups && rc == RN_OK; k++) {
+		rc = rn_numbering_check(n, s->group[k].root, &patience, &sig);
+		if (rc == RN_E_DATA)
+			wrong_request(t, k, sig, err);
+		if (rc == RN_E_RANGE) /* too much to follow to its end */
+			rc = RN_OK;
+	}
+	rn_numbering_free(n);
+	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
+}
+
+typedef int check_fn(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err);
+
+static int check_streams(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	return rn_streams_check(&t->streams, scratch, err);
+}
+
+static int check_times(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	(void)scratch;
+	if (t->times && !rn_times_check(t->times))
+		return rn_err_set(err, RN_E_DATA,
+				  "section times: statistics contradict themselves");
+	return RN_OK;
+}
+
+/* In this order: what comes later relies on what came before. */
+static check_fn *const checks[] = { check_vocab,    check_streams,  check_nesting,
+				    rn_check_comms, check_requests, check_times };
+
+int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {
 	struct rn_arena scratch;
 	int rc = rn_container_check(t->container, err);
 
-	if (rc < 0)
-		return rc;
 	rn_arena_init(&scratch, SIZE_MAX);
-	rc = check_vocab(t, &scratch, err);
-	if (rc == RN_OK)
-		rc = rn_streams_check(&t->streams, &scratch, err);
+	for (unsigned i = 0; i < sizeof(checks) / sizeof(*checks) && rc == RN_OK; i++)
+		rc = checks[i](t, &scratch, err);
 	rn_arena_free(&scratch);
 	return rc;
 }

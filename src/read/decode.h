@@ -1,45 +1,72 @@
 /*
  * decode.h - a call as people and programs read it: a line of text, or an object of JSON.
  *
- *   text  RANK SEQ CALL(name=value, ...) = RET
- *   JSON  {"rank":0,"seq":12,"call":"MPI_Send","args":{"count":1,...},"ret":0}
+ *   text  RANK SEQ CALL(name=value, ...) = RET <PARENT> matched=...
+ *   JSON  {"rank":0,"seq":12,"call":"MPI_Send","args":{"count":1,...},"ret":0,"parent":7,
+ *          "matched":...}
  *
- * Numbers are absolute: what a signature keeps relative to the rank is resolved. In text, constants
- * and handles stand as they are and the program's strings are quoted as in C. In JSON, integers
- * beyond 2^53 are strings, and a string's bytes that are not UTF-8 become \udc80 .. \udcff (so that
- * Python's "surrogateescape" gives the bytes back). Either way one call is one line, and nothing in
- * it is a control character.
+ * where the parent is there for a call that was made inside another, and what it matched for one
+ * whose status the program ignored.
+ *
+ * Parameters stand in the standard's order, those that the call changes with what they were after
+ * it. Numbers are absolute: what a signature keeps relative to the rank is resolved, by the
+ * communicator that it is about; where that is not known it is shown as it is (rank+1). Requests
+ * have their numbers. In text, constants and handles stand as they are and the program's strings
+ * are quoted as in C. In JSON, integers beyond 2^53 are strings, and a string's bytes that are not
+ * UTF-8 become \udc80 .. \udcff (so that Python's "surrogateescape" gives the bytes back). Either
+ * way one call is one line, and nothing in it is a control character.
  *
  * The signature must be valid under the vocabulary (rn_call_valid). O(length of the line).
  */
 #ifndef RN_READ_DECODE_H
 #define RN_READ_DECODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "encode/call.h"
 
 struct rn_buf;
+struct rn_comms;
+struct rn_numbering;
+
+/* What a call alone does not say. */
+struct rn_decoder {
+	const struct rn_vocab *vocab;
+	const struct rn_comms *comms;           /* NULL: no communicators but the world and self */
+	const struct rn_numbering *requests;    /* as they are before the call; NULL: none known */
+	uint64_t ranks;                         /* of the world */
+	uint64_t world, self, live, gone, made; /* words; UINT64_MAX where there is none */
+};
+
+void rn_decoder_init(struct rn_decoder *d, const struct rn_vocab *vocab,
+		     const struct rn_comms *comms, const struct rn_numbering *requests,
+		     uint64_t ranks);
+
+/* What world rank `of` is in a communicator, and of how many (of how many there are to talk to, in
+ * an inter-communicator). False when nothing is known of it. */
+bool rn_decoder_rank(const struct rn_decoder *d, const char *comm, size_t len, uint64_t of,
+		     uint64_t *rank, uint64_t *size);
+
+/* Calls fn for the communicator of each relative number in a signature, until it returns other than
+ * 0; returns what it returned last. */
+typedef int rn_comm_fn(void *arg, const char *comm, size_t len);
+int rn_decoder_comms(const struct rn_decoder *d, const void *sig, size_t len, rn_comm_fn *fn,
+		     void *arg);
 
 struct rn_call {
 	const void *sig;
 	size_t len;
-	uint64_t rank, seq;
-	uint64_t ranks; /* of the trace */
+	uint64_t rank, thread, seq;
+	bool inside; /* another call, whose seq is `parent` */
+	uint64_t parent;
 };
 
 /* One line, its newline included; the caller looks at rn_buf_status. */
-typedef void rn_decode_fn(const struct rn_vocab *v, const struct rn_call *c, struct rn_buf *out);
+typedef void rn_decode_fn(const struct rn_decoder *d, const struct rn_call *c, struct rn_buf *out);
 
 rn_decode_fn rn_decode_text;
 rn_decode_fn rn_decode_json;
-
-#define RN_TEXT_CHAR 5
-
-/* The character at s, of which n >= 1 bytes are left, as the text form shows it, terminated: as it
- * is, or, for backslashes, control characters and bytes that are not UTF-8, as an escape of C
- * (octal where there is no letter). Returns how many bytes of s that was. */
-size_t rn_text_char(const char *s, size_t n, char out[RN_TEXT_CHAR]);
 
 #endif

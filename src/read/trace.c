@@ -1,13 +1,16 @@
 /* trace.c - see trace.h. */
 #include "read/trace.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
+#include "encode/timing.h"
 #include "file/section.h"
+#include "identity/comms.h"
 
 static int get_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
@@ -52,14 +55,37 @@ static int get_ranks(struct rn_trace *t, const void *bytes, size_t len, struct r
 	return rn_groups_decode(&t->mem, bytes, len, &t->streams, err);
 }
 
+static int get_comms(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_comms_decode(&t->mem, bytes, len, &t->comms, err);
+}
+
+static int get_times(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	uint32_t sigs = rn_sigs_count(t->streams.sigs);
+	struct rn_times *times = rn_new(&t->mem, struct rn_times, 1);
+	uint64_t *count = rn_new(&t->mem, uint64_t, sigs);
+
+	if (!times || !count || rn_streams_counts(&t->streams, &t->mem, count) < 0)
+		return rn_err_nomem(err);
+	t->times = times;
+	return rn_times_decode(&t->mem, bytes, len, count, sigs, times, err);
+}
+
 /* In this order: each one uses what those before it gave. */
 static const struct {
 	enum rn_section_type type;
 	int (*get)(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err);
+	bool optional;
 } sections[] = {
-	{ RN_SECTION_META, get_meta },       { RN_SECTION_FUNCTIONS, get_functions },
-	{ RN_SECTION_STRINGS, get_strings }, { RN_SECTION_SIGNATURES, get_signatures },
-	{ RN_SECTION_RULES, get_rules },     { RN_SECTION_RANKS, get_ranks },
+	{ RN_SECTION_META, get_meta, false },
+	{ RN_SECTION_FUNCTIONS, get_functions, false },
+	{ RN_SECTION_STRINGS, get_strings, false },
+	{ RN_SECTION_SIGNATURES, get_signatures, false },
+	{ RN_SECTION_RULES, get_rules, false },
+	{ RN_SECTION_RANKS, get_ranks, false },
+	{ RN_SECTION_COMMS, get_comms, true },
+	{ RN_SECTION_TIMES, get_times, true },
 };
 
 static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)
@@ -67,8 +93,11 @@ static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)
 	const char *name = rn_section_name(sections[i].type);
 	const void *bytes;
 	size_t len;
-	int rc = rn_container_get(t->container, sections[i].type, &bytes, &len, err);
+	int rc;
 
+	if (sections[i].optional && !rn_container_has(t->container, sections[i].type))
+		return RN_OK;
+	rc = rn_container_get(t->container, sections[i].type, &bytes, &len, err);
 	if (rc == RN_E_RANGE)
 		return rn_err_set(err, RN_E_DATA, "section %s is missing", name);
 	if (rc < 0)
@@ -79,13 +108,39 @@ static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)
 	return rc;
 }
 
+/* A whole number of at least 1 in decimal, without anything around it; otherwise 0. */
+static uint64_t whole_number(const char *s)
+{
+	uint64_t v = 0;
+
+	for (; *s >= '0' && *s <= '9' && v <= RN_RANKS_MAX; s++)
+		v = v * 10 + (uint64_t)(*s - '0');
+	return *s ? 0 : v;
+}
+
+/* How streams are dealt out to ranks and their threads. */
+static int share_streams(struct rn_trace *t, struct rn_err *err)
+{
+	const char *threads = rn_meta_get(&t->meta, "threads");
+
+	t->threads = threads ? whole_number(threads) : 1;
+	if (t->threads == 0 || t->streams.ranks % t->threads)
+		return rn_err_set(err, RN_E_DATA,
+				  "section meta: threads does not divide the %" PRIu64 " streams",
+				  t->streams.ranks);
+	t->ranks = t->streams.ranks / t->threads;
+	return RN_OK;
+}
+
 static int decode_all(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
 	int rc = rn_container_open(&t->mem, bytes, len, &t->container, err);
 
+	if (rc == RN_OK && rn_container_has(t->container, RN_SECTION_PART))
+		return rn_err_set(err, RN_E_DATA, "part of a trace (see: rondo help recover)");
 	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++)
 		rc = decode_section(t, i, err);
-	return rc;
+	return rc == RN_OK ? share_streams(t, err) : rc;
 }
 
 static void trace_init(struct rn_trace *t)
@@ -146,19 +201,19 @@ void rn_trace_close(struct rn_trace *t)
 	rn_arena_free(&t->mem);
 }
 
-int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t rank,
+int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
 		   struct rn_arena *mem)
 {
 	uint32_t group;
-	int rc = rn_streams_find(&t->streams, rank, &group);
+	int rc = rn_streams_find(&t->streams, stream, &group);
 
-	return rc < 0 ? rc : rn_cursor_init_group(c, t, rank, group, mem);
+	return rc < 0 ? rc : rn_cursor_init_group(c, t, stream, group, mem);
 }
 
-int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t rank,
+int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
 			 uint32_t group, struct rn_arena *mem)
 {
-	*c = (struct rn_cursor){ .t = t, .rank = rank, .group = group };
+	*c = (struct rn_cursor){ .t = t, .stream = stream, .group = group };
 	return rn_walk_init(&c->walk, t->streams.rules, t->streams.group[group].root, mem);
 }
 

@@ -3,8 +3,11 @@
  *
  * Opening reads the file, verifies the container and decodes every section, so that afterwards no
  * byte of the file can do harm: numbers lead to what they should, signatures are well formed,
- * lengths add up. What a reader does not depend on is left to check.h. The calls of a rank are
- * never expanded as a whole: a cursor walks the rules, and starts anywhere in O(depth).
+ * lengths add up. What a reader does not depend on is left to check.h.
+ *
+ * Each thread of a rank has a stream of calls. Streams are numbered rank * threads + thread, where
+ * `threads` is what the rank with the most of them has; those that do not exist are empty. A stream
+ * is never expanded as a whole: a cursor walks the rules, and starts anywhere in O(depth).
  *
  * Memory: one arena, O(file), plus the stack of each cursor. Immutable after opening.
  */
@@ -23,7 +26,9 @@
 #include "merge/merged.h"
 #include "rules/rules.h"
 
+struct rn_comms;
 struct rn_container;
+struct rn_times;
 
 struct rn_trace {
 	struct rn_arena mem;
@@ -31,7 +36,10 @@ struct rn_trace {
 	struct rn_container *container;
 	struct rn_meta meta;
 	struct rn_vocab vocab;
-	struct rn_streams streams;
+	struct rn_streams streams; /* which calls ranks what are streams here */
+	struct rn_comms *comms;    /* NULL: nothing is known of any communicator */
+	struct rn_times *times;    /* NULL: nothing is known of any time */
+	uint64_t ranks, threads;
 };
 
 /* RN_OK; RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names the file. After a failure
@@ -43,29 +51,30 @@ int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_
 
 void rn_trace_close(struct rn_trace *t);
 
-/* One rank's calls, in order. */
+/* One stream as it stands: calls in the order of their ends, and markers (nesting.h). Who wants
+ * them in the order of entry, and by their numbers, uses printer.h. */
 struct rn_cursor {
 	const struct rn_trace *t;
-	uint64_t rank;
+	uint64_t stream;
 	uint32_t group;
 	struct rn_walk walk;
 };
 
-/* At the first call of a rank. RN_E_RANGE when there is no such rank. The stack is in mem. */
-int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t rank,
+/* At the beginning of a stream. RN_E_RANGE when there is no such stream. The stack is in mem. */
+int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
 		   struct rn_arena *mem);
 
 /* The same when the group is known (rn_rank_iter). */
-int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t rank,
+int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
 			 uint32_t group, struct rn_arena *mem);
 
-/* How many calls the rank made. */
+/* How many calls and markers there are. */
 uint64_t rn_cursor_calls(const struct rn_cursor *c);
 
-/* Before call k, or behind the last one: RN_OK or RN_E_RANGE. */
+/* Before the k-th of them, or behind the last one: RN_OK or RN_E_RANGE. */
 int rn_cursor_seek(struct rn_cursor *c, uint64_t k);
 
-/* The next call: its number on this rank, and its signature. False at the end. */
+/* The next of them: its place in the stream, and its signature. False at the end. */
 bool rn_cursor_next(struct rn_cursor *c, uint64_t *seq, uint32_t *sig);
 
 #endif

@@ -3,9 +3,10 @@
  * hostile.
  *
  * The first byte picks one of two. Even: the sections are cut out of the input, each behind its
- * length. Odd: they are those of a good trace, of the pattern that the second byte names, and the
- * rest of the input is edits: section, offset, what to do, byte. Either way the container is built
- * around them, so that hashes are right, and the trace is opened, checked, and read here and there.
+ * length. Odd: they are those of a good trace, of the pattern that the second byte names (one of
+ * virtual.h, or of the two of rich_trace.h), and the rest of the input is edits: section, offset,
+ * what to do, byte. Either way the container is built around them, so that hashes are right, and
+ * the trace is opened, checked, and read here and there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +22,19 @@
 #include "merge/link_mem.h"
 #include "read/check.h"
 #include "read/decode.h"
+#include "read/printer.h"
 #include "read/trace.h"
+#include "t/unit/rich_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SECTIONS 6
+#define SECTIONS 8
+#define NEEDED   6 /* the others may be missing, and are when they are empty */
 #define ROOM     4096
 
 static const enum rn_section_type types[SECTIONS] = {
-	RN_SECTION_META,       RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS,
-	RN_SECTION_SIGNATURES, RN_SECTION_RULES,     RN_SECTION_RANKS,
+	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
+	RN_SECTION_RULES, RN_SECTION_RANKS,     RN_SECTION_COMMS,   RN_SECTION_TIMES,
 };
 
 struct payload {
@@ -44,18 +48,14 @@ static void must(int condition)
 		abort();
 }
 
-/* The sections of a small trace, taken from the file that the writer makes. */
-static void good_sections(unsigned pattern, struct payload *p)
+static void virtual_file(unsigned pattern, struct rn_container_writer *w, const void **bytes,
+			 size_t *len)
 {
 	static struct rn_link link;
 	const struct rn_meta meta = { &(struct rn_meta_entry){ "program", "fuzz" }, 1 };
-	struct rn_container_writer w = { 0 };
 	struct virtual_run v;
 	struct rn_arena mem;
 	struct rn_streams s;
-	struct rn_container *c;
-	const void *bytes;
-	size_t len;
 	uint64_t calls = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
@@ -69,16 +69,49 @@ static void good_sections(unsigned pattern, struct payload *p)
 		must(rn_link_push(&link, sigs, g) == RN_OK);
 	}
 	must(rn_link_finish(&link, &mem, &s) == RN_OK);
-	must(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
-	must(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
+	must(rn_trace_sections(w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
+	must(rn_container_finish(w, bytes, len, NULL) == RN_OK);
+	rn_link_free(&link);
+	rn_arena_free(&mem);
+}
+
+static void rich_bytes(bool nested, struct rn_container_writer *w, const void **bytes, size_t *len)
+{
+	const struct rich_run r = { .ranks = 4,
+				    .row = 2,
+				    .threads = 2,
+				    .seed = 9,
+				    .phases = 3,
+				    .ops = 8,
+				    .times = 5,
+				    .nested = nested };
+
+	must(rich_file(&r, w, bytes, len, NULL) == RN_OK);
+}
+
+/* The sections of a small trace, taken from the file that the writer makes. */
+static void good_sections(unsigned pattern, struct payload *p)
+{
+	struct rn_container_writer w = { 0 };
+	struct rn_arena mem;
+	struct rn_container *c;
+	const void *bytes;
+	size_t len;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	if (pattern < virtual_patterns_count)
+		virtual_file(pattern, &w, &bytes, &len);
+	else
+		rich_bytes(pattern > virtual_patterns_count, &w, &bytes, &len);
 	must(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
 	for (unsigned i = 0; i < SECTIONS; i++) {
+		if (i >= NEEDED && !rn_container_has(c, types[i]))
+			continue;
 		must(rn_container_get(c, types[i], &bytes, &p[i].len, NULL) == RN_OK);
 		must(p[i].len <= ROOM);
 		memcpy(p[i].bytes, bytes, p[i].len);
 	}
 	rn_container_writer_free(&w);
-	rn_link_free(&link);
 	rn_arena_free(&mem);
 }
 
@@ -111,7 +144,7 @@ static void edit(struct payload *p, unsigned at, unsigned what, unsigned char by
 static void edited(const uint8_t *data, size_t size, struct payload *p)
 {
 	static struct payload good[16][SECTIONS];
-	unsigned pattern = size ? data[0] % virtual_patterns_count : 0;
+	unsigned pattern = size ? data[0] % (virtual_patterns_count + 2) : 0;
 
 	if (good[pattern][0].len == 0)
 		good_sections(pattern, good[pattern]);
@@ -136,34 +169,37 @@ static void cut_out(const uint8_t *data, size_t size, struct payload *p)
 	}
 }
 
-static void print_some(const struct rn_trace *t, struct rn_cursor *c, struct rn_buf *out)
+/* Requests are followed one by one, if they are forged: not for ever. */
+static void print_some(const struct rn_trace *t, uint64_t stream, struct rn_printer *p,
+		       struct rn_buf *out)
 {
-	struct rn_call call = { .rank = c->rank, .ranks = t->streams.ranks };
-	uint32_t sig;
+	uint32_t group;
+	uint64_t from;
 
-	for (int k = 0; k < 5 && rn_cursor_next(c, &call.seq, &sig); k++) {
-		call.sig = rn_sigs_get(t->streams.sigs, sig, &call.len);
-		rn_decode_text(&t->vocab, &call, out);
-		rn_decode_json(&t->vocab, &call, out);
-	}
+	if (rn_streams_find(&t->streams, stream, &group) < 0 ||
+	    rn_rules_length(t->streams.rules, t->streams.group[group].root) >= 100000)
+		return;
+	from = rn_printer_numbers(p, group) / 3 * (stream % 4);
+	must(rn_printer_begin(p, stream, group, from, from + 5) == RN_OK);
+	while (rn_printer_next(p, out) > 0)
+		;
 }
 
 static void use(struct rn_trace *t)
 {
+	static rn_decode_fn *const form[] = { rn_decode_text, rn_decode_json };
 	struct rn_err err = { 0 };
 	struct rn_arena mem;
 	struct rn_buf out = { 0 };
 
 	rn_arena_init(&mem, SIZE_MAX);
-	for (uint64_t i = 0; i < 4; i++) {
-		struct rn_cursor c;
-		uint64_t rank = (t->streams.ranks - 1) * i / 3, calls;
+	for (unsigned f = 0; f < 2; f++) {
+		struct rn_printer *p = rn_printer_new(&mem, t, form[f]);
 
-		if (rn_cursor_init(&c, t, rank, &mem) < 0)
-			continue;
-		calls = rn_cursor_calls(&c);
-		must(rn_cursor_seek(&c, calls / 3 * i) == RN_OK);
-		print_some(t, &c, &out);
+		must(p != NULL);
+		for (uint64_t i = 0; i < 4; i++)
+			print_some(t, (t->streams.ranks - 1) * i / 3, p, &out);
+		rn_printer_free(p);
 	}
 	/* Ranks are checked one by one: not for the billions that a few bytes can claim. */
 	if (t->streams.ranks <= 10000 && rn_trace_check(t, &err) < 0)
@@ -185,7 +221,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	(data[0] & 1 ? edited : cut_out)(data + 1, size - 1, p);
 	for (unsigned i = 0; i < SECTIONS; i++)
-		must(rn_container_add(&w, types[i], p[i].bytes, p[i].len, NULL) == RN_OK);
+		if (i < NEEDED || p[i].len)
+			must(rn_container_add(&w, types[i], p[i].bytes, p[i].len, NULL) == RN_OK);
 	must(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
 	if (rn_trace_parse(&t, bytes, len, &err) == RN_OK) {
 		use(&t);

@@ -7,16 +7,19 @@
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
 
+#define DIRS(...) ((const unsigned char[]){ __VA_ARGS__ })
+
 static const struct rn_func funcs[] = {
-	{ 0, "none", NULL, 0 },
-	{ 1, "one", PARAMS("a"), 1 },
-	{ 7, "three", PARAMS("a", "b", "c"), 3 },
-	{ 300, "far", PARAMS("x"), 1 },
+	{ 0, "none", NULL, 0, NULL },
+	{ 1, "one", PARAMS("a"), 1, NULL },
+	{ 7, "three", PARAMS("a", "b", "c"), 3, NULL },
+	{ 9, "ways", PARAMS("a", "b", "c"), 3, DIRS(RN_DIR_BOTH, RN_DIR_IN, RN_DIR_OUT) },
+	{ 300, "far", PARAMS("x"), 1, DIRS(RN_DIR_OUT) },
 };
 
 static const struct rn_word words[] = { { 0, "ZERO" }, { 1, "ONE" }, { 20, "TWENTY" } };
 
-static const struct rn_vocab vocab = { funcs, words, 4, 3 };
+static const struct rn_vocab vocab = { funcs, words, 5, 3 };
 
 static unsigned char buf[RN_CALL_BYTES_MAX + 64];
 
@@ -26,14 +29,20 @@ static void test_vocab(void)
 	CHECK(rn_vocab_func(&vocab, 0) == &funcs[0]);
 	CHECK(rn_vocab_func(&vocab, 1) == &funcs[1]);
 	CHECK(rn_vocab_func(&vocab, 7) == &funcs[2]);
-	CHECK(rn_vocab_func(&vocab, 300) == &funcs[3]);
+	CHECK(rn_vocab_func(&vocab, 300) == &funcs[4]);
 	CHECK(!rn_vocab_func(&vocab, 2) && !rn_vocab_func(&vocab, 8));
 	CHECK(!rn_vocab_func(&vocab, 301) && !rn_vocab_func(&vocab, UINT64_MAX));
 	CHECK(strcmp(rn_vocab_word(&vocab, 20), "TWENTY") == 0);
 	CHECK(!rn_vocab_word(&vocab, 2) && !rn_vocab_word(&vocab, 21));
 	CHECK(!rn_vocab_word(&(struct rn_vocab){ 0 }, 0));
+	CHECK(rn_vocab_find(&vocab, "TWENTY") == 20 && rn_vocab_find(&vocab, "TW") == UINT64_MAX);
+	CHECK(rn_func_values(&funcs[0]) == 0 && rn_func_values(&funcs[2]) == 3);
+	CHECK(rn_func_values(&funcs[3]) == 4 && rn_func_values(&funcs[4]) == 1);
+	CHECK(rn_func_all_in(&funcs[0]) && rn_func_all_in(&funcs[2]) && !rn_func_all_in(&funcs[4]));
 	CHECK(!rn_vocab_check(
 		&(struct rn_vocab){ (struct rn_func[]){ funcs[1], funcs[0] }, words, 2, 3 }));
+	CHECK(!rn_vocab_check(&(struct rn_vocab){
+		&(struct rn_func){ 1, "f", PARAMS("x"), 1, DIRS(RN_DIRS) }, words, 1, 3 }));
 }
 
 static void test_names(void)
@@ -59,12 +68,14 @@ static const int64_t corner[] = { 0,    1,         -1,        7,         -7,    
 static void test_numbers(void)
 {
 	for (size_t i = 0; i < CORNERS; i++) {
-		for (enum rn_value_kind k = RN_V_INT; k <= RN_V_XOR; k++) {
+		for (enum rn_value_kind k = RN_V_INT; k < RN_V_KINDS; k++) {
 			struct rn_call_writer w;
 			struct rn_reader in;
 			struct rn_value v;
 			size_t len;
 
+			if (!rn_value_is_number(&(struct rn_value){ .kind = k }))
+				continue;
 			rn_call_begin(&w, buf, sizeof(buf), 1);
 			rn_call_num(&w, k, corner[i]);
 			CHECK(rn_call_end(&w, corner[CORNERS - 1 - i], &len) == RN_OK);
@@ -92,6 +103,48 @@ static size_t write_three(void)
 	rn_call_text(&w, RN_V_STRING, "a\0 \"string\"", 11);
 	CHECK(rn_call_end(&w, -1, &len) == RN_OK);
 	return len;
+}
+
+static size_t write_ways(void)
+{
+	struct rn_call_writer w;
+	size_t len;
+
+	rn_call_begin(&w, buf, sizeof(buf), 9);
+	rn_call_list(&w, 2);
+	rn_call_const(&w, 20);
+	rn_call_in(&w, "comm:world.7", 12);
+	rn_call_status(&w, RN_STATUS_FULL);
+	for (int64_t i = 0; i < 5; i++)
+		rn_call_num(&w, RN_V_REL, i);
+	rn_call_in(&w, "MPI_COMM_SELF", 13);
+	rn_call_num(&w, RN_V_RELMOD, 2);
+	rn_call_status(&w, RN_STATUS_NOTHING);
+	rn_call_status(&w, RN_STATUS_MATCHED);
+	rn_call_num(&w, RN_V_XOR, 2);
+	rn_call_const(&w, 1);
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK && rn_call_valid(buf, len, &vocab));
+	return len;
+}
+
+static void test_made_of_others(void)
+{
+	struct rn_reader in = rn_reader(buf, write_ways());
+	struct rn_value v;
+
+	CHECK(rn_get_u64(&in) == 9);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_LIST && rn_value_parts(&v) == 2);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_CONST && rn_value_parts(&v) == 0);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_IN && rn_value_parts(&v) == 1 &&
+	      v.len == 12 && memcmp(v.text, "comm:world.7", 12) == 0);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_STATUS && v.num == RN_STATUS_FULL &&
+	      rn_value_parts(&v) == 5);
+	for (int64_t i = 0; i < 5; i++)
+		CHECK(rn_call_value(&in, &v) && v.kind == RN_V_REL && v.num == i);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_IN && v.len == 13);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_RELMOD && v.num == 2);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_STATUS && rn_value_parts(&v) == 0);
+	CHECK(rn_call_value(&in, &v) && v.kind == RN_V_STATUS && rn_value_parts(&v) == 2);
 }
 
 static void test_kinds(void)
@@ -131,9 +184,212 @@ static void test_refused(void)
 	/* A number that the head byte could hold has no second form, and 15 + 2^64 - 1 none at all.
 	 */
 	CHECK(!rn_call_valid("\x01\x0f\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 13, &vocab));
-	CHECK(!rn_call_valid("\x01\x0a\x00", 3, &vocab));         /* kind 10 */
-	CHECK(!rn_call_valid("\x01\x00\x17\x61", 4, &vocab));     /* returns a name */
+	CHECK(!rn_call_valid("\x01\x0d\x00", 3, &vocab));         /* kind 13 */
 	CHECK(!rn_call_valid("\x01\x27\x61\x20\x00", 5, &vocab)); /* "a " is not a name */
+}
+
+/* A signature of `far` around what fn writes is valid or not. */
+static bool valid_around(void (*fn)(struct rn_call_writer *w))
+{
+	struct rn_call_writer w;
+	size_t len;
+
+	rn_call_begin(&w, buf, sizeof(buf), 300);
+	fn(&w);
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	return rn_call_valid(buf, len, &vocab);
+}
+
+static void integers(struct rn_call_writer *w, unsigned n)
+{
+	while (n--)
+		rn_call_num(w, RN_V_INT, n);
+}
+
+static void full_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_FULL);
+	rn_call_num(w, RN_V_RELMOD, -1);
+	rn_call_const(w, 20);
+	integers(w, 3);
+}
+
+static void matched_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_MATCHED);
+	integers(w, 2);
+}
+
+static void unknown_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_NOTHING);
+}
+
+static void status_in(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:world.0", 12);
+	full_status(w);
+}
+
+static void number_in(struct rn_call_writer *w)
+{
+	rn_call_in(w, "MPI_COMM_WORLD", 14);
+	rn_call_num(w, RN_V_XOR, 1);
+}
+
+static void varying_in(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:world.0", 12);
+	rn_call_num(w, RN_V_VARIES, 3);
+}
+
+static void varying_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_MATCHED);
+	rn_call_num(w, RN_V_VARIES, 0);
+	rn_call_num(w, RN_V_VARIES, 1);
+}
+
+/* As deep as can be: lists, and in the innermost one all that may be there. */
+static void deep_statuses(struct rn_call_writer *w)
+{
+	for (unsigned i = 0; i < RN_CALL_DEPTH_MAX; i++)
+		rn_call_list(w, i == RN_CALL_DEPTH_MAX - 1 ? 5 : 1);
+	status_in(w);
+	matched_status(w);
+	number_in(w);
+	unknown_status(w);
+	full_status(w);
+}
+
+static void short_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_FULL);
+	integers(w, 4);
+}
+
+static void fourth_form(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_FORMS);
+}
+
+static void text_in_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_MATCHED);
+	rn_call_text(w, RN_V_STRING, "a", 1);
+	integers(w, 1);
+}
+
+static void list_in_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_MATCHED);
+	rn_call_list(w, 0);
+	integers(w, 1);
+}
+
+static void in_in_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_MATCHED);
+	number_in(w);
+	integers(w, 1);
+}
+
+static void status_in_status(struct rn_call_writer *w)
+{
+	rn_call_status(w, RN_STATUS_MATCHED);
+	unknown_status(w);
+	integers(w, 1);
+}
+
+static void in_in(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:a", 6);
+	number_in(w);
+}
+
+static void list_in(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:a", 6);
+	rn_call_list(w, 0);
+}
+
+static void constant_in(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:a", 6);
+	rn_call_const(w, 0);
+}
+
+static void in_nothing(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:", 5);
+	integers(w, 1);
+}
+
+static void in_something(struct rn_call_writer *w)
+{
+	rn_call_in(w, "win:3", 5);
+	integers(w, 1);
+}
+
+static void in_no_name(struct rn_call_writer *w)
+{
+	rn_call_in(w, "comm:a b", 8);
+	integers(w, 1);
+}
+
+static void test_parts(void)
+{
+	void (*const good[])(struct rn_call_writer *) = { full_status,    matched_status,
+							  unknown_status, status_in,
+							  number_in,      deep_statuses,
+							  varying_in,     varying_status };
+	void (*const bad[])(struct rn_call_writer *) = {
+		short_status, fourth_form,      text_in_status, list_in_status,
+		in_in_status, status_in_status, in_in,          list_in,
+		constant_in,  in_nothing,       in_something,   in_no_name,
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		CHECK(valid_around(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (!CHECK(!valid_around(bad[i])))
+			diag("bad one number %zu", i);
+}
+
+/* Values that go in, then values that come out; one parameter does both. */
+static void test_directions(void)
+{
+	for (unsigned n = 0; n < 7; n++) {
+		struct rn_call_writer w;
+		size_t len;
+
+		rn_call_begin(&w, buf, sizeof(buf), 9);
+		integers(&w, n);
+		CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+		CHECK(rn_call_valid(buf, len, &vocab) == (n == 4));
+	}
+}
+
+static void test_returned(void)
+{
+	struct rn_call_writer w;
+	size_t len;
+
+	for (enum rn_value_kind kind = RN_V_INT; kind <= RN_V_XOR; kind++) {
+		rn_call_begin(&w, buf, sizeof(buf), 0);
+		rn_call_num(&w, kind, 3);
+		CHECK(rn_call_done(&w, &len) == RN_OK);
+		CHECK(rn_call_valid(buf, len, &vocab) == (kind == RN_V_INT));
+	}
+	CHECK(rn_call_valid("\x00\x17\x61", 3, &vocab)); /* a name */
+	CHECK(rn_call_valid("\x00\x14", 2, &vocab));     /* a constant */
+	CHECK(!rn_call_valid("\x00\x24", 2, &vocab));    /* one that is not known */
+	CHECK(!rn_call_valid("\x00\x09", 2, &vocab));    /* a list */
+	CHECK(!rn_call_valid("\x00\x2b", 2, &vocab));    /* a status */
+	CHECK(!rn_call_valid("\x00\x2c", 2, &vocab));    /* one that varies */
+	CHECK(!rn_call_valid("\x00\x6a"
+			     "comm:a\x00",
+			     9, &vocab)); /* a number somewhere */
 }
 
 static void test_depth(void)
@@ -204,7 +460,9 @@ static void count_word(void *arg, uint64_t word)
 static void test_random(void)
 {
 	for (int round = 0; round < 300000; round++) {
-		size_t len = tap_below(2) ? write_three() : tap_below(24);
+		size_t len = tap_below(2)   ? write_three()
+			     : tap_below(2) ? write_ways()
+					    : tap_below(24);
 		uint64_t sum = 0;
 
 		if (len >= 24)
@@ -226,9 +484,13 @@ int main(void)
 	ok("vocabularies and names");
 	test_numbers();
 	test_kinds();
+	test_made_of_others();
 	ok("every kind of value is read as it was written");
 	test_refused();
 	test_depth();
+	test_parts();
+	test_directions();
+	test_returned();
 	ok("anything else is refused");
 	test_full();
 	ok("a call that is too long is refused as a whole");

@@ -3,18 +3,29 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "identity/comms.h"
 #include "read/decode.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
 
+#define DIRS(...) ((const unsigned char[]){ __VA_ARGS__ })
+
 static const struct rn_func funcs[] = {
-	{ 0, "f", PARAMS("x"), 1 },
-	{ 1, "g", NULL, 0 },
-	{ 2, "h", PARAMS("x", "y", "z"), 3 },
+	{ 0, "f", PARAMS("x"), 1, NULL },
+	{ 1, "g", NULL, 0, NULL },
+	{ 2, "h", PARAMS("x", "y", "z"), 3, NULL },
+	{ 3, "d", PARAMS("x", "y", "z"), 3, DIRS(RN_DIR_OUT, RN_DIR_BOTH, RN_DIR_IN) },
 };
-static const struct rn_word words[] = { { 0, "MPI_INT" }, { 1, "request" }, { 2, "heap" } };
-static const struct rn_vocab vocab = { funcs, words, 3, 3 };
+static const struct rn_word words[] = {
+	{ 0, "MPI_INT" },        { 1, "request" },       { 2, "heap" },
+	{ 3, "MPI_COMM_WORLD" }, { 4, "MPI_COMM_SELF" }, { 5, "request+" },
+};
+static const struct rn_vocab vocab = { funcs, words, 4, 6 };
+static struct rn_comms *comms;
+static uint64_t thread;
+static bool inside; /* call 2 */
 
 static unsigned char bytes[RN_CALL_BUFFER];
 static struct rn_call_writer w;
@@ -22,16 +33,21 @@ static struct rn_call_writer w;
 /* Ends the call that was begun and compares both forms; rank 5 of 8, call 3. */
 static void prints(int64_t ret, const char *text, const char *json)
 {
-	struct rn_call c = { .sig = bytes, .rank = 5, .seq = 3, .ranks = 8 };
+	struct rn_call c = {
+		.sig = bytes, .rank = 5, .thread = thread, .seq = 3, .inside = inside, .parent = 2
+	};
+	struct rn_decoder d;
 	struct rn_buf out = { 0 };
 
+	rn_decoder_init(&d, &vocab, comms, NULL, 8);
+
 	CHECK(rn_call_end(&w, ret, &c.len) == RN_OK && rn_call_valid(bytes, c.len, &vocab));
-	rn_decode_text(&vocab, &c, &out);
+	rn_decode_text(&d, &c, &out);
 	rn_buf_byte(&out, 0);
 	if (!CHECK(strcmp((char *)out.data, text) == 0))
 		diag("wanted %s#     got %s", text, (char *)out.data);
 	rn_buf_clear(&out);
-	rn_decode_json(&vocab, &c, &out);
+	rn_decode_json(&d, &c, &out);
 	rn_buf_byte(&out, 0);
 	if (!CHECK(strcmp((char *)out.data, json) == 0))
 		diag("wanted %s#     got %s", json, (char *)out.data);
@@ -84,17 +100,199 @@ static void test_names(void)
 		 "0"));
 	begin(2);
 	rn_call_place(&w, 2, 0, -8);
-	rn_call_text(&w, RN_V_NAME, "comm:row", 8);
+	rn_call_text(&w, RN_V_NAME, "comma", 5);
 	rn_call_list(&w, 3);
 	rn_call_num(&w, RN_V_REL, 1);
 	rn_call_list(&w, 0);
 	rn_call_list(&w, 2);
 	rn_call_const(&w, 0);
 	rn_call_text(&w, RN_V_STRING, "s", 1);
-	prints(0, "5 3 h(x=heap:0-8, y=comm:row, z=[6, [], [MPI_INT, \"s\"]]) = 0\n",
-	       J("\"h\",\"args\":{\"x\":\"heap:0-8\",\"y\":\"comm:row\","
+	prints(0, "5 3 h(x=heap:0-8, y=comma, z=[6, [], [MPI_INT, \"s\"]]) = 0\n",
+	       J("\"h\",\"args\":{\"x\":\"heap:0-8\",\"y\":\"comma\","
 		 "\"z\":[6,[],[\"MPI_INT\",\"s\"]]}",
 		 "0"));
+}
+
+/* Of a parameter that the call changes, only what it has become is shown, each at its place. */
+static void test_directions(void)
+{
+	begin(3);
+	rn_call_num(&w, RN_V_INT, 1); /* y before */
+	rn_call_num(&w, RN_V_INT, 2); /* z */
+	rn_call_num(&w, RN_V_INT, 3); /* x */
+	rn_call_num(&w, RN_V_INT, 4); /* y after */
+	prints(7, "5 3 d(x=3, y=4, z=2) = 7\n", J("\"d\",\"args\":{\"x\":3,\"y\":4,\"z\":2}", "7"));
+	thread = 2;
+	begin(1);
+	prints(0, "5.2 3 g() = 0\n",
+	       "{\"rank\":5,\"thread\":2,\"seq\":3,\"call\":\"g\",\"args\":{},\"ret\":0}\n");
+	thread = 0;
+}
+
+/* x, y and z, each relative in its way, of the communicator given. */
+static void relative(const char *text, const char *json)
+{
+	rn_call_list(&w, 3);
+	rn_call_num(&w, RN_V_REL, -6);
+	rn_call_num(&w, RN_V_RELMOD, 4);
+	rn_call_num(&w, RN_V_XOR, 3);
+	rn_call_const(&w, 0);
+	prints(0, text, json);
+}
+
+/* Rank 5 is 2 of 3 in comm:row, and 1 of 4 in comm:inter, where 7 are on the other side. */
+static void test_communicators(void)
+{
+	const struct rn_comm_entry row = { .my_rank = 2, .size = 3, .key = 3 };
+	const struct rn_comm_entry inter = {
+		.my_rank = 1, .size = 4, .remote = 7, .key = 4, .remote_key = 0
+	};
+	struct rn_arena mem;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	comms = rn_comms_new(&mem);
+	CHECK(rn_comms_add(comms, "comm:row", 8, 5, &row) == RN_OK);
+	CHECK(rn_comms_add(comms, "comm:inter", 10, 5, &inter) == RN_OK);
+	begin(2);
+	rn_call_const(&w, 3);
+	relative("5 3 h(x=MPI_COMM_WORLD, y=[-1, 1, 6], z=MPI_INT) = 0\n",
+		 J("\"h\",\"args\":{\"x\":\"MPI_COMM_WORLD\",\"y\":[-1,1,6],\"z\":\"MPI_INT\"}",
+		   "0"));
+	begin(2);
+	rn_call_const(&w, 4);
+	relative("5 3 h(x=MPI_COMM_SELF, y=[-6, 0, 3], z=MPI_INT) = 0\n",
+		 J("\"h\",\"args\":{\"x\":\"MPI_COMM_SELF\",\"y\":[-6,0,3],\"z\":\"MPI_INT\"}",
+		   "0"));
+	begin(2);
+	rn_call_text(&w, RN_V_NAME, "comm:row", 8);
+	relative("5 3 h(x=comm:row, y=[-4, 0, 1], z=MPI_INT) = 0\n",
+		 J("\"h\",\"args\":{\"x\":\"comm:row\",\"y\":[-4,0,1],\"z\":\"MPI_INT\"}", "0"));
+	begin(2);
+	rn_call_text(&w, RN_V_NAME, "comm:inter", 10);
+	relative("5 3 h(x=comm:inter, y=[-5, 5, 2], z=MPI_INT) = 0\n",
+		 J("\"h\",\"args\":{\"x\":\"comm:inter\",\"y\":[-5,5,2],\"z\":\"MPI_INT\"}", "0"));
+	/* Nobody knows. */
+	begin(2);
+	rn_call_text(&w, RN_V_NAME, "comm:other", 10);
+	relative("5 3 h(x=comm:other, y=[rank-6, rank+4%size, rank^3], z=MPI_INT) = 0\n",
+		 J("\"h\",\"args\":{\"x\":\"comm:other\","
+		   "\"y\":[\"rank-6\",\"rank+4%size\",\"rank^3\"],\"z\":\"MPI_INT\"}",
+		   "0"));
+	/* The first one counts, and only at the top; what says its own goes by that. */
+	begin(2);
+	rn_call_list(&w, 2);
+	rn_call_text(&w, RN_V_NAME, "comm:row", 8);
+	rn_call_num(&w, RN_V_REL, 0);
+	rn_call_in(&w, "comm:row", 8);
+	rn_call_num(&w, RN_V_REL, 0);
+	rn_call_text(&w, RN_V_NAME, "comm:inter", 10);
+	prints(0, "5 3 h(x=[comm:row, 1], y=2, z=comm:inter) = 0\n",
+	       J("\"h\",\"args\":{\"x\":[\"comm:row\",1],\"y\":2,\"z\":\"comm:inter\"}", "0"));
+	rn_arena_free(&mem);
+	comms = NULL;
+}
+
+static void status(enum rn_status_form form)
+{
+	rn_call_status(&w, form);
+	if (form == RN_STATUS_NOTHING)
+		return;
+	rn_call_num(&w, RN_V_REL, 1);
+	rn_call_const(&w, 0);
+	for (int64_t i = 2; i < 5 && form == RN_STATUS_FULL; i++)
+		rn_call_num(&w, RN_V_INT, i);
+}
+
+#define FULL_TEXT "{source=6, tag=MPI_INT, error=2, count=3, cancelled=4}"
+#define FULL_JSON "{\"source\":6,\"tag\":\"MPI_INT\",\"error\":2,\"count\":3,\"cancelled\":4}"
+
+static void test_statuses(void)
+{
+	begin(0);
+	status(RN_STATUS_FULL);
+	prints(0, "5 3 f(x=" FULL_TEXT ") = 0\n", J("\"f\",\"args\":{\"x\":" FULL_JSON "}", "0"));
+	begin(0);
+	status(RN_STATUS_MATCHED);
+	prints(0, "5 3 f(x=MPI_STATUS_IGNORE) = 0 matched={source=6, tag=MPI_INT}\n",
+	       J("\"f\",\"args\":{\"x\":\"MPI_STATUS_IGNORE\"}",
+		 "0,\"matched\":{\"source\":6,\"tag\":\"MPI_INT\"}"));
+	begin(0);
+	status(RN_STATUS_NOTHING);
+	prints(0, "5 3 f(x=MPI_STATUS_IGNORE) = 0\n",
+	       J("\"f\",\"args\":{\"x\":\"MPI_STATUS_IGNORE\"}", "0"));
+	begin(0);
+	rn_call_in(&w, "MPI_COMM_SELF", 13);
+	status(RN_STATUS_MATCHED);
+	prints(0, "5 3 f(x=MPI_STATUS_IGNORE) = 0 matched={source=1, tag=MPI_INT}\n",
+	       J("\"f\",\"args\":{\"x\":\"MPI_STATUS_IGNORE\"}",
+		 "0,\"matched\":{\"source\":1,\"tag\":\"MPI_INT\"}"));
+}
+
+static void test_status_lists(void)
+{
+	begin(0);
+	rn_call_list(&w, 3);
+	status(RN_STATUS_NOTHING);
+	rn_call_in(&w, "MPI_COMM_SELF", 13);
+	status(RN_STATUS_MATCHED);
+	status(RN_STATUS_MATCHED);
+	prints(0,
+	       "5 3 f(x=MPI_STATUSES_IGNORE) = 0 "
+	       "matched=[null, {source=1, tag=MPI_INT}, {source=6, tag=MPI_INT}]\n",
+	       J("\"f\",\"args\":{\"x\":\"MPI_STATUSES_IGNORE\"}",
+		 "0,\"matched\":[null,{\"source\":1,\"tag\":\"MPI_INT\"},"
+		 "{\"source\":6,\"tag\":\"MPI_INT\"}]"));
+	begin(0);
+	rn_call_list(&w, 2);
+	status(RN_STATUS_NOTHING);
+	status(RN_STATUS_NOTHING);
+	prints(0, "5 3 f(x=MPI_STATUSES_IGNORE) = 0\n",
+	       J("\"f\",\"args\":{\"x\":\"MPI_STATUSES_IGNORE\"}", "0"));
+	begin(0);
+	rn_call_list(&w, 2);
+	status(RN_STATUS_FULL);
+	status(RN_STATUS_MATCHED);
+	prints(0, "5 3 f(x=[" FULL_TEXT ", MPI_STATUS_IGNORE]) = 0\n",
+	       J("\"f\",\"args\":{\"x\":[" FULL_JSON ",\"MPI_STATUS_IGNORE\"]}", "0"));
+	begin(0);
+	rn_call_list(&w, 0);
+	prints(0, "5 3 f(x=[]) = 0\n", J("\"f\",\"args\":{\"x\":[]}", "0"));
+	/* What a status was before the call is nobody's business. */
+	begin(3);
+	status(RN_STATUS_MATCHED);
+	rn_call_num(&w, RN_V_INT, 0);
+	rn_call_num(&w, RN_V_INT, 0);
+	status(RN_STATUS_NOTHING);
+	prints(0, "5 3 d(x=0, y=MPI_STATUS_IGNORE, z=0) = 0\n",
+	       J("\"d\",\"args\":{\"x\":0,\"y\":\"MPI_STATUS_IGNORE\",\"z\":0}", "0"));
+}
+
+/* Requests of which nothing is known; test_reader.c has the others. */
+static void test_requests(void)
+{
+	begin(2);
+	rn_call_place(&w, 1, 0, 0);
+	rn_call_const(&w, 5);
+	rn_call_text(&w, RN_V_NAME, "request:1.2.3", 13);
+	prints(0, "5 3 h(x=request:?, y=request:?, z=request:1.2.3) = 0\n",
+	       J("\"h\",\"args\":{\"x\":\"request:?\",\"y\":\"request:?\","
+		 "\"z\":\"request:1.2.3\"}",
+		 "0"));
+}
+
+static void test_returned(void)
+{
+	struct rn_call c = { .sig = bytes };
+	struct rn_buf out = { 0 };
+	struct rn_decoder d;
+
+	rn_decoder_init(&d, &vocab, NULL, NULL, 1);
+	begin(1);
+	rn_call_object(&w, 2, 9);
+	CHECK(rn_call_done(&w, &c.len) == RN_OK && rn_call_valid(bytes, c.len, &vocab));
+	rn_decode_text(&d, &c, &out);
+	CHECK(out.len == 17 && memcmp(out.data, "0 0 g() = heap:9\n", 17) == 0);
+	rn_buf_free(&out);
 }
 
 static void string(const char *s, size_t n, const char *text, const char *json)
@@ -138,16 +336,33 @@ static void test_strings(void)
 	string(S("\xf5"), "\\365", "\\udcf5");
 }
 
+static void test_inside(void)
+{
+	inside = true;
+	begin(1);
+	prints(0, "5 3 g() = 0 <2>\n", J("\"g\",\"args\":{}", "0,\"parent\":2"));
+	begin(0);
+	rn_call_status(&w, RN_STATUS_MATCHED);
+	rn_call_num(&w, RN_V_INT, 4);
+	rn_call_num(&w, RN_V_INT, 9);
+	prints(0, "5 3 f(x=MPI_STATUS_IGNORE) = 0 <2> matched={source=4, tag=9}\n",
+	       J("\"f\",\"args\":{\"x\":\"MPI_STATUS_IGNORE\"}",
+		 "0,\"parent\":2,\"matched\":{\"source\":4,\"tag\":9}"));
+	inside = false;
+}
+
 static void test_no_memory(void)
 {
 	struct rn_buf out = { 0 };
-	struct rn_call c = { .sig = bytes, .ranks = 1 };
+	struct rn_call c = { .sig = bytes };
+	struct rn_decoder d;
 
+	rn_decoder_init(&d, &vocab, NULL, NULL, 1);
 	begin(0);
 	rn_call_num(&w, RN_V_INT, 1);
 	CHECK(rn_call_end(&w, 0, &c.len) == RN_OK);
 	rn_buf_fail_at(1);
-	rn_decode_json(&vocab, &c, &out);
+	rn_decode_json(&d, &c, &out);
 	rn_buf_fail_at(0);
 	CHECK(rn_buf_status(&out) == RN_E_NOMEM);
 	rn_buf_free(&out);
@@ -159,6 +374,18 @@ int main(void)
 	ok("numbers are absolute, and exact in JSON too");
 	test_names();
 	ok("constants, handles, places, lists");
+	test_directions();
+	ok("parameters stand in order, with what the call made of them");
+	test_communicators();
+	ok("ranks are those of the communicator");
+	test_statuses();
+	test_status_lists();
+	ok("statuses, and what was matched where they were ignored");
+	test_requests();
+	test_returned();
+	ok("requests that are not known, and handles that are returned");
+	test_inside();
+	ok("calls inside calls say inside of which");
 	test_strings();
 	ok("strings are quoted, byte for byte");
 	test_no_memory();

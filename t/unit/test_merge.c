@@ -103,6 +103,29 @@ static void make_row(const struct virtual_run *v, struct rn_arena *mem)
 	}
 }
 
+/* Both have one rank, with the same calls. */
+static void part_is(const struct rn_part *a, const struct rn_part *b, struct rn_arena *mem)
+{
+	struct rn_walk x, y;
+	uint32_t t, u;
+	int more;
+
+	if (!CHECK(a->groups == 1 && b->groups == 1))
+		return;
+	CHECK(rn_walk_init(&x, a->rules, a->group[0].root, mem) == RN_OK);
+	CHECK(rn_walk_init(&y, b->rules, b->group[0].root, mem) == RN_OK);
+	while ((more = rn_walk_next(&x, &t)) == 1) {
+		size_t n, m;
+		const void *p = rn_sigs_get(a->sigs, t, &n), *q;
+
+		if (!CHECK(rn_walk_next(&y, &u) == 1))
+			return;
+		q = rn_sigs_get(b->sigs, u, &m);
+		CHECK(n == m && memcmp(p, q, n) == 0);
+	}
+	CHECK(more == 0 && rn_walk_next(&y, &u) == 0);
+}
+
 /* Returns the place of the part that is left. */
 static unsigned merge_row(unsigned n, bool random, struct rn_arena *scratch)
 {
@@ -337,6 +360,91 @@ static void test_irregular(void)
 	rn_arena_free(&mem);
 }
 
+/* A grammar of numbers of its own, some of which stand for the same signature. */
+static void test_mapped(void)
+{
+	static const char *const letters[] = { "a", "b", "c" };
+	static const uint32_t map[] = { 2, 0, 1, 0, 2 };
+	struct rn_arena mem, scratch;
+	struct rn_part plain, mapped;
+	struct feeder f;
+	struct rn_grammar *own;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	f = new_feeder(&mem);
+	own = rn_grammar_new(&mem, NULL);
+	for (int round = 0; round < 200; round++) {
+		uint64_t n = tap_below(200), choices = 1 + tap_below(5);
+		uint32_t id;
+
+		rn_sigs_reset(f.sigs);
+		rn_grammar_reset(f.g);
+		rn_grammar_reset(own);
+		for (unsigned i = 0; i < 3; i++)
+			CHECK(rn_sigs_intern(f.sigs, letters[i], 1, &id) == RN_OK);
+		for (uint64_t i = 0; i < n; i++) {
+			uint32_t t = (uint32_t)tap_below(choices);
+
+			CHECK(rn_grammar_append(own, t) == RN_OK);
+			CHECK(rn_grammar_append(f.g, map[t]) == RN_OK);
+		}
+		CHECK(rn_part_leaf(&plain, &mem, 0, f.sigs, f.g) == RN_OK);
+		CHECK(rn_part_leaf_mapped(&mapped, &mem, 1, f.sigs, map, own, &scratch) == RN_OK);
+		CHECK(rn_part_check(&mapped) && mapped.first == 1 && mapped.last == 1);
+		part_is(&plain, &mapped, &mem);
+		CHECK(rn_part_merge(&plain, &mapped, &scratch) == RN_OK);
+		CHECK(plain.ranks == 2 && rn_part_check(&plain));
+	}
+	rn_arena_free(&mem);
+	rn_arena_free(&scratch);
+}
+
+/* Occurrences, as walking through all ranks counts them. */
+static void counts_are_right(const struct virtual_run *v, struct rn_arena *mem)
+{
+	struct rn_streams s;
+	uint64_t *got, *want, calls = 0;
+	uint32_t n, group, t;
+	struct rn_walk w;
+
+	rn_link_init(&link, SIZE_MAX);
+	CHECK(merge_run(v, &link, mem, &s) == RN_OK);
+	n = rn_sigs_count(s.sigs);
+	got = rn_new(mem, uint64_t, n);
+	want = rn_new(mem, uint64_t, n);
+	for (uint64_t r = 0; r < s.ranks; r++) {
+		CHECK(rn_streams_find(&s, r, &group) == RN_OK);
+		CHECK(rn_walk_init(&w, s.rules, s.group[group].root, mem) == RN_OK);
+		while (rn_walk_next(&w, &t) == 1)
+			want[t]++;
+	}
+	memset(got, 0xa5, n * sizeof(*got));
+	CHECK(rn_streams_counts(&s, mem, got) == RN_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		CHECK(got[i] == want[i]);
+		calls += got[i];
+	}
+	CHECK(calls == rn_streams_calls(&s));
+	rn_link_free(&link);
+}
+
+static void test_counts(void)
+{
+	struct virtual_run v;
+	struct rn_arena mem;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	for (unsigned i = 0; i < virtual_patterns_count; i++)
+		for (uint64_t k = 0; k < 5; k++) {
+			CHECK(virtual_init(&v, virtual_patterns[i].name, 1 + tap_below(40),
+					   tap_below(20)) == RN_OK);
+			counts_are_right(&v, &mem);
+			rn_arena_rewind(&mem, (struct rn_arena_mark){ 0 });
+		}
+	rn_arena_free(&mem);
+}
+
 static void test_wrong_order(void)
 {
 	struct virtual_run v;
@@ -532,6 +640,10 @@ int main(void)
 	ok("irregular ranks: finding and going through them agree");
 	test_wrong_order();
 	ok("ranks that do not follow are refused");
+	test_mapped();
+	ok("a grammar whose symbols are mapped is the one of the signatures");
+	test_counts();
+	ok("occurrences of signatures are counted");
 	test_broken();
 	ok("every violated invariant is found");
 	test_failures("stencil2d", 9);

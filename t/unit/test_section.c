@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "file/dictionary.h"
 #include "file/section.h"
 
 #define HEADER  24
@@ -124,6 +125,25 @@ static void test_round_trips(void)
 		random_file();
 }
 
+/* The version is the lowest that has all sections. */
+static void test_version(void)
+{
+	struct rn_container_writer w = { 0 };
+	struct rn_container *c;
+	const void *bytes;
+	unsigned major, minor;
+	size_t len;
+
+	CHECK(rn_container_add(&w, RN_SECTION_RANKS, "abc", 3, NULL) == RN_OK && w.minor == 0);
+	CHECK(rn_container_add(&w, RN_SECTION_COMMS, "abc", 3, NULL) == RN_OK && w.minor == 1);
+	CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
+	CHECK(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
+	rn_container_version(c, &major, &minor);
+	CHECK(major == 1 && minor == 1 && minor <= RN_FORMAT_MINOR);
+	CHECK(rn_container_section(c, 1)->required);
+	rn_container_writer_free(&w);
+}
+
 static void test_directory(void)
 {
 	struct rn_container_writer w;
@@ -139,18 +159,18 @@ static void test_directory(void)
 	if (!CHECK(try_open(file, len, &c, &err) == RN_OK))
 		return;
 	rn_container_version(c, &major, &minor);
-	CHECK(major == RN_FORMAT_MAJOR && minor == RN_FORMAT_MINOR);
+	CHECK(major == RN_FORMAT_MAJOR && minor == 1); /* what the dictionary needs */
 	s = rn_container_section(c, 0);
 	CHECK(s->type == RN_SECTION_META && s->offset == HEADER && s->stored == 12 && s->raw == 12);
 	CHECK(s->codec == RN_SECTION_STORED && s->required && s->readable);
 	s = rn_container_section(c, 2);
-	CHECK(s->type == RN_SECTION_RULES && s->codec == RN_SECTION_ZSTD && s->raw == 100);
+	CHECK(s->type == RN_SECTION_RULES && s->codec == RN_SECTION_ZSTD_DICT && s->raw == 100);
 	CHECK(s->offset == HEADER + 12 && s->stored < 100);
 	CHECK(!rn_container_has(c, RN_SECTION_RANKS));
 	CHECK(rn_container_get(c, RN_SECTION_RANKS, &bytes, &n, &err) == RN_E_RANGE);
 	CHECK(strcmp(err.text, "no section ranks") == 0);
 	CHECK(strcmp(rn_section_name(RN_SECTION_SIGNATURES), "signatures") == 0);
-	CHECK(rn_section_name(0) == NULL && rn_section_name(10) == NULL);
+	CHECK(rn_section_name(0) == NULL && rn_section_name(12) == NULL);
 	rn_container_writer_free(&w);
 }
 
@@ -176,7 +196,7 @@ static void test_writer_misuse(void)
 	size_t len;
 
 	CHECK(rn_container_add(&w, (enum rn_section_type)0, "", 0, &err) == RN_E_ARG);
-	CHECK(rn_container_add(&w, (enum rn_section_type)10, "", 0, &err) == RN_E_ARG);
+	CHECK(rn_container_add(&w, (enum rn_section_type)12, "", 0, &err) == RN_E_ARG);
 	CHECK(rn_container_add(&w, RN_SECTION_RULES, "abc", 3, &err) == RN_OK);
 	CHECK(rn_container_add(&w, RN_SECTION_RULES, "abc", 3, &err) == RN_E_ARG);
 	CHECK(rn_container_add(&w, RN_SECTION_META, "abc", 3, &err) == RN_E_ARG && one_line(&err));
@@ -390,7 +410,7 @@ static void test_versions(void)
 	CHECK(accepted());
 	make(known, 2, 2, 0);
 	refused(made.data, made.len,
-		"made by a newer version (format 2.0; this program reads up to 1.0)");
+		"made by a newer version (format 2.0; this program reads up to 1.1)");
 	refused(made.data, HEADER, "made by a newer version (format 2.0");
 	make(known, 2, 300, 7);
 	refused(made.data, made.len, "made by a newer version (format 300.7;");
@@ -462,9 +482,9 @@ static void test_bad_footers(void)
 }
 
 /* A section that cannot be unpacked: open may accept it, get must not. */
-static void not_unpacked(const void *frame, size_t len, uint64_t raw)
+static void not_unpacked_as(unsigned codec, const void *frame, size_t len, uint64_t raw)
 {
-	struct entry e = { RN_SECTION_RULES, true, 1, frame, len, raw };
+	struct entry e = { RN_SECTION_RULES, true, codec, frame, len, raw };
 	struct rn_container *c;
 	struct rn_err err;
 	const void *bytes;
@@ -477,6 +497,41 @@ static void not_unpacked(const void *frame, size_t len, uint64_t raw)
 		CHECK(strncmp(err.text, "section rules wrong at byte 24..", 32) == 0);
 	}
 	CHECK(one_line(&err) && mem.mapped <= mapped + (1 << 20));
+}
+
+static void not_unpacked(const void *frame, size_t len, uint64_t raw)
+{
+	not_unpacked_as(RN_SECTION_ZSTD, frame, len, raw);
+}
+
+/* Codec 2: a frame that refers to the dictionary, without its first four bytes. */
+static void test_with_dictionary(void)
+{
+	struct rn_pack_dict d = rn_dictionary();
+	const unsigned char *text = (const unsigned char *)d.bytes + 9000;
+	struct entry e = { RN_SECTION_RANKS, true, RN_SECTION_ZSTD_DICT, NULL, 0, 300 };
+	struct rn_packer p = { 0 };
+	struct rn_buf frame = { 0 };
+	struct rn_container *c;
+	const void *bytes;
+	size_t n;
+
+	CHECK(rn_pack(&p, d, text, 300, &frame) == RN_OK);
+	CHECK(memcmp(frame.data, "\x28\xb5\x2f\xfd", 4) == 0);
+	e.stored = frame.data + 4;
+	e.len = frame.len - 4;
+	make(&e, 1, 1, 1);
+	c = accepted();
+	CHECK(c && rn_container_get(c, RN_SECTION_RANKS, &bytes, &n, NULL) == RN_OK);
+	CHECK(c && n == 300 && memcmp(bytes, text, 300) == 0);
+	not_unpacked_as(RN_SECTION_ZSTD_DICT, e.stored, e.len, 301);
+	not_unpacked_as(RN_SECTION_ZSTD_DICT, e.stored, e.len, 299);
+	not_unpacked_as(RN_SECTION_ZSTD_DICT, e.stored, e.len - 1, 300);
+	not_unpacked_as(RN_SECTION_ZSTD_DICT, frame.data, frame.len, 300);
+	not_unpacked(frame.data, frame.len, 300); /* it needs the dictionary */
+	not_unpacked_as(RN_SECTION_ZSTD_DICT, "", 0, 300);
+	rn_packer_free(&p);
+	rn_buf_free(&frame);
 }
 
 static void test_bad_frames(void)
@@ -628,6 +683,7 @@ int main(void)
 	test_round_trips();
 	ok("random files come back");
 	test_directory();
+	test_version();
 	ok("the directory says what is in a file");
 	test_overhead();
 	ok("a file costs 41 bytes, a short section 10");
@@ -645,6 +701,8 @@ int main(void)
 	ok("newer versions and unknown sections");
 	test_new_codec();
 	ok("unknown codecs");
+	test_with_dictionary();
+	ok("sections that are packed with the dictionary");
 	test_bad_footers();
 	ok("footers that make no sense are refused");
 	test_bad_frames();

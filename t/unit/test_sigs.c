@@ -52,13 +52,17 @@ static void intern_one(struct rn_sigs *s)
 	unsigned char bytes[40];
 	size_t len = random_sig(bytes);
 	uint32_t want = model_find(bytes, len), id = UINT32_MAX;
-	int rc = rn_sigs_intern(s, bytes, len, &id);
+	int rc;
 
+	CHECK(rn_sigs_find(s, bytes, len, &id) == (want < models));
+	CHECK(want == models || id == want);
+	rc = rn_sigs_intern(s, bytes, len, &id);
 	if (rc == RN_E_NOMEM) {
 		CHECK(rn_sigs_count(s) == models && rn_sigs_check(s));
 		rc = rn_sigs_intern(s, bytes, len, &id);
 	}
 	CHECK(rc == RN_OK && id == want);
+	CHECK(rn_sigs_find(s, bytes, len, &id) && id == want);
 	if (want == models) {
 		memcpy(model[models].bytes, bytes, len);
 		model[models++].len = len;
@@ -148,7 +152,7 @@ static void test_failures(void)
 int main(void)
 {
 	test_model();
-	ok("interning agrees with a plain array");
+	ok("interning and finding agree with a plain array");
 	test_reset_keeps_memory();
 	ok("a reset keeps the memory and needs no more");
 	test_copy();

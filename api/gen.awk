@@ -1,0 +1,149 @@
+# gen.awk - mpi.api and mpi.words to lines of macros, which C gives a meaning.
+#
+#	awk -v part=calls -v have=FILE -f gen.awk mpi.api     wrappers of the functions that FILE lists
+#	awk -v part=table -f gen.awk mpi.api                  all functions: parameters, kinds, directions
+#	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand
+#	awk -v part=real -v have=FILE -f gen.awk mpi.api      the real functions
+#	awk -v part=words -f gen.awk mpi.words                all words
+#	awk -v part=consts -v have=FILE -f gen.awk mpi.words  the constants that FILE lists
+#
+# A wrapper is: WRAP_BEGIN, what is recorded before the call, WRAP_CALL, what is recorded after it,
+# WRAP_END. The macros' names are HOW_KIND for one value and HOWV_KIND for an array; kinds that are
+# plain numbers to the tracer (they differ when they are written) share HOW_int.
+
+BEGIN {
+	FS = "\t"
+	if (have != "")
+		while ((getline line < have) > 0)
+			known[line] = 1
+	n = split("int color index thread amode assert lock order split combiner compare topology " \
+		"whence distrib darg fileoff typeclass errcode fint vary", plain, " ")
+	for (i = 1; i <= n; i++)
+		number[plain[i]] = 1
+	# Written by hand, in src/intercept/special*.c.
+	n = split("MPI_Init MPI_Init_thread MPI_Finalize MPI_Pcontrol MPI_Abort MPI_Wait MPI_Waitall " \
+		"MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome " \
+		"MPI_Request_get_status MPI_Wtime MPI_Wtick", hand, " ")
+	for (i = 1; i <= n; i++)
+		by_hand[hand[i]] = 1
+	count = 0
+}
+
+/^#/ || /^$/ { next }
+
+part == "words" || part == "consts" {
+	fresh = !($2 in number_of)
+	if (fresh)
+		number_of[$2] = words++
+	if (part == "words" && fresh)
+		printf "WORD(%d, %s, \"%s\")\n", number_of[$2], $1, $2
+	if (part == "consts" && $1 != "class" && ($2 in known))
+		printf "CONST(%d, %s, %s)\n", number_of[$2], $1, $2
+	next
+}
+
+/^[A-Za-z]/ {
+	finish()
+	name = $1
+	ret = $2
+	params = 0
+	next
+}
+
+{
+	params++
+	how[params] = $2
+	kind[params] = $3
+	arg[params] = $4
+	type[params] = $5
+	len[params] = cond[params] = from[params] = ""
+	for (i = 6; i <= NF; i++) {
+		if ($i ~ /^\[/)
+			len[params] = substr($i, 2, length($i) - 2)
+		else if ($i ~ /^if /)
+			cond[params] = substr($i, 4)
+		else if ($i ~ /^from /)
+			from[params] = substr($i, 6)
+	}
+}
+
+END { finish() }
+
+function before(h) { return h == "in" || h == "inout" || h == "ref" || h == "free" || h == "done" }
+function after(h) { return h == "out" || h == "inout" || h == "new" }
+
+# "T name" is a declaration but for pointers to arrays.
+function declaration(i) {
+	if (arg[i] == "...")
+		return "..."
+	if (type[i] ~ /\(\*\)/)
+		return "__typeof__(" type[i] ") " arg[i]
+	return type[i] (type[i] ~ /\*$/ ? "" : " ") arg[i]
+}
+
+function macro(h, i,    k, m) {
+	k = kind[i]
+	if (k ~ /(copy|delete|convfn)$/)
+		return "IN_function(" k ", " arg[i] ")"
+	if (k in number && !(k == "errcode" && len[i] != ""))
+		k = "int"
+	if (len[i] != "" && (k == "rank" || k == "tag"))
+		k = "int"
+	if (h != "in" && (k == "rank" || k == "tag"))
+		k = "int"
+	m = toupper(h) (len[i] != "" ? "V" : "") "_" k "(" arg[i]
+	if (len[i] != "")
+		m = m ", " len[i]
+	if (cond[i] != "" || len[i] != "" || after(h) || k == "string" || k == "strings" || k == "argvs")
+		m = m ", " (cond[i] != "" ? cond[i] : "1")
+	if (h == "new" && k == "comm")
+		m = m ", " from[i]
+	return m ")"
+}
+
+function finish(    i, decl, args, real, line, k, dirs) {
+	if (name == "")
+		return
+	if (part == "table") {
+		printf "FUNC_BEGIN(%d, %s, \"%s\", %s)\n", count, name, name, ret == "int" ? "errcode" : "hidden"
+		for (i = 1; i <= params; i++)
+			if (arg[i] != "...")
+				printf "PARAM(\"%s\", %s, %s, %d)\n", arg[i], how[i], kind[i], len[i] != ""
+		printf "FUNC_END(%s)\n", name
+	}
+	if (part == "calls" && (name in known) && !(name in by_hand)) {
+		decl = args = real = ""
+		for (i = 1; i <= params; i++) {
+			decl = decl (i > 1 ? ", " : "") declaration(i)
+			args = args (i > 1 ? ", " : "") arg[i]
+			real = real (i > 1 ? ", " : "") (kind[i] == "matched" ? "rn_status" : arg[i])
+		}
+		if (params == 0)
+			decl = "void"
+		printf "WRAP_BEGIN(%s, %s, %d, (%s), (%s))\n", name, ret, count, decl, args
+		for (i = 1; i <= params; i++) {
+			if (how[i] == "new" || kind[i] == "matched")
+				printf "BEFORE_%s(%s%s)\n", kind[i], arg[i], kind[i] == "comm" ? ", " from[i] : ""
+			if (before(how[i]))
+				print macro(how[i] == "inout" ? "ref" : how[i], i) ";"
+		}
+		printf "WRAP_CALL%s(%s, %s, (%s))\n", ret == "int" ? "" : "_VALUE", name, ret, real
+		for (i = 1; i <= params; i++)
+			if (after(how[i]))
+				print macro(how[i] == "inout" && kind[i] != "status" ? "out" : how[i], i) ";"
+		line = ret == "int" ? "WRAP_END" : "WRAP_END_VALUE"
+		for (i = 1; i <= params; i++)
+			if (how[i] == "new" && kind[i] == "request")
+				line = "WRAP_END_REQUEST"
+		printf "%s(%s, %s, %d, (%s), (%s))\n", line, name, ret, count, decl, args
+	}
+	if (part == "hand" && ((name in known) && (name in by_hand) || name ~ /^rondo/))
+		printf "#define RN_N_%s %d\n", name, count
+	if (part == "real" && (name in known)) {
+		decl = ""
+		for (i = 1; i <= params; i++)
+			decl = decl (i > 1 ? ", " : "") declaration(i)
+		printf "REAL(%s, %s, %d, (%s))\n", name, ret, count, params ? decl : "void"
+	}
+	count++
+}

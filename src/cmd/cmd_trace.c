@@ -1,0 +1,418 @@
+/*
+ * cmd_trace.c - `rondo trace PROGRAM...`: runs a program, with the tracer in whatever uses MPI.
+ *
+ * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
+ * MPI is preloaded, and rondo becomes the program. In front of one (rondo trace mpirun -n 4 ./app),
+ * or without one, the stub (src/intercept/stub.c) is preloaded into everything that is started and
+ * finds the ranks; rondo waits, and the status file, in which stub and tracer write a line when
+ * there is something to tell, decides what is left to say.
+ *
+ * What can be known to be wrong is said before anything runs, in one line, with exit code 70. After
+ * that, the exit code is the program's, but 70 instead of 0 when something could not be traced.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "cmd/forward.h"
+#include "cmd/launch.h"
+#include "cmd/target.h"
+
+static const char *output, *timing, *calls, *ranks, *mpi_word;
+
+static const struct opt opts[] = {
+	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
+	  NULL },
+	{ "--time", "HOW", "summary (default) or none", OPT_TEXT, &timing, NULL },
+	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, &calls, NULL },
+	{ "--rank", "LIST", "only these ranks: 0,4-7", OPT_TEXT, &ranks, NULL },
+	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
+};
+
+static const struct usage usage = {
+	"trace",
+	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
+	"                   PROGRAM [ARGUMENT]...",
+	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
+	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
+	"rondo trace -o run.rondo mpirun -n 4 ./app",
+	opts,
+	sizeof(opts) / sizeof(*opts),
+};
+
+static int no_memory(void)
+{
+	return fail(EXIT_SELF, "out of memory");
+}
+
+/* --- options ------------------------------------------------------------------------------- */
+
+static bool is_word(const char *value, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcmp(value, *words) == 0)
+			return true;
+	return false;
+}
+
+/* Numbers and ranges of them, with commas between: 0,4-7. */
+static bool is_rank_list(const char *s)
+{
+	static const char digits[] = "0123456789";
+
+	for (;; s++) {
+		size_t n = strspn(s, digits);
+
+		s += n;
+		if (n && *s == '-') {
+			n = strspn(s + 1, digits);
+			s += n + 1;
+		}
+		if (n == 0 || *s != ',')
+			return n && !*s;
+	}
+}
+
+/* Names, which may have * and ? in them and - in front, with commas between. */
+static bool is_call_list(const char *s)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_*?";
+
+	for (;; s++) {
+		size_t n;
+
+		s += *s == '-';
+		n = strspn(s, letters);
+		s += n;
+		if (n == 0 || *s != ',')
+			return n && !*s;
+	}
+}
+
+static int check_options(void)
+{
+	static const char *const times[] = { "summary", "none", NULL };
+	static const char *const mpis[] = { "ompi", "mpich", "auto", NULL };
+
+	if (timing && !is_word(timing, times))
+		return fail(EXIT_USAGE, "trace: --time %s: neither summary nor none", timing);
+	if (mpi_word && !is_word(mpi_word, mpis))
+		return fail(EXIT_USAGE, "trace: --mpi %s: none of ompi, mpich and auto", mpi_word);
+	if (ranks && !is_rank_list(ranks))
+		return fail(EXIT_USAGE, "trace: --rank %s: not a list such as 0,4-7", ranks);
+	if (calls && !is_call_list(calls))
+		return fail(EXIT_USAGE, "trace: --call %s: not a list such as MPI_I*,-MPI_Test*",
+			    calls);
+	return EXIT_DONE;
+}
+
+/* An option that is not given leaves what an outer `rondo trace` has set. */
+static int set_variables(void)
+{
+	const struct {
+		const char *name, *value;
+	} set[] = {
+		{ "RONDO_TIME", timing },
+		{ "RONDO_CALL", calls },
+		{ "RONDO_RANK", ranks },
+		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
+	};
+
+	if (mpi_word)
+		unsetenv("RONDO_MPI");
+
+	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
+		if (set[i].value && setenv(set[i].name, set[i].value, 1) < 0)
+			return no_memory();
+	return EXIT_DONE;
+}
+
+static enum rn_mpi forced_mpi(void)
+{
+	return rn_mpi_of_word(getenv("RONDO_MPI"));
+}
+
+/* --- where the trace goes ------------------------------------------------------------------ */
+
+static char folder[PATH_MAX];
+
+static int folder_error(void)
+{
+	return fail(EXIT_SELF, "%s, the folder for the trace: %s%s", folder, strerror(errno),
+		    output ? "" : " (-o FILE puts it elsewhere)");
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	errno = ENOTDIR;
+	return S_ISDIR(st.st_mode);
+}
+
+/* The tracer replaces nothing but a regular file. */
+static int check_output(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode))
+		return EXIT_DONE;
+	return fail(EXIT_SELF, "%s, the file for the trace, is %s", path,
+		    S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
+}
+
+/* RONDO_CWD and RONDO_OUTPUT; and whether the tracer will be able to write there. */
+static int set_output(void)
+{
+	const char *given = output ? output : getenv("RONDO_OUTPUT");
+	char cwd[PATH_MAX / 2], path[PATH_MAX];
+	int n;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return fail(EXIT_SELF, "the current folder: %s", strerror(errno));
+	while (given && rn_begins(given, "./"))
+		given += 2;
+	n = snprintf(path, sizeof(path), "%s/%s", given && *given == '/' ? "" : cwd,
+		     given ? given + (*given == '/') : "");
+	if (n < 0 || n >= PATH_MAX)
+		return fail(EXIT_SELF, "-o: %s", strerror(ENAMETOOLONG));
+	if (setenv("RONDO_CWD", cwd, 0) < 0 || (given && setenv("RONDO_OUTPUT", path, 1) < 0))
+		return no_memory();
+	n = (int)(rn_base_name(path) - path);
+	snprintf(folder, sizeof(folder), "%.*s", n > 1 ? n - 1 : n, path);
+	if (!is_folder(folder) || access(folder, W_OK | X_OK) < 0)
+		return folder_error();
+	return given ? check_output(path) : EXIT_DONE;
+}
+
+/* --- behind a launcher --------------------------------------------------------------------- */
+
+static int preload_library(const char *path)
+{
+	if (strpbrk(path, ": "))
+		return fail(EXIT_SELF, "%s: a path with a blank or colon cannot be preloaded",
+			    path);
+	return preload(path) < 0 ? no_memory() : EXIT_DONE;
+}
+
+static int preload_stub(void)
+{
+	char path[PATH_MAX];
+
+	if (!find_library(RN_STUB_LIBRARY, path))
+		return fail(EXIT_SELF, "%s is neither beside rondo nor in ../lib/rondo",
+			    RN_STUB_LIBRARY);
+	return preload_library(path);
+}
+
+static int preload_tracer(const struct target *t, enum rn_mpi mpi)
+{
+	char path[PATH_MAX];
+	int code = target_tracer(t, mpi, path);
+
+	return code ? code : preload_library(path);
+}
+
+static int cannot_run(const struct target *t, int error)
+{
+	return fail(EXIT_SELF, "%s cannot be run: %s", t->name, strerror(error));
+}
+
+/* mpirun -n 4 rondo trace ./app */
+static int trace_rank(const struct target *t, char **command)
+{
+	enum rn_mpi mpi;
+	int code = target_choose(t, forced_mpi(), &mpi);
+
+	if (!code)
+		code = mpi == RN_MPI_NONE ? preload_stub() : preload_tracer(t, mpi);
+	return code ? code : cannot_run(t, become(t->path, command));
+}
+
+/* --- in front of one ----------------------------------------------------------------------- */
+
+/* What stub and tracer told. */
+struct told {
+	bool finished, failed;         /* a trace or its parts were written; something was not */
+	bool gone;                     /* the file is, and with it what was told */
+	char started[PATH_MAX];        /* a program that was given a tracer */
+	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
+};
+
+/* In the folder of the trace, because that is where the processes of other nodes can write. */
+static int make_status(char path[PATH_MAX])
+{
+	int n = snprintf(path, PATH_MAX, "%s/.rondo-status.XXXXXX", folder), fd;
+
+	if (n < 0 || n >= PATH_MAX)
+		return fail(EXIT_SELF, "%s: %s", folder, strerror(ENAMETOOLONG));
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return folder_error();
+	close(fd);
+	return setenv("RONDO_STATUS", path, 1) < 0 ? no_memory() : EXIT_DONE;
+}
+
+static void copy_rest(const char *line, const char *word, char *to, size_t cap)
+{
+	if (rn_begins(line, word) && !*to)
+		snprintf(to, cap, "%s", line + strlen(word));
+}
+
+static void read_status(const char *path, struct told *told)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t cap = 0;
+
+	told->gone = !f;
+	while (f && getline(&line, &cap, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
+		told->failed |= rn_begins(line, "failed ");
+		copy_rest(line, "started ", told->started, sizeof(told->started));
+		copy_rest(line, "untraced ", told->untraced, sizeof(told->untraced));
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+/* Started with the tracer, which then said nothing. If it was killed, its parts are left. */
+static int left_alone(const struct told *told)
+{
+	const char *given = getenv("RONDO_OUTPUT"), *name = rn_base_name(told->started);
+	char parts[2 * PATH_MAX];
+
+	if (given)
+		snprintf(parts, sizeof(parts), "%s.part", given);
+	else
+		snprintf(parts, sizeof(parts), "%s/%s.rondo.part", getenv("RONDO_CWD"), name);
+	if (access(parts, F_OK) == 0)
+		return fail(EXIT_SELF,
+			    "%s ended before its trace was written; see: rondo recover %s", name,
+			    parts);
+	return fail(EXIT_SELF, "%s made no MPI call, or was killed before; nothing was traced",
+		    told->started);
+}
+
+/* Whether a word of the command shows why nothing was traced; says so. */
+static bool explains(const char *word)
+{
+	const char *why;
+	struct target t;
+
+	if (rn_begins(word, "LD_PRELOAD")) {
+		fail(EXIT_SELF, "nothing was traced: the command sets LD_PRELOAD, which rondo "
+				"needs; try rondo trace behind the launcher");
+		return true;
+	}
+	if (!strchr(word, '/') || target_open(&t, word, NULL) < 0)
+		return false;
+	why = target_obstacle(&t);
+	if (why)
+		fail(EXIT_SELF, "nothing was traced: %s %s", word, why);
+	target_free(&t);
+	return why != NULL;
+}
+
+static int nothing_started(const struct target *t, char **command)
+{
+	for (; *command; command++)
+		if (explains(*command))
+			return EXIT_SELF;
+	if ((rn_is_interpreter(t->runs) || rn_is_interpreter(t->name)) &&
+	    forced_mpi() == RN_MPI_NONE)
+		return fail(EXIT_SELF,
+			    "nothing was traced: no launcher shows which MPI %s uses; say "
+			    "--mpi=ompi or --mpi=mpich",
+			    t->name);
+	return fail(EXIT_SELF, "no MPI program was started by %s; nothing was traced", t->name);
+}
+
+/* Says what is to be said after the run, and whether there was a reason for exit code 70. */
+static int conclude(const struct target *t, char **command, const struct told *told)
+{
+	if (*told->untraced)
+		return fail(EXIT_SELF, "not traced: %s", told->untraced);
+	if (told->finished || told->failed ||
+	    told->gone) /* the tracer has said what there is to say */
+		return told->finished && !told->failed ? EXIT_DONE : EXIT_SELF;
+	return *told->started ? left_alone(told) : nothing_started(t, command);
+}
+
+/* Runs the command. Without a status file of our own, there is an outer rondo that concludes. */
+static int run_and_conclude(const struct target *t, char **command, const char *status)
+{
+	char **line = target_is_openmpi_launcher(t) ? forward_environment(command) : command;
+	struct told told = { 0 };
+	int code = EXIT_DONE, error, own;
+
+	if (!line)
+		return no_memory();
+	error = run_and_wait(t->path, line, &code);
+	if (error)
+		return cannot_run(t, error);
+	if (!*status)
+		return code;
+	read_status(status, &told);
+	own = conclude(t, command, &told);
+	return code ? code : own;
+}
+
+/* rondo trace mpirun -n 4 ./app */
+static int trace_all(const struct target *t, char **command)
+{
+	char status[PATH_MAX] = "";
+	int code = EXIT_DONE;
+
+	if (target_is_launcher(t))
+		code = target_check_line(command, forced_mpi());
+	if (!code)
+		code = preload_stub();
+	if (!code && !getenv("RONDO_STATUS"))
+		code = make_status(status);
+	if (!code)
+		code = run_and_conclude(t, command, status);
+	if (*status)
+		unlink(status);
+	return code;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	struct rn_err err = { 0 };
+	struct target t;
+	char **command;
+	int code = parse_command(&usage, argc, argv, &command);
+
+	if (code || !command)
+		return code;
+	if (!*command)
+		return fail(EXIT_USAGE, "trace: which program? (see: rondo trace --help)");
+	code = check_options();
+	if (!code)
+		code = set_variables();
+	if (!code)
+		code = set_output();
+	if (code)
+		return code;
+	if (target_open(&t, *command, &err) < 0)
+		return fail(EXIT_SELF, "%s", err.text);
+	code = target_check(&t, forced_mpi());
+	if (!code && rn_is_rank(environ) && !target_is_launcher(&t))
+		code = trace_rank(&t, command);
+	else if (!code)
+		code = trace_all(&t, command);
+	target_free(&t);
+	return code;
+}

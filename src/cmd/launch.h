@@ -1,0 +1,37 @@
+/*
+ * launch.h - starting other programs: finding them, preloading into them, waiting for them.
+ *
+ * Nothing here prints.
+ */
+#ifndef RN_CMD_LAUNCH_H
+#define RN_CMD_LAUNCH_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* Where execvp would find a program. If it would not: false, and errno is ENOENT, EACCES (there,
+ * but not to be run), EISDIR, or what else the system says. */
+bool find_program(const char *name, char path[PATH_MAX]);
+
+/* A library of Rondo's own, beside the rondo program (in the build folder) or in ../lib/rondo. */
+bool find_library(const char *name, char path[PATH_MAX]);
+
+/* Puts a library in front of LD_PRELOAD in our environment, and what the user had there, without
+ * libraries of Rondo's, into RONDO_PRELOAD. RN_OK or RN_E_NOMEM. */
+int preload(const char *library);
+
+/* Runs a program as a child and appends its standard output and error to `out`. Whether it could be
+ * run and exited with 0. */
+bool capture(char *const *argv, struct rn_buf *out);
+
+/* Runs a program and waits for it. Signals that are sent to us are passed on; those of the terminal
+ * reach it anyhow. *code is its exit code, or 128 + the signal that ended it. 0, or the errno that
+ * kept it from starting. */
+int run_and_wait(const char *path, char *const *argv, int *code);
+
+/* Becomes the program. Returns the errno that kept it from starting. */
+int become(const char *path, char *const *argv);
+
+#endif

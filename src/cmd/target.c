@@ -1,0 +1,172 @@
+/* target.c - the program that is to be traced. See target.h. */
+#include "cmd/target.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/launch.h"
+
+int target_open(struct target *t, const char *name, struct rn_err *err)
+{
+	int rc;
+
+	*t = (struct target){ .name = name };
+	if (!find_program(name, t->path)) {
+		if (errno == ENOENT && !strchr(name, '/'))
+			return rn_err_set(err, RN_E_ARG, "there is no program %s in PATH", name);
+		return rn_err_sys(err, "%s cannot be run", name);
+	}
+	t->runs = t->path;
+	rc = elf_read(t->path, &t->elf, err);
+	if (t->elf.kind == ELF_SCRIPT)
+		t->runs = t->elf.loader;
+	return rc;
+}
+
+void target_free(struct target *t)
+{
+	elf_free(&t->elf);
+}
+
+bool target_is_launcher(const struct target *t)
+{
+	return rn_is_launcher(t->path) || rn_is_launcher(t->name);
+}
+
+bool target_is_openmpi_launcher(const struct target *t)
+{
+	return target_is_launcher(t) &&
+	       (elf_needs(&t->elf, "libopen-rte.so") || elf_needs(&t->elf, "libopen-pal.so") ||
+		elf_needs(&t->elf, "libprrte.so"));
+}
+
+/* The dynamic loader takes no orders from the environment of a program with more rights than those
+ * of its user. */
+static bool has_rights(const struct target *t)
+{
+	struct stat st;
+
+	if (t->elf.kind == ELF_SCRIPT || stat(t->path, &st) < 0)
+		return false;
+	return ((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
+	       ((st.st_mode & S_ISGID) && st.st_gid != getgid()) ||
+	       (getuid() != 0 && getxattr(t->path, "security.capability", NULL, 0) > 0);
+}
+
+const char *target_obstacle(const struct target *t)
+{
+	if (t->elf.kind == ELF_FOREIGN)
+		return "is for another kind of machine";
+	if (has_rights(t))
+		return "has more rights than its user (setuid, setgid or capabilities); a "
+		       "preloaded library cannot reach it";
+	if (t->elf.kind == ELF_STATIC)
+		return "is statically linked; a preloaded library cannot reach it";
+	return NULL;
+}
+
+int target_tracer(const struct target *t, enum rn_mpi mpi, char path[PATH_MAX])
+{
+	if (find_library(rn_mpi_names[mpi].tracer, path))
+		return EXIT_DONE;
+	return fail(EXIT_SELF, "%s uses %s, but this Rondo was built without it (there is no %s)",
+		    t->name, rn_mpi_names[mpi].name, rn_mpi_names[mpi].tracer);
+}
+
+/* A program that links this MPI. */
+static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi forced)
+{
+	char path[PATH_MAX];
+
+	if (forced != RN_MPI_NONE && forced != linked)
+		return fail(EXIT_SELF, "%s uses %s, but --mpi=%s was given", t->name,
+			    rn_mpi_names[linked].name, rn_mpi_names[forced].word);
+	return target_tracer(t, linked, path);
+}
+
+int target_check(const struct target *t, enum rn_mpi forced)
+{
+	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
+	const char *why = target_obstacle(t);
+
+	/* What a static shell runs still finds the stub in its environment. */
+	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
+		return fail(EXIT_SELF, "%s %s", t->name, why);
+	if (elf_mpi(&t->elf) != RN_MPI_NONE)
+		return check_linked(t, elf_mpi(&t->elf), forced);
+	return EXIT_DONE;
+}
+
+int target_check_line(char *const *command, enum rn_mpi forced)
+{
+	enum rn_mpi linked = RN_MPI_NONE;
+	int code = EXIT_DONE;
+
+	for (char *const *word = command + 1; *word && linked == RN_MPI_NONE; word++) {
+		struct target t;
+
+		if (**word == '-' || target_open(&t, *word, NULL) < 0)
+			continue;
+		linked = elf_mpi(&t.elf);
+		if (linked != RN_MPI_NONE)
+			code = check_linked(&t, linked, forced);
+		target_free(&t);
+	}
+	return code;
+}
+
+static int uses_no_mpi(const struct target *t)
+{
+	struct rn_buf needs = { 0 };
+	int code;
+
+	for (const char *n = elf_next(&t->elf, NULL); n; n = elf_next(&t->elf, n)) {
+		rn_buf_add(&needs, ", ", needs.len ? 2 : 0);
+		rn_buf_add(&needs, n, strlen(n));
+	}
+	rn_buf_byte(&needs, 0);
+	code = fail(EXIT_SELF,
+		    "%s does not use MPI (needs: %s); if it loads MPI while it runs, name that "
+		    "with --mpi=",
+		    t->name, rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
+	rn_buf_free(&needs);
+	return code;
+}
+
+/* Of a program that loads MPI while it runs: the launcher's, or the only one. */
+static int guess(const struct target *t, enum rn_mpi *mpi)
+{
+	char path[PATH_MAX];
+	bool ompi = find_library(rn_mpi_names[RN_MPI_OMPI].tracer, path),
+	     mpich = find_library(rn_mpi_names[RN_MPI_MPICH].tracer, path);
+
+	*mpi = rn_mpi_of_rank(environ);
+	if (*mpi == RN_MPI_NONE && ompi != mpich)
+		*mpi = ompi ? RN_MPI_OMPI : RN_MPI_MPICH;
+	if (*mpi == RN_MPI_NONE)
+		return fail(EXIT_SELF, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich",
+			    t->name);
+	return EXIT_DONE;
+}
+
+int target_choose(const struct target *t, enum rn_mpi forced, enum rn_mpi *mpi)
+{
+	bool interpreter = rn_is_interpreter(t->runs),
+	     alone = t->elf.kind == ELF_DYNAMIC && !interpreter && !rn_is_runner(t->runs);
+
+	*mpi = elf_mpi(&t->elf);
+	if (*mpi == RN_MPI_NONE && alone && !elf_mpi_deep(t->path, &t->elf, mpi))
+		return EXIT_DONE; /* the loader will say what is missing */
+	if (*mpi != RN_MPI_NONE)
+		return check_linked(t, *mpi, forced);
+	if (!interpreter && !alone)
+		return EXIT_DONE;
+	*mpi = forced;
+	if (forced != RN_MPI_NONE)
+		return EXIT_DONE;
+	return interpreter ? guess(t, mpi) : uses_no_mpi(t);
+}

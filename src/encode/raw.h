@@ -1,0 +1,155 @@
+/*
+ * raw.h - a call as words while the program runs, and its canonical bytes from them.
+ *
+ * A wrapper writes a call as 64-bit words: quick to write, and quick to compare with the call that
+ * is expected. What a word means follows from the function's row in the table (api/mpi.api): first
+ * the values known before the call, in the order of the parameters, then those known after it, then
+ * the return value. Words are of this process: numbers of its tables, MPI's own values of
+ * constants. Only rn_raw_write, once per distinct call, makes bytes of them that mean the same
+ * everywhere.
+ *
+ *   number     itself                     (all kinds that are integers)
+ *   handle     constant: word << 1 | 1; object: id << 1; the upper half: its communicator, for
+ *              windows and messages
+ *   place      class (enum rn_mem_class, or RN_RAW_CLASS_*) | id << 8, displacement: two words
+ *   text       number of a string
+ *   request    see RN_RAW_REQUEST
+ *   status     form | communicator << 8, then what the form has
+ *   array      n << 2 | RN_RAW_HERE, and the elements; or RN_RAW_BLOB, and the number of a blob
+ * that holds them; or constant << 2 | RN_RAW_NAMED, for sentinels and what has no meaning
+ */
+#ifndef RN_ENCODE_RAW_H
+#define RN_ENCODE_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "encode/call.h"
+
+/* clang-format off */
+#define RN_KINDS(X) \
+	X(int) X(rank) X(tag) X(vary) X(color) X(index) X(thread) X(amode) X(assert) X(lock) \
+	X(order) X(split) X(combiner) X(compare) X(topology) X(whence) X(distrib) X(darg) \
+	X(fileoff) X(typeclass) X(errcode) X(fint) X(buffer) X(pointer) X(bufptr) X(func) X(commcopy) \
+	X(commdelete) X(typecopy) X(typedelete) X(wincopy) X(windelete) X(keycopy) X(keydelete) X(convfn) \
+	X(disp) X(attr) X(string) X(strings) X(argv) X(argvs) X(status) X(matched) X(weight) X(range) \
+	X(varargs) X(request) X(comm) X(type) X(group) X(op) X(info) X(file) X(win) X(keyval) \
+	X(errhandler) X(message) X(session) X(cvar) X(pvar) X(pvarsession) X(enum) X(event) \
+	X(eventreg) X(greqclass) X(class) X(errcodes) X(statusptr) X(statusesptr)
+/* clang-format on */
+
+enum rn_param_kind {
+#define RN_KIND_NAME(k) RN_K_##k,
+	RN_KINDS(RN_KIND_NAME)
+#undef RN_KIND_NAME
+		RN_K_COUNT
+};
+
+enum rn_how {
+	RN_HOW_in,
+	RN_HOW_out,
+	RN_HOW_inout,
+	RN_HOW_new,
+	RN_HOW_free,
+	RN_HOW_ref,
+	RN_HOW_done
+};
+
+struct rn_param {
+	const char *name;
+	uint8_t how, kind;
+	bool array;
+};
+
+struct rn_proto {
+	const char *name;
+	const struct rn_param *param;
+	uint32_t nparams;
+	bool hidden; /* the return value is a time or a handle of Fortran's, and is not kept */
+};
+
+extern const struct rn_proto rn_mpi_protos[];
+extern const struct rn_vocab rn_mpi_vocab;
+
+/* Words by name, for those that the code itself speaks of. */
+enum rn_mpi_word {
+	RN_WORD_request = 0,
+	RN_WORD_request_gone,
+	RN_WORD_request_new,
+	RN_WORD_type,
+	RN_WORD_group,
+	RN_WORD_op,
+	RN_WORD_info,
+	RN_WORD_file,
+	RN_WORD_win,
+	RN_WORD_keyval,
+	RN_WORD_errhandler,
+	RN_WORD_message,
+	RN_WORD_session,
+	RN_WORD_cvar,
+	RN_WORD_pvar,
+	RN_WORD_pvarsession,
+	RN_WORD_enum,
+	RN_WORD_event,
+	RN_WORD_eventreg,
+	RN_WORD_greqclass,
+	RN_WORD_heap,
+	RN_WORD_static,
+	RN_WORD_stack,
+	RN_WORD_mmap,
+	RN_WORD_gpu,
+	RN_WORD_alloc,
+	RN_WORD_window,
+	RN_WORD_other,
+	RN_WORD_fint,
+	RN_WORD_unset,
+	RN_WORD_NULL,
+	RN_WORD_nothing,
+	RN_WORD_tls,
+	RN_WORD_pinned,
+	RN_WORD_managed,
+};
+
+/* ---- words ---- */
+
+#define RN_RAW_UNSET ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
+#define RN_RAW_NULL  ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
+
+#define RN_RAW_HERE  0u
+#define RN_RAW_BLOB  1u
+#define RN_RAW_NAMED 2u
+
+#define RN_RAW_FEW 64 /* elements of an array that are written in place */
+
+#define RN_RAW_CLASS_CONST 255u /* place: the id is a constant */
+#define RN_RAW_CLASS_INT   254u /* place: it is none, the displacement is a number */
+
+/* A request: 0 is MPI_REQUEST_NULL, 1 one that is not known. */
+#define RN_RAW_REQUEST(stream, shape, slot) \
+	((uint64_t)1 << 62 | (uint64_t)(stream) << 50 | (uint64_t)(shape) << 27 | (uint64_t)(slot))
+#define RN_RAW_GONE ((uint64_t)1 << 61)
+
+/* ---- making bytes ---- */
+
+/* What words refer to. */
+struct rn_raw_env {
+	void *arg;
+	/* The word for a value of an integer kind, or -1. */
+	int64_t (*constant)(void *arg, enum rn_param_kind kind, int64_t value);
+	/* The name of a communicator's symbol: "comm:world.1"; MPI_COMM_WORLD for its constant. */
+	const char *(*comm)(void *arg, uint32_t word);
+	const char *(*string)(void *arg, uint64_t id, size_t *len);
+	const uint64_t *(*blob)(void *arg, uint64_t id, size_t *words);
+	const char *(*module)(void *arg, uint32_t id);
+	/* How a number that differs between ranks is written: a kind that is a number, and its
+	 * number. Slots count from 0 in a signature. comm: whose rank it is, 0: a plain number. */
+	enum rn_value_kind (*slot)(void *arg, uint32_t slot, int64_t value, uint32_t comm,
+				   int64_t *number);
+};
+
+/* Bytes of words[0..n), function first. RN_OK, or RN_E_RANGE when they do not fit. */
+int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
+		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len);
+
+#endif

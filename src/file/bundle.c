@@ -1,0 +1,236 @@
+/*
+ * bundle.c - see bundle.h. As bytes: the tally, then part, comms and times, each after its length.
+ */
+#include "file/bundle.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/call.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "file/part.h"
+#include "file/payload.h"
+#include "file/section.h"
+#include "file/writer.h"
+#include "identity/comms.h"
+#include "merge/merged.h"
+#include "rules/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- bytes ---- */
+
+static void put_piece(struct rn_buf *out, const struct rn_buf *piece)
+{
+	rn_buf_u64(out, piece->len);
+	rn_buf_add(out, piece->data, piece->len);
+}
+
+static int put_pieces(const struct rn_bundle *b, struct rn_buf *out, struct rn_buf *piece)
+{
+	int rc = rn_part_encode(&b->part, NULL, piece);
+
+	if (rc < 0)
+		return rc;
+	put_piece(out, piece);
+	rn_buf_clear(piece);
+	rc = rn_comms_encode(b->comms, piece);
+	if (rc < 0)
+		return rc;
+	put_piece(out, piece);
+	rn_buf_clear(piece);
+	if (b->times)
+		rc = rn_times_save(b->times, piece);
+	if (rc < 0)
+		return rc;
+	put_piece(out, piece);
+	return rn_buf_status(out);
+}
+
+int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out)
+{
+	struct rn_buf piece = { 0 };
+	int rc;
+
+	rn_buf_u64(out, b->tally.lost);
+	rn_buf_u64(out, b->tally.wall_ns);
+	rn_buf_u64(out, b->tally.tracer_ns);
+	rn_buf_u64(out, b->tally.memory);
+	rc = put_pieces(b, out, &piece);
+	rn_buf_free(&piece);
+	return rc;
+}
+
+struct piece {
+	const unsigned char *bytes;
+	size_t len;
+};
+
+static struct piece get_piece(struct rn_reader *in)
+{
+	uint64_t n = rn_get_u64(in);
+	const unsigned char *p = rn_get_bytes(in, n);
+
+	return (struct piece){ p, p ? (size_t)n : 0 };
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void add_tally(struct rn_tally *a, const struct rn_tally *b)
+{
+	a->lost += b->lost;
+	a->wall_ns = most(a->wall_ns, b->wall_ns);
+	a->tracer_ns = most(a->tracer_ns, b->tracer_ns);
+	a->memory = most(a->memory, b->memory);
+}
+
+/* Statistics of the part that came in, under the numbers that its signatures have here. */
+static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct piece p,
+		       struct rn_arena *scratch, struct rn_err *err)
+{
+	uint32_t n = rn_sigs_count(part->sigs);
+	uint32_t *map = rn_new(scratch, uint32_t, (size_t)n + 1);
+	struct rn_times theirs;
+	int rc = map ? rn_times_load(scratch, p.bytes, p.len, &theirs, err) : RN_E_NOMEM;
+
+	if (rc == RN_OK && theirs.sig.n > n)
+		return rn_err_set(err, RN_E_DATA, "times of signatures that do not exist");
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
+		rc = rn_sigs_copy(b->part.sigs, part->sigs, i, &map[i]);
+	return rc == RN_OK ? rn_times_merge(b->times, &theirs, map) : rc;
+}
+
+static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *scratch,
+		  struct rn_err *err)
+{
+	struct rn_tally tally = { .lost = rn_get_u64(in) };
+	struct piece part_bytes, comms_bytes, times_bytes;
+	struct rn_vocab vocab = *b->vocab;
+	struct rn_part_place place = { b->part.last + 1, RN_RANKS_MAX };
+	struct rn_part part;
+	struct rn_comms *comms;
+	int rc;
+
+	tally.wall_ns = rn_get_u64(in);
+	tally.tracer_ns = rn_get_u64(in);
+	tally.memory = rn_get_u64(in);
+	part_bytes = get_piece(in);
+	comms_bytes = get_piece(in);
+	times_bytes = get_piece(in);
+	if (in->bad || rn_left(in))
+		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
+	rc = rn_part_decode(scratch, part_bytes.bytes, part_bytes.len, place, &vocab, &part, err);
+	if (rc == RN_OK)
+		rc = rn_comms_decode(scratch, comms_bytes.bytes, comms_bytes.len, &comms, err);
+	if (rc == RN_OK)
+		rc = rn_part_merge(&b->part, &part, scratch);
+	if (rc == RN_OK)
+		rc = rn_comms_merge(b->comms, comms);
+	if (rc == RN_OK && b->times && times_bytes.len)
+		rc = merge_times(b, &part, times_bytes, scratch, err);
+	add_tally(&b->tally, &tally);
+	return rc;
+}
+
+int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
+		     struct rn_err *err)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_reader in = rn_reader(bytes, len);
+	int rc = absorb(b, &in, scratch, err);
+
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+/* ---- the file ---- */
+
+/* Times by the final signatures, which are found in the part by their bytes. */
+static int put_times(const struct rn_bundle *b, const struct rn_streams *s, struct rn_arena *mem,
+		     struct rn_buf *out)
+{
+	uint32_t n = rn_sigs_count(s->sigs), old = rn_sigs_count(b->part.sigs);
+	uint32_t *map = rn_new(mem, uint32_t, (size_t)old + 1);
+	uint64_t *count = rn_new(mem, uint64_t, (size_t)n + 1);
+	struct rn_times times;
+	int rc;
+
+	if (!map || !count)
+		return RN_E_NOMEM;
+	rn_times_init(&times, mem, RN_TIME_SCALE_ONE);
+	for (uint32_t i = 0; i < old; i++) {
+		uint32_t id;
+		size_t len;
+		const void *sig = rn_sigs_get(b->part.sigs, i, &len);
+
+		map[i] = rn_sigs_find(s->sigs, sig, len, &id) ? id : n; /* n: not used any more */
+	}
+	rc = rn_times_merge(&times, b->times, map);
+	if (rc == RN_OK)
+		rc = rn_streams_counts(s, mem, count);
+	return rc == RN_OK ? rn_times_encode(&times, count, n, out) : rc;
+}
+
+static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
+		   const struct rn_meta *meta, struct rn_arena *mem, struct rn_container_writer *w,
+		   struct rn_err *err)
+{
+	struct rn_buf piece = { 0 };
+	int rc = rn_trace_sections(w, s, b->vocab, meta, err);
+
+	if (rc == RN_OK && rn_comms_count(b->comms)) {
+		rc = rn_comms_encode(b->comms, &piece);
+		if (rc == RN_OK)
+			rc = rn_container_add(w, RN_SECTION_COMMS, piece.data, piece.len, err);
+	}
+	if (rc == RN_OK && b->times) {
+		rn_buf_clear(&piece);
+		rc = put_times(b, s, mem, &piece);
+		if (rc == RN_OK)
+			rc = rn_container_add(w, RN_SECTION_TIMES, piece.data, piece.len, err);
+	}
+	rn_buf_free(&piece);
+	return rc;
+}
+
+/* The trace that was there stays one run longer. */
+static void keep_old(const char *path)
+{
+	char old[4200];
+
+	if (snprintf(old, sizeof(old), "%s.old", path) < (int)sizeof(old))
+		rename(path, old); /* there may be none */
+}
+
+int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
+		    uint64_t *size, struct rn_err *err)
+{
+	struct rn_container_writer w = { 0 };
+	struct rn_arena mem, scratch;
+	struct rn_streams streams;
+	const void *bytes;
+	size_t len = 0;
+	int rc;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = rn_part_finish(&b->part, &mem, &scratch, &streams);
+	if (rc == RN_OK)
+		rc = put_all(b, &streams, meta, &mem, &w, err);
+	if (rc == RN_OK)
+		rc = rn_container_finish(&w, &bytes, &len, err);
+	if (rc == RN_OK) {
+		keep_old(path);
+		rc = rn_container_write(&w, path, err);
+	}
+	*size = len;
+	rn_container_writer_free(&w);
+	rn_arena_free(&scratch);
+	rn_arena_free(&mem);
+	return rc;
+}

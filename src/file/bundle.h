@@ -1,0 +1,53 @@
+/*
+ * bundle.h - everything that is known of some ranks, on its way to the trace.
+ *
+ * A part (streams), the identities of communicators, statistics of times, and a tally. Ranks send
+ * theirs up a tree, where they are absorbed in ascending order; what has everything is finished and
+ * written. The same bytes go into a file when the tree is not to be had.
+ *
+ * Memory: the arena of the bundle; absorbing uses another for what it decodes. Trusts no byte.
+ */
+#ifndef RN_FILE_BUNDLE_H
+#define RN_FILE_BUNDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "merge/merge.h"
+
+struct rn_arena;
+struct rn_buf;
+struct rn_comms;
+struct rn_meta;
+struct rn_times;
+struct rn_vocab;
+
+/* Sums, and the most of any rank. */
+struct rn_tally {
+	uint64_t lost;      /* calls that are not in the trace */
+	uint64_t wall_ns;   /* most */
+	uint64_t tracer_ns; /* most, at the end of the run; not what each call costs */
+	uint64_t memory;    /* most bytes */
+};
+
+struct rn_bundle {
+	struct rn_arena *mem;
+	const struct rn_vocab *vocab;
+	struct rn_part part;
+	struct rn_comms *comms;
+	struct rn_times *times; /* by the part's signatures; NULL: not kept */
+	struct rn_tally tally;
+};
+
+int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out);
+
+/* Takes in what another rank encoded, whose streams begin right behind this one's. */
+int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
+		     struct rn_err *err);
+
+/* The trace file of what has all ranks; an older one stays as PATH.old. *size: its bytes. */
+int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
+		    uint64_t *size, struct rn_err *err);
+
+#endif

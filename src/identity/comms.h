@@ -1,0 +1,110 @@
+/*
+ * comms.h - who is in which communicator: the identities that signatures leave out.
+ *
+ * A signature names a communicator by how it came to be ("comm:world.1"), so that the row
+ * communicators of a grid have one name on every rank. What a process knows about the one it is in
+ * is an entry, kept once per name and world rank. Entries with the same name and the same key are
+ * in it together, so a reader can rebuild every group.
+ *
+ * Names refer to shapes: the rows (world rank and entry) of all ranks that have the name. Equal
+ * shapes are one (a thousand duplicates of the world are a thousand names and one shape), and
+ * while ranks are merged a shape is a tree over others, made in O(1) for each distinct pair:
+ *
+ *	"comm:world.0" -+-> join -+-> sealed: columns of the ranks 0..7, as they were decoded
+ *	"comm:world.4" -'         '-> leaf: one row, of rank 8
+ *
+ * On disk a shape is a column of ranks and one for each member of an entry, each constant, even or
+ * a Series, so that what follows a pattern costs the same for any number of ranks (doc/format.md).
+ *
+ * Cost: add and find O(1) names, plus the depth of the tree; merge the size of the set that is
+ *taken in; encode the rows of the distinct shapes, one after the other, in constant memory; decode
+ *the bytes. Memory from the arena, which encode, members and check also use as scratch and leave as
+ *it was. Not locked.
+ */
+#ifndef RN_IDENTITY_COMMS_H
+#define RN_IDENTITY_COMMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rn_arena;
+struct rn_buf;
+struct rn_comms; /* opaque */
+
+#define RN_COMM_RANKS_MAX ((uint64_t)1 << 31) /* world ranks are below it, sizes not above */
+#define RN_COMM_NAME_MAX  255
+
+struct rn_comm_entry {
+	uint64_t my_rank, size; /* my_rank < size */
+	uint64_t remote;        /* the remote group's size; 0 for an intra-communicator */
+	uint64_t key;           /* who has the same is in it too; usually rank 0's world rank */
+	uint64_t remote_key;    /* the other side's key; 0 for an intra-communicator */
+};
+
+/*
+ * Numbers that each rank has its own of (colours and keys of a split, coordinates) are kept in the
+ * same way, as they are of the same nature: table K is named "slot:K", the number is the key, in
+ * zigzag, my_rank the rank of the world and size the size of the world.
+ */
+#define RN_VARIES_NAME_MAX 32
+
+/* The name of a table, terminated; returns its length. */
+size_t rn_varies_name(char name[RN_VARIES_NAME_MAX], int64_t table);
+int rn_varies_add(struct rn_comms *c, int64_t table, uint64_t world_rank, uint64_t ranks,
+		  int64_t value);
+
+/* NULL when there is no memory. */
+struct rn_comms *rn_comms_new(struct rn_arena *mem);
+
+/* RN_OK; RN_E_NOMEM; or RN_E_ARG: no name (1 to 255 characters that are graphic ASCII and none of
+ * "\,()[]{}), numbers out of range, or the name has an entry of this rank or a later one already.
+ * What fails leaves the set as it was. */
+int rn_comms_add(struct rn_comms *c, const char *name, size_t len, uint64_t world_rank,
+		 const struct rn_comm_entry *entry);
+
+/* Takes `b`, whose ranks all come after a's, into `a`. b is not changed and not referred to
+ * afterwards. RN_OK, RN_E_NOMEM, or RN_E_ARG when the ranks do not follow; a is then as it was. */
+int rn_comms_merge(struct rn_comms *a, const struct rn_comms *b);
+
+/* Appends the section "comms" to out. The bytes depend on the entries alone, not on how they were
+ * merged. On failure (RN_E_NOMEM, or RN_E_DATA as for rn_comms_find) out is as it was. */
+int rn_comms_encode(const struct rn_comms *c, struct rn_buf *out);
+
+/* Trusts no byte, and expands nothing. The set can be merged and encoded again. */
+int rn_comms_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_comms **out,
+		    struct rn_err *err);
+
+/* RN_OK; RN_E_RANGE when there is no such entry; RN_E_DATA when it makes no sense, which only a
+ * decoded set can have: decoding does not look at every row. */
+int rn_comms_find(const struct rn_comms *c, const char *name, size_t len, uint64_t world_rank,
+		  struct rn_comm_entry *entry);
+
+/* A rank of the communicator and the world rank that it is. Other than 0 ends the walk. */
+typedef int rn_comms_fn(void *arg, uint64_t rank, uint64_t world_rank);
+
+/* Everybody in the communicator that world_rank knows by this name, by their rank in it. Those of
+ * whom nothing is known (their part is missing) are left out. What the callback returned, if it
+ * was not 0; RN_E_NOMEM; or as for rn_comms_find. Goes through all rows of the name. */
+int rn_comms_members(const struct rn_comms *c, const char *name, size_t len, uint64_t world_rank,
+		     rn_comms_fn *fn, void *arg);
+
+/* The same for the other side of an inter-communicator: those with the same name whose key is this
+ * one's remote_key and the other way round. Nobody for an intra-communicator. */
+int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t len,
+			    uint64_t world_rank, rn_comms_fn *fn, void *arg);
+
+/* The names, numbered from 0. Not terminated. */
+uint32_t rn_comms_count(const struct rn_comms *c);
+const char *rn_comms_name(const struct rn_comms *c, uint32_t i, size_t *len);
+
+/* All world ranks are below it; 0 when there are none. A reader holds it against the trace's. */
+uint64_t rn_comms_ranks(const struct rn_comms *c);
+
+/* Goes through everything: names are found, ranks ascend, entries are in range, and those of one
+ * communicator agree on its size and its other side and have ranks of their own in it. RN_OK,
+ * RN_E_NOMEM or RN_E_DATA. */
+int rn_comms_check(const struct rn_comms *c, struct rn_err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * calm.c - see calm.h.
+ */
+#include "intercept/calm.h"
+
+#include <errno.h>
+#include <time.h>
+
+void rn_calm_begin(struct rn_calm *c)
+{
+	static const int kinds[] = { SIGPIPE, SIGXFSZ };
+	sigset_t pending;
+	int saved = errno;
+
+	sigemptyset(&c->ours);
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!sigismember(&pending, kinds[i])) /* else it is not of our making */
+			sigaddset(&c->ours, kinds[i]);
+	pthread_sigmask(SIG_BLOCK, &c->ours, &c->before);
+	errno = saved;
+}
+
+void rn_calm_end(const struct rn_calm *c)
+{
+	const struct timespec at_once = { 0, 0 };
+	int saved = errno;
+
+	while (sigtimedwait(&c->ours, NULL, &at_once) > 0)
+		;
+	pthread_sigmask(SIG_SETMASK, &c->before, NULL);
+	errno = saved;
+}

@@ -1,0 +1,122 @@
+/*
+ * config.c - see config.h.
+ */
+#include "intercept/config.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct rn_config rn_config;
+
+static void copy(char *to, size_t cap, const char *from)
+{
+	snprintf(to, cap, "%s", from ? from : "");
+}
+
+static void own_name(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	copy(rn_config.program, sizeof(rn_config.program), slash ? slash + 1 : "program");
+}
+
+static void output_name(void)
+{
+	const char *given = getenv("RONDO_OUTPUT"), *folder = getenv("RONDO_CWD");
+	char here[2048];
+
+	if (given && *given) {
+		copy(rn_config.output, sizeof(rn_config.output), given);
+		return;
+	}
+	if (!folder || !*folder)
+		folder = getcwd(here, sizeof(here)) ? here : "/";
+	snprintf(rn_config.output, sizeof(rn_config.output), "%.2048s/%s.rondo", folder,
+		 rn_config.program);
+}
+
+static char preload[4096]; /* what the user had */
+
+void rn_config_read(void)
+{
+	const char *time = getenv("RONDO_TIME");
+
+	own_name();
+	output_name();
+	copy(rn_config.status, sizeof(rn_config.status), getenv("RONDO_STATUS"));
+	copy(rn_config.call, sizeof(rn_config.call), getenv("RONDO_CALL"));
+	copy(rn_config.rank, sizeof(rn_config.rank), getenv("RONDO_RANK"));
+	copy(preload, sizeof(preload), getenv("RONDO_PRELOAD"));
+	rn_config.times = !time || strcmp(time, "none") != 0;
+}
+
+void rn_config_give_back(void)
+{
+	static const char *const ours[] = { "RONDO_OUTPUT", "RONDO_CWD",     "RONDO_TIME",
+					    "RONDO_CALL",   "RONDO_RANK",    "RONDO_STATUS",
+					    "RONDO_MPI",    "RONDO_PRELOAD", NULL };
+
+	if (preload[0])
+		setenv("LD_PRELOAD", preload, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	for (int i = 0; ours[i]; i++)
+		unsetenv(ours[i]);
+}
+
+void rn_config_spawned(int number)
+{
+	char *name = rn_config.output, ending[64];
+	size_t n = strlen(name);
+
+	if (n > 6 && strcmp(name + n - 6, ".rondo") == 0)
+		n -= 6;
+	snprintf(ending, sizeof(ending), ".spawn-%d.rondo", number);
+	if (n + strlen(ending) < sizeof(rn_config.output))
+		memcpy(name + n, ending, strlen(ending) + 1);
+}
+
+bool rn_config_wants_call(const char *name)
+{
+	char list[sizeof(rn_config.call)], *save, *word;
+	bool wants = true, first = true;
+
+	copy(list, sizeof(list), rn_config.call);
+	for (word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		bool no = *word == '-';
+
+		if (first)
+			wants = no; /* a list that begins with what it leaves out means: all others
+				     */
+		first = false;
+		if (fnmatch(word + no, name, 0) == 0)
+			wants = !no;
+	}
+	return wants;
+}
+
+bool rn_config_wants_rank(int rank)
+{
+	const char *p = rn_config.rank;
+	int from, to, n;
+
+	if (!*p)
+		return true;
+	while (sscanf(p, "%d%n", &from, &n) == 1) {
+		to = from;
+		p += n;
+		if (*p == '-' && sscanf(p + 1, "%d%n", &to, &n) == 1)
+			p += n + 1;
+		if (rank >= from && rank <= to)
+			return true;
+		p += *p == ',';
+	}
+	return false;
+}

@@ -1,0 +1,33 @@
+/*
+ * config.h - what `rondo trace` asked for, from the environment.
+ */
+#ifndef RN_INTERCEPT_CONFIG_H
+#define RN_INTERCEPT_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rn_config {
+	char output[4096];          /* of the trace; absolute */
+	char status[4096];          /* where the launcher waits for a word; may be empty */
+	char program[256];          /* this executable, without folder */
+	char call[1024], rank[256]; /* filters; may be empty */
+	bool times;
+};
+
+extern struct rn_config rn_config;
+
+void rn_config_read(void);
+
+/* The program gets its own environment back. At its first call of MPI: until then it may be a
+ * wrapper that only starts the program. */
+void rn_config_give_back(void);
+
+/* The output is that of a world that was spawned: the name gets a number. */
+void rn_config_spawned(int number);
+
+/* Whether a function's calls are recorded: RONDO_CALL is a list of patterns, with - those not. */
+bool rn_config_wants_call(const char *name);
+bool rn_config_wants_rank(int rank);
+
+#endif

@@ -1,0 +1,643 @@
+/*
+ * finish.c - the end: all ranks' streams become one trace.
+ *
+ *	up     what the slots of each rank hold, and how many streams it has
+ *	down   how each slot is expressed, and how many streams a rank has at most
+ *	       each rank: calls to bytes, streams to a part, communicators, times: a bundle
+ *	up     bundles, absorbed in ascending order
+ *	       rank 0: the file
+ *	down   whether it all went well; if not, each rank leaves its bundle as a file
+ *
+ * Runs inside MPI_Finalize, on a communicator of our own, through the real functions.
+ */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/varint.h"
+#include "encode/raw.h"
+#include "encode/sigs.h"
+#include "file/bundle.h"
+#include "file/part.h"
+#include "file/payload.h"
+#include "file/recover.h"
+#include "file/section.h"
+#include "identity/comms.h"
+#include "intercept/calm.h"
+#include "intercept/comm.h"
+#include "intercept/config.h"
+#include "intercept/names.h"
+#include "intercept/real.h"
+#include "intercept/stream.h"
+#include "intercept/tracer.h"
+#include "merge/link_mpi.h"
+#include "merge/merge.h"
+#include "merge/peers.h"
+#include "rules/rules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEADLINE_NS ((uint64_t)60 * 1000000000)
+#define LIMIT       ((size_t)1 << 30)
+
+struct finish {
+	struct rn_arena mem, scratch;
+	struct rn_peers *peers;
+	struct rn_choices *choices;
+	uint32_t threads; /* streams a rank has at most */
+	struct rn_bundle bundle;
+	struct rn_err err;
+	int status;    /* of this rank */
+	uint64_t left; /* parts, of this rank and those below it in the tree */
+	struct rn_calm calm;
+	uint64_t began; /* ticks */
+};
+
+static MPI_Comm link_comm = MPI_COMM_NULL;
+static uint64_t started; /* ticks */
+static struct rn_clock_relation relation;
+
+/* ---- clocks ---- */
+
+static int clock_send(void *arg, const void *bytes, size_t n, uint32_t to)
+{
+	(void)arg;
+	return rn_real.MPI_Send(bytes, (int)n, MPI_BYTE, (int)to, 0, link_comm);
+}
+
+static int clock_recv(void *arg, void *bytes, size_t n, uint32_t from)
+{
+	(void)arg;
+	return rn_real.MPI_Recv(bytes, (int)n, MPI_BYTE, (int)from, 0, link_comm,
+				MPI_STATUS_IGNORE);
+}
+
+static int clock_min(void *arg, uint64_t *v, size_t n)
+{
+	(void)arg;
+	return rn_real.MPI_Allreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_MIN, link_comm);
+}
+
+/* By all ranks together. What cannot be compared is taken as equal. */
+static void compare_clocks(void)
+{
+	struct rn_clock_calls calls = { NULL,
+					(uint32_t)rn_tracer.world_rank,
+					(uint32_t)rn_tracer.world_size,
+					clock_send,
+					clock_recv,
+					clock_min };
+
+	if (rn_config.times && link_comm != MPI_COMM_NULL)
+		rn_clock_compare(&relation, &calls);
+}
+
+static int add_clock(struct rn_times *times)
+{
+	int64_t offset, drift;
+
+	rn_clock_difference(&relation, &offset, &drift);
+	return rn_times_clock(times, (uint64_t)rn_tracer.world_rank, offset, drift);
+}
+
+/* Processes that were spawned are a world of their own, and have a trace of their own, beside that
+ * of their parents: NAME.spawn-PID.rondo. */
+static void own_output(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+	int pid = (int)getpid();
+
+	if (rn_real.MPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent == MPI_COMM_NULL)
+		return;
+	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, link_comm);
+	rn_config_spawned(pid);
+}
+
+void rn_finish_prepare(void)
+{
+	started = rn_clock_now();
+	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)
+		link_comm = MPI_COMM_NULL;
+	else
+		rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
+	if (link_comm != MPI_COMM_NULL)
+		own_output();
+	compare_clocks();
+}
+
+/* ---- slots ---- */
+
+static int pack_slots(void *arg, struct rn_buf *out)
+{
+	struct finish *f = arg;
+
+	if (f->status < 0)
+		return f->status;
+	rn_buf_u64(out, f->threads);
+	return rn_peers_encode(f->peers, out);
+}
+
+static int absorb_slots(void *arg, uint64_t first, uint64_t n, const void *bytes, size_t len)
+{
+	struct finish *f = arg;
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t threads = rn_get_max(&in, UINT32_MAX);
+
+	(void)first;
+	(void)n;
+	if (f->status < 0 || in.bad)
+		return f->status < 0 ? f->status : RN_E_DATA;
+	if (threads > f->threads)
+		f->threads = (uint32_t)threads;
+	return rn_peers_absorb(f->peers, in.p, rn_left(&in), &f->err);
+}
+
+static int own_slots(struct finish *f)
+{
+	int rc = RN_OK;
+
+	f->peers = rn_peers_new(&f->mem);
+	f->threads = rn_tracer.nstreams ? rn_tracer.nstreams : 1;
+	for (struct rn_stream *t = rn_tracer.streams; t && f->peers && rc == RN_OK; t = t->next)
+		rc = rn_names_slots(t, f->peers);
+	return f->peers ? rc : RN_E_NOMEM;
+}
+
+static int put_choices(struct finish *f, struct rn_buf *out)
+{
+	if (f->status < 0)
+		return f->status;
+	rn_buf_u64(out, f->threads);
+	return rn_choices_encode(f->peers, out);
+}
+
+static int get_choices(struct finish *f, const struct rn_buf *b)
+{
+	struct rn_reader in = rn_reader(b->data, b->len);
+
+	f->threads = (uint32_t)rn_get_max(&in, UINT32_MAX);
+	return in.bad ? RN_E_DATA
+		      : rn_choices_decode(&f->mem, in.p, rn_left(&in), &f->choices, &f->err);
+}
+
+/* With a link: all ranks'. Without: this one's alone. */
+static int choose(struct finish *f, struct rn_mpi_link *link)
+{
+	struct rn_buf b = { 0 };
+	int rc = RN_OK;
+
+	if (link)
+		rn_link_up(link, pack_slots, absorb_slots, f);
+	if (!link || rn_tracer.world_rank == 0)
+		rc = put_choices(f, &b);
+	if (link && rn_link_down(link, &b) < 0)
+		rc = link->status;
+	if (rc == RN_OK)
+		rc = get_choices(f, &b);
+	rn_buf_free(&b);
+	return rc;
+}
+
+/* ---- this rank's bundle ---- */
+
+/* One stream as a part of its own; t may be NULL, for a thread that this rank does not have. */
+static int leaf(struct finish *f, struct rn_stream *t, uint64_t number, struct rn_part *out,
+		uint32_t **map, struct rn_sigs **sigs)
+{
+	struct rn_grammar *empty = t ? NULL : rn_grammar_new(&f->scratch, NULL);
+	int rc = RN_OK;
+
+	*sigs = rn_sigs_new(&f->scratch);
+	*map = rn_new(&f->scratch, uint32_t, t ? (size_t)t->sig.n + 1 : 1);
+	if (!*sigs || !*map || (!t && !empty))
+		return RN_E_NOMEM;
+	if (t)
+		rc = rn_names_write(t, f->choices, f->bundle.comms, *sigs, *map);
+	return rc == RN_OK ? rn_part_leaf_mapped(out, &f->mem, number, *sigs, *map,
+						 t ? t->grammar : empty, &f->scratch)
+			   : rc;
+}
+
+/* The stream's statistics, under the numbers that its calls have in the bundle. */
+static int add_times(struct rn_bundle *b, struct rn_stream *t, const struct rn_sigs *sigs,
+		     const uint32_t *map, struct rn_arena *scratch)
+{
+	uint32_t *to = rn_new(scratch, uint32_t, (size_t)t->sig.n + 1);
+
+	if (!to)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < t->sig.n; i++)
+		if (rn_sigs_copy(b->part.sigs, sigs, map[i], &to[i]) < 0)
+			return RN_E_NOMEM;
+	rn_times_settle(&t->times, rn_clock_scale());
+	return rn_times_merge(b->times, &t->times, to);
+}
+
+static int add_stream(struct finish *f, struct rn_stream *t, uint64_t number, bool first)
+{
+	struct rn_bundle *b = &f->bundle;
+	struct rn_part part;
+	struct rn_sigs *sigs;
+	uint32_t *map;
+	int rc = leaf(f, t, number, first ? &b->part : &part, &map, &sigs);
+
+	if (rc == RN_OK && !first)
+		rc = rn_part_merge(&b->part, &part, &f->scratch);
+	if (rc == RN_OK && t && b->times)
+		rc = add_times(b, t, sigs, map, &f->scratch);
+	if (t) {
+		b->tally.lost += t->lost;
+		b->tally.memory += t->mem.mapped + sizeof(*t);
+	}
+	return rc;
+}
+
+static int make_bundle(struct finish *f)
+{
+	struct rn_bundle *b = &f->bundle;
+	struct rn_stream *t = rn_tracer.streams;
+	uint64_t number = (uint64_t)rn_tracer.world_rank * f->threads;
+	int rc = RN_OK;
+
+	b->mem = &f->mem;
+	b->vocab = &rn_mpi_vocab;
+	b->comms = rn_comms_new(&f->mem);
+	b->times = rn_config.times ? rn_new(&f->mem, struct rn_times, 1) : NULL;
+	if (!b->comms || (rn_config.times && !b->times))
+		return RN_E_NOMEM;
+	if (b->times)
+		rn_times_init(b->times, &f->mem, RN_TIME_SCALE_ONE);
+	for (uint32_t k = 0; k < f->threads && rc == RN_OK; k++) {
+		rc = add_stream(f, t, number + k, k == 0);
+		t = t ? t->next : NULL;
+	}
+	if (rc == RN_OK && b->times)
+		rc = add_clock(b->times);
+	if (rc == RN_OK)
+		rc = rn_comm_entries(b->comms, (uint64_t)rn_tracer.world_rank);
+	b->tally.memory += rn_tracer.mem.mapped;
+	b->tally.wall_ns = rn_time_ns(rn_clock_now() - started, rn_clock_scale());
+	b->tally.tracer_ns = rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
+	return rc;
+}
+
+static int pack_bundle(void *arg, struct rn_buf *out)
+{
+	struct finish *f = arg;
+
+	return f->status < 0 ? f->status : rn_bundle_encode(&f->bundle, out);
+}
+
+static int absorb_bundle(void *arg, uint64_t first, uint64_t n, const void *bytes, size_t len)
+{
+	struct finish *f = arg;
+
+	(void)first;
+	(void)n;
+	return f->status < 0 ? f->status
+			     : rn_bundle_absorb(&f->bundle, bytes, len, &f->scratch, &f->err);
+}
+
+/* ---- the file ---- */
+
+struct facts {
+	struct rn_meta_entry entry[16];
+	uint32_t n;
+	char text[16][256];
+};
+
+__attribute__((format(printf, 3, 4))) static void fact(struct facts *m, const char *key,
+						       const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(m->text[m->n], sizeof(m->text[0]), format, args);
+	va_end(args);
+	m->entry[m->n] = (struct rn_meta_entry){ key, m->text[m->n] };
+	m->n++;
+}
+
+static void facts_of(const struct finish *f, struct facts *m)
+{
+	const struct rn_tally *y = &f->bundle.tally;
+
+	m->n = 0;
+	fact(m, "program", "%s", rn_config.program);
+#ifdef OPEN_MPI
+	fact(m, "mpi", "Open MPI %d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+	     OMPI_RELEASE_VERSION);
+#else
+	fact(m, "mpi", "MPICH %s", MPICH_VERSION);
+#endif
+	if (f->threads > 1)
+		fact(m, "threads", "%u", f->threads);
+	fact(m, "time", "%s", rn_config.times ? "summary" : "none");
+	fact(m, "complete", "%s", y->lost ? "no" : "yes");
+	if (y->lost)
+		fact(m, "lost", "%" PRIu64, y->lost);
+	fact(m, "wall_s", "%.3f", (double)y->wall_ns / 1e9);
+	fact(m, "tracer_s", "%.4f", (double)y->tracer_ns / 1e9);
+	fact(m, "memory", "%" PRIu64, y->memory);
+}
+
+static void tell_launcher(const char *word, const char *what)
+{
+	char line[5000];
+	int n, fd;
+
+	if (!rn_config.status[0])
+		return;
+	n = snprintf(line, sizeof(line), "%s %s\n", word, what);
+	fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd < 0 || write(fd, line, (size_t)n) < 0)
+		unlink(rn_config.status); /* tells that something was told, on standard error */
+	if (fd >= 0)
+		close(fd);
+}
+
+static uint64_t calls_of(const struct rn_part *p)
+{
+	uint64_t calls = 0;
+
+	for (uint32_t i = 0; i < p->groups; i++) {
+		uint64_t ranks = 0;
+
+		for (uint32_t k = 0; k < p->group[i].ranks.n; k++)
+			ranks += p->group[i].ranks.run[k].n;
+		calls += ranks * rn_rules_length(p->rules, p->group[i].root);
+	}
+	return calls;
+}
+
+static void say_done(const struct finish *f, uint64_t size)
+{
+	uint64_t calls = calls_of(&f->bundle.part);
+	const char *name = strrchr(rn_config.output, '/');
+
+	rn_say("%" PRIu64 " calls on %d ranks in %" PRIu64
+	       " bytes (%.3g per call), %.3f s in the tracer, "
+	       "%" PRIu64 " lost; see: rondo info %s",
+	       calls, rn_tracer.world_size, size, calls ? (double)size / (double)calls : 0.0,
+	       (double)f->bundle.tally.tracer_ns / 1e9, f->bundle.tally.lost,
+	       name ? rn_config.output : "");
+}
+
+static int write_trace(struct finish *f)
+{
+	struct facts m;
+	struct rn_meta meta;
+	uint64_t size;
+	int rc;
+
+	facts_of(f, &m);
+	meta = (struct rn_meta){ m.entry, m.n };
+	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &size, &f->err);
+	if (rc == RN_OK) {
+		tell_launcher("traced", rn_config.output);
+		say_done(f, size);
+	}
+	return rc;
+}
+
+/* ---- a rank alone ---- */
+
+static void part_facts(const struct finish *f, struct facts *m)
+{
+	facts_of(f, m);
+	fact(m, "rank", "%d", rn_tracer.world_rank);
+	fact(m, "ranks", "%d", rn_tracer.world_size ? rn_tracer.world_size : 1);
+	if (f->threads == 1)
+		fact(m, "threads", "1");
+}
+
+static int write_part(struct finish *f, const char *path)
+{
+	struct rn_container_writer w = { 0 };
+	struct rn_buf b = { 0 };
+	struct facts m;
+	struct rn_meta meta;
+	int rc;
+
+	part_facts(f, &m);
+	meta = (struct rn_meta){ m.entry, m.n };
+	rc = rn_meta_encode(&meta, &b);
+	if (rc == RN_OK)
+		rc = rn_container_add(&w, RN_SECTION_META, b.data, b.len, &f->err);
+	if (rc == RN_OK)
+		rc = rn_part_put(&w, &f->bundle.part, &rn_mpi_vocab, &f->err);
+	if (rc == RN_OK)
+		rc = rn_container_write(&w, path, &f->err);
+	rn_buf_free(&b);
+	rn_container_writer_free(&w);
+	return rc;
+}
+
+/* Only this rank's own slots count now, which so stay as they are: nothing is relative to a
+ * communicator that nobody could look up. */
+static int bundle_alone(struct finish *f)
+{
+	int rc = own_slots(f);
+
+	f->status = RN_OK;
+	memset(&f->bundle, 0, sizeof(f->bundle));
+	if (rc == RN_OK)
+		rc = choose(f, NULL);
+	return rc == RN_OK ? make_bundle(f) : rc;
+}
+
+/* Without a world (sessions only) the launcher's word has to do. */
+static int from_launcher(const char *const *names, int otherwise)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && *value)
+			return atoi(value);
+	}
+	return otherwise;
+}
+
+static void find_place(void)
+{
+	static const char *const rank[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL };
+	static const char *const size[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL };
+
+	if (rn_tracer.init_done)
+		return;
+	rn_tracer.world_rank = from_launcher(rank, 0);
+	rn_tracer.world_size = from_launcher(size, rn_tracer.world_rank + 1);
+}
+
+static char folder[sizeof(rn_config.output) + 8]; /* of parts */
+
+/* What this rank has, as a file of its own. *first: it made the folder for all. */
+static int leave_part(struct finish *f, bool *first)
+{
+	char path[sizeof(folder) + 32];
+	int rc;
+
+	find_place();
+	snprintf(folder, sizeof(folder), "%s%s", rn_config.output, RN_PART_FOLDER);
+	snprintf(path, sizeof(path), "%s/" RN_PART_NAME, folder, (uint64_t)rn_tracer.world_rank);
+	*first = mkdir(folder, 0777) == 0;
+	f->err.text[0] = '\0';
+	rc = bundle_alone(f);
+	return rc == RN_OK ? write_part(f, path) : rc;
+}
+
+/* Without MPI the ranks do not know of each other: the first to succeed speaks for all. */
+static void leave_alone(struct finish *f, const char *why)
+{
+	bool first;
+
+	if (leave_part(f, &first) < 0) {
+		rmdir(folder); /* if nobody else has left anything */
+		if (rn_tracer.world_rank == 0)
+			rn_say("rank 0 is not traced: %s",
+			       f->err.text[0] ? f->err.text : "no memory");
+	} else if (first) {
+		rn_say("%s; every rank that could has left its calls; put together by: rondo "
+		       "recover %s",
+		       why, folder);
+		tell_launcher("parts", folder);
+	}
+}
+
+static int pack_left(void *arg, struct rn_buf *out)
+{
+	rn_buf_u64(out, ((struct finish *)arg)->left);
+	return rn_buf_status(out);
+}
+
+static int absorb_left(void *arg, uint64_t first, uint64_t n, const void *bytes, size_t len)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+
+	(void)first;
+	((struct finish *)arg)->left += rn_get_max(&in, n);
+	return in.bad ? RN_E_DATA : RN_OK;
+}
+
+/* The merge failed, on all ranks. One line says so, whatever becomes of the parts. */
+static void leave_parts(struct finish *f, struct rn_mpi_link *link)
+{
+	struct rn_err why = f->err;
+	bool first;
+
+	if (!why.text[0])
+		rn_link_explain(link, &why);
+	f->left = leave_part(f, &first) == RN_OK;
+	rn_link_arm(link, DEADLINE_NS);
+	rn_link_up(link, pack_left, absorb_left, f);
+	if (rn_tracer.world_rank != 0)
+		return;
+	if (f->left == 0) {
+		rmdir(folder);
+		rn_say("nothing was traced (%s)", why.text);
+		tell_launcher("failed", why.text);
+		return;
+	}
+	rn_say("the ranks' traces could not be put together (%s); %" PRIu64
+	       " of %d ranks have left their calls; put together by: rondo recover %s",
+	       why.text, f->left, rn_tracer.world_size, folder);
+	tell_launcher("parts", folder);
+}
+
+/* ---- both ends ---- */
+
+static const struct rn_link_calls *real_calls(void)
+{
+	static struct rn_link_calls calls;
+
+	calls = (struct rn_link_calls){ rn_real.MPI_Isend,        rn_real.MPI_Irecv,
+					rn_real.MPI_Iprobe,       rn_real.MPI_Test,
+					rn_real.MPI_Get_count,    rn_real.MPI_Cancel,
+					rn_real.MPI_Request_free, rn_real.MPI_Comm_rank,
+					rn_real.MPI_Comm_size };
+	return &calls;
+}
+
+static void begin(struct finish *f)
+{
+	memset(f, 0, sizeof(*f));
+	rn_calm_begin(&f->calm);
+	rn_tracer_use_reserve();
+	rn_arena_init(&f->mem, LIMIT);
+	rn_arena_init(&f->scratch, LIMIT);
+	f->began = rn_clock_now();
+	rn_tracer.active = false;
+	rn_tracer.finished = true;
+	rn_me = NULL;
+}
+
+static void end(struct finish *f)
+{
+	rn_arena_free(&f->scratch);
+	rn_arena_free(&f->mem);
+	rn_calm_end(&f->calm);
+}
+
+/* All ranks go through the same steps, whatever fails on the way; at the end all know. */
+static int merge(struct finish *f, struct rn_mpi_link *link)
+{
+	rn_link_agree(link, RN_OK); /* ranks come here at different times */
+	compare_clocks();
+	rn_link_arm(link, DEADLINE_NS);
+	f->status = own_slots(f);
+	if (f->status == RN_OK)
+		f->status = choose(f, link);
+	else
+		choose(f, link);
+	if (f->status == RN_OK)
+		f->status = make_bundle(f);
+	rn_link_up(link, pack_bundle, absorb_bundle, f);
+	if (f->status == RN_OK && link->status == RN_OK && rn_tracer.world_rank == 0)
+		f->status = write_trace(f);
+	return rn_link_agree(link, f->status);
+}
+
+void rn_finish_world(void)
+{
+	static struct finish f;
+	static const struct rn_link_calls *mpi;
+	struct rn_mpi_link link;
+	int saved = errno;
+
+	if (rn_tracer.finished)
+		return;
+	begin(&f);
+	mpi = real_calls();
+	if (rn_link_open(&link, mpi, link_comm, LIMIT) < 0) {
+		leave_alone(&f, "the tracer has no communicator");
+	} else {
+		if (merge(&f, &link) < 0)
+			leave_parts(&f, &link);
+		rn_link_close(&link);
+	}
+	if (link_comm != MPI_COMM_NULL)
+		rn_real.MPI_Comm_free(&link_comm);
+	end(&f);
+	errno = saved;
+}
+
+void rn_finish_alone(const char *why)
+{
+	static struct finish f;
+	int saved = errno;
+
+	if (rn_tracer.finished)
+		return;
+	begin(&f);
+	leave_alone(&f, why);
+	end(&f);
+	errno = saved;
+}

@@ -1,0 +1,232 @@
+/*
+ * handle.c - the tables of handles: a map from (kind, value) to words, and pools of numbers.
+ */
+#include "intercept/handle.h"
+
+#include "base/map.h"
+#include "base/seg.h"
+#include "intercept/comm.h"
+#include "intercept/real.h"
+#include "track/idpool.h"
+
+#include <errno.h>
+
+struct entry {
+	uint64_t key, word; /* key 0: free, and word is the next free one */
+	uint64_t more;      /* a group: how often MPI gave it again */
+};
+
+static struct rn_map map;
+static struct rn_seg entries;
+static uint32_t free_entry;
+static struct rn_idpool pool[RN_K_COUNT];
+
+/* ---- constants ---- */
+
+struct constant {
+	uint8_t kind;
+	uint32_t word;
+	int64_t value;
+};
+
+static struct constant constants[512]; /* kind after kind, as in api/mpi.words */
+static uint32_t nconstants;
+static uint32_t first_of[RN_K_COUNT], behind[RN_K_COUNT];
+
+static bool is_handle(enum rn_param_kind k)
+{
+	return k >= RN_K_comm && k < RN_K_class;
+}
+
+static void add_constant(uint32_t word, enum rn_param_kind kind, uint64_t value)
+{
+	if (nconstants == sizeof(constants) / sizeof(constants[0]))
+		return;
+	if (!behind[kind])
+		first_of[kind] = nconstants;
+	constants[nconstants++] = (struct constant){ kind, word, (int64_t)value };
+	behind[kind] = nconstants;
+}
+
+static void add_constants(void)
+{
+#define CONST(n, kind, name) add_constant(n, RN_K_##kind, (uint64_t)(uintptr_t)(name));
+#include "constants.h"
+#undef CONST
+}
+
+int64_t rn_constant(enum rn_param_kind kind, int64_t value)
+{
+	for (uint32_t i = first_of[kind]; i < behind[kind]; i++)
+		if (constants[i].value == value || kind == RN_K_request)
+			return constants[i].word;
+	return -1;
+}
+
+/* ---- the table ---- */
+
+static uint64_t key_of(enum rn_param_kind kind, uint64_t handle)
+{
+	return (handle ^ (uint64_t)kind << 56) + 1;
+}
+
+static uint32_t tag_of(uint64_t key)
+{
+	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 29);
+}
+
+static uint32_t find(uint64_t key)
+{
+	uint32_t tag = tag_of(key), pos = tag, i;
+	const struct rn_map_page *p = rn_map_page(&map, tag);
+
+	do
+		i = rn_map_next(p, tag, &pos);
+	while (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->key != key);
+	return i;
+}
+
+static uint32_t take_entry(void)
+{
+	uint32_t i = free_entry;
+
+	if (i) {
+		free_entry = (uint32_t)RN_SEG_AT(&entries, struct entry, i)->word;
+		return i;
+	}
+	if (!rn_seg_reserve(&entries, &rn_tracer.mem, 1))
+		return 0;
+	return entries.n++;
+}
+
+static void set(uint64_t key, uint64_t word)
+{
+	uint32_t tag = tag_of(key), i = find(key);
+
+	if (i == RN_MAP_NONE) {
+		if (rn_map_reserve(&map, tag) < 0 || !(i = take_entry()))
+			return; /* it will get another number each time that it is used */
+		*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ .key = key };
+		rn_map_insert(&map, tag, i);
+	}
+	RN_SEG_AT(&entries, struct entry, i)->word = word;
+	rn_tracer.generation++;
+}
+
+static void drop(uint64_t key)
+{
+	uint32_t i = find(key);
+
+	if (i == RN_MAP_NONE)
+		return;
+	rn_map_remove(&map, tag_of(key), i);
+	*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ 0, free_entry, 0 };
+	free_entry = i;
+	rn_tracer.generation++;
+}
+
+int rn_handles_init(struct rn_arena *mem)
+{
+	rn_seg_init(&entries, sizeof(struct entry));
+	if (rn_map_init(&map, mem) < 0 || !rn_seg_reserve(&entries, mem, 1))
+		return RN_E_NOMEM;
+	entries.n = 1;
+	for (int k = 0; k < RN_K_COUNT; k++)
+		rn_idpool_init(&pool[k]);
+	rn_tracer.generation = 1;
+	add_constants();
+	for (uint32_t i = 0; i < nconstants; i++) {
+		uint64_t key = key_of(constants[i].kind, (uint64_t)constants[i].value);
+
+		if (is_handle(constants[i].kind) && find(key) == RN_MAP_NONE)
+			set(key, (uint64_t)constants[i].word << 1 | 1);
+	}
+	return RN_OK;
+}
+
+static uint64_t number(enum rn_param_kind kind)
+{
+	uint32_t n;
+
+	return rn_idpool_take(&pool[kind], &rn_tracer.mem, &n) == RN_OK ? (uint64_t)n << 1
+									: RN_RAW_UNSET;
+}
+
+void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
+{
+	rn_tracer_lock();
+	set(key_of(kind, handle), word);
+	rn_tracer_unlock();
+}
+
+uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
+{
+	int saved = errno;
+	uint64_t key = key_of(kind, handle), word;
+	struct entry *old;
+	uint32_t i;
+
+	rn_tracer_lock();
+	i = find(key);
+	old = i == RN_MAP_NONE ? NULL : RN_SEG_AT(&entries, struct entry, i);
+	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. A group stays one too: who
+	 * asks twice for that of a communicator gets it twice, and frees it twice. */
+	if (old && ((old->word & 1) || kind == RN_K_group)) {
+		word = old->word;
+		old->more++;
+	} else {
+		if (old) /* it ended where nobody saw it */
+			rn_idpool_give(&pool[kind], (uint32_t)old->word >> 1);
+		word = number(kind);
+		if (word != RN_RAW_UNSET)
+			word |= comm << 32;
+		set(key, word);
+	}
+	rn_tracer_unlock();
+	errno = saved;
+	return word;
+}
+
+uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
+			     struct rn_handle_cache *c)
+{
+	int saved = errno;
+	uint64_t key = key_of(kind, handle), word;
+	uint32_t i;
+
+	(void)t;
+	rn_tracer_lock();
+	i = find(key);
+	if (i != RN_MAP_NONE) {
+		word = RN_SEG_AT(&entries, struct entry, i)->word;
+	} else {
+		word = kind == RN_K_comm ? rn_comm_unknown(handle) : number(kind);
+		set(key, word);
+	}
+	*c = (struct rn_handle_cache){ handle ^ (uint64_t)kind << 56, word, rn_tracer.generation };
+	rn_tracer_unlock();
+	errno = saved;
+	return word;
+}
+
+uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle)
+{
+	int saved = errno;
+	uint64_t word = rn_handle_word(t, kind, handle);
+	uint32_t i;
+
+	if (!(word & 1)) {
+		rn_tracer_lock();
+		i = find(key_of(kind, handle));
+		if (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->more) {
+			RN_SEG_AT(&entries, struct entry, i)->more--;
+		} else {
+			drop(key_of(kind, handle));
+			if (kind != RN_K_comm && word != RN_RAW_UNSET)
+				rn_idpool_give(&pool[kind], (uint32_t)word >> 1);
+		}
+		rn_tracer_unlock();
+	}
+	errno = saved;
+	return word;
+}

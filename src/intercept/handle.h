@@ -1,0 +1,49 @@
+/*
+ * handle.h - MPI's handles as words: predefined ones by name, others by number.
+ *
+ * Objects are numbered per kind, the lowest free number first; communicators, which are never
+ * numbered again, by symbol (comm.h). A handle that nobody has seen being made (a library's, or
+ * from before) gets a number when it is first used.
+ *
+ * Each thread keeps the words of the handles that it used lately; any change of the tables makes
+ * all of that stale (rn_tracer.generation), which costs a lookup and no more.
+ */
+#ifndef RN_INTERCEPT_HANDLE_H
+#define RN_INTERCEPT_HANDLE_H
+
+#include <stdint.h>
+
+#include "encode/raw.h"
+#include "intercept/stream.h"
+#include "intercept/tracer.h"
+
+/* RN_OK or RN_E_NOMEM. */
+int rn_handles_init(struct rn_arena *mem);
+
+uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
+			     struct rn_handle_cache *c);
+
+static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle)
+{
+	uint64_t key = handle ^ (uint64_t)kind << 56;
+	struct rn_handle_cache *c =
+		&t->handles[(key >> 4 ^ key ^ key >> 11 ^ (uint64_t)kind << 2) % RN_HANDLE_CACHE];
+
+	if (__builtin_expect(c->key == key && c->generation == rn_tracer.generation, 1))
+		return c->word;
+	return rn_handle_word_slow(t, kind, handle, c);
+}
+
+/* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. */
+uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm);
+
+/* The object ends with the call that is about to be made; its word. */
+uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle);
+
+/* A communicator's symbol is its word. */
+void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word);
+
+/* The word of a constant of an integer kind, or -1; for handles, 0 asks for the null one. */
+int64_t rn_constant(enum rn_param_kind kind, int64_t value);
+
+#endif

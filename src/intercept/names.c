@@ -1,0 +1,200 @@
+/*
+ * names.c - what the words of a stream refer to, for encode/raw.h; and slots.
+ */
+#include "intercept/names.h"
+
+#include "base/hash.h"
+#include "encode/raw.h"
+#include "encode/sigs.h"
+#include "identity/comms.h"
+#include "intercept/comm.h"
+#include "intercept/handle.h"
+#include "intercept/stream.h"
+#include "merge/peers.h"
+
+#include <stdlib.h>
+
+#define SLOTS_MAX 256 /* of one call; further numbers are not looked at, and stay as they are */
+
+struct slot {
+	int64_t value;
+	uint32_t comm; /* word; 0: not a rank of anything */
+};
+
+struct writer {
+	struct rn_stream *t;
+	struct slot slot[SLOTS_MAX];
+	uint32_t slots;
+	uint64_t key;                     /* of the call, when its slots are being written */
+	const struct rn_choices *choices; /* NULL: the slots are being collected */
+	struct rn_comms *tables;
+	unsigned char *buf;
+	size_t cap, len;
+};
+
+/* ---- what words refer to ---- */
+
+static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
+{
+	(void)arg;
+	return rn_constant(kind, value);
+}
+
+static const char *comm_name(void *arg, uint32_t word)
+{
+	(void)arg;
+	return rn_comm_get(word)->name;
+}
+
+static const char *string(void *arg, uint64_t id, size_t *len)
+{
+	const struct writer *x = arg;
+
+	return rn_sigs_get(x->t->texts, (uint32_t)id, len);
+}
+
+static const uint64_t *blob(void *arg, uint64_t id, size_t *words)
+{
+	const struct writer *x = arg;
+	size_t len;
+	const uint64_t *w = rn_sigs_get(x->t->blobs, (uint32_t)id, &len);
+
+	*words = len / sizeof(*w);
+	return w;
+}
+
+static const char *module_name(void *arg, uint32_t id)
+{
+	(void)arg;
+	return rn_mem_module_name(id);
+}
+
+/* ---- slots ---- */
+
+static void whose(uint32_t comm, int64_t *rank, int64_t *size)
+{
+	const struct rn_comm *c = rn_comm_get(comm);
+
+	*rank = comm ? c->rank : rn_tracer.world_rank;
+	*size = !comm ? rn_tracer.world_size : c->remote ? c->remote : c->size;
+}
+
+static uint64_t slot_key(uint64_t call, uint32_t slot)
+{
+	return call + (uint64_t)(slot + 1) * 0x9e3779b97f4a7c15u;
+}
+
+/* The table it is in. Where several calls of the rank have this slot, it is there already. */
+static enum rn_value_kind varying(struct writer *x, uint64_t key, int64_t value, int64_t *number)
+{
+	int64_t table = (int64_t)rn_choices_varying(x->choices, key);
+
+	if (rn_varies_add(x->tables, table, (uint64_t)rn_tracer.world_rank,
+			  (uint64_t)rn_tracer.world_size, value) == RN_E_NOMEM)
+		return RN_V_INT;
+	*number = table;
+	return RN_V_VARIES;
+}
+
+static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t comm, int64_t *number)
+{
+	struct writer *x = arg;
+	enum rn_value_kind kind;
+	int64_t rank, size;
+
+	*number = value;
+	if (!x->choices) {
+		*number = 0;
+		if (i < SLOTS_MAX) {
+			x->slot[i] = (struct slot){ value, comm };
+			x->slots = i + 1;
+		}
+		return RN_V_INT;
+	}
+	if (i >= SLOTS_MAX)
+		return RN_V_INT;
+	kind = rn_choices_get(x->choices, slot_key(x->key, i));
+	if (kind == RN_V_VARIES)
+		return varying(x, slot_key(x->key, i), value, number);
+	whose(comm, &rank, &size);
+	return rn_peer_express(kind, value, rank, size, number);
+}
+
+/* ---- writing ---- */
+
+/* The bytes of call s, in x->buf. */
+static int write_call(struct writer *x, const struct rn_sig *s)
+{
+	struct rn_raw_env env = { x, constant, comm_name, string, blob, module_name, slot };
+	struct rn_call_writer w;
+	int rc;
+
+	for (;;) {
+		rc = rn_raw_write(&env, s->w, s->n, &w, x->buf, x->cap, &x->len);
+		if (rc != RN_E_RANGE || x->cap >= RN_CALL_BYTES_MAX)
+			return rc;
+		free(x->buf);
+		x->cap *= 16;
+		x->buf = malloc(x->cap);
+		if (!x->buf)
+			return RN_E_NOMEM;
+	}
+}
+
+static int collect(struct writer *x, const struct rn_sig *s)
+{
+	int rc;
+
+	x->choices = NULL;
+	x->slots = 0;
+	rc = write_call(x, s);
+	if (rc == RN_OK)
+		x->key = rn_hash(x->buf, x->len);
+	return rc;
+}
+
+static bool begin(struct writer *x, struct rn_stream *t)
+{
+	*x = (struct writer){ .t = t, .cap = 65536 };
+	x->buf = malloc(x->cap);
+	return x->buf != NULL;
+}
+
+int rn_names_slots(struct rn_stream *t, struct rn_peers *p)
+{
+	struct writer x;
+	int rc = begin(&x, t) ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < t->sig.n && rc == RN_OK; i++) {
+		rc = collect(&x, *RN_SEG_AT(&t->sig, struct rn_sig *, i));
+		for (uint32_t k = 0; k < x.slots && rc == RN_OK; k++) {
+			int64_t rank, size;
+
+			whose(x.slot[k].comm, &rank, &size);
+			rc = rn_peers_add(p, slot_key(x.key, k), x.slot[k].value, rank, size);
+		}
+	}
+	free(x.buf);
+	return rc;
+}
+
+int rn_names_write(struct rn_stream *t, const struct rn_choices *choices, struct rn_comms *tables,
+		   struct rn_sigs *out, uint32_t *map)
+{
+	struct writer x;
+	int rc = begin(&x, t) ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < t->sig.n && rc == RN_OK; i++) {
+		const struct rn_sig *s = *RN_SEG_AT(&t->sig, struct rn_sig *, i);
+
+		rc = collect(&x, s);
+		x.choices = choices;
+		x.tables = tables;
+		if (rc == RN_OK)
+			rc = write_call(&x, s);
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(out, x.buf, x.len, &map[i]);
+	}
+	free(x.buf);
+	return rc;
+}

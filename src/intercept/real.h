@@ -1,0 +1,33 @@
+/*
+ * real.h - the MPI library's own functions, behind ours.
+ *
+ * We define MPI_X and PMPI_X, so every call of either ends in our wrapper; the library's functions
+ * are found once, by dlsym(RTLD_NEXT, "PMPI_X"), and called through this table.
+ */
+#ifndef RN_INTERCEPT_REAL_H
+#define RN_INTERCEPT_REAL_H
+
+#include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
+/* Which MPICH 4.0 has without const. */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+typedef int *rn_pready_list;
+#else
+typedef const int *rn_pready_list;
+#endif
+
+struct rn_real {
+#define REAL(name, ret, n, decl) ret(*name) decl;
+#include "real_calls.h"
+#undef REAL
+};
+
+extern struct rn_real rn_real;
+
+/* Finds them all. NULL, or the name of the first that is not there. */
+const char *rn_real_resolve(void);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * request_life.c - see request_life.h. The table is track/request.h; here is what MPI has to do
+ * with it.
+ */
+#include "intercept/request_life.h"
+
+#include "base/seg.h"
+#include "encode/raw.h"
+#include "intercept/handle.h"
+#include "intercept/tracer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NULL_HANDLE ((uint64_t)(uintptr_t)MPI_REQUEST_NULL)
+
+static struct rn_stream *stream_of(uint32_t number)
+{
+	struct rn_stream *s = rn_tracer.streams;
+
+	while (s && s->number != number)
+		s = s->next;
+	return s;
+}
+
+static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
+{
+	const char *name = rn_mpi_protos[s->w[0]].name;
+	uint32_t flags = 0;
+
+	if (strstr(name, "_init"))
+		flags |= RN_REQ_PERSISTENT;
+	if (strcasestr(name, "recv") || strstr(name, "Grequest"))
+		flags |= RN_REQ_RECV | (wild ? RN_REQ_WILDCARD : 0u);
+	if (strncmp(name, "MPI_File", 8) == 0)
+		flags |= RN_REQ_COUNTED;
+	return (uint8_t)flags;
+}
+
+/* The first request of a signature makes it a shape. */
+static bool new_shape(struct rn_stream *t, struct rn_sig *s, uint32_t wild)
+{
+	if (!rn_seg_reserve(&t->shape, &t->mem, 1))
+		return false;
+	*RN_SEG_AT(&t->shape, struct rn_sig *, t->shape.n) = s;
+	s->shape = ++t->shape.n;
+	s->request_flags = flags_of(s, wild);
+	return true;
+}
+
+static void born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
+		 uint32_t comm, uint32_t wild)
+{
+	struct rn_request r = { .stream = t->number, .comm = comm };
+
+	if ((!s->shape && !new_shape(t, s, wild)) ||
+	    rn_idpool_take(&s->slots, &t->mem, &r.slot) < 0) {
+		rn_stream_lost(t);
+		return;
+	}
+	r.shape = s->shape - 1;
+	r.flags = s->request_flags;
+	if (rn_requests_add(&rn_tracer.requests, handle, var, &r) < 0)
+		rn_stream_lost(t);
+}
+
+void rn_request_born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
+		     uint32_t comm, uint32_t wild)
+{
+	int saved = errno;
+
+	if (handle == NULL_HANDLE)
+		return;
+	rn_tracer_lock();
+	born(t, s, handle, var, comm, wild);
+	rn_tracer_unlock();
+	errno = saved;
+}
+
+static uint64_t word_of(const struct rn_stream *t, const struct rn_request *r)
+{
+	return RN_RAW_REQUEST(r->stream == t->number ? 0 : r->stream + 1, r->shape, r->slot);
+}
+
+static struct rn_request_token find(uint64_t handle, const void *var)
+{
+	return rn_requests_find(&rn_tracer.requests, handle, var);
+}
+
+uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var)
+{
+	const struct rn_request *r;
+	uint64_t word = 1;
+
+	if (handle == NULL_HANDLE)
+		return 0;
+	rn_tracer_lock();
+	r = rn_requests_get(&rn_tracer.requests, find(handle, var));
+	if (r)
+		word = word_of(t, r);
+	rn_tracer_unlock();
+	return word;
+}
+
+/* Its slot may be given to the next one. */
+static void end(struct rn_stream *t, struct rn_request_token token, const struct rn_request *r)
+{
+	struct rn_stream *s = r->stream == t->number ? t : stream_of(r->stream);
+
+	if (rn_requests_remove(&rn_tracer.requests, token) && s)
+		rn_idpool_give(&(*RN_SEG_AT(&s->shape, struct rn_sig *, r->shape))->slots, r->slot);
+}
+
+uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
+{
+	struct rn_request_token token;
+	const struct rn_request *found;
+	struct rn_request r;
+	uint64_t word = 1;
+
+	if (handle == NULL_HANDLE)
+		return 0;
+	rn_tracer_lock();
+	token = find(handle, var);
+	found = rn_requests_get(&rn_tracer.requests, token);
+	if (found) {
+		r = *found;
+		word = word_of(t, &r) | RN_RAW_GONE;
+		end(t, token, &r);
+	}
+	rn_tracer_unlock();
+	return word;
+}
+
+void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
+		     struct rn_request_use *u)
+{
+	struct rn_requests *all = &rn_tracer.requests;
+
+	rn_tracer_lock();
+	rn_requests_begin(all);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t handle = (uint64_t)(uintptr_t)q[i];
+
+		u[i].word = handle != NULL_HANDLE;
+		u[i].token = (struct rn_request_token){ 0 };
+		if (handle != NULL_HANDLE)
+			u[i].token = rn_requests_find_at(all, handle, &q[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rn_request *r;
+
+		if (!u[i].word)
+			continue;
+		if (!u[i].token.entry)
+			u[i].token = rn_requests_find_moved(all, (uint64_t)(uintptr_t)q[i]);
+		r = rn_requests_get(all, u[i].token);
+		if (r) {
+			u[i].r = *r;
+			u[i].word = word_of(t, r);
+		} else {
+			u[i].r = (struct rn_request){ 0 };
+		}
+	}
+	rn_tracer_unlock();
+}
+
+void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
+		       struct rn_request_use *u)
+{
+	rn_tracer_lock();
+	for (uint32_t i = 0; i < n; i++)
+		if (u[i].word > 1 && q[i] == MPI_REQUEST_NULL) {
+			u[i].word |= RN_RAW_GONE;
+			end(t, u[i].token, &u[i].r);
+		}
+	rn_tracer_unlock();
+}
+
+uint64_t rn_error_word_slow(int code)
+{
+	int class = code;
+
+	rn_real.MPI_Error_class(code, &class);
+	return (uint64_t)(int64_t) class;
+}

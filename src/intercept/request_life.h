@@ -1,0 +1,63 @@
+/*
+ * request_life.h - requests from their creation to their end, as the wrappers see them.
+ */
+#ifndef RN_INTERCEPT_REQUEST_LIFE_H
+#define RN_INTERCEPT_REQUEST_LIFE_H
+
+#include <stdint.h>
+
+#include "intercept/real.h"
+#include "intercept/stream.h"
+#include "track/request.h"
+
+/* s has created one; it gets the lowest free slot of s. */
+void rn_request_born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
+		     uint32_t comm, uint32_t wild);
+
+/* Its word; var may be NULL. */
+uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var);
+
+/* The same, and it ends with the call that is about to be made. */
+uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var);
+
+/* A request of a Wait or Test: found before the call, settled after it. */
+struct rn_request_use {
+	struct rn_request_token token;
+	struct rn_request r;
+	uint64_t word;
+};
+
+void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
+		     struct rn_request_use *u);
+/* After the call: those whose variable is MPI_REQUEST_NULL now are gone. */
+void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
+		       struct rn_request_use *u);
+
+static inline uint64_t rn_status_count(const MPI_Status *s)
+{
+#ifdef OPEN_MPI
+	return s->_ucount;
+#else
+	return (uint64_t)(uint32_t)s->count_lo |
+	       (uint64_t)((uint32_t)s->count_hi_and_cancelled >> 1) << 32;
+#endif
+}
+
+static inline uint64_t rn_status_cancelled(const MPI_Status *s)
+{
+#ifdef OPEN_MPI
+	return (uint64_t)(s->_cancelled != 0);
+#else
+	return (uint64_t)(s->count_hi_and_cancelled & 1);
+#endif
+}
+
+/* 0, or the class of an error code, by which it is named. */
+uint64_t rn_error_word_slow(int code);
+
+static inline uint64_t rn_error_word(int code)
+{
+	return __builtin_expect(code == MPI_SUCCESS, 1) ? 0 : rn_error_word_slow(code);
+}
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * site.h - is a call the program's own, or the MPI library's?
+ *
+ * MPI libraries call their own MPI_X and PMPI_X (collective I/O, Fortran bindings), and all of
+ * those calls come to us. What tells them apart is where they come from: the return address, whose
+ * object is looked up once and remembered.
+ *
+ *   from the program or any library of its              recorded
+ *   from us                                             not recorded
+ *   from a Fortran binding                              recorded when it is the binding of this
+ * very function: mpi_send_ calling MPI_Send from inside the MPI library                         not
+ * recorded, if the instruction before the return address is a direct call; else the library has
+ * called the program back, and that has ended in a jump to us: recorded
+ */
+#ifndef RN_INTERCEPT_SITE_H
+#define RN_INTERCEPT_SITE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RN_SITES 2048u
+
+extern _Atomic uint64_t rn_sites[RN_SITES];
+
+bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at);
+
+/* Addresses have 47 bits and functions fewer than 1024, so both and the answer fit a word, which is
+ * read and written as a whole. */
+static inline bool rn_site_records(uintptr_t from, uint32_t function)
+{
+	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
+	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 53);
+	uint64_t known = atomic_load_explicit(&rn_sites[at], memory_order_relaxed);
+
+	if (__builtin_expect((known & ~(uint64_t)1) == key, 1))
+		return known & 1;
+	return rn_site_decide(from, function, at);
+}
+
+/* Forgets everything: an object was unloaded, and another may take its addresses. */
+void rn_site_forget(void);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * special.c - the calls that begin and end things, by hand.
+ */
+#include "intercept/wrap.h"
+
+#include "intercept/config.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "hand.h"
+
+/* The program's arguments, where MPI is given them. */
+static uint64_t *put_args(struct rn_stream *t, uint64_t *w, const int *argc, char ***argv)
+{
+	int n = argc && argv && *argv ? *argc : -1;
+
+	*w++ = argc ? (uint64_t)(int64_t)*argc : RN_RAW_NULL;
+	if (n < 0 || n > RN_RAW_FEW) {
+		*w++ = (uint64_t)(n < 0 ? RN_WORD_NULL : RN_WORD_nothing) << 2 | RN_RAW_NAMED;
+		return w;
+	}
+	*w++ = (uint64_t)n << 2 | RN_RAW_HERE;
+	for (int i = 0; i < n; i++)
+		*w++ = rn_stream_text(t, (*argv)[i], strlen((*argv)[i]));
+	return w;
+}
+
+/* These are made once: nothing is expected of them. */
+static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0, uint64_t t1)
+{
+	rn_stream_call(t, &t->none, base, w, 1, t0, t1);
+}
+
+RN_EXPORT int MPI_Init(int *argc, char ***argv)
+{
+	RN_GATE(RN_N_MPI_Init, rn_real.MPI_Init(argc, argv))
+	uint64_t *base = t->top, *w = base, t0;
+	int ret;
+
+	*w++ = RN_N_MPI_Init;
+	w = put_args(t, w, argc, argv);
+	t->top = w;
+	t0 = rn_clock_now();
+	ret = rn_real.MPI_Init(argc, argv);
+	if (ret == MPI_SUCCESS)
+		rn_tracer_init_done(MPI_THREAD_SINGLE);
+	w = put_args(t, w, argc, argv);
+	*w++ = rn_error_word(ret);
+	record(t, base, w, t0, rn_clock_now());
+	return ret;
+}
+WRAP_ALIAS(MPI_Init)
+
+RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	RN_GATE(RN_N_MPI_Init_thread, rn_real.MPI_Init_thread(argc, argv, required, provided))
+	uint64_t *base = t->top, *w = base, t0;
+	int ret;
+
+	*w++ = RN_N_MPI_Init_thread;
+	w = put_args(t, w, argc, argv);
+	*w++ = (uint64_t)required;
+	t->top = w;
+	t0 = rn_clock_now();
+	ret = rn_real.MPI_Init_thread(argc, argv, required, provided);
+	if (ret == MPI_SUCCESS)
+		rn_tracer_init_done(*provided);
+	w = put_args(t, w, argc, argv);
+	*w++ = ret == MPI_SUCCESS ? (uint64_t)*provided : RN_RAW_UNSET;
+	*w++ = rn_error_word(ret);
+	record(t, base, w, t0, rn_clock_now());
+	return ret;
+}
+WRAP_ALIAS(MPI_Init_thread)
+
+/* Recorded before it is made, as done: the trace is written inside it. */
+RN_EXPORT int MPI_Finalize(void)
+{
+	RN_GATE(RN_N_MPI_Finalize, rn_real.MPI_Finalize())
+	uint64_t *base = t->top, now = rn_clock_now();
+
+	base[0] = RN_N_MPI_Finalize;
+	base[1] = 0;
+	record(t, base, base + 2, now, now);
+	return rn_real.MPI_Finalize();
+}
+WRAP_ALIAS(MPI_Finalize)
+
+RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+	RN_GATE(RN_N_MPI_Abort, rn_real.MPI_Abort(comm, errorcode))
+	uint64_t *base = t->top, now = rn_clock_now();
+
+	base[0] = RN_N_MPI_Abort;
+	base[1] = rn_handle_word(t, RN_K_comm, H(comm));
+	base[2] = (uint64_t)(int64_t)errorcode;
+	base[3] = 0;
+	record(t, base, base + 4, now, now);
+	rn_finish_alone("MPI_Abort");
+	return rn_real.MPI_Abort(comm, errorcode);
+}
+WRAP_ALIAS(MPI_Abort)
+
+/* 0: off; 1 and more: on. Recorded itself, so that a trace tells where it has holes. */
+RN_EXPORT int MPI_Pcontrol(const int level, ...)
+{
+	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
+	uint64_t *base, now;
+
+	if (!t || !rn_site_records((uintptr_t)__builtin_return_address(0), RN_N_MPI_Pcontrol))
+		return rn_real.MPI_Pcontrol(level);
+	base = t->top;
+	now = rn_clock_now();
+	base[0] = RN_N_MPI_Pcontrol;
+	base[1] = (uint64_t)(int64_t)level;
+	base[2] = 0;
+	t->off = t->off && level == 0;
+	record(t, base, base + 3, now, now); /* not when it was off and stays so */
+	t->off = level == 0;
+	return rn_real.MPI_Pcontrol(level);
+}
+WRAP_ALIAS(MPI_Pcontrol)
+
+/* Times are read so often that they are counted but not timed; what they say is the clock's. */
+RN_EXPORT double MPI_Wtime(void)
+{
+	RN_GATE(RN_N_MPI_Wtime, rn_real.MPI_Wtime())
+	RN_START(RN_N_MPI_Wtime)
+	RN_CALL(double, rn_real.MPI_Wtime())
+
+	W(0);
+	RN_END();
+	return rn_ret;
+}
+WRAP_ALIAS(MPI_Wtime)
+
+RN_EXPORT double MPI_Wtick(void)
+{
+	RN_GATE(RN_N_MPI_Wtick, rn_real.MPI_Wtick())
+	RN_START(RN_N_MPI_Wtick)
+	RN_CALL(double, rn_real.MPI_Wtick())
+
+	W(0);
+	RN_END();
+	return rn_ret;
+}
+WRAP_ALIAS(MPI_Wtick)

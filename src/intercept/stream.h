@@ -1,0 +1,145 @@
+/*
+ * stream.h - what one thread of the program has called so far.
+ *
+ * A stream is a table of distinct calls (as words, encode/raw.h), a grammar over their numbers, and
+ * the call that the grammar expects next. A wrapper compares with that one while it writes; when
+ * they are equal, recording the call is two counters and a step of the grammar's cursor.
+ *
+ * `top` is where the next call writes its words. A call that is under way has its words below it,
+ * so calls made inside a call (from callbacks) have room of their own.
+ *
+ * Memory: an arena of the stream's own, with a limit; a call for which there is none is counted as
+ * lost and told at the end, never ignored. Not locked: a thread touches its own stream alone.
+ */
+#ifndef RN_INTERCEPT_STREAM_H
+#define RN_INTERCEPT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/seg.h"
+#include "encode/timing.h"
+#include "grammar/grammar.h"
+#include "intercept/clock.h"
+#include "track/idpool.h"
+#include "track/memory.h"
+
+#define RN_WORDS      32768u /* of all calls under way on a thread */
+#define RN_CALL_WORDS 8192u  /* of one */
+
+#define RN_NESTED_MAX 32u
+
+struct rn_sigs;
+
+struct rn_sig {
+	const uint64_t *w;
+	uint32_t n, id;
+	uint32_t shape; /* of the requests it creates, counted from 1; 0: none so far */
+	uint8_t request_flags;
+	struct rn_idpool slots;
+};
+
+/* Handles lately used, and their words. */
+struct rn_handle_cache {
+	uint64_t key, word;
+	uint32_t generation;
+};
+
+#define RN_HANDLE_CACHE 128u
+
+struct rn_stream {
+	struct rn_sig *expected; /* never NULL: `none` when nothing is */
+	uint64_t *top;
+	uint64_t last; /* when the last call ended */
+	bool off;      /* MPI_Pcontrol(0), or a filter */
+	uint32_t marks;
+	uint32_t number;
+	struct rn_grammar *grammar;
+	struct rn_times times;
+	struct rn_handle_cache handles[RN_HANDLE_CACHE];
+	struct rn_mem_cache places;
+
+	struct rn_sig none;
+	struct rn_arena mem;
+	struct rn_sigs *words; /* bytes of the calls */
+	struct rn_sigs *blobs; /* arrays too long for a call */
+	struct rn_sigs *texts;
+	struct rn_seg sig;   /* struct rn_sig *, by number */
+	struct rn_seg shape; /* struct rn_sig *, by shape - 1 */
+	uint64_t calls, lost;
+	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
+					*/
+	struct rn_stream *next;        /* of all streams */
+	uint64_t *scratch;
+	size_t scratch_words;
+	uint64_t buffer[RN_WORDS];
+};
+
+/* This thread's. NULL before its first call and when tracing is over. */
+extern _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-exec")));
+
+/* Words that no call has: what is compared with once the expected call is known to be another. */
+extern const uint64_t rn_no_words[RN_CALL_WORDS];
+
+/* Makes this thread's stream. NULL when tracing is off or there is no memory. */
+struct rn_stream *rn_stream_begin(void);
+
+/* The signature with these words, an old one or a new. NULL when there is no memory. */
+struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n);
+
+void rn_stream_lost(struct rn_stream *t);
+
+/* The number of a text or of a long array's words. RN_RAW_UNSET when there is no memory. */
+uint64_t rn_stream_text(struct rn_stream *t, const char *s, size_t n);
+uint64_t rn_stream_blob(struct rn_stream *t, const uint64_t *w, size_t n);
+
+/* Room for n words that is valid until the next call of this; NULL when there is none. */
+uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n);
+
+static inline void rn_stream_expect(struct rn_stream *t)
+{
+	uint32_t id = rn_grammar_expect(t->grammar);
+
+	t->expected = id == RN_EXPECT_NONE ? &t->none : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
+}
+
+/* The call is over: s is its signature. */
+static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint64_t t0, uint64_t t1)
+{
+	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->last ? t0 - t->last : 0);
+	t->last = t1;
+	if (__builtin_expect(rn_grammar_append(t->grammar, s->id) < 0, 0))
+		rn_stream_lost(t);
+	rn_stream_expect(t);
+}
+
+/* A call begins while another one is under way: marks where that one began, if not done yet. */
+void rn_stream_nested(struct rn_stream *t);
+/* The call whose words begin at base ends, and had others inside. */
+void rn_stream_unnest(struct rn_stream *t, const uint64_t *base);
+
+/* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
+ * NULL when the call is lost. */
+static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
+					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
+{
+	t->top = base;
+	if (__builtin_expect(t->off, 0)) /* handles were followed all the same */
+		return NULL;
+	t->calls++;
+	if (__builtin_expect(t->marks != 0, 0))
+		rn_stream_unnest(t, base);
+	if (__builtin_expect(diff != 0, 0)) {
+		s = rn_stream_intern(t, base, (size_t)(w - base));
+		if (!s) {
+			rn_stream_lost(t);
+			return NULL;
+		}
+	}
+	rn_stream_append(t, s, t0, t1);
+	return s;
+}
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * stub.c - the library that `rondo trace` preloads into everything its command starts. It finds the
+ * processes that use MPI and starts them again with the tracer for that MPI in its place.
+ *
+ * What is preloaded has to be known before a process starts, and which MPI it uses only shows once
+ * its libraries are there. So the stub looks, before main, at the libraries that came with the
+ * program, and where one of them is an MPI it executes the same file with the same arguments and
+ * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
+ * load MPI later (an interpreter) is treated the same, its MPI known from its launcher. All others
+ * go on as they are, and the stub stays in their environment for those that they start.
+ *
+ * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
+ * libraries do would be done twice. So it runs before the C library is ready: system calls and
+ * string functions only, no allocation, no getenv. Whatever goes wrong, the program runs, untraced.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/which_mpi.h"
+
+#define ENOUGH 4096 /* bytes of complaints */
+
+struct process {
+	char **argv, **env;
+	enum rn_mpi linked;
+	const char *self;   /* the path of this library */
+	char exe[PATH_MAX]; /* and of the program */
+	bool traced;        /* a tracer is there already */
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *name = rn_base_name(info->dlpi_name);
+	struct process *p = arg;
+
+	(void)size;
+	if (strcmp(name, RN_STUB_LIBRARY) == 0)
+		p->self = info->dlpi_name;
+	else if (strcmp(name, rn_mpi_names[RN_MPI_OMPI].tracer) == 0 ||
+		 strcmp(name, rn_mpi_names[RN_MPI_MPICH].tracer) == 0)
+		p->traced = true;
+	else if (p->linked == RN_MPI_NONE)
+		p->linked = rn_mpi_of_library(name);
+	return 0;
+}
+
+/* A string that is put together in an array of `cap` bytes. */
+struct text {
+	char *at;
+	size_t len, cap;
+	bool full;
+};
+
+static void add(struct text *t, const char *s, size_t n)
+{
+	if (n >= t->cap - t->len) {
+		t->full = true;
+		return;
+	}
+	memcpy(t->at + t->len, s, n);
+	t->len += n;
+	t->at[t->len] = 0;
+}
+
+static void add_string(struct text *t, const char *s)
+{
+	add(t, s, strlen(s));
+}
+
+static void add_tracer(struct text *t, const struct process *p, enum rn_mpi mpi)
+{
+	add(t, p->self, (size_t)(rn_base_name(p->self) - p->self));
+	add_string(t, rn_mpi_names[mpi].tracer);
+}
+
+/* Tells `rondo trace` "WORD EXE[REASON]", unless others have: of many ranks, a few may speak. */
+static void report(const struct process *p, const char *word, const char *reason, off_t enough)
+{
+	const char *path = rn_env_get(p->env, "RONDO_STATUS");
+	char line[PATH_MAX + 256];
+	struct text t = { line, 0, sizeof(line), false };
+	struct stat st;
+	int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	add_string(&t, word);
+	add_string(&t, p->exe);
+	add_string(&t, reason);
+	add_string(&t, "\n");
+	if (!t.full && fstat(fd, &st) == 0 && st.st_size <= enough)
+		(void)!write(fd, line, t.len);
+	close(fd);
+}
+
+/* LD_PRELOAD: the tracer, then what else is there, without the stub. */
+static void add_preload(struct text *t, const struct process *p, enum rn_mpi mpi)
+{
+	static const char separators[] = ": ";
+	const char *old = rn_env_get(p->env, "LD_PRELOAD");
+
+	add_string(t, "LD_PRELOAD=");
+	add_tracer(t, p, mpi);
+	while (old && *(old += strspn(old, separators))) {
+		size_t n = strcspn(old, separators);
+
+		if (n != strlen(p->self) || strncmp(old, p->self, n) != 0) {
+			add_string(t, ":");
+			add(t, old, n);
+		}
+		old += n;
+	}
+}
+
+/* The environment with another LD_PRELOAD, or NULL. */
+static char **new_environment(const struct process *p, char *preload)
+{
+	size_t n = 0, k = 0;
+	char **copy;
+
+	while (p->env[n])
+		n++;
+	copy = mmap(NULL, (n + 2) * sizeof(*copy), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return NULL;
+	copy[k++] = preload;
+	for (size_t i = 0; i < n; i++)
+		if (!rn_begins(p->env[i], "LD_PRELOAD="))
+			copy[k++] = p->env[i];
+	copy[k] = NULL;
+	return copy;
+}
+
+/* Comes back only if it cannot be done. */
+static void start_again(const struct process *p, enum rn_mpi mpi)
+{
+	char line[4 * PATH_MAX];
+	struct text t = { line, 0, sizeof(line), false };
+	char **env;
+
+	add_preload(&t, p, mpi);
+	env = t.full ? NULL : new_environment(p, line);
+	if (!env) {
+		report(p, "untraced ", ": its environment is too large", ENOUGH);
+		return;
+	}
+	report(p, "started ", "", 0);
+	execve(p->exe, p->argv, env);
+	report(p, "untraced ", " could not be started again", ENOUGH);
+}
+
+/* The MPI whose tracer this process needs. */
+static enum rn_mpi choose(const struct process *p, enum rn_mpi forced)
+{
+	if (p->linked != RN_MPI_NONE)
+		return rn_is_launcher(p->exe) ? RN_MPI_NONE : p->linked;
+	if (!rn_is_interpreter(p->exe))
+		return RN_MPI_NONE;
+	return forced != RN_MPI_NONE ? forced : rn_mpi_of_rank(p->env);
+}
+
+/* Why this process cannot be traced, or NULL. */
+static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mpi forced)
+{
+	const char *preload = rn_env_get(p->env, "LD_PRELOAD");
+	char path[PATH_MAX];
+	struct text t = { path, 0, sizeof(path), false };
+
+	if (forced != RN_MPI_NONE && forced != mpi)
+		return mpi == RN_MPI_OMPI ? " uses Open MPI, but --mpi=mpich was given"
+					  : " uses MPICH, but --mpi=ompi was given";
+	if (preload && strstr(preload, "vgpreload"))
+		return " runs under valgrind, which would lose sight of it";
+	add_tracer(&t, p, mpi);
+	if (t.full || access(path, R_OK) < 0)
+		return mpi == RN_MPI_OMPI ? " uses Open MPI, but this Rondo was built without it"
+					  : " uses MPICH, but this Rondo was built without it";
+	return NULL;
+}
+
+static void decide(struct process *p)
+{
+	enum rn_mpi mpi, forced = rn_mpi_of_word(rn_env_get(p->env, "RONDO_MPI"));
+	ssize_t n = readlink("/proc/self/exe", p->exe, sizeof(p->exe) - 1);
+	const char *reason;
+
+	dl_iterate_phdr(look_at, p);
+	if (!p->self || p->traced || n < 0)
+		return;
+	p->exe[n] = 0;
+	mpi = choose(p, forced);
+	if (mpi == RN_MPI_NONE)
+		return;
+	reason = obstacle(p, mpi, forced);
+	if (reason)
+		report(p, "untraced ", reason, ENOUGH);
+	else
+		start_again(p, mpi);
+}
+
+__attribute__((constructor)) static void before_main(int argc, char **argv, char **env)
+{
+	struct process p = { .argv = argv, .env = env };
+	int saved = errno;
+
+	if (argc > 0 && argv && env && !getauxval(AT_SECURE))
+		decide(&p);
+	errno = saved;
+}

@@ -1,0 +1,165 @@
+/*
+ * tracer.c - the tracer's beginning, and its ends other than MPI_Finalize.
+ */
+#include "intercept/tracer.h"
+
+#include "intercept/calm.h"
+#include "intercept/comm.h"
+#include "intercept/config.h"
+#include "intercept/handle.h"
+#include "intercept/real.h"
+#include "intercept/site.h"
+#include "intercept/stream.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TABLES_LIMIT ((size_t)4 << 30)
+#define STREAMS_MAX  2046 /* a request's word has 11 bits for it */
+#define RESERVE      ((size_t)16 << 20)
+
+struct rn_tracer rn_tracer;
+static void *reserve;
+
+void rn_say(const char *format, ...)
+{
+	char line[1024];
+	int saved = errno, n = snprintf(line, sizeof(line), "rondo: ");
+	struct rn_calm calm;
+	va_list args;
+
+	va_start(args, format);
+	n += vsnprintf(line + n, sizeof(line) - (size_t)n - 1, format, args);
+	va_end(args);
+	if (n > (int)sizeof(line) - 2)
+		n = (int)sizeof(line) - 2;
+	line[n++] = '\n';
+	rn_calm_begin(&calm);
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		n = 0; /* nobody listens */
+	rn_calm_end(&calm);
+	errno = saved;
+}
+
+void rn_tracer_lock_slow(void)
+{
+	while (__atomic_test_and_set(&rn_tracer.lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+bool rn_tracer_add_stream(struct rn_stream *t)
+{
+	static int making;
+	bool fits;
+
+	while (__atomic_test_and_set(&making, __ATOMIC_ACQUIRE))
+		sched_yield();
+	fits = rn_tracer.nstreams < STREAMS_MAX;
+	if (fits) {
+		t->number = rn_tracer.nstreams++;
+		if (t->number == 0)
+			rn_config_give_back();
+		t->off = rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank);
+		*rn_tracer.last_stream = t;
+		rn_tracer.last_stream = &t->next;
+	}
+	__atomic_clear(&making, __ATOMIC_RELEASE);
+	if (fits)
+		rn_mem_thread_start(&t->places, t->number,
+				    t->number == 0 ? __builtin_frame_address(0) : NULL);
+	return fits;
+}
+
+void rn_tracer_use_reserve(void)
+{
+	if (reserve)
+		munmap(reserve, RESERVE);
+	reserve = NULL;
+}
+
+/* ---- MPI_Init ---- */
+
+static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
+{
+	(void)comm;
+	(void)keyval;
+	(void)value;
+	(void)state;
+	rn_finish_world();
+	return MPI_SUCCESS;
+}
+
+/* The attribute that is set first is deleted last, when MPI_Finalize begins and MPI still works. */
+static void watch_finalize(void)
+{
+	int keyval;
+
+	if (rn_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, self_deleted, &keyval, NULL) ==
+	    MPI_SUCCESS)
+		rn_real.MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+}
+
+void rn_tracer_init_done(int provided)
+{
+	rn_tracer.threaded = provided == MPI_THREAD_MULTIPLE;
+	rn_real.MPI_Comm_rank(MPI_COMM_WORLD, &rn_tracer.world_rank);
+	rn_real.MPI_Comm_size(MPI_COMM_WORLD, &rn_tracer.world_size);
+	rn_tracer.init_done = true;
+	rn_comm_world();
+	rn_finish_prepare();
+	watch_finalize();
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		t->off = t->off || !rn_config_wants_rank(rn_tracer.world_rank);
+}
+
+/* ---- the process ---- */
+
+static void child_is_silent(void)
+{
+	rn_tracer.active = false;
+	rn_me = NULL;
+}
+
+void rn_tracer_start(void)
+{
+	if (rn_tracer.started)
+		return;
+	rn_tracer.started = true;
+	rn_config_read();
+	rn_real_resolve(); /* what this library lacks, this program cannot call */
+	rn_tracer.last_stream = &rn_tracer.streams;
+	rn_arena_init(&rn_tracer.mem, TABLES_LIMIT);
+	if (!rn_real.MPI_Init || rn_handles_init(&rn_tracer.mem) < 0 || rn_comms_start() < 0 ||
+	    rn_requests_init(&rn_tracer.requests, &rn_tracer.mem) < 0) {
+		rn_say("not tracing: %s",
+		       rn_real.MPI_Init ? "no memory" : "the MPI library has no PMPI_Init");
+		return;
+	}
+	reserve =
+		mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (reserve == MAP_FAILED)
+		reserve = NULL;
+	rn_mem_start();
+	rn_mem_ask_kernel();
+	rn_clock_start();
+	pthread_atfork(NULL, NULL, child_is_silent);
+	rn_tracer.active = true;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	rn_tracer_start();
+}
+
+/* A program that ends without MPI_Finalize still leaves what it did. */
+__attribute__((destructor)) static void stop(void)
+{
+	if (rn_tracer.active && !rn_tracer.finished && rn_tracer.streams)
+		rn_finish_alone("the program ended without MPI_Finalize");
+}

@@ -1,0 +1,84 @@
+/*
+ * tracer.h - the tracer as a whole: whether it runs, its tables, its streams, its beginning and
+ * end.
+ *
+ *   load       constructor: configuration, the real functions, the clock
+ *   first call of a thread: its stream
+ *   MPI_Init   who we are in the world; an attribute on MPI_COMM_SELF
+ *   MPI_Finalize deletes that attribute: everything is merged and written
+ *   exit without MPI_Finalize: what this process has is written as a part
+ *
+ * A child after fork is silent: it has none of the other threads, and the trace is not its own.
+ */
+#ifndef RN_INTERCEPT_TRACER_H
+#define RN_INTERCEPT_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "track/request.h"
+
+struct rn_stream;
+
+struct rn_tracer {
+	bool started;        /* the real functions are known */
+	bool active;         /* calls are recorded */
+	bool threaded;       /* MPI_THREAD_MULTIPLE: the tables need the lock */
+	bool init_done;      /* the world is known */
+	bool finished;       /* the trace has been written */
+	uint32_t generation; /* counts changes of the handles' tables, for the caches */
+	int world_rank, world_size;
+	struct rn_arena mem; /* of the tables */
+	struct rn_requests requests;
+	struct rn_stream *streams, **last_stream;
+	uint32_t nstreams;
+	int lock;
+};
+
+extern struct rn_tracer rn_tracer;
+
+static inline bool rn_tracer_active(void)
+{
+	return rn_tracer.active;
+}
+
+/* Once; by our constructor, or before it, when that of another library calls MPI (the C++ bindings'
+ * does). */
+void rn_tracer_start(void);
+
+/* Gives it a number. False when there are too many. */
+bool rn_tracer_add_stream(struct rn_stream *t);
+
+void rn_tracer_lock_slow(void);
+
+static inline void rn_tracer_lock(void)
+{
+	if (__builtin_expect(rn_tracer.threaded, 0))
+		rn_tracer_lock_slow();
+}
+
+static inline void rn_tracer_unlock(void)
+{
+	if (__builtin_expect(rn_tracer.threaded, 0))
+		__atomic_clear(&rn_tracer.lock, __ATOMIC_RELEASE);
+}
+
+/* Address space was kept for the end, in case the program uses all that it may have: for the merge,
+ * and for MPI, which then has messages to send that the program knows nothing of. */
+void rn_tracer_use_reserve(void);
+
+/* After MPI_Init and its like. */
+void rn_tracer_init_done(int provided);
+
+/* finish.c: what the end needs from MPI, while it can be had. */
+void rn_finish_prepare(void);
+/* Merges and writes the trace, once. */
+void rn_finish_world(void);
+/* The same for a process alone, without MPI: its part. */
+void rn_finish_alone(const char *why);
+
+/* One line on standard error, once per kind of trouble. */
+void rn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

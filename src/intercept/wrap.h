@@ -1,0 +1,467 @@
+/*
+ * wrap.h - what the lines that gen.awk makes of api/mpi.api mean in a wrapper.
+ *
+ *	WRAP_BEGIN   is the call recorded? then the function's number is its first word
+ *	IN_ REF_ FREE_ ...   values known before the call
+ *	WRAP_CALL    the real call, between two looks at the clock
+ *	OUT_ NEW_    values known after it
+ *	WRAP_END     the return value; and the call goes to the stream
+ *
+ * W(x) writes a word and compares it with the expected call's. In a wrapper: t is the stream, w
+ *where the next word goes, rn_p the expected one, diff what differed so far.
+ *
+ * An array whose length is not the expected one, or that is missing, must not be compared further:
+ * the expected call may end early. HEAD(x) sees to that.
+ */
+#ifndef RN_INTERCEPT_WRAP_H
+#define RN_INTERCEPT_WRAP_H
+
+#include "encode/raw.h"
+#include "intercept/comm.h"
+#include "intercept/handle.h"
+#include "intercept/lengths.h"
+#include "intercept/place.h"
+#include "intercept/real.h"
+#include "intercept/request_life.h"
+#include "intercept/site.h"
+#include "intercept/stream.h"
+#include "intercept/tracer.h"
+
+#define RN_EXPORT      __attribute__((visibility("default")))
+#define RN_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define RN_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A handle of whichever kind as a number; MPICH's are int, Open MPI's pointers. */
+#define H(x) ((uint64_t)(uintptr_t)(x))
+
+#define W(x)                                   \
+	do {                                   \
+		uint64_t rn_x = (uint64_t)(x); \
+		diff |= rn_x ^ *rn_p++;        \
+		*w++ = rn_x;                   \
+	} while (0)
+
+#define HEAD(x)                                      \
+	do {                                         \
+		uint64_t rn_head = (uint64_t)(x);    \
+		if (RN_UNLIKELY(rn_head != *rn_p)) { \
+			diff = 1;                    \
+			rn_p = rn_no_words;          \
+		} else {                             \
+			rn_p++;                      \
+		}                                    \
+		*w++ = rn_head;                      \
+	} while (0)
+
+/* ---- the frame ---- */
+
+/* Not recorded: straight on. */
+#define RN_GATE(number, real)                                                                \
+	struct rn_stream *t = rn_me;                                                         \
+	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                     \
+		return real;                                                                 \
+	if (RN_UNLIKELY(!rn_site_records((uintptr_t)__builtin_return_address(0), number)) || \
+	    RN_UNLIKELY(t->top > t->buffer + (RN_WORDS - RN_CALL_WORDS)))                    \
+		return real;                                                                 \
+	if (RN_UNLIKELY(t->top != t->buffer))                                                \
+		rn_stream_nested(t);
+
+#define RN_START(number)                                      \
+	struct rn_sig *const rn_expected = t->expected;       \
+	uint64_t *const rn_base = t->top, *w = rn_base;       \
+	const uint64_t *rn_p = rn_expected->w;                \
+	uint64_t diff = *rn_p ^ (number), rn_t0, rn_t1;       \
+	uint32_t rn_comm = 0, rn_wild = 0;                    \
+	(void)rn_comm;                                        \
+	(void)rn_wild;                                        \
+	rn_p = RN_LIKELY(diff == 0) ? rn_p + 1 : rn_no_words; \
+	*w++ = (number);
+
+#define RN_CALL(ret, call)      \
+	t->top = w;             \
+	rn_t0 = rn_clock_now(); \
+	ret rn_ret = call;      \
+	rn_t1 = rn_clock_now();
+
+#define RN_END() rn_stream_call(t, rn_expected, rn_base, w, diff, rn_t0, rn_t1)
+
+#define WRAP_BEGIN(name, ret, number, decl, args)  \
+	RN_EXPORT ret name decl                    \
+	{                                          \
+		RN_GATE(number, rn_real.name args) \
+		enum { RN_FUNCTION = number };     \
+		RN_START(number)
+
+#define WRAP_CALL(name, ret, args)                \
+	RN_CALL(ret, rn_real.name args)           \
+	const bool rn_ok = rn_ret == MPI_SUCCESS; \
+	(void)rn_ok;
+
+/* Those that return something else cannot fail, and what they return is not kept: times, and
+ * Fortran's handles. */
+#define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_real.name args)
+
+#define WRAP_ALIAS(name) \
+	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
+
+#define WRAP_END(name, ret, number, decl, args) \
+	W(rn_error_word(rn_ret));               \
+	RN_END();                               \
+	return rn_ret;                          \
+	}                                       \
+	WRAP_ALIAS(name)
+
+#define WRAP_END_VALUE(name, ret, number, decl, args) \
+	W(0);                                         \
+	RN_END();                                     \
+	return rn_ret;                                \
+	}                                             \
+	WRAP_ALIAS(name)
+
+#define WRAP_END_REQUEST(name, ret, number, decl, args)                                   \
+	W(rn_error_word(rn_ret));                                                         \
+	{                                                                                 \
+		struct rn_sig *rn_s = RN_END();                                           \
+		if (RN_LIKELY(rn_ok && rn_s))                                             \
+			rn_request_born(t, rn_s, H(*request), request, rn_comm, rn_wild); \
+	}                                                                                 \
+	return rn_ret;                                                                    \
+	}                                                                                 \
+	WRAP_ALIAS(name)
+
+/* ---- numbers ---- */
+
+#define IN_int(x) W((int64_t)(x))
+#define IN_rank(x)                                \
+	do {                                      \
+		W((int64_t)(x));                  \
+		rn_wild |= (x) == MPI_ANY_SOURCE; \
+	} while (0)
+#define IN_tag(x)                              \
+	do {                                   \
+		W((int64_t)(x));               \
+		rn_wild |= (x) == MPI_ANY_TAG; \
+	} while (0)
+#define REF_int(x) W((x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
+#define OUT_int(x, cond) \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
+
+/* ---- arrays ---- */
+
+/* element: writes element rn_i with W. More than a few go into a blob, with words that are compared
+ * with themselves. */
+#define RN_ARRAY(a, len, cond, each, element)                                            \
+	do {                                                                             \
+		int64_t rn_n = 0;                                                        \
+		if (!(cond)) {                                                           \
+			HEAD((uint64_t)RN_WORD_nothing << 2 | RN_RAW_NAMED);             \
+		} else if (!(a)) {                                                       \
+			HEAD((uint64_t)RN_WORD_NULL << 2 | RN_RAW_NAMED);                \
+		} else if ((rn_n = (int64_t)(len)) <= RN_RAW_FEW) {                      \
+			rn_n = rn_n < 0 ? 0 : rn_n;                                      \
+			HEAD((uint64_t)rn_n << 2 | RN_RAW_HERE);                         \
+			for (int64_t rn_i = 0; rn_i < rn_n; rn_i++)                      \
+				element;                                                 \
+		} else {                                                                 \
+			uint64_t *rn_w = w, rn_diff = diff, rn_id;                       \
+			const uint64_t *rn_old = rn_p;                                   \
+			uint64_t *rn_all = rn_stream_scratch(t, (size_t)rn_n * (each));  \
+			w = rn_all;                                                      \
+			rn_p = w;                                                        \
+			for (int64_t rn_i = 0; w && rn_i < rn_n; rn_i++)                 \
+				element;                                                 \
+			rn_id = rn_all ? rn_stream_blob(t, rn_all, (size_t)(w - rn_all)) \
+				       : RN_RAW_UNSET;                                   \
+			w = rn_w;                                                        \
+			rn_p = rn_old;                                                   \
+			diff = rn_diff;                                                  \
+			if (rn_id == RN_RAW_UNSET) {                                     \
+				HEAD((uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);       \
+			} else {                                                         \
+				HEAD((uint64_t)rn_n << 2 | RN_RAW_BLOB);                 \
+				W(rn_id);                                                \
+			}                                                                \
+		}                                                                        \
+	} while (0)
+
+#define INV_int(a, len, cond)  RN_ARRAY(a, len, cond, 1, W((int64_t)(a)[rn_i]))
+#define REFV_int(a, len, cond) INV_int(a, len, cond)
+#define OUTV_int(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 1, W((int64_t)(a)[rn_i]))
+
+/* Pointers that stand for a word of their own instead of leading to an array. */
+#define RN_SENTINEL(kind, a, otherwise)                                              \
+	do {                                                                         \
+		int64_t rn_word = rn_constant(RN_K_##kind, (int64_t)(uintptr_t)(a)); \
+		if (rn_word >= 0)                                                    \
+			HEAD((uint64_t)rn_word << 2 | RN_RAW_NAMED);                 \
+		else                                                                 \
+			otherwise;                                                   \
+	} while (0)
+
+#define OUTV_errcode(a, len, cond) RN_SENTINEL(errcodes, a, OUTV_int(a, len, cond))
+#define INV_range(a, len, cond)           \
+	RN_ARRAY(a, len, cond, 3, {       \
+		W((int64_t)(a)[rn_i][0]); \
+		W((int64_t)(a)[rn_i][1]); \
+		W((int64_t)(a)[rn_i][2]); \
+	})
+#define INV_weight(a, len, cond)  RN_SENTINEL(weight, a, INV_int(a, len, cond))
+#define OUTV_weight(a, len, cond) RN_SENTINEL(weight, a, OUTV_int(a, len, cond))
+
+/* ---- handles ---- */
+
+#define RN_HANDLE(kind, x) rn_handle_word(t, RN_K_##kind, H(x))
+
+#define IN_comm(x)                                     \
+	do {                                           \
+		uint64_t rn_word = RN_HANDLE(comm, x); \
+		if (!rn_comm)                          \
+			rn_comm = (uint32_t)rn_word;   \
+		W(rn_word);                            \
+	} while (0)
+
+#define IN_type(x)             W(RN_HANDLE(type, x))
+#define IN_group(x)            W(RN_HANDLE(group, x))
+#define IN_op(x)               W(RN_HANDLE(op, x))
+#define IN_info(x)             W(RN_HANDLE(info, x))
+#define IN_file(x)             W(RN_HANDLE(file, x))
+#define IN_win(x)              W(RN_HANDLE(win, x))
+#define IN_keyval(x)           W(RN_HANDLE(keyval, x))
+#define IN_errhandler(x)       W(RN_HANDLE(errhandler, x))
+#define IN_message(x)          W(RN_HANDLE(message, x))
+#define IN_session(x)          W(RN_HANDLE(session, x))
+#define IN_cvar(x)             W(RN_HANDLE(cvar, x))
+#define IN_pvar(x)             W(RN_HANDLE(pvar, x))
+#define IN_pvarsession(x)      W(RN_HANDLE(pvarsession, x))
+#define IN_enum(x)             W(RN_HANDLE(enum, x))
+#define IN_event(x)            W(RN_HANDLE(event, x))
+#define IN_eventreg(x)         W(RN_HANDLE(eventreg, x))
+#define IN_greqclass(x)        W(RN_HANDLE(greqclass, x))
+#define REF_type(x)            IN_type(*(x))
+#define INV_type(a, len, cond) RN_ARRAY(a, len, cond, 1, IN_type((a)[rn_i]))
+#define INV_info(a, len, cond) RN_ARRAY(a, len, cond, 1, IN_info((a)[rn_i]))
+
+/* Handles that come out but were there before; those not known get a number now. */
+#define RN_OUT_HANDLE(kind, x, cond) \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? RN_HANDLE(kind, *(x)) : RN_RAW_NULL)
+#define OUT_type(x, cond)       RN_OUT_HANDLE(type, x, cond)
+#define OUT_comm(x, cond)       RN_OUT_HANDLE(comm, x, cond)
+#define OUT_errhandler(x, cond) RN_OUT_HANDLE(errhandler, x, cond)
+#define OUT_enum(x, cond)       RN_OUT_HANDLE(enum, x, cond)
+#define OUTV_type(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 1, IN_type((a)[rn_i]))
+
+#define RN_NEW_HANDLE(kind, x, cond) \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_handle_new(RN_K_##kind, H(*(x)), rn_comm))
+#define NEW_type(x, cond)        RN_NEW_HANDLE(type, x, cond)
+#define NEW_group(x, cond)       RN_NEW_HANDLE(group, x, cond)
+#define NEW_op(x, cond)          RN_NEW_HANDLE(op, x, cond)
+#define NEW_info(x, cond)        RN_NEW_HANDLE(info, x, cond)
+#define NEW_file(x, cond)        RN_NEW_HANDLE(file, x, cond)
+#define NEW_win(x, cond)         RN_NEW_HANDLE(win, x, cond)
+#define NEW_keyval(x, cond)      RN_NEW_HANDLE(keyval, x, cond)
+#define NEW_errhandler(x, cond)  RN_NEW_HANDLE(errhandler, x, cond)
+#define NEW_message(x, cond)     RN_NEW_HANDLE(message, x, cond)
+#define NEW_session(x, cond)     RN_NEW_HANDLE(session, x, cond)
+#define NEW_cvar(x, cond)        RN_NEW_HANDLE(cvar, x, cond)
+#define NEW_pvar(x, cond)        RN_NEW_HANDLE(pvar, x, cond)
+#define NEW_pvarsession(x, cond) RN_NEW_HANDLE(pvarsession, x, cond)
+#define NEW_eventreg(x, cond)    RN_NEW_HANDLE(eventreg, x, cond)
+#define NEW_greqclass(x, cond)   RN_NEW_HANDLE(greqclass, x, cond)
+
+#define BEFORE_type(x)
+#define BEFORE_group(x)
+#define BEFORE_op(x)
+#define BEFORE_info(x)
+#define BEFORE_file(x)
+#define BEFORE_win(x)
+#define BEFORE_keyval(x)
+#define BEFORE_errhandler(x)
+#define BEFORE_message(x)
+#define BEFORE_session(x)
+#define BEFORE_cvar(x)
+#define BEFORE_pvar(x)
+#define BEFORE_pvarsession(x)
+#define BEFORE_eventreg(x)
+#define BEFORE_greqclass(x)
+#define BEFORE_request(x)
+
+#define BEFORE_comm(x, parent) \
+	struct rn_comm_birth rn_birth = rn_comm_birth(t, RN_FUNCTION, parent);
+#define NEW_comm(x, cond, parent) \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_comm_new(rn_birth, RN_FUNCTION, *(x)))
+
+#define FREE_comm(x)  W(rn_handle_free(t, RN_K_comm, H(*(x))))
+#define FREE_type(x)  W(rn_handle_free(t, RN_K_type, H(*(x))))
+#define FREE_group(x) W(rn_handle_free(t, RN_K_group, H(*(x))))
+#define FREE_op(x)    W(rn_handle_free(t, RN_K_op, H(*(x))))
+#define FREE_info(x)  W(rn_handle_free(t, RN_K_info, H(*(x))))
+#define FREE_file(x)  W(rn_handle_free(t, RN_K_file, H(*(x))))
+#define FREE_win(x)                                      \
+	do {                                             \
+		rn_place_win_ends(*(x));                 \
+		W(rn_handle_free(t, RN_K_win, H(*(x)))); \
+	} while (0)
+#define FREE_keyval(x)      W(rn_handle_free(t, RN_K_keyval, H(*(x))))
+#define FREE_errhandler(x)  W(rn_handle_free(t, RN_K_errhandler, H(*(x))))
+#define FREE_session(x)     W(rn_handle_free(t, RN_K_session, H(*(x))))
+#define FREE_cvar(x)        W(rn_handle_free(t, RN_K_cvar, H(*(x))))
+#define FREE_pvar(x)        W(rn_handle_free(t, RN_K_pvar, H(*(x))))
+#define FREE_pvarsession(x) W(rn_handle_free(t, RN_K_pvarsession, H(*(x))))
+#define FREE_eventreg(x)    W(rn_handle_free(t, RN_K_eventreg, H(x)))
+#define FREE_message(x)                                                      \
+	do {                                                                 \
+		uint64_t rn_word = rn_handle_free(t, RN_K_message, H(*(x))); \
+		rn_comm = (uint32_t)(rn_word >> 32);                         \
+		W(rn_word);                                                  \
+	} while (0)
+
+/* ---- memory ---- */
+
+#define RN_PLACE(kind, x)                                                                        \
+	do {                                                                                     \
+		struct rn_place_words rn_pl = rn_place_words(t, RN_K_##kind, (const void *)(x)); \
+		W(rn_pl.head);                                                                   \
+		W(rn_pl.disp);                                                                   \
+	} while (0)
+
+#define IN_buffer(x)           RN_PLACE(buffer, x)
+#define IN_pointer(x)          RN_PLACE(pointer, x)
+#define IN_func(x)             RN_PLACE(func, (uintptr_t)(x))
+#define IN_function(kind, x)   RN_PLACE(kind, (uintptr_t)(x))
+#define IN_attr(x)             RN_PLACE(attr, x)
+#define IN_disp(x)             RN_PLACE(disp, (uintptr_t)(x))
+#define INV_disp(a, len, cond) RN_ARRAY(a, len, cond, 2, IN_disp((a)[rn_i]))
+
+#define RN_NO_PLACE()            \
+	do {                     \
+		W(RN_RAW_UNSET); \
+		W(0);            \
+	} while (0)
+#define RN_OUT_PLACE(kind, x, cond)        \
+	do {                               \
+		if (rn_ok && (cond))       \
+			RN_PLACE(kind, x); \
+		else                       \
+			RN_NO_PLACE();     \
+	} while (0)
+#define OUT_disp(x, cond) RN_OUT_PLACE(disp, (uintptr_t) * (x), cond)
+#define BEFORE_bufptr(x)
+/* Memory that MPI gives: it is known by that, wherever it comes from. */
+#define NEW_bufptr(x, cond)                                                       \
+	do {                                                                      \
+		if (rn_ok)                                                        \
+			rn_place_given(RN_FUNCTION, *(void **)(x), (size_t)size); \
+		RN_OUT_PLACE(bufptr, *(void **)(x), cond);                        \
+	} while (0)
+#define FREE_buffer(x)                  \
+	do {                            \
+		RN_PLACE(buffer, x);    \
+		rn_place_taken_back(x); \
+	} while (0)
+#define OUT_bufptr(x, cond)     RN_OUT_PLACE(bufptr, *(void **)(x), cond)
+#define OUT_attr(x, cond)       RN_OUT_PLACE(attr, *(void **)(x), cond)
+#define OUTV_disp(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 2, IN_disp((a)[rn_i]))
+
+/* ---- text ---- */
+
+#define RN_TEXT(s, n)      W(rn_stream_text(t, s, n))
+#define IN_string(x, cond) W((cond) && (x) ? rn_stream_text(t, x, strlen(x)) : RN_RAW_NULL)
+#define OUT_string(x, cond) \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? rn_stream_text(t, x, strlen(x)) : RN_RAW_NULL)
+#define OUTV_string(x, len, cond) \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_stream_text(t, x, strnlen(x, (size_t)(len))))
+
+#define RN_TEXTS(a, len, cond)    RN_ARRAY(a, len, cond, 1, RN_TEXT((a)[rn_i], strlen((a)[rn_i])))
+#define IN_strings(a, cond)       RN_SENTINEL(strings, a, RN_TEXTS(a, rn_count_texts(a), cond))
+#define INV_strings(a, len, cond) RN_TEXTS(a, len, cond)
+#define RN_TEXTS_OF(a)            RN_TEXTS(a, rn_count_texts(a), 1)
+#define INV_argvs(a, len, cond)                                                          \
+	RN_SENTINEL(                                                                     \
+		argvs, a, do {                                                           \
+			int rn_lists = (cond) ? (len) : 0;                               \
+			HEAD((uint64_t)rn_lists << 2 | RN_RAW_HERE);                     \
+			for (int rn_list = 0; rn_list < rn_lists; rn_list++)             \
+				RN_TEXTS((a)[rn_list], rn_count_texts((a)[rn_list]), 1); \
+		} while (0))
+#define INV_argv(a, len, cond) RN_TEXTS(a, len, cond)
+
+static inline int rn_count_texts(char *const *a)
+{
+	int n = 0;
+
+	while (a && a[n])
+		n++;
+	return n;
+}
+
+/* ---- statuses and requests ---- */
+
+/* A receive: if the program does not want to know what came, the trace still does. */
+#define BEFORE_matched(x)                                 \
+	MPI_Status rn_own;                                \
+	const bool rn_ignored = (x) == MPI_STATUS_IGNORE; \
+	MPI_Status *const rn_status = rn_ignored ? &rn_own : (x);
+
+#define OUT_matched(x, cond)                                                 \
+	do {                                                                 \
+		if (!rn_ok || !(cond)) {                                     \
+			HEAD(rn_ignored ? RN_STATUS_NOTHING : RN_RAW_UNSET); \
+		} else if (rn_ignored) {                                     \
+			HEAD((uint64_t)rn_comm << 8 | RN_STATUS_MATCHED);    \
+			W((int64_t)rn_status->MPI_SOURCE);                   \
+			W((int64_t)rn_status->MPI_TAG);                      \
+		} else {                                                     \
+			HEAD((uint64_t)rn_comm << 8 | RN_STATUS_FULL);       \
+			RN_STATUS_FIELDS(rn_status);                         \
+		}                                                            \
+	} while (0)
+
+#define RN_STATUS_FIELDS(s)                  \
+	do {                                 \
+		W((int64_t)(s)->MPI_SOURCE); \
+		W((int64_t)(s)->MPI_TAG);    \
+		W(0);                        \
+		W(rn_status_count(s));       \
+		W(rn_status_cancelled(s));   \
+	} while (0)
+
+/* Others: file operations, and functions that ask or change a status. */
+#define RN_ANY_STATUS(x, cond)                   \
+	do {                                     \
+		if ((x) == MPI_STATUS_IGNORE) {  \
+			HEAD(RN_STATUS_NOTHING); \
+		} else if (!(cond)) {            \
+			HEAD(RN_RAW_UNSET);      \
+		} else {                         \
+			HEAD(RN_STATUS_FULL);    \
+			RN_STATUS_FIELDS(x);     \
+		}                                \
+	} while (0)
+#define IN_status(x)          RN_ANY_STATUS(x, 1)
+#define REF_status(x)         RN_ANY_STATUS(x, 1)
+#define INOUT_status(x, cond) RN_ANY_STATUS(x, rn_ok && (cond))
+/* What a file operation says is how much it moved; the other fields mean nothing. */
+#define OUT_status(x, cond)                        \
+	do {                                       \
+		if ((x) == MPI_STATUS_IGNORE) {    \
+			HEAD(RN_STATUS_NOTHING);   \
+		} else if (!rn_ok || !(cond)) {    \
+			HEAD(RN_RAW_UNSET);        \
+		} else {                           \
+			HEAD(RN_STATUS_FULL);      \
+			W(RN_RAW_UNSET);           \
+			W(RN_RAW_UNSET);           \
+			W(0);                      \
+			W(rn_status_count(x));     \
+			W(rn_status_cancelled(x)); \
+		}                                  \
+	} while (0)
+
+#define NEW_request(x, cond) W(!rn_ok ? RN_RAW_UNSET : *(x) == MPI_REQUEST_NULL ? 0 : 2)
+#define IN_request(x)        W(rn_request_word(t, H(x), NULL))
+#define REF_request(x)       W(rn_request_word(t, H(*(x)), x))
+#define REFV_request(a, len, cond) \
+	RN_ARRAY(a, len, cond, 1, W(rn_request_word(t, H((a)[rn_i]), &(a)[rn_i])))
+#define DONE_request(x) W(rn_request_free(t, H(*(x)), x))
+
+#endif

@@ -1,0 +1,80 @@
+/* markers.c - see markers.h. */
+#include "merge/markers.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/varint.h"
+#include "encode/call.h"
+#include "encode/sigs.h"
+#include "merge/merged.h"
+
+static uint64_t find(const struct rn_vocab *v, const char *name)
+{
+	for (uint32_t i = 0; i < v->funcs; i++)
+		if (strcmp(v->func[i].name, name) == 0)
+			return v->func[i].number;
+	return UINT64_MAX;
+}
+
+struct rn_markers rn_markers_of(const struct rn_vocab *v)
+{
+	return (struct rn_markers){ find(v, "rondo_enter"), find(v, "rondo_leave") };
+}
+
+bool rn_markers_any(const struct rn_markers *m)
+{
+	return m->enter != UINT64_MAX || m->leave != UINT64_MAX;
+}
+
+enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function)
+{
+	if (function == UINT64_MAX)
+		return RN_MARKER_NONE;
+	return function == m->enter   ? RN_MARKER_ENTER
+	       : function == m->leave ? RN_MARKER_LEAVE
+				      : RN_MARKER_NONE;
+}
+
+enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t len)
+{
+	struct rn_reader in = rn_reader(sig, len);
+
+	return rn_marker_function(m, rn_get_u64(&in));
+}
+
+static uint64_t sum_of_calls(const struct rn_markers *m, const struct rn_sigs *sigs,
+			     const uint64_t *count)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		if (rn_marker_of(m, sig, len) == RN_MARKER_NONE &&
+		    __builtin_add_overflow(sum, count[i], &sum))
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
+int rn_markers_calls(const struct rn_markers *m, const struct rn_streams *s,
+		     struct rn_arena *scratch, uint64_t *calls)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	uint64_t *count;
+	int rc = RN_E_NOMEM;
+
+	if (!rn_markers_any(m)) {
+		*calls = rn_streams_calls(s);
+		return RN_OK;
+	}
+	count = rn_new(scratch, uint64_t, (size_t)rn_sigs_count(s->sigs) + 1);
+	if (count)
+		rc = rn_streams_counts(s, scratch, count);
+	if (rc == RN_OK)
+		*calls = sum_of_calls(m, s->sigs, count);
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}

@@ -1,0 +1,194 @@
+/*
+ * check_comms.c - communicators are sound, and relative ranks are of ones that are known.
+ *
+ * A signature may be relative to a communicator only where each rank that makes the call is known
+ * to be in it, and have a varying number only where the rank is in its table. Which of these names
+ * a stream needs is found for 64 at a time, bottom up through the rules, without expanding
+ * anything; then each of the stream's ranks is asked for.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "encode/sigs.h"
+#include "identity/comms.h"
+#include "read/check.h"
+#include "read/decode.h"
+#include "read/trace.h"
+#include "series/units.h"
+
+struct names {
+	const struct rn_trace *t;
+	struct rn_decoder decoder;
+	struct rn_sigs *table;      /* the names, numbered */
+	uint32_t first;             /* bit i of a mask is name first + i */
+	uint64_t *of_sig, *of_rule; /* masks */
+};
+
+/* A mask that is being made. */
+struct mask {
+	struct names *n;
+	uint64_t bits;
+};
+
+static int add_name(struct mask *m, const char *name, size_t len)
+{
+	uint32_t id;
+	int rc = rn_sigs_intern(m->n->table, name, len, &id);
+
+	if (rc == RN_OK && id >= m->n->first && id - m->n->first < 64)
+		m->bits |= (uint64_t)1 << (id - m->n->first);
+	return rc;
+}
+
+static int add_comm(void *arg, const char *comm, size_t len)
+{
+	if (len < 5 || memcmp(comm, "comm:", 5) != 0)
+		return RN_OK; /* the world and self, which everybody is in */
+	return add_name(arg, comm, len);
+}
+
+/* The tables of the numbers that vary. */
+static int add_tables(struct mask *m, const void *sig, size_t len)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	char name[RN_VARIES_NAME_MAX];
+	struct rn_value v;
+	int rc = RN_OK;
+
+	rn_get_u64(&in); /* the function */
+	while (rc == RN_OK && rn_left(&in) && rn_call_value(&in, &v))
+		if (v.kind == RN_V_VARIES)
+			rc = add_name(m, name, rn_varies_name(name, v.num));
+	return rc;
+}
+
+static int fill_signatures(struct names *n)
+{
+	const struct rn_sigs *sigs = n->t->streams.sigs;
+
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+		struct mask m = { n, 0 };
+
+		if (rn_decoder_comms(&n->decoder, sig, len, add_comm, &m) < 0 ||
+		    add_tables(&m, sig, len) < 0)
+			return RN_E_NOMEM;
+		n->of_sig[i] = m.bits;
+	}
+	return RN_OK;
+}
+
+static uint64_t item_mask(const struct names *n, const struct rn_item *it)
+{
+	const uint32_t *symbol;
+	uint64_t len, mask = 0;
+
+	if (it->kind == RN_KIND_RULE)
+		return n->of_rule[it->id];
+	if (it->kind == RN_KIND_TERMINAL)
+		return n->of_sig[it->id];
+	symbol = rn_rules_literal(n->t->streams.rules, it->id, &len);
+	for (uint64_t i = 0; i < len; i++)
+		mask |= n->of_sig[symbol[i]];
+	return mask;
+}
+
+/* Bodies refer to rules of lower numbers. */
+static void fill_rules(struct names *n)
+{
+	const struct rn_rules *rules = n->t->streams.rules;
+
+	for (uint32_t i = 0; i < rn_rules_count(rules); i++) {
+		struct rn_body b = rn_rules_body(rules, i);
+
+		n->of_rule[i] = 0;
+		for (uint32_t k = 0; k < b.n; k++)
+			n->of_rule[i] |= item_mask(n, &b.item[k]);
+	}
+}
+
+static int missing(uint64_t rank, const char *name, size_t len, struct rn_err *err)
+{
+	if (memcmp(name, "comm:", 5) == 0)
+		return rn_err_set(err, RN_E_DATA,
+				  "calls of rank %" PRIu64
+				  " are relative to %.*s, which it is not in",
+				  rank, (int)len, name);
+	return rn_err_set(err, RN_E_DATA,
+			  "calls of rank %" PRIu64 " have a value in %.*s, which it is not in",
+			  rank, (int)len, name);
+}
+
+/* Each of the streams' ranks is in the communicator or table. */
+static int check_name(const struct names *n, const struct rn_units *streams, const char *name,
+		      size_t len, struct rn_err *err)
+{
+	uint64_t rank, size;
+	int64_t stream[256];
+	size_t got;
+
+	for (uint64_t at = 0; (got = rn_units_read(streams, at, stream, 256)) > 0; at += got) {
+		for (size_t i = 0; i < got; i++) {
+			uint64_t of = (uint64_t)stream[i] / n->t->threads;
+
+			if (rn_decoder_rank(&n->decoder, name, len, of, &rank, &size))
+				continue;
+			return missing(of, name, len, err);
+		}
+	}
+	return RN_OK;
+}
+
+/* The 64 names from `first` on, in all groups. */
+static int check_names(const struct names *n, struct rn_err *err)
+{
+	const struct rn_streams *s = &n->t->streams;
+
+	for (uint32_t k = 0; k < s->groups; k++) {
+		uint64_t mask = n->of_rule[s->group[k].root];
+
+		for (; mask; mask &= mask - 1) {
+			size_t len;
+			uint32_t id = n->first + (uint32_t)__builtin_ctzll(mask);
+			const char *name = rn_sigs_get(n->table, id, &len);
+			int rc = check_name(n, s->group[k].ranks, name, len, err);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return RN_OK;
+}
+
+static int check_relative(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	struct names n = { .t = t };
+	int rc = RN_OK;
+
+	n.table = rn_sigs_new(scratch);
+	n.of_sig = rn_new(scratch, uint64_t, rn_sigs_count(t->streams.sigs));
+	n.of_rule = rn_new(scratch, uint64_t, rn_rules_count(t->streams.rules));
+	if (!n.table || !n.of_sig || !n.of_rule)
+		return rn_err_nomem(err);
+	rn_decoder_init(&n.decoder, &t->vocab, t->comms, NULL, t->ranks);
+	do {
+		if (fill_signatures(&n) < 0)
+			return rn_err_nomem(err);
+		fill_rules(&n);
+		rc = check_names(&n, err);
+		n.first += 64;
+	} while (rc == RN_OK && n.first < rn_sigs_count(n.table));
+	return rc;
+}
+
+int rn_check_comms(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	int rc = t->comms ? rn_comms_check(t->comms, err) : RN_OK;
+
+	if (rc < 0) {
+		rn_err_prefix(err, "section comms");
+		return rc;
+	}
+	return check_relative(t, scratch, err);
+}

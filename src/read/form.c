@@ -1,0 +1,164 @@
+/* form.c - see form.h. */
+#include "read/form.h"
+
+#include <stdio.h>
+
+void rn_put_u64(struct rn_buf *out, uint64_t v)
+{
+	unsigned char digits[20], *p = digits + sizeof(digits);
+
+	do
+		*--p = (unsigned char)('0' + v % 10);
+	while (v /= 10);
+	rn_buf_add(out, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+void rn_put_i64(struct rn_buf *out, int64_t v)
+{
+	if (v < 0)
+		rn_buf_byte(out, '-');
+	rn_put_u64(out, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+static void json_number(struct rn_buf *out, int64_t v)
+{
+	const int64_t exact = (int64_t)1 << 53;
+	bool text = v > exact || v < -exact;
+
+	if (text)
+		rn_buf_byte(out, '"');
+	rn_put_i64(out, v);
+	if (text)
+		rn_buf_byte(out, '"');
+}
+
+/* The letter behind the backslash for characters that have one. */
+static char escape_letter(unsigned char c)
+{
+	static const char from[] = "\\\b\f\n\r\t", to[] = "\\bfnrt";
+	const char *p = c ? strchr(from, c) : NULL;
+
+	return p ? to[p - from] : 0;
+}
+
+/* Length of the UTF-8 character at s, or 0: shortest form, no surrogates, up to U+10FFFF. */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+	size_t len = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+	if (len == 0 || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
+		return 0;
+	if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+/* C0, DEL and C1, which a terminal obeys: in the first byte, or, U+0080 to U+009F, in the second
+ * of a character of two. */
+static bool is_control(const unsigned char *s, size_t len)
+{
+	return s[0] < 0x20 || s[0] == 0x7f || (len == 2 && s[0] == 0xc2 && s[1] < 0xa0);
+}
+
+size_t rn_text_char(const char *text, size_t n, char out[RN_TEXT_CHAR])
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t len = s[0] < 0x80 ? 1 : utf8_length(s, n);
+	char letter = escape_letter(s[0]);
+
+	if (letter) {
+		snprintf(out, RN_TEXT_CHAR, "\\%c", letter);
+		return 1;
+	}
+	if (len == 0 || is_control(s, len)) {
+		/* Three digits, always: unlike \x, they end by themselves. */
+		snprintf(out, RN_TEXT_CHAR, "\\%03o", s[0]);
+		return 1; /* a C1 character's second byte is on its own then, and no UTF-8 */
+	}
+	memcpy(out, s, len);
+	out[len] = 0;
+	return len;
+}
+
+static size_t put_text_char(struct rn_buf *out, const char *s, size_t n)
+{
+	char c[RN_TEXT_CHAR];
+	size_t used = rn_text_char(s, n, c);
+
+	rn_put(out, c);
+	return used;
+}
+
+static void put_u(struct rn_buf *out, unsigned v)
+{
+	char u[8];
+
+	snprintf(u, sizeof(u), "\\u%04x", v & 0xffff);
+	rn_put(out, u);
+}
+
+static size_t put_json_char(struct rn_buf *out, const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t len = s[0] < 0x80 ? 1 : utf8_length(s, n);
+	char letter = escape_letter(s[0]);
+
+	if (letter) {
+		rn_buf_byte(out, '\\');
+		rn_buf_byte(out, (unsigned char)letter);
+	} else if (len == 0) {
+		put_u(out, 0xdc00u + s[0]);
+	} else if (is_control(s, len)) {
+		put_u(out, s[len - 1]); /* of C1 too: U+0080 is C2 80 */
+	} else {
+		rn_buf_add(out, s, len);
+	}
+	return len ? len : 1;
+}
+
+typedef size_t put_char_fn(struct rn_buf *out, const char *s, size_t n);
+
+static void quote(struct rn_buf *out, const char *s, size_t n, put_char_fn *put_char)
+{
+	rn_buf_byte(out, '"');
+	for (size_t i = 0; i < n;) {
+		if (s[i] == '"') {
+			rn_put(out, "\\\"");
+			i++;
+		} else {
+			i += put_char(out, s + i, n - i);
+		}
+	}
+	rn_buf_byte(out, '"');
+}
+
+static void quote_text(struct rn_buf *out, const char *s, size_t n)
+{
+	quote(out, s, n, put_text_char);
+}
+
+static void quote_json(struct rn_buf *out, const char *s, size_t n)
+{
+	quote(out, s, n, put_json_char);
+}
+
+static void text_key(struct rn_buf *out, const char *name)
+{
+	rn_put(out, name);
+	rn_buf_byte(out, '=');
+}
+
+static void json_key(struct rn_buf *out, const char *name)
+{
+	rn_buf_byte(out, '"');
+	rn_put(out, name);
+	rn_put(out, "\":");
+}
+
+const struct rn_form rn_form_text = { ", ", rn_put_i64, quote_text, text_key, false };
+const struct rn_form rn_form_json = { ",", json_number, quote_json, json_key, true };

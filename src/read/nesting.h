@@ -1,0 +1,59 @@
+/*
+ * nesting.h - calls inside calls: which number a call has, and where it stands.
+ *
+ * A stream has its calls in the order of their ends, with markers around what was made inside
+ * another call (merge/markers.h). Calls are numbered in the order of entry:
+ *
+ *	stream   A   enter   n1   n2   leave   OUTER   B
+ *	number   0     1      2    3             1     4
+ *
+ * `leave` is followed by its call, or by nothing: the program ended. A call whose `leave` never
+ * comes is missing, and so is its number. Where the markers of a stream do not fit, they count for
+ * nothing: its calls are numbered as they stand, and none is inside another.
+ *
+ * For each rule is known how many calls and markers it has, and how many markers have their other
+ * half outside, so that a search passes over what it is not looking for: O(height * body) for each,
+ * not a walk. Memory is O(rules + signatures); where a trace has no marker, there is nothing to do,
+ * and nothing is kept. Immutable, from the arena. Trusts nothing but that the rules are valid.
+ */
+#ifndef RN_READ_NESTING_H
+#define RN_READ_NESTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "merge/markers.h"
+
+struct rn_arena;
+struct rn_nesting; /* opaque */
+struct rn_rules;
+struct rn_sigs;
+struct rn_vocab;
+struct rn_walk;
+
+#define RN_NESTING_MAX 256u /* calls inside calls inside calls ... */
+
+/* Of the signatures and rules of a trace, which outlive it. NULL when there is no memory. */
+struct rn_nesting *rn_nesting_new(struct rn_arena *mem, const struct rn_vocab *vocab,
+				  const struct rn_sigs *sigs, const struct rn_rules *rules);
+
+enum rn_marker rn_nesting_marker(const struct rn_nesting *n, uint32_t sig);
+
+/* What is wrong with the markers of a stream, in words; NULL if nothing is. */
+const char *rn_nesting_wrong(const struct rn_nesting *n, uint32_t root);
+
+/* The numbers in a stream are those below. */
+uint64_t rn_nesting_numbers(const struct rn_nesting *n, uint32_t root);
+
+/* Moves a walker to where the call of that number begins: before the call itself or its `enter`.
+ * open[0 .. *depth) are the numbers of the calls that are under way there, outermost first; there
+ * is room for RN_NESTING_MAX. RN_OK, or RN_E_RANGE when there is no such number. */
+int rn_nesting_seek(const struct rn_nesting *n, struct rn_walk *w, uint64_t number, uint64_t *open,
+		    uint32_t *depth);
+
+/* Moves a walker on to the end of the innermost call that is under way: behind its `leave`. False,
+ * with the walker at the end of the stream, when it never ends. */
+bool rn_nesting_leave(const struct rn_nesting *n, struct rn_walk *w);
+
+#endif

@@ -1,0 +1,605 @@
+/* numbering.c - see numbering.h. */
+#include "read/numbering.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/seg.h"
+#include "encode/call.h"
+#include "encode/sigs.h"
+#include "rules/rules.h"
+#include "track/idpool.h"
+
+#define NONE       UINT32_MAX
+#define SEEK_STEPS ((uint64_t)1 << 32) /* a minute */
+
+/* What a signature does with one request, in the order of its values. */
+struct step {
+	enum { CREATE, USE, END } what;
+	uint32_t shape, slot; /* of USE and END; NONE when there cannot be such a request */
+};
+
+struct steps {
+	uint32_t first, n;
+};
+
+/* A live request. Those that are in a list are linked from the newest to the oldest; free ones by
+ * `older`. */
+struct request {
+	uint64_t number;
+	uint32_t older, newer;
+};
+
+/* The requests that one signature creates. */
+struct shape {
+	struct rn_idpool pool;
+	struct rn_seg request; /* by slot: index of the request, or NONE */
+};
+
+/* Which slots are taken, as a hash, and how far the numbers have come. What has been run once finds
+ * the signatures that it creates requests with known: only `taken` decides what it does next. */
+struct point {
+	uint64_t taken, next;
+};
+
+/* A rule that was met in a state and left the same requests behind, new numbers aside. */
+struct memo {
+	uint64_t taken, made;
+	uint32_t stream; /* 0: nothing known */
+};
+
+struct frame {
+	uint32_t rule, item;
+	uint64_t left; /* repeats, this one included */
+	struct point before;
+};
+
+struct rn_numbering {
+	const struct rn_rules *rules;
+	/* What there is to do, the same for all streams. */
+	struct steps *of; /* by signature */
+	struct step *step;
+	bool *rule, *literal; /* whether there is anything to do in it */
+	struct memo *memo;    /* by rule */
+	bool any;
+	/* The stream. */
+	struct rn_arena mem; /* all of it but `shape_of` */
+	uint32_t stream;     /* its number; old entries of tables are those of other streams */
+	struct {
+		uint32_t shape, stream;
+	} * shape_of;         /* by signature */
+	struct rn_seg shape;  /* struct shape */
+	struct rn_seg live;   /* struct request, free ones included */
+	uint32_t newest, gap; /* of `live`: the newest request, the first free one; or NONE */
+	uint32_t count;
+	struct point now;
+	uint64_t patience; /* steps left */
+	bool strict;       /* stop at the first thing that is wrong, and say where */
+	uint32_t wrong;    /* signature */
+};
+
+/*
+ * The plan
+ */
+
+struct words {
+	uint64_t live, gone, made;
+};
+
+/* Whether the value is about a request, and what happens to it. */
+static bool step_of(const struct words *w, const struct rn_value *v, struct step *s)
+{
+	if (v->kind == RN_V_CONST && v->word == w->made) {
+		*s = (struct step){ .what = CREATE };
+		return true;
+	}
+	if (v->kind != RN_V_PLACE || (v->word != w->live && v->word != w->gone))
+		return false;
+	*s = (struct step){ v->word == w->gone ? END : USE, NONE, NONE };
+	if (v->id < RN_REQUESTS_MAX && v->num >= 0 && v->num < RN_REQUESTS_MAX) {
+		s->shape = (uint32_t)v->id;
+		s->slot = (uint32_t)v->num;
+	}
+	return true;
+}
+
+/* The steps of a signature; returns how many, and writes them if `out` is not NULL. */
+static uint32_t find_steps(const struct words *w, const void *sig, size_t len, struct step *out)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	struct rn_value v;
+	struct step s;
+	uint32_t n = 0;
+
+	rn_get_u64(&in);
+	while (rn_left(&in) && rn_call_value(&in, &v)) {
+		if (!step_of(w, &v, &s))
+			continue;
+		if (out)
+			out[n] = s;
+		n++;
+	}
+	return n;
+}
+
+static int plan_signatures(struct rn_numbering *n, struct rn_arena *mem, const struct words *w,
+			   const struct rn_sigs *sigs)
+{
+	uint32_t count = rn_sigs_count(sigs), total = 0;
+	size_t len;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		n->of[i] = (struct steps){ total, find_steps(w, sig, len, NULL) };
+		if (__builtin_add_overflow(total, n->of[i].n, &total))
+			return RN_E_NOMEM;
+	}
+	n->any = total > 0;
+	n->step = rn_new(mem, struct step, total);
+	if (!n->step)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < count && n->any; i++) {
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		find_steps(w, sig, len, n->step + n->of[i].first);
+	}
+	return RN_OK;
+}
+
+static bool item_acts(const struct rn_numbering *n, const struct rn_item *it)
+{
+	switch (it->kind) {
+	case RN_KIND_RULE:
+		return n->rule[it->id];
+	case RN_KIND_TERMINAL:
+		return n->of[it->id].n > 0;
+	default:
+		return n->literal[it->id];
+	}
+}
+
+/* Bodies refer to what has a lower number. */
+static void plan_rules(struct rn_numbering *n)
+{
+	for (uint32_t i = 0; i < rn_rules_literals(n->rules); i++) {
+		uint64_t len;
+		const uint32_t *symbol = rn_rules_literal(n->rules, i, &len);
+
+		for (uint64_t k = 0; k < len && !n->literal[i]; k++)
+			n->literal[i] = n->of[symbol[k]].n > 0;
+	}
+	for (uint32_t i = 0; i < rn_rules_count(n->rules); i++) {
+		struct rn_body b = rn_rules_body(n->rules, i);
+
+		for (uint32_t k = 0; k < b.n && !n->rule[i]; k++)
+			n->rule[i] = item_acts(n, &b.item[k]);
+	}
+}
+
+/*
+ * The requests of a stream
+ */
+
+static void begin(struct rn_numbering *n)
+{
+	if (++n->stream == 0) /* a number that is in no table */
+		n->stream = 1;
+	rn_arena_free(&n->mem);
+	rn_seg_init(&n->shape, sizeof(struct shape));
+	rn_seg_init(&n->live, sizeof(struct request));
+	n->newest = n->gap = NONE;
+	n->count = 0;
+	n->now = (struct point){ 0 };
+}
+
+struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_vocab *vocab,
+				      const struct rn_sigs *sigs, const struct rn_rules *rules)
+{
+	const struct words w = { rn_vocab_find(vocab, RN_REQUEST_LIVE),
+				 rn_vocab_find(vocab, RN_REQUEST_GONE),
+				 rn_vocab_find(vocab, RN_REQUEST_NEW) };
+	struct rn_numbering *n = rn_new(mem, struct rn_numbering, 1);
+
+	if (!n)
+		return NULL;
+	n->rules = rules;
+	n->of = rn_new(mem, struct steps, rn_sigs_count(sigs));
+	n->shape_of = rn_alloc(mem, sizeof(*n->shape_of), _Alignof(uint32_t), rn_sigs_count(sigs));
+	n->rule = rn_new(mem, bool, rn_rules_count(rules));
+	n->literal = rn_new(mem, bool, rn_rules_literals(rules));
+	n->memo = rn_new(mem, struct memo, rn_rules_count(rules));
+	if (!n->of || !n->shape_of || !n->rule || !n->literal || !n->memo ||
+	    plan_signatures(n, mem, &w, sigs) < 0)
+		return NULL;
+	plan_rules(n);
+	rn_arena_init(&n->mem, SIZE_MAX);
+	n->patience = UINT64_MAX;
+	begin(n);
+	return n;
+}
+
+void rn_numbering_free(struct rn_numbering *n)
+{
+	if (n)
+		rn_arena_free(&n->mem);
+}
+
+static struct request *request_at(const struct rn_numbering *n, uint32_t i)
+{
+	return RN_SEG_AT(&n->live, struct request, i);
+}
+
+/* Where the index of a request is kept, or NULL. */
+static uint32_t *slot_at(const struct rn_numbering *n, uint32_t shape, uint32_t slot)
+{
+	const struct shape *s;
+
+	if (shape >= n->shape.n)
+		return NULL;
+	s = RN_SEG_AT(&n->shape, struct shape, shape);
+	return slot < s->request.n ? RN_SEG_AT(&s->request, uint32_t, slot) : NULL;
+}
+
+static uint32_t find(const struct rn_numbering *n, uint32_t shape, uint32_t slot)
+{
+	const uint32_t *at = slot_at(n, shape, slot);
+
+	return at ? *at : NONE;
+}
+
+/* Two states are the same when the slots that are taken are: each toggles a few bits. */
+static void toggle(struct rn_numbering *n, uint32_t shape, uint32_t slot)
+{
+	uint64_t z = ((uint64_t)shape << 32 | slot) + 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	n->now.taken ^= z ^ (z >> 31);
+}
+
+static int shape_of(struct rn_numbering *n, uint32_t sig, uint32_t *shape)
+{
+	struct shape *s;
+
+	if (n->shape_of[sig].stream != n->stream) {
+		if (!rn_seg_reserve(&n->shape, &n->mem, 1))
+			return RN_E_NOMEM;
+		n->shape_of[sig].stream = n->stream;
+		n->shape_of[sig].shape = n->shape.n;
+		s = RN_SEG_AT(&n->shape, struct shape, n->shape.n);
+		n->shape.n++;
+		rn_idpool_init(&s->pool);
+		rn_seg_init(&s->request, sizeof(uint32_t));
+	}
+	*shape = n->shape_of[sig].shape;
+	return RN_OK;
+}
+
+/* Room for one more request: its index. */
+static uint32_t new_request(struct rn_numbering *n)
+{
+	uint32_t i = n->gap;
+
+	if (i != NONE) {
+		n->gap = request_at(n, i)->older;
+		return i;
+	}
+	return rn_seg_reserve(&n->live, &n->mem, 1) ? n->live.n++ : NONE;
+}
+
+/* Links it as the newest one. */
+static void put_newest(struct rn_numbering *n, uint32_t i)
+{
+	*request_at(n, i) = (struct request){ n->now.next, n->newest, NONE };
+	if (n->newest != NONE)
+		request_at(n, n->newest)->newer = i;
+	n->newest = i;
+	n->count++;
+}
+
+static int take_slot(struct rn_numbering *n, struct shape *s, uint32_t *slot)
+{
+	if (rn_idpool_take(&s->pool, &n->mem, slot) < 0)
+		return RN_E_NOMEM;
+	if (*slot < s->request.n)
+		return RN_OK;
+	if (!rn_seg_reserve(&s->request, &n->mem, 1))
+		return RN_E_NOMEM;
+	s->request.n++; /* the lowest free one is never further away */
+	return RN_OK;
+}
+
+static int create(struct rn_numbering *n, uint32_t sig)
+{
+	uint32_t shape, slot, i;
+	struct shape *s;
+
+	if (shape_of(n, sig, &shape) < 0)
+		return RN_E_NOMEM;
+	if (n->count == RN_REQUESTS_MAX) {
+		n->now.next++;
+		return RN_E_DATA;
+	}
+	s = RN_SEG_AT(&n->shape, struct shape, shape);
+	if (take_slot(n, s, &slot) < 0)
+		return RN_E_NOMEM;
+	i = new_request(n);
+	if (i == NONE)
+		return RN_E_NOMEM;
+	put_newest(n, i);
+	n->now.next++;
+	*RN_SEG_AT(&s->request, uint32_t, slot) = i;
+	toggle(n, shape, slot);
+	return RN_OK;
+}
+
+static void unlink_request(struct rn_numbering *n, uint32_t i)
+{
+	struct request *r = request_at(n, i);
+
+	if (r->older != NONE)
+		request_at(n, r->older)->newer = r->newer;
+	if (r->newer != NONE)
+		request_at(n, r->newer)->older = r->older;
+	else
+		n->newest = r->older;
+	r->older = n->gap;
+	n->gap = i;
+	n->count--;
+}
+
+static int end(struct rn_numbering *n, uint32_t shape, uint32_t slot)
+{
+	uint32_t *at = slot_at(n, shape, slot);
+
+	if (!at || *at == NONE)
+		return RN_E_DATA;
+	unlink_request(n, *at);
+	*at = NONE;
+	rn_idpool_give(&RN_SEG_AT(&n->shape, struct shape, shape)->pool, slot);
+	toggle(n, shape, slot);
+	return RN_OK;
+}
+
+static int do_step(struct rn_numbering *n, uint32_t sig, const struct step *s)
+{
+	switch (s->what) {
+	case CREATE:
+		return create(n, sig);
+	case END:
+		return end(n, s->shape, s->slot);
+	default:
+		return find(n, s->shape, s->slot) == NONE ? RN_E_DATA : RN_OK;
+	}
+}
+
+/* What a stream does wrong stops nobody who only wants to read it. */
+static int do_call(struct rn_numbering *n, uint32_t sig)
+{
+	const struct steps *of = &n->of[sig];
+
+	for (uint32_t i = 0; i < of->n; i++) {
+		int rc = do_step(n, sig, &n->step[of->first + i]);
+
+		if (rc == RN_E_NOMEM)
+			return rc;
+		if (rc == RN_E_DATA && n->strict) {
+			n->wrong = sig;
+			return rc;
+		}
+		if (n->patience-- == 0)
+			return RN_E_RANGE;
+	}
+	return RN_OK;
+}
+
+/*
+ * Many calls at once
+ */
+
+/* What began at `before` has led to the same state, and so it will `times` times more: what is left
+ * of the requests that it created are then those of its last time. */
+static void add_repeats(struct rn_numbering *n, const struct point *before, uint64_t times)
+{
+	uint64_t more = (n->now.next - before->next) * times;
+
+	for (uint32_t i = n->newest; i != NONE; i = request_at(n, i)->older) {
+		struct request *r = request_at(n, i);
+
+		if (r->number < before->next)
+			break;
+		r->number += more;
+	}
+	n->now.next += more;
+}
+
+/* The first so many symbols of an item that is a terminal or a literal run. */
+static int do_flat(struct rn_numbering *n, const struct rn_item *it, uint64_t symbols)
+{
+	uint64_t unit = 1;
+	const uint32_t *symbol = &it->id;
+
+	if (it->kind == RN_KIND_LITERAL)
+		symbol = rn_rules_literal(n->rules, it->id, &unit);
+	while (symbols) {
+		struct point before = n->now;
+		uint64_t len = symbols < unit ? symbols : unit;
+
+		for (uint64_t i = 0; i < len; i++) {
+			int rc = do_call(n, symbol[i]);
+
+			if (rc < 0)
+				return rc;
+		}
+		symbols -= len;
+		if (symbols >= unit && n->now.taken == before.taken) {
+			add_repeats(n, &before, symbols / unit);
+			symbols %= unit;
+		}
+	}
+	return RN_OK;
+}
+
+/* Whether the rule has been seen in this state; then its effect is had without it. */
+static bool remembered(struct rn_numbering *n, uint32_t rule, uint64_t times)
+{
+	const struct memo *m = &n->memo[rule];
+
+	if (m->stream != n->stream || m->taken != n->now.taken)
+		return false;
+	n->now.next += m->made * times;
+	return true;
+}
+
+/* One repeat of a rule is over. */
+static void end_repeat(struct rn_numbering *n, struct frame *f)
+{
+	bool same = n->now.taken == f->before.taken;
+	uint32_t newest = n->newest;
+
+	if (same && (newest == NONE || request_at(n, newest)->number < f->before.next))
+		n->memo[f->rule] =
+			(struct memo){ n->now.taken, n->now.next - f->before.next, n->stream };
+	f->left--;
+	if (same) {
+		add_repeats(n, &f->before, f->left);
+		f->left = 0;
+	}
+	f->before = n->now;
+	f->item = 0;
+}
+
+/* Symbols of an item that is a terminal or a literal run. */
+static uint64_t flat_length(const struct rn_numbering *n, const struct rn_item *it)
+{
+	uint64_t unit = 1;
+
+	if (it->kind == RN_KIND_LITERAL)
+		rn_rules_literal(n->rules, it->id, &unit);
+	return unit * it->count;
+}
+
+/* The next item of the topmost rule; may enter the rule that it is. */
+static int do_item(struct rn_numbering *n, struct frame *stack, uint32_t *depth,
+		   const struct rn_item *it)
+{
+	stack[*depth - 1].item++;
+	if (n->patience-- == 0)
+		return RN_E_RANGE;
+	if (!item_acts(n, it))
+		return RN_OK;
+	if (it->kind != RN_KIND_RULE)
+		return do_flat(n, it, flat_length(n, it));
+	if (!remembered(n, it->id, it->count))
+		stack[(*depth)++] = (struct frame){ it->id, 0, it->count, n->now };
+	return RN_OK;
+}
+
+/* The stack has room for the height of the root, of which the rule is a part. */
+static int do_rule(struct rn_numbering *n, struct frame *stack, uint32_t rule, uint64_t times)
+{
+	uint32_t depth = 1;
+	int rc = RN_OK;
+
+	if (!times || !n->rule[rule] || remembered(n, rule, times))
+		return RN_OK;
+	stack[0] = (struct frame){ rule, 0, times, n->now };
+	while (depth && rc == RN_OK) {
+		struct frame *f = &stack[depth - 1];
+		struct rn_body b = rn_rules_body(n->rules, f->rule);
+
+		if (f->item < b.n) {
+			rc = do_item(n, stack, &depth, &b.item[f->item]);
+		} else {
+			end_repeat(n, f);
+			depth -= f->left == 0;
+		}
+	}
+	return rc;
+}
+
+/* The items of a body before the walker's place in it, and the repeats of that one. */
+static int do_body(struct rn_numbering *n, struct frame *stack, const struct rn_walk_frame *to)
+{
+	struct rn_body b = rn_rules_body(n->rules, to->rule);
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < b.n && i <= to->item && rc == RN_OK; i++) {
+		const struct rn_item *it = &b.item[i];
+		bool whole = i < to->item;
+
+		if (!item_acts(n, it))
+			continue;
+		if (it->kind == RN_KIND_RULE)
+			rc = do_rule(n, stack, it->id, whole ? it->count : to->iter);
+		else
+			rc = do_flat(n, it, whole ? flat_length(n, it) : to->iter);
+	}
+	return rc;
+}
+
+static struct frame *new_stack(struct rn_numbering *n, uint32_t root)
+{
+	return rn_new(&n->mem, struct frame, (size_t)rn_rules_height(n->rules, root) + 1);
+}
+
+int rn_numbering_seek(struct rn_numbering *n, const struct rn_walk *w)
+{
+	struct frame *stack;
+	int rc = RN_OK;
+
+	begin(n);
+	if (!n->any || w->pos == 0)
+		return RN_OK;
+	stack = new_stack(n, w->root);
+	if (!stack)
+		return RN_E_NOMEM;
+	n->patience = SEEK_STEPS;
+	for (uint32_t i = 0; i < w->depth && rc == RN_OK; i++)
+		rc = do_body(n, stack, &w->frame[i]);
+	n->patience = UINT64_MAX;
+	return rc;
+}
+
+int rn_numbering_call(struct rn_numbering *n, uint32_t sig)
+{
+	return do_call(n, sig);
+}
+
+bool rn_numbering_find(const struct rn_numbering *n, uint64_t shape, int64_t slot, uint64_t *number)
+{
+	uint32_t i;
+
+	if (shape >= RN_REQUESTS_MAX || slot < 0 || slot >= RN_REQUESTS_MAX)
+		return false;
+	i = find(n, (uint32_t)shape, (uint32_t)slot);
+	if (i == NONE)
+		return false;
+	*number = request_at(n, i)->number;
+	return true;
+}
+
+uint64_t rn_numbering_next(const struct rn_numbering *n)
+{
+	return n->now.next;
+}
+
+int rn_numbering_check(struct rn_numbering *n, uint32_t root, uint64_t *patience, uint32_t *sig)
+{
+	struct frame *stack;
+	int rc = RN_E_NOMEM;
+
+	begin(n);
+	n->strict = true;
+	n->patience = *patience;
+	stack = new_stack(n, root);
+	if (stack)
+		rc = do_rule(n, stack, root, 1);
+	*sig = n->wrong;
+	*patience = rc == RN_E_RANGE ? 0 : n->patience;
+	n->strict = false;
+	n->patience = UINT64_MAX;
+	begin(n);
+	return rc;
+}

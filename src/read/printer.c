@@ -1,0 +1,245 @@
+/* printer.c - see printer.h. */
+#include "read/printer.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/sigs.h"
+#include "read/nesting.h"
+#include "read/numbering.h"
+#include "read/trace.h"
+
+/* A call that is under way. */
+struct open {
+	uint64_t seq;
+	size_t held; /* where its line belongs in what is held back */
+};
+
+struct rn_printer {
+	const struct rn_trace *t;
+	rn_decode_fn *form;
+	struct rn_decoder decoder;
+	struct rn_numbering *requests; /* as they are where the cursor stands */
+	struct rn_nesting *nesting;
+	size_t hold;
+	struct rn_arena mem; /* the cursors' stacks */
+	struct rn_buf held, line;
+	/* The stream. */
+	struct rn_cursor at;
+	struct rn_walk ahead;
+	struct rn_call call;
+	uint64_t next, to; /* numbers of calls */
+	bool flat;         /* the markers do not fit */
+	bool leaving;      /* the call that comes next is the innermost open one */
+	uint32_t depth;
+	uint32_t shown; /* so many of the open ones are not waited for: the outermost */
+	struct open open[RN_NESTING_MAX];
+};
+
+struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t,
+				  rn_decode_fn *form)
+{
+	const struct rn_streams *s = &t->streams;
+	struct rn_printer *p = rn_new(mem, struct rn_printer, 1);
+
+	if (!p)
+		return NULL;
+	p->t = t;
+	p->form = form;
+	p->hold = RN_PRINTER_HELD;
+	rn_arena_init(&p->mem, SIZE_MAX);
+	p->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules);
+	if (!p->nesting)
+		return NULL;
+	p->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules);
+	if (!p->requests)
+		return NULL;
+	rn_decoder_init(&p->decoder, &t->vocab, t->comms, p->requests, t->ranks);
+	return p;
+}
+
+void rn_printer_free(struct rn_printer *p)
+{
+	if (!p)
+		return;
+	rn_numbering_free(p->requests);
+	rn_arena_free(&p->mem);
+	rn_buf_free(&p->held);
+	rn_buf_free(&p->line);
+}
+
+void rn_printer_hold(struct rn_printer *p, size_t bytes)
+{
+	p->hold = bytes;
+}
+
+uint64_t rn_printer_numbers(const struct rn_printer *p, uint32_t group)
+{
+	return rn_nesting_numbers(p->nesting, p->t->streams.group[group].root);
+}
+
+/* Calls that are under way at the beginning are not among those that are wanted. */
+static int seek(struct rn_printer *p, uint64_t from)
+{
+	uint64_t open[RN_NESTING_MAX];
+	int rc = rn_nesting_seek(p->nesting, &p->at.walk, from, open, &p->depth);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < p->depth; i++)
+		p->open[i] = (struct open){ .seq = open[i] };
+	p->shown = p->depth;
+	return rn_numbering_seek(p->requests, &p->at.walk);
+}
+
+int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint64_t from,
+		     uint64_t to)
+{
+	uint32_t root = p->t->streams.group[group].root;
+	uint64_t end = rn_printer_numbers(p, group);
+
+	rn_arena_rewind(&p->mem, (struct rn_arena_mark){ 0 });
+	rn_buf_clear(&p->held);
+	p->call = (struct rn_call){ .rank = stream / p->t->threads,
+				    .thread = stream % p->t->threads };
+	p->flat = rn_nesting_wrong(p->nesting, root);
+	p->next = from;
+	/* Behind the last call there may be any number of markers, if they do not fit. */
+	p->to = from >= end ? 0 : p->flat && to > end ? end : to;
+	p->leaving = false;
+	p->depth = p->shown = 0;
+	if (p->next >= p->to)
+		return RN_OK;
+	if (rn_cursor_init_group(&p->at, p->t, stream, group, &p->mem) < 0 ||
+	    rn_walk_init(&p->ahead, p->t->streams.rules, root, &p->mem) < 0)
+		return RN_E_NOMEM;
+	return seek(p, from);
+}
+
+static bool is_waited_for(const struct rn_printer *p)
+{
+	return p->depth > p->shown;
+}
+
+/* A call whose parent, if any, is open[depth - 1]. */
+static void print(struct rn_printer *p, uint32_t sig, uint64_t seq, uint32_t depth,
+		  struct rn_buf *out)
+{
+	struct rn_call *c = &p->call;
+
+	c->sig = rn_sigs_get(p->t->streams.sigs, sig, &c->len);
+	c->seq = seq;
+	c->inside = depth > 0;
+	c->parent = depth ? p->open[depth - 1].seq : 0;
+	p->form(&p->decoder, c, out);
+}
+
+/* Prints open call i, which has come, in front of what was made inside of it. */
+static void print_open(struct rn_printer *p, uint32_t sig, uint32_t i)
+{
+	size_t at = p->open[i].held;
+
+	rn_buf_clear(&p->line);
+	print(p, sig, p->open[i].seq, i, &p->line);
+	if (p->line.failed || !rn_buf_reserve(&p->held, p->line.len)) {
+		p->held.failed = true;
+		return;
+	}
+	memmove(p->held.data + at + p->line.len, p->held.data + at, p->held.len - at);
+	memcpy(p->held.data + at, p->line.data, p->line.len);
+	p->held.len += p->line.len;
+}
+
+static void let_go(struct rn_printer *p, struct rn_buf *out)
+{
+	rn_buf_add(out, p->held.data, p->held.len);
+	out->failed |= p->held.failed;
+	rn_buf_clear(&p->held);
+}
+
+/* Prints the open calls that are waited for from where they stand, and waits for none of them any
+ * more. The requests are then those of another place. */
+static int look_ahead(struct rn_printer *p, struct rn_buf *out)
+{
+	uint32_t sig;
+	int rc = rn_walk_seek(&p->ahead, rn_walk_pos(&p->at.walk));
+
+	for (uint32_t i = p->depth; i > p->shown && rc == RN_OK; i--) {
+		if (!rn_nesting_leave(p->nesting, &p->ahead))
+			break; /* nor do those around it */
+		rc = rn_numbering_seek(p->requests, &p->ahead);
+		if (rc == RN_OK && rn_walk_next(&p->ahead, &sig))
+			print_open(p, sig, i - 1);
+	}
+	p->shown = p->depth;
+	let_go(p, out);
+	return rc;
+}
+
+static void print_call(struct rn_printer *p, uint32_t sig, struct rn_buf *out)
+{
+	if (!p->leaving) {
+		print(p, sig, p->next++, p->depth, is_waited_for(p) ? &p->held : out);
+		return;
+	}
+	p->leaving = false;
+	if (is_waited_for(p))
+		print_open(p, sig, p->depth - 1);
+	p->depth--;
+	p->shown = p->shown < p->depth ? p->shown : p->depth;
+	if (!is_waited_for(p))
+		let_go(p, out);
+}
+
+static int take_call(struct rn_printer *p, uint32_t sig, struct rn_buf *out)
+{
+	int rc;
+
+	print_call(p, sig, out);
+	if (rn_numbering_call(p->requests, sig) < 0 || p->held.failed)
+		return RN_E_NOMEM;
+	if (p->held.len <= p->hold)
+		return 1;
+	rc = look_ahead(p, out);
+	if (rc == RN_OK)
+		rc = rn_numbering_seek(p->requests, &p->at.walk);
+	return rc == RN_OK ? 1 : rc;
+}
+
+static void take_marker(struct rn_printer *p, enum rn_marker m)
+{
+	if (p->flat)
+		return;
+	if (m == RN_MARKER_ENTER)
+		p->open[p->depth++] = (struct open){ p->next++, p->held.len };
+	else
+		p->leaving = true;
+}
+
+/* Where no more is wanted, or nothing is left. */
+static int finish(struct rn_printer *p, struct rn_buf *out)
+{
+	int rc = RN_OK;
+
+	if (is_waited_for(p))
+		rc = look_ahead(p, out);
+	p->to = 0;
+	p->depth = p->shown = 0;
+	return rc;
+}
+
+int rn_printer_next(struct rn_printer *p, struct rn_buf *out)
+{
+	uint64_t pos;
+	uint32_t sig;
+	enum rn_marker m;
+
+	if ((p->next >= p->to && !p->leaving) || !rn_cursor_next(&p->at, &pos, &sig))
+		return finish(p, out);
+	m = rn_nesting_marker(p->nesting, sig);
+	if (m == RN_MARKER_NONE)
+		return take_call(p, sig, out);
+	take_marker(p, m);
+	return 1;
+}

@@ -1,0 +1,712 @@
+/* memory.c - naming blocks, and what happens to them; see memory.h. */
+#include "track/memory_impl.h"
+
+#include <errno.h>
+#include <unistd.h>
+#include <stdlib.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "track/idpool.h"
+
+struct rn_mem_state rn_mem = { .mem = { .limit = SIZE_MAX } };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+static uint64_t lost; /* atomic */
+
+/* Under the lock. */
+static struct rn_map named; /* heap blocks with a name, by address */
+static struct rn_idpool pools[] = { [0 ... RN_MEM_CLASSES - 1] = { .free = UINT64_MAX } };
+
+bool rn_mem_enter(void)
+{
+	if (inside)
+		return false;
+	inside = true;
+	pthread_mutex_lock(&lock);
+	return true;
+}
+
+void rn_mem_leave(void)
+{
+	pthread_mutex_unlock(&lock);
+	inside = false;
+}
+
+/* A child that is forked while another thread is inside must not find the lock taken forever. */
+static _Thread_local bool forking __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+	forking = rn_mem_enter();
+}
+
+static void after_fork(void)
+{
+	if (forking)
+		rn_mem_leave();
+	forking = false;
+}
+
+void rn_mem_start(void)
+{
+	static bool started;
+
+	if (!__atomic_exchange_n(&started, true, __ATOMIC_RELAXED))
+		pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static void lose(void)
+{
+	__atomic_fetch_add(&lost, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t rn_mem_lost(void)
+{
+	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
+}
+
+void rn_mem_fail_at(uint64_t n)
+{
+	rn_mem.mem.fail_at = n;
+}
+
+const char *rn_mem_class_name(uint32_t cls)
+{
+	static const char *const names[RN_MEM_CLASSES] = {
+		"other",   "stack", "tls",   "static", "heap",  "mmap",  "alloc", "win",   "pinned",
+		"managed", "gpu0",  "gpu1",  "gpu2",   "gpu3",  "gpu4",  "gpu5",  "gpu6",  "gpu7",
+		"gpu8",    "gpu9",  "gpu10", "gpu11",  "gpu12", "gpu13", "gpu14", "gpu15", "gpu16",
+		"gpu17",   "gpu18", "gpu19", "gpu20",  "gpu21", "gpu22", "gpu23", "gpu24", "gpu25",
+		"gpu26",   "gpu27", "gpu28", "gpu29",  "gpu30", "gpu31",
+	};
+
+	return cls < RN_MEM_CLASSES ? names[cls] : names[RN_MEM_OTHER];
+}
+
+/* ---- names ---- */
+
+/* Stands for a block that is there, but cannot be given a name for lack of memory. */
+static struct rn_mem_block nameless = { .cls = RN_MEM_OTHER };
+
+static bool number(struct rn_mem_block *b)
+{
+	if (b->id != RN_MEM_NO_ID)
+		return true;
+	if (rn_idpool_take(&pools[b->cls], &rn_mem.mem, &b->id) == RN_OK)
+		return true;
+	b->id = RN_MEM_NO_ID;
+	return false;
+}
+
+void rn_mem_block_gone(struct rn_mem_block *b)
+{
+	if (b->id != RN_MEM_NO_ID && b->cls >= RN_MEM_HEAP)
+		rn_idpool_give(&pools[b->cls], b->id);
+	b->id = RN_MEM_NO_ID;
+	rn_mem_block_recycle(b);
+}
+
+static uint32_t tag_of(uintptr_t start)
+{
+	return (uint32_t)(start / RN_SHADOW_GRANULE * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static struct rn_mem_block *named_find(uintptr_t start)
+{
+	uint32_t tag = tag_of(start), pos = tag, i;
+	struct rn_map_page *page;
+
+	if (!named.dir)
+		return NULL;
+	page = rn_map_page(&named, tag);
+	while ((i = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+		if (rn_mem_block_at(i)->lo == start)
+			return rn_mem_block_at(i);
+	return NULL;
+}
+
+static bool named_reserve(uintptr_t start)
+{
+	if (!named.dir && rn_map_init(&named, &rn_mem.mem) < 0) {
+		named.dir = NULL;
+		return false;
+	}
+	return rn_map_reserve(&named, tag_of(start)) == RN_OK;
+}
+
+static struct rn_mem_block *name_heap_block(const struct rn_shadow_hit *hit)
+{
+	struct rn_mem_block *b = NULL;
+
+	if (RN_SHADOW_GET(*hit->mark) & RN_SHADOW_NAMED)
+		return named_find(hit->start);
+	if (named_reserve(hit->start))
+		b = rn_mem_block_new(hit->start, hit->start + hit->size, RN_MEM_HEAP);
+	if (!b)
+		return &nameless;
+	if (!number(b)) {
+		rn_mem_block_recycle(b);
+		return &nameless;
+	}
+	rn_map_insert(&named, tag_of(b->lo), b->index);
+	RN_SHADOW_PUT(*hit->mark, *hit->mark | RN_SHADOW_NAMED);
+	return b;
+}
+
+/* ---- places ---- */
+
+static bool holds(const struct rn_mem_block *b, uintptr_t p)
+{
+	return p - b->lo < b->hi - b->lo;
+}
+
+/* What the caller of region_add says is true even where the memory is also heap or mapped, and heap
+ * blocks can lie in mappings. The end of the inner one is rather its own than in the middle of the
+ * outer one; but a block that begins there goes before. */
+static struct rn_mem_block *find(uintptr_t p)
+{
+	struct rn_mem_block *b = rn_mem_set_find(rn_mem.regions, p), *map = NULL;
+	struct rn_shadow_hit hit;
+	bool heap, begins;
+
+	if (b)
+		return b;
+	heap = rn_shadow_find(p, &hit);
+	if (!heap)
+		map = rn_mem_set_find(rn_mem.maps, p);
+	begins = heap ? hit.start == p : map && map->lo == p;
+	if (!begins && (b = rn_mem_set_find(rn_mem.regions, p - 1)))
+		return b;
+	if (heap || (!begins && rn_shadow_find(p - 1, &hit)))
+		return name_heap_block(&hit);
+	b = map ? map : rn_mem_set_find(rn_mem.modules, p);
+	return b ? b : rn_mem_set_find(rn_mem.maps, p - 1);
+}
+
+/* ---- a thread's cache ---- */
+
+static bool is_current(const struct rn_mem_entry *e)
+{
+	return e->serial == __atomic_load_n(&e->block->serial, __ATOMIC_RELAXED);
+}
+
+/* The older address goes beside: two that share a place do not drive each other out. */
+static void remember(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block *b,
+		     uint64_t serial)
+{
+	struct rn_mem_entry *first = rn_mem_entry(c, p);
+
+	c->entry[(first - c->entry) ^ 1] = *first;
+	*first = (struct rn_mem_entry){ p, b, serial };
+}
+
+static struct rn_mem_entry *near(struct rn_mem_cache *c, uintptr_t p)
+{
+	return &c->near[(p >> 12) * 0x9e3779b97f4a7c15u >> 58];
+}
+
+/* Without the lock: an address that was driven out, or one in a heap block that was used before and
+ * has no region inside. */
+static const struct rn_mem_block *recall(struct rn_mem_cache *c, uintptr_t p)
+{
+	struct rn_mem_entry e = c->entry[(rn_mem_entry(c, p) - c->entry) ^ 1];
+
+	if (e.addr != p || !is_current(&e)) {
+		e = *near(c, p);
+		if (e.addr != p >> 12 || !is_current(&e) || !holds(e.block, p))
+			return NULL;
+	}
+	remember(c, p, e.block, e.serial);
+	return e.block;
+}
+
+static struct rn_place place_in(const struct rn_mem_block *b, uintptr_t p)
+{
+	return (struct rn_place){ b->cls, b->id, (int64_t)(p - b->origin) };
+}
+
+/* The end of a block is not remembered: another block may begin there later. */
+static void keep(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block *b)
+{
+	if (!holds(b, p))
+		return;
+	remember(c, p, b, b->serial);
+	if (b->cls == RN_MEM_HEAP && !rn_mem_set_overlap(rn_mem.regions, b->lo, b->hi))
+		*near(c, p) = (struct rn_mem_entry){ p >> 12, b, b->serial };
+}
+
+static bool look_up(struct rn_mem_cache *c, uintptr_t p, struct rn_place *place)
+{
+	struct rn_mem_block *b;
+
+	if (!rn_mem_enter())
+		return false;
+	b = holds(&c->tls, p) ? &c->tls : find(p);
+	if (b && b != &nameless && number(b)) {
+		*place = place_in(b, p);
+		keep(c, p, b);
+	} else if (b) {
+		lose();
+	}
+	rn_mem_leave();
+	return b != NULL;
+}
+
+static bool asking;
+
+void rn_mem_ask_kernel(void)
+{
+	asking = true;
+}
+
+/* "7f01d000-7f01f000 rw-p ..." */
+static bool line_holds(const char *line, uintptr_t p, uintptr_t *lo, uintptr_t *hi)
+{
+	char *end;
+
+	*lo = strtoul(line, &end, 16);
+	*hi = *end == '-' ? strtoul(end + 1, NULL, 16) : 0;
+	return *lo <= p && p < *hi;
+}
+
+static bool find_mapping(int fd, uintptr_t p, uintptr_t *lo, uintptr_t *hi)
+{
+	char buf[4096], line[64];
+	size_t have = 0;
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			if (have < sizeof(line) - 1)
+				line[have++] = buf[i];
+			if (buf[i] != '\n')
+				continue;
+			line[have] = '\0';
+			have = 0;
+			if (line_holds(line, p, lo, hi))
+				return true;
+		}
+	return false;
+}
+
+/* A mapping that nobody told us of: UCX patches mmap itself, and then ours is not called any more.
+ * The kernel knows it; neighbours that it has joined are one mapping here. */
+static bool kernel_knows(uintptr_t p)
+{
+	int fd = asking ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
+	uintptr_t lo, hi;
+	bool found;
+
+	if (fd < 0)
+		return false;
+	found = find_mapping(fd, p, &lo, &hi);
+	close(fd);
+	if (found)
+		rn_mem_map((void *)lo, hi - lo);
+	return found;
+}
+
+struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
+{
+	const struct rn_mem_block *b = recall(c, p);
+	struct rn_place place = { RN_MEM_OTHER, 0, 0 };
+	int saved = errno;
+
+	if (b)
+		return place_in(b, p);
+	if (!look_up(c, p, &place) && (rn_mem_modules_refresh() || kernel_knows(p)))
+		look_up(c, p, &place);
+	errno = saved;
+	return place;
+}
+
+/* ---- sets of regions and mappings ---- */
+
+/* Caches look again; the name stays. */
+static void renew(struct rn_mem_block *b)
+{
+	if (b)
+		__atomic_store_n(&b->serial, b->serial + 1, __ATOMIC_RELAXED);
+}
+
+static void add(struct rn_mem_block **set, uintptr_t lo, uintptr_t hi, uint32_t cls)
+{
+	struct rn_mem_block *b = rn_mem_block_new(lo, hi, cls);
+
+	if (b)
+		rn_mem_set_insert(set, b);
+	else
+		lose();
+}
+
+static void drop(struct rn_mem_block **set, struct rn_mem_block *b)
+{
+	rn_mem_set_remove(set, b);
+	rn_mem_block_gone(b);
+}
+
+/* Takes [lo, hi) out of the mappings. One that begins before it keeps its name, one that goes on
+ * behind it is new there. */
+static void cut(uintptr_t lo, uintptr_t hi)
+{
+	struct rn_mem_block *b;
+
+	while ((b = rn_mem_set_overlap(rn_mem.maps, lo, hi))) {
+		uintptr_t end = b->hi;
+
+		if (b->lo < lo) {
+			b->hi = lo;
+			renew(b);
+		} else {
+			drop(&rn_mem.maps, b);
+		}
+		if (end > hi)
+			add(&rn_mem.maps, hi, end, RN_MEM_MMAP);
+	}
+}
+
+static uintptr_t end_of(uintptr_t p, size_t n)
+{
+	return n < UINTPTR_MAX - p ? p + n : UINTPTR_MAX;
+}
+
+static size_t whole_pages(size_t n)
+{
+	return n < SIZE_MAX - 4095 ? (n + 4095) & ~(size_t)4095 : n;
+}
+
+void rn_mem_map(const void *p, size_t n)
+{
+	uintptr_t lo = (uintptr_t)p, hi = end_of(lo, whole_pages(n));
+	int saved = errno;
+
+	if (lo == hi || !rn_mem_enter())
+		return;
+	cut(lo, hi);
+	add(&rn_mem.maps, lo, hi, RN_MEM_MMAP);
+	rn_mem_leave();
+	errno = saved;
+}
+
+void rn_mem_unmap(const void *p, size_t n)
+{
+	uintptr_t lo = (uintptr_t)p, hi = end_of(lo, whole_pages(n));
+	int saved = errno;
+
+	if (lo == hi || !rn_mem_enter())
+		return;
+	cut(lo, hi);
+	rn_mem_leave();
+	errno = saved;
+}
+
+static void renew_around(uintptr_t p)
+{
+	struct rn_shadow_hit hit;
+
+	renew(rn_mem_set_find(rn_mem.maps, p));
+	if (rn_shadow_find(p, &hit))
+		renew(named_find(hit.start));
+}
+
+/* id and origin: of a stack or thread-local storage, else RN_MEM_NO_ID and lo. */
+static void add_region(uintptr_t lo, uintptr_t hi, uint32_t cls, uint32_t id, uintptr_t origin)
+{
+	struct rn_mem_block *b;
+	int saved = errno;
+
+	if (lo >= hi || !rn_mem_enter())
+		return;
+	while ((b = rn_mem_set_overlap(rn_mem.regions, lo, hi)))
+		drop(&rn_mem.regions, b);
+	renew_around(lo);
+	add(&rn_mem.regions, lo, hi, cls);
+	b = rn_mem_set_find(rn_mem.regions, lo);
+	if (b) {
+		b->id = id;
+		b->origin = origin;
+	}
+	rn_mem_leave();
+	errno = saved;
+}
+
+/* Gives its size, 0 when there is none. */
+static size_t drop_region(uintptr_t p)
+{
+	struct rn_mem_block *b;
+	size_t size = 0;
+
+	if (!rn_mem_enter())
+		return 0;
+	b = rn_mem_set_find(rn_mem.regions, p);
+	if (b && b->lo == p) {
+		size = b->hi - b->lo;
+		drop(&rn_mem.regions, b);
+	}
+	rn_mem_leave();
+	return size;
+}
+
+void rn_mem_region_add(const void *p, size_t n, uint32_t cls)
+{
+	uintptr_t lo = (uintptr_t)p;
+
+	if (lo && cls >= RN_MEM_HEAP && cls < RN_MEM_CLASSES)
+		add_region(lo, end_of(lo, n ? n : 1), cls, RN_MEM_NO_ID, lo);
+}
+
+void rn_mem_region_drop(const void *p)
+{
+	drop_region((uintptr_t)p);
+}
+
+/* ---- heap blocks ---- */
+
+/* Two blocks of 8 bytes can share a granule with some allocators. The upper one is then a region:
+ * slower, but right. */
+static bool between_granules(uintptr_t p)
+{
+	return p % RN_SHADOW_GRANULE != 0;
+}
+
+static void forget_name(uintptr_t p)
+{
+	struct rn_mem_block *b;
+
+	if (!rn_mem_enter())
+		return;
+	b = named_find(p);
+	if (b) {
+		rn_map_remove(&named, tag_of(p), b->index);
+		rn_mem_block_gone(b);
+	}
+	rn_mem_leave();
+}
+
+void rn_mem_free_slow(uintptr_t p)
+{
+	unsigned char *mark = rn_shadow_mark(p);
+
+	if (between_granules(p))
+		drop_region(p);
+	if (!mark)
+		return;
+	if (RN_SHADOW_GET(*mark) & RN_SHADOW_NAMED)
+		forget_name(p);
+	RN_SHADOW_PUT(*mark, 0);
+}
+
+void rn_mem_alloc_slow(uintptr_t p, size_t n)
+{
+	bool was_inside = inside;
+	int saved = errno;
+
+	if (!p)
+		return;
+	if (between_granules(p)) {
+		rn_mem_region_add((const void *)p, n, RN_MEM_HEAP);
+		return;
+	}
+	rn_mem_free_slow(p); /* if it was freed behind our back */
+	inside = true;       /* the shadow's own mappings are none of the program's */
+	if (!rn_shadow_add(p, n))
+		lose();
+	inside = was_inside;
+	errno = saved;
+}
+
+/* The name is kept aside while realloc works: once the block has moved, its old address may be
+ * another thread's block, with a name. */
+struct rn_mem_moving rn_mem_realloc_begin(const void *old)
+{
+	struct rn_mem_moving m = { .old = (uintptr_t)old };
+	unsigned char *mark = rn_shadow_mark(m.old);
+
+	if (between_granules(m.old))
+		m.size = drop_region(m.old);
+	if (!mark)
+		return m;
+	m.size = rn_shadow_size(mark);
+	if (RN_SHADOW_GET(*mark) & RN_SHADOW_NAMED && rn_mem_enter()) {
+		m.named = named_find(m.old);
+		if (m.named)
+			rn_map_remove(&named, tag_of(m.old), m.named->index);
+		rn_mem_leave();
+	}
+	RN_SHADOW_PUT(*mark, 0);
+	return m;
+}
+
+static void settle_name(struct rn_mem_block *b, uintptr_t p)
+{
+	unsigned char *mark = rn_shadow_mark(p);
+
+	if (!rn_mem_enter())
+		return;
+	if (p == b->lo && mark && named_reserve(p)) {
+		b->hi = p + rn_shadow_size(mark);
+		renew(b);
+		rn_map_insert(&named, tag_of(p), b->index);
+		RN_SHADOW_PUT(*mark, *mark | RN_SHADOW_NAMED);
+	} else {
+		rn_mem_block_gone(b);
+	}
+	rn_mem_leave();
+}
+
+void rn_mem_realloc_end(struct rn_mem_moving m, const void *p, size_t n)
+{
+	int saved = errno;
+
+	rn_mem_alloc(p, n);
+	if (m.named)
+		settle_name(m.named, (uintptr_t)p);
+	errno = saved;
+}
+
+void rn_mem_realloc_undo(struct rn_mem_moving m)
+{
+	if (m.size)
+		rn_mem_realloc_end(m, (const void *)m.old, m.size);
+}
+
+/* ---- threads ---- */
+
+struct range {
+	uintptr_t lo, hi;
+};
+
+static struct range find_stack(void)
+{
+	pthread_attr_t attr;
+	void *lo = NULL;
+	size_t size = 0;
+
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return (struct range){ 0, 0 };
+	pthread_attr_getstack(&attr, &lo, &size);
+	pthread_attr_destroy(&attr);
+	return (struct range){ (uintptr_t)lo, (uintptr_t)lo + size };
+}
+
+/* Storage that is made when a module is loaded later lies in the heap, and stays heap. */
+static int widen_tls(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t lo = (uintptr_t)info->dlpi_tls_data;
+	struct range *r = arg;
+	struct rn_shadow_hit hit;
+
+	if (size < offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof(void *) || !lo ||
+	    rn_shadow_find(lo, &hit))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_TLS)
+			continue;
+		if (lo < r->lo)
+			r->lo = lo;
+		if (lo + info->dlpi_phdr[i].p_memsz > r->hi)
+			r->hi = lo + info->dlpi_phdr[i].p_memsz;
+	}
+	return 0;
+}
+
+static struct range find_tls(void)
+{
+	struct range r = { UINTPTR_MAX, 0 };
+
+	dl_iterate_phdr(widen_tls, &r);
+	return r.lo < r.hi ? r : (struct range){ 0, 0 };
+}
+
+static pthread_key_t exit_key;
+static bool have_exit_key;
+
+static void thread_exits(void *c)
+{
+	rn_mem_thread_stop(c);
+}
+
+static void make_exit_key(void)
+{
+	have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
+}
+
+/* The memory of its stack may be anything afterwards. */
+static void stop_at_exit(struct rn_mem_cache *c)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_exit_key);
+	if (have_exit_key)
+		pthread_setspecific(exit_key, c);
+}
+
+void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *base)
+{
+	int saved = errno;
+	struct range stack = find_stack(), tls = find_tls();
+	const struct rn_mem_entry nothing = { .block = &c->tls, .serial = 1 }; /* never current */
+
+	/* A thread's stack has its thread-local storage at the top. */
+	if (tls.lo - stack.lo < stack.hi - stack.lo)
+		stack.hi = tls.lo;
+	c->stack_lo = stack.lo;
+	c->stack_size = stack.hi - stack.lo;
+	c->stack_base = base ? (uintptr_t)base : stack.hi;
+	c->tls = (struct rn_mem_block){ .cls = RN_MEM_TLS, .lo = tls.lo, .hi = tls.hi };
+	c->tls.origin = (uintptr_t)pthread_self();
+	for (size_t i = 0; i < sizeof(c->entry) / sizeof(c->entry[0]); i++)
+		c->entry[i] = nothing;
+	for (size_t i = 0; i < sizeof(c->near) / sizeof(c->near[0]); i++)
+		c->near[i] = nothing;
+	add_region(stack.lo, stack.hi, RN_MEM_STACK, thread + 1, c->stack_base);
+	add_region(tls.lo, tls.hi, RN_MEM_TLS, thread + 1, c->tls.origin);
+	stop_at_exit(c);
+	errno = saved;
+}
+
+void rn_mem_thread_stop(struct rn_mem_cache *c)
+{
+	stop_at_exit(NULL);
+	drop_region(c->stack_lo);
+	drop_region(c->tls.lo);
+}
+
+/* ---- checking ---- */
+
+/* Block i, if it is the name of a heap block, is the one that the table and the shadow know. */
+static bool name_is_right(const struct rn_mem_block *b, uint64_t *names)
+{
+	const unsigned char *mark = rn_shadow_mark(b->lo);
+
+	if (b->cls != RN_MEM_HEAP || b->id == RN_MEM_NO_ID || between_granules(b->lo))
+		return true;
+	++*names;
+	return named_find(b->lo) == b && mark && *mark & RN_SHADOW_NAMED &&
+	       b->hi - b->lo == rn_shadow_size(mark);
+}
+
+bool rn_mem_check(void)
+{
+	bool good;
+	uint64_t names = 0;
+
+	if (!rn_mem_enter())
+		return false;
+	good = rn_mem_set_check(rn_mem.regions) && rn_mem_set_check(rn_mem.maps) &&
+	       rn_mem_set_check(rn_mem.modules);
+	for (uint32_t i = 0; good && i < rn_mem.blocks; i++)
+		good = name_is_right(rn_mem_block_at(i + 16), &names);
+	if (good && named.dir)
+		good = rn_map_check(&named) && names == named.used;
+	for (uint32_t i = 0; good && i < RN_MEM_CLASSES; i++)
+		good = rn_idpool_check(&pools[i]);
+	rn_mem_leave();
+	return good;
+}

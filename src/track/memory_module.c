@@ -1,0 +1,266 @@
+/*
+ * memory_module.c - the modules of the program: what the dynamic linker has loaded.
+ *
+ * A module keeps its number when it goes and comes back. Its block in the set lives while it is
+ * loaded. The linker counts what it loads and unloads; nothing is looked at while the counts stay.
+ */
+#include "track/memory_impl.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/seg.h"
+
+struct module {
+	const char *path, *name; /* the name is the end of the path */
+	const unsigned char *build_id;
+	size_t build_id_len;
+	struct rn_mem_block *block; /* NULL while it is not loaded */
+	uint64_t seen;              /* the sweep that saw it last */
+};
+
+static struct rn_seg modules = { .size = sizeof(struct module) }; /* under the lock */
+
+/* Under the linker's lock. */
+static uint64_t adds, subs, sweeps;
+static bool stale; /* atomic: look even if the counts stay */
+
+struct sweep {
+	uint64_t number; /* 0: not begun, or nothing to do */
+	bool begun;
+};
+
+static struct module *module_at(uint32_t i)
+{
+	return RN_SEG_AT(&modules, struct module, i);
+}
+
+static void *copy(const void *bytes, size_t n)
+{
+	void *to = rn_alloc(&rn_mem.mem, 1, 1, n);
+
+	return to ? memcpy(to, bytes, n) : NULL;
+}
+
+/* ---- what the linker says of a module ---- */
+
+static bool range_of(const struct dl_phdr_info *info, uintptr_t *lo, uintptr_t *hi)
+{
+	*lo = UINTPTR_MAX;
+	*hi = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		uintptr_t a = info->dlpi_addr + h->p_vaddr;
+
+		if (h->p_type != PT_LOAD)
+			continue;
+		*lo = a < *lo ? a : *lo;
+		*hi = a + h->p_memsz > *hi ? a + h->p_memsz : *hi;
+	}
+	return *lo < *hi;
+}
+
+/* A note: three words (length of name, length of contents, type), name, contents, all in words. */
+static const unsigned char *build_id_in(const unsigned char *note, size_t left, size_t *len)
+{
+	while (left >= sizeof(ElfW(Nhdr))) {
+		ElfW(Nhdr) h;
+		size_t name, desc;
+
+		memcpy(&h, note, sizeof(h));
+		name = ((size_t)h.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
+		if (left - sizeof(h) < name || left - sizeof(h) - name < desc)
+			return NULL;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    memcmp(note + sizeof(h), "GNU", 4) == 0) {
+			*len = h.n_descsz;
+			return note + sizeof(h) + name;
+		}
+		note += sizeof(h) + name + desc;
+		left -= sizeof(h) + name + desc;
+	}
+	return NULL;
+}
+
+/* Only notes that are loaded can be read. */
+static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type == PT_LOAD && part->p_vaddr >= h->p_vaddr &&
+		    part->p_memsz <= h->p_filesz &&
+		    part->p_vaddr - h->p_vaddr <= h->p_filesz - part->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static const unsigned char *build_id_of(const struct dl_phdr_info *info, size_t *len)
+{
+	const unsigned char *id = NULL;
+
+	for (int i = 0; !id && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type == PT_NOTE && is_loaded(info, h))
+			id = build_id_in((const unsigned char *)info->dlpi_addr + h->p_vaddr,
+					 h->p_memsz, len);
+	}
+	return id;
+}
+
+/* The linker calls the program itself "". */
+static const char *path_of(const struct dl_phdr_info *info, char *room, size_t n)
+{
+	ssize_t len;
+
+	if (info->dlpi_name && *info->dlpi_name)
+		return info->dlpi_name;
+	len = readlink("/proc/self/exe", room, n - 1);
+	room[len > 0 ? len : 0] = '\0';
+	return room;
+}
+
+/* ---- the table ---- */
+
+static bool new_module(const struct dl_phdr_info *info, const char *path, uint32_t *i)
+{
+	struct module m = { .path = copy(path, strlen(path) + 1) };
+	const unsigned char *id = build_id_of(info, &m.build_id_len);
+
+	if (!m.path || !rn_seg_reserve(&modules, &rn_mem.mem, 1))
+		return false;
+	m.name = strrchr(m.path, '/');
+	m.name = m.name ? m.name + 1 : m.path;
+	m.build_id = id ? copy(id, m.build_id_len) : NULL;
+	*i = modules.n++;
+	*module_at(*i) = m;
+	return true;
+}
+
+/* A module of this path that is not loaded, so far as we know. */
+static bool find_unloaded(const char *path, uint32_t *i)
+{
+	for (*i = 0; *i < modules.n; ++*i)
+		if (!module_at(*i)->block && strcmp(module_at(*i)->path, path) == 0)
+			return true;
+	return false;
+}
+
+static void unload(struct rn_mem_block *b)
+{
+	module_at(b->id)->block = NULL;
+	rn_mem_set_remove(&rn_mem.modules, b);
+	rn_mem_block_gone(b);
+}
+
+static void load(const struct dl_phdr_info *info, uint64_t sweep, uintptr_t lo, uintptr_t hi)
+{
+	char room[4096];
+	const char *path = path_of(info, room, sizeof(room));
+	struct rn_mem_block *b = rn_mem_set_find(rn_mem.modules, lo);
+	uint32_t i;
+
+	if (b && b->lo == lo && b->hi == hi && strcmp(module_at(b->id)->path, path) == 0) {
+		module_at(b->id)->seen = sweep;
+		return;
+	}
+	while ((b = rn_mem_set_overlap(rn_mem.modules, lo, hi)))
+		unload(b);
+	if (!find_unloaded(path, &i) && !new_module(info, path, &i))
+		return;
+	b = rn_mem_block_new(lo, hi, RN_MEM_STATIC);
+	if (!b)
+		return;
+	b->id = i;
+	b->origin = info->dlpi_addr;
+	rn_mem_set_insert(&rn_mem.modules, b);
+	module_at(i)->block = b;
+	module_at(i)->seen = sweep;
+}
+
+static void unload_unseen(uint64_t sweep)
+{
+	for (uint32_t i = 0; i < modules.n; i++)
+		if (module_at(i)->block && module_at(i)->seen < sweep)
+			unload(module_at(i)->block);
+}
+
+/* ---- sweeping ---- */
+
+/* The first module decides whether the sweep is worth it. The linker's lock is held, so counts and
+ * sweeps of several threads do not mix. */
+static bool begin(struct sweep *s, const struct dl_phdr_info *info, size_t size)
+{
+	bool counts = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs);
+
+	s->begun = true;
+	if (!__atomic_exchange_n(&stale, false, __ATOMIC_RELAXED) && sweeps && counts &&
+	    info->dlpi_adds == adds && info->dlpi_subs == subs)
+		return false;
+	if (counts) {
+		adds = info->dlpi_adds;
+		subs = info->dlpi_subs;
+	}
+	s->number = ++sweeps;
+	return true;
+}
+
+static int see(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct sweep *s = arg;
+	uintptr_t lo, hi;
+
+	if (!s->begun && !begin(s, info, size))
+		return 1;
+	if (range_of(info, &lo, &hi) && rn_mem_enter()) {
+		load(info, s->number, lo, hi);
+		rn_mem_leave();
+	}
+	return 0;
+}
+
+bool rn_mem_modules_refresh(void)
+{
+	struct sweep s = { 0 };
+
+	dl_iterate_phdr(see, &s);
+	if (!s.number || !rn_mem_enter())
+		return false;
+	unload_unseen(s.number);
+	rn_mem_leave();
+	return true;
+}
+
+void rn_mem_modules_changed(void)
+{
+	__atomic_store_n(&stale, true, __ATOMIC_RELAXED);
+	rn_mem_modules_refresh();
+}
+
+const char *rn_mem_module_name(uint32_t id)
+{
+	const char *name = NULL;
+
+	if (rn_mem_enter()) {
+		name = id < modules.n ? module_at(id)->name : NULL;
+		rn_mem_leave();
+	}
+	return name;
+}
+
+const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len)
+{
+	const unsigned char *build_id = NULL;
+
+	if (rn_mem_enter()) {
+		build_id = id < modules.n ? module_at(id)->build_id : NULL;
+		*len = build_id ? module_at(id)->build_id_len : 0;
+		rn_mem_leave();
+	}
+	return build_id;
+}

@@ -1,0 +1,196 @@
+/* memory_shadow.c - see memory_shadow.h. */
+#include "track/memory_shadow.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define ODD_BYTES 0x0101010101010101u
+
+typedef uint64_t word __attribute__((may_alias));
+
+struct rn_shadow_leaf *rn_shadow_leaves[1 << (RN_SHADOW_BITS - RN_SHADOW_LEAF)];
+
+/* A search goes back no further than the longest block there ever was. */
+static size_t longest;
+static bool no_leaves;
+
+static void remember_longest(size_t n)
+{
+	size_t l = __atomic_load_n(&longest, __ATOMIC_RELAXED);
+
+	while (n > l && !__atomic_compare_exchange_n(&longest, &l, n, true, __ATOMIC_RELAXED,
+						     __ATOMIC_RELAXED))
+		;
+}
+
+/* Without huge pages: a leaf is touched here and there, and must not cost 2 MiB in each place. */
+static struct rn_shadow_leaf *map_leaf(void)
+{
+	struct rn_shadow_leaf *l = MAP_FAILED;
+
+	if (!__atomic_load_n(&no_leaves, __ATOMIC_RELAXED))
+		l = mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (l == MAP_FAILED) {
+		/* Trying again would cost each later malloc a system call. */
+		rn_shadow_fail(true);
+		return NULL;
+	}
+	madvise(l, sizeof(*l), MADV_NOHUGEPAGE);
+	return l;
+}
+
+static struct rn_shadow_leaf *make_leaf(uintptr_t p)
+{
+	struct rn_shadow_leaf *have = NULL, *l = map_leaf();
+
+	if (l && !__atomic_compare_exchange_n(&rn_shadow_leaves[p >> RN_SHADOW_LEAF], &have, l,
+					      false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		munmap(l, sizeof(*l)); /* another thread was faster */
+		l = have;
+	}
+	return l;
+}
+
+/* The pages that the block covers whole hold no other block: the search may skip them. */
+static void clear_inside(uintptr_t p, size_t size)
+{
+	uintptr_t a = (p >> 12) + 1, end = (p + size) >> 12, b;
+
+	for (; a < end; a = b) {
+		struct rn_shadow_leaf *l = rn_shadow_leaf(a << 12);
+		size_t mega = a >> 8 & 255;
+
+		b = (a | (l ? 255 : 65535)) + 1;
+		if (b > end)
+			b = end;
+		if (!l || !RN_SHADOW_GET(l->mega[mega]))
+			continue;
+		memset(&l->page[a & 65535], 0, b - a);
+		if (b - a == 256)
+			RN_SHADOW_PUT(l->mega[mega], 0);
+	}
+}
+
+bool rn_shadow_add(uintptr_t p, size_t n)
+{
+	size_t granules = n / RN_SHADOW_GRANULE + (n % RN_SHADOW_GRANULE != 0), digits = 0, i;
+	struct rn_shadow_leaf *l;
+
+	if (p & RN_SHADOW_ODD || n >> RN_SHADOW_BITS)
+		return false;
+	l = rn_shadow_leaf(p);
+	if (!l && !(l = make_leaf(p)))
+		return false;
+	i = rn_shadow_index(p);
+	for (size_t rest = granules; granules > 1 && rest; rest >>= 7)
+		RN_SHADOW_PUT(l->mark[i + ++digits], (rest & 127) << 1);
+	RN_SHADOW_PUT(l->mega[i >> 16], 1);
+	RN_SHADOW_PUT(l->page[i >> 8], 1);
+	RN_SHADOW_PUT(l->mark[i], RN_SHADOW_START | digits * RN_SHADOW_DIGIT);
+	if (granules >= 256)
+		clear_inside(p, granules * RN_SHADOW_GRANULE);
+	remember_longest(n);
+	return true;
+}
+
+size_t rn_shadow_size(const unsigned char *mark)
+{
+	size_t granules = 0, digits = (RN_SHADOW_GET(*mark) / RN_SHADOW_DIGIT) & 7;
+
+	for (size_t d = digits; d; d--)
+		granules = granules << 7 | RN_SHADOW_GET(mark[d]) >> 1;
+	return (digits ? granules : 1) * RN_SHADOW_GRANULE;
+}
+
+/* ---- searching ---- */
+
+enum { BELOW = -1, NOWHERE = -2 }; /* not here, but it may be further down; in no block */
+
+/* The last odd byte of a[first..last], or BELOW; `first` is a multiple of 8. */
+static ptrdiff_t last_odd(const unsigned char *a, size_t first, size_t last)
+{
+	size_t i = last + 1;
+
+	while (i > first && i % 8)
+		if (RN_SHADOW_GET(a[--i]) & 1)
+			return (ptrdiff_t)i;
+	while (i > first &&
+	       !(__atomic_load_n((const word *)(const void *)(a + i - 8), __ATOMIC_RELAXED) &
+		 ODD_BYTES))
+		i -= 8;
+	while (i > first)
+		if (RN_SHADOW_GET(a[--i]) & 1)
+			return (ptrdiff_t)i;
+	return BELOW;
+}
+
+/* The block around an address below which the flags lead to a page begins in that page, or there is
+ * none: whatever lies between is inside that block, and had its flags cleared. */
+static ptrdiff_t last_in_page(const struct rn_shadow_leaf *l, size_t page)
+{
+	ptrdiff_t i = last_odd(l->mark, page * 256, page * 256 + 255);
+
+	return i == BELOW ? NOWHERE : i;
+}
+
+static ptrdiff_t last_in_mega(const struct rn_shadow_leaf *l, size_t mega)
+{
+	ptrdiff_t page = last_odd(l->page, mega * 256, mega * 256 + 255);
+
+	return page == BELOW ? NOWHERE : last_in_page(l, (size_t)page);
+}
+
+static ptrdiff_t last_in_leaf(const struct rn_shadow_leaf *l)
+{
+	ptrdiff_t mega = last_odd(l->mega, 0, 255);
+
+	return mega == BELOW ? BELOW : last_in_mega(l, (size_t)mega);
+}
+
+/* The last mark of the leaf that is not behind granule i. */
+static ptrdiff_t last_until(const struct rn_shadow_leaf *l, size_t i)
+{
+	size_t page = i >> 8, mega = i >> 16;
+	ptrdiff_t at = BELOW;
+
+	if (RN_SHADOW_GET(l->page[page]))
+		at = last_odd(l->mark, page * 256, i);
+	if (at != BELOW)
+		return at;
+	if (page % 256)
+		at = last_odd(l->page, mega * 256, page - 1);
+	if (at != BELOW)
+		return last_in_page(l, (size_t)at);
+	if (mega)
+		at = last_odd(l->mega, 0, mega - 1);
+	return at == BELOW ? BELOW : last_in_mega(l, (size_t)at);
+}
+
+bool rn_shadow_find(uintptr_t p, struct rn_shadow_hit *hit)
+{
+	uintptr_t leaf = p >> RN_SHADOW_LEAF, back;
+	struct rn_shadow_leaf *l;
+	ptrdiff_t i;
+
+	if (p >> RN_SHADOW_BITS)
+		return false;
+	l = rn_shadow_leaf(p);
+	i = l ? last_until(l, rn_shadow_index(p)) : BELOW;
+	back = (__atomic_load_n(&longest, __ATOMIC_RELAXED) >> RN_SHADOW_LEAF) + 1;
+	while (i == BELOW && leaf > 0 && back-- > 0) {
+		l = rn_shadow_leaf(--leaf << RN_SHADOW_LEAF);
+		i = l ? last_in_leaf(l) : BELOW;
+	}
+	if (i < 0)
+		return false;
+	hit->mark = &l->mark[i];
+	hit->start = (leaf << RN_SHADOW_LEAF) + (uintptr_t)i * RN_SHADOW_GRANULE;
+	hit->size = rn_shadow_size(hit->mark);
+	return p - hit->start < hit->size;
+}
+
+void rn_shadow_fail(bool fail)
+{
+	__atomic_store_n(&no_leaves, fail, __ATOMIC_RELAXED);
+}

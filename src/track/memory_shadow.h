@@ -1,0 +1,112 @@
+/*
+ * memory_shadow.h - where heap blocks begin and how long they are: a byte for each 16 of memory.
+ *
+ *   memory   |s......   |s+16      |s+32      |s+48          a block of 48 bytes: 3 granules
+ *   shadow    mark       digit      (unused)   next mark
+ *
+ * A mark is odd: bit 0 a block begins here, bit 1 it has a name, bits 2-4 how many digits follow.
+ * The digits are even, 7 bits each, and say how many granules the block has; without one it has a
+ * single granule. Only the mark is cleared when a block is freed: a digit that is left over is no
+ * mark and hides none.
+ *
+ * An address inside a block is traced back to the mark before it. To skip the inside of long
+ * blocks, a flag for each 4 KiB (page) and each 1 MiB (mega) says that a block may have begun
+ * there; a block clears those of the pages and megas that it covers whole. So a search looks at one
+ * page, one mega and one leaf at most twice, whatever the size of the block.
+ *
+ *   page flag clear: no block begins there;   mega flag clear: none of its page flags is set
+ *
+ * Memory: leaves of 256 MiB of address space, mapped at the first block in them and touched only
+ * where blocks begin: about 1/16 of a heap of small blocks, next to nothing for large ones.
+ *
+ * Not locked, and safe in threads: what is written for a block belongs to that block alone, and
+ * flags are only ever cleared by the block around them. Handing a block from thread to thread
+ * orders the writes, as it must already for the block's own contents.
+ */
+#ifndef RN_TRACK_MEMORY_SHADOW_H
+#define RN_TRACK_MEMORY_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RN_SHADOW_GRANULE ((uintptr_t)16)
+#define RN_SHADOW_BITS    48 /* of an address */
+#define RN_SHADOW_LEAF    28 /* log2 of the bytes of memory that a leaf covers */
+#define RN_SHADOW_SMALL   (127 * RN_SHADOW_GRANULE) /* what one digit can say */
+
+/* An address that can have a mark has none of these bits. */
+#define RN_SHADOW_ODD (~((((uintptr_t)1 << RN_SHADOW_BITS) - 1) ^ (RN_SHADOW_GRANULE - 1)))
+
+enum { RN_SHADOW_START = 1, RN_SHADOW_NAMED = 2, RN_SHADOW_DIGIT = 4 };
+
+struct rn_shadow_leaf {
+	unsigned char mark[(1 << (RN_SHADOW_LEAF - 4)) + 64]; /* the digits of the last block fit */
+	unsigned char page[1 << (RN_SHADOW_LEAF - 12)];
+	unsigned char mega[1 << (RN_SHADOW_LEAF - 20)];
+};
+
+extern struct rn_shadow_leaf *rn_shadow_leaves[1 << (RN_SHADOW_BITS - RN_SHADOW_LEAF)];
+
+#define RN_SHADOW_GET(byte)    __atomic_load_n(&(byte), __ATOMIC_RELAXED)
+#define RN_SHADOW_PUT(byte, v) __atomic_store_n(&(byte), (unsigned char)(v), __ATOMIC_RELAXED)
+
+static inline struct rn_shadow_leaf *rn_shadow_leaf(uintptr_t p)
+{
+	return __atomic_load_n(&rn_shadow_leaves[p >> RN_SHADOW_LEAF], __ATOMIC_ACQUIRE);
+}
+
+static inline size_t rn_shadow_index(uintptr_t p)
+{
+	return (p & (((uintptr_t)1 << RN_SHADOW_LEAF) - 1)) / RN_SHADOW_GRANULE;
+}
+
+/* The common case of rn_shadow_add: a short block, in a place where blocks have begun before. False
+ * without having done anything when it is another case. */
+static inline bool rn_shadow_add_small(uintptr_t p, size_t n)
+{
+	struct rn_shadow_leaf *l;
+	size_t i;
+
+	if (p & RN_SHADOW_ODD || n > RN_SHADOW_SMALL || !(l = rn_shadow_leaf(p)))
+		return false;
+	i = rn_shadow_index(p);
+	if (RN_SHADOW_GET(l->mark[i]) & RN_SHADOW_START || !RN_SHADOW_GET(l->page[i >> 8]))
+		return false;
+	if (n > RN_SHADOW_GRANULE) {
+		RN_SHADOW_PUT(l->mark[i + 1], (n + RN_SHADOW_GRANULE - 1) / RN_SHADOW_GRANULE * 2);
+		RN_SHADOW_PUT(l->mark[i], RN_SHADOW_START | RN_SHADOW_DIGIT);
+	} else {
+		RN_SHADOW_PUT(l->mark[i], RN_SHADOW_START);
+	}
+	return true;
+}
+
+/* Marks a block of n bytes. False when there is no memory for that; errno may change. */
+bool rn_shadow_add(uintptr_t p, size_t n);
+
+/* The mark of a block that begins at p, or NULL. */
+static inline unsigned char *rn_shadow_mark(uintptr_t p)
+{
+	struct rn_shadow_leaf *l = p & RN_SHADOW_ODD ? NULL : rn_shadow_leaf(p);
+	unsigned char *mark = l ? &l->mark[rn_shadow_index(p)] : NULL;
+
+	return mark && RN_SHADOW_GET(*mark) & RN_SHADOW_START ? mark : NULL;
+}
+
+/* The bytes of the block with this mark, rounded up to granules. */
+size_t rn_shadow_size(const unsigned char *mark);
+
+struct rn_shadow_hit {
+	unsigned char *mark;
+	uintptr_t start;
+	size_t size;
+};
+
+/* The block that holds the byte at p. */
+bool rn_shadow_find(uintptr_t p, struct rn_shadow_hit *hit);
+
+/* For tests: no more leaves are made. */
+void rn_shadow_fail(bool fail);
+
+#endif

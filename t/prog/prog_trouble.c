@@ -1,0 +1,150 @@
+/*
+ * prog_trouble.c - a program that goes on well while nothing is left for a tracer: see the table.
+ *
+ *	prog_trouble TROUBLE FOLDER CODE
+ *
+ * Prints what it computed and exits with CODE. FOLDER is where the trace is going to be.
+ */
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TAGS 3000
+
+static const char *folder;
+
+static void limit(int what, rlim_t to)
+{
+	struct rlimit r;
+
+	EXPECT(getrlimit(what, &r) == 0);
+	r.rlim_cur = to;
+	EXPECT(setrlimit(what, &r) == 0);
+}
+
+static void no_files(void)
+{
+	limit(RLIMIT_NOFILE, 0);
+}
+
+/* What writes more gets a signal, besides an error. */
+static void no_space(void)
+{
+	limit(RLIMIT_FSIZE, 0);
+}
+
+/* What the program has, and next to nothing more. */
+static void no_memory(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	EXPECT(f && fscanf(f, "%ld", &pages) == 1);
+	fclose(f);
+	limit(RLIMIT_AS, (rlim_t)(pages * sysconf(_SC_PAGESIZE)));
+}
+
+static void no_folder(void)
+{
+	char *args[] = { "rm", "-rf", (char *)folder, NULL };
+	pid_t pid = me == 0 ? fork() : -1;
+
+	if (pid == 0) {
+		execv("/bin/rm", args);
+		_exit(1);
+	}
+}
+
+static void a_folder_instead(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/trace.rondo", folder);
+	mkdir(path, 0777);
+}
+
+static void elsewhere(void)
+{
+	EXPECT(chdir("/") == 0);
+}
+
+static void no_descriptors(void)
+{
+	fflush(stdout);
+	close(0);
+	close(2);
+}
+
+static void no_listener(void)
+{
+	int ends[2];
+
+	EXPECT(pipe(ends) == 0);
+	dup2(ends[1], 2);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void none(void)
+{
+}
+
+static const struct {
+	const char *name;
+	void (*make)(void);
+} troubles[] = {
+	{ "none", none },
+	{ "no-files", no_files },
+	{ "no-space", no_space },
+	{ "no-memory", no_memory },
+	{ "no-folder", no_folder },
+	{ "a-folder-instead", a_folder_instead },
+	{ "elsewhere", elsewhere },
+	{ "no-descriptors", no_descriptors },
+	{ "no-listener", no_listener },
+};
+
+/* Calls that all differ, so that a tracer has to remember each. */
+static long compute(void)
+{
+	long sum = 0;
+	int got = 0;
+
+	for (int tag = 0; tag < TAGS; tag++) {
+		int x = tag * (me + 1);
+
+		errno = 77;
+		MPI_Sendrecv(&x, 1, MPI_INT, me, tag, &got, 1, MPI_INT, me, tag, MPI_COMM_WORLD,
+			     MPI_STATUS_IGNORE);
+		EXPECT(errno == 77);
+		sum += got;
+	}
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	char line[100];
+	int n;
+
+	folder = argc > 2 ? argv[2] : "";
+	log_off();
+	begin();
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (size_t i = 0; argc > 1 && i < sizeof(troubles) / sizeof(*troubles); i++)
+		if (strcmp(argv[1], troubles[i].name) == 0)
+			troubles[i].make();
+	n = snprintf(line, sizeof(line), "rank %d: %ld\n", me, compute());
+	EXPECT(write(1, line, (size_t)n) == n);
+	MPI_Barrier(MPI_COMM_WORLD);
+	end();
+	return argc > 3 ? atoi(argv[3]) : 0;
+}

@@ -1,0 +1,435 @@
+#!/bin/sh
+# rondo trace: what is preloaded into whom, what is refused, and whose exit code it is. The MPI
+# libraries and the tracers are stand-ins here; a tracer says that it is there, and nothing else.
+. "$(dirname "$0")/lib.sh"
+
+cc=${CC:-cc}
+command -v ${cc%% *} >/dev/null || skip_all "there is no compiler"
+[ -f "$BUILD/librondo-stub.so" ] || skip_all "$BUILD/librondo-stub.so is not built"
+# An instrumented rondo does not like to have a library preloaded in front of its runtime.
+ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
+export ASAN_OPTIONS
+# This test may itself be run by a launcher, or under a tracer.
+for name in $(env | sed -n 's/^\(\(OMPI\|PMIX\|PMI\|SLURM\|RONDO\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+unset LD_PRELOAD
+
+bin=$tmp/bin
+mkdir "$bin" "$tmp/work" "$tmp/mpi"
+cp "$RONDO" "$BUILD/librondo-stub.so" "$bin"
+trace="$bin/rondo trace"
+
+# --- stand-ins -----------------------------------------------------------------------------
+
+cat >"$tmp/tracer.c" <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void show(const char *name)
+{
+	if (getenv(name))
+		fprintf(stderr, "%s=%s\n", name, getenv(name));
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *status = getenv("RONDO_STATUS"), *tell = getenv("TELL");
+	FILE *f = status ? fopen(status, "a") : NULL;
+
+	fprintf(stderr, "tracer=%s\n", TRACER);
+	show("LD_PRELOAD");
+	show("RONDO_PRELOAD");
+	show("RONDO_OUTPUT");
+	show("RONDO_CWD");
+	show("RONDO_TIME");
+	show("RONDO_CALL");
+	show("RONDO_RANK");
+	show("RONDO_MPI");
+	if (f) {
+		fprintf(f, "%s\n", tell ? tell : "traced here.rondo");
+		fclose(f);
+	}
+}
+END
+echo 'int MPI_Init(void) { return 0; }' >"$tmp/mpi.c"
+cat >"$tmp/app.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef WITH_MPI
+int MPI_Init(void);
+#else
+static int MPI_Init(void) { return 0; }
+#endif
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		printf("[%s]", argv[i]);
+	puts(".");
+	return MPI_Init() + (argc > 1 ? atoi(argv[1]) : 0);
+}
+END
+echo 'int MPI_Init(void); int far(void) { return MPI_Init(); }' >"$tmp/far.c"
+echo 'int far(void); int main(void) { return far(); }' >"$tmp/app2.c"
+cat >"$tmp/user.c" <<'END'
+#include <stdio.h>
+__attribute__((constructor)) static void start(void) { fputs("user\n", stderr); }
+END
+
+build() {
+	(
+		cd "$tmp" &&
+			for m in ompi mpich; do
+				$cc -shared -fPIC -DTRACER="\"$m\"" -o bin/librondo-$m.so tracer.c || exit 1
+			done &&
+			$cc -shared -fPIC -Wl,-soname,libmpi.so.40 -o mpi/libmpi.so.40 mpi.c &&
+			$cc -shared -fPIC -Wl,-soname,libmpich.so.12 -o mpi/libmpich.so.12 mpi.c &&
+			rpath="-Wl,-rpath,$tmp/mpi" &&
+			$cc -DWITH_MPI -o work/app.ompi app.c mpi/libmpi.so.40 "$rpath" &&
+			$cc -DWITH_MPI -o work/app.mpich app.c mpi/libmpich.so.12 "$rpath" &&
+			$cc -shared -fPIC -Wl,-soname,libfar.so -o mpi/libfar.so far.c mpi/libmpi.so.40 "$rpath" &&
+			$cc -o work/app.far app2.c mpi/libfar.so "$rpath" -Wl,--allow-shlib-undefined &&
+			$cc -o work/app.none app.c && cp work/app.none work/python3 &&
+			$cc -shared -fPIC -o user.so user.c
+	)
+}
+ok "stand-ins" build
+cd "$tmp/work" || exit 1
+
+# traced NAME WHO COMMAND...: exit code 0, and that tracer was there (or none)
+traced() {
+	_what=$1 _who=$2
+	shift 2
+	ok "$_what" "$@"
+	is "... the tracer" "$(sed -n 's/^tracer=//p' "$tmp/err")" "$_who"
+}
+
+# refused NAME SENTENCE COMMAND...: exit code 70, that one line, and nothing was run
+refused() {
+	_what=$1 _line=$2
+	shift 2
+	status "$_what" 70 "$@"
+	is "... is said" "$(cat "$tmp/err")" "rondo: $_line"
+	is "... and nothing was run" "$(cat "$tmp/out")" ""
+}
+
+# untraced NAME SENTENCE COMMAND...: exit code 70, that last line
+untraced() {
+	_what=$1 _line=$2
+	shift 2
+	status "$_what" 70 "$@"
+	is "... is said" "$(tail -n 1 "$tmp/err")" "rondo: $_line"
+}
+
+wrong() {
+	_what=$1 _line=$2
+	shift 2
+	status "$_what" 2 $trace "$@"
+	is "... is said" "$(cat "$tmp/err")" "rondo: trace: $_line"
+}
+
+# --- how it is called ----------------------------------------------------------------------
+
+ok "--help" $trace --help
+like "... has an example" "$(cat "$tmp/out")" '^  rondo trace .*mpirun'
+like "... and the short option" "$(cat "$tmp/out")" '^  -o FILE '
+wrong "no program" 'which program? (see: rondo trace --help)'
+wrong "an unknown option" 'no option --wobble (see: rondo trace --help)' --wobble true
+wrong "a slip" 'no option --tim; did you mean --time?' --tim none true
+wrong "no value" '-o needs a value: FILE' -o
+wrong "an empty value" '-o : empty' -o '' true
+wrong "a wrong time" '--time exact: neither summary nor none' --time=exact true
+wrong "a wrong MPI" '--mpi lam: none of ompi, mpich and auto' --mpi lam true
+for list in 1- , -3 1,,2 1-2-3 x; do
+	wrong "ranks $list" "--rank $list: not a list such as 0,4-7" --rank $list true
+done
+for list in MPI_X, - ,MPI_X 'MPI X'; do
+	wrong "calls $list" "--call $list: not a list such as MPI_I*,-MPI_Test*" --call "$list" true
+done
+
+# --- who gets which tracer -----------------------------------------------------------------
+
+for mpi in ompi mpich; do
+	traced "$mpi: the program alone" $mpi $trace ./app.$mpi
+	traced "$mpi: through a shell" $mpi $trace sh -c "cd . && ./app.$mpi"
+	for var in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK; do
+		traced "$mpi: behind a launcher ($var)" $mpi env $var=0 $trace ./app.$mpi
+	done
+	traced "$mpi: behind a launcher, through a shell" $mpi \
+		env PMI_RANK=0 $trace sh -c "cd . && ./app.$mpi"
+done
+traced "MPI behind another library" ompi $trace ./app.far
+traced "... behind a launcher" ompi env PMI_RANK=0 $trace ./app.far
+mv "$tmp/mpi/libfar.so" "$tmp/mpi/far"
+status "a library that is not there" 127 env PMI_RANK=0 $trace ./app.far
+like "... is the loader's to tell" "$(cat "$tmp/err")" '^./app.far: error while loading.* libfar.so'
+mv "$tmp/mpi/far" "$tmp/mpi/libfar.so"
+printf '#!/bin/sh\nexec ./app.mpich "$@"\n' >script
+chmod +x script
+traced "a script" mpich $trace ./script
+traced "a script behind a launcher" mpich env PMI_RANK=0 $trace ./script
+PATH=$tmp/work:$PATH traced "found in PATH" ompi $trace app.ompi
+traced "two rondos" mpich $trace sh -c "$trace ./app.mpich"
+traced "two rondos and a launcher" mpich $trace env PMI_RANK=0 $bin/rondo trace ./app.mpich
+traced "rondo in front of a launcher, itself in a rank" mpich \
+	env PMI_RANK=0 $trace sh -c 'cd . && ./app.mpich'
+
+for launcher in mpirun mpiexec.hydra srun; do
+	printf '#!/bin/sh\n[ "$1" = -n ] && shift 2\nexport PMI_RANK=0\nexec "$@"\n' >$launcher
+	chmod +x $launcher
+	traced "front of $launcher" mpich $trace ./$launcher -n 1 ./app.mpich
+	traced "... an interpreter" mpich $trace ./$launcher -n 1 ./python3
+	traced "... while in a rank" mpich env PMIX_RANK=3 $trace ./$launcher -n 1 ./app.mpich
+done
+traced "an interpreter, Open MPI's rank" ompi env OMPI_COMM_WORLD_RANK=0 PMI_RANK=0 $trace ./python3
+traced "an interpreter, MPICH's rank" mpich env PMI_RANK=0 $trace ./python3
+traced "an interpreter, told" ompi env PMI_RANK=0 $trace --mpi ompi ./python3
+traced "an interpreter without a launcher, told" ompi $trace --mpi ompi ./python3
+traced "a program that loads MPI later, told" mpich env PMI_RANK=0 $trace --mpi mpich ./app.none
+printf '#!%s\n' "$tmp/work/python3" >script.py
+chmod +x script.py
+traced "an interpreter's script" mpich env PMI_RANK=0 $trace ./script.py
+
+ok "arguments" $trace ./app.ompi 0 'a b' '' '*'
+is "... stay as they are" "$(cat "$tmp/out")" '[0][a b][][*].'
+ok "arguments behind a launcher" env PMI_RANK=0 $trace ./app.ompi 0 'a b' '' '*'
+is "... stay as they are" "$(cat "$tmp/out")" '[0][a b][][*].'
+ok "input" sh -c "echo hello | $trace sh -c 'cat; ./app.ompi >/dev/null'"
+is "... comes through" "$(cat "$tmp/out")" hello
+
+# --- what the tracer is told ---------------------------------------------------------------
+
+told() {
+	sed -n '/^[LR][A-Z_]*=/p' "$tmp/err"
+}
+here=$(pwd)
+mkdir out
+for how in "" "env PMI_RANK=0"; do
+	ok "told nothing${how:+ ($how)}" env $how $trace ./app.ompi
+	is "... but where" "$(told)" "LD_PRELOAD=$bin/librondo-ompi.so
+RONDO_CWD=$here"
+	ok "told all${how:+ ($how)}" env LD_PRELOAD="$tmp/user.so" $how $trace -o ./out/x.rondo \
+		--time none --call='MPI_*,-MPI_T*' --rank 0,2-3 --mpi=ompi -- ./app.ompi
+	is "... passes it on" "$(told)" "LD_PRELOAD=$bin/librondo-ompi.so:$tmp/user.so
+RONDO_PRELOAD=$tmp/user.so
+RONDO_OUTPUT=$here/out/x.rondo
+RONDO_CWD=$here
+RONDO_TIME=none
+RONDO_CALL=MPI_*,-MPI_T*
+RONDO_RANK=0,2-3
+RONDO_MPI=ompi"
+done
+ok "what the user preloads" env LD_PRELOAD="$tmp/user.so" $bin/rondo trace ./app.ompi
+is "... is started once per program: rondo and the traced one" "$(grep -c '^user' "$tmp/err")" 2
+
+# --- what is refused -----------------------------------------------------------------------
+
+refused "nothing in PATH" "there is no program no-such-program in PATH" $trace no-such-program
+refused "nothing there" "./nothing cannot be run: No such file or directory" $trace ./nothing
+refused "a folder" "./out cannot be run: Is a directory" $trace ./out
+echo text >text
+refused "no program" "./text cannot be run: Permission denied" $trace ./text
+chmod +x text
+refused "no program, but executable" "./text cannot be run: Exec format error" $trace ./text
+refused "... behind a launcher" "./text cannot be run: Exec format error" env PMI_RANK=0 $trace ./text
+for how in "" "env PMI_RANK=0"; do
+	refused "the wrong MPI${how:+ ($how)}" "./app.mpich uses MPICH, but --mpi=ompi was given" \
+		env $how $trace --mpi=ompi ./app.mpich
+done
+refused "the wrong MPI behind mpirun" "./app.mpich uses MPICH, but --mpi=ompi was given" \
+	$trace --mpi=ompi ./mpirun -n 1 ./app.mpich
+refused "no MPI, behind a launcher" "./app.none does not use MPI (needs: libc.so.6); \
+if it loads MPI while it runs, name that with --mpi=" env PMI_RANK=0 $trace ./app.none
+refused "an interpreter of any MPI" \
+	"which MPI will ./python3 use? Say --mpi=ompi or --mpi=mpich" env PMIX_RANK=0 $trace ./python3
+
+reach="a preloaded library cannot reach it"
+if $cc -static -o static "$tmp/app.c" 2>/dev/null; then
+	for how in "" "env PMI_RANK=0"; do
+		refused "a static program${how:+ ($how)}" "./static is statically linked; $reach" \
+			env $how $trace ./static
+	done
+	untraced "a static program behind mpirun" \
+		"nothing was traced: ./static is statically linked; $reach" $trace ./mpirun -n 1 ./static
+else
+	skip "a static program" "cannot be linked here"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	for bit in u g; do
+		cp app.none special
+		chown 65534:65534 special
+		chmod $bit+s special
+		refused "a program with set${bit}id" "./special has more rights than its user (setuid, \
+setgid or capabilities); $reach" $trace ./special
+	done
+else
+	skip "a setuid program" "only root can make one"
+fi
+cp app.none foreign
+printf '\377\177' | dd of=foreign bs=1 seek=18 conv=notrunc 2>/dev/null
+for how in "" "env PMI_RANK=0"; do
+	refused "another machine's program${how:+ ($how)}" "./foreign is for another kind of machine" \
+		env $how $trace ./foreign
+done
+
+mkfifo pipe
+for how in "" "env PMI_RANK=0"; do
+	refused "no folder${how:+ ($how)}" \
+		"$here/no, the folder for the trace: No such file or directory" \
+		env $how $trace -o no/x.rondo ./app.ompi
+	refused "a folder as output${how:+ ($how)}" "$here/out, the file for the trace, is a folder" \
+		env $how $trace -o out ./app.ompi
+	refused "a pipe as output${how:+ ($how)}" \
+		"$here/pipe, the file for the trace, is not a regular file" \
+		env $how $trace -o pipe ./app.ompi
+done
+mkdir closed
+chmod 555 closed
+if [ -w closed ]; then
+	skip "a folder that cannot be written to" "root can write everywhere"
+else
+	refused "a folder that cannot be written to" \
+		"$here/closed, the folder for the trace: Permission denied" \
+		$trace -o closed/x ./app.ompi
+	refused "... the current one" \
+		"$here/closed, the folder for the trace: Permission denied (-o FILE puts it elsewhere)" \
+		sh -c "cd closed && $trace ../app.ompi"
+fi
+
+rm "$bin/librondo-mpich.so"
+without="uses MPICH, but this Rondo was built without it"
+for how in "" "env PMI_RANK=0"; do
+	refused "no tracer for this MPI${how:+ ($how)}" \
+		"./app.mpich $without (there is no librondo-mpich.so)" env $how $trace ./app.mpich
+done
+refused "... behind mpirun" "./app.mpich $without (there is no librondo-mpich.so)" \
+	$trace ./mpirun -n 1 ./app.mpich
+untraced "... in a script" "not traced: $here/app.mpich $without" $trace ./script
+is "... which ran all the same" "$(cat "$tmp/out")" "."
+traced "an interpreter of the only MPI" ompi env PMIX_RANK=0 $trace ./python3
+mkdir "$tmp/a b"
+cp "$bin"/* "$tmp/a b"
+refused "a blank in our path" \
+	"$tmp/a b/librondo-stub.so: a path with a blank or colon cannot be preloaded" \
+	"$tmp/a b/rondo" trace ./app.ompi
+mkdir -p "$tmp/to/bin" "$tmp/to/lib/rondo"
+cp "$bin/rondo" "$tmp/to/bin"
+refused "no stub" "librondo-stub.so is neither beside rondo nor in ../lib/rondo" \
+	"$tmp/to/bin/rondo" trace true
+cp "$bin"/*.so "$tmp/to/lib/rondo"
+traced "installed" ompi "$tmp/to/bin/rondo" trace ./app.ompi
+
+# --- afterwards ----------------------------------------------------------------------------
+
+untraced "nothing to trace" "no MPI program was started by true; nothing was traced" $trace true
+status "... and an exit code" 1 $trace false
+status "the program's exit code" 3 $trace ./app.ompi 3
+status "... behind a launcher" 3 env PMI_RANK=0 $trace ./app.ompi 3
+status "killed" 137 $trace sh -c './app.ompi; kill -9 $$'
+untraced "an interpreter that cannot be known" \
+	"nothing was traced: no launcher shows which MPI ./python3 uses; say --mpi=ompi or --mpi=mpich" \
+	$trace ./python3
+untraced "another LD_PRELOAD" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
+try rondo trace behind the launcher" $trace env LD_PRELOAD="$tmp/user.so" ./app.ompi
+untraced "no word of the tracer" \
+	"$here/app.ompi made no MPI call, or was killed before; nothing was traced" \
+	env TELL= $trace ./app.ompi
+mkdir app.ompi.rondo.part y.rondo.part
+untraced "... but parts" \
+	"app.ompi ended before its trace was written; see: rondo recover $here/app.ompi.rondo.part" \
+	env TELL= $trace ./app.ompi
+untraced "... of a name of ours" \
+	"app.ompi ended before its trace was written; see: rondo recover $here/y.rondo.part" \
+	env TELL= $trace -o y.rondo ./app.ompi
+ok "parts that the tracer told of" env TELL="parts y.rondo.part" $trace ./app.ompi
+status "a tracer that failed" 70 env TELL="failed because" $trace ./app.ompi
+status "... in a program that did, too" 3 env TELL="failed because" $trace ./app.ompi 3
+is "no status file is left" "$(ls -A | grep status)" ""
+
+cat >waits <<'END'
+#!/bin/sh
+trap 'echo got it; exit 5' TERM
+trap '' INT
+echo $$ >pid
+i=0
+while [ $i -lt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+END
+chmod +x waits
+"$bin/rondo" trace ./waits >"$tmp/out" 2>"$tmp/err" &
+rondo=$!
+tries=0
+while ! [ -s pid ] && [ $tries -lt 200 ]; do
+	sleep 0.05
+	tries=$((tries + 1))
+done
+kill -TERM $rondo
+wait $rondo
+is "a signal is passed on" "$? $(cat "$tmp/out")" "5 got it"
+
+{
+	$trace sh -c 'yes; echo $? >code' 2>/dev/null
+} | head -n 1 >/dev/null
+is "SIGPIPE is as it was" "$(cat code)" 141
+
+# --- real launchers ------------------------------------------------------------------------
+
+# The programs are no MPI programs, so that each launcher will run each of them.
+(cd "$tmp" && $cc -shared -fPIC -DTRACER='"mpich"' -o bin/librondo-mpich.so tracer.c)
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+if command -v mpirun.openmpi >/dev/null; then
+	traced "Open MPI's launcher" "ompi
+ompi" $trace mpirun.openmpi -n 2 sh -c 'cd . && ./app.ompi'
+	traced "... behind it" "ompi
+ompi" mpirun.openmpi -n 2 $bin/rondo trace ./app.ompi
+
+	# Another node: a shell that has, like that of ssh, an environment of its own.
+	cat >agent <<'END'
+#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+shift
+exec env -i PATH="$PATH" HOME="$HOME" sh -c "$*"
+END
+	chmod +x agent
+	cat >say <<'END'
+#!/bin/sh
+./app.ompi >/dev/null 2>&1 && echo "A=$A B=$B ${LD_PRELOAD##*/} ${RONDO_OUTPUT##*/}"
+END
+	chmod +x say
+	# other NAME WANTED ARGUMENTS...: what ranks of another node see
+	other() {
+		_what=$1 _line=$2
+		shift 2
+		ok "another node: $_what" env A=1 B=2 HOME="$HOME" $trace -o z.rondo mpirun.openmpi \
+			--mca plm_rsh_agent "$here/agent" --host other:2 "$@"
+		is "... sees" "$(sort "$tmp/out")" "$_line"
+	}
+	ours="librondo-stub.so z.rondo"
+	HOME=$tmp/home
+	export HOME
+	mkdir -p "$HOME/.openmpi"
+	other "nothing but ours" "A= B= $ours" -n 1 ./say
+	other "options of the user's" "A= B=2 $ours
+A=1 B= $ours" -x A -n 1 ./say : -x B -n 1 ./say
+	other "a parameter of the user's" "A=1 B=7 $ours" --mca mca_base_env_list 'A;B=7' -n 1 ./say
+	OMPI_MCA_mca_base_env_list='A;B=8' other "... in the environment" "A=1 B=8 $ours" -n 1 ./say
+	echo 'mca_base_env_list = A' >"$HOME/.openmpi/mca-params.conf"
+	other "... in a file" "A=1 B= $ours" -n 1 ./say
+else
+	skip "Open MPI's launcher" "not installed"
+fi
+if command -v mpirun.mpich >/dev/null; then
+	traced "MPICH's launcher" "mpich
+mpich" $trace mpirun.mpich -n 2 sh -c 'cd . && ./app.mpich'
+	traced "... behind it" "mpich
+mpich" mpirun.mpich -n 2 $bin/rondo trace ./app.mpich
+else
+	skip "MPICH's launcher" "not installed"
+fi
+
+cd "$root" || exit 1
+finish

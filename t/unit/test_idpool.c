@@ -1,0 +1,178 @@
+/* test_idpool.c - the pool of numbers against an array that says which are out. */
+#include "base/arena.h"
+#include "base/err.h"
+#include "track/idpool.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define N 700000u /* beyond 64 + 64^3: three levels of nodes */
+
+struct model {
+	struct rn_idpool pool;
+	struct rn_arena mem;
+	bool out[N];
+	uint32_t lowest, n; /* nothing below `lowest` is free; n are out */
+};
+
+static struct model m;
+
+static void start(void)
+{
+	memset(&m, 0, sizeof(m));
+	rn_idpool_init(&m.pool);
+	rn_arena_init(&m.mem, SIZE_MAX);
+}
+
+static uint32_t expected(void)
+{
+	while (m.out[m.lowest])
+		m.lowest++;
+	return m.lowest;
+}
+
+static bool take(void)
+{
+	uint32_t got = UINT32_MAX;
+
+	if (rn_idpool_take(&m.pool, &m.mem, &got) < 0 || got != expected())
+		return false;
+	m.out[got] = true;
+	m.n++;
+	return true;
+}
+
+static void give(uint32_t i)
+{
+	rn_idpool_give(&m.pool, i);
+	m.out[i] = false;
+	m.n--;
+	if (i < m.lowest)
+		m.lowest = i;
+}
+
+/* Gives back one that is out, at or after a random place. */
+static void give_any(uint32_t range)
+{
+	uint32_t i = (uint32_t)tap_below(range);
+
+	while (!m.out[i])
+		i = (i + 1) % range;
+	give(i);
+}
+
+static void test_small(void)
+{
+	start();
+	for (uint32_t i = 0; i < 64; i++)
+		CHECK(take());
+	for (uint32_t i = 0; i < 1000; i++) {
+		give_any(64);
+		CHECK(take());
+	}
+	CHECK(m.mem.mapped == 0 && m.pool.more == NULL && sizeof(m.pool) <= 24);
+	CHECK(take() && m.lowest == 64 && m.mem.mapped > 0);
+	rn_arena_free(&m.mem);
+}
+
+/* Phases that mostly take and phases that mostly give. */
+static void test_random(uint32_t ops, uint32_t most)
+{
+	uint32_t takes = 7;
+	uint64_t wrong = 0;
+
+	start();
+	for (uint32_t i = 0; i < ops; i++) {
+		if (i % (ops / 10) == 0) {
+			takes = takes == 7 ? 4 : 7;
+			CHECK(rn_idpool_check(&m.pool));
+		}
+		if (m.n == 0 || (m.n < most && tap_below(10) < takes))
+			wrong += !take();
+		else
+			give_any(most);
+	}
+	CHECK(wrong == 0);
+	CHECK(rn_idpool_check(&m.pool));
+	rn_arena_free(&m.mem);
+}
+
+static void test_large(void)
+{
+	uint64_t wrong = 0;
+
+	start();
+	for (uint32_t i = 0; i < N; i++)
+		wrong += !take();
+	CHECK(wrong == 0 && m.n == N && rn_idpool_check(&m.pool));
+	CHECK(m.mem.mapped < N); /* a byte is more than enough */
+	for (uint32_t i = 0; i < N; i++)
+		if (tap_below(3))
+			give(i);
+	CHECK(rn_idpool_check(&m.pool));
+	while (m.n < N)
+		wrong += !take();
+	for (uint32_t i = 0; i < N; i++)
+		give(N - 1 - i);
+	CHECK(wrong == 0 && rn_idpool_check(&m.pool));
+	CHECK(take() && m.lowest == 0);
+	rn_arena_free(&m.mem);
+}
+
+/* Each allocation fails, the second and third on the way as well; the pool is as it was. */
+static void test_failures(void)
+{
+	uint64_t wrong = 0, failures = 0;
+
+	start();
+	for (uint32_t i = 0; i < N; i++) {
+		for (uint64_t at = 1; at <= 3; at++) {
+			uint32_t got = 12345;
+
+			m.mem.fail_at = at;
+			errno = EDOM;
+			if (rn_idpool_take(&m.pool, &m.mem, &got) == RN_OK) {
+				rn_idpool_give(&m.pool, got);
+				break;
+			}
+			failures++;
+			CHECK(got == 12345 && errno == EDOM && rn_idpool_check(&m.pool));
+		}
+		m.mem.fail_at = 0;
+		wrong += !take();
+	}
+	CHECK(wrong == 0 && failures > N / 4096);
+	rn_arena_free(&m.mem);
+}
+
+/* An arena that has nothing to give. */
+static void test_limit(void)
+{
+	uint32_t got;
+
+	start();
+	m.mem.limit = 0;
+	for (uint32_t i = 0; i < 64; i++)
+		CHECK(take());
+	errno = EDOM;
+	CHECK(rn_idpool_take(&m.pool, &m.mem, &got) == RN_E_NOMEM && errno == EDOM);
+	give(13);
+	CHECK(take());
+}
+
+int main(void)
+{
+	test_small();
+	ok("64 numbers without memory");
+	test_random(500000, 60);
+	test_random(500000, 200);
+	test_random(500000, 5000);
+	ok("1.5 million operations agree with the model");
+	test_large();
+	ok("700 thousand out at once");
+	test_failures();
+	test_limit();
+	ok("every allocation fails in turn and the pool is as it was");
+	return tap_done();
+}

@@ -1,0 +1,549 @@
+/* test_nesting.c - calls inside calls, against a list of symbols that is gone through one by one.
+ */
+#include "tap.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/call.h"
+#include "encode/sigs.h"
+#include "grammar/grammar.h"
+#include "merge/merged.h"
+#include "read/nesting.h"
+#include "read/printer.h"
+#include "read/trace.h"
+#include "rules/rules.h"
+#include "series/units.h"
+
+static const struct rn_func funcs[] = { { 0, "f", (const char *const[]){ "x" }, 1, NULL },
+					{ 3, "rondo_enter", NULL, 0, NULL },
+					{ 4, "rondo_leave", NULL, 0, NULL } };
+static const struct rn_vocab vocab = { funcs, NULL, 3, 0 }, plain = { funcs, NULL, 1, 0 };
+
+#define CALLS 4 /* signatures 0 to 3 */
+#define ENTER 4
+#define LEAVE 5
+#define SIGS  6
+#define MOST  20000
+
+static struct rn_arena mem;
+static struct rn_sigs *sigs;
+static struct rn_rules *rules;
+
+static void begin(void)
+{
+	unsigned char bytes[RN_CALL_BUFFER];
+	struct rn_call_writer w;
+	size_t len;
+	uint32_t id;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	sigs = rn_sigs_new(&mem);
+	rules = rn_rules_new(&mem);
+	for (uint32_t i = 0; i < SIGS; i++) {
+		rn_call_begin(&w, bytes, sizeof(bytes), i < CALLS ? 0 : i - 1);
+		if (i < CALLS)
+			rn_call_num(&w, RN_V_INT, i);
+		CHECK(rn_call_end(&w, 0, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+		CHECK(rn_sigs_intern(sigs, bytes, len, &id) == RN_OK && id == i);
+	}
+}
+
+/*
+ * The model
+ */
+
+static struct {
+	uint32_t symbol[MOST];
+	uint64_t n;
+	bool wrong;
+	uint64_t numbers;
+	uint64_t number[MOST]; /* of a call, or of the one that an enter begins */
+	uint64_t parent[MOST]; /* of a call: an index, or MOST */
+	uint64_t begins[MOST]; /* by number: index */
+	uint64_t around[MOST]; /* the innermost enter that is open before the symbol, or MOST */
+	uint64_t leaves[MOST]; /* of an enter: index of its leave, or MOST */
+} model;
+
+static bool is_wrong(void)
+{
+	uint64_t depth = 0;
+
+	for (uint64_t i = 0; i < model.n; i++) {
+		uint32_t s = model.symbol[i];
+
+		if (s == LEAVE && depth-- == 0)
+			return true;
+		if (s == LEAVE && i + 1 < model.n && model.symbol[i + 1] >= CALLS)
+			return true;
+		if (s == ENTER && ++depth > RN_NESTING_MAX)
+			return true;
+	}
+	return false;
+}
+
+static void begin_number(uint64_t i)
+{
+	model.begins[model.numbers] = i;
+	model.number[i] = model.numbers++;
+}
+
+static void model_flat(void)
+{
+	for (uint64_t i = 0; i < model.n; i++) {
+		model.around[i] = model.parent[i] = MOST;
+		if (model.symbol[i] < CALLS)
+			begin_number(i);
+	}
+}
+
+static void model_nested(void)
+{
+	uint64_t around = MOST;
+
+	for (uint64_t i = 0; i < model.n; i++) {
+		model.around[i] = model.parent[i] = around;
+		if (model.symbol[i] == ENTER) {
+			begin_number(i);
+			model.leaves[i] = MOST;
+			around = i;
+		} else if (model.symbol[i] == LEAVE) {
+			model.leaves[around] = i;
+			if (++i < model.n) {
+				model.number[i] = model.number[around];
+				model.around[i] = model.parent[i] = model.around[around];
+			}
+			around = model.around[around];
+		} else {
+			begin_number(i);
+		}
+	}
+}
+
+static void model_stream(uint32_t root)
+{
+	struct rn_walk w;
+
+	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
+	model.n = rn_walk_read(&w, model.symbol, MOST);
+	model.numbers = 0;
+	model.wrong = is_wrong();
+	if (model.wrong)
+		model_flat();
+	else
+		model_nested();
+}
+
+/* The numbers of the calls around a symbol are those given, outermost first. */
+static bool same_open(uint64_t i, const uint64_t *open, uint32_t depth)
+{
+	uint64_t around = model.around[i];
+
+	for (; depth && around != MOST; around = model.around[around])
+		if (open[--depth] != model.number[around])
+			return false;
+	return depth == 0 && around == MOST;
+}
+
+static void compare_seeks(const struct rn_nesting *n, struct rn_walk *w)
+{
+	uint64_t open[RN_NESTING_MAX];
+	uint32_t depth, symbol;
+
+	for (uint64_t k = 0; k < model.numbers; k++) {
+		uint64_t i = model.begins[k];
+
+		if (model.numbers > 200 && tap_below(model.numbers) > 100)
+			continue;
+		CHECK(rn_nesting_seek(n, w, k, open, &depth) == RN_OK);
+		CHECK(rn_walk_pos(w) == i && same_open(i, open, depth));
+		CHECK(rn_walk_next(w, &symbol) == 1 && symbol == model.symbol[i]);
+	}
+	CHECK(rn_nesting_seek(n, w, model.numbers, open, &depth) == RN_E_RANGE);
+	CHECK(rn_nesting_seek(n, w, UINT64_MAX, open, &depth) == RN_E_RANGE);
+}
+
+static void compare_leaves(const struct rn_nesting *n, struct rn_walk *w)
+{
+	for (uint64_t i = 0; i < model.n; i++) {
+		uint64_t around = model.around[i];
+		bool found;
+
+		if (around == MOST || (model.n > 200 && tap_below(model.n) > 100))
+			continue;
+		CHECK(rn_walk_seek(w, i) == RN_OK);
+		found = rn_nesting_leave(n, w);
+		CHECK(found == (model.leaves[around] != MOST));
+		CHECK(rn_walk_pos(w) == (found ? model.leaves[around] + 1 : model.n));
+	}
+}
+
+/*
+ * Lines
+ */
+
+static struct rn_printer *printer;
+static struct rn_trace trace;
+static struct rn_streams streams;
+static struct rn_stream_group group;
+
+static void make_trace(uint32_t root)
+{
+	group = (struct rn_stream_group){ .root = root };
+	streams = (struct rn_streams){
+		.sigs = sigs, .rules = rules, .group = &group, .groups = 1, .ranks = 1
+	};
+	trace = (struct rn_trace){ .vocab = vocab, .streams = streams, .ranks = 1, .threads = 1 };
+	printer = rn_printer_new(&mem, &trace, rn_decode_text);
+}
+
+static bool prints(uint64_t from, uint64_t to, const char *want)
+{
+	struct rn_buf out = { 0 };
+	int rc = rn_printer_begin(printer, 0, 0, from, to);
+	bool equal;
+
+	CHECK(rc == RN_OK);
+	do
+		rc = rn_printer_next(printer, &out);
+	while (rc > 0);
+	rn_buf_byte(&out, 0);
+	CHECK(rc == 0 && rn_printer_next(printer, &out) == 0);
+	equal = CHECK(strcmp((char *)out.data, want) == 0);
+	if (!equal)
+		diag("wanted %.500s got %.500s", want, (char *)out.data);
+	rn_buf_free(&out);
+	return equal;
+}
+
+static void model_line(uint64_t i, char *line, size_t room)
+{
+	char parent[32] = "";
+
+	if (model.parent[i] != MOST)
+		snprintf(parent, sizeof(parent), " <%llu>",
+			 (unsigned long long)model.number[model.parent[i]]);
+	snprintf(line, room, "0 %llu f(x=%u) = 0%s\n", (unsigned long long)model.number[i],
+		 model.symbol[i], parent);
+}
+
+static void compare_lines(uint64_t from, uint64_t to)
+{
+	static char want[MOST * 32];
+	size_t len = 0;
+
+	for (uint64_t k = from; k < to && k < model.numbers; k++) {
+		uint64_t i = model.begins[k];
+
+		if (model.symbol[i] == ENTER)
+			i = model.leaves[i] == MOST ? MOST : model.leaves[i] + 1;
+		if (i >= model.n) /* it never ended */
+			continue;
+		model_line(i, want + len, sizeof(want) - len);
+		len += strlen(want + len);
+	}
+	want[len] = 0;
+	prints(from, to, want);
+}
+
+static bool compare(uint32_t root)
+{
+	struct rn_nesting *n;
+	struct rn_walk w;
+
+	if (rn_rules_length(rules, root) > MOST)
+		return false;
+	n = rn_nesting_new(&mem, &vocab, sigs, rules);
+	CHECK(n && rn_walk_init(&w, rules, root, &mem) == RN_OK);
+	model_stream(root);
+	CHECK(!rn_nesting_wrong(n, root) == !model.wrong);
+	CHECK(rn_nesting_numbers(n, root) == model.numbers);
+	compare_seeks(n, &w);
+	if (!model.wrong)
+		compare_leaves(n, &w);
+	make_trace(root);
+	compare_lines(0, UINT64_MAX);
+	for (int i = 0; i < 10; i++) {
+		uint64_t from = tap_below(model.numbers + 2);
+
+		rn_printer_hold(printer, i % 2 ? tap_below(200) : RN_PRINTER_HELD);
+		compare_lines(from, from + tap_below(model.numbers + 2));
+	}
+	rn_printer_free(printer);
+	return true;
+}
+
+/*
+ * Streams
+ */
+
+/* A program that makes calls and returns from them; `odds` of 100 symbols are just anything. */
+static uint32_t random_program(uint64_t odds)
+{
+	struct rn_grammar *g = rn_grammar_new(&mem, NULL);
+	uint64_t phases = 1 + tap_below(4), depth = 0;
+	uint32_t root;
+
+	for (; phases; phases--) {
+		uint64_t seed = tap_rand(), times = 1 + tap_below(30), ops = 1 + tap_below(20);
+
+		for (uint64_t i = 0; i < times * ops; i++) {
+			uint64_t x = (seed ^ (i % ops + 1) * 0x9e3779b97f4a7c15u) >> 40;
+			bool leaves = x % 3 == 1 && depth;
+
+			if (tap_below(100) < odds)
+				rn_grammar_append(g, (uint32_t)tap_below(SIGS));
+			else if (x % 3 == 0 && depth < x / 3 % 12)
+				depth++, rn_grammar_append(g, ENTER);
+			else if (leaves)
+				depth--, rn_grammar_append(g, LEAVE);
+			if (x % 3 == 2 || leaves)
+				rn_grammar_append(g, (uint32_t)(x / 3 % CALLS));
+		}
+	}
+	while (tap_below(4) && depth--) {
+		rn_grammar_append(g, LEAVE);
+		if (tap_below(8) || depth)
+			rn_grammar_append(g, 0);
+	}
+	CHECK(rn_rules_seal(rules, g, &root) == RN_OK);
+	return root;
+}
+
+/* Rules as no grammar would make them, with markers that rarely fit. */
+static uint32_t random_rules(uint64_t markers)
+{
+	uint32_t rule = 0;
+	uint64_t n = 1 + tap_below(8);
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct rn_item item[6];
+		uint64_t items = 1 + tap_below(6);
+
+		for (uint64_t k = 0; k < items; k++) {
+			uint32_t symbol[8], lit = 0;
+			uint64_t kind = tap_below(5), len = 1 + tap_below(8);
+
+			for (uint64_t s = 0; s < len; s++)
+				symbol[s] = (uint32_t)tap_below(CALLS + markers);
+			CHECK(rn_rules_add_literal(rules, symbol, len, &lit) == RN_OK);
+			item[k] = (struct rn_item){ .id = symbol[0],
+						    .kind = RN_KIND_TERMINAL,
+						    .count = 1 + tap_below(4) };
+			if (kind == 0) {
+				item[k].id = lit;
+				item[k].kind = RN_KIND_LITERAL;
+			} else if (kind < 4 && rn_rules_count(rules)) {
+				item[k].id = (uint32_t)tap_below(rn_rules_count(rules));
+				item[k].kind = RN_KIND_RULE;
+			}
+		}
+		CHECK(rn_rules_add(rules, item, (uint32_t)items, &rule) == RN_OK);
+	}
+	return rule;
+}
+
+static void test_random(void)
+{
+	unsigned nested = 0, wrong = 0;
+
+	for (int round = 0; round < 4000; round++) {
+		uint32_t root;
+
+		begin();
+		if (round % 4 == 0)
+			root = random_rules((uint64_t)round / 4 % 3);
+		else
+			root = random_program(round % 4 == 1 ? 2 : 0);
+		if (compare(root)) {
+			nested += !model.wrong && model.numbers < model.n;
+			wrong += model.wrong;
+		}
+		rn_arena_free(&mem);
+	}
+	CHECK(nested > 1000 && wrong > 500);
+}
+
+static uint32_t add_rule(const struct rn_item *item, uint32_t n)
+{
+	uint32_t rule;
+
+	CHECK(rn_rules_add(rules, item, n, &rule) == RN_OK);
+	return rule;
+}
+
+static struct rn_item terminal(uint32_t id, uint64_t count)
+{
+	return (struct rn_item){ .id = id, .kind = RN_KIND_TERMINAL, .count = count };
+}
+
+static struct rn_item rule(uint32_t id, uint64_t count)
+{
+	return (struct rn_item){ .id = id, .kind = RN_KIND_RULE, .count = count };
+}
+
+#define BODY(...)                                         \
+	add_rule((const struct rn_item[]){ __VA_ARGS__ }, \
+		 sizeof((const struct rn_item[]){ __VA_ARGS__ }) / sizeof(struct rn_item))
+
+/* As long as can be: found at once all the same. */
+static void test_long(void)
+{
+	const uint64_t huge = (uint64_t)1 << 50;
+	clock_t start = clock();
+	uint32_t root;
+
+	/* A loop of calls with one inside; it was found in the middle. */
+	begin();
+	root = BODY(terminal(LEAVE, 1), terminal(1, 1), terminal(ENTER, 1), terminal(0, 1));
+	make_trace(BODY(terminal(ENTER, 1), terminal(0, 1), rule(root, huge), terminal(LEAVE, 1),
+			terminal(1, 1), terminal(2, 1)));
+	prints(huge, huge + 3,
+	       "0 1125899906842624 f(x=1) = 0\n0 1125899906842625 f(x=0) = 0 <1125899906842624>\n"
+	       "0 1125899906842626 f(x=1) = 0\n");
+	prints(huge + 1, huge + 2, "0 1125899906842625 f(x=0) = 0 <1125899906842624>\n");
+	prints(2 * huge + 2, UINT64_MAX, "0 2251799813685250 f(x=2) = 0\n");
+	rn_printer_free(printer);
+
+	/* The same without a loop. */
+	for (int i = 0; i < 50; i++)
+		root = BODY(rule(root, 1), terminal(LEAVE, 1), terminal(2, 1), terminal(ENTER, 1),
+			    rule(root, 1));
+	make_trace(BODY(terminal(ENTER, 1), rule(root, 1), terminal(LEAVE, 1), terminal(3, 1)));
+	prints(0, 1, "0 0 f(x=1) = 0\n");
+	prints(huge + huge / 2 - 2, huge + huge / 2 + 1,
+	       "0 1688849860263934 f(x=2) = 0\n0 1688849860263935 f(x=0) = 0 <1688849860263934>\n"
+	       "0 1688849860263936 f(x=1) = 0\n");
+	rn_printer_free(printer);
+
+	/* Everything inside one call: it ends, or it does not. */
+	make_trace(BODY(terminal(ENTER, 1), terminal(0, huge), terminal(LEAVE, 1), terminal(1, 1)));
+	prints(0, 2, "0 0 f(x=1) = 0\n0 1 f(x=0) = 0 <0>\n");
+	prints(huge, UINT64_MAX, "0 1125899906842624 f(x=0) = 0 <0>\n");
+	rn_printer_free(printer);
+	make_trace(BODY(terminal(ENTER, 1), terminal(0, huge)));
+	prints(0, 2, "0 1 f(x=0) = 0 <0>\n");
+	rn_printer_free(printer);
+
+	/* Nothing but markers, behind a call. */
+	make_trace(BODY(terminal(0, 1), terminal(ENTER, huge)));
+	prints(0, UINT64_MAX, "0 0 f(x=0) = 0\n");
+	rn_printer_free(printer);
+	rn_arena_free(&mem);
+	CHECK(clock() - start < CLOCKS_PER_SEC);
+}
+
+static void test_depth(void)
+{
+	struct rn_nesting *n;
+	uint32_t fits, deep;
+
+	begin();
+	deep = BODY(terminal(LEAVE, 1), terminal(1, 1));
+	fits = BODY(terminal(ENTER, RN_NESTING_MAX), terminal(0, 1), rule(deep, RN_NESTING_MAX));
+	deep = BODY(terminal(ENTER, RN_NESTING_MAX + 1), terminal(0, 1),
+		    rule(deep, RN_NESTING_MAX + 1));
+	CHECK(compare(fits) && !model.wrong && model.numbers == RN_NESTING_MAX + 1);
+	CHECK(compare(deep) && model.wrong);
+	n = rn_nesting_new(&mem, &vocab, sigs, rules);
+	CHECK(strstr(rn_nesting_wrong(n, deep), "too deep") != NULL);
+	rn_arena_free(&mem);
+}
+
+/* Where there are no markers, nothing is done: a call's number is its place. */
+static void test_none(void)
+{
+	uint64_t open[RN_NESTING_MAX];
+	uint32_t depth, root;
+	struct rn_nesting *n;
+	struct rn_walk w;
+	size_t used;
+
+	begin();
+	root = BODY(terminal(0, 5), terminal(1, 5));
+	used = (size_t)(mem.end - mem.beg);
+	n = rn_nesting_new(&mem, &plain, sigs, rules);
+	CHECK(used - (size_t)(mem.end - mem.beg) < 100);
+	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
+	CHECK(rn_nesting_numbers(n, root) == 10 && !rn_nesting_wrong(n, root));
+	CHECK(rn_nesting_marker(n, ENTER) == RN_MARKER_NONE && !rn_nesting_leave(n, &w));
+	CHECK(rn_nesting_seek(n, &w, 7, open, &depth) == RN_OK && depth == 0 &&
+	      rn_walk_pos(&w) == 7);
+	CHECK(rn_nesting_seek(n, &w, 10, open, &depth) == RN_E_RANGE);
+	rn_arena_free(&mem);
+}
+
+static void test_counts(void)
+{
+	const struct rn_markers m = rn_markers_of(&vocab), none = rn_markers_of(&plain);
+	struct rn_reader ranks = rn_reader("\x1a\x00\x02", 3); /* 0, 1, 2 */
+	struct rn_units *three;
+	uint64_t calls;
+
+	begin();
+	make_trace(BODY(terminal(ENTER, 1), terminal(0, 5), terminal(LEAVE, 1), terminal(1, 1)));
+	CHECK(rn_units_decode(&mem, &ranks, &three, NULL) == RN_OK);
+	group.ranks = three;
+	CHECK(rn_markers_any(&m) && rn_markers_calls(&m, &streams, &mem, &calls) == RN_OK);
+	CHECK(calls == 18);
+	CHECK(!rn_markers_any(&none) && rn_markers_calls(&none, &streams, &mem, &calls) == RN_OK);
+	CHECK(calls == 24);
+	rn_printer_free(printer);
+	rn_arena_free(&mem);
+}
+
+/* Every allocation fails once, and every growth of a buffer. */
+static void test_memory(void)
+{
+	struct rn_buf out = { 0 };
+	uint32_t root;
+	int rc = RN_E_NOMEM;
+
+	begin();
+	root = BODY(terminal(ENTER, 1), terminal(0, 40), terminal(LEAVE, 1), terminal(1, 1));
+	for (uint64_t k = 1; k < 20; k++) {
+		mem.fail_at = k;
+		make_trace(root);
+		CHECK(printer || mem.fail_at == 0);
+		rn_printer_free(printer);
+	}
+	mem.fail_at = 0;
+	for (uint64_t k = 1; rc < 0 && k < 100; k++) {
+		make_trace(root);
+		rn_buf_clear(&out);
+		rn_buf_fail_at(k);
+		CHECK(rn_printer_begin(printer, 0, 0, 0, UINT64_MAX) == RN_OK);
+		do
+			rc = rn_printer_next(printer, &out);
+		while (rc > 0);
+		rn_buf_fail_at(0);
+		CHECK(rc == 0 || rc == RN_E_NOMEM);
+		if (rc == 0)
+			rc = rn_buf_status(&out);
+		rn_printer_free(printer);
+		if (rc < 0)
+			rn_buf_free(&out), out = (struct rn_buf){ 0 };
+	}
+	CHECK(rc == RN_OK);
+	rn_buf_free(&out);
+	rn_arena_free(&mem);
+}
+
+int main(void)
+{
+	test_random();
+	ok("numbers, parents and lines are those of a model, wherever reading begins");
+	test_long();
+	ok("streams of 2^50 calls take no time");
+	test_depth();
+	ok("there is a limit to how deep calls are inside calls");
+	test_none();
+	test_counts();
+	ok("markers are not counted, and cost nothing where there are none");
+	test_memory();
+	ok("running out of memory is noticed");
+	return tap_done();
+}
