@@ -274,11 +274,12 @@ format: ## let clang-format change it
 COMMAND_TESTS = $(filter-out t/t00%,$(SHELL_TESTS))
 PROGRAM_TESTS = TESTS='$(COMMAND_TESTS) $(UNIT_SRC:t/unit/%.c=$(1)/t/%)'
 
+# Tracers are not built for these (MPIS=): a sanitizer cannot be preloaded into a program without it.
 SAN_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/deps build test
-	+@$(SUBMAKE) BUILD=$(BUILD)/asan CFLAGS='$(SAN_FLAGS)' \
+	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= CFLAGS='$(SAN_FLAGS)' \
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
 COV = $(BUILD)/cov
@@ -289,7 +290,7 @@ LCOV = lcov --quiet --directory $(COV)/obj/src --base-directory .
 cov: ## test coverage of src/: a page, and a summary line
 	@tools/deps build test cov
 	@find $(COV) -name '*.gcda' -delete 2>/dev/null || true
-	+@$(SUBMAKE) BUILD=$(COV) CFLAGS='-O0 -g --coverage' $(call PROGRAM_TESTS,$(COV)) run-tests
+	+@$(SUBMAKE) BUILD=$(COV) MPIS= CFLAGS='-O0 -g --coverage' $(call PROGRAM_TESTS,$(COV)) run-tests
 	@{ $(LCOV) --capture --initial --output-file $(COV)/none.info && \
 		$(LCOV) --capture --output-file $(COV)/run.info && \
 		lcov --quiet -a $(COV)/none.info -a $(COV)/run.info --output-file $(COV)/all.info && \
@@ -304,7 +305,7 @@ FUZZ_FLAGS = $(SAN_FLAGS) -fsanitize=fuzzer-no-link
 
 fuzz: ## fuzz each decoder for FUZZ_SECONDS (default 360); fails on a finding
 	@tools/deps build fuzz
-	+@$(SUBMAKE) BUILD=$(FUZZ) CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz
+	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz
 
 fuzz-smoke: ## the same for 10 seconds each
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10

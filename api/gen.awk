@@ -91,6 +91,8 @@ function macro(h, i,    k, m) {
 		k = "int"
 	if (h != "in" && (k == "rank" || k == "tag"))
 		k = "int"
+	if (h == "in" && k == "comm" && cond[i] != "")
+		k = "comm_if"
 	m = toupper(h) (len[i] != "" ? "V" : "") "_" k "(" arg[i]
 	if (len[i] != "")
 		m = m ", " len[i]
@@ -124,6 +126,8 @@ function finish(    i, decl, args, real, line, k, dirs) {
 		for (i = 1; i <= params; i++) {
 			if (how[i] == "new" || kind[i] == "matched")
 				printf "BEFORE_%s(%s%s)\n", kind[i], arg[i], kind[i] == "comm" ? ", " from[i] : ""
+			if (how[i] == "inout" && arg[i] ~ /len$/)
+				printf "HAD(%s)\n", arg[i]
 			if (before(how[i]))
 				print macro(how[i] == "inout" ? "ref" : how[i], i) ";"
 		}

@@ -21,7 +21,8 @@
 #
 # status, ok and nok leave the command's output in $tmp/out and $tmp/err.
 
-cd "$(dirname "$0")/.." || exit 1
+# From t/ one up, from a folder in it two.
+cd "$(dirname "$0")/.." && { [ -e t/lib.sh ] || cd ..; } || exit 1
 root=$(pwd)
 BUILD=${BUILD:-build}
 case $BUILD in

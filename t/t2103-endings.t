@@ -104,18 +104,18 @@ endings() {
 twice() {
 	prog=$tmp/$mpi/prog_ending
 	place twice
-	for _ranks in 3 1; do
+	for _ranks in 2 3 1; do
 		mkdir -p "$out"
 		run trace_mpi "$trace" $_ranks "$prog" exit
 	done
 	said=$(grep '^rondo: ' "$tmp/err")
 	recovered
 	like "... of the latest run alone" "$(cat "$tmp/out")" ': 1 of 1 ranks, '
+	ok "... and the earlier one's are kept" "$RONDO" recover "$trace.old.part"
+	like "... as they were" "$(cat "$tmp/out")" ' of 3 ranks, '
 }
 
 each_mpi endings
-todo="parts of an earlier run stay in the folder"
 each_mpi twice
-todo=
 
 finish

@@ -161,6 +161,51 @@ int elf_read(const char *path, struct elf *e, struct rn_err *err)
 	return RN_OK;
 }
 
+/* Whether a defined symbol's name begins so; `names` is where the file has its strings. */
+static bool defines(const struct image *im, const ElfW(Shdr) * symbols, uint64_t names,
+		    const char *begin)
+{
+	ElfW(Sym) s[64];
+	char name[64];
+	size_t n;
+
+	for (uint64_t at = 0; at < symbols->sh_size; at += n * sizeof(*s)) {
+		n = (symbols->sh_size - at) / sizeof(*s);
+		n = n < 64 ? n : 64;
+		if (n == 0 || !read_at(im, symbols->sh_offset + at, s, n * sizeof(*s)))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (s[i].st_shndx != SHN_UNDEF &&
+			    read_string(im, names + s[i].st_name, name, sizeof(name)) &&
+			    rn_begins(name, begin))
+				return true;
+	}
+	return false;
+}
+
+static bool read_section(const struct image *im, unsigned i, ElfW(Shdr) * s)
+{
+	return i < im->head.e_shnum &&
+	       read_at(im, im->head.e_shoff + (uint64_t)i * sizeof(*s), s, sizeof(*s));
+}
+
+bool elf_defines(const char *path, const char *begin)
+{
+	struct image im = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	ElfW(Shdr) s, strings;
+	bool found = false;
+
+	if (im.fd < 0)
+		return false;
+	if (read_at(&im, 0, &im.head, sizeof(im.head)) &&
+	    memcmp(im.head.e_ident, ELFMAG, SELFMAG) == 0 && im.head.e_shentsize == sizeof(s))
+		for (unsigned i = 0; read_section(&im, i, &s) && !found; i++)
+			found = s.sh_type == SHT_DYNSYM && read_section(&im, s.sh_link, &strings) &&
+				defines(&im, &s, strings.sh_offset, begin);
+	close(im.fd);
+	return found;
+}
+
 void elf_free(struct elf *e)
 {
 	rn_buf_free(&e->needed);

@@ -45,4 +45,7 @@ enum rn_mpi elf_mpi(const struct elf *e);
  * False if the loader cannot tell: then the program will not start either. */
 bool elf_mpi_deep(const char *path, const struct elf *e, enum rn_mpi *mpi);
 
+/* Whether a library has a function for others whose name begins so. */
+bool elf_defines(const char *path, const char *begin);
+
 #endif

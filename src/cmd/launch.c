@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
+#include "cmd/elf_needs.h"
 
 /* 0, or why this file cannot be run. */
 static int runnable(const char *path)
@@ -80,8 +81,17 @@ static void add_text(struct rn_buf *b, const char *s)
 	rn_buf_add(b, s, strlen(s));
 }
 
-/* ":LIBRARY" for each that LD_PRELOAD has, without those of an outer `rondo trace`. */
-static void add_users_preload(struct rn_buf *b)
+enum preloaded { OURS, TOOLS, OTHERS };
+
+static enum preloaded which(const char *library)
+{
+	if (rn_begins(rn_base_name(library), "librondo-"))
+		return OURS;
+	return elf_defines(library, "MPI_") ? TOOLS : OTHERS;
+}
+
+/* "LIBRARY:" for each that LD_PRELOAD has, of this kind or of the other one. */
+static void add_preloaded(struct rn_buf *b, enum preloaded kind, enum preloaded or)
 {
 	static const char separators[] = ": ";
 	const char *at = getenv("LD_PRELOAD");
@@ -89,36 +99,49 @@ static void add_users_preload(struct rn_buf *b)
 	while (at && *(at += strspn(at, separators))) {
 		size_t n = strcspn(at, separators);
 		struct rn_buf one = { 0 };
+		enum preloaded is;
 
 		rn_buf_add(&one, at, n);
 		rn_buf_byte(&one, 0);
-		if (rn_buf_status(&one) < 0 ||
-		    !rn_begins(rn_base_name((char *)one.data), "librondo-")) {
-			add_text(b, ":");
+		is = rn_buf_status(&one) < 0 ? OTHERS : which((char *)one.data);
+		if (is == kind || is == or) {
 			rn_buf_add(b, at, n);
+			add_text(b, ":");
 		}
 		rn_buf_free(&one);
 		at += n;
 	}
 }
 
+/* Ends a list: its last colon becomes the end of the string. */
+static void end_list(struct rn_buf *b)
+{
+	if (b->len && !b->failed)
+		b->data[b->len - 1] = 0;
+	else
+		rn_buf_byte(b, 0);
+}
+
 int preload(const char *library)
 {
-	struct rn_buf b = { 0 };
-	const char *user;
-	int rc;
+	struct rn_buf all = { 0 }, users = { 0 };
+	int rc = RN_E_NOMEM;
 
-	add_text(&b, library);
-	add_users_preload(&b);
-	rn_buf_byte(&b, 0);
-	rc = rn_buf_status(&b);
-	if (rc == RN_OK) {
-		user = (char *)b.data + strlen(library);
-		rc = setenv("LD_PRELOAD", (char *)b.data, 1);
-		rc |= *user ? setenv("RONDO_PRELOAD", user + 1, 1) : unsetenv("RONDO_PRELOAD");
-	}
-	rn_buf_free(&b);
-	return rc == 0 ? RN_OK : RN_E_NOMEM;
+	add_preloaded(&users, TOOLS, OTHERS);
+	end_list(&users);
+	add_preloaded(&all, TOOLS, TOOLS);
+	add_text(&all, library);
+	add_text(&all, ":");
+	add_preloaded(&all, OTHERS, OTHERS);
+	end_list(&all);
+	if (rn_buf_status(&all) == RN_OK && rn_buf_status(&users) == RN_OK &&
+	    setenv("LD_PRELOAD", (char *)all.data, 1) == 0 &&
+	    (*users.data ? setenv("RONDO_PRELOAD", (char *)users.data, 1)
+			 : unsetenv("RONDO_PRELOAD")) == 0)
+		rc = RN_OK;
+	rn_buf_free(&all);
+	rn_buf_free(&users);
+	return rc;
 }
 
 /* Reads a pipe to its end; what there is no memory for is lost. */

@@ -237,7 +237,10 @@ static void put_string(struct walk *c, uint64_t raw)
 	if (put_absent(c, raw) || c->bad)
 		return;
 	s = c->env->string(c->env->arg, raw, &n);
-	rn_call_text(c->w, RN_V_STRING, s, n);
+	if (c->env->most && n > c->env->most)
+		rn_call_const(c->w, RN_WORD_unset);
+	else
+		rn_call_text(c->w, RN_V_STRING, s, n);
 }
 
 /* ---- requests and statuses ---- */
@@ -363,6 +366,11 @@ static void put_list(struct walk *c, enum rn_param_kind kind)
 		rn_call_const(c->w, (uint32_t)n);
 		return;
 	}
+	if (c->env->most && n > c->env->most && (head & 3) == RN_RAW_BLOB) {
+		next(c);
+		rn_call_const(c->w, RN_WORD_unset);
+		return;
+	}
 	rn_call_list(c->w, n);
 	if ((head & 3) == RN_RAW_HERE) {
 		for (uint64_t i = 0; i < n && !c->bad; i++)
@@ -414,6 +422,33 @@ static bool early(const struct rn_param *p)
 static bool late(const struct rn_param *p)
 {
 	return !early(p) || p->how == RN_HOW_inout;
+}
+
+/* ---- calls without results ---- */
+
+static uint64_t *unset(const struct rn_param *p, uint64_t *w)
+{
+	bool list = is_list(p) || is_texts(p->kind);
+
+	*w++ = list ? (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED : RN_RAW_UNSET;
+	if (!list && is_place(p->kind))
+		*w++ = 0;
+	return w;
+}
+
+uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end)
+{
+	const struct rn_proto *f = &rn_mpi_protos[words[0]];
+	bool none = end == words + 1;
+
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (none && early(&f->param[i]))
+			end = unset(&f->param[i], end);
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (late(&f->param[i]))
+			end = unset(&f->param[i], end);
+	*end++ = RN_RAW_UNSET;
+	return end;
 }
 
 /* ---- the communicator of the call ---- */

@@ -146,7 +146,13 @@ struct rn_raw_env {
 	 * number. Slots count from 0 in a signature. comm: whose rank it is, 0: a plain number. */
 	enum rn_value_kind (*slot)(void *arg, uint32_t slot, int64_t value, uint32_t comm,
 				   int64_t *number);
+	/* Arrays of more elements and longer texts are left out; 0: nothing is. */
+	uint64_t most;
 };
+
+/* A call that has no results, with words behind its function for all values from before it or for
+ * none of them: completes the words, and returns the end of them. */
+uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
 
 /* Bytes of words[0..n), function first. RN_OK, or RN_E_RANGE when they do not fit. */
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,

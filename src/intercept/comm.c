@@ -3,6 +3,7 @@
  */
 #include "intercept/comm.h"
 
+#include "base/hash.h"
 #include "base/seg.h"
 #include "encode/raw.h"
 #include "identity/comms.h"
@@ -53,6 +54,8 @@ void rn_comm_world(void)
 	at(WORLD)->size = rn_tracer.world_size;
 	at(WORLD)->leader = 0;
 	at(SELF)->leader = rn_tracer.world_rank;
+	at(WORLD)->key = 1;
+	at(SELF)->key = (uint64_t)rn_tracer.world_rank + 1;
 	at(WORLD)->complete = at(SELF)->complete = true;
 	rn_real.MPI_Comm_group(MPI_COMM_WORLD, &world_group);
 }
@@ -78,17 +81,18 @@ struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_C
 	struct rn_comm_birth b = { NONE, 0, '.' };
 	const char *name = rn_mpi_protos[function].name;
 
+	if (parent != MPI_COMM_NULL)
+		b.parent = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)parent));
+	rn_tracer_lock();
 	if (parent == MPI_COMM_NULL) {
-		b.n = __atomic_fetch_add(&lone, 1, __ATOMIC_RELAXED);
-		return b;
-	}
-	b.parent = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)parent));
-	if (strcmp(name, "MPI_Comm_create_group") == 0) {
+		b.n = lone++;
+	} else if (strcmp(name, "MPI_Comm_create_group") == 0) {
 		b.how = 'g';
-		b.n = __atomic_fetch_add(&at(b.parent)->groups, 1, __ATOMIC_RELAXED);
+		b.n = at(b.parent)->groups++;
 	} else {
-		b.n = __atomic_fetch_add(&at(b.parent)->calls, 1, __ATOMIC_RELAXED);
+		b.n = at(b.parent)->calls++;
 	}
+	rn_tracer_unlock();
 	return b;
 }
 
@@ -101,6 +105,28 @@ static int64_t world_rank_of(MPI_Group group, int rank)
 	return world == MPI_UNDEFINED ? -1 : world;
 }
 
+/* Processes do not count MPI_Comm_create_group alike, so that a name and a first member are not
+ * enough: {0,1} and {0,2} have both. */
+static uint64_t members_key(MPI_Comm comm, int size)
+{
+	int rank[256], world[256];
+	uint64_t key = 0;
+	MPI_Group group;
+
+	if (!rn_tracer.init_done)
+		return 0;
+	rn_real.MPI_Comm_group(comm, &group);
+	for (int at = 0, n; at < size; at += n) {
+		n = size - at < 256 ? size - at : 256;
+		for (int i = 0; i < n; i++)
+			rank[i] = at + i;
+		rn_real.MPI_Group_translate_ranks(group, n, rank, world_group, world);
+		key = rn_hash_u64(key ^ rn_hash(world, (size_t)n * sizeof(*world)));
+	}
+	rn_real.MPI_Group_free(&group);
+	return key;
+}
+
 static void identify(struct rn_comm *c, MPI_Comm comm)
 {
 	MPI_Group group;
@@ -110,6 +136,7 @@ static void identify(struct rn_comm *c, MPI_Comm comm)
 	rn_real.MPI_Comm_size(comm, &c->size);
 	rn_real.MPI_Comm_group(comm, &group);
 	c->leader = world_rank_of(group, 0);
+	c->key = (uint64_t)(c->leader + 1);
 	rn_real.MPI_Group_free(&group);
 	rn_real.MPI_Comm_test_inter(comm, &inter);
 	if (inter) {
@@ -143,6 +170,7 @@ static bool is_idup(uint32_t function)
 
 uint64_t rn_comm_new(struct rn_comm_birth b, uint32_t function, MPI_Comm comm)
 {
+	struct rn_comm c = { .size = 1, .leader = -1, .remote_leader = -1 };
 	int saved = errno;
 	char text[256];
 	uint32_t symbol;
@@ -150,23 +178,23 @@ uint64_t rn_comm_new(struct rn_comm_birth b, uint32_t function, MPI_Comm comm)
 	if (comm == MPI_COMM_NULL)
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
 	name_it(text, sizeof(text), b, function);
+	if (!is_idup(function))
+		identify(&c, comm);
+	if (b.how == 'g')
+		c.key = members_key(comm, c.size);
 	rn_tracer_lock();
 	symbol = add(text);
-	rn_tracer_unlock();
-	if (symbol != NONE && is_idup(function)) {
+	if (symbol != NONE) {
 		/* Not usable before its request is complete; but it is its parent's equal. */
-		const struct rn_comm *p = at(b.parent);
-
-		*at(symbol) = (struct rn_comm){ .name = at(symbol)->name,
-						.rank = p->rank,
-						.size = p->size,
-						.remote = p->remote,
-						.leader = p->leader,
-						.remote_leader = p->remote_leader,
-						.complete = true };
-	} else if (symbol != NONE) {
-		identify(at(symbol), comm);
+		if (is_idup(function)) {
+			c = *at(b.parent);
+			c.calls = c.groups = 0;
+			c.complete = true;
+		}
+		c.name = at(symbol)->name;
+		*at(symbol) = c; /* which may move when others are added */
 	}
+	rn_tracer_unlock();
 	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
 	errno = saved;
 	return (uint64_t)symbol << 1;
@@ -198,7 +226,7 @@ int rn_comm_entries(struct rn_comms *out, uint64_t world_rank)
 		struct rn_comm_entry e = { .my_rank = (uint64_t)c->rank,
 					   .size = (uint64_t)c->size,
 					   .remote = (uint64_t)c->remote,
-					   .key = (uint64_t)(c->leader + 1),
+					   .key = c->key,
 					   .remote_key = c->remote
 								 ? (uint64_t)(c->remote_leader + 1)
 								 : 0 };

@@ -26,6 +26,7 @@ struct rn_comm {
 	char *name;
 	int rank, size, remote;
 	int64_t leader, remote_leader; /* ranks of the world, -1: not in it */
+	uint64_t key;                  /* what its members have in common */
 	uint32_t calls;                /* collective creating calls so far */
 	uint32_t groups;               /* create_group calls */
 	bool complete;

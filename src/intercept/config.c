@@ -3,6 +3,8 @@
  */
 #include "intercept/config.h"
 
+#include "encode/raw.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,16 +59,42 @@ void rn_config_read(void)
 	rn_config.times = !time || strcmp(time, "none") != 0;
 }
 
+/* `rondo trace` has put our names before those that the user wants to have on other nodes. */
+static void give_back_list(void)
+{
+	static const char list[] = "OMPI_MCA_mca_base_env_list";
+	const char *at = getenv(list), *delimiter = getenv("OMPI_MCA_mca_base_env_list_delimiter");
+	char between[2] = { delimiter && *delimiter ? *delimiter : ';', '\0' }, *rest;
+
+	if (!at)
+		return;
+	while (strncmp(at, "RONDO_", 6) == 0 || strncmp(at, "LD_PRELOAD", 10) == 0) {
+		at += strcspn(at, between);
+		at += *at != '\0';
+	}
+	rest = strdup(at);
+	if (!rest || !*rest)
+		unsetenv(list);
+	else
+		setenv(list, rest, 1);
+	free(rest);
+}
+
 void rn_config_give_back(void)
 {
 	static const char *const ours[] = { "RONDO_OUTPUT", "RONDO_CWD",     "RONDO_TIME",
 					    "RONDO_CALL",   "RONDO_RANK",    "RONDO_STATUS",
 					    "RONDO_MPI",    "RONDO_PRELOAD", NULL };
+	static bool done;
 
+	if (done) /* what is there now is the program's */
+		return;
+	done = true;
 	if (preload[0])
 		setenv("LD_PRELOAD", preload, 1);
 	else
 		unsetenv("LD_PRELOAD");
+	give_back_list();
 	for (int i = 0; ours[i]; i++)
 		unsetenv(ours[i]);
 }
@@ -83,7 +111,7 @@ void rn_config_spawned(int number)
 		memcpy(name + n, ending, strlen(ending) + 1);
 }
 
-bool rn_config_wants_call(const char *name)
+static bool wants_call(const char *name)
 {
 	char list[sizeof(rn_config.call)], *save, *word;
 	bool wants = true, first = true;
@@ -100,6 +128,15 @@ bool rn_config_wants_call(const char *name)
 			wants = !no;
 	}
 	return wants;
+}
+
+bool rn_config_wants_function(uint32_t number)
+{
+	static _Atomic signed char known[1024]; /* 1: yes, -1: no */
+
+	if (!known[number])
+		known[number] = wants_call(rn_mpi_protos[number].name) ? 1 : -1;
+	return known[number] > 0;
 }
 
 bool rn_config_wants_rank(int rank)

@@ -19,15 +19,16 @@ extern struct rn_config rn_config;
 
 void rn_config_read(void);
 
-/* The program gets its own environment back. At its first call of MPI: until then it may be a
- * wrapper that only starts the program. */
+/* The program gets its own environment back: at once, or if it is an interpreter, a shell or the
+ * like, at its first call of MPI, because until then it may be about to start the program that
+ * makes some. */
 void rn_config_give_back(void);
 
 /* The output is that of a world that was spawned: the name gets a number. */
 void rn_config_spawned(int number);
 
 /* Whether a function's calls are recorded: RONDO_CALL is a list of patterns, with - those not. */
-bool rn_config_wants_call(const char *name);
+bool rn_config_wants_function(uint32_t number);
 bool rn_config_wants_rank(int rank);
 
 #endif

@@ -27,6 +27,7 @@
 #include "intercept/config.h"
 #include "intercept/names.h"
 #include "intercept/real.h"
+#include "intercept/site.h"
 #include "intercept/stream.h"
 #include "intercept/tracer.h"
 #include "merge/link_mpi.h"
@@ -34,6 +35,7 @@
 #include "merge/peers.h"
 #include "rules/rules.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -64,6 +66,7 @@ struct finish {
 static MPI_Comm link_comm = MPI_COMM_NULL;
 static uint64_t started; /* ticks */
 static struct rn_clock_relation relation;
+static char folder[sizeof(rn_config.output) + 8]; /* of parts */
 
 /* ---- clocks ---- */
 
@@ -121,9 +124,41 @@ static void own_output(void)
 	rn_config_spawned(pid);
 }
 
+static void remove_files(const char *path)
+{
+	DIR *dir = opendir(path);
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(dirfd(dir), e->d_name, 0); /* . and .. are refused */
+	if (dir)
+		closedir(dir);
+}
+
+/* Parts that an earlier run has left must not be mixed with ours; like its trace, they are kept. By
+ * rank 0, before the others can get any further. */
+static void set_aside(void)
+{
+	char old[sizeof(folder) + 8];
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	if (rn_tracer.world_rank != 0 || rn_real.MPI_Comm_get_parent(&parent) != MPI_SUCCESS ||
+	    parent != MPI_COMM_NULL)
+		return;
+	snprintf(folder, sizeof(folder), "%s" RN_PART_FOLDER, rn_config.output);
+	snprintf(old, sizeof(old), "%s.old" RN_PART_FOLDER, rn_config.output);
+	if (rename(folder, old) < 0 && (errno == ENOTEMPTY || errno == EEXIST)) {
+		remove_files(old);
+		rename(folder, old);
+	}
+}
+
 void rn_finish_prepare(void)
 {
+	int saved = errno;
+
 	started = rn_clock_now();
+	set_aside();
+	errno = saved;
 	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)
 		link_comm = MPI_COMM_NULL;
 	else
@@ -283,6 +318,7 @@ static int make_bundle(struct finish *f)
 		rc = add_clock(b->times);
 	if (rc == RN_OK)
 		rc = rn_comm_entries(b->comms, (uint64_t)rn_tracer.world_rank);
+	b->tally.lost += rn_tracer.lost;
 	b->tally.memory += rn_tracer.mem.mapped;
 	b->tally.wall_ns = rn_time_ns(rn_clock_now() - started, rn_clock_scale());
 	b->tally.tracer_ns = rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
@@ -477,8 +513,6 @@ static void find_place(void)
 	rn_tracer.world_size = from_launcher(size, rn_tracer.world_rank + 1);
 }
 
-static char folder[sizeof(rn_config.output) + 8]; /* of parts */
-
 /* What this rank has, as a file of its own. *first: it made the folder for all. */
 static int leave_part(struct finish *f, bool *first)
 {
@@ -566,6 +600,22 @@ static const struct rn_link_calls *real_calls(void)
 	return &calls;
 }
 
+/* Other threads may go on calling MPI when one calls exit or MPI_Abort. From now on their calls are
+ * not recorded; who is about to record one gets the time to do so. */
+static void stop_recording(void)
+{
+	static const struct timespec moment = { 0, 2000000 };
+
+	rn_tracer.active = false;
+	rn_tracer.finished = true;
+	rn_me = NULL;
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		t->off |= RN_OFF_OVER;
+	rn_site_forget();
+	if (rn_tracer.nstreams > 1)
+		nanosleep(&moment, NULL);
+}
+
 static void begin(struct finish *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -574,9 +624,7 @@ static void begin(struct finish *f)
 	rn_arena_init(&f->mem, LIMIT);
 	rn_arena_init(&f->scratch, LIMIT);
 	f->began = rn_clock_now();
-	rn_tracer.active = false;
-	rn_tracer.finished = true;
-	rn_me = NULL;
+	stop_recording();
 }
 
 static void end(struct finish *f)

@@ -13,7 +13,7 @@
 
 struct entry {
 	uint64_t key, word; /* key 0: free, and word is the next free one */
-	uint64_t more;      /* a group: how often MPI gave it again */
+	uint64_t more;      /* how often MPI gave it again: groups, error handlers */
 };
 
 static struct rn_map map;
@@ -159,6 +159,18 @@ void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 	rn_tracer_unlock();
 }
 
+/* Who asks twice for the group of a communicator gets it twice, and frees it twice. */
+static bool is_shared(enum rn_param_kind kind)
+{
+	return kind == RN_K_group || kind == RN_K_errhandler;
+}
+
+/* Calls with it have ranks, of the communicator that it was made with. */
+static bool has_ranks(enum rn_param_kind kind)
+{
+	return kind == RN_K_win || kind == RN_K_message;
+}
+
 uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
 {
 	int saved = errno;
@@ -166,25 +178,36 @@ uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
 	struct entry *old;
 	uint32_t i;
 
+	if (kind == RN_K_session) /* nothing says how many threads will use it */
+		rn_tracer.threaded = rn_tracer.sessions = true;
 	rn_tracer_lock();
 	i = find(key);
 	old = i == RN_MAP_NONE ? NULL : RN_SEG_AT(&entries, struct entry, i);
-	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. A group stays one too: who
-	 * asks twice for that of a communicator gets it twice, and frees it twice. */
-	if (old && ((old->word & 1) || kind == RN_K_group)) {
+	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. */
+	if (old && ((old->word & 1) || is_shared(kind))) {
 		word = old->word;
 		old->more++;
 	} else {
 		if (old) /* it ended where nobody saw it */
 			rn_idpool_give(&pool[kind], (uint32_t)old->word >> 1);
 		word = number(kind);
-		if (word != RN_RAW_UNSET)
+		if (word != RN_RAW_UNSET && has_ranks(kind))
 			word |= comm << 32;
 		set(key, word);
 	}
 	rn_tracer_unlock();
 	errno = saved;
 	return word;
+}
+
+bool rn_handle_known(enum rn_param_kind kind, uint64_t handle)
+{
+	bool known;
+
+	rn_tracer_lock();
+	known = find(key_of(kind, handle)) != RN_MAP_NONE;
+	rn_tracer_unlock();
+	return known;
 }
 
 uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,

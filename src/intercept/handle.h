@@ -34,8 +34,11 @@ static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind ki
 	return rn_handle_word_slow(t, kind, handle, c);
 }
 
-/* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. */
+/* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. Of
+ * groups and error handlers MPI may give one that is there already, to be freed once more. */
 uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm);
+
+bool rn_handle_known(enum rn_param_kind kind, uint64_t handle);
 
 /* The object ends with the call that is about to be made; its word. */
 uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle);

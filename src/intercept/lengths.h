@@ -48,7 +48,8 @@ static inline int rn_len_ndims(MPI_Comm comm)
 {
 	int n = 0, topology = MPI_UNDEFINED;
 
-	rn_real.MPI_Topo_test(comm, &topology);
+	if (comm != MPI_COMM_NULL)
+		rn_real.MPI_Topo_test(comm, &topology);
 	if (topology == MPI_CART)
 		rn_real.MPI_Cartdim_get(comm, &n);
 	return n;
@@ -59,7 +60,8 @@ static inline int rn_len_degree(MPI_Comm comm, int in)
 {
 	int topology = MPI_UNDEFINED, n = 0, out = 0, weighted = 0, rank = 0;
 
-	rn_real.MPI_Topo_test(comm, &topology);
+	if (comm != MPI_COMM_NULL)
+		rn_real.MPI_Topo_test(comm, &topology);
 	if (topology == MPI_CART)
 		return 2 * rn_len_ndims(comm);
 	if (topology == MPI_DIST_GRAPH) {
@@ -140,6 +142,7 @@ static inline int rn_len_envelope(MPI_Datatype type, int which)
 #define naddress(type)      rn_len_envelope(type, 1)
 #define ndatatype(type)     rn_len_envelope(type, 2)
 #define ncount(type)        rn_len_envelope(type, 3)
+#define had(text, length)   (!(text) || rn_had_##length > 0)
 #define min(a, b)           ((a) < (b) ? (a) : (b))
 
 #endif

@@ -30,6 +30,7 @@ struct writer {
 	struct rn_comms *tables;
 	unsigned char *buf;
 	size_t cap, len;
+	bool cut; /* a call was too long */
 };
 
 /* ---- what words refer to ---- */
@@ -122,17 +123,25 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 
 /* ---- writing ---- */
 
-/* The bytes of call s, in x->buf. */
+/* Elements of an array, or characters of a text, in a call that is too long for the format. */
+#define MOST 65536
+
+/* The bytes of call s, in x->buf. One that is too long does without what makes it so. */
 static int write_call(struct writer *x, const struct rn_sig *s)
 {
-	struct rn_raw_env env = { x, constant, comm_name, string, blob, module_name, slot };
+	struct rn_raw_env env = { x, constant, comm_name, string, blob, module_name, slot, 0 };
 	struct rn_call_writer w;
 	int rc;
 
 	for (;;) {
 		rc = rn_raw_write(&env, s->w, s->n, &w, x->buf, x->cap, &x->len);
-		if (rc != RN_E_RANGE || x->cap >= RN_CALL_BYTES_MAX)
+		if (rc != RN_E_RANGE || env.most)
 			return rc;
+		if (x->cap >= RN_CALL_BYTES_MAX) {
+			env.most = MOST;
+			x->cut = true;
+			continue;
+		}
 		free(x->buf);
 		x->cap *= 16;
 		x->buf = malloc(x->cap);
@@ -194,6 +203,8 @@ int rn_names_write(struct rn_stream *t, const struct rn_choices *choices, struct
 			rc = write_call(&x, s);
 		if (rc == RN_OK)
 			rc = rn_sigs_intern(out, x.buf, x.len, &map[i]);
+		t->lost += x.cut;
+		x.cut = false;
 	}
 	free(x.buf);
 	return rc;

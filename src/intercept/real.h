@@ -7,6 +7,8 @@
 #ifndef RN_INTERCEPT_REAL_H
 #define RN_INTERCEPT_REAL_H
 
+#include <stdint.h>
+
 #include <mpi.h>
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
@@ -27,7 +29,14 @@ struct rn_real {
 
 extern struct rn_real rn_real;
 
-/* Finds them all. NULL, or the name of the first that is not there. */
+/* Another tool's MPI_X, where a library of the program has one between us and MPI; else NULL. Calls
+ * of MPI_X are given to it, unrecorded, and are recorded when it goes on to PMPI_X. (One that is
+ * preloaded, or in the executable, stands before us and needs no help.) */
+extern struct rn_real rn_tool;
+/* The same by the function's number. */
+void *rn_tool_function(uint32_t number);
+
+/* Finds them all. NULL, or the name of one that is not there. */
 const char *rn_real_resolve(void);
 
 #endif

@@ -181,6 +181,9 @@ uint64_t rn_error_word_slow(int code)
 {
 	int class = code;
 
-	rn_real.MPI_Error_class(code, &class);
+	/* Before MPI-4 that may only be asked between MPI_Init and MPI_Finalize. What fails outside
+	 * of them (the tools interface) returns classes. */
+	if (MPI_VERSION >= 4 || (rn_tracer.init_done && !rn_tracer.finished))
+		rn_real.MPI_Error_class(code, &class);
 	return (uint64_t)(int64_t) class;
 }

@@ -4,15 +4,18 @@
 #include "intercept/site.h"
 
 #include "encode/raw.h"
-#include "intercept/config.h"
+#include "intercept/real.h"
+#include "intercept/tracer.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 _Atomic uint64_t rn_sites[RN_SITES];
+static _Atomic uint64_t passing[RN_SITES];
 
 static const char *base_name(const char *path)
 {
@@ -101,14 +104,13 @@ static const char *symbol_at(uintptr_t from)
 	return where.dli_sname;
 }
 
-static bool decide(uintptr_t from, uint32_t function)
+/* Is it the program's own call? */
+static bool is_own(uintptr_t from, uint32_t function)
 {
 	static char own;
 	Dl_info where, us;
 	const char *object, *symbol;
 
-	if (!rn_config_wants_call(rn_mpi_protos[function].name))
-		return false;
 	if (!dladdr((void *)from, &where) || !where.dli_fname)
 		return true;
 	if (dladdr(&own, &us) && us.dli_fbase == where.dli_fbase)
@@ -121,6 +123,79 @@ static bool decide(uintptr_t from, uint32_t function)
 	return !is_mpi(object) || !direct_call(from);
 }
 
+/* Where the loader may have left addresses as they are in the file. */
+static const void *loaded(const struct link_map *object, ElfW(Addr) at)
+{
+	return (const void *)(at < object->l_addr ? at + object->l_addr : at);
+}
+
+/* Does the object ask others for this symbol? Such symbols come first, before those in the hash
+ * table; if that is empty, its word does not count, and strings come behind symbols. */
+static bool imports(const struct link_map *object, const char *name)
+{
+	const ElfW(Sym) *symbol = NULL;
+	const char *strings = NULL;
+	const uint32_t *hash = NULL;
+	size_t size = 0, n;
+
+	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			symbol = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRTAB)
+			strings = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_GNU_HASH)
+			hash = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRSZ)
+			size = d->d_un.d_val;
+	}
+	if (!symbol || !strings)
+		return false;
+	n = hash && hash[1] > 1 ? hash[1]
+				: (size_t)(strings - (const char *)symbol) / sizeof(*symbol);
+	for (size_t i = 1; i < n; i++)
+		if (symbol[i].st_shndx == SHN_UNDEF && symbol[i].st_name < size &&
+		    strcmp(strings + symbol[i].st_name, name) == 0)
+			return true;
+	return false;
+}
+
+/* MPI_X and PMPI_X are one function here, so what the caller asked its loader for has to tell which
+ * of the two it meant; if it asked for both, or for none (dlsym), it meant MPI_X. */
+static bool is_for_tool(uintptr_t from, uint32_t function)
+{
+	void *tool = rn_tool_function(function);
+	const char *name = rn_mpi_protos[function].name;
+	struct link_map *object;
+	Dl_info where, there;
+	char p_name[128];
+
+	if (!tool || !dladdr1((void *)from, &where, (void **)&object, RTLD_DL_LINKMAP) ||
+	    !dladdr(tool, &there) || where.dli_fbase == there.dli_fbase)
+		return false;
+	snprintf(p_name, sizeof(p_name), "P%s", name);
+	return !imports(object, p_name) || imports(object, name);
+}
+
+static bool decide(uintptr_t from, uint32_t function)
+{
+	return is_own(from, function) && !is_for_tool(from, function);
+}
+
+bool rn_site_passes(uintptr_t from, uint32_t function)
+{
+	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
+	_Atomic uint64_t *at = &passing[(key * 0x9e3779b97f4a7c15u) >> 53];
+	uint64_t known = atomic_load_explicit(at, memory_order_relaxed);
+	int saved = errno;
+
+	if ((known & ~(uint64_t)1) != key) {
+		known = key | (is_own(from, function) && is_for_tool(from, function));
+		atomic_store_explicit(at, known, memory_order_relaxed);
+	}
+	errno = saved;
+	return known & 1;
+}
+
 /* Places near its own, so that two calls with one place are not decided again and again. */
 #define NEAR 8u
 
@@ -131,6 +206,8 @@ bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 	uint32_t free = at;
 	bool yes;
 
+	if (rn_tracer.finished)
+		return false;
 	for (uint32_t i = 0; i < NEAR; i++) {
 		uint32_t near = (at + i) % RN_SITES;
 		uint64_t known = atomic_load_explicit(&rn_sites[near], memory_order_relaxed);
@@ -150,6 +227,8 @@ bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 
 void rn_site_forget(void)
 {
-	for (uint32_t i = 0; i < RN_SITES; i++)
+	for (uint32_t i = 0; i < RN_SITES; i++) {
 		atomic_store_explicit(&rn_sites[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&passing[i], 0, memory_order_relaxed);
+	}
 }

@@ -38,6 +38,9 @@ static inline bool rn_site_records(uintptr_t from, uint32_t function)
 	return rn_site_decide(from, function, at);
 }
 
+/* Not recorded: does it go to another tool (rn_tool) rather than to MPI? */
+bool rn_site_passes(uintptr_t from, uint32_t function);
+
 /* Forgets everything: an object was unloaded, and another may take its addresses. */
 void rn_site_forget(void);
 

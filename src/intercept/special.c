@@ -15,6 +15,9 @@ static uint64_t *put_args(struct rn_stream *t, uint64_t *w, const int *argc, cha
 {
 	int n = argc && argv && *argv ? *argc : -1;
 
+	for (int i = 0; i < n; i++)
+		if (!(*argv)[i]) /* a program may do what it likes with them */
+			n = i;
 	*w++ = argc ? (uint64_t)(int64_t)*argc : RN_RAW_NULL;
 	if (n < 0 || n > RN_RAW_FEW) {
 		*w++ = (uint64_t)(n < 0 ? RN_WORD_NULL : RN_WORD_nothing) << 2 | RN_RAW_NAMED;
@@ -34,13 +37,13 @@ static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0
 
 RN_EXPORT int MPI_Init(int *argc, char ***argv)
 {
-	RN_GATE(RN_N_MPI_Init, rn_real.MPI_Init(argc, argv))
+	RN_GATE(RN_N_MPI_Init, MPI_Init, (argc, argv))
 	uint64_t *base = t->top, *w = base, t0;
 	int ret;
 
 	*w++ = RN_N_MPI_Init;
 	w = put_args(t, w, argc, argv);
-	t->top = w;
+	RN_UNDER_WAY(base, w);
 	t0 = rn_clock_now();
 	ret = rn_real.MPI_Init(argc, argv);
 	if (ret == MPI_SUCCESS)
@@ -54,14 +57,14 @@ WRAP_ALIAS(MPI_Init)
 
 RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	RN_GATE(RN_N_MPI_Init_thread, rn_real.MPI_Init_thread(argc, argv, required, provided))
+	RN_GATE(RN_N_MPI_Init_thread, MPI_Init_thread, (argc, argv, required, provided))
 	uint64_t *base = t->top, *w = base, t0;
 	int ret;
 
 	*w++ = RN_N_MPI_Init_thread;
 	w = put_args(t, w, argc, argv);
 	*w++ = (uint64_t)required;
-	t->top = w;
+	RN_UNDER_WAY(base, w);
 	t0 = rn_clock_now();
 	ret = rn_real.MPI_Init_thread(argc, argv, required, provided);
 	if (ret == MPI_SUCCESS)
@@ -77,7 +80,7 @@ WRAP_ALIAS(MPI_Init_thread)
 /* Recorded before it is made, as done: the trace is written inside it. */
 RN_EXPORT int MPI_Finalize(void)
 {
-	RN_GATE(RN_N_MPI_Finalize, rn_real.MPI_Finalize())
+	RN_GATE(RN_N_MPI_Finalize, MPI_Finalize, ())
 	uint64_t *base = t->top, now = rn_clock_now();
 
 	base[0] = RN_N_MPI_Finalize;
@@ -89,7 +92,7 @@ WRAP_ALIAS(MPI_Finalize)
 
 RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-	RN_GATE(RN_N_MPI_Abort, rn_real.MPI_Abort(comm, errorcode))
+	RN_GATE(RN_N_MPI_Abort, MPI_Abort, (comm, errorcode))
 	uint64_t *base = t->top, now = rn_clock_now();
 
 	base[0] = RN_N_MPI_Abort;
@@ -102,30 +105,38 @@ RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 }
 WRAP_ALIAS(MPI_Abort)
 
-/* 0: off; 1 and more: on. Recorded itself, so that a trace tells where it has holes. */
-RN_EXPORT int MPI_Pcontrol(const int level, ...)
+static void control(struct rn_stream *t, int level)
 {
-	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
-	uint64_t *base, now;
+	uint64_t *base = t->top, now = rn_clock_now();
 
-	if (!t || !rn_site_records((uintptr_t)__builtin_return_address(0), RN_N_MPI_Pcontrol))
-		return rn_real.MPI_Pcontrol(level);
-	base = t->top;
-	now = rn_clock_now();
 	base[0] = RN_N_MPI_Pcontrol;
 	base[1] = (uint64_t)(int64_t)level;
 	base[2] = 0;
-	t->off = t->off && level == 0;
+	if (level != 0)
+		t->off &= (uint8_t)~RN_OFF_CONTROL;
 	record(t, base, base + 3, now, now); /* not when it was off and stays so */
-	t->off = level == 0;
-	return rn_real.MPI_Pcontrol(level);
+	if (level == 0)
+		t->off |= RN_OFF_CONTROL;
+}
+
+/* 0: off; 1 and more: on. Recorded itself, so that a trace tells where it has holes. Another tool
+ * need not go on to PMPI_Pcontrol, so it is told when all is done. */
+RN_EXPORT int MPI_Pcontrol(const int level, ...)
+{
+	const uintptr_t from = (uintptr_t)__builtin_return_address(0);
+	const bool passes = rn_tool.MPI_Pcontrol && rn_site_passes(from, RN_N_MPI_Pcontrol);
+	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
+
+	if (t && (rn_tool.MPI_Pcontrol ? passes : rn_site_records(from, RN_N_MPI_Pcontrol)))
+		control(t, level);
+	return passes ? rn_tool.MPI_Pcontrol(level) : rn_real.MPI_Pcontrol(level);
 }
 WRAP_ALIAS(MPI_Pcontrol)
 
 /* Times are read so often that they are counted but not timed; what they say is the clock's. */
 RN_EXPORT double MPI_Wtime(void)
 {
-	RN_GATE(RN_N_MPI_Wtime, rn_real.MPI_Wtime())
+	RN_GATE(RN_N_MPI_Wtime, MPI_Wtime, ())
 	RN_START(RN_N_MPI_Wtime)
 	RN_CALL(double, rn_real.MPI_Wtime())
 
@@ -137,7 +148,7 @@ WRAP_ALIAS(MPI_Wtime)
 
 RN_EXPORT double MPI_Wtick(void)
 {
-	RN_GATE(RN_N_MPI_Wtick, rn_real.MPI_Wtick())
+	RN_GATE(RN_N_MPI_Wtick, MPI_Wtick, ())
 	RN_START(RN_N_MPI_Wtick)
 	RN_CALL(double, rn_real.MPI_Wtick())
 

@@ -22,7 +22,8 @@ struct wait {
 	struct rn_request_use *use, few[FEW];
 	MPI_Status *own, own_few[FEW]; /* ours, where the program's are ignored but wanted */
 	bool ignored, wanted;
-	void *heap;
+	uint64_t *heap, *scratch; /* for many: words of blobs; and all of it */
+	size_t scratch_words;
 };
 
 static bool wildcards(const struct wait *x)
@@ -33,27 +34,36 @@ static bool wildcards(const struct wait *x)
 	return false;
 }
 
+/* Room for many requests: what is known of them, 8 words of blobs for each, statuses. It is the
+ * stream's, which does without while the call lasts, for calls inside of it may need some too. */
+static bool make_room(struct wait *x, struct rn_stream *t)
+{
+	size_t bytes = x->n * (sizeof(*x->use) + 8 * sizeof(uint64_t) + sizeof(*x->own));
+
+	x->scratch = rn_stream_scratch(t, bytes / sizeof(uint64_t) + 1);
+	if (!x->scratch)
+		return false;
+	x->scratch_words = t->scratch_words;
+	t->scratch = NULL;
+	t->scratch_words = 0;
+	x->use = (struct rn_request_use *)(void *)x->scratch;
+	x->heap = (uint64_t *)(void *)(x->use + x->n);
+	x->own = (MPI_Status *)(void *)(x->heap + x->n * (size_t)8);
+	return true;
+}
+
 /* False when there is no memory: the call is then made, and counted as lost. */
 static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, bool ignored)
 {
-	size_t bytes;
-
 	x->t = t;
-	x->n = n > 0 ? (uint32_t)n : 0;
+	x->n = n > 0 && q ? (uint32_t)n : 0;
 	x->q = q;
 	x->use = x->few;
 	x->own = x->own_few;
 	x->ignored = ignored;
-	x->heap = NULL;
-	if (x->n > FEW) {
-		bytes = x->n * (sizeof(*x->use) + sizeof(*x->own));
-		x->heap = rn_stream_scratch(t, bytes / sizeof(uint64_t) + 1 + x->n * 8);
-		if (!x->heap)
-			return false;
-		x->use = x->heap;
-		x->own = (MPI_Status *)(void *)(x->use + x->n);
-		x->heap = x->own + x->n; /* words of a blob come behind */
-	}
+	x->heap = x->scratch = NULL;
+	if (x->n > FEW && !make_room(x, t))
+		return false;
 	rn_request_look(t, x->n, q, x->use);
 	x->wanted = ignored && wildcards(x);
 	return true;
@@ -62,6 +72,13 @@ static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, boo
 static MPI_Status *statuses(struct wait *x, MPI_Status *given)
 {
 	return x->wanted ? x->own : given;
+}
+
+/* The room goes back. */
+static void leave(struct wait *x)
+{
+	if (x->scratch)
+		rn_stream_scratch_back(x->t, x->scratch, x->scratch_words);
 }
 
 /* w and p of the caller, moved along: an array of requests, or one. */
@@ -135,7 +152,7 @@ static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int 
 			 const MPI_Status *s, bool errors)
 {
 	struct pen blob = { 0 };
-	uint64_t *words = (uint64_t *)x->heap + x->n;
+	uint64_t *words = x->heap + x->n;
 
 	if (x->ignored && !x->wanted) {
 		put_head(pen, (uint64_t)rn_constant(RN_K_statusesptr,
@@ -160,7 +177,7 @@ static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int 
 }
 
 #define PEN()   struct pen pen = { w, diff, rn_p }
-#define UNPEN() (w = pen.w, diff = pen.diff, rn_p = pen.p)
+#define UNPEN() (w = pen.w, diff = pen.diff, rn_p = pen.p, leave(&x))
 #define NO_ROOM(real)              \
 	do {                       \
 		rn_stream_lost(t); \
@@ -169,7 +186,7 @@ static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int 
 
 RN_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	RN_GATE(RN_N_MPI_Wait, rn_real.MPI_Wait(request, status))
+	RN_GATE(RN_N_MPI_Wait, MPI_Wait, (request, status))
 	struct wait x;
 	if (!look(&x, t, 1, request, status == MPI_STATUS_IGNORE))
 		NO_ROOM(rn_real.MPI_Wait(request, status));
@@ -194,7 +211,7 @@ WRAP_ALIAS(MPI_Wait)
 
 RN_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	RN_GATE(RN_N_MPI_Test, rn_real.MPI_Test(request, flag, status))
+	RN_GATE(RN_N_MPI_Test, MPI_Test, (request, flag, status))
 	struct wait x;
 	if (!look(&x, t, 1, request, status == MPI_STATUS_IGNORE))
 		NO_ROOM(rn_real.MPI_Test(request, flag, status));
@@ -221,7 +238,7 @@ WRAP_ALIAS(MPI_Test)
 /* Asks, and completes nothing. */
 RN_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-	RN_GATE(RN_N_MPI_Request_get_status, rn_real.MPI_Request_get_status(request, flag, status))
+	RN_GATE(RN_N_MPI_Request_get_status, MPI_Request_get_status, (request, flag, status))
 	struct wait x;
 	if (!look(&x, t, 1, &request, status == MPI_STATUS_IGNORE))
 		NO_ROOM(rn_real.MPI_Request_get_status(request, flag, status));
@@ -246,7 +263,7 @@ WRAP_ALIAS(MPI_Request_get_status)
 
 RN_EXPORT int MPI_Waitall(int count, MPI_Request q[], MPI_Status st[])
 {
-	RN_GATE(RN_N_MPI_Waitall, rn_real.MPI_Waitall(count, q, st))
+	RN_GATE(RN_N_MPI_Waitall, MPI_Waitall, (count, q, st))
 	struct wait x;
 	if (!look(&x, t, count, q, st == MPI_STATUSES_IGNORE))
 		NO_ROOM(rn_real.MPI_Waitall(count, q, st));
@@ -256,11 +273,13 @@ RN_EXPORT int MPI_Waitall(int count, MPI_Request q[], MPI_Status st[])
 	const bool rn_ok = rn_ret == MPI_SUCCESS;
 	PEN();
 
-	(void)rn_ok;
 	rn_request_settle(t, x.n, q, x.use);
 	put(&pen, (uint64_t)(int64_t)count);
 	put_requests(&pen, &x);
-	put_statuses(&pen, &x, x.n, NULL, s, rn_ret == MPI_ERR_IN_STATUS);
+	if (rn_ok || rn_ret == MPI_ERR_IN_STATUS || (x.ignored && !x.wanted))
+		put_statuses(&pen, &x, x.n, NULL, s, rn_ret == MPI_ERR_IN_STATUS);
+	else
+		put_head(&pen, (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
 	put(&pen, rn_error_word(rn_ret));
 	UNPEN();
 	RN_END();
@@ -270,7 +289,7 @@ WRAP_ALIAS(MPI_Waitall)
 
 RN_EXPORT int MPI_Testall(int count, MPI_Request q[], int *flag, MPI_Status st[])
 {
-	RN_GATE(RN_N_MPI_Testall, rn_real.MPI_Testall(count, q, flag, st))
+	RN_GATE(RN_N_MPI_Testall, MPI_Testall, (count, q, flag, st))
 	struct wait x;
 	if (!look(&x, t, count, q, st == MPI_STATUSES_IGNORE))
 		NO_ROOM(rn_real.MPI_Testall(count, q, flag, st));
@@ -284,7 +303,8 @@ RN_EXPORT int MPI_Testall(int count, MPI_Request q[], int *flag, MPI_Status st[]
 	put(&pen, (uint64_t)(int64_t)count);
 	put_requests(&pen, &x);
 	put(&pen, rn_ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	if ((rn_ok && *flag) || rn_ret == MPI_ERR_IN_STATUS || x.ignored)
+	if ((rn_ok && (*flag || x.ignored)) || rn_ret == MPI_ERR_IN_STATUS ||
+	    (x.ignored && !x.wanted))
 		put_statuses(&pen, &x, rn_ok && !*flag ? 0 : x.n, NULL, s,
 			     rn_ret == MPI_ERR_IN_STATUS);
 	else
@@ -307,7 +327,7 @@ static void put_any_status(struct pen *pen, struct wait *x, bool ok, int index, 
 
 RN_EXPORT int MPI_Waitany(int count, MPI_Request q[], int *index, MPI_Status *status)
 {
-	RN_GATE(RN_N_MPI_Waitany, rn_real.MPI_Waitany(count, q, index, status))
+	RN_GATE(RN_N_MPI_Waitany, MPI_Waitany, (count, q, index, status))
 	struct wait x;
 	if (!look(&x, t, count, q, status == MPI_STATUS_IGNORE))
 		NO_ROOM(rn_real.MPI_Waitany(count, q, index, status));
@@ -331,7 +351,7 @@ WRAP_ALIAS(MPI_Waitany)
 
 RN_EXPORT int MPI_Testany(int count, MPI_Request q[], int *index, int *flag, MPI_Status *status)
 {
-	RN_GATE(RN_N_MPI_Testany, rn_real.MPI_Testany(count, q, index, flag, status))
+	RN_GATE(RN_N_MPI_Testany, MPI_Testany, (count, q, index, flag, status))
 	struct wait x;
 	if (!look(&x, t, count, q, status == MPI_STATUS_IGNORE))
 		NO_ROOM(rn_real.MPI_Testany(count, q, index, flag, status));
@@ -366,7 +386,7 @@ static void put_some(struct pen *pen, struct wait *x, int ret, int outcount, con
 		for (uint32_t k = 0; k < n; k++)
 			put(pen, (uint64_t)indices[k]);
 	} else {
-		uint64_t *words = (uint64_t *)x->heap + x->n;
+		uint64_t *words = x->heap + x->n;
 
 		for (uint32_t k = 0; k < n; k++)
 			words[k] = (uint64_t)indices[k];
@@ -381,7 +401,7 @@ static void put_some(struct pen *pen, struct wait *x, int ret, int outcount, con
 	RN_EXPORT int name(int incount, MPI_Request q[], int *outcount, int indices[], \
 			   MPI_Status st[])                                            \
 	{                                                                              \
-		RN_GATE(RN_N_##name, rn_real.name(incount, q, outcount, indices, st))  \
+		RN_GATE(RN_N_##name, name, (incount, q, outcount, indices, st))        \
 		struct wait x;                                                         \
 		if (!look(&x, t, incount, q, st == MPI_STATUSES_IGNORE))               \
 			NO_ROOM(rn_real.name(incount, q, outcount, indices, st));      \

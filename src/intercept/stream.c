@@ -6,6 +6,7 @@
 #include "base/seg.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "intercept/config.h"
 #include "intercept/tracer.h"
 
 #include <errno.h>
@@ -39,23 +40,34 @@ static bool fill(struct rn_stream *t)
 	return t->grammar && t->words && t->blobs && t->texts;
 }
 
+static struct rn_stream *make(void)
+{
+	struct rn_stream *t = MAP_FAILED;
+
+	if (!rn_tracer_full())
+		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	if (fill(t) && rn_tracer_add_stream(t))
+		return t;
+	rn_arena_free(&t->mem);
+	munmap(t, sizeof(*t));
+	return NULL;
+}
+
 struct rn_stream *rn_stream_begin(void)
 {
 	int saved = errno;
-	struct rn_stream *t = NULL;
 
 	rn_tracer_start();
 	if (rn_tracer_active()) {
-		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
-		if (t == MAP_FAILED)
-			t = NULL;
-		else if (!fill(t) || !rn_tracer_add_stream(t))
-			t = NULL;
-		rn_me = t;
+		rn_me = make();
+		if (!rn_me)
+			__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
 	}
 	errno = saved;
-	return t;
+	return rn_me;
 }
 
 void rn_stream_lost(struct rn_stream *t)
@@ -136,6 +148,17 @@ uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n)
 	return t->scratch;
 }
 
+void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words)
+{
+	int saved = errno;
+
+	if (t->scratch)
+		munmap(t->scratch, t->scratch_words * sizeof(uint64_t));
+	t->scratch = scratch;
+	t->scratch_words = words;
+	errno = saved;
+}
+
 /* ---- calls inside calls ---- */
 
 static void put_marker(struct rn_stream *t, uint64_t function)
@@ -148,12 +171,48 @@ static void put_marker(struct rn_stream *t, uint64_t function)
 	rn_stream_expect(t);
 }
 
-void rn_stream_nested(struct rn_stream *t)
+/* Is the innermost call that was under way gone? Its frame is not below that of the next one. */
+static bool was_left(const struct rn_stream *t, uintptr_t frame)
 {
-	if (t->off || t->marks == RN_NESTED_MAX || (t->marks && t->mark[t->marks - 1] == t->top))
-		return;
+	uintptr_t of = (uintptr_t)t->top[-2], lo = t->places.stack_lo, n = t->places.stack_size;
+
+	return of <= frame && of - lo < n && frame - lo < n;
+}
+
+/* It is recorded as it was made, without results. */
+static void end_left(struct rn_stream *t)
+{
+	uint64_t *base = (uint64_t *)(uintptr_t)t->top[-1], *w = t->top - 2;
+	uint64_t now = rn_clock_now();
+
+	w = rn_raw_unset(base, w);
+	rn_stream_call(t, &t->none, base, w, 1, now, now);
+}
+
+bool rn_stream_nested(struct rn_stream *t, const void *frame)
+{
+	while (t->top != t->buffer && was_left(t, (uintptr_t)frame))
+		end_left(t);
+	if (t->top > t->buffer + (RN_WORDS - RN_CALL_WORDS)) {
+		rn_stream_lost(t);
+		return false;
+	}
+	if (t->top == t->buffer || (t->off & ~RN_OFF_CALLS) || t->marks == RN_NESTED_MAX ||
+	    (t->marks && t->mark[t->marks - 1] == t->top))
+		return true;
 	t->mark[t->marks++] = t->top;
 	put_marker(t, RN_N_rondo_enter);
+	return true;
+}
+
+/* What others were recorded inside of is recorded too. */
+bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base)
+{
+	if (t->off & RN_OFF_OVER)
+		return true;
+	if (t->marks && t->mark[t->marks - 1] > base)
+		return false;
+	return (t->off & ~RN_OFF_CALLS) || !rn_config_wants_function((uint32_t)base[0]);
 }
 
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base)

@@ -6,7 +6,9 @@
  * they are equal, recording the call is two counters and a step of the grammar's cursor.
  *
  * `top` is where the next call writes its words. A call that is under way has its words below it,
- * so calls made inside a call (from callbacks) have room of their own.
+ * so calls made inside a call (from callbacks) have room of their own; and behind them the frame
+ * that it was made from and where they begin, so that one that was left by longjmp or an exception
+ * is told from one that lasts.
  *
  * Memory: an arena of the stream's own, with a limit; a call for which there is none is counted as
  * lost and told at the end, never ignored. Not locked: a thread touches its own stream alone.
@@ -31,6 +33,12 @@
 
 #define RN_NESTED_MAX 32u
 
+/* Why calls are not recorded. Handles are followed all the same. */
+#define RN_OFF_CONTROL 1u /* MPI_Pcontrol(0) */
+#define RN_OFF_RANK    2u /* a filter: not this rank */
+#define RN_OFF_CALLS   4u /* a filter: only some functions */
+#define RN_OFF_OVER    8u /* the trace is being written */
+
 struct rn_sigs;
 
 struct rn_sig {
@@ -53,7 +61,7 @@ struct rn_stream {
 	struct rn_sig *expected; /* never NULL: `none` when nothing is */
 	uint64_t *top;
 	uint64_t last; /* when the last call ended */
-	bool off;      /* MPI_Pcontrol(0), or a filter */
+	uint8_t off;   /* RN_OFF_*; 0: all calls are recorded */
 	uint32_t marks;
 	uint32_t number;
 	struct rn_grammar *grammar;
@@ -97,6 +105,8 @@ uint64_t rn_stream_blob(struct rn_stream *t, const uint64_t *w, size_t n);
 
 /* Room for n words that is valid until the next call of this; NULL when there is none. */
 uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n);
+/* Room that was taken out of the stream (t->scratch = NULL) becomes its scratch again. */
+void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words);
 
 static inline void rn_stream_expect(struct rn_stream *t)
 {
@@ -115,10 +125,14 @@ static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint6
 	rn_stream_expect(t);
 }
 
-/* A call begins while another one is under way: marks where that one began, if not done yet. */
-void rn_stream_nested(struct rn_stream *t);
+/* A call begins, in this frame of the stack, while another one seems to be under way: marks where
+ * that one began, if not done yet. False when there is no room; the call is lost. */
+bool rn_stream_nested(struct rn_stream *t, const void *frame);
 /* The call whose words begin at base ends, and had others inside. */
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base);
+
+/* Something is off: is the call whose words begin at base? */
+bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base);
 
 /* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
  * NULL when the call is lost. */
@@ -126,7 +140,7 @@ static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *
 					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
 {
 	t->top = base;
-	if (__builtin_expect(t->off, 0)) /* handles were followed all the same */
+	if (__builtin_expect(t->off != 0, 0) && rn_stream_silent(t, base))
 		return NULL;
 	t->calls++;
 	if (__builtin_expect(t->marks != 0, 0))

@@ -102,22 +102,31 @@ static void report(const struct process *p, const char *word, const char *reason
 	close(fd);
 }
 
-/* LD_PRELOAD: the tracer, then what else is there, without the stub. */
+/* LD_PRELOAD as it is, but with the tracer where the stub is. */
 static void add_preload(struct text *t, const struct process *p, enum rn_mpi mpi)
 {
 	static const char separators[] = ": ";
 	const char *old = rn_env_get(p->env, "LD_PRELOAD");
+	const char *between = "";
+	bool there = false;
 
 	add_string(t, "LD_PRELOAD=");
-	add_tracer(t, p, mpi);
 	while (old && *(old += strspn(old, separators))) {
 		size_t n = strcspn(old, separators);
 
-		if (n != strlen(p->self) || strncmp(old, p->self, n) != 0) {
-			add_string(t, ":");
+		add_string(t, between);
+		if (n == strlen(p->self) && strncmp(old, p->self, n) == 0) {
+			add_tracer(t, p, mpi);
+			there = true;
+		} else {
 			add(t, old, n);
 		}
+		between = ":";
 		old += n;
+	}
+	if (!there) {
+		add_string(t, between);
+		add_tracer(t, p, mpi);
 	}
 }
 

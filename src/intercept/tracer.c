@@ -3,6 +3,7 @@
  */
 #include "intercept/tracer.h"
 
+#include "base/which_mpi.h"
 #include "intercept/calm.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -24,7 +25,7 @@
 #define STREAMS_MAX  2046 /* a request's word has 11 bits for it */
 #define RESERVE      ((size_t)16 << 20)
 
-struct rn_tracer rn_tracer;
+struct rn_tracer rn_tracer = { .threaded = true };
 static void *reserve;
 
 void rn_say(const char *format, ...)
@@ -53,6 +54,11 @@ void rn_tracer_lock_slow(void)
 		sched_yield();
 }
 
+bool rn_tracer_full(void)
+{
+	return rn_tracer.nstreams >= STREAMS_MAX;
+}
+
 bool rn_tracer_add_stream(struct rn_stream *t)
 {
 	static int making;
@@ -65,7 +71,9 @@ bool rn_tracer_add_stream(struct rn_stream *t)
 		t->number = rn_tracer.nstreams++;
 		if (t->number == 0)
 			rn_config_give_back();
-		t->off = rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank);
+		t->off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
+		if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
+			t->off |= RN_OFF_RANK;
 		*rn_tracer.last_stream = t;
 		rn_tracer.last_stream = &t->next;
 	}
@@ -107,7 +115,7 @@ static void watch_finalize(void)
 
 void rn_tracer_init_done(int provided)
 {
-	rn_tracer.threaded = provided == MPI_THREAD_MULTIPLE;
+	rn_tracer.threaded = provided == MPI_THREAD_MULTIPLE || rn_tracer.sessions;
 	rn_real.MPI_Comm_rank(MPI_COMM_WORLD, &rn_tracer.world_rank);
 	rn_real.MPI_Comm_size(MPI_COMM_WORLD, &rn_tracer.world_size);
 	rn_tracer.init_done = true;
@@ -115,7 +123,8 @@ void rn_tracer_init_done(int provided)
 	rn_finish_prepare();
 	watch_finalize();
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		t->off = t->off || !rn_config_wants_rank(rn_tracer.world_rank);
+		if (!rn_config_wants_rank(rn_tracer.world_rank))
+			t->off |= RN_OFF_RANK;
 }
 
 /* ---- the process ---- */
@@ -132,6 +141,8 @@ void rn_tracer_start(void)
 		return;
 	rn_tracer.started = true;
 	rn_config_read();
+	if (!rn_is_interpreter(rn_config.program) && !rn_is_runner(rn_config.program))
+		rn_config_give_back();
 	rn_real_resolve(); /* what this library lacks, this program cannot call */
 	rn_tracer.last_stream = &rn_tracer.streams;
 	rn_arena_init(&rn_tracer.mem, TABLES_LIMIT);

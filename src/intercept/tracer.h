@@ -24,7 +24,8 @@ struct rn_stream;
 struct rn_tracer {
 	bool started;        /* the real functions are known */
 	bool active;         /* calls are recorded */
-	bool threaded;       /* MPI_THREAD_MULTIPLE: the tables need the lock */
+	bool threaded;       /* MPI_THREAD_MULTIPLE, or not known: the tables need the lock */
+	bool sessions;       /* there has been one */
 	bool init_done;      /* the world is known */
 	bool finished;       /* the trace has been written */
 	uint32_t generation; /* counts changes of the handles' tables, for the caches */
@@ -33,6 +34,7 @@ struct rn_tracer {
 	struct rn_requests requests;
 	struct rn_stream *streams, **last_stream;
 	uint32_t nstreams;
+	uint64_t lost; /* calls of threads that have no stream */
 	int lock;
 };
 
@@ -49,6 +51,7 @@ void rn_tracer_start(void);
 
 /* Gives it a number. False when there are too many. */
 bool rn_tracer_add_stream(struct rn_stream *t);
+bool rn_tracer_full(void);
 
 void rn_tracer_lock_slow(void);
 

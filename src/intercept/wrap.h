@@ -55,16 +55,21 @@
 
 /* ---- the frame ---- */
 
-/* Not recorded: straight on. */
-#define RN_GATE(number, real)                                                                \
-	struct rn_stream *t = rn_me;                                                         \
-	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                     \
-		return real;                                                                 \
-	if (RN_UNLIKELY(!rn_site_records((uintptr_t)__builtin_return_address(0), number)) || \
-	    RN_UNLIKELY(t->top > t->buffer + (RN_WORDS - RN_CALL_WORDS)))                    \
-		return real;                                                                 \
-	if (RN_UNLIKELY(t->top != t->buffer))                                                \
-		rn_stream_nested(t);
+/* Not recorded: straight on, to MPI or to another tool. */
+#define RN_ON(number, name)                                                             \
+	(RN_UNLIKELY(rn_tool.name != NULL) &&                                           \
+			 rn_site_passes((uintptr_t)__builtin_return_address(0), number) \
+		 ? rn_tool.name                                                         \
+		 : rn_real.name)
+
+#define RN_GATE(number, name, args)                                                               \
+	struct rn_stream *t = rn_me;                                                              \
+	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                          \
+		return RN_ON(number, name) args;                                                  \
+	if (RN_UNLIKELY(!rn_site_records((uintptr_t)__builtin_return_address(0), number)))        \
+		return RN_ON(number, name) args;                                                  \
+	if (RN_UNLIKELY(t->top != t->buffer) && !rn_stream_nested(t, __builtin_frame_address(0))) \
+		return RN_ON(number, name) args;
 
 #define RN_START(number)                                      \
 	struct rn_sig *const rn_expected = t->expected;       \
@@ -77,19 +82,24 @@
 	rn_p = RN_LIKELY(diff == 0) ? rn_p + 1 : rn_no_words; \
 	*w++ = (number);
 
-#define RN_CALL(ret, call)      \
-	t->top = w;             \
-	rn_t0 = rn_clock_now(); \
-	ret rn_ret = call;      \
+/* The call whose words are base..w is being made. */
+#define RN_UNDER_WAY(base, w)                                      \
+	((w)[0] = (uint64_t)(uintptr_t)__builtin_frame_address(0), \
+	 (w)[1] = (uint64_t)(uintptr_t)(base), t->top = (w) + 2)
+
+#define RN_CALL(ret, call)        \
+	RN_UNDER_WAY(rn_base, w); \
+	rn_t0 = rn_clock_now();   \
+	ret rn_ret = call;        \
 	rn_t1 = rn_clock_now();
 
 #define RN_END() rn_stream_call(t, rn_expected, rn_base, w, diff, rn_t0, rn_t1)
 
-#define WRAP_BEGIN(name, ret, number, decl, args)  \
-	RN_EXPORT ret name decl                    \
-	{                                          \
-		RN_GATE(number, rn_real.name args) \
-		enum { RN_FUNCTION = number };     \
+#define WRAP_BEGIN(name, ret, number, decl, args) \
+	RN_EXPORT ret name decl                   \
+	{                                         \
+		RN_GATE(number, name, args)       \
+		enum { RN_FUNCTION = number };    \
 		RN_START(number)
 
 #define WRAP_CALL(name, ret, args)                \
@@ -142,6 +152,8 @@
 		W((int64_t)(x));               \
 		rn_wild |= (x) == MPI_ANY_TAG; \
 	} while (0)
+/* A length that the call may change: what it was. */
+#define HAD(x)     const int64_t rn_had_##x = (x) ? (int64_t) * (x) : 0;
 #define REF_int(x) W((x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
 #define OUT_int(x, cond) \
 	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
@@ -220,6 +232,10 @@
 		W(rn_word);                            \
 	} while (0)
 
+/* Where it may mean nothing, only one that is known is looked at: the others may be no handles. */
+#define IN_comm_if(x, cond)                                               \
+	W((cond) || rn_handle_known(RN_K_comm, H(x)) ? RN_HANDLE(comm, x) \
+						     : RN_WORD_nothing << 1 | 1)
 #define IN_type(x)             W(RN_HANDLE(type, x))
 #define IN_group(x)            W(RN_HANDLE(group, x))
 #define IN_op(x)               W(RN_HANDLE(op, x))
@@ -246,7 +262,7 @@
 	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? RN_HANDLE(kind, *(x)) : RN_RAW_NULL)
 #define OUT_type(x, cond)       RN_OUT_HANDLE(type, x, cond)
 #define OUT_comm(x, cond)       RN_OUT_HANDLE(comm, x, cond)
-#define OUT_errhandler(x, cond) RN_OUT_HANDLE(errhandler, x, cond)
+#define OUT_errhandler(x, cond) RN_NEW_HANDLE(errhandler, x, cond)
 #define OUT_enum(x, cond)       RN_OUT_HANDLE(enum, x, cond)
 #define OUTV_type(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 1, IN_type((a)[rn_i]))
 
@@ -379,6 +395,10 @@
 	RN_SENTINEL(                                                                     \
 		argvs, a, do {                                                           \
 			int rn_lists = (cond) ? (len) : 0;                               \
+			if (rn_lists > RN_RAW_FEW) {                                     \
+				HEAD((uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);       \
+				break;                                                   \
+			}                                                                \
 			HEAD((uint64_t)rn_lists << 2 | RN_RAW_HERE);                     \
 			for (int rn_list = 0; rn_list < rn_lists; rn_list++)             \
 				RN_TEXTS((a)[rn_list], rn_count_texts((a)[rn_list]), 1); \

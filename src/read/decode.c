@@ -618,7 +618,8 @@ int rn_decoder_comms(const struct rn_decoder *d, const void *sig, size_t len, rn
 	while (rc == 0 && rn_left(&in) && rn_call_value(&in, &value)) {
 		const struct context *c = inside ? &other : &call;
 
-		if (rn_value_is_number(&value) && value.kind != RN_V_INT)
+		if (rn_value_is_number(&value) && value.kind != RN_V_INT &&
+		    value.kind != RN_V_VARIES)
 			rc = fn(arg, c->comm, c->len);
 		if (inside)
 			inside += rn_value_parts(&value) - 1;

@@ -64,6 +64,7 @@ traced_alike() {
 	_name="$mpi: ${1##*/} on $_ranks ranks"
 	trace=$tmp/trace.rondo
 	rm -rf "$trace" "$trace.part"
+	with_yield true # is made here, before we go elsewhere
 	run_in untraced run_mpi "$_ranks" "$@"
 	run_in traced trace_mpi "$trace" "$_ranks" "$@"
 	is "$_name ends as without a tracer" "$(cat "$tmp/traced/status")" \

@@ -1188,7 +1188,7 @@ static enum rn_value_kind env_slot(void *arg, uint32_t i, int64_t value, uint32_
 }
 
 static const struct rn_raw_env env = { NULL,     env_constant, env_comm, env_string,
-				       env_blob, env_module,   env_slot };
+				       env_blob, env_module,   env_slot, 0 };
 
 /* ---- bytes ---- */
 

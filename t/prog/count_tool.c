@@ -1,0 +1,80 @@
+/*
+ * count_tool.c - another tool in the manner of mpiP: counts calls through MPI's profiling interface
+ * and says at the end how many there were, without calls of its own.
+ *
+ * Goes on as tools do, by PMPI_X; with -DNEXT as those do that are meant to be preloaded (Darshan),
+ * by dlsym(RTLD_NEXT, "PMPI_X").
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTED(X)                                                                                 \
+	X(Init, (int *a, char ***b), (a, b))                                                       \
+	X(Init_thread, (int *a, char ***b, int c, int *d), (a, b, c, d))                           \
+	X(Finalized, (int *a), (a))                                                                \
+	X(Comm_rank, (MPI_Comm a, int *b), (a, b))                                                 \
+	X(Comm_size, (MPI_Comm a, int *b), (a, b))                                                 \
+	X(Get_count, (const MPI_Status *a, MPI_Datatype b, int *c), (a, b, c))                     \
+	X(Barrier, (MPI_Comm a), (a))                                                              \
+	X(Send, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f),                  \
+	  (a, b, c, d, e, f))                                                                      \
+	X(Recv, (void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status *g),         \
+	  (a, b, c, d, e, f, g))                                                                   \
+	X(Isend, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), \
+	  (a, b, c, d, e, f, g))                                                                   \
+	X(Irecv, (void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g),       \
+	  (a, b, c, d, e, f, g))                                                                   \
+	X(Wait, (MPI_Request * a, MPI_Status * b), (a, b))
+
+#define NAME(name, decl, args) COUNT_##name,
+enum { COUNTED(NAME) COUNTS };
+
+#define TEXT(name, decl, args) "MPI_" #name,
+static const char *const names[] = { COUNTED(TEXT) };
+
+static unsigned long counts[COUNTS];
+
+#ifdef NEXT
+static void *next(const char *name)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+
+	if (!f)
+		abort();
+	return f;
+}
+#define GO_ON(name) ((__typeof__(&MPI_##name))next("PMPI_" #name))
+#else
+#define GO_ON(name) PMPI_##name
+#endif
+
+#define WRAPPER(name, decl, args)        \
+	int MPI_##name decl              \
+	{                                \
+		counts[COUNT_##name]++;  \
+		return GO_ON(name) args; \
+	}
+COUNTED(WRAPPER)
+
+/* One write a line, so that those of other ranks do not come between. */
+static void say(void)
+{
+	const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+	rank = rank ? rank : getenv("PMI_RANK");
+	for (int i = 0; i < COUNTS; i++)
+		if (counts[i])
+			fprintf(stderr, "tool: rank %s: %lu %s\n", rank ? rank : "?", counts[i],
+				names[i]);
+}
+
+int MPI_Finalize(void)
+{
+	int ret = GO_ON(Finalize)();
+
+	say();
+	return ret;
+}

@@ -1,0 +1,140 @@
+#!/bin/sh
+# However the program is started, all its ranks are in one trace, which is where it is expected; and
+# the program finds its environment as it is without us.
+. "$(dirname "$0")/lib.sh"
+. t/lib-mpi.sh
+
+# started WHAT COMMAND...: prog_p2p on two ranks, in whichever way
+started() {
+	_what=$1
+	shift
+	new_log
+	ok "$mpi: $_what" with_yield timeout 120 "$@"
+	sound_and_as_logged
+}
+
+ways() {
+	run=mpirun.$mpi prog=$tmp/$mpi/prog_p2p script=$tmp/$mpi/script
+	ok "$mpi: prog_p2p compiles" build_prog prog_p2p
+	printf '#!/bin/sh\ncd /\nX=1 "$@"\n' >"$script"
+	chmod +x "$script"
+	new_log
+	started "behind the launcher" "$run" -n 2 "$RONDO" trace -o "$trace" "$prog"
+	started "a shell" "$RONDO" trace -o "$trace" "$run" -n 2 sh -c 'cd . && "$1"; :' sh "$prog"
+	started "env" "$RONDO" trace -o "$trace" "$run" -n 2 env -u HOME A=1 "$prog"
+	started "a script" "$RONDO" trace -o "$trace" "$run" -n 2 "$script" "$prog"
+	started "a script behind the launcher" "$run" -n 2 "$RONDO" trace -o "$trace" "$script" "$prog"
+	started "the launcher in a script" "$RONDO" trace -o "$trace" "$script" "$run" -n 2 "$prog"
+	started "two programs" "$RONDO" trace -o "$trace" "$run" -n 1 "$prog" : -n 1 env "$prog"
+}
+
+# No launcher: a world of one.
+alone() {
+	prog=$tmp/$mpi/prog_filter trace=$tmp/$mpi/alone.rondo
+	ok "$mpi: prog_filter compiles" build_prog prog_filter
+	ok "... and runs without a launcher" "$RONDO" trace -o "$trace" "$prog"
+	ok "... traced" "$RONDO" check "$trace"
+	like "... as one rank" "$("$RONDO" info "$trace")" '^ranks: 1$'
+}
+
+# A program that has no MPI until it runs: a library that python loads, like mpi4py's.
+python() {
+	if ! command -v python3 >/dev/null; then
+		skip "$mpi: python" "python3 is not installed"
+		return
+	fi
+	trace=$tmp/$mpi/python.rondo module=$tmp/$mpi/module.so
+	cat >"$tmp/module.c" <<'END'
+#include <mpi.h>
+#include <stddef.h>
+int work(void);
+int work(void)
+{
+	int sum = 0, one = 1;
+	MPI_Init(NULL, NULL);
+	MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	return MPI_Finalize() ? -1 : sum;
+}
+END
+	ok "$mpi: a module for python compiles" "mpicc.$mpi" -shared -fPIC -o "$module" "$tmp/module.c"
+	set -- python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).work())' "$module"
+	for _where in "in front of" behind; do
+		rm -f "$trace"
+		case $_where in
+		behind) ok "... rondo behind the launcher" run_mpi 2 "$RONDO" trace -o "$trace" "$@" ;;
+		*) ok "... rondo in front of it" trace_mpi "$trace" 2 "$@" ;;
+		esac
+		is "... the program's output" "$(cat "$tmp/out")" "2
+2"
+		is "... all calls" "$("$RONDO" dump "$trace" | sed 's/(.*//' | tr '\n' ' ')" \
+			"0 0 MPI_Init 0 1 MPI_Allreduce 0 2 MPI_Finalize 1 0 MPI_Init 1 1 MPI_Allreduce 1 2 MPI_Finalize "
+	done
+	if python3 -c 'import mpi4py' 2>/dev/null && mpi4py_is_for_this; then
+		ok "$mpi: mpi4py" trace_mpi "$trace" 2 python3 -c 'from mpi4py import MPI; MPI.COMM_WORLD.Barrier()'
+		like "... its calls" "$("$RONDO" dump --rank 1 "$trace")" 'MPI_Barrier\(comm=MPI_COMM_WORLD\)'
+	else
+		skip "$mpi: mpi4py" "it is not installed for this MPI"
+	fi
+}
+
+mpi4py_is_for_this() {
+	_lib=$(python3 -c 'from mpi4py import MPI; print(MPI.__file__)' 2>/dev/null) &&
+		case $mpi in
+		openmpi) ldd "$_lib" | grep -q 'libmpi\.so' ;;
+		mpich) ldd "$_lib" | grep -q 'libmpich\.so' ;;
+		esac
+}
+
+# PROGRAM.rondo in the folder where rondo was started; the one before it is PROGRAM.rondo.old.
+names() {
+	here=$tmp/$mpi/here
+	prog=$tmp/$mpi/prog_filter
+	mkdir "$here"
+	ok "$mpi: no name given" in_here with_yield "$RONDO" trace --time=none "$run" -n 2 "$script" "$prog"
+	is "... the program's is taken" "$(ls -A "$here")" prog_filter.rondo
+	cp "$here/prog_filter.rondo" "$tmp/first"
+	ok "... and once more, behind the launcher" in_here with_yield "$run" -n 3 "$RONDO" trace "$prog"
+	is "... the first one is kept" "$(ls -A "$here" | tr '\n' ' ')" "prog_filter.rondo prog_filter.rondo.old "
+	ok "... as it was" cmp "$tmp/first" "$here/prog_filter.rondo.old"
+	like "... the second one is new" "$("$RONDO" info "$here/prog_filter.rondo")" '^ranks: 3$'
+}
+
+in_here() {
+	(cd "$here" && "$@")
+}
+
+# environment COMMAND...: names and values, but not those values of MPI that differ from run to run
+environment() {
+	with_yield timeout 120 "$@" 2>/dev/null |
+		sed -E -e 's/^((OMPI|PMIX|PMI|ORTE|HYD)[A-Z]*_[A-Za-z0-9_]*)=.*/\1/' -e '/^_=/d' | sort
+}
+
+# changes COMMAND...: what is not as in $tmp/env
+changes() {
+	environment "$@" | comm -3 "$tmp/env" -
+}
+
+same_environment() {
+	show=$tmp/$mpi/show_env
+	ok "$mpi: show_env compiles" "mpicc.$mpi" $prog_flags -o "$show" t/prog/show_env.c
+	for _when in after child before; do
+		environment "mpirun.$mpi" -n 1 "$show" $_when >"$tmp/env"
+		ok "$mpi: there is an environment ($_when)" grep -q '^PATH=' "$tmp/env"
+		is "... the same in front of the launcher" \
+			"$(changes "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 1 "$show" $_when)" ""
+		[ $_when = child ] || is "... the same behind it" \
+			"$(changes "mpirun.$mpi" -n 1 "$RONDO" trace -o "$trace" "$show" $_when)" ""
+	done
+}
+
+launch() {
+	ways
+	alone
+	python
+	names
+	same_environment
+}
+
+each_mpi launch
+
+finish

@@ -1,0 +1,71 @@
+#!/bin/sh
+# How large traces are: they grow neither with the ranks nor with the steps of a regular program.
+. "$(dirname "$0")/lib.sh"
+. t/lib-mpi.sh
+
+most=1536
+
+# compile PROGRAM SOURCE
+compile() {
+	ok "$mpi: $1 compiles" "mpicc.$mpi" $prog_flags -O1 -o "$tmp/$mpi/$1" "$2" -lm
+}
+
+# size PROGRAM RANKS STEPS: traces it, and puts a line "BYTES PROGRAM RANKS STEPS" into $sizes
+size() {
+	_trace=$tmp/$mpi/$1-$2-$3.rondo
+	ok "$mpi: $1 on $2 ranks, $3 steps" trace_mpi "$_trace" "$2" "$tmp/$mpi/$1" "$3"
+	ok "... is sound" "$RONDO" check "$_trace"
+	echo "$(wc -c <"$_trace") $*" >>"$sizes"
+}
+
+new_sizes() {
+	sizes=$tmp/sizes
+	: >"$sizes"
+}
+
+# alike PERCENT: the largest is at most so much larger than the smallest, and all are small
+alike() {
+	sort -n "$sizes" >"$tmp/sorted"
+	diag "$mpi: bytes, program, ranks, steps:
+$(cat "$tmp/sorted")"
+	_least=$(sed -n '1s/ .*//p' "$tmp/sorted") _largest=$(sed -n '$s/ .*//p' "$tmp/sorted")
+	ok "... no larger than $most bytes" test "$_largest" -le $most
+	ok "... within $1 %" test $((_largest * 100)) -le $((_least * (100 + $1)))
+}
+
+stencil() {
+	new_sizes
+	compile stencil5 t/prog/stencil5.c
+	size stencil5 9 100
+	size stencil5 9 1000
+	# On few processors MPICH needs a quarter of a minute for this.
+	[ $mpi = mpich ] || size stencil5 9 10000
+	size stencil5 16 100
+	size stencil5 64 100
+	alike 5
+}
+
+# More signatures: two tiles in turn, a type of its own, a grid communicator.
+example() {
+	new_sizes
+	compile stencil examples/stencil.c
+	size stencil 9 200
+	size stencil 64 100
+	todo="the histograms of times are sometimes a few bytes too many"
+	alike 5
+	todo=
+}
+
+rows_and_columns() {
+	new_sizes
+	compile row_col t/prog/row_col.c
+	size row_col 16 100
+	[ $mpi = mpich ] || size row_col 64 100
+	alike 10
+}
+
+each_mpi stencil
+each_mpi example
+each_mpi rows_and_columns
+
+finish
