@@ -11,14 +11,18 @@ place() {
 	trace=$out/trace.rondo
 }
 
-# both_ways RANKS HOW [WHO]: untraced and traced
-both_ways() {
+untraced() {
 	place "$@"
-	mkdir -p "$log" "$out"
 	_ranks=$1
 	shift
 	run_mpi "$_ranks" "$prog" "$@" >"$at/plain" 2>/dev/null
 	echo $? >"$at/plain.code"
+}
+
+traced() {
+	place "$@"
+	_ranks=$1
+	shift
 	RONDO_TEST_LOG=$log trace_mpi "$trace" "$_ranks" "$prog" "$@" >"$at/traced" 2>"$at/err"
 	echo $? >"$at/traced.code"
 }
@@ -27,7 +31,10 @@ both_ways() {
 # they kill
 prepare() {
 	for _case in "$@"; do
-		both_ways $_case &
+		place $_case
+		mkdir -p "$log" "$out"
+		untraced $_case &
+		traced $_case &
 	done
 	wait
 }
@@ -71,9 +78,9 @@ nothing_recovered() {
 endings() {
 	prog=$tmp/$mpi/prog_ending
 	ok "$mpi: prog_ending compiles" build_prog prog_ending
-	prepare "1 exit" "1 exit-0" "1 return" "1 mpi-abort"
-	prepare "1 quick-exit" "1 kill" "1 abort" "1 mpi-error"
-	prepare "1 finalize" "2 exit 1" "2 mpi-abort 0" "2 kill 1"
+	with_yield : # makes what those that follow share
+	prepare "1 exit" "1 exit-0" "1 return" "1 mpi-abort" "1 quick-exit" "1 kill"
+	prepare "1 abort" "1 mpi-error" "1 finalize" "2 exit 1" "2 mpi-abort 0" "2 kill 1"
 	for _end in exit exit-0 return mpi-abort; do
 		ending 1 $_end
 		all_recovered

@@ -14,18 +14,32 @@ results() {
 
 # untraced: what the program prints and returns by itself, in $want and $want_code
 untraced() {
-	run run_mpi 2 "$prog" none "$out" "$code"
+	run run_mpi 2 "$prog" none x "$code"
 	want_code=$? want=$(results)
 }
 
-# troubled TROUBLE: the program makes it for itself once it runs. Leaves what we said in $said.
+# prepare TROUBLE...: the program makes each for itself once it runs. All at the same time, because
+# launchers take a while to end a program that has not exited with 0.
+prepare() {
+	for _trouble in "$@"; do
+		out=$tmp/$mpi/$_trouble
+		mkdir "$out"
+		make_trouble "$_trouble" &
+	done
+	wait
+}
+
+make_trouble() {
+	trace_mpi "$out/trace.rondo" 2 "$prog" "$1" "$out" "$code" >"$out.out" 2>"$out.err"
+	echo $? >"$out.code"
+}
+
+# troubled TROUBLE: what came of it; what we said is in $said
 troubled() {
-	rm -rf "$out"
-	mkdir "$out"
-	run trace_mpi "$out/trace.rondo" 2 "$prog" "$1" "$out" "$code"
-	_got=$?
-	said=$(grep '^rondo: ' "$tmp/err")
-	is "$mpi: $1: the exit code is the program's" "$_got" "$want_code"
+	out=$tmp/$mpi/$1
+	cp "$out.out" "$tmp/out"
+	said=$(grep '^rondo: ' "$out.err")
+	is "$mpi: $1: the exit code is the program's" "$(cat "$out.code")" "$want_code"
 	is "... and so is the output" "$(results)" "$want"
 }
 
@@ -44,6 +58,7 @@ traced() {
 }
 
 at_run_time() {
+	prepare none no-listener no-space no-memory no-folder
 	troubled none
 	one_line '[0-9]+ calls on 2 ranks in [0-9]+ bytes'
 	traced
@@ -63,6 +78,7 @@ at_run_time() {
 
 # The same for both, so it is enough to try with the one that is quick to end.
 more_at_run_time() {
+	prepare elsewhere no-descriptors no-files
 	troubled elsewhere
 	traced
 	troubled no-descriptors
@@ -75,7 +91,7 @@ more_at_run_time() {
 
 # A real full disk, if we may make one: a file system of 8 KiB, seen by our processes alone.
 full_disk() {
-	rm -rf "$out"
+	out=$tmp/$mpi/full
 	mkdir "$out"
 	unshare -m sh -c 'mount -t tmpfs -o size=8k none "$1" && head -c 6000 /dev/zero >"$1/full" || exit
 		shift
@@ -90,8 +106,8 @@ on_a_full_disk() {
 		skip "$mpi: a full disk" "no file system can be mounted here"
 		return
 	fi
-	run full_disk timeout 120 "$RONDO" trace -o "$out/trace.rondo" "mpirun.$mpi" -n 2 \
-		"$prog" none "$out" $code
+	run full_disk timeout 120 "$RONDO" trace -o "$tmp/$mpi/full/trace.rondo" "mpirun.$mpi" -n 2 \
+		"$prog" none x $code
 	is "$mpi: a full disk: the exit code is the program's" $? "$want_code"
 	said=$(grep '^rondo: ' "$tmp/err")
 	is "... and so is the output" "$(results)" "$want"
@@ -110,7 +126,8 @@ refused() {
 }
 
 beforehand() {
-	mkdir "$out/folder"
+	out=$tmp/$mpi/beforehand
+	mkdir -p "$out/folder"
 	: >"$out/file"
 	refused "no folder for the trace" 'missing, the folder for the trace: No such file' \
 		-o "$out/missing/trace.rondo"
@@ -138,14 +155,13 @@ wrong_usage() {
 }
 
 trouble() {
-	prog=$tmp/$mpi/prog_trouble out=$tmp/$mpi/out
+	prog=$tmp/$mpi/prog_trouble
 	ok "$mpi: prog_trouble compiles" build_prog prog_trouble
+	with_yield : # makes what those that follow share
 	untraced
 	is "... and runs" "$want_code" $code
 	at_run_time
 	on_a_full_disk
-	rm -rf "$out"
-	mkdir "$out"
 	beforehand
 	[ $mpi = openmpi ] || more_at_run_time
 	[ $mpi = openmpi ] || wrong_usage

@@ -30,7 +30,9 @@ alike() {
 $(cat "$tmp/sorted")"
 	_least=$(sed -n '1s/ .*//p' "$tmp/sorted") _largest=$(sed -n '$s/ .*//p' "$tmp/sorted")
 	ok "... no larger than $most bytes" test "$_largest" -le $most
+	[ "$1" -gt 5 ] || todo="times take a few bytes more or less from run to run"
 	ok "... within $1 %" test $((_largest * 100)) -le $((_least * (100 + $1)))
+	todo=
 }
 
 stencil() {
@@ -50,7 +52,10 @@ example() {
 	new_sizes
 	compile stencil examples/stencil.c
 	size stencil 9 200
-	size stencil 64 100
+	case $mpi in
+	openmpi) size stencil 64 100 ;;
+	mpich) size stencil 16 100 ;;
+	esac
 	todo="the histograms of times are sometimes a few bytes too many"
 	alike 5
 	todo=

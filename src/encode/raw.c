@@ -20,6 +20,7 @@ struct walk {
 	uint32_t slot;
 	uint32_t comm;    /* what ranks are of; 0: the world */
 	const char *name; /* what a reader takes it to be */
+	bool win;         /* it is a window's: always named, for windows of others can be alike */
 	bool bad;         /* words do not fit: a mistake of ours, refused; all further ones are 0 */
 };
 
@@ -72,7 +73,7 @@ static void put_in(struct walk *c, uint32_t comm)
 }
 
 /* A number that may depend on the rank; comm 0: not as a rank of anything. */
-static void put_slot(struct walk *c, int64_t v, uint32_t comm)
+static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
 {
 	int64_t number = v;
 	enum rn_value_kind kind;
@@ -80,7 +81,7 @@ static void put_slot(struct walk *c, int64_t v, uint32_t comm)
 	if (c->bad)
 		return;
 	kind = c->env->slot(c->env->arg, c->slot++, v, comm, &number);
-	if (kind != RN_V_INT && kind != RN_V_VARIES)
+	if (named || (kind != RN_V_INT && kind != RN_V_VARIES))
 		put_in(c, comm);
 	rn_call_num(c->w, kind, number);
 }
@@ -129,9 +130,9 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 	} else if ((word = c->env->constant(c->env->arg, kind, v)) >= 0) {
 		rn_call_const(c->w, (uint32_t)word);
 	} else if (kind == RN_K_rank) {
-		put_slot(c, v, c->comm);
+		put_slot(c, v, c->comm, c->win);
 	} else if (kind == RN_K_vary || kind == RN_K_color) {
-		put_slot(c, v, c->comm);
+		put_slot(c, v, c->comm, false);
 	} else {
 		rn_call_num(c->w, RN_V_INT, v);
 	}
@@ -493,10 +494,13 @@ static bool try_comm(struct walk *c, const struct rn_param *p)
 	if (p->kind == RN_K_comm && is_comm(raw)) {
 		c->comm = (uint32_t)raw;
 		c->name = c->env->comm(c->env->arg, c->comm);
+		c->win = false;
 		return true;
 	}
-	if ((p->kind == RN_K_win || p->kind == RN_K_message) && !is_absent(raw))
+	if ((p->kind == RN_K_win || p->kind == RN_K_message) && !is_absent(raw)) {
 		c->comm = (uint32_t)(raw >> 32);
+		c->win = p->kind == RN_K_win;
+	}
 	if (is_list(p))
 		skip_list(c, p->kind);
 	else
@@ -517,6 +521,7 @@ static void find_comm(struct walk *call, const struct rn_proto *f)
 		done = late(&f->param[i]) && try_comm(&c, &f->param[i]);
 	call->comm = c.comm;
 	call->name = c.name;
+	call->win = c.win;
 }
 
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,

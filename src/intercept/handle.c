@@ -21,6 +21,16 @@ static struct rn_seg entries;
 static uint32_t free_entry;
 static struct rn_idpool pool[RN_K_COUNT];
 
+/* Numbers of messages. Their communicator is in their words, but not in the bytes of MPI_Imrecv. So
+ * a number that had one never gets another: else calls would differ here, make requests of
+ * different shapes, and be the same to a reader. Few live at a time. */
+struct bound {
+	uint64_t comm;
+	bool taken;
+};
+
+static struct rn_seg bound;
+
 /* ---- constants ---- */
 
 struct constant {
@@ -133,6 +143,7 @@ int rn_handles_init(struct rn_arena *mem)
 	entries.n = 1;
 	for (int k = 0; k < RN_K_COUNT; k++)
 		rn_idpool_init(&pool[k]);
+	rn_seg_init(&bound, sizeof(struct bound));
 	rn_tracer.generation = 1;
 	add_constants();
 	for (uint32_t i = 0; i < nconstants; i++) {
@@ -144,12 +155,41 @@ int rn_handles_init(struct rn_arena *mem)
 	return RN_OK;
 }
 
-static uint64_t number(enum rn_param_kind kind)
+static bool take_bound(uint64_t comm, uint32_t *n)
 {
+	uint32_t i = 0;
+
+	while (i < bound.n && (RN_SEG_AT(&bound, struct bound, i)->taken ||
+			       RN_SEG_AT(&bound, struct bound, i)->comm != comm))
+		i++;
+	if (i == bound.n && !rn_seg_reserve(&bound, &rn_tracer.mem, 1))
+		return false;
+	bound.n += i == bound.n;
+	*RN_SEG_AT(&bound, struct bound, i) = (struct bound){ comm, true };
+	*n = i;
+	return true;
+}
+
+static void give_number(enum rn_param_kind kind, uint64_t word)
+{
+	uint32_t n = (uint32_t)word >> 1;
+
+	if (kind == RN_K_message)
+		RN_SEG_AT(&bound, struct bound, n)->taken = false;
+	else
+		rn_idpool_give(&pool[kind], n);
+}
+
+/* With the communicator that its ranks are of, if it has any. */
+static uint64_t number(enum rn_param_kind kind, uint64_t comm)
+{
+	bool ranks = kind == RN_K_win || kind == RN_K_message;
 	uint32_t n;
 
-	return rn_idpool_take(&pool[kind], &rn_tracer.mem, &n) == RN_OK ? (uint64_t)n << 1
-									: RN_RAW_UNSET;
+	if (kind == RN_K_message ? !take_bound(comm, &n)
+				 : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n) < 0)
+		return RN_RAW_UNSET;
+	return (ranks ? comm << 32 : 0) | (uint64_t)n << 1;
 }
 
 void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
@@ -163,12 +203,6 @@ void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 static bool is_shared(enum rn_param_kind kind)
 {
 	return kind == RN_K_group || kind == RN_K_errhandler;
-}
-
-/* Calls with it have ranks, of the communicator that it was made with. */
-static bool has_ranks(enum rn_param_kind kind)
-{
-	return kind == RN_K_win || kind == RN_K_message;
 }
 
 uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
@@ -189,10 +223,8 @@ uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
 		old->more++;
 	} else {
 		if (old) /* it ended where nobody saw it */
-			rn_idpool_give(&pool[kind], (uint32_t)old->word >> 1);
-		word = number(kind);
-		if (word != RN_RAW_UNSET && has_ranks(kind))
-			word |= comm << 32;
+			give_number(kind, old->word);
+		word = number(kind, comm);
 		set(key, word);
 	}
 	rn_tracer_unlock();
@@ -223,7 +255,7 @@ uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint6
 	if (i != RN_MAP_NONE) {
 		word = RN_SEG_AT(&entries, struct entry, i)->word;
 	} else {
-		word = kind == RN_K_comm ? rn_comm_unknown(handle) : number(kind);
+		word = kind == RN_K_comm ? rn_comm_unknown(handle) : number(kind, 0);
 		set(key, word);
 	}
 	*c = (struct rn_handle_cache){ handle ^ (uint64_t)kind << 56, word, rn_tracer.generation };
@@ -245,8 +277,8 @@ uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t h
 			RN_SEG_AT(&entries, struct entry, i)->more--;
 		} else {
 			drop(key_of(kind, handle));
-			if (kind != RN_K_comm && word != RN_RAW_UNSET)
-				rn_idpool_give(&pool[kind], (uint32_t)word >> 1);
+			if (kind != RN_K_comm)
+				give_number(kind, word);
 		}
 		rn_tracer_unlock();
 	}

@@ -14,15 +14,6 @@
 
 #define NULL_HANDLE ((uint64_t)(uintptr_t)MPI_REQUEST_NULL)
 
-static struct rn_stream *stream_of(uint32_t number)
-{
-	struct rn_stream *s = rn_tracer.streams;
-
-	while (s && s->number != number)
-		s = s->next;
-	return s;
-}
-
 static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
 {
 	const char *name = rn_mpi_protos[s->w[0]].name;
@@ -102,13 +93,12 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var)
 	return word;
 }
 
-/* Its slot may be given to the next one. */
+/* Its slot may be given to the next one; but not if another thread ends it: who reads the stream
+ * that made it, and numbers its requests, does not see that, and takes the slot for taken. */
 static void end(struct rn_stream *t, struct rn_request_token token, const struct rn_request *r)
 {
-	struct rn_stream *s = r->stream == t->number ? t : stream_of(r->stream);
-
-	if (rn_requests_remove(&rn_tracer.requests, token) && s)
-		rn_idpool_give(&(*RN_SEG_AT(&s->shape, struct rn_sig *, r->shape))->slots, r->slot);
+	if (rn_requests_remove(&rn_tracer.requests, token) && r->stream == t->number)
+		rn_idpool_give(&(*RN_SEG_AT(&t->shape, struct rn_sig *, r->shape))->slots, r->slot);
 }
 
 uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)

@@ -225,6 +225,22 @@ bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 	return yes;
 }
 
+/* What is unloaded may make room for something else. */
+__attribute__((visibility("default"))) int dlclose(void *lib)
+{
+	static int (*next)(void *);
+	int saved = errno, ret;
+
+	if (!next)
+		next = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	errno = saved;
+	ret = next(lib);
+	saved = errno;
+	rn_site_forget();
+	errno = saved;
+	return ret;
+}
+
 void rn_site_forget(void)
 {
 	for (uint32_t i = 0; i < RN_SITES; i++) {

@@ -104,6 +104,20 @@ static void put_head(struct pen *pen, uint64_t x)
 	*pen->w++ = x;
 }
 
+/* A list of n, whose words are too many for the call. */
+static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const uint64_t *words,
+		     size_t len)
+{
+	uint64_t id = rn_stream_blob(x->t, words, len);
+
+	if (id == RN_RAW_UNSET) {
+		put_head(pen, (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
+	} else {
+		put_head(pen, (uint64_t)n << 2 | RN_RAW_BLOB);
+		put(pen, id);
+	}
+}
+
 static void put_requests(struct pen *pen, struct wait *x)
 {
 	uint64_t *words = x->heap;
@@ -116,8 +130,7 @@ static void put_requests(struct pen *pen, struct wait *x)
 	}
 	for (uint32_t i = 0; i < x->n; i++)
 		words[i] = x->use[i].word;
-	put_head(pen, (uint64_t)x->n << 2 | RN_RAW_BLOB);
-	put(pen, rn_stream_blob(x->t, words, x->n));
+	put_blob(pen, x, x->n, words, x->n);
 }
 
 /* A status of request i: what MPI says of a receive, and of others only what has a meaning. */
@@ -172,8 +185,7 @@ static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int 
 		blob.p = rn_no_words; /* nothing to compare with: the blob is found by its hash */
 		put_status(&blob, x, which ? (uint32_t)which[k] : k, &s[k], errors);
 	}
-	put_head(pen, (uint64_t)n << 2 | RN_RAW_BLOB);
-	put(pen, rn_stream_blob(x->t, words, (size_t)(blob.w - words)));
+	put_blob(pen, x, n, words, (size_t)(blob.w - words));
 }
 
 #define PEN()   struct pen pen = { w, diff, rn_p }
@@ -390,8 +402,7 @@ static void put_some(struct pen *pen, struct wait *x, int ret, int outcount, con
 
 		for (uint32_t k = 0; k < n; k++)
 			words[k] = (uint64_t)indices[k];
-		put_head(pen, (uint64_t)n << 2 | RN_RAW_BLOB);
-		put(pen, rn_stream_blob(x->t, words, n));
+		put_blob(pen, x, n, words, n);
 	}
 	put_statuses(pen, x, n, indices, s, ret == MPI_ERR_IN_STATUS);
 	put(pen, rn_error_word(ret));
