@@ -13,7 +13,7 @@
 
 struct entry {
 	uint64_t key, word; /* key 0: free, and word is the next free one */
-	uint64_t more;      /* how often MPI gave it again: groups, error handlers */
+	uint64_t more;      /* how often MPI gave it again, to be freed once more */
 };
 
 static struct rn_map map;
@@ -199,13 +199,8 @@ void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 	rn_tracer_unlock();
 }
 
-/* Who asks twice for the group of a communicator gets it twice, and frees it twice. */
-static bool is_shared(enum rn_param_kind kind)
-{
-	return kind == RN_K_group || kind == RN_K_errhandler;
-}
-
-uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
+/* again: MPI may give one that there is. */
+static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, bool again)
 {
 	int saved = errno;
 	uint64_t key = key_of(kind, handle), word;
@@ -218,7 +213,7 @@ uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
 	i = find(key);
 	old = i == RN_MAP_NONE ? NULL : RN_SEG_AT(&entries, struct entry, i);
 	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. */
-	if (old && ((old->word & 1) || is_shared(kind))) {
+	if (old && ((old->word & 1) || again)) {
 		word = old->word;
 		old->more++;
 	} else {
@@ -230,6 +225,17 @@ uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
 	rn_tracer_unlock();
 	errno = saved;
 	return word;
+}
+
+uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
+{
+	/* Who asks twice for the group of a communicator gets it twice, and frees it twice. */
+	return given(kind, handle, comm, kind == RN_K_group);
+}
+
+uint64_t rn_handle_again(enum rn_param_kind kind, uint64_t handle)
+{
+	return given(kind, handle, 0, true);
 }
 
 bool rn_handle_known(enum rn_param_kind kind, uint64_t handle)

@@ -35,9 +35,11 @@ static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind ki
 	return rn_handle_word_slow(t, kind, handle, c);
 }
 
-/* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. Of
- * groups and error handlers MPI may give one that is there already, to be freed once more. */
+/* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. */
 uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm);
+
+/* One was asked for, which is there already as a rule, and has to be freed once more. */
+uint64_t rn_handle_again(enum rn_param_kind kind, uint64_t handle);
 
 bool rn_handle_known(enum rn_param_kind kind, uint64_t handle);
 

@@ -260,11 +260,16 @@
 /* Handles that come out but were there before; those not known get a number now. */
 #define RN_OUT_HANDLE(kind, x, cond) \
 	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? RN_HANDLE(kind, *(x)) : RN_RAW_NULL)
-#define OUT_type(x, cond)       RN_OUT_HANDLE(type, x, cond)
+#define RN_OUT_AGAIN(kind, x, cond)                                 \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET                          \
+	  : (x)             ? rn_handle_again(RN_K_##kind, H(*(x))) \
+			    : RN_RAW_NULL)
+#define OUT_type(x, cond)       RN_OUT_AGAIN(type, x, cond)
 #define OUT_comm(x, cond)       RN_OUT_HANDLE(comm, x, cond)
-#define OUT_errhandler(x, cond) RN_NEW_HANDLE(errhandler, x, cond)
+#define OUT_errhandler(x, cond) RN_OUT_AGAIN(errhandler, x, cond)
 #define OUT_enum(x, cond)       RN_OUT_HANDLE(enum, x, cond)
-#define OUTV_type(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 1, IN_type((a)[rn_i]))
+#define OUTV_type(a, len, cond) \
+	RN_ARRAY(a, len, rn_ok && (cond), 1, W(rn_handle_again(RN_K_type, H((a)[rn_i]))))
 
 #define RN_NEW_HANDLE(kind, x, cond) \
 	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_handle_new(RN_K_##kind, H(*(x)), rn_comm))
