@@ -323,7 +323,9 @@ install: all ## install into PREFIX (default /usr/local), below DESTDIR
 	$(if $(RONDO),install -D -m 755 $(RONDO) "$(DESTDIR)$(PREFIX)/bin/rondo")
 	$(if $(MAN1),install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/man/man1" $(MAN1))
 	$(if $(API),install -D -m 644 -t "$(DESTDIR)$(PREFIX)/include/rondo" $(API))
-	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/lib/rondo" $(TRACERS)
+	for f in $(TRACERS); do \
+		! test -e $$f || install -D -m 755 -t "$(DESTDIR)$(PREFIX)/lib/rondo" $$f || exit 1; \
+	done
 	$(if $(COMPLETION),install -D -m 644 $(COMPLETION) \
 		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo")
 
