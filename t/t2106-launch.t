@@ -57,7 +57,8 @@ int work(void)
 }
 END
 	ok "$mpi: a module for python compiles" "mpicc.$mpi" -shared -fPIC -o "$module" "$tmp/module.c"
-	set -- python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).work())' "$module"
+	# In one write: an unbuffered print() makes two, and ranks write at the same time.
+	set -- python3 -c 'import ctypes, sys; sys.stdout.write("%d\n" % ctypes.CDLL(sys.argv[1]).work())' "$module"
 	for _where in "in front of" behind; do
 		rm -f "$trace"
 		case $_where in
