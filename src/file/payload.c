@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
+#include "file/steps.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
 #include "series/units.h"
@@ -386,25 +387,50 @@ int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct
 void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out)
 {
 	uint32_t n = rn_sigs_count(s);
+	struct rn_buf packed = { 0 };
 
 	rn_buf_u64(out, n);
 	for (uint32_t i = 0; i < n; i++) {
 		size_t len;
 		const void *sig = rn_sigs_get(s, i, &len);
 
+		if (rn_steps_needed(sig, len)) {
+			rn_buf_clear(&packed);
+			rn_steps_pack(sig, len, &packed);
+			out->failed |= packed.failed;
+			sig = packed.data;
+			len = packed.len;
+		}
 		rn_buf_u64(out, len);
 		rn_buf_add(out, sig, len);
 	}
+	rn_buf_free(&packed);
+}
+
+/* A stored signature as it is in memory; `unpacked` may hold it. False when it is malformed. */
+static bool unpack_sig(const unsigned char **sig, size_t *len, struct rn_buf *unpacked)
+{
+	if (!rn_steps_needed(*sig, *len))
+		return true;
+	rn_buf_clear(unpacked);
+	if (!rn_steps_unpack(*sig, *len, unpacked))
+		return false;
+	*sig = unpacked->data;
+	*len = unpacked->len;
+	return true;
 }
 
 static int decode_sig(struct rn_sigs *s, struct rn_reader *in, const struct rn_vocab *vocab,
-		      uint32_t i, struct rn_err *err)
+		      uint32_t i, struct rn_buf *unpacked, struct rn_err *err)
 {
-	uint64_t len = rn_get_max(in, RN_CALL_BYTES_MAX);
+	size_t len = rn_get_max(in, RN_CALL_BYTES_MAX);
 	const unsigned char *sig = rn_get_bytes(in, len);
+	bool sound = !in->bad && unpack_sig(&sig, &len, unpacked);
 	uint32_t id;
 
-	if (in->bad || !rn_call_valid(sig, len, vocab))
+	if (rn_buf_status(unpacked) < 0)
+		return rn_err_nomem(err);
+	if (!sound || !rn_call_valid(sig, len, vocab))
 		return rn_err_set(err, RN_E_DATA, "signature %u is malformed", i);
 	if (rn_sigs_intern(s, sig, len, &id) < 0)
 		return rn_err_nomem(err);
@@ -419,17 +445,14 @@ int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
 	struct rn_reader in = rn_reader(bytes, len);
 	uint64_t n = rn_get_max(&in, RN_TERMINAL_MAX);
 	struct rn_sigs *s = rn_sigs_new(mem);
+	struct rn_buf unpacked = { 0 };
+	int rc = s ? RN_OK : rn_err_nomem(err);
 
-	if (!s)
-		return rn_err_nomem(err);
-	for (uint32_t i = 0; i < n; i++) {
-		int rc = decode_sig(s, &in, vocab, i, err);
-
-		if (rc < 0)
-			return rc;
-	}
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
+		rc = decode_sig(s, &in, vocab, i, &unpacked, err);
+	rn_buf_free(&unpacked);
 	*out = s;
-	return at_end(&in, err);
+	return rc == RN_OK ? at_end(&in, err) : rc;
 }
 
 /* Ranks */

@@ -6,6 +6,7 @@
 #include "encode/sigs.h"
 #include "file/payload.h"
 #include "file/section.h"
+#include "file/steps.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
 
@@ -63,6 +64,8 @@ static bool is_newer(const void *sig, size_t len)
 	struct rn_reader in = rn_reader(sig, len);
 	struct rn_value v = { 0 };
 
+	if (rn_steps_needed(sig, len))
+		return true;
 	rn_get_u64(&in);
 	while (rn_left(&in) && rn_call_value(&in, &v))
 		if (v.kind > RN_V_LIST)

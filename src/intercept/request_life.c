@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#define AHEAD       8u /* requests of an array that are looked for at the same time */
 #define NULL_HANDLE ((uint64_t)(uintptr_t)MPI_REQUEST_NULL)
 
 static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
@@ -132,6 +133,8 @@ void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t handle = (uint64_t)(uintptr_t)q[i];
 
+		if (n - i > AHEAD)
+			rn_requests_prefetch(all, (uint64_t)(uintptr_t)q[i + AHEAD]);
 		u[i].word = handle != NULL_HANDLE;
 		u[i].token = (struct rn_request_token){ 0 };
 		if (handle != NULL_HANDLE)

@@ -129,7 +129,8 @@ static void ask(void)
 	int amode, flag;
 
 	DO(MPI_File_set_size(fh, 8192), "fh=file:0, size=8192");
-	/* No more than there is: Open MPI's ranks disagree when one sees what another just added. */
+	/* No more than there is: Open MPI's ranks disagree when one sees what another just added.
+	 */
 	DO(MPI_File_preallocate(fh, 4096), "fh=file:0, size=4096");
 	DO(MPI_File_get_size(fh, &size), "fh=file:0, size=8192");
 	DO(MPI_File_get_amode(fh, &amode), "fh=file:0, amode=MPI_MODE_RDWR|MPI_MODE_CREATE");
