@@ -26,19 +26,21 @@
 #define PLACES_MAX ((uint64_t)(64 - PRECISION + 1) << PRECISION)
 
 /* Bytes that the writer allows itself: for each of the first signatures that have a histogram, for
- * the others that have one, for those that have none. */
-#define BUDGET       8u
-#define BUDGET_FIRST 64u
-#define BUDGET_LATER 7u
-#define BUDGET_FEW   3u
+ * the others that have one, for those that have none; and if all that is little, a quarter more.
+ * Not more than even short runs can fill, so that long ones do not take more. */
+#define BUDGET        8u
+#define BUDGET_FIRST  64u
+#define BUDGET_LATER  7u
+#define BUDGET_FEW    3u
+#define BUDGET_LITTLE 400u
 
 /* How finely counts are kept. */
 struct detail {
 	unsigned fine; /* log2 of the levels of an octave */
-	unsigned cut;  /* bins that hold less than 1 in 2^cut, or so, are not kept */
+	unsigned cut;  /* bins that hold less than 1 in 2^(cut/2), or so, are not kept */
 };
 
-#define CUT_MAX 63u
+#define CUT_NONE 63u /* all are kept */
 
 struct rounded {
 	uint64_t n;
@@ -89,12 +91,20 @@ static uint32_t octave_levels(unsigned exp)
 	return exp == 0 ? 2 : exp < PRECISION ? 1u << exp : 1u << PRECISION;
 }
 
+/* n / 2^(halves/2), more or less. */
+static uint64_t divide(uint64_t n, unsigned halves)
+{
+	unsigned __int128 v = n >> (halves / 2);
+
+	return (uint64_t)(halves % 2 ? v * 181 / 256 : v);
+}
+
 /* The lowest level that is kept in a bin, of n observations. Bins above the peak's may hold the
  * less the longer their observations are. */
 static uint64_t level_floor(const struct rounded *r, struct detail d, unsigned bin)
 {
-	unsigned cut = d.cut + (bin > r->peak ? (bin - r->peak) / 2 : 0);
-	uint64_t least = cut < 64 ? r->n >> cut : 0;
+	unsigned cut = d.cut + (bin > r->peak ? bin - r->peak : 0);
+	uint64_t least = d.cut < CUT_NONE ? divide(r->n, cut) : 0;
 
 	return level_of(least ? least : 1, d.fine);
 }
@@ -418,14 +428,18 @@ static size_t budget_of(const struct writer *w)
 		else
 			bytes += hists++ < BUDGET_FIRST ? BUDGET : BUDGET_LATER;
 	}
+	if (bytes < BUDGET_LITTLE)
+		bytes += bytes < BUDGET_LITTLE * 4 / 5 ? bytes / 4 : BUDGET_LITTLE - bytes;
 	return bytes;
 }
 
-/* From coarse to fine. */
+/* From coarse to fine, in steps as small as can be: traces of the same program then have the same
+ * size, whatever its times were. */
 static const struct detail ladder[] = {
-	{ 0, 3 },  { 0, 4 },  { 0, 5 },       { 1, 4 },       { 1, 5 },
-	{ 1, 6 },  { 1, 7 },  { 1, 8 },       { 1, 9 },       { 1, 10 },
-	{ 1, 12 }, { 1, 16 }, { 1, CUT_MAX }, { 2, CUT_MAX }, { 3, CUT_MAX },
+	{ 0, 0 },  { 0, 1 },  { 0, 2 },  { 0, 3 },        { 0, 4 },        { 0, 5 },
+	{ 0, 6 },  { 1, 6 },  { 1, 7 },  { 1, 8 },        { 1, 9 },        { 1, 10 },
+	{ 1, 11 }, { 1, 12 }, { 1, 13 }, { 1, 14 },       { 1, 16 },       { 1, 18 },
+	{ 1, 20 }, { 1, 24 }, { 1, 32 }, { 1, CUT_NONE }, { 2, CUT_NONE }, { 3, CUT_NONE },
 };
 
 /* Finer ones are larger (but for a few bytes), so it is searched for by halves. The coarsest is
