@@ -67,10 +67,20 @@ recovered() {
 	ok "... which does it" "$RONDO" recover "$trace.part"
 }
 
+# same_counts CALLS: what was said, what info says and what dump prints
+same_counts() {
+	is "... calls are counted" "$1" "$("$RONDO" info "$trace" | sed -n 's/^calls: //p')"
+	is "... as dump has them" "$1" "$("$RONDO" dump "$trace" | wc -l | tr -d ' ')"
+}
+
 all_recovered() {
 	recovered
+	calls=$(sed -n 's/.* ranks, \([0-9]*\) calls, .*/\1/p' "$tmp/out")
 	like "... for all ranks" "$(cat "$tmp/out")" ": $ranks of $ranks ranks, "
 	is "... and leaves nothing else" "$(ls -A "$out")" trace.rondo
+	same_counts "$calls"
+	like "... with times" "$("$RONDO" info --calls "$trace")" ' total_s '
+	like "... and communicators" "$("$RONDO" info --sections "$trace")" '^section.comms: '
 	sound_and_as_logged
 }
 
@@ -108,6 +118,7 @@ endings() {
 
 	ending 1 finalize
 	is "... there is nothing but the trace" "$(ls -A "$out")" trace.rondo
+	same_counts "$(printf '%s\n' "$said" | sed -n 's/^rondo: \([0-9]*\) calls on .*/\1/p')"
 	sound_and_as_logged
 
 	ending 2 exit 1
@@ -133,7 +144,48 @@ twice() {
 	like "... as they were" "$(cat "$tmp/out")" ' of 3 ranks, '
 }
 
+# linger N FOLDER PROGRAM...: and waits until N files are in FOLDER, because launchers kill the other
+# ranks as soon as one is gone
+cat >"$tmp/linger" <<'EOF'
+#!/bin/sh
+n=$1 folder=$2 tries=0
+shift 2
+"$@"
+while [ "$(ls "$folder" | grep -c '\.part$')" -lt "$n" ] && [ $tries -lt 200 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+EOF
+chmod +x "$tmp/linger"
+
+together() {
+	place together
+	mkdir -p "$log" "$out"
+	ranks=4
+	RONDO_TEST_LOG=$log run trace_mpi "$trace" $ranks "$tmp/linger" $ranks "$trace.part" \
+		"$tmp/$mpi/prog_ending" exit-0
+	said=$(grep '^rondo: ' "$tmp/err")
+	all_recovered
+}
+
+# Where exit is called inside of malloc, there is no memory to be had from it.
+locked() {
+	place locked
+	mkdir -p "$log" "$out"
+	ok "$mpi: prog_locked compiles" build_prog prog_locked
+	RONDO_TEST_LOG=$log
+	export RONDO_TEST_LOG
+	ranks=1
+	status "$mpi: exit inside of malloc" 7 trace_mpi "$trace" 1 "$tmp/$mpi/prog_locked" \
+		"$trace.part/rank-000000.part"
+	said=$(grep '^rondo: ' "$tmp/err")
+	recovered
+	sound_and_as_logged
+}
+
 each_mpi endings
+each_mpi together
+each_mpi locked
 each_mpi twice
 
 finish

@@ -78,12 +78,24 @@ at_run_time() {
 
 # The same for both, so it is enough to try with the one that is quick to end.
 more_at_run_time() {
-	prepare elsewhere no-descriptors no-files
+	prepare elsewhere no-descriptors no-files another-file a-folder-instead
 	troubled elsewhere
 	traced
 	troubled no-descriptors
 	is "... nothing can be said" "$said" ""
 	traced
+	troubled another-file
+	is "... nothing can be said" "$said" ""
+	ok "... there is a trace" "$RONDO" check "$out/trace.rondo"
+	is "... and the program's files are its own" "$(cat "$out/own-0" "$out/own-1")" "mine
+mine"
+	troubled a-folder-instead # everything went well but the writing, and is done again
+	one_line 'not a regular file.*; 2 of 2 ranks have left their calls; .*rondo recover '
+	ok "... which does it" "$RONDO" recover "$out/trace.rondo.part" -o "$out/other.rondo"
+	ok "... to a sound trace" "$RONDO" check "$out/other.rondo"
+	unlike "... without loss" "$("$RONDO" info "$out/other.rondo")" '^lost: '
+	is "... and a call has lasted as long as it did" "$("$RONDO" info --calls "$out/other.rondo" |
+		awk '/MPI_Comm_call_errhandler/ && $2 >= 0.55 { print "yes" }')" yes
 	troubled no-files
 	one_line 'Too many open files'
 	nothing_left

@@ -228,8 +228,7 @@ static bool remove_folder(const struct folder *d)
 	return rmdir(d->path) == 0;
 }
 
-static void report(const struct folder *d, struct rn_whole *w, const struct rn_streams *s,
-		   const char *path)
+static void report(const struct folder *d, struct rn_whole *w, const char *path)
 {
 	const char *missing = rn_rank_text(&w->missing);
 	const char *incomplete = rn_rank_text(&w->incomplete);
@@ -238,7 +237,7 @@ static void report(const struct folder *d, struct rn_whole *w, const struct rn_s
 	if (stat(path, &st) < 0)
 		st.st_size = 0;
 	printf("%s: %" PRIu64 " of %" PRIu64 " ranks, %" PRIu64 " calls, %lld bytes", path,
-	       w->ranks - w->missing.n, w->ranks, rn_streams_calls(s), (long long)st.st_size);
+	       w->ranks - w->missing.n, w->ranks, w->calls, (long long)st.st_size);
 	if (w->missing.n)
 		printf("; missing: %s", missing ? missing : "?");
 	if (w->incomplete.n > w->missing.n)
@@ -260,7 +259,7 @@ static int write_whole(const struct folder *d, struct rn_whole *w, const char *p
 		rc = rn_whole_write(w, &s, path, &err);
 	if (rc < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	report(d, w, &s, path);
+	report(d, w, path);
 	return d->bad ? EXIT_INPUT : EXIT_DONE;
 }
 

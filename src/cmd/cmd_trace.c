@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,7 @@ static int trace_rank(const struct target *t, char **command)
 struct told {
 	bool finished, failed;         /* a trace or its parts were written; something was not */
 	bool gone;                     /* the file is, and with it what was told */
+	uint64_t late, late_ranks;     /* calls that came when the trace was written */
 	char started[PATH_MAX];        /* a program that was given a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
 };
@@ -268,6 +270,14 @@ static void copy_rest(const char *line, const char *word, char *to, size_t cap)
 		snprintf(to, cap, "%s", line + strlen(word));
 }
 
+static void count_late(const char *line, struct told *told)
+{
+	if (!rn_begins(line, "late "))
+		return;
+	told->late += strtoull(line + strlen("late "), NULL, 10);
+	told->late_ranks++;
+}
+
 static void read_status(const char *path, struct told *told)
 {
 	FILE *f = fopen(path, "re");
@@ -279,6 +289,7 @@ static void read_status(const char *path, struct told *told)
 		line[strcspn(line, "\n")] = 0;
 		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
 		told->failed |= rn_begins(line, "failed ");
+		count_late(line, told);
 		copy_rest(line, "started ", told->started, sizeof(told->started));
 		copy_rest(line, "untraced ", told->untraced, sizeof(told->untraced));
 	}
@@ -342,6 +353,12 @@ static int nothing_started(const struct target *t, char **command)
 /* Says what is to be said after the run, and whether there was a reason for exit code 70. */
 static int conclude(const struct target *t, char **command, const struct told *told)
 {
+	if (told->late)
+		fail(EXIT_DONE,
+		     "%" PRIu64 " calls on %" PRIu64
+		     " ranks came when the trace had been written (after MPI_Finalize) and are "
+		     "not in it",
+		     told->late, told->late_ranks);
 	if (*told->untraced)
 		return fail(EXIT_SELF, "not traced: %s", told->untraced);
 	if (told->finished || told->failed ||

@@ -154,6 +154,9 @@ struct rn_raw_env {
  * none of them: completes the words, and returns the end of them. */
 uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
 
+/* As many words as a call has at most of which nothing but the function is known. */
+#define RN_RAW_BARE_MAX 128
+
 /* Bytes of words[0..n), function first. RN_OK, or RN_E_RANGE when they do not fit. */
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len);

@@ -10,15 +10,18 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/part.h"
+#include "file/part_times.h"
 #include "file/payload.h"
 #include "file/section.h"
 #include "file/writer.h"
 #include "identity/comms.h"
+#include "merge/markers.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- bytes ---- */
 
@@ -89,20 +92,14 @@ static void add_tally(struct rn_tally *a, const struct rn_tally *b)
 	a->memory = most(a->memory, b->memory);
 }
 
-/* Statistics of the part that came in, under the numbers that its signatures have here. */
 static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct piece p,
 		       struct rn_arena *scratch, struct rn_err *err)
 {
-	uint32_t n = rn_sigs_count(part->sigs);
-	uint32_t *map = rn_new(scratch, uint32_t, (size_t)n + 1);
 	struct rn_times theirs;
-	int rc = map ? rn_times_load(scratch, p.bytes, p.len, &theirs, err) : RN_E_NOMEM;
+	int rc = rn_part_times_load(scratch, p.bytes, p.len, part->sigs, &theirs, err);
 
-	if (rc == RN_OK && theirs.sig.n > n)
-		return rn_err_set(err, RN_E_DATA, "times of signatures that do not exist");
-	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
-		rc = rn_sigs_copy(b->part.sigs, part->sigs, i, &map[i]);
-	return rc == RN_OK ? rn_times_merge(b->times, &theirs, map) : rc;
+	return rc == RN_OK ? rn_part_times_add(b->times, b->part.sigs, &theirs, part->sigs, scratch)
+			   : rc;
 }
 
 static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *scratch,
@@ -150,32 +147,6 @@ int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct 
 
 /* ---- the file ---- */
 
-/* Times by the final signatures, which are found in the part by their bytes. */
-static int put_times(const struct rn_bundle *b, const struct rn_streams *s, struct rn_arena *mem,
-		     struct rn_buf *out)
-{
-	uint32_t n = rn_sigs_count(s->sigs), old = rn_sigs_count(b->part.sigs);
-	uint32_t *map = rn_new(mem, uint32_t, (size_t)old + 1);
-	uint64_t *count = rn_new(mem, uint64_t, (size_t)n + 1);
-	struct rn_times times;
-	int rc;
-
-	if (!map || !count)
-		return RN_E_NOMEM;
-	rn_times_init(&times, mem, RN_TIME_SCALE_ONE);
-	for (uint32_t i = 0; i < old; i++) {
-		uint32_t id;
-		size_t len;
-		const void *sig = rn_sigs_get(b->part.sigs, i, &len);
-
-		map[i] = rn_sigs_find(s->sigs, sig, len, &id) ? id : n; /* n: not used any more */
-	}
-	rc = rn_times_merge(&times, b->times, map);
-	if (rc == RN_OK)
-		rc = rn_streams_counts(s, mem, count);
-	return rc == RN_OK ? rn_times_encode(&times, count, n, out) : rc;
-}
-
 static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 		   const struct rn_meta *meta, struct rn_arena *mem, struct rn_container_writer *w,
 		   struct rn_err *err)
@@ -190,7 +161,7 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	}
 	if (rc == RN_OK && b->times) {
 		rn_buf_clear(&piece);
-		rc = put_times(b, s, mem, &piece);
+		rc = rn_part_times_finish(b->times, b->part.sigs, s, mem, &piece);
 		if (rc == RN_OK)
 			rc = rn_container_add(w, RN_SECTION_TIMES, piece.data, piece.len, err);
 	}
@@ -198,37 +169,43 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	return rc;
 }
 
-/* The trace that was there stays one run longer. */
+/* The trace that was there stays one run longer. What is no file at all cannot be one. */
 static void keep_old(const char *path)
 {
 	char old[4200];
+	struct stat st;
 
-	if (snprintf(old, sizeof(old), "%s.old", path) < (int)sizeof(old))
-		rename(path, old); /* there may be none */
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    snprintf(old, sizeof(old), "%s.old", path) < (int)sizeof(old))
+		rename(path, old);
 }
 
 int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
-		    uint64_t *size, struct rn_err *err)
+		    struct rn_bundle_file *out, struct rn_err *err)
 {
+	const struct rn_markers markers = rn_markers_of(b->vocab);
 	struct rn_container_writer w = { 0 };
 	struct rn_arena mem, scratch;
 	struct rn_streams streams;
 	const void *bytes;
-	size_t len = 0;
+	size_t len;
 	int rc;
 
+	*out = (struct rn_bundle_file){ 0 };
 	rn_arena_init(&mem, SIZE_MAX);
 	rn_arena_init(&scratch, SIZE_MAX);
 	rc = rn_part_finish(&b->part, &mem, &scratch, &streams);
+	if (rc == RN_OK)
+		rc = rn_markers_calls(&markers, &streams, &scratch, &out->calls);
 	if (rc == RN_OK)
 		rc = put_all(b, &streams, meta, &mem, &w, err);
 	if (rc == RN_OK)
 		rc = rn_container_finish(&w, &bytes, &len, err);
 	if (rc == RN_OK) {
+		out->bytes = len;
 		keep_old(path);
 		rc = rn_container_write(&w, path, err);
 	}
-	*size = len;
 	rn_container_writer_free(&w);
 	rn_arena_free(&scratch);
 	rn_arena_free(&mem);

@@ -46,8 +46,12 @@ int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out);
 int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
 		     struct rn_err *err);
 
-/* The trace file of what has all ranks; an older one stays as PATH.old. *size: its bytes. */
+struct rn_bundle_file {
+	uint64_t bytes, calls;
+};
+
+/* The trace file of what has all ranks; an older one stays as PATH.old. */
 int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
-		    uint64_t *size, struct rn_err *err);
+		    struct rn_bundle_file *out, struct rn_err *err);
 
 #endif

@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "encode/sigs.h"
+#include "encode/timing.h"
 #include "file/part.h"
+#include "file/part_times.h"
 #include "file/section.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "identity/comms.h"
+#include "merge/markers.h"
 
 /* Facts */
 
@@ -40,6 +43,8 @@ int rn_part_facts(const struct rn_meta *meta, struct rn_part_facts *out, struct 
 				  "rank %" PRIu64 " of %" PRIu64 " with %" PRIu64
 				  " threads cannot be",
 				  out->rank, out->ranks, out->threads);
+	if (!get_number(meta, "lost", &out->lost))
+		out->lost = 0;
 	out->complete = !complete || strcmp(complete, "yes") == 0;
 	return RN_OK;
 }
@@ -322,18 +327,56 @@ static int add_comms(struct rn_whole *w, struct rn_container *c, uint64_t rank, 
 	return rc < 0 ? rn_err_nomem(err) : RN_OK;
 }
 
+/* The statistics of a part, if it has any: *has. */
+static int read_times(struct rn_whole *w, struct rn_container *c, const struct rn_part *p,
+		      uint64_t rank, struct rn_times *out, bool *has, struct rn_err *err)
+{
+	const void *bytes;
+	size_t len;
+	int rc;
+
+	*has = rn_container_has(c, RN_SECTION_TIMES);
+	if (!*has)
+		return RN_OK;
+	rc = rn_container_get(c, RN_SECTION_TIMES, &bytes, &len, err);
+	if (rc == RN_OK)
+		rc = rn_part_times_load(&w->one, bytes, len, p->sigs, out, err);
+	for (uint32_t i = 0; rc == RN_OK && i < out->clock.n; i++)
+		if (RN_SEG_AT(&out->clock, struct rn_time_clock, i)->rank != rank)
+			rc = rn_err_set(err, RN_E_DATA, "is about other ranks");
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "section times");
+	return rc;
+}
+
+/* After the part itself, which so has all of its signatures in the whole. */
+static int add_times(struct rn_whole *w, const struct rn_times *its, const struct rn_sigs *sigs)
+{
+	if (!w->times) {
+		w->times = rn_new(&w->mem, struct rn_times, 1);
+		if (!w->times)
+			return RN_E_NOMEM;
+		rn_times_init(w->times, &w->mem, RN_TIME_SCALE_ONE);
+	}
+	return rn_part_times_add(w->times, w->part.sigs, its, sigs, &w->one);
+}
+
 /* A part that is verified goes in: first what is missing before it. */
 static int add_part(struct rn_whole *w, struct rn_container *c, const struct rn_part_facts *f,
 		    struct rn_err *err)
 {
 	struct rn_part_place place = { f->rank * w->threads, f->threads };
 	struct rn_vocab vocab = { 0 };
+	struct rn_times times;
 	struct rn_part p;
+	bool timed = false;
 	int rc = rn_part_get(c, arena_for_part(w), place, &vocab, &p, err);
 
 	if (rc == RN_OK && p.ranks != f->threads)
 		rc = rn_err_set(err, RN_E_DATA, "has %" PRIu64 " streams for %" PRIu64 " threads",
 				p.ranks, f->threads);
+	if (rc == RN_OK)
+		rc = read_times(w, c, &p, f->rank, &times, &timed, err);
 	if (rc == RN_OK)
 		rc = learn(w, &vocab, err);
 	if (rc == RN_OK && rn_container_has(c, RN_SECTION_COMMS))
@@ -343,6 +386,8 @@ static int add_part(struct rn_whole *w, struct rn_container *c, const struct rn_
 	rc = pad(w, place.first);
 	if (rc == RN_OK)
 		rc = take(w, &p);
+	if (rc == RN_OK && timed)
+		rc = add_times(w, &times, p.sigs);
 	return rc < 0 ? rn_err_set(err, rc, "out of memory") : RN_OK;
 }
 
@@ -354,6 +399,7 @@ static void note(struct rn_whole *w, const struct rn_part_facts *f)
 	}
 	if (!f->complete)
 		name_ranks(&w->incomplete, f->rank, f->rank);
+	w->lost += f->lost;
 	w->next = f->rank + 1;
 }
 
@@ -391,6 +437,19 @@ int rn_whole_add(struct rn_whole *w, const void *bytes, size_t len, struct rn_er
 
 /* Finishing */
 
+static int count_calls(struct rn_whole *w, const struct rn_streams *s)
+{
+	struct rn_markers markers;
+	struct rn_vocab vocab;
+	int rc = learned(w, &vocab);
+
+	if (rc == RN_OK) {
+		markers = rn_markers_of(&vocab);
+		rc = rn_markers_calls(&markers, s, &w->scratch, &w->calls);
+	}
+	return rc;
+}
+
 int rn_whole_finish(struct rn_whole *w, struct rn_streams *s, struct rn_err *err)
 {
 	int rc;
@@ -405,16 +464,19 @@ int rn_whole_finish(struct rn_whole *w, struct rn_streams *s, struct rn_err *err
 	rc = pad(w, w->ranks * w->threads);
 	if (rc == RN_OK)
 		rc = rn_part_finish(&w->part, &w->mem, &w->scratch, s);
+	if (rc == RN_OK)
+		rc = count_calls(w, s);
 	return rc < 0 ? rn_err_set(err, rc, "the parts cannot be merged (out of memory?)") : RN_OK;
 }
 
-#define FACTS_MAX 3    /* entries that we add */
+#define FACTS_MAX 4    /* entries that we add */
 #define LIST_MAX  8000 /* bytes; a longer list of ranks is cut */
 
 /* Keys that a part has for itself, or that are written anew. */
 static bool of_part(const char *key)
 {
-	static const char *const keys[] = { "rank", "ranks", "threads", "complete", "incomplete" };
+	static const char *const keys[] = { "rank", "ranks",    "threads",
+					    "lost", "complete", "incomplete" };
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (strcmp(key, keys[i]) == 0)
@@ -440,8 +502,9 @@ static int whole_meta(struct rn_whole *w, struct rn_meta *out)
 	struct rn_meta_entry *e = rn_new(&w->mem, struct rn_meta_entry, w->meta.n + FACTS_MAX);
 	const char *list = incomplete_ranks(w);
 	char *threads = rn_new(&w->mem, char, 24), *why = rn_new(&w->mem, char, LIST_MAX + 64);
+	char *lost = rn_new(&w->mem, char, 24);
 
-	if (!e || !list || !threads || !why)
+	if (!e || !list || !threads || !why || !lost)
 		return RN_E_NOMEM;
 	*out = (struct rn_meta){ e, 0 };
 	for (uint32_t i = 0; i < w->meta.n; i++)
@@ -454,6 +517,9 @@ static int whole_meta(struct rn_whole *w, struct rn_meta *out)
 	e[out->n++] = (struct rn_meta_entry){ "complete", *list ? why : "yes" };
 	if (*list)
 		e[out->n++] = (struct rn_meta_entry){ "incomplete", list };
+	snprintf(lost, 24, "%" PRIu64, w->lost);
+	if (w->lost)
+		e[out->n++] = (struct rn_meta_entry){ "lost", lost };
 	return RN_OK;
 }
 
@@ -473,6 +539,23 @@ static int put_comms(const struct rn_whole *w, struct rn_container_writer *out, 
 	return rc;
 }
 
+static int put_times(struct rn_whole *w, const struct rn_streams *s,
+		     struct rn_container_writer *out, struct rn_err *err)
+{
+	struct rn_buf b = { 0 };
+	int rc;
+
+	if (!w->times)
+		return RN_OK;
+	rc = rn_part_times_finish(w->times, w->part.sigs, s, &w->scratch, &b);
+	if (rc < 0)
+		rn_err_set(err, rc, "section times cannot be made");
+	else
+		rc = rn_container_add(out, RN_SECTION_TIMES, b.data, b.len, err);
+	rn_buf_free(&b);
+	return rc;
+}
+
 int rn_whole_write(struct rn_whole *w, const struct rn_streams *s, const char *path,
 		   struct rn_err *err)
 {
@@ -488,6 +571,8 @@ int rn_whole_write(struct rn_whole *w, const struct rn_streams *s, const char *p
 	rc = rn_trace_sections(&out, s, &vocab, &meta, err);
 	if (rc == RN_OK)
 		rc = put_comms(w, &out, err);
+	if (rc == RN_OK)
+		rc = put_times(w, s, &out, err);
 	if (rc == RN_OK)
 		rc = rn_container_write(&out, path, err);
 	rn_container_writer_free(&out);

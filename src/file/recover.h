@@ -1,13 +1,14 @@
 /*
  * recover.h - the parts of single ranks, as they lie on disk, into the whole trace; without MPI.
  *
- * A part file is a container with the sections `meta`, `comms` (if the rank has any) and `part`
- * (part.h); its streams are those of one rank's threads, from 0. Its metadata are those of the
- * trace, and besides
+ * A part file is a container with the sections `meta`, `comms` (if the rank has any), `times` (if
+ * it has any; the exact form, part_times.h) and `part` (part.h); its streams are those of one
+ * rank's threads, from 0. Its metadata are those of the trace, and besides
  *
  *   rank       whose it is
  *   ranks      how many there were
  *   threads    how many streams the rank has
+ *   lost       how many of its calls are not there as they were made; absent: none
  *   complete   absent or "yes"; otherwise the rank's calls are not all there
  *   run        absent, or the same in all parts of one run
  *
@@ -35,6 +36,7 @@
 #include "merge/merged.h"
 
 struct rn_comms;
+struct rn_times;
 
 #define RN_PART_NAME   "rank-%06" PRIu64 ".part" /* of a rank's file, inside its folder */
 #define RN_PART_FOLDER ".part"                   /* behind the name of the trace */
@@ -44,7 +46,7 @@ struct rn_comms;
 
 /* What a part file says of itself. */
 struct rn_part_facts {
-	uint64_t rank, ranks, threads;
+	uint64_t rank, ranks, threads, lost;
 	bool complete;
 };
 
@@ -71,7 +73,10 @@ struct rn_whole {
 	struct rn_func *func;    /* what parts had in their vocabularies, by number; */
 	const char **word;       /* without a name where nothing is known */
 	struct rn_comms *comms;  /* NULL: none */
-	struct rn_meta meta;     /* of the first part */
+	struct rn_times *times;  /* by the part's signatures; NULL: none */
+	uint64_t lost;
+	uint64_t calls;      /* once it is finished; without markers */
+	struct rn_meta meta; /* of the first part */
 	struct rn_rank_text missing, incomplete;
 };
 

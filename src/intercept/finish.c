@@ -64,7 +64,9 @@ struct finish {
 };
 
 static MPI_Comm link_comm = MPI_COMM_NULL;
-static uint64_t started; /* ticks */
+static struct rn_mpi_link world; /* over link_comm */
+static bool linked;              /* there is one */
+static uint64_t started;         /* ticks */
 static struct rn_clock_relation relation;
 static char folder[sizeof(rn_config.output) + 8]; /* of parts */
 
@@ -72,17 +74,15 @@ static char folder[sizeof(rn_config.output) + 8]; /* of parts */
 
 static int clock_send(void *arg, const void *bytes, size_t n, uint32_t to)
 {
-	(void)arg;
-	return rn_real.MPI_Send(bytes, (int)n, MPI_BYTE, (int)to, 0, link_comm);
+	return rn_link_send(arg, (int)to, bytes, n);
 }
 
 static int clock_recv(void *arg, void *bytes, size_t n, uint32_t from)
 {
-	(void)arg;
-	return rn_real.MPI_Recv(bytes, (int)n, MPI_BYTE, (int)from, 0, link_comm,
-				MPI_STATUS_IGNORE);
+	return rn_link_recv(arg, (int)from, bytes, n);
 }
 
+/* Only when the program starts, where nobody has a deadline. */
 static int clock_min(void *arg, uint64_t *v, size_t n)
 {
 	(void)arg;
@@ -90,16 +90,16 @@ static int clock_min(void *arg, uint64_t *v, size_t n)
 }
 
 /* By all ranks together. What cannot be compared is taken as equal. */
-static void compare_clocks(void)
+static void compare_clocks(struct rn_mpi_link *link)
 {
-	struct rn_clock_calls calls = { NULL,
+	struct rn_clock_calls calls = { link,
 					(uint32_t)rn_tracer.world_rank,
 					(uint32_t)rn_tracer.world_size,
 					clock_send,
 					clock_recv,
 					clock_min };
 
-	if (rn_config.times && link_comm != MPI_COMM_NULL)
+	if (rn_config.times)
 		rn_clock_compare(&relation, &calls);
 }
 
@@ -152,6 +152,18 @@ static void set_aside(void)
 	}
 }
 
+static const struct rn_link_calls *real_calls(void)
+{
+	static struct rn_link_calls calls;
+
+	calls = (struct rn_link_calls){ rn_real.MPI_Isend,        rn_real.MPI_Irecv,
+					rn_real.MPI_Iprobe,       rn_real.MPI_Test,
+					rn_real.MPI_Get_count,    rn_real.MPI_Cancel,
+					rn_real.MPI_Request_free, rn_real.MPI_Comm_rank,
+					rn_real.MPI_Comm_size };
+	return &calls;
+}
+
 void rn_finish_prepare(void)
 {
 	int saved = errno;
@@ -160,12 +172,12 @@ void rn_finish_prepare(void)
 	set_aside();
 	errno = saved;
 	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)
-		link_comm = MPI_COMM_NULL;
-	else
-		rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
-	if (link_comm != MPI_COMM_NULL)
-		own_output();
-	compare_clocks();
+		return;
+	rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
+	own_output();
+	linked = rn_link_open(&world, real_calls(), link_comm, LIMIT) == RN_OK;
+	if (linked)
+		compare_clocks(&world);
 }
 
 /* ---- slots ---- */
@@ -255,7 +267,8 @@ static int leaf(struct finish *f, struct rn_stream *t, uint64_t number, struct r
 	if (!*sigs || !*map || (!t && !empty))
 		return RN_E_NOMEM;
 	if (t)
-		rc = rn_names_write(t, f->choices, f->bundle.comms, *sigs, *map);
+		rc = rn_names_write(t, f->choices, f->bundle.comms, *sigs, *map,
+				    &f->bundle.tally.lost);
 	return rc == RN_OK ? rn_part_leaf_mapped(out, &f->mem, number, *sigs, *map,
 						 t ? t->grammar : empty, &f->scratch)
 			   : rc;
@@ -272,7 +285,6 @@ static int add_times(struct rn_bundle *b, struct rn_stream *t, const struct rn_s
 	for (uint32_t i = 0; i < t->sig.n; i++)
 		if (rn_sigs_copy(b->part.sigs, sigs, map[i], &to[i]) < 0)
 			return RN_E_NOMEM;
-	rn_times_settle(&t->times, rn_clock_scale());
 	return rn_times_merge(b->times, &t->times, to);
 }
 
@@ -385,38 +397,27 @@ static void facts_of(const struct finish *f, struct facts *m)
 	fact(m, "memory", "%" PRIu64, y->memory);
 }
 
-static void tell_launcher(const char *word, const char *what)
+/* A line for the launcher. False when it cannot be reached. */
+static bool append_status(const char *word, const char *what)
 {
 	char line[5000];
-	int n, fd;
+	int n = snprintf(line, sizeof(line), "%s %s\n", word, what);
+	int fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, line, (size_t)n) == n;
 
-	if (!rn_config.status[0])
-		return;
-	n = snprintf(line, sizeof(line), "%s %s\n", word, what);
-	fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (fd < 0 || write(fd, line, (size_t)n) < 0)
-		unlink(rn_config.status); /* tells that something was told, on standard error */
 	if (fd >= 0)
 		close(fd);
+	return done;
 }
 
-static uint64_t calls_of(const struct rn_part *p)
+static void tell_launcher(const char *word, const char *what)
 {
-	uint64_t calls = 0;
-
-	for (uint32_t i = 0; i < p->groups; i++) {
-		uint64_t ranks = 0;
-
-		for (uint32_t k = 0; k < p->group[i].ranks.n; k++)
-			ranks += p->group[i].ranks.run[k].n;
-		calls += ranks * rn_rules_length(p->rules, p->group[i].root);
-	}
-	return calls;
+	if (rn_config.status[0] && !append_status(word, what))
+		unlink(rn_config.status); /* tells that something was told, on standard error */
 }
 
-static void say_done(const struct finish *f, uint64_t size)
+static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
-	uint64_t calls = calls_of(&f->bundle.part);
 	const char *name = strrchr(rn_config.output, '/');
 
 	rn_say("%" PRIu64 " calls on %d ranks in %" PRIu64
@@ -431,15 +432,15 @@ static int write_trace(struct finish *f)
 {
 	struct facts m;
 	struct rn_meta meta;
-	uint64_t size;
+	struct rn_bundle_file file;
 	int rc;
 
 	facts_of(f, &m);
 	meta = (struct rn_meta){ m.entry, m.n };
-	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &size, &f->err);
+	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
 	if (rc == RN_OK) {
 		tell_launcher("traced", rn_config.output);
-		say_done(f, size);
+		say_done(f, file.calls, file.bytes);
 	}
 	return rc;
 }
@@ -455,21 +456,40 @@ static void part_facts(const struct finish *f, struct facts *m)
 		fact(m, "threads", "1");
 }
 
-static int write_part(struct finish *f, const char *path)
+/* Adds what is in the buffer, and empties that. */
+static int put_section(struct rn_container_writer *w, uint64_t type, int rc, struct rn_buf *b,
+		       struct rn_err *err)
 {
-	struct rn_container_writer w = { 0 };
-	struct rn_buf b = { 0 };
+	if (rc == RN_OK)
+		rc = rn_container_add(w, type, b->data, b->len, err);
+	rn_buf_clear(b);
+	return rc;
+}
+
+static int put_sections(struct finish *f, struct rn_container_writer *w, struct rn_buf *b)
+{
+	const struct rn_bundle *bundle = &f->bundle;
 	struct facts m;
 	struct rn_meta meta;
 	int rc;
 
 	part_facts(f, &m);
 	meta = (struct rn_meta){ m.entry, m.n };
-	rc = rn_meta_encode(&meta, &b);
-	if (rc == RN_OK)
-		rc = rn_container_add(&w, RN_SECTION_META, b.data, b.len, &f->err);
-	if (rc == RN_OK)
-		rc = rn_part_put(&w, &f->bundle.part, &rn_mpi_vocab, &f->err);
+	rc = put_section(w, RN_SECTION_META, rn_meta_encode(&meta, b), b, &f->err);
+	if (rc == RN_OK && rn_comms_count(bundle->comms))
+		rc = put_section(w, RN_SECTION_COMMS, rn_comms_encode(bundle->comms, b), b,
+				 &f->err);
+	if (rc == RN_OK && bundle->times)
+		rc = put_section(w, RN_SECTION_TIMES, rn_times_save(bundle->times, b), b, &f->err);
+	return rc == RN_OK ? rn_part_put(w, &bundle->part, &rn_mpi_vocab, &f->err) : rc;
+}
+
+static int write_part(struct finish *f, const char *path)
+{
+	struct rn_container_writer w = { 0 };
+	struct rn_buf b = { 0 };
+	int rc = put_sections(f, &w, &b);
+
 	if (rc == RN_OK)
 		rc = rn_container_write(&w, path, &f->err);
 	rn_buf_free(&b);
@@ -588,30 +608,16 @@ static void leave_parts(struct finish *f, struct rn_mpi_link *link)
 
 /* ---- both ends ---- */
 
-static const struct rn_link_calls *real_calls(void)
-{
-	static struct rn_link_calls calls;
-
-	calls = (struct rn_link_calls){ rn_real.MPI_Isend,        rn_real.MPI_Irecv,
-					rn_real.MPI_Iprobe,       rn_real.MPI_Test,
-					rn_real.MPI_Get_count,    rn_real.MPI_Cancel,
-					rn_real.MPI_Request_free, rn_real.MPI_Comm_rank,
-					rn_real.MPI_Comm_size };
-	return &calls;
-}
-
-/* Other threads may go on calling MPI when one calls exit or MPI_Abort. From now on their calls are
- * not recorded; who is about to record one gets the time to do so. */
+/* From now on calls are counted, not recorded: those of other threads, when one calls exit or
+ * MPI_Abort, and those behind MPI_Finalize. Who is about to record one gets the time to do so. */
 static void stop_recording(void)
 {
 	static const struct timespec moment = { 0, 2000000 };
 
 	rn_tracer.active = false;
 	rn_tracer.finished = true;
-	rn_me = NULL;
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
 		t->off |= RN_OFF_OVER;
-	rn_site_forget();
 	if (rn_tracer.nstreams > 1)
 		nanosleep(&moment, NULL);
 }
@@ -625,6 +631,8 @@ static void begin(struct finish *f)
 	rn_arena_init(&f->scratch, LIMIT);
 	f->began = rn_clock_now();
 	stop_recording();
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		rn_times_settle(&t->times, rn_clock_scale());
 }
 
 static void end(struct finish *f)
@@ -638,8 +646,9 @@ static void end(struct finish *f)
 static int merge(struct finish *f, struct rn_mpi_link *link)
 {
 	rn_link_agree(link, RN_OK); /* ranks come here at different times */
-	compare_clocks();
 	rn_link_arm(link, DEADLINE_NS);
+	if (relation.times)
+		compare_clocks(link);
 	f->status = own_slots(f);
 	if (f->status == RN_OK)
 		f->status = choose(f, link);
@@ -656,20 +665,17 @@ static int merge(struct finish *f, struct rn_mpi_link *link)
 void rn_finish_world(void)
 {
 	static struct finish f;
-	static const struct rn_link_calls *mpi;
-	struct rn_mpi_link link;
 	int saved = errno;
 
 	if (rn_tracer.finished)
 		return;
 	begin(&f);
-	mpi = real_calls();
-	if (rn_link_open(&link, mpi, link_comm, LIMIT) < 0) {
+	if (!linked) {
 		leave_alone(&f, "the tracer has no communicator");
 	} else {
-		if (merge(&f, &link) < 0)
-			leave_parts(&f, &link);
-		rn_link_close(&link);
+		if (merge(&f, &world) < 0)
+			leave_parts(&f, &world);
+		rn_link_close(&world);
 	}
 	if (link_comm != MPI_COMM_NULL)
 		rn_real.MPI_Comm_free(&link_comm);
@@ -684,8 +690,33 @@ void rn_finish_alone(const char *why)
 
 	if (rn_tracer.finished)
 		return;
+	rn_heap_apart(true);
 	begin(&f);
 	leave_alone(&f, why);
 	end(&f);
+	rn_heap_apart(false);
+	errno = saved;
+}
+
+/* The launcher adds them up. Without one rank 0 speaks of its own: other ranks will have done the
+ * same, and not each of them is to say so. */
+void rn_finish_late(void)
+{
+	int saved = errno;
+	uint64_t late = 0;
+	char text[24];
+	struct rn_calm calm;
+
+	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		late += t->late;
+	if (late == 0)
+		return;
+	rn_calm_begin(&calm);
+	snprintf(text, sizeof(text), "%" PRIu64, late);
+	if ((!rn_config.status[0] || !append_status("late", text)) && rn_tracer.world_rank == 0)
+		rn_say("%s calls on rank 0 came when the trace had been written (after "
+		       "MPI_Finalize) and are not in it",
+		       text);
+	rn_calm_end(&calm);
 	errno = saved;
 }

@@ -30,7 +30,7 @@ struct writer {
 	struct rn_comms *tables;
 	unsigned char *buf;
 	size_t cap, len;
-	bool cut; /* a call was too long */
+	bool cut; /* the call is not as it was made */
 };
 
 /* ---- what words refer to ---- */
@@ -66,8 +66,10 @@ static const uint64_t *blob(void *arg, uint64_t id, size_t *words)
 
 static const char *module_name(void *arg, uint32_t id)
 {
+	const char *name = rn_mem_module_name(id);
+
 	(void)arg;
-	return rn_mem_module_name(id);
+	return name ? name : "unknown"; /* the process ends in the middle of naming one */
 }
 
 /* ---- slots ---- */
@@ -126,15 +128,15 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 /* Elements of an array, or characters of a text, in a call that is too long for the format. */
 #define MOST 65536
 
-/* The bytes of call s, in x->buf. One that is too long does without what makes it so. */
-static int write_call(struct writer *x, const struct rn_sig *s)
+/* In x->buf. One that is too long does without what makes it so. */
+static int write_words(struct writer *x, const uint64_t *words, size_t n)
 {
 	struct rn_raw_env env = { x, constant, comm_name, string, blob, module_name, slot, 0 };
 	struct rn_call_writer w;
 	int rc;
 
 	for (;;) {
-		rc = rn_raw_write(&env, s->w, s->n, &w, x->buf, x->cap, &x->len);
+		rc = rn_raw_write(&env, words, n, &w, x->buf, x->cap, &x->len);
 		if (rc != RN_E_RANGE || env.most)
 			return rc;
 		if (x->cap >= RN_CALL_BYTES_MAX) {
@@ -150,12 +152,26 @@ static int write_call(struct writer *x, const struct rn_sig *s)
 	}
 }
 
+/* The bytes of call s. Of one that cannot be written nothing but the function is. */
+static int write_call(struct writer *x, const struct rn_sig *s)
+{
+	uint64_t bare[RN_RAW_BARE_MAX] = { s->w[0] };
+	int rc = write_words(x, s->w, s->n);
+
+	if (rc != RN_E_ARG && rc != RN_E_RANGE)
+		return rc;
+	x->cut = true;
+	x->slots = 0;
+	return write_words(x, bare, (size_t)(rn_raw_unset(bare, bare + 1) - bare));
+}
+
 static int collect(struct writer *x, const struct rn_sig *s)
 {
 	int rc;
 
 	x->choices = NULL;
 	x->slots = 0;
+	x->cut = false;
 	rc = write_call(x, s);
 	if (rc == RN_OK)
 		x->key = rn_hash(x->buf, x->len);
@@ -187,8 +203,16 @@ int rn_names_slots(struct rn_stream *t, struct rn_peers *p)
 	return rc;
 }
 
+/* How often the stream has call i. */
+static uint64_t occurrences(const struct rn_stream *t, uint32_t i)
+{
+	const struct rn_time *time = rn_times_get(&t->times, i);
+
+	return time ? rn_timing_count(&time->dur) : 1;
+}
+
 int rn_names_write(struct rn_stream *t, const struct rn_choices *choices, struct rn_comms *tables,
-		   struct rn_sigs *out, uint32_t *map)
+		   struct rn_sigs *out, uint32_t *map, uint64_t *lost)
 {
 	struct writer x;
 	int rc = begin(&x, t) ? RN_OK : RN_E_NOMEM;
@@ -203,8 +227,8 @@ int rn_names_write(struct rn_stream *t, const struct rn_choices *choices, struct
 			rc = write_call(&x, s);
 		if (rc == RN_OK)
 			rc = rn_sigs_intern(out, x.buf, x.len, &map[i]);
-		t->lost += x.cut;
-		x.cut = false;
+		if (x.cut)
+			*lost += occurrences(t, i);
 	}
 	free(x.buf);
 	return rc;

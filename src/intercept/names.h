@@ -21,9 +21,9 @@ struct rn_stream;
 int rn_names_slots(struct rn_stream *t, struct rn_peers *p);
 
 /* All calls into `out`; map[i] is where call i is. Numbers that each rank has its own of go to
- * `tables`. RN_OK, RN_E_NOMEM, RN_E_RANGE: one is too long.
- */
+ * `tables`. Calls of which not everything could be written are added to *lost; times are settled.
+ * RN_OK or RN_E_NOMEM. */
 int rn_names_write(struct rn_stream *t, const struct rn_choices *choices, struct rn_comms *tables,
-		   struct rn_sigs *out, uint32_t *map);
+		   struct rn_sigs *out, uint32_t *map, uint64_t *lost);
 
 #endif

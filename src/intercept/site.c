@@ -206,8 +206,6 @@ bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 	uint32_t free = at;
 	bool yes;
 
-	if (rn_tracer.finished)
-		return false;
 	for (uint32_t i = 0; i < NEAR; i++) {
 		uint32_t near = (at + i) % RN_SITES;
 		uint64_t known = atomic_load_explicit(&rn_sites[near], memory_order_relaxed);

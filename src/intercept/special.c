@@ -77,16 +77,40 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 }
 WRAP_ALIAS(MPI_Init_thread)
 
-/* Recorded before it is made, as done: the trace is written inside it. */
+/* The one that is under way. */
+static struct {
+	struct rn_stream *t; /* NULL: none */
+	uint64_t *base, t0;
+} finalizing;
+
+void rn_finalize_over(int ret)
+{
+	struct rn_stream *t = finalizing.t;
+	uint64_t *base = finalizing.base;
+
+	if (!t)
+		return;
+	finalizing.t = NULL;
+	base[1] = rn_error_word(ret);
+	record(t, base, base + 2, finalizing.t0, rn_clock_now());
+}
+
+/* Recorded as done when the trace is written, which is inside of it, behind what the program does
+ * in delete callbacks. */
 RN_EXPORT int MPI_Finalize(void)
 {
 	RN_GATE(RN_N_MPI_Finalize, MPI_Finalize, ())
-	uint64_t *base = t->top, now = rn_clock_now();
+	uint64_t *base = t->top;
+	int ret;
 
 	base[0] = RN_N_MPI_Finalize;
-	base[1] = 0;
-	record(t, base, base + 2, now, now);
-	return rn_real.MPI_Finalize();
+	RN_UNDER_WAY(base, base + 1);
+	finalizing.t = t;
+	finalizing.base = base;
+	finalizing.t0 = rn_clock_now();
+	ret = rn_real.MPI_Finalize();
+	rn_finalize_over(ret);
+	return ret;
 }
 WRAP_ALIAS(MPI_Finalize)
 

@@ -206,13 +206,16 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame)
 }
 
 /* What others were recorded inside of is recorded too. */
-bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base)
+bool rn_stream_silent(struct rn_stream *t, const uint64_t *base)
 {
-	if (t->off & RN_OFF_OVER)
+	bool unwanted = (t->off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
+			!rn_config_wants_function((uint32_t)base[0]);
+
+	if (t->off & RN_OFF_OVER) {
+		t->late += !unwanted;
 		return true;
-	if (t->marks && t->mark[t->marks - 1] > base)
-		return false;
-	return (t->off & ~RN_OFF_CALLS) || !rn_config_wants_function((uint32_t)base[0]);
+	}
+	return unwanted && !(t->marks && t->mark[t->marks - 1] > base);
 }
 
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base)

@@ -77,6 +77,7 @@ struct rn_stream {
 	struct rn_seg sig;   /* struct rn_sig *, by number */
 	struct rn_seg shape; /* struct rn_sig *, by shape - 1 */
 	uint64_t calls, lost;
+	uint64_t late; /* calls that came when the trace was being written, or after that */
 	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
 					*/
 	struct rn_stream *next;        /* of all streams */
@@ -132,7 +133,7 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame);
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base);
 
 /* Something is off: is the call whose words begin at base? */
-bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base);
+bool rn_stream_silent(struct rn_stream *t, const uint64_t *base);
 
 /* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
  * NULL when the call is lost. */

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TABLES_LIMIT ((size_t)4 << 30)
@@ -27,6 +28,33 @@
 
 struct rn_tracer rn_tracer = { .threaded = true };
 static void *reserve;
+
+/* What standard error was when we started. A program may close it, and what it opens next has its
+ * number: that is not ours to write to. */
+static struct {
+	bool open;
+	dev_t dev;
+	ino_t ino;
+} listener;
+
+static void note_listener(void)
+{
+	struct stat st;
+
+	listener.open = fstat(STDERR_FILENO, &st) == 0;
+	if (listener.open) {
+		listener.dev = st.st_dev;
+		listener.ino = st.st_ino;
+	}
+}
+
+static bool is_listening(void)
+{
+	struct stat st;
+
+	return listener.open && fstat(STDERR_FILENO, &st) == 0 && st.st_dev == listener.dev &&
+	       st.st_ino == listener.ino;
+}
 
 void rn_say(const char *format, ...)
 {
@@ -42,7 +70,7 @@ void rn_say(const char *format, ...)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
 	rn_calm_begin(&calm);
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+	if (!is_listening() || write(STDERR_FILENO, line, (size_t)n) < 0)
 		n = 0; /* nobody listens */
 	rn_calm_end(&calm);
 	errno = saved;
@@ -99,6 +127,7 @@ static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
 	(void)keyval;
 	(void)value;
 	(void)state;
+	rn_finalize_over(MPI_SUCCESS);
 	rn_finish_world();
 	return MPI_SUCCESS;
 }
@@ -129,8 +158,11 @@ void rn_tracer_init_done(int provided)
 
 /* ---- the process ---- */
 
+static bool silent; /* this is a child */
+
 static void child_is_silent(void)
 {
+	silent = true;
 	rn_tracer.active = false;
 	rn_me = NULL;
 }
@@ -140,6 +172,7 @@ void rn_tracer_start(void)
 	if (rn_tracer.started)
 		return;
 	rn_tracer.started = true;
+	note_listener();
 	rn_config_read();
 	if (!rn_is_interpreter(rn_config.program) && !rn_is_runner(rn_config.program))
 		rn_config_give_back();
@@ -171,6 +204,10 @@ __attribute__((constructor)) static void start(void)
 /* A program that ends without MPI_Finalize still leaves what it did. */
 __attribute__((destructor)) static void stop(void)
 {
-	if (rn_tracer.active && !rn_tracer.finished && rn_tracer.streams)
+	if (silent)
+		return;
+	if (rn_tracer.finished)
+		rn_finish_late();
+	else if (rn_tracer.active && rn_tracer.streams)
 		rn_finish_alone("the program ended without MPI_Finalize");
 }

@@ -74,12 +74,22 @@ void rn_tracer_use_reserve(void);
 /* After MPI_Init and its like. */
 void rn_tracer_init_done(int provided);
 
+/* special.c: MPI_Finalize, if it is under way, is recorded as one that returned this. */
+void rn_finalize_over(int ret);
+
 /* finish.c: what the end needs from MPI, while it can be had. */
 void rn_finish_prepare(void);
 /* Merges and writes the trace, once. */
 void rn_finish_world(void);
 /* The same for a process alone, without MPI: its part. */
 void rn_finish_alone(const char *why);
+
+/* When the process ends: how many calls came when the trace had been written. */
+void rn_finish_late(void);
+
+/* heap.c: whether this thread has memory of its own from now on, because it may have interrupted
+ * itself inside malloc. Other threads, and what it had before, are as they were. */
+void rn_heap_apart(bool on);
 
 /* One line on standard error, once per kind of trouble. */
 void rn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -14,13 +14,15 @@
 #define GRACE     ((uint64_t)2000000000)
 #define STRAY     ((uint64_t)50000000) /* for what is of no use any more */
 
-/* Waiting: look a few times, then sleep for an eighth of what has passed, within bounds. */
+/* Waiting: look a few times, then sleep for an eighth of what has passed, within bounds. Who
+ * measures how long a message takes looks for some milliseconds before that. */
 #define LOOKS   16u
+#define STARES  4096u
 #define NAP_MIN ((uint64_t)20000)
 #define NAP_MAX ((uint64_t)5000000)
 
 /* Kinds of messages; each round has tags of its own, so that a late message is not mistaken. */
-enum { TAG_HEAD, TAG_REPLY, TAG_PIECE, TAGS };
+enum { TAG_HEAD, TAG_REPLY, TAG_PIECE, TAG_DIRECT, TAGS };
 #define ROUNDS 4096u
 
 struct head {
@@ -45,12 +47,12 @@ static uint64_t now(void)
 
 struct patience {
 	uint64_t since, until;
-	unsigned looks;
+	unsigned looks, awake; /* so many looks without sleep */
 };
 
 static struct patience patience(uint64_t until)
 {
-	return (struct patience){ .until = until };
+	return (struct patience){ .until = until, .awake = LOOKS };
 }
 
 static void nap(uint64_t ns)
@@ -65,7 +67,7 @@ static bool wait_more(struct patience *p)
 {
 	uint64_t t, ns;
 
-	if (p->looks++ < LOOKS) {
+	if (p->looks++ < p->awake) {
 		sched_yield();
 		return true;
 	}
@@ -140,6 +142,8 @@ static int see_one(struct rn_mpi_link *l, int from, int kind, uint64_t until, si
 	int there = 0, count = 0;
 	MPI_Status st;
 
+	if (kind == TAG_DIRECT)
+		p.awake = STARES;
 	while (!there) {
 		if (l->mpi->iprobe(from, tag_of(l, kind), l->comm, &there, &st) != MPI_SUCCESS)
 			return RN_E_SYS;
@@ -442,6 +446,31 @@ int rn_link_agree(struct rn_mpi_link *l, int mine)
 	note(l, mine, l->rank);
 	rn_link_up(l, NULL, NULL, NULL);
 	return rn_link_down(l, NULL);
+}
+
+/* What is sent is copied: it outlives a send that is given up. */
+int rn_link_send(struct rn_mpi_link *l, int to, const void *bytes, size_t n)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	unsigned char *copy = rn_new(&l->mem, unsigned char, n);
+	int rc = copy ? RN_OK : RN_E_NOMEM;
+
+	if (copy)
+		rc = send_one(l, to, TAG_DIRECT, memcpy(copy, bytes, n), n, l->deadline);
+	forget(l, mark);
+	return rc;
+}
+
+int rn_link_recv(struct rn_mpi_link *l, int from, void *bytes, size_t n)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	unsigned char *copy = rn_new(&l->mem, unsigned char, n);
+	int rc = copy ? expect_one(l, from, TAG_DIRECT, copy, n, l->deadline) : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		memcpy(bytes, copy, n);
+	forget(l, mark);
+	return rc;
 }
 
 static const char *reason(int status)

@@ -102,6 +102,11 @@ int rn_link_down(struct rn_mpi_link *l, struct rn_buf *b);
 /* Up and down with nothing but statuses; `mine` is this rank's. The verdict. */
 int rn_link_agree(struct rn_mpi_link *l, int mine);
 
+/* A few bytes from one rank to another, outside of the tree, under the same deadline; for whoever
+ * measures how long that takes. RN_OK, RN_E_NOMEM, RN_E_SYS or RN_LINK_LATE; l->status stays. */
+int rn_link_send(struct rn_mpi_link *l, int to, const void *bytes, size_t n);
+int rn_link_recv(struct rn_mpi_link *l, int from, void *bytes, size_t n);
+
 /* What the verdict means, for people: "rank 3: out of memory". */
 void rn_link_explain(const struct rn_mpi_link *l, struct rn_err *err);
 

@@ -322,7 +322,7 @@ static void test_late(void)
 static int blind_iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *st)
 {
 	*there = 0;
-	return tag % 3 == 2 ? MPI_SUCCESS : PMPI_Iprobe(from, tag, comm, there, st);
+	return tag % 4 == 2 ? MPI_SUCCESS : PMPI_Iprobe(from, tag, comm, there, st);
 }
 
 static void test_stopped(void)
@@ -345,6 +345,26 @@ static void test_stopped(void)
 	arm(0);
 	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
 	rn_buf_free(&w.all);
+}
+
+/* Between neighbours, both ways; and to one who does not answer. */
+static void test_direct(void)
+{
+	int other = l.rank ^ 1, word = l.rank, got = -1;
+
+	arm(30000);
+	if (other < l.size)
+		for (int i = 0; i < 20; i++) {
+			CHECK(rn_link_send(&l, other, &word, sizeof(word)) == RN_OK);
+			CHECK(rn_link_recv(&l, other, &got, sizeof(got)) == RN_OK);
+			CHECK(got == other);
+		}
+	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	arm(50);
+	if (other < l.size)
+		CHECK(rn_link_recv(&l, other, &got, sizeof(got)) == RN_LINK_LATE);
+	arm(30000);
+	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
 }
 
 static void test_random(double seconds)
@@ -412,6 +432,8 @@ int main(int argc, char **argv)
 	ok("what is too long is refused");
 	test_late();
 	ok("nobody waits for a rank that is late, nor does it");
+	test_direct();
+	ok("words from one to another, or an end of waiting for them");
 	test_random(argc > 1 ? atof(argv[1]) : 0.3);
 	ok("random rounds");
 	measure();

@@ -215,6 +215,37 @@ static void own_handler(void)
 	DO(MPI_Errhandler_free(&handler), "errhandler=?");
 }
 
+/* Called by MPI_Finalize, while MPI still works. */
+static int delete_self(MPI_Comm comm, int keyval, void *val, void *extra)
+{
+	int sum = 0;
+
+	(void)comm;
+	(void)keyval;
+	(void)val;
+	(void)extra;
+	DO(MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+	   "sendbuf=static:*, recvbuf=stack:*, count=1, datatype=MPI_INT, op=MPI_SUM, "
+	   "comm=MPI_COMM_WORLD");
+	EXPECT(sum == procs * (procs - 1) / 2);
+	return MPI_SUCCESS;
+}
+
+static void on_self(void)
+{
+	static const char *const name[] = { "keyval:0", "keyval:1", "keyval:2" };
+	int key;
+
+	for (int i = 0; i < 3; i++) {
+		DO(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_self, &key, NULL),
+		   "comm_copy_attr_fn=MPI_COMM_NULL_COPY_FN, comm_delete_attr_fn=static:*, "
+		   "comm_keyval=%n, extra_state=NULL",
+		   name[i]);
+		DO(MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL),
+		   "comm=MPI_COMM_SELF, comm_keyval=%n, attribute_val=0", name[i]);
+	}
+}
+
 int main(void)
 {
 	begin();
@@ -224,6 +255,7 @@ int main(void)
 	on_windows();
 	own_reduction();
 	own_handler();
+	on_self();
 	end();
 	return 0;
 }

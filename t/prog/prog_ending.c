@@ -54,6 +54,43 @@ static const struct {
 	{ "mpi-error", by_error }, { "finalize", by_finalize },
 };
 
+static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+	int size;
+
+	(void)keyval;
+	(void)extra;
+	(void)in;
+	(void)out;
+	DO(MPI_Comm_size(comm, &size), "comm=comm:world.0, size=%d", size);
+	*flag = 0;
+	return MPI_SUCCESS;
+}
+
+/* Even and odd ranks, each among themselves; and calls inside a call. */
+static void halves(void)
+{
+	MPI_Comm half, dup;
+	int key, rank, size, x = 0;
+
+	DO(MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half),
+	   "comm=MPI_COMM_WORLD, color=%d, key=%d, newcomm=comm:world.0", me % 2, -me);
+	DO(MPI_Comm_rank(half, &rank), "comm=comm:world.0, rank=%d", rank);
+	DO(MPI_Comm_size(half, &size), "comm=comm:world.0, size=%d", size);
+	DO(MPI_Sendrecv_replace(&x, 1, MPI_INT, (rank + 1) % size, 3, (rank + size - 1) % size, 3,
+				half, MPI_STATUS_IGNORE),
+	   "buf=stack:*, count=1, datatype=MPI_INT, dest=%d, sendtag=3, source=%d, recvtag=3, "
+	   "comm=comm:world.0, status=MPI_STATUS_IGNORE; matched?={source:%d,tag:3}",
+	   (rank + 1) % size, (rank + size - 1) % size, (rank + size - 1) % size);
+	DO(MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL),
+	   "comm_copy_attr_fn=static:*, comm_delete_attr_fn=MPI_COMM_NULL_DELETE_FN, "
+	   "comm_keyval=keyval:0, extra_state=NULL");
+	DO(MPI_Comm_set_attr(half, key, NULL),
+	   "comm=comm:world.0, comm_keyval=keyval:0, attribute_val=0");
+	DO(MPI_Comm_dup(half, &dup), "comm=comm:world.0, newcomm=comm:world.0.0");
+	DO(MPI_Barrier(dup), "comm=comm:world.0.0");
+}
+
 static void some_calls(int n)
 {
 	int x = 0;
@@ -71,6 +108,7 @@ int main(int argc, char **argv)
 
 	begin();
 	some_calls(20);
+	halves();
 	printf("rank %d of %d is here\n", me, procs);
 	fflush(stdout);
 	if (all || atoi(argv[2]) == me)

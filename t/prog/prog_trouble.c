@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TAGS 3000
@@ -63,9 +64,24 @@ static void no_folder(void)
 	}
 }
 
+static void sleep_a_while(MPI_Comm *comm, int *code, ...)
+{
+	const struct timespec t = { 0, 300000000 };
+
+	(void)comm;
+	(void)code;
+	nanosleep(&t, NULL);
+}
+
+/* And a call that lasts 0.3 seconds at least. */
 static void a_folder_instead(void)
 {
 	char path[4096];
+	MPI_Errhandler handler;
+
+	MPI_Comm_create_errhandler(sleep_a_while, &handler);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+	MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
 
 	snprintf(path, sizeof(path), "%s/trace.rondo", folder);
 	mkdir(path, 0777);
@@ -81,6 +97,17 @@ static void no_descriptors(void)
 	fflush(stdout);
 	close(0);
 	close(2);
+}
+
+/* What the program opens next has the number of standard error, and is none. */
+static void another_file(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/own-%d", folder, me);
+	close(2);
+	EXPECT(open(path, O_CREAT | O_EXCL | O_WRONLY, 0666) == 2);
+	EXPECT(write(2, "mine\n", 5) == 5);
 }
 
 static void no_listener(void)
@@ -109,6 +136,7 @@ static const struct {
 	{ "a-folder-instead", a_folder_instead },
 	{ "elsewhere", elsewhere },
 	{ "no-descriptors", no_descriptors },
+	{ "another-file", another_file },
 	{ "no-listener", no_listener },
 };
 

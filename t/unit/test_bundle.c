@@ -102,13 +102,13 @@ static char old[sizeof(path) + 4];
 
 static void write_bundle(const struct rn_bundle *b, struct rn_buf *out)
 {
-	uint64_t size;
+	struct rn_bundle_file file;
 	struct rn_err err = { 0 };
 
-	if (!CHECK(rn_bundle_write(b, &meta, path, &size, &err) == RN_OK))
+	if (!CHECK(rn_bundle_write(b, &meta, path, &file, &err) == RN_OK))
 		diag("%s", err.text);
 	rn_buf_clear(out);
-	CHECK(rn_io_read(path, out, &err) == RN_OK && out->len == size);
+	CHECK(rn_io_read(path, out, &err) == RN_OK && out->len == file.bytes);
 }
 
 /* The sections that every trace has, of streams that were merged in memory. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "encode/timing.h"
 #include "file/part.h"
 #include "file/recover.h"
 #include "identity/comms.h"
@@ -292,6 +293,28 @@ static int put_comms(struct rn_container_writer *w, const struct rank_file *f, s
 	return rc;
 }
 
+/* Every signature of rank r was seen twice, for 100 and for 100 + r. */
+static int put_times(struct rn_container_writer *w, const struct rank_file *f,
+		     const struct rn_part *p, struct rn_arena *mem)
+{
+	struct rn_times times;
+	struct rn_buf b = { 0 };
+	int rc;
+
+	rn_times_init(&times, mem, RN_TIME_SCALE_ONE);
+	for (uint32_t i = 0; i < rn_sigs_count(p->sigs); i++) {
+		rn_times_add(&times, i, 100, 7);
+		rn_times_add(&times, i, 100 + f->rank, 7);
+	}
+	rc = rn_times_clock(&times, f->rank, (int64_t)f->rank, 0);
+	if (rc == RN_OK)
+		rc = rn_times_save(&times, &b);
+	if (rc == RN_OK)
+		rc = rn_container_add(w, RN_SECTION_TIMES, b.data, b.len, NULL);
+	rn_buf_free(&b);
+	return rc;
+}
+
 static int container_of(const struct virtual_run *v, const struct rank_file *f, uint64_t stream,
 			struct rn_buf *out)
 {
@@ -324,6 +347,8 @@ static int container_of(const struct virtual_run *v, const struct rank_file *f, 
 		rc = put_comms(&w, f, &mem);
 	if (rc == RN_OK)
 		rc = make_part(v, &mem, stream, f->threads, &p);
+	if (rc == RN_OK)
+		rc = put_times(&w, f, &p, &mem);
 	if (rc == RN_OK)
 		rc = rn_part_put(&w, &p, &virtual_vocab, NULL);
 	if (rc == RN_OK)
@@ -380,6 +405,30 @@ static const struct folder folders[] = {
 	{ "only the last", "0002", "0-2" },
 };
 
+/* Each signature's times are those of the ranks that have it: two each. */
+static void times_are_right(const struct rn_whole *w, const struct folder *f)
+{
+	uint64_t last = 0, ranks = 0;
+	struct rn_time_clock clock;
+
+	for (uint64_t r = 0; r < w->ranks; r++)
+		if (f->threads[r] >= '1' && f->threads[r] <= '9') {
+			last = r;
+			ranks++;
+			CHECK(rn_times_clock_of(w->times, r, &clock) == RN_OK &&
+			      clock.offset == (int64_t)r);
+		}
+	for (uint32_t i = 0; i < rn_sigs_count(w->part.sigs); i++) {
+		const struct rn_time *t = rn_times_get(w->times, i);
+
+		if (!t || !rn_timing_count(&t->dur))
+			continue; /* of a part that was refused */
+		CHECK(t->dur.min == 100 && t->dur.max <= 100 + last);
+		CHECK(rn_timing_count(&t->dur) % 2 == 0 && rn_timing_count(&t->dur) <= 2 * ranks);
+	}
+	CHECK(rn_times_check(w->times));
+}
+
 static void whole_is_right(struct rn_whole *w, const struct virtual_run *v, const struct folder *f,
 			   uint64_t most)
 {
@@ -392,6 +441,7 @@ static void whole_is_right(struct rn_whole *w, const struct virtual_run *v, cons
 		diag("%s: %s", f->what, err.text);
 	CHECK(strcmp(rn_rank_text(&w->missing), f->missing) == 0);
 	CHECK(strcmp(rn_rank_text(&w->missing), f->missing) == 0);
+	times_are_right(w, f);
 	CHECK(s.ranks == w->ranks * most && rn_streams_check(&s, &mem, &err) == RN_OK);
 	for (uint64_t i = 0; i < s.ranks; i++) {
 		unsigned n = (unsigned)(f->threads[i / most] - '0');
