@@ -320,8 +320,12 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 
 	if (b)
 		return place_in(b, p);
-	if (!look_up(c, p, &place) && (rn_mem_modules_refresh() || kernel_knows(p)))
-		look_up(c, p, &place);
+	if (!look_up(c, p, &place)) {
+		/* If it finds nothing new, another thread may have, since we looked. */
+		rn_mem_modules_refresh();
+		if (!look_up(c, p, &place) && kernel_knows(p))
+			look_up(c, p, &place);
+	}
 	errno = saved;
 	return place;
 }

@@ -59,7 +59,7 @@ bool rn_mem_set_check(const struct rn_mem_block *set);
 
 /* ---- modules ---- */
 
-/* Looks at the loaded modules if any came or went since. True: some did. Not with the lock. */
-bool rn_mem_modules_refresh(void);
+/* Looks at the loaded modules if any came or went since. Not with the lock. */
+void rn_mem_modules_refresh(void);
 
 #endif

@@ -224,16 +224,15 @@ static int see(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-bool rn_mem_modules_refresh(void)
+void rn_mem_modules_refresh(void)
 {
 	struct sweep s = { 0 };
 
 	dl_iterate_phdr(see, &s);
 	if (!s.number || !rn_mem_enter())
-		return false;
+		return;
 	unload_unseen(s.number);
 	rn_mem_leave();
-	return true;
 }
 
 void rn_mem_modules_changed(void)

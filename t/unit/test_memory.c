@@ -555,6 +555,53 @@ static void test_fork(void)
 	pthread_join(t, NULL);
 }
 
+static pthread_barrier_t together;
+
+static void *ask_about_static(void *arg)
+{
+	static struct rn_mem_cache caches[THREADS];
+	struct rn_mem_cache *c = &caches[(uintptr_t)arg];
+	bool good;
+
+	rn_mem_thread_start(c, (uint32_t)(uintptr_t)arg + 1, NULL);
+	pthread_barrier_wait(&together);
+	good = rn_mem_place(c, &things).cls == RN_MEM_STATIC;
+	rn_mem_thread_stop(c);
+	return good ? NULL : arg;
+}
+
+/* Modules that all threads at once are the first to see; in processes that have seen none. */
+static int see_modules(void)
+{
+	pthread_t t[THREADS];
+	void *wrong;
+	int bad = 0;
+
+	rn_mem_ask_kernel();
+	pthread_barrier_init(&together, NULL, THREADS);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		if (pthread_create(&t[i], NULL, ask_about_static, (void *)i) != 0)
+			return 0;
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &wrong);
+		bad += wrong != NULL;
+	}
+	return bad;
+}
+
+static void test_first_to_see(void)
+{
+	int status;
+
+	for (int i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(see_modules());
+		CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+	}
+}
+
 /* ---- without memory ---- */
 
 static void test_failures(void)
@@ -609,6 +656,8 @@ int main(void)
 		skip("memory", "no address space");
 		return tap_done();
 	}
+	test_first_to_see();
+	ok("several threads that see a module first");
 	rn_mem_thread_start(&cache, 0, &base);
 	test_model();
 	ok("the same as a plain list of blocks, regions and mappings");
