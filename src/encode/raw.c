@@ -248,8 +248,7 @@ static void put_string(struct walk *c, uint64_t raw)
 
 static void put_request(struct walk *c, uint64_t raw)
 {
-	uint32_t stream = (uint32_t)(raw >> 50) & 0x7ff, shape = (uint32_t)(raw >> 27) & 0x7fffff;
-	uint32_t slot = (uint32_t)raw & 0x7ffffff;
+	uint32_t stream = RN_RAW_STREAM(raw), shape = RN_RAW_SHAPE(raw), slot = RN_RAW_SLOT(raw);
 	char text[64];
 
 	if (put_absent(c, raw))

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "hand.h"
+
 #define AHEAD       8u /* requests of an array that are looked for at the same time */
 #define NULL_HANDLE ((uint64_t)(uintptr_t)MPI_REQUEST_NULL)
 
@@ -40,6 +42,24 @@ static bool new_shape(struct rn_stream *t, struct rn_sig *s, uint32_t wild)
 	return true;
 }
 
+static void give_slot(struct rn_stream *t, uint32_t shape, uint32_t slot)
+{
+	rn_idpool_give(&(*RN_SEG_AT(&t->shape, struct rn_sig *, shape))->slots, slot);
+}
+
+/* Requests that ended elsewhere: here this is told, and now their slots are free. */
+static void tell_ended(struct rn_stream *t)
+{
+	for (uint32_t i = 0; i < t->ended.n; i++) {
+		uint64_t word = *RN_SEG_AT(&t->ended, uint64_t, i);
+		const uint64_t w[3] = { RN_N_rondo_ended, word, 0 };
+
+		rn_stream_marker(t, w, 3);
+		give_slot(t, RN_RAW_SHAPE(word), RN_RAW_SLOT(word));
+	}
+	t->ended.n = 0;
+}
+
 static void born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
 		 uint32_t comm, uint32_t wild)
 {
@@ -54,6 +74,8 @@ static void born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const v
 	r.flags = s->request_flags;
 	if (rn_requests_add(&rn_tracer.requests, handle, var, &r) < 0)
 		rn_stream_lost(t);
+	if (__builtin_expect(t->ended.n != 0, 0))
+		tell_ended(t);
 }
 
 void rn_request_born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
@@ -94,12 +116,29 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var)
 	return word;
 }
 
-/* Its slot may be given to the next one; but not if another thread ends it: who reads the stream
- * that made it, and numbers its requests, does not see that, and takes the slot for taken. */
-static void end(struct rn_stream *t, struct rn_request_token token, const struct rn_request *r)
+/* Who reads the stream that made it, and numbers its requests, does not see it end: its slot is
+ * taken until that stream tells. If there is no memory it stays so. */
+static void ended_elsewhere(const struct rn_request *r)
 {
-	if (rn_requests_remove(&rn_tracer.requests, token) && r->stream == t->number)
-		rn_idpool_give(&(*RN_SEG_AT(&t->shape, struct rn_sig *, r->shape))->slots, r->slot);
+	struct rn_stream *maker = rn_tracer_stream(r->stream);
+
+	if (!rn_seg_reserve(&maker->ended, &rn_tracer.mem, 1))
+		return;
+	*RN_SEG_AT(&maker->ended, uint64_t, maker->ended.n) =
+		RN_RAW_REQUEST(0, r->shape, r->slot) | RN_RAW_GONE;
+	maker->ended.n++;
+}
+
+/* The words of the call that ends it begin at base. The slot may be given to the next one. */
+static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_token token,
+		const struct rn_request *r)
+{
+	if (!rn_requests_remove(&rn_tracer.requests, token))
+		return;
+	if (r->stream != t->number || (t->off && rn_stream_silent(t, base)))
+		ended_elsewhere(r);
+	else
+		give_slot(t, r->shape, r->slot);
 }
 
 uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
@@ -117,7 +156,7 @@ uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
 	if (found) {
 		r = *found;
 		word = word_of(t, &r) | RN_RAW_GONE;
-		end(t, token, &r);
+		end(t, t->top, token, &r);
 	}
 	rn_tracer_unlock();
 	return word;
@@ -165,7 +204,7 @@ void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 	for (uint32_t i = 0; i < n; i++)
 		if (u[i].word > 1 && q[i] == MPI_REQUEST_NULL) {
 			u[i].word |= RN_RAW_GONE;
-			end(t, u[i].token, &u[i].r);
+			end(t, rn_stream_under_way(t), u[i].token, &u[i].r);
 		}
 	rn_tracer_unlock();
 }

@@ -10,7 +10,10 @@
 #include "intercept/tracer.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "hand.h"
 
@@ -32,11 +35,11 @@ static bool fill(struct rn_stream *t)
 	t->texts = rn_sigs_new(&t->mem);
 	rn_seg_init(&t->sig, sizeof(struct rn_sig *));
 	rn_seg_init(&t->shape, sizeof(struct rn_sig *));
+	rn_seg_init(&t->ended, sizeof(uint64_t));
 	rn_times_init(&t->times, &t->mem, rn_clock_scale());
 	t->none.w = &nothing;
 	t->expected = &t->none;
 	t->top = t->buffer;
-	t->last = rn_clock_now();
 	return t->grammar && t->words && t->blobs && t->texts;
 }
 
@@ -56,18 +59,48 @@ static struct rn_stream *make(void)
 	return NULL;
 }
 
+static pthread_key_t end_of_thread;
+static bool have_end;
+
+/* The calling thread's calls follow those of the thread that had the stream before, if any did; but
+ * it is a thread like any other, and what was off for that one need not be for this one. */
+static void enter(struct rn_stream *t)
+{
+	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
+
+	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
+		off |= RN_OFF_RANK;
+	/* At once for all to see: either they have found the stream, or we see that all is over. */
+	__atomic_store_n(&t->off, off, __ATOMIC_SEQ_CST);
+	if (!rn_tracer_active())
+		t->off |= RN_OFF_OVER;
+	t->last = rn_clock_now();
+	rn_mem_thread_start(&t->places, t->number,
+			    gettid() == getpid() ? __builtin_frame_address(0) : NULL);
+	t->ends = 0;
+	if (have_end)
+		pthread_setspecific(end_of_thread, t);
+	rn_me = t;
+}
+
+static _Thread_local bool ended __attribute__((tls_model("initial-exec")));
+
 struct rn_stream *rn_stream_begin(void)
 {
 	int saved = errno;
+	struct rn_stream *t = NULL;
 
 	rn_tracer_start();
 	if (rn_tracer_active()) {
-		rn_me = make();
-		if (!rn_me)
+		if (!ended && !(t = rn_tracer_take_stream()))
+			t = make();
+		if (t)
+			enter(t);
+		else
 			__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
 	}
 	errno = saved;
-	return rn_me;
+	return t;
 }
 
 void rn_stream_lost(struct rn_stream *t)
@@ -105,6 +138,15 @@ struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n
 	}
 	errno = saved;
 	return s;
+}
+
+void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
+{
+	struct rn_sig *s = rn_stream_intern(t, w, n);
+
+	if (!s || rn_grammar_append(t->grammar, s->id) < 0)
+		rn_stream_lost(t);
+	rn_stream_expect(t);
 }
 
 static uint64_t keep(struct rn_sigs *table, const void *bytes, size_t len)
@@ -163,12 +205,9 @@ void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words
 
 static void put_marker(struct rn_stream *t, uint64_t function)
 {
-	uint64_t w[2] = { function, 0 };
-	struct rn_sig *s = rn_stream_intern(t, w, 2);
+	const uint64_t w[2] = { function, 0 };
 
-	if (!s || rn_grammar_append(t->grammar, s->id) < 0)
-		rn_stream_lost(t);
-	rn_stream_expect(t);
+	rn_stream_marker(t, w, 2);
 }
 
 /* Is the innermost call that was under way gone? Its frame is not below that of the next one. */
@@ -188,6 +227,35 @@ static void end_left(struct rn_stream *t)
 	w = rn_raw_unset(base, w);
 	rn_stream_call(t, &t->none, base, w, 1, now, now);
 }
+
+/* ---- the end of a thread ---- */
+
+/* Destructors that come behind this one may make calls, so it has itself called again, and the
+ * thread keeps its stream. Not to the last: allocators and the like, which do the same, still have
+ * to be there. What the thread calls after that is lost. */
+static void thread_ends(void *arg)
+{
+	struct rn_stream *t = arg;
+
+	if (!rn_tracer_active()) /* or this is the child of a fork */
+		return;
+	while (t->top != t->buffer) /* pthread_exit in a callback, or cancelled */
+		end_left(t);
+	if (++t->ends < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
+	    pthread_setspecific(end_of_thread, t) == 0)
+		return;
+	ended = true;
+	rn_me = NULL;
+	rn_mem_thread_stop(&t->places);
+	rn_tracer_leave_stream(t);
+}
+
+void rn_stream_watch_ends(void)
+{
+	have_end = pthread_key_create(&end_of_thread, thread_ends) == 0;
+}
+
+/* ---- */
 
 bool rn_stream_nested(struct rn_stream *t, const void *frame)
 {

@@ -1,6 +1,10 @@
 /*
  * stream.h - what one thread of the program has called so far.
  *
+ * One thread at a time: a stream that its thread has left, by ending, goes to the next new thread.
+ * So a stream is a lane, and a program that starts threads in every step has as many as it has
+ * threads at a time.
+ *
  * A stream is a table of distinct calls (as words, encode/raw.h), a grammar over their numbers, and
  * the call that the grammar expects next. A wrapper compares with that one while it writes; when
  * they are equal, recording the call is two counters and a step of the grammar's cursor.
@@ -11,7 +15,8 @@
  * is told from one that lasts.
  *
  * Memory: an arena of the stream's own, with a limit; a call for which there is none is counted as
- * lost and told at the end, never ignored. Not locked: a thread touches its own stream alone.
+ * lost and told at the end, never ignored. So is a call of a thread that there is no stream for.
+ * Not locked: a thread touches its own stream alone.
  */
 #ifndef RN_INTERCEPT_STREAM_H
 #define RN_INTERCEPT_STREAM_H
@@ -62,6 +67,7 @@ struct rn_stream {
 	uint64_t *top;
 	uint64_t last; /* when the last call ended */
 	uint8_t off;   /* RN_OFF_*; 0: all calls are recorded */
+	uint8_t ends;  /* how often its thread's destructors have been called */
 	uint32_t marks;
 	uint32_t number;
 	struct rn_grammar *grammar;
@@ -76,6 +82,8 @@ struct rn_stream {
 	struct rn_sigs *texts;
 	struct rn_seg sig;   /* struct rn_sig *, by number */
 	struct rn_seg shape; /* struct rn_sig *, by shape - 1 */
+	struct rn_seg
+		ended; /* uint64_t, words of its requests that ended elsewhere; tables' lock */
 	uint64_t calls, lost;
 	uint64_t late; /* calls that came when the trace was being written, or after that */
 	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
@@ -92,13 +100,20 @@ extern _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-e
 /* Words that no call has: what is compared with once the expected call is known to be another. */
 extern const uint64_t rn_no_words[RN_CALL_WORDS];
 
-/* Makes this thread's stream. NULL when tracing is off or there is no memory. */
+/* Finds or makes this thread's stream. NULL when tracing is off, and, with a call that is lost,
+ * when there is no memory or there are too many threads. */
 struct rn_stream *rn_stream_begin(void);
+
+/* Once, early: from now on ending threads leave their streams. */
+void rn_stream_watch_ends(void);
 
 /* The signature with these words, an old one or a new. NULL when there is no memory. */
 struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n);
 
 void rn_stream_lost(struct rn_stream *t);
+
+/* Something that is no call, between those that are (merge/markers.h). */
+void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n);
 
 /* The number of a text or of a long array's words. RN_RAW_UNSET when there is no memory. */
 uint64_t rn_stream_text(struct rn_stream *t, const char *s, size_t n);
@@ -134,6 +149,12 @@ void rn_stream_unnest(struct rn_stream *t, const uint64_t *base);
 
 /* Something is off: is the call whose words begin at base? */
 bool rn_stream_silent(struct rn_stream *t, const uint64_t *base);
+
+/* The words of the innermost call that is being made. */
+static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
+{
+	return (const uint64_t *)(uintptr_t)t->top[-1];
+}
 
 /* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
  * NULL when the call is lost. */

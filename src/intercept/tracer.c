@@ -87,29 +87,66 @@ bool rn_tracer_full(void)
 	return rn_tracer.nstreams >= STREAMS_MAX;
 }
 
+/* Threads begin and end whatever MPI allows them, so this is not the tables' lock. */
+static int lanes_lock;
+static struct rn_stream *lane[STREAMS_MAX]; /* by number */
+static bool taken[STREAMS_MAX];
+
+static void lock_lanes(void)
+{
+	while (__atomic_test_and_set(&lanes_lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock_lanes(void)
+{
+	__atomic_clear(&lanes_lock, __ATOMIC_RELEASE);
+}
+
+struct rn_stream *rn_tracer_take_stream(void)
+{
+	struct rn_stream *t = NULL;
+	bool *free;
+
+	lock_lanes();
+	free = memchr(taken, false, rn_tracer.nstreams);
+	if (free) {
+		*free = true;
+		t = lane[free - taken];
+	}
+	unlock_lanes();
+	return t;
+}
+
 bool rn_tracer_add_stream(struct rn_stream *t)
 {
-	static int making;
 	bool fits;
 
-	while (__atomic_test_and_set(&making, __ATOMIC_ACQUIRE))
-		sched_yield();
-	fits = rn_tracer.nstreams < STREAMS_MAX;
+	lock_lanes();
+	fits = !rn_tracer_full();
 	if (fits) {
 		t->number = rn_tracer.nstreams++;
+		lane[t->number] = t;
+		taken[t->number] = true;
 		if (t->number == 0)
 			rn_config_give_back();
-		t->off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
-		if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
-			t->off |= RN_OFF_RANK;
 		*rn_tracer.last_stream = t;
 		rn_tracer.last_stream = &t->next;
 	}
-	__atomic_clear(&making, __ATOMIC_RELEASE);
-	if (fits)
-		rn_mem_thread_start(&t->places, t->number,
-				    t->number == 0 ? __builtin_frame_address(0) : NULL);
+	unlock_lanes();
 	return fits;
+}
+
+struct rn_stream *rn_tracer_stream(uint32_t number)
+{
+	return lane[number];
+}
+
+void rn_tracer_leave_stream(const struct rn_stream *t)
+{
+	lock_lanes();
+	taken[t->number] = false;
+	unlock_lanes();
 }
 
 void rn_tracer_use_reserve(void)
@@ -192,6 +229,7 @@ void rn_tracer_start(void)
 	rn_mem_start();
 	rn_mem_ask_kernel();
 	rn_clock_start();
+	rn_stream_watch_ends();
 	pthread_atfork(NULL, NULL, child_is_silent);
 	rn_tracer.active = true;
 }

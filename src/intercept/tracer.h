@@ -3,7 +3,7 @@
  * end.
  *
  *   load       constructor: configuration, the real functions, the clock
- *   first call of a thread: its stream
+ *   first call of a thread: its stream, one that a thread has left or a new one
  *   MPI_Init   who we are in the world; an attribute on MPI_COMM_SELF
  *   MPI_Finalize deletes that attribute: everything is merged and written
  *   exit without MPI_Finalize: what this process has is written as a part
@@ -49,9 +49,15 @@ static inline bool rn_tracer_active(void)
  * does). */
 void rn_tracer_start(void);
 
-/* Gives it a number. False when there are too many. */
+/* Streams by number: the one with the lowest that no thread has, for the thread that asks; NULL
+ * when there is none, and it has to make one. That gets the next number, unless there are too many.
+ */
+struct rn_stream *rn_tracer_take_stream(void);
 bool rn_tracer_add_stream(struct rn_stream *t);
 bool rn_tracer_full(void);
+struct rn_stream *rn_tracer_stream(uint32_t number);
+/* Its thread is done with it. */
+void rn_tracer_leave_stream(const struct rn_stream *t);
 
 void rn_tracer_lock_slow(void);
 

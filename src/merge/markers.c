@@ -19,12 +19,13 @@ static uint64_t find(const struct rn_vocab *v, const char *name)
 
 struct rn_markers rn_markers_of(const struct rn_vocab *v)
 {
-	return (struct rn_markers){ find(v, "rondo_enter"), find(v, "rondo_leave") };
+	return (struct rn_markers){ find(v, "rondo_enter"), find(v, "rondo_leave"),
+				    find(v, "rondo_ended") };
 }
 
 bool rn_markers_any(const struct rn_markers *m)
 {
-	return m->enter != UINT64_MAX || m->leave != UINT64_MAX;
+	return m->enter != UINT64_MAX || m->leave != UINT64_MAX || m->ended != UINT64_MAX;
 }
 
 enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function)
@@ -33,6 +34,7 @@ enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function)
 		return RN_MARKER_NONE;
 	return function == m->enter   ? RN_MARKER_ENTER
 	       : function == m->leave ? RN_MARKER_LEAVE
+	       : function == m->ended ? RN_MARKER_ENDED
 				      : RN_MARKER_NONE;
 }
 

@@ -3,8 +3,9 @@
  *
  * A call is appended to its stream when it ends. Where others were made inside of it (from
  * callbacks), two markers tell: `rondo_enter` where it began, `rondo_leave` directly before the
- * call itself (doc/format.md, 9.1). Both are signatures of functions with these names; they are no
- * calls, and nobody counts them as such.
+ * call itself (doc/format.md, 9.1). A third, `rondo_ended`, ends a request that ended elsewhere
+ * (8.5). They are signatures of functions with these names; they are no calls, and nobody counts
+ * them as such.
  */
 #ifndef RN_MERGE_MARKERS_H
 #define RN_MERGE_MARKERS_H
@@ -17,11 +18,11 @@ struct rn_arena;
 struct rn_streams;
 struct rn_vocab;
 
-enum rn_marker { RN_MARKER_NONE, RN_MARKER_ENTER, RN_MARKER_LEAVE };
+enum rn_marker { RN_MARKER_NONE, RN_MARKER_ENTER, RN_MARKER_LEAVE, RN_MARKER_ENDED };
 
-/* The numbers of the two functions; UINT64_MAX where the vocabulary does not have it. */
+/* The numbers of the functions; UINT64_MAX where the vocabulary does not have it. */
 struct rn_markers {
-	uint64_t enter, leave;
+	uint64_t enter, leave, ended;
 };
 
 struct rn_markers rn_markers_of(const struct rn_vocab *v);

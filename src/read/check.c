@@ -91,7 +91,7 @@ static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
 
 	for (uint32_t i = 0; i < v->funcs; i++)
 		if (v->func[i].nparams &&
-		    rn_marker_function(&m, v->func[i].number) != RN_MARKER_NONE)
+		    (v->func[i].number == m.enter || v->func[i].number == m.leave))
 			return rn_err_set(err, RN_E_DATA, "%s has parameters", v->func[i].name);
 	return RN_OK;
 }

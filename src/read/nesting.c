@@ -12,6 +12,7 @@ struct sum {
 	int64_t peak;        /* how many more calls are under way than before it, at most */
 	uint8_t first, last; /* enum rn_marker */
 	bool stray;          /* a leave is followed by a marker */
+	bool any;            /* it is not empty */
 };
 
 struct rn_nesting {
@@ -30,11 +31,6 @@ static int64_t opens(const struct sum *s)
 	return s->enters - s->leaves + s->closes;
 }
 
-static bool is_empty(const struct sum *s)
-{
-	return s->calls + s->enters + s->leaves == 0;
-}
-
 static int64_t max(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -50,7 +46,8 @@ static struct sum sum_of_symbol(const struct rn_nesting *n, uint32_t sig)
 			     .closes = m == RN_MARKER_LEAVE,
 			     .peak = m == RN_MARKER_ENTER,
 			     .first = (uint8_t)m,
-			     .last = (uint8_t)m };
+			     .last = (uint8_t)m,
+			     .any = true };
 }
 
 static bool is_stray(const struct sum *a, const struct sum *b)
@@ -60,9 +57,9 @@ static bool is_stray(const struct sum *a, const struct sum *b)
 
 static struct sum join(const struct sum *a, const struct sum *b)
 {
-	if (is_empty(a))
+	if (!a->any)
 		return *b;
-	if (is_empty(b))
+	if (!b->any)
 		return *a;
 	return (struct sum){ .calls = a->calls + b->calls,
 			     .enters = a->enters + b->enters,
@@ -71,7 +68,8 @@ static struct sum join(const struct sum *a, const struct sum *b)
 			     .peak = max(a->peak, a->enters - a->leaves + b->peak),
 			     .first = a->first,
 			     .last = b->last,
-			     .stray = a->stray || b->stray || is_stray(a, b) };
+			     .stray = a->stray || b->stray || is_stray(a, b),
+			     .any = true };
 }
 
 /* The piece `times` times, at least once. */

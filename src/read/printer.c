@@ -240,6 +240,8 @@ int rn_printer_next(struct rn_printer *p, struct rn_buf *out)
 	m = rn_nesting_marker(p->nesting, sig);
 	if (m == RN_MARKER_NONE)
 		return take_call(p, sig, out);
+	if (m == RN_MARKER_ENDED)
+		return rn_numbering_call(p->requests, sig) < 0 ? RN_E_NOMEM : 1;
 	take_marker(p, m);
 	return 1;
 }

@@ -628,29 +628,6 @@ static struct range find_tls(void)
 	return r.lo < r.hi ? r : (struct range){ 0, 0 };
 }
 
-static pthread_key_t exit_key;
-static bool have_exit_key;
-
-static void thread_exits(void *c)
-{
-	rn_mem_thread_stop(c);
-}
-
-static void make_exit_key(void)
-{
-	have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
-}
-
-/* The memory of its stack may be anything afterwards. */
-static void stop_at_exit(struct rn_mem_cache *c)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, make_exit_key);
-	if (have_exit_key)
-		pthread_setspecific(exit_key, c);
-}
-
 void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *base)
 {
 	int saved = errno;
@@ -671,13 +648,11 @@ void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *ba
 		c->near[i] = nothing;
 	add_region(stack.lo, stack.hi, RN_MEM_STACK, thread + 1, c->stack_base);
 	add_region(tls.lo, tls.hi, RN_MEM_TLS, thread + 1, c->tls.origin);
-	stop_at_exit(c);
 	errno = saved;
 }
 
 void rn_mem_thread_stop(struct rn_mem_cache *c)
 {
-	stop_at_exit(NULL);
 	drop_region(c->stack_lo);
 	drop_region(c->tls.lo);
 }

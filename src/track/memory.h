@@ -77,8 +77,8 @@ struct rn_mem_cache {
 
 /* The calling thread will ask: finds its stack. Displacements on it count from `base`, an address
  * that is at the same depth in every run (the frame of MPI_Init's caller); NULL for the top, which
- * is right for threads but not for the first, where it depends on the environment. The stop comes
- * by itself when the thread ends. */
+ * is right for threads but not for the first, where it depends on the environment. Stop before the
+ * thread ends: the memory of its stack may be anything afterwards. */
 void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *base);
 void rn_mem_thread_stop(struct rn_mem_cache *c);
 

@@ -16,16 +16,20 @@
 #define BLOCKS_MAX     256
 #define REQUESTS_MAX   8192
 #define DEPTH_MAX      8
+#define THREADS_MAX    64
 
 int me = -1, procs;
 
 /* --- this thread's calls ------------------------------------------------------------------ */
 
+static struct {
+	long calls;    /* entered so far: the next one's number */
+	long requests; /* created so far */
+} counts[THREADS_MAX]; /* by thread; one that has the number of one that ended goes on from there */
+
 static _Thread_local int thread;
-static _Thread_local long calls;              /* entered so far: the next one's number */
 static _Thread_local long entered[DEPTH_MAX]; /* and not left */
 static _Thread_local int depth;
-static _Thread_local long requests; /* created so far */
 static _Thread_local const char *returned;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for everything below */
@@ -297,7 +301,7 @@ static void put_new_request(const MPI_Request *where)
 		r = request_at(NULL);
 	if (!r)
 		die("too many requests", "");
-	*r = (struct request){ where, thread, requests++, status_meaning(current) };
+	*r = (struct request){ where, thread, counts[thread].requests++, status_meaning(current) };
 	put_request(r);
 }
 
@@ -656,8 +660,8 @@ long log_enter(void)
 {
 	if (depth == DEPTH_MAX)
 		die("too deep", "");
-	entered[depth++] = calls;
-	return off ? calls : calls++;
+	entered[depth++] = counts[thread].calls;
+	return off ? counts[thread].calls : counts[thread].calls++;
 }
 
 static void put_head(long seq)
@@ -743,6 +747,8 @@ void log_plain(long seq, const char *call, int ret, const char *args)
 
 void log_thread(int number)
 {
+	if (number >= THREADS_MAX)
+		die("too many threads", "");
 	thread = number;
 }
 

@@ -111,7 +111,8 @@ void forget(void *block);
 /* The program has copied a request to another variable. */
 void moved(const MPI_Request *from, const MPI_Request *to);
 
-/* This thread's number in the log; the one that calls MPI_Init has 0. */
+/* This thread's number in the log; the one that calls MPI_Init has 0. A thread may have the number
+ * of one that has ended. */
 void log_thread(int number);
 
 /* Nothing is logged from here on, or again (Pcontrol, a child process). */

@@ -15,6 +15,38 @@ static void trace(int level, const char *level_text)
 	DO(MPI_Pcontrol(level), "level=%n", level_text);
 }
 
+static MPI_Request r[4];
+
+static void begin_request(int i)
+{
+	DO(MPI_Irecv(NULL, 0, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD, &r[i]),
+	   "buf=?, count=0, datatype=MPI_INT, source=MPI_PROC_NULL, tag=5, comm=MPI_COMM_WORLD, "
+	   "request=%+",
+	   &r[i]);
+}
+
+static void end_request(int i)
+{
+	DO(MPI_Wait(&r[i], MPI_STATUS_IGNORE), "request=%q, status=MPI_STATUS_IGNORE", &r[i]);
+}
+
+/* Some end where nobody sees it. */
+static void requests(void)
+{
+	for (int i = 0; i < 4; i++)
+		begin_request(i);
+	trace(0, "0");
+	log_off();
+	end_request(0);
+	MPI_Request_free(&r[1]);
+	log_on();
+	trace(1, "1");
+	begin_request(0);
+	begin_request(1);
+	for (int i = 0; i < 4; i++)
+		end_request(i);
+}
+
 int main(void)
 {
 	MPI_Datatype before, inside;
@@ -40,6 +72,8 @@ int main(void)
 	DO(MPI_Type_free(&inside), "datatype=type:*");
 	DO(MPI_Barrier(half), "comm=comm:world.0");
 	DO(MPI_Comm_free(&half), "comm=comm:world.0");
+	requests();
+	requests();
 	end();
 	return 0;
 }

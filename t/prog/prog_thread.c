@@ -1,11 +1,18 @@
 /* prog_thread.c - two threads of each rank calling MPI at once (MPI_THREAD_MULTIPLE), each with
- * calls and requests of its own; then one waits for what the other began. */
+ * calls and requests of its own; then one waits for what the other began, as often as the argument
+ * says. */
 #include "log.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static MPI_Request left;
+#define LEFT 3
+
+static MPI_Request left[LEFT];
+static pthread_barrier_t turn;
+static int times = 4;
 static int *shared; /* heap, used by the main thread alone */
 
 /* Tags tell the threads' messages apart. */
@@ -32,6 +39,37 @@ static void work(int thread, int steps)
 	}
 }
 
+/* One begins something; both end it by turns, and not in the order in which it was begun. */
+static void begin_some(void)
+{
+	for (int i = 0; i < LEFT; i++)
+		DO(MPI_Irecv(NULL, 0, MPI_INT, MPI_PROC_NULL, i / 2, MPI_COMM_WORLD, &left[i]),
+		   "buf=?, count=0, datatype=MPI_INT, source=MPI_PROC_NULL, tag=%d, "
+		   "comm=MPI_COMM_WORLD, request=%+",
+		   i / 2, &left[i]);
+}
+
+static void end_some(int from, int step)
+{
+	for (int i = from; i >= 0 && i < LEFT; i += step)
+		DO(MPI_Wait(&left[i], MPI_STATUS_IGNORE), "request=%q, status=MPI_STATUS_IGNORE",
+		   &left[i]);
+}
+
+static void hand_over(bool begins)
+{
+	for (int i = 0; i < times; i++) {
+		if (begins)
+			begin_some();
+		pthread_barrier_wait(&turn);
+		if (i % 3 != 2 && begins != (i % 3 == 0))
+			end_some(i % 2 ? LEFT - 1 : 0, i % 2 ? -1 : 1);
+		else if (i % 3 == 2)
+			end_some(begins ? 0 : 1, 2);
+		pthread_barrier_wait(&turn);
+	}
+}
+
 static void *second(void *unused)
 {
 	int flag;
@@ -41,14 +79,12 @@ static void *second(void *unused)
 	DO(MPI_Is_thread_main(&flag), "flag=0");
 	EXPECT(!flag);
 	work(1, 40);
-	DO(MPI_Irecv(NULL, 0, MPI_INT, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &left),
-	   "buf=?, count=0, datatype=MPI_INT, source=MPI_PROC_NULL, tag=9, comm=MPI_COMM_WORLD, "
-	   "request=%+",
-	   &left);
+	hand_over(true);
+	begin_some();
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t other;
 	int provided, color;
@@ -59,6 +95,9 @@ int main(void)
 	EXPECT(provided == MPI_THREAD_MULTIPLE);
 	DO(MPI_Comm_rank(MPI_COMM_WORLD, &me), "comm=MPI_COMM_WORLD, rank=%d", me);
 	DO(MPI_Comm_size(MPI_COMM_WORLD, &procs), "comm=MPI_COMM_WORLD, size=%d", procs);
+	if (argc > 1)
+		times = atoi(argv[1]);
+	pthread_barrier_init(&turn, NULL, 2);
 	shared = grab(64);
 	color = me % 2;
 	pthread_create(&other, NULL, second, NULL);
@@ -68,8 +107,9 @@ int main(void)
 	DO(MPI_Bcast(shared, 4, MPI_INT, 0, half),
 	   "buffer=%p, count=4, datatype=MPI_INT, root=0, comm=comm:world.0", shared);
 	DO(MPI_Comm_free(&half), "comm=comm:world.0");
+	hand_over(false);
 	pthread_join(other, NULL);
-	DO(MPI_Wait(&left, MPI_STATUS_IGNORE), "request=%q, status=MPI_STATUS_IGNORE", &left);
+	end_some(0, 1);
 	end();
 	return 0;
 }

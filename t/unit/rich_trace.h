@@ -48,7 +48,8 @@ enum {
 	RICH_FREE,
 	RICH_FINALIZE,
 	RICH_ENTER,
-	RICH_LEAVE
+	RICH_LEAVE,
+	RICH_ENDED
 };
 
 #define RICH_NAMES(...) ((const char *const[]){ __VA_ARGS__ })
@@ -76,6 +77,7 @@ static const struct rn_func rich_funcs[] = {
 	{ RICH_FINALIZE, "MPI_Finalize", NULL, 0, NULL },
 	{ RICH_ENTER, "rondo_enter", NULL, 0, NULL },
 	{ RICH_LEAVE, "rondo_leave", NULL, 0, NULL },
+	{ RICH_ENDED, "rondo_ended", RICH_NAMES("request"), 1, NULL },
 };
 
 enum {
@@ -254,17 +256,21 @@ static inline void rich_end(struct rich_stream *s)
 	s->back = 0;
 }
 
-static inline void rich_mark(struct rich_stream *s, unsigned func)
+static inline void rich_end_marker(struct rich_stream *s)
 {
 	size_t len;
-	int rc;
+	int rc = rn_call_end(&s->w, 0, &len);
 
-	rn_call_begin(&s->w, s->sig, sizeof(s->sig), func);
-	rc = rn_call_end(&s->w, 0, &len);
 	if (rc == RN_OK && s->rc == RN_OK)
 		rc = s->emit(s->arg, s->sig, len, "", 0);
 	if (s->rc == RN_OK)
 		s->rc = rc;
+}
+
+static inline void rich_mark(struct rich_stream *s, unsigned func)
+{
+	rn_call_begin(&s->w, s->sig, sizeof(s->sig), func);
+	rich_end_marker(s);
 }
 
 /* A call begins that others are made inside of, and has its number. */
@@ -532,6 +538,20 @@ static inline void rich_free(struct rich_stream *s, uint64_t x, uint64_t y)
 	rich_forget(s, i);
 }
 
+/* It ends where the stream does not show it. */
+static inline void rich_ended(struct rich_stream *s, uint64_t x, uint64_t y)
+{
+	unsigned i = s->lives ? (unsigned)(x % s->lives) : 0;
+
+	(void)y;
+	if (!s->lives)
+		return;
+	rn_call_begin(&s->w, s->sig, sizeof(s->sig), RICH_ENDED);
+	rn_call_place(&s->w, RICH_W_GONE, s->live[i].shape, s->live[i].slot);
+	rich_end_marker(s);
+	rich_forget(s, i);
+}
+
 /* A request that has never been. */
 static inline void rich_free_none(struct rich_stream *s)
 {
@@ -542,8 +562,8 @@ static inline void rich_free_none(struct rich_stream *s)
 }
 
 static void (*const rich_op[])(struct rich_stream *s, uint64_t x, uint64_t y) = {
-	rich_send, rich_recv, rich_isend, rich_isend, rich_wait, rich_waitall,
-	rich_test, rich_put,  rich_set,   rich_many,  rich_free, rich_isend,
+	rich_send, rich_recv, rich_isend, rich_isend, rich_wait,  rich_waitall, rich_test,
+	rich_put,  rich_set,  rich_many,  rich_free,  rich_isend, rich_ended,
 };
 
 #define RICH_OPS (sizeof(rich_op) / sizeof(*rich_op))

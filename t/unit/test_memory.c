@@ -496,6 +496,7 @@ static void *ask_about_stack(void *arg)
 
 	rn_mem_thread_start(&c, 7, NULL);
 	p[1] = rn_mem_place(&c, p);
+	rn_mem_thread_stop(&c);
 	return &c;
 }
 

@@ -20,13 +20,15 @@
 
 static const struct rn_func funcs[] = { { 0, "f", (const char *const[]){ "x" }, 1, NULL },
 					{ 3, "rondo_enter", NULL, 0, NULL },
-					{ 4, "rondo_leave", NULL, 0, NULL } };
-static const struct rn_vocab vocab = { funcs, NULL, 3, 0 }, plain = { funcs, NULL, 1, 0 };
+					{ 4, "rondo_leave", NULL, 0, NULL },
+					{ 5, "rondo_ended", NULL, 0, NULL } };
+static const struct rn_vocab vocab = { funcs, NULL, 4, 0 }, plain = { funcs, NULL, 1, 0 };
 
 #define CALLS 4 /* signatures 0 to 3 */
 #define ENTER 4
 #define LEAVE 5
-#define SIGS  6
+#define ENDED 6
+#define SIGS  7
 #define MOST  20000
 
 static struct rn_arena mem;
@@ -117,7 +119,7 @@ static void model_nested(void)
 				model.around[i] = model.parent[i] = model.around[around];
 			}
 			around = model.around[around];
-		} else {
+		} else if (model.symbol[i] != ENDED) {
 			begin_number(i);
 		}
 	}
@@ -302,6 +304,8 @@ static uint32_t random_program(uint64_t odds)
 				depth--, rn_grammar_append(g, LEAVE);
 			if (x % 3 == 2 || leaves)
 				rn_grammar_append(g, (uint32_t)(x / 3 % CALLS));
+			if (x % 5 == 0)
+				rn_grammar_append(g, ENDED);
 		}
 	}
 	while (tap_below(4) && depth--) {
@@ -355,7 +359,7 @@ static void test_random(void)
 
 		begin();
 		if (round % 4 == 0)
-			root = random_rules((uint64_t)round / 4 % 3);
+			root = random_rules((uint64_t)round / 4 % 4);
 		else
 			root = random_program(round % 4 == 1 ? 2 : 0);
 		if (compare(root)) {
