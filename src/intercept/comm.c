@@ -177,12 +177,12 @@ uint64_t rn_comm_new(struct rn_comm_birth b, uint32_t function, MPI_Comm comm)
 
 	if (comm == MPI_COMM_NULL)
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
-	name_it(text, sizeof(text), b, function);
 	if (!is_idup(function))
 		identify(&c, comm);
 	if (b.how == 'g')
 		c.key = members_key(comm, c.size);
 	rn_tracer_lock();
+	name_it(text, sizeof(text), b, function);
 	symbol = add(text);
 	if (symbol != NONE) {
 		/* Not usable before its request is complete; but it is its parent's equal. */

@@ -109,6 +109,12 @@ static uint32_t take_entry(void)
 	return entries.n++;
 }
 
+/* Under the lock; it is read without. */
+static void next_generation(void)
+{
+	__atomic_store_n(&rn_tracer.generation, rn_tracer.generation + 1, __ATOMIC_RELAXED);
+}
+
 static void set(uint64_t key, uint64_t word)
 {
 	uint32_t tag = tag_of(key), i = find(key);
@@ -120,7 +126,7 @@ static void set(uint64_t key, uint64_t word)
 		rn_map_insert(&map, tag, i);
 	}
 	RN_SEG_AT(&entries, struct entry, i)->word = word;
-	rn_tracer.generation++;
+	next_generation();
 }
 
 static void drop(uint64_t key)
@@ -132,7 +138,7 @@ static void drop(uint64_t key)
 	rn_map_remove(&map, tag_of(key), i);
 	*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ 0, free_entry, 0 };
 	free_entry = i;
-	rn_tracer.generation++;
+	next_generation();
 }
 
 int rn_handles_init(struct rn_arena *mem)

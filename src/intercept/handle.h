@@ -30,7 +30,7 @@ static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind ki
 	struct rn_handle_cache *c =
 		&t->handles[(key >> 4 ^ key ^ key >> 11 ^ (uint64_t)kind << 2) % RN_HANDLE_CACHE];
 
-	if (__builtin_expect(c->key == key && c->generation == rn_tracer.generation, 1))
+	if (__builtin_expect(c->key == key && c->generation == rn_tracer_generation(), 1))
 		return c->word;
 	return rn_handle_word_slow(t, kind, handle, c);
 }

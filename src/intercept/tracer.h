@@ -45,6 +45,12 @@ static inline bool rn_tracer_active(void)
 	return rn_tracer.active;
 }
 
+/* Who got a handle from another thread has synchronised with it, and sees what that one changed. */
+static inline uint32_t rn_tracer_generation(void)
+{
+	return __atomic_load_n(&rn_tracer.generation, __ATOMIC_RELAXED);
+}
+
 /* Once; by our constructor, or before it, when that of another library calls MPI (the C++ bindings'
  * does). */
 void rn_tracer_start(void);
