@@ -4,8 +4,10 @@
 #include "intercept/site.h"
 
 #include "encode/raw.h"
+#include "intercept/object.h"
 #include "intercept/real.h"
 #include "intercept/tracer.h"
+#include "track/memory.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -16,40 +18,6 @@
 
 _Atomic uint64_t rn_sites[RN_SITES];
 static _Atomic uint64_t passing[RN_SITES];
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool begins(const char *s, const char *const *with)
-{
-	for (; *with; with++)
-		if (strncmp(s, *with, strlen(*with)) == 0)
-			return true;
-	return false;
-}
-
-static bool is_fortran_binding(const char *object)
-{
-	static const char *const names[] = { "libmpi_mpifh.", "libmpi_usempi", "libmpichfort.",
-					     "libmpifort.", NULL };
-
-	return begins(object, names);
-}
-
-static bool is_mpi(const char *object)
-{
-	static const char *const names[] = {
-		"libmpi.",    "libmpich.",    "libmpi_", "libopen-rte", "libopen-pal", "mca_",
-		"libmca_",    "libucp.",      "libucs.", "libuct.",     "libucm.",     "libpmix.",
-		"libfabric.", "libmpichcxx.", "libpmpi", NULL
-	};
-
-	return begins(object, names);
-}
 
 /* mpi_send_, pmpi_send__, ompi_send_f, MPI_SEND, mpi_send_f08_, MPIR_Send_cdesc: all are "send". */
 static bool binds(const char *symbol, const char *function)
@@ -104,59 +72,26 @@ static const char *symbol_at(uintptr_t from)
 	return where.dli_sname;
 }
 
-/* Is it the program's own call? */
+/* Is it the program's own call? What the C++ bindings do outside of their functions, they do when
+ * they are loaded. */
 static bool is_own(uintptr_t from, uint32_t function)
 {
-	static char own;
-	Dl_info where, us;
-	const char *object, *symbol;
+	const struct link_map *object = rn_object_at(from);
+	const char *symbol;
 
-	if (!dladdr((void *)from, &where) || !where.dli_fname)
-		return true;
-	if (dladdr(&own, &us) && us.dli_fbase == where.dli_fbase)
+	switch (object ? rn_object_kind(object) : RN_OBJECT_PROGRAM) {
+	case RN_OBJECT_TRACER:
 		return false;
-	object = base_name(where.dli_fname);
-	if (is_fortran_binding(object)) {
+	case RN_OBJECT_MPI:
+		return !direct_call(from);
+	case RN_OBJECT_FORTRAN:
 		symbol = symbol_at(from);
 		return !symbol || binds(symbol, rn_mpi_protos[function].name);
+	case RN_OBJECT_CXX:
+		return symbol_at(from) != NULL;
+	default:
+		return true;
 	}
-	return !is_mpi(object) || !direct_call(from);
-}
-
-/* Where the loader may have left addresses as they are in the file. */
-static const void *loaded(const struct link_map *object, ElfW(Addr) at)
-{
-	return (const void *)(at < object->l_addr ? at + object->l_addr : at);
-}
-
-/* Does the object ask others for this symbol? Such symbols come first, before those in the hash
- * table; if that is empty, its word does not count, and strings come behind symbols. */
-static bool imports(const struct link_map *object, const char *name)
-{
-	const ElfW(Sym) *symbol = NULL;
-	const char *strings = NULL;
-	const uint32_t *hash = NULL;
-	size_t size = 0, n;
-
-	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			symbol = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			strings = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_GNU_HASH)
-			hash = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRSZ)
-			size = d->d_un.d_val;
-	}
-	if (!symbol || !strings)
-		return false;
-	n = hash && hash[1] > 1 ? hash[1]
-				: (size_t)(strings - (const char *)symbol) / sizeof(*symbol);
-	for (size_t i = 1; i < n; i++)
-		if (symbol[i].st_shndx == SHN_UNDEF && symbol[i].st_name < size &&
-		    strcmp(strings + symbol[i].st_name, name) == 0)
-			return true;
-	return false;
 }
 
 /* MPI_X and PMPI_X are one function here, so what the caller asked its loader for has to tell which
@@ -165,15 +100,13 @@ static bool is_for_tool(uintptr_t from, uint32_t function)
 {
 	void *tool = rn_tool_function(function);
 	const char *name = rn_mpi_protos[function].name;
-	struct link_map *object;
-	Dl_info where, there;
+	const struct link_map *object = tool ? rn_object_at(from) : NULL;
 	char p_name[128];
 
-	if (!tool || !dladdr1((void *)from, &where, (void **)&object, RTLD_DL_LINKMAP) ||
-	    !dladdr(tool, &there) || where.dli_fbase == there.dli_fbase)
+	if (!object || object == rn_object_at((uintptr_t)tool))
 		return false;
 	snprintf(p_name, sizeof(p_name), "P%s", name);
-	return !imports(object, p_name) || imports(object, name);
+	return !rn_object_imports(object, p_name) || rn_object_imports(object, name);
 }
 
 static bool decide(uintptr_t from, uint32_t function)
@@ -235,6 +168,7 @@ __attribute__((visibility("default"))) int dlclose(void *lib)
 	ret = next(lib);
 	saved = errno;
 	rn_site_forget();
+	rn_mem_modules_changed();
 	errno = saved;
 	return ret;
 }

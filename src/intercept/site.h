@@ -5,12 +5,19 @@
  * those calls come to us. What tells them apart is where they come from: the return address, whose
  * object is looked up once and remembered.
  *
- *   from the program or any library of its              recorded
- *   from us                                             not recorded
- *   from a Fortran binding                              recorded when it is the binding of this
- * very function: mpi_send_ calling MPI_Send from inside the MPI library                         not
- * recorded, if the instruction before the return address is a direct call; else the library has
- * called the program back, and that has ended in a jump to us: recorded
+ *   from the program or any library of its
+ *	recorded
+ *   from us
+ *	not recorded
+ *   from a Fortran binding
+ *	recorded when it is the binding of this very function: mpi_send_ calling MPI_Send
+ *   from the C++ bindings
+ *	recorded when it is one of their functions that calls, not when they are being loaded
+ *   from inside the MPI library
+ *	not recorded, if the instruction before the return address is a direct call; else the
+ *	library has called the program back, and that has ended in a jump to us: recorded
+ *
+ * What an object is, intercept/object.h tells.
  */
 #ifndef RN_INTERCEPT_SITE_H
 #define RN_INTERCEPT_SITE_H

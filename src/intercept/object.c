@@ -1,0 +1,159 @@
+/*
+ * object.c - see object.h.
+ */
+#include "intercept/object.h"
+
+#include "base/which_mpi.h"
+#include "intercept/real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct link_map *rn_object_at(uintptr_t address)
+{
+	struct link_map *object;
+	Dl_info where;
+
+	return dladdr1((void *)address, &where, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
+}
+
+/* ---- symbols ---- */
+
+struct symbols {
+	const ElfW(Sym) * symbol;
+	const char *strings;
+	size_t size; /* of the strings */
+	const uint32_t
+		*hash; /* GNU's: buckets, first hashed symbol, words of the filter, a shift; */
+	const uint32_t *chain; /* the older kind: buckets, symbols */
+};
+
+/* Where the loader may have left addresses as they are in the file. */
+static const void *loaded(const struct link_map *object, ElfW(Addr) at)
+{
+	return (const void *)(at < object->l_addr ? at + object->l_addr : at);
+}
+
+static bool find_symbols(const struct link_map *object, struct symbols *s)
+{
+	*s = (struct symbols){ 0 };
+	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			s->symbol = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRTAB)
+			s->strings = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_GNU_HASH)
+			s->hash = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_HASH)
+			s->chain = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRSZ)
+			s->size = d->d_un.d_val;
+	}
+	return s->symbol && s->strings;
+}
+
+static bool is(const struct symbols *s, size_t i, const char *name, bool defined)
+{
+	return (s->symbol[i].st_shndx != SHN_UNDEF) == defined && s->symbol[i].st_name < s->size &&
+	       strcmp(s->strings + s->symbol[i].st_name, name) == 0;
+}
+
+/* How many symbols there are, where nothing tells: strings come behind them. */
+static size_t all(const struct symbols *s)
+{
+	return s->chain ? s->chain[1]
+			: (size_t)(s->strings - (const char *)s->symbol) / sizeof(*s->symbol);
+}
+
+static bool among(const struct symbols *s, size_t n, const char *name, bool defined)
+{
+	for (size_t i = 1; i < n; i++)
+		if (is(s, i, name, defined))
+			return true;
+	return false;
+}
+
+/* The bucket says where symbols with such hashes begin; the last of them has an odd hash. */
+static bool in_hash(const struct symbols *s, const char *name)
+{
+	uint32_t h = 5381, buckets = s->hash[0], first = s->hash[1], i;
+	const uint32_t *bucket = s->hash + 4 + s->hash[2] * (sizeof(ElfW(Addr)) / 4);
+
+	for (const char *c = name; *c; c++)
+		h = h * 33 + (unsigned char)*c;
+	i = buckets ? bucket[h % buckets] : 0;
+	for (; i && i >= first; i++) {
+		uint32_t hash = bucket[buckets + i - first];
+
+		if ((hash | 1) == (h | 1) && is(s, i, name, true))
+			return true;
+		if (hash & 1)
+			break;
+	}
+	return false;
+}
+
+bool rn_object_defines(const struct link_map *object, const char *name)
+{
+	struct symbols s;
+
+	if (!find_symbols(object, &s))
+		return false;
+	return s.hash ? in_hash(&s, name) : among(&s, all(&s), name, true);
+}
+
+/* Such symbols come first, before those in the hash table; if that is empty, its word does not
+ * count. */
+bool rn_object_imports(const struct link_map *object, const char *name)
+{
+	struct symbols s;
+
+	if (!find_symbols(object, &s))
+		return false;
+	return among(&s, s.hash && s.hash[1] > 1 ? s.hash[1] : all(&s), name, false);
+}
+
+/* ---- kinds ---- */
+
+/* Open MPI loads mca_KIND_NAME.so and looks for mca_KIND_NAME_component in it. */
+static bool is_component(const struct link_map *object)
+{
+	const char *name = rn_base_name(object->l_name);
+	char symbol[256];
+
+	if (!rn_begins(name, "mca_"))
+		return false;
+	snprintf(symbol, sizeof(symbol), "%.*s_component", (int)strcspn(name, "."), name);
+	return rn_object_defines(object, symbol);
+}
+
+/* As compilers spell it, and by the name that Open MPI's and MPICH's mpi_f08 modules call. */
+static bool binds_fortran(const struct link_map *object)
+{
+	static const char *const init[] = { "mpi_init_", "mpi_init__",    "mpi_init",
+					    "MPI_INIT",  "mpi_init_f08_", NULL };
+
+	for (int i = 0; init[i]; i++)
+		if (rn_object_defines(object, init[i]))
+			return true;
+	return false;
+}
+
+enum rn_object_kind rn_object_kind(const struct link_map *object)
+{
+	static char ours;
+
+	if (object == rn_object_at((uintptr_t)&ours))
+		return RN_OBJECT_TRACER;
+	if (object == rn_object_at((uintptr_t)rn_real.MPI_Init) || is_component(object))
+		return RN_OBJECT_MPI;
+	/* A tool can define both mpi_init_ and MPI_Init; and a program may be linked statically
+	 * with bindings. */
+	if (!*object->l_name || rn_object_defines(object, "MPI_Init"))
+		return RN_OBJECT_PROGRAM;
+	if (rn_object_defines(object, "_ZN3MPI4InitERiRPPc")) /* MPI::Init(int &, char **&) */
+		return RN_OBJECT_CXX;
+	return binds_fortran(object) ? RN_OBJECT_FORTRAN : RN_OBJECT_PROGRAM;
+}
