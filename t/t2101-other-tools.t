@@ -4,17 +4,17 @@
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# tool OUTPUT FLAGS...: a shared library
+# tool NAME FLAGS...: a library libNAME.so that goes on in some way; $prog.NAME.linked, a program
+# that it is a library of; $prog.NAME.inside, one that has it in itself
 tool() {
-	_out=$1
+	_name=$1
 	shift
-	"mpicc.$mpi" $prog_flags -shared -fPIC -o "$_out" "$@" t/prog/count_tool.c -ldl
-}
-
-tool_inside() {
-	"mpicc.$mpi" $prog_flags -c -o "$tmp/$mpi/count_tool.o" t/prog/count_tool.c &&
-		"mpicc.$mpi" $prog_flags -o "$prog.static" t/prog/prog_p2p.c "$log_o" \
-			"$tmp/$mpi/count_tool.o"
+	"mpicc.$mpi" $prog_flags -shared -fPIC "$@" -o "$tmp/$mpi/lib$_name.so" \
+		t/prog/count_tool.c -ldl &&
+		"mpicc.$mpi" $prog_flags -o "$prog.$_name.linked" t/prog/prog_p2p.c "$log_o" \
+			-Wl,-rpath,"$tmp/$mpi" -L"$tmp/$mpi" -Wl,--no-as-needed "-l$_name" &&
+		"mpicc.$mpi" $prog_flags "$@" -o "$prog.$_name.inside" t/prog/prog_p2p.c "$log_o" \
+			t/prog/count_tool.c -ldl
 }
 
 # What the tool said, in an order of our own.
@@ -32,34 +32,43 @@ beside() {
 	sound_and_as_logged
 }
 
+# Wherever it stands, before us or behind.
+everywhere() {
+	_how="a tool that goes on $2" so=$tmp/$mpi/lib$1.so linked=$prog.$1.linked inside=$prog.$1.inside
+	beside "$_how, preloaded" "$so" \
+		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$prog"
+	beside "... by its name alone" "${so##*/}" env LD_LIBRARY_PATH="$tmp/$mpi" \
+		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$prog"
+	beside "... behind us" "" "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 \
+		sh -c 'LD_PRELOAD=$LD_PRELOAD:$1 "$0"; :' "$prog" "$so"
+	beside "... as a library of the program" "" \
+		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$linked"
+	beside "... in the program itself" "" \
+		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$inside"
+}
+
 tools() {
 	new_log
-	prog=$tmp/$mpi/prog_p2p so=$tmp/$mpi/libcount.so next=$tmp/$mpi/libcount_next.so
-	ok "$mpi: the tools compile" tool "$so"
-	ok "... and for preloading" tool "$next" -DNEXT
-	ok "... and the program" build_prog prog_p2p
-	ok "... with a tool linked" build_prog prog_p2p -Wl,-rpath,"$tmp/$mpi" -L"$tmp/$mpi" \
-		-Wl,--no-as-needed -lcount
-	mv "$prog" "$prog.shared"
-	ok "... and inside" tool_inside
-	build_prog prog_p2p
+	prog=$tmp/$mpi/prog_p2p
+	ok "$mpi: the program compiles" build_prog prog_p2p
+	ok "... and the tools" tool count
+	ok "... that use dlsym" tool next -DBY=RTLD_NEXT
+	ok "... for the next tool" tool after -DBY=RTLD_NEXT '-DTO="MPI_"'
+	ok "... and by default" tool default -DBY=RTLD_DEFAULT
 
+	so=$tmp/$mpi/libcount.so
 	ok "$mpi: untraced" env LD_PRELOAD="$so" timeout 120 "mpirun.$mpi" -n 2 "$prog"
 	want=$(counts)
 	like "... there is something to count" "$want" '^rank 1: [1-9][0-9]* MPI_Send$'
 
-	beside "a tool that is preloaded" "$so" \
-		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$prog"
-	beside "... behind the launcher" "$so" \
+	beside "a tool that is preloaded behind the launcher" "$so" \
 		"mpirun.$mpi" -n 2 "$RONDO" trace -o "$trace" "$prog"
 	beside "... and a shell" "$so" \
 		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 sh -c '"$0"; :' "$prog"
-	beside "... and goes on by dlsym" "$next" \
-		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$prog"
-	beside "a tool that is a library of the program" "" \
-		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$prog.shared"
-	beside "a tool in the program itself" "" \
-		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$prog.static"
+	everywhere count "by PMPI_X"
+	everywhere next 'by dlsym(RTLD_NEXT, "PMPI_X")'
+	everywhere after 'by dlsym(RTLD_NEXT, "MPI_X")'
+	everywhere default 'by dlsym(RTLD_DEFAULT, "PMPI_X")'
 }
 
 each_mpi tools

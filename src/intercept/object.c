@@ -67,16 +67,17 @@ static size_t all(const struct symbols *s)
 			: (size_t)(s->strings - (const char *)s->symbol) / sizeof(*s->symbol);
 }
 
-static bool among(const struct symbols *s, size_t n, const char *name, bool defined)
+/* Its number; 0 when there is none. */
+static size_t among(const struct symbols *s, size_t n, const char *name, bool defined)
 {
 	for (size_t i = 1; i < n; i++)
 		if (is(s, i, name, defined))
-			return true;
-	return false;
+			return i;
+	return 0;
 }
 
 /* The bucket says where symbols with such hashes begin; the last of them has an odd hash. */
-static bool in_hash(const struct symbols *s, const char *name)
+static size_t in_hash(const struct symbols *s, const char *name)
 {
 	uint32_t h = 5381, buckets = s->hash[0], first = s->hash[1], i;
 	const uint32_t *bucket = s->hash + 4 + s->hash[2] * (sizeof(ElfW(Addr)) / 4);
@@ -88,20 +89,27 @@ static bool in_hash(const struct symbols *s, const char *name)
 		uint32_t hash = bucket[buckets + i - first];
 
 		if ((hash | 1) == (h | 1) && is(s, i, name, true))
-			return true;
+			return i;
 		if (hash & 1)
 			break;
 	}
-	return false;
+	return 0;
 }
 
-bool rn_object_defines(const struct link_map *object, const char *name)
+void *rn_object_symbol(const struct link_map *object, const char *name)
 {
 	struct symbols s;
+	size_t i;
 
 	if (!find_symbols(object, &s))
-		return false;
-	return s.hash ? in_hash(&s, name) : among(&s, all(&s), name, true);
+		return NULL;
+	i = s.hash ? in_hash(&s, name) : among(&s, all(&s), name, true);
+	return i ? (void *)(object->l_addr + s.symbol[i].st_value) : NULL;
+}
+
+static bool defines(const struct link_map *object, const char *name)
+{
+	return rn_object_symbol(object, name) != NULL;
 }
 
 /* Such symbols come first, before those in the hash table; if that is empty, its word does not
@@ -112,7 +120,7 @@ bool rn_object_imports(const struct link_map *object, const char *name)
 
 	if (!find_symbols(object, &s))
 		return false;
-	return among(&s, s.hash && s.hash[1] > 1 ? s.hash[1] : all(&s), name, false);
+	return among(&s, s.hash && s.hash[1] > 1 ? s.hash[1] : all(&s), name, false) != 0;
 }
 
 /* ---- kinds ---- */
@@ -126,7 +134,7 @@ static bool is_component(const struct link_map *object)
 	if (!rn_begins(name, "mca_"))
 		return false;
 	snprintf(symbol, sizeof(symbol), "%.*s_component", (int)strcspn(name, "."), name);
-	return rn_object_defines(object, symbol);
+	return defines(object, symbol);
 }
 
 /* As compilers spell it, and by the name that Open MPI's and MPICH's mpi_f08 modules call. */
@@ -136,24 +144,29 @@ static bool binds_fortran(const struct link_map *object)
 					    "MPI_INIT",  "mpi_init_f08_", NULL };
 
 	for (int i = 0; init[i]; i++)
-		if (rn_object_defines(object, init[i]))
+		if (defines(object, init[i]))
 			return true;
 	return false;
 }
 
-enum rn_object_kind rn_object_kind(const struct link_map *object)
+const struct link_map *rn_object_ours(void)
 {
 	static char ours;
 
-	if (object == rn_object_at((uintptr_t)&ours))
+	return rn_object_at((uintptr_t)&ours);
+}
+
+enum rn_object_kind rn_object_kind(const struct link_map *object)
+{
+	if (object == rn_object_ours())
 		return RN_OBJECT_TRACER;
 	if (object == rn_object_at((uintptr_t)rn_real.MPI_Init) || is_component(object))
 		return RN_OBJECT_MPI;
 	/* A tool can define both mpi_init_ and MPI_Init; and a program may be linked statically
 	 * with bindings. */
-	if (!*object->l_name || rn_object_defines(object, "MPI_Init"))
+	if (!*object->l_name || defines(object, "MPI_Init"))
 		return RN_OBJECT_PROGRAM;
-	if (rn_object_defines(object, "_ZN3MPI4InitERiRPPc")) /* MPI::Init(int &, char **&) */
+	if (defines(object, "_ZN3MPI4InitERiRPPc")) /* MPI::Init(int &, char **&) */
 		return RN_OBJECT_CXX;
 	return binds_fortran(object) ? RN_OBJECT_FORTRAN : RN_OBJECT_PROGRAM;
 }

@@ -23,11 +23,13 @@ enum rn_object_kind {
 
 /* The object that an address is in, NULL for none (code that was made at run time). */
 const struct link_map *rn_object_at(uintptr_t address);
+const struct link_map *rn_object_ours(void);
 
 enum rn_object_kind rn_object_kind(const struct link_map *object);
 
-/* Does it have this symbol for others? Does it ask others for it? */
-bool rn_object_defines(const struct link_map *object, const char *name);
+/* A symbol that it has for others, or NULL. */
+void *rn_object_symbol(const struct link_map *object, const char *name);
+/* Does it ask others for this symbol? */
 bool rn_object_imports(const struct link_map *object, const char *name);
 
 #endif

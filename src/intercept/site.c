@@ -7,7 +7,6 @@
 #include "intercept/object.h"
 #include "intercept/real.h"
 #include "intercept/tracer.h"
-#include "track/memory.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -154,23 +153,6 @@ bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 	atomic_store_explicit(&rn_sites[free], key | (uint64_t)yes, memory_order_relaxed);
 	errno = saved;
 	return yes;
-}
-
-/* What is unloaded may make room for something else. */
-__attribute__((visibility("default"))) int dlclose(void *lib)
-{
-	static int (*next)(void *);
-	int saved = errno, ret;
-
-	if (!next)
-		next = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
-	errno = saved;
-	ret = next(lib);
-	saved = errno;
-	rn_site_forget();
-	rn_mem_modules_changed();
-	errno = saved;
-	return ret;
 }
 
 void rn_site_forget(void)

@@ -2,8 +2,9 @@
  * count_tool.c - another tool in the manner of mpiP: counts calls through MPI's profiling interface
  * and says at the end how many there were, without calls of its own.
  *
- * Goes on as tools do, by PMPI_X; with -DNEXT as those do that are meant to be preloaded (Darshan),
- * by dlsym(RTLD_NEXT, "PMPI_X").
+ * Goes on as tools do, by PMPI_X; with -DBY=RTLD_NEXT as those do that are meant to be preloaded
+ * (Darshan), by dlsym(RTLD_NEXT, "PMPI_X"), or with -DBY=RTLD_DEFAULT by that; with -DTO='"MPI_"'
+ * to the next tool.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -37,16 +38,19 @@ static const char *const names[] = { COUNTED(TEXT) };
 
 static unsigned long counts[COUNTS];
 
-#ifdef NEXT
+#ifdef BY
+#ifndef TO
+#define TO "PMPI_"
+#endif
 static void *next(const char *name)
 {
-	void *f = dlsym(RTLD_NEXT, name);
+	void *f = dlsym(BY, name);
 
 	if (!f)
 		abort();
 	return f;
 }
-#define GO_ON(name) ((__typeof__(&MPI_##name))next("PMPI_" #name))
+#define GO_ON(name) ((__typeof__(&MPI_##name))next(TO #name))
 #else
 #define GO_ON(name) PMPI_##name
 #endif

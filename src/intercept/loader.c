@@ -1,0 +1,120 @@
+/*
+ * loader.c - dlsym and dlclose, as the traced program sees them.
+ *
+ * Who is linked with MPI gets our functions from the dynamic linker, because we come before the MPI
+ * library. Who asks it later need not: dlsym(RTLD_NEXT) of a library that comes behind us (a tool),
+ * or of a handle (MPI loaded by an interpreter, or with RTLD_LOCAL), finds the MPI library itself.
+ * Such a question for a function that we have gets ours as an answer, and all others theirs.
+ *
+ * RTLD_NEXT and RTLD_DEFAULT depend on who asks, and the dynamic linker takes that from the return
+ * address. So whatever is not answered here goes on by a jump. For the same reason there is no
+ * dlopen here: what is loaded is found when it is used.
+ */
+#include "intercept/object.h"
+#include "intercept/site.h"
+#include "track/memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef void *ask(void *restrict handle, const char *restrict name);
+
+/* The C library's, or that of another that has put itself before it. */
+static ask *real_dlsym(void)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", NULL };
+	static ask *known; /* several threads find the same */
+	ask *found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	for (int i = 0; !found && versions[i]; i++)
+		found = (ask *)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (!found)
+		abort(); /* another C library: nothing would work */
+	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
+	return found;
+}
+
+static bool is_mpi(const struct link_map *object)
+{
+	return object && rn_object_kind(object) == RN_OBJECT_MPI;
+}
+
+/* What dlsym(RTLD_NEXT) finds for those in this object. */
+static const struct link_map *next_with(const struct link_map *object, const char *name)
+{
+	do
+		object = object->l_next;
+	while (object && !rn_object_symbol(object, name));
+	return object;
+}
+
+/* Our function, where MPI's would be found. */
+static void *answer(void *handle, const char *name, uintptr_t from)
+{
+	const struct link_map *us = rn_object_ours(), *who = rn_object_at(from);
+	void *ours = us ? rn_object_symbol(us, name) : NULL, *theirs;
+
+	if (!ours || who == us || is_mpi(who))
+		return NULL;
+	if (handle == RTLD_NEXT)
+		return who && is_mpi(next_with(who, name)) ? ours : NULL;
+	theirs = real_dlsym()(handle, name);
+	return theirs && is_mpi(rn_object_at((uintptr_t)theirs)) ? ours : NULL;
+}
+
+/* RTLD_DEFAULT finds us first, if the program does not have the function itself. */
+static bool is_ours(void *handle, const char *name)
+{
+	return handle != RTLD_DEFAULT && name &&
+	       (strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0);
+}
+
+/* Not inlined, so that nothing of it is left on the stack when the function below jumps. */
+__attribute__((noinline)) static void *answer_calmly(void *handle, const char *name, uintptr_t from)
+{
+	int saved = errno;
+	void *ours = answer(handle, name, from);
+
+	errno = saved;
+	return ours;
+}
+
+__attribute__((noinline)) static ask *real_dlsym_calmly(void)
+{
+	int saved = errno;
+	ask *real = real_dlsym();
+
+	errno = saved;
+	return real;
+}
+
+EXPORT __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *restrict name)
+{
+	void *ours = is_ours(handle, name)
+			     ? answer_calmly(handle, name, (uintptr_t)__builtin_return_address(0))
+			     : NULL;
+
+	return ours ? ours : real_dlsym_calmly()(handle, name);
+}
+
+/* What is unloaded may make room for something else. */
+EXPORT int dlclose(void *lib)
+{
+	static int (*next)(void *);
+	int saved = errno, ret;
+
+	if (!next)
+		next = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	errno = saved;
+	ret = next(lib);
+	saved = errno;
+	rn_site_forget();
+	rn_mem_modules_changed();
+	errno = saved;
+	return ret;
+}
