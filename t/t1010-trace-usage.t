@@ -322,7 +322,10 @@ traced "installed" ompi "$tmp/to/bin/rondo" trace ./app.ompi
 
 # --- afterwards ----------------------------------------------------------------------------
 
-untraced "nothing to trace" "no MPI program was started by true; nothing was traced" $trace true
+late="(one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
+untraced "nothing to trace" "no MPI program was started by true; nothing was traced $late" $trace true
+untraced "... of an MPI that was named" "no MPI program was started by ./app.none; nothing was traced" \
+	env TELL= $trace --mpi=ompi ./app.none
 status "... and an exit code" 1 $trace false
 status "the program's exit code" 3 $trace ./app.ompi 3
 status "... behind a launcher" 3 env PMI_RANK=0 $trace ./app.ompi 3
@@ -332,6 +335,10 @@ untraced "an interpreter that cannot be known" \
 	$trace ./python3
 untraced "another LD_PRELOAD" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
 try rondo trace behind the launcher" $trace env LD_PRELOAD="$tmp/user.so" ./app.ompi
+untraced "... in a script" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
+try rondo trace behind the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
+untraced "no environment" "nothing was traced: ./app.ompi found no LD_PRELOAD, which rondo needs, in its \
+environment; try rondo trace right before it" $trace env -i ./app.ompi
 untraced "no word of the tracer" \
 	"$here/app.ompi made no MPI call, or was killed before; nothing was traced" \
 	env TELL= $trace ./app.ompi

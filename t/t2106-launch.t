@@ -86,6 +86,98 @@ mpi4py_is_for_this() {
 		esac
 }
 
+# names_of TRACE: the calls of rank 0
+names_of() {
+	"$RONDO" dump --rank 0 "$1" | sed -e 's/(.*//' -e 's/.* //' | tr '\n' ' '
+}
+
+# A program that is no MPI program until it asks for MPI's functions, where nobody else sees them.
+late() {
+	late=$tmp/$mpi/late trace=$tmp/$mpi/late.rondo
+	case $mpi in
+	openmpi) _library=libmpi.so.40 _word=ompi ;;
+	mpich) _library=libmpich.so.12 _word=mpich ;;
+	esac
+	cat >"$tmp/late.c" <<'END'
+#include <dlfcn.h>
+#include <stddef.h>
+int main(int argc, char **argv)
+{
+	void *mpi = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	int (*init)(void *, void *) = mpi ? (int (*)(void *, void *))dlsym(mpi, "MPI_Init") : NULL;
+	int (*finalize)(void) = mpi ? (int (*)(void))dlsym(mpi, "PMPI_Finalize") : NULL;
+	return !init || !finalize || dlsym(mpi, "MPI_Nonsense") || init(NULL, NULL) || finalize();
+}
+END
+	ok "$mpi: a program that loads MPI compiles" cc -o "$late" "$tmp/late.c" -ldl
+	status "... and is not traced if nothing is said" 70 "$RONDO" trace -o "$trace" \
+		"mpirun.$mpi" -n 2 "$late" "$_library"
+	like "... which is said" "$(cat "$tmp/err")" 'loads MPI while it runs needs --mpi='
+	for _how in front behind alone; do
+		rm -f "$trace"
+		set -- "$RONDO" trace -o "$trace" "--mpi=$_word"
+		case $_how in
+		front) set -- "$@" "mpirun.$mpi" -n 2 "$late" ;;
+		behind) set -- "mpirun.$mpi" -n 2 "$@" "$late" ;;
+		alone) set -- "$@" "$late" ;;
+		esac
+		ok "... but is with --mpi, $_how" timeout 120 "$@" "$_library"
+		is "... all calls" "$(names_of "$trace")" "MPI_Init MPI_Finalize "
+	done
+}
+
+# The launcher of one MPI, the program of the other: worlds of one, none of which writes over
+# another's trace. And an interpreter
+# that starts a program of the other MPI, or loads a library.
+other_mpi() {
+	case $mpi in
+	openmpi) other=mpich ;;
+	mpich) other=openmpi ;;
+	esac
+	prog=$tmp/$mpi/plain here=$tmp/$mpi/other
+	mkdir "$here"
+	printf '#include <mpi.h>\nint main(void)\n{\n\treturn MPI_Init(0, 0) || MPI_Finalize();\n}\n' \
+		>"$tmp/plain.c"
+	ok "$mpi: a plain program compiles" "mpicc.$mpi" -o "$prog" "$tmp/plain.c"
+	if [ -n "$(mpi_missing $other)" ]; then
+		skip "$mpi: by the launcher of the other MPI" "it is not here"
+		return
+	fi
+	ok "$mpi: by the launcher of the other MPI" \
+		"$RONDO" trace -o "$here/x.rondo" "mpirun.$other" -n 2 "$prog"
+	like "... which is said" "$(cat "$tmp/err")" 'each of 2 processes is a world of its own'
+	is "... each has a trace" "$(ls -A "$here" | tr '\n' ' ')" "x.rank-1.rondo x.rondo "
+	if ! command -v python3 >/dev/null; then
+		skip "$mpi: in python" "python3 is not installed"
+		return
+	fi
+	ok "... started by python" "$RONDO" trace -o "$here/y.rondo" "mpirun.$other" -n 1 \
+		python3 -c 'import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))' "$prog"
+	is "... all calls" "$(names_of "$here/y.rondo")" "MPI_Init MPI_Finalize "
+	run "$RONDO" trace -o "$here/z.rondo" "mpirun.$other" -n 1 \
+		python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).work())' "$tmp/$mpi/module.so"
+	is "... loaded by python" $? 70
+	like "... which is said" "$(cat "$tmp/err")" \
+		'not traced: python[0-9.]* uses .*, but was given the tracer for .*; try --mpi='
+}
+
+# A job that a rank starts is not part of its world, and leaves its trace alone. (Open MPI refuses.)
+nested() {
+	if [ "$mpi" = openmpi ] || ! command -v python3 >/dev/null; then
+		skip "$mpi: a job in a rank" "it does not do that, or there is no python3"
+		return
+	fi
+	here=$tmp/$mpi/nested
+	mkdir "$here"
+	ok "$mpi: a job in a rank" trace_mpi "$here/x.rondo" 1 python3 -c '
+import ctypes, subprocess, sys
+job = subprocess.call(sys.argv[2:])
+work = ctypes.CDLL(sys.argv[1]).work() == 1
+sys.exit(job or not work)' "$tmp/$mpi/module.so" "mpirun.$mpi" -n 3 "$prog"
+	is "... one trace" "$(ls -A "$here")" x.rondo
+	is "... which is the rank's" "$(names_of "$here/x.rondo")" "MPI_Init MPI_Allreduce MPI_Finalize "
+}
+
 # PROGRAM.rondo in the folder where rondo was started; the one before it is PROGRAM.rondo.old.
 names() {
 	here=$tmp/$mpi/here
@@ -130,6 +222,9 @@ launch() {
 	ways
 	alone
 	python
+	late
+	other_mpi
+	nested
 	names
 	same_environment
 }

@@ -312,8 +312,11 @@ static int left_alone(const struct told *told)
 		return fail(EXIT_SELF,
 			    "%s ended before its trace was written; see: rondo recover %s", name,
 			    parts);
-	return fail(EXIT_SELF, "%s made no MPI call, or was killed before; nothing was traced",
-		    told->started);
+	return fail(EXIT_SELF, "%s made no MPI call, or was killed before; nothing was traced%s",
+		    told->started,
+		    rn_is_interpreter(told->started) && forced_mpi() == RN_MPI_NONE
+			    ? " (if it uses another MPI than its launcher: --mpi=)"
+			    : "");
 }
 
 /* Whether a word of the command shows why nothing was traced; says so. */
@@ -322,7 +325,7 @@ static bool explains(const char *word)
 	const char *why;
 	struct target t;
 
-	if (rn_begins(word, "LD_PRELOAD")) {
+	if (strstr(word, "LD_PRELOAD")) {
 		fail(EXIT_SELF, "nothing was traced: the command sets LD_PRELOAD, which rondo "
 				"needs; try rondo trace behind the launcher");
 		return true;
@@ -330,6 +333,9 @@ static bool explains(const char *word)
 	if (!strchr(word, '/') || target_open(&t, word, NULL) < 0)
 		return false;
 	why = target_obstacle(&t);
+	if (!why && elf_mpi(&t.elf) != RN_MPI_NONE)
+		why = "found no LD_PRELOAD, which rondo needs, in its environment; try rondo trace "
+		      "right before it";
 	if (why)
 		fail(EXIT_SELF, "nothing was traced: %s %s", word, why);
 	target_free(&t);
@@ -347,7 +353,10 @@ static int nothing_started(const struct target *t, char **command)
 			    "nothing was traced: no launcher shows which MPI %s uses; say "
 			    "--mpi=ompi or --mpi=mpich",
 			    t->name);
-	return fail(EXIT_SELF, "no MPI program was started by %s; nothing was traced", t->name);
+	return fail(EXIT_SELF, "no MPI program was started by %s; nothing was traced%s", t->name,
+		    forced_mpi() == RN_MPI_NONE ? " (one that loads MPI while it runs needs "
+						  "--mpi=ompi or --mpi=mpich)"
+						: "");
 }
 
 /* Says what is to be said after the run, and whether there was a reason for exit code 70. */
@@ -386,6 +395,13 @@ static int run_and_conclude(const struct target *t, char **command, const char *
 	return code ? code : own;
 }
 
+/* Alone, and only --mpi tells which MPI it will load. */
+static bool loads_mpi(const struct target *t)
+{
+	return forced_mpi() != RN_MPI_NONE && t->elf.kind == ELF_DYNAMIC &&
+	       elf_mpi(&t->elf) == RN_MPI_NONE && !target_is_launcher(t) && !rn_is_runner(t->runs);
+}
+
 /* rondo trace mpirun -n 4 ./app */
 static int trace_all(const struct target *t, char **command)
 {
@@ -395,7 +411,7 @@ static int trace_all(const struct target *t, char **command)
 	if (target_is_launcher(t))
 		code = target_check_line(command, forced_mpi());
 	if (!code)
-		code = preload_stub();
+		code = loads_mpi(t) ? preload_tracer(t, forced_mpi()) : preload_stub();
 	if (!code && !getenv("RONDO_STATUS"))
 		code = make_status(status);
 	if (!code)

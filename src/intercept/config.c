@@ -3,13 +3,21 @@
  */
 #include "intercept/config.h"
 
+#include "base/which_mpi.h"
 #include "encode/raw.h"
+#include "intercept/real.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef OPEN_MPI
+#define OWN_LIBRARY rn_mpi_names[RN_MPI_OMPI].tracer
+#else
+#define OWN_LIBRARY rn_mpi_names[RN_MPI_MPICH].tracer
+#endif
 
 struct rn_config rn_config;
 
@@ -80,11 +88,28 @@ static void give_back_list(void)
 	free(rest);
 }
 
+void rn_config_pass_on(void)
+{
+	const char *all = getenv("LD_PRELOAD"), *at = all ? strstr(all, OWN_LIBRARY) : NULL;
+	size_t n = all ? strlen(all) + sizeof(RN_STUB_LIBRARY) : 0;
+	char *changed = at ? malloc(n) : NULL;
+
+	if (!changed)
+		return;
+	snprintf(changed, n, "%.*s" RN_STUB_LIBRARY "%s", (int)(at - all), all,
+		 at + strlen(OWN_LIBRARY));
+	setenv("LD_PRELOAD", changed, 1);
+	if (rn_is_rank(environ))
+		setenv("RONDO_IN_RANK", "1", 1);
+	free(changed);
+}
+
 void rn_config_give_back(void)
 {
-	static const char *const ours[] = { "RONDO_OUTPUT", "RONDO_CWD",     "RONDO_TIME",
-					    "RONDO_CALL",   "RONDO_RANK",    "RONDO_STATUS",
-					    "RONDO_MPI",    "RONDO_PRELOAD", NULL };
+	static const char *const ours[] = {
+		"RONDO_OUTPUT", "RONDO_CWD", "RONDO_TIME",    "RONDO_CALL",    "RONDO_RANK",
+		"RONDO_STATUS", "RONDO_MPI", "RONDO_PRELOAD", "RONDO_IN_RANK", NULL
+	};
 	static bool done;
 
 	if (done) /* what is there now is the program's */
@@ -99,14 +124,14 @@ void rn_config_give_back(void)
 		unsetenv(ours[i]);
 }
 
-void rn_config_spawned(int number)
+void rn_config_number(const char *word, int number)
 {
 	char *name = rn_config.output, ending[64];
 	size_t n = strlen(name);
 
 	if (n > 6 && strcmp(name + n - 6, ".rondo") == 0)
 		n -= 6;
-	snprintf(ending, sizeof(ending), ".spawn-%d.rondo", number);
+	snprintf(ending, sizeof(ending), ".%s-%d.rondo", word, number);
 	if (n + strlen(ending) < sizeof(rn_config.output))
 		memcpy(name + n, ending, strlen(ending) + 1);
 }

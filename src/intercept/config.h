@@ -24,8 +24,11 @@ void rn_config_read(void);
  * makes some. */
 void rn_config_give_back(void);
 
-/* The output is that of a world that was spawned: the name gets a number. */
-void rn_config_spawned(int number);
+/* Until then, what it starts finds the stub in our place, which tells of which MPI that is. */
+void rn_config_pass_on(void);
+
+/* The output is that of one world among several: NAME.WORD-NUMBER.rondo. */
+void rn_config_number(const char *word, int number);
 
 /* Whether a function's calls are recorded: RONDO_CALL is a list of patterns, with - those not. */
 bool rn_config_wants_function(uint32_t number);

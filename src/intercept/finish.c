@@ -68,6 +68,7 @@ static struct rn_mpi_link world; /* over link_comm */
 static bool linked;              /* there is one */
 static uint64_t started;         /* ticks */
 static struct rn_clock_relation relation;
+static bool quiet;                                /* others have said it, or will */
 static char folder[sizeof(rn_config.output) + 8]; /* of parts */
 
 /* ---- clocks ---- */
@@ -111,17 +112,69 @@ static int add_clock(struct rn_times *times)
 	return rn_times_clock(times, (uint64_t)rn_tracer.world_rank, offset, drift);
 }
 
+/* ---- places ---- */
+
+static int from_launcher(const char *const *names, int otherwise)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && *value)
+			return atoi(value);
+	}
+	return otherwise;
+}
+
+static int launcher_rank(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+					     "SLURM_PROCID", NULL };
+
+	return from_launcher(names, 0);
+}
+
+static int launcher_size(int otherwise)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+					     "SLURM_STEP_NUM_TASKS", NULL };
+
+	return from_launcher(names, otherwise);
+}
+
+static bool was_spawned(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
+/* The launcher has started many, but MPI does not know of it (a launcher of another MPI's): each
+ * finds itself in a world of its own. The first keeps the name and tells. */
+static void lone_output(void)
+{
+	int size = launcher_size(1), rank = launcher_rank();
+
+	if (rn_tracer.world_size > 1 || size < 2 || was_spawned())
+		return;
+	quiet = rank > 0;
+	if (quiet)
+		rn_config_number("rank", rank);
+	else
+		rn_say("each of %d processes is a world of its own (is this the launcher of the "
+		       "program's MPI?) and has a trace of its own: *.rank-N.rondo",
+		       size);
+}
+
 /* Processes that were spawned are a world of their own, and have a trace of their own, beside that
  * of their parents: NAME.spawn-PID.rondo. */
 static void own_output(void)
 {
-	MPI_Comm parent = MPI_COMM_NULL;
 	int pid = (int)getpid();
 
-	if (rn_real.MPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent == MPI_COMM_NULL)
+	if (!was_spawned())
 		return;
 	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, link_comm);
-	rn_config_spawned(pid);
+	rn_config_number("spawn", pid);
 }
 
 static void remove_files(const char *path)
@@ -139,10 +192,8 @@ static void remove_files(const char *path)
 static void set_aside(void)
 {
 	char old[sizeof(folder) + 8];
-	MPI_Comm parent = MPI_COMM_NULL;
 
-	if (rn_tracer.world_rank != 0 || rn_real.MPI_Comm_get_parent(&parent) != MPI_SUCCESS ||
-	    parent != MPI_COMM_NULL)
+	if (rn_tracer.world_rank != 0 || was_spawned())
 		return;
 	snprintf(folder, sizeof(folder), "%s" RN_PART_FOLDER, rn_config.output);
 	snprintf(old, sizeof(old), "%s.old" RN_PART_FOLDER, rn_config.output);
@@ -169,6 +220,7 @@ void rn_finish_prepare(void)
 	int saved = errno;
 
 	started = rn_clock_now();
+	lone_output();
 	set_aside();
 	errno = saved;
 	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)
@@ -410,7 +462,7 @@ static bool append_status(const char *word, const char *what)
 	return done;
 }
 
-static void tell_launcher(const char *word, const char *what)
+void rn_finish_tell(const char *word, const char *what)
 {
 	if (rn_config.status[0] && !append_status(word, what))
 		unlink(rn_config.status); /* tells that something was told, on standard error */
@@ -439,8 +491,9 @@ static int write_trace(struct finish *f)
 	meta = (struct rn_meta){ m.entry, m.n };
 	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
 	if (rc == RN_OK) {
-		tell_launcher("traced", rn_config.output);
-		say_done(f, file.calls, file.bytes);
+		rn_finish_tell("traced", rn_config.output);
+		if (!quiet)
+			say_done(f, file.calls, file.bytes);
 	}
 	return rc;
 }
@@ -511,26 +564,12 @@ static int bundle_alone(struct finish *f)
 }
 
 /* Without a world (sessions only) the launcher's word has to do. */
-static int from_launcher(const char *const *names, int otherwise)
-{
-	for (; *names; names++) {
-		const char *value = getenv(*names);
-
-		if (value && *value)
-			return atoi(value);
-	}
-	return otherwise;
-}
-
 static void find_place(void)
 {
-	static const char *const rank[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL };
-	static const char *const size[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL };
-
 	if (rn_tracer.init_done)
 		return;
-	rn_tracer.world_rank = from_launcher(rank, 0);
-	rn_tracer.world_size = from_launcher(size, rn_tracer.world_rank + 1);
+	rn_tracer.world_rank = launcher_rank();
+	rn_tracer.world_size = launcher_size(rn_tracer.world_rank + 1);
 }
 
 /* What this rank has, as a file of its own. *first: it made the folder for all. */
@@ -562,7 +601,7 @@ static void leave_alone(struct finish *f, const char *why)
 		rn_say("%s; every rank that could has left its calls; put together by: rondo "
 		       "recover %s",
 		       why, folder);
-		tell_launcher("parts", folder);
+		rn_finish_tell("parts", folder);
 	}
 }
 
@@ -597,13 +636,13 @@ static void leave_parts(struct finish *f, struct rn_mpi_link *link)
 	if (f->left == 0) {
 		rmdir(folder);
 		rn_say("nothing was traced (%s)", why.text);
-		tell_launcher("failed", why.text);
+		rn_finish_tell("failed", why.text);
 		return;
 	}
 	rn_say("the ranks' traces could not be put together (%s); %" PRIu64
 	       " of %d ranks have left their calls; put together by: rondo recover %s",
 	       why.text, f->left, rn_tracer.world_size, folder);
-	tell_launcher("parts", folder);
+	rn_finish_tell("parts", folder);
 }
 
 /* ---- both ends ---- */
@@ -620,6 +659,12 @@ static void stop_recording(void)
 		t->off |= RN_OFF_OVER;
 	if (rn_tracer.nstreams > 1)
 		nanosleep(&moment, NULL);
+}
+
+/* _Fork and clone make children that no handler hears of. */
+static bool is_ours_to_end(void)
+{
+	return !rn_tracer.finished && rn_tracer.pid == (int)getpid();
 }
 
 static void begin(struct finish *f)
@@ -667,7 +712,7 @@ void rn_finish_world(void)
 	static struct finish f;
 	int saved = errno;
 
-	if (rn_tracer.finished)
+	if (!is_ours_to_end())
 		return;
 	begin(&f);
 	if (!linked) {
@@ -688,7 +733,7 @@ void rn_finish_alone(const char *why)
 	static struct finish f;
 	int saved = errno;
 
-	if (rn_tracer.finished)
+	if (!is_ours_to_end())
 		return;
 	rn_heap_apart(true);
 	begin(&f);

@@ -10,6 +10,8 @@
  * address. So whatever is not answered here goes on by a jump. For the same reason there is no
  * dlopen here: what is loaded is found when it is used.
  */
+#include "intercept/loader.h"
+
 #include "intercept/object.h"
 #include "intercept/site.h"
 #include "track/memory.h"
@@ -22,20 +24,20 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef void *ask(void *restrict handle, const char *restrict name);
-
 /* The C library's, or that of another that has put itself before it. */
-static ask *real_dlsym(void)
+rn_dlsym *rn_loader_dlsym(void)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", NULL };
-	static ask *known; /* several threads find the same */
-	ask *found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	static rn_dlsym *known; /* several threads find the same */
+	rn_dlsym *found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	int saved = errno;
 
 	for (int i = 0; !found && versions[i]; i++)
-		found = (ask *)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+		found = (rn_dlsym *)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
 	if (!found)
 		abort(); /* another C library: nothing would work */
 	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
+	errno = saved;
 	return found;
 }
 
@@ -44,13 +46,31 @@ static bool is_mpi(const struct link_map *object)
 	return object && rn_object_kind(object) == RN_OBJECT_MPI;
 }
 
+struct search {
+	const struct link_map *object;
+	const char *name;
+};
+
+/* Called once, with the list locked. */
+static int find_next(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+
+	(void)info;
+	(void)size;
+	do
+		s->object = s->object->l_next;
+	while (s->object && !rn_object_symbol(s->object, s->name));
+	return 1;
+}
+
 /* What dlsym(RTLD_NEXT) finds for those in this object. */
 static const struct link_map *next_with(const struct link_map *object, const char *name)
 {
-	do
-		object = object->l_next;
-	while (object && !rn_object_symbol(object, name));
-	return object;
+	struct search s = { object, name };
+
+	dl_iterate_phdr(find_next, &s);
+	return s.object;
 }
 
 /* Our function, where MPI's would be found. */
@@ -63,7 +83,7 @@ static void *answer(void *handle, const char *name, uintptr_t from)
 		return NULL;
 	if (handle == RTLD_NEXT)
 		return who && is_mpi(next_with(who, name)) ? ours : NULL;
-	theirs = real_dlsym()(handle, name);
+	theirs = rn_loader_dlsym()(handle, name);
 	return theirs && is_mpi(rn_object_at((uintptr_t)theirs)) ? ours : NULL;
 }
 
@@ -84,22 +104,13 @@ __attribute__((noinline)) static void *answer_calmly(void *handle, const char *n
 	return ours;
 }
 
-__attribute__((noinline)) static ask *real_dlsym_calmly(void)
-{
-	int saved = errno;
-	ask *real = real_dlsym();
-
-	errno = saved;
-	return real;
-}
-
 EXPORT __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *restrict name)
 {
 	void *ours = is_ours(handle, name)
 			     ? answer_calmly(handle, name, (uintptr_t)__builtin_return_address(0))
 			     : NULL;
 
-	return ours ? ours : real_dlsym_calmly()(handle, name);
+	return ours ? ours : rn_loader_dlsym()(handle, name);
 }
 
 /* What is unloaded may make room for something else. */

@@ -151,16 +151,21 @@ static bool binds_fortran(const struct link_map *object)
 
 const struct link_map *rn_object_ours(void)
 {
-	static char ours;
+	static const struct link_map *ours; /* several threads find the same */
+	const struct link_map *known = __atomic_load_n(&ours, __ATOMIC_RELAXED);
 
-	return rn_object_at((uintptr_t)&ours);
+	if (!known) {
+		known = rn_object_at((uintptr_t)&ours);
+		__atomic_store_n(&ours, known, __ATOMIC_RELAXED);
+	}
+	return known;
 }
 
 enum rn_object_kind rn_object_kind(const struct link_map *object)
 {
 	if (object == rn_object_ours())
 		return RN_OBJECT_TRACER;
-	if (object == rn_object_at((uintptr_t)rn_real.MPI_Init) || is_component(object))
+	if (object == rn_real_library || is_component(object))
 		return RN_OBJECT_MPI;
 	/* A tool can define both mpi_init_ and MPI_Init; and a program may be linked statically
 	 * with bindings. */

@@ -3,12 +3,17 @@
  */
 #include "intercept/real.h"
 
+#include "base/which_mpi.h"
+#include "intercept/loader.h"
+#include "intercept/object.h"
+
 #include <dlfcn.h>
-#include <stdbool.h>
+#include <link.h>
 #include <stddef.h>
 #include <string.h>
 
 struct rn_real rn_real, rn_tool;
+const struct link_map *rn_real_library;
 
 static const struct {
 	const char *name;
@@ -31,11 +36,12 @@ static bool same_object(void *a, void *b)
 
 const char *rn_real_resolve(void)
 {
+	rn_dlsym *real_dlsym = rn_loader_dlsym();
 	const char *missing = NULL;
 
 	for (size_t i = 0; i < FUNCTIONS; i++) {
-		void *f = dlsym(RTLD_NEXT, functions[i].name);
-		void *mpi_x = dlsym(RTLD_NEXT, functions[i].name + 1);
+		void *f = real_dlsym(RTLD_NEXT, functions[i].name);
+		void *mpi_x = real_dlsym(RTLD_NEXT, functions[i].name + 1);
 
 		if (!f)
 			missing = functions[i].name;
@@ -44,7 +50,39 @@ const char *rn_real_resolve(void)
 		if (f && mpi_x && mpi_x != f && !same_object(mpi_x, f))
 			memcpy((char *)&rn_tool + functions[i].at, &mpi_x, sizeof(mpi_x));
 	}
+	rn_real_library = rn_object_at((uintptr_t)rn_real.MPI_Init);
 	return missing;
+}
+
+#ifdef OPEN_MPI
+#define OTHER RN_MPI_MPICH
+#else
+#define OTHER RN_MPI_OMPI
+#endif
+
+static int find_other(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct link_map **found = arg;
+
+	(void)size;
+	if (rn_mpi_of_library(info->dlpi_name) != OTHER)
+		return 0;
+	*found = rn_object_at((uintptr_t)info->dlpi_phdr);
+	return *found && rn_object_symbol(*found, "PMPI_Init");
+}
+
+bool rn_real_is_other(void)
+{
+	const struct link_map *other = NULL;
+
+	if (!dl_iterate_phdr(find_other, &other))
+		return false;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		void *f = rn_object_symbol(other, functions[i].name);
+
+		memcpy((char *)&rn_real + functions[i].at, &f, sizeof(f));
+	}
+	return true;
 }
 
 void *rn_tool_function(uint32_t number)

@@ -7,6 +7,7 @@
 #ifndef RN_INTERCEPT_REAL_H
 #define RN_INTERCEPT_REAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <mpi.h>
@@ -21,6 +22,8 @@ typedef int *rn_pready_list;
 typedef const int *rn_pready_list;
 #endif
 
+struct link_map;
+
 struct rn_real {
 #define REAL(name, ret, n, decl) ret(*name) decl;
 #include "real_calls.h"
@@ -28,6 +31,8 @@ struct rn_real {
 };
 
 extern struct rn_real rn_real;
+/* Where they are. */
+extern const struct link_map *rn_real_library;
 
 /* Another tool's MPI_X, where a library of the program has one between us and MPI; else NULL. Calls
  * of MPI_X are given to it, unrecorded, and are recorded when it goes on to PMPI_X. (One that is
@@ -38,5 +43,9 @@ void *rn_tool_function(uint32_t number);
 
 /* Finds them all. NULL, or the name of one that is not there. */
 const char *rn_real_resolve(void);
+
+/* The program has brought the library of another MPI than the one that this tracer is for: from now
+ * on its functions are the real ones, and nothing can be recorded. */
+bool rn_real_is_other(void);
 
 #endif

@@ -91,7 +91,7 @@ struct rn_stream *rn_stream_begin(void)
 	struct rn_stream *t = NULL;
 
 	rn_tracer_start();
-	if (rn_tracer_active()) {
+	if (rn_tracer_active() && (rn_tracer.streams || !rn_tracer_is_for_other())) {
 		if (!ended && !(t = rn_tracer_take_stream()))
 			t = make();
 		if (t)

@@ -6,8 +6,9 @@
  * its libraries are there. So the stub looks, before main, at the libraries that came with the
  * program, and where one of them is an MPI it executes the same file with the same arguments and
  * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
- * load MPI later (an interpreter) is treated the same, its MPI known from its launcher. All others
- * go on as they are, and the stub stays in their environment for those that they start.
+ * load MPI later (an interpreter) is treated the same, its MPI known from its launcher, and so is
+ * any rank when the MPI was named. All others go on as they are, and the stub stays in their
+ * environment for those that they start.
  *
  * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
  * libraries do would be done twice. So it runs before the C library is ready: system calls and
@@ -173,9 +174,11 @@ static enum rn_mpi choose(const struct process *p, enum rn_mpi forced)
 {
 	if (p->linked != RN_MPI_NONE)
 		return rn_is_launcher(p->exe) ? RN_MPI_NONE : p->linked;
-	if (!rn_is_interpreter(p->exe))
+	if (rn_is_interpreter(p->exe))
+		return forced != RN_MPI_NONE ? forced : rn_mpi_of_rank(p->env);
+	if (rn_is_launcher(p->exe) || rn_is_runner(p->exe) || !rn_is_rank(p->env))
 		return RN_MPI_NONE;
-	return forced != RN_MPI_NONE ? forced : rn_mpi_of_rank(p->env);
+	return forced;
 }
 
 /* Why this process cannot be traced, or NULL. */
@@ -197,6 +200,21 @@ static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mp
 	return NULL;
 }
 
+/* A job that a rank starts is none of its world's, and would write over its trace: the environment
+ * is what it is without us. "RONDO_PRELOAD=" ends in what becomes "LD_PRELOAD=". */
+static void leave_alone(char **env)
+{
+	char **to = env;
+
+	for (char **e = env; *e; e++) {
+		if (rn_begins(*e, "RONDO_PRELOAD="))
+			*to++ = memcpy(*e + 3, "LD", 2);
+		else if (!rn_begins(*e, "LD_PRELOAD=") && !rn_begins(*e, "RONDO_"))
+			*to++ = *e;
+	}
+	*to = NULL;
+}
+
 static void decide(struct process *p)
 {
 	enum rn_mpi mpi, forced = rn_mpi_of_word(rn_env_get(p->env, "RONDO_MPI"));
@@ -207,6 +225,10 @@ static void decide(struct process *p)
 	if (!p->self || p->traced || n < 0)
 		return;
 	p->exe[n] = 0;
+	if (rn_is_launcher(p->exe) && rn_env_get(p->env, "RONDO_IN_RANK")) {
+		leave_alone(p->env);
+		return;
+	}
 	mpi = choose(p, forced);
 	if (mpi == RN_MPI_NONE)
 		return;

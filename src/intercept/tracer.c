@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -128,8 +129,10 @@ bool rn_tracer_add_stream(struct rn_stream *t)
 		t->number = rn_tracer.nstreams++;
 		lane[t->number] = t;
 		taken[t->number] = true;
-		if (t->number == 0)
+		if (t->number == 0) {
 			rn_config_give_back();
+			rn_tracer.pid = (int)getpid();
+		}
 		*rn_tracer.last_stream = t;
 		rn_tracer.last_stream = &t->next;
 	}
@@ -197,8 +200,44 @@ void rn_tracer_init_done(int provided)
 
 static bool silent; /* this is a child */
 
+#ifdef OPEN_MPI
+#define MISMATCH "uses MPICH, but was given the tracer for Open MPI; try --mpi=mpich"
+#else
+#define MISMATCH "uses Open MPI, but was given the tracer for MPICH; try --mpi=ompi"
+#endif
+
+/* An interpreter has loaded a library for it. */
+bool rn_tracer_is_for_other(void)
+{
+	char line[sizeof(rn_config.program) + sizeof(MISMATCH)];
+
+	if (!rn_real_is_other())
+		return false;
+	snprintf(line, sizeof(line), "%s " MISMATCH, rn_config.program);
+	if (rn_config.status[0])
+		rn_finish_tell("untraced", line);
+	else
+		rn_say("not traced: %s", line);
+#ifndef OPEN_MPI
+	_exit(70); /* its handles are wider than those that our functions pass on */
+#endif
+	rn_tracer.active = false;
+	return true;
+}
+
+/* The program that uses MPI may be one that this one starts. Where the MPI was named and there is
+ * no launcher, nothing is known of any. */
+static bool may_start_another(void)
+{
+	return rn_is_interpreter(rn_config.program) || rn_is_runner(rn_config.program) ||
+	       (getenv("RONDO_MPI") && !rn_is_rank(environ));
+}
+
+/* One that is made before MPI is used may be the one that uses it. */
 static void child_is_silent(void)
 {
+	if (!rn_tracer.streams)
+		return;
 	silent = true;
 	rn_tracer.active = false;
 	rn_me = NULL;
@@ -211,8 +250,12 @@ void rn_tracer_start(void)
 	rn_tracer.started = true;
 	note_listener();
 	rn_config_read();
-	if (!rn_is_interpreter(rn_config.program) && !rn_is_runner(rn_config.program))
+	if (may_start_another())
+		rn_config_pass_on();
+	else
 		rn_config_give_back();
+	if (rn_tracer_is_for_other())
+		return;
 	rn_real_resolve(); /* what this library lacks, this program cannot call */
 	rn_tracer.last_stream = &rn_tracer.streams;
 	rn_arena_init(&rn_tracer.mem, TABLES_LIMIT);

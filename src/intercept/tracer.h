@@ -8,7 +8,8 @@
  *   MPI_Finalize deletes that attribute: everything is merged and written
  *   exit without MPI_Finalize: what this process has is written as a part
  *
- * A child after fork is silent: it has none of the other threads, and the trace is not its own.
+ * A child of a process that has called MPI is silent, however it was made: it has none of the other
+ * threads, and the trace is not its own.
  */
 #ifndef RN_INTERCEPT_TRACER_H
 #define RN_INTERCEPT_TRACER_H
@@ -34,6 +35,7 @@ struct rn_tracer {
 	struct rn_requests requests;
 	struct rn_stream *streams, **last_stream;
 	uint32_t nstreams;
+	int pid;       /* of the process whose streams they are */
 	uint64_t lost; /* calls of threads that have no stream */
 	int lock;
 };
@@ -54,6 +56,9 @@ static inline uint32_t rn_tracer_generation(void)
 /* Once; by our constructor, or before it, when that of another library calls MPI (the C++ bindings'
  * does). */
 void rn_tracer_start(void);
+
+/* Before the first call: the program has another MPI, so nothing is recorded. Says so. */
+bool rn_tracer_is_for_other(void);
 
 /* Streams by number: the one with the lowest that no thread has, for the thread that asks; NULL
  * when there is none, and it has to make one. That gets the next number, unless there are too many.
@@ -102,6 +107,9 @@ void rn_finish_late(void);
 /* heap.c: whether this thread has memory of its own from now on, because it may have interrupted
  * itself inside malloc. Other threads, and what it had before, are as they were. */
 void rn_heap_apart(bool on);
+
+/* Tells `rondo trace`, where it waits: "WORD WHAT". */
+void rn_finish_tell(const char *word, const char *what);
 
 /* One line on standard error, once per kind of trouble. */
 void rn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

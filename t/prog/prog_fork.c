@@ -1,5 +1,6 @@
 /* prog_fork.c - ranks with children of every kind between their calls, and threads that are gone
- * long before MPI_Finalize. */
+ * long before MPI_Finalize. With an argument, all this is done by a child of the process that was
+ * started, which only waits for it. */
 #include "log.h"
 
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,6 +76,31 @@ static int ordinary_child(void)
 	return ended(pid);
 }
 
+/* Of these no handler hears: the second is what a program makes that calls clone. */
+static int unheard_child(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = _Fork();
+	if (pid == 0) {
+		use_memory();
+		exit(9);
+	}
+	return ended(pid);
+}
+
+static int cloned_child(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		exit(10);
+	return ended(pid);
+}
+
 static int killed_child(void)
 {
 	pid_t pid = fork();
@@ -92,6 +119,19 @@ static int other_program(void)
 
 	if (pid == 0)
 		execl("/bin/sh", "sh", "-c", "exit 5", NULL);
+	return ended(pid);
+}
+
+/* It borrows this process, until it runs something else, or ends because it cannot. */
+static int borrowing_child(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execl("/nowhere/at/all", "all", NULL);
+		execl("/bin/sh", "sh", "-c", "exit 11", NULL);
+		_exit(12);
+	}
 	return ended(pid);
 }
 
@@ -137,14 +177,22 @@ static void *thread(void *number)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	int (*const children[])(void) = { quick_child,   ordinary_child,  killed_child,
-					  other_program, spawned_program, piped_program,
+	int (*const children[])(void) = { quick_child,     ordinary_child,  unheard_child,
+					  cloned_child,    killed_child,    other_program,
+					  borrowing_child, spawned_program, piped_program,
 					  by_system };
 	pthread_t busy;
 	int provided;
 
+	(void)argv;
+	if (argc > 1) {
+		pid_t pid = fork();
+
+		if (pid > 0)
+			return ended(pid);
+	}
 	DO(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided),
 	   "argc=NULL, argv=NULL, required=MPI_THREAD_MULTIPLE, provided=MPI_THREAD_MULTIPLE");
 	DO(MPI_Comm_rank(MPI_COMM_WORLD, &me), "comm=MPI_COMM_WORLD, rank=%d", me);
