@@ -56,7 +56,7 @@ part == "words" || part == "consts" {
 	kind[params] = $3
 	arg[params] = $4
 	type[params] = $5
-	len[params] = cond[params] = from[params] = ""
+	len[params] = cond[params] = from[params] = by[params] = ""
 	for (i = 6; i <= NF; i++) {
 		if ($i ~ /^\[/)
 			len[params] = substr($i, 2, length($i) - 2)
@@ -64,6 +64,8 @@ part == "words" || part == "consts" {
 			cond[params] = substr($i, 4)
 		else if ($i ~ /^from /)
 			from[params] = substr($i, 6)
+		else if ($i ~ /^by /)
+			by[params] = substr($i, 4)
 	}
 }
 
@@ -125,7 +127,8 @@ function finish(    i, decl, args, real, line, k, dirs) {
 		printf "WRAP_BEGIN(%s, %s, %d, (%s), (%s))\n", name, ret, count, decl, args
 		for (i = 1; i <= params; i++) {
 			if (how[i] == "new" || kind[i] == "matched")
-				printf "BEFORE_%s(%s%s)\n", kind[i], arg[i], kind[i] == "comm" ? ", " from[i] : ""
+				printf "BEFORE_%s(%s%s)\n", kind[i], arg[i], kind[i] == "comm" ? \
+					", " from[i] ", " (by[i] != "" ? by[i] : "0") : ""
 			if (how[i] == "inout" && arg[i] ~ /len$/)
 				printf "HAD(%s)\n", arg[i]
 			if (before(how[i]))
@@ -133,7 +136,9 @@ function finish(    i, decl, args, real, line, k, dirs) {
 		}
 		printf "WRAP_CALL%s(%s, %s, (%s))\n", ret == "int" ? "" : "_VALUE", name, ret, real
 		for (i = 1; i <= params; i++)
-			if (after(how[i]))
+			if (how[i] == "free" && kind[i] == "comm")
+				print "GONE_comm();"
+			else if (after(how[i]))
 				print macro(how[i] == "inout" && kind[i] != "status" ? "out" : how[i], i) ";"
 		line = ret == "int" ? "WRAP_END" : "WRAP_END_VALUE"
 		for (i = 1; i <= params; i++)

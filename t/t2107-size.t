@@ -66,6 +66,16 @@ rows_and_columns() {
 	alike 10
 }
 
+# What is made and freed in every step has the same names each time.
+communicators() {
+	new_sizes
+	compile comm_loop t/prog/comm_loop.c
+	size comm_loop 4 50
+	size comm_loop 4 500
+	alike 10
+}
+
+each_mpi communicators
 each_mpi stencil
 each_mpi example
 each_mpi rows_and_columns

@@ -8,21 +8,24 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/section.h"
+#include "identity/comms.h"
 #include "merge/markers.h"
 #include "read/form.h"
 #include "read/trace.h"
 #include "series/units.h"
 
-static bool sections, calls;
+static bool sections, calls, comms;
 
 static const struct opt opts[] = {
 	{ "--calls", NULL, "print a table of the functions instead", OPT_FLAG, &calls, NULL },
+	{ "--comms", NULL, "print the members of the communicators instead", OPT_FLAG, &comms,
+	  NULL },
 	{ "--sections", NULL, "also print the size of each section", OPT_FLAG, &sections, NULL },
 };
 
 static const struct usage usage = {
 	"info",
-	"[--calls] [--sections] FILE",
+	"[--calls | --comms] [--sections] FILE",
 	"Says what a trace holds, as `key: value` lines.",
 	"rondo info demo.rondo",
 	opts,
@@ -247,14 +250,69 @@ static int print_calls(const struct rn_trace *t, struct rn_arena *mem)
 	return RN_OK;
 }
 
+/* Ranks of the communicator from..to of which nothing is known. */
+static void print_unknown(uint64_t from, uint64_t to)
+{
+	const char *comma = from ? "," : "";
+
+	if (to - from > 1)
+		printf("%s?*%" PRIu64, comma, to - from);
+	else if (to > from)
+		printf("%s?", comma);
+}
+
+/* Ranks of the world in the order of the communicator; 4-7 for 4,5,6,7. */
+static void print_side(const struct rn_comm_side *s)
+{
+	uint64_t next = 0;
+
+	for (uint64_t i = 0, n; i < s->n; i += n) {
+		const struct rn_comm_member *m = &s->member[i];
+
+		print_unknown(next, m->rank);
+		for (n = 1; i + n < s->n && m[n].rank == m->rank + n &&
+			    m[n].world_rank == m->world_rank + n;)
+			n++;
+		printf("%s%" PRIu64, m->rank ? "," : "", m->world_rank);
+		if (n > 1)
+			printf("-%" PRIu64, m->world_rank + n - 1);
+		next = m->rank + n;
+	}
+	print_unknown(next, s->size);
+}
+
+static int print_comm(void *arg, const struct rn_comm_listed *c)
+{
+	(void)arg;
+	printf("%.*s", (int)c->len, c->name);
+	if (c->by.n < c->local.n) {
+		printf(" of ");
+		for (uint64_t i = 0; i < c->by.n; i++)
+			printf("%s%" PRIu64, i ? "," : "", c->by.member[i].world_rank);
+	}
+	printf(": ");
+	print_side(&c->local);
+	if (c->remote.size) {
+		printf(" | ");
+		print_side(&c->remote);
+	}
+	putchar('\n');
+	return 0;
+}
+
 static int print_all(const struct rn_trace *t, const char *file)
 {
 	struct rn_arena mem;
 	int rc;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rc = calls ? print_calls(t, &mem) : print_info(t, &mem);
+	if (comms)
+		rc = t->comms ? rn_comms_list(t->comms, print_comm, NULL) : RN_OK;
+	else
+		rc = calls ? print_calls(t, &mem) : print_info(t, &mem);
 	rn_arena_free(&mem);
+	if (rc == RN_E_DATA)
+		return fail(EXIT_INPUT, "%s: the communicators contradict each other", file);
 	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : EXIT_DONE;
 }
 

@@ -155,7 +155,9 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	int rc = rn_trace_sections(w, s, b->vocab, meta, err);
 
 	if (rc == RN_OK && rn_comms_count(b->comms)) {
-		rc = rn_comms_encode(b->comms, &piece);
+		rc = rn_comms_tidy(b->comms);
+		if (rc == RN_OK)
+			rc = rn_comms_encode(b->comms, &piece);
 		if (rc == RN_OK)
 			rc = rn_container_add(w, RN_SECTION_COMMS, piece.data, piece.len, err);
 	}

@@ -530,7 +530,9 @@ static int put_comms(const struct rn_whole *w, struct rn_container_writer *out, 
 
 	if (!w->comms)
 		return RN_OK;
-	rc = rn_comms_encode(w->comms, &b);
+	rc = rn_comms_tidy(w->comms);
+	if (rc == RN_OK)
+		rc = rn_comms_encode(w->comms, &b);
 	if (rc < 0)
 		rn_err_set(err, rc, "section comms cannot be made");
 	else

@@ -132,6 +132,18 @@ static int make_join(struct rn_comms *c, uint32_t left, uint32_t right, uint32_t
 	return intern_node(c, &n, id);
 }
 
+int rn_comms_make_node(struct rn_comms *c, const struct row *rows, uint64_t n, uint32_t *id)
+{
+	uint32_t left, right;
+
+	if (n == 1)
+		return make_leaf(c, rows, id);
+	if (rn_comms_make_node(c, rows, n / 2, &left) < 0 ||
+	    rn_comms_make_node(c, rows + n / 2, n - n / 2, &right) < 0)
+		return RN_E_NOMEM;
+	return make_join(c, left, right, id);
+}
+
 /* Names */
 
 static uint32_t name_tag(const char *name, size_t len)

@@ -4,7 +4,8 @@
  * A signature names a communicator by how it came to be ("comm:world.1"), so that the row
  * communicators of a grid have one name on every rank. What a process knows about the one it is in
  * is an entry, kept once per name and world rank. Entries with the same name and the same key are
- * in it together, so a reader can rebuild every group.
+ * in it together, so a reader can rebuild every group. Where its members cannot agree on a name
+ * without a message, the key alone says so.
  *
  * Names refer to shapes: the rows (world rank and entry) of all ranks that have the name. Equal
  * shapes are one (a thousand duplicates of the world are a thousand names and one shape), and
@@ -36,10 +37,14 @@ struct rn_comms; /* opaque */
 #define RN_COMM_RANKS_MAX ((uint64_t)1 << 31) /* world ranks are below it, sizes not above */
 #define RN_COMM_NAME_MAX  255
 
+/* Keys below it (usually a world rank + 1) are of one name: members have it by the same name. From
+ * it on, a key is a communicator's own, and its members are all who have it by whatever name. */
+#define RN_COMM_KEY_APART ((uint64_t)1 << 62)
+
 struct rn_comm_entry {
 	uint64_t my_rank, size; /* my_rank < size */
 	uint64_t remote;        /* the remote group's size; 0 for an intra-communicator */
-	uint64_t key;           /* who has the same is in it too; usually rank 0's world rank */
+	uint64_t key;           /* who has the same is in it too; see below */
 	uint64_t remote_key;    /* the other side's key; 0 for an intra-communicator */
 };
 
@@ -68,6 +73,12 @@ int rn_comms_add(struct rn_comms *c, const char *name, size_t len, uint64_t worl
  * afterwards. RN_OK, RN_E_NOMEM, or RN_E_ARG when the ranks do not follow; a is then as it was. */
 int rn_comms_merge(struct rn_comms *a, const struct rn_comms *b);
 
+/* For a set of all ranks, before it is written: what has a key of its own, but one name, gets a key
+ * of that name, which follows the pattern that the ranks follow. RN_OK; RN_E_NOMEM or RN_E_DATA
+ * with a set that says the same. O(n log n) of the rows of such names, and leaves as much in the
+ * arena. */
+int rn_comms_tidy(struct rn_comms *c);
+
 /* Appends the section "comms" to out. The bytes depend on the entries alone, not on how they were
  * merged. On failure (RN_E_NOMEM, or RN_E_DATA as for rn_comms_find) out is as it was. */
 int rn_comms_encode(const struct rn_comms *c, struct rn_buf *out);
@@ -86,14 +97,38 @@ typedef int rn_comms_fn(void *arg, uint64_t rank, uint64_t world_rank);
 
 /* Everybody in the communicator that world_rank knows by this name, by their rank in it. Those of
  * whom nothing is known (their part is missing) are left out. What the callback returned, if it
- * was not 0; RN_E_NOMEM; or as for rn_comms_find. Goes through all rows of the name. */
+ * was not 0; RN_E_NOMEM; or as for rn_comms_find. Goes through all rows of the name, or of all
+ * names.
+ */
 int rn_comms_members(const struct rn_comms *c, const char *name, size_t len, uint64_t world_rank,
 		     rn_comms_fn *fn, void *arg);
 
-/* The same for the other side of an inter-communicator: those with the same name whose key is this
- * one's remote_key and the other way round. Nobody for an intra-communicator. */
+/* The same for the other side of an inter-communicator: those whose key is this one's remote_key
+ * and the other way round. Nobody for an intra-communicator. */
 int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t len,
 			    uint64_t world_rank, rn_comms_fn *fn, void *arg);
+
+/* One of the groups of a communicator: who of it is known, by their rank in it. */
+struct rn_comm_member {
+	uint64_t rank, world_rank;
+};
+
+struct rn_comm_side {
+	uint64_t size, n;
+	const struct rn_comm_member *member;
+};
+
+struct rn_comm_listed {
+	const char *name;
+	size_t len;
+	struct rn_comm_side local, remote; /* remote.size is 0 for an intra-communicator */
+	struct rn_comm_side by;            /* those of `local` who have it by this name */
+};
+
+/* Each communicator under each of its names, an inter-communicator once from each side. What the
+ * callback returned, if it was not 0; RN_E_NOMEM; or RN_E_DATA. O(n log n) of all rows. */
+typedef int rn_comms_list_fn(void *arg, const struct rn_comm_listed *comm);
+int rn_comms_list(const struct rn_comms *c, rn_comms_list_fn *fn, void *arg);
 
 /* The names, numbered from 0. Not terminated. */
 uint32_t rn_comms_count(const struct rn_comms *c);

@@ -1,5 +1,5 @@
 /*
- * comms_impl.h - inside a set of communicators: what comms.c, comms_walk.c and comms_codec.c share.
+ * comms_impl.h - inside a set of communicators: what the files comms*.c share.
  *
  * A shape is a node: a leaf is one row; a join is two nodes, all ranks of the left one before those
  * of the right one; a sealed node is what was decoded, rows by columns, with its bytes kept so that
@@ -10,6 +10,7 @@
 #define RN_IDENTITY_COMMS_IMPL_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -74,6 +75,12 @@ static inline struct name *name_at(const struct rn_comms *c, uint32_t i)
 	return RN_SEG_AT(&c->name, struct name, i);
 }
 
+/* Not a table of numbers that vary, whose keys are other people's. */
+static inline bool is_comm(const struct name *n)
+{
+	return n->len > 5 && memcmp(n->text, "comm:", 5) == 0;
+}
+
 static inline int64_t column_at(const struct column *col, uint64_t i)
 {
 	if (col->units)
@@ -89,6 +96,9 @@ bool rn_comms_name_valid(const char *s, size_t n);
 int rn_comms_push_node(struct rn_comms *c, const struct node *n, uint32_t *id);
 int rn_comms_push_name(struct rn_comms *c, const char *text, size_t len, uint32_t node);
 
+/* Of rows, at least one, that ascend by rank. RN_OK or RN_E_NOMEM. */
+int rn_comms_make_node(struct rn_comms *c, const struct row *rows, uint64_t n, uint32_t *id);
+
 /* RN_MAP_NONE when there is none. */
 uint32_t rn_comms_find_name(const struct rn_comms *c, const char *text, size_t len);
 
@@ -97,6 +107,23 @@ void rn_comms_widen(struct rn_comms *c, uint64_t first, uint64_t last);
 
 /* A sealed node from bytes that stay where they are. */
 int rn_comms_read_shape(struct rn_comms *c, struct rn_reader *in, uint32_t *id, struct rn_err *err);
+
+/* Rows by key, remote key and rank, for qsort. */
+int rn_rows_order(const void *a, const void *b);
+
+struct rn_rows {
+	struct row *row;
+	uint64_t n;
+};
+
+/* All rows of a node, in that order. As rn_comms_find; from the set's arena. */
+int rn_rows_of(const struct rn_comms *c, uint32_t node, struct rn_rows *out);
+
+/* The same for all rows that have keys of their own. */
+int rn_rows_apart(const struct rn_comms *c, struct rn_rows *out);
+
+/* Where rows of this key and remote key begin, or would. */
+uint64_t rn_rows_find(const struct rn_rows *rows, uint64_t key, uint64_t remote_key);
 
 /* All rows of a node, in order. */
 #define RN_SCAN_BLOCK 64u

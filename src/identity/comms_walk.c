@@ -112,7 +112,7 @@ static int group_add(struct group *g, struct rn_arena *mem, const struct row *r)
 	return RN_OK;
 }
 
-/* Whether the two are sides of an inter-communicator, or both of an intra-communicator. */
+/* Its key, and the same of the other side or none at all. */
 static bool in_group(const struct group *g, const struct row *r)
 {
 	return r->v[KEY] == g->key && r->v[REMOTE_KEY] == g->remote_key &&
@@ -127,12 +127,34 @@ static int collect(const struct rn_comms *c, uint32_t node, struct group *g)
 
 	while (rc == RN_OK && (rc = rn_scan_next(&s, &r)) > 0)
 		rc = in_group(g, &r) ? group_add(g, c->mem, &r) : RN_OK;
-	if (rc == RN_OK && !g->sorted)
-		qsort(g->member, g->n, sizeof(*g->member), by_rank);
-	for (uint64_t i = 1; rc == RN_OK && i < g->n; i++)
-		if (g->member[i - 1].rank == g->member[i].rank)
-			rc = RN_E_DATA;
 	return rc;
+}
+
+/* From all names. */
+static int collect_apart(const struct rn_comms *c, struct group *g)
+{
+	bool *seen = rn_new(c->mem, bool, c->node.n);
+	int rc = seen ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++) {
+		uint32_t node = name_at(c, i)->node;
+
+		if (!is_comm(name_at(c, i)) || seen[node])
+			continue;
+		rc = collect(c, node, g);
+		seen[node] = true;
+	}
+	return rc;
+}
+
+static int put_in_order(struct group *g)
+{
+	if (!g->sorted)
+		qsort(g->member, g->n, sizeof(*g->member), by_rank);
+	for (uint64_t i = 1; i < g->n; i++)
+		if (g->member[i - 1].rank == g->member[i].rank)
+			return RN_E_DATA;
+	return RN_OK;
 }
 
 static int walk(const struct rn_comms *c, uint32_t node, struct group *g, rn_comms_fn *fn,
@@ -142,7 +164,9 @@ static int walk(const struct rn_comms *c, uint32_t node, struct group *g, rn_com
 	int rc;
 
 	g->sorted = true;
-	rc = collect(c, node, g);
+	rc = g->key < RN_COMM_KEY_APART ? collect(c, node, g) : collect_apart(c, g);
+	if (rc == RN_OK)
+		rc = put_in_order(g);
 	for (uint64_t i = 0; rc == RN_OK && i < g->n; i++)
 		rc = fn(arg, g->member[i].rank, g->member[i].world_rank);
 	rn_arena_rewind(c->mem, mark);
@@ -181,18 +205,7 @@ int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t l
 
 /* Checking */
 
-static int by_key(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	static const int order[] = { KEY, REMOTE_KEY, MY_RANK };
-
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-		if (x->v[order[i]] != y->v[order[i]])
-			return x->v[order[i]] < y->v[order[i]] ? -1 : 1;
-	return (x->v[RANK] > y->v[RANK]) - (x->v[RANK] < y->v[RANK]);
-}
-
-/* Neighbours in that order that are in one communicator. */
+/* Neighbours in the order of keys that are in one communicator. */
 static int check_pair(const struct row *a, const struct row *b, struct rn_err *err)
 {
 	if (a->v[KEY] != b->v[KEY] || a->v[REMOTE_KEY] != b->v[REMOTE_KEY])
@@ -209,6 +222,15 @@ static int check_pair(const struct row *a, const struct row *b, struct rn_err *e
 	return RN_OK;
 }
 
+static int check_pairs(const struct row *rows, uint64_t n, struct rn_err *err)
+{
+	int rc = RN_OK;
+
+	for (; n > 1 && rc == RN_OK; n--)
+		rc = check_pair(&rows[n - 2], &rows[n - 1], err);
+	return rc;
+}
+
 static int check_rows(const struct rn_comms *c, uint32_t node, struct row *rows, struct rn_err *err)
 {
 	uint64_t n = 0;
@@ -223,10 +245,8 @@ static int check_rows(const struct rn_comms *c, uint32_t node, struct row *rows,
 		return rn_err_set(err, RN_E_DATA, "an entry is out of range");
 	if (n != node_at(c, node)->rows || s.sealed || s.n)
 		return rn_err_set(err, RN_E_DATA, "its rows are miscounted");
-	qsort(rows, n, sizeof(*rows), by_key);
-	for (rc = RN_OK; n > 1 && rc == RN_OK; n--)
-		rc = check_pair(&rows[n - 2], &rows[n - 1], err);
-	return rc;
+	qsort(rows, n, sizeof(*rows), rn_rows_order);
+	return check_pairs(rows, n, err);
 }
 
 static int check_shape(const struct rn_comms *c, uint32_t node, struct rn_err *err)
@@ -256,6 +276,16 @@ static int check_names(const struct rn_comms *c, bool *seen, struct rn_err *err)
 	return RN_OK;
 }
 
+/* What has several names agrees over all of them, too. */
+static int check_apart(const struct rn_comms *c, struct rn_err *err)
+{
+	struct rn_rows apart;
+
+	if (rn_rows_apart(c, &apart) < 0)
+		return rn_err_nomem(err);
+	return check_pairs(apart.row, apart.n, err);
+}
+
 int rn_comms_check(const struct rn_comms *c, struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);
@@ -268,6 +298,8 @@ int rn_comms_check(const struct rn_comms *c, struct rn_err *err)
 		rc = check_names(c, seen, err);
 	else
 		rc = rn_err_set(err, RN_E_DATA, "the table of communicators is inconsistent");
+	if (rc == RN_OK)
+		rc = check_apart(c, err);
 	rn_arena_rewind(c->mem, mark);
 	return rc;
 }

@@ -1,14 +1,21 @@
 /*
  * comm.c - see comm.h. Symbol 0 is none, 1 the world, 2 self, 3 the parent of spawned processes.
+ *
+ * A family is the communicators that nothing but their order tells apart: of one parent, function
+ * and tag, with the same members. Those with several names are of no parent and function, as the
+ * sides of an inter-communicator may differ in both. Its members are numbered, the lowest free
+ * number first; each number has its symbol.
  */
 #include "intercept/comm.h"
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/seg.h"
 #include "encode/raw.h"
 #include "identity/comms.h"
 #include "intercept/handle.h"
 #include "intercept/tracer.h"
+#include "track/idpool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,13 +23,32 @@
 
 enum { NONE, WORLD, SELF, PARENT };
 
-static struct rn_seg comms; /* struct rn_comm */
+struct origin {
+	uint64_t local, remote, by;
+	uint32_t parent, function;
+};
+
+struct family {
+	struct origin origin;
+	struct rn_idpool numbers;
+	struct rn_seg symbols; /* uint32_t, by number */
+};
+
+static struct rn_seg comms;    /* struct rn_comm */
+static struct rn_seg families; /* struct family; 0 is none */
+static struct rn_map family_of;
 static MPI_Group world_group;
+static bool world_known;
 static uint32_t lone; /* of no parent, counted */
 
 static struct rn_comm *at(uint32_t symbol)
 {
 	return RN_SEG_AT(&comms, struct rn_comm, symbol);
+}
+
+static struct family *family_at(uint32_t i)
+{
+	return RN_SEG_AT(&families, struct family, i);
 }
 
 static uint32_t add(const char *name)
@@ -33,14 +59,18 @@ static uint32_t add(const char *name)
 	if (!rn_seg_reserve(&comms, &rn_tracer.mem, 1) || !(copy = rn_new(&rn_tracer.mem, char, n)))
 		return NONE;
 	memcpy(copy, name, n);
-	*at(comms.n) =
-		(struct rn_comm){ .name = copy, .size = 1, .leader = -1, .remote_leader = -1 };
+	*at(comms.n) = (struct rn_comm){ .name = copy, .local = { 1, -1, 0 } };
 	return comms.n++;
 }
 
 int rn_comms_start(void)
 {
 	rn_seg_init(&comms, sizeof(struct rn_comm));
+	rn_seg_init(&families, sizeof(struct family));
+	if (rn_map_init(&family_of, &rn_tracer.mem) < 0 ||
+	    !rn_seg_reserve(&families, &rn_tracer.mem, 1))
+		return RN_E_NOMEM;
+	families.n = 1;
 	add("comm:?");
 	add("MPI_COMM_WORLD");
 	add("MPI_COMM_SELF");
@@ -48,17 +78,89 @@ int rn_comms_start(void)
 	return comms.n == PARENT + 1 ? RN_OK : RN_E_NOMEM;
 }
 
+/* ---- members ---- */
+
+#define BLOCK 256
+
+static void more_members(struct rn_comm_members *m, const int *world, int n)
+{
+	for (int i = 0; i < n && m->first < 0; i++)
+		m->first = world[i] == MPI_UNDEFINED ? -1 : world[i];
+	m->hash = rn_hash_u64(m->hash ^ rn_hash(world, (size_t)n * sizeof(*world)));
+}
+
+static struct rn_comm_members members_of(MPI_Group group)
+{
+	struct rn_comm_members m = { 0, -1, 0 };
+	int rank[BLOCK], world[BLOCK], n;
+
+	rn_real.MPI_Group_size(group, &m.n);
+	for (int from = 0; world_known && from < m.n; from += n) {
+		n = m.n - from < BLOCK ? m.n - from : BLOCK;
+		for (int i = 0; i < n; i++)
+			rank[i] = from + i;
+		rn_real.MPI_Group_translate_ranks(group, n, rank, world_group, world);
+		more_members(&m, world, n);
+	}
+	return m;
+}
+
+static void identify(struct rn_comm *c, MPI_Comm comm)
+{
+	MPI_Group group;
+	int inter = 0, n = 0;
+
+	/* What is no communicator may do for questions that MPI answers without looking far. */
+	if (rn_real.MPI_Comm_rank(comm, &c->rank) != MPI_SUCCESS ||
+	    rn_real.MPI_Comm_size(comm, &n) != MPI_SUCCESS || c->rank < 0 || c->rank >= n)
+		return;
+	rn_real.MPI_Comm_group(comm, &group);
+	c->local = members_of(group);
+	rn_real.MPI_Group_free(&group);
+	rn_real.MPI_Comm_test_inter(comm, &inter);
+	if (inter) {
+		rn_real.MPI_Comm_remote_group(comm, &group);
+		c->remote = members_of(group);
+		rn_real.MPI_Group_free(&group);
+	}
+	c->complete = true;
+}
+
+static struct rn_comm_members range(int first, int n)
+{
+	struct rn_comm_members m = { n, -1, 0 };
+	int world[BLOCK], k;
+
+	for (int from = 0; from < n; from += k) {
+		for (k = 0; k < BLOCK && from + k < n; k++)
+			world[k] = first + from + k;
+		more_members(&m, world, k);
+	}
+	return m;
+}
+
 void rn_comm_world(void)
 {
 	at(WORLD)->rank = rn_tracer.world_rank;
-	at(WORLD)->size = rn_tracer.world_size;
-	at(WORLD)->leader = 0;
-	at(SELF)->leader = rn_tracer.world_rank;
-	at(WORLD)->key = 1;
-	at(SELF)->key = (uint64_t)rn_tracer.world_rank + 1;
+	at(WORLD)->local = range(0, rn_tracer.world_size);
+	at(SELF)->local = range(rn_tracer.world_rank, 1);
 	at(WORLD)->complete = at(SELF)->complete = true;
-	rn_real.MPI_Comm_group(MPI_COMM_WORLD, &world_group);
+	world_known = rn_real.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS;
 }
+
+void rn_comm_session(uint64_t session)
+{
+#if MPI_VERSION >= 4
+	if (!world_known)
+		world_known = rn_real.MPI_Group_from_session_pset((MPI_Session)(uintptr_t)session,
+								  "mpi://WORLD",
+								  &world_group) == MPI_SUCCESS;
+#else
+	(void)session;
+#endif
+}
+
+/* ---- symbols ---- */
 
 static uint32_t symbol_of(uint64_t word)
 {
@@ -76,165 +178,256 @@ const struct rn_comm *rn_comm_get(uint32_t word)
 	return at(symbol_of(word));
 }
 
-struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_Comm parent)
+static bool starts(uint32_t function, const char *with)
 {
-	struct rn_comm_birth b = { NONE, 0, '.' };
-	const char *name = rn_mpi_protos[function].name;
-
-	if (parent != MPI_COMM_NULL)
-		b.parent = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)parent));
-	rn_tracer_lock();
-	if (parent == MPI_COMM_NULL) {
-		b.n = lone++;
-	} else if (strcmp(name, "MPI_Comm_create_group") == 0) {
-		b.how = 'g';
-		b.n = at(b.parent)->groups++;
-	} else {
-		b.n = at(b.parent)->calls++;
-	}
-	rn_tracer_unlock();
-	return b;
-}
-
-static int64_t world_rank_of(MPI_Group group, int rank)
-{
-	int world = -1;
-
-	if (rn_tracer.init_done)
-		rn_real.MPI_Group_translate_ranks(group, 1, &rank, world_group, &world);
-	return world == MPI_UNDEFINED ? -1 : world;
-}
-
-/* Processes do not count MPI_Comm_create_group alike, so that a name and a first member are not
- * enough: {0,1} and {0,2} have both. */
-static uint64_t members_key(MPI_Comm comm, int size)
-{
-	int rank[256], world[256];
-	uint64_t key = 0;
-	MPI_Group group;
-
-	if (!rn_tracer.init_done)
-		return 0;
-	rn_real.MPI_Comm_group(comm, &group);
-	for (int at = 0, n; at < size; at += n) {
-		n = size - at < 256 ? size - at : 256;
-		for (int i = 0; i < n; i++)
-			rank[i] = at + i;
-		rn_real.MPI_Group_translate_ranks(group, n, rank, world_group, world);
-		key = rn_hash_u64(key ^ rn_hash(world, (size_t)n * sizeof(*world)));
-	}
-	rn_real.MPI_Group_free(&group);
-	return key;
-}
-
-static void identify(struct rn_comm *c, MPI_Comm comm)
-{
-	MPI_Group group;
-	int inter = 0;
-
-	rn_real.MPI_Comm_rank(comm, &c->rank);
-	rn_real.MPI_Comm_size(comm, &c->size);
-	rn_real.MPI_Comm_group(comm, &group);
-	c->leader = world_rank_of(group, 0);
-	c->key = (uint64_t)(c->leader + 1);
-	rn_real.MPI_Group_free(&group);
-	rn_real.MPI_Comm_test_inter(comm, &inter);
-	if (inter) {
-		rn_real.MPI_Comm_remote_size(comm, &c->remote);
-		rn_real.MPI_Comm_remote_group(comm, &group);
-		c->remote_leader = world_rank_of(group, 0);
-		rn_real.MPI_Group_free(&group);
-	}
-	c->complete = true;
-}
-
-/* world.0.2 of world.0; lone ones are told by their function: comm:join.0. */
-static void name_it(char *text, size_t cap, struct rn_comm_birth b, uint32_t function)
-{
-	const char *parent = at(b.parent)->name, *f = rn_mpi_protos[function].name;
-
-	if (b.parent == NONE)
-		snprintf(text, cap, "comm:%s.%u", f + 4, b.n);
-	else if (b.parent <= SELF)
-		snprintf(text, cap, "comm:%s%s%.1s%u", b.parent == WORLD ? "world" : "self",
-			 b.how == '.' ? "" : ".", b.how == '.' ? "." : "g", b.n);
-	else
-		snprintf(text, cap, "%.235s%s%.1s%u", parent, b.how == '.' ? "" : ".",
-			 b.how == '.' ? "." : "g", b.n);
+	return strncmp(rn_mpi_protos[function].name, with, strlen(with)) == 0;
 }
 
 static bool is_idup(uint32_t function)
 {
-	return strncmp(rn_mpi_protos[function].name, "MPI_Comm_idup", 13) == 0;
+	return starts(function, "MPI_Comm_idup");
 }
 
-uint64_t rn_comm_new(struct rn_comm_birth b, uint32_t function, MPI_Comm comm)
+/* The members are the parent's. */
+static bool is_dup(uint32_t function)
 {
-	struct rn_comm c = { .size = 1, .leader = -1, .remote_leader = -1 };
+	return is_idup(function) || starts(function, "MPI_Comm_dup");
+}
+
+/* Those who call it do not all do so on one parent, or count their calls differently. */
+static bool sets_apart(uint32_t function)
+{
+	static const char *const such[] = { "MPI_Comm_create_group", "MPI_Comm_create_from_group",
+					    "MPI_Intercomm_create",  "MPI_Comm_join",
+					    "MPI_Comm_accept",       "MPI_Comm_connect" };
+
+	for (size_t i = 0; i < sizeof(such) / sizeof(*such); i++)
+		if (starts(function, such[i]))
+			return true;
+	return false;
+}
+
+struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_Comm parent,
+				   uint64_t by)
+{
+	struct rn_comm_birth b = { .function = function, .by = by };
+
+	if (parent != MPI_COMM_NULL)
+		b.parent = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)parent));
+	b.group = b.parent != NONE && starts(function, "MPI_Comm_create_group");
+	rn_tracer_lock();
+	if (b.parent == NONE)
+		b.n = lone++;
+	else
+		b.n = b.group ? at(b.parent)->groups++ : at(b.parent)->calls++;
+	rn_tracer_unlock();
+	return b;
+}
+
+/* world.0.2 of world.0; lone ones are told by their function: comm:join.0. */
+static void name_it(char *text, size_t cap, const struct rn_comm_birth *b)
+{
+	const char *parent = at(b->parent)->name;
+
+	if (b->parent == WORLD)
+		parent = "comm:world";
+	else if (b->parent == SELF)
+		parent = "comm:self";
+	if (b->parent == NONE)
+		snprintf(text, cap, "comm:%s.%u", rn_mpi_protos[b->function].name + 4, b->n);
+	else
+		snprintf(text, cap, "%.235s.%s%u", parent, b->group ? "g" : "", b->n);
+}
+
+/* ---- families ---- */
+
+static uint32_t add_family(const struct origin *o, uint32_t tag)
+{
+	struct family f = { .origin = *o };
+
+	if (rn_map_reserve(&family_of, tag) < 0 || !rn_seg_reserve(&families, &rn_tracer.mem, 1))
+		return NONE;
+	rn_idpool_init(&f.numbers);
+	rn_seg_init(&f.symbols, sizeof(uint32_t));
+	*family_at(families.n) = f;
+	rn_map_insert(&family_of, tag, families.n);
+	return families.n++;
+}
+
+static uint32_t find_family(const struct origin *o)
+{
+	uint32_t tag = (uint32_t)rn_hash(o, sizeof(*o)), pos = tag, i;
+	const struct rn_map_page *page = rn_map_page(&family_of, tag);
+
+	while ((i = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+		if (memcmp(&family_at(i)->origin, o, sizeof(*o)) == 0)
+			return i;
+	return add_family(o, tag);
+}
+
+/* Number n of the family, which has all lower ones: a symbol with this name. */
+static uint32_t add_to_family(struct family *f, uint32_t n, const struct rn_comm *c,
+			      const char *name)
+{
+	char *text;
+	uint32_t symbol = rn_seg_reserve(&f->symbols, &rn_tracer.mem, 1) ? add(name) : NONE;
+
+	if (symbol == NONE) {
+		rn_idpool_give(&f->numbers, n);
+		return NONE;
+	}
+	text = at(symbol)->name;
+	*at(symbol) = *c;
+	at(symbol)->name = text;
+	at(symbol)->number = n;
+	*RN_SEG_AT(&f->symbols, uint32_t, n) = symbol;
+	f->symbols.n++;
+	return symbol;
+}
+
+/* A symbol for what c says, which has this name if it is new. The lock is held. */
+static uint32_t settle(struct rn_comm *c, const struct rn_comm_birth *b, const char *name)
+{
+	struct origin o = { c->local.hash, c->remote.hash, b->by, NONE, 0 };
+	struct family *f;
+	uint32_t n;
+
+	if (!c->complete) /* nothing is known of it; there is no other like it */
+		return add(name);
+	if (!c->apart) {
+		o.parent = b->parent;
+		o.function = b->function;
+	}
+	c->family = find_family(&o);
+	f = family_at(c->family);
+	if (c->family == NONE || rn_idpool_take(&f->numbers, &rn_tracer.mem, &n) < 0)
+		return NONE;
+	if (n < f->symbols.n)
+		return *RN_SEG_AT(&f->symbols, uint32_t, n);
+	return add_to_family(f, n, c, name);
+}
+
+/* What its parent says of it; the rest is for MPI to say. */
+static struct rn_comm child_of(const struct rn_comm_birth *b)
+{
+	struct rn_comm c = { .local = { 1, -1, 0 } };
+	const struct rn_comm *parent = at(b->parent);
+
+	if (is_dup(b->function)) {
+		c.complete = parent->complete;
+		c.rank = parent->rank;
+		c.local = parent->local;
+		c.remote = parent->remote;
+	}
+	c.apart = parent->apart || sets_apart(b->function);
+	return c;
+}
+
+uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
+{
 	int saved = errno;
+	struct rn_comm c;
 	char text[256];
 	uint32_t symbol;
 
 	if (comm == MPI_COMM_NULL)
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
-	if (!is_idup(function))
-		identify(&c, comm);
-	if (b.how == 'g')
-		c.key = members_key(comm, c.size);
 	rn_tracer_lock();
-	name_it(text, sizeof(text), b, function);
-	symbol = add(text);
-	if (symbol != NONE) {
-		/* Not usable before its request is complete; but it is its parent's equal. */
-		if (is_idup(function)) {
-			c = *at(b.parent);
-			c.calls = c.groups = 0;
-			c.complete = true;
-		}
-		c.name = at(symbol)->name;
-		*at(symbol) = c; /* which may move when others are added */
-	}
+	c = child_of(b);
+	name_it(text, sizeof(text), b);
+	rn_tracer_unlock();
+	if (!c.complete && !is_idup(b->function)) /* MPI_Wait has to come first */
+		identify(&c, comm);
+	rn_tracer_lock();
+	symbol = settle(&c, b, text);
 	rn_tracer_unlock();
 	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
 	errno = saved;
 	return (uint64_t)symbol << 1;
 }
 
-uint64_t rn_comm_unknown(uint64_t handle)
+void rn_comm_gone(uint64_t handle, uint64_t word)
 {
-	char text[64];
-	uint32_t symbol;
-	MPI_Comm comm = (MPI_Comm)(uintptr_t)handle, parent = MPI_COMM_NULL;
+	const struct rn_comm *c;
 
-	if (rn_tracer.init_done)
-		rn_real.MPI_Comm_get_parent(&parent);
-	if (comm == parent && parent != MPI_COMM_NULL) {
-		symbol = PARENT;
-	} else {
-		snprintf(text, sizeof(text), "comm:found.%u", lone++);
-		symbol = add(text);
+	rn_handle_unset(RN_K_comm, handle, word);
+	rn_tracer_lock();
+	c = at(symbol_of(word));
+	if (c->family != NONE)
+		rn_idpool_give(&family_at(c->family)->numbers, c->number);
+	rn_tracer_unlock();
+}
+
+/* ---- found ones ---- */
+
+static bool is_parent(uint64_t handle)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	rn_real.MPI_Comm_get_parent(&parent);
+	return parent != MPI_COMM_NULL && (uint64_t)(uintptr_t)parent == handle;
+}
+
+void rn_comm_ask(struct rn_comm *c, uint64_t handle)
+{
+	*c = (struct rn_comm){ .local = { 1, -1, 0 } };
+	if (!rn_tracer.init_done)
+		return;
+	c->apart = !is_parent(handle);
+	identify(c, (MPI_Comm)(uintptr_t)handle);
+}
+
+uint64_t rn_comm_unknown(struct rn_comm *c)
+{
+	static const struct rn_comm_birth found = { 0 };
+	char text[64];
+
+	if (c->complete && !c->apart) {
+		c->name = at(PARENT)->name;
+		*at(PARENT) = *c;
+		return PARENT << 1;
 	}
-	if (symbol != NONE && rn_tracer.init_done)
-		identify(at(symbol), comm);
-	return (uint64_t)symbol << 1;
+	snprintf(text, sizeof(text), "comm:found.%u", lone++);
+	return (uint64_t)settle(c, &found, text) << 1;
+}
+
+/* ---- for the reader ---- */
+
+/* Members have it in common: in a name of its own, who is the first; else all there is. */
+static uint64_t key_of(const struct rn_comm *c, const struct rn_comm_members *ours,
+		       const struct rn_comm_members *theirs)
+{
+	uint64_t all[4] = { ours->hash, theirs->hash, 0, c->number };
+
+	if (!c->apart)
+		return (uint64_t)(ours->first + 1);
+	all[2] = family_at(c->family)->origin.by;
+	return RN_COMM_KEY_APART | rn_hash(all, sizeof(all)) >> 2;
+}
+
+static struct rn_comm_entry entry_of(const struct rn_comm *c)
+{
+	struct rn_comm_entry e = { .my_rank = (uint64_t)c->rank,
+				   .size = (uint64_t)c->local.n,
+				   .remote = (uint64_t)c->remote.n,
+				   .key = key_of(c, &c->local, &c->remote) };
+
+	if (c->remote.n)
+		e.remote_key = key_of(c, &c->remote, &c->local);
+	return e;
 }
 
 int rn_comm_entries(struct rn_comms *out, uint64_t world_rank)
 {
 	for (uint32_t i = PARENT; i < comms.n; i++) {
 		const struct rn_comm *c = at(i);
-		struct rn_comm_entry e = { .my_rank = (uint64_t)c->rank,
-					   .size = (uint64_t)c->size,
-					   .remote = (uint64_t)c->remote,
-					   .key = c->key,
-					   .remote_key = c->remote
-								 ? (uint64_t)(c->remote_leader + 1)
-								 : 0 };
-		int rc = c->complete ? rn_comms_add(out, c->name, strlen(c->name), world_rank, &e)
-				     : RN_OK;
+		struct rn_comm_entry e;
 
-		if (rc == RN_E_NOMEM)
-			return rc;
+		if (!c->complete)
+			continue;
+		e = entry_of(c);
+		if (rn_comms_add(out, c->name, strlen(c->name), world_rank, &e) == RN_E_NOMEM)
+			return RN_E_NOMEM;
 	}
 	return RN_OK;
 }

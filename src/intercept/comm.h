@@ -6,11 +6,21 @@
  * a communicator from it. All processes of the parent count alike without a message, so the rows of
  * a grid have one symbol: "comm:world.1".
  *
- * What sets two communicators of one symbol apart is their identity: who is rank 0 (by its rank in
- * the world), my rank, the size; from local questions to MPI only. It is kept for the reader, who
- * finds the members by it.
+ * What sets two communicators of one symbol apart is their identity: who is in it, my rank, the
+ * sizes; from local questions to MPI only. It is kept for the reader, who finds the members by it.
+ * Where members cannot count alike (MPI_Comm_create_group, the two sides of an inter-communicator,
+ * and all that is made of such), their symbols may differ, and the identity alone has to say that
+ * it is one communicator: a hash of the members in order, of the tag if there is one, and of how
+ * many such there are already, which all members know.
  *
- * Symbols are never used again, so words (number << 1) stay valid when a communicator is freed.
+ * A symbol belongs to one parent, creating function and set of members for good, and is used again
+ * when the communicator is freed and another such is made: the lowest free one, so that the order
+ * in which several were freed does not matter. A loop that makes and frees communicators uses the
+ * same ones each time, and words (number << 1) stay valid. All members decide alike, for freeing
+ * and making are collective over the same processes; unless two threads do the one and the other at
+ * the same time, when members may come to have different symbols, and a reader does not find all.
+ *
+ * Cost of making one: a duplicate O(1), others O(size) questions to MPI.
  */
 #ifndef RN_INTERCEPT_COMM_H
 #define RN_INTERCEPT_COMM_H
@@ -22,20 +32,29 @@
 
 struct rn_comms;
 
+/* A group: how many, the first of them that is in the world (-1: none), and a hash of all. */
+struct rn_comm_members {
+	int n;
+	int64_t first;
+	uint64_t hash;
+};
+
 struct rn_comm {
 	char *name;
-	int rank, size, remote;
-	int64_t leader, remote_leader; /* ranks of the world, -1: not in it */
-	uint64_t key;                  /* what its members have in common */
-	uint32_t calls;                /* collective creating calls so far */
-	uint32_t groups;               /* create_group calls */
-	bool complete;
+	int rank;
+	bool complete; /* the following is known */
+	bool apart;    /* other members may have other names for it */
+	struct rn_comm_members local, remote;
+	uint32_t family, number; /* see comm.c */
+	uint32_t calls;          /* collective creating calls so far */
+	uint32_t groups;         /* create_group calls */
 };
 
 struct rn_comm_birth {
-	uint32_t parent; /* symbol */
+	uint32_t function, parent; /* symbol */
 	uint32_t n;
-	char how; /* '.' collective; others: see comm.c */
+	bool group;  /* n is of MPI_Comm_create_group alone */
+	uint64_t by; /* a tag */
 };
 
 int rn_comms_start(void);
@@ -43,14 +62,23 @@ int rn_comms_start(void);
 /* The world is known now. */
 void rn_comm_world(void);
 
+/* There is no world yet, but a session, which knows who would be in it. */
+void rn_comm_session(uint64_t session);
+
 /* A creating call is about to be made on this parent (MPI_COMM_NULL: on none). */
-struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_Comm parent);
+struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_Comm parent,
+				   uint64_t by);
 
 /* It gave this one; its word. */
-uint64_t rn_comm_new(struct rn_comm_birth b, uint32_t function, MPI_Comm comm);
+uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm);
 
-/* A handle that nobody saw being made. The lock is held. */
-uint64_t rn_comm_unknown(uint64_t handle);
+/* It has been freed; another may have its handle already. */
+void rn_comm_gone(uint64_t handle, uint64_t word);
+
+/* A handle that nobody saw being made, in two steps: what MPI says of it, for which the lock is not
+ * held, as MPI may call the program's error handlers; and its word, with the lock held. */
+void rn_comm_ask(struct rn_comm *c, uint64_t handle);
+uint64_t rn_comm_unknown(struct rn_comm *c);
 
 /* By word; constants included. Never NULL. */
 const struct rn_comm *rn_comm_get(uint32_t word);

@@ -205,6 +205,17 @@ void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 	rn_tracer_unlock();
 }
 
+void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word)
+{
+	uint32_t i;
+
+	rn_tracer_lock();
+	i = find(key_of(kind, handle));
+	if (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->word == word && !(word & 1))
+		drop(key_of(kind, handle));
+	rn_tracer_unlock();
+}
+
 /* again: MPI may give one that there is. */
 static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, bool again)
 {
@@ -213,8 +224,11 @@ static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, b
 	struct entry *old;
 	uint32_t i;
 
-	if (kind == RN_K_session) /* nothing says how many threads will use it */
+	if (kind == RN_K_session) {
+		/* Nothing says how many threads will use it. */
 		rn_tracer.threaded = rn_tracer.sessions = true;
+		rn_comm_session(handle);
+	}
 	rn_tracer_lock();
 	i = find(key);
 	old = i == RN_MAP_NONE ? NULL : RN_SEG_AT(&entries, struct entry, i);
@@ -254,22 +268,40 @@ bool rn_handle_known(enum rn_param_kind kind, uint64_t handle)
 	return known;
 }
 
+/* Of a handle that nobody saw being made. The lock is held, and is not while MPI is asked: another
+ * thread may be faster. */
+static uint64_t unseen(enum rn_param_kind kind, uint64_t handle)
+{
+	uint64_t key = key_of(kind, handle), word;
+	struct rn_comm c;
+	uint32_t i;
+
+	if (kind == RN_K_comm) {
+		rn_tracer_unlock();
+		rn_comm_ask(&c, handle);
+		rn_tracer_lock();
+		i = find(key);
+		if (i != RN_MAP_NONE)
+			return RN_SEG_AT(&entries, struct entry, i)->word;
+		word = rn_comm_unknown(&c);
+	} else {
+		word = number(kind, 0);
+	}
+	set(key, word);
+	return word;
+}
+
 uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
 			     struct rn_handle_cache *c)
 {
 	int saved = errno;
-	uint64_t key = key_of(kind, handle), word;
+	uint64_t word;
 	uint32_t i;
 
 	(void)t;
 	rn_tracer_lock();
-	i = find(key);
-	if (i != RN_MAP_NONE) {
-		word = RN_SEG_AT(&entries, struct entry, i)->word;
-	} else {
-		word = kind == RN_K_comm ? rn_comm_unknown(handle) : number(kind, 0);
-		set(key, word);
-	}
+	i = find(key_of(kind, handle));
+	word = i != RN_MAP_NONE ? RN_SEG_AT(&entries, struct entry, i)->word : unseen(kind, handle);
 	*c = (struct rn_handle_cache){ handle ^ (uint64_t)kind << 56, word, rn_tracer.generation };
 	rn_tracer_unlock();
 	errno = saved;
@@ -289,8 +321,7 @@ uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t h
 			RN_SEG_AT(&entries, struct entry, i)->more--;
 		} else {
 			drop(key_of(kind, handle));
-			if (kind != RN_K_comm)
-				give_number(kind, word);
+			give_number(kind, word);
 		}
 		rn_tracer_unlock();
 	}

@@ -2,9 +2,8 @@
  * handle.h - MPI's handles as words: predefined ones by name, others by number.
  *
  * Objects are numbered per kind, the lowest free number first (messages: of those that their
- * communicator had); communicators, which are never numbered again, by symbol (comm.h). A handle
- * that nobody has seen being made (a library's, or from before) gets a number when it is first
- * used.
+ * communicator had); communicators by symbol (comm.h). A handle that nobody has seen being made (a
+ * library's, or from before) gets a number when it is first used.
  *
  * Each thread keeps the words of the handles that it used lately; any change of the tables makes
  * all of that stale (rn_tracer.generation), which costs a lookup and no more.
@@ -43,11 +42,12 @@ uint64_t rn_handle_again(enum rn_param_kind kind, uint64_t handle);
 
 bool rn_handle_known(enum rn_param_kind kind, uint64_t handle);
 
-/* The object ends with the call that is about to be made; its word. */
+/* The object, which is no communicator, ends with the call that is about to be made; its word. */
 uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle);
 
-/* A communicator's symbol is its word. */
+/* A communicator's symbol is its word. Unset: if it is this one's still. */
 void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word);
+void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word);
 
 /* The word of a constant of an integer kind, or -1; for handles, 0 asks for the null one. */
 int64_t rn_constant(enum rn_param_kind kind, int64_t value);

@@ -1,11 +1,14 @@
 /*
- * lengths.h - the functions that api/mpi.api uses in lengths and conditions.
+ * lengths.h - the functions that api/mpi.api uses in lengths, conditions and tags.
  *
  * Asked of the MPI library when a call is made that needs them: only those with arrays.
  */
 #ifndef RN_INTERCEPT_LENGTHS_H
 #define RN_INTERCEPT_LENGTHS_H
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "intercept/real.h"
 
 static inline int rn_len_size(MPI_Comm comm)
@@ -126,6 +129,11 @@ static inline int rn_len_envelope(MPI_Datatype type, int which)
 #endif
 }
 
+static inline uint64_t rn_text_tag(const char *text)
+{
+	return text ? rn_hash(text, strlen(text)) : 0;
+}
+
 #define size(comm)          rn_len_size(comm)
 #define peers(comm)         rn_len_peers(comm)
 #define at_root(root, comm) rn_len_at_root(root, comm)
@@ -143,6 +151,7 @@ static inline int rn_len_envelope(MPI_Datatype type, int which)
 #define ndatatype(type)     rn_len_envelope(type, 2)
 #define ncount(type)        rn_len_envelope(type, 3)
 #define had(text, length)   (!(text) || rn_had_##length > 0)
+#define text_tag(text)      rn_text_tag(text)
 #define min(a, b)           ((a) < (b) ? (a) : (b))
 
 #endif

@@ -79,7 +79,7 @@ static void whose(uint32_t comm, int64_t *rank, int64_t *size)
 	const struct rn_comm *c = rn_comm_get(comm);
 
 	*rank = comm ? c->rank : rn_tracer.world_rank;
-	*size = !comm ? rn_tracer.world_size : c->remote ? c->remote : c->size;
+	*size = !comm ? rn_tracer.world_size : c->remote.n ? c->remote.n : c->local.n;
 }
 
 static uint64_t slot_key(uint64_t call, uint32_t slot)

@@ -306,12 +306,18 @@
 #define BEFORE_greqclass(x)
 #define BEFORE_request(x)
 
-#define BEFORE_comm(x, parent) \
-	struct rn_comm_birth rn_birth = rn_comm_birth(t, RN_FUNCTION, parent);
-#define NEW_comm(x, cond, parent) \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_comm_new(rn_birth, RN_FUNCTION, *(x)))
+#define BEFORE_comm(x, parent, by) \
+	struct rn_comm_birth rn_birth = rn_comm_birth(t, RN_FUNCTION, parent, (uint64_t)(by));
+#define NEW_comm(x, cond, parent) W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_comm_new(&rn_birth, *(x)))
 
-#define FREE_comm(x)  W(rn_handle_free(t, RN_K_comm, H(*(x))))
+/* What its attributes' functions do with it, they do inside the call; and the call may fail. */
+#define FREE_comm(x)                                                         \
+	const uint64_t rn_ends = H(*(x));                                    \
+	const uint64_t rn_ends_word = rn_handle_word(t, RN_K_comm, rn_ends); \
+	W(rn_ends_word)
+#define GONE_comm() \
+	if (rn_ok)  \
+	rn_comm_gone(rn_ends, rn_ends_word)
 #define FREE_type(x)  W(rn_handle_free(t, RN_K_type, H(*(x))))
 #define FREE_group(x) W(rn_handle_free(t, RN_K_group, H(*(x))))
 #define FREE_op(x)    W(rn_handle_free(t, RN_K_op, H(*(x))))

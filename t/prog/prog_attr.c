@@ -23,11 +23,12 @@ static int delete_comm(MPI_Comm comm, int keyval, void *val, void *extra)
 {
 	int flag;
 
-	(void)comm;
 	(void)keyval;
 	(void)val;
 	EXPECT(extra == &state);
 	DO(MPI_Initialized(&flag), "flag=1");
+	DO(MPI_Comm_test_inter(comm, &flag), "comm=%n, flag=0",
+	   comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "comm:world.0");
 	deletes++;
 	return MPI_SUCCESS;
 }
@@ -193,7 +194,7 @@ static void handle(MPI_Comm *comm, int *code, ...)
 	int rank;
 
 	(void)code;
-	DO(MPI_Comm_rank(*comm, &rank), "comm=comm:world.1, rank=%d", rank);
+	DO(MPI_Comm_rank(*comm, &rank), "comm=comm:world.0, rank=%d", rank);
 }
 
 static void own_handler(void)
@@ -201,17 +202,17 @@ static void own_handler(void)
 	MPI_Comm dup;
 	MPI_Errhandler handler, other;
 
-	DO(MPI_Comm_dup(MPI_COMM_WORLD, &dup), "comm=MPI_COMM_WORLD, newcomm=comm:world.1");
+	DO(MPI_Comm_dup(MPI_COMM_WORLD, &dup), "comm=MPI_COMM_WORLD, newcomm=comm:world.0");
 	DO(MPI_Comm_create_errhandler(handle, &handler),
 	   "comm_errhandler_fn=static:*, errhandler=errhandler:0");
-	DO(MPI_Comm_set_errhandler(dup, handler), "comm=comm:world.1, errhandler=errhandler:0");
-	DO(MPI_Comm_get_errhandler(dup, &other), "comm=comm:world.1, errhandler=errhandler:0");
+	DO(MPI_Comm_set_errhandler(dup, handler), "comm=comm:world.0, errhandler=errhandler:0");
+	DO(MPI_Comm_get_errhandler(dup, &other), "comm=comm:world.0, errhandler=errhandler:0");
 	DO(MPI_Errhandler_free(&other), "errhandler=errhandler:0");
 	DO(MPI_Comm_call_errhandler(dup, MPI_ERR_OTHER),
-	   "comm=comm:world.1, errorcode=MPI_ERR_OTHER");
+	   "comm=comm:world.0, errorcode=MPI_ERR_OTHER");
 	FAILS("MPI_ERR_RANK", MPI_Send(&value, 1, MPI_INT, procs, 0, dup),
-	      "buf=static:*, count=1, datatype=MPI_INT, dest=%d, tag=0, comm=comm:world.1", procs);
-	DO(MPI_Comm_free(&dup), "comm=comm:world.1");
+	      "buf=static:*, count=1, datatype=MPI_INT, dest=%d, tag=0, comm=comm:world.0", procs);
+	DO(MPI_Comm_free(&dup), "comm=comm:world.0");
 	DO(MPI_Errhandler_free(&handler), "errhandler=?");
 }
 

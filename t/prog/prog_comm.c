@@ -225,15 +225,15 @@ static void named(void)
 
 	DO(MPI_Comm_get_name(MPI_COMM_WORLD, name, &n),
 	   "comm=MPI_COMM_WORLD, comm_name='MPI_COMM_WORLD', resultlen=14");
-	DO(MPI_Comm_dup(MPI_COMM_WORLD, &dup), "comm=MPI_COMM_WORLD, newcomm=comm:world.7");
-	DO(MPI_Comm_set_name(dup, "a \"name\"\twith \\ in it"), "comm=comm:world.7, comm_name=%s",
+	DO(MPI_Comm_dup(MPI_COMM_WORLD, &dup), "comm=MPI_COMM_WORLD, newcomm=comm:world.4");
+	DO(MPI_Comm_set_name(dup, "a \"name\"\twith \\ in it"), "comm=comm:world.4, comm_name=%s",
 	   "a \"name\"\twith \\ in it");
-	DO(MPI_Comm_get_name(dup, name, &n), "comm=comm:world.7, comm_name=%s, resultlen=%d", name,
+	DO(MPI_Comm_get_name(dup, name, &n), "comm=comm:world.4, comm_name=%s, resultlen=%d", name,
 	   n);
-	DO(MPI_Comm_get_info(dup, &info), "comm=comm:world.7, info_used=info:0");
-	DO(MPI_Comm_set_info(dup, info), "comm=comm:world.7, info=info:0");
+	DO(MPI_Comm_get_info(dup, &info), "comm=comm:world.4, info_used=info:0");
+	DO(MPI_Comm_set_info(dup, info), "comm=comm:world.4, info=info:0");
 	DO(MPI_Info_free(&info), "info=info:0");
-	DO(MPI_Comm_free(&dup), "comm=comm:world.7");
+	DO(MPI_Comm_free(&dup), "comm=comm:world.4");
 }
 
 int main(void)

@@ -265,6 +265,155 @@ static void test_arguments(void)
 	rn_arena_free(&mem);
 }
 
+/* Groups that some ranks made, each of which counts what it made: it has many names. Every third
+ * one has another side, which is the one after it. */
+#define GROUPS 30
+
+static struct {
+	uint64_t n, rank[RANKS]; /* in order */
+	unsigned name[RANKS];    /* by rank of the world */
+} group[GROUPS];
+
+static bool has_other(unsigned g)
+{
+	return g % 3 == 0;
+}
+
+static uint64_t group_key(unsigned g)
+{
+	return RN_COMM_KEY_APART | (g + 1) * UINT64_C(0x123456789abcdef);
+}
+
+/* Who is not in `without`. */
+static void random_group(unsigned g, const bool *without, unsigned *counted)
+{
+	uint64_t left[RANKS], n = 0, i;
+
+	for (uint64_t r = 0; r < RANKS; r++)
+		if (!without[r])
+			left[n++] = r;
+	group[g].n = 1 + tap_below(n / 2);
+	for (uint64_t k = 0; k < group[g].n; k++) {
+		i = tap_below(n);
+		group[g].rank[k] = left[i];
+		group[g].name[left[i]] = counted[left[i]]++;
+		left[i] = left[--n];
+	}
+}
+
+static void random_groups(void)
+{
+	unsigned counted[RANKS] = { 0 };
+
+	for (unsigned g = 0; g < GROUPS; g++) {
+		bool without[RANKS] = { false };
+
+		for (uint64_t k = 0; g && has_other(g - 1) && k < group[g - 1].n; k++)
+			without[group[g - 1].rank[k]] = true;
+		random_group(g, without, counted);
+	}
+}
+
+static size_t group_name(char name[32], unsigned g, uint64_t r)
+{
+	return (size_t)snprintf(name, 32, "comm:world.g%u", group[g].name[r]);
+}
+
+static void add_groups(struct rn_comms *c, uint64_t r)
+{
+	for (unsigned g = 0; g < GROUPS; g++) {
+		unsigned other = has_other(g) ? g + 1 : g && has_other(g - 1) ? g - 1 : GROUPS;
+		char name[32];
+
+		for (uint64_t k = 0; k < group[g].n; k++) {
+			struct rn_comm_entry e = { k, group[g].n, 0, group_key(g), 0 };
+
+			if (group[g].rank[k] != r)
+				continue;
+			if (other < GROUPS) {
+				e.remote = group[other].n;
+				e.remote_key = group_key(other);
+			}
+			CHECK(rn_comms_add(c, name, group_name(name, g, r), r, &e) == RN_OK);
+		}
+	}
+}
+
+struct group_walk {
+	unsigned g;
+	uint64_t next;
+};
+
+static int in_group(void *arg, uint64_t rank, uint64_t world_rank)
+{
+	struct group_walk *w = arg;
+
+	CHECK(rank == w->next && group[w->g].rank[rank] == world_rank);
+	w->next++;
+	return 0;
+}
+
+static void same_groups(const struct rn_comms *c)
+{
+	for (unsigned g = 0; g < GROUPS; g++) {
+		for (uint64_t k = 0; k < group[g].n; k++) {
+			struct group_walk w = { g, 0 }, other = { g + 1, 0 };
+			uint64_t r = group[g].rank[k];
+			char name[32];
+			size_t len = group_name(name, g, r);
+
+			CHECK(rn_comms_members(c, name, len, r, in_group, &w) == RN_OK);
+			CHECK(w.next == group[g].n);
+			if (!has_other(g))
+				continue;
+			CHECK(rn_comms_remote_members(c, name, len, r, in_group, &other) == RN_OK);
+			CHECK(other.next == group[g + 1].n);
+		}
+	}
+}
+
+static int count_listed(void *arg, const struct rn_comm_listed *l)
+{
+	uint64_t *n = arg;
+
+	CHECK(l->local.n == l->local.size && l->remote.n == l->remote.size);
+	*n += l->by.n;
+	return 0;
+}
+
+static void test_apart(void)
+{
+	struct rn_arena mem, other;
+	struct rn_err err = { 0 };
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&other, SIZE_MAX);
+	for (int round = 0; round < 20; round++) {
+		struct rn_comms *c = rn_comms_new(&mem);
+		uint64_t rows = 0, listed = 0;
+
+		random_groups();
+		for (uint64_t r = 0; r < RANKS; r++) {
+			struct rn_comms *one = rn_comms_new(&other);
+
+			add_groups(one, r);
+			CHECK(rn_comms_merge(c, tap_below(2) ? recode(&other, one) : one) == RN_OK);
+		}
+		for (unsigned g = 0; g < GROUPS; g++)
+			rows += group[g].n;
+		c = recode(&mem, c);
+		CHECK(rn_comms_check(c, &err) == RN_OK);
+		same_groups(c);
+		CHECK(rn_comms_list(c, count_listed, &listed) == RN_OK && listed == rows);
+		CHECK(rn_comms_tidy(c) == RN_OK && rn_comms_check(c, &err) == RN_OK);
+		same_groups(c);
+		rn_arena_rewind(&mem, (struct rn_arena_mark){ 0 });
+		rn_arena_rewind(&other, (struct rn_arena_mark){ 0 });
+	}
+	rn_arena_free(&mem);
+	rn_arena_free(&other);
+}
+
 /* A rank of a cols x rows grid: row and column communicators, and duplicates of the world. */
 static void add_grid(struct rn_comms *c, uint64_t r, uint64_t cols, uint64_t rows, unsigned dups)
 {
@@ -313,6 +462,48 @@ static size_t grid_size(uint64_t cols, uint64_t rows, unsigned dups)
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
 	return n;
+}
+
+/* Rows by MPI_Comm_create_group, and the inter-communicators of neighbouring rows. */
+static size_t group_size(uint64_t cols, uint64_t rows)
+{
+	struct rn_arena mem;
+	struct rn_buf b = { 0 };
+	struct rn_comms *c;
+	struct group_walk w = { 0, 0 };
+	size_t n;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	c = rn_comms_new(&mem);
+	for (uint64_t r = 0; r < cols * rows; r++) {
+		uint64_t y = r / cols;
+		struct rn_comm_entry row = { r % cols, cols, 0, group_key((unsigned)y), 0 };
+		struct rn_comm_entry two = row;
+
+		two.remote = cols;
+		two.key = group_key(1000 + (unsigned)y);
+		two.remote_key = group_key(1000 + (unsigned)(y ^ 1));
+		CHECK(rn_comms_add(c, "comm:world.g0", 13, r, &row) == RN_OK);
+		CHECK(rn_comms_add(c, "comm:world.g0.0", 15, r, &two) == RN_OK);
+	}
+	CHECK(rn_comms_tidy(c) == RN_OK && rn_comms_encode(c, &b) == RN_OK);
+	group[0].n = cols;
+	for (uint64_t k = 0; k < cols; k++)
+		group[0].rank[k] = 3 * cols + k;
+	CHECK(rn_comms_remote_members(c, "comm:world.g0.0", 15, 2 * cols, in_group, &w) == RN_OK);
+	CHECK(w.next == cols);
+	n = b.len;
+	rn_buf_free(&b);
+	rn_arena_free(&mem);
+	return n;
+}
+
+static void test_tidy(void)
+{
+	size_t a = group_size(4, 4), b = group_size(32, 64);
+
+	diag("rows and pairs of rows by their members: %zu bytes for 16 ranks, %zu for 2048", a, b);
+	CHECK(b <= a + 20);
 }
 
 static void test_size(void)
@@ -410,6 +601,12 @@ static int count_member(void *arg, uint64_t rank, uint64_t world_rank)
 	return ++*n > 100000 ? 1 : 0;
 }
 
+static int ignore_listed(void *arg, const struct rn_comm_listed *l)
+{
+	(void)arg;
+	return l->by.n > l->local.n;
+}
+
 /* Refused, or accepted and then usable; nothing else. */
 static int survived(const void *bytes, size_t len)
 {
@@ -433,6 +630,7 @@ static int survived(const void *bytes, size_t len)
 			rn_comms_find(c, name, name_len, tap_below(RANKS), &e);
 			rn_comms_members(c, name, name_len, tap_below(RANKS), count_member, &n);
 		}
+		rn_comms_list(c, ignore_listed, NULL);
 		d = rn_comms_new(&mem);
 		CHECK(rn_comms_merge(d, c) == RN_OK);
 		CHECK(rn_comms_encode(c, &b) == rn_comms_encode(d, &b));
@@ -529,6 +727,15 @@ static void test_check(void)
 	uint64_t n = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
+	for (size_t i = 0; i < 3; i++) { /* under several names */
+		struct rn_comms *c = rn_comms_new(&mem);
+		struct rn_comm_entry a = pair[i][0], b = pair[i][1];
+
+		a.key = b.key = RN_COMM_KEY_APART;
+		CHECK(rn_comms_add(c, "comm:x", 6, 4, &a) == RN_OK);
+		CHECK(rn_comms_add(c, "comm:y", 6, 7, &b) == RN_OK);
+		CHECK(rn_comms_check(c, &err) == RN_E_DATA && one_line(&err));
+	}
 	for (size_t i = 0; i < 3; i++) {
 		struct rn_comms *c = rn_comms_new(&mem);
 
@@ -638,7 +845,10 @@ int main(void)
 	ok("random communicators through random trees are what they were, byte for byte");
 	test_arguments();
 	ok("names and numbers that cannot be are refused");
+	test_apart();
+	ok("groups whose members have different names for them are found");
 	test_size();
+	test_tidy();
 	ok("row and column communicators cost the same for any number of ranks");
 	test_many(false);
 	test_many(true);
