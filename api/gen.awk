@@ -23,9 +23,12 @@ BEGIN {
 	# Written by hand, in src/intercept/special*.c.
 	n = split("MPI_Init MPI_Init_thread MPI_Finalize MPI_Pcontrol MPI_Abort MPI_Wait MPI_Waitall " \
 		"MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome " \
-		"MPI_Request_get_status MPI_Wtime MPI_Wtick", hand, " ")
+		"MPI_Request_get_status", hand, " ")
 	for (i = 1; i <= n; i++)
 		by_hand[hand[i]] = 1
+	n = split("comm type op info", handles, " ")
+	for (i = 1; i <= n; i++)
+		handle[handles[i]] = 1
 	count = 0
 }
 
@@ -93,8 +96,8 @@ function macro(h, i,    k, m) {
 		k = "int"
 	if (h != "in" && (k == "rank" || k == "tag"))
 		k = "int"
-	if (h == "in" && k == "comm" && cond[i] != "")
-		k = "comm_if"
+	if (h == "in" && (k in handle) && cond[i] != "" && len[i] == "")
+		k = k "_if"
 	m = toupper(h) (len[i] != "" ? "V" : "") "_" k "(" arg[i]
 	if (len[i] != "")
 		m = m ", " len[i]
@@ -129,7 +132,7 @@ function finish(    i, decl, args, real, line, k, dirs) {
 			if (how[i] == "new" || kind[i] == "matched")
 				printf "BEFORE_%s(%s%s)\n", kind[i], arg[i], kind[i] == "comm" ? \
 					", " from[i] ", " (by[i] != "" ? by[i] : "0") : ""
-			if (how[i] == "inout" && arg[i] ~ /len$/)
+			if (how[i] == "inout" && arg[i] ~ /(len|^num_elements)$/)
 				printf "HAD(%s)\n", arg[i]
 			if (before(how[i]))
 				print macro(how[i] == "inout" ? "ref" : how[i], i) ";"

@@ -45,14 +45,16 @@ static void put_name(struct walk *c, const char *s)
 
 static bool is_absent(uint64_t v)
 {
-	return v == RN_RAW_UNSET || v == RN_RAW_NULL;
+	return v == RN_RAW_UNSET || v == RN_RAW_NULL || v == RN_RAW_NOTHING;
 }
 
 static bool put_absent(struct walk *c, uint64_t v)
 {
 	if (!is_absent(v))
 		return false;
-	rn_call_const(c->w, v == RN_RAW_UNSET ? RN_WORD_unset : RN_WORD_NULL);
+	rn_call_const(c->w, v == RN_RAW_UNSET  ? RN_WORD_unset
+			    : v == RN_RAW_NULL ? RN_WORD_NULL
+					       : RN_WORD_nothing);
 	return true;
 }
 

@@ -113,8 +113,9 @@ enum rn_mpi_word {
 
 /* ---- words ---- */
 
-#define RN_RAW_UNSET ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
-#define RN_RAW_NULL  ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
+#define RN_RAW_UNSET   ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
+#define RN_RAW_NULL    ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
+#define RN_RAW_NOTHING ((uint64_t)1 << 63 | 5) /* it has no meaning in this call */
 
 #define RN_RAW_HERE  0u
 #define RN_RAW_BLOB  1u

@@ -178,6 +178,19 @@ const struct rn_comm *rn_comm_get(uint32_t word)
 	return at(symbol_of(word));
 }
 
+/* Entries may move, but arenas keep where they were, and the rank and sizes do not change. */
+const struct rn_comm *rn_comm_look(struct rn_stream *t, MPI_Comm comm)
+{
+	static const struct rn_comm nobody;
+	uint32_t symbol = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm));
+	const struct rn_comm *c;
+
+	rn_tracer_lock();
+	c = at(symbol);
+	rn_tracer_unlock();
+	return c->complete ? c : &nobody;
+}
+
 static bool starts(uint32_t function, const char *with)
 {
 	return strncmp(rn_mpi_protos[function].name, with, strlen(with)) == 0;
@@ -224,19 +237,28 @@ struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_C
 	return b;
 }
 
+/* A name has 255 characters, so behind some generations there is a hash of all that came before. */
+#define LINEAGE_MAX 240
+#define LINEAGE_CUT 200
+
 /* world.0.2 of world.0; lone ones are told by their function: comm:join.0. */
-static void name_it(char *text, size_t cap, const struct rn_comm_birth *b)
+static void name_it(char text[256], const struct rn_comm_birth *b)
 {
-	const char *parent = at(b->parent)->name;
+	const char *parent = at(b->parent)->name, *by = b->group ? ".g" : ".";
+	size_t n;
 
 	if (b->parent == WORLD)
 		parent = "comm:world";
 	else if (b->parent == SELF)
 		parent = "comm:self";
+	n = strlen(parent);
 	if (b->parent == NONE)
-		snprintf(text, cap, "comm:%s.%u", rn_mpi_protos[b->function].name + 4, b->n);
+		snprintf(text, 256, "comm:%s.%u", rn_mpi_protos[b->function].name + 4, b->n);
+	else if (n <= LINEAGE_MAX)
+		snprintf(text, 256, "%.*s%s%u", LINEAGE_MAX, parent, by, b->n);
 	else
-		snprintf(text, cap, "%.235s.%s%u", parent, b->group ? "g" : "", b->n);
+		snprintf(text, 256, "%.*s~%016llx%s%u", LINEAGE_CUT, parent,
+			 (unsigned long long)rn_hash(parent, n), by, b->n);
 }
 
 /* ---- families ---- */
@@ -334,7 +356,7 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
 	rn_tracer_lock();
 	c = child_of(b);
-	name_it(text, sizeof(text), b);
+	name_it(text, b);
 	rn_tracer_unlock();
 	if (!c.complete && !is_idup(b->function)) /* MPI_Wait has to come first */
 		identify(&c, comm);
@@ -368,10 +390,30 @@ static bool is_parent(uint64_t handle)
 	return parent != MPI_COMM_NULL && (uint64_t)(uintptr_t)parent == handle;
 }
 
+/* Nobody saw it being made, so it may be no communicator at all. The program, whose error handlers
+ * would be called, does not hear that it was asked. */
+static bool is_comm(MPI_Comm comm)
+{
+	const MPI_Comm told[] = { MPI_COMM_WORLD, MPI_COMM_SELF };
+	MPI_Errhandler was[2];
+	int rank, ret;
+
+	for (int i = 0; i < 2; i++) {
+		rn_real.MPI_Comm_get_errhandler(told[i], &was[i]);
+		rn_real.MPI_Comm_set_errhandler(told[i], MPI_ERRORS_RETURN);
+	}
+	ret = rn_real.MPI_Comm_rank(comm, &rank);
+	for (int i = 0; i < 2; i++) {
+		rn_real.MPI_Comm_set_errhandler(told[i], was[i]);
+		rn_real.MPI_Errhandler_free(&was[i]);
+	}
+	return ret == MPI_SUCCESS;
+}
+
 void rn_comm_ask(struct rn_comm *c, uint64_t handle)
 {
 	*c = (struct rn_comm){ .local = { 1, -1, 0 } };
-	if (!rn_tracer.init_done)
+	if (!rn_tracer.init_done || !is_comm((MPI_Comm)(uintptr_t)handle))
 		return;
 	c->apart = !is_parent(handle);
 	identify(c, (MPI_Comm)(uintptr_t)handle);

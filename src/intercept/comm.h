@@ -83,6 +83,9 @@ uint64_t rn_comm_unknown(struct rn_comm *c);
 /* By word; constants included. Never NULL. */
 const struct rn_comm *rn_comm_get(uint32_t word);
 
+/* Its rank, size and remote size; all 0 when it is no communicator. */
+const struct rn_comm *rn_comm_look(struct rn_stream *t, MPI_Comm comm);
+
 /* Identities of all that this process has had, world and self left out. RN_OK or RN_E_NOMEM. */
 int rn_comm_entries(struct rn_comms *out, uint64_t world_rank);
 

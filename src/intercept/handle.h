@@ -23,15 +23,28 @@ int rn_handles_init(struct rn_arena *mem);
 uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
 			     struct rn_handle_cache *c);
 
-static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle)
+/* Where the thread keeps its word. */
+static inline struct rn_handle_cache *rn_handle_kept(struct rn_stream *t, enum rn_param_kind kind,
+						     uint64_t handle)
 {
 	uint64_t key = handle ^ (uint64_t)kind << 56;
-	struct rn_handle_cache *c =
-		&t->handles[(key >> 4 ^ key ^ key >> 11 ^ (uint64_t)kind << 2) % RN_HANDLE_CACHE];
 
-	if (__builtin_expect(c->key == key && c->generation == rn_tracer_generation(), 1))
-		return c->word;
-	return rn_handle_word_slow(t, kind, handle, c);
+	return &t->handles[(key >> 4 ^ key ^ key >> 11 ^ (uint64_t)kind << 2) % RN_HANDLE_CACHE];
+}
+
+static inline bool rn_handle_fresh(const struct rn_handle_cache *c, enum rn_param_kind kind,
+				   uint64_t handle)
+{
+	return __builtin_expect(c->key == (handle ^ (uint64_t)kind << 56) &&
+					c->generation == rn_tracer_generation(),
+				1);
+}
+
+static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle)
+{
+	struct rn_handle_cache *c = rn_handle_kept(t, kind, handle);
+
+	return rn_handle_fresh(c, kind, handle) ? c->word : rn_handle_word_slow(t, kind, handle, c);
 }
 
 /* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. */
@@ -40,6 +53,7 @@ uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm);
 /* One was asked for, which is there already as a rule, and has to be freed once more. */
 uint64_t rn_handle_again(enum rn_param_kind kind, uint64_t handle);
 
+/* Has it been seen? Only of such a one is sure that it is a handle. */
 bool rn_handle_known(enum rn_param_kind kind, uint64_t handle);
 
 /* The object, which is no communicator, ends with the call that is about to be made; its word. */

@@ -54,7 +54,7 @@ void rn_place_win_ends(MPI_Win win)
 	void *base = NULL, *value = NULL;
 	int known = 0, flavour = MPI_WIN_FLAVOR_CREATE;
 
-	if (win == MPI_WIN_NULL)
+	if (win == MPI_WIN_NULL || !rn_handle_known(RN_K_win, (uint64_t)(uintptr_t)win))
 		return;
 	rn_real.MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &known);
 	if (known)

@@ -180,13 +180,13 @@ void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 			u[i].token = rn_requests_find_at(all, handle, &q[i]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct rn_request *r;
+		const struct rn_request *r = NULL;
 
-		if (!u[i].word)
-			continue;
-		if (!u[i].token.entry)
-			u[i].token = rn_requests_find_moved(all, (uint64_t)(uintptr_t)q[i]);
-		r = rn_requests_get(all, u[i].token);
+		if (u[i].word) {
+			if (!u[i].token.entry)
+				u[i].token = rn_requests_find_moved(all, (uint64_t)(uintptr_t)q[i]);
+			r = rn_requests_get(all, u[i].token);
+		}
 		if (r) {
 			u[i].r = *r;
 			u[i].word = word_of(t, r);
@@ -209,13 +209,28 @@ void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 	rn_tracer_unlock();
 }
 
+/* Callbacks may return what is no error code, and their callers too. To ask Open MPI of it is an
+ * error in itself, of which the program would be told. */
+static bool is_code(int code)
+{
+#ifdef OPEN_MPI
+	int *last = NULL, known = 0;
+
+	rn_real.MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &known);
+	return code >= 0 && known && code <= *last;
+#else
+	(void)code;
+	return true;
+#endif
+}
+
 uint64_t rn_error_word_slow(int code)
 {
 	int class = code;
 
 	/* Before MPI-4 that may only be asked between MPI_Init and MPI_Finalize. What fails outside
 	 * of them (the tools interface) returns classes. */
-	if (MPI_VERSION >= 4 || (rn_tracer.init_done && !rn_tracer.finished))
+	if ((MPI_VERSION >= 4 || (rn_tracer.init_done && !rn_tracer.finished)) && is_code(code))
 		rn_real.MPI_Error_class(code, &class);
 	return (uint64_t)(int64_t) class;
 }

@@ -156,28 +156,3 @@ RN_EXPORT int MPI_Pcontrol(const int level, ...)
 	return passes ? rn_tool.MPI_Pcontrol(level) : rn_real.MPI_Pcontrol(level);
 }
 WRAP_ALIAS(MPI_Pcontrol)
-
-/* Times are read so often that they are counted but not timed; what they say is the clock's. */
-RN_EXPORT double MPI_Wtime(void)
-{
-	RN_GATE(RN_N_MPI_Wtime, MPI_Wtime, ())
-	RN_START(RN_N_MPI_Wtime)
-	RN_CALL(double, rn_real.MPI_Wtime())
-
-	W(0);
-	RN_END();
-	return rn_ret;
-}
-WRAP_ALIAS(MPI_Wtime)
-
-RN_EXPORT double MPI_Wtick(void)
-{
-	RN_GATE(RN_N_MPI_Wtick, MPI_Wtick, ())
-	RN_START(RN_N_MPI_Wtick)
-	RN_CALL(double, rn_real.MPI_Wtick())
-
-	W(0);
-	RN_END();
-	return rn_ret;
-}
-WRAP_ALIAS(MPI_Wtick)

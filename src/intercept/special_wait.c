@@ -52,6 +52,11 @@ static bool make_room(struct wait *x, struct rn_stream *t)
 	return true;
 }
 
+static bool is_ignored(const MPI_Status *s)
+{
+	return s == MPI_STATUS_IGNORE || s == MPI_STATUSES_IGNORE;
+}
+
 /* False when there is no memory: the call is then made, and counted as lost. */
 static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, bool ignored)
 {
@@ -59,6 +64,7 @@ static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, boo
 	x->n = n > 0 && q ? (uint32_t)n : 0;
 	x->q = q;
 	x->use = x->few;
+	x->few[0].word = RN_RAW_NULL; /* MPI_Wait(NULL), which fails */
 	x->own = x->own_few;
 	x->ignored = ignored;
 	x->heap = x->scratch = NULL;
@@ -118,10 +124,11 @@ static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const ui
 	}
 }
 
-static void put_requests(struct pen *pen, struct wait *x)
+static void put_requests(struct pen *pen, struct wait *x, int count)
 {
 	uint64_t *words = x->heap;
 
+	put(pen, (uint64_t)(int64_t)count);
 	if (x->n <= FEW) {
 		put_head(pen, (uint64_t)x->n << 2 | RN_RAW_HERE);
 		for (uint32_t i = 0; i < x->n; i++)
@@ -142,7 +149,8 @@ static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const 
 	bool known = u && u->word > 1;
 
 	if (x->ignored) {
-		if (!recv || !(u->r.flags & RN_REQ_WILDCARD) || !x->wanted) {
+		if (!recv || !(u->r.flags & RN_REQ_WILDCARD) || !x->wanted ||
+		    rn_status_cancelled(s)) {
 			put_head(pen, RN_STATUS_NOTHING);
 			return;
 		}
@@ -160,27 +168,30 @@ static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const 
 	put(pen, u && (u->r.flags & RN_REQ_COUNTED) ? 0 : rn_status_cancelled(s));
 }
 
-/* Statuses of n requests, which[k] or k the k-th one. */
-static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int *which,
-			 const MPI_Status *s, bool errors)
+static uint64_t statuses_ignored(void)
 {
-	struct pen blob = { 0 };
-	uint64_t *words = x->heap + x->n;
+	static uint64_t head; /* looked up once; by several threads with one result */
 
-	if (x->ignored && !x->wanted) {
-		put_head(pen, (uint64_t)rn_constant(RN_K_statusesptr,
-						    (int64_t)(uintptr_t)MPI_STATUSES_IGNORE)
-					      << 2 |
-				      RN_RAW_NAMED);
-		return;
-	}
-	if (n <= FEW) {
-		put_head(pen, (uint64_t)n << 2 | RN_RAW_HERE);
-		for (uint32_t k = 0; k < n; k++)
-			put_status(pen, x, which ? (uint32_t)which[k] : k, &s[k], errors);
-		return;
-	}
-	blob.w = words;
+	if (!head)
+		head = (uint64_t)rn_constant(RN_K_statusesptr,
+					     (int64_t)(uintptr_t)MPI_STATUSES_IGNORE)
+			       << 2 |
+		       RN_RAW_NAMED;
+	return head;
+}
+
+static void put_no_statuses(struct pen *pen, const struct wait *x)
+{
+	put_head(pen,
+		 x->ignored ? statuses_ignored() : (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
+}
+
+static void put_status_blob(struct pen *pen, struct wait *x, uint32_t n, const int *which,
+			    const MPI_Status *s, bool errors)
+{
+	uint64_t *words = x->heap + x->n;
+	struct pen blob = { .w = words };
+
 	for (uint32_t k = 0; k < n; k++) {
 		blob.p = rn_no_words; /* nothing to compare with: the blob is found by its hash */
 		put_status(&blob, x, which ? (uint32_t)which[k] : k, &s[k], errors);
@@ -188,247 +199,173 @@ static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int 
 	put_blob(pen, x, n, words, (size_t)(blob.w - words));
 }
 
-#define PEN()   struct pen pen = { w, diff, rn_p }
-#define UNPEN() (w = pen.w, diff = pen.diff, rn_p = pen.p, leave(&x))
-#define NO_ROOM(real)              \
-	do {                       \
-		rn_stream_lost(t); \
-		return real;       \
-	} while (0)
-
-RN_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
+/* Statuses of n requests, which[k] or k the k-th one. */
+static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int *which,
+			 const MPI_Status *s, int ret)
 {
-	RN_GATE(RN_N_MPI_Wait, MPI_Wait, (request, status))
-	struct wait x;
-	if (!look(&x, t, 1, request, status == MPI_STATUS_IGNORE))
-		NO_ROOM(rn_real.MPI_Wait(request, status));
-	RN_START(RN_N_MPI_Wait)
-	MPI_Status *s = statuses(&x, status);
-	RN_CALL(int, rn_real.MPI_Wait(request, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
+	bool errors = ret == MPI_ERR_IN_STATUS;
 
-	rn_request_settle(t, 1, request, x.use);
-	put(&pen, x.use->word);
-	if (rn_ok)
-		put_status(&pen, &x, 0, s, false);
-	else
-		put_head(&pen, RN_RAW_UNSET);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
+	if ((x->ignored && !x->wanted) || (ret != MPI_SUCCESS && !errors)) {
+		put_no_statuses(pen, x);
+	} else if (n > FEW) {
+		put_status_blob(pen, x, n, which, s, errors);
+	} else {
+		put_head(pen, (uint64_t)n << 2 | RN_RAW_HERE);
+		for (uint32_t k = 0; k < n; k++)
+			put_status(pen, x, which ? (uint32_t)which[k] : k, &s[k], errors);
+	}
 }
-WRAP_ALIAS(MPI_Wait)
 
-RN_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-	RN_GATE(RN_N_MPI_Test, MPI_Test, (request, flag, status))
-	struct wait x;
-	if (!look(&x, t, 1, request, status == MPI_STATUS_IGNORE))
-		NO_ROOM(rn_real.MPI_Test(request, flag, status));
-	RN_START(RN_N_MPI_Test)
-	MPI_Status *s = statuses(&x, status);
-	RN_CALL(int, rn_real.MPI_Test(request, flag, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
-
-	rn_request_settle(t, 1, request, x.use);
-	put(&pen, x.use->word);
-	put(&pen, rn_ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	if (rn_ok && *flag)
-		put_status(&pen, &x, 0, s, false);
-	else
-		put_head(&pen, x.ignored ? RN_STATUS_NOTHING : RN_RAW_UNSET);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
-}
-WRAP_ALIAS(MPI_Test)
-
-/* Asks, and completes nothing. */
-RN_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-	RN_GATE(RN_N_MPI_Request_get_status, MPI_Request_get_status, (request, flag, status))
-	struct wait x;
-	if (!look(&x, t, 1, &request, status == MPI_STATUS_IGNORE))
-		NO_ROOM(rn_real.MPI_Request_get_status(request, flag, status));
-	RN_START(RN_N_MPI_Request_get_status)
-	MPI_Status *s = statuses(&x, status);
-	RN_CALL(int, rn_real.MPI_Request_get_status(request, flag, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
-
-	put(&pen, x.use->word);
-	put(&pen, rn_ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	if (rn_ok && *flag)
-		put_status(&pen, &x, 0, s, false);
-	else
-		put_head(&pen, x.ignored ? RN_STATUS_NOTHING : RN_RAW_UNSET);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
-}
-WRAP_ALIAS(MPI_Request_get_status)
-
-RN_EXPORT int MPI_Waitall(int count, MPI_Request q[], MPI_Status st[])
-{
-	RN_GATE(RN_N_MPI_Waitall, MPI_Waitall, (count, q, st))
-	struct wait x;
-	if (!look(&x, t, count, q, st == MPI_STATUSES_IGNORE))
-		NO_ROOM(rn_real.MPI_Waitall(count, q, st));
-	RN_START(RN_N_MPI_Waitall)
-	MPI_Status *s = statuses(&x, st);
-	RN_CALL(int, rn_real.MPI_Waitall(count, q, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
-
-	rn_request_settle(t, x.n, q, x.use);
-	put(&pen, (uint64_t)(int64_t)count);
-	put_requests(&pen, &x);
-	if (rn_ok || rn_ret == MPI_ERR_IN_STATUS || (x.ignored && !x.wanted))
-		put_statuses(&pen, &x, x.n, NULL, s, rn_ret == MPI_ERR_IN_STATUS);
-	else
-		put_head(&pen, (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
-}
-WRAP_ALIAS(MPI_Waitall)
-
-RN_EXPORT int MPI_Testall(int count, MPI_Request q[], int *flag, MPI_Status st[])
-{
-	RN_GATE(RN_N_MPI_Testall, MPI_Testall, (count, q, flag, st))
-	struct wait x;
-	if (!look(&x, t, count, q, st == MPI_STATUSES_IGNORE))
-		NO_ROOM(rn_real.MPI_Testall(count, q, flag, st));
-	RN_START(RN_N_MPI_Testall)
-	MPI_Status *s = statuses(&x, st);
-	RN_CALL(int, rn_real.MPI_Testall(count, q, flag, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
-
-	rn_request_settle(t, x.n, q, x.use);
-	put(&pen, (uint64_t)(int64_t)count);
-	put_requests(&pen, &x);
-	put(&pen, rn_ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	if ((rn_ok && (*flag || x.ignored)) || rn_ret == MPI_ERR_IN_STATUS ||
-	    (x.ignored && !x.wanted))
-		put_statuses(&pen, &x, rn_ok && !*flag ? 0 : x.n, NULL, s,
-			     rn_ret == MPI_ERR_IN_STATUS);
-	else
-		put_head(&pen, (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
-}
-WRAP_ALIAS(MPI_Testall)
+/* ---- what each function says when it returns ---- */
 
 /* The status of the request that was completed, if one was. */
-static void put_any_status(struct pen *pen, struct wait *x, bool ok, int index, const MPI_Status *s)
+static inline void put_one_status(struct pen *pen, struct wait *x, bool done, int index,
+				  const MPI_Status *s)
 {
-	if (!ok)
+	if (!done)
 		put_head(pen, x->ignored ? RN_STATUS_NOTHING : RN_RAW_UNSET);
 	else
 		put_status(pen, x, index == MPI_UNDEFINED ? UINT32_MAX : (uint32_t)index, s, false);
 }
 
-RN_EXPORT int MPI_Waitany(int count, MPI_Request q[], int *index, MPI_Status *status)
+static void put_wait(struct pen *pen, struct wait *x, int ret, const MPI_Status *s)
 {
-	RN_GATE(RN_N_MPI_Waitany, MPI_Waitany, (count, q, index, status))
-	struct wait x;
-	if (!look(&x, t, count, q, status == MPI_STATUS_IGNORE))
-		NO_ROOM(rn_real.MPI_Waitany(count, q, index, status));
-	RN_START(RN_N_MPI_Waitany)
-	MPI_Status *s = statuses(&x, status);
-	RN_CALL(int, rn_real.MPI_Waitany(count, q, index, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
-
-	rn_request_settle(t, x.n, q, x.use);
-	put(&pen, (uint64_t)(int64_t)count);
-	put_requests(&pen, &x);
-	put(&pen, rn_ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
-	put_any_status(&pen, &x, rn_ok, rn_ok ? *index : 0, s);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
+	put(pen, x->use->word);
+	put_one_status(pen, x, ret == MPI_SUCCESS, 0, s);
 }
-WRAP_ALIAS(MPI_Waitany)
 
-RN_EXPORT int MPI_Testany(int count, MPI_Request q[], int *index, int *flag, MPI_Status *status)
+static inline void put_test(struct pen *pen, struct wait *x, int ret, const int *flag,
+			    const MPI_Status *s)
 {
-	RN_GATE(RN_N_MPI_Testany, MPI_Testany, (count, q, index, flag, status))
-	struct wait x;
-	if (!look(&x, t, count, q, status == MPI_STATUS_IGNORE))
-		NO_ROOM(rn_real.MPI_Testany(count, q, index, flag, status));
-	RN_START(RN_N_MPI_Testany)
-	MPI_Status *s = statuses(&x, status);
-	RN_CALL(int, rn_real.MPI_Testany(count, q, index, flag, s))
-	const bool rn_ok = rn_ret == MPI_SUCCESS;
-	PEN();
+	bool ok = ret == MPI_SUCCESS;
 
-	rn_request_settle(t, x.n, q, x.use);
-	put(&pen, (uint64_t)(int64_t)count);
-	put_requests(&pen, &x);
-	put(&pen, rn_ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
-	put(&pen, rn_ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	put_any_status(&pen, &x, rn_ok && *flag, rn_ok ? *index : 0, s);
-	put(&pen, rn_error_word(rn_ret));
-	UNPEN();
-	RN_END();
-	return rn_ret;
+	put(pen, x->use->word);
+	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	put_one_status(pen, x, ok && *flag, 0, s);
 }
-WRAP_ALIAS(MPI_Testany)
 
-static void put_some(struct pen *pen, struct wait *x, int ret, int outcount, const int *indices,
-		     const MPI_Status *s)
+static void put_waitall(struct pen *pen, struct wait *x, int count, int ret, const MPI_Status *s)
 {
-	bool ok = ret == MPI_SUCCESS || ret == MPI_ERR_IN_STATUS;
-	uint32_t n = ok && outcount > 0 ? (uint32_t)outcount : 0;
+	put_requests(pen, x, count);
+	put_statuses(pen, x, x->n, NULL, s, ret);
+}
 
-	put(pen, ok ? (uint64_t)(int64_t)outcount : RN_RAW_UNSET);
+static void put_testall(struct pen *pen, struct wait *x, int count, int ret, const int *flag,
+			const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	if (ok && !*flag)
+		put_no_statuses(pen, x);
+	else
+		put_statuses(pen, x, x->n, NULL, s, ret);
+}
+
+static void put_waitany(struct pen *pen, struct wait *x, int count, int ret, const int *index,
+			const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
+	put_one_status(pen, x, ok, ok ? *index : 0, s);
+}
+
+static void put_testany(struct pen *pen, struct wait *x, int count, int ret, const int *index,
+			const int *flag, const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
+	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	put_one_status(pen, x, ok && *flag, ok ? *index : 0, s);
+}
+
+static void put_indices(struct pen *pen, struct wait *x, uint32_t n, const int *indices)
+{
+	uint64_t *words = x->heap + x->n;
+
 	if (n <= FEW) {
 		put_head(pen, (uint64_t)n << 2 | RN_RAW_HERE);
 		for (uint32_t k = 0; k < n; k++)
 			put(pen, (uint64_t)indices[k]);
-	} else {
-		uint64_t *words = x->heap + x->n;
-
-		for (uint32_t k = 0; k < n; k++)
-			words[k] = (uint64_t)indices[k];
-		put_blob(pen, x, n, words, n);
+		return;
 	}
-	put_statuses(pen, x, n, indices, s, ret == MPI_ERR_IN_STATUS);
-	put(pen, rn_error_word(ret));
+	for (uint32_t k = 0; k < n; k++)
+		words[k] = (uint64_t)indices[k];
+	put_blob(pen, x, n, words, n);
 }
 
-#define SOME(name)                                                                     \
-	RN_EXPORT int name(int incount, MPI_Request q[], int *outcount, int indices[], \
-			   MPI_Status st[])                                            \
-	{                                                                              \
-		RN_GATE(RN_N_##name, name, (incount, q, outcount, indices, st))        \
-		struct wait x;                                                         \
-		if (!look(&x, t, incount, q, st == MPI_STATUSES_IGNORE))               \
-			NO_ROOM(rn_real.name(incount, q, outcount, indices, st));      \
-		RN_START(RN_N_##name)                                                  \
-		MPI_Status *s = statuses(&x, st);                                      \
-		RN_CALL(int, rn_real.name(incount, q, outcount, indices, s))           \
-		PEN();                                                                 \
-		rn_request_settle(t, x.n, q, x.use);                                   \
-		put(&pen, (uint64_t)(int64_t)incount);                                 \
-		put_requests(&pen, &x);                                                \
-		put_some(&pen, &x, rn_ret, *outcount, indices, s);                     \
-		UNPEN();                                                               \
-		RN_END();                                                              \
-		return rn_ret;                                                         \
-	}                                                                              \
+static void put_some(struct pen *pen, struct wait *x, int count, int ret, const int *outcount,
+		     const int *indices, const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS || ret == MPI_ERR_IN_STATUS;
+	uint32_t n = ok && *outcount > 0 ? (uint32_t)*outcount : 0;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)(int64_t)*outcount : RN_RAW_UNSET);
+	put_indices(pen, x, n, indices);
+	put_statuses(pen, x, n, indices, s, ret);
+}
+
+/* ---- the functions ---- */
+
+/* st is the parameter that is a status or an array of them, and s the same or ours instead of it;
+ * `said` puts all that the call was given and has given. */
+#define COMPLETES(name, decl, args, count, requests, real, said)     \
+	RN_EXPORT int name decl                                      \
+	{                                                            \
+		RN_GATE(RN_N_##name, name, args)                     \
+		struct wait x;                                       \
+		if (!look(&x, t, count, requests, is_ignored(st))) { \
+			rn_stream_lost(t);                           \
+			return rn_real.name args;                    \
+		}                                                    \
+		RN_START(RN_N_##name)                                \
+		MPI_Status *const s = statuses(&x, st);              \
+		RN_CALL(int, rn_real.name real)                      \
+		struct pen pen = { w, diff, rn_p };                  \
+		rn_request_settle(t, x.n, requests, x.use);          \
+		said;                                                \
+		put(&pen, rn_error_word(rn_ret));                    \
+		w = pen.w;                                           \
+		diff = pen.diff;                                     \
+		leave(&x);                                           \
+		RN_END();                                            \
+		return rn_ret;                                       \
+	}                                                            \
 	WRAP_ALIAS(name)
 
-SOME(MPI_Waitsome)
-SOME(MPI_Testsome)
+COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, (q, s),
+	  put_wait(&pen, &x, rn_ret, s))
+
+COMPLETES(MPI_Test, (MPI_Request * q, int *flag, MPI_Status *st), (q, flag, st), 1, q, (q, flag, s),
+	  put_test(&pen, &x, rn_ret, flag, s))
+
+/* Asks, and completes nothing: q is our copy, and stays. */
+COMPLETES(MPI_Request_get_status, (MPI_Request q, int *flag, MPI_Status *st), (q, flag, st), 1, &q,
+	  (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
+
+COMPLETES(MPI_Waitall, (int n, MPI_Request q[], MPI_Status st[]), (n, q, st), n, q, (n, q, s),
+	  put_waitall(&pen, &x, n, rn_ret, s))
+
+COMPLETES(MPI_Testall, (int n, MPI_Request q[], int *flag, MPI_Status st[]), (n, q, flag, st), n, q,
+	  (n, q, flag, s), put_testall(&pen, &x, n, rn_ret, flag, s))
+
+COMPLETES(MPI_Waitany, (int n, MPI_Request q[], int *index, MPI_Status *st), (n, q, index, st), n,
+	  q, (n, q, index, s), put_waitany(&pen, &x, n, rn_ret, index, s))
+
+COMPLETES(MPI_Testany, (int n, MPI_Request q[], int *index, int *flag, MPI_Status *st),
+	  (n, q, index, flag, st), n, q, (n, q, index, flag, s),
+	  put_testany(&pen, &x, n, rn_ret, index, flag, s))
+
+COMPLETES(MPI_Waitsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
+	  (n, q, done, which, st), n, q, (n, q, done, which, s),
+	  put_some(&pen, &x, n, rn_ret, done, which, s))
+
+COMPLETES(MPI_Testsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
+	  (n, q, done, which, st), n, q, (n, q, done, which, s),
+	  put_some(&pen, &x, n, rn_ret, done, which, s))

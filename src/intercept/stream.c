@@ -190,6 +190,34 @@ uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n)
 	return t->scratch;
 }
 
+#define PAGE 4096u
+#define LONG                                                                                \
+	((size_t)1 << 20) /* an array this long may be none; asking the kernel costs little \
+			   */
+
+static bool is_mapped(const void *p, size_t len)
+{
+	unsigned char in_core[4096];
+	uintptr_t at = (uintptr_t)p / PAGE * PAGE, end = (uintptr_t)p + len;
+	size_t n;
+
+	for (; at < end; at += n) {
+		n = end - at < sizeof(in_core) * PAGE ? end - at : sizeof(in_core) * PAGE;
+		if (mincore((void *)at, n, in_core) < 0)
+			return false;
+	}
+	return true;
+}
+
+uint64_t *rn_stream_room(struct rn_stream *t, const void *array, size_t len, size_t bytes, size_t n)
+{
+	int saved = errno;
+	bool there = len <= LONG || (len < PTRDIFF_MAX / bytes && is_mapped(array, len * bytes));
+
+	errno = saved;
+	return there ? rn_stream_scratch(t, len * n) : NULL;
+}
+
 void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words)
 {
 	int saved = errno;

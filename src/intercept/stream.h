@@ -121,6 +121,10 @@ uint64_t rn_stream_blob(struct rn_stream *t, const uint64_t *w, size_t n);
 
 /* Room for n words that is valid until the next call of this; NULL when there is none. */
 uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n);
+/* The same for an array of the program's: n words for each of len elements of so many bytes. NULL
+ * also when the array is not all there: MPI refuses some lengths before it looks. */
+uint64_t *rn_stream_room(struct rn_stream *t, const void *array, size_t len, size_t bytes,
+			 size_t n);
 /* Room that was taken out of the stream (t->scratch = NULL) becomes its scratch again. */
 void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words);
 

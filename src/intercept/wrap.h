@@ -162,43 +162,52 @@
 
 /* element: writes element rn_i with W. More than a few go into a blob, with words that are compared
  * with themselves. */
-#define RN_ARRAY(a, len, cond, each, element)                                            \
-	do {                                                                             \
-		int64_t rn_n = 0;                                                        \
-		if (!(cond)) {                                                           \
-			HEAD((uint64_t)RN_WORD_nothing << 2 | RN_RAW_NAMED);             \
-		} else if (!(a)) {                                                       \
-			HEAD((uint64_t)RN_WORD_NULL << 2 | RN_RAW_NAMED);                \
-		} else if ((rn_n = (int64_t)(len)) <= RN_RAW_FEW) {                      \
-			rn_n = rn_n < 0 ? 0 : rn_n;                                      \
-			HEAD((uint64_t)rn_n << 2 | RN_RAW_HERE);                         \
-			for (int64_t rn_i = 0; rn_i < rn_n; rn_i++)                      \
-				element;                                                 \
-		} else {                                                                 \
-			uint64_t *rn_w = w, rn_diff = diff, rn_id;                       \
-			const uint64_t *rn_old = rn_p;                                   \
-			uint64_t *rn_all = rn_stream_scratch(t, (size_t)rn_n * (each));  \
-			w = rn_all;                                                      \
-			rn_p = w;                                                        \
-			for (int64_t rn_i = 0; w && rn_i < rn_n; rn_i++)                 \
-				element;                                                 \
-			rn_id = rn_all ? rn_stream_blob(t, rn_all, (size_t)(w - rn_all)) \
-				       : RN_RAW_UNSET;                                   \
-			w = rn_w;                                                        \
-			rn_p = rn_old;                                                   \
-			diff = rn_diff;                                                  \
-			if (rn_id == RN_RAW_UNSET) {                                     \
-				HEAD((uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);       \
-			} else {                                                         \
-				HEAD((uint64_t)rn_n << 2 | RN_RAW_BLOB);                 \
-				W(rn_id);                                                \
-			}                                                                \
-		}                                                                        \
+#define RN_ARRAY(a, len, cond, each, element)                                                      \
+	do {                                                                                       \
+		int64_t rn_n = 0;                                                                  \
+		if (!(cond)) {                                                                     \
+			HEAD((uint64_t)RN_WORD_nothing << 2 | RN_RAW_NAMED);                       \
+		} else if (!(a)) {                                                                 \
+			HEAD((uint64_t)RN_WORD_NULL << 2 | RN_RAW_NAMED);                          \
+		} else if ((rn_n = (int64_t)(len)) <= RN_RAW_FEW) {                                \
+			rn_n = rn_n < 0 ? 0 : rn_n;                                                \
+			HEAD((uint64_t)rn_n << 2 | RN_RAW_HERE);                                   \
+			for (int64_t rn_i = 0; rn_i < rn_n; rn_i++)                                \
+				element;                                                           \
+		} else {                                                                           \
+			uint64_t *rn_w = w, rn_diff = diff, rn_id;                                 \
+			const uint64_t *rn_old = rn_p;                                             \
+			uint64_t *rn_all = rn_stream_room(t, a, (size_t)rn_n, sizeof(*(a)), each); \
+			w = rn_all;                                                                \
+			rn_p = w;                                                                  \
+			for (int64_t rn_i = 0; w && rn_i < rn_n; rn_i++)                           \
+				element;                                                           \
+			rn_id = rn_all ? rn_stream_blob(t, rn_all, (size_t)(w - rn_all))           \
+				       : RN_RAW_UNSET;                                             \
+			w = rn_w;                                                                  \
+			rn_p = rn_old;                                                             \
+			diff = rn_diff;                                                            \
+			if (rn_id == RN_RAW_UNSET) {                                               \
+				HEAD((uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);                 \
+			} else {                                                                   \
+				HEAD((uint64_t)rn_n << 2 | RN_RAW_BLOB);                           \
+				W(rn_id);                                                          \
+			}                                                                          \
+		}                                                                                  \
+	} while (0)
+
+/* One that the call has filled. */
+#define RN_OUT_ARRAY(a, len, cond, each, element)                          \
+	do {                                                               \
+		if (!rn_ok)                                                \
+			HEAD((uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED); \
+		else                                                       \
+			RN_ARRAY(a, len, cond, each, element);             \
 	} while (0)
 
 #define INV_int(a, len, cond)  RN_ARRAY(a, len, cond, 1, W((int64_t)(a)[rn_i]))
 #define REFV_int(a, len, cond) INV_int(a, len, cond)
-#define OUTV_int(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 1, W((int64_t)(a)[rn_i]))
+#define OUTV_int(a, len, cond) RN_OUT_ARRAY(a, len, cond, 1, W((int64_t)(a)[rn_i]))
 
 /* Pointers that stand for a word of their own instead of leading to an array. */
 #define RN_SENTINEL(kind, a, otherwise)                                              \
@@ -233,9 +242,17 @@
 	} while (0)
 
 /* Where it may mean nothing, only one that is known is looked at: the others may be no handles. */
-#define IN_comm_if(x, cond)                                               \
-	W((cond) || rn_handle_known(RN_K_comm, H(x)) ? RN_HANDLE(comm, x) \
-						     : RN_WORD_nothing << 1 | 1)
+#define RN_HANDLE_IF(kind, x, cond)                                                        \
+	do {                                                                               \
+		const struct rn_handle_cache *rn_c = rn_handle_kept(t, RN_K_##kind, H(x)); \
+		W(rn_handle_fresh(rn_c, RN_K_##kind, H(x))       ? rn_c->word              \
+		  : rn_handle_known(RN_K_##kind, H(x)) || (cond) ? RN_HANDLE(kind, x)      \
+								 : RN_RAW_NOTHING);        \
+	} while (0)
+#define IN_comm_if(x, cond)    RN_HANDLE_IF(comm, x, cond)
+#define IN_type_if(x, cond)    RN_HANDLE_IF(type, x, cond)
+#define IN_op_if(x, cond)      RN_HANDLE_IF(op, x, cond)
+#define IN_info_if(x, cond)    RN_HANDLE_IF(info, x, cond)
 #define IN_type(x)             W(RN_HANDLE(type, x))
 #define IN_group(x)            W(RN_HANDLE(group, x))
 #define IN_op(x)               W(RN_HANDLE(op, x))
@@ -253,7 +270,7 @@
 #define IN_event(x)            W(RN_HANDLE(event, x))
 #define IN_eventreg(x)         W(RN_HANDLE(eventreg, x))
 #define IN_greqclass(x)        W(RN_HANDLE(greqclass, x))
-#define REF_type(x)            IN_type(*(x))
+#define REF_type(x)            W((x) ? RN_HANDLE(type, *(x)) : RN_RAW_NULL)
 #define INV_type(a, len, cond) RN_ARRAY(a, len, cond, 1, IN_type((a)[rn_i]))
 #define INV_info(a, len, cond) RN_ARRAY(a, len, cond, 1, IN_info((a)[rn_i]))
 
@@ -269,10 +286,12 @@
 #define OUT_errhandler(x, cond) RN_OUT_AGAIN(errhandler, x, cond)
 #define OUT_enum(x, cond)       RN_OUT_HANDLE(enum, x, cond)
 #define OUTV_type(a, len, cond) \
-	RN_ARRAY(a, len, rn_ok && (cond), 1, W(rn_handle_again(RN_K_type, H((a)[rn_i]))))
+	RN_OUT_ARRAY(a, len, cond, 1, W(rn_handle_again(RN_K_type, H((a)[rn_i]))))
 
-#define RN_NEW_HANDLE(kind, x, cond) \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_handle_new(RN_K_##kind, H(*(x)), rn_comm))
+#define RN_NEW_HANDLE(kind, x, cond)                                       \
+	W(!rn_ok || !(cond) ? RN_RAW_UNSET                                 \
+	  : (x)             ? rn_handle_new(RN_K_##kind, H(*(x)), rn_comm) \
+			    : RN_RAW_NULL)
 #define NEW_type(x, cond)        RN_NEW_HANDLE(type, x, cond)
 #define NEW_group(x, cond)       RN_NEW_HANDLE(group, x, cond)
 #define NEW_op(x, cond)          RN_NEW_HANDLE(op, x, cond)
@@ -311,35 +330,37 @@
 #define NEW_comm(x, cond, parent) W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_comm_new(&rn_birth, *(x)))
 
 /* What its attributes' functions do with it, they do inside the call; and the call may fail. */
-#define FREE_comm(x)                                                         \
-	const uint64_t rn_ends = H(*(x));                                    \
-	const uint64_t rn_ends_word = rn_handle_word(t, RN_K_comm, rn_ends); \
+#define FREE_comm(x)                                                                             \
+	const uint64_t rn_ends = (x) ? H(*(x)) : 0;                                              \
+	const uint64_t rn_ends_word = (x) ? rn_handle_word(t, RN_K_comm, rn_ends) : RN_RAW_NULL; \
 	W(rn_ends_word)
 #define GONE_comm() \
 	if (rn_ok)  \
 	rn_comm_gone(rn_ends, rn_ends_word)
-#define FREE_type(x)  W(rn_handle_free(t, RN_K_type, H(*(x))))
-#define FREE_group(x) W(rn_handle_free(t, RN_K_group, H(*(x))))
-#define FREE_op(x)    W(rn_handle_free(t, RN_K_op, H(*(x))))
-#define FREE_info(x)  W(rn_handle_free(t, RN_K_info, H(*(x))))
-#define FREE_file(x)  W(rn_handle_free(t, RN_K_file, H(*(x))))
-#define FREE_win(x)                                      \
-	do {                                             \
-		rn_place_win_ends(*(x));                 \
-		W(rn_handle_free(t, RN_K_win, H(*(x)))); \
+/* By the address of the handle, which a call that fails may not have. */
+#define RN_FREE(kind, x) W((x) ? rn_handle_free(t, RN_K_##kind, H(*(x))) : RN_RAW_NULL)
+#define FREE_type(x)     RN_FREE(type, x)
+#define FREE_group(x)    RN_FREE(group, x)
+#define FREE_op(x)       RN_FREE(op, x)
+#define FREE_info(x)     RN_FREE(info, x)
+#define FREE_file(x)     RN_FREE(file, x)
+#define FREE_win(x)                              \
+	do {                                     \
+		if (x)                           \
+			rn_place_win_ends(*(x)); \
+		RN_FREE(win, x);                 \
 	} while (0)
-#define FREE_keyval(x)      W(rn_handle_free(t, RN_K_keyval, H(*(x))))
-#define FREE_errhandler(x)  W(rn_handle_free(t, RN_K_errhandler, H(*(x))))
-#define FREE_session(x)     W(rn_handle_free(t, RN_K_session, H(*(x))))
-#define FREE_cvar(x)        W(rn_handle_free(t, RN_K_cvar, H(*(x))))
-#define FREE_pvar(x)        W(rn_handle_free(t, RN_K_pvar, H(*(x))))
-#define FREE_pvarsession(x) W(rn_handle_free(t, RN_K_pvarsession, H(*(x))))
+#define FREE_keyval(x)      RN_FREE(keyval, x)
+#define FREE_errhandler(x)  RN_FREE(errhandler, x)
+#define FREE_session(x)     RN_FREE(session, x)
+#define FREE_cvar(x)        RN_FREE(cvar, x)
+#define FREE_pvar(x)        RN_FREE(pvar, x)
+#define FREE_pvarsession(x) RN_FREE(pvarsession, x)
 #define FREE_eventreg(x)    W(rn_handle_free(t, RN_K_eventreg, H(x)))
-#define FREE_message(x)                                                      \
-	do {                                                                 \
-		uint64_t rn_word = rn_handle_free(t, RN_K_message, H(*(x))); \
-		rn_comm = (uint32_t)(rn_word >> 32);                         \
-		W(rn_word);                                                  \
+#define FREE_message(x)                                      \
+	do {                                                 \
+		RN_FREE(message, x);                         \
+		rn_comm = (x) ? (uint32_t)(w[-1] >> 32) : 0; \
 	} while (0)
 
 /* ---- memory ---- */
@@ -359,26 +380,30 @@
 #define IN_disp(x)             RN_PLACE(disp, (uintptr_t)(x))
 #define INV_disp(a, len, cond) RN_ARRAY(a, len, cond, 2, IN_disp((a)[rn_i]))
 
-#define RN_NO_PLACE()            \
-	do {                     \
-		W(RN_RAW_UNSET); \
-		W(0);            \
+#define RN_NO_PLACE(why) \
+	do {             \
+		W(why);  \
+		W(0);    \
 	} while (0)
-#define RN_OUT_PLACE(kind, x, cond)        \
-	do {                               \
-		if (rn_ok && (cond))       \
-			RN_PLACE(kind, x); \
-		else                       \
-			RN_NO_PLACE();     \
+#define RN_OUT_PLACE(kind, x, cond)                \
+	do {                                       \
+		if (rn_ok && (cond))               \
+			RN_PLACE(kind, x);         \
+		else                               \
+			RN_NO_PLACE(RN_RAW_UNSET); \
 	} while (0)
 #define OUT_disp(x, cond) RN_OUT_PLACE(disp, (uintptr_t) * (x), cond)
 #define BEFORE_bufptr(x)
-/* Memory that MPI gives: it is known by that, wherever it comes from. */
+/* Memory that MPI gives: it is known by that, wherever it comes from. If it is none, the address
+ * may be anything. */
 #define NEW_bufptr(x, cond)                                                       \
 	do {                                                                      \
 		if (rn_ok)                                                        \
 			rn_place_given(RN_FUNCTION, *(void **)(x), (size_t)size); \
-		RN_OUT_PLACE(bufptr, *(void **)(x), cond);                        \
+		if (rn_ok && size == 0)                                           \
+			RN_NO_PLACE(RN_RAW_NOTHING);                              \
+		else                                                              \
+			RN_OUT_PLACE(bufptr, *(void **)(x), cond);                \
 	} while (0)
 #define FREE_buffer(x)                  \
 	do {                            \
@@ -387,32 +412,32 @@
 	} while (0)
 #define OUT_bufptr(x, cond)     RN_OUT_PLACE(bufptr, *(void **)(x), cond)
 #define OUT_attr(x, cond)       RN_OUT_PLACE(attr, *(void **)(x), cond)
-#define OUTV_disp(a, len, cond) RN_ARRAY(a, len, rn_ok && (cond), 2, IN_disp((a)[rn_i]))
+#define OUTV_disp(a, len, cond) RN_OUT_ARRAY(a, len, cond, 2, IN_disp((a)[rn_i]))
 
 /* ---- text ---- */
 
-#define RN_TEXT(s, n)      W(rn_stream_text(t, s, n))
-#define IN_string(x, cond) W((cond) && (x) ? rn_stream_text(t, x, strlen(x)) : RN_RAW_NULL)
-#define OUT_string(x, cond) \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? rn_stream_text(t, x, strlen(x)) : RN_RAW_NULL)
+#define RN_TEXT(s)          rn_stream_text(t, s, (s) ? strlen(s) : 0)
+#define IN_string(x, cond)  W((cond) ? RN_TEXT(x) : RN_RAW_NOTHING)
+#define OUT_string(x, cond) W(!rn_ok || !(cond) ? RN_RAW_UNSET : RN_TEXT(x))
 #define OUTV_string(x, len, cond) \
 	W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_stream_text(t, x, strnlen(x, (size_t)(len))))
 
-#define RN_TEXTS(a, len, cond)    RN_ARRAY(a, len, cond, 1, RN_TEXT((a)[rn_i], strlen((a)[rn_i])))
+#define RN_TEXTS(a, len, cond)    RN_ARRAY(a, len, cond, 1, W(RN_TEXT((a)[rn_i])))
 #define IN_strings(a, cond)       RN_SENTINEL(strings, a, RN_TEXTS(a, rn_count_texts(a), cond))
 #define INV_strings(a, len, cond) RN_TEXTS(a, len, cond)
 #define RN_TEXTS_OF(a)            RN_TEXTS(a, rn_count_texts(a), 1)
-#define INV_argvs(a, len, cond)                                                          \
-	RN_SENTINEL(                                                                     \
-		argvs, a, do {                                                           \
-			int rn_lists = (cond) ? (len) : 0;                               \
-			if (rn_lists > RN_RAW_FEW) {                                     \
-				HEAD((uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);       \
-				break;                                                   \
-			}                                                                \
-			HEAD((uint64_t)rn_lists << 2 | RN_RAW_HERE);                     \
-			for (int rn_list = 0; rn_list < rn_lists; rn_list++)             \
-				RN_TEXTS((a)[rn_list], rn_count_texts((a)[rn_list]), 1); \
+#define INV_argvs(a, len, cond)                                                                  \
+	RN_SENTINEL(                                                                             \
+		argvs, a, do {                                                                   \
+			const int rn_lists = !(cond) || (len) < 0 ? 0 : (len);                   \
+			if (!(cond) || rn_lists > RN_RAW_FEW) {                                  \
+				HEAD((uint64_t)((cond) ? RN_WORD_unset : RN_WORD_nothing) << 2 | \
+				     RN_RAW_NAMED);                                              \
+				break;                                                           \
+			}                                                                        \
+			HEAD((uint64_t)rn_lists << 2 | RN_RAW_HERE);                             \
+			for (int rn_list = 0; rn_list < rn_lists; rn_list++)                     \
+				RN_TEXTS_OF((a)[rn_list]);                                       \
 		} while (0))
 #define INV_argv(a, len, cond) RN_TEXTS(a, len, cond)
 
@@ -461,6 +486,8 @@ static inline int rn_count_texts(char *const *a)
 	do {                                     \
 		if ((x) == MPI_STATUS_IGNORE) {  \
 			HEAD(RN_STATUS_NOTHING); \
+		} else if (!(x)) {               \
+			HEAD(RN_RAW_NULL);       \
 		} else if (!(cond)) {            \
 			HEAD(RN_RAW_UNSET);      \
 		} else {                         \
@@ -490,9 +517,9 @@ static inline int rn_count_texts(char *const *a)
 
 #define NEW_request(x, cond) W(!rn_ok ? RN_RAW_UNSET : *(x) == MPI_REQUEST_NULL ? 0 : 2)
 #define IN_request(x)        W(rn_request_word(t, H(x), NULL))
-#define REF_request(x)       W(rn_request_word(t, H(*(x)), x))
+#define REF_request(x)       W((x) ? rn_request_word(t, H(*(x)), x) : RN_RAW_NULL)
 #define REFV_request(a, len, cond) \
 	RN_ARRAY(a, len, cond, 1, W(rn_request_word(t, H((a)[rn_i]), &(a)[rn_i])))
-#define DONE_request(x) W(rn_request_free(t, H(*(x)), x))
+#define DONE_request(x) W((x) ? rn_request_free(t, H(*(x)), x) : RN_RAW_NULL)
 
 #endif

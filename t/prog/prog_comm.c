@@ -2,6 +2,7 @@
  * ranks. A communicator's name is its parent's and the number of the call that made it there. */
 #include "log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static MPI_Status status;
@@ -236,6 +237,23 @@ static void named(void)
 	DO(MPI_Comm_free(&dup), "comm=comm:world.4");
 }
 
+/* Each of the one before, until their names are longer than names can be. */
+static void generations(void)
+{
+	char was[24] = "MPI_COMM_SELF", is[24];
+	MPI_Comm parent = MPI_COMM_SELF, child;
+
+	for (int i = 0; i < 150; i++) {
+		snprintf(is, sizeof(is), "comm:$g%d", i);
+		DO(MPI_Comm_dup(parent, &child), "comm=%n, newcomm=%n", was, is);
+		if (i > 0)
+			DO(MPI_Comm_free(&parent), "comm=%n", was);
+		parent = child;
+		memcpy(was, is, sizeof(is));
+	}
+	DO(MPI_Comm_free(&parent), "comm=%n", was);
+}
+
 int main(void)
 {
 	begin();
@@ -247,6 +265,7 @@ int main(void)
 	from_groups();
 	between();
 	named();
+	generations();
 	end();
 	return 0;
 }

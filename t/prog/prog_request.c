@@ -226,6 +226,14 @@ static void given_up(void)
 	DO(MPI_Wait(&r[0], &status), "request=%q, status=%S", &r[0], &status);
 	DO(MPI_Test_cancelled(&status, &flag), "status=%S, flag=1", &status);
 	EXPECT(flag);
+	DO(MPI_Irecv(b, 1, MPI_INT, MPI_ANY_SOURCE, 52, MPI_COMM_WORLD, &r[0]),
+	   "buf=%p, count=1, datatype=MPI_INT, source=MPI_ANY_SOURCE, tag=52, "
+	   "comm=MPI_COMM_WORLD, request=%+",
+	   b, &r[0]);
+	DO(MPI_Cancel(&r[0]), "request=%q", &r[0]);
+	DO(MPI_Wait(&r[0], MPI_STATUS_IGNORE), "request=%q, status=MPI_STATUS_IGNORE", &r[0]);
+	DO(MPI_Wait(&r[0], MPI_STATUS_IGNORE),
+	   "request=MPI_REQUEST_NULL, status=MPI_STATUS_IGNORE");
 	DO(MPI_Isend(a, 1, MPI_INT, next, 51, MPI_COMM_WORLD, &r[0]),
 	   "buf=%p, count=1, datatype=MPI_INT, dest=%d, tag=51, comm=MPI_COMM_WORLD, request=%+", a,
 	   next, &r[0]);

@@ -182,6 +182,10 @@ static void allocated(void)
 	   "win=win:0");
 	use();
 	release();
+	DO(MPI_Win_allocate(0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+	   "size=0, disp_unit=1, info=MPI_INFO_NULL, comm=MPI_COMM_WORLD, baseptr='-', "
+	   "win=win:0");
+	release();
 }
 
 static void shared(void)

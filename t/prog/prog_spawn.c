@@ -3,7 +3,11 @@
  * of this, and says so. Two ranks. */
 #include "log.h"
 
+#include <stdint.h>
 #include <string.h>
+
+/* What only the root is to look at. */
+#define WILD ((void *)(uintptr_t)0x1234560)
 
 static char *self;
 
@@ -57,9 +61,9 @@ static void spawn(void)
 		    self);
 	else
 		TRY(done,
-		    MPI_Comm_spawn(NULL, NULL, 0, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
-				   MPI_ERRCODES_IGNORE),
-		    "command=?, argv=?, maxprocs=0, info=MPI_INFO_NULL, root=0, "
+		    MPI_Comm_spawn(NULL, WILD, 0, (MPI_Info)(uintptr_t)WILD, 0, MPI_COMM_WORLD,
+				   &children, MPI_ERRCODES_IGNORE),
+		    "command='-', argv='-', maxprocs=0, info='-', root=0, "
 		    "comm=MPI_COMM_WORLD, intercomm=%n, array_of_errcodes=?",
 		    done ? "comm:world.0" : "?");
 	if (!done)
@@ -76,18 +80,24 @@ static void spawn_multiple(void)
 	MPI_Info infos[] = { MPI_INFO_NULL, MPI_INFO_NULL };
 	MPI_Comm children;
 
-	TRY(done,
-	    MPI_Comm_spawn_multiple(2, commands, arguments, most, infos, 0, MPI_COMM_WORLD,
-				    &children, MPI_ERRCODES_IGNORE),
-	    me == 0 ? "count=2, array_of_commands=%*s, "
-		      "array_of_argv=[['child'],['child','other']], array_of_maxprocs=[1,1], "
-		      "array_of_info=[MPI_INFO_NULL,MPI_INFO_NULL], root=0, "
-		      "comm=MPI_COMM_WORLD, intercomm=%n, "
-		      "array_of_errcodes=MPI_ERRCODES_IGNORE"
-		    : "count=2, array_of_commands=?, array_of_argv=?, array_of_maxprocs=?, "
-		      "array_of_info=?, root=0, comm=MPI_COMM_WORLD, intercomm=?, "
-		      "array_of_errcodes=?",
-	    2, commands, done ? "comm:world.1" : "?");
+	if (me == 0)
+		TRY(done,
+		    MPI_Comm_spawn_multiple(2, commands, arguments, most, infos, 0, MPI_COMM_WORLD,
+					    &children, MPI_ERRCODES_IGNORE),
+		    "count=2, array_of_commands=%*s, "
+		    "array_of_argv=[['child'],['child','other']], array_of_maxprocs=[1,1], "
+		    "array_of_info=[MPI_INFO_NULL,MPI_INFO_NULL], root=0, "
+		    "comm=MPI_COMM_WORLD, intercomm=%n, "
+		    "array_of_errcodes=MPI_ERRCODES_IGNORE",
+		    2, commands, done ? "comm:world.1" : "?");
+	else
+		TRY(done,
+		    MPI_Comm_spawn_multiple(0, WILD, WILD, WILD, WILD, 0, MPI_COMM_WORLD, &children,
+					    MPI_ERRCODES_IGNORE),
+		    "count=0, array_of_commands='-', array_of_argv='-', array_of_maxprocs='-', "
+		    "array_of_info='-', root=0, comm=MPI_COMM_WORLD, intercomm=%n, "
+		    "array_of_errcodes=?",
+		    done ? "comm:world.1" : "?");
 	if (!done)
 		return;
 	talk(children, "comm:world.1", "comm:world.1.0");

@@ -301,19 +301,21 @@ static void say_number(struct rn_buf *to, int64_t v)
 
 static bool is_absent(uint64_t w)
 {
-	return w == RN_RAW_UNSET || w == RN_RAW_NULL;
+	return w == RN_RAW_UNSET || w == RN_RAW_NULL || w == RN_RAW_NOTHING;
 }
 
 static void make_absent(uint64_t w)
 {
 	word(w);
-	say_name(w == RN_RAW_UNSET ? "unset" : "NULL");
+	say_name(w == RN_RAW_UNSET ? "unset" : w == RN_RAW_NULL ? "NULL" : "-");
 }
 
 /* The word of a value that is not there, or 0. */
 static uint64_t random_absent(void)
 {
-	return !one_in(12) ? 0 : one_in(2) ? RN_RAW_UNSET : RN_RAW_NULL;
+	static const uint64_t absent[] = { RN_RAW_UNSET, RN_RAW_NULL, RN_RAW_NOTHING };
+
+	return one_in(12) ? absent[below(3)] : 0;
 }
 
 static int64_t random_number(void)
