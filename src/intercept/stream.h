@@ -1,9 +1,9 @@
 /*
  * stream.h - what one thread of the program has called so far.
  *
- * One thread at a time: a stream that its thread has left, by ending, goes to the next new thread.
- * So a stream is a lane, and a program that starts threads in every step has as many as it has
- * threads at a time.
+ * One thread at a time: from the 33rd thread on, a stream that its thread has left, by ending, goes
+ * to the next new one. So a stream is a lane, and a program that starts threads in every step does
+ * not have more and more of them.
  *
  * A stream is a table of distinct calls (as words, encode/raw.h), a grammar over their numbers, and
  * the call that the grammar expects next. A wrapper compares with that one while it writes; when

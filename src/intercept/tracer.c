@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define STREAMS_OWN  32u /* as many threads are told apart, though they may follow each other */
 #define TABLES_LIMIT ((size_t)4 << 30)
 #define STREAMS_MAX  2046 /* a request's word has 11 bits for it */
 #define RESERVE      ((size_t)16 << 20)
@@ -110,7 +111,7 @@ struct rn_stream *rn_tracer_take_stream(void)
 	bool *free;
 
 	lock_lanes();
-	free = memchr(taken, false, rn_tracer.nstreams);
+	free = rn_tracer.nstreams < STREAMS_OWN ? NULL : memchr(taken, false, rn_tracer.nstreams);
 	if (free) {
 		*free = true;
 		t = lane[free - taken];

@@ -61,7 +61,8 @@ void rn_tracer_start(void);
 bool rn_tracer_is_for_other(void);
 
 /* Streams by number: the one with the lowest that no thread has, for the thread that asks; NULL
- * when there is none, and it has to make one. That gets the next number, unless there are too many.
+ * when there is none, or there are few, and it has to make one. That gets the next number, unless
+ * there are too many.
  */
 struct rn_stream *rn_tracer_take_stream(void);
 bool rn_tracer_add_stream(struct rn_stream *t);

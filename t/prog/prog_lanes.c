@@ -4,7 +4,8 @@
  *
  *	prog_lanes STEPS [SEED]
  *
- * A new thread gets the lowest lane that is free; that is its number in the trace. Lane L of one
+ * A new thread gets the lowest lane that is free; that is its number in the trace, once there have
+ * been so many threads that numbers are used again. Lane L of one
  * rank does the same as lane L of the other, on a communicator of its own. What both must do alike
  * follows from `shared`, the rest from `own` and from who comes first. */
 #include "log.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define LANES   8
+#define OWN     32 /* threads, the one that calls MPI_Init among them */
 #define PARCELS 16
 #define PAIR    2
 
@@ -33,8 +35,7 @@ static struct lane {
 	int words;               /* it has said when ending */
 	MPI_Comm comm;
 	char name[32];
-	int children; /* communicators made of it */
-	int names;    /* of other objects: each is said once to be whatever it is */
+	int names; /* of other objects: each is said once to be whatever it is */
 	int tags;
 	uint64_t shared, own;
 } lanes[LANES];
@@ -43,12 +44,6 @@ static unsigned below(uint64_t *state, unsigned n)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
 	return (unsigned)(*state >> 33) % n;
-}
-
-static const char *child(struct lane *l, char *text)
-{
-	sprintf(text, "%s.%d", l->name, l->children++);
-	return text;
 }
 
 static const char *named(struct lane *l, const char *kind, char *text)
@@ -212,7 +207,7 @@ static void duplicate(struct lane *l)
 	MPI_Comm c;
 	int x = 1, y;
 
-	DO(MPI_Comm_dup(l->comm, &c), "comm=%n, newcomm=%n", l->name, child(l, name));
+	DO(MPI_Comm_dup(l->comm, &c), "comm=%n, newcomm=%n", l->name, named(l, "comm", name));
 	DO(MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, c),
 	   "sendbuf=stack:*, recvbuf=stack:*, count=1, datatype=MPI_INT, op=MPI_SUM, comm=%n",
 	   name);
@@ -227,7 +222,7 @@ static void split(struct lane *l)
 	int rank;
 
 	DO(MPI_Comm_split(l->comm, 0, -me, &c), "comm=%n, color=0, key=%d, newcomm=%n", l->name,
-	   -me, child(l, name));
+	   -me, named(l, "comm", name));
 	DO(MPI_Comm_rank(c, &rank), "comm=%n, rank=%d", name, rank);
 	EXPECT(rank == 1 - me);
 	DO(MPI_Comm_free(&c), "comm=%n", name);
@@ -240,7 +235,7 @@ static void duplicate_later(struct lane *l)
 	MPI_Comm c;
 
 	DO(MPI_Comm_idup(l->comm, &c, &q), "comm=%n, newcomm=%n, request=%+", l->name,
-	   child(l, name), &q);
+	   named(l, "comm", name), &q);
 	DO(MPI_Wait(&q, MPI_STATUS_IGNORE), "request=%q, status=MPI_STATUS_IGNORE", &q);
 	DO(MPI_Barrier(c), "comm=%n", name);
 	DO(MPI_Comm_free(&c), "comm=%n", name);
@@ -431,6 +426,26 @@ static struct lane *lowest_free(void)
 	return NULL;
 }
 
+/* The first threads have numbers of their own; from then on a new one gets the lowest that is free.
+ */
+static void *first(void *number)
+{
+	int flag;
+
+	log_thread(*(int *)number);
+	DO(MPI_Initialized(&flag), "flag=1");
+	return NULL;
+}
+
+static void use_numbers(void)
+{
+	for (int i = 1; i < OWN; i++) {
+		pthread_t t;
+
+		EXPECT(pthread_create(&t, NULL, first, &i) == 0 && pthread_join(t, NULL) == 0);
+	}
+}
+
 /* --- main --------------------------------------------------------------------------------- */
 
 static void make_lanes(uint64_t seed)
@@ -459,6 +474,7 @@ int main(int argc, char **argv)
 	DO(MPI_Comm_rank(MPI_COMM_WORLD, &me), "comm=MPI_COMM_WORLD, rank=%d", me);
 	DO(MPI_Comm_size(MPI_COMM_WORLD, &procs), "comm=MPI_COMM_WORLD, size=%d", procs);
 	EXPECT(procs == 2 && pthread_key_create(&last_words, speak) == 0);
+	use_numbers();
 	make_lanes(seed);
 	for (int i = 0; i < steps; i++) {
 		if (below(&schedule, 3) == 0)
