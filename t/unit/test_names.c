@@ -11,11 +11,14 @@
 #include <stdint.h>
 struct rn_comm {
 	const char *name;
-	int rank, size, remote;
+	int rank;
+	struct {
+		int n;
+	} local, remote;
 };
 static const struct rn_comm *rn_comm_get(uint32_t word)
 {
-	static const struct rn_comm world = { "MPI_COMM_WORLD", 1, 4, 0 };
+	static const struct rn_comm world = { "MPI_COMM_WORLD", 1, { 4 }, { 0 } };
 
 	(void)word;
 	return &world;
