@@ -47,6 +47,20 @@ everywhere() {
 		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 "$inside"
 }
 
+# A program that has nothing for others, and its tables in another order than linkers have them, as
+# patchelf makes it.
+rearranged() {
+	ld --verbose | sed -n '/^=====/,/^=====/{/^=====/!p;}' |
+		sed -e '/^ *\.dynstr /d' -e 's/^ *\.dynsym .*/.dynstr : { *(.dynstr) } &/' >"$tmp/script"
+	"mpicc.$mpi" $prog_flags -fPIC -no-pie -Wl,-T,"$tmp/script" -o "$prog.rearranged" \
+		t/prog/prog_p2p.c t/prog/log.c 2>/dev/null || {
+		skip "$mpi: a program with its names first" "the linker cannot make one"
+		return
+	}
+	beside "a program with its names first" "" "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 \
+		sh -c 'LD_PRELOAD=$LD_PRELOAD:$1 "$0"; :' "$prog.rearranged" "$so"
+}
+
 tools() {
 	new_log
 	prog=$tmp/$mpi/prog_p2p
@@ -65,6 +79,7 @@ tools() {
 		"mpirun.$mpi" -n 2 "$RONDO" trace -o "$trace" "$prog"
 	beside "... and a shell" "$so" \
 		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 sh -c '"$0"; :' "$prog"
+	rearranged
 	everywhere count "by PMPI_X"
 	everywhere next 'by dlsym(RTLD_NEXT, "PMPI_X")'
 	everywhere after 'by dlsym(RTLD_NEXT, "MPI_X")'

@@ -28,6 +28,11 @@ struct symbols {
 	const uint32_t
 		*hash; /* GNU's: buckets, first hashed symbol, words of the filter, a shift; */
 	const uint32_t *chain; /* the older kind: buckets, symbols */
+	struct {
+		const ElfW(Rela) * entry;
+		size_t bytes;
+	} uses[2];        /* where the loader puts addresses of symbols */
+	size_t relatives; /* entries of the first that are of none */
 };
 
 /* Where the loader may have left addresses as they are in the file. */
@@ -50,6 +55,16 @@ static bool find_symbols(const struct link_map *object, struct symbols *s)
 			s->chain = loaded(object, d->d_un.d_ptr);
 		else if (d->d_tag == DT_STRSZ)
 			s->size = d->d_un.d_val;
+		else if (d->d_tag == DT_RELA)
+			s->uses[0].entry = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_RELASZ)
+			s->uses[0].bytes = d->d_un.d_val;
+		else if (d->d_tag == DT_RELACOUNT)
+			s->relatives = d->d_un.d_val;
+		else if (d->d_tag == DT_JMPREL)
+			s->uses[1].entry = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_PLTRELSZ)
+			s->uses[1].bytes = d->d_un.d_val;
 	}
 	return s->symbol && s->strings;
 }
@@ -60,18 +75,11 @@ static bool is(const struct symbols *s, size_t i, const char *name, bool defined
 	       strcmp(s->strings + s->symbol[i].st_name, name) == 0;
 }
 
-/* How many symbols there are, where nothing tells: strings come behind them. */
-static size_t all(const struct symbols *s)
-{
-	return s->chain ? s->chain[1]
-			: (size_t)(s->strings - (const char *)s->symbol) / sizeof(*s->symbol);
-}
-
 /* Its number; 0 when there is none. */
-static size_t among(const struct symbols *s, size_t n, const char *name, bool defined)
+static size_t among(const struct symbols *s, const char *name)
 {
-	for (size_t i = 1; i < n; i++)
-		if (is(s, i, name, defined))
+	for (size_t i = 1; s->chain && i < s->chain[1]; i++)
+		if (is(s, i, name, true))
 			return i;
 	return 0;
 }
@@ -103,7 +111,7 @@ void *rn_object_symbol(const struct link_map *object, const char *name)
 
 	if (!find_symbols(object, &s))
 		return NULL;
-	i = s.hash ? in_hash(&s, name) : among(&s, all(&s), name, true);
+	i = s.hash ? in_hash(&s, name) : among(&s, name);
 	return i ? (void *)(object->l_addr + s.symbol[i].st_value) : NULL;
 }
 
@@ -112,15 +120,19 @@ static bool defines(const struct link_map *object, const char *name)
 	return rn_object_symbol(object, name) != NULL;
 }
 
-/* Such symbols come first, before those in the hash table; if that is empty, its word does not
- * count. */
+/* Nothing tells how many symbols there are, as those that are not defined are in no table; but what
+ * it asks for it uses. */
 bool rn_object_imports(const struct link_map *object, const char *name)
 {
 	struct symbols s;
 
 	if (!find_symbols(object, &s))
 		return false;
-	return among(&s, s.hash && s.hash[1] > 1 ? s.hash[1] : all(&s), name, false) != 0;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = k ? 0 : s.relatives; i < s.uses[k].bytes / sizeof(ElfW(Rela)); i++)
+			if (is(&s, ELF64_R_SYM(s.uses[k].entry[i].r_info), name, false))
+				return true;
+	return false;
 }
 
 /* ---- kinds ---- */
