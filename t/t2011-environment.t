@@ -17,6 +17,9 @@ late() {
 	like "... are told of" "$(cat "$tmp/err")" '^rondo: 2 calls on 2 ranks came when the trace'
 	ok "$mpi: behind the launcher" run_mpi 2 "$RONDO" trace -o "$trace" "$tmp/$mpi/prog_env" after
 	like "... too" "$(cat "$tmp/err")" '^rondo: 1 calls on rank 0 came when the trace'
+	ok "$mpi: one that completes many requests" build_prog prog_late
+	ok "... runs" trace_mpi "$trace" 1 "$tmp/$mpi/prog_late"
+	like "... is one" "$(cat "$tmp/err")" '^rondo: 1 calls on 1 ranks came when the trace'
 }
 each_mpi late
 

@@ -301,17 +301,24 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame)
 	return true;
 }
 
-/* What others were recorded inside of is recorded too. */
-bool rn_stream_silent(struct rn_stream *t, const uint64_t *base)
+static bool is_unwanted(const struct rn_stream *t, const uint64_t *base)
 {
-	bool unwanted = (t->off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
-			!rn_config_wants_function((uint32_t)base[0]);
+	return (t->off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
+	       !rn_config_wants_function((uint32_t)base[0]);
+}
 
-	if (t->off & RN_OFF_OVER) {
-		t->late += !unwanted;
-		return true;
-	}
-	return unwanted && !(t->marks && t->mark[t->marks - 1] > base);
+/* What others were recorded inside of is recorded too. */
+bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base)
+{
+	return (t->off & RN_OFF_OVER) ||
+	       (is_unwanted(t, base) && !(t->marks && t->mark[t->marks - 1] > base));
+}
+
+bool rn_stream_skips(struct rn_stream *t, const uint64_t *base)
+{
+	if (t->off & RN_OFF_OVER)
+		t->late += !is_unwanted(t, base);
+	return rn_stream_silent(t, base);
 }
 
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base)

@@ -152,7 +152,9 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame);
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base);
 
 /* Something is off: is the call whose words begin at base? */
-bool rn_stream_silent(struct rn_stream *t, const uint64_t *base);
+bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base);
+/* The same when it ends: counts it if it came too late. */
+bool rn_stream_skips(struct rn_stream *t, const uint64_t *base);
 
 /* The words of the innermost call that is being made. */
 static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
@@ -166,7 +168,7 @@ static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *
 					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
 {
 	t->top = base;
-	if (__builtin_expect(t->off != 0, 0) && rn_stream_silent(t, base))
+	if (__builtin_expect(t->off != 0, 0) && rn_stream_skips(t, base))
 		return NULL;
 	t->calls++;
 	if (__builtin_expect(t->marks != 0, 0))
