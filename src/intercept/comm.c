@@ -410,13 +410,22 @@ static bool is_comm(MPI_Comm comm)
 	return ret == MPI_SUCCESS;
 }
 
+/* Other threads may need their error handlers, or change them. */
+static bool may_ask(void)
+{
+	return !rn_tracer.threaded || rn_tracer.nstreams == 1;
+}
+
 void rn_comm_ask(struct rn_comm *c, uint64_t handle)
 {
+	MPI_Comm comm = (MPI_Comm)(uintptr_t)handle;
+
 	*c = (struct rn_comm){ .local = { 1, -1, 0 } };
-	if (!rn_tracer.init_done || !is_comm((MPI_Comm)(uintptr_t)handle))
+	if (!rn_tracer.init_done)
 		return;
 	c->apart = !is_parent(handle);
-	identify(c, (MPI_Comm)(uintptr_t)handle);
+	if (!c->apart || (may_ask() && is_comm(comm)))
+		identify(c, comm);
 }
 
 uint64_t rn_comm_unknown(struct rn_comm *c)
