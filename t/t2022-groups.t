@@ -9,10 +9,10 @@ as_told() {
 		t/compare-groups "$tmp/comms" "$log/$2" <"$tmp/dump"
 }
 
-# rebuilt WHAT: the communicators that the program makes by it
+# rebuilt WHAT [RANKS]: the communicators that the program makes by it
 rebuilt() {
 	new_log
-	ok "$mpi: communicators by $1" trace_mpi "$trace" 5 "$tmp/$mpi/prog_groups" "$1"
+	ok "$mpi: communicators by $1" trace_mpi "$trace" "${2:-5}" "$tmp/$mpi/prog_groups" "$1"
 	ok "... are sound" "$RONDO" check "$trace"
 	ok "... and their members known" as_told "$trace" groups
 }
@@ -55,6 +55,8 @@ all_of_them() {
 	for _kind in split create dup topo group inter; do
 		rebuilt $_kind
 	done
+	rebuilt split 36
+	rebuilt bent 36
 	for _kind in join port session; do
 		if_it_can $_kind
 	done

@@ -80,13 +80,36 @@ int rn_comms_start(void)
 
 /* ---- members ---- */
 
-#define BLOCK 256
+#define BLOCK 16
 
 static void more_members(struct rn_comm_members *m, const int *world, int n)
 {
 	for (int i = 0; i < n && m->first < 0; i++)
 		m->first = world[i] == MPI_UNDEFINED ? -1 : world[i];
 	m->hash = rn_hash_u64(m->hash ^ rn_hash(world, (size_t)n * sizeof(*world)));
+}
+
+/* Do these ranks go on as the block before them ended, whose ranks in the world are in `world`?
+ * Open MPI looks for each rank in all of the other group, so that is to be a small one: of the
+ * ranks that are expected. */
+static bool go_on(MPI_Group group, int n, const int *rank, int *world)
+{
+	int64_t last = world[BLOCK - 1], step = last - world[BLOCK - 2], end = last + n * step;
+	int range[1][3] = { { (int)(last + step), (int)end, (int)step } }, at[BLOCK], ranks;
+	bool same = true;
+	MPI_Group few;
+
+	rn_real.MPI_Group_size(world_group, &ranks);
+	if (last + step < 0 || last + step >= ranks || end < 0 || end >= ranks ||
+	    rn_real.MPI_Group_range_incl(world_group, 1, range, &few) != MPI_SUCCESS)
+		return false;
+	rn_real.MPI_Group_translate_ranks(group, n, rank, few, at);
+	rn_real.MPI_Group_free(&few);
+	for (int i = 0; i < n; i++)
+		same &= at[i] == i;
+	for (int i = 0; same && i < n; i++)
+		world[i] = (int)(last + (i + 1) * step);
+	return same;
 }
 
 static struct rn_comm_members members_of(MPI_Group group)
@@ -99,7 +122,8 @@ static struct rn_comm_members members_of(MPI_Group group)
 		n = m.n - from < BLOCK ? m.n - from : BLOCK;
 		for (int i = 0; i < n; i++)
 			rank[i] = from + i;
-		rn_real.MPI_Group_translate_ranks(group, n, rank, world_group, world);
+		if (from == 0 || !go_on(group, n, rank, world))
+			rn_real.MPI_Group_translate_ranks(group, n, rank, world_group, world);
 		more_members(&m, world, n);
 	}
 	return m;

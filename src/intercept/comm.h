@@ -20,7 +20,8 @@
  * and making are collective over the same processes; unless two threads do the one and the other at
  * the same time, when members may come to have different symbols, and a reader does not find all.
  *
- * Cost of making one: a duplicate O(1), others O(size) questions to MPI.
+ * Cost of making one: a duplicate O(1), others O(size) questions to MPI; with Open MPI, where the
+ * members are no progression of ranks of the world, it takes O(world) for each.
  */
 #ifndef RN_INTERCEPT_COMM_H
 #define RN_INTERCEPT_COMM_H

@@ -1,6 +1,6 @@
 /*
  * prog_groups.c - communicators of every origin, each with a name (MPI_Comm_set_name), and who is
- *in them as MPI itself says, by messages over them. Five ranks.
+ *in them as MPI itself says, by messages over them. Five ranks; by splits, any number up to 64.
  *
  *	prog_groups           all of them; a row of the table below: those
  *	prog_groups only      sessions without a world
@@ -135,6 +135,19 @@ static void splits(void)
 			done(&a);
 		done(&b);
 	}
+}
+
+/* In large ones the tracer expects ranks to go on as they began. */
+static void bends(void)
+{
+	MPI_Comm straight, bent;
+
+	MPI_Comm_split(MPI_COMM_WORLD, 0, me, &straight);
+	told(straight, "split-straight");
+	done(&straight);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, me < procs / 2 ? me : me ^ 1, &bent);
+	told(bent, "split-bent");
+	done(&bent);
 }
 
 static void creates(void)
@@ -465,7 +478,7 @@ static const struct {
 } table[] = {
 	{ "split", splits }, { "create", creates },   { "dup", dups },   { "topo", topologies },
 	{ "group", groups }, { "inter", sides },      { "join", joins }, { "port", ports },
-	{ "spawn", spawns }, { "session", sessions },
+	{ "spawn", spawns }, { "session", sessions }, { "bent", bends },
 };
 
 static void begin(int *argc, char ***argv)
