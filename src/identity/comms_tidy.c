@@ -52,17 +52,28 @@ static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 	return rc;
 }
 
-/* What has a key of its own, and by which names. */
+/* What has a key of its own, and by which names. Many names may have one shape, which is looked at
+ * once if there is none in it. */
 static int find_uses(const struct rn_comms *c, struct uses *u)
 {
+	bool *without = rn_new(c->mem, bool, c->node.n);
+
 	*u = (struct uses){ NULL, 0 };
+	if (!without)
+		return RN_E_NOMEM;
 	for (int pass = 0; pass < 2; pass++) {
 		u->n = 0;
 		for (uint32_t i = 0; i < c->name.n; i++) {
-			int rc = is_comm(name_at(c, i)) ? add_uses(c, i, u) : RN_OK;
+			const struct name *name = name_at(c, i);
+			uint64_t before = u->n;
+			int rc;
 
+			if (!is_comm(name) || without[name->node])
+				continue;
+			rc = add_uses(c, i, u);
 			if (rc < 0)
 				return rc;
+			without[name->node] = u->n == before;
 		}
 		if (!u->use && !(u->use = rn_new(c->mem, struct use, u->n)))
 			return RN_E_NOMEM;
