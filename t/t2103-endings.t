@@ -183,6 +183,23 @@ locked() {
 	sound_and_as_logged
 }
 
+# The tracer reserves more than it needs, of which nothing is to be there.
+locked_memory() {
+	trace=$tmp/$mpi/all_locked.rondo
+	ok "$mpi: prog_all_locked compiles" "mpicc.$mpi" $prog_flags -o "$tmp/$mpi/prog_all_locked" \
+		t/prog/prog_all_locked.c
+	ok "... and peak_memory" cc -o "$tmp/peak_memory" t/prog/peak_memory.c
+	ok "... exit with locked memory" "$tmp/peak_memory" "$RONDO" trace -o "$trace" \
+		"$tmp/$mpi/prog_all_locked"
+	if grep -q '^cannot' "$tmp/out"; then
+		skip "... which does not take much" "no memory may be locked"
+	else
+		is "... which does not take much" "$(cat "$tmp/out")" "little memory"
+	fi
+	ok "... leaves a part" "$RONDO" recover "$trace.part"
+}
+each_mpi locked_memory
+
 each_mpi endings
 each_mpi together
 each_mpi locked

@@ -244,12 +244,18 @@ static void *apart_realloc(void *p, size_t n)
 	return to;
 }
 
+/* Address space alone, even where the program has all of its memory locked (mlockall). */
 static void *reserve(size_t n)
 {
-	long p = syscall(SYS_mmap, NULL, n, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long p = syscall(SYS_mmap, NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			 -1, 0);
 
-	return p == -1 ? NULL : (void *)p;
+	if (p == -1)
+		return NULL;
+	if (munlock((void *)p, n) == 0 && mprotect((void *)p, n, PROT_READ | PROT_WRITE) == 0)
+		return (void *)p;
+	syscall(SYS_munmap, p, n);
+	return NULL;
 }
 
 void rn_heap_apart(bool on)
