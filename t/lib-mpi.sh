@@ -67,7 +67,7 @@ build_prog() {
 	_source=$1
 	shift
 	log_object "$@" && "mpicc.$mpi" $prog_flags "$@" -o "$tmp/$mpi/$_source" \
-		"t/prog/$_source.c" "$log_o" -lpthread
+		"t/prog/$_source.c" "$log_o" -lpthread -lm
 }
 
 # MPICH polls; a preload makes it give processors away. with_yield COMMAND...

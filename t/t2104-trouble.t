@@ -76,6 +76,13 @@ at_run_time() {
 	one_line 'No such file or directory'
 }
 
+# UCX below MPICH does not compute exactly itself.
+floating_point() {
+	prepare only-exact
+	troubled only-exact
+	traced
+}
+
 # The same for both, so it is enough to try with the one that is quick to end.
 more_at_run_time() {
 	prepare elsewhere no-descriptors no-files another-file a-folder-instead
@@ -175,6 +182,7 @@ trouble() {
 	at_run_time
 	on_a_full_disk
 	beforehand
+	[ $mpi = mpich ] || floating_point
 	[ $mpi = openmpi ] || more_at_run_time
 	[ $mpi = openmpi ] || wrong_usage
 }

@@ -18,6 +18,7 @@ void rn_calm_begin(struct rn_calm *c)
 		if (!sigismember(&pending, kinds[i])) /* else it is not of our making */
 			sigaddset(&c->ours, kinds[i]);
 	pthread_sigmask(SIG_BLOCK, &c->ours, &c->before);
+	feholdexcept(&c->floats);
 	errno = saved;
 }
 
@@ -26,6 +27,7 @@ void rn_calm_end(const struct rn_calm *c)
 	const struct timespec at_once = { 0, 0 };
 	int saved = errno;
 
+	fesetenv(&c->floats);
 	while (sigtimedwait(&c->ours, NULL, &at_once) > 0)
 		;
 	pthread_sigmask(SIG_SETMASK, &c->before, NULL);

@@ -8,6 +8,7 @@
 #include "log.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,6 +121,12 @@ static void no_listener(void)
 	close(ends[1]);
 }
 
+/* What computes a number that is not exact gets a signal. */
+static void only_exact(void)
+{
+	EXPECT(feenableexcept(FE_INEXACT) >= 0);
+}
+
 static void none(void)
 {
 }
@@ -138,6 +145,7 @@ static const struct {
 	{ "no-descriptors", no_descriptors },
 	{ "another-file", another_file },
 	{ "no-listener", no_listener },
+	{ "only-exact", only_exact },
 };
 
 /* Calls that all differ, so that a tracer has to remember each. */
