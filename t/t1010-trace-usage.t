@@ -274,6 +274,7 @@ for how in "" "env PMI_RANK=0"; do
 done
 
 mkfifo pipe
+long=$(printf "%0300d" 0)
 for how in "" "env PMI_RANK=0"; do
 	refused "no folder${how:+ ($how)}" \
 		"$here/no, the folder for the trace: No such file or directory" \
@@ -283,6 +284,12 @@ for how in "" "env PMI_RANK=0"; do
 	refused "a pipe as output${how:+ ($how)}" \
 		"$here/pipe, the file for the trace, is not a regular file" \
 		env $how $trace -o pipe ./app.ompi
+	refused "a file that is no trace${how:+ ($how)}" \
+		"$here/app.none is there already, and not replaced: not a Rondo trace" \
+		env $how $trace -o app.none ./app.ompi
+	refused "a name that cannot be${how:+ ($how)}" \
+		"$here/$long, the file for the trace: File name too long" \
+		env $how $trace -o "$long" ./app.ompi
 done
 mkdir closed
 chmod 555 closed
@@ -340,7 +347,7 @@ try rondo trace behind the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
 untraced "no environment" "nothing was traced: ./app.ompi found no LD_PRELOAD, which rondo needs, in its \
 environment; try rondo trace right before it" $trace env -i ./app.ompi
 untraced "no word of the tracer" \
-	"$here/app.ompi made no MPI call, or was killed before; nothing was traced" \
+	"$here/app.ompi made no MPI call, or ended without MPI_Finalize; nothing was traced" \
 	env TELL= $trace ./app.ompi
 mkdir app.ompi.rondo.part y.rondo.part
 untraced "... but parts" \

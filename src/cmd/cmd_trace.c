@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/io.h"
 #include "cmd/cmd.h"
 #include "cmd/forward.h"
 #include "cmd/launch.h"
 #include "cmd/target.h"
+#include "file/section.h"
 
 static const char *output, *timing, *calls, *ranks, *mpi_word;
 
@@ -160,13 +162,37 @@ static bool is_folder(const char *path)
 	return S_ISDIR(st.st_mode);
 }
 
-/* The tracer replaces nothing but a regular file. */
+/* An empty file is as good as a trace: somebody has made sure of the name. */
+static int check_is_trace(const char *path)
+{
+	struct rn_buf head = { 0 };
+	struct rn_err err;
+	uint64_t size;
+	int fd = rn_io_open(path, &size, &err), rc = fd;
+
+	if (fd >= 0) {
+		rc = rn_io_read_part(fd, path, RN_CONTAINER_HEAD, &head, &err);
+		if (rc >= 0 && size)
+			rc = rn_container_probe(head.data, head.len, size, &err);
+		rn_buf_free(&head);
+		close(fd);
+	}
+	return rc >= 0 ? EXIT_DONE
+		       : fail(EXIT_SELF, "%s is there already, and not replaced: %s", path,
+			      err.text);
+}
+
+/* The tracer replaces nothing but a trace: a slip of -o must not cost a program or its input. */
 static int check_output(const char *path)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode))
-		return EXIT_DONE;
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? EXIT_DONE
+				       : fail(EXIT_SELF, "%s, the file for the trace: %s", path,
+					      strerror(errno));
+	if (S_ISREG(st.st_mode))
+		return check_is_trace(path);
 	return fail(EXIT_SELF, "%s, the file for the trace, is %s", path,
 		    S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
 }
@@ -312,7 +338,8 @@ static int left_alone(const struct told *told)
 		return fail(EXIT_SELF,
 			    "%s ended before its trace was written; see: rondo recover %s", name,
 			    parts);
-	return fail(EXIT_SELF, "%s made no MPI call, or was killed before; nothing was traced%s",
+	return fail(EXIT_SELF,
+		    "%s made no MPI call, or ended without MPI_Finalize; nothing was traced%s",
 		    told->started,
 		    rn_is_interpreter(told->started) && forced_mpi() == RN_MPI_NONE
 			    ? " (if it uses another MPI than its launcher: --mpi=)"
