@@ -359,6 +359,11 @@ static int add_stream(struct finish *f, struct rn_stream *t, uint64_t number, bo
 	return rc;
 }
 
+static uint64_t since_began(const struct finish *f)
+{
+	return rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
+}
+
 static int make_bundle(struct finish *f)
 {
 	struct rn_bundle *b = &f->bundle;
@@ -385,7 +390,7 @@ static int make_bundle(struct finish *f)
 	b->tally.lost += rn_tracer.lost;
 	b->tally.memory += rn_tracer.mem.mapped;
 	b->tally.wall_ns = rn_time_ns(rn_clock_now() - started, rn_clock_scale());
-	b->tally.tracer_ns = rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
+	b->tally.tracer_ns = since_began(f);
 	return rc;
 }
 
@@ -473,11 +478,10 @@ static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 	const char *name = strrchr(rn_config.output, '/');
 
 	rn_say("%" PRIu64 " calls on %d ranks in %" PRIu64
-	       " bytes (%.3g per call), %.3f s in the tracer, "
+	       " bytes (%.3g per call), %.3f s in the tracer at the end, "
 	       "%" PRIu64 " lost; see: rondo info %s",
 	       calls, rn_tracer.world_size, size, calls ? (double)size / (double)calls : 0.0,
-	       (double)f->bundle.tally.tracer_ns / 1e9, f->bundle.tally.lost,
-	       name ? rn_config.output : "");
+	       (double)since_began(f) / 1e9, f->bundle.tally.lost, name ? rn_config.output : "");
 }
 
 static int write_trace(struct finish *f)
@@ -487,6 +491,7 @@ static int write_trace(struct finish *f)
 	struct rn_bundle_file file;
 	int rc;
 
+	f->bundle.tally.tracer_ns = since_began(f);
 	facts_of(f, &m);
 	meta = (struct rn_meta){ m.entry, m.n };
 	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
@@ -691,6 +696,7 @@ static void end(struct finish *f)
 static int merge(struct finish *f, struct rn_mpi_link *link)
 {
 	rn_link_agree(link, RN_OK); /* ranks come here at different times */
+	f->began = rn_clock_now();  /* which is not of our making */
 	rn_link_arm(link, DEADLINE_NS);
 	if (relation.times)
 		compare_clocks(link);
