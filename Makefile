@@ -57,7 +57,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help deps test bench demo install check-headers check-format format asan cov fuzz \
-	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer test-apps
+	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer test-apps soak
 
 # --- building ------------------------------------------------------------------------------
 
@@ -250,6 +250,13 @@ bench-tracer: ## what tracing adds to a call, with each MPI; fails if a bar does
 	@tools/deps build
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) bench/tracer-cost
+
+SOAK_KILLS ?= 200
+
+soak: ## kill traced programs at SOAK_KILLS (default 200) random moments, with each MPI
+	@tools/deps build test
+	+@$(SUBMAKE) all
+	@BUILD=$(BUILD) RONDO_KILLS=$(SOAK_KILLS) t/unit-runner t/t2120-killed.t
 
 test-apps: ## real programs from Debian packages, traced
 	@tools/deps build test apps

@@ -347,15 +347,8 @@ try rondo trace behind the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
 untraced "no environment" "nothing was traced: ./app.ompi found no LD_PRELOAD, which rondo needs, in its \
 environment; try rondo trace right before it" $trace env -i ./app.ompi
 untraced "no word of the tracer" \
-	"$here/app.ompi made no MPI call, or ended without MPI_Finalize; nothing was traced" \
+	"$here/app.ompi made no MPI call, or was killed before MPI_Init; nothing was traced" \
 	env TELL= $trace ./app.ompi
-mkdir app.ompi.rondo.part y.rondo.part
-untraced "... but parts" \
-	"app.ompi ended before its trace was written; see: rondo recover $here/app.ompi.rondo.part" \
-	env TELL= $trace ./app.ompi
-untraced "... of a name of ours" \
-	"app.ompi ended before its trace was written; see: rondo recover $here/y.rondo.part" \
-	env TELL= $trace -o y.rondo ./app.ompi
 ok "parts that the tracer told of" env TELL="parts y.rondo.part" $trace ./app.ompi
 status "a tracer that failed" 70 env TELL="failed because" $trace ./app.ompi
 status "... in a program that did, too" 3 env TELL="failed because" $trace ./app.ompi 3

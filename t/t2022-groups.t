@@ -45,7 +45,6 @@ sessions_only() {
 	has_mpi4 || return 0
 	new_log
 	ok "$mpi: communicators without a world" trace_mpi "$trace" 5 "$tmp/$mpi/prog_groups" only
-	ok "... from parts" "$RONDO" recover "$trace.part" -o "$trace"
 	ok "... their members are known" as_told "$trace" groups
 }
 

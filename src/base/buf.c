@@ -18,7 +18,7 @@ static bool grow(struct rn_buf *b, size_t need)
 	size_t cap = b->cap ? b->cap : 256;
 	unsigned char *p;
 
-	if (need > SIZE_MAX / 4)
+	if (need > SIZE_MAX / 4 || b->fixed)
 		return false;
 	while (cap < need)
 		cap *= 2;

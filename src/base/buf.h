@@ -2,7 +2,8 @@
  * buf.h - a growable byte buffer, for tool code and for writers of sections.
  *
  * A failed growth sets `failed` and makes every later write a no-op, so that an encoder writes on
- * and looks once at the end (rn_buf_status). Uses malloc: never on a tracer's hot path.
+ * and looks once at the end (rn_buf_status). Uses malloc: never on a tracer's hot path, but for one
+ * over memory that is there already (rn_buf_over).
  */
 #ifndef RN_BASE_BUF_H
 #define RN_BASE_BUF_H
@@ -15,7 +16,14 @@ struct rn_buf {
 	unsigned char *data;
 	size_t len, cap;
 	bool failed;
+	bool fixed; /* the memory is the caller's: it does not grow, and is not freed */
 };
+
+/* One that is over n bytes of the caller's. */
+static inline struct rn_buf rn_buf_over(void *p, size_t n)
+{
+	return (struct rn_buf){ .data = p, .cap = n, .fixed = true };
+}
 
 /* Room for n more bytes at data + len (never NULL then, even for n = 0), or NULL. */
 unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n);

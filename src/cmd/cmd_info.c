@@ -33,17 +33,22 @@ static const struct usage usage = {
 };
 
 /* Metadata is text of the traced program's making: control characters stay out of terminals. */
-static void print_line(const char *key, const char *value)
+static void print_text(const char *value)
 {
 	size_t left = strlen(value), used;
 	char c[RN_TEXT_CHAR];
 
-	printf("%s: ", key);
 	for (; left; value += used, left -= used) {
 		used = rn_text_char(value, left, c);
 		fputs(c, stdout);
 	}
 	putchar('\n');
+}
+
+static void print_line(const char *key, const char *value)
+{
+	printf("%s: ", key);
+	print_text(value);
 }
 
 static void print_number(const char *key, uint64_t v)
@@ -97,10 +102,22 @@ static bool has(const char *const *list, size_t n, const char *key)
 	return false;
 }
 
+/* Where ranks stopped: a key for each function (file/recover.h), a line `FUNCTION RANKS` here. */
+static bool print_stop(const struct rn_meta_entry *e)
+{
+	static const char prefix[] = "stopped_in.";
+
+	if (strncmp(e->key, prefix, sizeof(prefix) - 1))
+		return false;
+	printf("stopped_in: %s ", e->key + sizeof(prefix) - 1);
+	print_text(e->value);
+	return true;
+}
+
 /* A key that looks like one of the facts above, which metadata cannot change, is marked. */
 static void print_entry(const struct rn_meta_entry *e)
 {
-	if (HAS(own_place, e->key))
+	if (HAS(own_place, e->key) || print_stop(e))
 		return;
 	if (HAS(facts, e->key) || strncmp(e->key, "section.", 8) == 0 ||
 	    strncmp(e->key, "meta.", 5) == 0)

@@ -24,10 +24,11 @@
 #include "cmd/cmd.h"
 #include "cmd/forward.h"
 #include "cmd/launch.h"
+#include "cmd/parts.h"
 #include "cmd/target.h"
 #include "file/section.h"
 
-static const char *output, *timing, *calls, *ranks, *mpi_word;
+static const char *output, *timing, *calls, *ranks, *mpi_word, *spill;
 
 static const struct opt opts[] = {
 	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
@@ -36,12 +37,14 @@ static const struct opt opts[] = {
 	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, &calls, NULL },
 	{ "--rank", "LIST", "only these ranks: 0,4-7", OPT_TEXT, &ranks, NULL },
 	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
+	{ "--spill", "DIR", "folder for what a killed program leaves (default: that of FILE)",
+	  OPT_TEXT, &spill, NULL },
 };
 
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
-	"                   PROGRAM [ARGUMENT]...",
+	"                   [--spill DIR] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -119,15 +122,20 @@ static int check_options(void)
 /* An option that is not given leaves what an outer `rondo trace` has set. */
 static int set_variables(void)
 {
+	static char spill_path[PATH_MAX];
+
 	const struct {
 		const char *name, *value;
 	} set[] = {
 		{ "RONDO_TIME", timing },
 		{ "RONDO_CALL", calls },
 		{ "RONDO_RANK", ranks },
+		{ "RONDO_SPILL", spill ? spill_path : NULL },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};
 
+	if (spill && !realpath(spill, spill_path))
+		return fail(EXIT_SELF, "--spill %s: %s", spill, strerror(errno));
 	if (mpi_word)
 		unsetenv("RONDO_MPI");
 
@@ -272,6 +280,12 @@ struct told {
 	bool finished, failed;         /* a trace or its parts were written; something was not */
 	bool gone;                     /* the file is, and with it what was told */
 	uint64_t late, late_ranks;     /* calls that came when the trace was written */
+	uint64_t kept;                 /* of these, in the parts */
+	char spool[PATH_MAX];          /* where parts are while it runs */
+	char traced[PATH_MAX];         /* the trace */
+	char parts[PATH_MAX];          /* why there is no trace, but parts */
+	char unmerged[PATH_MAX];       /* the same, and it could not be written */
+	char unspilled[PATH_MAX];      /* why not all is in the parts */
 	char started[PATH_MAX];        /* a program that was given a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
 };
@@ -296,11 +310,15 @@ static void copy_rest(const char *line, const char *word, char *to, size_t cap)
 		snprintf(to, cap, "%s", line + strlen(word));
 }
 
+/* late KEPT LOST */
 static void count_late(const char *line, struct told *told)
 {
+	char *end;
+
 	if (!rn_begins(line, "late "))
 		return;
-	told->late += strtoull(line + strlen("late "), NULL, 10);
+	told->kept += strtoull(line + strlen("late "), &end, 10);
+	told->late += strtoull(end, NULL, 10);
 	told->late_ranks++;
 }
 
@@ -316,6 +334,11 @@ static void read_status(const char *path, struct told *told)
 		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
 		told->failed |= rn_begins(line, "failed ");
 		count_late(line, told);
+		copy_rest(line, "spool ", told->spool, sizeof(told->spool));
+		copy_rest(line, "traced ", told->traced, sizeof(told->traced));
+		copy_rest(line, "unmerged ", told->unmerged, sizeof(told->unmerged));
+		copy_rest(line, "unspilled ", told->unspilled, sizeof(told->unspilled));
+		copy_rest(line, "parts ", told->parts, sizeof(told->parts));
 		copy_rest(line, "started ", told->started, sizeof(told->started));
 		copy_rest(line, "untraced ", told->untraced, sizeof(told->untraced));
 	}
@@ -324,26 +347,85 @@ static void read_status(const char *path, struct told *told)
 		fclose(f);
 }
 
-/* Started with the tracer, which then said nothing. If it was killed, its parts are left. */
+/* Started with the tracer, which then said nothing. */
 static int left_alone(const struct told *told)
 {
-	const char *given = getenv("RONDO_OUTPUT"), *name = rn_base_name(told->started);
-	char parts[2 * PATH_MAX];
-
-	if (given)
-		snprintf(parts, sizeof(parts), "%s.part", given);
-	else
-		snprintf(parts, sizeof(parts), "%s/%s.rondo.part", getenv("RONDO_CWD"), name);
-	if (access(parts, F_OK) == 0)
-		return fail(EXIT_SELF,
-			    "%s ended before its trace was written; see: rondo recover %s", name,
-			    parts);
 	return fail(EXIT_SELF,
-		    "%s made no MPI call, or ended without MPI_Finalize; nothing was traced%s",
+		    "%s made no MPI call, or was killed before MPI_Init; nothing was traced%s",
 		    told->started,
 		    rn_is_interpreter(told->started) && forced_mpi() == RN_MPI_NONE
 			    ? " (if it uses another MPI than its launcher: --mpi=)"
 			    : "");
+}
+
+/* Parts into a trace, which the line that is said of it, beginning with `what`, calls `name`. */
+static int recover_to(const char *path, const char *name, const struct told *told, const char *what)
+{
+	char *line = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&line, &n);
+	int code;
+
+	if (!out)
+		return no_memory();
+	parts_settle(told->spool);
+	code = parts_recover(told->spool, path, out);
+	fclose(out);
+	if (n && *told->unspilled)
+		fprintf(stderr, "rondo: %s(%s) %s%s", what, told->unspilled, name,
+			line + strlen(path));
+	else if (n)
+		fprintf(stderr, "rondo: %s%s%s", what, name, line + strlen(path));
+	free(line);
+	return code;
+}
+
+/* The program was killed, or could not put its trace together. */
+static int put_together(const struct told *told, const char *trace)
+{
+	char what[PATH_MAX + 8];
+
+	if (*told->unmerged)
+		return fail(EXIT_SELF,
+			    "%s; what every rank did is kept; put together by: rondo recover %s",
+			    told->unmerged, told->spool);
+	snprintf(what, sizeof(what), "%s; ",
+		 *told->parts ? told->parts : "the program ended before its trace was written");
+	return recover_to(trace, trace, told, what);
+}
+
+/* The trace is there, and is made anew with the calls that came after it. */
+static int add_late(const struct told *told)
+{
+	char path[PATH_MAX + 8], what[64];
+	int code;
+
+	snprintf(path, sizeof(path), "%s.late", told->traced);
+	snprintf(what, sizeof(what), "with %" PRIu64 " calls behind MPI_Finalize: ", told->kept);
+	code = recover_to(path, told->traced, told, what);
+	if (code == EXIT_DONE && rename(path, told->traced) < 0)
+		return fail(EXIT_SELF, "%s: %s", told->traced, strerror(errno));
+	return code;
+}
+
+/* What the processes have left. */
+static int use_parts(const struct told *told)
+{
+	const char *given = getenv("RONDO_OUTPUT");
+	char trace[2 * PATH_MAX];
+
+	if (*told->traced && told->kept)
+		return add_late(told);
+	if (*told->traced) { /* a launcher has killed ranks that were about to end */
+		parts_drop(told->spool);
+		return EXIT_DONE;
+	}
+	if (given)
+		snprintf(trace, sizeof(trace), "%s", given);
+	else
+		snprintf(trace, sizeof(trace), "%s/%s.rondo", getenv("RONDO_CWD"),
+			 rn_base_name(told->started));
+	return put_together(told, trace);
 }
 
 /* Whether a word of the command shows why nothing was traced; says so. */
@@ -397,6 +479,8 @@ static int conclude(const struct target *t, char **command, const struct told *t
 		     told->late, told->late_ranks);
 	if (*told->untraced)
 		return fail(EXIT_SELF, "not traced: %s", told->untraced);
+	if (*told->spool && access(told->spool, F_OK) == 0)
+		return use_parts(told);
 	if (told->finished || told->failed ||
 	    told->gone) /* the tracer has said what there is to say */
 		return told->finished && !told->failed ? EXIT_DONE : EXIT_SELF;

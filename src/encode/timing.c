@@ -344,14 +344,14 @@ static int load_clocks(struct rn_reader *in, struct rn_times *ts, struct rn_err 
 	return RN_OK;
 }
 
-int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, struct rn_times *out,
-		  struct rn_err *err)
+int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, uint64_t scale,
+		  struct rn_times *out, struct rn_err *err)
 {
 	struct rn_reader in = rn_reader(bytes, len);
 	uint64_t sigs;
 	int rc;
 
-	rn_times_init(out, mem, RN_TIME_SCALE_ONE);
+	rn_times_init(out, mem, scale);
 	rc = load_clocks(&in, out, err);
 	if (rc < 0)
 		return rc;

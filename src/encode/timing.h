@@ -142,10 +142,11 @@ int rn_times_clock_of(const struct rn_times *ts, uint64_t rank, struct rn_time_c
  * a part of b has been added. */
 int rn_times_merge(struct rn_times *a, const struct rn_times *b, const uint32_t *map);
 
-/* Exactly, for parts and messages. The table is settled. */
+/* Exactly, for parts and messages. The table has this scale again: RN_TIME_SCALE_ONE if it was
+ * settled. */
 int rn_times_save(const struct rn_times *ts, struct rn_buf *out);
-int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, struct rn_times *out,
-		  struct rn_err *err);
+int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, uint64_t scale,
+		  struct rn_times *out, struct rn_err *err);
 
 /* The section "times" for signatures 0 .. sigs - 1; signature i occurs count[i] times in the trace.
  * The table is settled. On failure (RN_E_NOMEM) out is as it was. */

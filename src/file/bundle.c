@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
-#include "encode/call.h"
+#include "encode/raw.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/part.h"
@@ -14,6 +14,7 @@
 #include "file/payload.h"
 #include "file/section.h"
 #include "file/writer.h"
+#include "grammar/grammar.h"
 #include "identity/comms.h"
 #include "merge/markers.h"
 #include "merge/merged.h"
@@ -33,7 +34,7 @@ static void put_piece(struct rn_buf *out, const struct rn_buf *piece)
 
 static int put_pieces(const struct rn_bundle *b, struct rn_buf *out, struct rn_buf *piece)
 {
-	int rc = rn_part_encode(&b->part, NULL, piece);
+	int rc = rn_part_encode(&b->part, piece);
 
 	if (rc < 0)
 		return rc;
@@ -107,8 +108,8 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 {
 	struct rn_tally tally = { .lost = rn_get_u64(in) };
 	struct piece part_bytes, comms_bytes, times_bytes;
-	struct rn_vocab vocab = *b->vocab;
-	struct rn_part_place place = { b->part.last + 1, RN_RANKS_MAX };
+	bool first = b->part.ranks == 0;
+	struct rn_part_place place = { first ? 0 : b->part.last + 1, RN_RANKS_MAX };
 	struct rn_part part;
 	struct rn_comms *comms;
 	int rc;
@@ -121,10 +122,13 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	times_bytes = get_piece(in);
 	if (in->bad || rn_left(in))
 		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
-	rc = rn_part_decode(scratch, part_bytes.bytes, part_bytes.len, place, &vocab, &part, err);
+	rc = rn_part_decode(first ? b->mem : scratch, part_bytes.bytes, part_bytes.len, place,
+			    b->vocab, &part, err);
 	if (rc == RN_OK)
 		rc = rn_comms_decode(scratch, comms_bytes.bytes, comms_bytes.len, &comms, err);
-	if (rc == RN_OK)
+	if (rc == RN_OK && first)
+		b->part = part;
+	else if (rc == RN_OK)
 		rc = rn_part_merge(&b->part, &part, scratch);
 	if (rc == RN_OK)
 		rc = rn_comms_merge(b->comms, comms);
@@ -142,6 +146,36 @@ int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct 
 	int rc = absorb(b, &in, scratch, err);
 
 	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+/* ---- without ranks, and without calls ---- */
+
+int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
+{
+	*b = (struct rn_bundle){ .mem = mem, .vocab = &rn_mpi_vocab, .comms = rn_comms_new(mem) };
+	if (times)
+		b->times = rn_new(mem, struct rn_times, 1);
+	if (!b->comms || (times && !b->times))
+		return RN_E_NOMEM;
+	if (times)
+		rn_times_init(b->times, mem, RN_TIME_SCALE_ONE);
+	return RN_OK;
+}
+
+int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams)
+{
+	struct rn_sigs *sigs = rn_sigs_new(mem);
+	struct rn_grammar *g = rn_grammar_new(mem, NULL);
+	int rc = rn_bundle_init(b, mem, false);
+
+	if (rc == RN_OK)
+		rc = sigs && g ? rn_part_leaf(&b->part, mem, 0, sigs, g) : RN_E_NOMEM;
+	if (rc == RN_OK) {
+		b->part.group[0].ranks.run[0] = (struct rn_run){ 0, streams > 1, streams };
+		b->part.ranks = streams;
+		b->part.last = streams - 1;
+	}
 	return rc;
 }
 

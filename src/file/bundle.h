@@ -10,6 +10,7 @@
 #ifndef RN_FILE_BUNDLE_H
 #define RN_FILE_BUNDLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,9 +41,15 @@ struct rn_bundle {
 	struct rn_tally tally;
 };
 
+/* One of no ranks, which takes in the first ones; one of so many streams from 0 on without a call.
+ * RN_OK or RN_E_NOMEM. */
+int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times);
+int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams);
+
 int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out);
 
-/* Takes in what another rank encoded, whose streams begin right behind this one's. */
+/* Takes in what another rank encoded, whose streams begin right behind this one's. What is refused
+ * as damaged leaves the bundle as it was. */
 int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
 		     struct rn_err *err);
 

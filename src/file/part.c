@@ -9,7 +9,6 @@
 #include "base/varint.h"
 #include "encode/sigs.h"
 #include "file/payload.h"
-#include "file/section.h"
 #include "merge/merge.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
@@ -25,25 +24,6 @@ static void put_piece(struct rn_buf *out, struct rn_buf *piece)
 	if (piece->len)
 		rn_buf_add(out, piece->data, piece->len);
 	rn_buf_clear(piece);
-}
-
-static int put_vocab(const struct rn_part *p, const struct rn_vocab *vocab, struct rn_buf *piece,
-		     struct rn_buf *out)
-{
-	struct rn_vocab used;
-	struct rn_arena mem;
-	int rc;
-
-	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_vocab_used(&mem, vocab, p->sigs, &used);
-	if (rc == RN_OK) {
-		rn_funcs_encode(&used, piece);
-		put_piece(out, piece);
-		rn_words_encode(&used, piece);
-		put_piece(out, piece);
-	}
-	rn_arena_free(&mem);
-	return rc;
 }
 
 static void put_runs(const struct rn_ranks *l, uint64_t first, struct rn_buf *out)
@@ -71,18 +51,14 @@ static void put_groups(const struct rn_part *p, struct rn_buf *out)
 	}
 }
 
-int rn_part_encode(const struct rn_part *p, const struct rn_vocab *vocab, struct rn_buf *out)
+int rn_part_encode(const struct rn_part *p, struct rn_buf *out)
 {
 	struct rn_buf piece = { 0 };
 	int rc;
 
-	rn_buf_byte(out, vocab != NULL);
-	rc = vocab ? put_vocab(p, vocab, &piece, out) : RN_OK;
-	if (rc == RN_OK) {
-		rn_sigs_encode(p->sigs, &piece);
-		put_piece(out, &piece);
-		rc = rn_rules_encode(p->rules, &piece);
-	}
+	rn_sigs_encode(p->sigs, &piece);
+	put_piece(out, &piece);
+	rc = rn_rules_encode(p->rules, &piece);
 	if (rc == RN_OK) {
 		put_piece(out, &piece);
 		put_groups(p, out);
@@ -119,20 +95,6 @@ static const unsigned char *get_piece(struct rn_reader *in, size_t *len)
 {
 	*len = rn_get_count(in, 1);
 	return rn_get_bytes(in, *len);
-}
-
-static int get_vocab(struct source *s, struct rn_vocab *vocab)
-{
-	size_t len;
-	const unsigned char *bytes = get_piece(&s->in, &len);
-	int rc = bytes ? rn_funcs_decode(s->p->mem, bytes, len, vocab, s->err)
-		       : bad(s->err, "cut off");
-
-	if (rc < 0)
-		return of_piece(rc, "functions", s->err);
-	bytes = get_piece(&s->in, &len);
-	rc = bytes ? rn_words_decode(s->p->mem, bytes, len, vocab, s->err) : bad(s->err, "cut off");
-	return of_piece(rc, "strings", s->err);
 }
 
 static int get_sigs(struct source *s, const struct rn_vocab *vocab)
@@ -272,15 +234,10 @@ static void move_streams(struct rn_part *p, uint64_t by)
 			p->group[k].ranks.run[i].first += by;
 }
 
-static int decode(struct source *s, struct rn_vocab *vocab)
+static int decode(struct source *s, const struct rn_vocab *vocab)
 {
-	const unsigned char *form = rn_get_bytes(&s->in, 1);
-	int rc = form && *form <= 1 ? RN_OK : bad(s->err, "not a part");
+	int rc = get_sigs(s, vocab);
 
-	if (rc == RN_OK && *form)
-		rc = get_vocab(s, vocab);
-	if (rc == RN_OK)
-		rc = get_sigs(s, vocab);
 	if (rc == RN_OK)
 		rc = get_rules(s);
 	if (rc == RN_OK)
@@ -295,50 +252,16 @@ static int decode(struct source *s, struct rn_vocab *vocab)
 }
 
 int rn_part_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_part_place place,
-		   struct rn_vocab *vocab, struct rn_part *out, struct rn_err *err)
+		   const struct rn_vocab *vocab, struct rn_part *out, struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);
-	struct rn_vocab its = *vocab;
 	struct source s = { rn_reader(bytes, len), place, out, err };
 	int rc;
 
 	assert(place.most <= RN_RANKS_MAX);
 	*out = (struct rn_part){ .mem = mem };
-	rc = decode(&s, &its);
+	rc = decode(&s, vocab);
 	if (rc < 0)
 		rn_arena_rewind(mem, mark);
-	else
-		*vocab = its;
-	return rc;
-}
-
-/* The section */
-
-int rn_part_put(struct rn_container_writer *w, const struct rn_part *p,
-		const struct rn_vocab *vocab, struct rn_err *err)
-{
-	struct rn_buf b = { 0 };
-	int rc = rn_part_encode(p, vocab, &b);
-
-	if (rc < 0)
-		rn_err_set(err, rc, rc == RN_E_ARG ? "a signature is not valid" : "out of memory");
-	else
-		rc = rn_container_add(w, RN_SECTION_PART, b.data, b.len, err);
-	rn_buf_free(&b);
-	return rc;
-}
-
-int rn_part_get(struct rn_container *c, struct rn_arena *mem, struct rn_part_place place,
-		struct rn_vocab *vocab, struct rn_part *out, struct rn_err *err)
-{
-	const void *bytes;
-	size_t len;
-	int rc = rn_container_get(c, RN_SECTION_PART, &bytes, &len, err);
-
-	if (rc == RN_E_RANGE)
-		return bad(err, "there is no part of a trace in it");
-	if (rc == RN_OK)
-		rc = of_piece(rn_part_decode(mem, bytes, len, place, vocab, out, err),
-			      "section part", err);
 	return rc;
 }

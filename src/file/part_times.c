@@ -9,7 +9,7 @@
 int rn_part_times_load(struct rn_arena *mem, const void *bytes, size_t len,
 		       const struct rn_sigs *sigs, struct rn_times *out, struct rn_err *err)
 {
-	int rc = rn_times_load(mem, bytes, len, out, err);
+	int rc = rn_times_load(mem, bytes, len, RN_TIME_SCALE_ONE, out, err);
 
 	if (rc == RN_OK && out->sig.n > rn_sigs_count(sigs))
 		rc = rn_err_set(err, RN_E_DATA, "times of signatures that do not exist");

@@ -40,8 +40,7 @@ struct rn_arena;
 	X(RULES, 5, "rules", true, 0)           \
 	X(RANKS, 7, "ranks", true, 0)           \
 	X(COMMS, 10, "comms", true, 1)          \
-	X(TIMES, 11, "times", false, 1)         \
-	X(PART, 16, "part", true, 1)
+	X(TIMES, 11, "times", false, 1)
 
 enum rn_section_type {
 #define RN_SECTION_ENUM(id, number, name, required, since) RN_SECTION_##id = number,

@@ -80,6 +80,8 @@ uint64_t rn_grammar_nodes(const struct rn_grammar *g);
 /* Appends a position-independent copy to `out`. A restored grammar goes on exactly as the
  * original would have, mid-cursor too. Restoring trusts no byte of it. */
 int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out);
+/* How many bytes that takes. O(1). */
+size_t rn_grammar_snapshot_size(const struct rn_grammar *g);
 int rn_grammar_restore(struct rn_arena *mem, const void *bytes, size_t len, struct rn_grammar **out,
 		       struct rn_err *err);
 

@@ -45,6 +45,21 @@ static void put_segment(const struct rn_seg *s, struct rn_buf *out)
 	}
 }
 
+/* Frames that a snapshot has: one that says nothing if there are none. */
+static size_t frames(const struct rn_grammar *g)
+{
+	return g->expect == NIL && g->match == NIL ? 1 : (size_t)g->depth + 1;
+}
+
+size_t rn_grammar_snapshot_size(const struct rn_grammar *g)
+{
+	size_t bytes = sizeof(struct head) + frames(g) * sizeof(*g->frame);
+
+	for (size_t i = 0; i < NSEGMENTS; i++)
+		bytes += (size_t)segment(g, i)->n * segment(g, i)->size;
+	return bytes;
+}
+
 int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out)
 {
 	struct head h = {
@@ -73,7 +88,7 @@ int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out)
 	if (g->expect == NIL && g->match == NIL)
 		rn_buf_add(out, &(struct frame){ 0 }, sizeof(struct frame));
 	else
-		rn_buf_add(out, g->frame, (g->depth + 1) * sizeof(*g->frame));
+		rn_buf_add(out, g->frame, frames(g) * sizeof(*g->frame));
 	return rn_buf_status(out);
 }
 

@@ -14,6 +14,7 @@
 #include "encode/raw.h"
 #include "identity/comms.h"
 #include "intercept/handle.h"
+#include "intercept/spool.h"
 #include "intercept/tracer.h"
 #include "track/idpool.h"
 
@@ -369,12 +370,50 @@ static struct rn_comm child_of(const struct rn_comm_birth *b)
 	return c;
 }
 
+/* ---- for the reader ---- */
+
+/* Members have it in common: in a name of its own, who is the first; else all there is. */
+static uint64_t key_of(const struct rn_comm *c, const struct rn_comm_members *ours,
+		       const struct rn_comm_members *theirs)
+{
+	uint64_t all[4] = { ours->hash, theirs->hash, 0, c->number };
+
+	if (!c->apart)
+		return (uint64_t)(ours->first + 1);
+	all[2] = family_at(c->family)->origin.by;
+	return RN_COMM_KEY_APART | rn_hash(all, sizeof(all)) >> 2;
+}
+
+static struct rn_comm_entry entry_of(const struct rn_comm *c)
+{
+	struct rn_comm_entry e = { .my_rank = (uint64_t)c->rank,
+				   .size = (uint64_t)c->local.n,
+				   .remote = (uint64_t)c->remote.n,
+				   .key = key_of(c, &c->local, &c->remote) };
+
+	if (c->remote.n)
+		e.remote_key = key_of(c, &c->remote, &c->local);
+	return e;
+}
+
+static void tell(uint32_t symbol, rn_comm_told_fn *fn)
+{
+	const struct rn_comm *c = at(symbol);
+	struct rn_comm_entry e;
+
+	if (c->complete)
+		e = entry_of(c);
+	fn((uint64_t)symbol << 1, c->name, c->complete ? &e : NULL);
+}
+
+/* ---- new ones ---- */
+
 uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 {
 	int saved = errno;
 	struct rn_comm c;
 	char text[256];
-	uint32_t symbol;
+	uint32_t symbol, known;
 
 	if (comm == MPI_COMM_NULL)
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
@@ -385,7 +424,10 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	if (!c.complete && !is_idup(b->function)) /* MPI_Wait has to come first */
 		identify(&c, comm);
 	rn_tracer_lock();
+	known = comms.n;
 	symbol = settle(&c, b, text);
+	if (comms.n > known)
+		tell(symbol, rn_spool_comm);
 	rn_tracer_unlock();
 	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
 	errno = saved;
@@ -455,41 +497,25 @@ void rn_comm_ask(struct rn_comm *c, uint64_t handle)
 uint64_t rn_comm_unknown(struct rn_comm *c)
 {
 	static const struct rn_comm_birth found = { 0 };
+	uint32_t symbol;
 	char text[64];
 
 	if (c->complete && !c->apart) {
 		c->name = at(PARENT)->name;
 		*at(PARENT) = *c;
-		return PARENT << 1;
+		symbol = PARENT;
+	} else {
+		snprintf(text, sizeof(text), "comm:found.%u", lone++);
+		symbol = settle(c, &found, text);
 	}
-	snprintf(text, sizeof(text), "comm:found.%u", lone++);
-	return (uint64_t)settle(c, &found, text) << 1;
+	tell(symbol, rn_spool_comm);
+	return (uint64_t)symbol << 1;
 }
 
-/* ---- for the reader ---- */
-
-/* Members have it in common: in a name of its own, who is the first; else all there is. */
-static uint64_t key_of(const struct rn_comm *c, const struct rn_comm_members *ours,
-		       const struct rn_comm_members *theirs)
+void rn_comm_each(rn_comm_told_fn *fn)
 {
-	uint64_t all[4] = { ours->hash, theirs->hash, 0, c->number };
-
-	if (!c->apart)
-		return (uint64_t)(ours->first + 1);
-	all[2] = family_at(c->family)->origin.by;
-	return RN_COMM_KEY_APART | rn_hash(all, sizeof(all)) >> 2;
-}
-
-static struct rn_comm_entry entry_of(const struct rn_comm *c)
-{
-	struct rn_comm_entry e = { .my_rank = (uint64_t)c->rank,
-				   .size = (uint64_t)c->local.n,
-				   .remote = (uint64_t)c->remote.n,
-				   .key = key_of(c, &c->local, &c->remote) };
-
-	if (c->remote.n)
-		e.remote_key = key_of(c, &c->remote, &c->local);
-	return e;
+	for (uint32_t i = PARENT; i < comms.n; i++)
+		tell(i, fn);
 }
 
 int rn_comm_entries(struct rn_comms *out, uint64_t world_rank)

@@ -63,6 +63,7 @@ void rn_config_read(void)
 	copy(rn_config.status, sizeof(rn_config.status), getenv("RONDO_STATUS"));
 	copy(rn_config.call, sizeof(rn_config.call), getenv("RONDO_CALL"));
 	copy(rn_config.rank, sizeof(rn_config.rank), getenv("RONDO_RANK"));
+	copy(rn_config.spill, sizeof(rn_config.spill), getenv("RONDO_SPILL"));
 	copy(preload, sizeof(preload), getenv("RONDO_PRELOAD"));
 	rn_config.times = !time || strcmp(time, "none") != 0;
 }
@@ -107,8 +108,9 @@ void rn_config_pass_on(void)
 void rn_config_give_back(void)
 {
 	static const char *const ours[] = {
-		"RONDO_OUTPUT", "RONDO_CWD", "RONDO_TIME",    "RONDO_CALL",    "RONDO_RANK",
-		"RONDO_STATUS", "RONDO_MPI", "RONDO_PRELOAD", "RONDO_IN_RANK", NULL
+		"RONDO_OUTPUT",  "RONDO_CWD",    "RONDO_TIME", "RONDO_CALL",
+		"RONDO_RANK",    "RONDO_STATUS", "RONDO_MPI",  "RONDO_PRELOAD",
+		"RONDO_IN_RANK", "RONDO_SPILL",  NULL
 	};
 	static bool done;
 

@@ -10,6 +10,7 @@
 struct rn_config {
 	char output[4096];          /* of the trace; absolute */
 	char status[4096];          /* where the launcher waits for a word; may be empty */
+	char spill[4096];           /* folder for parts; may be empty */
 	char program[256];          /* this executable, without folder */
 	char call[1024], rank[256]; /* filters; may be empty */
 	bool times;

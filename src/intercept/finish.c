@@ -12,6 +12,7 @@
  */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/varint.h"
 #include "encode/raw.h"
@@ -19,13 +20,15 @@
 #include "file/bundle.h"
 #include "file/part.h"
 #include "file/payload.h"
+#include "file/recorded.h"
 #include "file/recover.h"
 #include "file/section.h"
 #include "identity/comms.h"
 #include "intercept/calm.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
-#include "intercept/names.h"
+#include "intercept/handle.h"
+#include "intercept/spool.h"
 #include "intercept/real.h"
 #include "intercept/site.h"
 #include "intercept/stream.h"
@@ -55,6 +58,7 @@ struct finish {
 	struct rn_peers *peers;
 	struct rn_choices *choices;
 	uint32_t threads; /* streams a rank has at most */
+	struct rn_recorded recorded;
 	struct rn_bundle bundle;
 	struct rn_err err;
 	int status;    /* of this rank */
@@ -68,8 +72,8 @@ static struct rn_mpi_link world; /* over link_comm */
 static bool linked;              /* there is one */
 static uint64_t started;         /* ticks */
 static struct rn_clock_relation relation;
-static bool quiet;                                /* others have said it, or will */
-static char folder[sizeof(rn_config.output) + 8]; /* of parts */
+static bool parts_left; /* what was recorded is in the part file alone */
+static bool quiet;      /* others have said it, or will */
 
 /* ---- clocks ---- */
 
@@ -102,14 +106,6 @@ static void compare_clocks(struct rn_mpi_link *link)
 
 	if (rn_config.times)
 		rn_clock_compare(&relation, &calls);
-}
-
-static int add_clock(struct rn_times *times)
-{
-	int64_t offset, drift;
-
-	rn_clock_difference(&relation, &offset, &drift);
-	return rn_times_clock(times, (uint64_t)rn_tracer.world_rank, offset, drift);
 }
 
 /* ---- places ---- */
@@ -177,32 +173,6 @@ static void own_output(void)
 	rn_config_number("spawn", pid);
 }
 
-static void remove_files(const char *path)
-{
-	DIR *dir = opendir(path);
-
-	for (struct dirent *e; dir && (e = readdir(dir));)
-		unlinkat(dirfd(dir), e->d_name, 0); /* . and .. are refused */
-	if (dir)
-		closedir(dir);
-}
-
-/* Parts that an earlier run has left must not be mixed with ours; like its trace, they are kept. By
- * rank 0, before the others can get any further. */
-static void set_aside(void)
-{
-	char old[sizeof(folder) + 8];
-
-	if (rn_tracer.world_rank != 0 || was_spawned())
-		return;
-	snprintf(folder, sizeof(folder), "%s" RN_PART_FOLDER, rn_config.output);
-	snprintf(old, sizeof(old), "%s.old" RN_PART_FOLDER, rn_config.output);
-	if (rename(folder, old) < 0 && (errno == ENOTEMPTY || errno == EEXIST)) {
-		remove_files(old);
-		rename(folder, old);
-	}
-}
-
 static const struct rn_link_calls *real_calls(void)
 {
 	static struct rn_link_calls calls;
@@ -215,18 +185,36 @@ static const struct rn_link_calls *real_calls(void)
 	return &calls;
 }
 
+/* From here on nothing is lost. No two runs have the same number. */
+static void start_spool(void)
+{
+	struct timespec now;
+	uint64_t run;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	run = rn_hash_u64((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^
+	      (uint64_t)getpid() << 32;
+	if (rn_real.MPI_Bcast(&run, 1, MPI_UINT64_T, 0, link_comm) != MPI_SUCCESS)
+		return;
+	rn_spool_start(run);
+	if (rn_tracer.world_rank == 0)
+		rn_finish_tell("spool", rn_spool_folder());
+}
+
 void rn_finish_prepare(void)
 {
 	int saved = errno;
 
 	started = rn_clock_now();
 	lone_output();
-	set_aside();
+	if (rn_tracer.world_rank == 0 && !was_spawned())
+		rn_spool_set_aside();
 	errno = saved;
 	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)
 		return;
 	rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
 	own_output();
+	start_spool();
 	linked = rn_link_open(&world, real_calls(), link_comm, LIMIT) == RN_OK;
 	if (linked)
 		compare_clocks(&world);
@@ -259,15 +247,66 @@ static int absorb_slots(void *arg, uint64_t first, uint64_t n, const void *bytes
 	return rn_peers_absorb(f->peers, in.p, rn_left(&in), &f->err);
 }
 
+static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
+{
+	(void)arg;
+	return rn_constant(kind, value);
+}
+
+static struct rn_seen_comm seen_comm(void *arg, uint32_t word)
+{
+	const struct rn_comm *c = rn_comm_get(word);
+
+	(void)arg;
+	return (struct rn_seen_comm){ c->name, c->rank, c->local.n, c->remote.n };
+}
+
+static const char *module_name(void *arg, uint32_t id)
+{
+	(void)arg;
+	return rn_mem_module_name(id);
+}
+
+static int comm_entries(void *arg, struct rn_comms *out)
+{
+	(void)arg;
+	return rn_comm_entries(out, (uint64_t)rn_tracer.world_rank);
+}
+
+/* This process's streams, as they are. */
+static int look_at_streams(struct finish *f)
+{
+	struct rn_recorded *r = &f->recorded;
+	struct rn_recorded_stream *s = rn_new(&f->mem, struct rn_recorded_stream,
+					      rn_tracer.nstreams ? rn_tracer.nstreams : 1);
+
+	if (!s)
+		return RN_E_NOMEM;
+	*r = (struct rn_recorded){ .who = { NULL, rn_tracer.world_rank, rn_tracer.world_size,
+					    constant, seen_comm, module_name },
+				   .stream = s,
+				   .times = rn_config.times,
+				   .scale = rn_clock_scale(),
+				   .entries = comm_entries };
+	rn_clock_difference(&relation, &r->offset, &r->drift);
+	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		s[r->streams++] = (struct rn_recorded_stream){ { &r->who, t->words, t->blobs,
+								 t->texts, &t->times },
+							       t->grammar,
+							       t->live.lost,
+							       t->mem.mapped + sizeof(*t) };
+	return RN_OK;
+}
+
 static int own_slots(struct finish *f)
 {
-	int rc = RN_OK;
+	int rc = look_at_streams(f);
 
 	f->peers = rn_peers_new(&f->mem);
 	f->threads = rn_tracer.nstreams ? rn_tracer.nstreams : 1;
-	for (struct rn_stream *t = rn_tracer.streams; t && f->peers && rc == RN_OK; t = t->next)
-		rc = rn_names_slots(t, f->peers);
-	return f->peers ? rc : RN_E_NOMEM;
+	if (!f->peers)
+		return RN_E_NOMEM;
+	return rc == RN_OK ? rn_recorded_slots(&f->recorded, f->peers) : rc;
 }
 
 static int put_choices(struct finish *f, struct rn_buf *out)
@@ -307,58 +346,6 @@ static int choose(struct finish *f, struct rn_mpi_link *link)
 
 /* ---- this rank's bundle ---- */
 
-/* One stream as a part of its own; t may be NULL, for a thread that this rank does not have. */
-static int leaf(struct finish *f, struct rn_stream *t, uint64_t number, struct rn_part *out,
-		uint32_t **map, struct rn_sigs **sigs)
-{
-	struct rn_grammar *empty = t ? NULL : rn_grammar_new(&f->scratch, NULL);
-	int rc = RN_OK;
-
-	*sigs = rn_sigs_new(&f->scratch);
-	*map = rn_new(&f->scratch, uint32_t, t ? (size_t)t->sig.n + 1 : 1);
-	if (!*sigs || !*map || (!t && !empty))
-		return RN_E_NOMEM;
-	if (t)
-		rc = rn_names_write(t, f->choices, f->bundle.comms, *sigs, *map,
-				    &f->bundle.tally.lost);
-	return rc == RN_OK ? rn_part_leaf_mapped(out, &f->mem, number, *sigs, *map,
-						 t ? t->grammar : empty, &f->scratch)
-			   : rc;
-}
-
-/* The stream's statistics, under the numbers that its calls have in the bundle. */
-static int add_times(struct rn_bundle *b, struct rn_stream *t, const struct rn_sigs *sigs,
-		     const uint32_t *map, struct rn_arena *scratch)
-{
-	uint32_t *to = rn_new(scratch, uint32_t, (size_t)t->sig.n + 1);
-
-	if (!to)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < t->sig.n; i++)
-		if (rn_sigs_copy(b->part.sigs, sigs, map[i], &to[i]) < 0)
-			return RN_E_NOMEM;
-	return rn_times_merge(b->times, &t->times, to);
-}
-
-static int add_stream(struct finish *f, struct rn_stream *t, uint64_t number, bool first)
-{
-	struct rn_bundle *b = &f->bundle;
-	struct rn_part part;
-	struct rn_sigs *sigs;
-	uint32_t *map;
-	int rc = leaf(f, t, number, first ? &b->part : &part, &map, &sigs);
-
-	if (rc == RN_OK && !first)
-		rc = rn_part_merge(&b->part, &part, &f->scratch);
-	if (rc == RN_OK && t && b->times)
-		rc = add_times(b, t, sigs, map, &f->scratch);
-	if (t) {
-		b->tally.lost += t->lost;
-		b->tally.memory += t->mem.mapped + sizeof(*t);
-	}
-	return rc;
-}
-
 static uint64_t since_began(const struct finish *f)
 {
 	return rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
@@ -367,26 +354,8 @@ static uint64_t since_began(const struct finish *f)
 static int make_bundle(struct finish *f)
 {
 	struct rn_bundle *b = &f->bundle;
-	struct rn_stream *t = rn_tracer.streams;
-	uint64_t number = (uint64_t)rn_tracer.world_rank * f->threads;
-	int rc = RN_OK;
+	int rc = rn_recorded_bundle(&f->recorded, f->choices, f->threads, &f->mem, &f->scratch, b);
 
-	b->mem = &f->mem;
-	b->vocab = &rn_mpi_vocab;
-	b->comms = rn_comms_new(&f->mem);
-	b->times = rn_config.times ? rn_new(&f->mem, struct rn_times, 1) : NULL;
-	if (!b->comms || (rn_config.times && !b->times))
-		return RN_E_NOMEM;
-	if (b->times)
-		rn_times_init(b->times, &f->mem, RN_TIME_SCALE_ONE);
-	for (uint32_t k = 0; k < f->threads && rc == RN_OK; k++) {
-		rc = add_stream(f, t, number + k, k == 0);
-		t = t ? t->next : NULL;
-	}
-	if (rc == RN_OK && b->times)
-		rc = add_clock(b->times);
-	if (rc == RN_OK)
-		rc = rn_comm_entries(b->comms, (uint64_t)rn_tracer.world_rank);
 	b->tally.lost += rn_tracer.lost;
 	b->tally.memory += rn_tracer.mem.mapped;
 	b->tally.wall_ns = rn_time_ns(rn_clock_now() - started, rn_clock_scale());
@@ -437,12 +406,7 @@ static void facts_of(const struct finish *f, struct facts *m)
 
 	m->n = 0;
 	fact(m, "program", "%s", rn_config.program);
-#ifdef OPEN_MPI
-	fact(m, "mpi", "Open MPI %d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-	     OMPI_RELEASE_VERSION);
-#else
-	fact(m, "mpi", "MPICH %s", MPICH_VERSION);
-#endif
+	fact(m, "mpi", "%s", rn_tracer_mpi());
 	if (f->threads > 1)
 		fact(m, "threads", "%u", f->threads);
 	fact(m, "time", "%s", rn_config.times ? "summary" : "none");
@@ -455,22 +419,30 @@ static void facts_of(const struct finish *f, struct facts *m)
 }
 
 /* A line for the launcher. False when it cannot be reached. */
-static bool append_status(const char *word, const char *what)
+bool rn_finish_append(const char *word, const char *what)
 {
 	char line[5000];
-	int n = snprintf(line, sizeof(line), "%s %s\n", word, what);
-	int fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
-	bool done = fd >= 0 && write(fd, line, (size_t)n) == n;
+	int n = snprintf(line, sizeof(line), "%s %s\n", word, what), fd;
+	struct rn_calm calm;
+	bool done;
 
+	rn_calm_begin(&calm);
+	fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
+	done = fd >= 0 && write(fd, line, (size_t)n) == n;
 	if (fd >= 0)
 		close(fd);
+	rn_calm_end(&calm);
 	return done;
 }
 
-void rn_finish_tell(const char *word, const char *what)
+bool rn_finish_tell(const char *word, const char *what)
 {
-	if (rn_config.status[0] && !append_status(word, what))
-		unlink(rn_config.status); /* tells that something was told, on standard error */
+	if (!rn_config.status[0])
+		return false;
+	if (rn_finish_append(word, what))
+		return true;
+	unlink(rn_config.status); /* tells that something was told, on standard error */
+	return false;
 }
 
 static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
@@ -505,69 +477,6 @@ static int write_trace(struct finish *f)
 
 /* ---- a rank alone ---- */
 
-static void part_facts(const struct finish *f, struct facts *m)
-{
-	facts_of(f, m);
-	fact(m, "rank", "%d", rn_tracer.world_rank);
-	fact(m, "ranks", "%d", rn_tracer.world_size ? rn_tracer.world_size : 1);
-	if (f->threads == 1)
-		fact(m, "threads", "1");
-}
-
-/* Adds what is in the buffer, and empties that. */
-static int put_section(struct rn_container_writer *w, uint64_t type, int rc, struct rn_buf *b,
-		       struct rn_err *err)
-{
-	if (rc == RN_OK)
-		rc = rn_container_add(w, type, b->data, b->len, err);
-	rn_buf_clear(b);
-	return rc;
-}
-
-static int put_sections(struct finish *f, struct rn_container_writer *w, struct rn_buf *b)
-{
-	const struct rn_bundle *bundle = &f->bundle;
-	struct facts m;
-	struct rn_meta meta;
-	int rc;
-
-	part_facts(f, &m);
-	meta = (struct rn_meta){ m.entry, m.n };
-	rc = put_section(w, RN_SECTION_META, rn_meta_encode(&meta, b), b, &f->err);
-	if (rc == RN_OK && rn_comms_count(bundle->comms))
-		rc = put_section(w, RN_SECTION_COMMS, rn_comms_encode(bundle->comms, b), b,
-				 &f->err);
-	if (rc == RN_OK && bundle->times)
-		rc = put_section(w, RN_SECTION_TIMES, rn_times_save(bundle->times, b), b, &f->err);
-	return rc == RN_OK ? rn_part_put(w, &bundle->part, &rn_mpi_vocab, &f->err) : rc;
-}
-
-static int write_part(struct finish *f, const char *path)
-{
-	struct rn_container_writer w = { 0 };
-	struct rn_buf b = { 0 };
-	int rc = put_sections(f, &w, &b);
-
-	if (rc == RN_OK)
-		rc = rn_container_write(&w, path, &f->err);
-	rn_buf_free(&b);
-	rn_container_writer_free(&w);
-	return rc;
-}
-
-/* Only this rank's own slots count now, which so stay as they are: nothing is relative to a
- * communicator that nobody could look up. */
-static int bundle_alone(struct finish *f)
-{
-	int rc = own_slots(f);
-
-	f->status = RN_OK;
-	memset(&f->bundle, 0, sizeof(f->bundle));
-	if (rc == RN_OK)
-		rc = choose(f, NULL);
-	return rc == RN_OK ? make_bundle(f) : rc;
-}
-
 /* Without a world (sessions only) the launcher's word has to do. */
 static void find_place(void)
 {
@@ -577,36 +486,53 @@ static void find_place(void)
 	rn_tracer.world_size = launcher_size(rn_tracer.world_rank + 1);
 }
 
-/* What this rank has, as a file of its own. *first: it made the folder for all. */
-static int leave_part(struct finish *f, bool *first)
+/* The same for all processes of a job, as far as its launcher tells. */
+static uint64_t job_number(void)
 {
-	char path[sizeof(folder) + 32];
-	int rc;
+	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID" };
+	const char *value = NULL;
 
-	find_place();
-	snprintf(folder, sizeof(folder), "%s%s", rn_config.output, RN_PART_FOLDER);
-	snprintf(path, sizeof(path), "%s/" RN_PART_NAME, folder, (uint64_t)rn_tracer.world_rank);
-	*first = mkdir(folder, 0777) == 0;
-	f->err.text[0] = '\0';
-	rc = bundle_alone(f);
-	return rc == RN_OK ? write_part(f, path) : rc;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !value; i++)
+		value = getenv(names[i]);
+	return value ? rn_hash(value, strlen(value)) : (uint64_t)getppid();
 }
 
-/* Without MPI the ranks do not know of each other: the first to succeed speaks for all. */
-static void leave_alone(struct finish *f, const char *why)
+/* What this process has is in the part file, as a rule; one that has had no world puts it there. */
+static bool leave_part(const char *how)
 {
-	bool first;
+	find_place();
+	if (!rn_spool_folder()[0]) {
+		rn_spool_start(job_number());
+		rn_finish_tell("spool", rn_spool_folder());
+	}
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
+		rn_spool_adopt(t);
+		if (t->spooled)
+			rn_spool_seal(t); /* with all times */
+	}
+	rn_spool_note(how);
+	parts_left = true;
+	return rn_spool_any();
+}
 
-	if (leave_part(f, &first) < 0) {
-		rmdir(folder); /* if nobody else has left anything */
+/* The launcher puts parts together, if it waits; otherwise the user does. */
+static void say_parts(const char *word, const char *why)
+{
+	if (!rn_finish_tell(word, why))
+		rn_say("%s; what every rank did is kept; put together by: rondo recover %s", why,
+		       rn_spool_folder());
+}
+
+/* Without MPI the ranks do not know of each other: the first on a node speaks for all. */
+static void leave_alone(const char *why)
+{
+	bool first = rn_spool_first();
+
+	if (!leave_part(why)) {
 		if (rn_tracer.world_rank == 0)
-			rn_say("rank 0 is not traced: %s",
-			       f->err.text[0] ? f->err.text : "no memory");
+			rn_say("rank 0 is not traced to its end");
 	} else if (first) {
-		rn_say("%s; every rank that could has left its calls; put together by: rondo "
-		       "recover %s",
-		       why, folder);
-		rn_finish_tell("parts", folder);
+		say_parts("parts", why);
 	}
 }
 
@@ -629,31 +555,28 @@ static int absorb_left(void *arg, uint64_t first, uint64_t n, const void *bytes,
 static void leave_parts(struct finish *f, struct rn_mpi_link *link)
 {
 	struct rn_err why = f->err;
-	bool first;
+	char text[sizeof(why.text) + 64];
 
 	if (!why.text[0])
 		rn_link_explain(link, &why);
-	f->left = leave_part(f, &first) == RN_OK;
+	f->left = leave_part(why.text);
 	rn_link_arm(link, DEADLINE_NS);
 	rn_link_up(link, pack_left, absorb_left, f);
 	if (rn_tracer.world_rank != 0)
 		return;
 	if (f->left == 0) {
-		rmdir(folder);
 		rn_say("nothing was traced (%s)", why.text);
 		rn_finish_tell("failed", why.text);
 		return;
 	}
-	rn_say("the ranks' traces could not be put together (%s); %" PRIu64
-	       " of %d ranks have left their calls; put together by: rondo recover %s",
-	       why.text, f->left, rn_tracer.world_size, folder);
-	rn_finish_tell("parts", folder);
+	snprintf(text, sizeof(text), "the ranks' traces could not be put together (%s)", why.text);
+	say_parts("unmerged", text);
 }
 
 /* ---- both ends ---- */
 
-/* From now on calls are counted, not recorded: those of other threads, when one calls exit or
- * MPI_Abort, and those behind MPI_Finalize. Who is about to record one gets the time to do so. */
+/* From now on calls are counted, not recorded: those of other threads, when one calls exit,
+ * MPI_Abort or MPI_Finalize. Who is about to record one gets the time to do so. */
 static void stop_recording(void)
 {
 	static const struct timespec moment = { 0, 2000000 };
@@ -664,6 +587,16 @@ static void stop_recording(void)
 		t->off |= RN_OFF_OVER;
 	if (rn_tracer.nstreams > 1)
 		nanosleep(&moment, NULL);
+}
+
+/* The trace is written, but what comes now goes on into the part file. */
+static void resume_recording(void)
+{
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
+		t->merged = t->live.calls;
+		t->off &= (uint8_t)~RN_OFF_OVER;
+	}
+	rn_tracer.active = rn_spool_whole();
 }
 
 /* _Fork and clone make children that no handler hears of. */
@@ -681,8 +614,6 @@ static void begin(struct finish *f)
 	rn_arena_init(&f->scratch, LIMIT);
 	f->began = rn_clock_now();
 	stop_recording();
-	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		rn_times_settle(&t->times, rn_clock_scale());
 }
 
 static void end(struct finish *f)
@@ -722,10 +653,12 @@ void rn_finish_world(void)
 		return;
 	begin(&f);
 	if (!linked) {
-		leave_alone(&f, "the tracer has no communicator");
+		leave_alone("the tracer has no communicator");
 	} else {
 		if (merge(&f, &world) < 0)
 			leave_parts(&f, &world);
+		else
+			resume_recording();
 		rn_link_close(&world);
 	}
 	if (link_comm != MPI_COMM_NULL)
@@ -741,33 +674,46 @@ void rn_finish_alone(const char *why)
 
 	if (!is_ours_to_end())
 		return;
-	rn_heap_apart(true);
 	begin(&f);
-	leave_alone(&f, why);
+	leave_alone(why);
 	end(&f);
-	rn_heap_apart(false);
 	errno = saved;
 }
 
-/* The launcher adds them up. Without one rank 0 speaks of its own: other ranks will have done the
- * same, and not each of them is to say so. */
+/* Calls that the trace does not have: they are in the part file, or if there is none, only known to
+ * have been made. The launcher adds them up. Without one rank 0 speaks of its own: other ranks will
+ * have done the same, and not each of them is to say so. */
+static void tell_late(uint64_t kept, uint64_t lost)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64, kept, lost);
+	if (!rn_finish_tell("late", text) && rn_tracer.world_rank == 0) {
+		if (lost)
+			rn_say("%" PRIu64 " calls on rank 0 came when the trace had been written "
+			       "(after MPI_Finalize) and are not in it",
+			       lost);
+		else
+			rn_say("%" PRIu64 " calls on rank 0 came when the trace had been written "
+			       "(after MPI_Finalize); to add them: rondo recover %s",
+			       kept, rn_spool_folder());
+	}
+}
+
 void rn_finish_late(void)
 {
 	int saved = errno;
-	uint64_t late = 0;
-	char text[24];
-	struct rn_calm calm;
+	uint64_t kept = 0, lost = 0;
 
-	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		late += t->late;
-	if (late == 0)
-		return;
-	rn_calm_begin(&calm);
-	snprintf(text, sizeof(text), "%" PRIu64, late);
-	if ((!rn_config.status[0] || !append_status("late", text)) && rn_tracer.world_rank == 0)
-		rn_say("%s calls on rank 0 came when the trace had been written (after "
-		       "MPI_Finalize) and are not in it",
-		       text);
-	rn_calm_end(&calm);
+	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
+		lost += t->late;
+		kept += rn_spool_whole() && t->live.calls > t->merged ? t->live.calls - t->merged
+								      : 0;
+	}
+	if ((kept || lost) && !parts_left)
+		tell_late(kept, lost);
+	if (kept)
+		rn_spool_note("exit");
+	rn_spool_end(kept > 0 || (parts_left && rn_spool_any()));
 	errno = saved;
 }

@@ -73,6 +73,12 @@ int64_t rn_constant(enum rn_param_kind kind, int64_t value)
 	return -1;
 }
 
+void rn_constants_each(void (*fn)(uint32_t kind, uint32_t word, int64_t value))
+{
+	for (uint32_t i = 0; i < nconstants; i++)
+		fn(constants[i].kind, constants[i].word, constants[i].value);
+}
+
 /* ---- the table ---- */
 
 static uint64_t key_of(enum rn_param_kind kind, uint64_t handle)

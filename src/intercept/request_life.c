@@ -156,7 +156,7 @@ uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
 	if (found) {
 		r = *found;
 		word = word_of(t, &r) | RN_RAW_GONE;
-		end(t, t->top, token, &r);
+		end(t, t->live.top, token, &r);
 	}
 	rn_tracer_unlock();
 	return word;

@@ -38,7 +38,7 @@ static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0
 RN_EXPORT int MPI_Init(int *argc, char ***argv)
 {
 	RN_GATE(RN_N_MPI_Init, MPI_Init, (argc, argv))
-	uint64_t *base = t->top, *w = base, t0;
+	uint64_t *base = t->live.top, *w = base, t0;
 	int ret;
 
 	*w++ = RN_N_MPI_Init;
@@ -58,7 +58,7 @@ WRAP_ALIAS(MPI_Init)
 RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	RN_GATE(RN_N_MPI_Init_thread, MPI_Init_thread, (argc, argv, required, provided))
-	uint64_t *base = t->top, *w = base, t0;
+	uint64_t *base = t->live.top, *w = base, t0;
 	int ret;
 
 	*w++ = RN_N_MPI_Init_thread;
@@ -100,7 +100,7 @@ void rn_finalize_over(int ret)
 RN_EXPORT int MPI_Finalize(void)
 {
 	RN_GATE(RN_N_MPI_Finalize, MPI_Finalize, ())
-	uint64_t *base = t->top;
+	uint64_t *base = t->live.top;
 	int ret;
 
 	base[0] = RN_N_MPI_Finalize;
@@ -117,7 +117,7 @@ WRAP_ALIAS(MPI_Finalize)
 RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	RN_GATE(RN_N_MPI_Abort, MPI_Abort, (comm, errorcode))
-	uint64_t *base = t->top, now = rn_clock_now();
+	uint64_t *base = t->live.top, now = rn_clock_now();
 
 	base[0] = RN_N_MPI_Abort;
 	base[1] = rn_handle_word(t, RN_K_comm, H(comm));
@@ -131,7 +131,7 @@ WRAP_ALIAS(MPI_Abort)
 
 static void control(struct rn_stream *t, int level)
 {
-	uint64_t *base = t->top, now = rn_clock_now();
+	uint64_t *base = t->live.top, now = rn_clock_now();
 
 	base[0] = RN_N_MPI_Pcontrol;
 	base[1] = (uint64_t)(int64_t)level;

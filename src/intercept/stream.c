@@ -7,6 +7,7 @@
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "intercept/config.h"
+#include "intercept/spool.h"
 #include "intercept/tracer.h"
 
 #include <errno.h>
@@ -39,7 +40,10 @@ static bool fill(struct rn_stream *t)
 	rn_times_init(&t->times, &t->mem, rn_clock_scale());
 	t->none.w = &nothing;
 	t->expected = &t->none;
-	t->top = t->buffer;
+	t->live.top = t->buffer;
+	t->ring = t->no_ring;
+	t->ring_mask = RN_NO_RING - 1;
+	t->ring_end = UINT64_MAX;
 	return t->grammar && t->words && t->blobs && t->texts;
 }
 
@@ -105,7 +109,7 @@ struct rn_stream *rn_stream_begin(void)
 
 void rn_stream_lost(struct rn_stream *t)
 {
-	t->lost++;
+	t->live.lost++;
 }
 
 static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id)
@@ -121,6 +125,7 @@ static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id)
 	rn_idpool_init(&s->slots);
 	*RN_SEG_AT(&t->sig, struct rn_sig *, t->sig.n) = s;
 	t->sig.n++;
+	rn_spool_fact(t, RN_FACT_CALL, s->w, len);
 	return s;
 }
 
@@ -144,29 +149,33 @@ void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 {
 	struct rn_sig *s = rn_stream_intern(t, w, n);
 
-	if (!s || rn_grammar_append(t->grammar, s->id) < 0)
+	if (s)
+		rn_stream_number(t, s->id);
+	else
 		rn_stream_lost(t);
-	rn_stream_expect(t);
 }
 
-static uint64_t keep(struct rn_sigs *table, const void *bytes, size_t len)
+static uint64_t keep(struct rn_stream *t, enum rn_fact type, struct rn_sigs *table,
+		     const void *bytes, size_t len)
 {
 	int saved = errno;
-	uint32_t id;
+	uint32_t id, n = rn_sigs_count(table);
 	int rc = rn_sigs_intern(table, bytes, len, &id);
 
+	if (rn_sigs_count(table) > n)
+		rn_spool_fact(t, type, bytes, len);
 	errno = saved;
 	return rc == RN_OK ? id : RN_RAW_UNSET;
 }
 
 uint64_t rn_stream_text(struct rn_stream *t, const char *s, size_t n)
 {
-	return s ? keep(t->texts, s, n) : RN_RAW_NULL;
+	return s ? keep(t, RN_FACT_TEXT, t->texts, s, n) : RN_RAW_NULL;
 }
 
 uint64_t rn_stream_blob(struct rn_stream *t, const uint64_t *w, size_t n)
 {
-	return keep(t->blobs, w, n * sizeof(*w));
+	return keep(t, RN_FACT_BLOB, t->blobs, w, n * sizeof(*w));
 }
 
 uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n)
@@ -241,7 +250,8 @@ static void put_marker(struct rn_stream *t, uint64_t function)
 /* Is the innermost call that was under way gone? Its frame is not below that of the next one. */
 static bool was_left(const struct rn_stream *t, uintptr_t frame)
 {
-	uintptr_t of = (uintptr_t)t->top[-2], lo = t->places.stack_lo, n = t->places.stack_size;
+	uintptr_t of = (uintptr_t)t->live.top[-2], lo = t->places.stack_lo,
+		  n = t->places.stack_size;
 
 	return of <= frame && of - lo < n && frame - lo < n;
 }
@@ -249,7 +259,7 @@ static bool was_left(const struct rn_stream *t, uintptr_t frame)
 /* It is recorded as it was made, without results. */
 static void end_left(struct rn_stream *t)
 {
-	uint64_t *base = (uint64_t *)(uintptr_t)t->top[-1], *w = t->top - 2;
+	uint64_t *base = (uint64_t *)(uintptr_t)t->live.top[-1], *w = t->live.top - 2;
 	uint64_t now = rn_clock_now();
 
 	w = rn_raw_unset(base, w);
@@ -267,7 +277,7 @@ static void thread_ends(void *arg)
 
 	if (!rn_tracer_active()) /* or this is the child of a fork */
 		return;
-	while (t->top != t->buffer) /* pthread_exit in a callback, or cancelled */
+	while (t->live.top != t->buffer) /* pthread_exit in a callback, or cancelled */
 		end_left(t);
 	if (++t->ends < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
 	    pthread_setspecific(end_of_thread, t) == 0)
@@ -287,16 +297,16 @@ void rn_stream_watch_ends(void)
 
 bool rn_stream_nested(struct rn_stream *t, const void *frame)
 {
-	while (t->top != t->buffer && was_left(t, (uintptr_t)frame))
+	while (t->live.top != t->buffer && was_left(t, (uintptr_t)frame))
 		end_left(t);
-	if (t->top > t->buffer + (RN_WORDS - RN_CALL_WORDS)) {
+	if (t->live.top > t->buffer + (RN_WORDS - RN_CALL_WORDS)) {
 		rn_stream_lost(t);
 		return false;
 	}
-	if (t->top == t->buffer || (t->off & ~RN_OFF_CALLS) || t->marks == RN_NESTED_MAX ||
-	    (t->marks && t->mark[t->marks - 1] == t->top))
+	if (t->live.top == t->buffer || (t->off & ~RN_OFF_CALLS) || t->marks == RN_NESTED_MAX ||
+	    (t->marks && t->mark[t->marks - 1] == t->live.top))
 		return true;
-	t->mark[t->marks++] = t->top;
+	t->mark[t->marks++] = t->live.top;
 	put_marker(t, RN_N_rondo_enter);
 	return true;
 }

@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "base/seg.h"
 #include "encode/timing.h"
+#include "file/spill.h"
 #include "grammar/grammar.h"
 #include "intercept/clock.h"
 #include "track/idpool.h"
@@ -62,12 +63,17 @@ struct rn_handle_cache {
 
 #define RN_HANDLE_CACHE 128u
 
+#define RN_NO_RING 16u
+
 struct rn_stream {
+	struct rn_live live;     /* what the part file has of it: counters, where words end */
 	struct rn_sig *expected; /* never NULL: `none` when nothing is */
-	uint64_t *top;
-	uint64_t last; /* when the last call ended */
-	uint8_t off;   /* RN_OFF_*; 0: all calls are recorded */
-	uint8_t ends;  /* how often its thread's destructors have been called */
+	uint32_t *ring;          /* where the numbers of calls go, for the part file */
+	uint64_t ring_mask;
+	uint64_t ring_end; /* at so many calls it is full */
+	uint64_t last;     /* when the last call ended */
+	uint8_t off;       /* RN_OFF_*; 0: all calls are recorded */
+	uint8_t ends;      /* how often its thread's destructors have been called */
 	uint32_t marks;
 	uint32_t number;
 	struct rn_grammar *grammar;
@@ -84,13 +90,18 @@ struct rn_stream {
 	struct rn_seg shape; /* struct rn_sig *, by shape - 1 */
 	struct rn_seg
 		ended; /* uint64_t, words of its requests that ended elsewhere; tables' lock */
-	uint64_t calls, lost;
-	uint64_t late; /* calls that came when the trace was being written, or after that */
+	uint64_t calls;
+	uint64_t late;                 /* calls that came when the trace was being written */
+	uint64_t merged;               /* so many are in the trace */
 	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
 					*/
 	struct rn_stream *next;        /* of all streams */
 	uint64_t *scratch;
 	size_t scratch_words;
+	bool spooled; /* it is in the part file (spool.c) */
+	struct rn_log log;
+	struct rn_extent *tail, *area[2];
+	uint32_t no_ring[RN_NO_RING];
 	uint64_t buffer[RN_WORDS];
 };
 
@@ -135,14 +146,30 @@ static inline void rn_stream_expect(struct rn_stream *t)
 	t->expected = id == RN_EXPECT_NONE ? &t->none : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
 }
 
+/* spool.h: the ring is full. */
+void rn_spool_seal(struct rn_stream *t);
+
+/* One more call of the signature, or a marker. */
+static inline void rn_stream_number(struct rn_stream *t, uint32_t id)
+{
+	if (__builtin_expect(rn_grammar_append(t->grammar, id) < 0, 0)) {
+		rn_stream_lost(t);
+	} else {
+		t->ring[t->live.calls & t->ring_mask] = id;
+		/* The number is there before it counts, for whoever finds the file. */
+		__atomic_store_n(&t->live.calls, t->live.calls + 1, __ATOMIC_RELEASE);
+		if (__builtin_expect(t->live.calls == t->ring_end, 0))
+			rn_spool_seal(t);
+	}
+	rn_stream_expect(t);
+}
+
 /* The call is over: s is its signature. */
 static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint64_t t0, uint64_t t1)
 {
 	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->last ? t0 - t->last : 0);
 	t->last = t1;
-	if (__builtin_expect(rn_grammar_append(t->grammar, s->id) < 0, 0))
-		rn_stream_lost(t);
-	rn_stream_expect(t);
+	rn_stream_number(t, s->id);
 }
 
 /* A call begins, in this frame of the stack, while another one seems to be under way: marks where
@@ -159,7 +186,7 @@ bool rn_stream_skips(struct rn_stream *t, const uint64_t *base);
 /* The words of the innermost call that is being made. */
 static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
 {
-	return (const uint64_t *)(uintptr_t)t->top[-1];
+	return (const uint64_t *)(uintptr_t)t->live.top[-1];
 }
 
 /* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
@@ -167,7 +194,7 @@ static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
 static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
 					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
 {
-	t->top = base;
+	t->live.top = base;
 	if (__builtin_expect(t->off != 0, 0) && rn_stream_skips(t, base))
 		return NULL;
 	t->calls++;

@@ -10,6 +10,7 @@
 #include "intercept/handle.h"
 #include "intercept/real.h"
 #include "intercept/site.h"
+#include "intercept/spool.h"
 #include "intercept/stream.h"
 
 #include <errno.h>
@@ -160,6 +161,17 @@ void rn_tracer_use_reserve(void)
 	reserve = NULL;
 }
 
+const char *rn_tracer_mpi(void)
+{
+#ifdef OPEN_MPI
+#define TEXT(x)       #x
+#define DOTS(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
+	return "Open MPI " DOTS(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#else
+	return "MPICH " MPICH_VERSION;
+#endif
+}
+
 /* ---- MPI_Init ---- */
 
 static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
@@ -240,6 +252,7 @@ static void child_is_silent(void)
 	if (!rn_tracer.streams)
 		return;
 	silent = true;
+	rn_spool_child();
 	rn_tracer.active = false;
 	rn_me = NULL;
 }
@@ -288,8 +301,8 @@ __attribute__((destructor)) static void stop(void)
 {
 	if (silent)
 		return;
+	if (rn_tracer.active && rn_tracer.streams && !rn_tracer.finished)
+		rn_finish_alone("the program ended without MPI_Finalize");
 	if (rn_tracer.finished)
 		rn_finish_late();
-	else if (rn_tracer.active && rn_tracer.streams)
-		rn_finish_alone("the program ended without MPI_Finalize");
 }

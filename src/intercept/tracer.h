@@ -89,6 +89,9 @@ static inline void rn_tracer_unlock(void)
  * and for MPI, which then has messages to send that the program knows nothing of. */
 void rn_tracer_use_reserve(void);
 
+/* "Open MPI 4.1.4" */
+const char *rn_tracer_mpi(void);
+
 /* After MPI_Init and its like. */
 void rn_tracer_init_done(int provided);
 
@@ -109,8 +112,10 @@ void rn_finish_late(void);
  * itself inside malloc. Other threads, and what it had before, are as they were. */
 void rn_heap_apart(bool on);
 
-/* Tells `rondo trace`, where it waits: "WORD WHAT". */
-void rn_finish_tell(const char *word, const char *what);
+/* Tells `rondo trace`, where it waits: "WORD WHAT". False if it does not, or cannot be told; the
+ * second one so that it knows that it has missed something. */
+bool rn_finish_append(const char *word, const char *what);
+bool rn_finish_tell(const char *word, const char *what);
 
 /* One line on standard error, once per kind of trouble. */
 void rn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -62,18 +62,19 @@
 		 ? rn_tool.name                                                         \
 		 : rn_real.name)
 
-#define RN_GATE(number, name, args)                                                               \
-	struct rn_stream *t = rn_me;                                                              \
-	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                          \
-		return RN_ON(number, name) args;                                                  \
-	if (RN_UNLIKELY(!rn_site_records((uintptr_t)__builtin_return_address(0), number)))        \
-		return RN_ON(number, name) args;                                                  \
-	if (RN_UNLIKELY(t->top != t->buffer) && !rn_stream_nested(t, __builtin_frame_address(0))) \
+#define RN_GATE(number, name, args)                                                        \
+	struct rn_stream *t = rn_me;                                                       \
+	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                   \
+		return RN_ON(number, name) args;                                           \
+	if (RN_UNLIKELY(!rn_site_records((uintptr_t)__builtin_return_address(0), number))) \
+		return RN_ON(number, name) args;                                           \
+	if (RN_UNLIKELY(t->live.top != t->buffer) &&                                       \
+	    !rn_stream_nested(t, __builtin_frame_address(0)))                              \
 		return RN_ON(number, name) args;
 
 #define RN_START(number)                                      \
 	struct rn_sig *const rn_expected = t->expected;       \
-	uint64_t *const rn_base = t->top, *w = rn_base;       \
+	uint64_t *const rn_base = t->live.top, *w = rn_base;  \
 	const uint64_t *rn_p = rn_expected->w;                \
 	uint64_t diff = *rn_p ^ (number), rn_t0, rn_t1;       \
 	uint32_t rn_comm = 0, rn_wild = 0;                    \
@@ -85,11 +86,12 @@
 /* The call whose words are base..w is being made. */
 #define RN_UNDER_WAY(base, w)                                      \
 	((w)[0] = (uint64_t)(uintptr_t)__builtin_frame_address(0), \
-	 (w)[1] = (uint64_t)(uintptr_t)(base), t->top = (w) + 2)
+	 (w)[1] = (uint64_t)(uintptr_t)(base), t->live.top = (w) + 2)
 
 #define RN_CALL(ret, call)        \
 	RN_UNDER_WAY(rn_base, w); \
 	rn_t0 = rn_clock_now();   \
+	t->live.entered = rn_t0;  \
 	ret rn_ret = call;        \
 	rn_t1 = rn_clock_now();
 

@@ -455,9 +455,21 @@ static void put_params(struct view *v)
 	}
 }
 
-static void put_ret(struct view *v)
+/* A call that never returned: the process ended in it, or it was left by a jump. */
+static bool is_unfinished(const struct view *v)
 {
-	put_at(v, rn_func_values(v->func));
+	struct rn_reader in = reader_at(v, rn_func_values(v->func));
+	struct rn_value value;
+
+	return rn_call_value(&in, &value) && value.kind == RN_V_CONST && value.word == v->d->unset;
+}
+
+static void put_ret(struct view *v, const char *unfinished)
+{
+	if (is_unfinished(v))
+		rn_put(v->out, unfinished);
+	else
+		put_at(v, rn_func_values(v->func));
 }
 
 /* What is known of a status that was ignored; the reader is behind its head. */
@@ -551,7 +563,7 @@ void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct 
 	rn_buf_byte(out, '(');
 	put_params(&v);
 	rn_put(out, ") = ");
-	put_ret(&v);
+	put_ret(&v, "? unfinished");
 	if (c->inside) {
 		rn_put(out, " <");
 		rn_put_u64(out, c->parent);
@@ -579,7 +591,7 @@ void rn_decode_json(const struct rn_decoder *d, const struct rn_call *c, struct 
 	rn_put(out, "\",\"args\":{");
 	put_params(&v);
 	rn_put(out, "},\"ret\":");
-	put_ret(&v);
+	put_ret(&v, "null,\"unfinished\":true");
 	if (c->inside) {
 		rn_put(out, ",\"parent\":");
 		v.form->number(out, (int64_t)c->parent);
@@ -602,6 +614,7 @@ void rn_decoder_init(struct rn_decoder *d, const struct rn_vocab *vocab,
 		.live = rn_vocab_find(vocab, RN_REQUEST_LIVE),
 		.gone = rn_vocab_find(vocab, RN_REQUEST_GONE),
 		.made = rn_vocab_find(vocab, RN_REQUEST_NEW),
+		.unset = rn_vocab_find(vocab, "unset"),
 	};
 }
 

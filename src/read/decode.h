@@ -6,7 +6,8 @@
  *          "matched":...}
  *
  * where the parent is there for a call that was made inside another, and what it matched for one
- * whose status the program ignored.
+ * whose status the program ignored. RET is `? unfinished`, in JSON null and "unfinished":true, for
+ * a call that never returned.
  *
  * Parameters stand in the standard's order, those that the call changes with what they were after
  * it. Numbers are absolute: what a signature keeps relative to the rank is resolved, by the
@@ -34,10 +35,10 @@ struct rn_numbering;
 /* What a call alone does not say. */
 struct rn_decoder {
 	const struct rn_vocab *vocab;
-	const struct rn_comms *comms;           /* NULL: no communicators but the world and self */
-	const struct rn_numbering *requests;    /* as they are before the call; NULL: none known */
-	uint64_t ranks;                         /* of the world */
-	uint64_t world, self, live, gone, made; /* words; UINT64_MAX where there is none */
+	const struct rn_comms *comms;        /* NULL: no communicators but the world and self */
+	const struct rn_numbering *requests; /* as they are before the call; NULL: none known */
+	uint64_t ranks;                      /* of the world */
+	uint64_t world, self, live, gone, made, unset; /* words; UINT64_MAX where there is none */
 };
 
 void rn_decoder_init(struct rn_decoder *d, const struct rn_vocab *vocab,

@@ -136,8 +136,6 @@ static int decode_all(struct rn_trace *t, const void *bytes, size_t len, struct 
 {
 	int rc = rn_container_open(&t->mem, bytes, len, &t->container, err);
 
-	if (rc == RN_OK && rn_container_has(t->container, RN_SECTION_PART))
-		return rn_err_set(err, RN_E_DATA, "part of a trace (see: rondo help recover)");
 	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++)
 		rc = decode_section(t, i, err);
 	return rc == RN_OK ? share_streams(t, err) : rc;

@@ -3,7 +3,7 @@
  *
  * The first byte picks. Bit 0 unset: the rest of the input is the part. Set: it is a good part, of
  * the pattern that the second byte names, and the rest of the input is edits: offset, what to do,
- * byte. Bit 1 set: with its vocabulary. What is decoded must hold all invariants, and is merged
+ * byte. What is decoded must hold all invariants, and is merged
  * behind another part and finished.
  */
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void good_part(unsigned pattern, struct rn_arena *mem, uint64_t first, ui
 	rn_arena_free(&scratch);
 }
 
-static void good_bytes(unsigned pattern, bool vocab, struct bytes *out)
+static void good_bytes(unsigned pattern, struct bytes *out)
 {
 	struct rn_buf b = { 0 };
 	struct rn_arena mem;
@@ -64,7 +64,7 @@ static void good_bytes(unsigned pattern, bool vocab, struct bytes *out)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	good_part(pattern, &mem, RANKS, RANKS, &p);
-	must(rn_part_encode(&p, vocab ? &virtual_vocab : NULL, &b) == RN_OK && b.len <= ROOM);
+	must(rn_part_encode(&p, &b) == RN_OK && b.len <= ROOM);
 	memcpy(out->data, b.data, b.len);
 	out->len = b.len;
 	rn_buf_free(&b);
@@ -97,14 +97,14 @@ static void edit(struct bytes *p, unsigned at, unsigned what, unsigned char byte
 	}
 }
 
-static void edited(const uint8_t *data, size_t size, bool vocab, struct bytes *p)
+static void edited(const uint8_t *data, size_t size, struct bytes *p)
 {
-	static struct bytes good[16][2];
+	static struct bytes good[16];
 	unsigned pattern = size ? data[0] % virtual_patterns_count : 0;
 
-	if (good[pattern][vocab].len == 0)
-		good_bytes(pattern, vocab, &good[pattern][vocab]);
-	*p = good[pattern][vocab];
+	if (good[pattern].len == 0)
+		good_bytes(pattern, &good[pattern]);
+	*p = good[pattern];
 	for (size_t i = 1; i + 4 <= size && i < 100; i += 4)
 		edit(p, data[i] | (unsigned)data[i + 1] << 8, data[i + 2], data[i + 3]);
 }
@@ -131,7 +131,6 @@ static void use(const struct rn_part *p, struct rn_arena *mem)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bytes p;
-	struct rn_vocab vocab = virtual_vocab;
 	struct rn_err err = { 0 };
 	unsigned char *copy;
 	struct rn_arena mem;
@@ -140,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0 || size > ROOM)
 		return 0;
 	if (data[0] & 1) {
-		edited(data + 1, size - 1, data[0] >> 1 & 1, &p);
+		edited(data + 1, size - 1, &p);
 	} else {
 		memcpy(p.data, data + 1, size - 1);
 		p.len = size - 1;
@@ -150,8 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(copy != NULL);
 	memcpy(copy, p.data, p.len);
 	rn_arena_init(&mem, SIZE_MAX);
-	if (rn_part_decode(&mem, copy, p.len, (struct rn_part_place){ RANKS, RANKS }, &vocab, &part,
-			   &err) == RN_OK)
+	if (rn_part_decode(&mem, copy, p.len, (struct rn_part_place){ RANKS, RANKS },
+			   &virtual_vocab, &part, &err) == RN_OK)
 		use(&part, &mem);
 	else
 		must(err.text[0] && !strchr(err.text, '\n'));

@@ -63,7 +63,7 @@ static void exact(struct rn_arena *mem, const uint8_t *data, size_t size)
 	struct rn_times ts, again;
 	struct rn_err err = { 0 };
 	struct rn_buf out = { 0 };
-	int rc = rn_times_load(mem, data, size, &ts, &err);
+	int rc = rn_times_load(mem, data, size, RN_TIME_SCALE_ONE, &ts, &err);
 
 	must(rc == RN_OK || (rc == RN_E_DATA && err.text[0] && !strchr(err.text, '\n')));
 	if (rc == RN_OK) {

@@ -1097,6 +1097,15 @@ static void make_values(void)
 	}
 }
 
+/* A call that did not return. */
+static bool is_unset(const struct value *ret)
+{
+	static const char unset[] = "\"unset\"";
+	size_t n = sizeof(unset) - 1;
+
+	return ret->to - ret->from == n && memcmp(call.text.data + ret->from, unset, n) == 0;
+}
+
 /* Words and line of the call, as its seeds have it. */
 static void make_call(const struct rn_call *c, struct rn_buf *line)
 {
@@ -1128,7 +1137,10 @@ static void make_call(const struct rn_call *c, struct rn_buf *line)
 	text_to(line, "\",\"args\":{");
 	make_args(line);
 	text_to(line, "},\"ret\":");
-	add_line(line, &ret);
+	if (is_unset(&ret))
+		text_to(line, "null,\"unfinished\":true");
+	else
+		add_line(line, &ret);
 	if (call.received.len)
 		text_to(line, ",\"matched\":");
 	rn_buf_add(line, call.received.data, call.received.len);

@@ -91,7 +91,7 @@ static void reload(struct rn_arena *mem, struct rn_times *ts)
 	struct rn_err err = { 0 };
 
 	save(ts, &b);
-	if (!CHECK(rn_times_load(mem, b.data, b.len, ts, &err) == RN_OK))
+	if (!CHECK(rn_times_load(mem, b.data, b.len, RN_TIME_SCALE_ONE, ts, &err) == RN_OK))
 		diag("%s", err.text);
 	rn_buf_free(&b);
 }
@@ -572,7 +572,7 @@ static void survived(const void *bytes, size_t len, const uint64_t *count, uint3
 	if (rc == RN_OK)
 		CHECK(rn_times_encode(&ts, count, sigs, &b) == RN_OK);
 	err = (struct rn_err){ 0 };
-	rc = rn_times_load(&mem, bytes, len, &ts, &err);
+	rc = rn_times_load(&mem, bytes, len, RN_TIME_SCALE_ONE, &ts, &err);
 	CHECK(rc == RN_OK ? rn_times_check(&ts) : rc == RN_E_DATA && one_line(&err));
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
@@ -615,7 +615,8 @@ static void test_damage(void)
 		stencil(&ts, count, 20, 4, 20);
 		CHECK(rn_times_save(&ts, &b) == RN_OK);
 		for (size_t i = 0; i < b.len; i++)
-			CHECK(rn_times_load(&mem, b.data, i, &ts, &err) == RN_E_DATA);
+			CHECK(rn_times_load(&mem, b.data, i, RN_TIME_SCALE_ONE, &ts, &err) ==
+			      RN_E_DATA);
 		flip(&b, count, 20);
 		rn_arena_rewind(&mem, (struct rn_arena_mark){ 0 });
 	}

@@ -442,22 +442,6 @@ static void test_open(void)
 	unlink(path);
 }
 
-/* What one process left is no trace, and says what it is. */
-static void test_part(void)
-{
-	struct rn_container_writer w = { 0 };
-	struct rn_err err = { 0 };
-	struct rn_trace t;
-	const void *bytes;
-	size_t len;
-
-	CHECK(rn_container_add(&w, RN_SECTION_PART, "abc", 3, NULL) == RN_OK);
-	CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
-	CHECK(rn_trace_parse(&t, bytes, len, &err) == RN_E_DATA);
-	CHECK(strncmp(err.text, "part of a trace", 15) == 0);
-	rn_container_writer_free(&w);
-}
-
 static uint32_t func_number(const char *name)
 {
 	uint32_t i = 0;
@@ -565,7 +549,6 @@ int main(void)
 	test_long_signature();
 	ok("a signature may be long");
 	test_open();
-	test_part();
 	ok("a file is looked at before it is read");
 	test_write_failures();
 	test_bad_vocabulary();

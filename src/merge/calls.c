@@ -1,15 +1,12 @@
 /*
- * names.c - what the words of a stream refer to, for encode/raw.h; and slots.
+ * calls.c - see calls.h. Words may come from a file: what they refer to need not exist.
  */
-#include "intercept/names.h"
+#include "merge/calls.h"
 
 #include "base/hash.h"
-#include "encode/raw.h"
 #include "encode/sigs.h"
+#include "encode/timing.h"
 #include "identity/comms.h"
-#include "intercept/comm.h"
-#include "intercept/handle.h"
-#include "intercept/stream.h"
 #include "merge/peers.h"
 
 #include <stdlib.h>
@@ -22,7 +19,7 @@ struct slot {
 };
 
 struct writer {
-	struct rn_stream *t;
+	const struct rn_calls *of;
 	struct slot slot[SLOTS_MAX];
 	uint32_t slots;
 	uint64_t key;                     /* of the call, when its slots are being written */
@@ -37,49 +34,67 @@ struct writer {
 
 static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
 {
-	(void)arg;
-	return rn_constant(kind, value);
+	const struct rn_caller *who = ((const struct writer *)arg)->of->who;
+
+	return who->constant(who->arg, kind, value);
+}
+
+static struct rn_seen_comm comm_of(const struct writer *x, uint32_t word)
+{
+	const struct rn_caller *who = x->of->who;
+
+	return who->comm(who->arg, word);
 }
 
 static const char *comm_name(void *arg, uint32_t word)
 {
-	(void)arg;
-	return rn_comm_get(word)->name;
+	const char *name = comm_of(arg, word).name;
+
+	return name ? name : "comm:unknown";
+}
+
+/* An element of a table, or nothing. */
+static const void *element(const struct rn_sigs *table, uint64_t id, size_t *len)
+{
+	*len = 0;
+	return id < rn_sigs_count(table) ? rn_sigs_get(table, (uint32_t)id, len) : "";
 }
 
 static const char *string(void *arg, uint64_t id, size_t *len)
 {
-	const struct writer *x = arg;
-
-	return rn_sigs_get(x->t->texts, (uint32_t)id, len);
+	return element(((const struct writer *)arg)->of->texts, id, len);
 }
 
 static const uint64_t *blob(void *arg, uint64_t id, size_t *words)
 {
-	const struct writer *x = arg;
-	size_t len;
-	const uint64_t *w = rn_sigs_get(x->t->blobs, (uint32_t)id, &len);
+	static const uint64_t none[1];
+	const uint64_t *w = element(((const struct writer *)arg)->of->blobs, id, words);
 
-	*words = len / sizeof(*w);
-	return w;
+	*words /= sizeof(*w);
+	return *words ? w : none;
 }
 
 static const char *module_name(void *arg, uint32_t id)
 {
-	const char *name = rn_mem_module_name(id);
+	const struct rn_caller *who = ((const struct writer *)arg)->of->who;
+	const char *name = who->module(who->arg, id);
 
-	(void)arg;
 	return name ? name : "unknown"; /* the process ends in the middle of naming one */
 }
 
 /* ---- slots ---- */
 
-static void whose(uint32_t comm, int64_t *rank, int64_t *size)
+static void whose(const struct writer *x, uint32_t comm, int64_t *rank, int64_t *size)
 {
-	const struct rn_comm *c = rn_comm_get(comm);
+	struct rn_seen_comm c;
 
-	*rank = comm ? c->rank : rn_tracer.world_rank;
-	*size = !comm ? rn_tracer.world_size : c->remote.n ? c->remote.n : c->local.n;
+	*rank = x->of->who->rank;
+	*size = x->of->who->size;
+	if (!comm)
+		return;
+	c = comm_of(x, comm);
+	*rank = c.rank;
+	*size = c.remote ? c.remote : c.size;
 }
 
 static uint64_t slot_key(uint64_t call, uint32_t slot)
@@ -92,8 +107,8 @@ static enum rn_value_kind varying(struct writer *x, uint64_t key, int64_t value,
 {
 	int64_t table = (int64_t)rn_choices_varying(x->choices, key);
 
-	if (rn_varies_add(x->tables, table, (uint64_t)rn_tracer.world_rank,
-			  (uint64_t)rn_tracer.world_size, value) == RN_E_NOMEM)
+	if (rn_varies_add(x->tables, table, (uint64_t)x->of->who->rank, (uint64_t)x->of->who->size,
+			  value) == RN_E_NOMEM)
 		return RN_V_INT;
 	*number = table;
 	return RN_V_VARIES;
@@ -119,7 +134,7 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 	kind = rn_choices_get(x->choices, slot_key(x->key, i));
 	if (kind == RN_V_VARIES)
 		return varying(x, slot_key(x->key, i), value, number);
-	whose(comm, &rank, &size);
+	whose(x, comm, &rank, &size);
 	return rn_peer_express(kind, value, rank, size, number);
 }
 
@@ -152,11 +167,26 @@ static int write_words(struct writer *x, const uint64_t *words, size_t n)
 	}
 }
 
-/* The bytes of call s. Of one that cannot be written nothing but the function is. */
-static int write_call(struct writer *x, const struct rn_sig *s)
+/* The words of call i. Of one that makes no sense there is nothing but a function. */
+static const uint64_t *words_of(const struct rn_calls *c, uint32_t i, size_t *n)
 {
-	uint64_t bare[RN_RAW_BARE_MAX] = { s->w[0] };
-	int rc = write_words(x, s->w, s->n);
+	static const uint64_t none[1];
+	const uint64_t *w = rn_sigs_get(c->words, i, n);
+
+	*n /= sizeof(*w);
+	if (*n > 0 && w[0] < rn_mpi_vocab.funcs)
+		return w;
+	*n = 1;
+	return none;
+}
+
+/* The bytes of call i. Of one that cannot be written nothing but the function is. */
+static int write_call(struct writer *x, uint32_t i)
+{
+	size_t n;
+	const uint64_t *w = words_of(x->of, i, &n);
+	uint64_t bare[RN_RAW_BARE_MAX] = { w[0] };
+	int rc = write_words(x, w, n);
 
 	if (rc != RN_E_ARG && rc != RN_E_RANGE)
 		return rc;
@@ -165,37 +195,37 @@ static int write_call(struct writer *x, const struct rn_sig *s)
 	return write_words(x, bare, (size_t)(rn_raw_unset(bare, bare + 1) - bare));
 }
 
-static int collect(struct writer *x, const struct rn_sig *s)
+static int collect(struct writer *x, uint32_t i)
 {
 	int rc;
 
 	x->choices = NULL;
 	x->slots = 0;
 	x->cut = false;
-	rc = write_call(x, s);
+	rc = write_call(x, i);
 	if (rc == RN_OK)
 		x->key = rn_hash(x->buf, x->len);
 	return rc;
 }
 
-static bool begin(struct writer *x, struct rn_stream *t)
+static bool begin(struct writer *x, const struct rn_calls *c)
 {
-	*x = (struct writer){ .t = t, .cap = 65536 };
+	*x = (struct writer){ .of = c, .cap = 65536 };
 	x->buf = malloc(x->cap);
 	return x->buf != NULL;
 }
 
-int rn_names_slots(struct rn_stream *t, struct rn_peers *p)
+int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
 {
 	struct writer x;
-	int rc = begin(&x, t) ? RN_OK : RN_E_NOMEM;
+	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
 
-	for (uint32_t i = 0; i < t->sig.n && rc == RN_OK; i++) {
-		rc = collect(&x, *RN_SEG_AT(&t->sig, struct rn_sig *, i));
+	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
+		rc = collect(&x, i);
 		for (uint32_t k = 0; k < x.slots && rc == RN_OK; k++) {
 			int64_t rank, size;
 
-			whose(x.slot[k].comm, &rank, &size);
+			whose(&x, x.slot[k].comm, &rank, &size);
 			rc = rn_peers_add(p, slot_key(x.key, k), x.slot[k].value, rank, size);
 		}
 	}
@@ -204,31 +234,29 @@ int rn_names_slots(struct rn_stream *t, struct rn_peers *p)
 }
 
 /* How often the stream has call i. */
-static uint64_t occurrences(const struct rn_stream *t, uint32_t i)
+static uint64_t occurrences(const struct rn_calls *c, uint32_t i)
 {
-	const struct rn_time *time = rn_times_get(&t->times, i);
+	const struct rn_time *time = rn_times_get(c->times, i);
 
 	return time ? rn_timing_count(&time->dur) : 1;
 }
 
-int rn_names_write(struct rn_stream *t, const struct rn_choices *choices, struct rn_comms *tables,
-		   struct rn_sigs *out, uint32_t *map, uint64_t *lost)
+int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
+		   struct rn_comms *tables, struct rn_sigs *out, uint32_t *map, uint64_t *lost)
 {
 	struct writer x;
-	int rc = begin(&x, t) ? RN_OK : RN_E_NOMEM;
+	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
 
-	for (uint32_t i = 0; i < t->sig.n && rc == RN_OK; i++) {
-		const struct rn_sig *s = *RN_SEG_AT(&t->sig, struct rn_sig *, i);
-
-		rc = collect(&x, s);
+	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
+		rc = collect(&x, i);
 		x.choices = choices;
 		x.tables = tables;
 		if (rc == RN_OK)
-			rc = write_call(&x, s);
+			rc = write_call(&x, i);
 		if (rc == RN_OK)
 			rc = rn_sigs_intern(out, x.buf, x.len, &map[i]);
 		if (x.cut)
-			*lost += occurrences(t, i);
+			*lost += occurrences(c, i);
 	}
 	free(x.buf);
 	return rc;

@@ -1,0 +1,328 @@
+/*
+ * parts.c - see parts.h.
+ */
+#include "cmd/parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/io.h"
+#include "cmd/cmd.h"
+#include "file/recover.h"
+#include "file/salvage.h"
+
+struct file {
+	char *path;
+	int fd;
+	void *bytes; /* NULL: nothing is to be had from it */
+	size_t len;
+	uint64_t run, time;
+	bool running;
+};
+
+struct folder {
+	const char *path;
+	FILE *out; /* for the line that says what came of it */
+	struct file *file;
+	size_t n, cap;
+	uint64_t run; /* the newest */
+	size_t bad, others;
+	bool running;
+};
+
+static int no_memory(void)
+{
+	return fail(EXIT_SELF, "out of memory");
+}
+
+static void free_folder(struct folder *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->file[i].bytes)
+			munmap(d->file[i].bytes, d->file[i].len);
+		if (d->file[i].fd >= 0)
+			close(d->file[i].fd);
+		free(d->file[i].path);
+	}
+	free(d->file);
+}
+
+/* ---- the files ---- */
+
+/* RUN-HOST */
+static bool is_part_name(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 16 && name[16] == '-';
+}
+
+static bool add_file(struct folder *d, const char *name)
+{
+	size_t len = strlen(d->path) + strlen(name) + 2;
+	char *path = malloc(len);
+
+	if (d->n == d->cap) {
+		size_t cap = d->cap ? 2 * d->cap : 64;
+		struct file *file = realloc(d->file, cap * sizeof(*file));
+
+		if (file) {
+			d->file = file;
+			d->cap = cap;
+		}
+	}
+	if (!path || d->n == d->cap) {
+		free(path);
+		return false;
+	}
+	snprintf(path, len, "%s/%s", d->path, name);
+	d->file[d->n++] = (struct file){ .path = path, .fd = -1 };
+	return true;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
+}
+
+/* False without memory, or with errno if the folder cannot be read. */
+static bool scan(struct folder *d)
+{
+	DIR *dir = opendir(d->path);
+	struct dirent *e;
+	bool ok = dir != NULL;
+
+	while (ok && (e = readdir(dir)) != NULL)
+		if (is_part_name(e->d_name))
+			ok = add_file(d, e->d_name);
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+static int list_files(struct folder *d)
+{
+	if (!scan(d))
+		return fail(EXIT_INPUT, "%s: %s", d->path, strerror(errno));
+	if (d->n == 0)
+		return fail(EXIT_INPUT, "%s: there are no parts in it", d->path);
+	qsort(d->file, d->n, sizeof(*d->file), by_path);
+	return EXIT_DONE;
+}
+
+/* Ours alone: pages that the program goes on writing to become a copy. */
+static int copy_running(struct file *f, struct rn_err *err)
+{
+	void *copy = mmap(NULL, f->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (copy == MAP_FAILED)
+		return rn_err_nomem(err);
+	if (!rn_salvage_copy(copy, f->bytes, f->len)) {
+		munmap(copy, f->len);
+		return rn_err_set(err, RN_E_DATA, "changes all the time");
+	}
+	munmap(f->bytes, f->len);
+	f->bytes = copy;
+	return RN_OK;
+}
+
+static int map_file(struct file *f, struct rn_err *err)
+{
+	uint64_t size;
+	void *p;
+
+	f->fd = rn_io_open(f->path, &size, err);
+	if (f->fd < 0)
+		return err->code;
+	if (size == 0)
+		return rn_err_set(err, RN_E_DATA, "is empty");
+	p = mmap(NULL, size, PROT_READ, MAP_SHARED, f->fd, 0);
+	if (p == MAP_FAILED)
+		return rn_err_sys(err, "cannot be mapped");
+	f->bytes = p;
+	f->len = size;
+	f->running = flock(f->fd, LOCK_EX | LOCK_NB) < 0;
+	return f->running ? copy_running(f, err) : RN_OK;
+}
+
+static int open_file(struct folder *d, struct file *f)
+{
+	struct rn_err err = { 0 };
+	int rc = map_file(f, &err);
+
+	if (rc == RN_OK)
+		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &err);
+	if (rc == RN_E_NOMEM)
+		return no_memory();
+	if (rc < 0) {
+		d->bad++;
+		if (f->bytes)
+			munmap(f->bytes, f->len);
+		f->bytes = NULL;
+		fail(EXIT_INPUT, "%s: %s", f->path, err.text);
+	}
+	return EXIT_DONE;
+}
+
+/* Finds the newest run. */
+static int open_files(struct folder *d)
+{
+	uint64_t newest = 0;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < d->n && code == EXIT_DONE; i++) {
+		struct file *f = &d->file[i];
+
+		code = open_file(d, f);
+		if (f->bytes && f->time >= newest) {
+			newest = f->time;
+			d->run = f->run;
+		}
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		const struct file *f = &d->file[i];
+
+		d->others += f->bytes && f->run != d->run;
+		d->running |= f->bytes && f->run == d->run && f->running;
+	}
+	return code;
+}
+
+/* Everything that was in them is in the trace. */
+static bool remove_files(const struct folder *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->file[i].bytes && d->file[i].run == d->run && unlink(d->file[i].path) < 0)
+			return false;
+	return rmdir(d->path) == 0;
+}
+
+/* ---- the trace ---- */
+
+static void report(const struct folder *d, struct rn_recovered *r, const char *path)
+{
+	const char *missing = rn_rank_text(&r->missing);
+	const char *incomplete = rn_rank_text(&r->incomplete);
+	bool keep = d->bad || d->running || r->damaged || r->missing.n;
+
+	fprintf(d->out,
+		"%s: %" PRIu64 " of %" PRIu64 " ranks, %" PRIu64 " calls, %" PRIu64 " bytes", path,
+		r->ranks - r->missing.n, r->ranks, r->calls, r->bytes);
+	if (r->missing.n)
+		fprintf(d->out, "; missing: %s", missing ? missing : "?");
+	if (r->incomplete.n > r->missing.n)
+		fprintf(d->out, "; not complete: %s", incomplete ? incomplete : "?");
+	if (d->running)
+		fprintf(d->out, "; the program is still running");
+	if (d->others)
+		fprintf(d->out, "; there is also something of another run");
+	if (keep || !remove_files(d))
+		fprintf(d->out, "; %s is kept", d->path);
+	fputc('\n', d->out);
+}
+
+static int make_trace(const struct folder *d, const char *path)
+{
+	struct rn_node_file *node = calloc(d->n + 1, sizeof(*node));
+	struct rn_recovered r = { 0 };
+	struct rn_err err = { 0 };
+	size_t n = 0;
+	int rc;
+
+	if (!node)
+		return no_memory();
+	for (size_t i = 0; i < d->n; i++)
+		if (d->file[i].bytes && d->file[i].run == d->run)
+			node[n++] = (struct rn_node_file){ d->file[i].bytes, d->file[i].len };
+	rc = rn_recover(node, n, path, &r, &err);
+	free(node);
+	if (rc == RN_OK) {
+		if (r.damaged)
+			fail(EXIT_INPUT, "%s: %" PRIu32 " processes have left something damaged",
+			     d->path, r.damaged);
+		report(d, &r, path);
+	}
+	rn_recovered_free(&r);
+	if (rc == RN_E_DATA)
+		return fail(EXIT_INPUT, "%s: %s", d->path, err.text);
+	if (rc < 0)
+		return fail(EXIT_SELF, "%s", err.text);
+	return d->bad || r.damaged ? EXIT_INPUT : EXIT_DONE;
+}
+
+static int recover(struct folder *d, const char *path)
+{
+	int code = list_files(d);
+
+	if (code == EXIT_DONE)
+		code = open_files(d);
+	if (code == EXIT_DONE && d->bad == d->n)
+		code = fail(EXIT_INPUT, "%s: no part in it can be read", d->path);
+	return code == EXIT_DONE ? make_trace(d, path) : code;
+}
+
+/* A process that has the file holds a lock on it. */
+static bool is_running(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+	if (fd >= 0)
+		close(fd);
+	return runs;
+}
+
+static bool any_runs(const struct folder *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (is_running(d->file[i].path))
+			return true;
+	return false;
+}
+
+static void wait_for_all(const struct folder *d)
+{
+	static const struct timespec moment = { 0, 20000000 };
+
+	for (int tries = 0; tries < 100 && any_runs(d); tries++)
+		nanosleep(&moment, NULL);
+}
+
+void parts_settle(const char *folder)
+{
+	struct folder d = { .path = folder };
+
+	if (scan(&d))
+		wait_for_all(&d);
+	free_folder(&d);
+}
+
+void parts_drop(const char *folder)
+{
+	struct folder d = { .path = folder };
+
+	if (scan(&d)) {
+		wait_for_all(&d);
+		for (size_t i = 0; i < d.n; i++)
+			if (!is_running(d.file[i].path))
+				unlink(d.file[i].path);
+	}
+	rmdir(folder);
+	free_folder(&d);
+}
+
+int parts_recover(const char *folder, const char *path, FILE *out)
+{
+	struct folder d = { .path = folder, .out = out };
+	int code = recover(&d, path);
+
+	free_folder(&d);
+	return code;
+}

@@ -1,0 +1,27 @@
+/*
+ * parts.h - a trace from what the processes of a run have left.
+ *
+ * While a program runs, the processes of each node keep what they have done in one file of a folder
+ * (file/spill.h), named RUN-HOST. When they cannot merge it at the end, or there is no end, this
+ * does it without MPI (file/recover.h), for the newest run that the folder has something of. What
+ * other runs have left there stays, and is mentioned. So do files that cannot be read. The files
+ * are removed when everything in them is in the trace; those of a program that still runs are read
+ * as they are at the moment, and stay.
+ */
+#ifndef RN_CMD_PARTS_H
+#define RN_CMD_PARTS_H
+
+#include <stdio.h>
+
+/* Waits for processes that are about to end, because their launcher has; not for long. */
+void parts_settle(const char *folder);
+
+/* Removes what is not needed any more, but for what processes that still run have. */
+void parts_drop(const char *folder);
+
+/* Writes the trace to `path`; one line about it goes to `out`. EXIT_DONE: every part that is there
+ * is in the trace, though ranks may be missing. EXIT_INPUT: one could not be read, or there is
+ * none. EXIT_SELF: no memory, or the trace could not be written. */
+int parts_recover(const char *folder, const char *path, FILE *out);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * recorded.h - what one process has recorded, on its way into a trace.
+ *
+ * Its streams as they are while the program runs: tables of words, grammars, times in ticks. In the
+ * process itself when it is over, or from what it left in a part file (file/salvage.h). First its
+ * slots are collected, with those of all others; when it is settled how each is expressed, a bundle
+ * is made of it (file/bundle.h).
+ */
+#ifndef RN_FILE_RECORDED_H
+#define RN_FILE_RECORDED_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "merge/calls.h"
+
+struct rn_arena;
+struct rn_bundle;
+struct rn_choices;
+struct rn_comms;
+struct rn_grammar;
+struct rn_peers;
+
+struct rn_recorded_stream {
+	struct rn_calls calls;
+	const struct rn_grammar *grammar;
+	uint64_t lost, memory;
+};
+
+struct rn_recorded {
+	struct rn_caller who;
+	const struct rn_recorded_stream *stream;
+	uint32_t streams;
+	bool times;            /* are kept */
+	uint64_t scale;        /* of their ticks (encode/timing.h); 0: they are settled */
+	int64_t offset, drift; /* of its clock (encode/timing.h) */
+	/* Adds the communicators that it was in. RN_OK or RN_E_NOMEM. */
+	int (*entries)(void *arg, struct rn_comms *out);
+};
+
+/* Adds the slots of all streams. RN_OK or RN_E_NOMEM. */
+int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p);
+
+/* The bundle, in `mem`, of `threads` streams; those that the process does not have are empty. The
+ * streams are not changed. The tally has what is lost and the memory; the rest is the caller's.
+ * RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *choices,
+		       uint32_t threads, struct rn_arena *mem, struct rn_arena *scratch,
+		       struct rn_bundle *out);
+
+#endif

@@ -1,0 +1,574 @@
+/* salvage.c - see salvage.h: the file, its processes, and what they say of themselves. */
+#include "file/salvage.h"
+
+#include "base/arena.h"
+#include "encode/timing.h"
+#include "file/salvage_stream.h"
+#include "file/spill.h"
+#include "identity/comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CONSTANTS_MAX 4096u
+#define META_MAX      32u
+
+/* ---- extents ---- */
+
+/* The extent that begins at a page. One that the file does not have the end of is cut. */
+static bool look_at(const unsigned char *bytes, size_t len, uint64_t page, struct rn_found *f)
+{
+	uint64_t left = len / RN_SPILL_PAGE - page;
+
+	f->at = bytes + page * RN_SPILL_PAGE;
+	memcpy(&f->head, f->at, sizeof(f->head));
+	if (f->head.magic != RN_EXTENT_MAGIC || f->head.number != page || f->head.pages == 0)
+		return false;
+	f->len = (size_t)(f->head.pages < left ? f->head.pages : left) * RN_SPILL_PAGE;
+	return true;
+}
+
+/* The next extent from *page on, which moves behind it. Where there is none the pages are those of
+ * a process that was stopped before it could say what they are for. */
+static bool next_extent(const unsigned char *bytes, size_t len, uint64_t *page, struct rn_found *f)
+{
+	while (*page < len / RN_SPILL_PAGE) {
+		if (look_at(bytes, len, *page, f)) {
+			*page += f->len / RN_SPILL_PAGE;
+			return true;
+		}
+		++*page;
+	}
+	return false;
+}
+
+static int by_owner(const void *a, const void *b)
+{
+	const struct rn_extent *x = &((const struct rn_found *)a)->head;
+	const struct rn_extent *y = &((const struct rn_found *)b)->head;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+static int find_extents(struct rn_arena *mem, const unsigned char *bytes, size_t len,
+			struct rn_founds *out)
+{
+	struct rn_found *list, f;
+	uint64_t page = 1;
+
+	out->n = 0;
+	while (next_extent(bytes, len, &page, &f))
+		out->n++;
+	list = rn_new(mem, struct rn_found, (size_t)out->n + 1);
+	if (!list)
+		return RN_E_NOMEM;
+	page = 1;
+	for (uint32_t i = 0; next_extent(bytes, len, &page, &f); i++)
+		list[i] = f;
+	qsort(list, out->n, sizeof(*list), by_owner);
+	out->extent = list;
+	return RN_OK;
+}
+
+/* Takes the extents off the front of a list that have the same process, or the same stream too. */
+static struct rn_founds take_same(struct rn_founds *from, bool stream)
+{
+	struct rn_founds out = { from->extent, 0 };
+
+	while (out.n < from->n && out.extent[out.n].head.process == out.extent[0].head.process &&
+	       (!stream || out.extent[out.n].head.stream == out.extent[0].head.stream))
+		out.n++;
+	from->extent += out.n;
+	from->n -= out.n;
+	return out;
+}
+
+static int get_head(const void *bytes, size_t len, struct rn_spill_head *h, struct rn_err *err)
+{
+	if (len < RN_SPILL_PAGE)
+		return rn_err_set(err, RN_E_DATA, "is too short for a part");
+	memcpy(h, bytes, sizeof(*h));
+	return h->magic == RN_SPILL_MAGIC ? RN_OK
+					  : rn_err_set(err, RN_E_DATA, "is not a part of a trace");
+}
+
+/* ---- what a process says of itself ---- */
+
+/* Something with a number. The later one of the same number counts. */
+struct known {
+	uint64_t number;
+	uint32_t order;
+	bool complete;
+	const char *name;
+	struct rn_comm_entry entry;
+};
+
+struct table {
+	struct known *known;
+	uint32_t n, cap;
+};
+
+struct process {
+	struct rn_arena *mem;
+	struct rn_fact_world world;
+	bool is_known, failed;
+	struct table comms, modules;
+	struct rn_fact_constant constant[CONSTANTS_MAX];
+	uint32_t constants;
+	struct rn_meta_entry meta[META_MAX];
+	uint32_t metas;
+	const char *ended;
+};
+
+static const char *copy_text(struct process *p, const void *bytes, size_t len)
+{
+	char *s = rn_new(p->mem, char, len + 1);
+
+	if (s)
+		memcpy(s, bytes, len);
+	else
+		p->failed = true;
+	return s;
+}
+
+static void add_known(struct process *p, struct table *t, struct known k)
+{
+	if (t->n == t->cap) {
+		uint32_t cap = t->cap ? 2 * t->cap : 64;
+		struct known *more = rn_new(p->mem, struct known, cap);
+
+		if (!more) {
+			p->failed = true;
+			return;
+		}
+		if (t->n)
+			memcpy(more, t->known, t->n * sizeof(*more));
+		t->known = more;
+		t->cap = cap;
+	}
+	k.order = t->n;
+	t->known[t->n++] = k;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* Sorted, and each number once. */
+static void tidy(struct table *t)
+{
+	uint32_t n = 0;
+
+	if (t->n)
+		qsort(t->known, t->n, sizeof(*t->known), by_number);
+	for (uint32_t i = 0; i < t->n; i++)
+		if (i + 1 == t->n || t->known[i + 1].number != t->known[i].number)
+			t->known[n++] = t->known[i];
+	t->n = n;
+}
+
+static const struct known *find_known(const struct table *t, uint64_t number)
+{
+	uint32_t lo = 0, hi = t->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->known[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->n && t->known[lo].number == number ? &t->known[lo] : NULL;
+}
+
+static void take_world(struct process *p, const void *bytes, size_t len)
+{
+	struct rn_fact_world w;
+
+	if (len != sizeof(w))
+		return;
+	memcpy(&w, bytes, sizeof(w));
+	if (w.rank < 0 || w.rank >= w.size || (uint64_t)w.size > RN_COMM_RANKS_MAX || !w.scale)
+		return;
+	p->world = w;
+	p->is_known = true;
+}
+
+static void take_meta(struct process *p, const void *bytes, size_t len)
+{
+	const char *key = copy_text(p, bytes, len), *value;
+	size_t n = key ? strlen(key) + 1 : 0;
+
+	if (!key || p->metas == META_MAX || n >= len)
+		return;
+	value = key + n;
+	for (uint32_t i = 0; i < p->metas; i++)
+		if (strcmp(p->meta[i].key, key) == 0)
+			return;
+	p->meta[p->metas] = (struct rn_meta_entry){ key, value };
+	if (rn_meta_check(&(struct rn_meta){ &p->meta[p->metas], 1 }, NULL) == RN_OK)
+		p->metas++;
+}
+
+static void take_constant(struct process *p, const void *bytes, size_t len)
+{
+	struct rn_fact_constant c;
+
+	if (len != sizeof(c) || p->constants == CONSTANTS_MAX)
+		return;
+	memcpy(&c, bytes, sizeof(c));
+	if (c.kind < RN_K_COUNT && rn_vocab_word(&rn_mpi_vocab, c.word))
+		p->constant[p->constants++] = c;
+}
+
+static bool is_entry(const struct rn_comm_entry *e)
+{
+	return e->my_rank < e->size && e->size <= RN_COMM_RANKS_MAX &&
+	       e->remote <= RN_COMM_RANKS_MAX;
+}
+
+static void take_comm(struct process *p, const void *bytes, size_t len)
+{
+	struct rn_fact_comm f;
+	struct known k;
+
+	if (len < sizeof(f))
+		return;
+	memcpy(&f, bytes, sizeof(f));
+	k = (struct known){ .number = f.word, .complete = f.complete && is_entry(&f.entry) };
+	k.name = copy_text(p, (const char *)bytes + sizeof(f), len - sizeof(f));
+	if (k.complete)
+		k.entry = f.entry;
+	add_known(p, &p->comms, k);
+}
+
+static void take_module(struct process *p, const void *bytes, size_t len)
+{
+	struct known k = { 0 };
+
+	if (len < sizeof(k.number))
+		return;
+	memcpy(&k.number, bytes, sizeof(k.number));
+	k.name = copy_text(p, (const char *)bytes + sizeof(k.number), len - sizeof(k.number));
+	add_known(p, &p->modules, k);
+}
+
+static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	struct process *p = arg;
+
+	switch (type) {
+	case RN_FACT_WORLD:
+		take_world(p, bytes, len);
+		break;
+	case RN_FACT_META:
+		take_meta(p, bytes, len);
+		break;
+	case RN_FACT_CONSTANT:
+		take_constant(p, bytes, len);
+		break;
+	case RN_FACT_COMM:
+		take_comm(p, bytes, len);
+		break;
+	case RN_FACT_MODULE:
+		take_module(p, bytes, len);
+		break;
+	case RN_FACT_END:
+		p->ended = copy_text(p, bytes, len);
+		break;
+	default:
+		return false;
+	}
+	return !p->failed;
+}
+
+/* ---- as a caller (merge/calls.h) ---- */
+
+static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
+{
+	const struct process *p = arg;
+
+	for (uint32_t i = 0; i < p->constants; i++)
+		if (p->constant[i].kind == kind &&
+		    (p->constant[i].value == value || kind == RN_K_request))
+			return p->constant[i].word;
+	return -1;
+}
+
+static struct rn_seen_comm constant_comm(const struct process *p, uint32_t word)
+{
+	const char *name = rn_vocab_word(&rn_mpi_vocab, word);
+
+	if (name && strcmp(name, "MPI_COMM_WORLD") == 0)
+		return (struct rn_seen_comm){ name, p->world.rank, p->world.size, 0 };
+	if (name && strcmp(name, "MPI_COMM_SELF") == 0)
+		return (struct rn_seen_comm){ name, 0, 1, 0 };
+	return (struct rn_seen_comm){ NULL, 0, 1, 0 };
+}
+
+static struct rn_seen_comm seen_comm(void *arg, uint32_t word)
+{
+	const struct process *p = arg;
+	const struct known *k = word & 1 ? NULL : find_known(&p->comms, word);
+	struct rn_seen_comm c = { NULL, 0, 1, 0 };
+
+	if (word & 1)
+		return constant_comm(p, word >> 1);
+	if (!k)
+		return c;
+	c.name = k->name;
+	if (k->complete) {
+		c.rank = (int64_t)k->entry.my_rank;
+		c.size = (int64_t)k->entry.size;
+		c.remote = (int64_t)k->entry.remote;
+	}
+	return c;
+}
+
+static const char *module_name(void *arg, uint32_t id)
+{
+	const struct known *k = find_known(&((const struct process *)arg)->modules, id);
+
+	return k ? k->name : NULL;
+}
+
+static int entries(void *arg, struct rn_comms *out)
+{
+	const struct process *p = arg;
+
+	for (uint32_t i = 0; i < p->comms.n; i++) {
+		const struct known *k = &p->comms.known[i];
+
+		if (k->complete && rn_comms_add(out, k->name, strlen(k->name),
+						(uint64_t)p->world.rank, &k->entry) == RN_E_NOMEM)
+			return RN_E_NOMEM;
+	}
+	return RN_OK;
+}
+
+/* ---- a process ---- */
+
+static bool keeps_times(const struct process *p)
+{
+	const char *time = rn_meta_get(&(struct rn_meta){ p->meta, p->metas }, "time");
+
+	return !time || strcmp(time, "none") != 0;
+}
+
+static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
+{
+	struct rn_recorded_stream *s = rn_new(p->mem, struct rn_recorded_stream, streams + 1);
+
+	out->stopped = rn_new(p->mem, uint32_t, streams + 1);
+	if (!s || !out->stopped)
+		return RN_E_NOMEM;
+	out->recorded = (struct rn_recorded){ .who = { p, p->world.rank, p->world.size, constant,
+						       seen_comm, module_name },
+					      .stream = s,
+					      .streams = streams,
+					      .times = keeps_times(p),
+					      .entries = entries };
+	out->meta = (struct rn_meta){ p->meta, p->metas };
+	out->time = p->world.time;
+	out->ended = p->ended;
+	for (uint32_t i = 0; i < streams; i++) {
+		out->stopped[i] = RN_STOPPED_NOWHERE;
+		if (rn_salvage_nothing(p->mem, &s[i]) < 0)
+			return RN_E_NOMEM;
+		s[i].calls.who = &out->recorded.who;
+	}
+	return RN_OK;
+}
+
+/* Streams are numbered; what is shared comes behind them. */
+static uint32_t count_streams(struct rn_founds all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all.n; i++)
+		if (all.extent[i].head.stream < RN_SALVAGE_STREAMS)
+			n = all.extent[i].head.stream + 1;
+	return n;
+}
+
+static int read_streams(struct process *p, struct rn_founds all, struct rn_salvaged *out)
+{
+	struct rn_recorded_stream *s = (struct rn_recorded_stream *)out->recorded.stream;
+	int rc = RN_OK;
+
+	while (all.n && rc == RN_OK) {
+		uint32_t i = all.extent[0].head.stream;
+		struct rn_founds one = take_same(&all, true);
+		struct rn_stream_facts facts = { p->world.scale, RN_STOPPED_NOWHERE, false };
+
+		if (i >= RN_SALVAGE_STREAMS)
+			continue;
+		rc = rn_salvage_stream(p->mem, one, &facts, &s[i]);
+		out->stopped[i] = facts.stopped;
+		out->damaged |= facts.damaged;
+		out->complete &= s[i].lost == 0;
+	}
+	out->complete &= !out->damaged;
+	return rc;
+}
+
+static struct rn_founds shared_of(struct rn_founds all)
+{
+	struct rn_founds one = { NULL, 0 };
+
+	while (all.n && all.extent[all.n - 1].head.stream == RN_EXTENT_SHARED)
+		all.n--, one.n++;
+	one.extent = all.extent + all.n;
+	return one;
+}
+
+/* 1: there is one more; 0: it is not known. */
+static int read_process(struct rn_arena *mem, struct rn_founds all, struct rn_salvaged *out)
+{
+	struct process *p = rn_new(mem, struct process, 1);
+	int rc;
+
+	if (!p)
+		return RN_E_NOMEM;
+	p->mem = mem;
+	out->damaged = !rn_found_log(shared_of(all), take_fact, p);
+	if (p->failed)
+		return RN_E_NOMEM;
+	if (!p->is_known)
+		return 0;
+	tidy(&p->comms);
+	tidy(&p->modules);
+	out->complete = p->ended != NULL;
+	rc = start(p, count_streams(all), out);
+	if (rc == RN_OK)
+		rc = read_streams(p, all, out);
+	return rc == RN_OK ? 1 : rc;
+}
+
+static uint32_t count_processes(struct rn_founds all)
+{
+	uint32_t n = 0;
+
+	for (; all.n; n++)
+		take_same(&all, false);
+	return n;
+}
+
+int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
+	       struct rn_err *err)
+{
+	struct rn_spill_head head;
+	struct rn_founds all;
+	int rc = get_head(bytes, len, &head, err);
+
+	*out = (struct rn_salvage){ .run = head.run };
+	if (rc < 0)
+		return rc;
+	if (find_extents(mem, bytes, len, &all) < 0)
+		return rn_err_nomem(err);
+	out->process = rn_new(mem, struct rn_salvaged, (size_t)count_processes(all) + 1);
+	if (!out->process)
+		return rn_err_nomem(err);
+	while (all.n) {
+		rc = read_process(mem, take_same(&all, false), &out->process[out->n]);
+		if (rc < 0)
+			return rn_err_nomem(err);
+		out->n += rc == 1;
+		out->unknown += rc == 0;
+	}
+	return RN_OK;
+}
+
+/* ---- from outside ---- */
+
+static bool peek_time(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	struct rn_fact_world w;
+	uint64_t *time = arg;
+
+	if (type != RN_FACT_WORLD || len != sizeof(w))
+		return true;
+	memcpy(&w, bytes, sizeof(w));
+	if (w.time > *time)
+		*time = w.time;
+	return true;
+}
+
+int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time,
+		    struct rn_err *err)
+{
+	struct rn_spill_head head = { 0 };
+	struct rn_found f;
+	uint64_t page = 1;
+	int rc = get_head(bytes, len, &head, err);
+
+	*run = head.run;
+	*time = 0;
+	while (rc == RN_OK && next_extent(bytes, len, &page, &f)) {
+		f.head.before = 0; /* each for itself */
+		if (f.head.kind == RN_EXTENT_LOG && f.head.stream == RN_EXTENT_SHARED)
+			rn_found_log((struct rn_founds){ &f, 1 }, peek_time, time);
+	}
+	return rc;
+}
+
+/* Everything but what says how much of it counts: that is older then. */
+static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
+{
+	uint64_t page = 1;
+	struct rn_found f;
+
+	while (next_extent(to, len, &page, &f))
+		if (f.head.kind != RN_EXTENT_LIVE)
+			memcpy(to + (f.at - to), from + (f.at - to), f.len);
+}
+
+static bool is_live(const struct rn_found *f)
+{
+	return f->head.kind == RN_EXTENT_LIVE && f->len >= sizeof(struct rn_live);
+}
+
+/* Whether what the copies of the streams refer to is still what it was. A call that may have come
+ * or gone while it was copied is left out. */
+static bool settle(unsigned char *to, const unsigned char *from, size_t len)
+{
+	uint64_t page = 1;
+	struct rn_found f;
+
+	while (next_extent(to, len, &page, &f)) {
+		struct rn_live ours, now;
+
+		if (!is_live(&f))
+			continue;
+		memcpy(&ours, f.at, sizeof(ours));
+		memcpy(&now, from + (f.at - to), sizeof(now));
+		if (now.sealed != ours.sealed ||
+		    (ours.sealed < 2 && now.seal[ours.sealed].upto != ours.seal[ours.sealed].upto))
+			return false;
+		if (now.calls != ours.calls || now.top != ours.top)
+			ours.top = ours.buffer;
+		memcpy(to + (f.at - to), &ours, sizeof(ours));
+	}
+	return true;
+}
+
+bool rn_salvage_copy(void *to, const void *from, size_t len)
+{
+	for (int i = 0; i < 100; i++) {
+		memcpy(to, from, len);
+		copy_rest(to, from, len);
+		if (settle(to, from, len))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,59 @@
+/*
+ * salvage.h - what processes have recorded, from the part file of their node (spill.h).
+ *
+ * Of each process that has said who it is: its streams as they were when it ended, however that
+ * came about, ready to be put into a trace (recorded.h). A call that was under way is the stream's
+ * last one, without results; what others were made inside of comes behind them, as it always does.
+ *
+ * Trusts no byte. Where some do not fit, a stream ends before them (a log, a ring), or has no calls
+ * at all (a snapshot): what is there is a beginning of what was. Such a process is `damaged`. One
+ * that makes no sense only when its calls are written is found by whoever does that.
+ *
+ * Cost: linear. All memory is the arena's; it refers to nothing of the file afterwards.
+ */
+#ifndef RN_FILE_SALVAGE_H
+#define RN_FILE_SALVAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "file/payload.h"
+#include "file/recorded.h"
+
+struct rn_arena;
+
+#define RN_SALVAGE_STREAMS 2048u /* of a process */
+#define RN_STOPPED_NOWHERE UINT32_MAX
+
+struct rn_salvaged {
+	struct rn_recorded recorded;
+	struct rn_meta meta;
+	uint64_t time;     /* when it began, in nanoseconds since 1970 */
+	const char *ended; /* how, if it could say so; NULL: it was killed, or still runs */
+	bool complete;     /* it ended by itself, and every call that it made is there */
+	bool damaged;
+	uint32_t *stopped; /* by stream: the function it was in, or RN_STOPPED_NOWHERE */
+};
+
+struct rn_salvage {
+	uint64_t run;
+	struct rn_salvaged *process;
+	uint32_t n;
+	uint32_t unknown; /* processes that have not said who they are */
+};
+
+/* RN_OK, RN_E_NOMEM, or RN_E_DATA: this is not a part file. */
+int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
+	       struct rn_err *err);
+
+/* The run, and when the latest of its processes here began; 0 if that is not known. */
+int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time,
+		    struct rn_err *err);
+
+/* A copy of a file that processes go on writing to, of which each stream is as it was at one
+ * moment. `to` has room for `len` bytes. False when one changes faster than it can be read. */
+bool rn_salvage_copy(void *to, const void *from, size_t len);
+
+#endif

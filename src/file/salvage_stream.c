@@ -1,0 +1,500 @@
+/* salvage_stream.c - see salvage_stream.h: logs, snapshot, ring, and the calls under way. */
+#include "file/salvage_stream.h"
+
+#include "base/arena.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "file/recorded.h"
+#include "file/salvage.h"
+#include "grammar/grammar.h"
+#include "merge/markers.h"
+#include "rules/rules.h"
+
+#include <string.h>
+
+/* What a stream becomes; recorded.h has it read-only. */
+struct salvaged {
+	struct rn_arena *mem;
+	struct rn_founds f;
+	struct rn_stream_facts *facts;
+	struct rn_sigs *words, *blobs, *texts;
+	struct rn_grammar *grammar;
+	struct rn_times *times;
+	struct rn_markers markers;
+	const unsigned char *memory; /* of the process: the extent that begins with `live` */
+	size_t memory_len;
+	struct rn_live live;
+	bool failed; /* no memory */
+	/* Of the calls in the grammar. */
+	uint64_t open;       /* have begun, had calls inside, and have not ended */
+	enum rn_marker last; /* the latest of them */
+};
+
+/* ---- logs ---- */
+
+static bool read_records(const unsigned char *p, size_t left, rn_fact_fn *fn, void *arg)
+{
+	while (left > 0) {
+		struct rn_record r;
+		size_t size;
+
+		if (left < sizeof(r))
+			return false;
+		memcpy(&r, p, sizeof(r));
+		size = sizeof(r) + (((size_t)r.bytes + 7) & ~(size_t)7);
+		if (size > left || !fn(arg, r.type, p + sizeof(r), r.bytes))
+			return false;
+		p += size;
+		left -= size;
+	}
+	return true;
+}
+
+/* Numbers of records follow from their order, so nothing is read behind what is missing. */
+bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg)
+{
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < f.n; i++) {
+		const struct rn_found *e = &f.extent[i];
+		size_t room = e->len - sizeof(e->head);
+		bool cut = e->head.used > room;
+
+		if (e->head.kind != RN_EXTENT_LOG)
+			continue;
+		if (e->head.used && e->head.before != before)
+			return false;
+		if (!read_records(e->at + sizeof(e->head), cut ? room : e->head.used, fn, arg) ||
+		    cut)
+			return false;
+		before = e->head.number;
+	}
+	return true;
+}
+
+static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	struct salvaged *s = arg;
+	struct rn_sigs *table = type == RN_FACT_CALL   ? s->words
+				: type == RN_FACT_BLOB ? s->blobs
+				: type == RN_FACT_TEXT ? s->texts
+						       : NULL;
+	uint32_t n, id;
+
+	if (!table || (type != RN_FACT_TEXT && len % sizeof(uint64_t)) ||
+	    (type == RN_FACT_CALL && len == 0))
+		return false;
+	n = rn_sigs_count(table);
+	if (rn_sigs_intern(table, bytes, len, &id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	return id == n;
+}
+
+/* ---- snapshot ---- */
+
+static const struct rn_found *extent_at(struct rn_founds f, enum rn_extent_kind kind, uint64_t page)
+{
+	for (uint32_t i = 0; i < f.n; i++)
+		if (f.extent[i].head.kind == kind && f.extent[i].head.number == page)
+			return &f.extent[i];
+	return NULL;
+}
+
+static enum rn_marker marker_of(const struct salvaged *s, uint32_t id)
+{
+	size_t len;
+	const uint64_t *w = rn_sigs_get(s->words, id, &len);
+
+	return rn_marker_function(&s->markers, w[0]);
+}
+
+static uint64_t opens(enum rn_marker m)
+{
+	return m == RN_MARKER_ENTER ? 1 : m == RN_MARKER_LEAVE ? UINT64_MAX : 0;
+}
+
+static bool literals_fit(const struct salvaged *s, const struct rn_rules *r, uint64_t *open)
+{
+	for (uint32_t i = 0; i < rn_rules_literals(r); i++) {
+		uint64_t n;
+		const uint32_t *symbol = rn_rules_literal(r, i, &n);
+
+		for (uint64_t k = 0; k < n; k++) {
+			if (symbol[k] >= rn_sigs_count(s->words))
+				return false;
+			open[i] += opens(marker_of(s, symbol[k]));
+		}
+	}
+	return true;
+}
+
+/* Whether every symbol is that of a call; and how many more calls are under way behind the rule
+ * than before it, modulo 2^64. */
+static bool rules_fit(const struct salvaged *s, const struct rn_rules *r, const uint64_t *literal,
+		      uint64_t *open)
+{
+	for (uint32_t i = 0; i < rn_rules_count(r); i++) {
+		struct rn_body b = rn_rules_body(r, i);
+
+		for (uint32_t k = 0; k < b.n; k++) {
+			const struct rn_item *it = &b.item[k];
+
+			if (it->kind == RN_KIND_TERMINAL && it->id >= rn_sigs_count(s->words))
+				return false;
+			open[i] += it->count * (it->kind == RN_KIND_RULE ? open[it->id]
+						: it->kind == RN_KIND_LITERAL
+							? literal[it->id]
+							: opens(marker_of(s, it->id)));
+		}
+	}
+	return true;
+}
+
+static bool get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root)
+{
+	struct rn_walk w;
+	uint32_t id;
+
+	if (rn_walk_init(&w, r, root, s->mem) < 0)
+		return false;
+	if (rn_walk_seek(&w, rn_rules_length(r, root)) == RN_OK && rn_walk_prev(&w, &id))
+		s->last = marker_of(s, id);
+	return true;
+}
+
+/* Whether a grammar is one of these calls, and of so many. */
+static bool grammar_fits(struct salvaged *s, const struct rn_grammar *g, uint64_t calls)
+{
+	struct rn_rules *r = rn_rules_new(s->mem);
+	uint64_t *literal, *open;
+	uint32_t root;
+	int rc = r ? rn_rules_seal(r, g, &root) : RN_E_NOMEM;
+
+	if (rc == RN_OK && rn_rules_length(r, root) != calls)
+		return false;
+	if (rc != RN_OK) {
+		s->failed = rc == RN_E_NOMEM;
+		return false;
+	}
+	literal = rn_new(s->mem, uint64_t, (size_t)rn_rules_literals(r) + 1);
+	open = rn_new(s->mem, uint64_t, (size_t)rn_rules_count(r) + 1);
+	if (!literal || !open) {
+		s->failed = true;
+		return false;
+	}
+	if (!literals_fit(s, r, literal) || !rules_fit(s, r, literal, open))
+		return false;
+	s->open = open[root];
+	s->failed = !get_last(s, r, root);
+	return !s->failed;
+}
+
+static bool restore_grammar(struct salvaged *s, const unsigned char *bytes, size_t len,
+			    uint64_t calls)
+{
+	struct rn_grammar *g;
+	int rc = rn_grammar_restore(s->mem, bytes, len, &g, NULL);
+
+	if (rc == RN_E_NOMEM)
+		s->failed = true;
+	if (rc < 0 || !grammar_fits(s, g, calls))
+		return false;
+	s->grammar = g;
+	return true;
+}
+
+/* Without them the calls are there all the same. */
+static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t len)
+{
+	struct rn_times t;
+	int rc = rn_times_load(s->mem, bytes, len, s->facts->scale, &t, NULL);
+
+	if (rc == RN_E_NOMEM)
+		s->failed = true;
+	if (rc < 0 || t.clock.n || t.sig.n > rn_sigs_count(s->words))
+		return false;
+	rn_times_settle(&t, s->facts->scale);
+	if (!rn_times_check(&t))
+		return false;
+	*s->times = t;
+	return true;
+}
+
+static bool restore(struct salvaged *s, const struct rn_seal *seal)
+{
+	const struct rn_found *area = extent_at(s->f, RN_EXTENT_AREA, seal->area);
+	size_t room = area ? area->len - sizeof(area->head) : 0;
+	const unsigned char *p;
+
+	if (!area || seal->grammar > room)
+		return false;
+	p = area->at + sizeof(area->head);
+	if (!restore_grammar(s, p, seal->grammar, seal->upto))
+		return false;
+	if (seal->times && (seal->times > room - seal->grammar ||
+			    !restore_times(s, p + seal->grammar, seal->times)))
+		s->facts->damaged = true;
+	return true;
+}
+
+/* ---- ring ---- */
+
+static bool append(struct salvaged *s, uint32_t id)
+{
+	if (id >= rn_sigs_count(s->words))
+		return false;
+	if (rn_grammar_append(s->grammar, id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	s->last = marker_of(s, id);
+	s->open += opens(s->last);
+	return true;
+}
+
+/* The calls upto .. end. False when not all are there. */
+static bool read_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end)
+{
+	const struct rn_found *tail = extent_at(s->f, RN_EXTENT_TAIL, seal->tail);
+	uint64_t places = seal->places;
+	uint32_t id;
+
+	if (end == seal->upto)
+		return true;
+	if (!tail || !places || places & (places - 1) || end < seal->upto ||
+	    end - seal->upto > places || places > SIZE_MAX / sizeof(id))
+		return false;
+	for (uint64_t i = seal->upto; i < end; i++) {
+		size_t at = sizeof(tail->head) + (size_t)(i & (places - 1)) * sizeof(id);
+
+		if (at + sizeof(id) > tail->len)
+			return false;
+		memcpy(&id, tail->at + at, sizeof(id));
+		if (!append(s, id))
+			return false;
+	}
+	return true;
+}
+
+/* ---- calls under way ---- */
+
+/* Calls inside calls that are looked at; deeper ones are of a program that does nothing else. */
+#define DEEP 64u
+
+struct under_way {
+	size_t from, to; /* words, in the stream's memory */
+};
+
+static uint64_t word_at(const struct salvaged *s, size_t at)
+{
+	uint64_t w;
+
+	memcpy(&w, s->memory + at, sizeof(w));
+	return w;
+}
+
+/* Where an address of the process is in the stream's memory; 0 when it is not there. */
+static size_t place_of(const struct salvaged *s, uint64_t address)
+{
+	uint64_t at = address - (uint64_t)(uintptr_t)s->live.self;
+
+	return at >= sizeof(s->live) && at <= s->memory_len && at % sizeof(uint64_t) == 0
+		       ? (size_t)at
+		       : 0;
+}
+
+/* The calls whose words end at `top` and below, innermost first; 0 if that is not so. Behind the
+ * words of each is where they begin. */
+static uint32_t chain(const struct salvaged *s, size_t bottom, size_t top, struct under_way *out)
+{
+	uint32_t n = 0;
+
+	while (top != bottom) {
+		size_t from = top >= bottom + 3 * sizeof(uint64_t)
+				      ? place_of(s, word_at(s, top - sizeof(uint64_t)))
+				      : 0;
+
+		if (n == DEEP || from < bottom || from + 3 * sizeof(uint64_t) > top)
+			return 0;
+		out[n++] = (struct under_way){ from, top - 2 * sizeof(uint64_t) };
+		top = from;
+	}
+	return n;
+}
+
+/* When the innermost call has returned, its results are written where it says where it begins. Then
+ * it is not known, and those that it was made inside of are looked for. */
+static uint32_t find_under_way(const struct salvaged *s, struct under_way *out, bool *inner)
+{
+	size_t bottom = place_of(s, (uint64_t)(uintptr_t)s->live.buffer);
+	size_t top = place_of(s, (uint64_t)(uintptr_t)s->live.top);
+	uint32_t n = 0;
+
+	*inner = true;
+	if (!bottom || top <= bottom)
+		return 0;
+	while (top > bottom && !(n = chain(s, bottom, top, out))) {
+		*inner = false;
+		top -= sizeof(uint64_t);
+	}
+	return n;
+}
+
+/* One more call, as it was made, without results. */
+static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *function)
+{
+	size_t n = (u.to - u.from) / sizeof(uint64_t);
+	uint64_t *w = rn_new(s->mem, uint64_t, n + RN_RAW_BARE_MAX);
+	uint32_t id;
+
+	if (!w) {
+		s->failed = true;
+		return false;
+	}
+	memcpy(w, s->memory + u.from, n * sizeof(*w));
+	if (w[0] >= rn_mpi_vocab.funcs)
+		return false;
+	*function = (uint32_t)w[0];
+	n = (size_t)(rn_raw_unset(w, w + n) - w);
+	if (rn_sigs_intern(s->words, w, n * sizeof(*w), &id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	return append(s, id);
+}
+
+static bool add_leave(struct salvaged *s)
+{
+	const uint64_t w[2] = { s->markers.leave, 0 };
+	uint32_t id;
+
+	if (rn_sigs_intern(s->words, w, sizeof(w), &id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	return append(s, id);
+}
+
+/*
+ * Each call that others were made inside of has begun with a marker, and ends with one. All but the
+ * innermost have; where the markers say something else (the tracer was switched off in between, a
+ * call was just ending), only the innermost call is added, which is right in any case.
+ */
+static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n, bool inner)
+{
+	bool all = s->open == n || (inner && s->open == n - 1);
+	bool good = true;
+	uint32_t other;
+
+	if (!inner && !all)
+		return true;
+	for (uint32_t i = 0; i < (all ? n : 1) && good; i++) {
+		if (all && (i > 0 || s->open == n))
+			good = add_leave(s);
+		if (good)
+			good = add_unfinished(s, u[i], i ? &other : &s->facts->stopped);
+	}
+	return good;
+}
+
+static bool add_under_way(struct salvaged *s)
+{
+	struct under_way u[DEEP];
+	bool inner;
+	uint32_t n = find_under_way(s, u, &inner);
+
+	/* A call that is just being recorded comes next, and it is not known. */
+	return n == 0 || s->last == RN_MARKER_LEAVE || add_all(s, u, n, inner);
+}
+
+/* ---- a stream ---- */
+
+static void give(const struct salvaged *s, struct rn_recorded_stream *out)
+{
+	out->calls.words = s->words;
+	out->calls.blobs = s->blobs;
+	out->calls.texts = s->texts;
+	out->calls.times = s->times;
+	out->grammar = s->grammar;
+}
+
+static bool start(struct salvaged *s)
+{
+	s->words = rn_sigs_new(s->mem);
+	s->blobs = rn_sigs_new(s->mem);
+	s->texts = rn_sigs_new(s->mem);
+	s->grammar = rn_grammar_new(s->mem, NULL);
+	s->times = rn_new(s->mem, struct rn_times, 1);
+	s->markers = rn_markers_of(&rn_mpi_vocab);
+	if (s->times)
+		rn_times_init(s->times, s->mem, RN_TIME_SCALE_ONE);
+	return s->words && s->blobs && s->texts && s->grammar && s->times;
+}
+
+int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out)
+{
+	struct salvaged s = { .mem = mem };
+
+	if (!start(&s))
+		return RN_E_NOMEM;
+	give(&s, out);
+	return RN_OK;
+}
+
+static bool find_live(struct salvaged *s)
+{
+	for (uint32_t i = 0; i < s->f.n; i++) {
+		const struct rn_found *e = &s->f.extent[i];
+
+		if (e->head.kind != RN_EXTENT_LIVE || e->len < sizeof(s->live))
+			continue;
+		s->memory = e->at;
+		s->memory_len = e->len;
+		memcpy(&s->live, e->at, sizeof(s->live));
+		return true;
+	}
+	return false;
+}
+
+/* Calls that are not in the file. */
+static uint64_t lost_calls(const struct rn_live *l)
+{
+	return l->calls > l->limit ? l->calls - l->limit : 0;
+}
+
+/* What is not sealed yet has not begun, and its log may be half written. */
+static bool read_calls(struct salvaged *s)
+{
+	const struct rn_live *l = &s->live;
+	const struct rn_seal *seal = &l->seal[l->sealed & 1];
+
+	if (l->sealed > 1)
+		return false;
+	if (seal->area == 0)
+		return true;
+	if (!restore(s, seal) || !read_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
+		return false;
+	return lost_calls(l) || add_under_way(s);
+}
+
+int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+		      struct rn_recorded_stream *out)
+{
+	struct salvaged s = { .mem = mem, .f = f, .facts = facts };
+
+	if (!start(&s))
+		return RN_E_NOMEM;
+	if (!find_live(&s)) {
+		facts->damaged = true;
+		return RN_OK;
+	}
+	if (!rn_found_log(f, take_fact, &s))
+		facts->damaged = true;
+	if (!s.failed && !read_calls(&s))
+		facts->damaged = true;
+	out->lost = s.live.lost + lost_calls(&s.live);
+	give(&s, out);
+	return s.failed ? RN_E_NOMEM : RN_OK;
+}

@@ -1,0 +1,49 @@
+/*
+ * salvage_stream.h - one stream from its extents; for salvage.c.
+ *
+ * Memory from the arena. Every number in the extents is hostile.
+ */
+#ifndef RN_FILE_SALVAGE_STREAM_H
+#define RN_FILE_SALVAGE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "file/spill.h"
+
+struct rn_arena;
+struct rn_recorded_stream;
+
+/* An extent, as far as the file has it. */
+struct rn_found {
+	struct rn_extent head;
+	const unsigned char *at; /* of the head */
+	size_t len;
+};
+
+/* Of one process and one stream, ascending. */
+struct rn_founds {
+	const struct rn_found *extent;
+	uint32_t n;
+};
+
+struct rn_stream_facts {
+	uint64_t scale;   /* in: of the clock */
+	uint32_t stopped; /* out: the function it was in, or RN_STOPPED_NOWHERE */
+	bool damaged;     /* out */
+};
+
+/* Calls fn for the records of a log, in order, as long as it returns true. False when the log
+ * breaks off. */
+typedef bool rn_fact_fn(void *arg, uint32_t type, const void *bytes, size_t len);
+bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg);
+
+/* A stream that has nothing. RN_OK or RN_E_NOMEM. */
+int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out);
+
+/* RN_OK or RN_E_NOMEM. `out` was made by the above. */
+int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+		      struct rn_recorded_stream *out);
+
+#endif

@@ -1,0 +1,274 @@
+/* spill.c - see spill.h. */
+#include "file/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_LOG ((size_t)16 << 10)
+#define LAST_LOG  ((size_t)1 << 20)
+#define HIGH_FD   1000 /* out of the way of those that the program counts on */
+
+/* A high number; the file stays open by its own if there is none. */
+static int move_up(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* Beyond the limit for a file there would be a signal. */
+static bool allowed(uint64_t bytes)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_FSIZE, &l) < 0 || l.rlim_cur == RLIM_INFINITY ||
+	       bytes <= l.rlim_cur;
+}
+
+/* The file with its head, under a name of this process's own. */
+static int make_file(const char *path, uint64_t run)
+{
+	struct rn_spill_head h = { .magic = RN_SPILL_MAGIC, .run = run, .next = 1 };
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = allowed(RN_SPILL_PAGE) ? posix_fallocate(fd, 0, RN_SPILL_PAGE) : EFBIG;
+	if (rc == 0 && pwrite(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h))
+		rc = errno ? errno : EIO;
+	close(fd);
+	return rc;
+}
+
+/* So that nobody finds it half made, it gets its name when it is done; the first one's stays. */
+static int make(const char *path, uint64_t run)
+{
+	char own[PATH_MAX + 16];
+	int rc;
+
+	snprintf(own, sizeof(own), "%s.%ld", path, (long)getpid());
+	rc = make_file(own, run);
+	if (rc == 0 && link(own, path) < 0 && errno != EEXIST)
+		rc = errno;
+	unlink(own);
+	return rc;
+}
+
+static int map_head(struct rn_spill *s, uint64_t run)
+{
+	struct stat st;
+	void *p;
+
+	if (fstat(s->fd, &st) < 0)
+		return errno;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	p = mmap(NULL, RN_SPILL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	s->head = p;
+	return s->head->magic == RN_SPILL_MAGIC && s->head->run == run ? 0 : EEXIST;
+}
+
+int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run)
+{
+	size_t n = strlen(path);
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+	if (n >= sizeof(s->path))
+		return ENAMETOOLONG;
+	memcpy(s->path, path, n + 1);
+	s->process = (uint32_t)getpid();
+	s->fd = open(path, O_RDWR | O_CLOEXEC);
+	if (s->fd < 0 && errno == ENOENT) {
+		rc = make(path, run);
+		if (rc)
+			return rc;
+		s->fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	if (s->fd < 0)
+		return errno;
+	s->fd = move_up(s->fd);
+	flock(s->fd, LOCK_SH); /* kept: who finds it can tell that the run goes on */
+	rc = map_head(s, run);
+	if (rc)
+		rn_spill_close(s, false);
+	return rc;
+}
+
+/* Is the descriptor still ours? */
+static bool is_ours(const struct rn_spill *s, int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
+static int descriptor(struct rn_spill *s)
+{
+	if (is_ours(s, s->fd))
+		return s->fd;
+	s->fd = open(s->path, O_RDWR | O_CLOEXEC);
+	if (s->fd >= 0)
+		s->fd = move_up(s->fd);
+	if (s->fd >= 0 && !is_ours(s, s->fd)) {
+		close(s->fd);
+		s->fd = -1;
+		errno = ENOENT;
+	}
+	return s->fd;
+}
+
+static int write_at(int fd, const void *bytes, size_t n, off_t at)
+{
+	const char *p = bytes;
+
+	while (n > 0) {
+		ssize_t w = pwrite(fd, p, n, at);
+
+		if (w < 0 && errno != EINTR)
+			return -1;
+		if (w > 0) {
+			p += w;
+			n -= (size_t)w;
+			at += w;
+		}
+	}
+	return 0;
+}
+
+/* What is at `at` goes into the file, and then the file there. */
+static void *map_extent(int fd, void *at, size_t size, off_t offset)
+{
+	if (at && write_at(fd, at, size, offset) < 0)
+		return MAP_FAILED;
+	return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd,
+		    offset);
+}
+
+struct rn_extent *rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream,
+				 size_t bytes, void *at)
+{
+	uint64_t pages = (bytes + RN_SPILL_PAGE - 1) / RN_SPILL_PAGE, page;
+	size_t size = pages * RN_SPILL_PAGE;
+	int fd = s->head ? descriptor(s) : -1, rc;
+	struct rn_extent *e;
+
+	if (fd < 0)
+		return NULL;
+	page = __atomic_fetch_add(&s->head->next, pages, __ATOMIC_RELAXED);
+	rc = !allowed(page * RN_SPILL_PAGE + size)
+		     ? EFBIG
+		     : posix_fallocate(fd, (off_t)(page * RN_SPILL_PAGE), (off_t)size);
+	if (rc) {
+		errno = rc;
+		return NULL;
+	}
+	e = map_extent(fd, at, size, (off_t)(page * RN_SPILL_PAGE));
+	if (e == MAP_FAILED)
+		return NULL;
+	e->kind = kind;
+	e->process = s->process;
+	e->stream = stream;
+	e->pages = pages;
+	e->number = page;
+	e->used = 0;
+	e->before = 0;
+	__atomic_store_n(&e->magic, RN_EXTENT_MAGIC, __ATOMIC_RELEASE);
+	return e;
+}
+
+void rn_spill_release(struct rn_extent *e)
+{
+	munmap(e, e->pages * RN_SPILL_PAGE);
+}
+
+void rn_spill_forget(struct rn_spill *s)
+{
+	if (s->head)
+		munmap(s->head, RN_SPILL_PAGE);
+	if (is_ours(s, s->fd))
+		close(s->fd);
+	s->head = NULL;
+	s->fd = -1;
+}
+
+bool rn_spill_leave(struct rn_spill *s, bool keep)
+{
+	if (keep)
+		__atomic_store_n(&s->head->wanted, 1, __ATOMIC_RELAXED);
+	return __atomic_sub_fetch(&s->head->processes, 1, __ATOMIC_ACQ_REL) == 0 &&
+	       !s->head->wanted;
+}
+
+void rn_spill_close(struct rn_spill *s, bool remove)
+{
+	if (remove && s->head)
+		unlink(s->path);
+	rn_spill_forget(s);
+}
+
+/* ---- logs ---- */
+
+static size_t room(const struct rn_extent *e)
+{
+	return e->pages * RN_SPILL_PAGE - sizeof(*e) - e->used;
+}
+
+static int grow(struct rn_log *l, size_t need)
+{
+	size_t bytes = l->last ? l->last->pages * RN_SPILL_PAGE * 2 : FIRST_LOG;
+	struct rn_extent *e;
+
+	if (bytes > LAST_LOG)
+		bytes = LAST_LOG;
+	if (bytes < need + sizeof(*e))
+		bytes = need + sizeof(*e);
+	e = rn_spill_claim(l->spill, RN_EXTENT_LOG, l->stream, bytes, NULL);
+	if (!e)
+		return errno ? errno : EIO;
+	if (l->last) {
+		e->before = l->last->number;
+		rn_spill_release(l->last);
+	}
+	l->last = e;
+	return 0;
+}
+
+int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_bytes, const void *b,
+	       size_t b_bytes)
+{
+	size_t bytes = a_bytes + b_bytes,
+	       size = sizeof(struct rn_record) + ((bytes + 7) & ~(size_t)7);
+	struct rn_record r = { type, (uint32_t)bytes };
+	unsigned char *p;
+
+	if (bytes > UINT32_MAX / 2)
+		return EFBIG;
+	if (!l->last || room(l->last) < size) {
+		int rc = grow(l, size);
+
+		if (rc)
+			return rc;
+	}
+	p = (unsigned char *)(l->last + 1) + l->last->used;
+	memcpy(p, &r, sizeof(r));
+	if (a_bytes)
+		memcpy(p + sizeof(r), a, a_bytes);
+	if (b_bytes)
+		memcpy(p + sizeof(r) + a_bytes, b, b_bytes);
+	__atomic_store_n(&l->last->used, l->last->used + size, __ATOMIC_RELEASE);
+	return 0;
+}

@@ -1,0 +1,180 @@
+/*
+ * spill.h - the part file: what a run leaves behind when it is killed.
+ *
+ * One file per node, in the folder of parts, shared by the processes of the run there. They write
+ * to it through mappings: what they have stored is in the file, whatever happens to them next, and
+ * costs no system call.
+ *
+ *   page 0      struct rn_spill_head
+ *   extents     whole pages, claimed by an atomic add; each begins with struct rn_extent
+ *
+ *   of a process   log: what its streams have in common (enum rn_fact)
+ *   of a stream    live: struct rn_live, and the calls that are under way
+ *                  log: its distinct calls, texts and long arrays (enum rn_fact)
+ *                  tail: a ring of the numbers of its latest calls
+ *                  area: a snapshot of its grammar and its times, sealed
+ *
+ * An extent is allocated before it is mapped, so that a full disk is an error here and not a signal
+ * in the program. A log is a chain of extents, in which records are published by one store. What a
+ * snapshot and the tail make up is published by one store too (rn_live.sealed), so at any moment
+ *
+ *   calls of a stream = the sealed snapshot, which has `upto` of them, and tail[upto .. calls)
+ *
+ * In the byte order and with the structures of the machine: it is read soon, where it was written,
+ * by the version that wrote it (`rondo recover`, file/salvage.h). Readers trust no byte.
+ *
+ * Errors are errno values; nothing here prints. The descriptor may be closed, and its number used
+ * again, by a program that closes what it does not know: each claim looks, and opens anew.
+ */
+#ifndef RN_FILE_SPILL_H
+#define RN_FILE_SPILL_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "identity/comms.h"
+
+#define RN_SPILL_PAGE  4096u
+#define RN_SPILL_MAGIC 0x314c4c4950534e52u /* "RNSPILL1" */
+
+struct rn_spill_head {
+	uint64_t magic;
+	uint64_t run;       /* the same in all files of a run, and no other run's */
+	uint64_t next;      /* pages that have been claimed */
+	uint64_t told;      /* a process has said that there is something to be found here */
+	uint64_t warned;    /* a process has said that something could not be written here */
+	uint64_t processes; /* that have not left */
+	uint64_t wanted;    /* one of them had something to keep */
+};
+
+enum rn_extent_kind {
+	RN_EXTENT_LOG = 1,
+	RN_EXTENT_LIVE,
+	RN_EXTENT_TAIL,
+	RN_EXTENT_AREA,
+};
+
+#define RN_EXTENT_MAGIC  0x78655f6eu /* "n_ex" */
+#define RN_EXTENT_SHARED UINT32_MAX  /* in place of a stream: the process's own */
+
+struct rn_extent {
+	uint32_t magic; /* stored last */
+	uint32_t kind;
+	uint32_t process; /* its process id */
+	uint32_t stream;  /* from 0 in each process, or RN_EXTENT_SHARED */
+	uint64_t pages;
+	uint64_t number; /* the page it begins at; a log goes on at a later one */
+	uint64_t used;   /* of a log's: bytes of records behind this */
+	uint64_t before; /* of a log's: the page of the one that it goes on from; 0: none */
+};
+
+/* ---- records of logs ---- */
+
+enum rn_fact {
+	/* of a stream, numbered from 0 in the order in which they come */
+	RN_FACT_CALL = 1, /* words (encode/raw.h) */
+	RN_FACT_TEXT,
+	RN_FACT_BLOB, /* words */
+	/* of a process */
+	RN_FACT_WORLD,    /* struct rn_fact_world; without one the process is not known */
+	RN_FACT_META,     /* key, 0, value, 0 */
+	RN_FACT_CONSTANT, /* struct rn_fact_constant, many */
+	RN_FACT_COMM,     /* struct rn_fact_comm, and its name */
+	RN_FACT_MODULE,   /* uint64_t, its number, and its name */
+	RN_FACT_END,      /* a text: how the process ended, if it could say so */
+};
+
+struct rn_record { /* and `bytes` more, made up to 8 */
+	uint32_t type, bytes;
+};
+
+struct rn_fact_world {
+	int64_t rank, size;
+	uint64_t scale;   /* of the clock: struct rn_times */
+	uint64_t started; /* ticks */
+	uint64_t time;    /* nanoseconds since 1970 at that moment */
+};
+
+struct rn_fact_constant {
+	uint32_t kind, word;
+	int64_t value;
+};
+
+/* The later one for the same word counts. */
+struct rn_fact_comm {
+	uint64_t word;
+	uint64_t complete; /* the entry is known */
+	struct rn_comm_entry entry;
+};
+
+/* ---- a stream ---- */
+
+struct rn_seal {
+	uint64_t upto;         /* calls that are in the snapshot */
+	uint64_t area;         /* page of its extent */
+	uint64_t grammar;      /* bytes of the grammar's snapshot, behind the extent's head */
+	uint64_t times;        /* bytes of the times (rn_times_save), behind that */
+	uint64_t tail, places; /* page of the ring's extent; numbers it has, a power of two */
+};
+
+/* At the beginning of a stream's memory, which is the extent RN_EXTENT_LIVE. */
+struct rn_live {
+	struct rn_extent extent;
+	/* Addresses in the process: of this, of where words begin, and of where they end: a call is
+	 * under way if that is not the same. */
+	struct rn_live *self;
+	uint64_t *buffer, *top;
+	uint64_t entered; /* ticks: when the latest call began */
+	uint64_t calls;   /* that are in the grammar; call i is in the ring at i mod places */
+	uint64_t limit;   /* no more of them are in the file */
+	uint64_t lost;
+	uint64_t sealed; /* which of the two counts; stored last */
+	struct rn_seal seal[2];
+};
+
+/* ---- writing ---- */
+
+struct rn_spill {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	uint32_t process;
+	struct rn_spill_head *head; /* NULL: there is none */
+	char path[PATH_MAX];
+};
+
+/* Opens the file, or makes it, if it is of this run. 0 or an errno value. */
+int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run);
+
+/* An extent of at least `bytes`, mapped; all its bytes but the head's are 0. With `at`, a page's
+ * address, the mapping replaces the memory there, of so many bytes, and what was there is the
+ * content. Returns NULL with errno. */
+struct rn_extent *rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream,
+				 size_t bytes, void *at);
+
+/* The extent is not needed any more; its room is not used again. */
+void rn_spill_release(struct rn_extent *e);
+
+/* This process is done; whether it is the last one, and none wants the file to be kept. */
+bool rn_spill_leave(struct rn_spill *s, bool keep);
+
+/* Lets go of the file; `remove`: it is not needed by anybody. */
+void rn_spill_close(struct rn_spill *s, bool remove);
+
+/* A forked child lets go without a trace. */
+void rn_spill_forget(struct rn_spill *s);
+
+struct rn_log {
+	struct rn_spill *spill;
+	struct rn_extent *last; /* NULL: nothing has been added */
+	uint32_t stream;
+};
+
+/* Adds a record of two pieces, of which either may be empty. 0 or an errno value. Not locked. */
+int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_bytes, const void *b,
+	       size_t b_bytes);
+
+#endif

@@ -1,0 +1,483 @@
+/* spool.c - see spool.h. */
+#include "intercept/spool.h"
+
+#include "base/buf.h"
+#include "encode/sigs.h"
+#include "file/spill.h"
+#include "intercept/clock.h"
+#include "intercept/comm.h"
+#include "intercept/config.h"
+#include "intercept/handle.h"
+#include "intercept/stream.h"
+#include "intercept/tracer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_FIRST 16384u /* numbers */
+
+static struct rn_spill spill;
+static struct rn_log shared; /* of the process */
+static bool failed;          /* something is not in the file that should be */
+static bool any;             /* something is */
+static char folder_path[2 * sizeof(rn_config.output) + 8];
+
+/* One process of the node says so. */
+static bool is_to_warn(void)
+{
+	if (__atomic_exchange_n(&failed, true, __ATOMIC_RELAXED))
+		return false;
+	if (!spill.head)
+		return rn_tracer.world_rank == 0;
+	return !__atomic_exchange_n(&spill.head->warned, 1, __ATOMIC_RELAXED);
+}
+
+/* If all goes well nothing is lost by it, so who waits for the end hears of it first. */
+static void fail(int error)
+{
+	char text[sizeof(folder_path) + 256];
+
+	if (!is_to_warn())
+		return;
+	snprintf(text, sizeof(text), "%s: %s", spill.path[0] ? spill.path : folder_path,
+		 strerror(error));
+	if (rn_config.status[0])
+		rn_finish_append("unspilled", text);
+	else
+		rn_say("%s; if the program is killed, what comes now is lost", text);
+}
+
+/* ---- the process ---- */
+
+static void add_shared(enum rn_fact type, const void *a, size_t an, const void *b, size_t bn)
+{
+	static bool lock;
+	int rc = 0;
+
+	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (spill.head)
+		rc = rn_log_add(&shared, type, a, an, b, bn);
+	__atomic_clear(&lock, __ATOMIC_RELEASE);
+	if (rc)
+		fail(rc);
+}
+
+static void add_meta(const char *key, const char *value)
+{
+	add_shared(RN_FACT_META, key, strlen(key) + 1, value, strlen(value) + 1);
+}
+
+static void add_world(void)
+{
+	struct timespec now;
+	struct rn_fact_world w = { .rank = rn_tracer.world_rank,
+				   .size = rn_tracer.world_size,
+				   .scale = rn_clock_scale(),
+				   .started = rn_clock_now() };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	w.time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	add_shared(RN_FACT_WORLD, &w, sizeof(w), NULL, 0);
+}
+
+static void add_constant(uint32_t kind, uint32_t word, int64_t value)
+{
+	struct rn_fact_constant c = { kind, word, value };
+
+	add_shared(RN_FACT_CONSTANT, &c, sizeof(c), NULL, 0);
+}
+
+void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *e)
+{
+	struct rn_fact_comm f = { .word = word, .complete = e != NULL };
+
+	if (e)
+		f.entry = *e;
+	add_shared(RN_FACT_COMM, &f, sizeof(f), name, strlen(name));
+}
+
+/* Mapping a file of another machine's is slow, or forgets what was not synced. */
+static bool is_remote(const char *folder)
+{
+	static const uint64_t magic[] = {
+		0x6969,     /* NFS */
+		0x0bd00bd0, /* Lustre */
+		0x47504653, /* GPFS */
+		0x19830326, /* BeeGFS */
+		0xaad7aaea, /* PanFS */
+		0x20030528, /* OrangeFS */
+		0x00c36400, /* Ceph */
+		0xff534d42, /* CIFS */
+		0xfe534d42, /* SMB2 */
+		0x01021997, /* 9p */
+		0x65735546, /* FUSE */
+	};
+	struct statfs fs;
+
+	if (statfs(folder, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(magic) / sizeof(*magic); i++)
+		if ((uint32_t)fs.f_type == magic[i])
+			return true;
+	return false;
+}
+
+/* Beside the trace, or where the user wants it, or in memory if that is another machine's. */
+static void name_folder(void)
+{
+	const char *name = strrchr(rn_config.output, '/');
+	int n = name ? (int)(name - rn_config.output) : 0;
+	char beside[sizeof(rn_config.output)];
+
+	name = name ? name + 1 : rn_config.output;
+	snprintf(beside, sizeof(beside), "%.*s", n ? n : 1, rn_config.output);
+	if (rn_config.spill[0])
+		snprintf(beside, sizeof(beside), "%s", rn_config.spill);
+	else if (is_remote(beside))
+		snprintf(beside, sizeof(beside), "/dev/shm");
+	snprintf(folder_path, sizeof(folder_path), "%s/%s.part", beside, name);
+}
+
+static void remove_files(const char *path)
+{
+	DIR *dir = opendir(path);
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(dirfd(dir), e->d_name, 0); /* . and .. are refused */
+	if (dir)
+		closedir(dir);
+}
+
+/* The processes of a run hold its files locked while they last. */
+static bool is_over(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	bool over = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return over;
+}
+
+static void move_files(const char *from, const char *to)
+{
+	DIR *dir = opendir(from);
+	char path[sizeof(folder_path) + 300];
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		if (e->d_name[0] == '.' || !is_over(dirfd(dir), e->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", to, e->d_name);
+		renameat(dirfd(dir), e->d_name, AT_FDCWD, path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void rn_spool_set_aside(void)
+{
+	char old[sizeof(folder_path) + 8];
+	size_t n;
+
+	name_folder();
+	n = strlen(folder_path) - strlen(".part");
+	snprintf(old, sizeof(old), "%.*s.old.part", (int)n, folder_path);
+	if (access(folder_path, F_OK) == 0) {
+		remove_files(old);
+		if (mkdir(old, 0777) == 0 || errno == EEXIST)
+			move_files(folder_path, old);
+		rmdir(old);
+		rmdir(folder_path);
+	}
+	folder_path[0] = '\0';
+}
+
+const char *rn_spool_folder(void)
+{
+	return folder_path;
+}
+
+/* The name has the run, so that two at once do not meet. */
+static int open_file(uint64_t run)
+{
+	char path[PATH_MAX], host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *p = host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	name_folder();
+	if (mkdir(folder_path, 0777) < 0 && errno != EEXIST)
+		return errno;
+	if (snprintf(path, sizeof(path), "%s/%016llx-%s", folder_path, (unsigned long long)run,
+		     host) >= (int)sizeof(path))
+		return ENAMETOOLONG;
+	return rn_spill_open(&spill, path, run);
+}
+
+void rn_spool_start(uint64_t run)
+{
+	int saved = errno, rc = open_file(run);
+
+	if (rc) {
+		fail(rc);
+		rmdir(folder_path); /* if nobody else has a file there */
+	} else {
+		shared = (struct rn_log){ &spill, NULL, RN_EXTENT_SHARED };
+		__atomic_fetch_add(&spill.head->processes, 1, __ATOMIC_RELAXED);
+		rn_constants_each(add_constant);
+		add_meta("program", rn_config.program);
+		add_meta("mpi", rn_tracer_mpi());
+		add_meta("time", rn_config.times ? "summary" : "none");
+		rn_comm_each(rn_spool_comm);
+		add_world();
+		if (rn_me)
+			rn_spool_adopt(rn_me);
+	}
+	errno = saved;
+}
+
+/* ---- a stream ---- */
+
+/* What is in the file stays as it is; the ring is one that nobody reads. */
+static void freeze(struct rn_stream *t, int error)
+{
+	t->live.limit = t->live.calls;
+	t->spooled = false;
+	t->ring = t->no_ring;
+	t->ring_mask = RN_NO_RING - 1;
+	t->ring_end = UINT64_MAX;
+	fail(error);
+}
+
+/* Modules that calls may refer to by now, and that are not in the file yet. */
+static void add_modules(void)
+{
+	static uint32_t known;
+	uint64_t n = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	const char *name;
+
+	while ((name = rn_mem_module_name((uint32_t)n))) {
+		add_shared(RN_FACT_MODULE, &n, sizeof(n), name, strlen(name));
+		n++;
+	}
+	__atomic_store_n(&known, (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n)
+{
+	int rc;
+
+	if (!t->spooled)
+		return;
+	if (type == RN_FACT_CALL)
+		add_modules();
+	rc = rn_log_add(&t->log, type, bytes, n, NULL, 0);
+	if (rc)
+		freeze(t, rc);
+}
+
+static void add_facts(struct rn_stream *t, enum rn_fact type, const struct rn_sigs *table)
+{
+	for (uint32_t i = 0; i < rn_sigs_count(table) && t->spooled; i++) {
+		size_t n;
+		const void *bytes = rn_sigs_get(table, i, &n);
+
+		rn_spool_fact(t, type, bytes, n);
+	}
+}
+
+/* ---- sealing ---- */
+
+static size_t area_room(const struct rn_extent *e)
+{
+	return e ? e->pages * RN_SPILL_PAGE - sizeof(*e) : 0;
+}
+
+/* Room for a snapshot of so many bytes, and as much again for times and growth. */
+static int make_area(struct rn_stream *t, unsigned which, size_t bytes)
+{
+	struct rn_extent *e = t->area[which];
+
+	if (area_room(e) >= bytes)
+		return 0;
+	e = rn_spill_claim(&spill, RN_EXTENT_AREA, t->number, sizeof(*e) + 2 * bytes + 8192, NULL);
+	if (!e)
+		return errno;
+	if (t->area[which])
+		rn_spill_release(t->area[which]);
+	t->area[which] = e;
+	return 0;
+}
+
+/* A new ring if the one that there is has become small; the old one is still needed. */
+static struct rn_extent *make_ring(struct rn_stream *t, size_t bytes)
+{
+	uint64_t places = t->tail ? t->ring_mask + 1 : RING_FIRST;
+
+	if (t->tail && bytes <= places * sizeof(uint32_t))
+		return t->tail;
+	while (places * sizeof(uint32_t) < bytes)
+		places *= 2;
+	return rn_spill_claim(&spill, RN_EXTENT_TAIL, t->number,
+			      sizeof(struct rn_extent) + places * sizeof(uint32_t), NULL);
+}
+
+static uint64_t ring_places(const struct rn_extent *tail)
+{
+	uint64_t most = (tail->pages * RN_SPILL_PAGE - sizeof(*tail)) / sizeof(uint32_t);
+
+	return (uint64_t)1 << (63 - __builtin_clzll(most));
+}
+
+static void use_ring(struct rn_stream *t, struct rn_extent *tail)
+{
+	struct rn_extent *old = t->tail;
+
+	t->tail = tail;
+	t->ring = (uint32_t *)(tail + 1);
+	t->ring_mask = ring_places(tail) - 1;
+	/* Sooner at first, so that short runs leave times too. */
+	t->ring_end = t->live.calls +
+		      (t->live.calls < t->ring_mask ? t->live.calls | 63 : t->ring_mask) + 1;
+	if (old && old != tail)
+		rn_spill_release(old);
+}
+
+/* Grammar and times into the area; times that find no room are left out this time. */
+static void fill_area(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+{
+	struct rn_buf b = rn_buf_over(area + 1, area_room(area));
+
+	s->upto = t->live.calls;
+	s->area = area->number;
+	rn_grammar_snapshot(t->grammar, &b);
+	s->grammar = b.len;
+	s->times = rn_times_save(&t->times, &b) == RN_OK ? b.len - s->grammar : 0;
+}
+
+static int seal(struct rn_stream *t)
+{
+	unsigned which = !t->live.sealed;
+	size_t bytes = rn_grammar_snapshot_size(t->grammar);
+	struct rn_seal *s = &t->live.seal[which];
+	struct rn_extent *tail;
+	int rc = make_area(t, which, bytes);
+
+	if (rc)
+		return rc;
+	fill_area(t, t->area[which], s);
+	tail = make_ring(t, s->grammar + s->times);
+	if (!tail)
+		return errno;
+	s->tail = tail->number;
+	s->places = ring_places(tail);
+	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
+	use_ring(t, tail);
+	return 0;
+}
+
+void rn_spool_seal(struct rn_stream *t)
+{
+	int saved = errno, rc;
+
+	rc = seal(t);
+	if (rc)
+		freeze(t, rc);
+	errno = saved;
+}
+
+void rn_spool_adopt(struct rn_stream *t)
+{
+	int saved = errno;
+
+	if (!spill.head || t->spooled)
+		return;
+	t->live.self = &t->live;
+	t->live.buffer = t->buffer;
+	t->live.limit = UINT64_MAX;
+	t->log = (struct rn_log){ &spill, NULL, t->number };
+	if (!rn_spill_claim(&spill, RN_EXTENT_LIVE, t->number, sizeof(*t), t)) {
+		fail(errno);
+	} else {
+		t->spooled = any = true;
+		add_facts(t, RN_FACT_TEXT, t->texts);
+		add_facts(t, RN_FACT_BLOB, t->blobs);
+		add_facts(t, RN_FACT_CALL, t->words);
+		if (t->spooled)
+			rn_spool_seal(t);
+	}
+	errno = saved;
+}
+
+/* ---- the end ---- */
+
+bool rn_spool_first(void)
+{
+	return !spill.head || !__atomic_exchange_n(&spill.head->told, 1, __ATOMIC_RELAXED);
+}
+
+bool rn_spool_whole(void)
+{
+	return spill.head && !failed;
+}
+
+bool rn_spool_any(void)
+{
+	return spill.head && any;
+}
+
+void rn_spool_note(const char *how)
+{
+	int saved = errno;
+
+	add_shared(RN_FACT_END, how, strlen(how), NULL, 0);
+	errno = saved;
+}
+
+void rn_spool_end(bool keep)
+{
+	int saved = errno;
+
+	if (spill.head) {
+		bool remove = rn_spill_leave(&spill, keep);
+
+		rn_spill_close(&spill, remove);
+		if (remove)
+			rmdir(folder_path);
+	}
+	errno = saved;
+}
+
+/* The same bytes, but the child's own. Without memory for that the child keeps its hands off what
+ * it cannot: it makes no calls, so only one that was under way could write there. */
+static void own_copy(struct rn_stream *t)
+{
+	void *p =
+		mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	memcpy(p, t, sizeof(*t));
+	mremap(p, sizeof(*t), sizeof(*t), MREMAP_MAYMOVE | MREMAP_FIXED, t);
+	t->spooled = false;
+}
+
+void rn_spool_child(void)
+{
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		if (t->spooled)
+			own_copy(t);
+	rn_spill_forget(&spill);
+}

@@ -1,0 +1,66 @@
+/*
+ * spool.h - keeps what is recorded in the part file (file/spill.h) while the program runs, so that
+ * it is there when the program is not.
+ *
+ * From MPI_Init on. A stream's memory becomes a part of the file in its place, so that the call
+ * under way and the counters cost nothing; a recorded call is one more number in the ring; when the
+ * ring is full the stream is sealed: a snapshot goes beside the last one and takes its place. The
+ * ring is as large as the snapshot, so the cost stays in proportion to the calls.
+ *
+ * If the file cannot be had, or grow, the program runs on and is traced as without it: one line
+ * says so, and what is in the file stays a valid beginning.
+ */
+#ifndef RN_INTERCEPT_SPOOL_H
+#define RN_INTERCEPT_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "file/spill.h"
+
+struct rn_stream;
+
+/* What an earlier run has left goes to the folder NAME.old.part; that of one that goes on stays. By
+ * one process, before any opens a file. */
+void rn_spool_set_aside(void);
+
+/* The world is known: opens the node's file. `run` is the same in all processes of the run and in
+ * no others. */
+void rn_spool_start(uint64_t run);
+
+/* The folder it is in; "" before that. */
+const char *rn_spool_folder(void);
+
+/* A stream of the calling thread, for which nothing is in the file so far. */
+void rn_spool_adopt(struct rn_stream *t);
+
+/* Its ring is full. */
+void rn_spool_seal(struct rn_stream *t);
+
+/* The next call (its words), text or blob, in the order of their numbers. Before it is used. */
+void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n);
+
+/* A communicator is new, or known better; without an entry, nothing but its name is. The tables'
+ * lock is held. */
+void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *e);
+
+/* Whether this process is the first on its node to ask. */
+bool rn_spool_first(void);
+
+/* Whether there is a file, with everything in it so far. */
+bool rn_spool_whole(void);
+
+/* Whether there is anything of this process in it. */
+bool rn_spool_any(void);
+
+/* How the run ended, for who finds it. */
+void rn_spool_note(const char *how);
+
+/* The process is over. If no process of the node keeps the file, the last one removes it. */
+void rn_spool_end(bool keep);
+
+/* In a forked child: the file is the parent's. */
+void rn_spool_child(void);
+
+#endif

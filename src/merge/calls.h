@@ -1,0 +1,53 @@
+/*
+ * calls.h - a stream's distinct calls: from words (encode/raw.h) to canonical bytes, when it is
+ * over.
+ *
+ * Twice: first with every number that may differ between ranks left out, to learn what those
+ * numbers are (slots); then, when it is settled for all ranks how to express each slot, for good.
+ * In the process that made the calls, or without MPI from what it left (file/salvage.h).
+ */
+#ifndef RN_MERGE_CALLS_H
+#define RN_MERGE_CALLS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "encode/raw.h"
+
+struct rn_choices;
+struct rn_comms;
+struct rn_peers;
+struct rn_sigs;
+struct rn_times;
+
+/* A communicator, as a process sees it. */
+struct rn_seen_comm {
+	const char *name; /* NULL: not known */
+	int64_t rank, size, remote;
+};
+
+/* Who made the calls, and what their words refer to. */
+struct rn_caller {
+	void *arg;
+	int64_t rank, size; /* of the world */
+	int64_t (*constant)(void *arg, enum rn_param_kind kind, int64_t value);
+	struct rn_seen_comm (*comm)(void *arg, uint32_t word);
+	const char *(*module)(void *arg, uint32_t id); /* or NULL */
+};
+
+struct rn_calls {
+	const struct rn_caller *who;
+	const struct rn_sigs *words, *blobs, *texts;
+	const struct rn_times *times; /* how often each was made */
+};
+
+/* Adds the slots of all calls of a stream. RN_OK or RN_E_NOMEM. */
+int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p);
+
+/* All calls into `out`; map[i] is where call i is. Numbers that each rank has its own of go to
+ * `tables`. A call that cannot be written is one of its function without arguments, and adds how
+ * often it was made to *lost. RN_OK or RN_E_NOMEM. */
+int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
+		   struct rn_comms *tables, struct rn_sigs *out, uint32_t *map, uint64_t *lost);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * fuzz_salvage.c - libFuzzer target: a part file as hostile bytes.
+ *
+ * The input is edits of a good file: offset (3 bytes), what to do, a byte. What is found in it is
+ * put together, and must be a trace that can be opened.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/io.h"
+#include "file/recover.h"
+#include "read/check.h"
+#include "read/trace.h"
+#include "t/unit/part_files.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *temporary(const char *what)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "/dev/shm/rondo-fuzz.%ld.%s", (long)getpid(), what);
+	return path;
+}
+
+/* Of a process that is in a call inside a call. */
+static const struct rn_buf *good_file(void)
+{
+	static struct rn_buf b;
+
+	if (b.len)
+		return &b;
+	unlink(temporary("part"));
+	be_a_rank(temporary("part"), 0, 1, 2, 300, IN_NESTED);
+	must(rn_io_read(temporary("part"), &b, NULL) == RN_OK);
+	unlink(temporary("part"));
+	return &b;
+}
+
+/* In words, where most numbers are. */
+static void edit(unsigned char *b, size_t *len, size_t at, unsigned what, unsigned char byte)
+{
+	uint64_t word;
+
+	at %= *len;
+	if (what % 4 == 3 && byte == 0)
+		*len = at + 1;
+	else if (what % 4 == 0)
+		b[at] = byte;
+	at = at / 8 * 8;
+	if (at + 8 > *len)
+		return;
+	memcpy(&word, b + at, 8);
+	if (what % 4 == 1)
+		word += (uint64_t)(int64_t)(signed char)byte;
+	else if (what % 4 == 2)
+		word = (uint64_t)byte << what / 4 % 57;
+	memcpy(b + at, &word, 8);
+}
+
+static void put_together(const unsigned char *b, size_t len)
+{
+	struct rn_node_file file = { b, len };
+	struct rn_recovered r;
+	struct rn_err err = { 0 };
+	struct rn_trace t;
+	int rc = rn_recover(&file, 1, temporary("trace"), &r, &err);
+
+	rn_recovered_free(&r);
+	must(rc == RN_OK || (rc == RN_E_DATA && err.text[0] && !strchr(err.text, '\n')));
+	if (rc < 0)
+		return;
+	must(rn_trace_open(&t, temporary("trace"), &err) == RN_OK);
+	rn_trace_check(&t, &err); /* calls that became others need not follow from each other */
+	rn_trace_close(&t);
+	unlink(temporary("trace")); /* so that none is kept as old */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct rn_buf *good = good_file();
+	size_t len = good->len;
+	unsigned char *b = malloc(len), *exact;
+
+	must(b != NULL);
+	memcpy(b, good->data, len);
+	for (size_t i = 0; i + 5 <= size && i < 100; i += 5)
+		edit(b, &len,
+		     (size_t)data[i] | (size_t)data[i + 1] << 8 | (size_t)data[i + 2] << 16,
+		     data[i + 3], data[i + 4]);
+	/* Of just the right size: reading behind it is seen. */
+	exact = realloc(b, len);
+	must(exact != NULL);
+	put_together(exact, len);
+	free(exact);
+	return 0;
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Programs that are killed at random moments: what they did until then is recovered, to the call.
+# RONDO_KILLS=200 is what `make soak` does; RONDO_SEED=N begins with other moments.
+. "$(dirname "$0")/lib.sh"
+. t/lib-mpi.sh
+
+kills=${RONDO_KILLS:-5}
+seed=${RONDO_SEED:-1}
+ranks=3
+
+# gone PID...: waits for the processes to be gone, and helps after a while
+gone() {
+	_tries=0
+	for _pid in "$@"; do
+		while kill -0 "$_pid" 2>/dev/null; do
+			_tries=$((_tries + 1))
+			[ $_tries -lt 200 ] || kill -KILL "$_pid" 2>/dev/null
+			sleep 0.02
+		done
+	done
+}
+
+# pids: of all ranks that have said theirs
+pids() {
+	for _file in "$log"/[0-9]*; do
+		head -n 1 "$_file"
+	done
+}
+
+# started: waits until all ranks have made some calls
+started() {
+	_tries=0
+	until [ "$(cat "$log"/[0-9]* 2>/dev/null | grep -c MPI_Op_create)" -eq $ranks ]; do
+		_tries=$((_tries + 1))
+		[ $_tries -lt 1000 ] || return 1
+		sleep 0.02
+	done
+}
+
+# victim WHO: its process ids
+victim() {
+	case $1 in
+	one) head -n 1 "$log/1" ;;
+	all) pids ;;
+	launcher) cat "$at/launcher" ;;
+	esac
+}
+
+# killed WHO MILLISECONDS: runs the program, and kills WHO so long after it has begun
+killed() {
+	rm -rf "$at"
+	mkdir -p "$log"
+	with_yield timeout 120 "$RONDO" trace -o "$trace" sh -c 'echo $$ >"$0"; exec "$@"' "$at/launcher" \
+		"mpirun.$mpi" -n $ranks "$tmp/$mpi/prog_killed" "$log" "$seed" >"$at/out" 2>"$at/err" &
+	started || return
+	sleep "$(awk "BEGIN { print $2 / 1000 }")"
+	kill -KILL $(victim "$1")
+	wait
+	gone $(pids)
+}
+
+recovered() {
+	[ ! -e "$trace.part" ] || "$RONDO" recover "$trace.part" &&
+		"$RONDO" check "$trace" &&
+		"$RONDO" dump "$trace" | t/compare-prefix "$log"
+}
+
+one_kill() {
+	killed "$1" "$2" && recovered
+}
+
+kill_them() {
+	at=$tmp/$mpi/killed
+	log=$at/log trace=$at/trace.rondo
+	ok "$mpi: prog_killed compiles" build_prog prog_killed
+	with_yield : # makes what those that follow share
+	_n=0
+	while [ $_n -lt "$kills" ]; do
+		for _who in one all launcher; do
+			_n=$((_n + 1))
+			seed=$((seed + 1))
+			_moment=$(awk "BEGIN { srand($seed); print int(400 * rand()) }")
+			ok "$mpi: $_who killed after $_moment ms (RONDO_SEED=$((seed - 1)))" \
+				one_kill $_who "$_moment"
+		done
+	done
+	like "$mpi: the trace says so" "$("$RONDO" info "$trace")" '^complete: no$'
+	like "... and of whom" "$("$RONDO" info "$trace")" '^incomplete: 0-2$'
+}
+
+each_mpi kill_them
+
+finish

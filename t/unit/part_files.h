@@ -1,0 +1,209 @@
+/*
+ * part_files.h - writes part files (file/spill.h) by hand, as the tracer would: of ranks that have
+ * made the calls that add_ith has, and then ended in one of several ways.
+ */
+#ifndef RN_T_PART_FILES_H
+#define RN_T_PART_FILES_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/raw.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "file/spill.h"
+#include "grammar/grammar.h"
+
+#define RUN    0x1234u
+#define PLACES 64u
+#define AREA   ((size_t)1 << 16)
+
+/* A stream's memory. */
+struct memory {
+	struct rn_live live;
+	uint64_t buffer[512];
+};
+
+struct stream {
+	struct memory *m;
+	struct rn_arena mem;
+	struct rn_sigs *words;
+	struct rn_grammar *grammar;
+	struct rn_times times;
+	struct rn_log log;
+	struct rn_extent *area[2];
+	uint32_t *ring;
+	uint64_t sealed_at;
+};
+
+static uint32_t function(const char *name)
+{
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
+		if (strcmp(rn_mpi_vocab.func[i].name, name) == 0)
+			return i;
+	abort();
+}
+
+static uint32_t word(const char *name)
+{
+	return (uint32_t)rn_vocab_find(&rn_mpi_vocab, name);
+}
+
+static uint64_t world(void)
+{
+	return (uint64_t)word("MPI_COMM_WORLD") << 1 | 1;
+}
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static struct rn_extent *claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream,
+			       size_t bytes, void *at)
+{
+	struct rn_extent *e = rn_spill_claim(s, kind, stream, bytes, at);
+
+	must(e != NULL);
+	return e;
+}
+
+static void seal(struct rn_spill *spill, struct stream *s)
+{
+	uint64_t which = !s->m->live.sealed;
+	struct rn_seal *to = &s->m->live.seal[which];
+	struct rn_extent *area = claim(spill, RN_EXTENT_AREA, s->log.stream, AREA, NULL), *tail;
+	struct rn_buf b = rn_buf_over(area + 1, AREA - sizeof(*area));
+
+	tail = claim(spill, RN_EXTENT_TAIL, s->log.stream,
+		     sizeof(*tail) + PLACES * sizeof(uint32_t), NULL);
+	must(rn_grammar_snapshot(s->grammar, &b) == RN_OK);
+	*to = (struct rn_seal){ .upto = s->m->live.calls,
+				.area = area->number,
+				.grammar = b.len,
+				.tail = tail->number,
+				.places = PLACES };
+	must(rn_times_save(&s->times, &b) == RN_OK);
+	to->times = b.len - to->grammar;
+	s->ring = (uint32_t *)(tail + 1);
+	s->sealed_at = s->m->live.calls;
+	s->m->live.sealed = which;
+}
+
+static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t number)
+{
+	memset(s, 0, sizeof(*s));
+	s->m = mmap(NULL, sizeof(*s->m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	must(s->m != MAP_FAILED);
+	s->m->live.self = &s->m->live;
+	s->m->live.buffer = s->m->live.top = s->m->buffer;
+	s->m->live.limit = UINT64_MAX;
+	rn_arena_init(&s->mem, SIZE_MAX);
+	s->words = rn_sigs_new(&s->mem);
+	s->grammar = rn_grammar_new(&s->mem, NULL);
+	rn_times_init(&s->times, &s->mem, 3 * RN_TIME_SCALE_ONE);
+	s->log = (struct rn_log){ spill, NULL, number };
+	claim(spill, RN_EXTENT_LIVE, number, sizeof(*s->m), s->m);
+	seal(spill, s);
+}
+
+static void add_number(struct rn_spill *spill, struct stream *s, uint32_t id)
+{
+	must(rn_grammar_append(s->grammar, id) == RN_OK);
+	s->ring[s->m->live.calls % PLACES] = id;
+	s->m->live.calls++;
+	if (s->m->live.calls - s->sealed_at == PLACES)
+		seal(spill, s);
+}
+
+static void add_call(struct rn_spill *spill, struct stream *s, const uint64_t *w, size_t n)
+{
+	uint32_t before = rn_sigs_count(s->words), id;
+
+	must(rn_sigs_intern(s->words, w, n * sizeof(*w), &id) == RN_OK);
+	if (id == before)
+		must(rn_log_add(&s->log, RN_FACT_CALL, w, n * sizeof(*w), NULL, 0) == 0);
+	rn_times_add(&s->times, id, 1000, 7);
+	add_number(spill, s, id);
+}
+
+/* Call i of each rank: barriers, and now and then an error code that nobody had before. */
+static void add_ith(struct rn_spill *spill, struct stream *s, uint64_t i)
+{
+	uint64_t barrier[] = { function("MPI_Barrier"), world(), 0 };
+	uint64_t other[] = { function("MPI_Initialized"), i / 5 % 2, 0 };
+
+	barrier[2] = i % 7 ? 0 : i;
+	if (i % 5)
+		add_call(spill, s, barrier, 3);
+	else
+		add_call(spill, s, other, 3);
+}
+
+static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
+{
+	struct rn_fact_world w = { rank, ranks, 3 * RN_TIME_SCALE_ONE, 5, 99 };
+	struct rn_fact_constant c = { RN_K_comm, word("MPI_COMM_WORLD"), 77 };
+	static const char program[] = "program\0prog";
+
+	must(rn_log_add(log, RN_FACT_CONSTANT, &c, sizeof(c), NULL, 0) == 0);
+	must(rn_log_add(log, RN_FACT_META, program, sizeof(program), NULL, 0) == 0);
+	must(rn_log_add(log, RN_FACT_WORLD, &w, sizeof(w), NULL, 0) == 0);
+}
+
+/* The words of a call that is under way, behind those of others. */
+static void enter(struct stream *s, const uint64_t *w, size_t n)
+{
+	uint64_t *base = s->m->live.top;
+
+	memcpy(base, w, n * sizeof(*w));
+	base[n] = 0;
+	base[n + 1] = (uint64_t)(uintptr_t)base;
+	s->m->live.top = base + n + 2;
+}
+
+enum ending { IN_NOTHING, IN_BARRIER, IN_NESTED, RETURNED, SAID_SO };
+
+static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream *s, enum ending how)
+{
+	const uint64_t outer[] = { function("MPI_Comm_free"), world() };
+	const uint64_t marker[] = { function("rondo_enter"), 0 };
+	const uint64_t inner[] = { function("MPI_Barrier"), world() };
+
+	if (how == SAID_SO)
+		must(rn_log_add(shared, RN_FACT_END, "exit", 4, NULL, 0) == 0);
+	if (how == IN_NESTED) {
+		enter(s, outer, 2);
+		add_call(spill, s, marker, 2);
+	}
+	if (how != IN_NOTHING && how != SAID_SO)
+		enter(s, inner, 2);
+	if (how == RETURNED)
+		s->m->live.top[-1] = 12345; /* a result */
+}
+
+static void be_a_rank(const char *path, int64_t rank, int64_t ranks, uint32_t threads,
+		      uint64_t calls, enum ending how)
+{
+	static struct stream s[8];
+	struct rn_spill spill;
+	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+
+	must(rn_spill_open(&spill, path, RUN) == 0);
+	add_facts(&shared, rank, ranks);
+	for (uint32_t k = 0; k < threads; k++) {
+		start_stream(&spill, &s[k], k);
+		for (uint64_t i = 0; i < calls; i++)
+			add_ith(&spill, &s[k], i);
+		end_so(&spill, &shared, &s[k], how);
+	}
+	rn_spill_close(&spill, false);
+}
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * test_salvage.c - part files of processes that were killed: what is found in them is what was
+ * written, or a beginning of it, whatever becomes of the bytes.
+ *
+ * Called as `test_salvage FOLDER RANKS THREADS HOSTS CALLS`, it writes the part files of a run
+ * instead, for the tests of `rondo recover`.
+ */
+#include "tap.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/io.h"
+#include "file/recover.h"
+#include "file/salvage.h"
+#include "part_files.h"
+#include "read/check.h"
+#include "read/trace.h"
+#include "rules/rules.h"
+
+static void run_rank(const char *path, int64_t rank, int64_t ranks, uint32_t threads,
+		     uint64_t calls, enum ending how)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		be_a_rank(path, rank, ranks, threads, calls, how);
+		raise(SIGKILL);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+	      WTERMSIG(status) == SIGKILL);
+}
+
+static const char *temporary(const char *what)
+{
+	static char path[256];
+	const char *dir = getenv("TMPDIR");
+
+	snprintf(path, sizeof(path), "%s/rondo-salvage.%ld.%s", dir ? dir : "/tmp", (long)getpid(),
+		 what);
+	return path;
+}
+
+/* The file of one process, as bytes. */
+static void part_of(uint64_t calls, uint32_t threads, enum ending how, struct rn_buf *out)
+{
+	const char *path = temporary("part");
+
+	run_rank(path, 0, 1, threads, calls, how);
+	rn_buf_clear(out);
+	CHECK(rn_io_read(path, out, NULL) == RN_OK);
+	unlink(path);
+}
+
+/* ---- what is found ---- */
+
+/* The words of a stream's calls, in order. */
+struct expansion {
+	const struct rn_sigs *words;
+	uint64_t n, marks;
+	bool good;
+	uint64_t last; /* function */
+};
+
+static bool is_ith(const uint64_t *w, size_t len, uint64_t i)
+{
+	if (i % 5 == 0)
+		return len == 24 && w[0] == function("MPI_Initialized") && w[1] == i / 5 % 2;
+	return len == 24 && w[0] == function("MPI_Barrier") && w[2] == (i % 7 ? 0 : i);
+}
+
+static bool see(void *arg, uint32_t t)
+{
+	struct expansion *x = arg;
+	size_t len;
+	const uint64_t *w = rn_sigs_get(x->words, t, &len);
+
+	x->last = w[0];
+	x->marks += strncmp(rn_mpi_vocab.func[w[0]].name, "rondo_", 6) == 0;
+	if (x->good && is_ith(w, len, x->n))
+		x->n++;
+	else
+		x->good = false;
+	return true;
+}
+
+static struct expansion expand(const struct rn_recorded_stream *s, struct rn_arena *mem)
+{
+	struct expansion x = { .words = s->calls.words, .good = true };
+	struct rn_rules *r = rn_rules_new(mem);
+	uint32_t root;
+
+	CHECK(rn_rules_seal(r, s->grammar, &root) == RN_OK);
+	CHECK(rn_rules_expand(r, root, see, &x) == RN_OK);
+	return x;
+}
+
+static void found(uint64_t calls, uint32_t threads, enum ending how)
+{
+	static const char *const last[] = { NULL, "MPI_Barrier", "MPI_Comm_free", NULL, NULL };
+	struct rn_buf b = { 0 };
+	struct rn_salvage s;
+	struct rn_arena mem;
+	uint64_t run, time;
+
+	part_of(calls, threads, how, &b);
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_salvage(&mem, b.data, b.len, &s, NULL) == RN_OK && s.n == 1 && s.run == RUN);
+	CHECK(rn_salvage_peek(b.data, b.len, &run, &time, NULL) == RN_OK && run == RUN &&
+	      time == 99);
+	CHECK(s.process[0].complete == (how == SAID_SO) && !s.process[0].damaged);
+	CHECK(s.process[0].recorded.streams == threads);
+	for (uint32_t k = 0; k < s.process[0].recorded.streams; k++) {
+		const struct rn_recorded_stream *t = &s.process[0].recorded.stream[k];
+		struct expansion x = expand(t, &mem);
+		const struct rn_time *first = rn_times_get(t->calls.times, 0);
+
+		CHECK(x.n == calls);
+		CHECK(x.good == (last[how] == NULL));
+		CHECK(!last[how] || strcmp(rn_mpi_vocab.func[x.last].name, last[how]) == 0);
+		CHECK(x.marks == (how == IN_NESTED ? 2 : 0));
+		CHECK(s.process[0].stopped[k] == (how == IN_BARRIER || how == IN_NESTED
+							  ? function("MPI_Barrier")
+							  : RN_STOPPED_NOWHERE));
+		CHECK(calls < PLACES || (first && first->dur.min == 3000));
+	}
+	rn_arena_free(&mem);
+	rn_buf_free(&b);
+}
+
+static void test_found(void)
+{
+	static const uint64_t calls[] = { 0, 1, PLACES - 1, PLACES, PLACES + 1, 1000, 5000 };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		for (enum ending how = IN_NOTHING; how <= SAID_SO; how++)
+			found(calls[i], 1 + (uint32_t)i % 3, how);
+}
+
+/* ---- damage ---- */
+
+/* Whatever is found, a trace can be made of it, or it is refused. It is sound unless calls have
+ * become others, which need not follow from each other. */
+static bool becomes_a_trace(const void *bytes, size_t len, bool sound)
+{
+	struct rn_node_file file = { bytes, len };
+	struct rn_recovered r;
+	struct rn_err err = { 0 };
+	struct rn_trace t;
+	int rc = rn_recover(&file, 1, temporary("trace"), &r, &err);
+
+	rn_recovered_free(&r);
+	CHECK(rc == RN_OK || (rc == RN_E_DATA && err.text[0]));
+	if (rc < 0)
+		return false;
+	if (!CHECK(rn_trace_open(&t, temporary("trace"), &err) == RN_OK) ||
+	    !CHECK(rn_trace_check(&t, &err) == RN_OK || !sound))
+		diag("%s", err.text);
+	rn_trace_close(&t);
+	return true;
+}
+
+/* Numbers are where something is. */
+static size_t somewhere(const struct rn_buf *b)
+{
+	size_t at = tap_below(b->len);
+
+	for (int i = 0; i < 200 && !b->data[at]; i++)
+		at = tap_below(4) ? tap_below(b->len)
+				  : at / RN_SPILL_PAGE * RN_SPILL_PAGE + tap_below(256);
+	return at;
+}
+
+/* Whether no number became another. */
+static bool damage(struct rn_buf *b)
+{
+	static const uint64_t odd[] = { 0, 1, 7, 8, 4096, UINT32_MAX, UINT64_MAX, INT64_MAX };
+	size_t at = somewhere(b);
+
+	switch (tap_below(4)) {
+	case 0:
+		b->data[at] ^= (unsigned char)(1 + tap_below(255));
+		return false;
+	case 1:
+		at = at / 8 * 8;
+		memcpy(b->data + at, &odd[tap_below(8)], at + 8 <= b->len ? 8 : 0);
+		return false;
+	case 2:
+		at = at / RN_SPILL_PAGE * RN_SPILL_PAGE;
+		memset(b->data + at, 0, b->len - at < RN_SPILL_PAGE ? b->len - at : RN_SPILL_PAGE);
+		return true;
+	default:
+		b->len = at;
+		return true;
+	}
+}
+
+/* A file that is cut is a beginning; one that lost pages, or got others, is refused or sound. */
+static void test_damage(void)
+{
+	struct rn_buf good = { 0 }, bad = { 0 };
+	unsigned made = 0;
+
+	part_of(700, 2, IN_NESTED, &good);
+	for (int i = 0; i < 1000; i++) {
+		bool sound = true;
+
+		rn_buf_clear(&bad);
+		rn_buf_add(&bad, good.data, good.len);
+		for (uint64_t k = 1 + tap_below(3); k > 0 && bad.len; k--)
+			sound &= damage(&bad);
+		made += becomes_a_trace(bad.data, bad.len, sound);
+	}
+	CHECK(made > 100);
+	rn_buf_free(&good);
+	rn_buf_free(&bad);
+}
+
+static void test_cut(void)
+{
+	struct rn_buf b = { 0 };
+	struct rn_salvage s;
+	struct rn_arena mem;
+
+	part_of(700, 1, IN_NOTHING, &b);
+	for (size_t len = b.len; len > 0; len -= len < RN_SPILL_PAGE ? len : RN_SPILL_PAGE) {
+		rn_arena_init(&mem, SIZE_MAX);
+		if (rn_salvage(&mem, b.data, len, &s, NULL) == RN_OK)
+			for (uint32_t i = 0; i < s.n; i++)
+				for (uint32_t k = 0; k < s.process[i].recorded.streams; k++)
+					CHECK(expand(&s.process[i].recorded.stream[k], &mem).good);
+		rn_arena_free(&mem);
+	}
+	rn_buf_free(&b);
+}
+
+/* Processes that never said who they are, and a file that is none. */
+static void test_refused(void)
+{
+	unsigned char page[2 * RN_SPILL_PAGE] = { 0 };
+	struct rn_spill_head h = { .magic = RN_SPILL_MAGIC, .run = RUN, .next = 1 };
+
+	CHECK(!becomes_a_trace(page, sizeof(page), true));
+	memcpy(page, &h, sizeof(h));
+	CHECK(!becomes_a_trace(page, sizeof(page), true));
+	CHECK(!becomes_a_trace(page, 100, true));
+}
+
+/* ---- for the shell tests ---- */
+
+static int write_files(char **arg)
+{
+	uint64_t ranks = strtoull(arg[1], NULL, 10), hosts = strtoull(arg[3], NULL, 10);
+
+	if (mkdir(arg[0], 0777) < 0)
+		return 2;
+	for (uint64_t r = 0; r < ranks; r++) {
+		char path[4096];
+		int n = snprintf(path, sizeof(path), "%s/%016x-host%" PRIu64, arg[0], RUN,
+				 r * hosts / ranks);
+
+		if (n >= (int)sizeof(path))
+			return 1;
+		run_rank(path, (int64_t)r, (int64_t)ranks, (uint32_t)atoi(arg[2]),
+			 strtoull(arg[4], NULL, 10), SAID_SO);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 6)
+		return write_files(argv + 1);
+	test_found();
+	ok("what was written is found, to the call that was under way");
+	test_cut();
+	ok("a file that is cut gives a beginning");
+	test_damage();
+	ok("damage is refused, or leaves a sound trace");
+	test_refused();
+	ok("what is no part file is refused");
+	unlink(temporary("trace"));
+	unlink(temporary("trace.old"));
+	return tap_done();
+}
