@@ -312,7 +312,7 @@ static int make_area(struct rn_stream *t, unsigned which, size_t bytes)
 
 	if (area_room(e) >= bytes)
 		return 0;
-	e = rn_spill_claim(&spill, RN_EXTENT_AREA, t->number, sizeof(*e) + 2 * bytes + 8192, NULL);
+	e = rn_spill_claim(&spill, RN_EXTENT_AREA, t->number, sizeof(*e) + 2 * bytes + 16384, NULL);
 	if (!e)
 		return errno;
 	if (t->area[which])
@@ -415,7 +415,8 @@ void rn_spool_adopt(struct rn_stream *t)
 		add_facts(t, RN_FACT_TEXT, t->texts);
 		add_facts(t, RN_FACT_BLOB, t->blobs);
 		add_facts(t, RN_FACT_CALL, t->words);
-		if (t->spooled)
+		/* Twice, so that both areas are there before the program does anything. */
+		for (int i = 0; i < 2 && t->spooled; i++)
 			rn_spool_seal(t);
 	}
 	errno = saved;
