@@ -9,9 +9,6 @@
  * The real functions are looked up at the first call. The lookup itself may allocate; what it gets
  * then comes from a small buffer of ours and is never freed.
  *
- * A process may end inside a signal handler, and that inside malloc. So what writes a part when it
- * does (rn_heap_apart) has memory of its own, and gives nothing back.
- *
  * reallocarray is not here: glibc's calls realloc, which is. A program that brings an allocator of
  * its own in the executable never calls us, and its blocks are not known.
  */
@@ -25,7 +22,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "intercept/tracer.h"
 #include "track/memory.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -159,126 +155,6 @@ static bool known(void *const *function)
 }
 
 #define KNOWN(name) known((void *const *)&real.name)
-
-/* ---- when the process ends ---- */
-
-#define APART_MOST  ((size_t)1 << 34) /* address space */
-#define APART_LEAST ((size_t)1 << 25) /* with less, malloc has to do */
-
-static struct {
-	unsigned char *base;
-	size_t size, used;
-	void *(*malloc)(size_t); /* what others go on with */
-	void *(*calloc)(size_t, size_t);
-	void *(*realloc)(void *, size_t);
-	void (*free)(void *);
-} apart;
-
-static _Thread_local bool is_apart __attribute__((tls_model("initial-exec")));
-
-static bool in_apart(const void *p)
-{
-	return (uintptr_t)p - (uintptr_t)apart.base < apart.size;
-}
-
-/* Memory that is zero. */
-static void *apart_alloc(size_t n)
-{
-	struct boot_block *b = (struct boot_block *)(void *)(apart.base + apart.used);
-	size_t left = apart.size - apart.used;
-
-	if (left < sizeof(*b) + 16 || n > left - sizeof(*b) - 16) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	apart.used += sizeof(*b) + ((n + 15) & ~(size_t)15);
-	b->size = n;
-	return b->bytes;
-}
-
-static void *apart_malloc(size_t n)
-{
-	return is_apart ? apart_alloc(n) : apart.malloc(n);
-}
-
-static void *apart_calloc(size_t n, size_t size)
-{
-	size_t bytes;
-
-	if (!is_apart)
-		return apart.calloc(n, size);
-	return apart_alloc(__builtin_mul_overflow(n, size, &bytes) ? SIZE_MAX : bytes);
-}
-
-/* Whole pages of what is not needed any more go back at once: buffers double. */
-static void apart_free(void *p)
-{
-	if (in_apart(p)) {
-		struct boot_block *b =
-			(struct boot_block *)(void *)((unsigned char *)p - sizeof(*b));
-		uintptr_t from = ((uintptr_t)p + 4095) & ~(uintptr_t)4095;
-		uintptr_t to = ((uintptr_t)p + b->size) & ~(uintptr_t)4095;
-
-		if (to > from)
-			madvise((void *)from, to - from, MADV_DONTNEED);
-	} else if (!is_apart) {
-		apart.free(p);
-	}
-}
-
-static void *apart_realloc(void *p, size_t n)
-{
-	const struct boot_block *b =
-		(const void *)((const unsigned char *)p - sizeof(struct boot_block));
-	void *to;
-
-	if (!p)
-		return apart_malloc(n);
-	if (!in_apart(p))
-		return apart.realloc(p, n);
-	to = apart_malloc(n);
-	if (to) {
-		memcpy(to, p, n < b->size ? n : b->size);
-		apart_free(p);
-	}
-	return to;
-}
-
-/* Address space alone, even where the program has all of its memory locked (mlockall). */
-static void *reserve(size_t n)
-{
-	long p = syscall(SYS_mmap, NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			 -1, 0);
-
-	if (p == -1)
-		return NULL;
-	if (munlock((void *)p, n) == 0 && mprotect((void *)p, n, PROT_READ | PROT_WRITE) == 0)
-		return (void *)p;
-	syscall(SYS_munmap, p, n);
-	return NULL;
-}
-
-void rn_heap_apart(bool on)
-{
-	int saved = errno;
-
-	for (size_t n = APART_MOST; on && !apart.base && n >= APART_LEAST; n /= 2) {
-		apart.base = reserve(n);
-		apart.size = apart.base ? n : 0;
-	}
-	if (on && !apart.malloc && real.malloc != first_malloc) {
-		apart.malloc = real.malloc;
-		apart.calloc = real.calloc;
-		apart.realloc = real.realloc;
-		apart.free = real.free;
-		real.malloc = apart_malloc;
-		real.calloc = apart_calloc;
-		real.realloc = apart_realloc;
-		real.free = apart_free;
-	}
-	is_apart = on && apart.base;
-	errno = saved;
-}
 
 /* A fork in one thread while another is in memory.c must not leave its lock taken in the child. */
 __attribute__((constructor)) static void start(void)

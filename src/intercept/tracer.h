@@ -108,10 +108,6 @@ void rn_finish_alone(const char *why);
 /* When the process ends: how many calls came when the trace had been written. */
 void rn_finish_late(void);
 
-/* heap.c: whether this thread has memory of its own from now on, because it may have interrupted
- * itself inside malloc. Other threads, and what it had before, are as they were. */
-void rn_heap_apart(bool on);
-
 /* Tells `rondo trace`, where it waits: "WORD WHAT". False if it does not, or cannot be told; the
  * second one so that it knows that it has missed something. */
 bool rn_finish_append(const char *word, const char *what);
