@@ -130,10 +130,12 @@ static void ended_elsewhere(const struct rn_request *r)
 }
 
 /* The words of the call that ends it begin at base. The slot may be given to the next one. */
-static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_token token,
-		const struct rn_request *r)
+static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_token token)
 {
-	if (!rn_requests_remove(&rn_tracer.requests, token))
+	const struct rn_request *r = rn_requests_get(&rn_tracer.requests, token);
+
+	/* What is removed stays as it is until the next one is added. */
+	if (!r || !rn_requests_remove(&rn_tracer.requests, token))
 		return;
 	if (r->stream != t->number || (t->off && rn_stream_silent(t, base)))
 		ended_elsewhere(r);
@@ -144,26 +146,24 @@ static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_tok
 uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
 {
 	struct rn_request_token token;
-	const struct rn_request *found;
-	struct rn_request r;
+	const struct rn_request *r;
 	uint64_t word = 1;
 
 	if (handle == NULL_HANDLE)
 		return 0;
 	rn_tracer_lock();
 	token = find(handle, var);
-	found = rn_requests_get(&rn_tracer.requests, token);
-	if (found) {
-		r = *found;
-		word = word_of(t, &r) | RN_RAW_GONE;
-		end(t, t->live.top, token, &r);
+	r = rn_requests_get(&rn_tracer.requests, token);
+	if (r) {
+		word = word_of(t, r) | RN_RAW_GONE;
+		end(t, t->live.top, token);
 	}
 	rn_tracer_unlock();
 	return word;
 }
 
 void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
-		     struct rn_request_use *u)
+		     struct rn_request_use *u, uint64_t *word)
 {
 	struct rn_requests *all = &rn_tracer.requests;
 
@@ -174,37 +174,36 @@ void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 
 		if (n - i > AHEAD)
 			rn_requests_prefetch(all, (uint64_t)(uintptr_t)q[i + AHEAD]);
-		u[i].word = handle != NULL_HANDLE;
-		u[i].token = (struct rn_request_token){ 0 };
+		word[i] = handle != NULL_HANDLE;
+		u[i] = (struct rn_request_use){ 0 };
 		if (handle != NULL_HANDLE)
 			u[i].token = rn_requests_find_at(all, handle, &q[i]);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct rn_request *r = NULL;
+		const struct rn_request *r;
 
-		if (u[i].word) {
-			if (!u[i].token.entry)
-				u[i].token = rn_requests_find_moved(all, (uint64_t)(uintptr_t)q[i]);
-			r = rn_requests_get(all, u[i].token);
-		}
+		if (!word[i])
+			continue;
+		if (!u[i].token.entry)
+			u[i].token = rn_requests_find_moved(all, (uint64_t)(uintptr_t)q[i]);
+		r = rn_requests_get(all, u[i].token);
 		if (r) {
-			u[i].r = *r;
-			u[i].word = word_of(t, r);
-		} else {
-			u[i].r = (struct rn_request){ 0 };
+			u[i].comm = r->comm;
+			u[i].flags = r->flags;
+			word[i] = word_of(t, r);
 		}
 	}
 	rn_tracer_unlock();
 }
 
 void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
-		       struct rn_request_use *u)
+		       const struct rn_request_use *u, uint64_t *word)
 {
 	rn_tracer_lock();
 	for (uint32_t i = 0; i < n; i++)
-		if (u[i].word > 1 && q[i] == MPI_REQUEST_NULL) {
-			u[i].word |= RN_RAW_GONE;
-			end(t, rn_stream_under_way(t), u[i].token, &u[i].r);
+		if (word[i] > 1 && q[i] == MPI_REQUEST_NULL) {
+			word[i] |= RN_RAW_GONE;
+			end(t, rn_stream_under_way(t), u[i].token);
 		}
 	rn_tracer_unlock();
 }

@@ -20,18 +20,19 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var);
 /* The same, and it ends with the call that is about to be made. */
 uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var);
 
-/* A request of a Wait or Test: found before the call, settled after it. */
+/* A request of a Wait or Test: found before the call, settled after it. Its word is beside it, in
+ * an array of its own, which is what a long array of requests is recorded as. */
 struct rn_request_use {
 	struct rn_request_token token;
-	struct rn_request r;
-	uint64_t word;
+	uint32_t comm;
+	uint8_t flags;
 };
 
 void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
-		     struct rn_request_use *u);
+		     struct rn_request_use *u, uint64_t *word);
 /* After the call: those whose variable is MPI_REQUEST_NULL now are gone. */
 void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
-		       struct rn_request_use *u);
+		       const struct rn_request_use *u, uint64_t *word);
 
 static inline uint64_t rn_status_count(const MPI_Status *s)
 {

@@ -20,21 +20,22 @@ struct wait {
 	uint32_t n;
 	MPI_Request *q;
 	struct rn_request_use *use, few[FEW];
+	uint64_t *word, word_few[FEW];
 	MPI_Status *own, own_few[FEW]; /* ours, where the program's are ignored but wanted */
 	bool ignored, wanted;
-	uint64_t *heap, *scratch; /* for many: words of blobs; and all of it */
+	uint64_t *heap, *scratch; /* for many: words of other blobs; and all of it */
 	size_t scratch_words;
 };
 
 static bool wildcards(const struct wait *x)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		if (x->use[i].r.flags & RN_REQ_WILDCARD)
+		if (x->use[i].flags & RN_REQ_WILDCARD)
 			return true;
 	return false;
 }
 
-/* Room for many requests: what is known of them, 8 words of blobs for each, statuses. It is the
+/* Room for many requests: what is known of them, 7 words of blobs for each, statuses. It is the
  * stream's, which does without while the call lasts, for calls inside of it may need some too. */
 static bool make_room(struct wait *x, struct rn_stream *t)
 {
@@ -47,8 +48,9 @@ static bool make_room(struct wait *x, struct rn_stream *t)
 	t->scratch = NULL;
 	t->scratch_words = 0;
 	x->use = (struct rn_request_use *)(void *)x->scratch;
-	x->heap = (uint64_t *)(void *)(x->use + x->n);
-	x->own = (MPI_Status *)(void *)(x->heap + x->n * (size_t)8);
+	x->word = (uint64_t *)(void *)(x->use + x->n);
+	x->heap = x->word + x->n;
+	x->own = (MPI_Status *)(void *)(x->heap + x->n * (size_t)7);
 	return true;
 }
 
@@ -64,13 +66,14 @@ static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, boo
 	x->n = n > 0 && q ? (uint32_t)n : 0;
 	x->q = q;
 	x->use = x->few;
-	x->few[0].word = RN_RAW_NULL; /* MPI_Wait(NULL), which fails */
+	x->word = x->word_few;
+	x->word[0] = RN_RAW_NULL; /* MPI_Wait(NULL), which fails */
 	x->own = x->own_few;
 	x->ignored = ignored;
 	x->heap = x->scratch = NULL;
 	if (x->n > FEW && !make_room(x, t))
 		return false;
-	rn_request_look(t, x->n, q, x->use);
+	rn_request_look(t, x->n, q, x->use, x->word);
 	x->wanted = ignored && wildcards(x);
 	return true;
 }
@@ -126,18 +129,14 @@ static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const ui
 
 static void put_requests(struct pen *pen, struct wait *x, int count)
 {
-	uint64_t *words = x->heap;
-
 	put(pen, (uint64_t)(int64_t)count);
 	if (x->n <= FEW) {
 		put_head(pen, (uint64_t)x->n << 2 | RN_RAW_HERE);
 		for (uint32_t i = 0; i < x->n; i++)
-			put(pen, x->use[i].word);
+			put(pen, x->word[i]);
 		return;
 	}
-	for (uint32_t i = 0; i < x->n; i++)
-		words[i] = x->use[i].word;
-	put_blob(pen, x, x->n, words, x->n);
+	put_blob(pen, x, x->n, x->word, x->n);
 }
 
 /* A status of request i: what MPI says of a receive, and of others only what has a meaning. */
@@ -145,27 +144,26 @@ static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const 
 		       bool errors)
 {
 	const struct rn_request_use *u = i < x->n ? &x->use[i] : NULL;
-	bool recv = u && (u->r.flags & RN_REQ_RECV);
-	bool known = u && u->word > 1;
+	bool recv = u && (u->flags & RN_REQ_RECV);
+	bool known = u && x->word[i] > 1;
 
 	if (x->ignored) {
-		if (!recv || !(u->r.flags & RN_REQ_WILDCARD) || !x->wanted ||
+		if (!recv || !(u->flags & RN_REQ_WILDCARD) || !x->wanted ||
 		    rn_status_cancelled(s)) {
 			put_head(pen, RN_STATUS_NOTHING);
 			return;
 		}
-		put_head(pen, (uint64_t)u->r.comm << 8 | RN_STATUS_MATCHED);
+		put_head(pen, (uint64_t)u->comm << 8 | RN_STATUS_MATCHED);
 		put(pen, (uint64_t)(int64_t)s->MPI_SOURCE);
 		put(pen, (uint64_t)(int64_t)s->MPI_TAG);
 		return;
 	}
-	put_head(pen, (uint64_t)(known ? u->r.comm : 0) << 8 | RN_STATUS_FULL);
+	put_head(pen, (uint64_t)(known ? u->comm : 0) << 8 | RN_STATUS_FULL);
 	put(pen, recv || !known ? (uint64_t)(int64_t)s->MPI_SOURCE : RN_RAW_UNSET);
 	put(pen, recv || !known ? (uint64_t)(int64_t)s->MPI_TAG : RN_RAW_UNSET);
 	put(pen, errors ? rn_error_word(s->MPI_ERROR) : 0);
-	put(pen,
-	    recv || !known || (u->r.flags & RN_REQ_COUNTED) ? rn_status_count(s) : RN_RAW_UNSET);
-	put(pen, u && (u->r.flags & RN_REQ_COUNTED) ? 0 : rn_status_cancelled(s));
+	put(pen, recv || !known || (u->flags & RN_REQ_COUNTED) ? rn_status_count(s) : RN_RAW_UNSET);
+	put(pen, u && (u->flags & RN_REQ_COUNTED) ? 0 : rn_status_cancelled(s));
 }
 
 static uint64_t statuses_ignored(void)
@@ -189,7 +187,7 @@ static void put_no_statuses(struct pen *pen, const struct wait *x)
 static void put_status_blob(struct pen *pen, struct wait *x, uint32_t n, const int *which,
 			    const MPI_Status *s, bool errors)
 {
-	uint64_t *words = x->heap + x->n;
+	uint64_t *words = x->heap;
 	struct pen blob = { .w = words };
 
 	for (uint32_t k = 0; k < n; k++) {
@@ -230,7 +228,7 @@ static inline void put_one_status(struct pen *pen, struct wait *x, bool done, in
 
 static void put_wait(struct pen *pen, struct wait *x, int ret, const MPI_Status *s)
 {
-	put(pen, x->use->word);
+	put(pen, x->word[0]);
 	put_one_status(pen, x, ret == MPI_SUCCESS, 0, s);
 }
 
@@ -239,7 +237,7 @@ static inline void put_test(struct pen *pen, struct wait *x, int ret, const int 
 {
 	bool ok = ret == MPI_SUCCESS;
 
-	put(pen, x->use->word);
+	put(pen, x->word[0]);
 	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
 	put_one_status(pen, x, ok && *flag, 0, s);
 }
@@ -286,7 +284,7 @@ static void put_testany(struct pen *pen, struct wait *x, int count, int ret, con
 
 static void put_indices(struct pen *pen, struct wait *x, uint32_t n, const int *indices)
 {
-	uint64_t *words = x->heap + x->n;
+	uint64_t *words = x->heap;
 
 	if (n <= FEW) {
 		put_head(pen, (uint64_t)n << 2 | RN_RAW_HERE);
@@ -328,7 +326,7 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 		MPI_Status *const s = statuses(&x, st);              \
 		RN_CALL(int, rn_real.name real)                      \
 		struct pen pen = { w, diff, rn_p };                  \
-		rn_request_settle(t, x.n, requests, x.use);          \
+		rn_request_settle(t, x.n, requests, x.use, x.word);  \
 		said;                                                \
 		put(&pen, rn_error_word(rn_ret));                    \
 		w = pen.w;                                           \

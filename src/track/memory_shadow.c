@@ -6,6 +6,9 @@
 
 #define ODD_BYTES 0x0101010101010101u
 
+/* Where a mark has the number of its digits: it is that of a large block. */
+#define LARGE 7u
+
 typedef uint64_t word __attribute__((may_alias));
 
 struct rn_shadow_leaf *rn_shadow_leaves[1 << (RN_SHADOW_BITS - RN_SHADOW_LEAF)];
@@ -72,10 +75,30 @@ static void clear_inside(uintptr_t p, size_t size)
 	}
 }
 
+static void mark_small(struct rn_shadow_leaf *l, size_t i, size_t granules)
+{
+	size_t digits = 0;
+
+	for (size_t rest = granules; granules > 1 && rest; rest >>= 7)
+		RN_SHADOW_PUT(l->mark[i + ++digits], (rest & 127) << 1);
+	RN_SHADOW_PUT(l->mark[i], RN_SHADOW_START | digits * RN_SHADOW_DIGIT);
+}
+
+static void mark_large(struct rn_shadow_leaf *l, size_t i, size_t granules)
+{
+	struct rn_shadow_large *large = &l->large[i >> 8];
+
+	RN_SHADOW_PUT(large->at, i & 255);
+	__atomic_store_n(&large->low, (uint32_t)granules, __ATOMIC_RELAXED);
+	__atomic_store_n(&large->high, (uint16_t)(granules >> 32), __ATOMIC_RELAXED);
+	RN_SHADOW_PUT(large->mark, RN_SHADOW_START | LARGE * RN_SHADOW_DIGIT);
+}
+
 bool rn_shadow_add(uintptr_t p, size_t n)
 {
-	size_t granules = n / RN_SHADOW_GRANULE + (n % RN_SHADOW_GRANULE != 0), digits = 0, i;
+	size_t granules = n / RN_SHADOW_GRANULE + (n % RN_SHADOW_GRANULE != 0), i;
 	struct rn_shadow_leaf *l;
+	bool large = granules >= 256;
 
 	if (p & RN_SHADOW_ODD || n >> RN_SHADOW_BITS)
 		return false;
@@ -83,21 +106,35 @@ bool rn_shadow_add(uintptr_t p, size_t n)
 	if (!l && !(l = make_leaf(p)))
 		return false;
 	i = rn_shadow_index(p);
-	for (size_t rest = granules; granules > 1 && rest; rest >>= 7)
-		RN_SHADOW_PUT(l->mark[i + ++digits], (rest & 127) << 1);
 	RN_SHADOW_PUT(l->mega[i >> 16], 1);
-	RN_SHADOW_PUT(l->page[i >> 8], 1);
-	RN_SHADOW_PUT(l->mark[i], RN_SHADOW_START | digits * RN_SHADOW_DIGIT);
-	if (granules >= 256)
+	/* Another thread's block may begin in the same page. */
+	__atomic_fetch_or(&l->page[i >> 8],
+			  (unsigned char)(RN_SHADOW_ANY | (large ? 0 : RN_SHADOW_BELOW_4K)),
+			  __ATOMIC_RELAXED);
+	if (large) {
+		mark_large(l, i, granules);
 		clear_inside(p, granules * RN_SHADOW_GRANULE);
+	} else {
+		mark_small(l, i, granules);
+	}
 	remember_longest(n);
 	return true;
+}
+
+static size_t large_granules(const unsigned char *mark)
+{
+	const struct rn_shadow_large *large = (const void *)mark;
+
+	return (size_t)__atomic_load_n(&large->high, __ATOMIC_RELAXED) << 32 |
+	       __atomic_load_n(&large->low, __ATOMIC_RELAXED);
 }
 
 size_t rn_shadow_size(const unsigned char *mark)
 {
 	size_t granules = 0, digits = (RN_SHADOW_GET(*mark) / RN_SHADOW_DIGIT) & 7;
 
+	if (digits == LARGE)
+		return large_granules(mark) * RN_SHADOW_GRANULE;
 	for (size_t d = digits; d; d--)
 		granules = granules << 7 | RN_SHADOW_GET(mark[d]) >> 1;
 	return (digits ? granules : 1) * RN_SHADOW_GRANULE;
@@ -125,11 +162,26 @@ static ptrdiff_t last_odd(const unsigned char *a, size_t first, size_t last)
 	return BELOW;
 }
 
+/* The last block that begins in the page of granule i, and not behind it. */
+static ptrdiff_t last_here(const struct rn_shadow_leaf *l, size_t i)
+{
+	const struct rn_shadow_large *large = &l->large[i >> 8];
+	unsigned flags = RN_SHADOW_GET(l->page[i >> 8]), place = RN_SHADOW_GET(large->at);
+	ptrdiff_t at = BELOW;
+
+	if (flags & RN_SHADOW_BELOW_4K)
+		at = last_odd(l->mark, i & ~(size_t)255, i);
+	if (RN_SHADOW_GET(large->mark) & RN_SHADOW_START && place <= (i & 255) &&
+	    (ptrdiff_t)((i & ~(size_t)255) + place) > at)
+		at = (ptrdiff_t)((i & ~(size_t)255) + place);
+	return at;
+}
+
 /* The block around an address below which the flags lead to a page begins in that page, or there is
  * none: whatever lies between is inside that block, and had its flags cleared. */
 static ptrdiff_t last_in_page(const struct rn_shadow_leaf *l, size_t page)
 {
-	ptrdiff_t i = last_odd(l->mark, page * 256, page * 256 + 255);
+	ptrdiff_t i = last_here(l, page * 256 + 255);
 
 	return i == BELOW ? NOWHERE : i;
 }
@@ -155,7 +207,7 @@ static ptrdiff_t last_until(const struct rn_shadow_leaf *l, size_t i)
 	ptrdiff_t at = BELOW;
 
 	if (RN_SHADOW_GET(l->page[page]))
-		at = last_odd(l->mark, page * 256, i);
+		at = last_here(l, i);
 	if (at != BELOW)
 		return at;
 	if (page % 256)
@@ -184,9 +236,9 @@ bool rn_shadow_find(uintptr_t p, struct rn_shadow_hit *hit)
 	}
 	if (i < 0)
 		return false;
-	hit->mark = &l->mark[i];
 	hit->start = (leaf << RN_SHADOW_LEAF) + (uintptr_t)i * RN_SHADOW_GRANULE;
-	hit->size = rn_shadow_size(hit->mark);
+	hit->mark = rn_shadow_mark(hit->start);
+	hit->size = hit->mark ? rn_shadow_size(hit->mark) : 0;
 	return p - hit->start < hit->size;
 }
 

@@ -1,5 +1,7 @@
 /*
- * memory_shadow.h - where heap blocks begin and how long they are: a byte for each 16 of memory.
+ * memory_shadow.h - where heap blocks begin and how long they are.
+ *
+ * Blocks below 4 KiB: a byte for each granule of 16 bytes of memory.
  *
  *   memory   |s......   |s+16      |s+32      |s+48          a block of 48 bytes: 3 granules
  *   shadow    mark       digit      (unused)   next mark
@@ -9,6 +11,10 @@
  * single granule. Only the mark is cleared when a block is freed: a digit that is left over is no
  * mark and hides none.
  *
+ * Of larger blocks at most one begins in a page: each page has an entry for that one, 8 bytes with
+ * a mark, the place in the page and the size. So what a program allocates by the megabyte does not
+ * cost a page of shadow, and a fault, for every few blocks.
+ *
  * An address inside a block is traced back to the mark before it. To skip the inside of long
  * blocks, a flag for each 4 KiB (page) and each 1 MiB (mega) says that a block may have begun
  * there; a block clears those of the pages and megas that it covers whole. So a search looks at one
@@ -17,7 +23,7 @@
  *   page flag clear: no block begins there;   mega flag clear: none of its page flags is set
  *
  * Memory: leaves of 256 MiB of address space, mapped at the first block in them and touched only
- * where blocks begin: about 1/16 of a heap of small blocks, next to nothing for large ones.
+ * where blocks begin: about 1/16 of a heap of small blocks, at most 1/512 for large ones.
  *
  * Not locked, and safe in threads: what is written for a block belongs to that block alone, and
  * flags are only ever cleared by the block around them. Handing a block from thread to thread
@@ -40,8 +46,20 @@
 
 enum { RN_SHADOW_START = 1, RN_SHADOW_NAMED = 2, RN_SHADOW_DIGIT = 4 };
 
+/* The flags of a page. */
+enum { RN_SHADOW_ANY = 1, RN_SHADOW_BELOW_4K = 2 };
+
+/* The block of 4 KiB or more that begins in a page, if its mark says that one does. */
+struct rn_shadow_large {
+	unsigned char mark;
+	unsigned char at; /* granules from the beginning of the page */
+	uint16_t high;    /* its size in granules: 48 bits */
+	uint32_t low;
+};
+
 struct rn_shadow_leaf {
 	unsigned char mark[(1 << (RN_SHADOW_LEAF - 4)) + 64]; /* the digits of the last block fit */
+	struct rn_shadow_large large[1 << (RN_SHADOW_LEAF - 12)];
 	unsigned char page[1 << (RN_SHADOW_LEAF - 12)];
 	unsigned char mega[1 << (RN_SHADOW_LEAF - 20)];
 };
@@ -61,6 +79,16 @@ static inline size_t rn_shadow_index(uintptr_t p)
 	return (p & (((uintptr_t)1 << RN_SHADOW_LEAF) - 1)) / RN_SHADOW_GRANULE;
 }
 
+/* The mark of a large block that begins at granule i, or NULL. */
+static inline unsigned char *rn_shadow_large_mark(struct rn_shadow_leaf *l, size_t i)
+{
+	struct rn_shadow_large *large = &l->large[i >> 8];
+
+	return RN_SHADOW_GET(large->mark) & RN_SHADOW_START && RN_SHADOW_GET(large->at) == (i & 255)
+		       ? &large->mark
+		       : NULL;
+}
+
 /* The common case of rn_shadow_add: a short block, in a place where blocks have begun before. False
  * without having done anything when it is another case. */
 static inline bool rn_shadow_add_small(uintptr_t p, size_t n)
@@ -71,7 +99,8 @@ static inline bool rn_shadow_add_small(uintptr_t p, size_t n)
 	if (p & RN_SHADOW_ODD || n > RN_SHADOW_SMALL || !(l = rn_shadow_leaf(p)))
 		return false;
 	i = rn_shadow_index(p);
-	if (RN_SHADOW_GET(l->mark[i]) & RN_SHADOW_START || !RN_SHADOW_GET(l->page[i >> 8]))
+	if (!(RN_SHADOW_GET(l->page[i >> 8]) & RN_SHADOW_BELOW_4K) ||
+	    RN_SHADOW_GET(l->mark[i]) & RN_SHADOW_START || rn_shadow_large_mark(l, i))
 		return false;
 	if (n > RN_SHADOW_GRANULE) {
 		RN_SHADOW_PUT(l->mark[i + 1], (n + RN_SHADOW_GRANULE - 1) / RN_SHADOW_GRANULE * 2);
@@ -85,13 +114,20 @@ static inline bool rn_shadow_add_small(uintptr_t p, size_t n)
 /* Marks a block of n bytes. False when there is no memory for that; errno may change. */
 bool rn_shadow_add(uintptr_t p, size_t n);
 
-/* The mark of a block that begins at p, or NULL. */
+/* The mark of a block that begins at p, or NULL. Where no small block ever began, their marks are
+ * not looked at, for that would be a fault. */
 static inline unsigned char *rn_shadow_mark(uintptr_t p)
 {
 	struct rn_shadow_leaf *l = p & RN_SHADOW_ODD ? NULL : rn_shadow_leaf(p);
-	unsigned char *mark = l ? &l->mark[rn_shadow_index(p)] : NULL;
+	size_t i = rn_shadow_index(p);
+	unsigned char *mark;
 
-	return mark && RN_SHADOW_GET(*mark) & RN_SHADOW_START ? mark : NULL;
+	if (!l)
+		return NULL;
+	mark = rn_shadow_large_mark(l, i);
+	if (mark || !(RN_SHADOW_GET(l->page[i >> 8]) & RN_SHADOW_BELOW_4K))
+		return mark;
+	return RN_SHADOW_GET(l->mark[i]) & RN_SHADOW_START ? &l->mark[i] : NULL;
 }
 
 /* The bytes of the block with this mark, rounded up to granules. */

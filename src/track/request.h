@@ -198,9 +198,10 @@ static inline int rn_requests_add(struct rn_requests *t, uint64_t handle, const 
 	uint32_t i = rn_requests_lookup(t, handle, 0);
 	struct rn_request_entry *e = rn_requests_entry(t, i);
 
-	/* MPI takes them from a pool: the next one is likely to be as far from this one as this is
-	 * from the last. With very many requests its slot is not in any cache. */
-	rn_requests_prefetch(t, handle + (handle - t->last));
+	/* MPI takes them from a pool: the next ones are likely to be as far from each other as this
+	 * is from the last. With very many requests their slots are not in any cache, and it takes
+	 * longer to get one than until the next call. */
+	rn_requests_prefetch(t, handle + 3 * (handle - t->last));
 	t->last = handle;
 	if (!i || e->group || rn_requests_alive(e))
 		return rn_requests_add_slow(t, handle, i, var, r);
