@@ -84,11 +84,11 @@ static void print_meta(const struct rn_trace *t, const char *key, const char *ot
 }
 
 /* Keys that the lines above the rest of the metadata have. */
-static const char *const facts[] = {
-	"format",         "program", "mpi",        "ranks",  "threads",
-	"calls",          "groups",  "signatures", "rules",  "bytes",
-	"bytes_per_call", "time",    "complete",   "wall_s", "tracer_s"
-};
+static const char *const facts[] = { "format",         "program", "mpi",      "ranks",
+				     "threads",        "calls",   "groups",   "signatures",
+				     "rules",          "symbols", "loops",    "bytes",
+				     "bytes_per_call", "time",    "complete", "wall_s",
+				     "tracer_s" };
 static const char *const own_place[] = { "program",  "mpi",    "threads", "time",
 					 "complete", "wall_s", "tracer_s" };
 
@@ -171,7 +171,9 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	print_number("calls", n);
 	print_number("groups", s->groups);
 	print_number("signatures", count_signatures(&m, s->sigs));
-	print_number("rules", rn_rules_count(s->rules));
+	print_number("rules", t->rules);
+	print_number("symbols", t->symbols);
+	print_number("loops", t->loops);
 	print_number("bytes", t->file.len);
 	printf("bytes_per_call: %.3g\n", n ? (double)t->file.len / (double)n : 0.0);
 	print_meta(t, "time", "none");

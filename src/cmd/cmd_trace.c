@@ -29,6 +29,7 @@
 #include "file/section.h"
 
 static const char *output, *timing, *calls, *ranks, *mpi_word, *spill;
+static bool plain;
 
 static const struct opt opts[] = {
 	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
@@ -39,12 +40,14 @@ static const struct opt opts[] = {
 	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
 	{ "--spill", "DIR", "folder for what a killed program leaves (default: that of FILE)",
 	  OPT_TEXT, &spill, NULL },
+	{ "--no-elastic", NULL, "keep loops whose counts change as they are", OPT_FLAG, &plain,
+	  NULL },
 };
 
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
-	"                   [--spill DIR] PROGRAM [ARGUMENT]...",
+	"                   [--spill DIR] [--no-elastic] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -131,6 +134,7 @@ static int set_variables(void)
 		{ "RONDO_CALL", calls },
 		{ "RONDO_RANK", ranks },
 		{ "RONDO_SPILL", spill ? spill_path : NULL },
+		{ "RONDO_ELASTIC", plain ? "no" : NULL },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};
 

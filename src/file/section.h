@@ -26,7 +26,7 @@
 struct rn_arena;
 
 #define RN_FORMAT_MAJOR 1
-#define RN_FORMAT_MINOR 1
+#define RN_FORMAT_MINOR 2
 
 /* Every section that this program reads: constant, number on disk, name, whether a reader that does
  * not know it must refuse the file, and the minor version that first had it. Numbers that are only
@@ -38,6 +38,7 @@ struct rn_arena;
 	X(STRINGS, 3, "strings", true, 0)       \
 	X(SIGNATURES, 4, "signatures", true, 0) \
 	X(RULES, 5, "rules", true, 0)           \
+	X(LOOPS, 6, "loops", true, 2)           \
 	X(RANKS, 7, "ranks", true, 0)           \
 	X(COMMS, 10, "comms", true, 1)          \
 	X(TIMES, 11, "times", false, 1)

@@ -4,14 +4,18 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "encode/sigs.h"
+#include "file/loops.h"
 #include "file/payload.h"
 #include "file/section.h"
 #include "file/steps.h"
-#include "merge/merged.h"
+#include "merge/fold.h"
 #include "rules/rules.h"
 
+#include <string.h>
+
 struct source {
-	const struct rn_streams *streams;
+	struct rn_folded folded;
+	const struct rn_streams *streams; /* those of `folded` */
 	const struct rn_meta *meta;
 	struct rn_vocab vocab; /* what is used of it */
 };
@@ -44,6 +48,13 @@ static int put_rules(const struct source *s, struct rn_buf *out)
 	return rn_rules_encode(s->streams->rules, out);
 }
 
+static int put_loops(const struct source *s, struct rn_buf *out)
+{
+	if (s->folded.loops)
+		rn_loops_encode(&s->folded, out);
+	return RN_OK;
+}
+
 static int put_ranks(const struct source *s, struct rn_buf *out)
 {
 	return rn_groups_encode(s->streams, out);
@@ -55,7 +66,8 @@ static const struct {
 } sections[] = {
 	{ RN_SECTION_META, put_meta },       { RN_SECTION_FUNCTIONS, put_functions },
 	{ RN_SECTION_STRINGS, put_strings }, { RN_SECTION_SIGNATURES, put_signatures },
-	{ RN_SECTION_RULES, put_rules },     { RN_SECTION_RANKS, put_ranks },
+	{ RN_SECTION_RULES, put_rules },     { RN_SECTION_LOOPS, put_loops },
+	{ RN_SECTION_RANKS, put_ranks },
 };
 
 /* Whether a signature has what readers of 1.0 refuse. */
@@ -108,24 +120,36 @@ static int put_all(struct rn_container_writer *w, const struct source *s, struct
 		if (rc < 0)
 			rc = rn_err_set(err, rc, "section %s cannot be made",
 					rn_section_name(sections[i].type));
-		else
+		else if (b.len || sections[i].type != RN_SECTION_LOOPS)
 			rc = rn_container_add(w, sections[i].type, b.data, b.len, err);
 	}
 	rn_buf_free(&b);
 	return rc;
 }
 
+static bool is_elastic(const struct rn_meta *meta)
+{
+	const char *value = rn_meta_get(meta, RN_META_ELASTIC);
+
+	return !value || strcmp(value, "no") != 0;
+}
+
 int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err)
 {
-	struct source src = { .streams = s, .meta = meta };
-	struct rn_arena mem;
+	struct source src = { .streams = &src.folded.streams, .meta = meta };
+	struct rn_arena mem, scratch;
 	int rc = rn_meta_check(meta, err);
 
 	if (rc < 0)
 		return rc;
 	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	src.folded.streams = *s;
 	rc = rn_vocab_used(&mem, vocab, s->sigs, &src.vocab);
+	if (rc == RN_OK && is_elastic(meta))
+		rc = rn_fold(s, &mem, &scratch, &src.folded);
+	rn_arena_free(&scratch);
 	if (rc == RN_OK)
 		rc = put_all(w, &src, err);
 	else

@@ -15,6 +15,9 @@ struct rn_meta;
 struct rn_streams;
 struct rn_vocab;
 
+/* With "no", metadata say that loops whose counts change stay as they are (merge/fold.h). */
+#define RN_META_ELASTIC "elastic"
+
 /* Adds all sections that every trace has; the container is not finished yet, so that others may
  * follow: comms, times. */
 int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,

@@ -65,6 +65,7 @@ void rn_config_read(void)
 	copy(rn_config.rank, sizeof(rn_config.rank), getenv("RONDO_RANK"));
 	copy(rn_config.spill, sizeof(rn_config.spill), getenv("RONDO_SPILL"));
 	copy(preload, sizeof(preload), getenv("RONDO_PRELOAD"));
+	rn_config.elastic = !getenv("RONDO_ELASTIC");
 	rn_config.times = !time || strcmp(time, "none") != 0;
 }
 
@@ -107,11 +108,10 @@ void rn_config_pass_on(void)
 
 void rn_config_give_back(void)
 {
-	static const char *const ours[] = {
-		"RONDO_OUTPUT",  "RONDO_CWD",    "RONDO_TIME", "RONDO_CALL",
-		"RONDO_RANK",    "RONDO_STATUS", "RONDO_MPI",  "RONDO_PRELOAD",
-		"RONDO_IN_RANK", "RONDO_SPILL",  NULL
-	};
+	static const char *const ours[] = { "RONDO_OUTPUT", "RONDO_CWD",     "RONDO_TIME",
+					    "RONDO_CALL",   "RONDO_RANK",    "RONDO_STATUS",
+					    "RONDO_MPI",    "RONDO_PRELOAD", "RONDO_IN_RANK",
+					    "RONDO_SPILL",  "RONDO_ELASTIC", NULL };
 	static bool done;
 
 	if (done) /* what is there now is the program's */

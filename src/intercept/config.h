@@ -14,6 +14,7 @@ struct rn_config {
 	char program[256];          /* this executable, without folder */
 	char call[1024], rank[256]; /* filters; may be empty */
 	bool times;
+	bool elastic; /* loops whose counts change are folded (merge/fold.h) */
 };
 
 extern struct rn_config rn_config;

@@ -23,6 +23,7 @@
 #include "file/recorded.h"
 #include "file/recover.h"
 #include "file/section.h"
+#include "file/writer.h"
 #include "identity/comms.h"
 #include "intercept/calm.h"
 #include "intercept/comm.h"
@@ -410,6 +411,8 @@ static void facts_of(const struct finish *f, struct facts *m)
 	if (f->threads > 1)
 		fact(m, "threads", "%u", f->threads);
 	fact(m, "time", "%s", rn_config.times ? "summary" : "none");
+	if (!rn_config.elastic)
+		fact(m, RN_META_ELASTIC, "no");
 	fact(m, "complete", "%s", y->lost ? "no" : "yes");
 	if (y->lost)
 		fact(m, "lost", "%" PRIu64, y->lost);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "encode/sigs.h"
 #include "file/spill.h"
+#include "file/writer.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -240,6 +241,8 @@ void rn_spool_start(uint64_t run)
 		add_meta("program", rn_config.program);
 		add_meta("mpi", rn_tracer_mpi());
 		add_meta("time", rn_config.times ? "summary" : "none");
+		if (!rn_config.elastic)
+			add_meta(RN_META_ELASTIC, "no");
 		rn_comm_each(rn_spool_comm);
 		add_world();
 		if (rn_me)

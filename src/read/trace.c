@@ -9,8 +9,10 @@
 #include "base/varint.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
+#include "file/loops.h"
 #include "file/section.h"
 #include "identity/comms.h"
+#include "merge/fold.h"
 
 static int get_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
@@ -37,22 +39,62 @@ static int get_signatures(struct rn_trace *t, const void *bytes, size_t len, str
 	return rc;
 }
 
+/* Loops are symbols of the rules, and their section comes behind those. */
+static int count_loops(const struct rn_trace *t, uint32_t *loops, struct rn_err *err)
+{
+	const void *bytes;
+	size_t len;
+	int rc;
+
+	if (!rn_container_has(t->container, RN_SECTION_LOOPS))
+		return RN_OK;
+	rc = rn_container_get(t->container, RN_SECTION_LOOPS, &bytes, &len, err);
+	if (rc == RN_OK)
+		*loops = rn_loops_count(bytes, len);
+	return rc;
+}
+
 static int get_rules(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
 	struct rn_reader in = rn_reader(bytes, len);
+	uint32_t loops = 0;
 	struct rn_rules *rules;
-	int rc = rn_rules_decode(&t->mem, &in, rn_sigs_count(t->streams.sigs), &rules, err);
+	int rc = count_loops(t, &loops, err);
+
+	if (rc == RN_OK)
+		rc = rn_rules_decode(&t->mem, &in, rn_sigs_count(t->streams.sigs) + loops, &rules,
+				     err);
 
 	if (rc == RN_OK && rn_left(&in))
 		rc = rn_err_set(err, RN_E_DATA, "%zu bytes left over", rn_left(&in));
-	if (rc == RN_OK)
-		t->streams.rules = rules;
-	return rc;
+	if (rc < 0)
+		return rc;
+	t->streams.rules = rules;
+	t->rules = rn_rules_count(rules);
+	for (uint32_t r = 0; r < t->rules; r++)
+		t->symbols += rn_rules_body(rules, r).n;
+	return RN_OK;
 }
 
 static int get_ranks(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
 	return rn_groups_decode(&t->mem, bytes, len, &t->streams, err);
+}
+
+/* From here on the streams are plain. */
+static int get_loops(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	struct rn_folded f = { .streams = t->streams };
+	struct rn_arena scratch;
+	int rc;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = rn_loops_decode(&scratch, bytes, len, &f, err);
+	t->loops = f.loops;
+	if (rc == RN_OK)
+		rc = rn_unfold(&f, &t->mem, &scratch, &t->streams, err);
+	rn_arena_free(&scratch);
+	return rc;
 }
 
 static int get_comms(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
@@ -84,6 +126,7 @@ static const struct {
 	{ RN_SECTION_SIGNATURES, get_signatures, false },
 	{ RN_SECTION_RULES, get_rules, false },
 	{ RN_SECTION_RANKS, get_ranks, false },
+	{ RN_SECTION_LOOPS, get_loops, true },
 	{ RN_SECTION_COMMS, get_comms, true },
 	{ RN_SECTION_TIMES, get_times, true },
 };

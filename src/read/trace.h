@@ -40,6 +40,10 @@ struct rn_trace {
 	struct rn_comms *comms;    /* NULL: nothing is known of any communicator */
 	struct rn_times *times;    /* NULL: nothing is known of any time */
 	uint64_t ranks, threads;
+	/* Of the grammar as it is in the file, where loops are folded (merge/fold.h): its rules,
+	 * the items of all their bodies, and the loops. */
+	uint32_t rules, loops;
+	uint64_t symbols;
 };
 
 /* RN_OK; RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names the file. After a failure

@@ -1,0 +1,106 @@
+/* loops.c - see loops.h. */
+#include "file/loops.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/sigs.h"
+#include "merge/fold.h"
+#include "rules/rules.h"
+
+static void put_series(const struct rn_sigs *series, struct rn_buf *out)
+{
+	rn_buf_u64(out, rn_sigs_count(series));
+	for (uint32_t i = 0; i < rn_sigs_count(series); i++) {
+		size_t len;
+		const void *bytes = rn_sigs_get(series, i, &len);
+
+		rn_buf_u64(out, len);
+		rn_buf_add(out, bytes, len);
+	}
+}
+
+void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out)
+{
+	rn_buf_u64(out, f->loops);
+	for (uint32_t k = 0; k < f->loops; k++)
+		rn_buf_u64(out, (uint64_t)f->loop[k].id << 1 | (f->loop[k].kind == RN_KIND_RULE));
+	put_series(f->series, out);
+	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++)
+		rn_buf_u64(out, f->ref[i]);
+}
+
+uint32_t rn_loops_count(const void *bytes, size_t len)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+
+	return (uint32_t)rn_get_max(&in, RN_LOOPS_MOST);
+}
+
+static int get_loops(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
+{
+	f->loops = (uint32_t)rn_get_max(in, RN_LOOPS_MOST);
+	if (f->loops == 0 || f->loops > rn_left(in))
+		rn_fail(in);
+	f->loop = in->bad ? NULL : rn_new(mem, struct rn_loop, f->loops);
+	if (!f->loop)
+		return in->bad ? RN_E_DATA : RN_E_NOMEM;
+	for (uint32_t k = 0; k < f->loops; k++) {
+		uint64_t v = rn_get_max(in, UINT32_MAX);
+
+		f->loop[k].kind = v & 1 ? RN_KIND_RULE : RN_KIND_TERMINAL;
+		f->loop[k].id = (uint32_t)(v >> 1);
+	}
+	return in->bad ? RN_E_DATA : RN_OK;
+}
+
+static int get_series(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
+{
+	uint64_t n = rn_get_count(in, 2);
+
+	f->series = rn_sigs_new(mem);
+	if (!f->series)
+		return RN_E_NOMEM;
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		uint64_t len = rn_get_u64(in);
+		const unsigned char *bytes = rn_get_bytes(in, len);
+		uint32_t id;
+
+		if (bytes && rn_sigs_intern(f->series, bytes, (size_t)len, &id) < 0)
+			return RN_E_NOMEM;
+		if (bytes && id != i)
+			rn_fail(in);
+	}
+	return in->bad ? RN_E_DATA : RN_OK;
+}
+
+static int get_refs(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
+{
+	uint64_t n = (uint64_t)f->loops * f->streams.groups;
+
+	if (n > rn_left(in))
+		rn_fail(in);
+	f->ref = in->bad ? NULL : rn_new(mem, uint32_t, (size_t)n + 1);
+	if (!f->ref)
+		return in->bad ? RN_E_DATA : RN_E_NOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		f->ref[i] = (uint32_t)rn_get_max(in, UINT32_MAX);
+	if (rn_left(in))
+		rn_fail(in);
+	return in->bad ? RN_E_DATA : RN_OK;
+}
+
+int rn_loops_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_folded *f,
+		    struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	int rc = get_loops(&in, mem, f);
+
+	if (rc == RN_OK)
+		rc = get_series(&in, mem, f);
+	if (rc == RN_OK)
+		rc = get_refs(&in, mem, f);
+	if (rc == RN_E_DATA)
+		return rn_err_set(err, RN_E_DATA, "cut off, or more than there should be");
+	return rc < 0 ? rn_err_nomem(err) : RN_OK;
+}

@@ -1,0 +1,748 @@
+/* fold.c - see fold.h: from plain rules to loops. unfold.c is the way back. */
+#include "merge/fold.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/sigs.h"
+#include "grammar/grammar.h"
+#include "rules/rules.h"
+#include "rules/visit.h"
+#include "series/series.h"
+#include "series/units.h"
+
+#include <string.h>
+
+#define COUNTS  5u  /* different ones that a symbol must have to become a loop */
+#define PASSES  16u /* loops in loops */
+#define OPTIONS 32u /* that are tried */
+#define NONE    UINT32_MAX
+
+/* How often a loop has how many rounds, for one group. */
+struct counts {
+	struct rn_series *series; /* NULL: the group does not have the loop */
+	int64_t lo, hi;
+	uint64_t surprises; /* values that the series did not expect */
+};
+
+/* The streams on their way: plain rules over signatures and the loops so far. */
+struct state {
+	const struct rn_rules *rules;
+	uint32_t *root; /* by group */
+	uint32_t groups, sigs;
+	struct rn_loop *loop;
+	struct counts *count; /* [loop * groups + group] */
+	uint32_t loops;
+	size_t series_bytes, bytes; /* of the series, and with the rules, about */
+};
+
+/* A terminal that comes in some rounds only: always right behind its anchor, or always right before
+ * it. As a loop of no or of one round it is there every time. */
+struct option {
+	uint32_t terminal, anchor; /* NONE: there is none */
+	bool behind;
+};
+
+/* One step from the inside to the outside. */
+struct pass {
+	const struct state *from;
+	struct rn_arena *scratch;
+	uint32_t rules, terminals;
+	uint32_t *loop; /* by symbol: the loop that it becomes, or NONE */
+	uint32_t loops; /* new ones */
+	bool *holds;    /* by rule: such a loop is in there */
+	/* Symbols of the old rules that stay whole, as terminals of the new grammar, behind the new
+	 * loops: by symbol, or NONE; and back. */
+	uint32_t *number, *symbol;
+	uint32_t numbers;
+	uint32_t group; /* the one that is being written */
+	struct rn_grammar *grammar;
+	struct option option; /* what the pass is about, if not counts */
+	bool owed;            /* its anchor has come, and it has not yet */
+	uint32_t last;        /* symbol */
+	struct counts *count; /* [new loop * groups + group] */
+};
+
+/* ---- symbols: terminals, then rules, then literal runs ---- */
+
+static uint32_t symbol_of(const struct pass *p, const struct rn_item *it)
+{
+	if (it->kind == RN_KIND_TERMINAL)
+		return it->id;
+	return it->kind == RN_KIND_RULE ? p->terminals + it->id : p->terminals + p->rules + it->id;
+}
+
+static uint32_t symbols(const struct pass *p)
+{
+	return p->terminals + p->rules + rn_rules_literals(p->from->rules);
+}
+
+static struct rn_item item_of(const struct pass *p, uint32_t symbol)
+{
+	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = symbol, .count = 1 };
+
+	if (symbol >= p->terminals + p->rules) {
+		it.kind = RN_KIND_LITERAL;
+		it.id = symbol - p->terminals - p->rules;
+	} else if (symbol >= p->terminals) {
+		it.kind = RN_KIND_RULE;
+		it.id = symbol - p->terminals;
+	}
+	return it;
+}
+
+/* ---- which symbols become loops ---- */
+
+struct seen {
+	uint64_t count[COUNTS];
+	uint32_t n;
+};
+
+static void see(struct seen *s, uint64_t count)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->count[i] == count)
+			return;
+	if (s->n < COUNTS)
+		s->count[s->n++] = count;
+}
+
+static void see_all(const struct pass *p, struct seen *seen)
+{
+	for (uint32_t r = 0; r < p->rules; r++) {
+		struct rn_body body = rn_rules_body(p->from->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++)
+			see(&seen[symbol_of(p, &body.item[i])], body.item[i].count);
+	}
+}
+
+/* A rule with a loop inside waits for the next pass. Bodies refer to lower numbers only. */
+static void choose(struct pass *p, const struct seen *seen)
+{
+	for (uint32_t t = 0; t < p->terminals; t++)
+		if (seen[t].n == COUNTS)
+			p->loop[t] = p->loops++;
+	for (uint32_t r = 0; r < p->rules; r++) {
+		struct rn_body body = rn_rules_body(p->from->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++) {
+			const struct rn_item *it = &body.item[i];
+
+			if (p->loop[symbol_of(p, it)] != NONE ||
+			    (it->kind == RN_KIND_RULE && p->holds[it->id]))
+				p->holds[r] = true;
+		}
+		if (!p->holds[r] && seen[p->terminals + r].n == COUNTS)
+			p->loop[p->terminals + r] = p->loops++;
+	}
+}
+
+static void choose_option(struct pass *p, struct option o)
+{
+	p->option = o;
+	p->loop[o.terminal] = p->loops++;
+	for (uint32_t r = 0; r < p->rules; r++) {
+		struct rn_body body = rn_rules_body(p->from->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++) {
+			const struct rn_item *it = &body.item[i];
+
+			if (it->kind == RN_KIND_RULE
+				    ? p->holds[it->id]
+				    : it->kind == RN_KIND_TERMINAL &&
+					      (it->id == o.terminal || it->id == o.anchor))
+				p->holds[r] = true;
+		}
+	}
+}
+
+static bool begin_pass(struct pass *p, const struct state *s, struct option option,
+		       struct rn_arena *scratch)
+{
+	struct seen *seen;
+	size_t n;
+
+	*p = (struct pass){ .from = s, .scratch = scratch };
+	p->rules = rn_rules_count(s->rules);
+	p->terminals = s->sigs + s->loops;
+	n = (size_t)symbols(p) + 1;
+	p->loop = rn_new(scratch, uint32_t, n);
+	p->number = rn_new(scratch, uint32_t, n);
+	p->symbol = rn_new(scratch, uint32_t, n);
+	p->holds = rn_new(scratch, bool, (size_t)p->rules + 1);
+	seen = rn_new(scratch, struct seen, n);
+	if (!p->loop || !p->number || !p->symbol || !p->holds || !seen)
+		return false;
+	memset(p->loop, 0xff, n * sizeof(*p->loop));
+	memset(p->number, 0xff, n * sizeof(*p->number));
+	p->option = option;
+	if (option.terminal != NONE) {
+		choose_option(p, option);
+	} else {
+		see_all(p, seen);
+		choose(p, seen);
+	}
+	p->count = rn_new(scratch, struct counts, (size_t)p->loops * s->groups + 1);
+	return p->count != NULL;
+}
+
+/* ---- the streams again, with the loops as symbols ---- */
+
+static uint32_t number_of(struct pass *p, uint32_t symbol)
+{
+	if (p->number[symbol] == NONE) {
+		p->number[symbol] = p->loops + p->numbers;
+		p->symbol[p->numbers++] = symbol;
+	}
+	return p->number[symbol];
+}
+
+static int add_count(struct pass *p, uint32_t loop, uint64_t count)
+{
+	struct counts *c = &p->count[(size_t)loop * p->from->groups + p->group];
+	int64_t v = (int64_t)count, expected;
+
+	if (!c->series) {
+		c->series = rn_series_new(p->scratch);
+		c->lo = c->hi = v;
+	}
+	if (!c->series)
+		return RN_E_NOMEM;
+	if (!rn_series_predict(c->series, &expected, 1) || expected != v)
+		c->surprises++;
+	c->lo = v < c->lo ? v : c->lo;
+	c->hi = v > c->hi ? v : c->hi;
+	return rn_series_append(c->series, v);
+}
+
+static int put_loop(struct pass *p, uint32_t loop, uint64_t count)
+{
+	int rc = add_count(p, loop, count);
+
+	return rc < 0 ? rc : rn_grammar_append(p->grammar, loop);
+}
+
+/* ---- one that comes in some rounds only ---- */
+
+/* It did not come this time. */
+static int pay(struct pass *p)
+{
+	if (!p->owed)
+		return RN_OK;
+	p->owed = false;
+	return put_loop(p, 0, 0);
+}
+
+static int put_anchor(struct pass *p, uint32_t symbol)
+{
+	const struct option *o = &p->option;
+	uint32_t number = number_of(p, symbol);
+	int rc = pay(p);
+
+	if (rc == RN_OK && !o->behind && p->last != o->terminal)
+		rc = put_loop(p, 0, 0);
+	if (rc == RN_OK)
+		rc = rn_grammar_append(p->grammar, number);
+	p->owed = o->behind;
+	p->last = symbol;
+	return rc;
+}
+
+static int fold_option(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
+{
+	struct pass *p = arg;
+	uint32_t symbol = symbol_of(p, it), number;
+	int rc;
+
+	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
+		*into = (struct rn_descent){ it->id, it->count };
+		return RN_VISIT_INTO;
+	}
+	if (symbol == p->option.anchor) {
+		rc = put_anchor(p, symbol);
+		return rc < 0 || time + 1 == it->count ? rc : RN_VISIT_AGAIN;
+	}
+	if (symbol == p->option.terminal) {
+		p->owed = false;
+		p->last = symbol;
+		return put_loop(p, 0, it->count);
+	}
+	rc = pay(p);
+	number = number_of(p, symbol);
+	p->last = symbol;
+	return rc < 0 ? rc : rn_grammar_append_repeat(p->grammar, &number, 1, it->count, NULL);
+}
+
+/* ---- */
+
+static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
+{
+	struct pass *p = arg;
+	uint32_t symbol = symbol_of(p, it), loop = p->loop[symbol];
+
+	(void)time;
+	if (loop != NONE)
+		return put_loop(p, loop, it->count);
+	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
+		*into = (struct rn_descent){ it->id, it->count };
+		return RN_VISIT_INTO;
+	}
+	symbol = number_of(p, symbol);
+	return rn_grammar_append_repeat(p->grammar, &symbol, 1, it->count, NULL);
+}
+
+/* The rules of the new grammars, over the pass's own terminals. */
+static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root)
+{
+	rn_item_fn *fn = p->option.terminal == NONE ? fold_item : fold_option;
+	uint64_t most = RN_FOLD_MOST;
+	int rc = RN_OK;
+
+	p->grammar = rn_grammar_new(p->scratch, NULL);
+	if (!p->grammar)
+		return RN_E_NOMEM;
+	for (p->group = 0; p->group < p->from->groups && rc == RN_OK; p->group++) {
+		rn_grammar_reset(p->grammar);
+		p->last = NONE;
+		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], most / p->from->groups,
+				    fn, p);
+		if (rc == RN_OK)
+			rc = pay(p);
+		if (rc == RN_OK)
+			rc = rn_rules_seal(rules, p->grammar, &root[p->group]);
+	}
+	return rc;
+}
+
+/* ---- rules that have everything: what stays whole is put in its place ---- */
+
+struct rewrite {
+	struct pass *p;
+	struct rn_rules *to;
+	uint32_t *memo; /* old rules in the new pool */
+};
+
+/* A symbol of the old rules in the new ones. */
+static int place(const struct rewrite *w, uint32_t symbol, struct rn_item *out)
+{
+	const struct rn_rules *from = w->p->from->rules;
+	uint64_t n;
+
+	*out = item_of(w->p, symbol);
+	if (out->kind == RN_KIND_RULE)
+		return rn_rules_import(w->to, from, out->id, NULL, w->memo, &out->id);
+	if (out->kind == RN_KIND_LITERAL) {
+		const uint32_t *run = rn_rules_literal(from, out->id, &n);
+
+		return rn_rules_add_literal(w->to, run, n, &out->id);
+	}
+	return RN_OK;
+}
+
+static int rewrite_item(const struct rewrite *w, const uint32_t *done, struct rn_item *it)
+{
+	const struct pass *p = w->p;
+	struct rn_item placed;
+	int rc;
+
+	if (it->kind == RN_KIND_RULE) {
+		it->id = done[it->id];
+		return RN_OK;
+	}
+	if (it->id < p->loops) {
+		it->id += p->terminals;
+		return RN_OK;
+	}
+	rc = place(w, p->symbol[it->id - p->loops], &placed);
+	it->kind = placed.kind;
+	it->id = placed.id;
+	return rc;
+}
+
+static int rewrite_rules(const struct rewrite *w, const struct rn_rules *made, uint32_t *done)
+{
+	int rc = RN_OK;
+
+	for (uint32_t r = 0; r < rn_rules_count(made) && rc == RN_OK; r++) {
+		struct rn_body body = rn_rules_body(made, r);
+		struct rn_item *items = rn_new(w->p->scratch, struct rn_item, (size_t)body.n + 1);
+
+		if (!items)
+			return RN_E_NOMEM;
+		if (body.n)
+			memcpy(items, body.item, body.n * sizeof(*items));
+		for (uint32_t i = 0; i < body.n && rc == RN_OK; i++)
+			rc = rewrite_item(w, done, &items[i]);
+		if (rc == RN_OK)
+			rc = rn_rules_add(w->to, items, body.n, &done[r]);
+	}
+	return rc;
+}
+
+/* The rounds of all loops, the old ones and the new. */
+static int rewrite_loops(const struct rewrite *w, const struct state *from, struct state *to)
+{
+	int rc = RN_OK;
+
+	for (uint32_t k = 0; k < from->loops && rc == RN_OK; k++) {
+		to->loop[k] = from->loop[k];
+		if (to->loop[k].kind == RN_KIND_RULE)
+			rc = rn_rules_import(w->to, from->rules, from->loop[k].id, NULL, w->memo,
+					     &to->loop[k].id);
+	}
+	for (uint32_t s = 0; s < w->p->terminals + w->p->rules && rc == RN_OK; s++) {
+		struct rn_item it;
+
+		if (w->p->loop[s] == NONE)
+			continue;
+		rc = place(w, s, &it);
+		if (rc == RN_OK && it.kind == RN_KIND_TERMINAL && it.id >= from->sigs) {
+			/* A loop of a loop: its round is a rule of one item. */
+			rc = rn_rules_add(w->to, &it, 1, &it.id);
+			it.kind = RN_KIND_RULE;
+		}
+		to->loop[from->loops + w->p->loop[s]] = (struct rn_loop){ it.kind, it.id };
+	}
+	return rc;
+}
+
+static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *root,
+		   struct state *to, struct rn_arena *mem)
+{
+	struct rn_rules *rules = rn_rules_new(mem);
+	struct rewrite w = { p, rules, rn_new(p->scratch, uint32_t, (size_t)p->rules + 1) };
+	uint32_t *done = rn_new(p->scratch, uint32_t, (size_t)rn_rules_count(made) + 1);
+	int rc;
+
+	if (!rules || !w.memo || !done)
+		return RN_E_NOMEM;
+	memset(w.memo, 0xff, ((size_t)p->rules + 1) * sizeof(*w.memo));
+	rc = rewrite_loops(&w, p->from, to);
+	if (rc == RN_OK)
+		rc = rewrite_rules(&w, made, done);
+	for (uint32_t g = 0; g < to->groups && rc == RN_OK; g++)
+		to->root[g] = done[root[g]];
+	to->rules = rules;
+	return rc;
+}
+
+/* ---- what comes in some rounds only ---- */
+
+#define MANY   (UINT32_MAX - 1)
+#define OUTER  (UINT32_MAX - 2) /* the beginning or the end of a stream, or a literal run */
+#define RARELY 4u               /* that often is not worth a loop */
+#define SELDOM 64u              /* nor is one round in more than so many */
+
+struct around {
+	uint32_t before, behind; /* the only symbol there is, MANY, or NONE if it does not occur */
+	uint64_t occurs;
+};
+
+struct neighbours {
+	const struct state *s;
+	struct around *of;      /* by terminal */
+	uint32_t *first, *last; /* by rule: its terminals, or OUTER */
+	uint64_t *weight;       /* by rule: how often it is executed */
+};
+
+static void meet(struct neighbours *n, uint32_t a, uint32_t b)
+{
+	if (a < OUTER)
+		n->of[a].behind = n->of[a].behind == NONE || n->of[a].behind == b ? b : MANY;
+	if (b < OUTER)
+		n->of[b].before = n->of[b].before == NONE || n->of[b].before == a ? a : MANY;
+}
+
+static uint32_t end_of(const struct rn_item *it, const uint32_t *ends)
+{
+	if (it->kind == RN_KIND_TERMINAL)
+		return it->id;
+	return it->kind == RN_KIND_RULE ? ends[it->id] : OUTER;
+}
+
+static void meet_in(struct neighbours *n, uint32_t rule)
+{
+	struct rn_body body = rn_rules_body(n->s->rules, rule);
+
+	n->first[rule] = n->last[rule] = OUTER;
+	for (uint32_t i = 0; i < body.n; i++) {
+		const struct rn_item *it = &body.item[i];
+
+		if (it->kind == RN_KIND_RULE && it->count > 1)
+			meet(n, n->last[it->id], n->first[it->id]);
+		if (i)
+			meet(n, end_of(it - 1, n->last), end_of(it, n->first));
+	}
+	if (body.n) {
+		n->first[rule] = end_of(&body.item[0], n->first);
+		n->last[rule] = end_of(&body.item[body.n - 1], n->last);
+	}
+}
+
+static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
+{
+	return __builtin_mul_overflow(a, b, &a) || __builtin_add_overflow(sum, a, &sum) ? UINT64_MAX
+											: sum;
+}
+
+static void weigh(struct neighbours *n)
+{
+	for (uint32_t g = 0; g < n->s->groups; g++) {
+		n->weight[n->s->root[g]]++;
+		meet(n, OUTER, n->first[n->s->root[g]]);
+		meet(n, n->last[n->s->root[g]], OUTER);
+	}
+	for (uint32_t r = rn_rules_count(n->s->rules); r-- > 0;) {
+		struct rn_body body = rn_rules_body(n->s->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++) {
+			const struct rn_item *it = &body.item[i];
+			uint64_t *to = it->kind == RN_KIND_RULE       ? &n->weight[it->id]
+				       : it->kind == RN_KIND_TERMINAL ? &n->of[it->id].occurs
+								      : NULL;
+
+			if (to)
+				*to = add_product(*to, n->weight[r], it->count);
+		}
+	}
+}
+
+static bool find_neighbours(struct neighbours *n, const struct state *s, struct rn_arena *scratch)
+{
+	size_t rules = (size_t)rn_rules_count(s->rules) + 1, terminals = s->sigs + s->loops;
+
+	n->s = s;
+	n->of = rn_new(scratch, struct around, terminals + 1);
+	n->first = rn_new(scratch, uint32_t, rules);
+	n->last = rn_new(scratch, uint32_t, rules);
+	n->weight = rn_new(scratch, uint64_t, rules);
+	if (!n->of || !n->first || !n->last || !n->weight)
+		return false;
+	for (size_t t = 0; t < terminals; t++)
+		n->of[t].before = n->of[t].behind = NONE;
+	for (uint32_t r = 0; r + 1 < rules; r++)
+		meet_in(n, r);
+	weigh(n);
+	return true;
+}
+
+/* Whether it can be an option with this anchor. */
+static bool is_option(const struct neighbours *n, uint32_t t, uint32_t anchor)
+{
+	uint64_t occurs = n->of[t].occurs;
+
+	return anchor < OUTER && anchor != t && occurs >= RARELY && n->of[anchor].occurs > occurs &&
+	       n->of[anchor].occurs / SELDOM <= occurs;
+}
+
+/* The next one from *t on. */
+static struct option next_option(const struct neighbours *n, uint32_t *t)
+{
+	for (; *t < n->s->sigs + n->s->loops; ++*t) {
+		const struct around *a = &n->of[*t];
+
+		if (is_option(n, *t, a->before))
+			return (struct option){ (*t)++, a->before, true };
+		if (is_option(n, *t, a->behind))
+			return (struct option){ (*t)++, a->behind, false };
+	}
+	return (struct option){ NONE, NONE, false };
+}
+
+/* ---- is it worth it ---- */
+
+/* About what is in a file: packing it to find out would take longer than all the rest. An item of a
+ * rule takes a byte or two, but fewer of them are also what people look at. */
+#define ITEM_BYTES   4
+#define LOOP_BYTES   3
+#define SERIES_BYTES 6
+
+/* What is as expected takes nothing, and the rest as many bits as tell the counts apart. */
+static size_t series_bytes(const struct counts *c)
+{
+	uint64_t range = (uint64_t)c->hi - (uint64_t)c->lo;
+	unsigned bits = range ? 64 - (unsigned)__builtin_clzll(range) : 0;
+
+	return c->series ? SERIES_BYTES + c->surprises * bits / 8 : 0;
+}
+
+/* The loops before `first` have been measured. */
+static void measure(struct state *s, uint32_t first)
+{
+	size_t items = 0;
+
+	for (uint32_t r = 0; r < rn_rules_count(s->rules); r++)
+		items += 1 + rn_rules_body(s->rules, r).n;
+	for (size_t i = (size_t)first * s->groups; i < (size_t)s->loops * s->groups; i++)
+		s->series_bytes += series_bytes(&s->count[i]);
+	s->bytes = ITEM_BYTES * items + LOOP_BYTES * s->loops + s->series_bytes;
+}
+
+/* ---- */
+
+static bool make_state(struct state *to, const struct state *from, uint32_t more,
+		       struct rn_arena *scratch)
+{
+	size_t n;
+
+	*to = *from;
+	to->loops = from->loops + more;
+	n = (size_t)to->loops * to->groups;
+	to->root = rn_new(scratch, uint32_t, (size_t)to->groups + 1);
+	to->loop = rn_new(scratch, struct rn_loop, (size_t)to->loops + 1);
+	to->count = rn_new(scratch, struct counts, n + 1);
+	return to->root && to->loop && to->count;
+}
+
+/* Makes *s smaller; 1 if it did, 0 when there is nothing more to gain. */
+static int fold_once(struct state *s, struct option option, struct rn_arena *scratch)
+{
+	struct rn_rules *made = rn_rules_new(scratch);
+	uint32_t *root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
+	struct state to;
+	struct pass p;
+	size_t had = (size_t)s->loops * s->groups;
+	int rc;
+
+	if (!made || !root || !begin_pass(&p, s, option, scratch))
+		return RN_E_NOMEM;
+	if (p.loops == 0 || p.loops > RN_LOOPS_MOST - s->loops)
+		return 0;
+	rc = fold_streams(&p, made, root);
+	if (rc == RN_E_RANGE)
+		return 0;
+	if (rc < 0 || !make_state(&to, s, p.loops, scratch))
+		return RN_E_NOMEM;
+	rc = rewrite(&p, made, root, &to, scratch);
+	if (had)
+		memcpy(to.count, s->count, had * sizeof(*to.count));
+	memcpy(to.count + had, p.count, (size_t)p.loops * s->groups * sizeof(*to.count));
+	if (rc < 0)
+		return rc;
+	measure(&to, s->loops);
+	if (to.bytes >= s->bytes)
+		return 0;
+	*s = to;
+	return 1;
+}
+
+static const struct option no_option = { NONE, NONE, false };
+
+/* Tries one after the other, and begins again behind one that was worth it. */
+static int fold_options(struct state *s, struct rn_arena *scratch)
+{
+	int gained = 0;
+
+	for (unsigned tries = 0; tries < OPTIONS;) {
+		struct neighbours n;
+		uint32_t t = 0;
+		int rc = 0;
+
+		if (!find_neighbours(&n, s, scratch))
+			return RN_E_NOMEM;
+		while (rc == 0 && tries++ < OPTIONS) {
+			struct option o = next_option(&n, &t);
+
+			if (o.terminal == NONE)
+				return gained;
+			rc = fold_once(s, o, scratch);
+		}
+		if (rc < 0)
+			return rc;
+		gained |= rc;
+	}
+	return gained;
+}
+
+static bool begin(struct state *s, const struct rn_streams *streams, struct rn_arena *scratch)
+{
+	*s = (struct state){ .rules = streams->rules,
+			     .groups = streams->groups,
+			     .sigs = rn_sigs_count(streams->sigs) };
+	s->root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
+	for (uint32_t g = 0; s->root && g < s->groups; g++)
+		s->root[g] = streams->group[g].root;
+	return s->root != NULL;
+}
+
+/* Series as bytes, each once. */
+static int put_series(const struct state *s, struct rn_arena *scratch, struct rn_folded *out)
+{
+	struct rn_buf b = { 0 };
+	int rc = RN_OK;
+
+	for (size_t i = 0; i < (size_t)s->loops * s->groups && rc == RN_OK; i++) {
+		size_t loop = i / s->groups, group = i % s->groups;
+		struct rn_units *units;
+		uint32_t id;
+
+		if (!s->count[i].series)
+			continue;
+		rn_buf_clear(&b);
+		rc = rn_units_seal(scratch, s->count[i].series, &units);
+		if (rc == RN_OK)
+			rc = rn_units_encode(units, &b);
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(out->series, b.data, b.len, &id);
+		if (rc == RN_OK)
+			out->ref[group * s->loops + loop] = id + 1;
+	}
+	rn_buf_free(&b);
+	return rc;
+}
+
+/* What was gained, where it stays. */
+static int finish(const struct state *s, const struct rn_streams *streams, struct rn_arena *mem,
+		  struct rn_arena *scratch, struct rn_folded *out)
+{
+	struct rn_rules *rules = rn_rules_new(mem);
+	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(s->rules) + 1);
+	int rc = RN_OK;
+
+	out->streams = *streams;
+	out->streams.rules = rules;
+	out->streams.group = rn_new(mem, struct rn_stream_group, s->groups);
+	out->loop = rn_new(mem, struct rn_loop, s->loops);
+	out->ref = rn_new(mem, uint32_t, (size_t)s->loops * s->groups);
+	out->series = rn_sigs_new(mem);
+	if (!rules || !memo || !out->streams.group || !out->loop || !out->ref || !out->series)
+		return RN_E_NOMEM;
+	memset(memo, 0xff, ((size_t)rn_rules_count(s->rules) + 1) * sizeof(*memo));
+	for (uint32_t k = 0; k < s->loops && rc == RN_OK; k++) {
+		out->loop[k] = s->loop[k];
+		if (s->loop[k].kind == RN_KIND_RULE)
+			rc = rn_rules_import(rules, s->rules, s->loop[k].id, NULL, memo,
+					     &out->loop[k].id);
+	}
+	for (uint32_t g = 0; g < s->groups && rc == RN_OK; g++) {
+		out->streams.group[g] = streams->group[g];
+		rc = rn_rules_import(rules, s->rules, s->root[g], NULL, memo,
+				     &out->streams.group[g].root);
+	}
+	if (rc == RN_OK)
+		rc = put_series(s, scratch, out);
+	out->loops = s->loops;
+	return rc;
+}
+
+int rn_fold(const struct rn_streams *streams, struct rn_arena *mem, struct rn_arena *scratch,
+	    struct rn_folded *out)
+{
+	struct state s;
+	int rc = 1;
+
+	*out = (struct rn_folded){ .streams = *streams };
+	if (!begin(&s, streams, scratch))
+		return RN_E_NOMEM;
+	measure(&s, 0);
+	for (unsigned pass = 0; pass < PASSES && rc > 0; pass++) {
+		int more;
+
+		rc = fold_once(&s, no_option, scratch);
+		more = rc < 0 ? rc : fold_options(&s, scratch);
+		rc = more < 0 ? more : rc | more;
+	}
+	if (rc < 0 || s.loops == 0)
+		return rc < 0 ? rc : RN_OK;
+	return finish(&s, streams, mem, scratch, out);
+}

@@ -1,0 +1,63 @@
+/*
+ * fold.h - elastic counts: loops whose number of rounds changes become one loop and a series.
+ *
+ * A grammar is small while every iteration does the same. Where a solver takes 17, then 19 rounds,
+ * each count is a place of its own in the rules:
+ *
+ *	plain    A^17 B  A^19 B  A^9 B C  A^17 B ...
+ *	folded   L = (A)^*    with the series 17, 19, 9, 17 ...
+ *	         M = (L B)^*  with the series 3, ...              one that comes now and then is
+ *between (M C)^n                                          runs of those without it
+ *
+ * A loop is a symbol behind the signatures, with what one round of it is and, for each group of
+ * streams, a series of how many rounds each execution has, in their order. 0 is a count. Streams
+ *that differ in counts alone so have the same rules.
+ *
+ * Folding is done when a trace is written, from the inside out and only where the bytes get fewer;
+ * it takes the time of reading the rules a few times. Who reads a trace unfolds it: the plain rules
+ * are what everything else works on. That costs memory for each execution of a loop, so there are
+ * at most RN_FOLD_MOST of them in a trace; a stream that has more stays plain.
+ *
+ * Deterministic. Memory: results in `mem`, the rest in scratch; uses malloc (buffers).
+ */
+#ifndef RN_MERGE_FOLD_H
+#define RN_MERGE_FOLD_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "merge/merged.h"
+
+struct rn_arena;
+struct rn_sigs;
+
+#define RN_FOLD_MOST  ((uint64_t)1 << 22)
+#define RN_LOOPS_MOST ((uint32_t)1 << 16)
+
+/* One round: a signature, or a rule, in which there may be loops with lower numbers. */
+struct rn_loop {
+	uint16_t kind; /* enum rn_kind */
+	uint32_t id;
+};
+
+struct rn_folded {
+	/* Groups may have the same root. Terminal sigs + k is loop k. */
+	struct rn_streams streams;
+	struct rn_loop *loop;
+	uint32_t loops; /* 0: there is nothing to fold */
+	/* Series, as units are encoded (series/units.h), each once; and by group and loop the
+	 * number of one + 1, or 0 where the group does not have the loop. */
+	struct rn_sigs *series;
+	uint32_t *ref; /* [group * loops + loop] */
+};
+
+/* RN_OK or RN_E_NOMEM. */
+int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *scratch,
+	    struct rn_folded *out);
+
+/* The plain streams again: rules and groups' roots of *out, whose ranklists and signatures are
+ * those of the folded ones. Trusts no number in it. RN_OK, RN_E_NOMEM, or RN_E_DATA. */
+int rn_unfold(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
+	      struct rn_streams *out, struct rn_err *err);
+
+#endif

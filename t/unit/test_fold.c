@@ -1,0 +1,331 @@
+/* test_fold.c - folding loses nothing, over random programs; and what it is for. */
+#include "tap.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/sigs.h"
+#include "file/loops.h"
+#include "grammar/grammar.h"
+#include "merge/fold.h"
+#include "rules/rules.h"
+#include "series/series.h"
+#include "series/units.h"
+
+#include <string.h>
+
+#define SIGS   40u
+#define GROUPS 4u
+
+/* A random program: loops, branches and calls, with counts that are fixed, random by execution, or
+ * random by execution and stream. */
+enum kind { CALL, LOOP, BRANCH, KINDS };
+enum way { FIXED, BY_STEP, BY_STREAM, RISING, WAYS };
+
+struct node {
+	enum kind kind;
+	enum way way;
+	uint32_t value; /* the call, or the most rounds */
+	uint32_t first, n;
+};
+
+struct program {
+	struct node node[64];
+	uint32_t nodes;
+	uint64_t seed, done[64];
+	uint32_t stream;
+	uint64_t left; /* calls that may still be made */
+	struct rn_grammar *to;
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 31;
+	x *= 0x7fb5d329728ea185u;
+	x ^= x >> 27;
+	x *= 0x81dadef4bc2dd44du;
+	return x ^ x >> 33;
+}
+
+static void make_block(struct program *p, uint32_t at, unsigned depth)
+{
+	struct node *node = &p->node[at];
+
+	node->n = 1 + (uint32_t)tap_below(4);
+	if (p->nodes + node->n > 64)
+		node->n = 0;
+	node->first = p->nodes;
+	p->nodes += node->n;
+	for (uint32_t i = 0; i < node->n; i++) {
+		struct node *child = &p->node[node->first + i];
+
+		*child = (struct node){ .kind = depth ? (enum kind)tap_below(KINDS) : CALL,
+					.way = (enum way)tap_below(WAYS),
+					.value = (uint32_t)tap_below(SIGS) };
+		if (child->kind != CALL)
+			make_block(p, node->first + i, depth - 1);
+	}
+}
+
+/* How often the node is executed this time. */
+static uint64_t rounds(struct program *p, uint32_t at)
+{
+	const struct node *node = &p->node[at];
+	uint64_t time = p->done[at]++, most = node->kind == BRANCH ? 2 : 1 + node->value / 2;
+	uint64_t key = mix(p->seed + at * 1000003u + time * 7919u +
+			   (node->way == BY_STREAM ? p->stream * 104729u : 0));
+
+	if (node->way == FIXED)
+		return node->kind == BRANCH ? 1 : most;
+	return node->way == RISING ? time % (most + 20) : key % most;
+}
+
+static void execute(struct program *p, uint32_t at)
+{
+	const struct node *node = &p->node[at];
+	uint64_t n = node->kind == CALL ? 0 : rounds(p, at);
+
+	if (node->kind == CALL && p->left) {
+		p->left--;
+		CHECK(rn_grammar_append(p->to, node->value) == RN_OK);
+	}
+	for (; n && p->left; n--)
+		for (uint32_t i = 0; i < node->n; i++)
+			execute(p, node->first + i);
+}
+
+/* ---- */
+
+struct world {
+	struct rn_arena mem, scratch;
+	struct rn_streams s;
+	struct rn_stream_group group[GROUPS];
+};
+
+static void world_init(struct world *w, uint32_t groups)
+{
+	struct rn_sigs *sigs;
+
+	rn_arena_init(&w->mem, SIZE_MAX);
+	rn_arena_init(&w->scratch, SIZE_MAX);
+	memset(w->group, 0, sizeof(w->group));
+	sigs = rn_sigs_new(&w->mem);
+	for (uint32_t i = 0, id; i < SIGS; i++)
+		CHECK(rn_sigs_intern(sigs, &i, sizeof(i), &id) == RN_OK);
+	w->s = (struct rn_streams){
+		.sigs = sigs, .rules = rn_rules_new(&w->mem), .group = w->group, .groups = groups
+	};
+}
+
+static void world_free(struct world *w)
+{
+	rn_arena_free(&w->mem);
+	rn_arena_free(&w->scratch);
+}
+
+static void add_group(struct world *w, uint32_t g, const struct rn_grammar *grammar)
+{
+	CHECK(rn_rules_seal((struct rn_rules *)(uintptr_t)w->s.rules, grammar, &w->group[g].root) ==
+	      RN_OK);
+}
+
+static bool same_stream(const struct rn_rules *a, uint32_t ra, const struct rn_rules *b,
+			uint32_t rb, struct rn_arena *mem)
+{
+	struct rn_walk x, y;
+	uint32_t s = 0, t = 0;
+	int m, n;
+
+	if (rn_rules_length(a, ra) != rn_rules_length(b, rb) || rn_walk_init(&x, a, ra, mem) < 0 ||
+	    rn_walk_init(&y, b, rb, mem) < 0)
+		return false;
+	do {
+		m = rn_walk_next(&x, &s);
+		n = rn_walk_next(&y, &t);
+		if (m != n || s != t)
+			return false;
+	} while (m > 0);
+	return true;
+}
+
+/* Through bytes and back; f's own parts that are in them are made anew. */
+static int reread(struct rn_folded *f, struct rn_arena *mem)
+{
+	struct rn_buf b = { 0 };
+	struct rn_folded g = { .streams = f->streams };
+	int rc;
+
+	rn_loops_encode(f, &b);
+	CHECK(rn_loops_count(b.data, b.len) == f->loops);
+	rc = rn_loops_decode(mem, b.data, b.len, &g, NULL);
+	for (size_t cut = 0; cut < b.len && cut < 300; cut++) {
+		struct rn_folded less = { .streams = f->streams };
+
+		CHECK(rn_loops_decode(mem, b.data, cut, &less, NULL) == RN_E_DATA);
+	}
+	rn_buf_free(&b);
+	*f = g;
+	return rc;
+}
+
+static uint32_t round_trip(struct world *w)
+{
+	struct rn_stream_group group[GROUPS];
+	struct rn_streams out = w->s;
+	struct rn_folded f;
+	struct rn_err err = { 0 };
+	uint32_t loops;
+
+	CHECK(rn_fold(&w->s, &w->mem, &w->scratch, &f) == RN_OK);
+	loops = f.loops;
+	if (loops == 0)
+		return 0;
+	CHECK(rn_rules_check(f.streams.rules));
+	CHECK(reread(&f, &w->mem) == RN_OK);
+	memcpy(group, w->group, sizeof(group));
+	out.group = group;
+	if (!CHECK(rn_unfold(&f, &w->mem, &w->scratch, &out, &err) == RN_OK))
+		diag("%s", err.text);
+	else
+		for (uint32_t g = 0; g < w->s.groups; g++)
+			CHECK(same_stream(w->s.rules, w->group[g].root, out.rules, group[g].root,
+					  &w->scratch));
+	return loops;
+}
+
+static void test_programs(unsigned n)
+{
+	unsigned folded = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct program p = { .nodes = 1, .seed = tap_rand() };
+		struct world w;
+
+		world_init(&w, 1 + (uint32_t)tap_below(GROUPS));
+		p.node[0] = (struct node){ .kind = LOOP, .way = FIXED, .value = 60 };
+		make_block(&p, 0, 3);
+		for (uint32_t g = 0; g < w.s.groups; g++) {
+			struct rn_grammar_opts opts = { .literal_limit = tap_below(4) ? 0 : 50 };
+
+			p.stream = g;
+			p.left = 3000;
+			memset(p.done, 0, sizeof(p.done));
+			p.to = rn_grammar_new(&w.mem, &opts);
+			execute(&p, 0);
+			add_group(&w, g, p.to);
+		}
+		folded += round_trip(&w) > 0;
+		world_free(&w);
+	}
+	CHECK(folded > n / 10);
+	ok("%u random programs, %u of them folded: nothing is lost", n, folded);
+}
+
+/* ---- */
+
+static uint64_t items(const struct rn_rules *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < rn_rules_count(r); i++)
+		n += rn_rules_body(r, i).n;
+	return n;
+}
+
+/* Steps with a solver of 8 to 32 iterations, and now and then two more calls, each by itself. */
+static uint64_t solver(unsigned steps)
+{
+	struct rn_folded f;
+	struct rn_grammar *g;
+	struct world w;
+	uint64_t n;
+
+	world_init(&w, 1);
+	g = rn_grammar_new(&w.mem, NULL);
+	for (unsigned step = 0; step < steps; step++) {
+		for (uint64_t i = 8 + tap_below(25); i; i--)
+			for (uint32_t call = 0; call < 3; call++)
+				rn_grammar_append(g, call);
+		if (tap_below(4) == 0)
+			rn_grammar_append(g, 3);
+		if (tap_below(3) == 0)
+			rn_grammar_append(g, 4);
+		rn_grammar_append(g, 5);
+	}
+	add_group(&w, 0, g);
+	CHECK(rn_fold(&w.s, &w.mem, &w.scratch, &f) == RN_OK);
+	n = items(f.streams.rules);
+	CHECK(round_trip(&w) > 0);
+	world_free(&w);
+	return n;
+}
+
+static void test_solver(void)
+{
+	uint64_t n = solver(100);
+
+	CHECK(n < 20);
+	CHECK(solver(1000) == n);
+	CHECK(solver(10000) == n);
+	ok("a solver's steps have %llu symbols, however many there are", (unsigned long long)n);
+}
+
+/* ---- */
+
+/* Unfolds loop 0, of signature 0, with a hostile reference, round or series. */
+static int hostile(struct rn_loop loop, uint32_t ref, int64_t count, uint64_t times)
+{
+	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = SIGS, .count = times };
+	struct rn_buf b = { 0 };
+	struct rn_series *series;
+	struct rn_units *units;
+	struct rn_folded f;
+	struct rn_rules *rules;
+	struct rn_streams out;
+	struct world w;
+	uint32_t id;
+	int rc;
+
+	world_init(&w, 1);
+	rules = rn_rules_new(&w.mem);
+	series = rn_series_new(&w.mem);
+	CHECK(rn_rules_add(rules, &it, 1, &w.group[0].root) == RN_OK);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(rn_series_append(series, count) == RN_OK);
+	CHECK(rn_units_seal(&w.mem, series, &units) == RN_OK &&
+	      rn_units_encode(units, &b) == RN_OK);
+	f = (struct rn_folded){ .streams = w.s, .loop = &loop, .loops = 1, .ref = &ref };
+	f.streams.rules = rules;
+	f.series = rn_sigs_new(&w.mem);
+	CHECK(rn_sigs_intern(f.series, b.data, b.len, &id) == RN_OK);
+	out = w.s;
+	rc = rn_unfold(&f, &w.mem, &w.scratch, &out, NULL);
+	rn_buf_free(&b);
+	world_free(&w);
+	return rc;
+}
+
+static void test_hostile(void)
+{
+	struct rn_loop call = { RN_KIND_TERMINAL, 7 }, itself = { RN_KIND_RULE, 0 };
+
+	CHECK(hostile(call, 1, 5, 3) == RN_OK);
+	CHECK(hostile(call, 1, 0, 3) == RN_OK);
+	CHECK(hostile(call, 1, 5, 2) == RN_E_DATA);
+	CHECK(hostile(call, 1, 5, 4) == RN_E_DATA);
+	CHECK(hostile(call, 1, -1, 3) == RN_E_DATA);
+	CHECK(hostile(call, 2, 5, 3) == RN_E_DATA);
+	CHECK(hostile(call, 0, 5, 3) == RN_E_DATA);
+	CHECK(hostile((struct rn_loop){ RN_KIND_TERMINAL, SIGS }, 1, 5, 3) == RN_E_DATA);
+	CHECK(hostile((struct rn_loop){ RN_KIND_RULE, 9 }, 1, 5, 3) == RN_E_DATA);
+	CHECK(hostile(itself, 1, 5, 3) == RN_E_DATA);
+	CHECK(hostile(call, 1, INT64_MAX, 3) == RN_E_DATA);
+	ok("what does not fit is refused");
+}
+
+int main(void)
+{
+	test_programs(400);
+	test_solver();
+	test_hostile();
+	return tap_done();
+}
