@@ -23,6 +23,7 @@ struct recovery {
 	struct rn_choices *choices;
 	struct rn_bundle bundle;
 	struct rn_rank_text *stopped; /* by function */
+	struct rn_rank_text outside;  /* stopped in none */
 	struct rn_recovered *out;
 	struct rn_err *err;
 };
@@ -40,7 +41,7 @@ static void end_range(struct rn_rank_text *t)
 }
 
 /* Saying the last one again changes nothing. */
-static void name_ranks(struct rn_rank_text *t, uint64_t first, uint64_t last)
+void rn_rank_text_add(struct rn_rank_text *t, uint64_t first, uint64_t last)
 {
 	if (t->n && t->last == last)
 		return;
@@ -227,8 +228,8 @@ static int pad(struct recovery *r, uint64_t end)
 
 	if (next == end)
 		return RN_OK;
-	name_ranks(&r->out->missing, next, end - 1);
-	name_ranks(&r->out->incomplete, next, end - 1);
+	rn_rank_text_add(&r->out->missing, next, end - 1);
+	rn_rank_text_add(&r->out->incomplete, next, end - 1);
 	rc = rn_bundle_silent(&b, &r->one, (end - next) * r->threads);
 	return rc == RN_OK ? absorb(r, &b, r->err) : rc;
 }
@@ -236,13 +237,18 @@ static int pad(struct recovery *r, uint64_t end)
 static void note(struct recovery *r, const struct rn_salvaged *p)
 {
 	uint64_t rank = (uint64_t)p->recorded.who.rank;
+	bool in_call = false;
 
 	r->out->damaged += p->damaged;
 	if (!p->complete)
-		name_ranks(&r->out->incomplete, rank, rank);
+		rn_rank_text_add(&r->out->incomplete, rank, rank);
 	for (uint32_t i = 0; i < p->recorded.streams; i++)
-		if (p->stopped[i] < rn_mpi_vocab.funcs)
-			name_ranks(&r->stopped[p->stopped[i]], rank, rank);
+		if (p->stopped[i] < rn_mpi_vocab.funcs) {
+			rn_rank_text_add(&r->stopped[p->stopped[i]], rank, rank);
+			in_call = true;
+		}
+	if (!in_call && !p->ended)
+		rn_rank_text_add(&r->outside, rank, rank);
 }
 
 static int add_processes(struct recovery *r)
@@ -315,6 +321,8 @@ static void stopped_facts(struct recovery *r, struct facts *f)
 		snprintf(key, n, "stopped_in.%s", name);
 		fact(f, key, list_value(r, &r->stopped[i]));
 	}
+	if (r->outside.n)
+		fact(f, "stopped_outside", list_value(r, &r->outside));
 }
 
 /* Ours first: a process says nothing else of the same name. */
@@ -382,6 +390,7 @@ static int put_together(struct recovery *r, const char *path)
 		rc = write_file(r, path);
 	for (uint32_t i = 0; r->stopped && i < rn_mpi_vocab.funcs; i++)
 		rn_buf_free(&r->stopped[i].text);
+	rn_buf_free(&r->outside.text);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
  *   complete       "yes", or "no": calls are missing
  *   incomplete     ranks whose calls may not all be there: "0-2,5"
  *   stopped_in.F   ranks that were in a call of the function F
+ *   stopped_outside   ranks that were killed in no call that was to be recorded
  *   threads, lost  as in every trace
  *
  * Memory: O(files). Tool-side code: uses malloc through struct rn_buf.
@@ -43,6 +44,8 @@ struct rn_rank_text {
 	uint64_t first, last; /* the one that may still grow, if there is any */
 	uint64_t n;           /* ranks in all */
 };
+
+void rn_rank_text_add(struct rn_rank_text *t, uint64_t first, uint64_t last);
 
 /* "2-3,7", or "" for no ranks; NULL without memory. The list must not grow any more. */
 const char *rn_rank_text(struct rn_rank_text *t);

@@ -122,6 +122,8 @@ struct process {
 	struct rn_meta_entry meta[META_MAX];
 	uint32_t metas;
 	const char *ended;
+	const unsigned char *wanted; /* by function; NULL: all are */
+	bool only_now;
 };
 
 static const char *copy_text(struct process *p, const void *bytes, size_t len)
@@ -283,6 +285,10 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 	case RN_FACT_MODULE:
 		take_module(p, bytes, len);
 		break;
+	case RN_FACT_WANTED:
+		p->wanted =
+			len == rn_mpi_vocab.funcs ? (const void *)copy_text(p, bytes, len) : NULL;
+		break;
 	case RN_FACT_END:
 		p->ended = copy_text(p, bytes, len);
 		break;
@@ -370,7 +376,9 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	struct rn_recorded_stream *s = rn_new(p->mem, struct rn_recorded_stream, streams + 1);
 
 	out->stopped = rn_new(p->mem, uint32_t, streams + 1);
-	if (!s || !out->stopped)
+	if (p->only_now)
+		out->now = rn_new(p->mem, struct rn_now, streams + 1);
+	if (!s || !out->stopped || (p->only_now && !out->now))
 		return RN_E_NOMEM;
 	out->recorded = (struct rn_recorded){ .who = { p, p->world.rank, p->world.size, constant,
 						       seen_comm, module_name },
@@ -379,6 +387,7 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 					      .times = keeps_times(p),
 					      .entries = entries };
 	out->meta = (struct rn_meta){ p->meta, p->metas };
+	out->world = p->world;
 	out->time = p->world.time;
 	out->ended = p->ended;
 	for (uint32_t i = 0; i < streams; i++) {
@@ -409,11 +418,13 @@ static int read_streams(struct process *p, struct rn_founds all, struct rn_salva
 	while (all.n && rc == RN_OK) {
 		uint32_t i = all.extent[0].head.stream;
 		struct rn_founds one = take_same(&all, true);
-		struct rn_stream_facts facts = { p->world.scale, RN_STOPPED_NOWHERE, false };
+		struct rn_stream_facts facts = { p->world.scale, p->wanted, RN_STOPPED_NOWHERE,
+						 false };
 
 		if (i >= RN_SALVAGE_STREAMS)
 			continue;
-		rc = rn_salvage_stream(p->mem, one, &facts, &s[i]);
+		rc = out->now ? rn_salvage_stream_now(p->mem, one, &facts, &s[i], &out->now[i])
+			      : rn_salvage_stream(p->mem, one, &facts, &s[i]);
 		out->stopped[i] = facts.stopped;
 		out->damaged |= facts.damaged;
 		out->complete &= s[i].lost == 0;
@@ -433,7 +444,8 @@ static struct rn_founds shared_of(struct rn_founds all)
 }
 
 /* 1: there is one more; 0: it is not known. */
-static int read_process(struct rn_arena *mem, struct rn_founds all, struct rn_salvaged *out)
+static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_now,
+			struct rn_salvaged *out)
 {
 	struct process *p = rn_new(mem, struct process, 1);
 	int rc;
@@ -441,6 +453,8 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, struct rn_sa
 	if (!p)
 		return RN_E_NOMEM;
 	p->mem = mem;
+	p->only_now = only_now;
+	out->process = all.extent[0].head.process;
 	out->damaged = !rn_found_log(shared_of(all), take_fact, p);
 	if (p->failed)
 		return RN_E_NOMEM;
@@ -464,8 +478,8 @@ static uint32_t count_processes(struct rn_founds all)
 	return n;
 }
 
-int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
-	       struct rn_err *err)
+static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool only_now,
+		   struct rn_salvage *out, struct rn_err *err)
 {
 	struct rn_spill_head head;
 	struct rn_founds all;
@@ -480,13 +494,25 @@ int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_sa
 	if (!out->process)
 		return rn_err_nomem(err);
 	while (all.n) {
-		rc = read_process(mem, take_same(&all, false), &out->process[out->n]);
+		rc = read_process(mem, take_same(&all, false), only_now, &out->process[out->n]);
 		if (rc < 0)
 			return rn_err_nomem(err);
 		out->n += rc == 1;
 		out->unknown += rc == 0;
 	}
 	return RN_OK;
+}
+
+int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
+	       struct rn_err *err)
+{
+	return salvage(mem, bytes, len, false, out, err);
+}
+
+int rn_salvage_now(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
+		   struct rn_err *err)
+{
+	return salvage(mem, bytes, len, true, out, err);
 }
 
 /* ---- from outside ---- */

@@ -21,20 +21,38 @@
 #include "base/err.h"
 #include "file/payload.h"
 #include "file/recorded.h"
+#include "file/spill.h"
 
 struct rn_arena;
 
 #define RN_SALVAGE_STREAMS 2048u /* of a process */
 #define RN_STOPPED_NOWHERE UINT32_MAX
 
+/* Where a stream is. Words are those of encode/raw.h; NULL: there are none, or they are not known.
+ */
+struct rn_now {
+	const uint64_t *call, *outer, *last;
+	size_t call_n, outer_n; /* words of the call it is in, which ends with what that was given,
+				 * and of the one that this was made inside of */
+	size_t last_n;          /* of the latest call that was recorded, as a whole */
+	uint64_t again;         /* so many of the latest calls are that one */
+	uint64_t calls;         /* recorded so far */
+	uint64_t entered, left; /* ticks: when it went into the call, out of the latest */
+	uint8_t off;            /* RN_OFF_* */
+	bool busy;              /* it changes faster than can be read */
+};
+
 struct rn_salvaged {
+	uint32_t process; /* its id */
+	struct rn_fact_world world;
 	struct rn_recorded recorded;
 	struct rn_meta meta;
 	uint64_t time;     /* when it began, in nanoseconds since 1970 */
 	const char *ended; /* how, if it could say so; NULL: it was killed, or still runs */
 	bool complete;     /* it ended by itself, and every call that it made is there */
 	bool damaged;
-	uint32_t *stopped; /* by stream: the function it was in, or RN_STOPPED_NOWHERE */
+	uint32_t *stopped;  /* by stream: the function it was in, or RN_STOPPED_NOWHERE */
+	struct rn_now *now; /* by stream; only of rn_salvage_now */
 };
 
 struct rn_salvage {
@@ -47,6 +65,12 @@ struct rn_salvage {
 /* RN_OK, RN_E_NOMEM, or RN_E_DATA: this is not a part file. */
 int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
 	       struct rn_err *err);
+
+/* The same for who wants to know where the processes are, not what they have done: of calls there
+ * are the distinct ones and `now`, in time that does not depend on how many have been made. The
+ * file may be a mapping that processes go on writing to. */
+int rn_salvage_now(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
+		   struct rn_err *err);
 
 /* The run, and when the latest of its processes here began; 0 if that is not known. */
 int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time,

@@ -377,6 +377,14 @@ static bool add_leave(struct salvaged *s)
 	return append(s, id);
 }
 
+/* Whether the user does not want to have calls of this function. */
+static bool is_unwanted(const struct salvaged *s, uint64_t function)
+{
+	return (s->live.off & RN_OFF_RANK) ||
+	       ((s->live.off & RN_OFF_CALLS) && s->facts->wanted && function < rn_mpi_vocab.funcs &&
+		!s->facts->wanted[function]);
+}
+
 /*
  * Each call that others were made inside of has begun with a marker, and ends with one. All but the
  * innermost have; where the markers say something else (the tracer was switched off in between, a
@@ -391,6 +399,8 @@ static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n, b
 	if (!inner && !all)
 		return true;
 	for (uint32_t i = 0; i < (all ? n : 1) && good; i++) {
+		if (i == 0 && s->open != n && is_unwanted(s, word_at(s, u[0].from)))
+			continue;
 		if (all && (i > 0 || s->open == n))
 			good = add_leave(s);
 		if (good)
@@ -478,6 +488,142 @@ static bool read_calls(struct salvaged *s)
 		return false;
 	return lost_calls(l) || add_under_way(s);
 }
+
+/* ---- where it is ---- */
+
+/* A race with the process is one that it wins; then it is at work. */
+#define TRIES 100
+
+/* How many of the latest calls are in the ring: those since the last snapshot, and those before it
+ * if that did not come with a new ring. */
+static uint64_t in_ring(const struct rn_live *l)
+{
+	const struct rn_seal *seal = &l->seal[l->sealed & 1], *other = &l->seal[~l->sealed & 1];
+	uint64_t from =
+		seal->tail == other->tail && other->upto < seal->upto ? other->upto : seal->upto;
+	uint64_t end = l->calls < l->limit ? l->calls : l->limit;
+	uint64_t n = end > from ? end - from : 0;
+
+	return n < seal->places ? n : seal->places;
+}
+
+/* The numbers of the latest calls, the latest first, as long as fn returns true. */
+static void back_in_ring(const struct salvaged *s, bool (*fn)(void *arg, uint32_t id), void *arg)
+{
+	const struct rn_live *l = &s->live;
+	const struct rn_seal *seal = &l->seal[l->sealed & 1];
+	const struct rn_found *tail = extent_at(s->f, RN_EXTENT_TAIL, seal->tail);
+	uint64_t end = l->calls < l->limit ? l->calls : l->limit;
+	uint64_t room = tail ? (tail->len - sizeof(tail->head)) / sizeof(uint32_t) : 0;
+
+	if (!seal->places || seal->places & (seal->places - 1) || seal->places > room)
+		return;
+	for (uint64_t i = 0, n = in_ring(l); i < n; i++) {
+		size_t at = (size_t)((end - 1 - i) & (seal->places - 1));
+		uint32_t id;
+
+		memcpy(&id, tail->at + sizeof(tail->head) + at * sizeof(id), sizeof(id));
+		if (id >= rn_sigs_count(s->words) || !fn(arg, id))
+			return;
+	}
+}
+
+struct latest {
+	const struct salvaged *s;
+	uint32_t id;
+	uint64_t again;
+};
+
+static bool see_latest(void *arg, uint32_t id)
+{
+	struct latest *x = arg;
+
+	if (marker_of(x->s, id) != RN_MARKER_NONE)
+		return true;
+	if (x->again && x->id != id)
+		return false;
+	x->id = id;
+	x->again++;
+	return true;
+}
+
+static void find_last(const struct salvaged *s, struct rn_now *now)
+{
+	struct latest x = { .s = s };
+
+	back_in_ring(s, see_latest, &x);
+	now->again = x.again;
+	if (!x.again)
+		return;
+	now->last = rn_sigs_get(s->words, x.id, &now->last_n);
+	now->last_n /= sizeof(uint64_t);
+	if (now->last[0] >= rn_mpi_vocab.funcs)
+		now->last = NULL;
+}
+
+static const uint64_t *copy_words(struct salvaged *s, struct under_way u, size_t *n)
+{
+	uint64_t *w = rn_new(s->mem, uint64_t, (u.to - u.from) / sizeof(uint64_t) + 1);
+
+	*n = (u.to - u.from) / sizeof(uint64_t);
+	if (w)
+		memcpy(w, s->memory + u.from, *n * sizeof(*w));
+	else
+		s->failed = true;
+	return w && *n && w[0] < rn_mpi_vocab.funcs ? w : NULL;
+}
+
+static void find_now(struct salvaged *s, struct rn_now *now)
+{
+	struct under_way u[DEEP];
+	bool inner;
+	uint32_t n = find_under_way(s, u, &inner);
+
+	*now = (struct rn_now){ .calls = s->live.calls,
+				.entered = s->live.entered,
+				.left = s->live.left,
+				.off = s->live.off };
+	find_last(s, now);
+	if (n && inner)
+		now->call = copy_words(s, u[0], &now->call_n);
+	if (n > 1 && inner)
+		now->outer = copy_words(s, u[1], &now->outer_n);
+}
+
+/* Whether it still is what we have read of it. */
+static bool is_same(const struct salvaged *s)
+{
+	struct rn_live now;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	memcpy(&now, s->memory, sizeof(now));
+	return now.calls == s->live.calls && now.top == s->live.top &&
+	       now.entered == s->live.entered && now.sealed == s->live.sealed;
+}
+
+int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+			  struct rn_recorded_stream *out, struct rn_now *now)
+{
+	struct salvaged s = { .mem = mem, .f = f, .facts = facts };
+	int tries = 0;
+
+	if (!start(&s))
+		return RN_E_NOMEM;
+	if (!find_live(&s)) {
+		facts->damaged = true;
+		return RN_OK;
+	}
+	facts->damaged |= !rn_found_log(f, take_fact, &s);
+	do {
+		find_live(&s);
+		find_now(&s, now);
+	} while (!is_same(&s) && ++tries < TRIES && !s.failed);
+	now->busy = tries == TRIES;
+	give(&s, out);
+	return s.failed ? RN_E_NOMEM : RN_OK;
+}
+
+/* ---- */
 
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
 		      struct rn_recorded_stream *out)

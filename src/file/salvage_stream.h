@@ -13,6 +13,7 @@
 #include "file/spill.h"
 
 struct rn_arena;
+struct rn_now;
 struct rn_recorded_stream;
 
 /* An extent, as far as the file has it. */
@@ -29,9 +30,10 @@ struct rn_founds {
 };
 
 struct rn_stream_facts {
-	uint64_t scale;   /* in: of the clock */
-	uint32_t stopped; /* out: the function it was in, or RN_STOPPED_NOWHERE */
-	bool damaged;     /* out */
+	uint64_t scale;              /* in: of the clock */
+	const unsigned char *wanted; /* in: by function; NULL: all are */
+	uint32_t stopped;            /* out: the function it was in, or RN_STOPPED_NOWHERE */
+	bool damaged;                /* out */
 };
 
 /* Calls fn for the records of a log, in order, as long as it returns true. False when the log
@@ -45,5 +47,9 @@ int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out);
 /* RN_OK or RN_E_NOMEM. `out` was made by the above. */
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
 		      struct rn_recorded_stream *out);
+
+/* Only its distinct calls, and where it is. */
+int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+			  struct rn_recorded_stream *out, struct rn_now *now);
 
 #endif

@@ -85,6 +85,7 @@ enum rn_fact {
 	RN_FACT_COMM,     /* struct rn_fact_comm, and its name */
 	RN_FACT_MODULE,   /* uint64_t, its number, and its name */
 	RN_FACT_END,      /* a text: how the process ended, if it could say so */
+	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
 };
 
 struct rn_record { /* and `bytes` more, made up to 8 */
@@ -120,6 +121,12 @@ struct rn_seal {
 	uint64_t tail, places; /* page of the ring's extent; numbers it has, a power of two */
 };
 
+/* Why calls are not recorded. Handles are followed all the same. */
+#define RN_OFF_CONTROL 1u /* MPI_Pcontrol(0) */
+#define RN_OFF_RANK    2u /* a filter: not this rank */
+#define RN_OFF_CALLS   4u /* a filter: only some functions */
+#define RN_OFF_OVER    8u /* the trace is being written */
+
 /* At the beginning of a stream's memory, which is the extent RN_EXTENT_LIVE. */
 struct rn_live {
 	struct rn_extent extent;
@@ -127,12 +134,14 @@ struct rn_live {
 	 * under way if that is not the same. */
 	struct rn_live *self;
 	uint64_t *buffer, *top;
-	uint64_t entered; /* ticks: when the latest call began */
+	uint64_t entered; /* ticks: when the call that is under way began */
+	uint64_t left;    /* ticks: when the latest one that was recorded ended */
 	uint64_t calls;   /* that are in the grammar; call i is in the ring at i mod places */
 	uint64_t limit;   /* no more of them are in the file */
 	uint64_t lost;
 	uint64_t sealed; /* which of the two counts; stored last */
 	struct rn_seal seal[2];
+	uint8_t off; /* RN_OFF_*; 0: all calls are recorded */
 };
 
 /* ---- writing ---- */

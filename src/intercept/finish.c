@@ -587,7 +587,7 @@ static void stop_recording(void)
 	rn_tracer.active = false;
 	rn_tracer.finished = true;
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		t->off |= RN_OFF_OVER;
+		t->live.off |= RN_OFF_OVER;
 	if (rn_tracer.nstreams > 1)
 		nanosleep(&moment, NULL);
 }
@@ -597,7 +597,7 @@ static void resume_recording(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		t->merged = t->live.calls;
-		t->off &= (uint8_t)~RN_OFF_OVER;
+		t->live.off &= (uint8_t)~RN_OFF_OVER;
 	}
 	rn_tracer.active = rn_spool_whole();
 }

@@ -137,7 +137,7 @@ static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_tok
 	/* What is removed stays as it is until the next one is added. */
 	if (!r || !rn_requests_remove(&rn_tracer.requests, token))
 		return;
-	if (r->stream != t->number || (t->off && rn_stream_silent(t, base)))
+	if (r->stream != t->number || (t->live.off && rn_stream_silent(t, base)))
 		ended_elsewhere(r);
 	else
 		give_slot(t, r->shape, r->slot);

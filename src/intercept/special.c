@@ -44,7 +44,7 @@ RN_EXPORT int MPI_Init(int *argc, char ***argv)
 	*w++ = RN_N_MPI_Init;
 	w = put_args(t, w, argc, argv);
 	RN_UNDER_WAY(base, w);
-	t0 = rn_clock_now();
+	t->live.entered = t0 = rn_clock_now();
 	ret = rn_real.MPI_Init(argc, argv);
 	if (ret == MPI_SUCCESS)
 		rn_tracer_init_done(MPI_THREAD_SINGLE);
@@ -65,7 +65,7 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 	w = put_args(t, w, argc, argv);
 	*w++ = (uint64_t)required;
 	RN_UNDER_WAY(base, w);
-	t0 = rn_clock_now();
+	t->live.entered = t0 = rn_clock_now();
 	ret = rn_real.MPI_Init_thread(argc, argv, required, provided);
 	if (ret == MPI_SUCCESS)
 		rn_tracer_init_done(*provided);
@@ -107,7 +107,7 @@ RN_EXPORT int MPI_Finalize(void)
 	RN_UNDER_WAY(base, base + 1);
 	finalizing.t = t;
 	finalizing.base = base;
-	finalizing.t0 = rn_clock_now();
+	t->live.entered = finalizing.t0 = rn_clock_now();
 	ret = rn_real.MPI_Finalize();
 	rn_finalize_over(ret);
 	return ret;
@@ -137,10 +137,10 @@ static void control(struct rn_stream *t, int level)
 	base[1] = (uint64_t)(int64_t)level;
 	base[2] = 0;
 	if (level != 0)
-		t->off &= (uint8_t)~RN_OFF_CONTROL;
+		t->live.off &= (uint8_t)~RN_OFF_CONTROL;
 	record(t, base, base + 3, now, now); /* not when it was off and stays so */
 	if (level == 0)
-		t->off |= RN_OFF_CONTROL;
+		t->live.off |= RN_OFF_CONTROL;
 }
 
 /* 0: off; 1 and more: on. Recorded itself, so that a trace tells where it has holes. Another tool

@@ -2,7 +2,8 @@
  * special_wait.c - the calls that complete requests, by hand.
  *
  * Which requests are gone is known only after the call, but is part of what the call was given; so
- * their words are left open before it and written after it. Statuses are of the communicators that
+ * their words are written after it. Before it they are there as they are then, for who wants to
+ * know what a call that does not return waits for. Statuses are of the communicators that
  * the requests were made on. Where the program ignores them and a wildcard receive is among the
  * requests, statuses of our own tell what was received.
  */
@@ -13,6 +14,8 @@
 #include "hand.h"
 
 #define FEW RN_RAW_FEW
+
+#define GIVEN_MAX (RN_CALL_WORDS / 2) /* requests of a call under way that are told */
 
 /* Everything about the requests of one call. */
 struct wait {
@@ -125,6 +128,27 @@ static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const ui
 		put_head(pen, (uint64_t)n << 2 | RN_RAW_BLOB);
 		put(pen, id);
 	}
+}
+
+/* What a call was given, before it: behind w, and where that ends. */
+static uint64_t *give_one(const struct wait *x, uint64_t *w)
+{
+	*w = x->word[0];
+	return w + 1;
+}
+
+static uint64_t *give_all(const struct wait *x, int count, uint64_t *w)
+{
+	w[0] = (uint64_t)(int64_t)count;
+	if (x->n > GIVEN_MAX) {
+		w[1] = (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED;
+		return w + 2;
+	}
+	w[1] = (uint64_t)x->n << 2 | RN_RAW_HERE;
+	w += 2;
+	for (uint32_t i = 0; i < x->n; i++)
+		w[i] = x->word[i];
+	return w + x->n;
 }
 
 static void put_requests(struct pen *pen, struct wait *x, int count)
@@ -312,58 +336,60 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 /* ---- the functions ---- */
 
 /* st is the parameter that is a status or an array of them, and s the same or ours instead of it;
- * `said` puts all that the call was given and has given. */
-#define COMPLETES(name, decl, args, count, requests, real, said)     \
-	RN_EXPORT int name decl                                      \
-	{                                                            \
-		RN_GATE(RN_N_##name, name, args)                     \
-		struct wait x;                                       \
-		if (!look(&x, t, count, requests, is_ignored(st))) { \
-			rn_stream_lost(t);                           \
-			return rn_real.name args;                    \
-		}                                                    \
-		RN_START(RN_N_##name)                                \
-		MPI_Status *const s = statuses(&x, st);              \
-		RN_CALL(int, rn_real.name real)                      \
-		struct pen pen = { w, diff, rn_p };                  \
-		rn_request_settle(t, x.n, requests, x.use, x.word);  \
-		said;                                                \
-		put(&pen, rn_error_word(rn_ret));                    \
-		w = pen.w;                                           \
-		diff = pen.diff;                                     \
-		leave(&x);                                           \
-		RN_END();                                            \
-		return rn_ret;                                       \
-	}                                                            \
+ * `given` puts what the call was given, before it, and `said` all of that and what it has given. */
+#define COMPLETES(name, decl, args, count, requests, given, real, said)      \
+	RN_EXPORT int name decl                                              \
+	{                                                                    \
+		RN_GATE(RN_N_##name, name, args)                             \
+		struct wait x;                                               \
+		if (!look(&x, t, count, requests, is_ignored(st))) {         \
+			rn_stream_lost(t);                                   \
+			return rn_real.name args;                            \
+		}                                                            \
+		RN_START(RN_N_##name)                                        \
+		MPI_Status *const s = statuses(&x, st);                      \
+		RN_CALL_GIVEN(given, int, rn_real.name real)                 \
+		if (RN_UNLIKELY(x.scratch != NULL)) /* other words follow */ \
+			RN_UNDER_WAY(rn_base, w);                            \
+		struct pen pen = { w, diff, rn_p };                          \
+		rn_request_settle(t, x.n, requests, x.use, x.word);          \
+		said;                                                        \
+		put(&pen, rn_error_word(rn_ret));                            \
+		w = pen.w;                                                   \
+		diff = pen.diff;                                             \
+		leave(&x);                                                   \
+		RN_END();                                                    \
+		return rn_ret;                                               \
+	}                                                                    \
 	WRAP_ALIAS(name)
 
-COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, (q, s),
+COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, give_one(&x, w), (q, s),
 	  put_wait(&pen, &x, rn_ret, s))
 
-COMPLETES(MPI_Test, (MPI_Request * q, int *flag, MPI_Status *st), (q, flag, st), 1, q, (q, flag, s),
-	  put_test(&pen, &x, rn_ret, flag, s))
+COMPLETES(MPI_Test, (MPI_Request * q, int *flag, MPI_Status *st), (q, flag, st), 1, q,
+	  give_one(&x, w), (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
 
 /* Asks, and completes nothing: q is our copy, and stays. */
 COMPLETES(MPI_Request_get_status, (MPI_Request q, int *flag, MPI_Status *st), (q, flag, st), 1, &q,
-	  (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
+	  give_one(&x, w), (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
 
-COMPLETES(MPI_Waitall, (int n, MPI_Request q[], MPI_Status st[]), (n, q, st), n, q, (n, q, s),
-	  put_waitall(&pen, &x, n, rn_ret, s))
+COMPLETES(MPI_Waitall, (int n, MPI_Request q[], MPI_Status st[]), (n, q, st), n, q,
+	  give_all(&x, n, w), (n, q, s), put_waitall(&pen, &x, n, rn_ret, s))
 
 COMPLETES(MPI_Testall, (int n, MPI_Request q[], int *flag, MPI_Status st[]), (n, q, flag, st), n, q,
-	  (n, q, flag, s), put_testall(&pen, &x, n, rn_ret, flag, s))
+	  give_all(&x, n, w), (n, q, flag, s), put_testall(&pen, &x, n, rn_ret, flag, s))
 
 COMPLETES(MPI_Waitany, (int n, MPI_Request q[], int *index, MPI_Status *st), (n, q, index, st), n,
-	  q, (n, q, index, s), put_waitany(&pen, &x, n, rn_ret, index, s))
+	  q, give_all(&x, n, w), (n, q, index, s), put_waitany(&pen, &x, n, rn_ret, index, s))
 
 COMPLETES(MPI_Testany, (int n, MPI_Request q[], int *index, int *flag, MPI_Status *st),
-	  (n, q, index, flag, st), n, q, (n, q, index, flag, s),
+	  (n, q, index, flag, st), n, q, give_all(&x, n, w), (n, q, index, flag, s),
 	  put_testany(&pen, &x, n, rn_ret, index, flag, s))
 
 COMPLETES(MPI_Waitsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
-	  (n, q, done, which, st), n, q, (n, q, done, which, s),
+	  (n, q, done, which, st), n, q, give_all(&x, n, w), (n, q, done, which, s),
 	  put_some(&pen, &x, n, rn_ret, done, which, s))
 
 COMPLETES(MPI_Testsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
-	  (n, q, done, which, st), n, q, (n, q, done, which, s),
+	  (n, q, done, which, st), n, q, give_all(&x, n, w), (n, q, done, which, s),
 	  put_some(&pen, &x, n, rn_ret, done, which, s))

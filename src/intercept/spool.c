@@ -92,6 +92,19 @@ static void add_world(void)
 	add_shared(RN_FACT_WORLD, &w, sizeof(w), NULL, 0);
 }
 
+/* The call that a stream is in may be one that the user does not want to have. */
+static void add_wanted(void)
+{
+	unsigned char wanted[1024];
+	uint32_t n = rn_mpi_vocab.funcs;
+
+	if (!rn_config.call[0] || n > sizeof(wanted))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		wanted[i] = rn_config_wants_function(i);
+	add_shared(RN_FACT_WANTED, wanted, n, NULL, 0);
+}
+
 static void add_constant(uint32_t kind, uint32_t word, int64_t value)
 {
 	struct rn_fact_constant c = { kind, word, value };
@@ -238,6 +251,7 @@ void rn_spool_start(uint64_t run)
 		shared = (struct rn_log){ &spill, NULL, RN_EXTENT_SHARED };
 		__atomic_fetch_add(&spill.head->processes, 1, __ATOMIC_RELAXED);
 		rn_constants_each(add_constant);
+		add_wanted();
 		add_meta("program", rn_config.program);
 		add_meta("mpi", rn_tracer_mpi());
 		add_meta("time", rn_config.times ? "summary" : "none");

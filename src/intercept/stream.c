@@ -75,10 +75,10 @@ static void enter(struct rn_stream *t)
 	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
 		off |= RN_OFF_RANK;
 	/* At once for all to see: either they have found the stream, or we see that all is over. */
-	__atomic_store_n(&t->off, off, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&t->live.off, off, __ATOMIC_SEQ_CST);
 	if (!rn_tracer_active())
-		t->off |= RN_OFF_OVER;
-	t->last = rn_clock_now();
+		t->live.off |= RN_OFF_OVER;
+	t->live.left = rn_clock_now();
 	rn_mem_thread_start(&t->places, t->number,
 			    gettid() == getpid() ? __builtin_frame_address(0) : NULL);
 	t->ends = 0;
@@ -303,9 +303,10 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame)
 		rn_stream_lost(t);
 		return false;
 	}
-	if (t->live.top == t->buffer || (t->off & ~RN_OFF_CALLS) || t->marks == RN_NESTED_MAX ||
-	    (t->marks && t->mark[t->marks - 1] == t->live.top))
+	if (t->live.top == t->buffer || (t->live.off & ~RN_OFF_CALLS) ||
+	    t->marks == RN_NESTED_MAX || (t->marks && t->mark[t->marks - 1] == t->live.top))
 		return true;
+	t->marked[t->marks] = t->live.entered;
 	t->mark[t->marks++] = t->live.top;
 	put_marker(t, RN_N_rondo_enter);
 	return true;
@@ -313,28 +314,30 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame)
 
 static bool is_unwanted(const struct rn_stream *t, const uint64_t *base)
 {
-	return (t->off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
+	return (t->live.off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
 	       !rn_config_wants_function((uint32_t)base[0]);
 }
 
 /* What others were recorded inside of is recorded too. */
 bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base)
 {
-	return (t->off & RN_OFF_OVER) ||
+	return (t->live.off & RN_OFF_OVER) ||
 	       (is_unwanted(t, base) && !(t->marks && t->mark[t->marks - 1] > base));
 }
 
 bool rn_stream_skips(struct rn_stream *t, const uint64_t *base)
 {
-	if (t->off & RN_OFF_OVER)
+	if (t->live.off & RN_OFF_OVER)
 		t->late += !is_unwanted(t, base);
 	return rn_stream_silent(t, base);
 }
 
 void rn_stream_unnest(struct rn_stream *t, const uint64_t *base)
 {
-	if (t->mark[t->marks - 1] <= base)
+	if (t->mark[t->marks - 1] <= base) {
+		t->live.entered = t->marked[t->marks - 1];
 		return;
+	}
 	t->marks--;
 	put_marker(t, RN_N_rondo_leave);
 }

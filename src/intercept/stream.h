@@ -39,12 +39,6 @@
 
 #define RN_NESTED_MAX 32u
 
-/* Why calls are not recorded. Handles are followed all the same. */
-#define RN_OFF_CONTROL 1u /* MPI_Pcontrol(0) */
-#define RN_OFF_RANK    2u /* a filter: not this rank */
-#define RN_OFF_CALLS   4u /* a filter: only some functions */
-#define RN_OFF_OVER    8u /* the trace is being written */
-
 struct rn_sigs;
 
 struct rn_sig {
@@ -71,8 +65,6 @@ struct rn_stream {
 	uint32_t *ring;          /* where the numbers of calls go, for the part file */
 	uint64_t ring_mask;
 	uint64_t ring_end; /* at so many calls it is full */
-	uint64_t last;     /* when the last call ended */
-	uint8_t off;       /* RN_OFF_*; 0: all calls are recorded */
 	uint8_t ends;      /* how often its thread's destructors have been called */
 	uint32_t marks;
 	uint32_t number;
@@ -95,7 +87,8 @@ struct rn_stream {
 	uint64_t merged;               /* so many are in the trace */
 	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
 					*/
-	struct rn_stream *next;        /* of all streams */
+	uint64_t marked[RN_NESTED_MAX]; /* when they began */
+	struct rn_stream *next;         /* of all streams */
 	uint64_t *scratch;
 	size_t scratch_words;
 	bool spooled; /* it is in the part file (spool.c) */
@@ -167,8 +160,8 @@ static inline void rn_stream_number(struct rn_stream *t, uint32_t id)
 /* The call is over: s is its signature. */
 static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint64_t t0, uint64_t t1)
 {
-	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->last ? t0 - t->last : 0);
-	t->last = t1;
+	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->live.left ? t0 - t->live.left : 0);
+	t->live.left = t1;
 	rn_stream_number(t, s->id);
 }
 
@@ -195,7 +188,7 @@ static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *
 					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
 {
 	t->live.top = base;
-	if (__builtin_expect(t->off != 0, 0) && rn_stream_skips(t, base))
+	if (__builtin_expect(t->live.off != 0, 0) && rn_stream_skips(t, base))
 		return NULL;
 	t->calls++;
 	if (__builtin_expect(t->marks != 0, 0))

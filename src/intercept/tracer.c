@@ -135,6 +135,7 @@ bool rn_tracer_add_stream(struct rn_stream *t)
 			rn_config_give_back();
 			rn_tracer.pid = (int)getpid();
 		}
+		rn_spool_adopt(t); /* before others write to it: the next one's place is in it */
 		*rn_tracer.last_stream = t;
 		rn_tracer.last_stream = &t->next;
 	}
@@ -206,7 +207,7 @@ void rn_tracer_init_done(int provided)
 	watch_finalize();
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
 		if (!rn_config_wants_rank(rn_tracer.world_rank))
-			t->off |= RN_OFF_RANK;
+			t->live.off |= RN_OFF_RANK;
 }
 
 /* ---- the process ---- */

@@ -88,12 +88,16 @@
 	((w)[0] = (uint64_t)(uintptr_t)__builtin_frame_address(0), \
 	 (w)[1] = (uint64_t)(uintptr_t)(base), t->live.top = (w) + 2)
 
-#define RN_CALL(ret, call)        \
-	RN_UNDER_WAY(rn_base, w); \
-	rn_t0 = rn_clock_now();   \
-	t->live.entered = rn_t0;  \
-	ret rn_ret = call;        \
+/* What is known of the call before it ends at `given`. */
+#define RN_CALL_GIVEN(given, ret, call)   \
+	uint64_t *const rn_given = given; \
+	RN_UNDER_WAY(rn_base, rn_given);  \
+	rn_t0 = rn_clock_now();           \
+	t->live.entered = rn_t0;          \
+	ret rn_ret = call;                \
 	rn_t1 = rn_clock_now();
+
+#define RN_CALL(ret, call) RN_CALL_GIVEN(w, ret, call)
 
 #define RN_END() rn_stream_call(t, rn_expected, rn_base, w, diff, rn_t0, rn_t1)
 

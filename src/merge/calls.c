@@ -3,6 +3,7 @@
  */
 #include "merge/calls.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -27,7 +28,8 @@ struct writer {
 	struct rn_comms *tables;
 	unsigned char *buf;
 	size_t cap, len;
-	bool cut; /* the call is not as it was made */
+	bool cut;   /* the call is not as it was made */
+	bool plain; /* numbers are written as they are */
 };
 
 /* ---- what words refer to ---- */
@@ -121,6 +123,8 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 	int64_t rank, size;
 
 	*number = value;
+	if (x->plain)
+		return RN_V_INT;
 	if (!x->choices) {
 		*number = 0;
 		if (i < SLOTS_MAX) {
@@ -231,6 +235,23 @@ int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
 	}
 	free(x.buf);
 	return rc;
+}
+
+int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, struct rn_buf *out)
+{
+	struct writer x;
+	int rc;
+
+	if (n == 0 || words[0] >= rn_mpi_vocab.funcs)
+		return RN_E_ARG;
+	if (!begin(&x, c))
+		return RN_E_NOMEM;
+	x.plain = true;
+	rc = write_words(&x, words, n);
+	if (rc == RN_OK)
+		rn_buf_add(out, x.buf, x.len);
+	free(x.buf);
+	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
 /* How often the stream has call i. */

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "encode/raw.h"
 
+struct rn_buf;
 struct rn_choices;
 struct rn_comms;
 struct rn_peers;
@@ -43,6 +44,10 @@ struct rn_calls {
 
 /* Adds the slots of all calls of a stream. RN_OK or RN_E_NOMEM. */
 int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p);
+
+/* Appends the bytes of these words, a call that need not be one of the stream's, with its numbers
+ * as they are. RN_OK, RN_E_NOMEM, or RN_E_ARG or RN_E_RANGE: they are none. */
+int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, struct rn_buf *out);
 
 /* All calls into `out`; map[i] is where call i is. Numbers that each rank has its own of go to
  * `tables`. A call that cannot be written is one of its function without arguments, and adds how
