@@ -21,8 +21,11 @@ LDLIBS   += -lzstd -lm
 # --- what there is -------------------------------------------------------------------------
 
 # What runs inside the traced program and speaks MPI is built per MPI, below.
-TRACER_SRC  := $(filter-out src/intercept/stub.c,$(wildcard src/intercept/*.c)) src/merge/link_mpi.c
-LIB_SRC     := $(filter-out src/cmd/% src/intercept/% $(TRACER_SRC),$(wildcard src/*/*.c))
+# But for the clock, which readers look at too.
+CLOCK_SRC   := src/intercept/clock.c
+TRACER_SRC  := $(filter-out src/intercept/stub.c $(CLOCK_SRC),$(wildcard src/intercept/*.c)) \
+	src/merge/link_mpi.c
+LIB_SRC     := $(filter-out src/cmd/% src/intercept/% $(TRACER_SRC),$(wildcard src/*/*.c)) $(CLOCK_SRC)
 CMD_SRC     := $(wildcard src/cmd/*.c)
 TOOL_SRC    := $(wildcard bench/tool_*.c)
 BENCH_SRC   := $(wildcard bench/bench_*.c)

@@ -83,7 +83,33 @@ like "... is said to" "$(cat "$tmp/out")" ': 4 of 4 ranks, .*; the program is st
 ok "... and keeps its parts" test -f "$(part 0)"
 exec 9<&-
 
+parts 4 1 2
+ok "--live where nothing runs" "$RONDO" recover --live "$d/"
+like "... says so" "$(cat "$tmp/out")" \
+	': prog, 4 ranks, 2 hosts, MPI; none of it runs any more, so this is where it stopped$'
+like "... and where that was" "$(cat "$tmp/out")" \
+	'^  ranks 0-3: in no MPI call; the last was MPI_Barrier\(comm=MPI_COMM_WORLD\)$'
+like "... and what to do" "$(cat "$tmp/out")" '^try: rondo recover [^ ]*/a\.rondo\.part$'
+is "... and no more" "$(wc -l <"$tmp/out" | tr -d ' ')" 4
+ok "... writes nothing" test ! -e "$f"
+ok "... keeps everything" test -f "$(part 0)" -a -f "$(part 1)"
+rm "$(part 1)"
+ok "... without a node" "$RONDO" recover --live "$d"
+like "... says who is missing" "$(cat "$tmp/out")" '^  ranks 2-3: not here; '
+exec 9<"$(part 0)"
+flock -s 9
+ok "... whose program runs elsewhere" "$RONDO" recover --live --json "$d"
+like "... is taken to run" "$(cat "$tmp/out")" '^\{"ranks":4,"running":true,'
+exec 9<&-
+printf 'x' | dd of="$(part 0)" bs=1 conv=notrunc 2>/dev/null
+status "... that is damaged" 3 "$RONDO" recover --live "$d"
+status "... no folder" 3 "$RONDO" recover --live "$tmp/no.part"
+like "... is said" "$(cat "$tmp/err")" '^rondo: .*/no\.part: there is no such folder; '
+status "--live writes no trace" 2 "$RONDO" recover --live -o "$tmp/x" "$d"
+status "--json is for --live" 2 "$RONDO" recover --json "$d"
+
 rm -rf "$d" && mkdir "$d"
+status "an empty folder, live" 3 "$RONDO" recover --live "$d"
 status "an empty folder" 3 "$RONDO" recover "$d"
 like "... is said to be" "$(cat "$tmp/err")" '^rondo: .*: there are no parts in it$'
 status "no folder" 3 "$RONDO" recover "$tmp/no.part"

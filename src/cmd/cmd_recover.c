@@ -1,5 +1,6 @@
 /*
- * cmd_recover.c - `rondo recover DIR.part [-o FILE]`: a trace from what a run has left (parts.h).
+ * cmd_recover.c - `rondo recover DIR.part [-o FILE]`: a trace from what a run has left (parts.h);
+ * `rondo recover --live DIR.part`: where the ranks of a running program are (live_view.h).
  *
  * Exit status 0: every part that is there is in the trace, though ranks may be missing. 3: one
  * could not be read, or there is none. 70: no memory, or the trace could not be written.
@@ -8,20 +9,26 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/live_view.h"
 #include "cmd/parts.h"
 #include "file/recover.h"
 
 static const char *output;
+static bool live, json;
 
 static const struct opt opts[] = {
 	{ "-o", "FILE", "the trace; without it, DIR less its .part", OPT_TEXT, &output, NULL },
+	{ "--live", NULL, "say instead which rank is in which call, and who waits for whom",
+	  OPT_FLAG, &live, NULL },
+	{ "--json", NULL, "with --live: a JSON object per rank, and one for all", OPT_FLAG, &json,
+	  NULL },
 };
 
 static const struct usage usage = {
 	"recover",
-	"DIR.part [-o FILE]",
-	"Makes a trace of what the ranks of a run have left.",
-	"rondo recover demo.rondo.part",
+	"DIR.part [-o FILE | --live [--json]]",
+	"Makes a trace of what the ranks of a run have left; or says where a program hangs.",
+	"rondo recover demo.rondo.part\n  rondo recover --live demo.rondo.part",
 	opts,
 	sizeof(opts) / sizeof(*opts),
 };
@@ -37,18 +44,11 @@ static bool cut_suffix(char *path)
 	return true;
 }
 
-int cmd_recover(int argc, char **argv)
+static int make_trace(const char *path)
 {
-	const char *arg;
-	char *path, *trace;
-	int code = parse_args(&usage, argc, argv, &arg);
+	char *trace = strdup(path);
+	int code;
 
-	if (code || !arg)
-		return code;
-	path = strdup(arg);
-	for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/';)
-		path[--n] = 0;
-	trace = path ? strdup(path) : NULL;
 	if (!trace)
 		code = fail(EXIT_SELF, "out of memory");
 	else if (!output && !cut_suffix(trace))
@@ -60,7 +60,28 @@ int cmd_recover(int argc, char **argv)
 		code = finish_output();
 		hint("rondo info", output ? output : trace, "");
 	}
-	free(path);
 	free(trace);
+	return code;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	const char *arg;
+	char *path;
+	int code = parse_args(&usage, argc, argv, &arg);
+
+	if (code || !arg)
+		return code;
+	if (live && output)
+		return fail(EXIT_USAGE, "recover: --live writes no trace, so -o has no meaning");
+	if (json && !live)
+		return fail(EXIT_USAGE, "recover: --json is for --live");
+	path = strdup(arg);
+	if (!path)
+		return fail(EXIT_SELF, "out of memory");
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
+		path[--n] = 0;
+	code = live ? live_show(path, json) : make_trace(path);
+	free(path);
 	return code;
 }

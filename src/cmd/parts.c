@@ -37,6 +37,7 @@ struct folder {
 	uint64_t run; /* the newest */
 	size_t bad, others;
 	bool running;
+	bool look; /* the files are only looked at */
 };
 
 static int no_memory(void)
@@ -133,7 +134,7 @@ static int copy_running(struct file *f, struct rn_err *err)
 	return RN_OK;
 }
 
-static int map_file(struct file *f, struct rn_err *err)
+static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 {
 	uint64_t size;
 	void *p;
@@ -148,6 +149,8 @@ static int map_file(struct file *f, struct rn_err *err)
 		return rn_err_sys(err, "cannot be mapped");
 	f->bytes = p;
 	f->len = size;
+	if (d->look)
+		return RN_OK;
 	f->running = flock(f->fd, LOCK_EX | LOCK_NB) < 0;
 	return f->running ? copy_running(f, err) : RN_OK;
 }
@@ -155,7 +158,7 @@ static int map_file(struct file *f, struct rn_err *err)
 static int open_file(struct folder *d, struct file *f)
 {
 	struct rn_err err = { 0 };
-	int rc = map_file(f, &err);
+	int rc = map_file(d, f, &err);
 
 	if (rc == RN_OK)
 		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &err);
@@ -257,7 +260,8 @@ static int make_trace(const struct folder *d, const char *path)
 	return d->bad || r.damaged ? EXIT_INPUT : EXIT_DONE;
 }
 
-static int recover(struct folder *d, const char *path)
+/* Opens what is there; not EXIT_DONE if that is nothing. */
+static int open_folder(struct folder *d)
 {
 	int code = list_files(d);
 
@@ -265,7 +269,7 @@ static int recover(struct folder *d, const char *path)
 		code = open_files(d);
 	if (code == EXIT_DONE && d->bad == d->n)
 		code = fail(EXIT_INPUT, "%s: no part in it can be read", d->path);
-	return code == EXIT_DONE ? make_trace(d, path) : code;
+	return code;
 }
 
 /* A process that has the file holds a lock on it. */
@@ -321,8 +325,47 @@ void parts_drop(const char *folder)
 int parts_recover(const char *folder, const char *path, FILE *out)
 {
 	struct folder d = { .path = folder, .out = out };
-	int code = recover(&d, path);
+	int code = open_folder(&d);
 
+	if (code == EXIT_DONE)
+		code = make_trace(&d, path);
+	free_folder(&d);
+	return code;
+}
+
+/* What is behind the run in a file's name. */
+static const char *host_of(const char *path)
+{
+	return strrchr(path, '/') + 1 + 17;
+}
+
+static int look(const struct folder *d, parts_fn *fn, void *arg)
+{
+	struct part_view *view = calloc(d->n + 1, sizeof(*view));
+	size_t n = 0;
+	int code;
+
+	if (!view)
+		return no_memory();
+	for (size_t i = 0; i < d->n; i++) {
+		const struct file *f = &d->file[i];
+
+		if (f->bytes && f->run == d->run)
+			view[n++] = (struct part_view){ f->path, host_of(f->path), f->fd, f->bytes,
+							f->len };
+	}
+	code = fn(arg, view, n);
+	free(view);
+	return code;
+}
+
+int parts_look(const char *folder, parts_fn *fn, void *arg)
+{
+	struct folder d = { .path = folder, .look = true };
+	int code = open_folder(&d);
+
+	if (code == EXIT_DONE)
+		code = look(&d, fn, arg);
 	free_folder(&d);
 	return code;
 }

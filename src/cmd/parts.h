@@ -11,6 +11,7 @@
 #ifndef RN_CMD_PARTS_H
 #define RN_CMD_PARTS_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* Waits for processes that are about to end, because their launcher has; not for long. */
@@ -23,5 +24,18 @@ void parts_drop(const char *folder);
  * is in the trace, though ranks may be missing. EXIT_INPUT: one could not be read, or there is
  * none. EXIT_SELF: no memory, or the trace could not be written. */
 int parts_recover(const char *folder, const char *path, FILE *out);
+
+/* A file of the newest run, as it is at the moment, and may go on changing. */
+struct part_view {
+	const char *path, *host;
+	int fd;
+	const void *bytes;
+	size_t len;
+};
+
+/* Calls fn with the files of the newest run, which are only read. What it returns, or EXIT_INPUT or
+ * EXIT_SELF as above. */
+typedef int parts_fn(void *arg, const struct part_view *view, size_t n);
+int parts_look(const char *folder, parts_fn *fn, void *arg);
 
 #endif

@@ -16,7 +16,8 @@ static const struct command {
 	{ "doctor", cmd_doctor, "say which MPIs there are here, and what will work" },
 	{ "dump", cmd_dump, "print the calls of a trace, in order" },
 	{ "info", cmd_info, "say what a trace holds, as `key: value` lines" },
-	{ "recover", cmd_recover, "merge the parts that a run has left into one trace" },
+	{ "recover", cmd_recover,
+	  "merge the parts that a run has left into one trace; say where one hangs" },
 	{ "trace", cmd_trace, "run a program and record its MPI calls" },
 };
 

@@ -2,17 +2,19 @@
  * fuzz_salvage.c - libFuzzer target: a part file as hostile bytes.
  *
  * The input is edits of a good file: offset (3 bytes), what to do, a byte. What is found in it is
- * put together, and must be a trace that can be opened.
+ * put together, and must be a trace that can be opened; and who waits for whom is looked for.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyse/standstill.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/io.h"
 #include "file/recover.h"
+#include "file/salvage.h"
 #include "read/check.h"
 #include "read/trace.h"
 #include "t/unit/part_files.h"
@@ -80,6 +82,25 @@ static void put_together(const unsigned char *b, size_t len)
 	unlink(temporary("trace")); /* so that none is kept as old */
 }
 
+static void look_at(const unsigned char *b, size_t len)
+{
+	struct rn_arena mem;
+	struct rn_salvage s;
+	struct rn_standstill all;
+	struct rn_err err = { 0 };
+	struct rn_sight *sight;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	if (rn_salvage_now(&mem, b, len, &s, &err) == RN_OK) {
+		sight = rn_new(&mem, struct rn_sight, (size_t)s.n + 1);
+		must(sight != NULL);
+		for (uint32_t i = 0; i < s.n; i++)
+			sight[i].process = &s.process[i];
+		must(rn_standstill(sight, s.n, &mem, &all, &err) == RN_OK || err.text[0]);
+	}
+	rn_arena_free(&mem);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct rn_buf *good = good_file();
@@ -96,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	exact = realloc(b, len);
 	must(exact != NULL);
 	put_together(exact, len);
+	look_at(exact, len);
 	free(exact);
 	return 0;
 }

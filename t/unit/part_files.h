@@ -188,8 +188,8 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 		s->m->live.top[-1] = 12345; /* a result */
 }
 
-static void be_a_rank(const char *path, int64_t rank, int64_t ranks, uint32_t threads,
-		      uint64_t calls, enum ending how)
+__attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, int64_t ranks,
+					      uint32_t threads, uint64_t calls, enum ending how)
 {
 	static struct stream s[8];
 	struct rn_spill spill;
