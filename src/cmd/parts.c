@@ -19,6 +19,7 @@
 #include "cmd/cmd.h"
 #include "file/recover.h"
 #include "file/salvage.h"
+#include "file/spill.h"
 
 struct file {
 	char *path;
@@ -134,6 +135,25 @@ static int copy_running(struct file *f, struct rn_err *err)
 	return RN_OK;
 }
 
+/* Where a file has nothing, a full file system in memory has no page to show, and looking there is
+ * a signal. So only what it has is mapped; the rest is 0. */
+static void *map_data(int fd, size_t len)
+{
+	unsigned char *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	off_t from, to = 0;
+
+	while (p != MAP_FAILED && to < (off_t)len && (from = lseek(fd, to, SEEK_DATA)) >= 0) {
+		to = lseek(fd, from, SEEK_HOLE);
+		from = from / RN_SPILL_PAGE * RN_SPILL_PAGE;
+		if (to > (off_t)len)
+			to = (off_t)len;
+		if (to <= from || mmap(p + from, (size_t)(to - from), PROT_READ,
+				       MAP_SHARED | MAP_FIXED, fd, from) == MAP_FAILED)
+			break;
+	}
+	return p;
+}
+
 static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 {
 	uint64_t size;
@@ -144,14 +164,15 @@ static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 		return err->code;
 	if (size == 0)
 		return rn_err_set(err, RN_E_DATA, "is empty");
-	p = mmap(NULL, size, PROT_READ, MAP_SHARED, f->fd, 0);
+	/* Who only looks leaves locks alone. */
+	f->running = !d->look && flock(f->fd, LOCK_EX | LOCK_NB) < 0;
+	/* One that is being written to gets more, which is to be seen. */
+	p = d->look || f->running ? mmap(NULL, size, PROT_READ, MAP_SHARED, f->fd, 0)
+				  : map_data(f->fd, size);
 	if (p == MAP_FAILED)
 		return rn_err_sys(err, "cannot be mapped");
 	f->bytes = p;
 	f->len = size;
-	if (d->look)
-		return RN_OK;
-	f->running = flock(f->fd, LOCK_EX | LOCK_NB) < 0;
 	return f->running ? copy_running(f, err) : RN_OK;
 }
 
