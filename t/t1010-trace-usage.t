@@ -46,6 +46,7 @@ __attribute__((constructor)) static void start(void)
 	show("RONDO_TIME");
 	show("RONDO_CALL");
 	show("RONDO_RANK");
+	show("RONDO_MEMORY");
 	show("RONDO_MPI");
 	if (f) {
 		fprintf(f, "%s\n", tell ? tell : "traced here.rondo");
@@ -147,6 +148,14 @@ done
 for list in MPI_X, - ,MPI_X 'MPI X'; do
 	wrong "calls $list" "--call $list: not a list such as MPI_I*,-MPI_Test*" --call "$list" true
 done
+for list in MPI_Sned 'MPI_Send,-MPI_Sned' '-MPI_Sned,MPI_Send' 'MPI_I*,MPI_Sned,MPI_Send'; do
+	wrong "calls $list" '--call MPI_Sned: no function of MPI is called so' --call "$list" true
+done
+wrong "a pattern that nothing matches" '--call MPI_Z*: no function of MPI is called so' --call 'MPI_Z*' true
+for size in x 1Mx M -1 1T 99999999999999G; do
+	wrong "memory $size" "--memory $size: not a size such as 64M or 1G" --memory=$size true
+done
+wrong "too little memory" '--memory 1023K: less than 1M' --memory 1023K true
 
 # --- who gets which tracer -----------------------------------------------------------------
 
@@ -210,7 +219,7 @@ for how in "" "env PMI_RANK=0"; do
 	is "... but where" "$(told)" "LD_PRELOAD=$bin/librondo-ompi.so
 RONDO_CWD=$here"
 	ok "told all${how:+ ($how)}" env LD_PRELOAD="$tmp/user.so" $how $trace -o ./out/x.rondo \
-		--time none --call='MPI_*,-MPI_T*' --rank 0,2-3 --mpi=ompi -- ./app.ompi
+		--time none --call='MPI_*,-MPI_T*' --rank 0,2-3 --memory 3M --mpi=ompi -- ./app.ompi
 	is "... passes it on" "$(told)" "LD_PRELOAD=$bin/librondo-ompi.so:$tmp/user.so
 RONDO_PRELOAD=$tmp/user.so
 RONDO_OUTPUT=$here/out/x.rondo
@@ -218,6 +227,7 @@ RONDO_CWD=$here
 RONDO_TIME=none
 RONDO_CALL=MPI_*,-MPI_T*
 RONDO_RANK=0,2-3
+RONDO_MEMORY=3145728
 RONDO_MPI=ompi"
 done
 ok "what the user preloads" env LD_PRELOAD="$tmp/user.so" $bin/rondo trace ./app.ompi

@@ -32,7 +32,7 @@ filters() {
 	filtered "a call by name" ' MPI_Bcast\(' --call MPI_Bcast
 	filtered "patterns" ' MPI_(I[rs]|Waitall)' --call 'MPI_I*,MPI_Wait*,-MPI_Init*'
 	filtered "all but some" ' MPI_([A-Z][a-z]*\(|Type|Init|Pc)' --call '-MPI_Comm_*'
-	filtered "none" 'nothing' --call 'MPI_No*'
+	filtered "none" 'nothing' --call 'MPI_Alloc*'
 	filtered "some ranks" '^[02] ' --rank 0,2
 	filtered "a range, and calls" '^[12] MPI_(Comm_split|Bcast)' --rank 1-7 --call 'MPI_Comm_split,MPI_Bcast'
 	is "... of as many ranks as there were" "$("$RONDO" info "$trace" | grep ^ranks:)" "ranks: 3"

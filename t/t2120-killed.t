@@ -46,11 +46,12 @@ victim() {
 	esac
 }
 
-# killed WHO MILLISECONDS: runs the program, and kills WHO so long after it has begun
+# killed WHO MILLISECONDS: runs the program, and kills WHO so long after it has begun; every other
+# time its streams are in segments
 killed() {
 	rm -rf "$at"
 	mkdir -p "$log"
-	with_yield timeout 120 "$RONDO" trace -o "$trace" sh -c 'echo $$ >"$0"; exec "$@"' "$at/launcher" \
+	with_yield timeout 120 "$RONDO" trace --memory $((seed % 2 ? 1 : 256))M -o "$trace" sh -c 'echo $$ >"$0"; exec "$@"' "$at/launcher" \
 		"mpirun.$mpi" -n $ranks "$tmp/$mpi/prog_killed" "$log" "$seed" >"$at/out" 2>"$at/err" &
 	started || return
 	sleep "$(awk "BEGIN { print $2 / 1000 }")"

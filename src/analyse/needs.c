@@ -467,41 +467,20 @@ struct makers {
 	uint32_t n;
 };
 
-static bool may_make(const struct rn_proto *f)
-{
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (f->param[i].kind == RN_K_request && f->param[i].how == RN_HOW_new)
-			return true;
-	return false;
-}
-
-static bool makes_request(struct look *l, const uint64_t *w, size_t n)
-{
-	struct call c = { 0 };
-	bool made = false;
-
-	if (w[0] >= rn_mpi_vocab.funcs || !may_make(&rn_mpi_protos[w[0]]) ||
-	    !read_call(l, w, n, &c))
-		return false;
-	for (uint32_t i = 0; i < c.args; i++)
-		made |= c.arg[i].v.kind == RN_V_CONST && c.arg[i].v.word == RN_WORD_request_new;
-	rn_buf_free(&c.bytes);
-	return made;
-}
-
-/* Shapes are numbered in the order in which calls that made one came to be. */
+/* Of one that is not known there are no words. */
 static struct makers find_makers(struct look *l)
 {
-	const struct rn_sigs *all = l->p->stream[l->stream].calls.words;
-	struct makers m = { rn_new(l->mem, struct maker, (size_t)rn_sigs_count(all) + 1), 0 };
+	const struct rn_recorded_stream *s = &l->p->stream[l->stream];
+	struct makers m = { rn_new(l->mem, struct maker, (size_t)s->makers + 1), 0 };
 
 	l->failed |= !m.maker;
-	for (uint32_t i = 0; i < rn_sigs_count(all) && !l->failed; i++) {
+	for (; m.n < s->makers && !l->failed; m.n++) {
 		size_t len;
-		const uint64_t *w = rn_sigs_get(all, i, &len);
 
-		if (makes_request(l, w, len / sizeof(*w)))
-			m.maker[m.n++] = (struct maker){ w, len / sizeof(*w), 0, NULL, NULL };
+		if (s->maker[m.n] == RN_NO_MAKER)
+			continue;
+		m.maker[m.n].words = rn_sigs_get(s->calls.words, s->maker[m.n], &len);
+		m.maker[m.n].n = len / sizeof(uint64_t);
 	}
 	return m;
 }
@@ -536,7 +515,7 @@ static void use_shape(struct look *l, struct waited *to, uint64_t shape)
 
 	if (!m->maker)
 		*m = find_makers(l);
-	if (shape < m->n && !l->failed)
+	if (shape < m->n && m->maker[shape].words && !l->failed)
 		use_maker(l, to, &m->maker[shape]);
 	else
 		to->unknown++;

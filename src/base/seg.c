@@ -63,3 +63,25 @@ bool rn_seg_grow(struct rn_seg *s, struct rn_arena *mem, uint64_t n)
 	}
 	return true;
 }
+
+bool rn_seg_touch(struct rn_seg *s, struct rn_arena *mem, uint32_t i)
+{
+	unsigned char **chunk = &s->dir[i >> RN_SEG_SHIFT];
+
+	if (!*chunk)
+		*chunk = rn_alloc(mem, s->size, 16, RN_SEG_CHUNK);
+	return *chunk != NULL;
+}
+
+/* All chunks are of full size, the first one too. */
+bool rn_seg_skip(struct rn_seg *s, struct rn_arena *mem, uint32_t n)
+{
+	uint32_t chunks = (n >> RN_SEG_SHIFT) + 1;
+
+	if (n > UINT32_MAX - 2 * RN_SEG_CHUNK || !grow_dir(s, mem, chunks) ||
+	    !rn_seg_touch(s, mem, n))
+		return false;
+	s->n = n;
+	s->cap = chunks << RN_SEG_SHIFT;
+	return true;
+}

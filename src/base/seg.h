@@ -42,4 +42,9 @@ static inline bool rn_seg_reserve(struct rn_seg *s, struct rn_arena *mem, uint64
 	return s->n + more <= s->cap || rn_seg_grow(s, mem, s->n + more);
 }
 
+/* An empty array gets n elements that have no memory: what goes on where another ended. Those below
+ * n that are wanted after all have some, zeroed, from rn_seg_touch on. False: as it was. */
+bool rn_seg_skip(struct rn_seg *s, struct rn_arena *mem, uint32_t n);
+bool rn_seg_touch(struct rn_seg *s, struct rn_arena *mem, uint32_t i);
+
 #endif

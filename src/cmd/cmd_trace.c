@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,12 @@
 #include "cmd/launch.h"
 #include "cmd/parts.h"
 #include "cmd/target.h"
+#include "encode/raw.h"
 #include "file/section.h"
 
-static const char *output, *timing, *calls, *ranks, *mpi_word, *spill;
+static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory;
 static bool plain;
+static uint64_t memory_bytes;
 
 static const struct opt opts[] = {
 	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
@@ -42,12 +45,14 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &spill, NULL },
 	{ "--no-elastic", NULL, "keep loops whose counts change as they are", OPT_FLAG, &plain,
 	  NULL },
+	{ "--memory", "SIZE", "memory of a rank for what is recorded: 64M, 1G (default: 256M)",
+	  OPT_TEXT, &memory, NULL },
 };
 
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
-	"                   [--spill DIR] [--no-elastic] PROGRAM [ARGUMENT]...",
+	"                   [--spill DIR] [--memory SIZE] [--no-elastic] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -105,10 +110,47 @@ static bool is_call_list(const char *s)
 	}
 }
 
+/* A pattern that no function has the name of; in `piece`, without the - in front. */
+static bool is_foreign(const char *s, char piece[256])
+{
+	for (;; s++) {
+		size_t n;
+		bool found = false;
+
+		s += *s == '-';
+		n = strcspn(s, ",");
+		snprintf(piece, 256, "%.*s", (int)n, s);
+		for (uint32_t i = 0; i < rn_mpi_vocab.funcs && !found; i++)
+			found = rn_begins(rn_mpi_vocab.func[i].name, "MPI") &&
+				fnmatch(piece, rn_mpi_vocab.func[i].name, 0) == 0;
+		if (!found)
+			return true;
+		s += n;
+		if (!*s)
+			return false;
+	}
+}
+
+#define MEMORY_LEAST ((uint64_t)1 << 20)
+
+/* A number of bytes, or with K, M or G behind it of so many times 1024. */
+static bool is_size(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	char *end;
+	unsigned long long n = strtoull(s, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	*bytes = (uint64_t)n << shift;
+	return *s >= '0' && *s <= '9' && n <= UINT64_MAX >> (shift + 1) && (unit ? !end[1] : !*end);
+}
+
 static int check_options(void)
 {
 	static const char *const times[] = { "summary", "none", NULL };
 	static const char *const mpis[] = { "ompi", "mpich", "auto", NULL };
+	char piece[256];
 
 	if (timing && !is_word(timing, times))
 		return fail(EXIT_USAGE, "trace: --time %s: neither summary nor none", timing);
@@ -119,13 +161,19 @@ static int check_options(void)
 	if (calls && !is_call_list(calls))
 		return fail(EXIT_USAGE, "trace: --call %s: not a list such as MPI_I*,-MPI_Test*",
 			    calls);
+	if (calls && is_foreign(calls, piece))
+		return fail(EXIT_USAGE, "trace: --call %s: no function of MPI is called so", piece);
+	if (memory && !is_size(memory, &memory_bytes))
+		return fail(EXIT_USAGE, "trace: --memory %s: not a size such as 64M or 1G", memory);
+	if (memory && memory_bytes < MEMORY_LEAST)
+		return fail(EXIT_USAGE, "trace: --memory %s: less than 1M", memory);
 	return EXIT_DONE;
 }
 
 /* An option that is not given leaves what an outer `rondo trace` has set. */
 static int set_variables(void)
 {
-	static char spill_path[PATH_MAX];
+	static char spill_path[PATH_MAX], memory_text[24];
 
 	const struct {
 		const char *name, *value;
@@ -135,9 +183,11 @@ static int set_variables(void)
 		{ "RONDO_RANK", ranks },
 		{ "RONDO_SPILL", spill ? spill_path : NULL },
 		{ "RONDO_ELASTIC", plain ? "no" : NULL },
+		{ "RONDO_MEMORY", memory ? memory_text : NULL },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};
 
+	snprintf(memory_text, sizeof(memory_text), "%" PRIu64, memory_bytes);
 	if (spill && !realpath(spill, spill_path))
 		return fail(EXIT_SELF, "--spill %s: %s", spill, strerror(errno));
 	if (mpi_word)

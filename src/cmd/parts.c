@@ -243,6 +243,8 @@ static void report(const struct folder *d, struct rn_recovered *r, const char *p
 		fprintf(d->out, "; missing: %s", missing ? missing : "?");
 	if (r->incomplete.n > r->missing.n)
 		fprintf(d->out, "; not complete: %s", incomplete ? incomplete : "?");
+	if (r->lost)
+		fprintf(d->out, "; %" PRIu64 " calls lost", r->lost);
 	if (d->running)
 		fprintf(d->out, "; the program is still running");
 	if (d->others)

@@ -9,6 +9,7 @@
 #include "encode/raw.h"
 
 #include "base/err.h"
+#include "encode/raw_walk.h"
 #include "track/memory.h"
 
 #include <stdio.h>
@@ -43,14 +44,9 @@ static void put_name(struct walk *c, const char *s)
 	rn_call_text(c->w, RN_V_NAME, s, strlen(s));
 }
 
-static bool is_absent(uint64_t v)
-{
-	return v == RN_RAW_UNSET || v == RN_RAW_NULL || v == RN_RAW_NOTHING;
-}
-
 static bool put_absent(struct walk *c, uint64_t v)
 {
-	if (!is_absent(v))
+	if (!rn_raw_is_absent(v))
 		return false;
 	rn_call_const(c->w, v == RN_RAW_UNSET  ? RN_WORD_unset
 			    : v == RN_RAW_NULL ? RN_WORD_NULL
@@ -304,53 +300,27 @@ static void put_status(struct walk *c)
 
 /* ---- parameters ---- */
 
-static bool is_place(enum rn_param_kind k)
-{
-	return (k >= RN_K_buffer && k <= RN_K_convfn) || k == RN_K_disp || k == RN_K_attr;
-}
-
-static bool is_number(enum rn_param_kind k)
-{
-	return k < RN_K_buffer || k == RN_K_weight || k == RN_K_varargs;
-}
-
-static bool is_texts(enum rn_param_kind k)
-{
-	return k == RN_K_strings || k == RN_K_argv || k == RN_K_argvs;
-}
-
-/* What an array of texts is made of. */
-static enum rn_param_kind element_of(enum rn_param_kind k)
-{
-	return k == RN_K_argvs ? RN_K_strings : RN_K_string;
-}
-
-static bool is_status(enum rn_param_kind k)
-{
-	return k == RN_K_status || k == RN_K_matched;
-}
-
 static void put_list(struct walk *c, enum rn_param_kind kind);
 
 static void put_one(struct walk *c, enum rn_param_kind kind)
 {
-	if (is_place(kind)) {
+	if (rn_raw_is_place(kind)) {
 		uint64_t head = next(c);
 
 		put_place(c, head, next(c));
-	} else if (is_status(kind)) {
+	} else if (rn_raw_is_status(kind)) {
 		put_status(c);
 	} else if (kind == RN_K_request) {
 		put_request(c, next(c));
 	} else if (kind == RN_K_string) {
 		put_string(c, next(c));
-	} else if (is_texts(kind)) {
-		put_list(c, element_of(kind));
+	} else if (rn_raw_is_texts(kind)) {
+		put_list(c, rn_raw_element(kind));
 	} else if (kind == RN_K_range) {
 		rn_call_list(c->w, 3);
 		for (int i = 0; i < 3; i++)
 			put_number(c, RN_K_int, next(c));
-	} else if (is_number(kind)) {
+	} else if (rn_raw_is_number(kind)) {
 		put_number(c, kind == RN_K_weight ? RN_K_int : kind, next(c));
 	} else {
 		put_handle(c, kind, next(c));
@@ -392,12 +362,6 @@ static void put_list(struct walk *c, enum rn_param_kind kind)
 	c->end = end;
 }
 
-/* Texts say by their kind that they are arrays; a text is one word, how long it may be. */
-static bool is_list(const struct rn_param *p)
-{
-	return p->array && !is_texts(p->kind) && p->kind != RN_K_string;
-}
-
 static void put_param(struct walk *c, const struct rn_param *p)
 {
 	enum rn_param_kind kind = p->kind;
@@ -409,31 +373,21 @@ static void put_param(struct walk *c, const struct rn_param *p)
 			rn_call_const(c->w, RN_WORD_request_new);
 		else if (raw == 0)
 			put_request(c, raw);
-	} else if (is_list(p)) {
+	} else if (rn_raw_is_list(p)) {
 		put_list(c, kind);
 	} else {
 		put_one(c, kind);
 	}
 }
 
-static bool early(const struct rn_param *p)
-{
-	return p->how != RN_HOW_out && p->how != RN_HOW_new;
-}
-
-static bool late(const struct rn_param *p)
-{
-	return !early(p) || p->how == RN_HOW_inout;
-}
-
 /* ---- calls without results ---- */
 
 static uint64_t *unset(const struct rn_param *p, uint64_t *w)
 {
-	bool list = is_list(p) || is_texts(p->kind);
+	bool list = rn_raw_is_list(p) || rn_raw_is_texts(p->kind);
 
 	*w++ = list ? (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED : RN_RAW_UNSET;
-	if (!list && is_place(p->kind))
+	if (!list && rn_raw_is_place(p->kind))
 		*w++ = 0;
 	return w;
 }
@@ -444,10 +398,10 @@ uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end)
 	bool none = end == words + 1;
 
 	for (uint32_t i = 0; i < f->nparams; i++)
-		if (none && early(&f->param[i]))
+		if (none && rn_raw_early(&f->param[i]))
 			end = unset(&f->param[i], end);
 	for (uint32_t i = 0; i < f->nparams; i++)
-		if (late(&f->param[i]))
+		if (rn_raw_late(&f->param[i]))
 			end = unset(&f->param[i], end);
 	*end++ = RN_RAW_UNSET;
 	return end;
@@ -459,11 +413,11 @@ static void skip_list(struct walk *c, enum rn_param_kind kind);
 
 static void skip_one(struct walk *c, enum rn_param_kind kind)
 {
-	if (is_texts(kind)) {
-		skip_list(c, element_of(kind));
+	if (rn_raw_is_texts(kind)) {
+		skip_list(c, rn_raw_element(kind));
 	} else {
 		next(c);
-		if (is_place(kind))
+		if (rn_raw_is_place(kind))
 			next(c);
 	}
 }
@@ -498,15 +452,15 @@ static bool try_comm(struct walk *c, const struct rn_param *p)
 		c->win = false;
 		return true;
 	}
-	if ((p->kind == RN_K_win || p->kind == RN_K_message) && !is_absent(raw)) {
+	if ((p->kind == RN_K_win || p->kind == RN_K_message) && !rn_raw_is_absent(raw)) {
 		c->comm = (uint32_t)(raw >> 32);
 		c->win = p->kind == RN_K_win;
 	}
-	if (is_list(p))
+	if (rn_raw_is_list(p))
 		skip_list(c, p->kind);
 	else
 		skip_one(c, p->kind);
-	return is_status(p->kind);
+	return rn_raw_is_status(p->kind);
 }
 
 /* The first one, among the values from before the call and then among those from after it, as a
@@ -517,9 +471,9 @@ static void find_comm(struct walk *call, const struct rn_proto *f)
 	bool done = false;
 
 	for (uint32_t i = 0; i < f->nparams && !done; i++)
-		done = early(&f->param[i]) && try_comm(&c, &f->param[i]);
+		done = rn_raw_early(&f->param[i]) && try_comm(&c, &f->param[i]);
 	for (uint32_t i = 0; i < f->nparams && !done; i++)
-		done = late(&f->param[i]) && try_comm(&c, &f->param[i]);
+		done = rn_raw_late(&f->param[i]) && try_comm(&c, &f->param[i]);
 	call->comm = c.comm;
 	call->name = c.name;
 	call->win = c.win;
@@ -535,10 +489,10 @@ int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 	find_comm(&c, f);
 	rn_call_begin(w, buf, cap, (uint32_t)words[0]);
 	for (uint32_t i = 0; i < f->nparams; i++)
-		if (early(&f->param[i]))
+		if (rn_raw_early(&f->param[i]))
 			put_param(&c, &f->param[i]);
 	for (uint32_t i = 0; i < f->nparams; i++)
-		if (late(&f->param[i]))
+		if (rn_raw_late(&f->param[i]))
 			put_param(&c, &f->param[i]);
 	ret = next(&c);
 	put_number(&c, RN_K_errcode, f->hidden ? 0 : ret);

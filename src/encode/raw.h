@@ -129,9 +129,10 @@ enum rn_mpi_word {
 /* A request: 0 is MPI_REQUEST_NULL, 1 one that is not known. */
 #define RN_RAW_REQUEST(stream, shape, slot) \
 	((uint64_t)1 << 62 | (uint64_t)(stream) << 50 | (uint64_t)(shape) << 27 | (uint64_t)(slot))
+#define RN_RAW_SHAPE_MAX    0x7fffffu
 #define RN_RAW_GONE         ((uint64_t)1 << 61)
 #define RN_RAW_STREAM(word) ((uint32_t)((word) >> 50) & 0x7ff)
-#define RN_RAW_SHAPE(word)  ((uint32_t)((word) >> 27) & 0x7fffff)
+#define RN_RAW_SHAPE(word)  ((uint32_t)((word) >> 27) & RN_RAW_SHAPE_MAX)
 #define RN_RAW_SLOT(word)   ((uint32_t)(word)&0x7ffffff)
 
 /* ---- making bytes ---- */

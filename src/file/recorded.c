@@ -40,6 +40,9 @@ static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choice
 	if (l->s)
 		rc = rn_calls_write(&l->s->calls, choices, b->comms, l->sigs, l->map,
 				    &b->tally.lost);
+	if (rc == RN_OK && l->s && l->s->rules)
+		return rn_part_leaf_rules(&l->part, b->mem, number, l->sigs, l->map, l->s->rules,
+					  l->s->root, scratch);
 	return rc == RN_OK
 		       ? rn_part_leaf_mapped(&l->part, b->mem, number, l->sigs, l->map, g, scratch)
 		       : rc;

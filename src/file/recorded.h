@@ -20,10 +20,19 @@ struct rn_choices;
 struct rn_comms;
 struct rn_grammar;
 struct rn_peers;
+struct rn_rules;
+
+#define RN_NO_MAKER UINT32_MAX
 
 struct rn_recorded_stream {
 	struct rn_calls calls;
+	/* By shape of requests: the call that makes them, or RN_NO_MAKER; only of rn_salvage_now.
+	 */
+	const uint32_t *maker;
+	uint32_t makers;
 	const struct rn_grammar *grammar;
+	const struct rn_rules *rules; /* instead of the grammar, if there are any: */
+	uint32_t root;                /* this one is the stream */
 	uint64_t lost, memory;
 };
 

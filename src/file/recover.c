@@ -361,6 +361,7 @@ static int write_file(struct recovery *r, const char *path)
 	if (rc == RN_OK) {
 		r->out->calls = file.calls;
 		r->out->bytes = file.bytes;
+		r->out->lost = r->bundle.tally.lost;
 	}
 	return rc;
 }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "encode/timing.h"
+#include "file/salvage_join.h"
 #include "file/salvage_stream.h"
 #include "file/spill.h"
 #include "identity/comms.h"
@@ -124,6 +125,7 @@ struct process {
 	const char *ended;
 	const unsigned char *wanted; /* by function; NULL: all are */
 	bool only_now;
+	struct rn_pieces *pieces; /* by stream */
 };
 
 static const char *copy_text(struct process *p, const void *bytes, size_t len)
@@ -376,9 +378,10 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	struct rn_recorded_stream *s = rn_new(p->mem, struct rn_recorded_stream, streams + 1);
 
 	out->stopped = rn_new(p->mem, uint32_t, streams + 1);
+	p->pieces = rn_new(p->mem, struct rn_pieces, streams + 1);
 	if (p->only_now)
 		out->now = rn_new(p->mem, struct rn_now, streams + 1);
-	if (!s || !out->stopped || (p->only_now && !out->now))
+	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now))
 		return RN_E_NOMEM;
 	out->recorded = (struct rn_recorded){ .who = { p, p->world.rank, p->world.size, constant,
 						       seen_comm, module_name },
@@ -392,7 +395,7 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	out->ended = p->ended;
 	for (uint32_t i = 0; i < streams; i++) {
 		out->stopped[i] = RN_STOPPED_NOWHERE;
-		if (rn_salvage_nothing(p->mem, &s[i]) < 0)
+		if (rn_salvage_nothing(p->mem, &s[i], &p->pieces[i]) < 0)
 			return RN_E_NOMEM;
 		s[i].calls.who = &out->recorded.who;
 	}
@@ -423,14 +426,26 @@ static int read_streams(struct process *p, struct rn_founds all, struct rn_salva
 
 		if (i >= RN_SALVAGE_STREAMS)
 			continue;
-		rc = out->now ? rn_salvage_stream_now(p->mem, one, &facts, &s[i], &out->now[i])
-			      : rn_salvage_stream(p->mem, one, &facts, &s[i]);
+		rc = out->now ? rn_salvage_stream_now(p->mem, one, &facts, &s[i], &p->pieces[i],
+						      &out->now[i])
+			      : rn_salvage_stream(p->mem, one, &facts, &s[i], &p->pieces[i]);
 		out->stopped[i] = facts.stopped;
 		out->damaged |= facts.damaged;
 		out->complete &= s[i].lost == 0;
 	}
 	out->complete &= !out->damaged;
 	return rc;
+}
+
+/* Streams that are in segments become whole, and those of the others that speak of them. */
+static int join_streams(struct process *p, struct rn_salvaged *out)
+{
+	struct rn_recorded_stream *s = (struct rn_recorded_stream *)out->recorded.stream;
+	bool whole = true;
+
+	for (uint32_t i = 0; i < out->recorded.streams; i++)
+		whole &= p->pieces[i].segment.n == 1;
+	return whole ? RN_OK : rn_join(p->mem, p->pieces, out->recorded.streams, s);
 }
 
 static struct rn_founds shared_of(struct rn_founds all)
@@ -443,7 +458,7 @@ static struct rn_founds shared_of(struct rn_founds all)
 	return one;
 }
 
-/* 1: there is one more; 0: it is not known. */
+/* 1: there is one more; 0: it is not known, or cannot be. */
 static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_now,
 			struct rn_salvaged *out)
 {
@@ -466,6 +481,10 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 	rc = start(p, count_streams(all), out);
 	if (rc == RN_OK)
 		rc = read_streams(p, all, out);
+	if (rc == RN_OK)
+		rc = join_streams(p, out);
+	if (rc == RN_E_RANGE)
+		return 0;
 	return rc == RN_OK ? 1 : rc;
 }
 

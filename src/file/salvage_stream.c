@@ -1,4 +1,9 @@
-/* salvage_stream.c - see salvage_stream.h: logs, snapshot, ring, and the calls under way. */
+/*
+ * salvage_stream.c - see salvage_stream.h: logs, snapshots, ring, and the calls under way.
+ *
+ * The log is read first, into the tables of each segment. Then the snapshots of the segments that
+ * are over, and last what the stream's own memory says, of the segment that it says it is in.
+ */
 #include "file/salvage_stream.h"
 
 #include "base/arena.h"
@@ -6,20 +11,32 @@
 #include "encode/timing.h"
 #include "file/recorded.h"
 #include "file/salvage.h"
+#include "file/salvage_join.h"
 #include "grammar/grammar.h"
 #include "merge/markers.h"
 #include "rules/rules.h"
 
 #include <string.h>
 
+/* A segment that is over. */
+struct told {
+	struct rn_tables tables;
+	struct rn_seal seal;
+};
+
 /* What a stream becomes; recorded.h has it read-only. */
 struct salvaged {
 	struct rn_arena *mem;
 	struct rn_founds f;
 	struct rn_stream_facts *facts;
+	/* Of the segment that is being read. */
 	struct rn_sigs *words, *blobs, *texts;
 	struct rn_grammar *grammar;
 	struct rn_times *times;
+	uint64_t before; /* calls in those before it */
+	/* Those that are in the log. */
+	struct rn_seg told; /* struct told */
+	struct rn_pieces *pieces;
 	struct rn_markers markers;
 	const unsigned char *memory; /* of the process: the extent that begins with `live` */
 	size_t memory_len;
@@ -72,9 +89,53 @@ bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg)
 	return true;
 }
 
-static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
+static bool start_tables(struct salvaged *s)
 {
-	struct salvaged *s = arg;
+	s->words = rn_sigs_new(s->mem);
+	s->blobs = rn_sigs_new(s->mem);
+	s->texts = rn_sigs_new(s->mem);
+	return s->words && s->blobs && s->texts;
+}
+
+static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
+{
+	struct told t = { { s->words, s->blobs, s->texts }, { 0 } };
+
+	if (len != sizeof(t.seal))
+		return false;
+	memcpy(&t.seal, bytes, sizeof(t.seal));
+	if (!rn_seg_reserve(&s->told, s->mem, 1) || !start_tables(s)) {
+		s->failed = true;
+		return false;
+	}
+	*RN_SEG_AT(&s->told, struct told, s->told.n) = t;
+	s->told.n++;
+	return true;
+}
+
+static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
+{
+	struct rn_seg *shapes = &s->pieces->shape;
+	uint64_t call;
+
+	if (len != sizeof(call))
+		return false;
+	memcpy(&call, bytes, sizeof(call));
+	if (call >= rn_sigs_count(s->words))
+		return false;
+	if (!rn_seg_reserve(shapes, s->mem, 1)) {
+		s->failed = true;
+		return false;
+	}
+	*RN_SEG_AT(shapes, struct rn_shape, shapes->n) =
+		(struct rn_shape){ s->told.n, (uint32_t)call };
+	shapes->n++;
+	return true;
+}
+
+/* The next element of one of the tables. */
+static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
+{
 	struct rn_sigs *table = type == RN_FACT_CALL   ? s->words
 				: type == RN_FACT_BLOB ? s->blobs
 				: type == RN_FACT_TEXT ? s->texts
@@ -90,6 +151,15 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		return false;
 	}
 	return id == n;
+}
+
+static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	if (type == RN_FACT_SEGMENT)
+		return take_segment(arg, bytes, len);
+	if (type == RN_FACT_SHAPE)
+		return take_shape(arg, bytes, len);
+	return take_element(arg, type, bytes, len);
 }
 
 /* ---- snapshot ---- */
@@ -152,34 +222,25 @@ static bool rules_fit(const struct salvaged *s, const struct rn_rules *r, const 
 	return true;
 }
 
-static bool get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root)
+static bool get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root,
+		     struct rn_arena *scratch)
 {
 	struct rn_walk w;
 	uint32_t id;
 
-	if (rn_walk_init(&w, r, root, s->mem) < 0)
+	if (rn_walk_init(&w, r, root, scratch) < 0)
 		return false;
 	if (rn_walk_seek(&w, rn_rules_length(r, root)) == RN_OK && rn_walk_prev(&w, &id))
 		s->last = marker_of(s, id);
 	return true;
 }
 
-/* Whether a grammar is one of these calls, and of so many. */
-static bool grammar_fits(struct salvaged *s, const struct rn_grammar *g, uint64_t calls)
+static bool look_at_rules(struct salvaged *s, const struct rn_rules *r, uint32_t root,
+			  struct rn_arena *scratch)
 {
-	struct rn_rules *r = rn_rules_new(s->mem);
-	uint64_t *literal, *open;
-	uint32_t root;
-	int rc = r ? rn_rules_seal(r, g, &root) : RN_E_NOMEM;
+	uint64_t *literal = rn_new(scratch, uint64_t, (size_t)rn_rules_literals(r) + 1);
+	uint64_t *open = rn_new(scratch, uint64_t, (size_t)rn_rules_count(r) + 1);
 
-	if (rc == RN_OK && rn_rules_length(r, root) != calls)
-		return false;
-	if (rc != RN_OK) {
-		s->failed = rc == RN_E_NOMEM;
-		return false;
-	}
-	literal = rn_new(s->mem, uint64_t, (size_t)rn_rules_literals(r) + 1);
-	open = rn_new(s->mem, uint64_t, (size_t)rn_rules_count(r) + 1);
 	if (!literal || !open) {
 		s->failed = true;
 		return false;
@@ -187,8 +248,28 @@ static bool grammar_fits(struct salvaged *s, const struct rn_grammar *g, uint64_
 	if (!literals_fit(s, r, literal) || !rules_fit(s, r, literal, open))
 		return false;
 	s->open = open[root];
-	s->failed = !get_last(s, r, root);
+	s->failed = !get_last(s, r, root, scratch);
 	return !s->failed;
+}
+
+/* Whether a grammar is one of these calls, and of so many. */
+static bool grammar_fits(struct salvaged *s, const struct rn_grammar *g, uint64_t calls)
+{
+	struct rn_arena scratch;
+	struct rn_rules *r;
+	uint32_t root;
+	bool fits = false;
+	int rc;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	r = rn_rules_new(&scratch);
+	rc = r ? rn_rules_seal(r, g, &root) : RN_E_NOMEM;
+	if (rc == RN_E_NOMEM)
+		s->failed = true;
+	if (rc == RN_OK && rn_rules_length(r, root) == calls)
+		fits = look_at_rules(s, r, root, &scratch);
+	rn_arena_free(&scratch);
+	return fits;
 }
 
 static bool restore_grammar(struct salvaged *s, const unsigned char *bytes, size_t len,
@@ -228,10 +309,10 @@ static bool restore(struct salvaged *s, const struct rn_seal *seal)
 	size_t room = area ? area->len - sizeof(area->head) : 0;
 	const unsigned char *p;
 
-	if (!area || seal->grammar > room)
+	if (!area || seal->grammar > room || seal->upto < s->before)
 		return false;
 	p = area->at + sizeof(area->head);
-	if (!restore_grammar(s, p, seal->grammar, seal->upto))
+	if (!restore_grammar(s, p, seal->grammar, seal->upto - s->before))
 		return false;
 	if (seal->times && (seal->times > room - seal->grammar ||
 			    !restore_times(s, p + seal->grammar, seal->times)))
@@ -421,36 +502,70 @@ static bool add_under_way(struct salvaged *s)
 
 /* ---- a stream ---- */
 
-static void give(const struct salvaged *s, struct rn_recorded_stream *out)
+static struct rn_tables tables_of(const struct salvaged *s)
 {
+	return (struct rn_tables){ s->words, s->blobs, s->texts };
+}
+
+/* The segment is as far as it comes. */
+static bool end_segment(struct salvaged *s)
+{
+	struct rn_seg *all = &s->pieces->segment;
+
+	if (!rn_seg_reserve(all, s->mem, 1)) {
+		s->failed = true;
+		return false;
+	}
+	*RN_SEG_AT(all, struct rn_segment, all->n) =
+		(struct rn_segment){ tables_of(s), s->grammar, s->times };
+	all->n++;
+	return true;
+}
+
+/* One that has these tables, and no calls yet. */
+static bool start_segment(struct salvaged *s, struct rn_tables tables)
+{
+	s->words = tables.words;
+	s->blobs = tables.blobs;
+	s->texts = tables.texts;
+	s->grammar = rn_grammar_new(s->mem, NULL);
+	s->times = rn_new(s->mem, struct rn_times, 1);
+	s->open = 0;
+	s->last = RN_MARKER_NONE;
+	if (s->times)
+		rn_times_init(s->times, s->mem, RN_TIME_SCALE_ONE);
+	s->failed = !s->grammar || !s->times;
+	return !s->failed;
+}
+
+/* Gives the last segment, and with it the stream if it is the only one. */
+static int give(struct salvaged *s, struct rn_recorded_stream *out)
+{
+	if (s->failed || !end_segment(s))
+		return RN_E_NOMEM;
 	out->calls.words = s->words;
 	out->calls.blobs = s->blobs;
 	out->calls.texts = s->texts;
 	out->calls.times = s->times;
 	out->grammar = s->grammar;
+	return RN_OK;
 }
 
 static bool start(struct salvaged *s)
 {
-	s->words = rn_sigs_new(s->mem);
-	s->blobs = rn_sigs_new(s->mem);
-	s->texts = rn_sigs_new(s->mem);
-	s->grammar = rn_grammar_new(s->mem, NULL);
-	s->times = rn_new(s->mem, struct rn_times, 1);
 	s->markers = rn_markers_of(&rn_mpi_vocab);
-	if (s->times)
-		rn_times_init(s->times, s->mem, RN_TIME_SCALE_ONE);
-	return s->words && s->blobs && s->texts && s->grammar && s->times;
+	rn_seg_init(&s->told, sizeof(struct told));
+	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
+	rn_seg_init(&s->pieces->shape, sizeof(struct rn_shape));
+	return start_tables(s) && start_segment(s, tables_of(s));
 }
 
-int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out)
+int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
+		       struct rn_pieces *pieces)
 {
-	struct salvaged s = { .mem = mem };
+	struct salvaged s = { .mem = mem, .pieces = pieces };
 
-	if (!start(&s))
-		return RN_E_NOMEM;
-	give(&s, out);
-	return RN_OK;
+	return start(&s) ? give(&s, out) : RN_E_NOMEM;
 }
 
 static bool find_live(struct salvaged *s)
@@ -474,17 +589,37 @@ static uint64_t lost_calls(const struct rn_live *l)
 	return l->calls > l->limit ? l->calls - l->limit : 0;
 }
 
-/* What is not sealed yet has not begun, and its log may be half written. */
+/* The segments before that one, from the log. */
+static bool read_told(struct salvaged *s, uint64_t segment)
+{
+	for (uint32_t i = 0; i < s->told.n && i < segment; i++) {
+		const struct told *t = RN_SEG_AT(&s->told, struct told, i);
+
+		if (!start_segment(s, t->tables) || !restore(s, &t->seal) || !end_segment(s))
+			return false;
+		s->before = t->seal.upto;
+	}
+	return segment <= s->told.n;
+}
+
+/* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that
+ * the log has, but the stream's memory not yet. */
 static bool read_calls(struct salvaged *s)
 {
 	const struct rn_live *l = &s->live;
 	const struct rn_seal *seal = &l->seal[l->sealed & 1];
+	struct rn_tables tables = tables_of(s);
 
 	if (l->sealed > 1)
 		return false;
 	if (seal->area == 0)
 		return true;
-	if (!restore(s, seal) || !read_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
+	if (!read_told(s, seal->segment))
+		return false;
+	if (seal->segment < s->told.n)
+		tables = RN_SEG_AT(&s->told, struct told, seal->segment)->tables;
+	if (!start_segment(s, tables) || !restore(s, seal) ||
+	    !read_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
 		return false;
 	return lost_calls(l) || add_under_way(s);
 }
@@ -601,10 +736,27 @@ static bool is_same(const struct salvaged *s)
 	       now.entered == s->live.entered && now.sealed == s->live.sealed;
 }
 
-int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-			  struct rn_recorded_stream *out, struct rn_now *now)
+/* Those of earlier segments are not known any more: their words refer to other tables. */
+static void give_makers(struct salvaged *s, struct rn_recorded_stream *out)
 {
-	struct salvaged s = { .mem = mem, .f = f, .facts = facts };
+	const struct rn_seg *shapes = &s->pieces->shape;
+	uint32_t *maker = rn_new(s->mem, uint32_t, (size_t)shapes->n + 1);
+
+	s->failed |= !maker;
+	for (uint32_t i = 0; maker && i < shapes->n; i++) {
+		const struct rn_shape *shape = RN_SEG_AT(shapes, struct rn_shape, i);
+
+		maker[i] = shape->segment == s->told.n ? shape->call : RN_NO_MAKER;
+	}
+	out->maker = maker;
+	out->makers = maker ? shapes->n : 0;
+}
+
+int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+			  struct rn_recorded_stream *out, struct rn_pieces *pieces,
+			  struct rn_now *now)
+{
+	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
 	int tries = 0;
 
 	if (!start(&s))
@@ -619,6 +771,7 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 		find_now(&s, now);
 	} while (!is_same(&s) && ++tries < TRIES && !s.failed);
 	now->busy = tries == TRIES;
+	give_makers(&s, out);
 	give(&s, out);
 	return s.failed ? RN_E_NOMEM : RN_OK;
 }
@@ -626,21 +779,20 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 /* ---- */
 
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-		      struct rn_recorded_stream *out)
+		      struct rn_recorded_stream *out, struct rn_pieces *pieces)
 {
-	struct salvaged s = { .mem = mem, .f = f, .facts = facts };
+	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
 
 	if (!start(&s))
 		return RN_E_NOMEM;
 	if (!find_live(&s)) {
 		facts->damaged = true;
-		return RN_OK;
+		return give(&s, out);
 	}
 	if (!rn_found_log(f, take_fact, &s))
 		facts->damaged = true;
 	if (!s.failed && !read_calls(&s))
 		facts->damaged = true;
 	out->lost = s.live.lost + lost_calls(&s.live);
-	give(&s, out);
-	return s.failed ? RN_E_NOMEM : RN_OK;
+	return give(&s, out);
 }

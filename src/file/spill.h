@@ -20,6 +20,12 @@
  *
  *   calls of a stream = the sealed snapshot, which has `upto` of them, and tail[upto .. calls)
  *
+ * A stream that has become too large for the memory of its process is in segments. Each has tables
+ * of calls, texts and arrays that are numbered from 0, a grammar and times of its own, as if the
+ * stream had begun there, and follows the one before it. A segment that is over is told in the log
+ * (RN_FACT_SEGMENT): records behind that are of the next one, and its area is not touched again.
+ * rn_live is of the segment that rn_seal says. Only shapes of requests are numbered through.
+ *
  * In the byte order and with the structures of the machine: it is read soon, where it was written,
  * by the version that wrote it (`rondo recover`, file/salvage.h). Readers trust no byte.
  *
@@ -38,7 +44,7 @@
 #include "identity/comms.h"
 
 #define RN_SPILL_PAGE  4096u
-#define RN_SPILL_MAGIC 0x314c4c4950534e52u /* "RNSPILL1" */
+#define RN_SPILL_MAGIC 0x324c4c4950534e52u /* "RNSPILL2" */
 
 struct rn_spill_head {
 	uint64_t magic;
@@ -74,10 +80,13 @@ struct rn_extent {
 /* ---- records of logs ---- */
 
 enum rn_fact {
-	/* of a stream, numbered from 0 in the order in which they come */
+	/* of a stream: calls, texts and blobs are numbered from 0 as they come, and so are shapes
+	 */
 	RN_FACT_CALL = 1, /* words (encode/raw.h) */
 	RN_FACT_TEXT,
-	RN_FACT_BLOB, /* words */
+	RN_FACT_BLOB,    /* words */
+	RN_FACT_SHAPE,   /* uint64_t: the call, of this segment, that makes requests of the shape */
+	RN_FACT_SEGMENT, /* struct rn_seal, which is not sealed again; numbers start anew */
 	/* of a process */
 	RN_FACT_WORLD,    /* struct rn_fact_world; without one the process is not known */
 	RN_FACT_META,     /* key, 0, value, 0 */
@@ -114,11 +123,12 @@ struct rn_fact_comm {
 /* ---- a stream ---- */
 
 struct rn_seal {
-	uint64_t upto;         /* calls that are in the snapshot */
+	uint64_t upto;         /* calls that are in the snapshot, or in segments before it */
 	uint64_t area;         /* page of its extent */
 	uint64_t grammar;      /* bytes of the grammar's snapshot, behind the extent's head */
 	uint64_t times;        /* bytes of the times (rn_times_save), behind that */
 	uint64_t tail, places; /* page of the ring's extent; numbers it has, a power of two */
+	uint64_t segment;      /* so many are over */
 };
 
 /* Why calls are not recorded. Handles are followed all the same. */

@@ -54,6 +54,19 @@ static void output_name(void)
 
 static char preload[4096]; /* what the user had */
 
+#define MEMORY       ((size_t)256 << 20)
+#define MEMORY_LEAST ((size_t)1 << 20) /* a stream has a third of that before its first call */
+
+static size_t memory_limit(void)
+{
+	const char *given = getenv("RONDO_MEMORY");
+	size_t bytes = given ? strtoull(given, NULL, 10) : 0;
+
+	if (bytes == 0)
+		return MEMORY;
+	return bytes < MEMORY_LEAST ? MEMORY_LEAST : bytes;
+}
+
 void rn_config_read(void)
 {
 	const char *time = getenv("RONDO_TIME");
@@ -66,6 +79,7 @@ void rn_config_read(void)
 	copy(rn_config.spill, sizeof(rn_config.spill), getenv("RONDO_SPILL"));
 	copy(preload, sizeof(preload), getenv("RONDO_PRELOAD"));
 	rn_config.elastic = !getenv("RONDO_ELASTIC");
+	rn_config.memory = memory_limit();
 	rn_config.times = !time || strcmp(time, "none") != 0;
 }
 
@@ -108,10 +122,19 @@ void rn_config_pass_on(void)
 
 void rn_config_give_back(void)
 {
-	static const char *const ours[] = { "RONDO_OUTPUT", "RONDO_CWD",     "RONDO_TIME",
-					    "RONDO_CALL",   "RONDO_RANK",    "RONDO_STATUS",
-					    "RONDO_MPI",    "RONDO_PRELOAD", "RONDO_IN_RANK",
-					    "RONDO_SPILL",  "RONDO_ELASTIC", NULL };
+	static const char *const ours[] = { "RONDO_OUTPUT",
+					    "RONDO_CWD",
+					    "RONDO_TIME",
+					    "RONDO_CALL",
+					    "RONDO_RANK",
+					    "RONDO_STATUS",
+					    "RONDO_MPI",
+					    "RONDO_PRELOAD",
+					    "RONDO_IN_RANK",
+					    "RONDO_SPILL",
+					    "RONDO_ELASTIC",
+					    "RONDO_MEMORY",
+					    NULL };
 	static bool done;
 
 	if (done) /* what is there now is the program's */

@@ -5,6 +5,7 @@
 #define RN_INTERCEPT_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rn_config {
@@ -14,7 +15,8 @@ struct rn_config {
 	char program[256];          /* this executable, without folder */
 	char call[1024], rank[256]; /* filters; may be empty */
 	bool times;
-	bool elastic; /* loops whose counts change are folded (merge/fold.h) */
+	bool elastic;  /* loops whose counts change are folded (merge/fold.h) */
+	size_t memory; /* bytes that the streams of this process may have */
 };
 
 extern struct rn_config rn_config;

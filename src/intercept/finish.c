@@ -6,7 +6,10 @@
  *	       each rank: calls to bytes, streams to a part, communicators, times: a bundle
  *	up     bundles, absorbed in ascending order
  *	       rank 0: the file
- *	down   whether it all went well; if not, each rank leaves its bundle as a file
+ *	down   whether it all went well; if not, what each rank has in the part file stays
+ *
+ * With a rank that has not all in its memory (stream.h: segments), nothing of this is done, and the
+ * part files are the result.
  *
  * Runs inside MPI_Finalize, on a communicator of our own, through the real functions.
  */
@@ -291,11 +294,12 @@ static int look_at_streams(struct finish *f)
 				   .entries = comm_entries };
 	rn_clock_difference(&relation, &r->offset, &r->drift);
 	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		s[r->streams++] = (struct rn_recorded_stream){ { &r->who, t->words, t->blobs,
-								 t->texts, &t->times },
-							       t->grammar,
-							       t->live.lost,
-							       t->mem.mapped + sizeof(*t) };
+		s[r->streams++] = (struct rn_recorded_stream){
+			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times },
+			.grammar = t->grammar,
+			.lost = t->live.lost,
+			.memory = t->mem.mapped + sizeof(*t),
+		};
 	return RN_OK;
 }
 
@@ -508,6 +512,10 @@ static bool leave_part(const char *how)
 		rn_spool_start(job_number());
 		rn_finish_tell("spool", rn_spool_folder());
 	}
+	if (rn_tracer.streams) {
+		rn_tracer.streams->live.lost += rn_tracer.lost;
+		rn_tracer.lost = 0;
+	}
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_spool_adopt(t);
 		if (t->spooled)
@@ -554,29 +562,53 @@ static int absorb_left(void *arg, uint64_t first, uint64_t n, const void *bytes,
 	return in.bad ? RN_E_DATA : RN_OK;
 }
 
-/* The merge failed, on all ranks. One line says so, whatever becomes of the parts. */
-static void leave_parts(struct finish *f, struct rn_mpi_link *link)
+/* What was recorded stays in parts, on all ranks: `how` they ended. One line says why, whatever
+ * becomes of the parts. */
+static void leave_parts(struct finish *f, struct rn_mpi_link *link, const char *how,
+			const char *word, const char *text)
+{
+	f->left = leave_part(how);
+	rn_link_arm(link, DEADLINE_NS);
+	rn_link_up(link, pack_left, absorb_left, f);
+	if (rn_tracer.world_rank != 0)
+		return;
+	if (f->left == 0) {
+		rn_say("nothing was traced (%s)", how);
+		rn_finish_tell("failed", how);
+	} else {
+		say_parts(word, text);
+	}
+}
+
+/* The merge failed, on all ranks. */
+static void leave_unmerged(struct finish *f, struct rn_mpi_link *link)
 {
 	struct rn_err why = f->err;
 	char text[sizeof(why.text) + 64];
 
 	if (!why.text[0])
 		rn_link_explain(link, &why);
-	f->left = leave_part(why.text);
-	rn_link_arm(link, DEADLINE_NS);
-	rn_link_up(link, pack_left, absorb_left, f);
-	if (rn_tracer.world_rank != 0)
-		return;
-	if (f->left == 0) {
-		rn_say("nothing was traced (%s)", why.text);
-		rn_finish_tell("failed", why.text);
-		return;
-	}
 	snprintf(text, sizeof(text), "the ranks' traces could not be put together (%s)", why.text);
-	say_parts("unmerged", text);
+	leave_parts(f, link, why.text, "unmerged", text);
+}
+
+/* A rank has some of its calls in its part alone. */
+static void leave_segments(struct finish *f, struct rn_mpi_link *link)
+{
+	leave_parts(f, link, "MPI_Finalize", "parts",
+		    "more was recorded than the memory limit holds at once, so the trace is made "
+		    "from parts");
 }
 
 /* ---- both ends ---- */
+
+#define BUSY_TRIES 5000 /* of 2 ms each: then it is not going to end */
+
+/* A thread that starts a segment is done before anybody else looks at its stream. */
+static bool is_busy(const struct rn_stream *t)
+{
+	return t != rn_me && __atomic_load_n(&t->busy, __ATOMIC_ACQUIRE);
+}
 
 /* From now on calls are counted, not recorded: those of other threads, when one calls exit,
  * MPI_Abort or MPI_Finalize. Who is about to record one gets the time to do so. */
@@ -587,9 +619,12 @@ static void stop_recording(void)
 	rn_tracer.active = false;
 	rn_tracer.finished = true;
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		t->live.off |= RN_OFF_OVER;
+		__atomic_fetch_or(&t->live.off, RN_OFF_OVER, __ATOMIC_SEQ_CST);
 	if (rn_tracer.nstreams > 1)
 		nanosleep(&moment, NULL);
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		for (int tries = 0; tries < BUSY_TRIES && is_busy(t); tries++)
+			nanosleep(&moment, NULL);
 }
 
 /* The trace is written, but what comes now goes on into the part file. */
@@ -626,12 +661,22 @@ static void end(struct finish *f)
 	rn_calm_end(&f->calm);
 }
 
+#define IN_SEGMENTS RN_E_RANGE
+
+/* Whether some rank cannot take part. Ranks come here at different times, which is not of our
+ * making. */
+static bool any_in_segments(struct finish *f, struct rn_mpi_link *link)
+{
+	int rc = rn_link_agree(link, rn_spool_in_segments() ? IN_SEGMENTS : RN_OK);
+
+	f->began = rn_clock_now();
+	rn_link_arm(link, DEADLINE_NS);
+	return rc == IN_SEGMENTS;
+}
+
 /* All ranks go through the same steps, whatever fails on the way; at the end all know. */
 static int merge(struct finish *f, struct rn_mpi_link *link)
 {
-	rn_link_agree(link, RN_OK); /* ranks come here at different times */
-	f->began = rn_clock_now();  /* which is not of our making */
-	rn_link_arm(link, DEADLINE_NS);
 	if (relation.times)
 		compare_clocks(link);
 	f->status = own_slots(f);
@@ -658,10 +703,14 @@ void rn_finish_world(void)
 	if (!linked) {
 		leave_alone("the tracer has no communicator");
 	} else {
-		if (merge(&f, &world) < 0)
-			leave_parts(&f, &world);
-		else
+		if (any_in_segments(&f, &world)) {
+			leave_segments(&f, &world);
 			resume_recording();
+		} else if (merge(&f, &world) < 0) {
+			leave_unmerged(&f, &world);
+		} else {
+			resume_recording();
+		}
 		rn_link_close(&world);
 	}
 	if (link_comm != MPI_COMM_NULL)
@@ -708,8 +757,10 @@ void rn_finish_late(void)
 	int saved = errno;
 	uint64_t kept = 0, lost = 0;
 
-	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		lost += t->late;
+		if (parts_left) /* which have this counter */
+			t->live.lost += t->late;
 		kept += rn_spool_whole() && t->live.calls > t->merged ? t->live.calls - t->merged
 								      : 0;
 	}

@@ -7,6 +7,7 @@
 #include "base/seg.h"
 #include "encode/raw.h"
 #include "intercept/handle.h"
+#include "intercept/spool.h"
 #include "intercept/tracer.h"
 
 #include <errno.h>
@@ -34,8 +35,11 @@ static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
 /* The first request of a signature makes it a shape. */
 static bool new_shape(struct rn_stream *t, struct rn_sig *s, uint32_t wild)
 {
-	if (!rn_seg_reserve(&t->shape, &t->mem, 1))
+	uint64_t call = s->id;
+
+	if (t->shape.n > RN_RAW_SHAPE_MAX || !rn_seg_reserve(&t->shape, &t->mem, 1))
 		return false;
+	rn_spool_fact(t, RN_FACT_SHAPE, &call, sizeof(call));
 	*RN_SEG_AT(&t->shape, struct rn_sig *, t->shape.n) = s;
 	s->shape = ++t->shape.n;
 	s->request_flags = flags_of(s, wild);

@@ -315,6 +315,22 @@ static void add_facts(struct rn_stream *t, enum rn_fact type, const struct rn_si
 	}
 }
 
+static void add_tables(struct rn_stream *t)
+{
+	add_facts(t, RN_FACT_TEXT, t->texts);
+	add_facts(t, RN_FACT_BLOB, t->blobs);
+	add_facts(t, RN_FACT_CALL, t->words);
+}
+
+static void add_shapes(struct rn_stream *t)
+{
+	for (uint32_t i = 0; i < t->shape.n; i++) {
+		uint64_t call = (*RN_SEG_AT(&t->shape, struct rn_sig *, i))->id;
+
+		rn_spool_fact(t, RN_FACT_SHAPE, &call, sizeof(call));
+	}
+}
+
 /* ---- sealing ---- */
 
 static size_t area_room(const struct rn_extent *e)
@@ -378,19 +394,21 @@ static void fill_area(struct rn_stream *t, struct rn_extent *area, struct rn_sea
 	struct rn_buf b = rn_buf_over(area + 1, area_room(area));
 
 	s->upto = t->live.calls;
+	s->segment = t->segment;
 	s->area = area->number;
 	rn_grammar_snapshot(t->grammar, &b);
 	s->grammar = b.len;
 	s->times = rn_times_save(&t->times, &b) == RN_OK ? b.len - s->grammar : 0;
 }
 
-static int seal(struct rn_stream *t)
+/* With at least so much room. */
+static int seal(struct rn_stream *t, size_t room)
 {
 	unsigned which = !t->live.sealed;
 	size_t bytes = rn_grammar_snapshot_size(t->grammar);
 	struct rn_seal *s = &t->live.seal[which];
 	struct rn_extent *tail;
-	int rc = make_area(t, which, bytes);
+	int rc = make_area(t, which, bytes > room ? bytes : room);
 
 	if (rc)
 		return rc;
@@ -405,38 +423,96 @@ static int seal(struct rn_stream *t)
 	return 0;
 }
 
-void rn_spool_seal(struct rn_stream *t)
+static void seal_or_freeze(struct rn_stream *t, size_t room)
 {
 	int saved = errno, rc;
 
-	rc = seal(t);
+	rc = seal(t, room);
 	if (rc)
 		freeze(t, rc);
 	errno = saved;
+}
+
+void rn_spool_seal(struct rn_stream *t)
+{
+	seal_or_freeze(t, 0);
 }
 
 void rn_spool_adopt(struct rn_stream *t)
 {
 	int saved = errno;
 
-	if (!spill.head || t->spooled)
+	if (!spill.head || t->live.self) /* it was, and is not any more */
 		return;
-	t->live.self = &t->live;
 	t->live.buffer = t->buffer;
 	t->live.limit = UINT64_MAX;
 	t->log = (struct rn_log){ &spill, NULL, t->number };
 	if (!rn_spill_claim(&spill, RN_EXTENT_LIVE, t->number, sizeof(*t), t)) {
 		fail(errno);
 	} else {
+		t->live.self = &t->live;
 		t->spooled = any = true;
-		add_facts(t, RN_FACT_TEXT, t->texts);
-		add_facts(t, RN_FACT_BLOB, t->blobs);
-		add_facts(t, RN_FACT_CALL, t->words);
+		add_tables(t);
+		add_shapes(t);
 		/* Twice, so that both areas are there before the program does anything. */
 		for (int i = 0; i < 2 && t->spooled; i++)
 			rn_spool_seal(t);
 	}
 	errno = saved;
+}
+
+/* ---- segments ---- */
+
+static bool in_segments; /* a stream of this process is */
+
+bool rn_spool_in_segments(void)
+{
+	return __atomic_load_n(&in_segments, __ATOMIC_RELAXED);
+}
+
+size_t rn_spool_mapped(const struct rn_stream *t)
+{
+	return (t->tail ? t->tail->pages * RN_SPILL_PAGE : 0) + area_room(t->area[0]) +
+	       area_room(t->area[1]);
+}
+
+/* With all times: there is no next time. */
+bool rn_spool_close(struct rn_stream *t)
+{
+	size_t room = 0;
+
+	do {
+		seal_or_freeze(t, room);
+		room = 2 * area_room(t->area[t->live.sealed]);
+	} while (t->spooled && !t->live.seal[t->live.sealed].times);
+	return t->spooled;
+}
+
+/* The area that was sealed stays what it is. */
+static void leave_area(struct rn_stream *t, uint64_t which)
+{
+	rn_spill_release(t->area[which]);
+	t->area[which] = NULL;
+}
+
+/* Until it is sealed, the file has the segment before it and nothing behind. */
+bool rn_spool_segment(struct rn_stream *t)
+{
+	uint64_t last = t->live.sealed;
+
+	rn_spool_fact(t, RN_FACT_SEGMENT, &t->live.seal[last], sizeof(t->live.seal[last]));
+	add_tables(t);
+	if (!t->spooled)
+		return false;
+	t->segment++;
+	rn_spool_seal(t);
+	if (!t->spooled) {
+		t->segment--;
+		return false;
+	}
+	leave_area(t, last);
+	__atomic_store_n(&in_segments, true, __ATOMIC_RELAXED);
+	return true;
 }
 
 /* ---- the end ---- */

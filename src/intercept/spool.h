@@ -38,7 +38,20 @@ void rn_spool_adopt(struct rn_stream *t);
 /* Its ring is full. */
 void rn_spool_seal(struct rn_stream *t);
 
-/* The next call (its words), text or blob, in the order of their numbers. Before it is used. */
+/* The stream has become too large (stream.h). First it is sealed for the last time; then, when what
+ * the next segment begins with is there instead, that segment begins in the file. False when that
+ * cannot be: it is not, or not any more, in the file, but all that was is. */
+bool rn_spool_close(struct rn_stream *t);
+bool rn_spool_segment(struct rn_stream *t);
+
+/* Bytes of the file that are mapped for it and grow with it. */
+size_t rn_spool_mapped(const struct rn_stream *t);
+
+/* Whether this process has streams in segments: in its memory is only the rest of them. */
+bool rn_spool_in_segments(void);
+
+/* The next call (its words), text, blob or shape, in the order of their numbers. Before it is
+ * used. */
 void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n);
 
 /* A communicator is new, or known better; without an entry, nothing but its name is. The tables'

@@ -4,6 +4,7 @@
 #include "intercept/stream.h"
 
 #include "base/seg.h"
+#include "encode/carry.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "intercept/config.h"
@@ -13,38 +14,44 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "hand.h"
 
-#define STREAM_LIMIT  ((size_t)1 << 30)
 #define LITERAL_LIMIT (1u << 20)
 
 _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-exec")));
 const uint64_t rn_no_words[RN_CALL_WORDS];
 static const uint64_t nothing = UINT64_MAX;
 
-static bool fill(struct rn_stream *t)
+/* What a segment has, empty. */
+static bool fill_memory(struct rn_stream *t, size_t limit)
 {
 	struct rn_grammar_opts opts = { .literal_limit = LITERAL_LIMIT };
 
-	rn_arena_init(&t->mem, STREAM_LIMIT);
+	rn_arena_init(&t->mem, limit);
 	t->grammar = rn_grammar_new(&t->mem, &opts);
 	t->words = rn_sigs_new(&t->mem);
 	t->blobs = rn_sigs_new(&t->mem);
 	t->texts = rn_sigs_new(&t->mem);
 	rn_seg_init(&t->sig, sizeof(struct rn_sig *));
 	rn_seg_init(&t->shape, sizeof(struct rn_sig *));
-	rn_seg_init(&t->ended, sizeof(uint64_t));
 	rn_times_init(&t->times, &t->mem, rn_clock_scale());
-	t->none.w = &nothing;
 	t->expected = &t->none;
+	return t->grammar && t->words && t->blobs && t->texts;
+}
+
+static bool fill(struct rn_stream *t)
+{
+	rn_seg_init(&t->ended, sizeof(uint64_t));
+	t->none.w = &nothing;
 	t->live.top = t->buffer;
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
 	t->ring_end = UINT64_MAX;
-	return t->grammar && t->words && t->blobs && t->texts;
+	return fill_memory(t, rn_config.memory);
 }
 
 static struct rn_stream *make(void)
@@ -112,7 +119,8 @@ void rn_stream_lost(struct rn_stream *t)
 	t->live.lost++;
 }
 
-static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id)
+/* The next one, whose words are in the table. */
+static struct rn_sig *add_sig(struct rn_stream *t, uint32_t id)
 {
 	struct rn_sig *s = rn_new(&t->mem, struct rn_sig, 1);
 	size_t len;
@@ -125,11 +133,19 @@ static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id)
 	rn_idpool_init(&s->slots);
 	*RN_SEG_AT(&t->sig, struct rn_sig *, t->sig.n) = s;
 	t->sig.n++;
-	rn_spool_fact(t, RN_FACT_CALL, s->w, len);
 	return s;
 }
 
-struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n)
+static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id)
+{
+	struct rn_sig *s = add_sig(t, id);
+
+	if (s)
+		rn_spool_fact(t, RN_FACT_CALL, s->w, s->n * sizeof(*s->w));
+	return s;
+}
+
+static struct rn_sig *intern(struct rn_stream *t, const uint64_t *w, size_t n)
 {
 	int saved = errno;
 	struct rn_sig *s = NULL;
@@ -145,9 +161,161 @@ struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n
 	return s;
 }
 
+/* ---- segments ---- */
+
+#define ONE_CALL      ((size_t)64 << 20) /* what a call, and calls inside of it, may need at once */
+#define STREAM_LEAST  ((size_t)1 << 20)  /* what a stream may have, however many there are */
+#define SEGMENT_LEAST ((size_t)512 << 10) /* and before it is worth while to go on in the file */
+
+/* What a segment had, while the next one begins. */
+struct held {
+	struct rn_grammar *grammar;
+	struct rn_times times;
+	struct rn_arena mem;
+	struct rn_sigs *words, *blobs, *texts;
+	struct rn_seg sig, shape;
+};
+
+static struct held hold(const struct rn_stream *t)
+{
+	return (struct held){ t->grammar, t->times, t->mem, t->words,
+			      t->blobs,   t->texts, t->sig, t->shape };
+}
+
+static void put_back(struct rn_stream *t, const struct held *h)
+{
+	rn_arena_free(&t->mem);
+	t->grammar = h->grammar;
+	t->times = h->times;
+	t->mem = h->mem;
+	t->words = h->words;
+	t->blobs = h->blobs;
+	t->texts = h->texts;
+	t->sig = h->sig;
+	t->shape = h->shape;
+}
+
+/* A signature that has requests which have not ended: they are known by its shape and their slots,
+ * so both stay as they are. */
+static bool carry_sig(struct rn_stream *t, struct rn_carrier *c, const struct rn_sig *from)
+{
+	struct rn_sig *s;
+	uint32_t id;
+
+	if (rn_carry_call(c, from->id, &id) < 0 || id != t->sig.n || !(s = add_sig(t, id)) ||
+	    !rn_seg_touch(&t->shape, &t->mem, from->shape - 1) ||
+	    rn_idpool_copy(&s->slots, &from->slots, &t->mem) < 0)
+		return false;
+	s->shape = from->shape;
+	s->request_flags = from->request_flags;
+	*RN_SEG_AT(&t->shape, struct rn_sig *, s->shape - 1) = s;
+	return true;
+}
+
+static bool carry_sigs(struct rn_stream *t, struct rn_carrier *c, const struct held *h)
+{
+	bool good = rn_seg_skip(&t->shape, &t->mem, h->shape.n);
+
+	for (uint32_t i = 0; i < h->sig.n && good; i++) {
+		const struct rn_sig *s = *RN_SEG_AT(&h->sig, struct rn_sig *, i);
+
+		if (s->shape && rn_idpool_any(&s->slots))
+			good = carry_sig(t, c, s);
+	}
+	return good;
+}
+
+/* What the next segment has to begin with: the signatures of requests, and what the words refer to.
+ * They are changed if all goes well. */
+static bool begin_anew(struct rn_stream *t, const struct held *h, uint64_t *base, size_t n)
+{
+	struct rn_arena scratch;
+	struct rn_carrier c = { .from = { h->words, h->blobs, h->texts }, .scratch = &scratch };
+	uint64_t *copy;
+	bool good = fill_memory(t, SIZE_MAX);
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	c.to = (struct rn_tables){ t->words, t->blobs, t->texts };
+	copy = rn_new(&scratch, uint64_t, n);
+	if (copy)
+		memcpy(copy, base, n * sizeof(*copy));
+	good = good && copy && carry_sigs(t, &c, h) && rn_carry_words(&c, copy, n) == RN_OK &&
+	       rn_spool_segment(t);
+	if (good)
+		memcpy(base, copy, n * sizeof(*copy));
+	rn_arena_free(&scratch);
+	return good;
+}
+
+/* Everything that is not needed goes; it is in the part file. If that cannot be done, the stream is
+ * as it was. */
+static void start_segment(struct rn_stream *t, uint64_t *base, size_t n)
+{
+	struct held h;
+
+	if (!rn_spool_close(t))
+		return;
+	h = hold(t);
+	if (begin_anew(t, &h, base, n))
+		rn_arena_free(&h.mem);
+	else
+		put_back(t, &h);
+}
+
+static size_t count(struct rn_stream *t)
+{
+	size_t now = t->mem.mapped + rn_spool_mapped(t), more = now - t->counted;
+
+	t->looked_at = t->mem.mapped;
+	t->counted = now;
+	return __atomic_add_fetch(&rn_tracer.recorded, more, __ATOMIC_RELAXED);
+}
+
+/* Half of what there is may be used before, so that the other half is there for what one call
+ * brings. Streams of threads that rest keep theirs. */
+static bool has_enough(const struct rn_stream *t, size_t total)
+{
+	size_t half = rn_config.memory / 2;
+
+	return total > half && t->counted > half / rn_tracer.nstreams &&
+	       t->counted > SEGMENT_LEAST && t->counted > 2 * t->least;
+}
+
+/* The arena has grown. Where no call is under way, no other words refer to its tables. */
+static void look_at_memory(struct rn_stream *t, uint64_t *base, size_t n)
+{
+	size_t total = count(t), left;
+
+	if (t->spooled && base == t->buffer && !t->marks && has_enough(t, total)) {
+		/* Either who ends the process sees that we are at it, or we see that it ends. */
+		__atomic_store_n(&t->busy, true, __ATOMIC_SEQ_CST);
+		if (!(__atomic_load_n(&t->live.off, __ATOMIC_SEQ_CST) & RN_OFF_OVER))
+			start_segment(t, base, n);
+		__atomic_store_n(&t->busy, false, __ATOMIC_RELEASE);
+		total = count(t);
+		t->least = t->counted;
+	}
+	left = rn_config.memory > total ? rn_config.memory - total : 0;
+	if (t->spooled && left < ONE_CALL)
+		left = ONE_CALL;
+	if (t->mem.mapped + left < STREAM_LEAST)
+		left = STREAM_LEAST - t->mem.mapped;
+	t->mem.limit = t->mem.mapped + left;
+}
+
+struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n)
+{
+	int saved = errno;
+
+	if (t->mem.mapped != t->looked_at)
+		look_at_memory(t, base, n);
+	errno = saved;
+	return intern(t, base, n);
+}
+
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 {
-	struct rn_sig *s = rn_stream_intern(t, w, n);
+	struct rn_sig *s = intern(t, w, n);
 
 	if (s)
 		rn_stream_number(t, s->id);

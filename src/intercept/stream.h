@@ -14,8 +14,11 @@
  * that it was made from and where they begin, so that one that was left by longjmp or an exception
  * is told from one that lasts.
  *
- * Memory: an arena of the stream's own, with a limit; a call for which there is none is counted as
- * lost and told at the end, never ignored. So is a call of a thread that there is no stream for.
+ * Memory: an arena of the stream's own. When the streams of the process have as much as they may
+ * (--memory), one that is in the part file goes on in a new segment there, with an empty arena; all
+ * numbers begin anew, but those of shapes with requests that have not ended. One that is not keeps
+ * what it has: a call for which there is no memory is counted as lost and told at the end, never
+ * ignored. So is a call of a thread that there is no stream for.
  * Not locked: a thread touches its own stream alone.
  */
 #ifndef RN_INTERCEPT_STREAM_H
@@ -79,7 +82,11 @@ struct rn_stream {
 	struct rn_sigs *blobs; /* arrays too long for a call */
 	struct rn_sigs *texts;
 	struct rn_seg sig;   /* struct rn_sig *, by number */
-	struct rn_seg shape; /* struct rn_sig *, by shape - 1 */
+	struct rn_seg shape; /* struct rn_sig *, by shape - 1; of earlier segments those in use */
+	size_t looked_at;    /* how much its arena had when that was last looked at */
+	size_t counted;      /* of rn_tracer.recorded, its own */
+	size_t least;        /* the same when the segment began */
+	bool busy;           /* is starting a segment, and in nobody else's hands */
 	struct rn_seg
 		ended; /* uint64_t, words of its requests that ended elsewhere; tables' lock */
 	uint64_t calls;
@@ -91,7 +98,8 @@ struct rn_stream {
 	struct rn_stream *next;         /* of all streams */
 	uint64_t *scratch;
 	size_t scratch_words;
-	bool spooled; /* it is in the part file (spool.c) */
+	bool spooled;     /* it is in the part file (spool.c) */
+	uint64_t segment; /* so many are over */
 	struct rn_log log;
 	struct rn_extent *tail, *area[2];
 	uint32_t no_ring[RN_NO_RING];
@@ -111,8 +119,9 @@ struct rn_stream *rn_stream_begin(void);
 /* Once, early: from now on ending threads leave their streams. */
 void rn_stream_watch_ends(void);
 
-/* The signature with these words, an old one or a new. NULL when there is no memory. */
-struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n);
+/* The signature of a call that is over and was not expected, an old one or a new; its words begin
+ * at base, and may become others in a new segment. NULL when there is no memory. */
+struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n);
 
 void rn_stream_lost(struct rn_stream *t);
 
@@ -194,7 +203,7 @@ static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *
 	if (__builtin_expect(t->marks != 0, 0))
 		rn_stream_unnest(t, base);
 	if (__builtin_expect(diff != 0, 0)) {
-		s = rn_stream_intern(t, base, (size_t)(w - base));
+		s = rn_stream_unexpected(t, base, (size_t)(w - base));
 		if (!s) {
 			rn_stream_lost(t);
 			return NULL;

@@ -129,13 +129,13 @@ bool rn_tracer_add_stream(struct rn_stream *t)
 	fits = !rn_tracer_full();
 	if (fits) {
 		t->number = rn_tracer.nstreams++;
+		rn_spool_adopt(t); /* before others write to it: the next one's place is in it */
 		lane[t->number] = t;
 		taken[t->number] = true;
 		if (t->number == 0) {
 			rn_config_give_back();
 			rn_tracer.pid = (int)getpid();
 		}
-		rn_spool_adopt(t); /* before others write to it: the next one's place is in it */
 		*rn_tracer.last_stream = t;
 		rn_tracer.last_stream = &t->next;
 	}

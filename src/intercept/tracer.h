@@ -35,8 +35,9 @@ struct rn_tracer {
 	struct rn_requests requests;
 	struct rn_stream *streams, **last_stream;
 	uint32_t nstreams;
-	int pid;       /* of the process whose streams they are */
-	uint64_t lost; /* calls of threads that have no stream */
+	int pid;         /* of the process whose streams they are */
+	uint64_t lost;   /* calls of threads that have no stream */
+	size_t recorded; /* bytes of all streams, as they were when each was last looked at */
 	int lock;
 };
 

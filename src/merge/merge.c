@@ -126,22 +126,17 @@ static int copy_all_sigs(struct rn_sigs *to, const struct rn_sigs *from)
 	return RN_OK;
 }
 
-/* The rule that stands for the grammar's stream, with its symbols renamed. */
-static int seal_mapped(struct rn_rules *r, const struct rn_grammar *g, const uint32_t *map,
-		       struct rn_arena *scratch, uint32_t *root)
+/* A rule of another pool, with its symbols renamed. */
+static int import_mapped(struct rn_rules *r, const struct rn_rules *from, uint32_t rule,
+			 const uint32_t *map, struct rn_arena *scratch, uint32_t *root)
 {
-	struct rn_rules *own = rn_rules_new(scratch);
-	uint32_t *memo, plain, n;
-	int rc = own ? rn_rules_seal(own, g, &plain) : RN_E_NOMEM;
+	uint32_t n = rn_rules_count(from);
+	uint32_t *memo = rn_new(scratch, uint32_t, n);
 
-	if (rc < 0)
-		return rc;
-	n = rn_rules_count(own);
-	memo = rn_new(scratch, uint32_t, n);
 	if (!memo)
 		return RN_E_NOMEM;
 	memset(memo, 0xff, n * sizeof(*memo));
-	return rn_rules_import(r, own, plain, map, memo, root);
+	return rn_rules_import(r, from, rule, map, memo, root);
 }
 
 /* A part with tables and no group yet. */
@@ -176,18 +171,33 @@ int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const s
 	return rc == RN_OK ? only_group(p, root) : rc;
 }
 
-int rn_part_leaf_mapped(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
-			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
-			struct rn_arena *scratch)
+int rn_part_leaf_rules(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+		       const struct rn_sigs *sigs, const uint32_t *map,
+		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
 	uint32_t root;
 	int rc = begin(p, mem, rank, sigs);
 
 	if (rc == RN_OK)
-		rc = seal_mapped(p->rules, g, map, scratch, &root);
+		rc = import_mapped(p->rules, rules, rule, map, scratch, &root);
 	rn_arena_rewind(scratch, mark);
 	return rc == RN_OK ? only_group(p, root) : rc;
+}
+
+int rn_part_leaf_mapped(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
+			struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_rules *own = rn_rules_new(scratch);
+	uint32_t rule;
+	int rc = own ? rn_rules_seal(own, g, &rule) : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		rc = rn_part_leaf_rules(p, mem, rank, sigs, map, own, rule, scratch);
+	rn_arena_rewind(scratch, mark);
+	return rc;
 }
 
 /* Where a group of b goes: the root it has in a, and room for its ranks if it is new there. */

@@ -70,6 +70,11 @@ int rn_part_leaf_mapped(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
 			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
 			struct rn_arena *scratch);
 
+/* The same for a rule of a pool. */
+int rn_part_leaf_rules(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+		       const struct rn_sigs *sigs, const uint32_t *map,
+		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch);
+
 /* Takes `b`, whose ranks all come after a's, into `a`; b is not changed and not referred to
  * afterwards. RN_OK, RN_E_NOMEM, or RN_E_ARG when the ranks do not follow. */
 int rn_part_merge(struct rn_part *a, const struct rn_part *b, struct rn_arena *scratch);

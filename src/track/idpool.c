@@ -116,6 +116,45 @@ void rn_idpool_give_more(struct rn_idpool *p, uint32_t n)
 	node->word[digit(n, 0)] |= (uint64_t)1 << (n & 63);
 }
 
+static bool node_any(const struct rn_idpool_node *node, uint32_t height)
+{
+	for (uint32_t i = 0; i < 64; i++)
+		if (height == 0 ? node->word[i] != UINT64_MAX
+				: node->child[i] && node_any(node->child[i], height - 1))
+			return true;
+	return false;
+}
+
+bool rn_idpool_any(const struct rn_idpool *p)
+{
+	return p->free != UINT64_MAX || (p->more && node_any(p->more, p->height));
+}
+
+static struct rn_idpool_node *copy_node(const struct rn_idpool_node *from, uint32_t height,
+					struct rn_arena *mem)
+{
+	struct rn_idpool_node *to = rn_new(mem, struct rn_idpool_node, 1);
+
+	if (!to)
+		return NULL;
+	*to = *from;
+	for (uint32_t i = 0; height && i < 64; i++)
+		if (from->child[i] && !(to->child[i] = copy_node(from->child[i], height - 1, mem)))
+			return NULL;
+	return to;
+}
+
+int rn_idpool_copy(struct rn_idpool *to, const struct rn_idpool *from, struct rn_arena *mem)
+{
+	struct rn_idpool_node *more = NULL;
+
+	if (from->more && !(more = copy_node(from->more, from->height, mem)))
+		return RN_E_NOMEM;
+	*to = *from;
+	to->more = more;
+	return RN_OK;
+}
+
 static bool node_check(const struct rn_idpool_node *node, uint32_t height)
 {
 	for (uint32_t i = 0; i < 64; i++) {

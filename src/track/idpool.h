@@ -60,6 +60,11 @@ static inline void rn_idpool_give(struct rn_idpool *p, uint32_t n)
 		p->free |= (uint64_t)1 << n;
 }
 
+/* Whether a number is out, and a pool with the same ones out, in another arena; RN_E_NOMEM leaves
+ * `to` as it was. O(numbers ever out at once). */
+bool rn_idpool_any(const struct rn_idpool *p);
+int rn_idpool_copy(struct rn_idpool *to, const struct rn_idpool *from, struct rn_arena *mem);
+
 /* Each node's bits say what is below it. O(numbers ever out at once). */
 bool rn_idpool_check(const struct rn_idpool *p);
 

@@ -1,8 +1,9 @@
 /*
  * fuzz_salvage.c - libFuzzer target: a part file as hostile bytes.
  *
- * The input is edits of a good file: offset (3 bytes), what to do, a byte. What is found in it is
- * put together, and must be a trace that can be opened; and who waits for whom is looked for.
+ * The input is edits of a good file (which, its length says): offset (3 bytes), what to do, a byte.
+ * What is found in it is put together, and must be a trace that can be opened; and who waits for
+ * whom is looked for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,18 +30,19 @@ static const char *temporary(const char *what)
 	return path;
 }
 
-/* Of a process that is in a call inside a call. */
-static const struct rn_buf *good_file(void)
+/* Of a process that is in a call inside a call; of one whose streams are in segments. */
+static const struct rn_buf *good_file(bool segments)
 {
-	static struct rn_buf b;
+	static struct rn_buf all[2];
+	struct rn_buf *b = &all[segments];
 
-	if (b.len)
-		return &b;
+	if (b->len)
+		return b;
 	unlink(temporary("part"));
-	be_a_rank(temporary("part"), 0, 1, 2, 300, IN_NESTED);
-	must(rn_io_read(temporary("part"), &b, NULL) == RN_OK);
+	be_a_rank(temporary("part"), 0, 1, 2, 300, segments ? 70 : 0, IN_NESTED);
+	must(rn_io_read(temporary("part"), b, NULL) == RN_OK);
 	unlink(temporary("part"));
-	return &b;
+	return b;
 }
 
 /* In words, where most numbers are. */
@@ -103,7 +105,7 @@ static void look_at(const unsigned char *b, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct rn_buf *good = good_file();
+	const struct rn_buf *good = good_file(size % 5 == 1);
 	size_t len = good->len;
 	unsigned char *b = malloc(len), *exact;
 

@@ -1,11 +1,13 @@
 /*
  * part_files.h - writes part files (file/spill.h) by hand, as the tracer would: of ranks that have
- * made the calls that add_ith has, and then ended in one of several ways.
+ * made the calls that add_ith has, and then ended in one of several ways. With `every`, the same
+ * streams are in segments.
  */
 #ifndef RN_T_PART_FILES_H
 #define RN_T_PART_FILES_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,13 +33,15 @@ struct memory {
 struct stream {
 	struct memory *m;
 	struct rn_arena mem;
-	struct rn_sigs *words;
+	struct rn_sigs *words, *texts;
 	struct rn_grammar *grammar;
 	struct rn_times times;
 	struct rn_log log;
 	struct rn_extent *area[2];
 	uint32_t *ring;
 	uint64_t sealed_at;
+	uint64_t segment, every; /* a new one after so many calls; 0: never */
+	uint32_t shape[3], shapes;
 };
 
 static uint32_t function(const char *name)
@@ -87,7 +91,8 @@ static void seal(struct rn_spill *spill, struct stream *s)
 				.area = area->number,
 				.grammar = b.len,
 				.tail = tail->number,
-				.places = PLACES };
+				.places = PLACES,
+				.segment = s->segment };
 	must(rn_times_save(&s->times, &b) == RN_OK);
 	to->times = b.len - to->grammar;
 	s->ring = (uint32_t *)(tail + 1);
@@ -95,9 +100,18 @@ static void seal(struct rn_spill *spill, struct stream *s)
 	s->m->live.sealed = which;
 }
 
-static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t number)
+static void start_tables(struct stream *s)
+{
+	s->words = rn_sigs_new(&s->mem);
+	s->texts = rn_sigs_new(&s->mem);
+	s->grammar = rn_grammar_new(&s->mem, NULL);
+	rn_times_init(&s->times, &s->mem, 3 * RN_TIME_SCALE_ONE);
+}
+
+static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t number, uint64_t every)
 {
 	memset(s, 0, sizeof(*s));
+	s->every = every;
 	s->m = mmap(NULL, sizeof(*s->m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0);
 	must(s->m != MAP_FAILED);
@@ -105,9 +119,7 @@ static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t numb
 	s->m->live.buffer = s->m->live.top = s->m->buffer;
 	s->m->live.limit = UINT64_MAX;
 	rn_arena_init(&s->mem, SIZE_MAX);
-	s->words = rn_sigs_new(&s->mem);
-	s->grammar = rn_grammar_new(&s->mem, NULL);
-	rn_times_init(&s->times, &s->mem, 3 * RN_TIME_SCALE_ONE);
+	start_tables(s);
 	s->log = (struct rn_log){ spill, NULL, number };
 	claim(spill, RN_EXTENT_LIVE, number, sizeof(*s->m), s->m);
 	seal(spill, s);
@@ -133,6 +145,66 @@ static void add_call(struct rn_spill *spill, struct stream *s, const uint64_t *w
 	add_number(spill, s, id);
 }
 
+__attribute__((unused)) static void end_segment(struct rn_spill *spill, struct stream *s)
+{
+	const struct rn_seal *last;
+
+	seal(spill, s);
+	last = &s->m->live.seal[s->m->live.sealed];
+	must(rn_log_add(&s->log, RN_FACT_SEGMENT, last, sizeof(*last), NULL, 0) == 0);
+	start_tables(s);
+}
+
+/* The stream goes on in another segment, if it is time. */
+__attribute__((unused)) static void next_segment(struct rn_spill *spill, struct stream *s,
+						 uint64_t i)
+{
+	if (!s->every || i == 0 || i % s->every)
+		return;
+	end_segment(spill, s);
+	s->segment++;
+	seal(spill, s);
+}
+
+/* The number of a text in this segment. */
+__attribute__((unused)) static uint64_t text(struct stream *s, const char *bytes)
+{
+	uint32_t before = rn_sigs_count(s->texts), id;
+
+	must(rn_sigs_intern(s->texts, bytes, strlen(bytes), &id) == RN_OK);
+	if (id == before)
+		must(rn_log_add(&s->log, RN_FACT_TEXT, bytes, strlen(bytes), NULL, 0) == 0);
+	return id;
+}
+
+/* A request is made by one of three calls, and waited for. As in the tracer, a call that is new in
+ * its segment has a new shape. */
+__attribute__((unused)) static void add_request(struct rn_spill *spill, struct stream *s,
+						uint64_t which)
+{
+	const uint64_t begin[] = { function("MPI_Ibarrier"), world(), 2, which };
+	uint64_t wait[] = { function("MPI_Wait"), 0, RN_STATUS_NOTHING, 0 };
+	uint64_t call = rn_sigs_count(s->words);
+
+	add_call(spill, s, begin, 4);
+	if (rn_sigs_count(s->words) > call) {
+		must(rn_log_add(&s->log, RN_FACT_SHAPE, &call, sizeof(call), NULL, 0) == 0);
+		s->shape[which] = s->shapes++;
+	}
+	wait[1] = RN_RAW_REQUEST(0, s->shape[which], 0) | RN_RAW_GONE;
+	add_call(spill, s, wait, 4);
+}
+
+static void add_text(struct rn_spill *spill, struct stream *s, uint64_t i)
+{
+	char name[32];
+	uint64_t w[] = { function("MPI_Comm_set_name"), world(), 0, 0 };
+
+	snprintf(name, sizeof(name), "name %d", (int)(i * 7 % 100));
+	w[2] = text(s, name);
+	add_call(spill, s, w, 4);
+}
+
 /* Call i of each rank: barriers, and now and then an error code that nobody had before. */
 static void add_ith(struct rn_spill *spill, struct stream *s, uint64_t i)
 {
@@ -144,6 +216,17 @@ static void add_ith(struct rn_spill *spill, struct stream *s, uint64_t i)
 		add_call(spill, s, barrier, 3);
 	else
 		add_call(spill, s, other, 3);
+}
+
+/* The same, and what has to be told anew in each segment. */
+static void add_rich(struct rn_spill *spill, struct stream *s, uint64_t i)
+{
+	if (i % 11 == 0)
+		add_request(spill, s, i * 5 / 11 % 3);
+	else if (i % 4 == 0)
+		add_text(spill, s, i);
+	else
+		add_ith(spill, s, i);
 }
 
 static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
@@ -168,7 +251,7 @@ static void enter(struct stream *s, const uint64_t *w, size_t n)
 	s->m->live.top = base + n + 2;
 }
 
-enum ending { IN_NOTHING, IN_BARRIER, IN_NESTED, RETURNED, SAID_SO };
+enum ending { IN_NOTHING, IN_BARRIER, IN_NESTED, RETURNED, SAID_SO, IN_NEW_SEGMENT };
 
 static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream *s, enum ending how)
 {
@@ -178,6 +261,11 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 
 	if (how == SAID_SO)
 		must(rn_log_add(shared, RN_FACT_END, "exit", 4, NULL, 0) == 0);
+	if (how == IN_NEW_SEGMENT) { /* which has not begun for its stream */
+		end_segment(spill, s);
+		text(s, "new");
+		return;
+	}
 	if (how == IN_NESTED) {
 		enter(s, outer, 2);
 		add_call(spill, s, marker, 2);
@@ -188,8 +276,10 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 		s->m->live.top[-1] = 12345; /* a result */
 }
 
+/* With `every`, calls of more kinds, in segments of so many. */
 __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, int64_t ranks,
-					      uint32_t threads, uint64_t calls, enum ending how)
+					      uint32_t threads, uint64_t calls, uint64_t every,
+					      enum ending how)
 {
 	static struct stream s[8];
 	struct rn_spill spill;
@@ -198,9 +288,14 @@ __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, in
 	must(rn_spill_open(&spill, path, RUN) == 0);
 	add_facts(&shared, rank, ranks);
 	for (uint32_t k = 0; k < threads; k++) {
-		start_stream(&spill, &s[k], k);
-		for (uint64_t i = 0; i < calls; i++)
-			add_ith(&spill, &s[k], i);
+		start_stream(&spill, &s[k], k, every);
+		for (uint64_t i = 0; i < calls; i++) {
+			next_segment(&spill, &s[k], i);
+			if (every)
+				add_rich(&spill, &s[k], i);
+			else
+				add_ith(&spill, &s[k], i);
+		}
 		end_so(&spill, &shared, &s[k], how);
 	}
 	rn_spill_close(&spill, false);

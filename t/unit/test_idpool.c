@@ -161,6 +161,34 @@ static void test_limit(void)
 	CHECK(take());
 }
 
+/* A copy has the same numbers out, and is on its own. */
+static void test_copy(uint32_t n)
+{
+	struct rn_arena mem;
+	struct rn_idpool from, to;
+	uint32_t got, other;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_idpool_init(&from);
+	CHECK(!rn_idpool_any(&from));
+	for (uint32_t i = 0; i < n; i++)
+		CHECK(rn_idpool_take(&from, &mem, &got) == RN_OK);
+	for (uint32_t i = 0; i + 1 < n; i++)
+		rn_idpool_give(&from, i);
+	CHECK(rn_idpool_any(&from) == (n > 0));
+	for (uint64_t fail = 1; mem.fail_at = fail, rn_idpool_copy(&to, &from, &mem) < 0; fail++)
+		CHECK(mem.fail_at == 0);
+	mem.fail_at = 0;
+	CHECK(rn_idpool_check(&to));
+	for (uint32_t i = 0; i < 2 * n; i++)
+		CHECK(rn_idpool_take(&from, &mem, &got) == RN_OK &&
+		      rn_idpool_take(&to, &mem, &other) == RN_OK && got == other);
+	for (uint32_t i = 0; i < 2 * n + (n > 0); i++)
+		rn_idpool_give(&to, i);
+	CHECK(!rn_idpool_any(&to) && rn_idpool_any(&from) == (n > 0));
+	rn_arena_free(&mem);
+}
+
 int main(void)
 {
 	test_small();
@@ -174,5 +202,11 @@ int main(void)
 	test_failures();
 	test_limit();
 	ok("every allocation fails in turn and the pool is as it was");
+	test_copy(0);
+	test_copy(1);
+	test_copy(64);
+	test_copy(100);
+	test_copy(10000);
+	ok("a copy is the same, and on its own");
 	return tap_done();
 }

@@ -24,13 +24,13 @@
 #include "rules/rules.h"
 
 static void run_rank(const char *path, int64_t rank, int64_t ranks, uint32_t threads,
-		     uint64_t calls, enum ending how)
+		     uint64_t calls, uint64_t every, enum ending how)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (pid == 0) {
-		be_a_rank(path, rank, ranks, threads, calls, how);
+		be_a_rank(path, rank, ranks, threads, calls, every, how);
 		raise(SIGKILL);
 	}
 	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
@@ -48,11 +48,12 @@ static const char *temporary(const char *what)
 }
 
 /* The file of one process, as bytes. */
-static void part_of(uint64_t calls, uint32_t threads, enum ending how, struct rn_buf *out)
+static void part_of(uint64_t calls, uint64_t every, uint32_t threads, enum ending how,
+		    struct rn_buf *out)
 {
 	const char *path = temporary("part");
 
-	run_rank(path, 0, 1, threads, calls, how);
+	run_rank(path, 0, 1, threads, calls, every, how);
 	rn_buf_clear(out);
 	CHECK(rn_io_read(path, out, NULL) == RN_OK);
 	unlink(path);
@@ -109,7 +110,7 @@ static void found(uint64_t calls, uint32_t threads, enum ending how)
 	struct rn_arena mem;
 	uint64_t run, time;
 
-	part_of(calls, threads, how, &b);
+	part_of(calls, 0, threads, how, &b);
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(rn_salvage(&mem, b.data, b.len, &s, NULL) == RN_OK && s.n == 1 && s.run == RUN);
 	CHECK(rn_salvage_peek(b.data, b.len, &run, &time, NULL) == RN_OK && run == RUN &&
@@ -143,7 +144,7 @@ static void test_found(void)
 			found(calls[i], 1 + (uint32_t)i % 3, how);
 }
 
-/* ---- damage ---- */
+/* ---- traces ---- */
 
 /* Whatever is found, a trace can be made of it, or it is refused. It is sound unless calls have
  * become others, which need not follow from each other. */
@@ -165,6 +166,102 @@ static bool becomes_a_trace(const void *bytes, size_t len, bool sound)
 	rn_trace_close(&t);
 	return true;
 }
+
+/* ---- segments ---- */
+
+/* A stream's calls as words in which texts are hashed, and how long each took. */
+struct list {
+	const struct rn_recorded_stream *of;
+	struct rn_buf b;
+};
+
+static bool list_one(void *arg, uint32_t t)
+{
+	struct list *l = arg;
+	size_t len, n;
+	const uint64_t *w = rn_sigs_get(l->of->calls.words, t, &len);
+	const char *name;
+
+	rn_buf_add(&l->b, w, w[0] == function("MPI_Comm_set_name") ? 16 : len);
+	if (w[0] == function("MPI_Comm_set_name") &&
+	    CHECK(w[2] < rn_sigs_count(l->of->calls.texts))) {
+		name = rn_sigs_get(l->of->calls.texts, (uint32_t)w[2], &n);
+		rn_buf_add(&l->b, name, n);
+	}
+	return true;
+}
+
+static void list_calls(const void *bytes, size_t len, uint32_t stream, struct list *out)
+{
+	struct rn_salvage s;
+	struct rn_arena mem;
+	struct rn_rules *own;
+	const struct rn_rules *r;
+	uint32_t root;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_salvage(&mem, bytes, len, &s, NULL) == RN_OK && s.n == 1);
+	out->of = &s.process[0].recorded.stream[stream];
+	own = rn_rules_new(&mem);
+	r = out->of->rules ? out->of->rules : own;
+	root = out->of->root;
+	CHECK(out->of->rules || rn_rules_seal(own, out->of->grammar, &root) == RN_OK);
+	CHECK(rn_rules_expand(r, root, list_one, out) == RN_OK);
+	rn_arena_free(&mem);
+}
+
+/* All times are there; those of the ring are not. */
+static uint64_t count_times(const void *bytes, size_t len)
+{
+	struct rn_salvage s;
+	struct rn_arena mem;
+	uint64_t n = 0;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_salvage(&mem, bytes, len, &s, NULL) == RN_OK && s.n == 1);
+	for (uint32_t i = 0; i < rn_sigs_count(s.process[0].recorded.stream[0].calls.words); i++) {
+		const struct rn_time *t =
+			rn_times_get(s.process[0].recorded.stream[0].calls.times, i);
+
+		n += t ? rn_timing_count(&t->dur) : 0;
+	}
+	rn_arena_free(&mem);
+	return n;
+}
+
+/* A stream in segments is the same as one that is not. */
+static void in_segments(uint64_t calls, uint64_t every, enum ending how)
+{
+	struct rn_buf whole = { 0 }, parts = { 0 };
+
+	part_of(calls, UINT64_MAX, 2, how, &whole);
+	part_of(calls, every, 2, how, &parts);
+	for (uint32_t k = 0; k < 2; k++) {
+		struct list a = { 0 }, b = { 0 };
+
+		list_calls(whole.data, whole.len, k, &a);
+		list_calls(parts.data, parts.len, k, &b);
+		CHECK(a.b.len > 8 * calls && a.b.len == b.b.len &&
+		      memcmp(a.b.data, b.b.data, a.b.len) == 0);
+		rn_buf_free(&a.b);
+		rn_buf_free(&b.b);
+	}
+	CHECK(count_times(parts.data, parts.len) + PLACES > calls);
+	CHECK(becomes_a_trace(parts.data, parts.len, true));
+	rn_buf_free(&whole);
+	rn_buf_free(&parts);
+}
+
+static void test_segments(void)
+{
+	static const uint64_t every[] = { 11, 64, 290 };
+
+	for (size_t i = 0; i < sizeof(every) / sizeof(*every); i++)
+		for (enum ending how = IN_NOTHING; how <= IN_NEW_SEGMENT; how++)
+			in_segments(300, every[i], how);
+}
+
+/* ---- damage ---- */
 
 /* Numbers are where something is. */
 static size_t somewhere(const struct rn_buf *b)
@@ -202,12 +299,12 @@ static bool damage(struct rn_buf *b)
 }
 
 /* A file that is cut is a beginning; one that lost pages, or got others, is refused or sound. */
-static void test_damage(void)
+static void test_damage(uint64_t every)
 {
 	struct rn_buf good = { 0 }, bad = { 0 };
 	unsigned made = 0;
 
-	part_of(700, 2, IN_NESTED, &good);
+	part_of(700, every, 2, IN_NESTED, &good);
 	for (int i = 0; i < 1000; i++) {
 		bool sound = true;
 
@@ -228,7 +325,7 @@ static void test_cut(void)
 	struct rn_salvage s;
 	struct rn_arena mem;
 
-	part_of(700, 1, IN_NOTHING, &b);
+	part_of(700, 0, 1, IN_NOTHING, &b);
 	for (size_t len = b.len; len > 0; len -= len < RN_SPILL_PAGE ? len : RN_SPILL_PAGE) {
 		rn_arena_init(&mem, SIZE_MAX);
 		if (rn_salvage(&mem, b.data, len, &s, NULL) == RN_OK)
@@ -268,7 +365,7 @@ static int write_files(char **arg)
 		if (n >= (int)sizeof(path))
 			return 1;
 		run_rank(path, (int64_t)r, (int64_t)ranks, (uint32_t)atoi(arg[2]),
-			 strtoull(arg[4], NULL, 10), SAID_SO);
+			 strtoull(arg[4], NULL, 10), 0, SAID_SO);
 	}
 	return 0;
 }
@@ -279,9 +376,12 @@ int main(int argc, char **argv)
 		return write_files(argv + 1);
 	test_found();
 	ok("what was written is found, to the call that was under way");
+	test_segments();
+	ok("a stream in segments is whole again");
 	test_cut();
 	ok("a file that is cut gives a beginning");
-	test_damage();
+	test_damage(0);
+	test_damage(150);
 	ok("damage is refused, or leaves a sound trace");
 	test_refused();
 	ok("what is no part file is refused");

@@ -105,6 +105,45 @@ static void test_small_and_large(void)
 	rn_arena_free(&mem);
 }
 
+/* Goes on at n, with some of those before it. */
+static void skip_to(uint32_t n)
+{
+	struct rn_arena mem;
+	struct rn_seg s;
+
+	rn_arena_init(&mem, (size_t)1 << 30);
+	rn_seg_init(&s, 4);
+	CHECK(rn_seg_skip(&s, &mem, n) && s.n == n && s.cap > n);
+	for (uint32_t i = 0; i < 10000; i++) {
+		CHECK(rn_seg_reserve(&s, &mem, 1));
+		*RN_SEG_AT(&s, uint32_t, s.n) = s.n;
+		s.n++;
+	}
+	for (uint32_t i = 0; i < n; i += 9999) {
+		CHECK(rn_seg_touch(&s, &mem, i) && *RN_SEG_AT(&s, uint32_t, i) == 0);
+		*RN_SEG_AT(&s, uint32_t, i) = i;
+	}
+	for (uint32_t i = 0; i < n; i += 9999)
+		CHECK(*RN_SEG_AT(&s, uint32_t, i) == i);
+	for (uint32_t i = n; i < s.n; i++)
+		CHECK(*RN_SEG_AT(&s, uint32_t, i) == i);
+	rn_arena_free(&mem);
+}
+
+static void test_skip(void)
+{
+	static const uint32_t n[] = { 0, 1, 16, RN_SEG_CHUNK - 1, RN_SEG_CHUNK, 1000000 };
+	struct rn_arena mem;
+	struct rn_seg s;
+
+	for (size_t i = 0; i < sizeof(n) / sizeof(*n); i++)
+		skip_to(n[i]);
+	rn_arena_init(&mem, 0);
+	rn_seg_init(&s, 4);
+	CHECK(!rn_seg_skip(&s, &mem, 100) && s.n == 0);
+	CHECK(!rn_seg_skip(&s, &mem, UINT32_MAX));
+}
+
 int main(void)
 {
 	test_model();
@@ -113,5 +152,7 @@ int main(void)
 	ok("every allocation fails once and nothing is lost");
 	test_small_and_large();
 	ok("small arrays are small, impossible ones refused");
+	test_skip();
+	ok("one that goes on where another ended has no memory for what was before");
 	return tap_done();
 }

@@ -44,7 +44,7 @@ static void start_rank(struct rank *r, const char *path, int64_t rank)
 	r->shared = (struct rn_log){ &r->spill, NULL, RN_EXTENT_SHARED };
 	add_facts(&r->shared, rank, RANKS);
 	must(rn_log_add(&r->shared, RN_FACT_CONSTANT, &any, sizeof(any), NULL, 0) == 0);
-	start_stream(&r->spill, &r->s, 0);
+	start_stream(&r->spill, &r->s, 0, 0);
 }
 
 /* The half of the world that has the rank, as comm:world.0: 0 and 1, or 2 and more. */
@@ -78,7 +78,10 @@ static void asks_for(struct rank *r, uint64_t from)
 {
 	const uint64_t w[] = { function("MPI_Irecv"), 1, 0, 1, 3, from, 7, world(), 2, 0 };
 
+	uint64_t call = rn_sigs_count(r->s.words);
+
 	add_call(&r->spill, &r->s, w, 10);
+	must(rn_log_add(&r->s.log, RN_FACT_SHAPE, &call, sizeof(call), NULL, 0) == 0);
 }
 
 static void waits(struct rank *r, const uint64_t *request, uint64_t n)
