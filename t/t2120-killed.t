@@ -8,13 +8,19 @@ kills=${RONDO_KILLS:-5}
 seed=${RONDO_SEED:-1}
 ranks=3
 
-# gone PID...: waits for the processes to be gone, and helps after a while
+# runs PID: a process that nobody has waited for is over all the same
+runs() {
+	_state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 1
+	case $_state in
+	'' | [ZX]*) return 1 ;;
+	esac
+}
+
+# gone PID...: waits for the processes to be gone, and helps
 gone() {
-	_tries=0
 	for _pid in "$@"; do
-		while kill -0 "$_pid" 2>/dev/null; do
-			_tries=$((_tries + 1))
-			[ $_tries -lt 200 ] || kill -KILL "$_pid" 2>/dev/null
+		while runs "$_pid"; do
+			kill -KILL "$_pid" 2>/dev/null
 			sleep 0.02
 		done
 	done
@@ -37,6 +43,11 @@ started() {
 	done
 }
 
+# moment: in milliseconds, for this seed
+moment() {
+	awk "BEGIN { srand($seed); print int(400 * rand()) }"
+}
+
 # victim WHO: its process ids
 victim() {
 	case $1 in
@@ -47,7 +58,7 @@ victim() {
 }
 
 # killed WHO MILLISECONDS: runs the program, and kills WHO so long after it has begun; every other
-# time its streams are in segments
+# time its streams are in segments. Some ranks go on without their launcher, which is not to last.
 killed() {
 	rm -rf "$at"
 	mkdir -p "$log"
@@ -56,6 +67,10 @@ killed() {
 	started || return
 	sleep "$(awk "BEGIN { print $2 / 1000 }")"
 	kill -KILL $(victim "$1")
+	[ "$1" != launcher ] || {
+		sleep 0.1
+		gone $(pids)
+	}
 	wait
 	gone $(pids)
 }
@@ -66,25 +81,45 @@ recovered() {
 		"$RONDO" dump "$trace" | t/compare-prefix "$log"
 }
 
-one_kill() {
-	killed "$1" "$2" && recovered
+# place WHO: where its run is
+place() {
+	at=$tmp/$mpi/$1
+	log=$at/log trace=$at/trace.rondo
 }
 
+# one_kill WHO MILLISECONDS: leaves how it went in WHO.code and WHO.said
+one_kill() {
+	place "$1"
+	{ killed "$1" "$2" && recovered; } >"$at.said" 2>&1
+	echo $? >"$at.code"
+}
+
+# outcome WHO
+outcome() {
+	cat "$tmp/$mpi/$1.said"
+	return "$(cat "$tmp/$mpi/$1.code")"
+}
+
+# Those of one round run at the same time.
 kill_them() {
-	at=$tmp/$mpi/killed
-	log=$at/log trace=$at/trace.rondo
 	ok "$mpi: prog_killed compiles" build_prog prog_killed
 	with_yield : # makes what those that follow share
 	_n=0
 	while [ $_n -lt "$kills" ]; do
+		_round=$seed
+		for _who in one all launcher; do
+			seed=$((seed + 1))
+			one_kill $_who "$(moment)" &
+		done
+		wait
+		seed=$_round
 		for _who in one all launcher; do
 			_n=$((_n + 1))
 			seed=$((seed + 1))
-			_moment=$(awk "BEGIN { srand($seed); print int(400 * rand()) }")
-			ok "$mpi: $_who killed after $_moment ms (RONDO_SEED=$((seed - 1)))" \
-				one_kill $_who "$_moment"
+			ok "$mpi: $_who killed after $(moment) ms (RONDO_SEED=$_round)" outcome $_who
 		done
 	done
+	place launcher
 	like "$mpi: the trace says so" "$("$RONDO" info "$trace")" '^complete: no$'
 	like "... and of whom" "$("$RONDO" info "$trace")" '^incomplete: 0-2$'
 }
