@@ -1,7 +1,7 @@
 /*
  * call_cost.c - CPU time per call of some MPI functions on one rank, as the program sees it.
  *
- * Prints "name nanoseconds" for each: the least of 50 chunks. Run with and without the tracer
+ * Prints "name nanoseconds" for each: the least of 20 chunks. Run with and without the tracer
  * (bench/tracer-cost), the difference is what tracing costs. The process has what real ones have:
  * 100,000 live heap blocks and 64 communicators.
  */
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define CHUNKS 50
-#define CALLS  2000
+#define CHUNKS 20
+#define CALLS  20000 /* so that the tracer seals its part file (intercept/spool.h) in each */
 #define BLOCKS 100000
 #define COMMS  64
 
