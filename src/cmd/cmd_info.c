@@ -191,8 +191,8 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 struct line {
 	const char *name;
 	bool hidden;
-	uint64_t calls;
-	double sum, min, max; /* nanoseconds */
+	uint64_t calls, timed; /* times of a killed program's last calls are not known */
+	double sum, min, max;  /* nanoseconds */
 };
 
 /* What takes longest first; without times, what is called most often. */
@@ -209,12 +209,15 @@ static int by_weight(const void *a, const void *b)
 
 static void add_signature(struct line *l, uint64_t n, const struct rn_time *t)
 {
-	if (t && n) {
+	uint64_t timed = t ? rn_timing_count(&t->dur) : 0;
+
+	if (timed && n) {
 		double min = (double)t->dur.min, max = (double)t->dur.max;
 
-		l->min = l->calls == 0 || min < l->min ? min : l->min;
+		l->min = l->timed == 0 || min < l->min ? min : l->min;
 		l->max = max > l->max ? max : l->max;
 		l->sum += (double)t->dur.sum;
+		l->timed = timed > UINT64_MAX - l->timed ? UINT64_MAX : l->timed + timed;
 	}
 	if (__builtin_add_overflow(l->calls, n, &l->calls))
 		l->calls = UINT64_MAX;
@@ -234,7 +237,7 @@ static void print_table(const struct line *line, uint32_t n, bool times)
 		printf("%16" PRIu64, l->calls);
 		if (times)
 			printf(" %14.6f %14.3f %14.3f %14.3f", l->sum / 1e9, l->min / 1e3,
-			       l->calls ? l->sum / (double)l->calls / 1e3 : 0.0, l->max / 1e3);
+			       l->timed ? l->sum / (double)l->timed / 1e3 : 0.0, l->max / 1e3);
 		printf("  %s\n", l->name);
 	}
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -20,9 +21,11 @@
 #include "file/recover.h"
 #include "file/salvage.h"
 #include "file/spill.h"
+#include "file/spill_copy.h"
 
 struct file {
 	char *path;
+	char *copy; /* in the folder, if the file is in memory; or NULL */
 	int fd;
 	void *bytes; /* NULL: nothing is to be had from it */
 	size_t len;
@@ -32,11 +35,12 @@ struct file {
 
 struct folder {
 	const char *path;
-	FILE *out; /* for the line that says what came of it */
+	char memory[PATH_MAX]; /* the one that stands in for it on this node; or "" */
+	FILE *out;             /* for the line that says what came of it */
 	struct file *file;
 	size_t n, cap;
 	uint64_t run; /* the newest */
-	size_t bad, others;
+	size_t bad, others, copies;
 	bool running;
 	bool look; /* the files are only looked at */
 };
@@ -54,6 +58,7 @@ static void free_folder(struct folder *d)
 		if (d->file[i].fd >= 0)
 			close(d->file[i].fd);
 		free(d->file[i].path);
+		free(d->file[i].copy);
 	}
 	free(d->file);
 }
@@ -66,11 +71,22 @@ static bool is_part_name(const char *name)
 	return strspn(name, "0123456789abcdef") == 16 && name[16] == '-';
 }
 
-static bool add_file(struct folder *d, const char *name)
+static char *join(const char *folder, const char *name)
 {
-	size_t len = strlen(d->path) + strlen(name) + 2;
+	size_t len = strlen(folder) + strlen(name) + 2;
 	char *path = malloc(len);
 
+	if (path)
+		snprintf(path, len, "%s/%s", folder, name);
+	return path;
+}
+
+static bool add_file(struct folder *d, const char *folder, const char *name)
+{
+	struct file f = { .path = join(folder, name), .fd = -1 };
+
+	if (folder != d->path)
+		f.copy = join(d->path, name);
 	if (d->n == d->cap) {
 		size_t cap = d->cap ? 2 * d->cap : 64;
 		struct file *file = realloc(d->file, cap * sizeof(*file));
@@ -80,12 +96,12 @@ static bool add_file(struct folder *d, const char *name)
 			d->cap = cap;
 		}
 	}
-	if (!path || d->n == d->cap) {
-		free(path);
+	if (!f.path || (folder != d->path && !f.copy) || d->n == d->cap) {
+		free(f.path);
+		free(f.copy);
 		return false;
 	}
-	snprintf(path, len, "%s/%s", d->path, name);
-	d->file[d->n++] = (struct file){ .path = path, .fd = -1 };
+	d->file[d->n++] = f;
 	return true;
 }
 
@@ -94,19 +110,38 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
 }
 
-/* False without memory, or with errno if the folder cannot be read. */
-static bool scan(struct folder *d)
+/* Those that are in memory are newer than their copies. There are few of them: this node's. */
+static bool is_listed(const struct folder *d, const char *name)
 {
-	DIR *dir = opendir(d->path);
+	for (size_t i = 0; i < d->n && d->file[i].copy; i++)
+		if (strcmp(strrchr(d->file[i].copy, '/') + 1, name) == 0)
+			return true;
+	return false;
+}
+
+static bool scan_one(struct folder *d, const char *folder)
+{
+	DIR *dir = opendir(folder);
 	struct dirent *e;
 	bool ok = dir != NULL;
 
 	while (ok && (e = readdir(dir)) != NULL)
-		if (is_part_name(e->d_name))
-			ok = add_file(d, e->d_name);
+		if (is_part_name(e->d_name) && !is_listed(d, e->d_name))
+			ok = add_file(d, folder, e->d_name);
 	if (dir)
 		closedir(dir);
 	return ok;
+}
+
+/* False without memory, or with errno if the folder cannot be read. */
+static bool scan(struct folder *d)
+{
+	if (!rn_spill_memory_folder(d->path, d->memory, sizeof(d->memory)) ||
+	    access(d->memory, R_OK) < 0)
+		d->memory[0] = 0;
+	if (d->memory[0] && !scan_one(d, d->memory))
+		return false;
+	return scan_one(d, d->path) || (d->n && errno == ENOENT);
 }
 
 static int list_files(struct folder *d)
@@ -165,7 +200,7 @@ static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 	if (size == 0)
 		return rn_err_set(err, RN_E_DATA, "is empty");
 	/* Who only looks leaves locks alone. */
-	f->running = !d->look && flock(f->fd, LOCK_EX | LOCK_NB) < 0;
+	f->running = !d->look && flock(f->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	/* One that is being written to gets more, which is to be seen. */
 	p = d->look || f->running ? mmap(NULL, size, PROT_READ, MAP_SHARED, f->fd, 0)
 				  : map_data(f->fd, size);
@@ -214,18 +249,33 @@ static int open_files(struct folder *d)
 		const struct file *f = &d->file[i];
 
 		d->others += f->bytes && f->run != d->run;
+		d->copies += f->bytes && f->run == d->run && rn_salvage_is_copy(f->bytes);
 		d->running |= f->bytes && f->run == d->run && f->running;
 	}
 	return code;
+}
+
+static bool remove_file(const struct file *f)
+{
+	if (f->copy)
+		unlink(f->copy);
+	return unlink(f->path) == 0;
+}
+
+static bool remove_folder(const struct folder *d)
+{
+	if (d->memory[0])
+		rmdir(d->memory);
+	return rmdir(d->path) == 0 || errno == ENOENT;
 }
 
 /* Everything that was in them is in the trace. */
 static bool remove_files(const struct folder *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (d->file[i].bytes && d->file[i].run == d->run && unlink(d->file[i].path) < 0)
+		if (d->file[i].bytes && d->file[i].run == d->run && !remove_file(&d->file[i]))
 			return false;
-	return rmdir(d->path) == 0;
+	return remove_folder(d);
 }
 
 /* ---- the trace ---- */
@@ -234,7 +284,9 @@ static void report(const struct folder *d, struct rn_recovered *r, const char *p
 {
 	const char *missing = rn_rank_text(&r->missing);
 	const char *incomplete = rn_rank_text(&r->incomplete);
-	bool keep = d->bad || d->running || r->damaged || r->missing.n;
+	/* Of what there is only a copy of, there may be more where it was made. */
+	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
+		    (d->copies && r->incomplete.n);
 
 	fprintf(d->out,
 		"%s: %" PRIu64 " of %" PRIu64 " ranks, %" PRIu64 " calls, %" PRIu64 " bytes", path,
@@ -299,7 +351,7 @@ static int open_folder(struct folder *d)
 static bool is_running(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+	bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
 	if (fd >= 0)
 		close(fd);
@@ -339,9 +391,9 @@ void parts_drop(const char *folder)
 		wait_for_all(&d);
 		for (size_t i = 0; i < d.n; i++)
 			if (!is_running(d.file[i].path))
-				unlink(d.file[i].path);
+				remove_file(&d.file[i]);
 	}
-	rmdir(folder);
+	remove_folder(&d);
 	free_folder(&d);
 }
 

@@ -7,6 +7,10 @@
  * other runs have left there stays, and is mentioned. So do files that cannot be read. The files
  * are removed when everything in them is in the trace; those of a program that still runs are read
  * as they are at the moment, and stay.
+ *
+ * If the folder is another machine's, the files are in the memory of each node, and what is in the
+ * folder are copies (file/spill_copy.h), which are older: where this node has the file, that is
+ * used. Copies of what is not complete stay.
  */
 #ifndef RN_CMD_PARTS_H
 #define RN_CMD_PARTS_H

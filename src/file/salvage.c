@@ -116,6 +116,7 @@ struct table {
 struct process {
 	struct rn_arena *mem;
 	struct rn_fact_world world;
+	struct rn_fact_clock clock;
 	bool is_known, failed;
 	struct table comms, modules;
 	struct rn_fact_constant constant[CONSTANTS_MAX];
@@ -267,6 +268,12 @@ static void take_module(struct process *p, const void *bytes, size_t len)
 	add_known(p, &p->modules, k);
 }
 
+static void take_clock(struct process *p, const void *bytes, size_t len)
+{
+	if (len == sizeof(p->clock))
+		memcpy(&p->clock, bytes, sizeof(p->clock));
+}
+
 static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 {
 	struct process *p = arg;
@@ -293,6 +300,9 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		break;
 	case RN_FACT_END:
 		p->ended = copy_text(p, bytes, len);
+		break;
+	case RN_FACT_CLOCK:
+		take_clock(p, bytes, len);
 		break;
 	default:
 		return false;
@@ -388,6 +398,8 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 					      .stream = s,
 					      .streams = streams,
 					      .times = keeps_times(p),
+					      .offset = p->clock.offset,
+					      .drift = p->clock.drift,
 					      .entries = entries };
 	out->meta = (struct rn_meta){ p->meta, p->metas };
 	out->world = p->world;
@@ -567,6 +579,14 @@ int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time
 	return rc;
 }
 
+bool rn_salvage_is_copy(const void *bytes)
+{
+	struct rn_spill_head head;
+
+	memcpy(&head, bytes, sizeof(head));
+	return head.copied == 2;
+}
+
 /* Everything but what says how much of it counts: that is older then. */
 static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
 {
@@ -598,7 +618,8 @@ static bool settle(unsigned char *to, const unsigned char *from, size_t len)
 		memcpy(&ours, f.at, sizeof(ours));
 		memcpy(&now, from + (f.at - to), sizeof(now));
 		if (now.sealed != ours.sealed ||
-		    (ours.sealed < 2 && now.seal[ours.sealed].upto != ours.seal[ours.sealed].upto))
+		    (ours.sealed < 2 &&
+		     now.seal[ours.sealed].number != ours.seal[ours.sealed].number))
 			return false;
 		if (now.calls != ours.calls || now.top != ours.top)
 			ours.top = ours.buffer;

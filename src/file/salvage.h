@@ -76,6 +76,9 @@ int rn_salvage_now(struct rn_arena *mem, const void *bytes, size_t len, struct r
 int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time,
 		    struct rn_err *err);
 
+/* Of a file that was peeked at: is it a copy of one (spill_copy.h)? */
+bool rn_salvage_is_copy(const void *bytes);
+
 /* A copy of a file that processes go on writing to, of which each stream is as it was at one
  * moment. `to` has room for `len` bytes. False when one changes faster than it can be read. */
 bool rn_salvage_copy(void *to, const void *from, size_t len);

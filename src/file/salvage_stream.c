@@ -303,19 +303,24 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 	return true;
 }
 
+/* The `bytes` of a snapshot; NULL when they are not there. */
+static const unsigned char *snapshot(const struct salvaged *s, uint64_t page, uint64_t bytes)
+{
+	const struct rn_found *area = extent_at(s->f, RN_EXTENT_AREA, page);
+
+	return area && bytes <= area->len - sizeof(area->head) ? area->at + sizeof(area->head)
+							       : NULL;
+}
+
 static bool restore(struct salvaged *s, const struct rn_seal *seal)
 {
-	const struct rn_found *area = extent_at(s->f, RN_EXTENT_AREA, seal->area);
-	size_t room = area ? area->len - sizeof(area->head) : 0;
-	const unsigned char *p;
+	const unsigned char *p = snapshot(s, seal->area, seal->grammar);
 
-	if (!area || seal->grammar > room || seal->upto < s->before)
+	if (!p || seal->upto < s->before ||
+	    !restore_grammar(s, p, seal->grammar, seal->upto - s->before))
 		return false;
-	p = area->at + sizeof(area->head);
-	if (!restore_grammar(s, p, seal->grammar, seal->upto - s->before))
-		return false;
-	if (seal->times && (seal->times > room - seal->grammar ||
-			    !restore_times(s, p + seal->grammar, seal->times)))
+	p = snapshot(s, seal->times_at, seal->times);
+	if (seal->times && (!p || !restore_times(s, p, seal->times)))
 		s->facts->damaged = true;
 	return true;
 }

@@ -116,7 +116,7 @@ static bool is_ours(const struct rn_spill *s, int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
 }
 
-static int descriptor(struct rn_spill *s)
+int rn_spill_descriptor(struct rn_spill *s)
 {
 	if (is_ours(s, s->fd))
 		return s->fd;
@@ -131,19 +131,21 @@ static int descriptor(struct rn_spill *s)
 	return s->fd;
 }
 
-static int write_at(int fd, const void *bytes, size_t n, off_t at)
+int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at)
 {
 	const char *p = bytes;
 
+	if (!allowed(at + n))
+		return EFBIG;
 	while (n > 0) {
-		ssize_t w = pwrite(fd, p, n, at);
+		ssize_t w = pwrite(fd, p, n, (off_t)at);
 
 		if (w < 0 && errno != EINTR)
-			return -1;
+			return errno;
 		if (w > 0) {
 			p += w;
 			n -= (size_t)w;
-			at += w;
+			at += (uint64_t)w;
 		}
 	}
 	return 0;
@@ -152,8 +154,12 @@ static int write_at(int fd, const void *bytes, size_t n, off_t at)
 /* What is at `at` goes into the file, and then the file there. */
 static void *map_extent(int fd, void *at, size_t size, off_t offset)
 {
-	if (at && write_at(fd, at, size, offset) < 0)
+	int rc = at ? rn_spill_write(fd, at, size, (uint64_t)offset) : 0;
+
+	if (rc) {
+		errno = rc;
 		return MAP_FAILED;
+	}
 	return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd,
 		    offset);
 }
@@ -163,7 +169,7 @@ struct rn_extent *rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, u
 {
 	uint64_t pages = (bytes + RN_SPILL_PAGE - 1) / RN_SPILL_PAGE, page;
 	size_t size = pages * RN_SPILL_PAGE;
-	int fd = s->head ? descriptor(s) : -1, rc;
+	int fd = s->head ? rn_spill_descriptor(s) : -1, rc;
 	struct rn_extent *e;
 
 	if (fd < 0)

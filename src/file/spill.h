@@ -12,7 +12,7 @@
  *   of a stream    live: struct rn_live, and the calls that are under way
  *                  log: its distinct calls, texts and long arrays (enum rn_fact)
  *                  tail: a ring of the numbers of its latest calls
- *                  area: a snapshot of its grammar and its times, sealed
+ *                  area: a snapshot of its grammar, or of its times, sealed
  *
  * An extent is allocated before it is mapped, so that a full disk is an error here and not a signal
  * in the program. A log is a chain of extents, in which records are published by one store. What a
@@ -54,6 +54,7 @@ struct rn_spill_head {
 	uint64_t warned;    /* a process has said that something could not be written here */
 	uint64_t processes; /* that have not left */
 	uint64_t wanted;    /* one of them had something to keep */
+	uint64_t copied;    /* 1: there is a copy elsewhere; 2: this is one (file/spill_copy.h) */
 };
 
 enum rn_extent_kind {
@@ -95,6 +96,7 @@ enum rn_fact {
 	RN_FACT_MODULE,   /* uint64_t, its number, and its name */
 	RN_FACT_END,      /* a text: how the process ended, if it could say so */
 	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
+	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
 };
 
 struct rn_record { /* and `bytes` more, made up to 8 */
@@ -106,6 +108,10 @@ struct rn_fact_world {
 	uint64_t scale;   /* of the clock: struct rn_times */
 	uint64_t started; /* ticks */
 	uint64_t time;    /* nanoseconds since 1970 at that moment */
+};
+
+struct rn_fact_clock {
+	int64_t offset, drift; /* struct rn_time_clock */
 };
 
 struct rn_fact_constant {
@@ -122,13 +128,15 @@ struct rn_fact_comm {
 
 /* ---- a stream ---- */
 
+/* Times are small and come more often than the grammar, so that few calls at the end are without.
+ */
 struct rn_seal {
-	uint64_t upto;         /* calls that are in the snapshot, or in segments before it */
-	uint64_t area;         /* page of its extent */
-	uint64_t grammar;      /* bytes of the grammar's snapshot, behind the extent's head */
-	uint64_t times;        /* bytes of the times (rn_times_save), behind that */
-	uint64_t tail, places; /* page of the ring's extent; numbers it has, a power of two */
-	uint64_t segment;      /* so many are over */
+	uint64_t number;          /* it is the how manieth */
+	uint64_t upto;            /* calls that are in the snapshot, or in segments before it */
+	uint64_t area, grammar;   /* page of its extent; bytes of it, behind the extent's head */
+	uint64_t times_at, times; /* the same of the times (rn_times_save) */
+	uint64_t tail, places;    /* page of the ring's extent; numbers it has, a power of two */
+	uint64_t segment;         /* so many are over */
 };
 
 /* Why calls are not recorded. Handles are followed all the same. */
@@ -167,6 +175,13 @@ struct rn_spill {
 
 /* Opens the file, or makes it, if it is of this run. 0 or an errno value. */
 int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run);
+
+/* Its descriptor, opened anew if need be; -1 with errno. */
+int rn_spill_descriptor(struct rn_spill *s);
+
+/* All bytes, unless the file may not become so large, which would be a signal. 0 or an errno value.
+ */
+int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at);
 
 /* An extent of at least `bytes`, mapped; all its bytes but the head's are 0. With `at`, a page's
  * address, the mapping replaces the memory there, of so many bytes, and what was there is the

@@ -108,8 +108,12 @@ static void compare_clocks(struct rn_mpi_link *link)
 					clock_recv,
 					clock_min };
 
-	if (rn_config.times)
-		rn_clock_compare(&relation, &calls);
+	int64_t offset, drift;
+
+	if (!rn_config.times || rn_clock_compare(&relation, &calls) < 0)
+		return;
+	rn_clock_difference(&relation, &offset, &drift);
+	rn_spool_clock(offset, drift);
 }
 
 /* ---- places ---- */

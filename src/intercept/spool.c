@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "encode/sigs.h"
 #include "file/spill.h"
+#include "file/spill_copy.h"
 #include "file/writer.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
@@ -25,13 +26,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_FIRST 16384u /* numbers */
+#define RING_FIRST  16384u /* numbers */
+#define TIMES_FIRST 4096u  /* bytes */
 
 static struct rn_spill spill;
 static struct rn_log shared; /* of the process */
 static bool failed;          /* something is not in the file that should be */
 static bool any;             /* something is */
-static char folder_path[2 * sizeof(rn_config.output) + 8];
+static char folder_path[2 * sizeof(rn_config.output) + 8]; /* as the user knows it */
+static char files_path[sizeof(folder_path)]; /* where the file is: there, or in memory */
 
 /* One process of the node says so. */
 static bool is_to_warn(void)
@@ -44,32 +47,46 @@ static bool is_to_warn(void)
 }
 
 /* If all goes well nothing is lost by it, so who waits for the end hears of it first. */
-static void fail(int error)
+static void warn(const char *path, int error, const char *event)
 {
 	char text[sizeof(folder_path) + 256];
 
-	if (!is_to_warn())
-		return;
-	snprintf(text, sizeof(text), "%s: %s", spill.path[0] ? spill.path : folder_path,
-		 strerror(error));
+	snprintf(text, sizeof(text), "%s: %s", path, strerror(error));
 	if (rn_config.status[0])
 		rn_finish_append("unspilled", text);
 	else
-		rn_say("%s; if the program is killed, what comes now is lost", text);
+		rn_say("%s; if the %s, what comes now is lost", text, event);
+}
+
+static void fail(int error)
+{
+	if (is_to_warn())
+		warn(spill.path[0] ? spill.path : files_path, error, "program is killed");
 }
 
 /* ---- the process ---- */
 
+static bool shared_lock;
+
+static void lock_shared(void)
+{
+	while (__atomic_test_and_set(&shared_lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock_shared(void)
+{
+	__atomic_clear(&shared_lock, __ATOMIC_RELEASE);
+}
+
 static void add_shared(enum rn_fact type, const void *a, size_t an, const void *b, size_t bn)
 {
-	static bool lock;
 	int rc = 0;
 
-	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
-		sched_yield();
+	lock_shared();
 	if (spill.head)
 		rc = rn_log_add(&shared, type, a, an, b, bn);
-	__atomic_clear(&lock, __ATOMIC_RELEASE);
+	unlock_shared();
 	if (rc)
 		fail(rc);
 }
@@ -121,6 +138,14 @@ void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *
 	add_shared(RN_FACT_COMM, &f, sizeof(f), name, strlen(name));
 }
 
+void rn_spool_clock(int64_t offset, int64_t drift)
+{
+	struct rn_fact_clock c = { offset, drift };
+
+	if (offset || drift)
+		add_shared(RN_FACT_CLOCK, &c, sizeof(c), NULL, 0);
+}
+
 /* Mapping a file of another machine's is slow, or forgets what was not synced. */
 static bool is_remote(const char *folder)
 {
@@ -147,7 +172,11 @@ static bool is_remote(const char *folder)
 	return false;
 }
 
-/* Beside the trace, or where the user wants it, or in memory if that is another machine's. */
+static struct rn_spill_copy copies;
+static bool copying; /* the file is in memory, and is copied to the folder */
+
+/* Beside the trace, or where the user wants it. If that is another machine's, the file is in
+ * memory. */
 static void name_folder(void)
 {
 	const char *name = strrchr(rn_config.output, '/');
@@ -158,9 +187,11 @@ static void name_folder(void)
 	snprintf(beside, sizeof(beside), "%.*s", n ? n : 1, rn_config.output);
 	if (rn_config.spill[0])
 		snprintf(beside, sizeof(beside), "%s", rn_config.spill);
-	else if (is_remote(beside))
-		snprintf(beside, sizeof(beside), "/dev/shm");
 	snprintf(folder_path, sizeof(folder_path), "%s/%s.part", beside, name);
+	copying = !rn_config.spill[0] && is_remote(beside) &&
+		  rn_spill_memory_folder(folder_path, files_path, sizeof(files_path));
+	if (!copying)
+		memcpy(files_path, folder_path, sizeof(files_path));
 }
 
 static void remove_files(const char *path)
@@ -199,21 +230,27 @@ static void move_files(const char *from, const char *to)
 		closedir(dir);
 }
 
+static void set_aside(const char *folder, const char *old)
+{
+	if (access(folder, F_OK) < 0)
+		return;
+	remove_files(old);
+	if (mkdir(old, 0777) == 0 || errno == EEXIST)
+		move_files(folder, old);
+	rmdir(old);
+	rmdir(folder);
+}
+
 void rn_spool_set_aside(void)
 {
-	char old[sizeof(folder_path) + 8];
-	size_t n;
+	char old[sizeof(folder_path) + 8], memory[sizeof(folder_path)];
 
 	name_folder();
-	n = strlen(folder_path) - strlen(".part");
-	snprintf(old, sizeof(old), "%.*s.old.part", (int)n, folder_path);
-	if (access(folder_path, F_OK) == 0) {
-		remove_files(old);
-		if (mkdir(old, 0777) == 0 || errno == EEXIST)
-			move_files(folder_path, old);
-		rmdir(old);
-		rmdir(folder_path);
-	}
+	snprintf(old, sizeof(old), "%.*s.old.part", (int)(strlen(folder_path) - strlen(".part")),
+		 folder_path);
+	set_aside(folder_path, old);
+	if (copying && rn_spill_memory_folder(old, memory, sizeof(memory)))
+		set_aside(files_path, memory);
 	folder_path[0] = '\0';
 }
 
@@ -222,21 +259,27 @@ const char *rn_spool_folder(void)
 	return folder_path;
 }
 
+static bool join(char path[PATH_MAX], const char *folder, const char *name)
+{
+	return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
 /* The name has the run, so that two at once do not meet. */
 static int open_file(uint64_t run)
 {
-	char path[PATH_MAX], host[256] = "";
+	char path[PATH_MAX], name[300], host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
 	for (char *p = host; *p; p++)
 		if (*p == '/')
 			*p = '_';
 	name_folder();
-	if (mkdir(folder_path, 0777) < 0 && errno != EEXIST)
+	if (mkdir(files_path, 0777) < 0 && errno != EEXIST)
 		return errno;
-	if (snprintf(path, sizeof(path), "%s/%016llx-%s", folder_path, (unsigned long long)run,
-		     host) >= (int)sizeof(path))
+	snprintf(name, sizeof(name), "%016llx-%s", (unsigned long long)run, host);
+	if (!join(path, files_path, name) || !join(copies.path, folder_path, name))
 		return ENAMETOOLONG;
+	copies.of = &spill;
 	return rn_spill_open(&spill, path, run);
 }
 
@@ -246,7 +289,7 @@ void rn_spool_start(uint64_t run)
 
 	if (rc) {
 		fail(rc);
-		rmdir(folder_path); /* if nobody else has a file there */
+		rmdir(files_path); /* if nobody else has a file there */
 	} else {
 		shared = (struct rn_log){ &spill, NULL, RN_EXTENT_SHARED };
 		__atomic_fetch_add(&spill.head->processes, 1, __ATOMIC_RELAXED);
@@ -338,19 +381,20 @@ static size_t area_room(const struct rn_extent *e)
 	return e ? e->pages * RN_SPILL_PAGE - sizeof(*e) : 0;
 }
 
-/* Room for a snapshot of so many bytes, and as much again for times and growth. */
-static int make_area(struct rn_stream *t, unsigned which, size_t bytes)
+/* Room for a snapshot of so many bytes, and for some growth. */
+static int make_area(struct rn_stream *t, struct rn_extent **area, size_t bytes)
 {
-	struct rn_extent *e = t->area[which];
+	struct rn_extent *e;
 
-	if (area_room(e) >= bytes)
+	if (area_room(*area) >= bytes)
 		return 0;
-	e = rn_spill_claim(&spill, RN_EXTENT_AREA, t->number, sizeof(*e) + 2 * bytes + 16384, NULL);
+	e = rn_spill_claim(&spill, RN_EXTENT_AREA, t->number, sizeof(*e) + bytes + bytes / 4 + 4096,
+			   NULL);
 	if (!e)
 		return errno;
-	if (t->area[which])
-		rn_spill_release(t->area[which]);
-	t->area[which] = e;
+	if (*area)
+		rn_spill_release(*area);
+	*area = e;
 	return 0;
 }
 
@@ -381,61 +425,199 @@ static void use_ring(struct rn_stream *t, struct rn_extent *tail)
 	t->tail = tail;
 	t->ring = (uint32_t *)(tail + 1);
 	t->ring_mask = ring_places(tail) - 1;
-	/* Sooner at first, so that short runs leave times too. */
-	t->ring_end = t->live.calls +
-		      (t->live.calls < t->ring_mask ? t->live.calls | 63 : t->ring_mask) + 1;
 	if (old && old != tail)
 		rn_spill_release(old);
 }
 
-/* Grammar and times into the area; times that find no room are left out this time. */
-static void fill_area(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+static struct rn_seal *sealed(struct rn_stream *t)
 {
-	struct rn_buf b = rn_buf_over(area + 1, area_room(area));
-
-	s->upto = t->live.calls;
-	s->segment = t->segment;
-	s->area = area->number;
-	rn_grammar_snapshot(t->grammar, &b);
-	s->grammar = b.len;
-	s->times = rn_times_save(&t->times, &b) == RN_OK ? b.len - s->grammar : 0;
+	return &t->live.seal[t->live.sealed];
 }
 
-/* With at least so much room. */
-static int seal(struct rn_stream *t, size_t room)
+/* The areas of the grammar alternate, too, but less often. */
+static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 {
-	unsigned which = !t->live.sealed;
-	size_t bytes = rn_grammar_snapshot_size(t->grammar);
-	struct rn_seal *s = &t->live.seal[which];
-	struct rn_extent *tail;
-	int rc = make_area(t, which, bytes > room ? bytes : room);
+	struct rn_extent **area = &t->area[t->area[0] && t->area[0]->number == sealed(t)->area];
+	int rc = make_area(t, area, rn_grammar_snapshot_size(t->grammar));
+	struct rn_buf b;
 
 	if (rc)
 		return rc;
-	fill_area(t, t->area[which], s);
-	tail = make_ring(t, s->grammar + s->times);
-	if (!tail)
+	b = rn_buf_over(*area + 1, area_room(*area));
+	rn_grammar_snapshot(t->grammar, &b);
+	s->upto = t->live.calls;
+	s->area = (*area)->number;
+	s->grammar = b.len;
+	return 0;
+}
+
+static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_seal *s)
+{
+	struct rn_buf b;
+	int rc = make_area(t, area, s->times ? s->times : TIMES_FIRST);
+
+	while (rc == 0) {
+		b = rn_buf_over(*area + 1, area_room(*area));
+		if (rn_times_save(&t->times, &b) == RN_OK)
+			break;
+		rc = make_area(t, area, 2 * area_room(*area));
+	}
+	if (rc)
+		return rc;
+	s->times_at = (*area)->number;
+	s->times = b.len;
+	return 0;
+}
+
+/* When to look again: soon at first, so that short runs leave times too. */
+static void plan(struct rn_stream *t)
+{
+	const struct rn_seal *s = sealed(t);
+	uint64_t calls = t->live.calls, full = s->upto + s->places,
+		 more = s->times > RING_FIRST / 2 ? 2 * s->times : RING_FIRST;
+
+	if (calls < RING_FIRST)
+		more = (calls | 63) + 1;
+	t->ring_end = full - calls < more ? full : calls + more;
+}
+
+/* The times, or the `whole`. */
+static int seal(struct rn_stream *t, bool whole)
+{
+	unsigned which = !t->live.sealed;
+	struct rn_seal *s = &t->live.seal[which];
+	struct rn_extent *tail = t->tail;
+	int rc;
+
+	*s = *sealed(t);
+	s->number++;
+	s->segment = t->segment;
+	rc = save_times(t, &t->times_area[which], s);
+	if (rc == 0 && whole)
+		rc = save_grammar(t, s);
+	if (rc)
+		return rc;
+	if (whole && !(tail = make_ring(t, s->grammar + s->times)))
 		return errno;
 	s->tail = tail->number;
 	s->places = ring_places(tail);
 	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
 	use_ring(t, tail);
+	plan(t);
 	return 0;
 }
 
-static void seal_or_freeze(struct rn_stream *t, size_t room)
+static void seal_or_freeze(struct rn_stream *t, bool whole)
 {
-	int saved = errno, rc;
+	int rc = seal(t, whole);
 
-	rc = seal(t, room);
 	if (rc)
 		freeze(t, rc);
-	errno = saved;
 }
 
 void rn_spool_seal(struct rn_stream *t)
 {
-	seal_or_freeze(t, 0);
+	int saved = errno;
+
+	seal_or_freeze(t, true);
+	errno = saved;
+}
+
+/* ---- copies ---- */
+
+#define COPY_FIRST ((uint64_t)10 * 1000000000) /* nanoseconds; short runs make none */
+#define COPY_LAST  ((uint64_t)320 * 1000000000)
+#define COPY_SHARE 50 /* one may take this part of the time */
+
+static struct rn_copied shared_copied;
+
+/* Milliseconds are exact enough, and this one costs little. */
+static uint64_t copy_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int copy_shared(void)
+{
+	struct rn_log_end end;
+
+	lock_shared();
+	end = rn_log_end(&shared);
+	unlock_shared();
+	return rn_copy_log(&copies, end, &shared_copied);
+}
+
+/* Of the process, and of the stream if there is one. False: not now, or not any more. */
+static bool make_copy(struct rn_stream *t)
+{
+	static bool busy;
+	int rc;
+
+	if (!copying || __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+		return false;
+	rc = rn_copy_begin(&copies);
+	if (rc == 0) {
+		rc = copy_shared();
+		if (rc == 0 && t)
+			rc = rn_copy_stream(&copies, &t->live, &t->log, &t->copied);
+		rc = rn_copy_end(&copies, rc);
+	}
+	__atomic_clear(&busy, __ATOMIC_RELEASE);
+	if (rc) {
+		copying = false;
+		if (!__atomic_exchange_n(&spill.head->warned, 1, __ATOMIC_RELAXED))
+			warn(copies.path, rc, "node fails");
+	}
+	return rc == 0;
+}
+
+static bool is_copy_due(struct rn_stream *t)
+{
+	uint64_t now = copying ? copy_clock() : 0;
+
+	if (copying && t->copy_next == 0) {
+		t->copy_period = COPY_FIRST;
+		t->copy_next = now + COPY_FIRST;
+	}
+	return copying && now >= t->copy_next;
+}
+
+/* Everything that the stream has, if its areas are not those that the copy stands on. */
+static bool copy_stream(struct rn_stream *t)
+{
+	for (int i = 0; i < 3 && t->spooled; i++) {
+		if (t->live.calls == sealed(t)->upto && rn_copy_can(&t->live, &t->copied))
+			return make_copy(t);
+		seal_or_freeze(t, true);
+	}
+	return false;
+}
+
+/* Less and less often, so that the whole costs little: that may be a slow place, which many nodes
+ * write to. */
+static void make_due_copy(struct rn_stream *t)
+{
+	uint64_t began = copy_clock(), wait;
+
+	copy_stream(t);
+	wait = (copy_clock() - began) * COPY_SHARE;
+	if (t->copy_period < COPY_LAST)
+		t->copy_period *= 2;
+	t->copy_next = began + (wait > t->copy_period ? wait : t->copy_period);
+}
+
+void rn_spool_due(struct rn_stream *t)
+{
+	int saved = errno;
+
+	if (is_copy_due(t))
+		make_due_copy(t);
+	else
+		seal_or_freeze(t, t->live.calls == sealed(t)->upto + sealed(t)->places);
+	errno = saved;
 }
 
 void rn_spool_adopt(struct rn_stream *t)
@@ -472,35 +654,45 @@ bool rn_spool_in_segments(void)
 
 size_t rn_spool_mapped(const struct rn_stream *t)
 {
-	return (t->tail ? t->tail->pages * RN_SPILL_PAGE : 0) + area_room(t->area[0]) +
-	       area_room(t->area[1]);
+	size_t all = t->tail ? t->tail->pages * RN_SPILL_PAGE : 0;
+
+	for (int i = 0; i < 2; i++)
+		all += area_room(t->area[i]) + area_room(t->times_area[i]);
+	return all;
 }
 
-/* With all times: there is no next time. */
+/* It is not sealed again, so this is when it is copied, if it is. */
 bool rn_spool_close(struct rn_stream *t)
 {
-	size_t room = 0;
-
-	do {
-		seal_or_freeze(t, room);
-		room = 2 * area_room(t->area[t->live.sealed]);
-	} while (t->spooled && !t->live.seal[t->live.sealed].times);
+	seal_or_freeze(t, true);
+	if (copying && t->spooled)
+		copy_stream(t);
 	return t->spooled;
 }
 
-/* The area that was sealed stays what it is. */
-static void leave_area(struct rn_stream *t, uint64_t which)
+static void leave_area(struct rn_extent **area, uint64_t page)
 {
-	rn_spill_release(t->area[which]);
-	t->area[which] = NULL;
+	if (!*area || (*area)->number != page)
+		return;
+	rn_spill_release(*area);
+	*area = NULL;
+}
+
+/* What was sealed stays what it is. */
+static void leave_areas(struct rn_stream *t, const struct rn_seal *last)
+{
+	for (int i = 0; i < 2; i++) {
+		leave_area(&t->area[i], last->area);
+		leave_area(&t->times_area[i], last->times_at);
+	}
 }
 
 /* Until it is sealed, the file has the segment before it and nothing behind. */
 bool rn_spool_segment(struct rn_stream *t)
 {
-	uint64_t last = t->live.sealed;
+	struct rn_seal last = *sealed(t);
 
-	rn_spool_fact(t, RN_FACT_SEGMENT, &t->live.seal[last], sizeof(t->live.seal[last]));
+	rn_spool_fact(t, RN_FACT_SEGMENT, &last, sizeof(last));
 	add_tables(t);
 	if (!t->spooled)
 		return false;
@@ -510,7 +702,7 @@ bool rn_spool_segment(struct rn_stream *t)
 		t->segment--;
 		return false;
 	}
-	leave_area(t, last);
+	leave_areas(t, &last);
 	__atomic_store_n(&in_segments, true, __ATOMIC_RELAXED);
 	return true;
 }
@@ -532,11 +724,25 @@ bool rn_spool_any(void)
 	return spill.head && any;
 }
 
+/* Not of threads that go on. */
+static bool copy_all(void)
+{
+	bool all = true;
+
+	for (struct rn_stream *t = rn_tracer.streams; t && copying; t = t->next)
+		all = (t == rn_me || !rn_tracer.active) && copy_stream(t) && all;
+	return all;
+}
+
+/* In the copy, too, this is behind everything. */
 void rn_spool_note(const char *how)
 {
 	int saved = errno;
+	bool all = !spill.head || copy_all();
 
 	add_shared(RN_FACT_END, how, strlen(how), NULL, 0);
+	if (all && spill.head)
+		make_copy(NULL);
 	errno = saved;
 }
 
@@ -545,11 +751,15 @@ void rn_spool_end(bool keep)
 	int saved = errno;
 
 	if (spill.head) {
-		bool remove = rn_spill_leave(&spill, keep);
+		bool copied = spill.head->copied, remove = rn_spill_leave(&spill, keep);
 
 		rn_spill_close(&spill, remove);
-		if (remove)
+		if (remove && copied)
+			unlink(copies.path);
+		if (remove) {
+			rmdir(files_path);
 			rmdir(folder_path);
+		}
 	}
 	errno = saved;
 }

@@ -5,7 +5,11 @@
  * From MPI_Init on. A stream's memory becomes a part of the file in its place, so that the call
  * under way and the counters cost nothing; a recorded call is one more number in the ring; when the
  * ring is full the stream is sealed: a snapshot goes beside the last one and takes its place. The
- * ring is as large as the snapshot, so the cost stays in proportion to the calls.
+ * ring is as large as the snapshot, so the cost stays in proportion to the calls. The times, which
+ * no ring has, are sealed more often.
+ *
+ * If the folder is another machine's, the file is in memory, and what is sealed is copied to the
+ * folder now and then, by whoever seals (file/spill_copy.h).
  *
  * If the file cannot be had, or grow, the program runs on and is traced as without it: one line
  * says so, and what is in the file stays a valid beginning.
@@ -29,13 +33,16 @@ void rn_spool_set_aside(void);
  * no others. */
 void rn_spool_start(uint64_t run);
 
-/* The folder it is in; "" before that. */
+/* The folder that `rondo recover` finds it by; "" before that. */
 const char *rn_spool_folder(void);
 
 /* A stream of the calling thread, for which nothing is in the file so far. */
 void rn_spool_adopt(struct rn_stream *t);
 
-/* Its ring is full. */
+/* Its ring is full, or so many calls have come that their times are to be kept. */
+void rn_spool_due(struct rn_stream *t);
+
+/* With all that was recorded so far. */
 void rn_spool_seal(struct rn_stream *t);
 
 /* The stream has become too large (stream.h). First it is sealed for the last time; then, when what
@@ -57,6 +64,9 @@ void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, si
 /* A communicator is new, or known better; without an entry, nothing but its name is. The tables'
  * lock is held. */
 void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *e);
+
+/* How its clock relates to that of rank 0. */
+void rn_spool_clock(int64_t offset, int64_t drift);
 
 /* Whether this process is the first on its node to ask. */
 bool rn_spool_first(void);

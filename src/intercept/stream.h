@@ -32,6 +32,7 @@
 #include "base/seg.h"
 #include "encode/timing.h"
 #include "file/spill.h"
+#include "file/spill_copy.h"
 #include "grammar/grammar.h"
 #include "intercept/clock.h"
 #include "track/idpool.h"
@@ -67,7 +68,7 @@ struct rn_stream {
 	struct rn_sig *expected; /* never NULL: `none` when nothing is */
 	uint32_t *ring;          /* where the numbers of calls go, for the part file */
 	uint64_t ring_mask;
-	uint64_t ring_end; /* at so many calls it is full */
+	uint64_t ring_end; /* at so many calls it is looked at */
 	uint8_t ends;      /* how often its thread's destructors have been called */
 	uint32_t marks;
 	uint32_t number;
@@ -101,7 +102,9 @@ struct rn_stream {
 	bool spooled;     /* it is in the part file (spool.c) */
 	uint64_t segment; /* so many are over */
 	struct rn_log log;
-	struct rn_extent *tail, *area[2];
+	struct rn_extent *tail, *area[2], *times_area[2];
+	struct rn_copied copied;         /* of it, if the file is copied */
+	uint64_t copy_next, copy_period; /* when again, and how far apart; nanoseconds */
 	uint32_t no_ring[RN_NO_RING];
 	uint64_t buffer[RN_WORDS];
 };
@@ -148,8 +151,8 @@ static inline void rn_stream_expect(struct rn_stream *t)
 	t->expected = id == RN_EXPECT_NONE ? &t->none : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
 }
 
-/* spool.h: the ring is full. */
-void rn_spool_seal(struct rn_stream *t);
+/* spool.h: the ring is full, or it is time to look. */
+void rn_spool_due(struct rn_stream *t);
 
 /* One more call of the signature, or a marker. */
 static inline void rn_stream_number(struct rn_stream *t, uint32_t id)
@@ -161,7 +164,7 @@ static inline void rn_stream_number(struct rn_stream *t, uint32_t id)
 		/* The number is there before it counts, for whoever finds the file. */
 		__atomic_store_n(&t->live.calls, t->live.calls + 1, __ATOMIC_RELEASE);
 		if (__builtin_expect(t->live.calls == t->ring_end, 0))
-			rn_spool_seal(t);
+			rn_spool_due(t);
 	}
 	rn_stream_expect(t);
 }

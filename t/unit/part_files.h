@@ -82,19 +82,23 @@ static void seal(struct rn_spill *spill, struct stream *s)
 	uint64_t which = !s->m->live.sealed;
 	struct rn_seal *to = &s->m->live.seal[which];
 	struct rn_extent *area = claim(spill, RN_EXTENT_AREA, s->log.stream, AREA, NULL), *tail;
+	struct rn_extent *times = claim(spill, RN_EXTENT_AREA, s->log.stream, AREA, NULL);
 	struct rn_buf b = rn_buf_over(area + 1, AREA - sizeof(*area));
 
 	tail = claim(spill, RN_EXTENT_TAIL, s->log.stream,
 		     sizeof(*tail) + PLACES * sizeof(uint32_t), NULL);
 	must(rn_grammar_snapshot(s->grammar, &b) == RN_OK);
-	*to = (struct rn_seal){ .upto = s->m->live.calls,
+	*to = (struct rn_seal){ .number = s->m->live.seal[!which].number + 1,
+				.upto = s->m->live.calls,
 				.area = area->number,
 				.grammar = b.len,
+				.times_at = times->number,
 				.tail = tail->number,
 				.places = PLACES,
 				.segment = s->segment };
+	b = rn_buf_over(times + 1, AREA - sizeof(*times));
 	must(rn_times_save(&s->times, &b) == RN_OK);
-	to->times = b.len - to->grammar;
+	to->times = b.len;
 	s->ring = (uint32_t *)(tail + 1);
 	s->sealed_at = s->m->live.calls;
 	s->m->live.sealed = which;
@@ -228,6 +232,7 @@ static void add_rich(struct rn_spill *spill, struct stream *s, uint64_t i)
 	else
 		add_ith(spill, s, i);
 }
+static const struct rn_fact_clock clock_of_rank = { -12345, 6 };
 
 static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
 {
@@ -238,6 +243,7 @@ static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
 	must(rn_log_add(log, RN_FACT_CONSTANT, &c, sizeof(c), NULL, 0) == 0);
 	must(rn_log_add(log, RN_FACT_META, program, sizeof(program), NULL, 0) == 0);
 	must(rn_log_add(log, RN_FACT_WORLD, &w, sizeof(w), NULL, 0) == 0);
+	must(rn_log_add(log, RN_FACT_CLOCK, &clock_of_rank, sizeof(clock_of_rank), NULL, 0) == 0);
 }
 
 /* The words of a call that is under way, behind those of others. */

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "file/recover.h"
 #include "file/salvage.h"
+#include "file/spill_copy.h"
 #include "part_files.h"
 #include "read/check.h"
 #include "read/trace.h"
@@ -117,6 +118,8 @@ static void found(uint64_t calls, uint32_t threads, enum ending how)
 	      time == 99);
 	CHECK(s.process[0].complete == (how == SAID_SO) && !s.process[0].damaged);
 	CHECK(s.process[0].recorded.streams == threads);
+	CHECK(s.process[0].recorded.offset == clock_of_rank.offset &&
+	      s.process[0].recorded.drift == clock_of_rank.drift);
 	for (uint32_t k = 0; k < s.process[0].recorded.streams; k++) {
 		const struct rn_recorded_stream *t = &s.process[0].recorded.stream[k];
 		struct expansion x = expand(t, &mem);
@@ -337,6 +340,94 @@ static void test_cut(void)
 	rn_buf_free(&b);
 }
 
+/* ---- copies ---- */
+
+/* Copies now and then what is sealed; in the end all of it. With `another`, somebody removes the
+ * copy on the way. */
+static void copying_rank(const char *path, const char *copy_path, uint64_t calls, bool another)
+{
+	static struct rn_spill spill;
+	static struct rn_spill_copy c = { .of = &spill };
+	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+	struct rn_copied of_shared = { 0 }, of_stream = { 0 };
+	struct stream s;
+
+	snprintf(c.path, sizeof(c.path), "%s", copy_path);
+	must(rn_spill_open(&spill, path, RUN) == 0);
+	add_facts(&shared, 0, 1);
+	start_stream(&spill, &s, 0);
+	for (uint64_t i = 0; i <= calls; i++) {
+		if (i % 300 == 0 || i == calls) {
+			seal(&spill, &s);
+			must(rn_copy_can(&s.m->live, &of_stream));
+			must(rn_copy_begin(&c) == 0);
+			must(rn_copy_log(&c, rn_log_end(&shared), &of_shared) == 0);
+			must(rn_copy_stream(&c, &s.m->live, &s.log, &of_stream) == 0);
+			must(rn_copy_end(&c, 0) == 0);
+		}
+		if (another && i == calls / 2)
+			must(unlink(copy_path) == 0); /* the next one is whole all the same */
+		if (i < calls)
+			add_ith(&spill, &s, i);
+	}
+}
+
+static void copied(uint64_t calls, bool another)
+{
+	char path[300], copy[600];
+	struct rn_buf b = { 0 };
+	struct rn_salvage s;
+	struct rn_arena mem;
+	struct expansion x;
+	int status;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s", temporary("part"));
+	snprintf(copy, sizeof(copy), "%s.copies/copy", path);
+	pid = fork();
+	if (pid == 0) {
+		copying_rank(path, copy, calls, another);
+		raise(SIGKILL);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+	      WTERMSIG(status) == SIGKILL);
+	unlink(path);
+	CHECK(rn_io_read(copy, &b, NULL) == RN_OK && rn_salvage_is_copy(b.data));
+	unlink(copy);
+	*strrchr(copy, '/') = 0;
+	CHECK(rmdir(copy) == 0);
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_salvage(&mem, b.data, b.len, &s, NULL) == RN_OK && s.n == 1 && s.run == RUN);
+	CHECK(!s.process[0].damaged && s.process[0].recorded.streams == 1);
+	x = expand(&s.process[0].recorded.stream[0], &mem);
+	CHECK(x.n == calls && x.good);
+	rn_arena_free(&mem);
+	rn_buf_free(&b);
+}
+
+/* Another folder for each, also for those of one name. */
+static void test_memory_folder(void)
+{
+	char a[4096], b[4096], small[16];
+
+	CHECK(rn_spill_memory_folder("/tmp/x.rondo.part", a, sizeof(a)));
+	CHECK(strncmp(a, "/dev/shm/x.rondo-", 17) == 0 && strcmp(a + 25, ".part") == 0);
+	CHECK(rn_spill_memory_folder("/tmp/../tmp/x.rondo.part", b, sizeof(b)) && !strcmp(a, b));
+	CHECK(rn_spill_memory_folder("/x.rondo.part", b, sizeof(b)) && strcmp(a, b));
+	CHECK(!rn_spill_memory_folder("/tmp/x.rondo.part", small, sizeof(small)));
+	CHECK(!rn_spill_memory_folder("/tmp/no such place/x.part", b, sizeof(b)));
+}
+
+static void test_copied(void)
+{
+	static const uint64_t calls[] = { 0, 1, 299, 300, 301, 1000, 15000 };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		copied(calls[i], false);
+		copied(calls[i], i > 2);
+	}
+}
+
 /* Processes that never said who they are, and a file that is none. */
 static void test_refused(void)
 {
@@ -383,6 +474,9 @@ int main(int argc, char **argv)
 	test_damage(0);
 	test_damage(150);
 	ok("damage is refused, or leaves a sound trace");
+	test_memory_folder();
+	test_copied();
+	ok("a copy has what was sealed when it was made");
 	test_refused();
 	ok("what is no part file is refused");
 	unlink(temporary("trace"));
