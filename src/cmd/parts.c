@@ -137,7 +137,7 @@ static bool scan_one(struct folder *d, const char *folder)
 static bool scan(struct folder *d)
 {
 	if (!rn_spill_memory_folder(d->path, d->memory, sizeof(d->memory)) ||
-	    access(d->memory, R_OK) < 0)
+	    !rn_spill_is_own_folder(d->memory))
 		d->memory[0] = 0;
 	if (d->memory[0] && !scan_one(d, d->memory))
 		return false;

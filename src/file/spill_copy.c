@@ -34,6 +34,13 @@ bool rn_spill_memory_folder(const char *folder, char *out, size_t cap)
 	return len > 0 && (size_t)len < cap;
 }
 
+bool rn_spill_is_own_folder(const char *folder)
+{
+	struct stat st;
+
+	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
 struct rn_log_end rn_log_end(const struct rn_log *l)
 {
 	if (!l->last)

@@ -29,6 +29,9 @@
  * place of the folder is not there, or the name is too long. */
 bool rn_spill_memory_folder(const char *folder, char *out, size_t cap);
 
+/* Everybody may make folders there: whether this one is the user's. */
+bool rn_spill_is_own_folder(const char *folder);
+
 struct rn_spill_copy {
 	struct rn_spill *of;
 	int fd; /* while one is being made */

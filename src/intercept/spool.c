@@ -276,6 +276,8 @@ static int open_file(uint64_t run)
 	name_folder();
 	if (mkdir(files_path, 0777) < 0 && errno != EEXIST)
 		return errno;
+	if (copying && !rn_spill_is_own_folder(files_path))
+		return EPERM;
 	snprintf(name, sizeof(name), "%016llx-%s", (unsigned long long)run, host);
 	if (!join(path, files_path, name) || !join(copies.path, folder_path, name))
 		return ENAMETOOLONG;
