@@ -355,7 +355,7 @@ static void copying_rank(const char *path, const char *copy_path, uint64_t calls
 	snprintf(c.path, sizeof(c.path), "%s", copy_path);
 	must(rn_spill_open(&spill, path, RUN) == 0);
 	add_facts(&shared, 0, 1);
-	start_stream(&spill, &s, 0);
+	start_stream(&spill, &s, 0, 0);
 	for (uint64_t i = 0; i <= calls; i++) {
 		if (i % 300 == 0 || i == calls) {
 			seal(&spill, &s);
