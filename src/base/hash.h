@@ -13,6 +13,12 @@ static inline uint64_t rn_hash(const void *bytes, size_t len)
 	return XXH3_64bits(bytes, len);
 }
 
+/* Another one for each seed. */
+static inline uint64_t rn_hash_seeded(const void *bytes, size_t len, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(bytes, len, seed);
+}
+
 /* Hash of one 64-bit word; for keys that are numbers. */
 static inline uint64_t rn_hash_u64(uint64_t v)
 {

@@ -7,6 +7,7 @@
 #include "file/salvage_stream.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/recorded.h"
@@ -49,20 +50,22 @@ struct salvaged {
 
 /* ---- logs ---- */
 
-static bool read_records(const unsigned char *p, size_t left, rn_fact_fn *fn, void *arg)
+static bool read_records(const struct rn_found *e, size_t used, rn_fact_fn *fn, void *arg)
 {
-	while (left > 0) {
-		struct rn_record r;
-		size_t size;
+	const unsigned char *p = e->at + sizeof(e->head);
+	size_t size;
 
-		if (left < sizeof(r))
+	for (size_t at = 0; at < used; at += size) {
+		struct rn_record r;
+
+		if (used - at < sizeof(r))
 			return false;
-		memcpy(&r, p, sizeof(r));
+		memcpy(&r, p + at, sizeof(r));
 		size = sizeof(r) + (((size_t)r.bytes + 7) & ~(size_t)7);
-		if (size > left || !fn(arg, r.type, p + sizeof(r), r.bytes))
+		if (size > used - at ||
+		    r.sum != rn_record_sum(&e->head, at, &r, p + at + sizeof(r)) ||
+		    !fn(arg, r.type, p + at + sizeof(r), r.bytes))
 			return false;
-		p += size;
-		left -= size;
 	}
 	return true;
 }
@@ -81,8 +84,7 @@ bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg)
 			continue;
 		if (e->head.used && e->head.before != before)
 			return false;
-		if (!read_records(e->at + sizeof(e->head), cut ? room : e->head.used, fn, arg) ||
-		    cut)
+		if (!read_records(e, cut ? room : e->head.used, fn, arg) || cut)
 			return false;
 		before = e->head.number;
 	}
@@ -303,23 +305,27 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 	return true;
 }
 
-/* The `bytes` of a snapshot; NULL when they are not there. */
-static const unsigned char *snapshot(const struct salvaged *s, uint64_t page, uint64_t bytes)
+/* The `bytes` of a snapshot; NULL when they are not there, or others. */
+static const unsigned char *snapshot(const struct salvaged *s, uint64_t page, uint64_t bytes,
+				     uint64_t sum)
 {
 	const struct rn_found *area = extent_at(s->f, RN_EXTENT_AREA, page);
+	const unsigned char *p = area ? area->at + sizeof(area->head) : NULL;
 
-	return area && bytes <= area->len - sizeof(area->head) ? area->at + sizeof(area->head)
-							       : NULL;
+	return p && bytes <= area->len - sizeof(area->head) &&
+			       rn_area_sum(&area->head, p, bytes) == sum
+		       ? p
+		       : NULL;
 }
 
 static bool restore(struct salvaged *s, const struct rn_seal *seal)
 {
-	const unsigned char *p = snapshot(s, seal->area, seal->grammar);
+	const unsigned char *p = snapshot(s, seal->area, seal->grammar, seal->grammar_sum);
 
 	if (!p || seal->upto < s->before ||
 	    !restore_grammar(s, p, seal->grammar, seal->upto - s->before))
 		return false;
-	p = snapshot(s, seal->times_at, seal->times);
+	p = snapshot(s, seal->times_at, seal->times, seal->times_sum);
 	if (seal->times && (!p || !restore_times(s, p, seal->times)))
 		s->facts->damaged = true;
 	return true;
@@ -327,9 +333,19 @@ static bool restore(struct salvaged *s, const struct rn_seal *seal)
 
 /* ---- ring ---- */
 
+/* Whether a marker may come next, or a call: what follows `leave` is the call that it is about. */
+static bool is_next(const struct salvaged *s, enum rn_marker m)
+{
+	if (s->last == RN_MARKER_LEAVE && m != RN_MARKER_NONE)
+		return false;
+	return m == RN_MARKER_ENTER   ? s->open < RN_NESTING_MAX
+	       : m == RN_MARKER_LEAVE ? s->open > 0
+				      : true;
+}
+
 static bool append(struct salvaged *s, uint32_t id)
 {
-	if (id >= rn_sigs_count(s->words))
+	if (id >= rn_sigs_count(s->words) || !is_next(s, marker_of(s, id)))
 		return false;
 	if (rn_grammar_append(s->grammar, id) < 0) {
 		s->failed = true;
@@ -607,24 +623,42 @@ static bool read_told(struct salvaged *s, uint64_t segment)
 	return segment <= s->told.n;
 }
 
-/* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that
- * the log has, but the stream's memory not yet. */
-static bool read_calls(struct salvaged *s)
+/* What it says is what was written, and so is the grammar that it is about. */
+static bool is_sound(const struct salvaged *s, const struct rn_seal *seal)
 {
-	const struct rn_live *l = &s->live;
-	const struct rn_seal *seal = &l->seal[l->sealed & 1];
+	return seal->sum == rn_seal_sum(&s->live.extent, seal) &&
+	       snapshot(s, seal->area, seal->grammar, seal->grammar_sum);
+}
+
+static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
+{
 	struct rn_tables tables = tables_of(s);
 
-	if (l->sealed > 1)
-		return false;
-	if (seal->area == 0)
-		return true;
 	if (!read_told(s, seal->segment))
 		return false;
 	if (seal->segment < s->told.n)
 		tables = RN_SEG_AT(&s->told, struct told, seal->segment)->tables;
-	if (!start_segment(s, tables) || !restore(s, seal) ||
-	    !read_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
+	return start_segment(s, tables) && restore(s, seal);
+}
+
+/* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that
+ * the log has, but the stream's memory not yet. Of one whose latest seal is damaged, the one before
+ * it is there, as far as that goes. */
+static bool read_calls(struct salvaged *s)
+{
+	const struct rn_live *l = &s->live;
+	const struct rn_seal *seal = &l->seal[l->sealed & 1], *before = &l->seal[!l->sealed];
+
+	if (l->sealed > 1)
+		return false;
+	if (seal->area == 0 && seal->sum == 0)
+		return true;
+	if (!is_sound(s, seal)) {
+		if (before->area && is_sound(s, before))
+			read_sealed(s, before);
+		return false;
+	}
+	if (!read_sealed(s, seal) || !read_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
 		return false;
 	return lost_calls(l) || add_under_way(s);
 }

@@ -1,6 +1,8 @@
 /* spill.c - see spill.h. */
 #include "file/spill.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -226,6 +228,32 @@ void rn_spill_close(struct rn_spill *s, bool remove)
 	rn_spill_forget(s);
 }
 
+/* ---- checksums ---- */
+
+uint64_t rn_record_sum(const struct rn_extent *e, uint64_t at, const struct rn_record *r,
+		       const void *bytes)
+{
+	const uint64_t about[] = { (uint64_t)e->process << 32 | e->stream, e->number, at,
+				   (uint64_t)r->type << 32 | r->bytes };
+
+	return rn_hash_seeded(bytes, r->bytes, rn_hash(about, sizeof(about)));
+}
+
+static uint64_t owner(const struct rn_extent *e)
+{
+	return (uint64_t)e->process << 32 | e->stream;
+}
+
+uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n)
+{
+	return rn_hash_seeded(bytes, n, rn_hash_u64(owner(area)) + area->number);
+}
+
+uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s)
+{
+	return rn_hash_seeded(s, offsetof(struct rn_seal, sum), owner(area));
+}
+
 /* ---- logs ---- */
 
 static size_t room(const struct rn_extent *e)
@@ -258,7 +286,7 @@ int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_byte
 {
 	size_t bytes = a_bytes + b_bytes,
 	       size = sizeof(struct rn_record) + ((bytes + 7) & ~(size_t)7);
-	struct rn_record r = { type, (uint32_t)bytes };
+	struct rn_record r = { type, (uint32_t)bytes, 0 };
 	unsigned char *p;
 
 	if (bytes > UINT32_MAX / 2)
@@ -270,11 +298,12 @@ int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_byte
 			return rc;
 	}
 	p = (unsigned char *)(l->last + 1) + l->last->used;
-	memcpy(p, &r, sizeof(r));
 	if (a_bytes)
 		memcpy(p + sizeof(r), a, a_bytes);
 	if (b_bytes)
 		memcpy(p + sizeof(r) + a_bytes, b, b_bytes);
+	r.sum = rn_record_sum(l->last, l->last->used, &r, p + sizeof(r));
+	memcpy(p, &r, sizeof(r));
 	__atomic_store_n(&l->last->used, l->last->used + size, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -26,6 +26,11 @@
  * (RN_FACT_SEGMENT): records behind that are of the next one, and its area is not touched again.
  * rn_live is of the segment that rn_seal says. Only shapes of requests are numbered through.
  *
+ * Records and snapshots have checksums, in which whose they are and where they stand is mixed: what
+ * a crash of the machine has left half written, or somebody has changed, is not taken for what was
+ * recorded. Numbers in the ring have none, because a call is to cost nothing more, and neither have
+ * the counters of a stream and the call that is under way.
+ *
  * In the byte order and with the structures of the machine: it is read soon, where it was written,
  * by the version that wrote it (`rondo recover`, file/salvage.h). Readers trust no byte.
  *
@@ -101,7 +106,12 @@ enum rn_fact {
 
 struct rn_record { /* and `bytes` more, made up to 8 */
 	uint32_t type, bytes;
+	uint64_t sum; /* rn_record_sum */
 };
+
+/* Of a record that is in the extent, so far behind its head, and of its bytes. */
+uint64_t rn_record_sum(const struct rn_extent *e, uint64_t at, const struct rn_record *r,
+		       const void *bytes);
 
 struct rn_fact_world {
 	int64_t rank, size;
@@ -137,7 +147,14 @@ struct rn_seal {
 	uint64_t times_at, times; /* the same of the times (rn_times_save) */
 	uint64_t tail, places;    /* page of the ring's extent; numbers it has, a power of two */
 	uint64_t segment;         /* so many are over */
+	uint64_t grammar_sum, times_sum; /* rn_area_sum of both */
+	uint64_t sum;                    /* rn_seal_sum */
 };
+
+/* Of a snapshot in its area, and of everything in a seal above its own sum; whose they are is in
+ * the area's head. */
+uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n);
+uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s);
 
 /* Why calls are not recorded. Handles are followed all the same. */
 #define RN_OFF_CONTROL 1u /* MPI_Pcontrol(0) */

@@ -280,10 +280,11 @@ static int check_names(const struct rn_comms *c, bool *seen, struct rn_err *err)
 static int check_apart(const struct rn_comms *c, struct rn_err *err)
 {
 	struct rn_rows apart;
+	int rc = rn_rows_apart(c, &apart);
 
-	if (rn_rows_apart(c, &apart) < 0)
-		return rn_err_nomem(err);
-	return check_pairs(apart.row, apart.n, err);
+	if (rc == RN_E_DATA)
+		return rn_err_set(err, rc, "an entry is out of range");
+	return rc < 0 ? rn_err_nomem(err) : check_pairs(apart.row, apart.n, err);
 }
 
 int rn_comms_check(const struct rn_comms *c, struct rn_err *err)

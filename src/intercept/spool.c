@@ -450,6 +450,7 @@ static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 	s->upto = t->live.calls;
 	s->area = (*area)->number;
 	s->grammar = b.len;
+	s->grammar_sum = rn_area_sum(*area, b.data, b.len);
 	return 0;
 }
 
@@ -468,6 +469,7 @@ static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_se
 		return rc;
 	s->times_at = (*area)->number;
 	s->times = b.len;
+	s->times_sum = rn_area_sum(*area, b.data, b.len);
 	return 0;
 }
 
@@ -503,6 +505,7 @@ static int seal(struct rn_stream *t, bool whole)
 		return errno;
 	s->tail = tail->number;
 	s->places = ring_places(tail);
+	s->sum = rn_seal_sum(tail, s);
 	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
 	use_ring(t, tail);
 	plan(t);

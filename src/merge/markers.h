@@ -20,6 +20,8 @@ struct rn_vocab;
 
 enum rn_marker { RN_MARKER_NONE, RN_MARKER_ENTER, RN_MARKER_LEAVE, RN_MARKER_ENDED };
 
+#define RN_NESTING_MAX 256u /* calls inside calls inside calls ... */
+
 /* The numbers of the functions; UINT64_MAX where the vocabulary does not have it. */
 struct rn_markers {
 	uint64_t enter, leave, ended;

@@ -32,8 +32,6 @@ struct rn_sigs;
 struct rn_vocab;
 struct rn_walk;
 
-#define RN_NESTING_MAX 256u /* calls inside calls inside calls ... */
-
 /* Of the signatures and rules of a trace, which outlive it. NULL when there is no memory. */
 struct rn_nesting *rn_nesting_new(struct rn_arena *mem, const struct rn_vocab *vocab,
 				  const struct rn_sigs *sigs, const struct rn_rules *rules);

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -99,6 +100,9 @@ static void seal(struct rn_spill *spill, struct stream *s)
 	b = rn_buf_over(times + 1, AREA - sizeof(*times));
 	must(rn_times_save(&s->times, &b) == RN_OK);
 	to->times = b.len;
+	to->times_sum = rn_area_sum(times, b.data, b.len);
+	to->grammar_sum = rn_area_sum(area, area + 1, to->grammar);
+	to->sum = rn_seal_sum(area, to);
 	s->ring = (uint32_t *)(tail + 1);
 	s->sealed_at = s->m->live.calls;
 	s->m->live.sealed = which;
