@@ -256,10 +256,12 @@ bench-tracer: ## what tracing adds to a call, with each MPI; fails if a bar does
 
 SOAK_KILLS ?= 200
 
-soak: ## kill traced programs at SOAK_KILLS (default 200) random moments, with each MPI
+soak: ## kill traced programs at SOAK_KILLS (default 200) random moments, and fail all that can fail
 	@tools/deps build test
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) RONDO_KILLS=$(SOAK_KILLS) t/unit-runner t/t2120-killed.t
+	@BUILD=$(BUILD) RONDO_FAULTS=1 JOBS=1 t/unit-runner t/t2125-faults.t t/t2126-small-disk.t \
+		t/t2127-same-name.t
 
 test-apps: ## real programs from Debian packages, traced
 	@tools/deps build test apps

@@ -42,6 +42,23 @@ void rn_arena_init(struct rn_arena *a, size_t limit)
 	*a = (struct rn_arena){ .limit = limit };
 }
 
+static void use_block(struct rn_arena *a, struct rn_arena_block *b, size_t size)
+{
+	b->older = a->block;
+	b->size = size;
+	b->dirty = (unsigned char *)(b + 1);
+	a->block = b;
+	a->beg = (unsigned char *)(b + 1);
+	a->end = (unsigned char *)b + size;
+	HIDE(a->beg, (size_t)(a->end - a->beg));
+}
+
+void rn_arena_init_over(struct rn_arena *a, size_t limit, void *block, size_t size)
+{
+	rn_arena_init(a, limit);
+	use_block(a, block, size);
+}
+
 static size_t block_size_for(const struct rn_arena *a, size_t need)
 {
 	size_t size = a->block ? a->block->size * 2 : MIN_BLOCK;
@@ -65,14 +82,8 @@ static int add_block(struct rn_arena *a, size_t need)
 	b = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (b == MAP_FAILED)
 		return -1;
-	b->older = a->block;
-	b->size = size;
-	b->dirty = (unsigned char *)(b + 1);
-	a->block = b;
+	use_block(a, b, size);
 	a->mapped += size;
-	a->beg = (unsigned char *)(b + 1);
-	a->end = (unsigned char *)b + size;
-	HIDE(a->beg, (size_t)(a->end - a->beg));
 	return 0;
 }
 

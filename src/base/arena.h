@@ -34,6 +34,10 @@ struct rn_arena_mark {
 
 void rn_arena_init(struct rn_arena *a, size_t limit);
 
+/* The same with a first block that is there already, aligned as any object. The arena is never
+ * freed. */
+void rn_arena_init_over(struct rn_arena *a, size_t limit, void *block, size_t size);
+
 /* n objects of `size` bytes, zeroed, or NULL (with the arena as it was). `align` is a power of two
  * and at most 4096. */
 void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n);

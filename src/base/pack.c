@@ -1,11 +1,16 @@
 /* pack.c - see pack.h. */
 #include "base/pack.h"
 
+#include <stdlib.h>
+#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCDict */
 #include <zstd.h>
 #include <zstd_errors.h>
 
 /* What four bytes of a frame can expand to: one block of the largest size. */
 #define BLOCK 131072
+
+/* The size that ZSTD_createCDict assumes for what is packed with it. */
+#define SMALL 513
 
 /* Small data gets the strongest level, where it costs next to nothing. */
 static int level_for(size_t len)
@@ -13,9 +18,18 @@ static int level_for(size_t len)
 	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
 }
 
+/* In memory of our own: where there is none, ZSTD_createCDict crashes (zstd 1.5.4). */
 void rn_pack_prepare(struct rn_pack_dict *dict)
 {
-	dict->ready = ZSTD_createCDict(dict->bytes, dict->len, level_for(0));
+	ZSTD_compressionParameters p = ZSTD_getCParams(level_for(0), SMALL, dict->len);
+	size_t size = ZSTD_estimateCDictSize_advanced(dict->len, p, ZSTD_dlm_byRef);
+	void *room = malloc(size);
+
+	if (room)
+		dict->ready = (void *)ZSTD_initStaticCDict(room, size, dict->bytes, dict->len,
+							   ZSTD_dlm_byRef, ZSTD_dct_auto, p);
+	if (!dict->ready)
+		free(room);
 }
 
 int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, size_t len,

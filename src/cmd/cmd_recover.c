@@ -55,7 +55,7 @@ static int make_trace(const char *path)
 		code = fail(EXIT_USAGE, "recover: %s does not end in %s; where to? (-o FILE)", path,
 			    RN_PART_FOLDER);
 	else
-		code = parts_recover(path, output ? output : trace, stdout);
+		code = parts_recover(path, 0, output ? output : trace, stdout);
 	if (code == EXIT_DONE) {
 		code = finish_output();
 		hint("rondo info", output ? output : trace, "");

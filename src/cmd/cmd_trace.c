@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -336,6 +337,7 @@ struct told {
 	uint64_t late, late_ranks;     /* calls that came when the trace was written */
 	uint64_t kept;                 /* of these, in the parts */
 	char spool[PATH_MAX];          /* where parts are while it runs */
+	uint64_t run;                  /* and whose */
 	char traced[PATH_MAX];         /* the trace */
 	char parts[PATH_MAX];          /* why there is no trace, but parts */
 	char unmerged[PATH_MAX];       /* the same, and it could not be written */
@@ -344,7 +346,8 @@ struct told {
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
 };
 
-/* In the folder of the trace, because that is where the processes of other nodes can write. */
+/* In the folder of the trace, because that is where the processes of other nodes can write. Locked
+ * until we end: what the program leaves is ours until then. */
 static int make_status(char path[PATH_MAX])
 {
 	int n = snprintf(path, PATH_MAX, "%s/.rondo-status.XXXXXX", folder), fd;
@@ -354,7 +357,7 @@ static int make_status(char path[PATH_MAX])
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return folder_error();
-	close(fd);
+	flock(fd, LOCK_EX);
 	return setenv("RONDO_STATUS", path, 1) < 0 ? no_memory() : EXIT_DONE;
 }
 
@@ -376,6 +379,17 @@ static void count_late(const char *line, struct told *told)
 	told->late_ranks++;
 }
 
+/* spool RUN FOLDER */
+static void note_spool(const char *line, struct told *told)
+{
+	char *end;
+
+	if (!rn_begins(line, "spool ") || *told->spool)
+		return;
+	told->run = strtoull(line + strlen("spool "), &end, 16);
+	snprintf(told->spool, sizeof(told->spool), "%s", end + (*end == ' '));
+}
+
 static void read_status(const char *path, struct told *told)
 {
 	FILE *f = fopen(path, "re");
@@ -388,7 +402,7 @@ static void read_status(const char *path, struct told *told)
 		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
 		told->failed |= rn_begins(line, "failed ");
 		count_late(line, told);
-		copy_rest(line, "spool ", told->spool, sizeof(told->spool));
+		note_spool(line, told);
 		copy_rest(line, "traced ", told->traced, sizeof(told->traced));
 		copy_rest(line, "unmerged ", told->unmerged, sizeof(told->unmerged));
 		copy_rest(line, "unspilled ", told->unspilled, sizeof(told->unspilled));
@@ -422,8 +436,8 @@ static int recover_to(const char *path, const char *name, const struct told *tol
 
 	if (!out)
 		return no_memory();
-	parts_settle(told->spool);
-	code = parts_recover(told->spool, path, out);
+	parts_settle(told->spool, told->run);
+	code = parts_recover(told->spool, told->run, path, out);
 	fclose(out);
 	if (n && *told->unspilled)
 		fprintf(stderr, "rondo: %s(%s) %s%s", what, told->unspilled, name,
@@ -439,6 +453,11 @@ static int put_together(const struct told *told, const char *trace)
 {
 	char what[PATH_MAX + 8];
 
+	if (*told->unmerged && *told->unspilled)
+		return fail(EXIT_SELF,
+			    "%s; some of what the ranks did is kept (%s); put together by: rondo "
+			    "recover %s",
+			    told->unmerged, told->unspilled, told->spool);
 	if (*told->unmerged)
 		return fail(EXIT_SELF,
 			    "%s; what every rank did is kept; put together by: rondo recover %s",
@@ -471,7 +490,7 @@ static int use_parts(const struct told *told)
 	if (*told->traced && told->kept)
 		return add_late(told);
 	if (*told->traced) { /* a launcher has killed ranks that were about to end */
-		parts_drop(told->spool);
+		parts_drop(told->spool, told->run);
 		return EXIT_DONE;
 	}
 	if (given)
@@ -538,6 +557,9 @@ static int conclude(const struct target *t, char **command, const struct told *t
 	if (told->finished || told->failed ||
 	    told->gone) /* the tracer has said what there is to say */
 		return told->finished && !told->failed ? EXIT_DONE : EXIT_SELF;
+	if (*told->spool)
+		return fail(EXIT_SELF, "%s, where it was kept what the program did, is gone",
+			    told->spool);
 	return *told->started ? left_alone(told) : nothing_started(t, command);
 }
 

@@ -35,6 +35,7 @@ struct file {
 
 struct folder {
 	const char *path;
+	uint64_t wanted;       /* the only run; 0: any */
 	char memory[PATH_MAX]; /* the one that stands in for it on this node; or "" */
 	FILE *out;             /* for the line that says what came of it */
 	struct file *file;
@@ -66,9 +67,10 @@ static void free_folder(struct folder *d)
 /* ---- the files ---- */
 
 /* RUN-HOST */
-static bool is_part_name(const char *name)
+static bool is_part_name(const struct folder *d, const char *name)
 {
-	return strspn(name, "0123456789abcdef") == 16 && name[16] == '-';
+	return strspn(name, "0123456789abcdef") == 16 && name[16] == '-' &&
+	       (!d->wanted || strtoull(name, NULL, 16) == d->wanted);
 }
 
 static char *join(const char *folder, const char *name)
@@ -126,7 +128,7 @@ static bool scan_one(struct folder *d, const char *folder)
 	bool ok = dir != NULL;
 
 	while (ok && (e = readdir(dir)) != NULL)
-		if (is_part_name(e->d_name) && !is_listed(d, e->d_name))
+		if (is_part_name(d, e->d_name) && !is_listed(d, e->d_name))
 			ok = add_file(d, folder, e->d_name);
 	if (dir)
 		closedir(dir);
@@ -374,18 +376,18 @@ static void wait_for_all(const struct folder *d)
 		nanosleep(&moment, NULL);
 }
 
-void parts_settle(const char *folder)
+void parts_settle(const char *folder, uint64_t run)
 {
-	struct folder d = { .path = folder };
+	struct folder d = { .path = folder, .wanted = run };
 
 	if (scan(&d))
 		wait_for_all(&d);
 	free_folder(&d);
 }
 
-void parts_drop(const char *folder)
+void parts_drop(const char *folder, uint64_t run)
 {
-	struct folder d = { .path = folder };
+	struct folder d = { .path = folder, .wanted = run };
 
 	if (scan(&d)) {
 		wait_for_all(&d);
@@ -397,9 +399,9 @@ void parts_drop(const char *folder)
 	free_folder(&d);
 }
 
-int parts_recover(const char *folder, const char *path, FILE *out)
+int parts_recover(const char *folder, uint64_t run, const char *path, FILE *out)
 {
-	struct folder d = { .path = folder, .out = out };
+	struct folder d = { .path = folder, .wanted = run, .out = out };
 	int code = open_folder(&d);
 
 	if (code == EXIT_DONE)

@@ -127,6 +127,7 @@ struct process {
 	const unsigned char *wanted; /* by function; NULL: all are */
 	bool only_now;
 	struct rn_pieces *pieces; /* by stream */
+	uint64_t lost;
 };
 
 static const char *copy_text(struct process *p, const void *bytes, size_t len)
@@ -274,6 +275,12 @@ static void take_clock(struct process *p, const void *bytes, size_t len)
 		memcpy(&p->clock, bytes, sizeof(p->clock));
 }
 
+static void take_lost(struct process *p, const void *bytes, size_t len)
+{
+	if (len == sizeof(p->lost))
+		memcpy(&p->lost, bytes, len);
+}
+
 static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 {
 	struct process *p = arg;
@@ -303,6 +310,9 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		break;
 	case RN_FACT_CLOCK:
 		take_clock(p, bytes, len);
+		break;
+	case RN_FACT_LOST:
+		take_lost(p, bytes, len);
 		break;
 	default:
 		return false;
@@ -414,10 +424,11 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	return RN_OK;
 }
 
-/* Streams are numbered; what is shared comes behind them. */
+/* Streams are numbered; what is shared comes behind them. There is always one: a process may have
+ * had no room for it. */
 static uint32_t count_streams(struct rn_founds all)
 {
-	uint32_t n = 0;
+	uint32_t n = 1;
 
 	for (uint32_t i = 0; i < all.n; i++)
 		if (all.extent[i].head.stream < RN_SALVAGE_STREAMS)
@@ -445,6 +456,8 @@ static int read_streams(struct process *p, struct rn_founds all, struct rn_salva
 		out->damaged |= facts.damaged;
 		out->complete &= s[i].lost == 0;
 	}
+	s[0].lost += p->lost;
+	out->complete &= p->lost == 0;
 	out->complete &= !out->damaged;
 	return rc;
 }

@@ -37,29 +37,31 @@ static bool allowed(uint64_t bytes)
 	       bytes <= l.rlim_cur;
 }
 
-/* The file with its head, under a name of this process's own. */
-static int make_file(const char *path, uint64_t run)
+/* The file with its head, under a name of this process's own, and locked. */
+static int make_file(const char *path, uint64_t run, int *out)
 {
 	struct rn_spill_head h = { .magic = RN_SPILL_MAGIC, .run = run, .next = 1 };
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), rc;
 
+	*out = fd;
 	if (fd < 0)
 		return errno;
+	flock(fd, LOCK_SH);
 	rc = allowed(RN_SPILL_PAGE) ? posix_fallocate(fd, 0, RN_SPILL_PAGE) : EFBIG;
 	if (rc == 0 && pwrite(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h))
 		rc = errno ? errno : EIO;
-	close(fd);
 	return rc;
 }
 
-/* So that nobody finds it half made, it gets its name when it is done; the first one's stays. */
-static int make(const char *path, uint64_t run)
+/* So that nobody finds it half made, it gets its name when it is done; the first one's stays. While
+ * `fd` is open nobody takes it for one that a run has left. */
+static int make(const char *path, uint64_t run, int *fd)
 {
 	char own[PATH_MAX + 16];
 	int rc;
 
 	snprintf(own, sizeof(own), "%s.%ld", path, (long)getpid());
-	rc = make_file(own, run);
+	rc = make_file(own, run, fd);
 	if (rc == 0 && link(own, path) < 0 && errno != EEXIST)
 		rc = errno;
 	unlink(own);
@@ -82,6 +84,33 @@ static int map_head(struct rn_spill *s, uint64_t run)
 	return s->head->magic == RN_SPILL_MAGIC && s->head->run == run ? 0 : EEXIST;
 }
 
+/* Opens the file and keeps it locked: who finds it can tell that the run goes on. */
+static int open_locked(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	fd = move_up(fd);
+	flock(fd, LOCK_SH);
+	return fd;
+}
+
+static int open_or_make(const char *path, uint64_t run, int *out)
+{
+	int fd = open_locked(path), made, rc = fd < 0 ? errno : 0;
+
+	if (rc == ENOENT) {
+		rc = make(path, run, &made);
+		if (rc == 0 && (fd = open_locked(path)) < 0)
+			rc = errno;
+		if (made >= 0)
+			close(made);
+	}
+	*out = fd;
+	return rc;
+}
+
 int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run)
 {
 	size_t n = strlen(path);
@@ -93,17 +122,9 @@ int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run)
 		return ENAMETOOLONG;
 	memcpy(s->path, path, n + 1);
 	s->process = (uint32_t)getpid();
-	s->fd = open(path, O_RDWR | O_CLOEXEC);
-	if (s->fd < 0 && errno == ENOENT) {
-		rc = make(path, run);
-		if (rc)
-			return rc;
-		s->fd = open(path, O_RDWR | O_CLOEXEC);
-	}
-	if (s->fd < 0)
-		return errno;
-	s->fd = move_up(s->fd);
-	flock(s->fd, LOCK_SH); /* kept: who finds it can tell that the run goes on */
+	rc = open_or_make(path, run, &s->fd);
+	if (rc)
+		return rc;
 	rc = map_head(s, run);
 	if (rc)
 		rn_spill_close(s, false);
@@ -122,9 +143,7 @@ int rn_spill_descriptor(struct rn_spill *s)
 {
 	if (is_ours(s, s->fd))
 		return s->fd;
-	s->fd = open(s->path, O_RDWR | O_CLOEXEC);
-	if (s->fd >= 0)
-		s->fd = move_up(s->fd);
+	s->fd = open_locked(s->path);
 	if (s->fd >= 0 && !is_ours(s, s->fd)) {
 		close(s->fd);
 		s->fd = -1;

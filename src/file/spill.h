@@ -51,6 +51,8 @@
 #define RN_SPILL_PAGE  4096u
 #define RN_SPILL_MAGIC 0x324c4c4950534e52u /* "RNSPILL2" */
 
+#define RN_SPILL_KEEPER 2048u
+
 struct rn_spill_head {
 	uint64_t magic;
 	uint64_t run;       /* the same in all files of a run, and no other run's */
@@ -60,6 +62,9 @@ struct rn_spill_head {
 	uint64_t processes; /* that have not left */
 	uint64_t wanted;    /* one of them had something to keep */
 	uint64_t copied;    /* 1: there is a copy elsewhere; 2: this is one (file/spill_copy.h) */
+	/* A file that somebody holds locked who waits for the run, and for what it leaves; or "".
+	 */
+	char keeper[RN_SPILL_KEEPER];
 };
 
 enum rn_extent_kind {
@@ -102,6 +107,7 @@ enum rn_fact {
 	RN_FACT_END,      /* a text: how the process ended, if it could say so */
 	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
 	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
+	RN_FACT_LOST,     /* uint64_t: calls that are in none of its streams here */
 };
 
 struct rn_record { /* and `bytes` more, made up to 8 */

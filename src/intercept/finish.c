@@ -46,6 +46,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,15 @@ static const struct rn_link_calls *real_calls(void)
 	return &calls;
 }
 
+/* The launcher knows what is left by our processes, and what by those of another run. */
+static void tell_spool(uint64_t run)
+{
+	char text[PATH_MAX + 32];
+
+	snprintf(text, sizeof(text), "%016" PRIx64 " %s", run, rn_spool_folder());
+	rn_finish_tell("spool", text);
+}
+
 /* From here on nothing is lost. No two runs have the same number. */
 static void start_spool(void)
 {
@@ -206,7 +216,7 @@ static void start_spool(void)
 		return;
 	rn_spool_start(run);
 	if (rn_tracer.world_rank == 0)
-		rn_finish_tell("spool", rn_spool_folder());
+		tell_spool(run);
 }
 
 void rn_finish_prepare(void)
@@ -514,18 +524,14 @@ static bool leave_part(const char *how)
 	find_place();
 	if (!rn_spool_folder()[0]) {
 		rn_spool_start(job_number());
-		rn_finish_tell("spool", rn_spool_folder());
-	}
-	if (rn_tracer.streams) {
-		rn_tracer.streams->live.lost += rn_tracer.lost;
-		rn_tracer.lost = 0;
+		tell_spool(job_number());
 	}
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_spool_adopt(t);
 		if (t->spooled)
 			rn_spool_seal(t); /* with all times */
 	}
-	rn_spool_note(how);
+	rn_spool_note(how, rn_tracer.lost);
 	parts_left = true;
 	return rn_spool_any();
 }
@@ -534,7 +540,8 @@ static bool leave_part(const char *how)
 static void say_parts(const char *word, const char *why)
 {
 	if (!rn_finish_tell(word, why))
-		rn_say("%s; what every rank did is kept; put together by: rondo recover %s", why,
+		rn_say("%s; %s did is kept; put together by: rondo recover %s", why,
+		       rn_spool_whole() ? "what every rank" : "some of what the ranks",
 		       rn_spool_folder());
 }
 
@@ -577,6 +584,7 @@ static void leave_parts(struct finish *f, struct rn_mpi_link *link, const char *
 	if (rn_tracer.world_rank != 0)
 		return;
 	if (f->left == 0) {
+		rn_spool_drop();
 		rn_say("nothing was traced (%s)", how);
 		rn_finish_tell("failed", how);
 	} else {
@@ -771,7 +779,7 @@ void rn_finish_late(void)
 	if ((kept || lost) && !parts_left)
 		tell_late(kept, lost);
 	if (kept)
-		rn_spool_note("exit");
+		rn_spool_note("exit", rn_tracer.lost);
 	rn_spool_end(kept > 0 || (parts_left && rn_spool_any()));
 	errno = saved;
 }

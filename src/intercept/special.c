@@ -35,8 +35,24 @@ static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0
 	rn_stream_call(t, &t->none, base, w, 1, t0, t1);
 }
 
+/* There is no memory to record anything. All the same the world is told of, because the other ranks
+ * wait for this one when they agree on something. */
+static bool is_poor(void)
+{
+	return !rn_me && !rn_stream_begin() && rn_tracer_active();
+}
+
+static int init_poor(int ret, int provided)
+{
+	if (ret == MPI_SUCCESS && !rn_tracer.init_done)
+		rn_tracer_init_done(provided);
+	return ret;
+}
+
 RN_EXPORT int MPI_Init(int *argc, char ***argv)
 {
+	if (RN_UNLIKELY(is_poor()))
+		return init_poor(RN_ON(RN_N_MPI_Init, MPI_Init)(argc, argv), MPI_THREAD_SINGLE);
 	RN_GATE(RN_N_MPI_Init, MPI_Init, (argc, argv))
 	uint64_t *base = t->live.top, *w = base, t0;
 	int ret;
@@ -57,6 +73,12 @@ WRAP_ALIAS(MPI_Init)
 
 RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+	if (RN_UNLIKELY(is_poor())) {
+		int ret = RN_ON(RN_N_MPI_Init_thread, MPI_Init_thread)(argc, argv, required,
+								       provided);
+
+		return init_poor(ret, ret == MPI_SUCCESS ? *provided : 0);
+	}
 	RN_GATE(RN_N_MPI_Init_thread, MPI_Init_thread, (argc, argv, required, provided))
 	uint64_t *base = t->live.top, *w = base, t0;
 	int ret;

@@ -204,11 +204,30 @@ static void remove_files(const char *path)
 		closedir(dir);
 }
 
-/* The processes of a run hold its files locked while they last. */
+static bool is_locked(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) < 0;
+}
+
+/* Does somebody wait for what is in the file, to put it together? */
+static bool is_kept(const struct rn_spill_head *h)
+{
+	int fd = h->keeper[0] ? open(h->keeper, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool kept = fd >= 0 && is_locked(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return kept;
+}
+
+/* The processes of a run hold its files locked while they last. One without a head is just being
+ * made. */
 static bool is_over(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	bool over = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	struct rn_spill_head h;
+	bool over = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
+		    !is_locked(fd) && memchr(h.keeper, 0, sizeof(h.keeper)) && !is_kept(&h);
 
 	if (fd >= 0)
 		close(fd);
@@ -268,21 +287,26 @@ static bool join(char path[PATH_MAX], const char *folder, const char *name)
 static int open_file(uint64_t run)
 {
 	char path[PATH_MAX], name[300], host[256] = "";
+	int rc = ENOENT;
 
 	gethostname(host, sizeof(host) - 1);
 	for (char *p = host; *p; p++)
 		if (*p == '/')
 			*p = '_';
 	name_folder();
-	if (mkdir(files_path, 0777) < 0 && errno != EEXIST)
-		return errno;
-	if (copying && !rn_spill_is_own_folder(files_path))
-		return EPERM;
 	snprintf(name, sizeof(name), "%016llx-%s", (unsigned long long)run, host);
 	if (!join(path, files_path, name) || !join(copies.path, folder_path, name))
 		return ENAMETOOLONG;
 	copies.of = &spill;
-	return rn_spill_open(&spill, path, run);
+	/* Another run that ends now may remove the folder once more, because it is empty. */
+	for (int tries = 0; tries < 10 && rc == ENOENT; tries++) {
+		if (mkdir(files_path, 0777) < 0 && errno != EEXIST)
+			return errno;
+		if (copying && !rn_spill_is_own_folder(files_path))
+			return EPERM;
+		rc = rn_spill_open(&spill, path, run);
+	}
+	return rc;
 }
 
 void rn_spool_start(uint64_t run)
@@ -294,6 +318,8 @@ void rn_spool_start(uint64_t run)
 		rmdir(files_path); /* if nobody else has a file there */
 	} else {
 		shared = (struct rn_log){ &spill, NULL, RN_EXTENT_SHARED };
+		if (strlen(rn_config.status) < sizeof(spill.head->keeper))
+			memcpy(spill.head->keeper, rn_config.status, strlen(rn_config.status));
 		__atomic_fetch_add(&spill.head->processes, 1, __ATOMIC_RELAXED);
 		rn_constants_each(add_constant);
 		add_wanted();
@@ -315,7 +341,7 @@ void rn_spool_start(uint64_t run)
 /* What is in the file stays as it is; the ring is one that nobody reads. */
 static void freeze(struct rn_stream *t, int error)
 {
-	t->live.limit = t->live.calls;
+	t->live.limit = t->live.seal[t->live.sealed].area ? t->live.calls : 0;
 	t->spooled = false;
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
@@ -629,7 +655,7 @@ void rn_spool_adopt(struct rn_stream *t)
 {
 	int saved = errno;
 
-	if (!spill.head || t->live.self) /* it was, and is not any more */
+	if (!spill.head || t->live.self) /* it is in the file, all of it or a beginning */
 		return;
 	t->live.buffer = t->buffer;
 	t->live.limit = UINT64_MAX;
@@ -740,11 +766,16 @@ static bool copy_all(void)
 }
 
 /* In the copy, too, this is behind everything. */
-void rn_spool_note(const char *how)
+void rn_spool_note(const char *how, uint64_t lost)
 {
 	int saved = errno;
 	bool all = !spill.head || copy_all();
 
+	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		if (!t->live.self)
+			lost += t->live.calls + t->live.lost;
+	if (lost)
+		add_shared(RN_FACT_LOST, &lost, sizeof(lost), NULL, 0);
 	add_shared(RN_FACT_END, how, strlen(how), NULL, 0);
 	if (all && spill.head)
 		make_copy(NULL);
@@ -767,6 +798,13 @@ void rn_spool_end(bool keep)
 		}
 	}
 	errno = saved;
+}
+
+void rn_spool_drop(void)
+{
+	if (spill.path[0])
+		unlink(spill.path);
+	rmdir(folder_path);
 }
 
 /* The same bytes, but the child's own. Without memory for that the child keeps its hands off what

@@ -77,11 +77,14 @@ bool rn_spool_whole(void);
 /* Whether there is anything of this process in it. */
 bool rn_spool_any(void);
 
-/* How the run ended, for who finds it. */
-void rn_spool_note(const char *how);
+/* How the run ended, for who finds it; and calls of streams that are not in the file. */
+void rn_spool_note(const char *how, uint64_t lost);
 
 /* The process is over. If no process of the node keeps the file, the last one removes it. */
 void rn_spool_end(bool keep);
+
+/* No process has put anything into the file, so it is of no use. */
+void rn_spool_drop(void);
 
 /* In a forked child: the file is the parent's. */
 void rn_spool_child(void);

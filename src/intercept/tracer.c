@@ -32,6 +32,9 @@
 struct rn_tracer rn_tracer = { .threaded = true };
 static void *reserve;
 
+/* Without tables this rank could not tell the others that it has no memory, and they would wait. */
+static _Alignas(64) unsigned char first_tables[64 << 10];
+
 /* What standard error was when we started. A program may close it, and what it opens next has its
  * number: that is not ours to write to. */
 static struct {
@@ -202,6 +205,8 @@ void rn_tracer_init_done(int provided)
 	rn_real.MPI_Comm_rank(MPI_COMM_WORLD, &rn_tracer.world_rank);
 	rn_real.MPI_Comm_size(MPI_COMM_WORLD, &rn_tracer.world_size);
 	rn_tracer.init_done = true;
+	if (!rn_tracer.streams)
+		rn_tracer.pid = (int)getpid();
 	rn_comm_world();
 	rn_finish_prepare();
 	watch_finalize();
@@ -273,7 +278,7 @@ void rn_tracer_start(void)
 		return;
 	rn_real_resolve(); /* what this library lacks, this program cannot call */
 	rn_tracer.last_stream = &rn_tracer.streams;
-	rn_arena_init(&rn_tracer.mem, TABLES_LIMIT);
+	rn_arena_init_over(&rn_tracer.mem, TABLES_LIMIT, first_tables, sizeof(first_tables));
 	if (!rn_real.MPI_Init || rn_handles_init(&rn_tracer.mem) < 0 || rn_comms_start() < 0 ||
 	    rn_requests_init(&rn_tracer.requests, &rn_tracer.mem) < 0) {
 		rn_say("not tracing: %s",

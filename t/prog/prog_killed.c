@@ -1,7 +1,9 @@
 /*
  * prog_killed.c - calls of many kinds until it is killed; each is logged before it is made.
  *
- *	prog_killed FOLDER SEED
+ *	prog_killed FOLDER SEED [HOW]
+ *
+ * With HOW, rank 1 ends so by itself, after a while: see the table.
  *
  * Rank N writes to the file FOLDER/N: its process id, then a line for each call, in the order of
  * entry: the function and some of its arguments as `rondo dump` prints them. A line is one write,
@@ -10,6 +12,7 @@
 #include <mpi.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +109,8 @@ static void groups(void)
 	DO(MPI_Comm_free(&half), "MPI_Comm_free");
 }
 
+static int end_inside;
+
 static void add(void *in, void *out, int *len, MPI_Datatype *type)
 {
 	int rank;
@@ -115,6 +120,8 @@ static void add(void *in, void *out, int *len, MPI_Datatype *type)
 	(void)len;
 	(void)type;
 	DO(MPI_Comm_rank(MPI_COMM_SELF, &rank), "MPI_Comm_rank comm=MPI_COMM_SELF");
+	if (end_inside)
+		exit(7);
 	DO(MPI_Comm_size(MPI_COMM_SELF, &rank), "MPI_Comm_size comm=MPI_COMM_SELF");
 }
 
@@ -135,6 +142,83 @@ static void whole_world(void)
 	DO(MPI_Bcast(&x, 1, MPI_INT, root, MPI_COMM_WORLD), "MPI_Bcast root=%d", root);
 }
 
+/* ---- ends ---- */
+
+static void by_quick_exit(void)
+{
+	_exit(7);
+}
+
+static void by_exit(void)
+{
+	exit(7);
+}
+
+static void *volatile nowhere;
+
+static void by_bad_pointer(void)
+{
+	*(volatile int *)nowhere = 1;
+}
+
+static void by_term(void)
+{
+	raise(SIGTERM);
+}
+
+static void by_mpi_abort(void)
+{
+	DO(MPI_Abort(MPI_COMM_WORLD, 7), "MPI_Abort errorcode=7");
+}
+
+/* An error that nobody handles. */
+static void by_error(void)
+{
+	DO(MPI_Bcast(NULL, -1, MPI_INT, 0, MPI_COMM_SELF), "MPI_Bcast root=0");
+}
+
+static void by_callback(void)
+{
+	int a = 1, b = 2;
+
+	end_inside = 1;
+	DO(MPI_Reduce_local(&a, &b, 1, MPI_INT, op), "MPI_Reduce_local count=1");
+}
+
+/* Down and down, with a call at each step. */
+static int by_recursion(int depth)
+{
+	volatile char room[16384];
+	int size;
+
+	room[depth % 16384] = 1;
+	DO(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size comm=MPI_COMM_WORLD");
+	return depth < 0 ? 0 : by_recursion(depth + 1) + room[size];
+}
+
+static void by_overflow(void)
+{
+	by_recursion(0);
+}
+
+static const struct {
+	const char *name;
+	void (*end)(void);
+} endings[] = {
+	{ "abort", abort },          { "quick-exit", by_quick_exit },
+	{ "exit", by_exit },         { "segv", by_bad_pointer },
+	{ "term", by_term },         { "mpi-abort", by_mpi_abort },
+	{ "mpi-error", by_error },   { "callback", by_callback },
+	{ "overflow", by_overflow },
+};
+
+static void end_so(const char *how)
+{
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (strcmp(how, endings[i].name) == 0)
+			endings[i].end();
+}
+
 int main(int argc, char **argv)
 {
 	static void (*const kinds[])(void) = { ring, requests, local, groups, nested, whole_world };
@@ -148,7 +232,12 @@ int main(int argc, char **argv)
 	DO(MPI_Comm_rank(MPI_COMM_WORLD, &me), "MPI_Comm_rank comm=MPI_COMM_WORLD");
 	DO(MPI_Comm_size(MPI_COMM_WORLD, &procs), "MPI_Comm_size comm=MPI_COMM_WORLD");
 	DO(MPI_Op_create(add, 1, &op), "MPI_Op_create commute=1");
-	while (time(NULL) < end)
+	for (int i = 0; time(NULL) < end; i++) {
 		kinds[any(6)]();
+		if (argc > 3 && me == 1 && i == 40) {
+			end_so(argv[3]);
+			return 7;
+		}
+	}
 	return 1; /* nobody has killed it */
 }

@@ -171,6 +171,19 @@ static void test_fail_at(void)
 	rn_arena_free(&a);
 }
 
+/* What fits into it needs no memory of the system's. */
+static void test_over(void)
+{
+	static _Alignas(64) unsigned char block[4096];
+	struct rn_arena a;
+	unsigned n = 0;
+
+	rn_arena_init_over(&a, 0, block, sizeof(block));
+	for (unsigned char *p; (p = rn_alloc(&a, 100, 8, 1)); n++)
+		CHECK(p > block && p + 100 <= block + sizeof(block));
+	CHECK(n > 20 && a.mapped == 0);
+}
+
 int main(void)
 {
 	test_pieces();
@@ -185,5 +198,7 @@ int main(void)
 	ok("sizes that overflow are refused");
 	test_fail_at();
 	ok("the n-th allocation fails when asked to");
+	test_over();
+	ok("an arena may begin with a block that is there");
 	return tap_done();
 }
