@@ -106,6 +106,8 @@ $(LIB): $(call objects,$(LIB_SRC)) $(BUILD)/sources
 $(VIRTUAL): $(call objects,$(VIRTUAL_SRC)) $(BUILD)/sources
 	$(archive)
 
+# Names and lines of call sites: only where traces are read, not in traced programs.
+$(BUILD)/rondo: private LDLIBS += -ldw
 $(BUILD)/rondo: $(call objects,$(CMD_SRC)) $(LIB) $(BUILD)/sources
 	$(link)
 

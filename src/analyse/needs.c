@@ -189,7 +189,7 @@ static bool read_call(struct look *l, const uint64_t *words, size_t n, struct ca
 	const struct rn_calls *of = &l->p->stream[l->stream].calls;
 	struct rn_reader in;
 
-	*c = (struct call){ .f = &rn_mpi_protos[words[0]] };
+	*c = (struct call){ .f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])] };
 	if (rn_calls_plain(of, words, n, &c->bytes) < 0) {
 		l->failed |= rn_buf_status(&c->bytes) < 0;
 		return false;
@@ -690,7 +690,7 @@ int rn_need_of(const struct rn_recorded *p, uint32_t stream, const uint64_t *wor
 	       bool whole, struct rn_arena *mem, struct rn_need *out)
 {
 	struct look l = { p, stream, mem, false };
-	const char *name = rn_mpi_protos[words[0]].name;
+	const char *name = rn_mpi_protos[RN_RAW_FUNCTION(words[0])].name;
 	const uint64_t *all = words;
 	size_t len = n;
 	struct call c = { 0 };

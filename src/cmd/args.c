@@ -147,7 +147,9 @@ static void print_help(const struct usage *u)
 	puts("\noptions:");
 	for (unsigned i = 0; i < u->nopts; i++) {
 		const struct opt *o = &u->opts[i];
-		int n = printf("  %s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		int n = o->kind == OPT_MAYBE ? printf("  %s[=%s]", o->name, o->arg)
+					     : printf("  %s%s%s", o->name, o->arg ? " " : "",
+						      o->arg ? o->arg : "");
 
 		printf("%*s%s\n", n < 18 ? 18 - n : 1, "", o->help);
 	}
@@ -199,6 +201,8 @@ static const char *set_option(const struct opt *o, const char *value)
 	switch (o->kind) {
 	case OPT_NUMBER:
 		return parse_number(value, o->var);
+	case OPT_MAYBE:
+		return value ? parse_number(value, o->var) : NULL;
 	case OPT_RANGE:
 		return parse_range(value, o->var);
 	case OPT_TEXT:
@@ -237,18 +241,19 @@ static int take_option(const struct usage *u, char **argv)
 	const char *equals = strchr(argv[0], '=');
 	const struct opt *o =
 		find_option(u, argv[0], equals ? (size_t)(equals - argv[0]) : strlen(argv[0]));
-	const char *value = equals ? equals + 1 : argv[1], *wrong;
+	const bool alone = o && (o->kind == OPT_FLAG || (o->kind == OPT_MAYBE && !equals));
+	const char *value = equals ? equals + 1 : alone ? NULL : argv[1], *wrong;
 
 	if (!o)
 		unknown_option(u, argv[0]);
 	else if (o->kind == OPT_FLAG && equals)
 		fail(EXIT_USAGE, "%s: %s takes no value", u->name, o->name);
-	else if (o->kind != OPT_FLAG && !value)
+	else if (!alone && !value)
 		fail(EXIT_USAGE, "%s: %s needs a value: %s", u->name, o->name, o->arg);
 	else if ((wrong = set_option(o, value)) != NULL)
 		fail(EXIT_USAGE, "%s: %s %s: %s", u->name, o->name, value, wrong);
 	else
-		return o->kind == OPT_FLAG || equals ? 1 : 2;
+		return alone || equals ? 1 : 2;
 	return 0;
 }
 

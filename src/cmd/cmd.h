@@ -22,7 +22,8 @@ enum exit_code {
 	EXIT_SELF = 70, /* rondo itself could not do its work: no memory, no room for the output */
 };
 
-enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_RANGE, OPT_TEXT };
+/* OPT_MAYBE: a number, only as --name=NUMBER; without one, the variable stays as it is. */
+enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_MAYBE, OPT_RANGE, OPT_TEXT };
 
 struct range {
 	uint64_t first, last;

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
+#include "cmd/symbols.h"
 #include "read/printer.h"
 #include "read/trace.h"
 
@@ -139,13 +140,20 @@ static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 static int dump_ranks(struct dump *d)
 {
 	uint64_t threads = d->t->threads;
+	struct symbols *symbols;
 	int code = EXIT_DONE;
 
 	d->printer = rn_printer_new(&d->mem, d->t, json ? rn_decode_json : rn_decode_text);
-	if (!d->printer)
+	symbols = symbols_new(d->t, d->file);
+	if (!d->printer || !symbols) {
+		symbols_free(symbols);
+		rn_printer_free(d->printer);
 		return no_memory(d);
+	}
+	rn_printer_symbols(d->printer, symbols_name, symbols);
 	if (ranks.first == ranks.last || !nothing_to_print(d))
 		code = dump_streams(d, ranks.first * threads, ranks.last * threads + threads - 1);
+	symbols_free(symbols);
 	rn_printer_free(d->printer);
 	return code;
 }

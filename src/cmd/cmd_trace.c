@@ -28,12 +28,13 @@
 #include "cmd/launch.h"
 #include "cmd/parts.h"
 #include "cmd/target.h"
+#include "encode/callsite.h"
 #include "encode/raw.h"
 #include "file/section.h"
 
-static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory;
-static bool plain;
-static uint64_t memory_bytes;
+static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore;
+static bool plain, sites;
+static uint64_t memory_bytes, depth = 16;
 
 static const struct opt opts[] = {
 	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
@@ -48,12 +49,18 @@ static const struct opt opts[] = {
 	  NULL },
 	{ "--memory", "SIZE", "memory of a rank for what is recorded: 64M, 1G (default: 256M)",
 	  OPT_TEXT, &memory, NULL },
+	{ "--callsite", "DEPTH",
+	  "keep where calls are made: DEPTH frames of the stack (default: 16)", OPT_MAYBE, &depth,
+	  &sites },
+	{ "--callsite-ignore", "LIST", "but not frames in MODULE or MODULE:FROM-TO", OPT_TEXT,
+	  &ignore, NULL },
 };
 
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
-	"                   [--spill DIR] [--memory SIZE] [--no-elastic] PROGRAM [ARGUMENT]...",
+	"                   [--spill DIR] [--memory SIZE] [--no-elastic] [--callsite[=DEPTH]]\n"
+	"                   [--callsite-ignore LIST] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -147,6 +154,43 @@ static bool is_size(const char *s, uint64_t *bytes)
 	return *s >= '0' && *s <= '9' && n <= UINT64_MAX >> (shift + 1) && (unit ? !end[1] : !*end);
 }
 
+/* MODULE or MODULE:FROM-TO, hexadecimal, with commas between. */
+static bool is_ignore_list(const char *s)
+{
+	static const char hex[] = "0123456789abcdefABCDEFx";
+
+	for (;; s++) {
+		size_t n = strcspn(s, ":,");
+
+		s += n;
+		if (n && *s == ':') {
+			size_t from = strspn(s + 1, hex), to;
+
+			s += 1 + from;
+			to = *s == '-' ? strspn(s + 1, hex) : 0;
+			s += to + (to > 0);
+			n = from && to;
+		}
+		if (n == 0 || *s != ',')
+			return n && !*s;
+	}
+}
+
+static int check_sites(void)
+{
+	if (sites && (depth == 0 || depth > RN_CALLSITE_FRAMES))
+		return fail(EXIT_USAGE, "trace: --callsite %" PRIu64 ": not from 1 to %u", depth,
+			    RN_CALLSITE_FRAMES);
+	if (ignore && !sites)
+		return fail(EXIT_USAGE, "trace: --callsite-ignore is for --callsite");
+	if (ignore && (strlen(ignore) > 1000 || !is_ignore_list(ignore)))
+		return fail(EXIT_USAGE,
+			    "trace: --callsite-ignore %s: not a list such as "
+			    "libx.so.*,app:0x1000-0x2000",
+			    ignore);
+	return EXIT_DONE;
+}
+
 static int check_options(void)
 {
 	static const char *const times[] = { "summary", "none", NULL };
@@ -168,13 +212,13 @@ static int check_options(void)
 		return fail(EXIT_USAGE, "trace: --memory %s: not a size such as 64M or 1G", memory);
 	if (memory && memory_bytes < MEMORY_LEAST)
 		return fail(EXIT_USAGE, "trace: --memory %s: less than 1M", memory);
-	return EXIT_DONE;
+	return check_sites();
 }
 
 /* An option that is not given leaves what an outer `rondo trace` has set. */
 static int set_variables(void)
 {
-	static char spill_path[PATH_MAX], memory_text[24];
+	static char spill_path[PATH_MAX], memory_text[24], frames[16];
 
 	const struct {
 		const char *name, *value;
@@ -185,6 +229,8 @@ static int set_variables(void)
 		{ "RONDO_SPILL", spill ? spill_path : NULL },
 		{ "RONDO_ELASTIC", plain ? "no" : NULL },
 		{ "RONDO_MEMORY", memory ? memory_text : NULL },
+		{ "RONDO_CALLSITE", sites ? frames : NULL },
+		{ "RONDO_CALLSITE_IGNORE", ignore },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};
 
@@ -193,6 +239,7 @@ static int set_variables(void)
 		return fail(EXIT_SELF, "--spill %s: %s", spill, strerror(errno));
 	if (mpi_word)
 		unsetenv("RONDO_MPI");
+	snprintf(frames, sizeof(frames), "%" PRIu64, depth);
 
 	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
 		if (set[i].value && setenv(set[i].name, set[i].value, 1) < 0)

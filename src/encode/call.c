@@ -247,6 +247,12 @@ static bool is_return_value(const struct rn_value *v)
 	return v->kind == RN_V_INT || (v->kind >= RN_V_CONST && v->kind <= RN_V_STRING);
 }
 
+/* A number in a trace, and what it stands for on the way there. */
+static bool is_site(const struct rn_value *v)
+{
+	return v->kind == RN_V_INT || v->kind == RN_V_STRING;
+}
+
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 {
 	struct values it = { .in = rn_reader(sig, len) };
@@ -261,7 +267,26 @@ bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 			return false;
 	if (it.in.bad || !rn_call_value(&it.in, &v))
 		return false;
-	return is_return_value(&v) && word_known(&v, vocab) && rn_left(&it.in) == 0;
+	if (!is_return_value(&v) || !word_known(&v, vocab))
+		return false;
+	if (rn_left(&it.in) && (!rn_call_value(&it.in, &v) || !is_site(&v)))
+		return false;
+	return rn_left(&it.in) == 0;
+}
+
+bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
+		  size_t *at)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	const struct rn_func *f = rn_vocab_func(vocab, rn_get_u64(&in));
+	uint64_t left = f ? (uint64_t)rn_func_values(f) + 1 : 0;
+
+	for (; left > 0 && rn_call_value(&in, v); left--)
+		left += rn_value_parts(v);
+	if (!f || in.bad || !rn_left(&in))
+		return false;
+	*at = len - rn_left(&in);
+	return rn_call_value(&in, v);
 }
 
 /* Needs no vocabulary: it reads on to the end of the bytes, return value included. */

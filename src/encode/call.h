@@ -2,7 +2,8 @@
  * call.h - a call as canonical bytes (its signature), and back.
  *
  * A signature is the function's number, then the values of the parameters that go in, then of those
- * that come out (one that does both has two), then the return value. A value says how it depends on
+ * that come out (one that does both has two), then the return value, and where the call was made,
+ * if that is wanted (rn_call_site). A value says how it depends on
  * the rank that made the call, so that calls which do the same on different ranks have the same
  * bytes ("the neighbour to the east" is rank + 1). A value has exactly one encoding, so two calls
  * are equal when their bytes are.
@@ -231,6 +232,11 @@ static inline bool rn_value_is_number(const struct rn_value *v)
 {
 	return v->kind <= RN_V_XOR || v->kind == RN_V_VARIES;
 }
+
+/* The value behind what the call returned: where it was made (encode/callsite.h). False when there
+ * is none, or the signature is not valid. *at: where it begins. */
+bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
+		  size_t *at);
 
 /* How many values a signature of this function has before the return value. */
 uint32_t rn_func_values(const struct rn_func *f);

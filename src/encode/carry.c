@@ -131,9 +131,9 @@ int rn_carry_words(struct rn_carrier *of, uint64_t *words, size_t n)
 	struct walk c = { .of = of, .at = words + 1, .end = words + n };
 	const struct rn_proto *f;
 
-	if (n == 0 || words[0] >= rn_mpi_vocab.funcs)
+	if (n == 0 || RN_RAW_FUNCTION(words[0]) >= rn_mpi_vocab.funcs)
 		return RN_OK;
-	f = &rn_mpi_protos[words[0]];
+	f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
 	for (uint32_t i = 0; i < f->nparams && !c.bad; i++)
 		if (rn_raw_early(&f->param[i]))
 			carry_param(&c, &f->param[i]);

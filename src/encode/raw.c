@@ -394,7 +394,7 @@ static uint64_t *unset(const struct rn_param *p, uint64_t *w)
 
 uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end)
 {
-	const struct rn_proto *f = &rn_mpi_protos[words[0]];
+	const struct rn_proto *f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
 	bool none = end == words + 1;
 
 	for (uint32_t i = 0; i < f->nparams; i++)
@@ -479,15 +479,26 @@ static void find_comm(struct walk *call, const struct rn_proto *f)
 	call->win = c.win;
 }
 
+static void put_site(struct walk *c, uint32_t site)
+{
+	const char *bytes;
+	size_t len;
+
+	if (!site)
+		return;
+	bytes = c->env->site(c->env->arg, site, &len);
+	rn_call_text(c->w, RN_V_STRING, bytes, len);
+}
+
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len)
 {
-	const struct rn_proto *f = &rn_mpi_protos[words[0]];
+	const struct rn_proto *f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
 	struct walk c = { .env = env, .at = words + 1, .end = words + n, .w = w, .name = WORLD };
 	uint64_t ret;
 
 	find_comm(&c, f);
-	rn_call_begin(w, buf, cap, (uint32_t)words[0]);
+	rn_call_begin(w, buf, cap, RN_RAW_FUNCTION(words[0]));
 	for (uint32_t i = 0; i < f->nparams; i++)
 		if (rn_raw_early(&f->param[i]))
 			put_param(&c, &f->param[i]);
@@ -496,6 +507,7 @@ int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 			put_param(&c, &f->param[i]);
 	ret = next(&c);
 	put_number(&c, RN_K_errcode, f->hidden ? 0 : ret);
+	put_site(&c, RN_RAW_SITE(words[0]));
 	if (c.bad || c.at != c.end)
 		return RN_E_ARG;
 	return rn_call_done(w, len);

@@ -2,11 +2,11 @@
  * raw.h - a call as words while the program runs, and its canonical bytes from them.
  *
  * A wrapper writes a call as 64-bit words: quick to write, and quick to compare with the call that
- * is expected. What a word means follows from the function's row in the table (api/mpi.api): first
- * the values known before the call, in the order of the parameters, then those known after it, then
- * the return value. Words are of this process: numbers of its tables, MPI's own values of
- * constants. Only rn_raw_write, once per distinct call, makes bytes of them that mean the same
- * everywhere.
+ * is expected. The first is the function, and the stack that it was called from, if stacks are
+ * kept. What the others mean follows from the function's row in the table (api/mpi.api): first the
+ * values known before the call, in the order of the parameters, then those known after it, then the
+ * return value. Words are of this process: numbers of its tables, MPI's own values of constants.
+ * Only rn_raw_write, once per distinct call, makes bytes of them that mean the same everywhere.
  *
  *   number     itself                     (all kinds that are integers)
  *   handle     constant: word << 1 | 1; object: id << 1; the upper half: its communicator, for
@@ -113,6 +113,11 @@ enum rn_mpi_word {
 
 /* ---- words ---- */
 
+/* The first word: the function, and the number of the stack that it was called from, or 0. */
+#define RN_RAW_HEAD(function, site) ((uint64_t)(site) << 32 | (function))
+#define RN_RAW_FUNCTION(word)       ((uint32_t)(word))
+#define RN_RAW_SITE(word)           ((uint32_t)((word) >> 32))
+
 #define RN_RAW_UNSET   ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
 #define RN_RAW_NULL    ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
 #define RN_RAW_NOTHING ((uint64_t)1 << 63 | 5) /* it has no meaning in this call */
@@ -151,6 +156,8 @@ struct rn_raw_env {
 	 * number. Slots count from 0 in a signature. comm: whose rank it is, 0: a plain number. */
 	enum rn_value_kind (*slot)(void *arg, uint32_t slot, int64_t value, uint32_t comm,
 				   int64_t *number);
+	/* The bytes of a stack (encode/callsite.h). */
+	const void *(*site)(void *arg, uint32_t id, size_t *len);
 	/* Arrays of more elements and longer texts are left out; 0: nothing is. */
 	uint64_t most;
 };

@@ -13,6 +13,7 @@
 #include "file/part_times.h"
 #include "file/payload.h"
 #include "file/section.h"
+#include "file/sites.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "identity/comms.h"
@@ -185,9 +186,12 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 		   const struct rn_meta *meta, struct rn_arena *mem, struct rn_container_writer *w,
 		   struct rn_err *err)
 {
-	struct rn_buf piece = { 0 };
-	int rc = rn_trace_sections(w, s, b->vocab, meta, err);
+	struct rn_buf piece = { 0 }, sites = { 0 };
+	struct rn_streams numbered = *s;
+	int rc = rn_sites_take(mem, s->sigs, b->vocab, &numbered.sigs, &sites);
 
+	if (rc == RN_OK)
+		rc = rn_trace_sections(w, &numbered, b->vocab, meta, err);
 	if (rc == RN_OK && rn_comms_count(b->comms)) {
 		rc = rn_comms_tidy(b->comms);
 		if (rc == RN_OK)
@@ -201,6 +205,9 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 		if (rc == RN_OK)
 			rc = rn_container_add(w, RN_SECTION_TIMES, piece.data, piece.len, err);
 	}
+	if (rc == RN_OK && sites.len)
+		rc = rn_container_add(w, RN_SECTION_SITES, sites.data, sites.len, err);
+	rn_buf_free(&sites);
 	rn_buf_free(&piece);
 	return rc;
 }

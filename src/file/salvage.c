@@ -1,4 +1,5 @@
 /* salvage.c - see salvage.h: the file, its processes, and what they say of themselves. */
+#include "encode/callsite.h"
 #include "file/salvage.h"
 
 #include "base/arena.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define CONSTANTS_MAX 4096u
-#define META_MAX      32u
+#define META_MAX      64u
 
 /* ---- extents ---- */
 
@@ -104,7 +105,8 @@ struct known {
 	uint64_t number;
 	uint32_t order;
 	bool complete;
-	const char *name;
+	const char *name; /* or bytes, of which there are so many */
+	size_t len;
 	struct rn_comm_entry entry;
 };
 
@@ -118,7 +120,7 @@ struct process {
 	struct rn_fact_world world;
 	struct rn_fact_clock clock;
 	bool is_known, failed;
-	struct table comms, modules;
+	struct table comms, modules, sites;
 	struct rn_fact_constant constant[CONSTANTS_MAX];
 	uint32_t constants;
 	struct rn_meta_entry meta[META_MAX];
@@ -258,15 +260,17 @@ static void take_comm(struct process *p, const void *bytes, size_t len)
 	add_known(p, &p->comms, k);
 }
 
-static void take_module(struct process *p, const void *bytes, size_t len)
+/* A number, and what has it. */
+static void take_numbered(struct process *p, struct table *t, const void *bytes, size_t len)
 {
 	struct known k = { 0 };
 
 	if (len < sizeof(k.number))
 		return;
 	memcpy(&k.number, bytes, sizeof(k.number));
-	k.name = copy_text(p, (const char *)bytes + sizeof(k.number), len - sizeof(k.number));
-	add_known(p, &p->modules, k);
+	k.len = len - sizeof(k.number);
+	k.name = copy_text(p, (const char *)bytes + sizeof(k.number), k.len);
+	add_known(p, t, k);
 }
 
 static void take_clock(struct process *p, const void *bytes, size_t len)
@@ -299,7 +303,10 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		take_comm(p, bytes, len);
 		break;
 	case RN_FACT_MODULE:
-		take_module(p, bytes, len);
+		take_numbered(p, &p->modules, bytes, len);
+		break;
+	case RN_FACT_SITE:
+		take_numbered(p, &p->sites, bytes, len);
 		break;
 	case RN_FACT_WANTED:
 		p->wanted =
@@ -370,6 +377,15 @@ static const char *module_name(void *arg, uint32_t id)
 	return k ? k->name : NULL;
 }
 
+static const void *site_bytes(void *arg, uint32_t id, size_t *len)
+{
+	const struct known *k = find_known(&((const struct process *)arg)->sites, id);
+	struct rn_callsite s;
+
+	*len = k ? k->len : 0;
+	return k && rn_callsite_read(k->name, k->len, &s) ? k->name : NULL;
+}
+
 static int entries(void *arg, struct rn_comms *out)
 {
 	const struct process *p = arg;
@@ -404,7 +420,7 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now))
 		return RN_E_NOMEM;
 	out->recorded = (struct rn_recorded){ .who = { p, p->world.rank, p->world.size, constant,
-						       seen_comm, module_name },
+						       seen_comm, module_name, site_bytes },
 					      .stream = s,
 					      .streams = streams,
 					      .times = keeps_times(p),
@@ -502,6 +518,7 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 		return 0;
 	tidy(&p->comms);
 	tidy(&p->modules);
+	tidy(&p->sites);
 	out->complete = p->ended != NULL;
 	rc = start(p, count_streams(all), out);
 	if (rc == RN_OK)

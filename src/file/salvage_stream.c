@@ -179,7 +179,7 @@ static enum rn_marker marker_of(const struct salvaged *s, uint32_t id)
 	size_t len;
 	const uint64_t *w = rn_sigs_get(s->words, id, &len);
 
-	return rn_marker_function(&s->markers, w[0]);
+	return rn_marker_function(&s->markers, RN_RAW_FUNCTION(w[0]));
 }
 
 static uint64_t opens(enum rn_marker m)
@@ -456,9 +456,9 @@ static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *fun
 		return false;
 	}
 	memcpy(w, s->memory + u.from, n * sizeof(*w));
-	if (w[0] >= rn_mpi_vocab.funcs)
+	if (RN_RAW_FUNCTION(w[0]) >= rn_mpi_vocab.funcs)
 		return false;
-	*function = (uint32_t)w[0];
+	*function = RN_RAW_FUNCTION(w[0]);
 	n = (size_t)(rn_raw_unset(w, w + n) - w);
 	if (rn_sigs_intern(s->words, w, n * sizeof(*w), &id) < 0) {
 		s->failed = true;
@@ -731,7 +731,7 @@ static void find_last(const struct salvaged *s, struct rn_now *now)
 		return;
 	now->last = rn_sigs_get(s->words, x.id, &now->last_n);
 	now->last_n /= sizeof(uint64_t);
-	if (now->last[0] >= rn_mpi_vocab.funcs)
+	if (RN_RAW_FUNCTION(now->last[0]) >= rn_mpi_vocab.funcs)
 		now->last = NULL;
 }
 
@@ -744,7 +744,7 @@ static const uint64_t *copy_words(struct salvaged *s, struct under_way u, size_t
 		memcpy(w, s->memory + u.from, *n * sizeof(*w));
 	else
 		s->failed = true;
-	return w && *n && w[0] < rn_mpi_vocab.funcs ? w : NULL;
+	return w && *n && RN_RAW_FUNCTION(w[0]) < rn_mpi_vocab.funcs ? w : NULL;
 }
 
 static void find_now(struct salvaged *s, struct rn_now *now)

@@ -41,7 +41,8 @@ struct rn_arena;
 	X(LOOPS, 6, "loops", true, 2)           \
 	X(RANKS, 7, "ranks", true, 0)           \
 	X(COMMS, 10, "comms", true, 1)          \
-	X(TIMES, 11, "times", false, 1)
+	X(TIMES, 11, "times", false, 1)         \
+	X(SITES, 12, "sites", true, 1)
 
 enum rn_section_type {
 #define RN_SECTION_ENUM(id, number, name, required, since) RN_SECTION_##id = number,

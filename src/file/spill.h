@@ -108,6 +108,7 @@ enum rn_fact {
 	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
 	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
 	RN_FACT_LOST,     /* uint64_t: calls that are in none of its streams here */
+	RN_FACT_SITE,     /* uint64_t, its number, and its bytes (encode/callsite.h) */
 };
 
 struct rn_record { /* and `bytes` more, made up to 8 */

@@ -4,6 +4,7 @@
 #include "intercept/config.h"
 
 #include "base/which_mpi.h"
+#include "encode/callsite.h"
 #include "encode/raw.h"
 #include "intercept/real.h"
 
@@ -69,7 +70,7 @@ static size_t memory_limit(void)
 
 void rn_config_read(void)
 {
-	const char *time = getenv("RONDO_TIME");
+	const char *time = getenv("RONDO_TIME"), *depth = getenv("RONDO_CALLSITE");
 
 	own_name();
 	output_name();
@@ -81,6 +82,11 @@ void rn_config_read(void)
 	rn_config.elastic = !getenv("RONDO_ELASTIC");
 	rn_config.memory = memory_limit();
 	rn_config.times = !time || strcmp(time, "none") != 0;
+	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
+	     getenv("RONDO_CALLSITE_IGNORE"));
+	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;
+	if (rn_config.callsite > RN_CALLSITE_FRAMES)
+		rn_config.callsite = RN_CALLSITE_FRAMES;
 }
 
 /* `rondo trace` has put our names before those that the user wants to have on other nodes. */
@@ -134,6 +140,8 @@ void rn_config_give_back(void)
 					    "RONDO_SPILL",
 					    "RONDO_ELASTIC",
 					    "RONDO_MEMORY",
+					    "RONDO_CALLSITE",
+					    "RONDO_CALLSITE_IGNORE",
 					    NULL };
 	static bool done;
 

@@ -15,8 +15,10 @@ struct rn_config {
 	char program[256];          /* this executable, without folder */
 	char call[1024], rank[256]; /* filters; may be empty */
 	bool times;
-	bool elastic;  /* loops whose counts change are folded (merge/fold.h) */
-	size_t memory; /* bytes that the streams of this process may have */
+	bool elastic;               /* loops whose counts change are folded (merge/fold.h) */
+	size_t memory;              /* bytes that the streams of this process may have */
+	uint32_t callsite;          /* frames of a call's stack that are kept; 0: none */
+	char callsite_ignore[1024]; /* frames that are not */
 };
 
 extern struct rn_config rn_config;

@@ -28,6 +28,7 @@
 #include "file/section.h"
 #include "file/writer.h"
 #include "identity/comms.h"
+#include "intercept/callstack.h"
 #include "intercept/calm.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -285,6 +286,12 @@ static const char *module_name(void *arg, uint32_t id)
 	return rn_mem_module_name(id);
 }
 
+static const void *site_bytes(void *arg, uint32_t id, size_t *len)
+{
+	(void)arg;
+	return rn_callstack_bytes(id, len);
+}
+
 static int comm_entries(void *arg, struct rn_comms *out)
 {
 	(void)arg;
@@ -301,7 +308,7 @@ static int look_at_streams(struct finish *f)
 	if (!s)
 		return RN_E_NOMEM;
 	*r = (struct rn_recorded){ .who = { NULL, rn_tracer.world_rank, rn_tracer.world_size,
-					    constant, seen_comm, module_name },
+					    constant, seen_comm, module_name, site_bytes },
 				   .stream = s,
 				   .times = rn_config.times,
 				   .scale = rn_clock_scale(),
@@ -402,7 +409,7 @@ static int absorb_bundle(void *arg, uint64_t first, uint64_t n, const void *byte
 /* ---- the file ---- */
 
 struct facts {
-	struct rn_meta_entry entry[16];
+	struct rn_meta_entry entry[16 + RN_CALLSTACK_PATHS];
 	uint32_t n;
 	char text[16][256];
 };
@@ -417,6 +424,15 @@ __attribute__((format(printf, 3, 4))) static void fact(struct facts *m, const ch
 	va_end(args);
 	m->entry[m->n] = (struct rn_meta_entry){ key, m->text[m->n] };
 	m->n++;
+}
+
+/* Where to look for the names of what is in stacks. */
+static void add_paths(struct facts *m)
+{
+	const char *key, *path;
+
+	for (uint32_t i = 0; rn_callstack_path(i, &key, &path); i++)
+		m->entry[m->n++] = (struct rn_meta_entry){ key, path };
 }
 
 static void facts_of(const struct finish *f, struct facts *m)
@@ -437,6 +453,7 @@ static void facts_of(const struct finish *f, struct facts *m)
 	fact(m, "wall_s", "%.3f", (double)y->wall_ns / 1e9);
 	fact(m, "tracer_s", "%.4f", (double)y->tracer_ns / 1e9);
 	fact(m, "memory", "%" PRIu64, y->memory);
+	add_paths(m);
 }
 
 /* A line for the launcher. False when it cannot be reached. */

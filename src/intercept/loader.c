@@ -12,6 +12,7 @@
  */
 #include "intercept/loader.h"
 
+#include "intercept/callstack.h"
 #include "intercept/object.h"
 #include "intercept/site.h"
 #include "track/memory.h"
@@ -125,6 +126,7 @@ EXPORT int dlclose(void *lib)
 	ret = next(lib);
 	saved = errno;
 	rn_site_forget();
+	rn_callstack_forget();
 	rn_mem_modules_changed();
 	errno = saved;
 	return ret;

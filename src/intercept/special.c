@@ -57,7 +57,7 @@ RN_EXPORT int MPI_Init(int *argc, char ***argv)
 	uint64_t *base = t->live.top, *w = base, t0;
 	int ret;
 
-	*w++ = RN_N_MPI_Init;
+	*w++ = RN_HEAD(RN_N_MPI_Init);
 	w = put_args(t, w, argc, argv);
 	RN_UNDER_WAY(base, w);
 	t->live.entered = t0 = rn_clock_now();
@@ -83,7 +83,7 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 	uint64_t *base = t->live.top, *w = base, t0;
 	int ret;
 
-	*w++ = RN_N_MPI_Init_thread;
+	*w++ = RN_HEAD(RN_N_MPI_Init_thread);
 	w = put_args(t, w, argc, argv);
 	*w++ = (uint64_t)required;
 	RN_UNDER_WAY(base, w);
@@ -125,7 +125,7 @@ RN_EXPORT int MPI_Finalize(void)
 	uint64_t *base = t->live.top;
 	int ret;
 
-	base[0] = RN_N_MPI_Finalize;
+	base[0] = RN_HEAD(RN_N_MPI_Finalize);
 	RN_UNDER_WAY(base, base + 1);
 	finalizing.t = t;
 	finalizing.base = base;
@@ -141,7 +141,7 @@ RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 	RN_GATE(RN_N_MPI_Abort, MPI_Abort, (comm, errorcode))
 	uint64_t *base = t->live.top, now = rn_clock_now();
 
-	base[0] = RN_N_MPI_Abort;
+	base[0] = RN_HEAD(RN_N_MPI_Abort);
 	base[1] = rn_handle_word(t, RN_K_comm, H(comm));
 	base[2] = (uint64_t)(int64_t)errorcode;
 	base[3] = 0;
@@ -151,11 +151,11 @@ RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 }
 WRAP_ALIAS(MPI_Abort)
 
-static void control(struct rn_stream *t, int level)
+static void control(struct rn_stream *t, int level, uint64_t head)
 {
 	uint64_t *base = t->live.top, now = rn_clock_now();
 
-	base[0] = RN_N_MPI_Pcontrol;
+	base[0] = head;
 	base[1] = (uint64_t)(int64_t)level;
 	base[2] = 0;
 	if (level != 0)
@@ -174,7 +174,7 @@ RN_EXPORT int MPI_Pcontrol(const int level, ...)
 	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
 
 	if (t && (rn_tool.MPI_Pcontrol ? passes : rn_site_records(from, RN_N_MPI_Pcontrol)))
-		control(t, level);
+		control(t, level, RN_HEAD(RN_N_MPI_Pcontrol));
 	return passes ? rn_tool.MPI_Pcontrol(level) : rn_real.MPI_Pcontrol(level);
 }
 WRAP_ALIAS(MPI_Pcontrol)

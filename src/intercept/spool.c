@@ -6,6 +6,7 @@
 #include "file/spill.h"
 #include "file/spill_copy.h"
 #include "file/writer.h"
+#include "intercept/callstack.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -144,6 +145,11 @@ void rn_spool_clock(int64_t offset, int64_t drift)
 
 	if (offset || drift)
 		add_shared(RN_FACT_CLOCK, &c, sizeof(c), NULL, 0);
+}
+
+static void add_stack(uint64_t number, const void *bytes, size_t len)
+{
+	add_shared(RN_FACT_SITE, &number, sizeof(number), bytes, len);
 }
 
 /* Mapping a file of another machine's is slow, or forgets what was not synced. */
@@ -329,6 +335,7 @@ void rn_spool_start(uint64_t run)
 		if (!rn_config.elastic)
 			add_meta(RN_META_ELASTIC, "no");
 		rn_comm_each(rn_spool_comm);
+		rn_callstack_keep(add_stack, add_meta);
 		add_world();
 		if (rn_me)
 			rn_spool_adopt(rn_me);

@@ -43,6 +43,7 @@
 
 #define RN_NESTED_MAX 32u
 
+struct rn_callstacks;
 struct rn_sigs;
 
 struct rn_sig {
@@ -76,6 +77,7 @@ struct rn_stream {
 	struct rn_times times;
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
+	struct rn_callstacks *stacks; /* those remembered (callstack.c) */
 
 	struct rn_sig none;
 	struct rn_arena mem;

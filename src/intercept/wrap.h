@@ -17,6 +17,7 @@
 #define RN_INTERCEPT_WRAP_H
 
 #include "encode/raw.h"
+#include "intercept/callstack.h"
 #include "intercept/comm.h"
 #include "intercept/handle.h"
 #include "intercept/lengths.h"
@@ -72,16 +73,24 @@
 	    !rn_stream_nested(t, __builtin_frame_address(0)))                              \
 		return RN_ON(number, name) args;
 
+/* The first word of a call. With call sites no expected one is a bare number. */
+#define RN_HEAD(number) rn_callstack_head(t, number, __builtin_frame_address(0))
+
 #define RN_START(number)                                      \
 	struct rn_sig *const rn_expected = t->expected;       \
 	uint64_t *const rn_base = t->live.top, *w = rn_base;  \
 	const uint64_t *rn_p = rn_expected->w;                \
-	uint64_t diff = *rn_p ^ (number), rn_t0, rn_t1;       \
+	uint64_t rn_first = (number), rn_t0, rn_t1;           \
+	uint64_t diff = *rn_p ^ rn_first;                     \
 	uint32_t rn_comm = 0, rn_wild = 0;                    \
 	(void)rn_comm;                                        \
 	(void)rn_wild;                                        \
+	if (RN_UNLIKELY(diff != 0)) {                         \
+		rn_first = RN_HEAD(number);                   \
+		diff = *rn_p ^ rn_first;                      \
+	}                                                     \
 	rn_p = RN_LIKELY(diff == 0) ? rn_p + 1 : rn_no_words; \
-	*w++ = (number);
+	*w++ = rn_first;
 
 /* The call whose words are base..w is being made. */
 #define RN_UNDER_WAY(base, w)                                      \

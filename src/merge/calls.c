@@ -84,6 +84,19 @@ static const char *module_name(void *arg, uint32_t id)
 	return name ? name : "unknown"; /* the process ends in the middle of naming one */
 }
 
+/* One that is missing is as good as one that was not found when the call was made. */
+static const void *site(void *arg, uint32_t id, size_t *len)
+{
+	static const unsigned char unknown[1]; /* no modules, no frames */
+	const struct rn_caller *who = ((const struct writer *)arg)->of->who;
+	const void *bytes = who->site ? who->site(who->arg, id, len) : NULL;
+
+	if (bytes)
+		return bytes;
+	*len = sizeof(unknown);
+	return unknown;
+}
+
 /* ---- slots ---- */
 
 static void whose(const struct writer *x, uint32_t comm, int64_t *rank, int64_t *size)
@@ -150,7 +163,9 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 /* In x->buf. One that is too long does without what makes it so. */
 static int write_words(struct writer *x, const uint64_t *words, size_t n)
 {
-	struct rn_raw_env env = { x, constant, comm_name, string, blob, module_name, slot, 0 };
+	struct rn_raw_env env = {
+		x, constant, comm_name, string, blob, module_name, slot, site, 0
+	};
 	struct rn_call_writer w;
 	int rc;
 
@@ -178,7 +193,7 @@ static const uint64_t *words_of(const struct rn_calls *c, uint32_t i, size_t *n)
 	const uint64_t *w = rn_sigs_get(c->words, i, n);
 
 	*n /= sizeof(*w);
-	if (*n > 0 && w[0] < rn_mpi_vocab.funcs)
+	if (*n > 0 && RN_RAW_FUNCTION(w[0]) < rn_mpi_vocab.funcs)
 		return w;
 	*n = 1;
 	return none;
@@ -242,7 +257,7 @@ int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, st
 	struct writer x;
 	int rc;
 
-	if (n == 0 || words[0] >= rn_mpi_vocab.funcs)
+	if (n == 0 || RN_RAW_FUNCTION(words[0]) >= rn_mpi_vocab.funcs)
 		return RN_E_ARG;
 	if (!begin(&x, c))
 		return RN_E_NOMEM;

@@ -34,6 +34,8 @@ struct rn_caller {
 	int64_t (*constant)(void *arg, enum rn_param_kind kind, int64_t value);
 	struct rn_seen_comm (*comm)(void *arg, uint32_t word);
 	const char *(*module)(void *arg, uint32_t id); /* or NULL */
+	/* The bytes of a stack (encode/callsite.h), or NULL. */
+	const void *(*site)(void *arg, uint32_t id, size_t *len);
 };
 
 struct rn_calls {

@@ -1,9 +1,11 @@
 /* decode.c - see decode.h. */
 #include "read/decode.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "file/sites.h"
 #include "identity/comms.h"
 #include "read/form.h"
 #include "read/numbering.h"
@@ -546,6 +548,55 @@ static void put_all_matched(struct view *v, const char *before)
 			return;
 }
 
+/* Where it was made. */
+
+static void put_module_offset(struct rn_buf *out, const struct rn_code_module *m, uint64_t offset)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "+0x%llx", (unsigned long long)offset);
+	rn_buf_add(out, m->name_len ? m->name : "?", m->name_len ? m->name_len : 1);
+	rn_put(out, m->name_len ? text : "");
+}
+
+/* Names of files may have any bytes. */
+static void put_frame(struct view *v, uint32_t node)
+{
+	const struct rn_site_node *n = &v->d->sites->node[node];
+	const char *name = v->d->symbol ? v->d->symbol(v->d->symbol_arg, node) : NULL;
+	struct rn_buf plain = { 0 };
+
+	if (name)
+		rn_put(&plain, name);
+	else
+		put_module_offset(&plain, &v->d->sites->module[n->module], n->offset);
+	v->form->label(v->out, (const char *)plain.data, plain.len);
+	v->out->failed |= plain.failed;
+	rn_buf_free(&plain);
+}
+
+static void put_site(struct view *v, const char *before, const char *between, const char *behind)
+{
+	uint32_t ret = rn_func_values(v->func);
+	struct rn_reader in;
+	struct rn_value value;
+
+	while (v->known <= ret + 1)
+		pass_over(v);
+	in = reader_at(v, ret + 1);
+	if (!v->d->sites || !rn_left(&in) || !rn_call_value(&in, &value))
+		return;
+	rn_put(v->out, before);
+	if (!value.num && !v->form->quote_names)
+		rn_buf_byte(v->out, '?');
+	for (uint32_t i = (uint32_t)value.num; i; i = v->d->sites->node[i - 1].caller) {
+		if (i != (uint32_t)value.num)
+			rn_put(v->out, between);
+		put_frame(v, i - 1);
+	}
+	rn_put(v->out, behind);
+}
+
 void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct rn_buf *out)
 {
 	struct view v;
@@ -570,6 +621,7 @@ void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct 
 		rn_buf_byte(out, '>');
 	}
 	put_all_matched(&v, " matched=");
+	put_site(&v, " at ", " < ", "");
 	rn_buf_byte(out, '\n');
 }
 
@@ -597,6 +649,7 @@ void rn_decode_json(const struct rn_decoder *d, const struct rn_call *c, struct 
 		v.form->number(out, (int64_t)c->parent);
 	}
 	put_all_matched(&v, ",\"matched\":");
+	put_site(&v, ",\"site\":[", ",", "]");
 	rn_put(out, "}\n");
 }
 

@@ -1,13 +1,14 @@
 /*
  * decode.h - a call as people and programs read it: a line of text, or an object of JSON.
  *
- *   text  RANK SEQ CALL(name=value, ...) = RET <PARENT> matched=...
+ *   text  RANK SEQ CALL(name=value, ...) = RET <PARENT> matched=... at FRAME < FRAME ...
  *   JSON  {"rank":0,"seq":12,"call":"MPI_Send","args":{"count":1,...},"ret":0,"parent":7,
- *          "matched":...}
+ *          "matched":...,"site":["FRAME","FRAME",...]}
  *
- * where the parent is there for a call that was made inside another, and what it matched for one
- * whose status the program ignored. RET is `? unfinished`, in JSON null and "unfinished":true, for
- * a call that never returned.
+ * where the parent is there for a call that was made inside another, what it matched for one
+ * whose status the program ignored, and the stack, innermost frame first, where the trace has it.
+ * A frame is MODULE+0xOFFSET where nobody knows its name. RET is `? unfinished`, in JSON null and
+ * "unfinished":true, for a call that never returned.
  *
  * Parameters stand in the standard's order, those that the call changes with what they were after
  * it. Numbers are absolute: what a signature keeps relative to the rank is resolved, by the
@@ -31,6 +32,7 @@
 struct rn_buf;
 struct rn_comms;
 struct rn_numbering;
+struct rn_sites;
 
 /* What a call alone does not say. */
 struct rn_decoder {
@@ -38,6 +40,10 @@ struct rn_decoder {
 	const struct rn_comms *comms;        /* NULL: no communicators but the world and self */
 	const struct rn_numbering *requests; /* as they are before the call; NULL: none known */
 	uint64_t ranks;                      /* of the world */
+	const struct rn_sites *sites;        /* NULL: nothing is known of stacks */
+	/* What people call node `i` of the stacks: "main+0x1c (stencil.c:42)"; NULL: no name. */
+	const char *(*symbol)(void *arg, uint32_t i);
+	void *symbol_arg;
 	uint64_t world, self, live, gone, made, unset; /* words; UINT64_MAX where there is none */
 };
 

@@ -142,6 +142,12 @@ static void quote_text(struct rn_buf *out, const char *s, size_t n)
 	quote(out, s, n, put_text_char);
 }
 
+static void put_label(struct rn_buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;)
+		i += put_text_char(out, s + i, n - i);
+}
+
 static void quote_json(struct rn_buf *out, const char *s, size_t n)
 {
 	quote(out, s, n, put_json_char);
@@ -160,5 +166,5 @@ static void json_key(struct rn_buf *out, const char *name)
 	rn_put(out, "\":");
 }
 
-const struct rn_form rn_form_text = { ", ", rn_put_i64, quote_text, text_key, false };
-const struct rn_form rn_form_json = { ",", json_number, quote_json, json_key, true };
+const struct rn_form rn_form_text = { ", ", rn_put_i64, quote_text, put_label, text_key, false };
+const struct rn_form rn_form_json = { ",", json_number, quote_json, quote_json, json_key, true };

@@ -18,6 +18,7 @@ struct rn_form {
 	const char *separator;
 	void (*number)(struct rn_buf *out, int64_t v);
 	void (*quote)(struct rn_buf *out, const char *s, size_t n); /* any bytes */
+	void (*label)(struct rn_buf *out, const char *s, size_t n); /* shown bare where it can be */
 	void (*key)(struct rn_buf *out, const char *name);          /* with what follows it */
 	bool quote_names;
 };

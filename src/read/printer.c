@@ -56,7 +56,15 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 	if (!p->requests)
 		return NULL;
 	rn_decoder_init(&p->decoder, &t->vocab, t->comms, p->requests, t->ranks);
+	p->decoder.sites = &t->sites;
 	return p;
+}
+
+void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, uint32_t node),
+			void *arg)
+{
+	p->decoder.symbol = symbol;
+	p->decoder.symbol_arg = arg;
 }
 
 void rn_printer_free(struct rn_printer *p)

@@ -33,6 +33,10 @@ struct rn_trace;
 struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t,
 				  rn_decode_fn *form);
 
+/* From now on frames of stacks have these names (struct rn_decoder). */
+void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, uint32_t node),
+			void *arg);
+
 /* Gives back what is not in the arena. */
 void rn_printer_free(struct rn_printer *p);
 

@@ -114,6 +114,11 @@ static int get_times(struct rn_trace *t, const void *bytes, size_t len, struct r
 	return rn_times_decode(&t->mem, bytes, len, count, sigs, times, err);
 }
 
+static int get_sites(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_sites_decode(&t->mem, bytes, len, &t->sites, err);
+}
+
 /* In this order: each one uses what those before it gave. */
 static const struct {
 	enum rn_section_type type;
@@ -129,6 +134,7 @@ static const struct {
 	{ RN_SECTION_LOOPS, get_loops, true },
 	{ RN_SECTION_COMMS, get_comms, true },
 	{ RN_SECTION_TIMES, get_times, true },
+	{ RN_SECTION_SITES, get_sites, true },
 };
 
 static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)
@@ -181,6 +187,8 @@ static int decode_all(struct rn_trace *t, const void *bytes, size_t len, struct 
 
 	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++)
 		rc = decode_section(t, i, err);
+	if (rc == RN_OK)
+		rc = rn_sites_fit(&t->sites, t->streams.sigs, &t->vocab, err);
 	return rc == RN_OK ? share_streams(t, err) : rc;
 }
 

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "encode/call.h"
 #include "file/payload.h"
+#include "file/sites.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
 
@@ -39,6 +40,7 @@ struct rn_trace {
 	struct rn_streams streams; /* which calls ranks what are streams here */
 	struct rn_comms *comms;    /* NULL: nothing is known of any communicator */
 	struct rn_times *times;    /* NULL: nothing is known of any time */
+	struct rn_sites sites;     /* where calls were made; empty: that is not known */
 	uint64_t ranks, threads;
 	/* Of the grammar as it is in the file, where loops are folded (merge/fold.h): its rules,
 	 * the items of all their bodies, and the loops. */

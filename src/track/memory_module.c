@@ -252,6 +252,17 @@ const char *rn_mem_module_name(uint32_t id)
 	return name;
 }
 
+const char *rn_mem_module_path(uint32_t id)
+{
+	const char *path = NULL;
+
+	if (rn_mem_enter()) {
+		path = id < modules.n ? module_at(id)->path : NULL;
+		rn_mem_leave();
+	}
+	return path;
+}
+
 const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len)
 {
 	const unsigned char *build_id = NULL;

@@ -220,6 +220,7 @@ static void add_ith(struct rn_spill *spill, struct stream *s, uint64_t i)
 	uint64_t other[] = { function("MPI_Initialized"), i / 5 % 2, 0 };
 
 	barrier[2] = i % 7 ? 0 : i;
+	barrier[0] = RN_RAW_HEAD(barrier[0], i % 3); /* stack 2 is not there */
 	if (i % 5)
 		add_call(spill, s, barrier, 3);
 	else
@@ -243,9 +244,12 @@ static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
 	struct rn_fact_world w = { rank, ranks, 3 * RN_TIME_SCALE_ONE, 5, 99 };
 	struct rn_fact_constant c = { RN_K_comm, word("MPI_COMM_WORLD"), 77 };
 	static const char program[] = "program\0prog";
+	static const unsigned char stack[] = { 1, 1, 'm', 0, 0, 16 }; /* m+0x10 */
+	const uint64_t one = 1;
 
 	must(rn_log_add(log, RN_FACT_CONSTANT, &c, sizeof(c), NULL, 0) == 0);
 	must(rn_log_add(log, RN_FACT_META, program, sizeof(program), NULL, 0) == 0);
+	must(rn_log_add(log, RN_FACT_SITE, &one, sizeof(one), stack, sizeof(stack)) == 0);
 	must(rn_log_add(log, RN_FACT_WORLD, &w, sizeof(w), NULL, 0) == 0);
 	must(rn_log_add(log, RN_FACT_CLOCK, &clock_of_rank, sizeof(clock_of_rank), NULL, 0) == 0);
 }

@@ -22,11 +22,14 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "encode/call.h"
+#include "encode/callsite.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/payload.h"
 #include "file/section.h"
+#include "file/sites.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "identity/comms.h"
@@ -122,7 +125,7 @@ enum rich_flaw {
 struct rich_run {
 	uint64_t ranks, threads, row, seed;
 	unsigned phases, ops, times;
-	bool nested;
+	bool nested, sites;
 	enum rich_flaw flaw;
 };
 
@@ -239,15 +242,39 @@ static inline void rich_settle(struct rich_stream *s, size_t len)
 	}
 }
 
+/* Where it was made: in up to three frames, which depend on what is called. */
+static inline void rich_site(struct rich_stream *s)
+{
+	static const char *const module[] = { "m0", "m1", "m2" };
+	static struct rn_callsite site;
+	static unsigned char bytes[RN_CALLSITE_BYTES];
+	uint64_t frames = rn_hash(s->sig, (size_t)(s->w.p - s->w.beg)) % 4;
+
+	site.frames = site.modules = 0;
+	rich_say(s->line, frames ? " at " : " at ?");
+	for (uint64_t i = 0; i < frames; i++) {
+		uint64_t offset = (frames - i) * 256;
+
+		rn_callsite_add(&site, (struct rn_code_module){ module[i], 2, NULL, 0 }, offset);
+		rich_say(s->line, "%s%s+0x%" PRIx64, i ? " < " : "", module[i], offset);
+	}
+	rn_call_text(&s->w, RN_V_STRING, (const char *)bytes, rn_callsite_write(&site, bytes));
+}
+
 static inline void rich_end(struct rich_stream *s)
 {
 	size_t len;
-	int rc = rn_call_end(&s->w, 0, &len);
+	int rc;
 
+	rn_call_num(&s->w, RN_V_INT, 0);
 	rich_say(s->line, ") = 0");
 	if (s->depth)
 		rich_say(s->line, " <%" PRIu64 ">", s->parent[s->depth - 1]);
-	rich_say(s->line, "%s%s\n", s->matched[0] ? " matched=" : "", s->matched);
+	rich_say(s->line, "%s%s", s->matched[0] ? " matched=" : "", s->matched);
+	if (s->r->sites)
+		rich_site(s);
+	rich_say(s->line, "\n");
+	rc = rn_call_done(&s->w, &len);
 	rich_settle(s, len);
 	if (rc == RN_OK && s->rc == RN_OK)
 		rc = s->emit(s->arg, s->sig, len, s->line, s->back);
@@ -766,7 +793,7 @@ static inline int rich_file(const struct rich_run *r, struct rn_container_writer
 					       { "threads", threads },
 					       { "time", "summary" } };
 	const struct rn_meta meta = { entry, 3 };
-	struct rn_buf b = { 0 };
+	struct rn_buf b = { 0 }, sites = { 0 };
 	struct rn_arena mem;
 	struct rn_streams s;
 	struct rn_comms *comms;
@@ -781,6 +808,8 @@ static inline int rich_file(const struct rich_run *r, struct rn_container_writer
 	for (uint64_t i = 0; i < r->ranks && rc == RN_OK; i++)
 		rc = rich_add_comms(r, i, comms);
 	if (rc == RN_OK)
+		rc = rn_sites_take(&mem, s.sigs, &rich_vocab, &s.sigs, &sites);
+	if (rc == RN_OK)
 		rc = rn_trace_sections(w, &s, &rich_vocab, &meta, NULL);
 	if (rc == RN_OK)
 		rc = rn_comms_encode(comms, &b);
@@ -791,8 +820,11 @@ static inline int rich_file(const struct rich_run *r, struct rn_container_writer
 		rc = rich_times(&s, &mem, &b);
 	if (rc == RN_OK)
 		rc = rn_container_add(w, RN_SECTION_TIMES, b.data, b.len, NULL);
+	if (rc == RN_OK && sites.len)
+		rc = rn_container_add(w, RN_SECTION_SITES, sites.data, sites.len, NULL);
 	if (rc == RN_OK)
 		rc = rn_container_finish(w, bytes, len, NULL);
+	rn_buf_free(&sites);
 	rn_buf_free(&b);
 	rn_link_free(&link);
 	rn_arena_free(&mem);

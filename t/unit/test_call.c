@@ -174,8 +174,10 @@ static void test_refused(void)
 	CHECK(rn_call_valid(buf, len, &vocab));
 	for (size_t i = 0; i < len; i++)
 		CHECK(!rn_call_valid(buf, i, &vocab));
-	buf[len] = 0;
+	buf[len] = RN_V_LIST;
 	CHECK(!rn_call_valid(buf, len + 1, &vocab));
+	buf[len] = buf[len + 1] = RN_V_INT; /* where it was made, and something else */
+	CHECK(rn_call_valid(buf, len + 1, &vocab) && !rn_call_valid(buf, len + 2, &vocab));
 	fewer.words = 2;
 	CHECK(!rn_call_valid(buf, len, &fewer));
 	fewer = vocab;
@@ -356,7 +358,8 @@ static void test_parts(void)
 			diag("bad one number %zu", i);
 }
 
-/* Values that go in, then values that come out; one parameter does both. */
+/* Values that go in, then values that come out; one parameter does both. With one more, the last is
+ * where the call was made. */
 static void test_directions(void)
 {
 	for (unsigned n = 0; n < 7; n++) {
@@ -366,7 +369,7 @@ static void test_directions(void)
 		rn_call_begin(&w, buf, sizeof(buf), 9);
 		integers(&w, n);
 		CHECK(rn_call_end(&w, 0, &len) == RN_OK);
-		CHECK(rn_call_valid(buf, len, &vocab) == (n == 4));
+		CHECK(rn_call_valid(buf, len, &vocab) == (n == 4 || n == 5));
 	}
 }
 

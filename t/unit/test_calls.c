@@ -33,7 +33,7 @@ static const char *module(void *arg, uint32_t id)
 	return NULL;
 }
 
-static const struct rn_caller who = { NULL, 1, 4, constant, comm, module };
+static const struct rn_caller who = { NULL, 1, 4, constant, comm, module, NULL };
 
 static uint64_t number(const char *name)
 {

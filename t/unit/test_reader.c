@@ -98,6 +98,7 @@ static struct rich_run random_run(uint64_t seed)
 		.ops = 1 + (unsigned)tap_below(12),
 		.times = 1 + (unsigned)tap_below(40),
 		.nested = seed % 3 == 0,
+		.sites = seed % 2 == 0,
 	};
 }
 

@@ -1,0 +1,25 @@
+/*
+ * symbols.h - names and lines for the frames of stacks (file/sites.h), by elfutils.
+ *
+ * A module's file is taken where it was when the trace was made (the metadata `module.NAME`), or
+ * beside the trace, or from the system's debug files; in any case only if it has the build id that
+ * the trace says. Where there is none such, its frames have no names.
+ *
+ * Looked for when first asked for, and remembered.
+ */
+#ifndef RN_CMD_SYMBOLS_H
+#define RN_CMD_SYMBOLS_H
+
+#include <stdint.h>
+
+struct rn_trace;
+struct symbols; /* opaque */
+
+/* `file` is the trace's name. NULL without memory. The trace outlives it. */
+struct symbols *symbols_new(const struct rn_trace *t, const char *file);
+void symbols_free(struct symbols *s);
+
+/* "main+0x1c (stencil.c:42)", or "main+0x1c" without lines, or NULL. */
+const char *symbols_name(void *symbols, uint32_t node);
+
+#endif

@@ -1,0 +1,205 @@
+/* sites.c - see sites.h. */
+#include "file/sites.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/call.h"
+#include "encode/sigs.h"
+
+/* ---- writing ---- */
+
+/* Tables of modules and nodes, each as the bytes that it has in the section. */
+struct tables {
+	struct rn_sigs *module, *node;
+};
+
+static int add_module(struct tables *t, const struct rn_code_module *m, uint32_t *id)
+{
+	unsigned char bytes[RN_CODE_MODULE_BYTES];
+	size_t n = (size_t)(rn_code_module_write(m, bytes) - bytes);
+
+	return rn_sigs_intern(t->module, bytes, n, id);
+}
+
+static int add_node(struct tables *t, struct rn_site_node n, uint32_t *id)
+{
+	unsigned char bytes[3 * RN_VARINT_MAX], *p;
+
+	p = rn_varint_put(bytes, n.caller);
+	p = rn_varint_put(p, n.module);
+	p = rn_varint_put(p, n.offset);
+	return rn_sigs_intern(t->node, bytes, (size_t)(p - bytes), id);
+}
+
+/* The number of a stack, from the outermost frame to the innermost. */
+static int add_stack(struct tables *t, const struct rn_callsite *s, uint32_t *number)
+{
+	*number = 0;
+	for (uint32_t i = s->frames; i-- > 0;) {
+		const struct rn_code_frame *f = &s->frame[i];
+		struct rn_site_node n = { .caller = *number, .offset = f->offset };
+		int rc = add_module(t, &s->module[f->module], &n.module);
+
+		if (rc == RN_OK)
+			rc = add_node(t, n, number);
+		if (rc < 0)
+			return rc;
+		++*number;
+	}
+	return RN_OK;
+}
+
+/* The signature with a number instead of its stack. */
+static int take_stack(struct tables *t, const void *sig, size_t at, const struct rn_value *v,
+		      struct rn_buf *out)
+{
+	struct rn_callsite s;
+	uint32_t number;
+	unsigned char *p;
+	int rc;
+
+	if (v->kind != RN_V_STRING || !rn_callsite_read(v->text, v->len, &s))
+		return RN_E_ARG;
+	rc = add_stack(t, &s, &number);
+	rn_buf_clear(out);
+	rn_buf_add(out, sig, at);
+	p = rn_buf_reserve(out, 1 + RN_VARINT_MAX);
+	if (p)
+		out->len += (size_t)(rn_call_head(p, RN_V_INT, rn_zigzag(number)) - p);
+	return rc == RN_OK ? rn_buf_status(out) : rc;
+}
+
+static int take_all(struct tables *t, const struct rn_sigs *in, const struct rn_vocab *vocab,
+		    struct rn_sigs *to)
+{
+	struct rn_buf changed = { 0 };
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < rn_sigs_count(in) && rc == RN_OK; i++) {
+		struct rn_value v;
+		size_t len, at;
+		const void *sig = rn_sigs_get(in, i, &len);
+		uint32_t id;
+
+		if (rn_call_site(sig, len, vocab, &v, &at)) {
+			rc = take_stack(t, sig, at, &v, &changed);
+			sig = changed.data;
+			len = changed.len;
+		}
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(to, sig, len, &id);
+	}
+	rn_buf_free(&changed);
+	return rc;
+}
+
+static void put_table(const struct rn_sigs *table, struct rn_buf *out)
+{
+	rn_buf_u64(out, rn_sigs_count(table));
+	for (uint32_t i = 0; i < rn_sigs_count(table); i++) {
+		size_t len;
+		const void *bytes = rn_sigs_get(table, i, &len);
+
+		rn_buf_add(out, bytes, len);
+	}
+}
+
+static bool any_stack(const struct rn_sigs *in, const struct rn_vocab *vocab)
+{
+	struct rn_value v;
+	size_t len, at;
+
+	for (uint32_t i = 0; i < rn_sigs_count(in); i++) {
+		const void *sig = rn_sigs_get(in, i, &len);
+
+		if (rn_call_site(sig, len, vocab, &v, &at))
+			return true;
+	}
+	return false;
+}
+
+int rn_sites_take(struct rn_arena *mem, const struct rn_sigs *in, const struct rn_vocab *vocab,
+		  const struct rn_sigs **out, struct rn_buf *section)
+{
+	struct tables t;
+	struct rn_sigs *to;
+	int rc;
+
+	*out = in;
+	if (!any_stack(in, vocab))
+		return RN_OK;
+	t = (struct tables){ rn_sigs_new(mem), rn_sigs_new(mem) };
+	to = rn_sigs_new(mem);
+	if (!t.module || !t.node || !to)
+		return RN_E_NOMEM;
+	rc = take_all(&t, in, vocab, to);
+	if (rc < 0)
+		return rc;
+	*out = to;
+	put_table(t.module, section);
+	put_table(t.node, section);
+	return rn_buf_status(section);
+}
+
+/* ---- reading ---- */
+
+/* The next node, if it is no deeper than stacks are: a line of `rondo dump` has all its frames. */
+static void get_node(struct rn_reader *in, struct rn_site_node *all, uint64_t i, uint64_t modules,
+		     unsigned char *depth)
+{
+	struct rn_site_node *n = &all[i];
+
+	n->caller = (uint32_t)rn_get_max(in, i);
+	n->module = (uint32_t)rn_get_max(in, UINT32_MAX);
+	n->offset = rn_get_u64(in);
+	depth[i] = n->caller ? (unsigned char)(depth[n->caller - 1] + 1) : 1;
+	if (n->module >= modules || depth[i] > RN_CALLSITE_FRAMES)
+		rn_fail(in);
+}
+
+int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_sites *out,
+		    struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	uint64_t modules = rn_get_count(&in, 2), nodes;
+	struct rn_code_module *m = rn_new(mem, struct rn_code_module, modules);
+	struct rn_site_node *n;
+	unsigned char *depth;
+
+	if (!m)
+		return rn_err_nomem(err);
+	for (uint64_t i = 0; i < modules; i++)
+		rn_code_module_read(&in, &m[i]);
+	nodes = rn_get_count(&in, 3);
+	if (modules >= UINT32_MAX || nodes >= UINT32_MAX)
+		rn_fail(&in);
+	n = rn_new(mem, struct rn_site_node, in.bad ? 0 : nodes);
+	depth = rn_new(mem, unsigned char, in.bad ? 0 : nodes);
+	if (!n || !depth)
+		return rn_err_nomem(err);
+	for (uint64_t i = 0; i < nodes && !in.bad; i++)
+		get_node(&in, n, i, modules, depth);
+	if (in.bad)
+		return rn_err_set(err, RN_E_DATA, "a stack is malformed");
+	if (rn_left(&in))
+		return rn_err_set(err, RN_E_DATA, "%zu bytes left over", rn_left(&in));
+	*out = (struct rn_sites){ m, n, (uint32_t)modules, (uint32_t)nodes };
+	return RN_OK;
+}
+
+int rn_sites_fit(const struct rn_sites *s, const struct rn_sigs *sigs, const struct rn_vocab *vocab,
+		 struct rn_err *err)
+{
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		struct rn_value v;
+		size_t len, at;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+
+		if (rn_call_site(sig, len, vocab, &v, &at) &&
+		    (v.kind != RN_V_INT || v.num < 0 || v.num > (int64_t)s->nodes))
+			return rn_err_set(err, RN_E_DATA, "the stack of signature %u is not there",
+					  i);
+	}
+	return RN_OK;
+}
