@@ -103,7 +103,8 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 	if (s->kind == RN_STAND_CALL) {
 		live_put(v, call);
 		if (s->now->outer)
-			live_putf(v, " inside %s", rn_mpi_protos[RN_RAW_FUNCTION(s->now->outer[0])].name);
+			live_putf(v, " inside %s",
+				  rn_mpi_protos[RN_RAW_FUNCTION(s->now->outer[0])].name);
 		live_put(v, HOW_LONG);
 		live_put(v, state == 'T' || state == 't' ? doing(state) : "");
 	} else if (s->kind == RN_STAND_POLL) {
