@@ -19,6 +19,26 @@ static inline uint64_t rn_hash_seeded(const void *bytes, size_t len, uint64_t se
 	return XXH3_64bits_withSeed(bytes, len, seed);
 }
 
+/* The same for bytes that come in pieces. */
+struct rn_hasher {
+	XXH3_state_t state;
+};
+
+static inline void rn_hasher_begin(struct rn_hasher *h, uint64_t seed)
+{
+	XXH3_64bits_reset_withSeed(&h->state, seed);
+}
+
+static inline void rn_hasher_add(struct rn_hasher *h, const void *bytes, size_t len)
+{
+	XXH3_64bits_update(&h->state, bytes, len);
+}
+
+static inline uint64_t rn_hasher_end(const struct rn_hasher *h)
+{
+	return XXH3_64bits_digest(&h->state);
+}
+
 /* Hash of one 64-bit word; for keys that are numbers. */
 static inline uint64_t rn_hash_u64(uint64_t v)
 {

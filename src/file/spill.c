@@ -263,9 +263,14 @@ static uint64_t owner(const struct rn_extent *e)
 	return (uint64_t)e->process << 32 | e->stream;
 }
 
+uint64_t rn_area_seed(const struct rn_extent *area)
+{
+	return rn_hash_u64(owner(area)) + area->number;
+}
+
 uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n)
 {
-	return rn_hash_seeded(bytes, n, rn_hash_u64(owner(area)) + area->number);
+	return rn_hash_seeded(bytes, n, rn_area_seed(area));
 }
 
 uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s)

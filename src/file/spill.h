@@ -161,6 +161,7 @@ struct rn_seal {
 /* Of a snapshot in its area, and of everything in a seal above its own sum; whose they are is in
  * the area's head. */
 uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n);
+uint64_t rn_area_seed(const struct rn_extent *area); /* rn_hash_seeded with it is the sum */
 uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s);
 
 /* Why calls are not recorded. Handles are followed all the same. */

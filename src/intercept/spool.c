@@ -2,6 +2,7 @@
 #include "intercept/spool.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "encode/sigs.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
@@ -469,22 +470,62 @@ static struct rn_seal *sealed(struct rn_stream *t)
 	return &t->live.seal[t->live.sealed];
 }
 
+#define WRITTEN 65536 /* bytes; a longer snapshot is not worth a page fault for each page of it */
+
+struct written {
+	int fd;
+	uint64_t at;
+	struct rn_hasher sum;
+	int error;
+};
+
+static bool write_piece(void *arg, const void *bytes, size_t n)
+{
+	struct written *w = arg;
+
+	w->error = rn_spill_write(w->fd, bytes, n, w->at);
+	w->at += n;
+	rn_hasher_add(&w->sum, bytes, n);
+	return w->error == 0;
+}
+
+static int write_grammar(struct rn_stream *t, const struct rn_extent *area, struct rn_seal *s)
+{
+	struct written w = { .fd = rn_spill_descriptor(&spill),
+			     .at = area->number * RN_SPILL_PAGE + sizeof(*area) };
+	struct rn_buf b = rn_buf_to(write_piece, &w);
+
+	if (w.fd < 0)
+		return errno;
+	rn_hasher_begin(&w.sum, rn_area_seed(area));
+	rn_grammar_snapshot(t->grammar, &b);
+	s->grammar = b.len;
+	s->grammar_sum = rn_hasher_end(&w.sum);
+	return w.error;
+}
+
+static int copy_grammar(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+{
+	struct rn_buf b = rn_buf_over(area + 1, area_room(area));
+
+	rn_grammar_snapshot(t->grammar, &b);
+	s->grammar = b.len;
+	s->grammar_sum = rn_area_sum(area, b.data, b.len);
+	return 0;
+}
+
 /* The areas of the grammar alternate, too, but less often. */
 static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 {
 	struct rn_extent **area = &t->area[t->area[0] && t->area[0]->number == sealed(t)->area];
-	int rc = make_area(t, area, rn_grammar_snapshot_size(t->grammar));
-	struct rn_buf b;
+	size_t bytes = rn_grammar_snapshot_size(t->grammar);
+	int rc = make_area(t, area, bytes);
 
 	if (rc)
 		return rc;
-	b = rn_buf_over(*area + 1, area_room(*area));
-	rn_grammar_snapshot(t->grammar, &b);
 	s->upto = t->live.calls;
 	s->area = (*area)->number;
-	s->grammar = b.len;
-	s->grammar_sum = rn_area_sum(*area, b.data, b.len);
-	return 0;
+	return bytes > WRITTEN ? write_grammar(t, *area, s) : copy_grammar(t, *area, s);
 }
 
 static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_seal *s)
