@@ -140,7 +140,9 @@ wrong "an unknown option" 'no option --wobble (see: rondo trace --help)' --wobbl
 wrong "a slip" 'no option --tim; did you mean --time?' --tim none true
 wrong "no value" '-o needs a value: FILE' -o
 wrong "an empty value" '-o : empty' -o '' true
-wrong "a wrong time" '--time exact: neither summary nor none' --time=exact true
+wrong "a wrong time" '--time all: none of summary, none, exact and bins:B' --time=all true
+wrong "a wrong base" '--time bins:3: 3: not a base such as 1.2 (1 to 1.9, 3 decimals)' --time=bins:3 true
+wrong "a base for no function" '--time exact,MPI_No=1.2: MPI_No: no such function' --time=exact,MPI_No=1.2 true
 wrong "a wrong MPI" '--mpi lam: none of ompi, mpich and auto' --mpi lam true
 for list in 1- , -3 1,,2 1-2-3 x; do
 	wrong "ranks $list" "--rank $list: not a list such as 0,4-7" --rank $list true

@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "cmd/cmd.h"
 #include "cmd/symbols.h"
+#include "read/moment_view.h"
 #include "read/printer.h"
 #include "read/trace.h"
 
@@ -46,6 +47,8 @@ struct dump {
 	const struct rn_trace *t;
 	const char *file;
 	struct rn_printer *printer;
+	struct rn_moment_view *times; /* NULL: the trace has none */
+	struct rn_err err;            /* what is wrong with them */
 	struct rn_buf out;
 	struct rn_arena mem;
 	bool gone; /* the reader of our output */
@@ -81,6 +84,8 @@ static int dump_stream(struct dump *d, uint64_t stream, uint32_t group)
 		if (d->out.len >= PIECE || d->out.failed)
 			code = write_out(d);
 	}
+	if (rc == RN_E_DATA)
+		return fail(EXIT_INPUT, "%s: section time: %s", d->file, d->err.text);
 	if (rc == RN_E_RANGE)
 		return fail(EXIT_INPUT, "%s: too many requests to follow", d->file);
 	return rc < 0 ? no_memory(d) : code;
@@ -137,6 +142,20 @@ static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
 }
 
+static int begin_times(struct dump *d)
+{
+	int rc = RN_OK;
+
+	if (d->t->moments)
+		rc = rn_moment_view_new(&d->mem, d->t, &d->times, &d->err);
+	if (rc == RN_E_DATA)
+		return fail(EXIT_INPUT, "%s: section time: %s", d->file, d->err.text);
+	if (rc < 0)
+		return no_memory(d);
+	rn_printer_times(d->printer, d->times, &d->err);
+	return EXIT_DONE;
+}
+
 static int dump_ranks(struct dump *d)
 {
 	uint64_t threads = d->t->threads;
@@ -151,10 +170,12 @@ static int dump_ranks(struct dump *d)
 		return no_memory(d);
 	}
 	rn_printer_symbols(d->printer, symbols_name, symbols);
-	if (ranks.first == ranks.last || !nothing_to_print(d))
+	code = begin_times(d);
+	if (code == EXIT_DONE && (ranks.first == ranks.last || !nothing_to_print(d)))
 		code = dump_streams(d, ranks.first * threads, ranks.last * threads + threads - 1);
 	symbols_free(symbols);
 	rn_printer_free(d->printer);
+	rn_moment_view_free(d->times);
 	return code;
 }
 

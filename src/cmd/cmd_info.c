@@ -84,11 +84,11 @@ static void print_meta(const struct rn_trace *t, const char *key, const char *ot
 }
 
 /* Keys that the lines above the rest of the metadata have. */
-static const char *const facts[] = { "format",         "program", "mpi",      "ranks",
-				     "threads",        "calls",   "groups",   "signatures",
-				     "rules",          "symbols", "loops",    "bytes",
-				     "bytes_per_call", "time",    "complete", "wall_s",
-				     "tracer_s" };
+static const char *const facts[] = { "format",         "program", "mpi",        "ranks",
+				     "threads",        "calls",   "groups",     "signatures",
+				     "rules",          "symbols", "loops",      "bytes",
+				     "bytes_per_call", "time",    "time_bytes", "complete",
+				     "wall_s",         "tracer_s" };
 static const char *const own_place[] = { "program",  "mpi",    "threads", "time",
 					 "complete", "wall_s", "tracer_s" };
 
@@ -150,6 +150,18 @@ static uint32_t count_signatures(const struct rn_markers *m, const struct rn_sig
 	return n;
 }
 
+/* What the times of single calls take. */
+static void print_time_bytes(const struct rn_trace *t, uint64_t n)
+{
+	for (size_t i = 0; i < rn_container_count(t->container); i++) {
+		const struct rn_section *s = rn_container_section(t->container, i);
+
+		if (s->type == RN_SECTION_TIME)
+			printf("time_bytes: %" PRIu64 " (%.3g per call)\n", s->stored,
+			       n ? (double)s->stored / (double)n : 0.0);
+	}
+}
+
 /* RN_OK or RN_E_NOMEM. */
 static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 {
@@ -177,6 +189,7 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	print_number("bytes", t->file.len);
 	printf("bytes_per_call: %.3g\n", n ? (double)t->file.len / (double)n : 0.0);
 	print_meta(t, "time", "none");
+	print_time_bytes(t, n);
 	print_meta(t, "complete", "unknown");
 	print_meta(t, "wall_s", NULL);
 	print_meta(t, "tracer_s", NULL);

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
@@ -29,6 +30,7 @@
 #include "cmd/parts.h"
 #include "cmd/target.h"
 #include "encode/callsite.h"
+#include "encode/grain.h"
 #include "encode/raw.h"
 #include "file/section.h"
 
@@ -39,7 +41,7 @@ static uint64_t memory_bytes, depth = 16;
 static const struct opt opts[] = {
 	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
 	  NULL },
-	{ "--time", "HOW", "summary (default) or none", OPT_TEXT, &timing, NULL },
+	{ "--time", "HOW", "summary (default), none, bins[:B] or exact", OPT_TEXT, &timing, NULL },
 	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, &calls, NULL },
 	{ "--rank", "LIST", "only these ranks: 0,4-7", OPT_TEXT, &ranks, NULL },
 	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
@@ -191,14 +193,37 @@ static int check_sites(void)
 	return EXIT_DONE;
 }
 
+#define TIME_MAX 255 /* what the tracer has room for */
+
+/* A word, or how exactly the times of single calls are kept. */
+static int check_timing(void)
+{
+	static const char *const words[] = { "summary", "none", NULL };
+	struct rn_err err = { 0 };
+	struct rn_grain grain;
+	struct rn_arena mem;
+	int rc;
+
+	if (!timing || is_word(timing, words))
+		return EXIT_DONE;
+	if (strlen(timing) > TIME_MAX)
+		return fail(EXIT_USAGE, "trace: --time: longer than %d letters", TIME_MAX);
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = rn_grain_parse(&mem, timing, &rn_mpi_vocab, &grain, &err);
+	rn_arena_free(&mem);
+	if (rc == RN_E_NOMEM)
+		return no_memory();
+	return rc < 0 ? fail(EXIT_USAGE, "trace: --time %s: %s", timing, err.text) : EXIT_DONE;
+}
+
 static int check_options(void)
 {
-	static const char *const times[] = { "summary", "none", NULL };
 	static const char *const mpis[] = { "ompi", "mpich", "auto", NULL };
 	char piece[256];
+	int code = check_timing();
 
-	if (timing && !is_word(timing, times))
-		return fail(EXIT_USAGE, "trace: --time %s: neither summary nor none", timing);
+	if (code)
+		return code;
 	if (mpi_word && !is_word(mpi_word, mpis))
 		return fail(EXIT_USAGE, "trace: --mpi %s: none of ompi, mpich and auto", mpi_word);
 	if (ranks && !is_rank_list(ranks))

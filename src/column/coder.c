@@ -175,10 +175,15 @@ static void finish(struct rn_coder *c)
 		c->out->len--;
 }
 
+bool rn_coder_past(const struct rn_coder *c)
+{
+	return c->at > c->len && c->at - c->len > TAIL;
+}
+
 bool rn_coder_end(struct rn_coder *c)
 {
 	if (!c->out)
-		return !c->bad && c->at >= c->len && c->at - c->len <= TAIL;
+		return !c->bad && c->at >= c->len && !rn_coder_past(c);
 	finish(c);
 	return true;
 }

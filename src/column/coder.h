@@ -61,6 +61,9 @@ void rn_coder_read(struct rn_coder *c, const void *bytes, size_t len);
  * when the input was impossible, shorter than what was read, or longer. */
 bool rn_coder_end(struct rn_coder *c);
 
+/* Decoding: more has been read than the input can have meant. */
+bool rn_coder_past(const struct rn_coder *c);
+
 bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit);
 
 /* v < n, all as likely; 0 < n <= 2^16. */

@@ -1,5 +1,6 @@
 /*
- * bundle.c - see bundle.h. As bytes: the tally, then part, comms and times, each after its length.
+ * bundle.c - see bundle.h. As bytes: the tally, then part, comms, times and
+ * the times of single calls, each after its length.
  */
 #include "file/bundle.h"
 
@@ -48,6 +49,12 @@ static int put_pieces(const struct rn_bundle *b, struct rn_buf *out, struct rn_b
 	rn_buf_clear(piece);
 	if (b->times)
 		rc = rn_times_save(b->times, piece);
+	if (rc < 0)
+		return rc;
+	put_piece(out, piece);
+	rn_buf_clear(piece);
+	if (b->moments.stream.n)
+		rc = rn_moment_list_encode(&b->moments, b->part.first, piece);
 	if (rc < 0)
 		return rc;
 	put_piece(out, piece);
@@ -104,11 +111,42 @@ static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct p
 			   : rc;
 }
 
+/* Of the streams that the part has, behind those that are in the list. */
+static int get_moments(struct rn_moment_list *l, const struct rn_part *part, struct piece p,
+		       struct rn_err *err)
+{
+	uint64_t streams = part->last - part->first + 1;
+
+	return p.len ? rn_moment_list_decode(l, p.bytes, p.len, part->first, streams, err) : RN_OK;
+}
+
+static int check_moments(const struct rn_part *part, struct piece p, struct rn_arena *scratch,
+			 struct rn_err *err)
+{
+	struct rn_moment_list l;
+
+	rn_moment_list_init(&l, scratch);
+	return get_moments(&l, part, p, err);
+}
+
+/* The list refers to its bytes, so they stay. */
+static int take_moments(struct rn_bundle *b, const struct rn_part *part, struct piece p,
+			struct rn_err *err)
+{
+	unsigned char *bytes = rn_new(b->mem, unsigned char, p.len);
+
+	if (!bytes)
+		return RN_E_NOMEM;
+	if (p.len)
+		memcpy(bytes, p.bytes, p.len);
+	return get_moments(&b->moments, part, (struct piece){ bytes, p.len }, err);
+}
+
 static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *scratch,
 		  struct rn_err *err)
 {
 	struct rn_tally tally = { .lost = rn_get_u64(in) };
-	struct piece part_bytes, comms_bytes, times_bytes;
+	struct piece part_bytes, comms_bytes, times_bytes, moments;
 	bool first = b->part.ranks == 0;
 	struct rn_part_place place = { first ? 0 : b->part.last + 1, RN_RANKS_MAX };
 	struct rn_part part;
@@ -121,12 +159,15 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	part_bytes = get_piece(in);
 	comms_bytes = get_piece(in);
 	times_bytes = get_piece(in);
+	moments = get_piece(in);
 	if (in->bad || rn_left(in))
 		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
 	rc = rn_part_decode(first ? b->mem : scratch, part_bytes.bytes, part_bytes.len, place,
 			    b->vocab, &part, err);
 	if (rc == RN_OK)
 		rc = rn_comms_decode(scratch, comms_bytes.bytes, comms_bytes.len, &comms, err);
+	if (rc == RN_OK)
+		rc = check_moments(&part, moments, scratch, err);
 	if (rc == RN_OK && first)
 		b->part = part;
 	else if (rc == RN_OK)
@@ -135,6 +176,8 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		rc = rn_comms_merge(b->comms, comms);
 	if (rc == RN_OK && b->times && times_bytes.len)
 		rc = merge_times(b, &part, times_bytes, scratch, err);
+	if (rc == RN_OK)
+		rc = take_moments(b, &part, moments, err);
 	add_tally(&b->tally, &tally);
 	return rc;
 }
@@ -157,6 +200,7 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 	*b = (struct rn_bundle){ .mem = mem, .vocab = &rn_mpi_vocab, .comms = rn_comms_new(mem) };
 	if (times)
 		b->times = rn_new(mem, struct rn_times, 1);
+	rn_moment_list_init(&b->moments, mem);
 	if (!b->comms || (times && !b->times))
 		return RN_E_NOMEM;
 	if (times)
@@ -192,6 +236,12 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 
 	if (rc == RN_OK)
 		rc = rn_trace_sections(w, &numbered, b->vocab, meta, err);
+	if (rc == RN_OK && b->moments.stream.n) {
+		rc = rn_moment_list_encode(&b->moments, 0, &piece);
+		if (rc == RN_OK)
+			rc = rn_container_add(w, RN_SECTION_TIME, piece.data, piece.len, err);
+		rn_buf_clear(&piece);
+	}
 	if (rc == RN_OK && rn_comms_count(b->comms)) {
 		rc = rn_comms_tidy(b->comms);
 		if (rc == RN_OK)

@@ -65,6 +65,11 @@ static int add_stream(struct rn_bundle *b, struct leaf *l, bool first, struct rn
 {
 	int rc = RN_OK;
 
+	if (l->s && l->s->moments.chunks)
+		rc = rn_moment_list_add(&b->moments, l->part.first, &l->s->moments);
+	if (rc < 0)
+		return rc;
+
 	if (first)
 		b->part = l->part;
 	else

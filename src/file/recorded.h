@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "file/moment_list.h"
 #include "merge/calls.h"
 
 struct rn_arena;
@@ -34,6 +35,7 @@ struct rn_recorded_stream {
 	const struct rn_rules *rules; /* instead of the grammar, if there are any: */
 	uint32_t root;                /* this one is the stream */
 	uint64_t lost, memory;
+	struct rn_moments moments; /* times of single calls; without chunks: none */
 };
 
 struct rn_recorded {

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "encode/moments.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/recorded.h"
@@ -42,7 +43,9 @@ struct salvaged {
 	const unsigned char *memory; /* of the process: the extent that begins with `live` */
 	size_t memory_len;
 	struct rn_live live;
-	bool failed; /* no memory */
+	struct rn_seg chunks; /* struct rn_moment_bytes */
+	uint64_t zero;        /* when they begin */
+	bool failed;          /* no memory */
 	/* Of the calls in the grammar. */
 	uint64_t open;       /* have begun, had calls inside, and have not ended */
 	enum rn_marker last; /* the latest of them */
@@ -135,6 +138,29 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 	return true;
 }
 
+/* Times of single calls. What is in the chunk is looked at by who reads the trace. */
+static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t len)
+{
+	unsigned char *copy;
+
+	if (len <= sizeof(s->zero) ||
+	    !rn_moments_length(bytes + sizeof(s->zero), len - sizeof(s->zero)))
+		return false;
+	memcpy(&s->zero, bytes, sizeof(s->zero));
+	if (s->zero > INT64_MAX)
+		return false;
+	len -= sizeof(s->zero);
+	copy = rn_new(s->mem, unsigned char, len);
+	s->failed = !copy || !rn_seg_reserve(&s->chunks, s->mem, 1);
+	if (s->failed)
+		return false;
+	memcpy(copy, bytes + sizeof(s->zero), len);
+	*RN_SEG_AT(&s->chunks, struct rn_moment_bytes, s->chunks.n) =
+		(struct rn_moment_bytes){ copy, len };
+	s->chunks.n++;
+	return true;
+}
+
 /* The next element of one of the tables. */
 static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
 {
@@ -144,6 +170,8 @@ static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, s
 						       : NULL;
 	uint32_t n, id;
 
+	if (type == RN_FACT_MOMENTS)
+		return take_moments(s, bytes, len);
 	if (!table || (type != RN_FACT_TEXT && len % sizeof(uint64_t)) ||
 	    (type == RN_FACT_CALL && len == 0))
 		return false;
@@ -161,7 +189,15 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		return take_segment(arg, bytes, len);
 	if (type == RN_FACT_SHAPE)
 		return take_shape(arg, bytes, len);
+	if (type == RN_FACT_MOMENTS)
+		return take_moments(arg, bytes, len);
 	return take_element(arg, type, bytes, len);
+}
+
+/* For where a stream is, nobody needs times, which may be many. */
+static bool take_fact_now(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	return type == RN_FACT_MOMENTS || take_fact(arg, type, bytes, len);
 }
 
 /* ---- snapshot ---- */
@@ -572,8 +608,20 @@ static int give(struct salvaged *s, struct rn_recorded_stream *out)
 	return RN_OK;
 }
 
+/* They are of the calls from the first on, of all segments. */
+static void give_moments(struct salvaged *s, struct rn_moments *out)
+{
+	struct rn_moment_bytes *chunk = rn_new(s->mem, struct rn_moment_bytes, s->chunks.n);
+
+	s->failed |= !chunk;
+	for (uint32_t i = 0; chunk && i < s->chunks.n; i++)
+		chunk[i] = *RN_SEG_AT(&s->chunks, struct rn_moment_bytes, i);
+	*out = (struct rn_moments){ s->facts->scale, s->zero, chunk, chunk ? s->chunks.n : 0 };
+}
+
 static bool start(struct salvaged *s)
 {
+	rn_seg_init(&s->chunks, sizeof(struct rn_moment_bytes));
 	s->markers = rn_markers_of(&rn_mpi_vocab);
 	rn_seg_init(&s->told, sizeof(struct told));
 	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
@@ -804,7 +852,7 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 		facts->damaged = true;
 		return RN_OK;
 	}
-	facts->damaged |= !rn_found_log(f, take_fact, &s);
+	facts->damaged |= !rn_found_log(f, take_fact_now, &s);
 	do {
 		find_live(&s);
 		find_now(&s, now);
@@ -833,5 +881,6 @@ int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream
 	if (!s.failed && !read_calls(&s))
 		facts->damaged = true;
 	out->lost = s.live.lost + lost_calls(&s.live);
+	give_moments(&s, &out->moments);
 	return give(&s, out);
 }

@@ -20,6 +20,9 @@
 /* Larger sections gain nothing by the dictionary. */
 #define DICT_WORTH ((size_t)64 << 10)
 
+/* Larger ones that are coded already gain nothing by packing. */
+#define CODED_WORTH ((size_t)4 << 10)
+
 /* Most bytes that the packed sections of one file may unpack to. */
 #define RAW_MAX ((uint64_t)4 << 30)
 
@@ -110,11 +113,17 @@ static int pack(struct rn_container_writer *w, const void *bytes, size_t len, un
 	return rc;
 }
 
+/* Nothing is to be gained any more, and trying would take long. */
+static bool is_coded(const struct section_type *t, size_t len)
+{
+	return t->type == RN_SECTION_TIME && len >= CODED_WORTH;
+}
+
 static int append(struct rn_container_writer *w, const struct section_type *t, const void *bytes,
 		  size_t len)
 {
-	unsigned codec;
-	int rc = pack(w, bytes, len, &codec);
+	unsigned codec = RN_SECTION_STORED;
+	int rc = is_coded(t, len) ? RN_OK : pack(w, bytes, len, &codec);
 	const void *stored = codec ? w->scratch.data : bytes;
 	size_t n = codec ? w->scratch.len : len;
 

@@ -40,6 +40,7 @@ struct rn_arena;
 	X(RULES, 5, "rules", true, 0)           \
 	X(LOOPS, 6, "loops", true, 2)           \
 	X(RANKS, 7, "ranks", true, 0)           \
+	X(TIME, 8, "time", false, 2)            \
 	X(COMMS, 10, "comms", true, 1)          \
 	X(TIMES, 11, "times", false, 1)         \
 	X(SITES, 12, "sites", true, 1)

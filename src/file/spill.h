@@ -10,7 +10,7 @@
  *
  *   of a process   log: what its streams have in common (enum rn_fact)
  *   of a stream    live: struct rn_live, and the calls that are under way
- *                  log: its distinct calls, texts and long arrays (enum rn_fact)
+ *                  log: its distinct calls, texts and long arrays (enum rn_fact); times of calls
  *                  tail: a ring of the numbers of its latest calls
  *                  area: a snapshot of its grammar, or of its times, sealed
  *
@@ -98,6 +98,8 @@ enum rn_fact {
 	RN_FACT_BLOB,    /* words */
 	RN_FACT_SHAPE,   /* uint64_t: the call, of this segment, that makes requests of the shape */
 	RN_FACT_SEGMENT, /* struct rn_seal, which is not sealed again; numbers start anew */
+	RN_FACT_MOMENTS, /* uint64_t, when the stream began, in nanoseconds of the host's clock,
+			  * and a chunk (encode/moments.h); they go on over segments */
 	/* of a process */
 	RN_FACT_WORLD,    /* struct rn_fact_world; without one the process is not known */
 	RN_FACT_META,     /* key, 0, value, 0 */

@@ -3,8 +3,10 @@
  */
 #include "intercept/config.h"
 
+#include "base/arena.h"
 #include "base/which_mpi.h"
 #include "encode/callsite.h"
+#include "encode/grain.h"
 #include "encode/raw.h"
 #include "intercept/real.h"
 
@@ -68,9 +70,27 @@ static size_t memory_limit(void)
 	return bytes < MEMORY_LEAST ? MEMORY_LEAST : bytes;
 }
 
+/* What `rondo trace` would have refused is the default here. */
+static void read_time(void)
+{
+	static struct rn_arena mem;
+	static struct rn_grain grain;
+	const char *time = getenv("RONDO_TIME");
+
+	copy(rn_config.time, sizeof(rn_config.time), time && *time ? time : "summary");
+	rn_config.times = strcmp(rn_config.time, "none") != 0;
+	if (!rn_config.times || strcmp(rn_config.time, "summary") == 0)
+		return;
+	rn_arena_init(&mem, SIZE_MAX);
+	if (rn_grain_parse(&mem, rn_config.time, &rn_mpi_vocab, &grain, NULL) == RN_OK)
+		rn_config.grain = &grain;
+	else
+		copy(rn_config.time, sizeof(rn_config.time), "summary");
+}
+
 void rn_config_read(void)
 {
-	const char *time = getenv("RONDO_TIME"), *depth = getenv("RONDO_CALLSITE");
+	const char *depth = getenv("RONDO_CALLSITE");
 
 	own_name();
 	output_name();
@@ -81,7 +101,7 @@ void rn_config_read(void)
 	copy(preload, sizeof(preload), getenv("RONDO_PRELOAD"));
 	rn_config.elastic = !getenv("RONDO_ELASTIC");
 	rn_config.memory = memory_limit();
-	rn_config.times = !time || strcmp(time, "none") != 0;
+	read_time();
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
 	     getenv("RONDO_CALLSITE_IGNORE"));
 	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;

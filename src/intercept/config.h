@@ -8,17 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rn_grain;
+
 struct rn_config {
 	char output[4096];          /* of the trace; absolute */
 	char status[4096];          /* where the launcher waits for a word; may be empty */
 	char spill[4096];           /* folder for parts; may be empty */
 	char program[256];          /* this executable, without folder */
 	char call[1024], rank[256]; /* filters; may be empty */
+	char time[256];             /* what of the times is kept, in words */
 	bool times;
-	bool elastic;               /* loops whose counts change are folded (merge/fold.h) */
-	size_t memory;              /* bytes that the streams of this process may have */
-	uint32_t callsite;          /* frames of a call's stack that are kept; 0: none */
-	char callsite_ignore[1024]; /* frames that are not */
+	bool elastic;                 /* loops whose counts change are folded (merge/fold.h) */
+	size_t memory;                /* bytes that the streams of this process may have */
+	uint32_t callsite;            /* frames of a call's stack that are kept; 0: none */
+	char callsite_ignore[1024];   /* frames that are not */
+	const struct rn_grain *grain; /* of single calls; NULL: not kept */
 };
 
 extern struct rn_config rn_config;

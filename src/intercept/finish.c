@@ -21,6 +21,7 @@
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "file/bundle.h"
+#include "file/moment_list.h"
 #include "file/part.h"
 #include "file/payload.h"
 #include "file/recorded.h"
@@ -298,6 +299,26 @@ static int comm_entries(void *arg, struct rn_comms *out)
 	return rn_comm_entries(out, (uint64_t)rn_tracer.world_rank);
 }
 
+/* Times of single calls; of a stream that goes on later, those so far. */
+static int look_at_moments(struct finish *f, struct rn_stream *t, struct rn_moments *out)
+{
+	struct rn_stopwatch *s = t->stopwatch;
+	struct rn_moment_bytes *chunk;
+
+	rn_stopwatch_stop(t);
+	chunk = rn_new(&f->mem, struct rn_moment_bytes, s->chunk.n);
+	if (!chunk)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < s->chunk.n; i++) {
+		chunk[i] = *RN_SEG_AT(&s->chunk, struct rn_moment_bytes, i);
+		chunk[i].bytes += RN_STOPWATCH_HEAD;
+		chunk[i].len -= RN_STOPWATCH_HEAD;
+	}
+	*out = (struct rn_moments){ f->recorded.scale, rn_clock_ns(s->writer.zero), chunk,
+				    s->chunk.n };
+	return RN_OK;
+}
+
 /* This process's streams, as they are. */
 static int look_at_streams(struct finish *f)
 {
@@ -314,13 +335,22 @@ static int look_at_streams(struct finish *f)
 				   .scale = rn_clock_scale(),
 				   .entries = comm_entries };
 	rn_clock_difference(&relation, &r->offset, &r->drift);
-	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		s[r->streams++] = (struct rn_recorded_stream){
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
+		int rc = RN_OK;
+
+		*s = (struct rn_recorded_stream){
 			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times },
 			.grammar = t->grammar,
 			.lost = t->live.lost,
-			.memory = t->mem.mapped + sizeof(*t),
+			.memory = t->mem.mapped + sizeof(*t) + rn_stopwatch_size(t->stopwatch),
 		};
+		if (t->stopwatch)
+			rc = look_at_moments(f, t, &s->moments);
+		if (rc < 0)
+			return rc;
+		s++;
+		r->streams++;
+	}
 	return RN_OK;
 }
 
@@ -444,7 +474,7 @@ static void facts_of(const struct finish *f, struct facts *m)
 	fact(m, "mpi", "%s", rn_tracer_mpi());
 	if (f->threads > 1)
 		fact(m, "threads", "%u", f->threads);
-	fact(m, "time", "%s", rn_config.times ? "summary" : "none");
+	fact(m, "time", "%s", rn_config.time);
 	if (!rn_config.elastic)
 		fact(m, RN_META_ELASTIC, "no");
 	fact(m, "complete", "%s", y->lost ? "no" : "yes");
@@ -545,6 +575,7 @@ static bool leave_part(const char *how)
 	}
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_spool_adopt(t);
+		rn_stopwatch_stop(t);
 		if (t->spooled)
 			rn_spool_seal(t); /* with all times */
 	}
@@ -787,6 +818,7 @@ void rn_finish_late(void)
 	uint64_t kept = 0, lost = 0;
 
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
+		rn_stopwatch_stop(t);
 		lost += t->late;
 		if (parts_left) /* which have this counter */
 			t->live.lost += t->late;

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "encode/sigs.h"
+#include "file/moment_list.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
 #include "file/writer.h"
@@ -332,7 +333,7 @@ void rn_spool_start(uint64_t run)
 		add_wanted();
 		add_meta("program", rn_config.program);
 		add_meta("mpi", rn_tracer_mpi());
-		add_meta("time", rn_config.times ? "summary" : "none");
+		add_meta("time", rn_config.time);
 		if (!rn_config.elastic)
 			add_meta(RN_META_ELASTIC, "no");
 		rn_comm_each(rn_spool_comm);
@@ -407,6 +408,16 @@ static void add_shapes(struct rn_stream *t)
 		uint64_t call = (*RN_SEG_AT(&t->shape, struct rn_sig *, i))->id;
 
 		rn_spool_fact(t, RN_FACT_SHAPE, &call, sizeof(call));
+	}
+}
+
+static void add_moments(struct rn_stream *t)
+{
+	for (uint32_t i = 0; t->stopwatch && i < t->stopwatch->chunk.n; i++) {
+		struct rn_moment_bytes *c =
+			RN_SEG_AT(&t->stopwatch->chunk, struct rn_moment_bytes, i);
+
+		rn_spool_fact(t, RN_FACT_MOMENTS, c->bytes, c->len);
 	}
 }
 
@@ -715,6 +726,7 @@ void rn_spool_adopt(struct rn_stream *t)
 		t->spooled = any = true;
 		add_tables(t);
 		add_shapes(t);
+		add_moments(t);
 		/* Twice, so that both areas are there before the program does anything. */
 		for (int i = 0; i < 2 && t->spooled; i++)
 			rn_spool_seal(t);

@@ -51,6 +51,8 @@ static bool fill(struct rn_stream *t)
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
 	t->ring_end = UINT64_MAX;
+	if (rn_config.grain)
+		t->stopwatch = rn_stopwatch_new(rn_config.grain);
 	return fill_memory(t, rn_config.memory);
 }
 
@@ -65,6 +67,7 @@ static struct rn_stream *make(void)
 		return NULL;
 	if (fill(t) && rn_tracer_add_stream(t))
 		return t;
+	rn_stopwatch_free(t->stopwatch);
 	rn_arena_free(&t->mem);
 	munmap(t, sizeof(*t));
 	return NULL;
@@ -256,10 +259,12 @@ static void start_segment(struct rn_stream *t, uint64_t *base, size_t n)
 	if (!rn_spool_close(t))
 		return;
 	h = hold(t);
-	if (begin_anew(t, &h, base, n))
+	if (begin_anew(t, &h, base, n)) {
 		rn_arena_free(&h.mem);
-	else
+		rn_stopwatch_forget(t->stopwatch);
+	} else {
 		put_back(t, &h);
+	}
 }
 
 static size_t count(struct rn_stream *t)
@@ -317,10 +322,10 @@ void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 {
 	struct rn_sig *s = intern(t, w, n);
 
-	if (s)
-		rn_stream_number(t, s->id);
-	else
+	if (!s)
 		rn_stream_lost(t);
+	else if (rn_stream_number(t, s->id) && t->stopwatch)
+		rn_stopwatch_marker(t, RN_RAW_FUNCTION(w[0]));
 }
 
 static uint64_t keep(struct rn_stream *t, enum rn_fact type, struct rn_sigs *table,

@@ -30,11 +30,13 @@
 
 #include "base/arena.h"
 #include "base/seg.h"
+#include "encode/raw.h"
 #include "encode/timing.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
 #include "grammar/grammar.h"
 #include "intercept/clock.h"
+#include "intercept/stopwatch.h"
 #include "track/idpool.h"
 #include "track/memory.h"
 
@@ -74,6 +76,7 @@ struct rn_stream {
 	uint32_t marks;
 	uint32_t number;
 	struct rn_grammar *grammar;
+	struct rn_stopwatch *stopwatch; /* NULL: times of single calls are not kept */
 	struct rn_times times;
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
@@ -156,10 +159,12 @@ static inline void rn_stream_expect(struct rn_stream *t)
 /* spool.h: the ring is full, or it is time to look. */
 void rn_spool_due(struct rn_stream *t);
 
-/* One more call of the signature, or a marker. */
-static inline void rn_stream_number(struct rn_stream *t, uint32_t id)
+/* One more call of the signature, or a marker. False when it is lost. */
+static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 {
-	if (__builtin_expect(rn_grammar_append(t->grammar, id) < 0, 0)) {
+	bool there = __builtin_expect(rn_grammar_append(t->grammar, id) >= 0, 1);
+
+	if (!there) {
 		rn_stream_lost(t);
 	} else {
 		t->ring[t->live.calls & t->ring_mask] = id;
@@ -169,6 +174,7 @@ static inline void rn_stream_number(struct rn_stream *t, uint32_t id)
 			rn_spool_due(t);
 	}
 	rn_stream_expect(t);
+	return there;
 }
 
 /* The call is over: s is its signature. */
@@ -176,7 +182,8 @@ static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint6
 {
 	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->live.left ? t0 - t->live.left : 0);
 	t->live.left = t1;
-	rn_stream_number(t, s->id);
+	if (rn_stream_number(t, s->id) && __builtin_expect(t->stopwatch != NULL, 0))
+		rn_stopwatch_call(t, t->stopwatch, RN_RAW_FUNCTION(s->w[0]), t0, t1);
 }
 
 /* A call begins, in this frame of the stack, while another one seems to be under way: marks where

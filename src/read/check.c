@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "encode/timing.h"
+#include "file/moment_list.h"
 #include "file/section.h"
+#include "read/moment_view.h"
 #include "read/nesting.h"
 #include "read/numbering.h"
 #include "read/trace.h"
@@ -157,9 +159,42 @@ static int check_times(const struct rn_trace *t, struct rn_arena *scratch, struc
 	return RN_OK;
 }
 
+/* All times of a stream can be read. */
+static int check_stream_moments(struct rn_moment_view *v, const struct rn_trace *t, uint64_t stream,
+				struct rn_err *err)
+{
+	uint64_t start, end;
+	uint32_t group;
+	int rc = rn_streams_find(&t->streams, stream, &group);
+
+	if (rc == RN_OK)
+		rc = rn_moment_view_stream(v, stream, group, err);
+	for (uint64_t i = 0; rc >= 0 && i < rn_moment_view_length(v); i++)
+		rc = rn_moment_view_at(v, i, &start, &end, err);
+	return rc < 0 ? rc : RN_OK;
+}
+
+static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_moment_list *l = t->moments;
+	struct rn_moment_view *v = NULL;
+	int rc = RN_OK;
+
+	if (!l)
+		return RN_OK;
+	rc = rn_moment_view_new(scratch, t, &v, err);
+	for (uint32_t i = 0; rc == RN_OK && i < l->stream.n; i++)
+		rc = check_stream_moments(
+			v, t, RN_SEG_AT(&l->stream, struct rn_moment_stream, i)->stream, err);
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "section time");
+	rn_moment_view_free(v);
+	return rc;
+}
+
 /* In this order: what comes later relies on what came before. */
-static check_fn *const checks[] = { check_vocab,    check_streams,  check_nesting,
-				    rn_check_comms, check_requests, check_times };
+static check_fn *const checks[] = { check_vocab,    check_streams, check_nesting, rn_check_comms,
+				    check_requests, check_times,   check_moments };
 
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {

@@ -1,6 +1,7 @@
 /* decode.c - see decode.h. */
 #include "read/decode.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -548,6 +549,15 @@ static void put_all_matched(struct view *v, const char *before)
 			return;
 }
 
+static void put_seconds(struct rn_buf *out, const char *before, uint64_t ns)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%09u", before, ns / 1000000000,
+		 (unsigned)(ns % 1000000000));
+	rn_put(out, text);
+}
+
 /* Where it was made. */
 
 static void put_module_offset(struct rn_buf *out, const struct rn_code_module *m, uint64_t offset)
@@ -615,6 +625,11 @@ void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct 
 	put_params(&v);
 	rn_put(out, ") = ");
 	put_ret(&v, "? unfinished");
+	if (c->timed) {
+		put_seconds(out, " [", c->start);
+		put_seconds(out, " ", c->end - c->start);
+		rn_buf_byte(out, ']');
+	}
 	if (c->inside) {
 		rn_put(out, " <");
 		rn_put_u64(out, c->parent);
@@ -649,6 +664,10 @@ void rn_decode_json(const struct rn_decoder *d, const struct rn_call *c, struct 
 		v.form->number(out, (int64_t)c->parent);
 	}
 	put_all_matched(&v, ",\"matched\":");
+	if (c->timed) {
+		put_seconds(out, ",\"start\":", c->start);
+		put_seconds(out, ",\"end\":", c->end);
+	}
 	put_site(&v, ",\"site\":[", ",", "]");
 	rn_put(out, "}\n");
 }

@@ -1,14 +1,14 @@
 /*
  * decode.h - a call as people and programs read it: a line of text, or an object of JSON.
  *
- *   text  RANK SEQ CALL(name=value, ...) = RET <PARENT> matched=... at FRAME < FRAME ...
+ *   text  RANK SEQ CALL(name=value, ...) = RET [START DURATION] <PARENT> matched=... at FRAME < ...
  *   JSON  {"rank":0,"seq":12,"call":"MPI_Send","args":{"count":1,...},"ret":0,"parent":7,
- *          "matched":...,"site":["FRAME","FRAME",...]}
+ *          "matched":...,"start":0.001034211,"end":0.001035019,"site":["FRAME","FRAME",...]}
  *
- * where the parent is there for a call that was made inside another, what it matched for one
- * whose status the program ignored, and the stack, innermost frame first, where the trace has it.
- * A frame is MODULE+0xOFFSET where nobody knows its name. RET is `? unfinished`, in JSON null and
- * "unfinished":true, for a call that never returned.
+ * where the times, in seconds, are there if the trace has them, the parent for a call that was made
+ * inside another, what it matched for one whose status the program ignored, and the stack,
+ * innermost frame first, where the trace has it. A frame is MODULE+0xOFFSET where nobody knows its
+ * name. RET is `? unfinished`, in JSON null and "unfinished":true, for a call that never returned.
  *
  * Parameters stand in the standard's order, those that the call changes with what they were after
  * it. Numbers are absolute: what a signature keeps relative to the rank is resolved, by the
@@ -68,6 +68,8 @@ struct rn_call {
 	uint64_t rank, thread, seq;
 	bool inside; /* another call, whose seq is `parent` */
 	uint64_t parent;
+	bool timed; /* it is known when it began and ended, in nanoseconds */
+	uint64_t start, end;
 };
 
 /* One line, its newline included; the caller looks at rn_buf_status. */

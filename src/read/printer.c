@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "encode/sigs.h"
+#include "read/moment_view.h"
 #include "read/nesting.h"
 #include "read/numbering.h"
 #include "read/trace.h"
@@ -22,6 +23,9 @@ struct rn_printer {
 	struct rn_decoder decoder;
 	struct rn_numbering *requests; /* as they are where the cursor stands */
 	struct rn_nesting *nesting;
+	struct rn_moment_view *times; /* NULL: there are none */
+	struct rn_err *times_err;
+	int times_rc;
 	size_t hold;
 	struct rn_arena mem; /* the cursors' stacks */
 	struct rn_buf held, line;
@@ -65,6 +69,12 @@ void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, u
 {
 	p->decoder.symbol = symbol;
 	p->decoder.symbol_arg = arg;
+}
+
+void rn_printer_times(struct rn_printer *p, struct rn_moment_view *times, struct rn_err *err)
+{
+	p->times = times;
+	p->times_err = err;
 }
 
 void rn_printer_free(struct rn_printer *p)
@@ -122,7 +132,9 @@ int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint
 	if (rn_cursor_init_group(&p->at, p->t, stream, group, &p->mem) < 0 ||
 	    rn_walk_init(&p->ahead, p->t->streams.rules, root, &p->mem) < 0)
 		return RN_E_NOMEM;
-	return seek(p, from);
+	p->times_rc =
+		p->times ? rn_moment_view_stream(p->times, stream, group, p->times_err) : RN_OK;
+	return p->times_rc < 0 ? p->times_rc : seek(p, from);
 }
 
 static bool is_waited_for(const struct rn_printer *p)
@@ -130,9 +142,20 @@ static bool is_waited_for(const struct rn_printer *p)
 	return p->depth > p->shown;
 }
 
-/* A call whose parent, if any, is open[depth - 1]. */
-static void print(struct rn_printer *p, uint32_t sig, uint64_t seq, uint32_t depth,
-		  struct rn_buf *out)
+/* The call at that place of the stream: when it was. */
+static void look_at_time(struct rn_printer *p, uint64_t pos)
+{
+	struct rn_call *c = &p->call;
+	int rc = rn_moment_view_at(p->times, pos, &c->start, &c->end, p->times_err);
+
+	c->timed = rc > 0;
+	if (rc < 0)
+		p->times_rc = rc;
+}
+
+/* A call whose parent, if any, is open[depth - 1]; the walker stands behind it. */
+static void print(struct rn_printer *p, const struct rn_walk *w, uint32_t sig, uint64_t seq,
+		  uint32_t depth, struct rn_buf *out)
 {
 	struct rn_call *c = &p->call;
 
@@ -140,16 +163,18 @@ static void print(struct rn_printer *p, uint32_t sig, uint64_t seq, uint32_t dep
 	c->seq = seq;
 	c->inside = depth > 0;
 	c->parent = depth ? p->open[depth - 1].seq : 0;
+	if (p->times)
+		look_at_time(p, rn_walk_pos(w) - 1);
 	p->form(&p->decoder, c, out);
 }
 
 /* Prints open call i, which has come, in front of what was made inside of it. */
-static void print_open(struct rn_printer *p, uint32_t sig, uint32_t i)
+static void print_open(struct rn_printer *p, const struct rn_walk *w, uint32_t sig, uint32_t i)
 {
 	size_t at = p->open[i].held;
 
 	rn_buf_clear(&p->line);
-	print(p, sig, p->open[i].seq, i, &p->line);
+	print(p, w, sig, p->open[i].seq, i, &p->line);
 	if (p->line.failed || !rn_buf_reserve(&p->held, p->line.len)) {
 		p->held.failed = true;
 		return;
@@ -178,7 +203,7 @@ static int look_ahead(struct rn_printer *p, struct rn_buf *out)
 			break; /* nor do those around it */
 		rc = rn_numbering_seek(p->requests, &p->ahead);
 		if (rc == RN_OK && rn_walk_next(&p->ahead, &sig))
-			print_open(p, sig, i - 1);
+			print_open(p, &p->ahead, sig, i - 1);
 	}
 	p->shown = p->depth;
 	let_go(p, out);
@@ -188,12 +213,12 @@ static int look_ahead(struct rn_printer *p, struct rn_buf *out)
 static void print_call(struct rn_printer *p, uint32_t sig, struct rn_buf *out)
 {
 	if (!p->leaving) {
-		print(p, sig, p->next++, p->depth, is_waited_for(p) ? &p->held : out);
+		print(p, &p->at.walk, sig, p->next++, p->depth, is_waited_for(p) ? &p->held : out);
 		return;
 	}
 	p->leaving = false;
 	if (is_waited_for(p))
-		print_open(p, sig, p->depth - 1);
+		print_open(p, &p->at.walk, sig, p->depth - 1);
 	p->depth--;
 	p->shown = p->shown < p->depth ? p->shown : p->depth;
 	if (!is_waited_for(p))
@@ -205,6 +230,8 @@ static int take_call(struct rn_printer *p, uint32_t sig, struct rn_buf *out)
 	int rc;
 
 	print_call(p, sig, out);
+	if (p->times_rc < 0)
+		return p->times_rc;
 	if (rn_numbering_call(p->requests, sig) < 0 || p->held.failed)
 		return RN_E_NOMEM;
 	if (p->held.len <= p->hold)

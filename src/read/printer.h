@@ -24,6 +24,8 @@
 
 struct rn_arena;
 struct rn_buf;
+struct rn_err;
+struct rn_moment_view;
 struct rn_printer; /* opaque */
 struct rn_trace;
 
@@ -36,6 +38,8 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 /* From now on frames of stacks have these names (struct rn_decoder). */
 void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, uint32_t node),
 			void *arg);
+/* Lines have times from now on; in `err` is then why those of a stream cannot be read. */
+void rn_printer_times(struct rn_printer *p, struct rn_moment_view *times, struct rn_err *err);
 
 /* Gives back what is not in the arena. */
 void rn_printer_free(struct rn_printer *p);
@@ -48,12 +52,12 @@ uint64_t rn_printer_numbers(const struct rn_printer *p, uint32_t group);
 
 /* Begins with a stream, which is of that group: its calls from number `from` on, before number
  * `to`. RN_OK; RN_E_NOMEM; RN_E_RANGE: there are more requests to follow before it than anybody
- * will wait for. */
+ * will wait for; RN_E_DATA: times are malformed. */
 int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint64_t from,
 		     uint64_t to);
 
-/* Appends the lines that are next; there may be none yet. 1, 0 at the end, RN_E_NOMEM or
- * RN_E_RANGE as above. The caller looks at rn_buf_status. */
+/* Appends the lines that are next; there may be none yet. 1, 0 at the end, or as
+ * above. The caller looks at rn_buf_status. */
 int rn_printer_next(struct rn_printer *p, struct rn_buf *out);
 
 #endif

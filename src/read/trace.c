@@ -10,6 +10,7 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/loops.h"
+#include "file/moment_list.h"
 #include "file/section.h"
 #include "identity/comms.h"
 #include "merge/fold.h"
@@ -97,6 +98,17 @@ static int get_loops(struct rn_trace *t, const void *bytes, size_t len, struct r
 	return rc;
 }
 
+static int get_moments(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	struct rn_moment_list *l = rn_new(&t->mem, struct rn_moment_list, 1);
+
+	if (!l)
+		return rn_err_nomem(err);
+	rn_moment_list_init(l, &t->mem);
+	t->moments = l;
+	return rn_moment_list_decode(l, bytes, len, 0, t->streams.ranks, err);
+}
+
 static int get_comms(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
 	return rn_comms_decode(&t->mem, bytes, len, &t->comms, err);
@@ -132,6 +144,7 @@ static const struct {
 	{ RN_SECTION_RULES, get_rules, false },
 	{ RN_SECTION_RANKS, get_ranks, false },
 	{ RN_SECTION_LOOPS, get_loops, true },
+	{ RN_SECTION_TIME, get_moments, true },
 	{ RN_SECTION_COMMS, get_comms, true },
 	{ RN_SECTION_TIMES, get_times, true },
 	{ RN_SECTION_SITES, get_sites, true },

@@ -29,6 +29,7 @@
 
 struct rn_comms;
 struct rn_container;
+struct rn_moment_list;
 struct rn_times;
 
 struct rn_trace {
@@ -37,10 +38,11 @@ struct rn_trace {
 	struct rn_container *container;
 	struct rn_meta meta;
 	struct rn_vocab vocab;
-	struct rn_streams streams; /* which calls ranks what are streams here */
-	struct rn_comms *comms;    /* NULL: nothing is known of any communicator */
-	struct rn_times *times;    /* NULL: nothing is known of any time */
-	struct rn_sites sites;     /* where calls were made; empty: that is not known */
+	struct rn_streams streams;      /* which calls ranks what are streams here */
+	struct rn_comms *comms;         /* NULL: nothing is known of any communicator */
+	struct rn_times *times;         /* NULL: nothing is known of any time */
+	struct rn_moment_list *moments; /* of single calls (moment_view.h); NULL: none */
+	struct rn_sites sites;          /* where calls were made; empty: that is not known */
 	uint64_t ranks, threads;
 	/* Of the grammar as it is in the file, where loops are folded (merge/fold.h): its rules,
 	 * the items of all their bodies, and the loops. */

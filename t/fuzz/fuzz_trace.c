@@ -28,14 +28,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SECTIONS 9
+#define SECTIONS 10
 #define NEEDED   6 /* the others may be missing, and are when they are empty */
 #define ROOM     4096
 
 static const enum rn_section_type types[SECTIONS] = {
-	RN_SECTION_META,       RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS,
-	RN_SECTION_SIGNATURES, RN_SECTION_RULES,     RN_SECTION_RANKS,
-	RN_SECTION_COMMS,      RN_SECTION_TIMES,     RN_SECTION_SITES,
+	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
+	RN_SECTION_RULES, RN_SECTION_RANKS,     RN_SECTION_TIME,    RN_SECTION_COMMS,
+	RN_SECTION_TIMES, RN_SECTION_SITES,
 };
 
 struct payload {

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "encode/moments.h"
 #include "encode/timing.h"
 #include "file/bundle.h"
 #include "identity/comms.h"
 #include "read/check.h"
+#include "read/moment_view.h"
 #include "read/trace.h"
 #include "virtual_trace.h"
 
@@ -45,6 +47,78 @@ static void identify(struct rn_comms *c, uint64_t rank, uint64_t ranks)
 	CHECK(rn_varies_add(c, 5, rank, ranks, table_value(rank)) == RN_OK);
 }
 
+/* Times of single calls, of every second rank. */
+
+static bool has_moments(uint64_t rank)
+{
+	return rank % 2 == 0;
+}
+
+static uint64_t moment(uint64_t rank, uint64_t call)
+{
+	return 1000 * call + rank * call % 7;
+}
+
+static uint32_t function_of(const struct rn_sigs *sigs, uint32_t sig)
+{
+	size_t len;
+	const void *bytes = rn_sigs_get(sigs, sig, &len);
+	struct rn_reader in = rn_reader(bytes, len);
+
+	return (uint32_t)rn_get_u64(&in);
+}
+
+static void add_moments(struct rn_bundle *b, uint64_t rank)
+{
+	static struct rn_moment_writer w;
+	static struct rn_moment m[RN_MOMENTS_BATCH];
+	static const struct rn_grain exactly;
+	struct rn_moment_bytes chunk;
+	struct rn_buf bytes = { 0 };
+	struct rn_walk walk;
+	uint32_t n = 0, sig;
+
+	memset(&w, 0, sizeof(w));
+	rn_moments_begin(&w, &exactly, moment(rank, 0));
+	CHECK(rn_walk_init(&walk, b->part.rules, b->part.group[0].root, b->mem) == RN_OK);
+	for (; n < RN_MOMENTS_BATCH && rn_walk_next(&walk, &sig); n++)
+		m[n] = (struct rn_moment){ moment(rank, n), moment(rank, n) + 9,
+					   function_of(b->part.sigs, sig), RN_MOMENT_CALL };
+	if (n == 0)
+		return;
+	rn_moments_add(&w, m, n);
+	rn_moments_close(&w, &bytes);
+	chunk = (struct rn_moment_bytes){ bytes.data, bytes.len };
+	CHECK(rn_moment_list_add(
+		      &b->moments, rank,
+		      &(struct rn_moments){ RN_TIME_SCALE_ONE, 5000 + rank, &chunk, 1 }) == RN_OK);
+	rn_buf_free(&bytes);
+}
+
+static void moments_are_right(const struct virtual_run *v, const struct rn_trace *t)
+{
+	struct rn_moment_view *view;
+	struct rn_arena mem;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_moment_view_new(&mem, t, &view, NULL) == RN_OK);
+	for (uint64_t r = 0; r < v->ranks; r++) {
+		uint64_t start, end, n;
+		uint32_t group;
+
+		CHECK(rn_streams_find(&t->streams, r, &group) == RN_OK);
+		CHECK(rn_moment_view_stream(view, r, group, NULL) == RN_OK);
+		n = rn_rules_length(t->streams.rules, t->streams.group[group].root);
+		n = !has_moments(r) ? 0 : n < RN_MOMENTS_BATCH ? n : RN_MOMENTS_BATCH;
+		for (uint64_t i = n; i-- > 0;)
+			CHECK(rn_moment_view_at(view, i, &start, &end, NULL) == 1 &&
+			      start == r + moment(r, i) && end == start + 9);
+		CHECK(rn_moment_view_at(view, n, &start, &end, NULL) == 0);
+	}
+	rn_moment_view_free(view);
+	rn_arena_free(&mem);
+}
+
 static void make_leaf(struct rn_bundle *b, struct rn_arena *mem, const struct virtual_run *v,
 		      uint64_t rank, struct feeder *f, bool timed)
 {
@@ -56,8 +130,11 @@ static void make_leaf(struct rn_bundle *b, struct rn_arena *mem, const struct vi
 	b->comms = rn_comms_new(mem);
 	identify(b->comms, rank, v->ranks);
 	b->tally = (struct rn_tally){ rank, 1000 - rank, rank * 3, 7 };
+	rn_moment_list_init(&b->moments, mem);
 	if (!timed)
 		return;
+	if (has_moments(rank))
+		add_moments(b, rank);
 	b->times = rn_new(mem, struct rn_times, 1);
 	rn_times_init(b->times, mem, RN_TIME_SCALE_ONE);
 	observe(b->times, f->sigs, rank);
@@ -203,6 +280,8 @@ static void one_run(const struct virtual_run *v, bool timed, struct rn_buf *out)
 		CHECK(timed == (t.times != NULL));
 		if (t.times)
 			times_are_right(v, &t.streams, t.times);
+		if (t.moments)
+			moments_are_right(v, &t);
 		rn_trace_close(&t);
 	} else {
 		diag("%s", err.text);

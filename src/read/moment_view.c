@@ -1,0 +1,264 @@
+/* moment_view.c - see moment_view.h. */
+#include "read/moment_view.h"
+
+#include <string.h>
+
+#include "base/varint.h"
+#include "encode/moments.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "file/moment_list.h"
+#include "merge/markers.h"
+#include "read/trace.h"
+
+/* What is to be known of a signature. */
+struct sig {
+	uint32_t func;
+	enum rn_marker marker;
+};
+
+struct rn_moment_view {
+	const struct rn_trace *t;
+	struct sig *sig;
+	uint64_t origin;     /* of all times; nanoseconds of rank 0's clock */
+	struct rn_arena mem; /* of the stream */
+	struct rn_arena grains;
+	struct rn_moment_reader reader;
+	/* The stream. */
+	struct rn_moments moments;
+	struct rn_time_clock clock;
+	uint64_t *first; /* symbol of each chunk, and of what is behind the last */
+	struct rn_walk walk;
+	uint64_t length; /* symbols that have times */
+	uint32_t chunk;  /* the one that has been read; `chunks`: none */
+	uint32_t symbol[RN_MOMENTS_CHUNK];
+	struct rn_moment m[RN_MOMENTS_CHUNK];
+};
+
+/* ---- clocks ---- */
+
+/* Nanoseconds of rank 0's clock, from those of a stream's, which began at `zero`. */
+static uint64_t on_rank_0(const struct rn_time_clock *c, uint64_t zero, uint64_t since)
+{
+	__int128 drift = (__int128)c->drift * (int64_t)since / 1000000000;
+
+	return zero + since + (uint64_t)c->offset + (uint64_t)(int64_t)drift;
+}
+
+static struct rn_time_clock clock_of(const struct rn_moment_view *v, uint64_t stream)
+{
+	struct rn_time_clock c = { 0 };
+
+	if (v->t->times)
+		rn_times_clock_of(v->t->times, stream / v->t->threads, &c);
+	return c;
+}
+
+/* When the first stream began. Clocks are compared as if they could not be far apart. */
+static int find_origin(struct rn_moment_view *v, struct rn_err *err)
+{
+	const struct rn_moment_list *l = v->t->moments;
+
+	for (uint32_t i = 0; i < l->stream.n; i++) {
+		uint64_t stream = RN_SEG_AT(&l->stream, struct rn_moment_stream, i)->stream, began;
+		struct rn_time_clock c = clock_of(v, stream);
+		struct rn_moments m;
+		int rc = rn_moment_list_get(l, stream, &v->mem, &m, err);
+
+		if (rc < 0)
+			return rc;
+		began = on_rank_0(&c, m.zero, 0);
+		if (i == 0 || (int64_t)(began - v->origin) < 0)
+			v->origin = began;
+		rn_arena_rewind(&v->mem, (struct rn_arena_mark){ 0 });
+	}
+	return RN_OK;
+}
+
+static uint64_t since_origin(const struct rn_moment_view *v, uint64_t ticks)
+{
+	uint64_t ns = rn_time_ns(ticks, v->moments.scale);
+	uint64_t at = on_rank_0(&v->clock, v->moments.zero, ns) - v->origin;
+
+	return at > INT64_MAX ? 0 : at;
+}
+
+/* ---- making one ---- */
+
+static int look_at_sigs(struct rn_moment_view *v, struct rn_arena *mem)
+{
+	const struct rn_sigs *sigs = v->t->streams.sigs;
+	const struct rn_markers markers = rn_markers_of(&v->t->vocab);
+
+	v->sig = rn_new(mem, struct sig, rn_sigs_count(sigs));
+	if (!v->sig)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		size_t len;
+		const void *bytes = rn_sigs_get(sigs, i, &len);
+		struct rn_reader in = rn_reader(bytes, len);
+
+		v->sig[i].func = (uint32_t)rn_get_u64(&in);
+		v->sig[i].marker = rn_marker_of(&markers, bytes, len);
+	}
+	return RN_OK;
+}
+
+int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t, struct rn_moment_view **out,
+		       struct rn_err *err)
+{
+	struct rn_moment_view *v = rn_new(mem, struct rn_moment_view, 1);
+	int rc;
+
+	*out = v;
+	if (!v)
+		return rn_err_nomem(err);
+	v->t = t;
+	rn_arena_init(&v->mem, SIZE_MAX);
+	rn_arena_init(&v->grains, SIZE_MAX);
+	if (look_at_sigs(v, mem) < 0)
+		return rn_err_nomem(err);
+	rc = find_origin(v, err);
+	if (rc < 0)
+		rn_moment_view_free(v);
+	return rc;
+}
+
+void rn_moment_view_free(struct rn_moment_view *v)
+{
+	if (!v)
+		return;
+	rn_arena_free(&v->mem);
+	rn_arena_free(&v->grains);
+}
+
+/* ---- a stream ---- */
+
+/* Where each chunk begins. What the stream does not have has no times. */
+static int index_chunks(struct rn_moment_view *v, struct rn_err *err)
+{
+	uint64_t at = 0;
+
+	v->first = rn_new(&v->mem, uint64_t, (size_t)v->moments.chunks + 1);
+	if (!v->first)
+		return rn_err_nomem(err);
+	for (uint32_t i = 0; i < v->moments.chunks; i++) {
+		const struct rn_moment_bytes *c = &v->moments.chunk[i];
+		uint32_t n = rn_moments_length(c->bytes, c->len);
+
+		if (n == 0)
+			return rn_err_set(err, RN_E_DATA, "a chunk of times is malformed");
+		v->first[i] = at;
+		at += n;
+	}
+	v->first[v->moments.chunks] = at;
+	v->length = at < v->length ? at : v->length;
+	return RN_OK;
+}
+
+int rn_moment_view_stream(struct rn_moment_view *v, uint64_t stream, uint32_t group,
+			  struct rn_err *err)
+{
+	const struct rn_streams *s = &v->t->streams;
+	uint32_t root = s->group[group].root;
+	int rc;
+
+	rn_arena_rewind(&v->mem, (struct rn_arena_mark){ 0 });
+	rn_arena_rewind(&v->grains, (struct rn_arena_mark){ 0 });
+	v->reader.grain_bytes = NULL;
+	v->length = 0;
+	rc = rn_moment_list_get(v->t->moments, stream, &v->mem, &v->moments, err);
+	if (rc < 0)
+		return rc;
+	v->clock = clock_of(v, stream);
+	v->chunk = v->moments.chunks;
+	v->length = rn_rules_length(s->rules, root);
+	if (rn_walk_init(&v->walk, s->rules, root, &v->mem) < 0)
+		return rn_err_nomem(err);
+	return index_chunks(v, err);
+}
+
+uint64_t rn_moment_view_length(const struct rn_moment_view *v)
+{
+	return v->length;
+}
+
+/* ---- a chunk ---- */
+
+static enum rn_moment_kind kind_of(enum rn_marker marker, enum rn_marker before)
+{
+	if (marker == RN_MARKER_NONE)
+		return before == RN_MARKER_LEAVE ? RN_MOMENT_OUTER : RN_MOMENT_CALL;
+	return marker == RN_MARKER_ENTER ? RN_MOMENT_ENTER : RN_MOMENT_NONE;
+}
+
+/* The n symbols of a chunk: what they are. */
+static void get_symbols(struct rn_moment_view *v, uint64_t first, uint32_t n)
+{
+	enum rn_marker before = RN_MARKER_NONE;
+	uint32_t symbol;
+
+	rn_walk_seek(&v->walk, first);
+	if (rn_walk_prev(&v->walk, &symbol)) {
+		before = v->sig[symbol].marker;
+		rn_walk_seek(&v->walk, first);
+	}
+	rn_walk_read(&v->walk, v->symbol, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sig *s = &v->sig[v->symbol[i]];
+
+		v->m[i] = (struct rn_moment){ .func = s->func, .kind = kind_of(s->marker, before) };
+		before = s->marker;
+	}
+}
+
+static int read_chunk(struct rn_moment_view *v, uint32_t i, struct rn_err *err)
+{
+	const struct rn_moment_bytes *c = &v->moments.chunk[i];
+	uint64_t end = v->first[i + 1] < v->length ? v->first[i + 1] : v->length;
+	uint32_t n = (uint32_t)(end - v->first[i]);
+	int rc;
+
+	get_symbols(v, v->first[i], n);
+	v->chunk = v->moments.chunks;
+	rc = rn_moments_read(&v->reader, &v->grains, c->bytes, c->len, v->m, n, err);
+	if (rc == RN_OK)
+		v->chunk = i;
+	return rc;
+}
+
+static uint32_t find_chunk(const struct rn_moment_view *v, uint64_t pos)
+{
+	uint32_t lo = 0, hi = v->moments.chunks;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->first[mid] <= pos)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int rn_moment_view_at(struct rn_moment_view *v, uint64_t pos, uint64_t *start, uint64_t *end,
+		      struct rn_err *err)
+{
+	uint32_t i = v->chunk;
+	const struct rn_moment *m;
+	int rc = RN_OK;
+
+	if (pos >= v->length)
+		return 0;
+	if (i == v->moments.chunks || pos < v->first[i] || pos >= v->first[i + 1]) {
+		i = find_chunk(v, pos);
+		rc = read_chunk(v, i, err);
+	}
+	if (rc < 0)
+		return rc;
+	m = &v->m[pos - v->first[i]];
+	*start = since_origin(v, m->start);
+	*end = since_origin(v, m->end);
+	return 1;
+}
