@@ -205,6 +205,8 @@ run-demo:
 	$(BUILD)/rondo info $(BUILD)/demo.rondo
 	@echo "== Where the time went"
 	$(BUILD)/rondo info --calls $(BUILD)/demo.rondo
+	@echo "== What the program does"
+	$(BUILD)/rondo report $(BUILD)/demo.rondo
 	@echo "== The first 20 calls of rank 5, read back from it"
 	$(BUILD)/rondo dump $(BUILD)/demo.rondo --rank 5 --to 20
 

@@ -134,6 +134,30 @@ uint64_t rn_value_parts(const struct rn_value *v)
 	}
 }
 
+/* Which of the values is a parameter's first one: those that go in come before those that come
+ * out. */
+static uint32_t value_of_param(const struct rn_func *f, uint32_t param)
+{
+	bool out = rn_func_dir(f, param) == RN_DIR_OUT;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < (out ? f->nparams : param); i++)
+		n += rn_func_dir(f, i) != RN_DIR_OUT;
+	for (uint32_t i = 0; out && i < param; i++)
+		n += rn_func_dir(f, i) != RN_DIR_IN;
+	return n;
+}
+
+bool rn_call_argument(const struct rn_func *f, struct rn_reader *in, uint32_t param,
+		      struct rn_value *v)
+{
+	uint64_t before = value_of_param(f, param);
+
+	for (; before > 0 && rn_call_value(in, v); before--)
+		before += rn_value_parts(v);
+	return rn_call_value(in, v);
+}
+
 uint32_t rn_func_values(const struct rn_func *f)
 {
 	uint32_t n = f->nparams;

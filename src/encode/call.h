@@ -238,6 +238,11 @@ static inline bool rn_value_is_number(const struct rn_value *v)
 bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
 		  size_t *at);
 
+/* Of a signature, read from behind its function's number on, the value of a parameter: as it went
+ * in, or, if it only comes out, as it came out. What it is made of comes next. */
+bool rn_call_argument(const struct rn_func *f, struct rn_reader *in, uint32_t param,
+		      struct rn_value *v);
+
 /* How many values a signature of this function has before the return value. */
 uint32_t rn_func_values(const struct rn_func *f);
 

@@ -13,7 +13,6 @@
 #include "file/moment_list.h"
 #include "file/section.h"
 #include "identity/comms.h"
-#include "merge/fold.h"
 
 static int get_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
@@ -79,21 +78,30 @@ static int get_rules(struct rn_trace *t, const void *bytes, size_t len, struct r
 
 static int get_ranks(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
-	return rn_groups_decode(&t->mem, bytes, len, &t->streams, err);
+	int rc = rn_groups_decode(&t->mem, bytes, len, &t->streams, err);
+
+	t->folded.streams = t->streams;
+	return rc;
 }
 
-/* From here on the streams are plain. */
+/* From here on the streams are plain; the folded ones keep groups of their own, with their roots.
+ */
 static int get_loops(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
-	struct rn_folded f = { .streams = t->streams };
+	struct rn_folded *f = &t->folded;
+	uint32_t groups = t->streams.groups;
 	struct rn_arena scratch;
 	int rc;
 
+	f->streams.group = rn_new(&t->mem, struct rn_stream_group, groups);
+	if (!f->streams.group)
+		return rn_err_nomem(err);
+	memcpy(f->streams.group, t->streams.group, groups * sizeof(*f->streams.group));
+	rc = rn_loops_decode(&t->mem, bytes, len, f, err);
+	t->loops = f->loops;
 	rn_arena_init(&scratch, SIZE_MAX);
-	rc = rn_loops_decode(&scratch, bytes, len, &f, err);
-	t->loops = f.loops;
 	if (rc == RN_OK)
-		rc = rn_unfold(&f, &t->mem, &scratch, &t->streams, err);
+		rc = rn_unfold(f, &t->mem, &scratch, &t->streams, err);
 	rn_arena_free(&scratch);
 	return rc;
 }

@@ -24,6 +24,7 @@
 #include "encode/call.h"
 #include "file/payload.h"
 #include "file/sites.h"
+#include "merge/fold.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
 
@@ -48,6 +49,7 @@ struct rn_trace {
 	 * the items of all their bodies, and the loops. */
 	uint32_t rules, loops;
 	uint64_t symbols;
+	struct rn_folded folded; /* the streams as they are there; without loops, the same */
 };
 
 /* RN_OK; RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names the file. After a failure

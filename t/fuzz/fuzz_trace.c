@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/outline.h"
+#include "analyse/volume.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "bench/virtual.h"
@@ -20,6 +22,7 @@
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "merge/link_mem.h"
+#include "merge/markers.h"
 #include "read/check.h"
 #include "read/decode.h"
 #include "read/printer.h"
@@ -28,15 +31,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SECTIONS 10
-#define NEEDED   6 /* the others may be missing, and are when they are empty */
+#define SECTIONS 11
 #define ROOM     4096
 
 static const enum rn_section_type types[SECTIONS] = {
 	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
-	RN_SECTION_RULES, RN_SECTION_RANKS,     RN_SECTION_TIME,    RN_SECTION_COMMS,
-	RN_SECTION_TIMES, RN_SECTION_SITES,
+	RN_SECTION_RULES, RN_SECTION_LOOPS,     RN_SECTION_RANKS,   RN_SECTION_TIME,
+	RN_SECTION_COMMS, RN_SECTION_TIMES,     RN_SECTION_SITES,
 };
+
+/* The others may be missing, and are when they are empty. */
+static int is_needed(unsigned i)
+{
+	return types[i] <= RN_SECTION_RANKS && types[i] != RN_SECTION_LOOPS;
+}
 
 struct payload {
 	unsigned char bytes[ROOM];
@@ -107,7 +115,7 @@ static void good_sections(unsigned pattern, struct payload *p)
 		rich_bytes(pattern > virtual_patterns_count, &w, &bytes, &len);
 	must(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
 	for (unsigned i = 0; i < SECTIONS; i++) {
-		if (i >= NEEDED && !rn_container_has(c, types[i]))
+		if (!is_needed(i) && !rn_container_has(c, types[i]))
 			continue;
 		must(rn_container_get(c, types[i], &bytes, &p[i].len, NULL) == RN_OK);
 		must(p[i].len <= ROOM);
@@ -187,6 +195,36 @@ static void print_some(const struct rn_trace *t, uint64_t stream, struct rn_prin
 		;
 }
 
+/* What the trees have is what the streams have. */
+static void outline(const struct rn_trace *t, struct rn_arena *mem)
+{
+	uint32_t n = rn_sigs_count(t->streams.sigs);
+	const struct rn_markers m = rn_markers_of(&t->vocab);
+	struct rn_outline_sig *sig = rn_new(mem, struct rn_outline_sig, (size_t)n + 1);
+	uint64_t *bytes = rn_new(mem, uint64_t, (size_t)n + 1), calls = 0, sum = 0;
+	struct rn_outline o;
+	struct rn_arena scratch;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	must(rn_volumes(t->streams.sigs, &t->vocab, t->ranks, &scratch, bytes) == RN_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len;
+		const void *s = rn_sigs_get(t->streams.sigs, i, &len);
+
+		sig[i].function = i / 2;
+		sig[i].manner = bytes[i];
+		sig[i].marker = (unsigned char)rn_marker_of(&m, s, len);
+		sig[i].one.calls = sig[i].marker == RN_MARKER_NONE;
+	}
+	must(rn_outline(&t->folded, &t->streams, sig, mem, &scratch, &o) == RN_OK);
+	must(rn_markers_calls(&m, &t->streams, &scratch, &calls) == RN_OK);
+	for (uint32_t i = 0; i < o.trees; i++)
+		if (__builtin_add_overflow(sum, o.tree[i].weight.calls, &sum))
+			sum = UINT64_MAX;
+	must(sum == calls);
+	rn_arena_free(&scratch);
+}
+
 static void use(struct rn_trace *t)
 {
 	static rn_decode_fn *const form[] = { rn_decode_text, rn_decode_json };
@@ -203,6 +241,7 @@ static void use(struct rn_trace *t)
 			print_some(t, (t->streams.ranks - 1) * i / 3, p, &out);
 		rn_printer_free(p);
 	}
+	outline(t, &mem);
 	/* Ranks are checked one by one: not for the billions that a few bytes can claim. */
 	if (t->streams.ranks <= 10000 && rn_trace_check(t, &err) < 0)
 		must(err.text[0] && !strchr(err.text, '\n'));
@@ -223,7 +262,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	(data[0] & 1 ? edited : cut_out)(data + 1, size - 1, p);
 	for (unsigned i = 0; i < SECTIONS; i++)
-		if (i < NEEDED || p[i].len)
+		if (is_needed(i) || p[i].len)
 			must(rn_container_add(&w, types[i], p[i].bytes, p[i].len, NULL) == RN_OK);
 	must(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
 	if (rn_trace_parse(&t, bytes, len, &err) == RN_OK) {

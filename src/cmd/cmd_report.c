@@ -1,0 +1,445 @@
+/*
+ * cmd_report.c - `rondo report FILE`: what the program did, as its loops and calls.
+ *
+ * The structure comes from analyse/outline.h, without expanding a stream. Each line has what all
+ * ranks together did there, but for the time, which is a mean: what one rank spent.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/outline.h"
+#include "analyse/volume.h"
+#include "base/buf.h"
+#include "cmd/cmd.h"
+#include "cmd/report_text.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "merge/markers.h"
+#include "read/form.h"
+#include "read/trace.h"
+
+#define TREES_SHOWN 6u
+#define LINES_SHOWN 24u /* of one round, before only what matters is shown */
+
+static bool all;
+static uint64_t depth = UINT64_MAX;
+
+static const struct opt opts[] = {
+	{ "--depth", "N", "show loops in loops down to level N, and sum up what is in them",
+	  OPT_NUMBER, &depth, NULL },
+	{ "--all", NULL, "show every line of every group of ranks", OPT_FLAG, &all, NULL },
+};
+
+static const struct usage usage = {
+	"report",
+	"[--depth N] [--all] FILE",
+	"Shows the structure of the traced program: its loops and calls, with their times and "
+	"bytes.",
+	"rondo report demo.rondo",
+	opts,
+	sizeof(opts) / sizeof(*opts),
+};
+
+struct report {
+	const struct rn_trace *t;
+	struct rn_outline outline;
+	uint64_t *total; /* by signature: how often in all */
+	struct rn_weight weight;
+	bool guessed; /* a time that is marked was shown */
+	struct rn_buf out;
+};
+
+/* ---- what there is to know about signatures ---- */
+
+static struct rn_weight weigh(const struct report *r, uint32_t sig, uint64_t bytes)
+{
+	const struct rn_time *time = r->t->times ? rn_times_get(r->t->times, sig) : NULL;
+	uint64_t timed = time ? rn_timing_count(&time->dur) : 0;
+	struct rn_weight w = { .calls = 1 };
+
+	if (bytes == RN_VOLUME_UNKNOWN)
+		w.unsized = 1;
+	else
+		w.bytes = bytes;
+	/* Of a killed program's last calls there are no times: they count as the others do. */
+	if (timed)
+		w.ns = (double)time->dur.sum / (double)timed;
+	return w;
+}
+
+static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outline_sig **out)
+{
+	const struct rn_sigs *sigs = r->t->streams.sigs;
+	const struct rn_markers m = rn_markers_of(&r->t->vocab);
+	uint32_t n = rn_sigs_count(sigs);
+	struct rn_outline_sig *s = rn_new(mem, struct rn_outline_sig, (size_t)n + 1);
+	uint64_t *bytes = rn_new(mem, uint64_t, (size_t)n + 1);
+
+	r->total = rn_new(mem, uint64_t, (size_t)n + 1);
+	if (!s || !bytes || !r->total || rn_streams_counts(&r->t->streams, mem, r->total) < 0 ||
+	    rn_volumes(sigs, &r->t->vocab, r->t->ranks, mem, bytes) < 0)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
+		struct rn_reader in = rn_reader(sig, len);
+
+		s[i].function = (uint32_t)rn_get_u64(&in);
+		s[i].manner = text_hash(&r->out, r->t, i);
+		s[i].marker = (unsigned char)rn_marker_of(&m, sig, len);
+		if (s[i].marker == RN_MARKER_NONE)
+			s[i].one = weigh(r, i, bytes[i]);
+	}
+	*out = s;
+	rn_buf_clear(&r->out);
+	return RN_OK;
+}
+
+/* ---- columns ---- */
+
+static void put_column(struct report *r, const struct rn_buf *text, size_t width)
+{
+	for (size_t n = text->len; n < width; n++)
+		rn_buf_byte(&r->out, ' ');
+	rn_buf_add(&r->out, text->data, text->len);
+	r->out.failed |= text->failed;
+}
+
+/* Whether the time of the part is known, and not shared out among the places where its calls are
+ * made. */
+static bool is_exact(const struct report *r, const struct rn_piece *p)
+{
+	if (p->kind == RN_PIECE_REST)
+		return false;
+	if (p->kind == RN_PIECE_CALL) {
+		for (const struct rn_variant *v = p->variant; v; v = v->next)
+			if (v->calls != r->total[v->sig])
+				return false;
+	}
+	for (const struct rn_piece *c = p->child; c; c = c->next)
+		if (!is_exact(r, c))
+			return false;
+	return true;
+}
+
+static void put_weight(struct report *r, const struct rn_weight *w, uint64_t streams, bool exact)
+{
+	struct rn_buf text = { 0 };
+
+	text_count(&text, w->calls);
+	put_column(r, &text, 15);
+	if (r->t->times) {
+		rn_buf_clear(&text);
+		if (!exact && w->ns > 0)
+			rn_buf_byte(&text, '~');
+		if (w->ns > 0)
+			text_time(&text, w->ns / (double)streams);
+		put_column(r, &text, 11);
+		r->guessed |= !exact && w->ns > 0;
+	}
+	rn_buf_clear(&text);
+	if (w->bytes)
+		text_bytes(&text, w->bytes);
+	if (w->unsized)
+		rn_buf_byte(&text, w->bytes ? '+' : '?');
+	put_column(r, &text, 11);
+	rn_put(&r->out, "  ");
+	rn_buf_free(&text);
+}
+
+static void put_head(struct report *r)
+{
+	rn_put(&r->out, "          calls");
+	if (r->t->times)
+		rn_put(&r->out, "  time/rank");
+	rn_put(&r->out, "      bytes\n");
+}
+
+static void put_indent(struct report *r, unsigned level)
+{
+	while (level-- > 0)
+		rn_put(&r->out, "  ");
+}
+
+/* ---- lines ---- */
+
+/* What comes once or not at all. */
+static void put_share(struct report *r, const struct rn_piece *p)
+{
+	uint64_t visits = p->total.visits, rounds = p->total.rounds;
+
+	if (visits == p->streams) {
+		rn_put(&r->out, "on ");
+		text_count(&r->out, rounds);
+		rn_put(&r->out, " of ");
+		text_count(&r->out, visits);
+		rn_put(&r->out, " ranks");
+		return;
+	}
+	if (visits % p->streams == 0 && rounds % p->streams == 0) {
+		visits /= p->streams;
+		rounds /= p->streams;
+	}
+	rn_put(&r->out, "in ");
+	text_count(&r->out, rounds);
+	rn_put(&r->out, " of ");
+	text_count(&r->out, visits);
+	rn_put(&r->out, " rounds");
+}
+
+static void put_times(struct report *r, const struct rn_piece *p)
+{
+	if (p->total.min == 0 && p->total.max == 1) {
+		put_share(r, p);
+		return;
+	}
+	text_count(&r->out, p->total.min);
+	if (p->total.min != p->total.max) {
+		rn_put(&r->out, "..");
+		text_count(&r->out, p->total.max);
+	}
+	rn_put(&r->out, p->total.max == 1 ? " time" : " times");
+	if (p->total.min != p->total.max) {
+		rn_put(&r->out, " (mean ");
+		text_mean(&r->out,
+			  p->total.visits ? (double)p->total.rounds / (double)p->total.visits : 0);
+		rn_put(&r->out, ")");
+	}
+}
+
+static void put_label(struct report *r, const struct rn_piece *p)
+{
+	if (p->kind == RN_PIECE_REST) {
+		rn_put(&r->out, "... calls without a structure to show");
+	} else if (p->kind == RN_PIECE_LOOP) {
+		if (p->total.max > 1)
+			rn_put(&r->out, "loop ");
+		put_times(r, p);
+	} else {
+		text_call(&r->out, r->t, p->variant);
+		if (p->total.min != 1 || p->total.max != 1) {
+			rn_put(&r->out, "  ");
+			put_times(r, p);
+		}
+	}
+}
+
+static void put_line(struct report *r, const struct rn_piece *p, unsigned level, uint64_t streams)
+{
+	put_weight(r, &p->weight, p->streams, is_exact(r, p));
+	put_indent(r, level);
+	put_label(r, p);
+	if (p->streams < streams) {
+		rn_put(&r->out, "  [");
+		text_ranks(&r->out, r->t, p->members, p->streams);
+		rn_put(&r->out, "]");
+	}
+	rn_put(&r->out, "\n");
+}
+
+static void put_skipped(struct report *r, const struct rn_weight *w, uint64_t lines, unsigned level,
+			uint64_t streams)
+{
+	if (!lines)
+		return;
+	put_weight(r, w, streams, false);
+	put_indent(r, level);
+	rn_put(&r->out, "... ");
+	text_count(&r->out, lines);
+	rn_put(&r->out, " more\n");
+}
+
+/* Of what is long, the beginning, and the rest of it that is 1 % or more of everything. */
+static bool is_wanted(const struct report *r, const struct rn_piece *p, uint64_t at, uint64_t n)
+{
+	return all || at < LINES_SHOWN || n <= LINES_SHOWN + 2 ||
+	       p->weight.calls >= r->weight.calls / 100 + 1 ||
+	       (r->weight.ns > 0 && p->weight.ns > r->weight.ns / 100);
+}
+
+/* Levels are bounded by those of outlines. */
+static void put_parts(struct report *r, const struct rn_piece *list, unsigned level, unsigned loops,
+		      uint64_t streams)
+{
+	struct rn_weight skipped = { 0 };
+	uint64_t lines = 0, at = 0, n = 0;
+
+	for (const struct rn_piece *p = list; p; p = p->next)
+		n++;
+	for (const struct rn_piece *p = list; p; p = p->next, at++) {
+		if (!is_wanted(r, p, at, n)) {
+			rn_weight_add(&skipped, &p->weight, 1);
+			lines++;
+			continue;
+		}
+		put_skipped(r, &skipped, lines, level, streams);
+		skipped = (struct rn_weight){ 0 };
+		lines = 0;
+		put_line(r, p, level, streams);
+		if (p->child && loops < depth)
+			put_parts(r, p->child, level + 1, loops + 1, p->streams);
+	}
+	put_skipped(r, &skipped, lines, level, streams);
+}
+
+static void put_tree(struct report *r, const struct rn_tree *tree)
+{
+	bool exact = true;
+
+	rn_put(&r->out, "\n");
+	put_head(r);
+	for (const struct rn_piece *p = tree->part; p; p = p->next)
+		exact &= is_exact(r, p);
+	put_weight(r, &tree->weight, tree->streams, exact);
+	text_ranks(&r->out, r->t, tree->members, tree->streams);
+	rn_put(&r->out, "\n");
+	put_parts(r, tree->part, 1, 0, tree->streams);
+}
+
+/* ---- the whole ---- */
+
+static void put_text(struct report *r, const char *value)
+{
+	size_t left = strlen(value), used;
+	char c[RN_TEXT_CHAR];
+
+	for (; left; value += used, left -= used) {
+		used = rn_text_char(value, left, c);
+		rn_put(&r->out, c);
+	}
+}
+
+/* Where the ranks of a killed program were (file/recover.h). */
+static void put_stops(struct report *r)
+{
+	static const char prefix[] = "stopped_in.";
+	const struct rn_meta *meta = &r->t->meta;
+	const char *ranks = rn_meta_get(meta, "incomplete");
+
+	if (ranks) {
+		rn_put(&r->out, "incomplete: ranks ");
+		put_text(r, ranks);
+		rn_put(&r->out, "\n");
+	}
+	for (uint32_t i = 0; i < meta->n; i++) {
+		const struct rn_meta_entry *e = &meta->entry[i];
+		bool outside = strcmp(e->key, "stopped_outside") == 0;
+
+		if (!outside && strncmp(e->key, prefix, sizeof(prefix) - 1))
+			continue;
+		rn_put(&r->out, outside ? "stopped outside of MPI: ranks " : "stopped in ");
+		if (!outside) {
+			put_text(r, e->key + sizeof(prefix) - 1);
+			rn_put(&r->out, ": ranks ");
+		}
+		put_text(r, e->value);
+		rn_put(&r->out, "\n");
+	}
+}
+
+static void put_summary(struct report *r)
+{
+	const char *program = rn_meta_get(&r->t->meta, "program");
+	const char *wall = rn_meta_get(&r->t->meta, "wall_s");
+
+	put_text(r, program ? program : "unknown program");
+	rn_put(&r->out, ": ");
+	text_count(&r->out, r->weight.calls);
+	rn_put(&r->out, r->weight.calls == 1 ? " call on " : " calls on ");
+	text_count(&r->out, r->t->ranks);
+	rn_put(&r->out, r->t->ranks == 1 ? " rank" : " ranks");
+	if (wall) {
+		rn_put(&r->out, ", ");
+		put_text(r, wall);
+		rn_put(&r->out, " s");
+	}
+	rn_put(&r->out, "\n");
+	put_stops(r);
+}
+
+static void put_more(struct report *r, uint32_t from)
+{
+	struct rn_weight rest = { 0 };
+
+	for (uint32_t i = from; i < r->outline.trees; i++)
+		rn_weight_add(&rest, &r->outline.tree[i].weight, 1);
+	rn_put(&r->out, "\nand ");
+	text_count(&r->out, r->outline.trees - from);
+	rn_put(&r->out, " more groups of ranks with ");
+	text_count(&r->out, rest.calls);
+	rn_put(&r->out, " calls (--all shows them)\n");
+}
+
+static void put_notes(struct report *r)
+{
+	if (r->guessed)
+		rn_put(&r->out,
+		       "\n~ the same call is made elsewhere too, and its time shared out evenly\n");
+	if (r->weight.unsized) {
+		rn_put(&r->out, r->guessed ? "" : "\n");
+		rn_put(&r->out, "+ and ?: the size of ");
+		text_count(&r->out, r->weight.unsized);
+		rn_put(&r->out, r->weight.unsized == 1 ? " call is" : " calls is");
+		rn_put(&r->out, " not known\n");
+	}
+}
+
+static void put_report(struct report *r)
+{
+	uint32_t n = r->outline.trees;
+	uint32_t shown = all || n <= TREES_SHOWN ? n : TREES_SHOWN;
+
+	for (uint32_t i = 0; i < n; i++)
+		rn_weight_add(&r->weight, &r->outline.tree[i].weight, 1);
+	put_summary(r);
+	for (uint32_t i = 0; i < shown; i++)
+		put_tree(r, &r->outline.tree[i]);
+	if (shown < n)
+		put_more(r, shown);
+	put_notes(r);
+}
+
+static int report_trace(const struct rn_trace *t, const char *file)
+{
+	struct report r = { .t = t };
+	struct rn_arena mem, scratch;
+	struct rn_outline_sig *sig;
+	int rc;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = describe_sigs(&r, &mem, &sig);
+	if (rc == RN_OK)
+		rc = rn_outline(&t->folded, &t->streams, sig, &mem, &scratch, &r.outline);
+	rn_arena_free(&scratch);
+	if (rc == RN_OK) {
+		put_report(&r);
+		rc = rn_buf_status(&r.out);
+	}
+	if (rc == RN_OK)
+		fwrite(r.out.data, 1, r.out.len, stdout);
+	rn_buf_free(&r.out);
+	rn_arena_free(&mem);
+	if (rc == RN_E_DATA)
+		return fail(EXIT_INPUT, "%s: the loops contradict each other", file);
+	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : finish_output();
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct rn_trace t;
+	const char *file;
+	int code = parse_args(&usage, argc, argv, &file);
+
+	if (code || !file)
+		return code;
+	code = open_trace(file, &t);
+	if (code)
+		return code;
+	code = report_trace(&t, file);
+	rn_trace_close(&t);
+	if (code == EXIT_DONE)
+		hint("rondo dump", file, "--rank 0 --to 20");
+	return code;
+}
