@@ -127,6 +127,8 @@ static int put_all(struct rn_container_writer *w, const struct source *s, struct
 	return rc;
 }
 
+#define FOLD_MEMORY ((size_t)256 << 20)
+
 static bool is_elastic(const struct rn_meta *meta)
 {
 	const char *value = rn_meta_get(meta, RN_META_ELASTIC);
@@ -144,11 +146,11 @@ int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 	if (rc < 0)
 		return rc;
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_arena_init(&scratch, SIZE_MAX);
+	rn_arena_init(&scratch, FOLD_MEMORY);
 	src.folded.streams = *s;
 	rc = rn_vocab_used(&mem, vocab, s->sigs, &src.vocab);
 	if (rc == RN_OK && is_elastic(meta))
-		rc = rn_fold(s, &mem, &scratch, &src.folded);
+		rn_fold(s, &mem, &scratch, &src.folded); /* if it cannot, nothing is lost */
 	rn_arena_free(&scratch);
 	if (rc == RN_OK)
 		rc = put_all(w, &src, err);

@@ -22,6 +22,7 @@ struct counts {
 	struct rn_series *series; /* NULL: the group does not have the loop */
 	int64_t lo, hi;
 	uint64_t surprises; /* values that the series did not expect */
+	uint64_t sum;       /* UINT64_MAX: or more */
 };
 
 /* The streams on their way: plain rules over signatures and the loops so far. */
@@ -33,6 +34,7 @@ struct state {
 	struct counts *count; /* [loop * groups + group] */
 	uint32_t loops;
 	size_t series_bytes, bytes; /* of the series, and with the rules, about */
+	uint64_t left;              /* steps that folding may still take */
 };
 
 /* A terminal that comes in some rounds only: always right behind its anchor, or always right before
@@ -197,6 +199,12 @@ static uint32_t number_of(struct pass *p, uint32_t symbol)
 	return p->number[symbol];
 }
 
+static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
+{
+	return __builtin_mul_overflow(a, b, &a) || __builtin_add_overflow(sum, a, &sum) ? UINT64_MAX
+											: sum;
+}
+
 static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 {
 	struct counts *c = &p->count[(size_t)loop * p->from->groups + p->group];
@@ -212,6 +220,7 @@ static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 		c->surprises++;
 	c->lo = v < c->lo ? v : c->lo;
 	c->hi = v > c->hi ? v : c->hi;
+	c->sum = add_product(c->sum, count, 1);
 	return rn_series_append(c->series, v);
 }
 
@@ -292,10 +301,9 @@ static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct 
 }
 
 /* The rules of the new grammars, over the pass's own terminals. */
-static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root)
+static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, uint64_t *left)
 {
 	rn_item_fn *fn = p->option.terminal == NONE ? fold_item : fold_option;
-	uint64_t most = RN_FOLD_MOST;
 	int rc = RN_OK;
 
 	p->grammar = rn_grammar_new(p->scratch, NULL);
@@ -304,8 +312,7 @@ static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root)
 	for (p->group = 0; p->group < p->from->groups && rc == RN_OK; p->group++) {
 		rn_grammar_reset(p->grammar);
 		p->last = NONE;
-		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], most / p->from->groups,
-				    fn, p);
+		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], left, fn, p);
 		if (rc == RN_OK)
 			rc = pay(p);
 		if (rc == RN_OK)
@@ -319,7 +326,8 @@ static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root)
 struct rewrite {
 	struct pass *p;
 	struct rn_rules *to;
-	uint32_t *memo; /* old rules in the new pool */
+	uint32_t *memo;    /* old rules in the new pool */
+	uint32_t *literal; /* and literal runs */
 };
 
 /* A symbol of the old rules in the new ones. */
@@ -332,9 +340,12 @@ static int place(const struct rewrite *w, uint32_t symbol, struct rn_item *out)
 	if (out->kind == RN_KIND_RULE)
 		return rn_rules_import(w->to, from, out->id, NULL, w->memo, &out->id);
 	if (out->kind == RN_KIND_LITERAL) {
+		uint32_t *to = &w->literal[out->id];
 		const uint32_t *run = rn_rules_literal(from, out->id, &n);
+		int rc = *to == NONE ? rn_rules_add_literal(w->to, run, n, to) : RN_OK;
 
-		return rn_rules_add_literal(w->to, run, n, &out->id);
+		out->id = *to;
+		return rc;
 	}
 	return RN_OK;
 }
@@ -410,13 +421,16 @@ static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *
 		   struct state *to, struct rn_arena *mem)
 {
 	struct rn_rules *rules = rn_rules_new(mem);
-	struct rewrite w = { p, rules, rn_new(p->scratch, uint32_t, (size_t)p->rules + 1) };
+	size_t literals = rn_rules_literals(p->from->rules);
+	struct rewrite w = { p, rules, rn_new(p->scratch, uint32_t, (size_t)p->rules + 1),
+			     rn_new(p->scratch, uint32_t, literals + 1) };
 	uint32_t *done = rn_new(p->scratch, uint32_t, (size_t)rn_rules_count(made) + 1);
 	int rc;
 
-	if (!rules || !w.memo || !done)
+	if (!rules || !w.memo || !w.literal || !done)
 		return RN_E_NOMEM;
 	memset(w.memo, 0xff, ((size_t)p->rules + 1) * sizeof(*w.memo));
+	memset(w.literal, 0xff, (literals + 1) * sizeof(*w.literal));
 	rc = rewrite_loops(&w, p->from, to);
 	if (rc == RN_OK)
 		rc = rewrite_rules(&w, made, done);
@@ -477,12 +491,6 @@ static void meet_in(struct neighbours *n, uint32_t rule)
 		n->first[rule] = end_of(&body.item[0], n->first);
 		n->last[rule] = end_of(&body.item[body.n - 1], n->last);
 	}
-}
-
-static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
-{
-	return __builtin_mul_overflow(a, b, &a) || __builtin_add_overflow(sum, a, &sum) ? UINT64_MAX
-											: sum;
 }
 
 static void weigh(struct neighbours *n)
@@ -578,6 +586,49 @@ static void measure(struct state *s, uint32_t first)
 	s->bytes = ITEM_BYTES * items + LOOP_BYTES * s->loops + s->series_bytes;
 }
 
+/* ---- can it be unfolded ---- */
+
+/* The steps that a round of each rule takes, as unfold.c takes them; 0 where there is no loop in
+ * it. `alone`, of the rules that are streams: what they take, loops or not. */
+static void count_steps(const struct state *s, uint64_t *steps, uint64_t *alone)
+{
+	for (uint32_t r = 0; r < rn_rules_count(s->rules); r++) {
+		struct rn_body body = rn_rules_body(s->rules, r);
+		bool holds = false;
+
+		alone[r] = 1;
+		for (uint32_t i = 0; i < body.n; i++) {
+			const struct rn_item *it = &body.item[i];
+			bool loop = it->kind == RN_KIND_TERMINAL && it->id >= s->sigs;
+			uint64_t inside = it->kind == RN_KIND_RULE ? steps[it->id] : 0;
+
+			alone[r] = add_product(alone[r], loop ? it->count : 1, 1);
+			alone[r] = add_product(alone[r], it->count, inside);
+			holds = holds || loop || inside;
+		}
+		steps[r] = holds ? alone[r] : 0;
+	}
+}
+
+/* 1 or 0; or RN_E_NOMEM. */
+static int is_soon_unfolded(const struct state *s, struct rn_arena *scratch)
+{
+	size_t rules = rn_rules_count(s->rules);
+	uint64_t *steps = rn_new(scratch, uint64_t, rules + 1), all = 0;
+	uint64_t *alone = rn_new(scratch, uint64_t, rules + 1);
+
+	if (!steps || !alone)
+		return RN_E_NOMEM;
+	count_steps(s, steps, alone);
+	for (uint32_t g = 0; g < s->groups; g++)
+		all = add_product(all, alone[s->root[g]], 1);
+	for (uint32_t k = 0; k < s->loops; k++)
+		for (uint32_t g = 0; g < s->groups && s->loop[k].kind == RN_KIND_RULE; g++)
+			all = add_product(all, s->count[(size_t)k * s->groups + g].sum,
+					  steps[s->loop[k].id]);
+	return all <= RN_FOLD_MOST;
+}
+
 /* ---- */
 
 static bool make_state(struct state *to, const struct state *from, uint32_t more,
@@ -594,8 +645,17 @@ static bool make_state(struct state *to, const struct state *from, uint32_t more
 	return to->root && to->loop && to->count;
 }
 
-/* Makes *s smaller; 1 if it did, 0 when there is nothing more to gain. */
-static int fold_once(struct state *s, struct option option, struct rn_arena *scratch)
+/* Going through all rules, as every pass does a few times, has its price too. */
+static bool pay_rules(struct state *s)
+{
+	uint64_t n = s->bytes / ITEM_BYTES;
+
+	s->left -= n < s->left ? n : s->left;
+	return s->left > 0;
+}
+
+/* Makes *s smaller; 1 if it did, 0 when there is nothing to gain. */
+static int try_once(struct state *s, struct option option, struct rn_arena *scratch)
 {
 	struct rn_rules *made = rn_rules_new(scratch);
 	uint32_t *root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
@@ -608,7 +668,7 @@ static int fold_once(struct state *s, struct option option, struct rn_arena *scr
 		return RN_E_NOMEM;
 	if (p.loops == 0 || p.loops > RN_LOOPS_MOST - s->loops)
 		return 0;
-	rc = fold_streams(&p, made, root);
+	rc = fold_streams(&p, made, root, &s->left);
 	if (rc == RN_E_RANGE)
 		return 0;
 	if (rc < 0 || !make_state(&to, s, p.loops, scratch))
@@ -622,8 +682,21 @@ static int fold_once(struct state *s, struct option option, struct rn_arena *scr
 	measure(&to, s->loops);
 	if (to.bytes >= s->bytes)
 		return 0;
-	*s = to;
-	return 1;
+	rc = is_soon_unfolded(&to, scratch);
+	if (rc > 0)
+		*s = to;
+	return rc;
+}
+
+/* The same, and what it was for nothing costs no memory. */
+static int fold_once(struct state *s, struct option option, struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	int rc = pay_rules(s) ? try_once(s, option, scratch) : 0;
+
+	if (rc <= 0)
+		rn_arena_rewind(scratch, mark);
+	return rc;
 }
 
 static const struct option no_option = { NONE, NONE, false };
@@ -633,7 +706,7 @@ static int fold_options(struct state *s, struct rn_arena *scratch)
 {
 	int gained = 0;
 
-	for (unsigned tries = 0; tries < OPTIONS;) {
+	for (unsigned tries = 0; tries < OPTIONS && pay_rules(s);) {
 		struct neighbours n;
 		uint32_t t = 0;
 		int rc = 0;
@@ -658,6 +731,7 @@ static bool begin(struct state *s, const struct rn_streams *streams, struct rn_a
 {
 	*s = (struct state){ .rules = streams->rules,
 			     .groups = streams->groups,
+			     .left = RN_FOLD_MOST,
 			     .sigs = rn_sigs_count(streams->sigs) };
 	s->root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
 	for (uint32_t g = 0; s->root && g < s->groups; g++)
@@ -742,7 +816,8 @@ int rn_fold(const struct rn_streams *streams, struct rn_arena *mem, struct rn_ar
 		more = rc < 0 ? rc : fold_options(&s, scratch);
 		rc = more < 0 ? more : rc | more;
 	}
-	if (rc < 0 || s.loops == 0)
-		return rc < 0 ? rc : RN_OK;
-	return finish(&s, streams, mem, scratch, out);
+	rc = s.loops ? finish(&s, streams, mem, scratch, out) : RN_OK;
+	if (rc < 0)
+		*out = (struct rn_folded){ .streams = *streams };
+	return rc;
 }

@@ -13,12 +13,14 @@
  * streams, a series of how many rounds each execution has, in their order. 0 is a count. Streams
  *that differ in counts alone so have the same rules.
  *
- * Folding is done when a trace is written, from the inside out and only where the bytes get fewer;
- * it takes the time of reading the rules a few times. Who reads a trace unfolds it: the plain rules
- * are what everything else works on. That costs memory for each execution of a loop, so there are
- * at most RN_FOLD_MOST of them in a trace; a stream that has more stays plain.
+ * Folding is done when a trace is written, from the inside out and only where the bytes get fewer.
+ * Who reads a trace unfolds it: the plain rules are what everything else works on. That costs time
+ * and memory for each execution of a loop, so it takes at most RN_FOLD_MOST steps for a whole
+ * trace; what would take more is not folded, and refused when read. Folding, which others wait for,
+ * goes through as many rules and streams in all, and then leaves it at what it has.
  *
- * Deterministic. Memory: results in `mem`, the rest in scratch; uses malloc (buffers).
+ * Deterministic. Memory: results in `mem`, the rest in scratch, where a limit of the arena's is one
+ * more reason to leave it at that; uses malloc (buffers).
  */
 #ifndef RN_MERGE_FOLD_H
 #define RN_MERGE_FOLD_H
@@ -51,7 +53,7 @@ struct rn_folded {
 	uint32_t *ref; /* [group * loops + loop] */
 };
 
-/* RN_OK or RN_E_NOMEM. */
+/* RN_OK; or RN_E_NOMEM, when not even what it has can be told: the streams stay as they are. */
 int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *scratch,
 	    struct rn_folded *out);
 

@@ -25,11 +25,12 @@ struct unfold {
 	struct rn_arena *scratch;
 	struct rn_rules *to;
 	uint32_t sigs;
-	bool *holds; /* by rule: a loop is in there */
-	uint32_t *memo;
-	struct rn_units **units; /* by series */
-	struct counts *counts;   /* by loop, of this group */
-	struct rn_seg items;     /* struct rn_item: the stream so far */
+	bool *holds;              /* by rule: a loop is in there */
+	uint32_t *memo, *literal; /* rules and literal runs in `to` */
+	uint64_t left;            /* steps */
+	struct rn_units **units;  /* by series */
+	struct counts *counts;    /* by loop, of this group */
+	struct rn_seg items;      /* struct rn_item: the stream so far */
 };
 
 /* ---- what a round may be ---- */
@@ -116,15 +117,18 @@ static int put_item(struct unfold *u, struct rn_item it, uint64_t count)
 
 	if (count == 0)
 		return RN_OK;
-	if (u->items.n >= RN_FOLD_MOST || !rn_seg_reserve(&u->items, u->scratch, 1))
-		return u->items.n >= RN_FOLD_MOST ? RN_E_RANGE : RN_E_NOMEM;
+	if (!rn_seg_reserve(&u->items, u->scratch, 1))
+		return RN_E_NOMEM;
 	it.count = count;
 	if (it.kind == RN_KIND_RULE) {
 		rc = rn_rules_import(u->to, u->f->streams.rules, it.id, NULL, u->memo, &it.id);
 	} else if (it.kind == RN_KIND_LITERAL) {
+		uint32_t *to = &u->literal[it.id];
 		const uint32_t *run = rn_rules_literal(u->f->streams.rules, it.id, &n);
 
-		rc = rn_rules_add_literal(u->to, run, n, &it.id);
+		if (*to == UINT32_MAX)
+			rc = rn_rules_add_literal(u->to, run, n, to);
+		it.id = *to;
 	}
 	*RN_SEG_AT(&u->items, struct rn_item, u->items.n) = it;
 	u->items.n++;
@@ -165,13 +169,17 @@ static int unfold_item(void *arg, const struct rn_item *it, uint64_t time, struc
 
 static int add_stream(struct unfold *u, uint32_t *root)
 {
+	struct rn_arena_mark mark = rn_arena_mark(u->scratch);
 	struct rn_item *items = rn_new(u->scratch, struct rn_item, (size_t)u->items.n + 1);
+	int rc;
 
 	if (!items)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < u->items.n; i++)
 		items[i] = *RN_SEG_AT(&u->items, struct rn_item, i);
-	return rn_rules_add(u->to, items, u->items.n, root);
+	rc = rn_rules_add(u->to, items, u->items.n, root);
+	rn_arena_rewind(u->scratch, mark);
+	return rc;
 }
 
 static int unfold_stream(struct unfold *u, uint32_t group, uint32_t *root)
@@ -186,7 +194,7 @@ static int unfold_stream(struct unfold *u, uint32_t group, uint32_t *root)
 		u->counts[k].at = u->counts[k].i = u->counts[k].n = 0;
 	}
 	u->items.n = 0;
-	rc = rn_rules_visit(u->f->streams.rules, u->f->streams.group[group].root, 4 * RN_FOLD_MOST,
+	rc = rn_rules_visit(u->f->streams.rules, u->f->streams.group[group].root, &u->left,
 			    unfold_item, u);
 	for (uint32_t k = 0; k < loops && rc == RN_OK; k++)
 		if (!is_used_up(&u->counts[k]))
@@ -221,16 +229,19 @@ static int read_series(struct unfold *u, struct rn_err *err)
 static int begin(struct unfold *u, struct rn_arena *mem, struct rn_err *err)
 {
 	uint32_t rules = rn_rules_count(u->f->streams.rules);
+	uint32_t literals = rn_rules_literals(u->f->streams.rules);
 	uint32_t *highest = rn_new(u->scratch, uint32_t, (size_t)rules + 1);
 
 	u->sigs = rn_sigs_count(u->f->streams.sigs);
 	u->to = rn_rules_new(mem);
 	u->holds = rn_new(u->scratch, bool, (size_t)rules + 1);
 	u->memo = rn_new(u->scratch, uint32_t, (size_t)rules + 1);
+	u->literal = rn_new(u->scratch, uint32_t, (size_t)literals + 1);
 	u->counts = rn_new(u->scratch, struct counts, (size_t)u->f->loops + 1);
-	if (!highest || !u->to || !u->holds || !u->memo || !u->counts)
+	if (!highest || !u->to || !u->holds || !u->memo || !u->literal || !u->counts)
 		return rn_err_nomem(err);
 	memset(u->memo, 0xff, ((size_t)rules + 1) * sizeof(*u->memo));
+	memset(u->literal, 0xff, ((size_t)literals + 1) * sizeof(*u->literal));
 	rn_seg_init(&u->items, sizeof(struct rn_item));
 	rank_rules(u, highest);
 	if (!loops_ascend(u, highest) || !literals_plain(u))
@@ -241,7 +252,7 @@ static int begin(struct unfold *u, struct rn_arena *mem, struct rn_err *err)
 int rn_unfold(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
 	      struct rn_streams *out, struct rn_err *err)
 {
-	struct unfold u = { .f = f, .scratch = scratch };
+	struct unfold u = { .f = f, .scratch = scratch, .left = RN_FOLD_MOST };
 	int rc = begin(&u, mem, err);
 
 	for (uint32_t g = 0; g < f->streams.groups && rc == RN_OK; g++) {

@@ -499,12 +499,16 @@ int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t ro
 	uint32_t height = entry_at(from, root)->height;
 	int rc = RN_OK;
 
+	if (memo[root] != UINT32_MAX) { /* as most are that are asked for often */
+		*out = memo[root];
+		return RN_OK;
+	}
 	rn_arena_init(&im.scratch, SIZE_MAX);
 	if (height > SMALL)
 		stack = rn_new(&im.scratch, struct import_frame, height);
 	if (!stack)
 		rc = RN_E_NOMEM;
-	else if (memo[root] == UINT32_MAX)
+	else
 		rc = import_from(&im, root, stack);
 	if (rc == RN_OK)
 		*out = memo[root];

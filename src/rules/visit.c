@@ -50,7 +50,7 @@ static int ask(struct frame *f, const struct rn_item *it, rn_item_fn *fn, void *
 	return rc;
 }
 
-int rn_rules_visit(const struct rn_rules *r, uint32_t root, uint64_t most, rn_item_fn *fn,
+int rn_rules_visit(const struct rn_rules *r, uint32_t root, uint64_t *left, rn_item_fn *fn,
 		   void *arg)
 {
 	struct rn_arena mem; /* nobody else's: the function may allocate */
@@ -65,9 +65,12 @@ int rn_rules_visit(const struct rn_rules *r, uint32_t root, uint64_t most, rn_it
 		struct rn_body body = rn_rules_body(r, f->rule);
 		struct rn_descent into;
 
-		if (most-- == 0) {
+		if (*left == 0) {
 			rc = RN_E_RANGE;
-		} else if (f->item == body.n) {
+			break;
+		}
+		--*left;
+		if (f->item == body.n) {
 			next_round(&stack);
 		} else {
 			rc = ask(f, &body.item[f->item], fn, arg, &into);

@@ -26,8 +26,9 @@ struct rn_descent {
 typedef int rn_item_fn(void *arg, const struct rn_item *item, uint64_t time,
 		       struct rn_descent *into);
 
-/* RN_OK; RN_E_NOMEM; RN_E_RANGE: it takes more than `most` steps; or what the function returned. */
-int rn_rules_visit(const struct rn_rules *r, uint32_t root, uint64_t most, rn_item_fn *fn,
+/* RN_OK; RN_E_NOMEM; RN_E_RANGE: it takes more than *left steps; or what the function returned.
+ * Takes the steps that it took away from *left. */
+int rn_rules_visit(const struct rn_rules *r, uint32_t root, uint64_t *left, rn_item_fn *fn,
 		   void *arg);
 
 #endif

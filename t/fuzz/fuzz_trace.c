@@ -4,10 +4,11 @@
  *
  * The first byte picks one of two. Even: the sections are cut out of the input, each behind its
  * length. Odd: they are those of a good trace, of the pattern that the second byte names (one of
- * virtual.h, or of the two of rich_trace.h), and the rest of the input is edits: section, offset,
- * what to do, byte. Either way the container is built around them, so that hashes are right, and
- * the trace is opened, checked, and read here and there.
+ * virtual.h, of the two of rich_trace.h, or one with loops), and the rest of the input is edits:
+ * section, offset, what to do, byte. Either way the container is built around them, so that hashes
+ * are right, and the trace is opened, checked, and read here and there.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static const enum rn_section_type types[SECTIONS] = {
 };
 
 /* The others may be missing, and are when they are empty. */
-static int is_needed(unsigned i)
+static bool is_needed(unsigned i)
 {
 	return types[i] <= RN_SECTION_RANKS && types[i] != RN_SECTION_LOOPS;
 }
@@ -57,8 +58,25 @@ static void must(int condition)
 		abort();
 }
 
-static void virtual_file(unsigned pattern, struct rn_container_writer *w, const void **bytes,
-			 size_t *len)
+/* Instead of its own calls: loops in loops, whose counts change, and a call that comes now and
+ * then.
+ */
+static void feed_loops(uint64_t rank, struct rn_grammar *g)
+{
+	for (uint32_t step = 0; step < 60; step++) {
+		for (uint32_t i = 0; i < 2 + (step * 7 + rank) % 5; i++) {
+			for (uint32_t j = 0; j < 1 + (step * 11 + i * 3) % 13; j++)
+				must(rn_grammar_append(g, 0) == RN_OK);
+			must(rn_grammar_append(g, 1) == RN_OK);
+		}
+		must(rn_grammar_append(g, 2) == RN_OK);
+		if (step * 5 % 7 < 3)
+			must(rn_grammar_append(g, 3) == RN_OK);
+	}
+}
+
+static void virtual_file(unsigned pattern, bool loops, struct rn_container_writer *w,
+			 const void **bytes, size_t *len)
 {
 	static struct rn_link link;
 	const struct rn_meta meta = { &(struct rn_meta_entry){ "program", "fuzz" }, 1 };
@@ -75,6 +93,10 @@ static void virtual_file(unsigned pattern, struct rn_container_writer *w, const 
 		struct rn_grammar *g = rn_grammar_new(&mem, NULL);
 
 		must(virtual_feed(&v, r, sigs, g, &calls) == RN_OK);
+		if (loops) {
+			rn_grammar_reset(g);
+			feed_loops(r % 2, g);
+		}
 		must(rn_link_push(&link, sigs, g) == RN_OK);
 	}
 	must(rn_link_finish(&link, &mem, &s) == RN_OK);
@@ -110,10 +132,13 @@ static void good_sections(unsigned pattern, struct payload *p)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	if (pattern < virtual_patterns_count)
-		virtual_file(pattern, &w, &bytes, &len);
-	else
+		virtual_file(pattern, false, &w, &bytes, &len);
+	else if (pattern < virtual_patterns_count + 2)
 		rich_bytes(pattern > virtual_patterns_count, &w, &bytes, &len);
+	else
+		virtual_file(0, true, &w, &bytes, &len);
 	must(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
+	must(pattern < virtual_patterns_count + 2 || rn_container_has(c, RN_SECTION_LOOPS));
 	for (unsigned i = 0; i < SECTIONS; i++) {
 		if (!is_needed(i) && !rn_container_has(c, types[i]))
 			continue;
@@ -154,7 +179,7 @@ static void edit(struct payload *p, unsigned at, unsigned what, unsigned char by
 static void edited(const uint8_t *data, size_t size, struct payload *p)
 {
 	static struct payload good[16][SECTIONS];
-	unsigned pattern = size ? data[0] % (virtual_patterns_count + 2) : 0;
+	unsigned pattern = size ? data[0] % (virtual_patterns_count + 3) : 0;
 
 	if (good[pattern][0].len == 0)
 		good_sections(pattern, good[pattern]);

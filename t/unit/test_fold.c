@@ -11,6 +11,7 @@
 #include "series/series.h"
 #include "series/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SIGS   40u
@@ -322,10 +323,91 @@ static void test_hostile(void)
 	ok("what does not fit is refused");
 }
 
+/* Groups that have the same loop, of a few bytes, each so many times. */
+static int many_groups(uint32_t groups, uint64_t times)
+{
+	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = SIGS, .count = times };
+	struct rn_loop loop = { RN_KIND_TERMINAL, 7 };
+	struct rn_stream_group *group = calloc(groups, sizeof(*group));
+	uint32_t *ref = calloc(groups, sizeof(*ref)), id;
+	struct rn_series *series;
+	struct rn_units *units;
+	struct rn_buf b = { 0 };
+	struct rn_folded f;
+	struct rn_streams out;
+	struct world w;
+	int rc;
+
+	world_init(&w, groups);
+	w.s.group = group;
+	series = rn_series_new(&w.mem);
+	for (uint64_t i = 0; i < times; i++)
+		CHECK(rn_series_append(series, 1) == RN_OK);
+	CHECK(rn_units_seal(&w.mem, series, &units) == RN_OK);
+	CHECK(rn_units_encode(units, &b) == RN_OK && b.len < 100);
+	f = (struct rn_folded){ .streams = w.s, .loop = &loop, .loops = 1, .ref = ref };
+	f.streams.rules = rn_rules_new(&w.mem);
+	f.series = rn_sigs_new(&w.mem);
+	CHECK(rn_sigs_intern(f.series, b.data, b.len, &id) == RN_OK);
+	for (uint32_t g = 0; g < groups; g++) {
+		ref[g] = 1;
+		CHECK(rn_rules_add((struct rn_rules *)(uintptr_t)f.streams.rules, &it, 1,
+				   &group[g].root) == RN_OK);
+	}
+	out = w.s;
+	rc = rn_unfold(&f, &w.mem, &w.scratch, &out, NULL);
+	CHECK(w.scratch.mapped < (size_t)256 << 20);
+	rn_buf_free(&b);
+	free(group);
+	free(ref);
+	world_free(&w);
+	return rc;
+}
+
+static void test_many_groups(void)
+{
+	CHECK(many_groups(3, 1000) == RN_OK);
+	CHECK(many_groups(1, RN_FOLD_MOST) == RN_E_DATA);
+	CHECK(many_groups(200, RN_FOLD_MOST / 100) == RN_E_DATA);
+	ok("a few bytes do not unfold to more than so much, however many groups there are");
+}
+
+/* Calls in random order, each of which may be followed by one of its own: all of them could be
+ * options, and none is worth it. */
+static void test_large(void)
+{
+	struct rn_folded f;
+	struct rn_grammar *g;
+	struct world w;
+
+	world_init(&w, 1);
+	g = rn_grammar_new(&w.mem, NULL);
+	for (unsigned i = 0; i < 200000; i++) {
+		uint32_t call = (uint32_t)tap_below(SIGS / 2) * 2;
+
+		rn_grammar_append(g, call);
+		if (tap_below(3) == 0)
+			rn_grammar_append(g, call + 1);
+	}
+	add_group(&w, 0, g);
+	CHECK(rn_fold(&w.s, &w.mem, &w.scratch, &f) == RN_OK);
+	CHECK(w.scratch.mapped < (size_t)64 << 20);
+	round_trip(&w);
+	ok("what was tried for nothing costs no memory");
+
+	rn_arena_free(&w.scratch);
+	w.scratch.limit = (size_t)1 << 20;
+	CHECK(rn_fold(&w.s, &w.mem, &w.scratch, &f) == RN_OK && f.loops == 0);
+	ok("without memory it stays as it is");
+	world_free(&w);
+}
+
 int main(void)
 {
 	test_programs(400);
 	test_solver();
 	test_hostile();
+	test_many_groups();
+	test_large();
 	return tap_done();
 }
