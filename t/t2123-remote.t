@@ -59,6 +59,32 @@ prefix() {
 	"$RONDO" check "$trace" && "$RONDO" dump "$trace" | t/compare-prefix "$log" "$1"
 }
 
+# from_copy N ARGUMENT...: runs it on N ranks, and makes the trace of the copy alone
+from_copy() {
+	new_run
+	remotely "mpirun.$mpi" -n "$1" "$RONDO" trace -o "$trace" $2 >"$tmp/out" 2>&1
+	rm -rf /dev/shm/"$name"-*.part
+	"$RONDO" recover "$trace.part" >>"$tmp/out" 2>&1
+}
+
+# all_calls CALLS: also when much was sealed that was not copied
+all_calls() {
+	from_copy 1 "$tmp/$mpi/prog_leaving $1"
+	is "$mpi: a rank leaves after $1 more calls, and all are in the copy" \
+		"$("$RONDO" info "$trace" | sed -n 's/^calls: //p')" $(($1 + 40001))
+}
+
+# With little memory a stream is in segments, of which none is sealed again.
+segments() {
+	build_prog prog_many
+	with_yield timeout 120 "$RONDO" trace -o "$tmp/$mpi/full" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_many" 200 \
+		>"$tmp/out" 2>&1
+	from_copy 2 "--memory 1M $tmp/$mpi/prog_many 200"
+	"$RONDO" dump "$tmp/$mpi/full" >"$tmp/$mpi/wanted"
+	"$RONDO" dump "$trace" >"$tmp/$mpi/got"
+	ok "$mpi: streams in segments are in the copy" cmp "$tmp/$mpi/wanted" "$tmp/$mpi/got"
+}
+
 remote() {
 	launch="mpirun.$mpi -n $ranks"
 	yield=
@@ -116,6 +142,12 @@ remote() {
 	unset REMOTE_FULL
 	like "... the trace is complete" "$("$RONDO" info "$trace")" '^complete: yes$'
 	ok "... and nothing else is left" nothing_left
+
+	"mpicc.$mpi" -w -o "$tmp/$mpi/prog_leaving" t/prog/prog_leaving.c
+	all_calls 1500000
+	all_calls 1516384
+	all_calls 1532768
+	segments
 }
 
 ok "the preload compiles" cc -D_GNU_SOURCE -shared -fPIC -o "$tmp/remote.so" t/prog/remote_preload.c

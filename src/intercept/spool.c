@@ -675,13 +675,16 @@ static bool is_copy_due(struct rn_stream *t)
 	return copying && now >= t->copy_next;
 }
 
-/* Everything that the stream has, if its areas are not those that the copy stands on. */
+/* Everything that the stream has, once its areas are not those that the copy stands on. Both change
+ * with the whole, and those of the times by themselves: three seals lead there from anywhere. */
 static bool copy_stream(struct rn_stream *t)
 {
-	for (int i = 0; i < 3 && t->spooled; i++) {
-		if (t->live.calls == sealed(t)->upto && rn_copy_can(&t->live, &t->copied))
+	for (int i = 0; i < 4 && t->spooled; i++) {
+		bool whole = t->live.calls != sealed(t)->upto || t->copied.area == sealed(t)->area;
+
+		if (!whole && rn_copy_can(&t->live, &t->copied))
 			return make_copy(t);
-		seal_or_freeze(t, true);
+		seal_or_freeze(t, whole);
 	}
 	return false;
 }
@@ -752,12 +755,17 @@ size_t rn_spool_mapped(const struct rn_stream *t)
 	return all;
 }
 
-/* It is not sealed again, so this is when it is copied, if it is. */
+#define COPY_TRIES 10000 /* of 1 ms each: then who copies is not going to end */
+
+/* It is not sealed again, so this is when it is copied, if it is, even if another thread is just
+ * copying what is its own. */
 bool rn_spool_close(struct rn_stream *t)
 {
+	static const struct timespec moment = { 0, 1000000 };
+
 	seal_or_freeze(t, true);
-	if (copying && t->spooled)
-		copy_stream(t);
+	for (int i = 0; i < COPY_TRIES && copying && t->spooled && !copy_stream(t); i++)
+		nanosleep(&moment, NULL);
 	return t->spooled;
 }
 
@@ -884,7 +892,7 @@ static void own_copy(struct rn_stream *t)
 void rn_spool_child(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		if (t->spooled)
+		if (t->live.self) /* also if it is not kept there any more */
 			own_copy(t);
 	rn_spill_forget(&spill);
 }
