@@ -823,6 +823,24 @@ static bool is_same(const struct salvaged *s)
 	       now.entered == s->live.entered && now.sealed == s->live.sealed;
 }
 
+static uint64_t segment_now(const struct salvaged *s)
+{
+	return s->live.seal[s->live.sealed & 1].segment;
+}
+
+/* The tables of the segment that its memory is in. The log may have the next one already, the
+ * `last`, which has not begun, and never does if there was no room for it. */
+static void use_tables_now(struct salvaged *s, struct rn_tables last)
+{
+	struct rn_tables t = last;
+
+	if (segment_now(s) < s->told.n)
+		t = RN_SEG_AT(&s->told, struct told, segment_now(s))->tables;
+	s->words = t.words;
+	s->blobs = t.blobs;
+	s->texts = t.texts;
+}
+
 /* Those of earlier segments are not known any more: their words refer to other tables. */
 static void give_makers(struct salvaged *s, struct rn_recorded_stream *out)
 {
@@ -833,7 +851,7 @@ static void give_makers(struct salvaged *s, struct rn_recorded_stream *out)
 	for (uint32_t i = 0; maker && i < shapes->n; i++) {
 		const struct rn_shape *shape = RN_SEG_AT(shapes, struct rn_shape, i);
 
-		maker[i] = shape->segment == s->told.n ? shape->call : RN_NO_MAKER;
+		maker[i] = shape->segment == segment_now(s) ? shape->call : RN_NO_MAKER;
 	}
 	out->maker = maker;
 	out->makers = maker ? shapes->n : 0;
@@ -844,6 +862,7 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 			  struct rn_now *now)
 {
 	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
+	struct rn_tables last;
 	int tries = 0;
 
 	if (!start(&s))
@@ -853,11 +872,13 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 		return RN_OK;
 	}
 	facts->damaged |= !rn_found_log(f, take_fact_now, &s);
+	last = tables_of(&s);
 	do {
 		find_live(&s);
+		use_tables_now(&s, last);
 		find_now(&s, now);
 	} while (!is_same(&s) && ++tries < TRIES && !s.failed);
-	now->busy = tries == TRIES;
+	now->busy = tries == TRIES || segment_now(&s) > s.told.n; /* that began just now */
 	give_makers(&s, out);
 	give(&s, out);
 	return s.failed ? RN_E_NOMEM : RN_OK;

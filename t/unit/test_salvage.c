@@ -275,6 +275,40 @@ static void test_segments(void)
 			in_segments(300, every[i], how);
 }
 
+static uint32_t texts_now(uint64_t calls, uint64_t every, enum ending how, bool *makers)
+{
+	struct rn_buf part = { 0 };
+	struct rn_salvage s;
+	struct rn_arena mem;
+	const struct rn_recorded_stream *r;
+	uint32_t n;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	part_of(calls, every, 1, how, &part);
+	CHECK(rn_salvage_now(&mem, part.data, part.len, &s, NULL) == RN_OK && s.n == 1);
+	r = &s.process[0].recorded.stream[0];
+	n = rn_sigs_count(r->calls.texts);
+	*makers = false;
+	for (uint32_t i = 0; i < r->makers; i++)
+		*makers |= r->maker[i] < rn_sigs_count(r->calls.words);
+	rn_arena_free(&mem);
+	rn_buf_free(&part);
+	return n;
+}
+
+/* A segment that the log has, but the stream's memory not yet, is not where the stream is. */
+static void test_tables_now(void)
+{
+	bool makers;
+
+	for (uint64_t every = 64; every < 300; every += 100) {
+		uint32_t n = texts_now(300, every, IN_NOTHING, &makers);
+
+		CHECK(n > 1 && makers);
+		CHECK(texts_now(300, every, IN_NEW_SEGMENT, &makers) == n && makers);
+	}
+}
+
 /* ---- damage ---- */
 
 /* Numbers are where something is. */
@@ -525,6 +559,8 @@ int main(int argc, char **argv)
 	ok("what was written is found, to the call that was under way");
 	test_segments();
 	ok("a stream in segments is whole again");
+	test_tables_now();
+	ok("a view of where it is has the tables of the segment that it is in");
 	test_cut();
 	ok("a file that is cut gives a beginning");
 	test_changed();
