@@ -246,17 +246,22 @@ static struct code look_at(struct rn_stream *t, uintptr_t pc)
 	struct code c = { .pc = pc, .rule = rn_unwind_rule(pc), .kept = true };
 	const struct link_map *object = rn_object_at(pc - 1);
 	struct rn_place place = { 0 };
+	const char *name = NULL;
 
 	if (object)
 		place = rn_mem_place(&t->places, (const void *)pc);
-	if (place.cls != RN_MEM_STATIC) {
+	/* In a signal's handler, which may have come while places were being looked for, there is
+	 * no name. */
+	if (place.cls == RN_MEM_STATIC)
+		name = rn_mem_module_name(place.id);
+	if (!name) {
 		c.lost = true;
 		return c;
 	}
 	c.module = place.id;
 	c.offset = (uint64_t)place.disp;
 	c.below = calls_main(object, pc);
-	c.kept = !is_mpi(object) && !is_ignored(rn_mem_module_name(place.id), c.offset);
+	c.kept = !is_mpi(object) && !is_ignored(name, c.offset);
 	return c;
 }
 
@@ -331,10 +336,9 @@ static bool walk(struct walk *w, uint32_t wanted)
 
 static void add_frame(const struct code *c)
 {
-	struct rn_code_module m = { 0 };
+	struct rn_code_module m = { .name = c->lost ? NULL : rn_mem_module_name(c->module) };
 
-	if (!c->lost) {
-		m.name = rn_mem_module_name(c->module);
+	if (m.name) {
 		m.name_len = strlen(m.name);
 		m.id = rn_mem_module_build_id(c->module, &m.id_len);
 		add_path(m.name, rn_mem_module_path(c->module));

@@ -91,7 +91,7 @@ static void mark_large(struct rn_shadow_leaf *l, size_t i, size_t granules)
 	RN_SHADOW_PUT(large->at, i & 255);
 	__atomic_store_n(&large->low, (uint32_t)granules, __ATOMIC_RELAXED);
 	__atomic_store_n(&large->high, (uint16_t)(granules >> 32), __ATOMIC_RELAXED);
-	RN_SHADOW_PUT(large->mark, RN_SHADOW_START | LARGE * RN_SHADOW_DIGIT);
+	__atomic_store_n(&large->mark, RN_SHADOW_START | LARGE * RN_SHADOW_DIGIT, __ATOMIC_RELEASE);
 }
 
 bool rn_shadow_add(uintptr_t p, size_t n)
@@ -166,13 +166,15 @@ static ptrdiff_t last_odd(const unsigned char *a, size_t first, size_t last)
 static ptrdiff_t last_here(const struct rn_shadow_leaf *l, size_t i)
 {
 	const struct rn_shadow_large *large = &l->large[i >> 8];
+	/* The place is read behind the mark, as it is written before it: another thread's block may
+	 * be coming, and the place be that of one that is gone. */
+	bool any = __atomic_load_n(&large->mark, __ATOMIC_ACQUIRE) & RN_SHADOW_START;
 	unsigned flags = RN_SHADOW_GET(l->page[i >> 8]), place = RN_SHADOW_GET(large->at);
 	ptrdiff_t at = BELOW;
 
 	if (flags & RN_SHADOW_BELOW_4K)
 		at = last_odd(l->mark, i & ~(size_t)255, i);
-	if (RN_SHADOW_GET(large->mark) & RN_SHADOW_START && place <= (i & 255) &&
-	    (ptrdiff_t)((i & ~(size_t)255) + place) > at)
+	if (any && place <= (i & 255) && (ptrdiff_t)((i & ~(size_t)255) + place) > at)
 		at = (ptrdiff_t)((i & ~(size_t)255) + place);
 	return at;
 }
