@@ -17,6 +17,10 @@
 #define OPTIONS 32u /* that are tried */
 #define NONE    UINT32_MAX
 
+/* Others wait for it, so there are only so many steps, and fewer where they lead nowhere. */
+#define STEPS (4 * RN_FOLD_MOST)
+#define WASTE (2 * RN_FOLD_MOST)
+
 /* How often a loop has how many rounds, for one group. */
 struct counts {
 	struct rn_series *series; /* NULL: the group does not have the loop */
@@ -34,7 +38,11 @@ struct state {
 	struct counts *count; /* [loop * groups + group] */
 	uint32_t loops;
 	size_t series_bytes, bytes; /* of the series, and with the rules, about */
-	uint64_t left;              /* steps that folding may still take */
+	/* Steps that folding may still take: in all, and in trials that are for nothing. */
+	uint64_t left, waste;
+	/* By terminal, two for each, as it may be behind the anchor or before it: the anchor that
+	 * it was last tried with, or NONE. */
+	uint32_t *tried;
 };
 
 /* A terminal that comes in some rounds only: always right behind its anchor, or always right before
@@ -535,26 +543,40 @@ static bool find_neighbours(struct neighbours *n, const struct state *s, struct 
 }
 
 /* Whether it can be an option with this anchor. */
-static bool is_option(const struct neighbours *n, uint32_t t, uint32_t anchor)
+static bool is_option(const struct neighbours *n, uint32_t t, uint32_t anchor, bool behind)
 {
 	uint64_t occurs = n->of[t].occurs;
 
-	return anchor < OUTER && anchor != t && occurs >= RARELY && n->of[anchor].occurs > occurs &&
+	return anchor < OUTER && anchor != t && anchor != n->s->tried[2 * (size_t)t + behind] &&
+	       occurs >= RARELY && n->of[anchor].occurs > occurs &&
 	       n->of[anchor].occurs / SELDOM <= occurs;
 }
 
-/* The next one from *t on. */
-static struct option next_option(const struct neighbours *n, uint32_t *t)
-{
-	for (; *t < n->s->sigs + n->s->loops; ++*t) {
-		const struct around *a = &n->of[*t];
+#define CHEAP (WASTE / 64)
 
-		if (is_option(n, *t, a->before))
-			return (struct option){ (*t)++, a->before, true };
-		if (is_option(n, *t, a->behind))
-			return (struct option){ (*t)++, a->behind, false };
+/* The first one; of those that occur often, with their anchors, and so take many steps, the one
+ * that does least, and behind all others. */
+static struct option next_option(const struct neighbours *n)
+{
+	struct option best = { NONE, NONE, false };
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t t = 0; t < n->s->sigs + n->s->loops; t++) {
+		const struct around *a = &n->of[t];
+		bool behind = is_option(n, t, a->before, true);
+		uint32_t anchor = behind ? a->before : a->behind;
+		uint64_t both;
+
+		if (!behind && !is_option(n, t, anchor, false))
+			continue;
+		both = add_product(n->of[anchor].occurs, a->occurs, 1);
+		both = both < CHEAP ? 0 : both;
+		if (both < least) {
+			least = both;
+			best = (struct option){ t, anchor, behind };
+		}
 	}
-	return (struct option){ NONE, NONE, false };
+	return best;
 }
 
 /* ---- is it worth it ---- */
@@ -645,17 +667,8 @@ static bool make_state(struct state *to, const struct state *from, uint32_t more
 	return to->root && to->loop && to->count;
 }
 
-/* Going through all rules, as every pass does a few times, has its price too. */
-static bool pay_rules(struct state *s)
-{
-	uint64_t n = s->bytes / ITEM_BYTES;
-
-	s->left -= n < s->left ? n : s->left;
-	return s->left > 0;
-}
-
 /* Makes *s smaller; 1 if it did, 0 when there is nothing to gain. */
-static int try_once(struct state *s, struct option option, struct rn_arena *scratch)
+static int try_once(struct state *s, struct option option, struct rn_arena *scratch, uint64_t *left)
 {
 	struct rn_rules *made = rn_rules_new(scratch);
 	uint32_t *root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
@@ -668,7 +681,7 @@ static int try_once(struct state *s, struct option option, struct rn_arena *scra
 		return RN_E_NOMEM;
 	if (p.loops == 0 || p.loops > RN_LOOPS_MOST - s->loops)
 		return 0;
-	rc = fold_streams(&p, made, root, &s->left);
+	rc = fold_streams(&p, made, root, left);
 	if (rc == RN_E_RANGE)
 		return 0;
 	if (rc < 0 || !make_state(&to, s, p.loops, scratch))
@@ -688,55 +701,65 @@ static int try_once(struct state *s, struct option option, struct rn_arena *scra
 	return rc;
 }
 
-/* The same, and what it was for nothing costs no memory. */
+/* The same within what it may take. What was for nothing costs no memory. Going through all rules,
+ * as every trial does a few times, has its price too. */
 static int fold_once(struct state *s, struct option option, struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	int rc = pay_rules(s) ? try_once(s, option, scratch) : 0;
+	uint64_t most = s->left < s->waste ? s->left : s->waste, rules = s->bytes / ITEM_BYTES;
+	uint64_t left = most > rules ? most - rules : 0;
+	int rc = left ? try_once(s, option, scratch, &left) : 0;
 
-	if (rc <= 0)
-		rn_arena_rewind(scratch, mark);
+	s->left -= most - left;
+	if (rc > 0)
+		return rc;
+	s->waste -= most - left;
+	rn_arena_rewind(scratch, mark);
 	return rc;
 }
 
 static const struct option no_option = { NONE, NONE, false };
 
-/* Tries one after the other, and begins again behind one that was worth it. */
+/* One after the other. Behind one that was worth it others may be, too, that were not; when much
+ * has been done already, each is tried once. */
 static int fold_options(struct state *s, struct rn_arena *scratch)
 {
-	int gained = 0;
+	unsigned tries = 0;
+	int gained = 0, rc = 1;
 
-	for (unsigned tries = 0; tries < OPTIONS && pay_rules(s);) {
+	while (rc > 0 && tries < OPTIONS) {
 		struct neighbours n;
-		uint32_t t = 0;
-		int rc = 0;
 
+		if (!gained || s->left > STEPS / 2)
+			memset(s->tried, 0xff,
+			       2 * ((size_t)s->sigs + RN_LOOPS_MOST) * sizeof(*s->tried));
 		if (!find_neighbours(&n, s, scratch))
 			return RN_E_NOMEM;
-		while (rc == 0 && tries++ < OPTIONS) {
-			struct option o = next_option(&n, &t);
+		for (rc = 0; rc == 0 && tries < OPTIONS && s->waste; tries++) {
+			struct option o = next_option(&n);
 
 			if (o.terminal == NONE)
 				return gained;
+			s->tried[2 * (size_t)o.terminal + o.behind] = o.anchor;
 			rc = fold_once(s, o, scratch);
 		}
-		if (rc < 0)
-			return rc;
-		gained |= rc;
+		gained |= rc > 0;
 	}
-	return gained;
+	return rc < 0 ? rc : gained;
 }
 
 static bool begin(struct state *s, const struct rn_streams *streams, struct rn_arena *scratch)
 {
 	*s = (struct state){ .rules = streams->rules,
 			     .groups = streams->groups,
-			     .left = RN_FOLD_MOST,
+			     .left = STEPS,
+			     .waste = WASTE,
 			     .sigs = rn_sigs_count(streams->sigs) };
 	s->root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
+	s->tried = rn_new(scratch, uint32_t, 2 * ((size_t)s->sigs + RN_LOOPS_MOST));
 	for (uint32_t g = 0; s->root && g < s->groups; g++)
 		s->root[g] = streams->group[g].root;
-	return s->root != NULL;
+	return s->root && s->tried;
 }
 
 /* Series as bytes, each once. */

@@ -232,6 +232,20 @@ static uint64_t items(const struct rn_rules *r)
 	return n;
 }
 
+static void solve(struct rn_grammar *g, unsigned steps, uint32_t end)
+{
+	for (unsigned step = 0; step < steps; step++) {
+		for (uint64_t i = 8 + tap_below(25); i; i--)
+			for (uint32_t call = 0; call < 3; call++)
+				rn_grammar_append(g, call);
+		if (tap_below(4) == 0)
+			rn_grammar_append(g, 3);
+		if (tap_below(3) == 0)
+			rn_grammar_append(g, 4);
+		rn_grammar_append(g, end);
+	}
+}
+
 /* Steps with a solver of 8 to 32 iterations, and now and then two more calls, each by itself. */
 static uint64_t solver(unsigned steps)
 {
@@ -242,16 +256,7 @@ static uint64_t solver(unsigned steps)
 
 	world_init(&w, 1);
 	g = rn_grammar_new(&w.mem, NULL);
-	for (unsigned step = 0; step < steps; step++) {
-		for (uint64_t i = 8 + tap_below(25); i; i--)
-			for (uint32_t call = 0; call < 3; call++)
-				rn_grammar_append(g, call);
-		if (tap_below(4) == 0)
-			rn_grammar_append(g, 3);
-		if (tap_below(3) == 0)
-			rn_grammar_append(g, 4);
-		rn_grammar_append(g, 5);
-	}
+	solve(g, steps, 5);
 	add_group(&w, 0, g);
 	CHECK(rn_fold(&w.s, &w.mem, &w.scratch, &f) == RN_OK);
 	n = items(f.streams.rules);
@@ -372,6 +377,27 @@ static void test_many_groups(void)
 	ok("a few bytes do not unfold to more than so much, however many groups there are");
 }
 
+/* Many steps, which end with a call that they begin with, too: so there is much that could be tried
+ * before what is worth it. */
+static void test_many_steps(void)
+{
+	struct rn_folded f;
+	struct world w;
+
+	world_init(&w, GROUPS);
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		struct rn_grammar *grammar = rn_grammar_new(&w.mem, NULL);
+
+		solve(grammar, 40000, 0);
+		add_group(&w, g, grammar);
+	}
+	CHECK(items(w.s.rules) > 10000);
+	CHECK(rn_fold(&w.s, &w.mem, &w.scratch, &f) == RN_OK);
+	CHECK(items(f.streams.rules) < 1000);
+	world_free(&w);
+	ok("what is worth it is found among much that is not");
+}
+
 /* Calls in random order, each of which may be followed by one of its own: all of them could be
  * options, and none is worth it. */
 static void test_large(void)
@@ -408,6 +434,7 @@ int main(void)
 	test_solver();
 	test_hostile();
 	test_many_groups();
+	test_many_steps();
 	test_large();
 	return tap_done();
 }
