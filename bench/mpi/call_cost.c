@@ -48,6 +48,15 @@ static void sendrecv(void)
 	MPI_Sendrecv(a, 1, MPI_DOUBLE, 0, 3, b, 1, MPI_DOUBLE, 0, 3, comm[0], &s);
 }
 
+static void new_tag(void)
+{
+	static int tag;
+	MPI_Status s;
+
+	tag = (tag + 1) & 0x7fff;
+	MPI_Sendrecv(a, 1, MPI_DOUBLE, 0, tag, b, 1, MPI_DOUBLE, 0, tag, comm[0], &s);
+}
+
 static void isend_irecv(void)
 {
 	MPI_Request q[2];
@@ -81,6 +90,7 @@ static const struct {
 	{ "Comm_rank", comm_rank, 1 },
 	{ "Iprobe", iprobe, 1 },
 	{ "Sendrecv", sendrecv, 1 },
+	{ "Sendrecv-new-tag", new_tag, 1 },
 	{ "Irecv/Isend/Waitall", isend_irecv, 3 },
 	{ "malloc-Sendrecv-free", malloc_sendrecv, 1 },
 	{ "malloc+free", malloc_free, 1 },

@@ -1,8 +1,14 @@
 /* call.c - reading signatures; see call.h. */
 #include "encode/call.h"
 
-static bool has_word(enum rn_value_kind kind)
+#include <stdio.h>
+
+#include "base/buf.h"
+
+static bool has_word(const struct rn_value *v)
 {
+	enum rn_value_kind kind = rn_value_kind(v);
+
 	return kind == RN_V_CONST || kind == RN_V_OBJECT || kind == RN_V_PLACE;
 }
 
@@ -61,6 +67,9 @@ static uint64_t head_number(struct rn_reader *in, unsigned small)
 
 static bool text_valid(const struct rn_value *v)
 {
+	/* Room for a displacement. */
+	if (v->kind == RN_V_ELASTIC)
+		return v->len <= 230 && rn_name_valid(v->text, v->len);
 	if (v->kind == RN_V_IN && !rn_comm_name(v->text, v->len))
 		return false;
 	return v->kind == RN_V_STRING || rn_name_valid(v->text, v->len);
@@ -72,6 +81,19 @@ static void read_text(struct rn_reader *in, uint64_t n, struct rn_value *v)
 	v->len = v->text ? (size_t)n : 0;
 	if (v->text && !text_valid(v))
 		rn_fail(in);
+}
+
+static void read_elastic(struct rn_reader *in, uint64_t n, struct rn_value *v)
+{
+	v->num = (int64_t)(n % RN_ELASTIC_STEP);
+	if (v->num >= RN_ELASTIC_FORMS) {
+		rn_fail(in);
+	} else if (v->num == RN_ELASTIC_PLACE) {
+		v->word = rn_get_u64(in);
+		v->id = rn_get_u64(in);
+	} else if (v->num == RN_ELASTIC_NAME) {
+		read_text(in, rn_get_u64(in), v);
+	}
 }
 
 /* What stands behind the head byte, by kind; n is the head's number. */
@@ -99,6 +121,9 @@ static void read_rest(struct rn_reader *in, uint64_t n, struct rn_value *v)
 	case RN_V_STATUS:
 		v->num = (int64_t)(n < RN_STATUS_FORMS ? n : rn_fail(in));
 		break;
+	case RN_V_ELASTIC:
+		read_elastic(in, n, v);
+		break;
 	default:
 		v->num = rn_unzigzag(n);
 	}
@@ -109,7 +134,7 @@ bool rn_call_value(struct rn_reader *in, struct rn_value *v)
 	const unsigned char *head = rn_get_bytes(in, 1);
 
 	*v = (struct rn_value){ 0 };
-	if (!head || (*head & 15) >= RN_V_KINDS) {
+	if (!head || (*head & 15) >= RN_V_KINDS || (*head & 15) == RN_V_STEP) {
 		rn_fail(in);
 		return false;
 	}
@@ -262,7 +287,7 @@ static bool next_value(struct values *it, struct rn_value *v)
 
 static bool word_known(const struct rn_value *v, const struct rn_vocab *vocab)
 {
-	return !has_word(v->kind) || rn_vocab_word(vocab, v->word);
+	return !has_word(v) || rn_vocab_word(vocab, v->word);
 }
 
 /* The same on every rank, and one value. */
@@ -321,9 +346,57 @@ uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg)
 	struct rn_value v;
 
 	while (rn_left(&in) && rn_call_value(&in, &v))
-		if (has_word(v.kind))
+		if (has_word(&v))
 			cb(arg, v.word);
 	return func;
+}
+
+uint32_t rn_call_elastics(const void *sig, size_t len)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	struct rn_value v;
+	uint32_t n = 0;
+
+	rn_get_u64(&in);
+	while (rn_left(&in) && rn_call_value(&in, &v))
+		n += v.kind == RN_V_ELASTIC;
+	return n;
+}
+
+static void fill_value(const struct rn_value *v, int64_t number, struct rn_buf *out)
+{
+	unsigned char bytes[320];
+	struct rn_call_writer w = { bytes, bytes, bytes + sizeof(bytes), false };
+	char text[256];
+	int n;
+
+	if (v->num == RN_ELASTIC_PLACE) {
+		rn_call_place(&w, (uint32_t)v->word, v->id, number);
+	} else if (v->num == RN_ELASTIC_NAME) {
+		n = snprintf(text, sizeof(text), "%.*s%+lld", (int)v->len, v->text,
+			     (long long)number);
+		rn_call_text(&w, RN_V_NAME, text, (size_t)n);
+	} else {
+		rn_call_num(&w, (enum rn_value_kind)v->num, number);
+	}
+	rn_buf_add(out, bytes, (size_t)(w.p - bytes));
+}
+
+void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	const unsigned char *from = in.p, *at;
+	struct rn_value v;
+
+	rn_get_u64(&in);
+	for (at = in.p; rn_left(&in) && rn_call_value(&in, &v); at = in.p) {
+		if (v.kind != RN_V_ELASTIC)
+			continue;
+		rn_buf_add(out, from, (size_t)(at - from));
+		fill_value(&v, *number++, out);
+		from = in.p;
+	}
+	rn_buf_add(out, from, (size_t)(in.end - from));
 }
 
 static bool func_check(const struct rn_func *f)

@@ -16,6 +16,8 @@
  *   list        the number is how many values follow
  *   in          the number is the length of a communicator's name, which follows, and one value
  *   status      the number is its form, which says how many values follow
+ *   elastic     the number is its form (enum rn_elastic) + 8 * a number that tells signatures apart
+ *               which are alike; of a place a word and a number follow, of a name length and bytes
  *
  * Ranks are relative to the caller's in the communicator of the call: the first one among the
  * values that are not inside others, or the world if there is none. A value inside `in` has its
@@ -39,6 +41,8 @@
 
 #include "base/err.h"
 #include "base/varint.h"
+
+struct rn_buf;
 
 #define RN_CALL_PARAMS_MAX 64
 #define RN_CALL_VALUES_MAX (2 * RN_CALL_PARAMS_MAX + 1)
@@ -77,20 +81,22 @@ const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number);
 uint64_t rn_vocab_find(const struct rn_vocab *v, const char *word);
 
 enum rn_value_kind {
-	RN_V_INT,    /* the number itself */
-	RN_V_REL,    /* rank + number */
-	RN_V_RELMOD, /* (rank + number) modulo the number of ranks (of the remote group's) */
-	RN_V_XOR,    /* rank xor number */
-	RN_V_CONST,  /* a word: MPI_INT */
-	RN_V_OBJECT, /* a word and a number: request:5 */
-	RN_V_PLACE,  /* a word, a number and a displacement: heap:3+64 */
-	RN_V_NAME,   /* a name that is not in the vocabulary: comm:row */
-	RN_V_STRING, /* text of the program's */
-	RN_V_LIST,   /* number of values, which follow */
-	RN_V_IN,     /* a communicator's name, and one value, whose ranks are of that one */
-	RN_V_STATUS, /* its form (enum rn_status_form), and the fields that the form has */
-	RN_V_VARIES, /* each rank's own, in the table with this number (identity/comms.h) */
-	RN_V_KINDS,  /* at most 16: the head byte has four bits for it */
+	RN_V_INT,     /* the number itself */
+	RN_V_REL,     /* rank + number */
+	RN_V_RELMOD,  /* (rank + number) modulo the number of ranks (of the remote group's) */
+	RN_V_XOR,     /* rank xor number */
+	RN_V_CONST,   /* a word: MPI_INT */
+	RN_V_OBJECT,  /* a word and a number: request:5 */
+	RN_V_PLACE,   /* a word, a number and a displacement: heap:3+64 */
+	RN_V_NAME,    /* a name that is not in the vocabulary: comm:row */
+	RN_V_STRING,  /* text of the program's */
+	RN_V_LIST,    /* number of values, which follow */
+	RN_V_IN,      /* a communicator's name, and one value, whose ranks are of that one */
+	RN_V_STATUS,  /* its form (enum rn_status_form), and the fields that the form has */
+	RN_V_VARIES,  /* each rank's own, in the table with this number (identity/comms.h) */
+	RN_V_STEP,    /* only in a file (file/steps.h) */
+	RN_V_ELASTIC, /* each call's own, the next of a series (file/values.h) */
+	RN_V_KINDS,   /* at most 16: the head byte has four bits for it */
 };
 
 /* A status as the program has it, or what is known of one that it ignored. */
@@ -100,6 +106,19 @@ enum rn_status_form {
 	RN_STATUS_NOTHING, /* ignored, and nothing known */
 	RN_STATUS_FORMS,
 };
+
+/* What the number from the series is. */
+enum rn_elastic {
+	RN_ELASTIC_INT = RN_V_INT, /* the value is of this kind, and that its number */
+	RN_ELASTIC_REL = RN_V_REL,
+	RN_ELASTIC_RELMOD = RN_V_RELMOD,
+	RN_ELASTIC_XOR = RN_V_XOR,
+	RN_ELASTIC_PLACE, /* the displacement of a place */
+	RN_ELASTIC_NAME,  /* a displacement behind a name: static:solver+4096 */
+	RN_ELASTIC_FORMS,
+};
+
+#define RN_ELASTIC_STEP 8u
 
 #define RN_CALL_SMALL 15u /* first number that does not fit into the head byte */
 
@@ -177,6 +196,33 @@ static inline void rn_call_text(struct rn_call_writer *w, enum rn_value_kind kin
 	w->p += n;
 }
 
+/* A number of the series; `like` is 0 for the first of signatures that are alike. */
+static inline void rn_call_elastic(struct rn_call_writer *w, enum rn_elastic form, uint32_t like)
+{
+	if (rn_call_room(w, 1 + RN_VARINT_MAX))
+		w->p = rn_call_head(w->p, RN_V_ELASTIC,
+				    (uint64_t)form + (uint64_t)like * RN_ELASTIC_STEP);
+}
+
+static inline void rn_call_elastic_place(struct rn_call_writer *w, uint32_t like, uint32_t word,
+					 uint64_t id)
+{
+	rn_call_elastic(w, RN_ELASTIC_PLACE, like);
+	if (rn_call_room(w, 2 * RN_VARINT_MAX))
+		w->p = rn_varint_put(rn_varint_put(w->p, word), id);
+}
+
+static inline void rn_call_elastic_name(struct rn_call_writer *w, uint32_t like, const char *s,
+					size_t n)
+{
+	rn_call_elastic(w, RN_ELASTIC_NAME, like);
+	if (!rn_call_room(w, RN_VARINT_MAX + n))
+		return;
+	w->p = rn_varint_put(w->p, n);
+	memcpy(w->p, s, n);
+	w->p += n;
+}
+
 /* Begins a list: the next n values are its elements. */
 static inline void rn_call_list(struct rn_call_writer *w, uint64_t n)
 {
@@ -214,9 +260,11 @@ static inline int rn_call_end(struct rn_call_writer *w, int64_t ret, size_t *len
 
 struct rn_value {
 	enum rn_value_kind kind;
-	int64_t num;   /* as stored; a displacement; a status's form; a list's number of values */
-	uint64_t word; /* of a constant, an object or a place */
-	uint64_t id;   /* of an object or a place */
+	/* As stored; a displacement; a status's or an elastic one's form; a list's number of values
+	 */
+	int64_t num;
+	uint64_t word;    /* of a constant, an object or a place */
+	uint64_t id;      /* of an object or a place */
 	const char *text; /* names and strings, not terminated; for `in`, the communicator */
 	size_t len;
 };
@@ -227,11 +275,35 @@ bool rn_call_value(struct rn_reader *in, struct rn_value *v);
 /* How many of the values behind this one are its own: elements, fields, what `in` is about. */
 uint64_t rn_value_parts(const struct rn_value *v);
 
+/* The kind that it has in a call, whether it is the same in all of them or not. */
+static inline enum rn_value_kind rn_value_kind(const struct rn_value *v)
+{
+	if (v->kind != RN_V_ELASTIC)
+		return v->kind;
+	return v->num < RN_ELASTIC_PLACE    ? (enum rn_value_kind)v->num
+	       : v->num == RN_ELASTIC_PLACE ? RN_V_PLACE
+					    : RN_V_NAME;
+}
+
 /* Whether it is one of the kinds that are numbers. */
 static inline bool rn_value_is_number(const struct rn_value *v)
 {
-	return v->kind <= RN_V_XOR || v->kind == RN_V_VARIES;
+	return rn_value_kind(v) <= RN_V_XOR || v->kind == RN_V_VARIES;
 }
+
+/* Whether it depends on what the caller is in a communicator. */
+static inline bool rn_value_is_relative(const struct rn_value *v)
+{
+	enum rn_value_kind k = rn_value_kind(v);
+
+	return k == RN_V_REL || k == RN_V_RELMOD || k == RN_V_XOR;
+}
+
+/* How many numbers of series a call of the signature, which is valid, takes. */
+uint32_t rn_call_elastics(const void *sig, size_t len);
+
+/* Appends the signature of one call: `sig`, which is valid, with the numbers in place. */
+void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out);
 
 /* The value behind what the call returned: where it was made (encode/callsite.h). False when there
  * is none, or the signature is not valid. *at: where it begins. */

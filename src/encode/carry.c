@@ -1,4 +1,4 @@
-/* carry.c - see carry.h: a walk over the function's row, as in raw.c. */
+/* carry.c - see carry.h. */
 #include "encode/carry.h"
 
 #include "base/arena.h"
@@ -7,34 +7,17 @@
 
 #include <string.h>
 
-struct walk {
+struct carry {
 	struct rn_carrier *of;
-	uint64_t *at, *end;
-	bool bad;   /* the words do not fit */
 	int status; /* RN_E_NOMEM */
 };
 
-/* The next word, to be changed; NULL when there is none. */
-static uint64_t *next(struct walk *c)
-{
-	if (c->at < c->end && !c->bad)
-		return c->at++;
-	c->bad = true;
-	return NULL;
-}
-
-static void skip(struct walk *c, uint32_t n)
-{
-	while (n-- > 0)
-		next(c);
-}
-
-static void carry_text(struct walk *c, uint64_t *w)
+static void carry_text(struct carry *c, uint64_t *w)
 {
 	const struct rn_carrier *of = c->of;
 	uint32_t id;
 
-	if (!w || *w >= rn_sigs_count(of->from.texts))
+	if (*w >= rn_sigs_count(of->from.texts))
 		return;
 	if (rn_sigs_copy(of->to.texts, of->from.texts, (uint32_t)*w, &id) < 0)
 		c->status = RN_E_NOMEM;
@@ -42,104 +25,56 @@ static void carry_text(struct walk *c, uint64_t *w)
 		*w = id;
 }
 
-static void carry_request(struct walk *c, uint64_t *w)
+static void carry_request(struct carry *c, uint64_t *w)
 {
-	if (w && *w >> 62 == 1 && c->of->request)
+	if (*w >> 62 == 1 && c->of->request)
 		*w = c->of->request(c->of->arg, *w);
 }
 
-static void carry_status(struct walk *c)
-{
-	const uint64_t *head = next(c);
-
-	if (!head || rn_raw_is_absent(*head) || (*head & 255) == RN_STATUS_NOTHING)
-		return;
-	skip(c, (*head & 255) == RN_STATUS_MATCHED ? 2 : 5);
-}
-
-static void carry_list(struct walk *c, enum rn_param_kind kind);
-
-static void carry_one(struct walk *c, enum rn_param_kind kind)
-{
-	if (rn_raw_is_status(kind))
-		carry_status(c);
-	else if (kind == RN_K_request)
-		carry_request(c, next(c));
-	else if (kind == RN_K_string)
-		carry_text(c, next(c));
-	else if (rn_raw_is_texts(kind))
-		carry_list(c, rn_raw_element(kind));
-	else
-		skip(c, kind == RN_K_range ? 3 : rn_raw_is_place(kind) ? 2 : 1);
-}
+static rn_raw_fn carry_part;
 
 /* The array that is elsewhere: a copy, changed, gets a number there. */
-static void carry_blob(struct walk *c, enum rn_param_kind kind, uint64_t n, uint64_t *number)
+static void carry_blob(struct carry *c, enum rn_param_kind kind, uint64_t n, uint64_t *number)
 {
 	struct rn_carrier *of = c->of;
 	struct rn_arena_mark mark = rn_arena_mark(of->scratch);
 	const uint64_t *words;
-	struct walk in = { .of = of };
+	uint64_t *copy;
 	size_t len;
 	uint32_t id;
 
-	if (!number || *number >= rn_sigs_count(of->from.blobs))
+	if (*number >= rn_sigs_count(of->from.blobs))
 		return;
 	words = rn_sigs_get(of->from.blobs, (uint32_t)*number, &len);
-	in.at = rn_new(of->scratch, uint64_t, len / sizeof(*words) + 1);
-	in.end = in.at + len / sizeof(*words);
-	if (!in.at) {
+	copy = rn_new(of->scratch, uint64_t, len / sizeof(*words) + 1);
+	if (!copy) {
 		c->status = RN_E_NOMEM;
 		return;
 	}
-	memcpy(in.at, words, len);
-	words = in.at;
-	for (uint64_t i = 0; i < n && !in.bad; i++)
-		carry_one(&in, kind);
-	if (in.status < 0 || rn_sigs_intern(of->to.blobs, words, len, &id) < 0)
+	memcpy(copy, words, len);
+	rn_raw_visit_blob(copy, len / sizeof(*words), kind, n, carry_part, c);
+	if (c->status < 0 || rn_sigs_intern(of->to.blobs, copy, len, &id) < 0)
 		c->status = RN_E_NOMEM;
 	else
 		*number = id;
 	rn_arena_rewind(of->scratch, mark);
 }
 
-static void carry_list(struct walk *c, enum rn_param_kind kind)
+static void carry_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
-	const uint64_t *head = next(c);
-	uint64_t n = head ? *head >> 2 : 0;
-
-	if (!head || (*head & 3) == RN_RAW_NAMED)
-		return;
-	if ((*head & 3) != RN_RAW_HERE) {
-		carry_blob(c, kind, n, next(c));
-		return;
-	}
-	for (uint64_t i = 0; i < n && !c->bad; i++)
-		carry_one(c, kind);
-}
-
-static void carry_param(struct walk *c, const struct rn_param *p)
-{
-	if (rn_raw_is_list(p))
-		carry_list(c, p->kind);
-	else
-		carry_one(c, p->kind);
+	if (part == RN_RAW_REQUESTED)
+		carry_request(arg, w);
+	else if (part == RN_RAW_TEXT)
+		carry_text(arg, w);
+	else if (part == RN_RAW_ARRAY)
+		carry_blob(arg, kind, w[-1] >> 2, w);
 }
 
 int rn_carry_words(struct rn_carrier *of, uint64_t *words, size_t n)
 {
-	struct walk c = { .of = of, .at = words + 1, .end = words + n };
-	const struct rn_proto *f;
+	struct carry c = { .of = of };
 
-	if (n == 0 || RN_RAW_FUNCTION(words[0]) >= rn_mpi_vocab.funcs)
-		return RN_OK;
-	f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
-	for (uint32_t i = 0; i < f->nparams && !c.bad; i++)
-		if (rn_raw_early(&f->param[i]))
-			carry_param(&c, &f->param[i]);
-	for (uint32_t i = 0; i < f->nparams && !c.bad; i++)
-		if (rn_raw_late(&f->param[i]))
-			carry_param(&c, &f->param[i]);
+	rn_raw_visit(words, n, carry_part, &c);
 	return c.status;
 }
 

@@ -18,7 +18,7 @@ struct walk {
 	const struct rn_raw_env *env;
 	const uint64_t *at, *end;
 	struct rn_call_writer *w;
-	uint32_t slot;
+	uint32_t slot, hole;
 	uint32_t comm;    /* what ranks are of; 0: the world */
 	const char *name; /* what a reader takes it to be */
 	bool win;         /* it is a window's: always named, for windows of others can be alike */
@@ -111,12 +111,31 @@ static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
 		rn_call_num(c->w, RN_V_INT, 0);
 }
 
+static bool is_hole(const struct walk *c, uint64_t raw)
+{
+	return raw == RN_RAW_HOLE && c->env->hole && !c->bad;
+}
+
+static void put_hole(struct walk *c, enum rn_param_kind kind)
+{
+	bool slot = kind == RN_K_rank || kind == RN_K_vary;
+	enum rn_elastic form = c->env->hole(c->env->arg, c->hole++, slot, c->comm);
+
+	if (form != RN_ELASTIC_INT || (kind == RN_K_rank && c->win))
+		put_in(c, c->comm);
+	rn_call_elastic(c->w, form, c->env->like);
+}
+
 static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 {
 	int64_t v = (int64_t)raw, word;
 
 	if (put_absent(c, raw))
 		return;
+	if (is_hole(c, raw)) {
+		put_hole(c, kind);
+		return;
+	}
 	if (kind == RN_K_fint) {
 		rn_call_const(c->w, RN_WORD_fint);
 	} else if (kind == RN_K_amode || kind == RN_K_assert) {
@@ -204,25 +223,48 @@ static void module_text(char text[MODULE_MAX + 1], const char *file)
 	text[n] = 0;
 }
 
+/* What a place that has no number of the vocabulary is called, without its displacement. */
+static size_t place_text(const struct walk *c, uint32_t cls, uint32_t id, char text[256])
+{
+	char file[MODULE_MAX + 1];
+	int n;
+
+	if (cls >= RN_MEM_GPU) {
+		n = snprintf(text, 256, "gpu%u:%u", cls - RN_MEM_GPU, id);
+	} else {
+		module_text(file, c->env->module(c->env->arg, id));
+		n = snprintf(text, 256, "static:%s", file);
+	}
+	return (size_t)n;
+}
+
 static void put_place(struct walk *c, uint64_t head, uint64_t disp)
 {
 	uint32_t cls = (uint32_t)(head & 255), id = (uint32_t)(head >> 8);
-	char file[MODULE_MAX + 1], text[256];
+	bool hole = is_hole(c, disp);
+	char text[256];
+	size_t n;
 
 	if (put_absent(c, head))
 		return;
+	if (hole && cls < RN_RAW_CLASS_INT)
+		c->env->hole(c->env->arg, c->hole++, false, 0);
 	if (cls == RN_RAW_CLASS_CONST) {
 		rn_call_const(c->w, id);
+	} else if (cls == RN_RAW_CLASS_INT && hole) {
+		put_hole(c, RN_K_int);
 	} else if (cls == RN_RAW_CLASS_INT) {
 		rn_call_num(c->w, RN_V_INT, (int64_t)disp);
-	} else if (cls >= RN_MEM_GPU) {
-		snprintf(text, sizeof(text), "gpu%u:%u%+lld", cls - RN_MEM_GPU, id,
-			 (long long)disp);
-		put_name(c, text);
-	} else if (cls == RN_MEM_STATIC) {
-		module_text(file, c->env->module(c->env->arg, id));
-		snprintf(text, sizeof(text), "static:%s%+lld", file, (long long)disp);
-		put_name(c, text);
+	} else if (cls >= RN_MEM_GPU || cls == RN_MEM_STATIC) {
+		n = place_text(c, cls, id, text);
+		if (hole) {
+			rn_call_elastic_name(c->w, c->env->like, text, n);
+		} else {
+			snprintf(text + n, sizeof(text) - n, "%+lld", (long long)disp);
+			put_name(c, text);
+		}
+	} else if (hole) {
+		rn_call_elastic_place(c->w, c->env->like, memory_word(cls), id);
 	} else {
 		rn_call_place(c->w, memory_word(cls), id, (int64_t)disp);
 	}

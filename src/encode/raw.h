@@ -122,6 +122,8 @@ enum rn_mpi_word {
 #define RN_RAW_NULL    ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
 #define RN_RAW_NOTHING ((uint64_t)1 << 63 | 5) /* it has no meaning in this call */
 
+#define RN_RAW_HOLE ((uint64_t)1 << 63 | 7) /* each call's own (encode/holes.h) */
+
 #define RN_RAW_HERE  0u
 #define RN_RAW_BLOB  1u
 #define RN_RAW_NAMED 2u
@@ -160,6 +162,9 @@ struct rn_raw_env {
 	const void *(*site)(void *arg, uint32_t id, size_t *len);
 	/* Arrays of more elements and longer texts are left out; 0: nothing is. */
 	uint64_t most;
+	/* How the numbers that stand in hole i are written, as for a slot; NULL: there are none. */
+	enum rn_elastic (*hole)(void *arg, uint32_t hole, bool is_rank, uint32_t comm);
+	uint32_t like; /* so many signatures before it are like this one (rn_call_elastic) */
 };
 
 /* A call that has no results, with words behind its function for all values from before it or for

@@ -1,6 +1,6 @@
 /*
  * raw_walk.h - what the words of a parameter are, by its kind; for those who walk over a call's
- * words (raw.c, carry.c).
+ * words (raw.c), or only want to be shown what is there (carry.c, holes.c).
  */
 #ifndef RN_ENCODE_RAW_WALK_H
 #define RN_ENCODE_RAW_WALK_H
@@ -56,5 +56,24 @@ static inline bool rn_raw_late(const struct rn_param *p)
 {
 	return !rn_raw_early(p) || p->how == RN_HOW_inout;
 }
+
+/* What a visitor is shown. */
+enum rn_raw_part {
+	RN_RAW_NUMBER,
+	RN_RAW_PLACE, /* its first word of two */
+	RN_RAW_TEXT,
+	RN_RAW_REQUESTED,
+	RN_RAW_ARRAY, /* the number of a blob; the word before it is the array's head */
+};
+
+typedef void rn_raw_fn(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w);
+
+/* Shows the parts of a call's words, in order; handles and heads are passed over. False when the
+ * words do not fit. */
+bool rn_raw_visit(uint64_t *words, size_t n, rn_raw_fn *fn, void *arg);
+
+/* The same for `count` elements of a blob. */
+bool rn_raw_visit_blob(uint64_t *words, size_t n, enum rn_param_kind kind, uint64_t count,
+		       rn_raw_fn *fn, void *arg);
 
 #endif

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/seg.h"
+#include "base/varint.h"
 
 #define FIRST_CHUNK ((size_t)1 << 10)
 #define LAST_CHUNK  ((size_t)1 << 16)
@@ -191,6 +193,34 @@ int rn_sigs_copy(struct rn_sigs *s, const struct rn_sigs *from, uint32_t i, uint
 	const struct sig *sig = sig_at(from, i);
 
 	return intern(s, sig->bytes, sig->len, sig->hash, id);
+}
+
+void rn_sigs_put(const struct rn_sigs *s, struct rn_buf *out)
+{
+	rn_buf_u64(out, s->sig.n);
+	for (uint32_t i = 0; i < s->sig.n; i++) {
+		const struct sig *sig = sig_at(s, i);
+
+		rn_buf_u64(out, sig->len);
+		rn_buf_add(out, sig->bytes, sig->len);
+	}
+}
+
+int rn_sigs_take(struct rn_sigs *s, struct rn_reader *in)
+{
+	uint64_t n = rn_get_count(in, 2);
+
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		uint64_t len = rn_get_u64(in);
+		const unsigned char *bytes = rn_get_bytes(in, len);
+		uint32_t id;
+
+		if (bytes && rn_sigs_intern(s, bytes, (size_t)len, &id) < 0)
+			return RN_E_NOMEM;
+		if (bytes && id != i)
+			rn_fail(in);
+	}
+	return in->bad ? RN_E_DATA : RN_OK;
 }
 
 bool rn_sigs_check(const struct rn_sigs *s)

@@ -15,6 +15,8 @@
 #include "base/err.h"
 
 struct rn_arena;
+struct rn_buf;
+struct rn_reader;
 struct rn_sigs; /* opaque */
 
 struct rn_sigs *rn_sigs_new(struct rn_arena *mem);
@@ -34,6 +36,11 @@ int rn_sigs_copy(struct rn_sigs *s, const struct rn_sigs *from, uint32_t i, uint
 bool rn_sigs_find(const struct rn_sigs *s, const void *bytes, size_t len, uint32_t *id);
 
 const void *rn_sigs_get(const struct rn_sigs *s, uint32_t id, size_t *len);
+
+/* As bytes: how many, and each after its length. Taking, into an empty table, trusts no byte:
+ * RN_OK, RN_E_NOMEM, or RN_E_DATA when they are none, or one is there twice. */
+void rn_sigs_put(const struct rn_sigs *s, struct rn_buf *out);
+int rn_sigs_take(struct rn_sigs *s, struct rn_reader *in);
 
 /* Every signature is found under its own number and hash. */
 bool rn_sigs_check(const struct rn_sigs *s);

@@ -1,6 +1,6 @@
 /*
- * bundle.c - see bundle.h. As bytes: the tally, then part, comms, times and
- * the times of single calls, each after its length.
+ * bundle.c - see bundle.h. As bytes: the tally, then part, comms, times, the
+ * times of single calls and values, each after its length.
  */
 #include "file/bundle.h"
 
@@ -15,6 +15,7 @@
 #include "file/payload.h"
 #include "file/section.h"
 #include "file/sites.h"
+#include "file/value_list.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "identity/comms.h"
@@ -55,6 +56,11 @@ static int put_pieces(const struct rn_bundle *b, struct rn_buf *out, struct rn_b
 	rn_buf_clear(piece);
 	if (b->moments.stream.n)
 		rc = rn_moment_list_encode(&b->moments, b->part.first, piece);
+	if (rc < 0)
+		return rc;
+	put_piece(out, piece);
+	rn_buf_clear(piece);
+	rc = rn_values_encode(&b->values, b->part.first, piece);
 	if (rc < 0)
 		return rc;
 	put_piece(out, piece);
@@ -142,11 +148,24 @@ static int take_moments(struct rn_bundle *b, const struct rn_part *part, struct 
 	return get_moments(&b->moments, part, (struct piece){ bytes, p.len }, err);
 }
 
+/* Its signatures are in the bundle's part by now. */
+static int merge_values(struct rn_bundle *b, const struct rn_part *part,
+			const struct rn_values *values, struct rn_arena *scratch)
+{
+	uint32_t n = rn_sigs_count(part->sigs), *map = rn_new(scratch, uint32_t, (size_t)n + 1);
+	int rc = map ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
+		rc = rn_sigs_copy(b->part.sigs, part->sigs, i, &map[i]);
+	return rc == RN_OK ? rn_values_merge(&b->values, values, map) : rc;
+}
+
 static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *scratch,
 		  struct rn_err *err)
 {
 	struct rn_tally tally = { .lost = rn_get_u64(in) };
-	struct piece part_bytes, comms_bytes, times_bytes, moments;
+	struct piece part_bytes, comms_bytes, times_bytes, moments, values_bytes;
+	struct rn_values values;
 	bool first = b->part.ranks == 0;
 	struct rn_part_place place = { first ? 0 : b->part.last + 1, RN_RANKS_MAX };
 	struct rn_part part;
@@ -160,6 +179,7 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	comms_bytes = get_piece(in);
 	times_bytes = get_piece(in);
 	moments = get_piece(in);
+	values_bytes = get_piece(in);
 	if (in->bad || rn_left(in))
 		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
 	rc = rn_part_decode(first ? b->mem : scratch, part_bytes.bytes, part_bytes.len, place,
@@ -168,6 +188,11 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		rc = rn_comms_decode(scratch, comms_bytes.bytes, comms_bytes.len, &comms, err);
 	if (rc == RN_OK)
 		rc = check_moments(&part, moments, scratch, err);
+	if (rc == RN_OK)
+		rc = rn_values_init(&values, scratch);
+	if (rc == RN_OK)
+		rc = rn_values_decode(&values, values_bytes.bytes, values_bytes.len,
+				      rn_sigs_count(part.sigs), part.first, part.last, err);
 	if (rc == RN_OK && first)
 		b->part = part;
 	else if (rc == RN_OK)
@@ -178,6 +203,8 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		rc = merge_times(b, &part, times_bytes, scratch, err);
 	if (rc == RN_OK)
 		rc = take_moments(b, &part, moments, err);
+	if (rc == RN_OK && values.use.n)
+		rc = merge_values(b, &part, &values, scratch);
 	add_tally(&b->tally, &tally);
 	return rc;
 }
@@ -201,6 +228,8 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 	if (times)
 		b->times = rn_new(mem, struct rn_times, 1);
 	rn_moment_list_init(&b->moments, mem);
+	if (rn_values_init(&b->values, mem) < 0)
+		return RN_E_NOMEM;
 	if (!b->comms || (times && !b->times))
 		return RN_E_NOMEM;
 	if (times)
@@ -257,6 +286,12 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	}
 	if (rc == RN_OK && sites.len)
 		rc = rn_container_add(w, RN_SECTION_SITES, sites.data, sites.len, err);
+	if (rc == RN_OK) {
+		rn_buf_clear(&piece);
+		rc = rn_value_list_write(&b->values, b->part.sigs, s, mem, &piece);
+	}
+	if (rc == RN_OK && piece.len)
+		rc = rn_container_add(w, RN_SECTION_VALUES, piece.data, piece.len, err);
 	rn_buf_free(&sites);
 	rn_buf_free(&piece);
 	return rc;

@@ -1,7 +1,7 @@
 /*
  * bundle.h - everything that is known of some ranks, on its way to the trace.
  *
- * A part (streams), the identities of communicators, times, and a tally. Ranks send
+ * A part (streams), the identities of communicators, times, values, and a tally. Ranks send
  * theirs up a tree, where they are absorbed in ascending order; what has everything is finished and
  * written. The same bytes go into a file when the tree is not to be had.
  *
@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "file/moment_list.h"
 #include "merge/merge.h"
+#include "merge/values.h"
 
 struct rn_arena;
 struct rn_buf;
@@ -40,6 +41,7 @@ struct rn_bundle {
 	struct rn_comms *comms;
 	struct rn_times *times; /* by the part's signatures; NULL: not kept */
 	struct rn_moment_list moments;
+	struct rn_values values; /* by the part's signatures */
 	struct rn_tally tally;
 };
 

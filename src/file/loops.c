@@ -8,24 +8,12 @@
 #include "merge/fold.h"
 #include "rules/rules.h"
 
-static void put_series(const struct rn_sigs *series, struct rn_buf *out)
-{
-	rn_buf_u64(out, rn_sigs_count(series));
-	for (uint32_t i = 0; i < rn_sigs_count(series); i++) {
-		size_t len;
-		const void *bytes = rn_sigs_get(series, i, &len);
-
-		rn_buf_u64(out, len);
-		rn_buf_add(out, bytes, len);
-	}
-}
-
 void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out)
 {
 	rn_buf_u64(out, f->loops);
 	for (uint32_t k = 0; k < f->loops; k++)
 		rn_buf_u64(out, (uint64_t)f->loop[k].id << 1 | (f->loop[k].kind == RN_KIND_RULE));
-	put_series(f->series, out);
+	rn_sigs_put(f->series, out);
 	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++)
 		rn_buf_u64(out, f->ref[i]);
 }
@@ -56,22 +44,8 @@ static int get_loops(struct rn_reader *in, struct rn_arena *mem, struct rn_folde
 
 static int get_series(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
 {
-	uint64_t n = rn_get_count(in, 2);
-
 	f->series = rn_sigs_new(mem);
-	if (!f->series)
-		return RN_E_NOMEM;
-	for (uint64_t i = 0; i < n && !in->bad; i++) {
-		uint64_t len = rn_get_u64(in);
-		const unsigned char *bytes = rn_get_bytes(in, len);
-		uint32_t id;
-
-		if (bytes && rn_sigs_intern(f->series, bytes, (size_t)len, &id) < 0)
-			return RN_E_NOMEM;
-		if (bytes && id != i)
-			rn_fail(in);
-	}
-	return in->bad ? RN_E_DATA : RN_OK;
+	return f->series ? rn_sigs_take(f->series, in) : RN_E_NOMEM;
 }
 
 static int get_refs(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)

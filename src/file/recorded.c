@@ -23,6 +23,7 @@ struct leaf {
 	const struct rn_recorded_stream *s; /* NULL: a thread that this rank does not have */
 	struct rn_part part;
 	struct rn_sigs *sigs;
+	struct rn_values values;
 	uint32_t calls, *map;
 };
 
@@ -30,16 +31,20 @@ static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choice
 		     uint64_t number, struct rn_arena *scratch)
 {
 	const struct rn_grammar *g = l->s ? l->s->grammar : rn_grammar_new(scratch, NULL);
-	int rc = RN_OK;
+	struct rn_calls_out out = {
+		.tables = b->comms, .values = &l->values, .stream = number, .lost = &b->tally.lost
+	};
+	int rc = rn_values_init(&l->values, scratch);
 
 	l->calls = l->s ? rn_sigs_count(l->s->calls.words) : 0;
 	l->sigs = rn_sigs_new(scratch);
 	l->map = rn_new(scratch, uint32_t, (size_t)l->calls + 1);
-	if (!l->sigs || !l->map || !g)
+	if (!l->sigs || !l->map || !g || rc < 0)
 		return RN_E_NOMEM;
+	out.sigs = l->sigs;
+	out.map = l->map;
 	if (l->s)
-		rc = rn_calls_write(&l->s->calls, choices, b->comms, l->sigs, l->map,
-				    &b->tally.lost);
+		rc = rn_calls_write(&l->s->calls, choices, &out);
 	if (rc == RN_OK && l->s && l->s->rules)
 		return rn_part_leaf_rules(&l->part, b->mem, number, l->sigs, l->map, l->s->rules,
 					  l->s->root, scratch);
@@ -61,6 +66,18 @@ static int add_times(struct rn_bundle *b, const struct leaf *l, struct rn_arena 
 	return rn_times_merge(b->times, l->s->calls.times, to);
 }
 
+static int add_values(struct rn_bundle *b, const struct leaf *l, struct rn_arena *scratch)
+{
+	uint32_t n = rn_sigs_count(l->sigs), *to = rn_new(scratch, uint32_t, (size_t)n + 1);
+
+	if (!to)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		if (rn_sigs_copy(b->part.sigs, l->sigs, i, &to[i]) < 0)
+			return RN_E_NOMEM;
+	return rn_values_merge(&b->values, &l->values, to);
+}
+
 static int add_stream(struct rn_bundle *b, struct leaf *l, bool first, struct rn_arena *scratch)
 {
 	int rc = RN_OK;
@@ -76,6 +93,8 @@ static int add_stream(struct rn_bundle *b, struct leaf *l, bool first, struct rn
 		rc = rn_part_merge(&b->part, &l->part, scratch);
 	if (rc == RN_OK && l->s && b->times)
 		rc = add_times(b, l, scratch);
+	if (rc == RN_OK && l->values.use.n)
+		rc = add_values(b, l, scratch);
 	if (l->s) {
 		b->tally.lost += l->s->lost;
 		b->tally.memory += l->s->memory;

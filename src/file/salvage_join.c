@@ -2,6 +2,7 @@
 #include "file/salvage_join.h"
 
 #include "base/arena.h"
+#include "encode/holes.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -14,7 +15,8 @@
 struct whole {
 	const struct rn_pieces *of;
 	struct rn_tables tables;
-	uint32_t *shape; /* what each becomes */
+	struct rn_seg *holes; /* struct rn_holes *, by call */
+	uint32_t *shape;      /* what each becomes */
 };
 
 struct join {
@@ -82,6 +84,26 @@ static int map_calls(struct join *j, const struct rn_segment *s, uint32_t *map)
 	return rc;
 }
 
+/* What stands in the holes of call i, which has become call `to`. */
+static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uint32_t to)
+{
+	const struct whole *w = &j->whole[j->self];
+	const struct rn_holes *h = rn_holes_of(s->holes, i);
+	struct rn_holes *all = rn_holes_of(w->holes, to);
+
+	if (!h)
+		return RN_OK;
+	if (!all) {
+		size_t len;
+		const uint64_t *words = rn_sigs_get(w->tables.words, to, &len);
+
+		all = rn_holes_new(j->mem, words, len / sizeof(*words));
+		if (!all || !rn_holes_put(w->holes, j->mem, to, all))
+			return RN_E_NOMEM;
+	}
+	return rn_holes_join(all, h, &j->scratch);
+}
+
 static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t *map,
 		     struct rn_rules *rules, uint32_t *root)
 {
@@ -106,6 +128,8 @@ static int add_segment(struct join *j, const struct rn_segment *s, struct rn_rul
 	uint32_t *map = rn_new(&j->scratch, uint32_t, (size_t)rn_sigs_count(s->tables.words) + 1);
 	int rc = map ? map_calls(j, s, map) : RN_E_NOMEM;
 
+	for (uint32_t i = 0; i < s->holes->n && rc == RN_OK; i++)
+		rc = add_holes(j, s, i, map[i]);
 	if (rc == RN_OK)
 		rc = rn_times_merge(times, s->times, map);
 	if (rc == RN_OK)
@@ -138,6 +162,7 @@ static int join_stream(struct join *j, struct rn_recorded_stream *out)
 	out->calls.blobs = w->tables.blobs;
 	out->calls.texts = w->tables.texts;
 	out->calls.times = times;
+	out->calls.holes = w->holes;
 	out->rules = rules;
 	return rc;
 }
@@ -147,6 +172,10 @@ static int begin(struct join *j, struct whole *w, const struct rn_pieces *of)
 	w->of = of;
 	w->tables =
 		(struct rn_tables){ rn_sigs_new(j->mem), rn_sigs_new(j->mem), rn_sigs_new(j->mem) };
+	w->holes = rn_new(j->mem, struct rn_seg, 1);
+	if (!w->holes)
+		return RN_E_NOMEM;
+	rn_seg_init(w->holes, sizeof(struct rn_holes *));
 	return w->tables.words && w->tables.blobs && w->tables.texts ? find_shapes(j, w)
 								     : RN_E_NOMEM;
 }

@@ -23,6 +23,7 @@ struct rn_times;
 
 struct rn_segment {
 	struct rn_tables tables;
+	const struct rn_seg *holes; /* struct rn_holes *, by call */
 	const struct rn_grammar *grammar;
 	const struct rn_times *times; /* settled */
 };

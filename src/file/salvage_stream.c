@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/varint.h"
+#include "encode/holes.h"
 #include "encode/moments.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -23,6 +25,7 @@
 /* A segment that is over. */
 struct told {
 	struct rn_tables tables;
+	struct rn_seg *holes;
 	struct rn_seal seal;
 };
 
@@ -33,6 +36,7 @@ struct salvaged {
 	struct rn_stream_facts *facts;
 	/* Of the segment that is being read. */
 	struct rn_sigs *words, *blobs, *texts;
+	struct rn_seg *holes; /* struct rn_holes *, by call; NULL: it has none */
 	struct rn_grammar *grammar;
 	struct rn_times *times;
 	uint64_t before; /* calls in those before it */
@@ -99,12 +103,15 @@ static bool start_tables(struct salvaged *s)
 	s->words = rn_sigs_new(s->mem);
 	s->blobs = rn_sigs_new(s->mem);
 	s->texts = rn_sigs_new(s->mem);
-	return s->words && s->blobs && s->texts;
+	s->holes = rn_new(s->mem, struct rn_seg, 1);
+	if (s->holes)
+		rn_seg_init(s->holes, sizeof(struct rn_holes *));
+	return s->words && s->blobs && s->texts && s->holes;
 }
 
 static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
 {
-	struct told t = { { s->words, s->blobs, s->texts }, { 0 } };
+	struct told t = { { s->words, s->blobs, s->texts }, s->holes, { 0 } };
 
 	if (len != sizeof(t.seal))
 		return false;
@@ -161,10 +168,20 @@ static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t 
 	return true;
 }
 
+/* The holes of a call, without what stands in them. */
+static bool take_holes(struct salvaged *s, uint32_t call, const uint64_t *words, size_t n)
+{
+	struct rn_holes *h = rn_holes_new(s->mem, words, n);
+
+	s->failed |= !h || !rn_holes_put(s->holes, s->mem, call, h);
+	return !s->failed;
+}
+
 /* The next element of one of the tables. */
 static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
 {
-	struct rn_sigs *table = type == RN_FACT_CALL   ? s->words
+	bool call = type == RN_FACT_CALL || type == RN_FACT_ELASTIC;
+	struct rn_sigs *table = call                   ? s->words
 				: type == RN_FACT_BLOB ? s->blobs
 				: type == RN_FACT_TEXT ? s->texts
 						       : NULL;
@@ -172,15 +189,17 @@ static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, s
 
 	if (type == RN_FACT_MOMENTS)
 		return take_moments(s, bytes, len);
-	if (!table || (type != RN_FACT_TEXT && len % sizeof(uint64_t)) ||
-	    (type == RN_FACT_CALL && len == 0))
+	if (!table || (type != RN_FACT_TEXT && len % sizeof(uint64_t)) || (call && len == 0) ||
+	    (type == RN_FACT_ELASTIC && len / 8 > RN_HOLES_WORDS))
 		return false;
 	n = rn_sigs_count(table);
 	if (rn_sigs_intern(table, bytes, len, &id) < 0) {
 		s->failed = true;
 		return false;
 	}
-	return id == n;
+	if (id != n)
+		return false;
+	return type != RN_FACT_ELASTIC || take_holes(s, id, bytes, len / sizeof(uint64_t));
 }
 
 static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
@@ -324,6 +343,31 @@ static bool restore_grammar(struct salvaged *s, const unsigned char *bytes, size
 	return true;
 }
 
+/* What stands in the holes of the calls in the snapshot. */
+static bool restore_values(struct salvaged *s, const unsigned char *bytes, size_t len)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+
+	while (rn_left(&in)) {
+		const unsigned char *p = rn_get_bytes(&in, sizeof(uint64_t));
+		struct rn_holes *h = NULL;
+		uint64_t call = 0;
+		int rc = RN_E_DATA;
+
+		if (p)
+			memcpy(&call, p, sizeof(call));
+		if (p && call < rn_sigs_count(s->words))
+			h = rn_holes_of(s->holes, (uint32_t)call);
+		if (h)
+			rc = rn_holes_load(h, s->mem, &in);
+		if (rc == RN_E_NOMEM)
+			s->failed = true;
+		if (rc < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Without them the calls are there all the same. */
 static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
@@ -341,27 +385,31 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 	return true;
 }
 
-/* The `bytes` of a snapshot; NULL when they are not there, or others. */
-static const unsigned char *snapshot(const struct salvaged *s, uint64_t page, uint64_t bytes,
-				     uint64_t sum)
+/* The `bytes` of a snapshot, so far behind the area's head; NULL when they are not there, or
+ * others. None have no sum. */
+static const unsigned char *snapshot(const struct salvaged *s, uint64_t page, uint64_t at,
+				     uint64_t bytes, uint64_t sum)
 {
 	const struct rn_found *area = extent_at(s->f, RN_EXTENT_AREA, page);
-	const unsigned char *p = area ? area->at + sizeof(area->head) : NULL;
+	uint64_t room = area ? area->len - sizeof(area->head) : 0;
+	const unsigned char *p;
 
-	return p && bytes <= area->len - sizeof(area->head) &&
-			       rn_area_sum(&area->head, p, bytes) == sum
-		       ? p
-		       : NULL;
+	if (!area || at > room || bytes > room - at)
+		return NULL;
+	p = area->at + sizeof(area->head) + at;
+	return (bytes == 0 && sum == 0) || rn_area_sum(&area->head, p, bytes) == sum ? p : NULL;
 }
 
 static bool restore(struct salvaged *s, const struct rn_seal *seal)
 {
-	const unsigned char *p = snapshot(s, seal->area, seal->grammar, seal->grammar_sum);
+	const unsigned char *p = snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum),
+			    *v = snapshot(s, seal->area, rn_seal_values(seal), seal->values,
+					  seal->values_sum);
 
-	if (!p || seal->upto < s->before ||
+	if (!p || !v || seal->upto < s->before || !restore_values(s, v, seal->values) ||
 	    !restore_grammar(s, p, seal->grammar, seal->upto - s->before))
 		return false;
-	p = snapshot(s, seal->times_at, seal->times, seal->times_sum);
+	p = snapshot(s, seal->times_at, 0, seal->times, seal->times_sum);
 	if (seal->times && (!p || !restore_times(s, p, seal->times)))
 		s->facts->damaged = true;
 	return true;
@@ -392,11 +440,46 @@ static bool append(struct salvaged *s, uint32_t id)
 	return true;
 }
 
+/* The ring of what stands in holes. */
+struct values {
+	const struct rn_found *tail;
+	uint64_t next, left, places;
+};
+
+static struct values values_of(const struct salvaged *s, const struct rn_seal *seal)
+{
+	struct values v = { extent_at(s->f, RN_EXTENT_TAIL, seal->values_tail), seal->values_from,
+			    seal->values_places, seal->values_places };
+	uint64_t room = v.tail ? (v.tail->len - sizeof(v.tail->head)) / sizeof(int64_t) : 0;
+
+	if (v.places > room || v.places & (v.places - 1))
+		v.left = 0;
+	return v;
+}
+
+static bool read_values(struct salvaged *s, struct values *v, struct rn_holes *h)
+{
+	int64_t number[RN_HOLES_MAX];
+
+	if (v->left < h->n)
+		return false;
+	v->left -= h->n;
+	for (uint32_t k = 0; k < h->n; k++, v->next++)
+		memcpy(&number[k],
+		       v->tail->at + sizeof(v->tail->head) +
+			       (size_t)(v->next & (v->places - 1)) * sizeof(int64_t),
+		       sizeof(*number));
+	s->failed |= rn_holes_append_numbers(h, number) < 0;
+	return !s->failed;
+}
+
 /* The calls upto .. end. False when not all are there. */
 static bool read_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end)
 {
 	const struct rn_found *tail = extent_at(s->f, RN_EXTENT_TAIL, seal->tail);
+	struct values values = values_of(s, seal);
 	uint64_t places = seal->places;
+	struct rn_holes *h;
 	uint32_t id;
 
 	if (end == seal->upto)
@@ -410,7 +493,8 @@ static bool read_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t e
 		if (at + sizeof(id) > tail->len)
 			return false;
 		memcpy(&id, tail->at + at, sizeof(id));
-		if (!append(s, id))
+		h = rn_holes_of(s->holes, id);
+		if ((h && !read_values(s, &values, h)) || !append(s, id))
 			return false;
 	}
 	return true;
@@ -574,17 +658,18 @@ static bool end_segment(struct salvaged *s)
 		return false;
 	}
 	*RN_SEG_AT(all, struct rn_segment, all->n) =
-		(struct rn_segment){ tables_of(s), s->grammar, s->times };
+		(struct rn_segment){ tables_of(s), s->holes, s->grammar, s->times };
 	all->n++;
 	return true;
 }
 
 /* One that has these tables, and no calls yet. */
-static bool start_segment(struct salvaged *s, struct rn_tables tables)
+static bool start_segment(struct salvaged *s, struct rn_tables tables, struct rn_seg *holes)
 {
 	s->words = tables.words;
 	s->blobs = tables.blobs;
 	s->texts = tables.texts;
+	s->holes = holes;
 	s->grammar = rn_grammar_new(s->mem, NULL);
 	s->times = rn_new(s->mem, struct rn_times, 1);
 	s->open = 0;
@@ -604,6 +689,7 @@ static int give(struct salvaged *s, struct rn_recorded_stream *out)
 	out->calls.blobs = s->blobs;
 	out->calls.texts = s->texts;
 	out->calls.times = s->times;
+	out->calls.holes = s->holes;
 	out->grammar = s->grammar;
 	return RN_OK;
 }
@@ -626,7 +712,7 @@ static bool start(struct salvaged *s)
 	rn_seg_init(&s->told, sizeof(struct told));
 	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
 	rn_seg_init(&s->pieces->shape, sizeof(struct rn_shape));
-	return start_tables(s) && start_segment(s, tables_of(s));
+	return start_tables(s) && start_segment(s, tables_of(s), s->holes);
 }
 
 int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
@@ -664,7 +750,8 @@ static bool read_told(struct salvaged *s, uint64_t segment)
 	for (uint32_t i = 0; i < s->told.n && i < segment; i++) {
 		const struct told *t = RN_SEG_AT(&s->told, struct told, i);
 
-		if (!start_segment(s, t->tables) || !restore(s, &t->seal) || !end_segment(s))
+		if (!start_segment(s, t->tables, t->holes) || !restore(s, &t->seal) ||
+		    !end_segment(s))
 			return false;
 		s->before = t->seal.upto;
 	}
@@ -675,18 +762,18 @@ static bool read_told(struct salvaged *s, uint64_t segment)
 static bool is_sound(const struct salvaged *s, const struct rn_seal *seal)
 {
 	return seal->sum == rn_seal_sum(&s->live.extent, seal) &&
-	       snapshot(s, seal->area, seal->grammar, seal->grammar_sum);
+	       snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum);
 }
 
 static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
 {
-	struct rn_tables tables = tables_of(s);
+	struct told last = { .tables = tables_of(s), .holes = s->holes };
 
 	if (!read_told(s, seal->segment))
 		return false;
 	if (seal->segment < s->told.n)
-		tables = RN_SEG_AT(&s->told, struct told, seal->segment)->tables;
-	return start_segment(s, tables) && restore(s, seal);
+		last = *RN_SEG_AT(&s->told, struct told, seal->segment);
+	return start_segment(s, last.tables, last.holes) && restore(s, seal);
 }
 
 /* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that

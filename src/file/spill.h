@@ -11,14 +11,18 @@
  *   of a process   log: what its streams have in common (enum rn_fact)
  *   of a stream    live: struct rn_live, and the calls that are under way
  *                  log: its distinct calls, texts and long arrays (enum rn_fact); times of calls
- *                  tail: a ring of the numbers of its latest calls
- *                  area: a snapshot of its grammar, or of its times, sealed
+ *                  tail: a ring of the numbers of its latest calls; another one, if calls have
+ *                  holes (encode/holes.h), of what stands in them
+ *                  area: a snapshot of its grammar and of what stands in holes, or of its times,
+ *                  sealed
  *
  * An extent is allocated before it is mapped, so that a full disk is an error here and not a signal
  * in the program. A log is a chain of extents, in which records are published by one store. What a
  * snapshot and the tail make up is published by one store too (rn_live.sealed), so at any moment
  *
  *   calls of a stream = the sealed snapshot, which has `upto` of them, and tail[upto .. calls)
+ *
+ * where what stands in the holes of those in the tail is in its own ring, from values_from on.
  *
  * A stream that has become too large for the memory of its process is in segments. Each has tables
  * of calls, texts and arrays that are numbered from 0, a grammar and times of its own, as if the
@@ -49,7 +53,7 @@
 #include "identity/comms.h"
 
 #define RN_SPILL_PAGE  4096u
-#define RN_SPILL_MAGIC 0x324c4c4950534e52u /* "RNSPILL2" */
+#define RN_SPILL_MAGIC 0x334c4c4950534e52u /* "RNSPILL3" */
 
 #define RN_SPILL_KEEPER 2048u
 
@@ -94,6 +98,7 @@ enum rn_fact {
 	/* of a stream: calls, texts and blobs are numbered from 0 as they come, and so are shapes
 	 */
 	RN_FACT_CALL = 1, /* words (encode/raw.h) */
+	RN_FACT_ELASTIC,  /* the same, and some of them are holes (encode/holes.h) */
 	RN_FACT_TEXT,
 	RN_FACT_BLOB,    /* words */
 	RN_FACT_SHAPE,   /* uint64_t: the call, of this segment, that makes requests of the shape */
@@ -156,8 +161,11 @@ struct rn_seal {
 	uint64_t times_at, times; /* the same of the times (rn_times_save) */
 	uint64_t tail, places;    /* page of the ring's extent; numbers it has, a power of two */
 	uint64_t segment;         /* so many are over */
-	uint64_t grammar_sum, times_sum; /* rn_area_sum of both */
-	uint64_t sum;                    /* rn_seal_sum */
+	uint64_t values; /* bytes of what stands in holes, behind the grammar (rn_seal_values) */
+	uint64_t values_tail, values_places; /* the ring of numbers in holes; 0: none so far */
+	uint64_t values_from;                /* so many had come */
+	uint64_t grammar_sum, times_sum, values_sum; /* rn_area_sum of all three */
+	uint64_t sum;                                /* rn_seal_sum */
 };
 
 /* Of a snapshot in its area, and of everything in a seal above its own sum; whose they are is in
@@ -165,6 +173,13 @@ struct rn_seal {
 uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n);
 uint64_t rn_area_seed(const struct rn_extent *area); /* rn_hash_seeded with it is the sum */
 uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s);
+
+/* Where what stands in holes begins, behind the head of the area: for each signature that has some,
+ * in the order of their numbers, uint64_t, its number, and its series (rn_holes_save). */
+static inline uint64_t rn_seal_values(const struct rn_seal *s)
+{
+	return (s->grammar + 7) & ~(uint64_t)7;
+}
 
 /* Why calls are not recorded. Handles are followed all the same. */
 #define RN_OFF_CONTROL 1u /* MPI_Pcontrol(0) */

@@ -226,7 +226,7 @@ int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const st
 	int rc = rn_copy_log(c, rn_log_end(log), done);
 
 	if (rc == 0)
-		rc = copy_area(c, s->area, s->grammar);
+		rc = copy_area(c, s->area, rn_seal_values(s) + s->values);
 	if (rc == 0)
 		rc = copy_area(c, s->times_at, s->times);
 	if (rc == 0)

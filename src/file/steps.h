@@ -19,7 +19,7 @@
 
 struct rn_buf;
 
-#define RN_STEPS_KIND 13u
+#define RN_STEPS_KIND RN_V_STEP
 #define RN_STEPS_FEW  64u /* elements: shorter lists are stored as they are */
 
 /* Whether a signature, in either form, has other bytes in the other one. O(1) for short ones. */

@@ -339,7 +339,7 @@ static int look_at_streams(struct finish *f)
 		int rc = RN_OK;
 
 		*s = (struct rn_recorded_stream){
-			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times },
+			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times, &t->holes },
 			.grammar = t->grammar,
 			.lost = t->live.lost,
 			.memory = t->mem.mapped + sizeof(*t) + rn_stopwatch_size(t->stopwatch),

@@ -20,7 +20,7 @@
 
 static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
 {
-	const char *name = rn_mpi_protos[RN_RAW_FUNCTION(s->w[0])].name;
+	const char *name = rn_mpi_protos[RN_RAW_FUNCTION(s->words[0])].name;
 	uint32_t flags = 0;
 
 	if (strstr(name, "_init"))

@@ -29,8 +29,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_FIRST  16384u /* numbers */
-#define TIMES_FIRST 4096u  /* bytes */
+#define RING_FIRST   16384u /* numbers */
+#define TIMES_FIRST  4096u  /* bytes */
+#define VALUES_FIRST 4096u  /* numbers */
 
 static struct rn_spill spill;
 static struct rn_log shared; /* of the process */
@@ -355,6 +356,9 @@ static void freeze(struct rn_stream *t, int error)
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
 	t->ring_end = UINT64_MAX;
+	t->values = t->no_values;
+	t->values_mask = RN_HOLES_MAX - 1;
+	t->values_end = UINT64_MAX;
 	fail(error);
 }
 
@@ -378,7 +382,7 @@ void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, si
 
 	if (!t->spooled)
 		return;
-	if (type == RN_FACT_CALL)
+	if (type == RN_FACT_CALL || type == RN_FACT_ELASTIC)
 		add_modules();
 	rc = rn_log_add(&t->log, type, bytes, n, NULL, 0);
 	if (rc)
@@ -399,7 +403,12 @@ static void add_tables(struct rn_stream *t)
 {
 	add_facts(t, RN_FACT_TEXT, t->texts);
 	add_facts(t, RN_FACT_BLOB, t->blobs);
-	add_facts(t, RN_FACT_CALL, t->words);
+	for (uint32_t i = 0; i < t->sig.n && t->spooled; i++) {
+		const struct rn_sig *s = *RN_SEG_AT(&t->sig, struct rn_sig *, i);
+
+		rn_spool_fact(t, s->holes ? RN_FACT_ELASTIC : RN_FACT_CALL, s->words,
+			      s->n * sizeof(*s->words));
+	}
 }
 
 static void add_shapes(struct rn_stream *t)
@@ -525,18 +534,56 @@ static int copy_grammar(struct rn_stream *t, struct rn_extent *area, struct rn_s
 	return 0;
 }
 
+static int add_values(const struct rn_stream *t, struct rn_buf *b)
+{
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < t->sig.n && rc == RN_OK; i++) {
+		const struct rn_sig *sig = *RN_SEG_AT(&t->sig, struct rn_sig *, i);
+		const uint64_t number = i;
+
+		if (!sig->holes)
+			continue;
+		rn_buf_add(b, &number, sizeof(number));
+		rc = rn_holes_save(sig->holes, b);
+	}
+	return rc == RN_OK ? rn_buf_status(b) : rc;
+}
+
+/* Behind the grammar. How long it becomes is not known before; false when there is no room. */
+static bool save_values(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+{
+	uint64_t at = rn_seal_values(s), room = area_room(area);
+	struct rn_buf b =
+		rn_buf_over((unsigned char *)(area + 1) + at, room > at ? (size_t)(room - at) : 0);
+
+	s->values = s->values_sum = 0;
+	s->values_from = t->values_at;
+	if (room < at || add_values(t, &b) < 0)
+		return false;
+	s->values = b.len;
+	s->values_sum = rn_area_sum(area, b.data, b.len);
+	return true;
+}
+
 /* The areas of the grammar alternate, too, but less often. */
 static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 {
 	struct rn_extent **area = &t->area[t->area[0] && t->area[0]->number == sealed(t)->area];
-	size_t bytes = rn_grammar_snapshot_size(t->grammar);
-	int rc = make_area(t, area, bytes);
+	size_t bytes = rn_grammar_snapshot_size(t->grammar), more = s->values + s->values / 2;
+	int rc;
 
-	if (rc)
-		return rc;
-	s->upto = t->live.calls;
-	s->area = (*area)->number;
-	return bytes > WRITTEN ? write_grammar(t, *area, s) : copy_grammar(t, *area, s);
+	do {
+		rc = make_area(t, area, bytes + more);
+		s->upto = t->live.calls;
+		if (rc == 0) {
+			s->area = (*area)->number;
+			rc = bytes > WRITTEN ? write_grammar(t, *area, s)
+					     : copy_grammar(t, *area, s);
+		}
+		more = 2 * more + 4096;
+	} while (rc == 0 && !save_values(t, *area, s));
+	return rc;
 }
 
 static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_seal *s)
@@ -558,6 +605,45 @@ static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_se
 	return 0;
 }
 
+/* The ring of numbers in holes, once there are some: a new one if it has become small. */
+static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_extent **tail)
+{
+	uint64_t places = t->values_tail ? t->values_mask + 1 : VALUES_FIRST;
+
+	*tail = NULL;
+	s->values_tail = s->values_places = 0;
+	if (s->values == 0)
+		return 0;
+	while (places * sizeof(int64_t) < s->values)
+		places *= 2;
+	*tail = t->values_tail;
+	if (!*tail || places > t->values_mask + 1)
+		*tail = rn_spill_claim(&spill, RN_EXTENT_TAIL, t->number,
+				       sizeof(**tail) + places * sizeof(int64_t), NULL);
+	if (!*tail)
+		return errno;
+	s->values_tail = (*tail)->number;
+	s->values_places = places;
+	return 0;
+}
+
+static void use_values_ring(struct rn_stream *t, struct rn_extent *tail)
+{
+	struct rn_extent *old = t->values_tail;
+	const struct rn_seal *s = sealed(t);
+
+	if (!tail) {
+		t->values_end = 0; /* the first number asks for one */
+		return;
+	}
+	t->values_tail = tail;
+	t->values = (int64_t *)(tail + 1);
+	t->values_mask = s->values_places - 1;
+	t->values_end = s->values_from + s->values_places;
+	if (old && old != tail)
+		rn_spill_release(old);
+}
+
 /* When to look again: soon at first, so that short runs leave times too. */
 static void plan(struct rn_stream *t)
 {
@@ -575,7 +661,7 @@ static int seal(struct rn_stream *t, bool whole)
 {
 	unsigned which = !t->live.sealed;
 	struct rn_seal *s = &t->live.seal[which];
-	struct rn_extent *tail = t->tail;
+	struct rn_extent *tail = t->tail, *values = t->values_tail;
 	int rc;
 
 	*s = *sealed(t);
@@ -584,6 +670,8 @@ static int seal(struct rn_stream *t, bool whole)
 	rc = save_times(t, &t->times_area[which], s);
 	if (rc == 0 && whole)
 		rc = save_grammar(t, s);
+	if (rc == 0 && whole)
+		rc = make_values_ring(t, s, &values);
 	if (rc)
 		return rc;
 	if (whole && !(tail = make_ring(t, s->grammar + s->times)))
@@ -593,6 +681,8 @@ static int seal(struct rn_stream *t, bool whole)
 	s->sum = rn_seal_sum(tail, s);
 	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
 	use_ring(t, tail);
+	if (whole)
+		use_values_ring(t, values);
 	plan(t);
 	return 0;
 }
@@ -611,6 +701,11 @@ void rn_spool_seal(struct rn_stream *t)
 
 	seal_or_freeze(t, true);
 	errno = saved;
+}
+
+void rn_spool_values_due(struct rn_stream *t)
+{
+	rn_spool_seal(t);
 }
 
 /* ---- copies ---- */
@@ -748,7 +843,8 @@ bool rn_spool_in_segments(void)
 
 size_t rn_spool_mapped(const struct rn_stream *t)
 {
-	size_t all = t->tail ? t->tail->pages * RN_SPILL_PAGE : 0;
+	size_t all = (t->tail ? t->tail->pages * RN_SPILL_PAGE : 0) +
+		     (t->values_tail ? t->values_tail->pages * RN_SPILL_PAGE : 0);
 
 	for (int i = 0; i < 2; i++)
 		all += area_room(t->area[i]) + area_room(t->times_area[i]);

@@ -42,6 +42,9 @@ void rn_spool_adopt(struct rn_stream *t);
 /* Its ring is full, or so many calls have come that their times are to be kept. */
 void rn_spool_due(struct rn_stream *t);
 
+/* There is no room for the numbers in the holes of one more call. */
+void rn_spool_values_due(struct rn_stream *t);
+
 /* With all that was recorded so far. */
 void rn_spool_seal(struct rn_stream *t);
 

@@ -8,6 +8,7 @@
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "intercept/config.h"
+#include "intercept/elastic.h"
 #include "intercept/spool.h"
 #include "intercept/tracer.h"
 
@@ -36,11 +37,14 @@ static bool fill_memory(struct rn_stream *t, size_t limit)
 	t->words = rn_sigs_new(&t->mem);
 	t->blobs = rn_sigs_new(&t->mem);
 	t->texts = rn_sigs_new(&t->mem);
+	t->families = rn_sigs_new(&t->mem);
+	rn_seg_init(&t->family, sizeof(struct rn_family *));
+	rn_seg_init(&t->holes, sizeof(struct rn_holes *));
 	rn_seg_init(&t->sig, sizeof(struct rn_sig *));
 	rn_seg_init(&t->shape, sizeof(struct rn_sig *));
 	rn_times_init(&t->times, &t->mem, rn_clock_scale());
 	t->expected = &t->none;
-	return t->grammar && t->words && t->blobs && t->texts;
+	return t->grammar && t->words && t->blobs && t->texts && t->families;
 }
 
 static bool fill(struct rn_stream *t)
@@ -51,6 +55,9 @@ static bool fill(struct rn_stream *t)
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
 	t->ring_end = UINT64_MAX;
+	t->values = t->no_values;
+	t->values_mask = RN_HOLES_MAX - 1;
+	t->values_end = UINT64_MAX;
 	if (rn_config.grain)
 		t->stopwatch = rn_stopwatch_new(rn_config.grain);
 	return fill_memory(t, rn_config.memory);
@@ -130,7 +137,7 @@ static struct rn_sig *add_sig(struct rn_stream *t, uint32_t id)
 
 	if (!s || !rn_seg_reserve(&t->sig, &t->mem, 1))
 		return NULL;
-	s->w = rn_sigs_get(t->words, id, &len);
+	s->words = s->w = rn_sigs_get(t->words, id, &len);
 	s->n = (uint32_t)(len / sizeof(uint64_t));
 	s->id = id;
 	rn_idpool_init(&s->slots);
@@ -139,16 +146,33 @@ static struct rn_sig *add_sig(struct rn_stream *t, uint32_t id)
 	return s;
 }
 
-static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id)
+/* Its words have holes. */
+static bool add_holes(struct rn_stream *t, struct rn_sig *s)
+{
+	struct rn_holes *h = rn_holes_new(&t->mem, s->words, s->n);
+
+	if (!h || !rn_holes_put(&t->holes, &t->mem, s->id, h))
+		return false;
+	s->w = &nothing;
+	s->holes = h;
+	return true;
+}
+
+/* Numbers of calls are those of their facts, so there is one in any case. */
+static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id, bool holes)
 {
 	struct rn_sig *s = add_sig(t, id);
 
-	if (s)
-		rn_spool_fact(t, RN_FACT_CALL, s->w, s->n * sizeof(*s->w));
+	if (!s)
+		return NULL;
+	if (holes)
+		add_holes(t, s);
+	rn_spool_fact(t, s->holes ? RN_FACT_ELASTIC : RN_FACT_CALL, s->words,
+		      s->n * sizeof(*s->words));
 	return s;
 }
 
-static struct rn_sig *intern(struct rn_stream *t, const uint64_t *w, size_t n)
+struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n, bool holes)
 {
 	int saved = errno;
 	struct rn_sig *s = NULL;
@@ -158,10 +182,11 @@ static struct rn_sig *intern(struct rn_stream *t, const uint64_t *w, size_t n)
 		if (id < t->sig.n)
 			s = *RN_SEG_AT(&t->sig, struct rn_sig *, id);
 		else if (id == t->sig.n)
-			s = new_sig(t, id);
+			s = new_sig(t, id, holes);
 	}
 	errno = saved;
-	return s;
+	/* A number that looks like a hole, and all else is alike: that call cannot be told. */
+	return s && !holes == !s->holes ? s : NULL;
 }
 
 /* ---- segments ---- */
@@ -176,13 +201,14 @@ struct held {
 	struct rn_times times;
 	struct rn_arena mem;
 	struct rn_sigs *words, *blobs, *texts;
-	struct rn_seg sig, shape;
+	struct rn_sigs *families;
+	struct rn_seg family, holes, sig, shape;
 };
 
 static struct held hold(const struct rn_stream *t)
 {
-	return (struct held){ t->grammar, t->times, t->mem, t->words,
-			      t->blobs,   t->texts, t->sig, t->shape };
+	return (struct held){ t->grammar,  t->times,  t->mem,   t->words, t->blobs, t->texts,
+			      t->families, t->family, t->holes, t->sig,   t->shape };
 }
 
 static void put_back(struct rn_stream *t, const struct held *h)
@@ -194,6 +220,9 @@ static void put_back(struct rn_stream *t, const struct held *h)
 	t->words = h->words;
 	t->blobs = h->blobs;
 	t->texts = h->texts;
+	t->families = h->families;
+	t->family = h->family;
+	t->holes = h->holes;
 	t->sig = h->sig;
 	t->shape = h->shape;
 }
@@ -206,6 +235,7 @@ static bool carry_sig(struct rn_stream *t, struct rn_carrier *c, const struct rn
 	uint32_t id;
 
 	if (rn_carry_call(c, from->id, &id) < 0 || id != t->sig.n || !(s = add_sig(t, id)) ||
+	    (from->holes && !add_holes(t, s)) ||
 	    !rn_seg_touch(&t->shape, &t->mem, from->shape - 1) ||
 	    rn_idpool_copy(&s->slots, &from->slots, &t->mem) < 0)
 		return false;
@@ -315,12 +345,12 @@ struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t 
 	if (t->mem.mapped != t->looked_at)
 		look_at_memory(t, base, n);
 	errno = saved;
-	return intern(t, base, n);
+	return rn_elastic_call(t, base, n);
 }
 
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 {
-	struct rn_sig *s = intern(t, w, n);
+	struct rn_sig *s = rn_stream_intern(t, w, n, false);
 
 	if (!s)
 		rn_stream_lost(t);

@@ -5,7 +5,8 @@
  * to the next new one. So a stream is a lane, and a program that starts threads in every step does
  * not have more and more of them.
  *
- * A stream is a table of distinct calls (as words, encode/raw.h), a grammar over their numbers, and
+ * A stream is a table of distinct calls (as words, encode/raw.h; those that keep changing with
+ * holes, elastic.h), a grammar over their numbers, and
  * the call that the grammar expects next. A wrapper compares with that one while it writes; when
  * they are equal, recording the call is two counters and a step of the grammar's cursor.
  *
@@ -30,6 +31,7 @@
 
 #include "base/arena.h"
 #include "base/seg.h"
+#include "encode/holes.h"
 #include "encode/raw.h"
 #include "encode/timing.h"
 #include "file/spill.h"
@@ -46,12 +48,18 @@
 #define RN_NESTED_MAX 32u
 
 struct rn_callstacks;
+struct rn_family;
+struct rn_holes;
 struct rn_sigs;
 
 struct rn_sig {
-	const uint64_t *w;
+	const uint64_t *w; /* what is compared with: its words, or, with holes, what no call has */
+	const uint64_t *words;
 	uint32_t n, id;
-	uint32_t shape; /* of the requests it creates, counted from 1; 0: none so far */
+	bool retired;             /* new calls are those of a signature with more holes */
+	struct rn_holes *holes;   /* NULL: none */
+	struct rn_family *family; /* NULL: not known (elastic.h) */
+	uint32_t shape;           /* of the requests it creates, counted from 1; 0: none so far */
 	uint8_t request_flags;
 	struct rn_idpool slots;
 };
@@ -87,7 +95,10 @@ struct rn_stream {
 	struct rn_sigs *words; /* bytes of the calls */
 	struct rn_sigs *blobs; /* arrays too long for a call */
 	struct rn_sigs *texts;
-	struct rn_seg sig;   /* struct rn_sig *, by number */
+	struct rn_sigs *families; /* words with all holes that there can be */
+	struct rn_seg family;     /* struct rn_family *, by number */
+	struct rn_seg holes;      /* struct rn_holes *, by number of the call */
+	struct rn_seg sig;        /* struct rn_sig *, by number */
 	struct rn_seg shape; /* struct rn_sig *, by shape - 1; of earlier segments those in use */
 	size_t looked_at;    /* how much its arena had when that was last looked at */
 	size_t counted;      /* of rn_tracer.recorded, its own */
@@ -107,10 +118,15 @@ struct rn_stream {
 	bool spooled;     /* it is in the part file (spool.c) */
 	uint64_t segment; /* so many are over */
 	struct rn_log log;
-	struct rn_extent *tail, *area[2], *times_area[2];
+	struct rn_extent *tail, *values_tail, *area[2], *times_area[2];
 	struct rn_copied copied;         /* of it, if the file is copied */
 	uint64_t copy_next, copy_period; /* when again, and how far apart; nanoseconds */
 	uint32_t no_ring[RN_NO_RING];
+	/* Where the numbers in holes go, for the part file; so many have come, and at `end` there
+	 * is no room for more. */
+	int64_t *values;
+	uint64_t values_mask, values_at, values_end;
+	int64_t no_values[RN_HOLES_MAX];
 	uint64_t buffer[RN_WORDS];
 };
 
@@ -130,6 +146,9 @@ void rn_stream_watch_ends(void);
 /* The signature of a call that is over and was not expected, an old one or a new; its words begin
  * at base, and may become others in a new segment. NULL when there is no memory. */
 struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n);
+
+/* The signature of these words, which is made if there is none. NULL when there is no memory. */
+struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n, bool holes);
 
 void rn_stream_lost(struct rn_stream *t);
 
@@ -159,12 +178,16 @@ static inline void rn_stream_expect(struct rn_stream *t)
 /* spool.h: the ring is full, or it is time to look. */
 void rn_spool_due(struct rn_stream *t);
 
+/* elastic.h: the call, whose numbers are there, is not. */
+void rn_elastic_undo(struct rn_stream *t, uint32_t id);
+
 /* One more call of the signature, or a marker. False when it is lost. */
 static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 {
 	bool there = __builtin_expect(rn_grammar_append(t->grammar, id) >= 0, 1);
 
 	if (!there) {
+		rn_elastic_undo(t, id);
 		rn_stream_lost(t);
 	} else {
 		t->ring[t->live.calls & t->ring_mask] = id;
@@ -183,7 +206,7 @@ static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint6
 	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->live.left ? t0 - t->live.left : 0);
 	t->live.left = t1;
 	if (rn_stream_number(t, s->id) && __builtin_expect(t->stopwatch != NULL, 0))
-		rn_stopwatch_call(t, t->stopwatch, RN_RAW_FUNCTION(s->w[0]), t0, t1);
+		rn_stopwatch_call(t, t->stopwatch, RN_RAW_FUNCTION(s->words[0]), t0, t1);
 }
 
 /* A call begins, in this frame of the stack, while another one seems to be under way: marks where

@@ -3,12 +3,16 @@
  */
 #include "merge/calls.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "encode/holes.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "identity/comms.h"
 #include "merge/peers.h"
+#include "merge/values.h"
+#include "series/units.h"
 
 #include <stdlib.h>
 
@@ -28,8 +32,15 @@ struct writer {
 	struct rn_comms *tables;
 	unsigned char *buf;
 	size_t cap, len;
-	bool cut;   /* the call is not as it was made */
-	bool plain; /* numbers are written as they are */
+	const struct rn_holes *holes; /* of the call; NULL: none */
+	struct hole {
+		bool is_rank;
+		uint32_t comm;
+		enum rn_elastic form;
+	} hole[RN_HOLES_MAX];
+	uint32_t like; /* so many calls of the stream are like this one */
+	bool cut;      /* the call is not as it was made */
+	bool plain;    /* numbers are written as they are */
 };
 
 /* ---- what words refer to ---- */
@@ -155,6 +166,88 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 	return rn_peer_express(kind, value, rank, size, number);
 }
 
+/* ---- holes ---- */
+
+#define PEERS_SEEN 64 /* of the ranks in a hole, so many decide about all */
+
+static uint64_t hole_key(uint64_t call, uint32_t hole)
+{
+	return slot_key(call, SLOTS_MAX + hole);
+}
+
+/* Whether that can express all that stands in the hole. */
+static bool can_express(enum rn_value_kind kind, const struct rn_series *s, int64_t rank,
+			int64_t size)
+{
+	struct rn_arena mem;
+	struct rn_units *u;
+	int64_t block[256], number;
+	size_t n = 0;
+	bool can = true;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	can = rn_units_seal(&mem, s, &u) == RN_OK;
+	for (uint64_t at = 0; can && (n = rn_units_read(u, at, block, 256)) > 0; at += n)
+		for (size_t i = 0; i < n && can; i++)
+			can = rn_peer_express(kind, block[i], rank, size, &number) == kind;
+	rn_arena_free(&mem);
+	return can;
+}
+
+static enum rn_elastic hole(void *arg, uint32_t i, bool is_rank, uint32_t comm)
+{
+	struct writer *x = arg;
+	struct hole *h = &x->hole[i < RN_HOLES_MAX ? i : 0];
+	enum rn_value_kind kind = RN_V_INT;
+	int64_t rank, size;
+
+	*h = (struct hole){ is_rank, comm, RN_ELASTIC_INT };
+	if (is_rank && x->choices && x->holes && i < x->holes->n)
+		kind = rn_choices_get(x->choices, hole_key(x->key, i));
+	if (kind == RN_V_REL || kind == RN_V_RELMOD || kind == RN_V_XOR) {
+		whose(x, comm, &rank, &size);
+		if (can_express(kind, x->holes->series[i], rank, size))
+			h->form = (enum rn_elastic)kind;
+	}
+	return h->form;
+}
+
+static int add_peers(const struct writer *x, uint32_t i, struct rn_peers *p)
+{
+	struct rn_arena mem;
+	struct rn_units *u;
+	int64_t number[PEERS_SEEN], rank, size;
+	size_t n;
+	int rc;
+
+	whose(x, x->hole[i].comm, &rank, &size);
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = rn_units_seal(&mem, x->holes->series[i], &u);
+	n = rc == RN_OK ? rn_units_read(u, 0, number, PEERS_SEEN) : 0;
+	for (size_t k = 0; k < n && rc == RN_OK; k++)
+		rc = rn_peers_add(p, hole_key(x->key, i), number[k], rank, size);
+	rn_arena_free(&mem);
+	return rc;
+}
+
+/* What stands in the holes of the call, which is signature `sig` now. */
+static int add_values(const struct writer *x, const struct rn_calls_out *out, uint32_t sig)
+{
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; x->holes && i < x->holes->n && rc == RN_OK; i++) {
+		const struct hole *h = &x->hole[i];
+		struct rn_expressed how = { .kind = (enum rn_value_kind)h->form };
+
+		if (how.kind > RN_V_XOR)
+			how.kind = RN_V_INT;
+		whose(x, h->comm, &how.rank, &how.size);
+		rc = rn_values_add(out->values, (struct rn_value_place){ sig, i }, out->stream,
+				   x->holes->series[i], &how);
+	}
+	return rc;
+}
+
 /* ---- writing ---- */
 
 /* Elements of an array, or characters of a text, in a call that is too long for the format. */
@@ -164,7 +257,16 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 static int write_words(struct writer *x, const uint64_t *words, size_t n)
 {
 	struct rn_raw_env env = {
-		x, constant, comm_name, string, blob, module_name, slot, site, 0
+		.arg = x,
+		.constant = constant,
+		.comm = comm_name,
+		.string = string,
+		.blob = blob,
+		.module = module_name,
+		.slot = slot,
+		.site = site,
+		.hole = x->holes || x->plain ? hole : NULL,
+		.like = x->like,
 	};
 	struct rn_call_writer w;
 	int rc;
@@ -211,6 +313,7 @@ static int write_call(struct writer *x, uint32_t i)
 		return rc;
 	x->cut = true;
 	x->slots = 0;
+	x->holes = NULL;
 	return write_words(x, bare, (size_t)(rn_raw_unset(bare, bare + 1) - bare));
 }
 
@@ -220,7 +323,9 @@ static int collect(struct writer *x, uint32_t i)
 
 	x->choices = NULL;
 	x->slots = 0;
+	x->like = 0;
 	x->cut = false;
+	x->holes = rn_holes_of(x->of->holes, i);
 	rc = write_call(x, i);
 	if (rc == RN_OK)
 		x->key = rn_hash(x->buf, x->len);
@@ -247,6 +352,9 @@ int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
 			whose(&x, x.slot[k].comm, &rank, &size);
 			rc = rn_peers_add(p, slot_key(x.key, k), x.slot[k].value, rank, size);
 		}
+		for (uint32_t k = 0; x.holes && k < x.holes->n && rc == RN_OK; k++)
+			if (x.hole[k].is_rank)
+				rc = add_peers(&x, k, p);
 	}
 	free(x.buf);
 	return rc;
@@ -277,8 +385,23 @@ static uint64_t occurrences(const struct rn_calls *c, uint32_t i)
 	return time ? rn_timing_count(&time->dur) : 1;
 }
 
+/* For good. Calls that become the same one are one, but not if each has numbers of its own. */
+static int write_for_good(struct writer *x, uint32_t i, const struct rn_calls_out *out)
+{
+	uint32_t id;
+	int rc;
+
+	do {
+		rc = write_call(x, i);
+		x->like++;
+	} while (rc == RN_OK && x->holes && rn_sigs_find(out->sigs, x->buf, x->len, &id));
+	if (rc == RN_OK)
+		rc = rn_sigs_intern(out->sigs, x->buf, x->len, &out->map[i]);
+	return rc == RN_OK ? add_values(x, out, out->map[i]) : rc;
+}
+
 int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
-		   struct rn_comms *tables, struct rn_sigs *out, uint32_t *map, uint64_t *lost)
+		   const struct rn_calls_out *out)
 {
 	struct writer x;
 	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
@@ -286,13 +409,11 @@ int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
 		rc = collect(&x, i);
 		x.choices = choices;
-		x.tables = tables;
+		x.tables = out->tables;
 		if (rc == RN_OK)
-			rc = write_call(&x, i);
-		if (rc == RN_OK)
-			rc = rn_sigs_intern(out, x.buf, x.len, &map[i]);
+			rc = write_for_good(&x, i, out);
 		if (x.cut)
-			*lost += occurrences(c, i);
+			*out->lost += occurrences(c, i);
 	}
 	free(x.buf);
 	return rc;

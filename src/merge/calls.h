@@ -4,6 +4,8 @@
  *
  * Twice: first with every number that may differ between ranks left out, to learn what those
  * numbers are (slots); then, when it is settled for all ranks how to express each slot, for good.
+ * What stands in holes (encode/holes.h) becomes series of values (merge/values.h), ranks in it as
+ * is chosen for all of them.
  * In the process that made the calls, or without MPI from what it left (file/salvage.h).
  */
 #ifndef RN_MERGE_CALLS_H
@@ -19,7 +21,9 @@ struct rn_choices;
 struct rn_comms;
 struct rn_peers;
 struct rn_sigs;
+struct rn_seg;
 struct rn_times;
+struct rn_values;
 
 /* A communicator, as a process sees it. */
 struct rn_seen_comm {
@@ -42,6 +46,7 @@ struct rn_calls {
 	const struct rn_caller *who;
 	const struct rn_sigs *words, *blobs, *texts;
 	const struct rn_times *times; /* how often each was made */
+	const struct rn_seg *holes;   /* struct rn_holes *, by number; NULL: those have none */
 };
 
 /* Adds the slots of all calls of a stream. RN_OK or RN_E_NOMEM. */
@@ -51,10 +56,19 @@ int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p);
  * as they are. RN_OK, RN_E_NOMEM, or RN_E_ARG or RN_E_RANGE: they are none. */
 int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, struct rn_buf *out);
 
-/* All calls into `out`; map[i] is where call i is. Numbers that each rank has its own of go to
- * `tables`. A call that cannot be written is one of its function without arguments, and adds how
- * often it was made to *lost. RN_OK or RN_E_NOMEM. */
+/* What a stream's calls become. */
+struct rn_calls_out {
+	struct rn_comms *tables;  /* numbers that each rank has its own of */
+	struct rn_sigs *sigs;     /* the calls; empty before */
+	uint32_t *map;            /* where each is */
+	struct rn_values *values; /* what stands in their holes */
+	uint64_t stream;          /* its number */
+	uint64_t *lost;           /* of those that cannot be written how many were made is added */
+};
+
+/* All calls. One that cannot be written is one of its function without arguments. RN_OK or
+ * RN_E_NOMEM. */
 int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
-		   struct rn_comms *tables, struct rn_sigs *out, uint32_t *map, uint64_t *lost);
+		   const struct rn_calls_out *out);
 
 #endif

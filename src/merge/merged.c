@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "encode/sigs.h"
+#include "rules/counts.h"
 #include "rules/rules.h"
 #include "series/units.h"
 
@@ -102,36 +103,6 @@ uint64_t rn_streams_calls(const struct rn_streams *s)
 	return sum;
 }
 
-static void add_saturated(uint64_t *sum, uint64_t a, uint64_t b)
-{
-	uint64_t n;
-
-	if (__builtin_mul_overflow(a, b, &n) || __builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
-/* What a rule that occurs `times` times adds to its items. */
-static void count_body(const struct rn_rules *r, uint32_t rule, uint64_t *times, uint64_t *count)
-{
-	struct rn_body b = rn_rules_body(r, rule);
-
-	for (uint32_t i = 0; i < b.n; i++) {
-		const struct rn_item *it = &b.item[i];
-
-		if (it->kind == RN_KIND_TERMINAL) {
-			add_saturated(&count[it->id], times[rule], it->count);
-		} else if (it->kind == RN_KIND_RULE) {
-			add_saturated(&times[it->id], times[rule], it->count);
-		} else {
-			uint64_t n;
-			const uint32_t *t = rn_rules_literal(r, it->id, &n);
-
-			for (uint64_t k = 0; k < n; k++)
-				add_saturated(&count[t[k]], times[rule], it->count);
-		}
-	}
-}
-
 int rn_streams_counts(const struct rn_streams *s, struct rn_arena *scratch, uint64_t *count)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
@@ -142,9 +113,8 @@ int rn_streams_counts(const struct rn_streams *s, struct rn_arena *scratch, uint
 		return RN_E_NOMEM;
 	memset(count, 0, rn_sigs_count(s->sigs) * sizeof(*count));
 	for (uint32_t k = 0; k < s->groups; k++)
-		add_saturated(&times[s->group[k].root], rn_units_length(s->group[k].ranks), 1);
-	for (uint32_t rule = n; rule-- > 0;) /* rules come behind those that they use */
-		count_body(s->rules, rule, times, count);
+		times[s->group[k].root] += rn_units_length(s->group[k].ranks);
+	rn_rules_counts(s->rules, times, count);
 	rn_arena_rewind(scratch, mark);
 	return RN_OK;
 }

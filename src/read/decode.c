@@ -348,6 +348,9 @@ static void put_value(struct view *v, struct rn_reader *in)
 	case RN_V_STRING:
 		v->form->quote(v->out, value.text, value.len);
 		break;
+	case RN_V_ELASTIC: /* of no call in particular */
+		put_plain_name(v, "?");
+		break;
 	case RN_V_LIST:
 		put_list(v, in, (uint64_t)value.num);
 		break;
@@ -703,8 +706,7 @@ int rn_decoder_comms(const struct rn_decoder *d, const void *sig, size_t len, rn
 	while (rc == 0 && rn_left(&in) && rn_call_value(&in, &value)) {
 		const struct context *c = inside ? &other : &call;
 
-		if (rn_value_is_number(&value) && value.kind != RN_V_INT &&
-		    value.kind != RN_V_VARIES)
+		if (rn_value_is_relative(&value))
 			rc = fn(arg, c->comm, c->len);
 		if (inside)
 			inside += rn_value_parts(&value) - 1;

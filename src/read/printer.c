@@ -10,6 +10,7 @@
 #include "read/nesting.h"
 #include "read/numbering.h"
 #include "read/trace.h"
+#include "read/value_view.h"
 
 /* A call that is under way. */
 struct open {
@@ -22,10 +23,11 @@ struct rn_printer {
 	rn_decode_fn *form;
 	struct rn_decoder decoder;
 	struct rn_numbering *requests; /* as they are where the cursor stands */
+	struct rn_value_view *values;  /* the same */
 	struct rn_nesting *nesting;
 	struct rn_moment_view *times; /* NULL: there are none */
 	struct rn_err *times_err;
-	int times_rc;
+	int times_rc; /* of the times, or of values */
 	size_t hold;
 	struct rn_arena mem; /* the cursors' stacks */
 	struct rn_buf held, line;
@@ -57,7 +59,8 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 	if (!p->nesting)
 		return NULL;
 	p->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules);
-	if (!p->requests)
+	p->values = rn_value_view_new(mem, t);
+	if (!p->requests || !p->values)
 		return NULL;
 	rn_decoder_init(&p->decoder, &t->vocab, t->comms, p->requests, t->ranks);
 	p->decoder.sites = &t->sites;
@@ -82,6 +85,7 @@ void rn_printer_free(struct rn_printer *p)
 	if (!p)
 		return;
 	rn_numbering_free(p->requests);
+	rn_value_view_free(p->values);
 	rn_arena_free(&p->mem);
 	rn_buf_free(&p->held);
 	rn_buf_free(&p->line);
@@ -97,6 +101,13 @@ uint64_t rn_printer_numbers(const struct rn_printer *p, uint32_t group)
 	return rn_nesting_numbers(p->nesting, p->t->streams.group[group].root);
 }
 
+/* What a walker is about to read: its requests and its numbers. */
+static int stand_at(struct rn_printer *p, const struct rn_walk *w)
+{
+	rn_value_view_seek(p->values, w);
+	return rn_numbering_seek(p->requests, w);
+}
+
 /* Calls that are under way at the beginning are not among those that are wanted. */
 static int seek(struct rn_printer *p, uint64_t from)
 {
@@ -108,7 +119,7 @@ static int seek(struct rn_printer *p, uint64_t from)
 	for (uint32_t i = 0; i < p->depth; i++)
 		p->open[i] = (struct open){ .seq = open[i] };
 	p->shown = p->depth;
-	return rn_numbering_seek(p->requests, &p->at.walk);
+	return stand_at(p, &p->at.walk);
 }
 
 int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint64_t from,
@@ -132,6 +143,7 @@ int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint
 	if (rn_cursor_init_group(&p->at, p->t, stream, group, &p->mem) < 0 ||
 	    rn_walk_init(&p->ahead, p->t->streams.rules, root, &p->mem) < 0)
 		return RN_E_NOMEM;
+	rn_value_view_begin(p->values, stream);
 	p->times_rc =
 		p->times ? rn_moment_view_stream(p->times, stream, group, p->times_err) : RN_OK;
 	return p->times_rc < 0 ? p->times_rc : seek(p, from);
@@ -159,7 +171,9 @@ static void print(struct rn_printer *p, const struct rn_walk *w, uint32_t sig, u
 {
 	struct rn_call *c = &p->call;
 
-	c->sig = rn_sigs_get(p->t->streams.sigs, sig, &c->len);
+	p->times_rc = rn_value_view_get(p->values, sig, &c->sig, &c->len);
+	if (p->times_rc < 0)
+		return;
 	c->seq = seq;
 	c->inside = depth > 0;
 	c->parent = depth ? p->open[depth - 1].seq : 0;
@@ -201,7 +215,7 @@ static int look_ahead(struct rn_printer *p, struct rn_buf *out)
 	for (uint32_t i = p->depth; i > p->shown && rc == RN_OK; i--) {
 		if (!rn_nesting_leave(p->nesting, &p->ahead))
 			break; /* nor do those around it */
-		rc = rn_numbering_seek(p->requests, &p->ahead);
+		rc = stand_at(p, &p->ahead);
 		if (rc == RN_OK && rn_walk_next(&p->ahead, &sig))
 			print_open(p, &p->ahead, sig, i - 1);
 	}
@@ -232,13 +246,14 @@ static int take_call(struct rn_printer *p, uint32_t sig, struct rn_buf *out)
 	print_call(p, sig, out);
 	if (p->times_rc < 0)
 		return p->times_rc;
+	rn_value_view_call(p->values, sig);
 	if (rn_numbering_call(p->requests, sig) < 0 || p->held.failed)
 		return RN_E_NOMEM;
 	if (p->held.len <= p->hold)
 		return 1;
 	rc = look_ahead(p, out);
 	if (rc == RN_OK)
-		rc = rn_numbering_seek(p->requests, &p->at.walk);
+		rc = stand_at(p, &p->at.walk);
 	return rc == RN_OK ? 1 : rc;
 }
 

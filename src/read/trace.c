@@ -139,6 +139,12 @@ static int get_sites(struct rn_trace *t, const void *bytes, size_t len, struct r
 	return rn_sites_decode(&t->mem, bytes, len, &t->sites, err);
 }
 
+static int get_values(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_value_list_decode(&t->mem, bytes, len, t->streams.sigs, t->streams.ranks,
+				    &t->values, err);
+}
+
 /* In this order: each one uses what those before it gave. */
 static const struct {
 	enum rn_section_type type;
@@ -156,6 +162,7 @@ static const struct {
 	{ RN_SECTION_COMMS, get_comms, true },
 	{ RN_SECTION_TIMES, get_times, true },
 	{ RN_SECTION_SITES, get_sites, true },
+	{ RN_SECTION_VALUES, get_values, true },
 };
 
 static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)

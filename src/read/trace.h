@@ -24,6 +24,7 @@
 #include "encode/call.h"
 #include "file/payload.h"
 #include "file/sites.h"
+#include "file/value_list.h"
 #include "merge/fold.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
@@ -44,6 +45,7 @@ struct rn_trace {
 	struct rn_times *times;         /* NULL: nothing is known of any time */
 	struct rn_moment_list *moments; /* of single calls (moment_view.h); NULL: none */
 	struct rn_sites sites;          /* where calls were made; empty: that is not known */
+	struct rn_value_list values;    /* what stands in holes of signatures (value_view.h) */
 	uint64_t ranks, threads;
 	/* Of the grammar as it is in the file, where loops are folded (merge/fold.h): its rules,
 	 * the items of all their bodies, and the loops. */

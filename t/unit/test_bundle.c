@@ -125,6 +125,7 @@ static void make_leaf(struct rn_bundle *b, struct rn_arena *mem, const struct vi
 	uint64_t calls = 0;
 
 	*b = (struct rn_bundle){ .mem = mem, .vocab = &virtual_vocab };
+	CHECK(rn_values_init(&b->values, mem) == RN_OK);
 	CHECK(virtual_feed(v, rank, f->sigs, f->g, &calls) == RN_OK);
 	CHECK(rn_part_leaf(&b->part, mem, rank, f->sigs, f->g) == RN_OK);
 	b->comms = rn_comms_new(mem);

@@ -74,7 +74,8 @@ static void test_numbers(void)
 			struct rn_value v;
 			size_t len;
 
-			if (!rn_value_is_number(&(struct rn_value){ .kind = k }))
+			if (k == RN_V_ELASTIC ||
+			    !rn_value_is_number(&(struct rn_value){ .kind = k }))
 				continue;
 			rn_call_begin(&w, buf, sizeof(buf), 1);
 			rn_call_num(&w, k, corner[i]);

@@ -7,6 +7,7 @@
 #include "identity/comms.h"
 #include "merge/calls.h"
 #include "merge/peers.h"
+#include "merge/values.h"
 #include "tap.h"
 
 #include <string.h>
@@ -48,6 +49,7 @@ struct stream {
 	struct rn_arena mem;
 	struct rn_sigs *words;
 	struct rn_times times;
+	struct rn_seg holes;
 	struct rn_calls calls;
 };
 
@@ -56,8 +58,10 @@ static void begin_stream(struct stream *s)
 	rn_arena_init(&s->mem, SIZE_MAX);
 	rn_times_init(&s->times, &s->mem, RN_TIME_SCALE_ONE);
 	s->words = rn_sigs_new(&s->mem);
-	s->calls = (struct rn_calls){ &who, s->words, rn_sigs_new(&s->mem), rn_sigs_new(&s->mem),
-				      &s->times };
+	s->calls =
+		(struct rn_calls){ &who,      s->words, rn_sigs_new(&s->mem), rn_sigs_new(&s->mem),
+				   &s->times, &s->holes };
+	rn_seg_init(&s->holes, sizeof(struct rn_holes *));
 }
 
 /* The call was made so often. */
@@ -93,6 +97,23 @@ static uint64_t function_of(const struct rn_sigs *sigs, uint32_t id)
 	return rn_get_u64(&in);
 }
 
+/* All calls, as signatures; returns how many of those made are lost. */
+static uint64_t write_calls(struct stream *s, struct rn_sigs **sigs, uint32_t *map)
+{
+	struct rn_values values;
+	uint64_t lost = 0;
+	struct rn_calls_out out = { .tables = rn_comms_new(&s->mem),
+				    .sigs = rn_sigs_new(&s->mem),
+				    .map = map,
+				    .values = &values,
+				    .lost = &lost };
+
+	CHECK(rn_values_init(&values, &s->mem) == RN_OK);
+	CHECK(rn_calls_write(&s->calls, no_choices(s), &out) == RN_OK);
+	*sigs = out.sigs;
+	return lost;
+}
+
 static void test_senseless(void)
 {
 	const uint64_t good[] = { number("MPI_Finalize"), 0 };
@@ -102,17 +123,13 @@ static void test_senseless(void)
 	struct stream s;
 	struct rn_sigs *out;
 	uint32_t map[4];
-	uint64_t lost = 0;
 
 	begin_stream(&s);
 	add_call(&s, good, 2, 1);
 	add_call(&s, few, 1, 5);
 	add_call(&s, many, 4, 2);
 	add_call(&s, wild, 2, 3);
-	out = rn_sigs_new(&s.mem);
-	CHECK(rn_calls_write(&s.calls, no_choices(&s), rn_comms_new(&s.mem), out, map, &lost) ==
-	      RN_OK);
-	CHECK(lost == 10);
+	CHECK(write_calls(&s, &out, map) == 10);
 	CHECK(function_of(out, map[0]) == good[0]);
 	CHECK(function_of(out, map[1]) == few[0]);
 	CHECK(function_of(out, map[2]) == many[0] && map[2] != map[0]);
@@ -127,13 +144,10 @@ static void test_missing(void)
 	struct stream s;
 	struct rn_sigs *out;
 	uint32_t map[1];
-	uint64_t lost = 0;
 
 	begin_stream(&s);
 	add_call(&s, text, 4, 1);
-	out = rn_sigs_new(&s.mem);
-	CHECK(rn_calls_write(&s.calls, no_choices(&s), rn_comms_new(&s.mem), out, map, &lost) ==
-	      RN_OK);
+	CHECK(write_calls(&s, &out, map) == 0);
 	CHECK(function_of(out, map[0]) == text[0]);
 	rn_arena_free(&s.mem);
 }

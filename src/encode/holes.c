@@ -1,0 +1,186 @@
+/* holes.c - see holes.h. */
+#include "encode/holes.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/raw_walk.h"
+#include "series/series.h"
+#include "series/units.h"
+
+#include <string.h>
+
+struct possible {
+	const uint64_t *words;
+	uint16_t *at;
+	uint32_t n;
+};
+
+static void add_possible(struct possible *p, const uint64_t *w)
+{
+	if ((int64_t)*w >= 0 && p->n < RN_HOLES_MAX)
+		p->at[p->n++] = (uint16_t)(w - p->words);
+}
+
+/* Kinds whose constants are all below 0. */
+static bool is_free(enum rn_param_kind k)
+{
+	return k == RN_K_int || k == RN_K_rank || k == RN_K_tag || k == RN_K_vary ||
+	       k == RN_K_index;
+}
+
+static void see(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
+{
+	if (part == RN_RAW_NUMBER && is_free(kind))
+		add_possible(arg, w);
+	else if (part == RN_RAW_PLACE && !rn_raw_is_absent(w[0]) &&
+		 (w[0] & 255) != RN_RAW_CLASS_CONST)
+		add_possible(arg, w + 1);
+}
+
+/* A number that looks like a hole would be taken for one. */
+static bool has_mark(const uint64_t *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (words[i] == RN_RAW_HOLE)
+			return true;
+	return false;
+}
+
+uint32_t rn_holes_possible(const uint64_t *words, size_t n, uint16_t at[RN_HOLES_MAX])
+{
+	struct possible p = { .words = words, .at = at };
+	/* The visitor changes nothing. */
+	bool fits = n <= RN_HOLES_WORDS && !has_mark(words, n) &&
+		    rn_raw_visit((uint64_t *)(uintptr_t)words, n, see, &p);
+
+	return fits ? p.n : 0;
+}
+
+struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_t n)
+{
+	struct rn_holes *h = rn_new(mem, struct rn_holes, 1);
+	uint32_t holes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		holes += words[i] == RN_RAW_HOLE;
+	if (!h || holes > RN_HOLES_MAX || n > RN_HOLES_WORDS)
+		return NULL;
+	h->at = rn_new(mem, uint16_t, (size_t)holes + 1);
+	h->series = rn_new(mem, struct rn_series *, (size_t)holes + 1);
+	h->mask = rn_new(mem, uint64_t, n);
+	if (!h->at || !h->series || !h->mask)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		h->mask[i] = words[i] == RN_RAW_HOLE ? 0 : UINT64_MAX;
+		if (words[i] != RN_RAW_HOLE)
+			continue;
+		h->at[h->n] = (uint16_t)i;
+		h->series[h->n] = rn_series_new(mem);
+		if (!h->series[h->n++])
+			return NULL;
+	}
+	return h;
+}
+
+bool rn_holes_put(struct rn_seg *all, struct rn_arena *mem, uint32_t i, struct rn_holes *h)
+{
+	while (all->n <= i) {
+		if (!rn_seg_reserve(all, mem, 1))
+			return false;
+		*RN_SEG_AT(all, struct rn_holes *, all->n) = NULL;
+		all->n++;
+	}
+	*RN_SEG_AT(all, struct rn_holes *, i) = h;
+	return true;
+}
+
+int rn_holes_append(struct rn_holes *h, const uint64_t *words)
+{
+	for (uint32_t k = 0; k < h->n; k++) {
+		if (rn_series_append(h->series[k], (int64_t)words[h->at[k]]) < 0) {
+			h->closed = true;
+			return RN_E_NOMEM;
+		}
+	}
+	return RN_OK;
+}
+
+int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number)
+{
+	for (uint32_t k = 0; k < h->n; k++)
+		if (rn_series_append(h->series[k], number[k]) < 0)
+			return RN_E_NOMEM;
+	return RN_OK;
+}
+
+static int join_series(struct rn_series *s, const struct rn_series *other, struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_units *u;
+	int64_t block[256];
+	uint64_t at = 0;
+	size_t n = 0;
+	int rc = rn_units_seal(scratch, other, &u);
+
+	while (rc == RN_OK && (n = rn_units_read(u, at, block, 256)) > 0) {
+		for (size_t i = 0; i < n && rc == RN_OK; i++)
+			rc = rn_series_append(s, block[i]);
+		at += n;
+	}
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, struct rn_arena *scratch)
+{
+	int rc = RN_OK;
+
+	for (uint32_t k = 0; k < h->n && k < other->n && rc == RN_OK; k++)
+		rc = join_series(h->series[k], other->series[k], scratch);
+	return rc;
+}
+
+/* Its length comes first, and is known behind it. */
+static int save_series(const struct rn_series *s, struct rn_buf *out)
+{
+	size_t at = out->len;
+	uint64_t len;
+	int rc;
+
+	rn_buf_le64(out, 0);
+	rc = rn_series_snapshot(s, out);
+	if (rc < 0 || out->failed)
+		return RN_E_NOMEM;
+	len = out->len - at - sizeof(len);
+	memcpy(out->data + at, &len, sizeof(len));
+	return RN_OK;
+}
+
+int rn_holes_save(const struct rn_holes *h, struct rn_buf *out)
+{
+	int rc = RN_OK;
+
+	for (uint32_t k = 0; k < h->n && rc == RN_OK; k++)
+		rc = save_series(h->series[k], out);
+	return rc;
+}
+
+int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, struct rn_reader *in)
+{
+	for (uint32_t k = 0; k < h->n; k++) {
+		const unsigned char *size = rn_get_bytes(in, sizeof(uint64_t)), *bytes;
+		uint64_t n = 0;
+		int rc;
+
+		if (size)
+			memcpy(&n, size, sizeof(n));
+		bytes = rn_get_bytes(in, n);
+		rc = bytes ? rn_series_restore(mem, bytes, (size_t)n, &h->series[k], NULL)
+			   : RN_E_DATA;
+
+		if (rc < 0)
+			return rc;
+	}
+	return RN_OK;
+}

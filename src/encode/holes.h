@@ -1,0 +1,82 @@
+/*
+ * holes.h - calls that differ in nothing but numbers: one signature with holes, and what stands in
+ * them.
+ *
+ * In the words of a call (encode/raw.h) a hole is RN_RAW_HOLE in place of a number that goes in or
+ * comes out, or of a displacement; the numbers themselves are series, one for each hole, with a
+ * number for each call of the signature, in their order. Constants never are in a hole, so only
+ * numbers that no constant has: those from 0 on.
+ *
+ * Which numbers leave signatures is decided where calls are recorded (intercept/elastic.h); who
+ * finds a part file does the same again from what is there (file/salvage.h).
+ *
+ * Memory from the arena: a series is about 2.5 KiB (series/series.h).
+ */
+#ifndef RN_ENCODE_HOLES_H
+#define RN_ENCODE_HOLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/seg.h"
+#include "encode/raw.h"
+
+struct rn_buf;
+struct rn_reader;
+struct rn_series;
+
+#define RN_HOLES_MAX   256u
+#define RN_HOLES_WORDS 512u /* of a call that may have some */
+
+struct rn_holes {
+	uint32_t n;
+	bool closed;    /* the series may have one more than there are calls: none is added */
+	uint16_t *at;   /* where in the words; ascending */
+	uint64_t *mask; /* by word: 0 for a hole, else all bits */
+	struct rn_series **series;
+};
+
+/* Where the words of a call have numbers that may be in holes. Returns how many; 0, too, when it is
+ * a call that has no holes. */
+uint32_t rn_holes_possible(const uint64_t *words, size_t n, uint16_t at[RN_HOLES_MAX]);
+
+/* Of words with holes, nothing in them. NULL when there is no memory. */
+struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_t n);
+
+/* Those of call i, in an array (struct rn_holes *) that has none behind its end. */
+static inline struct rn_holes *rn_holes_of(const struct rn_seg *all, uint32_t i)
+{
+	return i < all->n ? *RN_SEG_AT(all, struct rn_holes *, i) : NULL;
+}
+
+bool rn_holes_put(struct rn_seg *all, struct rn_arena *mem, uint32_t i, struct rn_holes *h);
+
+/* Whether a call is one of words with these holes. Without a branch: it is nearly always. */
+static inline bool rn_holes_fit(const struct rn_holes *h, const uint64_t *holes,
+				const uint64_t *words, size_t n)
+{
+	uint64_t diff = 0, below = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		diff |= (holes[i] ^ words[i]) & h->mask[i];
+		below |= words[i] & ~h->mask[i];
+	}
+	return !diff && !(below >> 63);
+}
+
+/* The numbers of one more call. RN_OK, or RN_E_NOMEM: it is closed, and the call is none. */
+int rn_holes_append(struct rn_holes *h, const uint64_t *words);
+/* The same for numbers as they follow each other. */
+int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number);
+
+/* All that stands in those of another, which come behind. RN_OK or RN_E_NOMEM. */
+int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, struct rn_arena *scratch);
+
+/* Snapshots of the series, in the byte order of the machine; loading trusts no byte. RN_OK,
+ * RN_E_NOMEM, and RN_E_DATA for what is none. */
+int rn_holes_save(const struct rn_holes *h, struct rn_buf *out);
+int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, struct rn_reader *in);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * value_list.h - the section of values: what stands in the holes of signatures (merge/values.h), as
+ * it is in a trace.
+ *
+ *   varint  number of series; per series:
+ *     varint  length, and that many bytes: the series (doc/format.md, 7)
+ *   per signature, and per hole of it (rn_call_elastics), in order:
+ *     varint  how many different ones streams have there; for each, by the first of its streams:
+ *       varint  number of the series
+ *       series  the streams that have it, ascending
+ *       series  for each of those, what is added to every number
+ *
+ * A stream that has a signature has a series for each hole of it, with at least as many numbers as
+ * it has calls of that signature.
+ */
+#ifndef RN_FILE_VALUE_LIST_H
+#define RN_FILE_VALUE_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rn_arena;
+struct rn_buf;
+struct rn_sigs;
+struct rn_streams;
+struct rn_units;
+struct rn_values;
+
+/* Who has which, at one place. */
+struct rn_value_share {
+	const struct rn_units *series, *streams, *begin;
+	uint64_t first, last, reach; /* of its streams; highest `last` of the place up to here */
+};
+
+struct rn_value_list {
+	uint32_t *place;                    /* of a signature's first hole; sigs + 1 entries */
+	uint32_t *share_of;                 /* of a place's first share; places + 1 entries */
+	const struct rn_value_share *share; /* NULL: there are no holes */
+};
+
+/* Values by the signatures of a part become the bytes for the finished streams; none where there
+ * are no holes. RN_OK or RN_E_NOMEM. */
+int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
+			const struct rn_streams *s, struct rn_arena *scratch, struct rn_buf *out);
+
+/* RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
+			 const struct rn_sigs *sigs, uint64_t streams, struct rn_value_list *out,
+			 struct rn_err *err);
+
+/* Where numbers of a hole of a stream are. */
+struct rn_value_source {
+	const struct rn_units *series; /* NULL: it has none */
+	int64_t begin;                 /* is added */
+};
+
+/* O(log shares), where streams of different shares do not lie between each other. */
+struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_t sig,
+					  uint32_t hole, uint64_t stream);
+
+#endif

@@ -1,0 +1,236 @@
+/* elastic.c - see elastic.h. */
+#include "intercept/elastic.h"
+
+#include "base/seg.h"
+#include "encode/holes.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "intercept/config.h"
+#include "intercept/spool.h"
+#include "intercept/stream.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MEMBERS_FIRST 32u   /* so many members are looked at for the first time */
+#define MEMBERS_LAST  1024u /* and at most */
+
+struct rn_family {
+	uint16_t *at; /* the holes so far */
+	uint32_t holes;
+	struct rn_sig **member; /* that are not retired */
+	uint32_t members, room;
+	uint32_t next; /* so many, and they are looked at */
+};
+
+/* ---- which numbers are to be holes ---- */
+
+/* How many values make a number a hole. Where many members have few of each, fewer do. */
+static uint32_t many(uint32_t members)
+{
+	return members < 2 * MEMBERS_FIRST ? 16 : members < 8 * MEMBERS_FIRST ? 8 : 4;
+}
+
+static bool has_many(const struct rn_family *f, uint16_t at)
+{
+	uint64_t value[16];
+	uint32_t n = 0, enough = many(f->members);
+
+	for (uint32_t i = 0; i < f->members && n < enough; i++) {
+		uint64_t v = f->member[i]->words[at];
+		uint32_t k = 0;
+
+		while (k < n && value[k] != v)
+			k++;
+		if (k == n)
+			value[n++] = v;
+	}
+	return n >= enough;
+}
+
+static uint64_t calls_of(const struct rn_stream *t, const struct rn_sig *s)
+{
+	const struct rn_time *time = rn_times_get(&t->times, s->id);
+
+	return time ? rn_timing_count(&time->dur) : 0;
+}
+
+/* All but those that stand out. */
+static void retire(struct rn_stream *t, struct rn_family *f)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < f->members; i++)
+		all += calls_of(t, f->member[i]);
+	for (uint32_t i = 0; i < f->members; i++)
+		f->member[i]->retired = calls_of(t, f->member[i]) < all / 8 + 1;
+	f->members = 0;
+	f->next = MEMBERS_FIRST;
+}
+
+/* Those of `at` that are none so far and have many values. */
+static void make_holes(struct rn_stream *t, struct rn_family *f, const uint16_t *at, uint32_t n)
+{
+	uint16_t *all = rn_new(&t->mem, uint16_t, n);
+	uint32_t holes = 0, old = 0;
+
+	if (!all)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		bool is = old < f->holes && f->at[old] == at[i];
+
+		old += is;
+		if (is || has_many(f, at[i]))
+			all[holes++] = at[i];
+	}
+	if (holes > f->holes) {
+		f->at = all;
+		f->holes = holes;
+		retire(t, f);
+	}
+}
+
+static bool add_member(struct rn_stream *t, struct rn_family *f, struct rn_sig *s)
+{
+	struct rn_sig **more;
+
+	if (f->members == f->room) {
+		more = rn_new(&t->mem, struct rn_sig *, 2 * (size_t)f->room + 4);
+		if (!more)
+			return false;
+		if (f->members)
+			memcpy(more, f->member, f->members * sizeof(*more));
+		f->member = more;
+		f->room = 2 * f->room + 4;
+	}
+	s->family = f;
+	f->member[f->members++] = s;
+	return true;
+}
+
+/* One more member, whose numbers are at those places. */
+static void grow(struct rn_stream *t, struct rn_family *f, struct rn_sig *s, const uint16_t *at,
+		 uint32_t n)
+{
+	if (f->members == MEMBERS_LAST || !add_member(t, f, s) || f->members < f->next)
+		return;
+	f->next *= 2;
+	make_holes(t, f, at, n);
+}
+
+/* ---- families ---- */
+
+static void put_holes(uint64_t *words, const uint16_t *at, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		words[at[i]] = RN_RAW_HOLE;
+}
+
+static struct rn_family *new_family(struct rn_stream *t)
+{
+	struct rn_family *f = rn_new(&t->mem, struct rn_family, 1);
+
+	if (!f || !rn_seg_reserve(&t->family, &t->mem, 1))
+		return NULL;
+	f->next = MEMBERS_FIRST;
+	*RN_SEG_AT(&t->family, struct rn_family *, t->family.n) = f;
+	t->family.n++;
+	return f;
+}
+
+static struct rn_family *family_of(struct rn_stream *t, const uint64_t *w, size_t n,
+				   const uint16_t *at, uint32_t possible)
+{
+	uint64_t words[RN_HOLES_WORDS];
+	uint32_t id;
+
+	memcpy(words, w, n * sizeof(*w));
+	put_holes(words, at, possible);
+	if (rn_sigs_intern(t->families, words, n * sizeof(*w), &id) < 0)
+		return NULL;
+	if (id < t->family.n)
+		return *RN_SEG_AT(&t->family, struct rn_family *, id);
+	return id == t->family.n ? new_family(t) : NULL;
+}
+
+/* The signature with the family's holes. */
+static struct rn_sig *with_holes(struct rn_stream *t, const struct rn_family *f, const uint64_t *w,
+				 size_t n)
+{
+	uint64_t words[RN_HOLES_WORDS];
+	struct rn_sig *s;
+
+	memcpy(words, w, n * sizeof(*w));
+	put_holes(words, f->at, f->holes);
+	s = rn_stream_intern(t, words, n, true);
+	return s && !s->holes->closed ? s : NULL;
+}
+
+/* One that the family does not have yet, or that is retired. */
+static struct rn_sig *member_for(struct rn_stream *t, const uint64_t *w, size_t n)
+{
+	uint16_t at[RN_HOLES_MAX];
+	uint32_t possible = rn_config.elastic ? rn_holes_possible(w, n, at) : 0;
+	struct rn_family *f = possible ? family_of(t, w, n, at, possible) : NULL;
+	struct rn_sig *s = f && f->holes ? with_holes(t, f, w, n) : NULL;
+
+	if (!s)
+		s = rn_stream_intern(t, w, n, false);
+	if (s && f && !s->family && !s->retired)
+		grow(t, f, s, at, possible);
+	return s;
+}
+
+/* ---- calls ---- */
+
+static struct rn_sig *known(const struct rn_stream *t, const uint64_t *w, size_t n)
+{
+	const struct rn_sig *s = t->expected;
+	uint32_t id;
+
+	if (s->holes && s->n == n && !s->holes->closed && rn_holes_fit(s->holes, s->words, w, n))
+		return t->expected;
+	if (!rn_sigs_find(t->words, w, n * sizeof(*w), &id) || id >= t->sig.n)
+		return NULL;
+	s = *RN_SEG_AT(&t->sig, struct rn_sig *, id);
+	/* One with holes has a number in it that looks like one. */
+	return s->retired || s->holes ? NULL : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
+}
+
+/* In the part file before the call is. */
+static bool add_numbers(struct rn_stream *t, const struct rn_sig *s, const uint64_t *w)
+{
+	struct rn_holes *h = s->holes;
+
+	if (t->values_at + h->n > t->values_end)
+		rn_spool_values_due(t);
+	for (uint32_t k = 0; k < h->n; k++)
+		t->values[(t->values_at + k) & t->values_mask] = (int64_t)w[h->at[k]];
+	if (rn_holes_append(h, w) < 0)
+		return false;
+	t->values_at += h->n;
+	return true;
+}
+
+struct rn_sig *rn_elastic_call(struct rn_stream *t, const uint64_t *w, size_t n)
+{
+	int saved = errno;
+	struct rn_sig *s = known(t, w, n);
+
+	if (!s)
+		s = member_for(t, w, n);
+	if (s && s->holes && !add_numbers(t, s, w))
+		s = NULL;
+	errno = saved;
+	return s;
+}
+
+void rn_elastic_undo(struct rn_stream *t, uint32_t id)
+{
+	struct rn_holes *h = (*RN_SEG_AT(&t->sig, struct rn_sig *, id))->holes;
+
+	if (!h)
+		return;
+	h->closed = true;
+	t->values_at -= h->n;
+}
