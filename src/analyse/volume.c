@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
+#include "file/value_list.h"
 
 /* A derived datatype, and the size that all who made it agree upon so far. */
 struct derived {
@@ -18,6 +20,9 @@ struct derived {
 
 struct volumes {
 	const struct rn_vocab *vocab;
+	const struct rn_value_list *values;
+	int64_t *mean;         /* of one call's holes */
+	struct rn_buf typical; /* a call */
 	uint64_t ranks;
 	uint64_t type_word; /* of the class of datatypes */
 	struct derived *derived;
@@ -214,12 +219,29 @@ static uint64_t made_size(const struct volumes *v, const struct rn_func *f, stru
 	return RN_VOLUME_UNKNOWN;
 }
 
-static bool open_call(const struct volumes *v, const struct rn_sigs *sigs, uint32_t i,
+/* With the mean of what stands in its holes. */
+static const void *typical_call(struct volumes *v, uint32_t i, const void *sig, size_t *len)
+{
+	uint32_t holes = rn_value_list_holes(v->values, i);
+
+	if (!holes)
+		return sig;
+	for (uint32_t k = 0; k < holes; k++)
+		v->mean[k] = rn_value_list_mean(v->values, i, k);
+	rn_buf_clear(&v->typical);
+	rn_call_fill(sig, *len, v->mean, &v->typical);
+	*len = v->typical.len;
+	return v->typical.data;
+}
+
+/* *in is valid until the next one is opened. */
+static bool open_call(struct volumes *v, const struct rn_sigs *sigs, uint32_t i,
 		      struct rn_reader *in, const struct rn_func **f)
 {
 	size_t len;
 	const void *sig = rn_sigs_get(sigs, i, &len);
 
+	sig = typical_call(v, i, sig, &len);
 	*in = rn_reader(sig, len);
 	*f = rn_vocab_func(v->vocab, rn_get_u64(in));
 	return *f;
@@ -389,22 +411,40 @@ static uint64_t volume_of(const struct volumes *v, const struct rn_func *f, stru
 	return i < MOVERS && movers[i].each ? times(size, comm_size(v, f, in)) : size;
 }
 
-int rn_volumes(const struct rn_sigs *sigs, const struct rn_vocab *vocab, uint64_t ranks,
-	       struct rn_arena *scratch, uint64_t *bytes)
+static uint32_t most_holes(const struct rn_value_list *l, uint32_t sigs)
 {
-	struct volumes v = { .vocab = vocab, .ranks = ranks };
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < sigs; i++) {
+		uint32_t n = rn_value_list_holes(l, i);
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
+	       const struct rn_vocab *vocab, uint64_t ranks, struct rn_arena *scratch,
+	       uint64_t *bytes)
+{
+	struct volumes v = { .vocab = vocab, .values = values, .ranks = ranks };
+	uint32_t n = rn_sigs_count(sigs);
+	int rc;
 
 	v.type_word = rn_vocab_find(vocab, "type");
-	v.derived = rn_new(scratch, struct derived, (size_t)rn_sigs_count(sigs) + 1);
-	if (!v.derived)
+	v.derived = rn_new(scratch, struct derived, (size_t)n + 1);
+	v.mean = rn_new(scratch, int64_t, (size_t)most_holes(values, n) + 1);
+	if (!v.derived || !v.mean)
 		return RN_E_NOMEM;
 	list_derived(&v, sigs);
 	size_derived(&v, sigs);
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct rn_reader in;
 		const struct rn_func *f;
 
 		bytes[i] = open_call(&v, sigs, i, &in, &f) ? volume_of(&v, f, in) : 0;
 	}
-	return RN_OK;
+	rc = rn_buf_status(&v.typical);
+	rn_buf_free(&v.typical);
+	return rc;
 }

@@ -78,7 +78,7 @@ static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outli
 
 	r->total = rn_new(mem, uint64_t, (size_t)n + 1);
 	if (!s || !bytes || !r->total || rn_streams_counts(&r->t->streams, mem, r->total) < 0 ||
-	    rn_volumes(sigs, &r->t->vocab, r->t->ranks, mem, bytes) < 0)
+	    rn_volumes(sigs, &r->t->values, &r->t->vocab, r->t->ranks, mem, bytes) < 0)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		size_t len;

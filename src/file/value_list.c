@@ -321,7 +321,7 @@ struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_
 	uint32_t lo, hi, from;
 	uint64_t i;
 
-	if (!l->share || place >= l->place[sig + 1])
+	if (hole >= rn_value_list_holes(l, sig))
 		return (struct rn_value_source){ NULL, 0 };
 	lo = from = l->share_of[place];
 	hi = l->share_of[place + 1];
@@ -341,4 +341,20 @@ struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_
 			return (struct rn_value_source){ s->series, rn_units_at(s->begin, i) };
 	}
 	return (struct rn_value_source){ NULL, 0 };
+}
+
+int64_t rn_value_list_mean(const struct rn_value_list *l, uint32_t sig, uint32_t hole)
+{
+	uint32_t place = l->place[sig] + hole;
+	rn_i128 sum = 0, n = 0;
+
+	for (uint32_t i = l->share_of[place]; i < l->share_of[place + 1]; i++) {
+		const struct rn_value_share *s = &l->share[i];
+		rn_i128 calls = rn_units_length(s->series), streams = rn_units_length(s->streams);
+
+		sum += rn_units_sum(s->series, (uint64_t)calls) * streams +
+		       rn_units_sum(s->begin, (uint64_t)streams) * calls;
+		n += calls * streams;
+	}
+	return n ? (int64_t)(sum / n) : 0;
 }

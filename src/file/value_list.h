@@ -60,4 +60,13 @@ struct rn_value_source {
 struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_t sig,
 					  uint32_t hole, uint64_t stream);
 
+/* The mean over all calls of all streams, rounded down; 0 without any. */
+int64_t rn_value_list_mean(const struct rn_value_list *l, uint32_t sig, uint32_t hole);
+
+/* How many holes a signature has. */
+static inline uint32_t rn_value_list_holes(const struct rn_value_list *l, uint32_t sig)
+{
+	return l->share ? l->place[sig + 1] - l->place[sig] : 0;
+}
+
 #endif

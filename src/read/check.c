@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/moment_list.h"
 #include "file/section.h"
@@ -13,6 +14,8 @@
 #include "read/nesting.h"
 #include "read/numbering.h"
 #include "read/trace.h"
+#include "rules/counts.h"
+#include "series/units.h"
 
 #define REQUEST_STEPS ((uint64_t)1 << 26) /* less than a second */
 
@@ -192,9 +195,63 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 	return rc;
 }
 
+/* A stream of the group has as many numbers in each hole as it has calls. */
+static bool has_values(const struct rn_trace *t, uint64_t stream, const uint64_t *calls,
+		       uint32_t sigs)
+{
+	for (uint32_t i = 0; i < sigs; i++) {
+		uint32_t holes = calls[i] ? rn_value_list_holes(&t->values, i) : 0;
+
+		for (uint32_t k = 0; k < holes; k++) {
+			struct rn_value_source v = rn_value_list_find(&t->values, i, k, stream);
+
+			if (!v.series || rn_units_length(v.series) < calls[i])
+				return false;
+		}
+	}
+	return true;
+}
+
+static int check_values(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	uint32_t sigs = rn_sigs_count(s->sigs), rules = rn_rules_count(s->rules);
+	uint64_t *calls = rn_new(scratch, uint64_t, (size_t)sigs + 1);
+	uint64_t *times = rn_new(scratch, uint64_t, (size_t)rules + 1);
+
+	if (!calls || !times)
+		return rn_err_nomem(err);
+	for (uint32_t k = 0; t->values.share && k < s->groups; k++) {
+		uint64_t n = rn_units_length(s->group[k].ranks);
+
+		memset(calls, 0, sigs * sizeof(*calls));
+		memset(times, 0, rules * sizeof(*times));
+		times[s->group[k].root] = 1;
+		rn_rules_counts(s->rules, times, calls);
+		for (uint64_t i = 0; i < n; i++)
+			if (!has_values(t, (uint64_t)rn_units_at(s->group[k].ranks, i), calls,
+					sigs))
+				return wrong_stream(t, k, "fewer values than calls", err);
+	}
+	return RN_OK;
+}
+
+/* Holes need the section that says what stands in them. */
+static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	for (uint32_t i = 0; !t->values.share && i < rn_sigs_count(t->streams.sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
+
+		if (rn_call_elastics(sig, len))
+			return rn_err_set(err, RN_E_DATA, "section values is missing");
+	}
+	return check_values(t, scratch, err);
+}
+
 /* In this order: what comes later relies on what came before. */
 static check_fn *const checks[] = { check_vocab,    check_streams, check_nesting, rn_check_comms,
-				    check_requests, check_times,   check_moments };
+				    check_requests, check_holes,   check_times,   check_moments };
 
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {

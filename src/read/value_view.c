@@ -99,8 +99,7 @@ static bool number_of(struct rn_value_view *v, uint32_t sig, uint32_t hole, int6
 
 int rn_value_view_get(struct rn_value_view *v, uint32_t sig, const void **bytes, size_t *len)
 {
-	const struct rn_value_list *l = &v->t->values;
-	uint32_t n = v->holes ? l->place[sig + 1] - l->place[sig] : 0;
+	uint32_t n = rn_value_list_holes(&v->t->values, sig);
 
 	*bytes = rn_sigs_get(v->t->streams.sigs, sig, len);
 	if (n == 0)
