@@ -93,6 +93,8 @@ static void read_elastic(struct rn_reader *in, uint64_t n, struct rn_value *v)
 		v->id = rn_get_u64(in);
 	} else if (v->num == RN_ELASTIC_NAME) {
 		read_text(in, rn_get_u64(in), v);
+	} else if (v->num == RN_ELASTIC_SAME) {
+		v->id = rn_get_u64(in);
 	}
 }
 
@@ -290,6 +292,17 @@ static bool word_known(const struct rn_value *v, const struct rn_vocab *vocab)
 	return !has_word(v) || rn_vocab_word(vocab, v->word);
 }
 
+static bool is_hole(const struct rn_value *v)
+{
+	return v->kind == RN_V_ELASTIC && v->num != RN_ELASTIC_SAME;
+}
+
+/* What is the same as a hole comes behind it. */
+static bool has_hole(const struct rn_value *v, uint64_t holes)
+{
+	return v->kind != RN_V_ELASTIC || is_hole(v) || v->id < holes;
+}
+
 /* The same on every rank, and one value. */
 static bool is_return_value(const struct rn_value *v)
 {
@@ -306,14 +319,17 @@ bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 {
 	struct values it = { .in = rn_reader(sig, len) };
 	const struct rn_func *f = rn_vocab_func(vocab, rn_get_u64(&it.in));
+	uint64_t holes = 0;
 	struct rn_value v;
 
 	if (it.in.bad || len > RN_CALL_BYTES_MAX || !f)
 		return false;
 	it.level[0] = (struct level){ rn_func_values(f), RN_V_LIST };
-	while (next_value(&it, &v))
-		if (!word_known(&v, vocab))
+	while (next_value(&it, &v)) {
+		if (!word_known(&v, vocab) || !has_hole(&v, holes))
 			return false;
+		holes += is_hole(&v);
+	}
 	if (it.in.bad || !rn_call_value(&it.in, &v))
 		return false;
 	if (!is_return_value(&v) || !word_known(&v, vocab))
@@ -359,7 +375,7 @@ uint32_t rn_call_elastics(const void *sig, size_t len)
 
 	rn_get_u64(&in);
 	while (rn_left(&in) && rn_call_value(&in, &v))
-		n += v.kind == RN_V_ELASTIC;
+		n += is_hole(&v);
 	return n;
 }
 
@@ -377,7 +393,7 @@ static void fill_value(const struct rn_value *v, int64_t number, struct rn_buf *
 			     (long long)number);
 		rn_call_text(&w, RN_V_NAME, text, (size_t)n);
 	} else {
-		rn_call_num(&w, (enum rn_value_kind)v->num, number);
+		rn_call_num(&w, rn_value_kind(v), number);
 	}
 	rn_buf_add(out, bytes, (size_t)(w.p - bytes));
 }
@@ -386,6 +402,7 @@ void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_
 {
 	struct rn_reader in = rn_reader(sig, len);
 	const unsigned char *from = in.p, *at;
+	uint32_t hole = 0;
 	struct rn_value v;
 
 	rn_get_u64(&in);
@@ -393,7 +410,7 @@ void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_
 		if (v.kind != RN_V_ELASTIC)
 			continue;
 		rn_buf_add(out, from, (size_t)(at - from));
-		fill_value(&v, *number++, out);
+		fill_value(&v, number[is_hole(&v) ? hole++ : v.id], out);
 		from = in.p;
 	}
 	rn_buf_add(out, from, (size_t)(in.end - from));

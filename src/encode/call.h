@@ -17,7 +17,8 @@
  *   in          the number is the length of a communicator's name, which follows, and one value
  *   status      the number is its form, which says how many values follow
  *   elastic     the number is its form (enum rn_elastic) + 8 * a number that tells signatures apart
- *               which are alike; of a place a word and a number follow, of a name length and bytes
+ *               which are alike; of a place a word and a number follow, of a name length and bytes,
+ *               of `same` the hole, counted from 0 without those that are the same as another
  *
  * Ranks are relative to the caller's in the communicator of the call: the first one among the
  * values that are not inside others, or the world if there is none. A value inside `in` has its
@@ -115,6 +116,8 @@ enum rn_elastic {
 	RN_ELASTIC_XOR = RN_V_XOR,
 	RN_ELASTIC_PLACE, /* the displacement of a place */
 	RN_ELASTIC_NAME,  /* a displacement behind a name: static:solver+4096 */
+	RN_ELASTIC_SAME,  /* no number of a series, but again that of an earlier hole, which follows
+			   */
 	RN_ELASTIC_FORMS,
 };
 
@@ -212,6 +215,14 @@ static inline void rn_call_elastic_place(struct rn_call_writer *w, uint32_t like
 		w->p = rn_varint_put(rn_varint_put(w->p, word), id);
 }
 
+/* Again the number of that hole, which is a number as it is. */
+static inline void rn_call_elastic_same(struct rn_call_writer *w, uint32_t like, uint32_t hole)
+{
+	rn_call_elastic(w, RN_ELASTIC_SAME, like);
+	if (rn_call_room(w, RN_VARINT_MAX))
+		w->p = rn_varint_put(w->p, hole);
+}
+
 static inline void rn_call_elastic_name(struct rn_call_writer *w, uint32_t like, const char *s,
 					size_t n)
 {
@@ -282,7 +293,8 @@ static inline enum rn_value_kind rn_value_kind(const struct rn_value *v)
 		return v->kind;
 	return v->num < RN_ELASTIC_PLACE    ? (enum rn_value_kind)v->num
 	       : v->num == RN_ELASTIC_PLACE ? RN_V_PLACE
-					    : RN_V_NAME;
+	       : v->num == RN_ELASTIC_NAME  ? RN_V_NAME
+					    : RN_V_INT;
 }
 
 /* Whether it is one of the kinds that are numbers. */

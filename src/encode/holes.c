@@ -12,14 +12,14 @@
 
 struct possible {
 	const uint64_t *words;
-	uint16_t *at;
+	struct rn_possible *at;
 	uint32_t n;
 };
 
-static void add_possible(struct possible *p, const uint64_t *w)
+static void add_possible(struct possible *p, const uint64_t *w, bool plain)
 {
 	if ((int64_t)*w >= 0 && p->n < RN_HOLES_MAX)
-		p->at[p->n++] = (uint16_t)(w - p->words);
+		p->at[p->n++] = (struct rn_possible){ (uint16_t)(w - p->words), plain };
 }
 
 /* Kinds whose constants are all below 0. */
@@ -32,22 +32,22 @@ static bool is_free(enum rn_param_kind k)
 static void see(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
 	if (part == RN_RAW_NUMBER && is_free(kind))
-		add_possible(arg, w);
+		add_possible(arg, w, kind != RN_K_rank);
 	else if (part == RN_RAW_PLACE && !rn_raw_is_absent(w[0]) &&
 		 (w[0] & 255) != RN_RAW_CLASS_CONST)
-		add_possible(arg, w + 1);
+		add_possible(arg, w + 1, false);
 }
 
 /* A number that looks like a hole would be taken for one. */
 static bool has_mark(const uint64_t *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (words[i] == RN_RAW_HOLE)
+		if (words[i] == RN_RAW_HOLE || RN_RAW_IS_SAME(words[i]))
 			return true;
 	return false;
 }
 
-uint32_t rn_holes_possible(const uint64_t *words, size_t n, uint16_t at[RN_HOLES_MAX])
+uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX])
 {
 	struct possible p = { .words = words, .at = at };
 	/* The visitor changes nothing. */
@@ -57,29 +57,53 @@ uint32_t rn_holes_possible(const uint64_t *words, size_t n, uint16_t at[RN_HOLES
 	return fits ? p.n : 0;
 }
 
+static bool add_hole(struct rn_holes *h, struct rn_arena *mem, size_t at)
+{
+	h->at[h->n] = (uint16_t)at;
+	h->series[h->n] = rn_series_new(mem);
+	return h->series[h->n++] != NULL;
+}
+
+/* False: it is the same as what is no hole. */
+static bool add_tie(struct rn_holes *h, size_t at, uint32_t of)
+{
+	h->tie[h->ties++] = (struct rn_tie){ (uint16_t)at, (uint16_t)of };
+	return of < h->n;
+}
+
+static bool fill_holes(struct rn_holes *h, struct rn_arena *mem, const uint64_t *words, size_t n)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < n && good; i++) {
+		h->mask[i] = 0;
+		if (words[i] == RN_RAW_HOLE)
+			good = add_hole(h, mem, i);
+		else if (RN_RAW_IS_SAME(words[i]))
+			good = add_tie(h, i, RN_RAW_SAME_AS(words[i]));
+		else
+			h->mask[i] = UINT64_MAX;
+	}
+	return good;
+}
+
 struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_t n)
 {
 	struct rn_holes *h = rn_new(mem, struct rn_holes, 1);
-	uint32_t holes = 0;
+	size_t holes = 0, ties = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		holes += words[i] == RN_RAW_HOLE;
+		ties += RN_RAW_IS_SAME(words[i]);
+	}
 	if (!h || holes > RN_HOLES_MAX || n > RN_HOLES_WORDS)
 		return NULL;
-	h->at = rn_new(mem, uint16_t, (size_t)holes + 1);
-	h->series = rn_new(mem, struct rn_series *, (size_t)holes + 1);
-	h->mask = rn_new(mem, uint64_t, n);
-	if (!h->at || !h->series || !h->mask)
+	h->at = rn_new(mem, uint16_t, holes + 1);
+	h->series = rn_new(mem, struct rn_series *, holes + 1);
+	h->tie = rn_new(mem, struct rn_tie, ties + 1);
+	h->mask = rn_new(mem, uint64_t, n + 1);
+	if (!h->at || !h->series || !h->tie || !h->mask || !fill_holes(h, mem, words, n))
 		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		h->mask[i] = words[i] == RN_RAW_HOLE ? 0 : UINT64_MAX;
-		if (words[i] != RN_RAW_HOLE)
-			continue;
-		h->at[h->n] = (uint16_t)i;
-		h->series[h->n] = rn_series_new(mem);
-		if (!h->series[h->n++])
-			return NULL;
-	}
 	return h;
 }
 

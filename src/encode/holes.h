@@ -5,7 +5,8 @@
  * In the words of a call (encode/raw.h) a hole is RN_RAW_HOLE in place of a number that goes in or
  * comes out, or of a displacement; the numbers themselves are series, one for each hole, with a
  * number for each call of the signature, in their order. Constants never are in a hole, so only
- * numbers that no constant has: those from 0 on.
+ * numbers that no constant has: those from 0 on. A number that always is that of an earlier hole
+ * (the tag that was sent, and the one that came) is RN_RAW_SAME, and no hole.
  *
  * Which numbers leave signatures is decided where calls are recorded (intercept/elastic.h); who
  * finds a part file does the same again from what is there (file/salvage.h).
@@ -30,17 +31,28 @@ struct rn_series;
 #define RN_HOLES_MAX   256u
 #define RN_HOLES_WORDS 512u /* of a call that may have some */
 
+/* A word that is the same as hole `of`. */
+struct rn_tie {
+	uint16_t at, of;
+};
+
 struct rn_holes {
-	uint32_t n;
-	bool closed;    /* the series may have one more than there are calls: none is added */
-	uint16_t *at;   /* where in the words; ascending */
-	uint64_t *mask; /* by word: 0 for a hole, else all bits */
+	uint32_t n, ties;
+	bool closed;  /* the series may have one more than there are calls: none is added */
+	uint16_t *at; /* where in the words; ascending */
+	struct rn_tie *tie;
+	uint64_t *mask; /* by word: 0 for a hole and what is the same as one, else all bits */
 	struct rn_series **series;
 };
 
-/* Where the words of a call have numbers that may be in holes. Returns how many; 0, too, when it is
- * a call that has no holes. */
-uint32_t rn_holes_possible(const uint64_t *words, size_t n, uint16_t at[RN_HOLES_MAX]);
+/* Where the words of a call have numbers that may be in holes, and whether they may be the same as
+ * others: ranks may not, of which each is expressed in its own way. Returns how many; 0, too, when
+ * it is a call that has no holes. */
+struct rn_possible {
+	uint16_t at;
+	bool plain;
+};
+uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX]);
 
 /* Of words with holes, nothing in them. NULL when there is no memory. */
 struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_t n);
@@ -63,6 +75,8 @@ static inline bool rn_holes_fit(const struct rn_holes *h, const uint64_t *holes,
 		diff |= (holes[i] ^ words[i]) & h->mask[i];
 		below |= words[i] & ~h->mask[i];
 	}
+	for (uint32_t i = 0; i < h->ties; i++)
+		diff |= words[h->tie[i].at] ^ words[h->at[h->tie[i].of]];
 	return !diff && !(below >> 63);
 }
 

@@ -136,6 +136,10 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 		put_hole(c, kind);
 		return;
 	}
+	if (RN_RAW_IS_SAME(raw) && c->env->hole && !c->bad) {
+		rn_call_elastic_same(c->w, c->env->like, RN_RAW_SAME_AS(raw));
+		return;
+	}
 	if (kind == RN_K_fint) {
 		rn_call_const(c->w, RN_WORD_fint);
 	} else if (kind == RN_K_amode || kind == RN_K_assert) {

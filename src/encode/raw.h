@@ -124,6 +124,11 @@ enum rn_mpi_word {
 
 #define RN_RAW_HOLE ((uint64_t)1 << 63 | 7) /* each call's own (encode/holes.h) */
 
+/* The same number as in an earlier hole, counted from 0 without such. */
+#define RN_RAW_SAME(hole)    ((uint64_t)1 << 63 | (uint64_t)(hole) << 8 | 9)
+#define RN_RAW_IS_SAME(word) (((word) & ~(uint64_t)0xff00) == ((uint64_t)1 << 63 | 9))
+#define RN_RAW_SAME_AS(word) ((uint32_t)((word) >> 8) & 0xff)
+
 #define RN_RAW_HERE  0u
 #define RN_RAW_BLOB  1u
 #define RN_RAW_NAMED 2u

@@ -12,11 +12,18 @@
 #include <errno.h>
 #include <string.h>
 
-#define MEMBERS_FIRST 32u   /* so many members are looked at for the first time */
-#define MEMBERS_LAST  1024u /* and at most */
+#define MEMBERS_STEADY 8u    /* numbers of so many members that go up or down evenly are holes */
+#define MEMBERS_FIRST  32u   /* of so many are those that have many values */
+#define MEMBERS_LAST   1024u /* and no more are looked at */
+
+/* Where a hole is; or where a number is that has been that of hole `same` so far. */
+struct hole {
+	uint16_t at;
+	int16_t same; /* -1: it is a hole */
+};
 
 struct rn_family {
-	uint16_t *at; /* the holes so far */
+	struct hole *hole; /* by place */
 	uint32_t holes;
 	struct rn_sig **member; /* that are not retired */
 	uint32_t members, room;
@@ -48,6 +55,30 @@ static bool has_many(const struct rn_family *f, uint16_t at)
 	return n >= enough;
 }
 
+/* Goes up or down by the same each time: a counter, and not some values that come again. */
+static bool is_steady(const struct rn_family *f, uint16_t at)
+{
+	uint64_t step = f->member[1]->words[at] - f->member[0]->words[at];
+
+	for (uint32_t i = 1; i < f->members && step; i++)
+		if (f->member[i]->words[at] - f->member[i - 1]->words[at] != step)
+			return false;
+	return step;
+}
+
+static bool is_changing(const struct rn_family *f, uint16_t at)
+{
+	return f->members < MEMBERS_FIRST ? is_steady(f, at) : has_many(f, at);
+}
+
+static bool are_same(const struct rn_family *f, uint16_t a, uint16_t b)
+{
+	for (uint32_t i = 0; i < f->members; i++)
+		if (f->member[i]->words[a] != f->member[i]->words[b])
+			return false;
+	return true;
+}
+
 static uint64_t calls_of(const struct rn_stream *t, const struct rn_sig *s)
 {
 	const struct rn_time *time = rn_times_get(&t->times, s->id);
@@ -65,26 +96,46 @@ static void retire(struct rn_stream *t, struct rn_family *f)
 	for (uint32_t i = 0; i < f->members; i++)
 		f->member[i]->retired = calls_of(t, f->member[i]) < all / 8 + 1;
 	f->members = 0;
-	f->next = MEMBERS_FIRST;
+	f->next = MEMBERS_STEADY;
 }
 
-/* Those of `at` that are none so far and have many values. */
-static void make_holes(struct rn_stream *t, struct rn_family *f, const uint16_t *at, uint32_t n)
+/* Which of the holes before it has the same number in all members; -1: none. */
+static int16_t same_as(const struct rn_family *f, const struct hole *hole, uint32_t n,
+		       const struct rn_possible *at, const bool *plain)
 {
-	uint16_t *all = rn_new(&t->mem, uint16_t, n);
+	int16_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (hole[i].same >= 0)
+			continue;
+		if (at->plain && plain[i] && are_same(f, hole[i].at, at->at))
+			return k;
+		k++;
+	}
+	return -1;
+}
+
+/* Those of `at` that are none so far and keep changing. One that was a hole stays one by itself:
+ * what its members have there is not known any more. */
+static void make_holes(struct rn_stream *t, struct rn_family *f, const struct rn_possible *at,
+		       uint32_t n)
+{
+	struct hole *all = rn_new(&t->mem, struct hole, n);
+	bool plain[RN_HOLES_MAX];
 	uint32_t holes = 0, old = 0;
 
-	if (!all)
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		bool is = old < f->holes && f->at[old] == at[i];
+	for (uint32_t i = 0; all && i < n; i++) {
+		bool is = old < f->holes && f->hole[old].at == at[i].at;
 
 		old += is;
-		if (is || has_many(f, at[i]))
-			all[holes++] = at[i];
+		if (!is && !is_changing(f, at[i].at))
+			continue;
+		all[holes].at = at[i].at;
+		all[holes].same = is ? -1 : same_as(f, all, holes, &at[i], plain);
+		plain[holes++] = !is && at[i].plain;
 	}
-	if (holes > f->holes) {
-		f->at = all;
+	if (all && holes > f->holes) {
+		f->hole = all;
 		f->holes = holes;
 		retire(t, f);
 	}
@@ -109,22 +160,16 @@ static bool add_member(struct rn_stream *t, struct rn_family *f, struct rn_sig *
 }
 
 /* One more member, whose numbers are at those places. */
-static void grow(struct rn_stream *t, struct rn_family *f, struct rn_sig *s, const uint16_t *at,
-		 uint32_t n)
+static void grow(struct rn_stream *t, struct rn_family *f, struct rn_sig *s,
+		 const struct rn_possible *at, uint32_t n)
 {
 	if (f->members == MEMBERS_LAST || !add_member(t, f, s) || f->members < f->next)
 		return;
-	f->next *= 2;
+	f->next = f->next < MEMBERS_FIRST ? MEMBERS_FIRST : 2 * f->next;
 	make_holes(t, f, at, n);
 }
 
 /* ---- families ---- */
-
-static void put_holes(uint64_t *words, const uint16_t *at, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		words[at[i]] = RN_RAW_HOLE;
-}
 
 static struct rn_family *new_family(struct rn_stream *t)
 {
@@ -132,20 +177,21 @@ static struct rn_family *new_family(struct rn_stream *t)
 
 	if (!f || !rn_seg_reserve(&t->family, &t->mem, 1))
 		return NULL;
-	f->next = MEMBERS_FIRST;
+	f->next = MEMBERS_STEADY;
 	*RN_SEG_AT(&t->family, struct rn_family *, t->family.n) = f;
 	t->family.n++;
 	return f;
 }
 
 static struct rn_family *family_of(struct rn_stream *t, const uint64_t *w, size_t n,
-				   const uint16_t *at, uint32_t possible)
+				   const struct rn_possible *at, uint32_t possible)
 {
-	uint64_t words[RN_HOLES_WORDS];
+	uint64_t *words = t->masked;
 	uint32_t id;
 
 	memcpy(words, w, n * sizeof(*w));
-	put_holes(words, at, possible);
+	for (uint32_t i = 0; i < possible; i++)
+		words[at[i].at] = RN_RAW_HOLE;
 	if (rn_sigs_intern(t->families, words, n * sizeof(*w), &id) < 0)
 		return NULL;
 	if (id < t->family.n)
@@ -153,15 +199,40 @@ static struct rn_family *family_of(struct rn_stream *t, const uint64_t *w, size_
 	return id == t->family.n ? new_family(t) : NULL;
 }
 
+static uint16_t place_of(const struct rn_family *f, int16_t hole)
+{
+	uint32_t i = 0;
+
+	while (f->hole[i].same >= 0 || hole-- > 0)
+		i++;
+	return f->hole[i].at;
+}
+
+/* Numbers that are not the same any more are holes of their own, behind which the others are
+ * numbered anew; so none is the same as another any more. */
+static void see_same(struct rn_family *f, const uint64_t *w)
+{
+	bool same = true;
+
+	for (uint32_t i = 0; i < f->holes && same; i++)
+		if (f->hole[i].same >= 0)
+			same = w[f->hole[i].at] == w[place_of(f, f->hole[i].same)];
+	for (uint32_t i = 0; i < f->holes && !same; i++)
+		f->hole[i].same = -1;
+}
+
 /* The signature with the family's holes. */
-static struct rn_sig *with_holes(struct rn_stream *t, const struct rn_family *f, const uint64_t *w,
+static struct rn_sig *with_holes(struct rn_stream *t, struct rn_family *f, const uint64_t *w,
 				 size_t n)
 {
-	uint64_t words[RN_HOLES_WORDS];
+	uint64_t *words = t->masked;
 	struct rn_sig *s;
 
 	memcpy(words, w, n * sizeof(*w));
-	put_holes(words, f->at, f->holes);
+	see_same(f, w);
+	for (uint32_t i = 0; i < f->holes; i++)
+		words[f->hole[i].at] =
+			f->hole[i].same < 0 ? RN_RAW_HOLE : RN_RAW_SAME(f->hole[i].same);
 	s = rn_stream_intern(t, words, n, true);
 	return s && !s->holes->closed ? s : NULL;
 }
@@ -169,7 +240,7 @@ static struct rn_sig *with_holes(struct rn_stream *t, const struct rn_family *f,
 /* One that the family does not have yet, or that is retired. */
 static struct rn_sig *member_for(struct rn_stream *t, const uint64_t *w, size_t n)
 {
-	uint16_t at[RN_HOLES_MAX];
+	struct rn_possible at[RN_HOLES_MAX];
 	uint32_t possible = rn_config.elastic ? rn_holes_possible(w, n, at) : 0;
 	struct rn_family *f = possible ? family_of(t, w, n, at, possible) : NULL;
 	struct rn_sig *s = f && f->holes ? with_holes(t, f, w, n) : NULL;

@@ -127,6 +127,7 @@ struct rn_stream {
 	int64_t *values;
 	uint64_t values_mask, values_at, values_end;
 	int64_t no_values[RN_HOLES_MAX];
+	uint64_t masked[RN_HOLES_WORDS]; /* words that are being given holes */
 	uint64_t buffer[RN_WORDS];
 };
 
