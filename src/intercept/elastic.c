@@ -32,16 +32,17 @@ struct rn_family {
 
 /* ---- which numbers are to be holes ---- */
 
-/* How many values make a number a hole. Where many members have few of each, fewer do. */
-static uint32_t many(uint32_t members)
+/* How many values make a number a hole. Where many members have few of each, fewer do, and where
+ * the family has holes, and so members of which each stands for many. */
+static uint32_t many(const struct rn_family *f)
 {
-	return members < 2 * MEMBERS_FIRST ? 16 : members < 8 * MEMBERS_FIRST ? 8 : 4;
+	return f->holes || f->members > MEMBERS_FIRST ? 4 : 8;
 }
 
 static bool has_many(const struct rn_family *f, uint16_t at)
 {
-	uint64_t value[16];
-	uint32_t n = 0, enough = many(f->members);
+	uint64_t value[8];
+	uint32_t n = 0, enough = many(f);
 
 	for (uint32_t i = 0; i < f->members && n < enough; i++) {
 		uint64_t v = f->member[i]->words[at];
@@ -68,7 +69,7 @@ static bool is_steady(const struct rn_family *f, uint16_t at)
 
 static bool is_changing(const struct rn_family *f, uint16_t at)
 {
-	return f->members < MEMBERS_FIRST ? is_steady(f, at) : has_many(f, at);
+	return f->members < MEMBERS_FIRST && !f->holes ? is_steady(f, at) : has_many(f, at);
 }
 
 static bool are_same(const struct rn_family *f, uint16_t a, uint16_t b)

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Arguments that change with every call: what follows a pattern does not make the trace grow, and what
+# does not is smaller than a signature each time. The calls are the same as with --no-elastic.
+. "$(dirname "$0")/lib.sh"
+. t/lib-mpi.sh
+
+# size TRACE: bytes of all sections but times
+size() {
+	"$RONDO" info --sections "$1" | awk '/^section/ && !/[.](time|times|container):/ { n += $2 } END { print n }'
+}
+
+# traced FILE OPTION WHAT STEPS: `patterns` on four ranks
+traced() {
+	_file=$1 _option=$2
+	shift 2
+	with_yield timeout 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n 4 "$at/patterns" "$@" "$at/data"
+}
+
+# alike WHAT STEPS: elastic and plain traces have the same calls
+alike() {
+	ok "$mpi: $1, $2 steps" traced "$at/elastic.rondo" '' "$1" "$2"
+	ok "... are sound" "$RONDO" check "$at/elastic.rondo"
+	ok "... and plain" traced "$at/plain.rondo" --no-elastic "$1" "$2"
+	"$RONDO" dump "$at/elastic.rondo" >"$at/elastic"
+	"$RONDO" dump "$at/plain.rondo" >"$at/plain"
+	ok "... the same calls" cmp "$at/elastic" "$at/plain"
+}
+
+# A dump that begins in the middle knows which numbers come next.
+middle() {
+	"$RONDO" dump "$at/elastic.rondo" --rank 1 --from 150 --to 160 >"$at/some"
+	"$RONDO" dump "$at/elastic.rondo" --rank 1 | sed -n 151,160p >"$at/same"
+	ok "... also from the middle on" cmp "$at/some" "$at/same"
+}
+
+patterns() {
+	at=$tmp/$mpi
+	ok "$mpi: patterns compiles" "mpicc.$mpi" $prog_flags -O1 -o "$at/patterns" t/prog/patterns.c
+	for what in tags counts buffers offsets; do
+		alike $what 200
+		middle
+		_few=$(size "$at/elastic.rondo")
+		ok "... 2000 steps" traced "$at/elastic.rondo" '' $what 2000
+		_many=$(size "$at/elastic.rondo")
+		ok "... are not larger ($_few, $_many bytes)" test "$_many" -le $((_few + 40))
+	done
+	alike amr 300
+	middle
+	ok "... and smaller" test "$(size "$at/elastic.rondo")" -lt "$(size "$at/plain.rondo")"
+}
+
+each_mpi patterns
+finish
