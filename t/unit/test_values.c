@@ -1,0 +1,304 @@
+/* test_values.c - what stands in holes of signatures: in calls, in series, over streams, in a file.
+ */
+#include "tap.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "encode/holes.h"
+#include "encode/sigs.h"
+#include "file/value_list.h"
+#include "merge/merged.h"
+#include "merge/peers.h"
+#include "merge/values.h"
+#include "series/series.h"
+#include "series/units.h"
+
+#include <string.h>
+
+static const char *const params[] = { "a", "b", "c", "d", "e" };
+static const struct rn_func funcs[] = { { 1, "f", params, 5, NULL } };
+static const struct rn_word words[] = { { 3, "heap" }, { 4, "MPI_COMM_WORLD" } };
+static const struct rn_vocab vocab = { funcs, words, 1, 2 };
+
+/* ---- calls ---- */
+
+/* The same call twice: with holes, and as it is with these numbers. */
+static size_t write_call(unsigned char *buf, bool holes, uint32_t like, const int64_t v[4])
+{
+	struct rn_call_writer w;
+	size_t len;
+	char name[64];
+
+	rn_call_begin(&w, buf, 256, 1);
+	if (holes) {
+		rn_call_elastic(&w, RN_ELASTIC_INT, like);
+		rn_call_elastic_place(&w, like, 3, 7);
+		rn_call_list(&w, 2);
+		rn_call_elastic_same(&w, like, 0);
+		rn_call_num(&w, RN_V_INT, 5);
+		rn_call_elastic(&w, RN_ELASTIC_RELMOD, like);
+		rn_call_elastic_name(&w, like, "static:x", 8);
+	} else {
+		rn_call_num(&w, RN_V_INT, v[0]);
+		rn_call_place(&w, 3, 7, v[1]);
+		rn_call_list(&w, 2);
+		rn_call_num(&w, RN_V_INT, v[0]);
+		rn_call_num(&w, RN_V_INT, 5);
+		rn_call_num(&w, RN_V_RELMOD, v[2]);
+		snprintf(name, sizeof(name), "static:x%+lld", (long long)v[3]);
+		rn_call_text(&w, RN_V_NAME, name, strlen(name));
+	}
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	return len;
+}
+
+static void test_fill(void)
+{
+	static const int64_t corner[] = { 0, 1, -1, 7, -8, 8191, INT64_MAX, INT64_MIN };
+	unsigned char with[256], without[256];
+	struct rn_buf filled = { 0 };
+
+	for (unsigned i = 0; i < 64; i++) {
+		const int64_t v[4] = { corner[i % 8], corner[i / 8], corner[(i + 3) % 8],
+				       corner[(i + 5) % 8] };
+		size_t n = write_call(with, true, i % 3, v), m = write_call(without, false, 0, v);
+
+		CHECK(rn_call_valid(with, n, &vocab) && rn_call_valid(without, m, &vocab));
+		CHECK(rn_call_elastics(with, n) == 4 && rn_call_elastics(without, m) == 0);
+		rn_buf_clear(&filled);
+		rn_call_fill(with, n, v, &filled);
+		CHECK(filled.len == m && memcmp(filled.data, without, m) == 0);
+	}
+	rn_buf_free(&filled);
+}
+
+static void test_malformed(void)
+{
+	const int64_t v[4] = { 0 };
+	unsigned char buf[256], early[] = { 1, RN_V_ELASTIC | 6 << 4, 0, 0, 0, 0, 0, 0 },
+				form[] = { 1, RN_V_ELASTIC | 7 << 4, 0, 0, 0, 0, 0 };
+	size_t n = write_call(buf, true, 0, v);
+
+	CHECK(!rn_call_valid(early, sizeof(early), &vocab)); /* the same as a hole behind it */
+	CHECK(!rn_call_valid(form, sizeof(form), &vocab));
+	for (size_t i = 0; i < n; i++)
+		CHECK(!rn_call_valid(buf, i, &vocab));
+}
+
+/* ---- holes ---- */
+
+static void test_holes(void)
+{
+	const uint64_t shape[] = { 9, RN_RAW_HOLE, 4, RN_RAW_SAME(0), RN_RAW_HOLE };
+	uint64_t call[] = { 9, 1, 4, 1, 2 };
+	struct rn_arena mem, scratch;
+	struct rn_holes *a, *b;
+	struct rn_buf saved = { 0 };
+	struct rn_reader in;
+	struct rn_units *u;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	a = rn_holes_new(&mem, shape, 5);
+	b = rn_holes_new(&mem, shape, 5);
+	CHECK(a->n == 2 && a->ties == 1 && a->at[1] == 4);
+	CHECK(rn_holes_fit(a, shape, call, 5));
+	call[3] = 2;
+	CHECK(!rn_holes_fit(a, shape, call, 5));
+	call[3] = call[1] = (uint64_t)-1;
+	CHECK(!rn_holes_fit(a, shape, call, 5));
+	for (uint64_t i = 0; i < 1000; i++) {
+		call[1] = call[3] = i;
+		call[4] = i * i;
+		CHECK(rn_holes_append(a, call) == RN_OK);
+	}
+	CHECK(rn_holes_save(a, &saved) == RN_OK);
+	in = rn_reader(saved.data, saved.len);
+	CHECK(rn_holes_load(b, &mem, &in) == RN_OK && rn_left(&in) == 0);
+	CHECK(rn_holes_join(b, a, &scratch) == RN_OK);
+	CHECK(rn_units_seal(&mem, b->series[1], &u) == RN_OK && rn_units_length(u) == 2000);
+	CHECK(rn_units_at(u, 999) == 999 * 999 && rn_units_at(u, 1003) == 9);
+	for (size_t n = 0; n < saved.len; n += 1 + saved.len / 50) {
+		in = rn_reader(saved.data, n);
+		CHECK(rn_holes_load(b, &mem, &in) == RN_E_DATA);
+	}
+	/* The same as a hole that is not there. */
+	CHECK(!rn_holes_new(&mem, (const uint64_t[]){ 9, RN_RAW_SAME(0) }, 2));
+	rn_buf_free(&saved);
+	rn_arena_free(&scratch);
+	rn_arena_free(&mem);
+}
+
+/* ---- streams ---- */
+
+#define STREAMS 40u
+#define SIGS    6u
+#define CALLS   50u
+
+/* What stream s has in hole h of signature i at its c-th call. */
+static int64_t value_of(uint32_t i, uint32_t h, uint64_t s, uint64_t c)
+{
+	switch ((i + h) % 4) {
+	case 0:
+		return (int64_t)(c * 3 + s * 1000);
+	case 1:
+		return (int64_t)((s + 1) % STREAMS);
+	case 2:
+		return (int64_t)(c % 7 * (s % 2));
+	default:
+		return (int64_t)((c * 2654435761u + s * 40503u) % 1000);
+	}
+}
+
+/* Odd streams do not have signature 2. */
+static bool has(uint32_t i, uint64_t s)
+{
+	return i != 2 || s % 2 == 0;
+}
+
+static void add_stream(struct rn_values *v, struct rn_arena *mem, uint64_t s)
+{
+	for (uint32_t i = 0; i < SIGS; i++) {
+		for (uint32_t h = 0; h < 4 && has(i, s); h++) {
+			struct rn_series *x = rn_series_new(mem);
+			const struct rn_expressed how = { (i + h) % 4 == 1 ? RN_V_RELMOD : RN_V_INT,
+							  (int64_t)s, STREAMS };
+
+			for (uint64_t c = 0; c < CALLS; c++)
+				CHECK(rn_series_append(x, value_of(i, h, s, c)) == RN_OK);
+			CHECK(rn_values_add(v, (struct rn_value_place){ i, h }, s, x, &how) ==
+			      RN_OK);
+		}
+	}
+}
+
+static struct rn_sigs *make_sigs(struct rn_arena *mem)
+{
+	struct rn_sigs *s = rn_sigs_new(mem);
+	const int64_t v[4] = { 0 };
+	unsigned char buf[256];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < SIGS; i++) {
+		size_t n = write_call(buf, true, i, v);
+
+		CHECK(rn_sigs_intern(s, buf, n, &id) == RN_OK && id == i);
+	}
+	return s;
+}
+
+static void check_stream(const struct rn_value_list *l, uint64_t s)
+{
+	for (uint32_t i = 0; i < SIGS; i++) {
+		for (uint32_t h = 0; h < 4; h++) {
+			struct rn_value_source from = rn_value_list_find(l, i, h, s);
+			bool good = !from.series == !has(i, s);
+
+			for (uint64_t c = 0; from.series && c < CALLS && good; c++) {
+				struct rn_value v = {
+					.kind = (i + h) % 4 == 1 ? RN_V_RELMOD : RN_V_INT,
+					.num = rn_units_at(from.series, c) + from.begin
+				};
+
+				good = rn_value_resolve(&v, s, STREAMS) == value_of(i, h, s, c);
+			}
+			CHECK(good);
+		}
+	}
+}
+
+/* As ranks do it: each its own, sent as bytes to who takes them in. */
+static void gather(struct rn_values *all, struct rn_arena *mem)
+{
+	uint32_t map[SIGS];
+
+	for (uint32_t i = 0; i < SIGS; i++)
+		map[i] = i;
+	CHECK(rn_values_init(all, mem) == RN_OK);
+	for (uint64_t s = 0; s < STREAMS; s++) {
+		struct rn_values one, theirs;
+		struct rn_buf b = { 0 };
+
+		CHECK(rn_values_init(&one, mem) == RN_OK && rn_values_init(&theirs, mem) == RN_OK);
+		add_stream(&one, mem, s);
+		CHECK(rn_values_encode(&one, s, &b) == RN_OK);
+		CHECK(rn_values_decode(&theirs, b.data, b.len, SIGS, s, s, NULL) == RN_OK);
+		CHECK(rn_values_merge(all, &theirs, map) == RN_OK);
+		rn_buf_free(&b);
+	}
+}
+
+static void test_streams(void)
+{
+	struct rn_arena mem;
+	struct rn_values all;
+	struct rn_value_list l = { 0 };
+	struct rn_buf b = { 0 };
+	struct rn_streams streams = { .ranks = STREAMS };
+	struct rn_sigs *sigs;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	sigs = make_sigs(&mem);
+	streams.sigs = sigs;
+	gather(&all, &mem);
+	CHECK(rn_value_list_write(&all, sigs, &streams, &mem, &b) == RN_OK);
+	CHECK(rn_value_list_decode(&mem, b.data, b.len, sigs, STREAMS, &l, NULL) == RN_OK);
+	for (uint64_t s = 0; s < STREAMS; s++)
+		check_stream(&l, s);
+	CHECK(rn_value_list_mean(&l, 0, 0) == 49 * 3 / 2 + 39 * 1000 / 2);
+	diag("%u streams, %u holes: %zu bytes", STREAMS, SIGS * 4, b.len);
+	rn_buf_free(&b);
+	rn_arena_free(&mem);
+}
+
+/* Bytes that somebody has changed are refused, or are other values; nothing else happens. */
+static void test_hostile(void)
+{
+	struct rn_arena mem;
+	struct rn_values all;
+	struct rn_buf b = { 0 };
+	struct rn_streams streams = { .ranks = STREAMS };
+	struct rn_sigs *sigs;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	sigs = make_sigs(&mem);
+	streams.sigs = sigs;
+	gather(&all, &mem);
+	CHECK(rn_value_list_write(&all, sigs, &streams, &mem, &b) == RN_OK);
+	for (int i = 0; i < 3000; i++) {
+		struct rn_value_list l = { 0 };
+		struct rn_arena own;
+		size_t at = (size_t)tap_below(b.len), len = i % 2 ? b.len : at;
+		unsigned char was = b.data[at];
+
+		rn_arena_init(&own, SIZE_MAX);
+		b.data[at] = (unsigned char)tap_below(256);
+		if (rn_value_list_decode(&own, b.data, len, sigs, STREAMS, &l, NULL) == RN_OK)
+			for (uint64_t s = 0; s < STREAMS; s++) {
+				struct rn_value_source from = rn_value_list_find(&l, 1, 1, s);
+
+				if (from.series && rn_units_length(from.series))
+					rn_units_at(from.series, 0);
+			}
+		b.data[at] = was;
+		rn_arena_free(&own);
+	}
+	rn_buf_free(&b);
+	rn_arena_free(&mem);
+}
+
+int main(void)
+{
+	test_fill();
+	ok("calls are filled in");
+	test_malformed();
+	ok("signatures with holes that make no sense are refused");
+	test_holes();
+	ok("holes take what fits, and are saved and joined");
+	test_streams();
+	ok("every stream has its values in the file");
+	test_hostile();
+	ok("changed bytes do no harm");
+	return tap_done();
+}
