@@ -69,6 +69,10 @@ struct pass {
 	struct option option; /* what the pass is about, if not counts */
 	bool owed;            /* its anchor has come, and it has not yet */
 	uint32_t last;        /* symbol */
+	/* The loop that came last, or NONE, and its rounds so far: rules end in the middle of
+	 * repeats, too, which then go on with the next one. */
+	uint32_t open;
+	uint64_t rounds;
 	struct counts *count; /* [new loop * groups + group] */
 };
 
@@ -232,11 +236,33 @@ static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 	return rn_series_append(c->series, v);
 }
 
+static int close_loop(struct pass *p)
+{
+	uint32_t loop = p->open;
+	int rc;
+
+	if (loop == NONE)
+		return RN_OK;
+	p->open = NONE;
+	rc = add_count(p, loop, p->rounds);
+	return rc < 0 ? rc : rn_grammar_append(p->grammar, loop);
+}
+
 static int put_loop(struct pass *p, uint32_t loop, uint64_t count)
 {
-	int rc = add_count(p, loop, count);
+	int rc = p->open == loop ? RN_OK : close_loop(p);
 
-	return rc < 0 ? rc : rn_grammar_append(p->grammar, loop);
+	p->rounds = p->open == loop ? p->rounds + count : count;
+	p->open = loop;
+	return rc;
+}
+
+static int put_symbol(struct pass *p, uint32_t symbol, uint64_t count)
+{
+	uint32_t number = number_of(p, symbol);
+	int rc = close_loop(p);
+
+	return rc < 0 ? rc : rn_grammar_append_repeat(p->grammar, &number, 1, count, NULL);
 }
 
 /* ---- one that comes in some rounds only ---- */
@@ -253,13 +279,12 @@ static int pay(struct pass *p)
 static int put_anchor(struct pass *p, uint32_t symbol)
 {
 	const struct option *o = &p->option;
-	uint32_t number = number_of(p, symbol);
 	int rc = pay(p);
 
 	if (rc == RN_OK && !o->behind && p->last != o->terminal)
 		rc = put_loop(p, 0, 0);
 	if (rc == RN_OK)
-		rc = rn_grammar_append(p->grammar, number);
+		rc = put_symbol(p, symbol, 1);
 	p->owed = o->behind;
 	p->last = symbol;
 	return rc;
@@ -268,7 +293,7 @@ static int put_anchor(struct pass *p, uint32_t symbol)
 static int fold_option(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
 {
 	struct pass *p = arg;
-	uint32_t symbol = symbol_of(p, it), number;
+	uint32_t symbol = symbol_of(p, it);
 	int rc;
 
 	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
@@ -285,9 +310,8 @@ static int fold_option(void *arg, const struct rn_item *it, uint64_t time, struc
 		return put_loop(p, 0, it->count);
 	}
 	rc = pay(p);
-	number = number_of(p, symbol);
 	p->last = symbol;
-	return rc < 0 ? rc : rn_grammar_append_repeat(p->grammar, &number, 1, it->count, NULL);
+	return rc < 0 ? rc : put_symbol(p, symbol, it->count);
 }
 
 /* ---- */
@@ -304,8 +328,7 @@ static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct 
 		*into = (struct rn_descent){ it->id, it->count };
 		return RN_VISIT_INTO;
 	}
-	symbol = number_of(p, symbol);
-	return rn_grammar_append_repeat(p->grammar, &symbol, 1, it->count, NULL);
+	return put_symbol(p, symbol, it->count);
 }
 
 /* The rules of the new grammars, over the pass's own terminals. */
@@ -319,10 +342,12 @@ static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, 
 		return RN_E_NOMEM;
 	for (p->group = 0; p->group < p->from->groups && rc == RN_OK; p->group++) {
 		rn_grammar_reset(p->grammar);
-		p->last = NONE;
+		p->last = p->open = NONE;
 		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], left, fn, p);
 		if (rc == RN_OK)
 			rc = pay(p);
+		if (rc == RN_OK)
+			rc = close_loop(p);
 		if (rc == RN_OK)
 			rc = rn_rules_seal(rules, p->grammar, &root[p->group]);
 	}

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/varint.h"
 #include "encode/sigs.h"
 #include "file/loops.h"
 #include "grammar/grammar.h"
@@ -246,7 +247,25 @@ static void solve(struct rn_grammar *g, unsigned steps, uint32_t end)
 	}
 }
 
-/* Steps with a solver of 8 to 32 iterations, and now and then two more calls, each by itself. */
+static uint64_t most_executions(const struct rn_folded *f, struct rn_arena *mem)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < rn_sigs_count(f->series); i++) {
+		size_t len;
+		const void *bytes = rn_sigs_get(f->series, i, &len);
+		struct rn_reader in = rn_reader(bytes, len);
+		struct rn_units *u;
+
+		if (CHECK(rn_units_decode(mem, &in, &u, NULL) == RN_OK) &&
+		    rn_units_length(u) > most)
+			most = rn_units_length(u);
+	}
+	return most;
+}
+
+/* Steps with a solver of 8 to 32 iterations, and now and then two more calls, each by itself. The
+ * solver is executed once in each, wherever rules have cut its iterations in two. */
 static uint64_t solver(unsigned steps)
 {
 	struct rn_folded f;
@@ -260,6 +279,7 @@ static uint64_t solver(unsigned steps)
 	add_group(&w, 0, g);
 	CHECK(rn_fold(&w.s, &w.mem, &w.scratch, &f) == RN_OK);
 	n = items(f.streams.rules);
+	CHECK(most_executions(&f, &w.scratch) == steps);
 	CHECK(round_trip(&w) > 0);
 	world_free(&w);
 	return n;
