@@ -15,11 +15,15 @@ plain() {
 	with_yield timeout 120 "$RONDO" trace --no-elastic -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
 }
 
+# MPICH is slow where there are few processors.
+many_steps() {
+	[ $mpi = mpich ] && echo 300 || echo 1000
+}
+
 solver() {
 	at=$tmp/$mpi
 	ok "$mpi: solver compiles" "mpicc.$mpi" $prog_flags -O1 -o "$at/solver" t/prog/solver.c
-	# MPICH is slow where there are few processors.
-	[ $mpi = mpich ] && many=300 || many=1000
+	many=$(many_steps)
 	for steps in 100 $many; do
 		ok "$mpi: $steps steps" trace_mpi "$at/$steps.rondo" 3 "$at/solver" $steps
 		ok "... are sound" "$RONDO" check "$at/$steps.rondo"
@@ -47,6 +51,47 @@ own() {
 	ok "... and the same calls" cmp "$at/plain.dump" "$at/own.dump"
 }
 
+# trace_lossy TRACE STEPS
+trace_lossy() {
+	with_yield timeout 120 "$RONDO" trace --lossy=counts -o "$1" "mpirun.$mpi" -n 3 "$at/solver" "$2"
+}
+
+# within A B PERCENT: B is not more than PERCENT above A
+within() {
+	test $(($2 * 100)) -le $(($1 * (100 + $3)))
+}
+
+lossy() {
+	at=$tmp/$mpi many=$(many_steps)
+	for steps in 100 $many; do
+		ok "$mpi: $steps steps, lossy" trace_lossy "$at/lossy-$steps.rondo" $steps
+		ok "... are sound" "$RONDO" check "$at/lossy-$steps.rondo"
+		is "... and have all calls" "$(fact calls "$at/lossy-$steps.rondo")" "$(fact calls "$at/$steps.rondo")"
+	done
+	_few=$(fact bytes "$at/lossy-100.rondo") _many=$(fact bytes "$at/lossy-$many.rondo")
+	diag "bytes: $_few, $_many"
+	ok "... more of them take no more" within "$_few" "$_many" 10
+	is "... info says so" "$(fact lossy "$at/lossy-100.rondo")" counts
+	ok "... report, too" sh -c '"$1" report "$2" | grep -q "^lossy: counts"' - "$RONDO" "$at/lossy-100.rondo"
+	"$RONDO" dump "$at/lossy-$many.rondo" 2>"$at/said" >"$at/lossy.dump"
+	is "... dump says so in a line" "$(grep -c '^rondo: .*: lossy: ' "$at/said")" 1
+	ok "... which is about the order alone" same_calls "$at/$many.rondo" "$at/lossy.dump"
+	"$RONDO" dump "$at/$many.rondo" 2>"$at/said" >/dev/null
+	is "... and says nothing otherwise" "$(cat "$at/said")" ""
+}
+
+# same_calls TRACE DUMP: the same number of each function on each rank
+same_calls() {
+	"$RONDO" dump "$1" | sed 's/ [0-9]* \([A-Za-z_]*\).*/ \1/' | sort | uniq -c >"$at/a"
+	sed 's/ [0-9]* \([A-Za-z_]*\).*/ \1/' "$2" | sort | uniq -c >"$at/b"
+	cmp "$at/a" "$at/b"
+}
+
 each_mpi solver
 each_mpi own
+each_mpi lossy
+for bad in --lossy=all '--lossy=counts --no-elastic' '--lossy=counts --time=exact' '--lossy=counts --time=bins:1.2'; do
+	"$RONDO" trace $bad true >/dev/null 2>"$tmp/said"
+	is "$bad is refused" "$? $(grep -c '^rondo: trace: --lossy' "$tmp/said")" "2 1"
+done
 finish

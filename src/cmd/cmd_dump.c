@@ -190,6 +190,11 @@ static int dump_file(const char *file)
 	rn_arena_init(&d.mem, SIZE_MAX);
 	if (!ranks_given)
 		ranks = (struct range){ 0, t.ranks - 1 };
+	if (rn_trace_lossy(&t))
+		fprintf(stderr,
+			"rondo: %s: lossy: as many calls as there were, but their order may not "
+			"be\n",
+			file);
 	if (ranks.last >= t.ranks)
 		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
 			    ranks.last, file, t.ranks - 1);

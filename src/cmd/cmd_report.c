@@ -355,6 +355,8 @@ static void put_summary(struct report *r)
 		rn_put(&r->out, " s");
 	}
 	rn_put(&r->out, "\n");
+	if (rn_trace_lossy(r->t))
+		rn_put(&r->out, "lossy: counts of rounds are right in all, not one by one\n");
 	put_stops(r);
 }
 

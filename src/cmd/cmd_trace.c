@@ -33,8 +33,9 @@
 #include "encode/grain.h"
 #include "encode/raw.h"
 #include "file/section.h"
+#include "file/writer.h"
 
-static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore;
+static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy;
 static bool plain, sites;
 static uint64_t memory_bytes, depth = 16;
 
@@ -49,6 +50,8 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &spill, NULL },
 	{ "--no-elastic", NULL, "keep counts and arguments that change as they are", OPT_FLAG,
 	  &plain, NULL },
+	{ "--lossy", "WHAT", "do not keep WHAT exactly: counts (of rounds of loops)", OPT_TEXT,
+	  &lossy, NULL },
 	{ "--memory", "SIZE", "memory of a rank for what is recorded: 64M, 1G (default: 256M)",
 	  OPT_TEXT, &memory, NULL },
 	{ "--callsite", "DEPTH",
@@ -61,8 +64,8 @@ static const struct opt opts[] = {
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
-	"                   [--spill DIR] [--memory SIZE] [--no-elastic] [--callsite[=DEPTH]]\n"
-	"                   [--callsite-ignore LIST] PROGRAM [ARGUMENT]...",
+	"                   [--spill DIR] [--memory SIZE] [--no-elastic | --lossy=WHAT]\n"
+	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -216,12 +219,29 @@ static int check_timing(void)
 	return rc < 0 ? fail(EXIT_USAGE, "trace: --time %s: %s", timing, err.text) : EXIT_DONE;
 }
 
+static int check_lossy(void)
+{
+	if (!lossy)
+		return EXIT_DONE;
+	if (strcmp(lossy, RN_LOSSY_COUNTS) != 0)
+		return fail(EXIT_USAGE, "trace: --lossy %s: only %s can be", lossy,
+			    RN_LOSSY_COUNTS);
+	if (plain)
+		return fail(EXIT_USAGE, "trace: --lossy is not for --no-elastic");
+	if (timing && (rn_begins(timing, "bins") || rn_begins(timing, "exact")))
+		return fail(EXIT_USAGE,
+			    "trace: --lossy is not for --time=%s, which needs every call", timing);
+	return EXIT_DONE;
+}
+
 static int check_options(void)
 {
 	static const char *const mpis[] = { "ompi", "mpich", "auto", NULL };
 	char piece[256];
 	int code = check_timing();
 
+	if (code == EXIT_DONE)
+		code = check_lossy();
 	if (code)
 		return code;
 	if (mpi_word && !is_word(mpi_word, mpis))
@@ -253,6 +273,7 @@ static int set_variables(void)
 		{ "RONDO_RANK", ranks },
 		{ "RONDO_SPILL", spill ? spill_path : NULL },
 		{ "RONDO_ELASTIC", plain ? "no" : NULL },
+		{ "RONDO_LOSSY", lossy },
 		{ "RONDO_MEMORY", memory ? memory_text : NULL },
 		{ "RONDO_CALLSITE", sites ? frames : NULL },
 		{ "RONDO_CALLSITE_IGNORE", ignore },

@@ -8,6 +8,7 @@
 #include "file/payload.h"
 #include "file/section.h"
 #include "file/steps.h"
+#include "merge/blur.h"
 #include "merge/fold.h"
 #include "rules/rules.h"
 
@@ -129,33 +130,46 @@ static int put_all(struct rn_container_writer *w, const struct source *s, struct
 
 #define FOLD_MEMORY ((size_t)256 << 20)
 
-static bool is_elastic(const struct rn_meta *meta)
+static bool says(const struct rn_meta *meta, const char *key, const char *what)
 {
-	const char *value = rn_meta_get(meta, RN_META_ELASTIC);
+	const char *value = rn_meta_get(meta, key);
 
-	return !value || strcmp(value, "no") != 0;
+	return value && strcmp(value, what) == 0;
+}
+
+/* If it cannot, nothing is lost. */
+static void fold(struct source *src, const struct rn_streams *s, struct rn_arena *mem)
+{
+	struct rn_arena scratch;
+
+	if (says(src->meta, RN_META_ELASTIC, "no"))
+		return;
+	rn_arena_init(&scratch, FOLD_MEMORY);
+	rn_fold(s, mem, &scratch, &src->folded);
+	rn_arena_free(&scratch);
+	if (says(src->meta, RN_META_LOSSY, RN_LOSSY_COUNTS))
+		rn_blur(&src->folded, mem, &scratch);
+	rn_arena_free(&scratch);
 }
 
 int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err)
 {
 	struct source src = { .streams = &src.folded.streams, .meta = meta };
-	struct rn_arena mem, scratch;
+	struct rn_arena mem;
 	int rc = rn_meta_check(meta, err);
 
 	if (rc < 0)
 		return rc;
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_arena_init(&scratch, FOLD_MEMORY);
 	src.folded.streams = *s;
 	rc = rn_vocab_used(&mem, vocab, s->sigs, &src.vocab);
-	if (rc == RN_OK && is_elastic(meta))
-		rn_fold(s, &mem, &scratch, &src.folded); /* if it cannot, nothing is lost */
-	rn_arena_free(&scratch);
-	if (rc == RN_OK)
+	if (rc == RN_OK) {
+		fold(&src, s, &mem);
 		rc = put_all(w, &src, err);
-	else
+	} else {
 		rn_err_set(err, rc, rc == RN_E_ARG ? "a signature is not valid" : "out of memory");
+	}
 	rn_arena_free(&mem);
 	return rc;
 }

@@ -17,6 +17,9 @@ struct rn_vocab;
 
 /* With "no", metadata say that loops whose counts change stay as they are (merge/fold.h). */
 #define RN_META_ELASTIC "elastic"
+/* With RN_LOSSY_COUNTS, that a loop's counts are kept as their distribution (merge/blur.h). */
+#define RN_META_LOSSY   "lossy"
+#define RN_LOSSY_COUNTS "counts"
 
 /* Adds all sections that every trace has; the container is not finished yet, so that others may
  * follow: comms, times. */

@@ -102,6 +102,8 @@ void rn_config_read(void)
 	rn_config.elastic = !getenv("RONDO_ELASTIC");
 	rn_config.memory = memory_limit();
 	read_time();
+	/* Times of single calls have their place in the order of calls. */
+	rn_config.lossy = getenv("RONDO_LOSSY") && !rn_config.grain;
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
 	     getenv("RONDO_CALLSITE_IGNORE"));
 	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;
@@ -159,6 +161,7 @@ void rn_config_give_back(void)
 					    "RONDO_IN_RANK",
 					    "RONDO_SPILL",
 					    "RONDO_ELASTIC",
+					    "RONDO_LOSSY",
 					    "RONDO_MEMORY",
 					    "RONDO_CALLSITE",
 					    "RONDO_CALLSITE_IGNORE",

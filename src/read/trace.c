@@ -12,6 +12,7 @@
 #include "file/loops.h"
 #include "file/moment_list.h"
 #include "file/section.h"
+#include "file/writer.h"
 #include "identity/comms.h"
 
 static int get_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
@@ -276,6 +277,11 @@ void rn_trace_close(struct rn_trace *t)
 {
 	rn_buf_free(&t->file);
 	rn_arena_free(&t->mem);
+}
+
+bool rn_trace_lossy(const struct rn_trace *t)
+{
+	return rn_meta_get(&t->meta, RN_META_LOSSY) != NULL;
 }
 
 int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,

@@ -63,6 +63,9 @@ int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_
 
 void rn_trace_close(struct rn_trace *t);
 
+/* Each stream has the calls that were made, but in an order that may be made up (merge/blur.h). */
+bool rn_trace_lossy(const struct rn_trace *t);
+
 /* One stream as it stands: calls in the order of their ends, and markers (nesting.h). Who wants
  * them in the order of entry, and by their numbers, uses printer.h. */
 struct rn_cursor {

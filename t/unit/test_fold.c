@@ -7,6 +7,7 @@
 #include "encode/sigs.h"
 #include "file/loops.h"
 #include "grammar/grammar.h"
+#include "merge/blur.h"
 #include "merge/fold.h"
 #include "rules/rules.h"
 #include "series/series.h"
@@ -194,36 +195,6 @@ static uint32_t round_trip(struct world *w)
 	return loops;
 }
 
-static void test_programs(unsigned n)
-{
-	unsigned folded = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		struct program p = { .nodes = 1, .seed = tap_rand() };
-		struct world w;
-
-		world_init(&w, 1 + (uint32_t)tap_below(GROUPS));
-		p.node[0] = (struct node){ .kind = LOOP, .way = FIXED, .value = 60 };
-		make_block(&p, 0, 3);
-		for (uint32_t g = 0; g < w.s.groups; g++) {
-			struct rn_grammar_opts opts = { .literal_limit = tap_below(4) ? 0 : 50 };
-
-			p.stream = g;
-			p.left = 3000;
-			memset(p.done, 0, sizeof(p.done));
-			p.to = rn_grammar_new(&w.mem, &opts);
-			execute(&p, 0);
-			add_group(&w, g, p.to);
-		}
-		folded += round_trip(&w) > 0;
-		world_free(&w);
-	}
-	CHECK(folded > n / 10);
-	ok("%u random programs, %u of them folded: nothing is lost", n, folded);
-}
-
-/* ---- */
-
 static uint64_t items(const struct rn_rules *r)
 {
 	uint64_t n = 0;
@@ -293,6 +264,119 @@ static void test_solver(void)
 	CHECK(solver(1000) == n);
 	CHECK(solver(10000) == n);
 	ok("a solver's steps have %llu symbols, however many there are", (unsigned long long)n);
+}
+
+/* ---- */
+
+static uint64_t series_bytes(const struct rn_folded *f)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < rn_sigs_count(f->series); i++) {
+		size_t len;
+
+		rn_sigs_get(f->series, i, &len);
+		n += len;
+	}
+	return n;
+}
+
+/* What was lost is the order of calls, not a single one of them. */
+static void same_calls(const struct world *w, const struct rn_streams *s)
+{
+	for (uint32_t g = 0; g < w->s.groups; g++) {
+		uint64_t had[SIGS] = { 0 }, has[SIGS] = { 0 };
+		struct rn_walk walk;
+		struct rn_arena mem;
+		uint32_t t;
+
+		rn_arena_init(&mem, SIZE_MAX);
+		CHECK(rn_walk_init(&walk, w->s.rules, w->group[g].root, &mem) == RN_OK);
+		while (rn_walk_next(&walk, &t) > 0)
+			had[t]++;
+		CHECK(rn_walk_init(&walk, s->rules, s->group[g].root, &mem) == RN_OK);
+		while (rn_walk_next(&walk, &t) > 0)
+			has[t]++;
+		CHECK(memcmp(had, has, sizeof(had)) == 0);
+		rn_arena_free(&mem);
+	}
+}
+
+/* The bytes of the series when they are blurred. */
+static uint64_t blur(struct world *w)
+{
+	struct rn_stream_group group[GROUPS];
+	struct rn_streams out = w->s;
+	struct rn_folded f;
+	uint64_t before;
+
+	CHECK(rn_fold(&w->s, &w->mem, &w->scratch, &f) == RN_OK);
+	before = f.loops ? series_bytes(&f) : 0;
+	CHECK(rn_blur(&f, &w->mem, &w->scratch) == RN_OK);
+	if (f.loops == 0)
+		return 0;
+	CHECK(series_bytes(&f) <= before);
+	memcpy(group, w->group, sizeof(group));
+	out.group = group;
+	if (CHECK(rn_unfold(&f, &w->mem, &w->scratch, &out, NULL) == RN_OK))
+		same_calls(w, &out);
+	return series_bytes(&f);
+}
+
+static uint64_t blurred_solver(unsigned steps)
+{
+	struct world w;
+	uint64_t n;
+
+	world_init(&w, 2);
+	for (uint32_t g = 0; g < 2; g++) {
+		struct rn_grammar *grammar = rn_grammar_new(&w.mem, NULL);
+
+		solve(grammar, steps, 5);
+		add_group(&w, g, grammar);
+	}
+	n = blur(&w);
+	world_free(&w);
+	return n;
+}
+
+static void test_blur(void)
+{
+	CHECK(blurred_solver(0) == 0);
+	for (unsigned steps = 100; steps <= 30000; steps *= 6)
+		CHECK(blurred_solver(steps) < 300);
+	ok("blurred counts take no more however many there are, and no call is lost");
+}
+
+/* ---- */
+
+static void test_programs(unsigned n)
+{
+	unsigned folded = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct program p = { .nodes = 1, .seed = tap_rand() };
+		struct world w;
+
+		world_init(&w, 1 + (uint32_t)tap_below(GROUPS));
+		p.node[0] = (struct node){ .kind = LOOP, .way = FIXED, .value = 60 };
+		make_block(&p, 0, 3);
+		for (uint32_t g = 0; g < w.s.groups; g++) {
+			struct rn_grammar_opts opts = { .literal_limit = tap_below(4) ? 0 : 50 };
+
+			p.stream = g;
+			p.left = 3000;
+			memset(p.done, 0, sizeof(p.done));
+			p.to = rn_grammar_new(&w.mem, &opts);
+			execute(&p, 0);
+			add_group(&w, g, p.to);
+		}
+		folded += round_trip(&w) > 0;
+		blur(&w);
+		world_free(&w);
+	}
+	CHECK(folded > n / 10);
+	ok("%u random programs, %u of them folded: nothing is lost", n, folded);
 }
 
 /* ---- */
@@ -452,6 +536,7 @@ int main(void)
 {
 	test_programs(400);
 	test_solver();
+	test_blur();
 	test_hostile();
 	test_many_groups();
 	test_many_steps();
