@@ -258,11 +258,13 @@ bench-tracer: ## what tracing adds to a call, with each MPI; fails if a bar does
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) bench/tracer-cost
 
-SOAK_KILLS ?= 200
+SOAK_KILLS    ?= 200
+SOAK_PROGRAMS ?= 10000
 
-soak: ## kill traced programs at SOAK_KILLS (default 200) random moments, and fail all that can fail
+soak: ## SOAK_KILLS (default 200) random kills, all that can fail failing, SOAK_PROGRAMS (10000) random programs
 	@tools/deps build test
-	+@$(SUBMAKE) all
+	+@$(SUBMAKE) all $(BUILD)/t/test_elastic
+	@BUILD=$(BUILD) RONDO_PROGRAMS=$(SOAK_PROGRAMS) t/unit-runner $(BUILD)/t/test_elastic
 	@BUILD=$(BUILD) RONDO_KILLS=$(SOAK_KILLS) t/unit-runner t/t2120-killed.t
 	@BUILD=$(BUILD) RONDO_FAULTS=1 JOBS=1 t/unit-runner t/t2125-faults.t t/t2126-small-disk.t \
 		t/t2127-same-name.t

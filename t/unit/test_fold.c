@@ -1,5 +1,5 @@
 /* test_fold.c - folding loses nothing, over random programs; and what it is for. */
-#include "tap.h"
+#include "random_program.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -16,87 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIGS   40u
+#define SIGS   PROGRAM_CALLS
 #define GROUPS 4u
-
-/* A random program: loops, branches and calls, with counts that are fixed, random by execution, or
- * random by execution and stream. */
-enum kind { CALL, LOOP, BRANCH, KINDS };
-enum way { FIXED, BY_STEP, BY_STREAM, RISING, WAYS };
-
-struct node {
-	enum kind kind;
-	enum way way;
-	uint32_t value; /* the call, or the most rounds */
-	uint32_t first, n;
-};
-
-struct program {
-	struct node node[64];
-	uint32_t nodes;
-	uint64_t seed, done[64];
-	uint32_t stream;
-	uint64_t left; /* calls that may still be made */
-	struct rn_grammar *to;
-};
-
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= 0x7fb5d329728ea185u;
-	x ^= x >> 27;
-	x *= 0x81dadef4bc2dd44du;
-	return x ^ x >> 33;
-}
-
-static void make_block(struct program *p, uint32_t at, unsigned depth)
-{
-	struct node *node = &p->node[at];
-
-	node->n = 1 + (uint32_t)tap_below(4);
-	if (p->nodes + node->n > 64)
-		node->n = 0;
-	node->first = p->nodes;
-	p->nodes += node->n;
-	for (uint32_t i = 0; i < node->n; i++) {
-		struct node *child = &p->node[node->first + i];
-
-		*child = (struct node){ .kind = depth ? (enum kind)tap_below(KINDS) : CALL,
-					.way = (enum way)tap_below(WAYS),
-					.value = (uint32_t)tap_below(SIGS) };
-		if (child->kind != CALL)
-			make_block(p, node->first + i, depth - 1);
-	}
-}
-
-/* How often the node is executed this time. */
-static uint64_t rounds(struct program *p, uint32_t at)
-{
-	const struct node *node = &p->node[at];
-	uint64_t time = p->done[at]++, most = node->kind == BRANCH ? 2 : 1 + node->value / 2;
-	uint64_t key = mix(p->seed + at * 1000003u + time * 7919u +
-			   (node->way == BY_STREAM ? p->stream * 104729u : 0));
-
-	if (node->way == FIXED)
-		return node->kind == BRANCH ? 1 : most;
-	return node->way == RISING ? time % (most + 20) : key % most;
-}
-
-static void execute(struct program *p, uint32_t at)
-{
-	const struct node *node = &p->node[at];
-	uint64_t n = node->kind == CALL ? 0 : rounds(p, at);
-
-	if (node->kind == CALL && p->left) {
-		p->left--;
-		CHECK(rn_grammar_append(p->to, node->value) == RN_OK);
-	}
-	for (; n && p->left; n--)
-		for (uint32_t i = 0; i < node->n; i++)
-			execute(p, node->first + i);
-}
-
-/* ---- */
 
 struct world {
 	struct rn_arena mem, scratch;
@@ -350,26 +271,27 @@ static void test_blur(void)
 
 /* ---- */
 
+static void append_call(void *arg, uint32_t call, uint64_t parameter)
+{
+	CHECK(rn_grammar_append(arg, (uint32_t)((call + parameter) % SIGS)) == RN_OK);
+}
+
 static void test_programs(unsigned n)
 {
 	unsigned folded = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct program p = { .nodes = 1, .seed = tap_rand() };
+		struct program p;
 		struct world w;
 
 		world_init(&w, 1 + (uint32_t)tap_below(GROUPS));
-		p.node[0] = (struct node){ .kind = LOOP, .way = FIXED, .value = 60 };
-		make_block(&p, 0, 3);
+		make_program(&p);
 		for (uint32_t g = 0; g < w.s.groups; g++) {
 			struct rn_grammar_opts opts = { .literal_limit = tap_below(4) ? 0 : 50 };
+			struct rn_grammar *grammar = rn_grammar_new(&w.mem, &opts);
 
-			p.stream = g;
-			p.left = 3000;
-			memset(p.done, 0, sizeof(p.done));
-			p.to = rn_grammar_new(&w.mem, &opts);
-			execute(&p, 0);
-			add_group(&w, g, p.to);
+			run_program(&p, g, 3000, append_call, grammar);
+			add_group(&w, g, grammar);
 		}
 		folded += round_trip(&w) > 0;
 		blur(&w);
@@ -534,7 +456,7 @@ static void test_large(void)
 
 int main(void)
 {
-	test_programs(400);
+	test_programs(150);
 	test_solver();
 	test_blur();
 	test_hostile();

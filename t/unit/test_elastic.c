@@ -1,0 +1,192 @@
+/*
+ * test_elastic.c - a trace shows the same calls whether it is elastic or not: random programs with
+ * random parameters on random numbers of ranks, merged, written in both ways, read again, and
+ * compared with what the program did.
+ *
+ * RONDO_PROGRAMS=n tries so many of them.
+ */
+#include "random_program.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/sigs.h"
+#include "file/payload.h"
+#include "file/section.h"
+#include "file/writer.h"
+#include "grammar/grammar.h"
+#include "merge/link_mem.h"
+#include "merge/merged.h"
+#include "read/decode.h"
+#include "read/printer.h"
+#include "read/trace.h"
+
+#define RANKS_MOST 6u
+#define CALLS_MOST 1500u
+
+/* Functions take turns over the different calls of a program. */
+enum { F_SEND, F_BCAST, F_BARRIER, FUNCS };
+
+static const struct rn_func funcs[] = {
+	{ F_SEND, "MPI_Send", (const char *const[]){ "dest", "tag" }, 2, NULL },
+	{ F_BCAST, "MPI_Bcast", (const char *const[]){ "count", "root" }, 2, NULL },
+	{ F_BARRIER, "MPI_Barrier", NULL, 0, NULL },
+};
+
+static const struct rn_vocab vocab = { .func = funcs, .funcs = FUNCS };
+
+struct rank {
+	uint32_t rank, ranks;
+	uint64_t seq;
+	struct rn_sigs *sigs;
+	struct rn_grammar *g;
+	struct rn_buf *log;
+};
+
+__attribute__((format(printf, 2, 3))) static void put_line(struct rn_buf *b, const char *fmt, ...)
+{
+	char line[128];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	rn_buf_add(b, line, (size_t)n);
+}
+
+/* A parameter is a partner now, relative to the rank, and then a number. */
+static void write_call(struct rank *r, struct rn_call_writer *w, uint32_t func, uint32_t call,
+		       uint64_t parameter)
+{
+	int64_t number = (int64_t)(parameter * (call % 5 == 0 ? 1000000 : 1));
+
+	if (func == F_SEND) {
+		int64_t to = (int64_t)((r->rank + parameter) % r->ranks);
+
+		rn_call_num(w, call % 2 ? RN_V_INT : RN_V_REL, call % 2 ? to : to - r->rank);
+		rn_call_num(w, RN_V_INT, call);
+		put_line(r->log, "(dest=%d, tag=%u)", (int)to, call);
+	} else if (func == F_BCAST) {
+		rn_call_num(w, RN_V_INT, number);
+		rn_call_num(w, RN_V_INT, call);
+		put_line(r->log, "(count=%lld, root=%u)", (long long)number, call);
+	} else {
+		put_line(r->log, "()");
+	}
+}
+
+static void make_call(void *arg, uint32_t call, uint64_t parameter)
+{
+	struct rank *r = arg;
+	unsigned char buf[RN_CALL_BUFFER];
+	struct rn_call_writer w;
+	uint32_t func = call % FUNCS, id = 0;
+	size_t len = 0;
+
+	rn_call_begin(&w, buf, sizeof(buf), func);
+	put_line(r->log, "%u %llu %s", r->rank, (unsigned long long)r->seq++, funcs[func].name);
+	write_call(r, &w, func, call, parameter);
+	put_line(r->log, " = 0\n");
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(rn_sigs_intern(r->sigs, buf, len, &id) == RN_OK);
+	CHECK(rn_grammar_append(r->g, id) == RN_OK);
+}
+
+/* What all ranks do goes to the link, and to the log. */
+static void run_ranks(struct program *p, uint32_t ranks, struct rn_link *link, struct rn_arena *mem,
+		      struct rn_buf *log)
+{
+	struct rn_grammar_opts opts = { .literal_limit = tap_below(4) ? 0 : 50 };
+	struct rank r = { .ranks = ranks, .log = log };
+
+	r.sigs = rn_sigs_new(mem);
+	r.g = rn_grammar_new(mem, &opts);
+	for (r.rank = 0; r.rank < ranks; r.rank++) {
+		rn_sigs_reset(r.sigs);
+		rn_grammar_reset(r.g);
+		r.seq = 0;
+		run_program(p, r.rank, CALLS_MOST, make_call, &r);
+		CHECK(rn_link_push(link, r.sigs, r.g) == RN_OK);
+	}
+}
+
+static bool dump(const struct rn_trace *t, struct rn_arena *mem, struct rn_buf *out)
+{
+	struct rn_printer *printer = rn_printer_new(mem, t, rn_decode_text);
+	int rc = 1;
+
+	for (uint64_t s = 0; s < t->streams.ranks && rc >= 0; s++) {
+		uint32_t group;
+
+		rc = rn_streams_find(&t->streams, s, &group);
+		if (rc == RN_OK)
+			rc = rn_printer_begin(printer, s, group, 0, UINT64_MAX);
+		for (rc = rc < 0 ? rc : 1; rc > 0;)
+			rc = rn_printer_next(printer, out);
+	}
+	rn_printer_free(printer);
+	return rc == 0 && rn_buf_status(out) == RN_OK;
+}
+
+/* Written, read again and shown. Returns how many loops there are. */
+static uint32_t is_as_logged(const struct rn_streams *s, bool elastic, const struct rn_buf *log)
+{
+	const struct rn_meta_entry entry = { RN_META_ELASTIC, elastic ? "yes" : "no" };
+	const struct rn_meta meta = { &entry, 1 };
+	struct rn_container_writer w = { 0 };
+	struct rn_buf shown = { 0 };
+	struct rn_arena mem;
+	struct rn_trace t;
+	const void *bytes;
+	uint32_t loops = 0;
+	size_t len;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	if (CHECK(rn_trace_sections(&w, s, &vocab, &meta, NULL) == RN_OK) &&
+	    CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK) &&
+	    CHECK(rn_trace_parse(&t, bytes, len, NULL) == RN_OK)) {
+		CHECK(dump(&t, &mem, &shown));
+		CHECK(shown.len == log->len && memcmp(shown.data, log->data, log->len) == 0);
+		loops = t.loops;
+		rn_trace_close(&t);
+	}
+	rn_container_writer_free(&w);
+	rn_buf_free(&shown);
+	rn_arena_free(&mem);
+	return loops;
+}
+
+static bool try_program(void)
+{
+	static struct rn_link link;
+	struct rn_arena mem;
+	struct rn_streams s;
+	struct rn_buf log = { 0 };
+	struct program p;
+	bool folded = false;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_link_init(&link, SIZE_MAX);
+	make_program(&p);
+	run_ranks(&p, 1 + (uint32_t)tap_below(RANKS_MOST), &link, &mem, &log);
+	if (CHECK(rn_link_finish(&link, &mem, &s) == RN_OK)) {
+		CHECK(is_as_logged(&s, false, &log) == 0);
+		folded = is_as_logged(&s, true, &log) > 0;
+	}
+	rn_link_free(&link);
+	rn_buf_free(&log);
+	rn_arena_free(&mem);
+	return folded;
+}
+
+int main(void)
+{
+	const char *asked = getenv("RONDO_PROGRAMS");
+	unsigned n = asked ? (unsigned)strtoul(asked, NULL, 10) : 200, folded = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		folded += try_program();
+	CHECK(folded > n / 10);
+	ok("%u random programs, %u of them with loops: the same calls, elastic or not", n, folded);
+	return tap_done();
+}
