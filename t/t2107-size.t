@@ -10,10 +10,10 @@ compile() {
 	ok "$mpi: $1 compiles" "mpicc.$mpi" $prog_flags -O1 -o "$tmp/$mpi/$1" "$2" -lm
 }
 
-# size PROGRAM RANKS STEPS: traces it, and puts a line "BYTES PROGRAM RANKS STEPS" into $sizes
+# size PROGRAM RANKS STEPS [WHICH]: traces it, and puts a line "BYTES PROGRAM RANKS ..." into $sizes
 size() {
-	_trace=$tmp/$mpi/$1-$2-$3.rondo
-	ok "$mpi: $1 on $2 ranks, $3 steps" trace_mpi "$_trace" "$2" "$tmp/$mpi/$1" "$3"
+	_trace=$tmp/$mpi/$1-$2-$3$4.rondo
+	ok "$mpi: $1 $4 on $2 ranks, $3 steps" trace_mpi "$_trace" "$2" "$tmp/$mpi/$1" "$3" $4
 	ok "... is sound" "$RONDO" check "$_trace"
 	echo "$(wc -c <"$_trace") $*" >>"$sizes"
 }
@@ -66,6 +66,19 @@ rows_and_columns() {
 	alike 10
 }
 
+# Each on a small grid of ranks and on a larger one; the unit test test_patterns has much larger ones.
+# MPICH would need too long.
+patterns() {
+	[ $mpi = mpich ] && return
+	compile patterns t/prog/patterns.c
+	for which in neighbour transpose butterfly wavefront; do
+		new_sizes
+		size patterns 16 10 $which
+		size patterns 64 10 $which
+		alike 20
+	done
+}
+
 # What is made and freed in every step has the same names each time.
 communicators() {
 	new_sizes
@@ -79,5 +92,6 @@ each_mpi communicators
 each_mpi stencil
 each_mpi example
 each_mpi rows_and_columns
+each_mpi patterns
 
 finish

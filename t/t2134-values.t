@@ -9,11 +9,11 @@ size() {
 	"$RONDO" info --sections "$1" | awk '/^section/ && !/[.](time|times|container):/ { n += $2 } END { print n }'
 }
 
-# traced FILE OPTION WHAT STEPS: `patterns` on four ranks
+# traced FILE OPTION WHAT STEPS: `changing` on four ranks
 traced() {
 	_file=$1 _option=$2
 	shift 2
-	with_yield timeout 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n 4 "$at/patterns" "$@" "$at/data"
+	with_yield timeout 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n 4 "$at/changing" "$@" "$at/data"
 }
 
 # alike WHAT STEPS: elastic and plain traces have the same calls
@@ -35,7 +35,7 @@ middle() {
 
 patterns() {
 	at=$tmp/$mpi
-	ok "$mpi: patterns compiles" "mpicc.$mpi" $prog_flags -O1 -o "$at/patterns" t/prog/patterns.c
+	ok "$mpi: changing compiles" "mpicc.$mpi" $prog_flags -O1 -o "$at/changing" t/prog/changing.c
 	for what in tags counts buffers offsets; do
 		alike $what 200
 		middle

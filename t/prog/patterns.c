@@ -1,132 +1,94 @@
 /*
- * patterns.c - arguments that change with every call, as real programs have them.
+ * patterns.c - well-known patterns of communication, on a grid of ranks that is as square as it can
+ * be.
  *
- *	patterns WHAT STEPS [FILE]
+ *	patterns STEPS neighbour|transpose|butterfly|wavefront
  *
- *   tags      a message with a new tag in each step
- *   counts    lengths that come again after 50 steps
- *   buffers   from another place of an array in each step
- *   offsets   records of all ranks side by side in FILE, step after step
- *   amr       every 10 steps new neighbours, and new lengths for each
+ * neighbour exchanges with the four around, without a partner at the edges; transpose sends to the
+ * rank with row and column the other way round, which needs a square number of ranks; butterfly
+ * exchanges with rank xor 1, 2, 4 ...; wavefront is a sweep from the first corner to the last.
  */
 #include <mpi.h>
-
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST    4096
-#define NEIGHBOURS 4
+static int rank, size, rows, cols;
+static double in[4], out[4];
 
-static char in[NEIGHBOURS][LONGEST], out[NEIGHBOURS][LONGEST];
-static int me, procs;
-static const char *path;
-
-/* The same on all ranks. */
-static unsigned any(unsigned n)
+static int at(int row, int col)
 {
-	static unsigned long long state = 1;
-
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(state >> 33) % n;
+	if (row < 0 || row >= rows || col < 0 || col >= cols)
+		return MPI_PROC_NULL;
+	return row * cols + col;
 }
 
-static void pass(const char *from, int count, int tag)
+static void neighbour(void)
 {
-	MPI_Sendrecv(from, count, MPI_CHAR, (me + 1) % procs, tag, in[0], LONGEST, MPI_CHAR,
-		     (me + procs - 1) % procs, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	int row = rank / cols, col = rank % cols;
+	int peer[4] = { at(row - 1, col), at(row + 1, col), at(row, col - 1), at(row, col + 1) };
+	MPI_Request q[8];
+
+	for (int i = 0; i < 4; i++)
+		MPI_Irecv(&in[i], 1, MPI_DOUBLE, peer[i], i ^ 1, MPI_COMM_WORLD, &q[i]);
+	for (int i = 0; i < 4; i++)
+		MPI_Isend(&out[i], 1, MPI_DOUBLE, peer[i], i, MPI_COMM_WORLD, &q[4 + i]);
+	MPI_Waitall(8, q, MPI_STATUSES_IGNORE);
 }
 
-static void tags(int steps)
+static void transpose(void)
 {
-	for (int i = 0; i < steps; i++)
-		pass(out[0], 8, i);
+	int peer = at(rank % cols, rank / cols);
+
+	MPI_Sendrecv(out, 4, MPI_DOUBLE, peer, 1, in, 4, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
 }
 
-static void counts(int steps)
+static void butterfly(void)
 {
-	for (int i = 0; i < steps; i++)
-		pass(out[0], 1 + i % 50 * (i % 50), 0);
+	for (int bit = 1; bit < size; bit *= 2)
+		MPI_Sendrecv(out, 4, MPI_DOUBLE, rank ^ bit, 1, in, 4, MPI_DOUBLE, rank ^ bit, 1,
+			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void buffers(int steps)
+static void wavefront(void)
 {
-	for (int i = 0; i < steps; i++)
-		pass(out[0] + i * 8 % LONGEST, 8, 0);
-}
+	int row = rank / cols, col = rank % cols;
 
-static void offsets(int steps)
-{
-	MPI_File f;
-
-	MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f);
-	for (int i = 0; i < steps; i++)
-		MPI_File_write_at(f, ((MPI_Offset)i * procs + me) * 100, out[0], 100, MPI_CHAR,
-				  MPI_STATUS_IGNORE);
-	MPI_File_close(&f);
-}
-
-/* Everybody sends to one and gets from one, whoever that is. */
-static void shuffle(int *to, int *from)
-{
-	int *order = malloc((size_t)procs * sizeof(*order));
-
-	for (int i = 0; i < procs; i++)
-		order[i] = i;
-	for (int i = procs - 1; i > 0; i--) {
-		int k = (int)any((unsigned)i + 1), x = order[i];
-
-		order[i] = order[k];
-		order[k] = x;
-	}
-	*to = order[me];
-	for (int i = 0; i < procs; i++)
-		if (order[i] == me)
-			*from = i;
-	free(order);
-}
-
-static void exchange(const int *to, const int *from, const int *length)
-{
-	MPI_Request r[2 * NEIGHBOURS];
-
-	for (int k = 0; k < NEIGHBOURS; k++)
-		MPI_Irecv(in[k], LONGEST, MPI_CHAR, from[k], k, MPI_COMM_WORLD, &r[k]);
-	for (int k = 0; k < NEIGHBOURS; k++)
-		MPI_Isend(out[k], length[k], MPI_CHAR, to[k], k, MPI_COMM_WORLD,
-			  &r[NEIGHBOURS + k]);
-	MPI_Waitall(2 * NEIGHBOURS, r, MPI_STATUSES_IGNORE);
-}
-
-static void amr(int steps)
-{
-	int to[NEIGHBOURS], from[NEIGHBOURS], length[NEIGHBOURS];
-
-	for (int i = 0; i < steps; i++) {
-		for (int k = 0; i % 10 == 0 && k < NEIGHBOURS; k++) {
-			shuffle(&to[k], &from[k]);
-			length[k] = (int)(any(LONGEST) * 7919u + (unsigned)me * 104729u) % LONGEST;
-		}
-		exchange(to, from, length);
-	}
+	MPI_Recv(&in[0], 1, MPI_DOUBLE, at(row - 1, col), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(&in[1], 1, MPI_DOUBLE, at(row, col - 1), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Send(&out[0], 1, MPI_DOUBLE, at(row + 1, col), 1, MPI_COMM_WORLD);
+	MPI_Send(&out[1], 1, MPI_DOUBLE, at(row, col + 1), 1, MPI_COMM_WORLD);
 }
 
 static const struct {
 	const char *name;
-	void (*run)(int steps);
+	void (*step)(void);
 } patterns[] = {
-	{ "tags", tags },       { "counts", counts }, { "buffers", buffers },
-	{ "offsets", offsets }, { "amr", amr },
+	{ "neighbour", neighbour },
+	{ "transpose", transpose },
+	{ "butterfly", butterfly },
+	{ "wavefront", wavefront },
 };
+
+static void run(const char *name, int steps)
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		for (int s = 0; s < steps && strcmp(patterns[i].name, name) == 0; s++)
+			patterns[i].step();
+}
 
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &me);
-	MPI_Comm_size(MPI_COMM_WORLD, &procs);
-	path = argc > 3 ? argv[3] : "";
-	for (size_t i = 0; argc > 2 && i < sizeof(patterns) / sizeof(*patterns); i++)
-		if (strcmp(argv[1], patterns[i].name) == 0)
-			patterns[i].run(atoi(argv[2]));
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (rows = 1; (rows + 1) * (rows + 1) <= size;)
+		rows++;
+	while (size % rows)
+		rows--;
+	cols = size / rows;
+	if (argc == 3)
+		run(argv[2], atoi(argv[1]));
 	MPI_Finalize();
 	return 0;
 }

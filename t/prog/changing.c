@@ -1,0 +1,132 @@
+/*
+ * changing.c - arguments that change with every call, as real programs have them.
+ *
+ *	changing WHAT STEPS [FILE]
+ *
+ *   tags      a message with a new tag in each step
+ *   counts    lengths that come again after 50 steps
+ *   buffers   from another place of an array in each step
+ *   offsets   records of all ranks side by side in FILE, step after step
+ *   amr       every 10 steps new neighbours, and new lengths for each
+ */
+#include <mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST    4096
+#define NEIGHBOURS 4
+
+static char in[NEIGHBOURS][LONGEST], out[NEIGHBOURS][LONGEST];
+static int me, procs;
+static const char *path;
+
+/* The same on all ranks. */
+static unsigned any(unsigned n)
+{
+	static unsigned long long state = 1;
+
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(state >> 33) % n;
+}
+
+static void pass(const char *from, int count, int tag)
+{
+	MPI_Sendrecv(from, count, MPI_CHAR, (me + 1) % procs, tag, in[0], LONGEST, MPI_CHAR,
+		     (me + procs - 1) % procs, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void tags(int steps)
+{
+	for (int i = 0; i < steps; i++)
+		pass(out[0], 8, i);
+}
+
+static void counts(int steps)
+{
+	for (int i = 0; i < steps; i++)
+		pass(out[0], 1 + i % 50 * (i % 50), 0);
+}
+
+static void buffers(int steps)
+{
+	for (int i = 0; i < steps; i++)
+		pass(out[0] + i * 8 % LONGEST, 8, 0);
+}
+
+static void offsets(int steps)
+{
+	MPI_File f;
+
+	MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f);
+	for (int i = 0; i < steps; i++)
+		MPI_File_write_at(f, ((MPI_Offset)i * procs + me) * 100, out[0], 100, MPI_CHAR,
+				  MPI_STATUS_IGNORE);
+	MPI_File_close(&f);
+}
+
+/* Everybody sends to one and gets from one, whoever that is. */
+static void shuffle(int *to, int *from)
+{
+	int *order = malloc((size_t)procs * sizeof(*order));
+
+	for (int i = 0; i < procs; i++)
+		order[i] = i;
+	for (int i = procs - 1; i > 0; i--) {
+		int k = (int)any((unsigned)i + 1), x = order[i];
+
+		order[i] = order[k];
+		order[k] = x;
+	}
+	*to = order[me];
+	for (int i = 0; i < procs; i++)
+		if (order[i] == me)
+			*from = i;
+	free(order);
+}
+
+static void exchange(const int *to, const int *from, const int *length)
+{
+	MPI_Request r[2 * NEIGHBOURS];
+
+	for (int k = 0; k < NEIGHBOURS; k++)
+		MPI_Irecv(in[k], LONGEST, MPI_CHAR, from[k], k, MPI_COMM_WORLD, &r[k]);
+	for (int k = 0; k < NEIGHBOURS; k++)
+		MPI_Isend(out[k], length[k], MPI_CHAR, to[k], k, MPI_COMM_WORLD,
+			  &r[NEIGHBOURS + k]);
+	MPI_Waitall(2 * NEIGHBOURS, r, MPI_STATUSES_IGNORE);
+}
+
+static void amr(int steps)
+{
+	int to[NEIGHBOURS], from[NEIGHBOURS], length[NEIGHBOURS];
+
+	for (int i = 0; i < steps; i++) {
+		for (int k = 0; i % 10 == 0 && k < NEIGHBOURS; k++) {
+			shuffle(&to[k], &from[k]);
+			length[k] = (int)(any(LONGEST) * 7919u + (unsigned)me * 104729u) % LONGEST;
+		}
+		exchange(to, from, length);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(int steps);
+} programs[] = {
+	{ "tags", tags },       { "counts", counts }, { "buffers", buffers },
+	{ "offsets", offsets }, { "amr", amr },
+};
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	MPI_Comm_size(MPI_COMM_WORLD, &procs);
+	path = argc > 3 ? argv[3] : "";
+	for (size_t i = 0; argc > 2 && i < sizeof(programs) / sizeof(*programs); i++)
+		if (strcmp(argv[1], programs[i].name) == 0)
+			programs[i].run(atoi(argv[2]));
+	MPI_Finalize();
+	return 0;
+}
