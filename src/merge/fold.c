@@ -19,7 +19,7 @@
 
 /* Others wait for it, so there are only so many steps, and fewer where they lead nowhere. */
 #define STEPS (4 * RN_FOLD_MOST)
-#define WASTE (2 * RN_FOLD_MOST)
+#define WASTE (RN_FOLD_MOST / 2)
 
 /* How often a loop has how many rounds, for one group. */
 struct counts {

@@ -17,8 +17,8 @@
  * Who reads a trace unfolds it: the plain rules are what everything else works on. That costs time
  * and memory for each execution of a loop, so it takes at most RN_FOLD_MOST steps for a whole
  * trace; what would take more is not folded, and refused when read. Folding, which others wait for,
- * takes four times as many, of which half may be for nothing, and then leaves it at what it
- * has.
+ * takes four times as many, of which an eighth may be for nothing, and then leaves it at what
+ * it has.
  *
  * Deterministic. Memory: results in `mem`, the rest in scratch, where a limit of the arena's is one
  * more reason to leave it at that; uses malloc (buffers).
