@@ -2,6 +2,7 @@
 #include "analyse/standstill.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "file/salvage.h"
 #include "identity/comms.h"
 
@@ -252,17 +253,11 @@ static int by_call(const void *a, const void *b)
 
 static bool is_there(const struct meeting *m, uint64_t rank)
 {
-	for (size_t lo = 0, hi = m->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
+	struct rn_bisect b = { 0, m->n, 0 };
 
-		if (m->stand[mid]->rank == rank)
-			return true;
-		if (m->stand[mid]->rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, m->stand[b.mid]->rank < rank);
+	return b.lo < m->n && m->stand[b.lo]->rank == rank;
 }
 
 static void add_missing(struct meeting *m, const struct group *g)

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/bisect.h"
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
@@ -102,17 +103,11 @@ static uint64_t times(uint64_t a, uint64_t b)
 
 static struct derived *find_derived(const struct volumes *v, uint64_t id)
 {
-	uint32_t lo = 0, hi = v->n;
+	struct rn_bisect b = { 0, v->n, 0 };
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->derived[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->n && v->derived[lo].id == id ? &v->derived[lo] : NULL;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, v->derived[b.mid].id < id);
+	return b.lo < v->n && v->derived[b.lo].id == id ? &v->derived[b.lo] : NULL;
 }
 
 static uint64_t type_size(const struct volumes *v, const struct rn_value *type)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "cmd/live.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
@@ -274,17 +275,11 @@ static bool put_where(struct live *v)
 static const struct rn_stand *first_of(const struct live *v, uint64_t rank)
 {
 	const struct rn_stand *all = v->standstill.stand;
-	size_t lo = 0, hi = v->standstill.stands;
+	struct rn_bisect b = { 0, v->standstill.stands, 0 };
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (all[mid].rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->standstill.stands && all[lo].rank == rank ? &all[lo] : NULL;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, all[b.mid].rank < rank);
+	return b.lo < v->standstill.stands && all[b.lo].rank == rank ? &all[b.lo] : NULL;
 }
 
 static bool is_last(const struct live *v, const struct rn_stand *s)

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 
 static bool has_word(const struct rn_value *v)
@@ -14,36 +15,24 @@ static bool has_word(const struct rn_value *v)
 
 const struct rn_func *rn_vocab_func(const struct rn_vocab *v, uint64_t number)
 {
-	uint32_t lo = 0, hi = v->funcs;
+	struct rn_bisect b = { 0, v->funcs, 0 };
 
 	if (number < v->funcs && v->func[number].number == number)
 		return &v->func[number];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->func[mid].number < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->funcs && v->func[lo].number == number ? &v->func[lo] : NULL;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, v->func[b.mid].number < number);
+	return b.lo < v->funcs && v->func[b.lo].number == number ? &v->func[b.lo] : NULL;
 }
 
 const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number)
 {
-	uint32_t lo = 0, hi = v->words;
+	struct rn_bisect b = { 0, v->words, 0 };
 
 	if (number < v->words && v->word[number].number == number)
 		return v->word[number].text;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->word[mid].number < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->words && v->word[lo].number == number ? v->word[lo].text : NULL;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, v->word[b.mid].number < number);
+	return b.lo < v->words && v->word[b.lo].number == number ? v->word[b.lo].text : NULL;
 }
 
 uint64_t rn_vocab_find(const struct rn_vocab *v, const char *word)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/call.h"
@@ -88,17 +89,11 @@ static int add_levels(struct rn_arena *mem, struct rn_grain *g)
 
 const struct rn_levels *rn_grain_find(const struct rn_grain *g, uint32_t func)
 {
-	uint32_t lo = 0, hi = g->owns;
+	struct rn_bisect b = { 0, g->owns, 0 };
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->own[mid].func < func)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < g->owns && g->own[lo].func == func ? g->own[lo].levels : g->levels;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, g->own[b.mid].func < func);
+	return b.lo < g->owns && g->own[b.lo].func == func ? g->own[b.lo].levels : g->levels;
 }
 
 /* ---- text ---- */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/varint.h"
 
@@ -88,17 +89,13 @@ int rn_moment_list_decode(struct rn_moment_list *l, const void *bytes, size_t le
 
 static const struct rn_moment_stream *find(const struct rn_moment_list *l, uint64_t stream)
 {
-	uint32_t lo = 0, hi = l->stream.n;
+	struct rn_bisect b = { 0, l->stream.n, 0 };
+	const struct rn_moment_stream *s;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (stream_at(l, mid)->stream < stream)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < l->stream.n && stream_at(l, lo)->stream == stream ? stream_at(l, lo) : NULL;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, stream_at(l, (uint32_t)b.mid)->stream < stream);
+	s = b.lo < l->stream.n ? stream_at(l, (uint32_t)b.lo) : NULL;
+	return s && s->stream == stream ? s : NULL;
 }
 
 /* Counts the chunks, and with `chunk` also says where they are. */

@@ -3,6 +3,7 @@
 #include "file/salvage.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "encode/timing.h"
 #include "file/salvage_join.h"
 #include "file/salvage_stream.h"
@@ -186,17 +187,11 @@ static void tidy(struct table *t)
 
 static const struct known *find_known(const struct table *t, uint64_t number)
 {
-	uint32_t lo = 0, hi = t->n;
+	struct rn_bisect b = { 0, t->n, 0 };
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->known[mid].number < number)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->n && t->known[lo].number == number ? &t->known[lo] : NULL;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, t->known[b.mid].number < number);
+	return b.lo < t->n && t->known[b.lo].number == number ? &t->known[b.lo] : NULL;
 }
 
 static void take_world(struct process *p, const void *bytes, size_t len)

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "identity/comms_impl.h"
 
 int rn_rows_order(const void *a, const void *b)
@@ -90,17 +91,11 @@ static bool same_side(const struct row *a, const struct row *b)
 uint64_t rn_rows_find(const struct rn_rows *rows, uint64_t key, uint64_t remote_key)
 {
 	struct row wanted = { { [KEY] = key, [REMOTE_KEY] = remote_key } };
-	uint64_t from = 0, to = rows->n;
+	struct rn_bisect b = { 0, rows->n, 0 };
 
-	while (from < to) {
-		uint64_t mid = from + (to - from) / 2;
-
-		if (rn_rows_order(&rows->row[mid], &wanted) < 0)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, rn_rows_order(&rows->row[b.mid], &wanted) < 0);
+	return b.lo;
 }
 
 static int make_side(const struct rn_rows *rows, uint64_t key, uint64_t remote_key, uint64_t size,

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "identity/comms_impl.h"
 
 struct use {
@@ -98,17 +99,11 @@ static void keep_single(struct uses *u)
 
 static bool is_single(const struct uses *u, uint64_t comm)
 {
-	uint64_t from = 0, to = u->n;
+	struct rn_bisect b = { 0, u->n, 0 };
 
-	while (from < to) {
-		uint64_t mid = from + (to - from) / 2;
-
-		if (u->use[mid].comm < comm)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from < u->n && u->use[from].comm == comm;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, u->use[b.mid].comm < comm);
+	return b.lo < u->n && u->use[b.lo].comm == comm;
 }
 
 /* As the tracer makes keys of one name. 0 when nobody of the side is known. */

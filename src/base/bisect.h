@@ -1,0 +1,36 @@
+/*
+ * bisect.h - binary search: where a sorted list stops being below what is looked for.
+ *
+ *	struct rn_bisect b = { 0, n, 0 };
+ *
+ *	while (rn_bisect_next(&b))
+ *		rn_bisect_go(&b, list[b.mid] < x);
+ *	... b.lo is the first one that is not below x, or n
+ */
+#ifndef RN_BASE_BISECT_H
+#define RN_BASE_BISECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rn_bisect {
+	uint64_t lo, hi; /* what is before lo is below, what is from hi on is not */
+	uint64_t mid;    /* the next to look at */
+};
+
+/* False when there is nothing left to look at. */
+static inline bool rn_bisect_next(struct rn_bisect *b)
+{
+	b->mid = b->lo + (b->hi - b->lo) / 2;
+	return b->lo < b->hi;
+}
+
+static inline void rn_bisect_go(struct rn_bisect *b, bool below)
+{
+	if (below)
+		b->lo = b->mid + 1;
+	else
+		b->hi = b->mid;
+}
+
+#endif
