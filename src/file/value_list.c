@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/call.h"
@@ -317,22 +318,18 @@ int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
 struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_t sig,
 					  uint32_t hole, uint64_t stream)
 {
-	uint32_t place = l->share ? l->place[sig] + hole : 0;
-	uint32_t lo, hi, from;
+	struct rn_bisect b;
+	uint32_t place, from, lo;
 	uint64_t i;
 
 	if (hole >= rn_value_list_holes(l, sig))
 		return (struct rn_value_source){ NULL, 0 };
-	lo = from = l->share_of[place];
-	hi = l->share_of[place + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->share[mid].first <= stream)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	place = l->place[sig] + hole;
+	from = l->share_of[place];
+	b = (struct rn_bisect){ from, l->share_of[place + 1], 0 };
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, l->share[b.mid].first <= stream);
+	lo = (uint32_t)b.lo;
 	while (lo-- > from && l->share[lo].reach >= stream) {
 		const struct rn_value_share *s = &l->share[lo];
 

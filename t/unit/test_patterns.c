@@ -356,13 +356,14 @@ static void pack_bundle(const struct rn_recorded *rec, struct rank *r, void *arg
 static void pack_rank(int64_t rank, int64_t side, rank_fn *fn, void *arg, struct rn_buf *out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&rank_mem);
+	const struct rn_seg no_holes = { .size = sizeof(void *) };
 	struct rn_recorded_stream s = { 0 };
 	struct rn_recorded rec;
 	struct rank r;
 
 	run_rank(&r, rank, side);
 	rec = recorded(&r, &s);
-	s.calls = (struct rn_calls){ &rec.who, r.words, r.blobs, r.texts, &r.times };
+	s.calls = (struct rn_calls){ &rec.who, r.words, r.blobs, r.texts, &r.times, &no_holes };
 	s.grammar = r.g;
 	rn_buf_clear(out);
 	fn(&rec, &r, arg, out);
