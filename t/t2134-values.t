@@ -49,5 +49,20 @@ patterns() {
 	ok "... and smaller" test "$(size "$at/elastic.rondo")" -lt "$(size "$at/plain.rondo")"
 }
 
+# Only how numbers are distributed, if asked to; and then it is said.
+lossy() {
+	at=$tmp/$mpi
+	ok "$mpi: lossy" traced "$at/lossy.rondo" --lossy=params:200 amr 300
+	ok "... is sound" "$RONDO" check "$at/lossy.rondo"
+	ok "... and smaller" test "$(size "$at/lossy.rondo")" -lt "$(size "$at/elastic.rondo")"
+	like "... info says so" "$("$RONDO" info "$at/lossy.rondo")" '^lossy: params:200$'
+	like "... report, too" "$("$RONDO" report "$at/lossy.rondo")" '^lossy: bytes are estimated'
+	"$RONDO" dump "$at/lossy.rondo" >"$at/lossy" 2>"$tmp/err"
+	like "... and dump" "$(cat "$tmp/err")" 'lossy: numbers that changed more than 200 times'
+	is "... which has all calls" "$(sed 's/(.*//' "$at/lossy" | cksum)" "$(sed 's/(.*//' "$at/elastic" | cksum)"
+}
+
 each_mpi patterns
+each_mpi lossy
+status "what cannot be lossy is refused" 2 "$RONDO" trace --lossy=params:0 true
 finish

@@ -179,6 +179,21 @@ static int dump_ranks(struct dump *d)
 	return code;
 }
 
+/* What is shown is not all what happened. */
+static void tell_lossy(const char *file, struct rn_lossy l)
+{
+	if (l.counts)
+		fprintf(stderr,
+			"rondo: %s: lossy: as many calls as there were, but their order may not "
+			"be\n",
+			file);
+	if (l.params)
+		fprintf(stderr,
+			"rondo: %s: lossy: numbers that changed more than %" PRIu64
+			" times are distributed as they were, but not in their order\n",
+			file, l.params);
+}
+
 static int dump_file(const char *file)
 {
 	struct rn_trace t;
@@ -190,11 +205,7 @@ static int dump_file(const char *file)
 	rn_arena_init(&d.mem, SIZE_MAX);
 	if (!ranks_given)
 		ranks = (struct range){ 0, t.ranks - 1 };
-	if (rn_trace_lossy(&t))
-		fprintf(stderr,
-			"rondo: %s: lossy: as many calls as there were, but their order may not "
-			"be\n",
-			file);
+	tell_lossy(file, rn_trace_lossy(&t));
 	if (ranks.last >= t.ranks)
 		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
 			    ranks.last, file, t.ranks - 1);

@@ -355,8 +355,10 @@ static void put_summary(struct report *r)
 		rn_put(&r->out, " s");
 	}
 	rn_put(&r->out, "\n");
-	if (rn_trace_lossy(r->t))
+	if (rn_trace_lossy(r->t).counts)
 		rn_put(&r->out, "lossy: counts of rounds are right in all, not one by one\n");
+	if (rn_trace_lossy(r->t).params)
+		rn_put(&r->out, "lossy: bytes are estimated from how lengths are distributed\n");
 	put_stops(r);
 }
 

@@ -50,7 +50,7 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &spill, NULL },
 	{ "--no-elastic", NULL, "keep counts and arguments that change as they are", OPT_FLAG,
 	  &plain, NULL },
-	{ "--lossy", "WHAT", "do not keep WHAT exactly: counts (of rounds of loops)", OPT_TEXT,
+	{ "--lossy", "WHAT", "do not keep WHAT exactly: counts (of loops), params[:N]", OPT_TEXT,
 	  &lossy, NULL },
 	{ "--memory", "SIZE", "memory of a rank for what is recorded: 64M, 1G (default: 256M)",
 	  OPT_TEXT, &memory, NULL },
@@ -221,16 +221,19 @@ static int check_timing(void)
 
 static int check_lossy(void)
 {
+	struct rn_lossy l;
+
 	if (!lossy)
 		return EXIT_DONE;
-	if (strcmp(lossy, RN_LOSSY_COUNTS) != 0)
-		return fail(EXIT_USAGE, "trace: --lossy %s: only %s can be", lossy,
-			    RN_LOSSY_COUNTS);
+	if (!rn_lossy_parse(lossy, &l))
+		return fail(EXIT_USAGE, "trace: --lossy %s: only counts and params[:N] can be",
+			    lossy);
 	if (plain)
 		return fail(EXIT_USAGE, "trace: --lossy is not for --no-elastic");
-	if (timing && (rn_begins(timing, "bins") || rn_begins(timing, "exact")))
+	if (l.counts && timing && (rn_begins(timing, "bins") || rn_begins(timing, "exact")))
 		return fail(EXIT_USAGE,
-			    "trace: --lossy is not for --time=%s, which needs every call", timing);
+			    "trace: --lossy=counts is not for --time=%s, which needs every call",
+			    timing);
 	return EXIT_DONE;
 }
 

@@ -288,7 +288,8 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 		rc = rn_container_add(w, RN_SECTION_SITES, sites.data, sites.len, err);
 	if (rc == RN_OK) {
 		rn_buf_clear(&piece);
-		rc = rn_value_list_write(&b->values, b->part.sigs, s, mem, &piece);
+		rc = rn_value_list_write(&b->values, b->part.sigs, s, rn_meta_lossy(meta).params,
+					 mem, &piece);
 	}
 	if (rc == RN_OK && piece.len)
 		rc = rn_container_add(w, RN_SECTION_VALUES, piece.data, piece.len, err);

@@ -10,6 +10,7 @@
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
+#include "merge/blur.h"
 #include "merge/merged.h"
 #include "merge/values.h"
 #include "series/series.h"
@@ -61,15 +62,39 @@ static int renumber(struct rn_values *to, const struct rn_values *v, const struc
 	return rn_values_merge(to, v, map);
 }
 
+/* As it is, or blurred. */
+static int keep_series(const struct rn_sigs *from, uint32_t i, uint64_t blurred, struct rn_sigs *to,
+		       struct rn_arena *scratch, uint32_t *number)
+{
+	struct rn_buf b = { 0 };
+	size_t len;
+	const void *bytes = rn_sigs_get(from, i, &len);
+	int rc;
+
+	if (!blurred)
+		return rn_sigs_copy(to, from, i, number);
+	rc = rn_blur_values(bytes, len, blurred, scratch, &b);
+	if (rc == RN_OK)
+		rc = rn_buf_status(&b);
+	if (rc == RN_OK)
+		rc = rn_sigs_intern(to, b.data, b.len, number);
+	rn_buf_free(&b);
+	return rc;
+}
+
 /* Series are numbered as they come. */
 static int number_series(const struct rn_values *v, struct rn_value_use *const *use,
-			 struct rn_arena *mem, struct rn_sigs **series, uint32_t *number)
+			 uint64_t blurred, struct rn_arena *mem, struct rn_sigs **series,
+			 uint32_t *number)
 {
+	struct rn_arena scratch;
 	int rc = RN_OK;
 
 	*series = rn_sigs_new(mem);
+	rn_arena_init(&scratch, SIZE_MAX);
 	for (uint32_t i = 0; *series && i < v->use.n && rc == RN_OK; i++)
-		rc = rn_sigs_copy(*series, v->series, use[i]->series, &number[i]);
+		rc = keep_series(v->series, use[i]->series, blurred, *series, &scratch, &number[i]);
+	rn_arena_free(&scratch);
 	return *series ? rc : RN_E_NOMEM;
 }
 
@@ -137,7 +162,8 @@ static int put_places(const struct rn_sigs *sigs, const struct rn_value_use *con
 }
 
 int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
-			const struct rn_streams *s, struct rn_arena *scratch, struct rn_buf *out)
+			const struct rn_streams *s, uint64_t blurred, struct rn_arena *scratch,
+			struct rn_buf *out)
 {
 	struct rn_values final;
 	struct rn_value_use **use;
@@ -157,7 +183,7 @@ int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
 	for (uint32_t i = 0; i < final.use.n; i++)
 		use[i] = RN_SEG_AT(&final.use, struct rn_value_use, i);
 	qsort(use, final.use.n, sizeof(*use), by_place);
-	rc = number_series(&final, use, scratch, &series, number);
+	rc = number_series(&final, use, blurred, scratch, &series, number);
 	if (rc < 0)
 		return rc;
 	rn_sigs_put(series, out);

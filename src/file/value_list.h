@@ -41,9 +41,11 @@ struct rn_value_list {
 };
 
 /* Values by the signatures of a part become the bytes for the finished streams; none where there
- * are no holes. RN_OK or RN_E_NOMEM. */
+ * are no holes. Of series of more than `blurred` numbers, if that is not 0, the distribution is
+ * kept (merge/blur.h). RN_OK or RN_E_NOMEM. */
 int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
-			const struct rn_streams *s, struct rn_arena *scratch, struct rn_buf *out);
+			const struct rn_streams *s, uint64_t blurred, struct rn_arena *scratch,
+			struct rn_buf *out);
 
 /* RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,

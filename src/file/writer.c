@@ -137,6 +137,16 @@ static bool says(const struct rn_meta *meta, const char *key, const char *what)
 	return value && strcmp(value, what) == 0;
 }
 
+struct rn_lossy rn_meta_lossy(const struct rn_meta *meta)
+{
+	const char *text = rn_meta_get(meta, RN_META_LOSSY);
+	struct rn_lossy l = { 0 };
+
+	if (text && !rn_lossy_parse(text, &l))
+		l = (struct rn_lossy){ 0 };
+	return l;
+}
+
 /* If it cannot, nothing is lost. */
 static void fold(struct source *src, const struct rn_streams *s, struct rn_arena *mem)
 {
@@ -147,7 +157,7 @@ static void fold(struct source *src, const struct rn_streams *s, struct rn_arena
 	rn_arena_init(&scratch, FOLD_MEMORY);
 	rn_fold(s, mem, &scratch, &src->folded);
 	rn_arena_free(&scratch);
-	if (says(src->meta, RN_META_LOSSY, RN_LOSSY_COUNTS))
+	if (rn_meta_lossy(src->meta).counts)
 		rn_blur(&src->folded, mem, &scratch);
 	rn_arena_free(&scratch);
 }

@@ -9,6 +9,7 @@
 #define RN_FILE_WRITER_H
 
 #include "base/err.h"
+#include "merge/blur.h"
 
 struct rn_container_writer;
 struct rn_meta;
@@ -17,9 +18,11 @@ struct rn_vocab;
 
 /* With "no", metadata say that loops whose counts change stay as they are (merge/fold.h). */
 #define RN_META_ELASTIC "elastic"
-/* With RN_LOSSY_COUNTS, that a loop's counts are kept as their distribution (merge/blur.h). */
-#define RN_META_LOSSY   "lossy"
-#define RN_LOSSY_COUNTS "counts"
+/* That of counts of loops, or of numbers in holes, only the distribution is kept (merge/blur.h). */
+#define RN_META_LOSSY "lossy"
+
+/* What they say of it; nothing is lossy where they say nothing. */
+struct rn_lossy rn_meta_lossy(const struct rn_meta *meta);
 
 /* Adds all sections that every trace has; the container is not finished yet, so that others may
  * follow: comms, times. */

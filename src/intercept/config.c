@@ -9,6 +9,7 @@
 #include "encode/grain.h"
 #include "encode/raw.h"
 #include "intercept/real.h"
+#include "merge/blur.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -88,6 +89,16 @@ static void read_time(void)
 		copy(rn_config.time, sizeof(rn_config.time), "summary");
 }
 
+/* Times of single calls have their place in the order of calls. */
+static void read_lossy(void)
+{
+	struct rn_lossy l;
+
+	copy(rn_config.lossy, sizeof(rn_config.lossy), getenv("RONDO_LOSSY"));
+	if (!rn_lossy_parse(rn_config.lossy, &l) || (l.counts && rn_config.grain))
+		rn_config.lossy[0] = '\0';
+}
+
 void rn_config_read(void)
 {
 	const char *depth = getenv("RONDO_CALLSITE");
@@ -102,8 +113,7 @@ void rn_config_read(void)
 	rn_config.elastic = !getenv("RONDO_ELASTIC");
 	rn_config.memory = memory_limit();
 	read_time();
-	/* Times of single calls have their place in the order of calls. */
-	rn_config.lossy = getenv("RONDO_LOSSY") && !rn_config.grain;
+	read_lossy();
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
 	     getenv("RONDO_CALLSITE_IGNORE"));
 	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;

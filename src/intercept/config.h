@@ -19,7 +19,7 @@ struct rn_config {
 	char time[256];             /* what of the times is kept, in words */
 	bool times;
 	bool elastic;                 /* loops whose counts change are folded (merge/fold.h) */
-	bool lossy;                   /* and their counts are blurred (merge/blur.h) */
+	char lossy[64];               /* what is blurred (merge/blur.h); "": nothing */
 	size_t memory;                /* bytes that the streams of this process may have */
 	uint32_t callsite;            /* frames of a call's stack that are kept; 0: none */
 	char callsite_ignore[1024];   /* frames that are not */

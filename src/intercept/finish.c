@@ -477,8 +477,8 @@ static void facts_of(const struct finish *f, struct facts *m)
 	fact(m, "time", "%s", rn_config.time);
 	if (!rn_config.elastic)
 		fact(m, RN_META_ELASTIC, "no");
-	if (rn_config.lossy)
-		fact(m, RN_META_LOSSY, RN_LOSSY_COUNTS);
+	if (rn_config.lossy[0])
+		fact(m, RN_META_LOSSY, "%s", rn_config.lossy);
 	fact(m, "complete", "%s", y->lost ? "no" : "yes");
 	if (y->lost)
 		fact(m, "lost", "%" PRIu64, y->lost);

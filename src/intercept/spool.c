@@ -337,8 +337,8 @@ void rn_spool_start(uint64_t run)
 		add_meta("time", rn_config.time);
 		if (!rn_config.elastic)
 			add_meta(RN_META_ELASTIC, "no");
-		if (rn_config.lossy)
-			add_meta(RN_META_LOSSY, RN_LOSSY_COUNTS);
+		if (rn_config.lossy[0])
+			add_meta(RN_META_LOSSY, rn_config.lossy);
 		rn_comm_each(rn_spool_comm);
 		rn_callstack_keep(add_stack, add_meta);
 		add_world();

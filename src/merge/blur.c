@@ -10,6 +10,7 @@
 #include "series/units.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PLACES RN_BLUR_PLACES
 
@@ -148,4 +149,92 @@ int rn_blur(struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch)
 	if (n)
 		f->series = series;
 	return RN_OK;
+}
+
+/* ---- numbers in holes ---- */
+
+/* The sorted numbers; NULL without memory. */
+static int64_t *sorted_numbers(const struct rn_units *u, struct rn_arena *scratch)
+{
+	uint64_t n = rn_units_length(u);
+	int64_t *all = rn_new(scratch, int64_t, n);
+
+	if (all) {
+		rn_units_read(u, 0, all, n);
+		qsort(all, n, sizeof(*all), by_value);
+	}
+	return all;
+}
+
+static int blur_numbers(const struct rn_units *u, struct rn_arena *scratch, struct rn_buf *out)
+{
+	uint64_t n = rn_units_length(u);
+	const int64_t *all = sorted_numbers(u, scratch);
+	struct rn_series *series = rn_series_new(scratch);
+	struct rn_units *blurred;
+	int rc = all && series ? RN_OK : RN_E_NOMEM;
+
+	for (uint64_t i = 0; i < n && rc == RN_OK; i++) {
+		uint64_t place = (2 * (i % PLACES) + 1) * (n / PLACES) / 2;
+
+		rc = rn_series_append(series, all[place]);
+	}
+	if (rc == RN_OK)
+		rc = rn_units_seal(scratch, series, &blurred);
+	return rc == RN_OK ? rn_units_encode(blurred, out) : rc;
+}
+
+int rn_blur_values(const void *bytes, size_t len, uint64_t most, struct rn_arena *scratch,
+		   struct rn_buf *out)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_reader in = rn_reader(bytes, len);
+	struct rn_buf b = { 0 };
+	struct rn_units *u;
+	int rc = rn_units_decode(scratch, &in, &u, NULL);
+
+	if (rc == RN_OK && rn_units_length(u) > most && rn_units_length(u) >= 2 * PLACES)
+		rc = blur_numbers(u, scratch, &b);
+	if (rc == RN_OK && b.len && b.len < len)
+		rn_buf_add(out, b.data, b.len);
+	else if (rc == RN_OK)
+		rn_buf_add(out, bytes, len);
+	rn_buf_free(&b);
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+/* ---- what is wanted ---- */
+
+/* "params" or "params:N". */
+static bool parse_params(const char *text, size_t n, uint64_t *most)
+{
+	const size_t word = strlen(RN_LOSSY_PARAMS);
+	char *end;
+
+	*most = RN_LOSSY_MOST;
+	if (n < word || strncmp(text, RN_LOSSY_PARAMS, word) != 0)
+		return false;
+	if (n == word)
+		return true;
+	if (text[word] != ':' || text[word + 1] < '1' || text[word + 1] > '9')
+		return false;
+	*most = strtoull(text + word + 1, &end, 10);
+	return end == text + n;
+}
+
+bool rn_lossy_parse(const char *text, struct rn_lossy *out)
+{
+	size_t n;
+
+	*out = (struct rn_lossy){ 0 };
+	for (;; text += n + 1) {
+		n = strcspn(text, ",");
+		if (n == strlen(RN_LOSSY_COUNTS) && strncmp(text, RN_LOSSY_COUNTS, n) == 0)
+			out->counts = true;
+		else if (!parse_params(text, n, &out->params))
+			return false;
+		if (!text[n])
+			return true;
+	}
 }

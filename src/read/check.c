@@ -109,7 +109,7 @@ static int check_nesting(const struct rn_trace *t, struct rn_arena *scratch, str
 
 	if (!n)
 		return rn_err_nomem(err);
-	for (uint32_t k = 0; k < s->groups && !rn_trace_lossy(t); k++) {
+	for (uint32_t k = 0; k < s->groups && !rn_trace_lossy(t).counts; k++) {
 		const char *wrong = rn_nesting_wrong(n, s->group[k].root);
 
 		if (wrong)
@@ -135,7 +135,7 @@ static int check_requests(const struct rn_trace *t, struct rn_arena *scratch, st
 	int rc = n ? RN_OK : RN_E_NOMEM;
 	uint32_t sig;
 
-	for (uint32_t k = 0; k < s->groups && rc == RN_OK && !rn_trace_lossy(t); k++) {
+	for (uint32_t k = 0; k < s->groups && rc == RN_OK && !rn_trace_lossy(t).counts; k++) {
 		rc = rn_numbering_check(n, s->group[k].root, &patience, &sig);
 		if (rc == RN_E_DATA)
 			wrong_request(t, k, sig, err);

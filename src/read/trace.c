@@ -279,9 +279,9 @@ void rn_trace_close(struct rn_trace *t)
 	rn_arena_free(&t->mem);
 }
 
-bool rn_trace_lossy(const struct rn_trace *t)
+struct rn_lossy rn_trace_lossy(const struct rn_trace *t)
 {
-	return rn_meta_get(&t->meta, RN_META_LOSSY) != NULL;
+	return rn_meta_lossy(&t->meta);
 }
 
 int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,

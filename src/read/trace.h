@@ -25,6 +25,7 @@
 #include "file/payload.h"
 #include "file/sites.h"
 #include "file/value_list.h"
+#include "merge/blur.h"
 #include "merge/fold.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
@@ -63,8 +64,9 @@ int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_
 
 void rn_trace_close(struct rn_trace *t);
 
-/* Each stream has the calls that were made, but in an order that may be made up (merge/blur.h). */
-bool rn_trace_lossy(const struct rn_trace *t);
+/* Each stream has the calls that were made, but in an order that may be made up, or with numbers
+ * that may be (merge/blur.h). */
+struct rn_lossy rn_trace_lossy(const struct rn_trace *t);
 
 /* One stream as it stands: calls in the order of their ends, and markers (nesting.h). Who wants
  * them in the order of entry, and by their numbers, uses printer.h. */

@@ -8,6 +8,7 @@
 #include "encode/holes.h"
 #include "encode/sigs.h"
 #include "file/value_list.h"
+#include "merge/blur.h"
 #include "merge/merged.h"
 #include "merge/peers.h"
 #include "merge/values.h"
@@ -242,7 +243,7 @@ static void test_streams(void)
 	sigs = make_sigs(&mem);
 	streams.sigs = sigs;
 	gather(&all, &mem);
-	CHECK(rn_value_list_write(&all, sigs, &streams, &mem, &b) == RN_OK);
+	CHECK(rn_value_list_write(&all, sigs, &streams, 0, &mem, &b) == RN_OK);
 	CHECK(rn_value_list_decode(&mem, b.data, b.len, sigs, STREAMS, &l, NULL) == RN_OK);
 	for (uint64_t s = 0; s < STREAMS; s++)
 		check_stream(&l, s);
@@ -265,7 +266,7 @@ static void test_hostile(void)
 	sigs = make_sigs(&mem);
 	streams.sigs = sigs;
 	gather(&all, &mem);
-	CHECK(rn_value_list_write(&all, sigs, &streams, &mem, &b) == RN_OK);
+	CHECK(rn_value_list_write(&all, sigs, &streams, 0, &mem, &b) == RN_OK);
 	for (int i = 0; i < 3000; i++) {
 		struct rn_value_list l = { 0 };
 		struct rn_arena own;
@@ -288,6 +289,50 @@ static void test_hostile(void)
 	rn_arena_free(&mem);
 }
 
+static void test_lossy(void)
+{
+	struct rn_lossy l;
+
+	CHECK(rn_lossy_parse("counts", &l) && l.counts && l.params == 0);
+	CHECK(rn_lossy_parse("params", &l) && !l.counts && l.params == RN_LOSSY_MOST);
+	CHECK(rn_lossy_parse("params:7,counts", &l) && l.counts && l.params == 7);
+	CHECK(!rn_lossy_parse("", &l) && !rn_lossy_parse("params:", &l) &&
+	      !rn_lossy_parse("params:0", &l) && !rn_lossy_parse("counts,", &l) &&
+	      !rn_lossy_parse("paramsx", &l) && !rn_lossy_parse("params:5x", &l));
+}
+
+/* A thousand numbers of 0 to 99 become 32 of them, again and again. */
+static void test_blur(void)
+{
+	struct rn_arena mem;
+	struct rn_series *s;
+	struct rn_units *u;
+	struct rn_buf exact = { 0 }, blurred = { 0 };
+	struct rn_reader in;
+	int64_t sum = 0;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	s = rn_series_new(&mem);
+	for (int i = 0; i < 1000; i++)
+		CHECK(rn_series_append(s, (int64_t)tap_below(100)) == RN_OK);
+	CHECK(rn_units_seal(&mem, s, &u) == RN_OK && rn_units_encode(u, &exact) == RN_OK);
+	CHECK(rn_blur_values(exact.data, exact.len, 999, &mem, &blurred) == RN_OK);
+	CHECK(blurred.len < exact.len / 4);
+	in = rn_reader(blurred.data, blurred.len);
+	CHECK(rn_units_decode(&mem, &in, &u, NULL) == RN_OK && rn_units_length(u) == 1000);
+	for (uint64_t i = 0; i < 1000; i++) {
+		CHECK(rn_units_at(u, i) >= 0 && rn_units_at(u, i) < 100);
+		sum += rn_units_at(u, i);
+	}
+	CHECK(sum > 47000 && sum < 52000);
+	rn_buf_clear(&blurred);
+	CHECK(rn_blur_values(exact.data, exact.len, 1000, &mem, &blurred) == RN_OK);
+	CHECK(blurred.len == exact.len);
+	rn_buf_free(&exact);
+	rn_buf_free(&blurred);
+	rn_arena_free(&mem);
+}
+
 int main(void)
 {
 	test_fill();
@@ -300,5 +345,9 @@ int main(void)
 	ok("every stream has its values in the file");
 	test_hostile();
 	ok("changed bytes do no harm");
+	test_lossy();
+	ok("what may be lossy is understood");
+	test_blur();
+	ok("a blurred series is as long, and distributed alike");
 	return tap_done();
 }
