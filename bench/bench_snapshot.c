@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/hash.h"
+#include "file/spill.h"
 #include "grammar/grammar.h"
 
 #include <fcntl.h>
@@ -20,31 +20,24 @@ enum { REPS = 5, RING = 16384, LITERAL_LIMIT = 1 << 20 };
 
 struct file {
 	int fd;
-	off_t at;
-	struct rn_hasher sum;
+	uint64_t at;
 };
 
 static uint64_t sink;
 
-static bool write_piece(void *arg, const void *bytes, size_t n)
-{
-	struct file *f = arg;
-
-	rn_hasher_add(&f->sum, bytes, n);
-	f->at += (off_t)n;
-	return pwrite(f->fd, bytes, n, f->at - (off_t)n) == (ssize_t)n;
-}
-
 /* Behind the last one: the pages are new each time. */
 static size_t snapshot(struct file *f, const struct rn_grammar *g)
 {
-	struct rn_buf b = rn_buf_to(write_piece, f);
+	struct rn_spill_writer w;
+	struct rn_buf b = rn_buf_to(rn_spill_writer_add, &w);
+	uint64_t sum;
 
-	rn_hasher_begin(&f->sum, 1);
-	if (posix_fallocate(f->fd, f->at, (off_t)rn_grammar_snapshot_size(g)) != 0 ||
-	    rn_grammar_snapshot(g, &b) < 0)
+	rn_spill_writer_begin(&w, f->fd, f->at, 1);
+	if (posix_fallocate(f->fd, (off_t)f->at, (off_t)rn_grammar_snapshot_size(g)) != 0 ||
+	    rn_grammar_snapshot(g, &b) < 0 || rn_spill_writer_end(&w, &sum) != 0)
 		printf("WRONG: snapshot\n");
-	sink += rn_hasher_end(&f->sum);
+	f->at += b.len;
+	sink += sum;
 	return b.len;
 }
 

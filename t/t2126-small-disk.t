@@ -85,10 +85,10 @@ disks() {
 	status "... and runs" 7 run_mpi 2 "$prog" "$tmp/$mpi/log" 7
 	want=$(results "$tmp/out")
 	if [ -n "$RONDO_FAULTS" ]; then
-		sizes "a disk for the trace" "" $(seq 4 4 200) $(seq 220 20 2400) 8192
-		sizes "a disk for what is kept" spill $(seq 4 4 200) $(seq 220 20 2400) 8192
+		sizes "a disk for the trace" "" $(seq 4 4 200) $(seq 220 20 3000) 8192
+		sizes "a disk for what is kept" spill $(seq 4 4 200) $(seq 220 20 3000) 8192
 	else
-		sizes "a disk for the trace" "" 4 12 320 680 1000 1500 1900 8192
+		sizes "a disk for the trace" "" 4 12 320 680 1000 1500 1900 2500 8192
 		sizes "a disk for what is kept" spill 8 600 1200 8192
 	fi
 }

@@ -28,7 +28,10 @@ static inline struct rn_buf rn_buf_over(void *p, size_t n)
 }
 
 /* One that keeps nothing: what rn_buf_add gets goes to the function, which returns false when it
- * has failed; of other ways to write there is none. */
+ * has failed; of other ways to write there is none. Pieces that are not short may be gathered, so
+ * they stay as they are until the last one has been added and written. */
+#define RN_BUF_SHORT 256u /* bytes */
+
 static inline struct rn_buf rn_buf_to(bool (*pass)(void *arg, const void *bytes, size_t n),
 				      void *arg)
 {

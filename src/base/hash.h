@@ -26,6 +26,7 @@ struct rn_hasher {
 
 static inline void rn_hasher_begin(struct rn_hasher *h, uint64_t seed)
 {
+	XXH3_INITSTATE(&h->state); /* what follows reads it */
 	XXH3_64bits_reset_withSeed(&h->state, seed);
 }
 

@@ -238,27 +238,39 @@ int rn_times_merge(struct rn_times *a, const struct rn_times *b, const uint32_t 
 
 /* The exact form */
 
+/* Most bytes of a statistic: what it is, three numbers, and its bins. */
+#define SAVED_MAX (2 + 3 * RN_VARINT_MAX + RN_TIME_BINS * (1 + RN_VARINT_MAX))
+
+static unsigned char *save_bins(const uint64_t *hist, unsigned char *p)
+{
+	uint64_t used = 0;
+
+	/* Which ones are is known without a branch for each. */
+	for (unsigned b = 0; b < RN_TIME_BINS; b++)
+		used |= (uint64_t)(hist[b] > 0) << b;
+	*p++ = (unsigned char)__builtin_popcountll(used);
+	for (; used; used &= used - 1) {
+		unsigned b = (unsigned)__builtin_ctzll(used);
+
+		*p++ = (unsigned char)b;
+		p = rn_varint_put(p, hist[b]);
+	}
+	return p;
+}
+
 static void save(const struct rn_timing *t, struct rn_buf *out)
 {
-	uint32_t bins = 0;
+	unsigned char bytes[SAVED_MAX], *p = bytes;
 
-	rn_buf_byte(out, (unsigned char)(has_hist(t) ? 3 : t->few));
-	if (t->few == 0)
-		return;
-	rn_buf_u64(out, t->min);
-	rn_buf_u64(out, t->max);
-	rn_buf_u64(out, t->sum);
-	if (!has_hist(t))
-		return;
-	for (unsigned b = 0; b < RN_TIME_BINS; b++)
-		bins += t->hist[b] > 0;
-	rn_buf_byte(out, (unsigned char)bins);
-	for (unsigned b = 0; b < RN_TIME_BINS; b++) {
-		if (t->hist[b] == 0)
-			continue;
-		rn_buf_byte(out, (unsigned char)b);
-		rn_buf_u64(out, t->hist[b]);
+	*p++ = (unsigned char)(has_hist(t) ? 3 : t->few);
+	if (t->few != 0) {
+		p = rn_varint_put(p, t->min);
+		p = rn_varint_put(p, t->max);
+		p = rn_varint_put(p, t->sum);
 	}
+	if (has_hist(t))
+		p = save_bins(t->hist, p);
+	rn_buf_add(out, bytes, (size_t)(p - bytes));
 }
 
 int rn_times_save(const struct rn_times *ts, struct rn_buf *out)

@@ -1,7 +1,7 @@
 /* spill.c - see spill.h. */
 #include "file/spill.h"
 
-#include "base/hash.h"
+#include "base/buf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,10 +172,86 @@ int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at)
 	return 0;
 }
 
-/* What is at `at` goes into the file, and then the file there. */
+/* ---- many pieces ---- */
+
+#define ENOUGH ((size_t)1 << 20) /* by 16 KiB, a page would cost three times as much */
+
+void rn_spill_writer_begin(struct rn_spill_writer *w, int fd, uint64_t at, uint64_t seed)
+{
+	w->fd = fd;
+	w->error = 0;
+	w->at = at;
+	w->n = 0;
+	w->bytes = w->shorts = 0;
+	rn_hasher_begin(&w->sum, seed);
+}
+
+/* What the one system call has not taken goes piece by piece. */
+static int write_gathered(struct rn_spill_writer *w)
+{
+	ssize_t done;
+	int rc = 0;
+
+	if (!allowed(w->at + w->bytes))
+		return EFBIG;
+	done = pwritev(w->fd, w->piece, (int)w->n, (off_t)w->at);
+	if (done < 0 && errno != EINTR)
+		return errno;
+	for (size_t i = 0, before = done < 0 ? 0 : (size_t)done; i < w->n && rc == 0; i++) {
+		const struct iovec *v = &w->piece[i];
+		size_t part = before < v->iov_len ? before : v->iov_len;
+
+		if (part < v->iov_len)
+			rc = rn_spill_write(w->fd, (char *)v->iov_base + part, v->iov_len - part,
+					    w->at + part);
+		before -= part;
+		w->at += v->iov_len;
+	}
+	return rc;
+}
+
+static void flush(struct rn_spill_writer *w)
+{
+	if (w->n && !w->error)
+		w->error = write_gathered(w);
+	w->n = 0;
+	w->bytes = w->shorts = 0;
+}
+
+bool rn_spill_writer_add(void *writer, const void *bytes, size_t n)
+{
+	struct rn_spill_writer *w = writer;
+
+	rn_hasher_add(&w->sum, bytes, n);
+	if (w->n == RN_SPILL_PIECES || w->bytes >= ENOUGH ||
+	    sizeof(w->copy) - w->shorts < RN_BUF_SHORT)
+		flush(w);
+	if (n <= RN_BUF_SHORT) {
+		bytes = memcpy(w->copy + w->shorts, bytes, n);
+		w->shorts += n;
+	}
+	w->piece[w->n++] = (struct iovec){ (void *)(uintptr_t)bytes, n };
+	w->bytes += n;
+	return w->error == 0;
+}
+
+int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum)
+{
+	flush(w);
+	*sum = rn_hasher_end(&w->sum);
+	return w->error;
+}
+
+/* ---- extents ---- */
+
+/* What is at `at` goes into the file, and then the file there. Without, the first pages are made by
+ * writing to them: a page fault in a new extent would have the kernel make many more than that one,
+ * which takes up to 2 ms in a large one. */
 static void *map_extent(int fd, void *at, size_t size, off_t offset)
 {
-	int rc = at ? rn_spill_write(fd, at, size, (uint64_t)offset) : 0;
+	static char zeros[16 * RN_SPILL_PAGE];
+	size_t first = size < sizeof(zeros) ? size : sizeof(zeros);
+	int rc = rn_spill_write(fd, at ? at : zeros, at ? size : first, (uint64_t)offset);
 
 	if (rc) {
 		errno = rc;

@@ -49,7 +49,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
+#include "base/hash.h"
 #include "identity/comms.h"
 
 #define RN_SPILL_PAGE  4096u
@@ -224,6 +226,27 @@ int rn_spill_descriptor(struct rn_spill *s);
 /* All bytes, unless the file may not become so large, which would be a signal. 0 or an errno value.
  */
 int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at);
+
+/* Writes one piece behind the other, many of them with one system call, and sums them up. */
+#define RN_SPILL_PIECES 64u
+
+struct rn_spill_writer {
+	int fd, error; /* error: an errno value */
+	uint64_t at;   /* where the pieces go that are gathered */
+	struct rn_hasher sum;
+	uint32_t n;
+	size_t bytes, shorts;
+	struct iovec piece[RN_SPILL_PIECES];
+	unsigned char copy[1024];
+};
+
+void rn_spill_writer_begin(struct rn_spill_writer *w, int fd, uint64_t at, uint64_t seed);
+
+/* For rn_buf_to. Short pieces are copied; others have to stay as they are until the end. */
+bool rn_spill_writer_add(void *writer, const void *bytes, size_t n);
+
+/* All is written. 0 or an errno value. */
+int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum);
 
 /* An extent of at least `bytes`, mapped; all its bytes but the head's are 0. With `at`, a page's
  * address, the mapping replaces the memory there, of so many bytes, and what was there is the

@@ -23,6 +23,9 @@ struct head {
 	uint32_t n[6]; /* elements of each of SEGMENTS */
 };
 
+/* What is not the grammar's own memory, and is passed on. */
+_Static_assert(sizeof(struct head) <= RN_BUF_SHORT, "the head is a short piece");
+
 /* What a snapshot holds of the growable arrays, in order. */
 static const size_t SEGMENTS[] = {
 	offsetof(struct rn_grammar, nodes), offsetof(struct rn_grammar, rules),

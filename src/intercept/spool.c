@@ -483,7 +483,11 @@ static void use_ring(struct rn_stream *t, struct rn_extent *tail)
 	t->tail = tail;
 	t->ring = (uint32_t *)(tail + 1);
 	t->ring_mask = ring_places(tail) - 1;
-	if (old && old != tail)
+	if (old == tail)
+		return;
+	t->ready = t->live.calls;
+	t->unready = ring_places(tail);
+	if (old)
 		rn_spill_release(old);
 }
 
@@ -494,36 +498,19 @@ static struct rn_seal *sealed(struct rn_stream *t)
 
 #define WRITTEN 65536 /* bytes; a longer snapshot is not worth a page fault for each page of it */
 
-struct written {
-	int fd;
-	uint64_t at;
-	struct rn_hasher sum;
-	int error;
-};
-
-static bool write_piece(void *arg, const void *bytes, size_t n)
-{
-	struct written *w = arg;
-
-	w->error = rn_spill_write(w->fd, bytes, n, w->at);
-	w->at += n;
-	rn_hasher_add(&w->sum, bytes, n);
-	return w->error == 0;
-}
-
 static int write_grammar(struct rn_stream *t, const struct rn_extent *area, struct rn_seal *s)
 {
-	struct written w = { .fd = rn_spill_descriptor(&spill),
-			     .at = area->number * RN_SPILL_PAGE + sizeof(*area) };
-	struct rn_buf b = rn_buf_to(write_piece, &w);
+	int fd = rn_spill_descriptor(&spill);
+	struct rn_spill_writer w;
+	struct rn_buf b = rn_buf_to(rn_spill_writer_add, &w);
 
-	if (w.fd < 0)
+	if (fd < 0)
 		return errno;
-	rn_hasher_begin(&w.sum, rn_area_seed(area));
+	rn_spill_writer_begin(&w, fd, area->number * RN_SPILL_PAGE + sizeof(*area),
+			      rn_area_seed(area));
 	rn_grammar_snapshot(t->grammar, &b);
 	s->grammar = b.len;
-	s->grammar_sum = rn_hasher_end(&w.sum);
-	return w.error;
+	return rn_spill_writer_end(&w, &s->grammar_sum);
 }
 
 static int copy_grammar(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
@@ -646,8 +633,30 @@ static void use_values_ring(struct rn_stream *t, struct rn_extent *tail)
 		rn_spill_release(old);
 }
 
+/* The pages of a new ring are made by writing to them, as far as it is going to be used until the
+ * next look: where that is a disk's, a page costs a fraction then of what a page fault would. */
+static int make_ready(struct rn_stream *t)
+{
+	static uint32_t zeros[RING_FIRST];
+	int fd = t->unready ? rn_spill_descriptor(&spill) : -1, rc = 0;
+
+	if (t->unready && fd < 0)
+		return errno;
+	while (t->unready && t->ready < t->ring_end && rc == 0) {
+		uint64_t place = t->ready & t->ring_mask, n = RING_FIRST - place % RING_FIRST;
+
+		n = n < t->unready ? n : t->unready;
+		rc = rn_spill_write(fd, zeros, n * sizeof(*zeros),
+				    t->tail->number * RN_SPILL_PAGE + sizeof(*t->tail) +
+					    place * sizeof(*zeros));
+		t->ready += n;
+		t->unready -= n;
+	}
+	return rc;
+}
+
 /* When to look again: soon at first, so that short runs leave times too. */
-static void plan(struct rn_stream *t)
+static int plan(struct rn_stream *t)
 {
 	const struct rn_seal *s = sealed(t);
 	uint64_t calls = t->live.calls, full = s->upto + s->places,
@@ -656,6 +665,7 @@ static void plan(struct rn_stream *t)
 	if (calls < RING_FIRST)
 		more = (calls | 63) + 1;
 	t->ring_end = full - calls < more ? full : calls + more;
+	return make_ready(t);
 }
 
 /* The times, or the `whole`. */
@@ -685,8 +695,7 @@ static int seal(struct rn_stream *t, bool whole)
 	use_ring(t, tail);
 	if (whole)
 		use_values_ring(t, values);
-	plan(t);
-	return 0;
+	return plan(t);
 }
 
 static void seal_or_freeze(struct rn_stream *t, bool whole)

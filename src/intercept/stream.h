@@ -119,7 +119,8 @@ struct rn_stream {
 	uint64_t segment; /* so many are over */
 	struct rn_log log;
 	struct rn_extent *tail, *values_tail, *area[2], *times_area[2];
-	struct rn_copied copied;         /* of it, if the file is copied */
+	uint64_t ready, unready; /* the ring's pages are made up to this call; places to go */
+	struct rn_copied copied; /* of it, if the file is copied */
 	uint64_t copy_next, copy_period; /* when again, and how far apart; nanoseconds */
 	uint32_t no_ring[RN_NO_RING];
 	/* Where the numbers in holes go, for the part file; so many have come, and at `end` there

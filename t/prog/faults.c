@@ -30,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum kind { DISK, MEMORY };
@@ -257,6 +258,12 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
 	NEXT(pwrite)
 	return FAILS(DISK, "pwrite") ? -1 : next(fd, bytes, n, at);
+}
+
+ssize_t pwritev(int fd, const struct iovec *pieces, int n, off_t at)
+{
+	NEXT(pwritev)
+	return FAILS(DISK, "pwritev") ? -1 : next(fd, pieces, n, at);
 }
 
 int ftruncate(int fd, off_t n)

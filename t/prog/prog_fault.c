@@ -17,6 +17,7 @@
 
 #define MANY  9000 /* numbers: too many for a call */
 #define CALLS 20000
+#define NOISE 6000
 
 static FILE *file;
 static int me, procs, sum;
@@ -135,6 +136,21 @@ static void groups(void)
 	}
 }
 
+/* What does not compress, so that the next snapshot is one that is written. */
+static void noise(void)
+{
+	unsigned state = 1;
+	int flag;
+
+	for (int i = 0; i < NOISE; i++) {
+		int tag = (int)(state >> 16) % 100;
+
+		state = state * 1103515245 + 12345;
+		DO(MPI_Iprobe(0, tag, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe tag=%d",
+		   tag);
+	}
+}
+
 /* More than there is room for in the ring. */
 static void many_calls(void)
 {
@@ -159,6 +175,7 @@ int main(int argc, char **argv)
 	nested();
 	requests();
 	groups();
+	noise();
 	many_calls();
 	printf("rank %d of %d: %d\n", me, procs, sum);
 	say("MPI_Finalize");
