@@ -265,7 +265,7 @@ soak: ## SOAK_KILLS (default 200) random kills, all that can fail failing, SOAK_
 	@tools/deps build test
 	+@$(SUBMAKE) all $(BUILD)/t/test_elastic
 	@BUILD=$(BUILD) RONDO_PROGRAMS=$(SOAK_PROGRAMS) t/unit-runner $(BUILD)/t/test_elastic
-	@BUILD=$(BUILD) RONDO_KILLS=$(SOAK_KILLS) t/unit-runner t/t2120-killed.t
+	@BUILD=$(BUILD) RONDO_KILLS=$(SOAK_KILLS) t/unit-runner t/t2120-killed.t t/t2129-noise.t
 	@BUILD=$(BUILD) RONDO_FAULTS=1 JOBS=1 t/unit-runner t/t2125-faults.t t/t2126-small-disk.t \
 		t/t2127-same-name.t
 
