@@ -18,12 +18,6 @@ peak() {
 	many "$tmp/$mpi/peak.rondo" --memory 1M
 }
 
-# calls FILE: dumps it. Which signatures a stream has depends on where its segments begin, and by those
-# requests of other threads are named; that they are right is what prog_random's log says.
-calls() {
-	"$RONDO" dump "$1" | sed 's/request:[0-9]*\.[0-9]*\.[0-9]*/request:other/g'
-}
-
 in_segments() {
 	full=$tmp/$mpi/full.rondo small=$tmp/$mpi/small.rondo
 	ok "$mpi: prog_many compiles" build_prog prog_many
@@ -34,8 +28,8 @@ in_segments() {
 	ok "... is sound" "$RONDO" check "$small"
 	like "... complete" "$("$RONDO" info "$small")" '^complete: yes$'
 	is "... without parts" "$(ls -d "$small.part" 2>/dev/null)" ''
-	calls "$full" >"$tmp/$mpi/full"
-	calls "$small" >"$tmp/$mpi/small"
+	dump_calls "$full" >"$tmp/$mpi/full"
+	dump_calls "$small" >"$tmp/$mpi/small"
 	ok "... and has the same calls" cmp "$tmp/$mpi/full" "$tmp/$mpi/small"
 	_few=$(peak)
 	_more=$(steps=1000 && peak)
@@ -51,7 +45,7 @@ alone() {
 		--memory 1M "$tmp/$mpi/prog_many" "$steps" 2>"$tmp/err"
 	like "... it says what to do" "$(cat "$tmp/err")" "put together by: rondo recover $small.part"
 	ok "... which works" "$RONDO" recover "$small.part"
-	calls "$small" >"$tmp/$mpi/small"
+	dump_calls "$small" >"$tmp/$mpi/small"
 	ok "... and gives the same calls" cmp "$tmp/$mpi/full" "$tmp/$mpi/small"
 }
 

@@ -80,8 +80,8 @@ segments() {
 	with_yield timeout 120 "$RONDO" trace -o "$tmp/$mpi/full" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_many" 200 \
 		>"$tmp/out" 2>&1
 	from_copy 2 "--memory 1M $tmp/$mpi/prog_many 200"
-	"$RONDO" dump "$tmp/$mpi/full" >"$tmp/$mpi/wanted"
-	"$RONDO" dump "$trace" >"$tmp/$mpi/got"
+	dump_calls "$tmp/$mpi/full" >"$tmp/$mpi/wanted"
+	dump_calls "$trace" >"$tmp/$mpi/got"
 	ok "$mpi: streams in segments are in the copy" cmp "$tmp/$mpi/wanted" "$tmp/$mpi/got"
 }
 

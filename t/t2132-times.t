@@ -73,7 +73,7 @@ little_memory() {
 	timed "with little memory" 0.02 exact 2 "$tmp/$mpi/prog_many" 200
 	like "... in segments" "$(cat "$tmp/said")" 'made from parts'
 	with_yield "$RONDO" trace -o "$tmp/plain.rondo" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_many" 200 >/dev/null 2>&1
-	"$RONDO" dump "$tmp/plain.rondo" >"$tmp/plain"
+	dump_calls "$tmp/plain.rondo" >"$tmp/plain"
 	ok "... of the same calls" same_but_times "$tmp/plain"
 	timed "of which times are most" 0.02 exact 2 "$tmp/$mpi/stencil" 24000
 	like "... in segments" "$(cat "$tmp/said")" 'made from parts'
@@ -85,7 +85,7 @@ little_memory() {
 
 # same_but_times FILE: what the dump of $trace is without times
 same_but_times() {
-	"$RONDO" dump "$trace" | sed 's/ \[[0-9]*\.[0-9]* [0-9]*\.[0-9]*\]//' | cmp - "$1"
+	dump_calls "$trace" | sed 's/ \[[0-9]*\.[0-9]* [0-9]*\.[0-9]*\]//' | cmp - "$1"
 }
 
 together() {
@@ -96,7 +96,7 @@ together() {
 	"mpicc.$mpi" $prog_flags -O1 -o "$tmp/$mpi/solver" t/prog/solver.c
 	options=--no-elastic
 	timed "with loops as they are" 0.02 exact 2 "$tmp/$mpi/solver" 50
-	"$RONDO" dump "$trace" | sed 's/ \[[0-9]*\.[0-9]* [0-9]*\.[0-9]*\]//' >"$tmp/plain"
+	dump_calls "$trace" | sed 's/ \[[0-9]*\.[0-9]* [0-9]*\.[0-9]*\]//' >"$tmp/plain"
 	options=
 	timed "with folded loops" 0.02 exact 2 "$tmp/$mpi/solver" 50
 	ok "... of the same calls" same_but_times "$tmp/plain"

@@ -366,18 +366,21 @@ struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_
 	return (struct rn_value_source){ NULL, 0 };
 }
 
+/* Sums of a forged trace are beyond all bounds, so these are not exact. */
 int64_t rn_value_list_mean(const struct rn_value_list *l, uint32_t sig, uint32_t hole)
 {
 	uint32_t place = l->place[sig] + hole;
-	rn_i128 sum = 0, n = 0;
+	long double sum = 0, n = 0, most = (long double)INT64_MAX / 2;
 
 	for (uint32_t i = l->share_of[place]; i < l->share_of[place + 1]; i++) {
 		const struct rn_value_share *s = &l->share[i];
-		rn_i128 calls = rn_units_length(s->series), streams = rn_units_length(s->streams);
+		uint64_t calls = rn_units_length(s->series), streams = rn_units_length(s->streams);
 
-		sum += rn_units_sum(s->series, (uint64_t)calls) * streams +
-		       rn_units_sum(s->begin, (uint64_t)streams) * calls;
-		n += calls * streams;
+		sum += (long double)rn_units_sum(s->series, calls) * (long double)streams +
+		       (long double)rn_units_sum(s->begin, streams) * (long double)calls;
+		n += (long double)calls * (long double)streams;
 	}
-	return n ? (int64_t)(sum / n) : 0;
+	if (n > 0)
+		sum /= n;
+	return (int64_t)(sum > most ? most : sum < -most ? -most : sum);
 }

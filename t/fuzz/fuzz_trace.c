@@ -231,7 +231,8 @@ static void outline(const struct rn_trace *t, struct rn_arena *mem)
 	struct rn_arena scratch;
 
 	rn_arena_init(&scratch, SIZE_MAX);
-	must(rn_volumes(t->streams.sigs, &t->vocab, t->ranks, &scratch, bytes) == RN_OK);
+	must(rn_volumes(t->streams.sigs, &t->values, &t->vocab, t->ranks, &scratch, bytes) ==
+	     RN_OK);
 	for (uint32_t i = 0; i < n; i++) {
 		size_t len;
 		const void *s = rn_sigs_get(t->streams.sigs, i, &len);
