@@ -686,7 +686,7 @@ static int seal(struct rn_stream *t, bool whole)
 		rc = make_values_ring(t, s, &values);
 	if (rc)
 		return rc;
-	if (whole && !(tail = make_ring(t, s->grammar + s->times)))
+	if (whole && !(tail = make_ring(t, s->grammar + s->times + s->values)))
 		return errno;
 	s->tail = tail->number;
 	s->places = ring_places(tail);
