@@ -102,6 +102,7 @@ struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_
 	h->series = rn_new(mem, struct rn_series *, holes + 1);
 	h->tie = rn_new(mem, struct rn_tie, ties + 1);
 	h->mask = rn_new(mem, uint64_t, n + 1);
+	rn_seg_init(&h->done, sizeof(struct rn_done_series));
 	if (!h->at || !h->series || !h->tie || !h->mask || !fill_holes(h, mem, words, n))
 		return NULL;
 	return h;
@@ -156,38 +157,90 @@ static int join_series(struct rn_series *s, const struct rn_series *other, struc
 	return rc;
 }
 
+/* All stretches of a hole, to the end of a series. */
+static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hole,
+		     struct rn_arena *scratch)
+{
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < h->done.n && rc == RN_OK; i++) {
+		const struct rn_done_series *d = RN_SEG_AT(&h->done, struct rn_done_series, i);
+
+		if (d->hole == hole)
+			rc = join_series(s, d->series, scratch);
+	}
+	return rc == RN_OK ? join_series(s, h->series[hole], scratch) : rc;
+}
+
+int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
+		   struct rn_units **out)
+{
+	struct rn_arena scratch;
+	struct rn_series *all;
+	int rc;
+
+	if (h->done.n == 0)
+		return rn_units_seal(mem, h->series[hole], out);
+	all = rn_series_new(mem);
+	if (!all)
+		return RN_E_NOMEM;
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = join_hole(all, h, hole, &scratch);
+	rn_arena_free(&scratch);
+	return rc == RN_OK ? rn_units_seal(mem, all, out) : rc;
+}
+
+static bool add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, struct rn_series *s)
+{
+	if (!rn_seg_reserve(&h->done, mem, 1))
+		return false;
+	*RN_SEG_AT(&h->done, struct rn_done_series, h->done.n) = (struct rn_done_series){ hole, s };
+	h->done.n++;
+	return true;
+}
+
+bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole)
+{
+	struct rn_series *next = rn_series_new(mem);
+
+	if (!next || !add_done(h, mem, hole, h->series[hole]))
+		return false;
+	h->series[hole] = next;
+	return true;
+}
+
+int rn_holes_add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, const void *bytes,
+		      size_t len)
+{
+	struct rn_series *s;
+	int rc = hole < h->n ? rn_series_restore(mem, bytes, len, &s, NULL) : RN_E_DATA;
+
+	if (rc < 0)
+		return rc;
+	return add_done(h, mem, hole, s) ? RN_OK : RN_E_NOMEM;
+}
+
 int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, struct rn_arena *scratch)
 {
 	int rc = RN_OK;
 
 	for (uint32_t k = 0; k < h->n && k < other->n && rc == RN_OK; k++)
-		rc = join_series(h->series[k], other->series[k], scratch);
+		rc = join_hole(h->series[k], other, k, scratch);
 	return rc;
 }
 
 /* Its length comes first, and is known behind it. */
-static int save_series(const struct rn_series *s, struct rn_buf *out)
+int rn_holes_save(const struct rn_holes *h, uint32_t hole, struct rn_buf *out)
 {
 	size_t at = out->len;
 	uint64_t len;
-	int rc;
 
 	rn_buf_le64(out, 0);
-	rc = rn_series_snapshot(s, out);
-	if (rc < 0 || out->failed)
+	if (rn_series_snapshot(h->series[hole], out) < 0 || out->failed)
 		return RN_E_NOMEM;
 	len = out->len - at - sizeof(len);
 	memcpy(out->data + at, &len, sizeof(len));
 	return RN_OK;
-}
-
-int rn_holes_save(const struct rn_holes *h, struct rn_buf *out)
-{
-	int rc = RN_OK;
-
-	for (uint32_t k = 0; k < h->n && rc == RN_OK; k++)
-		rc = save_series(h->series[k], out);
-	return rc;
 }
 
 int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, struct rn_reader *in)

@@ -27,6 +27,7 @@
 struct rn_buf;
 struct rn_reader;
 struct rn_series;
+struct rn_units;
 
 #define RN_HOLES_MAX   256u
 #define RN_HOLES_WORDS 512u /* of a call that may have some */
@@ -36,12 +37,19 @@ struct rn_tie {
 	uint16_t at, of;
 };
 
+/* A stretch of what stands in a hole. */
+struct rn_done_series {
+	uint32_t hole;
+	struct rn_series *series;
+};
+
 struct rn_holes {
 	uint32_t n, ties;
 	bool closed;  /* the series may have one more than there are calls: none is added */
 	uint16_t *at; /* where in the words; ascending */
 	struct rn_tie *tie;
-	uint64_t *mask; /* by word: 0 for a hole and what is the same as one, else all bits */
+	struct rn_seg done; /* struct rn_done_series: what came before what is in `series` */
+	uint64_t *mask;     /* by word: 0 for a hole and what is the same as one, else all bits */
 	struct rn_series **series;
 };
 
@@ -85,12 +93,24 @@ int rn_holes_append(struct rn_holes *h, const uint64_t *words);
 /* The same for numbers as they follow each other. */
 int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number);
 
+/* All that stands in a hole. RN_OK or RN_E_NOMEM. */
+int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
+		   struct rn_units **out);
+
+/* What stands in a hole is kept elsewhere, and begins anew: so that what is saved again and again
+ * stays short. False without memory, with all as it was. */
+bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole);
+
+/* The next stretch of a hole, from bytes of its snapshot. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_holes_add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, const void *bytes,
+		      size_t len);
+
 /* All that stands in those of another, which come behind. RN_OK or RN_E_NOMEM. */
 int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, struct rn_arena *scratch);
 
-/* Snapshots of the series, in the byte order of the machine; loading trusts no byte. RN_OK,
- * RN_E_NOMEM, and RN_E_DATA for what is none. */
-int rn_holes_save(const struct rn_holes *h, struct rn_buf *out);
+/* Snapshots of the series that are not done, in the byte order of the machine; loading trusts no
+ * byte. RN_OK, RN_E_NOMEM, and RN_E_DATA for what is none. */
+int rn_holes_save(const struct rn_holes *h, uint32_t hole, struct rn_buf *out);
 int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, struct rn_reader *in);
 
 #endif

@@ -25,8 +25,15 @@
 /* A segment that is over. */
 struct told {
 	struct rn_tables tables;
-	struct rn_seg *holes;
+	struct rn_seg *holes, *pieces;
 	struct rn_seal seal;
+};
+
+/* What stood in a hole before what is sealed. */
+struct value_piece {
+	struct rn_fact_values of;
+	const unsigned char *bytes;
+	size_t len;
 };
 
 /* What a stream becomes; recorded.h has it read-only. */
@@ -36,7 +43,8 @@ struct salvaged {
 	struct rn_stream_facts *facts;
 	/* Of the segment that is being read. */
 	struct rn_sigs *words, *blobs, *texts;
-	struct rn_seg *holes; /* struct rn_holes *, by call; NULL: it has none */
+	struct rn_seg *holes;       /* struct rn_holes *, by call; NULL: it has none */
+	struct rn_seg *value_piece; /* struct value_piece */
 	struct rn_grammar *grammar;
 	struct rn_times *times;
 	uint64_t before; /* calls in those before it */
@@ -104,14 +112,17 @@ static bool start_tables(struct salvaged *s)
 	s->blobs = rn_sigs_new(s->mem);
 	s->texts = rn_sigs_new(s->mem);
 	s->holes = rn_new(s->mem, struct rn_seg, 1);
-	if (s->holes)
-		rn_seg_init(s->holes, sizeof(struct rn_holes *));
-	return s->words && s->blobs && s->texts && s->holes;
+	s->value_piece = rn_new(s->mem, struct rn_seg, 1);
+	if (!s->holes || !s->value_piece)
+		return false;
+	rn_seg_init(s->holes, sizeof(struct rn_holes *));
+	rn_seg_init(s->value_piece, sizeof(struct value_piece));
+	return s->words && s->blobs && s->texts;
 }
 
 static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
 {
-	struct told t = { { s->words, s->blobs, s->texts }, s->holes, { 0 } };
+	struct told t = { { s->words, s->blobs, s->texts }, s->holes, s->value_piece, { 0 } };
 
 	if (len != sizeof(t.seal))
 		return false;
@@ -177,6 +188,25 @@ static bool take_holes(struct salvaged *s, uint32_t call, const uint64_t *words,
 	return !s->failed;
 }
 
+/* The extents outlive what is read, so the bytes stay where they are. */
+static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t len)
+{
+	struct value_piece p;
+
+	if (len < sizeof(p.of))
+		return false;
+	memcpy(&p.of, bytes, sizeof(p.of));
+	p.bytes = bytes + sizeof(p.of);
+	p.len = len - sizeof(p.of);
+	if (!rn_seg_reserve(s->value_piece, s->mem, 1)) {
+		s->failed = true;
+		return false;
+	}
+	*RN_SEG_AT(s->value_piece, struct value_piece, s->value_piece->n) = p;
+	s->value_piece->n++;
+	return true;
+}
+
 /* The next element of one of the tables. */
 static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
 {
@@ -210,6 +240,8 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		return take_shape(arg, bytes, len);
 	if (type == RN_FACT_MOMENTS)
 		return take_moments(arg, bytes, len);
+	if (type == RN_FACT_VALUES)
+		return take_values(arg, bytes, len);
 	return take_element(arg, type, bytes, len);
 }
 
@@ -343,6 +375,29 @@ static bool restore_grammar(struct salvaged *s, const unsigned char *bytes, size
 	return true;
 }
 
+/* What stood in them before that. */
+static bool restore_pieces(struct salvaged *s, uint64_t pieces)
+{
+	if (pieces > s->value_piece->n)
+		return false;
+	for (uint64_t i = 0; i < pieces; i++) {
+		const struct value_piece *p =
+			RN_SEG_AT(s->value_piece, struct value_piece, (uint32_t)i);
+		struct rn_holes *h = p->of.call < rn_sigs_count(s->words)
+					     ? rn_holes_of(s->holes, (uint32_t)p->of.call)
+					     : NULL;
+		int rc = h && p->of.hole < h->n ? rn_holes_add_done(h, s->mem, (uint32_t)p->of.hole,
+								    p->bytes, p->len)
+						: RN_E_DATA;
+
+		if (rc == RN_E_NOMEM)
+			s->failed = true;
+		if (rc < 0)
+			return false;
+	}
+	return true;
+}
+
 /* What stands in the holes of the calls in the snapshot. */
 static bool restore_values(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
@@ -406,7 +461,8 @@ static bool restore(struct salvaged *s, const struct rn_seal *seal)
 			    *v = snapshot(s, seal->area, rn_seal_values(seal), seal->values,
 					  seal->values_sum);
 
-	if (!p || !v || seal->upto < s->before || !restore_values(s, v, seal->values) ||
+	if (!p || !v || seal->upto < s->before || !restore_pieces(s, seal->pieces) ||
+	    !restore_values(s, v, seal->values) ||
 	    !restore_grammar(s, p, seal->grammar, seal->upto - s->before))
 		return false;
 	p = snapshot(s, seal->times_at, 0, seal->times, seal->times_sum);
@@ -648,6 +704,11 @@ static struct rn_tables tables_of(const struct salvaged *s)
 	return (struct rn_tables){ s->words, s->blobs, s->texts };
 }
 
+static struct told segment_being_read(const struct salvaged *s)
+{
+	return (struct told){ tables_of(s), s->holes, s->value_piece, { 0 } };
+}
+
 /* The segment is as far as it comes. */
 static bool end_segment(struct salvaged *s)
 {
@@ -664,12 +725,13 @@ static bool end_segment(struct salvaged *s)
 }
 
 /* One that has these tables, and no calls yet. */
-static bool start_segment(struct salvaged *s, struct rn_tables tables, struct rn_seg *holes)
+static bool start_segment(struct salvaged *s, struct told of)
 {
-	s->words = tables.words;
-	s->blobs = tables.blobs;
-	s->texts = tables.texts;
-	s->holes = holes;
+	s->words = of.tables.words;
+	s->blobs = of.tables.blobs;
+	s->texts = of.tables.texts;
+	s->holes = of.holes;
+	s->value_piece = of.pieces;
 	s->grammar = rn_grammar_new(s->mem, NULL);
 	s->times = rn_new(s->mem, struct rn_times, 1);
 	s->open = 0;
@@ -712,7 +774,7 @@ static bool start(struct salvaged *s)
 	rn_seg_init(&s->told, sizeof(struct told));
 	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
 	rn_seg_init(&s->pieces->shape, sizeof(struct rn_shape));
-	return start_tables(s) && start_segment(s, tables_of(s), s->holes);
+	return start_tables(s) && start_segment(s, segment_being_read(s));
 }
 
 int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
@@ -750,8 +812,7 @@ static bool read_told(struct salvaged *s, uint64_t segment)
 	for (uint32_t i = 0; i < s->told.n && i < segment; i++) {
 		const struct told *t = RN_SEG_AT(&s->told, struct told, i);
 
-		if (!start_segment(s, t->tables, t->holes) || !restore(s, &t->seal) ||
-		    !end_segment(s))
+		if (!start_segment(s, *t) || !restore(s, &t->seal) || !end_segment(s))
 			return false;
 		s->before = t->seal.upto;
 	}
@@ -767,13 +828,13 @@ static bool is_sound(const struct salvaged *s, const struct rn_seal *seal)
 
 static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
 {
-	struct told last = { .tables = tables_of(s), .holes = s->holes };
+	struct told last = segment_being_read(s);
 
 	if (!read_told(s, seal->segment))
 		return false;
 	if (seal->segment < s->told.n)
 		last = *RN_SEG_AT(&s->told, struct told, seal->segment);
-	return start_segment(s, last.tables, last.holes) && restore(s, seal);
+	return start_segment(s, last) && restore(s, seal);
 }
 
 /* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that

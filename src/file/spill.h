@@ -103,6 +103,8 @@ enum rn_fact {
 	RN_FACT_ELASTIC,  /* the same, and some of them are holes (encode/holes.h) */
 	RN_FACT_TEXT,
 	RN_FACT_BLOB,    /* words */
+	RN_FACT_VALUES,  /* struct rn_fact_values, and a snapshot of a series: what stood in a hole
+			  * before what is sealed; of a segment as many as the seal says */
 	RN_FACT_SHAPE,   /* uint64_t: the call, of this segment, that makes requests of the shape */
 	RN_FACT_SEGMENT, /* struct rn_seal, which is not sealed again; numbers start anew */
 	RN_FACT_MOMENTS, /* uint64_t, when the stream began, in nanoseconds of the host's clock,
@@ -136,6 +138,10 @@ struct rn_fact_world {
 	uint64_t time;    /* nanoseconds since 1970 at that moment */
 };
 
+struct rn_fact_values {
+	uint64_t call, hole;
+};
+
 struct rn_fact_clock {
 	int64_t offset, drift; /* struct rn_time_clock */
 };
@@ -166,6 +172,7 @@ struct rn_seal {
 	uint64_t values; /* bytes of what stands in holes, behind the grammar (rn_seal_values) */
 	uint64_t values_tail, values_places; /* the ring of numbers in holes; 0: none so far */
 	uint64_t values_from;                /* so many had come */
+	uint64_t pieces;                     /* RN_FACT_VALUES of the segment that count */
 	uint64_t grammar_sum, times_sum, values_sum; /* rn_area_sum of all three */
 	uint64_t sum;                                /* rn_seal_sum */
 };

@@ -31,7 +31,7 @@
 
 #define RING_FIRST   16384u /* numbers */
 #define TIMES_FIRST  4096u  /* bytes */
-#define VALUES_FIRST 4096u  /* numbers */
+#define VALUES_FIRST 16384u /* numbers */
 
 static struct rn_spill spill;
 static struct rn_log shared; /* of the process */
@@ -523,36 +523,60 @@ static int copy_grammar(struct rn_stream *t, struct rn_extent *area, struct rn_s
 	return 0;
 }
 
-static int add_values(const struct rn_stream *t, struct rn_buf *b)
+#define PIECE 16384 /* bytes; a longer snapshot of a series is not saved again */
+
+/* What stands in a hole, and is long, goes to the log; the buffer has it behind `at`. */
+static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole, struct rn_buf *b,
+		      size_t at)
 {
-	int rc = RN_OK;
+	const struct rn_fact_values f = { s->id, hole };
+	const unsigned char *bytes = b->data + at + sizeof(uint64_t);
+	int rc = rn_log_add(&t->log, RN_FACT_VALUES, &f, sizeof(f), bytes,
+			    b->len - at - sizeof(uint64_t));
 
-	for (uint32_t i = 0; i < t->sig.n && rc == RN_OK; i++) {
-		const struct rn_sig *sig = *RN_SEG_AT(&t->sig, struct rn_sig *, i);
-		const uint64_t number = i;
-
-		if (!sig->holes)
-			continue;
-		rn_buf_add(b, &number, sizeof(number));
-		rc = rn_holes_save(sig->holes, b);
-	}
-	return rc == RN_OK ? rn_buf_status(b) : rc;
+	if (rc)
+		return rc;
+	if (!rn_holes_cut(s->holes, &t->mem, hole))
+		return ENOMEM;
+	t->pieces++;
+	b->len = at;
+	rn_holes_save(s->holes, hole, b);
+	return 0;
 }
 
-/* Behind the grammar. How long it becomes is not known before; false when there is no room. */
-static bool save_values(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+static int add_values(struct rn_stream *t, const struct rn_sig *s, struct rn_buf *b)
+{
+	const uint64_t number = s->id;
+	int rc = 0;
+
+	rn_buf_add(b, &number, sizeof(number));
+	for (uint32_t k = 0; k < s->holes->n && rc == 0 && !b->failed; k++) {
+		size_t at = b->len;
+
+		rn_holes_save(s->holes, k, b);
+		if (!b->failed && b->len - at > PIECE)
+			rc = cut_values(t, s, k, b, at);
+	}
+	return rc;
+}
+
+/* Behind the grammar. How long it becomes is not known before: *full when there is no room. */
+static int save_values(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s, bool *full)
 {
 	uint64_t at = rn_seal_values(s), room = area_room(area);
 	struct rn_buf b =
 		rn_buf_over((unsigned char *)(area + 1) + at, room > at ? (size_t)(room - at) : 0);
+	int rc = 0;
 
-	s->values = s->values_sum = 0;
-	s->values_from = t->values_at;
-	if (room < at || add_values(t, &b) < 0)
-		return false;
+	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b.failed; i++)
+		if (rn_holes_of(&t->holes, i))
+			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), &b);
+	*full = b.failed || room < at;
 	s->values = b.len;
-	s->values_sum = rn_area_sum(area, b.data, b.len);
-	return true;
+	s->values_sum = *full ? 0 : rn_area_sum(area, b.data, b.len);
+	s->values_from = t->values_at;
+	s->pieces = t->pieces;
+	return rc;
 }
 
 /* The areas of the grammar alternate, too, but less often. */
@@ -560,6 +584,7 @@ static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 {
 	struct rn_extent **area = &t->area[t->area[0] && t->area[0]->number == sealed(t)->area];
 	size_t bytes = rn_grammar_snapshot_size(t->grammar), more = s->values + s->values / 2;
+	bool full = false;
 	int rc;
 
 	do {
@@ -570,8 +595,10 @@ static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 			rc = bytes > WRITTEN ? write_grammar(t, *area, s)
 					     : copy_grammar(t, *area, s);
 		}
+		if (rc == 0)
+			rc = save_values(t, *area, s, &full);
 		more = 2 * more + 4096;
-	} while (rc == 0 && !save_values(t, *area, s));
+	} while (rc == 0 && full);
 	return rc;
 }
 
@@ -903,6 +930,7 @@ bool rn_spool_segment(struct rn_stream *t)
 	if (!t->spooled)
 		return false;
 	t->segment++;
+	t->pieces = 0;
 	rn_spool_seal(t);
 	if (!t->spooled) {
 		t->segment--;

@@ -127,6 +127,7 @@ struct rn_stream {
 	 * is no room for more. */
 	int64_t *values;
 	uint64_t values_mask, values_at, values_end;
+	uint64_t pieces; /* of them, that are in the log, of this segment */
 	int64_t no_values[RN_HOLES_MAX];
 	uint64_t masked[RN_HOLES_WORDS]; /* words that are being given holes */
 	uint64_t buffer[RN_WORDS];

@@ -176,8 +176,8 @@ static uint64_t hole_key(uint64_t call, uint32_t hole)
 }
 
 /* Whether that can express all that stands in the hole. */
-static bool can_express(enum rn_value_kind kind, const struct rn_series *s, int64_t rank,
-			int64_t size)
+static bool can_express(enum rn_value_kind kind, const struct rn_holes *h, uint32_t hole,
+			int64_t rank, int64_t size)
 {
 	struct rn_arena mem;
 	struct rn_units *u;
@@ -186,7 +186,7 @@ static bool can_express(enum rn_value_kind kind, const struct rn_series *s, int6
 	bool can = true;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	can = rn_units_seal(&mem, s, &u) == RN_OK;
+	can = rn_holes_units(h, hole, &mem, &u) == RN_OK;
 	for (uint64_t at = 0; can && (n = rn_units_read(u, at, block, 256)) > 0; at += n)
 		for (size_t i = 0; i < n && can; i++)
 			can = rn_peer_express(kind, block[i], rank, size, &number) == kind;
@@ -206,7 +206,7 @@ static enum rn_elastic hole(void *arg, uint32_t i, bool is_rank, uint32_t comm)
 		kind = rn_choices_get(x->choices, hole_key(x->key, i));
 	if (kind == RN_V_REL || kind == RN_V_RELMOD || kind == RN_V_XOR) {
 		whose(x, comm, &rank, &size);
-		if (can_express(kind, x->holes->series[i], rank, size))
+		if (can_express(kind, x->holes, i, rank, size))
 			h->form = (enum rn_elastic)kind;
 	}
 	return h->form;
@@ -222,7 +222,7 @@ static int add_peers(const struct writer *x, uint32_t i, struct rn_peers *p)
 
 	whose(x, x->hole[i].comm, &rank, &size);
 	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_units_seal(&mem, x->holes->series[i], &u);
+	rc = rn_holes_units(x->holes, i, &mem, &u);
 	n = rc == RN_OK ? rn_units_read(u, 0, number, PEERS_SEEN) : 0;
 	for (size_t k = 0; k < n && rc == RN_OK; k++)
 		rc = rn_peers_add(p, hole_key(x->key, i), number[k], rank, size);
@@ -233,6 +233,8 @@ static int add_peers(const struct writer *x, uint32_t i, struct rn_peers *p)
 /* What stands in the holes of the call, which is signature `sig` now. */
 static int add_values(const struct writer *x, const struct rn_calls_out *out, uint32_t sig)
 {
+	struct rn_arena mem;
+	struct rn_units *u;
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; x->holes && i < x->holes->n && rc == RN_OK; i++) {
@@ -242,8 +244,12 @@ static int add_values(const struct writer *x, const struct rn_calls_out *out, ui
 		if (how.kind > RN_V_XOR)
 			how.kind = RN_V_INT;
 		whose(x, h->comm, &how.rank, &how.size);
-		rc = rn_values_add(out->values, (struct rn_value_place){ sig, i }, out->stream,
-				   x->holes->series[i], &how);
+		rn_arena_init(&mem, SIZE_MAX);
+		rc = rn_holes_units(x->holes, i, &mem, &u);
+		if (rc == RN_OK)
+			rc = rn_values_add(out->values, (struct rn_value_place){ sig, i },
+					   out->stream, u, &how);
+		rn_arena_free(&mem);
 	}
 	return rc;
 }

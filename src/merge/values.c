@@ -61,14 +61,13 @@ static int64_t expressed(int64_t value, const struct rn_expressed *how)
 }
 
 /* The numbers of a series, expressed, less the first one, as another. */
-static int rebase(const struct rn_series *s, const struct rn_expressed *how, struct rn_arena *mem,
+static int rebase(const struct rn_units *u, const struct rn_expressed *how, struct rn_arena *mem,
 		  struct rn_units **out, int64_t *begin)
 {
 	struct rn_series *based = rn_series_new(mem);
-	struct rn_units *u;
 	int64_t block[256];
 	size_t n = 0;
-	int rc = based ? rn_units_seal(mem, s, &u) : RN_E_NOMEM;
+	int rc = based ? RN_OK : RN_E_NOMEM;
 
 	*begin = 0;
 	for (uint64_t at = 0; rc == RN_OK && (n = rn_units_read(u, at, block, 256)) > 0; at += n) {
@@ -95,19 +94,19 @@ static int intern_series(struct rn_values *v, const struct rn_units *u, uint32_t
 }
 
 int rn_values_add(struct rn_values *v, struct rn_value_place at, uint64_t stream,
-		  const struct rn_series *s, const struct rn_expressed *how)
+		  const struct rn_units *u, const struct rn_expressed *how)
 {
 	struct rn_arena scratch;
 	struct rn_value_use *use;
-	struct rn_units *u;
+	struct rn_units *based;
 	int64_t begin;
 	uint32_t id;
 	int rc;
 
 	rn_arena_init(&scratch, SIZE_MAX);
-	rc = rebase(s, how, &scratch, &u, &begin);
+	rc = rebase(u, how, &scratch, &based, &begin);
 	if (rc == RN_OK)
-		rc = intern_series(v, u, &id);
+		rc = intern_series(v, based, &id);
 	rn_arena_free(&scratch);
 	if (rc < 0)
 		return rc;

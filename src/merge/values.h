@@ -26,8 +26,8 @@
 
 struct rn_arena;
 struct rn_buf;
-struct rn_series;
 struct rn_sigs;
+struct rn_units;
 
 struct rn_value_place {
 	uint32_t sig, hole;
@@ -58,7 +58,7 @@ struct rn_expressed {
 
 /* What a stream has at a place. RN_OK or RN_E_NOMEM. */
 int rn_values_add(struct rn_values *v, struct rn_value_place at, uint64_t stream,
-		  const struct rn_series *s, const struct rn_expressed *how);
+		  const struct rn_units *u, const struct rn_expressed *how);
 
 /* All of another's, where signature i is called map[i]; UINT32_MAX: it is not there. RN_OK or
  * RN_E_NOMEM. */

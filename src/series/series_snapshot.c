@@ -1,9 +1,10 @@
 /*
  * series_snapshot.c - a series as flat bytes, and back.
  *
- * Varints, but for grammars (their own snapshots, each behind its length) and literal values (64
- * bits, little endian): magic, the builder's state in the order of put_state, closed parts, the
- * open part, literal values. `seen` is not in it: it follows from the literal values.
+ * Varints, but for grammars (their own snapshots, each behind its length) and literal values
+ * (all of the same number of bytes, which comes before them, little endian): magic, the builder's
+ * state in the order of put_state, closed parts, the open part, literal values. `seen` is not in
+ * it: it follows from the literal values.
  *
  * Restoring trusts no byte: whatever passes is a series that an honest run could have had, as far
  * as any later append, seal or check can tell. Memory is bounded by the input's size.
@@ -15,33 +16,29 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SNAPSHOT_MAGIC 0x31726573u /* "ser1" */
+#define SNAPSHOT_MAGIC 0x32726573u /* "ser2" */
 
 /* ---- writing ---- */
 
-static void put_lane(const struct rn_lane *l, struct rn_buf *grammar, struct rn_buf *out)
+static void put_lane(const struct rn_lane *l, struct rn_buf *out)
 {
 	rn_buf_i64(out, l->first);
 	rn_buf_i64(out, l->last);
 	rn_buf_u64(out, l->delta.n);
 	for (uint32_t i = 0; i < l->delta.n; i++)
 		rn_buf_i64(out, *RN_SEG_AT(&l->delta, int64_t, i));
-	rn_buf_clear(grammar);
-	if (rn_grammar_snapshot(l->g, grammar) < 0)
-		out->failed = true;
-	rn_buf_u64(out, grammar->len);
-	rn_buf_add(out, grammar->data, grammar->len);
+	rn_buf_u64(out, rn_grammar_snapshot_size(l->g));
+	rn_grammar_snapshot(l->g, out);
 }
 
-static void put_part(const struct rn_series_part *p, uint64_t n, struct rn_buf *grammar,
-		     struct rn_buf *out)
+static void put_part(const struct rn_series_part *p, uint64_t n, struct rn_buf *out)
 {
 	const struct rn_lane *l = p->lane;
 
 	rn_buf_u64(out, p->lanes);
 	rn_buf_u64(out, n);
 	for (uint32_t k = 0; k < p->lanes; k++, l = l->next)
-		put_lane(l, grammar, out);
+		put_lane(l, out);
 }
 
 static void put_state(const struct rn_series *s, struct rn_buf *out)
@@ -56,12 +53,12 @@ static void put_state(const struct rn_series *s, struct rn_buf *out)
 	rn_buf_i64(out, s->credit);
 }
 
-static void put_open(const struct rn_series *s, struct rn_buf *grammar, struct rn_buf *out)
+static void put_open(const struct rn_series *s, struct rn_buf *out)
 {
 	uint64_t n = s->n - s->start;
 
 	if (s->mode != RN_SERIES_RAW) {
-		put_part(&s->open, n, grammar, out);
+		put_part(&s->open, n, out);
 		return;
 	}
 	rn_buf_u64(out, n);
@@ -69,22 +66,45 @@ static void put_open(const struct rn_series *s, struct rn_buf *grammar, struct r
 		rn_buf_i64(out, s->raw[i]);
 }
 
+/* Bytes that hold each literal value. */
+static unsigned literal_width(const struct rn_series *s)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < s->lit.n; i++)
+		bits |= (uint64_t)rn_lit_at(s, i);
+	return bits >> 32 ? 8 : bits >> 16 ? 4 : bits >> 8 ? 2 : 1;
+}
+
+static void put_literals(const struct rn_series *s, struct rn_buf *out)
+{
+	unsigned width = literal_width(s);
+	unsigned char *p;
+
+	rn_buf_byte(out, (unsigned char)width);
+	p = rn_buf_reserve(out, (size_t)s->lit.n * width);
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < s->lit.n; i++) {
+		uint64_t v = (uint64_t)rn_lit_at(s, i);
+
+		for (unsigned k = 0; k < width; k++)
+			*p++ = (unsigned char)(v >> 8 * k);
+	}
+	out->len += (size_t)s->lit.n * width;
+}
+
 int rn_series_snapshot(const struct rn_series *s, struct rn_buf *out)
 {
-	struct rn_buf grammar = { 0 };
-
 	put_state(s, out);
 	rn_buf_u64(out, s->parts.n);
 	for (uint32_t i = 0; i < s->parts.n; i++) {
 		const struct rn_series_part *p = rn_series_part_at(s, i);
 
-		put_part(p, p->n, &grammar, out);
+		put_part(p, p->n, out);
 	}
-	put_open(s, &grammar, out);
-	rn_buf_reserve(out, (size_t)s->lit.n * 8);
-	for (uint32_t i = 0; i < s->lit.n; i++)
-		rn_buf_le64(out, (uint64_t)rn_lit_at(s, i));
-	rn_buf_free(&grammar);
+	put_open(s, out);
+	put_literals(s, out);
 	return rn_buf_status(out);
 }
 
@@ -176,7 +196,7 @@ static int get_part(struct rn_series *s, struct rn_series_part *p, uint64_t *lit
 		return RN_E_DATA;
 	if (p->lanes)
 		return get_lanes(s, p, in);
-	if (p->n > rn_left(in) / 8 || p->n + *lit > UINT32_MAX)
+	if (p->n > rn_left(in) || p->n + *lit > UINT32_MAX)
 		return RN_E_DATA;
 	p->lit = (uint32_t)*lit;
 	*lit += p->n;
@@ -257,20 +277,27 @@ static int restore_seen(struct rn_series *s)
 	return RN_OK;
 }
 
+static int64_t get_literal(struct rn_reader *in, unsigned width)
+{
+	const unsigned char *p = rn_get_bytes(in, width);
+	uint64_t v = 0;
+
+	for (unsigned k = width; p && k-- > 0;)
+		v = v << 8 | p[k];
+	return (int64_t)v;
+}
+
 static int get_literals(struct rn_series *s, uint64_t n, struct rn_reader *in)
 {
-	if (in->bad || rn_left(in) % 8 || rn_left(in) / 8 != n)
+	const unsigned char *width = rn_get_bytes(in, 1);
+
+	if (!width || (*width != 1 && *width != 2 && *width != 4 && *width != 8) ||
+	    rn_left(in) % *width || rn_left(in) / *width != n)
 		return RN_E_DATA;
 	if (n && !rn_seg_reserve(&s->lit, s->mem, n))
 		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		const unsigned char *p = rn_get_bytes(in, 8);
-		uint64_t v = 0;
-
-		for (int k = 7; k >= 0; k--)
-			v = v << 8 | p[k];
-		*RN_SEG_AT(&s->lit, int64_t, i) = (int64_t)v;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		*RN_SEG_AT(&s->lit, int64_t, i) = get_literal(in, *width);
 	s->lit.n = (uint32_t)n;
 	return restore_seen(s);
 }
@@ -279,7 +306,7 @@ static void get_state(struct rn_series *s, struct rn_reader *in)
 {
 	const unsigned char *magic = rn_get_bytes(in, 4);
 
-	if (!magic || memcmp(magic, "ser1", 4) != 0)
+	if (!magic || memcmp(magic, "ser2", 4) != 0)
 		rn_fail(in);
 	s->mode = (uint8_t)rn_get_max(in, RN_SERIES_LITERAL);
 	s->due = (uint8_t)rn_get_max(in, RN_DUE_CONVERT);

@@ -114,11 +114,13 @@ static void test_holes(void)
 		call[4] = i * i;
 		CHECK(rn_holes_append(a, call) == RN_OK);
 	}
-	CHECK(rn_holes_save(a, &saved) == RN_OK);
+	CHECK(rn_holes_save(a, 0, &saved) == RN_OK && rn_holes_save(a, 1, &saved) == RN_OK);
 	in = rn_reader(saved.data, saved.len);
 	CHECK(rn_holes_load(b, &mem, &in) == RN_OK && rn_left(&in) == 0);
+	CHECK(rn_holes_cut(a, &mem, 0) && rn_holes_cut(a, &mem, 1));
+	CHECK(rn_holes_cut(b, &mem, 1));
 	CHECK(rn_holes_join(b, a, &scratch) == RN_OK);
-	CHECK(rn_units_seal(&mem, b->series[1], &u) == RN_OK && rn_units_length(u) == 2000);
+	CHECK(rn_holes_units(b, 1, &mem, &u) == RN_OK && rn_units_length(u) == 2000);
 	CHECK(rn_units_at(u, 999) == 999 * 999 && rn_units_at(u, 1003) == 9);
 	for (size_t n = 0; n < saved.len; n += 1 + saved.len / 50) {
 		in = rn_reader(saved.data, n);
@@ -163,12 +165,14 @@ static void add_stream(struct rn_values *v, struct rn_arena *mem, uint64_t s)
 	for (uint32_t i = 0; i < SIGS; i++) {
 		for (uint32_t h = 0; h < 4 && has(i, s); h++) {
 			struct rn_series *x = rn_series_new(mem);
+			struct rn_units *u;
 			const struct rn_expressed how = { (i + h) % 4 == 1 ? RN_V_RELMOD : RN_V_INT,
 							  (int64_t)s, STREAMS };
 
 			for (uint64_t c = 0; c < CALLS; c++)
 				CHECK(rn_series_append(x, value_of(i, h, s, c)) == RN_OK);
-			CHECK(rn_values_add(v, (struct rn_value_place){ i, h }, s, x, &how) ==
+			CHECK(rn_units_seal(mem, x, &u) == RN_OK);
+			CHECK(rn_values_add(v, (struct rn_value_place){ i, h }, s, u, &how) ==
 			      RN_OK);
 		}
 	}
