@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define FIRST_LOG ((size_t)16 << 10)
-#define LAST_LOG  ((size_t)1 << 20)
+#define LAST_LOG  ((size_t)256 << 10)
 #define HIGH_FD   1000 /* out of the way of those that the program counts on */
 
 /* A high number; the file stays open by its own if there is none. */
@@ -249,7 +249,7 @@ int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum)
  * which takes up to 2 ms in a large one. */
 static void *map_extent(int fd, void *at, size_t size, off_t offset)
 {
-	static char zeros[16 * RN_SPILL_PAGE];
+	static char zeros[64 * RN_SPILL_PAGE];
 	size_t first = size < sizeof(zeros) ? size : sizeof(zeros);
 	int rc = rn_spill_write(fd, at ? at : zeros, at ? size : first, (uint64_t)offset);
 

@@ -2,9 +2,9 @@
  * series_snapshot.c - a series as flat bytes, and back.
  *
  * Varints, but for grammars (their own snapshots, each behind its length) and literal values
- * (all of the same number of bytes, which comes before them, little endian): magic, the builder's
- * state in the order of put_state, closed parts, the open part, literal values. `seen` is not in
- * it: it follows from the literal values.
+ * (all of the same number of bytes, which comes before them, in the machine's order): magic, the
+ * builder's state in the order of put_state, closed parts, the open part, literal values. `seen` is
+ * not in it: it follows from the literal values.
  *
  * Restoring trusts no byte: whatever passes is a series that an honest run could have had, as far
  * as any later append, seal or check can tell. Memory is bounded by the input's size.
@@ -66,32 +66,65 @@ static void put_open(const struct rn_series *s, struct rn_buf *out)
 		rn_buf_i64(out, s->raw[i]);
 }
 
+/* The literal values from i on that lie side by side, at most n. */
+static const int64_t *literals_at(const struct rn_series *s, uint32_t i, uint32_t *n)
+{
+	uint32_t left = s->lit.n - i, chunk = RN_SEG_CHUNK - (i & RN_SEG_MASK);
+
+	*n = left < chunk ? left : chunk;
+	return RN_SEG_AT(&s->lit, int64_t, i);
+}
+
 /* Bytes that hold each literal value. */
 static unsigned literal_width(const struct rn_series *s)
 {
 	uint64_t bits = 0;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < s->lit.n; i++)
-		bits |= (uint64_t)rn_lit_at(s, i);
+	for (uint32_t i = 0; i < s->lit.n; i += n) {
+		const int64_t *v = literals_at(s, i, &n);
+
+		for (uint32_t k = 0; k < n; k++)
+			bits |= (uint64_t)v[k];
+	}
 	return bits >> 32 ? 8 : bits >> 16 ? 4 : bits >> 8 ? 2 : 1;
+}
+
+/* Plain loops, so that they become vector instructions: a snapshot may have thousands of them. */
+#define NARROW(type)                                            \
+	for (uint32_t k = 0; k < n; k++) {                      \
+		type x = (type)v[k];                            \
+                                                                \
+		memcpy(p + k * sizeof(type), &x, sizeof(type)); \
+	}
+
+static void put_narrow(unsigned char *p, const int64_t *v, uint32_t n, unsigned width)
+{
+	if (width == 1)
+		NARROW(uint8_t)
+	else if (width == 2)
+		NARROW(uint16_t)
+	else if (width == 4)
+		NARROW(uint32_t)
+	else
+		memcpy(p, v, n * sizeof(*v));
 }
 
 static void put_literals(const struct rn_series *s, struct rn_buf *out)
 {
 	unsigned width = literal_width(s);
 	unsigned char *p;
+	uint32_t n;
 
 	rn_buf_byte(out, (unsigned char)width);
 	p = rn_buf_reserve(out, (size_t)s->lit.n * width);
-	if (!p)
-		return;
-	for (uint32_t i = 0; i < s->lit.n; i++) {
-		uint64_t v = (uint64_t)rn_lit_at(s, i);
+	for (uint32_t i = 0; p && i < s->lit.n; i += n) {
+		const int64_t *v = literals_at(s, i, &n);
 
-		for (unsigned k = 0; k < width; k++)
-			*p++ = (unsigned char)(v >> 8 * k);
+		put_narrow(p + (size_t)i * width, v, n, width);
 	}
-	out->len += (size_t)s->lit.n * width;
+	if (p)
+		out->len += (size_t)s->lit.n * width;
 }
 
 int rn_series_snapshot(const struct rn_series *s, struct rn_buf *out)
@@ -280,11 +313,19 @@ static int restore_seen(struct rn_series *s)
 static int64_t get_literal(struct rn_reader *in, unsigned width)
 {
 	const unsigned char *p = rn_get_bytes(in, width);
-	uint64_t v = 0;
+	uint8_t x1;
+	uint16_t x2;
+	uint32_t x4;
+	int64_t x8 = 0;
 
-	for (unsigned k = width; p && k-- > 0;)
-		v = v << 8 | p[k];
-	return (int64_t)v;
+	if (width == 1)
+		return memcpy(&x1, p, sizeof(x1)), x1;
+	if (width == 2)
+		return memcpy(&x2, p, sizeof(x2)), x2;
+	if (width == 4)
+		return memcpy(&x4, p, sizeof(x4)), x4;
+	memcpy(&x8, p, sizeof(x8));
+	return x8;
 }
 
 static int get_literals(struct rn_series *s, uint64_t n, struct rn_reader *in)
