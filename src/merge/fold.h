@@ -30,18 +30,12 @@
 
 #include "base/err.h"
 #include "merge/merged.h"
+#include "rules/flow.h"
 
 struct rn_arena;
 struct rn_sigs;
 
-#define RN_FOLD_MOST  ((uint64_t)1 << 22)
-#define RN_LOOPS_MOST ((uint32_t)1 << 16)
-
-/* One round: a signature, or a rule, in which there may be loops with lower numbers. */
-struct rn_loop {
-	uint16_t kind; /* enum rn_kind */
-	uint32_t id;
-};
+#define RN_FOLD_MOST ((uint64_t)1 << 22)
 
 struct rn_folded {
 	/* Groups may have the same root. Terminal sigs + k is loop k. */
@@ -57,6 +51,11 @@ struct rn_folded {
 /* RN_OK; or RN_E_NOMEM, when not even what it has can be told: the streams stay as they are. */
 int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *scratch,
 	    struct rn_folded *out);
+
+/* Makes the folded streams readable as they are: *out has their rules, and loops. Trusts no number
+ * in it; f->loop outlives it. RN_OK, RN_E_NOMEM, or RN_E_DATA. */
+int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
+		   struct rn_streams *out, struct rn_err *err);
 
 /* The plain streams again: rules and groups' roots of *out, whose ranklists and signatures are
  * those of the folded ones. Trusts no number in it. RN_OK, RN_E_NOMEM, or RN_E_DATA. */

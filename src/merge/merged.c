@@ -88,33 +88,72 @@ int rn_streams_find(const struct rn_streams *s, uint64_t rank, uint32_t *group)
 	return RN_E_RANGE;
 }
 
+struct rn_flow rn_streams_flow(const struct rn_streams *s, uint32_t group)
+{
+	const struct rn_stream_loops *l = s->loops;
+	struct rn_flow f = { .rules = s->rules, .root = s->group[group].root };
+
+	f.length = rn_streams_length(s, group);
+	if (l) {
+		f.loops = l->set;
+		f.series = l->series + (size_t)group * rn_loopset_count(l->set);
+	}
+	return f;
+}
+
+uint64_t rn_streams_length(const struct rn_streams *s, uint32_t group)
+{
+	return s->loops ? s->loops->length[group] : rn_rules_length(s->rules, s->group[group].root);
+}
+
+const struct rn_loopset *rn_streams_loops(const struct rn_streams *s)
+{
+	return s->loops ? s->loops->set : NULL;
+}
+
+const uint64_t *rn_streams_rounds(const struct rn_streams *s, uint32_t group)
+{
+	const struct rn_stream_loops *l = s->loops;
+
+	return l ? l->rounds + (size_t)group * rn_loopset_count(l->set) : NULL;
+}
+
+static void add(uint64_t *sum, uint64_t a, uint64_t b)
+{
+	uint64_t n;
+
+	if (__builtin_mul_overflow(a, b, &n) || __builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
 uint64_t rn_streams_calls(const struct rn_streams *s)
 {
-	uint64_t sum = 0, n;
+	uint64_t sum = 0;
 
-	for (uint32_t k = 0; k < s->groups; k++) {
-		const struct rn_stream_group *g = &s->group[k];
-
-		if (__builtin_mul_overflow(rn_units_length(g->ranks),
-					   rn_rules_length(s->rules, g->root), &n) ||
-		    __builtin_add_overflow(sum, n, &sum))
-			return UINT64_MAX;
-	}
+	for (uint32_t k = 0; k < s->groups; k++)
+		add(&sum, rn_units_length(s->group[k].ranks), rn_streams_length(s, k));
 	return sum;
 }
 
 int rn_streams_counts(const struct rn_streams *s, struct rn_arena *scratch, uint64_t *count)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	uint32_t n = rn_rules_count(s->rules);
-	uint64_t *times = rn_new(scratch, uint64_t, (size_t)n + 1);
+	const struct rn_loopset *loops = rn_streams_loops(s);
+	uint32_t n = rn_loopset_count(loops);
+	uint64_t *times = rn_new(scratch, uint64_t, (size_t)rn_rules_count(s->rules) + 1);
+	uint64_t *rounds = rn_new(scratch, uint64_t, (size_t)n + 1);
 
-	if (!times)
+	if (!times || !rounds)
 		return RN_E_NOMEM;
 	memset(count, 0, rn_sigs_count(s->sigs) * sizeof(*count));
-	for (uint32_t k = 0; k < s->groups; k++)
-		times[s->group[k].root] += rn_units_length(s->group[k].ranks);
-	rn_rules_counts(s->rules, times, count);
+	for (uint32_t k = 0; k < s->groups; k++) {
+		uint64_t ranks = rn_units_length(s->group[k].ranks);
+
+		times[s->group[k].root] += ranks;
+		for (uint32_t i = 0; i < n; i++)
+			add(&rounds[i], ranks, rn_streams_rounds(s, k)[i]);
+	}
+	rn_rules_counts(s->rules, loops, rounds, times, count);
 	rn_arena_rewind(scratch, mark);
 	return RN_OK;
 }
@@ -210,7 +249,7 @@ static int check_ranks(const struct rn_streams *s, struct rn_arena *scratch, str
 
 /* What the groups reach, one byte each. */
 struct used {
-	unsigned char *rule, *sig, *literal;
+	unsigned char *rule, *sig, *literal, *loop;
 };
 
 static bool mark_sig(const struct rn_streams *s, struct used *u, uint32_t t)
@@ -235,6 +274,12 @@ static bool mark_literal(const struct rn_streams *s, struct used *u, uint32_t li
 
 static bool mark_item(const struct rn_streams *s, struct used *u, const struct rn_item *it)
 {
+	uint32_t symbols = rn_loopset_symbols(rn_streams_loops(s));
+
+	if (it->kind == RN_KIND_TERMINAL && it->id >= symbols) {
+		u->loop[it->id - symbols] = 1;
+		return true;
+	}
 	if (it->kind == RN_KIND_TERMINAL)
 		return mark_sig(s, u, it->id);
 	if (it->kind == RN_KIND_LITERAL)
@@ -252,38 +297,62 @@ static uint32_t first_unused(const unsigned char *used, uint32_t n)
 	return i;
 }
 
-/* Bodies refer to lower numbers only, so one pass from the top sees users before what they use. */
+static int mark_rule(const struct rn_streams *s, struct used *u, uint32_t r, struct rn_err *err)
+{
+	struct rn_body b = rn_rules_body(s->rules, r);
+
+	if (!u->rule[r])
+		return rn_err_set(err, RN_E_DATA, "rule %u is not used", r);
+	for (uint32_t i = 0; i < b.n; i++)
+		if (!mark_item(s, u, &b.item[i]))
+			return rn_err_set(err, RN_E_DATA, "rule %u: no such signature", r);
+	return RN_OK;
+}
+
+static int mark_loop(const struct rn_streams *s, struct used *u, uint32_t k, struct rn_err *err)
+{
+	struct rn_item round = rn_loopset_round(s->loops->set, k);
+
+	if (!u->loop[k])
+		return rn_err_set(err, RN_E_DATA, "loop %u is not used", k);
+	mark_item(s, u, &round);
+	return RN_OK;
+}
+
+/* One pass from the top sees users before what they use. */
 static int mark_all(const struct rn_streams *s, struct used *u, struct rn_err *err)
 {
+	const struct rn_loopset *loops = rn_streams_loops(s);
+	uint32_t rules = rn_rules_count(s->rules);
+	int rc = RN_OK;
+
 	for (uint32_t k = 0; k < s->groups; k++) {
-		if (u->rule[s->group[k].root] == 2)
+		if (!loops && u->rule[s->group[k].root] == 2)
 			return rn_err_set(err, RN_E_DATA, "rule %u is the stream of two groups",
 					  s->group[k].root);
 		u->rule[s->group[k].root] = 2;
 	}
-	for (uint32_t r = rn_rules_count(s->rules); r-- > 0;) {
-		struct rn_body b = rn_rules_body(s->rules, r);
+	for (uint32_t i = rules + rn_loopset_count(loops); i-- > 0 && rc == RN_OK;) {
+		uint32_t id = rn_loopset_order(loops, i);
 
-		if (!u->rule[r])
-			return rn_err_set(err, RN_E_DATA, "rule %u is not used", r);
-		for (uint32_t i = 0; i < b.n; i++)
-			if (!mark_item(s, u, &b.item[i]))
-				return rn_err_set(err, RN_E_DATA, "rule %u: no such signature", r);
+		rc = id < rules ? mark_rule(s, u, id, err) : mark_loop(s, u, id - rules, err);
 	}
-	return RN_OK;
+	return rc;
 }
 
 static int check_used(const struct rn_streams *s, struct rn_arena *scratch, struct rn_err *err)
 {
 	uint32_t sigs = rn_sigs_count(s->sigs), lits = rn_rules_literals(s->rules), i;
+	uint32_t loops = rn_loopset_count(rn_streams_loops(s));
 	struct used u = {
 		.rule = rn_new(scratch, unsigned char, (size_t)rn_rules_count(s->rules) + 1),
 		.sig = rn_new(scratch, unsigned char, (size_t)sigs + 1),
 		.literal = rn_new(scratch, unsigned char, (size_t)lits + 1),
+		.loop = rn_new(scratch, unsigned char, (size_t)loops + 1),
 	};
 	int rc;
 
-	if (!u.rule || !u.sig || !u.literal)
+	if (!u.rule || !u.sig || !u.literal || !u.loop)
 		return rn_err_nomem(err);
 	rc = mark_all(s, &u, err);
 	if (rc < 0)

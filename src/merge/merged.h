@@ -6,8 +6,8 @@
  *
  * Invariants, all verified by rn_streams_check:
  *   (1) ranklists are strictly ascending, disjoint, and together exactly 0 .. ranks - 1;
- *   (2) groups have different roots and ascend by their first rank;
- *   (3) every rule, literal run and signature is used by some group.
+ *   (2) groups have different roots, or loops, and ascend by their first rank;
+ *   (3) every rule, loop, literal run and signature is used by some group.
  * Opening a file verifies of (1) and (2) only what is cheap and what memory safety needs.
  *
  * Cost: finding a rank's group asks the ranklists that can hold it, without expanding any; going
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "rules/flow.h"
 
 struct rn_arena;
 struct rn_rules;
@@ -35,13 +36,30 @@ struct rn_stream_group {
 	uint64_t reach;       /* highest `last` of the groups up to this one */
 };
 
+/* What there is to be known where rules have loops inside (rules/flow.h, merge/fold.h). Terminals
+ * behind the signatures are loops. */
+struct rn_stream_loops {
+	const struct rn_loopset *set;
+	const void **series; /* by group and loop: how many rounds each execution has, or NULL */
+	uint64_t *rounds;    /* the same: how many that is in all */
+	uint64_t *length;    /* by group */
+};
+
 struct rn_streams {
 	const struct rn_sigs *sigs;
 	const struct rn_rules *rules;
 	struct rn_stream_group *group;
 	uint32_t groups;
 	uint64_t ranks;
+	const struct rn_stream_loops *loops; /* NULL: the rules are plain */
 };
+
+/* One of the streams of a group: what a walker is made of. */
+struct rn_flow rn_streams_flow(const struct rn_streams *s, uint32_t group);
+uint64_t rn_streams_length(const struct rn_streams *s, uint32_t group);
+/* The loops of all, or NULL; and how many rounds there are in a group, by loop. */
+const struct rn_loopset *rn_streams_loops(const struct rn_streams *s);
+const uint64_t *rn_streams_rounds(const struct rn_streams *s, uint32_t group);
 
 /* Fills first, last and reach of the groups from their ranklists, and verifies the cheap part of
  * (1) and (2). RN_OK or RN_E_DATA. */

@@ -227,7 +227,8 @@ static int check_values(const struct rn_trace *t, struct rn_arena *scratch, stru
 		memset(calls, 0, sigs * sizeof(*calls));
 		memset(times, 0, rules * sizeof(*times));
 		times[s->group[k].root] = 1;
-		rn_rules_counts(s->rules, times, calls);
+		rn_rules_counts(s->rules, rn_streams_loops(s), rn_streams_rounds(s, k), times,
+				calls);
 		for (uint64_t i = 0; i < n; i++)
 			if (!has_values(t, (uint64_t)rn_units_at(s->group[k].ranks, i), calls,
 					sigs))

@@ -26,9 +26,9 @@ struct rn_value_view {
 	const struct rn_trace *t;
 	uint32_t sigs, holes;
 	uint64_t stream;
-	uint64_t *calls, *times; /* by signature, and by rule */
-	struct hole *hole;       /* by place */
-	int64_t *number;         /* of one call */
+	uint64_t *calls, *times, *rounds; /* by signature, rule and loop */
+	struct hole *hole;                /* by place */
+	int64_t *number;                  /* of one call */
 	struct rn_buf filled;
 };
 
@@ -45,9 +45,11 @@ struct rn_value_view *rn_value_view_new(struct rn_arena *mem, const struct rn_tr
 		return v;
 	v->calls = rn_new(mem, uint64_t, v->sigs);
 	v->times = rn_new(mem, uint64_t, (size_t)rn_rules_count(t->streams.rules) + 1);
+	v->rounds =
+		rn_new(mem, uint64_t, (size_t)rn_loopset_count(rn_streams_loops(&t->streams)) + 1);
 	v->hole = rn_new(mem, struct hole, v->holes);
 	v->number = rn_new(mem, int64_t, v->holes);
-	return v->calls && v->times && v->hole && v->number ? v : NULL;
+	return v->calls && v->times && v->rounds && v->hole && v->number ? v : NULL;
 }
 
 void rn_value_view_free(struct rn_value_view *v)
@@ -74,7 +76,7 @@ void rn_value_view_seek(struct rn_value_view *v, const struct rn_walk *w)
 		return;
 	memset(v->calls, 0, v->sigs * sizeof(*v->calls));
 	memset(v->times, 0, n * sizeof(*v->times));
-	rn_walk_counts(w, v->times, v->calls);
+	rn_walk_counts(w, v->times, v->rounds, v->calls);
 }
 
 static bool number_of(struct rn_value_view *v, uint32_t sig, uint32_t hole, int64_t *number)

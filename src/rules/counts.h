@@ -8,13 +8,16 @@
 
 #include <stdint.h>
 
-#include "rules/rules.h"
+#include "rules/flow.h"
 
-/* times[] says for each rule how often it occurs by itself, and has what follows added; count[], by
- * symbol, gets what is in all of them. */
-void rn_rules_counts(const struct rn_rules *r, uint64_t *times, uint64_t *count);
+/* times[] says for each rule how often it occurs by itself, and has what follows added; rounds[],
+ * by loop if there are any (flow.h), how many there are in all; count[], by symbol, gets what is in
+ * all of them. */
+void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
+		     const uint64_t *rounds, uint64_t *times, uint64_t *count);
 
-/* The same for what comes before a walker; times[] is zeroed before. */
-void rn_walk_counts(const struct rn_walk *w, uint64_t *times, uint64_t *count);
+/* The same for what comes before a walker; times[] is zeroed before, and there is room for all its
+ * loops in rounds[]. */
+void rn_walk_counts(const struct rn_walk *w, uint64_t *times, uint64_t *rounds, uint64_t *count);
 
 #endif

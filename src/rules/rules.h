@@ -31,7 +31,8 @@
 struct rn_arena;
 struct rn_buf;
 struct rn_reader;
-struct rn_rules; /* opaque */
+struct rn_rules;   /* opaque */
+struct rn_stretch; /* opaque */
 
 enum rn_count_form { RN_COUNT_FIXED };
 
@@ -88,10 +89,14 @@ int rn_rules_decode(struct rn_arena *mem, struct rn_reader *in, uint32_t termina
  * the root (which is not O(log n)), so that moving never allocates.
  */
 struct rn_walk_frame {
-	uint32_t rule, item;
-	uint64_t iter; /* repeats of the item (of a literal: symbols) before the position */
-	size_t from;   /* where the current rn_walk_read began this repeat, or SIZE_MAX */
+	uint32_t rule; /* or RN_IN_LOOP + a loop (flow.h): one execution of it */
+	uint32_t item;
+	uint64_t iter;        /* repeats of the item (of a literal: symbols) before the position */
+	size_t from;          /* where the current rn_walk_read began this repeat, or SIZE_MAX */
+	struct rn_item round; /* in an execution, the only item */
 };
+
+#define RN_IN_LOOP 0xffff0000u
 
 struct rn_walk {
 	const struct rn_rules *rules;
@@ -99,11 +104,18 @@ struct rn_walk {
 	uint32_t depth; /* frames in use; there is room for the height of the root */
 	uint32_t root;
 	uint64_t pos;
+	/* In a stream with loops: */
+	uint32_t symbols;           /* terminals from here on are loops */
+	uint64_t *done;             /* by loop: executions that have begun */
+	struct rn_stretch *stretch; /* to measure pieces in */
 };
 
 int rn_walk_init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, struct rn_arena *mem);
 uint64_t rn_walk_pos(const struct rn_walk *w);
-/* Position k, 0 <= k <= length: RN_OK or RN_E_RANGE. O(depth * log body). */
+/* What a frame stands in; in an execution of a loop there are no lengths. */
+struct rn_body rn_walk_body(const struct rn_walk *w, const struct rn_walk_frame *f);
+/* Position k, 0 <= k <= length: RN_OK or RN_E_RANGE. O(depth * log body); where there are loops, a
+ * search (search.h) from where it stands, or from the beginning. */
 int rn_walk_seek(struct rn_walk *w, uint64_t k);
 /* 1 and the symbol; 0 at the end (or the beginning). */
 int rn_walk_next(struct rn_walk *w, uint32_t *t);

@@ -3,19 +3,48 @@
  *
  * The top frame stands in a body, before item `item`, `iter` of whose repeats are behind. Frames
  * below it say which repeat of which item that body is. A rule item is entered when a symbol of
- * it is wanted and left when its end is reached.
+ * it is wanted and left when its end is reached. Each execution of a loop has a frame of its own,
+ * in which its rounds are repeats of the only item.
+ *
+ * Executions may be empty, any number of them in a row: who has met none but these for a while
+ * has the others passed by a search.
  */
-#include "rules/pool.h"
+#include "rules/walk_impl.h"
 
 #include <string.h>
 
-int rn_walk_init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, struct rn_arena *mem)
+#include "rules/search.h"
+
+#define IDLE 1000 /* steps without a symbol */
+
+static int init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, uint32_t height,
+		struct rn_arena *mem)
 {
-	*w = (struct rn_walk){ .rules = r, .root = root, .depth = 1 };
-	w->frame = rn_new(mem, struct rn_walk_frame, (size_t)entry_at(r, root)->height + 1);
+	*w = (struct rn_walk){ .rules = r, .root = root, .depth = 1, .symbols = UINT32_MAX };
+	w->frame = rn_new(mem, struct rn_walk_frame, (size_t)height + 1);
 	if (!w->frame)
 		return RN_E_NOMEM;
 	w->frame[0] = (struct rn_walk_frame){ .rule = root, .from = SIZE_MAX };
+	return RN_OK;
+}
+
+int rn_walk_init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, struct rn_arena *mem)
+{
+	return init(w, r, root, entry_at(r, root)->height, mem);
+}
+
+int rn_walk_flow(struct rn_walk *w, const struct rn_flow *f, struct rn_arena *mem)
+{
+	if (!f->loops)
+		return rn_walk_init(w, f->rules, f->root, mem);
+	if (init(w, f->rules, f->root, rn_flow_height(f), mem) < 0)
+		return RN_E_NOMEM;
+	w->symbols = rn_loopset_symbols(f->loops);
+	w->done = rn_new(mem, uint64_t, rn_loopset_count(f->loops));
+	w->stretch = rn_stretch_new(mem, f->loops, UINT64_MAX);
+	if (!w->done || !w->stretch)
+		return RN_E_NOMEM;
+	w->stretch->flow = *f;
 	return RN_OK;
 }
 
@@ -23,6 +52,27 @@ uint64_t rn_walk_pos(const struct rn_walk *w)
 {
 	return w->pos;
 }
+
+struct rn_body rn_walk_body(const struct rn_walk *w, const struct rn_walk_frame *f)
+{
+	if (in_loop(f))
+		return (struct rn_body){ .item = &f->round, .n = 1 };
+	return rn_rules_body(w->rules, f->rule);
+}
+
+struct rn_walk_frame *rn_walk_enter(struct rn_walk *w, const struct rn_item *loop, bool back)
+{
+	const struct rn_flow *flow = &w->stretch->flow;
+	uint32_t k = loop->id - w->symbols;
+	uint64_t first = back ? w->done[k] - 1 : w->done[k]++;
+	struct rn_walk_frame *f = push(w, RN_IN_LOOP + k, back, SIZE_MAX);
+
+	f->round = rn_loopset_round(flow->loops, k);
+	f->round.count = rn_flow_rounds(flow, k, first + 1) - rn_flow_rounds(flow, k, first);
+	return f;
+}
+
+/* ---- seeking ---- */
 
 /* The last item that begins at or before k; bodies are often short. */
 static uint32_t item_at(const struct entry *e, uint64_t k)
@@ -40,74 +90,122 @@ static uint32_t item_at(const struct entry *e, uint64_t k)
 	return lo;
 }
 
-int rn_walk_seek(struct rn_walk *w, uint64_t k)
+/* So many symbols on from the beginning of the topmost frame's repeats of an item that has no loop
+ * inside, to a place in it. */
+static void descend(struct rn_walk *w, uint64_t k)
 {
 	const struct rn_rules *r = w->rules;
-	const struct entry *e = entry_at(r, w->root);
-	struct rn_walk_frame *f = w->frame;
 
+	for (;;) {
+		struct rn_walk_frame *f = &w->frame[w->depth - 1];
+		const struct entry *e;
+		uint32_t n;
+		const struct rn_item *it = &items_of(w, f, &n)[f->item];
+
+		if (it->kind != RN_KIND_RULE) {
+			f->iter += k;
+			return;
+		}
+		e = entry_at(r, it->id);
+		f->iter += k / e->length;
+		k %= e->length;
+		if (k == 0)
+			return;
+		f = push(w, it->id, item_at(e, k), SIZE_MAX);
+		k -= e->before[f->item];
+	}
+}
+
+struct seek {
+	struct rn_search search;
+	uint64_t pos, wanted;
+};
+
+static bool seek_passes(const struct rn_search *q, const struct rn_passage *p)
+{
+	const struct seek *s = (const struct seek *)q;
+
+	return p->length <= s->wanted - s->pos;
+}
+
+static void seek_pass(struct rn_search *q, const struct rn_passage *p)
+{
+	((struct seek *)q)->pos += p->length;
+}
+
+/* Out of a run that it stands in the middle of. True: the place is in it. */
+static bool leave_run(struct rn_walk *w, uint64_t k)
+{
+	struct rn_walk_frame *f = &w->frame[w->depth - 1];
+	uint32_t n;
+	const struct rn_item *item = items_of(w, f, &n), *it = &item[f->item];
+	uint64_t left;
+
+	if (f->item == n || it->kind == RN_KIND_RULE || is_loop(w, it))
+		return false;
+	left = flat_length(w->rules, it) - f->iter;
+	if (k - w->pos < left) {
+		f->iter += k - w->pos;
+		w->pos = k;
+		return true;
+	}
+	f->iter += left;
+	w->pos += left;
+	return false;
+}
+
+static void rewind_walk(struct rn_walk *w)
+{
+	w->pos = 0;
+	w->depth = 1;
+	w->frame[0] = (struct rn_walk_frame){ .rule = w->root, .from = SIZE_MAX };
+	if (w->done)
+		memset(w->done, 0, rn_loopset_count(w->stretch->flow.loops) * sizeof(*w->done));
+}
+
+/* To before symbol k: empty executions are behind. */
+static int seek_loops(struct rn_walk *w, uint64_t k)
+{
+	struct seek s = { .search = { seek_passes, seek_pass, UINT64_MAX, true }, .wanted = k };
+
+	if (k > w->stretch->flow.length)
+		return RN_E_RANGE;
+	if (k < w->pos)
+		rewind_walk(w);
+	if (leave_run(w, k))
+		return RN_OK;
+	s.pos = w->pos;
+	if (rn_search_on(&s.search, w)) {
+		descend(w, k - w->pos);
+		w->pos = k;
+	}
+	return RN_OK;
+}
+
+int rn_walk_seek(struct rn_walk *w, uint64_t k)
+{
+	const struct entry *e = entry_at(w->rules, w->root);
+
+	if (w->stretch)
+		return seek_loops(w, k);
 	if (k > e->length)
 		return RN_E_RANGE;
+	rewind_walk(w);
 	w->pos = k;
-	w->depth = 1;
-	*f = (struct rn_walk_frame){ .rule = w->root, .from = SIZE_MAX };
 	if (k == e->length) {
-		f->item = e->n;
+		w->frame[0].item = e->n;
 		return RN_OK;
 	}
-	for (;;) {
-		const struct rn_item *it;
-		uint64_t unit;
-
-		f->item = item_at(e, k);
-		it = &e->item[f->item];
-		k -= e->before[f->item];
-		if (it->kind != RN_KIND_RULE) {
-			f->iter = k;
-			return RN_OK;
-		}
-		unit = entry_at(r, it->id)->length;
-		f->iter = k / unit;
-		k %= unit;
-		if (k == 0)
-			return RN_OK;
-		e = entry_at(r, it->id);
-		f = &w->frame[w->depth++];
-		*f = (struct rn_walk_frame){ .rule = it->id, .from = SIZE_MAX };
-	}
+	w->frame[0].item = item_at(e, k);
+	descend(w, k - e->before[w->frame[0].item]);
+	return RN_OK;
 }
 
-/* Symbols of a terminal or literal item, all repeats. */
-static uint64_t flat_length(const struct rn_rules *r, const struct rn_item *it)
+/* ---- by symbol ---- */
+
+static bool is_flat(const struct rn_walk *w, const struct rn_item *it)
 {
-	return unit_length(r, it) * it->count;
-}
-
-static uint32_t flat_symbol(const struct rn_rules *r, const struct rn_item *it, uint64_t k)
-{
-	const struct literal *l;
-
-	if (it->kind == RN_KIND_TERMINAL)
-		return it->id;
-	l = literal_at(r, it->id);
-	return l->symbol[k % l->n];
-}
-
-static struct rn_walk_frame *push(struct rn_walk *w, uint32_t rule, uint32_t item, size_t from)
-{
-	struct rn_walk_frame *f = &w->frame[w->depth++];
-
-	*f = (struct rn_walk_frame){ .rule = rule, .item = item, .from = from };
-	return f;
-}
-
-/* Leaves a body at its end: one more repeat of the item it belongs to is behind. */
-static struct rn_walk_frame *pop(struct rn_walk *w)
-{
-	struct rn_walk_frame *f = &w->frame[--w->depth - 1];
-
-	f->iter++;
-	return f;
+	return it->kind != RN_KIND_RULE && !is_loop(w, it);
 }
 
 int rn_walk_next(struct rn_walk *w, uint32_t *t)
@@ -115,30 +213,41 @@ int rn_walk_next(struct rn_walk *w, uint32_t *t)
 	const struct rn_rules *r = w->rules;
 	struct rn_walk_frame *f = &w->frame[w->depth - 1];
 
-	for (;;) {
-		const struct entry *e = entry_at(r, f->rule);
-		const struct rn_item *it = &e->item[f->item];
+	for (unsigned idle = 1;; idle++) {
+		uint32_t n;
+		const struct rn_item *it = &items_of(w, f, &n)[f->item];
 
-		if (f->item == e->n) {
+		if (f->item == n) {
 			if (w->depth == 1)
 				return 0;
 			f = pop(w);
-		} else if (it->kind == RN_KIND_RULE) {
-			if (f->iter < it->count) {
-				f = push(w, it->id, 0, SIZE_MAX);
-			} else {
-				f->item++;
-				f->iter = 0;
-			}
-		} else if (f->iter < flat_length(r, it)) {
+		} else if (is_flat(w, it) && f->iter < flat_length(r, it)) {
 			*t = flat_symbol(r, it, f->iter++);
 			w->pos++;
 			return 1;
+		} else if (!is_flat(w, it) && f->iter < it->count) {
+			f = is_loop(w, it) ? rn_walk_enter(w, it, false)
+					   : push(w, it->id, 0, SIZE_MAX);
 		} else {
 			f->item++;
 			f->iter = 0;
 		}
+		if (w->stretch && idle % IDLE == 0) {
+			seek_loops(w, w->pos);
+			f = &w->frame[w->depth - 1];
+		}
 	}
+}
+
+/* The symbol before the position, which is not the first: found from the beginning. */
+static int find_prev(struct rn_walk *w, uint32_t *t)
+{
+	uint64_t k = w->pos - 1;
+
+	seek_loops(w, k);
+	rn_walk_next(w, t);
+	seek_loops(w, k);
+	return 1;
 }
 
 int rn_walk_prev(struct rn_walk *w, uint32_t *t)
@@ -146,25 +255,28 @@ int rn_walk_prev(struct rn_walk *w, uint32_t *t)
 	const struct rn_rules *r = w->rules;
 	struct rn_walk_frame *f = &w->frame[w->depth - 1];
 
-	for (;;) {
-		const struct entry *e = entry_at(r, f->rule);
-		const struct rn_item *it = &e->item[f->item];
+	if (w->pos == 0)
+		return 0;
+	for (unsigned idle = 1;; idle++) {
+		uint32_t n;
+		const struct rn_item *item = items_of(w, f, &n), *it = &item[f->item];
 
 		if (f->iter == 0 && f->item == 0) {
-			if (w->depth == 1)
-				return 0;
-			f = &w->frame[--w->depth - 1];
+			f = pop_back(w);
 		} else if (f->iter == 0) {
-			it = &e->item[--f->item];
-			f->iter = it->kind == RN_KIND_RULE ? it->count : flat_length(r, it);
-		} else if (it->kind == RN_KIND_RULE) {
-			f->iter--;
-			f = push(w, it->id, entry_at(r, it->id)->n, SIZE_MAX);
-		} else {
+			it = &item[--f->item];
+			f->iter = is_flat(w, it) ? flat_length(r, it) : it->count;
+		} else if (is_flat(w, it)) {
 			*t = flat_symbol(r, it, --f->iter);
 			w->pos--;
 			return 1;
+		} else {
+			f->iter--;
+			f = is_loop(w, it) ? rn_walk_enter(w, it, true)
+					   : push(w, it->id, entry_at(r, it->id)->n, SIZE_MAX);
 		}
+		if (w->stretch && idle % IDLE == 0)
+			return find_prev(w, t);
 	}
 }
 
@@ -216,11 +328,23 @@ static struct rn_walk_frame *pop_bulk(struct rn_walk *w, struct bulk *b)
 {
 	size_t from = w->frame[w->depth - 1].from;
 	struct rn_walk_frame *f = pop(w);
-	const struct rn_item *it = &entry_at(w->rules, f->rule)->item[f->item];
+	uint32_t n;
+	const struct rn_item *it = &items_of(w, f, &n)[f->item];
 
 	if (from != SIZE_MAX && f->iter < it->count)
 		f->iter += copy_repeats(b, b->n - from, it->count - f->iter);
 	return f;
+}
+
+/* Repeats of what has loops inside are not the same. */
+static struct rn_walk_frame *push_bulk(struct rn_walk *w, const struct bulk *b,
+				       const struct rn_item *it)
+{
+	if (is_loop(w, it))
+		return rn_walk_enter(w, it, false);
+	if (w->stretch && rn_loopset_holds(w->stretch->flow.loops, it))
+		return push(w, it->id, 0, SIZE_MAX);
+	return push(w, it->id, 0, b->n);
 }
 
 /* Positions in the buffer mean nothing to the next call. */
@@ -232,32 +356,36 @@ static void forget_buffer(struct rn_walk *w)
 
 size_t rn_walk_read(struct rn_walk *w, uint32_t *out, size_t n)
 {
-	const struct rn_rules *r = w->rules;
 	struct rn_walk_frame *f = &w->frame[w->depth - 1];
 	struct bulk b = { out, 0, n };
+	uint64_t begin = w->pos;
 
-	while (b.n < n) {
-		const struct entry *e = entry_at(r, f->rule);
-		const struct rn_item *it = &e->item[f->item];
+	for (unsigned steps = 1; b.n < n; steps++) {
+		uint32_t items;
+		const struct rn_item *it = &items_of(w, f, &items)[f->item];
 
-		if (f->item == e->n) {
+		if (f->item == items) {
 			if (w->depth == 1)
 				break;
 			f = pop_bulk(w, &b);
-		} else if (it->kind != RN_KIND_RULE) {
-			f->iter += copy_flat(r, &b, it, f->iter);
+		} else if (is_flat(w, it)) {
+			f->iter += copy_flat(w->rules, &b, it, f->iter);
 			if (b.n < n) {
 				f->item++;
 				f->iter = 0;
 			}
 		} else if (f->iter < it->count) {
-			f = push(w, it->id, 0, b.n);
+			f = push_bulk(w, &b, it);
 		} else {
 			f->item++;
 			f->iter = 0;
 		}
+		w->pos = begin + b.n;
+		if (w->stretch && steps % IDLE == 0 && b.n < n) {
+			seek_loops(w, w->pos);
+			f = &w->frame[w->depth - 1];
+		}
 	}
-	w->pos += b.n;
 	forget_buffer(w);
 	return b.n;
 }

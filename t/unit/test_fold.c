@@ -9,6 +9,8 @@
 #include "grammar/grammar.h"
 #include "merge/blur.h"
 #include "merge/fold.h"
+#include "rules/counts.h"
+#include "rules/flow.h"
 #include "rules/rules.h"
 #include "series/series.h"
 #include "series/units.h"
@@ -91,6 +93,103 @@ static int reread(struct rn_folded *f, struct rn_arena *mem)
 	return rc;
 }
 
+/* ---- reading what is folded, as it is ---- */
+
+struct plain {
+	uint32_t *t;
+	uint64_t n;
+};
+
+static struct plain list(const struct rn_rules *r, uint32_t root, struct rn_arena *mem)
+{
+	struct plain p = { .n = rn_rules_length(r, root) };
+	struct rn_walk w;
+
+	p.t = rn_new(mem, uint32_t, p.n + 1);
+	CHECK(rn_walk_init(&w, r, root, mem) == RN_OK);
+	CHECK(rn_walk_read(&w, p.t, p.n + 1) == p.n);
+	return p;
+}
+
+static bool same_counts(const struct rn_walk *w, const struct rn_streams *s, const struct plain *p,
+			struct rn_arena *mem)
+{
+	uint64_t *times = rn_new(mem, uint64_t, rn_rules_count(s->rules));
+	uint64_t *rounds = rn_new(mem, uint64_t, rn_loopset_count(s->loops->set));
+	uint64_t has[SIGS] = { 0 }, wanted[SIGS] = { 0 };
+
+	for (uint64_t i = 0; i < rn_walk_pos(w); i++)
+		wanted[p->t[i]]++;
+	rn_walk_counts(w, times, rounds, has);
+	return memcmp(has, wanted, sizeof(has)) == 0;
+}
+
+/* Any moves: by symbol, forwards and backwards, in bulk and by seeking. */
+static bool walks_like(const struct rn_streams *s, uint32_t group, const struct plain *p,
+		       struct rn_arena *mem)
+{
+	struct rn_flow flow = rn_streams_flow(s, group);
+	uint32_t t, buf[200];
+	struct rn_walk w;
+	uint64_t at = 0;
+
+	if (flow.length != p->n || rn_walk_flow(&w, &flow, mem) < 0)
+		return false;
+	for (unsigned move = 0; move < 300; move++) {
+		uint64_t n = tap_below(200);
+
+		switch (tap_below(move % 10 ? 3 : 5)) {
+		case 0:
+			for (; n && rn_walk_next(&w, &t); n--)
+				if (t != p->t[at++])
+					return false;
+			break;
+		case 1:
+			for (; n && rn_walk_prev(&w, &t); n--)
+				if (t != p->t[--at])
+					return false;
+			break;
+		case 2:
+			n = rn_walk_read(&w, buf, n);
+			if (n > p->n - at || memcmp(buf, p->t + at, n * sizeof(*buf)) != 0)
+				return false;
+			at += n;
+			break;
+		case 3:
+			at = tap_below(p->n + 1);
+			if (rn_walk_seek(&w, at) != RN_OK)
+				return false;
+			break;
+		default:
+			if (!same_counts(&w, s, p, mem))
+				return false;
+		}
+		if (rn_walk_pos(&w) != at)
+			return false;
+	}
+	return rn_walk_seek(&w, p->n + 1) == RN_E_RANGE && rn_walk_seek(&w, p->n) == RN_OK &&
+	       !rn_walk_next(&w, &t) && same_counts(&w, s, p, mem) &&
+	       rn_walk_seek(&w, 0) == RN_OK && !rn_walk_prev(&w, &t);
+}
+
+static void read_folded(const struct world *w, const struct rn_folded *f)
+{
+	struct rn_streams s;
+	struct rn_arena mem;
+	struct rn_err err = { 0 };
+
+	rn_arena_init(&mem, SIZE_MAX);
+	if (!CHECK(rn_folded_open(f, &mem, &mem, &s, &err) == RN_OK))
+		diag("%s", err.text);
+	else
+		for (uint32_t g = 0; g < s.groups; g++) {
+			struct plain p = list(w->s.rules, w->group[g].root, &mem);
+
+			CHECK(walks_like(&s, g, &p, &mem));
+		}
+	rn_arena_free(&mem);
+}
+
 static uint32_t round_trip(struct world *w)
 {
 	struct rn_stream_group group[GROUPS];
@@ -105,6 +204,7 @@ static uint32_t round_trip(struct world *w)
 		return 0;
 	CHECK(rn_rules_check(f.streams.rules));
 	CHECK(reread(&f, &w->mem) == RN_OK);
+	read_folded(w, &f);
 	memcpy(group, w->group, sizeof(group));
 	out.group = group;
 	if (!CHECK(rn_unfold(&f, &w->mem, &w->scratch, &out, &err) == RN_OK))
