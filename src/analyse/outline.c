@@ -22,17 +22,17 @@
 
 struct build {
 	const struct rn_folded *f;
-	const struct rn_streams *plain;
+	const struct rn_streams *s; /* the same, opened */
 	const struct rn_outline_sig *sig;
 	struct rn_arena *mem, *scratch;
 	uint32_t sigs;
-	bool *holds;              /* by rule: a loop is in there */
-	struct rn_weight *rule;   /* by rule, for those without loops */
-	struct rn_weight *cut;    /* by literal: what is not shown of it */
-	struct rn_weight *whole;  /* by literal */
-	struct rn_weight *unfold; /* by plain rule; NULL until it is wanted */
-	struct rn_units **units;  /* by series */
-	uint32_t left, all_left;  /* parts that may still be made, for this tree and in all */
+	bool *holds;                /* by rule: a loop is in there */
+	struct rn_weight *rule;     /* by rule, for those without loops */
+	struct rn_weight *cut;      /* by literal: what is not shown of it */
+	struct rn_weight *whole;    /* by literal */
+	struct rn_stretch *stretch; /* NULL until it is wanted */
+	struct rn_units **units;    /* by series */
+	uint32_t left, all_left;    /* parts that may still be made, for this tree and in all */
 	/* The tree being made: where the next part of each level goes. */
 	struct rn_piece **tail[RN_OUTLINE_DEPTH + 1];
 	struct rn_piece *last[RN_OUTLINE_DEPTH + 1];
@@ -89,9 +89,10 @@ static int weigh_literals(struct build *b)
 	return RN_OK;
 }
 
-/* Every rule of a pool; one with loops (of which `holds` is told) weighs nothing. */
-static struct rn_weight *weigh_rules(struct build *b, const struct rn_rules *r, bool *holds)
+/* Every rule; in one with loops these (of which `holds` is told) weigh nothing. */
+static struct rn_weight *weigh_rules(struct build *b, bool *holds)
 {
+	const struct rn_rules *r = b->f->streams.rules;
 	uint32_t n = rn_rules_count(r);
 	struct rn_weight *w = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
 
@@ -100,8 +101,6 @@ static struct rn_weight *weigh_rules(struct build *b, const struct rn_rules *r, 
 
 		for (uint32_t k = 0; k < body.n; k++) {
 			const struct rn_item *it = &body.item[k];
-			uint64_t len;
-			const uint32_t *run;
 			struct rn_weight one = { 0 };
 
 			if (it->kind == RN_KIND_RULE) {
@@ -111,11 +110,8 @@ static struct rn_weight *weigh_rules(struct build *b, const struct rn_rules *r, 
 				one = b->sig[it->id].one;
 			} else if (it->kind == RN_KIND_TERMINAL) {
 				holds[i] = true;
-			} else if (r == b->f->streams.rules) {
-				one = b->whole[it->id];
 			} else {
-				run = rn_rules_literal(r, it->id, &len);
-				one = weigh_run(b, run, len);
+				one = b->whole[it->id];
 			}
 			rn_weight_add(&w[i], &one, it->count);
 		}
@@ -309,22 +305,37 @@ static int expand(struct build *b, uint32_t root, struct rn_piece **list)
 	return rc;
 }
 
+struct total {
+	const struct build *b;
+	struct rn_weight weight;
+};
+
+static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
+{
+	struct total *t = arg;
+	const struct build *b = t->b;
+	const struct rn_weight *one = it->kind == RN_KIND_RULE       ? &b->rule[it->id]
+				      : it->kind == RN_KIND_TERMINAL ? &b->sig[it->id].one
+								     : &b->whole[it->id];
+
+	rn_weight_add(&t->weight, one, times(n, it->count));
+}
+
 /* Streams whose structure is too much for a tree: one rest. */
 static int sum_up(struct build *b, uint32_t group, struct rn_piece **list)
 {
-	const struct rn_rules *r = b->plain->rules;
+	struct rn_flow flow = rn_streams_flow(b->s, group);
+	struct total total = { .b = b };
 
-	if (!b->unfold) {
-		bool *none = rn_new(b->scratch, bool, (size_t)rn_rules_count(r) + 1);
-
-		b->unfold = none ? weigh_rules(b, r, none) : NULL;
-	}
-	if (!b->unfold)
+	if (b->s->loops && !b->stretch)
+		b->stretch = rn_stretch_new(b->scratch, b->s->loops->set, UINT64_MAX);
+	if (b->s->loops && !b->stretch)
 		return RN_E_NOMEM;
+	rn_flow_each(b->stretch, &flow, weigh_fixed, &total);
 	*list = NULL;
 	b->tail[0] = list;
 	b->last[0] = NULL;
-	return add_rest(b, 0, &b->unfold[b->plain->group[group].root], 1);
+	return add_rest(b, 0, &total.weight, 1);
 }
 
 /* ---- calls inside calls ---- */
@@ -745,7 +756,7 @@ static int find_families(struct build *b, struct rn_tree *tree, uint32_t *trees)
 	for (uint32_t g = 0; g < s->groups && rc == RN_OK; g++) {
 		uint32_t *f = &family[s->group[g].root]; /* its number + 1 */
 
-		if (rn_rules_length(b->plain->rules, b->plain->group[g].root) == 0)
+		if (rn_streams_length(b->s, g) == 0)
 			continue;
 		if (!*f)
 			*f = ++*trees;
@@ -852,15 +863,15 @@ static int prepare(struct build *b)
 		rc = weigh_literals(b);
 	if (rc < 0)
 		return rc;
-	b->rule = weigh_rules(b, r, b->holds);
+	b->rule = weigh_rules(b, b->holds);
 	return b->rule ? RN_OK : RN_E_NOMEM;
 }
 
-int rn_outline(const struct rn_folded *f, const struct rn_streams *plain,
+int rn_outline(const struct rn_folded *f, const struct rn_streams *s,
 	       const struct rn_outline_sig *sig, struct rn_arena *mem, struct rn_arena *scratch,
 	       struct rn_outline *out)
 {
-	struct build b = { .f = f, .plain = plain, .sig = sig, .mem = mem, .scratch = scratch };
+	struct build b = { .f = f, .s = s, .sig = sig, .mem = mem, .scratch = scratch };
 	int rc = prepare(&b);
 
 	*out = (struct rn_outline){ 0 };

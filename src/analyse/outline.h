@@ -23,7 +23,7 @@
  * there is only summed up (RN_PIECE_REST). Nothing here is lost: what the parts weigh is what the
  * streams weigh.
  *
- * Deterministic. Trusts nothing but that the streams were unfolded without an error.
+ * Deterministic. Trusts nothing but that the streams were opened without an error.
  */
 #ifndef RN_ANALYSE_OUTLINE_H
 #define RN_ANALYSE_OUTLINE_H
@@ -121,9 +121,9 @@ struct rn_outline {
 	uint32_t trees;
 };
 
-/* Of the streams with calls. `plain` are the same streams, unfolded. RN_OK, RN_E_NOMEM, or
- * RN_E_DATA: the loops are not what they were when they were unfolded. */
-int rn_outline(const struct rn_folded *f, const struct rn_streams *plain,
+/* Of the streams with calls. `s` are the same streams, opened. RN_OK, RN_E_NOMEM, or RN_E_DATA: the
+ * loops are not what they were when they were opened. */
+int rn_outline(const struct rn_folded *f, const struct rn_streams *s,
 	       const struct rn_outline_sig *sig, struct rn_arena *mem, struct rn_arena *scratch,
 	       struct rn_outline *out);
 

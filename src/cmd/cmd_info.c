@@ -131,7 +131,7 @@ static uint64_t count_threads(const struct rn_streams *s)
 	uint64_t n = 0;
 
 	for (uint32_t k = 0; k < s->groups; k++)
-		if (rn_rules_length(s->rules, s->group[k].root))
+		if (rn_streams_length(s, k))
 			n += rn_units_length(s->group[k].ranks);
 	return n;
 }
@@ -183,9 +183,9 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	print_number("calls", n);
 	print_number("groups", s->groups);
 	print_number("signatures", count_signatures(&m, s->sigs));
-	print_number("rules", t->rules);
+	print_number("rules", rn_rules_count(t->streams.rules));
 	print_number("symbols", t->symbols);
-	print_number("loops", t->loops);
+	print_number("loops", t->folded.loops);
 	print_number("bytes", t->file.len);
 	printf("bytes_per_call: %.3g\n", n ? (double)t->file.len / (double)n : 0.0);
 	print_meta(t, "time", "none");

@@ -147,9 +147,10 @@ struct rn_lossy rn_meta_lossy(const struct rn_meta *meta)
 	return l;
 }
 
-/* If it cannot, nothing is lost. */
+/* If it cannot, or a reader would refuse it, nothing is lost. */
 static void fold(struct source *src, const struct rn_streams *s, struct rn_arena *mem)
 {
+	struct rn_streams opened;
 	struct rn_arena scratch;
 
 	if (says(src->meta, RN_META_ELASTIC, "no"))
@@ -159,6 +160,9 @@ static void fold(struct source *src, const struct rn_streams *s, struct rn_arena
 	rn_arena_free(&scratch);
 	if (rn_meta_lossy(src->meta).counts)
 		rn_blur(&src->folded, mem, &scratch);
+	if (src->folded.loops &&
+	    rn_folded_open(&src->folded, &scratch, &scratch, &opened, NULL) < 0)
+		src->folded = (struct rn_folded){ .streams = *s };
 	rn_arena_free(&scratch);
 }
 

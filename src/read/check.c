@@ -105,15 +105,19 @@ static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
 static int check_nesting(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;
-	const struct rn_nesting *n = rn_nesting_new(scratch, &t->vocab, s->sigs, s->rules);
+	struct rn_nesting *n =
+		rn_nesting_new(scratch, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
 
 	if (!n)
 		return rn_err_nomem(err);
 	for (uint32_t k = 0; k < s->groups && !rn_trace_lossy(t).counts; k++) {
-		const char *wrong = rn_nesting_wrong(n, s->group[k].root);
+		struct rn_flow flow = rn_streams_flow(s, k);
+		struct rn_nested of;
 
-		if (wrong)
-			return wrong_stream(t, k, wrong, err);
+		if (rn_nesting_look(n, &flow, &of) < 0)
+			return rn_err_nomem(err);
+		if (of.wrong)
+			return wrong_stream(t, k, of.wrong, err);
 	}
 	return check_marker_params(&t->vocab, err);
 }
@@ -130,13 +134,16 @@ static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig,
 static int check_requests(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;
-	struct rn_numbering *n = rn_numbering_new(scratch, &t->vocab, s->sigs, s->rules);
+	struct rn_numbering *n =
+		rn_numbering_new(scratch, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
 	uint64_t patience = REQUEST_STEPS;
 	int rc = n ? RN_OK : RN_E_NOMEM;
 	uint32_t sig;
 
 	for (uint32_t k = 0; k < s->groups && rc == RN_OK && !rn_trace_lossy(t).counts; k++) {
-		rc = rn_numbering_check(n, s->group[k].root, &patience, &sig);
+		struct rn_flow flow = rn_streams_flow(s, k);
+
+		rc = rn_numbering_check(n, &flow, &patience, &sig);
 		if (rc == RN_E_DATA)
 			wrong_request(t, k, sig, err);
 		if (rc == RN_E_RANGE) /* too much to follow to its end */

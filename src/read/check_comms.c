@@ -4,7 +4,8 @@
  * A signature may be relative to a communicator only where each rank that makes the call is known
  * to be in it, and have a varying number only where the rank is in its table. Which of these names
  * a stream needs is found for 64 at a time, bottom up through the rules, without expanding
- * anything; then each of the stream's ranks is asked for.
+ * anything (what loops have inside it needs only if they are executed); then each of the stream's
+ * ranks is asked for.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct names {
 	struct rn_sigs *table;      /* the names, numbered */
 	uint32_t first;             /* bit i of a mask is name first + i */
 	uint64_t *of_sig, *of_rule; /* masks */
+	struct rn_stretch *stretch; /* NULL: there are no loops */
 };
 
 /* A mask that is being made. */
@@ -94,18 +96,42 @@ static uint64_t item_mask(const struct names *n, const struct rn_item *it)
 	return mask;
 }
 
-/* Bodies refer to rules of lower numbers. */
+/* Bodies refer to rules of lower numbers. What is in loops depends on the group. */
 static void fill_rules(struct names *n)
 {
 	const struct rn_rules *rules = n->t->streams.rules;
+	const struct rn_loopset *loops = rn_streams_loops(&n->t->streams);
 
 	for (uint32_t i = 0; i < rn_rules_count(rules); i++) {
 		struct rn_body b = rn_rules_body(rules, i);
 
 		n->of_rule[i] = 0;
 		for (uint32_t k = 0; k < b.n; k++)
-			n->of_rule[i] |= item_mask(n, &b.item[k]);
+			if (!rn_loopset_holds(loops, &b.item[k]))
+				n->of_rule[i] |= item_mask(n, &b.item[k]);
 	}
+}
+
+struct need {
+	const struct names *n;
+	uint64_t mask;
+};
+
+static void add_item(void *arg, const struct rn_item *it, uint64_t times)
+{
+	struct need *need = arg;
+
+	(void)times;
+	need->mask |= item_mask(need->n, it);
+}
+
+static uint64_t group_mask(const struct names *n, uint32_t group)
+{
+	struct rn_flow flow = rn_streams_flow(&n->t->streams, group);
+	struct need need = { n, 0 };
+
+	rn_flow_each(n->stretch, &flow, add_item, &need);
+	return need.mask;
 }
 
 static int missing(uint64_t rank, const char *name, size_t len, struct rn_err *err)
@@ -146,7 +172,7 @@ static int check_names(const struct names *n, struct rn_err *err)
 	const struct rn_streams *s = &n->t->streams;
 
 	for (uint32_t k = 0; k < s->groups; k++) {
-		uint64_t mask = n->of_rule[s->group[k].root];
+		uint64_t mask = group_mask(n, k);
 
 		for (; mask; mask &= mask - 1) {
 			size_t len;
@@ -163,13 +189,15 @@ static int check_names(const struct names *n, struct rn_err *err)
 
 static int check_relative(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
+	const struct rn_loopset *loops = rn_streams_loops(&t->streams);
 	struct names n = { .t = t };
 	int rc = RN_OK;
 
 	n.table = rn_sigs_new(scratch);
 	n.of_sig = rn_new(scratch, uint64_t, rn_sigs_count(t->streams.sigs));
 	n.of_rule = rn_new(scratch, uint64_t, rn_rules_count(t->streams.rules));
-	if (!n.table || !n.of_sig || !n.of_rule)
+	n.stretch = loops ? rn_stretch_new(scratch, loops, UINT64_MAX) : NULL;
+	if (!n.table || !n.of_sig || !n.of_rule || (loops && !n.stretch))
 		return rn_err_nomem(err);
 	rn_decoder_init(&n.decoder, &t->vocab, t->comms, NULL, t->ranks);
 	do {

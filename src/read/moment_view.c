@@ -160,7 +160,7 @@ int rn_moment_view_stream(struct rn_moment_view *v, uint64_t stream, uint32_t gr
 			  struct rn_err *err)
 {
 	const struct rn_streams *s = &v->t->streams;
-	uint32_t root = s->group[group].root;
+	struct rn_flow flow = rn_streams_flow(s, group);
 	int rc;
 
 	rn_arena_rewind(&v->mem, (struct rn_arena_mark){ 0 });
@@ -172,8 +172,8 @@ int rn_moment_view_stream(struct rn_moment_view *v, uint64_t stream, uint32_t gr
 		return rc;
 	v->clock = clock_of(v, stream);
 	v->chunk = v->moments.chunks;
-	v->length = rn_rules_length(s->rules, root);
-	if (rn_walk_init(&v->walk, s->rules, root, &v->mem) < 0)
+	v->length = flow.length;
+	if (rn_walk_flow(&v->walk, &flow, &v->mem) < 0)
 		return rn_err_nomem(err);
 	return index_chunks(v, err);
 }

@@ -3,22 +3,33 @@
 
 #include "base/arena.h"
 #include "encode/sigs.h"
+#include "rules/flow.h"
 #include "rules/rules.h"
+#include "rules/search.h"
 
-/* What matters of a piece of a stream. Counts are at most its length, which is at most 2^62. */
+#define TAME_MOST ((int64_t)1 << 60)
+#define LOOK_MOST ((uint64_t)1 << 28) /* steps, over all streams: seconds */
+
+/* What matters of a piece of a stream. Counts are at most its length, which is at most 2^62. Where
+ * there are loops inside it is what holds whatever their rounds are: calls, enters and leaves are
+ * those outside of the loops, and the others what there may be. */
 struct sum {
 	int64_t calls, enters, leaves;
 	int64_t closes;      /* leaves whose enter is before the piece */
 	int64_t peak;        /* how many more calls are under way than before it, at most */
-	uint8_t first, last; /* enum rn_marker */
+	uint8_t first, last; /* enum rn_marker; with loops, a marker if it may be one */
 	bool stray;          /* a leave is followed by a marker */
 	bool any;            /* it is not empty */
+	bool maybe;          /* it may be empty, by its loops */
+	bool wild; /* rounds leave more or fewer calls open: of closes and peak nothing is known */
 };
 
 struct rn_nesting {
 	const struct rn_rules *rules;
-	unsigned char *marker;      /* by signature; NULL: there are no markers */
-	struct sum *rule, *literal; /* by number */
+	const struct rn_loopset *loops;
+	unsigned char *marker;             /* by signature; NULL: there are no markers */
+	struct sum *rule, *literal, *loop; /* by number */
+	uint64_t left;                     /* steps for looking */
 };
 
 /*
@@ -66,10 +77,12 @@ static struct sum join(const struct sum *a, const struct sum *b)
 			     .leaves = a->leaves + b->leaves,
 			     .closes = a->closes + max(0, b->closes - opens(a)),
 			     .peak = max(a->peak, a->enters - a->leaves + b->peak),
-			     .first = a->first,
-			     .last = b->last,
+			     .first = a->maybe && a->first == RN_MARKER_NONE ? b->first : a->first,
+			     .last = b->maybe && a->last == RN_MARKER_LEAVE ? a->last : b->last,
 			     .stray = a->stray || b->stray || is_stray(a, b),
-			     .any = true };
+			     .any = true,
+			     .maybe = a->maybe && b->maybe,
+			     .wild = a->wild || b->wild };
 }
 
 /* The piece `times` times, at least once. */
@@ -87,22 +100,61 @@ static struct sum repeat(const struct sum *s, uint64_t times)
 	return r;
 }
 
+/* Any number of rounds, or none. */
+static struct sum sum_of_loop(const struct sum *round)
+{
+	struct sum s = *round;
+
+	s.calls = s.enters = s.leaves = 0;
+	s.stray |= is_stray(round, round);
+	s.maybe = true;
+	s.wild |= round->enters != round->leaves;
+	return s;
+}
+
+/* Numbers that are larger than any stream would add up to anything. */
+static struct sum tame(struct sum s)
+{
+	s.wild |= s.closes > TAME_MOST || s.peak > TAME_MOST;
+	if (s.wild)
+		s.closes = s.peak = 0;
+	return s;
+}
+
 /* One repeat of an item. */
 static struct sum unit_sum(const struct rn_nesting *n, const struct rn_item *it)
 {
+	uint32_t symbols = rn_loopset_symbols(n->loops);
+
 	switch (it->kind) {
 	case RN_KIND_RULE:
 		return n->rule[it->id];
 	case RN_KIND_LITERAL:
 		return n->literal[it->id];
 	default:
-		return sum_of_symbol(n, it->id);
+		return it->id < symbols ? sum_of_symbol(n, it->id) : n->loop[it->id - symbols];
 	}
 }
 
-/* Bodies refer to what has a lower number. */
+static struct sum sum_of_body(const struct rn_nesting *n, struct rn_body b)
+{
+	struct sum all = { 0 };
+	bool loops = false;
+
+	for (uint32_t k = 0; k < b.n; k++) {
+		struct sum unit = unit_sum(n, &b.item[k]);
+		struct sum s = repeat(&unit, b.item[k].count);
+
+		all = join(&all, &s);
+		loops |= rn_loopset_holds(n->loops, &b.item[k]);
+	}
+	return loops ? tame(all) : all;
+}
+
 static void sum_up(struct rn_nesting *n)
 {
+	uint32_t rules = rn_rules_count(n->rules);
+
 	for (uint32_t i = 0; i < rn_rules_literals(n->rules); i++) {
 		uint64_t len;
 		const uint32_t *symbol = rn_rules_literal(n->rules, i, &len);
@@ -113,14 +165,16 @@ static void sum_up(struct rn_nesting *n)
 			n->literal[i] = join(&n->literal[i], &s);
 		}
 	}
-	for (uint32_t i = 0; i < rn_rules_count(n->rules); i++) {
-		struct rn_body b = rn_rules_body(n->rules, i);
+	for (uint32_t i = 0; i < rules + rn_loopset_count(n->loops); i++) {
+		uint32_t id = rn_loopset_order(n->loops, i);
 
-		for (uint32_t k = 0; k < b.n; k++) {
-			struct sum unit = unit_sum(n, &b.item[k]);
-			struct sum s = repeat(&unit, b.item[k].count);
+		if (id < rules) {
+			n->rule[id] = sum_of_body(n, rn_rules_body(n->rules, id));
+		} else {
+			struct rn_item it = rn_loopset_round(n->loops, id - rules);
+			struct sum round = unit_sum(n, &it);
 
-			n->rule[i] = join(&n->rule[i], &s);
+			n->loop[id - rules] = tame(sum_of_loop(&round));
 		}
 	}
 }
@@ -139,7 +193,8 @@ static bool find_markers(struct rn_nesting *n, struct rn_arena *mem, const struc
 }
 
 struct rn_nesting *rn_nesting_new(struct rn_arena *mem, const struct rn_vocab *vocab,
-				  const struct rn_sigs *sigs, const struct rn_rules *rules)
+				  const struct rn_sigs *sigs, const struct rn_rules *rules,
+				  const struct rn_loopset *loops)
 {
 	struct rn_markers m = rn_markers_of(vocab);
 	struct rn_nesting *n = rn_new(mem, struct rn_nesting, 1);
@@ -147,11 +202,14 @@ struct rn_nesting *rn_nesting_new(struct rn_arena *mem, const struct rn_vocab *v
 	if (!n)
 		return NULL;
 	n->rules = rules;
+	n->loops = loops;
+	n->left = LOOK_MOST;
 	if (!rn_markers_any(&m))
 		return n;
 	n->rule = rn_new(mem, struct sum, rn_rules_count(rules));
 	n->literal = rn_new(mem, struct sum, rn_rules_literals(rules));
-	if (!n->rule || !n->literal || !find_markers(n, mem, &m, sigs))
+	n->loop = rn_new(mem, struct sum, (size_t)rn_loopset_count(loops) + 1);
+	if (!n->rule || !n->literal || !n->loop || !find_markers(n, mem, &m, sigs))
 		return NULL;
 	sum_up(n);
 	return n;
@@ -162,250 +220,222 @@ enum rn_marker rn_nesting_marker(const struct rn_nesting *n, uint32_t sig)
 	return n->marker ? (enum rn_marker)n->marker[sig] : RN_MARKER_NONE;
 }
 
-const char *rn_nesting_wrong(const struct rn_nesting *n, uint32_t root)
-{
-	const struct sum *s;
+/*
+ * Searches (rules/search.h). Number, enters and leaves are as of the place that one has come to.
+ */
 
-	if (!n->marker)
-		return NULL;
-	s = &n->rule[root];
-	if (s->closes)
+struct search {
+	struct rn_search search; /* first */
+	const struct rn_nesting *n;
+	bool flat;       /* the markers do not fit */
+	int64_t number;  /* of the next call */
+	int64_t wanted;  /* number */
+	int64_t pending; /* markers that were passed without their other half; calls under way */
+	uint8_t last;    /* symbol, if it is a marker */
+};
+
+static const struct search *search_of(const struct rn_search *q)
+{
+	return (const struct search *)q;
+}
+
+struct fixed {
+	const struct rn_nesting *n;
+	struct sum sum;
+};
+
+static void add_fixed(void *arg, const struct rn_item *it, uint64_t times)
+{
+	struct fixed *f = arg;
+	struct sum s = unit_sum(f->n, it);
+	int64_t m = (int64_t)(times * it->count);
+
+	f->sum.calls += m * s.calls;
+	f->sum.enters += m * s.enters;
+	f->sum.leaves += m * s.leaves;
+}
+
+static struct sum sum_of_passage(const struct rn_nesting *n, const struct rn_passage *p)
+{
+	struct sum unit = unit_sum(n, p->item), s = repeat(&unit, p->n);
+	struct fixed f = { .n = n };
+
+	if (!p->stretch)
+		return s;
+	rn_passage_each(p, add_fixed, &f);
+	s.calls = f.sum.calls;
+	s.enters = f.sum.enters;
+	s.leaves = f.sum.leaves;
+	if (s.wild) {
+		s.closes = s.leaves;
+		s.peak = s.enters;
+	}
+	return s;
+}
+
+/* How far the numbers of calls get on in the piece. The call behind a leave has one already. */
+static int64_t numbers(bool flat, const struct sum *s)
+{
+	return flat ? s->calls : s->calls + s->enters - s->leaves;
+}
+
+/* Numbers go down by one at a leave and up again with the call; nowhere else do they go down. */
+static bool number_passes(const struct rn_search *search, const struct rn_passage *p)
+{
+	const struct search *q = search_of(search);
+	struct sum s = sum_of_passage(q->n, p);
+	bool dips = !q->flat && s.last == RN_MARKER_LEAVE;
+
+	return q->number + numbers(q->flat, &s) + dips <= q->wanted;
+}
+
+static void number_pass(struct rn_search *search, const struct rn_passage *p)
+{
+	struct search *q = (struct search *)search;
+	struct sum s = sum_of_passage(q->n, p);
+
+	q->number += numbers(q->flat, &s);
+}
+
+static bool leave_passes(const struct rn_search *search, const struct rn_passage *p)
+{
+	const struct search *q = search_of(search);
+
+	return sum_of_passage(q->n, p).closes <= q->pending;
+}
+
+static void leave_pass(struct rn_search *search, const struct rn_passage *p)
+{
+	struct search *q = (struct search *)search;
+	struct sum s = sum_of_passage(q->n, p);
+
+	q->pending += s.enters - s.leaves;
+}
+
+/* This one goes backwards. */
+static bool enter_passes(const struct rn_search *search, const struct rn_passage *p)
+{
+	const struct search *q = search_of(search);
+	struct sum s = sum_of_passage(q->n, p);
+
+	return opens(&s) <= q->pending;
+}
+
+static void enter_pass(struct rn_search *search, const struct rn_passage *p)
+{
+	struct search *q = (struct search *)search;
+	struct sum s = sum_of_passage(q->n, p);
+
+	q->pending += s.leaves - s.enters;
+	q->number -= numbers(q->flat, &s);
+}
+
+/*
+ * Streams as a whole
+ */
+
+static const char *what_is_wrong(bool closes, bool stray, bool deep)
+{
+	if (closes)
 		return "a rondo_leave is there without its rondo_enter";
-	if (s->stray)
+	if (stray)
 		return "a rondo_leave is not followed by the call that it is about";
-	if (s->peak > RN_NESTING_MAX)
+	if (deep)
 		return "calls are inside calls too deep";
 	return NULL;
 }
 
-/*
- * Searches: each passes over pieces of a stream until it comes to a symbol that it must not pass.
- * What it may pass many times it may pass once. Number, enters and leaves are as of the place that
- * it has come to.
- */
-
-struct search {
-	const struct rn_nesting *n;
-	bool (*passes)(const struct search *q, const struct sum *s);
-	void (*pass)(struct search *q, const struct sum *s);
-	bool flat;      /* the markers do not fit */
-	int64_t number; /* of the next call */
-	int64_t wanted;
-	int64_t pending; /* markers that were passed without their other half */
-};
-
-/* How far the numbers of calls get on in the piece. The call behind a leave has one already. */
-static int64_t numbers(const struct search *q, const struct sum *s)
+/* What is passed surely fits, and it is known whether it ends with a leave. */
+static bool fit_passes(const struct rn_search *search, const struct rn_passage *p)
 {
-	return q->flat ? s->calls : s->calls + s->enters - s->leaves;
+	const struct search *q = search_of(search);
+	struct sum s = sum_of_passage(q->n, p);
+
+	if (q->last == RN_MARKER_LEAVE && (s.maybe || s.first != RN_MARKER_NONE))
+		return false;
+	if (p->stretch && (s.wild || s.last == RN_MARKER_LEAVE))
+		return false;
+	return !s.stray && s.closes <= q->pending && s.peak <= RN_NESTING_MAX - q->pending;
 }
 
-/* Numbers go down by one at a leave and up again with the call; nowhere else do they go down. */
-static bool number_passes(const struct search *q, const struct sum *s)
+static void fit_pass(struct rn_search *search, const struct rn_passage *p)
 {
-	bool dips = !q->flat && s->last == RN_MARKER_LEAVE;
+	struct search *q = (struct search *)search;
+	struct sum s = sum_of_passage(q->n, p);
 
-	return q->number + numbers(q, s) + dips <= q->wanted;
+	q->pending += s.enters - s.leaves;
+	q->last = s.last;
 }
 
-static void number_pass(struct search *q, const struct sum *s)
+/* What does not fit: the symbol that the search has come to. */
+static const char *wrong_symbol(const struct search *q, struct rn_walk *w)
 {
-	q->number += numbers(q, s);
-}
-
-static bool leave_passes(const struct search *q, const struct sum *s)
-{
-	return s->closes <= q->pending;
-}
-
-static void leave_pass(struct search *q, const struct sum *s)
-{
-	q->pending += opens(s) - s->closes;
-}
-
-/* This one goes backwards. */
-static bool enter_passes(const struct search *q, const struct sum *s)
-{
-	return opens(s) <= q->pending;
-}
-
-static void enter_pass(struct search *q, const struct sum *s)
-{
-	q->pending += s->closes - opens(s);
-	q->number -= numbers(q, s);
-}
-
-/* Passes as many of `times` repeats as it may, and says how many. */
-static uint64_t pass_units(struct search *q, const struct rn_item *it, uint64_t times)
-{
-	struct sum unit = unit_sum(q->n, it), s;
-	uint64_t good = 0, bad = times + 1;
-
-	while (bad - good > 1) {
-		/* All of them, or none, is what it nearly always is. */
-		uint64_t k = good == 0 && bad == times + 1 ? times : good + (bad - good) / 2;
-
-		s = repeat(&unit, k);
-		if (q->passes(q, &s))
-			good = k;
-		else
-			bad = k;
-	}
-	if (good) {
-		s = repeat(&unit, good);
-		q->pass(q, &s);
-	}
-	return good;
-}
-
-/* Symbols in one repeat of an item. */
-static uint64_t unit_length(const struct search *q, const struct rn_item *it)
-{
-	uint64_t n = 1;
-
-	if (it->kind == RN_KIND_RULE)
-		return rn_rules_length(q->n->rules, it->id);
-	if (it->kind == RN_KIND_LITERAL)
-		rn_rules_literal(q->n->rules, it->id, &n);
-	return n;
-}
-
-/* How much a frame's `iter` counts in one repeat of an item. */
-static uint64_t unit_steps(const struct search *q, const struct rn_item *it)
-{
-	return it->kind == RN_KIND_RULE ? 1 : unit_length(q, it);
-}
-
-static bool try_symbol(struct search *q, const struct rn_item *it, uint64_t k)
-{
-	uint64_t n = 1;
-	const uint32_t *symbol = &it->id;
+	uint32_t sig = 0;
 	struct sum s;
 
-	if (it->kind == RN_KIND_LITERAL)
-		symbol = rn_rules_literal(q->n->rules, it->id, &n);
-	s = sum_of_symbol(q->n, symbol[k % n]);
-	if (!q->passes(q, &s))
-		return false;
-	q->pass(q, &s);
-	return true;
+	if (q->search.left == 0)
+		return "its markers take too long to follow";
+	rn_walk_next(w, &sig);
+	s = sum_of_symbol(q->n, sig);
+	return what_is_wrong(s.closes > q->pending, q->last == RN_MARKER_LEAVE, true);
 }
 
-static void push(struct rn_walk *w, uint32_t rule, uint32_t item)
+/* One with loops: most of it is passed. */
+static int look_at_loops(struct rn_nesting *n, const struct rn_flow *f, struct rn_arena *mem,
+			 struct rn_nested *out)
 {
-	w->frame[w->depth++] =
-		(struct rn_walk_frame){ .rule = rule, .item = item, .from = SIZE_MAX };
+	struct search q = { .search = { fit_passes, fit_pass, n->left, false }, .n = n };
+	struct fixed all = { .n = n };
+	struct rn_walk w;
+
+	if (rn_walk_flow(&w, f, mem) < 0)
+		return RN_E_NOMEM;
+	if (rn_search_on(&q.search, &w) || q.search.left == 0)
+		out->wrong = wrong_symbol(&q, &w);
+	n->left = q.search.left;
+	rn_flow_each(w.stretch, f, add_fixed, &all);
+	out->numbers = (uint64_t)(numbers(out->wrong, &all.sum) +
+				  (!out->wrong && q.last == RN_MARKER_LEAVE));
+	return RN_OK;
 }
 
-/* Gets on in an item: over repeats, over a symbol of a run, or into a rule. False at a symbol. */
-static bool go_on(struct search *q, struct rn_walk *w, struct rn_walk_frame *f,
-		  const struct rn_item *it)
+int rn_nesting_look(struct rn_nesting *n, const struct rn_flow *f, struct rn_nested *out)
 {
-	uint64_t steps = unit_steps(q, it), passed = 0;
+	struct rn_item all = { .kind = RN_KIND_RULE, .id = f->root, .count = 1 };
+	struct rn_arena mem;
+	const struct sum *s;
+	int rc;
 
-	if (f->iter % steps == 0)
-		passed = pass_units(q, it, it->count - f->iter / steps);
-	f->iter += passed * steps;
-	w->pos += passed * unit_length(q, it);
-	if (passed)
-		return true;
-	if (it->kind == RN_KIND_RULE) {
-		push(w, it->id, 0);
-		return true;
+	*out = (struct rn_nested){ .numbers = f->length };
+	if (!n->marker)
+		return RN_OK;
+	if (!rn_loopset_holds(f->loops, &all)) {
+		s = &n->rule[f->root];
+		out->wrong = what_is_wrong(s->closes, s->stray, s->peak > RN_NESTING_MAX);
+		out->numbers = (uint64_t)(numbers(out->wrong, s) +
+					  (!out->wrong && s->last == RN_MARKER_LEAVE));
+		return RN_OK;
 	}
-	if (!try_symbol(q, it, f->iter))
-		return false;
-	f->iter++;
-	w->pos++;
-	return true;
-}
-
-/* To before the symbol that is looked for; false at the end of the stream. */
-static bool search_on(struct search *q, struct rn_walk *w)
-{
-	for (;;) {
-		struct rn_walk_frame *f = &w->frame[w->depth - 1];
-		struct rn_body b = rn_rules_body(q->n->rules, f->rule);
-		const struct rn_item *it = &b.item[f->item];
-
-		if (f->item == b.n) {
-			if (w->depth == 1)
-				return false;
-			w->frame[--w->depth - 1].iter++;
-		} else if (f->iter == it->count * unit_steps(q, it)) {
-			f->item++;
-			f->iter = 0;
-		} else if (!go_on(q, w, f, it)) {
-			return true;
-		}
-	}
-}
-
-/* The same towards the beginning; ends before the symbol, too. */
-static bool go_back(struct search *q, struct rn_walk *w, struct rn_walk_frame *f,
-		    const struct rn_item *it)
-{
-	uint64_t steps = unit_steps(q, it), passed = 0;
-
-	if (f->iter % steps == 0)
-		passed = pass_units(q, it, f->iter / steps);
-	f->iter -= passed * steps;
-	w->pos -= passed * unit_length(q, it);
-	if (passed)
-		return true;
-	f->iter--;
-	if (it->kind == RN_KIND_RULE) {
-		push(w, it->id, rn_rules_body(q->n->rules, it->id).n);
-		return true;
-	}
-	w->pos--;
-	return try_symbol(q, it, f->iter);
-}
-
-static bool search_back(struct search *q, struct rn_walk *w)
-{
-	for (;;) {
-		struct rn_walk_frame *f = &w->frame[w->depth - 1];
-		const struct rn_item *item = rn_rules_body(q->n->rules, f->rule).item;
-
-		if (f->iter) {
-			if (!go_back(q, w, f, &item[f->item]))
-				return true;
-		} else if (f->item) {
-			f->item--;
-			f->iter = item[f->item].count * unit_steps(q, &item[f->item]);
-		} else if (--w->depth == 0) {
-			w->depth = 1;
-			return false;
-		}
-	}
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = look_at_loops(n, f, &mem, out);
+	rn_arena_free(&mem);
+	return rc;
 }
 
 /*
  * Numbers
  */
 
-uint64_t rn_nesting_numbers(const struct rn_nesting *n, uint32_t root)
-{
-	struct search q = { .flat = rn_nesting_wrong(n, root) };
-	const struct sum *s;
-
-	if (!n->marker)
-		return rn_rules_length(n->rules, root);
-	s = &n->rule[root];
-	return (uint64_t)(numbers(&q, s) + (!q.flat && s->last == RN_MARKER_LEAVE));
-}
-
 /* The calls that are under way where the walker stands, innermost first; ends at the beginning. */
 static uint32_t find_open(const struct rn_nesting *n, struct rn_walk *w, uint64_t number,
 			  uint64_t *open)
 {
-	struct search q = {
-		.n = n, .passes = enter_passes, .pass = enter_pass, .number = (int64_t)number
-	};
+	struct search q = { .search = { enter_passes, enter_pass, UINT64_MAX, false },
+			    .n = n,
+			    .number = (int64_t)number };
 	uint32_t depth = 0;
 
-	while (search_back(&q, w))
+	while (rn_search_back(&q.search, w))
 		open[depth++] = (uint64_t)--q.number;
 	return depth;
 }
@@ -420,23 +450,22 @@ static void reverse(uint64_t *v, uint32_t n)
 	}
 }
 
-int rn_nesting_seek(const struct rn_nesting *n, struct rn_walk *w, uint64_t number, uint64_t *open,
-		    uint32_t *depth)
+int rn_nesting_seek(const struct rn_nesting *n, const struct rn_nested *of, struct rn_walk *w,
+		    uint64_t number, uint64_t *open, uint32_t *depth)
 {
-	struct search q = { .n = n,
-			    .passes = number_passes,
-			    .pass = number_pass,
-			    .flat = rn_nesting_wrong(n, w->root),
+	struct search q = { .search = { number_passes, number_pass, UINT64_MAX, false },
+			    .n = n,
+			    .flat = of->wrong,
 			    .wanted = (int64_t)number };
 	uint64_t pos;
 
 	*depth = 0;
-	if (number >= rn_nesting_numbers(n, w->root))
+	if (number >= of->numbers)
 		return RN_E_RANGE;
 	if (!n->marker)
 		return rn_walk_seek(w, number);
 	rn_walk_seek(w, 0);
-	search_on(&q, w);
+	rn_search_on(&q.search, w);
 	if (q.flat)
 		return RN_OK;
 	pos = rn_walk_pos(w);
@@ -447,10 +476,10 @@ int rn_nesting_seek(const struct rn_nesting *n, struct rn_walk *w, uint64_t numb
 
 bool rn_nesting_leave(const struct rn_nesting *n, struct rn_walk *w)
 {
-	struct search q = { .n = n, .passes = leave_passes, .pass = leave_pass };
+	struct search q = { .search = { leave_passes, leave_pass, UINT64_MAX, false }, .n = n };
 	uint32_t leave;
 
 	if (!n->marker)
 		return false;
-	return search_on(&q, w) && rn_walk_next(w, &leave);
+	return rn_search_on(&q.search, w) && rn_walk_next(w, &leave);
 }

@@ -13,8 +13,13 @@
  *
  * For each rule is known how many calls and markers it has, and how many markers have their other
  * half outside, so that a search passes over what it is not looking for: O(height * body) for each,
- * not a walk. Memory is O(rules + signatures); where a trace has no marker, there is nothing to do,
- * and nothing is kept. Immutable, from the arena. Trusts nothing but that the rules are valid.
+ * not a walk. Where there are loops inside, it is known how much that can be, whatever their rounds
+ * are, and calls are counted by these (rules/flow.h); what could contain what is looked for is
+ *looked into. Loops whose rounds begin calls that they do not end, or the other way round, are gone
+ * through execution by execution.
+ *
+ * Memory is O(rules + signatures); where a trace has no marker, there is nothing to do, and nothing
+ * is kept. From the arena. Trusts nothing but that the rules are valid.
  */
 #ifndef RN_READ_NESTING_H
 #define RN_READ_NESTING_H
@@ -26,29 +31,36 @@
 #include "merge/markers.h"
 
 struct rn_arena;
+struct rn_flow;
+struct rn_loopset;
 struct rn_nesting; /* opaque */
 struct rn_rules;
 struct rn_sigs;
 struct rn_vocab;
 struct rn_walk;
 
-/* Of the signatures and rules of a trace, which outlive it. NULL when there is no memory. */
+/* Of the signatures, rules and loops (or NULL) of a trace, which outlive it. NULL when there is no
+ * memory. */
 struct rn_nesting *rn_nesting_new(struct rn_arena *mem, const struct rn_vocab *vocab,
-				  const struct rn_sigs *sigs, const struct rn_rules *rules);
+				  const struct rn_sigs *sigs, const struct rn_rules *rules,
+				  const struct rn_loopset *loops);
 
 enum rn_marker rn_nesting_marker(const struct rn_nesting *n, uint32_t sig);
 
-/* What is wrong with the markers of a stream, in words; NULL if nothing is. */
-const char *rn_nesting_wrong(const struct rn_nesting *n, uint32_t root);
+/* A stream. */
+struct rn_nested {
+	const char *wrong; /* with its markers, in words; NULL if nothing is */
+	uint64_t numbers;  /* those in it are below */
+};
 
-/* The numbers in a stream are those below. */
-uint64_t rn_nesting_numbers(const struct rn_nesting *n, uint32_t root);
+/* RN_OK or RN_E_NOMEM. */
+int rn_nesting_look(struct rn_nesting *n, const struct rn_flow *f, struct rn_nested *out);
 
 /* Moves a walker to where the call of that number begins: before the call itself or its `enter`.
  * open[0 .. *depth) are the numbers of the calls that are under way there, outermost first; there
  * is room for RN_NESTING_MAX. RN_OK, or RN_E_RANGE when there is no such number. */
-int rn_nesting_seek(const struct rn_nesting *n, struct rn_walk *w, uint64_t number, uint64_t *open,
-		    uint32_t *depth);
+int rn_nesting_seek(const struct rn_nesting *n, const struct rn_nested *of, struct rn_walk *w,
+		    uint64_t number, uint64_t *open, uint32_t *depth);
 
 /* Moves a walker on to the end of the innermost call that is under way: behind its `leave`. False,
  * with the walker at the end of the stream, when it never ends. */

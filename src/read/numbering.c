@@ -7,6 +7,7 @@
 #include "base/seg.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
+#include "rules/flow.h"
 #include "rules/rules.h"
 #include "track/idpool.h"
 
@@ -51,16 +52,18 @@ struct memo {
 struct frame {
 	uint32_t rule, item;
 	uint64_t left; /* repeats, this one included */
+	uint64_t time; /* executions of the item, a loop, that are behind */
 	struct point before;
 };
 
 struct rn_numbering {
 	const struct rn_rules *rules;
+	const struct rn_loopset *loops;
 	/* What there is to do, the same for all streams. */
 	struct steps *of; /* by signature */
 	struct step *step;
-	bool *rule, *literal; /* whether there is anything to do in it */
-	struct memo *memo;    /* by rule */
+	bool *rule, *literal, *loop; /* whether there is anything to do in it */
+	struct memo *memo;           /* by rule */
 	bool any;
 	/* The stream. */
 	struct rn_arena mem; /* all of it but `shape_of` */
@@ -72,6 +75,8 @@ struct rn_numbering {
 	struct rn_seg live;   /* struct request, free ones included */
 	uint32_t newest, gap; /* of `live`: the newest request, the first free one; or NONE */
 	uint32_t count;
+	struct rn_flow flow;
+	uint64_t *done; /* by loop with anything to do: executions that have begun */
 	struct point now;
 	uint64_t patience; /* steps left */
 	bool strict;       /* stop at the first thing that is wrong, and say where */
@@ -147,21 +152,44 @@ static int plan_signatures(struct rn_numbering *n, struct rn_arena *mem, const s
 	return RN_OK;
 }
 
+/* The loop that an item is; false: it is none. */
+static bool loop_of(const struct rn_numbering *n, const struct rn_item *it, uint32_t *loop)
+{
+	uint32_t symbols = rn_loopset_symbols(n->loops);
+
+	if (it->kind != RN_KIND_TERMINAL || it->id < symbols)
+		return false;
+	*loop = it->id - symbols;
+	return true;
+}
+
 static bool item_acts(const struct rn_numbering *n, const struct rn_item *it)
 {
+	uint32_t k;
+
 	switch (it->kind) {
 	case RN_KIND_RULE:
 		return n->rule[it->id];
 	case RN_KIND_TERMINAL:
-		return n->of[it->id].n > 0;
+		return loop_of(n, it, &k) ? n->loop[k] : n->of[it->id].n > 0;
 	default:
 		return n->literal[it->id];
 	}
 }
 
-/* Bodies refer to what has a lower number. */
+static bool body_acts(const struct rn_numbering *n, struct rn_body b)
+{
+	bool acts = false;
+
+	for (uint32_t k = 0; k < b.n && !acts; k++)
+		acts = item_acts(n, &b.item[k]);
+	return acts;
+}
+
 static void plan_rules(struct rn_numbering *n)
 {
+	uint32_t rules = rn_rules_count(n->rules);
+
 	for (uint32_t i = 0; i < rn_rules_literals(n->rules); i++) {
 		uint64_t len;
 		const uint32_t *symbol = rn_rules_literal(n->rules, i, &len);
@@ -169,11 +197,16 @@ static void plan_rules(struct rn_numbering *n)
 		for (uint64_t k = 0; k < len && !n->literal[i]; k++)
 			n->literal[i] = n->of[symbol[k]].n > 0;
 	}
-	for (uint32_t i = 0; i < rn_rules_count(n->rules); i++) {
-		struct rn_body b = rn_rules_body(n->rules, i);
+	for (uint32_t i = 0; i < rules + rn_loopset_count(n->loops); i++) {
+		uint32_t id = rn_loopset_order(n->loops, i);
 
-		for (uint32_t k = 0; k < b.n && !n->rule[i]; k++)
-			n->rule[i] = item_acts(n, &b.item[k]);
+		if (id < rules) {
+			n->rule[id] = body_acts(n, rn_rules_body(n->rules, id));
+		} else {
+			struct rn_item round = rn_loopset_round(n->loops, id - rules);
+
+			n->loop[id - rules] = item_acts(n, &round);
+		}
 	}
 }
 
@@ -188,13 +221,15 @@ static void begin(struct rn_numbering *n)
 	rn_arena_free(&n->mem);
 	rn_seg_init(&n->shape, sizeof(struct shape));
 	rn_seg_init(&n->live, sizeof(struct request));
+	memset(n->done, 0, rn_loopset_count(n->loops) * sizeof(*n->done));
 	n->newest = n->gap = NONE;
 	n->count = 0;
 	n->now = (struct point){ 0 };
 }
 
 struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_vocab *vocab,
-				      const struct rn_sigs *sigs, const struct rn_rules *rules)
+				      const struct rn_sigs *sigs, const struct rn_rules *rules,
+				      const struct rn_loopset *loops)
 {
 	const struct words w = { rn_vocab_find(vocab, RN_REQUEST_LIVE),
 				 rn_vocab_find(vocab, RN_REQUEST_GONE),
@@ -204,12 +239,15 @@ struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_voca
 	if (!n)
 		return NULL;
 	n->rules = rules;
+	n->loops = loops;
 	n->of = rn_new(mem, struct steps, rn_sigs_count(sigs));
 	n->shape_of = rn_alloc(mem, sizeof(*n->shape_of), _Alignof(uint32_t), rn_sigs_count(sigs));
 	n->rule = rn_new(mem, bool, rn_rules_count(rules));
 	n->literal = rn_new(mem, bool, rn_rules_literals(rules));
+	n->loop = rn_new(mem, bool, (size_t)rn_loopset_count(loops) + 1);
+	n->done = rn_new(mem, uint64_t, (size_t)rn_loopset_count(loops) + 1);
 	n->memo = rn_new(mem, struct memo, rn_rules_count(rules));
-	if (!n->of || !n->shape_of || !n->rule || !n->literal || !n->memo ||
+	if (!n->of || !n->shape_of || !n->rule || !n->literal || !n->loop || !n->done || !n->memo ||
 	    plan_signatures(n, mem, &w, sigs) < 0)
 		return NULL;
 	plan_rules(n);
@@ -441,6 +479,13 @@ static int do_flat(struct rn_numbering *n, const struct rn_item *it, uint64_t sy
 	return RN_OK;
 }
 
+static bool holds_loops(const struct rn_numbering *n, uint32_t rule)
+{
+	struct rn_item it = { .kind = RN_KIND_RULE, .id = rule };
+
+	return rn_loopset_holds(n->loops, &it);
+}
+
 /* Whether the rule has been seen in this state; then its effect is had without it. */
 static bool remembered(struct rn_numbering *n, uint32_t rule, uint64_t times)
 {
@@ -452,10 +497,10 @@ static bool remembered(struct rn_numbering *n, uint32_t rule, uint64_t times)
 	return true;
 }
 
-/* One repeat of a rule is over. */
+/* One repeat of a rule is over. With loops inside, the next one may be another. */
 static void end_repeat(struct rn_numbering *n, struct frame *f)
 {
-	bool same = n->now.taken == f->before.taken;
+	bool same = n->now.taken == f->before.taken && !holds_loops(n, f->rule);
 	uint32_t newest = n->newest;
 
 	if (same && (newest == NONE || request_at(n, newest)->number < f->before.next))
@@ -480,31 +525,56 @@ static uint64_t flat_length(const struct rn_numbering *n, const struct rn_item *
 	return unit * it->count;
 }
 
-/* The next item of the topmost rule; may enter the rule that it is. */
-static int do_item(struct rn_numbering *n, struct frame *stack, uint32_t *depth,
-		   const struct rn_item *it)
+/* All repeats of an item that is no loop; may enter the rule that it is. */
+static int do_repeats(struct rn_numbering *n, struct frame *stack, uint32_t *depth,
+		      const struct rn_item *it)
 {
-	stack[*depth - 1].item++;
-	if (n->patience-- == 0)
-		return RN_E_RANGE;
-	if (!item_acts(n, it))
-		return RN_OK;
 	if (it->kind != RN_KIND_RULE)
 		return do_flat(n, it, flat_length(n, it));
-	if (!remembered(n, it->id, it->count))
-		stack[(*depth)++] = (struct frame){ it->id, 0, it->count, n->now };
+	if (it->count && !remembered(n, it->id, it->count))
+		stack[(*depth)++] = (struct frame){ it->id, 0, it->count, 0, n->now };
 	return RN_OK;
 }
 
-/* The stack has room for the height of the root, of which the rule is a part. */
-static int do_rule(struct rn_numbering *n, struct frame *stack, uint32_t rule, uint64_t times)
+/* The rounds of the next execution of a loop. */
+static struct rn_item next_execution(struct rn_numbering *n, uint32_t k)
 {
-	uint32_t depth = 1;
-	int rc = RN_OK;
+	struct rn_item rounds = rn_loopset_round(n->loops, k);
+	uint64_t done = n->done[k]++;
 
-	if (!times || !n->rule[rule] || remembered(n, rule, times))
-		return RN_OK;
-	stack[0] = (struct frame){ rule, 0, times, n->now };
+	rounds.count = rn_flow_rounds(&n->flow, k, done + 1) - rn_flow_rounds(&n->flow, k, done);
+	return rounds;
+}
+
+/* The next item of the topmost rule, or its next execution. */
+static int do_item(struct rn_numbering *n, struct frame *stack, uint32_t *depth,
+		   const struct rn_item *it)
+{
+	struct frame *f = &stack[*depth - 1];
+	struct rn_item rounds;
+	uint32_t k;
+
+	if (n->patience-- == 0)
+		return RN_E_RANGE;
+	if (!item_acts(n, it) || !loop_of(n, it, &k)) {
+		f->item++;
+		return item_acts(n, it) ? do_repeats(n, stack, depth, it) : RN_OK;
+	}
+	if (++f->time == it->count) {
+		f->time = 0;
+		f->item++;
+	}
+	rounds = next_execution(n, k);
+	return do_repeats(n, stack, depth, &rounds);
+}
+
+/* All repeats of an item, to their end. The stack has room for the height of the stream, of which
+ * it is a part. */
+static int do_all(struct rn_numbering *n, struct frame *stack, const struct rn_item *it)
+{
+	uint32_t depth = 0;
+	int rc = do_repeats(n, stack, &depth, it);
+
 	while (depth && rc == RN_OK) {
 		struct frame *f = &stack[depth - 1];
 		struct rn_body b = rn_rules_body(n->rules, f->rule);
@@ -519,45 +589,78 @@ static int do_rule(struct rn_numbering *n, struct frame *stack, uint32_t rule, u
 	return rc;
 }
 
-/* The items of a body before the walker's place in it, and the repeats of that one. */
-static int do_body(struct rn_numbering *n, struct frame *stack, const struct rn_walk_frame *to)
+static int do_executions(struct rn_numbering *n, struct frame *stack, uint32_t k, uint64_t times)
 {
-	struct rn_body b = rn_rules_body(n->rules, to->rule);
 	int rc = RN_OK;
 
-	for (uint32_t i = 0; i < b.n && i <= to->item && rc == RN_OK; i++) {
-		const struct rn_item *it = &b.item[i];
-		bool whole = i < to->item;
+	for (; times && rc == RN_OK; times--) {
+		struct rn_item rounds = next_execution(n, k);
 
-		if (!item_acts(n, it))
-			continue;
-		if (it->kind == RN_KIND_RULE)
-			rc = do_rule(n, stack, it->id, whole ? it->count : to->iter);
-		else
-			rc = do_flat(n, it, whole ? flat_length(n, it) : to->iter);
+		rc = n->patience-- == 0 ? RN_E_RANGE : do_all(n, stack, &rounds);
 	}
 	return rc;
 }
 
-static struct frame *new_stack(struct rn_numbering *n, uint32_t root)
+/* The first so many repeats of an item; of a literal run, symbols. */
+static int do_part(struct rn_numbering *n, struct frame *stack, const struct rn_item *it,
+		   uint64_t iter)
 {
-	return rn_new(&n->mem, struct frame, (size_t)rn_rules_height(n->rules, root) + 1);
+	struct rn_item part = *it;
+	uint32_t k;
+
+	if (!item_acts(n, it))
+		return RN_OK;
+	if (loop_of(n, it, &k))
+		return do_executions(n, stack, k, iter);
+	if (it->kind != RN_KIND_RULE)
+		return do_flat(n, it, iter);
+	part.count = iter;
+	return do_all(n, stack, &part);
+}
+
+/* The items of a body before the walker's place in it, and the repeats of that one. */
+static int do_body(struct rn_numbering *n, struct frame *stack, const struct rn_walk *w,
+		   const struct rn_walk_frame *to)
+{
+	struct rn_body b = rn_walk_body(w, to);
+	int rc = RN_OK;
+
+	if (to->rule >= RN_IN_LOOP)
+		n->done[to->rule - RN_IN_LOOP]++;
+	for (uint32_t i = 0; i < b.n && i <= to->item && rc == RN_OK; i++) {
+		const struct rn_item *it = &b.item[i];
+		uint64_t all = it->kind == RN_KIND_LITERAL ? flat_length(n, it) : it->count;
+
+		rc = do_part(n, stack, it, i < to->item ? all : to->iter);
+	}
+	return rc;
+}
+
+/* At the beginning of a stream. */
+static struct frame *begin_stream(struct rn_numbering *n, const struct rn_flow *f)
+{
+	begin(n);
+	n->flow = *f;
+	return rn_new(&n->mem, struct frame, (size_t)rn_flow_height(f) + 1);
 }
 
 int rn_numbering_seek(struct rn_numbering *n, const struct rn_walk *w)
 {
+	struct rn_flow flow;
 	struct frame *stack;
 	int rc = RN_OK;
 
-	begin(n);
-	if (!n->any || w->pos == 0)
+	if (!n->any || w->pos == 0) {
+		begin(n);
 		return RN_OK;
-	stack = new_stack(n, w->root);
+	}
+	flow = rn_walk_stream(w);
+	stack = begin_stream(n, &flow);
 	if (!stack)
 		return RN_E_NOMEM;
 	n->patience = SEEK_STEPS;
 	for (uint32_t i = 0; i < w->depth && rc == RN_OK; i++)
-		rc = do_body(n, stack, &w->frame[i]);
+		rc = do_body(n, stack, w, &w->frame[i]);
 	n->patience = UINT64_MAX;
 	return rc;
 }
@@ -585,17 +688,17 @@ uint64_t rn_numbering_next(const struct rn_numbering *n)
 	return n->now.next;
 }
 
-int rn_numbering_check(struct rn_numbering *n, uint32_t root, uint64_t *patience, uint32_t *sig)
+int rn_numbering_check(struct rn_numbering *n, const struct rn_flow *f, uint64_t *patience,
+		       uint32_t *sig)
 {
-	struct frame *stack;
+	struct rn_item all = { .kind = RN_KIND_RULE, .id = f->root, .count = 1 };
+	struct frame *stack = begin_stream(n, f);
 	int rc = RN_E_NOMEM;
 
-	begin(n);
 	n->strict = true;
 	n->patience = *patience;
-	stack = new_stack(n, root);
 	if (stack)
-		rc = do_rule(n, stack, root, 1);
+		rc = do_part(n, stack, &all, 1);
 	*sig = n->wrong;
 	*patience = rc == RN_E_RANGE ? 0 : n->patience;
 	n->strict = false;

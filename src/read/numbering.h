@@ -10,7 +10,8 @@
  * What comes before the place where reading begins is not walked call by call. A repeat that leaves
  * the same slots taken as it found does so every time, so the others are added up; a rule that
  * leaves nothing behind is remembered with the state it was met in; and what touches no request at
- * all, often everything, is passed over.
+ * all, often everything, is passed over. Loops (rules/flow.h) that touch requests are gone through
+ * execution by execution, and the rounds of each like repeats.
  *
  *	next = 7    newest first:   6 (shape 0, slot 2) -> 3 (shape 1, slot 0) -> 0 (shape 0, slot
  *0)
@@ -30,6 +31,8 @@
 #include "base/err.h"
 
 struct rn_arena;
+struct rn_flow;
+struct rn_loopset;
 struct rn_numbering; /* opaque */
 struct rn_rules;
 struct rn_sigs;
@@ -43,10 +46,11 @@ struct rn_walk;
 #define RN_REQUEST_GONE "request-"
 #define RN_REQUEST_NEW  "request+"
 
-/* What the signatures and rules of a trace do with requests; they are valid and outlive it. NULL
- * when there is no memory. At the beginning of a stream. */
+/* What the signatures, rules and loops (or NULL) of a trace do with requests; they are valid and
+ * outlive it. NULL when there is no memory. At the beginning of a stream. */
 struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_vocab *vocab,
-				      const struct rn_sigs *sigs, const struct rn_rules *rules);
+				      const struct rn_sigs *sigs, const struct rn_rules *rules,
+				      const struct rn_loopset *loops);
 
 /* Gives back what is not in the arena. */
 void rn_numbering_free(struct rn_numbering *n);
@@ -66,10 +70,11 @@ bool rn_numbering_find(const struct rn_numbering *n, uint64_t shape, int64_t slo
 /* The number that the next request will have. */
 uint64_t rn_numbering_next(const struct rn_numbering *n);
 
-/* Whether the stream of a rule refers only to requests that are live then. RN_OK; RN_E_NOMEM;
+/* Whether a stream refers only to requests that are live then. RN_OK; RN_E_NOMEM;
  * RN_E_DATA with a signature that does otherwise, or creates more than there may be; RN_E_RANGE
  * when it takes more than *patience steps to find out, from which what it took is subtracted. Ends
  * at the beginning of a stream. */
-int rn_numbering_check(struct rn_numbering *n, uint32_t root, uint64_t *patience, uint32_t *sig);
+int rn_numbering_check(struct rn_numbering *n, const struct rn_flow *f, uint64_t *patience,
+		       uint32_t *sig);
 
 #endif

@@ -18,6 +18,12 @@ struct open {
 	size_t held; /* where its line belongs in what is held back */
 };
 
+/* What is known of the streams of a group. */
+struct nested {
+	bool known;
+	struct rn_nested of;
+};
+
 struct rn_printer {
 	const struct rn_trace *t;
 	rn_decode_fn *form;
@@ -25,6 +31,7 @@ struct rn_printer {
 	struct rn_numbering *requests; /* as they are where the cursor stands */
 	struct rn_value_view *values;  /* the same */
 	struct rn_nesting *nesting;
+	struct nested *nested;        /* by group */
 	struct rn_moment_view *times; /* NULL: there are none */
 	struct rn_err *times_err;
 	int times_rc; /* of the times, or of values */
@@ -55,10 +62,11 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 	p->form = form;
 	p->hold = RN_PRINTER_HELD;
 	rn_arena_init(&p->mem, SIZE_MAX);
-	p->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules);
-	if (!p->nesting)
+	p->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
+	p->nested = rn_new(mem, struct nested, (size_t)s->groups + 1);
+	if (!p->nesting || !p->nested)
 		return NULL;
-	p->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules);
+	p->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
 	p->values = rn_value_view_new(mem, t);
 	if (!p->requests || !p->values)
 		return NULL;
@@ -96,9 +104,20 @@ void rn_printer_hold(struct rn_printer *p, size_t bytes)
 	p->hold = bytes;
 }
 
-uint64_t rn_printer_numbers(const struct rn_printer *p, uint32_t group)
+static int look(struct rn_printer *p, uint32_t group)
 {
-	return rn_nesting_numbers(p->nesting, p->t->streams.group[group].root);
+	struct nested *n = &p->nested[group];
+	struct rn_flow flow = rn_streams_flow(&p->t->streams, group);
+	int rc = n->known ? RN_OK : rn_nesting_look(p->nesting, &flow, &n->of);
+
+	n->known = rc == RN_OK;
+	return rc;
+}
+
+uint64_t rn_printer_numbers(struct rn_printer *p, uint32_t group)
+{
+	look(p, group);
+	return p->nested[group].of.numbers;
 }
 
 /* What a walker is about to read: its requests and its numbers. */
@@ -109,10 +128,10 @@ static int stand_at(struct rn_printer *p, const struct rn_walk *w)
 }
 
 /* Calls that are under way at the beginning are not among those that are wanted. */
-static int seek(struct rn_printer *p, uint64_t from)
+static int seek(struct rn_printer *p, const struct rn_nested *of, uint64_t from)
 {
 	uint64_t open[RN_NESTING_MAX];
-	int rc = rn_nesting_seek(p->nesting, &p->at.walk, from, open, &p->depth);
+	int rc = rn_nesting_seek(p->nesting, of, &p->at.walk, from, open, &p->depth);
 
 	if (rc < 0)
 		return rc;
@@ -125,14 +144,17 @@ static int seek(struct rn_printer *p, uint64_t from)
 int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint64_t from,
 		     uint64_t to)
 {
-	uint32_t root = p->t->streams.group[group].root;
-	uint64_t end = rn_printer_numbers(p, group);
+	struct rn_flow flow = rn_streams_flow(&p->t->streams, group);
+	uint64_t end;
 
+	if (look(p, group) < 0)
+		return RN_E_NOMEM;
+	end = p->nested[group].of.numbers;
 	rn_arena_rewind(&p->mem, (struct rn_arena_mark){ 0 });
 	rn_buf_clear(&p->held);
 	p->call = (struct rn_call){ .rank = stream / p->t->threads,
 				    .thread = stream % p->t->threads };
-	p->flat = rn_nesting_wrong(p->nesting, root);
+	p->flat = p->nested[group].of.wrong;
 	p->next = from;
 	/* Behind the last call there may be any number of markers, if they do not fit. */
 	p->to = from >= end ? 0 : p->flat && to > end ? end : to;
@@ -141,12 +163,12 @@ int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint
 	if (p->next >= p->to)
 		return RN_OK;
 	if (rn_cursor_init_group(&p->at, p->t, stream, group, &p->mem) < 0 ||
-	    rn_walk_init(&p->ahead, p->t->streams.rules, root, &p->mem) < 0)
+	    rn_walk_flow(&p->ahead, &flow, &p->mem) < 0)
 		return RN_E_NOMEM;
 	rn_value_view_begin(p->values, stream);
 	p->times_rc =
 		p->times ? rn_moment_view_stream(p->times, stream, group, p->times_err) : RN_OK;
-	return p->times_rc < 0 ? p->times_rc : seek(p, from);
+	return p->times_rc < 0 ? p->times_rc : seek(p, &p->nested[group].of, from);
 }
 
 static bool is_waited_for(const struct rn_printer *p)

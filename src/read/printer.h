@@ -47,8 +47,9 @@ void rn_printer_free(struct rn_printer *p);
 /* For tests: how much is held back, instead of RN_PRINTER_HELD. */
 void rn_printer_hold(struct rn_printer *p, size_t bytes);
 
-/* The numbers of the calls of a group's streams are below this. */
-uint64_t rn_printer_numbers(const struct rn_printer *p, uint32_t group);
+/* The numbers of the calls of a group's streams are below this; without memory to find out, below
+ * something larger. */
+uint64_t rn_printer_numbers(struct rn_printer *p, uint32_t group);
 
 /* Begins with a stream, which is of that group: its calls from number `from` on, before number
  * `to`. RN_OK; RN_E_NOMEM; RN_E_RANGE: there are more requests to follow before it than anybody

@@ -71,8 +71,7 @@ static int get_rules(struct rn_trace *t, const void *bytes, size_t len, struct r
 	if (rc < 0)
 		return rc;
 	t->streams.rules = rules;
-	t->rules = rn_rules_count(rules);
-	for (uint32_t r = 0; r < t->rules; r++)
+	for (uint32_t r = 0; r < rn_rules_count(rules); r++)
 		t->symbols += rn_rules_body(rules, r).n;
 	return RN_OK;
 }
@@ -85,24 +84,14 @@ static int get_ranks(struct rn_trace *t, const void *bytes, size_t len, struct r
 	return rc;
 }
 
-/* From here on the streams are plain; the folded ones keep groups of their own, with their roots.
- */
 static int get_loops(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
-	struct rn_folded *f = &t->folded;
-	uint32_t groups = t->streams.groups;
 	struct rn_arena scratch;
-	int rc;
+	int rc = rn_loops_decode(&t->mem, bytes, len, &t->folded, err);
 
-	f->streams.group = rn_new(&t->mem, struct rn_stream_group, groups);
-	if (!f->streams.group)
-		return rn_err_nomem(err);
-	memcpy(f->streams.group, t->streams.group, groups * sizeof(*f->streams.group));
-	rc = rn_loops_decode(&t->mem, bytes, len, f, err);
-	t->loops = f->loops;
 	rn_arena_init(&scratch, SIZE_MAX);
 	if (rc == RN_OK)
-		rc = rn_unfold(f, &t->mem, &scratch, &t->streams, err);
+		rc = rn_folded_open(&t->folded, &t->mem, &scratch, &t->streams, err);
 	rn_arena_free(&scratch);
 	return rc;
 }
@@ -296,13 +285,15 @@ int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t strea
 int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
 			 uint32_t group, struct rn_arena *mem)
 {
+	struct rn_flow flow = rn_streams_flow(&t->streams, group);
+
 	*c = (struct rn_cursor){ .t = t, .stream = stream, .group = group };
-	return rn_walk_init(&c->walk, t->streams.rules, t->streams.group[group].root, mem);
+	return rn_walk_flow(&c->walk, &flow, mem);
 }
 
 uint64_t rn_cursor_calls(const struct rn_cursor *c)
 {
-	return rn_rules_length(c->t->streams.rules, c->t->streams.group[c->group].root);
+	return rn_streams_length(&c->t->streams, c->group);
 }
 
 int rn_cursor_seek(struct rn_cursor *c, uint64_t k)

@@ -7,7 +7,8 @@
  *
  * Each thread of a rank has a stream of calls. Streams are numbered rank * threads + thread, where
  * `threads` is what the rank with the most of them has; those that do not exist are empty. A stream
- * is never expanded as a whole: a cursor walks the rules, and starts anywhere in O(depth).
+ * is never expanded as a whole, its loops (rules/flow.h) included: a cursor walks the rules, and
+ * starts anywhere in O(depth), or where there are loops by a search.
  *
  * Memory: one arena, O(file), plus the stack of each cursor. Immutable after opening.
  */
@@ -48,11 +49,8 @@ struct rn_trace {
 	struct rn_sites sites;          /* where calls were made; empty: that is not known */
 	struct rn_value_list values;    /* what stands in holes of signatures (value_view.h) */
 	uint64_t ranks, threads;
-	/* Of the grammar as it is in the file, where loops are folded (merge/fold.h): its rules,
-	 * the items of all their bodies, and the loops. */
-	uint32_t rules, loops;
-	uint64_t symbols;
-	struct rn_folded folded; /* the streams as they are there; without loops, the same */
+	uint64_t symbols;        /* the items of all rules' bodies */
+	struct rn_folded folded; /* the streams as they are in the file */
 };
 
 /* RN_OK; RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names the file. After a failure

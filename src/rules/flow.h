@@ -79,7 +79,15 @@ bool rn_flow_measure(struct rn_stretch *s, struct rn_flow *f, uint64_t *executio
 typedef void rn_fixed_fn(void *arg, const struct rn_item *it, uint64_t n);
 void rn_flow_each(struct rn_stretch *s, const struct rn_flow *f, rn_fixed_fn *fn, void *arg);
 
+/* The rounds of the first n executions of a loop; UINT64_MAX when there are fewer. */
+uint64_t rn_flow_rounds(const struct rn_flow *f, uint32_t loop, uint64_t n);
+
+/* Levels of bodies and executions in the stream. */
+uint32_t rn_flow_height(const struct rn_flow *f);
+
 /* A walker of a stream that is measured; what the flow points to outlives it. */
 int rn_walk_flow(struct rn_walk *w, const struct rn_flow *f, struct rn_arena *mem);
+/* The stream of a walker. */
+struct rn_flow rn_walk_stream(const struct rn_walk *w);
 
 #endif

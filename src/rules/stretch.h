@@ -34,10 +34,4 @@ void rn_stretch_move(const struct rn_stretch *s, uint64_t *done, bool back);
 /* Its items without loops. */
 void rn_stretch_each(const struct rn_stretch *s, rn_fixed_fn *fn, void *arg);
 
-/* The rounds of the first n executions. */
-uint64_t rn_flow_rounds(const struct rn_flow *f, uint32_t loop, uint64_t n);
-
-/* Levels of bodies and executions in the stream. */
-uint32_t rn_flow_height(const struct rn_flow *f);
-
 #endif

@@ -48,6 +48,15 @@ int rn_walk_flow(struct rn_walk *w, const struct rn_flow *f, struct rn_arena *me
 	return RN_OK;
 }
 
+struct rn_flow rn_walk_stream(const struct rn_walk *w)
+{
+	if (w->stretch)
+		return w->stretch->flow;
+	return (struct rn_flow){ .rules = w->rules,
+				 .root = w->root,
+				 .length = rn_rules_length(w->rules, w->root) };
+}
+
 uint64_t rn_walk_pos(const struct rn_walk *w)
 {
 	return w->pos;

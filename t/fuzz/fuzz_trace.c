@@ -212,7 +212,7 @@ static void print_some(const struct rn_trace *t, uint64_t stream, struct rn_prin
 	uint64_t from;
 
 	if (rn_streams_find(&t->streams, stream, &group) < 0 ||
-	    rn_rules_length(t->streams.rules, t->streams.group[group].root) >= 100000)
+	    rn_streams_length(&t->streams, group) >= 100000)
 		return;
 	from = rn_printer_numbers(p, group) / 3 * (stream % 4);
 	must(rn_printer_begin(p, stream, group, from, from + 5) == RN_OK);

@@ -108,7 +108,7 @@ static void moments_are_right(const struct virtual_run *v, const struct rn_trace
 
 		CHECK(rn_streams_find(&t->streams, r, &group) == RN_OK);
 		CHECK(rn_moment_view_stream(view, r, group, NULL) == RN_OK);
-		n = rn_rules_length(t->streams.rules, t->streams.group[group].root);
+		n = rn_streams_length(&t->streams, group);
 		n = !has_moments(r) ? 0 : n < RN_MOMENTS_BATCH ? n : RN_MOMENTS_BATCH;
 		for (uint64_t i = n; i-- > 0;)
 			CHECK(rn_moment_view_at(view, i, &start, &end, NULL) == 1 &&

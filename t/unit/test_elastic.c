@@ -147,7 +147,7 @@ static uint32_t is_as_logged(const struct rn_streams *s, bool elastic, const str
 	    CHECK(rn_trace_parse(&t, bytes, len, NULL) == RN_OK)) {
 		CHECK(dump(&t, &mem, &shown));
 		CHECK(shown.len == log->len && memcmp(shown.data, log->data, log->len) == 0);
-		loops = t.loops;
+		loops = t.folded.loops;
 		rn_trace_close(&t);
 	}
 	rn_container_writer_free(&w);

@@ -150,7 +150,7 @@ static bool same_open(uint64_t i, const uint64_t *open, uint32_t depth)
 	return depth == 0 && around == MOST;
 }
 
-static void compare_seeks(const struct rn_nesting *n, struct rn_walk *w)
+static void compare_seeks(const struct rn_nesting *n, const struct rn_nested *of, struct rn_walk *w)
 {
 	uint64_t open[RN_NESTING_MAX];
 	uint32_t depth, symbol;
@@ -160,12 +160,12 @@ static void compare_seeks(const struct rn_nesting *n, struct rn_walk *w)
 
 		if (model.numbers > 200 && tap_below(model.numbers) > 100)
 			continue;
-		CHECK(rn_nesting_seek(n, w, k, open, &depth) == RN_OK);
+		CHECK(rn_nesting_seek(n, of, w, k, open, &depth) == RN_OK);
 		CHECK(rn_walk_pos(w) == i && same_open(i, open, depth));
 		CHECK(rn_walk_next(w, &symbol) == 1 && symbol == model.symbol[i]);
 	}
-	CHECK(rn_nesting_seek(n, w, model.numbers, open, &depth) == RN_E_RANGE);
-	CHECK(rn_nesting_seek(n, w, UINT64_MAX, open, &depth) == RN_E_RANGE);
+	CHECK(rn_nesting_seek(n, of, w, model.numbers, open, &depth) == RN_E_RANGE);
+	CHECK(rn_nesting_seek(n, of, w, UINT64_MAX, open, &depth) == RN_E_RANGE);
 }
 
 static void compare_leaves(const struct rn_nesting *n, struct rn_walk *w)
@@ -251,19 +251,31 @@ static void compare_lines(uint64_t from, uint64_t to)
 	prints(from, to, want);
 }
 
+static struct rn_nested look(struct rn_nesting *n, uint32_t root)
+{
+	struct rn_flow flow = { .rules = rules,
+				.root = root,
+				.length = rn_rules_length(rules, root) };
+	struct rn_nested of;
+
+	CHECK(rn_nesting_look(n, &flow, &of) == RN_OK);
+	return of;
+}
+
 static bool compare(uint32_t root)
 {
 	struct rn_nesting *n;
+	struct rn_nested of;
 	struct rn_walk w;
 
 	if (rn_rules_length(rules, root) > MOST)
 		return false;
-	n = rn_nesting_new(&mem, &vocab, sigs, rules);
+	n = rn_nesting_new(&mem, &vocab, sigs, rules, NULL);
 	CHECK(n && rn_walk_init(&w, rules, root, &mem) == RN_OK);
 	model_stream(root);
-	CHECK(!rn_nesting_wrong(n, root) == !model.wrong);
-	CHECK(rn_nesting_numbers(n, root) == model.numbers);
-	compare_seeks(n, &w);
+	of = look(n, root);
+	CHECK(!of.wrong == !model.wrong && of.numbers == model.numbers);
+	compare_seeks(n, &of, &w);
 	if (!model.wrong)
 		compare_leaves(n, &w);
 	make_trace(root);
@@ -452,8 +464,8 @@ static void test_depth(void)
 		    rule(deep, RN_NESTING_MAX + 1));
 	CHECK(compare(fits) && !model.wrong && model.numbers == RN_NESTING_MAX + 1);
 	CHECK(compare(deep) && model.wrong);
-	n = rn_nesting_new(&mem, &vocab, sigs, rules);
-	CHECK(strstr(rn_nesting_wrong(n, deep), "too deep") != NULL);
+	n = rn_nesting_new(&mem, &vocab, sigs, rules, NULL);
+	CHECK(strstr(look(n, deep).wrong, "too deep") != NULL);
 	rn_arena_free(&mem);
 }
 
@@ -463,20 +475,22 @@ static void test_none(void)
 	uint64_t open[RN_NESTING_MAX];
 	uint32_t depth, root;
 	struct rn_nesting *n;
+	struct rn_nested of;
 	struct rn_walk w;
 	size_t used;
 
 	begin();
 	root = BODY(terminal(0, 5), terminal(1, 5));
 	used = (size_t)(mem.end - mem.beg);
-	n = rn_nesting_new(&mem, &plain, sigs, rules);
+	n = rn_nesting_new(&mem, &plain, sigs, rules, NULL);
 	CHECK(used - (size_t)(mem.end - mem.beg) < 100);
 	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
-	CHECK(rn_nesting_numbers(n, root) == 10 && !rn_nesting_wrong(n, root));
+	of = look(n, root);
+	CHECK(of.numbers == 10 && !of.wrong);
 	CHECK(rn_nesting_marker(n, ENTER) == RN_MARKER_NONE && !rn_nesting_leave(n, &w));
-	CHECK(rn_nesting_seek(n, &w, 7, open, &depth) == RN_OK && depth == 0 &&
+	CHECK(rn_nesting_seek(n, &of, &w, 7, open, &depth) == RN_OK && depth == 0 &&
 	      rn_walk_pos(&w) == 7);
-	CHECK(rn_nesting_seek(n, &w, 10, open, &depth) == RN_E_RANGE);
+	CHECK(rn_nesting_seek(n, &of, &w, 10, open, &depth) == RN_E_RANGE);
 	rn_arena_free(&mem);
 }
 

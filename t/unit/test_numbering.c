@@ -8,6 +8,7 @@
 #include "encode/call.h"
 #include "encode/sigs.h"
 #include "read/numbering.h"
+#include "rules/flow.h"
 #include "rules/rules.h"
 
 static const struct rn_func func = { 0, "f", (const char *const[]){ "x" }, 1, NULL };
@@ -186,11 +187,19 @@ static bool agrees(const struct rn_numbering *n)
 	return good;
 }
 
+static struct rn_flow flow_of(uint32_t root)
+{
+	return (struct rn_flow){ .rules = rules,
+				 .root = root,
+				 .length = rn_rules_length(rules, root) };
+}
+
 /* The stream of a rule; false when the model cannot hold it. */
 static bool compare_stream(struct rn_numbering *n, uint32_t root)
 {
 	struct rn_walk w, to;
-	uint64_t length = rn_rules_length(rules, root);
+	struct rn_flow of = flow_of(root);
+	uint64_t length = of.length;
 	uint64_t patience = UINT64_MAX;
 	uint32_t t, wrong;
 	int rc;
@@ -211,7 +220,7 @@ static bool compare_stream(struct rn_numbering *n, uint32_t root)
 	CHECK(rn_walk_seek(&to, length) == RN_OK);
 	CHECK(rn_numbering_seek(n, &to) == RN_OK);
 	CHECK(agrees(n));
-	rc = rn_numbering_check(n, root, &patience, &wrong);
+	rc = rn_numbering_check(n, &of, &patience, &wrong);
 	CHECK(rc == (model.wrong ? RN_E_DATA : RN_OK));
 	CHECK(rc == RN_OK || wrong < SIGS);
 	return true;
@@ -230,7 +239,7 @@ static void test_random(void (*make_sigs)(void))
 		rules = rn_rules_new(&mem);
 		make_sigs();
 		root = random_rules(1 + (unsigned)tap_below(8));
-		n = rn_numbering_new(&mem, &vocab, sigs, rules);
+		n = rn_numbering_new(&mem, &vocab, sigs, rules, NULL);
 		if (CHECK(n != NULL) && rn_rules_length(rules, root) < 20000)
 			done += compare_stream(n, root);
 		rn_numbering_free(n);
@@ -293,6 +302,7 @@ static void test_long(void)
 	struct rn_walk w;
 	uint64_t number, patience = 1000, none = 3;
 	uint32_t root, wrong, roll;
+	struct rn_flow of, rolls;
 
 	rn_arena_init(&mem, SIZE_MAX);
 	sigs = rn_sigs_new(&mem);
@@ -305,10 +315,12 @@ static void test_long(void)
 							  terminal((uint32_t)(6 + i % 2), 1),
 							  rule(root, 1) },
 				3);
-	n = rn_numbering_new(&mem, &vocab, sigs, rules);
-	CHECK(rn_numbering_check(n, root, &patience, &wrong) == RN_OK);
-	CHECK(rn_numbering_check(n, roll, &patience, &wrong) == RN_OK && patience > 0);
-	CHECK(rn_numbering_check(n, roll, &none, &wrong) == RN_E_RANGE && none == 0);
+	n = rn_numbering_new(&mem, &vocab, sigs, rules, NULL);
+	of = flow_of(root);
+	rolls = flow_of(roll);
+	CHECK(rn_numbering_check(n, &of, &patience, &wrong) == RN_OK);
+	CHECK(rn_numbering_check(n, &rolls, &patience, &wrong) == RN_OK && patience > 0);
+	CHECK(rn_numbering_check(n, &rolls, &none, &wrong) == RN_E_RANGE && none == 0);
 	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
 	CHECK(rn_walk_seek(&w, rn_rules_length(rules, root)) == RN_OK);
 	CHECK(rn_numbering_seek(n, &w) == RN_OK && rn_numbering_next(n) == (uint64_t)1 << 50);

@@ -21,7 +21,7 @@ struct world {
 	struct rn_arena mem, scratch;
 	struct rn_folded f;
 	struct rn_streams plain;
-	struct rn_stream_group group[GROUPS], unfolded[GROUPS];
+	struct rn_stream_group group[GROUPS];
 	struct rn_rules *rules;
 	struct rn_outline_sig sig[SIGS];
 	struct rn_loop loop[4];
@@ -133,14 +133,12 @@ static void counts(struct world *w, uint32_t g, uint32_t loop, const int64_t *va
 
 static int outline(struct world *w)
 {
+	struct rn_streams opened = w->f.streams;
 	struct rn_err err;
 
-	memcpy(w->unfolded, w->group, sizeof(w->group));
-	w->plain = w->f.streams;
-	w->plain.group = w->unfolded;
 	if (w->f.loops)
-		CHECK(rn_unfold(&w->f, &w->mem, &w->scratch, &w->plain, &err) == RN_OK);
-	return rn_outline(&w->f, &w->plain, w->sig, &w->mem, &w->scratch, &w->out);
+		CHECK(rn_folded_open(&w->f, &w->mem, &w->scratch, &opened, &err) == RN_OK);
+	return rn_outline(&w->f, &opened, w->sig, &w->mem, &w->scratch, &w->out);
 }
 
 /* ---- what it looks like ---- */
@@ -420,7 +418,7 @@ static void one_random(struct world *w)
 	if (!w->f.loops)
 		w->f.streams = w->plain;
 	CHECK(rn_streams_counts(&w->plain, &w->scratch, wanted) == RN_OK);
-	CHECK(rn_outline(&w->f, &w->plain, w->sig, &w->mem, &w->scratch, &w->out) == RN_OK);
+	CHECK(outline(w) == RN_OK);
 	for (uint32_t i = 0; i < w->out.trees; i++)
 		add_counts(w->out.tree[i].part, got);
 	CHECK(memcmp(got, wanted, sizeof(got)) == 0);

@@ -1358,7 +1358,7 @@ static void compare(const struct rn_decoder *d, uint32_t i, struct rn_buf *out)
 static void read_stream(void)
 {
 	struct rn_rules *rules = rn_rules_new(&mem);
-	struct rn_numbering *numbering = rn_numbering_new(&mem, &rn_mpi_vocab, sigs, rules);
+	struct rn_numbering *numbering = rn_numbering_new(&mem, &rn_mpi_vocab, sigs, rules, NULL);
 	static struct rn_buf out;
 	struct rn_decoder d;
 

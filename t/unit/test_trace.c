@@ -62,7 +62,7 @@ static void print_some(const struct rn_trace *t, uint64_t i, rn_decode_fn *form)
 	p = rn_printer_new(&scratch, t, form);
 	/* Forged requests are followed one by one: not for ever. */
 	if (CHECK(p != NULL) && rn_streams_find(&t->streams, stream, &group) == RN_OK &&
-	    rn_rules_length(t->streams.rules, t->streams.group[group].root) < 10000) {
+	    rn_streams_length(&t->streams, group) < 10000) {
 		from = rn_printer_numbers(p, group) * i / 8;
 		CHECK(rn_printer_begin(p, stream, group, from, from + 4) == RN_OK);
 		while (rn_printer_next(p, &out) > 0)

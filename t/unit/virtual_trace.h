@@ -71,12 +71,14 @@ static inline bool rank_is_right(const struct virtual_run *v, const struct rn_st
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);
 	struct compare c = { .s = s };
+	struct rn_flow flow;
 	uint32_t group, t;
-	bool good = rn_streams_find(s, rank, &group) == RN_OK &&
-		    rn_walk_init(&c.walk, s->rules, s->group[group].root, mem) == RN_OK &&
-		    virtual_calls(v, rank, compare_call, &c) == RN_OK &&
-		    rn_walk_next(&c.walk, &t) == 0;
+	bool good = rn_streams_find(s, rank, &group) == RN_OK;
 
+	if (good)
+		flow = rn_streams_flow(s, group);
+	good = good && rn_walk_flow(&c.walk, &flow, mem) == RN_OK &&
+	       virtual_calls(v, rank, compare_call, &c) == RN_OK && rn_walk_next(&c.walk, &t) == 0;
 	rn_arena_rewind(mem, mark);
 	return good;
 }
