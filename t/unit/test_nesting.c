@@ -1,6 +1,6 @@
 /* test_nesting.c - calls inside calls, against a list of symbols that is gone through one by one.
  */
-#include "tap.h"
+#include "random_loops.h"
 
 #include <string.h>
 #include <time.h>
@@ -125,12 +125,8 @@ static void model_nested(void)
 	}
 }
 
-static void model_stream(uint32_t root)
+static void model_stream(void)
 {
-	struct rn_walk w;
-
-	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
-	model.n = rn_walk_read(&w, model.symbol, MOST);
 	model.numbers = 0;
 	model.wrong = is_wrong();
 	if (model.wrong)
@@ -192,14 +188,22 @@ static struct rn_trace trace;
 static struct rn_streams streams;
 static struct rn_stream_group group;
 
-static void make_trace(uint32_t root)
+static void make_trace_of(uint32_t root, const struct rn_stream_loops *loops)
 {
 	group = (struct rn_stream_group){ .root = root };
-	streams = (struct rn_streams){
-		.sigs = sigs, .rules = rules, .group = &group, .groups = 1, .ranks = 1
-	};
+	streams = (struct rn_streams){ .sigs = sigs,
+				       .rules = rules,
+				       .group = &group,
+				       .groups = 1,
+				       .ranks = 1,
+				       .loops = loops };
 	trace = (struct rn_trace){ .vocab = vocab, .streams = streams, .ranks = 1, .threads = 1 };
 	printer = rn_printer_new(&mem, &trace, rn_decode_text);
+}
+
+static void make_trace(uint32_t root)
+{
+	make_trace_of(root, NULL);
 }
 
 static bool prints(uint64_t from, uint64_t to, const char *want)
@@ -251,34 +255,37 @@ static void compare_lines(uint64_t from, uint64_t to)
 	prints(from, to, want);
 }
 
+static struct rn_flow flow_of(uint32_t root)
+{
+	return (struct rn_flow){ .rules = rules,
+				 .root = root,
+				 .length = rn_rules_length(rules, root) };
+}
+
 static struct rn_nested look(struct rn_nesting *n, uint32_t root)
 {
-	struct rn_flow flow = { .rules = rules,
-				.root = root,
-				.length = rn_rules_length(rules, root) };
+	struct rn_flow flow = flow_of(root);
 	struct rn_nested of;
 
 	CHECK(rn_nesting_look(n, &flow, &of) == RN_OK);
 	return of;
 }
 
-static bool compare(uint32_t root)
+/* The symbols of the model are there. */
+static void compare_flow(const struct rn_flow *f, const struct rn_stream_loops *loops)
 {
-	struct rn_nesting *n;
+	struct rn_nesting *n = rn_nesting_new(&mem, &vocab, sigs, rules, f->loops);
 	struct rn_nested of;
 	struct rn_walk w;
 
-	if (rn_rules_length(rules, root) > MOST)
-		return false;
-	n = rn_nesting_new(&mem, &vocab, sigs, rules, NULL);
-	CHECK(n && rn_walk_init(&w, rules, root, &mem) == RN_OK);
-	model_stream(root);
-	of = look(n, root);
+	CHECK(n && rn_walk_flow(&w, f, &mem) == RN_OK);
+	model_stream();
+	CHECK(rn_nesting_look(n, f, &of) == RN_OK);
 	CHECK(!of.wrong == !model.wrong && of.numbers == model.numbers);
 	compare_seeks(n, &of, &w);
 	if (!model.wrong)
 		compare_leaves(n, &w);
-	make_trace(root);
+	make_trace_of(f->root, loops);
 	compare_lines(0, UINT64_MAX);
 	for (int i = 0; i < 10; i++) {
 		uint64_t from = tap_below(model.numbers + 2);
@@ -287,6 +294,18 @@ static bool compare(uint32_t root)
 		compare_lines(from, from + tap_below(model.numbers + 2));
 	}
 	rn_printer_free(printer);
+}
+
+static bool compare(uint32_t root)
+{
+	struct rn_flow flow = flow_of(root);
+	struct rn_walk w;
+
+	if (flow.length > MOST)
+		return false;
+	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
+	model.n = rn_walk_read(&w, model.symbol, MOST);
+	compare_flow(&flow, NULL);
 	return true;
 }
 
@@ -381,6 +400,67 @@ static void test_random(void)
 		rn_arena_free(&mem);
 	}
 	CHECK(nested > 1000 && wrong > 500);
+}
+
+/* Markers that fit, whatever the rounds are; or, now and then, any. */
+static bool any_markers;
+
+static uint32_t nested_items(const struct random_loops *r, struct rn_item *to)
+{
+	const struct rn_item enter = { .id = ENTER, .kind = RN_KIND_TERMINAL, .count = 1 };
+	struct rn_item leave = enter, call = enter;
+
+	leave.id = LEAVE;
+	call.id = (uint32_t)tap_below(CALLS);
+	if (any_markers && tap_below(8) == 0) {
+		*to = random_item(r, (uint32_t)tap_below(SIGS));
+		return 1;
+	}
+	switch (tap_below(6)) {
+	case 0:
+		to[0] = enter;
+		to[1] = random_item(r, 0);
+		to[2] = leave;
+		to[3] = call;
+		return 4;
+	case 1: /* cut in the middle, so that it begins inside a call */
+		to[0] = random_item(r, 1);
+		to[1] = leave;
+		to[2] = call;
+		to[3] = enter;
+		return any_markers ? 4 : 1;
+	default:
+		*to = random_item(r, (uint32_t)tap_below(CALLS));
+		return 1;
+	}
+}
+
+static void test_loops(void)
+{
+	unsigned nested = 0, wrong = 0;
+
+	for (unsigned round = 0; round < 3000; round++) {
+		struct random_loops *r;
+		struct rn_stream_loops l;
+
+		begin();
+		r = rn_new(&mem, struct random_loops, 1);
+		r->rules = rules;
+		r->symbols = SIGS;
+		r->symbol = model.symbol;
+		r->room = MOST / 4;
+		any_markers = round % 2;
+		if (random_loops(r, &mem, nested_items)) {
+			model.n = r->n;
+			l = (struct rn_stream_loops){ r->set, r->series, r->rounds, &r->n };
+			compare_flow(&r->flow, &l);
+			nested += !model.wrong && model.numbers < model.n;
+			wrong += model.wrong;
+		}
+		rn_arena_free(&mem);
+	}
+	CHECK(nested > 500 && wrong > 200);
+	ok("%u streams with loops and calls inside calls, %u wrong ones", nested, wrong);
 }
 
 static uint32_t add_rule(const struct rn_item *item, uint32_t n)
@@ -554,6 +634,7 @@ int main(void)
 {
 	test_random();
 	ok("numbers, parents and lines are those of a model, wherever reading begins");
+	test_loops();
 	test_long();
 	ok("streams of 2^50 calls take no time");
 	test_depth();

@@ -1,5 +1,5 @@
 /* test_numbering.c - numbers of requests, against a list that is searched call by call. */
-#include "tap.h"
+#include "random_loops.h"
 
 #include <string.h>
 #include <time.h>
@@ -194,18 +194,17 @@ static struct rn_flow flow_of(uint32_t root)
 				 .length = rn_rules_length(rules, root) };
 }
 
-/* The stream of a rule; false when the model cannot hold it. */
-static bool compare_stream(struct rn_numbering *n, uint32_t root)
+/* A stream; false when the model cannot hold it. */
+static bool compare_stream(struct rn_numbering *n, const struct rn_flow *of)
 {
 	struct rn_walk w, to;
-	struct rn_flow of = flow_of(root);
-	uint64_t length = of.length;
+	uint64_t length = of->length;
 	uint64_t patience = UINT64_MAX;
 	uint32_t t, wrong;
 	int rc;
 
-	CHECK(rn_walk_init(&w, rules, root, &mem) == RN_OK);
-	CHECK(rn_walk_init(&to, rules, root, &mem) == RN_OK);
+	CHECK(rn_walk_flow(&w, of, &mem) == RN_OK);
+	CHECK(rn_walk_flow(&to, of, &mem) == RN_OK);
 	model_begin();
 	for (uint64_t k = 0; rn_walk_next(&w, &t) == 1; k++) {
 		if (tap_below(length) < 8) {
@@ -220,7 +219,7 @@ static bool compare_stream(struct rn_numbering *n, uint32_t root)
 	CHECK(rn_walk_seek(&to, length) == RN_OK);
 	CHECK(rn_numbering_seek(n, &to) == RN_OK);
 	CHECK(agrees(n));
-	rc = rn_numbering_check(n, &of, &patience, &wrong);
+	rc = rn_numbering_check(n, of, &patience, &wrong);
 	CHECK(rc == (model.wrong ? RN_E_DATA : RN_OK));
 	CHECK(rc == RN_OK || wrong < SIGS);
 	return true;
@@ -232,20 +231,56 @@ static void test_random(void (*make_sigs)(void))
 
 	for (int round = 0; round < 1500; round++) {
 		struct rn_numbering *n;
-		uint32_t root;
+		struct rn_flow of;
 
 		rn_arena_init(&mem, SIZE_MAX);
 		sigs = rn_sigs_new(&mem);
 		rules = rn_rules_new(&mem);
 		make_sigs();
-		root = random_rules(1 + (unsigned)tap_below(8));
+		of = flow_of(random_rules(1 + (unsigned)tap_below(8)));
 		n = rn_numbering_new(&mem, &vocab, sigs, rules, NULL);
-		if (CHECK(n != NULL) && rn_rules_length(rules, root) < 20000)
-			done += compare_stream(n, root);
+		if (CHECK(n != NULL) && of.length < 20000)
+			done += compare_stream(n, &of);
 		rn_numbering_free(n);
 		rn_arena_free(&mem);
 	}
 	CHECK(done > 500);
+}
+
+static uint32_t any_items(const struct random_loops *r, struct rn_item *to)
+{
+	*to = random_item(r, (uint32_t)tap_below(SIGS));
+	return 1;
+}
+
+/* Loops of any rounds with requests inside. */
+static void test_loops(void (*make_sigs)(void))
+{
+	static uint32_t symbol[3000];
+	unsigned done = 0;
+
+	for (int round = 0; round < 800; round++) {
+		struct rn_numbering *n;
+		struct random_loops *r;
+
+		rn_arena_init(&mem, SIZE_MAX);
+		sigs = rn_sigs_new(&mem);
+		rules = rn_rules_new(&mem);
+		make_sigs();
+		r = rn_new(&mem, struct random_loops, 1);
+		r->rules = rules;
+		r->symbols = SIGS;
+		r->symbol = symbol;
+		r->room = sizeof(symbol) / sizeof(*symbol);
+		if (random_loops(r, &mem, any_items)) {
+			n = rn_numbering_new(&mem, &vocab, sigs, rules, r->set);
+			CHECK(n != NULL);
+			done += compare_stream(n, &r->flow);
+			rn_numbering_free(n);
+		}
+		rn_arena_free(&mem);
+	}
+	CHECK(done > 200);
 }
 
 /* Two that create, and for the slots 0 and 1 of both shapes one that ends what is there. */
@@ -340,6 +375,8 @@ int main(void)
 	ok("numbers are those of a model, wherever reading begins");
 	test_random(paired_sigs);
 	test_random(strange_sigs);
+	test_loops(random_sigs);
+	test_loops(paired_sigs);
 	ok("also when less is wrong, and when everything is");
 	test_long();
 	ok("streams of 2^50 calls take no time");
