@@ -368,33 +368,32 @@ size_t rn_walk_read(struct rn_walk *w, uint32_t *out, size_t n)
 	struct rn_walk_frame *f = &w->frame[w->depth - 1];
 	struct bulk b = { out, 0, n };
 	uint64_t begin = w->pos;
+	uint32_t items;
+	const struct rn_item *item = items_of(w, f, &items);
 
-	for (unsigned steps = 1; b.n < n; steps++) {
-		uint32_t items;
-		const struct rn_item *it = &items_of(w, f, &items)[f->item];
-
-		if (f->item == items) {
-			if (w->depth == 1)
-				break;
-			f = pop_bulk(w, &b);
-		} else if (is_flat(w, it)) {
-			f->iter += copy_flat(w->rules, &b, it, f->iter);
-			if (b.n < n) {
-				f->item++;
-				f->iter = 0;
+	for (unsigned idle = 1; b.n < n; idle++) {
+		for (; f->item < items; f->item++, f->iter = 0) {
+			if (!is_flat(w, &item[f->item])) {
+				if (f->iter < item[f->item].count)
+					break;
+				continue;
 			}
-		} else if (f->iter < it->count) {
-			f = push_bulk(w, &b, it);
-		} else {
-			f->item++;
-			f->iter = 0;
+			f->iter += copy_flat(w->rules, &b, &item[f->item], f->iter);
+			if (b.n == n)
+				goto full;
 		}
-		w->pos = begin + b.n;
-		if (w->stretch && steps % IDLE == 0 && b.n < n) {
+		if (f->item == items && w->depth == 1)
+			break;
+		f = f->item == items ? pop_bulk(w, &b) : push_bulk(w, &b, &item[f->item]);
+		if (w->stretch && idle % IDLE == 0) {
+			w->pos = begin + b.n;
 			seek_loops(w, w->pos);
 			f = &w->frame[w->depth - 1];
 		}
+		item = items_of(w, f, &items);
 	}
+full:
+	w->pos = begin + b.n;
 	forget_buffer(w);
 	return b.n;
 }

@@ -51,7 +51,10 @@ static inline struct rn_walk_frame *push(struct rn_walk *w, uint32_t rule, uint3
 {
 	struct rn_walk_frame *f = &w->frame[w->depth++];
 
-	*f = (struct rn_walk_frame){ .rule = rule, .item = item, .from = from };
+	f->rule = rule;
+	f->item = item;
+	f->iter = 0;
+	f->from = from; /* `round` is for executions alone */
 	return f;
 }
 
