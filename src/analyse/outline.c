@@ -19,6 +19,7 @@
 #define LITERAL_SHOWN 64u
 #define NESTED_SHOWN  16u                 /* calls inside calls, in one round */
 #define ALL_PARTS     ((uint32_t)1 << 20) /* of all trees together */
+#define ALL_RUNS      ((uint64_t)1 << 27) /* executions of parts in them: a few seconds */
 
 struct build {
 	const struct rn_folded *f;
@@ -33,6 +34,7 @@ struct build {
 	struct rn_stretch *stretch; /* NULL until it is wanted */
 	struct rn_units **units;    /* by series */
 	uint32_t left, all_left;    /* parts that may still be made, for this tree and in all */
+	uint64_t runs_left;         /* executions that may still be gone through */
 	/* The tree being made: where the next part of each level goes. */
 	struct rn_piece **tail[RN_OUTLINE_DEPTH + 1];
 	struct rn_piece *last[RN_OUTLINE_DEPTH + 1];
@@ -477,6 +479,7 @@ struct counts {
 struct run {
 	struct counts *counts; /* by loop */
 	uint64_t streams;
+	uint64_t *left; /* executions that may still be looked at */
 };
 
 static bool next_count(struct counts *c, uint64_t *count)
@@ -527,7 +530,7 @@ static struct rn_piece *find_held(struct rn_piece *list)
 
 static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds);
 
-/* Goes through what has series, in the order of the program. As many steps as unfolding took. */
+/* Goes through what has series, in the order of the program. */
 static int run_parts(struct run *r, struct rn_piece *first)
 {
 	int rc = RN_OK;
@@ -559,7 +562,7 @@ static int run_open(struct run *r, struct rn_piece *list, uint64_t raw, uint64_t
 	int rc = RN_OK;
 
 	*rounds = 0;
-	for (uint64_t i = 0; i < raw; i++) {
+	for (uint64_t i = 0; i < raw && rc == RN_OK; i++) {
 		bool begun = false;
 
 		for (struct rn_piece *p = list; p && rc == RN_OK; p = p->next) {
@@ -587,6 +590,9 @@ static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds)
 	uint64_t raw = p->count;
 	int rc = RN_OK;
 
+	if (*r->left == 0)
+		return RN_E_RANGE;
+	--*r->left;
 	if (p->loop && !next_count(&r->counts[p->loop - 1], &raw))
 		return RN_E_DATA;
 	if (p->open)
@@ -621,7 +627,7 @@ static int end_group(struct build *b, struct rn_piece *first, uint32_t group, ui
 static int run_group(struct build *b, struct counts *counts, uint32_t group, struct rn_piece *first)
 {
 	uint32_t loops = b->f->loops;
-	struct run r = { counts, rn_units_length(b->f->streams.group[group].ranks) };
+	struct run r = { counts, rn_units_length(b->f->streams.group[group].ranks), &b->runs_left };
 	int rc;
 
 	for (uint32_t k = 0; k < loops; k++) {
@@ -856,6 +862,7 @@ static int prepare(struct build *b)
 
 	b->sigs = rn_sigs_count(b->f->streams.sigs);
 	b->all_left = ALL_PARTS;
+	b->runs_left = ALL_RUNS;
 	b->holds = rn_new(b->scratch, bool, (size_t)rn_rules_count(r) + 1);
 	if (!b->holds)
 		return RN_E_NOMEM;

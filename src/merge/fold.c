@@ -1,4 +1,4 @@
-/* fold.c - see fold.h: from plain rules to loops. unfold.c is the way back. */
+/* fold.c - see fold.h: from plain rules to loops. */
 #include "merge/fold.h"
 
 #include "base/arena.h"
@@ -18,8 +18,8 @@
 #define NONE    UINT32_MAX
 
 /* Others wait for it, so there are only so many steps, and fewer where they lead nowhere. */
-#define STEPS (4 * RN_FOLD_MOST)
-#define WASTE (RN_FOLD_MOST / 2)
+#define STEPS ((uint64_t)1 << 24)
+#define WASTE (STEPS / 8)
 
 /* How often a loop has how many rounds, for one group. */
 struct counts {
@@ -633,49 +633,6 @@ static void measure(struct state *s, uint32_t first)
 	s->bytes = ITEM_BYTES * items + LOOP_BYTES * s->loops + s->series_bytes;
 }
 
-/* ---- can it be unfolded ---- */
-
-/* The steps that a round of each rule takes, as unfold.c takes them; 0 where there is no loop in
- * it. `alone`, of the rules that are streams: what they take, loops or not. */
-static void count_steps(const struct state *s, uint64_t *steps, uint64_t *alone)
-{
-	for (uint32_t r = 0; r < rn_rules_count(s->rules); r++) {
-		struct rn_body body = rn_rules_body(s->rules, r);
-		bool holds = false;
-
-		alone[r] = 1;
-		for (uint32_t i = 0; i < body.n; i++) {
-			const struct rn_item *it = &body.item[i];
-			bool loop = it->kind == RN_KIND_TERMINAL && it->id >= s->sigs;
-			uint64_t inside = it->kind == RN_KIND_RULE ? steps[it->id] : 0;
-
-			alone[r] = add_product(alone[r], loop ? it->count : 1, 1);
-			alone[r] = add_product(alone[r], it->count, inside);
-			holds = holds || loop || inside;
-		}
-		steps[r] = holds ? alone[r] : 0;
-	}
-}
-
-/* 1 or 0; or RN_E_NOMEM. */
-static int is_soon_unfolded(const struct state *s, struct rn_arena *scratch)
-{
-	size_t rules = rn_rules_count(s->rules);
-	uint64_t *steps = rn_new(scratch, uint64_t, rules + 1), all = 0;
-	uint64_t *alone = rn_new(scratch, uint64_t, rules + 1);
-
-	if (!steps || !alone)
-		return RN_E_NOMEM;
-	count_steps(s, steps, alone);
-	for (uint32_t g = 0; g < s->groups; g++)
-		all = add_product(all, alone[s->root[g]], 1);
-	for (uint32_t k = 0; k < s->loops; k++)
-		for (uint32_t g = 0; g < s->groups && s->loop[k].kind == RN_KIND_RULE; g++)
-			all = add_product(all, s->count[(size_t)k * s->groups + g].sum,
-					  steps[s->loop[k].id]);
-	return all <= RN_FOLD_MOST;
-}
-
 /* ---- */
 
 static bool make_state(struct state *to, const struct state *from, uint32_t more,
@@ -720,10 +677,8 @@ static int try_once(struct state *s, struct option option, struct rn_arena *scra
 	measure(&to, s->loops);
 	if (to.bytes >= s->bytes)
 		return 0;
-	rc = is_soon_unfolded(&to, scratch);
-	if (rc > 0)
-		*s = to;
-	return rc;
+	*s = to;
+	return 1;
 }
 
 /* The same within what it may take. What was for nothing costs no memory. Going through all rules,

@@ -14,11 +14,8 @@
  *that differ in counts alone so have the same rules.
  *
  * Folding is done when a trace is written, from the inside out and only where the bytes get fewer.
- * Who reads a trace unfolds it: the plain rules are what everything else works on. That costs time
- * and memory for each execution of a loop, so it takes at most RN_FOLD_MOST steps for a whole
- * trace; what would take more is not folded, and refused when read. Folding, which others wait for,
- * takes four times as many, of which an eighth may be for nothing, and then leaves it at what
- * it has.
+ * Who reads a trace reads it as it is (rules/flow.h). Others wait for folding, so it takes only so
+ * many steps, of which an eighth may be for nothing, and then leaves it at what it has.
  *
  * Deterministic. Memory: results in `mem`, the rest in scratch, where a limit of the arena's is one
  * more reason to leave it at that; uses malloc (buffers).
@@ -34,8 +31,6 @@
 
 struct rn_arena;
 struct rn_sigs;
-
-#define RN_FOLD_MOST ((uint64_t)1 << 22)
 
 struct rn_folded {
 	/* Groups may have the same root. Terminal sigs + k is loop k. */
@@ -56,10 +51,5 @@ int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *s
  * in it; f->loop outlives it. RN_OK, RN_E_NOMEM, or RN_E_DATA. */
 int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
 		   struct rn_streams *out, struct rn_err *err);
-
-/* The plain streams again: rules and groups' roots of *out, whose ranklists and signatures are
- * those of the folded ones. Trusts no number in it. RN_OK, RN_E_NOMEM, or RN_E_DATA. */
-int rn_unfold(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
-	      struct rn_streams *out, struct rn_err *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "rules/search.h"
 
 #define TAME_MOST ((int64_t)1 << 60)
-#define LOOK_MOST ((uint64_t)1 << 28) /* steps, over all streams: seconds */
+#define LOOK_MOST ((uint64_t)1 << 28) /* steps, over all streams: less than a minute */
 
 /* What matters of a piece of a stream. Counts are at most its length, which is at most 2^62. Where
  * there are loops inside it is what holds whatever their rounds are: calls, enters and leaves are

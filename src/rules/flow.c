@@ -15,9 +15,10 @@ struct inner {
 };
 
 struct unit {
-	uint32_t id; /* rule, or the number of rules + that of a loop */
-	uint32_t height;
-	uint64_t fixed; /* symbols in one body or round, those in units aside */
+	uint32_t id;     /* rule, or the number of rules + that of a loop */
+	uint32_t height; /* levels of bodies and executions below, its own included */
+	uint32_t levels; /* those of units alone */
+	uint64_t fixed;  /* symbols in one body or round, those in units aside */
 	const struct inner *inner;
 	uint32_t inners;
 };
@@ -128,6 +129,7 @@ static void look_inside(const struct rn_loopset *l, struct unit *u, const struct
 			uint32_t n, struct inner *inner)
 {
 	u->inner = inner;
+	u->levels = 1;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rn_item *it = &item[i];
 		uint32_t unit = NONE, height = 0;
@@ -139,6 +141,8 @@ static void look_inside(const struct rn_loopset *l, struct unit *u, const struct
 		if (unit != NONE) {
 			inner[u->inners++] = (struct inner){ unit, it->count };
 			height = l->unit[unit].height;
+			if (l->unit[unit].levels >= u->levels)
+				u->levels = l->unit[unit].levels + 1;
 		} else {
 			u->fixed += unit_length(l->rules, it) * it->count;
 			height = it->kind == RN_KIND_RULE ? rn_rules_height(l->rules, it->id) : 0;
@@ -163,7 +167,7 @@ static uint64_t count_items(const struct rn_loopset *l)
 /* Inner ones first, so that of each part everything is known. */
 static int make_units(struct rn_loopset *l, struct rn_arena *mem)
 {
-	uint32_t rules = rn_rules_count(l->rules), all = rules + l->loops, height = 0;
+	uint32_t rules = rn_rules_count(l->rules), all = rules + l->loops, levels = 0;
 	struct inner *inner;
 
 	for (uint32_t i = 0; i < all; i++)
@@ -186,9 +190,9 @@ static int make_units(struct rn_loopset *l, struct rn_arena *mem)
 			look_inside(l, u, &round, 1, inner);
 		}
 		inner += u->inners;
-		height = u->height > height ? u->height : height;
+		levels = u->levels > levels ? u->levels : levels;
 	}
-	return (uint64_t)(inner - l->unit[l->units - 1].inner) * height > WORK_MOST ? RN_E_DATA
+	return (uint64_t)(inner - l->unit[l->units - 1].inner) * levels > WORK_MOST ? RN_E_DATA
 										    : RN_OK;
 }
 
