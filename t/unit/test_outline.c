@@ -372,6 +372,32 @@ static void test_large(void)
 	ok("what is too large for a tree is summed up");
 }
 
+/* The same, by how often a loop is executed: a few bytes say 2^40 times. */
+static void test_many_executions(void)
+{
+	const uint64_t times = (uint64_t)1 << 40;
+	struct rn_buf b = { 0 };
+	struct world w;
+	uint32_t id = 0;
+
+	world_init(&w);
+	rule(&w, "L0c");
+	w.f.loops = 1;
+	w.loop[0] = (struct rn_loop){ RN_KIND_TERMINAL, 0 };
+	group(&w, rule(&w, "iR01099511627776f"), 1);
+	rn_buf_u64(&b, times << 3 | 1 << 1); /* equally spaced: 3, and no difference */
+	rn_buf_byte(&b, 3 << 1);
+	rn_buf_byte(&b, 0);
+	CHECK(rn_sigs_intern(w.f.series, b.data, b.len, &id) == RN_OK);
+	w.ref[0] = id + 1;
+	CHECK(outline(&w) == RN_OK);
+	if (CHECK(w.out.trees == 1))
+		CHECK(w.out.tree[0].weight.calls == 2 + 4 * times);
+	rn_buf_free(&b);
+	world_free(&w);
+	ok("and so is what is executed too often");
+}
+
 /* ---- random programs ---- */
 
 static void add_counts(const struct rn_piece *p, uint64_t *count)
@@ -468,6 +494,7 @@ int main(void)
 	test_join_call();
 	test_nested();
 	test_large();
+	test_many_executions();
 	test_random();
 	test_memory();
 	return tap_done();
