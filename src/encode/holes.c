@@ -57,6 +57,42 @@ uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible a
 	return fits ? p.n : 0;
 }
 
+struct marks {
+	size_t holes, ties;
+	bool wrong; /* one is the same as a hole that does not come before it */
+};
+
+static void add_mark(struct marks *m, uint64_t word)
+{
+	if (word == RN_RAW_HOLE) {
+		m->holes++;
+	} else if (RN_RAW_IS_SAME(word)) {
+		m->ties++;
+		m->wrong |= RN_RAW_SAME_AS(word) >= m->holes;
+	}
+}
+
+static void see_mark(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
+{
+	if (part == RN_RAW_NUMBER && is_free(kind))
+		add_mark(arg, *w);
+	else if (part == RN_RAW_PLACE && w[1] == RN_RAW_HOLE && !rn_raw_is_absent(w[0]) &&
+		 (w[0] & 255) != RN_RAW_CLASS_CONST)
+		add_mark(arg, w[1]);
+}
+
+bool rn_holes_valid(const uint64_t *words, size_t n)
+{
+	struct marks all = { 0 }, seen = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		add_mark(&all, words[i]);
+	/* The visitor changes nothing. */
+	return n <= RN_HOLES_WORDS && all.holes <= RN_HOLES_MAX && !all.wrong &&
+	       rn_raw_visit((uint64_t *)(uintptr_t)words, n, see_mark, &seen) &&
+	       seen.holes == all.holes && seen.ties == all.ties;
+}
+
 static bool add_hole(struct rn_holes *h, struct rn_arena *mem, size_t at)
 {
 	h->at[h->n] = (uint16_t)at;
@@ -139,7 +175,9 @@ int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number)
 	return RN_OK;
 }
 
-static int join_series(struct rn_series *s, const struct rn_series *other, struct rn_arena *scratch)
+/* No more than *left of them. */
+static int join_series(struct rn_series *s, const struct rn_series *other, uint64_t *left,
+		       struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
 	struct rn_units *u;
@@ -148,17 +186,19 @@ static int join_series(struct rn_series *s, const struct rn_series *other, struc
 	size_t n = 0;
 	int rc = rn_units_seal(scratch, other, &u);
 
-	while (rc == RN_OK && (n = rn_units_read(u, at, block, 256)) > 0) {
+	while (rc == RN_OK && *left && (n = rn_units_read(u, at, block, 256)) > 0) {
+		n = n < *left ? n : (size_t)*left;
 		for (size_t i = 0; i < n && rc == RN_OK; i++)
 			rc = rn_series_append(s, block[i]);
 		at += n;
+		*left -= n;
 	}
 	rn_arena_rewind(scratch, mark);
 	return rc;
 }
 
-/* All stretches of a hole, to the end of a series. */
-static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hole,
+/* The first `left` of all stretches of a hole, to the end of a series. */
+static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hole, uint64_t left,
 		     struct rn_arena *scratch)
 {
 	int rc = RN_OK;
@@ -167,9 +207,9 @@ static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hol
 		const struct rn_done_series *d = RN_SEG_AT(&h->done, struct rn_done_series, i);
 
 		if (d->hole == hole)
-			rc = join_series(s, d->series, scratch);
+			rc = join_series(s, d->series, &left, scratch);
 	}
-	return rc == RN_OK ? join_series(s, h->series[hole], scratch) : rc;
+	return rc == RN_OK ? join_series(s, h->series[hole], &left, scratch) : rc;
 }
 
 int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
@@ -185,7 +225,7 @@ int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem
 	if (!all)
 		return RN_E_NOMEM;
 	rn_arena_init(&scratch, SIZE_MAX);
-	rc = join_hole(all, h, hole, &scratch);
+	rc = join_hole(all, h, hole, UINT64_MAX, &scratch);
 	rn_arena_free(&scratch);
 	return rc == RN_OK ? rn_units_seal(mem, all, out) : rc;
 }
@@ -220,12 +260,13 @@ int rn_holes_add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, c
 	return add_done(h, mem, hole, s) ? RN_OK : RN_E_NOMEM;
 }
 
-int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, struct rn_arena *scratch)
+int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, uint64_t calls,
+		  struct rn_arena *scratch)
 {
 	int rc = RN_OK;
 
 	for (uint32_t k = 0; k < h->n && k < other->n && rc == RN_OK; k++)
-		rc = join_hole(h->series[k], other, k, scratch);
+		rc = join_hole(h->series[k], other, k, calls, scratch);
 	return rc;
 }
 

@@ -62,7 +62,10 @@ struct rn_possible {
 };
 uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX]);
 
-/* Of words with holes, nothing in them. NULL when there is no memory. */
+/* Whether words with holes have them where numbers may be, and no more than there can be. */
+bool rn_holes_valid(const uint64_t *words, size_t n);
+
+/* Of words with holes, which are valid, nothing in them. NULL when there is no memory. */
 struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_t n);
 
 /* Those of call i, in an array (struct rn_holes *) that has none behind its end. */
@@ -105,8 +108,10 @@ bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole);
 int rn_holes_add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, const void *bytes,
 		      size_t len);
 
-/* All that stands in those of another, which come behind. RN_OK or RN_E_NOMEM. */
-int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, struct rn_arena *scratch);
+/* What stands in those of another, which has so many calls, comes behind. What is of a call that
+ * was lost (`closed`) does not. RN_OK or RN_E_NOMEM. */
+int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, uint64_t calls,
+		  struct rn_arena *scratch);
 
 /* Snapshots of the series that are not done, in the byte order of the machine; loading trusts no
  * byte. RN_OK, RN_E_NOMEM, and RN_E_DATA for what is none. */

@@ -7,6 +7,7 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/recorded.h"
+#include "rules/counts.h"
 #include "rules/rules.h"
 
 #include <string.h>
@@ -84,8 +85,9 @@ static int map_calls(struct join *j, const struct rn_segment *s, uint32_t *map)
 	return rc;
 }
 
-/* What stands in the holes of call i, which has become call `to`. */
-static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uint32_t to)
+/* What stands in the holes of call i, which was made so often and has become call `to`. */
+static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uint64_t calls,
+		     uint32_t to)
 {
 	const struct whole *w = &j->whole[j->self];
 	const struct rn_holes *h = rn_holes_of(s->holes, i);
@@ -101,7 +103,23 @@ static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uin
 		if (!all || !rn_holes_put(w->holes, j->mem, to, all))
 			return RN_E_NOMEM;
 	}
-	return rn_holes_join(all, h, &j->scratch);
+	return rn_holes_join(all, h, calls, &j->scratch);
+}
+
+static int add_values(struct join *j, const struct rn_segment *s, const uint32_t *map,
+		      const struct rn_rules *own, uint32_t rule)
+{
+	uint64_t *times = rn_new(&j->scratch, uint64_t, (size_t)rn_rules_count(own) + 1);
+	uint64_t *calls = rn_new(&j->scratch, uint64_t, (size_t)rn_sigs_count(s->tables.words) + 1);
+	int rc = times && calls ? RN_OK : RN_E_NOMEM;
+
+	if (rc < 0 || s->holes->n == 0)
+		return rc;
+	times[rule] = 1;
+	rn_rules_counts(own, NULL, NULL, times, calls);
+	for (uint32_t i = 0; i < s->holes->n && rc == RN_OK; i++)
+		rc = add_holes(j, s, i, calls[i], map[i]);
+	return rc;
 }
 
 static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t *map,
@@ -111,6 +129,8 @@ static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t 
 	uint32_t *memo, n, rule;
 	int rc = own ? rn_rules_seal(own, s->grammar, &rule) : RN_E_NOMEM;
 
+	if (rc == RN_OK)
+		rc = add_values(j, s, map, own, rule);
 	if (rc < 0)
 		return rc;
 	n = rn_rules_count(own);
@@ -128,8 +148,6 @@ static int add_segment(struct join *j, const struct rn_segment *s, struct rn_rul
 	uint32_t *map = rn_new(&j->scratch, uint32_t, (size_t)rn_sigs_count(s->tables.words) + 1);
 	int rc = map ? map_calls(j, s, map) : RN_E_NOMEM;
 
-	for (uint32_t i = 0; i < s->holes->n && rc == RN_OK; i++)
-		rc = add_holes(j, s, i, map[i]);
 	if (rc == RN_OK)
 		rc = rn_times_merge(times, s->times, map);
 	if (rc == RN_OK)

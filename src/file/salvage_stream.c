@@ -220,7 +220,7 @@ static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, s
 	if (type == RN_FACT_MOMENTS)
 		return take_moments(s, bytes, len);
 	if (!table || (type != RN_FACT_TEXT && len % sizeof(uint64_t)) || (call && len == 0) ||
-	    (type == RN_FACT_ELASTIC && len / 8 > RN_HOLES_WORDS))
+	    (type == RN_FACT_ELASTIC && !rn_holes_valid(bytes, len / sizeof(uint64_t))))
 		return false;
 	n = rn_sigs_count(table);
 	if (rn_sigs_intern(table, bytes, len, &id) < 0) {
@@ -819,11 +819,13 @@ static bool read_told(struct salvaged *s, uint64_t segment)
 	return segment <= s->told.n;
 }
 
-/* What it says is what was written, and so is the grammar that it is about. */
+/* What it says is what was written, and so is the grammar that it is about, and what stands in
+ * holes. */
 static bool is_sound(const struct salvaged *s, const struct rn_seal *seal)
 {
 	return seal->sum == rn_seal_sum(&s->live.extent, seal) &&
-	       snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum);
+	       snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum) &&
+	       snapshot(s, seal->area, rn_seal_values(seal), seal->values, seal->values_sum);
 }
 
 static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)

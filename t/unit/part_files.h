@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "encode/holes.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -41,6 +42,10 @@ struct stream {
 	struct rn_extent *area[2];
 	uint32_t *ring;
 	uint64_t sealed_at;
+	struct rn_holes *holes; /* of the call with some; NULL: it has not been made */
+	uint32_t elastic;       /* its number */
+	int64_t *values;        /* ring of what stands in them; all since the seal */
+	uint64_t values_at, pieces;
 	uint64_t segment, every; /* a new one after so many calls; 0: never */
 	uint32_t shape[3], shapes;
 };
@@ -78,6 +83,39 @@ static struct rn_extent *claim(struct rn_spill *s, enum rn_extent_kind kind, uin
 	return e;
 }
 
+/* What stands in holes, behind the grammar; every other time most of it is in the log. */
+static void save_values(struct rn_spill *spill, struct stream *s, struct rn_extent *area,
+			struct rn_seal *to)
+{
+	size_t at = sizeof(*area) + rn_seal_values(to);
+	struct rn_buf b = rn_buf_over((char *)area + at, AREA - at), piece = { 0 };
+	const struct rn_fact_values f = { s->elastic, 0 };
+	const uint64_t number = s->elastic;
+	struct rn_extent *tail;
+
+	if (!s->holes)
+		return;
+	if (to->number % 2) {
+		must(rn_holes_save(s->holes, 0, &piece) == RN_OK);
+		must(rn_log_add(&s->log, RN_FACT_VALUES, &f, sizeof(f), piece.data + 8,
+				piece.len - 8) == 0);
+		must(rn_holes_cut(s->holes, &s->mem, 0));
+		rn_buf_free(&piece);
+		s->pieces++;
+	}
+	rn_buf_add(&b, &number, sizeof(number));
+	must(rn_holes_save(s->holes, 0, &b) == RN_OK);
+	tail = claim(spill, RN_EXTENT_TAIL, s->log.stream, sizeof(*tail) + PLACES * sizeof(int64_t),
+		     NULL);
+	to->values = b.len;
+	to->values_sum = rn_area_sum(area, b.data, b.len);
+	to->values_from = s->values_at;
+	to->values_tail = tail->number;
+	to->values_places = PLACES;
+	to->pieces = s->pieces;
+	s->values = (int64_t *)(tail + 1);
+}
+
 static void seal(struct rn_spill *spill, struct stream *s)
 {
 	uint64_t which = !s->m->live.sealed;
@@ -97,6 +135,7 @@ static void seal(struct rn_spill *spill, struct stream *s)
 				.tail = tail->number,
 				.places = PLACES,
 				.segment = s->segment };
+	save_values(spill, s, area, to);
 	b = rn_buf_over(times + 1, AREA - sizeof(*times));
 	must(rn_times_save(&s->times, &b) == RN_OK);
 	to->times = b.len;
@@ -113,6 +152,8 @@ static void start_tables(struct stream *s)
 	s->words = rn_sigs_new(&s->mem);
 	s->texts = rn_sigs_new(&s->mem);
 	s->grammar = rn_grammar_new(&s->mem, NULL);
+	s->holes = NULL;
+	s->pieces = 0;
 	rn_times_init(&s->times, &s->mem, 3 * RN_TIME_SCALE_ONE);
 }
 
@@ -151,6 +192,30 @@ static void add_call(struct rn_spill *spill, struct stream *s, const uint64_t *w
 		must(rn_log_add(&s->log, RN_FACT_CALL, w, n * sizeof(*w), NULL, 0) == 0);
 	rn_times_add(&s->times, id, 1000, 7);
 	add_number(spill, s, id);
+}
+
+/* A call with a hole that has this in it. If it is `lost`, for want of memory, what stands in the
+ * hole is there, but the call is not. */
+static void add_elastic(struct rn_spill *spill, struct stream *s, uint64_t tag, bool lost)
+{
+	const uint64_t w[] = { function("MPI_Iprobe"), 0, RN_RAW_HOLE, world(), 0,
+			       RN_STATUS_NOTHING,      0 };
+	int64_t number = (int64_t)tag;
+
+	if (!s->holes) {
+		must(rn_sigs_intern(s->words, w, sizeof(w), &s->elastic) == RN_OK);
+		must(rn_log_add(&s->log, RN_FACT_ELASTIC, w, sizeof(w), NULL, 0) == 0);
+		s->holes = rn_holes_new(&s->mem, w, sizeof(w) / sizeof(*w));
+		must(s->holes != NULL);
+		seal(spill, s);
+	}
+	s->values[s->values_at % PLACES] = number;
+	must(rn_holes_append_numbers(s->holes, &number) == RN_OK);
+	if (lost)
+		return;
+	s->values_at++;
+	rn_times_add(&s->times, s->elastic, 1000, 7);
+	add_number(spill, s, s->elastic);
 }
 
 __attribute__((unused)) static void end_segment(struct rn_spill *spill, struct stream *s)
@@ -227,9 +292,14 @@ static void add_ith(struct rn_spill *spill, struct stream *s, uint64_t i)
 		add_call(spill, s, other, 3);
 }
 
-/* The same, and what has to be told anew in each segment. */
+/* The same, and what has to be told anew in each segment; at the end of one, where it is lost, what
+ * nobody sees. */
 static void add_rich(struct rn_spill *spill, struct stream *s, uint64_t i)
 {
+	if (i % 3 == 2)
+		add_elastic(spill, s, i * 7, false);
+	if (s->holes && s->every && (i + 1) % s->every == 0)
+		add_elastic(spill, s, 0, true);
 	if (i % 11 == 0)
 		add_request(spill, s, i * 5 / 11 % 3);
 	else if (i % 4 == 0)

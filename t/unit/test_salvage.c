@@ -23,6 +23,7 @@
 #include "read/check.h"
 #include "read/trace.h"
 #include "rules/rules.h"
+#include "series/units.h"
 
 static void run_rank(const char *path, int64_t rank, int64_t ranks, uint32_t threads,
 		     uint64_t calls, uint64_t every, enum ending how)
@@ -186,16 +187,32 @@ static bool becomes_a_trace(const void *bytes, size_t len)
 /* A stream's calls as words in which texts are hashed, and how long each took. */
 struct list {
 	const struct rn_recorded_stream *of;
+	struct rn_arena *mem;
+	uint64_t elastic; /* calls with holes */
 	struct rn_buf b;
 };
+
+/* What stands in the hole of the next call that has one. */
+static void list_value(struct list *l, const struct rn_holes *h)
+{
+	struct rn_units *u;
+	int64_t v = -1;
+
+	CHECK(rn_holes_units(h, 0, l->mem, &u) == RN_OK);
+	CHECK(rn_units_read(u, l->elastic++, &v, 1) == 1);
+	rn_buf_add(&l->b, &v, sizeof(v));
+}
 
 static bool list_one(void *arg, uint32_t t)
 {
 	struct list *l = arg;
 	size_t len, n;
 	const uint64_t *w = rn_sigs_get(l->of->calls.words, t, &len);
+	const struct rn_holes *h = rn_holes_of(l->of->calls.holes, t);
 	const char *name;
 
+	if (h)
+		list_value(l, h);
 	rn_buf_add(&l->b, w, w[0] == function("MPI_Comm_set_name") ? 16 : len);
 	if (w[0] == function("MPI_Comm_set_name") &&
 	    CHECK(w[2] < rn_sigs_count(l->of->calls.texts))) {
@@ -216,6 +233,7 @@ static void list_calls(const void *bytes, size_t len, uint32_t stream, struct li
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(rn_salvage(&mem, bytes, len, &s, NULL) == RN_OK && s.n == 1);
 	out->of = &s.process[0].recorded.stream[stream];
+	out->mem = &mem;
 	own = rn_rules_new(&mem);
 	r = out->of->rules ? out->of->rules : own;
 	root = out->of->root;
@@ -430,6 +448,87 @@ static void test_changed(void)
 	rn_buf_free(&b);
 }
 
+static uint64_t recovered_calls(const struct rn_buf *b)
+{
+	struct rn_salvage s;
+	struct rn_arena mem;
+	struct rn_rules *r;
+	uint64_t n;
+	uint32_t root;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	r = rn_rules_new(&mem);
+	CHECK(rn_salvage(&mem, b->data, b->len, &s, NULL) == RN_OK && s.n == 1);
+	CHECK(rn_rules_seal(r, s.process[0].recorded.stream[0].grammar, &root) == RN_OK);
+	n = rn_rules_length(r, root);
+	rn_arena_free(&mem);
+	return n;
+}
+
+/* When what stands in holes has changed in the latest snapshot, the one before that is used. */
+static void test_changed_values(void)
+{
+	struct rn_buf b = { 0 };
+	struct rn_live live;
+	size_t at = RN_SPILL_PAGE;
+	uint64_t before, now;
+
+	part_of(700, UINT64_MAX, 1, IN_NOTHING, &b);
+	do {
+		at += RN_SPILL_PAGE;
+		memcpy(&live, b.data + at, sizeof(live));
+	} while (live.extent.magic != RN_EXTENT_MAGIC || live.extent.kind != RN_EXTENT_LIVE);
+	before = live.seal[!live.sealed].upto;
+	now = recovered_calls(&b);
+	CHECK(before > 500 && now == live.calls);
+	at = live.seal[live.sealed].area * RN_SPILL_PAGE + sizeof(struct rn_extent);
+	b.data[at + rn_seal_values(&live.seal[live.sealed]) + 20] ^= 1;
+	CHECK(recovered_calls(&b) == before);
+	rn_buf_free(&b);
+}
+
+/* A process whose calls have these words, with holes. */
+static void elastic_rank(const char *path, const uint64_t *w, size_t n)
+{
+	struct rn_spill spill;
+	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+	struct stream s;
+
+	must(rn_spill_open(&spill, path, RUN) == 0);
+	add_facts(&shared, 0, 1);
+	start_stream(&spill, &s, 0, 0);
+	add_elastic(&spill, &s, 1, false);
+	must(rn_log_add(&s.log, RN_FACT_ELASTIC, w, n * sizeof(*w), NULL, 0) == 0);
+	add_number(&spill, &s, s.elastic + 1);
+	seal(&spill, &s);
+	rn_spill_close(&spill, false);
+}
+
+/* Holes where none can be are damage, and no want of memory. */
+static void test_wrong_holes(void)
+{
+	uint64_t probe = function("MPI_Iprobe"), many[300] = { probe };
+	const uint64_t tie[] = { probe, 0, RN_RAW_SAME(0), world(), 0, RN_STATUS_NOTHING, 0 };
+	const uint64_t comm[] = { probe, 0, RN_RAW_HOLE, RN_RAW_HOLE, 0, RN_STATUS_NOTHING, 0 };
+	const uint64_t first[] = { RN_RAW_HOLE, 0 };
+	const struct {
+		const uint64_t *w;
+		size_t n;
+	} wrong[] = { { tie, 7 }, { comm, 7 }, { first, 2 }, { many, 300 } };
+
+	for (int i = 1; i < 300; i++)
+		many[i] = RN_RAW_HOLE;
+	for (int i = 0; i < 4; i++) {
+		struct rn_buf b = { 0 };
+
+		elastic_rank(temporary("part"), wrong[i].w, wrong[i].n);
+		CHECK(rn_io_read(temporary("part"), &b, NULL) == RN_OK);
+		unlink(temporary("part"));
+		CHECK(becomes_a_trace(b.data, b.len));
+		rn_buf_free(&b);
+	}
+}
+
 /* ---- copies ---- */
 
 /* Copies now and then what is sealed; in the end all of it. With `another`, somebody removes the
@@ -564,9 +663,11 @@ int main(int argc, char **argv)
 	test_cut();
 	ok("a file that is cut gives a beginning");
 	test_changed();
+	test_changed_values();
 	ok("what has changed is not taken for what was recorded");
 	test_damage(0);
 	test_damage(150);
+	test_wrong_holes();
 	ok("damage is refused, or leaves a sound trace");
 	test_memory_folder();
 	test_copied();
