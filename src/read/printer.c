@@ -240,6 +240,8 @@ static int look_ahead(struct rn_printer *p, struct rn_buf *out)
 		rc = stand_at(p, &p->ahead);
 		if (rc == RN_OK && rn_walk_next(&p->ahead, &sig))
 			print_open(p, &p->ahead, sig, i - 1);
+		if (rc == RN_OK)
+			rc = p->times_rc;
 	}
 	p->shown = p->depth;
 	let_go(p, out);

@@ -53,7 +53,8 @@ uint64_t rn_printer_numbers(struct rn_printer *p, uint32_t group);
 
 /* Begins with a stream, which is of that group: its calls from number `from` on, before number
  * `to`. RN_OK; RN_E_NOMEM; RN_E_RANGE: there are more requests to follow before it than anybody
- * will wait for; RN_E_DATA: times are malformed. */
+ * will wait for; RN_E_DATA: times are malformed, or
+ * calls have holes without numbers. */
 int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint64_t from,
 		     uint64_t to);
 

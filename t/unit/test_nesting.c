@@ -532,6 +532,40 @@ static void test_long(void)
 	CHECK(clock() - start < CLOCKS_PER_SEC);
 }
 
+/* A call that is printed before what was made inside of it, and that has no numbers for its hole:
+ * that is an error, whatever comes behind. */
+static void test_no_values(void)
+{
+	unsigned char bytes[RN_CALL_BUFFER];
+	struct rn_call_writer w;
+	struct rn_buf out = { 0 };
+	size_t len;
+	uint32_t id;
+	int rc;
+
+	begin();
+	rn_call_begin(&w, bytes, sizeof(bytes), 0);
+	rn_call_elastic(&w, RN_ELASTIC_INT, 0);
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(rn_sigs_intern(sigs, bytes, len, &id) == RN_OK && id == SIGS);
+	make_trace(BODY(terminal(ENTER, 2), terminal(0, 2), terminal(LEAVE, 1), terminal(SIGS, 1),
+			terminal(LEAVE, 1), terminal(1, 1)));
+	rn_printer_free(printer);
+	CHECK(rn_value_list_decode(&mem, "\0\0", 2, sigs, 1, &trace.values, NULL) == RN_OK);
+	printer = rn_printer_new(&mem, &trace, rn_decode_text);
+	for (size_t hold = 0; hold < 200; hold += 100) {
+		rn_printer_hold(printer, hold);
+		CHECK(rn_printer_begin(printer, 0, 0, 0, UINT64_MAX) == RN_OK);
+		do
+			rc = rn_printer_next(printer, &out);
+		while (rc > 0);
+		CHECK(rc == RN_E_DATA);
+	}
+	rn_buf_free(&out);
+	rn_printer_free(printer);
+	rn_arena_free(&mem);
+}
+
 static void test_depth(void)
 {
 	struct rn_nesting *n;
@@ -637,6 +671,8 @@ int main(void)
 	test_loops();
 	test_long();
 	ok("streams of 2^50 calls take no time");
+	test_no_values();
+	ok("a call without its numbers is an error");
 	test_depth();
 	ok("there is a limit to how deep calls are inside calls");
 	test_none();
