@@ -176,7 +176,7 @@ static int get_use(struct rn_values *v, struct rn_reader *in, uint32_t sigs, uin
 	at.hole = (uint32_t)rn_get_max(in, UINT32_MAX);
 	series = (uint32_t)rn_get_max(in, UINT32_MAX);
 	n = rn_get_count(in, 2);
-	if (in->bad || at.sig >= sigs || series >= rn_sigs_count(v->series))
+	if (in->bad || n == 0 || at.sig >= sigs || series >= rn_sigs_count(v->series))
 		return RN_E_DATA;
 	use = need_use(v, at, series);
 	if (!use)

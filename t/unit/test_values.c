@@ -293,6 +293,19 @@ static void test_hostile(void)
 	rn_arena_free(&mem);
 }
 
+/* A series that no stream has: who writes the list goes by the first one. */
+static void test_nobody(void)
+{
+	static const unsigned char bytes[] = { 1, 1, 0, 1, 0, 0, 0, 0 };
+	struct rn_values v;
+	struct rn_arena mem;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_values_init(&v, &mem) == RN_OK);
+	CHECK(rn_values_decode(&v, bytes, sizeof(bytes), 1, 0, 0, NULL) == RN_E_DATA);
+	rn_arena_free(&mem);
+}
+
 static void test_lossy(void)
 {
 	struct rn_lossy l;
@@ -348,6 +361,7 @@ int main(void)
 	test_streams();
 	ok("every stream has its values in the file");
 	test_hostile();
+	test_nobody();
 	ok("changed bytes do no harm");
 	test_lossy();
 	ok("what may be lossy is understood");
