@@ -211,6 +211,8 @@ static void print_open(struct rn_printer *p, const struct rn_walk *w, uint32_t s
 
 	rn_buf_clear(&p->line);
 	print(p, w, sig, p->open[i].seq, i, &p->line);
+	if (p->line.len == 0 && !p->line.failed) /* its numbers are not there */
+		return;
 	if (p->line.failed || !rn_buf_reserve(&p->held, p->line.len)) {
 		p->held.failed = true;
 		return;
