@@ -16,6 +16,7 @@
 
 struct rn_packer { /* zeroed is ready; keeps the compressor's memory between calls */
 	void *ctx;
+	bool quick; /* less strongly, in a fraction of the time: to see what is worth it */
 };
 
 /* Bytes that packer and unpacker both have; {0}: none. */

@@ -138,12 +138,17 @@ static int try_form(struct work *w, const int64_t *v, size_t n, unsigned form)
 	return rc ? rc : offer(w, v, n, form | ZSTD, planes);
 }
 
+/* Quickly, and then the best one for good, if that is compressed. */
 static int try_all(struct work *w, const int64_t *v, size_t n)
 {
 	int rc = RN_OK;
 
+	w->packer.quick = true;
 	for (unsigned form = 0; form < ZSTD && !rc; form++)
 		rc = try_form(w, v, n, form);
+	w->packer.quick = false;
+	if (!rc && w->best.len && w->best.data[0] & ZSTD)
+		rc = try_form(w, v, n, w->best.data[0] & (DELTA | PLANES));
 	return rc;
 }
 
