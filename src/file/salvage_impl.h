@@ -1,0 +1,108 @@
+/*
+ * salvage_impl.h - a stream while it is read from its extents; for the files that do it:
+ *
+ *   salvage_log.c      the records of logs, into the tables of each segment
+ *   salvage_seal.c     a segment's snapshots, and the rings behind them
+ *   salvage_stream.c   calls under way, and the stream as a whole
+ *   salvage_now.c      where a stream is, of a program that runs
+ *
+ * What returns false has found that something is damaged, or, with s->failed, no memory.
+ */
+#ifndef RN_FILE_SALVAGE_IMPL_H
+#define RN_FILE_SALVAGE_IMPL_H
+
+#include "base/seg.h"
+#include "encode/carry.h"
+#include "file/salvage_join.h"
+#include "file/salvage_stream.h"
+#include "merge/markers.h"
+
+struct rn_recorded_stream;
+
+/* A segment that is over. */
+struct told {
+	struct rn_tables tables;
+	struct rn_seg *holes, *pieces;
+	struct rn_seal seal;
+};
+
+/* What stood in a hole before what is sealed. */
+struct value_piece {
+	struct rn_fact_values of;
+	const unsigned char *bytes;
+	size_t len;
+};
+
+/* What a stream becomes; recorded.h has it read-only. */
+struct salvaged {
+	struct rn_arena *mem;
+	struct rn_founds f;
+	struct rn_stream_facts *facts;
+	/* Of the segment that is being read. */
+	struct rn_sigs *words, *blobs, *texts;
+	struct rn_seg *holes;       /* struct rn_holes *, by call; NULL: it has none */
+	struct rn_seg *value_piece; /* struct value_piece */
+	struct rn_grammar *grammar;
+	struct rn_times *times;
+	uint64_t before; /* calls in those before it */
+	/* Those that are in the log. */
+	struct rn_seg told; /* struct told */
+	struct rn_pieces *pieces;
+	struct rn_markers markers;
+	const unsigned char *memory; /* of the process: the extent that begins with `live` */
+	size_t memory_len;
+	struct rn_live live;
+	struct rn_seg chunks; /* struct rn_moment_bytes */
+	uint64_t zero;        /* when they begin */
+	bool failed;          /* no memory */
+	/* Of the calls in the grammar. */
+	uint64_t open;       /* have begun, had calls inside, and have not ended */
+	enum rn_marker last; /* the latest of them */
+};
+
+static inline struct rn_tables rn_salvage_tables_of(const struct salvaged *s)
+{
+	return (struct rn_tables){ s->words, s->blobs, s->texts };
+}
+
+/* ---- logs ---- */
+
+/* Empty tables for the segment that begins. */
+bool rn_salvage_tables(struct salvaged *s);
+/* One record of a stream's log (rn_fact_fn). */
+bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len);
+
+/* ---- snapshots and rings ---- */
+
+/* NULL when there is none. */
+const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind kind,
+					 uint64_t page);
+enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id);
+
+/* Whether a seal, and what it is about, is what was written. */
+bool rn_salvage_sound(const struct salvaged *s, const struct rn_seal *seal);
+bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal);
+/* One more call, or a marker. */
+bool rn_salvage_append(struct salvaged *s, uint32_t id);
+/* The calls upto .. end. */
+bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end);
+
+/* ---- the stream ---- */
+
+/* Calls inside calls that are looked at; deeper ones are of a program that does nothing else. */
+#define RN_SALVAGE_DEEP 64u
+
+struct under_way {
+	size_t from, to; /* words, in the stream's memory */
+};
+
+/* Innermost first; returns how many. *inner: the innermost one is there. */
+uint32_t rn_salvage_under_way(const struct salvaged *s, struct under_way *out, bool *inner);
+
+bool rn_salvage_begin(struct salvaged *s);
+/* The stream's own memory: false when there is none. */
+bool rn_salvage_live(struct salvaged *s);
+/* Gives the last segment, and with it the stream if it is the only one. RN_OK or RN_E_NOMEM. */
+int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out);
+
+#endif
