@@ -4,7 +4,7 @@
 
 # Each layer may include itself and what stands before it. The public headers (include/rondo) belong
 # to read: whoever may include read may include them.
-layers="base column grammar rules series track identity encode merge file intercept read analyse export cmd"
+layers="base column grammar rules series track identity encode merge order file intercept read analyse export cmd"
 
 files() {
 	{ git ls-files -co --exclude-standard 2>/dev/null ||

@@ -1,0 +1,81 @@
+/*
+ * events.h - what was not determined in a run: how calls of one thread came out.
+ *
+ * A wildcard receive could have matched another message, a test another moment; all else follows
+ * from that. Calls that are alike (the same function, called from the same place) are a site. A
+ * thread's events are rows, in the order of its calls:
+ *
+ *   site 3, fails 12, done 2    at site 3 twelve calls in a row found nothing; then one found two
+ *                               things done, which are the next two of `done`
+ *   site 5, fails 4, done 0     four found nothing, and then something else was called
+ *
+ * Of what is done, `index` is where it stood in the array of requests that was given (0 where there
+ * is one). A wildcard receive has a number, by when it was started on this thread: `late` is how far
+ * that is above the lowest one that is not done, so it is 0 where they are done in order. So nothing
+ * has to be known of the calls that start receives. Source and tag are what it, or a wildcard probe,
+ * has matched, as ranks of the communicator.
+ *
+ * Calls that give a number (MPI_Wtime) have it in `value`, one for each row with one done.
+ */
+#ifndef RN_ORDER_EVENTS_H
+#define RN_ORDER_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RN_ORDER_NOT UINT32_MAX /* late: it is no wildcard receive */
+
+enum rn_order_kind {
+	RN_ORDER_TEST,  /* done or not: Test, Testall, Request_get_status, ... */
+	RN_ORDER_ANY,   /* one of several: Waitany, Testany */
+	RN_ORDER_SOME,  /* Waitsome, Testsome */
+	RN_ORDER_WAIT,  /* all of them: Wait, Waitall, Recv, Sendrecv, ... */
+	RN_ORDER_PROBE, /* Probe, Iprobe, Mprobe, Improbe */
+	RN_ORDER_VALUE, /* a number */
+	RN_ORDER_KINDS,
+};
+
+struct rn_order_site {
+	uint32_t kind;     /* enum rn_order_kind */
+	uint32_t function; /* number in the vocabulary */
+	uint32_t comm;     /* symbol of the communicator; 0: none, or that of the requests */
+	uint32_t place;    /* call site, counted from 1; 0: not known */
+};
+
+struct rn_order_row {
+	uint32_t site;
+	uint32_t fails;
+	uint32_t done;
+};
+
+enum rn_order_flag {
+	RN_ORDER_CANCELLED = 1, /* it was cancelled: source and tag mean nothing */
+	RN_ORDER_MATCHED = 2,   /* source and tag are there */
+};
+
+struct rn_order_done {
+	uint32_t index;
+	uint32_t late;
+	int32_t source, tag;
+	uint32_t flags;
+};
+
+/* A message that was sent, when so many things had been done; only where clocks are wanted. Ranks
+ * are those of the communicator, `me` the sender's. */
+struct rn_order_send {
+	uint64_t at;
+	uint32_t comm;
+	int32_t me, dest, tag;
+};
+
+/* Of one thread. */
+struct rn_order {
+	const struct rn_order_site *site;
+	const struct rn_order_row *row;
+	const struct rn_order_done *done;
+	const int64_t *value;
+	const struct rn_order_send *send;
+	size_t sites, rows, dones, values, sends;
+};
+
+#endif
