@@ -1,0 +1,106 @@
+/*
+ * plan.h - what one process is to do again: the events of its threads, made ready for `rondo replay`.
+ *
+ * Made from a trace before the program starts, one file for each rank, in the byte order and with
+ * the structures of the machine; the process maps it and looks things up without decoding. Offsets
+ * are bytes from the beginning of the file, of arrays that are aligned to 8.
+ *
+ * `match` says by the number of a wildcard receive, counted from 0 as they are started on the
+ * thread, what it has to receive. `row`, `done` and `value` are those of order/events.h, in which
+ * functions are numbers of this program's own table and communicators are names of the plan.
+ */
+#ifndef RN_ORDER_PLAN_H
+#define RN_ORDER_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "order/events.h"
+
+struct rn_buf;
+
+#define RN_PLAN_MAGIC 0x314e4c504f444e52u /* "RNDOPLN1" */
+
+struct rn_plan_list {
+	uint64_t at, n;
+};
+
+enum rn_plan_state {
+	RN_PLAN_MATCHED,   /* with this source and tag */
+	RN_PLAN_CANCELLED, /* it was, and had not matched */
+	RN_PLAN_UNSEEN,    /* nobody has seen what it received, if it did */
+	RN_PLAN_INFERRED,  /* nor this; but it follows from what others did */
+};
+
+struct rn_plan_match {
+	int32_t source, tag;
+	uint32_t state; /* enum rn_plan_state */
+	uint32_t unused;
+};
+
+/* What is compared of a call. */
+struct rn_plan_call {
+	uint32_t function;
+	uint32_t comm;     /* name, counted from 1; 0: it has none */
+	int32_t peer, tag; /* RN_PLAN_NOTHING: it has none */
+	int64_t count;     /* the same */
+};
+
+#define RN_PLAN_NOTHING INT32_MIN
+
+struct rn_plan_stream {
+	struct rn_plan_list site;  /* struct rn_order_site */
+	struct rn_plan_list row;   /* struct rn_order_row */
+	struct rn_plan_list done;  /* struct rn_order_done */
+	struct rn_plan_list value; /* int64_t */
+	struct rn_plan_list match; /* struct rn_plan_match */
+	struct rn_plan_list call;  /* struct rn_plan_call; empty: only events are recorded */
+	uint64_t complete;         /* it came to its end by itself */
+};
+
+struct rn_plan_head {
+	uint64_t magic, bytes;
+	uint32_t rank, ranks;
+	struct rn_plan_list stream; /* struct rn_plan_stream */
+	struct rn_plan_list comm;   /* uint64_t: where the name of communicator i, from 1 on, is */
+	struct rn_plan_list place;  /* uint64_t: where the text of call site i, from 1 on, is */
+};
+
+/* What a plan is made of: of each thread. */
+struct rn_plan_part {
+	struct rn_order order;
+	const struct rn_plan_match *match; /* NULL: as rn_plan_matches has them */
+	size_t matches;
+	const struct rn_plan_call *call;
+	size_t calls;
+	bool complete;
+};
+
+struct rn_plan_source {
+	uint32_t rank, ranks;
+	const struct rn_plan_part *part;
+	uint32_t parts;
+	const char *const *comm, *const *place; /* names, the first one is number 1 */
+	uint32_t comms, places;
+};
+
+/* Appends the bytes of a plan. RN_OK or RN_E_NOMEM. */
+int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out);
+
+/* Whether this is a plan as a whole: everything that an offset leads to is there. */
+bool rn_plan_valid(const void *bytes, size_t len);
+
+/* What the wildcard receives of a thread matched, from its events: by number, those that no event
+ * tells of unseen. RN_OK, RN_E_NOMEM, or RN_E_DATA: the numbers make no sense. */
+struct rn_arena;
+int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_match **match,
+		    size_t *n);
+
+static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
+{
+	return (const char *)p + at;
+}
+
+#endif
