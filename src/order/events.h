@@ -10,12 +10,43 @@
  *   site 5, fails 4, done 0     four found nothing, and then something else was called
  *
  * Of what is done, `index` is where it stood in the array of requests that was given (0 where there
- * is one). A wildcard receive has a number, by when it was started on this thread: `late` is how far
- * that is above the lowest one that is not done, so it is 0 where they are done in order. So nothing
- * has to be known of the calls that start receives. Source and tag are what it, or a wildcard probe,
- * has matched, as ranks of the communicator.
+ * is one). A wildcard receive has a number, by when it was started on this thread: `late` is how
+ * far that is above the lowest one that is not done, so it is 0 where they are done in order. So
+ * nothing has to be known of the calls that start receives. Source and tag are what it, or a
+ * wildcard probe, has matched, as ranks of the communicator.
  *
- * Calls that give a number (MPI_Wtime) have it in `value`, one for each row with one done.
+ * Exactly:
+ *
+ *   wildcard    the source is MPI_ANY_SOURCE, or the tag MPI_ANY_TAG and the source not
+ *               MPI_PROC_NULL: only nobody's messages are determined then
+ *   numbers     from 0: each wildcard Recv, Irecv, Sendrecv, Sendrecv_replace, Isendrecv and
+ *               Isendrecv_replace that is called, and each Start of a wildcard Recv_init that
+ *               succeeds (Startall: in the order of its array). Not probes, nor Mrecv and Imrecv
+ *   done        a wildcard receive is, with the first call of this thread that tells its outcome,
+ *               MPI_Request_get_status included; from then on its request is like any other. One
+ *               that is freed, or completed by another thread, never is
+ *   late        of several in one call, each as it is when those before it are done
+ *   a row       for a call that returned MPI_SUCCESS (or, having completed what it says,
+ *               MPI_ERR_IN_STATUS). What is called in between and is no event does not end a row;
+ *               calls made inside other calls are no events
+ *
+ *   kind    calls                                    done: one for each
+ *   WAIT    Wait, Waitall, Recv, Sendrecv,           wildcard receive, as they stand in the array;
+ *           Sendrecv_replace                         no row if there is none
+ *   TEST    Test, Testall, Request_get_status,       the same; and if there is none, just one, with
+ *           Parrived, Win_test                       index 0, late RN_ORDER_NOT and no flags
+ *   ANY     Waitany, Testany                         request (the one), whatever it is
+ *   SOME    Waitsome, Testsome                       request, in the order of array_of_indices
+ *   PROBE   Iprobe, Improbe unless of MPI_PROC_NULL; message: index 0, late RN_ORDER_NOT, flag
+ *           wildcard Probe, Mprobe                   RN_ORDER_MATCHED
+ *
+ * Completions with no active request among those given (index or outcount MPI_UNDEFINED, a flag
+ * that is true of nothing) are no events. RN_ORDER_MATCHED is set for wildcard receives and probes
+ * only, RN_ORDER_CANCELLED for whatever is known to have been cancelled; and source and tag are 0
+ * where it is not RN_ORDER_MATCHED.
+ *
+ * Calls that give a number (MPI_Wtime) have it in `value`, one for each row with one done; such
+ * rows have nothing in `done`.
  */
 #ifndef RN_ORDER_EVENTS_H
 #define RN_ORDER_EVENTS_H

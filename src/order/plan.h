@@ -1,5 +1,6 @@
 /*
- * plan.h - what one process is to do again: the events of its threads, made ready for `rondo replay`.
+ * plan.h - what one process is to do again: the events of its threads, made ready for `rondo
+ * replay`.
  *
  * Made from a trace before the program starts, one file for each rank, in the byte order and with
  * the structures of the machine; the process maps it and looks things up without decoding. Offsets
@@ -40,15 +41,23 @@ struct rn_plan_match {
 	uint32_t unused;
 };
 
-/* What is compared of a call. */
+/* What is compared of a call: of its parameters that go in, the first communicator; the first of
+ * `dest`, `source` and `root` that there is; of `tag` and `sendtag`; of `count`, `sendcount` and
+ * `incount`. */
 struct rn_plan_call {
-	uint32_t function;
-	uint32_t comm;     /* name, counted from 1; 0: it has none */
-	int32_t peer, tag; /* RN_PLAN_NOTHING: it has none */
+	uint32_t function; /* RN_PLAN_NO_FUNCTION: this program does not know it */
+	uint32_t comm;     /* name, counted from 1; 0: it has none, or MPI_COMM_NULL */
+	int32_t peer, tag; /* or one of those below */
 	int64_t count;     /* the same */
 };
 
-#define RN_PLAN_NOTHING INT32_MIN
+#define RN_PLAN_NO_FUNCTION UINT32_MAX
+
+#define RN_PLAN_NOTHING INT32_MIN       /* it has none */
+#define RN_PLAN_UNKNOWN (INT32_MIN + 1) /* it has one that the trace does not tell */
+#define RN_PLAN_ANY     (INT32_MIN + 2) /* MPI_ANY_SOURCE, MPI_ANY_TAG */
+#define RN_PLAN_NOBODY  (INT32_MIN + 3) /* MPI_PROC_NULL */
+#define RN_PLAN_ROOT    (INT32_MIN + 4) /* MPI_ROOT */
 
 struct rn_plan_stream {
 	struct rn_plan_list site;  /* struct rn_order_site */
@@ -86,10 +95,11 @@ struct rn_plan_source {
 	uint32_t comms, places;
 };
 
-/* Appends the bytes of a plan. RN_OK or RN_E_NOMEM. */
+/* Appends the bytes of a plan. RN_OK; RN_E_NOMEM; or RN_E_DATA, from rn_plan_matches. */
 int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out);
 
-/* Whether this is a plan as a whole: everything that an offset leads to is there. */
+/* Whether this is a plan as a whole: everything that an offset leads to is there, and the rows have
+ * as many things done as there are. */
 bool rn_plan_valid(const void *bytes, size_t len);
 
 /* What the wildcard receives of a thread matched, from its events: by number, those that no event

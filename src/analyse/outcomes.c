@@ -1,0 +1,1102 @@
+/* outcomes.c - see outcomes.h. */
+#include "analyse/outcomes.h"
+
+#include <string.h>
+
+#include "analyse/roles.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/seg.h"
+#include "identity/comms.h"
+#include "order/ordinals.h"
+#include "read/decode.h"
+#include "read/nesting.h"
+#include "read/numbering.h"
+#include "read/trace.h"
+#include "read/value_view.h"
+
+#define NONE UINT32_MAX
+
+/* A message as it is sent, or asked for. */
+struct message {
+	uint32_t comm;
+	int32_t peer, tag;
+};
+
+/* A request that is followed. */
+struct request {
+	uint64_t number;
+	uint32_t sends; /* enum rn_sends */
+	bool receives;  /* and what: */
+	struct message out, in;
+	bool persistent, active;
+	bool seen;           /* what it received has been told */
+	uint32_t send, recv; /* of the outcome, if it is active; or NONE */
+	uint32_t next;       /* of those that are not used */
+};
+
+/* What the stream's process is in a communicator. */
+struct standing {
+	bool asked, known;
+	uint64_t rank, size;
+};
+
+struct comm {
+	const char *name;
+	uint32_t len;
+};
+
+/* A growing array of results. */
+struct list {
+	struct rn_buf bytes;
+	size_t n;
+};
+
+struct rn_outcomes {
+	const struct rn_trace *t;
+	struct rn_arena *mem;
+	struct rn_decoder decoder;
+	struct rn_numbering *requests;
+	struct rn_value_view *values;
+	struct rn_nesting *nesting;
+	struct rn_roles *roles;
+	uint64_t any_source, any_tag, nobody, root, pending; /* words */
+	/* Communicators by number - 1. */
+	struct rn_map comm_of;
+	struct rn_seg comm; /* struct comm */
+	struct list names;  /* const char * */
+	uint32_t world, self;
+	/* The stream. */
+	struct rn_arena scratch;
+	uint64_t rank;
+	int rc; /* RN_E_NOMEM: of whatever */
+	struct standing *standing;
+	uint32_t standings;
+	struct list site, row, done, send, sent, recv, match;
+	struct rn_map site_of;
+	struct rn_map request_of;
+	struct rn_seg request; /* struct request */
+	uint32_t unused;       /* the first one, or NONE */
+	struct rn_ordinals open;
+	struct rn_plan_call *call;
+	size_t calls;
+	bool finalized;
+	struct list given; /* struct rn_value: the requests of a call */
+};
+
+static void no_memory(struct rn_outcomes *o)
+{
+	o->rc = RN_E_NOMEM;
+}
+
+/* ---- lists ---- */
+
+static void add(struct rn_outcomes *o, struct list *l, const void *item, size_t size)
+{
+	rn_buf_add(&l->bytes, item, size);
+	l->n++;
+	if (l->bytes.failed)
+		no_memory(o);
+}
+
+#define ADD(o, l, type, ...)                    \
+	do {                                    \
+		type new_ = __VA_ARGS__;        \
+		add(o, l, &new_, sizeof(new_)); \
+	} while (0)
+
+/* Item i, which is there unless memory was short. */
+#define AT(l, type, i) (&((type *)(void *)(l)->bytes.data)[i])
+
+static void empty(struct list *l)
+{
+	rn_buf_clear(&l->bytes);
+	l->n = 0;
+}
+
+static void *keep(struct rn_outcomes *o, const struct list *l, struct rn_arena *mem)
+{
+	void *p = rn_alloc(mem, 1, _Alignof(max_align_t), l->bytes.len + 1);
+
+	if (!p)
+		no_memory(o);
+	else if (l->bytes.len)
+		memcpy(p, l->bytes.data, l->bytes.len);
+	return p;
+}
+
+/* ---- communicators ---- */
+
+static uint32_t find_comm(const struct rn_outcomes *o, uint32_t tag, const char *name, size_t len)
+{
+	uint32_t pos = tag, i;
+
+	while ((i = rn_map_next(rn_map_page(&o->comm_of, tag), tag, &pos)) != RN_MAP_NONE) {
+		const struct comm *c = RN_SEG_AT(&o->comm, struct comm, i);
+
+		if (c->len == len && memcmp(c->name, name, len) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Its number; 0 when there is no memory. */
+static uint32_t comm_number(struct rn_outcomes *o, const char *name, size_t len)
+{
+	uint32_t tag = (uint32_t)rn_hash(name, len), number = find_comm(o, tag, name, len);
+	char *copy;
+
+	if (number)
+		return number;
+	copy = rn_new(o->mem, char, len + 1);
+	if (!copy || !rn_seg_reserve(&o->comm, o->mem, 1) || rn_map_reserve(&o->comm_of, tag) < 0) {
+		no_memory(o);
+		return 0;
+	}
+	memcpy(copy, name, len);
+	*RN_SEG_AT(&o->comm, struct comm, o->comm.n) = (struct comm){ copy, (uint32_t)len };
+	rn_map_insert(&o->comm_of, tag, o->comm.n++);
+	ADD(o, &o->names, const char *, copy);
+	return o->comm.n;
+}
+
+/* 0 when it is none, or none that there is. */
+static uint32_t comm_of(struct rn_outcomes *o, const struct rn_value *v)
+{
+	if (v->kind == RN_V_NAME && rn_comm_name(v->text, v->len))
+		return comm_number(o, v->text, v->len);
+	if (v->kind == RN_V_CONST && v->word == o->decoder.world)
+		return o->world;
+	if (v->kind == RN_V_CONST && v->word == o->decoder.self)
+		return o->self;
+	return 0;
+}
+
+static bool make_standings(struct rn_outcomes *o)
+{
+	uint32_t n = 2 * o->comm.n + 16;
+	struct standing *more = rn_new(&o->scratch, struct standing, n);
+
+	if (!more) {
+		no_memory(o);
+		return false;
+	}
+	if (o->standings)
+		memcpy(more, o->standing, o->standings * sizeof(*more));
+	o->standing = more;
+	o->standings = n;
+	return true;
+}
+
+/* NULL when nothing is known of it. */
+static const struct standing *standing_in(struct rn_outcomes *o, uint32_t comm)
+{
+	struct standing *s;
+
+	if (!comm || (comm > o->standings && !make_standings(o)))
+		return NULL;
+	s = &o->standing[comm - 1];
+	if (!s->asked) {
+		const struct comm *c = RN_SEG_AT(&o->comm, struct comm, comm - 1);
+
+		s->asked = true;
+		s->known =
+			rn_decoder_rank(&o->decoder, c->name, c->len, o->rank, &s->rank, &s->size);
+	}
+	return s->known ? s : NULL;
+}
+
+/* ---- values ---- */
+
+/* A call with its values. */
+struct call {
+	const struct rn_role *role;
+	uint32_t comm, place;
+	uint32_t relative; /* the communicator that ranks are relative to */
+	bool unfinished, failed;
+	uint32_t n; /* values, without what they are made of */
+	struct rn_value value[RN_CALL_VALUES_MAX + 2];
+	struct rn_reader parts[RN_CALL_VALUES_MAX + 2];
+};
+
+static void skip(struct rn_reader *in, uint64_t n)
+{
+	struct rn_value v;
+
+	while (n-- > 0 && rn_call_value(in, &v))
+		n += rn_value_parts(&v);
+}
+
+/* Whether it is a number, and which. */
+static bool number_of(struct rn_outcomes *o, const struct rn_value *v, uint32_t relative,
+		      int64_t *number)
+{
+	char name[RN_VARIES_NAME_MAX];
+	struct rn_comm_entry e;
+	const struct standing *s;
+
+	if (v->kind == RN_V_INT) {
+		*number = v->num;
+		return true;
+	}
+	if (v->kind == RN_V_VARIES) {
+		size_t len = rn_varies_name(name, v->num);
+
+		if (!o->t->comms || rn_comms_find(o->t->comms, name, len, o->rank, &e) != RN_OK)
+			return false;
+		*number = rn_unzigzag(e.key);
+		return true;
+	}
+	s = rn_value_is_relative(v) ? standing_in(o, relative) : NULL;
+	if (s)
+		*number = rn_value_resolve(v, s->rank, s->size);
+	return s != NULL;
+}
+
+/* As a plan has it. */
+static int32_t plan_number(struct rn_outcomes *o, const struct rn_value *v, uint32_t relative)
+{
+	int64_t n;
+
+	if (v->kind == RN_V_CONST)
+		return v->word == o->any_source || v->word == o->any_tag ? RN_PLAN_ANY
+		       : v->word == o->nobody                            ? RN_PLAN_NOBODY
+		       : v->word == o->root                              ? RN_PLAN_ROOT
+									 : RN_PLAN_UNKNOWN;
+	if (!number_of(o, v, relative, &n) || n <= RN_PLAN_ROOT || n > INT32_MAX)
+		return RN_PLAN_UNKNOWN;
+	return (int32_t)n;
+}
+
+static int32_t argument(struct rn_outcomes *o, const struct call *c, uint8_t at)
+{
+	return at == RN_ROLE_NONE ? RN_PLAN_NOTHING : plan_number(o, &c->value[at], c->relative);
+}
+
+static int64_t count_of(struct rn_outcomes *o, const struct call *c)
+{
+	int64_t n;
+
+	if (c->role->count == RN_ROLE_NONE)
+		return RN_PLAN_NOTHING;
+	return number_of(o, &c->value[c->role->count], c->relative, &n) ? n : RN_PLAN_UNKNOWN;
+}
+
+static bool is_unset(const struct rn_outcomes *o, const struct rn_value *v)
+{
+	return v->kind == RN_V_CONST && v->word == o->decoder.unset;
+}
+
+/* The communicators: that of the call is one that goes in; ranks are relative to the first of
+ * all, or to the world. */
+static void look_at_comms(struct rn_outcomes *o, struct call *c)
+{
+	uint32_t values = rn_func_values(c->role->func);
+
+	c->comm = c->relative = 0;
+	for (uint32_t i = 0; i < values && i < c->n && !c->relative; i++)
+		c->relative = comm_of(o, &c->value[i]);
+	for (uint32_t i = 0; i < c->role->ins && i < c->n && !c->comm; i++)
+		c->comm = comm_of(o, &c->value[i]);
+	if (!c->relative)
+		c->relative = o->world;
+}
+
+/* The signature is valid. */
+static void read_call(struct rn_outcomes *o, const void *sig, size_t len, struct call *c)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	uint32_t values;
+
+	c->role = rn_roles_get(o->roles, rn_get_u64(&in));
+	values = rn_func_values(c->role->func);
+	for (c->n = 0; c->n < values + 2 && rn_call_value(&in, &c->value[c->n]); c->n++) {
+		c->parts[c->n] = in;
+		skip(&in, rn_value_parts(&c->value[c->n]));
+	}
+	c->unfinished = is_unset(o, &c->value[values]);
+	c->failed = c->value[values].kind != RN_V_INT || c->value[values].num != 0;
+	c->place = c->n == values + 2 ? (uint32_t)c->value[values + 1].num : 0;
+	look_at_comms(o, c);
+}
+
+static bool is_true(const struct call *c, uint8_t at)
+{
+	return at != RN_ROLE_NONE && c->value[at].kind == RN_V_INT && c->value[at].num != 0;
+}
+
+/* ---- statuses ---- */
+
+struct status {
+	bool known;   /* source and tag are */
+	bool ignored; /* and nothing is known */
+	bool cancelled, pending;
+	int32_t source, tag;
+};
+
+/* `v` and what it is made of, which `in` has. */
+static struct status status_of(struct rn_outcomes *o, struct rn_value v, struct rn_reader *in,
+			       uint32_t relative)
+{
+	struct status s = { 0 };
+	struct rn_value field[5];
+
+	if (v.kind == RN_V_IN) {
+		relative = comm_number(o, v.text, v.len);
+		rn_call_value(in, &v);
+	}
+	if (v.kind != RN_V_STATUS)
+		return s;
+	s.ignored = v.num == RN_STATUS_NOTHING;
+	if (s.ignored)
+		return s;
+	for (uint64_t i = 0; i < rn_value_parts(&v) && i < 5; i++)
+		rn_call_value(in, &field[i]);
+	s.source = plan_number(o, &field[0], relative);
+	s.tag = plan_number(o, &field[1], relative);
+	s.known = s.source >= 0 && s.tag >= 0;
+	if (v.num == RN_STATUS_FULL) {
+		s.pending = field[2].kind == RN_V_CONST && field[2].word == o->pending;
+		s.cancelled = field[4].kind == RN_V_INT && field[4].num != 0;
+	}
+	return s;
+}
+
+static struct status status_at(struct rn_outcomes *o, const struct call *c, uint8_t at)
+{
+	struct rn_reader in;
+
+	if (at == RN_ROLE_NONE)
+		return (struct status){ 0 };
+	in = c->parts[at];
+	return status_of(o, c->value[at], &in, c->relative);
+}
+
+/* ---- events ---- */
+
+static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
+{
+	uint32_t tag = (uint32_t)rn_hash(s, sizeof(*s)), pos = tag, i;
+
+	while ((i = rn_map_next(rn_map_page(&o->site_of, tag), tag, &pos)) != RN_MAP_NONE)
+		if (memcmp(AT(&o->site, struct rn_order_site, i), s, sizeof(*s)) == 0)
+			return i;
+	if (rn_map_reserve(&o->site_of, tag) < 0) {
+		no_memory(o);
+		return 0;
+	}
+	add(o, &o->site, s, sizeof(*s));
+	if (o->rc == RN_OK)
+		rn_map_insert(&o->site_of, tag, (uint32_t)o->site.n - 1);
+	return (uint32_t)o->site.n - 1;
+}
+
+/* The row that a call of that site goes on with: one in which nothing is done yet. */
+static struct rn_order_row *row_of(struct rn_outcomes *o, const struct call *c)
+{
+	struct rn_order_site s = { c->role->kind, c->role->function, c->comm, c->place };
+	uint32_t site = find_site(o, &s);
+	struct rn_order_row *last = NULL;
+
+	if (o->row.n && o->rc == RN_OK)
+		last = AT(&o->row, struct rn_order_row, o->row.n - 1);
+	if (last && last->site == site && !last->done && last->fails < UINT32_MAX)
+		return last;
+	ADD(o, &o->row, struct rn_order_row, { .site = site });
+	return o->rc == RN_OK ? AT(&o->row, struct rn_order_row, o->row.n - 1) : NULL;
+}
+
+static void add_failure(struct rn_outcomes *o, const struct call *c)
+{
+	struct rn_order_row *r = row_of(o, c);
+
+	if (r)
+		r->fails++;
+}
+
+/* So many of the last things done are this call's. */
+static void add_row(struct rn_outcomes *o, const struct call *c, size_t n)
+{
+	struct rn_order_row *r = n ? row_of(o, c) : NULL;
+
+	if (r)
+		r->done = (uint32_t)n;
+}
+
+static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late, const struct status *s,
+		     bool matches)
+{
+	struct rn_order_done d = { .index = index, .late = late };
+
+	if (s && s->cancelled) {
+		d.flags = RN_ORDER_CANCELLED;
+	} else if (s && s->known && matches) {
+		d.source = s->source;
+		d.tag = s->tag;
+		d.flags = RN_ORDER_MATCHED;
+	}
+	ADD(o, &o->done, struct rn_order_done, d);
+}
+
+/* ---- messages ---- */
+
+/* A message is sent; its number, or NONE. */
+static uint32_t begin_send(struct rn_outcomes *o, const struct message *m)
+{
+	const struct standing *me = standing_in(o, m->comm);
+
+	if (m->peer < 0 || !me)
+		return NONE;
+	ADD(o, &o->send, struct rn_order_send,
+	    { o->done.n, m->comm, (int32_t)me->rank, m->peer, m->tag });
+	ADD(o, &o->sent, unsigned char, RN_SENT_OPEN);
+	return (uint32_t)o->send.n - 1;
+}
+
+static void end_send(struct rn_outcomes *o, uint32_t send, enum rn_sends how, bool cancelled)
+{
+	if (send != NONE && o->rc == RN_OK)
+		*AT(&o->sent, unsigned char, send) = cancelled                       ? RN_SENT_NOT
+						     : how == RN_SENDS_SYNCHRONOUSLY ? RN_SENT_SURE
+										     : RN_SENT_DONE;
+}
+
+static bool is_wild(const struct message *m)
+{
+	return m->peer == RN_PLAN_ANY || (m->tag == RN_PLAN_ANY && m->peer != RN_PLAN_NOBODY);
+}
+
+static uint32_t begin_recv(struct rn_outcomes *o, const struct message *m, bool numbered)
+{
+	uint32_t number = RN_ORDER_NOT;
+
+	if (m->peer == RN_PLAN_NOBODY)
+		return NONE;
+	if (numbered && is_wild(m)) {
+		number = (uint32_t)o->match.n;
+		ADD(o, &o->match, struct rn_plan_match, { .state = RN_PLAN_UNSEEN });
+	}
+	ADD(o, &o->recv, struct rn_outcome_recv, { m->comm, m->peer, m->tag, number, RN_GOT_OPEN });
+	return (uint32_t)o->recv.n - 1;
+}
+
+static bool is_numbered(const struct rn_outcomes *o, uint32_t recv)
+{
+	return recv != NONE && o->rc == RN_OK &&
+	       AT(&o->recv, struct rn_outcome_recv, recv)->number != RN_ORDER_NOT;
+}
+
+/* What is known of a wildcard receive; and how late it is. */
+static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct status *s)
+{
+	struct rn_plan_match *m = AT(&o->match, struct rn_plan_match, number);
+	uint64_t late;
+
+	if (s->cancelled)
+		m->state = RN_PLAN_CANCELLED;
+	else if (s->known)
+		*m = (struct rn_plan_match){ s->source, s->tag, RN_PLAN_MATCHED, 0 };
+	if (!rn_ordinals_done(&o->open, &o->scratch, number, &late))
+		no_memory(o);
+	return (uint32_t)late;
+}
+
+/* It has ended: one that names source and tag has got just that, also if the status is ignored. */
+static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct status *s)
+{
+	struct rn_outcome_recv *r;
+
+	if (recv == NONE || o->rc < 0)
+		return;
+	r = AT(&o->recv, struct rn_outcome_recv, recv);
+	r->got = RN_GOT_NOTHING;
+	if (s->cancelled)
+		return;
+	if (s->known) {
+		r->source = s->source;
+		r->tag = s->tag;
+	}
+	if (r->source >= 0 && r->tag >= 0)
+		r->got = RN_GOT_MESSAGE;
+}
+
+/* The wildcard receive is done, as element `index`. */
+static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
+			 const struct status *s)
+{
+	uint32_t number = AT(&o->recv, struct rn_outcome_recv, recv)->number;
+
+	add_done(o, index, tell_match(o, number, s), s, true);
+}
+
+/* ---- calls that send and receive ---- */
+
+static struct message outgoing(struct rn_outcomes *o, const struct call *c)
+{
+	return (struct message){ c->comm, argument(o, c, c->role->dest),
+				 argument(o, c, c->role->sendtag) };
+}
+
+static struct message incoming(struct rn_outcomes *o, const struct call *c)
+{
+	return (struct message){ c->comm, argument(o, c, c->role->source),
+				 argument(o, c, c->role->recvtag) };
+}
+
+static void take_message(struct rn_outcomes *o, const struct call *c)
+{
+	struct message out = outgoing(o, c), in = incoming(o, c);
+	uint32_t send = c->role->sends ? begin_send(o, &out) : NONE;
+	uint32_t recv = c->role->receives ? begin_recv(o, &in, true) : NONE;
+	struct status s;
+
+	if (c->failed)
+		return;
+	end_send(o, send, c->role->sends, false);
+	if (recv == NONE)
+		return;
+	s = status_at(o, c, c->role->status);
+	if (is_numbered(o, recv)) {
+		add_received(o, 0, recv, &s);
+		add_row(o, c, 1);
+	}
+	end_recv(o, recv, &s);
+}
+
+/* A message that a probe has found; one that gives it out has received it. */
+static void take_probe(struct rn_outcomes *o, const struct call *c)
+{
+	struct message m = incoming(o, c);
+	bool once = c->role->flag != RN_ROLE_NONE;
+	struct status s;
+
+	if (c->failed || m.peer == RN_PLAN_NOBODY)
+		return;
+	if (once && !is_true(c, c->role->flag)) {
+		add_failure(o, c);
+		return;
+	}
+	s = status_at(o, c, c->role->status);
+	if (once || is_wild(&m)) {
+		add_done(o, 0, RN_ORDER_NOT, &s, true);
+		add_row(o, c, 1);
+	}
+	if (c->role->receives)
+		end_recv(o, begin_recv(o, &m, false), &s);
+}
+
+/* ---- requests ---- */
+
+static uint32_t request_tag(uint64_t number)
+{
+	return (uint32_t)rn_hash_u64(number);
+}
+
+static struct request *find_request(const struct rn_outcomes *o, const struct rn_value *v)
+{
+	uint32_t tag, pos, i;
+	uint64_t number;
+
+	if (v->kind != RN_V_PLACE || (v->word != o->decoder.live && v->word != o->decoder.gone) ||
+	    !rn_numbering_find(o->requests, v->id, v->num, &number))
+		return NULL;
+	tag = pos = request_tag(number);
+	while ((i = rn_map_next(rn_map_page(&o->request_of, tag), tag, &pos)) != RN_MAP_NONE) {
+		struct request *r = RN_SEG_AT(&o->request, struct request, i);
+
+		if (r->number == number)
+			return r;
+	}
+	return NULL;
+}
+
+static uint32_t spare_request(struct rn_outcomes *o)
+{
+	uint32_t i = o->unused;
+
+	if (i != NONE)
+		o->unused = RN_SEG_AT(&o->request, struct request, i)->next;
+	else if (rn_seg_reserve(&o->request, &o->scratch, 1))
+		i = o->request.n++;
+	return i;
+}
+
+/* The call has made one: the next of the stream. */
+static void new_request(struct rn_outcomes *o, const struct request *is)
+{
+	uint64_t number = rn_numbering_next(o->requests);
+	uint32_t tag = request_tag(number), i = NONE;
+
+	if (rn_map_reserve(&o->request_of, tag) == 0)
+		i = spare_request(o);
+	if (i == NONE) {
+		no_memory(o);
+		return;
+	}
+	*RN_SEG_AT(&o->request, struct request, i) = *is;
+	RN_SEG_AT(&o->request, struct request, i)->number = number;
+	rn_map_insert(&o->request_of, tag, i);
+}
+
+static void forget_request(struct rn_outcomes *o, struct request *r)
+{
+	uint32_t tag = request_tag(r->number), pos = tag, i;
+
+	while ((i = rn_map_next(rn_map_page(&o->request_of, tag), tag, &pos)) != RN_MAP_NONE)
+		if (RN_SEG_AT(&o->request, struct request, i) == r) {
+			rn_map_remove(&o->request_of, tag, i);
+			r->next = o->unused;
+			o->unused = i;
+			return;
+		}
+}
+
+static void start_request(struct rn_outcomes *o, struct request *r)
+{
+	r->active = true;
+	r->seen = false;
+	r->send = r->sends ? begin_send(o, &r->out) : NONE;
+	r->recv = r->receives ? begin_recv(o, &r->in, true) : NONE;
+}
+
+/* A call that makes a request. One that is not given is there all the same for the count. */
+static void take_maker(struct rn_outcomes *o, const struct call *c)
+{
+	struct request r = { .sends = c->role->sends,
+			     .receives = c->role->receives,
+			     .out = outgoing(o, c),
+			     .in = incoming(o, c),
+			     .persistent = c->role->act == RN_ACT_PREPARES,
+			     .send = NONE,
+			     .recv = NONE };
+	const struct rn_value *v = &c->value[c->role->request];
+
+	if (!r.persistent)
+		start_request(o, &r);
+	if (v->kind == RN_V_CONST && v->word == o->decoder.made)
+		new_request(o, &r);
+}
+
+/* The requests that a call was given: `given` has them. */
+static void list_given(struct rn_outcomes *o, const struct call *c)
+{
+	uint8_t at = c->role->request;
+	struct rn_reader in;
+	struct rn_value v;
+
+	empty(&o->given);
+	if (at == RN_ROLE_NONE)
+		return;
+	if (c->value[at].kind != RN_V_LIST) {
+		add(o, &o->given, &c->value[at], sizeof(v));
+		return;
+	}
+	in = c->parts[at];
+	for (int64_t i = 0; i < c->value[at].num && rn_call_value(&in, &v); i++) {
+		add(o, &o->given, &v, sizeof(v));
+		skip(&in, rn_value_parts(&v));
+	}
+}
+
+static const struct rn_value *given(const struct rn_outcomes *o, size_t i)
+{
+	return AT(&o->given, const struct rn_value, i);
+}
+
+static void take_start(struct rn_outcomes *o, const struct call *c)
+{
+	if (c->failed)
+		return;
+	list_given(o, c);
+	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++) {
+		struct request *r = find_request(o, given(o, i));
+
+		if (r && r->persistent)
+			start_request(o, r);
+	}
+}
+
+/* ---- calls that complete requests ---- */
+
+/* Whether there is something to complete: what is not followed is taken for active. */
+static bool is_active(const struct rn_outcomes *o, const struct rn_value *v)
+{
+	const struct request *r = find_request(o, v);
+
+	if (r)
+		return r->active;
+	return v->kind == RN_V_PLACE || v->kind == RN_V_NAME;
+}
+
+static bool any_active(const struct rn_outcomes *o)
+{
+	for (size_t i = 0; i < o->given.n; i++)
+		if (is_active(o, given(o, i)))
+			return true;
+	return false;
+}
+
+/* Whether its outcome is still to be told. */
+static bool is_unseen(const struct rn_outcomes *o, const struct request *r)
+{
+	return r && r->active && !r->seen && is_numbered(o, r->recv);
+}
+
+/* Request i is complete, and the call says so: whether that has been added to what is done.
+ * `all`: also if it is no wildcard receive. Of such a receive something is known even if the status
+ * is ignored, unless it was cancelled. */
+static bool complete(struct rn_outcomes *o, const struct call *c, size_t i, struct status s,
+		     bool all)
+{
+	struct request *r = find_request(o, given(o, i));
+
+	if (s.pending || o->rc < 0)
+		return false;
+	if (is_unseen(o, r)) {
+		s.cancelled |= s.ignored;
+		add_received(o, (uint32_t)i, r->recv, &s);
+		r->seen = all = true;
+	} else if (all) {
+		add_done(o, (uint32_t)i, RN_ORDER_NOT, &s, false);
+	}
+	if (r && r->active) {
+		end_send(o, r->send, (enum rn_sends)r->sends, s.cancelled);
+		end_recv(o, r->recv, &s);
+		r->active = c->role->act == RN_ACT_ASKS;
+	}
+	return all;
+}
+
+/* The statuses of a call, one after the other. */
+struct statuses {
+	struct rn_reader in;
+	int64_t left; /* in a list */
+};
+
+static struct statuses statuses_of(const struct call *c)
+{
+	uint8_t at = c->role->status;
+
+	if (at == RN_ROLE_NONE || c->value[at].kind != RN_V_LIST)
+		return (struct statuses){ .left = -1 };
+	return (struct statuses){ c->parts[at], c->value[at].num };
+}
+
+static struct status next_status(struct rn_outcomes *o, const struct call *c, struct statuses *l)
+{
+	struct rn_value v;
+
+	if (l->left < 0)
+		return status_at(o, c, c->role->status);
+	if (l->left-- == 0 || !rn_call_value(&l->in, &v))
+		return (struct status){ 0 };
+	return status_of(o, v, &l->in, c->relative);
+}
+
+/* All that it was given. */
+static void take_all(struct rn_outcomes *o, const struct call *c)
+{
+	bool tests = c->role->kind == RN_ORDER_TEST;
+	bool active = any_active(o) || c->role->request == RN_ROLE_NONE;
+	struct statuses l = statuses_of(c);
+	size_t n = 0;
+
+	if (tests && !c->failed && !is_true(c, c->role->flag)) {
+		add_failure(o, c);
+		return;
+	}
+	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++)
+		n += complete(o, c, i, next_status(o, c, &l), false);
+	if (tests && active && n == 0) {
+		add_done(o, 0, RN_ORDER_NOT, NULL, false);
+		n = 1;
+	}
+	add_row(o, c, n);
+}
+
+static bool is_index(const struct rn_outcomes *o, const struct rn_value *v)
+{
+	return v->kind == RN_V_INT && v->num >= 0 && (uint64_t)v->num < o->given.n;
+}
+
+static void take_any(struct rn_outcomes *o, const struct call *c)
+{
+	const struct rn_value *index = &c->value[c->role->index];
+
+	if (c->failed)
+		return;
+	if (c->role->flag != RN_ROLE_NONE && !is_true(c, c->role->flag))
+		add_failure(o, c);
+	else if (is_index(o, index))
+		add_row(o, c,
+			complete(o, c, (size_t)index->num, status_at(o, c, c->role->status), true));
+}
+
+static void take_some(struct rn_outcomes *o, const struct call *c)
+{
+	const struct rn_value *count = &c->value[c->role->index];
+	const struct rn_value *indices = &c->value[c->role->indices];
+	struct rn_reader in = c->parts[c->role->indices];
+	struct statuses l = statuses_of(c);
+	struct rn_value v;
+	size_t n = 0;
+
+	if (count->kind == RN_V_INT && count->num == 0)
+		add_failure(o, c);
+	if (indices->kind != RN_V_LIST)
+		return;
+	for (int64_t i = 0; i < indices->num && rn_call_value(&in, &v); i++) {
+		struct status s = next_status(o, c, &l);
+
+		if (is_index(o, &v))
+			n += complete(o, c, (size_t)v.num, s, true);
+	}
+	add_row(o, c, n);
+}
+
+/* Requests that are gone with the call. */
+static void forget_gone(struct rn_outcomes *o)
+{
+	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++) {
+		const struct rn_value *v = given(o, i);
+		struct request *r = NULL;
+
+		if (v->kind == RN_V_PLACE && v->word == o->decoder.gone)
+			r = find_request(o, v);
+		if (r)
+			forget_request(o, r);
+	}
+}
+
+/* One that failed may have completed requests all the same, and then says so in statuses. */
+static void take_completion(struct rn_outcomes *o, const struct call *c)
+{
+	list_given(o, c);
+	if (!c->failed || statuses_of(c).left > 0) {
+		if (c->role->kind == RN_ORDER_ANY)
+			take_any(o, c);
+		else if (c->role->kind == RN_ORDER_SOME)
+			take_some(o, c);
+		else
+			take_all(o, c);
+	}
+	forget_gone(o);
+}
+
+/* ---- the stream ---- */
+
+static void take_call(struct rn_outcomes *o, const struct call *c)
+{
+	switch (c->role->act) {
+	case RN_ACT_MESSAGE:
+		take_message(o, c);
+		break;
+	case RN_ACT_PROBES:
+		take_probe(o, c);
+		break;
+	case RN_ACT_MAKES:
+	case RN_ACT_PREPARES:
+		take_maker(o, c);
+		break;
+	case RN_ACT_STARTS:
+		take_start(o, c);
+		break;
+	case RN_ACT_COMPLETES:
+	case RN_ACT_ASKS:
+		take_completion(o, c);
+		break;
+	case RN_ACT_FREES:
+		list_given(o, c);
+		forget_gone(o);
+		break;
+	case RN_ACT_FINALIZES:
+		o->finalized |= !c->unfinished;
+		break;
+	case RN_ACT_OTHER:
+		break;
+	}
+}
+
+static void keep_call(struct rn_outcomes *o, const struct call *c)
+{
+	o->call[o->calls++] =
+		(struct rn_plan_call){ c->role->function, c->comm, argument(o, c, c->role->peer),
+				       argument(o, c, c->role->tag), count_of(o, c) };
+}
+
+/* One that counts, or a request that ended elsewhere. */
+static int look_at_call(struct rn_outcomes *o, uint32_t sig, bool counts)
+{
+	struct call c;
+	const void *bytes;
+	size_t len;
+	int rc = rn_value_view_get(o->values, sig, &bytes, &len);
+
+	if (rc < 0)
+		return rc;
+	read_call(o, bytes, len, &c);
+	if (o->call && counts)
+		keep_call(o, &c);
+	take_call(o, &c);
+	return o->rc;
+}
+
+/* Calls are behind those that were made inside of them, so those that are inside none come in the
+ * order in which they were entered. */
+static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
+{
+	uint64_t pos, depth = 0;
+	uint32_t sig;
+	int rc = RN_OK;
+
+	while (rc == RN_OK && rn_cursor_next(at, &pos, &sig)) {
+		enum rn_marker m = rn_nesting_marker(o->nesting, sig);
+
+		if (m == RN_MARKER_ENTER)
+			depth += !flat;
+		else if (m == RN_MARKER_LEAVE)
+			depth -= !flat;
+		if (m == RN_MARKER_ENTER || m == RN_MARKER_LEAVE)
+			continue;
+		if (depth == 0 || m == RN_MARKER_ENDED)
+			rc = look_at_call(o, sig, m == RN_MARKER_NONE);
+		if (m == RN_MARKER_NONE)
+			rn_value_view_call(o->values, sig);
+		if (rc == RN_OK)
+			rc = rn_numbering_call(o->requests, sig);
+	}
+	return rc;
+}
+
+/* ---- */
+
+static struct list *lists(struct rn_outcomes *o, unsigned i)
+{
+	struct list *const all[] = { &o->site, &o->row,   &o->done,  &o->send, &o->sent,
+				     &o->recv, &o->match, &o->given, NULL };
+
+	return all[i];
+}
+
+struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace *t)
+{
+	const struct rn_streams *s = &t->streams;
+	struct rn_outcomes *o = rn_new(mem, struct rn_outcomes, 1);
+
+	if (!o)
+		return NULL;
+	o->t = t;
+	o->mem = mem;
+	rn_arena_init(&o->scratch, SIZE_MAX);
+	rn_seg_init(&o->comm, sizeof(struct comm));
+	o->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
+	o->roles = rn_roles_new(mem, &t->vocab);
+	o->values = rn_value_view_new(mem, t);
+	if (!o->nesting || !o->roles || !o->values || rn_map_init(&o->comm_of, mem) < 0)
+		return NULL;
+	o->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
+	if (!o->requests)
+		return NULL;
+	rn_decoder_init(&o->decoder, &t->vocab, t->comms, o->requests, t->ranks);
+	o->any_source = rn_vocab_find(&t->vocab, "MPI_ANY_SOURCE");
+	o->any_tag = rn_vocab_find(&t->vocab, "MPI_ANY_TAG");
+	o->nobody = rn_vocab_find(&t->vocab, "MPI_PROC_NULL");
+	o->root = rn_vocab_find(&t->vocab, "MPI_ROOT");
+	o->pending = rn_vocab_find(&t->vocab, "MPI_ERR_PENDING");
+	o->world = comm_number(o, "MPI_COMM_WORLD", sizeof("MPI_COMM_WORLD") - 1);
+	o->self = comm_number(o, "MPI_COMM_SELF", sizeof("MPI_COMM_SELF") - 1);
+	if (o->rc == RN_OK)
+		return o;
+	rn_outcomes_free(o);
+	return NULL;
+}
+
+void rn_outcomes_free(struct rn_outcomes *o)
+{
+	if (!o)
+		return;
+	rn_numbering_free(o->requests);
+	rn_value_view_free(o->values);
+	rn_arena_free(&o->scratch);
+	rn_buf_free(&o->names.bytes);
+	for (unsigned i = 0; lists(o, i); i++)
+		rn_buf_free(&lists(o, i)->bytes);
+}
+
+const char *const *rn_outcomes_comms(const struct rn_outcomes *o, uint32_t *n)
+{
+	*n = o->comm.n;
+	return (const char *const *)(const void *)o->names.bytes.data;
+}
+
+/* At the beginning of a stream, of which nothing is known yet. */
+static int begin(struct rn_outcomes *o, uint64_t stream)
+{
+	rn_arena_rewind(&o->scratch, (struct rn_arena_mark){ 0 });
+	for (unsigned i = 0; lists(o, i); i++)
+		empty(lists(o, i));
+	o->rc = RN_OK;
+	o->rank = stream / o->t->threads;
+	o->standing = NULL;
+	o->standings = 0;
+	o->open = (struct rn_ordinals){ 0 };
+	o->unused = NONE;
+	o->call = NULL;
+	o->calls = 0;
+	o->finalized = false;
+	rn_seg_init(&o->request, sizeof(struct request));
+	rn_value_view_begin(o->values, stream);
+	if (rn_map_init(&o->site_of, &o->scratch) < 0 ||
+	    rn_map_init(&o->request_of, &o->scratch) < 0)
+		return RN_E_NOMEM;
+	return RN_OK;
+}
+
+static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome *out)
+{
+	*out = (struct rn_outcome){
+		.order = { .site = keep(o, &o->site, mem),
+			   .row = keep(o, &o->row, mem),
+			   .done = keep(o, &o->done, mem),
+			   .send = keep(o, &o->send, mem),
+			   .sites = o->site.n,
+			   .rows = o->row.n,
+			   .dones = o->done.n,
+			   .sends = o->send.n },
+		.sent = keep(o, &o->sent, mem),
+		.recv = keep(o, &o->recv, mem),
+		.recvs = o->recv.n,
+		.match = keep(o, &o->match, mem),
+		.matches = o->match.n,
+		.call = o->call,
+		.calls = o->calls,
+		.finalized = o->finalized,
+	};
+	return o->rc;
+}
+
+int rn_outcomes_read(struct rn_outcomes *o, uint64_t stream, uint32_t group, bool calls,
+		     struct rn_arena *mem, struct rn_outcome *out)
+{
+	struct rn_flow flow = rn_streams_flow(&o->t->streams, group);
+	struct rn_nested nested;
+	struct rn_cursor at;
+	int rc = begin(o, stream);
+
+	if (rc == RN_OK)
+		rc = rn_nesting_look(o->nesting, &flow, &nested);
+	if (rc == RN_OK)
+		rc = rn_cursor_init_group(&at, o->t, stream, group, &o->scratch);
+	if (rc == RN_OK)
+		rc = rn_numbering_seek(o->requests, &at.walk);
+	if (rc < 0)
+		return rc;
+	if (rn_cursor_calls(&at) > RN_OUTCOMES_CALLS)
+		return RN_E_RANGE;
+	if (calls && !(o->call = rn_new(mem, struct rn_plan_call, rn_cursor_calls(&at) + 1)))
+		return RN_E_NOMEM;
+	rc = walk(o, &at, nested.wrong != NULL);
+	return rc == RN_OK ? finish(o, mem, out) : rc;
+}

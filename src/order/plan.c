@@ -1,0 +1,256 @@
+/* plan.c - see plan.h. */
+#include "order/plan.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "order/ordinals.h"
+
+#define ALIGN 8u
+
+/* So many receives can be under way that are started before one that is done. */
+#define LATE_MAX ((uint64_t)1 << 24)
+
+/* ---- writing ---- */
+
+/* A plan being appended to a buffer. */
+struct pen {
+	struct rn_buf *out;
+	size_t base;
+};
+
+static uint64_t put(const struct pen *pen, const void *bytes, size_t n)
+{
+	static const unsigned char zero[ALIGN];
+	size_t at = pen->out->len - pen->base;
+
+	if (n)
+		rn_buf_add(pen->out, bytes, n);
+	rn_buf_add(pen->out, zero, -n % ALIGN);
+	return at;
+}
+
+static struct rn_plan_list put_list(const struct pen *pen, const void *p, size_t size, size_t n)
+{
+	return (struct rn_plan_list){ put(pen, p, size * n), n };
+}
+
+/* What was put there is this after all. */
+static void put_again(const struct pen *pen, uint64_t at, const void *bytes, size_t n)
+{
+	if (!pen->out->failed && n)
+		memcpy(pen->out->data + pen->base + at, bytes, n);
+}
+
+static struct rn_plan_list put_names(const struct pen *pen, const char *const *name, uint32_t n)
+{
+	struct rn_plan_list l = { pen->out->len - pen->base, n };
+
+	for (uint32_t i = 0; i < n; i++)
+		rn_buf_add(pen->out, &(uint64_t){ 0 }, sizeof(uint64_t));
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t at = put(pen, name[i], strlen(name[i]) + 1);
+
+		put_again(pen, l.at + i * sizeof(at), &at, sizeof(at));
+	}
+	return l;
+}
+
+static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_plan_part *p,
+					const struct rn_plan_match *match, size_t matches)
+{
+	const struct rn_order *o = &p->order;
+
+	return (struct rn_plan_stream){
+		.site = put_list(pen, o->site, sizeof(*o->site), o->sites),
+		.row = put_list(pen, o->row, sizeof(*o->row), o->rows),
+		.done = put_list(pen, o->done, sizeof(*o->done), o->dones),
+		.value = put_list(pen, o->value, sizeof(*o->value), o->values),
+		.match = put_list(pen, match, sizeof(*match), matches),
+		.call = put_list(pen, p->call, sizeof(*p->call), p->calls),
+		.complete = p->complete,
+	};
+}
+
+static int put_part(const struct pen *pen, const struct rn_plan_part *p, uint64_t at)
+{
+	const struct rn_plan_match *match = p->match;
+	struct rn_plan_match *own;
+	size_t matches = p->matches;
+	struct rn_plan_stream s;
+	struct rn_arena mem;
+	int rc = RN_OK;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	if (!match) {
+		rc = rn_plan_matches(&mem, &p->order, &own, &matches);
+		match = own;
+	}
+	if (rc == RN_OK) {
+		s = put_stream(pen, p, match, matches);
+		put_again(pen, at, &s, sizeof(s));
+	}
+	rn_arena_free(&mem);
+	return rc;
+}
+
+int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out)
+{
+	struct rn_plan_head head = { .magic = RN_PLAN_MAGIC, .rank = s->rank, .ranks = s->ranks };
+	struct pen pen = { out, out->len };
+	int rc = RN_OK;
+
+	put(&pen, &head, sizeof(head));
+	head.stream = (struct rn_plan_list){ out->len - pen.base, s->parts };
+	for (uint32_t i = 0; i < s->parts; i++)
+		put(&pen, &(struct rn_plan_stream){ 0 }, sizeof(struct rn_plan_stream));
+	for (uint32_t i = 0; i < s->parts && rc == RN_OK; i++)
+		rc = put_part(&pen, &s->part[i],
+			      head.stream.at + i * sizeof(struct rn_plan_stream));
+	head.comm = put_names(&pen, s->comm, s->comms);
+	head.place = put_names(&pen, s->place, s->places);
+	head.bytes = out->len - pen.base;
+	put_again(&pen, 0, &head, sizeof(head));
+	return rc == RN_OK ? rn_buf_status(out) : rc;
+}
+
+/* ---- looking whether it is one ---- */
+
+struct span {
+	const unsigned char *bytes;
+	size_t len;
+};
+
+static bool is_there(const struct span *f, const struct rn_plan_list *l, size_t size)
+{
+	return l->at % ALIGN == 0 && l->at <= f->len && l->n <= (f->len - l->at) / size;
+}
+
+static bool names_there(const struct span *f, const struct rn_plan_list *l)
+{
+	const uint64_t *at;
+
+	if (!is_there(f, l, sizeof(*at)))
+		return false;
+	at = (const void *)(f->bytes + l->at);
+	for (uint64_t i = 0; i < l->n; i++)
+		if (at[i] >= f->len || !memchr(f->bytes + at[i], 0, f->len - at[i]))
+			return false;
+	return true;
+}
+
+/* Whether the rows have as much as they say. */
+static bool rows_fit(const struct span *f, const struct rn_plan_stream *s)
+{
+	const struct rn_order_site *site = (const void *)(f->bytes + s->site.at);
+	const struct rn_order_row *row = (const void *)(f->bytes + s->row.at);
+	uint64_t dones = 0, values = 0;
+
+	for (uint64_t i = 0; i < s->row.n; i++) {
+		if (row[i].site >= s->site.n)
+			return false;
+		if (site[row[i].site].kind == RN_ORDER_VALUE)
+			values += row[i].done;
+		else
+			dones += row[i].done;
+	}
+	return dones == s->done.n && values == s->value.n;
+}
+
+static bool stream_there(const struct span *f, const struct rn_plan_stream *s)
+{
+	return is_there(f, &s->site, sizeof(struct rn_order_site)) &&
+	       is_there(f, &s->row, sizeof(struct rn_order_row)) &&
+	       is_there(f, &s->done, sizeof(struct rn_order_done)) &&
+	       is_there(f, &s->value, sizeof(int64_t)) &&
+	       is_there(f, &s->match, sizeof(struct rn_plan_match)) &&
+	       is_there(f, &s->call, sizeof(struct rn_plan_call)) && rows_fit(f, s);
+}
+
+bool rn_plan_valid(const void *bytes, size_t len)
+{
+	const struct rn_plan_head *h = bytes;
+	struct span f = { bytes, len };
+	const struct rn_plan_stream *s;
+
+	if (len < sizeof(*h) || (uintptr_t)bytes % ALIGN || h->magic != RN_PLAN_MAGIC ||
+	    h->bytes != len || !is_there(&f, &h->stream, sizeof(*s)) ||
+	    !names_there(&f, &h->comm) || !names_there(&f, &h->place))
+		return false;
+	s = rn_plan_at(h, h->stream.at);
+	for (uint64_t i = 0; i < h->stream.n; i++)
+		if (!stream_there(&f, &s[i]))
+			return false;
+	return true;
+}
+
+/* ---- what receives matched ---- */
+
+/* Calls fn for each wildcard receive that is done, with its number, until it returns false. */
+typedef bool match_fn(void *arg, uint64_t number, const struct rn_order_done *d);
+
+static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *fn, void *arg)
+{
+	struct rn_ordinals open = { 0 };
+	uint64_t late;
+
+	for (size_t i = 0; i < o->dones; i++) {
+		const struct rn_order_done *d = &o->done[i];
+		uint64_t number = rn_ordinals_number(&open, d->late);
+
+		if (d->late == RN_ORDER_NOT)
+			continue;
+		if (d->late > LATE_MAX || !fn(arg, number, d))
+			return RN_E_DATA;
+		if (!rn_ordinals_done(&open, mem, number, &late))
+			return RN_E_NOMEM;
+	}
+	return RN_OK;
+}
+
+static bool count_match(void *arg, uint64_t number, const struct rn_order_done *d)
+{
+	uint64_t *n = arg;
+
+	(void)d;
+	*n = number >= *n ? number + 1 : *n;
+	return true;
+}
+
+/* A receive is done only once. */
+static bool take_match(void *arg, uint64_t number, const struct rn_order_done *d)
+{
+	struct rn_plan_match *m = (struct rn_plan_match *)arg + number;
+
+	if (m->state != RN_PLAN_UNSEEN)
+		return false;
+	if (d->flags & RN_ORDER_CANCELLED)
+		m->state = RN_PLAN_CANCELLED;
+	else if (d->flags & RN_ORDER_MATCHED)
+		*m = (struct rn_plan_match){ d->source, d->tag, RN_PLAN_MATCHED, 0 };
+	return true;
+}
+
+int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_match **match,
+		    size_t *n)
+{
+	struct rn_arena scratch;
+	uint64_t numbers = 0;
+	int rc;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	*match = NULL;
+	*n = 0;
+	rc = each_match(o, &scratch, count_match, &numbers);
+	if (rc == RN_OK && !(*match = rn_new(mem, struct rn_plan_match, numbers + 1)))
+		rc = RN_E_NOMEM;
+	for (uint64_t i = 0; i < numbers && rc == RN_OK; i++)
+		(*match)[i].state = RN_PLAN_UNSEEN;
+	if (rc == RN_OK)
+		rc = each_match(o, &scratch, take_match, *match);
+	if (rc == RN_OK)
+		*n = numbers;
+	rn_arena_free(&scratch);
+	return rc;
+}
