@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "analyse/call_view.h"
 #include "analyse/roles.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/seg.h"
-#include "identity/comms.h"
 #include "order/ordinals.h"
 #include "read/decode.h"
 #include "read/nesting.h"
@@ -37,17 +37,6 @@ struct request {
 	uint32_t next;       /* of those that are not used */
 };
 
-/* What the stream's process is in a communicator. */
-struct standing {
-	bool asked, known;
-	uint64_t rank, size;
-};
-
-struct comm {
-	const char *name;
-	uint32_t len;
-};
-
 /* A growing array of results. */
 struct list {
 	struct rn_buf bytes;
@@ -55,25 +44,13 @@ struct list {
 };
 
 struct rn_outcomes {
-	const struct rn_trace *t;
-	struct rn_arena *mem;
-	struct rn_decoder decoder;
+	struct rn_call_view view;
 	struct rn_numbering *requests;
 	struct rn_value_view *values;
 	struct rn_nesting *nesting;
-	struct rn_roles *roles;
-	uint64_t any_source, any_tag, nobody, root, pending; /* words */
-	/* Communicators by number - 1. */
-	struct rn_map comm_of;
-	struct rn_seg comm; /* struct comm */
-	struct list names;  /* const char * */
-	uint32_t world, self;
 	/* The stream. */
 	struct rn_arena scratch;
-	uint64_t rank;
 	int rc; /* RN_E_NOMEM: of whatever */
-	struct standing *standing;
-	uint32_t standings;
 	struct list site, row, done, send, sent, recv, match;
 	struct rn_map site_of;
 	struct rn_map request_of;
@@ -127,253 +104,6 @@ static void *keep(struct rn_outcomes *o, const struct list *l, struct rn_arena *
 	return p;
 }
 
-/* ---- communicators ---- */
-
-static uint32_t find_comm(const struct rn_outcomes *o, uint32_t tag, const char *name, size_t len)
-{
-	uint32_t pos = tag, i;
-
-	while ((i = rn_map_next(rn_map_page(&o->comm_of, tag), tag, &pos)) != RN_MAP_NONE) {
-		const struct comm *c = RN_SEG_AT(&o->comm, struct comm, i);
-
-		if (c->len == len && memcmp(c->name, name, len) == 0)
-			return i + 1;
-	}
-	return 0;
-}
-
-/* Its number; 0 when there is no memory. */
-static uint32_t comm_number(struct rn_outcomes *o, const char *name, size_t len)
-{
-	uint32_t tag = (uint32_t)rn_hash(name, len), number = find_comm(o, tag, name, len);
-	char *copy;
-
-	if (number)
-		return number;
-	copy = rn_new(o->mem, char, len + 1);
-	if (!copy || !rn_seg_reserve(&o->comm, o->mem, 1) || rn_map_reserve(&o->comm_of, tag) < 0) {
-		no_memory(o);
-		return 0;
-	}
-	memcpy(copy, name, len);
-	*RN_SEG_AT(&o->comm, struct comm, o->comm.n) = (struct comm){ copy, (uint32_t)len };
-	rn_map_insert(&o->comm_of, tag, o->comm.n++);
-	ADD(o, &o->names, const char *, copy);
-	return o->comm.n;
-}
-
-/* 0 when it is none, or none that there is. */
-static uint32_t comm_of(struct rn_outcomes *o, const struct rn_value *v)
-{
-	if (v->kind == RN_V_NAME && rn_comm_name(v->text, v->len))
-		return comm_number(o, v->text, v->len);
-	if (v->kind == RN_V_CONST && v->word == o->decoder.world)
-		return o->world;
-	if (v->kind == RN_V_CONST && v->word == o->decoder.self)
-		return o->self;
-	return 0;
-}
-
-static bool make_standings(struct rn_outcomes *o)
-{
-	uint32_t n = 2 * o->comm.n + 16;
-	struct standing *more = rn_new(&o->scratch, struct standing, n);
-
-	if (!more) {
-		no_memory(o);
-		return false;
-	}
-	if (o->standings)
-		memcpy(more, o->standing, o->standings * sizeof(*more));
-	o->standing = more;
-	o->standings = n;
-	return true;
-}
-
-/* NULL when nothing is known of it. */
-static const struct standing *standing_in(struct rn_outcomes *o, uint32_t comm)
-{
-	struct standing *s;
-
-	if (!comm || (comm > o->standings && !make_standings(o)))
-		return NULL;
-	s = &o->standing[comm - 1];
-	if (!s->asked) {
-		const struct comm *c = RN_SEG_AT(&o->comm, struct comm, comm - 1);
-
-		s->asked = true;
-		s->known =
-			rn_decoder_rank(&o->decoder, c->name, c->len, o->rank, &s->rank, &s->size);
-	}
-	return s->known ? s : NULL;
-}
-
-/* ---- values ---- */
-
-/* A call with its values. */
-struct call {
-	const struct rn_role *role;
-	uint32_t comm, place;
-	uint32_t relative; /* the communicator that ranks are relative to */
-	bool unfinished, failed;
-	uint32_t n; /* values, without what they are made of */
-	struct rn_value value[RN_CALL_VALUES_MAX + 2];
-	struct rn_reader parts[RN_CALL_VALUES_MAX + 2];
-};
-
-static void skip(struct rn_reader *in, uint64_t n)
-{
-	struct rn_value v;
-
-	while (n-- > 0 && rn_call_value(in, &v))
-		n += rn_value_parts(&v);
-}
-
-/* Whether it is a number, and which. */
-static bool number_of(struct rn_outcomes *o, const struct rn_value *v, uint32_t relative,
-		      int64_t *number)
-{
-	char name[RN_VARIES_NAME_MAX];
-	struct rn_comm_entry e;
-	const struct standing *s;
-
-	if (v->kind == RN_V_INT) {
-		*number = v->num;
-		return true;
-	}
-	if (v->kind == RN_V_VARIES) {
-		size_t len = rn_varies_name(name, v->num);
-
-		if (!o->t->comms || rn_comms_find(o->t->comms, name, len, o->rank, &e) != RN_OK)
-			return false;
-		*number = rn_unzigzag(e.key);
-		return true;
-	}
-	s = rn_value_is_relative(v) ? standing_in(o, relative) : NULL;
-	if (s)
-		*number = rn_value_resolve(v, s->rank, s->size);
-	return s != NULL;
-}
-
-/* As a plan has it. */
-static int32_t plan_number(struct rn_outcomes *o, const struct rn_value *v, uint32_t relative)
-{
-	int64_t n;
-
-	if (v->kind == RN_V_CONST)
-		return v->word == o->any_source || v->word == o->any_tag ? RN_PLAN_ANY
-		       : v->word == o->nobody                            ? RN_PLAN_NOBODY
-		       : v->word == o->root                              ? RN_PLAN_ROOT
-									 : RN_PLAN_UNKNOWN;
-	if (!number_of(o, v, relative, &n) || n <= RN_PLAN_ROOT || n > INT32_MAX)
-		return RN_PLAN_UNKNOWN;
-	return (int32_t)n;
-}
-
-static int32_t argument(struct rn_outcomes *o, const struct call *c, uint8_t at)
-{
-	return at == RN_ROLE_NONE ? RN_PLAN_NOTHING : plan_number(o, &c->value[at], c->relative);
-}
-
-static int64_t count_of(struct rn_outcomes *o, const struct call *c)
-{
-	int64_t n;
-
-	if (c->role->count == RN_ROLE_NONE)
-		return RN_PLAN_NOTHING;
-	return number_of(o, &c->value[c->role->count], c->relative, &n) ? n : RN_PLAN_UNKNOWN;
-}
-
-static bool is_unset(const struct rn_outcomes *o, const struct rn_value *v)
-{
-	return v->kind == RN_V_CONST && v->word == o->decoder.unset;
-}
-
-/* The communicators: that of the call is one that goes in; ranks are relative to the first of
- * all, or to the world. */
-static void look_at_comms(struct rn_outcomes *o, struct call *c)
-{
-	uint32_t values = rn_func_values(c->role->func);
-
-	c->comm = c->relative = 0;
-	for (uint32_t i = 0; i < values && i < c->n && !c->relative; i++)
-		c->relative = comm_of(o, &c->value[i]);
-	for (uint32_t i = 0; i < c->role->ins && i < c->n && !c->comm; i++)
-		c->comm = comm_of(o, &c->value[i]);
-	if (!c->relative)
-		c->relative = o->world;
-}
-
-/* The signature is valid. */
-static void read_call(struct rn_outcomes *o, const void *sig, size_t len, struct call *c)
-{
-	struct rn_reader in = rn_reader(sig, len);
-	uint32_t values;
-
-	c->role = rn_roles_get(o->roles, rn_get_u64(&in));
-	values = rn_func_values(c->role->func);
-	for (c->n = 0; c->n < values + 2 && rn_call_value(&in, &c->value[c->n]); c->n++) {
-		c->parts[c->n] = in;
-		skip(&in, rn_value_parts(&c->value[c->n]));
-	}
-	c->unfinished = is_unset(o, &c->value[values]);
-	c->failed = c->value[values].kind != RN_V_INT || c->value[values].num != 0;
-	c->place = c->n == values + 2 ? (uint32_t)c->value[values + 1].num : 0;
-	look_at_comms(o, c);
-}
-
-static bool is_true(const struct call *c, uint8_t at)
-{
-	return at != RN_ROLE_NONE && c->value[at].kind == RN_V_INT && c->value[at].num != 0;
-}
-
-/* ---- statuses ---- */
-
-struct status {
-	bool known;   /* source and tag are */
-	bool ignored; /* and nothing is known */
-	bool cancelled, pending;
-	int32_t source, tag;
-};
-
-/* `v` and what it is made of, which `in` has. */
-static struct status status_of(struct rn_outcomes *o, struct rn_value v, struct rn_reader *in,
-			       uint32_t relative)
-{
-	struct status s = { 0 };
-	struct rn_value field[5];
-
-	if (v.kind == RN_V_IN) {
-		relative = comm_number(o, v.text, v.len);
-		rn_call_value(in, &v);
-	}
-	if (v.kind != RN_V_STATUS)
-		return s;
-	s.ignored = v.num == RN_STATUS_NOTHING;
-	if (s.ignored)
-		return s;
-	for (uint64_t i = 0; i < rn_value_parts(&v) && i < 5; i++)
-		rn_call_value(in, &field[i]);
-	s.source = plan_number(o, &field[0], relative);
-	s.tag = plan_number(o, &field[1], relative);
-	s.known = s.source >= 0 && s.tag >= 0;
-	if (v.num == RN_STATUS_FULL) {
-		s.pending = field[2].kind == RN_V_CONST && field[2].word == o->pending;
-		s.cancelled = field[4].kind == RN_V_INT && field[4].num != 0;
-	}
-	return s;
-}
-
-static struct status status_at(struct rn_outcomes *o, const struct call *c, uint8_t at)
-{
-	struct rn_reader in;
-
-	if (at == RN_ROLE_NONE)
-		return (struct status){ 0 };
-	in = c->parts[at];
-	return status_of(o, c->value[at], &in, c->relative);
-}
-
 /* ---- events ---- */
 
 static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
@@ -394,7 +124,7 @@ static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
 }
 
 /* The row that a call of that site goes on with: one in which nothing is done yet. */
-static struct rn_order_row *row_of(struct rn_outcomes *o, const struct call *c)
+static struct rn_order_row *row_of(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct rn_order_site s = { c->role->kind, c->role->function, c->comm, c->place };
 	uint32_t site = find_site(o, &s);
@@ -408,7 +138,7 @@ static struct rn_order_row *row_of(struct rn_outcomes *o, const struct call *c)
 	return o->rc == RN_OK ? AT(&o->row, struct rn_order_row, o->row.n - 1) : NULL;
 }
 
-static void add_failure(struct rn_outcomes *o, const struct call *c)
+static void add_failure(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct rn_order_row *r = row_of(o, c);
 
@@ -417,7 +147,7 @@ static void add_failure(struct rn_outcomes *o, const struct call *c)
 }
 
 /* So many of the last things done are this call's. */
-static void add_row(struct rn_outcomes *o, const struct call *c, size_t n)
+static void add_row(struct rn_outcomes *o, const struct rn_called *c, size_t n)
 {
 	struct rn_order_row *r = n ? row_of(o, c) : NULL;
 
@@ -425,8 +155,8 @@ static void add_row(struct rn_outcomes *o, const struct call *c, size_t n)
 		r->done = (uint32_t)n;
 }
 
-static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late, const struct status *s,
-		     bool matches)
+static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late,
+		     const struct rn_called_status *s, bool matches)
 {
 	struct rn_order_done d = { .index = index, .late = late };
 
@@ -445,7 +175,7 @@ static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late, const
 /* A message is sent; its number, or NONE. */
 static uint32_t begin_send(struct rn_outcomes *o, const struct message *m)
 {
-	const struct standing *me = standing_in(o, m->comm);
+	const struct rn_standing *me = rn_call_view_standing(&o->view, m->comm);
 
 	if (m->peer < 0 || !me)
 		return NONE;
@@ -489,7 +219,7 @@ static bool is_numbered(const struct rn_outcomes *o, uint32_t recv)
 }
 
 /* What is known of a wildcard receive; and how late it is. */
-static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct status *s)
+static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct rn_called_status *s)
 {
 	struct rn_plan_match *m = AT(&o->match, struct rn_plan_match, number);
 	uint64_t late;
@@ -504,7 +234,7 @@ static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct 
 }
 
 /* It has ended: one that names source and tag has got just that, also if the status is ignored. */
-static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct status *s)
+static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct rn_called_status *s)
 {
 	struct rn_outcome_recv *r;
 
@@ -524,7 +254,7 @@ static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct status *
 
 /* The wildcard receive is done, as element `index`. */
 static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
-			 const struct status *s)
+			 const struct rn_called_status *s)
 {
 	uint32_t number = AT(&o->recv, struct rn_outcome_recv, recv)->number;
 
@@ -533,31 +263,31 @@ static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
 
 /* ---- calls that send and receive ---- */
 
-static struct message outgoing(struct rn_outcomes *o, const struct call *c)
+static struct message outgoing(struct rn_outcomes *o, const struct rn_called *c)
 {
-	return (struct message){ c->comm, argument(o, c, c->role->dest),
-				 argument(o, c, c->role->sendtag) };
+	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->role->dest),
+				 rn_called_argument(&o->view, c, c->role->sendtag) };
 }
 
-static struct message incoming(struct rn_outcomes *o, const struct call *c)
+static struct message incoming(struct rn_outcomes *o, const struct rn_called *c)
 {
-	return (struct message){ c->comm, argument(o, c, c->role->source),
-				 argument(o, c, c->role->recvtag) };
+	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->role->source),
+				 rn_called_argument(&o->view, c, c->role->recvtag) };
 }
 
-static void take_message(struct rn_outcomes *o, const struct call *c)
+static void take_message(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct message out = outgoing(o, c), in = incoming(o, c);
 	uint32_t send = c->role->sends ? begin_send(o, &out) : NONE;
 	uint32_t recv = c->role->receives ? begin_recv(o, &in, true) : NONE;
-	struct status s;
+	struct rn_called_status s;
 
 	if (c->failed)
 		return;
 	end_send(o, send, c->role->sends, false);
 	if (recv == NONE)
 		return;
-	s = status_at(o, c, c->role->status);
+	s = rn_called_status(&o->view, c);
 	if (is_numbered(o, recv)) {
 		add_received(o, 0, recv, &s);
 		add_row(o, c, 1);
@@ -566,19 +296,19 @@ static void take_message(struct rn_outcomes *o, const struct call *c)
 }
 
 /* A message that a probe has found; one that gives it out has received it. */
-static void take_probe(struct rn_outcomes *o, const struct call *c)
+static void take_probe(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct message m = incoming(o, c);
 	bool once = c->role->flag != RN_ROLE_NONE;
-	struct status s;
+	struct rn_called_status s;
 
 	if (c->failed || m.peer == RN_PLAN_NOBODY)
 		return;
-	if (once && !is_true(c, c->role->flag)) {
+	if (once && !rn_called_true(c, c->role->flag)) {
 		add_failure(o, c);
 		return;
 	}
-	s = status_at(o, c, c->role->status);
+	s = rn_called_status(&o->view, c);
 	if (once || is_wild(&m)) {
 		add_done(o, 0, RN_ORDER_NOT, &s, true);
 		add_row(o, c, 1);
@@ -599,7 +329,8 @@ static struct request *find_request(const struct rn_outcomes *o, const struct rn
 	uint32_t tag, pos, i;
 	uint64_t number;
 
-	if (v->kind != RN_V_PLACE || (v->word != o->decoder.live && v->word != o->decoder.gone) ||
+	if (v->kind != RN_V_PLACE ||
+	    (v->word != o->view.decoder.live && v->word != o->view.decoder.gone) ||
 	    !rn_numbering_find(o->requests, v->id, v->num, &number))
 		return NULL;
 	tag = pos = request_tag(number);
@@ -662,7 +393,7 @@ static void start_request(struct rn_outcomes *o, struct request *r)
 }
 
 /* A call that makes a request. One that is not given is there all the same for the count. */
-static void take_maker(struct rn_outcomes *o, const struct call *c)
+static void take_maker(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct request r = { .sends = c->role->sends,
 			     .receives = c->role->receives,
@@ -675,12 +406,12 @@ static void take_maker(struct rn_outcomes *o, const struct call *c)
 
 	if (!r.persistent)
 		start_request(o, &r);
-	if (v->kind == RN_V_CONST && v->word == o->decoder.made)
+	if (v->kind == RN_V_CONST && v->word == o->view.decoder.made)
 		new_request(o, &r);
 }
 
 /* The requests that a call was given: `given` has them. */
-static void list_given(struct rn_outcomes *o, const struct call *c)
+static void list_given(struct rn_outcomes *o, const struct rn_called *c)
 {
 	uint8_t at = c->role->request;
 	struct rn_reader in;
@@ -696,7 +427,7 @@ static void list_given(struct rn_outcomes *o, const struct call *c)
 	in = c->parts[at];
 	for (int64_t i = 0; i < c->value[at].num && rn_call_value(&in, &v); i++) {
 		add(o, &o->given, &v, sizeof(v));
-		skip(&in, rn_value_parts(&v));
+		rn_called_skip(&in, rn_value_parts(&v));
 	}
 }
 
@@ -705,7 +436,7 @@ static const struct rn_value *given(const struct rn_outcomes *o, size_t i)
 	return AT(&o->given, const struct rn_value, i);
 }
 
-static void take_start(struct rn_outcomes *o, const struct call *c)
+static void take_start(struct rn_outcomes *o, const struct rn_called *c)
 {
 	if (c->failed)
 		return;
@@ -747,8 +478,8 @@ static bool is_unseen(const struct rn_outcomes *o, const struct request *r)
 /* Request i is complete, and the call says so: whether that has been added to what is done.
  * `all`: also if it is no wildcard receive. Of such a receive something is known even if the status
  * is ignored, unless it was cancelled. */
-static bool complete(struct rn_outcomes *o, const struct call *c, size_t i, struct status s,
-		     bool all)
+static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
+		     struct rn_called_status s, bool all)
 {
 	struct request *r = find_request(o, given(o, i));
 
@@ -769,46 +500,20 @@ static bool complete(struct rn_outcomes *o, const struct call *c, size_t i, stru
 	return all;
 }
 
-/* The statuses of a call, one after the other. */
-struct statuses {
-	struct rn_reader in;
-	int64_t left; /* in a list */
-};
-
-static struct statuses statuses_of(const struct call *c)
-{
-	uint8_t at = c->role->status;
-
-	if (at == RN_ROLE_NONE || c->value[at].kind != RN_V_LIST)
-		return (struct statuses){ .left = -1 };
-	return (struct statuses){ c->parts[at], c->value[at].num };
-}
-
-static struct status next_status(struct rn_outcomes *o, const struct call *c, struct statuses *l)
-{
-	struct rn_value v;
-
-	if (l->left < 0)
-		return status_at(o, c, c->role->status);
-	if (l->left-- == 0 || !rn_call_value(&l->in, &v))
-		return (struct status){ 0 };
-	return status_of(o, v, &l->in, c->relative);
-}
-
 /* All that it was given. */
-static void take_all(struct rn_outcomes *o, const struct call *c)
+static void take_all(struct rn_outcomes *o, const struct rn_called *c)
 {
 	bool tests = c->role->kind == RN_ORDER_TEST;
 	bool active = any_active(o) || c->role->request == RN_ROLE_NONE;
-	struct statuses l = statuses_of(c);
+	struct rn_called_statuses l = rn_called_statuses(c);
 	size_t n = 0;
 
-	if (tests && !c->failed && !is_true(c, c->role->flag)) {
+	if (tests && !c->failed && !rn_called_true(c, c->role->flag)) {
 		add_failure(o, c);
 		return;
 	}
 	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++)
-		n += complete(o, c, i, next_status(o, c, &l), false);
+		n += complete(o, c, i, rn_called_next(&o->view, c, &l), false);
 	if (tests && active && n == 0) {
 		add_done(o, 0, RN_ORDER_NOT, NULL, false);
 		n = 1;
@@ -821,25 +526,25 @@ static bool is_index(const struct rn_outcomes *o, const struct rn_value *v)
 	return v->kind == RN_V_INT && v->num >= 0 && (uint64_t)v->num < o->given.n;
 }
 
-static void take_any(struct rn_outcomes *o, const struct call *c)
+static void take_any(struct rn_outcomes *o, const struct rn_called *c)
 {
 	const struct rn_value *index = &c->value[c->role->index];
 
 	if (c->failed)
 		return;
-	if (c->role->flag != RN_ROLE_NONE && !is_true(c, c->role->flag))
+	if (c->role->flag != RN_ROLE_NONE && !rn_called_true(c, c->role->flag))
 		add_failure(o, c);
 	else if (is_index(o, index))
 		add_row(o, c,
-			complete(o, c, (size_t)index->num, status_at(o, c, c->role->status), true));
+			complete(o, c, (size_t)index->num, rn_called_status(&o->view, c), true));
 }
 
-static void take_some(struct rn_outcomes *o, const struct call *c)
+static void take_some(struct rn_outcomes *o, const struct rn_called *c)
 {
 	const struct rn_value *count = &c->value[c->role->index];
 	const struct rn_value *indices = &c->value[c->role->indices];
 	struct rn_reader in = c->parts[c->role->indices];
-	struct statuses l = statuses_of(c);
+	struct rn_called_statuses l = rn_called_statuses(c);
 	struct rn_value v;
 	size_t n = 0;
 
@@ -848,7 +553,7 @@ static void take_some(struct rn_outcomes *o, const struct call *c)
 	if (indices->kind != RN_V_LIST)
 		return;
 	for (int64_t i = 0; i < indices->num && rn_call_value(&in, &v); i++) {
-		struct status s = next_status(o, c, &l);
+		struct rn_called_status s = rn_called_next(&o->view, c, &l);
 
 		if (is_index(o, &v))
 			n += complete(o, c, (size_t)v.num, s, true);
@@ -863,7 +568,7 @@ static void forget_gone(struct rn_outcomes *o)
 		const struct rn_value *v = given(o, i);
 		struct request *r = NULL;
 
-		if (v->kind == RN_V_PLACE && v->word == o->decoder.gone)
+		if (v->kind == RN_V_PLACE && v->word == o->view.decoder.gone)
 			r = find_request(o, v);
 		if (r)
 			forget_request(o, r);
@@ -871,10 +576,10 @@ static void forget_gone(struct rn_outcomes *o)
 }
 
 /* One that failed may have completed requests all the same, and then says so in statuses. */
-static void take_completion(struct rn_outcomes *o, const struct call *c)
+static void take_completion(struct rn_outcomes *o, const struct rn_called *c)
 {
 	list_given(o, c);
-	if (!c->failed || statuses_of(c).left > 0) {
+	if (!c->failed || rn_called_statuses(c).left > 0) {
 		if (c->role->kind == RN_ORDER_ANY)
 			take_any(o, c);
 		else if (c->role->kind == RN_ORDER_SOME)
@@ -887,7 +592,7 @@ static void take_completion(struct rn_outcomes *o, const struct call *c)
 
 /* ---- the stream ---- */
 
-static void take_call(struct rn_outcomes *o, const struct call *c)
+static void take_call(struct rn_outcomes *o, const struct rn_called *c)
 {
 	switch (c->role->act) {
 	case RN_ACT_MESSAGE:
@@ -919,24 +624,25 @@ static void take_call(struct rn_outcomes *o, const struct call *c)
 	}
 }
 
-static void keep_call(struct rn_outcomes *o, const struct call *c)
+static void keep_call(struct rn_outcomes *o, const struct rn_called *c)
 {
-	o->call[o->calls++] =
-		(struct rn_plan_call){ c->role->function, c->comm, argument(o, c, c->role->peer),
-				       argument(o, c, c->role->tag), count_of(o, c) };
+	o->call[o->calls++] = (struct rn_plan_call){ c->role->function, c->comm,
+						     rn_called_argument(&o->view, c, c->role->peer),
+						     rn_called_argument(&o->view, c, c->role->tag),
+						     rn_called_count(&o->view, c) };
 }
 
 /* One that counts, or a request that ended elsewhere. */
 static int look_at_call(struct rn_outcomes *o, uint32_t sig, bool counts)
 {
-	struct call c;
+	struct rn_called c;
 	const void *bytes;
 	size_t len;
 	int rc = rn_value_view_get(o->values, sig, &bytes, &len);
 
 	if (rc < 0)
 		return rc;
-	read_call(o, bytes, len, &c);
+	rn_call_view_read(&o->view, bytes, len, &c);
 	if (o->call && counts)
 		keep_call(o, &c);
 	take_call(o, &c);
@@ -987,30 +693,13 @@ struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace 
 
 	if (!o)
 		return NULL;
-	o->t = t;
-	o->mem = mem;
 	rn_arena_init(&o->scratch, SIZE_MAX);
-	rn_seg_init(&o->comm, sizeof(struct comm));
 	o->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
-	o->roles = rn_roles_new(mem, &t->vocab);
 	o->values = rn_value_view_new(mem, t);
-	if (!o->nesting || !o->roles || !o->values || rn_map_init(&o->comm_of, mem) < 0)
+	if (!o->nesting || !o->values || rn_call_view_init(&o->view, mem, t, &o->rc) < 0)
 		return NULL;
 	o->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
-	if (!o->requests)
-		return NULL;
-	rn_decoder_init(&o->decoder, &t->vocab, t->comms, o->requests, t->ranks);
-	o->any_source = rn_vocab_find(&t->vocab, "MPI_ANY_SOURCE");
-	o->any_tag = rn_vocab_find(&t->vocab, "MPI_ANY_TAG");
-	o->nobody = rn_vocab_find(&t->vocab, "MPI_PROC_NULL");
-	o->root = rn_vocab_find(&t->vocab, "MPI_ROOT");
-	o->pending = rn_vocab_find(&t->vocab, "MPI_ERR_PENDING");
-	o->world = comm_number(o, "MPI_COMM_WORLD", sizeof("MPI_COMM_WORLD") - 1);
-	o->self = comm_number(o, "MPI_COMM_SELF", sizeof("MPI_COMM_SELF") - 1);
-	if (o->rc == RN_OK)
-		return o;
-	rn_outcomes_free(o);
-	return NULL;
+	return o->requests ? o : NULL;
 }
 
 void rn_outcomes_free(struct rn_outcomes *o)
@@ -1020,15 +709,14 @@ void rn_outcomes_free(struct rn_outcomes *o)
 	rn_numbering_free(o->requests);
 	rn_value_view_free(o->values);
 	rn_arena_free(&o->scratch);
-	rn_buf_free(&o->names.bytes);
 	for (unsigned i = 0; lists(o, i); i++)
 		rn_buf_free(&lists(o, i)->bytes);
 }
 
 const char *const *rn_outcomes_comms(const struct rn_outcomes *o, uint32_t *n)
 {
-	*n = o->comm.n;
-	return (const char *const *)(const void *)o->names.bytes.data;
+	*n = o->view.comms;
+	return o->view.comm;
 }
 
 /* At the beginning of a stream, of which nothing is known yet. */
@@ -1038,9 +726,7 @@ static int begin(struct rn_outcomes *o, uint64_t stream)
 	for (unsigned i = 0; lists(o, i); i++)
 		empty(lists(o, i));
 	o->rc = RN_OK;
-	o->rank = stream / o->t->threads;
-	o->standing = NULL;
-	o->standings = 0;
+	rn_call_view_begin(&o->view, stream / o->view.t->threads, &o->scratch);
 	o->open = (struct rn_ordinals){ 0 };
 	o->unused = NONE;
 	o->call = NULL;
@@ -1080,7 +766,7 @@ static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome
 int rn_outcomes_read(struct rn_outcomes *o, uint64_t stream, uint32_t group, bool calls,
 		     struct rn_arena *mem, struct rn_outcome *out)
 {
-	struct rn_flow flow = rn_streams_flow(&o->t->streams, group);
+	struct rn_flow flow = rn_streams_flow(&o->view.t->streams, group);
 	struct rn_nested nested;
 	struct rn_cursor at;
 	int rc = begin(o, stream);
@@ -1088,7 +774,7 @@ int rn_outcomes_read(struct rn_outcomes *o, uint64_t stream, uint32_t group, boo
 	if (rc == RN_OK)
 		rc = rn_nesting_look(o->nesting, &flow, &nested);
 	if (rc == RN_OK)
-		rc = rn_cursor_init_group(&at, o->t, stream, group, &o->scratch);
+		rc = rn_cursor_init_group(&at, o->view.t, stream, group, &o->scratch);
 	if (rc == RN_OK)
 		rc = rn_numbering_seek(o->requests, &at.walk);
 	if (rc < 0)

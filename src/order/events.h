@@ -18,7 +18,7 @@
  * Exactly:
  *
  *   wildcard    the source is MPI_ANY_SOURCE, or the tag MPI_ANY_TAG and the source not
- *               MPI_PROC_NULL: only nobody's messages are determined then
+ *               MPI_PROC_NULL, of whom the outcome is always the same
  *   numbers     from 0: each wildcard Recv, Irecv, Sendrecv, Sendrecv_replace, Isendrecv and
  *               Isendrecv_replace that is called, and each Start of a wildcard Recv_init that
  *               succeeds (Startall: in the order of its array). Not probes, nor Mrecv and Imrecv
