@@ -73,9 +73,10 @@ static void no_memory(struct rn_outcomes *o)
 static void add(struct rn_outcomes *o, struct list *l, const void *item, size_t size)
 {
 	rn_buf_add(&l->bytes, item, size);
-	l->n++;
 	if (l->bytes.failed)
 		no_memory(o);
+	else
+		l->n++;
 }
 
 #define ADD(o, l, type, ...)                    \

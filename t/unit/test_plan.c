@@ -1,0 +1,258 @@
+/* test_plan.c - plans: written, mapped, damaged; and what receives matched, from events. */
+#include "tap.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "order/plan.h"
+
+/* ---- written and looked at ---- */
+
+static const struct rn_order_site site[] = { { RN_ORDER_SOME, 7, 0, 1 },
+					     { RN_ORDER_VALUE, 9, 0, 0 } };
+static const struct rn_order_row row[] = { { 0, 12, 2 }, { 1, 0, 1 }, { 0, 3, 0 } };
+static const struct rn_order_done done[] = { { 0, 1, 4, 5, RN_ORDER_MATCHED },
+					     { 3, RN_ORDER_NOT, 0, 0, 0 } };
+static const int64_t value[] = { 123 };
+static const struct rn_plan_call call[] = { { 3, 1, 2, RN_PLAN_ANY, 10 } };
+static const struct rn_plan_match match[] = { { 6, 7, RN_PLAN_INFERRED, 0 } };
+static const char *const comm[] = { "MPI_COMM_WORLD", "comm:world.0" };
+static const char *const place[] = { "main+0x10" };
+
+static const struct rn_plan_part parts[] = {
+	{ .order = { .site = site,
+		     .row = row,
+		     .done = done,
+		     .value = value,
+		     .sites = 2,
+		     .rows = 3,
+		     .dones = 2,
+		     .values = 1 },
+	  .call = call,
+	  .calls = 1,
+	  .complete = true },
+	{ .match = match, .matches = 1 },
+};
+
+static const struct rn_plan_source source = { 3, 8, parts, 2, comm, place, 2, 1 };
+
+/* Of the machine's alignment, as if it had been mapped. */
+static void *aligned(const struct rn_buf *b)
+{
+	void *p = aligned_alloc(8, (b->len + 7) & ~(size_t)7);
+
+	if (CHECK(p != NULL) && b->len)
+		memcpy(p, b->data, b->len);
+	return p;
+}
+
+static const char *name_at(const struct rn_plan_head *h, const struct rn_plan_list *l, uint32_t i)
+{
+	return rn_plan_at(h, ((const uint64_t *)rn_plan_at(h, l->at))[i]);
+}
+
+static bool is_there(const struct rn_plan_head *h, const struct rn_plan_list *l, const void *p,
+		     size_t size, uint64_t n)
+{
+	return l->n == n && memcmp(rn_plan_at(h, l->at), p, size * n) == 0;
+}
+
+static void check_streams(const struct rn_plan_head *h)
+{
+	const struct rn_plan_stream *s = rn_plan_at(h, h->stream.at);
+	const struct rn_plan_match seen[] = { { 0, 0, RN_PLAN_UNSEEN, 0 },
+					      { 4, 5, RN_PLAN_MATCHED, 0 } };
+
+	CHECK(is_there(h, &s->site, site, sizeof(*site), 2));
+	CHECK(is_there(h, &s->row, row, sizeof(*row), 3));
+	CHECK(is_there(h, &s->done, done, sizeof(*done), 2));
+	CHECK(is_there(h, &s->value, value, sizeof(*value), 1));
+	CHECK(is_there(h, &s->call, call, sizeof(*call), 1));
+	CHECK(is_there(h, &s->match, seen, sizeof(*seen), 2));
+	CHECK(s->complete && !s[1].complete);
+	CHECK(s[1].site.n == 0 && s[1].row.n == 0 && s[1].call.n == 0);
+	CHECK(is_there(h, &s[1].match, match, sizeof(*match), 1));
+}
+
+static void test_write(void)
+{
+	struct rn_buf b = { 0 };
+	struct rn_plan_head *h;
+
+	CHECK(rn_plan_write(&source, &b) == RN_OK);
+	h = aligned(&b);
+	CHECK(rn_plan_valid(h, b.len) && h->rank == 3 && h->ranks == 8 && h->stream.n == 2);
+	check_streams(h);
+	CHECK(h->comm.n == 2 && strcmp(name_at(h, &h->comm, 0), comm[0]) == 0);
+	CHECK(strcmp(name_at(h, &h->comm, 1), comm[1]) == 0);
+	CHECK(h->place.n == 1 && strcmp(name_at(h, &h->place, 0), place[0]) == 0);
+	free(h);
+	rn_buf_free(&b);
+}
+
+/* Behind something else, or without anything. */
+static void test_append(void)
+{
+	const struct rn_plan_source none = { .ranks = 1 };
+	struct rn_buf b = { 0 }, c = { 0 };
+	void *p;
+
+	rn_buf_add(&b, "abc", 3);
+	CHECK(rn_plan_write(&source, &b) == RN_OK && rn_plan_write(&source, &c) == RN_OK);
+	CHECK(b.len == c.len + 3 && memcmp(b.data + 3, c.data, c.len) == 0);
+	rn_buf_clear(&c);
+	CHECK(rn_plan_write(&none, &c) == RN_OK);
+	p = aligned(&c);
+	CHECK(rn_plan_valid(p, c.len));
+	free(p);
+	rn_buf_free(&b);
+	rn_buf_free(&c);
+}
+
+static void test_no_memory(void)
+{
+	int rc = RN_E_NOMEM;
+
+	for (uint64_t n = 1; rc == RN_E_NOMEM && n < 100; n++) {
+		struct rn_buf b = { 0 };
+
+		rn_buf_fail_at(n);
+		rc = rn_plan_write(&source, &b);
+		rn_buf_fail_at(0);
+		rn_buf_free(&b);
+	}
+	CHECK(rc == RN_OK);
+}
+
+/* Goes everywhere that an offset leads to. */
+static uint64_t touch_all(const struct rn_plan_head *h)
+{
+	const struct rn_plan_stream *s = rn_plan_at(h, h->stream.at);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < h->comm.n; i++)
+		sum += strlen(name_at(h, &h->comm, i));
+	for (uint32_t i = 0; i < h->place.n; i++)
+		sum += strlen(name_at(h, &h->place, i));
+	for (uint64_t i = 0; i < h->stream.n; i++)
+		for (uint64_t k = 0; k < s[i].row.n; k++) {
+			const struct rn_order_row *r = rn_plan_at(h, s[i].row.at);
+			const struct rn_order_site *t = rn_plan_at(h, s[i].site.at);
+
+			sum += t[r[k].site].kind;
+		}
+	return sum;
+}
+
+/* In memory that ends where it does, for a sanitizer to see. */
+static void test_damage(void)
+{
+	struct rn_buf b = { 0 };
+	unsigned char *p;
+	uint64_t sum = 0;
+
+	CHECK(rn_plan_write(&source, &b) == RN_OK);
+	p = aligned(&b);
+	for (size_t len = 0; len < b.len; len++)
+		CHECK(!rn_plan_valid(p, len));
+	for (unsigned i = 0; i < 20000; i++) {
+		size_t at = tap_rand() % b.len;
+
+		p[at] ^= (unsigned char)(1u << tap_rand() % 8);
+		if (rn_plan_valid(p, b.len))
+			sum += touch_all((void *)p);
+		p[at] = b.data[at];
+	}
+	CHECK(rn_plan_valid(p, b.len) && sum > 0);
+	free(p);
+	rn_buf_free(&b);
+}
+
+/* ---- matches ---- */
+
+#define RECEIVES 60
+
+/* Receives done in random order, some never, some cancelled; against a search for the lowest. */
+static void random_matches(void)
+{
+	struct rn_order_done d[2 * RECEIVES];
+	struct rn_plan_match want[RECEIVES], *got;
+	struct rn_order o = { .done = d };
+	bool is_done[RECEIVES + 1] = { false };
+	struct rn_arena mem;
+	size_t n = 0, end;
+
+	for (unsigned i = 0; i < RECEIVES; i++)
+		want[i] = (struct rn_plan_match){ .state = RN_PLAN_UNSEEN };
+	for (unsigned i = 0; i < 2 * RECEIVES; i++) {
+		uint32_t k = (uint32_t)(tap_rand() % RECEIVES), lowest = 0;
+		bool cancelled = tap_rand() % 4 == 0;
+
+		while (is_done[lowest])
+			lowest++;
+		if (is_done[k]) { /* something else instead */
+			d[o.dones++] = (struct rn_order_done){ .late = RN_ORDER_NOT };
+			continue;
+		}
+		d[o.dones++] =
+			(struct rn_order_done){ 0, k - lowest, (int32_t)k, 7,
+						cancelled ? RN_ORDER_CANCELLED : RN_ORDER_MATCHED };
+		is_done[k] = true;
+		want[k].state = cancelled ? RN_PLAN_CANCELLED : RN_PLAN_MATCHED;
+		if (!cancelled) {
+			want[k].source = (int32_t)k;
+			want[k].tag = 7;
+		}
+		n = k + 1 > n ? k + 1 : n;
+	}
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_plan_matches(&mem, &o, &got, &end) == RN_OK && end == n);
+	CHECK(memcmp(got, want, n * sizeof(*got)) == 0);
+	mem.fail_at = 1;
+	CHECK(rn_plan_matches(&mem, &o, &got, &end) == RN_E_NOMEM);
+	rn_arena_free(&mem);
+}
+
+static int matches_of(const struct rn_order_done *d, size_t n)
+{
+	const struct rn_order o = { .done = d, .dones = n };
+	struct rn_plan_match *m;
+	struct rn_arena mem;
+	size_t end;
+	int rc;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = rn_plan_matches(&mem, &o, &m, &end);
+	rn_arena_free(&mem);
+	return rc;
+}
+
+static void test_nonsense(void)
+{
+	const struct rn_order_done twice[] = { { 0, 1, 0, 0, RN_ORDER_MATCHED },
+					       { 0, 1, 0, 0, RN_ORDER_MATCHED } };
+	const struct rn_order_done far = { 0, RN_ORDER_NOT - 1, 0, 0, RN_ORDER_MATCHED };
+
+	CHECK(matches_of(NULL, 0) == RN_OK);
+	CHECK(matches_of(twice, 1) == RN_OK);
+	CHECK(matches_of(twice, 2) == RN_E_DATA);
+	CHECK(matches_of(&far, 1) == RN_E_DATA);
+}
+
+int main(void)
+{
+	test_write();
+	test_append();
+	ok("a plan has what it was made of");
+	test_no_memory();
+	ok("every allocation fails once");
+	test_damage();
+	ok("a plan that is damaged is refused, or leads nowhere else");
+	for (int i = 0; i < 200; i++)
+		random_matches();
+	ok("what receives matched, against a search");
+	test_nonsense();
+	ok("numbers that make no sense");
+	return tap_done();
+}
