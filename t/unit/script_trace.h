@@ -152,7 +152,7 @@ static inline const char *script_find(const char *line, const char *param)
 	size_t n = strlen(param);
 
 	for (const char *p = strchr(line, ' '); p; p = strchr(p + 1, ' '))
-		if (memcmp(p + 1, param, n) == 0 && p[1 + n] == '=')
+		if (strncmp(p + 1, param, n) == 0 && p[1 + n] == '=')
 			return p + 2 + n;
 	return NULL;
 }

@@ -651,6 +651,75 @@ static void test_other_functions(void)
 	rn_arena_free(&mem);
 }
 
+/* Calls with values of any kind in any place: a trace need not come from a program. */
+static void random_values(void)
+{
+	static const char *const name[] = {
+		"MPI_Recv",    "MPI_Irecv",    "MPI_Recv_init", "MPI_Start",
+		"MPI_Wait",    "MPI_Waitall",  "MPI_Waitany",   "MPI_Waitsome",
+		"MPI_Test",    "MPI_Testall",  "MPI_Testany",   "MPI_Testsome",
+		"MPI_Iprobe",  "MPI_Sendrecv", "MPI_Isend",     "MPI_Request_get_status",
+		"rondo_ended", "MPI_Improbe",  "MPI_Startall",  "MPI_Request_free",
+	};
+	static const char *const value[] = {
+		"0",
+		"1",
+		"3",
+		"-5",
+		"^1",
+		"*",
+		"a",
+		"a-",
+		"b",
+		"b-",
+		"+c",
+		"c-",
+		"~",
+		"<1,2,0>",
+		"<1,2,1>",
+		"{2,3}",
+		"comm:x",
+		"MPI_COMM_WORLD",
+		"MPI_UNDEFINED",
+		"unset",
+		"[]",
+		"[a,b-]",
+		"[2,0,1]",
+		"[7,-1,0]",
+		"[{1,1},~]",
+		"[a-,a-,c]",
+		"[~,3,<1,2,0>]",
+	};
+	static struct model m;
+	const char *const *line = m.pointer;
+	struct read r;
+	int rc;
+
+	m.lines = 0;
+	add_line(&m, "MPI_Irecv source=* tag=1" W " request=+a", 0, 0);
+	while (m.lines < 60) {
+		const char *f = name[tap_rand() % (sizeof(name) / sizeof(*name))];
+		const struct rn_func *func = script_func(f);
+		char *to = m.line[m.lines];
+
+		snprintf(to, LONGER, "%s", f);
+		for (uint32_t i = 0; i < func->nparams; i++)
+			if (tap_rand() % 4 && strlen(to) < LONGER - 40)
+				snprintf(to + strlen(to), LONGER - strlen(to), " %s=%s",
+					 func->param[i],
+					 value[tap_rand() % (sizeof(value) / sizeof(*value))]);
+		m.pointer[m.lines++] = to;
+		m.pointer[m.lines] = NULL;
+	}
+	open_script(&r, &line, 1, NULL);
+	rc = read_all(&r);
+	CHECK(rc == RN_OK && r.out[0].calls <= 60);
+	if (rc == RN_OK)
+		say_rows(&r.out[0].order);
+	text[0] = 0;
+	close_script(&r);
+}
+
 int main(void)
 {
 	test_blocking();
@@ -675,5 +744,8 @@ int main(void)
 	ok("every allocation fails once");
 	test_other_functions();
 	ok("functions that are not what their names say");
+	for (int i = 0; i < 300; i++)
+		random_values();
+	ok("values that make no sense");
 	return tap_done();
 }
