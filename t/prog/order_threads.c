@@ -1,0 +1,131 @@
+/*
+ * order_threads.c - several threads of each rank receive from any source.
+ *
+ *	order_threads [STEPS [SEED]]
+ *
+ * First each on its own communicator, with any tag; then all on one, each with its own tags. The
+ * threads of a rank are put together by their number, so what counts is the order that each of them
+ * saw. Exits with 77 where MPI has no MPI_THREAD_MULTIPLE.
+ */
+#include <pthread.h>
+
+#include "order.h"
+
+enum { THREADS = 3, EACH = 3, MOST = 4 * EACH, TAGS = 1000 };
+
+/* Belongs to its thread while that runs. */
+struct worker {
+	struct order o;
+	int number, total;
+	MPI_Comm own, shared;
+	MPI_Request in[MOST], out[MOST];
+	double inbox[MOST], outbox[MOST];
+};
+
+/* On the thread's own communicator tags differ, on the shared one they name thread and step. */
+static void send_all(struct worker *w, MPI_Comm comm, int tag)
+{
+	for (int i = 0; i < w->total; i++) {
+		w->outbox[i] = order_value(&w->o);
+		order_delay();
+		MPI_Isend(&w->outbox[i], 1, MPI_DOUBLE, order_receiver(&w->o, i % w->o.partners),
+			  tag == MPI_ANY_TAG ? i : tag, comm, &w->out[i]);
+	}
+}
+
+static void blocking(struct worker *w, MPI_Comm comm, int tag)
+{
+	MPI_Status status;
+	double value;
+
+	for (int i = 0; i < w->total; i++) {
+		MPI_Recv(&value, 1, MPI_DOUBLE, MPI_ANY_SOURCE, tag, comm, &status);
+		order_saw(&w->o, i, &status, value);
+		order_delay();
+	}
+}
+
+static void testing(struct worker *w, MPI_Comm comm, int tag)
+{
+	MPI_Status status;
+	int i, flag;
+
+	for (i = 0; i < w->total; i++)
+		MPI_Irecv(&w->inbox[i], 1, MPI_DOUBLE, MPI_ANY_SOURCE, tag, comm, &w->in[i]);
+	for (int n = 0; n < w->total; n += flag) {
+		MPI_Testany(w->total, w->in, &i, &flag, &status);
+		order_fold(&w->o, (uint64_t)flag);
+		if (flag)
+			order_saw(&w->o, i, &status, w->inbox[i]);
+		else
+			order_pause();
+	}
+}
+
+static void exchange(struct worker *w, MPI_Comm comm, int tag, int step)
+{
+	send_all(w, comm, tag);
+	if ((step + w->number) % 2)
+		blocking(w, comm, tag);
+	else
+		testing(w, comm, tag);
+	MPI_Waitall(w->total, w->out, MPI_STATUSES_IGNORE);
+}
+
+static void *work(void *worker)
+{
+	struct worker *w = worker;
+
+	for (int step = 0; step < w->o.steps; step++) {
+		exchange(w, w->own, MPI_ANY_TAG, step);
+		MPI_Barrier(w->own); /* for receives take the next step's messages as well */
+	}
+	for (int step = 0; step < w->o.steps; step++)
+		exchange(w, w->shared, w->number * TAGS + step % TAGS, step);
+	return NULL;
+}
+
+static void begin(struct worker *w, const struct order *o, int number, MPI_Comm shared)
+{
+	w->o = *o;
+	order_seed(&w->o, o->random + (uint64_t)number);
+	w->number = number;
+	w->total = o->partners * EACH;
+	w->shared = shared;
+	MPI_Comm_dup(MPI_COMM_WORLD, &w->own);
+}
+
+static void run_all(struct order *o)
+{
+	static struct worker worker[THREADS];
+	pthread_t thread[THREADS];
+	MPI_Comm shared;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &shared);
+	for (int i = 0; i < THREADS; i++)
+		begin(&worker[i], o, i, shared);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, work, &worker[i]))
+			MPI_Abort(MPI_COMM_WORLD, 9);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		order_join(o, &worker[i].o);
+		MPI_Comm_free(&worker[i].own);
+	}
+	MPI_Comm_free(&shared);
+}
+
+int main(int argc, char **argv)
+{
+	struct order o;
+	int provided;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided < MPI_THREAD_MULTIPLE) {
+		MPI_Finalize();
+		return 77;
+	}
+	order_begin(&o, argc, argv, 15);
+	run_all(&o);
+	return order_end(&o);
+}
