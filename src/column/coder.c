@@ -85,10 +85,9 @@ static void learn(struct rn_chance *p, bool bit)
 		p->seen++;
 }
 
-bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit)
+bool rn_coder_weighed(struct rn_coder *c, uint32_t ones, bool bit)
 {
-	uint32_t ones = (c->range >> 16) * (uint32_t)(p->lean + HALF);
-
+	ones *= c->range >> 16;
 	if (c->bad)
 		return false;
 	if (!c->out)
@@ -97,7 +96,14 @@ bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit)
 		narrow(c, 0, ones);
 	else
 		narrow(c, ones, c->range - ones);
-	learn(p, bit);
+	return bit;
+}
+
+bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit)
+{
+	bit = rn_coder_weighed(c, (uint32_t)(p->lean + HALF), bit);
+	if (!c->bad)
+		learn(p, bit);
 	return bit;
 }
 

@@ -66,6 +66,9 @@ bool rn_coder_past(const struct rn_coder *c);
 
 bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit);
 
+/* The same with a chance that somebody else knows: of 65536, 0 < ones < 65536. */
+bool rn_coder_weighed(struct rn_coder *c, uint32_t ones, bool bit);
+
 /* v < n, all as likely; 0 < n <= 2^16. */
 uint32_t rn_coder_even(struct rn_coder *c, uint32_t v, uint32_t n);
 

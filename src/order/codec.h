@@ -1,0 +1,52 @@
+/*
+ * codec.h - the events of a thread as bytes, in one of several ways.
+ *
+ *   model   learns from the events as it goes (model.h); the one that is used
+ *   clock   clock-delta compression (clock_delta.h): for comparison, and where clocks are wanted
+ *   raw     rows of a fixed width
+ *   zstd    columns, each packed
+ *
+ * All decode to the same: the rows, what is done, and the values; not the sends. Sites are kept
+ * elsewhere, and whoever decodes must have the same ones. Source and tag are kept where they are
+ * there (RN_ORDER_MATCHED), and are 0 elsewhere.
+ *
+ * Bytes are not trusted. There are at most 4096 rows and things done (together), and 1024 more for
+ * each byte of the input, so what a decoder allocates is below 32 KB for each byte, 300 KB for
+ * itself, and 2 KB for each site of the caller's; values have the bound of columns. Encoders add
+ * zeros where they would need less.
+ */
+#ifndef RN_ORDER_CODEC_H
+#define RN_ORDER_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "order/events.h"
+
+struct rn_arena;
+struct rn_buf;
+
+enum rn_order_codec {
+	RN_ORDER_MODEL,
+	RN_ORDER_CLOCK,
+	RN_ORDER_RAW,
+	RN_ORDER_ZSTD,
+	RN_ORDER_CODECS,
+};
+
+/* For --order-codec=. The number of a name is RN_ORDER_CODECS when there is none. */
+const char *rn_order_codec_name(enum rn_order_codec codec);
+enum rn_order_codec rn_order_codec_named(const char *name);
+
+/* Appends the events to out. `clock` (for RN_ORDER_CLOCK, or NULL) is what rn_order_clocks gave for
+ * the thread. RN_OK, RN_E_NOMEM, or RN_E_ARG: the rows do not fit what is done, the values and the
+ * sites, or there are 2^32 of them; out is as it was then. */
+int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
+		    const uint64_t *clock, struct rn_buf *out);
+
+/* The codec is told by the bytes, of which all are read. On failure the arena is as it was. */
+int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size_t sites,
+		    const void *bytes, size_t len, struct rn_order *out, struct rn_err *err);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * recent.h - coding who comes next, of those who came before: sources, indices, sites.
+ *
+ * A line has the values in the order in which they came last. One guess is asked for first (by
+ * default what followed the last two when they stood there before), then the others, the most
+ * recent first: is it this one? Contexts are who it is, after whom, how many came since and how
+ * long ago that is. What is not in the line is coded as a number.
+ *
+ * Cost: a decision for each value that is asked for; memory the caller's. Both directions, as in
+ * guess.h.
+ */
+#ifndef RN_ORDER_RECENT_H
+#define RN_ORDER_RECENT_H
+
+#include <stdint.h>
+
+struct rn_guess;
+
+#define RN_RECENT_MAX   32u
+#define RN_RECENT_AFTER 64u
+
+struct rn_recent {
+	struct rn_recent_one {
+		uint32_t value;
+		uint64_t when;
+	} one[RN_RECENT_MAX];
+	uint32_t n, second; /* the last but one */
+	uint32_t after[RN_RECENT_AFTER];
+};
+
+/* What is known when the question is asked. */
+struct rn_recent_at {
+	unsigned kind;         /* of decisions; the next two are used as well */
+	uint32_t salt;         /* whose line it is */
+	uint32_t extra;        /* something that it may depend on */
+	uint64_t now;          /* of a clock that goes with how long things take */
+	const uint32_t *guess; /* asked for first; NULL: what followed the last two before */
+};
+
+#define RN_RECENT_KINDS 3u
+
+/* Codes v, and puts it in front. */
+uint32_t rn_recent_code(struct rn_guess *g, struct rn_recent *r, const struct rn_recent_at *at,
+			uint32_t v);
+
+/* Puts v in front: it is known without having been coded. */
+void rn_recent_touch(struct rn_recent *r, uint32_t v, uint64_t now);
+
+#endif
