@@ -17,6 +17,8 @@
 #include "cmd/cmd.h"
 #include "cmd/symbols.h"
 #include "read/moment_view.h"
+#include "read/order_text.h"
+#include "read/order_view.h"
 #include "read/printer.h"
 #include "read/trace.h"
 
@@ -158,6 +160,53 @@ static int begin_times(struct dump *d)
 	return EXIT_DONE;
 }
 
+static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder *names)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&d->mem);
+	struct rn_err err = { 0 };
+	struct rn_order o;
+	struct rn_order_text x = { .t = d->t,
+				   .decoder = names,
+				   .order = &o,
+				   .rank = stream / d->t->threads,
+				   .thread = stream % d->t->threads,
+				   .json = json };
+	int rc = rn_trace_order(d->t, stream, &d->mem, &o, &err), code = EXIT_DONE;
+
+	if (rc == RN_E_DATA)
+		return fail(EXIT_INPUT, "%s: section order: %s", d->file, err.text);
+	if (rc < 0)
+		return no_memory(d);
+	while (code == EXIT_DONE && !d->gone &&
+	       rn_order_text_next(&x, from, to_given ? to : UINT64_MAX, &d->out))
+		if (d->out.len >= PIECE || d->out.failed)
+			code = write_out(d);
+	rn_arena_rewind(&d->mem, mark);
+	return code;
+}
+
+/* A trace of events has no calls. */
+static int dump_order(struct dump *d)
+{
+	const struct rn_seg *all = &d->t->order->list.stream;
+	struct symbols *symbols = symbols_new(d->t, d->file);
+	const struct rn_decoder names = { .sites = &d->t->sites,
+					  .symbol = symbols_name,
+					  .symbol_arg = symbols };
+	int code = EXIT_DONE;
+
+	if (!symbols)
+		return no_memory(d);
+	for (uint32_t i = 0; i < all->n && code == EXIT_DONE && !d->gone; i++) {
+		uint64_t s = RN_SEG_AT(all, struct rn_order_stream, i)->stream;
+
+		if (s / d->t->threads >= ranks.first && s / d->t->threads <= ranks.last)
+			code = dump_events(d, s, &names);
+	}
+	symbols_free(symbols);
+	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
+}
+
 static int dump_ranks(struct dump *d)
 {
 	uint64_t threads = d->t->threads;
@@ -212,7 +261,7 @@ static int dump_file(const char *file)
 		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
 			    ranks.last, file, t.ranks - 1);
 	else
-		code = dump_ranks(&d);
+		code = t.order ? dump_order(&d) : dump_ranks(&d);
 	rn_arena_free(&d.mem);
 	rn_buf_free(&d.out);
 	rn_trace_close(&t);

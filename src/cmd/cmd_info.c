@@ -11,6 +11,7 @@
 #include "identity/comms.h"
 #include "merge/markers.h"
 #include "read/form.h"
+#include "read/order_view.h"
 #include "read/trace.h"
 #include "series/units.h"
 
@@ -84,11 +85,12 @@ static void print_meta(const struct rn_trace *t, const char *key, const char *ot
 }
 
 /* Keys that the lines above the rest of the metadata have. */
-static const char *const facts[] = { "format",         "program", "mpi",        "ranks",
-				     "threads",        "calls",   "groups",     "signatures",
-				     "rules",          "symbols", "loops",      "bytes",
-				     "bytes_per_call", "time",    "time_bytes", "complete",
-				     "wall_s",         "tracer_s" };
+static const char *const facts[] = {
+	"format",         "program",      "mpi",        "ranks",          "threads", "calls",
+	"groups",         "signatures",   "rules",      "symbols",        "loops",   "bytes",
+	"bytes_per_call", "time",         "time_bytes", "complete",       "wall_s",  "tracer_s",
+	"events",         "failed_tests", "received",   "bytes_per_event"
+};
 static const char *const own_place[] = { "program",  "mpi",    "threads", "time",
 					 "complete", "wall_s", "tracer_s" };
 
@@ -125,15 +127,16 @@ static void print_entry(const struct rn_meta_entry *e)
 	print_line(e->key, e->value);
 }
 
-/* Streams in which there is a call. */
-static uint64_t count_threads(const struct rn_streams *s)
+/* Streams in which there is a call, or an event where those were recorded. */
+static uint64_t count_threads(const struct rn_trace *t)
 {
+	const struct rn_streams *s = &t->streams;
 	uint64_t n = 0;
 
 	for (uint32_t k = 0; k < s->groups; k++)
 		if (rn_streams_length(s, k))
 			n += rn_units_length(s->group[k].ranks);
-	return n;
+	return t->order ? t->order->list.stream.n : n;
 }
 
 /* Signatures that are calls. */
@@ -162,6 +165,20 @@ static void print_time_bytes(const struct rn_trace *t, uint64_t n)
 	}
 }
 
+/* How calls came out, where that is what was recorded. */
+static void print_events(const struct rn_trace *t)
+{
+	struct rn_order_count n;
+
+	if (!t->order)
+		return;
+	n = rn_order_list_count(&t->order->list);
+	print_number("events", n.events);
+	print_number("failed_tests", n.failed);
+	print_number("received", n.received);
+	printf("bytes_per_event: %.3g\n", n.events ? (double)t->file.len / (double)n.events : 0.0);
+}
+
 /* RN_OK or RN_E_NOMEM. */
 static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 {
@@ -179,8 +196,9 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	print_meta(t, "program", "unknown");
 	print_meta(t, "mpi", "none");
 	print_number("ranks", t->ranks);
-	print_number("threads", count_threads(s));
+	print_number("threads", count_threads(t));
 	print_number("calls", n);
+	print_events(t);
 	print_number("groups", s->groups);
 	print_number("signatures", count_signatures(&m, s->sigs));
 	print_number("rules", rn_rules_count(t->streams.rules));

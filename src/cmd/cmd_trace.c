@@ -34,8 +34,10 @@
 #include "encode/raw.h"
 #include "file/section.h"
 #include "file/writer.h"
+#include "order/codec.h"
 
-static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy;
+static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy,
+	*only, *order_codec;
 static bool plain, sites;
 static uint64_t memory_bytes, depth = 16;
 
@@ -59,13 +61,18 @@ static const struct opt opts[] = {
 	  &sites },
 	{ "--callsite-ignore", "LIST", "but not frames in MODULE or MODULE:FROM-TO", OPT_TEXT,
 	  &ignore, NULL },
+	{ "--only", "WHAT", "mpi (default), or order: how calls came out, for rondo replay",
+	  OPT_TEXT, &only, NULL },
+	{ "--order-codec", "CODEC", "how that is written: model (default), clock, raw, zstd",
+	  OPT_TEXT, &order_codec, NULL },
 };
 
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
 	"                   [--spill DIR] [--memory SIZE] [--no-elastic | --lossy=WHAT]\n"
-	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST] PROGRAM [ARGUMENT]...",
+	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST]\n"
+	"                   [--only=WHAT] [--order-codec=CODEC] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -237,6 +244,34 @@ static int check_lossy(void)
 	return EXIT_DONE;
 }
 
+static bool is_order(void)
+{
+	return only && strcmp(only, RN_ONLY_ORDER) == 0;
+}
+
+static int check_only(void)
+{
+	static const char *const words[] = { "mpi", RN_ONLY_ORDER, NULL };
+
+	if (only && strcmp(only, "io") == 0)
+		return fail(EXIT_USAGE, "trace: --only io: not built yet");
+	if (only && !is_word(only, words))
+		return fail(EXIT_USAGE, "trace: --only %s: neither mpi nor order", only);
+	if (order_codec && !is_order())
+		return fail(EXIT_USAGE, "trace: --order-codec is for --only=order");
+	if (order_codec && rn_order_codec_named(order_codec) == RN_ORDER_CODECS)
+		return fail(EXIT_USAGE,
+			    "trace: --order-codec %s: none of model, clock, raw and zstd",
+			    order_codec);
+	if (is_order() && (calls || timing || lossy || plain))
+		return fail(EXIT_USAGE, "trace: --%s is not for --only=order",
+			    calls    ? "call"
+			    : timing ? "time"
+			    : lossy  ? "lossy"
+				     : "no-elastic");
+	return EXIT_DONE;
+}
+
 static int check_options(void)
 {
 	static const char *const mpis[] = { "ompi", "mpich", "auto", NULL };
@@ -245,6 +280,8 @@ static int check_options(void)
 
 	if (code == EXIT_DONE)
 		code = check_lossy();
+	if (code == EXIT_DONE)
+		code = check_only();
 	if (code)
 		return code;
 	if (mpi_word && !is_word(mpi_word, mpis))
@@ -280,6 +317,8 @@ static int set_variables(void)
 		{ "RONDO_MEMORY", memory ? memory_text : NULL },
 		{ "RONDO_CALLSITE", sites ? frames : NULL },
 		{ "RONDO_CALLSITE_IGNORE", ignore },
+		{ "RONDO_ONLY", only },
+		{ "RONDO_ORDER_CODEC", order_codec },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};
 

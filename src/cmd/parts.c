@@ -290,15 +290,15 @@ static void report(const struct folder *d, struct rn_recovered *r, const char *p
 	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
 		    (d->copies && r->incomplete.n);
 
-	fprintf(d->out,
-		"%s: %" PRIu64 " of %" PRIu64 " ranks, %" PRIu64 " calls, %" PRIu64 " bytes", path,
-		r->ranks - r->missing.n, r->ranks, r->calls, r->bytes);
+	fprintf(d->out, "%s: %" PRIu64 " of %" PRIu64 " ranks, %" PRIu64 " %s, %" PRIu64 " bytes",
+		path, r->ranks - r->missing.n, r->ranks, r->events ? r->events : r->calls,
+		r->events ? "events" : "calls", r->bytes);
 	if (r->missing.n)
 		fprintf(d->out, "; missing: %s", missing ? missing : "?");
 	if (r->incomplete.n > r->missing.n)
 		fprintf(d->out, "; not complete: %s", incomplete ? incomplete : "?");
 	if (r->lost)
-		fprintf(d->out, "; %" PRIu64 " calls lost", r->lost);
+		fprintf(d->out, "; %" PRIu64 " %s lost", r->lost, r->events ? "events" : "calls");
 	if (d->running)
 		fprintf(d->out, "; the program is still running");
 	if (d->others)

@@ -1,6 +1,6 @@
 /*
  * bundle.c - see bundle.h. As bytes: the tally, then part, comms, times, the
- * times of single calls and values, each after its length.
+ * times of single calls, values and events, each after its length.
  */
 #include "file/bundle.h"
 
@@ -24,6 +24,7 @@
 #include "rules/rules.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -61,6 +62,12 @@ static int put_pieces(const struct rn_bundle *b, struct rn_buf *out, struct rn_b
 	put_piece(out, piece);
 	rn_buf_clear(piece);
 	rc = rn_values_encode(&b->values, b->part.first, piece);
+	if (rc < 0)
+		return rc;
+	put_piece(out, piece);
+	rn_buf_clear(piece);
+	if (b->order.stream.n)
+		rc = rn_order_list_encode(&b->order, b->part.first, piece);
 	if (rc < 0)
 		return rc;
 	put_piece(out, piece);
@@ -135,17 +142,44 @@ static int check_moments(const struct rn_part *part, struct piece p, struct rn_a
 	return get_moments(&l, part, p, err);
 }
 
-/* The list refers to its bytes, so they stay. */
+/* Lists refer to their bytes, so those stay. False when there is no memory. */
+static bool keep_bytes(struct rn_bundle *b, struct piece *p)
+{
+	unsigned char *bytes = rn_new(b->mem, unsigned char, p->len);
+
+	if (bytes && p->len)
+		memcpy(bytes, p->bytes, p->len);
+	p->bytes = bytes;
+	return bytes != NULL;
+}
+
 static int take_moments(struct rn_bundle *b, const struct rn_part *part, struct piece p,
 			struct rn_err *err)
 {
-	unsigned char *bytes = rn_new(b->mem, unsigned char, p.len);
+	return keep_bytes(b, &p) ? get_moments(&b->moments, part, p, err) : RN_E_NOMEM;
+}
 
-	if (!bytes)
-		return RN_E_NOMEM;
-	if (p.len)
-		memcpy(bytes, p.bytes, p.len);
-	return get_moments(&b->moments, part, (struct piece){ bytes, p.len }, err);
+static int get_order(struct rn_order_list *l, const struct rn_part *part, struct piece p,
+		     struct rn_err *err)
+{
+	uint64_t streams = part->last - part->first + 1;
+
+	return p.len ? rn_order_list_decode(l, p.bytes, p.len, part->first, streams, err) : RN_OK;
+}
+
+static int check_order(const struct rn_part *part, struct piece p, struct rn_arena *scratch,
+		       struct rn_err *err)
+{
+	struct rn_order_list l;
+	int rc = rn_order_list_init(&l, scratch, false);
+
+	return rc == RN_OK ? get_order(&l, part, p, err) : rc;
+}
+
+static int take_order(struct rn_bundle *b, const struct rn_part *part, struct piece p,
+		      struct rn_err *err)
+{
+	return keep_bytes(b, &p) ? get_order(&b->order, part, p, err) : RN_E_NOMEM;
 }
 
 /* Its signatures are in the bundle's part by now. */
@@ -164,7 +198,7 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		  struct rn_err *err)
 {
 	struct rn_tally tally = { .lost = rn_get_u64(in) };
-	struct piece part_bytes, comms_bytes, times_bytes, moments, values_bytes;
+	struct piece part_bytes, comms_bytes, times_bytes, moments, values_bytes, order;
 	struct rn_values values;
 	bool first = b->part.ranks == 0;
 	struct rn_part_place place = { first ? 0 : b->part.last + 1, RN_RANKS_MAX };
@@ -180,6 +214,7 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	times_bytes = get_piece(in);
 	moments = get_piece(in);
 	values_bytes = get_piece(in);
+	order = get_piece(in);
 	if (in->bad || rn_left(in))
 		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
 	rc = rn_part_decode(first ? b->mem : scratch, part_bytes.bytes, part_bytes.len, place,
@@ -188,6 +223,8 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		rc = rn_comms_decode(scratch, comms_bytes.bytes, comms_bytes.len, &comms, err);
 	if (rc == RN_OK)
 		rc = check_moments(&part, moments, scratch, err);
+	if (rc == RN_OK)
+		rc = check_order(&part, order, scratch, err);
 	if (rc == RN_OK)
 		rc = rn_values_init(&values, scratch);
 	if (rc == RN_OK)
@@ -203,6 +240,8 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		rc = merge_times(b, &part, times_bytes, scratch, err);
 	if (rc == RN_OK)
 		rc = take_moments(b, &part, moments, err);
+	if (rc == RN_OK)
+		rc = take_order(b, &part, order, err);
 	if (rc == RN_OK && values.use.n)
 		rc = merge_values(b, &part, &values, scratch);
 	add_tally(&b->tally, &tally);
@@ -228,7 +267,7 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 	if (times)
 		b->times = rn_new(mem, struct rn_times, 1);
 	rn_moment_list_init(&b->moments, mem);
-	if (rn_values_init(&b->values, mem) < 0)
+	if (rn_values_init(&b->values, mem) < 0 || rn_order_list_init(&b->order, mem, false) < 0)
 		return RN_E_NOMEM;
 	if (!b->comms || (times && !b->times))
 		return RN_E_NOMEM;
@@ -255,13 +294,42 @@ int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams
 
 /* ---- the file ---- */
 
+/* Streams that each rank has. */
+static uint64_t threads_of(const struct rn_meta *meta)
+{
+	const char *text = rn_meta_get(meta, "threads");
+	uint64_t n = text ? strtoull(text, NULL, 10) : 1;
+
+	return n ? n : 1;
+}
+
+/* The call sites of calls and of events, which have one table, and the events. */
+static int finish_sites(const struct rn_bundle *b, const struct rn_meta *meta,
+			const struct rn_sigs **sigs, struct rn_arena *mem, struct rn_buf *sites,
+			struct rn_buf *order, struct rn_err *err)
+{
+	struct rn_site_tables tables;
+	struct rn_order_list l;
+	int rc = rn_site_tables_init(&tables, mem);
+
+	if (rc == RN_OK)
+		rc = rn_site_tables_take(&tables, mem, *sigs, b->vocab, sigs);
+	if (rc == RN_OK && b->order.stream.n) {
+		rc = rn_order_list_finish(&b->order, rn_meta_order(meta), threads_of(meta), &tables,
+					  mem, &l, err);
+		if (rc == RN_OK)
+			rc = rn_order_list_encode(&l, 0, order);
+	}
+	return rc == RN_OK ? rn_site_tables_encode(&tables, sites) : rc;
+}
+
 static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 		   const struct rn_meta *meta, struct rn_arena *mem, struct rn_container_writer *w,
 		   struct rn_err *err)
 {
-	struct rn_buf piece = { 0 }, sites = { 0 };
+	struct rn_buf piece = { 0 }, sites = { 0 }, order = { 0 };
 	struct rn_streams numbered = *s;
-	int rc = rn_sites_take(mem, s->sigs, b->vocab, &numbered.sigs, &sites);
+	int rc = finish_sites(b, meta, &numbered.sigs, mem, &sites, &order, err);
 
 	if (rc == RN_OK)
 		rc = rn_trace_sections(w, &numbered, b->vocab, meta, err);
@@ -293,6 +361,9 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	}
 	if (rc == RN_OK && piece.len)
 		rc = rn_container_add(w, RN_SECTION_VALUES, piece.data, piece.len, err);
+	if (rc == RN_OK && order.len)
+		rc = rn_container_add(w, RN_SECTION_ORDER, order.data, order.len, err);
+	rn_buf_free(&order);
 	rn_buf_free(&sites);
 	rn_buf_free(&piece);
 	return rc;
@@ -332,6 +403,7 @@ int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const
 		rc = rn_container_finish(&w, &bytes, &len, err);
 	if (rc == RN_OK) {
 		out->bytes = len;
+		out->order = rn_order_list_count(&b->order);
 		keep_old(path);
 		rc = rn_container_write(&w, path, err);
 	}

@@ -1,7 +1,7 @@
 /*
  * bundle.h - everything that is known of some ranks, on its way to the trace.
  *
- * A part (streams), the identities of communicators, times, values, and a tally. Ranks send
+ * A part (streams), the identities of communicators, times, values, events, and a tally. Ranks send
  * theirs up a tree, where they are absorbed in ascending order; what has everything is finished and
  * written. The same bytes go into a file when the tree is not to be had.
  *
@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "file/moment_list.h"
+#include "file/order_list.h"
 #include "merge/merge.h"
 #include "merge/values.h"
 
@@ -42,6 +43,7 @@ struct rn_bundle {
 	struct rn_times *times; /* by the part's signatures; NULL: not kept */
 	struct rn_moment_list moments;
 	struct rn_values values; /* by the part's signatures */
+	struct rn_order_list order;
 	struct rn_tally tally;
 };
 
@@ -59,6 +61,7 @@ int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct 
 
 struct rn_bundle_file {
 	uint64_t bytes, calls;
+	struct rn_order_count order;
 };
 
 /* The trace file of what has all ranks; an older one stays as PATH.old. */

@@ -84,6 +84,8 @@ static int add_stream(struct rn_bundle *b, struct leaf *l, bool first, struct rn
 
 	if (l->s && l->s->moments.chunks)
 		rc = rn_moment_list_add(&b->moments, l->part.first, &l->s->moments);
+	if (rc == RN_OK && l->s && l->s->order.chunks)
+		rc = rn_order_list_add(&b->order, l->part.first, &l->s->order, l->s->calls.who);
 	if (rc < 0)
 		return rc;
 

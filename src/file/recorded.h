@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "file/moment_list.h"
+#include "file/order_list.h"
 #include "merge/calls.h"
 
 struct rn_arena;
@@ -35,7 +36,8 @@ struct rn_recorded_stream {
 	const struct rn_rules *rules; /* instead of the grammar, if there are any: */
 	uint32_t root;                /* this one is the stream */
 	uint64_t lost, memory;
-	struct rn_moments moments; /* times of single calls; without chunks: none */
+	struct rn_moments moments;  /* times of single calls; without chunks: none */
+	struct rn_order_part order; /* events; without chunks: none */
 };
 
 struct rn_recorded {

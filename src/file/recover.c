@@ -360,6 +360,7 @@ static int write_file(struct recovery *r, const char *path)
 		rc = rn_bundle_write(&r->bundle, &meta, path, &file, r->err);
 	if (rc == RN_OK) {
 		r->out->calls = file.calls;
+		r->out->events = file.order.events;
 		r->out->bytes = file.bytes;
 		r->out->lost = r->bundle.tally.lost;
 	}

@@ -52,6 +52,7 @@ const char *rn_rank_text(struct rn_rank_text *t);
 
 struct rn_recovered {
 	uint64_t ranks, calls, bytes;
+	uint64_t events;  /* where those were recorded, and no calls */
 	uint64_t lost;    /* calls that were made, and are not there */
 	uint32_t damaged; /* processes of which something, or everything, is left out */
 	struct rn_rank_text missing, incomplete;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "encode/timing.h"
+#include "file/order_tail.h"
 #include "file/salvage_join.h"
 #include "file/salvage_stream.h"
 #include "file/spill.h"
@@ -612,6 +613,11 @@ bool rn_salvage_is_copy(const void *bytes)
 	return head.copied == 2;
 }
 
+static bool is_tail(const struct rn_found *f)
+{
+	return f->head.kind == RN_EXTENT_ORDER && f->len > sizeof(struct rn_order_tail);
+}
+
 /* Everything but what says how much of it counts: that is older then. */
 static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
 {
@@ -619,13 +625,27 @@ static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
 	struct rn_found f;
 
 	while (next_extent(to, len, &page, &f))
-		if (f.head.kind != RN_EXTENT_LIVE)
+		if (f.head.kind != RN_EXTENT_LIVE && !is_tail(&f))
 			memcpy(to + (f.at - to), from + (f.at - to), f.len);
+		else if (is_tail(&f))
+			memcpy(to + (f.at - to) + sizeof(struct rn_order_tail),
+			       from + (f.at - to) + sizeof(struct rn_order_tail),
+			       f.len - sizeof(struct rn_order_tail));
 }
 
 static bool is_live(const struct rn_found *f)
 {
 	return f->head.kind == RN_EXTENT_LIVE && f->len >= sizeof(struct rn_live);
+}
+
+/* Whether the rows are still those of the chunk that they were copied of. */
+static bool is_same_tail(const unsigned char *ours, const unsigned char *now)
+{
+	struct rn_order_tail a, b;
+
+	memcpy(&a, ours, sizeof(a));
+	memcpy(&b, now, sizeof(b));
+	return a.word >> 32 == b.word >> 32;
 }
 
 /* Whether what the copies of the streams refer to is still what it was. A call that may have come
@@ -638,6 +658,8 @@ static bool settle(unsigned char *to, const unsigned char *from, size_t len)
 	while (next_extent(to, len, &page, &f)) {
 		struct rn_live ours, now;
 
+		if (is_tail(&f) && !is_same_tail(f.at, from + (f.at - to)))
+			return false;
 		if (!is_live(&f))
 			continue;
 		memcpy(&ours, f.at, sizeof(ours));

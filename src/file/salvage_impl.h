@@ -4,6 +4,7 @@
  *   salvage_log.c      the records of logs, into the tables of each segment
  *   salvage_seal.c     a segment's snapshots, and the rings behind them
  *   salvage_stream.c   calls under way, and the stream as a whole
+ *   salvage_order.c    events
  *   salvage_now.c      where a stream is, of a program that runs
  *
  * What returns false has found that something is damaged, or, with s->failed, no memory.
@@ -52,9 +53,11 @@ struct salvaged {
 	const unsigned char *memory; /* of the process: the extent that begins with `live` */
 	size_t memory_len;
 	struct rn_live live;
-	struct rn_seg chunks; /* struct rn_moment_bytes */
-	uint64_t zero;        /* when they begin */
-	bool failed;          /* no memory */
+	struct rn_seg chunks;      /* struct rn_moment_bytes */
+	uint64_t zero;             /* when they begin */
+	struct rn_seg order_site;  /* struct rn_order_site */
+	struct rn_seg order_chunk; /* struct rn_order_bytes */
+	bool failed;               /* no memory */
 	/* Of the calls in the grammar. */
 	uint64_t open;       /* have begun, had calls inside, and have not ended */
 	enum rn_marker last; /* the latest of them */
@@ -71,6 +74,14 @@ static inline struct rn_tables rn_salvage_tables_of(const struct salvaged *s)
 bool rn_salvage_tables(struct salvaged *s);
 /* One record of a stream's log (rn_fact_fn). */
 bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len);
+
+/* ---- events ---- */
+
+bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len);
+bool rn_salvage_order_chunk(struct salvaged *s, const void *bytes, size_t len);
+/* The log is read: gives the chunks that count, and the tail as one more; and how many events are
+ * missing. */
+bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out);
 
 /* ---- snapshots and rings ---- */
 

@@ -186,5 +186,9 @@ bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		return take_moments(arg, bytes, len);
 	if (type == RN_FACT_VALUES)
 		return take_values(arg, bytes, len);
+	if (type == RN_FACT_ORDER_SITE)
+		return rn_salvage_order_site(arg, bytes, len);
+	if (type == RN_FACT_ORDER)
+		return rn_salvage_order_chunk(arg, bytes, len);
 	return take_element(arg, type, bytes, len);
 }

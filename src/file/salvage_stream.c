@@ -111,9 +111,17 @@ static bool add_leave(struct salvaged *s)
 /* Whether the user does not want to have calls of this function. */
 static bool is_unwanted(const struct salvaged *s, uint64_t function)
 {
-	return (s->live.off & RN_OFF_RANK) ||
+	return (s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) ||
 	       ((s->live.off & RN_OFF_CALLS) && s->facts->wanted && function < rn_mpi_vocab.funcs &&
 		!s->facts->wanted[function]);
+}
+
+/* Where only events are wanted it is told all the same. */
+static void note_stop(struct salvaged *s, uint64_t function)
+{
+	if ((s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) == RN_OFF_ORDER &&
+	    RN_RAW_FUNCTION(function) < rn_mpi_vocab.funcs)
+		s->facts->stopped = RN_RAW_FUNCTION(function);
 }
 
 /*
@@ -130,8 +138,10 @@ static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n, b
 	if (!inner && !all)
 		return true;
 	for (uint32_t i = 0; i < (all ? n : 1) && good; i++) {
-		if (i == 0 && s->open != n && is_unwanted(s, word_at(s, u[0].from)))
+		if (i == 0 && s->open != n && is_unwanted(s, word_at(s, u[0].from))) {
+			note_stop(s, word_at(s, u[0].from));
 			continue;
+		}
 		if (all && (i > 0 || s->open == n))
 			good = add_leave(s);
 		if (good)
@@ -218,6 +228,8 @@ static void give_moments(struct salvaged *s, struct rn_moments *out)
 bool rn_salvage_begin(struct salvaged *s)
 {
 	rn_seg_init(&s->chunks, sizeof(struct rn_moment_bytes));
+	rn_seg_init(&s->order_site, sizeof(struct rn_order_site));
+	rn_seg_init(&s->order_chunk, sizeof(struct rn_order_bytes));
 	s->markers = rn_markers_of(&rn_mpi_vocab);
 	rn_seg_init(&s->told, sizeof(struct told));
 	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
@@ -317,6 +329,8 @@ int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream
 	if (!s.failed && !read_calls(&s))
 		facts->damaged = true;
 	out->lost = s.live.lost + lost_calls(&s.live);
+	if (!s.failed && !rn_salvage_order(&s, out))
+		facts->damaged = true;
 	give_moments(&s, &out->moments);
 	return rn_salvage_give(&s, out);
 }

@@ -44,7 +44,8 @@ struct rn_arena;
 	X(COMMS, 10, "comms", true, 1)          \
 	X(TIMES, 11, "times", false, 1)         \
 	X(SITES, 12, "sites", true, 1)          \
-	X(VALUES, 13, "values", true, 2)
+	X(VALUES, 13, "values", true, 2)        \
+	X(ORDER, 14, "order", true, 2)
 
 enum rn_section_type {
 #define RN_SECTION_ENUM(id, number, name, required, since) RN_SECTION_##id = number,

@@ -9,12 +9,13 @@
 
 /* ---- writing ---- */
 
-/* Tables of modules and nodes, each as the bytes that it has in the section. */
-struct tables {
-	struct rn_sigs *module, *node;
-};
+int rn_site_tables_init(struct rn_site_tables *t, struct rn_arena *mem)
+{
+	*t = (struct rn_site_tables){ rn_sigs_new(mem), rn_sigs_new(mem), false };
+	return t->module && t->node ? RN_OK : RN_E_NOMEM;
+}
 
-static int add_module(struct tables *t, const struct rn_code_module *m, uint32_t *id)
+static int add_module(struct rn_site_tables *t, const struct rn_code_module *m, uint32_t *id)
 {
 	unsigned char bytes[RN_CODE_MODULE_BYTES];
 	size_t n = (size_t)(rn_code_module_write(m, bytes) - bytes);
@@ -22,7 +23,7 @@ static int add_module(struct tables *t, const struct rn_code_module *m, uint32_t
 	return rn_sigs_intern(t->module, bytes, n, id);
 }
 
-static int add_node(struct tables *t, struct rn_site_node n, uint32_t *id)
+static int add_node(struct rn_site_tables *t, struct rn_site_node n, uint32_t *id)
 {
 	unsigned char bytes[3 * RN_VARINT_MAX], *p;
 
@@ -33,7 +34,7 @@ static int add_node(struct tables *t, struct rn_site_node n, uint32_t *id)
 }
 
 /* The number of a stack, from the outermost frame to the innermost. */
-static int add_stack(struct tables *t, const struct rn_callsite *s, uint32_t *number)
+static int add_stack(struct rn_site_tables *t, const struct rn_callsite *s, uint32_t *number)
 {
 	*number = 0;
 	for (uint32_t i = s->frames; i-- > 0;) {
@@ -50,18 +51,23 @@ static int add_stack(struct tables *t, const struct rn_callsite *s, uint32_t *nu
 	return RN_OK;
 }
 
-/* The signature with a number instead of its stack. */
-static int take_stack(struct tables *t, const void *sig, size_t at, const struct rn_value *v,
-		      struct rn_buf *out)
+int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, uint32_t *number)
 {
 	struct rn_callsite s;
-	uint32_t number;
-	unsigned char *p;
-	int rc;
 
-	if (v->kind != RN_V_STRING || !rn_callsite_read(v->text, v->len, &s))
-		return RN_E_ARG;
-	rc = add_stack(t, &s, &number);
+	t->any = true;
+	return rn_callsite_read(stack, len, &s) ? add_stack(t, &s, number) : RN_E_ARG;
+}
+
+/* The signature with a number instead of its stack. */
+static int take_stack(struct rn_site_tables *t, const void *sig, size_t at,
+		      const struct rn_value *v, struct rn_buf *out)
+{
+	uint32_t number = 0;
+	unsigned char *p;
+	int rc =
+		v->kind == RN_V_STRING ? rn_site_tables_add(t, v->text, v->len, &number) : RN_E_ARG;
+
 	rn_buf_clear(out);
 	rn_buf_add(out, sig, at);
 	p = rn_buf_reserve(out, 1 + RN_VARINT_MAX);
@@ -70,8 +76,8 @@ static int take_stack(struct tables *t, const void *sig, size_t at, const struct
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
-static int take_all(struct tables *t, const struct rn_sigs *in, const struct rn_vocab *vocab,
-		    struct rn_sigs *to)
+static int take_all(struct rn_site_tables *t, const struct rn_sigs *in,
+		    const struct rn_vocab *vocab, struct rn_sigs *to)
 {
 	struct rn_buf changed = { 0 };
 	int rc = RN_OK;
@@ -119,27 +125,40 @@ static bool any_stack(const struct rn_sigs *in, const struct rn_vocab *vocab)
 	return false;
 }
 
-int rn_sites_take(struct rn_arena *mem, const struct rn_sigs *in, const struct rn_vocab *vocab,
-		  const struct rn_sigs **out, struct rn_buf *section)
+int rn_site_tables_take(struct rn_site_tables *t, struct rn_arena *mem, const struct rn_sigs *in,
+			const struct rn_vocab *vocab, const struct rn_sigs **out)
 {
-	struct tables t;
 	struct rn_sigs *to;
 	int rc;
 
 	*out = in;
 	if (!any_stack(in, vocab))
 		return RN_OK;
-	t = (struct tables){ rn_sigs_new(mem), rn_sigs_new(mem) };
 	to = rn_sigs_new(mem);
-	if (!t.module || !t.node || !to)
-		return RN_E_NOMEM;
-	rc = take_all(&t, in, vocab, to);
-	if (rc < 0)
-		return rc;
-	*out = to;
-	put_table(t.module, section);
-	put_table(t.node, section);
+	rc = to ? take_all(t, in, vocab, to) : RN_E_NOMEM;
+	if (rc == RN_OK)
+		*out = to;
+	return rc;
+}
+
+int rn_site_tables_encode(const struct rn_site_tables *t, struct rn_buf *section)
+{
+	if (t->any) {
+		put_table(t->module, section);
+		put_table(t->node, section);
+	}
 	return rn_buf_status(section);
+}
+
+int rn_sites_take(struct rn_arena *mem, const struct rn_sigs *in, const struct rn_vocab *vocab,
+		  const struct rn_sigs **out, struct rn_buf *section)
+{
+	struct rn_site_tables t;
+	int rc = rn_site_tables_init(&t, mem);
+
+	if (rc == RN_OK)
+		rc = rn_site_tables_take(&t, mem, in, vocab, out);
+	return rc == RN_OK ? rn_site_tables_encode(&t, section) : rc;
 }
 
 /* ---- reading ---- */

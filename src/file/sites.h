@@ -11,6 +11,7 @@
 #ifndef RN_FILE_SITES_H
 #define RN_FILE_SITES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,9 +35,28 @@ struct rn_sites {
 	uint32_t modules, nodes;
 };
 
-/* Signatures with stacks as bytes: *out are the same with numbers, in `mem`, and the section is
- * appended to `section`. Without stacks: *out is `in`, and nothing is appended. RN_OK, RN_E_NOMEM,
- * or RN_E_ARG: a signature is not valid under the vocabulary. */
+/* Modules and nodes while the section is made, each as the bytes that it has there. */
+struct rn_site_tables {
+	struct rn_sigs *module, *node;
+	bool any; /* somebody has had a stack, if only one that is not known */
+};
+
+/* RN_OK or RN_E_NOMEM. */
+int rn_site_tables_init(struct rn_site_tables *t, struct rn_arena *mem);
+
+/* The number of a stack, given as bytes: its innermost frame's node + 1, or 0. RN_OK, RN_E_NOMEM,
+ * or RN_E_ARG: it is none. */
+int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, uint32_t *number);
+
+/* Signatures with stacks as bytes: *out are the same with numbers, in `mem`. Without stacks: *out
+ * is `in`. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature is not valid under the vocabulary. */
+int rn_site_tables_take(struct rn_site_tables *t, struct rn_arena *mem, const struct rn_sigs *in,
+			const struct rn_vocab *vocab, const struct rn_sigs **out);
+
+/* Appends the section; nothing where nobody has had a stack. RN_OK or RN_E_NOMEM. */
+int rn_site_tables_encode(const struct rn_site_tables *t, struct rn_buf *section);
+
+/* All of it, where nothing but signatures has stacks. */
 int rn_sites_take(struct rn_arena *mem, const struct rn_sigs *in, const struct rn_vocab *vocab,
 		  const struct rn_sigs **out, struct rn_buf *section);
 

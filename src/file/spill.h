@@ -15,6 +15,7 @@
  *                  holes (encode/holes.h), of what stands in them
  *                  area: a snapshot of its grammar and of what stands in holes, or of its times,
  *                  sealed
+ *                  order: its latest events (order_tail.h)
  *
  * An extent is allocated before it is mapped, so that a full disk is an error here and not a signal
  * in the program. A log is a chain of extents, in which records are published by one store. What a
@@ -78,6 +79,7 @@ enum rn_extent_kind {
 	RN_EXTENT_LIVE,
 	RN_EXTENT_TAIL,
 	RN_EXTENT_AREA,
+	RN_EXTENT_ORDER,
 };
 
 #define RN_EXTENT_MAGIC  0x78655f6eu /* "n_ex" */
@@ -120,6 +122,9 @@ enum rn_fact {
 	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
 	RN_FACT_LOST,     /* uint64_t: calls that are in none of its streams here */
 	RN_FACT_SITE,     /* uint64_t, its number, and its bytes (encode/callsite.h) */
+	/* of a stream: where events are from, numbered from 0 as they come */
+	RN_FACT_ORDER_SITE, /* struct rn_order_site, before it is used */
+	RN_FACT_ORDER,      /* a chunk of events (order_tail.h) */
 };
 
 struct rn_record { /* and `bytes` more, made up to 8 */
@@ -191,10 +196,11 @@ static inline uint64_t rn_seal_values(const struct rn_seal *s)
 }
 
 /* Why calls are not recorded. Handles are followed all the same. */
-#define RN_OFF_CONTROL 1u /* MPI_Pcontrol(0) */
-#define RN_OFF_RANK    2u /* a filter: not this rank */
-#define RN_OFF_CALLS   4u /* a filter: only some functions */
-#define RN_OFF_OVER    8u /* the trace is being written */
+#define RN_OFF_CONTROL 1u  /* MPI_Pcontrol(0) */
+#define RN_OFF_RANK    2u  /* a filter: not this rank */
+#define RN_OFF_CALLS   4u  /* a filter: only some functions */
+#define RN_OFF_OVER    8u  /* the trace is being written */
+#define RN_OFF_ORDER   16u /* only events are */
 
 /* At the beginning of a stream's memory, which is the extent RN_EXTENT_LIVE. */
 struct rn_live {

@@ -147,6 +147,14 @@ struct rn_lossy rn_meta_lossy(const struct rn_meta *meta)
 	return l;
 }
 
+enum rn_order_codec rn_meta_order(const struct rn_meta *meta)
+{
+	const char *name = rn_meta_get(meta, RN_META_ORDER);
+	enum rn_order_codec codec = name ? rn_order_codec_named(name) : RN_ORDER_MODEL;
+
+	return codec < RN_ORDER_CODECS ? codec : RN_ORDER_MODEL;
+}
+
 /* If it cannot, or a reader would refuse it, nothing is lost. */
 static void fold(struct source *src, const struct rn_streams *s, struct rn_arena *mem)
 {

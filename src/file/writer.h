@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "merge/blur.h"
+#include "order/codec.h"
 
 struct rn_container_writer;
 struct rn_meta;
@@ -23,6 +24,15 @@ struct rn_vocab;
 
 /* What they say of it; nothing is lossy where they say nothing. */
 struct rn_lossy rn_meta_lossy(const struct rn_meta *meta);
+
+/* Of which kind of trace this is: "order" where it has events and no calls; and in which codec
+ * those are (order/codec.h). */
+#define RN_META_ONLY  "only"
+#define RN_ONLY_ORDER "order"
+#define RN_META_ORDER "order_codec"
+
+/* What they say of it; the default where they say nothing. */
+enum rn_order_codec rn_meta_order(const struct rn_meta *meta);
 
 /* Adds all sections that every trace has; the container is not finished yet, so that others may
  * follow: comms, times. */

@@ -8,8 +8,10 @@
 #include "encode/callsite.h"
 #include "encode/grain.h"
 #include "encode/raw.h"
+#include "file/writer.h"
 #include "intercept/real.h"
 #include "merge/blur.h"
+#include "order/codec.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -99,6 +101,25 @@ static void read_lossy(void)
 		rn_config.lossy[0] = '\0';
 }
 
+/* Calls have no times where they are not recorded. */
+static void read_only(void)
+{
+	const char *only = getenv("RONDO_ONLY"), *codec = getenv("RONDO_ORDER_CODEC");
+	enum rn_order_codec c = codec ? rn_order_codec_named(codec) : RN_ORDER_MODEL;
+
+	rn_config.order = only && strcmp(only, RN_ONLY_ORDER) == 0;
+	if (!rn_config.order)
+		return;
+	rn_config.times = false;
+	rn_config.grain = NULL;
+	copy(rn_config.time, sizeof(rn_config.time), "none");
+	c = c < RN_ORDER_CODECS ? c : RN_ORDER_MODEL;
+	rn_config.order_sends = c == RN_ORDER_CLOCK;
+	copy(rn_config.order_codec, sizeof(rn_config.order_codec), rn_order_codec_name(c));
+	if (!rn_config.callsite)
+		rn_config.callsite = 1;
+}
+
 void rn_config_read(void)
 {
 	const char *depth = getenv("RONDO_CALLSITE");
@@ -119,6 +140,7 @@ void rn_config_read(void)
 	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;
 	if (rn_config.callsite > RN_CALLSITE_FRAMES)
 		rn_config.callsite = RN_CALLSITE_FRAMES;
+	read_only();
 }
 
 /* `rondo trace` has put our names before those that the user wants to have on other nodes. */
@@ -160,22 +182,14 @@ void rn_config_pass_on(void)
 
 void rn_config_give_back(void)
 {
-	static const char *const ours[] = { "RONDO_OUTPUT",
-					    "RONDO_CWD",
-					    "RONDO_TIME",
-					    "RONDO_CALL",
-					    "RONDO_RANK",
-					    "RONDO_STATUS",
-					    "RONDO_MPI",
-					    "RONDO_PRELOAD",
-					    "RONDO_IN_RANK",
-					    "RONDO_SPILL",
-					    "RONDO_ELASTIC",
-					    "RONDO_LOSSY",
-					    "RONDO_MEMORY",
-					    "RONDO_CALLSITE",
-					    "RONDO_CALLSITE_IGNORE",
-					    NULL };
+	static const char *const ours[] = {
+		"RONDO_OUTPUT", "RONDO_CWD",         "RONDO_TIME",
+		"RONDO_CALL",   "RONDO_RANK",        "RONDO_STATUS",
+		"RONDO_MPI",    "RONDO_PRELOAD",     "RONDO_IN_RANK",
+		"RONDO_SPILL",  "RONDO_ELASTIC",     "RONDO_LOSSY",
+		"RONDO_MEMORY", "RONDO_CALLSITE",    "RONDO_CALLSITE_IGNORE",
+		"RONDO_ONLY",   "RONDO_ORDER_CODEC", NULL
+	};
 	static bool done;
 
 	if (done) /* what is there now is the program's */

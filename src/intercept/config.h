@@ -24,6 +24,9 @@ struct rn_config {
 	uint32_t callsite;            /* frames of a call's stack that are kept; 0: none */
 	char callsite_ignore[1024];   /* frames that are not */
 	const struct rn_grain *grain; /* of single calls; NULL: not kept */
+	bool order;                   /* only events are recorded (order_log.h) */
+	bool order_sends;             /* and what is sent */
+	char order_codec[16];         /* how they are written at the end, in a word */
 };
 
 extern struct rn_config rn_config;

@@ -34,6 +34,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/handle.h"
+#include "intercept/order_log.h"
 #include "intercept/spool.h"
 #include "intercept/real.h"
 #include "intercept/site.h"
@@ -319,6 +320,13 @@ static int look_at_moments(struct finish *f, struct rn_stream *t, struct rn_mome
 	return RN_OK;
 }
 
+static int look_at_events(struct finish *f, struct rn_stream *t, struct rn_recorded_stream *s)
+{
+	rn_order_log_stop(t);
+	s->lost = t->live.lost;
+	return rn_order_log_part(t, &f->mem, &s->order);
+}
+
 /* This process's streams, as they are. */
 static int look_at_streams(struct finish *f)
 {
@@ -344,8 +352,11 @@ static int look_at_streams(struct finish *f)
 			.lost = t->live.lost,
 			.memory = t->mem.mapped + sizeof(*t) + rn_stopwatch_size(t->stopwatch),
 		};
+		s->memory += rn_order_log_size(t);
 		if (t->stopwatch)
 			rc = look_at_moments(f, t, &s->moments);
+		if (rc == RN_OK)
+			rc = look_at_events(f, t, s);
 		if (rc < 0)
 			return rc;
 		s++;
@@ -439,9 +450,9 @@ static int absorb_bundle(void *arg, uint64_t first, uint64_t n, const void *byte
 /* ---- the file ---- */
 
 struct facts {
-	struct rn_meta_entry entry[16 + RN_CALLSTACK_PATHS];
+	struct rn_meta_entry entry[18 + RN_CALLSTACK_PATHS];
 	uint32_t n;
-	char text[16][256];
+	char text[18][256];
 };
 
 __attribute__((format(printf, 3, 4))) static void fact(struct facts *m, const char *key,
@@ -479,6 +490,10 @@ static void facts_of(const struct finish *f, struct facts *m)
 		fact(m, RN_META_ELASTIC, "no");
 	if (rn_config.lossy[0])
 		fact(m, RN_META_LOSSY, "%s", rn_config.lossy);
+	if (rn_config.order) {
+		fact(m, RN_META_ONLY, RN_ONLY_ORDER);
+		fact(m, RN_META_ORDER, "%s", rn_config.order_codec);
+	}
 	fact(m, "complete", "%s", y->lost ? "no" : "yes");
 	if (y->lost)
 		fact(m, "lost", "%" PRIu64, y->lost);
@@ -526,6 +541,16 @@ static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 	       (double)since_began(f) / 1e9, f->bundle.tally.lost, name ? rn_config.output : "");
 }
 
+static void say_events(const struct finish *f, const struct rn_order_count *n, uint64_t size)
+{
+	rn_say("%" PRIu64 " events (%" PRIu64 " messages received, %" PRIu64
+	       " failed tests) on %d ranks in %" PRIu64 " bytes (%.3g per event), %" PRIu64
+	       " lost; see: rondo replay %s COMMAND",
+	       n->events, n->received, n->failed, rn_tracer.world_size, size,
+	       n->events ? (double)size / (double)n->events : 0.0, f->bundle.tally.lost,
+	       rn_config.output);
+}
+
 static int write_trace(struct finish *f)
 {
 	struct facts m;
@@ -539,7 +564,9 @@ static int write_trace(struct finish *f)
 	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
 	if (rc == RN_OK) {
 		rn_finish_tell("traced", rn_config.output);
-		if (!quiet)
+		if (!quiet && rn_config.order)
+			say_events(f, &file.order, file.bytes);
+		else if (!quiet)
 			say_done(f, file.calls, file.bytes);
 	}
 	return rc;
@@ -693,7 +720,7 @@ static void stop_recording(void)
 static void resume_recording(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
-		t->merged = t->live.calls;
+		t->merged = t->live.calls + rn_order_log_events(t);
 		t->live.off &= (uint8_t)~RN_OFF_OVER;
 	}
 	rn_tracer.active = rn_spool_whole();
@@ -817,15 +844,15 @@ static void tell_late(uint64_t kept, uint64_t lost)
 void rn_finish_late(void)
 {
 	int saved = errno;
-	uint64_t kept = 0, lost = 0;
+	uint64_t kept = 0, lost = 0, made;
 
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_stopwatch_stop(t);
 		lost += t->late;
 		if (parts_left) /* which have this counter */
 			t->live.lost += t->late;
-		kept += rn_spool_whole() && t->live.calls > t->merged ? t->live.calls - t->merged
-								      : 0;
+		made = t->live.calls + rn_order_log_events(t);
+		kept += rn_spool_whole() && made > t->merged ? made - t->merged : 0;
 	}
 	if ((kept || lost) && !parts_left)
 		tell_late(kept, lost);

@@ -13,6 +13,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/handle.h"
+#include "intercept/order_log.h"
 #include "intercept/stream.h"
 #include "intercept/tracer.h"
 
@@ -339,6 +340,10 @@ void rn_spool_start(uint64_t run)
 			add_meta(RN_META_ELASTIC, "no");
 		if (rn_config.lossy[0])
 			add_meta(RN_META_LOSSY, rn_config.lossy);
+		if (rn_config.order) {
+			add_meta(RN_META_ONLY, RN_ONLY_ORDER);
+			add_meta(RN_META_ORDER, rn_config.order_codec);
+		}
 		rn_comm_each(rn_spool_comm);
 		rn_callstack_keep(add_stack, add_meta);
 		add_world();
@@ -430,6 +435,15 @@ static void add_moments(struct rn_stream *t)
 
 		rn_spool_fact(t, RN_FACT_MOMENTS, c->bytes, c->len);
 	}
+}
+
+struct rn_extent *rn_spool_order(struct rn_stream *t, size_t bytes)
+{
+	struct rn_extent *e = rn_spill_claim(&spill, RN_EXTENT_ORDER, t->number, bytes, NULL);
+
+	if (!e)
+		freeze(t, errno);
+	return e;
 }
 
 /* ---- sealing ---- */
@@ -863,6 +877,7 @@ void rn_spool_adopt(struct rn_stream *t)
 		add_tables(t);
 		add_shapes(t);
 		add_moments(t);
+		rn_order_log_adopt(t);
 		/* Twice, so that both areas are there before the program does anything. */
 		for (int i = 0; i < 2 && t->spooled; i++)
 			rn_spool_seal(t);
@@ -976,7 +991,7 @@ void rn_spool_note(const char *how, uint64_t lost)
 
 	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
 		if (!t->live.self)
-			lost += t->live.calls + t->live.lost;
+			lost += t->live.calls + t->live.lost + rn_order_log_events(t);
 	if (lost)
 		add_shared(RN_FACT_LOST, &lost, sizeof(lost), NULL, 0);
 	add_shared(RN_FACT_END, how, strlen(how), NULL, 0);

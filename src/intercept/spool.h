@@ -64,6 +64,9 @@ bool rn_spool_in_segments(void);
  * used. */
 void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n);
 
+/* A piece of the file for the stream's events, of so many bytes; NULL when there cannot be one. */
+struct rn_extent *rn_spool_order(struct rn_stream *t, size_t bytes);
+
 /* A communicator is new, or known better; without an entry, nothing but its name is. The tables'
  * lock is held. */
 void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *e);

@@ -50,6 +50,7 @@
 struct rn_callstacks;
 struct rn_family;
 struct rn_holes;
+struct rn_order_log;
 struct rn_sigs;
 
 struct rn_sig {
@@ -89,6 +90,7 @@ struct rn_stream {
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
 	struct rn_callstacks *stacks; /* those remembered (callstack.c) */
+	struct rn_order_log *order;   /* its events; NULL: none so far (order_log.h) */
 
 	struct rn_sig none;
 	struct rn_arena mem;

@@ -13,6 +13,7 @@
 #include "read/moment_view.h"
 #include "read/nesting.h"
 #include "read/numbering.h"
+#include "read/order_view.h"
 #include "read/trace.h"
 #include "rules/counts.h"
 #include "series/units.h"
@@ -257,9 +258,29 @@ static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struc
 	return check_values(t, scratch, err);
 }
 
+/* All events can be read. */
+static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_seg *streams = t->order ? &t->order->list.stream : NULL;
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; streams && i < streams->n && rc == RN_OK; i++) {
+		struct rn_arena_mark mark = rn_arena_mark(scratch);
+		struct rn_order o;
+
+		rc = rn_trace_order(t, RN_SEG_AT(streams, struct rn_order_stream, i)->stream,
+				    scratch, &o, err);
+		rn_arena_rewind(scratch, mark);
+	}
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "section order");
+	return rc;
+}
+
 /* In this order: what comes later relies on what came before. */
-static check_fn *const checks[] = { check_vocab,    check_streams, check_nesting, rn_check_comms,
-				    check_requests, check_holes,   check_times,   check_moments };
+static check_fn *const checks[] = { check_vocab,    check_streams,  check_nesting,
+				    rn_check_comms, check_requests, check_holes,
+				    check_times,    check_moments,  check_order };
 
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {

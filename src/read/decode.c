@@ -573,19 +573,30 @@ static void put_module_offset(struct rn_buf *out, const struct rn_code_module *m
 }
 
 /* Names of files may have any bytes. */
-static void put_frame(struct view *v, uint32_t node)
+static void put_frame(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
+		      struct rn_buf *out)
 {
-	const struct rn_site_node *n = &v->d->sites->node[node];
-	const char *name = v->d->symbol ? v->d->symbol(v->d->symbol_arg, node) : NULL;
+	const struct rn_site_node *n = &d->sites->node[node];
+	const char *name = d->symbol ? d->symbol(d->symbol_arg, node) : NULL;
 	struct rn_buf plain = { 0 };
 
 	if (name)
 		rn_put(&plain, name);
 	else
-		put_module_offset(&plain, &v->d->sites->module[n->module], n->offset);
-	v->form->label(v->out, (const char *)plain.data, plain.len);
-	v->out->failed |= plain.failed;
+		put_module_offset(&plain, &d->sites->module[n->module], n->offset);
+	form->label(out, (const char *)plain.data, plain.len);
+	out->failed |= plain.failed;
 	rn_buf_free(&plain);
+}
+
+void rn_decode_stack(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
+		     const char *between, struct rn_buf *out)
+{
+	for (uint32_t i = node; i; i = d->sites->node[i - 1].caller) {
+		if (i != node)
+			rn_put(out, between);
+		put_frame(d, form, i - 1, out);
+	}
 }
 
 static void put_site(struct view *v, const char *before, const char *between, const char *behind)
@@ -602,11 +613,7 @@ static void put_site(struct view *v, const char *before, const char *between, co
 	rn_put(v->out, before);
 	if (!value.num && !v->form->quote_names)
 		rn_buf_byte(v->out, '?');
-	for (uint32_t i = (uint32_t)value.num; i; i = v->d->sites->node[i - 1].caller) {
-		if (i != (uint32_t)value.num)
-			rn_put(v->out, between);
-		put_frame(v, i - 1);
-	}
+	rn_decode_stack(v->d, v->form, (uint32_t)value.num, between, v->out);
 	rn_put(v->out, behind);
 }
 

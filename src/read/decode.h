@@ -31,6 +31,7 @@
 
 struct rn_buf;
 struct rn_comms;
+struct rn_form;
 struct rn_numbering;
 struct rn_sites;
 
@@ -77,5 +78,9 @@ typedef void rn_decode_fn(const struct rn_decoder *d, const struct rn_call *c, s
 
 rn_decode_fn rn_decode_text;
 rn_decode_fn rn_decode_json;
+
+/* The frames of a stack, whose innermost is node - 1 of d->sites, with `between` between them. */
+void rn_decode_stack(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
+		     const char *between, struct rn_buf *out);
 
 #endif

@@ -14,6 +14,7 @@
 #include "file/section.h"
 #include "file/writer.h"
 #include "identity/comms.h"
+#include "read/order_view.h"
 
 static int get_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
 {
@@ -135,6 +136,12 @@ static int get_values(struct rn_trace *t, const void *bytes, size_t len, struct 
 				    &t->values, err);
 }
 
+static int get_order(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+{
+	return rn_order_view_decode(&t->mem, bytes, len, t->streams.ranks, t->sites.nodes,
+				    &t->order, err);
+}
+
 /* In this order: each one uses what those before it gave. */
 static const struct {
 	enum rn_section_type type;
@@ -153,6 +160,7 @@ static const struct {
 	{ RN_SECTION_TIMES, get_times, true },
 	{ RN_SECTION_SITES, get_sites, true },
 	{ RN_SECTION_VALUES, get_values, true },
+	{ RN_SECTION_ORDER, get_order, true },
 };
 
 static int decode_section(struct rn_trace *t, unsigned i, struct rn_err *err)

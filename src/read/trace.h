@@ -34,6 +34,7 @@
 struct rn_comms;
 struct rn_container;
 struct rn_moment_list;
+struct rn_order_view;
 struct rn_times;
 
 struct rn_trace {
@@ -48,6 +49,7 @@ struct rn_trace {
 	struct rn_moment_list *moments; /* of single calls (moment_view.h); NULL: none */
 	struct rn_sites sites;          /* where calls were made; empty: that is not known */
 	struct rn_value_list values;    /* what stands in holes of signatures (value_view.h) */
+	struct rn_order_view *order;    /* events (order_view.h); NULL: it has none */
 	uint64_t ranks, threads;
 	uint64_t symbols;        /* the items of all rules' bodies */
 	struct rn_folded folded; /* the streams as they are in the file */

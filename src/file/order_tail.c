@@ -1,0 +1,316 @@
+/* order_tail.c - see order_tail.h. */
+#include "file/order_tail.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+
+#include <string.h>
+
+struct rn_order_count rn_order_count(const struct rn_order *o)
+{
+	struct rn_order_count n = { 0 };
+	size_t at = 0;
+
+	for (size_t i = 0; i < o->rows; i++) {
+		const struct rn_order_row *r = &o->row[i];
+		uint32_t kind = o->site[r->site].kind;
+
+		n.failed += r->fails;
+		n.events += (uint64_t)r->fails + (r->done > 0);
+		if (kind == RN_ORDER_VALUE)
+			continue;
+		for (uint32_t k = 0; k < r->done && kind != RN_ORDER_PROBE; k++)
+			n.received += (o->done[at + k].flags & RN_ORDER_MATCHED) != 0;
+		at += r->done;
+	}
+	return n;
+}
+
+/* ---- rows, one after the other ---- */
+
+/* Memory for as many as there can be; what comes behind the other is put together with it. */
+struct build {
+	struct rn_order_row *row;
+	struct rn_order_done *done;
+	int64_t *value;
+	struct rn_order_send *send;
+	size_t rows, dones, values, sends;
+	uint64_t before; /* things done in all, numbers not counted */
+};
+
+static bool make_room(struct build *b, struct rn_arena *mem, size_t rows, size_t dones,
+		      size_t values, size_t sends)
+{
+	*b = (struct build){ .row = rn_new(mem, struct rn_order_row, rows),
+			     .done = rn_new(mem, struct rn_order_done, dones),
+			     .value = rn_new(mem, int64_t, values),
+			     .send = rn_new(mem, struct rn_order_send, sends) };
+	return b->row && b->done && b->value && b->send;
+}
+
+/* A row that is not over takes in more of its site. */
+static void add_row(struct build *b, struct rn_order_row r)
+{
+	struct rn_order_row *last = b->rows ? &b->row[b->rows - 1] : NULL;
+
+	if (last && last->done == 0 && last->site == r.site &&
+	    last->fails <= UINT32_MAX - r.fails) {
+		last->fails += r.fails;
+		last->done = r.done;
+	} else {
+		b->row[b->rows++] = r;
+	}
+}
+
+static void give(const struct build *b, struct rn_order *out)
+{
+	out->row = b->row;
+	out->done = b->done;
+	out->value = b->value;
+	out->send = b->send;
+	out->rows = b->rows;
+	out->dones = b->dones;
+	out->values = b->values;
+	out->sends = b->sends;
+}
+
+/* ---- the tail ---- */
+
+static int32_t get_i32(struct rn_reader *in)
+{
+	int64_t v = rn_get_i64(in);
+
+	return v < INT32_MIN || v > INT32_MAX ? (int32_t)rn_fail(in) : (int32_t)v;
+}
+
+static void get_done(struct rn_reader *in, struct rn_order_done *d)
+{
+	uint64_t flags;
+
+	d->index = (uint32_t)rn_get_max(in, UINT32_MAX);
+	flags = rn_get_max(in, UINT32_MAX);
+	d->flags = (uint32_t)(flags >> 1);
+	d->late = flags & 1 ? (uint32_t)rn_get_max(in, UINT32_MAX - 1) : RN_ORDER_NOT;
+	d->source = d->flags & RN_ORDER_MATCHED ? get_i32(in) : 0;
+	d->tag = d->flags & RN_ORDER_MATCHED ? get_i32(in) : 0;
+}
+
+static uint32_t get_fails(struct rn_reader *in, const unsigned char *begin)
+{
+	const unsigned char *pad = rn_get_bytes(in, (size_t)(begin - in->p) & 3), *p;
+	uint32_t n = 0;
+
+	p = pad ? rn_get_bytes(in, sizeof(n)) : NULL;
+	if (p)
+		memcpy(&n, p, sizeof(n));
+	return n ? n : (uint32_t)rn_fail(in);
+}
+
+static void get_row(struct rn_reader *in, const unsigned char *begin, const struct rn_order *of,
+		    struct build *b)
+{
+	uint64_t tag = rn_get_u64(in);
+	struct rn_order_row r = { .site = (uint32_t)(tag >> 2) };
+	size_t dones = b->dones;
+	struct rn_order_send *s = &b->send[b->sends];
+
+	if (in->bad || tag >> 2 >= of->sites) {
+		rn_fail(in);
+		return;
+	}
+	switch ((enum rn_tail_what)(tag & 3)) {
+	case RN_TAIL_FAILS:
+		r.fails = get_fails(in, begin);
+		break;
+	case RN_TAIL_DONE:
+		r.done = (uint32_t)rn_get_count(in, 2);
+		for (uint32_t i = 0; i < r.done && !in->bad; i++)
+			get_done(in, &b->done[dones++]);
+		if (r.done == 0 || of->site[r.site].kind == RN_ORDER_VALUE)
+			rn_fail(in);
+		break;
+	case RN_TAIL_VALUE:
+		r.done = 1;
+		b->value[b->values] = rn_get_i64(in);
+		if (of->site[r.site].kind != RN_ORDER_VALUE)
+			rn_fail(in);
+		break;
+	case RN_TAIL_SEND:
+		*s = (struct rn_order_send){ .at = b->before, .comm = r.site };
+		s->me = get_i32(in);
+		s->dest = get_i32(in);
+		s->tag = get_i32(in);
+		b->sends += !in->bad;
+		return;
+	}
+	if (in->bad)
+		return;
+	add_row(b, r);
+	b->before += dones - b->dones;
+	b->dones = dones;
+	b->values += (tag & 3) == RN_TAIL_VALUE;
+}
+
+bool rn_order_tail_read(struct rn_arena *mem, const void *bytes, size_t len, struct rn_order *out,
+			bool *failed)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	const unsigned char *begin = in.p;
+	struct build b;
+
+	*failed = !make_room(&b, mem, len / 2 + 1, len / 2 + 1, len / 2 + 1, len / 4 + 1);
+	if (*failed)
+		return false;
+	while (rn_left(&in) && !in.bad)
+		get_row(&in, begin, out, &b);
+	give(&b, out);
+	return !in.bad;
+}
+
+/* ---- chunks ---- */
+
+static void put_sends(const struct rn_order *o, struct rn_buf *out)
+{
+	uint64_t before = 0;
+
+	rn_buf_u64(out, o->sends);
+	for (size_t i = 0; i < o->sends; i++) {
+		const struct rn_order_send *s = &o->send[i];
+
+		rn_buf_u64(out, s->at - before);
+		rn_buf_u64(out, s->comm);
+		rn_buf_i64(out, s->me);
+		rn_buf_i64(out, s->dest);
+		rn_buf_i64(out, s->tag);
+		before = s->at;
+	}
+}
+
+int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, const uint64_t *clock,
+			 struct rn_arena *scratch, struct rn_buf *out)
+{
+	struct rn_order_count n = rn_order_count(o);
+
+	rn_buf_u64(out, n.events);
+	rn_buf_u64(out, n.failed);
+	rn_buf_u64(out, n.received);
+	put_sends(o, out);
+	return rn_order_encode(scratch, codec, o, clock, out);
+}
+
+static void get_count(struct rn_reader *in, struct rn_order_count *n)
+{
+	/* So that sums over all chunks of a trace have room. */
+	n->events = rn_get_max(in, UINT64_MAX >> 24);
+	n->failed = rn_get_max(in, n->events);
+	n->received = rn_get_max(in, UINT64_MAX >> 24);
+}
+
+bool rn_order_chunk_head(struct rn_order_bytes chunk, struct rn_order_count *n)
+{
+	struct rn_reader in = rn_reader(chunk.bytes, chunk.len);
+
+	get_count(&in, n);
+	return !in.bad;
+}
+
+/* NULL when there is no memory. */
+static struct rn_order_send *get_sends(struct rn_reader *in, struct rn_arena *mem, size_t sites,
+				       size_t *n)
+{
+	struct rn_order_send *send;
+	uint64_t at = 0;
+
+	*n = rn_get_count(in, 5);
+	send = rn_new(mem, struct rn_order_send, *n);
+	for (size_t i = 0; i < *n && send; i++) {
+		uint64_t site;
+
+		send[i].at = at += rn_get_max(in, UINT32_MAX);
+		site = rn_get_u64(in);
+		send[i].comm = site < sites ? (uint32_t)site : (uint32_t)rn_fail(in);
+		send[i].me = get_i32(in);
+		send[i].dest = get_i32(in);
+		send[i].tag = get_i32(in);
+	}
+	return send;
+}
+
+/* Whether what the codec gave is of this chunk. */
+static bool fits(const struct rn_order *o, const struct rn_order_count *says)
+{
+	struct rn_order_count is = rn_order_count(o);
+
+	return is.events == says->events && is.failed == says->failed &&
+	       is.received == says->received &&
+	       (o->sends == 0 || o->send[o->sends - 1].at <= o->dones);
+}
+
+int rn_order_chunk_read(struct rn_order_bytes chunk, struct rn_arena *mem, struct rn_order *out,
+			struct rn_err *err)
+{
+	struct rn_reader in = rn_reader(chunk.bytes, chunk.len);
+	const struct rn_order_site *site = out->site;
+	size_t sites = out->sites, sends;
+	struct rn_order_send *send;
+	struct rn_order_count n;
+	int rc;
+
+	get_count(&in, &n);
+	send = get_sends(&in, mem, sites, &sends);
+	if (!send)
+		return rn_err_nomem(err);
+	if (in.bad)
+		return rn_err_set(err, RN_E_DATA, "a chunk is malformed");
+	rc = rn_order_decode(mem, site, sites, in.p, rn_left(&in), out, err);
+	if (rc < 0)
+		return rc;
+	out->site = site;
+	out->sites = sites;
+	out->send = send;
+	out->sends = sends;
+	return fits(out, &n) ? RN_OK : rn_err_set(err, RN_E_DATA, "a chunk contradicts itself");
+}
+
+static void add_all(struct build *b, const struct rn_order *o)
+{
+	for (size_t i = 0; i < o->rows; i++)
+		add_row(b, o->row[i]);
+	if (o->dones)
+		memcpy(b->done + b->dones, o->done, o->dones * sizeof(*o->done));
+	if (o->values)
+		memcpy(b->value + b->values, o->value, o->values * sizeof(*o->value));
+	for (size_t i = 0; i < o->sends; i++) {
+		b->send[b->sends] = o->send[i];
+		b->send[b->sends++].at += b->dones;
+	}
+	b->dones += o->dones;
+	b->values += o->values;
+}
+
+int rn_order_chunks_read(const struct rn_order_bytes *chunk, uint32_t n, struct rn_arena *mem,
+			 struct rn_order *out, struct rn_err *err)
+{
+	struct rn_order *piece = rn_new(mem, struct rn_order, (size_t)n + 1);
+	size_t rows = 0, dones = 0, values = 0, sends = 0;
+	struct build b;
+	int rc = piece ? RN_OK : rn_err_nomem(err);
+
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		piece[i] = (struct rn_order){ .site = out->site, .sites = out->sites };
+		rc = rn_order_chunk_read(chunk[i], mem, &piece[i], err);
+		rows += piece[i].rows;
+		dones += piece[i].dones;
+		values += piece[i].values;
+		sends += piece[i].sends;
+	}
+	if (rc < 0)
+		return rc;
+	if (!make_room(&b, mem, rows, dones, values, sends))
+		return rn_err_nomem(err);
+	for (uint32_t i = 0; i < n; i++)
+		add_all(&b, &piece[i]);
+	give(&b, out);
+	return RN_OK;
+}

@@ -1,0 +1,155 @@
+/* order_view.c - see order_view.h. */
+#include "read/order_view.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/raw.h"
+#include "encode/sigs.h"
+#include "read/decode.h"
+#include "read/form.h"
+#include "read/trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *terminated(struct rn_arena *mem, const char *s, size_t n)
+{
+	char *copy = rn_new(mem, char, n + 1);
+
+	if (copy && n)
+		memcpy(copy, s, n);
+	return copy;
+}
+
+static uint32_t number_of(const char *name)
+{
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
+		if (strcmp(rn_mpi_vocab.func[i].name, name) == 0)
+			return rn_mpi_vocab.func[i].number;
+	return UINT32_MAX;
+}
+
+static int name_comms(struct rn_order_view *v, struct rn_arena *mem)
+{
+	struct rn_sigs *names;
+	const char **comm;
+	uint32_t n;
+
+	if (rn_order_list_comms(&v->list, mem, &names, &v->site_comm) < 0)
+		return RN_E_NOMEM;
+	n = rn_sigs_count(names);
+	comm = rn_new(mem, const char *, n);
+	for (uint32_t i = 0; i < n && comm; i++) {
+		size_t len;
+		const char *s = rn_sigs_get(names, i, &len);
+
+		comm[i] = terminated(mem, s, len);
+		if (!comm[i])
+			return RN_E_NOMEM;
+	}
+	v->comm = comm;
+	v->comms = n;
+	return comm ? RN_OK : RN_E_NOMEM;
+}
+
+static int name_sites(struct rn_order_view *v, struct rn_arena *mem, uint32_t nodes,
+		      struct rn_err *err)
+{
+	struct rn_order_site *site = rn_new(mem, struct rn_order_site, v->sites);
+	const char **function = rn_new(mem, const char *, v->sites);
+
+	if (!site || !function)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < v->sites; i++) {
+		struct rn_order_place p = rn_order_list_site(&v->list, i);
+
+		if (p.node > nodes)
+			return rn_err_set(err, RN_E_DATA, "the stack of site %u is not there", i);
+		function[i] = terminated(mem, p.function, p.function_len);
+		if (!function[i])
+			return RN_E_NOMEM;
+		site[i] = (struct rn_order_site){ .kind = p.kind,
+						  .function = number_of(function[i]),
+						  .comm = v->site_comm[i],
+						  .place = p.node };
+	}
+	v->site = site;
+	v->function = function;
+	return RN_OK;
+}
+
+int rn_order_view_decode(struct rn_arena *mem, const void *bytes, size_t len, uint64_t streams,
+			 uint32_t nodes, struct rn_order_view **out, struct rn_err *err)
+{
+	struct rn_order_view *v = rn_new(mem, struct rn_order_view, 1);
+	int rc;
+
+	if (!v || rn_order_list_init(&v->list, mem, true) < 0)
+		return rn_err_nomem(err);
+	rc = rn_order_list_decode(&v->list, bytes, len, 0, streams, err);
+	if (rc < 0)
+		return rc;
+	v->sites = rn_order_list_sites(&v->list);
+	rc = name_comms(v, mem);
+	if (rc == RN_OK)
+		rc = name_sites(v, mem, nodes, err);
+	*out = v;
+	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
+}
+
+/* The stream's own numbers of sites become those of the trace. */
+static void renumber(const struct rn_order_stream *s, struct rn_order *o)
+{
+	struct rn_order_row *row = (struct rn_order_row *)(uintptr_t)o->row; /* just made */
+
+	for (size_t i = 0; i < o->rows; i++)
+		row[i].site = s->site[row[i].site];
+}
+
+int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
+		   struct rn_order *out, struct rn_err *err)
+{
+	const struct rn_order_view *v = t->order;
+	const struct rn_order_stream *s = v ? rn_order_list_find(&v->list, stream) : NULL;
+	int rc = RN_OK;
+
+	*out = (struct rn_order){ 0 };
+	if (s)
+		rc = rn_order_list_get(&v->list, s, v->site_comm, mem, out, err);
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "stream %" PRIu64, stream);
+	if (rc < 0 || !v)
+		return rc;
+	if (s)
+		renumber(s, out);
+	out->site = v->site;
+	out->sites = v->sites;
+	return RN_OK;
+}
+
+const char *rn_order_function(const struct rn_trace *t, uint32_t site)
+{
+	return t->order->function[site];
+}
+
+uint32_t rn_order_comms(const struct rn_trace *t)
+{
+	return t->order->comms;
+}
+
+const char *rn_order_comm(const struct rn_trace *t, uint32_t comm)
+{
+	return t->order->comm[comm - 1];
+}
+
+uint32_t rn_order_places(const struct rn_trace *t)
+{
+	return t->sites.nodes;
+}
+
+void rn_order_place_text(const struct rn_trace *t, uint32_t place, struct rn_buf *out)
+{
+	const struct rn_decoder d = { .sites = &t->sites };
+
+	rn_decode_stack(&d, &rn_form_text, place, " < ", out);
+}

@@ -1,0 +1,50 @@
+/*
+ * order_view.h - the events of a trace (order/events.h): how calls came out.
+ *
+ * Sites are numbered for the whole trace. What their numbers mean: `function` that of this
+ * program's vocabulary (rn_mpi_vocab), UINT32_MAX where it has none of that name; `comm` a name of
+ * a communicator, and `place` a stack (file/sites.h), both counted from 1, 0: none. Of messages
+ * that were sent, `comm` is the same.
+ *
+ * Reading a stream is linear in its events, and its memory too. Trusts no byte of a chunk.
+ */
+#ifndef RN_READ_ORDER_VIEW_H
+#define RN_READ_ORDER_VIEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "file/order_list.h"
+#include "order/events.h"
+
+struct rn_arena;
+struct rn_buf;
+struct rn_trace;
+
+struct rn_order_view {
+	struct rn_order_list list;
+	const struct rn_order_site *site;
+	const uint32_t *site_comm;
+	const char *const *function; /* by site: its name */
+	const char *const *comm;     /* the first one is number 1 */
+	uint32_t sites, comms;
+};
+
+/* The section, of a trace with so many streams and nodes of stacks. */
+int rn_order_view_decode(struct rn_arena *mem, const void *bytes, size_t len, uint64_t streams,
+			 uint32_t nodes, struct rn_order_view **out, struct rn_err *err);
+
+/* The events of a stream, in the arena: none if it has none. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
+		   struct rn_order *out, struct rn_err *err);
+
+/* Of a trace that has events: names, and the stack that is called `place`, as
+ * "app+0x1140 < app+0x60", appended. */
+const char *rn_order_function(const struct rn_trace *t, uint32_t site);
+uint32_t rn_order_comms(const struct rn_trace *t);
+const char *rn_order_comm(const struct rn_trace *t, uint32_t comm);
+uint32_t rn_order_places(const struct rn_trace *t);
+void rn_order_place_text(const struct rn_trace *t, uint32_t place, struct rn_buf *out);
+
+#endif
