@@ -160,6 +160,7 @@ $(GEN)/$(1)/functions: tools/mpi-facts api/mpi.words
 $(GEN)/$(1)/calls.h: $(GEN)/$(1)/functions api/mpi.api api/gen.awk
 	awk -v part=real -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/real_calls.h
 	awk -v part=hand -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/hand.h
+	awk -v part=compare -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/compare_calls.h
 	awk -v part=consts -v have=$(GEN)/$(1)/constants -f api/gen.awk api/mpi.words >$(GEN)/$(1)/constants.h
 	awk -v part=calls -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$$@
 

@@ -4,6 +4,7 @@
 #	awk -v part=table -f gen.awk mpi.api                  all functions: parameters, kinds, directions
 #	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand
 #	awk -v part=real -v have=FILE -f gen.awk mpi.api      the real functions
+#	awk -v part=compare -v have=FILE -f gen.awk mpi.api   what a replay compares of a call
 #	awk -v part=words -f gen.awk mpi.words                all words
 #	awk -v part=consts -v have=FILE -f gen.awk mpi.words  the constants that FILE lists
 #
@@ -108,6 +109,34 @@ function macro(h, i,    k, m) {
 	return m ")"
 }
 
+# Functions that a program may call more or less often without doing anything else (src/intercept/
+# replay_compare.c), that are not hooked, or that have no fixed parameters.
+function unlike(name,    i) {
+	for (i = 1; i <= params; i++)
+		if (arg[i] == "...")
+			return 1
+	return name !~ /^MPI_/ || name ~ /^MPI_(T_|Test|Init|Final|Wti|Get_|Status_|Aint_|Abort|Pcontrol|Is_thread|Query_)/ ||
+		name ~ /_(f2c|c2f|f082c|c2f08|f2f08|f082f)$/ ||
+		name ~ /^MPI_(Iprobe|Improbe|Request_get_status|Parrived|Win_test)$/
+}
+
+function first_comm(    i) {
+	for (i = 1; i <= params; i++)
+		if (kind[i] == "comm" && how[i] == "in" && len[i] == "" && cond[i] == "")
+			return arg[i]
+	return "MPI_COMM_NULL"
+}
+
+# The first of these names that is a plain number that goes in.
+function first_of(names, none,    n, name_of, i, k) {
+	n = split(names, name_of, " ")
+	for (k = 1; k <= n; k++)
+		for (i = 1; i <= params; i++)
+			if (arg[i] == name_of[k] && how[i] == "in" && len[i] == "")
+				return arg[i]
+	return none
+}
+
 function finish(    i, decl, args, real, line, k, dirs) {
 	if (name == "")
 		return
@@ -156,6 +185,18 @@ function finish(    i, decl, args, real, line, k, dirs) {
 		for (i = 1; i <= params; i++)
 			decl = decl (i > 1 ? ", " : "") declaration(i)
 		printf "REAL(%s, %s, %d, (%s))\n", name, ret, count, params ? decl : "void"
+	}
+	if (part == "compare" && (name in known) && !unlike(name)) {
+		decl = args = ""
+		for (i = 1; i <= params; i++) {
+			decl = decl (i > 1 ? ", " : "") declaration(i)
+			args = args (i > 1 ? ", " : "") arg[i]
+		}
+		printf "COMPARE(%s, %s, %d, (%s), (%s), %s, %s, %s, %s)\n", name, ret, count,
+			params ? decl : "void", args, first_comm(),
+			first_of("dest source root", "RN_PLAN_NOTHING"),
+			first_of("tag sendtag", "RN_PLAN_NOTHING"),
+			first_of("count sendcount incount", "RN_PLAN_NOTHING")
 	}
 	count++
 }

@@ -25,8 +25,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
-#include "cmd/forward.h"
-#include "cmd/launch.h"
+#include "cmd/inject.h"
 #include "cmd/parts.h"
 #include "cmd/target.h"
 #include "encode/callsite.h"
@@ -335,11 +334,6 @@ static int set_variables(void)
 	return EXIT_DONE;
 }
 
-static enum rn_mpi forced_mpi(void)
-{
-	return rn_mpi_of_word(getenv("RONDO_MPI"));
-}
-
 /* --- where the trace goes ------------------------------------------------------------------ */
 
 static char folder[PATH_MAX];
@@ -421,46 +415,12 @@ static int set_output(void)
 
 /* --- behind a launcher --------------------------------------------------------------------- */
 
-static int preload_library(const char *path)
-{
-	if (strpbrk(path, ": "))
-		return fail(EXIT_SELF, "%s: a path with a blank or colon cannot be preloaded",
-			    path);
-	return preload(path) < 0 ? no_memory() : EXIT_DONE;
-}
-
-static int preload_stub(void)
-{
-	char path[PATH_MAX];
-
-	if (!find_library(RN_STUB_LIBRARY, path))
-		return fail(EXIT_SELF, "%s is neither beside rondo nor in ../lib/rondo",
-			    RN_STUB_LIBRARY);
-	return preload_library(path);
-}
-
-static int preload_tracer(const struct target *t, enum rn_mpi mpi)
-{
-	char path[PATH_MAX];
-	int code = target_tracer(t, mpi, path);
-
-	return code ? code : preload_library(path);
-}
-
-static int cannot_run(const struct target *t, int error)
-{
-	return fail(EXIT_SELF, "%s cannot be run: %s", t->name, strerror(error));
-}
-
 /* mpirun -n 4 rondo trace ./app */
 static int trace_rank(const struct target *t, char **command)
 {
-	enum rn_mpi mpi;
-	int code = target_choose(t, forced_mpi(), &mpi);
+	int code = inject_for_rank(t);
 
-	if (!code)
-		code = mpi == RN_MPI_NONE ? preload_stub() : preload_tracer(t, mpi);
-	return code ? code : cannot_run(t, become(t->path, command));
+	return code ? code : inject_become(t, command);
 }
 
 /* --- in front of one ----------------------------------------------------------------------- */
@@ -556,7 +516,7 @@ static int left_alone(const struct told *told)
 	return fail(EXIT_SELF,
 		    "%s made no MPI call, or was killed before MPI_Init; nothing was traced%s",
 		    told->started,
-		    rn_is_interpreter(told->started) && forced_mpi() == RN_MPI_NONE
+		    rn_is_interpreter(told->started) && inject_forced() == RN_MPI_NONE
 			    ? " (if it uses another MPI than its launcher: --mpi=)"
 			    : "");
 }
@@ -665,15 +625,15 @@ static int nothing_started(const struct target *t, char **command)
 		if (explains(*command))
 			return EXIT_SELF;
 	if ((rn_is_interpreter(t->runs) || rn_is_interpreter(t->name)) &&
-	    forced_mpi() == RN_MPI_NONE)
+	    inject_forced() == RN_MPI_NONE)
 		return fail(EXIT_SELF,
 			    "nothing was traced: no launcher shows which MPI %s uses; say "
 			    "--mpi=ompi or --mpi=mpich",
 			    t->name);
 	return fail(EXIT_SELF, "no MPI program was started by %s; nothing was traced%s", t->name,
-		    forced_mpi() == RN_MPI_NONE ? " (one that loads MPI while it runs needs "
-						  "--mpi=ompi or --mpi=mpich)"
-						: "");
+		    inject_forced() == RN_MPI_NONE ? " (one that loads MPI while it runs needs "
+						     "--mpi=ompi or --mpi=mpich)"
+						   : "");
 }
 
 /* Says what is to be said after the run, and whether there was a reason for exit code 70. */
@@ -701,39 +661,22 @@ static int conclude(const struct target *t, char **command, const struct told *t
 /* Runs the command. Without a status file of our own, there is an outer rondo that concludes. */
 static int run_and_conclude(const struct target *t, char **command, const char *status)
 {
-	char **line = target_is_openmpi_launcher(t) ? forward_environment(command) : command;
 	struct told told = { 0 };
-	int code = EXIT_DONE, error, own;
+	int code = EXIT_DONE, own = inject_run(t, command, &code);
 
-	if (!line)
-		return no_memory();
-	error = run_and_wait(t->path, line, &code);
-	if (error)
-		return cannot_run(t, error);
-	if (!*status)
-		return code;
+	if (own || !*status)
+		return own ? own : code;
 	read_status(status, &told);
 	own = conclude(t, command, &told);
 	return code ? code : own;
-}
-
-/* Alone, and only --mpi tells which MPI it will load. */
-static bool loads_mpi(const struct target *t)
-{
-	return forced_mpi() != RN_MPI_NONE && t->elf.kind == ELF_DYNAMIC &&
-	       elf_mpi(&t->elf) == RN_MPI_NONE && !target_is_launcher(t) && !rn_is_runner(t->runs);
 }
 
 /* rondo trace mpirun -n 4 ./app */
 static int trace_all(const struct target *t, char **command)
 {
 	char status[PATH_MAX] = "";
-	int code = EXIT_DONE;
+	int code = inject_for_all(t, command);
 
-	if (target_is_launcher(t))
-		code = target_check_line(command, forced_mpi());
-	if (!code)
-		code = loads_mpi(t) ? preload_tracer(t, forced_mpi()) : preload_stub();
 	if (!code && !getenv("RONDO_STATUS"))
 		code = make_status(status);
 	if (!code)
@@ -763,7 +706,7 @@ int cmd_trace(int argc, char **argv)
 		return code;
 	if (target_open(&t, *command, &err) < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	code = target_check(&t, forced_mpi());
+	code = target_check(&t, inject_forced());
 	if (!code && rn_is_rank(environ) && !target_is_launcher(&t))
 		code = trace_rank(&t, command);
 	else if (!code)

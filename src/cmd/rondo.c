@@ -18,6 +18,7 @@ static const struct command {
 	{ "info", cmd_info, "say what a trace holds, as `key: value` lines" },
 	{ "recover", cmd_recover,
 	  "merge the parts that a run has left into one trace; say where one hangs" },
+	{ "replay", cmd_replay, "run a program again, in the recorded order" },
 	{ "report", cmd_report,
 	  "show the loops and calls of a program, with their times and bytes" },
 	{ "trace", cmd_trace, "run a program and record its MPI calls" },

@@ -137,6 +137,8 @@ void rn_config_read(void)
 	read_lossy();
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
 	     getenv("RONDO_CALLSITE_IGNORE"));
+	copy(rn_config.replay, sizeof(rn_config.replay), getenv("RONDO_REPLAY"));
+	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
 	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;
 	if (rn_config.callsite > RN_CALLSITE_FRAMES)
 		rn_config.callsite = RN_CALLSITE_FRAMES;
@@ -182,14 +184,26 @@ void rn_config_pass_on(void)
 
 void rn_config_give_back(void)
 {
-	static const char *const ours[] = {
-		"RONDO_OUTPUT", "RONDO_CWD",         "RONDO_TIME",
-		"RONDO_CALL",   "RONDO_RANK",        "RONDO_STATUS",
-		"RONDO_MPI",    "RONDO_PRELOAD",     "RONDO_IN_RANK",
-		"RONDO_SPILL",  "RONDO_ELASTIC",     "RONDO_LOSSY",
-		"RONDO_MEMORY", "RONDO_CALLSITE",    "RONDO_CALLSITE_IGNORE",
-		"RONDO_ONLY",   "RONDO_ORDER_CODEC", NULL
-	};
+	static const char *const ours[] = { "RONDO_OUTPUT",
+					    "RONDO_CWD",
+					    "RONDO_TIME",
+					    "RONDO_CALL",
+					    "RONDO_RANK",
+					    "RONDO_STATUS",
+					    "RONDO_MPI",
+					    "RONDO_PRELOAD",
+					    "RONDO_IN_RANK",
+					    "RONDO_SPILL",
+					    "RONDO_ELASTIC",
+					    "RONDO_LOSSY",
+					    "RONDO_MEMORY",
+					    "RONDO_CALLSITE",
+					    "RONDO_CALLSITE_IGNORE",
+					    "RONDO_ONLY",
+					    "RONDO_ORDER_CODEC",
+					    "RONDO_REPLAY",
+					    "RONDO_DIVERGES_ON",
+					    NULL };
 	static bool done;
 
 	if (done) /* what is there now is the program's */

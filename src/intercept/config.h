@@ -23,6 +23,8 @@ struct rn_config {
 	size_t memory;                /* bytes that the streams of this process may have */
 	uint32_t callsite;            /* frames of a call's stack that are kept; 0: none */
 	char callsite_ignore[1024];   /* frames that are not */
+	char replay[4096];            /* folder of plans (replay.h); "": nothing is replayed */
+	bool diverges_on;             /* and what does not go by its plan goes on */
 	const struct rn_grain *grain; /* of single calls; NULL: not kept */
 	bool order;                   /* only events are recorded (order_log.h) */
 	bool order_sends;             /* and what is sent */

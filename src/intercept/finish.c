@@ -37,6 +37,7 @@
 #include "intercept/order_log.h"
 #include "intercept/spool.h"
 #include "intercept/real.h"
+#include "intercept/order.h"
 #include "intercept/site.h"
 #include "intercept/stream.h"
 #include "intercept/tracer.h"
@@ -732,6 +733,12 @@ static bool is_ours_to_end(void)
 	return !rn_tracer.finished && rn_tracer.pid == (int)getpid();
 }
 
+/* Nothing was recorded. */
+static bool is_replay(void)
+{
+	return rn_order_mode == RN_ORDER_REPLAYS;
+}
+
 static void begin(struct finish *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -786,7 +793,7 @@ void rn_finish_world(void)
 	static struct finish f;
 	int saved = errno;
 
-	if (!is_ours_to_end())
+	if (!is_ours_to_end() || is_replay())
 		return;
 	begin(&f);
 	if (!linked) {
@@ -813,7 +820,7 @@ void rn_finish_alone(const char *why)
 	static struct finish f;
 	int saved = errno;
 
-	if (!is_ours_to_end())
+	if (!is_ours_to_end() || is_replay())
 		return;
 	begin(&f);
 	leave_alone(why);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-struct rn_real rn_real, rn_tool;
+struct rn_real rn_real, rn_next, rn_tool;
 const struct link_map *rn_real_library;
 
 static const struct {
@@ -50,6 +50,7 @@ const char *rn_real_resolve(void)
 		if (f && mpi_x && mpi_x != f && !same_object(mpi_x, f))
 			memcpy((char *)&rn_tool + functions[i].at, &mpi_x, sizeof(mpi_x));
 	}
+	rn_next = rn_real;
 	rn_real_library = rn_object_at((uintptr_t)rn_real.MPI_Init);
 	return missing;
 }
@@ -82,6 +83,7 @@ bool rn_real_is_other(void)
 
 		memcpy((char *)&rn_real + functions[i].at, &f, sizeof(f));
 	}
+	rn_next = rn_real;
 	return true;
 }
 

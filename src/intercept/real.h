@@ -31,6 +31,8 @@ struct rn_real {
 };
 
 extern struct rn_real rn_real;
+/* What wrappers call: the same, but for what has hooks (order.h). */
+extern struct rn_real rn_next;
 /* Where they are. */
 extern const struct link_map *rn_real_library;
 

@@ -348,7 +348,7 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 		}                                                            \
 		RN_START(RN_N_##name)                                        \
 		MPI_Status *const s = statuses(&x, st);                      \
-		RN_CALL_GIVEN(given, int, rn_real.name real)                 \
+		RN_CALL_GIVEN(given, int, rn_next.name real)                 \
 		if (RN_UNLIKELY(x.scratch != NULL)) /* other words follow */ \
 			RN_UNDER_WAY(rn_base, w);                            \
 		struct pen pen = { w, diff, rn_p };                          \

@@ -89,7 +89,7 @@ static void enter(struct rn_stream *t)
 {
 	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
 
-	if (rn_config.order)
+	if (rn_config.order || rn_config.replay[0])
 		off |= RN_OFF_ORDER;
 	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
 		off |= RN_OFF_RANK;

@@ -8,6 +8,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/handle.h"
+#include "intercept/order.h"
 #include "intercept/real.h"
 #include "intercept/site.h"
 #include "intercept/spool.h"
@@ -208,7 +209,10 @@ void rn_tracer_init_done(int provided)
 	if (!rn_tracer.streams)
 		rn_tracer.pid = (int)getpid();
 	rn_comm_world();
-	rn_finish_prepare();
+	if (rn_order_mode == RN_ORDER_REPLAYS)
+		rn_order_begin();
+	else
+		rn_finish_prepare();
 	watch_finalize();
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
 		if (!rn_config_wants_rank(rn_tracer.world_rank))
@@ -289,6 +293,7 @@ void rn_tracer_start(void)
 		mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (reserve == MAP_FAILED)
 		reserve = NULL;
+	rn_order_start();
 	rn_mem_start();
 	rn_mem_ask_kernel();
 	rn_clock_start();

@@ -118,13 +118,13 @@
 		RN_START(number)
 
 #define WRAP_CALL(name, ret, args)                \
-	RN_CALL(ret, rn_real.name args)           \
+	RN_CALL(ret, rn_next.name args)           \
 	const bool rn_ok = rn_ret == MPI_SUCCESS; \
 	(void)rn_ok;
 
 /* Those that return something else cannot fail, and what they return is not kept: times, and
  * Fortran's handles. */
-#define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_real.name args)
+#define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_next.name args)
 
 #define WRAP_ALIAS(name) \
 	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));

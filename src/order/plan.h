@@ -59,14 +59,24 @@ struct rn_plan_call {
 #define RN_PLAN_NOBODY  (INT32_MIN + 3) /* MPI_PROC_NULL */
 #define RN_PLAN_ROOT    (INT32_MIN + 4) /* MPI_ROOT */
 
+/* How far the process has come; it writes this into the file, for who waits for it. */
+struct rn_plan_progress {
+	uint64_t calls;       /* that came out as recorded, failed tests included */
+	uint64_t messages;    /* wildcard receives that were given what they got */
+	uint64_t more, fewer; /* failed tests that were not recorded; that did not come up */
+	uint64_t row;         /* the next one */
+	uint64_t over;        /* the record is, and the thread goes on */
+};
+
 struct rn_plan_stream {
-	struct rn_plan_list site;  /* struct rn_order_site */
-	struct rn_plan_list row;   /* struct rn_order_row */
-	struct rn_plan_list done;  /* struct rn_order_done */
-	struct rn_plan_list value; /* int64_t */
-	struct rn_plan_list match; /* struct rn_plan_match */
-	struct rn_plan_list call;  /* struct rn_plan_call; empty: only events are recorded */
-	uint64_t complete;         /* it came to its end by itself */
+	struct rn_plan_progress progress; /* zero */
+	struct rn_plan_list site;         /* struct rn_order_site */
+	struct rn_plan_list row;          /* struct rn_order_row */
+	struct rn_plan_list done;         /* struct rn_order_done */
+	struct rn_plan_list value;        /* int64_t */
+	struct rn_plan_list match;        /* struct rn_plan_match */
+	struct rn_plan_list call;         /* struct rn_plan_call; empty: only events are recorded */
+	uint64_t complete;                /* it came to its end by itself */
 };
 
 struct rn_plan_head {

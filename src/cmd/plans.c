@@ -1,0 +1,303 @@
+/*
+ * plans.c - see plans.h.
+ *
+ * A trace of `--only=order` has the events. One that has every call is read stream by stream
+ * (analyse/outcomes.h). If there are receives that nobody saw complete, what all ranks did is
+ * looked at once (analyse/unseen.h).
+ */
+#include "cmd/plans.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/outcomes.h"
+#include "analyse/unseen.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "cmd/cmd.h"
+#include "order/plan.h"
+#include "read/order_view.h"
+#include "read/trace.h"
+
+struct plans {
+	const struct rn_trace *t;
+	const char *folder;
+	struct rn_arena mem;
+	struct rn_outcomes *reader;
+	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
+	const char **place;
+	const uint32_t *group; /* by stream */
+};
+
+static int no_memory(void)
+{
+	return fail(EXIT_SELF, "out of memory");
+}
+
+static int reading_failed(int rc)
+{
+	if (rc == RN_E_NOMEM)
+		return no_memory();
+	return fail(EXIT_INPUT, rc == RN_E_RANGE ? "the trace has more calls than can be replayed"
+						 : "the trace has calls without their numbers");
+}
+
+static void plan_path(char path[PATH_MAX], const char *folder, uint64_t rank)
+{
+	snprintf(path, PATH_MAX, "%s/rank-%" PRIu64 ".plan", folder, rank);
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+/* "app+0x12ab" for each node of the stacks. */
+static int name_places(struct plans *p)
+{
+	const struct rn_sites *s = &p->t->sites;
+	char text[PATH_MAX];
+
+	p->place = rn_new(&p->mem, const char *, (size_t)s->nodes + 1);
+	if (!p->place)
+		return no_memory();
+	for (uint32_t i = 0; i < s->nodes; i++) {
+		const struct rn_code_module *m = &s->module[s->node[i].module];
+		int n = snprintf(text, sizeof(text), "%.*s+0x%" PRIx64, (int)m->name_len, m->name,
+				 s->node[i].offset);
+		char *copy = rn_new(&p->mem, char, (size_t)n + 1);
+
+		if (!copy)
+			return no_memory();
+		p->place[i] = memcpy(copy, text, (size_t)n + 1);
+	}
+	return EXIT_DONE;
+}
+
+/* --- ranks --------------------------------------------------------------------------------- */
+
+static int write_plan(const struct plans *p, const struct rn_plan_source *s)
+{
+	struct rn_err err = { 0 };
+	struct rn_buf bytes = { 0 };
+	char path[PATH_MAX];
+	int rc = rn_plan_write(s, &bytes);
+
+	plan_path(path, p->folder, s->rank);
+	if (rc == RN_OK)
+		rc = rn_io_replace(path, bytes.data, bytes.len, &err);
+	rn_buf_free(&bytes);
+	if (rc == RN_E_NOMEM)
+		return no_memory();
+	return rc < 0 ? fail(EXIT_SELF, "%s", err.text[0] ? err.text : "the events make no sense")
+		      : EXIT_DONE;
+}
+
+/* What all ranks did, to find out what receives got that nobody saw complete. */
+static int read_all(struct plans *p)
+{
+	uint64_t streams = p->t->ranks * p->t->threads;
+	struct rn_unseen told = { 0 };
+	int rc = RN_OK;
+
+	p->seen = rn_new(&p->mem, struct rn_outcome, streams);
+	if (!p->seen)
+		return no_memory();
+	for (uint64_t s = 0; s < streams && rc == RN_OK; s++)
+		rc = rn_outcomes_read(p->reader, s, p->group[s], false, &p->mem, &p->seen[s]);
+	if (rc == RN_OK)
+		rc = rn_unseen_infer(&p->mem, p->t, p->reader, p->seen, streams, &told);
+	if (rc < 0)
+		return reading_failed(rc);
+	if (told.ambiguous)
+		fail(EXIT_DONE,
+		     "%" PRIu64 " receives were open when the program ended, and could have got "
+		     "other messages than those that are given to them now",
+		     told.ambiguous);
+	return EXIT_DONE;
+}
+
+/* What its threads did; `seen` is what else is known of their receives, or NULL. */
+static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
+		     struct rn_plan_part *part, bool *unseen)
+{
+	uint64_t threads = p->t->threads;
+	int rc = RN_OK;
+
+	*unseen = false;
+	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
+		uint64_t s = rank * threads + k;
+		struct rn_outcome o;
+
+		rc = rn_outcomes_read(p->reader, s, p->group[s], true, mem, &o);
+		if (rc < 0)
+			break;
+		part[k] = (struct rn_plan_part){ .order = o.order,
+						 .match = p->seen ? p->seen[s].match : o.match,
+						 .matches = o.matches,
+						 .call = o.call,
+						 .calls = o.calls,
+						 .complete = o.finalized };
+		for (size_t i = 0; i < o.matches && !*unseen; i++)
+			*unseen = o.match[i].state == RN_PLAN_UNSEEN;
+	}
+	return rc;
+}
+
+/* A trace that has nothing but events. */
+static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
+		       struct rn_plan_part *part)
+{
+	uint64_t threads = p->t->threads;
+	int rc = RN_OK;
+
+	for (uint64_t k = 0; k < threads && rc == RN_OK; k++)
+		rc = rn_trace_order(p->t, rank * threads + k, mem, &part[k].order, NULL);
+	return rc;
+}
+
+static int plan_rank(struct plans *p, uint64_t rank)
+{
+	struct rn_arena mem;
+	struct rn_plan_part *part;
+	struct rn_plan_source s = { .rank = (uint32_t)rank,
+				    .ranks = (uint32_t)p->t->ranks,
+				    .parts = (uint32_t)p->t->threads,
+				    .place = p->place,
+				    .places = p->t->sites.nodes };
+	bool unseen = false;
+	int rc, code = EXIT_DONE;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	part = rn_new(&mem, struct rn_plan_part, p->t->threads);
+	if (!part)
+		rc = RN_E_NOMEM;
+	else if (p->t->order)
+		rc = read_events(p, rank, &mem, part);
+	else
+		rc = read_rank(p, rank, &mem, part, &unseen);
+	if (rc == RN_OK && unseen && !p->seen) {
+		code = read_all(p);
+		for (uint64_t k = 0; k < p->t->threads && !code; k++)
+			part[k].match = p->seen[rank * p->t->threads + k].match;
+	}
+	s.part = part;
+	if (p->t->order) {
+		s.comm = p->t->order->comm;
+		s.comms = p->t->order->comms;
+	} else {
+		s.comm = rn_outcomes_comms(p->reader, &s.comms);
+	}
+	if (!code)
+		code = rc == RN_OK ? write_plan(p, &s) : reading_failed(rc);
+	rn_arena_free(&mem);
+	return code;
+}
+
+/* The groups of all streams. */
+static int find_groups(struct plans *p)
+{
+	uint64_t streams = p->t->ranks * p->t->threads, stream, n = 0;
+	uint32_t *group = rn_new(&p->mem, uint32_t, streams + 1), its;
+	struct rn_rank_iter it;
+
+	p->group = group;
+	if (!group || rn_rank_iter_init(&it, &p->t->streams, 0, &p->mem) < 0)
+		return no_memory();
+	while (n < streams && rn_rank_iter_next(&it, &stream, &its) && stream == n)
+		group[n++] = its;
+	return n == streams ? EXIT_DONE
+			    : fail(EXIT_INPUT, "the trace does not have every rank once");
+}
+
+static int write_all(struct plans *p)
+{
+	int code = name_places(p);
+
+	p->reader = rn_outcomes_new(&p->mem, p->t);
+	if (!p->reader)
+		return no_memory();
+	if (!code)
+		code = find_groups(p);
+	for (uint64_t r = 0; r < p->t->ranks && !code; r++)
+		code = plan_rank(p, r);
+	return code;
+}
+
+int plans_write(const struct rn_trace *t, const char *folder)
+{
+	struct plans p = { .t = t, .folder = folder };
+	struct rn_lossy lossy = rn_trace_lossy(t);
+	int code;
+
+	if (lossy.counts || lossy.params)
+		return fail(EXIT_INPUT, "a trace that was made with --lossy cannot be replayed");
+	rn_arena_init(&p.mem, SIZE_MAX);
+	code = write_all(&p);
+	if (p.reader)
+		rn_outcomes_free(p.reader);
+	rn_arena_free(&p.mem);
+	return code;
+}
+
+/* --- afterwards ---------------------------------------------------------------------------- */
+
+static bool is_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
+{
+	const struct rn_order_site *site = rn_plan_at(p, s->site.at);
+	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
+
+	for (uint64_t i = s->progress.row; i < s->row.n; i++)
+		if (site[row[i].site].kind != RN_ORDER_WAIT)
+			return false;
+	return true;
+}
+
+static void add_progress(const struct rn_plan_head *p, struct plans_progress *out)
+{
+	const struct rn_plan_stream *s = rn_plan_at(p, p->stream.at);
+	bool done = true;
+
+	for (uint64_t i = 0; i < p->stream.n; i++) {
+		out->calls += s[i].progress.calls;
+		out->messages += s[i].progress.messages;
+		out->more += s[i].progress.more;
+		out->fewer += s[i].progress.fewer;
+		done = done && is_done(p, &s[i]);
+	}
+	out->left += !done;
+}
+
+void plans_progress(const char *folder, uint64_t ranks, struct plans_progress *out)
+{
+	struct rn_buf bytes = { 0 };
+	char path[PATH_MAX];
+
+	for (uint64_t r = 0; r < ranks; r++) {
+		plan_path(path, folder, r);
+		rn_buf_clear(&bytes);
+		if (rn_io_read(path, &bytes, NULL) >= 0 && rn_plan_valid(bytes.data, bytes.len))
+			add_progress((const void *)bytes.data, out);
+	}
+	rn_buf_free(&bytes);
+}
+
+void plans_remove(const char *folder, uint64_t ranks)
+{
+	static const char *const others[] = { "status", "diverged" };
+	char path[PATH_MAX];
+
+	for (uint64_t r = 0; r < ranks; r++) {
+		plan_path(path, folder, r);
+		unlink(path);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, others[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+}

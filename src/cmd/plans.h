@@ -1,0 +1,26 @@
+/*
+ * plans.h - a folder with what each rank of a trace has to do again (order/plan.h): rank-N.plan.
+ *
+ * Functions return exit codes (cmd.h), and have printed what is wrong unless it is EXIT_DONE.
+ */
+#ifndef RN_CMD_PLANS_H
+#define RN_CMD_PLANS_H
+
+#include <stdint.h>
+
+struct rn_trace;
+
+/* What the processes have done of it, all together. */
+struct plans_progress {
+	uint64_t calls, messages, more, fewer; /* struct rn_plan_progress */
+	uint64_t left;                         /* ranks that have not done all of it */
+};
+
+void plans_progress(const char *folder, uint64_t ranks, struct plans_progress *out);
+
+int plans_write(const struct rn_trace *t, const char *folder);
+
+/* The folder goes, with the plans of so many ranks and the status file in it. */
+void plans_remove(const char *folder, uint64_t ranks);
+
+#endif

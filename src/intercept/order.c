@@ -1,0 +1,209 @@
+/* order.c - see order.h: what the hooks have in common. */
+#include "intercept/order.h"
+
+#include "encode/raw.h"
+#include "intercept/config.h"
+#include "intercept/handle.h"
+#include "intercept/order_log.h"
+#include "intercept/replay.h"
+#include "intercept/tracer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define STREAMS_MAX 2048u /* more than there can be (tracer.c) */
+
+enum rn_order_mode rn_order_mode;
+uint32_t rn_followed_count, rn_followed_shadows;
+
+static struct rn_requests requests; /* whose `aux` is a number of `all` */
+static struct rn_seg all;           /* struct rn_followed * */
+static struct rn_followed *unused;
+static struct rn_order_thread *threads[STREAMS_MAX];
+
+/* Before MPI_Init, of which some programs ask for the time; -1: not known. */
+static int rank_from_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (getenv(names[i]))
+			return atoi(getenv(names[i]));
+	return -1;
+}
+
+void rn_order_start(void)
+{
+	rn_order_mode = rn_config.replay[0] ? RN_ORDER_REPLAYS
+			: rn_config.order   ? RN_ORDER_RECORDS
+					    : RN_ORDER_OFF;
+	if (rn_order_mode == RN_ORDER_OFF || rn_followed_init() < 0)
+		return;
+	rn_order_hook_posts();
+	rn_order_hook_probes();
+	rn_order_hook_completions();
+	rn_order_hook_values();
+	if (rn_order_mode == RN_ORDER_REPLAYS && rank_from_launcher() >= 0)
+		rn_replay_load(rank_from_launcher());
+}
+
+void rn_order_begin(void)
+{
+	rn_replay_load(rn_tracer.world_rank);
+	rn_replay_begin();
+	for (uint32_t i = 0; i < rn_tracer.nstreams; i++)
+		if (threads[i])
+			threads[i]->replay = rn_replay_thread(i);
+}
+
+struct rn_order_thread *rn_order_thread(struct rn_stream *t)
+{
+	struct rn_order_thread *o = threads[t->number];
+
+	if (__builtin_expect(o != NULL, 1))
+		return o;
+	rn_tracer_lock();
+	o = rn_new(&rn_tracer.mem, struct rn_order_thread, 1);
+	rn_tracer_unlock();
+	if (o && rn_order_mode == RN_ORDER_REPLAYS)
+		o->replay = rn_replay_thread(t->number);
+	if (o)
+		o->parked_end = &o->parked;
+	threads[t->number] = o;
+	return o;
+}
+
+bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm)
+{
+	struct rn_stream *t = rn_me;
+	uint64_t head = rn_stream_under_way(t)[0];
+
+	*c = (struct rn_order_call){ .t = t,
+				     .o = rn_order_thread(t),
+				     .function = RN_RAW_FUNCTION(head),
+				     .place = RN_RAW_SITE(head),
+				     .kind = kind };
+	if (comm != MPI_COMM_NULL)
+		c->comm = (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm);
+	return c->o != NULL;
+}
+
+void rn_order_failed(const struct rn_order_call *c)
+{
+	rn_order_log_fails(c->t, rn_order_log_site(c->t, c->kind, c->function, c->comm, c->place));
+}
+
+void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done *d, uint32_t n)
+{
+	rn_order_log_done(c->t, rn_order_log_site(c->t, c->kind, c->function, c->comm, c->place), d,
+			  n);
+}
+
+/* ---- requests ---- */
+
+int rn_followed_init(void)
+{
+	rn_seg_init(&all, sizeof(struct rn_followed *));
+	return rn_requests_init(&requests, &rn_tracer.mem);
+}
+
+static struct rn_followed *take(void)
+{
+	struct rn_followed *f = unused;
+
+	if (f) {
+		unused = f->next;
+		return f;
+	}
+	if (!rn_seg_reserve(&all, &rn_tracer.mem, 1) ||
+	    !(f = rn_new(&rn_tracer.mem, struct rn_followed, 1)))
+		return NULL;
+	f->number = all.n;
+	*RN_SEG_AT(&all, struct rn_followed *, all.n) = f;
+	all.n++;
+	return f;
+}
+
+static uint64_t handle_of(MPI_Request r)
+{
+	return (uint64_t)(uintptr_t)r;
+}
+
+static void count(const struct rn_followed *f, uint32_t by)
+{
+	rn_followed_count += by;
+	if (f->flags & RN_FOLLOWED_SHADOW)
+		rn_followed_shadows += by;
+}
+
+/* Those with the same handle and variable are found oldest first, so the token is not asked for
+ * here, where it could be another's. */
+struct rn_followed *rn_follow(const MPI_Request *request, const struct rn_followed *is)
+{
+	int saved = errno;
+	struct rn_followed *f;
+
+	rn_tracer_lock();
+	f = take();
+	if (f) {
+		struct rn_request r = { .aux = f->number };
+		uint32_t number = f->number;
+
+		*f = *is;
+		f->number = number;
+		if (rn_requests_add(&requests, handle_of(*request), request, &r) < 0) {
+			f->next = unused;
+			unused = f;
+			f = NULL;
+		} else {
+			count(f, 1);
+		}
+	}
+	rn_tracer_unlock();
+	if (!f)
+		rn_stream_lost(rn_me);
+	errno = saved;
+	return f;
+}
+
+struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable)
+{
+	struct rn_followed *f = NULL;
+	struct rn_request_token token;
+	const struct rn_request *r;
+
+	if (!rn_followed_count || handle == MPI_REQUEST_NULL)
+		return NULL;
+	rn_tracer_lock();
+	token = rn_requests_find(&requests, handle_of(handle), variable);
+	r = rn_requests_get(&requests, token);
+	if (r) {
+		f = *RN_SEG_AT(&all, struct rn_followed *, r->aux);
+		f->token = token;
+	}
+	rn_tracer_unlock();
+	return f;
+}
+
+void rn_unfollow(struct rn_followed *f)
+{
+	rn_tracer_lock();
+	if (rn_requests_remove(&requests, f->token)) {
+		count(f, (uint32_t)-1);
+		if (f->flags & RN_FOLLOWED_PARKED) { /* stays in that list */
+			f->flags = 0;
+		} else {
+			f->next = unused;
+			unused = f;
+		}
+	}
+	rn_tracer_unlock();
+}
+
+void rn_followed_ends(struct rn_followed *f)
+{
+	if (f->flags & RN_FOLLOWED_PERSISTENT)
+		f->flags &= ~(uint32_t)RN_FOLLOWED_ACTIVE;
+	else
+		rn_unfollow(f);
+}

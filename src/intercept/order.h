@@ -1,0 +1,134 @@
+/*
+ * order.h - calls whose outcome is not determined: recorded (`rondo trace --only=order`), or made
+ * to come out as they did (`rondo replay`).
+ *
+ * Hooks stand between the wrappers and MPI (rn_next, real.h), for the functions that start wildcard
+ * receives (order_post.c), that look for messages (order_probe.c), that complete requests
+ * (order_complete.c) and that give a number (order_value.c). Each does one thing while recording
+ * and another while replaying; what they have in common is here: which requests are wildcard
+ * receives, and how many were started on a thread, by which both know them (order/events.h).
+ *
+ *   recording     the real call; then its outcome goes to the log (order_log.h)
+ *   replaying     the plan (order/plan.h, replay.h) says what it was, and the call is made so that
+ *                 it comes out like that: a receive with the source and tag that it matched, a test
+ *                 that was true as a wait, one that was false not at all
+ *
+ * In a replay the program may hold a request that is not the one that receives its message: a
+ * shadow. A persistent wildcard receive is never started, a fresh receive is instead; and one that
+ * nobody saw the end of is parked where no message comes until the record is over.
+ */
+#ifndef RN_INTERCEPT_ORDER_H
+#define RN_INTERCEPT_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "intercept/real.h"
+#include "intercept/stream.h"
+#include "order/events.h"
+#include "order/ordinals.h"
+#include "track/request.h"
+
+enum rn_order_mode { RN_ORDER_OFF, RN_ORDER_RECORDS, RN_ORDER_REPLAYS };
+
+extern enum rn_order_mode rn_order_mode;
+
+/* Puts the hooks in place, if the configuration wants them. When the real functions are known. */
+void rn_order_start(void);
+/* After MPI_Init, for a replay: which rank this is, is known. */
+void rn_order_begin(void);
+void rn_order_hook_posts(void);
+void rn_order_hook_probes(void);
+void rn_order_hook_completions(void);
+void rn_order_hook_values(void);
+
+/* What hooks know of a thread. */
+struct rn_order_thread {
+	uint64_t started;        /* wildcard receives so far */
+	struct rn_ordinals open; /* of them */
+	void *room;              /* for arrays of requests */
+	size_t room_bytes;
+	struct rn_replay *replay;                 /* NULL: nothing to go by */
+	struct rn_followed *parked, **parked_end; /* as they were started */
+};
+
+/* NULL when there is no memory. */
+struct rn_order_thread *rn_order_thread(struct rn_stream *t);
+
+/* The call that is being made: what, and where from. */
+struct rn_order_call {
+	struct rn_stream *t;
+	struct rn_order_thread *o;
+	uint32_t function, place;
+	enum rn_order_kind kind;
+	uint32_t comm; /* word; 0: none */
+};
+
+/* From the words of the call that is under way. False when there is no memory. */
+bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
+
+/* Recording: it found nothing; or so many things done. */
+void rn_order_failed(const struct rn_order_call *c);
+void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done *d, uint32_t n);
+
+static inline bool rn_order_is_wild(int source, int tag)
+{
+	return source == MPI_ANY_SOURCE || (tag == MPI_ANY_TAG && source != MPI_PROC_NULL);
+}
+
+/* ---- requests that are followed ---- */
+
+enum rn_followed_flag {
+	RN_FOLLOWED_PERSISTENT = 1,
+	RN_FOLLOWED_ACTIVE = 2,
+	RN_FOLLOWED_SHADOW = 4, /* `real` is what receives; MPI_REQUEST_NULL: nothing does yet */
+	RN_FOLLOWED_PARKED = 8, /* it is to be posted when the record is over */
+	RN_FOLLOWED_CANCELLED = 16,
+};
+
+/* How a receive is posted. */
+struct rn_receive {
+	void *buf;
+	int64_t count;
+	MPI_Datatype type;
+	int source, tag;
+	MPI_Comm comm;
+};
+
+static inline int rn_receive_post(const struct rn_receive *r, MPI_Request *q)
+{
+#if MPI_VERSION >= 4
+	return rn_real.MPI_Irecv_c(r->buf, r->count, r->type, r->source, r->tag, r->comm, q);
+#else
+	return rn_real.MPI_Irecv(r->buf, (int)r->count, r->type, r->source, r->tag, r->comm, q);
+#endif
+}
+
+struct rn_followed {
+	uint64_t ordinal;
+	uint32_t stream; /* that started it */
+	uint32_t flags;
+	MPI_Request real;
+	struct rn_receive receive; /* of a shadow */
+	struct rn_followed *next;  /* of those that are not used, or are parked */
+	struct rn_request_token token;
+	uint32_t number;
+};
+
+/* How many there are, and how many of them are shadows: if none, there is nothing to look for. */
+extern uint32_t rn_followed_count, rn_followed_shadows;
+
+int rn_followed_init(void);
+
+/* NULL when there is no memory: then the program's receive is none that we know. */
+struct rn_followed *rn_follow(const MPI_Request *request, const struct rn_followed *is);
+
+/* That of a handle that is, or was, in a variable; or NULL. */
+struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable);
+
+/* It is complete: a persistent one stays. */
+void rn_followed_ends(struct rn_followed *f);
+void rn_unfollow(struct rn_followed *f);
+
+#endif

@@ -1,0 +1,518 @@
+/*
+ * order_complete.c - hooks for what completes requests.
+ *
+ * The calls are made on a copy of the requests, so that what they were is known afterwards.
+ *
+ * Recording: which of them are done, and what the wildcard receives among them got.
+ *
+ * Replaying: those that were done are waited for, one after the other, in the order in which they
+ * were told. When nothing is known any more the call is made as it is, but on the requests that
+ * stand behind shadows (order.h).
+ *
+ * A call that is given nothing but MPI_REQUEST_NULL is determined, and no event.
+ */
+#include "intercept/order.h"
+
+#include "intercept/replay.h"
+#include "intercept/request_life.h"
+#include "intercept/tracer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define FEW 64
+
+/* The requests of one call. */
+struct batch {
+	struct rn_order_call c;
+	uint32_t n;
+	MPI_Request *q;                 /* the program's */
+	MPI_Request *now, now_few[FEW]; /* what the call is made on */
+	MPI_Status *s, s_few[FEW];      /* where statuses go */
+	struct rn_order_done *out, out_few[FEW];
+	/* Replaying: what is to happen. */
+	const struct rn_order_row *row;
+	const struct rn_order_done *done;
+};
+
+/* Room for many, which the thread keeps. */
+static bool make_room(struct batch *b)
+{
+	size_t bytes = b->n * (sizeof(*b->now) + sizeof(*b->s) + sizeof(*b->out));
+	struct rn_order_thread *o = b->c.o;
+
+	if (bytes > o->room_bytes) {
+		int saved = errno;
+		void *p = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			       -1, 0);
+
+		if (p != MAP_FAILED && o->room)
+			munmap(o->room, o->room_bytes);
+		errno = saved;
+		if (p == MAP_FAILED)
+			return false;
+		o->room = p;
+		o->room_bytes = 2 * bytes;
+	}
+	b->now = o->room;
+	b->s = (MPI_Status *)(void *)(b->now + b->n + b->n % 2);
+	b->out = (struct rn_order_done *)(void *)(b->s + b->n);
+	return true;
+}
+
+static bool is_ignored(const MPI_Status *s)
+{
+	return s == MPI_STATUS_IGNORE || s == MPI_STATUSES_IGNORE;
+}
+
+/* Whether something receives in its place. */
+static bool is_shadow(const struct rn_followed *f)
+{
+	return f && (f->flags & RN_FOLLOWED_SHADOW) && f->real != MPI_REQUEST_NULL;
+}
+
+/* What is known of request i, by what it was before the call. */
+static struct rn_followed *known(const struct batch *b, uint32_t i)
+{
+	return rn_followed(b->q[i], &b->q[i]);
+}
+
+static bool any(const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->q[i] != MPI_REQUEST_NULL)
+			return true;
+	return false;
+}
+
+/* False: the call is MPI's alone. */
+static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *q,
+		  MPI_Status *status)
+{
+	b->n = n > 0 && q ? (uint32_t)n : 0;
+	b->q = q;
+	b->now = b->now_few;
+	b->s = b->s_few;
+	b->out = b->out_few;
+	if (!any(b))
+		return false;
+	if (!rn_order_call(&b->c, kind, MPI_COMM_NULL) || (b->n > FEW && !make_room(b))) {
+		rn_stream_lost(rn_me);
+		return false;
+	}
+	if (!is_ignored(status))
+		b->s = status;
+	memcpy(b->now, q, b->n * sizeof(*q));
+	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
+		const struct rn_followed *f = known(b, i);
+
+		if (is_shadow(f))
+			b->now[i] = f->real;
+	}
+	return true;
+}
+
+/* ---- shadows ---- */
+
+/* What stood for the program's request is complete. */
+static void end_shadow(struct rn_followed *f, MPI_Request *q)
+{
+	if (!(f->flags & RN_FOLLOWED_PERSISTENT)) {
+		if (!(f->flags & RN_FOLLOWED_CANCELLED))
+			rn_real.MPI_Cancel(q);
+		rn_real.MPI_Wait(q, MPI_STATUS_IGNORE);
+	}
+	f->real = MPI_REQUEST_NULL;
+	rn_followed_ends(f);
+}
+
+/* After the call: the program sees what became of its requests. */
+static void give_back(struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct rn_followed *f = b->now[i] == b->q[i] ? NULL : known(b, i);
+
+		if (is_shadow(f)) {
+			f->real = b->now[i];
+			if (f->real == MPI_REQUEST_NULL)
+				end_shadow(f, &b->q[i]);
+			continue;
+		}
+		if (f && b->now[i] == MPI_REQUEST_NULL)
+			rn_followed_ends(f);
+		b->q[i] = b->now[i];
+	}
+}
+
+/* ---- recording ---- */
+
+/* Request i is done. */
+static struct rn_order_done note(struct batch *b, int i, const MPI_Status *s)
+{
+	struct rn_order_done d = { .index = (uint32_t)i, .late = RN_ORDER_NOT };
+	struct rn_followed *f = known(b, (uint32_t)i);
+	uint64_t late;
+
+	if (!f || ((f->flags & RN_FOLLOWED_PERSISTENT) && !(f->flags & RN_FOLLOWED_ACTIVE)))
+		return d;
+	if (f->stream == b->c.t->number) {
+		rn_tracer_lock();
+		if (rn_ordinals_done(&b->c.o->open, &rn_tracer.mem, f->ordinal, &late))
+			d.late = (uint32_t)late;
+		rn_tracer_unlock();
+	}
+	if (rn_status_cancelled(s)) {
+		d.flags = RN_ORDER_CANCELLED;
+	} else {
+		d.flags = RN_ORDER_MATCHED;
+		d.source = s->MPI_SOURCE;
+		d.tag = s->MPI_TAG;
+	}
+	f->flags &= ~(uint32_t)RN_FOLLOWED_ACTIVE;
+	return d;
+}
+
+/* All are. Where no wildcard receive is among them, a test has been true, and a wait is not worth a
+ * word. */
+static void note_all(struct batch *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n && rn_followed_count; i++) {
+		struct rn_order_done d = note(b, (int)i, &b->s[i]);
+
+		if (d.late != RN_ORDER_NOT)
+			b->out[n++] = d;
+	}
+	if (n == 0 && b->c.kind == RN_ORDER_TEST)
+		b->out[n++] = (struct rn_order_done){ .late = RN_ORDER_NOT };
+	if (n)
+		rn_order_came_out(&b->c, b->out, n);
+}
+
+/* What there was were persistent requests that are not active. */
+static void note_nothing(struct batch *b)
+{
+	b->out[0] = (struct rn_order_done){ .index = RN_ORDER_NOT, .late = RN_ORDER_NOT };
+	rn_order_came_out(&b->c, b->out, 1);
+}
+
+static void note_some(struct batch *b, int n, const int *indices)
+{
+	if (n == MPI_UNDEFINED) {
+		note_nothing(b);
+	} else if (n == 0) {
+		rn_order_failed(&b->c);
+	} else {
+		for (int i = 0; i < n; i++)
+			b->out[i] = note(b, indices[i], &b->s[i]);
+		rn_order_came_out(&b->c, b->out, (uint32_t)n);
+	}
+}
+
+static void note_any(struct batch *b, bool found, int index)
+{
+	if (!found)
+		rn_order_failed(&b->c);
+	else if (index == MPI_UNDEFINED)
+		note_nothing(b);
+	else
+		note_some(b, 1, &index);
+}
+
+static bool records(int rc)
+{
+	return rn_order_mode == RN_ORDER_RECORDS && rc == MPI_SUCCESS;
+}
+
+/* ---- replaying ---- */
+
+/* What is to become of a call that may find nothing, or not. */
+static enum rn_fate fate(struct batch *b, bool may_fail)
+{
+	enum rn_fate is;
+
+	if (!b->c.o->replay)
+		return RN_FATE_FREE;
+	is = rn_replay_next(&b->c, may_fail, &b->row, &b->done);
+	if (is == RN_FATE_FAIL)
+		rn_replay_progress();
+	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
+		is = RN_FATE_FREE; /* nothing was active: MPI says so at once */
+	return is;
+}
+
+/* The request completes, however long that takes. */
+static int finish(struct batch *b, uint32_t i, MPI_Status *s)
+{
+	struct rn_followed *f = known(b, i);
+	MPI_Request *q = &b->q[i], *real = is_shadow(f) ? &f->real : q;
+	struct rn_replay *starter = f ? rn_replay_thread(f->stream) : NULL;
+	const struct rn_plan_match *m = starter ? rn_replay_match(starter, f->ordinal) : NULL;
+	struct rn_patience patience = { 0 };
+	int flag = 0, rc = MPI_SUCCESS;
+
+	while (rc == MPI_SUCCESS && !flag) {
+		rc = rn_real.MPI_Test(real, &flag, s);
+		if (rc == MPI_SUCCESS && !flag)
+			rn_replay_wait(&patience, &b->c, m ? m->source : RN_PLAN_NOTHING,
+				       m ? m->tag : RN_PLAN_NOTHING);
+	}
+	if (f && real == &f->real)
+		end_shadow(f, q);
+	else if (f)
+		rn_followed_ends(f);
+	return rc;
+}
+
+static int finish_all(struct batch *b)
+{
+	int rc = MPI_SUCCESS;
+
+	for (uint32_t i = 0; i < b->n && rc == MPI_SUCCESS; i++)
+		rc = finish(b, i, &b->s[i]);
+	return rc;
+}
+
+static int finish_some(struct batch *b, int *indices)
+{
+	int rc = MPI_SUCCESS;
+
+	for (uint32_t i = 0; i < b->row->done && rc == MPI_SUCCESS; i++) {
+		if (b->done[i].index >= b->n)
+			return rn_replay_diverges(&b->c, "fewer requests than the record has");
+		indices[i] = (int)b->done[i].index;
+		rc = finish(b, b->done[i].index, &b->s[i]);
+	}
+	return rc;
+}
+
+/* A receive is among them whose end nobody has seen: the recorded run did not come further. */
+static bool has_parked(const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
+		const struct rn_followed *f = known(b, i);
+
+		if (f && (f->flags & RN_FOLLOWED_PARKED))
+			return true;
+	}
+	return false;
+}
+
+static int wait_all(struct batch *b)
+{
+	if (has_parked(b))
+		rn_replay_over(&b->c);
+	return finish_all(b);
+}
+
+/* ---- the functions ---- */
+
+static int hook_Wait(MPI_Request *q, MPI_Status *status)
+{
+	struct batch b;
+	int rc;
+
+	if (!rn_followed_count || !begin(&b, RN_ORDER_WAIT, 1, q, status))
+		return rn_real.MPI_Wait(q, status);
+	if (b.c.o->replay)
+		return wait_all(&b);
+	rc = rn_real.MPI_Wait(b.now, b.s);
+	if (records(rc))
+		note_all(&b);
+	give_back(&b);
+	return rc;
+}
+
+static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
+{
+	struct batch b;
+	int rc;
+
+	if (!rn_followed_count || !begin(&b, RN_ORDER_WAIT, n, q, status))
+		return rn_real.MPI_Waitall(n, q, status);
+	if (b.c.o->replay)
+		return wait_all(&b);
+	rc = rn_real.MPI_Waitall(n, b.now, b.s);
+	if (records(rc))
+		note_all(&b);
+	give_back(&b);
+	return rc;
+}
+
+/* Test and Testall. */
+#define TEST(b, flag, real)                       \
+	do {                                      \
+		int rc_;                          \
+		switch (fate(b, true)) {          \
+		case RN_FATE_FAIL:                \
+			*(flag) = 0;              \
+			return MPI_SUCCESS;       \
+		case RN_FATE_DONE:                \
+			*(flag) = 1;              \
+			return finish_all(b);     \
+		default:                          \
+			break;                    \
+		}                                 \
+		rc_ = real;                       \
+		if (records(rc_) && *(flag))      \
+			note_all(b);              \
+		else if (records(rc_))            \
+			rn_order_failed(&(b)->c); \
+		give_back(b);                     \
+		return rc_;                       \
+	} while (0)
+
+static int hook_Test(MPI_Request *q, int *flag, MPI_Status *status)
+{
+	struct batch b;
+
+	if (!begin(&b, RN_ORDER_TEST, 1, q, status))
+		return rn_real.MPI_Test(q, flag, status);
+	TEST(&b, flag, rn_real.MPI_Test(b.now, flag, b.s));
+}
+
+static int hook_Testall(int n, MPI_Request q[], int *flag, MPI_Status status[])
+{
+	struct batch b;
+
+	if (!begin(&b, RN_ORDER_TEST, n, q, status))
+		return rn_real.MPI_Testall(n, q, flag, status);
+	TEST(&b, flag, rn_real.MPI_Testall(n, b.now, flag, b.s));
+}
+
+/* Nothing ends, so it is asked again until it says so. */
+static int ask_until(struct batch *b, int *flag)
+{
+	struct rn_patience patience = { 0 };
+	int rc;
+
+	for (;;) {
+		rc = rn_real.MPI_Request_get_status(*b->now, flag, b->s);
+		if (rc != MPI_SUCCESS || *flag)
+			return rc;
+		rn_replay_wait(&patience, &b->c, RN_PLAN_NOTHING, RN_PLAN_NOTHING);
+	}
+}
+
+static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
+{
+	struct batch b;
+	int rc;
+
+	if (!begin(&b, RN_ORDER_TEST, 1, &q, status))
+		return rn_real.MPI_Request_get_status(q, flag, status);
+	switch (fate(&b, true)) {
+	case RN_FATE_FAIL:
+		*flag = 0;
+		return MPI_SUCCESS;
+	case RN_FATE_DONE:
+		return ask_until(&b, flag);
+	default:
+		break;
+	}
+	rc = rn_real.MPI_Request_get_status(*b.now, flag, b.s);
+	b.out[0] = (struct rn_order_done){ .late = RN_ORDER_NOT };
+	if (records(rc) && *flag)
+		rn_order_came_out(&b.c, b.out, 1);
+	else if (records(rc))
+		rn_order_failed(&b.c);
+	return rc;
+}
+
+static int hook_Waitany(int n, MPI_Request q[], int *index, MPI_Status *status)
+{
+	struct batch b;
+	int rc;
+
+	if (!begin(&b, RN_ORDER_ANY, n, q, status))
+		return rn_real.MPI_Waitany(n, q, index, status);
+	if (fate(&b, false) == RN_FATE_DONE)
+		return finish_some(&b, index);
+	rc = rn_real.MPI_Waitany(n, b.now, index, b.s);
+	if (records(rc))
+		note_any(&b, true, *index);
+	give_back(&b);
+	return rc;
+}
+
+static int hook_Testany(int n, MPI_Request q[], int *index, int *flag, MPI_Status *status)
+{
+	struct batch b;
+	int rc;
+
+	if (!begin(&b, RN_ORDER_ANY, n, q, status))
+		return rn_real.MPI_Testany(n, q, index, flag, status);
+	switch (fate(&b, true)) {
+	case RN_FATE_FAIL:
+		*flag = 0;
+		*index = MPI_UNDEFINED;
+		return MPI_SUCCESS;
+	case RN_FATE_DONE:
+		*flag = 1;
+		return finish_some(&b, index);
+	default:
+		break;
+	}
+	rc = rn_real.MPI_Testany(n, b.now, index, flag, b.s);
+	if (records(rc))
+		note_any(&b, *flag, *index);
+	give_back(&b);
+	return rc;
+}
+
+static int hook_Waitsome(int n, MPI_Request q[], int *count, int indices[], MPI_Status status[])
+{
+	struct batch b;
+	int rc;
+
+	if (!begin(&b, RN_ORDER_SOME, n, q, status))
+		return rn_real.MPI_Waitsome(n, q, count, indices, status);
+	if (fate(&b, false) == RN_FATE_DONE) {
+		*count = (int)b.row->done;
+		return finish_some(&b, indices);
+	}
+	rc = rn_real.MPI_Waitsome(n, b.now, count, indices, b.s);
+	if (records(rc))
+		note_some(&b, *count, indices);
+	give_back(&b);
+	return rc;
+}
+
+static int hook_Testsome(int n, MPI_Request q[], int *count, int indices[], MPI_Status status[])
+{
+	struct batch b;
+	int rc;
+
+	if (!begin(&b, RN_ORDER_SOME, n, q, status))
+		return rn_real.MPI_Testsome(n, q, count, indices, status);
+	switch (fate(&b, true)) {
+	case RN_FATE_FAIL:
+		*count = 0;
+		return MPI_SUCCESS;
+	case RN_FATE_DONE:
+		*count = (int)b.row->done;
+		return finish_some(&b, indices);
+	default:
+		break;
+	}
+	rc = rn_real.MPI_Testsome(n, b.now, count, indices, b.s);
+	if (records(rc))
+		note_some(&b, *count, indices);
+	give_back(&b);
+	return rc;
+}
+
+void rn_order_hook_completions(void)
+{
+	rn_next.MPI_Wait = hook_Wait;
+	rn_next.MPI_Waitall = hook_Waitall;
+	rn_next.MPI_Waitany = hook_Waitany;
+	rn_next.MPI_Waitsome = hook_Waitsome;
+	rn_next.MPI_Test = hook_Test;
+	rn_next.MPI_Testall = hook_Testall;
+	rn_next.MPI_Testany = hook_Testany;
+	rn_next.MPI_Testsome = hook_Testsome;
+	rn_next.MPI_Request_get_status = hook_Request_get_status;
+}

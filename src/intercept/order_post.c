@@ -1,0 +1,365 @@
+/*
+ * order_post.c - hooks for what starts receives, and for what takes back that they were started.
+ *
+ * Only wildcard receives concern us. In a replay they ask for what they got (order.h).
+ */
+#include "intercept/order.h"
+
+#include "intercept/replay.h"
+#include "intercept/tracer.h"
+
+/* A wildcard receive that is about to be started. */
+struct post {
+	struct rn_order_call c;
+	struct rn_receive as;  /* how it is posted */
+	struct rn_followed is; /* what is known of its request */
+};
+
+static bool is_known(const struct rn_plan_match *m)
+{
+	return m->state == RN_PLAN_MATCHED || m->state == RN_PLAN_INFERRED;
+}
+
+/* Where no message comes. */
+static void post_nowhere(struct rn_receive *r)
+{
+	r->comm = rn_replay_nowhere();
+	r->source = 0;
+	r->tag = 0;
+}
+
+/* The next one of this thread: how it is posted in a replay. */
+static void number(struct post *p)
+{
+	struct rn_order_thread *o = p->c.o;
+	const struct rn_plan_match *m;
+
+	p->is.ordinal = o->started++;
+	p->is.stream = p->c.t->number;
+	p->is.real = MPI_REQUEST_NULL;
+	if (!o->replay)
+		return;
+	m = rn_replay_start(o->replay, p->is.ordinal);
+	if (is_known(m)) {
+		p->as.source = m->source;
+		p->as.tag = m->tag;
+	} else if (m->state == RN_PLAN_CANCELLED) {
+		post_nowhere(&p->as);
+	} else {
+		p->is.flags |= RN_FOLLOWED_SHADOW | RN_FOLLOWED_PARKED;
+		p->is.receive = p->as;
+		post_nowhere(&p->as);
+	}
+}
+
+static bool is_parked(const struct post *p)
+{
+	return p->is.flags & RN_FOLLOWED_PARKED;
+}
+
+/* False: it is none of our business. */
+static bool begin(struct post *p, void *buf, int64_t count, MPI_Datatype type, int source, int tag,
+		  MPI_Comm comm)
+{
+	*p = (struct post){ .as = { buf, count, type, source, tag, comm } };
+	return rn_order_is_wild(source, tag) && rn_order_call(&p->c, RN_ORDER_WAIT, comm);
+}
+
+/* It waits for the end of the record, in this thread's list. */
+static void park(struct rn_order_thread *o, struct rn_followed *f)
+{
+	f->next = NULL;
+	*o->parked_end = f;
+	o->parked_end = &f->next;
+}
+
+static void follow(struct post *p, const MPI_Request *request)
+{
+	struct rn_followed *f = rn_follow(request, &p->is);
+
+	if (f && is_parked(p))
+		park(p->c.o, f);
+}
+
+/* ---- those that return when the message is there ---- */
+
+/* The blocking call got this. */
+static void received(struct post *p, const MPI_Status *s)
+{
+	struct rn_order_done d = { .source = s->MPI_SOURCE,
+				   .tag = s->MPI_TAG,
+				   .flags = RN_ORDER_MATCHED };
+	uint64_t late;
+	bool known;
+
+	if (rn_order_mode != RN_ORDER_RECORDS)
+		return;
+	rn_tracer_lock();
+	known = rn_ordinals_done(&p->c.o->open, &rn_tracer.mem, p->is.ordinal, &late);
+	rn_tracer_unlock();
+	d.late = (uint32_t)late;
+	if (known)
+		rn_order_came_out(&p->c, &d, 1);
+	else
+		rn_stream_lost(p->c.t);
+}
+
+/* As number(), where the end of the record can only be in this call. */
+static void number_blocking(struct post *p)
+{
+	struct rn_receive given = p->as;
+
+	number(p);
+	if (is_parked(p)) {
+		p->as = given;
+		rn_replay_over(&p->c);
+	}
+}
+
+/* Posted, and waited for in a way that can tell what it waits for. */
+static int receive(struct post *p, MPI_Status *s)
+{
+	struct rn_patience patience = { 0 };
+	MPI_Request q;
+	int done = 0, rc;
+
+	rc = rn_receive_post(&p->as, &q);
+	while (rc == MPI_SUCCESS && !done) {
+		rc = rn_real.MPI_Test(&q, &done, s);
+		if (rc == MPI_SUCCESS && !done)
+			rn_replay_wait(&patience, &p->c, p->as.source, p->as.tag);
+	}
+	return rc;
+}
+
+/* Each function that has a count is there once more for large ones, from MPI 4 on. */
+#define RECV(name, count_type)                                                                   \
+	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source,       \
+			       int tag, MPI_Comm comm, MPI_Status *status)                       \
+	{                                                                                        \
+		MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;                \
+		struct post p;                                                                   \
+		int rc;                                                                          \
+                                                                                                 \
+		if (!begin(&p, buf, count, type, source, tag, comm))                             \
+			return rn_real.MPI_##name(buf, count, type, source, tag, comm, status);  \
+		number_blocking(&p);                                                             \
+		rc = p.c.o->replay ? receive(&p, s)                                              \
+				   : rn_real.MPI_##name(buf, count, type, source, tag, comm, s); \
+		if (rc == MPI_SUCCESS)                                                           \
+			received(&p, s);                                                         \
+		return rc;                                                                       \
+	}
+
+RECV(Recv, int)
+#if MPI_VERSION >= 4
+RECV(Recv_c, MPI_Count)
+#endif
+
+/* Both halves at once: only what is received changes. */
+#define SENDRECV(name, decl, args)                                               \
+	static int hook_##name decl                                              \
+	{                                                                        \
+		MPI_Status own, *s = status;                                     \
+		struct post p;                                                   \
+		bool ours = begin(&p, NULL, 0, MPI_BYTE, source, recvtag, comm); \
+		int rc;                                                          \
+                                                                                 \
+		if (ours) {                                                      \
+			number_blocking(&p);                                     \
+			source = p.as.source;                                    \
+			recvtag = p.as.tag;                                      \
+			s = status == MPI_STATUS_IGNORE ? &own : status;         \
+		}                                                                \
+		rc = rn_real.MPI_##name args;                                    \
+		if (rc == MPI_SUCCESS && ours)                                   \
+			received(&p, s);                                         \
+		return rc;                                                       \
+	}
+
+#define BOTH_SENDRECV(suffix, count_type)                                                     \
+	SENDRECV(Sendrecv##suffix,                                                            \
+		 (const void *sendbuf, count_type sendcount, MPI_Datatype sendtype, int dest, \
+		  int sendtag, void *recvbuf, count_type recvcount, MPI_Datatype recvtype,    \
+		  int source, int recvtag, MPI_Comm comm, MPI_Status *status),                \
+		 (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,  \
+		  source, recvtag, comm, s))                                                  \
+	SENDRECV(Sendrecv_replace##suffix,                                                    \
+		 (void *buf, count_type count, MPI_Datatype type, int dest, int sendtag,      \
+		  int source, int recvtag, MPI_Comm comm, MPI_Status *status),                \
+		 (buf, count, type, dest, sendtag, source, recvtag, comm, s))
+
+BOTH_SENDRECV(, int)
+#if MPI_VERSION >= 4
+BOTH_SENDRECV(_c, MPI_Count)
+#endif
+
+/* ---- those that return a request ---- */
+
+#define IRECV(name, count_type)                                                                  \
+	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source,       \
+			       int tag, MPI_Comm comm, MPI_Request *request)                     \
+	{                                                                                        \
+		struct post p;                                                                   \
+		int rc;                                                                          \
+                                                                                                 \
+		if (!begin(&p, buf, count, type, source, tag, comm))                             \
+			return rn_real.MPI_##name(buf, count, type, source, tag, comm, request); \
+		number(&p);                                                                      \
+		rc = rn_receive_post(&p.as, request);                                            \
+		if (rc == MPI_SUCCESS)                                                           \
+			follow(&p, request);                                                     \
+		return rc;                                                                       \
+	}
+
+/* In a replay it is made as the program wants it, and never started. */
+static void follow_persistent(struct post *p, const MPI_Request *request)
+{
+	p->is.flags = RN_FOLLOWED_PERSISTENT | (p->c.o->replay ? RN_FOLLOWED_SHADOW : 0u);
+	p->is.real = MPI_REQUEST_NULL;
+	p->is.receive = p->as;
+	rn_follow(request, &p->is);
+}
+
+#define RECV_INIT(name, count_type)                                                        \
+	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source, \
+			       int tag, MPI_Comm comm, MPI_Request *request)               \
+	{                                                                                  \
+		int rc = rn_real.MPI_##name(buf, count, type, source, tag, comm, request); \
+		struct post p;                                                             \
+                                                                                           \
+		if (rc == MPI_SUCCESS && begin(&p, buf, count, type, source, tag, comm))   \
+			follow_persistent(&p, request);                                    \
+		return rc;                                                                 \
+	}
+
+IRECV(Irecv, int)
+RECV_INIT(Recv_init, int)
+#if MPI_VERSION >= 4
+IRECV(Irecv_c, MPI_Count)
+RECV_INIT(Recv_init_c, MPI_Count)
+#endif
+
+/* A fresh receive in the place of a persistent one. */
+static int start_shadow(struct rn_followed *f, struct post *p)
+{
+	p->as = f->receive;
+	number(p);
+	f->ordinal = p->is.ordinal;
+	f->stream = p->is.stream;
+	f->flags |= RN_FOLLOWED_ACTIVE;
+	if (is_parked(p)) {
+		f->flags |= RN_FOLLOWED_PARKED;
+		park(p->c.o, f);
+		return MPI_SUCCESS;
+	}
+	return rn_receive_post(&p->as, &f->real);
+}
+
+static void started(struct rn_followed *f, const struct rn_order_call *c)
+{
+	f->ordinal = c->o->started++;
+	f->stream = c->t->number;
+	f->flags |= RN_FOLLOWED_ACTIVE;
+}
+
+static int hook_Start(MPI_Request *request)
+{
+	struct rn_followed *f = rn_followed(*request, request);
+	struct post p = { 0 };
+	int rc;
+
+	if (!f || !rn_order_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
+		return rn_real.MPI_Start(request);
+	if (f->flags & RN_FOLLOWED_SHADOW)
+		return start_shadow(f, &p);
+	rc = rn_real.MPI_Start(request);
+	if (rc == MPI_SUCCESS)
+		started(f, &p.c);
+	return rc;
+}
+
+/* They are started in the order of the array, so it makes no difference. */
+static int hook_Startall(int count, MPI_Request requests[])
+{
+	int rc = MPI_SUCCESS;
+
+	if (!rn_followed_count)
+		return rn_real.MPI_Startall(count, requests);
+	for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+		rc = hook_Start(&requests[i]);
+	return rc;
+}
+
+/* ---- second thoughts ---- */
+
+/* It is parked. */
+static bool is_waiting_in_vain(const struct rn_followed *f)
+{
+	return (f->flags & RN_FOLLOWED_PARKED) && !(f->flags & RN_FOLLOWED_CANCELLED);
+}
+
+/* Nobody will see it end, so it is not kept for the end of the record. Where the sends are not
+ * recorded, somebody's may wait for it. */
+static void end_in_vain(struct rn_followed *f, MPI_Request *request)
+{
+	MPI_Request q;
+
+	if (!(f->flags & RN_FOLLOWED_PERSISTENT))
+		rn_real.MPI_Cancel(request); /* or it would stay where nothing comes */
+	if (!rn_replay_knows_sends(rn_replay_thread(f->stream)) &&
+	    rn_receive_post(&f->receive, &q) == MPI_SUCCESS)
+		rn_real.MPI_Request_free(&q);
+}
+
+static int hook_Request_free(MPI_Request *request)
+{
+	struct rn_followed *f = rn_followed(*request, request);
+
+	if (f) {
+		if (is_waiting_in_vain(f))
+			end_in_vain(f, request);
+		if (f->real != MPI_REQUEST_NULL)
+			rn_real.MPI_Request_free(&f->real);
+		rn_unfollow(f);
+	}
+	return rn_real.MPI_Request_free(request);
+}
+
+/* Whether it can be cancelled is known from the record: one that was is where nothing comes, and
+ * one that was not has to receive. */
+static int hook_Cancel(MPI_Request *request)
+{
+	struct rn_followed *f = rn_followed(*request, request);
+	struct rn_replay *replay = f ? rn_replay_thread(f->stream) : NULL;
+
+	if (!replay)
+		return rn_real.MPI_Cancel(request);
+	if (is_known(rn_replay_match(replay, f->ordinal)))
+		return MPI_SUCCESS;
+	f->flags |= RN_FOLLOWED_CANCELLED;
+	if (f->real != MPI_REQUEST_NULL)
+		return rn_real.MPI_Cancel(&f->real);
+	/* A persistent one that is parked is nowhere. */
+	return f->flags & RN_FOLLOWED_PERSISTENT ? MPI_SUCCESS : rn_real.MPI_Cancel(request);
+}
+
+void rn_order_hook_posts(void)
+{
+	rn_next.MPI_Recv = hook_Recv;
+	rn_next.MPI_Sendrecv = hook_Sendrecv;
+	rn_next.MPI_Sendrecv_replace = hook_Sendrecv_replace;
+	rn_next.MPI_Irecv = hook_Irecv;
+	rn_next.MPI_Recv_init = hook_Recv_init;
+	rn_next.MPI_Start = hook_Start;
+	rn_next.MPI_Startall = hook_Startall;
+	rn_next.MPI_Request_free = hook_Request_free;
+	rn_next.MPI_Cancel = hook_Cancel;
+#if MPI_VERSION >= 4
+	rn_next.MPI_Recv_c = hook_Recv_c;
+	rn_next.MPI_Sendrecv_c = hook_Sendrecv_c;
+	rn_next.MPI_Sendrecv_replace_c = hook_Sendrecv_replace_c;
+	rn_next.MPI_Irecv_c = hook_Irecv_c;
+	rn_next.MPI_Recv_init_c = hook_Recv_init_c;
+#endif
+}

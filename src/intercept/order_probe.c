@@ -1,0 +1,139 @@
+/*
+ * order_probe.c - hooks for what looks for messages.
+ *
+ * In a replay a probe looks for the message that it saw, until that is there; one that saw none
+ * does not look.
+ */
+#include "intercept/order.h"
+
+#include "intercept/replay.h"
+
+/* Looks once. */
+typedef int look_fn(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m, MPI_Status *s);
+
+static int look(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m, MPI_Status *s)
+{
+	(void)m;
+	return rn_real.MPI_Iprobe(source, tag, comm, flag, s);
+}
+
+static int look_and_take(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m,
+			 MPI_Status *s)
+{
+	return rn_real.MPI_Improbe(source, tag, comm, flag, m, s);
+}
+
+/* Until it is there. */
+static int await(const struct rn_order_call *c, const struct rn_order_done *d, MPI_Comm comm,
+		 look_fn *fn, MPI_Message *m, MPI_Status *s)
+{
+	struct rn_patience patience = { 0 };
+	int flag = 0, rc = MPI_SUCCESS;
+
+	while (rc == MPI_SUCCESS && !flag) {
+		rc = fn(d->source, d->tag, comm, &flag, m, s);
+		if (rc == MPI_SUCCESS && !flag)
+			rn_replay_wait(&patience, c, d->source, d->tag);
+	}
+	return rc;
+}
+
+static void saw(const struct rn_order_call *c, const MPI_Status *s)
+{
+	const struct rn_order_done d = { .late = RN_ORDER_NOT,
+					 .source = s->MPI_SOURCE,
+					 .tag = s->MPI_TAG,
+					 .flags = RN_ORDER_MATCHED };
+
+	if (rn_order_mode == RN_ORDER_RECORDS)
+		rn_order_came_out(c, &d, 1);
+}
+
+/* ---- those that wait ---- */
+
+static int probe(int source, int tag, MPI_Comm comm, look_fn *fn, MPI_Message *m,
+		 MPI_Status *status)
+{
+	MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;
+	const struct rn_order_done *d;
+	const struct rn_order_row *row;
+	struct rn_order_call c;
+	bool ours = rn_order_is_wild(source, tag) && rn_order_call(&c, RN_ORDER_PROBE, comm);
+	int rc;
+
+	if (ours && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE)
+		return await(&c, d, comm, fn, m, s);
+	rc = m ? rn_real.MPI_Mprobe(source, tag, comm, m, s)
+	       : rn_real.MPI_Probe(source, tag, comm, s);
+	if (ours && rc == MPI_SUCCESS)
+		saw(&c, s);
+	return rc;
+}
+
+static int hook_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	return probe(source, tag, comm, look, NULL, status);
+}
+
+static int hook_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *m, MPI_Status *status)
+{
+	return probe(source, tag, comm, look_and_take, m, status);
+}
+
+/* ---- those that look once ---- */
+
+/* Where nobody is, one never has to look. */
+static bool is_open(struct rn_order_call *c, int source, MPI_Comm comm)
+{
+	return source != MPI_PROC_NULL && rn_order_call(c, RN_ORDER_PROBE, comm);
+}
+
+static int probe_once(int source, int tag, MPI_Comm comm, look_fn *fn, int *flag, MPI_Message *m,
+		      MPI_Status *status)
+{
+	MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;
+	const struct rn_order_done *d;
+	const struct rn_order_row *row;
+	struct rn_order_call c;
+	enum rn_fate fate = RN_FATE_FREE;
+	int rc;
+
+	if (!is_open(&c, source, comm))
+		return fn(source, tag, comm, flag, m, status);
+	if (c.o->replay)
+		fate = rn_replay_next(&c, true, &row, &d);
+	if (fate == RN_FATE_FAIL) {
+		rn_replay_progress();
+		*flag = 0;
+		return MPI_SUCCESS;
+	}
+	if (fate == RN_FATE_DONE) {
+		*flag = 1;
+		return await(&c, d, comm, fn, m, s);
+	}
+	rc = fn(source, tag, comm, flag, m, s);
+	if (rc == MPI_SUCCESS && *flag)
+		saw(&c, s);
+	else if (rc == MPI_SUCCESS && rn_order_mode == RN_ORDER_RECORDS)
+		rn_order_failed(&c);
+	return rc;
+}
+
+static int hook_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+	return probe_once(source, tag, comm, look, flag, NULL, status);
+}
+
+static int hook_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m,
+			MPI_Status *status)
+{
+	return probe_once(source, tag, comm, look_and_take, flag, m, status);
+}
+
+void rn_order_hook_probes(void)
+{
+	rn_next.MPI_Probe = hook_Probe;
+	rn_next.MPI_Mprobe = hook_Mprobe;
+	rn_next.MPI_Iprobe = hook_Iprobe;
+	rn_next.MPI_Improbe = hook_Improbe;
+}

@@ -1,0 +1,384 @@
+/* replay.c - see replay.h. */
+#include "intercept/replay.h"
+
+#include "base/arena.h"
+#include "encode/raw.h"
+#include "intercept/clock.h"
+#include "intercept/comm.h"
+#include "intercept/config.h"
+#include "intercept/tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DIVERGED  71
+#define STALL_S   10   /* then a line says what is waited for */
+#define SPINS     1000 /* before time is given away */
+#define LOOK_EACH 256  /* spins between looks at the clock */
+
+struct rn_replay {
+	struct rn_plan_stream *s;
+	struct rn_plan_progress *at;
+	const struct rn_order_site *site;
+	const struct rn_order_row *rows;
+	const struct rn_order_done *dones;
+	const int64_t *values;
+	const struct rn_plan_match *matches;
+	uint64_t done, value, call;  /* the next ones */
+	uint32_t fails;              /* of the row, that have been used */
+	struct rn_patience patience; /* while tests fail that did not */
+};
+
+static struct rn_plan_head *plan;
+static struct rn_replay *threads;
+static uint32_t nthreads;
+static MPI_Comm nowhere = MPI_COMM_NULL;
+
+/* ---- the plan ---- */
+
+static void *map_plan(const char *path, size_t *len)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	void *p = MAP_FAILED;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
+		*len = (size_t)st.st_size;
+		p = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void open_thread(struct rn_replay *r, struct rn_plan_stream *s)
+{
+	r->s = s;
+	r->at = &s->progress;
+	r->site = rn_plan_at(plan, s->site.at);
+	r->rows = rn_plan_at(plan, s->row.at);
+	r->dones = rn_plan_at(plan, s->done.at);
+	r->values = rn_plan_at(plan, s->value.at);
+	r->matches = rn_plan_at(plan, s->match.at);
+}
+
+void rn_replay_load(int rank)
+{
+	int saved = errno;
+	char path[sizeof(rn_config.replay) + 32];
+	struct rn_plan_stream *s;
+	size_t len;
+
+	if (plan)
+		return;
+	snprintf(path, sizeof(path), "%s/rank-%d.plan", rn_config.replay, rank);
+	plan = map_plan(path, &len);
+	if (plan && !rn_plan_valid(plan, len))
+		plan = NULL;
+	threads = plan ? rn_new(&rn_tracer.mem, struct rn_replay, plan->stream.n) : NULL;
+	if (!threads) {
+		rn_say("rank %d: nothing is replayed: %s: %s", rank, path,
+		       plan ? "no memory" : "not there, or not a plan");
+	} else {
+		s = (void *)((char *)plan + plan->stream.at);
+		nthreads = (uint32_t)plan->stream.n;
+		for (uint32_t i = 0; i < nthreads; i++)
+			open_thread(&threads[i], &s[i]);
+		rn_replay_hook_compare();
+	}
+	errno = saved;
+}
+
+struct rn_replay *rn_replay_thread(uint32_t number)
+{
+	return number < nthreads ? &threads[number] : NULL;
+}
+
+void rn_replay_begin(void)
+{
+	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
+	rn_real.MPI_Comm_set_errhandler(nowhere, MPI_ERRORS_RETURN);
+}
+
+MPI_Comm rn_replay_nowhere(void)
+{
+	return nowhere;
+}
+
+void rn_replay_progress(void)
+{
+	int flag;
+
+	rn_real.MPI_Iprobe(0, 0, nowhere, &flag, MPI_STATUS_IGNORE);
+}
+
+const struct rn_plan_match *rn_replay_match(const struct rn_replay *r, uint64_t ordinal)
+{
+	static const struct rn_plan_match unseen = { .state = RN_PLAN_UNSEEN };
+
+	return ordinal < r->s->match.n ? &r->matches[ordinal] : &unseen;
+}
+
+const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal)
+{
+	const struct rn_plan_match *m = rn_replay_match(r, ordinal);
+
+	r->at->messages += m->state != RN_PLAN_UNSEEN;
+	return m;
+}
+
+bool rn_replay_knows_sends(const struct rn_replay *r)
+{
+	return r->s->call.n > 0;
+}
+
+/* Receives that were parked are free. */
+static void post_parked(struct rn_order_thread *o)
+{
+	for (struct rn_followed *f = o->parked; f; f = f->next)
+		if (f->flags & RN_FOLLOWED_PARKED) {
+			f->flags &= ~(uint32_t)RN_FOLLOWED_PARKED;
+			rn_receive_post(&f->receive, &f->real);
+		}
+	o->parked = NULL;
+	o->parked_end = &o->parked;
+}
+
+/* ---- what people are told ---- */
+
+static const char *name_of(uint32_t function)
+{
+	return function < rn_mpi_vocab.funcs ? rn_mpi_protos[function].name : "?";
+}
+
+static const char *place_of(uint32_t place)
+{
+	const uint64_t *at = rn_plan_at(plan, plan->place.at);
+
+	return place && place <= plan->place.n ? rn_plan_at(plan, at[place - 1]) : "?";
+}
+
+/* Is this process the first to find that something is wrong? The others are likely to have been led
+ * astray by it. */
+static bool is_first(void)
+{
+	char path[sizeof(rn_config.replay) + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/diverged", rn_config.replay);
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void leave_the_record(struct rn_order_thread *o, const char *text)
+{
+	if (is_first()) {
+		rn_say("the program does not do what was recorded: %s", text);
+		rn_finish_tell("diverged", text);
+	}
+	if (!rn_config.diverges_on)
+		rn_real.MPI_Abort(MPI_COMM_WORLD, DIVERGED);
+	o->replay->at->over = true;
+	post_parked(o);
+}
+
+int rn_replay_diverges(const struct rn_order_call *c, const char *why)
+{
+	const struct rn_replay *r = c->o->replay;
+	char text[600], recorded[300] = "nothing more";
+
+	if (r->at->row < r->s->row.n) {
+		const struct rn_order_site *s = &r->site[r->rows[r->at->row].site];
+
+		snprintf(recorded, sizeof(recorded), "%s%s%s", name_of(s->function),
+			 s->place ? " at " : "", s->place ? place_of(s->place) : "");
+	}
+	snprintf(text, sizeof(text), "rank %d, event %" PRIu64 ": now %s, recorded was %s%s%s",
+		 rn_tracer.world_rank, r->at->calls, name_of(c->function), recorded,
+		 why ? "; " : "", why ? why : "");
+	leave_the_record(c->o, text);
+	return MPI_ERR_OTHER;
+}
+
+void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now, const char *recorded)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "rank %d, call %" PRIu64 ": now %s, recorded was %s",
+		 rn_tracer.world_rank, k, now, recorded);
+	leave_the_record(o, text);
+}
+
+const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uint64_t **next)
+{
+	if (!r || r->at->over || r->s->call.n == 0)
+		return NULL;
+	*n = r->s->call.n;
+	*next = &r->call;
+	return rn_plan_at(plan, r->s->call.at);
+}
+
+const char *rn_replay_comm(uint32_t number)
+{
+	const uint64_t *at = rn_plan_at(plan, plan->comm.at);
+
+	return number && number <= plan->comm.n ? rn_plan_at(plan, at[number - 1]) : NULL;
+}
+
+static void tell_stall(const struct rn_order_call *c, int source, int tag)
+{
+	char what[96] = "a request";
+
+	if (source != RN_PLAN_NOTHING)
+		snprintf(what, sizeof(what), "a message from rank %d with tag %d", source, tag);
+	rn_say("rank %d has waited %d seconds in %s for %s, which the record says will come",
+	       rn_tracer.world_rank, STALL_S, name_of(c->function), what);
+}
+
+void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag)
+{
+	static const struct timespec moment = { 0, 20000 };
+	struct timespec now;
+
+	if (p->spins++ < SPINS)
+		sched_yield();
+	else
+		nanosleep(&moment, NULL);
+	if (p->told || p->spins % LOOK_EACH)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (p->since == 0)
+		p->since = (uint64_t)now.tv_sec;
+	p->told = (uint64_t)now.tv_sec - p->since > STALL_S;
+	if (p->told)
+		tell_stall(c, source, tag);
+}
+
+/* ---- the end of the record ---- */
+
+void rn_replay_over(const struct rn_order_call *c)
+{
+	struct rn_replay *r = c->o->replay;
+
+	if (!r->at->over)
+		rn_say("rank %d: the record ends here, in %s, after %" PRIu64
+		       " calls with an outcome: from now on the program runs freely",
+		       rn_tracer.world_rank, name_of(c->function), r->at->calls);
+	r->at->over = true;
+	post_parked(c->o);
+}
+
+/* ---- the next event ---- */
+
+static bool is_kind(const struct rn_replay *r, enum rn_order_kind kind)
+{
+	return r->site[r->rows[r->at->row].site].kind == (uint32_t)kind;
+}
+
+static void pass_row(struct rn_replay *r)
+{
+	const struct rn_order_row *row = &r->rows[r->at->row];
+
+	if (is_kind(r, RN_ORDER_VALUE))
+		r->value += row->done;
+	else
+		r->done += row->done;
+	r->at->row++;
+	r->fails = 0;
+}
+
+/* To a row that a call has to be compared with. False at the end. */
+static bool find_row(struct rn_replay *r)
+{
+	while (r->at->row < r->s->row.n && is_kind(r, RN_ORDER_WAIT))
+		pass_row(r);
+	return r->at->row < r->s->row.n;
+}
+
+static bool same_comm(uint32_t of_plan, uint32_t word)
+{
+	const char *name = rn_replay_comm(of_plan);
+
+	return !name || !word || strcmp(name, rn_comm_get(word)->name) == 0;
+}
+
+static bool is_same(const struct rn_replay *r, const struct rn_order_call *c)
+{
+	const struct rn_order_site *s = &r->site[r->rows[r->at->row].site];
+
+	return s->function == c->function && same_comm(s->comm, c->comm);
+}
+
+/* A test that fails though none did here: the next thing recorded is another call's. */
+static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
+{
+	r->at->more++;
+	rn_replay_wait(&r->patience, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING);
+	return RN_FATE_FAIL;
+}
+
+static enum rn_fate succeed(struct rn_replay *r, const struct rn_order_row **row,
+			    const struct rn_order_done **done)
+{
+	*row = &r->rows[r->at->row];
+	*done = &r->dones[r->done];
+	r->at->fewer += (*row)->fails - r->fails;
+	r->at->calls++;
+	r->patience = (struct rn_patience){ 0 };
+	pass_row(r);
+	return RN_FATE_DONE;
+}
+
+enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
+			    const struct rn_order_row **row, const struct rn_order_done **done)
+{
+	struct rn_replay *r = c->o->replay;
+
+	while (!r->at->over && find_row(r)) {
+		const struct rn_order_row *next = &r->rows[r->at->row];
+
+		if (is_same(r, c)) {
+			if (may_fail && r->fails < next->fails) {
+				r->fails++;
+				r->at->calls++;
+				return RN_FATE_FAIL;
+			}
+			if (next->done)
+				return succeed(r, row, done);
+		} else if (next->done && may_fail) {
+			return fail_more(r, c);
+		} else if (next->done) {
+			rn_replay_diverges(c, NULL);
+			return RN_FATE_FREE;
+		}
+		r->at->fewer += next->fails - r->fails;
+		pass_row(r);
+	}
+	rn_replay_over(c);
+	return RN_FATE_FREE;
+}
+
+/* What follows what was recorded goes on from there. */
+bool rn_replay_value(const struct rn_order_call *c, int64_t *value, uint32_t n)
+{
+	struct rn_replay *r = c->o->replay;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->at->over || !find_row(r) || !is_kind(r, RN_ORDER_VALUE) || !is_same(r, c))
+			return false;
+		value[i] = r->values[r->value];
+		r->at->calls++;
+		pass_row(r);
+	}
+	return true;
+}

@@ -1,0 +1,85 @@
+/*
+ * replay.h - what the plan (order/plan.h) says of a thread's next call.
+ *
+ * The rows of the plan are the calls whose outcome was not determined, in their order; a cursor is
+ * before the next one. A call that is not the one in the row is a divergence, unless one of them
+ * found nothing: how often a test fails may depend on time, and it makes no difference; such are
+ * counted. Rows of calls that only complete what was started (RN_ORDER_WAIT) are passed over: what
+ * there is to know of them is in `match`, by the number of the receive.
+ *
+ * When all rows are used, the record is over: the recorded run ended here, or crashed. From then on
+ * calls are made as they are; what was parked is posted. One line says so, if the program goes on.
+ */
+#ifndef RN_INTERCEPT_REPLAY_H
+#define RN_INTERCEPT_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intercept/order.h"
+#include "order/plan.h"
+
+struct rn_replay; /* opaque: of a thread */
+
+/* Reads the plan of a rank, once. */
+void rn_replay_load(int rank);
+
+/* After MPI_Init. */
+void rn_replay_begin(void);
+
+/* The thread's, or NULL: there is no plan for it. */
+struct rn_replay *rn_replay_thread(uint32_t number);
+
+/* A communicator of this process alone, on which nothing is ever sent. */
+MPI_Comm rn_replay_nowhere(void);
+
+enum rn_fate {
+	RN_FATE_FREE, /* nothing is known: as the program will have it */
+	RN_FATE_FAIL, /* it finds nothing */
+	RN_FATE_DONE, /* so it comes out */
+};
+
+/* What the call is to do. `may_fail`: it can find nothing and return. */
+enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
+			    const struct rn_order_row **row, const struct rn_order_done **done);
+
+/* The same for one that gives a number: false when nothing is known. */
+bool rn_replay_value(const struct rn_order_call *c, int64_t *value, uint32_t n);
+
+/* What wildcard receive number `ordinal` of the thread is to receive. Never NULL. */
+const struct rn_plan_match *rn_replay_match(const struct rn_replay *r, uint64_t ordinal);
+/* The same of one that is being started, which counts. */
+const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal);
+
+/* The record has all calls, and each is compared with them (replay_compare.c): hooks for that, in
+ * front of the others. */
+void rn_replay_hook_compare(void);
+/* Those of a thread, and where the next one is; NULL: there are none, or the record is over. */
+const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uint64_t **next);
+const char *rn_replay_comm(uint32_t number);
+
+/* Whether it has all calls: what no send was left over for has received nothing. */
+bool rn_replay_knows_sends(const struct rn_replay *r);
+
+/* The call is not the one that was recorded: says so, if nobody else has, and ends the run; or, if
+ * it is to go on, the thread goes on by itself. Returns an error of MPI. */
+int rn_replay_diverges(const struct rn_order_call *c, const char *why);
+/* The same where `now` and `recorded` tell what differs: call number k of the thread. */
+void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now,
+		       const char *recorded);
+
+/* Nothing more is known of the thread: its parked receives are posted. */
+void rn_replay_over(const struct rn_order_call *c);
+
+/* MPI makes progress, and nothing else happens. */
+void rn_replay_progress(void);
+
+/* Waiting for something that the record says will come; called again and again. */
+struct rn_patience {
+	uint64_t since; /* 0: not begun */
+	uint32_t spins;
+	bool told;
+};
+void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag);
+
+#endif
