@@ -114,6 +114,8 @@ $(BUILD)/rondo: $(call objects,$(CMD_SRC)) $(LIB) $(BUILD)/sources
 $(TOOLS): $(BUILD)/%: $(BUILD)/obj/bench/tool_%.o $(VIRTUAL) $(LIB)
 	$(link)
 
+# To compare with what others do.
+$(BUILD)/bench/bench_order: private LDLIBS += -lz
 $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(VIRTUAL) $(LIB)
 	$(link)
 

@@ -6,17 +6,17 @@
 #include "base/err.h"
 #include "base/varint.h"
 #include "order/guess.h"
-#include "order/parts.h"
+#include "order/pieces.h"
 #include "order/tables.h"
 
 /* Kinds of decisions, beside those of parts. */
-enum { SIZE = RN_PARTS_KINDS, AT, FAILS, DELAY, EPOCH, KINDS };
+enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, KINDS };
 
 _Static_assert(KINDS <= RN_GUESS_KINDS, "kinds");
 
 struct delta {
 	struct rn_arena *scratch;
-	struct rn_parts *p;
+	struct rn_pieces *p;
 	struct rn_guess *g;
 	bool writes;
 	struct rn_order_chunk c;
@@ -31,12 +31,12 @@ struct last {
 
 static uint32_t code_next(struct delta *x, struct last *l, uint32_t v, uint32_t max)
 {
-	uint32_t a = l->v[0] < 48 ? l->v[0] : 48 + rn_parts_bucket(l->v[0]);
-	uint32_t b = rn_parts_bucket(l->v[1]);
+	uint32_t a = l->v[0] < 48 ? l->v[0] : 48 + rn_pieces_bucket(l->v[0]);
+	uint32_t b = rn_pieces_bucket(l->v[1]);
 	struct rn_guess_on on = { .kind = l->kind, .n = 4 };
 
 	on.context[0] = l->salt;
-	on.context[1] = rn_guess_mix(l->salt, 1 + rn_parts_bucket(l->v[0]));
+	on.context[1] = rn_guess_mix(l->salt, 1 + rn_pieces_bucket(l->v[0]));
 	on.context[2] = rn_guess_mix(l->salt, 256 + a);
 	on.context[3] = rn_guess_mix(l->salt, 4096 + a * 64 + b);
 	l->v[1] = l->v[0];
@@ -85,7 +85,7 @@ static void code_numbers(struct delta *x, struct last l, uint32_t *v, uint32_t n
 static void code_sites(struct delta *x)
 {
 	for (uint32_t r = 0; r < x->c.rows && !rn_guess_bad(x->g); r++) {
-		uint32_t site = rn_parts_site(x->p, x->writes ? x->c.row[r].site : 0);
+		uint32_t site = rn_pieces_site(x->p, x->writes ? x->c.row[r].site : 0);
 
 		if (!x->writes)
 			x->c.row[r].site = site;
@@ -115,9 +115,9 @@ static void code_value_rows(struct delta *x, uint32_t site)
 		struct rn_order_row row =
 			x->writes ? x->c.row[r] : (struct rn_order_row){ .site = site };
 
-		row.fails = rn_parts_fails(x->p, site, row.fails);
-		row.done = rn_parts_done(x->p, site, row.fails, row.done);
-		rn_parts_end_row(x->p, &row);
+		row.fails = rn_pieces_fails(x->p, site, row.fails);
+		row.done = rn_pieces_done(x->p, site, row.fails, row.done);
+		rn_pieces_end_row(x->p, &row);
 		if (!x->writes)
 			x->c.row[r] = row;
 	}
@@ -156,9 +156,9 @@ static uint32_t code_shapes(struct delta *x, uint32_t site)
 	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r])
 		for (uint32_t i = c->at[r]; i < c->at[r + 1]; i++) {
 			struct rn_order_done *d = &c->done[i];
-			uint32_t shape = x->writes ? rn_parts_shape_of(d) : 0;
+			uint32_t shape = x->writes ? rn_pieces_shape_of(d) : 0;
 
-			shape = rn_parts_shape(x->p, site, 0, shape);
+			shape = rn_pieces_shape(x->p, site, 0, shape);
 			n += (shape >> 1 & RN_ORDER_MATCHED) != 0;
 			if (x->writes)
 				continue;
@@ -190,12 +190,12 @@ static void code_epochs(struct delta *x, uint32_t site, struct rn_order_matched_
 static void code_reference(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
 {
 	for (uint32_t i = 0; i < t->matched && !rn_guess_bad(x->g); i++) {
-		uint32_t source = rn_parts_source(x->p, site, 0, t->source[i]);
+		uint32_t source = rn_pieces_source(x->p, site, 0, t->source[i]);
 		uint32_t tag;
 
 		if (source >= t->epochs)
 			rn_guess_refuse(x->g);
-		tag = rn_parts_tag(x->p, site, source, (uint32_t)t->tag[i]);
+		tag = rn_pieces_tag(x->p, site, source, (uint32_t)t->tag[i]);
 		if (x->writes)
 			continue;
 		t->source[i] = source;
@@ -242,13 +242,14 @@ static void code_indices(struct delta *x, uint32_t site)
 	struct rn_order_chunk *c = &x->c;
 
 	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
-		rn_parts_begin_row(x->p, &c->row[r]);
+		rn_pieces_begin_row(x->p, &c->row[r]);
 		for (uint32_t i = c->at[r]; i < c->at[r + 1] && !rn_guess_bad(x->g); i++) {
 			struct rn_order_done *d = &c->done[i], was = *d;
 
-			was.index = rn_parts_index(x->p, site, i > c->at[r], was.index);
+			was.index = rn_pieces_index(x->p, site, i - c->at[r], c->at[r + 1] - i - 1,
+						    was.index);
 			if (was.late != RN_ORDER_NOT)
-				was.late = rn_parts_late(x->p, site, was.index, was.late);
+				was.late = rn_pieces_late(x->p, site, was.index, was.late);
 			if (!x->writes)
 				*d = was;
 		}
@@ -331,7 +332,7 @@ static int run(struct delta *x, const struct rn_order *o, struct rn_guess *g)
 	size_t left = o->rows;
 	int rc = RN_OK;
 
-	x->p = rn_parts_new(x->scratch, o);
+	x->p = rn_pieces_new(x->scratch, o);
 	if (!x->p || !g)
 		return RN_E_NOMEM;
 	x->g = x->p->g = g;
@@ -348,7 +349,7 @@ static int run(struct delta *x, const struct rn_order *o, struct rn_guess *g)
 
 static uint64_t decisions(const struct rn_order *o)
 {
-	return (uint64_t)16 * (o->rows + o->dones);
+	return (uint64_t)4 * (o->rows + o->dones);
 }
 
 int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, const uint64_t *clock,

@@ -5,10 +5,10 @@
  * tables entropy coded. Where the publication stores the error of a linear prediction of an index,
  * here the index is coded with the last two steps as contexts: who takes equal steps pays nothing,
  * and who does not, no more than for the step. The reference order and what a row needs beside
- * (where the request stood, which receive it was) is coded as by `model` (parts.h).
+ * (where the request stood, which receive it was) is coded as by `model` (pieces.h).
  *
  * In proportion to the rows, but for a sort of each chunk. Memory: in proportion to a chunk and
- * what is done in it, and 2 KB for each site.
+ * what is done in it, and 3 KB for each site.
  */
 #ifndef RN_ORDER_CLOCK_DELTA_H
 #define RN_ORDER_CLOCK_DELTA_H

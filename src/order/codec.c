@@ -73,7 +73,7 @@ static int encode_rows(struct rn_arena *scratch, enum rn_order_codec codec,
 	case RN_ORDER_RAW:
 		return rn_order_raw_encode(o, out);
 	case RN_ORDER_ZSTD:
-		return rn_order_zstd_encode(scratch, o, out);
+		return rn_order_zstd_encode(o, out);
 	case RN_ORDER_CODECS:
 		break;
 	}

@@ -11,9 +11,12 @@
  * there (RN_ORDER_MATCHED), and are 0 elsewhere.
  *
  * Bytes are not trusted. There are at most 4096 rows and things done (together), and 1024 more for
- * each byte of the input, so what a decoder allocates is below 32 KB for each byte, 300 KB for
- * itself, and 2 KB for each site of the caller's; values have the bound of columns. Encoders add
- * zeros where they would need less.
+ * each byte of the input; encoders add zeros at the end where they would need fewer bytes. So a
+ * decoder allocates at most 64 KB for each byte of the input and 2 MB, 3 KB for each site of the
+ * caller's, and for values what a column may (column.h).
+ *
+ * A thread is encoded as a whole: what is learnt ends with it. A caller that has to bound its
+ * memory can encode pieces of 2^16 rows and more, which costs some hundred bytes for each.
  */
 #ifndef RN_ORDER_CODEC_H
 #define RN_ORDER_CODEC_H

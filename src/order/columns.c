@@ -140,11 +140,10 @@ static void pack(struct rn_buf *raw, struct rn_buf *frame, struct rn_buf *out)
 	rn_buf_clear(raw);
 }
 
-int rn_order_zstd_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out)
+int rn_order_zstd_encode(const struct rn_order *o, struct rn_buf *out)
 {
 	struct rn_buf raw = { 0 }, frame = { 0 };
 
-	(void)scratch;
 	for (unsigned k = 0; k < ROW_OF && o->rows; k++) {
 		for (size_t i = 0; i < o->rows; i++)
 			rn_buf_u64(&raw, row_column(&o->row[i], k));

@@ -19,7 +19,7 @@ int rn_order_raw_encode(const struct rn_order *o, struct rn_buf *out);
 int rn_order_raw_decode(const void *bytes, size_t len, const struct rn_order *o,
 			struct rn_order_row *row, struct rn_order_done *done);
 
-int rn_order_zstd_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out);
+int rn_order_zstd_encode(const struct rn_order *o, struct rn_buf *out);
 int rn_order_zstd_decode(struct rn_arena *scratch, const void *bytes, size_t len,
 			 const struct rn_order *o, struct rn_order_row *row,
 			 struct rn_order_done *done);

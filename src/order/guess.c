@@ -14,10 +14,10 @@
 /* No decision is held for more certain than this, of 65536. */
 #define LEAST 32
 /* A context's chance moves by 1 / (seen + 1.5) of the way, seen being at most this. */
-#define SEEN 250u
+#define SEEN 150u
 #define FINE 4096u
 /* Weights: 65536 is 1. */
-#define START     22000
+#define START     20000
 #define SLOTS_MIN 10u
 #define SLOTS_MAX 18u
 
@@ -149,7 +149,7 @@ static struct weights *weights_for(struct rn_guess *g, unsigned kind, unsigned s
 	return &g->weights[kind][seen == 0 ? 0 : seen < 4 ? 1 : seen < 20 ? 2 : 3];
 }
 
-static void learn_slot(const struct rn_guess *g, struct slot *s, bool bit)
+static inline void learn_slot(const struct rn_guess *g, struct slot *s, bool bit)
 {
 	int32_t to = bit ? ONE - 1 : 0, move = (int32_t)g->step[s->seen];
 
@@ -158,17 +158,22 @@ static void learn_slot(const struct rn_guess *g, struct slot *s, bool bit)
 }
 
 /* Weights move fast at first. */
-static void learn_weights(struct weights *w, const int32_t *opinion, unsigned n, int32_t miss)
+static inline void learn_weights(struct weights *w, const int32_t *opinion, unsigned n,
+				 int32_t miss)
 {
-	int64_t rate = w->seen < 64 ? 28 : w->seen < 1024 ? 14 : 6;
+	int32_t rate = w->seen < 64 ? 40 : w->seen < 1024 ? 20 : 8;
+	int64_t by = (int64_t)rate * miss;
 
 	w->seen++;
-	for (unsigned i = 0; i < n; i++)
-		w->of[i] += (int32_t)((opinion[i] * rate * miss + (1 << 19)) >> 20);
+	for (unsigned i = 0; i < n; i++) /* bytes that do not mean it could make it overflow */
+		w->of[i] = (int32_t)((uint32_t)w->of[i] +
+				     (uint32_t)((opinion[i] * by + (1 << 19)) >> 20));
 }
 
-/* The node is where in a decision of several parts this one stands. */
-static bool decide(struct rn_guess *g, const struct rn_guess_on *on, uint32_t node, bool bit)
+/* n is known where this is called, so that its loops are none. */
+static inline __attribute__((always_inline)) bool decide_by(struct rn_guess *g,
+							    const struct rn_guess_on *on,
+							    unsigned n, uint32_t node, bool bit)
 {
 	struct slot *slot[RN_GUESS_CONTEXTS];
 	int32_t opinion[RN_GUESS_CONTEXTS];
@@ -177,20 +182,35 @@ static bool decide(struct rn_guess *g, const struct rn_guess_on *on, uint32_t no
 	uint32_t ones;
 
 	node = node * 0x85ebca6bu + on->kind * 0xc2b2ae35u;
-	for (unsigned i = 0; i < on->n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		slot[i] = &g->slot[((on->context[i] ^ (node + i)) * 0x9e3779b1u) >> g->shift];
 		opinion[i] = g->stretch[slot[i]->chance / (ONE / FINE)];
 	}
-	w = weights_for(g, on->kind, slot[on->n - 1]->seen);
-	for (unsigned i = 0; i < on->n; i++)
+	w = weights_for(g, on->kind, slot[n - 1]->seen);
+	for (unsigned i = 0; i < n; i++)
 		sum += (int64_t)w->of[i] * opinion[i];
 	sum >>= 16;
 	ones = squash(sum > FAR ? FAR : sum < -FAR ? -FAR : (int32_t)sum);
 	bit = rn_guess_weighed(g, ones, bit);
-	learn_weights(w, opinion, on->n, (bit ? ONE : 0) - (int32_t)ones);
-	for (unsigned i = 0; i < on->n; i++)
+	learn_weights(w, opinion, n, (bit ? ONE : 0) - (int32_t)ones);
+	for (unsigned i = 0; i < n; i++)
 		learn_slot(g, slot[i], bit);
 	return bit;
+}
+
+/* The node is where in a decision of several parts this one stands. */
+static bool decide(struct rn_guess *g, const struct rn_guess_on *on, uint32_t node, bool bit)
+{
+	switch (on->n) {
+	case 2:
+		return decide_by(g, on, 2, node, bit);
+	case 3:
+		return decide_by(g, on, 3, node, bit);
+	case 4:
+		return decide_by(g, on, 4, node, bit);
+	default:
+		return decide_by(g, on, RN_GUESS_CONTEXTS, node, bit);
+	}
 }
 
 bool rn_guess_bit(struct rn_guess *g, const struct rn_guess_on *on, bool bit)

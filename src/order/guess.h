@@ -27,7 +27,7 @@ struct rn_arena;
 
 struct rn_guess;
 
-/* The contexts of a decision. */
+/* The contexts of a decision: 2, 3, 4 or 6. */
 struct rn_guess_on {
 	unsigned kind, n;
 	uint32_t context[RN_GUESS_CONTEXTS];

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "order/parts.h"
+#include "order/pieces.h"
 
 /* Expecting whole rows. A past place is found by the hash of so many rows before it. */
 #define CONTEXT       4u
@@ -19,7 +19,7 @@ struct past {
 };
 
 struct model {
-	struct rn_parts *p;
+	struct rn_pieces *p;
 	struct rn_guess *g;
 	bool writes;
 	/* All rows and what is done; those before `r` and `d` are known. Only written to when
@@ -36,35 +36,35 @@ struct model {
 
 static uint32_t things(const struct model *m, const struct rn_order_row *row)
 {
-	return rn_parts_things(m->p, row);
+	return rn_pieces_things(m->p, row);
 }
 
 /* --- a row, part by part --- */
 
-static struct rn_order_done code_one(struct model *m, uint32_t site, uint32_t nth,
+static struct rn_order_done code_one(struct model *m, uint32_t site, uint32_t nth, uint32_t left,
 				     struct rn_order_done d)
 {
 	uint32_t shape;
 
-	d.index = rn_parts_index(m->p, site, nth > 0, d.index);
-	shape = rn_parts_shape(m->p, site, d.index, rn_parts_shape_of(&d));
+	d.index = rn_pieces_index(m->p, site, nth, left, d.index);
+	shape = rn_pieces_shape(m->p, site, d.index, rn_pieces_shape_of(&d));
 	d.flags = shape >> 1;
-	d.late = shape & 1 ? RN_ORDER_NOT : rn_parts_late(m->p, site, d.index, d.late);
+	d.late = shape & 1 ? RN_ORDER_NOT : rn_pieces_late(m->p, site, d.index, d.late);
 	if (!(d.flags & RN_ORDER_MATCHED))
 		return d;
 	d.source =
-		(int32_t)rn_parts_source(m->p, site, d.index * 2 + (nth > 0), (uint32_t)d.source);
-	d.tag = (int32_t)rn_parts_tag(m->p, site, (uint32_t)d.source, (uint32_t)d.tag);
+		(int32_t)rn_pieces_source(m->p, site, d.index * 2 + (nth > 0), (uint32_t)d.source);
+	d.tag = (int32_t)rn_pieces_tag(m->p, site, (uint32_t)d.source, (uint32_t)d.tag);
 	return d;
 }
 
 static struct rn_order_row code_head(struct model *m, struct rn_order_row row)
 {
-	row.site = rn_parts_site(m->p, row.site);
+	row.site = rn_pieces_site(m->p, row.site);
 	if (rn_guess_bad(m->g))
 		return row;
-	row.fails = rn_parts_fails(m->p, row.site, row.fails);
-	row.done = rn_parts_done(m->p, row.site, row.fails, row.done);
+	row.fails = rn_pieces_fails(m->p, row.site, row.fails);
+	row.done = rn_pieces_done(m->p, row.site, row.fails, row.done);
 	if (things(m, &row) > m->dones - m->d)
 		rn_guess_refuse(m->g);
 	return row;
@@ -78,17 +78,18 @@ static void code_row(struct model *m)
 
 	if (rn_guess_bad(m->g))
 		return;
-	rn_parts_begin_row(m->p, &row);
+	rn_pieces_begin_row(m->p, &row);
 	for (uint32_t k = 0, n = things(m, &row); k < n && !rn_guess_bad(m->g); k++) {
 		struct rn_order_done *at = &m->done[m->d + k];
-		struct rn_order_done d = code_one(m, row.site, k, m->writes ? *at : none);
+		struct rn_order_done d =
+			code_one(m, row.site, k, n - k - 1, m->writes ? *at : none);
 
 		if (!m->writes)
 			*at = d;
 	}
 	if (!m->writes)
 		m->row[m->r] = row;
-	rn_parts_end_row(m->p, &row);
+	rn_pieces_end_row(m->p, &row);
 }
 
 /* --- whole rows --- */
@@ -96,11 +97,11 @@ static void code_row(struct model *m)
 /* As if the row had been coded by its parts. */
 static void learn_row(struct model *m, const struct rn_order_row *row)
 {
-	rn_parts_learn_site(m->p, row->site);
-	rn_parts_begin_row(m->p, row);
+	rn_pieces_learn_site(m->p, row->site);
+	rn_pieces_begin_row(m->p, row);
 	for (uint32_t k = 0; k < things(m, row); k++)
-		rn_parts_learn_done(m->p, row->site, &m->done[m->d + k]);
-	rn_parts_end_row(m->p, row);
+		rn_pieces_learn_done(m->p, row->site, &m->done[m->d + k]);
+	rn_pieces_end_row(m->p, row);
 }
 
 /* Source and tag count only where they are there. */
@@ -228,7 +229,7 @@ static struct model *make(struct rn_arena *mem, const struct rn_order *o)
 	for (unsigned i = 0; i < LENGTHS; i++)
 		m->chance[i] = i < 4 ? 32768 : 60000;
 	m->past = rn_new(mem, struct past, (size_t)1 << m->past_bits);
-	m->p = rn_parts_new(mem, o);
+	m->p = rn_pieces_new(mem, o);
 	return m->past && m->p ? m : NULL;
 }
 
@@ -246,7 +247,7 @@ static bool run(struct model *m, struct rn_guess *g)
 /* About how many: slots are for them. */
 static uint64_t decisions(const struct rn_order *o)
 {
-	return (uint64_t)16 * (o->rows + o->dones);
+	return (uint64_t)4 * (o->rows + o->dones);
 }
 
 int rn_order_model_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out,

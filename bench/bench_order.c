@@ -1,0 +1,362 @@
+/*
+ * bench_order.c - what the order of a run takes in all codecs, and how fast it is coded.
+ *
+ *	bench_order [FILE]      events of a recorded run (order/plain.h) instead of simulated ones
+ *
+ * All codecs get the same events, thread by thread. Beside them are two ways to store what
+ * clock-delta compression as published stores: its tables as 64-bit words through gzip, and as
+ * varints through zstd. They do not hold what decoding without messages needs; ours does. An event
+ *is a receive or a failed test.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/varint.h"
+#include "order/clock_delta.h"
+#include "order/codec.h"
+#include "order/lamport.h"
+#include "order/model.h"
+#include "order/plain.h"
+#include "order/tables.h"
+#include "order_sim.h"
+
+enum { REPS = 7, THREADS = 4096, RECEIVES = 100000, ITERATIONS = 1000 };
+
+static struct rn_arena mem;
+static struct rn_order thread[THREADS];
+static int32_t rank_of[THREADS];
+static const uint64_t *clocks[THREADS];
+static size_t threads;
+static double receives, tests; /* tests that failed */
+static const char *events;     /* what they are of */
+
+static void must(int rc)
+{
+	if (rc < 0)
+		abort();
+}
+
+/* --- the events --- */
+
+static void count(void)
+{
+	receives = tests = 0;
+	for (size_t t = 0; t < threads; t++) {
+		receives += (double)thread[t].dones;
+		for (size_t i = 0; i < thread[t].rows; i++)
+			tests += thread[t].row[i].fails;
+	}
+	must(rn_order_clocks(&mem, thread, rank_of, threads, clocks));
+}
+
+static void simulate(void (*sim)(struct rn_arena *, size_t, struct rn_order *), size_t n)
+{
+	threads = ORDER_SIM_RANKS;
+	for (size_t t = 0; t < threads; t++)
+		rank_of[t] = (int32_t)t;
+	sim(&mem, n, thread);
+	count();
+}
+
+static int load(const char *path)
+{
+	struct rn_err err = { 0 };
+	struct rn_reader in;
+	struct rn_buf file = { 0 };
+
+	if (rn_io_read(path, &file, &err) < 0)
+		goto bad;
+	in = rn_reader(file.data, file.len);
+	for (threads = 0; rn_left(&in) && threads < THREADS; threads++)
+		if (rn_order_plain_get(&mem, &in, &thread[threads], &rank_of[threads], &err) < 0)
+			goto bad;
+	rn_buf_free(&file);
+	count();
+	return 0;
+bad:
+	fprintf(stderr, "bench_order: %s: %s\n", path, err.text);
+	return 1;
+}
+
+/* --- sizes --- */
+
+static double encoded(enum rn_order_codec codec)
+{
+	double n = 0;
+
+	for (size_t t = 0; t < threads; t++) {
+		struct rn_buf out = { 0 };
+
+		must(rn_order_encode(&mem, codec, &thread[t], clocks[t], &out));
+		n += (double)out.len;
+		rn_buf_free(&out);
+	}
+	return n;
+}
+
+/* The bits that the model takes for its decisions, in bytes, and what is written for them. */
+static double ideal(double *written)
+{
+	double bits = 0;
+
+	*written = 0;
+	for (size_t t = 0; t < threads; t++) {
+		struct rn_buf out = { 0 };
+
+		must(rn_order_model_encode(&mem, &thread[t], &out, &bits));
+		*written += (double)out.len;
+		rn_buf_free(&out);
+	}
+	return bits / 8;
+}
+
+/* A table as words, as published, and as varints. */
+struct published {
+	struct rn_buf words, varints;
+};
+
+static void put(struct published *p, int64_t v)
+{
+	rn_buf_le64(&p->words, (uint64_t)v);
+	rn_buf_i64(&p->varints, v);
+}
+
+/* Indices by linear prediction: what is left of x - 2 x' + x''. */
+static void put_indices(struct published *p, const uint32_t *v, size_t n)
+{
+	int64_t a = 0, b = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		put(p, v[i] - 2 * a + b);
+		b = a;
+		a = v[i];
+	}
+}
+
+static void put_numbers(struct published *p, const uint32_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put(p, v[i]);
+}
+
+static void put_site(struct published *p, const struct rn_order_chunk *c, uint32_t site)
+{
+	struct rn_order_row_tables r;
+	struct rn_order_matched_tables m;
+
+	if (!rn_order_row_tables(&mem, c, site, &r) || !rn_order_matched_tables(&mem, c, site, &m))
+		abort();
+	put_indices(p, m.moved_at, m.moved);
+	for (uint32_t i = 0; i < m.moved; i++)
+		put(p, m.delay[i]);
+	put_indices(p, r.with, r.withs);
+	put_indices(p, r.unmatched_at, r.unmatcheds);
+	put_numbers(p, r.unmatched_fails, r.unmatcheds);
+	for (uint32_t i = 0; i < m.epochs; i++) {
+		put(p, m.epoch[i].source);
+		put(p, (int64_t)m.epoch[i].clock);
+	}
+}
+
+static void put_thread(struct published *p, size_t t)
+{
+	const struct rn_order *o = &thread[t];
+	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = clocks[t] };
+
+	c.row = (struct rn_order_row *)(uintptr_t)o->row;
+	c.done = (struct rn_order_done *)(uintptr_t)o->done;
+	for (size_t left = o->rows; left; left -= c.rows) {
+		struct rn_arena_mark mark = rn_arena_mark(&mem);
+
+		c.rows = left < RN_CLOCK_DELTA_ROWS ? (uint32_t)left : RN_CLOCK_DELTA_ROWS;
+		if (!rn_order_chunk_begin(&mem, &c))
+			abort();
+		rn_order_chunk_count(&c);
+		for (uint32_t s = 0; s < c.sites; s++)
+			if (c.first[s] != RN_TABLES_NONE)
+				put_site(p, &c, s);
+		c.row += c.rows;
+		c.done += c.at[c.rows];
+		c.clock += c.at[c.rows];
+		rn_arena_rewind(&mem, mark);
+	}
+}
+
+static double gzipped(const struct rn_buf *b)
+{
+	uLongf n = compressBound(b->len);
+	unsigned char *to = malloc(n);
+
+	if (!to || compress(to, &n, b->data, b->len) != Z_OK)
+		abort();
+	free(to);
+	return (double)n;
+}
+
+static double zstded(const struct rn_buf *b)
+{
+	size_t room = ZSTD_compressBound(b->len), n;
+	unsigned char *to = malloc(room);
+
+	n = ZSTD_compress(to, room, b->data, b->len, 19);
+	if (!to || ZSTD_isError(n))
+		abort();
+	free(to);
+	return (double)n;
+}
+
+static void published(double *gzip, double *zstd)
+{
+	*gzip = *zstd = 0;
+	for (size_t t = 0; t < threads; t++) {
+		struct published p = { { 0 }, { 0 } };
+
+		put_thread(&p, t);
+		*gzip += gzipped(&p.words);
+		*zstd += zstded(&p.varints);
+		rn_buf_free(&p.words);
+		rn_buf_free(&p.varints);
+	}
+}
+
+static double raw_gzipped(void)
+{
+	double n = 0;
+
+	for (size_t t = 0; t < threads; t++) {
+		struct rn_buf out = { 0 };
+
+		must(rn_order_encode(&mem, RN_ORDER_RAW, &thread[t], NULL, &out));
+		n += gzipped(&out);
+		rn_buf_free(&out);
+	}
+	return n;
+}
+
+/* --- the table --- */
+
+static void row(const char *what, double value, const char *unit, double bar, const char *note)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s: %s", events, what);
+	bench_row(name, value, unit, bar, note);
+}
+
+static void size_row(const char *what, double bytes)
+{
+	char note[64];
+
+	snprintf(note, sizeof(note), "%.4f an event", bytes / (receives + tests));
+	row(what, bytes / receives, "B/recv", 0, note);
+}
+
+static double speed(enum rn_order_codec codec)
+{
+	double rate[REPS];
+
+	for (int i = 0; i < REPS; i++) {
+		double a = bench_cpu();
+
+		encoded(codec);
+		rate[i] = (receives + tests) / (bench_cpu() - a) * 1e3;
+	}
+	return bench_median(rate, REPS);
+}
+
+static double kinds_of(const size_t *n, size_t k, double all)
+{
+	double bits = 0;
+
+	for (size_t i = 0; i < k; i++)
+		if (n[i])
+			bits -= (double)n[i] * log2((double)n[i] / all);
+	return bits;
+}
+
+/* How surprising the events are when nothing is known of what came before: bits for each receive.
+ */
+static void say_entropy(void)
+{
+	enum { MOST = 4096 };
+	double fails = 0, source = 0, done = 0;
+
+	for (size_t t = 0; t < threads; t++) {
+		static size_t f[MOST], s[MOST], d[MOST];
+		const struct rn_order *o = &thread[t];
+
+		memset(f, 0, sizeof(f));
+		memset(s, 0, sizeof(s));
+		memset(d, 0, sizeof(d));
+		for (size_t i = 0; i < o->rows; i++) {
+			f[o->row[i].fails % MOST]++;
+			d[o->row[i].done % MOST]++;
+		}
+		for (size_t i = 0; i < o->dones; i++)
+			s[(uint32_t)o->done[i].source % MOST]++;
+		fails += kinds_of(f, MOST, (double)o->rows);
+		done += kinds_of(d, MOST, (double)o->rows);
+		source += kinds_of(s, MOST, (double)o->dones);
+	}
+	printf("%s: %.0f receives, %.0f failed tests; bits a receive: failed %.2f, sources %.2f, "
+	       "how many at once %.2f\n",
+	       events, receives, tests, fails / receives, source / receives, done / receives);
+}
+
+/* Bars are for the exchange of particles; a recorded run is taken for one. */
+static void sizes(bool bars)
+{
+	double gzip, zstd, written, best, model = encoded(RN_ORDER_MODEL),
+					  clock = encoded(RN_ORDER_CLOCK),
+					  columns = encoded(RN_ORDER_ZSTD);
+
+	say_entropy();
+	published(&gzip, &zstd);
+	best = ideal(&written);
+	size_row("raw", encoded(RN_ORDER_RAW));
+	size_row("raw, gzip", raw_gzipped());
+	size_row("columns with zstd -19", columns);
+	size_row("published clock-delta, gzip", gzip);
+	size_row("published clock-delta, zstd -19", zstd);
+	size_row("clock", clock);
+	size_row("model", model);
+	size_row("model, ideal code length", best);
+	row("model / zstd", model / columns, "", bars ? 0.82 : 0, NULL);
+	row("model / its ideal code length", written / best, "", bars ? 1.03 : 0, NULL);
+	row("clock / published, gzip", clock / gzip, "", bars ? 0.75 : 0, NULL);
+}
+
+static void speeds(void)
+{
+	row("model, coding", speed(RN_ORDER_MODEL), "M/s", -5, "events");
+	row("clock, coding", speed(RN_ORDER_CLOCK), "M/s", 0, "events");
+}
+
+int main(int argc, char **argv)
+{
+	rn_arena_init(&mem, SIZE_MAX);
+	if (argc > 1) {
+		if (load(argv[1]))
+			return 1;
+		events = "recorded";
+		sizes(true);
+		speeds();
+		return bench_done();
+	}
+	events = "particles";
+	simulate(order_sim_particles, RECEIVES);
+	sizes(true);
+	speeds();
+	events = "Jacobi";
+	simulate(order_sim_jacobi, ITERATIONS);
+	sizes(false);
+	row("model, bytes an event", encoded(RN_ORDER_MODEL) / (receives + tests), "B", 0.02, NULL);
+	speeds();
+	return bench_done();
+}

@@ -1,0 +1,228 @@
+/* pieces.c - see pieces.h. */
+#include "order/pieces.h"
+
+#include "base/arena.h"
+
+_Static_assert(RN_PIECES_KINDS <= RN_GUESS_KINDS, "kinds");
+
+struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o)
+{
+	struct rn_pieces *p = rn_new(mem, struct rn_pieces, 1);
+
+	if (!p)
+		return NULL;
+	p->site = o->site;
+	p->sites = o->sites;
+	p->memory = rn_new(mem, struct rn_pieces_memory, o->sites);
+	return p->memory ? p : NULL;
+}
+
+static uint32_t salted(uint32_t site, uint32_t what)
+{
+	return rn_guess_mix(site * 16 + 1, what);
+}
+
+uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v)
+{
+	const struct rn_recent *o = &p->order;
+	uint32_t last = o->n ? p->memory[o->one[0].value].done : 0;
+	struct rn_recent_at at = { RN_PIECES_SITE, 0, last > 0, p->rows, NULL };
+
+	v = rn_recent_code(p->g, &p->order, &at, v);
+	if (v < p->sites)
+		return v;
+	rn_guess_refuse(p->g);
+	return 0;
+}
+
+uint32_t rn_pieces_fails(struct rn_pieces *p, uint32_t site, uint32_t v)
+{
+	const struct rn_pieces_memory *s = &p->memory[site];
+	uint32_t a = rn_pieces_bucket(s->fails[0]), b = rn_pieces_bucket(s->fails[1]);
+	struct rn_guess_on on = { .kind = RN_PIECES_FAILS, .n = 4 };
+
+	on.context[0] = salted(site, 0);
+	on.context[1] = salted(site, 64 + a);
+	on.context[2] = salted(site, 128 + rn_pieces_bucket(s->done));
+	on.context[3] = salted(site, 4096 + a * 64 + b);
+	return rn_guess_number(p->g, &on, v, UINT32_MAX);
+}
+
+uint32_t rn_pieces_done(struct rn_pieces *p, uint32_t site, uint32_t fails, uint32_t v)
+{
+	const struct rn_pieces_memory *s = &p->memory[site];
+	uint32_t a = rn_pieces_bucket(fails), b = rn_pieces_bucket(s->done);
+	struct rn_guess_on on = { .kind = RN_PIECES_DONE, .n = 4 };
+
+	on.context[0] = salted(site, 0);
+	on.context[1] = salted(site, 64 + a);
+	on.context[2] = salted(site, 128 + b);
+	on.context[3] = salted(site, 4096 + a * 64 + b);
+	return rn_guess_number(p->g, &on, v, UINT32_MAX);
+}
+
+static void fill_queue(struct rn_pieces_queue *q, const struct rn_recent *r, uint32_t done)
+{
+	q->n = r->n;
+	q->done = done < r->n ? done : r->n;
+	q->first = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		q->index[i] = r->one[r->n - 1 - i].value;
+		q->taken[i] = false;
+	}
+}
+
+/* The lowest of those that should be done; NULL: all are. */
+static const uint32_t *expected_index(const struct rn_pieces_queue *q)
+{
+	const uint32_t *best = NULL;
+
+	for (uint32_t i = q->first; i < q->done; i++)
+		if (!q->taken[i] && (!best || q->index[i] < *best))
+			best = &q->index[i];
+	return best;
+}
+
+static void take(struct rn_pieces_queue *q, uint32_t index)
+{
+	uint32_t i = q->first;
+
+	while (i < q->n && (q->taken[i] || q->index[i] != index))
+		i++;
+	q->late = i - q->first;
+	if (i < q->n)
+		q->taken[i] = true;
+	while (q->first < q->n && q->taken[q->first])
+		q->first++;
+}
+
+/* In a row indices go up as a rule: it depends on the one before, and how many are left. */
+uint32_t rn_pieces_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
+			 uint32_t v)
+{
+	struct rn_pieces_memory *s = &p->memory[site];
+	uint32_t with = nth ? rn_guess_mix(s->index.one[0].value, left + 1) : left;
+	struct rn_recent_at at = { RN_PIECES_INDEX, salted(site, 3), with, s->polls,
+				   expected_index(&p->queue) };
+
+	v = rn_recent_code(p->g, &s->index, &at, v);
+	take(&p->queue, v);
+	return v;
+}
+
+uint32_t rn_pieces_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
+{
+	struct rn_pieces_memory *s = &p->memory[site];
+	struct rn_recent_at at = { RN_PIECES_SOURCE, salted(site, 4), with, s->polls, NULL };
+
+	return rn_recent_code(p->g, &s->source, &at, v);
+}
+
+static struct rn_pieces_tag *expected_tag(struct rn_pieces *p, uint32_t site, uint32_t source)
+{
+	uint32_t key = rn_guess_mix(site, source) | 1;
+	struct rn_pieces_tag *e = &p->tag[(key >> 1) % RN_PIECES_TAGS];
+
+	if (e->key != key)
+		*e = (struct rn_pieces_tag){ .key = key };
+	return e;
+}
+
+static void learn_tag(struct rn_pieces_tag *e, uint32_t v)
+{
+	e->step = v - e->last;
+	e->last = v;
+}
+
+/* Of this source the tag goes up evenly, or stays; or it is one of the recent ones. */
+uint32_t rn_pieces_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
+{
+	struct rn_pieces_tag *e = expected_tag(p, site, source);
+	struct rn_recent_at at = { RN_PIECES_TAG, salted(site, 5), source, 0, NULL };
+	struct rn_guess_on on = { .kind = RN_PIECES_TAG_SAME, .n = 2 };
+	uint32_t next = e->last + e->step;
+
+	on.context[0] = salted(site, e->step != 0);
+	on.context[1] = salted(site, 64 + source);
+	if (rn_guess_bit(p->g, &on, v == next))
+		v = next;
+	else
+		v = rn_recent_code(p->g, &p->memory[site].tag, &at, v);
+	learn_tag(e, v);
+	return v;
+}
+
+uint32_t rn_pieces_shape_of(const struct rn_order_done *d)
+{
+	return d->flags << 1 | (d->late == RN_ORDER_NOT);
+}
+
+uint32_t rn_pieces_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
+{
+	struct rn_pieces_memory *s = &p->memory[site];
+	struct rn_guess_on on = { .kind = RN_PIECES_SHAPE, .n = 2 };
+
+	on.context[0] = salted(site, s->shape);
+	on.context[1] = salted(site, 64 + s->shape + with * 8);
+	s->shape ^= rn_guess_number(p->g, &on, v ^ s->shape, 7);
+	return s->shape;
+}
+
+/* By how much it is another than expected. */
+uint32_t rn_pieces_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v)
+{
+	struct rn_pieces_memory *s = &p->memory[site];
+	uint32_t expected = p->queue.late;
+	struct rn_guess_on same = { .kind = RN_PIECES_LATE_SAME, .n = 3 };
+	struct rn_guess_on on = { .kind = RN_PIECES_LATE, .n = 3 };
+
+	same.context[0] = salted(site, s->late);
+	same.context[1] = salted(site, 64 + expected);
+	same.context[2] = salted(site, 128 + s->late + index * 2);
+	s->late = rn_guess_bit(p->g, &same, v == expected);
+	if (s->late)
+		return expected;
+	on.context[0] = salted(site, 0);
+	on.context[1] = salted(site, 64 + expected);
+	on.context[2] = salted(site, 128 + index);
+	return rn_guess_number(p->g, &on, v, RN_ORDER_NOT - 1);
+}
+
+void rn_pieces_begin_row(struct rn_pieces *p, const struct rn_order_row *row)
+{
+	struct rn_pieces_memory *s = &p->memory[row->site];
+
+	s->polls += row->fails + (uint64_t)(row->done > 0);
+	if (rn_pieces_things(p, row))
+		fill_queue(&p->queue, &s->index, row->done);
+}
+
+void rn_pieces_end_row(struct rn_pieces *p, const struct rn_order_row *row)
+{
+	struct rn_pieces_memory *s = &p->memory[row->site];
+
+	s->fails[1] = s->fails[0];
+	s->fails[0] = row->fails;
+	s->done = row->done;
+	p->rows++;
+}
+
+void rn_pieces_learn_site(struct rn_pieces *p, uint32_t site)
+{
+	rn_recent_touch(&p->order, site, p->rows);
+}
+
+void rn_pieces_learn_done(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
+{
+	struct rn_pieces_memory *s = &p->memory[site];
+
+	rn_recent_touch(&s->index, d->index, s->polls);
+	take(&p->queue, d->index);
+	s->shape = rn_pieces_shape_of(d);
+	if (d->late != RN_ORDER_NOT)
+		s->late = p->queue.late == d->late;
+	if (!(d->flags & RN_ORDER_MATCHED))
+		return;
+	rn_recent_touch(&s->source, (uint32_t)d->source, s->polls);
+	learn_tag(expected_tag(p, site, (uint32_t)d->source), (uint32_t)d->tag);
+}

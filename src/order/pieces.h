@@ -1,0 +1,121 @@
+/*
+ * pieces.h - the parts of a row, each coded by what the same site did before.
+ *
+ * What the codecs `model` and `clock` have in common. Each function takes the value to write and
+ * gives the one that stands there (guess.h). A value that came another way is told to
+ * rn_pieces_learn_*, so that what is expected next does not depend on how it came.
+ *
+ * Memory from an arena, 3 KB for each site; nothing else is allocated.
+ */
+#ifndef RN_ORDER_PIECES_H
+#define RN_ORDER_PIECES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "order/events.h"
+#include "order/guess.h"
+#include "order/recent.h"
+
+struct rn_arena;
+
+/* Kinds of decisions (guess.h). */
+enum {
+	RN_PIECES_SITE,
+	RN_PIECES_INDEX = RN_PIECES_SITE + RN_RECENT_KINDS,
+	RN_PIECES_SOURCE = RN_PIECES_INDEX + RN_RECENT_KINDS,
+	RN_PIECES_TAG = RN_PIECES_SOURCE + RN_RECENT_KINDS,
+	RN_PIECES_FAILS = RN_PIECES_TAG + RN_RECENT_KINDS,
+	RN_PIECES_DONE,
+	RN_PIECES_SHAPE,
+	RN_PIECES_LATE,
+	RN_PIECES_LATE_SAME,
+	RN_PIECES_TAG_SAME,
+	RN_PIECES_KINDS, /* from here on they are the codec's */
+};
+
+/* What a site did last. */
+struct rn_pieces_memory {
+	struct rn_recent index, source, tag;
+	uint32_t fails[2], done, shape;
+	uint32_t late;  /* it was as expected */
+	uint64_t polls; /* calls at this site so far: as time goes by */
+};
+
+/* The tag that is expected of a source at a site. */
+struct rn_pieces_tag {
+	uint32_t key, last, step;
+};
+
+#define RN_PIECES_TAGS 1024u
+
+/*
+ * Requests that are done are started again, as a rule, in the order in which they were done, and
+ * receives match in the order in which they were started. So what is done in a row should be those
+ * that were done the longest ago, given in the order of the array:
+ *
+ *   the oldest first     2 5 0 | 1 3 4      and a row with 3 done:
+ *   expected             index 0, late 2;  index 2, late 0;  index 5, late 0
+ */
+struct rn_pieces_queue {
+	uint32_t index[RN_RECENT_MAX]; /* the oldest first */
+	bool taken[RN_RECENT_MAX];
+	uint32_t n, done, first; /* first: the oldest that is not taken */
+	uint32_t late;           /* expected of the last one that was taken */
+};
+
+struct rn_pieces {
+	struct rn_guess *g;
+	const struct rn_order_site *site;
+	size_t sites;
+	struct rn_pieces_memory *memory; /* of each site */
+	struct rn_recent order;          /* of sites */
+	uint64_t rows;                   /* so far */
+	struct rn_pieces_queue queue;    /* of the site of this row */
+	struct rn_pieces_tag tag[RN_PIECES_TAGS];
+};
+
+/* NULL: no memory. */
+struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o);
+
+/* Classes of numbers, two for each power of two. */
+static inline uint32_t rn_pieces_bucket(uint32_t v)
+{
+	uint32_t digits = 31u - (uint32_t)__builtin_clz(v | 1);
+
+	return digits < 2 ? v : digits * 2 + (v >> (digits - 1) & 1);
+}
+
+/* In all of a row; what a site gave as a number is not there. */
+static inline uint32_t rn_pieces_things(const struct rn_pieces *p, const struct rn_order_row *row)
+{
+	return p->site[row->site].kind == RN_ORDER_VALUE ? 0 : row->done;
+}
+
+uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v);
+uint32_t rn_pieces_fails(struct rn_pieces *p, uint32_t site, uint32_t v);
+uint32_t rn_pieces_done(struct rn_pieces *p, uint32_t site, uint32_t fails, uint32_t v);
+
+/* The n-th of its row, after which so many are left. */
+uint32_t rn_pieces_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
+			 uint32_t v);
+
+/* What it may depend on beside: `with`. */
+uint32_t rn_pieces_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v);
+uint32_t rn_pieces_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v);
+
+/* The shape is its flags, and whether it is a wildcard receive. */
+uint32_t rn_pieces_shape_of(const struct rn_order_done *d);
+uint32_t rn_pieces_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v);
+uint32_t rn_pieces_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v);
+
+/* A row has begun, of which fails and done are known; and all of it has been. */
+void rn_pieces_begin_row(struct rn_pieces *p, const struct rn_order_row *row);
+void rn_pieces_end_row(struct rn_pieces *p, const struct rn_order_row *row);
+
+/* The same as coding it. */
+void rn_pieces_learn_site(struct rn_pieces *p, uint32_t site);
+void rn_pieces_learn_done(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d);
+
+#endif

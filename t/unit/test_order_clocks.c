@@ -1,0 +1,223 @@
+/* test_order_clocks.c - clocks are those that messages would have carried; tables move the fewest.
+ */
+#include "tap.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "order/codec.h"
+#include "order/lamport.h"
+#include "order/plain.h"
+#include "order/tables.h"
+
+#define THREADS 8u
+#define MOST    4000u
+#define TAGS    3u
+
+static struct rn_arena mem;
+static struct rn_order_site site = { .kind = RN_ORDER_WAIT };
+
+/* A thread of a run in which messages carry clocks. */
+struct carrier {
+	struct rn_order_row row[MOST];
+	struct rn_order_done done[MOST];
+	struct rn_order_send send[MOST];
+	uint64_t carried[MOST], now;
+	size_t dones, sends;
+	/* What is on its way to it, by sender and tag: a queue of clocks. */
+	uint64_t queue[THREADS][TAGS][MOST];
+	size_t in[THREADS][TAGS], out[THREADS][TAGS];
+};
+
+static struct carrier world[THREADS];
+
+static void send_one(uint32_t from)
+{
+	struct carrier *c = &world[from];
+	uint32_t to = (uint32_t)tap_below(THREADS), tag = (uint32_t)tap_below(TAGS);
+	size_t *n = &world[to].in[from][tag];
+
+	c->send[c->sends++] =
+		(struct rn_order_send){ c->dones, 1, (int32_t)from, (int32_t)to, (int32_t)tag };
+	world[to].queue[from][tag][(*n)++] = c->now++;
+}
+
+static void receive_one(uint32_t me)
+{
+	struct carrier *c = &world[me];
+	uint32_t from = (uint32_t)tap_below(THREADS), tag = (uint32_t)tap_below(TAGS);
+	uint64_t clock;
+
+	if (c->in[from][tag] == c->out[from][tag])
+		return;
+	clock = c->queue[from][tag][c->out[from][tag]++];
+	c->row[c->dones] = (struct rn_order_row){ .done = 1 };
+	c->done[c->dones] = (struct rn_order_done){ .source = (int32_t)from,
+						    .tag = (int32_t)tag,
+						    .flags = RN_ORDER_MATCHED };
+	c->carried[c->dones++] = clock;
+	c->now = (c->now > clock ? c->now : clock) + 1;
+}
+
+static void run_world(struct rn_order *o, int32_t *rank)
+{
+	memset(world, 0, sizeof(world));
+	for (size_t i = 0; i < THREADS * MOST / 2; i++) {
+		uint32_t who = (uint32_t)tap_below(THREADS);
+
+		if (world[who].sends < MOST && world[who].dones < MOST)
+			tap_below(2) ? send_one(who) : receive_one(who);
+	}
+	for (uint32_t t = 0; t < THREADS; t++) {
+		struct carrier *c = &world[t];
+
+		rank[t] = (int32_t)t;
+		o[t] = (struct rn_order){ .site = &site, .sites = 1, .row = c->row };
+		o[t].rows = o[t].dones = c->dones;
+		o[t].done = c->done;
+		o[t].send = c->send;
+		o[t].sends = c->sends;
+	}
+}
+
+static void test_carried(uint32_t comm)
+{
+	const uint64_t *clock[THREADS];
+	struct rn_order o[THREADS];
+	int32_t rank[THREADS];
+
+	site.comm = comm;
+	run_world(o, rank);
+	CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_OK);
+	for (uint32_t t = 0; t < THREADS; t++)
+		CHECK(memcmp(clock[t], world[t].carried, o[t].dones * sizeof(uint64_t)) == 0);
+}
+
+/* With sends that nobody knows of, and with others that never come before what waits for them. */
+static void test_wrong(void)
+{
+	const uint64_t *clock[THREADS];
+	struct rn_order o[THREADS];
+	int32_t rank[THREADS];
+
+	for (int i = 0; i < 20; i++) {
+		struct rn_arena_mark mark = rn_arena_mark(&mem);
+
+		run_world(o, rank);
+		o[3].sends /= 2;
+		o[4].sends = 0;
+		for (size_t k = 0; k < o[5].sends; k++)
+			world[5].send[k].at = o[5].dones;
+		for (size_t k = 0; k < o[6].sends; k++)
+			world[6].send[k].dest = (int32_t)tap_below(THREADS);
+		CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_OK);
+		for (uint64_t n = 1; n < 6; n++) {
+			mem.fail_at = n;
+			CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_E_NOMEM);
+		}
+		mem.fail_at = 0;
+		rn_arena_rewind(&mem, mark);
+	}
+}
+
+/* The longest ascending subsequence, simply. */
+static uint32_t longest(const uint32_t *v, uint32_t n)
+{
+	static uint32_t best[MOST];
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		best[i] = 1;
+		for (uint32_t j = 0; j < i; j++)
+			if (v[j] < v[i] && best[j] >= best[i])
+				best[i] = best[j] + 1;
+		most = best[i] > most ? best[i] : most;
+	}
+	return most;
+}
+
+static void test_fewest(void)
+{
+	static struct rn_order_row row[MOST];
+	static struct rn_order_done done[MOST];
+	static uint64_t clock[MOST];
+	static uint32_t place[MOST];
+
+	for (int turn = 0; turn < 200; turn++) {
+		struct rn_arena_mark mark = rn_arena_mark(&mem);
+		uint32_t n = (uint32_t)tap_below(200), reach = 1 + (uint32_t)tap_below(40);
+		struct rn_order_chunk c = { .site = &site, .sites = 1, .row = row, .done = done };
+		struct rn_order_matched_tables t;
+
+		for (uint32_t i = 0; i < n; i++) {
+			place[i] = i;
+			row[i] = (struct rn_order_row){ .done = 1 };
+			done[i] = (struct rn_order_done){ .flags = RN_ORDER_MATCHED };
+		}
+		for (uint32_t i = 0; i < n / 2; i++) {
+			uint32_t a = (uint32_t)tap_below(n), b = a + (uint32_t)tap_below(reach);
+			uint32_t was = place[a];
+
+			place[a] = place[b < n ? b : a];
+			place[b < n ? b : a] = was;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			clock[i] = place[i];
+		c.clock = clock;
+		c.rows = n;
+		CHECK(rn_order_chunk_begin(&mem, &c));
+		rn_order_chunk_count(&c);
+		CHECK(rn_order_matched_tables(&mem, &c, 0, &t));
+		CHECK(t.moved == n - longest(place, n));
+		rn_arena_rewind(&mem, mark);
+	}
+}
+
+static void test_plain(void)
+{
+	struct rn_order o[THREADS], again;
+	int32_t rank[THREADS], r;
+	struct rn_buf out = { 0 };
+	struct rn_reader in;
+
+	run_world(o, rank);
+	for (uint32_t t = 0; t < THREADS; t++)
+		CHECK(rn_order_plain_put(&mem, &o[t], rank[t], &out) == RN_OK);
+	in = rn_reader(out.data, out.len);
+	for (uint32_t t = 0; t < THREADS; t++) {
+		CHECK(rn_order_plain_get(&mem, &in, &again, &r, NULL) == RN_OK);
+		CHECK(r == rank[t] && again.sends == o[t].sends && again.dones == o[t].dones);
+		CHECK(memcmp(again.done, o[t].done, o[t].dones * sizeof(*o[t].done)) == 0);
+		for (size_t i = 0; i < o[t].sends; i++)
+			CHECK(again.send[i].at == o[t].send[i].at &&
+			      again.send[i].dest == o[t].send[i].dest &&
+			      again.send[i].tag == o[t].send[i].tag);
+	}
+	CHECK(rn_left(&in) == 0);
+	for (size_t len = 0; len < out.len; len += 1 + len / 8) {
+		in = rn_reader(out.data, len);
+		while (rn_order_plain_get(&mem, &in, &again, &r, NULL) == RN_OK)
+			;
+		CHECK(in.bad || rn_left(&in) == 0);
+	}
+	rn_buf_free(&out);
+}
+
+int main(void)
+{
+	rn_arena_init(&mem, SIZE_MAX);
+	test_carried(1);
+	ok("clocks are those that messages would have carried");
+	test_carried(0);
+	ok("... where receivers do not know the communicator");
+	test_wrong();
+	ok("sends that are not there, or not what they were");
+	test_fewest();
+	ok("the fewest receives are moved");
+	test_plain();
+	ok("events with sites and sends");
+	rn_arena_free(&mem);
+	return tap_done();
+}
