@@ -164,17 +164,86 @@ MPI_Barrier: meet_ < sites
 MPI_Finalize: sites"
 }
 
+# slack_trace OPTION...: prog_slack on 3 ranks to $trace
+slack_trace() {
+	with_yield timeout 120 "$RONDO" trace -o "$trace" --callsite "$@" "mpirun.$mpi" -n 3 "$prog" $steps 2>"$tmp/err"
+}
+
+# size: bytes of all sections but times
+size() {
+	"$RONDO" info --sections "$trace" | awk '/^section/ && !/[.](time|times|container):/ { n += $2 } END { print n }'
+}
+
+# same_calls: $trace is sound, and shows what one without slack does
+same_calls() {
+	ok "... is sound" "$RONDO" check "$trace"
+	"$RONDO" dump "$trace" >"$tmp/got"
+	ok "... with the stack of every call of every rank" cmp "$tmp/want" "$tmp/got"
+}
+
+# Stacks that differ in some frames: the trace is smaller, and shows the same.
+slack() {
+	prog=$tmp/$mpi/prog_slack trace=$tmp/$mpi/slack.rondo steps=400
+	ok "$mpi: prog_slack compiles" build_prog prog_slack -O2
+	ok "... and is traced" slack_trace
+	"$RONDO" dump "$trace" >"$tmp/want"
+	_all=$(size)
+	is "... by many ways" "$(grep -o 'Allreduce.*' "$tmp/want" | sort -u | wc -l)" 16
+	for _frames in 1 4; do
+		ok "$mpi: stacks that differ in $_frames frames" slack_trace --callsite-slack=$_frames
+		same_calls
+		_some=$(size)
+		ok "... are much smaller ($_all, $_some bytes)" test $((3 * _some)) -lt $((2 * _all))
+	done
+	ok "... with numbers as they are" slack_trace --callsite-slack=4 --no-elastic
+	same_calls
+	ok "... with arguments that are not exact" slack_trace --callsite-slack=4 --lossy=params:20
+	ok "... is sound" "$RONDO" check "$trace"
+	"$RONDO" dump "$trace" 2>/dev/null | sed 's/count=[0-9]*/count/' >"$tmp/got"
+	sed -i 's/count=[0-9]*/count/' "$tmp/want"
+	ok "... but stacks are" cmp "$tmp/want" "$tmp/got"
+}
+
+# alone WORD OPTION...: on one rank, where it is killed at the same place each time
+alone() {
+	_word=$1
+	shift
+	rm -rf "$trace" "$trace.part"
+	with_yield timeout 120 "$RONDO" trace -o "$trace" --callsite "$@" "$prog" $steps $_word >"$tmp/out" 2>"$tmp/err"
+}
+
+# Killed between calls, and in one; and in segments.
+slack_in_parts() {
+	for _how in between inside; do
+		alone $_how
+		"$RONDO" dump "$trace" >"$tmp/want"
+		alone $_how --callsite-slack=4
+		like "$mpi: killed $_how calls" "$(cat "$tmp/err")" 'not complete: 0'
+		same_calls
+	done
+	like "... of which the last one is shown, too" "$(tail -n 1 "$tmp/got")" ' = \? unfinished at work.* < way'
+	steps=3000
+	alone ''
+	"$RONDO" dump "$trace" >"$tmp/want"
+	alone '' --callsite-slack=4 --memory 1M
+	like "$mpi: with little memory" "$(cat "$tmp/err")" 'is made from parts'
+	same_calls
+}
+
 all() {
 	compiled -O0
 	compiled -O2 -fomit-frame-pointer
 	options
 	killed
+	slack
+	slack_in_parts
 	fortran
 }
 
 each_mpi all
 
-for bad in --callsite=0 --callsite=65 --callsite=x '--callsite --callsite-ignore=libc:1' --callsite-ignore=libc; do
+for bad in --callsite=0 --callsite=65 --callsite=x '--callsite --callsite-ignore=libc:1' --callsite-ignore=libc \
+	--callsite-slack=1 '--callsite --callsite-slack=0' '--callsite --callsite-slack=65'; do
 	$RONDO trace $bad true >/dev/null 2>"$tmp/err"
 	is "$bad is refused" "$? $(wc -l <"$tmp/err")" "2 1"
 done

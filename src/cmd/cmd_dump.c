@@ -89,7 +89,10 @@ static int dump_stream(struct dump *d, uint64_t stream, uint32_t group)
 	if (rc == RN_E_DATA && d->err.text[0])
 		return fail(EXIT_INPUT, "%s: section time: %s", d->file, d->err.text);
 	if (rc == RN_E_DATA)
-		return fail(EXIT_INPUT, "%s: section values: fewer values than calls", d->file);
+		return fail(EXIT_INPUT,
+			    "%s: section values: fewer values than calls, or of a stack that is "
+			    "not there",
+			    d->file);
 	if (rc == RN_E_RANGE)
 		return fail(EXIT_INPUT, "%s: too many requests to follow", d->file);
 	return rc < 0 ? no_memory(d) : code;

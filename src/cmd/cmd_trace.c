@@ -37,8 +37,8 @@
 
 static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy,
 	*only, *order_codec;
-static bool plain, sites;
-static uint64_t memory_bytes, depth = 16;
+static bool plain, sites, has_slack;
+static uint64_t memory_bytes, depth = 16, slack;
 
 static const struct opt opts[] = {
 	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
@@ -64,13 +64,15 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &only, NULL },
 	{ "--order-codec", "CODEC", "how that is written: model (default), clock, raw, zstd",
 	  OPT_TEXT, &order_codec, NULL },
+	{ "--callsite-slack", "N", "calls from stacks that differ in N frames are the same calls",
+	  OPT_NUMBER, &slack, &has_slack },
 };
 
 static const struct usage usage = {
 	"trace",
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
 	"                   [--spill DIR] [--memory SIZE] [--no-elastic | --lossy=WHAT]\n"
-	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST]\n"
+	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST] [--callsite-slack=N]\n"
 	"                   [--only=WHAT] [--order-codec=CODEC] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
@@ -194,6 +196,11 @@ static int check_sites(void)
 			    RN_CALLSITE_FRAMES);
 	if (ignore && !sites)
 		return fail(EXIT_USAGE, "trace: --callsite-ignore is for --callsite");
+	if (has_slack && !sites)
+		return fail(EXIT_USAGE, "trace: --callsite-slack is for --callsite");
+	if (has_slack && (slack == 0 || slack > RN_CALLSITE_FRAMES))
+		return fail(EXIT_USAGE, "trace: --callsite-slack %" PRIu64 ": not from 1 to %u",
+			    slack, RN_CALLSITE_FRAMES);
 	if (ignore && (strlen(ignore) > 1000 || !is_ignore_list(ignore)))
 		return fail(EXIT_USAGE,
 			    "trace: --callsite-ignore %s: not a list such as "
@@ -302,7 +309,7 @@ static int check_options(void)
 /* An option that is not given leaves what an outer `rondo trace` has set. */
 static int set_variables(void)
 {
-	static char spill_path[PATH_MAX], memory_text[24], frames[16];
+	static char spill_path[PATH_MAX], memory_text[24], frames[16], differ[16];
 
 	const struct {
 		const char *name, *value;
@@ -318,6 +325,7 @@ static int set_variables(void)
 		{ "RONDO_CALLSITE_IGNORE", ignore },
 		{ "RONDO_ONLY", only },
 		{ "RONDO_ORDER_CODEC", order_codec },
+		{ "RONDO_CALLSITE_SLACK", has_slack ? differ : NULL },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};
 
@@ -327,6 +335,7 @@ static int set_variables(void)
 	if (mpi_word)
 		unsetenv("RONDO_MPI");
 	snprintf(frames, sizeof(frames), "%" PRIu64, depth);
+	snprintf(differ, sizeof(differ), "%" PRIu64, slack);
 
 	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
 		if (set[i].value && setenv(set[i].name, set[i].value, 1) < 0)

@@ -6,6 +6,8 @@
 #include "base/bisect.h"
 #include "base/buf.h"
 
+_Static_assert((unsigned)RN_ELASTIC_FORMS == RN_ELASTIC_STEP, "no number is without a form");
+
 static bool has_word(const struct rn_value *v)
 {
 	enum rn_value_kind kind = rn_value_kind(v);
@@ -75,15 +77,15 @@ static void read_text(struct rn_reader *in, uint64_t n, struct rn_value *v)
 static void read_elastic(struct rn_reader *in, uint64_t n, struct rn_value *v)
 {
 	v->num = (int64_t)(n % RN_ELASTIC_STEP);
-	if (v->num >= RN_ELASTIC_FORMS) {
-		rn_fail(in);
-	} else if (v->num == RN_ELASTIC_PLACE) {
+	if (v->num == RN_ELASTIC_PLACE) {
 		v->word = rn_get_u64(in);
 		v->id = rn_get_u64(in);
 	} else if (v->num == RN_ELASTIC_NAME) {
 		read_text(in, rn_get_u64(in), v);
 	} else if (v->num == RN_ELASTIC_SAME) {
 		v->id = rn_get_u64(in);
+	} else if (v->num == RN_ELASTIC_STACK) {
+		v->id = rn_get_count(in, 1);
 	}
 }
 
@@ -145,6 +147,8 @@ uint64_t rn_value_parts(const struct rn_value *v)
 		return 1;
 	case RN_V_STATUS:
 		return fields[v->num];
+	case RN_V_ELASTIC:
+		return v->num == RN_ELASTIC_STACK ? v->id : 0;
 	default:
 		return 0;
 	}
@@ -245,9 +249,16 @@ struct values {
 	unsigned depth;
 };
 
+static bool is_stacks(const struct rn_value *v)
+{
+	return v->kind == RN_V_ELASTIC && v->num == RN_ELASTIC_STACK;
+}
+
 /* Whether a value may stand there. */
 static bool fits(const struct level *l, unsigned depth, const struct rn_value *v)
 {
+	if (is_stacks(v))
+		return false;
 	if (l->of == RN_V_IN)
 		return rn_value_is_number(v) || v->kind == RN_V_STATUS;
 	if (l->of == RN_V_STATUS)
@@ -304,6 +315,23 @@ static bool is_site(const struct rn_value *v)
 	return v->kind == RN_V_INT || v->kind == RN_V_STRING;
 }
 
+/* What comes next, to the end: a stack, or some of which it is one. */
+static bool site_valid(struct rn_reader *in)
+{
+	struct rn_value v;
+	uint64_t left;
+
+	if (!rn_call_value(in, &v))
+		return false;
+	if (!is_stacks(&v))
+		return is_site(&v) && !rn_left(in);
+	if (v.id == 0)
+		return false;
+	for (left = v.id; left > 0 && rn_call_value(in, &v) && is_site(&v);)
+		left--;
+	return left == 0 && !rn_left(in);
+}
+
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 {
 	struct values it = { .in = rn_reader(sig, len) };
@@ -323,9 +351,7 @@ bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 		return false;
 	if (!is_return_value(&v) || !word_known(&v, vocab))
 		return false;
-	if (rn_left(&it.in) && (!rn_call_value(&it.in, &v) || !is_site(&v)))
-		return false;
-	return rn_left(&it.in) == 0;
+	return !rn_left(&it.in) || site_valid(&it.in);
 }
 
 bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
@@ -368,6 +394,38 @@ uint32_t rn_call_elastics(const void *sig, size_t len)
 	return n;
 }
 
+uint32_t rn_call_stack_hole(const void *sig, size_t len)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	struct rn_value v;
+	uint32_t n = 0;
+
+	rn_get_u64(&in);
+	while (rn_left(&in) && rn_call_value(&in, &v)) {
+		if (is_stacks(&v))
+			return n;
+		n += is_hole(&v);
+	}
+	return UINT32_MAX;
+}
+
+/* One of the stacks that come next. */
+static bool fill_stack(struct rn_reader *in, uint64_t stacks, int64_t number, struct rn_buf *out)
+{
+	bool there = number >= 0 && (uint64_t)number < stacks;
+	struct rn_value v;
+
+	for (uint64_t i = 0; i < stacks; i++) {
+		const unsigned char *from = in->p;
+
+		if (rn_call_value(in, &v) && i == (uint64_t)number)
+			rn_buf_add(out, from, (size_t)(in->p - from));
+	}
+	if (!there)
+		rn_buf_byte(out, RN_V_INT);
+	return there;
+}
+
 static void fill_value(const struct rn_value *v, int64_t number, struct rn_buf *out)
 {
 	unsigned char bytes[320];
@@ -387,11 +445,12 @@ static void fill_value(const struct rn_value *v, int64_t number, struct rn_buf *
 	rn_buf_add(out, bytes, (size_t)(w.p - bytes));
 }
 
-void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out)
+bool rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out)
 {
 	struct rn_reader in = rn_reader(sig, len);
 	const unsigned char *from = in.p, *at;
 	uint32_t hole = 0;
+	bool there = true;
 	struct rn_value v;
 
 	rn_get_u64(&in);
@@ -399,10 +458,14 @@ void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_
 		if (v.kind != RN_V_ELASTIC)
 			continue;
 		rn_buf_add(out, from, (size_t)(at - from));
-		fill_value(&v, number[is_hole(&v) ? hole++ : v.id], out);
+		if (v.num == RN_ELASTIC_STACK)
+			there = fill_stack(&in, v.id, number[hole++], out);
+		else
+			fill_value(&v, number[is_hole(&v) ? hole++ : v.id], out);
 		from = in.p;
 	}
 	rn_buf_add(out, from, (size_t)(in.end - from));
+	return there;
 }
 
 static bool func_check(const struct rn_func *f)

@@ -18,7 +18,8 @@
  *   status      the number is its form, which says how many values follow
  *   elastic     the number is its form (enum rn_elastic) + 8 * a number that tells signatures apart
  *               which are alike; of a place a word and a number follow, of a name length and bytes,
- *               of `same` the hole, counted from 0 without those that are the same as another
+ *               of `same` the hole, counted from 0 without those that are the same as another, of
+ *               `stack` how many there are, and so many values, of which the number says which
  *
  * Ranks are relative to the caller's in the communicator of the call: the first one among the
  * values that are not inside others, or the world if there is none. A value inside `in` has its
@@ -118,6 +119,7 @@ enum rn_elastic {
 	RN_ELASTIC_NAME,  /* a displacement behind a name: static:solver+4096 */
 	RN_ELASTIC_SAME,  /* no number of a series, but again that of an earlier hole, which follows
 			   */
+	RN_ELASTIC_STACK, /* which of the values that follow: only as where the call was made */
 	RN_ELASTIC_FORMS,
 };
 
@@ -223,6 +225,14 @@ static inline void rn_call_elastic_same(struct rn_call_writer *w, uint32_t like,
 		w->p = rn_varint_put(w->p, hole);
 }
 
+/* One of the next n values, which are stacks. */
+static inline void rn_call_elastic_stack(struct rn_call_writer *w, uint32_t like, uint32_t n)
+{
+	rn_call_elastic(w, RN_ELASTIC_STACK, like);
+	if (rn_call_room(w, RN_VARINT_MAX))
+		w->p = rn_varint_put(w->p, n);
+}
+
 static inline void rn_call_elastic_name(struct rn_call_writer *w, uint32_t like, const char *s,
 					size_t n)
 {
@@ -275,7 +285,7 @@ struct rn_value {
 	 */
 	int64_t num;
 	uint64_t word;    /* of a constant, an object or a place */
-	uint64_t id;      /* of an object or a place */
+	uint64_t id;      /* of an object or a place; how many stacks there are */
 	const char *text; /* names and strings, not terminated; for `in`, the communicator */
 	size_t len;
 };
@@ -283,7 +293,8 @@ struct rn_value {
 /* Reads one value, without what it is made of; false, with in->bad, when there is none. */
 bool rn_call_value(struct rn_reader *in, struct rn_value *v);
 
-/* How many of the values behind this one are its own: elements, fields, what `in` is about. */
+/* How many of the values behind this one are its own: elements, fields, stacks, what `in` is about.
+ */
 uint64_t rn_value_parts(const struct rn_value *v);
 
 /* The kind that it has in a call, whether it is the same in all of them or not. */
@@ -314,8 +325,12 @@ static inline bool rn_value_is_relative(const struct rn_value *v)
 /* How many numbers of series a call of the signature, which is valid, takes. */
 uint32_t rn_call_elastics(const void *sig, size_t len);
 
-/* Appends the signature of one call: `sig`, which is valid, with the numbers in place. */
-void rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out);
+/* Which of those is about stacks; UINT32_MAX: none. */
+uint32_t rn_call_stack_hole(const void *sig, size_t len);
+
+/* Appends the signature of one call: `sig`, which is valid, with the numbers in place. False when
+ * there is no stack with its number: then it is not known. */
+bool rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out);
 
 /* The value behind what the call returned: where it was made (encode/callsite.h). False when there
  * is none, or the signature is not valid. *at: where it begins. */

@@ -63,6 +63,24 @@ size_t rn_callsite_write(const struct rn_callsite *s, unsigned char *out)
 	return (size_t)(p - out);
 }
 
+static bool same_frame(const struct rn_callsite *a, const struct rn_callsite *b, uint32_t i)
+{
+	const struct rn_code_frame *x = &a->frame[i], *y = &b->frame[i];
+
+	return x->offset == y->offset && same(&a->module[x->module], &b->module[y->module]);
+}
+
+bool rn_callsite_alike(const struct rn_callsite *a, const struct rn_callsite *b, uint32_t slack)
+{
+	uint32_t differ = 0;
+
+	if (a->frames != b->frames || a->frames == 0 || !same_frame(a, b, 0))
+		return false;
+	for (uint32_t i = 1; i < a->frames && differ <= slack; i++)
+		differ += !same_frame(a, b, i);
+	return differ <= slack;
+}
+
 bool rn_callsite_read(const void *bytes, size_t len, struct rn_callsite *out)
 {
 	struct rn_reader in = rn_reader(bytes, len);

@@ -9,6 +9,9 @@
  * These bytes are the last value, a string, of a signature on its way to the trace; there it is a
  * number of the section `sites` (file/sites.h). A stack without frames is one that is not known.
  * Reading trusts no byte.
+ *
+ * Stacks can be alike (--callsite-slack): what calls they make then are the same calls, and which
+ * stack each was made from is a number beside them (encode/holes.h).
  */
 #ifndef RN_ENCODE_CALLSITE_H
 #define RN_ENCODE_CALLSITE_H
@@ -55,6 +58,12 @@ void rn_callsite_add(struct rn_callsite *s, struct rn_code_module module, uint64
 
 /* Into `out`, which has room for RN_CALLSITE_BYTES. Returns how many they are. */
 size_t rn_callsite_write(const struct rn_callsite *s, unsigned char *out);
+
+/* Whether the innermost frames are the same, and of the others, which are as many in both, at most
+ * so many are not. */
+bool rn_callsite_alike(const struct rn_callsite *a, const struct rn_callsite *b, uint32_t slack);
+
+#define RN_CALLSITE_ALIKE 256u /* stacks that are alike, with the first of them */
 
 /* False when that is no stack. The names are those in the bytes. */
 bool rn_callsite_read(const void *bytes, size_t len, struct rn_callsite *out);

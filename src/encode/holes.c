@@ -16,9 +16,10 @@ struct possible {
 	uint32_t n;
 };
 
+/* One hole is left for the stack. */
 static void add_possible(struct possible *p, const uint64_t *w, bool plain)
 {
-	if ((int64_t)*w >= 0 && p->n < RN_HOLES_MAX)
+	if ((int64_t)*w >= 0 && p->n < RN_HOLES_MAX - 1)
 		p->at[p->n++] = (struct rn_possible){ (uint16_t)(w - p->words), plain };
 }
 
@@ -38,7 +39,6 @@ static void see(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint6
 		add_possible(arg, w + 1, false);
 }
 
-/* A number that looks like a hole would be taken for one. */
 static bool has_mark(const uint64_t *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -47,12 +47,18 @@ static bool has_mark(const uint64_t *words, size_t n)
 	return false;
 }
 
+/* A number that looks like a hole would be taken for one. */
+bool rn_holes_can(const uint64_t *words, size_t n)
+{
+	return n <= RN_HOLES_WORDS && !has_mark(words, n);
+}
+
 uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX])
 {
 	struct possible p = { .words = words, .at = at };
 	/* The visitor changes nothing. */
-	bool fits = n <= RN_HOLES_WORDS && !has_mark(words, n) &&
-		    rn_raw_visit((uint64_t *)(uintptr_t)words, n, see, &p);
+	bool fits =
+		rn_holes_can(words, n) && rn_raw_visit((uint64_t *)(uintptr_t)words, n, see, &p);
 
 	return fits ? p.n : 0;
 }
@@ -74,7 +80,7 @@ static void add_mark(struct marks *m, uint64_t word)
 
 static void see_mark(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
-	if (part == RN_RAW_NUMBER && is_free(kind))
+	if ((part == RN_RAW_NUMBER && is_free(kind)) || (part == RN_RAW_STACK && *w == RN_RAW_HOLE))
 		add_mark(arg, *w);
 	else if (part == RN_RAW_PLACE && w[1] == RN_RAW_HOLE && !rn_raw_is_absent(w[0]) &&
 		 (w[0] & 255) != RN_RAW_CLASS_CONST)

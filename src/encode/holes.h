@@ -6,7 +6,8 @@
  * comes out, or of a displacement; the numbers themselves are series, one for each hole, with a
  * number for each call of the signature, in their order. Constants never are in a hole, so only
  * numbers that no constant has: those from 0 on. A number that always is that of an earlier hole
- * (the tag that was sent, and the one that came) is RN_RAW_SAME, and no hole.
+ * (the tag that was sent, and the one that came) is RN_RAW_SAME, and no hole. Which of several
+ * stacks that are alike a call was made from (RN_RAW_ALIKE) is in a hole from the first call on.
  *
  * Which numbers leave signatures is decided where calls are recorded (intercept/elastic.h); who
  * finds a part file does the same again from what is there (file/salvage.h).
@@ -52,6 +53,9 @@ struct rn_holes {
 	uint64_t *mask;     /* by word: 0 for a hole and what is the same as one, else all bits */
 	struct rn_series **series;
 };
+
+/* Whether a call with so many words can have holes. */
+bool rn_holes_can(const uint64_t *words, size_t n);
 
 /* Where the words of a call have numbers that may be in holes, and whether they may be the same as
  * others: ranks may not, of which each is expressed in its own way. Returns how many; 0, too, when

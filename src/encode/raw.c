@@ -525,15 +525,42 @@ static void find_comm(struct walk *call, const struct rn_proto *f)
 	call->win = c.win;
 }
 
-static void put_site(struct walk *c, uint32_t site)
+static void put_stack(struct walk *c, uint32_t site)
 {
-	const char *bytes;
 	size_t len;
+	const char *bytes = c->env->site(c->env->arg, site, &len);
 
-	if (!site)
-		return;
-	bytes = c->env->site(c->env->arg, site, &len);
 	rn_call_text(c->w, RN_V_STRING, bytes, len);
+}
+
+/* A hole, and what may stand in it. */
+static void put_alike(struct walk *c, uint32_t site)
+{
+	const uint32_t *all;
+	uint32_t n = 0;
+
+	if (!is_hole(c, next(c))) {
+		c->bad = true;
+		return;
+	}
+	c->env->hole(c->env->arg, c->hole++, false, 0);
+	if (!c->env->alike) {
+		put_stack(c, 0);
+		return;
+	}
+	all = c->env->alike(c->env->arg, site, &n);
+	c->bad |= !all;
+	rn_call_elastic_stack(c->w, c->env->like, n);
+	for (uint32_t i = 0; i < n; i++)
+		put_stack(c, all[i]);
+}
+
+static void put_site(struct walk *c, uint64_t head)
+{
+	if (head & RN_RAW_ALIKE)
+		put_alike(c, RN_RAW_SITE(head));
+	else if (RN_RAW_SITE(head))
+		put_stack(c, RN_RAW_SITE(head));
 }
 
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
@@ -553,7 +580,7 @@ int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 			put_param(&c, &f->param[i]);
 	ret = next(&c);
 	put_number(&c, RN_K_errcode, f->hidden ? 0 : ret);
-	put_site(&c, RN_RAW_SITE(words[0]));
+	put_site(&c, words[0]);
 	if (c.bad || c.at != c.end)
 		return RN_E_ARG;
 	return rn_call_done(w, len);

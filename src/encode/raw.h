@@ -116,7 +116,13 @@ enum rn_mpi_word {
 /* The first word: the function, and the number of the stack that it was called from, or 0. */
 #define RN_RAW_HEAD(function, site) ((uint64_t)(site) << 32 | (function))
 #define RN_RAW_FUNCTION(word)       ((uint32_t)(word))
-#define RN_RAW_SITE(word)           ((uint32_t)((word) >> 32))
+#define RN_RAW_SITE(word)           ((uint32_t)((word) >> 32) & (RN_RAW_SITE_ALIKE - 1))
+
+/* In that number: there are other stacks that are alike (encode/callsite.h). Once the call is over,
+ * the number is that of the first of them, and behind the return value is one more word: the number
+ * of the stack itself, which in signatures always is a hole. */
+#define RN_RAW_SITE_ALIKE ((uint32_t)1 << 31)
+#define RN_RAW_ALIKE      ((uint64_t)RN_RAW_SITE_ALIKE << 32)
 
 #define RN_RAW_UNSET   ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
 #define RN_RAW_NULL    ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
@@ -165,6 +171,9 @@ struct rn_raw_env {
 				   int64_t *number);
 	/* The bytes of a stack (encode/callsite.h). */
 	const void *(*site)(void *arg, uint32_t id, size_t *len);
+	/* All stacks that are alike with this one, of those that calls were made from; NULL when
+	 * there is none. Without this the call's is written as one that is not known. */
+	const uint32_t *(*alike)(void *arg, uint32_t site, uint32_t *n);
 	/* Arrays of more elements and longer texts are left out; 0: nothing is. */
 	uint64_t most;
 	/* How the numbers that stand in hole i are written, as for a slot; NULL: there are none. */

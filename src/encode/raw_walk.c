@@ -108,6 +108,10 @@ bool rn_raw_visit(uint64_t *words, size_t n, rn_raw_fn *fn, void *arg)
 	for (uint32_t i = 0; i < f->nparams && !c.bad; i++)
 		if (rn_raw_late(&f->param[i]))
 			show_param(&c, &f->param[i]);
+	if (words[0] & RN_RAW_ALIKE) {
+		next(&c); /* what it returned */
+		show(&c, RN_RAW_STACK, RN_K_int);
+	}
 	return !c.bad;
 }
 

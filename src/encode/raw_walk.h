@@ -63,6 +63,7 @@ enum rn_raw_part {
 	RN_RAW_PLACE, /* its first word of two */
 	RN_RAW_TEXT,
 	RN_RAW_REQUESTED,
+	RN_RAW_STACK, /* which of those that are alike */
 	RN_RAW_ARRAY, /* the number of a blob; the word before it is the array's head */
 };
 

@@ -91,10 +91,12 @@ static const uint64_t *copy_words(struct salvaged *s, struct under_way u, size_t
 	uint64_t *w = rn_new(s->mem, uint64_t, (u.to - u.from) / sizeof(uint64_t) + 1);
 
 	*n = (u.to - u.from) / sizeof(uint64_t);
-	if (w)
+	if (w) {
 		memcpy(w, s->memory + u.from, *n * sizeof(*w));
-	else
+		w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
+	} else {
 		s->failed = true;
+	}
 	return w && *n && RN_RAW_FUNCTION(w[0]) < rn_mpi_vocab.funcs ? w : NULL;
 }
 

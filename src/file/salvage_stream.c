@@ -85,6 +85,7 @@ static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *fun
 		return false;
 	}
 	memcpy(w, s->memory + u.from, n * sizeof(*w));
+	w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
 	if (RN_RAW_FUNCTION(w[0]) >= rn_mpi_vocab.funcs)
 		return false;
 	*function = RN_RAW_FUNCTION(w[0]);

@@ -59,20 +59,42 @@ int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, 
 	return rn_callsite_read(stack, len, &s) ? add_stack(t, &s, number) : RN_E_ARG;
 }
 
-/* The signature with a number instead of its stack. */
-static int take_stack(struct rn_site_tables *t, const void *sig, size_t at,
-		      const struct rn_value *v, struct rn_buf *out)
+/* A number instead of a stack. */
+static int take_stack(struct rn_site_tables *t, const struct rn_value *v, struct rn_buf *out)
 {
 	uint32_t number = 0;
 	unsigned char *p;
 	int rc =
 		v->kind == RN_V_STRING ? rn_site_tables_add(t, v->text, v->len, &number) : RN_E_ARG;
 
-	rn_buf_clear(out);
-	rn_buf_add(out, sig, at);
+	if (rc < 0)
+		return rc;
 	p = rn_buf_reserve(out, 1 + RN_VARINT_MAX);
 	if (p)
 		out->len += (size_t)(rn_call_head(p, RN_V_INT, rn_zigzag(number)) - p);
+	return rc;
+}
+
+/* The signature with numbers instead of its stacks, which begin at `at`. */
+static int take_stacks(struct rn_site_tables *t, const void *sig, size_t len, size_t at,
+		       struct rn_buf *out)
+{
+	struct rn_reader in = rn_reader((const unsigned char *)sig + at, len - at);
+	int rc = RN_OK;
+
+	rn_buf_clear(out);
+	rn_buf_add(out, sig, at);
+	while (rn_left(&in) && rc == RN_OK) {
+		const unsigned char *from = in.p;
+		struct rn_value v;
+
+		if (!rn_call_value(&in, &v))
+			return RN_E_ARG;
+		if (v.kind == RN_V_ELASTIC) /* and one of those behind it */
+			rn_buf_add(out, from, (size_t)(in.p - from));
+		else
+			rc = take_stack(t, &v, out);
+	}
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
@@ -89,7 +111,7 @@ static int take_all(struct rn_site_tables *t, const struct rn_sigs *in,
 		uint32_t id;
 
 		if (rn_call_site(sig, len, vocab, &v, &at)) {
-			rc = take_stack(t, sig, at, &v, &changed);
+			rc = take_stacks(t, sig, len, at, &changed);
 			sig = changed.data;
 			len = changed.len;
 		}
@@ -207,16 +229,27 @@ int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 	return RN_OK;
 }
 
+static bool are_there(const struct rn_sites *s, struct rn_reader in)
+{
+	struct rn_value v;
+
+	while (rn_left(&in) && rn_call_value(&in, &v))
+		if (v.kind != RN_V_ELASTIC &&
+		    (v.kind != RN_V_INT || v.num < 0 || v.num > (int64_t)s->nodes))
+			return false;
+	return true;
+}
+
 int rn_sites_fit(const struct rn_sites *s, const struct rn_sigs *sigs, const struct rn_vocab *vocab,
 		 struct rn_err *err)
 {
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
 		struct rn_value v;
 		size_t len, at;
-		const void *sig = rn_sigs_get(sigs, i, &len);
+		const unsigned char *sig = rn_sigs_get(sigs, i, &len);
 
 		if (rn_call_site(sig, len, vocab, &v, &at) &&
-		    (v.kind != RN_V_INT || v.num < 0 || v.num > (int64_t)s->nodes))
+		    !are_there(s, rn_reader(sig + at, len - at)))
 			return rn_err_set(err, RN_E_DATA, "the stack of signature %u is not there",
 					  i);
 	}

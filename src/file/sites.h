@@ -4,7 +4,7 @@
  * Stacks begin alike (main, then what it calls), so they are kept as the paths of a tree: a node is
  * a frame (encode/callsite.h) and the node of the frame that it was called from. A signature has
  * the number of its innermost frame's node, as its last value: 0 for a stack that is not known,
- * node + 1 for others.
+ * node + 1 for others; or several of these, and a hole that says which.
  *
  * Decoding trusts no byte; results are in the arena. On disk: doc/format.md, chapter 13.
  */

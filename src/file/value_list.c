@@ -82,10 +82,19 @@ static int keep_series(const struct rn_sigs *from, uint32_t i, uint64_t blurred,
 	return rc;
 }
 
+/* Which stack a call was made from is no argument of it. */
+static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
+{
+	size_t len;
+	const void *sig = rn_sigs_get(sigs, at.sig, &len);
+
+	return rn_call_stack_hole(sig, len) != at.hole;
+}
+
 /* Series are numbered as they come. */
-static int number_series(const struct rn_values *v, struct rn_value_use *const *use,
-			 uint64_t blurred, struct rn_arena *mem, struct rn_sigs **series,
-			 uint32_t *number)
+static int number_series(const struct rn_values *v, const struct rn_sigs *sigs,
+			 struct rn_value_use *const *use, uint64_t blurred, struct rn_arena *mem,
+			 struct rn_sigs **series, uint32_t *number)
 {
 	struct rn_arena scratch;
 	int rc = RN_OK;
@@ -93,7 +102,9 @@ static int number_series(const struct rn_values *v, struct rn_value_use *const *
 	*series = rn_sigs_new(mem);
 	rn_arena_init(&scratch, SIZE_MAX);
 	for (uint32_t i = 0; *series && i < v->use.n && rc == RN_OK; i++)
-		rc = keep_series(v->series, use[i]->series, blurred, *series, &scratch, &number[i]);
+		rc = keep_series(v->series, use[i]->series,
+				 blurred && is_argument(sigs, use[i]->place) ? blurred : 0, *series,
+				 &scratch, &number[i]);
 	rn_arena_free(&scratch);
 	return *series ? rc : RN_E_NOMEM;
 }
@@ -183,7 +194,7 @@ int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
 	for (uint32_t i = 0; i < final.use.n; i++)
 		use[i] = RN_SEG_AT(&final.use, struct rn_value_use, i);
 	qsort(use, final.use.n, sizeof(*use), by_place);
-	rc = number_series(&final, use, blurred, scratch, &series, number);
+	rc = number_series(&final, s->sigs, use, blurred, scratch, &series, number);
 	if (rc < 0)
 		return rc;
 	rn_sigs_put(series, out);

@@ -41,8 +41,8 @@ struct rn_value_list {
 };
 
 /* Values by the signatures of a part become the bytes for the finished streams; none where there
- * are no holes. Of series of more than `blurred` numbers, if that is not 0, the distribution is
- * kept (merge/blur.h). RN_OK or RN_E_NOMEM. */
+ * are no holes. Of arguments' series of more than `blurred` numbers, if that is not 0, the
+ * distribution is kept (merge/blur.h). RN_OK or RN_E_NOMEM. */
 int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
 			const struct rn_streams *s, uint64_t blurred, struct rn_arena *scratch,
 			struct rn_buf *out);

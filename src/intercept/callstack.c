@@ -5,6 +5,7 @@
 #include "encode/callsite.h"
 #include "encode/sigs.h"
 #include "intercept/object.h"
+#include "intercept/slack.h"
 #include "intercept/stream.h"
 #include "intercept/tracer.h"
 #include "track/unwind.h"
@@ -136,6 +137,9 @@ static uint32_t intern(const struct rn_callsite *s)
 		return 0;
 	if (id == n && all.keep)
 		all.keep(id + 1, all.bytes, len);
+	/* What threads remember of a stack that was alone is not so any more. */
+	if (id == n && rn_config.callsite_slack && rn_slack_add(&all.mem, all.table, id + 1, s))
+		rn_callstack_forget();
 	return id + 1;
 }
 
@@ -360,6 +364,8 @@ static uint32_t number_of(const struct walk *w, uint32_t frames)
 		tell = !all.told;
 		all.told = true;
 	}
+	if (rn_config.callsite_slack && rn_slack_alike(number))
+		number |= RN_RAW_SITE_ALIKE;
 	leave();
 	if (tell)
 		rn_say("no memory for more call stacks: some calls have none");

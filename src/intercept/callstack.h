@@ -27,7 +27,8 @@
 
 struct rn_stream;
 
-/* The number of the stack above a function of ours, whose frame this is. */
+/* The number of the stack above a function of ours, whose frame this is; with RN_RAW_SITE_ALIKE, if
+ * there are others that are alike. */
 uint32_t rn_callstack(struct rn_stream *t, const void *frame);
 
 /* A call's first word. */

@@ -120,10 +120,16 @@ static void read_only(void)
 		rn_config.callsite = 1;
 }
 
+static uint32_t read_frames(const char *name)
+{
+	const char *given = getenv(name);
+	unsigned long frames = given ? strtoul(given, NULL, 10) : 0;
+
+	return frames < RN_CALLSITE_FRAMES ? (uint32_t)frames : RN_CALLSITE_FRAMES;
+}
+
 void rn_config_read(void)
 {
-	const char *depth = getenv("RONDO_CALLSITE");
-
 	own_name();
 	output_name();
 	copy(rn_config.status, sizeof(rn_config.status), getenv("RONDO_STATUS"));
@@ -139,9 +145,9 @@ void rn_config_read(void)
 	     getenv("RONDO_CALLSITE_IGNORE"));
 	copy(rn_config.replay, sizeof(rn_config.replay), getenv("RONDO_REPLAY"));
 	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
-	rn_config.callsite = depth ? (uint32_t)strtoul(depth, NULL, 10) : 0;
-	if (rn_config.callsite > RN_CALLSITE_FRAMES)
-		rn_config.callsite = RN_CALLSITE_FRAMES;
+	rn_config.callsite = read_frames("RONDO_CALLSITE");
+	if (rn_config.elastic)
+		rn_config.callsite_slack = read_frames("RONDO_CALLSITE_SLACK");
 	read_only();
 }
 
@@ -203,6 +209,7 @@ void rn_config_give_back(void)
 					    "RONDO_ORDER_CODEC",
 					    "RONDO_REPLAY",
 					    "RONDO_DIVERGES_ON",
+					    "RONDO_CALLSITE_SLACK",
 					    NULL };
 	static bool done;
 

@@ -22,6 +22,7 @@ struct rn_config {
 	char lossy[64];               /* what is blurred (merge/blur.h); "": nothing */
 	size_t memory;                /* bytes that the streams of this process may have */
 	uint32_t callsite;            /* frames of a call's stack that are kept; 0: none */
+	uint32_t callsite_slack;      /* in so many frames may stacks differ that are alike */
 	char callsite_ignore[1024];   /* frames that are not */
 	char replay[4096];            /* folder of plans (replay.h); "": nothing is replayed */
 	bool diverges_on;             /* and what does not go by its plan goes on */

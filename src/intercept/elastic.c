@@ -184,13 +184,21 @@ static struct rn_family *new_family(struct rn_stream *t)
 	return f;
 }
 
+/* A copy of the words, in which there are to be holes; which of several stacks it was is one. */
+static uint64_t *masked(struct rn_stream *t, const uint64_t *w, size_t n)
+{
+	memcpy(t->masked, w, n * sizeof(*w));
+	if (w[0] & RN_RAW_ALIKE)
+		t->masked[n - 1] = RN_RAW_HOLE;
+	return t->masked;
+}
+
 static struct rn_family *family_of(struct rn_stream *t, const uint64_t *w, size_t n,
 				   const struct rn_possible *at, uint32_t possible)
 {
-	uint64_t *words = t->masked;
+	uint64_t *words = masked(t, w, n);
 	uint32_t id;
 
-	memcpy(words, w, n * sizeof(*w));
 	for (uint32_t i = 0; i < possible; i++)
 		words[at[i].at] = RN_RAW_HOLE;
 	if (rn_sigs_intern(t->families, words, n * sizeof(*w), &id) < 0)
@@ -222,24 +230,42 @@ static void see_same(struct rn_family *f, const uint64_t *w)
 		f->hole[i].same = -1;
 }
 
+static struct rn_sig *intern_holes(struct rn_stream *t, const uint64_t *words, size_t n)
+{
+	struct rn_sig *s = rn_stream_intern(t, words, n, true);
+
+	return s && !s->holes->closed ? s : NULL;
+}
+
 /* The signature with the family's holes. */
 static struct rn_sig *with_holes(struct rn_stream *t, struct rn_family *f, const uint64_t *w,
 				 size_t n)
 {
-	uint64_t *words = t->masked;
-	struct rn_sig *s;
+	uint64_t *words = masked(t, w, n);
 
-	memcpy(words, w, n * sizeof(*w));
 	see_same(f, w);
 	for (uint32_t i = 0; i < f->holes; i++)
 		words[f->hole[i].at] =
 			f->hole[i].same < 0 ? RN_RAW_HOLE : RN_RAW_SAME(f->hole[i].same);
-	s = rn_stream_intern(t, words, n, true);
-	return s && !s->holes->closed ? s : NULL;
+	return intern_holes(t, words, n);
+}
+
+/* The one without them; if need be, with a stack of its own. */
+static struct rn_sig *without(struct rn_stream *t, uint64_t *w, size_t n)
+{
+	struct rn_sig *s;
+
+	if (!(w[0] & RN_RAW_ALIKE))
+		return rn_stream_intern(t, w, n, false);
+	s = intern_holes(t, masked(t, w, n), n);
+	if (s)
+		return s;
+	w[0] = RN_RAW_HEAD(RN_RAW_FUNCTION(w[0]), w[n - 1]);
+	return rn_stream_intern(t, w, n - 1, false);
 }
 
 /* One that the family does not have yet, or that is retired. */
-static struct rn_sig *member_for(struct rn_stream *t, const uint64_t *w, size_t n)
+static struct rn_sig *member_for(struct rn_stream *t, uint64_t *w, size_t n)
 {
 	struct rn_possible at[RN_HOLES_MAX];
 	uint32_t possible = rn_config.elastic ? rn_holes_possible(w, n, at) : 0;
@@ -247,26 +273,41 @@ static struct rn_sig *member_for(struct rn_stream *t, const uint64_t *w, size_t 
 	struct rn_sig *s = f && f->holes ? with_holes(t, f, w, n) : NULL;
 
 	if (!s)
-		s = rn_stream_intern(t, w, n, false);
-	if (s && f && !s->family && !s->retired)
+		s = without(t, w, n);
+	if (s && s->n == n && f && !s->family && !s->retired)
 		grow(t, f, s, at, possible);
 	return s;
 }
 
 /* ---- calls ---- */
 
-static struct rn_sig *known(const struct rn_stream *t, const uint64_t *w, size_t n)
+/* Which of several stacks it was is nothing that a call is known by. */
+static bool find(const struct rn_stream *t, uint64_t *w, size_t n, uint32_t *id)
 {
-	const struct rn_sig *s = t->expected;
+	uint64_t last = w[n - 1];
+	bool found;
+
+	if (w[0] & RN_RAW_ALIKE)
+		w[n - 1] = RN_RAW_HOLE;
+	found = rn_sigs_find(t->words, w, n * sizeof(*w), id) && *id < t->sig.n;
+	w[n - 1] = last;
+	return found;
+}
+
+static struct rn_sig *known(const struct rn_stream *t, uint64_t *w, size_t n)
+{
+	struct rn_sig *s = t->expected;
 	uint32_t id;
+	bool open;
 
 	if (s->holes && s->n == n && !s->holes->closed && rn_holes_fit(s->holes, s->words, w, n))
-		return t->expected;
-	if (!rn_sigs_find(t->words, w, n * sizeof(*w), &id) || id >= t->sig.n)
+		return s;
+	if (!find(t, w, n, &id))
 		return NULL;
 	s = *RN_SEG_AT(&t->sig, struct rn_sig *, id);
-	/* One with holes has a number in it that looks like one. */
-	return s->retired || s->holes ? NULL : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
+	/* One with holes, but for the stack, has a number in it that looks like one. */
+	open = w[0] & RN_RAW_ALIKE ? s->holes && !s->holes->closed : !s->holes;
+	return open && !s->retired ? s : NULL;
 }
 
 /* In the part file before the call is. */
@@ -284,7 +325,7 @@ static bool add_numbers(struct rn_stream *t, const struct rn_sig *s, const uint6
 	return true;
 }
 
-struct rn_sig *rn_elastic_call(struct rn_stream *t, const uint64_t *w, size_t n)
+struct rn_sig *rn_elastic_call(struct rn_stream *t, uint64_t *w, size_t n)
 {
 	int saved = errno;
 	struct rn_sig *s = known(t, w, n);

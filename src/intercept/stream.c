@@ -9,6 +9,7 @@
 #include "encode/sigs.h"
 #include "intercept/config.h"
 #include "intercept/elastic.h"
+#include "intercept/slack.h"
 #include "intercept/spool.h"
 #include "intercept/tracer.h"
 
@@ -340,10 +341,27 @@ static void look_at_memory(struct rn_stream *t, uint64_t *base, size_t n)
 	t->mem.limit = t->mem.mapped + left;
 }
 
+/* Where stacks are alike, the number of the call's becomes its last word, and calls from all of
+ * them have the same first one. One that is too long for holes is what it is. */
+static size_t put_stack(uint64_t *base, size_t n)
+{
+	uint32_t site = RN_RAW_SITE(base[0]);
+
+	if (n == RN_HOLES_WORDS || !rn_holes_can(base, n)) {
+		base[0] &= ~RN_RAW_ALIKE;
+		return n;
+	}
+	base[0] = RN_RAW_HEAD(RN_RAW_FUNCTION(base[0]), rn_slack_first(site)) | RN_RAW_ALIKE;
+	base[n] = site;
+	return n + 1;
+}
+
 struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n)
 {
 	int saved = errno;
 
+	if (base[0] & RN_RAW_ALIKE)
+		n = put_stack(base, n);
 	if (t->mem.mapped != t->looked_at)
 		look_at_memory(t, base, n);
 	errno = saved;

@@ -10,6 +10,7 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "identity/comms.h"
+#include "merge/alike.h"
 #include "merge/peers.h"
 #include "merge/values.h"
 #include "series/units.h"
@@ -38,9 +39,11 @@ struct writer {
 		uint32_t comm;
 		enum rn_elastic form;
 	} hole[RN_HOLES_MAX];
-	uint32_t like; /* so many calls of the stream are like this one */
-	bool cut;      /* the call is not as it was made */
-	bool plain;    /* numbers are written as they are */
+	const struct rn_alike *alike;
+	const struct rn_alike_stacks *stacks; /* that it was made from; NULL: one */
+	uint32_t like;                        /* so many calls of the stream are like this one */
+	bool cut;                             /* the call is not as it was made */
+	bool plain;                           /* numbers are written as they are */
 };
 
 /* ---- what words refer to ---- */
@@ -95,17 +98,29 @@ static const char *module_name(void *arg, uint32_t id)
 	return name ? name : "unknown"; /* the process ends in the middle of naming one */
 }
 
-/* One that is missing is as good as one that was not found when the call was made. */
-static const void *site(void *arg, uint32_t id, size_t *len)
+const void *rn_caller_site(const struct rn_caller *who, uint32_t id, size_t *len)
 {
 	static const unsigned char unknown[1]; /* no modules, no frames */
-	const struct rn_caller *who = ((const struct writer *)arg)->of->who;
 	const void *bytes = who->site ? who->site(who->arg, id, len) : NULL;
 
 	if (bytes)
 		return bytes;
 	*len = sizeof(unknown);
 	return unknown;
+}
+
+static const void *site(void *arg, uint32_t id, size_t *len)
+{
+	return rn_caller_site(((const struct writer *)arg)->of->who, id, len);
+}
+
+static const uint32_t *alike(void *arg, uint32_t id, uint32_t *n)
+{
+	struct writer *x = arg;
+
+	x->stacks = rn_alike_stacks(x->alike, id);
+	*n = x->stacks ? x->stacks->n : 0;
+	return x->stacks ? x->stacks->stack : NULL;
 }
 
 /* ---- slots ---- */
@@ -243,6 +258,8 @@ static int add_values(const struct writer *x, const struct rn_calls_out *out, ui
 
 		if (how.kind > RN_V_XOR)
 			how.kind = RN_V_INT;
+		if (x->stacks && i == x->holes->n - 1)
+			how.alike = x->stacks;
 		whose(x, h->comm, &how.rank, &how.size);
 		rn_arena_init(&mem, SIZE_MAX);
 		rc = rn_holes_units(x->holes, i, &mem, &u);
@@ -271,6 +288,7 @@ static int write_words(struct writer *x, const uint64_t *words, size_t n)
 		.module = module_name,
 		.slot = slot,
 		.site = site,
+		.alike = x->choices ? alike : NULL,
 		.hole = x->holes || x->plain ? hole : NULL,
 		.like = x->like,
 	};
@@ -312,7 +330,8 @@ static int write_call(struct writer *x, uint32_t i)
 {
 	size_t n;
 	const uint64_t *w = words_of(x->of, i, &n);
-	uint64_t bare[RN_RAW_BARE_MAX] = { w[0] };
+	bool one = !(w[0] & RN_RAW_ALIKE);
+	uint64_t bare[RN_RAW_BARE_MAX] = { one ? w[0] : RN_RAW_FUNCTION(w[0]) };
 	int rc = write_words(x, w, n);
 
 	if (rc != RN_E_ARG && rc != RN_E_RANGE)
@@ -320,6 +339,7 @@ static int write_call(struct writer *x, uint32_t i)
 	x->cut = true;
 	x->slots = 0;
 	x->holes = NULL;
+	x->stacks = NULL;
 	return write_words(x, bare, (size_t)(rn_raw_unset(bare, bare + 1) - bare));
 }
 
@@ -331,6 +351,7 @@ static int collect(struct writer *x, uint32_t i)
 	x->slots = 0;
 	x->like = 0;
 	x->cut = false;
+	x->stacks = NULL;
 	x->holes = rn_holes_of(x->of->holes, i);
 	rc = write_call(x, i);
 	if (rc == RN_OK)
@@ -409,9 +430,15 @@ static int write_for_good(struct writer *x, uint32_t i, const struct rn_calls_ou
 int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
 		   const struct rn_calls_out *out)
 {
+	struct rn_arena mem;
+	struct rn_alike stacks;
 	struct writer x;
 	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
 
+	rn_arena_init(&mem, SIZE_MAX);
+	x.alike = &stacks;
+	if (rc == RN_OK)
+		rc = rn_alike_find(&stacks, &mem, c);
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
 		rc = collect(&x, i);
 		x.choices = choices;
@@ -421,6 +448,7 @@ int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
 		if (x.cut)
 			*out->lost += occurrences(c, i);
 	}
+	rn_arena_free(&mem);
 	free(x.buf);
 	return rc;
 }

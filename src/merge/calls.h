@@ -42,6 +42,9 @@ struct rn_caller {
 	const void *(*site)(void *arg, uint32_t id, size_t *len);
 };
 
+/* One that is missing is as good as one that was not found when the call was made. */
+const void *rn_caller_site(const struct rn_caller *who, uint32_t id, size_t *len);
+
 struct rn_calls {
 	const struct rn_caller *who;
 	const struct rn_sigs *words, *blobs, *texts;

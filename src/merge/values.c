@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
+#include "merge/alike.h"
 #include "merge/peers.h"
 #include "series/series.h"
 #include "series/units.h"
@@ -56,6 +57,8 @@ static int64_t expressed(int64_t value, const struct rn_expressed *how)
 {
 	int64_t number;
 
+	if (how->alike)
+		return rn_alike_place(how->alike, value);
 	rn_peer_express(how->kind, value, how->rank, how->size, &number);
 	return number;
 }

@@ -24,6 +24,7 @@
 #include "encode/call.h"
 #include "merge/merge.h"
 
+struct rn_alike_stacks;
 struct rn_arena;
 struct rn_buf;
 struct rn_sigs;
@@ -50,10 +51,12 @@ struct rn_values {
 
 int rn_values_init(struct rn_values *v, struct rn_arena *mem);
 
-/* How numbers are written: as this kind of value, of that rank. */
+/* How numbers are written: as this kind of value, of that rank; those of stacks as places among
+ * these. */
 struct rn_expressed {
 	enum rn_value_kind kind;
 	int64_t rank, size;
+	const struct rn_alike_stacks *alike; /* NULL: they are not of stacks */
 };
 
 /* What a stream has at a place. RN_OK or RN_E_NOMEM. */

@@ -601,7 +601,7 @@ void rn_decode_stack(const struct rn_decoder *d, const struct rn_form *form, uin
 
 static void put_site(struct view *v, const char *before, const char *between, const char *behind)
 {
-	uint32_t ret = rn_func_values(v->func);
+	uint32_t ret = rn_func_values(v->func), first = 0;
 	struct rn_reader in;
 	struct rn_value value;
 
@@ -610,10 +610,12 @@ static void put_site(struct view *v, const char *before, const char *between, co
 	in = reader_at(v, ret + 1);
 	if (!v->d->sites || !rn_left(&in) || !rn_call_value(&in, &value))
 		return;
+	if (value.kind == RN_V_INT) /* else it is of no call in particular */
+		first = (uint32_t)value.num;
 	rn_put(v->out, before);
-	if (!value.num && !v->form->quote_names)
+	if (!first && !v->form->quote_names)
 		rn_buf_byte(v->out, '?');
-	rn_decode_stack(v->d, v->form, (uint32_t)value.num, between, v->out);
+	rn_decode_stack(v->d, v->form, first, between, v->out);
 	rn_put(v->out, behind);
 }
 

@@ -110,7 +110,8 @@ int rn_value_view_get(struct rn_value_view *v, uint32_t sig, const void **bytes,
 		if (!number_of(v, sig, k, &v->number[k]))
 			return RN_E_DATA;
 	rn_buf_clear(&v->filled);
-	rn_call_fill(*bytes, *len, v->number, &v->filled);
+	if (!rn_call_fill(*bytes, *len, v->number, &v->filled))
+		return RN_E_DATA;
 	*bytes = v->filled.data;
 	*len = v->filled.len;
 	return rn_buf_status(&v->filled);

@@ -34,7 +34,8 @@ void rn_value_view_begin(struct rn_value_view *v, uint64_t stream);
 void rn_value_view_seek(struct rn_value_view *v, const struct rn_walk *w);
 
 /* The signature of the next call of `sig` as it was made: valid until the next question. RN_OK,
- * RN_E_NOMEM, or RN_E_DATA: the stream has fewer numbers than calls. */
+ * RN_E_NOMEM, or RN_E_DATA: the stream has fewer numbers than calls, or one of a stack that is
+ * not there. */
 int rn_value_view_get(struct rn_value_view *v, uint32_t sig, const void **bytes, size_t *len);
 
 /* It has been made. */

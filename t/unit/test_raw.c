@@ -1201,9 +1201,10 @@ static enum rn_value_kind env_slot(void *arg, uint32_t i, int64_t value, uint32_
 	return s->kind;
 }
 
-static const struct rn_raw_env env = { NULL,     env_constant, env_comm, env_string,
-				       env_blob, env_module,   env_slot, NULL,
-				       0,        NULL,         0 };
+static const struct rn_raw_env env = { NULL,       env_constant, env_comm,
+				       env_string, env_blob,     env_module,
+				       env_slot,   NULL,         NULL,
+				       0,          NULL,         0 };
 
 /* ---- bytes ---- */
 

@@ -79,10 +79,17 @@ static void test_malformed(void)
 	const int64_t v[4] = { 0 };
 	unsigned char buf[256], early[] = { 1, RN_V_ELASTIC | 6 << 4, 0, 0, 0, 0, 0, 0 },
 				form[] = { 1, RN_V_ELASTIC | 7 << 4, 0, 0, 0, 0, 0 };
+	/* Behind what it returned: no stack, one, and a list of one. */
+	unsigned char none[] = { 1, 0, 0, 0, 0, 0, 0, RN_V_ELASTIC | 7 << 4, 0 },
+		      one[] = { 1, 0, 0, 0, 0, 0, 0, RN_V_ELASTIC | 7 << 4, 1, 0 },
+		      list[] = { 1, 0, 0, 0, 0, 0, 0, RN_V_LIST | 1 << 4, 0 };
 	size_t n = write_call(buf, true, 0, v);
 
 	CHECK(!rn_call_valid(early, sizeof(early), &vocab)); /* the same as a hole behind it */
-	CHECK(!rn_call_valid(form, sizeof(form), &vocab));
+	CHECK(!rn_call_valid(form, sizeof(form), &vocab));   /* a stack as an argument */
+	CHECK(!rn_call_valid(none, sizeof(none), &vocab) &&
+	      rn_call_valid(one, sizeof(one), &vocab) &&
+	      !rn_call_valid(list, sizeof(list), &vocab));
 	for (size_t i = 0; i < n; i++)
 		CHECK(!rn_call_valid(buf, i, &vocab));
 }
@@ -167,7 +174,7 @@ static void add_stream(struct rn_values *v, struct rn_arena *mem, uint64_t s)
 			struct rn_series *x = rn_series_new(mem);
 			struct rn_units *u;
 			const struct rn_expressed how = { (i + h) % 4 == 1 ? RN_V_RELMOD : RN_V_INT,
-							  (int64_t)s, STREAMS };
+							  (int64_t)s, STREAMS, NULL };
 
 			for (uint64_t c = 0; c < CALLS; c++)
 				CHECK(rn_series_append(x, value_of(i, h, s, c)) == RN_OK);

@@ -1,0 +1,51 @@
+/*
+ * alike.h - which of the stacks that are alike (encode/callsite.h) the calls of a stream were made
+ * from.
+ *
+ * While a program runs they have numbers of its process, and so has what stands in the holes of
+ * calls. In a signature all of them follow each other, ordered by their bytes, and a number in the
+ * hole is a place among them: ranks that were in the same places have the same signatures, whatever
+ * they came to first. Numbers may come from a file: one that no stack has is that of the stack that
+ * is not known, as are those beyond what there can be.
+ *
+ * Cost: all that stands in those holes. Memory from the arena: 3 KiB for each set of them.
+ */
+#ifndef RN_MERGE_ALIKE_H
+#define RN_MERGE_ALIKE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/seg.h"
+#include "encode/callsite.h"
+
+struct rn_arena;
+struct rn_calls;
+struct rn_sigs;
+
+/* One that is not known, and all others. */
+#define RN_ALIKE_MAX (RN_CALLSITE_ALIKE + 1)
+
+struct rn_alike_stacks {
+	uint32_t n;
+	uint32_t stack[RN_ALIKE_MAX];    /* by their bytes */
+	uint32_t number[RN_ALIKE_MAX];   /* ascending */
+	uint16_t place_of[RN_ALIKE_MAX]; /* where in `stack` each of those is */
+};
+
+struct rn_alike {
+	struct rn_arena *mem;
+	struct rn_sigs *first; /* uint32_t, the number that is in words, to that of its stacks */
+	struct rn_seg stacks;  /* struct rn_alike_stacks */
+};
+
+/* All that a stream has. RN_OK or RN_E_NOMEM. */
+int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_calls *c);
+
+/* Those of a number that is in words of the stream; NULL when it is not. */
+const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t first);
+
+/* What a number becomes. */
+int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number);
+
+#endif

@@ -1,0 +1,377 @@
+/*
+ * test_alike.c - calls from stacks that are alike: one signature, whatever numbers the stacks had
+ * in their process, and which of them each call was made from.
+ */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "encode/callsite.h"
+#include "encode/holes.h"
+#include "encode/sigs.h"
+#include "encode/timing.h"
+#include "file/sites.h"
+#include "identity/comms.h"
+#include "merge/calls.h"
+#include "merge/peers.h"
+#include "merge/values.h"
+#include "series/units.h"
+#include "tap.h"
+
+#include <string.h>
+
+#define STACKS 40
+#define CALLS  500
+
+/* ---- stacks ---- */
+
+static const struct rn_code_module modules[] = { { "app", 3, NULL, 0 },
+						 { "app", 3, (const unsigned char *)"ab", 2 } };
+
+/* Frame 2 of three is another one each time. */
+static struct rn_callsite stack(uint64_t i)
+{
+	struct rn_callsite s = { .frames = 0 };
+
+	rn_callsite_add(&s, modules[0], 100);
+	rn_callsite_add(&s, modules[i % 2], 1000 - i);
+	rn_callsite_add(&s, modules[0], 300);
+	return s;
+}
+
+static void test_match(void)
+{
+	struct rn_callsite a = stack(0), b = stack(3), c = stack(3), none = { .frames = 0 };
+
+	CHECK(rn_callsite_alike(&a, &a, 0) && !rn_callsite_alike(&a, &b, 0));
+	CHECK(rn_callsite_alike(&a, &b, 1) && rn_callsite_alike(&b, &a, 1));
+	c.frame[2].offset++;
+	CHECK(!rn_callsite_alike(&a, &c, 1) && rn_callsite_alike(&a, &c, 2));
+	CHECK(rn_callsite_alike(&b, &c, 1));
+	c = b;
+	c.frame[0].offset++; /* the innermost one */
+	CHECK(!rn_callsite_alike(&b, &c, RN_CALLSITE_FRAMES));
+	c = b;
+	rn_callsite_add(&c, modules[0], 400);
+	CHECK(!rn_callsite_alike(&b, &c, RN_CALLSITE_FRAMES));
+	CHECK(!rn_callsite_alike(&none, &none, RN_CALLSITE_FRAMES));
+	c = b;
+	c.frame[1].module = !c.frame[1].module; /* another build of the same file */
+	CHECK(!rn_callsite_alike(&b, &c, 0) && rn_callsite_alike(&b, &c, 1));
+}
+
+/* ---- a process ---- */
+
+static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
+{
+	(void)arg;
+	(void)kind;
+	(void)value;
+	return -1;
+}
+
+static struct rn_seen_comm comm(void *arg, uint32_t word)
+{
+	(void)arg;
+	(void)word;
+	return (struct rn_seen_comm){ "MPI_COMM_WORLD", 0, 1, 0 };
+}
+
+static const char *module(void *arg, uint32_t id)
+{
+	(void)arg;
+	(void)id;
+	return NULL;
+}
+
+/* Stacks have the numbers that it met them in. */
+struct process {
+	struct rn_arena mem;
+	unsigned shift;
+	unsigned char bytes[1024];
+	struct rn_caller who;
+	struct rn_calls calls;
+	struct rn_sigs *words, *sigs;
+	struct rn_times times;
+	struct rn_seg holes;
+	struct rn_values values;
+	uint32_t map[8];
+	uint64_t lost;
+};
+
+static uint32_t number_of(const struct process *p, unsigned i)
+{
+	return 2 + (i * 7 + p->shift) % STACKS;
+}
+
+static const void *site(void *arg, uint32_t number, size_t *len)
+{
+	struct process *p = arg;
+
+	for (unsigned i = 0; i < STACKS; i++) {
+		struct rn_callsite s = stack(i);
+
+		if (number_of(p, i) != number)
+			continue;
+		*len = rn_callsite_write(&s, p->bytes);
+		return rn_sigs_intern(p->sigs, p->bytes, *len, &number) == RN_OK
+			       ? rn_sigs_get(p->sigs, number, len)
+			       : NULL;
+	}
+	return NULL;
+}
+
+static uint64_t function(const char *name)
+{
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
+		if (strcmp(rn_mpi_vocab.func[i].name, name) == 0)
+			return rn_mpi_vocab.func[i].number;
+	CHECK(!"a function of that name");
+	return 0;
+}
+
+static void begin(struct process *p, unsigned shift)
+{
+	*p = (struct process){ .shift = shift };
+	rn_arena_init(&p->mem, SIZE_MAX);
+	p->who = (struct rn_caller){ p, 0, 1, constant, comm, module, site };
+	p->words = rn_sigs_new(&p->mem);
+	p->sigs = rn_sigs_new(&p->mem); /* bytes of stacks, so that they stay */
+	rn_times_init(&p->times, &p->mem, RN_TIME_SCALE_ONE);
+	rn_seg_init(&p->holes, sizeof(struct rn_holes *));
+	p->calls =
+		(struct rn_calls){ &p->who,   p->words, rn_sigs_new(&p->mem), rn_sigs_new(&p->mem),
+				   &p->times, &p->holes };
+}
+
+/* A call with these words; NULL: it has no holes. */
+static struct rn_holes *add_call(struct process *p, const uint64_t *w, size_t n)
+{
+	struct rn_holes *h = rn_holes_valid(w, n) ? rn_holes_new(&p->mem, w, n) : NULL;
+	uint32_t id;
+
+	CHECK(rn_sigs_intern(p->words, w, n * sizeof(*w), &id) == RN_OK);
+	rn_times_add(&p->times, id, 1, 1);
+	if (h && h->n)
+		CHECK(rn_holes_put(&p->holes, &p->mem, id, h));
+	return h;
+}
+
+static struct rn_sigs *write_calls(struct process *p)
+{
+	struct rn_peers *peers = rn_peers_new(&p->mem);
+	struct rn_choices *choices = NULL;
+	struct rn_buf b = { 0 };
+	struct rn_calls_out out = { .tables = rn_comms_new(&p->mem),
+				    .sigs = rn_sigs_new(&p->mem),
+				    .map = p->map,
+				    .values = &p->values,
+				    .lost = &p->lost };
+
+	CHECK(rn_calls_slots(&p->calls, peers) == RN_OK);
+	CHECK(rn_choices_encode(peers, &b) == RN_OK);
+	CHECK(rn_choices_decode(&p->mem, b.data, b.len, &choices, NULL) == RN_OK);
+	CHECK(rn_values_init(&p->values, &p->mem) == RN_OK);
+	CHECK(rn_calls_write(&p->calls, choices, &out) == RN_OK);
+	rn_buf_free(&b);
+	return out.sigs;
+}
+
+/* The n-th number of the last hole of a signature. */
+static int64_t value(const struct process *p, uint32_t sig, uint32_t hole, uint64_t n)
+{
+	struct rn_units *u;
+
+	for (uint32_t i = 0; i < p->values.use.n; i++) {
+		const struct rn_value_use *use = RN_SEG_AT(&p->values.use, struct rn_value_use, i);
+		size_t len;
+		const void *bytes = rn_sigs_get(p->values.series, use->series, &len);
+		struct rn_reader in = rn_reader(bytes, len);
+		struct rn_arena mem;
+		int64_t v = -1;
+
+		if (use->place.sig != sig || use->place.hole != hole)
+			continue;
+		rn_arena_init(&mem, SIZE_MAX);
+		if (CHECK(rn_units_decode(&mem, &in, &u, NULL) == RN_OK))
+			v = rn_units_at(u, n) + *RN_SEG_AT(&use->begin, int64_t, 0);
+		rn_arena_free(&mem);
+		return v;
+	}
+	CHECK(!"a series");
+	return -1;
+}
+
+/* ---- there and back ---- */
+
+/* Call n was made from this stack, in both processes. */
+static unsigned stack_of(unsigned n)
+{
+	return n < STACKS ? n : (n * n) % STACKS;
+}
+
+static struct rn_sigs *run(struct process *p, unsigned shift)
+{
+	uint64_t w[] = { function("MPI_Wtick"), 0, RN_RAW_HOLE };
+	struct rn_holes *h;
+
+	begin(p, shift);
+	w[0] = RN_RAW_HEAD(w[0], number_of(p, 0)) | RN_RAW_ALIKE;
+	h = add_call(p, w, 3);
+	if (!CHECK(h && h->n == 1 && h->at[0] == 2))
+		return NULL;
+	for (unsigned n = 0; n < CALLS; n++) {
+		const int64_t v = number_of(p, stack_of(n));
+
+		CHECK(rn_holes_append_numbers(h, &v) == RN_OK);
+	}
+	return write_calls(p);
+}
+
+static bool same_stack(const void *bytes, size_t len, const struct rn_callsite *want)
+{
+	struct rn_callsite s;
+
+	return rn_callsite_read(bytes, len, &s) && rn_callsite_alike(&s, want, 0);
+}
+
+static void check_calls(const struct process *p, const void *sig, size_t len)
+{
+	struct rn_buf filled = { 0 };
+
+	CHECK(rn_call_elastics(sig, len) == 1 && rn_call_stack_hole(sig, len) == 0);
+	for (unsigned n = 0; n < CALLS; n++) {
+		const int64_t v = value(p, p->map[0], 0, n);
+		struct rn_callsite want = stack(stack_of(n));
+		struct rn_value stack;
+		size_t at;
+
+		rn_buf_clear(&filled);
+		CHECK(rn_call_fill(sig, len, &v, &filled));
+		CHECK(rn_call_valid(filled.data, filled.len, &rn_mpi_vocab));
+		CHECK(rn_call_site(filled.data, filled.len, &rn_mpi_vocab, &stack, &at) &&
+		      stack.kind == RN_V_STRING && same_stack(stack.text, stack.len, &want));
+	}
+	rn_buf_free(&filled);
+}
+
+/* With numbers instead of stacks, as it is in a file. */
+static void check_section(struct process *p, const struct rn_sigs *sigs)
+{
+	struct rn_buf section = { 0 }, filled = { 0 };
+	const struct rn_sigs *out;
+	struct rn_sites s, fewer;
+	struct rn_err err;
+	const void *sig;
+	size_t len;
+
+	CHECK(rn_sites_take(&p->mem, sigs, &rn_mpi_vocab, &out, &section) == RN_OK);
+	if (!CHECK(rn_sites_decode(&p->mem, section.data, section.len, &s, &err) == RN_OK))
+		return;
+	CHECK(s.nodes == 1 + 2 * STACKS);
+	CHECK(rn_sites_fit(&s, out, &rn_mpi_vocab, &err) == RN_OK);
+	fewer = s;
+	fewer.nodes--;
+	CHECK(rn_sites_fit(&fewer, out, &rn_mpi_vocab, &err) == RN_E_DATA);
+	sig = rn_sigs_get(out, p->map[0], &len);
+	CHECK(rn_call_valid(sig, len, &rn_mpi_vocab) && rn_call_elastics(sig, len) == 1);
+	for (size_t i = 0; i < len; i++)
+		CHECK(!rn_call_valid(sig, i, &rn_mpi_vocab) || i < 4);
+	for (int64_t v = -1; v <= STACKS; v++) {
+		struct rn_value node;
+		size_t at;
+
+		rn_buf_clear(&filled);
+		CHECK(rn_call_fill(sig, len, &v, &filled) == (v >= 0 && v < STACKS));
+		CHECK(rn_call_site(filled.data, filled.len, &rn_mpi_vocab, &node, &at) &&
+		      node.kind == RN_V_INT && (node.num > 0) == (v >= 0 && v < STACKS));
+	}
+	rn_buf_free(&filled);
+	rn_buf_free(&section);
+}
+
+static void test_ranks(void)
+{
+	static struct process one, other;
+	struct rn_sigs *a = run(&one, 0), *b = run(&other, 11);
+	size_t n, m;
+	const void *x = rn_sigs_get(a, one.map[0], &n), *y = rn_sigs_get(b, other.map[0], &m);
+
+	CHECK(one.lost == 0 && other.lost == 0);
+	CHECK(n == m && memcmp(x, y, n) == 0);
+	check_calls(&one, x, n);
+	check_calls(&other, y, m);
+	check_section(&one, a);
+	rn_arena_free(&one.mem);
+	rn_arena_free(&other.mem);
+}
+
+/* ---- hostile ---- */
+
+/* More numbers than stacks that can be alike, of stacks that are not there. */
+static void test_numbers(void)
+{
+	static struct process p;
+	const uint64_t w[] = { RN_RAW_HEAD(function("MPI_Wtick"), 5) | RN_RAW_ALIKE, 0,
+			       RN_RAW_HOLE };
+	struct rn_holes *h;
+	struct rn_sigs *sigs;
+	struct rn_buf filled = { 0 };
+	const void *sig;
+	size_t len;
+
+	begin(&p, 0);
+	h = add_call(&p, w, 3);
+	for (int64_t n = 0; h && n < CALLS; n++) {
+		const int64_t v = n % 9 == 0 ? -n : n % 7 == 0 ? INT64_MAX - n : n * n;
+
+		CHECK(rn_holes_append_numbers(h, &v) == RN_OK);
+	}
+	sigs = write_calls(&p);
+	sig = rn_sigs_get(sigs, p.map[0], &len);
+	CHECK(p.lost == 0 && rn_call_valid(sig, len, &rn_mpi_vocab));
+	for (uint64_t n = 0; n < CALLS; n++) {
+		const int64_t v = value(&p, p.map[0], 0, n);
+
+		CHECK(rn_call_fill(sig, len, &v, &filled));
+	}
+	rn_buf_free(&filled);
+	rn_arena_free(&p.mem);
+}
+
+/* Which stack it was is missing, or no hole, or more than one. */
+static void test_words(void)
+{
+	static struct process p;
+	const uint64_t head = RN_RAW_HEAD(function("MPI_Wtick"), 5) | RN_RAW_ALIKE;
+	const uint64_t missing[] = { head, 0 }, plain[] = { head, 0, 7 },
+		       two[] = { head, 0, RN_RAW_HOLE, RN_RAW_HOLE },
+		       same[] = { head, 0, RN_RAW_SAME(0) };
+	struct rn_sigs *sigs;
+
+	begin(&p, 0);
+	CHECK(!rn_holes_valid(missing, 2) && !rn_holes_valid(two, 4) && !rn_holes_valid(same, 3));
+	add_call(&p, missing, 2);
+	add_call(&p, plain, 3);
+	add_call(&p, two, 4);
+	add_call(&p, same, 3);
+	sigs = write_calls(&p);
+	CHECK(p.lost == 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, p.map[i], &len);
+
+		CHECK(rn_call_valid(sig, len, &rn_mpi_vocab));
+	}
+	rn_arena_free(&p.mem);
+}
+
+int main(void)
+{
+	test_match();
+	ok("stacks are alike that differ in few frames, but not in the innermost");
+	test_ranks();
+	ok("ranks with the same stacks have the same signature, and each call its own stack");
+	test_numbers();
+	test_words();
+	ok("numbers and words that make no sense are no stacks");
+	return tap_done();
+}
