@@ -2,6 +2,7 @@
 #include "file/spill_copy.h"
 
 #include "base/hash.h"
+#include "file/order_tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -217,6 +218,30 @@ static int copy_live(struct rn_spill_copy *c, const struct rn_live *live)
 	if (rc == 0)
 		rc = reach(c, &l.extent);
 	return rc ? rc : put(c, &l, sizeof(l), at);
+}
+
+/* Rows of another chunk replace those in the copy, so for that moment it has none. */
+int rn_copy_order(struct rn_spill_copy *c, const struct rn_order_tail *tail, struct rn_copied *done)
+{
+	struct rn_order_tail t = *tail;
+	uint64_t at = t.extent.number * RN_SPILL_PAGE, chunks = t.word >> 32,
+		 rows = (uint32_t)t.word, from = chunks == done->chunks ? done->rows : 0;
+	int rc = reach(c, &t.extent);
+
+	if (rc == 0 && from == 0) {
+		t.word = chunks << 32;
+		rc = put(c, &t, sizeof(t), at);
+	}
+	/* The row that failures count up in may be one that is there already. */
+	from = from > sizeof(uint32_t) ? from - sizeof(uint32_t) : 0;
+	if (rc == 0)
+		rc = copy(c, at + sizeof(t) + from, rows - from);
+	t.word = chunks << 32 | rows;
+	if (rc == 0)
+		rc = put(c, &t, sizeof(t), at);
+	if (rc == 0)
+		done->chunks = chunks, done->rows = rows;
+	return rc;
 }
 
 int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const struct rn_log *log,

@@ -7,11 +7,11 @@
  * own extents, at the places where they are in the part file. So all of them together make a file
  * that is a part file with holes, and is read as one.
  *
- * Of a stream a copy has its log, its latest snapshot, and how many calls that has; no ring. What
- * refers to something is written behind it, and no snapshot over the one that counts, so a copy
- * that breaks off leaves the one before it. The file is opened for each copy and closed behind it:
- * that is what makes a network's file system take it over, and there is no descriptor for the
- * program to close.
+ * Of a stream a copy has its log, its latest snapshot, and how many calls that has; no ring; and
+ * all of its events. What refers to something is written behind it, and no snapshot over the one
+ * that counts, so a copy that breaks off leaves the one before it. The file is opened for each copy
+ * and closed behind it: that is what makes a network's file system take it over, and there is no
+ * descriptor for the program to close.
  *
  * Errors are errno values. Not locked: one copy at a time in a process.
  */
@@ -50,6 +50,7 @@ struct rn_log_end rn_log_end(const struct rn_log *l);
 struct rn_copied {
 	struct rn_log_end log;
 	uint64_t area, times_at;
+	uint64_t chunks, rows; /* of events: how many that count, and bytes behind them */
 };
 
 /* Opens the file, or makes it, and its folder too. */
@@ -64,6 +65,11 @@ bool rn_copy_can(const struct rn_live *live, const struct rn_copied *done);
 /* A stream that has just been sealed, by the thread that records in it. */
 int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const struct rn_log *log,
 		   struct rn_copied *done);
+
+/* Its events, behind its log, by the same thread. */
+struct rn_order_tail;
+int rn_copy_order(struct rn_spill_copy *c, const struct rn_order_tail *tail,
+		  struct rn_copied *done);
 
 /* Closes it. `rc` is what came of it so far, and is returned if it is not 0. */
 int rn_copy_end(struct rn_spill_copy *c, int rc);

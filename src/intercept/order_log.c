@@ -36,6 +36,7 @@ struct rn_order_log {
 	size_t at;       /* bytes of rows */
 	uint32_t chunks; /* that the tail follows on */
 	bool in_file;    /* the tail is an extent */
+	bool counted;    /* the counter is in the part file */
 	bool over;       /* there was no memory: the rest is lost */
 	uint64_t sealed; /* events in chunks */
 	struct rn_arena mem;
@@ -76,6 +77,7 @@ static bool make_tail(struct rn_stream *t, struct rn_order_log *o)
 	use_tail(o, tail, in_file);
 	if (in_file || !o->events)
 		o->events = &tail->events;
+	o->counted |= in_file;
 	return true;
 }
 
@@ -252,10 +254,13 @@ static void keep_chunk(struct rn_stream *t, struct rn_order_log *o, struct rn_or
 	o->run = NULL;
 	if (o->in_file)
 		rn_spool_fact(t, RN_FACT_ORDER, c.bytes, c.len);
-	if (o->in_file && !t->spooled)
+	if (o->in_file && !t->spooled) {
 		leave_file(t, o);
-	else
-		publish(o);
+		return;
+	}
+	publish(o);
+	if (o->in_file)
+		rn_spool_order_sealed(t);
 }
 
 static bool seal_rows(struct rn_stream *t, struct rn_order_log *o, const struct rn_order *rows,
@@ -281,7 +286,7 @@ static bool seal(struct rn_stream *t, struct rn_order_log *o)
 	struct rn_order rows = { .sites = o->site.n };
 	bool failed, done = false;
 
-	rn_arena_init(&scratch, rn_config.memory);
+	rn_arena_init(&scratch, SIZE_MAX);
 	rows.site = all_sites(o, &scratch);
 	o->over = true;
 	if (rows.site && rn_order_tail_read(&scratch, o->rows, o->at, &rows, &failed)) {
@@ -445,6 +450,11 @@ void rn_order_log_adopt(struct rn_stream *t)
 	munmap(old, TAIL);
 }
 
+const struct rn_order_tail *rn_order_log_tail(const struct rn_stream *t)
+{
+	return t->order && t->order->in_file ? t->order->tail : NULL;
+}
+
 /* There may be memory now where there was none. */
 void rn_order_log_stop(struct rn_stream *t)
 {
@@ -464,6 +474,11 @@ void rn_order_log_stop(struct rn_stream *t)
 uint64_t rn_order_log_events(const struct rn_stream *t)
 {
 	return t->order ? *t->order->events : 0;
+}
+
+uint64_t rn_order_log_unkept(const struct rn_stream *t)
+{
+	return t->order && !t->order->counted ? *t->order->events : 0;
 }
 
 uint64_t rn_order_log_size(const struct rn_stream *t)

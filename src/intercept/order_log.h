@@ -21,6 +21,7 @@
 
 struct rn_arena;
 struct rn_order_part;
+struct rn_order_tail;
 struct rn_stream;
 
 #define RN_ORDER_NO_SITE UINT32_MAX /* there was no memory; its events are lost */
@@ -42,11 +43,16 @@ void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest
 /* spool.c: the stream has become part of the file. */
 void rn_order_log_adopt(struct rn_stream *t);
 
+/* Where its latest events are in the file; NULL: they are not. */
+const struct rn_order_tail *rn_order_log_tail(const struct rn_stream *t);
+
 /* What there is becomes a chunk. */
 void rn_order_log_stop(struct rn_stream *t);
 
-/* How many events there have been; and all of them, in the arena. RN_OK or RN_E_NOMEM. */
+/* How many events there have been; how many of them nobody can find, nor count, in the part file;
+ * and all of them, in the arena: RN_OK or RN_E_NOMEM. */
 uint64_t rn_order_log_events(const struct rn_stream *t);
+uint64_t rn_order_log_unkept(const struct rn_stream *t);
 int rn_order_log_part(const struct rn_stream *t, struct rn_arena *mem, struct rn_order_part *out);
 
 /* Bytes that it takes. */

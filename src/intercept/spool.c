@@ -800,6 +800,8 @@ static bool make_copy(struct rn_stream *t)
 		rc = copy_shared();
 		if (rc == 0 && t)
 			rc = rn_copy_stream(&copies, &t->live, &t->log, &t->copied);
+		if (rc == 0 && t && rn_order_log_tail(t))
+			rc = rn_copy_order(&copies, rn_order_log_tail(t), &t->copied);
 		rc = rn_copy_end(&copies, rc);
 	}
 	__atomic_clear(&busy, __ATOMIC_RELEASE);
@@ -857,6 +859,15 @@ void rn_spool_due(struct rn_stream *t)
 		make_due_copy(t);
 	else
 		seal_or_freeze(t, t->live.calls == sealed(t)->upto + sealed(t)->places);
+	errno = saved;
+}
+
+void rn_spool_order_sealed(struct rn_stream *t)
+{
+	int saved = errno;
+
+	if (t->spooled && is_copy_due(t))
+		make_due_copy(t);
 	errno = saved;
 }
 
@@ -989,9 +1000,11 @@ void rn_spool_note(const char *how, uint64_t lost)
 	int saved = errno;
 	bool all = !spill.head || copy_all();
 
-	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		if (!t->live.self)
-			lost += t->live.calls + t->live.lost + rn_order_log_events(t);
+			lost += t->live.calls + t->live.lost;
+		lost += rn_order_log_unkept(t);
+	}
 	if (lost)
 		add_shared(RN_FACT_LOST, &lost, sizeof(lost), NULL, 0);
 	add_shared(RN_FACT_END, how, strlen(how), NULL, 0);

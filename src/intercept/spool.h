@@ -67,6 +67,9 @@ void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, si
 /* A piece of the file for the stream's events, of so many bytes; NULL when there cannot be one. */
 struct rn_extent *rn_spool_order(struct rn_stream *t, size_t bytes);
 
+/* A chunk of them is in its log. */
+void rn_spool_order_sealed(struct rn_stream *t);
+
 /* A communicator is new, or known better; without an entry, nothing but its name is. The tables'
  * lock is held. */
 void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *e);

@@ -7,7 +7,7 @@
  * too late for a receive are received behind. Whether MPI_Test_cancelled says so is in the hash,
  * or, where the status is ignored, what is in the buffer.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { OPEN = 6, TAGS = 1000, TAG_NEVER = TAGS + 1 };
 

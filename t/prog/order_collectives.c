@@ -8,7 +8,7 @@
  * broadcast are hashes, so that ranks depend on the order that others saw; integers, so that the
  * order of reduction has no influence.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { EACH = 2, MOST = 4 * EACH, TAGS = 1000 };
 

@@ -17,7 +17,7 @@
  */
 #include <signal.h>
 
-#include "order.h"
+#include "order_prog.h"
 
 enum { TAG = 1, TAG_NEVER = 9, TAG_OPEN = 10, KINDS = 3, LONG = 1 << 17 };
 

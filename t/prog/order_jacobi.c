@@ -7,7 +7,7 @@
  * put in place as they come, after MPI_Waitany. The result does not depend on that: the line is the
  * same in all runs but for a last number `order=`, the hash of the order.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { SIDES = 4, N = 12 };
 

@@ -6,7 +6,7 @@
  * MPI_Mprobe and MPI_Improbe, with MPI_Mrecv and with MPI_Imrecv, of which several are open at a
  * time and are completed with MPI_Waitany.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { EACH = 4, MOST = 4 * EACH, LONGEST = 9, TAGS = 3 };
 

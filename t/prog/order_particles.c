@@ -8,7 +8,7 @@
  * messages come in any order, and count for the step in which they come. What a rank sends depends
  * on what it got before.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { SIDES = 4, MOST = 3, OPEN = 8, PARTICLES = 6, TAG = 7 };
 

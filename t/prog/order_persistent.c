@@ -7,7 +7,7 @@
  * MPI_Testany, MPI_Waitsome and MPI_Waitall by turns. At the end there are some that are freed
  * while active; they get messages, but nobody is told.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { OPEN = 4, EACH = 3, MOST = 4 * EACH, TAGS = 2, TAG_FREED = TAGS + 1 };
 

@@ -12,7 +12,7 @@
  * it, and the narrow ones are posted first. There are more messages with TAG than receives for it,
  * and the one partner that is named sends 4 messages, of which those receives take at most 2.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { EACH = 4, TAG = 1, NAMED = 2, MOST = 4 * EACH };
 

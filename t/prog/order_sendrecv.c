@@ -7,7 +7,7 @@
  * ranks that are ahead are among it. Statuses are ignored by turns; messages say where they are
  * from. They are so short that MPI buffers them.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { TAGS = 3 };
 

@@ -9,7 +9,7 @@
  */
 #include <pthread.h>
 
-#include "order.h"
+#include "order_prog.h"
 
 enum { THREADS = 3, EACH = 3, MOST = 4 * EACH, TAGS = 1000 };
 

@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <sys/time.h>
 
-#include "order.h"
+#include "order_prog.h"
 
 enum { MOST = 4, TAG = 1, TAG_LAST = 2 };
 

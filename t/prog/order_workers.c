@@ -6,7 +6,7 @@
  * Results have a length and a tag that depend on the task, so the master probes for anything
  * (MPI_Probe and MPI_Iprobe by turns) and receives what it found.
  */
-#include "order.h"
+#include "order_prog.h"
 
 enum { LONGEST = 50, TAG_READY = 1, TAG_RESULT = 10, TAG_TASK = 20, TAG_STOP = 29, KINDS = 4 };
 

@@ -170,7 +170,7 @@ static void test_directory(void)
 	CHECK(rn_container_get(c, RN_SECTION_RANKS, &bytes, &n, &err) == RN_E_RANGE);
 	CHECK(strcmp(err.text, "no section ranks") == 0);
 	CHECK(strcmp(rn_section_name(RN_SECTION_SIGNATURES), "signatures") == 0);
-	CHECK(rn_section_name(0) == NULL && rn_section_name(14) == NULL);
+	CHECK(rn_section_name(0) == NULL && rn_section_name(15) == NULL);
 	rn_container_writer_free(&w);
 }
 
@@ -196,7 +196,7 @@ static void test_writer_misuse(void)
 	size_t len;
 
 	CHECK(rn_container_add(&w, (enum rn_section_type)0, "", 0, &err) == RN_E_ARG);
-	CHECK(rn_container_add(&w, (enum rn_section_type)14, "", 0, &err) == RN_E_ARG);
+	CHECK(rn_container_add(&w, (enum rn_section_type)15, "", 0, &err) == RN_E_ARG);
 	CHECK(rn_container_add(&w, RN_SECTION_RULES, "abc", 3, &err) == RN_OK);
 	CHECK(rn_container_add(&w, RN_SECTION_RULES, "abc", 3, &err) == RN_E_ARG);
 	CHECK(rn_container_add(&w, RN_SECTION_META, "abc", 3, &err) == RN_E_ARG && one_line(&err));
@@ -401,7 +401,7 @@ static struct rn_container *accepted(void)
 
 static void test_versions(void)
 {
-	struct entry e[] = { known[0], known[1], { 14, false, 0, "hij", 3, 0 } };
+	struct entry e[] = { known[0], known[1], { 15, false, 0, "hij", 3, 0 } };
 	struct rn_container *c;
 
 	make(known, 2, 1, 0);
@@ -422,11 +422,11 @@ static void test_versions(void)
 	CHECK(c && rn_container_count(c) == 3 && !rn_container_section(c, 2)->readable);
 	CHECK(c && rn_container_check(c, NULL) == RN_OK);
 	made.data[HEADER + 8] ^= 1; /* an unknown section is still checked */
-	refused(made.data, made.len, "section 14 damaged: checksum differs at byte 31..33");
+	refused(made.data, made.len, "section 15 damaged: checksum differs at byte 31..33");
 	e[2].required = true;
 	make(e, 3, 1, 1);
 	refused(made.data, made.len,
-		"section 14 is needed and not known here: made by a newer version (format 1.1;");
+		"section 15 is needed and not known here: made by a newer version (format 1.1;");
 }
 
 static void test_new_codec(void)

@@ -1,5 +1,5 @@
 /*
- * order.h - what the programs share whose result depends on the order of messages (order_*.c).
+ * order_prog.h - what the programs share whose result depends on the order of messages (order_*.c).
  *
  *	order_X STEPS SEED ...
  *
@@ -15,8 +15,8 @@
  *
  * A struct order belongs to one thread.
  */
-#ifndef ORDER_H
-#define ORDER_H
+#ifndef ORDER_PROG_H
+#define ORDER_PROG_H
 
 #include <mpi.h>
 
