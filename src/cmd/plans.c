@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
+#include "encode/raw.h"
 #include "order/plan.h"
 #include "read/order_view.h"
 #include "read/trace.h"
@@ -106,22 +107,20 @@ static int read_all(struct plans *p)
 
 	p->seen = rn_new(&p->mem, struct rn_outcome, streams);
 	if (!p->seen)
-		return no_memory();
+		return RN_E_NOMEM;
 	for (uint64_t s = 0; s < streams && rc == RN_OK; s++)
 		rc = rn_outcomes_read(p->reader, s, p->group[s], false, &p->mem, &p->seen[s]);
 	if (rc == RN_OK)
 		rc = rn_unseen_infer(&p->mem, p->t, p->reader, p->seen, streams, &told);
-	if (rc < 0)
-		return reading_failed(rc);
-	if (told.ambiguous)
+	if (rc == RN_OK && told.ambiguous)
 		fail(EXIT_DONE,
 		     "%" PRIu64 " receives were open when the program ended, and could have got "
 		     "other messages than those that are given to them now",
 		     told.ambiguous);
-	return EXIT_DONE;
+	return rc;
 }
 
-/* What its threads did; `seen` is what else is known of their receives, or NULL. */
+/* What its threads did, and whether there are receives that nobody saw complete. */
 static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
 		     struct rn_plan_part *part, bool *unseen)
 {
@@ -137,7 +136,7 @@ static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
 		if (rc < 0)
 			break;
 		part[k] = (struct rn_plan_part){ .order = o.order,
-						 .match = p->seen ? p->seen[s].match : o.match,
+						 .match = o.match,
 						 .matches = o.matches,
 						 .call = o.call,
 						 .calls = o.calls,
@@ -148,52 +147,113 @@ static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	return rc;
 }
 
+/* Whether the row says which thread the events behind it are of (intercept/birth.h). */
+static bool is_birth(const struct rn_order *o, const struct rn_order_row *row)
+{
+	const struct rn_order_site *s = &o->site[row->site];
+
+	return s->kind == RN_ORDER_VALUE && s->function < rn_mpi_vocab.funcs &&
+	       strcmp(rn_mpi_vocab.func[s->function].name, "rondo_enter") == 0;
+}
+
+static uint64_t count_births(const struct rn_order *o)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < o->rows; i++)
+		n += is_birth(o, &o->row[i]);
+	return n;
+}
+
+/* The events of threads that had a stream one after the other: a part for each. */
+static struct rn_plan_part *cut_threads(const struct rn_order *o, struct rn_plan_part *part)
+{
+	size_t done = 0, value = 0;
+
+	*part = (struct rn_plan_part){ .born = true, .order = *o };
+	part->order.rows = part->order.dones = part->order.values = 0;
+	for (size_t i = 0; i < o->rows; i++) {
+		const struct rn_order_row *row = &o->row[i];
+		bool values = o->site[row->site].kind == RN_ORDER_VALUE;
+
+		if (is_birth(o, row)) {
+			*++part = (struct rn_plan_part){ .born = true,
+							 .birth = o->value[value++],
+							 .order = *o };
+			part->order.row = row + 1;
+			part->order.done = o->done + done;
+			part->order.value = o->value + value;
+			part->order.rows = part->order.dones = part->order.values = 0;
+			continue;
+		}
+		part->order.rows++;
+		part->order.values += values ? row->done : 0;
+		part->order.dones += values ? 0 : row->done;
+		value += values ? row->done : 0;
+		done += values ? 0 : row->done;
+	}
+	return part + 1;
+}
+
 /* A trace that has nothing but events. */
 static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
-		       struct rn_plan_part *part)
+		       struct rn_plan_source *s)
+{
+	uint64_t threads = p->t->threads, n = threads;
+	struct rn_order *o = rn_new(mem, struct rn_order, threads);
+	struct rn_plan_part *part, *end;
+	int rc = o ? RN_OK : RN_E_NOMEM;
+
+	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
+		rc = rn_trace_order(p->t, rank * threads + k, mem, &o[k], NULL);
+		n += rc == RN_OK ? count_births(&o[k]) : 0;
+	}
+	if (rc < 0 || !(part = end = rn_new(mem, struct rn_plan_part, n)))
+		return rc < 0 ? rc : RN_E_NOMEM;
+	for (uint64_t k = 0; k < threads; k++)
+		end = cut_threads(&o[k], end);
+	s->part = part;
+	s->parts = (uint32_t)(end - part);
+	return RN_OK;
+}
+
+/* A trace that has every call. */
+static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem,
+		      struct rn_plan_source *s)
 {
 	uint64_t threads = p->t->threads;
-	int rc = RN_OK;
+	struct rn_plan_part *part = rn_new(mem, struct rn_plan_part, threads);
+	bool unseen = false;
+	int rc = part ? read_rank(p, rank, mem, part, &unseen) : RN_E_NOMEM;
 
-	for (uint64_t k = 0; k < threads && rc == RN_OK; k++)
-		rc = rn_trace_order(p->t, rank * threads + k, mem, &part[k].order, NULL);
+	if (rc == RN_OK && unseen && !p->seen)
+		rc = read_all(p);
+	for (uint64_t k = 0; k < threads && rc == RN_OK && p->seen; k++)
+		part[k].match = p->seen[rank * threads + k].match;
+	s->part = part;
+	s->parts = (uint32_t)threads;
+	s->comm = rn_outcomes_comms(p->reader, &s->comms);
 	return rc;
 }
 
 static int plan_rank(struct plans *p, uint64_t rank)
 {
 	struct rn_arena mem;
-	struct rn_plan_part *part;
 	struct rn_plan_source s = { .rank = (uint32_t)rank,
 				    .ranks = (uint32_t)p->t->ranks,
-				    .parts = (uint32_t)p->t->threads,
 				    .place = p->place,
 				    .places = p->t->sites.nodes };
-	bool unseen = false;
-	int rc, code = EXIT_DONE;
+	int rc, code;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	part = rn_new(&mem, struct rn_plan_part, p->t->threads);
-	if (!part)
-		rc = RN_E_NOMEM;
-	else if (p->t->order)
-		rc = read_events(p, rank, &mem, part);
-	else
-		rc = read_rank(p, rank, &mem, part, &unseen);
-	if (rc == RN_OK && unseen && !p->seen) {
-		code = read_all(p);
-		for (uint64_t k = 0; k < p->t->threads && !code; k++)
-			part[k].match = p->seen[rank * p->t->threads + k].match;
-	}
-	s.part = part;
 	if (p->t->order) {
 		s.comm = p->t->order->comm;
 		s.comms = p->t->order->comms;
+		rc = read_events(p, rank, &mem, &s);
 	} else {
-		s.comm = rn_outcomes_comms(p->reader, &s.comms);
+		rc = read_calls(p, rank, &mem, &s);
 	}
-	if (!code)
-		code = rc == RN_OK ? write_plan(p, &s) : reading_failed(rc);
+	code = rc == RN_OK ? write_plan(p, &s) : reading_failed(rc);
 	rn_arena_free(&mem);
 	return code;
 }

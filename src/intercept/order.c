@@ -2,6 +2,7 @@
 #include "intercept/order.h"
 
 #include "encode/raw.h"
+#include "intercept/birth.h"
 #include "intercept/config.h"
 #include "intercept/handle.h"
 #include "intercept/order_log.h"
@@ -11,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define STREAMS_MAX 2048u /* more than there can be (tracer.c) */
+#include "hand.h"
 
 enum rn_order_mode rn_order_mode;
 uint32_t rn_followed_count, rn_followed_shadows;
@@ -19,7 +20,8 @@ uint32_t rn_followed_count, rn_followed_shadows;
 static struct rn_requests requests; /* whose `aux` is a number of `all` */
 static struct rn_seg all;           /* struct rn_followed * */
 static struct rn_followed *unused;
-static struct rn_order_thread *threads[STREAMS_MAX];
+static struct rn_order_thread *threads;
+static _Thread_local struct rn_order_thread *mine __attribute__((tls_model("initial-exec")));
 
 /* Before MPI_Init, of which some programs ask for the time; -1: not known. */
 static int rank_from_launcher(void)
@@ -51,25 +53,40 @@ void rn_order_begin(void)
 {
 	rn_replay_load(rn_tracer.world_rank);
 	rn_replay_begin();
-	for (uint32_t i = 0; i < rn_tracer.nstreams; i++)
-		if (threads[i])
-			threads[i]->replay = rn_replay_thread(i);
+	for (struct rn_order_thread *o = threads; o; o = o->next)
+		o->replay = rn_replay_thread(o);
+}
+
+/* Who it is, is the first thing that is recorded of it; of the first thread that goes without
+ * saying. */
+static void record_birth(struct rn_stream *t, const struct rn_order_thread *o)
+{
+	if (o->birth)
+		rn_order_log_value(t, rn_order_log_site(t, RN_ORDER_VALUE, RN_N_rondo_enter, 0, 0),
+				   o->birth);
 }
 
 struct rn_order_thread *rn_order_thread(struct rn_stream *t)
 {
-	struct rn_order_thread *o = threads[t->number];
+	struct rn_order_thread *o = mine;
 
 	if (__builtin_expect(o != NULL, 1))
 		return o;
 	rn_tracer_lock();
 	o = rn_new(&rn_tracer.mem, struct rn_order_thread, 1);
-	rn_tracer_unlock();
-	if (o && rn_order_mode == RN_ORDER_REPLAYS)
-		o->replay = rn_replay_thread(t->number);
-	if (o)
+	if (o) {
+		o->stream = t->number;
+		o->birth = rn_birth();
 		o->parked_end = &o->parked;
-	threads[t->number] = o;
+		o->next = threads;
+		threads = o;
+	}
+	rn_tracer_unlock();
+	mine = o;
+	if (o && rn_order_mode == RN_ORDER_REPLAYS)
+		o->replay = rn_replay_thread(o);
+	else if (o)
+		record_birth(t, o);
 	return o;
 }
 

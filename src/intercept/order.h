@@ -43,8 +43,11 @@ void rn_order_hook_probes(void);
 void rn_order_hook_completions(void);
 void rn_order_hook_values(void);
 
-/* What hooks know of a thread. */
+/* What hooks know of a thread. A stream may have several, one after the other. */
 struct rn_order_thread {
+	struct rn_order_thread *next; /* of all */
+	uint32_t stream;
+	int64_t birth;
 	uint64_t started;        /* wildcard receives so far */
 	struct rn_ordinals open; /* of them */
 	void *room;              /* for arrays of requests */
@@ -53,7 +56,7 @@ struct rn_order_thread {
 	struct rn_followed *parked, **parked_end; /* as they were started */
 };
 
-/* NULL when there is no memory. */
+/* The calling thread's. NULL when there is no memory. */
 struct rn_order_thread *rn_order_thread(struct rn_stream *t);
 
 /* The call that is being made: what, and where from. */
@@ -107,7 +110,7 @@ static inline int rn_receive_post(const struct rn_receive *r, MPI_Request *q)
 
 struct rn_followed {
 	uint64_t ordinal;
-	uint32_t stream; /* that started it */
+	struct rn_order_thread *starter;
 	uint32_t flags;
 	MPI_Request real;
 	struct rn_receive receive; /* of a shadow */

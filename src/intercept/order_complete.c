@@ -156,7 +156,7 @@ static struct rn_order_done note(struct batch *b, int i, const MPI_Status *s)
 
 	if (!f || ((f->flags & RN_FOLLOWED_PERSISTENT) && !(f->flags & RN_FOLLOWED_ACTIVE)))
 		return d;
-	if (f->stream == b->c.t->number) {
+	if (f->starter == b->c.o) {
 		rn_tracer_lock();
 		if (rn_ordinals_done(&b->c.o->open, &rn_tracer.mem, f->ordinal, &late))
 			d.late = (uint32_t)late;
@@ -248,7 +248,7 @@ static int finish(struct batch *b, uint32_t i, MPI_Status *s)
 {
 	struct rn_followed *f = known(b, i);
 	MPI_Request *q = &b->q[i], *real = is_shadow(f) ? &f->real : q;
-	struct rn_replay *starter = f ? rn_replay_thread(f->stream) : NULL;
+	const struct rn_replay *starter = f ? f->starter->replay : NULL;
 	const struct rn_plan_match *m = starter ? rn_replay_match(starter, f->ordinal) : NULL;
 	struct rn_patience patience = { 0 };
 	int flag = 0, rc = MPI_SUCCESS;

@@ -35,7 +35,7 @@ static void number(struct post *p)
 	const struct rn_plan_match *m;
 
 	p->is.ordinal = o->started++;
-	p->is.stream = p->c.t->number;
+	p->is.starter = o;
 	p->is.real = MPI_REQUEST_NULL;
 	if (!o->replay)
 		return;
@@ -218,6 +218,7 @@ static void follow_persistent(struct post *p, const MPI_Request *request)
 	p->is.flags = RN_FOLLOWED_PERSISTENT | (p->c.o->replay ? RN_FOLLOWED_SHADOW : 0u);
 	p->is.real = MPI_REQUEST_NULL;
 	p->is.receive = p->as;
+	p->is.starter = p->c.o;
 	rn_follow(request, &p->is);
 }
 
@@ -246,7 +247,7 @@ static int start_shadow(struct rn_followed *f, struct post *p)
 	p->as = f->receive;
 	number(p);
 	f->ordinal = p->is.ordinal;
-	f->stream = p->is.stream;
+	f->starter = p->is.starter;
 	f->flags |= RN_FOLLOWED_ACTIVE;
 	if (is_parked(p)) {
 		f->flags |= RN_FOLLOWED_PARKED;
@@ -259,7 +260,7 @@ static int start_shadow(struct rn_followed *f, struct post *p)
 static void started(struct rn_followed *f, const struct rn_order_call *c)
 {
 	f->ordinal = c->o->started++;
-	f->stream = c->t->number;
+	f->starter = c->o;
 	f->flags |= RN_FOLLOWED_ACTIVE;
 }
 
@@ -307,7 +308,7 @@ static void end_in_vain(struct rn_followed *f, MPI_Request *request)
 
 	if (!(f->flags & RN_FOLLOWED_PERSISTENT))
 		rn_real.MPI_Cancel(request); /* or it would stay where nothing comes */
-	if (!rn_replay_knows_sends(rn_replay_thread(f->stream)) &&
+	if (!rn_replay_knows_sends(f->starter->replay) &&
 	    rn_receive_post(&f->receive, &q) == MPI_SUCCESS)
 		rn_real.MPI_Request_free(&q);
 }
@@ -331,7 +332,7 @@ static int hook_Request_free(MPI_Request *request)
 static int hook_Cancel(MPI_Request *request)
 {
 	struct rn_followed *f = rn_followed(*request, request);
-	struct rn_replay *replay = f ? rn_replay_thread(f->stream) : NULL;
+	const struct rn_replay *replay = f ? f->starter->replay : NULL;
 
 	if (!replay)
 		return rn_real.MPI_Cancel(request);

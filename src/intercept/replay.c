@@ -97,9 +97,16 @@ void rn_replay_load(int rank)
 	errno = saved;
 }
 
-struct rn_replay *rn_replay_thread(uint32_t number)
+/* Where the record does not tell threads apart by their births, streams are what it has. */
+struct rn_replay *rn_replay_thread(const struct rn_order_thread *o)
 {
-	return number < nthreads ? &threads[number] : NULL;
+	for (uint32_t i = 0; i < nthreads; i++) {
+		const struct rn_plan_stream *s = threads[i].s;
+
+		if (s->born ? s->birth == o->birth : i == o->stream)
+			return &threads[i];
+	}
+	return NULL;
 }
 
 void rn_replay_begin(void)

@@ -28,7 +28,7 @@ void rn_replay_load(int rank);
 void rn_replay_begin(void);
 
 /* The thread's, or NULL: there is no plan for it. */
-struct rn_replay *rn_replay_thread(uint32_t number);
+struct rn_replay *rn_replay_thread(const struct rn_order_thread *o);
 
 /* A communicator of this process alone, on which nothing is ever sent. */
 MPI_Comm rn_replay_nowhere(void);

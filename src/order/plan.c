@@ -70,6 +70,8 @@ static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_p
 		.match = put_list(pen, match, sizeof(*match), matches),
 		.call = put_list(pen, p->call, sizeof(*p->call), p->calls),
 		.complete = p->complete,
+		.born = p->born,
+		.birth = p->birth,
 	};
 }
 

@@ -77,6 +77,8 @@ struct rn_plan_stream {
 	struct rn_plan_list match;        /* struct rn_plan_match */
 	struct rn_plan_list call;         /* struct rn_plan_call; empty: only events are recorded */
 	uint64_t complete;                /* it came to its end by itself */
+	uint64_t born;                    /* its thread has this birth (intercept/birth.h) */
+	int64_t birth;
 };
 
 struct rn_plan_head {
@@ -94,7 +96,8 @@ struct rn_plan_part {
 	size_t matches;
 	const struct rn_plan_call *call;
 	size_t calls;
-	bool complete;
+	bool complete, born;
+	int64_t birth;
 };
 
 struct rn_plan_source {
