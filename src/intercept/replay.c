@@ -326,6 +326,17 @@ static bool is_same(const struct rn_replay *r, const struct rn_order_call *c)
 	return s->function == c->function && same_comm(s->comm, c->comm);
 }
 
+static enum rn_fate fail_again(struct rn_replay *r)
+{
+	const struct rn_order_row *row = &r->rows[r->at->row];
+
+	r->fails++;
+	r->at->calls++;
+	if (r->fails == row->fails && !row->done)
+		pass_row(r);
+	return RN_FATE_FAIL;
+}
+
 /* A test that fails though none did here: the next thing recorded is another call's. */
 static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
 {
@@ -355,11 +366,8 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 		const struct rn_order_row *next = &r->rows[r->at->row];
 
 		if (is_same(r, c)) {
-			if (may_fail && r->fails < next->fails) {
-				r->fails++;
-				r->at->calls++;
-				return RN_FATE_FAIL;
-			}
+			if (may_fail && r->fails < next->fails)
+				return fail_again(r);
 			if (next->done)
 				return succeed(r, row, done);
 		} else if (next->done && may_fail) {
