@@ -9,11 +9,12 @@ size() {
 	"$RONDO" info --sections "$1" | awk '/^section/ && !/[.](time|times|container):/ { n += $2 } END { print n }'
 }
 
-# traced FILE OPTION WHAT STEPS: `changing` on four ranks
+# traced FILE OPTION WHAT STEPS: `changing` on $ranks ranks
+ranks=4
 traced() {
 	_file=$1 _option=$2
 	shift 2
-	with_yield timeout 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n 4 "$at/changing" "$@" "$at/data"
+	with_yield timeout 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n "$ranks" "$at/changing" "$@" "$at/data"
 }
 
 # alike WHAT STEPS: elastic and plain traces have the same calls
@@ -49,6 +50,23 @@ patterns() {
 	ok "... and smaller" test "$(size "$at/elastic.rondo")" -lt "$(size "$at/plain.rondo")"
 }
 
+# smaller WHAT STEPS: in at most a third of the bytes
+smaller() {
+	alike "$1" "$2"
+	_elastic=$(size "$at/elastic.rondo") _plain=$(size "$at/plain.rondo")
+	ok "... 3 times smaller on $ranks ranks ($_elastic, $_plain bytes)" test $((3 * _elastic)) -le "$_plain"
+}
+
+# New partners every 10 steps, out of few: what waits for them is the same call all the same.
+partners() {
+	at=$tmp/$mpi
+	for ranks in 4 8; do
+		smaller amr 2000
+	done
+	ranks=4
+	smaller crowd 500
+}
+
 # Only how numbers are distributed, if asked to; and then it is said.
 lossy() {
 	at=$tmp/$mpi
@@ -64,5 +82,6 @@ lossy() {
 
 each_mpi patterns
 each_mpi lossy
+each_mpi partners
 status "what cannot be lossy is refused" 2 "$RONDO" trace --lossy=params:0 true
 finish

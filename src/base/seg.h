@@ -47,4 +47,10 @@ static inline bool rn_seg_reserve(struct rn_seg *s, struct rn_arena *mem, uint64
 bool rn_seg_skip(struct rn_seg *s, struct rn_arena *mem, uint32_t n);
 bool rn_seg_touch(struct rn_seg *s, struct rn_arena *mem, uint32_t i);
 
+/* Whether there is an element i that has memory. */
+static inline bool rn_seg_has(const struct rn_seg *s, uint32_t i)
+{
+	return i < s->n && s->dir[i >> RN_SEG_SHIFT];
+}
+
 #endif

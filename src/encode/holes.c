@@ -17,10 +17,14 @@ struct possible {
 };
 
 /* One hole is left for the stack. */
-static void add_possible(struct possible *p, const uint64_t *w, bool plain)
+static void add_possible(struct possible *p, const uint64_t *w, enum rn_param_kind kind)
 {
 	if ((int64_t)*w >= 0 && p->n < RN_HOLES_MAX - 1)
-		p->at[p->n++] = (struct rn_possible){ (uint16_t)(w - p->words), plain };
+		p->at[p->n++] = (struct rn_possible){
+			.at = (uint16_t)(w - p->words),
+			.plain = rn_raw_is_number(kind) && kind != RN_K_rank,
+			.partner = kind == RN_K_rank || kind == RN_K_int,
+		};
 }
 
 /* Kinds whose constants are all below 0. */
@@ -33,10 +37,10 @@ static bool is_free(enum rn_param_kind k)
 static void see(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
 	if (part == RN_RAW_NUMBER && is_free(kind))
-		add_possible(arg, w, kind != RN_K_rank);
+		add_possible(arg, w, kind);
 	else if (part == RN_RAW_PLACE && !rn_raw_is_absent(w[0]) &&
 		 (w[0] & 255) != RN_RAW_CLASS_CONST)
-		add_possible(arg, w + 1, false);
+		add_possible(arg, w + 1, kind);
 }
 
 static bool has_mark(const uint64_t *words, size_t n)

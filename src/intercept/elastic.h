@@ -6,7 +6,8 @@
  * grid), and the grammar finds it. When there are many, those numbers that have many values become
  * holes (encode/holes.h), for good: the calls of the family that come from then on are few
  * signatures again, or one. One that stands out among the members, because it comes again and
- * again, stays what it is.
+ * again, stays what it is. Members that make requests become holes with fewer values, where what
+ * waits for them is a new combination of them again and again.
  *
  * Nothing of it is on the way of an expected call that has no holes.
  */

@@ -8,6 +8,7 @@
  *   buffers   from another place of an array in each step
  *   offsets   records of all ranks side by side in FILE, step after step
  *   amr       every 10 steps new neighbours, and new lengths for each
+ *   crowd     the same with more of them than an array of requests has in its call's words
  */
 #include <mpi.h>
 
@@ -15,7 +16,7 @@
 #include <string.h>
 
 #define LONGEST    4096
-#define NEIGHBOURS 4
+#define NEIGHBOURS 40 /* at most */
 
 static char in[NEIGHBOURS][LONGEST], out[NEIGHBOURS][LONGEST];
 static int me, procs;
@@ -85,29 +86,38 @@ static void shuffle(int *to, int *from)
 	free(order);
 }
 
-static void exchange(const int *to, const int *from, const int *length)
+static void exchange(int n, const int *to, const int *from, const int *length)
 {
 	MPI_Request r[2 * NEIGHBOURS];
 
-	for (int k = 0; k < NEIGHBOURS; k++)
+	for (int k = 0; k < n; k++)
 		MPI_Irecv(in[k], LONGEST, MPI_CHAR, from[k], k, MPI_COMM_WORLD, &r[k]);
-	for (int k = 0; k < NEIGHBOURS; k++)
-		MPI_Isend(out[k], length[k], MPI_CHAR, to[k], k, MPI_COMM_WORLD,
-			  &r[NEIGHBOURS + k]);
-	MPI_Waitall(2 * NEIGHBOURS, r, MPI_STATUSES_IGNORE);
+	for (int k = 0; k < n; k++)
+		MPI_Isend(out[k], length[k], MPI_CHAR, to[k], k, MPI_COMM_WORLD, &r[n + k]);
+	MPI_Waitall(2 * n, r, MPI_STATUSES_IGNORE);
 }
 
-static void amr(int steps)
+static void refine(int neighbours, int steps)
 {
 	int to[NEIGHBOURS], from[NEIGHBOURS], length[NEIGHBOURS];
 
 	for (int i = 0; i < steps; i++) {
-		for (int k = 0; i % 10 == 0 && k < NEIGHBOURS; k++) {
+		for (int k = 0; i % 10 == 0 && k < neighbours; k++) {
 			shuffle(&to[k], &from[k]);
 			length[k] = (int)(any(LONGEST) * 7919u + (unsigned)me * 104729u) % LONGEST;
 		}
-		exchange(to, from, length);
+		exchange(neighbours, to, from, length);
 	}
+}
+
+static void amr(int steps)
+{
+	refine(4, steps);
+}
+
+static void crowd(int steps)
+{
+	refine(NEIGHBOURS, steps);
 }
 
 static const struct {
@@ -115,7 +125,7 @@ static const struct {
 	void (*run)(int steps);
 } programs[] = {
 	{ "tags", tags },       { "counts", counts }, { "buffers", buffers },
-	{ "offsets", offsets }, { "amr", amr },
+	{ "offsets", offsets }, { "amr", amr },       { "crowd", crowd },
 };
 
 int main(int argc, char **argv)

@@ -123,8 +123,9 @@ static void skip_to(uint32_t n)
 		CHECK(rn_seg_touch(&s, &mem, i) && *RN_SEG_AT(&s, uint32_t, i) == 0);
 		*RN_SEG_AT(&s, uint32_t, i) = i;
 	}
+	CHECK(!rn_seg_has(&s, s.n) && (n < 3 * RN_SEG_CHUNK || !rn_seg_has(&s, RN_SEG_CHUNK)));
 	for (uint32_t i = 0; i < n; i += 9999)
-		CHECK(*RN_SEG_AT(&s, uint32_t, i) == i);
+		CHECK(rn_seg_has(&s, i) && *RN_SEG_AT(&s, uint32_t, i) == i);
 	for (uint32_t i = n; i < s.n; i++)
 		CHECK(*RN_SEG_AT(&s, uint32_t, i) == i);
 	rn_arena_free(&mem);
