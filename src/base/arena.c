@@ -87,6 +87,12 @@ static int add_block(struct rn_arena *a, size_t need)
 	return 0;
 }
 
+void rn_arena_reserve(struct rn_arena *a, size_t bytes)
+{
+	if (!a->block)
+		add_block(a, bytes - sizeof(struct rn_arena_block));
+}
+
 static size_t min(size_t a, size_t b)
 {
 	return a < b ? a : b;

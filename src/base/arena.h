@@ -38,6 +38,10 @@ void rn_arena_init(struct rn_arena *a, size_t limit);
  * freed. */
 void rn_arena_init_over(struct rn_arena *a, size_t limit, void *block, size_t size);
 
+/* The first block of an empty arena, of about so many bytes: as much stays mapped when the arena is
+ * rewound to its beginning again and again. Without memory nothing changes. */
+void rn_arena_reserve(struct rn_arena *a, size_t bytes);
+
 /* n objects of `size` bytes, zeroed, or NULL (with the arena as it was). `align` is a power of two
  * and at most 4096. */
 void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n);

@@ -12,8 +12,6 @@
 /* The size that ZSTD_createCDict assumes for what is packed with it. */
 #define SMALL 513
 
-#define QUICK 6
-
 /* Small data gets the strongest level, where it costs next to nothing. */
 static int level_for(size_t len)
 {
@@ -34,6 +32,11 @@ void rn_pack_prepare(struct rn_pack_dict *dict)
 		free(room);
 }
 
+static int at_most(int limit, int level)
+{
+	return limit && limit < level ? limit : level;
+}
+
 int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, size_t len,
 	    struct rn_buf *out)
 {
@@ -50,7 +53,7 @@ int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, si
 		n = ZSTD_compress_usingCDict(p->ctx, to, room, bytes, len, dict.ready);
 	else
 		n = ZSTD_compress_usingDict(p->ctx, to, room, bytes, len, dict.bytes, dict.len,
-					    p->quick ? QUICK : level_for(len));
+					    at_most(p->level, level_for(len)));
 	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
 		return RN_E_NOMEM;
 	out->len = n;

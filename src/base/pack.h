@@ -16,7 +16,7 @@
 
 struct rn_packer { /* zeroed is ready; keeps the compressor's memory between calls */
 	void *ctx;
-	bool quick; /* less strongly, in a fraction of the time: to see what is worth it */
+	int level; /* at most this one of Zstandard's; 0: the strongest that is worth its time */
 };
 
 /* Bytes that packer and unpacker both have; {0}: none. */

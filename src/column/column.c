@@ -23,6 +23,11 @@ enum { DELTA = 1, PLANES = 2, ZSTD = 4, CODECS = 8, MODEL_END = 16 };
 /* A frame costs 9 bytes and more before it says anything; shorter payloads never win. */
 #define ZSTD_MIN 24
 
+/* The form is chosen with the one, and written with the other: a trace may have thousands of
+ * columns, and the levels above cost twice as much for next to nothing. */
+#define QUICK  6
+#define STRONG 15
+
 /* Columns above this many values are judged by a sample of as many, taken in stretches. */
 #define SAMPLE    8192
 #define STRETCHES 4
@@ -143,10 +148,10 @@ static int try_all(struct work *w, const int64_t *v, size_t n)
 {
 	int rc = RN_OK;
 
-	w->packer.quick = true;
+	w->packer.level = QUICK;
 	for (unsigned form = 0; form < ZSTD && !rc; form++)
 		rc = try_form(w, v, n, form);
-	w->packer.quick = false;
+	w->packer.level = STRONG;
 	if (!rc && w->best.len && w->best.data[0] & ZSTD)
 		rc = try_form(w, v, n, w->best.data[0] & (DELTA | PLANES));
 	return rc;

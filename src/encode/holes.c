@@ -189,13 +189,15 @@ int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number)
 static int join_series(struct rn_series *s, const struct rn_series *other, uint64_t *left,
 		       struct rn_arena *scratch)
 {
-	struct rn_arena_mark mark = rn_arena_mark(scratch);
 	struct rn_units *u;
+	struct rn_arena mem;
 	int64_t block[256];
 	uint64_t at = 0;
 	size_t n = 0;
-	int rc = rn_units_seal(scratch, other, &u);
+	int rc;
 
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = rn_units_seal_quickly(&mem, scratch, other, &u);
 	while (rc == RN_OK && *left && (n = rn_units_read(u, at, block, 256)) > 0) {
 		n = n < *left ? n : (size_t)*left;
 		for (size_t i = 0; i < n && rc == RN_OK; i++)
@@ -203,7 +205,7 @@ static int join_series(struct rn_series *s, const struct rn_series *other, uint6
 		at += n;
 		*left -= n;
 	}
-	rn_arena_rewind(scratch, mark);
+	rn_arena_free(&mem);
 	return rc;
 }
 
@@ -223,21 +225,16 @@ static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hol
 }
 
 int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
-		   struct rn_units **out)
+		   struct rn_arena *scratch, struct rn_units **out)
 {
-	struct rn_arena scratch;
 	struct rn_series *all;
 	int rc;
 
 	if (h->done.n == 0)
-		return rn_units_seal(mem, h->series[hole], out);
+		return rn_units_seal_quickly(mem, scratch, h->series[hole], out);
 	all = rn_series_new(mem);
-	if (!all)
-		return RN_E_NOMEM;
-	rn_arena_init(&scratch, SIZE_MAX);
-	rc = join_hole(all, h, hole, UINT64_MAX, &scratch);
-	rn_arena_free(&scratch);
-	return rc == RN_OK ? rn_units_seal(mem, all, out) : rc;
+	rc = all ? join_hole(all, h, hole, UINT64_MAX, scratch) : RN_E_NOMEM;
+	return rc == RN_OK ? rn_units_seal_quickly(mem, scratch, all, out) : rc;
 }
 
 static bool add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, struct rn_series *s)

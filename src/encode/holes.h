@@ -101,9 +101,9 @@ int rn_holes_append(struct rn_holes *h, const uint64_t *words);
 /* The same for numbers as they follow each other. */
 int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number);
 
-/* All that stands in a hole. RN_OK or RN_E_NOMEM. */
+/* All that stands in a hole, sealed quickly (series/units.h). RN_OK or RN_E_NOMEM. */
 int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
-		   struct rn_units **out);
+		   struct rn_arena *scratch, struct rn_units **out);
 
 /* What stands in a hole is kept elsewhere, and begins anew: so that what is saved again and again
  * stays short. False without memory, with all as it was. */

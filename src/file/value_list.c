@@ -62,23 +62,42 @@ static int renumber(struct rn_values *to, const struct rn_values *v, const struc
 	return rn_values_merge(to, v, map);
 }
 
-/* As it is, or blurred. */
-static int keep_series(const struct rn_sigs *from, uint32_t i, uint64_t blurred, struct rn_sigs *to,
-		       struct rn_arena *scratch, uint32_t *number)
+/* Of series that are made ready for the file. */
+struct kept {
+	struct rn_sigs *series;
+	struct rn_arena mem, scratch;
+	uint64_t blurred;
+};
+
+/* On the way here they were encoded quickly. */
+static int shrink_series(struct kept *k, const void *bytes, size_t len, struct rn_buf *out)
 {
-	struct rn_buf b = { 0 };
+	struct rn_reader in = rn_reader(bytes, len);
+	struct rn_units *quick, *small;
+	int rc = rn_units_decode(&k->mem, &in, &quick, NULL);
+
+	if (rc == RN_OK)
+		rc = rn_units_shrink(&k->mem, &k->scratch, quick, &small);
+	return rc == RN_OK ? rn_units_encode(small, out) : rc;
+}
+
+static int keep_series(struct kept *k, const struct rn_sigs *from, uint32_t i, uint32_t *number)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&k->mem);
+	struct rn_buf b = { 0 }, blurred = { 0 }, *out = k->blurred ? &blurred : &b;
 	size_t len;
 	const void *bytes = rn_sigs_get(from, i, &len);
-	int rc;
+	int rc = shrink_series(k, bytes, len, &b);
 
-	if (!blurred)
-		return rn_sigs_copy(to, from, i, number);
-	rc = rn_blur_values(bytes, len, blurred, scratch, &b);
+	if (rc == RN_OK && k->blurred)
+		rc = rn_blur_values(b.data, b.len, k->blurred, &k->mem, &blurred);
 	if (rc == RN_OK)
-		rc = rn_buf_status(&b);
+		rc = rn_buf_status(out);
 	if (rc == RN_OK)
-		rc = rn_sigs_intern(to, b.data, b.len, number);
+		rc = rn_sigs_intern(k->series, out->data, out->len, number);
 	rn_buf_free(&b);
+	rn_buf_free(&blurred);
+	rn_arena_rewind(&k->mem, mark);
 	return rc;
 }
 
@@ -91,22 +110,38 @@ static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
 	return rn_call_stack_hole(sig, len) != at.hole;
 }
 
+#define SERIES_ROOM ((size_t)256 << 10) /* most are made in that */
+
 /* Series are numbered as they come. */
 static int number_series(const struct rn_values *v, const struct rn_sigs *sigs,
 			 struct rn_value_use *const *use, uint64_t blurred, struct rn_arena *mem,
 			 struct rn_sigs **series, uint32_t *number)
 {
-	struct rn_arena scratch;
+	uint32_t n = rn_sigs_count(v->series);
+	uint32_t *known = rn_new(mem, uint32_t, 2 * (size_t)n + 1); /* blurred, and not */
+	struct kept k = { .series = rn_sigs_new(mem) };
 	int rc = RN_OK;
 
-	*series = rn_sigs_new(mem);
-	rn_arena_init(&scratch, SIZE_MAX);
-	for (uint32_t i = 0; *series && i < v->use.n && rc == RN_OK; i++)
-		rc = keep_series(v->series, use[i]->series,
-				 blurred && is_argument(sigs, use[i]->place) ? blurred : 0, *series,
-				 &scratch, &number[i]);
-	rn_arena_free(&scratch);
-	return *series ? rc : RN_E_NOMEM;
+	if (!k.series || !known)
+		return RN_E_NOMEM;
+	memset(known, 0xff, 2 * (size_t)n * sizeof(*known));
+	rn_arena_init(&k.mem, SIZE_MAX);
+	rn_arena_init(&k.scratch, SIZE_MAX);
+	rn_arena_reserve(&k.mem, SERIES_ROOM);
+	rn_arena_reserve(&k.scratch, SERIES_ROOM);
+	for (uint32_t i = 0; i < v->use.n && rc == RN_OK; i++) {
+		bool exact = !blurred || !is_argument(sigs, use[i]->place);
+		uint32_t *known_as = &known[2 * use[i]->series + exact];
+
+		k.blurred = exact ? 0 : blurred;
+		if (*known_as == UINT32_MAX)
+			rc = keep_series(&k, v->series, use[i]->series, known_as);
+		number[i] = *known_as;
+	}
+	rn_arena_free(&k.mem);
+	rn_arena_free(&k.scratch);
+	*series = k.series;
+	return rc;
 }
 
 static int put_numbers(const struct rn_seg *all, bool sorted, struct rn_arena *scratch,

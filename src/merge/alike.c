@@ -86,14 +86,15 @@ const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t
 /* All that stands in the last hole. */
 static int add_all(struct rn_alike_stacks *s, const struct rn_holes *h)
 {
-	struct rn_arena mem;
+	struct rn_arena mem, scratch;
 	struct rn_units *u;
 	int64_t block[256], last = -1;
 	size_t n = 0;
 	int rc;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_holes_units(h, h->n - 1, &mem, &u);
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = rn_holes_units(h, h->n - 1, &mem, &scratch, &u);
 	for (uint64_t at = 0; rc == RN_OK && (n = rn_units_read(u, at, block, 256)) > 0; at += n) {
 		for (size_t i = 0; i < n; i++) {
 			if (block[i] != last)
@@ -102,6 +103,7 @@ static int add_all(struct rn_alike_stacks *s, const struct rn_holes *h)
 		}
 	}
 	rn_arena_free(&mem);
+	rn_arena_free(&scratch);
 	return rc;
 }
 

@@ -44,6 +44,7 @@ struct writer {
 	uint32_t like;                        /* so many calls of the stream are like this one */
 	bool cut;                             /* the call is not as it was made */
 	bool plain;                           /* numbers are written as they are */
+	struct rn_arena mem, scratch;
 };
 
 /* ---- what words refer to ---- */
@@ -183,29 +184,37 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 
 /* ---- holes ---- */
 
-#define PEERS_SEEN 64 /* of the ranks in a hole, so many decide about all */
+#define HOLE_ROOM  ((size_t)256 << 10) /* most series are sealed in that */
+#define PEERS_SEEN 64                  /* of the ranks in a hole, so many decide about all */
 
 static uint64_t hole_key(uint64_t call, uint32_t hole)
 {
 	return slot_key(call, SLOTS_MAX + hole);
 }
 
-/* Whether that can express all that stands in the hole. */
-static bool can_express(enum rn_value_kind kind, const struct rn_holes *h, uint32_t hole,
-			int64_t rank, int64_t size)
+/* What stands in a hole of the call, until the next is asked for. */
+static int numbers(struct writer *x, uint32_t hole, struct rn_units **u)
 {
-	struct rn_arena mem;
+	const struct rn_arena_mark beginning = { 0 };
+
+	rn_arena_reserve(&x->mem, HOLE_ROOM);
+	rn_arena_reserve(&x->scratch, HOLE_ROOM);
+	rn_arena_rewind(&x->mem, beginning);
+	return rn_holes_units(x->holes, hole, &x->mem, &x->scratch, u);
+}
+
+/* Whether that can express all that stands in the hole. */
+static bool can_express(struct writer *x, enum rn_value_kind kind, uint32_t hole, int64_t rank,
+			int64_t size)
+{
 	struct rn_units *u;
 	int64_t block[256], number;
 	size_t n = 0;
-	bool can = true;
+	bool can = numbers(x, hole, &u) == RN_OK;
 
-	rn_arena_init(&mem, SIZE_MAX);
-	can = rn_holes_units(h, hole, &mem, &u) == RN_OK;
 	for (uint64_t at = 0; can && (n = rn_units_read(u, at, block, 256)) > 0; at += n)
 		for (size_t i = 0; i < n && can; i++)
 			can = rn_peer_express(kind, block[i], rank, size, &number) == kind;
-	rn_arena_free(&mem);
 	return can;
 }
 
@@ -221,34 +230,29 @@ static enum rn_elastic hole(void *arg, uint32_t i, bool is_rank, uint32_t comm)
 		kind = rn_choices_get(x->choices, hole_key(x->key, i));
 	if (kind == RN_V_REL || kind == RN_V_RELMOD || kind == RN_V_XOR) {
 		whose(x, comm, &rank, &size);
-		if (can_express(kind, x->holes, i, rank, size))
+		if (can_express(x, kind, i, rank, size))
 			h->form = (enum rn_elastic)kind;
 	}
 	return h->form;
 }
 
-static int add_peers(const struct writer *x, uint32_t i, struct rn_peers *p)
+static int add_peers(struct writer *x, uint32_t i, struct rn_peers *p)
 {
-	struct rn_arena mem;
 	struct rn_units *u;
 	int64_t number[PEERS_SEEN], rank, size;
+	int rc = numbers(x, i, &u);
 	size_t n;
-	int rc;
 
 	whose(x, x->hole[i].comm, &rank, &size);
-	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_holes_units(x->holes, i, &mem, &u);
 	n = rc == RN_OK ? rn_units_read(u, 0, number, PEERS_SEEN) : 0;
 	for (size_t k = 0; k < n && rc == RN_OK; k++)
 		rc = rn_peers_add(p, hole_key(x->key, i), number[k], rank, size);
-	rn_arena_free(&mem);
 	return rc;
 }
 
 /* What stands in the holes of the call, which is signature `sig` now. */
-static int add_values(const struct writer *x, const struct rn_calls_out *out, uint32_t sig)
+static int add_values(struct writer *x, const struct rn_calls_out *out, uint32_t sig)
 {
-	struct rn_arena mem;
 	struct rn_units *u;
 	int rc = RN_OK;
 
@@ -261,12 +265,10 @@ static int add_values(const struct writer *x, const struct rn_calls_out *out, ui
 		if (x->stacks && i == x->holes->n - 1)
 			how.alike = x->stacks;
 		whose(x, h->comm, &how.rank, &how.size);
-		rn_arena_init(&mem, SIZE_MAX);
-		rc = rn_holes_units(x->holes, i, &mem, &u);
+		rc = numbers(x, i, &u);
 		if (rc == RN_OK)
 			rc = rn_values_add(out->values, (struct rn_value_place){ sig, i },
 					   out->stream, u, &how);
-		rn_arena_free(&mem);
 	}
 	return rc;
 }
@@ -362,8 +364,17 @@ static int collect(struct writer *x, uint32_t i)
 static bool begin(struct writer *x, const struct rn_calls *c)
 {
 	*x = (struct writer){ .of = c, .cap = 65536 };
+	rn_arena_init(&x->mem, SIZE_MAX);
+	rn_arena_init(&x->scratch, SIZE_MAX);
 	x->buf = malloc(x->cap);
 	return x->buf != NULL;
+}
+
+static void end(struct writer *x)
+{
+	free(x->buf);
+	rn_arena_free(&x->mem);
+	rn_arena_free(&x->scratch);
 }
 
 int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
@@ -383,7 +394,7 @@ int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
 			if (x.hole[k].is_rank)
 				rc = add_peers(&x, k, p);
 	}
-	free(x.buf);
+	end(&x);
 	return rc;
 }
 
@@ -400,7 +411,7 @@ int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, st
 	rc = write_words(&x, words, n);
 	if (rc == RN_OK)
 		rn_buf_add(out, x.buf, x.len);
-	free(x.buf);
+	end(&x);
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
@@ -449,6 +460,6 @@ int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
 			*out->lost += occurrences(c, i);
 	}
 	rn_arena_free(&mem);
-	free(x.buf);
+	end(&x);
 	return rc;
 }

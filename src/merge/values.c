@@ -65,7 +65,7 @@ static int64_t expressed(int64_t value, const struct rn_expressed *how)
 
 /* The numbers of a series, expressed, less the first one, as another. */
 static int rebase(const struct rn_units *u, const struct rn_expressed *how, struct rn_arena *mem,
-		  struct rn_units **out, int64_t *begin)
+		  struct rn_arena *scratch, struct rn_units **out, int64_t *begin)
 {
 	struct rn_series *based = rn_series_new(mem);
 	int64_t block[256];
@@ -80,37 +80,45 @@ static int rebase(const struct rn_units *u, const struct rn_expressed *how, stru
 			rc = rn_series_append(based, (int64_t)((uint64_t)expressed(block[i], how) -
 							       (uint64_t)*begin));
 	}
-	return rc == RN_OK ? rn_units_seal(mem, based, out) : rc;
+	return rc == RN_OK ? rn_units_seal_quickly(mem, scratch, based, out) : rc;
 }
 
-static int intern_series(struct rn_values *v, const struct rn_units *u, uint32_t *id)
+/* The bytes of the numbers of a series, expressed, less the first one. Where that moves all by the
+ * same, the others need not be looked at. */
+static int encode_based(const struct rn_units *u, const struct rn_expressed *how,
+			struct rn_buf *out, int64_t *begin)
 {
-	struct rn_buf bytes = { 0 };
-	int rc = rn_units_encode(u, &bytes);
+	bool moves = how->kind == RN_V_INT || how->kind == RN_V_REL;
+	struct rn_arena mem, scratch;
+	struct rn_units *based;
+	int rc;
 
+	if (moves && rn_units_nonneg(u) && rn_units_length(u)) {
+		*begin = expressed(rn_units_at(u, 0), how);
+		return rn_units_encode_quickly(u, rn_units_at(u, 0), out);
+	}
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = rebase(u, how, &mem, &scratch, &based, begin);
 	if (rc == RN_OK)
-		rc = rn_buf_status(&bytes);
-	if (rc == RN_OK)
-		rc = rn_sigs_intern(v->series, bytes.data, bytes.len, id);
-	rn_buf_free(&bytes);
+		rc = rn_units_encode_quickly(based, 0, out);
+	rn_arena_free(&mem);
+	rn_arena_free(&scratch);
 	return rc;
 }
 
 int rn_values_add(struct rn_values *v, struct rn_value_place at, uint64_t stream,
 		  const struct rn_units *u, const struct rn_expressed *how)
 {
-	struct rn_arena scratch;
+	struct rn_buf bytes = { 0 };
 	struct rn_value_use *use;
-	struct rn_units *based;
 	int64_t begin;
 	uint32_t id;
-	int rc;
+	int rc = encode_based(u, how, &bytes, &begin);
 
-	rn_arena_init(&scratch, SIZE_MAX);
-	rc = rebase(u, how, &scratch, &based, &begin);
 	if (rc == RN_OK)
-		rc = intern_series(v, based, &id);
-	rn_arena_free(&scratch);
+		rc = rn_sigs_intern(v->series, bytes.data, bytes.len, &id);
+	rn_buf_free(&bytes);
 	if (rc < 0)
 		return rc;
 	use = need_use(v, at, id);

@@ -9,6 +9,8 @@
  *	place   series                streams     begin
  *	3, 0    0 1 2 3 4 ...         0 1 2 3     0 1000 2000 3000
  *
+ * Series are encoded quickly here, and made small when they get into the file.
+ *
  * Adding and taking in expects streams in ascending order. Memory from the arena: the bytes of the
  * series, and 8 for each stream and place. Encoding is of the parts on their way to the trace, as
  * the other pieces of a bundle are; the form in the file is file/value_list.h.

@@ -19,6 +19,11 @@ bool rn_units_monotone(const struct rn_units *u)
 	return u->monotone;
 }
 
+bool rn_units_nonneg(const struct rn_units *u)
+{
+	return u->nonneg;
+}
+
 /* Symbols are numbered as they come up: a term with the next number brings a new delta. */
 static uint32_t count_deltas(const struct rn_pattern *p)
 {

@@ -24,6 +24,14 @@ typedef __int128 rn_i128;
 /* What the builder holds now; the builder is not changed. RN_OK or RN_E_NOMEM. */
 int rn_units_seal(struct rn_arena *mem, const struct rn_series *s, struct rn_units **out);
 
+/* The same in a fraction of the time, for what is read, or is not yet where it stays: patterns are
+ * as they were found, where values would take fewer bytes, too. */
+int rn_units_seal_quickly(struct rn_arena *mem, struct rn_arena *scratch, const struct rn_series *s,
+			  struct rn_units **out);
+/* What was sealed quickly as rn_units_seal would have done it. It refers to what u refers to. */
+int rn_units_shrink(struct rn_arena *mem, struct rn_arena *scratch, const struct rn_units *u,
+		    struct rn_units **out);
+
 uint64_t rn_units_length(const struct rn_units *u);
 
 /* Element i < length. */
@@ -32,6 +40,8 @@ int64_t rn_units_at(const struct rn_units *u, uint64_t i);
 /* No element is smaller than the one before it, and that is known: lanes whose own strides change
  * (not plain arithmetic ones) always count as not monotone. */
 bool rn_units_monotone(const struct rn_units *u);
+/* No element is negative. */
+bool rn_units_nonneg(const struct rn_units *u);
 
 /* For a monotone series: index of the last element not above x. RN_E_RANGE when all are above,
  * RN_E_ARG when the series is not monotone. */
@@ -51,6 +61,9 @@ size_t rn_units_read(const struct rn_units *u, uint64_t from, int64_t *out, size
  * decoding leaves the reader behind it. Decoding trusts no byte: it is linear in the input and
  * needs a bounded amount of memory per byte, however many elements the bytes stand for. */
 int rn_units_encode(const struct rn_units *u, struct rn_buf *out);
+/* Quickly, and not small: nothing is packed. Elements are written less `base`, which must be
+ * possible for all of them. */
+int rn_units_encode_quickly(const struct rn_units *u, int64_t base, struct rn_buf *out);
 int rn_units_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_units **out,
 		    struct rn_err *err);
 

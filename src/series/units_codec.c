@@ -32,6 +32,8 @@ enum { REF_NEW, REF_ELASTIC, REF_KNOWN };
 struct sink {
 	struct rn_buf *out; /* NULL: count */
 	size_t n;
+	bool quick;   /* without columns */
+	int64_t base; /* elements are written less this */
 };
 
 static void put(struct sink *s, uint64_t v)
@@ -47,6 +49,11 @@ static void put_signed(struct sink *s, int64_t v)
 	put(s, rn_zigzag(v));
 }
 
+static void put_element(struct sink *s, int64_t v)
+{
+	put_signed(s, (int64_t)((uint64_t)v - (uint64_t)s->base));
+}
+
 static bool is_even(const struct rn_pattern *p)
 {
 	return p->n == 1 || (p->nterms == 1 && p->nrules == 1);
@@ -55,7 +62,7 @@ static bool is_even(const struct rn_pattern *p)
 /* first and, where there is a second element, the difference. */
 static void put_even(const struct rn_pattern *p, struct sink *s)
 {
-	put_signed(s, p->first);
+	put_element(s, p->first);
 	if (p->n > 1)
 		put_signed(s, p->term[0].delta);
 }
@@ -81,7 +88,7 @@ static void put_nested(const struct rn_pattern *p, struct sink *s)
 	uint32_t known = 0, i = 0;
 
 	assert(p->nrules);
-	put_signed(s, p->first);
+	put_element(s, p->first);
 	for (uint32_t r = 0; r < p->nrules; r++) {
 		put(s, p->size[r] - 1);
 		for (uint32_t end = i + p->size[r]; i < end; i++)
@@ -143,49 +150,67 @@ static void put_inline(const struct rn_unit *u, bool follows, struct sink *s)
 {
 	put(s, head(KIND_INLINE, u->n, follows));
 	for (uint64_t i = 0; i < u->n; i++)
-		put_signed(s, u->value[i]);
+		put_element(s, u->value[i]);
+}
+
+static int put_column(const struct rn_unit *u, struct rn_buf *out)
+{
+	if (!u->column)
+		return rn_column_encode(u->value, u->n, out);
+	rn_buf_add(out, u->column, u->column_len);
+	return RN_OK;
 }
 
 /* As a column, unless that is not smaller. */
-static int put_values(const struct rn_unit *u, bool follows, struct rn_buf *out)
+static int put_values(const struct rn_unit *u, bool follows, struct sink *s)
 {
-	struct sink count = { 0 }, s = { .out = out };
+	struct sink count = { 0 };
+	struct rn_buf *out = s->out;
 	size_t begin = out->len;
 	int rc;
 
-	put_inline(u, follows, &count);
-	if (u->n > INLINE_MAX) {
-		put(&s, head(KIND_MORE, MORE_COLUMN, follows));
-		rc = rn_column_encode(u->value, u->n, out);
+	if (u->n > INLINE_MAX && !s->quick) {
+		put_inline(u, follows, &count);
+		put(s, head(KIND_MORE, MORE_COLUMN, follows));
+		rc = put_column(u, out);
 		if (rc < 0)
 			return rc;
 		if (out->len - begin < count.n)
 			return RN_OK;
 		out->len = begin;
 	}
-	put_inline(u, follows, &s);
+	put_inline(u, follows, s);
 	return RN_OK;
+}
+
+static int encode(const struct rn_units *u, struct sink *s)
+{
+	size_t begin = s->out->len;
+	int rc = RN_OK;
+
+	if (u->count == 0)
+		put(s, head(KIND_INLINE, 0, false));
+	for (uint32_t i = 0; i < u->count && rc == RN_OK; i++) {
+		if (u->unit[i].lanes)
+			put_pattern(&u->unit[i], i + 1 < u->count, s);
+		else
+			rc = put_values(&u->unit[i], i + 1 < u->count, s);
+	}
+	if (rc == RN_OK)
+		rc = rn_buf_status(s->out);
+	if (rc < 0)
+		s->out->len = begin;
+	return rc;
 }
 
 int rn_units_encode(const struct rn_units *u, struct rn_buf *out)
 {
-	struct sink s = { .out = out };
-	size_t begin = out->len;
-	int rc = RN_OK;
+	return encode(u, &(struct sink){ .out = out });
+}
 
-	if (u->count == 0)
-		put(&s, head(KIND_INLINE, 0, false));
-	for (uint32_t i = 0; i < u->count && rc == RN_OK; i++) {
-		if (u->unit[i].lanes)
-			put_pattern(&u->unit[i], i + 1 < u->count, &s);
-		else
-			rc = put_values(&u->unit[i], i + 1 < u->count, out);
-	}
-	if (rc == RN_OK)
-		rc = rn_buf_status(out);
-	if (rc < 0)
-		out->len = begin;
-	return rc;
+int rn_units_encode_quickly(const struct rn_units *u, int64_t base, struct rn_buf *out)
+{
+	return encode(u, &(struct sink){ .out = out, .quick = true, .base = base });
 }
 
 /* ---- reading ---- */

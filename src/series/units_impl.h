@@ -83,6 +83,9 @@ struct rn_unit { /* a sealed part */
 	const struct rn_pattern *lane;
 	const int64_t *value;
 	const rn_u128 *mark; /* mark[k]: sum of the first k << RN_MARK_SHIFT values */
+	/* The values as a column, where sealing has had to make one; or NULL. */
+	const unsigned char *column;
+	size_t column_len;
 };
 
 struct rn_units {

@@ -4,7 +4,8 @@
  * A closed or open pattern part becomes patterns through rules.h, which brings the grammar into
  * normal form. A part that a literal would say in fewer bytes becomes literal, and neighbouring
  * literals become one part; the few values of a part that has just begun are tried as a pattern
- * too. The builder is not changed. Scratch is an arena of its own, gone at the end.
+ * too. The builder is not changed. That is the slow part, for a trial is a compression; who seals
+ * quickly takes patterns as they are, and may have them weighed later.
  */
 #include "base/buf.h"
 #include "base/err.h"
@@ -161,17 +162,32 @@ int rn_lane_verify(const struct rn_lane *l, uint64_t n)
 
 struct sealer {
 	const struct rn_series *s;
-	struct rn_arena *mem, scratch;
+	bool quick; /* patterns stay what they are */
+	struct rn_arena *mem, *scratch;
 	struct rn_seg units; /* struct rn_unit, in scratch */
 	struct rn_seg lit;   /* int64_t, in scratch: literal values since the last pattern */
+	struct rn_buf trial; /* the latest column that a pattern was weighed against, */
+	uint64_t tried;      /* which is that of the first so many values of `lit`, or of none */
 };
 
 static int add_unit(struct sealer *z, const struct rn_unit *u)
 {
-	if (!rn_seg_reserve(&z->units, &z->scratch, 1))
+	if (!rn_seg_reserve(&z->units, z->scratch, 1))
 		return RN_E_NOMEM;
 	*RN_SEG_AT(&z->units, struct rn_unit, z->units.n) = *u;
 	z->units.n++;
+	return RN_OK;
+}
+
+static int keep_column(struct sealer *z, struct rn_unit *u)
+{
+	unsigned char *bytes = rn_new(z->mem, unsigned char, z->trial.len);
+
+	if (!bytes)
+		return RN_E_NOMEM;
+	memcpy(bytes, z->trial.data, z->trial.len);
+	u->column = bytes;
+	u->column_len = z->trial.len;
 	return RN_OK;
 }
 
@@ -190,13 +206,16 @@ static int flush_literal(struct sealer *z)
 	for (uint32_t i = 0; i < z->lit.n; i++)
 		v[i] = *RN_SEG_AT(&z->lit, int64_t, i);
 	rc = rn_unit_of_values(&u, z->mem, v, z->lit.n);
+	if (rc == RN_OK && z->tried == z->lit.n)
+		rc = keep_column(z, &u);
 	z->lit.n = 0;
+	z->tried = 0;
 	return rc == RN_OK ? add_unit(z, &u) : rc;
 }
 
 static int64_t *room_for(struct sealer *z, uint64_t n)
 {
-	return rn_seg_reserve(&z->lit, &z->scratch, n) ? rn_new(&z->scratch, int64_t, n) : NULL;
+	return rn_seg_reserve(&z->lit, z->scratch, n) ? rn_new(z->scratch, int64_t, n) : NULL;
 }
 
 static void add_values(struct sealer *z, const int64_t *v, uint64_t n)
@@ -227,20 +246,21 @@ static bool large_for(size_t pattern, uint64_t n)
 }
 
 /* A pattern that is large for what it says is weighed against a real column. */
-static int literal_size(const int64_t *v, uint64_t n, size_t pattern, size_t *size)
+static int literal_size(struct sealer *z, const int64_t *v, uint64_t n, size_t pattern,
+			size_t *size)
 {
 	uint64_t sample = n < WEIGH_SAMPLE ? n : WEIGH_SAMPLE;
-	struct rn_buf b = { 0 };
 	int rc;
 
+	rn_buf_clear(&z->trial);
+	z->tried = 0;
 	*size = literal_estimate(v, n);
 	if (*size <= pattern || !large_for(pattern, n))
 		return RN_OK;
-	rc = rn_column_encode(v + (n - sample) / 2, sample, &b);
-	*size = (size_t)((b.len + 1) * n / sample);
+	rc = rn_column_encode(v + (n - sample) / 2, sample, &z->trial);
+	*size = (size_t)((z->trial.len + 1) * n / sample);
 	if (n > WEIGH_SMALL) /* a reader holds every value of it: not for a few bytes */
 		*size += *size / 3;
-	rn_buf_free(&b);
 	return rc;
 }
 
@@ -251,33 +271,54 @@ static bool worth_weighing(size_t pattern, uint64_t n)
 	return n <= WEIGH_SMALL ? pattern > 3 : large_for(pattern, n);
 }
 
-/* Takes the pattern, all of which was allocated after `mark`, or its values where they take fewer
- * bytes. */
-static int choose(struct sealer *z, const struct rn_unit *u, struct rn_arena_mark mark)
+static int take_pattern(struct sealer *z, const struct rn_unit *u)
+{
+	int rc = flush_literal(z);
+
+	return rc == RN_OK ? add_unit(z, u) : rc;
+}
+
+/* Takes the pattern, or its values where they take fewer bytes. */
+static int take_smaller(struct sealer *z, const struct rn_unit *u, bool *is_pattern)
 {
 	size_t pattern = rn_unit_pattern_size(u), literal = SIZE_MAX;
 	int64_t *v = NULL;
 	int rc = RN_OK;
 
+	*is_pattern = true;
 	if (worth_weighing(pattern, u->n)) {
 		v = room_for(z, u->n);
 		if (!v)
 			return RN_E_NOMEM;
 		rn_unit_read(u, 0, v, u->n);
-		rc = literal_size(v, u->n, pattern, &literal);
+		rc = literal_size(z, v, u->n, pattern, &literal);
 		/* Next to literal values it costs no head of its own. */
 		if (z->lit.n && literal < SIZE_MAX)
 			literal--;
 	}
 	if (rc < 0)
 		return rc;
-	if (literal < pattern) {
-		add_values(z, v, u->n);
+	if (literal >= pattern)
+		return take_pattern(z, u);
+	*is_pattern = false;
+	if (z->lit.n == 0 && z->trial.len && u->n <= WEIGH_SAMPLE)
+		z->tried = u->n;
+	add_values(z, v, u->n);
+	return RN_OK;
+}
+
+/* The same for one that was allocated after `mark`. */
+static int choose(struct sealer *z, const struct rn_unit *u, struct rn_arena_mark mark)
+{
+	bool is_pattern;
+	int rc;
+
+	if (z->quick)
+		return take_pattern(z, u);
+	rc = take_smaller(z, u, &is_pattern);
+	if (rc == RN_OK && !is_pattern)
 		rn_arena_rewind(z->mem, mark);
-		return RN_OK;
-	}
-	rc = flush_literal(z);
-	return rc == RN_OK ? add_unit(z, u) : rc;
+	return rc;
 }
 
 static int seal_lanes(struct sealer *z, const struct rn_lane *l, uint32_t lanes, uint64_t n)
@@ -289,7 +330,7 @@ static int seal_lanes(struct sealer *z, const struct rn_lane *l, uint32_t lanes,
 	if (!p)
 		return RN_E_NOMEM;
 	for (uint32_t k = 0; k < lanes; k++, l = l->next) {
-		int rc = seal_lane(l, z->mem, &z->scratch, &p[k]);
+		int rc = seal_lane(l, z->mem, z->scratch, &p[k]);
 
 		if (rc < 0)
 			return rc;
@@ -303,7 +344,7 @@ static int seal_part(struct sealer *z, const struct rn_series_part *part, uint64
 {
 	if (part->lanes)
 		return seal_lanes(z, part->lane, part->lanes, n);
-	if (!rn_seg_reserve(&z->lit, &z->scratch, n))
+	if (!rn_seg_reserve(&z->lit, z->scratch, n))
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		*RN_SEG_AT(&z->lit, int64_t, z->lit.n + i) = rn_lit_at(z->s, part->lit + i);
@@ -314,7 +355,7 @@ static int seal_part(struct sealer *z, const struct rn_series_part *part, uint64
 /* Raw values with some order in them: as a pattern, built on the side. */
 static int seal_raw_pattern(struct sealer *z, uint32_t n)
 {
-	struct rn_series *side = rn_series_new(&z->scratch);
+	struct rn_series *side = rn_series_new(z->scratch);
 	struct rn_lane *ring;
 	int rc = side ? rn_lanes_build(side, z->s->raw, n, 1, &ring) : RN_E_NOMEM;
 
@@ -370,6 +411,25 @@ static int seal_all(struct sealer *z)
 	return rc == RN_OK ? flush_literal(z) : rc;
 }
 
+static int shrink_all(struct sealer *z, const struct rn_units *u)
+{
+	bool is_pattern;
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < u->count && rc == RN_OK; i++) {
+		const struct rn_unit *part = &u->unit[i];
+
+		if (part->lanes) {
+			rc = take_smaller(z, part, &is_pattern);
+		} else {
+			rc = rn_seg_reserve(&z->lit, z->scratch, part->n) ? RN_OK : RN_E_NOMEM;
+			if (rc == RN_OK)
+				add_values(z, part->value, part->n);
+		}
+	}
+	return rc == RN_OK ? flush_literal(z) : rc;
+}
+
 static int finish(struct sealer *z, struct rn_units **out)
 {
 	struct rn_unit *unit = rn_new(z->mem, struct rn_unit, z->units.n);
@@ -381,25 +441,53 @@ static int finish(struct sealer *z, struct rn_units **out)
 	for (uint32_t i = 0; i < z->units.n; i++)
 		unit[i] = *RN_SEG_AT(&z->units, struct rn_unit, i);
 	rc = rn_units_join(u, unit, z->units.n);
-	assert(rc < 0 || u->n == z->s->n);
 	*out = u;
+	return rc;
+}
+
+/* From a builder, or else from what is sealed. */
+static int seal(struct sealer *z, const struct rn_units *from, struct rn_units **out)
+{
+	struct rn_arena_mark mark = rn_arena_mark(z->mem), used = rn_arena_mark(z->scratch);
+	int rc;
+
+	rn_seg_init(&z->units, sizeof(struct rn_unit));
+	rn_seg_init(&z->lit, sizeof(int64_t));
+	rc = from ? shrink_all(z, from) : seal_all(z);
+	if (rc == RN_OK)
+		rc = finish(z, out);
+	rn_buf_free(&z->trial);
+	rn_arena_rewind(z->scratch, used);
+	assert(rc < 0 || (*out)->n == (from ? from->n : z->s->n));
+	if (rc < 0)
+		rn_arena_rewind(z->mem, mark);
 	return rc;
 }
 
 int rn_units_seal(struct rn_arena *mem, const struct rn_series *s, struct rn_units **out)
 {
-	struct rn_arena_mark mark = rn_arena_mark(mem);
-	struct sealer z = { .s = s, .mem = mem };
+	struct rn_arena scratch;
+	struct sealer z = { .s = s, .mem = mem, .scratch = &scratch };
 	int rc;
 
-	rn_arena_init(&z.scratch, SIZE_MAX);
-	rn_seg_init(&z.units, sizeof(struct rn_unit));
-	rn_seg_init(&z.lit, sizeof(int64_t));
-	rc = seal_all(&z);
-	if (rc == RN_OK)
-		rc = finish(&z, out);
-	rn_arena_free(&z.scratch);
-	if (rc < 0)
-		rn_arena_rewind(mem, mark);
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = seal(&z, NULL, out);
+	rn_arena_free(&scratch);
 	return rc;
+}
+
+int rn_units_seal_quickly(struct rn_arena *mem, struct rn_arena *scratch, const struct rn_series *s,
+			  struct rn_units **out)
+{
+	struct sealer z = { .s = s, .quick = true, .mem = mem, .scratch = scratch };
+
+	return seal(&z, NULL, out);
+}
+
+int rn_units_shrink(struct rn_arena *mem, struct rn_arena *scratch, const struct rn_units *u,
+		    struct rn_units **out)
+{
+	struct sealer z = { .mem = mem, .scratch = scratch };
+
+	return seal(&z, u, out);
 }

@@ -114,6 +114,32 @@ static void test_rewind_empty(void)
 	rn_arena_free(&a);
 }
 
+/* What is reserved stays when all is given back. */
+static void test_reserve(void)
+{
+	const struct rn_arena_mark beginning = { 0 };
+	struct rn_arena a;
+	size_t mapped;
+
+	rn_arena_init(&a, SIZE_MAX);
+	rn_arena_reserve(&a, 100000);
+	mapped = a.mapped;
+	CHECK(mapped >= 100000);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 9; i++)
+			CHECK(all_are(rn_new(&a, unsigned char, 10000), 10000, 0));
+		CHECK(a.mapped == mapped);
+		rn_arena_rewind(&a, beginning);
+		CHECK(a.mapped == mapped);
+	}
+	rn_arena_reserve(&a, 1000000); /* it is not empty */
+	CHECK(a.mapped == mapped);
+	rn_arena_free(&a);
+	rn_arena_init(&a, 1000);
+	rn_arena_reserve(&a, 100000); /* more than it may have */
+	CHECK(a.mapped == 0 && !rn_new(&a, int, 1));
+}
+
 static bool same(const struct rn_arena *a, const struct rn_arena *b)
 {
 	return a->beg == b->beg && a->end == b->end && a->block == b->block &&
@@ -192,6 +218,8 @@ int main(void)
 	ok("a rewind gives back what came after the mark, and only that");
 	test_rewind_empty();
 	ok("a rewind to the empty arena keeps one block");
+	test_reserve();
+	ok("which may have been reserved");
 	test_limit();
 	ok("the limit holds, and a refusal changes nothing");
 	test_refusals();

@@ -195,11 +195,14 @@ struct list {
 /* What stands in the hole of the next call that has one. */
 static void list_value(struct list *l, const struct rn_holes *h)
 {
+	struct rn_arena scratch;
 	struct rn_units *u;
 	int64_t v = -1;
 
-	CHECK(rn_holes_units(h, 0, l->mem, &u) == RN_OK);
+	rn_arena_init(&scratch, SIZE_MAX);
+	CHECK(rn_holes_units(h, 0, l->mem, &scratch, &u) == RN_OK);
 	CHECK(rn_units_read(u, l->elastic++, &v, 1) == 1);
+	rn_arena_free(&scratch);
 	rn_buf_add(&l->b, &v, sizeof(v));
 }
 

@@ -16,14 +16,20 @@ static struct rn_arena mem;
 static struct rn_buf buf, again;
 static uint64_t elements, undecided;
 
-static struct rn_units *seal(struct rn_arena *a)
+static struct rn_series *build(struct rn_arena *a)
 {
 	struct rn_series *s = rn_series_new(a);
-	struct rn_units *u = NULL;
 
 	for (uint32_t i = 0; i < in.n; i++)
 		CHECK(rn_series_append(s, in.v[i]) == RN_OK);
-	CHECK(rn_units_seal(a, s, &u) == RN_OK);
+	return s;
+}
+
+static struct rn_units *seal(struct rn_arena *a)
+{
+	struct rn_units *u = NULL;
+
+	CHECK(rn_units_seal(a, build(a), &u) == RN_OK);
 	elements += in.n;
 	return u;
 }
@@ -179,6 +185,36 @@ static void check_bytes(const struct rn_units *u)
 	CHECK(again.len == buf.len && memcmp(again.data, buf.data, buf.len) == 0);
 }
 
+/* What is sealed and encoded quickly, less a number, and made small later has the bytes of what is
+ * made small at once; `u` is that. */
+static void check_quick(const struct rn_units *u)
+{
+	int64_t base = model_nonneg() && in.n ? in.v[0] : 0;
+	struct rn_units *quick = NULL, *small = NULL;
+	struct rn_arena scratch;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	CHECK(rn_units_seal_quickly(&mem, &scratch, build(&mem), &quick) == RN_OK);
+	check_elements(quick);
+	CHECK(rn_units_nonneg(quick) == model_nonneg());
+	rn_buf_clear(&buf);
+	CHECK(rn_units_encode_quickly(quick, base, &buf) == RN_OK);
+	quick = decode(&mem, &buf, buf.len);
+	CHECK(rn_units_read(quick, 0, out, NUMBERS_MAX) == in.n);
+	for (uint32_t i = 0; i < in.n; i++)
+		CHECK(out[i] == in.v[i] - base);
+	rn_buf_clear(&buf);
+	CHECK(rn_units_encode_quickly(quick, -base, &buf) == RN_OK);
+	quick = decode(&mem, &buf, buf.len);
+	CHECK(rn_units_shrink(&mem, &scratch, quick, &small) == RN_OK);
+	check_all(small);
+	rn_buf_clear(&buf);
+	rn_buf_clear(&again);
+	CHECK(rn_units_encode(u, &buf) == RN_OK && rn_units_encode(small, &again) == RN_OK);
+	CHECK(again.len == buf.len && memcmp(again.data, buf.data, buf.len) == 0);
+	rn_arena_free(&scratch);
+}
+
 static void test_model(void)
 {
 	for (int round = 0; round < 500; round++) {
@@ -188,6 +224,7 @@ static void test_model(void)
 		u = seal(&mem);
 		check_all(u);
 		check_bytes(u);
+		check_quick(u);
 		rn_arena_free(&mem);
 	}
 	diag("%llu elements; %llu growing series not known to grow", (unsigned long long)elements,
@@ -200,6 +237,8 @@ static void test_short(void)
 {
 	for (uint32_t n = 0; n < 200; n++) {
 		for (int kind = 0; kind < 7; kind++) {
+			const struct rn_units *u;
+
 			in.n = 0;
 			in.limit = n;
 			if (kind < 2)
@@ -210,7 +249,9 @@ static void test_short(void)
 				numbers_lanes(&in, n, 2 + tap_below(15));
 			else
 				numbers_noise(&in, n, kind == 5 ? 0 : 2);
-			check_bytes(seal(&mem));
+			u = seal(&mem);
+			check_bytes(u);
+			check_quick(u);
 			rn_arena_free(&mem);
 		}
 	}

@@ -127,7 +127,7 @@ static void test_holes(void)
 	CHECK(rn_holes_cut(a, &mem, 0) && rn_holes_cut(a, &mem, 1));
 	CHECK(rn_holes_cut(b, &mem, 1));
 	CHECK(rn_holes_join(b, a, 999, &scratch) == RN_OK);
-	CHECK(rn_holes_units(b, 1, &mem, &u) == RN_OK && rn_units_length(u) == 1999);
+	CHECK(rn_holes_units(b, 1, &mem, &scratch, &u) == RN_OK && rn_units_length(u) == 1999);
 	CHECK(rn_units_at(u, 999) == 999 * 999 && rn_units_at(u, 1003) == 9);
 	for (size_t n = 0; n < saved.len; n += 1 + saved.len / 50) {
 		in = rn_reader(saved.data, n);
