@@ -297,6 +297,9 @@ bool rn_call_value(struct rn_reader *in, struct rn_value *v);
  */
 uint64_t rn_value_parts(const struct rn_value *v);
 
+/* Appends a number (also one that varies), an object or a place. */
+void rn_value_write(const struct rn_value *v, struct rn_buf *out);
+
 /* The kind that it has in a call, whether it is the same in all of them or not. */
 static inline enum rn_value_kind rn_value_kind(const struct rn_value *v)
 {

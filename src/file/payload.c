@@ -5,8 +5,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/pack.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
+#include "file/relatives.h"
 #include "file/steps.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
@@ -384,27 +386,114 @@ int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct
 
 /* Signatures */
 
+static void put_sig(const struct rn_sigs *s, uint32_t i, struct rn_buf *packed, struct rn_buf *out)
+{
+	size_t len;
+	const void *sig = rn_sigs_get(s, i, &len);
+
+	if (rn_steps_needed(sig, len)) {
+		rn_buf_clear(packed);
+		rn_steps_pack(sig, len, packed);
+		out->failed |= packed->failed;
+		sig = packed->data;
+		len = packed->len;
+	}
+	rn_buf_u64(out, len);
+	rn_buf_add(out, sig, len);
+}
+
 void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out)
 {
-	uint32_t n = rn_sigs_count(s);
 	struct rn_buf packed = { 0 };
 
-	rn_buf_u64(out, n);
-	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-		const void *sig = rn_sigs_get(s, i, &len);
+	rn_buf_u64(out, rn_sigs_count(s));
+	for (uint32_t i = 0; i < rn_sigs_count(s); i++)
+		put_sig(s, i, &packed, out);
+	rn_buf_free(&packed);
+}
 
-		if (rn_steps_needed(sig, len)) {
-			rn_buf_clear(&packed);
-			rn_steps_pack(sig, len, &packed);
-			out->failed |= packed.failed;
-			sig = packed.data;
-			len = packed.len;
+static uint64_t bytes_of(const struct rn_sigs *s, uint32_t i)
+{
+	size_t len;
+
+	rn_sigs_get(s, i, &len);
+	return len;
+}
+
+/* Returns whether there are lines. */
+static bool put_sigs(const struct rn_sigs *s, const struct rn_relatives *r, bool single,
+		     struct rn_buf *out)
+{
+	struct rn_buf packed = { 0 };
+	uint64_t made = 0;
+	uint32_t n;
+
+	rn_buf_u64(out, rn_sigs_count(s));
+	for (uint32_t i = 0; i < rn_sigs_count(s); i += n) {
+		n = rn_line_put(r, i, rn_line_room(out->len) - made, single, out);
+		for (uint32_t k = 0; k < n; k++)
+			made += bytes_of(s, i + k);
+		if (n == 0) {
+			put_sig(s, i, &packed, out);
+			n = 1;
 		}
-		rn_buf_u64(out, len);
-		rn_buf_add(out, sig, len);
 	}
 	rn_buf_free(&packed);
+	return made > 0;
+}
+
+#define QUICK 6 /* it shows which one will be smaller */
+
+static int packed_size(const struct rn_buf *b, struct rn_buf *packed, size_t *size)
+{
+	struct rn_packer p = { .level = QUICK };
+	int rc = rn_pack(&p, (struct rn_pack_dict){ 0 }, b->data, b->len, packed);
+
+	rn_packer_free(&p);
+	*size = packed->len < b->len ? packed->len : b->len;
+	return rc;
+}
+
+/* Which of the two is smaller when it is compressed. */
+static int choose(const struct rn_buf *a, const struct rn_buf *b, const struct rn_buf **smaller)
+{
+	struct rn_buf packed = { 0 };
+	size_t size_a, size_b;
+	int rc = a->failed || b->failed ? RN_E_NOMEM : packed_size(a, &packed, &size_a);
+
+	if (rc == RN_OK)
+		rc = packed_size(b, &packed, &size_b);
+	if (rc == RN_OK)
+		*smaller = size_a <= size_b ? a : b;
+	rn_buf_free(&packed);
+	return rc;
+}
+
+int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out, bool *lines)
+{
+	struct rn_buf few = { 0 }, all = { 0 };
+	const struct rn_buf *smaller = NULL;
+	bool few_lines = false, all_lines = false;
+	struct rn_relatives *r;
+	struct rn_arena scratch;
+	int rc = RN_E_NOMEM;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	r = rn_relatives_new(&scratch, s);
+	if (r) {
+		few_lines = put_sigs(s, r, false, &few);
+		all_lines = put_sigs(s, r, true, &all);
+		rc = choose(&few, &all, &smaller);
+	}
+	if (rc == RN_OK) {
+		rn_buf_add(out, smaller->data, smaller->len);
+		*lines = smaller == &few ? few_lines : all_lines;
+		rc = rn_buf_status(out);
+	}
+	rn_buf_free(&few);
+	rn_buf_free(&all);
+	rn_arena_free(&scratch);
+	return rc;
 }
 
 /* A stored signature as it is in memory; `unpacked` may hold it. False when it is malformed. */
@@ -420,39 +509,96 @@ static bool unpack_sig(const unsigned char **sig, size_t *len, struct rn_buf *un
 	return true;
 }
 
-static int decode_sig(struct rn_sigs *s, struct rn_reader *in, const struct rn_vocab *vocab,
-		      uint32_t i, struct rn_buf *unpacked, struct rn_err *err)
-{
-	size_t len = rn_get_max(in, RN_CALL_BYTES_MAX);
-	const unsigned char *sig = rn_get_bytes(in, len);
-	bool sound = !in->bad && unpack_sig(&sig, &len, unpacked);
-	uint32_t id;
+/* Signatures as they are read. */
+struct sigs_reader {
+	struct rn_sigs *s;
+	struct rn_reader in;
+	size_t size; /* bytes of the section */
+	const struct rn_vocab *vocab;
+	struct rn_buf made; /* one that was not stored as it is */
+	uint64_t lines;     /* bytes that came from lines */
+	struct rn_err *err;
+};
 
-	if (rn_buf_status(unpacked) < 0)
-		return rn_err_nomem(err);
-	if (!sound || !rn_call_valid(sig, len, vocab))
-		return rn_err_set(err, RN_E_DATA, "signature %u is malformed", i);
-	if (rn_sigs_intern(s, sig, len, &id) < 0)
-		return rn_err_nomem(err);
+static int add_sig(struct sigs_reader *r, const void *sig, size_t len, bool sound)
+{
+	uint32_t i = rn_sigs_count(r->s), id;
+
+	if (rn_buf_status(&r->made) < 0)
+		return rn_err_nomem(r->err);
+	if (!sound || !rn_call_valid(sig, len, r->vocab))
+		return rn_err_set(r->err, RN_E_DATA, "signature %u is malformed", i);
+	if (rn_sigs_intern(r->s, sig, len, &id) < 0)
+		return rn_err_nomem(r->err);
 	if (id != i)
-		return rn_err_set(err, RN_E_DATA, "signature %u is the same as %u", i, id);
+		return rn_err_set(r->err, RN_E_DATA, "signature %u is the same as %u", i, id);
 	return RN_OK;
+}
+
+static int decode_sig(struct sigs_reader *r, size_t len)
+{
+	const unsigned char *sig = rn_get_bytes(&r->in, len);
+	bool sound = !r->in.bad && unpack_sig(&sig, &len, &r->made);
+
+	return add_sig(r, sig, len, sound);
+}
+
+/* Each is made from the one before; `room` is how many bytes they may have. */
+static int decode_line(struct sigs_reader *r, const struct rn_line *l, uint64_t room)
+{
+	uint32_t from = rn_sigs_count(r->s) - 1 - (uint32_t)l->back;
+	const struct rn_reader edits = r->in;
+	int rc = RN_OK;
+
+	for (uint64_t k = 0; k < l->n && rc == RN_OK; k++) {
+		size_t len;
+		const void *sig = rn_sigs_get(r->s, from, &len);
+		bool sound;
+
+		rn_buf_clear(&r->made);
+		r->in = edits;
+		sound = rn_line_next(l, &r->in, sig, len, &r->made);
+		r->lines += r->made.len;
+		from = rn_sigs_count(r->s);
+		rc = add_sig(r, r->made.data, r->made.len, sound && r->lines <= room);
+	}
+	return rc;
+}
+
+static int decode_sigs(struct sigs_reader *r, uint64_t n)
+{
+	int rc = RN_OK;
+
+	while (rn_sigs_count(r->s) < n && rc == RN_OK) {
+		uint32_t known = rn_sigs_count(r->s);
+		uint64_t room = rn_line_room(r->size - rn_left(&r->in));
+		size_t len = rn_get_max(&r->in, RN_CALL_BYTES_MAX);
+		struct rn_line l;
+
+		if (len || r->in.bad)
+			rc = decode_sig(r, len);
+		else if (rn_line_get(&r->in, known, n - known, &l))
+			rc = decode_line(r, &l, room);
+		else
+			rc = rn_err_set(r->err, RN_E_DATA, "signature %u is malformed", known);
+	}
+	return rc;
 }
 
 int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
 		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	uint64_t n = rn_get_max(&in, RN_TERMINAL_MAX);
-	struct rn_sigs *s = rn_sigs_new(mem);
-	struct rn_buf unpacked = { 0 };
-	int rc = s ? RN_OK : rn_err_nomem(err);
+	struct sigs_reader r = { .s = rn_sigs_new(mem),
+				 .in = rn_reader(bytes, len),
+				 .size = len,
+				 .vocab = vocab,
+				 .err = err };
+	uint64_t n = rn_get_max(&r.in, RN_TERMINAL_MAX);
+	int rc = r.s ? decode_sigs(&r, n) : rn_err_nomem(err);
 
-	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
-		rc = decode_sig(s, &in, vocab, i, &unpacked, err);
-	rn_buf_free(&unpacked);
-	*out = s;
-	return rc == RN_OK ? at_end(&in, err) : rc;
+	rn_buf_free(&r.made);
+	*out = r.s;
+	return rc == RN_OK ? at_end(&r.in, err) : rc;
 }
 
 /* Ranks */

@@ -64,7 +64,11 @@ void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out);
 int rn_words_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
 		    struct rn_err *err);
 
+/* As they are, for what is on its way. */
 void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out);
+/* For the file: with relatives as lines (relatives.h). `out` is empty. RN_OK or RN_E_NOMEM; *lines:
+ * there are some, which came with version 1.2. */
+int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out, bool *lines);
 /* Every signature is verified against the vocabulary, and occurs once. */
 int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
 		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err);

@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "encode/call.h"
 
-#define COLUMNS   8  /* values of an element that may be steps; a status in a communicator has 7 */
-#define VALUE_MAX 32 /* bytes of a value that is a step */
+#define COLUMNS 8 /* values of an element that may be steps; a status in a communicator has 7 */
 
 /* A signature on its way from one form to the other. */
 struct pass {
@@ -61,23 +60,6 @@ static bool pack_value(struct pass *p, struct rn_value *before, struct rn_value 
 	return true;
 }
 
-static void write_value(struct rn_buf *out, const struct rn_value *v)
-{
-	struct rn_call_writer w = { .p = rn_buf_reserve(out, VALUE_MAX) };
-
-	if (!w.p)
-		return;
-	w.beg = w.p;
-	w.end = w.p + VALUE_MAX;
-	if (v->kind == RN_V_OBJECT)
-		rn_call_object(&w, (uint32_t)v->word, v->id);
-	else if (v->kind == RN_V_PLACE)
-		rn_call_place(&w, (uint32_t)v->word, v->id, v->num);
-	else
-		rn_call_num(&w, v->kind, v->num);
-	out->len += (size_t)(w.p - w.beg);
-}
-
 /* The number of a step's head byte, as rn_call_value reads it of others. */
 static bool read_step(struct rn_reader *in, uint64_t *step)
 {
@@ -107,7 +89,7 @@ static bool unpack_value(struct pass *p, struct rn_value *before, struct rn_valu
 		v->id += (uint64_t)rn_unzigzag(step);
 	else
 		v->num = (int64_t)((uint64_t)v->num + (uint64_t)rn_unzigzag(step));
-	write_value(p->out, v);
+	rn_value_write(v, p->out);
 	return true;
 }
 

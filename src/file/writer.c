@@ -19,51 +19,61 @@ struct source {
 	const struct rn_streams *streams; /* those of `folded` */
 	const struct rn_meta *meta;
 	struct rn_vocab vocab; /* what is used of it */
+	bool lines;            /* of signatures: version 1.2 */
 };
 
-static int put_meta(const struct source *s, struct rn_buf *out)
+static bool is_elastic(const struct source *s)
+{
+	const char *value = rn_meta_get(s->meta, RN_META_ELASTIC);
+
+	return !value || strcmp(value, "no") != 0;
+}
+
+static int put_meta(struct source *s, struct rn_buf *out)
 {
 	return rn_meta_encode(s->meta, out);
 }
 
-static int put_functions(const struct source *s, struct rn_buf *out)
+static int put_functions(struct source *s, struct rn_buf *out)
 {
 	rn_funcs_encode(&s->vocab, out);
 	return RN_OK;
 }
 
-static int put_strings(const struct source *s, struct rn_buf *out)
+static int put_strings(struct source *s, struct rn_buf *out)
 {
 	rn_words_encode(&s->vocab, out);
 	return RN_OK;
 }
 
-static int put_signatures(const struct source *s, struct rn_buf *out)
+static int put_signatures(struct source *s, struct rn_buf *out)
 {
+	if (is_elastic(s))
+		return rn_sigs_encode_small(s->streams->sigs, out, &s->lines);
 	rn_sigs_encode(s->streams->sigs, out);
 	return RN_OK;
 }
 
-static int put_rules(const struct source *s, struct rn_buf *out)
+static int put_rules(struct source *s, struct rn_buf *out)
 {
 	return rn_rules_encode(s->streams->rules, out);
 }
 
-static int put_loops(const struct source *s, struct rn_buf *out)
+static int put_loops(struct source *s, struct rn_buf *out)
 {
 	if (s->folded.loops)
 		rn_loops_encode(&s->folded, out);
 	return RN_OK;
 }
 
-static int put_ranks(const struct source *s, struct rn_buf *out)
+static int put_ranks(struct source *s, struct rn_buf *out)
 {
 	return rn_groups_encode(s->streams, out);
 }
 
 static const struct {
 	enum rn_section_type type;
-	int (*put)(const struct source *s, struct rn_buf *out);
+	int (*put)(struct source *s, struct rn_buf *out);
 } sections[] = {
 	{ RN_SECTION_META, put_meta },       { RN_SECTION_FUNCTIONS, put_functions },
 	{ RN_SECTION_STRINGS, put_strings }, { RN_SECTION_SIGNATURES, put_signatures },
@@ -106,7 +116,7 @@ static unsigned minor_version(const struct source *s)
 	return 0;
 }
 
-static int put_all(struct rn_container_writer *w, const struct source *s, struct rn_err *err)
+static int put_all(struct rn_container_writer *w, struct source *s, struct rn_err *err)
 {
 	struct rn_buf b = { 0 };
 	int rc = RN_OK;
@@ -124,18 +134,13 @@ static int put_all(struct rn_container_writer *w, const struct source *s, struct
 		else if (b.len || sections[i].type != RN_SECTION_LOOPS)
 			rc = rn_container_add(w, sections[i].type, b.data, b.len, err);
 	}
+	if (s->lines && w->minor < 2)
+		w->minor = 2;
 	rn_buf_free(&b);
 	return rc;
 }
 
 #define FOLD_MEMORY ((size_t)256 << 20)
-
-static bool says(const struct rn_meta *meta, const char *key, const char *what)
-{
-	const char *value = rn_meta_get(meta, key);
-
-	return value && strcmp(value, what) == 0;
-}
 
 struct rn_lossy rn_meta_lossy(const struct rn_meta *meta)
 {
@@ -161,7 +166,7 @@ static void fold(struct source *src, const struct rn_streams *s, struct rn_arena
 	struct rn_streams opened;
 	struct rn_arena scratch;
 
-	if (says(src->meta, RN_META_ELASTIC, "no"))
+	if (!is_elastic(src))
 		return;
 	rn_arena_init(&scratch, FOLD_MEMORY);
 	rn_fold(s, mem, &scratch, &src->folded);
