@@ -88,7 +88,7 @@ static int rebase(const struct rn_units *u, const struct rn_expressed *how, stru
 static int encode_based(const struct rn_units *u, const struct rn_expressed *how,
 			struct rn_buf *out, int64_t *begin)
 {
-	bool moves = how->kind == RN_V_INT || how->kind == RN_V_REL;
+	bool moves = !how->alike && (how->kind == RN_V_INT || how->kind == RN_V_REL);
 	struct rn_arena mem, scratch;
 	struct rn_units *based;
 	int rc;
