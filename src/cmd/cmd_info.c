@@ -176,6 +176,8 @@ static void print_events(const struct rn_trace *t)
 	print_number("events", n.events);
 	print_number("failed_tests", n.failed);
 	print_number("received", n.received);
+	if (n.loose)
+		print_number("not_replayable", n.loose);
 	printf("bytes_per_event: %.3g\n", n.events ? (double)t->file.len / (double)n.events : 0.0);
 }
 

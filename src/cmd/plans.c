@@ -312,7 +312,8 @@ static bool is_done(const struct rn_plan_head *p, const struct rn_plan_stream *s
 	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
 
 	for (uint64_t i = s->progress.row; i < s->row.n; i++)
-		if (site[row[i].site].kind != RN_ORDER_WAIT)
+		if (site[row[i].site].kind != RN_ORDER_WAIT &&
+		    site[row[i].site].kind != RN_ORDER_LOOSE)
 			return false;
 	return true;
 }

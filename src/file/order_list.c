@@ -307,6 +307,7 @@ struct rn_order_count rn_order_list_count(const struct rn_order_list *l)
 			all.events += n.events;
 			all.failed += n.failed;
 			all.received += n.received;
+			all.loose += n.loose;
 		}
 	}
 	return all;

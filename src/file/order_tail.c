@@ -16,6 +16,10 @@ struct rn_order_count rn_order_count(const struct rn_order *o)
 		const struct rn_order_row *r = &o->row[i];
 		uint32_t kind = o->site[r->site].kind;
 
+		if (kind == RN_ORDER_LOOSE) {
+			n.loose += r->fails;
+			continue;
+		}
 		n.failed += r->fails;
 		n.events += (uint64_t)r->fails + (r->done > 0);
 		if (kind == RN_ORDER_VALUE)
@@ -195,6 +199,7 @@ int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, co
 	rn_buf_u64(out, n.events);
 	rn_buf_u64(out, n.failed);
 	rn_buf_u64(out, n.received);
+	rn_buf_u64(out, n.loose);
 	put_sends(o, out);
 	return rn_order_encode(scratch, codec, o, clock, out);
 }
@@ -205,6 +210,7 @@ static void get_count(struct rn_reader *in, struct rn_order_count *n)
 	n->events = rn_get_max(in, UINT64_MAX >> 24);
 	n->failed = rn_get_max(in, n->events);
 	n->received = rn_get_max(in, UINT64_MAX >> 24);
+	n->loose = rn_get_max(in, UINT64_MAX >> 24);
 }
 
 bool rn_order_chunk_head(struct rn_order_bytes chunk, struct rn_order_count *n)
@@ -243,7 +249,7 @@ static bool fits(const struct rn_order *o, const struct rn_order_count *says)
 	struct rn_order_count is = rn_order_count(o);
 
 	return is.events == says->events && is.failed == says->failed &&
-	       is.received == says->received &&
+	       is.received == says->received && is.loose == says->loose &&
 	       (o->sends == 0 || o->send[o->sends - 1].at <= o->dones);
 }
 

@@ -21,7 +21,7 @@
  * A chunk has the stream's own numbers of sites:
  *
  *   varint  calls that had an outcome; varint  of those that found nothing; varint  messages that
- *           were received (struct rn_order_count)
+ *           were received; varint  calls that cannot be replayed (struct rn_order_count)
  *   varint  messages that were sent, where clocks are wanted; of each: varint, how many things had
  *           been done since the one before; varint, a site, whose communicator it was sent on;
  *           svarint me, svarint dest, svarint tag
@@ -118,9 +118,10 @@ static inline unsigned char *rn_tail_put_send(unsigned char *p, uint32_t site, i
 	return rn_varint_put(p, rn_zigzag(tag));
 }
 
-/* Calls that had an outcome, of which so many found nothing; and messages that were received. */
+/* Calls that had an outcome, of which so many found nothing; messages that were received; and calls
+ * whose outcome nobody can enforce (RN_ORDER_LOOSE). */
 struct rn_order_count {
-	uint64_t events, failed, received;
+	uint64_t events, failed, received, loose;
 };
 
 struct rn_order_count rn_order_count(const struct rn_order *o);

@@ -542,13 +542,36 @@ static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 	       (double)since_began(f) / 1e9, f->bundle.tally.lost, name ? rn_config.output : "");
 }
 
+/* "; not exactly replayable: 12 calls of MPI_Get, MPI_Fetch_and_op" */
+static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text, size_t cap)
+{
+	size_t at = (size_t)snprintf(text, cap, "; not exactly replayable: %" PRIu64 " calls of ",
+				     calls);
+	const char *between = "";
+
+	for (uint32_t i = 0; i < rn_sigs_count(l->site) && at < cap; i++) {
+		struct rn_order_place p = rn_order_list_site(l, i);
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)p.function_len, p.function);
+		if (p.kind != RN_ORDER_LOOSE || strstr(text, name))
+			continue;
+		at += (size_t)snprintf(text + at, cap - at, "%s%s", between, name);
+		between = ", ";
+	}
+}
+
 static void say_events(const struct finish *f, const struct rn_order_count *n, uint64_t size)
 {
+	char loose[400] = "";
+
+	if (n->loose)
+		say_loose(&f->bundle.order, n->loose, loose, sizeof(loose));
 	rn_say("%" PRIu64 " events (%" PRIu64 " messages received, %" PRIu64
 	       " failed tests) on %d ranks in %" PRIu64 " bytes (%.3g per event), %" PRIu64
-	       " lost; see: rondo replay %s COMMAND",
+	       " lost%s; see: rondo replay %s COMMAND",
 	       n->events, n->received, n->failed, rn_tracer.world_size, size,
-	       n->events ? (double)size / (double)n->events : 0.0, f->bundle.tally.lost,
+	       n->events ? (double)size / (double)n->events : 0.0, f->bundle.tally.lost, loose,
 	       rn_config.output);
 }
 

@@ -42,6 +42,7 @@ void rn_order_hook_posts(void);
 void rn_order_hook_probes(void);
 void rn_order_hook_completions(void);
 void rn_order_hook_values(void);
+void rn_order_hook_sends(void);
 
 /* What hooks know of a thread. A stream may have several, one after the other. */
 struct rn_order_thread {
@@ -74,6 +75,9 @@ bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm co
 /* Recording: it found nothing; or so many things done. */
 void rn_order_failed(const struct rn_order_call *c);
 void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done *d, uint32_t n);
+
+/* A call is over, which began with this word: recording, one that no replay can enforce counts. */
+void rn_order_passes(struct rn_stream *t, uint64_t head);
 
 static inline bool rn_order_is_wild(int source, int tag)
 {

@@ -8,7 +8,8 @@
 #include "intercept/replay.h"
 #include "intercept/tracer.h"
 
-/* A wildcard receive that is about to be started. */
+/* A wildcard receive that is about to be started. What is sent in the same call (MPI_Sendrecv) is
+ * not told to who computes clocks. */
 struct post {
 	struct rn_order_call c;
 	struct rn_receive as;  /* how it is posted */

@@ -85,8 +85,8 @@ void rn_replay_load(int rank)
 		plan = NULL;
 	threads = plan ? rn_new(&rn_tracer.mem, struct rn_replay, plan->stream.n) : NULL;
 	if (!threads) {
-		rn_say("rank %d: nothing is replayed: %s: %s", rank, path,
-		       plan ? "no memory" : "not there, or not a plan");
+		rn_say("rank %d runs freely: %s", rank,
+		       plan ? "there is no memory for its plan" : "nothing was recorded of it");
 	} else {
 		s = (void *)((char *)plan + plan->stream.at);
 		nthreads = (uint32_t)plan->stream.n;
@@ -111,6 +111,9 @@ struct rn_replay *rn_replay_thread(const struct rn_order_thread *o)
 
 void rn_replay_begin(void)
 {
+	if (plan && rn_tracer.world_rank == 0 && (int)plan->ranks != rn_tracer.world_size)
+		rn_say("the program has %d ranks, but what is replayed was recorded with %u",
+		       rn_tracer.world_size, plan->ranks);
 	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
 	rn_real.MPI_Comm_set_errhandler(nowhere, MPI_ERRORS_RETURN);
 }
@@ -307,7 +310,8 @@ static void pass_row(struct rn_replay *r)
 /* To a row that a call has to be compared with. False at the end. */
 static bool find_row(struct rn_replay *r)
 {
-	while (r->at->row < r->s->row.n && is_kind(r, RN_ORDER_WAIT))
+	while (r->at->row < r->s->row.n &&
+	       (is_kind(r, RN_ORDER_WAIT) || is_kind(r, RN_ORDER_LOOSE)))
 		pass_row(r);
 	return r->at->row < r->s->row.n;
 }

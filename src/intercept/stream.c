@@ -9,6 +9,7 @@
 #include "encode/sigs.h"
 #include "intercept/config.h"
 #include "intercept/elastic.h"
+#include "intercept/order.h"
 #include "intercept/slack.h"
 #include "intercept/spool.h"
 #include "intercept/tracer.h"
@@ -552,6 +553,8 @@ bool rn_stream_skips(struct rn_stream *t, const uint64_t *base)
 {
 	if (t->live.off & RN_OFF_OVER)
 		t->late += !is_unwanted(t, base);
+	else if (t->live.off & RN_OFF_ORDER)
+		rn_order_passes(t, base[0]);
 	return rn_stream_silent(t, base);
 }
 

@@ -63,6 +63,8 @@ enum rn_order_kind {
 	RN_ORDER_WAIT,  /* all of them: Wait, Waitall, Recv, Sendrecv, ... */
 	RN_ORDER_PROBE, /* Probe, Iprobe, Mprobe, Improbe */
 	RN_ORDER_VALUE, /* a number */
+	RN_ORDER_LOOSE, /* what no replay can enforce; the calls count as `fails`, nothing is done
+			 */
 	RN_ORDER_KINDS,
 };
 
