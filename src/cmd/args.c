@@ -271,33 +271,47 @@ static int check_file(const struct usage *u, const char *file)
 	return EXIT_DONE;
 }
 
-int parse_args(const struct usage *u, int argc, char **argv, const char **file)
+static int too_many(const struct usage *u, int files, const char *arg)
+{
+	return fail(EXIT_USAGE, "%s: %s, not %s too", u->name,
+		    files == 1 ? "one file at a time" : "two files", arg);
+}
+
+int parse_files(const struct usage *u, int argc, char **argv, const char **file, int files)
 {
 	bool options = true;
+	int n = 0, code = EXIT_DONE;
 
-	*file = NULL;
+	for (int i = 0; i < files; i++)
+		file[i] = NULL;
 	for (int i = 1; i < argc;) {
 		int took = 1;
 
 		if (options && is_either(argv[i], "--help", "-h")) {
 			print_help(u);
-			*file = NULL;
+			file[0] = NULL;
 			return finish_output();
 		}
 		if (options && strcmp(argv[i], "--") == 0)
 			options = false;
 		else if (options && argv[i][0] == '-' && argv[i][1])
 			took = take_option(u, argv + i);
-		else if (*file)
-			return fail(EXIT_USAGE, "%s: one file at a time, not %s too", u->name,
-				    argv[i]);
+		else if (n == files)
+			return too_many(u, files, argv[i]);
 		else
-			*file = argv[i];
+			file[n++] = argv[i];
 		if (took == 0)
 			return EXIT_USAGE;
 		i += took;
 	}
-	return check_file(u, *file);
+	for (int i = 0; i < files && code == EXIT_DONE; i++)
+		code = check_file(u, file[i]);
+	return code;
+}
+
+int parse_args(const struct usage *u, int argc, char **argv, const char **file)
+{
+	return parse_files(u, argc, argv, file, 1);
 }
 
 int parse_command(const struct usage *u, int argc, char **argv, char ***command)

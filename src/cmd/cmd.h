@@ -50,6 +50,9 @@ struct usage {
  * asked for and has been printed; EXIT_USAGE after an error. argv[0] is the command's name. */
 int parse_args(const struct usage *u, int argc, char **argv, const char **file);
 
+/* The same with as many files as there are to be, of which each is set or the first one is NULL. */
+int parse_files(const struct usage *u, int argc, char **argv, const char **file, int files);
+
 /* Reads options up to the first argument that is none; *command is the rest of argv, which may be
  * empty. *command is NULL when --help was asked for and has been printed, or after an error. */
 int parse_command(const struct usage *u, int argc, char **argv, char ***command);
@@ -88,6 +91,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 
 #endif

@@ -170,6 +170,7 @@ static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder 
 	struct rn_order o;
 	struct rn_order_text x = { .t = d->t,
 				   .decoder = names,
+				   .comm = d->t->order->comm,
 				   .order = &o,
 				   .rank = stream / d->t->threads,
 				   .thread = stream % d->t->threads,

@@ -2,7 +2,8 @@
  * cmd_report.c - `rondo report FILE`: what the program did, as its loops and calls.
  *
  * The structure comes from analyse/outline.h, without expanding a stream. Each line has what all
- * ranks together did there, but for the time, which is a mean: what one rank spent.
+ * ranks together did there, but for the time, which is a mean: what one rank spent. Below it, how
+ * non-deterministic it was (report_order.h), which is all there is of a trace of events.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +13,13 @@
 #include "analyse/volume.h"
 #include "base/buf.h"
 #include "cmd/cmd.h"
+#include "cmd/report_order.h"
 #include "cmd/report_text.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "merge/markers.h"
 #include "read/form.h"
+#include "read/order_view.h"
 #include "read/trace.h"
 
 #define TREES_SHOWN 6u
@@ -342,11 +345,13 @@ static void put_summary(struct report *r)
 {
 	const char *program = rn_meta_get(&r->t->meta, "program");
 	const char *wall = rn_meta_get(&r->t->meta, "wall_s");
+	uint64_t n = r->t->order ? rn_order_list_count(&r->t->order->list).events : r->weight.calls;
 
 	put_text(r, program ? program : "unknown program");
 	rn_put(&r->out, ": ");
-	text_count(&r->out, r->weight.calls);
-	rn_put(&r->out, r->weight.calls == 1 ? " call on " : " calls on ");
+	text_count(&r->out, n);
+	rn_put(&r->out, r->t->order ? " event" : " call");
+	rn_put(&r->out, n == 1 ? " on " : "s on ");
 	text_count(&r->out, r->t->ranks);
 	rn_put(&r->out, r->t->ranks == 1 ? " rank" : " ranks");
 	if (wall) {
@@ -397,7 +402,7 @@ static void put_report(struct report *r)
 	for (uint32_t i = 0; i < n; i++)
 		rn_weight_add(&r->weight, &r->outline.tree[i].weight, 1);
 	put_summary(r);
-	for (uint32_t i = 0; i < shown; i++)
+	for (uint32_t i = 0; i < shown && !r->t->order; i++)
 		put_tree(r, &r->outline.tree[i]);
 	if (shown < n)
 		put_more(r, shown);
@@ -409,7 +414,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	struct report r = { .t = t };
 	struct rn_arena mem, scratch;
 	struct rn_outline_sig *sig;
-	int rc;
+	int rc, code = EXIT_DONE;
 
 	rn_arena_init(&mem, SIZE_MAX);
 	rn_arena_init(&scratch, SIZE_MAX);
@@ -419,6 +424,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	rn_arena_free(&scratch);
 	if (rc == RN_OK) {
 		put_report(&r);
+		code = report_order(t, file, all, &r.out);
 		rc = rn_buf_status(&r.out);
 	}
 	if (rc == RN_OK)
@@ -427,7 +433,9 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	rn_arena_free(&mem);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: the loops contradict each other", file);
-	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : finish_output();
+	if (rc < 0)
+		return fail(EXIT_SELF, "%s: out of memory", file);
+	return code == EXIT_DONE ? finish_output() : code;
 }
 
 int cmd_report(int argc, char **argv)

@@ -128,6 +128,18 @@ static void put_ranges(struct rn_buf *out, const struct rn_trace *t, const uint6
 	}
 }
 
+void text_streams(struct rn_buf *out, const struct rn_trace *t, uint64_t *s, uint64_t streams)
+{
+	qsort(s, (size_t)streams, sizeof(*s), by_number);
+	for (uint64_t i = 0, n; i < streams; i += n) {
+		for (n = 1; i + n < streams && s[i + n] / t->ranks == s[i] / t->ranks;)
+			n++;
+		if (i)
+			rn_put(out, "; ");
+		put_ranges(out, t, s + i, n);
+	}
+}
+
 void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_members *m,
 		uint64_t streams)
 {
@@ -139,14 +151,7 @@ void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_me
 		return;
 	}
 	list_streams(t, m, s);
-	qsort(s, (size_t)streams, sizeof(*s), by_number);
-	for (uint64_t i = 0, n; i < streams; i += n) {
-		for (n = 1; i + n < streams && s[i + n] / t->ranks == s[i] / t->ranks;)
-			n++;
-		if (i)
-			rn_put(out, "; ");
-		put_ranges(out, t, s + i, n);
-	}
+	text_streams(out, t, s, streams);
 	free(s);
 }
 

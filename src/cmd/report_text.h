@@ -22,6 +22,9 @@ void text_mean(struct rn_buf *out, double number); /* 20.1 */
 void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_members *m,
 		uint64_t streams);
 
+/* The same for streams, given as thread * ranks + rank, which are sorted for it; n > 0. */
+void text_streams(struct rn_buf *out, const struct rn_trace *t, uint64_t *s, uint64_t n);
+
 /* "MPI_Send(1 MPI_INT, dest=rank+1|MPI_PROC_NULL, tag=*)": the arguments that say what is done
  * with whom, each with its values in all variants; "*": there are more than a few. */
 void text_call(struct rn_buf *out, const struct rn_trace *t, const struct rn_variant *v);

@@ -13,6 +13,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "check", cmd_check, "verify every invariant of a trace" },
+	{ "diff", cmd_diff, "compare the order of two runs" },
 	{ "doctor", cmd_doctor, "say which MPIs there are here, and what will work" },
 	{ "dump", cmd_dump, "print the calls of a trace, in order" },
 	{ "info", cmd_info, "say what a trace holds, as `key: value` lines" },

@@ -51,7 +51,7 @@ static void indices(struct line *l, const char *name)
 
 static void comm_name(struct line *l, const char *name)
 {
-	const char *comm = rn_order_comm(l->x->t, l->site->comm);
+	const char *comm = l->x->comm[l->site->comm - 1];
 
 	key(l, name);
 	l->form->label(l->out, comm, strlen(comm));
@@ -140,7 +140,14 @@ static void put_stack(struct line *l, const char *before, const char *between, c
 	rn_put(l->out, behind);
 }
 
-static void put_text(struct line *l)
+static const char *function_name(const struct line *l)
+{
+	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
+
+	return f ? f->name : l->x->t->order ? rn_order_function(l->x->t, l->place) : "?";
+}
+
+static void put_number(struct line *l)
 {
 	const struct rn_order_text *x = l->x;
 
@@ -152,7 +159,13 @@ static void put_text(struct line *l)
 	rn_buf_byte(l->out, ' ');
 	rn_put_u64(l->out, x->seq);
 	rn_buf_byte(l->out, ' ');
-	rn_put(l->out, rn_order_function(x->t, l->place));
+}
+
+static void put_text(struct line *l)
+{
+	if (!l->x->bare)
+		put_number(l);
+	rn_put(l->out, function_name(l));
 	rn_buf_byte(l->out, '(');
 	put_params(l);
 	rn_put(l->out, ") = ");
@@ -179,7 +192,7 @@ static void put_json(struct line *l)
 	rn_put(l->out, ",\"seq\":");
 	l->form->number(l->out, (int64_t)x->seq);
 	rn_put(l->out, ",\"call\":\"");
-	rn_put(l->out, rn_order_function(x->t, l->place));
+	rn_put(l->out, function_name(l));
 	rn_put(l->out, "\",\"args\":{");
 	put_params(l);
 	rn_put(l->out, "},\"ret\":");

@@ -9,6 +9,8 @@
  * Calls in a row that found nothing are one line, with how many they are; SEQ, which counts calls,
  * is that of the first. What was matched is a list where the call can complete several requests, in
  * which those that are no wildcard receives are null.
+ *
+ * Events that were made from calls (analyse/orders.h) can be written too.
  */
 #ifndef RN_READ_ORDER_TEXT_H
 #define RN_READ_ORDER_TEXT_H
@@ -27,9 +29,11 @@ struct rn_trace;
 struct rn_order_text {
 	const struct rn_trace *t;
 	const struct rn_decoder *decoder; /* for names of stacks */
+	const char *const *comm;          /* communicators: the first one is number 1 */
 	const struct rn_order *order;
 	uint64_t rank, thread;
 	bool json;
+	bool bare;    /* lines of text begin with the call */
 	uint64_t seq; /* of the next line */
 	size_t row, done, value;
 	bool half; /* the failures of the row are behind */

@@ -532,11 +532,15 @@ static void test_text(void)
 	o = recovered(&part, &t, &r);
 	if (CHECK(o != NULL)) {
 		const struct rn_decoder names = { .sites = &t.sites };
-		struct rn_order_text x = { .t = &t, .decoder = &names, .order = o };
+		struct rn_order_text x = {
+			.t = &t, .decoder = &names, .comm = t.order->comm, .order = o
+		};
 
 		while (rn_order_text_next(&x, 0, UINT64_MAX, &lines))
 			;
-		x = (struct rn_order_text){ .t = &t, .decoder = &names, .order = o, .json = true };
+		x = (struct rn_order_text){
+			.t = &t, .decoder = &names, .comm = t.order->comm, .order = o, .json = true
+		};
 		while (rn_order_text_next(&x, 1, 2, &lines))
 			;
 		rn_buf_byte(&lines, 0);

@@ -1,0 +1,21 @@
+/*
+ * report_order.h - the part of the report that says how non-deterministic the program was
+ * (analyse/disorder.h).
+ *
+ * Of a trace of --only=order that is all there is to report. One that has every call is read call
+ * by call for it, so that is only done where calls could have come out otherwise, and where there
+ * are not too many.
+ */
+#ifndef RN_CMD_REPORT_ORDER_H
+#define RN_CMD_REPORT_ORDER_H
+
+#include <stdbool.h>
+
+struct rn_buf;
+struct rn_trace;
+
+/* Appends it; nothing where there is nothing to say. `all`: however many calls and sites there are.
+ * EXIT_DONE, or what failed has been said. */
+int report_order(const struct rn_trace *t, const char *file, bool all, struct rn_buf *out);
+
+#endif
