@@ -23,7 +23,8 @@ static void find_row(struct walk *w)
 			w->at.seq += (uint64_t)r->fails + (r->done > 0);
 			continue;
 		}
-		w->failed += r->fails;
+		if (w->o->site[r->site].kind != RN_ORDER_LOOSE)
+			w->failed += r->fails;
 		w->at.seq += r->fails;
 		if (r->done)
 			return;

@@ -246,6 +246,19 @@ static bool has_places(const struct page *p)
 	return false;
 }
 
+static void put_loose(struct page *p)
+{
+	struct rn_order_count n = { 0 };
+
+	if (p->t->order)
+		n = rn_order_list_count(&p->t->order->list);
+	if (!n.loose)
+		return;
+	rn_put(p->out, "not exactly replayable: ");
+	put_count(p, n.loose, "call", "calls");
+	rn_put(p->out, ", whose outcome depends on other processes in ways that no replay reaches\n");
+}
+
 static void put_next(struct page *p)
 {
 	rn_put(p->out, "\nnext: ");
@@ -303,6 +316,7 @@ static int make_page(struct page *p, const char *file, bool all)
 		put_table(p);
 		put_meaning(p);
 		put_hidden(p);
+		put_loose(p);
 		put_next(p);
 	}
 	rn_orders_free(&p->orders);
