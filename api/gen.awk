@@ -178,7 +178,7 @@ function finish(    i, decl, args, real, line, k, dirs) {
 				line = "WRAP_END_REQUEST"
 		printf "%s(%s, %s, %d, (%s), (%s))\n", line, name, ret, count, decl, args
 	}
-	if (part == "hand" && ((name in known) && (name in by_hand) || name ~ /^rondo/))
+	if (part == "hand" && ((name in known) && (name in by_hand) || name !~ /^MPI/))
 		printf "#define RN_N_%s %d\n", name, count
 	if (part == "real" && (name in known)) {
 		decl = ""

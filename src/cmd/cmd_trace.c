@@ -37,7 +37,7 @@
 
 static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy,
 	*only, *order_codec;
-static bool plain, sites, has_slack;
+static bool plain, sites, has_slack, values;
 static uint64_t memory_bytes, depth = 16, slack;
 
 static const struct opt opts[] = {
@@ -64,6 +64,8 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &only, NULL },
 	{ "--order-codec", "CODEC", "how that is written: model (default), clock, raw, zstd",
 	  OPT_TEXT, &order_codec, NULL },
+	{ "--values", NULL, "with --only=order: what the C library says of time and chance, too",
+	  OPT_FLAG, &values, NULL },
 	{ "--callsite-slack", "N", "calls from stacks that differ in N frames are the same calls",
 	  OPT_NUMBER, &slack, &has_slack },
 };
@@ -73,7 +75,7 @@ static const struct usage usage = {
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
 	"                   [--spill DIR] [--memory SIZE] [--no-elastic | --lossy=WHAT]\n"
 	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST] [--callsite-slack=N]\n"
-	"                   [--only=WHAT] [--order-codec=CODEC] PROGRAM [ARGUMENT]...",
+	"                   [--only=WHAT] [--order-codec=CODEC] [--values] PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -263,6 +265,8 @@ static int check_only(void)
 		return fail(EXIT_USAGE, "trace: --only io: not built yet");
 	if (only && !is_word(only, words))
 		return fail(EXIT_USAGE, "trace: --only %s: neither mpi nor order", only);
+	if (values && !is_order())
+		return fail(EXIT_USAGE, "trace: --values is for --only=order");
 	if (order_codec && !is_order())
 		return fail(EXIT_USAGE, "trace: --order-codec is for --only=order");
 	if (order_codec && rn_order_codec_named(order_codec) == RN_ORDER_CODECS)
@@ -325,6 +329,7 @@ static int set_variables(void)
 		{ "RONDO_CALLSITE_IGNORE", ignore },
 		{ "RONDO_ONLY", only },
 		{ "RONDO_ORDER_CODEC", order_codec },
+		{ "RONDO_VALUES", values ? "1" : NULL },
 		{ "RONDO_CALLSITE_SLACK", has_slack ? differ : NULL },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};

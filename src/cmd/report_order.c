@@ -256,7 +256,8 @@ static void put_loose(struct page *p)
 		return;
 	rn_put(p->out, "not exactly replayable: ");
 	put_count(p, n.loose, "call", "calls");
-	rn_put(p->out, ", whose outcome depends on other processes in ways that no replay reaches\n");
+	rn_put(p->out,
+	       ", whose outcome depends on other processes in ways that no replay reaches\n");
 }
 
 static void put_next(struct page *p)

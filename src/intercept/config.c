@@ -144,6 +144,7 @@ void rn_config_read(void)
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
 	     getenv("RONDO_CALLSITE_IGNORE"));
 	copy(rn_config.replay, sizeof(rn_config.replay), getenv("RONDO_REPLAY"));
+	rn_config.values = getenv("RONDO_VALUES") != NULL;
 	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
 	rn_config.callsite = read_frames("RONDO_CALLSITE");
 	if (rn_config.elastic)
@@ -209,6 +210,7 @@ void rn_config_give_back(void)
 					    "RONDO_ORDER_CODEC",
 					    "RONDO_REPLAY",
 					    "RONDO_DIVERGES_ON",
+					    "RONDO_VALUES",
 					    "RONDO_CALLSITE_SLACK",
 					    NULL };
 	static bool done;

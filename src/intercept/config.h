@@ -25,6 +25,7 @@ struct rn_config {
 	uint32_t callsite_slack;      /* in so many frames may stacks differ that are alike */
 	char callsite_ignore[1024];   /* frames that are not */
 	char replay[4096];            /* folder of plans (replay.h); "": nothing is replayed */
+	bool values;                  /* what the C library says of time and chance, too */
 	bool diverges_on;             /* and what does not go by its plan goes on */
 	const struct rn_grain *grain; /* of single calls; NULL: not kept */
 	bool order;                   /* only events are recorded (order_log.h) */

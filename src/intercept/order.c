@@ -47,6 +47,7 @@ void rn_order_start(void)
 	rn_order_hook_completions();
 	rn_order_hook_values();
 	rn_order_hook_sends();
+	rn_order_hook_libc();
 	if (rn_order_mode == RN_ORDER_REPLAYS && rank_from_launcher() >= 0)
 		rn_replay_load(rank_from_launcher());
 }

@@ -43,6 +43,7 @@ void rn_order_hook_probes(void);
 void rn_order_hook_completions(void);
 void rn_order_hook_values(void);
 void rn_order_hook_sends(void);
+void rn_order_hook_libc(void);
 
 /* What hooks know of a thread. A stream may have several, one after the other. */
 struct rn_order_thread {

@@ -1,0 +1,202 @@
+/*
+ * order_libc.c - what the C library says of time and chance (--values): recorded, and told again.
+ *
+ * Only to the program itself, and to the runtime libraries of its language, of which the number of
+ * calls is determined; MPI asks for the time as often as it likes, and gets it. Other libraries do
+ * too: they are not told apart from those that MPI brings.
+ */
+#include "intercept/order.h"
+
+#include "intercept/config.h"
+#include "intercept/loader.h"
+#include "intercept/object.h"
+#include "intercept/order_log.h"
+#include "intercept/replay.h"
+#include "intercept/tracer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hand.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define PLACES 256u /* of calls that are remembered */
+
+static bool wanted;
+
+void rn_order_hook_libc(void)
+{
+	wanted = rn_config.values || rn_order_mode == RN_ORDER_REPLAYS;
+}
+
+/* ---- whose call it is ---- */
+
+static bool is_runtime(const char *path)
+{
+	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgfortran.so" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The program itself has no name. */
+static bool decide(uintptr_t from)
+{
+	const struct link_map *object = rn_object_at(from);
+
+	return object && object != rn_object_ours() &&
+	       (!object->l_name[0] || is_runtime(object->l_name));
+}
+
+static bool is_programs(uintptr_t from)
+{
+	static _Atomic uint64_t known[PLACES]; /* address << 1 | answer */
+	_Atomic uint64_t *k = &known[(from >> 2) % PLACES];
+	uint64_t is = atomic_load_explicit(k, memory_order_relaxed);
+
+	if (is >> 1 != from) {
+		is = (uint64_t)from << 1 | decide(from);
+		atomic_store_explicit(k, is, memory_order_relaxed);
+	}
+	return is & 1;
+}
+
+/* Before MPI_Init too: of the first thread, which alone is sure to have a stream. */
+static bool begin(struct rn_order_call *c, uint32_t function, uintptr_t from)
+{
+	struct rn_stream *t = rn_me;
+
+	if (!wanted || !rn_tracer_active() || !is_programs(from))
+		return false;
+	if (!t && gettid() == (pid_t)syscall(SYS_getpid))
+		t = rn_stream_begin();
+	*c = (struct rn_order_call){ .t = t, .function = function, .kind = RN_ORDER_VALUE };
+	c->o = t ? rn_order_thread(t) : NULL;
+	return c->o != NULL;
+}
+
+#define FROM ((uintptr_t)__builtin_return_address(0))
+
+/* Recording: these numbers; replaying: those instead, if there are any. */
+static void settle(const struct rn_order_call *c, int64_t *value, uint32_t n)
+{
+	int64_t told[2];
+	int saved = errno;
+
+	if (rn_order_mode == RN_ORDER_RECORDS) {
+		uint32_t site = rn_order_log_site(c->t, c->kind, c->function, 0, 0);
+
+		for (uint32_t i = 0; i < n; i++)
+			rn_order_log_value(c->t, site, value[i]);
+	} else if (c->o->replay && rn_replay_value(c, told, n)) {
+		memcpy(value, told, n * sizeof(*told));
+	}
+	errno = saved;
+}
+
+/* ---- the functions ---- */
+
+/* The C library's own, looked up once; by several threads with one result. */
+#define REAL(name, type)                                            \
+	static type *real;                                          \
+	if (!real) {                                                \
+		void *real_f = rn_loader_dlsym()(RTLD_NEXT, #name); \
+		memcpy(&real, &real_f, sizeof(real_f));             \
+	}
+
+typedef time_t time_fn(time_t *);
+typedef int clock_fn(clockid_t, struct timespec *);
+typedef int day_fn(struct timeval *restrict, void *restrict);
+typedef ssize_t random_fn(void *, size_t, unsigned);
+
+EXPORT time_t time(time_t *out)
+{
+	REAL(time, time_fn)
+	int64_t now = real(NULL);
+	struct rn_order_call c;
+
+	if (begin(&c, RN_N_time, FROM))
+		settle(&c, &now, 1);
+	if (out)
+		*out = (time_t)now;
+	return (time_t)now;
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	REAL(clock_gettime, clock_fn)
+	int rc = real(clock, out);
+	struct rn_order_call c;
+
+	if (rc == 0 && begin(&c, RN_N_clock_gettime, FROM)) {
+		int64_t now[2] = { out->tv_sec, out->tv_nsec };
+
+		settle(&c, now, 2);
+		out->tv_sec = (time_t)now[0];
+		out->tv_nsec = (long)now[1];
+	}
+	return rc;
+}
+
+EXPORT int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+	REAL(gettimeofday, day_fn)
+	int rc = real(out, zone);
+	struct rn_order_call c;
+
+	if (rc == 0 && begin(&c, RN_N_gettimeofday, FROM)) {
+		int64_t now[2] = { out->tv_sec, out->tv_usec };
+
+		settle(&c, now, 2);
+		out->tv_sec = (time_t)now[0];
+		out->tv_usec = (suseconds_t)now[1];
+	}
+	return rc;
+}
+
+EXPORT pid_t getpid(void)
+{
+	int64_t pid = syscall(SYS_getpid);
+	struct rn_order_call c;
+
+	if (begin(&c, RN_N_getpid, FROM))
+		settle(&c, &pid, 1);
+	return (pid_t)pid;
+}
+
+/* How many bytes there are, and then all of them. */
+EXPORT ssize_t getrandom(void *out, size_t n, unsigned flags)
+{
+	REAL(getrandom, random_fn)
+	ssize_t got = real(out, n, flags);
+	struct rn_order_call c;
+	int64_t word;
+
+	if (got < 0 || !begin(&c, RN_N_getrandom, FROM))
+		return got;
+	word = got;
+	settle(&c, &word, 1);
+	if (word < 0 || (uint64_t)word > n)
+		return got;
+	got = (ssize_t)word;
+	for (size_t at = 0; at < (size_t)got; at += sizeof(word)) {
+		size_t some = (size_t)got - at < sizeof(word) ? (size_t)got - at : sizeof(word);
+
+		word = 0;
+		memcpy(&word, (char *)out + at, some);
+		settle(&c, &word, 1);
+		memcpy((char *)out + at, &word, some);
+	}
+	return got;
+}
