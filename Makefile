@@ -60,7 +60,8 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help deps test bench demo install check-headers check-format format asan cov fuzz \
-	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer test-apps soak
+	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer bench-replay \
+	test-apps soak soak-replay
 
 # --- building ------------------------------------------------------------------------------
 
@@ -271,6 +272,16 @@ soak: ## SOAK_KILLS (default 200) random kills, all that can fail failing, SOAK_
 	@BUILD=$(BUILD) RONDO_KILLS=$(SOAK_KILLS) t/unit-runner t/t2120-killed.t t/t2129-noise.t
 	@BUILD=$(BUILD) RONDO_FAULTS=1 JOBS=1 t/unit-runner t/t2125-faults.t t/t2126-small-disk.t \
 		t/t2127-same-name.t
+
+soak-replay: ## each program with races on 4 to 32 ranks, replayed RONDO_REPLAYS (default 100) times
+	@tools/deps build test
+	+@$(SUBMAKE) all
+	@BUILD=$(BUILD) t/soak-replay
+
+bench-replay: ## CPU time of recording the order of messages, and of replaying it; fails if a bar does not hold
+	@tools/deps build
+	+@$(SUBMAKE) all
+	@BUILD=$(BUILD) BENCH_CSV=$(BENCH_CSV) bench/replay-cost
 
 test-apps: ## real programs from Debian packages, traced
 	@tools/deps build test apps

@@ -7,7 +7,7 @@ needs form have parform
 input t/apps/power.frm
 
 results() {
-	sed -e '/^ParFORM/d' -e '/ sec /d' out
+	form_results
 }
 
 traced_alike 4 parform power.frm

@@ -6,11 +6,8 @@
 needs hpcc have hpcc
 input t/apps/hpccinf.txt
 
-# Of the summary all that is not a time, a rate or a bound made of one.
 results() {
-	grep -E '^(Success|CommWorldProcs|HPL_(N|.norm.|nprow|npcol)|.*_(N|n|residual|maxErr|Errors))=' \
-		hpccoutf.txt
-	grep -c PASSED hpccoutf.txt
+	hpcc_results
 }
 
 traced_alike 4 hpcc

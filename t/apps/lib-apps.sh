@@ -39,6 +39,18 @@ results() {
 	cat out
 }
 
+# What counts of programs that several tests run.
+form_results() {
+	sed -e '/^ParFORM/d' -e '/ sec /d' out
+}
+
+# Of the summary all that is not a time, a rate or a bound made of one.
+hpcc_results() {
+	grep -E '^(Success|CommWorldProcs|HPL_(N|.norm.|nprow|npcol)|.*_(N|n|residual|maxErr|Errors))=' \
+		hpccoutf.txt
+	grep -c PASSED hpccoutf.txt
+}
+
 # run_in DIR COMMAND...: leaves its output and exit status in DIR
 run_in() {
 	_dir=$tmp/$1

@@ -5,19 +5,7 @@
 . t/apps/lib-apps.sh
 needs mumps-test test -x /usr/lib/mumps/dsimpletest
 
-# A matrix with a few diagonals, as N, the number of entries, the entries, and a right-hand side.
-awk -v n=1000 'BEGIN {
-	for (i = 1; i <= n; i++) {
-		a[++k] = i " " i " " 9 + i % 7
-		if (i > 1) a[++k] = i " " i - 1 " -1"
-		if (i < n) a[++k] = i " " i + 1 " -2"
-		if (i > 31) a[++k] = i " " i - 31 " 1"
-		if (i + 17 <= n) a[++k] = i " " i + 17 " 3"
-	}
-	print n; print k
-	for (i = 1; i <= k; i++) print a[i]
-	for (i = 1; i <= n; i++) print i % 10
-}' >"$tmp/matrix"
+t/apps/matrix >"$tmp/matrix"
 stdin=$tmp/matrix
 
 # Sums come in the order in which messages do, so the last digits differ from run to run.
