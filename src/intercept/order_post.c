@@ -29,6 +29,26 @@ static void post_nowhere(struct rn_receive *r)
 	r->tag = 0;
 }
 
+static bool fits(const struct rn_plan_match *m, const struct rn_receive *r)
+{
+	return (r->source == MPI_ANY_SOURCE || r->source == m->source) &&
+	       (r->tag == MPI_ANY_TAG || r->tag == m->tag);
+}
+
+/* Nobody saw what it received. Where sends are not recorded, somebody's may wait for it; so it is
+ * posted as it is, unless that could be a message that a later one is known to have got. Those that
+ * are unseen are the last ones of a record, so not many are looked at. */
+static bool takes_from_others(const struct post *p)
+{
+	const struct rn_replay *replay = p->c.o->replay;
+	const struct rn_plan_match *m;
+
+	for (uint64_t i = p->is.ordinal + 1; (m = rn_replay_later(replay, i)) != NULL; i++)
+		if (is_known(m) && fits(m, &p->as))
+			return true;
+	return false;
+}
+
 /* The next one of this thread: how it is posted in a replay. */
 static void number(struct post *p)
 {
@@ -46,7 +66,7 @@ static void number(struct post *p)
 		p->as.tag = m->tag;
 	} else if (m->state == RN_PLAN_CANCELLED) {
 		post_nowhere(&p->as);
-	} else {
+	} else if (rn_replay_knows_sends(o->replay) || takes_from_others(p)) {
 		p->is.flags |= RN_FOLLOWED_SHADOW | RN_FOLLOWED_PARKED;
 		p->is.receive = p->as;
 		post_nowhere(&p->as);
@@ -301,8 +321,7 @@ static bool is_waiting_in_vain(const struct rn_followed *f)
 	return (f->flags & RN_FOLLOWED_PARKED) && !(f->flags & RN_FOLLOWED_CANCELLED);
 }
 
-/* Nobody will see it end, so it is not kept for the end of the record. Where the sends are not
- * recorded, somebody's may wait for it. */
+/* Nobody will see it end, so it is not kept for the end of the record. */
 static void end_in_vain(struct rn_followed *f, MPI_Request *request)
 {
 	MPI_Request q;

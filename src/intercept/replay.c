@@ -137,6 +137,11 @@ const struct rn_plan_match *rn_replay_match(const struct rn_replay *r, uint64_t 
 	return ordinal < r->s->match.n ? &r->matches[ordinal] : &unseen;
 }
 
+const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t ordinal)
+{
+	return ordinal < r->s->match.n ? &r->matches[ordinal] : NULL;
+}
+
 const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal)
 {
 	const struct rn_plan_match *m = rn_replay_match(r, ordinal);

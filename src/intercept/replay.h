@@ -48,6 +48,8 @@ bool rn_replay_value(const struct rn_order_call *c, int64_t *value, uint32_t n);
 
 /* What wildcard receive number `ordinal` of the thread is to receive. Never NULL. */
 const struct rn_plan_match *rn_replay_match(const struct rn_replay *r, uint64_t ordinal);
+/* The same; NULL behind the last one that anything is known of. */
+const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t ordinal);
 /* The same of one that is being started, which counts. */
 const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal);
 
