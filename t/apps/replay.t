@@ -73,7 +73,9 @@ if installed have hpcc; then
 	results() {
 		hpcc_results
 	}
+	todo="which rank works alone depends on time(), which is not recorded yet"
 	replayed_alike hpcc
+	todo=
 else
 	skip "hpcc" "the package hpcc is not installed"
 fi
@@ -87,7 +89,9 @@ if installed test -x /usr/lib/mumps/dsimpletest; then
 	results() {
 		grep 'Solution is' out
 	}
+	todo="the time asked for behind a test that failed is not found in the record"
 	replayed_alike /usr/lib/mumps/dsimpletest
+	todo=
 else
 	skip "dsimpletest" "the package mumps-test is not installed"
 fi
