@@ -5,7 +5,7 @@
 
 # report TRACE: its lines without numbers, below those about everything
 report() {
-	"$RONDO" report "$1" | sed 1,4d | cut -c 40- | sed 's/  *$//'
+	"$RONDO" report "$1" | sed '1,4d;/^order:/,$d' | cut -c 40- | sed 's/  *$//' | sed '${/^$/d}'
 }
 
 calls() {

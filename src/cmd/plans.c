@@ -311,6 +311,13 @@ static bool is_done(const struct rn_plan_head *p, const struct rn_plan_stream *s
 	const struct rn_order_site *site = rn_plan_at(p, s->site.at);
 	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
 
+	const struct rn_plan_match *match = rn_plan_at(p, s->match.at);
+	uint64_t known = 0;
+
+	for (uint64_t i = 0; i < s->match.n; i++)
+		known += match[i].state != RN_PLAN_UNSEEN;
+	if (s->progress.messages < known)
+		return false;
 	for (uint64_t i = s->progress.row; i < s->row.n; i++)
 		if (site[row[i].site].kind != RN_ORDER_WAIT &&
 		    site[row[i].site].kind != RN_ORDER_LOOSE)

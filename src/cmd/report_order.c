@@ -158,7 +158,7 @@ static void put_meaning(struct page *p)
 	rn_put(p->out, "late: done before one that was started earlier\n"
 		       "irregular: another source or index than the last time behind the same two\n"
 		       "sources: of the rank that has the most\n");
-	if (!p->d.clocks)
+	if (p->t->order)
 		rn_put(p->out,
 		       "What was sent is not in this trace; one of all calls also tells what is "
 		       "out of reference order.\n");

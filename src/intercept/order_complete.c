@@ -86,6 +86,18 @@ static bool any(const struct batch *b)
 	return false;
 }
 
+/* The call is made on what stands behind shadows. */
+static void lift(struct batch *b)
+{
+	memcpy(b->now, b->q, b->n * sizeof(*b->q));
+	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
+		const struct rn_followed *f = known(b, i);
+
+		if (is_shadow(f))
+			b->now[i] = f->real;
+	}
+}
+
 /* False: the call is MPI's alone. */
 static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *q,
 		  MPI_Status *status)
@@ -103,14 +115,13 @@ static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *
 	}
 	if (!is_ignored(status))
 		b->s = status;
-	memcpy(b->now, q, b->n * sizeof(*q));
-	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
-		const struct rn_followed *f = known(b, i);
-
-		if (is_shadow(f))
-			b->now[i] = f->real;
-	}
+	lift(b);
 	return true;
+}
+
+static bool is_active(const struct rn_followed *f)
+{
+	return !(f->flags & RN_FOLLOWED_PERSISTENT) || (f->flags & RN_FOLLOWED_ACTIVE);
 }
 
 /* ---- shadows ---- */
@@ -154,7 +165,7 @@ static struct rn_order_done note(struct batch *b, int i, const MPI_Status *s)
 	struct rn_followed *f = known(b, (uint32_t)i);
 	uint64_t late;
 
-	if (!f || ((f->flags & RN_FOLLOWED_PERSISTENT) && !(f->flags & RN_FOLLOWED_ACTIVE)))
+	if (!f || !is_active(f))
 		return d;
 	if (f->starter == b->c.o) {
 		rn_tracer_lock();
@@ -240,6 +251,8 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 		rn_replay_progress();
 	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
 		is = RN_FATE_FREE; /* nothing was active: MPI says so at once */
+	if (is == RN_FATE_FREE)
+		lift(b); /* again: what was parked has been posted, if this is the record's end */
 	return is;
 }
 
@@ -289,12 +302,13 @@ static int finish_some(struct batch *b, int *indices)
 }
 
 /* A receive is among them whose end nobody has seen: the recorded run did not come further. */
-static bool has_parked(const struct batch *b)
+static bool has_unseen(const struct batch *b)
 {
-	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
+	for (uint32_t i = 0; i < b->n; i++) {
 		const struct rn_followed *f = known(b, i);
 
-		if (f && (f->flags & RN_FOLLOWED_PARKED))
+		if (f && f->starter->replay && is_active(f) &&
+		    rn_replay_match(f->starter->replay, f->ordinal)->state == RN_PLAN_UNSEEN)
 			return true;
 	}
 	return false;
@@ -302,7 +316,7 @@ static bool has_parked(const struct batch *b)
 
 static int wait_all(struct batch *b)
 {
-	if (has_parked(b))
+	if (has_unseen(b))
 		rn_replay_over(&b->c);
 	return finish_all(b);
 }

@@ -131,7 +131,8 @@ static void number_blocking(struct post *p)
 	struct rn_receive given = p->as;
 
 	number(p);
-	if (is_parked(p)) {
+	if (p->c.o->replay &&
+	    rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_UNSEEN) {
 		p->as = given;
 		rn_replay_over(&p->c);
 	}

@@ -11,7 +11,7 @@ trace=$tmp/run.rondo
 record_order() {
 	_n=$1
 	shift
-	timeout 120 "$RONDO" trace --only=order -o "$trace" "mpirun.$mpi" -n "$_n" "$@"
+	timeout 120 "$RONDO" trace --only=order --values -o "$trace" "mpirun.$mpi" -n "$_n" "$@"
 }
 
 replay() {
@@ -73,9 +73,7 @@ if installed have hpcc; then
 	results() {
 		hpcc_results
 	}
-	todo="which rank works alone depends on time(), which is not recorded yet"
 	replayed_alike hpcc
-	todo=
 else
 	skip "hpcc" "the package hpcc is not installed"
 fi
@@ -89,9 +87,7 @@ if installed test -x /usr/lib/mumps/dsimpletest; then
 	results() {
 		grep 'Solution is' out
 	}
-	todo="the time asked for behind a test that failed is not found in the record"
 	replayed_alike /usr/lib/mumps/dsimpletest
-	todo=
 else
 	skip "dsimpletest" "the package mumps-test is not installed"
 fi
