@@ -52,6 +52,11 @@ static int no_memory(void)
 	return fail(EXIT_SELF, "out of memory");
 }
 
+static bool goes_on(void)
+{
+	return on_divergence && strcmp(on_divergence, "continue") == 0;
+}
+
 static int check_options(void)
 {
 	if (on_divergence && strcmp(on_divergence, "stop") && strcmp(on_divergence, "continue"))
@@ -85,8 +90,7 @@ static int set_variables(const char *folder, const char *status)
 	if (mpi_word)
 		unsetenv("RONDO_MPI");
 	if (setenv("RONDO_REPLAY", folder, 1) < 0 || setenv("RONDO_STATUS", status, 1) < 0 ||
-	    (on_divergence && strcmp(on_divergence, "continue") == 0 &&
-	     setenv("RONDO_DIVERGES_ON", "1", 1) < 0) ||
+	    (goes_on() && setenv("RONDO_DIVERGES_ON", "1", 1) < 0) ||
 	    (rn_mpi_of_word(mpi_word) && setenv("RONDO_MPI", mpi_word, 1) < 0))
 		return no_memory();
 	return EXIT_DONE;
@@ -95,8 +99,7 @@ static int set_variables(const char *folder, const char *status)
 /* --- what became of it --------------------------------------------------------------------- */
 
 struct told {
-	bool diverged;
-	char untraced[PATH_MAX];
+	char diverged[1024], untraced[PATH_MAX];
 };
 
 static void read_status(const char *path, struct told *told)
@@ -107,7 +110,9 @@ static void read_status(const char *path, struct told *told)
 
 	while (f && getline(&line, &cap, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
-		told->diverged |= rn_begins(line, "diverged ");
+		if (rn_begins(line, "diverged ") && !*told->diverged)
+			snprintf(told->diverged, sizeof(told->diverged), "%s",
+				 line + strlen("diverged "));
 		if (rn_begins(line, "untraced "))
 			snprintf(told->untraced, sizeof(told->untraced), "%s",
 				 line + strlen("untraced "));
@@ -141,8 +146,11 @@ static int conclude(const struct rn_trace *trace, const char *folder, const stru
 
 	if (*told->untraced)
 		return fail(EXIT_SELF, "nothing is replayed: %s", told->untraced);
-	if (told->diverged)
-		return EXIT_DIVERGED;
+	if (*told->diverged)
+		return goes_on() ? EXIT_DIVERGED
+				 : fail(EXIT_DIVERGED,
+					"the program does not do what was recorded: %s",
+					told->diverged);
 	plans_progress(folder, trace->ranks, &p);
 	if (alone)
 		return code;
