@@ -10,15 +10,12 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/sigs.h"
-#include "encode/timing.h"
+#include "bench/worded.h"
 #include "file/bundle.h"
 #include "file/payload.h"
 #include "file/recorded.h"
-#include "grammar/grammar.h"
 #include "identity/comms.h"
 #include "merge/peers.h"
-#include "track/memory.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -27,18 +24,12 @@
 #define PROC_NULL (-2)
 #define ROW       2u /* communicators, as handles of objects */
 #define COLUMN    4u
-#define WORDS_MAX 32
 
 /* A rank at work. */
 struct rank {
+	struct worded w;
 	int64_t rank, size, side; /* of the grid */
 	int64_t row, column;
-	struct rn_arena *mem;
-	struct rn_sigs *words, *blobs, *texts;
-	struct rn_grammar *g;
-	struct rn_times times;
-	uint64_t call[WORDS_MAX];
-	size_t n;
 };
 
 /* ---- calls as words ---- */
@@ -47,68 +38,43 @@ struct rank {
 static uint32_t f_sendrecv, f_send, f_recv, f_split, f_bcast;
 static uint32_t w_world, w_double, w_proc_null;
 
-static uint32_t word(const char *name)
-{
-	for (uint32_t i = 0; i < rn_mpi_vocab.words; i++)
-		if (strcmp(rn_mpi_vocab.word[i].text, name) == 0)
-			return rn_mpi_vocab.word[i].number;
-	CHECK(!"a word of that name");
-	return 0;
-}
-
-static uint32_t function(const char *name)
-{
-	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
-		if (strcmp(rn_mpi_vocab.func[i].name, name) == 0)
-			return rn_mpi_vocab.func[i].number;
-	CHECK(!"a function of that name");
-	return 0;
-}
-
 static void look_up(void)
 {
-	f_sendrecv = function("MPI_Sendrecv");
-	f_send = function("MPI_Send");
-	f_recv = function("MPI_Recv");
-	f_split = function("MPI_Comm_split");
-	f_bcast = function("MPI_Bcast");
-	w_world = word("MPI_COMM_WORLD");
-	w_double = word("MPI_DOUBLE");
-	w_proc_null = word("MPI_PROC_NULL");
+	f_sendrecv = worded_function("MPI_Sendrecv");
+	f_send = worded_function("MPI_Send");
+	f_recv = worded_function("MPI_Recv");
+	f_split = worded_function("MPI_Comm_split");
+	f_bcast = worded_function("MPI_Bcast");
+	w_world = worded_word("MPI_COMM_WORLD");
+	w_double = worded_word("MPI_DOUBLE");
+	w_proc_null = worded_word("MPI_PROC_NULL");
 }
 
 static void put(struct rank *r, int64_t value)
 {
-	r->call[r->n++] = (uint64_t)value;
+	worded_put(&r->w, value);
 }
 
 static void begin(struct rank *r, uint32_t func)
 {
-	r->n = 0;
-	put(r, func);
+	worded_begin(&r->w, func);
 }
 
 static void put_name(struct rank *r, uint32_t constant)
 {
-	put(r, (int64_t)constant << 1 | 1);
+	worded_constant(&r->w, constant);
 }
 
-/* So many numbers that are in a block of the heap. */
 static void put_data(struct rank *r, int64_t block)
 {
-	put(r, RN_MEM_HEAP | block << 8);
-	put(r, 0);
-	put(r, 1024);
-	put_name(r, w_double);
+	worded_data(&r->w, block, 0, 1024, w_double);
 }
 
 static void end(struct rank *r)
 {
-	uint32_t id = 0;
+	uint32_t id;
 
-	put(r, 0);
-	CHECK(rn_sigs_intern(r->words, r->call, r->n * sizeof(*r->call), &id) == RN_OK);
-	CHECK(rn_grammar_append(r->g, id) == RN_OK);
+	CHECK(worded_end(&r->w, &id) == RN_OK);
 }
 
 static void sendrecv(struct rank *r, int64_t to, int64_t from)
@@ -303,14 +269,10 @@ static struct rn_arena rank_mem, rank_scratch;
 
 static void run_rank(struct rank *r, int64_t rank, int64_t side)
 {
-	*r = (struct rank){ .rank = rank, .size = side * side, .side = side, .mem = &rank_mem };
+	*r = (struct rank){ .rank = rank, .size = side * side, .side = side };
 	r->row = rank / side;
 	r->column = rank % side;
-	rn_times_init(&r->times, r->mem, RN_TIME_SCALE_ONE);
-	r->words = rn_sigs_new(r->mem);
-	r->blobs = rn_sigs_new(r->mem);
-	r->texts = rn_sigs_new(r->mem);
-	r->g = rn_grammar_new(r->mem, NULL);
+	CHECK(worded_init(&r->w, &rank_mem) == RN_OK);
 	if (pattern->before)
 		pattern->before(r);
 	for (unsigned i = 0; i < STEPS; i++)
@@ -330,23 +292,22 @@ static struct rn_recorded recorded(struct rank *r, struct rn_recorded_stream *s)
 }
 
 /* A thing of each rank, as bytes. */
-typedef void rank_fn(const struct rn_recorded *rec, struct rank *r, void *arg, struct rn_buf *out);
+typedef void rank_fn(const struct rn_recorded *rec, void *arg, struct rn_buf *out);
 
-static void pack_slots(const struct rn_recorded *rec, struct rank *r, void *arg, struct rn_buf *out)
+static void pack_slots(const struct rn_recorded *rec, void *arg, struct rn_buf *out)
 {
-	struct rn_peers *p = rn_peers_new(r->mem);
+	struct rn_peers *p = rn_peers_new(&rank_mem);
 
 	(void)arg;
 	CHECK(rn_recorded_slots(rec, p) == RN_OK && rn_peers_encode(p, out) == RN_OK);
 }
 
-static void pack_bundle(const struct rn_recorded *rec, struct rank *r, void *arg,
-			struct rn_buf *out)
+static void pack_bundle(const struct rn_recorded *rec, void *arg, struct rn_buf *out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&rank_scratch);
 	struct rn_bundle b;
 
-	CHECK(rn_recorded_bundle(rec, arg, 1, r->mem, &rank_scratch, &b) == RN_OK);
+	CHECK(rn_recorded_bundle(rec, arg, 1, &rank_mem, &rank_scratch, &b) == RN_OK);
 	CHECK(b.tally.lost == 0 && rn_bundle_encode(&b, out) == RN_OK);
 	rn_arena_rewind(&rank_scratch, mark);
 }
@@ -354,17 +315,16 @@ static void pack_bundle(const struct rn_recorded *rec, struct rank *r, void *arg
 static void pack_rank(int64_t rank, int64_t side, rank_fn *fn, void *arg, struct rn_buf *out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&rank_mem);
-	const struct rn_seg no_holes = { .size = sizeof(void *) };
 	struct rn_recorded_stream s = { 0 };
 	struct rn_recorded rec;
 	struct rank r;
 
 	run_rank(&r, rank, side);
 	rec = recorded(&r, &s);
-	s.calls = (struct rn_calls){ &rec.who, r.words, r.blobs, r.texts, &r.times, &no_holes };
-	s.grammar = r.g;
+	s.calls = worded_calls(&r.w, &rec.who);
+	s.grammar = r.w.g;
 	rn_buf_clear(out);
-	fn(&rec, &r, arg, out);
+	fn(&rec, arg, out);
 	rn_arena_rewind(&rank_mem, mark);
 }
 

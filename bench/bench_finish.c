@@ -1,0 +1,300 @@
+/*
+ * bench_finish.c - the CPU time of putting the ranks of a run together, against the bar.
+ *
+ *	bench_finish
+ *
+ * 64 virtual ranks, of which every one sends and receives as an AMR code does: every 10 steps new
+ * neighbours, and new lengths for each (t/prog/changing.c), so that nearly nothing is the same on
+ * two ranks. What they have recorded then goes the way that it goes in MPI_Finalize: slots up the
+ * tree, choices down, bundles up the tree, the file. The time is that of all ranks together.
+ */
+#include "bench/bench.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "bench/worded.h"
+#include "file/bundle.h"
+#include "file/payload.h"
+#include "file/recorded.h"
+#include "merge/peers.h"
+
+#define RANKS      64
+#define STEPS      1000
+#define NEIGHBOURS 4
+#define LONGEST    4096
+#define REQUESTS   (2 * NEIGHBOURS) /* what is received, what is sent */
+#define SHAPES_MAX 1024
+
+static struct rank {
+	struct worded w;
+	struct rn_arena mem;
+	int64_t rank;
+	uint32_t changes;                      /* of neighbours, so far */
+	uint32_t shape_of[SHAPES_MAX], shapes; /* of requests: by number of the call + 1 */
+	struct rn_recorded_stream stream;
+	struct rn_recorded rec;
+	struct rn_bundle bundle;
+} ranks[RANKS];
+
+static struct rn_arena scratch;
+static uint32_t f_irecv, f_isend, f_waitall, w_world, w_char;
+
+static void need(int rc)
+{
+	if (rc < 0) {
+		fprintf(stderr, "bench_finish: error %d\n", rc);
+		exit(1);
+	}
+}
+
+/* ---- recording ---- */
+
+/* A tracer keeps 32 calls that differ in numbers alone, as all that receive do, and all that send;
+ * further ones have holes there (intercept/elastic.h). */
+#define CHANGES (32 / NEIGHBOURS)
+
+/* The shape of the requests that a call makes. */
+static uint32_t shape_of(struct rank *r, uint32_t call)
+{
+	uint32_t k = 0;
+
+	while (k < r->shapes && r->shape_of[k] != call + 1)
+		k++;
+	if (k == r->shapes && k < SHAPES_MAX)
+		r->shape_of[r->shapes++] = call + 1;
+	return k;
+}
+
+static void observe(struct rank *r, uint32_t call)
+{
+	rn_times_add(&r->w.times, call, 300 + bench_below(2000), 100 + bench_below(5000));
+}
+
+/* An Irecv or an Isend. Returns the shape of its request. */
+static uint32_t start(struct rank *r, bool sends, unsigned k, int64_t peer, int64_t length)
+{
+	static const uint16_t length_and_peer[] = { 3, 5 };
+	uint32_t id;
+
+	worded_begin(&r->w, sends ? f_isend : f_irecv);
+	worded_data(&r->w, sends, k * LONGEST, length, w_char);
+	worded_put(&r->w, peer);
+	worded_put(&r->w, k);
+	worded_constant(&r->w, w_world);
+	worded_put(&r->w, 2);
+	if (r->changes < CHANGES)
+		need(worded_end(&r->w, &id));
+	else
+		need(worded_end_holes(&r->w, length_and_peer + !sends, 1 + sends, &id));
+	observe(r, id);
+	return shape_of(r, id);
+}
+
+static void wait_all(struct rank *r, const uint32_t *shape)
+{
+	uint32_t id;
+
+	worded_begin(&r->w, f_waitall);
+	worded_put(&r->w, REQUESTS);
+	worded_put(&r->w, REQUESTS << 2 | RN_RAW_HERE);
+	for (int i = 0; i < REQUESTS; i++)
+		worded_put(&r->w, (int64_t)(RN_RAW_REQUEST(0, shape[i], 0) | RN_RAW_GONE));
+	worded_put(&r->w, REQUESTS << 2 | RN_RAW_HERE);
+	for (int i = 0; i < REQUESTS; i++)
+		worded_put(&r->w, RN_STATUS_NOTHING);
+	need(worded_end(&r->w, &id));
+	observe(r, id);
+}
+
+/* Whom a rank sends to: everybody sends to one, and gets from one. */
+static void shuffle(int64_t *to)
+{
+	for (int i = 0; i < RANKS; i++)
+		to[i] = i;
+	for (uint32_t i = RANKS - 1; i > 0; i--) {
+		uint32_t k = bench_below(i + 1);
+		int64_t x = to[i];
+
+		to[i] = to[k];
+		to[k] = x;
+	}
+}
+
+static int64_t source(const int64_t *to, int64_t rank)
+{
+	int64_t from = 0;
+
+	while (to[from] != rank)
+		from++;
+	return from;
+}
+
+static void record_steps(unsigned steps)
+{
+	int64_t to[NEIGHBOURS][RANKS], length[NEIGHBOURS];
+
+	for (int k = 0; k < NEIGHBOURS; k++) {
+		shuffle(to[k]);
+		length[k] = bench_below(LONGEST);
+	}
+	for (struct rank *r = ranks; r < ranks + RANKS; r++) {
+		uint32_t shape[REQUESTS];
+
+		for (unsigned i = 0; i < steps; i++) {
+			for (unsigned k = 0; k < NEIGHBOURS; k++)
+				shape[k] = start(r, false, k, source(to[k], r->rank), LONGEST);
+			for (unsigned k = 0; k < NEIGHBOURS; k++)
+				shape[NEIGHBOURS + k] =
+					start(r, true, k, to[k][r->rank],
+					      (length[k] + r->rank * 2333) % LONGEST);
+			wait_all(r, shape);
+		}
+		r->changes++;
+	}
+}
+
+/* ---- what a tracer knows besides ---- */
+
+static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
+{
+	(void)arg;
+	(void)kind;
+	(void)value;
+	return -1;
+}
+
+static struct rn_seen_comm comm(void *arg, uint32_t handle)
+{
+	const struct rank *r = arg;
+
+	(void)handle;
+	return (struct rn_seen_comm){ "MPI_COMM_WORLD", r->rank, RANKS, 0 };
+}
+
+static const char *module(void *arg, uint32_t id)
+{
+	(void)arg;
+	(void)id;
+	return NULL;
+}
+
+static int entries(void *arg, struct rn_comms *out)
+{
+	(void)arg;
+	(void)out;
+	return RN_OK;
+}
+
+static void record(void)
+{
+	for (struct rank *r = ranks; r < ranks + RANKS; r++) {
+		rn_arena_init(&r->mem, SIZE_MAX);
+		need(worded_init(&r->w, &r->mem));
+		r->rank = r - ranks;
+	}
+	for (unsigned i = 0; i < STEPS; i += 10)
+		record_steps(10);
+	for (struct rank *r = ranks; r < ranks + RANKS; r++) {
+		r->rec = (struct rn_recorded){
+			.who = { r, r->rank, RANKS, constant, comm, module, NULL },
+			.stream = &r->stream,
+			.streams = 1,
+			.times = true,
+			.scale = RN_TIME_SCALE_ONE,
+			.entries = entries,
+		};
+		r->stream.calls = worded_calls(&r->w, &r->rec.who);
+		r->stream.grammar = r->w.g;
+	}
+}
+
+/* ---- the end of the run ---- */
+
+static struct rn_choices *choose(struct rn_arena *mem)
+{
+	struct rn_peers *p[RANKS];
+	struct rn_choices *choices;
+	struct rn_buf b = { 0 };
+
+	for (int i = 0; i < RANKS; i++) {
+		p[i] = rn_peers_new(mem);
+		need(p[i] ? rn_recorded_slots(&ranks[i].rec, p[i]) : RN_E_NOMEM);
+	}
+	for (int span = 1; span < RANKS; span *= 2)
+		for (int i = 0; i + span < RANKS; i += 2 * span) {
+			rn_buf_clear(&b);
+			need(rn_peers_encode(p[i + span], &b));
+			need(rn_peers_absorb(p[i], b.data, b.len, NULL));
+		}
+	rn_buf_clear(&b);
+	need(rn_choices_encode(p[0], &b));
+	for (int i = 0; i < RANKS; i++) /* every rank does */
+		need(rn_choices_decode(mem, b.data, b.len, &choices, NULL));
+	rn_buf_free(&b);
+	return choices;
+}
+
+static void merge(const struct rn_choices *choices)
+{
+	struct rn_buf b = { 0 };
+
+	for (struct rank *r = ranks; r < ranks + RANKS; r++) {
+		struct rn_arena_mark mark = rn_arena_mark(&scratch);
+
+		need(rn_recorded_bundle(&r->rec, choices, 1, &r->mem, &scratch, &r->bundle));
+		rn_arena_rewind(&scratch, mark);
+	}
+	for (int span = 1; span < RANKS; span *= 2)
+		for (int i = 0; i + span < RANKS; i += 2 * span) {
+			rn_buf_clear(&b);
+			need(rn_bundle_encode(&ranks[i + span].bundle, &b));
+			need(rn_bundle_absorb(&ranks[i].bundle, b.data, b.len, &scratch, NULL));
+		}
+	rn_buf_free(&b);
+}
+
+static void report(const char *what, double *since)
+{
+	double now = bench_cpu();
+
+	bench_row(what, (now - *since) / 1e9, "CPU s", 0, "");
+	*since = now;
+}
+
+int main(void)
+{
+	char path[] = "/tmp/bench_finish.XXXXXX";
+	const struct rn_meta meta = { 0 };
+	struct rn_bundle_file file;
+	struct rn_choices *choices;
+	struct rn_arena mem;
+	double begin, since;
+	int fd = mkstemp(path);
+
+	need(fd < 0 ? RN_E_SYS : RN_OK);
+	close(fd);
+	unlink(path); /* or it would be kept as an old one */
+	f_irecv = worded_function("MPI_Irecv");
+	f_isend = worded_function("MPI_Isend");
+	f_waitall = worded_function("MPI_Waitall");
+	w_world = worded_word("MPI_COMM_WORLD");
+	w_char = worded_word("MPI_CHAR");
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	puts("64 ranks, AMR-like: new neighbours and lengths every 10 of 1000 steps");
+	record();
+	begin = since = bench_cpu();
+	choices = choose(&mem);
+	report("how each slot is expressed", &since);
+	merge(choices);
+	report("bundles, made and merged", &since);
+	need(rn_bundle_write(&ranks[0].bundle, &meta, path, &file, NULL));
+	report("the file", &since);
+	unlink(path);
+	bench_row("all of it", (since - begin) / 1e9, "CPU s", 0.5, "");
+	bench_row("the file", (double)file.bytes, "bytes", 0, "");
+	return bench_done();
+}
