@@ -271,7 +271,7 @@ refuses() {
 	refused 70 'cannot be run' "$trace" "$tmp/$mpi/none"
 	refused 70 'nothing was replayed' "$trace" true
 	rondo trace --lossy=counts -o "$tmp/$mpi/lossy.rondo" $command
-	refused 3 'lossy cannot be replayed' "$tmp/$mpi/lossy.rondo" $command
+	refused 3 'lossy has no order' "$tmp/$mpi/lossy.rondo" $command
 	is "... the program is not started" "$(cat "$ranks" 2>/dev/null)" ""
 	nothing_left
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyse/orders.h"
 #include "analyse/outcomes.h"
 #include "analyse/unseen.h"
 #include "base/arena.h"
@@ -24,17 +25,15 @@
 #include "cmd/cmd.h"
 #include "encode/raw.h"
 #include "order/plan.h"
-#include "read/order_view.h"
 #include "read/trace.h"
 
 struct plans {
 	const struct rn_trace *t;
 	const char *folder;
 	struct rn_arena mem;
-	struct rn_outcomes *reader;
+	struct rn_orders orders;
 	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
 	const char **place;
-	const uint32_t *group; /* by stream */
 };
 
 static int no_memory(void)
@@ -109,9 +108,10 @@ static int read_all(struct plans *p)
 	if (!p->seen)
 		return RN_E_NOMEM;
 	for (uint64_t s = 0; s < streams && rc == RN_OK; s++)
-		rc = rn_outcomes_read(p->reader, s, p->group[s], false, &p->mem, &p->seen[s]);
+		rc = rn_outcomes_read(p->orders.reader, s, p->orders.group[s], false, &p->mem,
+				      &p->seen[s]);
 	if (rc == RN_OK)
-		rc = rn_unseen_infer(&p->mem, p->t, p->reader, p->seen, streams, &told);
+		rc = rn_unseen_infer(&p->mem, p->t, p->orders.reader, p->seen, streams, &told);
 	if (rc == RN_OK && told.ambiguous)
 		fail(EXIT_DONE,
 		     "%" PRIu64 " receives were open when the program ended, and could have got "
@@ -132,7 +132,7 @@ static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
 		uint64_t s = rank * threads + k;
 		struct rn_outcome o;
 
-		rc = rn_outcomes_read(p->reader, s, p->group[s], true, mem, &o);
+		rc = rn_outcomes_read(p->orders.reader, s, p->orders.group[s], true, mem, &o);
 		if (rc < 0)
 			break;
 		part[k] = (struct rn_plan_part){ .order = o.order,
@@ -205,7 +205,7 @@ static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	int rc = o ? RN_OK : RN_E_NOMEM;
 
 	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
-		rc = rn_trace_order(p->t, rank * threads + k, mem, &o[k], NULL);
+		rc = rn_orders_read(&p->orders, rank * threads + k, mem, &o[k], NULL);
 		n += rc == RN_OK ? count_births(&o[k]) : 0;
 	}
 	if (rc < 0 || !(part = end = rn_new(mem, struct rn_plan_part, n)))
@@ -232,7 +232,6 @@ static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem,
 		part[k].match = p->seen[rank * threads + k].match;
 	s->part = part;
 	s->parts = (uint32_t)threads;
-	s->comm = rn_outcomes_comms(p->reader, &s->comms);
 	return rc;
 }
 
@@ -246,43 +245,20 @@ static int plan_rank(struct plans *p, uint64_t rank)
 	int rc, code;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	if (p->t->order) {
-		s.comm = p->t->order->comm;
-		s.comms = p->t->order->comms;
-		rc = read_events(p, rank, &mem, &s);
-	} else {
-		rc = read_calls(p, rank, &mem, &s);
-	}
+	rc = p->t->order ? read_events(p, rank, &mem, &s) : read_calls(p, rank, &mem, &s);
+	s.comm = rn_orders_comms(&p->orders, &s.comms);
 	code = rc == RN_OK ? write_plan(p, &s) : reading_failed(rc);
 	rn_arena_free(&mem);
 	return code;
 }
 
-/* The groups of all streams. */
-static int find_groups(struct plans *p)
-{
-	uint64_t streams = p->t->ranks * p->t->threads, stream, n = 0;
-	uint32_t *group = rn_new(&p->mem, uint32_t, streams + 1), its;
-	struct rn_rank_iter it;
-
-	p->group = group;
-	if (!group || rn_rank_iter_init(&it, &p->t->streams, 0, &p->mem) < 0)
-		return no_memory();
-	while (n < streams && rn_rank_iter_next(&it, &stream, &its) && stream == n)
-		group[n++] = its;
-	return n == streams ? EXIT_DONE
-			    : fail(EXIT_INPUT, "the trace does not have every rank once");
-}
-
 static int write_all(struct plans *p)
 {
+	struct rn_err err = { 0 };
 	int code = name_places(p);
 
-	p->reader = rn_outcomes_new(&p->mem, p->t);
-	if (!p->reader)
-		return no_memory();
-	if (!code)
-		code = find_groups(p);
+	if (!code && rn_orders_init(&p->orders, &p->mem, p->t, &err) < 0)
+		code = fail_err(&err);
 	for (uint64_t r = 0; r < p->t->ranks && !code; r++)
 		code = plan_rank(p, r);
 	return code;
@@ -291,15 +267,12 @@ static int write_all(struct plans *p)
 int plans_write(const struct rn_trace *t, const char *folder)
 {
 	struct plans p = { .t = t, .folder = folder };
-	struct rn_lossy lossy = rn_trace_lossy(t);
 	int code;
 
-	if (lossy.counts || lossy.params)
-		return fail(EXIT_INPUT, "a trace that was made with --lossy cannot be replayed");
 	rn_arena_init(&p.mem, SIZE_MAX);
 	code = write_all(&p);
-	if (p.reader)
-		rn_outcomes_free(p.reader);
+	if (p.orders.reader)
+		rn_orders_free(&p.orders);
 	rn_arena_free(&p.mem);
 	return code;
 }
