@@ -199,8 +199,11 @@ static bool is_first(void)
 
 static void leave_the_record(struct rn_order_thread *o, const char *text)
 {
-	/* When the run ends launchers may lose what is said; who waits for them says it then. */
-	if (is_first() && (!rn_finish_tell("diverged", text) || rn_config.diverges_on))
+	/* When the run ends launchers may lose what is said; who waits for them says it then, of
+	 * the first that has told. */
+	bool told = rn_finish_tell("diverged", text);
+
+	if ((!told || rn_config.diverges_on) && is_first())
 		rn_say("the program does not do what was recorded: %s", text);
 	if (!rn_config.diverges_on)
 		rn_real.MPI_Abort(MPI_COMM_WORLD, DIVERGED);
