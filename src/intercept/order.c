@@ -119,8 +119,7 @@ void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done
 			  n);
 }
 
-/* Functions whose outcome depends on other processes in ways that no hook can reach. */
-static bool is_loose(uint32_t function)
+bool rn_order_is_loose(uint32_t function)
 {
 	static const char *const patterns[] = { "MPI_Fetch_and_op*",
 						"MPI_Compare_and_swap*",
@@ -133,24 +132,24 @@ static bool is_loose(uint32_t function)
 						"MPI_Comm_connect",
 						"MPI_Comm_join",
 						"MPI_Comm_spawn*" };
-	static _Atomic signed char known[1024]; /* 1: yes, -1: no */
 
-	if (!known[function]) {
-		known[function] = -1;
-		for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
-			if (fnmatch(patterns[i], rn_mpi_protos[function].name, 0) == 0)
-				known[function] = 1;
-	}
-	return known[function] > 0;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		if (fnmatch(patterns[i], rn_mpi_protos[function].name, 0) == 0)
+			return true;
+	return false;
+}
+
+void rn_order_count_loose(struct rn_stream *t, uint64_t head)
+{
+	if (rn_order_mode == RN_ORDER_RECORDS)
+		rn_order_log_fails(t, rn_order_log_site(t, RN_ORDER_LOOSE, RN_RAW_FUNCTION(head), 0,
+							RN_RAW_SITE(head)));
 }
 
 void rn_order_passes(struct rn_stream *t, uint64_t head)
 {
-	uint32_t function = RN_RAW_FUNCTION(head);
-
-	if (rn_order_mode == RN_ORDER_RECORDS && is_loose(function))
-		rn_order_log_fails(
-			t, rn_order_log_site(t, RN_ORDER_LOOSE, function, 0, RN_RAW_SITE(head)));
+	if (rn_order_is_loose(RN_RAW_FUNCTION(head)))
+		rn_order_count_loose(t, head);
 }
 
 /* ---- requests ---- */

@@ -77,7 +77,11 @@ bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm co
 void rn_order_failed(const struct rn_order_call *c);
 void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done *d, uint32_t n);
 
-/* A call is over, which began with this word: recording, one that no replay can enforce counts. */
+/* Functions whose outcome depends on other processes in ways that no hook can reach. */
+bool rn_order_is_loose(uint32_t function);
+/* A call of one of them is over, which began with this word: recording, it counts. */
+void rn_order_count_loose(struct rn_stream *t, uint64_t head);
+/* The same of any call. */
 void rn_order_passes(struct rn_stream *t, uint64_t head);
 
 static inline bool rn_order_is_wild(int source, int tag)

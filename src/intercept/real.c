@@ -87,12 +87,22 @@ bool rn_real_is_other(void)
 	return true;
 }
 
-void *rn_tool_function(uint32_t number)
+static void *function_of(const struct rn_real *table, uint32_t number)
 {
 	void *f = NULL;
 
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		if (functions[i].number == number)
-			memcpy(&f, (char *)&rn_tool + functions[i].at, sizeof(f));
+			memcpy(&f, (const char *)table + functions[i].at, sizeof(f));
 	return f;
+}
+
+void *rn_tool_function(uint32_t number)
+{
+	return function_of(&rn_tool, number);
+}
+
+bool rn_real_hooked(uint32_t number)
+{
+	return function_of(&rn_next, number) != function_of(&rn_real, number);
 }

@@ -42,6 +42,8 @@ extern const struct link_map *rn_real_library;
 extern struct rn_real rn_tool;
 /* The same by the function's number. */
 void *rn_tool_function(uint32_t number);
+/* Whether rn_next has another one than MPI's. */
+bool rn_real_hooked(uint32_t number);
 
 /* Finds them all. NULL, or the name of one that is not there. */
 const char *rn_real_resolve(void);

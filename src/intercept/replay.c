@@ -6,6 +6,7 @@
 #include "intercept/clock.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
+#include "intercept/site.h"
 #include "intercept/tracer.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ void rn_replay_load(int rank)
 		for (uint32_t i = 0; i < nthreads; i++)
 			open_thread(&threads[i], &s[i]);
 		rn_replay_hook_compare();
+		rn_site_forget();
 	}
 	errno = saved;
 }

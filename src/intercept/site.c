@@ -4,6 +4,7 @@
 #include "intercept/site.h"
 
 #include "encode/raw.h"
+#include "intercept/light.h"
 #include "intercept/object.h"
 #include "intercept/real.h"
 #include "intercept/tracer.h"
@@ -108,9 +109,11 @@ static bool is_for_tool(uintptr_t from, uint32_t function)
 	return !rn_object_imports(object, p_name) || rn_object_imports(object, name);
 }
 
-static bool decide(uintptr_t from, uint32_t function)
+static enum rn_site decide(uintptr_t from, uint32_t function)
 {
-	return is_own(from, function) && !is_for_tool(from, function);
+	if (!is_own(from, function) || is_for_tool(from, function))
+		return RN_SITE_PASSES;
+	return rn_light_way(function) == RN_LIGHT_NOT ? RN_SITE_RECORDS : RN_SITE_LIGHT;
 }
 
 bool rn_site_passes(uintptr_t from, uint32_t function)
@@ -131,28 +134,28 @@ bool rn_site_passes(uintptr_t from, uint32_t function)
 /* Places near its own, so that two calls with one place are not decided again and again. */
 #define NEAR 8u
 
-bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
+enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 {
-	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
+	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
 	int saved = errno;
 	uint32_t free = at;
-	bool yes;
+	enum rn_site answer;
 
 	for (uint32_t i = 0; i < NEAR; i++) {
 		uint32_t near = (at + i) % RN_SITES;
 		uint64_t known = atomic_load_explicit(&rn_sites[near], memory_order_relaxed);
 
-		if ((known & ~(uint64_t)1) == key)
-			return known & 1;
+		if ((known & ~(uint64_t)3) == key)
+			return (enum rn_site)(known & 3);
 		if (!known) {
 			free = near;
 			break;
 		}
 	}
-	yes = decide(from, function);
-	atomic_store_explicit(&rn_sites[free], key | (uint64_t)yes, memory_order_relaxed);
+	answer = decide(from, function);
+	atomic_store_explicit(&rn_sites[free], key | (uint64_t)answer, memory_order_relaxed);
 	errno = saved;
-	return yes;
+	return answer;
 }
 
 void rn_site_forget(void)

@@ -30,18 +30,24 @@
 
 extern _Atomic uint64_t rn_sites[RN_SITES];
 
-bool rn_site_decide(uintptr_t from, uint32_t function, uint32_t at);
+enum rn_site {
+	RN_SITE_PASSES,  /* it is not recorded */
+	RN_SITE_RECORDS, /* it is */
+	RN_SITE_LIGHT,   /* its outcome is, if anything (light.h) */
+};
+
+enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at);
 
 /* Addresses have 47 bits and functions fewer than 1024, so both and the answer fit a word, which is
  * read and written as a whole. */
-static inline bool rn_site_records(uintptr_t from, uint32_t function)
+static inline enum rn_site rn_site(uintptr_t from, uint32_t function)
 {
-	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
+	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
 	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 53);
 	uint64_t known = atomic_load_explicit(&rn_sites[at], memory_order_relaxed);
 
-	if (__builtin_expect((known & ~(uint64_t)1) == key, 1))
-		return known & 1;
+	if (__builtin_expect((known & ~(uint64_t)3) == key, 1))
+		return (enum rn_site)(known & 3);
 	return rn_site_decide(from, function, at);
 }
 

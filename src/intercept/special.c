@@ -173,7 +173,8 @@ RN_EXPORT int MPI_Pcontrol(const int level, ...)
 	const bool passes = rn_tool.MPI_Pcontrol && rn_site_passes(from, RN_N_MPI_Pcontrol);
 	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
 
-	if (t && (rn_tool.MPI_Pcontrol ? passes : rn_site_records(from, RN_N_MPI_Pcontrol)))
+	if (t &&
+	    (rn_tool.MPI_Pcontrol ? passes : rn_site(from, RN_N_MPI_Pcontrol) == RN_SITE_RECORDS))
 		control(t, level, RN_HEAD(RN_N_MPI_Pcontrol));
 	return passes ? rn_tool.MPI_Pcontrol(level) : rn_real.MPI_Pcontrol(level);
 }

@@ -21,6 +21,7 @@
 #include "intercept/comm.h"
 #include "intercept/handle.h"
 #include "intercept/lengths.h"
+#include "intercept/light.h"
 #include "intercept/place.h"
 #include "intercept/real.h"
 #include "intercept/request_life.h"
@@ -63,14 +64,30 @@
 		 ? rn_tool.name                                                         \
 		 : rn_real.name)
 
-#define RN_GATE(number, name, args)                                                        \
-	struct rn_stream *t = rn_me;                                                       \
-	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                   \
-		return RN_ON(number, name) args;                                           \
-	if (RN_UNLIKELY(!rn_site_records((uintptr_t)__builtin_return_address(0), number))) \
-		return RN_ON(number, name) args;                                           \
-	if (RN_UNLIKELY(t->live.top != t->buffer) &&                                       \
-	    !rn_stream_nested(t, __builtin_frame_address(0)))                              \
+/* Only what comes of it may be of interest. */
+#define RN_LIGHTLY(number, name, args)                                                        \
+	do {                                                                                  \
+		uint64_t *rn_light_base;                                                      \
+		if (rn_light[number] == RN_LIGHT_STRAIGHT ||                                  \
+		    !(rn_light_base = rn_light_begin(t, number, __builtin_frame_address(0)))) \
+			return rn_real.name args;                                             \
+		__auto_type rn_light_ret = rn_next.name args;                                 \
+		rn_light_end(t, rn_light_base);                                               \
+		return rn_light_ret;                                                          \
+	} while (0)
+
+#define RN_GATE(number, name, args)                                                          \
+	struct rn_stream *t = rn_me;                                                         \
+	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                     \
+		return RN_ON(number, name) args;                                             \
+	const enum rn_site rn_way = rn_site((uintptr_t)__builtin_return_address(0), number); \
+	if (RN_UNLIKELY(rn_way != RN_SITE_RECORDS)) {                                        \
+		if (rn_way == RN_SITE_LIGHT)                                                 \
+			RN_LIGHTLY(number, name, args);                                      \
+		return RN_ON(number, name) args;                                             \
+	}                                                                                    \
+	if (RN_UNLIKELY(t->live.top != t->buffer) &&                                         \
+	    !rn_stream_nested(t, __builtin_frame_address(0)))                                \
 		return RN_ON(number, name) args;
 
 /* The first word of a call. With call sites no expected one is a bare number. */

@@ -11,8 +11,8 @@
  *
  * Of what is done, `index` is where it stood in the array of requests that was given (0 where there
  * is one). A wildcard receive has a number, by when it was started on this thread: `late` is how
- * far that is above the lowest one that is not done, so it is 0 where they are done in order. So
- * nothing has to be known of the calls that start receives. Source and tag are what it, or a
+ * many with lower numbers are not done, so it is 0 where they are done in order. So nothing has to
+ * be known of the calls that start receives. Source and tag are what it, or a
  * wildcard probe, has matched, as ranks of the communicator.
  *
  * Exactly:

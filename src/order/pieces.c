@@ -87,9 +87,9 @@ static void take(struct rn_pieces_queue *q, uint32_t index)
 {
 	uint32_t i = q->first;
 
-	while (i < q->n && (q->taken[i] || q->index[i] != index))
-		i++;
-	q->late = i - q->first;
+	q->late = 0;
+	for (; i < q->n && (q->taken[i] || q->index[i] != index); i++)
+		q->late += !q->taken[i];
 	if (i < q->n)
 		q->taken[i] = true;
 	while (q->first < q->n && q->taken[q->first])

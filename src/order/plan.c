@@ -189,8 +189,8 @@ bool rn_plan_valid(const void *bytes, size_t len)
 
 /* ---- what receives matched ---- */
 
-/* Calls fn for each wildcard receive that is done, with its number, until it returns false. */
-typedef bool match_fn(void *arg, uint64_t number, const struct rn_order_done *d);
+/* Calls fn for each wildcard receive that is done, with its number. */
+typedef void match_fn(void *arg, uint64_t number, const struct rn_order_done *d);
 
 static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *fn, void *arg)
 {
@@ -203,35 +203,31 @@ static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *
 
 		if (d->late == RN_ORDER_NOT)
 			continue;
-		if (d->late > LATE_MAX || !fn(arg, number, d))
+		if (d->late > LATE_MAX)
 			return RN_E_DATA;
+		fn(arg, number, d);
 		if (!rn_ordinals_done(&open, mem, number, &late))
 			return RN_E_NOMEM;
 	}
 	return RN_OK;
 }
 
-static bool count_match(void *arg, uint64_t number, const struct rn_order_done *d)
+static void count_match(void *arg, uint64_t number, const struct rn_order_done *d)
 {
 	uint64_t *n = arg;
 
 	(void)d;
 	*n = number >= *n ? number + 1 : *n;
-	return true;
 }
 
-/* A receive is done only once. */
-static bool take_match(void *arg, uint64_t number, const struct rn_order_done *d)
+static void take_match(void *arg, uint64_t number, const struct rn_order_done *d)
 {
 	struct rn_plan_match *m = (struct rn_plan_match *)arg + number;
 
-	if (m->state != RN_PLAN_UNSEEN)
-		return false;
 	if (d->flags & RN_ORDER_CANCELLED)
 		m->state = RN_PLAN_CANCELLED;
 	else if (d->flags & RN_ORDER_MATCHED)
 		*m = (struct rn_plan_match){ d->source, d->tag, RN_PLAN_MATCHED, 0 };
-	return true;
 }
 
 int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_match **match,

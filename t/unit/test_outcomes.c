@@ -542,7 +542,7 @@ static void random_late(void)
 	static struct model m;
 	const char *const *line = m.pointer;
 	bool live[10] = { false };
-	uint32_t number[10], lowest = 0;
+	uint32_t number[10];
 	bool done[LINES] = { false };
 	int started = 0, from = 1;
 	struct read r;
@@ -551,6 +551,7 @@ static void random_late(void)
 	text[0] = 0;
 	while (m.lines < LINES - 1) {
 		int k = (int)(tap_rand() % 10);
+		uint32_t late = 0;
 
 		if (!live[k]) {
 			add_line(&m, "MPI_Irecv source=* tag=1" W " request=+%c", 'a' + k, 0);
@@ -562,10 +563,10 @@ static void random_late(void)
 		from = 1 + (int)(tap_rand() % 3);
 		add_line(&m, "MPI_Waitany array_of_requests=[z,%c-] index=1 status={%d,1}", 'a' + k,
 			 from);
-		say("Waitany 0: 1+%u=%d/1\n", number[k] - lowest, from);
+		for (uint32_t lower = 0; lower < number[k]; lower++)
+			late += !done[lower];
+		say("Waitany 0: 1+%u=%d/1\n", late, from);
 		done[number[k]] = true;
-		while (done[lowest])
-			lowest++;
 	}
 	{
 		static char wanted[sizeof(text)];

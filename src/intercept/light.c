@@ -1,0 +1,65 @@
+/* light.c - see light.h. */
+#include "intercept/light.h"
+
+#include "intercept/callstack.h"
+#include "intercept/order.h"
+#include "intercept/real.h"
+
+#include "hand.h"
+
+uint8_t rn_light[RN_LIGHT_FUNCTIONS];
+
+/* It makes a communicator, or ends one. */
+static bool deals_in_comms(const struct rn_proto *f)
+{
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (f->param[i].kind == RN_K_comm &&
+		    (f->param[i].how == RN_HOW_new || f->param[i].how == RN_HOW_free))
+			return true;
+	return false;
+}
+
+/* Those that begin and end everything. */
+static bool is_frame(uint32_t function)
+{
+	return function == RN_N_MPI_Init || function == RN_N_MPI_Init_thread ||
+	       function == RN_N_MPI_Finalize || function == RN_N_MPI_Abort ||
+	       function == RN_N_MPI_Pcontrol;
+}
+
+static enum rn_light way_of(uint32_t function)
+{
+	if (rn_order_mode == RN_ORDER_OFF || is_frame(function) ||
+	    deals_in_comms(&rn_mpi_protos[function]))
+		return RN_LIGHT_NOT;
+	if (rn_real_hooked(function))
+		return RN_LIGHT_HOOKED;
+	return rn_order_is_loose(function) ? RN_LIGHT_COUNTED : RN_LIGHT_STRAIGHT;
+}
+
+enum rn_light rn_light_way(uint32_t function)
+{
+	rn_light[function] = (uint8_t)way_of(function);
+	return (enum rn_light)rn_light[function];
+}
+
+uint64_t *rn_light_begin(struct rn_stream *t, uint32_t function, const void *frame)
+{
+	uint64_t *w;
+
+	if (__builtin_expect(t->live.top != t->buffer, 0) && !rn_stream_nested(t, frame))
+		return NULL;
+	w = t->live.top;
+	w[0] = rn_callstack_head(t, function, frame);
+	w[1] = (uint64_t)(uintptr_t)frame;
+	w[2] = (uint64_t)(uintptr_t)w;
+	t->live.top = w + 3;
+	return w;
+}
+
+void rn_light_end(struct rn_stream *t, uint64_t *base)
+{
+	if (__builtin_expect(rn_light[RN_RAW_FUNCTION(base[0])] == RN_LIGHT_COUNTED, 0))
+		rn_order_count_loose(t, base[0]);
+	t->live.top = base;
+}
