@@ -278,10 +278,12 @@ soak-replay: ## each program with races on 4 to 32 ranks, replayed RONDO_REPLAYS
 	+@$(SUBMAKE) all
 	@BUILD=$(BUILD) t/soak-replay
 
-bench-replay: ## CPU time of recording the order of messages, and of replaying it; fails if a bar does not hold
+bench-replay: ## bytes of the order of messages, CPU time of recording and replaying it; fails if a bar does not hold
 	@tools/deps build
-	+@$(SUBMAKE) all
-	@BUILD=$(BUILD) BENCH_CSV=$(BENCH_CSV) bench/replay-cost
+	+@$(SUBMAKE) all $(BUILD)/bench/bench_order
+	@bad=; for b in bench/order-size bench/replay-cost; do \
+		BUILD=$(BUILD) BENCH_CSV=$(BENCH_CSV) $$b || bad=1; \
+	done; test -z "$$bad"
 
 test-apps: ## real programs from Debian packages, traced
 	@tools/deps build test apps

@@ -39,6 +39,12 @@ reports() {
 	ok "... report" "$RONDO" report "$at/j-all.rondo"
 	like "... says what is out of reference order" "$(cat "$tmp/out")" \
 		'^order: [0-9]+ of 640 receives \([0-9.]+ %\) out of reference order'
+	ok "events of Jacobi by clocks" record j-clock 4 jacobi --only=order --order-codec=clock
+	ok "... report" "$RONDO" report "$at/j-clock.rondo"
+	like "... says so too" "$(cat "$tmp/out")" \
+		'^order: [0-9]+ of 640 receives \([0-9.]+ %\) out of reference order'
+	unlike "... and misses nothing" "$(cat "$tmp/out")" 'is not in this trace'
+	ok "..." "$RONDO" report "$at/j-all.rondo"
 	like "... below the loops" "$(sed '/^order:/q' "$tmp/out")" 'MPI_Waitany'
 
 	ok "events of master and workers" record w 4 workers --only=order
@@ -51,12 +57,20 @@ reports() {
 	ok "a run and itself" "$RONDO" diff --strict "$at/w.rondo" "$at/w.rondo"
 }
 
+# headline NAME: of the report
+headline() {
+	"$RONDO" report "$tmp/$mpi/$1.rondo" | sed -n 's/^\(order: .* receives\).* \(out of reference order\).*/\1 \2/p'
+}
+
 # One worker: nothing can come otherwise, but for tests that fail.
 diffs() {
 	at=$tmp/$mpi
 	ok "$mpi: one worker, twice" record one 2 workers --only=order
 	ok "..." record two 2 workers --only=order
 	ok "... and with all calls" record full 2 workers --callsite
+	ok "... and by clocks" record clock 2 workers --only=order --order-codec=clock
+	like "all comes in reference order" "$(headline full)" '^order: 0 of [0-9]+ receives out of'
+	is "... by clocks too" "$(headline clock)" "$(headline full)"
 	ok "the order is the same" "$RONDO" diff "$at/one.rondo" "$at/two.rondo"
 	unlike "... call sites included" "$(cat "$tmp/out")" 'not compared'
 	ok "... of events and calls" "$RONDO" diff "$at/one.rondo" "$at/full.rondo"

@@ -26,7 +26,7 @@ struct work {
 	struct rn_map site_of;
 	struct rn_seg site; /* struct rn_disorder_site */
 	uint64_t ranks;
-	bool clocks;
+	bool sends, clocks;
 };
 
 /* What a thread did at a site. */
@@ -341,8 +341,10 @@ static int look_at_all(struct work *w, const struct rn_order *thread, const int3
 	const uint64_t **clock = rn_new(w->mem, const uint64_t *, n);
 	int rc = clock ? RN_OK : RN_E_NOMEM;
 
-	if (rc == RN_OK && w->clocks)
+	if (rc == RN_OK && w->sends)
 		rc = rn_order_clocks(w->mem, thread, rank, n, clock);
+	for (size_t t = 0; t < n && rc == RN_OK && !w->sends; t++)
+		clock[t] = thread[t].clock;
 	for (size_t t = 0; t < n && rc == RN_OK; t++) {
 		struct rn_arena_mark mark = rn_arena_mark(&w->scratch);
 
@@ -407,8 +409,10 @@ int rn_disorder(struct rn_arena *mem, const struct rn_order *thread, const int32
 	struct work w = { .mem = mem, .ranks = ranks };
 	int rc = rn_map_init(&w.site_of, mem);
 
-	for (size_t t = 0; t < n; t++)
-		w.clocks |= thread[t].sends > 0;
+	for (size_t t = 0; t < n; t++) {
+		w.sends |= thread[t].sends > 0;
+		w.clocks |= thread[t].sends > 0 || thread[t].clock;
+	}
 	rn_arena_init(&w.scratch, SIZE_MAX);
 	rn_seg_init(&w.site, sizeof(struct rn_disorder_site));
 	if (rc == RN_OK)

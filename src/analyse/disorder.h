@@ -4,10 +4,13 @@
  * Of one run nobody can tell what another would have done. What can be told:
  *
  *   moved      receives out of the reference order, the order of their senders' logical clocks,
- * ties by rank (order/lamport.h): the fewest that would have to be moved to get it. Only where it
- * is known what was sent late       wildcard receives that were done before one that was started
- * earlier irregular  what has another source, or where a call chooses among requests another index,
- * than what came the last time behind the same two. 0 for whatever repeats itself
+ *              ties by rank (order/lamport.h): the fewest that would have to be moved to get it.
+ *              Only where that order is in the trace, or what was sent
+ *
+ *   late       wildcard receives that were done before one that was started earlier
+ *
+ *   irregular  what has another source, or where a call chooses among requests another index, than
+ *              what came the last time behind the same two. 0 for whatever repeats itself
  *
  * all of them of each thread by itself. And what is hidden determinism, as far as it was seen:
  *
@@ -55,7 +58,7 @@ struct rn_disorder {
 	uint32_t sites;
 	struct rn_disorder_site all; /* sums */
 	uint32_t disorderly; /* sites where something is moved (without clocks: irregular) */
-	bool clocks; /* messages were received, and it is known which were sent, so `moved` means
+	bool clocks; /* messages were received and the reference order is known: `moved` means
 			something */
 };
 

@@ -158,10 +158,10 @@ static void put_meaning(struct page *p)
 	rn_put(p->out, "late: done before one that was started earlier\n"
 		       "irregular: another source or index than the last time behind the same two\n"
 		       "sources: of the rank that has the most\n");
-	if (p->t->order)
+	if (!p->d.clocks && p->t->order)
 		rn_put(p->out,
-		       "What was sent is not in this trace; one of all calls also tells what is "
-		       "out of reference order.\n");
+		       "What was sent is not in this trace; one of all calls, or with "
+		       "--order-codec=clock, also tells\nwhat is out of reference order.\n");
 }
 
 /* ---- hidden determinism ---- */

@@ -402,7 +402,7 @@ static int read_all(const struct rn_order_list *l, enum rn_order_codec codec, ui
 	return rc;
 }
 
-/* The chunks as one. What was sent has done what it was for. */
+/* The chunks as one. What was sent has done what it was for: `clock` keeps the reference order. */
 static int recode(const struct all *a, uint32_t i, enum rn_order_codec codec, struct rn_arena *mem,
 		  struct rn_arena *scratch, struct rn_order_stream *to)
 {

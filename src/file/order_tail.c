@@ -39,6 +39,7 @@ struct build {
 	struct rn_order_done *done;
 	int64_t *value;
 	struct rn_order_send *send;
+	uint64_t *clock; /* NULL: not of all that is done */
 	size_t rows, dones, values, sends;
 	uint64_t before; /* things done in all, numbers not counted */
 };
@@ -73,6 +74,7 @@ static void give(const struct build *b, struct rn_order *out)
 	out->done = b->done;
 	out->value = b->value;
 	out->send = b->send;
+	out->clock = b->clock;
 	out->rows = b->rows;
 	out->dones = b->dones;
 	out->values = b->values;
@@ -291,6 +293,8 @@ static void add_all(struct build *b, const struct rn_order *o)
 		b->send[b->sends] = o->send[i];
 		b->send[b->sends++].at += b->dones;
 	}
+	for (size_t i = 0; i < o->dones && b->clock; i++)
+		b->clock[b->dones + i] = b->dones + o->clock[i];
 	b->dones += o->dones;
 	b->values += o->values;
 }
@@ -300,6 +304,7 @@ int rn_order_chunks_read(const struct rn_order_bytes *chunk, uint32_t n, struct 
 {
 	struct rn_order *piece = rn_new(mem, struct rn_order, (size_t)n + 1);
 	size_t rows = 0, dones = 0, values = 0, sends = 0;
+	bool clocks = n > 0;
 	struct build b;
 	int rc = piece ? RN_OK : rn_err_nomem(err);
 
@@ -310,10 +315,13 @@ int rn_order_chunks_read(const struct rn_order_bytes *chunk, uint32_t n, struct 
 		dones += piece[i].dones;
 		values += piece[i].values;
 		sends += piece[i].sends;
+		clocks = clocks && piece[i].clock;
 	}
 	if (rc < 0)
 		return rc;
 	if (!make_room(&b, mem, rows, dones, values, sends))
+		return rn_err_nomem(err);
+	if (clocks && !(b.clock = rn_new(mem, uint64_t, dones)))
 		return rn_err_nomem(err);
 	for (uint32_t i = 0; i < n; i++)
 		add_all(&b, &piece[i]);

@@ -10,7 +10,7 @@
 #include "order/tables.h"
 
 /* Kinds of decisions, beside those of parts. */
-enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, KINDS };
+enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, ALONE, KINDS };
 
 _Static_assert(KINDS <= RN_GUESS_KINDS, "kinds");
 
@@ -56,17 +56,17 @@ static uint32_t code_size(struct delta *x, uint32_t site, uint32_t which, uint32
 	return code_next(x, &l, v, max);
 }
 
-/* Ascending numbers, each at least `least` more than the last. */
-static void code_list(struct delta *x, struct last l, uint32_t *v, uint32_t n, uint32_t least)
+/* Ascending numbers. */
+static void code_list(struct delta *x, struct last l, uint32_t *v, uint32_t n)
 {
 	uint32_t base = 0;
 
 	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
-		uint32_t step = code_next(x, &l, v[i] - base, UINT32_MAX - least - base);
+		uint32_t step = code_next(x, &l, v[i] - base, UINT32_MAX - 1 - base);
 
 		if (!x->writes)
 			v[i] = base + step;
-		base = v[i] + least;
+		base = v[i] + 1;
 	}
 }
 
@@ -92,13 +92,36 @@ static void code_sites(struct delta *x)
 	}
 }
 
+/* In which rows nothing is done, as a rule those before a row of another site. */
+static void code_alones(struct delta *x, uint32_t site, struct rn_order_row_tables *t)
+{
+	struct rn_order_chunk *c = &x->c;
+	uint32_t last = 0;
+
+	t->rows = t->alones = 0;
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		bool ends = c->next[r] != r + 1, alone = x->writes && c->row[r].done == 0;
+		struct rn_guess_on on = { .kind = ALONE, .n = 3 };
+
+		on.context[0] = rn_guess_mix(site, 8 + ends);
+		on.context[1] = rn_guess_mix(site, 16 + ends * 2u + (last & 1));
+		on.context[2] = rn_guess_mix(site, 64 + ends * 16u + (last & 15));
+		alone = rn_guess_bit(x->g, &on, alone);
+		if (ends)
+			last = last << 1 | alone;
+		if (!x->writes)
+			c->row[r].done = !alone;
+		t->rows++;
+		t->alones += alone;
+	}
+}
+
 /* Sizes that fit each other: every row is alone, or has a thing that is not with the next. */
 static bool code_row_sizes(struct delta *x, uint32_t site, struct rn_order_row_tables *t)
 {
 	uint32_t full;
 
-	t->rows = rn_order_site_rows(&x->c, site);
-	t->alones = code_size(x, site, 0, t->alones, t->rows);
+	code_alones(x, site, t);
 	full = t->rows - t->alones;
 	t->withs = code_size(x, site, 1, t->withs, full ? UINT32_MAX - full : 0);
 	t->unmatcheds = code_size(x, site, 2, t->unmatcheds, full);
@@ -134,10 +157,9 @@ static int code_site_rows(struct delta *x, uint32_t site)
 		return RN_E_DATA;
 	if (!x->writes && !rn_order_row_tables_room(x->scratch, &t))
 		return RN_E_NOMEM;
-	code_list(x, table(AT, site, 0), t.with, t.withs, 1);
-	code_list(x, table(AT, site, 1), t.alone_at, t.alones, 0);
+	code_list(x, table(AT, site, 0), t.with, t.withs);
 	code_numbers(x, table(FAILS, site, 1), t.alone_fails, t.alones, 0);
-	code_list(x, table(AT, site, 2), t.unmatched_at, t.unmatcheds, 1);
+	code_list(x, table(AT, site, 2), t.unmatched_at, t.unmatcheds);
 	code_numbers(x, table(FAILS, site, 2), t.unmatched_fails, t.unmatcheds, 1);
 	if (rn_guess_bad(x->g) || (!x->writes && !rn_order_apply_rows(&x->c, site, &t)))
 		return RN_E_DATA;
@@ -146,27 +168,6 @@ static int code_site_rows(struct delta *x, uint32_t site)
 }
 
 /* --- what is done in them --- */
-
-/* Gives how many have a source. */
-static uint32_t code_shapes(struct delta *x, uint32_t site)
-{
-	struct rn_order_chunk *c = &x->c;
-	uint32_t n = 0;
-
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r])
-		for (uint32_t i = c->at[r]; i < c->at[r + 1]; i++) {
-			struct rn_order_done *d = &c->done[i];
-			uint32_t shape = x->writes ? rn_pieces_shape_of(d) : 0;
-
-			shape = rn_pieces_shape(x->p, site, 0, shape);
-			n += (shape >> 1 & RN_ORDER_MATCHED) != 0;
-			if (x->writes)
-				continue;
-			d->flags = shape >> 1;
-			d->late = shape & 1 ? RN_ORDER_NOT : 0;
-		}
-	return n;
-}
 
 static void code_epochs(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
 {
@@ -187,82 +188,64 @@ static void code_epochs(struct delta *x, uint32_t site, struct rn_order_matched_
 	}
 }
 
-static void code_reference(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
+/* Those that are moved come in groups: where the next one is, and how far it goes, depends on the
+ * last one. */
+static void code_moved(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
 {
-	for (uint32_t i = 0; i < t->matched && !rn_guess_bad(x->g); i++) {
-		uint32_t source = rn_pieces_source(x->p, site, 0, t->source[i]);
-		uint32_t tag;
-
-		if (source >= t->epochs)
-			rn_guess_refuse(x->g);
-		tag = rn_pieces_tag(x->p, site, source, (uint32_t)t->tag[i]);
-		if (x->writes)
-			continue;
-		t->source[i] = source;
-		t->tag[i] = (int32_t)tag;
-	}
-}
-
-static void code_delays(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
-{
-	struct last l = table(DELAY, site, 0);
+	struct last at = table(AT, site, 3), delay = table(DELAY, site, 0);
+	uint32_t base = 0;
 
 	for (uint32_t i = 0; i < t->moved && !rn_guess_bad(x->g); i++) {
-		uint32_t z = x->writes ? (uint32_t)rn_zigzag(t->delay[i]) : 0;
+		uint32_t step, z = x->writes ? (uint32_t)rn_zigzag(t->delay[i]) : 0;
 
-		z = code_next(x, &l, z, UINT32_MAX);
-		if (!x->writes)
+		at.v[1] = delay.v[0];
+		step = code_next(x, &at, t->moved_at[i] - base, UINT32_MAX - 1 - base);
+		delay.v[1] = step;
+		z = code_next(x, &delay, z, UINT32_MAX);
+		if (!x->writes) {
+			t->moved_at[i] = base + step;
 			t->delay[i] = (int32_t)rn_unzigzag(z);
+		}
+		base = t->moved_at[i] + 1;
 	}
 }
 
-static int code_matched(struct delta *x, uint32_t site, uint32_t matched)
+static int code_matched(struct delta *x, uint32_t site)
 {
-	struct rn_order_matched_tables t = { 0 };
+	struct rn_order_matched_tables t;
 
-	if (x->writes && !rn_order_matched_tables(x->scratch, &x->c, site, &t))
+	if (!(x->writes ? rn_order_matched_tables : rn_order_receives)(x->scratch, &x->c, site, &t))
 		return RN_E_NOMEM;
-	t.matched = matched;
-	t.epochs = code_size(x, site, 3, t.epochs, matched);
-	t.moved = code_size(x, site, 4, t.moved, matched);
+	if (!t.matched)
+		return RN_OK;
+	t.epochs = code_size(x, site, 3, t.epochs, t.matched);
+	t.moved = code_size(x, site, 4, t.moved, t.matched);
 	if (!x->writes && !rn_order_matched_tables_room(x->scratch, &t))
 		return RN_E_NOMEM;
 	code_epochs(x, site, &t);
-	code_reference(x, site, &t);
-	code_list(x, table(AT, site, 3), t.moved_at, t.moved, 1);
-	code_delays(x, site, &t);
+	code_moved(x, site, &t);
 	if (rn_guess_bad(x->g))
 		return RN_E_DATA;
-	return x->writes ? RN_OK : rn_order_apply_matched(x->scratch, &x->c, site, &t);
-}
-
-/* Where the requests stood, and which receives they were. */
-static void code_indices(struct delta *x, uint32_t site)
-{
-	struct rn_order_chunk *c = &x->c;
-
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
-		rn_pieces_begin_row(x->p, &c->row[r]);
-		for (uint32_t i = c->at[r]; i < c->at[r + 1] && !rn_guess_bad(x->g); i++) {
-			struct rn_order_done *d = &c->done[i], was = *d;
-
-			was.index = rn_pieces_index(x->p, site, i - c->at[r], c->at[r + 1] - i - 1,
-						    was.index);
-			if (was.late != RN_ORDER_NOT)
-				was.late = rn_pieces_late(x->p, site, was.index, was.late);
-			if (!x->writes)
-				*d = was;
-		}
-	}
+	return x->writes ? RN_OK : rn_order_apply_matched(x->scratch, &x->c, &t);
 }
 
 static int code_site_done(struct delta *x, uint32_t site)
 {
-	uint32_t matched = code_shapes(x, site);
-	int rc = matched ? code_matched(x, site, matched) : RN_OK;
+	struct rn_order_chunk *c = &x->c;
 
-	code_indices(x, site);
-	return rc;
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		uint32_t n = c->at[r + 1] - c->at[r];
+
+		rn_pieces_begin_row(x->p, &c->row[r]);
+		for (uint32_t k = 0; k < n && !rn_guess_bad(x->g); k++) {
+			struct rn_order_done *d = &c->done[c->at[r] + k], was = *d;
+
+			was = rn_pieces_one(x->p, site, k, n - k - 1, was);
+			if (!x->writes)
+				*d = was;
+		}
+	}
+	return rn_guess_bad(x->g) ? RN_E_DATA : code_matched(x, site);
 }
 
 /* --- chunks --- */
@@ -321,6 +304,8 @@ static int code_chunk(struct delta *x)
 		x->c.row += x->c.rows;
 		x->c.done += things;
 		x->c.clock = x->c.clock ? x->c.clock + things : NULL;
+		x->c.place = x->c.place ? x->c.place + things : NULL;
+		x->c.before += things;
 	}
 	rn_arena_rewind(x->scratch, mark);
 	return rc;
@@ -374,11 +359,11 @@ int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, co
 
 int rn_order_clock_decode(struct rn_arena *scratch, const void *bytes, size_t len,
 			  const struct rn_order *o, struct rn_order_row *row,
-			  struct rn_order_done *done)
+			  struct rn_order_done *done, uint64_t *clock)
 {
 	struct rn_arena_mark before = rn_arena_mark(scratch);
 	struct rn_guess *g = rn_guess_read(scratch, decisions(o), bytes, len);
-	struct delta x = { .scratch = scratch, .c.row = row, .c.done = done };
+	struct delta x = { .scratch = scratch, .c.row = row, .c.done = done, .c.place = clock };
 	int rc = run(&x, o, g);
 
 	if (!rc && (!rn_guess_end(g) || x.dones))

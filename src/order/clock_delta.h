@@ -4,8 +4,9 @@
  * Clock-delta compression as published (tables.h), per call site, in chunks of 2^14 rows, with the
  * tables entropy coded. Where the publication stores the error of a linear prediction of an index,
  * here the index is coded with the last two steps as contexts: who takes equal steps pays nothing,
- * and who does not, no more than for the step. The reference order and what a row needs beside
- * (where the request stood, which receive it was) is coded as by `model` (pieces.h).
+ * and who does not, no more than for the step. What is done in a row (index, source, tag, which
+ * receive it was) is coded as by `model` (pieces.h), as it came: with the differences, that is the
+ * reference order too.
  *
  * In proportion to the rows, but for a sort of each chunk. Memory: in proportion to a chunk and
  * what is done in it, and 3 KB for each site.
@@ -28,9 +29,9 @@ struct rn_buf;
 int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, const uint64_t *clock,
 			  struct rn_buf *out);
 
-/* As rn_order_model_decode. */
+/* As rn_order_model_decode; and clock[], zero before, is that of struct rn_order. */
 int rn_order_clock_decode(struct rn_arena *scratch, const void *bytes, size_t len,
 			  const struct rn_order *o, struct rn_order_row *row,
-			  struct rn_order_done *done);
+			  struct rn_order_done *done, uint64_t *clock);
 
 #endif

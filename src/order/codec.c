@@ -125,13 +125,13 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 
 static int decode_rows(struct rn_arena *scratch, unsigned codec, const void *bytes, size_t len,
 		       const struct rn_order *o, struct rn_order_row *row,
-		       struct rn_order_done *done)
+		       struct rn_order_done *done, uint64_t *clock)
 {
 	switch (codec) {
 	case RN_ORDER_MODEL:
 		return rn_order_model_decode(scratch, bytes, len, o, row, done);
 	case RN_ORDER_CLOCK:
-		return rn_order_clock_decode(scratch, bytes, len, o, row, done);
+		return rn_order_clock_decode(scratch, bytes, len, o, row, done, clock);
 	case RN_ORDER_RAW:
 		return rn_order_raw_decode(bytes, len, o, row, done);
 	default:
@@ -165,21 +165,24 @@ static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, 
 {
 	struct rn_order_row *row = rn_new(mem, struct rn_order_row, o->rows);
 	struct rn_order_done *done = rn_new(mem, struct rn_order_done, o->dones);
+	bool clocks = codec == RN_ORDER_CLOCK;
+	uint64_t *clock = rn_new(mem, uint64_t, clocks ? o->dones : 0);
 	uint64_t len = rn_get_count(in, 1);
 	const unsigned char *bytes = rn_get_bytes(in, len);
 	int rc;
 
-	if (!row || !done)
+	if (!row || !done || !clock)
 		return rn_err_nomem(err);
 	if (!bytes)
 		return rn_err_set(err, RN_E_DATA, "order cut off");
-	rc = decode_rows(mem, codec, bytes, len, o, row, done);
+	rc = decode_rows(mem, codec, bytes, len, o, row, done, clock);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	if (rc)
 		return rn_err_set(err, RN_E_DATA, "order damaged: not what %s makes", names[codec]);
 	o->row = row;
 	o->done = done;
+	o->clock = clocks ? clock : NULL;
 	return RN_OK;
 }
 

@@ -108,6 +108,9 @@ struct rn_order {
 	const struct rn_order_done *done;
 	const int64_t *value;
 	const struct rn_order_send *send;
+	/* By what is done: the reference order of receives, per site ascending (order/tables.h), as
+	 * the codec `clock` keeps it; NULL: not known. */
+	const uint64_t *clock;
 	size_t sites, rows, dones, values, sends;
 };
 

@@ -41,23 +41,6 @@ static uint32_t things(const struct model *m, const struct rn_order_row *row)
 
 /* --- a row, part by part --- */
 
-static struct rn_order_done code_one(struct model *m, uint32_t site, uint32_t nth, uint32_t left,
-				     struct rn_order_done d)
-{
-	uint32_t shape;
-
-	d.index = rn_pieces_index(m->p, site, nth, left, d.index);
-	shape = rn_pieces_shape(m->p, site, d.index, rn_pieces_shape_of(&d));
-	d.flags = shape >> 1;
-	d.late = shape & 1 ? RN_ORDER_NOT : rn_pieces_late(m->p, site, d.index, d.late);
-	if (!(d.flags & RN_ORDER_MATCHED))
-		return d;
-	d.source =
-		(int32_t)rn_pieces_source(m->p, site, d.index * 2 + (nth > 0), (uint32_t)d.source);
-	d.tag = (int32_t)rn_pieces_tag(m->p, site, (uint32_t)d.source, (uint32_t)d.tag);
-	return d;
-}
-
 static struct rn_order_row code_head(struct model *m, struct rn_order_row row)
 {
 	row.site = rn_pieces_site(m->p, row.site);
@@ -82,7 +65,7 @@ static void code_row(struct model *m)
 	for (uint32_t k = 0, n = things(m, &row); k < n && !rn_guess_bad(m->g); k++) {
 		struct rn_order_done *at = &m->done[m->d + k];
 		struct rn_order_done d =
-			code_one(m, row.site, k, n - k - 1, m->writes ? *at : none);
+			rn_pieces_one(m->p, row.site, k, n - k - 1, m->writes ? *at : none);
 
 		if (!m->writes)
 			*at = d;

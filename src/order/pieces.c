@@ -97,8 +97,8 @@ static void take(struct rn_pieces_queue *q, uint32_t index)
 }
 
 /* In a row indices go up as a rule: it depends on the one before, and how many are left. */
-uint32_t rn_pieces_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
-			 uint32_t v)
+static uint32_t code_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
+			   uint32_t v)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t with = nth ? rn_guess_mix(s->index.one[0].value, left + 1) : left;
@@ -110,7 +110,7 @@ uint32_t rn_pieces_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint3
 	return v;
 }
 
-uint32_t rn_pieces_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
+static uint32_t code_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 	struct rn_recent_at at = { RN_PIECES_SOURCE, salted(site, 4), with, s->polls, NULL };
@@ -135,7 +135,7 @@ static void learn_tag(struct rn_pieces_tag *e, uint32_t v)
 }
 
 /* Of this source the tag goes up evenly, or stays; or it is one of the recent ones. */
-uint32_t rn_pieces_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
+static uint32_t code_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
 {
 	struct rn_pieces_tag *e = expected_tag(p, site, source);
 	struct rn_recent_at at = { RN_PIECES_TAG, salted(site, 5), source, 0, NULL };
@@ -152,12 +152,12 @@ uint32_t rn_pieces_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint
 	return v;
 }
 
-uint32_t rn_pieces_shape_of(const struct rn_order_done *d)
+static uint32_t shape_of(const struct rn_order_done *d)
 {
 	return d->flags << 1 | (d->late == RN_ORDER_NOT);
 }
 
-uint32_t rn_pieces_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
+static uint32_t code_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 	struct rn_guess_on on = { .kind = RN_PIECES_SHAPE, .n = 2 };
@@ -169,7 +169,7 @@ uint32_t rn_pieces_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint
 }
 
 /* By how much it is another than expected. */
-uint32_t rn_pieces_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v)
+static uint32_t code_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t expected = p->queue.late;
@@ -186,6 +186,22 @@ uint32_t rn_pieces_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint
 	on.context[1] = salted(site, 64 + expected);
 	on.context[2] = salted(site, 128 + index);
 	return rn_guess_number(p->g, &on, v, RN_ORDER_NOT - 1);
+}
+
+struct rn_order_done rn_pieces_one(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
+				   struct rn_order_done d)
+{
+	uint32_t shape;
+
+	d.index = code_index(p, site, nth, left, d.index);
+	shape = code_shape(p, site, d.index, shape_of(&d));
+	d.flags = shape >> 1;
+	d.late = shape & 1 ? RN_ORDER_NOT : code_late(p, site, d.index, d.late);
+	if (!(d.flags & RN_ORDER_MATCHED))
+		return d;
+	d.source = (int32_t)code_source(p, site, d.index * 2 + (nth > 0), (uint32_t)d.source);
+	d.tag = (int32_t)code_tag(p, site, (uint32_t)d.source, (uint32_t)d.tag);
+	return d;
 }
 
 void rn_pieces_begin_row(struct rn_pieces *p, const struct rn_order_row *row)
@@ -218,7 +234,7 @@ void rn_pieces_learn_done(struct rn_pieces *p, uint32_t site, const struct rn_or
 
 	rn_recent_touch(&s->index, d->index, s->polls);
 	take(&p->queue, d->index);
-	s->shape = rn_pieces_shape_of(d);
+	s->shape = shape_of(d);
 	if (d->late != RN_ORDER_NOT)
 		s->late = p->queue.late == d->late;
 	if (!(d->flags & RN_ORDER_MATCHED))

@@ -97,18 +97,9 @@ uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v);
 uint32_t rn_pieces_fails(struct rn_pieces *p, uint32_t site, uint32_t v);
 uint32_t rn_pieces_done(struct rn_pieces *p, uint32_t site, uint32_t fails, uint32_t v);
 
-/* The n-th of its row, after which so many are left. */
-uint32_t rn_pieces_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
-			 uint32_t v);
-
-/* What it may depend on beside: `with`. */
-uint32_t rn_pieces_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v);
-uint32_t rn_pieces_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v);
-
-/* The shape is its flags, and whether it is a wildcard receive. */
-uint32_t rn_pieces_shape_of(const struct rn_order_done *d);
-uint32_t rn_pieces_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v);
-uint32_t rn_pieces_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v);
+/* The n-th thing of its row, after which so many are left. */
+struct rn_order_done rn_pieces_one(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
+				   struct rn_order_done d);
 
 /* A row has begun, of which fails and done are known; and all of it has been. */
 void rn_pieces_begin_row(struct rn_pieces *p, const struct rn_order_row *row);

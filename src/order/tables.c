@@ -54,11 +54,10 @@ uint32_t rn_order_site_rows(const struct rn_order_chunk *c, uint32_t site)
 bool rn_order_row_tables_room(struct rn_arena *mem, struct rn_order_row_tables *t)
 {
 	t->with = rn_new(mem, uint32_t, t->withs);
-	t->alone_at = rn_new(mem, uint32_t, t->alones);
 	t->alone_fails = rn_new(mem, uint32_t, t->alones);
 	t->unmatched_at = rn_new(mem, uint32_t, t->unmatcheds);
 	t->unmatched_fails = rn_new(mem, uint32_t, t->unmatcheds);
-	return t->with && t->alone_at && t->alone_fails && t->unmatched_at && t->unmatched_fails;
+	return t->with && t->alone_fails && t->unmatched_at && t->unmatched_fails;
 }
 
 static struct rn_order_row_tables count_rows(const struct rn_order_chunk *c, uint32_t site)
@@ -89,7 +88,6 @@ bool rn_order_row_tables(struct rn_arena *mem, const struct rn_order_chunk *c, u
 		const struct rn_order_row *row = &c->row[r];
 
 		if (row->done == 0) {
-			t->alone_at[alone] = full;
 			t->alone_fails[alone++] = row->fails;
 			continue;
 		}
@@ -113,8 +111,9 @@ bool rn_order_apply_rows(struct rn_order_chunk *c, uint32_t site,
 	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
 		struct rn_order_row *row = &c->row[r];
 
-		if (alone < t->alones && t->alone_at[alone] == full) {
-			row->done = 0;
+		if (row->done == 0) {
+			if (alone == t->alones)
+				return false;
 			row->fails = t->alone_fails[alone++];
 			continue;
 		}
@@ -136,16 +135,14 @@ bool rn_order_apply_rows(struct rn_order_chunk *c, uint32_t site,
 bool rn_order_matched_tables_room(struct rn_arena *mem, struct rn_order_matched_tables *t)
 {
 	t->epoch = rn_new(mem, struct rn_order_epoch, t->epochs);
-	t->source = rn_new(mem, uint32_t, t->matched);
-	t->tag = rn_new(mem, int32_t, t->matched);
 	t->moved_at = rn_new(mem, uint32_t, t->moved);
 	t->delay = rn_new(mem, int32_t, t->moved);
-	return t->epoch && t->source && t->tag && t->moved_at && t->delay;
+	return t->epoch && t->moved_at && t->delay;
 }
 
 struct receive {
 	uint64_t clock;
-	int32_t source, tag;
+	int32_t source;
 	uint32_t nth; /* as they came */
 };
 
@@ -167,23 +164,19 @@ static int by_source(const void *a, const void *b)
 	return x->source < y->source ? -1 : x->source > y->source;
 }
 
-/* Receives of the site as they came; NULL to count them. */
-static uint32_t collect(const struct rn_order_chunk *c, uint32_t site, struct receive *to)
+bool rn_order_receives(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
+		       struct rn_order_matched_tables *t)
 {
-	uint32_t n = 0;
+	uint32_t things = 0;
 
 	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r])
-		for (uint32_t i = c->at[r]; i < c->at[r + 1]; i++) {
-			const struct rn_order_done *d = &c->done[i];
-
-			if (!(d->flags & RN_ORDER_MATCHED))
-				continue;
-			if (to)
-				to[n] = (struct receive){ c->clock ? c->clock[i] : n, d->source,
-							  d->tag, n };
-			n++;
-		}
-	return n;
+		things += c->at[r + 1] - c->at[r];
+	*t = (struct rn_order_matched_tables){ .thing = rn_new(mem, uint32_t, things) };
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE && t->thing; r = c->next[r])
+		for (uint32_t i = c->at[r]; i < c->at[r + 1]; i++)
+			if (c->done[i].flags & RN_ORDER_MATCHED)
+				t->thing[t->matched++] = i;
+	return t->thing != NULL;
 }
 
 /* The epoch of each source, in the order of sources. `by` is sorted by them. */
@@ -200,21 +193,6 @@ static void fill_epochs(struct rn_order_matched_tables *t, const struct receive 
 			e[-1].clock = by[i].clock;
 		}
 	}
-}
-
-static uint32_t epoch_of(const struct rn_order_matched_tables *t, int32_t source)
-{
-	uint32_t low = 0, high = t->epochs;
-
-	while (high - low > 1) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (t->epoch[mid].source <= source)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
 }
 
 /*
@@ -288,21 +266,23 @@ static bool fill_moved(struct rn_arena *mem, struct rn_order_matched_tables *t,
 bool rn_order_matched_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
 			     struct rn_order_matched_tables *t)
 {
-	uint32_t n = collect(c, site, NULL);
-	struct receive *r = rn_new(mem, struct receive, n);
+	struct receive *by;
 
-	*t = (struct rn_order_matched_tables){ .matched = n, .epochs = n, .moved = n };
-	if (!r || !rn_order_matched_tables_room(mem, t))
+	if (!rn_order_receives(mem, c, site, t))
 		return false;
-	collect(c, site, r);
-	qsort(r, n, sizeof(*r), by_source);
-	fill_epochs(t, r);
-	qsort(r, n, sizeof(*r), by_clock);
-	for (uint32_t i = 0; i < n; i++) {
-		t->source[i] = epoch_of(t, r[i].source);
-		t->tag[i] = r[i].tag;
+	t->epochs = t->moved = t->matched;
+	by = rn_new(mem, struct receive, t->matched);
+	if (!by || !rn_order_matched_tables_room(mem, t))
+		return false;
+	for (uint32_t j = 0; j < t->matched; j++) {
+		uint32_t i = t->thing[j];
+
+		by[j] = (struct receive){ c->clock ? c->clock[i] : j, c->done[i].source, j };
 	}
-	return fill_moved(mem, t, r);
+	qsort(by, t->matched, sizeof(*by), by_source);
+	fill_epochs(t, by);
+	qsort(by, t->matched, sizeof(*by), by_clock);
+	return fill_moved(mem, t, by);
 }
 
 /* place[j]: where in the reference order the j-th that came stands. */
@@ -331,24 +311,17 @@ static bool fill_places(const struct rn_order_matched_tables *t, uint32_t *place
 	return true;
 }
 
-int rn_order_apply_matched(struct rn_arena *scratch, struct rn_order_chunk *c, uint32_t site,
+int rn_order_apply_matched(struct rn_arena *scratch, const struct rn_order_chunk *c,
 			   const struct rn_order_matched_tables *t)
 {
-	uint32_t *place = rn_new(scratch, uint32_t, t->matched), n = 0;
+	uint32_t *place = rn_new(scratch, uint32_t, t->matched);
 	bool *moved = rn_new(scratch, bool, t->matched);
 
 	if (!place || !moved)
 		return RN_E_NOMEM;
 	if (!fill_places(t, place, moved))
 		return RN_E_DATA;
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r])
-		for (uint32_t i = c->at[r]; i < c->at[r + 1]; i++) {
-			struct rn_order_done *d = &c->done[i];
-
-			if (!(d->flags & RN_ORDER_MATCHED))
-				continue;
-			d->source = t->epoch[t->source[place[n]]].source;
-			d->tag = t->tag[place[n++]];
-		}
+	for (uint32_t j = 0; j < t->matched; j++)
+		c->place[t->thing[j]] = c->before + place[j];
 	return RN_OK;
 }

@@ -10,8 +10,7 @@
  *                reference order. Only those that came elsewhere are there, with how much later.
  *   epoch        the last clock of each source
  *
- * Here a row may also have nothing done (`alone`), and the reference order is kept, as sources and
- * tags: whoever decodes has no messages. Of a chunk of rows; those of a site are chained.
+ * Here a row may also have nothing done (`alone`). Of a chunk of rows; those of a site are chained.
  *
  * In proportion to the rows; memory from the caller's arena. Tables that were decoded are checked
  * before they are applied.
@@ -36,6 +35,8 @@ struct rn_order_chunk {
 	struct rn_order_row *row;
 	struct rn_order_done *done;
 	const uint64_t *clock; /* of what is done; NULL: all the same */
+	uint64_t *place;       /* decoding: where it stands in the reference order, from here on: */
+	uint64_t before;
 	uint32_t rows;
 	uint32_t *at;    /* the first thing of each row; and of the row after the last */
 	uint32_t *first; /* row of each site, or RN_TABLES_NONE */
@@ -46,7 +47,7 @@ struct rn_order_chunk {
 struct rn_order_row_tables {
 	uint32_t rows, alones, things, withs, unmatcheds;
 	uint32_t *with;
-	uint32_t *alone_at, *alone_fails;
+	uint32_t *alone_fails;
 	uint32_t *unmatched_at, *unmatched_fails;
 };
 
@@ -58,11 +59,9 @@ struct rn_order_epoch {
 /* Receives of a site. */
 struct rn_order_matched_tables {
 	uint32_t matched, epochs, moved;
+	uint32_t *thing; /* as they came: numbers of things done */
 	struct rn_order_epoch *epoch;
-	/* The reference order: numbers of epochs, and tags. */
-	uint32_t *source;
-	int32_t *tag;
-	/* Where in it those stand that came elsewhere, and by how much later. */
+	/* Where in the reference order those stand that came elsewhere, and by how much later. */
 	uint32_t *moved_at;
 	int32_t *delay;
 };
@@ -82,13 +81,17 @@ bool rn_order_row_tables(struct rn_arena *mem, const struct rn_order_chunk *c, u
 bool rn_order_matched_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
 			     struct rn_order_matched_tables *t);
 
-/* Fills in fails and done of the rows. False: they are not tables of so many rows. */
+/* The first of these alone: `matched` and `thing`. */
+bool rn_order_receives(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
+		       struct rn_order_matched_tables *t);
+
+/* Fills in fails and done of the rows, of which those that are alone have 0 done. False: they are
+ * not tables of so many rows. */
 bool rn_order_apply_rows(struct rn_order_chunk *c, uint32_t site,
 			 const struct rn_order_row_tables *t);
 
-/* Fills in source and tag of what has RN_ORDER_MATCHED, of which there are as many as the tables
- * have. RN_OK, RN_E_DATA, RN_E_NOMEM. */
-int rn_order_apply_matched(struct rn_arena *scratch, struct rn_order_chunk *c, uint32_t site,
+/* Fills in the places of receives. RN_OK, RN_E_DATA, RN_E_NOMEM. */
+int rn_order_apply_matched(struct rn_arena *scratch, const struct rn_order_chunk *c,
 			   const struct rn_order_matched_tables *t);
 
 #endif
