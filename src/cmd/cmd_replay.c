@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
 #include "cmd/plans.h"
@@ -191,7 +192,7 @@ static int replay_in(const struct rn_trace *trace, const char *folder, const str
 	if (!f)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
 	fclose(f);
-	code = plans_write(trace, folder);
+	code = plans_write(trace, folder, !again_compare(trace, t, command));
 	if (!code)
 		code = set_variables(folder, status);
 	return code ? code : run(trace, folder, t, command, status);

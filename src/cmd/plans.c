@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "encode/raw.h"
 #include "order/plan.h"
@@ -34,6 +35,8 @@ struct plans {
 	struct rn_orders orders;
 	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
 	const char **place;
+	const char **fact; /* keys and values in turn */
+	uint32_t facts;
 };
 
 static int no_memory(void)
@@ -75,6 +78,50 @@ static int name_places(struct plans *p)
 			return no_memory();
 		p->place[i] = memcpy(copy, text, (size_t)n + 1);
 	}
+	return EXIT_DONE;
+}
+
+/* --- facts --------------------------------------------------------------------------------- */
+
+static void add_fact(struct plans *p, const char *key, const char *value)
+{
+	p->fact[2 * (size_t)p->facts] = key;
+	p->fact[2 * (size_t)p->facts + 1] = value;
+	p->facts++;
+}
+
+/* build_id.FILE for each file that stacks were in: in hexadecimal. */
+static bool add_build(struct plans *p, const struct rn_code_module *m)
+{
+	static const char key[] = "build_id.";
+	size_t n = sizeof(key) + m->name_len;
+	char *name = rn_new(&p->mem, char, n), *id = rn_new(&p->mem, char, 2 * m->id_len + 1);
+
+	if (!name || !id)
+		return false;
+	snprintf(name, n, "%s%.*s", key, (int)m->name_len, m->name);
+	for (size_t k = 0; k < m->id_len; k++)
+		snprintf(id + 2 * k, 3, "%02x", m->id[k]);
+	add_fact(p, name, id);
+	return true;
+}
+
+/* What the processes compare at their start: the metadata, without the command if that has been
+ * compared already. */
+static int list_facts(struct plans *p, bool command)
+{
+	const struct rn_meta *m = &p->t->meta;
+	const struct rn_sites *s = &p->t->sites;
+
+	p->fact = rn_new(&p->mem, const char *, 2 * ((size_t)m->n + s->modules));
+	if (!p->fact)
+		return no_memory();
+	for (uint32_t i = 0; i < m->n; i++)
+		if (command || !again_is_command(m->entry[i].key))
+			add_fact(p, m->entry[i].key, m->entry[i].value);
+	for (uint32_t i = 0; i < s->modules; i++)
+		if (s->module[i].id_len && !add_build(p, &s->module[i]))
+			return no_memory();
 	return EXIT_DONE;
 }
 
@@ -241,7 +288,9 @@ static int plan_rank(struct plans *p, uint64_t rank)
 	struct rn_plan_source s = { .rank = (uint32_t)rank,
 				    .ranks = (uint32_t)p->t->ranks,
 				    .place = p->place,
-				    .places = p->t->sites.nodes };
+				    .places = p->t->sites.nodes,
+				    .fact = p->fact,
+				    .facts = p->facts };
 	int rc, code;
 
 	rn_arena_init(&mem, SIZE_MAX);
@@ -252,11 +301,13 @@ static int plan_rank(struct plans *p, uint64_t rank)
 	return code;
 }
 
-static int write_all(struct plans *p)
+static int write_all(struct plans *p, bool command)
 {
 	struct rn_err err = { 0 };
 	int code = name_places(p);
 
+	if (!code)
+		code = list_facts(p, command);
 	if (!code && rn_orders_init(&p->orders, &p->mem, p->t, &err) < 0)
 		code = fail_err(&err);
 	for (uint64_t r = 0; r < p->t->ranks && !code; r++)
@@ -264,13 +315,13 @@ static int write_all(struct plans *p)
 	return code;
 }
 
-int plans_write(const struct rn_trace *t, const char *folder)
+int plans_write(const struct rn_trace *t, const char *folder, bool command)
 {
 	struct plans p = { .t = t, .folder = folder };
 	int code;
 
 	rn_arena_init(&p.mem, SIZE_MAX);
-	code = write_all(&p);
+	code = write_all(&p, command);
 	if (p.orders.reader)
 		rn_orders_free(&p.orders);
 	rn_arena_free(&p.mem);

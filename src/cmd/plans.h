@@ -6,6 +6,7 @@
 #ifndef RN_CMD_PLANS_H
 #define RN_CMD_PLANS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rn_trace;
@@ -18,7 +19,8 @@ struct plans_progress {
 
 void plans_progress(const char *folder, uint64_t ranks, struct plans_progress *out);
 
-int plans_write(const struct rn_trace *t, const char *folder);
+/* `command`: the processes are to compare how they were started with what is recorded. */
+int plans_write(const struct rn_trace *t, const char *folder, bool command);
 
 /* The folder goes, with the plans of so many ranks and the status file in it. */
 void plans_remove(const char *folder, uint64_t ranks);

@@ -38,6 +38,7 @@
 #include "intercept/spool.h"
 #include "intercept/real.h"
 #include "intercept/order.h"
+#include "intercept/setting.h"
 #include "intercept/site.h"
 #include "intercept/stream.h"
 #include "intercept/tracer.h"
@@ -451,7 +452,7 @@ static int absorb_bundle(void *arg, uint64_t first, uint64_t n, const void *byte
 /* ---- the file ---- */
 
 struct facts {
-	struct rn_meta_entry entry[18 + RN_CALLSTACK_PATHS];
+	struct rn_meta_entry entry[18 + RN_SETTINGS + RN_CALLSTACK_PATHS];
 	uint32_t n;
 	char text[18][256];
 };
@@ -475,6 +476,14 @@ static void add_paths(struct facts *m)
 
 	for (uint32_t i = 0; rn_callstack_path(i, &key, &path); i++)
 		m->entry[m->n++] = (struct rn_meta_entry){ key, path };
+}
+
+static void add_settings(struct facts *m)
+{
+	const char *key, *value;
+
+	for (uint32_t i = 0; rn_setting(i, &key, &value); i++)
+		m->entry[m->n++] = (struct rn_meta_entry){ key, value };
 }
 
 static void facts_of(const struct finish *f, struct facts *m)
@@ -501,6 +510,7 @@ static void facts_of(const struct finish *f, struct facts *m)
 	fact(m, "wall_s", "%.3f", (double)y->wall_ns / 1e9);
 	fact(m, "tracer_s", "%.4f", (double)y->tracer_ns / 1e9);
 	fact(m, "memory", "%" PRIu64, y->memory);
+	add_settings(m);
 	add_paths(m);
 }
 

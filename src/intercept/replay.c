@@ -7,6 +7,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/site.h"
+#include "intercept/setting.h"
 #include "intercept/tracer.h"
 
 #include <errno.h>
@@ -113,11 +114,18 @@ struct rn_replay *rn_replay_thread(const struct rn_order_thread *o)
 	return NULL;
 }
 
+const char *rn_replay_fact(const char *key)
+{
+	return plan ? rn_plan_fact(plan, key) : NULL;
+}
+
 void rn_replay_begin(void)
 {
 	if (plan && rn_tracer.world_rank == 0 && (int)plan->ranks != rn_tracer.world_size)
 		rn_say("the program has %d ranks, but what is replayed was recorded with %u",
 		       rn_tracer.world_size, plan->ranks);
+	if (rn_tracer.world_rank == 0)
+		rn_setting_compare();
 	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
 	rn_real.MPI_Comm_set_errhandler(nowhere, MPI_ERRORS_RETURN);
 }

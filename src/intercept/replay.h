@@ -27,6 +27,9 @@ void rn_replay_load(int rank);
 /* After MPI_Init. */
 void rn_replay_begin(void);
 
+/* What the record says of this (order/plan.h), or NULL. */
+const char *rn_replay_fact(const char *key);
+
 /* The thread's, or NULL: there is no plan for it. */
 struct rn_replay *rn_replay_thread(const struct rn_order_thread *o);
 

@@ -14,6 +14,7 @@
 #include "intercept/config.h"
 #include "intercept/handle.h"
 #include "intercept/order_log.h"
+#include "intercept/setting.h"
 #include "intercept/stream.h"
 #include "intercept/tracer.h"
 
@@ -99,6 +100,14 @@ static void add_shared(enum rn_fact type, const void *a, size_t an, const void *
 static void add_meta(const char *key, const char *value)
 {
 	add_shared(RN_FACT_META, key, strlen(key) + 1, value, strlen(value) + 1);
+}
+
+static void add_settings(void)
+{
+	const char *key, *value;
+
+	for (uint32_t i = 0; rn_setting(i, &key, &value); i++)
+		add_meta(key, value);
 }
 
 static void add_world(void)
@@ -344,6 +353,7 @@ void rn_spool_start(uint64_t run)
 			add_meta(RN_META_ONLY, RN_ONLY_ORDER);
 			add_meta(RN_META_ORDER, rn_config.order_codec);
 		}
+		add_settings();
 		rn_comm_each(rn_spool_comm);
 		rn_callstack_keep(add_stack, add_meta);
 		add_world();

@@ -10,6 +10,7 @@
 #include "intercept/handle.h"
 #include "intercept/order.h"
 #include "intercept/real.h"
+#include "intercept/setting.h"
 #include "intercept/site.h"
 #include "intercept/spool.h"
 #include "intercept/stream.h"
@@ -209,6 +210,7 @@ void rn_tracer_init_done(int provided)
 	if (!rn_tracer.streams)
 		rn_tracer.pid = (int)getpid();
 	rn_comm_world();
+	rn_setting_read();
 	if (rn_order_mode == RN_ORDER_REPLAYS)
 		rn_order_begin();
 	else

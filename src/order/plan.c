@@ -112,6 +112,7 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out)
 			      head.stream.at + i * sizeof(struct rn_plan_stream));
 	head.comm = put_names(&pen, s->comm, s->comms);
 	head.place = put_names(&pen, s->place, s->places);
+	head.fact = put_names(&pen, s->fact, 2 * s->facts);
 	head.bytes = out->len - pen.base;
 	put_again(&pen, 0, &head, sizeof(head));
 	return rc == RN_OK ? rn_buf_status(out) : rc;
@@ -178,13 +179,26 @@ bool rn_plan_valid(const void *bytes, size_t len)
 
 	if (len < sizeof(*h) || (uintptr_t)bytes % ALIGN || h->magic != RN_PLAN_MAGIC ||
 	    h->bytes != len || !is_there(&f, &h->stream, sizeof(*s)) ||
-	    !names_there(&f, &h->comm) || !names_there(&f, &h->place))
+	    !names_there(&f, &h->comm) || !names_there(&f, &h->place) ||
+	    !names_there(&f, &h->fact) || h->fact.n % 2)
 		return false;
 	s = rn_plan_at(h, h->stream.at);
 	for (uint64_t i = 0; i < h->stream.n; i++)
 		if (!stream_there(&f, &s[i]))
 			return false;
 	return true;
+}
+
+/* ---- looking at it ---- */
+
+const char *rn_plan_fact(const struct rn_plan_head *p, const char *key)
+{
+	const uint64_t *at = rn_plan_at(p, p->fact.at);
+
+	for (uint64_t i = 0; i < p->fact.n; i += 2)
+		if (strcmp(rn_plan_at(p, at[i]), key) == 0)
+			return rn_plan_at(p, at[i + 1]);
+	return NULL;
 }
 
 /* ---- what receives matched ---- */

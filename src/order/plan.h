@@ -87,6 +87,7 @@ struct rn_plan_head {
 	struct rn_plan_list stream; /* struct rn_plan_stream */
 	struct rn_plan_list comm;   /* uint64_t: where the name of communicator i, from 1 on, is */
 	struct rn_plan_list place;  /* uint64_t: where the text of call site i, from 1 on, is */
+	struct rn_plan_list fact; /* uint64_t: where a key is, and behind it, where its value is */
 };
 
 /* What a plan is made of: of each thread. */
@@ -106,6 +107,8 @@ struct rn_plan_source {
 	uint32_t parts;
 	const char *const *comm, *const *place; /* names, the first one is number 1 */
 	uint32_t comms, places;
+	const char *const *fact; /* of the record: keys and values in turn, of so many */
+	uint32_t facts;
 };
 
 /* Appends the bytes of a plan. RN_OK; RN_E_NOMEM; or RN_E_DATA, from rn_plan_matches. */
@@ -120,6 +123,9 @@ bool rn_plan_valid(const void *bytes, size_t len);
 struct rn_arena;
 int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_match **match,
 		    size_t *n);
+
+/* What the record says of this, or NULL. */
+const char *rn_plan_fact(const struct rn_plan_head *p, const char *key);
 
 static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
 {

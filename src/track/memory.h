@@ -154,6 +154,8 @@ void rn_mem_region_drop(const void *p); /* the one that begins at p; before it i
 const char *rn_mem_module_name(uint32_t id);
 const char *rn_mem_module_path(uint32_t id);
 const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len);
+/* That of the program itself. */
+const unsigned char *rn_mem_program_id(size_t *len);
 
 /* After dlclose: places in modules that are gone are forgotten. New ones are found without it. */
 void rn_mem_modules_changed(void);

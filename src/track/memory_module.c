@@ -274,3 +274,27 @@ const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len)
 	}
 	return build_id;
 }
+
+struct program_id {
+	const unsigned char *id;
+	size_t len;
+};
+
+/* The program itself comes first. */
+static int see_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct program_id *p = arg;
+
+	(void)size;
+	p->id = build_id_of(info, &p->len);
+	return 1;
+}
+
+const unsigned char *rn_mem_program_id(size_t *len)
+{
+	struct program_id p = { 0 };
+
+	dl_iterate_phdr(see_program, &p);
+	*len = p.len;
+	return p.id;
+}

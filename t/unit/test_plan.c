@@ -35,7 +35,9 @@ static const struct rn_plan_part parts[] = {
 	{ .match = match, .matches = 1 },
 };
 
-static const struct rn_plan_source source = { 3, 8, parts, 2, comm, place, 2, 1 };
+static const char *const fact[] = { "program", "app", "arguments", "" };
+
+static const struct rn_plan_source source = { 3, 8, parts, 2, comm, place, 2, 1, fact, 2 };
 
 /* Of the machine's alignment, as if it had been mapped. */
 static void *aligned(const struct rn_buf *b)
@@ -86,6 +88,8 @@ static void test_write(void)
 	check_streams(h);
 	CHECK(h->comm.n == 2 && strcmp(name_at(h, &h->comm, 0), comm[0]) == 0);
 	CHECK(strcmp(name_at(h, &h->comm, 1), comm[1]) == 0);
+	CHECK(strcmp(rn_plan_fact(h, "program"), "app") == 0);
+	CHECK(strcmp(rn_plan_fact(h, "arguments"), "") == 0 && !rn_plan_fact(h, "app"));
 	CHECK(h->place.n == 1 && strcmp(name_at(h, &h->place, 0), place[0]) == 0);
 	free(h);
 	rn_buf_free(&b);
@@ -135,6 +139,7 @@ static uint64_t touch_all(const struct rn_plan_head *h)
 		sum += strlen(name_at(h, &h->comm, i));
 	for (uint32_t i = 0; i < h->place.n; i++)
 		sum += strlen(name_at(h, &h->place, i));
+	sum += rn_plan_fact(h, "none") != NULL;
 	for (uint64_t i = 0; i < h->stream.n; i++)
 		for (uint64_t k = 0; k < s[i].row.n; k++) {
 			const struct rn_order_row *r = rn_plan_at(h, s[i].row.at);
