@@ -1,6 +1,7 @@
 #!/bin/sh
 # rondo replay: what is compared with the record when the program starts. Another program, other
-# arguments and another MPI are warnings, each one line, in front of a launcher and behind it.
+# arguments and another MPI are warnings, each one line, in front of a launcher and behind it. And
+# other communicators, when they are made, are not what was recorded.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
@@ -105,6 +106,46 @@ quoted() {
 	warned "other long ones" 'arguments are: '
 }
 
+# other_comms WHAT: with CHANGE=WHAT
+other_comms() {
+	CHANGE=$1 rondo replay "$trace" "mpirun.$mpi" -n 4 "$tmp/$mpi/replay_comms"
+	is "$mpi: communicators, $1 is different" $? 71
+	is "... as one line says" "$(grep '^rondo: ' "$tmp/err" | grep -Ec "$made")" 1
+	is "... and no other" "$(grep -c '^rondo: ' "$tmp/err")" 1
+}
+
+one="MPI_Comm_split\(comm:[a-z0-9.]+: size [0-9], rank [0-9], leader [0-9]\)"
+like_before='MPI_Comm_split\(MPI_COMM_NULL, or one like before\)'
+made="rank [0-9], (call|event) [0-9]+: now $one, recorded was ($one|$like_before)\$"
+
+# record_comms WHAT: with --only=WHAT
+record_comms() {
+	rm -f "$trace"
+	status "$mpi: communicators are recorded, --only=$1" 0 rondo trace --only="$1" -o "$trace" \
+		"mpirun.$mpi" -n 4 "$tmp/$mpi/replay_comms"
+	rondo replay "$trace" "mpirun.$mpi" -n 4 "$tmp/$mpi/replay_comms"
+	is "... and replayed" $? 0
+	warned "the same communicators"
+}
+
+# Where there are only events, nobody knows of what comes behind them.
+communicators() {
+	ok "$mpi: replay_comms compiles" build_prog replay_comms
+	record_comms order
+	for change in size rank leader none new inter; do
+		other_comms $change
+	done
+	CHANGE=late rondo replay "$trace" "mpirun.$mpi" -n 4 "$tmp/$mpi/replay_comms"
+	is "$mpi: what comes behind the last event is not compared" $? 0
+	CHANGE=size rondo replay --on-divergence=continue "$trace" "mpirun.$mpi" -n 4 \
+		"$tmp/$mpi/replay_comms"
+	is "$mpi: it goes on if it is to" "$(cat "$tmp/out")" "done"
+	record_comms mpi
+	other_comms size
+	other_comms new
+	other_comms late
+}
+
 test_start() {
 	trace=$tmp/$mpi/run.rondo app=$tmp/$mpi/app
 	ok "$mpi: the programs compile" programs
@@ -113,6 +154,7 @@ test_start() {
 	in_front
 	launched_by
 	quoted
+	communicators
 }
 
 each_mpi test_start

@@ -25,8 +25,16 @@
 #include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "encode/raw.h"
+#include "identity/comms.h"
 #include "order/plan.h"
 #include "read/trace.h"
+
+/* Communicators that a rank was in, in the order of their names. */
+struct members {
+	struct rn_plan_member *member;
+	const char **name;
+	uint64_t n;
+};
 
 struct plans {
 	const struct rn_trace *t;
@@ -35,7 +43,8 @@ struct plans {
 	struct rn_orders orders;
 	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
 	const char **place;
-	const char **fact; /* keys and values in turn */
+	struct members *of; /* what ranks are in, by rank */
+	const char **fact;  /* keys and values in turn */
 	uint32_t facts;
 };
 
@@ -123,6 +132,82 @@ static int list_facts(struct plans *p, bool command)
 		if (s->module[i].id_len && !add_build(p, &s->module[i]))
 			return no_memory();
 	return EXIT_DONE;
+}
+
+/* --- communicators ------------------------------------------------------------------------- */
+
+static uint64_t leader(const struct rn_comm_side *s)
+{
+	return s->n && s->member[0].rank == 0 ? s->member[0].world_rank + 1 : 0;
+}
+
+static int count_members(void *arg, const struct rn_comm_listed *c)
+{
+	struct plans *p = arg;
+
+	for (uint64_t i = 0; i < c->by.n; i++)
+		if (c->by.member[i].world_rank < p->t->ranks)
+			p->of[c->by.member[i].world_rank].n++;
+	return 0;
+}
+
+/* Names come in their order, and the members of one as they are in the communicators. */
+static int take_members(void *arg, const struct rn_comm_listed *c)
+{
+	struct plans *p = arg;
+	char *name = rn_new(&p->mem, char, c->len + 1);
+
+	if (!name)
+		return RN_E_NOMEM;
+	memcpy(name, c->name, c->len);
+	name[c->len] = '\0';
+	for (uint64_t i = 0; i < c->by.n; i++) {
+		const struct rn_comm_member *m = &c->by.member[i];
+		struct members *of;
+
+		if (m->world_rank >= p->t->ranks)
+			continue;
+		of = &p->of[m->world_rank];
+		of->name[of->n] = name;
+		of->member[of->n++] =
+			(struct rn_plan_member){ .rank = m->rank,
+						 .size = c->local.size,
+						 .leader = leader(&c->local),
+						 .remote = c->remote.size,
+						 .remote_leader = leader(&c->remote) };
+	}
+	return 0;
+}
+
+static bool make_room(struct plans *p)
+{
+	for (uint64_t r = 0; r < p->t->ranks; r++) {
+		struct members *of = &p->of[r];
+
+		of->member = rn_new(&p->mem, struct rn_plan_member, of->n);
+		of->name = rn_new(&p->mem, const char *, of->n);
+		if (!of->member || !of->name)
+			return false;
+		of->n = 0;
+	}
+	return true;
+}
+
+static int list_members(struct plans *p)
+{
+	int rc;
+
+	p->of = rn_new(&p->mem, struct members, p->t->ranks);
+	if (!p->of)
+		return no_memory();
+	if (!p->t->comms)
+		return EXIT_DONE;
+	rc = rn_comms_list(p->t->comms, count_members, p);
+	if (rc == RN_OK)
+		rc = make_room(p) ? rn_comms_list(p->t->comms, take_members, p) : RN_E_NOMEM;
+	if (rc == RN_E_NOMEM)
+		return no_memory();
+	return rc < 0 ? fail(EXIT_INPUT, "the communicators contradict each other") : EXIT_DONE;
 }
 
 /* --- ranks --------------------------------------------------------------------------------- */
@@ -290,7 +375,10 @@ static int plan_rank(struct plans *p, uint64_t rank)
 				    .place = p->place,
 				    .places = p->t->sites.nodes,
 				    .fact = p->fact,
-				    .facts = p->facts };
+				    .facts = p->facts,
+				    .member = p->of[rank].member,
+				    .member_name = p->of[rank].name,
+				    .members = p->of[rank].n };
 	int rc, code;
 
 	rn_arena_init(&mem, SIZE_MAX);
@@ -308,6 +396,8 @@ static int write_all(struct plans *p, bool command)
 
 	if (!code)
 		code = list_facts(p, command);
+	if (!code)
+		code = list_members(p);
 	if (!code && rn_orders_init(&p->orders, &p->mem, p->t, &err) < 0)
 		code = fail_err(&err);
 	for (uint64_t r = 0; r < p->t->ranks && !code; r++)

@@ -14,6 +14,8 @@
 #include "encode/raw.h"
 #include "identity/comms.h"
 #include "intercept/handle.h"
+#include "intercept/order.h"
+#include "intercept/replay.h"
 #include "intercept/spool.h"
 #include "intercept/tracer.h"
 #include "track/idpool.h"
@@ -408,15 +410,30 @@ static void tell(uint32_t symbol, rn_comm_told_fn *fn)
 
 /* ---- new ones ---- */
 
+/* MPI_COMM_NULL: there may have been one when it was recorded. */
+static uint64_t none_made(const struct rn_comm_birth *b)
+{
+	char text[256];
+
+	if (rn_order_mode == RN_ORDER_REPLAYS) {
+		rn_tracer_lock();
+		name_it(text, b);
+		rn_tracer_unlock();
+		rn_replay_made(b->function, text, NULL);
+	}
+	return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
+}
+
 uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 {
 	int saved = errno;
 	struct rn_comm c;
 	char text[256];
 	uint32_t symbol, known;
+	bool added;
 
 	if (comm == MPI_COMM_NULL)
-		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
+		return none_made(b);
 	rn_tracer_lock();
 	c = child_of(b);
 	name_it(text, b);
@@ -426,10 +443,13 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	rn_tracer_lock();
 	known = comms.n;
 	symbol = settle(&c, b, text);
-	if (comms.n > known)
+	added = comms.n > known;
+	if (added)
 		tell(symbol, rn_spool_comm);
 	rn_tracer_unlock();
 	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
+	if (rn_order_mode == RN_ORDER_REPLAYS)
+		rn_replay_made(b->function, text, added ? &c : NULL);
 	errno = saved;
 	return (uint64_t)symbol << 1;
 }

@@ -248,6 +248,23 @@ void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now, c
 	leave_the_record(o, text);
 }
 
+void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded)
+{
+	const struct rn_replay *r = o->replay;
+	bool calls = r->s->call.n > 0;
+	char text[600];
+
+	snprintf(text, sizeof(text), "rank %d, %s %" PRIu64 ": now %s, recorded was %s",
+		 rn_tracer.world_rank, calls ? "call" : "event",
+		 calls ? r->call - (r->call > 0) : r->at->calls, now, recorded);
+	leave_the_record(o, text);
+}
+
+const struct rn_plan_member *rn_replay_member(const char *name)
+{
+	return rn_plan_member(plan, name);
+}
+
 const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uint64_t **next)
 {
 	if (!r || r->at->over || r->s->call.n == 0)
@@ -333,6 +350,14 @@ static bool find_row(struct rn_replay *r)
 	       (is_kind(r, RN_ORDER_WAIT) || is_kind(r, RN_ORDER_LOOSE)))
 		pass_row(r);
 	return r->at->row < r->s->row.n;
+}
+
+bool rn_replay_is_on(struct rn_replay *r, bool *more)
+{
+	if (!r || r->at->over)
+		return false;
+	*more = r->s->call.n ? r->call < r->s->call.n : find_row(r);
+	return true;
 }
 
 static bool same_comm(uint32_t of_plan, uint32_t word)

@@ -73,6 +73,19 @@ int rn_replay_diverges(const struct rn_order_call *c, const char *why);
 void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now,
 		       const char *recorded);
 
+/* The same of the call that is under way. */
+void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded);
+
+/* replay_comm.c: a creating call is over that would have called what it gives by this name. `now`:
+ * so it did; NULL: it gave none, or one that is like another that was freed. Size, rank and leader
+ * are compared with the record. */
+struct rn_comm;
+void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now);
+/* The recorded one of a name, or NULL. */
+const struct rn_plan_member *rn_replay_member(const char *name);
+/* Whether the thread goes by the record; and whether there is more of it to come. */
+bool rn_replay_is_on(struct rn_replay *r, bool *more);
+
 /* Nothing more is known of the thread: its parked receives are posted. */
 void rn_replay_over(const struct rn_order_call *c);
 

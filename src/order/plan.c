@@ -57,6 +57,21 @@ static struct rn_plan_list put_names(const struct pen *pen, const char *const *n
 	return l;
 }
 
+static struct rn_plan_list put_members(const struct pen *pen, const struct rn_plan_source *s)
+{
+	struct rn_plan_list l = { pen->out->len - pen->base, s->members };
+	struct rn_plan_member m;
+
+	for (uint64_t i = 0; i < s->members; i++)
+		rn_buf_add(pen->out, &s->member[i], sizeof(m));
+	for (uint64_t i = 0; i < s->members; i++) {
+		m = s->member[i];
+		m.name = put(pen, s->member_name[i], strlen(s->member_name[i]) + 1);
+		put_again(pen, l.at + i * sizeof(m), &m, sizeof(m));
+	}
+	return l;
+}
+
 static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_plan_part *p,
 					const struct rn_plan_match *match, size_t matches)
 {
@@ -112,6 +127,7 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out)
 			      head.stream.at + i * sizeof(struct rn_plan_stream));
 	head.comm = put_names(&pen, s->comm, s->comms);
 	head.place = put_names(&pen, s->place, s->places);
+	head.member = put_members(&pen, s);
 	head.fact = put_names(&pen, s->fact, 2 * s->facts);
 	head.bytes = out->len - pen.base;
 	put_again(&pen, 0, &head, sizeof(head));
@@ -130,6 +146,11 @@ static bool is_there(const struct span *f, const struct rn_plan_list *l, size_t 
 	return l->at % ALIGN == 0 && l->at <= f->len && l->n <= (f->len - l->at) / size;
 }
 
+static bool text_there(const struct span *f, uint64_t at)
+{
+	return at < f->len && memchr(f->bytes + at, 0, f->len - at);
+}
+
 static bool names_there(const struct span *f, const struct rn_plan_list *l)
 {
 	const uint64_t *at;
@@ -138,7 +159,20 @@ static bool names_there(const struct span *f, const struct rn_plan_list *l)
 		return false;
 	at = (const void *)(f->bytes + l->at);
 	for (uint64_t i = 0; i < l->n; i++)
-		if (at[i] >= f->len || !memchr(f->bytes + at[i], 0, f->len - at[i]))
+		if (!text_there(f, at[i]))
+			return false;
+	return true;
+}
+
+static bool members_there(const struct span *f, const struct rn_plan_list *l)
+{
+	const struct rn_plan_member *m;
+
+	if (!is_there(f, l, sizeof(*m)))
+		return false;
+	m = (const void *)(f->bytes + l->at);
+	for (uint64_t i = 0; i < l->n; i++)
+		if (!text_there(f, m[i].name))
 			return false;
 	return true;
 }
@@ -180,7 +214,7 @@ bool rn_plan_valid(const void *bytes, size_t len)
 	if (len < sizeof(*h) || (uintptr_t)bytes % ALIGN || h->magic != RN_PLAN_MAGIC ||
 	    h->bytes != len || !is_there(&f, &h->stream, sizeof(*s)) ||
 	    !names_there(&f, &h->comm) || !names_there(&f, &h->place) ||
-	    !names_there(&f, &h->fact) || h->fact.n % 2)
+	    !members_there(&f, &h->member) || !names_there(&f, &h->fact) || h->fact.n % 2)
 		return false;
 	s = rn_plan_at(h, h->stream.at);
 	for (uint64_t i = 0; i < h->stream.n; i++)
@@ -198,6 +232,25 @@ const char *rn_plan_fact(const struct rn_plan_head *p, const char *key)
 	for (uint64_t i = 0; i < p->fact.n; i += 2)
 		if (strcmp(rn_plan_at(p, at[i]), key) == 0)
 			return rn_plan_at(p, at[i + 1]);
+	return NULL;
+}
+
+const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name)
+{
+	const struct rn_plan_member *m = rn_plan_at(p, p->member.at);
+	uint64_t lo = 0, hi = p->member.n;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+		int order = strcmp(name, rn_plan_at(p, m[mid].name));
+
+		if (order == 0)
+			return &m[mid];
+		if (order < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
 	return NULL;
 }
 

@@ -59,6 +59,14 @@ struct rn_plan_call {
 #define RN_PLAN_NOBODY  (INT32_MIN + 3) /* MPI_PROC_NULL */
 #define RN_PLAN_ROOT    (INT32_MIN + 4) /* MPI_ROOT */
 
+/* A communicator that the rank was in. Leaders are the ranks of the world, from 1 on, that are rank
+ * 0 of its sides; 0: not known. */
+struct rn_plan_member {
+	uint64_t name; /* where it is */
+	uint64_t rank, size, leader;
+	uint64_t remote, remote_leader; /* size of the other side; 0: there is none */
+};
+
 /* How far the process has come; it writes this into the file, for who waits for it. */
 struct rn_plan_progress {
 	uint64_t calls;       /* that came out as recorded, failed tests included */
@@ -87,6 +95,7 @@ struct rn_plan_head {
 	struct rn_plan_list stream; /* struct rn_plan_stream */
 	struct rn_plan_list comm;   /* uint64_t: where the name of communicator i, from 1 on, is */
 	struct rn_plan_list place;  /* uint64_t: where the text of call site i, from 1 on, is */
+	struct rn_plan_list member; /* struct rn_plan_member, ascending by their names */
 	struct rn_plan_list fact; /* uint64_t: where a key is, and behind it, where its value is */
 };
 
@@ -109,6 +118,9 @@ struct rn_plan_source {
 	uint32_t comms, places;
 	const char *const *fact; /* of the record: keys and values in turn, of so many */
 	uint32_t facts;
+	const struct rn_plan_member *member; /* whose names are here, ascending */
+	const char *const *member_name;
+	uint64_t members;
 };
 
 /* Appends the bytes of a plan. RN_OK; RN_E_NOMEM; or RN_E_DATA, from rn_plan_matches. */
@@ -126,6 +138,9 @@ int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 
 /* What the record says of this, or NULL. */
 const char *rn_plan_fact(const struct rn_plan_head *p, const char *key);
+
+/* The communicator of this name, or NULL. */
+const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name);
 
 static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
 {

@@ -37,7 +37,13 @@ static const struct rn_plan_part parts[] = {
 
 static const char *const fact[] = { "program", "app", "arguments", "" };
 
-static const struct rn_plan_source source = { 3, 8, parts, 2, comm, place, 2, 1, fact, 2 };
+static const struct rn_plan_member member[] = { { 0, 1, 2, 4, 0, 0 },
+						{ 0, 0, 2, 4, 6, 1 },
+						{ 0, 3, 8, 1, 0, 0 } };
+static const char *const member_name[] = { "comm:world.0", "comm:world.0.0", "comm:world.10" };
+
+static const struct rn_plan_source source = { 3, 8,    parts, 2,      comm,        place, 2,
+					      1, fact, 2,     member, member_name, 3 };
 
 /* Of the machine's alignment, as if it had been mapped. */
 static void *aligned(const struct rn_buf *b)
@@ -77,6 +83,19 @@ static void check_streams(const struct rn_plan_head *h)
 	CHECK(is_there(h, &s[1].match, match, sizeof(*match), 1));
 }
 
+static void check_members(const struct rn_plan_head *h)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct rn_plan_member *m = rn_plan_member(h, member_name[i]);
+
+		CHECK(m && strcmp(rn_plan_at(h, m->name), member_name[i]) == 0);
+		CHECK(m && memcmp(&m->rank, &member[i].rank,
+				  sizeof(*m) - offsetof(struct rn_plan_member, rank)) == 0);
+	}
+	CHECK(!rn_plan_member(h, "comm:world") && !rn_plan_member(h, "comm:world.1"));
+	CHECK(!rn_plan_member(h, "comm:world.9") && !rn_plan_member(h, ""));
+}
+
 static void test_write(void)
 {
 	struct rn_buf b = { 0 };
@@ -86,6 +105,7 @@ static void test_write(void)
 	h = aligned(&b);
 	CHECK(rn_plan_valid(h, b.len) && h->rank == 3 && h->ranks == 8 && h->stream.n == 2);
 	check_streams(h);
+	check_members(h);
 	CHECK(h->comm.n == 2 && strcmp(name_at(h, &h->comm, 0), comm[0]) == 0);
 	CHECK(strcmp(name_at(h, &h->comm, 1), comm[1]) == 0);
 	CHECK(strcmp(rn_plan_fact(h, "program"), "app") == 0);
@@ -140,6 +160,8 @@ static uint64_t touch_all(const struct rn_plan_head *h)
 	for (uint32_t i = 0; i < h->place.n; i++)
 		sum += strlen(name_at(h, &h->place, i));
 	sum += rn_plan_fact(h, "none") != NULL;
+	for (uint32_t i = 0; i < h->member.n; i++)
+		sum += rn_plan_member(h, member_name[i % 3]) != NULL;
 	for (uint64_t i = 0; i < h->stream.n; i++)
 		for (uint64_t k = 0; k < s[i].row.n; k++) {
 			const struct rn_order_row *r = rn_plan_at(h, s[i].row.at);
