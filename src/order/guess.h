@@ -23,7 +23,7 @@
 struct rn_arena;
 
 #define RN_GUESS_CONTEXTS 6u  /* most for one decision */
-#define RN_GUESS_KINDS    24u /* of decisions */
+#define RN_GUESS_KINDS    25u /* of decisions */
 
 struct rn_guess;
 

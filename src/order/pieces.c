@@ -58,7 +58,10 @@ uint32_t rn_pieces_done(struct rn_pieces *p, uint32_t site, uint32_t fails, uint
 	on.context[1] = salted(site, 64 + a);
 	on.context[2] = salted(site, 128 + b);
 	on.context[3] = salted(site, 4096 + a * 64 + b);
-	return rn_guess_number(p->g, &on, v, UINT32_MAX);
+	if (rn_guess_bit(p->g, &on, v == 1))
+		return 1;
+	v = rn_guess_number(p->g, &on, v ? v - 1 : 0, UINT32_MAX - 1);
+	return v ? v + 1 : 0;
 }
 
 static void fill_queue(struct rn_pieces_queue *q, const struct rn_recent *r, uint32_t done)
@@ -134,22 +137,24 @@ static void learn_tag(struct rn_pieces_tag *e, uint32_t v)
 	e->last = v;
 }
 
-/* Of this source the tag goes up evenly, or stays; or it is one of the recent ones. */
+/* Of this source the tag goes up evenly, or stays. */
+static uint32_t next_tag(const struct rn_pieces_tag *e)
+{
+	return e->last + e->step;
+}
+
+/* Or it is one of the recent ones. */
 static uint32_t code_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
 {
-	struct rn_pieces_tag *e = expected_tag(p, site, source);
 	struct rn_recent_at at = { RN_PIECES_TAG, salted(site, 5), source, 0, NULL };
 	struct rn_guess_on on = { .kind = RN_PIECES_TAG_SAME, .n = 2 };
-	uint32_t next = e->last + e->step;
+	uint32_t next = next_tag(expected_tag(p, site, source));
 
-	on.context[0] = salted(site, e->step != 0);
+	on.context[0] = salted(site, 0);
 	on.context[1] = salted(site, 64 + source);
 	if (rn_guess_bit(p->g, &on, v == next))
-		v = next;
-	else
-		v = rn_recent_code(p->g, &p->memory[site].tag, &at, v);
-	learn_tag(e, v);
-	return v;
+		return next;
+	return rn_recent_code(p->g, &p->memory[site].tag, &at, v);
 }
 
 static uint32_t shape_of(const struct rn_order_done *d)
@@ -159,28 +164,23 @@ static uint32_t shape_of(const struct rn_order_done *d)
 
 static uint32_t code_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
 {
-	struct rn_pieces_memory *s = &p->memory[site];
+	const struct rn_pieces_memory *s = &p->memory[site];
 	struct rn_guess_on on = { .kind = RN_PIECES_SHAPE, .n = 2 };
 
 	on.context[0] = salted(site, s->shape);
 	on.context[1] = salted(site, 64 + s->shape + with * 8);
-	s->shape ^= rn_guess_number(p->g, &on, v ^ s->shape, 7);
-	return s->shape;
+	return s->shape ^ rn_guess_number(p->g, &on, v ^ s->shape, 7);
 }
 
-/* By how much it is another than expected. */
 static uint32_t code_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v)
 {
-	struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t expected = p->queue.late;
-	struct rn_guess_on same = { .kind = RN_PIECES_LATE_SAME, .n = 3 };
+	struct rn_guess_on same = { .kind = RN_PIECES_LATE_SAME, .n = 2 };
 	struct rn_guess_on on = { .kind = RN_PIECES_LATE, .n = 3 };
 
-	same.context[0] = salted(site, s->late);
+	same.context[0] = salted(site, 0);
 	same.context[1] = salted(site, 64 + expected);
-	same.context[2] = salted(site, 128 + s->late + index * 2);
-	s->late = rn_guess_bit(p->g, &same, v == expected);
-	if (s->late)
+	if (rn_guess_bit(p->g, &same, v == expected))
 		return expected;
 	on.context[0] = salted(site, 0);
 	on.context[1] = salted(site, 64 + expected);
@@ -188,19 +188,59 @@ static uint32_t code_late(struct rn_pieces *p, uint32_t site, uint32_t index, ui
 	return rn_guess_number(p->g, &on, v, RN_ORDER_NOT - 1);
 }
 
+/* All but index and source are as expected: most are, so that is asked first. */
+static bool is_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
+{
+	return shape_of(d) == p->memory[site].shape &&
+	       (d->late == RN_ORDER_NOT || d->late == p->queue.late) &&
+	       (!(d->flags & RN_ORDER_MATCHED) ||
+		(uint32_t)d->tag == next_tag(expected_tag(p, site, (uint32_t)d->source)));
+}
+
+static bool code_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
+{
+	const struct rn_pieces_memory *s = &p->memory[site];
+	struct rn_guess_on on = { .kind = RN_PIECES_PLAIN, .n = 3 };
+
+	on.context[0] = salted(site, s->plain);
+	on.context[1] = salted(site, 64 + p->queue.late);
+	on.context[2] = salted(site, 128 + s->plain + d->index * 2);
+	return rn_guess_bit(p->g, &on, rn_guess_writes(p->g) && is_plain(p, site, d));
+}
+
+/* What is known of it now but for index and source, which their lines have learnt. */
+static void learn_rest(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
+{
+	struct rn_pieces_memory *s = &p->memory[site];
+
+	s->plain = is_plain(p, site, d);
+	s->shape = shape_of(d);
+	if (d->flags & RN_ORDER_MATCHED)
+		learn_tag(expected_tag(p, site, (uint32_t)d->source), (uint32_t)d->tag);
+}
+
 struct rn_order_done rn_pieces_one(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
 				   struct rn_order_done d)
 {
 	uint32_t shape;
+	bool plain;
 
 	d.index = code_index(p, site, nth, left, d.index);
-	shape = code_shape(p, site, d.index, shape_of(&d));
+	plain = code_plain(p, site, &d);
+	shape = plain ? p->memory[site].shape : code_shape(p, site, d.index, shape_of(&d));
 	d.flags = shape >> 1;
-	d.late = shape & 1 ? RN_ORDER_NOT : code_late(p, site, d.index, d.late);
-	if (!(d.flags & RN_ORDER_MATCHED))
-		return d;
-	d.source = (int32_t)code_source(p, site, d.index * 2 + (nth > 0), (uint32_t)d.source);
-	d.tag = (int32_t)code_tag(p, site, (uint32_t)d.source, (uint32_t)d.tag);
+	d.late = shape & 1 ? RN_ORDER_NOT
+		 : plain   ? p->queue.late
+			   : code_late(p, site, d.index, d.late);
+	if (d.flags & RN_ORDER_MATCHED) {
+		uint32_t with = d.index * 2 + (nth > 0), source;
+
+		source = code_source(p, site, with, (uint32_t)d.source);
+		d.source = (int32_t)source;
+		d.tag = (int32_t)(plain ? next_tag(expected_tag(p, site, source))
+					: code_tag(p, site, source, (uint32_t)d.tag));
+	}
+	learn_rest(p, site, &d);
 	return d;
 }
 
@@ -234,11 +274,7 @@ void rn_pieces_learn_done(struct rn_pieces *p, uint32_t site, const struct rn_or
 
 	rn_recent_touch(&s->index, d->index, s->polls);
 	take(&p->queue, d->index);
-	s->shape = shape_of(d);
-	if (d->late != RN_ORDER_NOT)
-		s->late = p->queue.late == d->late;
-	if (!(d->flags & RN_ORDER_MATCHED))
-		return;
-	rn_recent_touch(&s->source, (uint32_t)d->source, s->polls);
-	learn_tag(expected_tag(p, site, (uint32_t)d->source), (uint32_t)d->tag);
+	if (d->flags & RN_ORDER_MATCHED)
+		rn_recent_touch(&s->source, (uint32_t)d->source, s->polls);
+	learn_rest(p, site, d);
 }

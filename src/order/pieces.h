@@ -28,6 +28,7 @@ enum {
 	RN_PIECES_TAG = RN_PIECES_SOURCE + RN_RECENT_KINDS,
 	RN_PIECES_FAILS = RN_PIECES_TAG + RN_RECENT_KINDS,
 	RN_PIECES_DONE,
+	RN_PIECES_PLAIN,
 	RN_PIECES_SHAPE,
 	RN_PIECES_LATE,
 	RN_PIECES_LATE_SAME,
@@ -39,7 +40,7 @@ enum {
 struct rn_pieces_memory {
 	struct rn_recent index, source, tag;
 	uint32_t fails[2], done, shape;
-	uint32_t late;  /* it was as expected */
+	uint32_t plain; /* it was as expected, but for index and source */
 	uint64_t polls; /* calls at this site so far: as time goes by */
 };
 

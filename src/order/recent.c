@@ -61,17 +61,12 @@ static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_r
 	return rn_guess_bit(g, &on, yes);
 }
 
-/* Which of the line: `guess` first, then the others. The last one needs no question. */
+/* Which of the line, but for `guess`: the last one needs no question. */
 static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
 		       uint32_t guess, uint32_t which)
 {
-	uint32_t left = r->n, rank = 1;
+	uint32_t left = r->n - (guess < r->n), rank = 1;
 
-	if (guess < r->n) {
-		if (left == 1 || ask(g, r, at, guess, 0, which == guess))
-			return guess;
-		left--;
-	}
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (i == guess)
 			continue;
@@ -81,21 +76,43 @@ static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const stru
 	return 0;
 }
 
+/* Whether it is in the line at all. */
+static bool ask_there(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
+		      bool is)
+{
+	struct rn_guess_on on = { .kind = at->kind + 1,
+				  .n = 2,
+				  .context = { at->salt, rn_guess_mix(at->salt, r->n) } };
+
+	return rn_guess_bit(g, &on, is);
+}
+
+static uint32_t code_number(struct rn_guess *g, const struct rn_recent_at *at, uint32_t v)
+{
+	struct rn_guess_on on = { .kind = at->kind + 2,
+				  .n = 2,
+				  .context = { at->salt, rn_guess_mix(at->salt, at->extra) } };
+
+	return rn_guess_number(g, &on, v, UINT32_MAX);
+}
+
+static uint32_t code(struct rn_guess *g, struct rn_recent *r, const struct rn_recent_at *at,
+		     uint32_t v)
+{
+	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0;
+	uint32_t guess = r->n ? find(r, at->guess ? *at->guess : *after(r)) : 0;
+
+	if (guess < r->n && ask(g, r, at, guess, 0, i == guess))
+		return r->one[guess].value;
+	if (r->n > (guess < r->n) && ask_there(g, r, at, i < r->n))
+		return r->one[choose(g, r, at, guess, i)].value;
+	return code_number(g, at, v);
+}
+
 uint32_t rn_recent_code(struct rn_guess *g, struct rn_recent *r, const struct rn_recent_at *at,
 			uint32_t v)
 {
-	struct rn_guess_on there = { .kind = at->kind + 1,
-				     .n = 2,
-				     .context = { at->salt, rn_guess_mix(at->salt, r->n) } };
-	struct rn_guess_on number = { .kind = at->kind + 2,
-				      .n = 2,
-				      .context = { at->salt, rn_guess_mix(at->salt, at->extra) } };
-	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0;
-
-	if (r->n && rn_guess_bit(g, &there, i < r->n))
-		v = r->one[choose(g, r, at, find(r, at->guess ? *at->guess : *after(r)), i)].value;
-	else
-		v = rn_guess_number(g, &number, v, UINT32_MAX);
+	v = code(g, r, at, v);
 	rn_recent_touch(r, v, at->now);
 	return v;
 }

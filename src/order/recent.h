@@ -2,9 +2,9 @@
  * recent.h - coding who comes next, of those who came before: sources, indices, sites.
  *
  * A line has the values in the order in which they came last. One guess is asked for first (by
- * default what followed the last two when they stood there before), then the others, the most
- * recent first: is it this one? Contexts are who it is, after whom, how many came since and how
- * long ago that is. What is not in the line is coded as a number.
+ * default what followed the last two when they stood there before), then whether it is in the line
+ * at all, then the others, the most recent first: is it this one? Contexts are who it is, after
+ * whom, how many came since and how long ago that is. What is not in the line is coded as a number.
  *
  * Cost: a decision for each value that is asked for; memory the caller's. Both directions, as in
  * guess.h.
