@@ -10,9 +10,7 @@
 #include "order/tables.h"
 
 /* Kinds of decisions, beside those of parts. */
-enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, ALONE, KINDS };
-
-_Static_assert(KINDS <= RN_GUESS_KINDS, "kinds");
+enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, ALONE };
 
 struct delta {
 	struct rn_arena *scratch;
@@ -32,13 +30,9 @@ struct last {
 static uint32_t code_next(struct delta *x, struct last *l, uint32_t v, uint32_t max)
 {
 	uint32_t a = l->v[0] < 48 ? l->v[0] : 48 + rn_pieces_bucket(l->v[0]);
-	uint32_t b = rn_pieces_bucket(l->v[1]);
-	struct rn_guess_on on = { .kind = l->kind, .n = 4 };
 
-	on.context[0] = l->salt;
-	on.context[1] = rn_guess_mix(l->salt, 1 + rn_pieces_bucket(l->v[0]));
-	on.context[2] = rn_guess_mix(l->salt, 256 + a);
-	on.context[3] = rn_guess_mix(l->salt, 4096 + a * 64 + b);
+	struct rn_guess_on on = { l->kind, l->salt, rn_guess_mix(l->salt, 256 + a) };
+
 	l->v[1] = l->v[0];
 	return l->v[0] = rn_guess_number(x->g, &on, v, max);
 }
@@ -101,11 +95,9 @@ static void code_alones(struct delta *x, uint32_t site, struct rn_order_row_tabl
 	t->rows = t->alones = 0;
 	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
 		bool ends = c->next[r] != r + 1, alone = x->writes && c->row[r].done == 0;
-		struct rn_guess_on on = { .kind = ALONE, .n = 3 };
+		struct rn_guess_on on = { ALONE, rn_guess_mix(site, 8 + ends),
+					  rn_guess_mix(site, 64 + ends * 16u + (last & 15)) };
 
-		on.context[0] = rn_guess_mix(site, 8 + ends);
-		on.context[1] = rn_guess_mix(site, 16 + ends * 2u + (last & 1));
-		on.context[2] = rn_guess_mix(site, 64 + ends * 16u + (last & 15));
 		alone = rn_guess_bit(x->g, &on, alone);
 		if (ends)
 			last = last << 1 | alone;

@@ -2,14 +2,13 @@
  * guess.h - decisions that several contexts have an opinion on, for the arithmetic coder.
  *
  * A context is a number, hashed by the caller, of what is known before a decision: the last outcome
- * at this site, the last two, ... Each learns by itself how likely a yes is. Their opinions are
- * mixed, in the domain ln(p / (1 - p)), by weights that are learnt too: whoever was right counts
- * for more. There is a set of weights for each kind of decision, and for how much the last context
- * (by custom the most specific one) has seen.
+ * at this site, the last two, ... Each learns by itself how likely a yes is. A decision has two,
+ * one that has seen much and one that is more specific, which counts for the more the more it has
+ * seen.
  *
  * As in coder.h one function codes and decodes. All is integers, so that every machine comes to the
  * same chances. Contexts share slots where their hashes meet: that costs size, never truth. Cost:
- * some 15 ns a decision with four contexts. Memory: the caller's arena. Decoding trusts no byte.
+ * some 10 ns a decision. Memory: the caller's arena. Decoding trusts no byte.
  */
 #ifndef RN_ORDER_GUESS_H
 #define RN_ORDER_GUESS_H
@@ -22,15 +21,12 @@
 
 struct rn_arena;
 
-#define RN_GUESS_CONTEXTS 6u  /* most for one decision */
-#define RN_GUESS_KINDS    25u /* of decisions */
-
 struct rn_guess;
 
-/* The contexts of a decision: 2, 3, 4 or 6. */
+/* What a decision depends on; contexts of different kinds have nothing to do with each other. */
 struct rn_guess_on {
-	unsigned kind, n;
-	uint32_t context[RN_GUESS_CONTEXTS];
+	unsigned kind;
+	uint32_t general, specific;
 };
 
 /* To code into `out`, or to decode the bytes; about so many decisions will come. `ideal`, if not

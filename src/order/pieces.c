@@ -3,8 +3,6 @@
 
 #include "base/arena.h"
 
-_Static_assert(RN_PIECES_KINDS <= RN_GUESS_KINDS, "kinds");
-
 struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o)
 {
 	struct rn_pieces *p = rn_new(mem, struct rn_pieces, 1);
@@ -26,7 +24,7 @@ uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v)
 {
 	const struct rn_recent *o = &p->order;
 	uint32_t last = o->n ? p->memory[o->one[0].value].done : 0;
-	struct rn_recent_at at = { RN_PIECES_SITE, 0, last > 0, p->rows, NULL };
+	struct rn_recent_at at = { RN_PIECES_SITE, 0, last > 0, false, p->rows, NULL };
 
 	v = rn_recent_code(p->g, &p->order, &at, v);
 	if (v < p->sites)
@@ -39,12 +37,9 @@ uint32_t rn_pieces_fails(struct rn_pieces *p, uint32_t site, uint32_t v)
 {
 	const struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t a = rn_pieces_bucket(s->fails[0]), b = rn_pieces_bucket(s->fails[1]);
-	struct rn_guess_on on = { .kind = RN_PIECES_FAILS, .n = 4 };
+	struct rn_guess_on on = { RN_PIECES_FAILS, salted(site, 0),
+				  salted(site, 4096 + a * 64 + b) };
 
-	on.context[0] = salted(site, 0);
-	on.context[1] = salted(site, 64 + a);
-	on.context[2] = salted(site, 128 + rn_pieces_bucket(s->done));
-	on.context[3] = salted(site, 4096 + a * 64 + b);
 	return rn_guess_number(p->g, &on, v, UINT32_MAX);
 }
 
@@ -52,12 +47,9 @@ uint32_t rn_pieces_done(struct rn_pieces *p, uint32_t site, uint32_t fails, uint
 {
 	const struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t a = rn_pieces_bucket(fails), b = rn_pieces_bucket(s->done);
-	struct rn_guess_on on = { .kind = RN_PIECES_DONE, .n = 4 };
+	struct rn_guess_on on = { RN_PIECES_DONE, salted(site, 0),
+				  salted(site, 4096 + a * 64 + b) };
 
-	on.context[0] = salted(site, 0);
-	on.context[1] = salted(site, 64 + a);
-	on.context[2] = salted(site, 128 + b);
-	on.context[3] = salted(site, 4096 + a * 64 + b);
 	if (rn_guess_bit(p->g, &on, v == 1))
 		return 1;
 	v = rn_guess_number(p->g, &on, v ? v - 1 : 0, UINT32_MAX - 1);
@@ -105,8 +97,8 @@ static uint32_t code_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uin
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t with = nth ? rn_guess_mix(s->index.one[0].value, left + 1) : left;
-	struct rn_recent_at at = { RN_PIECES_INDEX, salted(site, 3), with, s->polls,
-				   expected_index(&p->queue) };
+	struct rn_recent_at at = { RN_PIECES_INDEX, salted(site, 3),          with, true,
+				   s->polls,        expected_index(&p->queue) };
 
 	v = rn_recent_code(p->g, &s->index, &at, v);
 	take(&p->queue, v);
@@ -116,7 +108,7 @@ static uint32_t code_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uin
 static uint32_t code_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
-	struct rn_recent_at at = { RN_PIECES_SOURCE, salted(site, 4), with, s->polls, NULL };
+	struct rn_recent_at at = { RN_PIECES_SOURCE, salted(site, 4), with, true, s->polls, NULL };
 
 	return rn_recent_code(p->g, &s->source, &at, v);
 }
@@ -146,12 +138,10 @@ static uint32_t next_tag(const struct rn_pieces_tag *e)
 /* Or it is one of the recent ones. */
 static uint32_t code_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
 {
-	struct rn_recent_at at = { RN_PIECES_TAG, salted(site, 5), source, 0, NULL };
-	struct rn_guess_on on = { .kind = RN_PIECES_TAG_SAME, .n = 2 };
+	struct rn_recent_at at = { RN_PIECES_TAG, salted(site, 5), source, false, 0, NULL };
+	struct rn_guess_on on = { RN_PIECES_TAG_SAME, salted(site, 0), salted(site, 64 + source) };
 	uint32_t next = next_tag(expected_tag(p, site, source));
 
-	on.context[0] = salted(site, 0);
-	on.context[1] = salted(site, 64 + source);
 	if (rn_guess_bit(p->g, &on, v == next))
 		return next;
 	return rn_recent_code(p->g, &p->memory[site].tag, &at, v);
@@ -165,26 +155,22 @@ static uint32_t shape_of(const struct rn_order_done *d)
 static uint32_t code_shape(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
 {
 	const struct rn_pieces_memory *s = &p->memory[site];
-	struct rn_guess_on on = { .kind = RN_PIECES_SHAPE, .n = 2 };
+	struct rn_guess_on on = { RN_PIECES_SHAPE, salted(site, s->shape),
+				  salted(site, 64 + s->shape + with * 8) };
 
-	on.context[0] = salted(site, s->shape);
-	on.context[1] = salted(site, 64 + s->shape + with * 8);
 	return s->shape ^ rn_guess_number(p->g, &on, v ^ s->shape, 7);
 }
 
 static uint32_t code_late(struct rn_pieces *p, uint32_t site, uint32_t index, uint32_t v)
 {
 	uint32_t expected = p->queue.late;
-	struct rn_guess_on same = { .kind = RN_PIECES_LATE_SAME, .n = 2 };
-	struct rn_guess_on on = { .kind = RN_PIECES_LATE, .n = 3 };
+	struct rn_guess_on same = { RN_PIECES_LATE_SAME, salted(site, 0),
+				    salted(site, 64 + expected) };
+	struct rn_guess_on on = { RN_PIECES_LATE, salted(site, 64 + expected),
+				  salted(site, 128 + index) };
 
-	same.context[0] = salted(site, 0);
-	same.context[1] = salted(site, 64 + expected);
 	if (rn_guess_bit(p->g, &same, v == expected))
 		return expected;
-	on.context[0] = salted(site, 0);
-	on.context[1] = salted(site, 64 + expected);
-	on.context[2] = salted(site, 128 + index);
 	return rn_guess_number(p->g, &on, v, RN_ORDER_NOT - 1);
 }
 
@@ -200,11 +186,9 @@ static bool is_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_d
 static bool code_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
 {
 	const struct rn_pieces_memory *s = &p->memory[site];
-	struct rn_guess_on on = { .kind = RN_PIECES_PLAIN, .n = 3 };
+	struct rn_guess_on on = { RN_PIECES_PLAIN, salted(site, s->plain),
+				  salted(site, 128 + s->plain + d->index * 2) };
 
-	on.context[0] = salted(site, s->plain);
-	on.context[1] = salted(site, 64 + p->queue.late);
-	on.context[2] = salted(site, 128 + s->plain + d->index * 2);
 	return rn_guess_bit(p->g, &on, rn_guess_writes(p->g) && is_plain(p, site, d));
 }
 

@@ -44,31 +44,48 @@ static uint32_t age(uint64_t t)
 	return digits < 2 ? (uint32_t)t : digits * 4 + (uint32_t)(t >> (digits - 2) & 3);
 }
 
+/* `rank`: how many were asked for before. */
 static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
 		uint32_t i, uint32_t rank, bool yes)
 {
 	const struct rn_recent_one *one = &r->one[i];
-	uint32_t who = rn_guess_mix(at->salt, one->value), first = r->one[0].value;
-	uint32_t pair = rn_guess_mix(who, first);
-	struct rn_guess_on on = { .kind = at->kind, .n = 6 };
+	uint32_t since =
+		at->timed ? rn_guess_mix(age(at->now - one->when), rank)
+			  : rn_guess_mix(rn_guess_mix(one->value, r->one[0].value), r->second);
+	struct rn_guess_on on = {
+		.kind = at->kind,
+		.general = rn_guess_mix(rn_guess_mix(at->salt, one->value), at->extra),
+		.specific = rn_guess_mix(at->salt, since),
+	};
 
-	on.context[0] = rn_guess_mix(at->salt, rank);
-	on.context[1] = rn_guess_mix(rn_guess_mix(at->salt, age(at->now - one->when)), rank);
-	on.context[2] = who + 1;
-	on.context[3] = rn_guess_mix(who, at->extra);
-	on.context[4] = pair + 1;
-	on.context[5] = rn_guess_mix(pair, r->second);
 	return rn_guess_bit(g, &on, yes);
 }
 
-/* Which of the line, but for `guess`: the last one needs no question. */
-static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
-		       uint32_t guess, uint32_t which)
+/* Those that are likely: what the caller thinks, and what followed the last two before. Behind the
+ * line: none. */
+struct guesses {
+	uint32_t at[2];
+};
+
+static struct guesses guesses(struct rn_recent *r, const struct rn_recent_at *at)
 {
-	uint32_t left = r->n - (guess < r->n), rank = 1;
+	struct guesses g = { { r->n, r->n ? find(r, *after(r)) : 0 } };
+
+	if (at->guess)
+		g.at[0] = find(r, *at->guess);
+	if (g.at[0] == g.at[1])
+		g.at[1] = r->n;
+	return g;
+}
+
+/* Which of the line, but for those: the last one needs no question. */
+static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
+		       struct guesses asked, uint32_t left, uint32_t which)
+{
+	uint32_t rank = 2;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (i == guess)
+		if (i == asked.at[0] || i == asked.at[1])
 			continue;
 		if (left-- == 1 || ask(g, r, at, i, rank++, which == i))
 			return i;
@@ -81,8 +98,8 @@ static bool ask_there(struct rn_guess *g, const struct rn_recent *r, const struc
 		      bool is)
 {
 	struct rn_guess_on on = { .kind = at->kind + 1,
-				  .n = 2,
-				  .context = { at->salt, rn_guess_mix(at->salt, r->n) } };
+				  .general = at->salt,
+				  .specific = rn_guess_mix(at->salt, r->n) };
 
 	return rn_guess_bit(g, &on, is);
 }
@@ -90,8 +107,8 @@ static bool ask_there(struct rn_guess *g, const struct rn_recent *r, const struc
 static uint32_t code_number(struct rn_guess *g, const struct rn_recent_at *at, uint32_t v)
 {
 	struct rn_guess_on on = { .kind = at->kind + 2,
-				  .n = 2,
-				  .context = { at->salt, rn_guess_mix(at->salt, at->extra) } };
+				  .general = at->salt,
+				  .specific = rn_guess_mix(at->salt, at->extra) };
 
 	return rn_guess_number(g, &on, v, UINT32_MAX);
 }
@@ -99,13 +116,18 @@ static uint32_t code_number(struct rn_guess *g, const struct rn_recent_at *at, u
 static uint32_t code(struct rn_guess *g, struct rn_recent *r, const struct rn_recent_at *at,
 		     uint32_t v)
 {
-	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0;
-	uint32_t guess = r->n ? find(r, at->guess ? *at->guess : *after(r)) : 0;
+	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0, left = r->n;
+	struct guesses likely = guesses(r, at);
 
-	if (guess < r->n && ask(g, r, at, guess, 0, i == guess))
-		return r->one[guess].value;
-	if (r->n > (guess < r->n) && ask_there(g, r, at, i < r->n))
-		return r->one[choose(g, r, at, guess, i)].value;
+	for (uint32_t k = 0; k < 2; k++) {
+		if (likely.at[k] >= r->n)
+			continue;
+		if (ask(g, r, at, likely.at[k], k, i == likely.at[k]))
+			return r->one[likely.at[k]].value;
+		left--;
+	}
+	if (left && ask_there(g, r, at, i < r->n))
+		return r->one[choose(g, r, at, likely, left, i)].value;
 	return code_number(g, at, v);
 }
 

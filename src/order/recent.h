@@ -1,10 +1,10 @@
 /*
  * recent.h - coding who comes next, of those who came before: sources, indices, sites.
  *
- * A line has the values in the order in which they came last. One guess is asked for first (by
- * default what followed the last two when they stood there before), then whether it is in the line
- * at all, then the others, the most recent first: is it this one? Contexts are who it is, after
- * whom, how many came since and how long ago that is. What is not in the line is coded as a number.
+ * A line has the values in the order in which they came last. Two are asked for first: what the
+ * caller thinks, and what followed the last two when they stood there before; then whether it is in
+ * the line at all, then the others, the most recent first: is it this one? Contexts are who it is,
+ * and how long ago that came. What is not in the line is coded as a number.
  *
  * Cost: a decision for each value that is asked for; memory the caller's. Both directions, as in
  * guess.h.
@@ -12,6 +12,7 @@
 #ifndef RN_ORDER_RECENT_H
 #define RN_ORDER_RECENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rn_guess;
@@ -33,8 +34,9 @@ struct rn_recent_at {
 	unsigned kind;         /* of decisions; the next two are used as well */
 	uint32_t salt;         /* whose line it is */
 	uint32_t extra;        /* something that it may depend on */
+	bool timed;            /* how long ago it came counts, not who came last */
 	uint64_t now;          /* of a clock that goes with how long things take */
-	const uint32_t *guess; /* asked for first; NULL: what followed the last two before */
+	const uint32_t *guess; /* asked for first; or NULL */
 };
 
 #define RN_RECENT_KINDS 3u
