@@ -212,7 +212,7 @@ diverges() {
 	rondo replay "$trace" $command
 	is "$mpi: $1" $? 71
 	one_line "... is told once: where, what it is, what it was" "$divergence"
-	is "... and nothing else but warnings" "$(said | grep -vc 'was recorded\(:\| of\)')" 1
+	is "... and nothing else but warnings" "$(said | grep -vc '; when it was recorded:\|was recorded of ')" 1
 	nothing_left
 }
 

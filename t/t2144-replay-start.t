@@ -1,6 +1,6 @@
 #!/bin/sh
 # rondo replay: what is compared with the record when the program starts. Another program, other
-# arguments and another MPI are warnings, each one line, in front of a launcher and behind it. And
+# arguments, other settings of MPI and other places are warnings, each one line, in front of a launcher and behind it. And
 # other communicators, when they are made, are not what was recorded.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
@@ -106,6 +106,91 @@ quoted() {
 	warned "other long ones" 'arguments are: '
 }
 
+# settings VARIABLE=VALUE...: the program is replayed with these
+settings() {
+	for _s in "$@"; do
+		export "${_s?}"
+	done
+	rondo replay "$trace" "mpirun.$mpi" -n 3 "$app" 5 1
+	for _s in "$@"; do
+		unset "${_s%%=*}"
+	done
+}
+
+mpi_settings() {
+	case $mpi in
+	openmpi)
+		_limit=OMPI_MCA_btl_vader_eager_limit _is='vader was [0-9]+, is 5555'
+		_set=OMPI_MCA_coll_tuned_use_dynamic_rules
+		;;
+	mpich)
+		_limit=MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE
+		_is="$_limit was not set, is 5555" _set=MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE
+		;;
+	esac
+	settings $_limit=5555
+	warned "another eager limit" "eager limits are not those .*\($_is\): sends may"
+	settings $_set=1
+	warned "another setting" "settings are not those .*\($_set was not set, is 1\):"
+	export $_set=2
+	rondo trace --only=order -o "$trace" "mpirun.$mpi" -n 3 "$app" 5 1
+	like "$mpi: the trace has the setting" "$("$RONDO" info "$trace")" "^environment: .*$_set=2"
+	settings $_set=2
+	warned "the same setting"
+	unset $_set
+	settings X=1
+	warned "no setting" "\($_set was 2, is not set\)"
+	[ $mpi = openmpi ] || return
+	settings OMPI_MCA_pml=ob1 $_set=2
+	warned "another choice" "choices are not those .*pml was .*, is ob1"
+}
+
+# Launchers tell ranks where they are. PLACE=block: 0 1 | 2, cycle: 0 2 | 1; else all on one node.
+cat >"$tmp/place" <<'END'
+#!/bin/sh
+case $PLACE${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in
+block2 | cycle1) set -- 0 1 "$@" ;;
+block* | cycle0) set -- $((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} % 2)) 2 "$@" ;;
+cycle2) set -- 1 2 "$@" ;;
+*) set -- ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} 3 "$@" ;;
+esac
+export OMPI_COMM_WORLD_LOCAL_RANK=$1 MPI_LOCALRANKID=$1
+export OMPI_COMM_WORLD_LOCAL_SIZE=$2 MPI_LOCALNRANKS=$2
+shift 2
+exec "$@"
+END
+chmod +x "$tmp/place"
+
+# placed HOW COMMAND...: the command, with its ranks there
+placed() {
+	PLACE=$1
+	export PLACE
+	shift
+	"$@"
+	unset PLACE
+}
+
+places() {
+	_command="mpirun.$mpi -n 3 $tmp/place $app 5 1"
+	placed block rondo trace --only=order -o "$trace" $_command
+	ok "$mpi: the trace of two nodes is sound" "$RONDO" check "$trace"
+	is "... and tells of them" "$("$RONDO" info "$trace" | grep ^nodes)" \
+		"nodes: 2 (of 1 to 2 ranks)"
+	placed block rondo replay "$trace" $_command
+	warned "the same places"
+	placed cycle rondo replay "$trace" $_command
+	warned "other places" 'not on the nodes .*rank [12] was number [01] of [12], is [01] of [12]\)'
+	placed one rondo replay "$trace" $_command
+	warned "one node instead of two" 'not on the nodes where they were recorded'
+	with_yield run_rondo env PLACE=cycle "mpirun.$mpi" -n 3 "$tmp/place" "$RONDO" replay \
+		"$trace" "$app" 5 1
+	warned "other places, each with its rondo" 'rank 1 was number 1 of 2, is 0 of 1\)'
+	placed one rondo trace -o "$trace" $_command
+	is "$mpi: one node" "$("$RONDO" info "$trace" | grep ^nodes)" "nodes: 1"
+	placed block rondo replay "$trace" $_command
+	warned "two nodes instead of one" 'not on the nodes where they were recorded'
+}
+
 # other_comms WHAT: with CHANGE=WHAT
 other_comms() {
 	CHANGE=$1 rondo replay "$trace" "mpirun.$mpi" -n 4 "$tmp/$mpi/replay_comms"
@@ -128,6 +213,28 @@ record_comms() {
 	warned "the same communicators"
 }
 
+# What is put together from parts knows as much.
+aborted() {
+	rm -f "$trace"
+	CHANGE=abort placed one rondo trace --only=order -o "$trace" "mpirun.$mpi" -n 3 \
+		"$tmp/place" "$tmp/$mpi/replay_comms" x
+	"$RONDO" info "$trace" >"$tmp/one"
+	rm -f "$trace"
+	CHANGE=abort placed block rondo trace --only=order -o "$trace" "mpirun.$mpi" -n 3 \
+		"$tmp/place" "$tmp/$mpi/replay_comms" x
+	is "$mpi: an aborted run's trace tells how it was started" \
+		"$("$RONDO" info "$trace" | grep -Ec '^(arguments: x|library: .*|nodes: 2 .*)$')" 3
+	like "... also on one node" "$(cat "$tmp/one")" '^nodes: 1$'
+	ok "... and is sound" "$RONDO" check "$trace"
+	CHANGE=abort placed block rondo replay "$trace" "mpirun.$mpi" -n 3 "$tmp/place" \
+		"$tmp/$mpi/replay_comms" x
+	warned "the same, aborted"
+	CHANGE=size placed cycle rondo replay --on-divergence=continue "$trace" "mpirun.$mpi" -n 3 \
+		"$tmp/place" "$tmp/$mpi/replay_comms" x
+	like "$mpi: other places than those of an aborted run" "$(warnings)" 'not on the nodes'
+	like "... and other communicators" "$(warnings)" "$made"
+}
+
 # Where there are only events, nobody knows of what comes behind them.
 communicators() {
 	ok "$mpi: replay_comms compiles" build_prog replay_comms
@@ -144,6 +251,7 @@ communicators() {
 	other_comms size
 	other_comms new
 	other_comms late
+	aborted
 }
 
 test_start() {
@@ -153,6 +261,8 @@ test_start() {
 		"$app" 5 1
 	in_front
 	launched_by
+	mpi_settings
+	places
 	quoted
 	communicators
 }

@@ -26,9 +26,14 @@ static void put_text(struct rn_words *w, const char *s)
 static bool is_plain(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_@%+=:,./-";
+				    "_@%+=:,./^-";
 
 	return *word && word[strspn(word, plain)] == '\0';
+}
+
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 127;
 }
 
 static void put_char(struct rn_words *w, char c)
@@ -37,7 +42,7 @@ static void put_char(struct rn_words *w, char c)
 
 	if (c == '\'') {
 		put_text(w, "'\\''");
-	} else if ((unsigned char)c < ' ' || c == 127) {
+	} else if (is_control(c)) {
 		snprintf(code, sizeof(code), "\\x%02x", (unsigned)c);
 		put_text(w, code);
 	} else {
@@ -65,4 +70,11 @@ const char *rn_words_text(struct rn_words *w)
 	else
 		snprintf(w->text + CUT, sizeof(w->text) - CUT, "...~%016" PRIx64, w->hash);
 	return w->text;
+}
+
+void rn_words_clean(char *text)
+{
+	for (; *text; text++)
+		if (is_control(*text))
+			*text = '?';
 }

@@ -25,4 +25,7 @@ void rn_words_add(struct rn_words *w, const char *word);
 /* When all are there. */
 const char *rn_words_text(struct rn_words *w);
 
+/* In a text that anybody may have made: what is not printable becomes a question mark. */
+void rn_words_clean(char *text);
+
 #endif

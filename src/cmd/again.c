@@ -1,6 +1,7 @@
 /* again.c - see again.h. */
 #include "cmd/again.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,27 +19,36 @@ bool again_is_command(const char *key)
 	return strcmp(key, "program") == 0 || strcmp(key, "arguments") == 0;
 }
 
+/* Texts of the trace may be anything. */
+static const char *shown(char text[SHOWN + 1], const char *recorded)
+{
+	snprintf(text, SHOWN + 1, "%s", recorded);
+	rn_words_clean(text);
+	return text;
+}
+
 /* By the name that the process will have found itself by. */
 static void compare_name(const char *recorded, const struct target *t)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], text[SHOWN + 1];
 	const char *now = rn_base_name(realpath(t->path, path) ? path : t->path);
 
 	if (strcmp(recorded, now) != 0)
-		fail(EXIT_DONE, "the program is %s, but what is replayed was recorded of %.*s", now,
-		     SHOWN, recorded);
+		fail(EXIT_DONE, "the program is %s, but what is replayed was recorded of %s", now,
+		     shown(text, recorded));
 }
 
 /* Up to the next program of the launcher's. */
 static void compare_arguments(const char *recorded, char *const *word)
 {
 	struct rn_words now = { 0 };
+	char text[SHOWN + 1];
 
 	for (; *word && strcmp(*word, ":") != 0; word++)
 		rn_words_add(&now, *word);
 	if (strcmp(rn_words_text(&now), recorded ? recorded : "") != 0)
-		fail(EXIT_DONE, "the program's arguments are: %.*s; when it was recorded: %.*s",
-		     SHOWN, now.len ? now.text : "none", SHOWN, recorded ? recorded : "none");
+		fail(EXIT_DONE, "the program's arguments are: %.*s; when it was recorded: %s",
+		     SHOWN, now.len ? now.text : "none", shown(text, recorded ? recorded : "none"));
 }
 
 static void compare(const struct rn_meta *m, const struct target *t, char *const *arguments)

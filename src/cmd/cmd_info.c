@@ -181,6 +181,26 @@ static void print_events(const struct rn_trace *t)
 	printf("bytes_per_event: %.3g\n", n.events ? (double)t->file.len / (double)n.events : 0.0);
 }
 
+/* Nodes, if there were several: how many, and of how many ranks. */
+static void print_nodes(const struct rn_trace *t)
+{
+	uint64_t nodes = 0, least = UINT64_MAX, most = 0;
+	uint64_t rank, size;
+
+	for (uint64_t r = 0; t->comms && r < t->ranks; r++) {
+		if (!rn_node_find(t->comms, r, &rank, &size))
+			return;
+		nodes += rank == 0;
+		least = size < least ? size : least;
+		most = size > most ? size : most;
+	}
+	if (nodes && least == most)
+		printf("nodes: %" PRIu64 " (of %" PRIu64 " ranks)\n", nodes, most);
+	else if (nodes)
+		printf("nodes: %" PRIu64 " (of %" PRIu64 " to %" PRIu64 " ranks)\n", nodes, least,
+		       most);
+}
+
 /* RN_OK or RN_E_NOMEM. */
 static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 {
@@ -215,6 +235,7 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	print_meta(t, "tracer_s", NULL);
 	for (uint32_t i = 0; i < t->meta.n; i++)
 		print_entry(&t->meta.entry[i]);
+	print_nodes(t);
 	if (sections)
 		print_sections(t);
 	return RN_OK;

@@ -22,6 +22,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/which_mpi.h"
+#include "base/words.h"
 #include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "encode/raw.h"
@@ -44,7 +46,7 @@ struct plans {
 	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
 	const char **place;
 	struct members *of; /* what ranks are in, by rank */
-	const char **fact;  /* keys and values in turn */
+	const char **fact;  /* keys and values in turn, with room for one of a rank's own */
 	uint32_t facts;
 };
 
@@ -99,6 +101,20 @@ static void add_fact(struct plans *p, const char *key, const char *value)
 	p->facts++;
 }
 
+/* Which processes may show to people. */
+static bool add_text(struct plans *p, const struct rn_meta_entry *e)
+{
+	size_t n = strlen(e->value) + 1;
+	char *copy = rn_new(&p->mem, char, n);
+
+	if (!copy)
+		return false;
+	memcpy(copy, e->value, n);
+	rn_words_clean(copy);
+	add_fact(p, e->key, copy);
+	return true;
+}
+
 /* build_id.FILE for each file that stacks were in: in hexadecimal. */
 static bool add_build(struct plans *p, const struct rn_code_module *m)
 {
@@ -122,12 +138,12 @@ static int list_facts(struct plans *p, bool command)
 	const struct rn_meta *m = &p->t->meta;
 	const struct rn_sites *s = &p->t->sites;
 
-	p->fact = rn_new(&p->mem, const char *, 2 * ((size_t)m->n + s->modules));
+	p->fact = rn_new(&p->mem, const char *, 2 * ((size_t)m->n + s->modules + 1));
 	if (!p->fact)
 		return no_memory();
 	for (uint32_t i = 0; i < m->n; i++)
-		if (command || !again_is_command(m->entry[i].key))
-			add_fact(p, m->entry[i].key, m->entry[i].value);
+		if ((command || !again_is_command(m->entry[i].key)) && !add_text(p, &m->entry[i]))
+			return no_memory();
 	for (uint32_t i = 0; i < s->modules; i++)
 		if (s->module[i].id_len && !add_build(p, &s->module[i]))
 			return no_memory();
@@ -367,6 +383,23 @@ static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	return rc;
 }
 
+/* "2 of 4" on its node, if that is known. Where each rank has its own rondo, nobody knows who has
+ * said what, so only two ranks look: how many share a node, and how they are dealt out, they know.
+ */
+static const char *node_of(const struct plans *p, uint64_t rank, char text[64])
+{
+	const char *nodes = rn_meta_get(&p->t->meta, "nodes");
+	uint64_t which = rank, of = p->t->ranks;
+
+	if (rank > 1 && rn_is_rank(environ))
+		return NULL;
+	if (!(nodes && strcmp(nodes, "1") == 0) &&
+	    (!p->t->comms || !rn_node_find(p->t->comms, rank, &which, &of)))
+		return NULL;
+	snprintf(text, 64, "%" PRIu64 " of %" PRIu64, which, of);
+	return text;
+}
+
 static int plan_rank(struct plans *p, uint64_t rank)
 {
 	struct rn_arena mem;
@@ -379,8 +412,12 @@ static int plan_rank(struct plans *p, uint64_t rank)
 				    .member = p->of[rank].member,
 				    .member_name = p->of[rank].name,
 				    .members = p->of[rank].n };
+	char node[64];
 	int rc, code;
 
+	p->fact[2 * (size_t)p->facts] = RN_NODE_NAME; /* for which there is room */
+	p->fact[2 * (size_t)p->facts + 1] = node_of(p, rank, node);
+	s.facts += p->fact[2 * (size_t)p->facts + 1] != NULL;
 	rn_arena_init(&mem, SIZE_MAX);
 	rc = p->t->order ? read_events(p, rank, &mem, &s) : read_calls(p, rank, &mem, &s);
 	s.comm = rn_orders_comms(&p->orders, &s.comms);
@@ -470,7 +507,7 @@ void plans_progress(const char *folder, uint64_t ranks, struct plans_progress *o
 
 void plans_remove(const char *folder, uint64_t ranks)
 {
-	static const char *const others[] = { "status", "diverged" };
+	static const char *const others[] = { "status", "diverged", "moved" };
 	char path[PATH_MAX];
 
 	for (uint64_t r = 0; r < ranks; r++) {

@@ -378,3 +378,14 @@ int rn_varies_add(struct rn_comms *c, int64_t table, uint64_t world_rank, uint64
 
 	return rn_comms_add(c, name, rn_varies_name(name, table), world_rank, &e);
 }
+
+bool rn_node_find(const struct rn_comms *c, uint64_t world_rank, uint64_t *rank, uint64_t *size)
+{
+	struct rn_comm_entry e;
+
+	if (rn_comms_find(c, RN_NODE_NAME, strlen(RN_NODE_NAME), world_rank, &e) != RN_OK)
+		return false;
+	*rank = e.key & (((uint64_t)1 << 31) - 1);
+	*size = e.key >> 31;
+	return *rank < *size;
+}

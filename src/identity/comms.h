@@ -25,6 +25,7 @@
 #ifndef RN_IDENTITY_COMMS_H
 #define RN_IDENTITY_COMMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,21 @@ struct rn_comm_entry {
 size_t rn_varies_name(char name[RN_VARIES_NAME_MAX], int64_t table);
 int rn_varies_add(struct rn_comms *c, int64_t table, uint64_t world_rank, uint64_t ranks,
 		  int64_t value);
+
+/* So is where the ranks are, unless all of them share a node: the key is the how manieth rank of
+ * its node it is, and 2^31 times how many are there. */
+#define RN_NODE_NAME "node"
+
+static inline struct rn_comm_entry rn_node_entry(uint64_t world_rank, uint64_t ranks, uint32_t rank,
+						 uint32_t size)
+{
+	return (struct rn_comm_entry){ .my_rank = world_rank,
+				       .size = ranks,
+				       .key = (uint64_t)size << 31 | rank };
+}
+
+/* What is known of a rank: false, if that is nothing. */
+bool rn_node_find(const struct rn_comms *c, uint64_t world_rank, uint64_t *rank, uint64_t *size);
 
 /* NULL when there is no memory. */
 struct rn_comms *rn_comms_new(struct rn_arena *mem);

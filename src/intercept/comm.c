@@ -16,6 +16,7 @@
 #include "intercept/handle.h"
 #include "intercept/order.h"
 #include "intercept/replay.h"
+#include "intercept/setting.h"
 #include "intercept/spool.h"
 #include "intercept/tracer.h"
 #include "track/idpool.h"
@@ -532,14 +533,24 @@ uint64_t rn_comm_unknown(struct rn_comm *c)
 	return (uint64_t)symbol << 1;
 }
 
+/* Where the rank is, is told in the same way, by a word that nothing has. */
 void rn_comm_each(rn_comm_told_fn *fn)
 {
+	struct rn_comm_entry node;
+
 	for (uint32_t i = PARENT; i < comms.n; i++)
 		tell(i, fn);
+	if (rn_setting_node(&node))
+		fn(UINT64_MAX, RN_NODE_NAME, &node);
 }
 
 int rn_comm_entries(struct rn_comms *out, uint64_t world_rank)
 {
+	struct rn_comm_entry node;
+
+	if (rn_setting_node(&node) &&
+	    rn_comms_add(out, RN_NODE_NAME, strlen(RN_NODE_NAME), world_rank, &node) == RN_E_NOMEM)
+		return RN_E_NOMEM;
 	for (uint32_t i = PARENT; i < comms.n; i++) {
 		const struct rn_comm *c = at(i);
 		struct rn_comm_entry e;

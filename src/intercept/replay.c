@@ -119,11 +119,27 @@ const char *rn_replay_fact(const char *key)
 	return plan ? rn_plan_fact(plan, key) : NULL;
 }
 
+/* Is this process the first to find that something is wrong? The others are likely to have been led
+ * astray by it. */
+static bool is_first(const char *what)
+{
+	char path[sizeof(rn_config.replay) + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", rn_config.replay, what);
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 void rn_replay_begin(void)
 {
 	if (plan && rn_tracer.world_rank == 0 && (int)plan->ranks != rn_tracer.world_size)
 		rn_say("the program has %d ranks, but what is replayed was recorded with %u",
 		       rn_tracer.world_size, plan->ranks);
+	else if (plan)
+		rn_setting_compare_node(is_first);
 	if (rn_tracer.world_rank == 0)
 		rn_setting_compare();
 	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
@@ -193,27 +209,13 @@ static const char *place_of(uint32_t place)
 	return place && place <= plan->place.n ? rn_plan_at(plan, at[place - 1]) : "?";
 }
 
-/* Is this process the first to find that something is wrong? The others are likely to have been led
- * astray by it. */
-static bool is_first(void)
-{
-	char path[sizeof(rn_config.replay) + 32];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/diverged", rn_config.replay);
-	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 static void leave_the_record(struct rn_order_thread *o, const char *text)
 {
 	/* When the run ends launchers may lose what is said; who waits for them says it then, of
 	 * the first that has told. */
 	bool told = rn_finish_tell("diverged", text);
 
-	if ((!told || rn_config.diverges_on) && is_first())
+	if ((!told || rn_config.diverges_on) && is_first("diverged"))
 		rn_say("the program does not do what was recorded: %s", text);
 	if (!rn_config.diverges_on)
 		rn_real.MPI_Abort(MPI_COMM_WORLD, DIVERGED);

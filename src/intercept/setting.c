@@ -2,21 +2,20 @@
 #include "intercept/setting.h"
 
 #include "base/words.h"
-#include "intercept/config.h"
+#include "identity/comms.h"
 #include "intercept/real.h"
-#include "intercept/replay.h"
 #include "intercept/tracer.h"
-#include "track/memory.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LINE  ((size_t)128 << 10) /* bytes of a command line that are looked at */
-#define SHOWN 300                 /* bytes of a text that are told */
+#define LINE ((size_t)128 << 10) /* bytes of a command line that are looked at */
 
 static struct {
 	const char *key, *value;
@@ -25,6 +24,8 @@ static uint32_t known;
 
 static struct rn_words arguments;
 static char library[128];
+static struct rn_words eager, choices, environment; /* NAME=VALUE each, ascending */
+static int node_rank, node_size;                    /* 0: not known */
 
 /* ---- the command ---- */
 
@@ -91,6 +92,153 @@ static void read_library(void)
 #endif
 }
 
+#ifdef OPEN_MPI
+
+/* Exported by libopen-pal of Open MPI 1.7 and later, for tools of its own. */
+typedef int find_fn(const char *project, const char *framework, const char *component,
+		    const char *name);
+typedef int get_fn(int variable, const void *value, int *source, const char **file);
+
+struct variable {
+	const char *framework, *component, *name;
+};
+
+static const void *value_of(find_fn *find, get_fn *get, const struct variable *v)
+{
+	const void *value = NULL;
+	int i = find(NULL, v->framework, v->component, v->name);
+
+	return i >= 0 && get(i, &value, NULL, NULL) == 0 ? value : NULL;
+}
+
+static void ask_eager(find_fn *find, get_fn *get)
+{
+	static const char *const transports[] = { "ofi", "openib", "self",  "sm",    "tcp",
+						  "uct", "ugni",   "usnic", "vader", "portals4" };
+
+	for (size_t i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
+		const struct variable v = { "btl", transports[i], "eager_limit" };
+		const size_t *limit = value_of(find, get, &v);
+		char item[64];
+
+		if (!limit)
+			continue;
+		snprintf(item, sizeof(item), "%s=%zu", transports[i], *limit);
+		rn_words_add(&eager, item);
+	}
+}
+
+static void ask_choices(find_fn *find, get_fn *get)
+{
+	static const char *const frameworks[] = { "btl", "coll", "mtl", "pml" };
+
+	for (size_t i = 0; i < sizeof(frameworks) / sizeof(*frameworks); i++) {
+		const struct variable v = { frameworks[i], NULL, NULL };
+		const char *const *choice = value_of(find, get, &v);
+		char item[256];
+
+		if (!choice || !*choice || !**choice)
+			continue;
+		snprintf(item, sizeof(item), "%s=%s", frameworks[i], *choice);
+		rn_words_add(&choices, item);
+	}
+}
+
+static void ask_library(void)
+{
+	find_fn *find = (find_fn *)dlsym(RTLD_DEFAULT, "mca_base_var_find");
+	get_fn *get = (get_fn *)dlsym(RTLD_DEFAULT, "mca_base_var_get_value");
+
+	if (!find || !get)
+		return;
+	ask_eager(find, get);
+	ask_choices(find, get);
+}
+
+#else
+
+/* All that it has comes from the environment. */
+static void ask_library(void)
+{
+}
+
+#endif
+
+/* ---- the environment ---- */
+
+#define VARIABLES 256u
+
+/* What has a say in how messages are buffered and reductions computed, and is not asked for above.
+ * (A launcher says which host it is in one of them.) */
+static bool matters(const char *variable)
+{
+	static const char *const such[] = { "FI_", "MPIR_CVAR_", "OMPI_MCA_coll_", "UCX_" };
+
+	for (size_t i = 0; i < sizeof(such) / sizeof(*such); i++)
+		if (strncmp(variable, such[i], strlen(such[i])) == 0)
+			return !strstr(variable, "_HOSTNAME=");
+	return false;
+}
+
+static bool is_limit(const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	return memmem(variable, n, "EAGER", 5) || memmem(variable, n, "RNDV_THRESH", 11);
+}
+
+static void read_environment(void)
+{
+	const char *found[VARIABLES];
+	uint32_t n = 0, at;
+
+	for (char **e = environ; *e && n < VARIABLES; e++) {
+		if (!matters(*e))
+			continue;
+		for (at = n++; at > 0 && strcmp(found[at - 1], *e) > 0; at--)
+			found[at] = found[at - 1];
+		found[at] = *e;
+	}
+	for (at = 0; at < n; at++)
+		rn_words_add(is_limit(found[at]) ? &eager : &environment, found[at]);
+}
+
+/* ---- nodes ---- */
+
+/* As launchers tell. */
+static void read_node(void)
+{
+	static const char *const names[][2] = {
+		{ "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE" },
+		{ "MPI_LOCALRANKID", "MPI_LOCALNRANKS" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *rank = getenv(names[i][0]), *size = getenv(names[i][1]);
+		int r = rank ? atoi(rank) : -1, n = size ? atoi(size) : 0;
+
+		if (r >= 0 && r < n && n <= rn_tracer.world_size) {
+			node_rank = r;
+			node_size = n;
+			return;
+		}
+	}
+}
+
+bool rn_setting_place(int *rank, int *size)
+{
+	*rank = node_rank;
+	*size = node_size;
+	return node_size > 0;
+}
+
+bool rn_setting_node(struct rn_comm_entry *e)
+{
+	*e = rn_node_entry((uint64_t)rn_tracer.world_rank, (uint64_t)rn_tracer.world_size,
+			   (uint32_t)node_rank, (uint32_t)node_size);
+	return node_size && node_size < rn_tracer.world_size;
+}
+
 static void add(const char *key, const char *value)
 {
 	if (!*value)
@@ -106,7 +254,14 @@ void rn_setting_read(void)
 	read_arguments();
 	read_library();
 	add("library", library);
+	ask_library();
+	read_environment();
+	read_node();
 	add("arguments", rn_words_text(&arguments));
+	add("eager", rn_words_text(&eager));
+	add("choices", rn_words_text(&choices));
+	add("environment", rn_words_text(&environment));
+	add("nodes", node_size && node_size == rn_tracer.world_size ? "1" : "");
 	errno = saved;
 }
 
@@ -119,63 +274,10 @@ bool rn_setting(uint32_t i, const char **key, const char **value)
 	return true;
 }
 
-/* ---- compared ---- */
-
-static const char *or_none(const char *s)
+const char *rn_setting_value(const char *key)
 {
-	return s && *s ? s : "none";
-}
-
-static bool differs(const char *recorded, const char *now)
-{
-	return strcmp(or_none(recorded), or_none(now)) != 0;
-}
-
-static void compare_build(void)
-{
-	char key[sizeof(rn_config.program) + 16], now[2 * 64 + 1];
-	size_t n = 0;
-	const unsigned char *id = rn_mem_program_id(&n);
-	const char *recorded;
-
-	snprintf(key, sizeof(key), "build_id.%s", rn_config.program);
-	recorded = rn_replay_fact(key);
-	if (!recorded || !id || 2 * n >= sizeof(now))
-		return;
-	for (size_t i = 0; i < n; i++)
-		snprintf(now + 2 * i, 3, "%02x", id[i]);
-	if (differs(recorded, now))
-		rn_say("%s is not the build of it that was recorded", rn_config.program);
-}
-
-static void compare_command(void)
-{
-	const char *program = rn_replay_fact("program"), *with = rn_replay_fact("arguments");
-
-	if (program && differs(program, rn_config.program))
-		rn_say("the program is %s, but what is replayed was recorded of %.*s",
-		       rn_config.program, SHOWN, program);
-	compare_build();
-	if (program && rn_replay_fact("library") && differs(with, rn_words_text(&arguments)))
-		rn_say("the program's arguments are: %.*s; when it was recorded: %.*s", SHOWN,
-		       or_none(rn_words_text(&arguments)), SHOWN, or_none(with));
-}
-
-static void compare_library(void)
-{
-	const char *recorded = rn_replay_fact("library");
-
-	if (recorded && differs(recorded, library))
-		rn_say("the MPI library was %.*s, and is %s: messages may be buffered, and "
-		       "reductions computed, in other ways",
-		       SHOWN, recorded, library);
-}
-
-void rn_setting_compare(void)
-{
-	int saved = errno;
-
-	compare_command();
-	compare_library();
-	errno = saved;
+	for (uint32_t i = 0; i < known; i++)
+		if (strcmp(setting[i].key, key) == 0)
+			return setting[i].value;
+	return "";
 }

@@ -1,8 +1,11 @@
 /*
- * setting.h - what a run was started with, apart from what it did: its arguments, its MPI. Recorded
- * as metadata, and compared when a replay starts: who does not start alike may do something else.
+ * setting.h - what a run was started with, apart from what it did: its arguments, its MPI and how
+ * that is set, the nodes. Recorded as metadata, and compared when a replay starts: who does not
+ * start alike may do something else.
  *
- * Asked for once, when MPI_Init is done. Nothing here communicates.
+ * MPI is asked once, when MPI_Init is done: some 0.1 ms. Nothing here communicates. Open MPI's
+ * variables are read from where it has them, not through MPI_T: to begin with that, it loads
+ * every component there is, which takes 0.2 s.
  */
 #ifndef RN_INTERCEPT_SETTING_H
 #define RN_INTERCEPT_SETTING_H
@@ -17,8 +20,20 @@ void rn_setting_read(void);
 #define RN_SETTINGS 8
 bool rn_setting(uint32_t i, const char **key, const char **value);
 
-/* Replaying, on the first rank, whose settings those of the record are: a line for each kind of
- * difference. */
+/* Recording: which rank of its node this is, of how many. False: it is not known, or all are on one
+ * node, which the above tells. */
+struct rn_comm_entry;
+bool rn_setting_node(struct rn_comm_entry *e);
+
+/* By its key; "": there is none. And where the rank is, wherever others are; false: not known. */
+const char *rn_setting_value(const char *key);
+bool rn_setting_place(int *rank, int *size);
+
+/* setting_compare.c: replaying, on the first rank, whose settings those of the record are: a line
+ * for each kind of difference. And on all: whether the ranks are where they were. `first`: nobody
+ * has said so yet.
+ */
 void rn_setting_compare(void);
+void rn_setting_compare_node(bool (*first)(const char *what));
 
 #endif

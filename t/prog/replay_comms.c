@@ -13,6 +13,7 @@
  *	new       in a loop of splits that are alike, one is not
  *	inter     the members of one side of an inter-communicator have another order
  *	late      the last one, behind all receives, has fewer members
+ *	abort     it ends behind that
  */
 #include <mpi.h>
 
@@ -107,6 +108,8 @@ int main(int argc, char **argv)
 	gather();
 	MPI_Comm_split(MPI_COMM_WORLD, is("late") ? rank : 0, rank, &last);
 	MPI_Comm_free(&last);
+	if (is("abort"))
+		MPI_Abort(MPI_COMM_WORLD, 3);
 	if (rank == 0)
 		puts("done");
 	MPI_Finalize();

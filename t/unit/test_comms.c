@@ -839,6 +839,28 @@ static void test_no_memory(void)
 	rn_arena_free(&other);
 }
 
+/* Ranks in twos on nodes, of which the last is alone. */
+static void test_nodes(void)
+{
+	struct rn_arena mem;
+	struct rn_comms *c;
+	uint64_t rank, size;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	c = rn_comms_new(&mem);
+	CHECK(!rn_node_find(c, 0, &rank, &size));
+	for (uint32_t r = 0; r < 9; r++) {
+		struct rn_comm_entry e = rn_node_entry(r, 9, r % 2, r < 8 ? 2 : 1);
+
+		CHECK(rn_comms_add(c, RN_NODE_NAME, strlen(RN_NODE_NAME), r, &e) == RN_OK);
+	}
+	CHECK(rn_comms_check(c, NULL) == RN_OK && rn_comms_tidy(c) == RN_OK);
+	for (uint32_t r = 0; r < 9; r++)
+		CHECK(rn_node_find(c, r, &rank, &size) && rank == r % 2 && size == (r < 8 ? 2 : 1));
+	CHECK(!rn_node_find(c, 9, &rank, &size));
+	rn_arena_free(&mem);
+}
+
 int main(void)
 {
 	test_model();
@@ -863,5 +885,7 @@ int main(void)
 	ok("contradictions are found");
 	test_no_memory();
 	ok("every failed allocation leaves things as they were");
+	test_nodes();
+	ok("nodes");
 	return tap_done();
 }

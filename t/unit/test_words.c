@@ -50,11 +50,21 @@ static void test_long(void)
 	}
 }
 
+static void test_clean(void)
+{
+	char text[] = "a\033[1m b\177";
+
+	rn_words_clean(text);
+	CHECK(strcmp(text, "a?[1m b?") == 0);
+}
+
 int main(void)
 {
 	test_quoting();
 	ok("words are quoted");
 	test_long();
 	ok("what is long is cut, and still another one");
+	test_clean();
+	ok("what is not printable goes");
 	return tap_done();
 }
