@@ -21,19 +21,48 @@ static void record(const struct rn_order_call *c, const int64_t *value, uint32_t
 		rn_order_log_value(c->t, site, value[i]);
 }
 
+static int64_t bits_of(double v)
+{
+	int64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static double number_of(int64_t bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* What nothing is recorded of goes on from what was told last, to any thread. */
+static double replayed(const struct rn_order_call *c, double now)
+{
+	static _Atomic int64_t last, ahead; /* bits; ahead: of the time */
+	int64_t bits;
+
+	if (!c->o->replay || !rn_replay_value(c, &bits, 1)) {
+		now += number_of(ahead);
+		return now < number_of(last) ? number_of(last) : now; /* rounded */
+	}
+	last = bits;
+	ahead = bits_of(number_of(bits) - now);
+	return number_of(bits);
+}
+
 static double hook_Wtime(void)
 {
 	struct rn_order_call c;
 	double now = rn_real.MPI_Wtime();
-	int64_t bits;
+	int64_t bits = bits_of(now);
 
 	if (!rn_order_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
 		return now;
-	memcpy(&bits, &now, sizeof(bits));
-	if (rn_order_mode == RN_ORDER_RECORDS)
-		record(&c, &bits, 1);
-	else if (c.o->replay && rn_replay_value(&c, &bits, 1))
-		memcpy(&now, &bits, sizeof(now));
+	if (rn_order_mode == RN_ORDER_REPLAYS)
+		return replayed(&c, now);
+	record(&c, &bits, 1);
 	return now;
 }
 

@@ -7,6 +7,9 @@
 #include "read/order_view.h"
 #include "read/trace.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One line. */
@@ -84,10 +87,30 @@ static void put_param(struct line *l, const char *name)
 		comm_name(l, name);
 }
 
+static const char *recorded_name(const struct line *l)
+{
+	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
+
+	return f ? f->name : l->x->t->order ? rn_order_function(l->x->t, l->place) : "?";
+}
+
+static bool is_value_of(const struct line *l, const char *function)
+{
+	return l->site->kind == RN_ORDER_VALUE && strcmp(recorded_name(l), function) == 0;
+}
+
+/* No call: a thread begins (intercept/birth.h). */
+static bool is_birth(const struct line *l)
+{
+	return is_value_of(l, "rondo_enter");
+}
+
 static void put_params(struct line *l)
 {
 	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
 
+	if (is_birth(l))
+		number(l, "birth", l->ret);
 	for (uint32_t i = 0; f && i < f->nparams; i++)
 		put_param(l, f->param[i]);
 }
@@ -142,9 +165,32 @@ static void put_stack(struct line *l, const char *before, const char *between, c
 
 static const char *function_name(const struct line *l)
 {
-	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
+	return is_birth(l) ? "thread" : recorded_name(l);
+}
 
-	return f ? f->name : l->x->t->order ? rn_order_function(l->x->t, l->place) : "?";
+/* With as many digits as it takes to tell it from others. */
+static void put_seconds(struct line *l, double v)
+{
+	char text[64];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	rn_put(l->out, text);
+}
+
+static void put_result(struct line *l)
+{
+	int64_t v = is_birth(l) ? 0 : l->ret;
+	double seconds;
+
+	memcpy(&seconds, &v, sizeof(seconds));
+	if (is_value_of(l, "MPI_Wtime") && isfinite(seconds))
+		put_seconds(l, seconds);
+	else
+		l->form->number(l->out, v);
 }
 
 static void put_number(struct line *l)
@@ -169,7 +215,7 @@ static void put_text(struct line *l)
 	rn_buf_byte(l->out, '(');
 	put_params(l);
 	rn_put(l->out, ") = ");
-	rn_put_i64(l->out, l->ret);
+	put_result(l);
 	if (l->times) {
 		rn_put(l->out, " times=");
 		rn_put_u64(l->out, l->times);
@@ -196,7 +242,7 @@ static void put_json(struct line *l)
 	rn_put(l->out, "\",\"args\":{");
 	put_params(l);
 	rn_put(l->out, "},\"ret\":");
-	l->form->number(l->out, l->ret);
+	put_result(l);
 	if (l->times) {
 		rn_put(l->out, ",\"times\":");
 		rn_put_u64(l->out, l->times);

@@ -1,0 +1,27 @@
+/*
+ * order_clock.c - asks for the time, and says whether that has gone back.
+ *
+ *	order_clock STEPS NAPS        the first NAPS steps take 20 ms each
+ */
+#include "order_prog.h"
+
+int main(int argc, char **argv)
+{
+	const struct timespec nap = { 0, 20000000 };
+	double last = 0, now;
+	struct order o;
+	int back = 0;
+
+	MPI_Init(&argc, &argv);
+	order_begin(&o, argc, argv, 10);
+	for (int i = 0; i < o.steps; i++) {
+		now = MPI_Wtime();
+		back += now < last;
+		last = now;
+		if (argc > 2 && i < atoi(argv[2]))
+			nanosleep(&nap, NULL);
+	}
+	printf("back: %d\n", back);
+	MPI_Finalize();
+	return 0;
+}
