@@ -1,18 +1,19 @@
 /*
  * order_jacobi.c - Jacobi iteration on a torus: hidden determinism.
  *
- *	order_jacobi [STEPS [SEED]]
+ *	order_jacobi [STEPS [SEED [sides]]]
  *
  * Halos are received from MPI_ANY_SOURCE, though each tag comes from one neighbour only, and are
  * put in place as they come, after MPI_Waitany. The result does not depend on that: the line is the
- * same in all runs but for a last number `order=`, the hash of the order.
+ * same in all runs but for a last number `order=`, the hash of the order. With `sides` a halo is
+ * asked for when the one before has come: then the order is the same in all runs too.
  */
 #include "order_prog.h"
 
 enum { SIDES = 4, N = 12 };
 
 static struct order o;
-static int neighbour[SIDES];
+static int neighbour[SIDES], by_side;
 static double grid[N + 2][N + 2], next[N + 2][N + 2], in[SIDES][N], out[SIDES][N];
 
 static void find_neighbours(void)
@@ -36,34 +37,50 @@ static double *point(int side, int inside, int i)
 }
 
 /* A message is tagged with the side at which it arrives. */
-static void post(MPI_Request *request)
+static void receive(int side, MPI_Request *request)
 {
-	for (int side = 0; side < SIDES; side++)
-		MPI_Irecv(in[side], N, MPI_DOUBLE, MPI_ANY_SOURCE, side, MPI_COMM_WORLD,
-			  &request[side]);
+	MPI_Irecv(in[side], N, MPI_DOUBLE, MPI_ANY_SOURCE, side, MPI_COMM_WORLD, request);
+}
+
+static void send_all(MPI_Request *request)
+{
 	for (int side = 0; side < SIDES; side++) {
 		for (int i = 0; i < N; i++)
 			out[side][i] = *point(side, 1, i);
 		order_delay();
 		MPI_Isend(out[side], N, MPI_DOUBLE, neighbour[side], side ^ 1, MPI_COMM_WORLD,
-			  &request[SIDES + side]);
+			  &request[side]);
 	}
+}
+
+/* One of them is put in place. */
+static void take(MPI_Request *request)
+{
+	MPI_Status status;
+	int side;
+
+	MPI_Waitany(SIDES, request, &side, &status);
+	order_saw(&o, side, &status, 0);
+	for (int i = 0; i < N; i++)
+		*point(side, 0, i) = in[side][i];
 }
 
 static void exchange(void)
 {
-	MPI_Request request[2 * SIDES];
-	MPI_Status status;
-	int side;
+	MPI_Request request[SIDES], sent[SIDES];
 
-	post(request);
-	for (int n = 0; n < SIDES; n++) {
-		MPI_Waitany(SIDES, request, &side, &status);
-		order_saw(&o, side, &status, 0);
-		for (int i = 0; i < N; i++)
-			*point(side, 0, i) = in[side][i];
+	for (int side = 0; side < SIDES; side++) {
+		request[side] = MPI_REQUEST_NULL;
+		if (!by_side)
+			receive(side, &request[side]);
 	}
-	MPI_Waitall(SIDES, request + SIDES, MPI_STATUSES_IGNORE);
+	send_all(sent);
+	for (int side = 0; side < SIDES; side++) {
+		if (by_side)
+			receive(side, &request[side]);
+		take(request);
+	}
+	MPI_Waitall(SIDES, sent, MPI_STATUSES_IGNORE);
 }
 
 static void relax(void)
@@ -99,6 +116,7 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	order_begin(&o, argc, argv, 1000);
+	by_side = argc > 3 && strcmp(argv[3], "sides") == 0;
 	find_neighbours();
 	for (int y = 1; y <= N; y++)
 		for (int x = 1; x <= N; x++)

@@ -1,12 +1,14 @@
 /*
  * order_particles.c - particles that move between neighbours on a torus.
  *
- *	order_particles [STEPS [SEED]]     800 steps: 100,000 receives on 16 ranks
+ *	order_particles [STEPS [SEED [WORK]]]     800 steps: 100,000 receives on 16 ranks
  *
  * A rank has several receives from MPI_ANY_SOURCE open at any time, and asks with MPI_Testsome
  * between the particles that it moves, mostly in vain. Neighbours may be a step ahead: their
  * messages come in any order, and count for the step in which they come. What a rank sends depends
- * on what it got before.
+ * on what it got before. WORK is how many collisions a particle has between two exchanges, each
+ *some 20 ns: none, unless it is for measuring what recording costs a program that computes
+ *something.
  */
 #include "order_prog.h"
 
@@ -18,7 +20,7 @@ struct message {
 
 static struct order o;
 static uint64_t seed;
-static int neighbour[SIDES];
+static int neighbour[SIDES], work;
 static double energy;
 
 static int left;    /* receives that are still to be posted, in all steps */
@@ -88,10 +90,21 @@ static void look(void)
 	}
 }
 
+/* A free path and a change of direction, again and again; what comes of it is less than the
+ * rounding. */
+static double track(double x)
+{
+	double at = x;
+
+	for (int i = 0; i < work; i++)
+		at = 1 / (1 + sqrt(fabs(at)) / (i + 1));
+	return x + at * 1e-300;
+}
+
 static void fill(struct message *m)
 {
 	for (int p = 0; p < PARTICLES; p++) {
-		m->particle[p] = order_value(&o) + energy / 2;
+		m->particle[p] = track(order_value(&o) + energy / 2);
 		if (p % 3 == 0)
 			look();
 	}
@@ -116,6 +129,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	order_begin(&o, argc, argv, 800);
 	seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	work = argc > 3 ? atoi(argv[3]) : 0;
 	find_neighbours();
 	for (int step = 0; step < o.steps; step++)
 		left += expected(step);
