@@ -2,7 +2,7 @@
 #
 #	awk -v part=calls -v have=FILE -f gen.awk mpi.api     wrappers of the functions that FILE lists
 #	awk -v part=table -f gen.awk mpi.api                  all functions: parameters, kinds, directions
-#	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand
+#	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand, and a few more
 #	awk -v part=real -v have=FILE -f gen.awk mpi.api      the real functions
 #	awk -v part=compare -v have=FILE -f gen.awk mpi.api   what a replay compares of a call
 #	awk -v part=words -f gen.awk mpi.words                all words
@@ -27,6 +27,8 @@ BEGIN {
 		"MPI_Request_get_status", hand, " ")
 	for (i = 1; i <= n; i++)
 		by_hand[hand[i]] = 1
+	# Of which hooks need the numbers, too: src/intercept/order_turn.c.
+	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = 1
 	n = split("comm type op info", handles, " ")
 	for (i = 1; i <= n; i++)
 		handle[handles[i]] = 1
@@ -178,7 +180,7 @@ function finish(    i, decl, args, real, line, k, dirs) {
 				line = "WRAP_END_REQUEST"
 		printf "%s(%s, %s, %d, (%s), (%s))\n", line, name, ret, count, decl, args
 	}
-	if (part == "hand" && ((name in known) && (name in by_hand) || name !~ /^MPI/))
+	if (part == "hand" && ((name in known) && (name in by_hand) || (name in numbered) || name !~ /^MPI/))
 		printf "#define RN_N_%s %d\n", name, count
 	if (part == "real" && (name in known)) {
 		decl = ""

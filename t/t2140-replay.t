@@ -102,8 +102,8 @@ reproduced() {
 }
 
 programs() {
-	for p in cancel collectives crash jacobi mprobe particles persistent races sendrecv threads \
-		time workers; do
+	for p in cancel collectives crash jacobi mprobe particles persistent races sendrecv shared \
+		threads time workers; do
 		build_prog order_$p || return
 	done
 }
@@ -122,6 +122,7 @@ reproduces() {
 	reproduced mpi 4 persistent 20
 	reproduced order 4 cancel 20
 	reproduced order 4 threads 5
+	reproduced order 4 shared 5
 }
 
 # --- crashes -------------------------------------------------------------------------------
@@ -153,9 +154,9 @@ crash_again() {
 	fi
 }
 
-# All ranks are killed in the middle; a replay does what is known, and then the rest.
+# killed PROGRAM ARGUMENTS...: all ranks in the middle; a replay does what is known, and then the rest.
 killed() {
-	on 4 sendrecv 20000
+	on 4 "$@"
 	record --only=order "$trace" &
 	_rondo=$!
 	for _ in $(seq 100); do
@@ -165,7 +166,7 @@ killed() {
 	sleep 0.5
 	kill -KILL $(cat "$ranks") 2>/dev/null
 	wait $_rondo
-	is "$mpi: it was killed before it could end" "$(cat "$lines")" ""
+	is "$mpi: $1 was killed before it could end" "$(cat "$lines")" ""
 	ok "... and leaves a record" test -e "$trace"
 	rondo replay "$trace" $command
 	is "... of which a replay does what there is" "$?" 0
@@ -283,7 +284,8 @@ test_replay() {
 	refuses
 	reproduces
 	crash_again
-	killed
+	killed sendrecv 20000
+	killed shared 100
 	launched
 	different
 }

@@ -17,6 +17,7 @@
 
 #include "analyse/orders.h"
 #include "analyse/outcomes.h"
+#include "analyse/turns.h"
 #include "analyse/unseen.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -362,7 +363,7 @@ static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
 		end = cut_threads(&o[k], end);
 	s->part = part;
 	s->parts = (uint32_t)(end - part);
-	return RN_OK;
+	return rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
 }
 
 /* A trace that has every call. */
@@ -457,25 +458,6 @@ int plans_write(const struct rn_trace *t, const char *folder, bool command)
 
 /* --- afterwards ---------------------------------------------------------------------------- */
 
-static bool is_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
-{
-	const struct rn_order_site *site = rn_plan_at(p, s->site.at);
-	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
-
-	const struct rn_plan_match *match = rn_plan_at(p, s->match.at);
-	uint64_t known = 0;
-
-	for (uint64_t i = 0; i < s->match.n; i++)
-		known += match[i].state != RN_PLAN_UNSEEN;
-	if (s->progress.messages < known)
-		return false;
-	for (uint64_t i = s->progress.row; i < s->row.n; i++)
-		if (site[row[i].site].kind != RN_ORDER_WAIT &&
-		    site[row[i].site].kind != RN_ORDER_LOOSE)
-			return false;
-	return true;
-}
-
 static void add_progress(const struct rn_plan_head *p, struct plans_progress *out)
 {
 	const struct rn_plan_stream *s = rn_plan_at(p, p->stream.at);
@@ -486,7 +468,7 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 		out->messages += s[i].progress.messages;
 		out->more += s[i].progress.more;
 		out->fewer += s[i].progress.fewer;
-		done = done && is_done(p, &s[i]);
+		done = done && rn_plan_done(p, &s[i]);
 	}
 	out->left += !done;
 }

@@ -6,6 +6,7 @@
 #include "intercept/config.h"
 #include "intercept/handle.h"
 #include "intercept/order_log.h"
+#include "intercept/order_turn.h"
 #include "intercept/replay.h"
 #include "intercept/tracer.h"
 
@@ -52,12 +53,19 @@ void rn_order_start(void)
 		rn_replay_load(rank_from_launcher());
 }
 
-void rn_order_begin(void)
+static void begin_replay(void)
 {
 	rn_replay_load(rn_tracer.world_rank);
 	rn_replay_begin();
 	for (struct rn_order_thread *o = threads; o; o = o->next)
 		o->replay = rn_replay_thread(o);
+}
+
+void rn_order_begin(void)
+{
+	if (rn_order_mode == RN_ORDER_REPLAYS)
+		begin_replay();
+	rn_turns_begin();
 }
 
 /* Who it is, is the first thing that is recorded of it; of the first thread that goes without
@@ -67,6 +75,11 @@ static void record_birth(struct rn_stream *t, const struct rn_order_thread *o)
 	if (o->birth)
 		rn_order_log_value(t, rn_order_log_site(t, RN_ORDER_VALUE, RN_N_rondo_enter, 0, 0),
 				   o->birth);
+}
+
+bool rn_order_alone(void)
+{
+	return !threads || !threads->next;
 }
 
 struct rn_order_thread *rn_order_thread(struct rn_stream *t)
@@ -117,6 +130,20 @@ void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done
 {
 	rn_order_log_done(c->t, rn_order_log_site(c->t, c->kind, c->function, c->comm, c->place), d,
 			  n);
+}
+
+/* Numbers, as analyse/turns.h has them. */
+void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thread *starter,
+			     uint64_t ordinal, const struct rn_order_done *d)
+{
+	bool matched = d->flags & RN_ORDER_MATCHED;
+	const int64_t says[] = { -1 - starter->birth, (int64_t)ordinal, matched ? d->source : -1,
+				 d->tag };
+	uint32_t site = rn_order_log_site(c->t, RN_ORDER_VALUE, RN_N_rondo_ended, 0, 0);
+
+	for (size_t i = starter == c->o->other; i < sizeof(says) / sizeof(*says); i++)
+		rn_order_log_value(c->t, site, says[i]);
+	c->o->other = starter;
 }
 
 bool rn_order_is_loose(uint32_t function)
@@ -219,7 +246,7 @@ struct rn_followed *rn_follow(const MPI_Request *request, const struct rn_follow
 	return f;
 }
 
-struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable)
+struct rn_followed *rn_followed_any(MPI_Request handle, const MPI_Request *variable)
 {
 	struct rn_followed *f = NULL;
 	struct rn_request_token token;
@@ -238,12 +265,19 @@ struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable)
 	return f;
 }
 
+struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable)
+{
+	struct rn_followed *f = rn_followed_any(handle, variable);
+
+	return f && !(f->flags & RN_FOLLOWED_PLAIN) ? f : NULL;
+}
+
 void rn_unfollow(struct rn_followed *f)
 {
 	rn_tracer_lock();
 	if (rn_requests_remove(&requests, f->token)) {
 		count(f, (uint32_t)-1);
-		if (f->flags & RN_FOLLOWED_PARKED) { /* stays in that list */
+		if (f->flags & RN_FOLLOWED_LISTED) { /* stays in that list */
 			f->flags = 0;
 		} else {
 			f->next = unused;

@@ -36,13 +36,15 @@ extern enum rn_order_mode rn_order_mode;
 
 /* Puts the hooks in place, if the configuration wants them. When the real functions are known. */
 void rn_order_start(void);
-/* After MPI_Init, for a replay: which rank this is, is known. */
+/* After MPI_Init: which rank this is, and what threads may do, is known. */
 void rn_order_begin(void);
 void rn_order_hook_posts(void);
 void rn_order_hook_probes(void);
 void rn_order_hook_completions(void);
 void rn_order_hook_values(void);
 void rn_order_hook_sends(void);
+/* What posts in turns and is not hooked otherwise (order_turn.h). */
+void rn_order_hook_turns(void);
 void rn_order_hook_libc(void);
 
 /* What hooks know of a thread. A stream may have several, one after the other. */
@@ -56,7 +58,12 @@ struct rn_order_thread {
 	size_t room_bytes;
 	struct rn_replay *replay;                 /* NULL: nothing to go by */
 	struct rn_followed *parked, **parked_end; /* as they were started */
+	struct rn_turn_place *places;             /* order_turn.h */
+	struct rn_order_thread *other;            /* recording: whose receive it completed last */
 };
+
+/* No other thread has called anything that concerns us. */
+bool rn_order_alone(void);
 
 /* The calling thread's. NULL when there is no memory. */
 struct rn_order_thread *rn_order_thread(struct rn_stream *t);
@@ -76,6 +83,10 @@ bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm co
 /* Recording: it found nothing; or so many things done. */
 void rn_order_failed(const struct rn_order_call *c);
 void rn_order_came_out(const struct rn_order_call *c, const struct rn_order_done *d, uint32_t n);
+
+/* The same of a receive of another thread, so that its match is known when it is started again. */
+void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thread *starter,
+			     uint64_t ordinal, const struct rn_order_done *d);
 
 /* Functions whose outcome depends on other processes in ways that no hook can reach. */
 bool rn_order_is_loose(uint32_t function);
@@ -97,6 +108,9 @@ enum rn_followed_flag {
 	RN_FOLLOWED_SHADOW = 4, /* `real` is what receives; MPI_REQUEST_NULL: nothing does yet */
 	RN_FOLLOWED_PARKED = 8, /* it is to be posted when the record is over */
 	RN_FOLLOWED_CANCELLED = 16,
+	RN_FOLLOWED_PLAIN = 32,   /* no wildcard receive: it persists, and is started in turns */
+	RN_FOLLOWED_SENDS = 64,   /* such a one that sends */
+	RN_FOLLOWED_LISTED = 128, /* it is, or was, parked */
 };
 
 /* How a receive is posted. */
@@ -117,12 +131,17 @@ static inline int rn_receive_post(const struct rn_receive *r, MPI_Request *q)
 #endif
 }
 
+/* MPI_Isend, in turn. */
+int rn_order_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
+		   MPI_Comm comm, MPI_Request *q);
+
 struct rn_followed {
 	uint64_t ordinal;
 	struct rn_order_thread *starter;
 	uint32_t flags;
 	MPI_Request real;
 	struct rn_receive receive; /* of a shadow */
+	uint32_t comm;             /* word; of one that persists */
 	struct rn_followed *next;  /* of those that are not used, or are parked */
 	struct rn_request_token token;
 	uint32_t number;
@@ -136,8 +155,9 @@ int rn_followed_init(void);
 /* NULL when there is no memory: then the program's receive is none that we know. */
 struct rn_followed *rn_follow(const MPI_Request *request, const struct rn_followed *is);
 
-/* That of a handle that is, or was, in a variable; or NULL. */
+/* That of a handle that is, or was, in a variable; or NULL. Wildcard receives; and all of them. */
 struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable);
+struct rn_followed *rn_followed_any(MPI_Request handle, const MPI_Request *variable);
 
 /* It is complete: a persistent one stays. */
 void rn_followed_ends(struct rn_followed *f);

@@ -180,6 +180,8 @@ static struct rn_order_done note(struct batch *b, int i, const MPI_Status *s)
 		d.source = s->MPI_SOURCE;
 		d.tag = s->MPI_TAG;
 	}
+	if (f->starter != b->c.o)
+		rn_order_came_out_other(&b->c, f->starter, f->ordinal, &d);
 	f->flags &= ~(uint32_t)RN_FOLLOWED_ACTIVE;
 	return d;
 }
@@ -193,7 +195,7 @@ static void note_all(struct batch *b)
 	for (uint32_t i = 0; i < b->n && rn_followed_count; i++) {
 		struct rn_order_done d = note(b, (int)i, &b->s[i]);
 
-		if (d.late != RN_ORDER_NOT)
+		if (d.late != RN_ORDER_NOT || d.flags)
 			b->out[n++] = d;
 	}
 	if (n == 0 && b->c.kind == RN_ORDER_TEST)
@@ -239,6 +241,17 @@ static bool records(int rc)
 
 /* ---- replaying ---- */
 
+/* The record of this thread is over: what others have parked is posted, too. */
+static void unpark(struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
+		struct rn_followed *f = known(b, i);
+
+		if (f && (f->flags & RN_FOLLOWED_PARKED))
+			rn_replay_unpark(f);
+	}
+}
+
 /* What is to become of a call that may find nothing, or not. */
 static enum rn_fate fate(struct batch *b, bool may_fail)
 {
@@ -251,8 +264,10 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 		rn_replay_progress();
 	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
 		is = RN_FATE_FREE; /* nothing was active: MPI says so at once */
-	if (is == RN_FATE_FREE)
+	if (is == RN_FATE_FREE) {
+		unpark(b);
 		lift(b); /* again: what was parked has been posted, if this is the record's end */
+	}
 	return is;
 }
 
@@ -260,13 +275,14 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 static int finish(struct batch *b, uint32_t i, MPI_Status *s)
 {
 	struct rn_followed *f = known(b, i);
-	MPI_Request *q = &b->q[i], *real = is_shadow(f) ? &f->real : q;
+	MPI_Request *q = &b->q[i], *real = q;
 	const struct rn_replay *starter = f ? f->starter->replay : NULL;
 	const struct rn_plan_match *m = starter ? rn_replay_match(starter, f->ordinal) : NULL;
 	struct rn_patience patience = { 0 };
 	int flag = 0, rc = MPI_SUCCESS;
 
 	while (rc == MPI_SUCCESS && !flag) {
+		real = is_shadow(f) ? &f->real : q; /* another thread may post it */
 		rc = rn_real.MPI_Test(real, &flag, s);
 		if (rc == MPI_SUCCESS && !flag)
 			rn_replay_wait(&patience, &b->c, m ? m->source : RN_PLAN_NOTHING,
@@ -316,8 +332,10 @@ static bool has_unseen(const struct batch *b)
 
 static int wait_all(struct batch *b)
 {
-	if (has_unseen(b))
+	if (has_unseen(b)) {
 		rn_replay_over(&b->c);
+		unpark(b);
+	}
 	return finish_all(b);
 }
 

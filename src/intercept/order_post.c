@@ -1,19 +1,23 @@
 /*
  * order_post.c - hooks for what starts receives, and for what takes back that they were started.
  *
- * Only wildcard receives concern us. In a replay they ask for what they got (order.h).
+ * Only wildcard receives concern us. In a replay they ask for what they got (order.h). Where
+ * threads take turns (order_turn.h) all others are posted as they are, but in turn.
  */
 #include "intercept/order.h"
 
+#include "intercept/order_turn.h"
 #include "intercept/replay.h"
 #include "intercept/tracer.h"
 
-/* A wildcard receive that is about to be started. What is sent in the same call (MPI_Sendrecv) is
- * not told to who computes clocks. */
+/* A receive that is about to be started: with a wildcard, or in turn. What is sent in the same call
+ * (MPI_Sendrecv) is not told to who computes clocks. */
 struct post {
 	struct rn_order_call c;
 	struct rn_receive as;  /* how it is posted */
 	struct rn_followed is; /* what is known of its request */
+	bool wild;
+	bool free; /* replaying: it has had its turn, and is behind the record */
 };
 
 static bool is_known(const struct rn_plan_match *m)
@@ -35,18 +39,29 @@ static bool fits(const struct rn_plan_match *m, const struct rn_receive *r)
 	       (r->tag == MPI_ANY_TAG || r->tag == m->tag);
 }
 
+/* Whether a receive from number i on would fit. */
+static bool takes_from(const struct post *p, const struct rn_replay *r, uint64_t i)
+{
+	const struct rn_plan_match *m;
+
+	for (; (m = rn_replay_later(r, i)) != NULL; i++)
+		if (is_known(m) && fits(m, &p->as))
+			return true;
+	return false;
+}
+
 /* Nobody saw what it received. Where sends are not recorded, somebody's may wait for it; so it is
  * posted as it is, unless that could be a message that a later one is known to have got. Those that
  * are unseen are the last ones of a record, so not many are looked at. */
 static bool takes_from_others(const struct post *p)
 {
-	const struct rn_replay *replay = p->c.o->replay;
-	const struct rn_plan_match *m;
+	const struct rn_replay *mine = p->c.o->replay, *r;
+	uint64_t from;
 
-	for (uint64_t i = p->is.ordinal + 1; (m = rn_replay_later(replay, i)) != NULL; i++)
-		if (is_known(m) && fits(m, &p->as))
+	for (uint32_t i = 0; rn_turns && (r = rn_replay_nth(i, &from)); i++)
+		if (r != mine && takes_from(p, r, from))
 			return true;
-	return false;
+	return takes_from(p, mine, p->is.ordinal + 1);
 }
 
 /* The next one of this thread: how it is posted in a replay. */
@@ -82,14 +97,43 @@ static bool is_parked(const struct post *p)
 static bool begin(struct post *p, void *buf, int64_t count, MPI_Datatype type, int source, int tag,
 		  MPI_Comm comm)
 {
-	*p = (struct post){ .as = { buf, count, type, source, tag, comm } };
-	return rn_order_is_wild(source, tag) && rn_order_call(&p->c, RN_ORDER_WAIT, comm);
+	*p = (struct post){ .as = { buf, count, type, source, tag, comm },
+			    .wild = rn_order_is_wild(source, tag) };
+	return (p->wild || (rn_turns && source != MPI_PROC_NULL)) &&
+	       rn_order_call(&p->c, RN_ORDER_WAIT, comm);
+}
+
+static int post(const struct post *p, MPI_Request *q)
+{
+	struct rn_turn turn;
+	int rc;
+
+	if (!rn_turns || !p->c.o || p->free)
+		return rn_receive_post(&p->as, q);
+	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	rc = rn_receive_post(&p->as, q);
+	rn_turn_end(&turn, true);
+	return rc;
+}
+
+/* Nothing is posted, but when it was recorded something was. */
+static void pass_turn(const struct post *p)
+{
+	struct rn_turn turn;
+
+	if (!rn_turns)
+		return;
+	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	rn_turn_end(&turn, true);
 }
 
 /* It waits for the end of the record, in this thread's list. */
 static void park(struct rn_order_thread *o, struct rn_followed *f)
 {
+	if (f->flags & RN_FOLLOWED_LISTED)
+		return;
 	f->next = NULL;
+	f->flags |= RN_FOLLOWED_LISTED;
 	*o->parked_end = f;
 	o->parked_end = &f->next;
 }
@@ -113,7 +157,7 @@ static void received(struct post *p, const MPI_Status *s)
 	uint64_t late;
 	bool known;
 
-	if (rn_order_mode != RN_ORDER_RECORDS)
+	if (rn_order_mode != RN_ORDER_RECORDS || !p->wild)
 		return;
 	rn_tracer_lock();
 	known = rn_ordinals_done(&p->c.o->open, &rn_tracer.mem, p->is.ordinal, &late);
@@ -130,47 +174,60 @@ static void number_blocking(struct post *p)
 {
 	struct rn_receive given = p->as;
 
+	if (!p->wild)
+		return;
 	number(p);
 	if (p->c.o->replay &&
 	    rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_UNSEEN) {
 		p->as = given;
+		p->free = true;
+		pass_turn(p);
 		rn_replay_over(&p->c);
 	}
 }
 
-/* Posted, and waited for in a way that can tell what it waits for. */
-static int receive(struct post *p, MPI_Status *s)
+/* In a replay in a way that can tell what it waits for. */
+static int wait_for(const struct post *p, MPI_Request *q, MPI_Status *s)
 {
 	struct rn_patience patience = { 0 };
-	MPI_Request q;
-	int done = 0, rc;
+	int done = 0, rc = MPI_SUCCESS;
 
-	rc = rn_receive_post(&p->as, &q);
+	if (!p->c.o || !p->c.o->replay)
+		return rn_real.MPI_Wait(q, s);
 	while (rc == MPI_SUCCESS && !done) {
-		rc = rn_real.MPI_Test(&q, &done, s);
+		rc = rn_real.MPI_Test(q, &done, s);
 		if (rc == MPI_SUCCESS && !done)
 			rn_replay_wait(&patience, &p->c, p->as.source, p->as.tag);
 	}
 	return rc;
 }
 
+static int receive(struct post *p, MPI_Status *s)
+{
+	MPI_Request q;
+	int rc = post(p, &q);
+
+	return rc == MPI_SUCCESS ? wait_for(p, &q, s) : rc;
+}
+
 /* Each function that has a count is there once more for large ones, from MPI 4 on. */
-#define RECV(name, count_type)                                                                   \
-	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source,       \
-			       int tag, MPI_Comm comm, MPI_Status *status)                       \
-	{                                                                                        \
-		MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;                \
-		struct post p;                                                                   \
-		int rc;                                                                          \
-                                                                                                 \
-		if (!begin(&p, buf, count, type, source, tag, comm))                             \
-			return rn_real.MPI_##name(buf, count, type, source, tag, comm, status);  \
-		number_blocking(&p);                                                             \
-		rc = p.c.o->replay ? receive(&p, s)                                              \
-				   : rn_real.MPI_##name(buf, count, type, source, tag, comm, s); \
-		if (rc == MPI_SUCCESS)                                                           \
-			received(&p, s);                                                         \
-		return rc;                                                                       \
+#define RECV(name, count_type)                                                                  \
+	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source,      \
+			       int tag, MPI_Comm comm, MPI_Status *status)                      \
+	{                                                                                       \
+		MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;               \
+		struct post p;                                                                  \
+		int rc;                                                                         \
+                                                                                                \
+		if (!begin(&p, buf, count, type, source, tag, comm))                            \
+			return rn_real.MPI_##name(buf, count, type, source, tag, comm, status); \
+		number_blocking(&p);                                                            \
+		rc = p.c.o->replay || rn_turns                                                  \
+			     ? receive(&p, s)                                                   \
+			     : rn_real.MPI_##name(buf, count, type, source, tag, comm, s);      \
+		if (rc == MPI_SUCCESS)                                                          \
+			received(&p, s);                                                        \
+		return rc;                                                                      \
 	}
 
 RECV(Recv, int)
@@ -178,38 +235,68 @@ RECV(Recv, int)
 RECV(Recv_c, MPI_Count)
 #endif
 
+/* In turns: both are posted, and waited for. */
+static int send_and_receive(struct post *p, const void *buf, int64_t count, MPI_Datatype type,
+			    int dest, int tag, MPI_Comm comm, MPI_Status *s)
+{
+	MPI_Request in, out;
+	int sent, rc = post(p, &in);
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	sent = rn_order_isend(buf, count, type, dest, tag, comm, &out);
+	rc = wait_for(p, &in, s);
+	if (sent == MPI_SUCCESS)
+		sent = rn_real.MPI_Wait(&out, MPI_STATUS_IGNORE);
+	return rc == MPI_SUCCESS ? sent : rc;
+}
+
+/* What cannot be taken apart is posted out of turn. */
+static void out_of_turn(const struct post *p)
+{
+	if (rn_turns && p->c.o && !rn_order_alone())
+		rn_order_count_loose(p->c.t, rn_stream_under_way(p->c.t)[0]);
+}
+
 /* Both halves at once: only what is received changes. */
-#define SENDRECV(name, decl, args)                                               \
-	static int hook_##name decl                                              \
-	{                                                                        \
-		MPI_Status own, *s = status;                                     \
-		struct post p;                                                   \
-		bool ours = begin(&p, NULL, 0, MPI_BYTE, source, recvtag, comm); \
-		int rc;                                                          \
-                                                                                 \
-		if (ours) {                                                      \
-			number_blocking(&p);                                     \
-			source = p.as.source;                                    \
-			recvtag = p.as.tag;                                      \
-			s = status == MPI_STATUS_IGNORE ? &own : status;         \
-		}                                                                \
-		rc = rn_real.MPI_##name args;                                    \
-		if (rc == MPI_SUCCESS && ours)                                   \
-			received(&p, s);                                         \
-		return rc;                                                       \
+#define SENDRECV(name, decl, buffer, n, of, call)                            \
+	static int hook_##name decl                                          \
+	{                                                                    \
+		MPI_Status own, *s = status;                                 \
+		struct post p;                                               \
+		bool ours = begin(&p, buffer, n, of, source, recvtag, comm); \
+		int rc;                                                      \
+                                                                             \
+		if (ours) {                                                  \
+			number_blocking(&p);                                 \
+			source = p.as.source;                                \
+			recvtag = p.as.tag;                                  \
+			s = status == MPI_STATUS_IGNORE ? &own : status;     \
+		}                                                            \
+		rc = call;                                                   \
+		if (rc == MPI_SUCCESS && ours)                               \
+			received(&p, s);                                     \
+		return rc;                                                   \
 	}
 
-#define BOTH_SENDRECV(suffix, count_type)                                                     \
-	SENDRECV(Sendrecv##suffix,                                                            \
-		 (const void *sendbuf, count_type sendcount, MPI_Datatype sendtype, int dest, \
-		  int sendtag, void *recvbuf, count_type recvcount, MPI_Datatype recvtype,    \
-		  int source, int recvtag, MPI_Comm comm, MPI_Status *status),                \
-		 (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,  \
-		  source, recvtag, comm, s))                                                  \
-	SENDRECV(Sendrecv_replace##suffix,                                                    \
-		 (void *buf, count_type count, MPI_Datatype type, int dest, int sendtag,      \
-		  int source, int recvtag, MPI_Comm comm, MPI_Status *status),                \
-		 (buf, count, type, dest, sendtag, source, recvtag, comm, s))
+#define BOTH_SENDRECV(suffix, count_type)                                                       \
+	SENDRECV(Sendrecv##suffix,                                                              \
+		 (const void *sendbuf, count_type sendcount, MPI_Datatype sendtype, int dest,   \
+		  int sendtag, void *recvbuf, count_type recvcount, MPI_Datatype recvtype,      \
+		  int source, int recvtag, MPI_Comm comm, MPI_Status *status),                  \
+		 recvbuf, recvcount, recvtype,                                                  \
+		 rn_turns ? send_and_receive(&p, sendbuf, sendcount, sendtype, dest, sendtag,   \
+					     comm, s)                                           \
+			  : rn_real.MPI_Sendrecv##suffix(sendbuf, sendcount, sendtype, dest,    \
+							 sendtag, recvbuf, recvcount, recvtype, \
+							 source, recvtag, comm, s))             \
+	SENDRECV(Sendrecv_replace##suffix,                                                      \
+		 (void *buf, count_type count, MPI_Datatype type, int dest, int sendtag,        \
+		  int source, int recvtag, MPI_Comm comm, MPI_Status *status),                  \
+		 buf, count, type,                                                              \
+		 (out_of_turn(&p),                                                              \
+		  rn_real.MPI_Sendrecv_replace##suffix(buf, count, type, dest, sendtag, source, \
+						       recvtag, comm, s)))
 
 BOTH_SENDRECV(, int)
 #if MPI_VERSION >= 4
@@ -227,9 +314,10 @@ BOTH_SENDRECV(_c, MPI_Count)
                                                                                                  \
 		if (!begin(&p, buf, count, type, source, tag, comm))                             \
 			return rn_real.MPI_##name(buf, count, type, source, tag, comm, request); \
-		number(&p);                                                                      \
-		rc = rn_receive_post(&p.as, request);                                            \
-		if (rc == MPI_SUCCESS)                                                           \
+		if (p.wild)                                                                      \
+			number(&p);                                                              \
+		rc = post(&p, request);                                                          \
+		if (rc == MPI_SUCCESS && p.wild)                                                 \
 			follow(&p, request);                                                     \
 		return rc;                                                                       \
 	}
@@ -237,7 +325,10 @@ BOTH_SENDRECV(_c, MPI_Count)
 /* In a replay it is made as the program wants it, and never started. */
 static void follow_persistent(struct post *p, const MPI_Request *request)
 {
-	p->is.flags = RN_FOLLOWED_PERSISTENT | (p->c.o->replay ? RN_FOLLOWED_SHADOW : 0u);
+	p->is.flags = RN_FOLLOWED_PERSISTENT | (!p->wild         ? RN_FOLLOWED_PLAIN
+						: p->c.o->replay ? RN_FOLLOWED_SHADOW
+								 : 0u);
+	p->is.comm = p->c.comm;
 	p->is.real = MPI_REQUEST_NULL;
 	p->is.receive = p->as;
 	p->is.starter = p->c.o;
@@ -274,9 +365,10 @@ static int start_shadow(struct rn_followed *f, struct post *p)
 	if (is_parked(p)) {
 		f->flags |= RN_FOLLOWED_PARKED;
 		park(p->c.o, f);
+		pass_turn(p);
 		return MPI_SUCCESS;
 	}
-	return rn_receive_post(&p->as, &f->real);
+	return post(p, &f->real);
 }
 
 static void started(struct rn_followed *f, const struct rn_order_call *c)
@@ -286,18 +378,32 @@ static void started(struct rn_followed *f, const struct rn_order_call *c)
 	f->flags |= RN_FOLLOWED_ACTIVE;
 }
 
+static int start(const struct rn_order_call *c, const struct rn_followed *f, MPI_Request *request)
+{
+	struct rn_turn turn;
+	int rc;
+
+	if (!rn_turns)
+		return rn_real.MPI_Start(request);
+	rn_turn_begin(&turn, c, f->flags & RN_FOLLOWED_SENDS ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
+	rc = rn_real.MPI_Start(request);
+	rn_turn_end(&turn, true);
+	return rc;
+}
+
 static int hook_Start(MPI_Request *request)
 {
-	struct rn_followed *f = rn_followed(*request, request);
+	struct rn_followed *f = rn_followed_any(*request, request);
 	struct post p = { 0 };
 	int rc;
 
 	if (!f || !rn_order_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
 		return rn_real.MPI_Start(request);
+	p.c.comm = f->comm;
 	if (f->flags & RN_FOLLOWED_SHADOW)
 		return start_shadow(f, &p);
-	rc = rn_real.MPI_Start(request);
-	if (rc == MPI_SUCCESS)
+	rc = start(&p.c, f, request);
+	if (rc == MPI_SUCCESS && !(f->flags & RN_FOLLOWED_PLAIN))
 		started(f, &p.c);
 	return rc;
 }
@@ -336,7 +442,7 @@ static void end_in_vain(struct rn_followed *f, MPI_Request *request)
 
 static int hook_Request_free(MPI_Request *request)
 {
-	struct rn_followed *f = rn_followed(*request, request);
+	struct rn_followed *f = rn_followed_any(*request, request);
 
 	if (f) {
 		if (is_waiting_in_vain(f))

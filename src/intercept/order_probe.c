@@ -2,11 +2,14 @@
  * order_probe.c - hooks for what looks for messages.
  *
  * In a replay a probe looks for the message that it saw, until that is there; one that saw none
- * does not look.
+ * does not look. Where threads take turns (order_turn.h), finding something is one.
  */
 #include "intercept/order.h"
 
+#include "intercept/order_turn.h"
 #include "intercept/replay.h"
+
+#include <sched.h>
 
 /* Looks once. */
 typedef int look_fn(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m, MPI_Status *s);
@@ -23,17 +26,33 @@ static int look_and_take(int source, int tag, MPI_Comm comm, int *flag, MPI_Mess
 	return rn_real.MPI_Improbe(source, tag, comm, flag, m, s);
 }
 
+static int look_in_turn(const struct rn_order_call *c, int source, int tag, MPI_Comm comm,
+			look_fn *fn, int *flag, MPI_Message *m, MPI_Status *s)
+{
+	struct rn_turn turn;
+	int rc;
+
+	if (!rn_turns)
+		return fn(source, tag, comm, flag, m, s);
+	rn_turn_begin(&turn, c, RN_PLAN_RECEIVES);
+	rc = fn(source, tag, comm, flag, m, s);
+	rn_turn_end(&turn, rc == MPI_SUCCESS && *flag);
+	return rc;
+}
+
 /* Until it is there. */
-static int await(const struct rn_order_call *c, const struct rn_order_done *d, MPI_Comm comm,
-		 look_fn *fn, MPI_Message *m, MPI_Status *s)
+static int await(const struct rn_order_call *c, int source, int tag, MPI_Comm comm, look_fn *fn,
+		 MPI_Message *m, MPI_Status *s)
 {
 	struct rn_patience patience = { 0 };
 	int flag = 0, rc = MPI_SUCCESS;
 
 	while (rc == MPI_SUCCESS && !flag) {
-		rc = fn(d->source, d->tag, comm, &flag, m, s);
-		if (rc == MPI_SUCCESS && !flag)
-			rn_replay_wait(&patience, c, d->source, d->tag);
+		rc = look_in_turn(c, source, tag, comm, fn, &flag, m, s);
+		if (rc == MPI_SUCCESS && !flag && c->o->replay)
+			rn_replay_wait(&patience, c, source, tag);
+		else if (!flag)
+			sched_yield();
 	}
 	return rc;
 }
@@ -58,14 +77,18 @@ static int probe(int source, int tag, MPI_Comm comm, look_fn *fn, MPI_Message *m
 	const struct rn_order_done *d;
 	const struct rn_order_row *row;
 	struct rn_order_call c;
-	bool ours = rn_order_is_wild(source, tag) && rn_order_call(&c, RN_ORDER_PROBE, comm);
+	bool wild = rn_order_is_wild(source, tag), in_turn = rn_turns && source != MPI_PROC_NULL;
+	bool ours = (wild || in_turn) && rn_order_call(&c, RN_ORDER_PROBE, comm);
 	int rc;
 
-	if (ours && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE)
-		return await(&c, d, comm, fn, m, s);
-	rc = m ? rn_real.MPI_Mprobe(source, tag, comm, m, s)
-	       : rn_real.MPI_Probe(source, tag, comm, s);
-	if (ours && rc == MPI_SUCCESS)
+	if (ours && wild && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE)
+		return await(&c, d->source, d->tag, comm, fn, m, s);
+	if (ours && in_turn)
+		rc = await(&c, source, tag, comm, fn, m, s);
+	else
+		rc = m ? rn_real.MPI_Mprobe(source, tag, comm, m, s)
+		       : rn_real.MPI_Probe(source, tag, comm, s);
+	if (ours && wild && rc == MPI_SUCCESS)
 		saw(&c, s);
 	return rc;
 }
@@ -109,9 +132,9 @@ static int probe_once(int source, int tag, MPI_Comm comm, look_fn *fn, int *flag
 	}
 	if (fate == RN_FATE_DONE) {
 		*flag = 1;
-		return await(&c, d, comm, fn, m, s);
+		return await(&c, d->source, d->tag, comm, fn, m, s);
 	}
-	rc = fn(source, tag, comm, flag, m, s);
+	rc = look_in_turn(&c, source, tag, comm, fn, flag, m, s);
 	if (rc == MPI_SUCCESS && *flag)
 		saw(&c, s);
 	else if (rc == MPI_SUCCESS && rn_order_mode == RN_ORDER_RECORDS)

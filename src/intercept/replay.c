@@ -6,6 +6,7 @@
 #include "intercept/clock.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
+#include "intercept/order_turn.h"
 #include "intercept/site.h"
 #include "intercept/setting.h"
 #include "intercept/tracer.h"
@@ -142,6 +143,10 @@ void rn_replay_begin(void)
 		rn_setting_compare_node(is_first);
 	if (rn_tracer.world_rank == 0)
 		rn_setting_compare();
+	if (plan && rn_tracer.world_rank == 0 && rn_tracer.threaded && nthreads > 1 &&
+	    rn_replay_knows_sends(&threads[1]))
+		rn_say("which of several threads posts first is as it comes: only a trace of "
+		       "--only=order has that");
 	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
 	rn_real.MPI_Comm_set_errhandler(nowhere, MPI_ERRORS_RETURN);
 }
@@ -178,6 +183,14 @@ const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t 
 	return ordinal < r->s->match.n ? &r->matches[ordinal] : NULL;
 }
 
+const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from)
+{
+	if (n >= nthreads)
+		return NULL;
+	*from = __atomic_load_n(&threads[n].at->messages, __ATOMIC_RELAXED);
+	return &threads[n];
+}
+
 const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal)
 {
 	const struct rn_plan_match *m = rn_replay_match(r, ordinal);
@@ -191,14 +204,26 @@ bool rn_replay_knows_sends(const struct rn_replay *r)
 	return r->s->call.n > 0;
 }
 
+void rn_replay_unpark(struct rn_followed *f)
+{
+	bool parked;
+
+	rn_tracer_lock();
+	parked = f->flags & RN_FOLLOWED_PARKED;
+	f->flags &= ~(uint32_t)RN_FOLLOWED_PARKED;
+	rn_tracer_unlock();
+	if (parked)
+		rn_receive_post(&f->receive, &f->real);
+}
+
 /* Receives that were parked are free. */
 static void post_parked(struct rn_order_thread *o)
 {
-	for (struct rn_followed *f = o->parked; f; f = f->next)
-		if (f->flags & RN_FOLLOWED_PARKED) {
-			f->flags &= ~(uint32_t)RN_FOLLOWED_PARKED;
-			rn_receive_post(&f->receive, &f->real);
-		}
+	for (struct rn_followed *f = o->parked, *next; f; f = next) {
+		next = f->next;
+		f->flags &= ~(uint32_t)RN_FOLLOWED_LISTED;
+		rn_replay_unpark(f);
+	}
 	o->parked = NULL;
 	o->parked_end = &o->parked;
 }
@@ -228,6 +253,7 @@ static void leave_the_record(struct rn_order_thread *o, const char *text)
 	if (!rn_config.diverges_on)
 		rn_real.MPI_Abort(MPI_COMM_WORLD, DIVERGED);
 	o->replay->at->over = true;
+	rn_turns_release();
 	post_parked(o);
 }
 
@@ -301,7 +327,7 @@ static void tell_stall(const struct rn_order_call *c, int source, int tag)
 	       rn_tracer.world_rank, STALL_S, name_of(c->function), what);
 }
 
-void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag)
+bool rn_replay_tires(struct rn_patience *p)
 {
 	static const struct timespec moment = { 0, 20000 };
 	struct timespec now;
@@ -311,21 +337,87 @@ void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int so
 	else
 		nanosleep(&moment, NULL);
 	if (p->told || p->spins % LOOK_EACH)
-		return;
+		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (p->since == 0)
 		p->since = (uint64_t)now.tv_sec;
 	p->told = (uint64_t)now.tv_sec - p->since > STALL_S;
-	if (p->told)
+	return p->told;
+}
+
+void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag)
+{
+	if (rn_replay_tires(p))
 		tell_stall(c, source, tag);
 }
 
+/* ---- turns of threads ---- */
+
+static bool same_name(uint32_t of_plan, const char *name)
+{
+	const char *other = rn_replay_comm(of_plan);
+
+	return other && strcmp(other, name) == 0;
+}
+
+bool rn_replay_has_turns(void)
+{
+	return plan && plan->turn.n;
+}
+
+const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n)
+{
+	const struct rn_plan_turn *t = rn_plan_at(plan, plan->turn.at), *end = t + plan->turn.n;
+	const struct rn_plan_turn *first;
+
+	while (t < end && (t->of != of || !same_name(t->comm, comm)))
+		t++;
+	for (first = t; t < end && t->of == of && t->comm == first->comm;)
+		t++;
+	*n = (uint64_t)(t - first);
+	return first;
+}
+
+bool rn_replay_is(const struct rn_replay *r, uint32_t stream)
+{
+	return r == &threads[stream];
+}
+
+void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn_plan_turn_of of)
+{
+	char who[32] = "the first thread";
+	int64_t birth = threads[stream].s->birth;
+
+	if (birth)
+		snprintf(who, sizeof(who), "thread %" PRId64, birth);
+	rn_say("rank %d has waited %d seconds in %s for %s to %s on %s, which it did first when "
+	       "this was recorded",
+	       rn_tracer.world_rank, STALL_S, name_of(c->function), who,
+	       of == RN_PLAN_SENDS ? "send" : "receive or probe", rn_comm_get(c->comm)->name);
+}
+
 /* ---- the end of the record ---- */
+
+/* In vain, where something else has to happen first that nobody has recorded. */
+static void await_others(const struct rn_replay *r)
+{
+	struct rn_patience patience = { 0 };
+
+	for (uint32_t i = 0; i < nthreads; i++)
+		while (&threads[i] != r && !threads[i].at->over && !rn_turns_released() &&
+		       !rn_plan_done(plan, threads[i].s)) {
+			if (rn_replay_tires(&patience))
+				return;
+			rn_replay_progress();
+		}
+}
 
 void rn_replay_over(const struct rn_order_call *c)
 {
 	struct rn_replay *r = c->o->replay;
 
+	if (rn_turns && !r->at->over)
+		await_others(r);
 	if (!r->at->over)
 		rn_say("rank %d: the record ends here, in %s, after %" PRIu64
 		       " calls with an outcome: from now on the program runs freely",

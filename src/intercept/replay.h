@@ -53,6 +53,9 @@ bool rn_replay_value(const struct rn_order_call *c, int64_t *value, uint32_t n);
 const struct rn_plan_match *rn_replay_match(const struct rn_replay *r, uint64_t ordinal);
 /* The same; NULL behind the last one that anything is known of. */
 const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t ordinal);
+/* The number of the first one that a thread of the process may have to start yet, in *from; NULL
+ * behind the last thread. */
+const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from);
 /* The same of one that is being started, which counts. */
 const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal);
 
@@ -86,8 +89,11 @@ const struct rn_plan_member *rn_replay_member(const char *name);
 /* Whether the thread goes by the record; and whether there is more of it to come. */
 bool rn_replay_is_on(struct rn_replay *r, bool *more);
 
-/* Nothing more is known of the thread: its parked receives are posted. */
+/* Nothing more is known of the thread: its parked receives are posted. Where threads take turns it
+ * waits for the others to come so far, for what it receives freely may be meant for them. */
 void rn_replay_over(const struct rn_order_call *c);
+/* One that is parked is posted, unless another thread does that. */
+void rn_replay_unpark(struct rn_followed *f);
 
 /* MPI makes progress, and nothing else happens. */
 void rn_replay_progress(void);
@@ -98,6 +104,16 @@ struct rn_patience {
 	uint32_t spins;
 	bool told;
 };
+/* True once, when it takes long. */
+bool rn_replay_tires(struct rn_patience *p);
+/* The same, and then a line says for what. */
 void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag);
+
+/* Turns of threads (order_turn.h): whether there are any; those on a communicator; whether a stream
+ * of the plan is this thread's; and that one waits for such a thread. */
+bool rn_replay_has_turns(void);
+const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n);
+bool rn_replay_is(const struct rn_replay *r, uint32_t stream);
+void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn_plan_turn_of of);
 
 #endif

@@ -211,9 +211,9 @@ void rn_tracer_init_done(int provided)
 		rn_tracer.pid = (int)getpid();
 	rn_comm_world();
 	rn_setting_read();
-	if (rn_order_mode == RN_ORDER_REPLAYS)
+	if (rn_order_mode != RN_ORDER_OFF)
 		rn_order_begin();
-	else
+	if (rn_order_mode != RN_ORDER_REPLAYS)
 		rn_finish_prepare();
 	watch_finalize();
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)

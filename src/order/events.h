@@ -24,7 +24,8 @@
  *               succeeds (Startall: in the order of its array). Not probes, nor Mrecv and Imrecv
  *   done        a wildcard receive is, with the first call of this thread that tells its outcome,
  *               MPI_Request_get_status included; from then on its request is like any other. One
- *               that is freed, or completed by another thread, never is
+ *               that is freed, or completed by another thread, never is; the latter's events have
+ *               it with late RN_ORDER_NOT, and as numbers (analyse/turns.h)
  *   late        of several in one call, each as it is when those before it are done
  *   a row       for a call that returned MPI_SUCCESS (or, having completed what it says,
  *               MPI_ERR_IN_STATUS). What is called in between and is no event does not end a row;
@@ -46,7 +47,8 @@
  * where it is not RN_ORDER_MATCHED.
  *
  * Calls that give a number (MPI_Wtime) have it in `value`, one for each row with one done; such
- * rows have nothing in `done`.
+ * rows have nothing in `done`. Threads of one process say by numbers, too, which of them they are
+ * (rondo_enter: intercept/birth.h) and what they have to do with others (analyse/turns.h).
  */
 #ifndef RN_ORDER_EVENTS_H
 #define RN_ORDER_EVENTS_H

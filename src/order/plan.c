@@ -129,6 +129,7 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out)
 	head.place = put_names(&pen, s->place, s->places);
 	head.member = put_members(&pen, s);
 	head.fact = put_names(&pen, s->fact, 2 * s->facts);
+	head.turn = put_list(&pen, s->turn, sizeof(*s->turn), s->turns);
 	head.bytes = out->len - pen.base;
 	put_again(&pen, 0, &head, sizeof(head));
 	return rc == RN_OK ? rn_buf_status(out) : rc;
@@ -205,6 +206,19 @@ static bool stream_there(const struct span *f, const struct rn_plan_stream *s)
 	       is_there(f, &s->call, sizeof(struct rn_plan_call)) && rows_fit(f, s);
 }
 
+static bool turns_there(const struct span *f, const struct rn_plan_head *h)
+{
+	const struct rn_plan_turn *t;
+
+	if (!is_there(f, &h->turn, sizeof(*t)))
+		return false;
+	t = (const void *)(f->bytes + h->turn.at);
+	for (uint64_t i = 0; i < h->turn.n; i++)
+		if (t[i].stream >= h->stream.n || t[i].comm > h->comm.n)
+			return false;
+	return true;
+}
+
 bool rn_plan_valid(const void *bytes, size_t len)
 {
 	const struct rn_plan_head *h = bytes;
@@ -214,7 +228,8 @@ bool rn_plan_valid(const void *bytes, size_t len)
 	if (len < sizeof(*h) || (uintptr_t)bytes % ALIGN || h->magic != RN_PLAN_MAGIC ||
 	    h->bytes != len || !is_there(&f, &h->stream, sizeof(*s)) ||
 	    !names_there(&f, &h->comm) || !names_there(&f, &h->place) ||
-	    !members_there(&f, &h->member) || !names_there(&f, &h->fact) || h->fact.n % 2)
+	    !members_there(&f, &h->member) || !names_there(&f, &h->fact) || h->fact.n % 2 ||
+	    !turns_there(&f, h))
 		return false;
 	s = rn_plan_at(h, h->stream.at);
 	for (uint64_t i = 0; i < h->stream.n; i++)
@@ -252,6 +267,22 @@ const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const 
 			lo = mid + 1;
 	}
 	return NULL;
+}
+
+bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
+{
+	const struct rn_order_site *site = rn_plan_at(p, s->site.at);
+	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
+	const struct rn_plan_match *match = rn_plan_at(p, s->match.at);
+	uint64_t known = 0, started = __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED);
+
+	for (uint64_t i = __atomic_load_n(&s->progress.row, __ATOMIC_RELAXED); i < s->row.n; i++)
+		if (site[row[i].site].kind != RN_ORDER_WAIT &&
+		    site[row[i].site].kind != RN_ORDER_LOOSE)
+			return false;
+	for (uint64_t i = 0; i < s->match.n; i++)
+		known += match[i].state != RN_PLAN_UNSEEN;
+	return started >= known;
 }
 
 /* ---- what receives matched ---- */

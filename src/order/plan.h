@@ -8,7 +8,8 @@
  *
  * `match` says by the number of a wildcard receive, counted from 0 as they are started on the
  * thread, what it has to receive. `row`, `done` and `value` are those of order/events.h, in which
- * functions are numbers of this program's own table and communicators are names of the plan.
+ * functions are numbers of this program's own table and communicators are names of the plan; what
+ * threads say of each other is not among them, but in `match` and `turn` (analyse/turns.h).
  */
 #ifndef RN_ORDER_PLAN_H
 #define RN_ORDER_PLAN_H
@@ -22,7 +23,7 @@
 
 struct rn_buf;
 
-#define RN_PLAN_MAGIC 0x314e4c504f444e52u /* "RNDOPLN1" */
+#define RN_PLAN_MAGIC 0x324e4c504f444e52u /* "RNDOPLN2" */
 
 struct rn_plan_list {
 	uint64_t at, n;
@@ -67,6 +68,18 @@ struct rn_plan_member {
 	uint64_t remote, remote_leader; /* size of the other side; 0: there is none */
 };
 
+/* A thread's run of turns (intercept/order_turn.h), which ends where the next one of the same
+ * communicator and kind begins. */
+enum rn_plan_turn_of { RN_PLAN_RECEIVES, RN_PLAN_SENDS };
+
+struct rn_plan_turn {
+	uint64_t begins; /* with this turn, counted from 0 */
+	uint32_t comm;   /* name, counted from 1 */
+	uint32_t of;     /* enum rn_plan_turn_of */
+	uint32_t stream; /* of the plan */
+	uint32_t unused;
+};
+
 /* How far the process has come; it writes this into the file, for who waits for it. */
 struct rn_plan_progress {
 	uint64_t calls;       /* that came out as recorded, failed tests included */
@@ -97,6 +110,7 @@ struct rn_plan_head {
 	struct rn_plan_list place;  /* uint64_t: where the text of call site i, from 1 on, is */
 	struct rn_plan_list member; /* struct rn_plan_member, ascending by their names */
 	struct rn_plan_list fact; /* uint64_t: where a key is, and behind it, where its value is */
+	struct rn_plan_list turn; /* struct rn_plan_turn, by communicator, kind and beginning */
 };
 
 /* What a plan is made of: of each thread. */
@@ -121,6 +135,8 @@ struct rn_plan_source {
 	const struct rn_plan_member *member; /* whose names are here, ascending */
 	const char *const *member_name;
 	uint64_t members;
+	const struct rn_plan_turn *turn;
+	size_t turns;
 };
 
 /* Appends the bytes of a plan. RN_OK; RN_E_NOMEM; or RN_E_DATA, from rn_plan_matches. */
@@ -129,6 +145,11 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out);
 /* Whether this is a plan as a whole: everything that an offset leads to is there, and the rows have
  * as many things done as there are. */
 bool rn_plan_valid(const void *bytes, size_t len);
+
+/* Whether the thread has done everything that the plan, which is valid, has of it, by its progress:
+ * all receives are started of which is known what they got, and calls that only complete something
+ * are all that is left. */
+bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s);
 
 /* What the wildcard receives of a thread matched, from its events: by number, those that no event
  * tells of unseen. RN_OK, RN_E_NOMEM, or RN_E_DATA: the numbers make no sense. */

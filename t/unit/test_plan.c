@@ -42,8 +42,11 @@ static const struct rn_plan_member member[] = { { 0, 1, 2, 4, 0, 0 },
 						{ 0, 3, 8, 1, 0, 0 } };
 static const char *const member_name[] = { "comm:world.0", "comm:world.0.0", "comm:world.10" };
 
-static const struct rn_plan_source source = { 3, 8,    parts, 2,      comm,        place, 2,
-					      1, fact, 2,     member, member_name, 3 };
+static const struct rn_plan_turn turn[] = { { 0, 1, RN_PLAN_SENDS, 1, 0 },
+					    { 9, 1, RN_PLAN_SENDS, 0, 0 } };
+
+static const struct rn_plan_source source = { 3,    8, parts,  2,           comm, place, 2, 1,
+					      fact, 2, member, member_name, 3,    turn,  2 };
 
 /* Of the machine's alignment, as if it had been mapped. */
 static void *aligned(const struct rn_buf *b)
@@ -79,6 +82,7 @@ static void check_streams(const struct rn_plan_head *h)
 	CHECK(is_there(h, &s->call, call, sizeof(*call), 1));
 	CHECK(is_there(h, &s->match, seen, sizeof(*seen), 2));
 	CHECK(s->complete && !s[1].complete);
+	CHECK(!rn_plan_done(h, s) && !rn_plan_done(h, &s[1]));
 	CHECK(s[1].site.n == 0 && s[1].row.n == 0 && s[1].call.n == 0);
 	CHECK(is_there(h, &s[1].match, match, sizeof(*match), 1));
 }
@@ -96,6 +100,20 @@ static void check_members(const struct rn_plan_head *h)
 	CHECK(!rn_plan_member(h, "comm:world.9") && !rn_plan_member(h, ""));
 }
 
+/* The second one has a receive to start, and no rows; the first both. */
+static void check_done(const struct rn_plan_head *h)
+{
+	struct rn_plan_stream s[2];
+
+	memcpy(s, rn_plan_at(h, h->stream.at), sizeof(s));
+	s[1].progress.messages = s[0].progress.messages = 1;
+	CHECK(rn_plan_done(h, &s[1]) && !rn_plan_done(h, &s[0]));
+	s[0].progress.row = 3;
+	CHECK(rn_plan_done(h, &s[0]));
+	s[0].progress.messages = 0;
+	CHECK(!rn_plan_done(h, &s[0]));
+}
+
 static void test_write(void)
 {
 	struct rn_buf b = { 0 };
@@ -106,10 +124,12 @@ static void test_write(void)
 	CHECK(rn_plan_valid(h, b.len) && h->rank == 3 && h->ranks == 8 && h->stream.n == 2);
 	check_streams(h);
 	check_members(h);
+	check_done(h);
 	CHECK(h->comm.n == 2 && strcmp(name_at(h, &h->comm, 0), comm[0]) == 0);
 	CHECK(strcmp(name_at(h, &h->comm, 1), comm[1]) == 0);
 	CHECK(strcmp(rn_plan_fact(h, "program"), "app") == 0);
 	CHECK(strcmp(rn_plan_fact(h, "arguments"), "") == 0 && !rn_plan_fact(h, "app"));
+	CHECK(is_there(h, &h->turn, turn, sizeof(*turn), 2));
 	CHECK(h->place.n == 1 && strcmp(name_at(h, &h->place, 0), place[0]) == 0);
 	free(h);
 	rn_buf_free(&b);
@@ -153,8 +173,11 @@ static void test_no_memory(void)
 static uint64_t touch_all(const struct rn_plan_head *h)
 {
 	const struct rn_plan_stream *s = rn_plan_at(h, h->stream.at);
+	const struct rn_plan_turn *t = rn_plan_at(h, h->turn.at);
 	uint64_t sum = 0;
 
+	for (uint64_t i = 0; i < h->turn.n; i++)
+		sum += s[t[i].stream].row.n;
 	for (uint32_t i = 0; i < h->comm.n; i++)
 		sum += strlen(name_at(h, &h->comm, i));
 	for (uint32_t i = 0; i < h->place.n; i++)
@@ -165,9 +188,9 @@ static uint64_t touch_all(const struct rn_plan_head *h)
 	for (uint64_t i = 0; i < h->stream.n; i++)
 		for (uint64_t k = 0; k < s[i].row.n; k++) {
 			const struct rn_order_row *r = rn_plan_at(h, s[i].row.at);
-			const struct rn_order_site *t = rn_plan_at(h, s[i].site.at);
+			const struct rn_order_site *at = rn_plan_at(h, s[i].site.at);
 
-			sum += t[r[k].site].kind;
+			sum += at[r[k].site].kind;
 		}
 	return sum;
 }
