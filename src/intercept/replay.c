@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "encode/raw.h"
+#include "file/writer.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -136,6 +137,7 @@ static bool is_first(const char *what)
 
 void rn_replay_begin(void)
 {
+	rn_setting_read(rn_replay_fact(RN_META_ONLY) != NULL);
 	if (plan && rn_tracer.world_rank == 0 && (int)plan->ranks != rn_tracer.world_size)
 		rn_say("the program has %d ranks, but what is replayed was recorded with %u",
 		       rn_tracer.world_size, plan->ranks);

@@ -247,14 +247,15 @@ static void add(const char *key, const char *value)
 	setting[known++].value = value;
 }
 
-void rn_setting_read(void)
+void rn_setting_read(bool all)
 {
 	int saved = errno;
 
 	read_arguments();
 	read_library();
 	add("library", library);
-	ask_library();
+	if (all)
+		ask_library();
 	read_environment();
 	read_node();
 	add("arguments", rn_words_text(&arguments));

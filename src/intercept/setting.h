@@ -13,8 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After MPI_Init. */
-void rn_setting_read(void);
+/* After MPI_Init. `all`: for a trace that is there to be replayed; others, of which most never are,
+ * and which may have few bytes, have what the user has set, but not what MPI chose by itself. */
+void rn_setting_read(bool all);
 
 /* Recording: the i-th of them, of which there are no more than so many; false behind the last. */
 #define RN_SETTINGS 8

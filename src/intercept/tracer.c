@@ -210,11 +210,12 @@ void rn_tracer_init_done(int provided)
 	if (!rn_tracer.streams)
 		rn_tracer.pid = (int)getpid();
 	rn_comm_world();
-	rn_setting_read();
 	if (rn_order_mode != RN_ORDER_OFF)
 		rn_order_begin();
-	if (rn_order_mode != RN_ORDER_REPLAYS)
+	if (rn_order_mode != RN_ORDER_REPLAYS) {
+		rn_setting_read(rn_config.order);
 		rn_finish_prepare();
+	}
 	watch_finalize();
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
 		if (!rn_config_wants_rank(rn_tracer.world_rank))
