@@ -1,6 +1,8 @@
 /* pack.c - see pack.h. */
 #include "base/pack.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCDict */
 #include <zstd.h>
@@ -16,6 +18,24 @@
 static int level_for(size_t len)
 {
 	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
+}
+
+#define SAMPLE 65536u
+
+/* All bytes are about as frequent, as behind a coder of our own: trying hard is of no use. The sum
+ * of the squares is least where they are equal. */
+static bool is_dense(const unsigned char *bytes, size_t len)
+{
+	uint32_t count[256] = { 0 };
+	uint64_t squares = 0;
+
+	if (len < SAMPLE)
+		return false;
+	for (size_t i = 0; i < SAMPLE; i++)
+		count[bytes[i]]++;
+	for (unsigned i = 0; i < 256; i++)
+		squares += (uint64_t)count[i] * count[i];
+	return squares < (uint64_t)SAMPLE * SAMPLE / 256 * 11 / 10;
 }
 
 /* In memory of our own: where there is none, ZSTD_createCDict crashes (zstd 1.5.4). */
@@ -52,8 +72,9 @@ int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, si
 	if (dict.ready)
 		n = ZSTD_compress_usingCDict(p->ctx, to, room, bytes, len, dict.ready);
 	else
-		n = ZSTD_compress_usingDict(p->ctx, to, room, bytes, len, dict.bytes, dict.len,
-					    at_most(p->level, level_for(len)));
+		n = ZSTD_compress_usingDict(
+			p->ctx, to, room, bytes, len, dict.bytes, dict.len,
+			is_dense(bytes, len) ? 1 : at_most(p->level, level_for(len)));
 	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
 		return RN_E_NOMEM;
 	out->len = n;
