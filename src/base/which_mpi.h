@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum rn_mpi { RN_MPI_NONE, RN_MPI_OMPI, RN_MPI_MPICH };
@@ -93,6 +94,17 @@ static inline bool rn_is_rank(char *const *env)
 {
 	return rn_mpi_of_rank(env) != RN_MPI_NONE || rn_env_get(env, "PMIX_RANK") ||
 	       (rn_env_get(env, "SLURM_PROCID") && rn_env_get(env, "SLURM_STEP_ID"));
+}
+
+/* Which one, before MPI_Init; -1: not known. */
+static inline int rn_rank_of(char *const *env)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (rn_env_get(env, names[i]))
+			return atoi(rn_env_get(env, names[i]));
+	return -1;
 }
 
 /* Whether a name is one of those, or one of them with more behind it: python3.11, mpirun.openmpi,

@@ -24,6 +24,7 @@
 #include "cmd/inject.h"
 #include "cmd/plans.h"
 #include "cmd/target.h"
+#include "order/job.h"
 #include "read/trace.h"
 
 #define EXIT_DIVERGED 71
@@ -86,11 +87,12 @@ static int make_folder(const char *file, char folder[PATH_MAX])
 	return mkdtemp(folder) ? EXIT_DONE : fail(EXIT_SELF, "%s: %s", folder, strerror(errno));
 }
 
-static int set_variables(const char *folder, const char *status)
+static int set_variables(const char *folder, const char *status, bool alone)
 {
 	if (mpi_word)
 		unsetenv("RONDO_MPI");
 	if (setenv("RONDO_REPLAY", folder, 1) < 0 || setenv("RONDO_STATUS", status, 1) < 0 ||
+	    (alone && setenv("RONDO_ALONE", "1", 1) < 0) ||
 	    (goes_on() && setenv("RONDO_DIVERGES_ON", "1", 1) < 0) ||
 	    (rn_mpi_of_word(mpi_word) && setenv("RONDO_MPI", mpi_word, 1) < 0))
 		return no_memory();
@@ -99,28 +101,34 @@ static int set_variables(const char *folder, const char *status)
 
 /* --- what became of it --------------------------------------------------------------------- */
 
-struct told {
-	char diverged[1024], untraced[PATH_MAX];
+/* A run that is under way. What is in the folder may be gone before it ends (replay.h), so all of
+ * it is opened before. */
+struct run {
+	const struct rn_trace *trace;
+	const char *folder;
+	bool alone; /* this is one of many ranks that have a rondo each */
+	FILE *status;
+	struct rn_job *job;
+	struct plans_maps *plans;
 };
 
-static void read_status(const char *path, struct told *told)
+/* What a process has told that the tracer does not fit; false: none has. */
+static bool read_untraced(FILE *status, char *text, size_t cap)
 {
-	FILE *f = fopen(path, "re");
 	char *line = NULL;
-	size_t cap = 0;
+	size_t room = 0;
+	bool found = false;
 
-	while (f && getline(&line, &cap, f) > 0) {
+	rewind(status);
+	while (getline(&line, &room, status) > 0) {
 		line[strcspn(line, "\n")] = 0;
-		if (rn_begins(line, "diverged ") && !*told->diverged)
-			snprintf(told->diverged, sizeof(told->diverged), "%s",
-				 line + strlen("diverged "));
-		if (rn_begins(line, "untraced "))
-			snprintf(told->untraced, sizeof(told->untraced), "%s",
-				 line + strlen("untraced "));
+		if (rn_begins(line, "untraced ")) {
+			snprintf(text, cap, "%s", line + strlen("untraced "));
+			found = true;
+		}
 	}
 	free(line);
-	if (f)
-		fclose(f);
+	return found;
 }
 
 static void say_progress(const struct plans_progress *p)
@@ -139,22 +147,29 @@ static void say_progress(const struct plans_progress *p)
 	     p->messages, p->calls, tests, left);
 }
 
+/* Unless the rank has told itself. */
+static int diverged(const struct rn_job *job)
+{
+	char text[sizeof(job->text) + 1];
+
+	if (!rn_job_told(job, text, sizeof(text)))
+		return EXIT_DIVERGED;
+	return fail(EXIT_DIVERGED, "the program does not do what was recorded: %s", text);
+}
+
 /* One line; but none of each of many ranks that are alone with their rondo. */
-static int conclude(const struct rn_trace *trace, const char *folder, const struct told *told,
-		    bool alone, int code)
+static int conclude(const struct run *r, int code)
 {
 	struct plans_progress p = { 0 };
+	char text[PATH_MAX];
 
-	if (*told->untraced)
-		return fail(EXIT_SELF, "nothing is replayed: %s", told->untraced);
-	if (*told->diverged)
-		return goes_on() ? EXIT_DIVERGED
-				 : fail(EXIT_DIVERGED,
-					"the program does not do what was recorded: %s",
-					told->diverged);
-	plans_progress(folder, trace->ranks, &p);
-	if (alone)
+	if (read_untraced(r->status, text, sizeof(text)))
+		return fail(EXIT_SELF, "nothing is replayed: %s", text);
+	if (rn_job_first(r->job) >= 0)
+		return diverged(r->job);
+	if (r->alone)
 		return code;
+	plans_progress(r->plans, &p);
 	if (p.calls + p.messages == 0 && p.left)
 		return code ? code
 			    : fail(EXIT_SELF, "nothing was replayed: no MPI program was started, "
@@ -165,37 +180,40 @@ static int conclude(const struct rn_trace *trace, const char *folder, const stru
 
 /* --- the run ------------------------------------------------------------------------------- */
 
-static int run(const struct rn_trace *trace, const char *folder, const struct target *t,
-	       char **command, const char *status)
+static int run(struct run *r, const struct target *t, char **command)
 {
-	bool alone = rn_is_rank(environ) && !target_is_launcher(t);
-	struct told told = { 0 };
-	int code = EXIT_DONE, own = alone ? inject_for_rank(t) : inject_for_all(t, command);
+	int code = EXIT_DONE, own = r->alone ? inject_for_rank(t) : inject_for_all(t, command);
 
+	r->job = rn_job_map(r->folder);
+	r->plans = plans_map(r->folder, r->trace->ranks);
+	if (!r->plans || !r->job)
+		return r->plans ? fail(EXIT_SELF, "%s: %s", r->folder, strerror(errno))
+				: no_memory();
 	if (!own)
 		own = inject_run(t, command, &code);
-	if (own)
-		return own;
-	read_status(status, &told);
-	return conclude(trace, folder, &told, alone, code);
+	if (!own)
+		own = conclude(r, code);
+	plans_unmap(r->plans);
+	return own;
 }
 
-static int replay_in(const struct rn_trace *trace, const char *folder, const struct target *t,
-		     char **command)
+static int replay_in(struct run *r, const struct target *t, char **command)
 {
 	char status[PATH_MAX + 16];
-	FILE *f;
 	int code;
 
-	snprintf(status, sizeof(status), "%s/status", folder);
-	f = fopen(status, "we");
-	if (!f)
+	snprintf(status, sizeof(status), "%s/status", r->folder);
+	r->status = fopen(status, "w+e");
+	if (!r->status)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
-	fclose(f);
-	code = plans_write(trace, folder, !again_compare(trace, t, command));
+	code = plans_write(r->trace, r->alone ? rn_rank_of(environ) : -1, r->folder,
+			   !again_compare(r->trace, t, command));
 	if (!code)
-		code = set_variables(folder, status);
-	return code ? code : run(trace, folder, t, command, status);
+		code = set_variables(r->folder, status, r->alone);
+	if (!code)
+		code = run(r, t, command);
+	fclose(r->status);
+	return code;
 }
 
 static int replay(const char *file, const struct target *t, char **command)
@@ -208,7 +226,11 @@ static int replay(const char *file, const struct target *t, char **command)
 		return code;
 	code = make_folder(file, folder);
 	if (!code) {
-		code = replay_in(&trace, folder, t, command);
+		struct run r = { .trace = &trace,
+				 .folder = folder,
+				 .alone = rn_is_rank(environ) && !target_is_launcher(t) };
+
+		code = replay_in(&r, t, command);
 		plans_remove(folder, trace.ranks);
 	}
 	rn_trace_close(&trace);

@@ -8,10 +8,13 @@
 #include "cmd/plans.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +32,7 @@
 #include "cmd/cmd.h"
 #include "encode/raw.h"
 #include "identity/comms.h"
+#include "order/job.h"
 #include "order/plan.h"
 #include "read/trace.h"
 
@@ -42,6 +46,7 @@ struct members {
 struct plans {
 	const struct rn_trace *t;
 	const char *folder;
+	int rank; /* -1: all */
 	struct rn_arena mem;
 	struct rn_orders orders;
 	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
@@ -438,14 +443,17 @@ static int write_all(struct plans *p, bool command)
 		code = list_members(p);
 	if (!code && rn_orders_init(&p->orders, &p->mem, p->t, &err) < 0)
 		code = fail_err(&err);
+	if (!code && rn_job_create(p->folder, &err) < 0)
+		code = fail(EXIT_SELF, "%s", err.text);
 	for (uint64_t r = 0; r < p->t->ranks && !code; r++)
-		code = plan_rank(p, r);
+		if (p->rank < 0 || r == (uint64_t)p->rank)
+			code = plan_rank(p, r);
 	return code;
 }
 
-int plans_write(const struct rn_trace *t, const char *folder, bool command)
+int plans_write(const struct rn_trace *t, int rank, const char *folder, bool command)
 {
-	struct plans p = { .t = t, .folder = folder };
+	struct plans p = { .t = t, .folder = folder, .rank = rank };
 	int code;
 
 	rn_arena_init(&p.mem, SIZE_MAX);
@@ -473,23 +481,76 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 	out->left += !done;
 }
 
-void plans_progress(const char *folder, uint64_t ranks, struct plans_progress *out)
+struct plans_maps {
+	const char *folder;
+	uint64_t ranks;
+	struct plans_file {
+		void *bytes; /* NULL: there is none */
+		size_t len;
+	} file[];
+};
+
+static void map_file(const char *path, struct plans_file *f)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p = MAP_FAILED;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > 0)
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (p != MAP_FAILED)
+		*f = (struct plans_file){ p, (size_t)st.st_size };
+}
+
+struct plans_maps *plans_map(const char *folder, uint64_t ranks)
+{
+	struct plans_maps *m = calloc(1, sizeof(*m) + ranks * sizeof(m->file[0]));
+	char path[PATH_MAX];
+
+	if (!m)
+		return NULL;
+	m->folder = folder;
+	m->ranks = ranks;
+	for (uint64_t r = 0; r < ranks; r++) {
+		plan_path(path, folder, r);
+		map_file(path, &m->file[r]);
+	}
+	return m;
+}
+
+/* A file that is still there may have been written to on another node: it is read again. */
+void plans_progress(const struct plans_maps *m, struct plans_progress *out)
 {
 	struct rn_buf bytes = { 0 };
 	char path[PATH_MAX];
 
-	for (uint64_t r = 0; r < ranks; r++) {
-		plan_path(path, folder, r);
+	for (uint64_t r = 0; r < m->ranks; r++) {
+		const struct plans_file *f = &m->file[r];
+
+		plan_path(path, m->folder, r);
 		rn_buf_clear(&bytes);
 		if (rn_io_read(path, &bytes, NULL) >= 0 && rn_plan_valid(bytes.data, bytes.len))
 			add_progress((const void *)bytes.data, out);
+		else if (f->bytes && rn_plan_valid(f->bytes, f->len))
+			add_progress(f->bytes, out);
 	}
 	rn_buf_free(&bytes);
 }
 
+void plans_unmap(struct plans_maps *m)
+{
+	for (uint64_t r = 0; r < m->ranks; r++)
+		if (m->file[r].bytes)
+			munmap(m->file[r].bytes, m->file[r].len);
+	free(m);
+}
+
 void plans_remove(const char *folder, uint64_t ranks)
 {
-	static const char *const others[] = { "status", "diverged", "moved" };
+	static const char *const others[] = { "status", "job" };
 	char path[PATH_MAX];
 
 	for (uint64_t r = 0; r < ranks; r++) {

@@ -17,10 +17,15 @@ struct plans_progress {
 	uint64_t left;                         /* ranks that have not done all of it */
 };
 
-void plans_progress(const char *folder, uint64_t ranks, struct plans_progress *out);
+/* Those of all ranks, or of one that is not -1. `command`: the processes are to compare how they
+ * were started with what is recorded. */
+int plans_write(const struct rn_trace *t, int rank, const char *folder, bool command);
 
-/* `command`: the processes are to compare how they were started with what is recorded. */
-int plans_write(const struct rn_trace *t, const char *folder, bool command);
+/* Plans that are looked at when the files may be gone. */
+struct plans_maps;
+struct plans_maps *plans_map(const char *folder, uint64_t ranks); /* NULL: no memory */
+void plans_progress(const struct plans_maps *m, struct plans_progress *out);
+void plans_unmap(struct plans_maps *m);
 
 /* The folder goes, with the plans of so many ranks and the status file in it. */
 void plans_remove(const char *folder, uint64_t ranks);

@@ -146,6 +146,7 @@ void rn_config_read(void)
 	copy(rn_config.replay, sizeof(rn_config.replay), getenv("RONDO_REPLAY"));
 	rn_config.values = getenv("RONDO_VALUES") != NULL;
 	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
+	rn_config.alone = getenv("RONDO_ALONE") != NULL;
 	rn_config.callsite = read_frames("RONDO_CALLSITE");
 	if (rn_config.elastic)
 		rn_config.callsite_slack = read_frames("RONDO_CALLSITE_SLACK");
@@ -210,6 +211,7 @@ void rn_config_give_back(void)
 					    "RONDO_ORDER_CODEC",
 					    "RONDO_REPLAY",
 					    "RONDO_DIVERGES_ON",
+					    "RONDO_ALONE",
 					    "RONDO_VALUES",
 					    "RONDO_CALLSITE_SLACK",
 					    NULL };

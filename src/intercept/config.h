@@ -26,6 +26,7 @@ struct rn_config {
 	char callsite_ignore[1024];   /* frames that are not */
 	char replay[4096];            /* folder of plans (replay.h); "": nothing is replayed */
 	bool values;                  /* what the C library says of time and chance, too */
+	bool alone;                   /* each rank has a folder of its own */
 	bool diverges_on;             /* and what does not go by its plan goes on */
 	const struct rn_grain *grain; /* of single calls; NULL: not kept */
 	bool order;                   /* only events are recorded (order_log.h) */

@@ -1,6 +1,7 @@
 /* order.c - see order.h: what the hooks have in common. */
 #include "intercept/order.h"
 
+#include "base/which_mpi.h"
 #include "encode/raw.h"
 #include "intercept/birth.h"
 #include "intercept/config.h"
@@ -12,7 +13,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include "hand.h"
 
@@ -24,17 +25,6 @@ static struct rn_seg all;           /* struct rn_followed * */
 static struct rn_followed *unused;
 static struct rn_order_thread *threads;
 static _Thread_local struct rn_order_thread *mine __attribute__((tls_model("initial-exec")));
-
-/* Before MPI_Init, of which some programs ask for the time; -1: not known. */
-static int rank_from_launcher(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (getenv(names[i]))
-			return atoi(getenv(names[i]));
-	return -1;
-}
 
 void rn_order_start(void)
 {
@@ -49,8 +39,9 @@ void rn_order_start(void)
 	rn_order_hook_values();
 	rn_order_hook_sends();
 	rn_order_hook_libc();
-	if (rn_order_mode == RN_ORDER_REPLAYS && rank_from_launcher() >= 0)
-		rn_replay_load(rank_from_launcher());
+	/* Some programs ask for the time before MPI_Init. */
+	if (rn_order_mode == RN_ORDER_REPLAYS && rn_rank_of(environ) >= 0)
+		rn_replay_load(rn_rank_of(environ));
 }
 
 static void begin_replay(void)
@@ -231,6 +222,7 @@ struct rn_followed *rn_follow(const MPI_Request *request, const struct rn_follow
 
 		*f = *is;
 		f->number = number;
+		f->handle = *request;
 		if (rn_requests_add(&requests, handle_of(*request), request, &r) < 0) {
 			f->next = unused;
 			unused = f;
@@ -277,6 +269,7 @@ void rn_unfollow(struct rn_followed *f)
 	rn_tracer_lock();
 	if (rn_requests_remove(&requests, f->token)) {
 		count(f, (uint32_t)-1);
+		f->starter = NULL;
 		if (f->flags & RN_FOLLOWED_LISTED) { /* stays in that list */
 			f->flags = 0;
 		} else {
@@ -293,4 +286,34 @@ void rn_followed_ends(struct rn_followed *f)
 		f->flags &= ~(uint32_t)RN_FOLLOWED_ACTIVE;
 	else
 		rn_unfollow(f);
+}
+
+void rn_followed_becomes_shadow(struct rn_followed *f)
+{
+	rn_tracer_lock();
+	rn_followed_shadows += !(f->flags & RN_FOLLOWED_SHADOW);
+	f->flags |= RN_FOLLOWED_SHADOW;
+	rn_tracer_unlock();
+}
+
+static bool is_open(const struct rn_followed *f)
+{
+	return !(f->flags & RN_FOLLOWED_PERSISTENT) || (f->flags & RN_FOLLOWED_ACTIVE);
+}
+
+struct rn_followed *rn_followed_next(const struct rn_order_thread *o,
+				     const struct rn_followed *last)
+{
+	struct rn_followed *best = NULL;
+
+	rn_tracer_lock();
+	for (uint32_t i = 0; i < all.n; i++) {
+		struct rn_followed *f = *RN_SEG_AT(&all, struct rn_followed *, i);
+
+		if (f->starter == o && !(f->flags & RN_FOLLOWED_PLAIN) && is_open(f) &&
+		    (!last || f->ordinal > last->ordinal) && (!best || f->ordinal < best->ordinal))
+			best = f;
+	}
+	rn_tracer_unlock();
+	return best;
 }

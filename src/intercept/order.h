@@ -111,6 +111,7 @@ enum rn_followed_flag {
 	RN_FOLLOWED_PLAIN = 32,   /* no wildcard receive: it persists, and is started in turns */
 	RN_FOLLOWED_SENDS = 64,   /* such a one that sends */
 	RN_FOLLOWED_LISTED = 128, /* it is, or was, parked */
+	RN_FOLLOWED_TAKEN_BACK = 256, /* the program's own request is cancelled and complete */
 };
 
 /* How a receive is posted. */
@@ -137,10 +138,11 @@ int rn_order_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, 
 
 struct rn_followed {
 	uint64_t ordinal;
-	struct rn_order_thread *starter;
+	struct rn_order_thread *starter; /* NULL: it is not used */
 	uint32_t flags;
 	MPI_Request real;
-	struct rn_receive receive; /* of a shadow */
+	MPI_Request handle;        /* the program's */
+	struct rn_receive receive; /* as the program has it; known while replaying */
 	uint32_t comm;             /* word; of one that persists */
 	struct rn_followed *next;  /* of those that are not used, or are parked */
 	struct rn_request_token token;
@@ -162,5 +164,20 @@ struct rn_followed *rn_followed_any(MPI_Request handle, const MPI_Request *varia
 /* It is complete: a persistent one stays. */
 void rn_followed_ends(struct rn_followed *f);
 void rn_unfollow(struct rn_followed *f);
+
+/* It is one of these from now on. */
+void rn_followed_becomes_shadow(struct rn_followed *f);
+
+/* Of those that a thread has started and that are not complete, the first one after `last`, which
+ * is NULL at first; NULL: no more. */
+struct rn_followed *rn_followed_next(const struct rn_order_thread *o,
+				     const struct rn_followed *last);
+
+/* The record counts no more: what a thread has started gets what the program asked for, in the same
+ * order; but for what has matched already. */
+void rn_order_loosen(struct rn_order_thread *o);
+
+/* The request receives, as the program has it, what comes, unless it has matched already. */
+int rn_receive_again(const struct rn_receive *r, MPI_Request *q);
 
 #endif

@@ -13,6 +13,7 @@
  */
 #include "intercept/order.h"
 
+#include "intercept/config.h"
 #include "intercept/replay.h"
 #include "intercept/request_life.h"
 #include "intercept/tracer.h"
@@ -21,7 +22,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FEW 64
+#define FEW   64
+#define FEWER "fewer requests than the record has"
 
 /* The requests of one call. */
 struct batch {
@@ -130,7 +132,7 @@ static bool is_active(const struct rn_followed *f)
 static void end_shadow(struct rn_followed *f, MPI_Request *q)
 {
 	if (!(f->flags & RN_FOLLOWED_PERSISTENT)) {
-		if (!(f->flags & RN_FOLLOWED_CANCELLED))
+		if (!(f->flags & (RN_FOLLOWED_CANCELLED | RN_FOLLOWED_TAKEN_BACK)))
 			rn_real.MPI_Cancel(q);
 		rn_real.MPI_Wait(q, MPI_STATUS_IGNORE);
 	}
@@ -252,6 +254,51 @@ static void unpark(struct batch *b)
 	}
 }
 
+/* What is waited for in the place of request i. */
+static const struct rn_plan_match *awaited(const struct rn_followed *f)
+{
+	static const struct rn_plan_match nothing = { RN_PLAN_NOTHING, RN_PLAN_NOTHING, 0, 0 };
+
+	return f && f->starter->replay ? rn_replay_match(f->starter->replay, f->ordinal) : &nothing;
+}
+
+/* Request i is complete, and will say so to who asks; false: the record counts no more. */
+static bool comes(const struct batch *b, uint32_t i)
+{
+	struct rn_patience patience = { 0 };
+	int flag;
+
+	for (;;) {
+		const struct rn_followed *f = known(b, i);
+		const struct rn_plan_match *m = awaited(f);
+
+		if (rn_real.MPI_Request_get_status(is_shadow(f) ? f->real : b->q[i], &flag,
+						   MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+		    flag)
+			return true;
+		if (rn_replay_wait(&patience, &b->c, m->source, m->tag))
+			return false;
+	}
+}
+
+/* All that the call is to find done. Who goes on without the record must not have completed half
+ * of it. */
+static bool all_come(const struct batch *b)
+{
+	bool each = b->c.kind == RN_ORDER_TEST;
+	uint32_t n = each ? b->n : b->row->done;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t which = each ? i : b->done[i].index;
+
+		if (which >= b->n)
+			rn_replay_diverges(&b->c, FEWER);
+		if (which >= b->n || !comes(b, which))
+			return false;
+	}
+	return true;
+}
+
 /* What is to become of a call that may find nothing, or not. */
 static enum rn_fate fate(struct batch *b, bool may_fail)
 {
@@ -264,6 +311,8 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 		rn_replay_progress();
 	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
 		is = RN_FATE_FREE; /* nothing was active: MPI says so at once */
+	if (is == RN_FATE_DONE && rn_config.diverges_on && !all_come(b))
+		is = RN_FATE_FREE;
 	if (is == RN_FATE_FREE) {
 		unpark(b);
 		lift(b); /* again: what was parked has been posted, if this is the record's end */
@@ -276,17 +325,16 @@ static int finish(struct batch *b, uint32_t i, MPI_Status *s)
 {
 	struct rn_followed *f = known(b, i);
 	MPI_Request *q = &b->q[i], *real = q;
-	const struct rn_replay *starter = f ? f->starter->replay : NULL;
-	const struct rn_plan_match *m = starter ? rn_replay_match(starter, f->ordinal) : NULL;
+	const struct rn_plan_match *m = awaited(f);
 	struct rn_patience patience = { 0 };
 	int flag = 0, rc = MPI_SUCCESS;
 
 	while (rc == MPI_SUCCESS && !flag) {
-		real = is_shadow(f) ? &f->real : q; /* another thread may post it */
+		real = is_shadow(f) ? &f->real
+				    : q; /* it may be posted anew, also by another thread */
 		rc = rn_real.MPI_Test(real, &flag, s);
 		if (rc == MPI_SUCCESS && !flag)
-			rn_replay_wait(&patience, &b->c, m ? m->source : RN_PLAN_NOTHING,
-				       m ? m->tag : RN_PLAN_NOTHING);
+			rn_replay_wait(&patience, &b->c, m->source, m->tag);
 	}
 	if (f && real == &f->real)
 		end_shadow(f, q);
@@ -310,7 +358,7 @@ static int finish_some(struct batch *b, int *indices)
 
 	for (uint32_t i = 0; i < b->row->done && rc == MPI_SUCCESS; i++) {
 		if (b->done[i].index >= b->n)
-			return rn_replay_diverges(&b->c, "fewer requests than the record has");
+			return rn_replay_diverges(&b->c, FEWER);
 		indices[i] = (int)b->done[i].index;
 		rc = finish(b, b->done[i].index, &b->s[i]);
 	}
@@ -323,7 +371,7 @@ static bool has_unseen(const struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct rn_followed *f = known(b, i);
 
-		if (f && f->starter->replay && is_active(f) &&
+		if (f && f->starter->replay && is_active(f) && !rn_replay_is_free(f->starter) &&
 		    rn_replay_match(f->starter->replay, f->ordinal)->state == RN_PLAN_UNSEEN)
 			return true;
 	}

@@ -8,6 +8,7 @@
 
 #include "intercept/order_turn.h"
 #include "intercept/replay.h"
+#include "intercept/request_life.h"
 #include "intercept/tracer.h"
 
 /* A receive that is about to be started: with a wildcard, or in turn. What is sent in the same call
@@ -73,8 +74,9 @@ static void number(struct post *p)
 	p->is.ordinal = o->started++;
 	p->is.starter = o;
 	p->is.real = MPI_REQUEST_NULL;
-	if (!o->replay)
+	if (!o->replay || rn_replay_gets_free(o))
 		return;
+	p->is.receive = p->as;
 	m = rn_replay_start(o->replay, p->is.ordinal);
 	if (is_known(m)) {
 		p->as.source = m->source;
@@ -83,7 +85,6 @@ static void number(struct post *p)
 		post_nowhere(&p->as);
 	} else if (rn_replay_knows_sends(o->replay) || takes_from_others(p)) {
 		p->is.flags |= RN_FOLLOWED_SHADOW | RN_FOLLOWED_PARKED;
-		p->is.receive = p->as;
 		post_nowhere(&p->as);
 	}
 }
@@ -177,7 +178,7 @@ static void number_blocking(struct post *p)
 	if (!p->wild)
 		return;
 	number(p);
-	if (p->c.o->replay &&
+	if (p->c.o->replay && !rn_replay_is_free(p->c.o) &&
 	    rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_UNSEEN) {
 		p->as = given;
 		p->free = true;
@@ -190,14 +191,19 @@ static void number_blocking(struct post *p)
 static int wait_for(const struct post *p, MPI_Request *q, MPI_Status *s)
 {
 	struct rn_patience patience = { 0 };
+	bool loose;
 	int done = 0, rc = MPI_SUCCESS;
 
 	if (!p->c.o || !p->c.o->replay)
 		return rn_real.MPI_Wait(q, s);
+	loose = !p->wild || rn_replay_is_free(p->c.o);
 	while (rc == MPI_SUCCESS && !done) {
 		rc = rn_real.MPI_Test(q, &done, s);
-		if (rc == MPI_SUCCESS && !done)
-			rn_replay_wait(&patience, &p->c, p->as.source, p->as.tag);
+		if (rc == MPI_SUCCESS && !done &&
+		    rn_replay_wait(&patience, &p->c, p->as.source, p->as.tag) && !loose) {
+			loose = true;
+			rc = rn_receive_again(&p->is.receive, q);
+		}
 	}
 	return rc;
 }
@@ -463,13 +469,55 @@ static int hook_Cancel(MPI_Request *request)
 
 	if (!replay)
 		return rn_real.MPI_Cancel(request);
-	if (is_known(rn_replay_match(replay, f->ordinal)))
+	if (!rn_replay_is_free(f->starter) && is_known(rn_replay_match(replay, f->ordinal)))
 		return MPI_SUCCESS;
 	f->flags |= RN_FOLLOWED_CANCELLED;
 	if (f->real != MPI_REQUEST_NULL)
 		return rn_real.MPI_Cancel(&f->real);
 	/* A persistent one that is parked is nowhere. */
 	return f->flags & RN_FOLLOWED_PERSISTENT ? MPI_SUCCESS : rn_real.MPI_Cancel(request);
+}
+
+/* ---- without the record ---- */
+
+/* Cancelled, so that it can be posted in another way; or else it has matched. */
+static bool take_back(MPI_Request q)
+{
+	MPI_Status s;
+	int done = 0;
+
+	return rn_real.MPI_Cancel(&q) == MPI_SUCCESS &&
+	       rn_real.MPI_Request_get_status(q, &done, &s) == MPI_SUCCESS && done &&
+	       rn_status_cancelled(&s);
+}
+
+int rn_receive_again(const struct rn_receive *r, MPI_Request *q)
+{
+	if (!take_back(*q))
+		return MPI_SUCCESS;
+	rn_real.MPI_Wait(q, MPI_STATUS_IGNORE);
+	return rn_receive_post(r, q);
+}
+
+static void loosen(struct rn_followed *f)
+{
+	if (f->flags & RN_FOLLOWED_CANCELLED)
+		return;
+	if (f->flags & RN_FOLLOWED_PARKED) {
+		rn_replay_unpark(f);
+	} else if (f->real != MPI_REQUEST_NULL) {
+		rn_receive_again(&f->receive, &f->real);
+	} else if (take_back(f->handle)) {
+		f->flags |= RN_FOLLOWED_TAKEN_BACK;
+		rn_followed_becomes_shadow(f);
+		rn_receive_post(&f->receive, &f->real);
+	}
+}
+
+void rn_order_loosen(struct rn_order_thread *o)
+{
+	for (struct rn_followed *f = NULL; (f = rn_followed_next(o, f)) != NULL;)
+		loosen(f);
 }
 
 void rn_order_hook_posts(void)

@@ -40,21 +40,22 @@ static int look_in_turn(const struct rn_order_call *c, int source, int tag, MPI_
 	return rc;
 }
 
-/* Until it is there. */
-static int await(const struct rn_order_call *c, int source, int tag, MPI_Comm comm, look_fn *fn,
-		 MPI_Message *m, MPI_Status *s)
+/* Until it is there; false: the record counts no more. */
+static bool await(const struct rn_order_call *c, int source, int tag, MPI_Comm comm, look_fn *fn,
+		  MPI_Message *m, MPI_Status *s, int *rc)
 {
 	struct rn_patience patience = { 0 };
-	int flag = 0, rc = MPI_SUCCESS;
+	int flag = 0;
 
-	while (rc == MPI_SUCCESS && !flag) {
-		rc = look_in_turn(c, source, tag, comm, fn, &flag, m, s);
-		if (rc == MPI_SUCCESS && !flag && c->o->replay)
-			rn_replay_wait(&patience, c, source, tag);
-		else if (!flag)
+	for (;;) {
+		*rc = look_in_turn(c, source, tag, comm, fn, &flag, m, s);
+		if (*rc != MPI_SUCCESS || flag)
+			return true;
+		if (!c->o->replay)
 			sched_yield();
+		else if (rn_replay_wait(&patience, c, source, tag))
+			return false;
 	}
-	return rc;
 }
 
 static void saw(const struct rn_order_call *c, const MPI_Status *s)
@@ -81,11 +82,10 @@ static int probe(int source, int tag, MPI_Comm comm, look_fn *fn, MPI_Message *m
 	bool ours = (wild || in_turn) && rn_order_call(&c, RN_ORDER_PROBE, comm);
 	int rc;
 
-	if (ours && wild && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE)
-		return await(&c, d->source, d->tag, comm, fn, m, s);
-	if (ours && in_turn)
-		rc = await(&c, source, tag, comm, fn, m, s);
-	else
+	if (ours && wild && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE &&
+	    await(&c, d->source, d->tag, comm, fn, m, s, &rc))
+		return rc;
+	if (!ours || !in_turn || !await(&c, source, tag, comm, fn, m, s, &rc))
 		rc = m ? rn_real.MPI_Mprobe(source, tag, comm, m, s)
 		       : rn_real.MPI_Probe(source, tag, comm, s);
 	if (ours && wild && rc == MPI_SUCCESS)
@@ -130,9 +130,9 @@ static int probe_once(int source, int tag, MPI_Comm comm, look_fn *fn, int *flag
 		*flag = 0;
 		return MPI_SUCCESS;
 	}
-	if (fate == RN_FATE_DONE) {
+	if (fate == RN_FATE_DONE && await(&c, d->source, d->tag, comm, fn, m, s, &rc)) {
 		*flag = 1;
-		return await(&c, d->source, d->tag, comm, fn, m, s);
+		return rc;
 	}
 	rc = look_in_turn(&c, source, tag, comm, fn, flag, m, s);
 	if (rc == MPI_SUCCESS && *flag)

@@ -181,7 +181,7 @@ static void await(const struct rn_turn *u)
 	uint64_t over;
 
 	while ((over = atomic_load_explicit(&d->over, memory_order_acquire)) < u->number &&
-	       !rn_turns_released()) {
+	       !rn_turns_released() && !rn_replay_gets_free(u->c->o)) {
 		if (patience.spins % PROGRESS_EACH == PROGRESS_EACH - 1)
 			rn_replay_progress();
 		if (rn_replay_tires(&patience))

@@ -11,6 +11,7 @@
 #include "intercept/site.h"
 #include "intercept/setting.h"
 #include "intercept/tracer.h"
+#include "order/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@
 #define STALL_S   10   /* then a line says what is waited for */
 #define SPINS     1000 /* before time is given away */
 #define LOOK_EACH 256  /* spins between looks at the clock */
+#define PATH_ROOM (sizeof(rn_config.replay) + 32)
 
 struct rn_replay {
 	struct rn_plan_stream *s;
@@ -39,14 +41,23 @@ struct rn_replay {
 	uint64_t done, value, call;  /* the next ones */
 	uint32_t fails;              /* of the row, that have been used */
 	struct rn_patience patience; /* while tests fail that did not */
+	bool free;                   /* the record counts no more */
 };
 
 static struct rn_plan_head *plan;
+/* Who waits for this process has the one, and all that can be reached have the other; NULL: nothing
+ * is known of them. */
+static struct rn_job *own, *job;
 static struct rn_replay *threads;
 static uint32_t nthreads;
 static MPI_Comm nowhere = MPI_COMM_NULL;
 
 /* ---- the plan ---- */
+
+static void plan_path(char path[PATH_ROOM], int rank)
+{
+	snprintf(path, PATH_ROOM, "%s/rank-%d.plan", rn_config.replay, rank);
+}
 
 static void *map_plan(const char *path, size_t *len)
 {
@@ -77,14 +88,15 @@ static void open_thread(struct rn_replay *r, struct rn_plan_stream *s)
 void rn_replay_load(int rank)
 {
 	int saved = errno;
-	char path[sizeof(rn_config.replay) + 32];
+	char path[PATH_ROOM];
 	static bool told;
 	struct rn_plan_stream *s;
 	size_t len;
 
 	if (plan)
 		return;
-	snprintf(path, sizeof(path), "%s/rank-%d.plan", rn_config.replay, rank);
+	own = job = rn_job_map(rn_config.replay);
+	plan_path(path, rank);
 	plan = map_plan(path, &len);
 	if (plan && !rn_plan_valid(plan, len))
 		plan = NULL;
@@ -96,8 +108,10 @@ void rn_replay_load(int rank)
 	} else if (threads) {
 		s = (void *)((char *)plan + plan->stream.at);
 		nthreads = (uint32_t)plan->stream.n;
-		for (uint32_t i = 0; i < nthreads; i++)
+		for (uint32_t i = 0; i < nthreads; i++) {
+			s[i].progress = (struct rn_plan_progress){ 0 };
 			open_thread(&threads[i], &s[i]);
+		}
 		rn_replay_hook_compare();
 		rn_site_forget();
 	}
@@ -121,36 +135,69 @@ const char *rn_replay_fact(const char *key)
 	return plan ? rn_plan_fact(plan, key) : NULL;
 }
 
-/* Is this process the first to find that something is wrong? The others are likely to have been led
- * astray by it. */
-static bool is_first(const char *what)
+/* Where each rank has a rondo of its own, that of rank 0 has the job. */
+static void share_job(char folder[sizeof(rn_config.replay)])
 {
-	char path[sizeof(rn_config.replay) + 32];
-	int fd;
+	struct rn_job *first;
 
-	snprintf(path, sizeof(path), "%s/%s", rn_config.replay, what);
-	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	if (rn_real.MPI_Bcast(folder, sizeof(rn_config.replay), MPI_CHAR, 0, MPI_COMM_WORLD) !=
+	    MPI_SUCCESS)
+		return;
+	first = rn_tracer.world_rank > 0 ? rn_job_map(folder) : NULL;
+	if (first && rn_job_is_near(first))
+		job = first;
+}
+
+/* Everybody has what is in the folder: it goes now, for who knows how the run will end. The plan of
+ * a program that has one rank, which a debugger can run again, stays. */
+static void leave_folder(const char *common)
+{
+	char path[PATH_ROOM];
+
+	if (!plan || !own || !rn_job_is_near(own) || plan->ranks < 2)
+		return;
+	plan_path(path, rn_tracer.world_rank);
+	unlink(path);
+	if (rn_config.alone)
+		unlink(rn_config.status);
+	if (own != job)
+		rn_job_remove(rn_config.replay);
+	if (rn_job_arrive(job) < plan->ranks)
+		return;
+	unlink(rn_config.status);
+	rn_job_remove(common);
+}
+
+/* Nobody has said yet that ranks are elsewhere. */
+static bool is_first_moved(void)
+{
+	return !job || rn_job_moves(job);
 }
 
 void rn_replay_begin(void)
 {
+	static char common[sizeof(rn_config.replay)];
+	int saved = errno;
+
 	rn_setting_read(rn_replay_fact(RN_META_ONLY) != NULL);
 	if (plan && rn_tracer.world_rank == 0 && (int)plan->ranks != rn_tracer.world_size)
 		rn_say("the program has %d ranks, but what is replayed was recorded with %u",
 		       rn_tracer.world_size, plan->ranks);
-	else if (plan)
-		rn_setting_compare_node(is_first);
 	if (rn_tracer.world_rank == 0)
 		rn_setting_compare();
 	if (plan && rn_tracer.world_rank == 0 && rn_tracer.threaded && nthreads > 1 &&
 	    rn_replay_knows_sends(&threads[1]))
 		rn_say("which of several threads posts first is as it comes: only a trace of "
 		       "--only=order has that");
+	memcpy(common, rn_config.replay, sizeof(common));
+	if (rn_config.alone)
+		share_job(common);
+	if (plan && (int)plan->ranks == rn_tracer.world_size)
+		rn_setting_compare_node(is_first_moved);
+	leave_folder(common);
 	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
 	rn_real.MPI_Comm_set_errhandler(nowhere, MPI_ERRORS_RETURN);
+	errno = saved;
 }
 
 MPI_Comm rn_replay_nowhere(void)
@@ -230,6 +277,27 @@ static void post_parked(struct rn_order_thread *o)
 	o->parked_end = &o->parked;
 }
 
+static void set_free(struct rn_order_thread *o)
+{
+	o->replay->free = true;
+	o->replay->at->over = true;
+	rn_turns_release();
+	rn_order_loosen(o);
+	post_parked(o);
+}
+
+bool rn_replay_is_free(const struct rn_order_thread *o)
+{
+	return o->replay && o->replay->free;
+}
+
+bool rn_replay_gets_free(struct rn_order_thread *o)
+{
+	if (o->replay && !o->replay->free && rn_config.diverges_on && job && rn_job_first(job) >= 0)
+		set_free(o);
+	return rn_replay_is_free(o);
+}
+
 /* ---- what people are told ---- */
 
 static const char *name_of(uint32_t function)
@@ -244,19 +312,48 @@ static const char *place_of(uint32_t place)
 	return place && place <= plan->place.n ? rn_plan_at(plan, at[place - 1]) : "?";
 }
 
+/* Launchers that end a run may lose what is said, so who waits for it says it; unless the launcher
+ * ends that one as well, or it cannot see what we have mapped. */
+static bool rondo_tells(void)
+{
+	return own && !rn_config.alone && !rn_config.diverges_on && rn_job_is_near(own);
+}
+
+/* Is this process the first to find that something is wrong? The others are likely to have been led
+ * astray by it. */
+static bool is_first(const char *text)
+{
+	bool first = !job || rn_job_diverges(job, rn_tracer.world_rank);
+
+	if (own && own != job)
+		rn_job_diverges(own, rn_tracer.world_rank);
+	if (first && rondo_tells())
+		rn_job_tell(own, text);
+	return first;
+}
+
+/* With a moment for launchers to pass on what was said. */
+static void end_run(void)
+{
+	static const struct timespec moment = { 0, 100000000 };
+
+	if (rn_config.alone)
+		nanosleep(&moment, NULL);
+	rn_real.MPI_Abort(MPI_COMM_WORLD, DIVERGED);
+}
+
 static void leave_the_record(struct rn_order_thread *o, const char *text)
 {
-	/* When the run ends launchers may lose what is said; who waits for them says it then, of
-	 * the first that has told. */
-	bool told = rn_finish_tell("diverged", text);
+	bool first = is_first(text);
 
-	if ((!told || rn_config.diverges_on) && is_first("diverged"))
+	if (first && !rondo_tells())
 		rn_say("the program does not do what was recorded: %s", text);
 	if (!rn_config.diverges_on)
-		rn_real.MPI_Abort(MPI_COMM_WORLD, DIVERGED);
-	o->replay->at->over = true;
-	rn_turns_release();
-	post_parked(o);
+		end_run();
+	if (first)
+		rn_say("from here on the run goes on freely, since rank %d has diverged",
+		       rn_tracer.world_rank);
+	set_free(o);
 }
 
 int rn_replay_diverges(const struct rn_order_call *c, const char *why)
@@ -347,10 +444,15 @@ bool rn_replay_tires(struct rn_patience *p)
 	return p->told;
 }
 
-void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag)
+bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag)
 {
-	if (rn_replay_tires(p))
+	bool tires = rn_replay_tires(p);
+
+	if (rn_replay_gets_free(c->o))
+		return true;
+	if (tires)
 		tell_stall(c, source, tag);
+	return false;
 }
 
 /* ---- turns of threads ---- */
@@ -493,7 +595,8 @@ static enum rn_fate fail_again(struct rn_replay *r)
 static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
 {
 	r->at->more++;
-	rn_replay_wait(&r->patience, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING);
+	if (rn_replay_wait(&r->patience, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING))
+		return RN_FATE_FREE;
 	if (!r->patience.told)
 		return RN_FATE_FAIL;
 	rn_replay_diverges(c, "nothing else is called any more");
@@ -517,6 +620,8 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 {
 	struct rn_replay *r = c->o->replay;
 
+	if (rn_replay_gets_free(c->o))
+		return RN_FATE_FREE;
 	while (!r->at->over && find_row(r)) {
 		const struct rn_order_row *next = &r->rows[r->at->row];
 

@@ -106,8 +106,14 @@ struct rn_patience {
 };
 /* True once, when it takes long. */
 bool rn_replay_tires(struct rn_patience *p);
-/* The same, and then a line says for what. */
-void rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag);
+/* Then a line says for what. True: it need not come any more, for the thread is free. */
+bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int source, int tag);
+
+/* Whether the record counts no more for the thread: it, or another rank, has diverged, and the run
+ * goes on (--on-divergence=continue). For the calling thread, the other one finds out: what it has
+ * started is loosened then. */
+bool rn_replay_is_free(const struct rn_order_thread *o);
+bool rn_replay_gets_free(struct rn_order_thread *o);
 
 /* Turns of threads (order_turn.h): whether there are any; those on a communicator; whether a stream
  * of the plan is this thread's; and that one waits for such a thread. */

@@ -35,6 +35,6 @@ bool rn_setting_place(int *rank, int *size);
  * has said so yet.
  */
 void rn_setting_compare(void);
-void rn_setting_compare_node(bool (*first)(const char *what));
+void rn_setting_compare_node(bool (*first)(void));
 
 #endif

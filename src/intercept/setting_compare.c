@@ -159,14 +159,14 @@ void rn_setting_compare(void)
 
 /* How many share the first rank's node, it knows; if others are dealt out differently, some of them
  * are the how manieth that they were not. */
-void rn_setting_compare_node(bool (*first)(const char *what))
+void rn_setting_compare_node(bool (*first)(void))
 {
 	int saved = errno, rank, size, was, of;
 	const char *recorded = rn_replay_fact(RN_NODE_NAME);
 
 	if (recorded && sscanf(recorded, "%d of %d", &was, &of) == 2 &&
 	    rn_setting_place(&rank, &size) && (rn_tracer.world_rank ? was != rank : of != size) &&
-	    first("moved"))
+	    first())
 		rn_say("the ranks are not on the nodes where they were recorded (on its node, rank "
 		       "%d was number %d of %d, is %d of %d): messages may be buffered in other "
 		       "ways",

@@ -1,0 +1,62 @@
+/*
+ * job.h - what the processes of one replay have in common: a file in the folder of plans (plan.h),
+ * which those of a node and the rondo that waits for them have mapped.
+ *
+ * Who does something else than was recorded first says so here. The others are likely to have been
+ * led astray by it, and who waits for a message that no longer comes learns it from here.
+ *
+ * All fields but the text only ever go up, and are read and written as a whole. Processes on other
+ * nodes may see the file late, or not at all: then each node has its own first.
+ */
+#ifndef RN_ORDER_JOB_H
+#define RN_ORDER_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define RN_JOB_MAGIC 0x31424f4a4f444e52u /* "RNDOJOB1" */
+
+struct rn_job {
+	uint64_t magic;
+	uint32_t arrived; /* processes that have mapped all that they need of the folder */
+	uint32_t first;   /* the rank that diverged first, plus 1; 0: none has */
+	uint32_t told;    /* the text is there */
+	uint32_t moved;   /* somebody has said that ranks are not where they were */
+	char text[936];   /* what it did; not terminated where it fills this */
+	char host[64];    /* the node of who made it */
+};
+
+int rn_job_create(const char *folder, struct rn_err *err);
+
+/* That of a folder; NULL: there is none. */
+struct rn_job *rn_job_map(const char *folder);
+
+/* This rank has diverged: whether it is the first. */
+bool rn_job_diverges(struct rn_job *j, int rank);
+void rn_job_tell(struct rn_job *j, const char *text);
+
+/* The first that diverged, or -1. */
+static inline int rn_job_first(const struct rn_job *j)
+{
+	return (int)__atomic_load_n(&j->first, __ATOMIC_RELAXED) - 1;
+}
+
+/* What it did; false: it has not told. */
+bool rn_job_told(const struct rn_job *j, char *text, size_t cap);
+
+/* Whether this one is the first to say so. */
+bool rn_job_moves(struct rn_job *j);
+
+/* How many have arrived, with this one. */
+uint32_t rn_job_arrive(struct rn_job *j);
+
+/* Whether it was made on this node: then what is mapped stays so when files are removed. */
+bool rn_job_is_near(const struct rn_job *j);
+
+/* The file goes, and the folder, if nothing else is in it. */
+void rn_job_remove(const char *folder);
+
+#endif
