@@ -26,7 +26,7 @@
 
 #define DIVERGED  71
 #define STALL_S   10   /* then a line says what is waited for */
-#define SPINS     1000 /* before time is given away */
+#define SPINS     100  /* before time is given away */
 #define LOOK_EACH 256  /* spins between looks at the clock */
 #define PATH_ROOM (sizeof(rn_config.replay) + 32)
 
