@@ -27,8 +27,8 @@ BEGIN {
 		"MPI_Request_get_status", hand, " ")
 	for (i = 1; i <= n; i++)
 		by_hand[hand[i]] = 1
-	# Of which hooks need the numbers, too: src/intercept/order_turn.c.
-	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = 1
+	# Of which hooks need the numbers, too: src/intercept/order_turn.c, directed.c.
+	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = numbered["MPI_Cancel"] = 1
 	n = split("comm type op info", handles, " ")
 	for (i = 1; i <= n; i++)
 		handle[handles[i]] = 1

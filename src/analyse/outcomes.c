@@ -33,6 +33,8 @@ struct request {
 	struct message out, in;
 	bool persistent, active;
 	bool seen;           /* what it received has been told */
+	uint64_t directed;   /* its number, if it is active and no wildcard receive */
+	uint32_t cancel;     /* the function that somebody tried to cancel it with, or NONE */
 	uint32_t send, recv; /* of the outcome, if it is active; or NONE */
 	uint32_t next;       /* of those that are not used */
 };
@@ -51,12 +53,13 @@ struct rn_outcomes {
 	/* The stream. */
 	struct rn_arena scratch;
 	int rc; /* RN_E_NOMEM: of whatever */
-	struct list site, row, done, send, sent, recv, match;
+	struct list site, row, done, value, send, sent, recv, match;
 	struct rn_map site_of;
 	struct rn_map request_of;
 	struct rn_seg request; /* struct request */
 	uint32_t unused;       /* the first one, or NONE */
 	struct rn_ordinals open;
+	uint64_t directed; /* operations that are no wildcard receives, so far */
 	struct rn_plan_call *call;
 	size_t calls;
 	bool finalized;
@@ -122,6 +125,15 @@ static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
 	if (o->rc == RN_OK)
 		rn_map_insert(&o->site_of, tag, (uint32_t)o->site.n - 1);
 	return (uint32_t)o->site.n - 1;
+}
+
+/* An operation that somebody tried to cancel has ended. */
+static void add_cancel(struct rn_outcomes *o, const struct request *r, bool cancelled)
+{
+	struct rn_order_site s = { .kind = RN_ORDER_VALUE, .function = r->cancel };
+
+	ADD(o, &o->row, struct rn_order_row, { .site = find_site(o, &s), .done = 1 });
+	ADD(o, &o->value, int64_t, (int64_t)(r->directed << 1 | cancelled));
 }
 
 /* The row that a call of that site goes on with: one in which nothing is done yet. */
@@ -401,6 +413,9 @@ static void start_request(struct rn_outcomes *o, struct request *r)
 	r->seen = false;
 	r->send = r->sends ? begin_send(o, &r->out) : NONE;
 	r->recv = r->receives ? begin_recv(o, &r->in, true) : NONE;
+	r->cancel = NONE;
+	if (!is_numbered(o, r->recv) && (r->sends || r->receives || r->persistent))
+		r->directed = o->directed++;
 }
 
 /* A call that makes a request. One that is not given is there all the same for the count. */
@@ -411,6 +426,7 @@ static void take_maker(struct rn_outcomes *o, const struct rn_called *c)
 			     .out = outgoing(o, c),
 			     .in = incoming(o, c),
 			     .persistent = c->role->act == RN_ACT_PREPARES,
+			     .cancel = NONE,
 			     .send = NONE,
 			     .recv = NONE };
 	const struct rn_value *v = &c->value[c->role->request];
@@ -457,6 +473,20 @@ static void take_start(struct rn_outcomes *o, const struct rn_called *c)
 
 		if (r && r->persistent)
 			start_request(o, r);
+		else
+			o->directed++; /* nothing is known of it, but that it is none of ours */
+	}
+}
+
+/* Wildcard receives are known by their numbers. */
+static void take_cancel(struct rn_outcomes *o, const struct rn_called *c)
+{
+	list_given(o, c);
+	for (size_t i = 0; i < o->given.n && o->rc == RN_OK && !c->failed; i++) {
+		struct request *r = find_request(o, given(o, i));
+
+		if (r && r->active && !is_numbered(o, r->recv) && (r->sends || r->receives))
+			r->cancel = c->role->function;
 	}
 }
 
@@ -504,6 +534,8 @@ static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
 		add_done(o, (uint32_t)i, RN_ORDER_NOT, &s, false);
 	}
 	if (r && r->active) {
+		if (r->cancel != NONE && !s.ignored && c->role->act == RN_ACT_COMPLETES)
+			add_cancel(o, r, s.cancelled);
 		end_send(o, r->send, (enum rn_sends)r->sends, s.cancelled);
 		end_recv(o, r->recv, &s);
 		r->active = c->role->act == RN_ACT_ASKS;
@@ -623,6 +655,9 @@ static void take_call(struct rn_outcomes *o, const struct rn_called *c)
 	case RN_ACT_ASKS:
 		take_completion(o, c);
 		break;
+	case RN_ACT_CANCELS:
+		take_cancel(o, c);
+		break;
 	case RN_ACT_FREES:
 		list_given(o, c);
 		forget_gone(o);
@@ -691,8 +726,8 @@ static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
 
 static struct list *lists(struct rn_outcomes *o, unsigned i)
 {
-	struct list *const all[] = { &o->site, &o->row,   &o->done,  &o->send, &o->sent,
-				     &o->recv, &o->match, &o->given, NULL };
+	struct list *const all[] = { &o->site, &o->row,  &o->done,  &o->value, &o->send,
+				     &o->sent, &o->recv, &o->match, &o->given, NULL };
 
 	return all[i];
 }
@@ -739,6 +774,7 @@ static int begin(struct rn_outcomes *o, uint64_t stream)
 	o->rc = RN_OK;
 	rn_call_view_begin(&o->view, stream / o->view.t->threads, &o->scratch);
 	o->open = (struct rn_ordinals){ 0 };
+	o->directed = 0;
 	o->unused = NONE;
 	o->call = NULL;
 	o->calls = 0;
@@ -757,10 +793,12 @@ static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome
 		.order = { .site = keep(o, &o->site, mem),
 			   .row = keep(o, &o->row, mem),
 			   .done = keep(o, &o->done, mem),
+			   .value = keep(o, &o->value, mem),
 			   .send = keep(o, &o->send, mem),
 			   .sites = o->site.n,
 			   .rows = o->row.n,
 			   .dones = o->done.n,
+			   .values = o->value.n,
 			   .sends = o->send.n },
 		.sent = keep(o, &o->sent, mem),
 		.recv = keep(o, &o->recv, mem),

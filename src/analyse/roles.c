@@ -52,6 +52,7 @@ static const struct row rows[] = {
 	{ "MPI_Iprobe", RN_ACT_PROBES, RN_ORDER_PROBE, RN_SENDS_NOTHING, false },
 	{ "MPI_Mprobe", RN_ACT_PROBES, RN_ORDER_PROBE, RN_SENDS_NOTHING, true },
 	{ "MPI_Improbe", RN_ACT_PROBES, RN_ORDER_PROBE, RN_SENDS_NOTHING, true },
+	{ "MPI_Cancel", RN_ACT_CANCELS, RN_ORDER_VALUE, RN_SENDS_NOTHING, false },
 	{ "MPI_Request_free", RN_ACT_FREES, 0, RN_SENDS_NOTHING, false },
 	{ "rondo_ended", RN_ACT_FREES, 0, RN_SENDS_NOTHING, false },
 	{ "MPI_Finalize", RN_ACT_FINALIZES, 0, RN_SENDS_NOTHING, false },
@@ -161,6 +162,7 @@ static bool is_fit(const struct rn_role *r)
 	case RN_ACT_MAKES:
 	case RN_ACT_PREPARES:
 	case RN_ACT_STARTS:
+	case RN_ACT_CANCELS:
 	case RN_ACT_FREES:
 		return r->request != none;
 	case RN_ACT_COMPLETES:

@@ -25,6 +25,7 @@ enum rn_act {
 	RN_ACT_STARTS,
 	RN_ACT_COMPLETES, /* requests */
 	RN_ACT_ASKS,      /* whether something is complete, and leaves it at that */
+	RN_ACT_CANCELS,   /* a request */
 	RN_ACT_FREES,     /* a request */
 	RN_ACT_FINALIZES,
 };

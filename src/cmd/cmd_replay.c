@@ -133,18 +133,22 @@ static bool read_untraced(FILE *status, char *text, size_t cap)
 
 static void say_progress(const struct plans_progress *p)
 {
-	char tests[96] = "", left[96] = "";
+	char tests[96] = "", again[96] = "", left[96] = "";
 
 	if (p->more || p->fewer)
 		snprintf(tests, sizeof(tests),
 			 "; failed tests: %" PRIu64 " more, %" PRIu64 " fewer than recorded",
 			 p->more, p->fewer);
+	if (p->again)
+		snprintf(again, sizeof(again),
+			 "; %" PRIu64 " tests of generalised requests failed that did not",
+			 p->again);
 	if (p->left)
 		snprintf(left, sizeof(left), "; %" PRIu64 " ranks did not come to the record's end",
 			 p->left);
 	fail(EXIT_DONE,
-	     "%" PRIu64 " messages came, and %" PRIu64 " calls came out, as recorded%s%s",
-	     p->messages, p->calls, tests, left);
+	     "%" PRIu64 " messages came, and %" PRIu64 " calls came out, as recorded%s%s%s",
+	     p->messages, p->calls, tests, again, left);
 }
 
 /* Unless the rank has told itself. */

@@ -476,6 +476,7 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 		out->messages += s[i].progress.messages;
 		out->more += s[i].progress.more;
 		out->fewer += s[i].progress.fewer;
+		out->again += s[i].progress.again;
 		done = done && rn_plan_done(p, &s[i]);
 	}
 	out->left += !done;

@@ -13,8 +13,8 @@ struct rn_trace;
 
 /* What the processes have done of it, all together. */
 struct plans_progress {
-	uint64_t calls, messages, more, fewer; /* struct rn_plan_progress */
-	uint64_t left;                         /* ranks that have not done all of it */
+	uint64_t calls, messages, more, fewer, again; /* struct rn_plan_progress */
+	uint64_t left;                                /* ranks that have not done all of it */
 };
 
 /* Those of all ranks, or of one that is not -1. `command`: the processes are to compare how they

@@ -60,6 +60,7 @@ static void output_name(void)
 
 static char preload[4096]; /* what the user had */
 
+#define STALL        10u /* seconds; tests cannot wait so long */
 #define MEMORY       ((size_t)256 << 20)
 #define MEMORY_LEAST ((size_t)1 << 20) /* a stream has a third of that before its first call */
 
@@ -147,6 +148,7 @@ void rn_config_read(void)
 	rn_config.values = getenv("RONDO_VALUES") != NULL;
 	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
 	rn_config.alone = getenv("RONDO_ALONE") != NULL;
+	rn_config.stall = getenv("RONDO_STALL") ? (uint32_t)atoi(getenv("RONDO_STALL")) : STALL;
 	rn_config.callsite = read_frames("RONDO_CALLSITE");
 	if (rn_config.elastic)
 		rn_config.callsite_slack = read_frames("RONDO_CALLSITE_SLACK");
@@ -212,6 +214,7 @@ void rn_config_give_back(void)
 					    "RONDO_REPLAY",
 					    "RONDO_DIVERGES_ON",
 					    "RONDO_ALONE",
+					    "RONDO_STALL",
 					    "RONDO_VALUES",
 					    "RONDO_CALLSITE_SLACK",
 					    NULL };

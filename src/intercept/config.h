@@ -28,6 +28,7 @@ struct rn_config {
 	bool values;                  /* what the C library says of time and chance, too */
 	bool alone;                   /* each rank has a folder of its own */
 	bool diverges_on;             /* and what does not go by its plan goes on */
+	uint32_t stall;               /* seconds, after which it says what it waits for */
 	const struct rn_grain *grain; /* of single calls; NULL: not kept */
 	bool order;                   /* only events are recorded (order_log.h) */
 	bool order_sends;             /* and what is sent */

@@ -35,6 +35,7 @@ void rn_order_start(void)
 		return;
 	rn_order_hook_posts();
 	rn_order_hook_probes();
+	rn_order_hook_asks();
 	rn_order_hook_completions();
 	rn_order_hook_values();
 	rn_order_hook_sends();
@@ -282,7 +283,7 @@ void rn_unfollow(struct rn_followed *f)
 
 void rn_followed_ends(struct rn_followed *f)
 {
-	if (f->flags & RN_FOLLOWED_PERSISTENT)
+	if ((f->flags & RN_FOLLOWED_PERSISTENT) && rn_followed_is_wild(f))
 		f->flags &= ~(uint32_t)RN_FOLLOWED_ACTIVE;
 	else
 		rn_unfollow(f);
@@ -310,7 +311,7 @@ struct rn_followed *rn_followed_next(const struct rn_order_thread *o,
 	for (uint32_t i = 0; i < all.n; i++) {
 		struct rn_followed *f = *RN_SEG_AT(&all, struct rn_followed *, i);
 
-		if (f->starter == o && !(f->flags & RN_FOLLOWED_PLAIN) && is_open(f) &&
+		if (f->starter == o && rn_followed_is_wild(f) && is_open(f) &&
 		    (!last || f->ordinal > last->ordinal) && (!best || f->ordinal < best->ordinal))
 			best = f;
 	}

@@ -39,6 +39,7 @@ void rn_order_start(void);
 /* After MPI_Init: which rank this is, and what threads may do, is known. */
 void rn_order_begin(void);
 void rn_order_hook_posts(void);
+void rn_order_hook_asks(void);
 void rn_order_hook_probes(void);
 void rn_order_hook_completions(void);
 void rn_order_hook_values(void);
@@ -53,6 +54,7 @@ struct rn_order_thread {
 	uint32_t stream;
 	int64_t birth;
 	uint64_t started;        /* wildcard receives so far */
+	uint64_t directed;       /* operations that name their partner (directed.h) */
 	struct rn_ordinals open; /* of them */
 	void *room;              /* for arrays of requests */
 	size_t room_bytes;
@@ -112,6 +114,10 @@ enum rn_followed_flag {
 	RN_FOLLOWED_SENDS = 64,   /* such a one that sends */
 	RN_FOLLOWED_LISTED = 128, /* it is, or was, parked */
 	RN_FOLLOWED_TAKEN_BACK = 256, /* the program's own request is cancelled and complete */
+	RN_FOLLOWED_DIRECTED = 512,   /* no wildcard, but it is cancelled (directed.h) */
+	RN_FOLLOWED_GENERAL = 1024,   /* a generalised request: the program itself completes it */
+	RN_FOLLOWED_COMPLETE = 2048,  /* ... and has */
+	RN_FOLLOWED_HALF = 4096,      /* the program's own request sends, too */
 };
 
 /* How a receive is posted. */
@@ -161,7 +167,13 @@ struct rn_followed *rn_follow(const MPI_Request *request, const struct rn_follow
 struct rn_followed *rn_followed(MPI_Request handle, const MPI_Request *variable);
 struct rn_followed *rn_followed_any(MPI_Request handle, const MPI_Request *variable);
 
-/* It is complete: a persistent one stays. */
+/* Not all are wildcard receives. */
+static inline bool rn_followed_is_wild(const struct rn_followed *f)
+{
+	return !(f->flags & (RN_FOLLOWED_PLAIN | RN_FOLLOWED_DIRECTED | RN_FOLLOWED_GENERAL));
+}
+
+/* It is complete: a persistent wildcard receive stays. */
 void rn_followed_ends(struct rn_followed *f);
 void rn_unfollow(struct rn_followed *f);
 

@@ -11,7 +11,7 @@
  *
  * A call that is given nothing but MPI_REQUEST_NULL is determined, and no event.
  */
-#include "intercept/order.h"
+#include "intercept/directed.h"
 
 #include "intercept/config.h"
 #include "intercept/replay.h"
@@ -132,7 +132,8 @@ static bool is_active(const struct rn_followed *f)
 static void end_shadow(struct rn_followed *f, MPI_Request *q)
 {
 	if (!(f->flags & RN_FOLLOWED_PERSISTENT)) {
-		if (!(f->flags & (RN_FOLLOWED_CANCELLED | RN_FOLLOWED_TAKEN_BACK)))
+		if (!(f->flags &
+		      (RN_FOLLOWED_CANCELLED | RN_FOLLOWED_TAKEN_BACK | RN_FOLLOWED_HALF)))
 			rn_real.MPI_Cancel(q);
 		rn_real.MPI_Wait(q, MPI_STATUS_IGNORE);
 	}
@@ -167,7 +168,9 @@ static struct rn_order_done note(struct batch *b, int i, const MPI_Status *s)
 	struct rn_followed *f = known(b, (uint32_t)i);
 	uint64_t late;
 
-	if (!f || !is_active(f))
+	if (f && (f->flags & RN_FOLLOWED_DIRECTED))
+		rn_directed_ended(&b->c, f, rn_status_cancelled(s));
+	if (!f || !rn_followed_is_wild(f) || !is_active(f))
 		return d;
 	if (f->starter == b->c.o) {
 		rn_tracer_lock();
@@ -226,16 +229,6 @@ static void note_some(struct batch *b, int n, const int *indices)
 	}
 }
 
-static void note_any(struct batch *b, bool found, int index)
-{
-	if (!found)
-		rn_order_failed(&b->c);
-	else if (index == MPI_UNDEFINED)
-		note_nothing(b);
-	else
-		note_some(b, 1, &index);
-}
-
 static bool records(int rc)
 {
 	return rn_order_mode == RN_ORDER_RECORDS && rc == MPI_SUCCESS;
@@ -259,13 +252,23 @@ static const struct rn_plan_match *awaited(const struct rn_followed *f)
 {
 	static const struct rn_plan_match nothing = { RN_PLAN_NOTHING, RN_PLAN_NOTHING, 0, 0 };
 
-	return f && f->starter->replay ? rn_replay_match(f->starter->replay, f->ordinal) : &nothing;
+	const struct rn_plan_match *m = rn_replay_match_of(f);
+
+	return m ? m : &nothing;
+}
+
+/* What to say when a send is not complete that a test has found to be. */
+static const char *send_at_once(const struct batch *b, MPI_Request q)
+{
+	return b->c.kind != RN_ORDER_WAIT && rn_directed_sends(q)
+		       ? "a send to complete: buffering differs from the record (eager limit?)"
+		       : NULL;
 }
 
 /* Request i is complete, and will say so to who asks; false: the record counts no more. */
 static bool comes(const struct batch *b, uint32_t i)
 {
-	struct rn_patience patience = { 0 };
+	struct rn_patience patience = { .what = send_at_once(b, b->q[i]) };
 	int flag;
 
 	for (;;) {
@@ -299,6 +302,26 @@ static bool all_come(const struct batch *b)
 	return true;
 }
 
+/* It is a generalised request, and the program has not completed it. */
+static bool is_awaited(const struct batch *b, uint32_t i)
+{
+	const struct rn_followed *f = i < b->n ? known(b, i) : NULL;
+
+	return f && (f->flags & RN_FOLLOWED_GENERAL) && !(f->flags & RN_FOLLOWED_COMPLETE);
+}
+
+/* Whether one of those that were done is. */
+static bool awaits(const struct batch *b)
+{
+	bool all = b->c.kind == RN_ORDER_TEST;
+	uint32_t n = all ? b->n : b->row->done;
+
+	for (uint32_t i = 0; i < n && rn_followed_count; i++)
+		if (is_awaited(b, all ? i : b->done[i].index))
+			return true;
+	return false;
+}
+
 /* What is to become of a call that may find nothing, or not. */
 static enum rn_fate fate(struct batch *b, bool may_fail)
 {
@@ -307,6 +330,10 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 	if (!b->c.o->replay)
 		return RN_FATE_FREE;
 	is = rn_replay_next(&b->c, may_fail, &b->row, &b->done);
+	if (is == RN_FATE_DONE && may_fail && awaits(b)) {
+		rn_replay_again(&b->c);
+		is = RN_FATE_FAIL;
+	}
 	if (is == RN_FATE_FAIL)
 		rn_replay_progress();
 	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
@@ -326,7 +353,7 @@ static int finish(struct batch *b, uint32_t i, MPI_Status *s)
 	struct rn_followed *f = known(b, i);
 	MPI_Request *q = &b->q[i], *real = q;
 	const struct rn_plan_match *m = awaited(f);
-	struct rn_patience patience = { 0 };
+	struct rn_patience patience = { .what = send_at_once(b, *q) };
 	int flag = 0, rc = MPI_SUCCESS;
 
 	while (rc == MPI_SUCCESS && !flag) {
@@ -354,10 +381,11 @@ static int finish_all(struct batch *b)
 
 static int finish_some(struct batch *b, int *indices)
 {
+	uint32_t most = b->c.kind == RN_ORDER_ANY ? 1 : b->n;
 	int rc = MPI_SUCCESS;
 
 	for (uint32_t i = 0; i < b->row->done && rc == MPI_SUCCESS; i++) {
-		if (b->done[i].index >= b->n)
+		if (b->done[i].index >= b->n || i >= most)
 			return rn_replay_diverges(&b->c, FEWER);
 		indices[i] = (int)b->done[i].index;
 		rc = finish(b, b->done[i].index, &b->s[i]);
@@ -370,9 +398,10 @@ static bool has_unseen(const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct rn_followed *f = known(b, i);
+		const struct rn_plan_match *m = rn_replay_match_of(f);
 
-		if (f && f->starter->replay && is_active(f) && !rn_replay_is_free(f->starter) &&
-		    rn_replay_match(f->starter->replay, f->ordinal)->state == RN_PLAN_UNSEEN)
+		if (m && is_active(f) && !rn_replay_is_free(f->starter) &&
+		    m->state == RN_PLAN_UNSEEN)
 			return true;
 	}
 	return false;
@@ -501,73 +530,21 @@ static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
 	return rc;
 }
 
-static int hook_Waitany(int n, MPI_Request q[], int *index, MPI_Status *status)
+/* ---- some of several ---- */
+
+/* How MPI does it: `count` is how many are done, 0, or MPI_UNDEFINED. */
+typedef int some_fn(int n, MPI_Request q[], int *count, int indices[], MPI_Status s[]);
+
+/* Waitany, Testany, Waitsome and Testsome; `may_fail` are those that test. */
+static int some(enum rn_order_kind kind, bool may_fail, some_fn *real, int n, MPI_Request q[],
+		int *count, int indices[], MPI_Status status[])
 {
 	struct batch b;
 	int rc;
 
-	if (!begin(&b, RN_ORDER_ANY, n, q, status))
-		return rn_real.MPI_Waitany(n, q, index, status);
-	if (fate(&b, false) == RN_FATE_DONE)
-		return finish_some(&b, index);
-	rc = rn_real.MPI_Waitany(n, b.now, index, b.s);
-	if (records(rc))
-		note_any(&b, true, *index);
-	give_back(&b);
-	return rc;
-}
-
-static int hook_Testany(int n, MPI_Request q[], int *index, int *flag, MPI_Status *status)
-{
-	struct batch b;
-	int rc;
-
-	if (!begin(&b, RN_ORDER_ANY, n, q, status))
-		return rn_real.MPI_Testany(n, q, index, flag, status);
-	switch (fate(&b, true)) {
-	case RN_FATE_FAIL:
-		*flag = 0;
-		*index = MPI_UNDEFINED;
-		return MPI_SUCCESS;
-	case RN_FATE_DONE:
-		*flag = 1;
-		return finish_some(&b, index);
-	default:
-		break;
-	}
-	rc = rn_real.MPI_Testany(n, b.now, index, flag, b.s);
-	if (records(rc))
-		note_any(&b, *flag, *index);
-	give_back(&b);
-	return rc;
-}
-
-static int hook_Waitsome(int n, MPI_Request q[], int *count, int indices[], MPI_Status status[])
-{
-	struct batch b;
-	int rc;
-
-	if (!begin(&b, RN_ORDER_SOME, n, q, status))
-		return rn_real.MPI_Waitsome(n, q, count, indices, status);
-	if (fate(&b, false) == RN_FATE_DONE) {
-		*count = (int)b.row->done;
-		return finish_some(&b, indices);
-	}
-	rc = rn_real.MPI_Waitsome(n, b.now, count, indices, b.s);
-	if (records(rc))
-		note_some(&b, *count, indices);
-	give_back(&b);
-	return rc;
-}
-
-static int hook_Testsome(int n, MPI_Request q[], int *count, int indices[], MPI_Status status[])
-{
-	struct batch b;
-	int rc;
-
-	if (!begin(&b, RN_ORDER_SOME, n, q, status))
-		return rn_real.MPI_Testsome(n, q, count, indices, status);
-	switch (fate(&b, true)) {
+	if (!begin(&b, kind, n, q, status))
+		return real(n, q, count, indices, status);
+	switch (fate(&b, may_fail)) {
 	case RN_FATE_FAIL:
 		*count = 0;
 		return MPI_SUCCESS;
@@ -577,11 +554,81 @@ static int hook_Testsome(int n, MPI_Request q[], int *count, int indices[], MPI_
 	default:
 		break;
 	}
-	rc = rn_real.MPI_Testsome(n, b.now, count, indices, b.s);
+	rc = real(n, b.now, count, indices, b.s);
 	if (records(rc))
 		note_some(&b, *count, indices);
 	give_back(&b);
 	return rc;
+}
+
+static int real_Waitany(int n, MPI_Request q[], int *count, int index[], MPI_Status s[])
+{
+	int rc = rn_real.MPI_Waitany(n, q, index, s);
+
+	*count = *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
+	return rc;
+}
+
+static int real_Testany(int n, MPI_Request q[], int *count, int index[], MPI_Status s[])
+{
+	int flag = 0, rc = rn_real.MPI_Testany(n, q, index, &flag, s);
+
+	*count = !flag ? 0 : *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
+	return rc;
+}
+
+static int hook_Waitany(int n, MPI_Request q[], int *index, MPI_Status *status)
+{
+	int count;
+
+	return some(RN_ORDER_ANY, false, real_Waitany, n, q, &count, index, status);
+}
+
+static int hook_Testany(int n, MPI_Request q[], int *index, int *flag, MPI_Status *status)
+{
+	int count, rc = some(RN_ORDER_ANY, true, real_Testany, n, q, &count, index, status);
+
+	*flag = count != 0;
+	if (count == 0)
+		*index = MPI_UNDEFINED;
+	return rc;
+}
+
+static int hook_Waitsome(int n, MPI_Request q[], int *count, int indices[], MPI_Status status[])
+{
+	return some(RN_ORDER_SOME, false, rn_real.MPI_Waitsome, n, q, count, indices, status);
+}
+
+static int hook_Testsome(int n, MPI_Request q[], int *count, int indices[], MPI_Status status[])
+{
+	return some(RN_ORDER_SOME, true, rn_real.MPI_Testsome, n, q, count, indices, status);
+}
+
+/* ---- generalised requests ---- */
+
+/* Which MPI knows nothing of until the program completes them, maybe in this thread, and not before
+ * it has been told that they are not. */
+static int hook_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *done,
+			       MPI_Grequest_cancel_function *cancel, void *state,
+			       MPI_Request *request)
+{
+	int rc = rn_real.MPI_Grequest_start(query, done, cancel, state, request);
+	struct rn_followed is = { .starter = rn_order_thread(rn_me),
+				  .flags = RN_FOLLOWED_GENERAL,
+				  .real = MPI_REQUEST_NULL };
+
+	if (rc == MPI_SUCCESS && is.starter)
+		rn_follow(request, &is);
+	return rc;
+}
+
+static int hook_Grequest_complete(MPI_Request request)
+{
+	struct rn_followed *f = rn_followed(request, NULL);
+
+	if (f)
+		f->flags |= RN_FOLLOWED_COMPLETE;
+	return rn_real.MPI_Grequest_complete(request);
 }
 
 void rn_order_hook_completions(void)
@@ -595,4 +642,6 @@ void rn_order_hook_completions(void)
 	rn_next.MPI_Testany = hook_Testany;
 	rn_next.MPI_Testsome = hook_Testsome;
 	rn_next.MPI_Request_get_status = hook_Request_get_status;
+	rn_next.MPI_Grequest_start = hook_Grequest_start;
+	rn_next.MPI_Grequest_complete = hook_Grequest_complete;
 }

@@ -1,10 +1,11 @@
 /*
  * order_post.c - hooks for what starts receives, and for what takes back that they were started.
  *
- * Only wildcard receives concern us. In a replay they ask for what they got (order.h). Where
- * threads take turns (order_turn.h) all others are posted as they are, but in turn.
+ * In a replay wildcard receives ask for what they got (order.h). Where threads take turns
+ * (order_turn.h) all others are posted as they are, but in turn; else they concern us only if they
+ * are cancelled (directed.h).
  */
-#include "intercept/order.h"
+#include "intercept/directed.h"
 
 #include "intercept/order_turn.h"
 #include "intercept/replay.h"
@@ -311,21 +312,41 @@ BOTH_SENDRECV(_c, MPI_Count)
 
 /* ---- those that return a request ---- */
 
-#define IRECV(name, count_type)                                                                  \
-	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source,       \
-			       int tag, MPI_Comm comm, MPI_Request *request)                     \
-	{                                                                                        \
-		struct post p;                                                                   \
-		int rc;                                                                          \
-                                                                                                 \
-		if (!begin(&p, buf, count, type, source, tag, comm))                             \
-			return rn_real.MPI_##name(buf, count, type, source, tag, comm, request); \
-		if (p.wild)                                                                      \
-			number(&p);                                                              \
-		rc = post(&p, request);                                                          \
-		if (rc == MPI_SUCCESS && p.wild)                                                 \
-			follow(&p, request);                                                     \
-		return rc;                                                                       \
+static int post_wild(struct post *p, MPI_Request *request)
+{
+	int rc;
+
+	number(p);
+	rc = post(p, request);
+	if (rc == MPI_SUCCESS)
+		follow(p, request);
+	return rc;
+}
+
+static int post_directed(struct post *p, MPI_Request *request)
+{
+	struct rn_directed d = rn_directed_begin(false);
+
+	if (d.cancelled)
+		post_nowhere(&p->as);
+	return rn_directed_end(d, post(p, request), request);
+}
+
+#define IRECV(name, count_type)                                                            \
+	static int hook_##name(void *buf, count_type count, MPI_Datatype type, int source, \
+			       int tag, MPI_Comm comm, MPI_Request *request)               \
+	{                                                                                  \
+		struct post p;                                                             \
+		bool ours = begin(&p, buf, count, type, source, tag, comm);                \
+                                                                                           \
+		if (ours && p.wild)                                                        \
+			return post_wild(&p, request);                                     \
+		if (ours || rn_order_mode == RN_ORDER_REPLAYS)                             \
+			return post_directed(&p, request);                                 \
+		return rn_directed_end(                                                    \
+			(struct rn_directed){ 0 },                                         \
+			rn_real.MPI_##name(buf, count, type, source, tag, comm, request),  \
+			request);                                                          \
 	}
 
 /* In a replay it is made as the program wants it, and never started. */
@@ -358,6 +379,92 @@ RECV_INIT(Recv_init, int)
 #if MPI_VERSION >= 4
 IRECV(Irecv_c, MPI_Count)
 RECV_INIT(Recv_init_c, MPI_Count)
+#endif
+
+#if MPI_VERSION >= 4
+
+/* Some MPIs (MPICH 4.0) say nothing of what the receive in it got: then nobody can know. A message
+ * to oneself, once, shows it. */
+static bool isendrecv_tells(void)
+{
+	enum { TAG = 4711 };
+	static int tells = -1;
+	MPI_Status s = { 0 };
+	MPI_Request q;
+	MPI_Comm self;
+
+	if (tells >= 0)
+		return tells;
+	tells = 0;
+	if (rn_real.MPI_Comm_dup(MPI_COMM_SELF, &self) != MPI_SUCCESS)
+		return false;
+	if (rn_real.MPI_Isendrecv(NULL, 0, MPI_BYTE, 0, TAG, NULL, 0, MPI_BYTE, MPI_ANY_SOURCE,
+				  MPI_ANY_TAG, self, &q) == MPI_SUCCESS &&
+	    rn_real.MPI_Wait(&q, &s) == MPI_SUCCESS)
+		tells = s.MPI_TAG == TAG;
+	rn_real.MPI_Comm_free(&self);
+	return tells;
+}
+
+/* Nothing of it happened. */
+static bool is_cancelled(const struct post *p)
+{
+	return p->c.o->replay &&
+	       rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_CANCELLED;
+}
+
+/* It has a number, and no outcome. */
+static void pass_by(const struct post *p)
+{
+	p->c.o->started++;
+	rn_order_count_loose(p->c.t, rn_stream_under_way(p->c.t)[0]);
+}
+
+/* Both halves. What is sent is sent also where the receive is parked; then that, and nothing else,
+ * is what the request is for. */
+#define ISENDRECV(name, decl, args, buf, count, type)                                              \
+	static int hook_##name decl                                                                \
+	{                                                                                          \
+		struct post p;                                                                     \
+		int rc;                                                                            \
+                                                                                                   \
+		if (!begin(&p, buf, count, type, source, recvtag, comm) || !p.wild) {              \
+			struct rn_directed d = rn_directed_begin(true);                            \
+                                                                                                   \
+			rc = d.cancelled ? rn_replay_post_nowhere(request)                         \
+					 : rn_real.MPI_##name args;                                \
+			return rn_directed_end(d, rc, request);                                    \
+		}                                                                                  \
+		if (!isendrecv_tells()) {                                                          \
+			pass_by(&p);                                                               \
+			return rn_real.MPI_##name args;                                            \
+		}                                                                                  \
+		number(&p);                                                                        \
+		source = is_parked(&p) ? MPI_PROC_NULL : p.as.source;                              \
+		recvtag = p.as.tag;                                                                \
+		p.is.flags |= RN_FOLLOWED_HALF;                                                    \
+		rc = is_cancelled(&p) ? rn_receive_post(&p.as, request) : rn_real.MPI_##name args; \
+		if (rc == MPI_SUCCESS)                                                             \
+			follow(&p, request);                                                       \
+		return rc;                                                                         \
+	}
+
+#define BOTH_ISENDRECV(suffix, count_type)                                                       \
+	ISENDRECV(Isendrecv##suffix,                                                             \
+		  (const void *sendbuf, count_type sendcount, MPI_Datatype sendtype, int dest,   \
+		   int sendtag, void *recvbuf, count_type recvcount, MPI_Datatype recvtype,      \
+		   int source, int recvtag, MPI_Comm comm, MPI_Request *request),                \
+		  (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,    \
+		   source, recvtag, comm, request),                                              \
+		  recvbuf, recvcount, recvtype)                                                  \
+	ISENDRECV(Isendrecv_replace##suffix,                                                     \
+		  (void *buf, count_type count, MPI_Datatype type, int dest, int sendtag,        \
+		   int source, int recvtag, MPI_Comm comm, MPI_Request *request),                \
+		  (buf, count, type, dest, sendtag, source, recvtag, comm, request), buf, count, \
+		  type)
+
+BOTH_ISENDRECV(, int)
+BOTH_ISENDRECV(_c, MPI_Count)
 #endif
 
 /* A fresh receive in the place of a persistent one. */
@@ -403,14 +510,19 @@ static int hook_Start(MPI_Request *request)
 	struct post p = { 0 };
 	int rc;
 
-	if (!f || !rn_order_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
-		return rn_real.MPI_Start(request);
+	if (!f || (f->flags & (RN_FOLLOWED_DIRECTED | RN_FOLLOWED_GENERAL)) ||
+	    !rn_order_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
+		return rn_directed_restart(request);
 	p.c.comm = f->comm;
 	if (f->flags & RN_FOLLOWED_SHADOW)
 		return start_shadow(f, &p);
 	rc = start(&p.c, f, request);
-	if (rc == MPI_SUCCESS && !(f->flags & RN_FOLLOWED_PLAIN))
-		started(f, &p.c);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (f->flags & RN_FOLLOWED_PLAIN)
+		return rn_directed_end((struct rn_directed){ f->flags & RN_FOLLOWED_SENDS, false },
+				       rc, request);
+	started(f, &p.c);
 	return rc;
 }
 
@@ -419,8 +531,6 @@ static int hook_Startall(int count, MPI_Request requests[])
 {
 	int rc = MPI_SUCCESS;
 
-	if (!rn_followed_count)
-		return rn_real.MPI_Startall(count, requests);
 	for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
 		rc = hook_Start(&requests[i]);
 	return rc;
@@ -439,7 +549,7 @@ static void end_in_vain(struct rn_followed *f, MPI_Request *request)
 {
 	MPI_Request q;
 
-	if (!(f->flags & RN_FOLLOWED_PERSISTENT))
+	if (!(f->flags & (RN_FOLLOWED_PERSISTENT | RN_FOLLOWED_HALF)))
 		rn_real.MPI_Cancel(request); /* or it would stay where nothing comes */
 	if (!rn_replay_knows_sends(f->starter->replay) &&
 	    rn_receive_post(&f->receive, &q) == MPI_SUCCESS)
@@ -464,9 +574,12 @@ static int hook_Request_free(MPI_Request *request)
  * one that was not has to receive. */
 static int hook_Cancel(MPI_Request *request)
 {
-	struct rn_followed *f = rn_followed(*request, request);
-	const struct rn_replay *replay = f ? f->starter->replay : NULL;
+	struct rn_followed *f = rn_followed_any(*request, request);
+	const struct rn_replay *replay;
 
+	if (!f || !rn_followed_is_wild(f))
+		return rn_directed_cancel(request, f);
+	replay = f->starter->replay;
 	if (!replay)
 		return rn_real.MPI_Cancel(request);
 	if (!rn_replay_is_free(f->starter) && is_known(rn_replay_match(replay, f->ordinal)))
@@ -507,7 +620,7 @@ static void loosen(struct rn_followed *f)
 		rn_replay_unpark(f);
 	} else if (f->real != MPI_REQUEST_NULL) {
 		rn_receive_again(&f->receive, &f->real);
-	} else if (take_back(f->handle)) {
+	} else if (!(f->flags & RN_FOLLOWED_HALF) && take_back(f->handle)) {
 		f->flags |= RN_FOLLOWED_TAKEN_BACK;
 		rn_followed_becomes_shadow(f);
 		rn_receive_post(&f->receive, &f->real);
@@ -536,6 +649,10 @@ void rn_order_hook_posts(void)
 	rn_next.MPI_Sendrecv_c = hook_Sendrecv_c;
 	rn_next.MPI_Sendrecv_replace_c = hook_Sendrecv_replace_c;
 	rn_next.MPI_Irecv_c = hook_Irecv_c;
+	rn_next.MPI_Isendrecv = hook_Isendrecv;
+	rn_next.MPI_Isendrecv_replace = hook_Isendrecv_replace;
+	rn_next.MPI_Isendrecv_c = hook_Isendrecv_c;
+	rn_next.MPI_Isendrecv_replace_c = hook_Isendrecv_replace_c;
 	rn_next.MPI_Recv_init_c = hook_Recv_init_c;
 #endif
 }

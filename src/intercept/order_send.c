@@ -1,22 +1,25 @@
 /*
- * order_send.c - hooks for what sends: where threads take turns (order_turn.h), and where the codec
- * wants clocks (order/lamport.h): they are computed from who sent what to whom, when all is over.
+ * order_send.c - hooks for what sends: where threads take turns (order_turn.h), where it may be
+ * cancelled (directed.h), and where the codec wants clocks (order/lamport.h): they are computed
+ * from who sent what to whom, when all is over.
  *
  * Of persistent sends there are no clocks: what they send counts as not known, which costs a few
  * bytes.
  */
-#include "intercept/order.h"
+#include "intercept/directed.h"
 
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/order_log.h"
 #include "intercept/order_turn.h"
+#include "intercept/replay.h"
 
 /* A message to this rank. True if it is sent in turns, and one has begun; else it is just sent.
  * Before it is sent, so that what comes back finds it. */
 static bool begin(struct rn_turn *turn, struct rn_order_call *c, int dest, int tag, MPI_Comm comm)
 {
-	if (dest < 0 || !rn_order_call(c, RN_ORDER_WAIT, comm))
+	if (!(rn_turns || rn_config.order_sends) || dest < 0 ||
+	    !rn_order_call(c, RN_ORDER_WAIT, comm))
 		return false;
 	if (rn_config.order_sends)
 		rn_order_log_send(c->t, c->comm, rn_comm_get(c->comm)->rank, dest, tag);
@@ -42,18 +45,30 @@ static bool begin(struct rn_turn *turn, struct rn_order_call *c, int dest, int t
 		return rc == MPI_SUCCESS ? rn_real.MPI_Wait(&q, MPI_STATUS_IGNORE) : rc;       \
 	}
 
-#define ISEND(name, count_type)                                                                \
-	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
-			       int tag, MPI_Comm comm, MPI_Request *request)                   \
-	{                                                                                      \
-		struct rn_order_call c;                                                        \
-		struct rn_turn turn;                                                           \
-		bool in_turn = begin(&turn, &c, dest, tag, comm);                              \
-		int rc = rn_real.MPI_##name(buf, count, type, dest, tag, comm, request);       \
-                                                                                               \
-		if (in_turn)                                                                   \
-			rn_turn_end(&turn, true);                                              \
-		return rc;                                                                     \
+/* `cancelled`: nothing is sent, but when it was recorded it had its turn. */
+#define ISEND(name, count_type)                                                                    \
+	static int start_##name(const void *buf, count_type count, MPI_Datatype type, int dest,    \
+				int tag, MPI_Comm comm, MPI_Request *request, bool cancelled)      \
+	{                                                                                          \
+		struct rn_order_call c;                                                            \
+		struct rn_turn turn;                                                               \
+		bool in_turn = begin(&turn, &c, dest, tag, comm);                                  \
+		int rc = cancelled                                                                 \
+				 ? rn_replay_post_nowhere(request)                                 \
+				 : rn_real.MPI_##name(buf, count, type, dest, tag, comm, request); \
+                                                                                                   \
+		if (in_turn)                                                                       \
+			rn_turn_end(&turn, true);                                                  \
+		return rc;                                                                         \
+	}                                                                                          \
+                                                                                                   \
+	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest,     \
+			       int tag, MPI_Comm comm, MPI_Request *request)                       \
+	{                                                                                          \
+		struct rn_directed d = rn_directed_begin(true);                                    \
+		int rc = start_##name(buf, count, type, dest, tag, comm, request, d.cancelled);    \
+                                                                                                   \
+		return rn_directed_end(d, rc, request);                                            \
 	}
 
 /* It is started in turns. */
@@ -94,11 +109,13 @@ static void follow(const MPI_Request *request, MPI_Comm comm)
 	SEND_INIT(Ssend_init##suffix, count_type)       \
 	SEND_INIT(Rsend_init##suffix, count_type)
 
-#define HOOK(suffix)                                      \
-	rn_next.MPI_Send##suffix = hook_Send##suffix;     \
-	rn_next.MPI_Bsend##suffix = hook_Bsend##suffix;   \
-	rn_next.MPI_Ssend##suffix = hook_Ssend##suffix;   \
-	rn_next.MPI_Rsend##suffix = hook_Rsend##suffix;   \
+#define HOOK(suffix)                                    \
+	rn_next.MPI_Send##suffix = hook_Send##suffix;   \
+	rn_next.MPI_Bsend##suffix = hook_Bsend##suffix; \
+	rn_next.MPI_Ssend##suffix = hook_Ssend##suffix; \
+	rn_next.MPI_Rsend##suffix = hook_Rsend##suffix;
+
+#define HOOK_I(suffix)                                    \
 	rn_next.MPI_Isend##suffix = hook_Isend##suffix;   \
 	rn_next.MPI_Ibsend##suffix = hook_Ibsend##suffix; \
 	rn_next.MPI_Issend##suffix = hook_Issend##suffix; \
@@ -127,14 +144,18 @@ int rn_order_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, 
 		   MPI_Comm comm, MPI_Request *q)
 {
 #if MPI_VERSION >= 4
-	return hook_Isend_c(buf, count, type, dest, tag, comm, q);
+	return start_Isend_c(buf, count, type, dest, tag, comm, q, false);
 #else
-	return hook_Isend(buf, (int)count, type, dest, tag, comm, q);
+	return start_Isend(buf, (int)count, type, dest, tag, comm, q, false);
 #endif
 }
 
 void rn_order_hook_sends(void)
 {
+	HOOK_I()
+#if MPI_VERSION >= 4
+	HOOK_I(_c)
+#endif
 	if (rn_config.order_sends)
 		hook_sends();
 }

@@ -25,9 +25,8 @@
 #include <unistd.h>
 
 #define DIVERGED  71
-#define STALL_S   10   /* then a line says what is waited for */
-#define SPINS     100  /* before time is given away */
-#define LOOK_EACH 256  /* spins between looks at the clock */
+#define SPINS     100 /* before time is given away */
+#define LOOK_EACH 256 /* spins between looks at the clock */
 #define PATH_ROOM (sizeof(rn_config.replay) + 32)
 
 struct rn_replay {
@@ -38,10 +37,13 @@ struct rn_replay {
 	const struct rn_order_done *dones;
 	const int64_t *values;
 	const struct rn_plan_match *matches;
+	const struct rn_plan_cancel *cancels;
 	uint64_t done, value, call;  /* the next ones */
 	uint32_t fails;              /* of the row, that have been used */
 	struct rn_patience patience; /* while tests fail that did not */
 	bool free;                   /* the record counts no more */
+	struct rn_patience again;    /* while a row is not to be, yet: */
+	uint64_t again_row;
 };
 
 static struct rn_plan_head *plan;
@@ -83,6 +85,7 @@ static void open_thread(struct rn_replay *r, struct rn_plan_stream *s)
 	r->dones = rn_plan_at(plan, s->done.at);
 	r->values = rn_plan_at(plan, s->value.at);
 	r->matches = rn_plan_at(plan, s->match.at);
+	r->cancels = rn_plan_at(plan, s->cancel.at);
 }
 
 void rn_replay_load(int rank)
@@ -205,6 +208,11 @@ MPI_Comm rn_replay_nowhere(void)
 	return nowhere;
 }
 
+int rn_replay_post_nowhere(MPI_Request *request)
+{
+	return rn_real.MPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, nowhere, request);
+}
+
 /* Programs that test again and again, in a row, do not have to drive it each time. */
 #define RESTS 4000 /* ticks of the clock: a microsecond or two, where it is quick */
 
@@ -246,6 +254,31 @@ const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordina
 
 	r->at->messages += m->state != RN_PLAN_UNSEEN;
 	return m;
+}
+
+const struct rn_plan_match *rn_replay_match_of(const struct rn_followed *f)
+{
+	return f && f->starter->replay && rn_followed_is_wild(f)
+		       ? rn_replay_match(f->starter->replay, f->ordinal)
+		       : NULL;
+}
+
+/* They are sorted. */
+enum rn_cancel rn_replay_cancel(const struct rn_replay *r, uint64_t number)
+{
+	uint64_t from = 0, to = r->at->over || r->free ? 0 : r->s->cancel.n;
+
+	while (from < to) {
+		uint64_t middle = from + (to - from) / 2;
+
+		if (r->cancels[middle].number < number)
+			from = middle + 1;
+		else if (r->cancels[middle].number > number)
+			to = middle;
+		else
+			return r->cancels[middle].cancelled ? RN_CANCEL_DONE : RN_CANCEL_FAILED;
+	}
+	return RN_CANCEL_NOT;
 }
 
 bool rn_replay_knows_sends(const struct rn_replay *r)
@@ -416,14 +449,21 @@ const char *rn_replay_comm(uint32_t number)
 	return number && number <= plan->comm.n ? rn_plan_at(plan, at[number - 1]) : NULL;
 }
 
-static void tell_stall(const struct rn_order_call *c, int source, int tag)
+static void tell_stall(const struct rn_patience *p, const struct rn_order_call *c, int source,
+		       int tag)
 {
-	char what[96] = "a request";
+	char what[128];
 
-	if (source != RN_PLAN_NOTHING)
-		snprintf(what, sizeof(what), "a message from rank %d with tag %d", source, tag);
-	rn_say("rank %d has waited %d seconds in %s for %s, which the record says will come",
-	       rn_tracer.world_rank, STALL_S, name_of(c->function), what);
+	if (p->what)
+		snprintf(what, sizeof(what), "%s", p->what);
+	else if (source != RN_PLAN_NOTHING)
+		snprintf(what, sizeof(what),
+			 "a message from rank %d with tag %d, which the record says will come",
+			 source, tag);
+	else
+		snprintf(what, sizeof(what), "a request, which the record says will come");
+	rn_say("rank %d has waited %u seconds in %s for %s", rn_tracer.world_rank, rn_config.stall,
+	       name_of(c->function), what);
 }
 
 bool rn_replay_tires(struct rn_patience *p)
@@ -440,7 +480,7 @@ bool rn_replay_tires(struct rn_patience *p)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (p->since == 0)
 		p->since = (uint64_t)now.tv_sec;
-	p->told = (uint64_t)now.tv_sec - p->since > STALL_S;
+	p->told = (uint64_t)now.tv_sec - p->since > rn_config.stall;
 	return p->told;
 }
 
@@ -451,7 +491,7 @@ bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int so
 	if (rn_replay_gets_free(c->o))
 		return true;
 	if (tires)
-		tell_stall(c, source, tag);
+		tell_stall(p, c, source, tag);
 	return false;
 }
 
@@ -494,9 +534,9 @@ void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn
 
 	if (birth)
 		snprintf(who, sizeof(who), "thread %" PRId64, birth);
-	rn_say("rank %d has waited %d seconds in %s for %s to %s on %s, which it did first when "
+	rn_say("rank %d has waited %u seconds in %s for %s to %s on %s, which it did first when "
 	       "this was recorded",
-	       rn_tracer.world_rank, STALL_S, name_of(c->function), who,
+	       rn_tracer.world_rank, rn_config.stall, name_of(c->function), who,
 	       of == RN_PLAN_SENDS ? "send" : "receive or probe", rn_comm_get(c->comm)->name);
 }
 
@@ -552,8 +592,7 @@ static void pass_row(struct rn_replay *r)
 /* To a row that a call has to be compared with. False at the end. */
 static bool find_row(struct rn_replay *r)
 {
-	while (r->at->row < r->s->row.n &&
-	       (is_kind(r, RN_ORDER_WAIT) || is_kind(r, RN_ORDER_LOOSE)))
+	while (r->at->row < r->s->row.n && !rn_plan_site_counts(&r->site[r->rows[r->at->row].site]))
 		pass_row(r);
 	return r->at->row < r->s->row.n;
 }
@@ -641,6 +680,23 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 	}
 	rn_replay_over(c);
 	return RN_FATE_FREE;
+}
+
+/* Its failures have been counted. */
+void rn_replay_again(const struct rn_order_call *c)
+{
+	struct rn_replay *r = c->o->replay;
+	const struct rn_order_row *row = &r->rows[--r->at->row];
+
+	r->done -= row->done;
+	r->fails = row->fails;
+	r->at->calls--;
+	r->at->again++;
+	if (r->again_row != r->at->row || !r->again.what)
+		r->again = (struct rn_patience){ .what = "a generalised request, which the record "
+							 "says will be complete" };
+	r->again_row = r->at->row;
+	rn_replay_wait(&r->again, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING);
 }
 
 /* Past tests that failed when this was recorded, and now do not come up. */

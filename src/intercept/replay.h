@@ -33,8 +33,9 @@ const char *rn_replay_fact(const char *key);
 /* The thread's, or NULL: there is no plan for it. */
 struct rn_replay *rn_replay_thread(const struct rn_order_thread *o);
 
-/* A communicator of this process alone, on which nothing is ever sent. */
+/* A communicator of this process alone, on which nothing is ever sent; and a receive on it. */
 MPI_Comm rn_replay_nowhere(void);
+int rn_replay_post_nowhere(MPI_Request *request);
 
 enum rn_fate {
 	RN_FATE_FREE, /* nothing is known: as the program will have it */
@@ -45,6 +46,9 @@ enum rn_fate {
 /* What the call is to do. `may_fail`: it can find nothing and return. */
 enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 			    const struct rn_order_row **row, const struct rn_order_done **done);
+
+/* What it has just been told is not to be, yet: it was done, and is to be so again later on. */
+void rn_replay_again(const struct rn_order_call *c);
 
 /* The same for one that gives a number: false when nothing is known. */
 bool rn_replay_value(const struct rn_order_call *c, int64_t *value, uint32_t n);
@@ -58,6 +62,13 @@ const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t 
 const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from);
 /* The same of one that is being started, which counts. */
 const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal);
+
+/* The same of a receive that may be none, or no wildcard. NULL: it is none. */
+const struct rn_plan_match *rn_replay_match_of(const struct rn_followed *f);
+
+/* What became of an operation that somebody tried to cancel: by its number (directed.h). */
+enum rn_cancel { RN_CANCEL_NOT, RN_CANCEL_DONE, RN_CANCEL_FAILED };
+enum rn_cancel rn_replay_cancel(const struct rn_replay *r, uint64_t number);
 
 /* The record has all calls, and each is compared with them (replay_compare.c): hooks for that, in
  * front of the others. */
@@ -103,6 +114,7 @@ struct rn_patience {
 	uint64_t since; /* 0: not begun */
 	uint32_t spins;
 	bool told;
+	const char *what; /* for what; NULL: a message, or some request */
 };
 /* True once, when it takes long. */
 bool rn_replay_tires(struct rn_patience *p);

@@ -49,6 +49,12 @@
  * Calls that give a number (MPI_Wtime) have it in `value`, one for each row with one done; such
  * rows have nothing in `done`. Threads of one process say by numbers, too, which of them they are
  * (rondo_enter: intercept/birth.h) and what they have to do with others (analyse/turns.h).
+ *
+ * Operations that are no wildcard receives are numbered too, by the same rules: each Isend, Ibsend,
+ * Issend, Irsend, Irecv, Isendrecv and Isendrecv_replace, and each Start of whatever. When one that
+ * this thread has started, and that somebody has called MPI_Cancel for, is complete, there is a row
+ * of kind VALUE for it, with MPI_Cancel as function and neither communicator nor place, before that
+ * of the call that completes it: its number times two, and one more if it was cancelled in time.
  */
 #ifndef RN_ORDER_EVENTS_H
 #define RN_ORDER_EVENTS_H

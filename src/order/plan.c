@@ -1,10 +1,12 @@
 /* plan.c - see plan.h. */
 #include "order/plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "encode/raw.h"
 #include "order/ordinals.h"
 
 #define ALIGN 8u
@@ -72,8 +74,15 @@ static struct rn_plan_list put_members(const struct pen *pen, const struct rn_pl
 	return l;
 }
 
+/* What follows from the events of a thread. */
+struct derived {
+	const struct rn_plan_match *match;
+	struct rn_plan_cancel *cancel;
+	size_t matches, cancels;
+};
+
 static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_plan_part *p,
-					const struct rn_plan_match *match, size_t matches)
+					const struct derived *d)
 {
 	const struct rn_order *o = &p->order;
 
@@ -82,7 +91,8 @@ static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_p
 		.row = put_list(pen, o->row, sizeof(*o->row), o->rows),
 		.done = put_list(pen, o->done, sizeof(*o->done), o->dones),
 		.value = put_list(pen, o->value, sizeof(*o->value), o->values),
-		.match = put_list(pen, match, sizeof(*match), matches),
+		.match = put_list(pen, d->match, sizeof(*d->match), d->matches),
+		.cancel = put_list(pen, d->cancel, sizeof(*d->cancel), d->cancels),
 		.call = put_list(pen, p->call, sizeof(*p->call), p->calls),
 		.complete = p->complete,
 		.born = p->born,
@@ -92,20 +102,20 @@ static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_p
 
 static int put_part(const struct pen *pen, const struct rn_plan_part *p, uint64_t at)
 {
-	const struct rn_plan_match *match = p->match;
+	struct derived d = { .match = p->match, .matches = p->matches };
 	struct rn_plan_match *own;
-	size_t matches = p->matches;
 	struct rn_plan_stream s;
 	struct rn_arena mem;
-	int rc = RN_OK;
+	int rc;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	if (!match) {
-		rc = rn_plan_matches(&mem, &p->order, &own, &matches);
-		match = own;
+	rc = rn_plan_cancels(&mem, &p->order, &d.cancel, &d.cancels);
+	if (rc == RN_OK && !p->match) {
+		rc = rn_plan_matches(&mem, &p->order, &own, &d.matches);
+		d.match = own;
 	}
 	if (rc == RN_OK) {
-		s = put_stream(pen, p, match, matches);
+		s = put_stream(pen, p, &d);
 		put_again(pen, at, &s, sizeof(s));
 	}
 	rn_arena_free(&mem);
@@ -203,6 +213,7 @@ static bool stream_there(const struct span *f, const struct rn_plan_stream *s)
 	       is_there(f, &s->done, sizeof(struct rn_order_done)) &&
 	       is_there(f, &s->value, sizeof(int64_t)) &&
 	       is_there(f, &s->match, sizeof(struct rn_plan_match)) &&
+	       is_there(f, &s->cancel, sizeof(struct rn_plan_cancel)) &&
 	       is_there(f, &s->call, sizeof(struct rn_plan_call)) && rows_fit(f, s);
 }
 
@@ -277,8 +288,7 @@ bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
 	uint64_t known = 0, started = __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED);
 
 	for (uint64_t i = __atomic_load_n(&s->progress.row, __ATOMIC_RELAXED); i < s->row.n; i++)
-		if (site[row[i].site].kind != RN_ORDER_WAIT &&
-		    site[row[i].site].kind != RN_ORDER_LOOSE)
+		if (rn_plan_site_counts(&site[row[i].site]))
 			return false;
 	for (uint64_t i = 0; i < s->match.n; i++)
 		known += match[i].state != RN_PLAN_UNSEEN;
@@ -349,4 +359,67 @@ int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 		*n = numbers;
 	rn_arena_free(&scratch);
 	return rc;
+}
+
+/* ---- what was cancelled ---- */
+
+static bool is_cancel(const struct rn_order_site *s)
+{
+	const struct rn_func *f = s->kind == RN_ORDER_VALUE && s->function != UINT32_MAX
+					  ? rn_vocab_func(&rn_mpi_vocab, s->function)
+					  : NULL;
+
+	return f && strcmp(f->name, "MPI_Cancel") == 0;
+}
+
+bool rn_plan_site_counts(const struct rn_order_site *s)
+{
+	return s->kind != RN_ORDER_WAIT && s->kind != RN_ORDER_LOOSE && !is_cancel(s);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = ((const struct rn_plan_cancel *)a)->number;
+	uint64_t y = ((const struct rn_plan_cancel *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static size_t count_cancels(const struct rn_order *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->rows; i++)
+		n += is_cancel(&o->site[o->row[i].site]) ? o->row[i].done : 0;
+	return n;
+}
+
+static void take_cancels(const struct rn_order *o, struct rn_plan_cancel *to)
+{
+	size_t value = 0;
+
+	for (size_t i = 0; i < o->rows; i++) {
+		const struct rn_order_row *r = &o->row[i];
+		const struct rn_order_site *s = &o->site[r->site];
+		uint32_t values = s->kind == RN_ORDER_VALUE ? r->done : 0;
+
+		for (uint32_t k = 0; k < values && is_cancel(s); k++) {
+			uint64_t v = (uint64_t)o->value[value + k];
+
+			*to++ = (struct rn_plan_cancel){ v >> 1, v & 1 };
+		}
+		value += values;
+	}
+}
+
+int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
+		    size_t *n)
+{
+	*n = count_cancels(o);
+	*cancel = rn_new(mem, struct rn_plan_cancel, *n + 1);
+	if (!*cancel)
+		return RN_E_NOMEM;
+	take_cancels(o, *cancel);
+	qsort(*cancel, *n, sizeof(**cancel), by_number);
+	return RN_OK;
 }

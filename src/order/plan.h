@@ -42,6 +42,12 @@ struct rn_plan_match {
 	uint32_t unused;
 };
 
+/* An operation that somebody tried to cancel, by its number (order/events.h). */
+struct rn_plan_cancel {
+	uint64_t number;
+	uint64_t cancelled; /* 0: it was too late */
+};
+
 /* What is compared of a call: of its parameters that go in, the first communicator; the first of
  * `dest`, `source` and `root` that there is; of `tag` and `sendtag`; of `count`, `sendcount` and
  * `incount`. */
@@ -85,6 +91,7 @@ struct rn_plan_progress {
 	uint64_t calls;       /* that came out as recorded, failed tests included */
 	uint64_t messages;    /* wildcard receives that were given what they got */
 	uint64_t more, fewer; /* failed tests that were not recorded; that did not come up */
+	uint64_t again;       /* tests of generalised requests that failed, and did not */
 	uint64_t row;         /* the next one */
 	uint64_t over;        /* the record is, and the thread goes on */
 };
@@ -96,6 +103,7 @@ struct rn_plan_stream {
 	struct rn_plan_list done;         /* struct rn_order_done */
 	struct rn_plan_list value;        /* int64_t */
 	struct rn_plan_list match;        /* struct rn_plan_match */
+	struct rn_plan_list cancel;       /* struct rn_plan_cancel, by number */
 	struct rn_plan_list call;         /* struct rn_plan_call; empty: only events are recorded */
 	uint64_t complete;                /* it came to its end by itself */
 	uint64_t born;                    /* its thread has this birth (intercept/birth.h) */
@@ -162,6 +170,14 @@ const char *rn_plan_fact(const struct rn_plan_head *p, const char *key);
 
 /* The communicator of this name, or NULL. */
 const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name);
+
+/* The operations that somebody tried to cancel, sorted. RN_OK or RN_E_NOMEM. */
+int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
+		    size_t *n);
+
+/* Whether a call waits for the rows of this site, and is compared with them: for others it is known
+ * before, or not at all, what they say. Functions are those of this program. */
+bool rn_plan_site_counts(const struct rn_order_site *s);
 
 static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
 {

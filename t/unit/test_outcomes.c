@@ -44,16 +44,20 @@ static void say_done(const struct rn_order_done *d)
 static void say_rows(const struct rn_order *o)
 {
 	const struct rn_order_done *d = o->done;
+	const int64_t *v = o->value;
 
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct rn_order_site *s = &o->site[o->row[i].site];
 
 		say("%s %u:", rn_vocab_func(&rn_mpi_vocab, s->function)->name + 4, o->row[i].fails);
 		for (uint32_t k = 0; k < o->row[i].done; k++)
-			say_done(d++);
+			if (s->kind == RN_ORDER_VALUE)
+				say(" %lld", (long long)*v++);
+			else
+				say_done(d++);
 		say("\n");
 	}
-	CHECK(d == o->done + o->dones);
+	CHECK(d == o->done + o->dones && v == o->value + o->values);
 }
 
 /* x cancelled, ? unseen, ! inferred. */
@@ -265,9 +269,23 @@ static void test_ends(void)
 		 "Wait 0: 0+0x\n"
 		 "Request_get_status 1: 0+1=3/1\n"
 		 "Request_get_status 0: 0\n"
+		 "Cancel 0: 1\n"
 		 "Waitany 0: 0x\n"
 		 "Win_test 1: 0\n"
 		 " x x ? 3/1 ?\n");
+	/* Of those that name their partner, which was cancelled, and which not: number times two,
+	 * and one if it was. What nobody tried to cancel has a number, too. */
+	one_rank(LINE("MPI_Isend dest=1 tag=1" W " request=+a",
+		      "MPI_Isend dest=1 tag=1" W " request=+b",
+		      "MPI_Recv_init source=1 tag=1" W " request=+c", "MPI_Start request=c",
+		      "MPI_Cancel request=b", "MPI_Cancel request=c",
+		      "MPI_Waitall array_of_requests=[c,b-,a-] "
+		      "array_of_statuses=[<1,1,1>,<1,1,0>,<1,1,0>]",
+		      "MPI_Start request=c", "MPI_Cancel request=c", "MPI_Wait request=c status=~",
+		      "MPI_Start request=c", "MPI_Wait request=c status=<1,1,0>"),
+		 "Cancel 0: 5\n"
+		 "Cancel 0: 2\n"
+		 "\n");
 	one_rank(LINE("MPI_Recv_init source=* tag=1" W " request=+a",
 		      "MPI_Send_init dest=1 tag=1" W " request=+b",
 		      "MPI_Barrier_init" W " request=+c", "MPI_Test request=a flag=1 status={0,0}",

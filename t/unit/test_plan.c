@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "encode/raw.h"
 #include "order/plan.h"
 
 /* ---- written and looked at ---- */
@@ -219,6 +220,46 @@ static void test_damage(void)
 	rn_buf_free(&b);
 }
 
+/* ---- cancels ---- */
+
+static uint32_t function_named(const char *name)
+{
+	uint32_t i = 0;
+
+	while (strcmp(rn_mpi_vocab.func[i].name, name) != 0)
+		i++;
+	return rn_mpi_vocab.func[i].number;
+}
+
+/* Among other numbers, and not in their order. */
+static void test_cancels(void)
+{
+	const struct rn_order_site sites[] = {
+		{ RN_ORDER_VALUE, function_named("MPI_Cancel"), 0, 0 },
+		{ RN_ORDER_VALUE, function_named("MPI_Wtime"), 0, 0 },
+		{ RN_ORDER_WAIT, function_named("MPI_Cancel"), 0, 0 },
+		{ RN_ORDER_VALUE, UINT32_MAX, 0, 0 }
+	};
+	const struct rn_order_row rows[] = { { 0, 0, 1 }, { 1, 0, 2 }, { 3, 0, 1 }, { 0, 0, 1 } };
+	const int64_t values[] = { 9 << 1 | 1, 5, 7, 3, 4 << 1 };
+	const struct rn_order o = {
+		.site = sites, .row = rows, .value = values, .sites = 4, .rows = 4, .values = 5
+	};
+	const struct rn_plan_cancel want[] = { { 4, 0 }, { 9, 1 } };
+	struct rn_plan_cancel *got;
+	struct rn_arena mem;
+	size_t n;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_plan_cancels(&mem, &o, &got, &n) == RN_OK && n == 2);
+	CHECK(memcmp(got, want, sizeof(want)) == 0);
+	mem.fail_at = 1;
+	CHECK(rn_plan_cancels(&mem, &o, &got, &n) == RN_E_NOMEM);
+	rn_arena_free(&mem);
+	CHECK(!rn_plan_site_counts(&sites[0]) && rn_plan_site_counts(&sites[1]));
+	CHECK(!rn_plan_site_counts(&sites[2]) && rn_plan_site_counts(&sites[3]));
+}
+
 /* ---- matches ---- */
 
 #define RECEIVES 60
@@ -296,6 +337,8 @@ int main(void)
 	ok("every allocation fails once");
 	test_damage();
 	ok("a plan that is damaged is refused, or leads nowhere else");
+	test_cancels();
+	ok("what was cancelled");
 	for (int i = 0; i < 200; i++)
 		random_matches();
 	ok("what receives matched, against a search");
