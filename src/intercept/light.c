@@ -9,11 +9,11 @@
 
 uint8_t rn_light[RN_LIGHT_FUNCTIONS];
 
-/* It makes a communicator, or ends one. */
+/* It makes a communicator, or ends one; or it begins a session, of which there may be some. */
 static bool deals_in_comms(const struct rn_proto *f)
 {
 	for (uint32_t i = 0; i < f->nparams; i++)
-		if (f->param[i].kind == RN_K_comm &&
+		if ((f->param[i].kind == RN_K_comm || f->param[i].kind == RN_K_session) &&
 		    (f->param[i].how == RN_HOW_new || f->param[i].how == RN_HOW_free))
 			return true;
 	return false;

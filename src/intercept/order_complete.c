@@ -33,6 +33,8 @@ struct batch {
 	MPI_Request *now, now_few[FEW]; /* what the call is made on */
 	MPI_Status *s, s_few[FEW];      /* where statuses go */
 	struct rn_order_done *out, out_few[FEW];
+	struct rn_followed **kept, *kept_few[FEW];
+	bool keeps; /* `kept` is what is known of them */
 	/* Replaying: what is to happen. */
 	const struct rn_order_row *row;
 	const struct rn_order_done *done;
@@ -41,7 +43,8 @@ struct batch {
 /* Room for many, which the thread keeps. */
 static bool make_room(struct batch *b)
 {
-	size_t bytes = b->n * (sizeof(*b->now) + sizeof(*b->s) + sizeof(*b->out));
+	size_t bytes =
+		b->n * (sizeof(*b->now) + sizeof(*b->s) + sizeof(*b->out) + sizeof(*b->kept));
 	struct rn_order_thread *o = b->c.o;
 
 	if (bytes > o->room_bytes) {
@@ -57,7 +60,8 @@ static bool make_room(struct batch *b)
 		o->room = p;
 		o->room_bytes = 2 * bytes;
 	}
-	b->now = o->room;
+	b->kept = o->room;
+	b->now = (MPI_Request *)(void *)(b->kept + b->n);
 	b->s = (MPI_Status *)(void *)(b->now + b->n + b->n % 2);
 	b->out = (struct rn_order_done *)(void *)(b->s + b->n);
 	return true;
@@ -77,7 +81,16 @@ static bool is_shadow(const struct rn_followed *f)
 /* What is known of request i, by what it was before the call. */
 static struct rn_followed *known(const struct batch *b, uint32_t i)
 {
-	return rn_followed(b->q[i], &b->q[i]);
+	return b->keeps ? b->kept[i] : rn_followed(b->q[i], &b->q[i]);
+}
+
+/* Where there are threads, a request that ends in the call may be another's before it is looked
+ * for. */
+static void keep(struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		b->kept[i] = rn_followed(b->q[i], &b->q[i]);
+	b->keeps = true;
 }
 
 static bool any(const struct batch *b)
@@ -109,6 +122,8 @@ static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *
 	b->now = b->now_few;
 	b->s = b->s_few;
 	b->out = b->out_few;
+	b->kept = b->kept_few;
+	b->keeps = false;
 	if (!any(b))
 		return false;
 	if (!rn_order_call(&b->c, kind, MPI_COMM_NULL) || (b->n > FEW && !make_room(b))) {
@@ -117,6 +132,8 @@ static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *
 	}
 	if (!is_ignored(status))
 		b->s = status;
+	if (rn_tracer.threaded && rn_order_mode == RN_ORDER_RECORDS)
+		keep(b);
 	lift(b);
 	return true;
 }
@@ -132,8 +149,7 @@ static bool is_active(const struct rn_followed *f)
 static void end_shadow(struct rn_followed *f, MPI_Request *q)
 {
 	if (!(f->flags & RN_FOLLOWED_PERSISTENT)) {
-		if (!(f->flags &
-		      (RN_FOLLOWED_CANCELLED | RN_FOLLOWED_TAKEN_BACK | RN_FOLLOWED_HALF)))
+		if (!(f->flags & (RN_FOLLOWED_TAKEN_BACK | RN_FOLLOWED_HALF)))
 			rn_real.MPI_Cancel(q);
 		rn_real.MPI_Wait(q, MPI_STATUS_IGNORE);
 	}

@@ -19,7 +19,8 @@ struct post {
 	struct rn_receive as;  /* how it is posted */
 	struct rn_followed is; /* what is known of its request */
 	bool wild;
-	bool free; /* replaying: it has had its turn, and is behind the record */
+	bool free;    /* replaying: it has had its turn, and is behind the record */
+	bool planned; /* `as` is from the plan, and `is.receive` what the program has */
 };
 
 static bool is_known(const struct rn_plan_match *m)
@@ -78,6 +79,7 @@ static void number(struct post *p)
 	if (!o->replay || rn_replay_gets_free(o))
 		return;
 	p->is.receive = p->as;
+	p->planned = true;
 	m = rn_replay_start(o->replay, p->is.ordinal);
 	if (is_known(m)) {
 		p->as.source = m->source;
@@ -105,7 +107,16 @@ static bool begin(struct post *p, void *buf, int64_t count, MPI_Datatype type, i
 	       rn_order_call(&p->c, RN_ORDER_WAIT, comm);
 }
 
-static int post(const struct post *p, MPI_Request *q)
+/* While it waited for its turn the run has left the record: it is posted as the program has it. */
+static void forget_plan(struct post *p)
+{
+	if (!p->planned || !rn_replay_is_free(p->c.o))
+		return;
+	p->as = p->is.receive;
+	p->is.flags &= ~(uint32_t)(RN_FOLLOWED_SHADOW | RN_FOLLOWED_PARKED);
+}
+
+static int post(struct post *p, MPI_Request *q)
 {
 	struct rn_turn turn;
 	int rc;
@@ -113,6 +124,7 @@ static int post(const struct post *p, MPI_Request *q)
 	if (!rn_turns || !p->c.o || p->free)
 		return rn_receive_post(&p->as, q);
 	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	forget_plan(p);
 	rc = rn_receive_post(&p->as, q);
 	rn_turn_end(&turn, true);
 	return rc;
@@ -252,9 +264,13 @@ static int send_and_receive(struct post *p, const void *buf, int64_t count, MPI_
 	if (rc != MPI_SUCCESS)
 		return rc;
 	sent = rn_order_isend(buf, count, type, dest, tag, comm, &out);
+	if (sent != MPI_SUCCESS) { /* nor is anything received then */
+		rn_real.MPI_Cancel(&in);
+		rn_real.MPI_Wait(&in, MPI_STATUS_IGNORE);
+		return sent;
+	}
 	rc = wait_for(p, &in, s);
-	if (sent == MPI_SUCCESS)
-		sent = rn_real.MPI_Wait(&out, MPI_STATUS_IGNORE);
+	sent = rn_real.MPI_Wait(&out, MPI_STATUS_IGNORE);
 	return rc == MPI_SUCCESS ? sent : rc;
 }
 
@@ -470,18 +486,23 @@ BOTH_ISENDRECV(_c, MPI_Count)
 /* A fresh receive in the place of a persistent one. */
 static int start_shadow(struct rn_followed *f, struct post *p)
 {
+	int rc;
+
 	p->as = f->receive;
 	number(p);
 	f->ordinal = p->is.ordinal;
 	f->starter = p->is.starter;
-	f->flags |= RN_FOLLOWED_ACTIVE;
+	f->flags &= ~(uint32_t)RN_FOLLOWED_CANCELLED;
 	if (is_parked(p)) {
-		f->flags |= RN_FOLLOWED_PARKED;
+		f->flags |= RN_FOLLOWED_ACTIVE | RN_FOLLOWED_PARKED;
 		park(p->c.o, f);
 		pass_turn(p);
 		return MPI_SUCCESS;
 	}
-	return post(p, &f->real);
+	rc = post(p, &f->real);
+	if (rc == MPI_SUCCESS)
+		f->flags |= RN_FOLLOWED_ACTIVE;
+	return rc;
 }
 
 static void started(struct rn_followed *f, const struct rn_order_call *c)

@@ -291,7 +291,7 @@ void rn_replay_unpark(struct rn_followed *f)
 	bool parked;
 
 	rn_tracer_lock();
-	parked = f->flags & RN_FOLLOWED_PARKED;
+	parked = (f->flags & RN_FOLLOWED_PARKED) && !(f->flags & RN_FOLLOWED_CANCELLED);
 	f->flags &= ~(uint32_t)RN_FOLLOWED_PARKED;
 	rn_tracer_unlock();
 	if (parked)

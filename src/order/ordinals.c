@@ -12,7 +12,7 @@ struct gap {
 };
 
 struct rn_ordinals_block {
-	struct rn_ordinals_block *next;
+	struct rn_ordinals_block *below, *above;
 	uint64_t open; /* numbers in its gaps */
 	uint32_t gaps; /* at least one */
 	struct gap gap[GAPS];
@@ -23,26 +23,38 @@ static struct rn_ordinals_block *take_block(struct rn_ordinals *o, struct rn_are
 	struct rn_ordinals_block *b = o->unused;
 
 	if (b)
-		o->unused = b->next;
+		o->unused = b->above;
 	else
 		b = rn_new(mem, struct rn_ordinals_block, 1);
 	if (b) {
-		b->next = NULL;
+		b->below = b->above = NULL;
 		b->open = 0;
 		b->gaps = 0;
 	}
 	return b;
 }
 
-/* The upper half of a full block goes into one behind it. */
+static void put_above(struct rn_ordinals *o, struct rn_ordinals_block *b,
+		      struct rn_ordinals_block *upper)
+{
+	upper->below = b;
+	upper->above = b ? b->above : NULL;
+	if (upper->above)
+		upper->above->below = upper;
+	else
+		o->last = upper;
+	if (b)
+		b->above = upper;
+}
+
+/* The upper half of a full block goes into one of its own. */
 static bool split(struct rn_ordinals *o, struct rn_arena *mem, struct rn_ordinals_block *b)
 {
 	struct rn_ordinals_block *upper = take_block(o, mem);
 
 	if (!upper)
 		return false;
-	upper->next = b->next;
-	b->next = upper;
+	put_above(o, b, upper);
 	upper->gaps = GAPS / 2;
 	b->gaps = GAPS - GAPS / 2;
 	memcpy(upper->gap, b->gap + b->gaps, upper->gaps * sizeof(*b->gap));
@@ -55,26 +67,28 @@ static bool split(struct rn_ordinals *o, struct rn_arena *mem, struct rn_ordinal
 /* All numbers from `next` to below n are a gap now. */
 static bool add_gap(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n)
 {
-	struct rn_ordinals_block **at = &o->blocks;
+	struct rn_ordinals_block *b = o->last;
 
-	while (*at && (*at)->next)
-		at = &(*at)->next;
-	if (*at && (*at)->gaps == GAPS)
-		at = &(*at)->next;
-	if (!*at && !(*at = take_block(o, mem)))
-		return false;
-	(*at)->gap[(*at)->gaps++] = (struct gap){ o->next, n - o->next };
-	(*at)->open += n - o->next;
+	if (!b || b->gaps == GAPS) {
+		if (!(b = take_block(o, mem)))
+			return false;
+		put_above(o, o->last, b);
+	}
+	b->gap[b->gaps++] = (struct gap){ o->next, n - o->next };
+	b->open += n - o->next;
 	o->open += n - o->next;
 	return true;
 }
 
-static void drop_block(struct rn_ordinals *o, struct rn_ordinals_block **at)
+static void drop_block(struct rn_ordinals *o, struct rn_ordinals_block *b)
 {
-	struct rn_ordinals_block *b = *at;
-
-	*at = b->next;
-	b->next = o->unused;
+	if (b->below)
+		b->below->above = b->above;
+	if (b->above)
+		b->above->below = b->below;
+	else
+		o->last = b->below;
+	b->above = o->unused;
 	o->unused = b;
 }
 
@@ -98,36 +112,39 @@ static void leave_gap(struct rn_ordinals_block *b, uint32_t i, uint64_t n)
 	}
 }
 
-static bool is_below(const struct rn_ordinals_block *b, uint64_t n)
+/* The block that a number is in, if it is in any, and how many numbers are in those above. */
+static struct rn_ordinals_block *find(const struct rn_ordinals *o, uint64_t n, uint64_t *above)
 {
-	const struct gap *last = &b->gap[b->gaps - 1];
+	struct rn_ordinals_block *b = o->last;
 
-	return last->from + last->n <= n;
+	for (*above = 0; b && b->gap[0].from > n; b = b->below)
+		*above += b->open;
+	return b;
 }
 
 static bool fill(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n, uint64_t *late)
 {
-	struct rn_ordinals_block **at = &o->blocks;
-	uint32_t i = 0;
+	uint64_t above;
+	struct rn_ordinals_block *b = find(o, n, &above);
+	uint32_t i;
 
-	*late = 0;
-	for (; is_below(*at, n); at = &(*at)->next)
-		*late += (*at)->open;
-	if ((*at)->gaps == GAPS) {
-		if (!split(o, mem, *at))
+	if (b && b->gaps == GAPS) {
+		if (!split(o, mem, b))
 			return false;
-		if (is_below(*at, n)) {
-			*late += (*at)->open;
-			at = &(*at)->next;
-		}
+		b = find(o, n, &above);
 	}
-	for (; (*at)->gap[i].from + (*at)->gap[i].n <= n; i++)
-		*late += (*at)->gap[i].n;
-	*late += n - (*at)->gap[i].from;
-	leave_gap(*at, i, n);
+	if (!b)
+		return false;
+	for (i = b->gaps - 1; b->gap[i].from > n; i--)
+		above += b->gap[i].n;
+	if (n - b->gap[i].from >= b->gap[i].n)
+		return false;
+	above += b->gap[i].from + b->gap[i].n - 1 - n;
+	*late = o->open - 1 - above;
+	leave_gap(b, i, n);
 	o->open--;
-	if ((*at)->gaps == 0)
-		drop_block(o, at);
+	if (b->gaps == 0)
+		drop_block(o, b);
 	return true;
 }
 
@@ -144,14 +161,15 @@ bool rn_ordinals_done(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n, u
 
 uint64_t rn_ordinals_number(const struct rn_ordinals *o, uint64_t late)
 {
-	const struct rn_ordinals_block *b = o->blocks;
-	uint32_t i = 0;
+	const struct rn_ordinals_block *b = o->last;
+	uint64_t above;
+	uint32_t i;
 
 	if (late >= o->open)
 		return o->next + (late - o->open);
-	for (; late >= b->open; b = b->next)
-		late -= b->open;
-	for (; late >= b->gap[i].n; i++)
-		late -= b->gap[i].n;
-	return b->gap[i].from + late;
+	for (above = o->open - 1 - late; above >= b->open; b = b->below)
+		above -= b->open;
+	for (i = b->gaps - 1; above >= b->gap[i].n; i--)
+		above -= b->gap[i].n;
+	return b->gap[i].from + b->gap[i].n - 1 - above;
 }

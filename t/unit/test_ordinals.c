@@ -75,6 +75,7 @@ int main(void)
 	CHECK(rn_ordinals_done(&o, &mem, UINT32_MAX, &late) && late == UINT32_MAX);
 	CHECK(rn_ordinals_number(&o, UINT32_MAX - 1) == UINT32_MAX - 1);
 	CHECK(rn_ordinals_number(&o, UINT32_MAX) == (uint64_t)UINT32_MAX + 1);
+	CHECK(!rn_ordinals_done(&o, &mem, UINT32_MAX, &late));
 	CHECK(mem.mapped < 4u << 20);
 	ok("a number far above the others takes no memory");
 
