@@ -198,7 +198,8 @@ static void make_role(struct rn_role *r, const struct rn_func *f)
 struct rn_roles *rn_roles_new(struct rn_arena *mem, const struct rn_vocab *vocab)
 {
 	uint64_t n = vocab->funcs ? (uint64_t)vocab->func[vocab->funcs - 1].number + 1 : 0;
-	struct rn_roles *r = rn_alloc(mem, sizeof(*r) + n * sizeof(*r->role), _Alignof(*r), 1);
+	struct rn_roles *r =
+		rn_alloc(mem, sizeof(*r) + n * sizeof(*r->role), _Alignof(struct rn_roles), 1);
 
 	if (!r)
 		return NULL;

@@ -398,8 +398,12 @@ static void lengthen(const struct rn_grain *g, struct rn_moment *m, uint32_t n)
 		if (m[i].kind == RN_MOMENT_NONE)
 			continue;
 		if (l && m[i].kind == RN_MOMENT_CALL && next > m[i].end) {
-			end = m[i].start + middle(l, m[i].end - m[i].start);
-			m[i].end = end < next ? end : next;
+			uint64_t length = middle(l, m[i].end - m[i].start);
+
+			/* Bytes that do not mean it could go beyond all time. */
+			if (__builtin_add_overflow(m[i].start, length, &end) || end > next)
+				end = next;
+			m[i].end = end;
 		}
 		next = start;
 	}
