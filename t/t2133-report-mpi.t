@@ -83,7 +83,9 @@ branches() {
 	nok "$mpi: one that dies" trace_mpi "$at/d.rondo" 4 "$at/branches" die
 	ok "... has a report" "$RONDO" report "$at/d.rondo"
 	like "... that says who is not complete" "$(cat "$tmp/out")" '^incomplete: ranks [0-9]'
-	like "... and where ranks stopped" "$(cat "$tmp/out")" '^stopped outside of MPI: ranks 2$'
+	# Others may not have come to the barrier when they are killed.
+	like "... and where ranks stopped" "$(cat "$tmp/out")" \
+		'^stopped outside of MPI: ranks ([0-9,]*2|0-2|[01]-3)'
 	like "... what was done" "$(cat "$tmp/out")" '  loop (19\.\.)?20 times'
 }
 
