@@ -96,15 +96,33 @@ static inline bool rn_is_rank(char *const *env)
 	       (rn_env_get(env, "SLURM_PROCID") && rn_env_get(env, "SLURM_STEP_ID"));
 }
 
-/* Which one, before MPI_Init; -1: not known. */
-static inline int rn_rank_of(char *const *env)
+/* What the first variable says that is there, of a list that ends with NULL. */
+static inline int rn_env_number(char *const *env, const char *const *names, int otherwise)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
+	for (; *names; names++) {
+		const char *value = rn_env_get(env, *names);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (rn_env_get(env, names[i]))
-			return atoi(rn_env_get(env, names[i]));
-	return -1;
+		if (value && *value)
+			return atoi(value);
+	}
+	return otherwise;
+}
+
+/* Which rank it is, and of how many, as the launcher has told: before MPI_Init, or without. */
+static inline int rn_rank_of(char *const *env, int otherwise)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+					     "SLURM_PROCID", NULL };
+
+	return rn_is_rank(env) ? rn_env_number(env, names, otherwise) : otherwise;
+}
+
+static inline int rn_size_of(char *const *env, int otherwise)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+					     "SLURM_STEP_NUM_TASKS", NULL };
+
+	return rn_env_number(env, names, otherwise);
 }
 
 /* Whether a name is one of those, or one of them with more behind it: python3.11, mpirun.openmpi,

@@ -210,7 +210,7 @@ static int replay_in(struct run *r, const struct target *t, char **command)
 	r->status = fopen(status, "w+e");
 	if (!r->status)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
-	code = plans_write(r->trace, r->alone ? rn_rank_of(environ) : -1, r->folder,
+	code = plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
 			   !again_compare(r->trace, t, command));
 	if (!code)
 		code = set_variables(r->folder, status, r->alone);

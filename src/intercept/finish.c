@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/varint.h"
+#include "base/which_mpi.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "file/bundle.h"
@@ -122,34 +123,36 @@ static void compare_clocks(struct rn_mpi_link *link)
 	rn_spool_clock(offset, drift);
 }
 
+/* ---- what rondo is told ---- */
+
+/* A line for the launcher. False when it cannot be reached. */
+bool rn_finish_append(const char *word, const char *what)
+{
+	char line[5000];
+	int n = snprintf(line, sizeof(line), "%s %s\n", word, what), fd;
+	struct rn_calm calm;
+	bool done;
+
+	rn_calm_begin(&calm);
+	fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
+	done = fd >= 0 && write(fd, line, (size_t)n) == n;
+	if (fd >= 0)
+		close(fd);
+	rn_calm_end(&calm);
+	return done;
+}
+
+bool rn_finish_tell(const char *word, const char *what)
+{
+	if (!rn_config.status[0])
+		return false;
+	if (rn_finish_append(word, what))
+		return true;
+	unlink(rn_config.status); /* tells that something was told, on standard error */
+	return false;
+}
+
 /* ---- places ---- */
-
-static int from_launcher(const char *const *names, int otherwise)
-{
-	for (; *names; names++) {
-		const char *value = getenv(*names);
-
-		if (value && *value)
-			return atoi(value);
-	}
-	return otherwise;
-}
-
-static int launcher_rank(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-					     "SLURM_PROCID", NULL };
-
-	return from_launcher(names, 0);
-}
-
-static int launcher_size(int otherwise)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-					     "SLURM_STEP_NUM_TASKS", NULL };
-
-	return from_launcher(names, otherwise);
-}
 
 static bool was_spawned(void)
 {
@@ -162,7 +165,7 @@ static bool was_spawned(void)
  * finds itself in a world of its own. The first keeps the name and tells. */
 static void lone_output(void)
 {
-	int size = launcher_size(1), rank = launcher_rank();
+	int size = rn_size_of(environ, 1), rank = rn_rank_of(environ, 0);
 
 	if (rn_tracer.world_size > 1 || size < 2 || was_spawned())
 		return;
@@ -514,33 +517,6 @@ static void facts_of(const struct finish *f, struct facts *m)
 	add_paths(m);
 }
 
-/* A line for the launcher. False when it cannot be reached. */
-bool rn_finish_append(const char *word, const char *what)
-{
-	char line[5000];
-	int n = snprintf(line, sizeof(line), "%s %s\n", word, what), fd;
-	struct rn_calm calm;
-	bool done;
-
-	rn_calm_begin(&calm);
-	fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
-	done = fd >= 0 && write(fd, line, (size_t)n) == n;
-	if (fd >= 0)
-		close(fd);
-	rn_calm_end(&calm);
-	return done;
-}
-
-bool rn_finish_tell(const char *word, const char *what)
-{
-	if (!rn_config.status[0])
-		return false;
-	if (rn_finish_append(word, what))
-		return true;
-	unlink(rn_config.status); /* tells that something was told, on standard error */
-	return false;
-}
-
 static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
 	const char *name = strrchr(rn_config.output, '/');
@@ -613,8 +589,8 @@ static void find_place(void)
 {
 	if (rn_tracer.init_done)
 		return;
-	rn_tracer.world_rank = launcher_rank();
-	rn_tracer.world_size = launcher_size(rn_tracer.world_rank + 1);
+	rn_tracer.world_rank = rn_rank_of(environ, 0);
+	rn_tracer.world_size = rn_size_of(environ, rn_tracer.world_rank + 1);
 }
 
 /* The same for all processes of a job, as far as its launcher tells. */

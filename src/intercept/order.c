@@ -41,8 +41,8 @@ void rn_order_start(void)
 	rn_order_hook_sends();
 	rn_order_hook_libc();
 	/* Some programs ask for the time before MPI_Init. */
-	if (rn_order_mode == RN_ORDER_REPLAYS && rn_rank_of(environ) >= 0)
-		rn_replay_load(rn_rank_of(environ));
+	if (rn_order_mode == RN_ORDER_REPLAYS && rn_rank_of(environ, -1) >= 0)
+		rn_replay_load(rn_rank_of(environ, -1));
 }
 
 static void begin_replay(void)
