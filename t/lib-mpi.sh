@@ -148,3 +148,13 @@ lossless_large() {
 		skip "$mpi: $_prog with large counts" "it has none"
 	fi
 }
+
+# nothing_left: of a replay; left_behind is the test's. Those that are being killed have a moment to end.
+nothing_left() {
+	for _ in $(seq 50); do
+		[ -n "$(left_behind)" ] || break
+		sleep 0.1
+	done
+	is "... nothing is left behind" "$(left_behind)" ""
+	rm -rf "$tmp/$mpi"/*.replay-*
+}

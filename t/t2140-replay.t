@@ -59,16 +59,6 @@ left_behind() {
 	done
 }
 
-# Those that are being killed have a moment to end.
-nothing_left() {
-	for _ in $(seq 50); do
-		[ -n "$(left_behind)" ] || break
-		sleep 0.1
-	done
-	is "... nothing is left behind" "$(left_behind)" ""
-	rm -rf "$tmp/$mpi"/*.replay-*
-}
-
 # record OPTION FILE: the command
 record() {
 	rm -rf "$2" "$2.part"

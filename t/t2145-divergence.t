@@ -42,16 +42,6 @@ left_behind() {
 	ls -d "$at"/*.replay-* 2>/dev/null
 }
 
-# Where ranks are being killed, their rondo has a moment to end.
-nothing_left() {
-	for _ in $(seq 50); do
-		[ -n "$(left_behind)" ] || break
-		sleep 0.1
-	done
-	is "... nothing is left behind" "$(left_behind)" ""
-	rm -rf "$at"/*.replay-*
-}
-
 divergence='the program does not do what was recorded: rank 1, event [0-9]+: now MPI_Probe, recorded was MPI_Waitany'
 freely='the run goes on freely, since rank 1 has diverged'
 

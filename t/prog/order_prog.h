@@ -126,6 +126,18 @@ static inline void order_seed(struct order *o, uint64_t seed)
 	o->sum = 0;
 }
 
+/* MPI_Init for several threads at once; where there cannot be, the program ends with 77. */
+static inline void order_init_threads(int *argc, char ***argv)
+{
+	int provided;
+
+	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided < MPI_THREAD_MULTIPLE) {
+		MPI_Finalize();
+		exit(77);
+	}
+}
+
 /* After MPI_Init. */
 static inline void order_begin(struct order *o, int argc, char **argv, int steps)
 {

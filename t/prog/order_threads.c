@@ -118,13 +118,8 @@ static void run_all(struct order *o)
 int main(int argc, char **argv)
 {
 	struct order o;
-	int provided;
 
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	if (provided < MPI_THREAD_MULTIPLE) {
-		MPI_Finalize();
-		return 77;
-	}
+	order_init_threads(&argc, &argv);
 	order_begin(&o, argc, argv, 15);
 	run_all(&o);
 	return order_end(&o);
