@@ -37,6 +37,7 @@
 #include "intercept/handle.h"
 #include "intercept/order_log.h"
 #include "intercept/spool.h"
+#include "intercept/spool_folder.h"
 #include "intercept/real.h"
 #include "intercept/order.h"
 #include "intercept/setting.h"

@@ -25,10 +25,6 @@
 
 struct rn_stream;
 
-/* What an earlier run has left goes to the folder NAME.old.part; that of one that goes on stays. By
- * one process, before any opens a file. */
-void rn_spool_set_aside(void);
-
 /* The world is known: opens the node's file. `run` is the same in all processes of the run and in
  * no others. */
 void rn_spool_start(uint64_t run);
@@ -53,9 +49,6 @@ void rn_spool_seal(struct rn_stream *t);
  * cannot be: it is not, or not any more, in the file, but all that was is. */
 bool rn_spool_close(struct rn_stream *t);
 bool rn_spool_segment(struct rn_stream *t);
-
-/* Bytes of the file that are mapped for it and grow with it. */
-size_t rn_spool_mapped(const struct rn_stream *t);
 
 /* Whether this process has streams in segments: in its memory is only the rest of them. */
 bool rn_spool_in_segments(void);

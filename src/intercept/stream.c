@@ -12,6 +12,7 @@
 #include "intercept/order.h"
 #include "intercept/slack.h"
 #include "intercept/spool.h"
+#include "intercept/spool_seal.h"
 #include "intercept/tracer.h"
 
 #include <errno.h>

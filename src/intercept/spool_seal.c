@@ -1,0 +1,323 @@
+/* spool_seal.c - see spool_seal.h. */
+#include "intercept/spool_seal.h"
+
+#include "base/buf.h"
+#include "file/spill.h"
+
+#include <errno.h>
+
+#define RING_FIRST   16384u /* numbers */
+#define TIMES_FIRST  4096u  /* bytes */
+#define VALUES_FIRST 16384u /* numbers */
+
+static size_t area_room(const struct rn_extent *e)
+{
+	return e ? e->pages * RN_SPILL_PAGE - sizeof(*e) : 0;
+}
+
+/* Room for a snapshot of so many bytes, and for some growth. */
+static int make_area(struct rn_stream *t, struct rn_extent **area, size_t bytes)
+{
+	struct rn_extent *e;
+
+	if (area_room(*area) >= bytes)
+		return 0;
+	e = rn_spill_claim(t->log.spill, RN_EXTENT_AREA, t->number,
+			   sizeof(*e) + bytes + bytes / 4 + 4096, NULL);
+	if (!e)
+		return errno;
+	if (*area)
+		rn_spill_release(*area);
+	*area = e;
+	return 0;
+}
+
+/* A new ring if the one that there is has become small; the old one is still needed. */
+static struct rn_extent *make_ring(struct rn_stream *t, size_t bytes)
+{
+	uint64_t places = t->tail ? t->ring_mask + 1 : RING_FIRST;
+
+	if (t->tail && bytes <= places * sizeof(uint32_t))
+		return t->tail;
+	while (places * sizeof(uint32_t) < bytes)
+		places *= 2;
+	return rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
+			      sizeof(struct rn_extent) + places * sizeof(uint32_t), NULL);
+}
+
+static uint64_t ring_places(const struct rn_extent *tail)
+{
+	uint64_t most = (tail->pages * RN_SPILL_PAGE - sizeof(*tail)) / sizeof(uint32_t);
+
+	return (uint64_t)1 << (63 - __builtin_clzll(most));
+}
+
+static void use_ring(struct rn_stream *t, struct rn_extent *tail)
+{
+	struct rn_extent *old = t->tail;
+
+	t->tail = tail;
+	t->ring = (uint32_t *)(tail + 1);
+	t->ring_mask = ring_places(tail) - 1;
+	if (old == tail)
+		return;
+	t->ready = t->live.calls;
+	t->unready = ring_places(tail);
+	if (old)
+		rn_spill_release(old);
+}
+
+#define WRITTEN 65536 /* bytes; a longer snapshot is not worth a page fault for each page of it */
+
+static int write_grammar(struct rn_stream *t, const struct rn_extent *area, struct rn_seal *s)
+{
+	int fd = rn_spill_descriptor(t->log.spill);
+	struct rn_spill_writer w;
+	struct rn_buf b = rn_buf_to(rn_spill_writer_add, &w);
+
+	if (fd < 0)
+		return errno;
+	rn_spill_writer_begin(&w, fd, area->number * RN_SPILL_PAGE + sizeof(*area),
+			      rn_area_seed(area));
+	rn_grammar_snapshot(t->grammar, &b);
+	s->grammar = b.len;
+	return rn_spill_writer_end(&w, &s->grammar_sum);
+}
+
+static int copy_grammar(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+{
+	struct rn_buf b = rn_buf_over(area + 1, area_room(area));
+
+	rn_grammar_snapshot(t->grammar, &b);
+	s->grammar = b.len;
+	s->grammar_sum = rn_area_sum(area, b.data, b.len);
+	return 0;
+}
+
+#define PIECE 16384 /* bytes; a longer snapshot of a series is not saved again */
+
+/* What stands in a hole, and is long, goes to the log; the buffer has it behind `at`. */
+static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole, struct rn_buf *b,
+		      size_t at)
+{
+	const struct rn_fact_values f = { s->id, hole };
+	const unsigned char *bytes = b->data + at + sizeof(uint64_t);
+	int rc = rn_log_add(&t->log, RN_FACT_VALUES, &f, sizeof(f), bytes,
+			    b->len - at - sizeof(uint64_t));
+
+	if (rc)
+		return rc;
+	if (!rn_holes_cut(s->holes, &t->mem, hole))
+		return ENOMEM;
+	t->pieces++;
+	b->len = at;
+	rn_holes_save(s->holes, hole, b);
+	return 0;
+}
+
+static int add_values(struct rn_stream *t, const struct rn_sig *s, struct rn_buf *b)
+{
+	const uint64_t number = s->id;
+	int rc = 0;
+
+	rn_buf_add(b, &number, sizeof(number));
+	for (uint32_t k = 0; k < s->holes->n && rc == 0 && !b->failed; k++) {
+		size_t at = b->len;
+
+		rn_holes_save(s->holes, k, b);
+		if (!b->failed && b->len - at > PIECE)
+			rc = cut_values(t, s, k, b, at);
+	}
+	return rc;
+}
+
+/* Behind the grammar. How long it becomes is not known before: *full when there is no room. */
+static int save_values(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s, bool *full)
+{
+	uint64_t at = rn_seal_values(s), room = area_room(area);
+	struct rn_buf b =
+		rn_buf_over((unsigned char *)(area + 1) + at, room > at ? (size_t)(room - at) : 0);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b.failed; i++)
+		if (rn_holes_of(&t->holes, i))
+			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), &b);
+	*full = b.failed || room < at;
+	s->values = b.len;
+	s->values_sum = *full ? 0 : rn_area_sum(area, b.data, b.len);
+	s->values_from = t->values_at;
+	s->pieces = t->pieces;
+	return rc;
+}
+
+/* The areas of the grammar alternate, too, but less often. */
+static int save_grammar(struct rn_stream *t, struct rn_seal *s)
+{
+	struct rn_extent **area =
+		&t->area[t->area[0] && t->area[0]->number == rn_spool_sealed(t)->area];
+	size_t bytes = rn_grammar_snapshot_size(t->grammar), more = s->values + s->values / 2;
+	bool full = false;
+	int rc;
+
+	do {
+		rc = make_area(t, area, bytes + more);
+		s->upto = t->live.calls;
+		if (rc == 0) {
+			s->area = (*area)->number;
+			rc = bytes > WRITTEN ? write_grammar(t, *area, s)
+					     : copy_grammar(t, *area, s);
+		}
+		if (rc == 0)
+			rc = save_values(t, *area, s, &full);
+		more = 2 * more + 4096;
+	} while (rc == 0 && full);
+	return rc;
+}
+
+static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_seal *s)
+{
+	struct rn_buf b;
+	int rc = make_area(t, area, s->times ? s->times : TIMES_FIRST);
+
+	while (rc == 0) {
+		b = rn_buf_over(*area + 1, area_room(*area));
+		if (rn_times_save(&t->times, &b) == RN_OK)
+			break;
+		rc = make_area(t, area, 2 * area_room(*area));
+	}
+	if (rc)
+		return rc;
+	s->times_at = (*area)->number;
+	s->times = b.len;
+	s->times_sum = rn_area_sum(*area, b.data, b.len);
+	return 0;
+}
+
+/* The ring of numbers in holes, once there are some: a new one if it has become small. */
+static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_extent **tail)
+{
+	uint64_t places = t->values_tail ? t->values_mask + 1 : VALUES_FIRST;
+
+	*tail = NULL;
+	s->values_tail = s->values_places = 0;
+	if (s->values == 0)
+		return 0;
+	while (places * sizeof(int64_t) < s->values)
+		places *= 2;
+	*tail = t->values_tail;
+	if (!*tail || places > t->values_mask + 1)
+		*tail = rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
+				       sizeof(**tail) + places * sizeof(int64_t), NULL);
+	if (!*tail)
+		return errno;
+	s->values_tail = (*tail)->number;
+	s->values_places = places;
+	return 0;
+}
+
+static void use_values_ring(struct rn_stream *t, struct rn_extent *tail)
+{
+	struct rn_extent *old = t->values_tail;
+	const struct rn_seal *s = rn_spool_sealed(t);
+
+	if (!tail) {
+		t->values_end = 0; /* the first number asks for one */
+		return;
+	}
+	t->values_tail = tail;
+	t->values = (int64_t *)(tail + 1);
+	t->values_mask = s->values_places - 1;
+	t->values_end = s->values_from + s->values_places;
+	if (old && old != tail)
+		rn_spill_release(old);
+}
+
+/* The pages of a new ring are made by writing to them, as far as it is going to be used until the
+ * next look: where that is a disk's, a page costs a fraction then of what a page fault would. */
+static int make_ready(struct rn_stream *t)
+{
+	static uint32_t zeros[RING_FIRST];
+	int fd = t->unready ? rn_spill_descriptor(t->log.spill) : -1, rc = 0;
+
+	if (t->unready && fd < 0)
+		return errno;
+	while (t->unready && t->ready < t->ring_end && rc == 0) {
+		uint64_t place = t->ready & t->ring_mask, n = RING_FIRST - place % RING_FIRST;
+
+		n = n < t->unready ? n : t->unready;
+		rc = rn_spill_write(fd, zeros, n * sizeof(*zeros),
+				    t->tail->number * RN_SPILL_PAGE + sizeof(*t->tail) +
+					    place * sizeof(*zeros));
+		t->ready += n;
+		t->unready -= n;
+	}
+	return rc;
+}
+
+/* When to look again: soon at first, so that short runs leave times too. */
+static int plan(struct rn_stream *t)
+{
+	const struct rn_seal *s = rn_spool_sealed(t);
+	uint64_t calls = t->live.calls, full = s->upto + s->places,
+		 more = s->times > RING_FIRST / 2 ? 2 * s->times : RING_FIRST;
+
+	if (calls < RING_FIRST)
+		more = (calls | 63) + 1;
+	t->ring_end = full - calls < more ? full : calls + more;
+	return make_ready(t);
+}
+
+int rn_spool_seal_now(struct rn_stream *t, bool whole)
+{
+	unsigned which = !t->live.sealed;
+	struct rn_seal *s = &t->live.seal[which];
+	struct rn_extent *tail = t->tail, *values = t->values_tail;
+	int rc;
+
+	*s = *rn_spool_sealed(t);
+	s->number++;
+	s->segment = t->segment;
+	rc = save_times(t, &t->times_area[which], s);
+	if (rc == 0 && whole)
+		rc = save_grammar(t, s);
+	if (rc == 0 && whole)
+		rc = make_values_ring(t, s, &values);
+	if (rc)
+		return rc;
+	if (whole && !(tail = make_ring(t, s->grammar + s->times + s->values)))
+		return errno;
+	s->tail = tail->number;
+	s->places = ring_places(tail);
+	s->sum = rn_seal_sum(tail, s);
+	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
+	use_ring(t, tail);
+	if (whole)
+		use_values_ring(t, values);
+	return plan(t);
+}
+
+static void leave_area(struct rn_extent **area, uint64_t page)
+{
+	if (!*area || (*area)->number != page)
+		return;
+	rn_spill_release(*area);
+	*area = NULL;
+}
+
+void rn_spool_leave_areas(struct rn_stream *t, const struct rn_seal *last)
+{
+	for (int i = 0; i < 2; i++) {
+		leave_area(&t->area[i], last->area);
+		leave_area(&t->times_area[i], last->times_at);
+	}
+}
+
+size_t rn_spool_mapped(const struct rn_stream *t)
+{
+	size_t all = (t->tail ? t->tail->pages * RN_SPILL_PAGE : 0) +
+		     (t->values_tail ? t->values_tail->pages * RN_SPILL_PAGE : 0);
+
+	for (int i = 0; i < 2; i++)
+		all += area_room(t->area[i]) + area_room(t->times_area[i]);
+	return all;
+}
