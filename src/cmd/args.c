@@ -38,6 +38,22 @@ int open_trace(const char *path, struct rn_trace *t)
 	return rn_trace_open(t, path, &err) < 0 ? fail_err(&err) : EXIT_DONE;
 }
 
+int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does)
+{
+	struct rn_trace t;
+	const char *file;
+	int code = parse_args(u, argc, argv, &file);
+
+	if (code || !file)
+		return code;
+	code = open_trace(file, &t);
+	if (code)
+		return code;
+	code = does(&t, file);
+	rn_trace_close(&t);
+	return code == EXIT_DONE ? finish_output() : code;
+}
+
 /* How a name has to be quoted for a shell: "" not at all, "'", or "$'" with the escapes of C. */
 static const char *quoting(const char *name)
 {

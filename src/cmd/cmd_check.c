@@ -23,25 +23,19 @@ static const struct usage usage = {
 	0,
 };
 
-int cmd_check(int argc, char **argv)
+static int check(const struct rn_trace *t, const char *file)
 {
 	struct rn_err err = { 0 };
-	struct rn_trace t;
-	const char *file;
-	int code = parse_args(&usage, argc, argv, &file), rc;
+	int rc = rn_trace_check(t, &err);
 
-	if (code || !file)
-		return code;
-	code = open_trace(file, &t);
-	if (code)
-		return code;
-	rc = rn_trace_check(&t, &err);
 	if (rc < 0)
-		code = fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_NO, "%s: %s", file, err.text);
-	else
-		printf("%s: ok, %" PRIu64 " ranks, %u groups, %u rules, %u signatures\n", file,
-		       t.ranks, t.streams.groups, rn_rules_count(t.streams.rules),
-		       rn_sigs_count(t.streams.sigs));
-	rn_trace_close(&t);
-	return code ? code : finish_output();
+		return fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_NO, "%s: %s", file, err.text);
+	printf("%s: ok, %" PRIu64 " ranks, %u groups, %u rules, %u signatures\n", file, t->ranks,
+	       t->streams.groups, rn_rules_count(t->streams.rules), rn_sigs_count(t->streams.sigs));
+	return EXIT_DONE;
+}
+
+int cmd_check(int argc, char **argv)
+{
+	return on_trace(&usage, argc, argv, check);
 }

@@ -389,25 +389,13 @@ static int print_all(const struct rn_trace *t, const char *file)
 	rn_arena_free(&mem);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: the communicators contradict each other", file);
-	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : EXIT_DONE;
+	if (rc < 0)
+		return fail(EXIT_SELF, "%s: out of memory", file);
+	hint("rondo dump", file, "--rank 0 --to 20");
+	return EXIT_DONE;
 }
 
 int cmd_info(int argc, char **argv)
 {
-	struct rn_trace t;
-	const char *file;
-	int code = parse_args(&usage, argc, argv, &file);
-
-	if (code || !file)
-		return code;
-	code = open_trace(file, &t);
-	if (code)
-		return code;
-	code = print_all(&t, file);
-	rn_trace_close(&t);
-	if (code == EXIT_DONE)
-		code = finish_output();
-	if (code == EXIT_DONE)
-		hint("rondo dump", file, "--rank 0 --to 20");
-	return code;
+	return on_trace(&usage, argc, argv, print_all);
 }

@@ -435,23 +435,12 @@ static int report_trace(const struct rn_trace *t, const char *file)
 		return fail(EXIT_INPUT, "%s: the loops contradict each other", file);
 	if (rc < 0)
 		return fail(EXIT_SELF, "%s: out of memory", file);
-	return code == EXIT_DONE ? finish_output() : code;
+	if (code == EXIT_DONE)
+		hint("rondo dump", file, "--rank 0 --to 20");
+	return code;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct rn_trace t;
-	const char *file;
-	int code = parse_args(&usage, argc, argv, &file);
-
-	if (code || !file)
-		return code;
-	code = open_trace(file, &t);
-	if (code)
-		return code;
-	code = report_trace(&t, file);
-	rn_trace_close(&t);
-	if (code == EXIT_DONE)
-		hint("rondo dump", file, "--rank 0 --to 20");
-	return code;
+	return on_trace(&usage, argc, argv, report_trace);
 }
