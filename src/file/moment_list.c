@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
-#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/varint.h"
+#include "file/by_stream.h"
 
 void rn_moment_list_init(struct rn_moment_list *l, struct rn_arena *mem)
 {
@@ -17,16 +17,6 @@ void rn_moment_list_init(struct rn_moment_list *l, struct rn_arena *mem)
 static struct rn_moment_stream *stream_at(const struct rn_moment_list *l, uint32_t i)
 {
 	return RN_SEG_AT(&l->stream, struct rn_moment_stream, i);
-}
-
-static int append(struct rn_moment_list *l, struct rn_moment_stream s)
-{
-	if (l->stream.n && stream_at(l, l->stream.n - 1)->stream >= s.stream)
-		return RN_E_ARG;
-	if (!rn_seg_reserve(&l->stream, l->mem, 1))
-		return RN_E_NOMEM;
-	*stream_at(l, l->stream.n++) = s;
-	return RN_OK;
 }
 
 int rn_moment_list_add(struct rn_moment_list *l, uint64_t stream, const struct rn_moments *m)
@@ -45,7 +35,8 @@ int rn_moment_list_add(struct rn_moment_list *l, uint64_t stream, const struct r
 		rn_buf_u64(&b, m->chunk[i].len);
 		rn_buf_add(&b, m->chunk[i].bytes, m->chunk[i].len);
 	}
-	return append(l, (struct rn_moment_stream){ stream, { b.data, b.len } });
+	return rn_by_stream_add(&l->stream, l->mem,
+				&(struct rn_moment_stream){ stream, { b.data, b.len } });
 }
 
 int rn_moment_list_encode(const struct rn_moment_list *l, uint64_t first, struct rn_buf *out)
@@ -76,7 +67,7 @@ int rn_moment_list_decode(struct rn_moment_list *l, const void *bytes, size_t le
 		s.bytes.len = rn_get_count(&in, 1);
 		s.bytes.bytes = rn_get_bytes(&in, s.bytes.len);
 		s.stream = first + at;
-		rc = in.bad || at++ >= n ? RN_E_DATA : append(l, s);
+		rc = in.bad || at++ >= n ? RN_E_DATA : rn_by_stream_add(&l->stream, l->mem, &s);
 		if (rc == RN_E_NOMEM)
 			return rn_err_nomem(err);
 		if (rc < 0)
@@ -85,17 +76,6 @@ int rn_moment_list_decode(struct rn_moment_list *l, const void *bytes, size_t le
 	return in.bad || rn_left(&in)
 		       ? rn_err_set(err, RN_E_DATA, "the list of streams is malformed")
 		       : RN_OK;
-}
-
-static const struct rn_moment_stream *find(const struct rn_moment_list *l, uint64_t stream)
-{
-	struct rn_bisect b = { 0, l->stream.n, 0 };
-	const struct rn_moment_stream *s;
-
-	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, stream_at(l, (uint32_t)b.mid)->stream < stream);
-	s = b.lo < l->stream.n ? stream_at(l, (uint32_t)b.lo) : NULL;
-	return s && s->stream == stream ? s : NULL;
 }
 
 /* Counts the chunks, and with `chunk` also says where they are. */
@@ -116,7 +96,7 @@ static uint32_t get_chunks(struct rn_reader *in, struct rn_moment_bytes *chunk)
 int rn_moment_list_get(const struct rn_moment_list *l, uint64_t stream, struct rn_arena *mem,
 		       struct rn_moments *out, struct rn_err *err)
 {
-	const struct rn_moment_stream *s = find(l, stream);
+	const struct rn_moment_stream *s = rn_by_stream_find(&l->stream, stream);
 	struct rn_moment_bytes *chunk;
 	struct rn_reader in, again;
 

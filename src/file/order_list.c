@@ -2,13 +2,13 @@
 #include "file/order_list.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/callsite.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "file/by_stream.h"
 #include "file/sites.h"
 #include "merge/calls.h"
 #include "order/lamport.h"
@@ -28,16 +28,6 @@ int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final
 static struct rn_order_stream *stream_at(const struct rn_order_list *l, uint32_t i)
 {
 	return RN_SEG_AT(&l->stream, struct rn_order_stream, i);
-}
-
-static int append(struct rn_order_list *l, struct rn_order_stream s)
-{
-	if (l->stream.n && stream_at(l, l->stream.n - 1)->stream >= s.stream)
-		return RN_E_ARG;
-	if (!rn_seg_reserve(&l->stream, l->mem, 1))
-		return RN_E_NOMEM;
-	*stream_at(l, l->stream.n++) = s;
-	return RN_OK;
 }
 
 /* ---- sites ---- */
@@ -170,7 +160,7 @@ int rn_order_list_add(struct rn_order_list *l, uint64_t stream, const struct rn_
 		return rc;
 	s.site = site;
 	s.chunk = copy_chunks(l->mem, p->chunk, p->chunks);
-	return s.chunk ? append(l, s) : RN_E_NOMEM;
+	return s.chunk ? rn_by_stream_add(&l->stream, l->mem, &s) : RN_E_NOMEM;
 }
 
 /* ---- bytes ---- */
@@ -271,7 +261,8 @@ int rn_order_list_decode(struct rn_order_list *l, const void *bytes, size_t len,
 		s.stream = first + at;
 		rc = get_stream(l, &in, map, sites, &s);
 		if (rc == RN_OK)
-			rc = in.bad || at++ >= n ? RN_E_DATA : append(l, s);
+			rc = in.bad || at++ >= n ? RN_E_DATA
+						 : rn_by_stream_add(&l->stream, l->mem, &s);
 		if (rc == RN_E_NOMEM)
 			return rn_err_nomem(err);
 		if (rc < 0)
@@ -286,13 +277,7 @@ int rn_order_list_decode(struct rn_order_list *l, const void *bytes, size_t len,
 
 const struct rn_order_stream *rn_order_list_find(const struct rn_order_list *l, uint64_t stream)
 {
-	struct rn_bisect b = { 0, l->stream.n, 0 };
-	const struct rn_order_stream *s;
-
-	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, stream_at(l, (uint32_t)b.mid)->stream < stream);
-	s = b.lo < l->stream.n ? stream_at(l, (uint32_t)b.lo) : NULL;
-	return s && s->stream == stream ? s : NULL;
+	return rn_by_stream_find(&l->stream, stream);
 }
 
 struct rn_order_count rn_order_list_count(const struct rn_order_list *l)
@@ -457,7 +442,7 @@ int rn_order_list_finish(const struct rn_order_list *l, enum rn_order_codec code
 		for (uint32_t k = 0; k < s.sites; k++)
 			site[k] = map[s.site[k]];
 		s.site = site;
-		rc = append(out, s);
+		rc = rn_by_stream_add(&out->stream, out->mem, &s);
 	}
 	return rc == RN_OK && codec != RN_ORDER_MODEL ? recode_all(out, l, codec, threads, err)
 						      : rc;
