@@ -93,23 +93,25 @@ static void keep(struct batch *b)
 	b->keeps = true;
 }
 
-static bool any(const struct batch *b)
+/* What the requests are before the call; false when there is none. */
+static bool copy(struct batch *b)
 {
-	for (uint32_t i = 0; i < b->n; i++)
-		if (b->q[i] != MPI_REQUEST_NULL)
-			return true;
-	return false;
+	bool some = false;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		b->now[i] = b->q[i];
+		some |= b->q[i] != MPI_REQUEST_NULL;
+	}
+	return some;
 }
 
 /* The call is made on what stands behind shadows. */
 static void lift(struct batch *b)
 {
-	memcpy(b->now, b->q, b->n * sizeof(*b->q));
 	for (uint32_t i = 0; i < b->n && rn_followed_shadows; i++) {
 		const struct rn_followed *f = known(b, i);
 
-		if (is_shadow(f))
-			b->now[i] = f->real;
+		b->now[i] = is_shadow(f) ? f->real : b->q[i];
 	}
 }
 
@@ -124,12 +126,12 @@ static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *
 	b->out = b->out_few;
 	b->kept = b->kept_few;
 	b->keeps = false;
-	if (!any(b))
-		return false;
 	if (!rn_order_call(&b->c, kind, MPI_COMM_NULL) || (b->n > FEW && !make_room(b))) {
 		rn_stream_lost(rn_me);
 		return false;
 	}
+	if (!copy(b))
+		return false;
 	if (!is_ignored(status))
 		b->s = status;
 	if (rn_tracer.threaded && rn_order_mode == RN_ORDER_RECORDS)
@@ -173,6 +175,13 @@ static void give_back(struct batch *b)
 			rn_followed_ends(f);
 		b->q[i] = b->now[i];
 	}
+}
+
+/* The same, if there is anything to see: a test that fails leaves requests alone. */
+static void give_back_if(struct batch *b, int rc, bool done)
+{
+	if (rc != MPI_SUCCESS || done || rn_followed_shadows)
+		give_back(b);
 }
 
 /* ---- recording ---- */
@@ -485,7 +494,7 @@ static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
 			note_all(b);              \
 		else if (records(rc_))            \
 			rn_order_failed(&(b)->c); \
-		give_back(b);                     \
+		give_back_if(b, rc_, *(flag));    \
 		return rc_;                       \
 	} while (0)
 
@@ -573,7 +582,7 @@ static int some(enum rn_order_kind kind, bool may_fail, some_fn *real, int n, MP
 	rc = real(n, b.now, count, indices, b.s);
 	if (records(rc))
 		note_some(&b, *count, indices);
-	give_back(&b);
+	give_back_if(&b, rc, *count != 0);
 	return rc;
 }
 

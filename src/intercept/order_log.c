@@ -42,7 +42,6 @@ struct rn_order_log {
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
 	struct rn_seg chunk; /* struct rn_order_bytes */
-	struct slot last;
 	struct slot table[TABLE];
 };
 
@@ -136,7 +135,8 @@ static void leave_file(struct rn_stream *t, struct rn_order_log *o)
 
 static bool is_site(const struct slot *s, const struct rn_order_site *site)
 {
-	return s->number && memcmp(&s->site, site, sizeof(*site)) == 0;
+	return s->number && s->site.place == site->place && s->site.function == site->function &&
+	       s->site.comm == site->comm && s->site.kind == site->kind;
 }
 
 static uint32_t place_of(const struct rn_order_site *s)
@@ -187,24 +187,31 @@ static uint32_t add_site(struct rn_stream *t, struct rn_order_log *o,
 	return o->site.n;
 }
 
+/* Not inlined: most calls find their site where it should be. */
+static __attribute__((noinline)) uint32_t site_elsewhere(struct rn_stream *t,
+							 struct rn_order_log *o,
+							 const struct rn_order_site *site)
+{
+	struct slot *slot;
+	uint32_t n = find_site(o, site, &slot);
+
+	if (!n)
+		n = add_site(t, o, site, slot);
+	return n - 1; /* RN_ORDER_NO_SITE without one */
+}
+
 uint32_t rn_order_log_site(struct rn_stream *t, enum rn_order_kind kind, uint32_t function,
 			   uint32_t comm_word, uint32_t callstack)
 {
 	const struct rn_order_site site = { kind, function, comm_word, callstack };
 	struct rn_order_log *o = t->order;
-	struct slot *slot;
-	uint32_t n;
+	const struct slot *slot;
 
 	if (__builtin_expect(!o, 0) && !(o = make(t)))
 		return RN_ORDER_NO_SITE;
-	if (__builtin_expect(is_site(&o->last, &site), 1))
-		return o->last.number - 1;
-	n = find_site(o, &site, &slot);
-	if (!n)
-		n = add_site(t, o, &site, slot);
-	if (n)
-		o->last = (struct slot){ site, n };
-	return n - 1; /* RN_ORDER_NO_SITE without one */
+	slot = &o->table[place_of(&site)];
+	return __builtin_expect(is_site(slot, &site), 1) ? slot->number - 1
+							 : site_elsewhere(t, o, &site);
 }
 
 /* ---- chunks ---- */
