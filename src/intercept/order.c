@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "hand.h"
@@ -297,24 +298,37 @@ void rn_followed_becomes_shadow(struct rn_followed *f)
 	rn_tracer_unlock();
 }
 
-static bool is_open(const struct rn_followed *f)
+static bool is_open(const struct rn_followed *f, const struct rn_order_thread *o)
 {
-	return !(f->flags & RN_FOLLOWED_PERSISTENT) || (f->flags & RN_FOLLOWED_ACTIVE);
+	return f->starter == o && rn_followed_is_wild(f) &&
+	       (!(f->flags & RN_FOLLOWED_PERSISTENT) || (f->flags & RN_FOLLOWED_ACTIVE));
 }
 
-struct rn_followed *rn_followed_next(const struct rn_order_thread *o,
-				     const struct rn_followed *last)
+static int by_ordinal(const void *a, const void *b)
 {
-	struct rn_followed *best = NULL;
+	const struct rn_followed *x = *(struct rn_followed *const *)a,
+				 *y = *(struct rn_followed *const *)b;
 
+	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+struct rn_followed **rn_followed_open(const struct rn_order_thread *o, size_t *n)
+{
+	struct rn_followed **open;
+
+	*n = 0;
 	rn_tracer_lock();
-	for (uint32_t i = 0; i < all.n; i++) {
+	open = rn_new(&rn_tracer.mem, struct rn_followed *, all.n);
+	for (uint32_t i = 0; i < all.n && open; i++) {
 		struct rn_followed *f = *RN_SEG_AT(&all, struct rn_followed *, i);
 
-		if (f->starter == o && rn_followed_is_wild(f) && is_open(f) &&
-		    (!last || f->ordinal > last->ordinal) && (!best || f->ordinal < best->ordinal))
-			best = f;
+		if (is_open(f, o))
+			open[(*n)++] = f;
 	}
 	rn_tracer_unlock();
-	return best;
+	if (*n)
+		qsort(open, *n, sizeof(struct rn_followed *), by_ordinal);
+	else if (all.n && !open)
+		rn_stream_lost(rn_me);
+	return open;
 }

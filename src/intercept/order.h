@@ -180,10 +180,9 @@ void rn_unfollow(struct rn_followed *f);
 /* It is one of these from now on. */
 void rn_followed_becomes_shadow(struct rn_followed *f);
 
-/* Of those that a thread has started and that are not complete, the first one after `last`, which
- * is NULL at first; NULL: no more. */
-struct rn_followed *rn_followed_next(const struct rn_order_thread *o,
-				     const struct rn_followed *last);
+/* Those that a thread has started and that are not complete, as they were started. NULL: there is
+ * none, or no memory; then something is lost. */
+struct rn_followed **rn_followed_open(const struct rn_order_thread *o, size_t *n);
 
 /* The record counts no more: what a thread has started gets what the program asked for, in the same
  * order; but for what has matched already. */

@@ -650,8 +650,11 @@ static void loosen(struct rn_followed *f)
 
 void rn_order_loosen(struct rn_order_thread *o)
 {
-	for (struct rn_followed *f = NULL; (f = rn_followed_next(o, f)) != NULL;)
-		loosen(f);
+	size_t n;
+	struct rn_followed **open = rn_followed_open(o, &n);
+
+	for (size_t i = 0; i < n; i++)
+		loosen(open[i]);
 }
 
 void rn_order_hook_posts(void)

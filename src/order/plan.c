@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "encode/raw.h"
 #include "order/ordinals.h"
@@ -264,20 +265,45 @@ const char *rn_plan_fact(const struct rn_plan_head *p, const char *key)
 const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name)
 {
 	const struct rn_plan_member *m = rn_plan_at(p, p->member.at);
-	uint64_t lo = 0, hi = p->member.n;
+	struct rn_bisect b = { 0, p->member.n, 0 };
 
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-		int order = strcmp(name, rn_plan_at(p, m[mid].name));
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, strcmp(rn_plan_at(p, m[b.mid].name), name) < 0);
+	m += b.lo;
+	return b.lo < p->member.n && strcmp(rn_plan_at(p, m->name), name) == 0 ? m : NULL;
+}
 
-		if (order == 0)
-			return &m[mid];
-		if (order < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
+uint32_t rn_plan_comm(const struct rn_plan_head *p, const char *name, uint32_t hint)
+{
+	const uint64_t *at = rn_plan_at(p, p->comm.at);
+
+	for (uint64_t i = 0; i < p->comm.n; i++) {
+		uint64_t k = (i + hint) % p->comm.n;
+
+		if (strcmp(rn_plan_at(p, at[k]), name) == 0)
+			return (uint32_t)k + 1;
 	}
-	return NULL;
+	return 0;
+}
+
+static bool is_before(const struct rn_plan_turn *t, uint32_t comm, enum rn_plan_turn_of of)
+{
+	return t->comm != comm ? t->comm < comm : t->of < of;
+}
+
+const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t comm,
+					 enum rn_plan_turn_of of, uint64_t *n)
+{
+	const struct rn_plan_turn *t = rn_plan_at(p, p->turn.at), *end = t + p->turn.n, *first;
+	struct rn_bisect b = { 0, p->turn.n, 0 };
+
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, is_before(&t[b.mid], comm, of));
+	first = t += b.lo;
+	while (t < end && t->comm == comm && t->of == of)
+		t++;
+	*n = (uint64_t)(t - first);
+	return first;
 }
 
 bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)

@@ -171,6 +171,14 @@ const char *rn_plan_fact(const struct rn_plan_head *p, const char *key);
 /* The communicator of this name, or NULL. */
 const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name);
 
+/* The number of that name, or 0. It is looked for from number `hint` on: who asks for one after the
+ * other in the order of the plan does not pay for all of them each time. */
+uint32_t rn_plan_comm(const struct rn_plan_head *p, const char *name, uint32_t hint);
+
+/* Who had turns of this kind there, n runs. */
+const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t comm,
+					 enum rn_plan_turn_of of, uint64_t *n);
+
 /* The operations that somebody tried to cancel, sorted. RN_OK or RN_E_NOMEM. */
 int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
 		    size_t *n);

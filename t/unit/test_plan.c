@@ -44,10 +44,12 @@ static const struct rn_plan_member member[] = { { 0, 1, 2, 4, 0, 0 },
 static const char *const member_name[] = { "comm:world.0", "comm:world.0.0", "comm:world.10" };
 
 static const struct rn_plan_turn turn[] = { { 0, 1, RN_PLAN_SENDS, 1, 0 },
-					    { 9, 1, RN_PLAN_SENDS, 0, 0 } };
+					    { 9, 1, RN_PLAN_SENDS, 0, 0 },
+					    { 2, 2, RN_PLAN_RECEIVES, 1, 0 },
+					    { 0, 2, RN_PLAN_SENDS, 1, 0 } };
 
 static const struct rn_plan_source source = { 3,    8, parts,  2,           comm, place, 2, 1,
-					      fact, 2, member, member_name, 3,    turn,  2 };
+					      fact, 2, member, member_name, 3,    turn,  4 };
 
 /* Of the machine's alignment, as if it had been mapped. */
 static void *aligned(const struct rn_buf *b)
@@ -101,6 +103,24 @@ static void check_members(const struct rn_plan_head *h)
 	CHECK(!rn_plan_member(h, "comm:world.9") && !rn_plan_member(h, ""));
 }
 
+static void check_turns(const struct rn_plan_head *h)
+{
+	const struct rn_plan_turn *all = rn_plan_at(h, h->turn.at);
+	uint64_t n;
+
+	for (uint32_t hint = 0; hint < 3; hint++) {
+		CHECK(rn_plan_comm(h, comm[0], hint) == 1 && rn_plan_comm(h, comm[1], hint) == 2);
+		CHECK(rn_plan_comm(h, "comm:world", hint) == 0);
+	}
+	CHECK(rn_plan_turns(h, 1, RN_PLAN_SENDS, &n) == all && n == 2);
+	CHECK(rn_plan_turns(h, 2, RN_PLAN_RECEIVES, &n) == all + 2 && n == 1);
+	CHECK(rn_plan_turns(h, 2, RN_PLAN_SENDS, &n) == all + 3 && n == 1);
+	rn_plan_turns(h, 1, RN_PLAN_RECEIVES, &n);
+	CHECK(n == 0);
+	rn_plan_turns(h, 3, RN_PLAN_SENDS, &n);
+	CHECK(n == 0);
+}
+
 /* The second one has a receive to start, and no rows; the first both. */
 static void check_done(const struct rn_plan_head *h)
 {
@@ -130,7 +150,8 @@ static void test_write(void)
 	CHECK(strcmp(name_at(h, &h->comm, 1), comm[1]) == 0);
 	CHECK(strcmp(rn_plan_fact(h, "program"), "app") == 0);
 	CHECK(strcmp(rn_plan_fact(h, "arguments"), "") == 0 && !rn_plan_fact(h, "app"));
-	CHECK(is_there(h, &h->turn, turn, sizeof(*turn), 2));
+	CHECK(is_there(h, &h->turn, turn, sizeof(*turn), 4));
+	check_turns(h);
 	CHECK(h->place.n == 1 && strcmp(name_at(h, &h->place, 0), place[0]) == 0);
 	free(h);
 	rn_buf_free(&b);
