@@ -20,13 +20,37 @@ static uint32_t salted(uint32_t site, uint32_t what)
 	return rn_guess_mix(site * 16 + 1, what);
 }
 
+/* ---- what comes after what ---- */
+
+#define SITE_BITS   4u
+#define SOURCE_BITS 10u
+
+static uint32_t context_of(uint64_t last)
+{
+	return rn_guess_mix((uint32_t)last, (uint32_t)(last >> 32));
+}
+
+static void learn_next(struct rn_past *after, uint64_t *last, unsigned bits, uint32_t v)
+{
+	rn_past_learn(after, context_of(*last), v);
+	*last = *last << bits | ((v * 0x9e3779b1u) >> (32 - bits));
+}
+
+/* ---- sites, and how often ---- */
+
 uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v)
 {
 	const struct rn_recent *o = &p->order;
 	uint32_t last = o->n ? p->memory[o->one[0].value].done : 0;
-	struct rn_recent_at at = { RN_PIECES_SITE, 0, last > 0, false, p->rows, NULL };
+	struct rn_recent_at at = {
+		.kind = RN_PIECES_SITE,
+		.extra = last > 0,
+		.now = p->rows,
+		.guess = rn_past_expects(&p->after_sites, context_of(p->last_sites)),
+	};
 
 	v = rn_recent_code(p->g, &p->order, &at, v);
+	learn_next(&p->after_sites, &p->last_sites, SITE_BITS, v);
 	if (v < p->sites)
 		return v;
 	rn_guess_refuse(p->g);
@@ -97,8 +121,14 @@ static uint32_t code_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uin
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 	uint32_t with = nth ? rn_guess_mix(s->index.one[0].value, left + 1) : left;
-	struct rn_recent_at at = { RN_PIECES_INDEX, salted(site, 3),          with, true,
-				   s->polls,        expected_index(&p->queue) };
+	struct rn_recent_at at = {
+		.kind = RN_PIECES_INDEX,
+		.salt = salted(site, 3),
+		.extra = with,
+		.timed = true,
+		.now = s->polls,
+		.guess = expected_index(&p->queue),
+	};
 
 	v = rn_recent_code(p->g, &s->index, &at, v);
 	take(&p->queue, v);
@@ -108,12 +138,19 @@ static uint32_t code_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uin
 static uint32_t code_source(struct rn_pieces *p, uint32_t site, uint32_t with, uint32_t v)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
-	struct rn_recent_at at = { RN_PIECES_SOURCE, salted(site, 4), with, true, s->polls, NULL };
+	struct rn_recent_at at = {
+		.kind = RN_PIECES_SOURCE,
+		.salt = salted(site, 4),
+		.extra = with,
+		.timed = true,
+		.now = s->polls,
+		.guess = rn_past_expects(&p->after_sources, context_of(p->last_sources)),
+	};
 
 	return rn_recent_code(p->g, &s->source, &at, v);
 }
 
-static struct rn_pieces_tag *expected_tag(struct rn_pieces *p, uint32_t site, uint32_t source)
+static struct rn_pieces_tag *last_tag(struct rn_pieces *p, uint32_t site, uint32_t source)
 {
 	uint32_t key = rn_guess_mix(site, source) | 1;
 	struct rn_pieces_tag *e = &p->tag[(key >> 1) % RN_PIECES_TAGS];
@@ -123,24 +160,35 @@ static struct rn_pieces_tag *expected_tag(struct rn_pieces *p, uint32_t site, ui
 	return e;
 }
 
-static void learn_tag(struct rn_pieces_tag *e, uint32_t v)
+static uint32_t tag_context(const struct rn_pieces_tag *e)
 {
+	return rn_guess_mix(rn_guess_mix(e->key, e->last), e->step);
+}
+
+static void learn_tag(struct rn_pieces *p, struct rn_pieces_tag *e, uint32_t v)
+{
+	rn_past_learn(&p->after_tags, tag_context(e), v);
 	e->step = v - e->last;
 	e->last = v;
 }
 
-/* Of this source the tag goes up evenly, or stays. */
-static uint32_t next_tag(const struct rn_pieces_tag *e)
+/* What came after the last two of this source; else it goes up evenly, or stays. */
+static uint32_t next_tag(struct rn_pieces *p, uint32_t site, uint32_t source)
 {
-	return e->last + e->step;
+	const struct rn_pieces_tag *e = last_tag(p, site, source);
+	const uint32_t *next = rn_past_expects(&p->after_tags, tag_context(e));
+
+	return next ? *next : e->last + e->step;
 }
 
 /* Or it is one of the recent ones. */
 static uint32_t code_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
 {
-	struct rn_recent_at at = { RN_PIECES_TAG, salted(site, 5), source, false, 0, NULL };
+	uint32_t next = next_tag(p, site, source);
+	struct rn_recent_at at = {
+		.kind = RN_PIECES_TAG, .salt = salted(site, 5), .extra = source, .never = &next
+	};
 	struct rn_guess_on on = { RN_PIECES_TAG_SAME, salted(site, 0), salted(site, 64 + source) };
-	uint32_t next = next_tag(expected_tag(p, site, source));
 
 	if (rn_guess_bit(p->g, &on, v == next))
 		return next;
@@ -180,7 +228,7 @@ static bool is_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_d
 	return shape_of(d) == p->memory[site].shape &&
 	       (d->late == RN_ORDER_NOT || d->late == p->queue.late) &&
 	       (!(d->flags & RN_ORDER_MATCHED) ||
-		(uint32_t)d->tag == next_tag(expected_tag(p, site, (uint32_t)d->source)));
+		(uint32_t)d->tag == next_tag(p, site, (uint32_t)d->source));
 }
 
 static bool code_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
@@ -192,15 +240,17 @@ static bool code_plain(struct rn_pieces *p, uint32_t site, const struct rn_order
 	return rn_guess_bit(p->g, &on, rn_guess_writes(p->g) && is_plain(p, site, d));
 }
 
-/* What is known of it now but for index and source, which their lines have learnt. */
+/* What is known of it now but for what the lines of index and source have learnt. */
 static void learn_rest(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
 {
 	struct rn_pieces_memory *s = &p->memory[site];
 
 	s->plain = is_plain(p, site, d);
 	s->shape = shape_of(d);
-	if (d->flags & RN_ORDER_MATCHED)
-		learn_tag(expected_tag(p, site, (uint32_t)d->source), (uint32_t)d->tag);
+	if (!(d->flags & RN_ORDER_MATCHED))
+		return;
+	learn_next(&p->after_sources, &p->last_sources, SOURCE_BITS, (uint32_t)d->source);
+	learn_tag(p, last_tag(p, site, (uint32_t)d->source), (uint32_t)d->tag);
 }
 
 struct rn_order_done rn_pieces_one(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
@@ -221,7 +271,7 @@ struct rn_order_done rn_pieces_one(struct rn_pieces *p, uint32_t site, uint32_t 
 
 		source = code_source(p, site, with, (uint32_t)d.source);
 		d.source = (int32_t)source;
-		d.tag = (int32_t)(plain ? next_tag(expected_tag(p, site, source))
+		d.tag = (int32_t)(plain ? next_tag(p, site, source)
 					: code_tag(p, site, source, (uint32_t)d.tag));
 	}
 	learn_rest(p, site, &d);
@@ -250,6 +300,7 @@ void rn_pieces_end_row(struct rn_pieces *p, const struct rn_order_row *row)
 void rn_pieces_learn_site(struct rn_pieces *p, uint32_t site)
 {
 	rn_recent_touch(&p->order, site, p->rows);
+	learn_next(&p->after_sites, &p->last_sites, SITE_BITS, site);
 }
 
 void rn_pieces_learn_done(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)

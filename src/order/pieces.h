@@ -16,6 +16,7 @@
 
 #include "order/events.h"
 #include "order/guess.h"
+#include "order/past.h"
 #include "order/recent.h"
 
 struct rn_arena;
@@ -44,7 +45,7 @@ struct rn_pieces_memory {
 	uint64_t polls; /* calls at this site so far: as time goes by */
 };
 
-/* The tag that is expected of a source at a site. */
+/* The last tag of a source at a site. */
 struct rn_pieces_tag {
 	uint32_t key, last, step;
 };
@@ -75,6 +76,10 @@ struct rn_pieces {
 	uint64_t rows;                   /* so far */
 	struct rn_pieces_queue queue;    /* of the site of this row */
 	struct rn_pieces_tag tag[RN_PIECES_TAGS];
+	/* The last 16 sites, and the last 6 sources of all sites, a few bits of each; and what came
+	 * after such; and after the last two tags of a source. */
+	uint64_t last_sites, last_sources;
+	struct rn_past after_sites, after_sources, after_tags;
 };
 
 /* NULL: no memory. */

@@ -65,16 +65,21 @@ static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_r
  * line: none. */
 struct guesses {
 	uint32_t at[2];
+	uint32_t never; /* and one that it cannot be */
 };
 
 static struct guesses guesses(struct rn_recent *r, const struct rn_recent_at *at)
 {
-	struct guesses g = { { r->n, r->n ? find(r, *after(r)) : 0 } };
+	struct guesses g = { { r->n, r->n ? find(r, *after(r)) : 0 },
+			     at->never ? find(r, *at->never) : r->n };
 
 	if (at->guess)
 		g.at[0] = find(r, *at->guess);
 	if (g.at[0] == g.at[1])
 		g.at[1] = r->n;
+	for (uint32_t k = 0; k < 2; k++)
+		if (g.at[k] == g.never)
+			g.at[k] = r->n;
 	return g;
 }
 
@@ -85,7 +90,7 @@ static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const stru
 	uint32_t rank = 2;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (i == asked.at[0] || i == asked.at[1])
+		if (i == asked.at[0] || i == asked.at[1] || i == asked.never)
 			continue;
 		if (left-- == 1 || ask(g, r, at, i, rank++, which == i))
 			return i;
@@ -119,6 +124,7 @@ static uint32_t code(struct rn_guess *g, struct rn_recent *r, const struct rn_re
 	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0, left = r->n;
 	struct guesses likely = guesses(r, at);
 
+	left -= likely.never < r->n;
 	for (uint32_t k = 0; k < 2; k++) {
 		if (likely.at[k] >= r->n)
 			continue;

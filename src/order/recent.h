@@ -37,6 +37,7 @@ struct rn_recent_at {
 	bool timed;            /* how long ago it came counts, not who came last */
 	uint64_t now;          /* of a clock that goes with how long things take */
 	const uint32_t *guess; /* asked for first; or NULL */
+	const uint32_t *never; /* what it is known not to be; or NULL */
 };
 
 #define RN_RECENT_KINDS 3u
