@@ -38,7 +38,7 @@ int open_trace(const char *path, struct rn_trace *t)
 	return rn_trace_open(t, path, &err) < 0 ? fail_err(&err) : EXIT_DONE;
 }
 
-int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does)
+int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const char *next)
 {
 	struct rn_trace t;
 	const char *file;
@@ -51,7 +51,11 @@ int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does)
 		return code;
 	code = does(&t, file);
 	rn_trace_close(&t);
-	return code == EXIT_DONE ? finish_output() : code;
+	if (code == EXIT_DONE)
+		code = finish_output();
+	if (code == EXIT_DONE && next)
+		hint("rondo dump", file, next);
+	return code;
 }
 
 /* How a name has to be quoted for a shell: "" not at all, "'", or "$'" with the escapes of C. */

@@ -66,9 +66,10 @@ int fail_err(const struct rn_err *err);
 /* Opens a trace or says why not. EXIT_DONE or another code. */
 int open_trace(const char *path, struct rn_trace *t);
 
-/* A command that is given one trace, does something with it, and prints. Returns the exit code. */
+/* A command that is given one trace, does something with it, and prints. Returns the exit code.
+ * `next`: the options of the `rondo dump` that is to be tried then, or NULL. */
 typedef int trace_fn(const struct rn_trace *t, const char *file);
-int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does);
+int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const char *next);
 
 /* What to try next, `command file options`, when a person is watching: on standard error, and only
  * if standard output is a terminal. The file's name is quoted for the shell where it has to be. */

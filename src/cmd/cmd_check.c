@@ -37,5 +37,5 @@ static int check(const struct rn_trace *t, const char *file)
 
 int cmd_check(int argc, char **argv)
 {
-	return on_trace(&usage, argc, argv, check);
+	return on_trace(&usage, argc, argv, check, NULL);
 }

@@ -389,13 +389,10 @@ static int print_all(const struct rn_trace *t, const char *file)
 	rn_arena_free(&mem);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: the communicators contradict each other", file);
-	if (rc < 0)
-		return fail(EXIT_SELF, "%s: out of memory", file);
-	hint("rondo dump", file, "--rank 0 --to 20");
-	return EXIT_DONE;
+	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : EXIT_DONE;
 }
 
 int cmd_info(int argc, char **argv)
 {
-	return on_trace(&usage, argc, argv, print_all);
+	return on_trace(&usage, argc, argv, print_all, "--rank 0 --to 20");
 }

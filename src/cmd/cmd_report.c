@@ -435,12 +435,10 @@ static int report_trace(const struct rn_trace *t, const char *file)
 		return fail(EXIT_INPUT, "%s: the loops contradict each other", file);
 	if (rc < 0)
 		return fail(EXIT_SELF, "%s: out of memory", file);
-	if (code == EXIT_DONE)
-		hint("rondo dump", file, "--rank 0 --to 20");
 	return code;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	return on_trace(&usage, argc, argv, report_trace);
+	return on_trace(&usage, argc, argv, report_trace, "--rank 0 --to 20");
 }

@@ -7,7 +7,7 @@
 
 #include "hand.h"
 
-uint8_t rn_light[RN_LIGHT_FUNCTIONS];
+_Atomic uint8_t rn_light[RN_LIGHT_FUNCTIONS];
 
 /* It makes a communicator, or ends one; or it begins a session, of which there may be some. */
 static bool deals_in_comms(const struct rn_proto *f)
@@ -39,8 +39,10 @@ static enum rn_light way_of(uint32_t function)
 
 enum rn_light rn_light_way(uint32_t function)
 {
-	rn_light[function] = (uint8_t)way_of(function);
-	return (enum rn_light)rn_light[function];
+	enum rn_light way = way_of(function);
+
+	rn_light[function] = (uint8_t)way;
+	return way;
 }
 
 uint64_t *rn_light_begin(struct rn_stream *t, uint32_t function, const void *frame)

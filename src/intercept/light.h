@@ -27,7 +27,7 @@ enum rn_light {
 #define RN_LIGHT_FUNCTIONS 1024u /* as in site.h */
 
 /* By function, of those that there are sites of. */
-extern uint8_t rn_light[RN_LIGHT_FUNCTIONS];
+extern _Atomic uint8_t rn_light[RN_LIGHT_FUNCTIONS];
 
 /* Finds out; when there are more hooks than before, sites are to be forgotten (site.h). */
 enum rn_light rn_light_way(uint32_t function);

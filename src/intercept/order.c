@@ -13,13 +13,14 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "hand.h"
 
 enum rn_order_mode rn_order_mode;
-uint32_t rn_followed_count, rn_followed_shadows;
+_Atomic uint32_t rn_followed_count, rn_followed_shadows;
 
 static struct rn_requests requests; /* whose `aux` is a number of `all` */
 static struct rn_seg all;           /* struct rn_followed * */
@@ -202,11 +203,17 @@ static uint64_t handle_of(MPI_Request r)
 	return (uint64_t)(uintptr_t)r;
 }
 
+/* With the lock: others only read it. */
+static void add(_Atomic uint32_t *n, uint32_t by)
+{
+	atomic_store_explicit(n, *n + by, memory_order_relaxed);
+}
+
 static void count(const struct rn_followed *f, uint32_t by)
 {
-	rn_followed_count += by;
+	add(&rn_followed_count, by);
 	if (f->flags & RN_FOLLOWED_SHADOW)
-		rn_followed_shadows += by;
+		add(&rn_followed_shadows, by);
 }
 
 /* Those with the same handle and variable are found oldest first, so the token is not asked for
@@ -293,7 +300,7 @@ void rn_followed_ends(struct rn_followed *f)
 void rn_followed_becomes_shadow(struct rn_followed *f)
 {
 	rn_tracer_lock();
-	rn_followed_shadows += !(f->flags & RN_FOLLOWED_SHADOW);
+	add(&rn_followed_shadows, !(f->flags & RN_FOLLOWED_SHADOW));
 	f->flags |= RN_FOLLOWED_SHADOW;
 	rn_tracer_unlock();
 }
@@ -312,23 +319,47 @@ static int by_ordinal(const void *a, const void *b)
 	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
-struct rn_followed **rn_followed_open(const struct rn_order_thread *o, size_t *n)
+/* With the lock. */
+static size_t list_open(const struct rn_order_thread *o, struct rn_followed **open)
 {
-	struct rn_followed **open;
+	size_t n = 0;
 
-	*n = 0;
-	rn_tracer_lock();
-	open = rn_new(&rn_tracer.mem, struct rn_followed *, all.n);
-	for (uint32_t i = 0; i < all.n && open; i++) {
+	for (uint32_t i = 0; i < all.n; i++) {
 		struct rn_followed *f = *RN_SEG_AT(&all, struct rn_followed *, i);
 
 		if (is_open(f, o))
-			open[(*n)++] = f;
+			open[n++] = f;
 	}
+	return n;
+}
+
+/* Another thread may have completed it meanwhile. */
+static bool is_still_open(const struct rn_followed *f, const struct rn_order_thread *o)
+{
+	bool is;
+
+	rn_tracer_lock();
+	is = is_open(f, o);
 	rn_tracer_unlock();
-	if (*n)
-		qsort(open, *n, sizeof(struct rn_followed *), by_ordinal);
-	else if (all.n && !open)
+	return is;
+}
+
+void rn_followed_each_open(const struct rn_order_thread *o, void (*fn)(struct rn_followed *f))
+{
+	struct rn_followed **open = NULL;
+	size_t n = 0;
+
+	rn_tracer_lock();
+	if (all.n)
+		open = rn_new(&rn_tracer.mem, struct rn_followed *, all.n);
+	if (open)
+		n = list_open(o, open);
+	else if (all.n)
 		rn_stream_lost(rn_me);
-	return open;
+	rn_tracer_unlock();
+	if (n)
+		qsort(open, n, sizeof(struct rn_followed *), by_ordinal);
+	for (size_t i = 0; i < n; i++)
+		if (is_still_open(open[i], o))
+			fn(open[i]);
 }

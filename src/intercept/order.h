@@ -156,7 +156,7 @@ struct rn_followed {
 };
 
 /* How many there are, and how many of them are shadows: if none, there is nothing to look for. */
-extern uint32_t rn_followed_count, rn_followed_shadows;
+extern _Atomic uint32_t rn_followed_count, rn_followed_shadows;
 
 int rn_followed_init(void);
 
@@ -180,9 +180,9 @@ void rn_unfollow(struct rn_followed *f);
 /* It is one of these from now on. */
 void rn_followed_becomes_shadow(struct rn_followed *f);
 
-/* Those that a thread has started and that are not complete, as they were started. NULL: there is
- * none, or no memory; then something is lost. */
-struct rn_followed **rn_followed_open(const struct rn_order_thread *o, size_t *n);
+/* Calls fn for those that a thread has started and that are not complete, as they were started.
+ * Without memory, for none of them, and something is lost. */
+void rn_followed_each_open(const struct rn_order_thread *o, void (*fn)(struct rn_followed *f));
 
 /* The record counts no more: what a thread has started gets what the program asked for, in the same
  * order; but for what has matched already. */

@@ -40,6 +40,26 @@ struct batch {
 	const struct rn_order_done *done;
 };
 
+static bool any(const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->q[i] != MPI_REQUEST_NULL)
+			return true;
+	return false;
+}
+
+/* What the requests are before the call; false when there is none. */
+static bool copy(struct batch *b)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		b->now[i] = b->q[i];
+		some |= b->q[i] != MPI_REQUEST_NULL;
+	}
+	return some;
+}
+
 /* Room for many, which the thread keeps. */
 static bool make_room(struct batch *b)
 {
@@ -64,7 +84,7 @@ static bool make_room(struct batch *b)
 	b->now = (MPI_Request *)(void *)(b->kept + b->n);
 	b->s = (MPI_Status *)(void *)(b->now + b->n + b->n % 2);
 	b->out = (struct rn_order_done *)(void *)(b->s + b->n);
-	return true;
+	return copy(b);
 }
 
 static bool is_ignored(const MPI_Status *s)
@@ -93,18 +113,6 @@ static void keep(struct batch *b)
 	b->keeps = true;
 }
 
-/* What the requests are before the call; false when there is none. */
-static bool copy(struct batch *b)
-{
-	bool some = false;
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		b->now[i] = b->q[i];
-		some |= b->q[i] != MPI_REQUEST_NULL;
-	}
-	return some;
-}
-
 /* The call is made on what stands behind shadows. */
 static void lift(struct batch *b)
 {
@@ -126,12 +134,12 @@ static bool begin(struct batch *b, enum rn_order_kind kind, int n, MPI_Request *
 	b->out = b->out_few;
 	b->kept = b->kept_few;
 	b->keeps = false;
+	if (b->n > FEW ? !any(b) : !copy(b))
+		return false;
 	if (!rn_order_call(&b->c, kind, MPI_COMM_NULL) || (b->n > FEW && !make_room(b))) {
 		rn_stream_lost(rn_me);
 		return false;
 	}
-	if (!copy(b))
-		return false;
 	if (!is_ignored(status))
 		b->s = status;
 	if (rn_tracer.threaded && rn_order_mode == RN_ORDER_RECORDS)
@@ -178,9 +186,9 @@ static void give_back(struct batch *b)
 }
 
 /* The same, if there is anything to see: a test that fails leaves requests alone. */
-static void give_back_if(struct batch *b, int rc, bool done)
+static void give_back_unless(struct batch *b, bool fails)
 {
-	if (rc != MPI_SUCCESS || done || rn_followed_shadows)
+	if (!fails || rn_followed_shadows)
 		give_back(b);
 }
 
@@ -476,26 +484,26 @@ static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
 }
 
 /* Test and Testall. */
-#define TEST(b, flag, real)                       \
-	do {                                      \
-		int rc_;                          \
-		switch (fate(b, true)) {          \
-		case RN_FATE_FAIL:                \
-			*(flag) = 0;              \
-			return MPI_SUCCESS;       \
-		case RN_FATE_DONE:                \
-			*(flag) = 1;              \
-			return finish_all(b);     \
-		default:                          \
-			break;                    \
-		}                                 \
-		rc_ = real;                       \
-		if (records(rc_) && *(flag))      \
-			note_all(b);              \
-		else if (records(rc_))            \
-			rn_order_failed(&(b)->c); \
-		give_back_if(b, rc_, *(flag));    \
-		return rc_;                       \
+#define TEST(b, flag, real)                                          \
+	do {                                                         \
+		int rc_;                                             \
+		switch (fate(b, true)) {                             \
+		case RN_FATE_FAIL:                                   \
+			*(flag) = 0;                                 \
+			return MPI_SUCCESS;                          \
+		case RN_FATE_DONE:                                   \
+			*(flag) = 1;                                 \
+			return finish_all(b);                        \
+		default:                                             \
+			break;                                       \
+		}                                                    \
+		rc_ = real;                                          \
+		if (records(rc_) && *(flag))                         \
+			note_all(b);                                 \
+		else if (records(rc_))                               \
+			rn_order_failed(&(b)->c);                    \
+		give_back_unless(b, rc_ == MPI_SUCCESS && !*(flag)); \
+		return rc_;                                          \
 	} while (0)
 
 static int hook_Test(MPI_Request *q, int *flag, MPI_Status *status)
@@ -582,7 +590,7 @@ static int some(enum rn_order_kind kind, bool may_fail, some_fn *real, int n, MP
 	rc = real(n, b.now, count, indices, b.s);
 	if (records(rc))
 		note_some(&b, *count, indices);
-	give_back_if(&b, rc, *count != 0);
+	give_back_unless(&b, rc == MPI_SUCCESS && *count == 0);
 	return rc;
 }
 

@@ -42,6 +42,7 @@ struct rn_order_log {
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
 	struct rn_seg chunk; /* struct rn_order_bytes */
+	struct slot last;    /* of those that are not in their place */
 	struct slot table[TABLE];
 };
 
@@ -193,10 +194,12 @@ static __attribute__((noinline)) uint32_t site_elsewhere(struct rn_stream *t,
 							 const struct rn_order_site *site)
 {
 	struct slot *slot;
-	uint32_t n = find_site(o, site, &slot);
+	uint32_t n = is_site(&o->last, site) ? o->last.number : find_site(o, site, &slot);
 
 	if (!n)
 		n = add_site(t, o, site, slot);
+	if (n)
+		o->last = (struct slot){ *site, n };
 	return n - 1; /* RN_ORDER_NO_SITE without one */
 }
 

@@ -650,11 +650,7 @@ static void loosen(struct rn_followed *f)
 
 void rn_order_loosen(struct rn_order_thread *o)
 {
-	size_t n;
-	struct rn_followed **open = rn_followed_open(o, &n);
-
-	for (size_t i = 0; i < n; i++)
-		loosen(open[i]);
+	rn_followed_each_open(o, loosen);
 }
 
 void rn_order_hook_posts(void)

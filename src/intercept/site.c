@@ -143,7 +143,7 @@ enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 
 	for (uint32_t i = 0; i < NEAR; i++) {
 		uint32_t near = (at + i) % RN_SITES;
-		uint64_t known = atomic_load_explicit(&rn_sites[near], memory_order_relaxed);
+		uint64_t known = atomic_load_explicit(&rn_sites[near], memory_order_acquire);
 
 		if ((known & ~(uint64_t)3) == key)
 			return (enum rn_site)(known & 3);
@@ -153,7 +153,7 @@ enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 		}
 	}
 	answer = decide(from, function);
-	atomic_store_explicit(&rn_sites[free], key | (uint64_t)answer, memory_order_relaxed);
+	atomic_store_explicit(&rn_sites[free], key | (uint64_t)answer, memory_order_release);
 	errno = saved;
 	return answer;
 }

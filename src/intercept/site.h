@@ -44,7 +44,7 @@ static inline enum rn_site rn_site(uintptr_t from, uint32_t function)
 {
 	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
 	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 53);
-	uint64_t known = atomic_load_explicit(&rn_sites[at], memory_order_relaxed);
+	uint64_t known = atomic_load_explicit(&rn_sites[at], memory_order_acquire);
 
 	if (__builtin_expect((known & ~(uint64_t)3) == key, 1))
 		return (enum rn_site)(known & 3);

@@ -8,32 +8,31 @@
 #ifndef RN_ORDER_PAST_H
 #define RN_ORDER_PAST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define RN_PAST_PLACES 1024u
+#define RN_PAST_BITS 10u
 
 struct rn_past {
 	struct rn_past_place {
 		uint32_t value;
-		bool again; /* not for the first time */
-	} place[RN_PAST_PLACES];
+		uint32_t times; /* in a row; 2: or more */
+	} place[1u << RN_PAST_BITS];
 };
 
 /* NULL: nothing is expected. */
 static inline const uint32_t *rn_past_expects(const struct rn_past *p, uint32_t context)
 {
-	const struct rn_past_place *at = &p->place[context % RN_PAST_PLACES];
+	const struct rn_past_place *at = &p->place[context >> (32 - RN_PAST_BITS)];
 
-	return at->again ? &at->value : NULL;
+	return at->times > 1 ? &at->value : NULL;
 }
 
 static inline void rn_past_learn(struct rn_past *p, uint32_t context, uint32_t value)
 {
-	struct rn_past_place *at = &p->place[context % RN_PAST_PLACES];
+	struct rn_past_place *at = &p->place[context >> (32 - RN_PAST_BITS)];
 
-	at->again = at->value == value;
+	at->times = at->times && at->value == value ? 2 : 1;
 	at->value = value;
 }
 

@@ -23,7 +23,7 @@ static uint32_t salted(uint32_t site, uint32_t what)
 /* ---- what comes after what ---- */
 
 #define SITE_BITS   4u
-#define SOURCE_BITS 10u
+#define SOURCE_BITS 16u
 
 static uint32_t context_of(uint64_t last)
 {

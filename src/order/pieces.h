@@ -76,7 +76,7 @@ struct rn_pieces {
 	uint64_t rows;                   /* so far */
 	struct rn_pieces_queue queue;    /* of the site of this row */
 	struct rn_pieces_tag tag[RN_PIECES_TAGS];
-	/* The last 16 sites, and the last 6 sources of all sites, a few bits of each; and what came
+	/* The last 16 sites, and the last 4 sources of all sites, a few bits of each; and what came
 	 * after such; and after the last two tags of a source. */
 	uint64_t last_sites, last_sources;
 	struct rn_past after_sites, after_sources, after_tags;

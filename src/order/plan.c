@@ -278,7 +278,7 @@ uint32_t rn_plan_comm(const struct rn_plan_head *p, const char *name, uint32_t h
 	const uint64_t *at = rn_plan_at(p, p->comm.at);
 
 	for (uint64_t i = 0; i < p->comm.n; i++) {
-		uint64_t k = (i + hint) % p->comm.n;
+		uint64_t k = (i + hint + p->comm.n - (hint > 0)) % p->comm.n;
 
 		if (strcmp(rn_plan_at(p, at[k]), name) == 0)
 			return (uint32_t)k + 1;

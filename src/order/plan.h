@@ -171,8 +171,8 @@ const char *rn_plan_fact(const struct rn_plan_head *p, const char *key);
 /* The communicator of this name, or NULL. */
 const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name);
 
-/* The number of that name, or 0. It is looked for from number `hint` on: who asks for one after the
- * other in the order of the plan does not pay for all of them each time. */
+/* The number of that name, or 0. It is looked for from number `hint` on, or from the first one: who
+ * asks for one after the other in the order of the plan does not pay for all of them each time. */
 uint32_t rn_plan_comm(const struct rn_plan_head *p, const char *name, uint32_t hint);
 
 /* Who had turns of this kind there, n runs. */
