@@ -61,7 +61,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .SECONDARY:
 .PHONY: all help deps test bench demo install check-headers check-format format asan cov fuzz \
 	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer bench-replay \
-	test-apps soak soak-replay
+	test-apps soak soak-replay tsan run-tsan
 
 # --- building ------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ $(GEN)/$(1)/calls.h: $(GEN)/$(1)/functions api/mpi.api api/gen.awk
 $(BUILD)/$(1)/%.o: %.c $(GEN)/$(1)/calls.h $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$(2) -std=c11 -Wall -Wextra -Wshadow -Wno-deprecated-declarations $(CPPFLAGS) -I$(GEN)/$(1) \
-		$(MPI_FLAGS) $(CFLAGS) $(PIC_FLAGS) -MMD -MP -c -o $$@ $$<
+		$(MPI_FLAGS) $$(CFLAGS) $(PIC_FLAGS) -MMD -MP -c -o $$@ $$<
 
 -include $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.d)
 
@@ -315,6 +315,19 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 	@tools/deps build test
 	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= CFLAGS='$(SAN_FLAGS)' \
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
+
+# What runs before ThreadSanitizer has begun: it asks for functions of libc that we stand in front of.
+TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena map seg) \
+	$(patsubst %,src/intercept/%.c,config heap loader order_libc)
+$(TSAN_EARLY:%.c=$(BUILD)/pic/%.o) $(TSAN_EARLY:%.c=$(BUILD)/ompi/%.o): \
+	private CFLAGS := $(filter-out -fsanitize=thread,$(CFLAGS))
+
+tsan: ## programs with threads, traced, recorded and replayed under ThreadSanitizer
+	@tools/deps build test
+	+@$(SUBMAKE) BUILD=$(BUILD)/tsan MPIS=ompi CFLAGS='-O1 -g -fsanitize=thread' run-tsan
+
+run-tsan: $(BUILD)/librondo-ompi.so $(BUILD)/librondo-stub.so $(BUILD)/rondo
+	@BUILD=$(BUILD) t/tsan
 
 COV = $(BUILD)/cov
 # lcov talks to standard error even when all is well. The initial capture counts files that no test

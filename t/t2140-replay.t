@@ -158,6 +158,7 @@ killed() {
 	wait $_rondo
 	is "$mpi: $1 was killed before it could end" "$(cat "$lines")" ""
 	ok "... and leaves a record" test -e "$trace"
+	unlike "... which does not know who was in MPI" "$("$RONDO" report "$trace")" 'outside of MPI'
 	rondo replay "$trace" $command
 	is "... of which a replay does what there is" "$?" 0
 	like "... and then the rest" "$(cat "$lines")" '^hash='

@@ -115,9 +115,38 @@ tells_time() {
 	like "... threads are shown as threads" "$("$RONDO" dump "$trace")" 'thread\(birth=-?[0-9]+\) = 0$'
 }
 
+# extra VARIABLE=N RANKS [OPTION...]: a replay in which the program does more
+extra() {
+	_with=$1 _ranks=$2
+	shift 2
+	timed env "$_with" "$RONDO" replay "$@" "$trace" "mpirun.$mpi" -n "$_ranks" "$at/extra" 5
+}
+
+# What is not recorded at all, and receives that are still to come.
+more() {
+	ok "$mpi: recorded with one look" timed env EARLY=1 "$RONDO" trace --only=order -o "$trace" \
+		"mpirun.$mpi" -n 4 "$at/extra" 5
+	_hash=$(cat "$tmp/out")
+	extra LATE=3 4
+	is "... three looks are in vain, too" "$(cat "$tmp/out")" "found 0
+$_hash"
+	like "... and counted" "$(said)" '15 messages came, .* failed tests: 2 more, 0 fewer than recorded$'
+	extra PROBE=1 4
+	is "... a probe is another call" $? 71
+	one_line "... than what was recorded" 'rank 0, event [0-9]+: now MPI_Probe, recorded was a receive'
+	extra EARLY=1 3
+	is "... fewer ranks" $? 71
+	one_line "... cannot have sent everything" \
+		'rank 0, event [0-9]+: now MPI_Recv, where there are 3 ranks, recorded was a message from rank 3$'
+	extra EARLY=1 3 --on-divergence=continue
+	like "... but can go on" "$(cat "$tmp/out")" '^hash='
+	nothing_left
+}
+
 test_divergence() {
 	at=$tmp/$mpi trace=$tmp/$mpi/run.rondo
-	ok "$mpi: the programs compile" build strays clock threads
+	ok "$mpi: the programs compile" build strays clock threads extra
+	more
 	goes_on
 	launched
 	killed

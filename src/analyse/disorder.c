@@ -236,6 +236,14 @@ static void add_period(struct rn_disorder_site *s, uint64_t period)
 	s->repeaters++;
 }
 
+/* Whether each place in an array is used once: then it says nothing of what comes. */
+static bool once_each(struct visit *v)
+{
+	bool fixed;
+
+	return v->received && count_different(v, index_of, &fixed) * 2 > v->received;
+}
+
 /* What comes in which order. */
 static int add_sequence(struct work *w, struct visit *v, struct rn_disorder_site *s)
 {
@@ -244,6 +252,7 @@ static int add_sequence(struct work *w, struct visit *v, struct rn_disorder_site
 
 	if (!make_table(&v->table, &w->scratch, v->dones))
 		return RN_E_NOMEM;
+	v->chooses = v->chooses && !once_each(v);
 	s->irregular += count_irregular(v);
 	if (v->dones > 1)
 		add_period(s, find_period(w, v, &failed));

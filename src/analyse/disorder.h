@@ -10,7 +10,8 @@
  *   late       wildcard receives that were done before one that was started earlier
  *
  *   irregular  what has another source, or where a call chooses among requests another index, than
- *              what came the last time behind the same two. 0 for whatever repeats itself
+ *              what came the last time behind the same two. 0 for whatever repeats itself. Where
+ *              hardly an index comes twice, only sources count
  *
  * all of them of each thread by itself. And what is hidden determinism, as far as it was seen:
  *

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -34,8 +35,18 @@ int fail_err(const struct rn_err *err)
 int open_trace(const char *path, struct rn_trace *t)
 {
 	struct rn_err err = { 0 };
+	size_t len = strlen(path);
+	struct stat st;
 
-	return rn_trace_open(t, path, &err) < 0 ? fail_err(&err) : EXIT_DONE;
+	if (rn_trace_open(t, path, &err) == RN_OK)
+		return EXIT_DONE;
+	while (len && path[len - 1] == '/')
+		len--;
+	if (len > 5 && memcmp(path + len - 5, ".part", 5) == 0 && stat(path, &st) == 0 &&
+	    S_ISDIR(st.st_mode))
+		return fail(EXIT_INPUT, "%s: not a trace, but the parts of one; see: rondo recover",
+			    path);
+	return fail_err(&err);
 }
 
 int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const char *next)

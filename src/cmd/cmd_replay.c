@@ -220,31 +220,41 @@ static int replay_in(struct run *r, const struct target *t, char **command)
 	return code;
 }
 
-static int replay(const char *file, const struct target *t, char **command)
+static int replay(const char *file, const struct rn_trace *trace, const struct target *t,
+		  char **command)
 {
-	struct rn_trace trace;
 	char folder[PATH_MAX];
-	int code = open_trace(file, &trace);
+	int code = make_folder(file, folder);
 
-	if (code)
-		return code;
-	code = make_folder(file, folder);
 	if (!code) {
-		struct run r = { .trace = &trace,
+		struct run r = { .trace = trace,
 				 .folder = folder,
 				 .alone = rn_is_rank(environ) && !target_is_launcher(t) };
 
 		code = replay_in(&r, t, command);
-		plans_remove(folder, trace.ranks);
+		plans_remove(folder, trace->ranks);
 	}
-	rn_trace_close(&trace);
+	return code;
+}
+
+static int replay_command(const char *file, const struct rn_trace *trace, char **command)
+{
+	struct rn_err err = { 0 };
+	struct target t;
+	int code;
+
+	if (target_open(&t, command[0], &err) < 0)
+		return fail(EXIT_SELF, "%s", err.text);
+	code = target_check(&t, rn_mpi_of_word(mpi_word));
+	if (!code)
+		code = replay(file, trace, &t, command);
+	target_free(&t);
 	return code;
 }
 
 int cmd_replay(int argc, char **argv)
 {
-	struct rn_err err = { 0 };
-	struct target t;
+	struct rn_trace trace;
 	char **command;
 	int code = parse_command(&usage, argc, argv, &command);
 
@@ -254,13 +264,11 @@ int cmd_replay(int argc, char **argv)
 		return fail(EXIT_USAGE, "replay: which %s? (see: rondo replay --help)",
 			    command[0] ? "program" : "trace, and which program");
 	code = check_options();
+	if (!code)
+		code = open_trace(command[0], &trace);
 	if (code)
 		return code;
-	if (target_open(&t, command[1], &err) < 0)
-		return fail(EXIT_SELF, "%s", err.text);
-	code = target_check(&t, rn_mpi_of_word(mpi_word));
-	if (!code)
-		code = replay(command[0], &t, command + 1);
-	target_free(&t);
+	code = replay_command(command[0], &trace, command + 1);
+	rn_trace_close(&trace);
 	return code;
 }

@@ -331,7 +331,10 @@ static void put_stops(struct report *r)
 
 		if (!outside && strncmp(e->key, prefix, sizeof(prefix) - 1))
 			continue;
-		rn_put(&r->out, outside ? "stopped outside of MPI: ranks " : "stopped in ");
+		rn_put(&r->out, !outside ? "stopped in "
+				: r->t->order
+					? "stopped outside of what --only=order records: ranks "
+					: "stopped outside of MPI: ranks ");
 		if (!outside) {
 			put_text(r, e->key + sizeof(prefix) - 1);
 			rn_put(&r->out, ": ranks ");

@@ -86,10 +86,24 @@ static const char *doing(char state)
  * long. Equal texts are one line. */
 #define HOW_LONG "\1"
 
+/* Only outcomes are recorded (--only=order): of a call under way the function is known, if it is
+ * one that has any. */
+static bool has_order_only(const struct rn_stand *s)
+{
+	return s->now->off & RN_OFF_ORDER;
+}
+
+static const char *call_of(const struct rn_stand *s, bool relative)
+{
+	if (!s->any)
+		return NULL;
+	return has_order_only(s) ? s->need.function : relative ? s->need.relative : s->need.text;
+}
+
 static void describe(struct live *v, const struct rn_stand *s, bool relative)
 {
 	const struct rn_salvaged *p = s->sight->process;
-	const char *call = !s->any ? NULL : relative ? s->need.relative : s->need.text;
+	const char *call = call_of(s, relative);
 	char state = v->process[s->sight->tag].state;
 
 	if (v->running && !state) {
@@ -113,7 +127,8 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 	} else if (s->kind == RN_STAND_BUSY) {
 		live_putf(v, "at work, lately in %s", call ? s->need.function : "MPI_Init");
 	} else {
-		live_putf(v, "in no MPI call" HOW_LONG "%s", doing(state));
+		live_putf(v, "in no %scall%s" HOW_LONG "%s", has_order_only(s) ? "" : "MPI ",
+			  has_order_only(s) ? " that --only=order records" : "", doing(state));
 		if (call)
 			live_putf(v, "; the last %swas %s", s->now->off ? "that was recorded " : "",
 				  call);
@@ -465,6 +480,8 @@ static void put_verdict(struct live *v)
 					put_doing(v, x->root[i]);
 				}
 		live_put(v, "\n");
+	} else if (!x->waiting && v->standstill.stands && has_order_only(&v->standstill.stand[0])) {
+		live_put(v, "who waits for whom is not recorded with --only=order\n");
 	} else if (!x->waiting) {
 		live_put(v, v->running ? "nobody is known to wait for anybody\n"
 				       : "nobody was known to wait for anybody\n");

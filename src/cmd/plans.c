@@ -473,7 +473,7 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 
 	for (uint64_t i = 0; i < p->stream.n; i++) {
 		out->calls += s[i].progress.calls;
-		out->messages += s[i].progress.messages;
+		out->messages += s[i].progress.messages - s[i].progress.cancelled;
 		out->more += s[i].progress.more;
 		out->fewer += s[i].progress.fewer;
 		out->again += s[i].progress.again;

@@ -155,6 +155,8 @@ bool rn_finish_tell(const char *word, const char *what)
 
 /* ---- places ---- */
 
+static bool spawned; /* in MPI_Init: later on it may have left its parent */
+
 static bool was_spawned(void)
 {
 	MPI_Comm parent = MPI_COMM_NULL;
@@ -185,7 +187,8 @@ static void own_output(void)
 {
 	int pid = (int)getpid();
 
-	if (!was_spawned())
+	spawned = was_spawned();
+	if (!spawned)
 		return;
 	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, link_comm);
 	rn_config_number("spawn", pid);
@@ -548,6 +551,7 @@ static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text,
 	}
 }
 
+/* What is spawned in a replay runs freely. */
 static void say_events(const struct finish *f, const struct rn_order_count *n, uint64_t size)
 {
 	char loose[400] = "";
@@ -556,10 +560,10 @@ static void say_events(const struct finish *f, const struct rn_order_count *n, u
 		say_loose(&f->bundle.order, n->loose, loose, sizeof(loose));
 	rn_say("%" PRIu64 " events (%" PRIu64 " messages received, %" PRIu64
 	       " failed tests) on %d ranks in %" PRIu64 " bytes (%.3g per event), %" PRIu64
-	       " lost%s; see: rondo replay %s COMMAND",
+	       " lost%s; see: rondo %s %s%s",
 	       n->events, n->received, n->failed, rn_tracer.world_size, size,
 	       n->events ? (double)size / (double)n->events : 0.0, f->bundle.tally.lost, loose,
-	       rn_config.output);
+	       spawned ? "report" : "replay", rn_config.output, spawned ? "" : " COMMAND");
 }
 
 static int write_trace(struct finish *f)

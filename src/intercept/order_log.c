@@ -193,7 +193,7 @@ static __attribute__((noinline)) uint32_t site_elsewhere(struct rn_stream *t,
 							 struct rn_order_log *o,
 							 const struct rn_order_site *site)
 {
-	struct slot *slot;
+	struct slot *slot = NULL;
 	uint32_t n = is_site(&o->last, site) ? o->last.number : find_site(o, site, &slot);
 
 	if (!n)

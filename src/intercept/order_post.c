@@ -81,6 +81,8 @@ static void number(struct post *p)
 	p->is.receive = p->as;
 	p->planned = true;
 	m = rn_replay_start(o->replay, p->is.ordinal);
+	if (is_known(m) && !rn_replay_reaches(&p->c, p->as.comm, m->source))
+		return;
 	if (is_known(m)) {
 		p->as.source = m->source;
 		p->as.tag = m->tag;

@@ -47,6 +47,8 @@ static bool await(const struct rn_order_call *c, int source, int tag, MPI_Comm c
 	struct rn_patience patience = { 0 };
 	int flag = 0;
 
+	if (c->o->replay && !rn_replay_reaches(c, comm, source))
+		return false;
 	for (;;) {
 		*rc = look_in_turn(c, source, tag, comm, fn, &flag, m, s);
 		if (*rc != MPI_SUCCESS || flag)

@@ -43,6 +43,7 @@ const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordina
 	const struct rn_plan_match *m = rn_replay_match(r, ordinal);
 
 	r->at->messages += m->state != RN_PLAN_UNSEEN;
+	r->at->cancelled += m->state == RN_PLAN_CANCELLED;
 	return m;
 }
 
@@ -188,6 +189,16 @@ static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c
 	return RN_FATE_FREE;
 }
 
+/* All that is recorded are receives which have not been started yet. */
+static enum rn_fate more_to_receive(struct rn_replay *r, const struct rn_order_call *c,
+				    bool may_fail)
+{
+	if (may_fail)
+		return fail_more(r, c);
+	rn_replay_diverges(c, NULL);
+	return RN_FATE_FREE;
+}
+
 static enum rn_fate succeed(struct rn_replay *r, const struct rn_order_row **row,
 			    const struct rn_order_done **done)
 {
@@ -224,6 +235,8 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 		r->at->fewer += next->fails - r->fails;
 		pass_row(r);
 	}
+	if (!r->at->over && r->at->messages < r->known)
+		return more_to_receive(r, c, may_fail);
 	rn_replay_over(c);
 	return RN_FATE_FREE;
 }

@@ -90,6 +90,10 @@ void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now,
 /* The same of the call that is under way. */
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded);
 
+/* Whether a rank is there that a message came from; if not, because there are fewer ranks, that is
+ * a divergence. */
+bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source);
+
 /* replay_comm.c: a creating call is over that would have called what it gives by this name. `now`:
  * so it did; NULL: it gave none, or one that is like another that was freed. Size, rank and leader
  * are compared with the record. */

@@ -127,6 +127,8 @@ int rn_replay_diverges(const struct rn_order_call *c, const char *why)
 	const struct rn_replay *r = c->o->replay;
 	char text[600], recorded[300] = "nothing more";
 
+	if (r->at->messages < r->known)
+		snprintf(recorded, sizeof(recorded), "a receive");
 	if (r->at->row < r->s->row.n) {
 		const struct rn_order_site *s = &r->site[r->rows[r->at->row].site];
 
@@ -159,6 +161,31 @@ void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *r
 		 rn_tracer.world_rank, calls ? "call" : "event",
 		 calls ? r->call - (r->call > 0) : r->at->calls, now, recorded);
 	leave_the_record(o, text);
+}
+
+static int size_of(MPI_Comm comm)
+{
+	int inter = 0, n = 0;
+
+	rn_real.MPI_Comm_test_inter(comm, &inter);
+	if (inter)
+		rn_real.MPI_Comm_remote_size(comm, &n);
+	else
+		rn_real.MPI_Comm_size(comm, &n);
+	return n;
+}
+
+bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source)
+{
+	char now[100], recorded[100];
+	int n;
+
+	if ((int)rn_replayed.plan->ranks == rn_tracer.world_size || source < (n = size_of(comm)))
+		return true;
+	snprintf(now, sizeof(now), "%s, where there are %d ranks", rn_replay_name(c->function), n);
+	snprintf(recorded, sizeof(recorded), "a message from rank %d", source);
+	rn_replay_departs(c->o, now, recorded);
+	return false;
 }
 
 /* ---- waiting ---- */
@@ -247,8 +274,10 @@ void rn_replay_over(const struct rn_order_call *c)
 		await_others(r);
 	if (!r->at->over)
 		rn_say("rank %d: the record ends here, in %s, after %" PRIu64
+		       " messages and %" PRIu64
 		       " calls with an outcome: from now on the program runs freely",
-		       rn_tracer.world_rank, rn_replay_name(c->function), r->at->calls);
+		       rn_tracer.world_rank, rn_replay_name(c->function),
+		       r->at->messages - r->at->cancelled, r->at->calls);
 	r->at->over = true;
 	post_parked(c->o);
 }

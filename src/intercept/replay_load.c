@@ -52,6 +52,7 @@ static void open_thread(struct rn_replay *r, struct rn_plan_stream *s)
 	r->values = rn_plan_at(rn_replayed.plan, s->value.at);
 	r->matches = rn_plan_at(rn_replayed.plan, s->match.at);
 	r->cancels = rn_plan_at(rn_replayed.plan, s->cancel.at);
+	r->known = rn_plan_known(rn_replayed.plan, s);
 }
 
 static void open_threads(void)
@@ -69,7 +70,6 @@ void rn_replay_load(int rank)
 {
 	int saved = errno;
 	char path[PATH_ROOM];
-	static bool told;
 	size_t len;
 
 	if (rn_replayed.plan)
@@ -82,12 +82,7 @@ void rn_replay_load(int rank)
 	rn_replayed.thread = rn_replayed.plan ? rn_new(&rn_tracer.mem, struct rn_replay,
 						       rn_replayed.plan->stream.n)
 					      : NULL;
-	if (!rn_replayed.thread && !told) {
-		told = true;
-		rn_say("rank %d runs freely: %s", rank,
-		       rn_replayed.plan ? "there is no memory for its plan"
-					: "nothing was recorded of it");
-	} else if (rn_replayed.thread) {
+	if (rn_replayed.thread) {
 		open_threads();
 		rn_replay_hook_compare();
 		rn_site_forget();
@@ -134,6 +129,30 @@ static void leave_folder(const char *common)
 	rn_job_remove(common);
 }
 
+/* The launcher has not started it. Who has, has a plan, which may be what was found. */
+static bool was_spawned(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
+static void look_for_plan(void)
+{
+	bool spawned = was_spawned();
+
+	if (spawned)
+		rn_replayed = (struct rn_replayed){ 0 };
+	if (spawned && rn_tracer.world_rank == 0)
+		rn_say("%d spawned processes run freely: what is replayed are those that the "
+		       "launcher starts",
+		       rn_tracer.world_size);
+	else if (!spawned && !rn_replayed.thread)
+		rn_say("rank %d runs freely: %s", rn_tracer.world_rank,
+		       rn_replayed.plan ? "there is no memory for its plan"
+					: "nothing was recorded of it");
+}
+
 /* Nobody has said yet that ranks are elsewhere. */
 static bool is_first_moved(void)
 {
@@ -145,6 +164,7 @@ void rn_replay_begin(void)
 	static char common[sizeof(rn_config.replay)];
 	int saved = errno;
 
+	look_for_plan();
 	rn_setting_read(rn_replay_fact(RN_META_ONLY) != NULL);
 	if (rn_replayed.plan && rn_tracer.world_rank == 0 &&
 	    (int)rn_replayed.plan->ranks != rn_tracer.world_size)

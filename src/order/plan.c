@@ -306,19 +306,25 @@ const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t 
 	return first;
 }
 
+uint64_t rn_plan_known(const struct rn_plan_head *p, const struct rn_plan_stream *s)
+{
+	const struct rn_plan_match *match = rn_plan_at(p, s->match.at);
+	uint64_t known = 0;
+
+	for (uint64_t i = 0; i < s->match.n; i++)
+		known += match[i].state != RN_PLAN_UNSEEN;
+	return known;
+}
+
 bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
 {
 	const struct rn_order_site *site = rn_plan_at(p, s->site.at);
 	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
-	const struct rn_plan_match *match = rn_plan_at(p, s->match.at);
-	uint64_t known = 0, started = __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED);
 
 	for (uint64_t i = __atomic_load_n(&s->progress.row, __ATOMIC_RELAXED); i < s->row.n; i++)
 		if (rn_plan_site_counts(&site[row[i].site]))
 			return false;
-	for (uint64_t i = 0; i < s->match.n; i++)
-		known += match[i].state != RN_PLAN_UNSEEN;
-	return started >= known;
+	return __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED) >= rn_plan_known(p, s);
 }
 
 /* ---- what receives matched ---- */

@@ -23,7 +23,7 @@
 
 struct rn_buf;
 
-#define RN_PLAN_MAGIC 0x324e4c504f444e52u /* "RNDOPLN2" */
+#define RN_PLAN_MAGIC 0x334e4c504f444e52u /* "RNDOPLN3" */
 
 struct rn_plan_list {
 	uint64_t at, n;
@@ -90,6 +90,7 @@ struct rn_plan_turn {
 struct rn_plan_progress {
 	uint64_t calls;       /* that came out as recorded, failed tests included */
 	uint64_t messages;    /* wildcard receives that were given what they got */
+	uint64_t cancelled;   /* ... which was nothing */
 	uint64_t more, fewer; /* failed tests that were not recorded; that did not come up */
 	uint64_t again;       /* tests of generalised requests that failed, and did not */
 	uint64_t row;         /* the next one */
@@ -182,6 +183,9 @@ const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t 
 /* The operations that somebody tried to cancel, sorted. RN_OK or RN_E_NOMEM. */
 int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
 		    size_t *n);
+
+/* How many of the stream's wildcard receives anything is known of. */
+uint64_t rn_plan_known(const struct rn_plan_head *p, const struct rn_plan_stream *s);
 
 /* Whether a call waits for the rows of this site, and is compared with them: for others it is known
  * before, or not at all, what they say. Functions are those of this program. */
