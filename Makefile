@@ -320,7 +320,7 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena map seg) \
 	$(patsubst %,src/intercept/%.c,config heap loader order_libc)
 $(TSAN_EARLY:%.c=$(BUILD)/pic/%.o) $(TSAN_EARLY:%.c=$(BUILD)/ompi/%.o): \
-	private CFLAGS := $(filter-out -fsanitize=thread,$(CFLAGS))
+	private override CFLAGS := $(filter-out -fsanitize=thread,$(CFLAGS))
 
 tsan: ## programs with threads, traced, recorded and replayed under ThreadSanitizer
 	@tools/deps build test
