@@ -44,6 +44,17 @@ is "... a missing rank has no calls" "$("$RONDO" dump --rank 3-5 "$f")" ""
 ok "... others have all" cmp "$tmp/want" "$tmp/got"
 ok "once more" "$RONDO" recover "$d"
 ok "... the trace that was there is kept" "$RONDO" check "$f.old"
+mkdir "$tmp/disk"
+if unshare -m mount -t tmpfs none "$tmp/disk" 2>/dev/null; then
+	status "... and is not moved when a disk is full" 70 unshare -m sh -c '
+		mount -t tmpfs -o size=64k none "$1" && cp "$2" "$1/a.rondo" || exit
+		dd if=/dev/zero of="$1/rest" bs=4k 2>/dev/null
+		"$3" recover -o "$1/a.rondo" "$4"
+		code=$?
+		cmp "$2" "$1/a.rondo" && exit $code' sh "$tmp/disk" "$f" "$RONDO" "$d"
+else
+	skip "... and is not moved when a disk is full" "no file system can be mounted here"
+fi
 
 parts 6 2 2
 rm "$(part 1)"

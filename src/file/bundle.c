@@ -369,15 +369,20 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	return rc;
 }
 
-/* The trace that was there stays one run longer. What is no file at all cannot be one. */
-static void keep_old(const char *path)
+/* The trace that was there stays one run longer, and is what there is if this one cannot be
+ * written. What is no file at all cannot be one. */
+static int write_beside_old(struct rn_container_writer *w, const char *path, struct rn_err *err)
 {
 	char old[4200];
 	struct stat st;
+	bool kept = lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		    snprintf(old, sizeof(old), "%s.old", path) < (int)sizeof(old) &&
+		    rename(path, old) == 0;
+	int rc = rn_container_write(w, path, err);
 
-	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	    snprintf(old, sizeof(old), "%s.old", path) < (int)sizeof(old))
-		rename(path, old);
+	if (rc < 0 && kept)
+		rename(old, path);
+	return rc;
 }
 
 int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
@@ -404,8 +409,7 @@ int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const
 	if (rc == RN_OK) {
 		out->bytes = len;
 		out->order = rn_order_list_count(&b->order);
-		keep_old(path);
-		rc = rn_container_write(&w, path, err);
+		rc = write_beside_old(&w, path, err);
 	}
 	rn_container_writer_free(&w);
 	rn_arena_free(&scratch);
