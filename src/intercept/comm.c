@@ -563,3 +563,10 @@ int rn_comm_entries(struct rn_comms *out, uint64_t world_rank)
 	}
 	return RN_OK;
 }
+
+bool rn_comm_spawned(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}

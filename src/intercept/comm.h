@@ -97,4 +97,7 @@ void rn_comm_each(rn_comm_told_fn *fn);
  * RN_E_NOMEM. */
 int rn_comm_entries(struct rn_comms *out, uint64_t world_rank);
 
+/* Whether others of the program have started this process, not a launcher; asked in MPI_Init. */
+bool rn_comm_spawned(void);
+
 #endif

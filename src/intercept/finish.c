@@ -157,20 +157,13 @@ bool rn_finish_tell(const char *word, const char *what)
 
 static bool spawned; /* in MPI_Init: later on it may have left its parent */
 
-static bool was_spawned(void)
-{
-	MPI_Comm parent = MPI_COMM_NULL;
-
-	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
-}
-
 /* The launcher has started many, but MPI does not know of it (a launcher of another MPI's): each
  * finds itself in a world of its own. The first keeps the name and tells. */
 static void lone_output(void)
 {
 	int size = rn_size_of(environ, 1), rank = rn_rank_of(environ, 0);
 
-	if (rn_tracer.world_size > 1 || size < 2 || was_spawned())
+	if (rn_tracer.world_size > 1 || size < 2 || rn_comm_spawned())
 		return;
 	quiet = rank > 0;
 	if (quiet)
@@ -187,7 +180,7 @@ static void own_output(void)
 {
 	int pid = (int)getpid();
 
-	spawned = was_spawned();
+	spawned = rn_comm_spawned();
 	if (!spawned)
 		return;
 	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, link_comm);
@@ -237,7 +230,7 @@ void rn_finish_prepare(void)
 
 	started = rn_clock_now();
 	lone_output();
-	if (rn_tracer.world_rank == 0 && !was_spawned())
+	if (rn_tracer.world_rank == 0 && !rn_comm_spawned())
 		rn_spool_set_aside();
 	errno = saved;
 	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)

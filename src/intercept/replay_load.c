@@ -3,6 +3,7 @@
 
 #include "file/writer.h"
 #include "intercept/clock.h"
+#include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/setting.h"
 #include "intercept/site.h"
@@ -129,17 +130,10 @@ static void leave_folder(const char *common)
 	rn_job_remove(common);
 }
 
-/* The launcher has not started it. Who has, has a plan, which may be what was found. */
-static bool was_spawned(void)
-{
-	MPI_Comm parent = MPI_COMM_NULL;
-
-	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
-}
-
+/* What was found may be the plan of who has spawned it. */
 static void look_for_plan(void)
 {
-	bool spawned = was_spawned();
+	bool spawned = rn_comm_spawned();
 
 	if (spawned)
 		rn_replayed = (struct rn_replayed){ 0 };
