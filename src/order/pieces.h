@@ -5,7 +5,7 @@
  * gives the one that stands there (guess.h). A value that came another way is told to
  * rn_pieces_learn_*, so that what is expected next does not depend on how it came.
  *
- * Memory from an arena, 3 KB for each site; nothing else is allocated.
+ * Memory from an arena, 2 KB for each site; nothing else is allocated.
  */
 #ifndef RN_ORDER_PIECES_H
 #define RN_ORDER_PIECES_H

@@ -14,20 +14,12 @@ static uint32_t find(const struct rn_recent *r, uint32_t v)
 	return i;
 }
 
-/* Where it is kept what came after the last two. */
-static uint32_t *after(struct rn_recent *r)
-{
-	return &r->after[rn_guess_mix(r->one[0].value, r->second) % RN_RECENT_AFTER];
-}
-
 void rn_recent_touch(struct rn_recent *r, uint32_t v, uint64_t now)
 {
 	uint32_t i = find(r, v);
 
-	if (r->n) {
-		*after(r) = v;
+	if (r->n)
 		r->second = r->one[0].value;
-	}
 	if (i == r->n && r->n < RN_RECENT_MAX)
 		r->n++;
 	if (i == RN_RECENT_MAX)
@@ -61,36 +53,20 @@ static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_r
 	return rn_guess_bit(g, &on, yes);
 }
 
-/* Those that are likely: what the caller thinks, and what followed the last two before. Behind the
- * line: none. */
-struct guesses {
-	uint32_t at[2];
-	uint32_t never; /* and one that it cannot be */
-};
-
-static struct guesses guesses(struct rn_recent *r, const struct rn_recent_at *at)
+/* Where a value is that the caller knows something of; behind the line: nowhere. */
+static uint32_t place_of(const struct rn_recent *r, const uint32_t *value)
 {
-	struct guesses g = { { r->n, r->n ? find(r, *after(r)) : 0 },
-			     at->never ? find(r, *at->never) : r->n };
-
-	if (at->guess)
-		g.at[0] = find(r, *at->guess);
-	if (g.at[0] == g.at[1])
-		g.at[1] = r->n;
-	for (uint32_t k = 0; k < 2; k++)
-		if (g.at[k] == g.never)
-			g.at[k] = r->n;
-	return g;
+	return value ? find(r, *value) : r->n;
 }
 
-/* Which of the line, but for those: the last one needs no question. */
+/* Which of the line, but for two places: the last one needs no question. */
 static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
-		       struct guesses asked, uint32_t left, uint32_t which)
+		       uint32_t asked, uint32_t never, uint32_t left, uint32_t which)
 {
-	uint32_t rank = 2;
+	uint32_t rank = 1;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (i == asked.at[0] || i == asked.at[1] || i == asked.never)
+		if (i == asked || i == never)
 			continue;
 		if (left-- == 1 || ask(g, r, at, i, rank++, which == i))
 			return i;
@@ -118,22 +94,20 @@ static uint32_t code_number(struct rn_guess *g, const struct rn_recent_at *at, u
 	return rn_guess_number(g, &on, v, UINT32_MAX);
 }
 
-static uint32_t code(struct rn_guess *g, struct rn_recent *r, const struct rn_recent_at *at,
+static uint32_t code(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
 		     uint32_t v)
 {
-	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0, left = r->n;
-	struct guesses likely = guesses(r, at);
+	uint32_t i = rn_guess_writes(g) ? find(r, v) : 0;
+	uint32_t never = place_of(r, at->never), likely = place_of(r, at->guess), left = r->n;
 
-	left -= likely.never < r->n;
-	for (uint32_t k = 0; k < 2; k++) {
-		if (likely.at[k] >= r->n)
-			continue;
-		if (ask(g, r, at, likely.at[k], k, i == likely.at[k]))
-			return r->one[likely.at[k]].value;
+	left -= never < r->n;
+	if (likely < r->n && likely != never) {
+		if (ask(g, r, at, likely, 0, i == likely))
+			return r->one[likely].value;
 		left--;
 	}
 	if (left && ask_there(g, r, at, i < r->n))
-		return r->one[choose(g, r, at, likely, left, i)].value;
+		return r->one[choose(g, r, at, likely, never, left, i)].value;
 	return code_number(g, at, v);
 }
 

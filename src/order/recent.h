@@ -1,10 +1,10 @@
 /*
  * recent.h - coding who comes next, of those who came before: sources, indices, sites.
  *
- * A line has the values in the order in which they came last. Two are asked for first: what the
- * caller thinks, and what followed the last two when they stood there before; then whether it is in
- * the line at all, then the others, the most recent first: is it this one? Contexts are who it is,
- * and how long ago that came. What is not in the line is coded as a number.
+ * A line has the values in the order in which they came last. What the caller thinks is asked for
+ * first, then whether it is in the line at all, then the others, the most recent first: is it this
+ * one? Contexts are who it is, and how long ago that came. What is not in the line is coded as a
+ * number.
  *
  * Cost: a decision for each value that is asked for; memory the caller's. Both directions, as in
  * guess.h.
@@ -17,8 +17,7 @@
 
 struct rn_guess;
 
-#define RN_RECENT_MAX   32u
-#define RN_RECENT_AFTER 64u
+#define RN_RECENT_MAX 32u
 
 struct rn_recent {
 	struct rn_recent_one {
@@ -26,7 +25,6 @@ struct rn_recent {
 		uint64_t when;
 	} one[RN_RECENT_MAX];
 	uint32_t n, second; /* the last but one */
-	uint32_t after[RN_RECENT_AFTER];
 };
 
 /* What is known when the question is asked. */
