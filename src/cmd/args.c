@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "file/recover.h"
 #include "read/form.h"
 #include "read/trace.h"
 
@@ -35,15 +36,11 @@ int fail_err(const struct rn_err *err)
 int open_trace(const char *path, struct rn_trace *t)
 {
 	struct rn_err err = { 0 };
-	size_t len = strlen(path);
 	struct stat st;
 
 	if (rn_trace_open(t, path, &err) == RN_OK)
 		return EXIT_DONE;
-	while (len && path[len - 1] == '/')
-		len--;
-	if (len > 5 && memcmp(path + len - 5, ".part", 5) == 0 && stat(path, &st) == 0 &&
-	    S_ISDIR(st.st_mode))
+	if (strstr(path, RN_PART_FOLDER) && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return fail(EXIT_INPUT, "%s: not a trace, but the parts of one; see: rondo recover",
 			    path);
 	return fail_err(&err);

@@ -127,8 +127,9 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 	} else if (s->kind == RN_STAND_BUSY) {
 		live_putf(v, "at work, lately in %s", call ? s->need.function : "MPI_Init");
 	} else {
-		live_putf(v, "in no %scall%s" HOW_LONG "%s", has_order_only(s) ? "" : "MPI ",
-			  has_order_only(s) ? " that --only=order records" : "", doing(state));
+		live_put(v, has_order_only(s) ? "in no call that --only=order records" HOW_LONG
+					      : "in no MPI call" HOW_LONG);
+		live_put(v, doing(state));
 		if (call)
 			live_putf(v, "; the last %swas %s", s->now->off ? "that was recorded " : "",
 				  call);
