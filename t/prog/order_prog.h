@@ -173,6 +173,7 @@ static inline int order_end(struct order *o)
 {
 	if (order_gather(o))
 		printf("hash=%016llx sum=%.17g\n", (unsigned long long)o->hash, o->sum);
+	fflush(stdout); /* launchers may end what has not exited yet */
 	MPI_Finalize();
 	return 0;
 }
