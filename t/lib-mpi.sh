@@ -84,13 +84,13 @@ with_yield() {
 run_mpi() {
 	_n=$1
 	shift
-	with_yield timeout 120 "mpirun.$mpi" -n "$_n" "$@"
+	with_yield "$root/t/limit" 120 "mpirun.$mpi" -n "$_n" "$@"
 }
 
 trace_mpi() {
 	_file=$1 _n=$2
 	shift 2
-	with_yield timeout 120 "$RONDO" trace -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
+	with_yield "$root/t/limit" 120 "$RONDO" trace -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
 }
 
 # dump_calls FILE: for comparing traces whose streams are in segments with others. Which signatures a

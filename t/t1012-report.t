@@ -67,7 +67,7 @@ status "a file that is no trace" 3 "$RONDO" report "$0"
 bad=
 for f in t/bad/*.rondo t/bad/*/*.rondo; do
 	[ -e "$f" ] || continue
-	timeout 20 "$RONDO" report "$f" >"$tmp/out" 2>"$tmp/err"
+	t/limit 20 "$RONDO" report "$f" >"$tmp/out" 2>"$tmp/err"
 	_rc=$?
 	[ $_rc -eq 0 ] || [ $_rc -eq 3 ] || bad="$bad $f:$_rc"
 done

@@ -58,7 +58,7 @@ like "... is one line" "$(cat "$tmp/err")" '^rondo: .*cut: cut off'
 
 bad=
 for f in t/bad/*.rondo t/bad/*/*.rondo t/golden/*.rondo; do
-	timeout 20 "$RONDO" diff "$f" "$f" >"$tmp/out" 2>"$tmp/err"
+	t/limit 20 "$RONDO" diff "$f" "$f" >"$tmp/out" 2>"$tmp/err"
 	_rc=$?
 	[ $_rc -eq 0 ] || [ $_rc -eq 3 ] || bad="$bad $f:$_rc"
 done

@@ -27,7 +27,7 @@ beside() {
 	_what=$1 _preload=$2
 	shift 2
 	new_log
-	ok "$mpi: $_what" env ${_preload:+"LD_PRELOAD=$_preload"} timeout 120 "$@"
+	ok "$mpi: $_what" env ${_preload:+"LD_PRELOAD=$_preload"} t/limit 120 "$@"
 	is "... counts the same" "$(counts)" "$want"
 	sound_and_as_logged
 }
@@ -71,7 +71,7 @@ tools() {
 	ok "... and by default" tool default -DBY=RTLD_DEFAULT
 
 	so=$tmp/$mpi/libcount.so
-	ok "$mpi: untraced" env LD_PRELOAD="$so" timeout 120 "mpirun.$mpi" -n 2 "$prog"
+	ok "$mpi: untraced" env LD_PRELOAD="$so" t/limit 120 "mpirun.$mpi" -n 2 "$prog"
 	want=$(counts)
 	like "... there is something to count" "$want" '^rank 1: [1-9][0-9]* MPI_Send$'
 

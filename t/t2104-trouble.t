@@ -31,7 +31,7 @@ prepare() {
 
 # All calls differ, and each has to be remembered.
 make_trouble() {
-	with_yield timeout 120 "$RONDO" trace --no-elastic -o "$out/trace.rondo" "mpirun.$mpi" -n 2 \
+	with_yield t/limit 120 "$RONDO" trace --no-elastic -o "$out/trace.rondo" "mpirun.$mpi" -n 2 \
 		"$prog" "$1" "$out" "$code" >"$out.out" 2>"$out.err"
 	echo $? >"$out.code"
 }
@@ -128,7 +128,7 @@ on_a_full_disk() {
 		skip "$mpi: a full disk" "no file system can be mounted here"
 		return
 	fi
-	run full_disk timeout 120 "$RONDO" trace -o "$tmp/$mpi/full/trace.rondo" "mpirun.$mpi" -n 2 \
+	run full_disk t/limit 120 "$RONDO" trace -o "$tmp/$mpi/full/trace.rondo" "mpirun.$mpi" -n 2 \
 		"$prog" none x $code
 	is "$mpi: a full disk: the exit code is the program's" $? "$want_code"
 	said=$(grep '^rondo: ' "$tmp/err")

@@ -14,7 +14,7 @@ filtered() {
 	_what=$1 _pattern=$2
 	shift 2
 	rm -f "$trace"
-	ok "$mpi: $_what" with_yield timeout 120 "$RONDO" trace -o "$trace" "$@" "mpirun.$mpi" -n 3 "$prog"
+	ok "$mpi: $_what" with_yield t/limit 120 "$RONDO" trace -o "$trace" "$@" "mpirun.$mpi" -n 3 "$prog"
 	ok "... is sound" "$RONDO" check "$trace"
 	calls "$trace" >"$tmp/got"
 	grep -E "$_pattern" "$tmp/full" >"$tmp/want"

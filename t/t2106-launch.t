@@ -9,7 +9,7 @@ started() {
 	_what=$1
 	shift
 	new_log
-	ok "$mpi: $_what" with_yield timeout 120 "$@"
+	ok "$mpi: $_what" with_yield t/limit 120 "$@"
 	sound_and_as_logged
 }
 
@@ -121,7 +121,7 @@ END
 		behind) set -- "mpirun.$mpi" -n 2 "$@" "$late" ;;
 		alone) set -- "$@" "$late" ;;
 		esac
-		ok "... but is with --mpi, $_how" timeout 120 "$@" "$_library"
+		ok "... but is with --mpi, $_how" t/limit 120 "$@" "$_library"
 		is "... all calls" "$(names_of "$trace")" "MPI_Init MPI_Finalize "
 	done
 }
@@ -198,7 +198,7 @@ in_here() {
 
 # environment COMMAND...: names and values, but not those values of MPI that differ from run to run
 environment() {
-	with_yield timeout 120 "$@" 2>/dev/null | sed -E -e '/: (_|PWD|OLDPWD|SHLVL)=/d' \
+	with_yield t/limit 120 "$@" 2>/dev/null | sed -E -e '/: (_|PWD|OLDPWD|SHLVL)=/d' \
 		-e 's/: ((OMPI|PMIX|PMI|ORTE|HYD)[A-Z]*_[A-Za-z0-9_]*)=.*/: \1/' | sort
 }
 

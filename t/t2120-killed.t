@@ -62,7 +62,7 @@ victim() {
 killed() {
 	rm -rf "$at"
 	mkdir -p "$log"
-	with_yield timeout 120 "$RONDO" trace --memory $((seed % 2 ? 1 : 256))M -o "$trace" sh -c 'echo $$ >"$0"; exec "$@"' "$at/launcher" \
+	with_yield t/limit 120 "$RONDO" trace --memory $((seed % 2 ? 1 : 256))M -o "$trace" sh -c 'echo $$ >"$0"; exec "$@"' "$at/launcher" \
 		"mpirun.$mpi" -n $ranks "$tmp/$mpi/prog_killed" "$log" "$seed" >"$at/out" 2>"$at/err" &
 	started || return
 	sleep "$(awk "BEGIN { print $2 / 1000 }")"

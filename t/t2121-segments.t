@@ -9,7 +9,7 @@ steps=200
 many() {
 	_file=$1
 	shift
-	with_yield timeout 120 "$RONDO" trace -o "$_file" "$@" "mpirun.$mpi" -n 2 \
+	with_yield t/limit 120 "$RONDO" trace -o "$_file" "$@" "mpirun.$mpi" -n 2 \
 		"$tmp/$mpi/prog_many" "$steps" 2>"$tmp/err"
 }
 
@@ -41,7 +41,7 @@ in_segments() {
 alone() {
 	small=$tmp/$mpi/small.rondo
 	rm -rf "$small" "$small.part"
-	ok "$mpi: behind the launcher" with_yield timeout 120 "mpirun.$mpi" -n 2 "$RONDO" trace -o "$small" \
+	ok "$mpi: behind the launcher" with_yield t/limit 120 "mpirun.$mpi" -n 2 "$RONDO" trace -o "$small" \
 		--memory 1M "$tmp/$mpi/prog_many" "$steps" 2>"$tmp/err"
 	like "... it says what to do" "$(cat "$tmp/err")" "put together by: rondo recover $small.part"
 	ok "... which works" "$RONDO" recover "$small.part"
@@ -61,7 +61,7 @@ nowhere() {
 # random SEED: what the program says it did
 random() {
 	new_log
-	ok "$mpi: prog_random $1 with little memory" with_yield timeout 120 "$RONDO" trace -o "$trace" --memory 1M \
+	ok "$mpi: prog_random $1 with little memory" with_yield t/limit 120 "$RONDO" trace -o "$trace" --memory 1M \
 		"mpirun.$mpi" -n 3 "$tmp/$mpi/prog_random" "$1" 150
 	like "... in segments" "$(cat "$tmp/err")" 'made from parts'
 	sound_and_as_logged

@@ -32,7 +32,7 @@ hangs() {
 	trace=$at/trace.rondo
 	rm -rf "$at"
 	mkdir "$at"
-	with_yield timeout 120 "$RONDO" trace -o "$trace" "mpirun.$mpi" "$@" -n "$_n" \
+	with_yield t/limit 120 "$RONDO" trace -o "$trace" "mpirun.$mpi" "$@" -n "$_n" \
 		"$tmp/$mpi/prog_hang" "$how" "$at/pid" >"$at/out" 2>"$at/err" &
 	job=$!
 	ok "$mpi: $how: the program hangs" started "$_n"
@@ -145,7 +145,7 @@ filtered() {
 	hangs_filtered=$tmp/$mpi/filtered
 	trace=$hangs_filtered/trace.rondo at=$hangs_filtered
 	mkdir "$at"
-	with_yield timeout 120 "$RONDO" trace --call 'MPI_Init,MPI_Barrier' -o "$trace" \
+	with_yield t/limit 120 "$RONDO" trace --call 'MPI_Init,MPI_Barrier' -o "$trace" \
 		"mpirun.$mpi" -n 3 "$tmp/$mpi/prog_hang" recv "$at/pid" >"$at/out" 2>"$at/err" &
 	job=$!
 	ok "$mpi: a filter" started 3

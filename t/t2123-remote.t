@@ -10,7 +10,7 @@ trap 'rm -rf /dev/shm/$name-*.part; at_exit' EXIT
 
 # remotely COMMAND...: the folder $far is another machine's
 remotely() {
-	LD_PRELOAD="$tmp/remote.so${yield:+:$yield}" REMOTE_FOLDER="$far" timeout 120 "$@"
+	LD_PRELOAD="$tmp/remote.so${yield:+:$yield}" REMOTE_FOLDER="$far" t/limit 120 "$@"
 }
 
 in_memory() {
@@ -77,7 +77,7 @@ all_calls() {
 # With little memory a stream is in segments, of which none is sealed again.
 segments() {
 	build_prog prog_many
-	with_yield timeout 120 "$RONDO" trace -o "$tmp/$mpi/full" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_many" 200 \
+	with_yield t/limit 120 "$RONDO" trace -o "$tmp/$mpi/full" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_many" 200 \
 		>"$tmp/out" 2>&1
 	from_copy 2 "--memory 1M $tmp/$mpi/prog_many 200"
 	dump_calls "$tmp/$mpi/full" >"$tmp/$mpi/wanted"

@@ -17,7 +17,7 @@ small() {
 	mkdir -p "$at/disk" "$at/log" "$at/else"
 	place=$at/else _option=--spill=$at/disk
 	[ -n "$2" ] || place=$at/disk _option=
-	with_yield timeout 120 unshare -m sh -c 'mount -t tmpfs -o size="$1"k none "$2" || exit
+	with_yield t/limit 120 unshare -m sh -c 'mount -t tmpfs -o size="$1"k none "$2" || exit
 		at=$2
 		shift 2
 		"$@"

@@ -25,7 +25,7 @@ same_calls() {
 killed() {
 	rm -rf "$tmp/run"
 	mkdir "$tmp/run"
-	with_yield timeout 120 "$RONDO" trace --memory $((seed % 2 ? 256 : 1))M -o "$tmp/run/t.rondo" \
+	with_yield t/limit 120 "$RONDO" trace --memory $((seed % 2 ? 256 : 1))M -o "$tmp/run/t.rondo" \
 		"mpirun.$mpi" -n 1 "$tmp/$mpi/prog_noise" "$tmp/run/calls" "$1" >"$tmp/run/out" 2>&1
 	[ ! -e "$tmp/run/t.rondo.part" ] || "$RONDO" recover "$tmp/run/t.rondo.part" || return
 	"$RONDO" check "$tmp/run/t.rondo" &&

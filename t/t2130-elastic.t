@@ -12,7 +12,7 @@ fact() {
 plain() {
 	_file=$1 _n=$2
 	shift 2
-	with_yield timeout 120 "$RONDO" trace --no-elastic -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
+	with_yield t/limit 120 "$RONDO" trace --no-elastic -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
 }
 
 # MPICH is slow where there are few processors.
@@ -53,7 +53,7 @@ own() {
 
 # trace_lossy TRACE STEPS
 trace_lossy() {
-	with_yield timeout 120 "$RONDO" trace --lossy=counts -o "$1" "mpirun.$mpi" -n 3 "$at/solver" "$2"
+	with_yield t/limit 120 "$RONDO" trace --lossy=counts -o "$1" "mpirun.$mpi" -n 3 "$at/solver" "$2"
 }
 
 # within A B PERCENT: B is not more than PERCENT above A

@@ -69,7 +69,7 @@ hashes() {
 site_trace() {
 	_file=$1
 	shift
-	with_yield timeout 120 "$RONDO" trace -o "$_file" "$@" "mpirun.$mpi" -n 4 "$prog" \
+	with_yield t/limit 120 "$RONDO" trace -o "$_file" "$@" "mpirun.$mpi" -n 4 "$prog" \
 		"$libs/libsite_loaded.so" >"$tmp/out"
 }
 
@@ -126,7 +126,7 @@ options() {
 # Killed in a call that is made inside another: both and the others have their stacks.
 killed() {
 	rm -rf "$trace" "$trace.part"
-	with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "$prog" "$libs/libsite_loaded.so" die \
+	with_yield t/limit 120 "$RONDO" trace --callsite -o "$trace" "$prog" "$libs/libsite_loaded.so" die \
 		>"$tmp/out" 2>"$tmp/err"
 	stacks "$trace" >"$tmp/got"
 	sed '/Comm_free_keyval/,$d' "$tmp/want" >"$tmp/want2"
@@ -156,7 +156,7 @@ program sites
 end program
 END
 	ok "$mpi: a Fortran program compiles" "mpifort.$mpi" -O0 -g -o "$tmp/$mpi/site_f" "$tmp/site.f90"
-	ok "... and is traced" with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 2 \
+	ok "... and is traced" with_yield t/limit 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 2 \
 		"$tmp/$mpi/site_f"
 	stacks "$trace" | sed 's/MAIN__ < main/sites/' >"$tmp/got"
 	is "... from its own lines" "$(cat "$tmp/got")" "MPI_Init: sites
@@ -166,7 +166,7 @@ MPI_Finalize: sites"
 
 # slack_trace OPTION...: prog_slack on 3 ranks to $trace
 slack_trace() {
-	with_yield timeout 120 "$RONDO" trace -o "$trace" --callsite "$@" "mpirun.$mpi" -n 3 "$prog" $steps 2>"$tmp/err"
+	with_yield t/limit 120 "$RONDO" trace -o "$trace" --callsite "$@" "mpirun.$mpi" -n 3 "$prog" $steps 2>"$tmp/err"
 }
 
 # size: bytes of all sections but times
@@ -209,7 +209,7 @@ alone() {
 	_word=$1
 	shift
 	rm -rf "$trace" "$trace.part"
-	with_yield timeout 120 "$RONDO" trace -o "$trace" --callsite "$@" "$prog" $steps $_word >"$tmp/out" 2>"$tmp/err"
+	with_yield t/limit 120 "$RONDO" trace -o "$trace" --callsite "$@" "$prog" $steps $_word >"$tmp/out" 2>"$tmp/err"
 }
 
 # Killed between calls, and in one; and in segments.

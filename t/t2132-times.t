@@ -11,7 +11,7 @@ timed() {
 	_what=$1 _tolerance=$2 _how=$3 _n=$4
 	shift 4
 	rm -f "$trace"
-	ok "$mpi: $_what" with_yield timeout 120 "$RONDO" trace -o "$trace" --time="$_how" \
+	ok "$mpi: $_what" with_yield t/limit 120 "$RONDO" trace -o "$trace" --time="$_how" \
 		$options "mpirun.$mpi" -n "$_n" "$@"
 	cp "$tmp/err" "$tmp/said"
 	ok "... is sound" "$RONDO" check "$trace"
@@ -32,7 +32,7 @@ same_calls() {
 
 # killed: the program kills itself after many calls; what is left is put together
 killed() {
-	with_yield timeout 120 "$RONDO" trace -o "$trace" --time=exact "mpirun.$mpi" -n 2 \
+	with_yield t/limit 120 "$RONDO" trace -o "$trace" --time=exact "mpirun.$mpi" -n 2 \
 		"$tmp/$mpi/prog_sudden" 20000 >/dev/null 2>&1
 	[ ! -e "$trace.part" ] || "$RONDO" recover "$trace.part"
 }
@@ -61,7 +61,7 @@ all_times() {
 
 # peak N: kilobytes that a rank had at most, which makes N pairs of calls
 peak() {
-	with_yield timeout 120 "$RONDO" trace -o "$trace" --time=exact --memory 1M "mpirun.$mpi" -n 1 \
+	with_yield t/limit 120 "$RONDO" trace -o "$trace" --time=exact --memory 1M "mpirun.$mpi" -n 1 \
 		"$tmp/$mpi/prog_sudden" "$1" peak 2>/dev/null
 }
 

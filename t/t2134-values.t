@@ -14,7 +14,7 @@ ranks=4
 traced() {
 	_file=$1 _option=$2
 	shift 2
-	with_yield timeout 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n "$ranks" "$at/changing" "$@" "$at/data"
+	with_yield t/limit 120 "$RONDO" trace $_option -o "$_file" "mpirun.$mpi" -n "$ranks" "$at/changing" "$@" "$at/data"
 }
 
 # alike WHAT STEPS: elastic and plain traces have the same calls

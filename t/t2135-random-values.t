@@ -9,7 +9,7 @@ last=$((first + ${RONDO_PROGRAMS:-4} - 1))
 
 # traced FILE OPTION SEED
 traced() {
-	with_yield timeout 120 "$RONDO" trace $2 -o "$1" "mpirun.$mpi" -n 3 "$at/prog_elastic" "$3" 2000
+	with_yield t/limit 120 "$RONDO" trace $2 -o "$1" "mpirun.$mpi" -n 3 "$at/prog_elastic" "$3" 2000
 }
 
 # alike SEED

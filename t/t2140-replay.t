@@ -19,7 +19,7 @@ chmod +x "$tmp/rank"
 run_rondo() {
 	rm -f "$lines" "$ranks"
 	run env DELAY=300 LINES_TO="$lines" RANKS_TO="$ranks" \
-		timeout -k 5 "$limit" "$RONDO" "$@"
+		t/limit "$limit" "$RONDO" "$@"
 }
 
 rondo() {
@@ -179,13 +179,13 @@ launched() {
 	rondo replay "$trace" "mpirun.$mpi" -n 4 "$tmp/$mpi/order_races" 20
 	is "$mpi: what the program prints is all there is" "$(cat "$tmp/out")" "$_wanted"
 	rm -f "$lines"
-	with_yield run timeout -k 5 $limit "mpirun.$mpi" -n 4 "$RONDO" replay "$trace" \
+	with_yield run t/limit $limit "mpirun.$mpi" -n 4 "$RONDO" replay "$trace" \
 		"$tmp/$mpi/order_races" 20
 	is "... and when each rank has its own rondo" "$(cat "$tmp/out")" "$_wanted"
 	rondo replay "$trace" "mpirun.$mpi" -n 4 sh -c '"$0" 20; exit 7' "$tmp/$mpi/order_races"
 	is "... its exit code too" $? 7
 	if has_gdb; then
-		with_yield run timeout -k 5 $limit "mpirun.$mpi" -n 4 "$RONDO" replay "$trace" \
+		with_yield run t/limit $limit "mpirun.$mpi" -n 4 "$RONDO" replay "$trace" \
 			gdb -q -batch -ex run --args "$tmp/$mpi/order_races" 20 </dev/null
 		is "... under a debugger too" "$(grep hash= "$tmp/out")" "$_wanted"
 	else

@@ -11,7 +11,7 @@ build_order() {
 record() {
 	_to=$tmp/$mpi/$1.rondo _ranks=$2 _prog=$3
 	shift 3
-	with_yield timeout 120 "$RONDO" trace "$@" -o "$_to" "mpirun.$mpi" -n "$_ranks" \
+	with_yield t/limit 120 "$RONDO" trace "$@" -o "$_to" "mpirun.$mpi" -n "$_ranks" \
 		"$tmp/$mpi/$_prog" 40 7
 }
 

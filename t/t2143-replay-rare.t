@@ -19,7 +19,7 @@ preloaded() {
 }
 
 run_preloaded() {
-	run env DELAY=300 LD_PRELOAD="$LD_PRELOAD$_list" timeout -k 5 60 "$@"
+	run env DELAY=300 LD_PRELOAD="$LD_PRELOAD$_list" t/limit 60 "$@"
 }
 
 # preload NAME: builds t/prog/NAME_preload.c to $so
@@ -114,7 +114,7 @@ with_eager() {
 	_bytes=$1 _seconds=$2
 	shift 2
 	run env OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_eager_limit="$_bytes" \
-		timeout -k 5 "$_seconds" "$@"
+		t/limit "$_seconds" "$@"
 }
 
 test_rare() {

@@ -6,7 +6,7 @@
 . t/lib-mpi.sh
 
 run_rondo() {
-	run timeout -k 5 60 "$@"
+	run t/limit 60 "$@"
 }
 
 # rondo ARGUMENTS...; and behind a launcher: ranks RONDO ARGUMENTS...

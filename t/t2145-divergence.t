@@ -15,7 +15,7 @@ build() {
 
 # timed COMMAND...
 timed() {
-	with_yield run timeout -k 5 $limit "$@"
+	with_yield run t/limit $limit "$@"
 }
 
 # stray COMMAND...: the same, and the program does something else

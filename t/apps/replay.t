@@ -11,13 +11,13 @@ trace=$tmp/run.rondo
 record_order() {
 	_n=$1
 	shift
-	timeout 120 "$RONDO" trace --only=order --values -o "$trace" "mpirun.$mpi" -n "$_n" "$@"
+	"$root/t/limit" 120 "$RONDO" trace --only=order --values -o "$trace" "mpirun.$mpi" -n "$_n" "$@"
 }
 
 replay() {
 	_n=$1
 	shift
-	timeout -k 5 60 "$RONDO" replay "$trace" "mpirun.$mpi" -n "$_n" "$@"
+	"$root/t/limit" 60 "$RONDO" replay "$trace" "mpirun.$mpi" -n "$_n" "$@"
 }
 
 # How rondo says that all went as recorded, and that nothing is left.
