@@ -1,150 +1,297 @@
 /*
- * gpu.c - memory from the CUDA runtime, as the traced program sees it.
+ * gpu.c - see gpu.h.
  *
- * By name only: nothing of CUDA is needed to build this, and in a program without it nothing here
- * is ever called. A program that has the runtime linked in statically does not call us either.
+ * Only the driver's interface is hooked: libcuda.so.1 and libamdhip64.so. The CUDA runtime calls
+ * the driver for every allocation, and obtains the driver's functions by dlsym and
+ * cuGetProcAddress, whether it is linked statically or not. So both forms, and programs that call
+ * the driver themselves, give the same memory locations. Nothing of CUDA or HIP is needed to build
+ * this file.
  *
- * The real function is the next one of that name. When the runtime was loaded behind the program's
- * back (a Python module and its libraries), the next is none; then it is the one that our caller's
- * own libraries have.
+ * Each hooked function has two entries:
+ *
+ *   name()        is exported and called by programs that are linked with the driver. The next
+ *                 function is the one of the first object after the tracer that defines the name.
+ *   given_name()  is returned by dlsym and cuGetProcAddress in place of the function that the
+ *                 program asked for, which is the next one.
+ *
+ * A lookup that finds a second driver returns its function without a hook: an entry has one next
+ * function. Allocations that reach no hook are found when an unknown address is used
+ * (gpu_driver.h).
  */
+#include "intercept/gpu.h"
+
+#include "intercept/gpu_driver.h"
+#include "intercept/loader.h"
+#include "intercept/object.h"
+#include "track/memory.h"
+
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stddef.h>
-
-#include "track/memory.h"
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What a program gets that calls a runtime that cannot be found. */
-#define CUDA_ERROR_UNKNOWN 999
+/* The result of a call for which there is no driver: CUDA_ERROR_UNKNOWN, hipErrorUnknown. */
+#define NO_DRIVER 999
 
-static void *find_behind(const void *caller, const char *name)
+/*
+ * The hooked functions. Of each: the name; the symbol that cuGetProcAddress has for it, the version
+ * since when the symbol means this function, and the kind of default stream; parameters and
+ * arguments. Allocations have the size and the class, where RN_MEM_GPU stands for the class of the
+ * device. Pinned host memory is a class of its own.
+ */
+#define ANY_STREAM 0
+#define LEGACY     1
+#define PER_THREAD 2
+
+#define CUDA(ALLOC, FREE, LOOKUP)                                                                  \
+	LOOKUP(CUDA, cuGetProcAddress, "cuGetProcAddress", 11030, ANY_STREAM,                      \
+	       (const char *symbol, void **f, int version, uint64_t flags),                        \
+	       (symbol, f, version, flags))                                                        \
+	LOOKUP(CUDA, cuGetProcAddress_v2, "cuGetProcAddress", 12000, ANY_STREAM,                   \
+	       (const char *symbol, void **f, int version, uint64_t flags, int *status),           \
+	       (symbol, f, version, flags, status))                                                \
+	ALLOC(CUDA, cuMemAlloc_v2, "cuMemAlloc", 3020, ANY_STREAM, (void **p, size_t n), (p, n),   \
+	      n, RN_MEM_GPU)                                                                       \
+	ALLOC(CUDA, cuMemAllocPitch_v2, "cuMemAllocPitch", 3020, ANY_STREAM,                       \
+	      (void **p, size_t *pitch, size_t width, size_t height, unsigned element),            \
+	      (p, pitch, width, height, element), *pitch *height, RN_MEM_GPU)                      \
+	ALLOC(CUDA, cuMemAllocManaged, "cuMemAllocManaged", 6000, ANY_STREAM,                      \
+	      (void **p, size_t n, unsigned flags), (p, n, flags), n, RN_MEM_MANAGED)              \
+	ALLOC(CUDA, cuMemAllocAsync, "cuMemAllocAsync", 11020, LEGACY,                             \
+	      (void **p, size_t n, void *stream), (p, n, stream), n, RN_MEM_GPU)                   \
+	ALLOC(CUDA, cuMemAllocAsync_ptsz, "cuMemAllocAsync", 11020, PER_THREAD,                    \
+	      (void **p, size_t n, void *stream), (p, n, stream), n, RN_MEM_GPU)                   \
+	ALLOC(CUDA, cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync", 11020, LEGACY,             \
+	      (void **p, size_t n, void *pool, void *stream), (p, n, pool, stream), n, RN_MEM_GPU) \
+	ALLOC(CUDA, cuMemAllocFromPoolAsync_ptsz, "cuMemAllocFromPoolAsync", 11020, PER_THREAD,    \
+	      (void **p, size_t n, void *pool, void *stream), (p, n, pool, stream), n, RN_MEM_GPU) \
+	ALLOC(CUDA, cuMemAllocHost_v2, "cuMemAllocHost", 3020, ANY_STREAM, (void **p, size_t n),   \
+	      (p, n), n, RN_MEM_PINNED)                                                            \
+	ALLOC(CUDA, cuMemHostAlloc, "cuMemHostAlloc", 2020, ANY_STREAM,                            \
+	      (void **p, size_t n, unsigned flags), (p, n, flags), n, RN_MEM_PINNED)               \
+	FREE(CUDA, cuMemFree_v2, "cuMemFree", 3020, ANY_STREAM, (void *p), (p))                    \
+	FREE(CUDA, cuMemFreeAsync, "cuMemFreeAsync", 11020, LEGACY, (void *p, void *stream),       \
+	     (p, stream))                                                                          \
+	FREE(CUDA, cuMemFreeAsync_ptsz, "cuMemFreeAsync", 11020, PER_THREAD,                       \
+	     (void *p, void *stream), (p, stream))                                                 \
+	FREE(CUDA, cuMemFreeHost, "cuMemFreeHost", 2000, ANY_STREAM, (void *p), (p))               \
+	FREE(CUDA, cuMemAddressFree, "cuMemAddressFree", 10020, ANY_STREAM, (void *p, size_t n),   \
+	     (p, n))
+
+#define HIP_ALLOC(ALLOC, name, decl, args, size, cls) \
+	ALLOC(HIP, name, #name, 0, ANY_STREAM, decl, args, size, cls)
+#define HIP_FREE(FREE, name, decl, args) FREE(HIP, name, #name, 0, ANY_STREAM, decl, args)
+
+#define HIP(ALLOC, FREE, LOOKUP)                                                                   \
+	LOOKUP(HIP, hipGetProcAddress, "hipGetProcAddress", 0, ANY_STREAM,                         \
+	       (const char *symbol, void **f, int version, uint64_t flags, int *status),           \
+	       (symbol, f, version, flags, status))                                                \
+	HIP_ALLOC(ALLOC, hipMalloc, (void **p, size_t n), (p, n), n, RN_MEM_GPU)                   \
+	HIP_ALLOC(ALLOC, hipExtMallocWithFlags, (void **p, size_t n, unsigned flags),              \
+		  (p, n, flags), n, RN_MEM_GPU)                                                    \
+	HIP_ALLOC(ALLOC, hipMallocPitch, (void **p, size_t *pitch, size_t width, size_t height),   \
+		  (p, pitch, width, height), *pitch *height, RN_MEM_GPU)                           \
+	HIP_ALLOC(ALLOC, hipMemAllocPitch,                                                         \
+		  (void **p, size_t *pitch, size_t width, size_t height, unsigned element),        \
+		  (p, pitch, width, height, element), *pitch *height, RN_MEM_GPU)                  \
+	HIP_ALLOC(ALLOC, hipMallocAsync, (void **p, size_t n, void *stream), (p, n, stream), n,    \
+		  RN_MEM_GPU)                                                                      \
+	HIP_ALLOC(ALLOC, hipMallocFromPoolAsync, (void **p, size_t n, void *pool, void *stream),   \
+		  (p, n, pool, stream), n, RN_MEM_GPU)                                             \
+	HIP_ALLOC(ALLOC, hipMallocManaged, (void **p, size_t n, unsigned flags), (p, n, flags), n, \
+		  RN_MEM_MANAGED)                                                                  \
+	HIP_ALLOC(ALLOC, hipMallocHost, (void **p, size_t n), (p, n), n, RN_MEM_PINNED)            \
+	HIP_ALLOC(ALLOC, hipMemAllocHost, (void **p, size_t n), (p, n), n, RN_MEM_PINNED)          \
+	HIP_ALLOC(ALLOC, hipHostMalloc, (void **p, size_t n, unsigned flags), (p, n, flags), n,    \
+		  RN_MEM_PINNED)                                                                   \
+	HIP_ALLOC(ALLOC, hipHostAlloc, (void **p, size_t n, unsigned flags), (p, n, flags), n,     \
+		  RN_MEM_PINNED)                                                                   \
+	HIP_FREE(FREE, hipFree, (void *p), (p))                                                    \
+	HIP_FREE(FREE, hipFreeAsync, (void *p, void *stream), (p, stream))                         \
+	HIP_FREE(FREE, hipFreeHost, (void *p), (p))                                                \
+	HIP_FREE(FREE, hipHostFree, (void *p), (p))                                                \
+	HIP_FREE(FREE, hipMemAddressFree, (void *p, size_t n), (p, n))
+
+/* ---- the functions ---- */
+
+static void allocated(enum rn_gpu_driver driver, const void *p, size_t n, uint32_t cls)
 {
-	Dl_info info;
-	void *lib = NULL, *f = NULL;
+	if (cls == RN_MEM_GPU)
+		cls = rn_gpu_class(driver, p);
+	rn_mem_region_add(p, n, cls);
+}
 
-	if (dladdr(caller, &info) && info.dli_fname)
-		lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (lib) {
-		f = dlsym(lib, name);
-		dlclose(lib); /* the caller keeps it */
-	}
+static void *next_function(void **known, const char *name)
+{
+	void *f = __atomic_load_n(known, __ATOMIC_RELAXED);
+	const struct link_map *object;
+
+	if (f)
+		return f;
+	object = rn_object_next(rn_object_ours(), name);
+	f = object ? rn_object_symbol(object, name) : NULL;
+	__atomic_store_n(known, f, __ATOMIC_RELAXED);
 	return f;
 }
 
-static void *find(void **known, const void *caller, const char *name)
+static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, void *f);
+
+#define BODY(function, decl, args, before, after)  \
+	{                                          \
+		int(*next) decl = function;        \
+		int rc;                            \
+                                                   \
+		before;                            \
+		rc = next ? next args : NO_DRIVER; \
+		if (rc == 0) {                     \
+			after;                     \
+		}                                  \
+		return rc;                         \
+	}
+
+#define HOOK(name, decl, args, before, after)                                                     \
+	static void *after_##name, *after_given_##name;                                           \
+	static int given_##name decl BODY(__atomic_load_n(&after_given_##name, __ATOMIC_RELAXED), \
+					  decl, args, before, after)                              \
+	EXPORT int name decl BODY(next_function(&after_##name, #name), decl, args, before, after)
+
+#define DEFINE_ALLOC(driver, name, symbol, since, stream, decl, args, size, cls) \
+	HOOK(name, decl, args, , allocated(RN_GPU_##driver, *p, size, cls))
+/* Before the call: afterwards another thread may have the memory already. */
+#define DEFINE_FREE(driver, name, symbol, since, stream, decl, args) \
+	HOOK(name, decl, args, rn_mem_region_drop(p), )
+#define DEFINE_LOOKUP(driver, name, text, since, stream, decl, args) \
+	HOOK(name, decl, args, , *f = hook_of_symbol(symbol, version, flags, *f))
+
+CUDA(DEFINE_ALLOC, DEFINE_FREE, DEFINE_LOOKUP)
+HIP(DEFINE_ALLOC, DEFINE_FREE, DEFINE_LOOKUP)
+
+/* ---- the table ---- */
+
+struct hook {
+	const char *name, *symbol;
+	int since;  /* version */
+	int stream; /* ANY_STREAM, LEGACY or PER_THREAD */
+	void *given;
+	void **next_given; /* atomic; the next function of `given` */
+	void **next;       /* atomic; that of the exported entry */
+};
+
+#define ROW(driver, name, symbol, since, stream, ...) \
+	{ #name, symbol, since, stream, (void *)given_##name, &after_given_##name, &after_##name },
+
+static const struct hook hooks[] = { CUDA(ROW, ROW, ROW) HIP(ROW, ROW, ROW) };
+
+#define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+
+static const struct hook *hook_of_name(const char *name)
+{
+	for (size_t i = 0; i < HOOKS; i++)
+		if (strcmp(hooks[i].name, name) == 0)
+			return &hooks[i];
+	return NULL;
+}
+
+bool rn_gpu_hooks_name(const char *name)
+{
+	return hook_of_name(name) != NULL;
+}
+
+/* The entry to use in place of f, which is f itself if the entry belongs to another driver. */
+static void *give(const struct hook *hook, void *f)
+{
+	void *known = __atomic_load_n(hook->next_given, __ATOMIC_RELAXED);
+	const struct link_map *object = known ? rn_object_at((uintptr_t)known) : NULL;
+
+	if (object && object != rn_object_at((uintptr_t)f))
+		return f;
+	__atomic_store_n(hook->next_given, f, __ATOMIC_RELAXED);
+	return hook->given;
+}
+
+void rn_gpu_forget(void)
+{
+	for (size_t i = 0; i < HOOKS; i++)
+		__atomic_store_n(hooks[i].next, NULL, __ATOMIC_RELAXED);
+}
+
+/* ---- lookups ---- */
+
+static bool fits(const struct hook *hook, const char *symbol, int version, uint64_t flags)
+{
+	int stream = flags & PER_THREAD ? PER_THREAD : LEGACY;
+
+	return version >= hook->since && (hook->stream == ANY_STREAM || hook->stream == stream) &&
+	       strcmp(hook->symbol, symbol) == 0;
+}
+
+/* cuGetProcAddress returns f, the newest variant of the function that the version has. */
+static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, void *f)
+{
+	const struct hook *best = NULL;
+
+	for (size_t i = 0; i < HOOKS; i++)
+		if (fits(&hooks[i], symbol, version, flags) &&
+		    (!best || hooks[i].since > best->since))
+			best = &hooks[i];
+	return best && f ? give(best, f) : f;
+}
+
+/* What dlsym finds after the tracer in the global scope. The call is not the last statement, or the
+ * compiler would make it a jump, and dlsym would take the program for its caller. */
+static void *find_next(const char *name)
 {
 	int saved = errno;
+	void *f = rn_loader_dlsym()(RTLD_NEXT, name);
 
-	if (!*known)
-		*known = dlsym(RTLD_NEXT, name);
-	if (!*known)
-		*known = find_behind(caller, name);
 	errno = saved;
-	return *known;
+	return f;
 }
 
-/* The result of the real `name`, which takes these arguments. */
-#define CALL(result, name, types, ...)                                              \
-	do {                                                                        \
-		static void *known_;                                                \
-		int(*f_) types = find(&known_, __builtin_return_address(0), #name); \
-		result = f_ ? f_(__VA_ARGS__) : CUDA_ERROR_UNKNOWN;                 \
-	} while (0)
-
-static uint32_t device_now(const void *caller)
+/* What dlsym finds in the caller and the libraries that were loaded with it. */
+static void *find_local(const struct link_map *caller, const char *name)
 {
-	static void *known;
-	int (*get)(int *) = find(&known, caller, "cudaGetDevice");
-	int device = 0;
+	int saved = errno;
+	void *object = caller ? dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *f = object ? rn_loader_dlsym()(object, name) : NULL;
 
-	if (!get || get(&device) != 0 || device < 0 || device >= RN_MEM_GPUS)
-		return 0;
-	return (uint32_t)device;
+	if (object)
+		dlclose(object);
+	errno = saved;
+	return f;
 }
 
-static int seen(int rc, void **p, size_t n, uint32_t cls)
+static bool is_ours(void *f)
 {
-	if (rc == 0)
-		rn_mem_region_add(*p, n, cls);
-	return rc;
+	return f && rn_object_at((uintptr_t)f) == rn_object_ours();
 }
 
-#define SEEN_ON_GPU(rc, p, n) \
-	((rc) == 0 ? seen(0, p, n, RN_MEM_GPU + device_now(__builtin_return_address(0))) : (rc))
-
-EXPORT int cudaMalloc(void **p, size_t n)
+/* What RTLD_DEFAULT finds without the tracer. It is returned without a hook, because tools that
+ * patch the driver's code (UCX) find it in this way. */
+static void *find_default(const char *name, uintptr_t caller)
 {
-	int rc;
+	const struct link_map *first = rn_object_next(NULL, name);
+	void *f;
 
-	CALL(rc, cudaMalloc, (void **, size_t), p, n);
-	return SEEN_ON_GPU(rc, p, n);
+	if (first && first != rn_object_ours())
+		return rn_object_symbol(first, name); /* the program, or a library before us */
+	f = find_next(name);
+	if (!f)
+		f = find_local(rn_object_at(caller), name);
+	return f && !is_ours(f) ? f : find_next(name); /* which sets dlerror */
 }
 
-EXPORT int cudaMallocAsync(void **p, size_t n, void *stream)
+void *rn_gpu_dlsym(void *handle, const char *name, uintptr_t caller)
 {
-	int rc;
+	void *f;
 
-	CALL(rc, cudaMallocAsync, (void **, size_t, void *), p, n, stream);
-	return SEEN_ON_GPU(rc, p, n);
-}
-
-EXPORT int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
-{
-	int rc;
-
-	CALL(rc, cudaMallocPitch, (void **, size_t *, size_t, size_t), p, pitch, width, height);
-	return SEEN_ON_GPU(rc, p, *pitch * height);
-}
-
-EXPORT int cudaMallocManaged(void **p, size_t n, unsigned flags)
-{
-	int rc;
-
-	CALL(rc, cudaMallocManaged, (void **, size_t, unsigned), p, n, flags);
-	return seen(rc, p, n, RN_MEM_MANAGED);
-}
-
-EXPORT int cudaMallocHost(void **p, size_t n)
-{
-	int rc;
-
-	CALL(rc, cudaMallocHost, (void **, size_t), p, n);
-	return seen(rc, p, n, RN_MEM_PINNED);
-}
-
-EXPORT int cudaHostAlloc(void **p, size_t n, unsigned flags)
-{
-	int rc;
-
-	CALL(rc, cudaHostAlloc, (void **, size_t, unsigned), p, n, flags);
-	return seen(rc, p, n, RN_MEM_PINNED);
-}
-
-EXPORT int cudaFree(void *p)
-{
-	int rc;
-
-	rn_mem_region_drop(p);
-	CALL(rc, cudaFree, (void *), p);
-	return rc;
-}
-
-EXPORT int cudaFreeAsync(void *p, void *stream)
-{
-	int rc;
-
-	rn_mem_region_drop(p);
-	CALL(rc, cudaFreeAsync, (void *, void *), p, stream);
-	return rc;
-}
-
-EXPORT int cudaFreeHost(void *p)
-{
-	int rc;
-
-	rn_mem_region_drop(p);
-	CALL(rc, cudaFreeHost, (void *), p);
-	return rc;
+	if (handle == RTLD_DEFAULT)
+		return find_default(name, caller);
+	f = rn_loader_dlsym()(handle, name);
+	if (is_ours(f)) /* a handle of the program */
+		return find_next(name) ? f : NULL;
+	return f ? give(hook_of_name(name), f) : NULL;
 }

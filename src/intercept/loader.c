@@ -5,6 +5,7 @@
  * library. Who asks it later need not: dlsym(RTLD_NEXT) of a library that comes behind us (a tool),
  * or of a handle (MPI loaded by an interpreter, or with RTLD_LOCAL), finds the MPI library itself.
  * Such a question for a function that we have gets ours as an answer, and all others theirs.
+ * Functions of GPU drivers are looked up in gpu.c.
  *
  * RTLD_NEXT and RTLD_DEFAULT depend on who asks, and the dynamic linker takes that from the return
  * address. So whatever is not answered here goes on by a jump. For the same reason there is no
@@ -13,6 +14,7 @@
 #include "intercept/loader.h"
 
 #include "intercept/callstack.h"
+#include "intercept/gpu.h"
 #include "intercept/object.h"
 #include "intercept/site.h"
 #include "track/memory.h"
@@ -47,33 +49,6 @@ static bool is_mpi(const struct link_map *object)
 	return object && rn_object_kind(object) == RN_OBJECT_MPI;
 }
 
-struct search {
-	const struct link_map *object;
-	const char *name;
-};
-
-/* Called once, with the list locked. */
-static int find_next(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct search *s = arg;
-
-	(void)info;
-	(void)size;
-	do
-		s->object = s->object->l_next;
-	while (s->object && !rn_object_symbol(s->object, s->name));
-	return 1;
-}
-
-/* What dlsym(RTLD_NEXT) finds for those in this object. */
-static const struct link_map *next_with(const struct link_map *object, const char *name)
-{
-	struct search s = { object, name };
-
-	dl_iterate_phdr(find_next, &s);
-	return s.object;
-}
-
 /* Our function, where MPI's would be found. */
 static void *answer(void *handle, const char *name, uintptr_t from)
 {
@@ -83,7 +58,7 @@ static void *answer(void *handle, const char *name, uintptr_t from)
 	if (!ours || who == us || is_mpi(who))
 		return NULL;
 	if (handle == RTLD_NEXT)
-		return who && is_mpi(next_with(who, name)) ? ours : NULL;
+		return who && is_mpi(rn_object_next(who, name)) ? ours : NULL;
 	theirs = rn_loader_dlsym()(handle, name);
 	return theirs && is_mpi(rn_object_at((uintptr_t)theirs)) ? ours : NULL;
 }
@@ -107,10 +82,12 @@ __attribute__((noinline)) static void *answer_calmly(void *handle, const char *n
 
 EXPORT __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *restrict name)
 {
-	void *ours = is_ours(handle, name)
-			     ? answer_calmly(handle, name, (uintptr_t)__builtin_return_address(0))
-			     : NULL;
+	uintptr_t from = (uintptr_t)__builtin_return_address(0);
+	void *ours;
 
+	if (handle != RTLD_NEXT && rn_gpu_is_hooked(name))
+		return rn_gpu_dlsym(handle, name, from);
+	ours = is_ours(handle, name) ? answer_calmly(handle, name, from) : NULL;
 	return ours ? ours : rn_loader_dlsym()(handle, name);
 }
 
@@ -127,6 +104,7 @@ EXPORT int dlclose(void *lib)
 	saved = errno;
 	rn_site_forget();
 	rn_callstack_forget();
+	rn_gpu_forget();
 	rn_mem_modules_changed();
 	errno = saved;
 	return ret;

@@ -104,6 +104,14 @@ static size_t in_hash(const struct symbols *s, const char *name)
 	return 0;
 }
 
+/* The value of an indirect function is a resolver, which returns the address. */
+static void *address_of(const struct link_map *object, const ElfW(Sym) * symbol)
+{
+	void *at = (void *)(object->l_addr + symbol->st_value);
+
+	return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? ((void *(*)(void))at)() : at;
+}
+
 void *rn_object_symbol(const struct link_map *object, const char *name)
 {
 	struct symbols s;
@@ -112,12 +120,38 @@ void *rn_object_symbol(const struct link_map *object, const char *name)
 	if (!find_symbols(object, &s))
 		return NULL;
 	i = s.hash ? in_hash(&s, name) : among(&s, name);
-	return i ? (void *)(object->l_addr + s.symbol[i].st_value) : NULL;
+	return i ? address_of(object, &s.symbol[i]) : NULL;
 }
 
 static bool defines(const struct link_map *object, const char *name)
 {
 	return rn_object_symbol(object, name) != NULL;
+}
+
+struct search {
+	const struct link_map *object;
+	const char *name;
+};
+
+/* Called once, with the list of objects locked. */
+static int find_next(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+
+	(void)info;
+	(void)size;
+	s->object = s->object ? s->object->l_next : _r_debug.r_map;
+	while (s->object && !defines(s->object, s->name))
+		s->object = s->object->l_next;
+	return 1;
+}
+
+const struct link_map *rn_object_next(const struct link_map *object, const char *name)
+{
+	struct search s = { object, name };
+
+	dl_iterate_phdr(find_next, &s);
+	return s.object;
 }
 
 /* Nothing tells how many symbols there are, as those that are not defined are in no table; but what

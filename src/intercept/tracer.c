@@ -7,6 +7,7 @@
 #include "intercept/calm.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
+#include "intercept/gpu_driver.h"
 #include "intercept/handle.h"
 #include "intercept/order.h"
 #include "intercept/real.h"
@@ -298,6 +299,7 @@ void rn_tracer_start(void)
 		reserve = NULL;
 	rn_order_start();
 	rn_mem_start();
+	rn_mem_ask_driver(rn_gpu_query);
 	rn_mem_ask_kernel();
 	rn_clock_start();
 	rn_stream_watch_ends();

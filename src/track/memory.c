@@ -211,8 +211,8 @@ static struct rn_mem_entry *near(struct rn_mem_cache *c, uintptr_t p)
 	return &c->near[(p >> 12) * 0x9e3779b97f4a7c15u >> 58];
 }
 
-/* Without the lock: an address that was driven out, or one in a heap block that was used before and
- * has no region inside. */
+/* Without the lock: an address that was driven out, or one in a block that was used before and has
+ * no other inside. */
 static const struct rn_mem_block *recall(struct rn_mem_cache *c, uintptr_t p)
 {
 	struct rn_mem_entry e = c->entry[(rn_mem_entry(c, p) - c->entry) ^ 1];
@@ -231,23 +231,64 @@ static struct rn_place place_in(const struct rn_mem_block *b, uintptr_t p)
 	return (struct rn_place){ b->cls, b->id, (int64_t)(p - b->origin) };
 }
 
+/* No other block lies inside it. */
+static bool is_innermost(const struct rn_mem_block *b)
+{
+	return b->cls > RN_MEM_MMAP ||
+	       (b->cls == RN_MEM_HEAP && !rn_mem_set_overlap(rn_mem.regions, b->lo, b->hi));
+}
+
 /* The end of a block is not remembered: another block may begin there later. */
 static void keep(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block *b)
 {
 	if (!holds(b, p))
 		return;
 	remember(c, p, b, b->serial);
-	if (b->cls == RN_MEM_HEAP && !rn_mem_set_overlap(rn_mem.regions, b->lo, b->hi))
+	if (is_innermost(b))
 		*near(c, p) = (struct rn_mem_entry){ p >> 12, b, b->serial };
 }
 
-static bool look_up(struct rn_mem_cache *c, uintptr_t p, struct rn_place *place)
+static rn_mem_driver *driver;
+static bool driver_loaded; /* atomic; as far as we know */
+
+void rn_mem_ask_driver(rn_mem_driver *query)
+{
+	driver = query;
+}
+
+static void note_driver(void)
+{
+	__atomic_store_n(&driver_loaded, true, __ATOMIC_RELAXED);
+}
+
+/* Without a driver, the question is asked once for each mapping: one may have been loaded. */
+static bool may_be_gpu(const struct rn_mem_block *b)
+{
+	return b->cls == RN_MEM_MMAP && driver &&
+	       (b->id == RN_MEM_NO_ID || __atomic_load_n(&driver_loaded, __ATOMIC_RELAXED));
+}
+
+static void query_driver(uintptr_t p)
+{
+	struct rn_mem_range range;
+
+	if (inside || !driver || !driver(p, &range))
+		return;
+	note_driver();
+	if (range.cls != RN_MEM_OTHER)
+		rn_mem_region_add((const void *)range.lo, range.hi - range.lo, range.cls);
+}
+
+/* False if nothing is known of p, or if it may be GPU memory and no driver was `queried`. */
+static bool look_up(struct rn_mem_cache *c, uintptr_t p, struct rn_place *place, bool queried)
 {
 	struct rn_mem_block *b;
 
 	if (!rn_mem_enter())
 		return false;
 	b = holds(&c->tls, p) ? &c->tls : find(p);
+	if (b && !queried && may_be_gpu(b))
+		b = NULL;
 	if (b && b != &nameless && number(b)) {
 		*place = place_in(b, p);
 		keep(c, p, b);
@@ -320,11 +361,12 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 
 	if (b)
 		return place_in(b, p);
-	if (!look_up(c, p, &place)) {
+	if (!look_up(c, p, &place, false)) {
 		/* If it finds nothing new, another thread may have, since we looked. */
 		rn_mem_modules_refresh();
-		if (!look_up(c, p, &place) && kernel_knows(p))
-			look_up(c, p, &place);
+		query_driver(p);
+		if (!look_up(c, p, &place, true) && kernel_knows(p))
+			look_up(c, p, &place, true);
 	}
 	errno = saved;
 	return place;
@@ -461,6 +503,8 @@ void rn_mem_region_add(const void *p, size_t n, uint32_t cls)
 {
 	uintptr_t lo = (uintptr_t)p;
 
+	if (cls >= RN_MEM_PINNED)
+		note_driver();
 	if (lo && cls >= RN_MEM_HEAP && cls < RN_MEM_CLASSES)
 		add_region(lo, end_of(lo, n ? n : 1), cls, RN_MEM_NO_ID, lo);
 }

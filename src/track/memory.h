@@ -72,7 +72,7 @@ struct rn_mem_cache {
 	uintptr_t stack_lo, stack_size, stack_base;
 	struct rn_mem_block tls;
 	struct rn_mem_entry entry[256]; /* by address: in its place, or in the one beside it */
-	struct rn_mem_entry near[64];   /* heap blocks, by page */
+	struct rn_mem_entry near[64];   /* heap blocks and regions, by page */
 };
 
 /* The calling thread will ask: finds its stack. Displacements on it count from `base`, an address
@@ -164,6 +164,20 @@ void rn_mem_modules_changed(void);
 
 /* Makes fork safe in programs with threads. Early; a second time does nothing. */
 void rn_mem_start(void);
+
+/* A GPU driver's answer about an address: the class is RN_MEM_OTHER if it is not GPU memory. */
+struct rn_mem_range {
+	uintptr_t lo, hi;
+	uint32_t cls;
+};
+
+/* Queries the GPU drivers. False if none is loaded. */
+typedef bool rn_mem_driver(uintptr_t p, struct rn_mem_range *range);
+
+/* From now on GPU drivers are queried about addresses of which nothing is known. A driver reserves
+ * ranges by mmap and puts its allocations in them, so an address in a mapping counts as unknown, if
+ * there is a driver. */
+void rn_mem_ask_driver(rn_mem_driver *query);
 
 /* From now on the kernel is asked about addresses of which nothing is known (/proc/self/maps). */
 void rn_mem_ask_kernel(void);

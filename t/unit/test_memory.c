@@ -390,6 +390,59 @@ static void test_odd_cases(void)
 	CHECK(strcmp(rn_mem_class_name(RN_MEM_CLASSES), "other") == 0);
 }
 
+/* A driver that is loaded or not, and knows one range. */
+static struct {
+	bool loaded;
+	struct rn_mem_range range;
+	int queries;
+} driver;
+
+static bool query(uintptr_t p, struct rn_mem_range *range)
+{
+	driver.queries++;
+	*range = (struct rn_mem_range){ .cls = RN_MEM_OTHER };
+	if (driver.loaded && p - driver.range.lo < driver.range.hi - driver.range.lo)
+		*range = driver.range;
+	return driver.loaded;
+}
+
+/* How many queries it takes to find that p is in a block of this class. */
+static int queries_for(uintptr_t p, uint32_t cls, uint32_t id, int64_t disp)
+{
+	int before = driver.queries;
+
+	CHECK(same(place(p), (struct rn_place){ cls, id, disp }));
+	return driver.queries - before;
+}
+
+static void test_driver(void)
+{
+	const uintptr_t p = area + LEAF;
+
+	rn_mem_ask_driver(query);
+	rn_mem_map(ptr(p), 1 << 20);
+	rn_mem_alloc(ptr(p + 65536), 100);
+	CHECK(queries_for(p, RN_MEM_MMAP, 0, 0) == 1);
+	CHECK(queries_for(p + 8, RN_MEM_MMAP, 0, 8) == 0); /* no driver is loaded */
+	CHECK(queries_for(p + 65536, RN_MEM_HEAP, 0, 0) == 0);
+	driver.loaded = true;
+	driver.range = (struct rn_mem_range){ p + 8192, p + 12288, RN_MEM_GPU + 1 };
+	rn_mem_region_add(ptr(p + 32768), 4096, RN_MEM_GPU);
+	CHECK(queries_for(p + 32768, RN_MEM_GPU, 0, 0) == 0);
+	CHECK(queries_for(p + 8192 + 16, RN_MEM_GPU + 1, 0, 16) == 1);
+	CHECK(queries_for(p + 8192, RN_MEM_GPU + 1, 0, 0) == 0);
+	CHECK(queries_for(p + 16, RN_MEM_MMAP, 0, 16) == 1);
+	CHECK(queries_for(p + 16, RN_MEM_MMAP, 0, 16) == 0); /* it is in the cache */
+	rn_mem_region_drop(ptr(p + 8192));
+	driver.range.lo = driver.range.hi = 0;
+	CHECK(queries_for(p + 8192, RN_MEM_MMAP, 0, 8192) == 1);
+	CHECK(rn_mem_check());
+	rn_mem_region_drop(ptr(p + 32768));
+	rn_mem_free(ptr(p + 65536));
+	rn_mem_unmap(ptr(p), 1 << 20);
+	rn_mem_ask_driver(NULL);
+}
+
 static int a_static[100];
 static _Thread_local int a_local[100];
 
@@ -660,6 +713,8 @@ int main(void)
 	test_first_to_see();
 	ok("several threads that see a module first");
 	rn_mem_thread_start(&cache, 0, &base);
+	test_driver();
+	ok("a GPU driver is queried about unknown addresses only");
 	test_model();
 	ok("the same as a plain list of blocks, regions and mappings");
 	test_odd_cases();

@@ -1,0 +1,26 @@
+/*
+ * gpu.h - hooks of the functions that allocate and free GPU memory.
+ */
+#ifndef RN_INTERCEPT_GPU_H
+#define RN_INTERCEPT_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool rn_gpu_hooks_name(const char *name);
+
+/* Whether a name can be one that is hooked. A few instructions, for every dlsym of the program. */
+static inline bool rn_gpu_is_hooked(const char *name)
+{
+	return ((name[0] == 'c' && name[1] == 'u') || (name[0] == 'h' && name[1] == 'i')) &&
+	       rn_gpu_hooks_name(name);
+}
+
+/* dlsym for a hooked name. The handle is not RTLD_NEXT. NULL, with dlerror set, if the program
+ * would not find the function without the tracer. */
+void *rn_gpu_dlsym(void *handle, const char *name, uintptr_t caller);
+
+/* After dlclose: a driver that was unloaded may be loaded again at another address. */
+void rn_gpu_forget(void);
+
+#endif
