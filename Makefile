@@ -59,7 +59,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help deps test bench demo install check-headers check-format format asan cov fuzz \
+.PHONY: all help deps test bench demo install uninstall check-headers check-format format asan cov fuzz \
 	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer bench-replay \
 	test-apps soak soak-replay tsan run-tsan
 
@@ -75,7 +75,9 @@ define remember
 @printf '%s\n' '$(strip $(1))' | cmp -s - $@ || printf '%s\n' '$(strip $(1))' >$@
 endef
 
+# Everything that is compiled depends on this file. The tools are checked before it is first made.
 $(BUILD)/flags: FORCE
+	@{ test -e $@ && command -v $(firstword $(CC)) >/dev/null; } || CC='$(CC)' tools/deps --check
 	$(call remember,$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS))
 
 $(BUILD)/sources: FORCE
@@ -157,7 +159,7 @@ PIC_OBJ := $(LIB_SRC:%.c=$(BUILD)/pic/%.o)
 
 # $(1): the MPI, $(2): its compiler. MPI headers are not written for -Wconversion.
 define tracer
-$(GEN)/$(1)/functions: tools/mpi-facts api/mpi.words
+$(GEN)/$(1)/functions: tools/mpi-facts api/mpi.words | $(BUILD)/flags
 	tools/mpi-facts api/mpi.words $(GEN)/$(1) $(2) $(MPI_FLAGS)
 
 $(GEN)/$(1)/calls.h: $(GEN)/$(1)/functions api/mpi.api api/gen.awk
@@ -183,7 +185,7 @@ $(foreach m,$(MPIS),$(eval $(call tracer,$(m),$(shell tools/find-mpi $(m)))))
 
 # Preloaded into everything that a traced command starts, so without CFLAGS, which may ask for
 # sanitizers; and its constructor first, so that those of others do not run twice.
-$(BUILD)/librondo-stub.so: src/intercept/stub.c src/base/which_mpi.h Makefile
+$(BUILD)/librondo-stub.so: src/intercept/stub.c src/base/which_mpi.h Makefile | $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) $(CPPFLAGS) -O2 -fPIC -shared -fvisibility=hidden \
 		-Wl,-z,initfirst -Wl,-soname,librondo-stub.so -o $@ $<
@@ -375,6 +377,17 @@ install: all ## install into PREFIX (default /usr/local), below DESTDIR
 	done
 	$(if $(COMPLETION),install -D -m 644 $(COMPLETION) \
 		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo")
+
+# Tracers are removed by pattern: the MPIs may be others than when they were installed.
+uninstall: ## remove what `make install` with the same PREFIX and DESTDIR installed
+	rm -f "$(DESTDIR)$(PREFIX)/bin/rondo" \
+		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo" \
+		"$(DESTDIR)$(PREFIX)/lib/rondo/"librondo-*.so \
+		$(patsubst doc/man/%,"$(DESTDIR)$(PREFIX)/share/man/man1/%",$(MAN1)) \
+		$(patsubst include/rondo/%,"$(DESTDIR)$(PREFIX)/include/rondo/%",$(API))
+	for d in lib include; do \
+		! test -d "$(DESTDIR)$(PREFIX)/$$d/rondo" || rmdir "$(DESTDIR)$(PREFIX)/$$d/rondo" || exit 1; \
+	done
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

@@ -1,6 +1,7 @@
 /* args.c - options, help, errors and suggestions, for all commands. See cmd.h. */
 #include "cmd/cmd.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -161,7 +162,8 @@ const char *nearest(const char *word, const char *const *names)
 	for (; *names; names++) {
 		unsigned d = distance(word, *names);
 
-		if (d < least && d < strlen(*names)) {
+		/* A name all of whose letters are edited, as in -n for -o, is another name. */
+		if (d < least && d < strlen(*names + strspn(*names, "-"))) {
 			least = d;
 			best = *names;
 		}
@@ -250,30 +252,35 @@ static const struct opt *find_option(const struct usage *u, const char *arg, siz
 	return NULL;
 }
 
-static int unknown_option(const struct usage *u, const char *arg)
-{
-	const char *names[16] = { "--help" }, *near;
-	unsigned n = 1;
+#define OPTIONS_MAX 40 /* of a command */
 
-	for (unsigned i = 0; i < u->nopts && n < 15; i++)
-		names[n++] = u->opts[i].name;
-	near = nearest(arg, names);
+/* `len` bytes of `arg` are the option's name; a value may follow. */
+static int unknown_option(const struct usage *u, const char *arg, size_t len)
+{
+	const char *names[OPTIONS_MAX + 2] = { "--help" }, *near;
+	char word[64];
+
+	assert(u->nopts <= OPTIONS_MAX);
+	for (unsigned i = 0; i < u->nopts; i++)
+		names[i + 1] = u->opts[i].name;
+	snprintf(word, sizeof(word), "%.*s", (int)len, arg);
+	near = nearest(word, names);
 	if (near)
-		return fail(EXIT_USAGE, "%s: no option %s; did you mean %s?", u->name, arg, near);
-	return fail(EXIT_USAGE, "%s: no option %s (see: rondo %s --help)", u->name, arg, u->name);
+		return fail(EXIT_USAGE, "%s: no option %s; did you mean %s?", u->name, word, near);
+	return fail(EXIT_USAGE, "%s: no option %s (see: rondo %s --help)", u->name, word, u->name);
 }
 
 /* --name, --name VALUE or --name=VALUE; returns how many arguments it took, or 0 after an error. */
 static int take_option(const struct usage *u, char **argv)
 {
 	const char *equals = strchr(argv[0], '=');
-	const struct opt *o =
-		find_option(u, argv[0], equals ? (size_t)(equals - argv[0]) : strlen(argv[0]));
+	const size_t len = equals ? (size_t)(equals - argv[0]) : strlen(argv[0]);
+	const struct opt *o = find_option(u, argv[0], len);
 	const bool alone = o && (o->kind == OPT_FLAG || (o->kind == OPT_MAYBE && !equals));
 	const char *value = equals ? equals + 1 : alone ? NULL : argv[1], *wrong;
 
 	if (!o)
-		unknown_option(u, argv[0]);
+		unknown_option(u, argv[0], len);
 	else if (o->kind == OPT_FLAG && equals)
 		fail(EXIT_USAGE, "%s: %s takes no value", u->name, o->name);
 	else if (!alone && !value)
