@@ -72,7 +72,7 @@ hint() {
 if command -v script >/dev/null && [ -n "$(hint b.rondo)" ]; then
 	is "a hint" "$(hint b.rondo)" "rondo dump ./b.rondo --rank 0 --to 20"
 	is "... can be pasted: a blank" "$(hint 'b c.rondo')" "rondo dump './b c.rondo' --rank 0 --to 20"
-	is "... quotes" "$(hint "it's;.rondo")" "rondo dump \$'./it\\'s;.rondo' --rank 0 --to 20"
+	is "... quotes" "$(hint "it's;.rondo")" "rondo dump './it'\\''s;.rondo' --rank 0 --to 20"
 	is "... a line end" "$(hint 'a
 b')" "rondo dump \$'./a\\nb' --rank 0 --to 20"
 else

@@ -102,6 +102,10 @@ like "... and where that was" "$(cat "$tmp/out")" \
 	'^  ranks 0-3: in no MPI call; the last was MPI_Barrier\(comm=MPI_COMM_WORLD\)$'
 like "... and what to do" "$(cat "$tmp/out")" '^try: rondo recover [^ ]*/a\.rondo\.part$'
 is "... and no more" "$(wc -l <"$tmp/out" | tr -d ' ')" 4
+cp -r "$d" "$tmp/it's odd.part"
+ok "--live of a directory with a quote and a space" "$RONDO" recover --live "$tmp/it's odd.part"
+is "... suggests a command that a shell can read" "$(sed -n 's/^try: //p' "$tmp/out")" \
+	"rondo recover '$tmp/it'\\''s odd.part'"
 ok "... writes nothing" test ! -e "$f"
 ok "... keeps everything" test -f "$(part 0)" -a -f "$(part 1)"
 rm "$(part 1)"

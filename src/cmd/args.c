@@ -2,7 +2,6 @@
 #include "cmd/cmd.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "file/recover.h"
-#include "read/form.h"
 #include "read/trace.h"
 
 int fail(int code, const char *fmt, ...)
@@ -67,47 +66,15 @@ int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const
 	return code;
 }
 
-/* How a name has to be quoted for a shell: "" not at all, "'", or "$'" with the escapes of C. */
-static const char *quoting(const char *name)
-{
-	const char *how = "";
-	size_t left = strlen(name), used;
-	char c[RN_TEXT_CHAR];
-
-	if (left == 0)
-		how = "'";
-	for (; left; name += used, left -= used) {
-		used = rn_text_char(name, left, c);
-		if (*name == '\'' || c[0] == '\\')
-			return "$'";
-		if (!isalnum((unsigned char)*name) && !strchr("_-+./:@%,=", *name))
-			how = "'";
-	}
-	return how;
-}
-
-static void print_quoted(FILE *out, const char *name)
-{
-	const char *how = quoting(name);
-	size_t left = strlen(name), used;
-	char c[RN_TEXT_CHAR];
-
-	fputs(how, out);
-	for (; left; name += used, left -= used) {
-		used = rn_text_char(name, left, c);
-		fprintf(out, "%s%s", *name == '\'' ? "\\" : "", c);
-	}
-	fputs(*how ? "'" : "", out);
-}
-
 void hint(const char *command, const char *file, const char *options)
 {
+	char word[RN_TEXT_PATH];
+
 	if (!isatty(STDOUT_FILENO))
 		return;
 	fflush(stdout);
-	fprintf(stderr, "try: %s %s", command, file[0] == '-' ? "./" : "");
-	print_quoted(stderr, file);
-	fprintf(stderr, " %s\n", options);
+	fprintf(stderr, "try: %s %s %s\n", command, rn_text_path(file, word, sizeof(word)),
+		options);
 }
 
 int finish_output(void)

@@ -18,6 +18,7 @@
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
 #include "cmd/launch.h"
+#include "cmd/preload_path.h"
 #include "file/section.h"
 #include "file/version.h"
 
@@ -152,16 +153,21 @@ static void try_load(const char *path, char *why, size_t cap)
 	close(ends[0]);
 }
 
-/* Whether the library is there and can be loaded. */
+/* Whether the library is there and can be loaded, by the path that `rondo trace` would use. */
 static bool check_library(const char *key, const char *name)
 {
-	char path[PATH_MAX], why[512];
+	char path[PATH_MAX], loaded[PATH_MAX], why[512];
+	int error;
 
 	if (!find_library(name, path)) {
 		printf("%s: not built (there is no %s)\n", key, name);
 		return false;
 	}
-	try_load(path, why, sizeof(why));
+	error = preload_path(path, NULL, loaded);
+	if (error)
+		snprintf(why, sizeof(why), "no link to it can be made: %s", strerror(error));
+	else
+		try_load(loaded, why, sizeof(why));
 	if (*why)
 		printf("%s: %s cannot be loaded: %s\n", key, path, why);
 	else

@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
 #include "cmd/parts.h"
@@ -560,17 +561,18 @@ static int recover_to(const char *path, const char *name, const struct told *tol
 /* The program was killed, or could not put its trace together. */
 static int put_together(const struct told *told, const char *trace)
 {
-	char what[PATH_MAX + 8];
+	char what[PATH_MAX + 8], parts[RN_TEXT_PATH];
 
+	rn_text_path(told->spool, parts, sizeof(parts));
 	if (*told->unmerged && *told->unspilled)
 		return fail(EXIT_SELF,
 			    "%s; some of what the ranks did is kept (%s); put together by: rondo "
 			    "recover %s",
-			    told->unmerged, told->unspilled, told->spool);
+			    told->unmerged, told->unspilled, parts);
 	if (*told->unmerged)
 		return fail(EXIT_SELF,
 			    "%s; what every rank did is kept; put together by: rondo recover %s",
-			    told->unmerged, told->spool);
+			    told->unmerged, parts);
 	snprintf(what, sizeof(what), "%s; ",
 		 *told->parts ? told->parts : "the program ended before its trace was written");
 	return recover_to(trace, trace, told, what);

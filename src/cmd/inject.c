@@ -2,13 +2,16 @@
 #include "cmd/inject.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/forward.h"
 #include "cmd/launch.h"
+#include "cmd/preload_path.h"
 #include "cmd/target.h"
 
 static int no_memory(void)
@@ -21,30 +24,48 @@ enum rn_mpi inject_forced(void)
 	return rn_mpi_of_word(getenv("RONDO_MPI"));
 }
 
-static int preload_library(const char *path)
+/* The directory of the trace, which the processes of other nodes can read; NULL: there is none. */
+static const char *shared_directory(char dir[PATH_MAX])
 {
-	if (strpbrk(path, ": "))
-		return fail(EXIT_SELF, "%s: a path with a blank or colon cannot be preloaded",
-			    path);
+	const char *replay = getenv("RONDO_REPLAY"),
+		   *file = replay ? replay : getenv("RONDO_OUTPUT");
+
+	if (!file)
+		return getenv("RONDO_CWD");
+	snprintf(dir, PATH_MAX, "%.*s", (int)(rn_base_name(file) - file - 1), file);
+	return dir;
+}
+
+/* `shared`: processes of other nodes load the library, too. */
+static int preload_library(const char *library, bool shared)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+	int error = preload_path(library, shared ? shared_directory(dir) : NULL, path);
+
+	if (error)
+		return fail(EXIT_SELF,
+			    "LD_PRELOAD cannot contain the path %s (it has a space, a colon or a "
+			    "dollar sign), and no link to it can be made: %s",
+			    library, strerror(error));
 	return preload(path) < 0 ? no_memory() : EXIT_DONE;
 }
 
-static int preload_stub(void)
+static int preload_stub(bool shared)
 {
 	char path[PATH_MAX];
 
 	if (!find_library(RN_STUB_LIBRARY, path))
 		return fail(EXIT_SELF, "%s is neither beside rondo nor in ../lib/rondo",
 			    RN_STUB_LIBRARY);
-	return preload_library(path);
+	return preload_library(path, shared);
 }
 
-static int preload_tracer(const struct target *t, enum rn_mpi mpi)
+static int preload_tracer(const struct target *t, enum rn_mpi mpi, bool shared)
 {
 	char path[PATH_MAX];
 	int code = target_tracer(t, mpi, path);
 
-	return code ? code : preload_library(path);
+	return code ? code : preload_library(path, shared);
 }
 
 static int cannot_run(const struct target *t, int error)
@@ -59,7 +80,7 @@ int inject_for_rank(const struct target *t)
 
 	if (code)
 		return code;
-	return mpi == RN_MPI_NONE ? preload_stub() : preload_tracer(t, mpi);
+	return mpi == RN_MPI_NONE ? preload_stub(false) : preload_tracer(t, mpi, false);
 }
 
 /* Alone, and only --mpi tells which MPI it will load. */
@@ -75,21 +96,27 @@ int inject_for_all(const struct target *t, char **command)
 
 	if (code)
 		return code;
-	return loads_mpi(t) ? preload_tracer(t, inject_forced()) : preload_stub();
+	return loads_mpi(t) ? preload_tracer(t, inject_forced(), true) : preload_stub(true);
 }
 
 int inject_run(const struct target *t, char **command, int *code)
 {
 	char **line = target_is_openmpi_launcher(t) ? forward_environment(command) : command;
+	pid_t pid;
 	int error;
 
 	if (!line)
 		return no_memory();
-	error = run_and_wait(t->path, line, code);
-	return error ? cannot_run(t, error) : EXIT_DONE;
+	error = start_program(t->path, line, &pid);
+	if (error)
+		return cannot_run(t, error);
+	preload_path_program(pid);
+	*code = wait_for_program(pid);
+	return EXIT_DONE;
 }
 
 int inject_become(const struct target *t, char **command)
 {
+	preload_path_program(getpid());
 	return cannot_run(t, become(t->path, command));
 }

@@ -158,7 +158,7 @@ static void drain(int fd, struct rn_buf *out)
 	}
 }
 
-static int wait_for(pid_t pid)
+int wait_for_program(pid_t pid)
 {
 	int status;
 
@@ -185,7 +185,7 @@ bool capture(char *const *argv, struct rn_buf *out)
 	close(ends[1]);
 	if (rc == 0) {
 		drain(ends[0], out);
-		rc = wait_for(pid);
+		rc = wait_for_program(pid);
 	}
 	close(ends[0]);
 	return rc == 0;
@@ -241,21 +241,18 @@ static int spawn(pid_t *pid, const char *path, char *const *argv, const sigset_t
 	return rc;
 }
 
-int run_and_wait(const char *path, char *const *argv, int *code)
+int start_program(const char *path, char *const *argv, pid_t *pid)
 {
 	sigset_t set, before;
-	pid_t pid;
 	int rc;
 
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the exit code away */
 	take_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	rc = spawn(&pid, path, argv, &before);
-	child = rc == 0 ? pid : 0;
-	if (rc == 0) {
+	rc = spawn(pid, path, argv, &before);
+	child = rc == 0 ? *pid : 0;
+	if (rc == 0)
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		*code = wait_for(pid);
-	}
 	return rc;
 }
 

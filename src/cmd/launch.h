@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 
@@ -28,10 +29,12 @@ int preload(const char *library);
  * run and exited with 0. */
 bool capture(char *const *argv, struct rn_buf *out);
 
-/* Runs a program and waits for it. Signals that are sent to us are passed on; those of the terminal
- * reach it anyhow. *code is its exit code, or 128 + the signal that ended it. 0, or the errno that
- * kept it from starting. */
-int run_and_wait(const char *path, char *const *argv, int *code);
+/* Starts a program. Signals that are sent to us are passed on to it; those of the terminal reach it
+ * anyhow. 0, or the errno that kept it from starting. */
+int start_program(const char *path, char *const *argv, pid_t *pid);
+
+/* Waits for it. Returns its exit code, or 128 + the signal that ended it. */
+int wait_for_program(pid_t pid);
 
 /* Becomes the program. Returns the errno that kept it from starting. */
 int become(const char *path, char *const *argv);

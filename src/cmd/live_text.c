@@ -509,14 +509,16 @@ static void put_next(struct live *v)
 {
 	uint64_t r = suspect(v);
 	const struct rn_sight *s = r < v->standstill.ranks ? v->standstill.sight[r] : NULL;
+	char folder[RN_TEXT_PATH];
 
+	rn_text_path(v->folder, folder, sizeof(folder));
 	if (!v->running || !s) {
-		live_putf(v, "try: rondo recover %s\n", v->folder);
+		live_putf(v, "try: rondo recover %s\n", folder);
 		return;
 	}
 	live_putf(v, "try: gdb -p %" PRIu32 " (rank %" PRIu64 " on ", s->process->process, r);
 	put_safe(v, v->process[s->tag].file->host);
-	live_putf(v, "), or rondo recover %s -o now.rondo\n", v->folder);
+	live_putf(v, "), or rondo recover %s -o now.rondo\n", folder);
 }
 
 bool live_put_text(struct live *v)

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "base/varint.h"
 #include "base/which_mpi.h"
 #include "encode/raw.h"
@@ -514,15 +515,18 @@ static void facts_of(const struct finish *f, struct facts *m)
 	add_paths(m);
 }
 
+#define WORD_MAX 1024 /* bytes of a path in a line; rn_say cuts what is longer */
+
 static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
-	const char *name = strrchr(rn_config.output, '/');
+	char word[WORD_MAX];
 
 	rn_say("%" PRIu64 " calls on %d ranks in %" PRIu64
 	       " bytes (%.3g per call), %.3f s in the tracer at the end, "
 	       "%" PRIu64 " lost; see: rondo info %s",
 	       calls, rn_tracer.world_size, size, calls ? (double)size / (double)calls : 0.0,
-	       (double)since_began(f) / 1e9, f->bundle.tally.lost, name ? rn_config.output : "");
+	       (double)since_began(f) / 1e9, f->bundle.tally.lost,
+	       rn_text_path(rn_config.output, word, sizeof(word)));
 }
 
 /* "; not exactly replayable: 12 calls of MPI_Get, MPI_Fetch_and_op" */
@@ -548,6 +552,7 @@ static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text,
 static void say_events(const struct finish *f, const struct rn_order_count *n, uint64_t size)
 {
 	char loose[400] = "";
+	char word[WORD_MAX];
 
 	if (n->loose)
 		say_loose(&f->bundle.order, n->loose, loose, sizeof(loose));
@@ -556,7 +561,8 @@ static void say_events(const struct finish *f, const struct rn_order_count *n, u
 	       " lost%s; see: rondo %s %s%s",
 	       n->events, n->received, n->failed, rn_tracer.world_size, size,
 	       n->events ? (double)size / (double)n->events : 0.0, f->bundle.tally.lost, loose,
-	       spawned ? "report" : "replay", rn_config.output, spawned ? "" : " COMMAND");
+	       spawned ? "report" : "replay", rn_text_path(rn_config.output, word, sizeof(word)),
+	       spawned ? "" : " COMMAND");
 }
 
 static int write_trace(struct finish *f)
@@ -624,10 +630,12 @@ static bool leave_part(const char *how)
 /* The launcher puts parts together, if it waits; otherwise the user does. */
 static void say_parts(const char *word, const char *why)
 {
+	char folder[WORD_MAX];
+
 	if (!rn_finish_tell(word, why))
 		rn_say("%s; %s did is kept; put together by: rondo recover %s", why,
 		       rn_spool_whole() ? "what every rank" : "some of what the ranks",
-		       rn_spool_folder());
+		       rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
 }
 
 /* Without MPI the ranks do not know of each other: the first on a node speaks for all. */
@@ -840,6 +848,7 @@ void rn_finish_alone(const char *why)
  * have done the same, and not each of them is to say so. */
 static void tell_late(uint64_t kept, uint64_t lost)
 {
+	char word[WORD_MAX];
 	char text[64];
 
 	snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64, kept, lost);
@@ -851,7 +860,7 @@ static void tell_late(uint64_t kept, uint64_t lost)
 		else
 			rn_say("%" PRIu64 " calls on rank 0 came when the trace had been written "
 			       "(after MPI_Finalize); to add them: rondo recover %s",
-			       kept, rn_spool_folder());
+			       kept, rn_text_path(rn_spool_folder(), word, sizeof(word)));
 	}
 }
 

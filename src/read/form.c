@@ -32,59 +32,6 @@ static void json_number(struct rn_buf *out, int64_t v)
 		rn_buf_byte(out, '"');
 }
 
-/* The letter behind the backslash for characters that have one. */
-static char escape_letter(unsigned char c)
-{
-	static const char from[] = "\\\b\f\n\r\t", to[] = "\\bfnrt";
-	const char *p = c ? strchr(from, c) : NULL;
-
-	return p ? to[p - from] : 0;
-}
-
-/* Length of the UTF-8 character at s, or 0: shortest form, no surrogates, up to U+10FFFF. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-	size_t len = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (len == 0 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
-		return 0;
-	if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
-/* C0, DEL and C1, which a terminal obeys: in the first byte, or, U+0080 to U+009F, in the second
- * of a character of two. */
-static bool is_control(const unsigned char *s, size_t len)
-{
-	return s[0] < 0x20 || s[0] == 0x7f || (len == 2 && s[0] == 0xc2 && s[1] < 0xa0);
-}
-
-size_t rn_text_char(const char *text, size_t n, char out[RN_TEXT_CHAR])
-{
-	const unsigned char *s = (const unsigned char *)text;
-	size_t len = s[0] < 0x80 ? 1 : utf8_length(s, n);
-	char letter = escape_letter(s[0]);
-
-	if (letter) {
-		snprintf(out, RN_TEXT_CHAR, "\\%c", letter);
-		return 1;
-	}
-	if (len == 0 || is_control(s, len)) {
-		/* Three digits, always: unlike \x, they end by themselves. */
-		snprintf(out, RN_TEXT_CHAR, "\\%03o", s[0]);
-		return 1; /* a C1 character's second byte is on its own then, and no UTF-8 */
-	}
-	memcpy(out, s, len);
-	out[len] = 0;
-	return len;
-}
-
 static size_t put_text_char(struct rn_buf *out, const char *s, size_t n)
 {
 	char c[RN_TEXT_CHAR];
@@ -105,15 +52,15 @@ static void put_u(struct rn_buf *out, unsigned v)
 static size_t put_json_char(struct rn_buf *out, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t len = s[0] < 0x80 ? 1 : utf8_length(s, n);
-	char letter = escape_letter(s[0]);
+	size_t len = rn_text_length(s, n);
+	char letter = rn_text_letter(s[0]);
 
 	if (letter) {
 		rn_buf_byte(out, '\\');
 		rn_buf_byte(out, (unsigned char)letter);
 	} else if (len == 0) {
 		put_u(out, 0xdc00u + s[0]);
-	} else if (is_control(s, len)) {
+	} else if (rn_text_is_control(s, len)) {
 		put_u(out, s[len - 1]); /* of C1 too: U+0080 is C2 80 */
 	} else {
 		rn_buf_add(out, s, len);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 
 struct rn_form {
 	const char *separator;
@@ -33,12 +34,5 @@ static inline void rn_put(struct rn_buf *out, const char *s)
 
 void rn_put_u64(struct rn_buf *out, uint64_t v);
 void rn_put_i64(struct rn_buf *out, int64_t v);
-
-#define RN_TEXT_CHAR 5
-
-/* The character at s, of which n >= 1 bytes are left, as the text form shows it, terminated: as it
- * is, or, for backslashes, control characters and bytes that are not UTF-8, as an escape of C
- * (octal where there is no letter). Returns how many bytes of s that was. */
-size_t rn_text_char(const char *s, size_t n, char out[RN_TEXT_CHAR]);
 
 #endif
