@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 END
 echo 'int MPI_Init(void); int far(void) { return MPI_Init(); }' >"$tmp/far.c"
 echo 'int far(void); int main(void) { return far(); }' >"$tmp/app2.c"
+echo 'int system(const char *); int main(void) { return system("./app.mpich"); }' >"$tmp/wrapper.c"
 cat >"$tmp/user.c" <<'END'
 #include <stdio.h>
 __attribute__((constructor)) static void start(void) { fputs("user\n", stderr); }
@@ -91,7 +92,7 @@ build() {
 			$cc -DWITH_MPI -o work/app.mpich app.c mpi/libmpich.so.12 "$rpath" &&
 			$cc -shared -fPIC -Wl,-soname,libfar.so -o mpi/libfar.so far.c mpi/libmpi.so.40 "$rpath" &&
 			$cc -o work/app.far app2.c mpi/libfar.so "$rpath" -Wl,--allow-shlib-undefined &&
-			$cc -o work/app.none app.c && cp work/app.none work/python3 &&
+			$cc -o work/app.none app.c && $cc -w -o work/wrapper wrapper.c && cp work/app.none work/python3 &&
 			$cc -shared -fPIC -o user.so user.c
 	)
 }
@@ -256,8 +257,15 @@ for how in "" "env PMI_RANK=0"; do
 done
 refused "the wrong MPI behind mpirun" "./app.mpich uses MPICH, but --mpi=ompi was given" \
 	$trace --mpi=ompi ./mpirun -n 1 ./app.mpich
-refused "no MPI, behind a launcher" "./app.none does not use MPI (needs: libc.so.6); \
-if it loads MPI while it runs, name that with --mpi=" env PMI_RANK=0 $trace ./app.none
+not_mpi="rondo: ./app.none does not use MPI (needs: libc.so.6); \
+if it loads MPI while it runs, name that with --mpi="
+status "a program without MPI behind a launcher is run, and its exit code is returned" 3 \
+	env PMI_RANK=0 $trace ./app.none 3
+is "... its output is its own" "$(cat "$tmp/out")" "[3]."
+is "... rank 0 says that it does not use MPI" "$(cat "$tmp/err")" "$not_mpi"
+ok "... on rank 1" env PMI_RANK=1 $trace ./app.none
+is "... which says nothing" "$(cat "$tmp/err")" ""
+traced "... and an MPI program that it starts is traced" mpich env PMI_RANK=1 $trace ./wrapper
 refused "an interpreter of any MPI" \
 	"which MPI will ./python3 use? Say --mpi=ompi or --mpi=mpich" env PMIX_RANK=0 $trace ./python3
 
@@ -375,26 +383,70 @@ traced "installed" ompi "$tmp/to/bin/rondo" trace ./app.ompi
 
 # --- afterwards ----------------------------------------------------------------------------
 
-late="(one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
-untraced "nothing to trace" "no MPI program was started by true; nothing was traced $late" $trace true
-untraced "... of an MPI that was named" "no MPI program was started by ./app.none; nothing was traced" \
-	env TELL= $trace --mpi=ompi ./app.none
-status "... and an exit code" 1 $trace false
+# no_call NAME SENTENCE CODE COMMAND...: the program's exit code, and that last line
+no_call() {
+	_what=$1 _line=$2
+	shift 2
+	status "$_what" "$@"
+	is "... is said" "$(tail -n 1 "$tmp/err")" "rondo: $_line; nothing was traced"
+}
+no_call "a program without MPI is run, and its exit code is returned" "/bin/ls made no MPI call" 0 \
+	$trace /bin/ls
+like "... its output is its own" "$(cat "$tmp/out")" '^app\.none$'
+no_call "... with --mpi" "./app.none made no MPI call" 0 env TELL= $trace --mpi=ompi ./app.none
+no_call "... a shell" "no program started by sh made an MPI call" 0 $trace sh -c 'true; true'
+no_call "... an interpreter" "./python3 made no MPI call" 0 $trace ./python3
+status "... and an exit code that is not 0" 3 $trace ./app.none 3
+is "... is said" "$(cat "$tmp/err")" "rondo: ./app.none made no MPI call; nothing was traced \
+(one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
+no_call "a program with MPI that makes no call" "$here/app.ompi made no MPI call" 0 \
+	env TELL= $trace ./app.ompi
+no_call "... and fails" "$here/app.ompi made no MPI call, or was killed before MPI_Init" 3 \
+	env TELL= $trace ./app.ompi 3
+
+# Programs that load MPI while they run are reported when they exit.
+loader='#include <dlfcn.h>
+int main(int argc, char **argv) { return !dlopen(argv[1], RTLD_NOW); }'
+echo "$loader" >"$tmp/loader.c"
+$cc -w -o loader "$tmp/loader.c" -ldl
+untraced "a program that loads Open MPI" "not traced: $here/loader loaded Open MPI while it ran; \
+try --mpi=ompi" $trace ./loader "$tmp/mpi/libmpi.so.40"
+untraced "... that a launcher starts" "not traced: $here/loader loaded Open MPI while it ran; \
+try --mpi=ompi" $trace ./mpirun -n 1 ./loader "$tmp/mpi/libmpi.so.40"
+untraced "... with --mpi, in a shell" "not traced: $here/loader loaded MPI while it ran; \
+try rondo trace right before it" $trace --mpi=ompi sh -c ':; ./loader "$1"; :' sh "$tmp/mpi/libmpi.so.40"
+
+# A launcher that fails is not confused with a program that fails.
+printf '#!/bin/sh\nexit 9\n' >mpiexec
+cp app.none orterun
+chmod +x mpiexec
+# fails NAME SENTENCE CODE COMMAND...
+fails() {
+	_what=$1 _line=$2
+	shift 2
+	status "$_what" "$@"
+	is "... is said" "$(tail -n 1 "$tmp/err")" "rondo: $_line"
+}
+unseen="started no program that rondo could see"
+fails "a launcher that fails" "the launcher ./mpiexec failed with exit code 9 and $unseen; \
+nothing was traced" 9 $trace ./mpiexec -n 1 ./app.ompi
+fails "... in a script" "the launcher orterun $unseen, and sh failed with exit code 7; nothing was traced" 7 \
+	$trace sh -c './orterun; exit 7'
+fails "a program that fails, started by a launcher" "no program started by ./mpirun made an MPI call; \
+nothing was traced (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)" 3 \
+	$trace ./mpirun -n 1 ./app.none 3
+fails "a launcher whose program finds no environment and fails" "nothing was traced: ./mpirun failed with \
+exit code 3, and rondo did not see ./app.ompi start" 3 $trace ./mpirun -n 1 env -i ./app.ompi 3
+rm mpiexec orterun
 status "the program's exit code" 3 $trace ./app.ompi 3
 status "... behind a launcher" 3 env PMI_RANK=0 $trace ./app.ompi 3
 status "killed" 137 $trace sh -c './app.ompi; kill -9 $$'
-untraced "an interpreter that cannot be known" \
-	"nothing was traced: no launcher shows which MPI ./python3 uses; say --mpi=ompi or --mpi=mpich" \
-	$trace ./python3
 untraced "another LD_PRELOAD" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
 try rondo trace behind the launcher" $trace env LD_PRELOAD="$tmp/user.so" ./app.ompi
 untraced "... in a script" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
 try rondo trace behind the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
 untraced "no environment" "nothing was traced: ./app.ompi found no LD_PRELOAD, which rondo needs, in its \
 environment; try rondo trace right before it" $trace env -i ./app.ompi
-untraced "no word of the tracer" \
-	"$here/app.ompi made no MPI call, or was killed before MPI_Init; nothing was traced" \
-	env TELL= $trace ./app.ompi
 mkdir "x y.part"
 untraced "a trace that could not be written" "no disk; what every rank did is kept; put together by: \
 rondo recover '$here/x y.part'" env TELL="spool 1 $here/x y.part

@@ -112,7 +112,7 @@ END
 	ok "$mpi: a program that loads MPI compiles" cc -o "$late" "$tmp/late.c" -ldl
 	status "... and is not traced if nothing is said" 70 "$RONDO" trace -o "$trace" \
 		"mpirun.$mpi" -n 2 "$late" "$_library"
-	like "... which is said" "$(cat "$tmp/err")" 'loads MPI while it runs needs --mpi='
+	like "... which is said" "$(cat "$tmp/err")" "not traced: $late loaded .* while it ran; try --mpi=$_word\$"
 	for _how in front behind alone; do
 		rm -f "$trace"
 		set -- "$RONDO" trace -o "$trace" "--mpi=$_word"

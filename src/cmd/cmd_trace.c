@@ -8,7 +8,8 @@
  * there is something to tell, decides what is left to say.
  *
  * What can be known to be wrong is said before anything runs, in one line, with exit code 70. After
- * that, the exit code is the program's, but 70 instead of 0 when something could not be traced.
+ * that, the exit code is the program's, but 70 instead of 0 when something could not be traced. A
+ * program that makes no MPI call is not such a case.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "cmd/background.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
 #include "cmd/parts.h"
@@ -444,6 +446,7 @@ static int trace_rank(const struct target *t, char **command)
 struct told {
 	bool finished, failed;         /* a trace or its parts were written; something was not */
 	bool gone;                     /* the file is, and with it what was told */
+	bool ranked;                   /* a launcher started a process */
 	uint64_t late, late_ranks;     /* calls that came when the trace was written */
 	uint64_t kept;                 /* of these, in the parts */
 	char spool[PATH_MAX];          /* where parts are while it runs */
@@ -452,6 +455,7 @@ struct told {
 	char parts[PATH_MAX];          /* why there is no trace, but parts */
 	char unmerged[PATH_MAX];       /* the same, and it could not be written */
 	char unspilled[PATH_MAX];      /* why not all is in the parts */
+	char launcher[PATH_MAX];       /* a launcher that ran */
 	char started[PATH_MAX];        /* a program that was given a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
 };
@@ -468,7 +472,9 @@ static int make_status(char path[PATH_MAX])
 	if (fd < 0)
 		return folder_error();
 	flock(fd, LOCK_EX);
-	return setenv("RONDO_STATUS", path, 1) < 0 ? no_memory() : EXIT_DONE;
+	return setenv("RONDO_STATUS", path, 1) < 0 || setenv("RONDO_RANK_SEEN", "0", 1) < 0
+		       ? no_memory()
+		       : EXIT_DONE;
 }
 
 static void copy_rest(const char *line, const char *word, char *to, size_t cap)
@@ -511,12 +517,14 @@ static void read_status(const char *path, struct told *told)
 		line[strcspn(line, "\n")] = 0;
 		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
 		told->failed |= rn_begins(line, "failed ");
+		told->ranked |= rn_begins(line, "rank ") || rn_begins(line, "started ");
 		count_late(line, told);
 		note_spool(line, told);
 		copy_rest(line, "traced ", told->traced, sizeof(told->traced));
 		copy_rest(line, "unmerged ", told->unmerged, sizeof(told->unmerged));
 		copy_rest(line, "unspilled ", told->unspilled, sizeof(told->unspilled));
 		copy_rest(line, "parts ", told->parts, sizeof(told->parts));
+		copy_rest(line, "launcher ", told->launcher, sizeof(told->launcher));
 		copy_rest(line, "started ", told->started, sizeof(told->started));
 		copy_rest(line, "untraced ", told->untraced, sizeof(told->untraced));
 	}
@@ -525,12 +533,12 @@ static void read_status(const char *path, struct told *told)
 		fclose(f);
 }
 
-/* Started with the tracer, which then said nothing. */
-static int left_alone(const struct told *told)
+/* A program was started with the tracer, which reported nothing. A program that is killed reports
+ * nothing either. */
+static int made_no_call(const struct told *told, int code)
 {
-	return fail(EXIT_SELF,
-		    "%s made no MPI call, or was killed before MPI_Init; nothing was traced%s",
-		    told->started,
+	return fail(EXIT_DONE, "%s made no MPI call%s; nothing was traced%s", told->started,
+		    code ? ", or was killed before MPI_Init" : "",
 		    rn_is_interpreter(told->started) && inject_forced() == RN_MPI_NONE
 			    ? " (if it uses another MPI than its launcher: --mpi=)"
 			    : "");
@@ -592,6 +600,17 @@ static int add_late(const struct told *told)
 	return code;
 }
 
+/* The command has ended, but not the processes that are traced. */
+static int still_traced(const struct told *told)
+{
+	char parts[RN_TEXT_PATH];
+
+	return fail(EXIT_DONE,
+		    "%s still runs in the background and writes its trace when it ends; see: rondo "
+		    "recover --live %s",
+		    told->started, rn_text_path(told->spool, parts, sizeof(parts)));
+}
+
 /* What the processes have left. */
 static int use_parts(const struct told *told)
 {
@@ -604,6 +623,8 @@ static int use_parts(const struct told *told)
 		parts_drop(told->spool, told->run);
 		return EXIT_DONE;
 	}
+	if (!*told->parts && !*told->unmerged && parts_settle(told->spool, told->run))
+		return still_traced(told);
 	if (given)
 		snprintf(trace, sizeof(trace), "%s", given);
 	else
@@ -612,48 +633,122 @@ static int use_parts(const struct told *told)
 	return put_together(told, trace);
 }
 
-/* Whether a word of the command shows why nothing was traced; says so. */
-static bool explains(const char *word)
+/* Whether a word of the command is a program that cannot be traced; says so. */
+static bool says_obstacle(const char *word)
 {
 	const char *why;
 	struct target t;
 
-	if (strstr(word, "LD_PRELOAD")) {
-		fail(EXIT_SELF, "nothing was traced: the command sets LD_PRELOAD, which rondo "
-				"needs; try rondo trace behind the launcher");
-		return true;
-	}
 	if (!strchr(word, '/') || target_open(&t, word, NULL) < 0)
 		return false;
 	why = target_obstacle(&t);
-	if (!why && elf_mpi(&t.elf) != RN_MPI_NONE)
-		why = "found no LD_PRELOAD, which rondo needs, in its environment; try rondo trace "
-		      "right before it";
+	target_free(&t);
 	if (why)
 		fail(EXIT_SELF, "nothing was traced: %s %s", word, why);
-	target_free(&t);
 	return why != NULL;
 }
 
-static int nothing_started(const struct target *t, char **command)
+static bool is_mpi_program(const char *word)
+{
+	struct target t;
+	bool is;
+
+	if (!strchr(word, '/') || target_open(&t, word, NULL) < 0)
+		return false;
+	is = elf_mpi(&t.elf) != RN_MPI_NONE;
+	target_free(&t);
+	return is;
+}
+
+/* Whether a word of the command shows why nothing was traced; says so. */
+static bool explains(const struct target *t, const char *word, int code)
+{
+	bool sets = strstr(word, "LD_PRELOAD"), mpi = is_mpi_program(word);
+
+	if (sets)
+		fail(EXIT_SELF, "nothing was traced: the command sets LD_PRELOAD, which rondo "
+				"needs; try rondo trace behind the launcher");
+	else if (mpi && code)
+		fail(EXIT_SELF,
+		     "nothing was traced: %s failed with exit code %d, and rondo did not see %s "
+		     "start",
+		     t->name, code, word);
+	else if (mpi)
+		fail(EXIT_SELF,
+		     "nothing was traced: %s found no LD_PRELOAD, which rondo needs, in its "
+		     "environment; try rondo trace right before it",
+		     word);
+	return sets || mpi;
+}
+
+/* A launcher failed before it started a program, or the program that ran the launcher did. */
+static int launcher_failed(const struct target *t, const struct told *told, int code)
+{
+	if (target_is_launcher(t))
+		return fail(EXIT_SELF,
+			    "the launcher %s failed with exit code %d and started no program that "
+			    "rondo could see; nothing was traced",
+			    t->name, code);
+	return fail(EXIT_SELF,
+		    "the launcher %s started no program that rondo could see, and %s failed with "
+		    "exit code %d; nothing was traced",
+		    rn_base_name(told->launcher), t->name, code);
+}
+
+/* Whether the command could not be traced, for a reason that is certain; says so. */
+static bool could_not_be_traced(const struct target *t, char **command, const struct told *told,
+				int code)
 {
 	for (; *command; command++)
-		if (explains(*command))
+		if (says_obstacle(*command))
+			return true;
+	if (!code || told->ranked || !(target_is_launcher(t) || *told->launcher))
+		return false;
+	launcher_failed(t, told, code);
+	return true;
+}
+
+static int no_program_traced(const struct target *t, char **command, int code)
+{
+	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
+
+	for (char **word = command; *word; word++)
+		if (explains(t, *word, code))
 			return EXIT_SELF;
-	if ((rn_is_interpreter(t->runs) || rn_is_interpreter(t->name)) &&
-	    inject_forced() == RN_MPI_NONE)
-		return fail(EXIT_SELF,
-			    "nothing was traced: no launcher shows which MPI %s uses; say "
-			    "--mpi=ompi or --mpi=mpich",
-			    t->name);
-	return fail(EXIT_SELF, "no MPI program was started by %s; nothing was traced%s", t->name,
-		    inject_forced() == RN_MPI_NONE ? " (one that loads MPI while it runs needs "
-						     "--mpi=ompi or --mpi=mpich)"
-						   : "");
+	return fail(EXIT_DONE, "%s%s made %s MPI call; nothing was traced%s",
+		    runs_others ? "no program started by " : "", t->name, runs_others ? "an" : "no",
+		    code && inject_forced() == RN_MPI_NONE
+			    ? " (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
+			    : "");
+}
+
+/* A process that the command started and that has not ended; 0: there is none. */
+static pid_t find_background(void)
+{
+	char entry[PATH_MAX + 16];
+
+	snprintf(entry, sizeof(entry), "RONDO_STATUS=%s", getenv("RONDO_STATUS"));
+	return background_process(entry);
+}
+
+/* No tracer has reported anything. */
+static int nothing_traced(const struct target *t, char **command, const struct told *told, int code)
+{
+	pid_t pid;
+
+	if (!*told->started && could_not_be_traced(t, command, told, code))
+		return EXIT_SELF;
+	pid = find_background();
+	if (pid)
+		return fail(EXIT_DONE,
+			    "%s made no MPI call so far; process %d still runs in the background, "
+			    "and writes a trace if it calls MPI",
+			    t->name, (int)pid);
+	return *told->started ? made_no_call(told, code) : no_program_traced(t, command, code);
 }
 
 /* Says what is to be said after the run, and whether there was a reason for exit code 70. */
-static int conclude(const struct target *t, char **command, const struct told *told)
+static int conclude(const struct target *t, char **command, const struct told *told, int code)
 {
 	if (told->late)
 		fail(EXIT_DONE,
@@ -671,7 +766,7 @@ static int conclude(const struct target *t, char **command, const struct told *t
 	if (*told->spool)
 		return fail(EXIT_SELF, "%s, where it was kept what the program did, is gone",
 			    told->spool);
-	return *told->started ? left_alone(told) : nothing_started(t, command);
+	return nothing_traced(t, command, told, code);
 }
 
 /* Runs the command. Without a status file of our own, there is an outer rondo that concludes. */
@@ -683,7 +778,7 @@ static int run_and_conclude(const struct target *t, char **command, const char *
 	if (own || !*status)
 		return own ? own : code;
 	read_status(status, &told);
-	own = conclude(t, command, &told);
+	own = conclude(t, command, &told, code);
 	return code ? code : own;
 }
 

@@ -368,21 +368,26 @@ static bool any_runs(const struct folder *d)
 	return false;
 }
 
-static void wait_for_all(const struct folder *d)
+/* Not for long. Returns whether some still run. */
+static bool wait_for_all(const struct folder *d)
 {
 	static const struct timespec moment = { 0, 20000000 };
+	bool runs = any_runs(d);
 
-	for (int tries = 0; tries < 100 && any_runs(d); tries++)
+	for (int tries = 0; tries < 100 && runs; tries++) {
 		nanosleep(&moment, NULL);
+		runs = any_runs(d);
+	}
+	return runs;
 }
 
-void parts_settle(const char *folder, uint64_t run)
+bool parts_settle(const char *folder, uint64_t run)
 {
 	struct folder d = { .path = folder, .wanted = run };
+	bool runs = scan(&d) && wait_for_all(&d);
 
-	if (scan(&d))
-		wait_for_all(&d);
 	free_folder(&d);
+	return runs;
 }
 
 void parts_drop(const char *folder, uint64_t run)

@@ -16,12 +16,14 @@
 #ifndef RN_CMD_PARTS_H
 #define RN_CMD_PARTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Waits for processes that are about to end, because their launcher has; not for long. */
-void parts_settle(const char *folder, uint64_t run);
+/* Waits for processes that are about to end, because their launcher has; not for long. Returns
+ * whether some still run. */
+bool parts_settle(const char *folder, uint64_t run);
 
 /* Removes what is not needed any more, but for what processes that still run have. */
 void parts_drop(const char *folder, uint64_t run);

@@ -119,22 +119,23 @@ int target_check_line(char *const *command, enum rn_mpi forced)
 	return code;
 }
 
-static int uses_no_mpi(const struct target *t)
+/* Said once, not by every rank. */
+static void say_no_mpi(const struct target *t)
 {
 	struct rn_buf needs = { 0 };
-	int code;
 
+	if (rn_rank_of(environ, 0) != 0)
+		return;
 	for (const char *n = elf_next(&t->elf, NULL); n; n = elf_next(&t->elf, n)) {
 		rn_buf_add(&needs, ", ", needs.len ? 2 : 0);
 		rn_buf_add(&needs, n, strlen(n));
 	}
 	rn_buf_byte(&needs, 0);
-	code = fail(EXIT_SELF,
-		    "%s does not use MPI (needs: %s); if it loads MPI while it runs, name that "
-		    "with --mpi=",
-		    t->name, rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
+	fail(EXIT_DONE,
+	     "%s does not use MPI (needs: %s); if it loads MPI while it runs, name that with "
+	     "--mpi=",
+	     t->name, rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
 	rn_buf_free(&needs);
-	return code;
 }
 
 /* Of a program that loads MPI while it runs: the launcher's, or the only one. */
@@ -168,5 +169,8 @@ int target_choose(const struct target *t, enum rn_mpi forced, enum rn_mpi *mpi)
 	*mpi = forced;
 	if (forced != RN_MPI_NONE)
 		return EXIT_DONE;
-	return interpreter ? guess(t, mpi) : uses_no_mpi(t);
+	if (interpreter)
+		return guess(t, mpi);
+	say_no_mpi(t);
+	return EXIT_DONE;
 }

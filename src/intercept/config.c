@@ -203,6 +203,7 @@ void rn_config_give_back(void)
 					    "RONDO_MPI",
 					    "RONDO_PRELOAD",
 					    "RONDO_IN_RANK",
+					    "RONDO_RANK_SEEN",
 					    "RONDO_SPILL",
 					    "RONDO_ELASTIC",
 					    "RONDO_LOSSY",

@@ -8,7 +8,8 @@
  * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
  * load MPI later (an interpreter) is treated the same, its MPI known from its launcher, and so is
  * any rank when the MPI was named. All others go on as they are, and the stub stays in their
- * environment for those that they start.
+ * environment for those that they start. If one of these has loaded an MPI when it exits, the stub
+ * reports that it was not traced.
  *
  * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
  * libraries do would be done twice. So it runs before the C library is ready: system calls and
@@ -23,20 +24,25 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/which_mpi.h"
 
-#define ENOUGH 4096 /* bytes of complaints */
+#define HEAD 4096 /* bytes of the status file that are searched for an earlier report */
 
 struct process {
 	char **argv, **env;
 	enum rn_mpi linked;
-	const char *self;   /* the path of this library */
-	char exe[PATH_MAX]; /* and of the program */
-	bool traced;        /* a tracer is there already */
+	const char *self;      /* the path of this library */
+	char exe[PATH_MAX];    /* and of the program */
+	char status[PATH_MAX]; /* of the file that `rondo trace` reads, or "" */
+	bool traced;           /* a tracer is there already */
+	bool forced;           /* an MPI was named */
+	pid_t untraced;        /* the process id if the program runs without a tracer, or 0 */
 };
+
+/* Kept until the process exits. The program may overwrite its environment before. */
+static struct process process;
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -83,14 +89,27 @@ static void add_tracer(struct text *t, const struct process *p, enum rn_mpi mpi)
 	add_string(t, rn_mpi_names[mpi].tracer);
 }
 
-/* Tells `rondo trace` "WORD EXE[REASON]", unless others have: of many ranks, a few may speak. */
-static void report(const struct process *p, const char *word, const char *reason, off_t enough)
+/* Whether a line of the status file begins with the word. */
+static bool is_reported(int fd, const char *word)
 {
-	const char *path = rn_env_get(p->env, "RONDO_STATUS");
+	char head[HEAD];
+	ssize_t n = pread(fd, head, sizeof(head) - 1, 0);
+
+	head[n > 0 ? n : 0] = 0;
+	for (const char *line = head; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (rn_begins(line, word))
+			return true;
+	}
+	return false;
+}
+
+/* Tells `rondo trace` "WORD EXE[REASON]", unless another process has reported WORD. */
+static void report(const struct process *p, const char *word, const char *reason)
+{
 	char line[PATH_MAX + 256];
 	struct text t = { line, 0, sizeof(line), false };
-	struct stat st;
-	int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+	int fd = *p->status ? open(p->status, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
 
 	if (fd < 0)
 		return;
@@ -98,7 +117,7 @@ static void report(const struct process *p, const char *word, const char *reason
 	add_string(&t, p->exe);
 	add_string(&t, reason);
 	add_string(&t, "\n");
-	if (!t.full && fstat(fd, &st) == 0 && st.st_size <= enough)
+	if (!t.full && !is_reported(fd, word))
 		(void)!write(fd, line, t.len);
 	close(fd);
 }
@@ -161,12 +180,12 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 	add_preload(&t, p, mpi);
 	env = t.full ? NULL : new_environment(p, line);
 	if (!env) {
-		report(p, "untraced ", ": its environment is too large", ENOUGH);
+		report(p, "untraced ", ": its environment is too large");
 		return;
 	}
-	report(p, "started ", "", 0);
+	report(p, "started ", "");
 	execve(p->exe, p->argv, env);
-	report(p, "untraced ", " could not be started again", ENOUGH);
+	report(p, "untraced ", " could not be started again");
 }
 
 /* The MPI whose tracer this process needs. */
@@ -215,6 +234,39 @@ static void leave_alone(char **env)
 	*to = NULL;
 }
 
+/* A launcher that fails starts no rank; `rondo trace` has to know. Of each rank, only the first
+ * process reports: the processes that it starts find the variable changed. */
+static void report_rank(const struct process *p)
+{
+	char *seen = (char *)rn_env_get(p->env, "RONDO_RANK_SEEN");
+
+	if (!seen || *seen != '0' || !rn_is_rank(p->env))
+		return;
+	*seen = '1';
+	report(p, "rank ", "");
+}
+
+/* The process runs without a tracer. */
+static void stay(struct process *p, enum rn_mpi forced)
+{
+	if (rn_is_launcher(p->exe)) {
+		report(p, "launcher ", "");
+		return;
+	}
+	p->untraced = getpid();
+	p->forced = forced != RN_MPI_NONE;
+	report_rank(p);
+}
+
+static void copy_status(struct process *p)
+{
+	const char *path = rn_env_get(p->env, "RONDO_STATUS");
+	struct text t = { p->status, 0, sizeof(p->status), false };
+
+	if (path)
+		add_string(&t, path);
+}
+
 static void decide(struct process *p)
 {
 	enum rn_mpi mpi, forced = rn_mpi_of_word(rn_env_get(p->env, "RONDO_MPI"));
@@ -225,26 +277,45 @@ static void decide(struct process *p)
 	if (!p->self || p->traced || n < 0)
 		return;
 	p->exe[n] = 0;
+	copy_status(p);
 	if (rn_is_launcher(p->exe) && rn_env_get(p->env, "RONDO_IN_RANK")) {
 		leave_alone(p->env);
 		return;
 	}
 	mpi = choose(p, forced);
-	if (mpi == RN_MPI_NONE)
+	if (mpi == RN_MPI_NONE) {
+		stay(p, forced);
 		return;
+	}
 	reason = obstacle(p, mpi, forced);
 	if (reason)
-		report(p, "untraced ", reason, ENOUGH);
+		report(p, "untraced ", reason);
 	else
 		start_again(p, mpi);
 }
 
 __attribute__((constructor)) static void before_main(int argc, char **argv, char **env)
 {
-	struct process p = { .argv = argv, .env = env };
 	int saved = errno;
 
+	process.argv = argv;
+	process.env = env;
 	if (argc > 0 && argv && env && !getauxval(AT_SECURE))
-		decide(&p);
+		decide(&process);
 	errno = saved;
+}
+
+/* Not in a forked child, where another thread may have held the loader's lock. */
+__attribute__((destructor)) static void after_main(void)
+{
+	if (!process.untraced || process.untraced != getpid() || !*process.status)
+		return;
+	process.linked = RN_MPI_NONE;
+	dl_iterate_phdr(look_at, &process);
+	if (process.linked == RN_MPI_NONE || process.traced)
+		return;
+	report(&process, "untraced ",
+	       process.forced ? " loaded MPI while it ran; try rondo trace right before it"
+	       : process.linked == RN_MPI_OMPI ? " loaded Open MPI while it ran; try --mpi=ompi"
+					       : " loaded MPICH while it ran; try --mpi=mpich");
 }

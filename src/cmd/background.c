@@ -1,0 +1,80 @@
+/* background.c - see background.h. */
+#include "cmd/background.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+/* Appends a file whose size is not known to b. */
+static void read_all(int fd, struct rn_buf *b)
+{
+	char piece[4096];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof(piece))) > 0)
+		rn_buf_add(b, piece, (size_t)n);
+}
+
+/* Whether a list of terminated strings has one that is equal to `entry`. */
+static bool has_entry(const struct rn_buf *list, const char *entry)
+{
+	size_t n = strlen(entry) + 1;
+	const unsigned char *at = list->data, *end = at + list->len, *next;
+
+	for (; at < end && (next = memchr(at, 0, (size_t)(end - at))); at = next + 1)
+		if ((size_t)(next + 1 - at) == n && memcmp(at, entry, n) == 0)
+			return true;
+	return false;
+}
+
+static bool was_started_with(const char *pid, const char *entry)
+{
+	struct rn_buf list = { 0 };
+	char path[64];
+	bool found;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	read_all(fd, &list);
+	close(fd);
+	found = list.len && has_entry(&list, entry);
+	rn_buf_free(&list);
+	return found;
+}
+
+static pid_t find(const char *entry)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	pid_t pid = 0;
+
+	while (dir && !pid && (e = readdir(dir)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+		    was_started_with(e->d_name, entry))
+			pid = (pid_t)atoi(e->d_name);
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+pid_t background_process(const char *entry)
+{
+	static const struct timespec moment = { 0, 20000000 };
+	pid_t pid = find(entry);
+
+	for (int tries = 0; tries < 25 && pid; tries++) {
+		nanosleep(&moment, NULL);
+		pid = find(entry);
+	}
+	return pid;
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# What rondo trace says, and which exit code it returns, when the command ends without a trace: the
+# launcher failed, the program does not use MPI, the program goes on in the background.
+. "$(dirname "$0")/lib.sh"
+. t/lib-mpi.sh
+
+# fails NAME CODE COMMAND...: the launcher's failure is reported with its exit code, and not as
+# something else. $without removes variables from the environment.
+without=
+fails() {
+	_name=$1 _code=$2
+	shift 2
+	status "$mpi: $_name: its exit code" "$_code" timeout 120 $without "$RONDO" trace -o "$trace" "$@"
+	is "... is reported as the launcher's failure" "$(grep '^rondo: ' "$tmp/err")" "rondo: the launcher \
+mpirun.$mpi failed with exit code $_code and started no program that rondo could see; nothing was traced"
+}
+
+# code_of COMMAND...: the exit code without rondo
+code_of() {
+	timeout 120 "$@" >/dev/null 2>&1
+	echo $?
+}
+
+launcher_fails() {
+	run=mpirun.$mpi
+	"$run" --no-such-option >/dev/null 2>&1
+	fails "an option that the launcher does not know" $? "$run" --no-such-option -n 2 "$prog"
+	fails "a program that is not there" "$(code_of "$run" -n 1 "$dir/nothing")" "$run" -n 1 "$dir/nothing"
+	fails "a program that is not executable" "$(code_of "$run" -n 1 t/lib.sh)" "$run" -n 1 "$root/t/lib.sh"
+	[ "$mpi" = openmpi ] || return 0
+	if [ "$(id -u)" -eq 0 ]; then
+		without="env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"
+		fails "root without permission" 1 "$run" -n 2 "$prog"
+		without=
+	else
+		skip "$mpi: root without permission" "this is not root"
+	fi
+	fails "too few slots" 1 "$run" --nooversubscribe --host localhost:1 -n 2 "$prog"
+}
+
+# The launcher is killed before it starts a program: its agent for another node is where it waits.
+launcher_killed() {
+	printf '#!/bin/sh\nkill -9 $PPID; sleep 5\n' >"$dir/agent"
+	chmod +x "$dir/agent"
+	case $mpi in
+	openmpi) set -- --mca plm_rsh_agent "$dir/agent" --host other:2 ;;
+	mpich) set -- -launcher ssh -launcher-exec "$dir/agent" -hosts other ;;
+	esac
+	fails "a launcher that is killed" 137 "mpirun.$mpi" "$@" -n 2 "$prog"
+}
+
+no_mpi() {
+	status "$mpi: a program without MPI, its exit code" 0 "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 /bin/ls t
+	is "... is reported to have made no MPI call" "$(cat "$tmp/err")" \
+		"rondo: no program started by mpirun.$mpi made an MPI call; nothing was traced"
+	is "... and its output is complete" "$(grep -c '^lib-mpi.sh' "$tmp/out")" 2
+	status "$mpi: a program that fails, its exit code" 3 "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 1 sh -c 'exit 3'
+	unlike "... is not the launcher's failure" "$(cat "$tmp/err")" 'the launcher .* failed'
+}
+
+# in_background early|late MESSAGE: the line is right, and the trace comes later
+in_background() {
+	rm -f "$dir/go"
+	trace=$dir/$1.rondo
+	ok "$mpi: a program that goes on in the background ($1)" "$RONDO" trace -o "$trace" "$dir/prog_daemon" "$1" "$dir/go"
+	like "... is said to" "$(cat "$tmp/err")" "$2"
+	unlike "... and nothing else" "$(cat "$tmp/err")" 'nothing was traced|ended before'
+	ok "... there is no trace yet" test ! -e "$trace"
+	touch "$dir/go"
+	for _ in $(seq 300); do
+		[ ! -e "$trace" ] || [ -e "$trace.part" ] || break
+		sleep 0.1
+	done
+	like "... the trace is complete when it has ended" "$("$RONDO" info "$trace")" '^complete: yes$'
+}
+
+nothing_traced() {
+	dir=$tmp/$mpi prog=$tmp/$mpi/row_col trace=$tmp/$mpi/x.rondo
+	ok "$mpi: programs compile" "mpicc.$mpi" -w -o "$prog" t/prog/row_col.c
+	"mpicc.$mpi" $prog_flags -o "$dir/prog_daemon" t/prog/prog_daemon.c
+	launcher_fails
+	launcher_killed
+	no_mpi
+	in_background late "^rondo: $dir/prog_daemon made no MPI call so far; process [0-9]+ still runs in the \
+background, and writes a trace if it calls MPI\$"
+	in_background early "^rondo: $dir/prog_daemon still runs in the background and writes its trace when it \
+ends; see: rondo recover --live $dir/early.rondo.part\$"
+	is "... no files are left" "$(ls -A "$dir" | grep -e status -e part)" ""
+}
+
+each_mpi nothing_traced
+
+finish
