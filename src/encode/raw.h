@@ -188,7 +188,15 @@ uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
 /* As many words as a call has at most of which nothing but the function is known. */
 #define RN_RAW_BARE_MAX 128
 
-/* Bytes of words[0..n), function first. RN_OK, or RN_E_RANGE when they do not fit. */
+/*
+ * Bytes of words[0..n), function first. RN_OK, or RN_E_RANGE when they do not fit.
+ *
+ * Two calls of one stream that create requests have equal bytes if and only if they have equal
+ * words. Requests are named after the signature that created them (doc/format.md, 8.5): the tracer
+ * counts distinct words, a reader counts distinct bytes. Everything that a word refers to must
+ * therefore have a name of its own: `comm` and `module` return different names for different ids,
+ * and the id of a window or message implies its communicator (intercept/handle.c).
+ */
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len);
 

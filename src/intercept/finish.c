@@ -288,7 +288,7 @@ static struct rn_seen_comm seen_comm(void *arg, uint32_t word)
 static const char *module_name(void *arg, uint32_t id)
 {
 	(void)arg;
-	return rn_mem_module_name(id);
+	return rn_mem_module_label(id);
 }
 
 static const void *site_bytes(void *arg, uint32_t id, size_t *len)

@@ -21,15 +21,16 @@ static struct rn_seg entries;
 static uint32_t free_entry;
 static struct rn_idpool pool[RN_K_COUNT];
 
-/* Numbers of messages. Their communicator is in their words, but not in the bytes of MPI_Imrecv. So
- * a number that had one never gets another: else calls would differ here, make requests of
- * different shapes, and be the same to a reader. Few live at a time. */
+/* Ids of windows and messages. Their words contain their communicator, and the bytes of a call do
+ * not always name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. An id therefore belongs to one
+ * communicator forever, so that equal bytes imply equal words (rn_raw_write). Few exist at a time.
+ */
 struct bound {
 	uint64_t comm;
 	bool taken;
 };
 
-static struct rn_seg bound;
+static struct rn_seg bound[RN_K_COUNT];
 
 /* ---- constants ---- */
 
@@ -153,9 +154,10 @@ int rn_handles_init(struct rn_arena *mem)
 	if (rn_map_init(&map, mem) < 0 || !rn_seg_reserve(&entries, mem, 1))
 		return RN_E_NOMEM;
 	entries.n = 1;
-	for (int k = 0; k < RN_K_COUNT; k++)
+	for (int k = 0; k < RN_K_COUNT; k++) {
 		rn_idpool_init(&pool[k]);
-	rn_seg_init(&bound, sizeof(struct bound));
+		rn_seg_init(&bound[k], sizeof(struct bound));
+	}
 	rn_tracer.generation = 1;
 	add_constants();
 	for (uint32_t i = 0; i < nconstants; i++) {
@@ -167,17 +169,27 @@ int rn_handles_init(struct rn_arena *mem)
 	return RN_OK;
 }
 
-static bool take_bound(uint64_t comm, uint32_t *n)
+static bool has_comm(enum rn_param_kind kind)
 {
+	return kind == RN_K_win || kind == RN_K_message;
+}
+
+static struct bound *bound_at(enum rn_param_kind kind, uint32_t i)
+{
+	return RN_SEG_AT(&bound[kind], struct bound, i);
+}
+
+static bool take_bound(enum rn_param_kind kind, uint64_t comm, uint32_t *n)
+{
+	struct rn_seg *all = &bound[kind];
 	uint32_t i = 0;
 
-	while (i < bound.n && (RN_SEG_AT(&bound, struct bound, i)->taken ||
-			       RN_SEG_AT(&bound, struct bound, i)->comm != comm))
+	while (i < all->n && (bound_at(kind, i)->taken || bound_at(kind, i)->comm != comm))
 		i++;
-	if (i == bound.n && !rn_seg_reserve(&bound, &rn_tracer.mem, 1))
+	if (i == all->n && !rn_seg_reserve(all, &rn_tracer.mem, 1))
 		return false;
-	bound.n += i == bound.n;
-	*RN_SEG_AT(&bound, struct bound, i) = (struct bound){ comm, true };
+	all->n += i == all->n;
+	*bound_at(kind, i) = (struct bound){ comm, true };
 	*n = i;
 	return true;
 }
@@ -186,8 +198,8 @@ static void give_number(enum rn_param_kind kind, uint64_t word)
 {
 	uint32_t n = (uint32_t)word >> 1;
 
-	if (kind == RN_K_message)
-		RN_SEG_AT(&bound, struct bound, n)->taken = false;
+	if (has_comm(kind))
+		bound_at(kind, n)->taken = false;
 	else
 		rn_idpool_give(&pool[kind], n);
 }
@@ -195,13 +207,12 @@ static void give_number(enum rn_param_kind kind, uint64_t word)
 /* With the communicator that its ranks are of, if it has any. */
 static uint64_t number(enum rn_param_kind kind, uint64_t comm)
 {
-	bool ranks = kind == RN_K_win || kind == RN_K_message;
 	uint32_t n;
 
-	if (kind == RN_K_message ? !take_bound(comm, &n)
-				 : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n) < 0)
+	if (has_comm(kind) ? !take_bound(kind, comm, &n)
+			   : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n) < 0)
 		return RN_RAW_UNSET;
-	return (ranks ? comm << 32 : 0) | (uint64_t)n << 1;
+	return (has_comm(kind) ? comm << 32 : 0) | (uint64_t)n << 1;
 }
 
 void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)

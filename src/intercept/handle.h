@@ -1,9 +1,9 @@
 /*
  * handle.h - MPI's handles as words: predefined ones by name, others by number.
  *
- * Objects are numbered per kind, the lowest free number first (messages: of those that their
- * communicator had); communicators by symbol (comm.h). A handle that nobody has seen being made (a
- * library's, or from before) gets a number when it is first used.
+ * Objects are numbered per kind, the lowest free number first (windows and messages: the lowest
+ * free one of their communicator's); communicators by symbol (comm.h). A handle that nobody has
+ * seen being made (a library's, or from before) gets a number when it is first used.
  *
  * Each thread keeps the words of the handles that it used lately; any change of the tables makes
  * all of that stale (rn_tracer.generation), which costs a lookup and no more.

@@ -252,7 +252,7 @@ static void add_modules(void)
 	uint64_t n = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	const char *name;
 
-	while ((name = rn_mem_module_name((uint32_t)n))) {
+	while ((name = rn_mem_module_label((uint32_t)n))) {
 		add_shared(RN_FACT_MODULE, &n, sizeof(n), name, strlen(name));
 		n++;
 	}

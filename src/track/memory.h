@@ -149,9 +149,12 @@ void rn_mem_unmap(const void *p, size_t n);
 void rn_mem_region_add(const void *p, size_t n, uint32_t cls);
 void rn_mem_region_drop(const void *p); /* the one that begins at p; before it is freed */
 
-/* Module `id` of a RN_MEM_STATIC place: file name without folder, whole path, build id (NULL if it
- * has none). The numbers depend on the order of loading; the displacement is what the file says. */
+/* Module `id` of a RN_MEM_STATIC place: file name without folder, label, whole path, build id (NULL
+ * if it has none). The label is the file name, which "#2", "#3", ... follows if modules that were
+ * loaded earlier have the same file name; no two modules have the same label. The numbers depend on
+ * the order of loading; the displacement is what the file says. */
 const char *rn_mem_module_name(uint32_t id);
+const char *rn_mem_module_label(uint32_t id);
 const char *rn_mem_module_path(uint32_t id);
 const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len);
 /* That of the program itself. */

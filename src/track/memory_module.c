@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 struct module {
 	const char *path, *name; /* the name is the end of the path */
+	const char *label;       /* the name, made unique */
 	const unsigned char *build_id;
 	size_t build_id_len;
 	struct rn_mem_block *block; /* NULL while it is not loaded */
@@ -127,6 +129,23 @@ static const char *path_of(const struct dl_phdr_info *info, char *room, size_t n
 
 /* ---- the table ---- */
 
+/* NULL when there is no memory. */
+static const char *label_of(const char *name)
+{
+	size_t n = strlen(name) + sizeof("#4294967295");
+	uint32_t same = 1;
+	char *label;
+
+	for (uint32_t i = 0; i < modules.n; i++)
+		same += strcmp(module_at(i)->name, name) == 0;
+	if (same == 1)
+		return name;
+	label = rn_alloc(&rn_mem.mem, 1, 1, n);
+	if (label)
+		snprintf(label, n, "%s#%u", name, same);
+	return label;
+}
+
 static bool new_module(const struct dl_phdr_info *info, const char *path, uint32_t *i)
 {
 	struct module m = { .path = copy(path, strlen(path) + 1) };
@@ -136,6 +155,9 @@ static bool new_module(const struct dl_phdr_info *info, const char *path, uint32
 		return false;
 	m.name = strrchr(m.path, '/');
 	m.name = m.name ? m.name + 1 : m.path;
+	m.label = label_of(m.name);
+	if (!m.label)
+		return false;
 	m.build_id = id ? copy(id, m.build_id_len) : NULL;
 	*i = modules.n++;
 	*module_at(*i) = m;
@@ -250,6 +272,17 @@ const char *rn_mem_module_name(uint32_t id)
 		rn_mem_leave();
 	}
 	return name;
+}
+
+const char *rn_mem_module_label(uint32_t id)
+{
+	const char *label = NULL;
+
+	if (rn_mem_enter()) {
+		label = id < modules.n ? module_at(id)->label : NULL;
+		rn_mem_leave();
+	}
+	return label;
 }
 
 const char *rn_mem_module_path(uint32_t id)

@@ -8,7 +8,7 @@
 static int *memory; /* what the windows of create show: heap */
 static int *a, *b, *c;
 static int next, prev;
-static MPI_Win win; /* always win:0 */
+static MPI_Win win; /* win:0, unless said otherwise */
 #ifdef LARGE
 typedef MPI_Aint unit_t; /* a displacement unit */
 #else
@@ -188,6 +188,7 @@ static void allocated(void)
 	release();
 }
 
+/* The id of a window belongs to its communicator: this one is win:1. */
 static void shared(void)
 {
 	int *base, *other;
@@ -201,16 +202,16 @@ static void shared(void)
 	   "newcomm=%n",
 	   me, name);
 	DO(MPI_Win_allocate_shared(256, sizeof(int), MPI_INFO_NULL, node, &base, &win),
-	   "size=256, disp_unit=4, info=MPI_INFO_NULL, comm=%n, baseptr=?, win=win:0", name);
+	   "size=256, disp_unit=4, info=MPI_INFO_NULL, comm=%n, baseptr=?, win=win:1", name);
 	DO(MPI_Win_shared_query(win, next, &size, &unit, &other),
-	   "win=win:0, rank=%d, size=256, disp_unit=4, baseptr=?", next);
+	   "win=win:1, rank=%d, size=256, disp_unit=4, baseptr=?", next);
 	DO(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &other),
-	   "win=win:0, rank=MPI_PROC_NULL, size=256, disp_unit=4, baseptr=?");
-	fence(0, "0");
+	   "win=win:1, rank=MPI_PROC_NULL, size=256, disp_unit=4, baseptr=?");
+	DO(MPI_Win_fence(0, win), "assert=0, win=win:1");
 	base[0] = me;
-	fence(0, "0");
+	DO(MPI_Win_fence(0, win), "assert=0, win=win:1");
 	EXPECT(other != NULL);
-	release();
+	DO(MPI_Win_free(&win), "win=win:1");
 	DO(MPI_Comm_free(&node), "comm=%n", name);
 }
 
@@ -239,7 +240,7 @@ static void dynamic(void)
 	release();
 }
 
-/* Two at a time: ids are the lowest free ones. */
+/* Two at a time: ids are the lowest free ones of the communicator. */
 static void several(void)
 {
 	MPI_Win other;
@@ -248,13 +249,61 @@ static void several(void)
 	   "base=%p, size=128, disp_unit=1, info=MPI_INFO_NULL, comm=MPI_COMM_WORLD, win=win:0",
 	   memory);
 	DO(MPI_Win_create(memory + 32, 128, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &other),
-	   "base=%p, size=128, disp_unit=4, info=MPI_INFO_NULL, comm=MPI_COMM_WORLD, win=win:1",
+	   "base=%p, size=128, disp_unit=4, info=MPI_INFO_NULL, comm=MPI_COMM_WORLD, win=win:2",
 	   memory + 32);
 	release();
 	DO(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
 	   "base=?, size=0, disp_unit=1, info=MPI_INFO_NULL, comm=MPI_COMM_WORLD, win=win:0");
-	DO(MPI_Win_free(&other), "win=win:1");
+	DO(MPI_Win_free(&other), "win=win:2");
 	release();
+}
+
+/* Requests of operations on MPI_PROC_NULL. Nothing but the window tells the calls of one
+ * communicator from those of another. */
+static void nowhere(MPI_Comm comm, const char *comm_name, const char *name)
+{
+	MPI_Request r[4];
+
+	DO(MPI_Win_create(memory, 256, sizeof(int), MPI_INFO_NULL, comm, &win),
+	   "base=%p, size=256, disp_unit=4, info=MPI_INFO_NULL, comm=%n, win=%n", memory, comm_name,
+	   name);
+	DO(MPI_Win_lock_all(0, win), "assert=0, win=%n", name);
+	DO(MPI_Rput(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &r[0]),
+	   "origin_addr=%p, origin_count=1, origin_datatype=MPI_INT, target_rank=MPI_PROC_NULL, "
+	   "target_disp=0, target_count=1, target_datatype=MPI_INT, win=%n, request=%+",
+	   a, name, &r[0]);
+	DO(MPI_Rget(b, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &r[1]),
+	   "origin_addr=%p, origin_count=1, origin_datatype=MPI_INT, target_rank=MPI_PROC_NULL, "
+	   "target_disp=0, target_count=1, target_datatype=MPI_INT, win=%n, request=%+",
+	   b, name, &r[1]);
+	DO(MPI_Raccumulate(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win, &r[2]),
+	   "origin_addr=%p, origin_count=1, origin_datatype=MPI_INT, target_rank=MPI_PROC_NULL, "
+	   "target_disp=0, target_count=1, target_datatype=MPI_INT, op=MPI_SUM, win=%n, "
+	   "request=%+",
+	   a, name, &r[2]);
+	DO(MPI_Rget_accumulate(a, 1, MPI_INT, c, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM,
+			       win, &r[3]),
+	   "origin_addr=%p, origin_count=1, origin_datatype=MPI_INT, result_addr=%p, "
+	   "result_count=1, result_datatype=MPI_INT, target_rank=MPI_PROC_NULL, target_disp=0, "
+	   "target_count=1, target_datatype=MPI_INT, op=MPI_SUM, win=%n, request=%+",
+	   a, c, name, &r[3]);
+	DO(MPI_Waitall(4, r, MPI_STATUSES_IGNORE),
+	   "count=4, array_of_requests=%*q, array_of_statuses=MPI_STATUSES_IGNORE", 4, r);
+	DO(MPI_Win_unlock_all(win), "win=%n", name);
+	DO(MPI_Win_free(&win), "win=%n", name);
+}
+
+static void nowhere_twice(void)
+{
+	static const char name[] = "comm:world.1";
+	MPI_Comm other;
+
+	DO(MPI_Comm_dup(MPI_COMM_WORLD, &other), "comm=MPI_COMM_WORLD, newcomm=%n", name);
+	for (int round = 0; round < 2; round++) {
+		nowhere(MPI_COMM_WORLD, "MPI_COMM_WORLD", "win:0");
+		nowhere(other, name, "win:3");
+	}
+	DO(MPI_Comm_free(&other), "comm=%n", name);
 }
 
 int main(void)
@@ -272,6 +321,7 @@ int main(void)
 		shared();
 		dynamic();
 		several();
+		nowhere_twice();
 	}
 	end();
 	return 0;
