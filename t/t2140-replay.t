@@ -91,6 +91,12 @@ reproduced() {
 	nothing_left
 }
 
+# Of the last run, which was from a full trace: threads are identified, and their posts are not ordered.
+not_enforced() {
+	one_line "... one line says that posts of threads are not ordered" \
+		'^rondo: the order in which threads post on one communicator is not enforced: '
+}
+
 programs() {
 	for p in cancel collectives crash jacobi mprobe particles persistent races sendrecv shared \
 		threads time workers; do
@@ -112,6 +118,9 @@ reproduces() {
 	reproduced mpi 4 persistent 20
 	reproduced order 4 cancel 20
 	reproduced order 4 threads 5
+	reproduced mpi 4 threads 5
+	not_enforced
+	reproduced mpi 2 threads 1 1 12 # from the 33rd thread on, streams are used again
 	reproduced order 4 shared 5
 }
 
@@ -144,10 +153,12 @@ crash_again() {
 	fi
 }
 
-# killed PROGRAM ARGUMENTS...: all ranks in the middle; a replay does what is known, and then the rest.
+# killed WHAT PROGRAM ARGUMENTS...: all ranks in the middle; a replay does what is known, and then the rest.
 killed() {
+	_only=--only=$1
+	shift
 	on 4 "$@"
-	record --only=order "$trace" &
+	record "$_only" "$trace" &
 	_rondo=$!
 	for _ in $(seq 100); do
 		[ "$(cat "$ranks" 2>/dev/null | wc -l)" = 4 ] && [ -e "$trace.part" ] && break
@@ -156,9 +167,9 @@ killed() {
 	sleep 0.5
 	kill -KILL $(cat "$ranks") 2>/dev/null
 	wait $_rondo
-	is "$mpi: $1 was killed before it could end" "$(cat "$lines")" ""
+	is "$mpi: $1 was killed before it could end, $_only" "$(cat "$lines")" ""
 	ok "... and leaves a record" test -e "$trace"
-	unlike "... which does not know who was in MPI" "$("$RONDO" report "$trace")" 'outside of MPI'
+	[ "$_only" = --only=mpi ] || unlike "... which does not know who was in MPI" "$("$RONDO" report "$trace")" 'outside of MPI'
 	rondo replay "$trace" $command
 	is "... of which a replay does what there is" "$?" 0
 	like "... and then the rest" "$(cat "$lines")" '^hash='
@@ -275,8 +286,9 @@ test_replay() {
 	refuses
 	reproduces
 	crash_again
-	killed sendrecv 20000
-	killed shared 100
+	killed order sendrecv 20000
+	killed order shared 100
+	killed mpi threads 200
 	launched
 	different
 }

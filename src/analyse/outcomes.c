@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/seg.h"
+#include "merge/markers.h"
 #include "order/ordinals.h"
 #include "read/decode.h"
 #include "read/nesting.h"
@@ -32,6 +33,7 @@ struct request {
 	bool receives;  /* and what: */
 	struct message out, in;
 	bool persistent, active;
+	size_t thread;       /* of the stream, that has started it */
 	bool seen;           /* what it received has been told */
 	uint64_t directed;   /* its number, if it is active and no wildcard receive */
 	uint32_t cancel;     /* the function that somebody tried to cancel it with, or NONE */
@@ -53,13 +55,14 @@ struct rn_outcomes {
 	/* The stream. */
 	struct rn_arena scratch;
 	int rc; /* RN_E_NOMEM: of whatever */
-	struct list site, row, done, value, send, sent, recv, match;
+	struct list thread, site, row, done, value, send, sent, recv, match;
+	size_t first_row, first_match; /* of the thread */
 	struct rn_map site_of;
 	struct rn_map request_of;
-	struct rn_seg request; /* struct request */
-	uint32_t unused;       /* the first one, or NONE */
-	struct rn_ordinals open;
-	uint64_t directed; /* operations that are no wildcard receives, so far */
+	struct rn_seg request;   /* struct request */
+	uint32_t unused;         /* the first one, or NONE */
+	struct rn_ordinals open; /* of the thread */
+	uint64_t directed; /* operations of the thread that are no wildcard receives, so far */
 	struct rn_plan_call *call;
 	size_t calls;
 	bool finalized;
@@ -143,7 +146,7 @@ static struct rn_order_row *row_of(struct rn_outcomes *o, const struct rn_called
 	uint32_t site = find_site(o, &s);
 	struct rn_order_row *last = NULL;
 
-	if (o->row.n && o->rc == RN_OK)
+	if (o->row.n > o->first_row && o->rc == RN_OK)
 		last = AT(&o->row, struct rn_order_row, o->row.n - 1);
 	if (last && last->site == site && !last->done && last->fails < UINT32_MAX)
 		return last;
@@ -231,7 +234,7 @@ static bool is_numbered(const struct rn_outcomes *o, uint32_t recv)
 	       AT(&o->recv, struct rn_outcome_recv, recv)->number != RN_ORDER_NOT;
 }
 
-/* What is known of a wildcard receive; and how late it is. */
+/* What is known of a wildcard receive; and how late it is, if this thread has started it. */
 static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct rn_called_status *s)
 {
 	struct rn_plan_match *m = AT(&o->match, struct rn_plan_match, number);
@@ -241,7 +244,9 @@ static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct 
 		m->state = RN_PLAN_CANCELLED;
 	else if (s->known)
 		*m = (struct rn_plan_match){ s->source, s->tag, RN_PLAN_MATCHED, 0 };
-	if (!rn_ordinals_done(&o->open, &o->scratch, number, &late))
+	if (number < o->first_match)
+		return RN_ORDER_NOT;
+	if (!rn_ordinals_done(&o->open, &o->scratch, number - o->first_match, &late))
 		no_memory(o);
 	return (uint32_t)late;
 }
@@ -411,6 +416,7 @@ static void start_request(struct rn_outcomes *o, struct request *r)
 {
 	r->active = true;
 	r->seen = false;
+	r->thread = o->thread.n;
 	r->send = r->sends ? begin_send(o, &r->out) : NONE;
 	r->recv = r->receives ? begin_recv(o, &r->in, true) : NONE;
 	r->cancel = NONE;
@@ -534,7 +540,8 @@ static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
 		add_done(o, (uint32_t)i, RN_ORDER_NOT, &s, false);
 	}
 	if (r && r->active) {
-		if (r->cancel != NONE && !s.ignored && c->role->act == RN_ACT_COMPLETES)
+		if (r->cancel != NONE && !s.ignored && c->role->act == RN_ACT_COMPLETES &&
+		    r->thread == o->thread.n)
 			add_cancel(o, r, s.cancelled);
 		end_send(o, r->send, (enum rn_sends)r->sends, s.cancelled);
 		end_recv(o, r->recv, &s);
@@ -695,8 +702,48 @@ static int look_at_call(struct rn_outcomes *o, uint32_t sig, bool counts)
 	return o->rc;
 }
 
+/* Another thread goes on with the stream. */
+static void begin_thread(struct rn_outcomes *o, int64_t lineage, bool named)
+{
+	o->first_row = o->row.n;
+	o->first_match = o->match.n;
+	o->open = (struct rn_ordinals){ 0 };
+	o->directed = 0;
+	ADD(o, &o->thread, struct rn_outcome_thread,
+	    { lineage, named, o->row.n, o->done.n, o->value.n, o->match.n, o->calls });
+}
+
+static int take_thread(struct rn_outcomes *o, uint32_t sig)
+{
+	int64_t lineage;
+	const void *bytes;
+	size_t len;
+	int rc = rn_value_view_get(o->values, sig, &bytes, &len);
+
+	if (rc < 0)
+		return rc;
+	if (!rn_marker_lineage(bytes, len, &lineage))
+		return RN_E_DATA;
+	rn_value_view_call(o->values, sig);
+	begin_thread(o, lineage, true);
+	return o->rc;
+}
+
+/* A call, which counts unless it was made inside another one; or the end of a request. */
+static int take_symbol(struct rn_outcomes *o, uint32_t sig, enum rn_marker m, bool inside)
+{
+	int rc = RN_OK;
+
+	if (!inside || m == RN_MARKER_ENDED)
+		rc = look_at_call(o, sig, m == RN_MARKER_NONE);
+	if (m == RN_MARKER_NONE)
+		rn_value_view_call(o->values, sig);
+	return rc == RN_OK ? rn_numbering_call(o->requests, sig) : rc;
+}
+
 /* Calls are behind those that were made inside of them, so those that are inside none come in the
- * order in which they were entered. */
+ * order in which they were entered. Calls that are under way where another thread begins have never
+ * returned. */
 static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
 {
 	uint64_t pos, depth = 0;
@@ -706,18 +753,16 @@ static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
 	while (rc == RN_OK && rn_cursor_next(at, &pos, &sig)) {
 		enum rn_marker m = rn_nesting_marker(o->nesting, sig);
 
-		if (m == RN_MARKER_ENTER)
+		if (m == RN_MARKER_ENTER) {
 			depth += !flat;
-		else if (m == RN_MARKER_LEAVE)
-			depth -= !flat;
-		if (m == RN_MARKER_ENTER || m == RN_MARKER_LEAVE)
-			continue;
-		if (depth == 0 || m == RN_MARKER_ENDED)
-			rc = look_at_call(o, sig, m == RN_MARKER_NONE);
-		if (m == RN_MARKER_NONE)
-			rn_value_view_call(o->values, sig);
-		if (rc == RN_OK)
-			rc = rn_numbering_call(o->requests, sig);
+		} else if (m == RN_MARKER_LEAVE) {
+			depth -= depth > 0;
+		} else if (m == RN_MARKER_THREAD) {
+			depth = 0;
+			rc = take_thread(o, sig);
+		} else {
+			rc = take_symbol(o, sig, m, depth > 0);
+		}
 	}
 	return rc;
 }
@@ -726,8 +771,9 @@ static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
 
 static struct list *lists(struct rn_outcomes *o, unsigned i)
 {
-	struct list *const all[] = { &o->site, &o->row,  &o->done,  &o->value, &o->send,
-				     &o->sent, &o->recv, &o->match, &o->given, NULL };
+	struct list *const all[] = { &o->thread, &o->site,  &o->row,  &o->done,
+				     &o->value,  &o->send,  &o->sent, &o->recv,
+				     &o->match,  &o->given, NULL };
 
 	return all[i];
 }
@@ -773,23 +819,24 @@ static int begin(struct rn_outcomes *o, uint64_t stream)
 		empty(lists(o, i));
 	o->rc = RN_OK;
 	rn_call_view_begin(&o->view, stream / o->view.t->threads, &o->scratch);
-	o->open = (struct rn_ordinals){ 0 };
-	o->directed = 0;
 	o->unused = NONE;
 	o->call = NULL;
 	o->calls = 0;
 	o->finalized = false;
+	begin_thread(o, 0, false);
 	rn_seg_init(&o->request, sizeof(struct request));
 	rn_value_view_begin(o->values, stream);
 	if (rn_map_init(&o->site_of, &o->scratch) < 0 ||
 	    rn_map_init(&o->request_of, &o->scratch) < 0)
 		return RN_E_NOMEM;
-	return RN_OK;
+	return o->rc;
 }
 
 static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome *out)
 {
 	*out = (struct rn_outcome){
+		.thread = keep(o, &o->thread, mem),
+		.threads = o->thread.n,
 		.order = { .site = keep(o, &o->site, mem),
 			   .row = keep(o, &o->row, mem),
 			   .done = keep(o, &o->done, mem),

@@ -274,9 +274,9 @@ static int read_all(struct plans *p)
 	return rc;
 }
 
-/* What its threads did, and whether there are receives that nobody saw complete. */
-static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
-		     struct rn_plan_part *part, bool *unseen)
+/* What its streams did, and whether there are receives that nobody saw complete. */
+static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o,
+		     bool *unseen)
 {
 	uint64_t threads = p->t->threads;
 	int rc = RN_OK;
@@ -284,19 +284,10 @@ static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	*unseen = false;
 	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
 		uint64_t s = rank * threads + k;
-		struct rn_outcome o;
 
-		rc = rn_outcomes_read(p->orders.reader, s, p->orders.group[s], true, mem, &o);
-		if (rc < 0)
-			break;
-		part[k] = (struct rn_plan_part){ .order = o.order,
-						 .match = o.match,
-						 .matches = o.matches,
-						 .call = o.call,
-						 .calls = o.calls,
-						 .complete = o.finalized };
-		for (size_t i = 0; i < o.matches && !*unseen; i++)
-			*unseen = o.match[i].state == RN_PLAN_UNSEEN;
+		rc = rn_outcomes_read(p->orders.reader, s, p->orders.group[s], true, mem, &o[k]);
+		for (size_t i = 0; rc == RN_OK && i < o[k].matches && !*unseen; i++)
+			*unseen = o[k].match[i].state == RN_PLAN_UNSEEN;
 	}
 	return rc;
 }
@@ -371,22 +362,72 @@ static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	return rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
 }
 
+/* Thread i of a stream. */
+static struct rn_plan_part part_of(const struct rn_outcome *o, size_t i)
+{
+	const struct rn_outcome_thread all = { .row = o->order.rows,
+					       .done = o->order.dones,
+					       .value = o->order.values,
+					       .match = o->matches,
+					       .call = o->calls };
+	const struct rn_outcome_thread *t = &o->thread[i];
+	const struct rn_outcome_thread *end = i + 1 < o->threads ? t + 1 : &all;
+
+	return (struct rn_plan_part){ .order = { .site = o->order.site,
+						 .row = o->order.row + t->row,
+						 .done = o->order.done + t->done,
+						 .value = o->order.value + t->value,
+						 .sites = o->order.sites,
+						 .rows = end->row - t->row,
+						 .dones = end->done - t->done,
+						 .values = end->value - t->value },
+				      .match = o->match + t->match,
+				      .matches = end->match - t->match,
+				      .call = o->call + t->call,
+				      .calls = end->call - t->call,
+				      .complete = end == &all && o->finalized,
+				      .birth = t->lineage };
+}
+
+/* The threads of a rank, a part for each. If the trace names no thread, it is an older one or the
+ * rank has one thread: threads are then known by their streams. Otherwise one that is not named is
+ * the first thread of the process, or there is none in that stream. */
+static int split_threads(const struct rn_outcome *o, uint64_t streams, struct rn_arena *mem,
+			 struct rn_plan_source *s)
+{
+	struct rn_plan_part *part;
+	size_t n = 0;
+
+	for (uint64_t k = 0; k < streams; k++)
+		n += o[k].threads;
+	part = rn_new(mem, struct rn_plan_part, n);
+	if (!part)
+		return RN_E_NOMEM;
+	s->part = part;
+	for (uint64_t k = 0; k < streams; k++)
+		for (size_t i = 0; i < o[k].threads; i++) {
+			*part = part_of(&o[k], i);
+			part->born = n > streams;
+			part += !part->born || o[k].thread[i].named || part->calls > 0;
+		}
+	s->parts = (uint32_t)(part - s->part);
+	return RN_OK;
+}
+
 /* A trace that has every call. */
 static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem,
 		      struct rn_plan_source *s)
 {
 	uint64_t threads = p->t->threads;
-	struct rn_plan_part *part = rn_new(mem, struct rn_plan_part, threads);
+	struct rn_outcome *o = rn_new(mem, struct rn_outcome, threads);
 	bool unseen = false;
-	int rc = part ? read_rank(p, rank, mem, part, &unseen) : RN_E_NOMEM;
+	int rc = o ? read_rank(p, rank, mem, o, &unseen) : RN_E_NOMEM;
 
 	if (rc == RN_OK && unseen && !p->seen)
 		rc = read_all(p);
 	for (uint64_t k = 0; k < threads && rc == RN_OK && p->seen; k++)
-		part[k].match = p->seen[rank * threads + k].match;
-	s->part = part;
-	s->parts = (uint32_t)threads;
-	return rc;
+		o[k].match = p->seen[rank * threads + k].match;
+	return rc == RN_OK ? split_threads(o, threads, mem, s) : rc;
 }
 
 /* "2 of 4" on its node, if that is known. Where each rank has its own rondo, nobody knows who has

@@ -10,6 +10,7 @@
 #include "file/steps.h"
 #include "merge/blur.h"
 #include "merge/fold.h"
+#include "merge/markers.h"
 #include "rules/rules.h"
 
 #include <string.h>
@@ -101,6 +102,8 @@ static unsigned minor_version(const struct source *s)
 {
 	const struct rn_sigs *sigs = s->streams->sigs;
 
+	if (rn_markers_of(&s->vocab).thread != UINT64_MAX)
+		return 2;
 	if (rn_meta_get(s->meta, "threads"))
 		return 1;
 	for (uint32_t i = 0; i < s->vocab.funcs; i++)

@@ -2,24 +2,34 @@
 #include "intercept/birth.h"
 
 #include "intercept/loader.h"
-#include "intercept/order.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #define MOST_CHILDREN 4096 /* of a thread, before numbers may be those of others' */
+#define SLOTS         64
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
 
 /* What a thread is to begin with. */
 struct child {
 	void *(*start)(void *);
+	thrd_start_t thrd_start;
 	void *arg;
 	int64_t birth;
+	atomic_bool taken;
 };
+
+/* Threads that were created and have not started. A new thread does not call free(), with which the
+ * C library would set up an arena for it, unless more than SLOTS start at the same time. */
+static struct child slot[SLOTS];
 
 static _Thread_local int64_t birth __attribute__((tls_model("initial-exec")));
 static _Thread_local int64_t children __attribute__((tls_model("initial-exec")));
@@ -29,42 +39,111 @@ int64_t rn_birth(void)
 	return birth;
 }
 
-static void *begin(void *arg)
+/* A slot, or memory if all are taken. NULL when there is none. */
+static struct child *take_child(void)
 {
-	struct child c = *(struct child *)arg;
+	int saved = errno;
+	struct child *c;
 
-	free(arg);
-	birth = c.birth;
+	for (size_t i = 0; i < SLOTS; i++)
+		if (!atomic_exchange(&slot[i].taken, true))
+			return &slot[i];
+	c = malloc(sizeof(*c));
+	errno = saved;
+	return c;
+}
+
+static void release_child(struct child *c)
+{
+	if (c >= slot && c < slot + SLOTS)
+		atomic_store(&c->taken, false);
+	else
+		free(c);
+}
+
+/* Deep down the numbers wrap around; they are not negative. */
+static int64_t next_birth(void)
+{
+	uint64_t n = (uint64_t)birth * MOST_CHILDREN + (uint64_t)++children;
+
+	return (int64_t)(n & INT64_MAX);
+}
+
+static struct child begin(struct child *c)
+{
+	struct child copy = { .start = c->start, .thrd_start = c->thrd_start, .arg = c->arg };
+
+	birth = c->birth;
+	release_child(c);
+	return copy;
+}
+
+static void *begin_thread(void *arg)
+{
+	struct child c = begin(arg);
+
 	return c.start(c.arg);
 }
 
-static create_fn *real_create(void)
+static int begin_thrd(void *arg)
 {
-	static create_fn *create; /* looked up once; by several threads with one result */
-	void *f;
+	struct child c = begin(arg);
 
-	if (!create) {
-		f = rn_loader_dlsym()(RTLD_NEXT, "pthread_create");
-		memcpy(&create, &f, sizeof(f));
-	}
-	return create;
+	return c.thrd_start(c.arg);
+}
+
+/* The thread was not created. */
+static void undo(struct child *c)
+{
+	children--;
+	release_child(c);
+}
+
+/* Several threads find the same. */
+static void *find_next(const char *name)
+{
+	return rn_loader_dlsym()(RTLD_NEXT, name);
 }
 
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
 							  const pthread_attr_t *attr,
 							  void *(*start)(void *), void *arg)
 {
-	int saved = errno, rc;
-	struct child *c = rn_order_mode == RN_ORDER_OFF ? NULL : malloc(sizeof(*c));
+	static create_fn *create;
+	struct child *c = take_child();
+	void *f = create ? NULL : find_next("pthread_create");
+	int rc;
 
-	errno = saved;
+	if (f)
+		memcpy(&create, &f, sizeof(f));
 	if (!c)
-		return real_create()(thread, attr, start, arg);
-	*c = (struct child){ start, arg, birth * MOST_CHILDREN + ++children };
-	rc = real_create()(thread, attr, begin, c);
-	if (rc != 0) {
-		children--;
-		free(c);
-	}
+		return create(thread, attr, start, arg);
+	c->start = start;
+	c->arg = arg;
+	c->birth = next_birth();
+	rc = create(thread, attr, begin_thread, c);
+	if (rc != 0)
+		undo(c);
+	return rc;
+}
+
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
+						       void *arg)
+{
+	static thrd_create_fn *create;
+	struct child *c = take_child();
+	void *f = create ? NULL : find_next("thrd_create");
+	int rc;
+
+	if (f)
+		memcpy(&create, &f, sizeof(f));
+	if (!c)
+		return create(thread, start, arg);
+	c->thrd_start = start;
+	c->arg = arg;
+	c->birth = next_birth();
+	rc = create(thread, begin_thrd, c);
+	if (rc != thrd_success)
+		undo(c);
 	return rc;
 }

@@ -147,6 +147,21 @@ static void look_for_plan(void)
 					: "nothing was recorded of it");
 }
 
+/* A full trace has no posting order. It has the lineages of threads, unless it is an older one. */
+static void warn_of_threads(void)
+{
+	const struct rn_replay *second = rn_replayed.threads > 1 ? &rn_replayed.thread[1] : NULL;
+
+	if (!second || !rn_tracer.threaded || !rn_replay_knows_sends(second))
+		return;
+	if (second->s->born)
+		rn_say("the order in which threads post on one communicator is not enforced: only "
+		       "a trace of --only=order has it");
+	else
+		rn_say("the trace does not identify threads: they are matched in the order of "
+		       "their first calls");
+}
+
 /* Nobody has said yet that ranks are elsewhere. */
 static bool is_first_moved(void)
 {
@@ -166,10 +181,8 @@ void rn_replay_begin(void)
 		       rn_tracer.world_size, rn_replayed.plan->ranks);
 	if (rn_tracer.world_rank == 0)
 		rn_setting_compare();
-	if (rn_replayed.plan && rn_tracer.world_rank == 0 && rn_tracer.threaded &&
-	    rn_replayed.threads > 1 && rn_replay_knows_sends(&rn_replayed.thread[1]))
-		rn_say("which of several threads posts first is as it comes: only a trace of "
-		       "--only=order has that");
+	if (rn_replayed.plan && rn_tracer.world_rank == 0)
+		warn_of_threads();
 	memcpy(common, rn_config.replay, sizeof(common));
 	if (rn_config.alone)
 		share_job(common);

@@ -7,6 +7,7 @@
 #include "encode/carry.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "intercept/birth.h"
 #include "intercept/config.h"
 #include "intercept/elastic.h"
 #include "intercept/order.h"
@@ -83,6 +84,26 @@ static struct rn_stream *make(void)
 	return NULL;
 }
 
+static void append_marker(struct rn_stream *t, const struct rn_sig *s, uint32_t function)
+{
+	if (!s)
+		rn_stream_lost(t);
+	else if (rn_stream_number(t, s->id) && t->stopwatch)
+		rn_stopwatch_marker(t, function);
+}
+
+/* The calls that follow are those of this thread. The process's first thread is implied at the
+ * beginning of a stream. A stream that many threads have used has a series of lineages. */
+static void put_thread(struct rn_stream *t, int64_t lineage)
+{
+	uint64_t w[] = { RN_N_rondo_thread, (uint64_t)lineage, 0 };
+
+	if (t->live.off || t->lineage == lineage)
+		return;
+	t->lineage = lineage;
+	append_marker(t, rn_elastic_call(t, w, sizeof(w) / sizeof(*w)), RN_N_rondo_thread);
+}
+
 static pthread_key_t end_of_thread;
 static bool have_end;
 
@@ -107,6 +128,7 @@ static void enter(struct rn_stream *t)
 	if (have_end)
 		pthread_setspecific(end_of_thread, t);
 	rn_me = t;
+	put_thread(t, rn_birth());
 }
 
 static _Thread_local bool ended __attribute__((tls_model("initial-exec")));
@@ -372,12 +394,7 @@ struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t 
 
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 {
-	struct rn_sig *s = rn_stream_intern(t, w, n, false);
-
-	if (!s)
-		rn_stream_lost(t);
-	else if (rn_stream_number(t, s->id) && t->stopwatch)
-		rn_stopwatch_marker(t, RN_RAW_FUNCTION(w[0]));
+	append_marker(t, rn_stream_intern(t, w, n, false), RN_RAW_FUNCTION(w[0]));
 }
 
 static uint64_t keep(struct rn_stream *t, enum rn_fact type, struct rn_sigs *table,

@@ -20,22 +20,24 @@ static uint64_t find(const struct rn_vocab *v, const char *name)
 struct rn_markers rn_markers_of(const struct rn_vocab *v)
 {
 	return (struct rn_markers){ find(v, "rondo_enter"), find(v, "rondo_leave"),
-				    find(v, "rondo_ended") };
+				    find(v, "rondo_ended"), find(v, "rondo_thread") };
 }
 
 bool rn_markers_any(const struct rn_markers *m)
 {
-	return m->enter != UINT64_MAX || m->leave != UINT64_MAX || m->ended != UINT64_MAX;
+	return m->enter != UINT64_MAX || m->leave != UINT64_MAX || m->ended != UINT64_MAX ||
+	       m->thread != UINT64_MAX;
 }
 
 enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function)
 {
 	if (function == UINT64_MAX)
 		return RN_MARKER_NONE;
-	return function == m->enter   ? RN_MARKER_ENTER
-	       : function == m->leave ? RN_MARKER_LEAVE
-	       : function == m->ended ? RN_MARKER_ENDED
-				      : RN_MARKER_NONE;
+	return function == m->enter    ? RN_MARKER_ENTER
+	       : function == m->leave  ? RN_MARKER_LEAVE
+	       : function == m->ended  ? RN_MARKER_ENDED
+	       : function == m->thread ? RN_MARKER_THREAD
+				       : RN_MARKER_NONE;
 }
 
 enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t len)
@@ -43,6 +45,18 @@ enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t 
 	struct rn_reader in = rn_reader(sig, len);
 
 	return rn_marker_function(m, rn_get_u64(&in));
+}
+
+bool rn_marker_lineage(const void *sig, size_t len, int64_t *lineage)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	struct rn_value v;
+
+	rn_get_u64(&in);
+	if (!rn_call_value(&in, &v) || v.kind != RN_V_INT)
+		return false;
+	*lineage = v.num;
+	return true;
 }
 
 static uint64_t sum_of_calls(const struct rn_markers *m, const struct rn_sigs *sigs,

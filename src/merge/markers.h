@@ -4,8 +4,8 @@
  * A call is appended to its stream when it ends. Where others were made inside of it (from
  * callbacks), two markers tell: `rondo_enter` where it began, `rondo_leave` directly before the
  * call itself (doc/format.md, 9.1). A third, `rondo_ended`, ends a request that ended elsewhere
- * (8.5). They are signatures of functions with these names; they are no calls, and nobody counts
- * them as such.
+ * (8.5). A fourth, `rondo_thread`, names the thread that made the calls after it (9.2). They are
+ * signatures of functions with these names; they are no calls, and nobody counts them as such.
  */
 #ifndef RN_MERGE_MARKERS_H
 #define RN_MERGE_MARKERS_H
@@ -18,13 +18,19 @@ struct rn_arena;
 struct rn_streams;
 struct rn_vocab;
 
-enum rn_marker { RN_MARKER_NONE, RN_MARKER_ENTER, RN_MARKER_LEAVE, RN_MARKER_ENDED };
+enum rn_marker {
+	RN_MARKER_NONE,
+	RN_MARKER_ENTER,
+	RN_MARKER_LEAVE,
+	RN_MARKER_ENDED,
+	RN_MARKER_THREAD
+};
 
 #define RN_NESTING_MAX 256u /* calls inside calls inside calls ... */
 
 /* The numbers of the functions; UINT64_MAX where the vocabulary does not have it. */
 struct rn_markers {
-	uint64_t enter, leave, ended;
+	uint64_t enter, leave, ended, thread;
 };
 
 struct rn_markers rn_markers_of(const struct rn_vocab *v);
@@ -33,6 +39,10 @@ bool rn_markers_any(const struct rn_markers *m);
 /* What a function, or a signature, is: RN_MARKER_NONE for calls. */
 enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function);
 enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t len);
+
+/* The lineage that a signature of `rondo_thread`, with its values filled in, contains. False when
+ * it contains none: input is untrusted. */
+bool rn_marker_lineage(const void *sig, size_t len, int64_t *lineage);
 
 /* Calls of all ranks together, as rn_streams_calls has them, but without markers. O(size of the
  * rules) where there may be some, otherwise O(groups). RN_OK or RN_E_NOMEM. */

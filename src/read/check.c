@@ -95,15 +95,42 @@ static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
 {
 	const struct rn_markers m = rn_markers_of(v);
 
-	for (uint32_t i = 0; i < v->funcs; i++)
-		if (v->func[i].nparams &&
-		    (v->func[i].number == m.enter || v->func[i].number == m.leave))
-			return rn_err_set(err, RN_E_DATA, "%s has parameters", v->func[i].name);
+	for (uint32_t i = 0; i < v->funcs; i++) {
+		const struct rn_func *f = &v->func[i];
+
+		if (f->nparams && (f->number == m.enter || f->number == m.leave))
+			return rn_err_set(err, RN_E_DATA, "%s has parameters", f->name);
+		if (f->number == m.thread && (f->nparams != 1 || rn_func_dir(f, 0) != RN_DIR_IN))
+			return rn_err_set(err, RN_E_DATA, "%s does not have one input parameter",
+					  f->name);
+	}
 	return RN_OK;
 }
 
-/* Where calls inside calls begin and end. */
-static int check_nesting(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+/* The lineage of a thread is an integer, possibly one that varies. */
+static int check_lineages(const struct rn_trace *t, struct rn_err *err)
+{
+	const struct rn_markers m = rn_markers_of(&t->vocab);
+
+	for (uint32_t i = 0; i < rn_sigs_count(t->streams.sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
+		struct rn_reader in = rn_reader(sig, len);
+		struct rn_value v;
+
+		if (rn_marker_of(&m, sig, len) != RN_MARKER_THREAD)
+			continue;
+		rn_get_u64(&in);
+		rn_call_value(&in, &v);
+		if (v.kind != RN_V_INT && (v.kind != RN_V_ELASTIC || v.num != RN_ELASTIC_INT))
+			return rn_err_set(err, RN_E_DATA, "signature %u has no lineage of a thread",
+					  i);
+	}
+	return RN_OK;
+}
+
+/* Markers: where calls inside calls begin and end, and whose calls they are. */
+static int check_markers(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;
 	struct rn_nesting *n =
@@ -120,7 +147,9 @@ static int check_nesting(const struct rn_trace *t, struct rn_arena *scratch, str
 		if (of.wrong)
 			return wrong_stream(t, k, of.wrong, err);
 	}
-	return check_marker_params(&t->vocab, err);
+	if (check_marker_params(&t->vocab, err) < 0)
+		return RN_E_DATA;
+	return check_lineages(t, err);
 }
 
 static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig, struct rn_err *err)
@@ -278,7 +307,7 @@ static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struc
 }
 
 /* In this order: what comes later relies on what came before. */
-static check_fn *const checks[] = { check_vocab,    check_streams,  check_nesting,
+static check_fn *const checks[] = { check_vocab,    check_streams,  check_markers,
 				    rn_check_comms, check_requests, check_holes,
 				    check_times,    check_moments,  check_order };
 

@@ -318,6 +318,9 @@ int rn_printer_next(struct rn_printer *p, struct rn_buf *out)
 		return take_call(p, sig, out);
 	if (m == RN_MARKER_ENDED)
 		return rn_numbering_call(p->requests, sig) < 0 ? RN_E_NOMEM : 1;
-	take_marker(p, m);
+	if (m == RN_MARKER_THREAD)
+		rn_value_view_call(p->values, sig);
+	else
+		take_marker(p, m);
 	return 1;
 }

@@ -92,16 +92,33 @@ static inline uint64_t order_chance(void)
 	return order_next(&state);
 }
 
-static inline void order_delay(void)
+static inline uint64_t order_most(void)
 {
 	const char *delay = getenv("DELAY");
-	uint64_t most = delay ? strtoull(delay, NULL, 10) : 0;
-	struct timespec t = { 0, 0 };
 
-	if (most == 0 || order_chance() % 4)
-		return;
-	t.tv_nsec = (long)(order_chance() % (most * 1000) % 1000000000);
+	return delay ? strtoull(delay, NULL, 10) : 0;
+}
+
+static inline void order_sleep(uint64_t most)
+{
+	struct timespec t = { 0, (long)(order_chance() % (most * 1000) % 1000000000) };
+
 	syscall(SYS_nanosleep, &t, NULL);
+}
+
+static inline void order_delay(void)
+{
+	uint64_t most = order_most();
+
+	if (most && order_chance() % 4 == 0)
+		order_sleep(most);
+}
+
+/* When a thread starts: so that threads make their first call in any order. */
+static inline void order_stagger(void)
+{
+	if (order_most())
+		order_sleep(20 * order_most());
 }
 
 /* Between polls: there may be fewer processors than ranks, but several polls may fail in a row. */

@@ -1,13 +1,15 @@
 /*
  * order_threads.c - several threads of each rank receive from any source.
  *
- *	order_threads [STEPS [SEED]]
+ *	order_threads [STEPS [SEED [ROUNDS]]]
  *
- * First each on its own communicator, with any tag; then all on one, each with its own tags. The
- * threads of a rank are put together by their number, so what counts is the order that each of them
- * saw. Exits with 77 where MPI has no MPI_THREAD_MULTIPLE.
+ * Each round has threads of its own, of both libraries, which start in any order. First each
+ *receives on its own communicator, with any tag; then all on one, each with its own tags. The
+ *threads of a rank are put together by their number, so what counts is the order that each of them
+ *saw. Exits with 77 where MPI has no MPI_THREAD_MULTIPLE.
  */
 #include <pthread.h>
+#include <threads.h>
 
 #include "order_prog.h"
 
@@ -76,6 +78,7 @@ static void *work(void *worker)
 {
 	struct worker *w = worker;
 
+	order_stagger();
 	for (int step = 0; step < w->o.steps; step++) {
 		exchange(w, w->own, MPI_ANY_TAG, step);
 		MPI_Barrier(w->own); /* for receives take the next step's messages as well */
@@ -83,6 +86,12 @@ static void *work(void *worker)
 	for (int step = 0; step < w->o.steps; step++)
 		exchange(w, w->shared, w->number * TAGS + step % TAGS, step);
 	return NULL;
+}
+
+static int work_thrd(void *worker)
+{
+	work(worker);
+	return 0;
 }
 
 static void begin(struct worker *w, const struct order *o, int number, MPI_Comm shared)
@@ -98,17 +107,22 @@ static void begin(struct worker *w, const struct order *o, int number, MPI_Comm 
 static void run_all(struct order *o)
 {
 	static struct worker worker[THREADS];
-	pthread_t thread[THREADS];
+	pthread_t thread[THREADS - 1];
+	thrd_t last;
 	MPI_Comm shared;
 
 	MPI_Comm_dup(MPI_COMM_WORLD, &shared);
 	for (int i = 0; i < THREADS; i++)
 		begin(&worker[i], o, i, shared);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS - 1; i++)
 		if (pthread_create(&thread[i], NULL, work, &worker[i]))
 			MPI_Abort(MPI_COMM_WORLD, 9);
+	if (thrd_create(&last, work_thrd, &worker[THREADS - 1]) != thrd_success)
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	thrd_join(last, NULL);
 	for (int i = 0; i < THREADS; i++) {
-		pthread_join(thread[i], NULL);
+		if (i < THREADS - 1)
+			pthread_join(thread[i], NULL);
 		order_join(o, &worker[i].o);
 		MPI_Comm_free(&worker[i].own);
 	}
@@ -121,6 +135,7 @@ int main(int argc, char **argv)
 
 	order_init_threads(&argc, &argv);
 	order_begin(&o, argc, argv, 15);
-	run_all(&o);
+	for (int rounds = argc > 3 ? atoi(argv[3]) : 1; rounds > 0; rounds--)
+		run_all(&o);
 	return order_end(&o);
 }

@@ -52,7 +52,9 @@ enum {
 	RICH_FINALIZE,
 	RICH_ENTER,
 	RICH_LEAVE,
-	RICH_ENDED
+	RICH_ENDED,
+	RICH_THREAD,
+	RICH_THREAD_TWO
 };
 
 #define RICH_NAMES(...) ((const char *const[]){ __VA_ARGS__ })
@@ -81,6 +83,8 @@ static const struct rn_func rich_funcs[] = {
 	{ RICH_ENTER, "rondo_enter", NULL, 0, NULL },
 	{ RICH_LEAVE, "rondo_leave", NULL, 0, NULL },
 	{ RICH_ENDED, "rondo_ended", RICH_NAMES("request"), 1, NULL },
+	{ RICH_THREAD, "rondo_thread", RICH_NAMES("lineage"), 1, NULL },
+	{ RICH_THREAD_TWO, "rondo_thread", RICH_NAMES("lineage", "of"), 2, NULL },
 };
 
 enum {
@@ -119,7 +123,9 @@ enum rich_flaw {
 	RICH_LOST_REQUEST,
 	RICH_NO_TABLE,
 	RICH_LEAVE_ALONE,
-	RICH_LEAVE_NOTHING
+	RICH_LEAVE_NOTHING,
+	RICH_NO_LINEAGE,
+	RICH_TWO_LINEAGES
 };
 
 struct rich_run {
@@ -579,6 +585,19 @@ static inline void rich_ended(struct rich_stream *s, uint64_t x, uint64_t y)
 	rich_forget(s, i);
 }
 
+/* The calls that follow are those of another thread; not an integer if there is a flaw. */
+static inline void rich_thread(struct rich_stream *s, uint32_t function, int64_t lineage)
+{
+	rn_call_begin(&s->w, s->sig, sizeof(s->sig), function);
+	if (lineage < 0)
+		rn_call_const(&s->w, RICH_W_NULL);
+	else
+		rn_call_num(&s->w, RN_V_INT, lineage);
+	if (function == RICH_THREAD_TWO)
+		rn_call_num(&s->w, RN_V_INT, 1);
+	rich_end_marker(s);
+}
+
 /* A request that has never been. */
 static inline void rich_free_none(struct rich_stream *s)
 {
@@ -678,9 +697,18 @@ static inline int rich_calls(const struct rich_run *r, uint64_t stream, struct r
 	s->arg = arg;
 	if (s->thread && s->rank % 2)
 		return RN_OK;
+	if (r->nested && s->thread)
+		rich_thread(s, RICH_THREAD, (int64_t)s->thread);
 	rich_first(s);
-	for (unsigned p = 0; p < r->phases; p++)
+	for (unsigned p = 0; p < r->phases; p++) {
 		rich_phase(s, p, 1 + (unsigned)(p * 7 % r->times));
+		if (r->nested && s->thread)
+			rich_thread(s, RICH_THREAD, (int64_t)(4096 * s->thread + p));
+	}
+	if (r->flaw == RICH_NO_LINEAGE)
+		rich_thread(s, RICH_THREAD, -1);
+	if (r->flaw == RICH_TWO_LINEAGES)
+		rich_thread(s, RICH_THREAD_TWO, 1);
 	if (r->flaw == RICH_LOST_REQUEST)
 		rich_free_none(s);
 	if (r->flaw == RICH_LEAVE_ALONE)

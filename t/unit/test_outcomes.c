@@ -319,6 +319,54 @@ static void test_ends(void)
 		 " 2/1 ? 4/1\n");
 }
 
+/* ---- threads that use a stream one after the other ---- */
+
+static void say_threads(const struct rn_outcome *o)
+{
+	for (size_t i = 0; i < o->threads; i++) {
+		const struct rn_outcome_thread *t = &o->thread[i];
+
+		say("thread %lld%s: row %zu, done %zu, match %zu, call %zu\n",
+		    (long long)t->lineage, t->named ? "" : "?", t->row, t->done, t->match, t->call);
+	}
+}
+
+static void test_threads(void)
+{
+	/* The second thread completes a receive of the first one. The third one has a lineage of
+	 * its own although a call of the second one has not returned. */
+	const char *const *line =
+		LINE("MPI_Irecv source=* tag=1" W " request=+a",
+		     "MPI_Irecv source=* tag=1" W " request=+b", "MPI_Wait request=b- status={3,1}",
+		     "MPI_Test request=a flag=0 status=~", "rondo_thread lineage=7",
+		     "MPI_Irecv source=* tag=2" W " request=+c",
+		     "MPI_Test request=a flag=0 status=~", "MPI_Wait request=a- status={4,1}",
+		     "MPI_Wait request=c- status={5,2}", "rondo_enter", "rondo_thread lineage=8",
+		     "MPI_Recv source=* tag=*" W " status={6,6}");
+	struct read r;
+
+	open_script(&r, &line, 1, NULL);
+	CHECK(read_all(&r) == RN_OK);
+	say_rows(&r.out[0].order);
+	say_matches(&r.out[0]);
+	say_threads(&r.out[0]);
+	is_text("Wait 0: 0+1=3/1\n"
+		"Test 1:\n"
+		"Test 1:\n"
+		"Wait 0: 0=4/1\n"
+		"Wait 0: 0+0=5/2\n"
+		"Recv 0: 0+0=6/6\n"
+		" 4/1 3/1 5/2 6/6\n"
+		"thread 0?: row 0, done 0, match 0, call 0\n"
+		"thread 7: row 2, done 1, match 2, call 4\n"
+		"thread 8: row 5, done 3, match 3, call 8\n");
+	close_script(&r);
+	line = LINE("rondo_thread lineage=MPI_COMM_WORLD", "MPI_Comm_rank" W " rank=0");
+	open_script(&r, &line, 1, NULL);
+	CHECK(read_all(&r) == RN_E_DATA);
+	close_script(&r);
+}
+
 /* ---- what is compared of calls ---- */
 
 static struct rn_comms *pairs(struct rn_arena *mem, bool between)
@@ -747,6 +795,8 @@ int main(void)
 	ok("receives that are completed later, in any order");
 	test_ends();
 	ok("cancelled, freed, asked for, started again, made inside other calls");
+	test_threads();
+	ok("the calls of several threads of a stream are separated by rondo_thread");
 	test_calls();
 	ok("what is compared of a call");
 	test_unseen();
