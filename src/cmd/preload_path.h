@@ -7,8 +7,8 @@
  *	DIR/.rondo-lib.XXXXXX/NAME -> the directory of the library
  *
  * The directory .rondo-lib.XXXXXX has mode 0700 and NAME is random. LD_PRELOAD may be read where
- *the link does not exist: on another node, or by a process that outlives the run. There another
- *user may be able to create the directory, but does not know NAME.
+ * the link does not exist: on another node, or by a process that outlives the run. There another
+ * user may be able to create the directory, but does not know NAME.
  *
  * A process makes at most one link. It is removed when rondo exits. If rondo is killed, or has
  * become the program, a watcher removes it: a process without terminal and open files that waits
