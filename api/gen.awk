@@ -63,6 +63,7 @@ part == "words" || part == "consts" {
 	arg[params] = $4
 	type[params] = $5
 	len[params] = cond[params] = from[params] = by[params] = ""
+	field[params] = "count"
 	for (i = 6; i <= NF; i++) {
 		if ($i ~ /^\[/)
 			len[params] = substr($i, 2, length($i) - 2)
@@ -72,6 +73,8 @@ part == "words" || part == "consts" {
 			from[params] = substr($i, 6)
 		else if ($i ~ /^by /)
 			by[params] = substr($i, 4)
+		else if ($i ~ /^has /)
+			field[params] = substr($i, 5)
 	}
 }
 
@@ -108,6 +111,8 @@ function macro(h, i,    k, m) {
 		m = m ", " (cond[i] != "" ? cond[i] : "1")
 	if (h == "new" && k == "comm")
 		m = m ", " from[i]
+	if (k == "status")
+		m = m ", " field[i]
 	return m ")"
 }
 
@@ -120,6 +125,12 @@ function unlike(name,    i) {
 	return name !~ /^MPI_/ || name ~ /^MPI_(T_|Test|Init|Final|Wti|Get_|Status_|Aint_|Abort|Pcontrol|Is_thread|Query_)/ ||
 		name ~ /_(f2c|c2f|f082c|c2f08|f2f08|f082f)$/ ||
 		name ~ /^MPI_(Iprobe|Improbe|Request_get_status|Parrived|Win_test)$/
+}
+
+# What is recorded of the return value: an error code; nothing of a time, an address or a handle; the
+# resolution of the clock, which does not change.
+function ret_kind() {
+	return ret == "int" ? "errcode" : name == "MPI_Wtick" ? "seconds" : "hidden"
 }
 
 function first_comm(    i) {
@@ -143,7 +154,7 @@ function finish(    i, decl, args, real, line, k, dirs) {
 	if (name == "")
 		return
 	if (part == "table") {
-		printf "FUNC_BEGIN(%d, %s, \"%s\", %s)\n", count, name, name, ret == "int" ? "errcode" : "hidden"
+		printf "FUNC_BEGIN(%d, %s, \"%s\", RN_RET_%s)\n", count, name, name, ret_kind()
 		for (i = 1; i <= params; i++)
 			if (arg[i] != "...")
 				printf "PARAM(\"%s\", %s, %s, %d)\n", arg[i], how[i], kind[i], len[i] != ""
@@ -173,8 +184,8 @@ function finish(    i, decl, args, real, line, k, dirs) {
 			if (how[i] == "free" && kind[i] == "comm")
 				print "GONE_comm();"
 			else if (after(how[i]))
-				print macro(how[i] == "inout" && kind[i] != "status" ? "out" : how[i], i) ";"
-		line = ret == "int" ? "WRAP_END" : "WRAP_END_VALUE"
+				print macro(how[i] == "inout" ? "out" : how[i], i) ";"
+		line = "WRAP_END_" ret_kind()
 		for (i = 1; i <= params; i++)
 			if (how[i] == "new" && kind[i] == "request")
 				line = "WRAP_END_REQUEST"

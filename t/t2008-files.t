@@ -3,7 +3,15 @@
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-each_mpi lossless prog_io 2 "$tmp/a file"
+# The program leaves a value in every status that MPI does not set.
+defined_fields() {
+	lossless prog_io 2 "$tmp/a file"
+	"$RONDO" dump "$trace" | grep -o '^[^(]*MPI_File_[a-z_]*\|status={.*}' >"$tmp/statuses"
+	like "$mpi: the status of a file operation has a count" "$(cat "$tmp/statuses")" '^status=\{count=16\}$'
+	unlike "... and no other field" "$(cat "$tmp/statuses")" 'cancelled|source|tag|error'
+}
+
+each_mpi defined_fields
 each_mpi lossless_large prog_io 2 "$tmp/a file"
 
 finish

@@ -4,6 +4,37 @@
 . t/lib-mpi.sh
 
 each_mpi lossless prog_env 2
+
+# The time of a clock is not recorded; its resolution does not change, and is.
+clock() {
+	cat >"$tmp/clock.c" <<-'EOF'
+	#include <mpi.h>
+	#include <stdio.h>
+	int main(void)
+	{
+		double tick, time;
+		MPI_Init(NULL, NULL);
+		tick = MPI_Wtick();
+		time = PMPI_Wtime() + MPI_Wtime();
+		printf("%.17g\n", time > 0 ? tick : 0);
+		MPI_Finalize();
+		return 0;
+	}
+	EOF
+	"mpicc.$mpi" -o "$tmp/$mpi/clock" "$tmp/clock.c" &&
+		trace_mpi "$tmp/$mpi/clock.rondo" 1 "$tmp/$mpi/clock" >"$tmp/tick" 2>/dev/null
+	"$RONDO" dump "$tmp/$mpi/clock.rondo" >"$tmp/text"
+	"$RONDO" dump --json "$tmp/$mpi/clock.rondo" >"$tmp/json"
+	is "$mpi: dump prints no value for MPI_Wtime" "$(grep -c '^0 [23] MPI_Wtime()$' "$tmp/text")" 2
+	is "... and no ret in JSON" \
+		"$(grep -c '"call":"MPI_Wtime","args":{}}$' "$tmp/json")" 2
+	tick=$(sed -n 's/^0 1 MPI_Wtick() = //p' "$tmp/text")
+	ok "... and the value of MPI_Wtick, to the last bit" \
+		awk -v got="$tick" -v want="$(cat "$tmp/tick")" 'BEGIN { exit !(got > 0 && got + 0 == want + 0) }'
+	is "... as a number in JSON" "$(sed -n 's/.*"MPI_Wtick","args":{},"ret":\(.*\)}$/\1/p' "$tmp/json")" "$tick"
+	ok "... check accepts the trace" "$RONDO" check "$tmp/$mpi/clock.rondo"
+}
+each_mpi clock
 each_mpi lossless prog_old 2
 
 each_mpi lossless prog_env 2 after

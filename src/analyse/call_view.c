@@ -229,7 +229,9 @@ void rn_call_view_read(struct rn_call_view *v, const void *sig, size_t len, stru
 	}
 	ret = &c->value[values];
 	c->unfinished = ret->kind == RN_V_CONST && ret->word == v->decoder.unset;
-	c->failed = ret->kind != RN_V_INT || ret->num != 0;
+	c->failed = ret->kind == RN_V_INT
+			    ? ret->num != 0
+			    : ret->kind != RN_V_CONST || ret->word != v->decoder.nothing;
 	c->place = c->n == values + 2 ? (uint32_t)ret[1].num : 0;
 	look_at_comms(v, c, values);
 }

@@ -49,8 +49,6 @@
 #undef FUNC_END
 
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
-#define hidden   true
-#define errcode  false
 
 const struct rn_proto rn_mpi_protos[] = {
 #define FUNC_BEGIN(n, f, text, ret) [n] = { text, params_##f, COUNT(params_##f) - 1, ret },

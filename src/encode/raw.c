@@ -13,6 +13,7 @@
 #include "track/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct walk {
 	const struct rn_raw_env *env;
@@ -563,12 +564,36 @@ static void put_site(struct walk *c, uint64_t head)
 		put_stack(c, RN_RAW_SITE(head));
 }
 
+/* A number of seconds is a name: the shortest decimal that reads back as the same double. */
+static void put_seconds(struct walk *c, uint64_t raw)
+{
+	char text[32];
+	double v;
+
+	memcpy(&v, &raw, sizeof(v));
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	put_name(c, text);
+}
+
+static void put_ret(struct walk *c, enum rn_ret kind, uint64_t raw)
+{
+	if (kind == RN_RET_errcode || raw == RN_RAW_UNSET)
+		put_number(c, RN_K_errcode, raw);
+	else if (kind == RN_RET_seconds)
+		put_seconds(c, raw);
+	else
+		rn_call_const(c->w, RN_WORD_nothing);
+}
+
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len)
 {
 	const struct rn_proto *f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
 	struct walk c = { .env = env, .at = words + 1, .end = words + n, .w = w, .name = WORLD };
-	uint64_t ret;
 
 	find_comm(&c, f);
 	rn_call_begin(w, buf, cap, RN_RAW_FUNCTION(words[0]));
@@ -578,8 +603,7 @@ int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 	for (uint32_t i = 0; i < f->nparams; i++)
 		if (rn_raw_late(&f->param[i]))
 			put_param(&c, &f->param[i]);
-	ret = next(&c);
-	put_number(&c, RN_K_errcode, f->hidden ? 0 : ret);
+	put_ret(&c, f->ret, next(&c));
 	put_site(&c, words[0]);
 	if (c.bad || c.at != c.end)
 		return RN_E_ARG;

@@ -62,11 +62,18 @@ struct rn_param {
 	bool array;
 };
 
+/* What is recorded of a return value. */
+enum rn_ret {
+	RN_RET_errcode, /* an error code */
+	RN_RET_hidden,  /* nothing: a time, an address or a handle of Fortran's */
+	RN_RET_seconds, /* a constant number of seconds, whose word is the double's bits */
+};
+
 struct rn_proto {
 	const char *name;
 	const struct rn_param *param;
 	uint32_t nparams;
-	bool hidden; /* the return value is a time or a handle of Fortran's, and is not kept */
+	enum rn_ret ret;
 };
 
 extern const struct rn_proto rn_mpi_protos[];

@@ -27,6 +27,8 @@ static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
 		flags |= RN_REQ_PERSISTENT;
 	if (strcasestr(name, "recv") || strstr(name, "Grequest"))
 		flags |= RN_REQ_RECV | (wild ? RN_REQ_WILDCARD : 0u);
+	else if (strcasestr(name, "send"))
+		flags |= RN_REQ_SEND;
 	if (strncmp(name, "MPI_File", 8) == 0)
 		flags |= RN_REQ_COUNTED;
 	return (uint8_t)flags;

@@ -163,31 +163,71 @@ static void put_requests(struct pen *pen, struct wait *x, int count)
 	put_blob(pen, x, x->n, x->word, x->n);
 }
 
-/* A status of request i: what MPI says of a receive, and of others only what has a meaning. */
+/* Fields of a status. The error field is apart: MPI defines it in calls that return
+ * MPI_ERR_IN_STATUS, and in no others. */
+enum { HAS_ENVELOPE = 1, HAS_COUNT = 2, HAS_CANCELLED = 4, HAS_ALL = 7 };
+
+/* The fields that MPI defines for request i, by its kind. A null request has an empty status, of
+ * which all fields are defined. Collective and one-sided operations define none. */
+static unsigned request_fields(const struct wait *x, uint32_t i)
+{
+	uint8_t flags;
+
+	if (i >= x->n || x->word[i] == 0)
+		return HAS_ALL;
+	flags = x->word[i] > 1 ? x->use[i].flags : 0;
+	return flags & RN_REQ_RECV      ? HAS_ALL
+	       : flags & RN_REQ_COUNTED ? HAS_COUNT
+	       : flags & RN_REQ_SEND    ? HAS_CANCELLED
+					: 0;
+}
+
+/* The fields that are defined after the call. A cancelled operation has no others. A failed one has
+ * its envelope, if it received something. */
+static unsigned status_fields(const struct wait *x, uint32_t i, const MPI_Status *s, bool errors)
+{
+	unsigned fields = request_fields(x, i);
+
+	if (errors && s->MPI_ERROR != MPI_SUCCESS)
+		return s->MPI_ERROR == MPI_ERR_PENDING ? 0 : fields & HAS_ENVELOPE;
+	if ((fields & HAS_CANCELLED) && rn_status_cancelled(s))
+		return HAS_CANCELLED;
+	return fields;
+}
+
+/* The status of an ignored request: what a wildcard receive matched. */
+static void put_ignored(struct pen *pen, const struct wait *x, uint32_t i, const MPI_Status *s)
+{
+	const struct rn_request_use *u = i < x->n ? &x->use[i] : NULL;
+
+	if (!u || !(u->flags & RN_REQ_RECV) || !(u->flags & RN_REQ_WILDCARD) || !x->wanted ||
+	    rn_status_cancelled(s)) {
+		put_head(pen, RN_STATUS_NOTHING);
+		return;
+	}
+	put_head(pen, (uint64_t)u->comm << 8 | RN_STATUS_MATCHED);
+	put(pen, (uint64_t)(int64_t)s->MPI_SOURCE);
+	put(pen, (uint64_t)(int64_t)s->MPI_TAG);
+}
+
+/* The status of request i, without the fields that MPI leaves unset. */
 static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const MPI_Status *s,
 		       bool errors)
 {
-	const struct rn_request_use *u = i < x->n ? &x->use[i] : NULL;
-	bool recv = u && (u->flags & RN_REQ_RECV);
-	bool known = u && x->word[i] > 1;
+	bool known = i < x->n && x->word[i] > 1;
+	unsigned fields;
 
 	if (x->ignored) {
-		if (!recv || !(u->flags & RN_REQ_WILDCARD) || !x->wanted ||
-		    rn_status_cancelled(s)) {
-			put_head(pen, RN_STATUS_NOTHING);
-			return;
-		}
-		put_head(pen, (uint64_t)u->comm << 8 | RN_STATUS_MATCHED);
-		put(pen, (uint64_t)(int64_t)s->MPI_SOURCE);
-		put(pen, (uint64_t)(int64_t)s->MPI_TAG);
+		put_ignored(pen, x, i, s);
 		return;
 	}
-	put_head(pen, (uint64_t)(known ? u->comm : 0) << 8 | RN_STATUS_FULL);
-	put(pen, recv || !known ? (uint64_t)(int64_t)s->MPI_SOURCE : RN_RAW_UNSET);
-	put(pen, recv || !known ? (uint64_t)(int64_t)s->MPI_TAG : RN_RAW_UNSET);
-	put(pen, errors ? rn_error_word(s->MPI_ERROR) : 0);
-	put(pen, recv || !known || (u->flags & RN_REQ_COUNTED) ? rn_status_count(s) : RN_RAW_UNSET);
-	put(pen, u && (u->flags & RN_REQ_COUNTED) ? 0 : rn_status_cancelled(s));
+	fields = status_fields(x, i, s, errors);
+	put_head(pen, (uint64_t)(known ? x->use[i].comm : 0) << 8 | RN_STATUS_FULL);
+	put(pen, fields & HAS_ENVELOPE ? (uint64_t)(int64_t)s->MPI_SOURCE : RN_RAW_NOTHING);
+	put(pen, fields & HAS_ENVELOPE ? (uint64_t)(int64_t)s->MPI_TAG : RN_RAW_NOTHING);
+	put(pen, errors ? rn_error_word(s->MPI_ERROR) : RN_RAW_NOTHING);
+	put(pen, fields & HAS_COUNT ? rn_status_count(s) : RN_RAW_NOTHING);
+	put(pen, fields & HAS_CANCELLED ? rn_status_cancelled(s) : RN_RAW_NOTHING);
 }
 
 static uint64_t statuses_ignored(void)

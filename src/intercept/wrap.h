@@ -5,7 +5,7 @@
  *	IN_ REF_ FREE_ ...   values known before the call
  *	WRAP_CALL    the real call, between two looks at the clock
  *	OUT_ NEW_    values known after it
- *	WRAP_END     the return value; and the call goes to the stream
+ *	WRAP_END_    the return value; and the call goes to the stream
  *
  * W(x) writes a word and compares it with the expected call's. In a wrapper: t is the stream, w
  *where the next word goes, rn_p the expected one, diff what differed so far.
@@ -139,25 +139,36 @@
 	const bool rn_ok = rn_ret == MPI_SUCCESS; \
 	(void)rn_ok;
 
-/* Those that return something else cannot fail, and what they return is not kept: times, and
- * Fortran's handles. */
+/* Functions that return something else cannot fail. Times, addresses and Fortran's handles are not
+ * recorded; the resolution of the clock is. */
 #define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_next.name args)
 
 #define WRAP_ALIAS(name) \
 	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
 
-#define WRAP_END(name, ret, number, decl, args) \
-	W(rn_error_word(rn_ret));               \
-	RN_END();                               \
-	return rn_ret;                          \
-	}                                       \
+#define WRAP_END_errcode(name, ret, number, decl, args) \
+	W(rn_error_word(rn_ret));                       \
+	RN_END();                                       \
+	return rn_ret;                                  \
+	}                                               \
 	WRAP_ALIAS(name)
 
-#define WRAP_END_VALUE(name, ret, number, decl, args) \
-	W(0);                                         \
-	RN_END();                                     \
-	return rn_ret;                                \
-	}                                             \
+#define WRAP_END_hidden(name, ret, number, decl, args) \
+	W(0);                                          \
+	RN_END();                                      \
+	return rn_ret;                                 \
+	}                                              \
+	WRAP_ALIAS(name)
+
+#define WRAP_END_seconds(name, ret, number, decl, args) \
+	W(((union {                                     \
+		  double seconds;                       \
+		  uint64_t word;                        \
+	  }){ rn_ret })                                 \
+		  .word);                               \
+	RN_END();                                       \
+	return rn_ret;                                  \
+	}                                               \
 	WRAP_ALIAS(name)
 
 #define WRAP_END_REQUEST(name, ret, number, decl, args)                                   \
@@ -504,48 +515,44 @@ static inline int rn_count_texts(char *const *a)
 		}                                                            \
 	} while (0)
 
+/* The status of a receive or a probe. Such a call cannot be cancelled, and MPI leaves the field
+ * unset in some of them. MPI defines the error field only for calls that complete several requests.
+ */
 #define RN_STATUS_FIELDS(s)                  \
 	do {                                 \
 		W((int64_t)(s)->MPI_SOURCE); \
 		W((int64_t)(s)->MPI_TAG);    \
-		W(0);                        \
+		W(RN_RAW_NOTHING);           \
 		W(rn_status_count(s));       \
-		W(rn_status_cancelled(s));   \
+		W(0);                        \
 	} while (0)
 
-/* Others: file operations, and functions that ask or change a status. */
-#define RN_ANY_STATUS(x, cond)                   \
-	do {                                     \
-		if ((x) == MPI_STATUS_IGNORE) {  \
-			HEAD(RN_STATUS_NOTHING); \
-		} else if (!(x)) {               \
-			HEAD(RN_RAW_NULL);       \
-		} else if (!(cond)) {            \
-			HEAD(RN_RAW_UNSET);      \
-		} else {                         \
-			HEAD(RN_STATUS_FULL);    \
-			RN_STATUS_FIELDS(x);     \
-		}                                \
+/* Any other status: of a file operation, or of a function that reads or sets one field. `field` is
+ * the field that the function defines or reads: count, cancelled or nothing (api/mpi.api). */
+enum rn_status_field { RN_FIELD_nothing, RN_FIELD_count, RN_FIELD_cancelled };
+#define RN_STATUS_FIELD(s, field)                                                         \
+	do {                                                                              \
+		HEAD(RN_STATUS_FULL);                                                     \
+		W(RN_RAW_NOTHING);                                                        \
+		W(RN_RAW_NOTHING);                                                        \
+		W(RN_RAW_NOTHING);                                                        \
+		W(field == RN_FIELD_count ? rn_status_count(s) : RN_RAW_NOTHING);         \
+		W(field == RN_FIELD_cancelled ? rn_status_cancelled(s) : RN_RAW_NOTHING); \
 	} while (0)
-#define IN_status(x)          RN_ANY_STATUS(x, 1)
-#define REF_status(x)         RN_ANY_STATUS(x, 1)
-#define INOUT_status(x, cond) RN_ANY_STATUS(x, rn_ok && (cond))
-/* What a file operation says is how much it moved; the other fields mean nothing. */
-#define OUT_status(x, cond)                        \
-	do {                                       \
-		if ((x) == MPI_STATUS_IGNORE) {    \
-			HEAD(RN_STATUS_NOTHING);   \
-		} else if (!rn_ok || !(cond)) {    \
-			HEAD(RN_RAW_UNSET);        \
-		} else {                           \
-			HEAD(RN_STATUS_FULL);      \
-			W(RN_RAW_UNSET);           \
-			W(RN_RAW_UNSET);           \
-			W(0);                      \
-			W(rn_status_count(x));     \
-			W(rn_status_cancelled(x)); \
-		}                                  \
+#define RN_ANY_STATUS(x, cond, field)                         \
+	do {                                                  \
+		if ((x) == MPI_STATUS_IGNORE)                 \
+			HEAD(RN_STATUS_NOTHING);              \
+		else if (!(x))                                \
+			HEAD(RN_RAW_NULL);                    \
+		else if (!(cond))                             \
+			HEAD(RN_RAW_UNSET);                   \
+		else                                          \
+			RN_STATUS_FIELD(x, RN_FIELD_##field); \
 	} while (0)
+#define IN_status(x, field)        RN_ANY_STATUS(x, 1, field)
+#define REF_status(x, field)       RN_ANY_STATUS(x, 1, nothing)
+#define OUT_status(x, cond, field) RN_ANY_STATUS(x, rn_ok && (cond), field)
 
 #define NEW_request(x, cond) W(!rn_ok ? RN_RAW_UNSET : *(x) == MPI_REQUEST_NULL ? 0 : 2)
 #define IN_request(x)        W(rn_request_word(t, H(x), NULL))

@@ -264,15 +264,30 @@ static enum rn_status_form status_form(struct rn_reader *in, struct context *com
 	return value.kind == RN_V_STATUS ? (enum rn_status_form)value.num : RN_STATUS_FORMS;
 }
 
-/* The first n fields of a status, as an object. */
+/* Whether the value that comes next says that there is none: the call did not define it, or it has
+ * no meaning. */
+static bool is_undefined(const struct view *v, struct rn_reader in)
+{
+	struct rn_value value;
+
+	return rn_call_value(&in, &value) && value.kind == RN_V_CONST &&
+	       (value.word == v->d->unset || value.word == v->d->nothing);
+}
+
+/* The first n fields of a status, as an object, without those that MPI did not define. */
 static void put_fields(struct view *v, struct rn_reader *in, unsigned n)
 {
 	static const char *const field[] = { "source", "tag", "error", "count", "cancelled" };
+	const char *between = "";
 
 	rn_buf_byte(v->out, '{');
 	for (unsigned i = 0; i < n; i++) {
-		if (i)
-			rn_put(v->out, v->form->separator);
+		if (is_undefined(v, *in)) {
+			skip_values(in, 1);
+			continue;
+		}
+		rn_put(v->out, between);
+		between = v->form->separator;
 		v->form->key(v->out, field[i]);
 		put_value(v, in);
 	}
@@ -470,12 +485,68 @@ static bool is_unfinished(const struct view *v)
 	return rn_call_value(&in, &value) && value.kind == RN_V_CONST && value.word == v->d->unset;
 }
 
-static void put_ret(struct view *v, const char *unfinished)
+/* A return value that was not recorded is `-`. */
+static bool is_recorded(const struct view *v)
 {
-	if (is_unfinished(v))
-		rn_put(v->out, unfinished);
+	struct rn_reader in = reader_at(v, rn_func_values(v->func));
+	struct rn_value value;
+
+	return !rn_call_value(&in, &value) || value.kind != RN_V_CONST ||
+	       value.word != v->d->nothing;
+}
+
+static size_t count_digits(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && s[i] >= '0' && s[i] <= '9')
+		i++;
+	return i;
+}
+
+/* Whether the name is a number of seconds: 1e-09, 0.01. */
+static bool is_seconds(const char *s, size_t n)
+{
+	size_t i = count_digits(s, n), k;
+
+	if (i == 0 || (i > 1 && s[0] == '0'))
+		return false;
+	if (i < n && s[i] == '.') {
+		k = count_digits(s + i + 1, n - i - 1);
+		i += k ? k + 1 : 0;
+	}
+	if (i < n && s[i] == 'e') {
+		i++;
+		i += i < n && (s[i] == '-' || s[i] == '+');
+		k = count_digits(s + i, n - i);
+		return k && i + k == n;
+	}
+	return i == n;
+}
+
+/* A number of seconds is a name in a trace, and a number in both forms. */
+static void put_result(struct view *v)
+{
+	struct rn_reader in = reader_at(v, rn_func_values(v->func));
+	struct rn_value value;
+
+	if (rn_call_value(&in, &value) && value.kind == RN_V_NAME &&
+	    is_seconds(value.text, value.len))
+		rn_buf_add(v->out, value.text, value.len);
 	else
 		put_at(v, rn_func_values(v->func));
+}
+
+/* The return value, unless it was not recorded. */
+static void put_ret(struct view *v, const char *before, const char *unfinished)
+{
+	if (is_unfinished(v)) {
+		rn_put(v->out, before);
+		rn_put(v->out, unfinished);
+	} else if (is_recorded(v)) {
+		rn_put(v->out, before);
+		put_result(v);
+	}
 }
 
 /* What is known of a status that was ignored; the reader is behind its head. */
@@ -635,8 +706,8 @@ void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct 
 	rn_put(out, v.func->name);
 	rn_buf_byte(out, '(');
 	put_params(&v);
-	rn_put(out, ") = ");
-	put_ret(&v, "? unfinished");
+	rn_buf_byte(out, ')');
+	put_ret(&v, " = ", "? unfinished");
 	if (c->timed) {
 		put_seconds(out, " [", c->start);
 		put_seconds(out, " ", c->end - c->start);
@@ -669,8 +740,8 @@ void rn_decode_json(const struct rn_decoder *d, const struct rn_call *c, struct 
 	rn_put(out, v.func->name);
 	rn_put(out, "\",\"args\":{");
 	put_params(&v);
-	rn_put(out, "},\"ret\":");
-	put_ret(&v, "null,\"unfinished\":true");
+	rn_buf_byte(out, '}');
+	put_ret(&v, ",\"ret\":", "null,\"unfinished\":true");
 	if (c->inside) {
 		rn_put(out, ",\"parent\":");
 		v.form->number(out, (int64_t)c->parent);
@@ -699,6 +770,7 @@ void rn_decoder_init(struct rn_decoder *d, const struct rn_vocab *vocab,
 		.gone = rn_vocab_find(vocab, RN_REQUEST_GONE),
 		.made = rn_vocab_find(vocab, RN_REQUEST_NEW),
 		.unset = rn_vocab_find(vocab, "unset"),
+		.nothing = rn_vocab_find(vocab, "-"),
 	};
 }
 

@@ -240,38 +240,53 @@ static void put_pointer(const void *p)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-/* Which fields of a status mean something, besides its error, follows from what the request was
- * for. */
-enum meaning { NO_FIELDS, ITS_COUNT, ALL_FIELDS };
+/* The fields of a status that MPI defines follow from what the request was for. The error field is
+ * apart: it is defined where a call returns MPI_ERR_IN_STATUS. */
+enum fields { NO_FIELDS = 0, ENVELOPE = 1, ITS_COUNT = 2, CANCELLED = 4, ALL_FIELDS = 7 };
 
 /* By the variable that holds them: both MPIs give several live requests the same value. */
 static struct request {
 	const MPI_Request *where; /* NULL: a free entry */
 	int thread;
 	long number;
-	enum meaning meaning;
+	enum fields fields;
 } live[REQUESTS_MAX];
 
 /* The call being written: its requests, and which of them its statuses are of (NULL: status k is
  * request k's). */
 static char current[64];
-static enum meaning used[REQUESTS_MAX];
+static enum fields used[REQUESTS_MAX];
 static int uses;
 static const int *picks;
 
-/* Receives have them all; generalised requests as well, from the program. */
-static enum meaning status_meaning(const char *call)
+/* By a part of the function's name; the first that fits. The program sets those of a generalized
+ * request. A completing call without requests in the log has a null request, and an empty status.
+ */
+static enum fields status_fields(const char *call)
 {
-	if (!strncmp(call, "MPI_File_", 9))
-		return ITS_COUNT;
-	return strcasestr(call, "recv") || strstr(call, "Grequest") ? ALL_FIELDS : NO_FIELDS;
+	static const struct {
+		const char *part;
+		enum fields fields;
+	} known[] = {
+		{ "MPI_File_", ITS_COUNT },   { "recv", ALL_FIELDS },
+		{ "Grequest", ALL_FIELDS },   { "probe", ALL_FIELDS },
+		{ "send", CANCELLED },        { "Get_count", ITS_COUNT },
+		{ "elements", ITS_COUNT },    { "cancelled", CANCELLED },
+		{ "Wait", ALL_FIELDS },       { "Test", ALL_FIELDS },
+		{ "get_status", ALL_FIELDS },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strcasestr(call, known[i].part))
+			return known[i].fields;
+	return NO_FIELDS;
 }
 
-static void use(enum meaning meaning)
+static void use(enum fields fields)
 {
 	if (uses == REQUESTS_MAX)
 		die("too many requests", "in one call");
-	used[uses++] = meaning;
+	used[uses++] = fields;
 }
 
 static struct request *request_at(const MPI_Request *where)
@@ -301,7 +316,7 @@ static void put_new_request(const MPI_Request *where)
 		r = request_at(NULL);
 	if (!r)
 		die("too many requests", "");
-	*r = (struct request){ where, thread, counts[thread].requests++, status_meaning(current) };
+	*r = (struct request){ where, thread, counts[thread].requests++, status_fields(current) };
 	put_request(r);
 }
 
@@ -310,7 +325,7 @@ static void put_used_request(const MPI_Request *where)
 {
 	struct request *r = request_at(where);
 
-	use(r ? r->meaning : ALL_FIELDS);
+	use(r ? r->fields : ALL_FIELDS);
 	if (!r) {
 		put_word("MPI_REQUEST_NULL");
 		return;
@@ -378,15 +393,21 @@ static int status_cancelled(const MPI_Status *s)
 #endif
 }
 
-/* Of status k of a call. Without requests, it is of what the call does itself; functions that ask
- * or change a status take it as it is. */
-static enum meaning meaning_of(int k)
+/* The call being written returned MPI_ERR_IN_STATUS. */
+static bool has_errors;
+
+/* Of status k of a call; without requests, it is of what the call does itself. An empty status has
+ * all fields, a cancelled operation no others, and a failed one what it received. */
+static enum fields fields_of(const MPI_Status *s, int k)
 {
 	int i = picks ? picks[k] : k;
+	enum fields fields = uses == 0            ? status_fields(current)
+			     : i >= 0 && i < uses ? used[i]
+						  : ALL_FIELDS;
 
-	if (uses == 0)
-		return status_meaning(current) == ITS_COUNT ? ITS_COUNT : ALL_FIELDS;
-	return i >= 0 && i < uses ? used[i] : ALL_FIELDS;
+	if (has_errors && s->MPI_ERROR != MPI_SUCCESS)
+		return s->MPI_ERROR == MPI_ERR_PENDING ? NO_FIELDS : fields & ENVELOPE;
+	return (fields & CANCELLED) && status_cancelled(s) ? CANCELLED : fields;
 }
 
 static void put_index(int v)
@@ -403,33 +424,36 @@ static void put_any(void)
 	put("{\"any\":true}");
 }
 
-static void put_field(const char *name, bool means, int v, const struct named *names)
+static void put_field(const char *name, long long v, const struct named *names)
 {
+	if (text[length - 1] != '{')
+		put_char(',');
 	put(name);
-	if (means)
-		put_named(v, names);
+	if (names)
+		put_named((int)v, names);
 	else
-		put_any();
+		put_number(v);
 }
 
 static void put_status(const MPI_Status *s, int k)
 {
-	enum meaning meaning = meaning_of(k);
+	enum fields fields = fields_of(s, k);
 
-	put_field("{\"source\":", meaning == ALL_FIELDS, s->MPI_SOURCE, ranks);
-	put_field(",\"tag\":", meaning == ALL_FIELDS, s->MPI_TAG, tags);
-	put(",\"error\":");
-	put_number(s->MPI_ERROR);
-	put(",\"count\":");
-	if (meaning == NO_FIELDS)
-		put_any();
-	else
-		put_number(status_bytes(s));
-	put(",\"cancelled\":");
-	if (meaning == ITS_COUNT)
-		put_any(); /* Open MPI does not set it for files */
-	else
-		put_number(status_cancelled(s));
+	put_char('{');
+	if (fields & ENVELOPE) {
+		put_field("\"source\":", s->MPI_SOURCE, ranks);
+		put_field("\"tag\":", s->MPI_TAG, tags);
+	}
+	if (has_errors && s->MPI_ERROR == MPI_SUCCESS) {
+		put_field("\"error\":", 0, NULL);
+	} else if (has_errors) {
+		put(fields & ENVELOPE ? ",\"error\":" : "\"error\":");
+		put_any(); /* codes belong to the implementation */
+	}
+	if (fields & ITS_COUNT)
+		put_field("\"count\":", status_bytes(s), NULL);
+	if (fields & CANCELLED)
+		put_field("\"cancelled\":", status_cancelled(s), NULL);
 	put_char('}');
 }
 
@@ -690,7 +714,10 @@ void log_returned(const char *shown)
 
 static void put_return(int ret, enum log_outcome outcome)
 {
-	put("},\"ret\":");
+	put_char('}');
+	if (outcome == LOG_VALUE && !returned)
+		return;
+	put(",\"ret\":");
 	if (outcome == LOG_DONE)
 		put_number(ret);
 	else
@@ -706,6 +733,7 @@ static void put_call(long seq, const char *call, int ret, enum log_outcome outco
 	snprintf(current, sizeof(current), "%.*s", (int)strcspn(call, " ("), call);
 	uses = 0;
 	picks = NULL;
+	has_errors = outcome == LOG_FAILED && ret == MPI_ERR_IN_STATUS;
 	put_head(seq);
 	args = put_members(args, '=', ";", values);
 	put_return(ret, outcome);

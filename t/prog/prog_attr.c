@@ -94,7 +94,7 @@ static int delete_type(MPI_Datatype type, int keyval, void *val, void *extra)
 	(void)keyval;
 	(void)val;
 	(void)extra;
-	GETS(now, MPI_Wtime(), "?", "");
+	GETS(now, MPI_Wtime(), NULL, "");
 	return now < 0;
 }
 

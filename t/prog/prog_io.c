@@ -13,13 +13,13 @@ static MPI_Status status;
 static MPI_Offset offset;
 
 /* Accesses that differ in their name only: four numbers each, my own pointer, ... */
-#define PLAIN(access)                                         \
-	DO(MPI_File_##access(fh, buf, 4, MPI_INT, cleared()), \
+#define PLAIN(access)                                        \
+	DO(MPI_File_##access(fh, buf, 4, MPI_INT, filled()), \
 	   "fh=file:0, buf=%p, count=4, datatype=MPI_INT, status=%S", buf, &status)
 
 /* ... an offset, */
 #define AT(access)                                                               \
-	DO(MPI_File_##access(fh, offset, buf, 4, MPI_INT, cleared()),            \
+	DO(MPI_File_##access(fh, offset, buf, 4, MPI_INT, filled()),             \
 	   "fh=file:0, offset=%l, buf=%p, count=4, datatype=MPI_INT, status=%S", \
 	   (long long)offset, buf, &status)
 
@@ -29,7 +29,7 @@ static MPI_Offset offset;
 		MPI_Request r_;                                                           \
 		DO(MPI_File_##access(fh, buf, 4, MPI_INT, &r_),                           \
 		   "fh=file:0, buf=%p, count=4, datatype=MPI_INT, request=%+", buf, &r_); \
-		DO(MPI_Wait(&r_, cleared()), "request=%q, status=%S", &r_, &status);      \
+		DO(MPI_Wait(&r_, filled()), "request=%q, status=%S", &r_, &status);       \
 	} while (0)
 
 #define LATER_AT(access)                                                                  \
@@ -38,16 +38,16 @@ static MPI_Offset offset;
 		DO(MPI_File_##access(fh, offset, buf, 4, MPI_INT, &r_),                   \
 		   "fh=file:0, offset=%l, buf=%p, count=4, datatype=MPI_INT, request=%+", \
 		   (long long)offset, buf, &r_);                                          \
-		DO(MPI_Wait(&r_, cleared()), "request=%q, status=%S", &r_, &status);      \
+		DO(MPI_Wait(&r_, filled()), "request=%q, status=%S", &r_, &status);       \
 	} while (0)
 
 /* ... and in two steps. */
-#define SPLIT(access)                                                                           \
-	do {                                                                                    \
-		DO(MPI_File_##access##_begin(fh, buf, 4, MPI_INT),                              \
-		   "fh=file:0, buf=%p, count=4, datatype=MPI_INT", buf);                        \
-		DO(MPI_File_##access##_end(fh, buf, cleared()), "fh=file:0, buf=%p, status=%S", \
-		   buf, &status);                                                               \
+#define SPLIT(access)                                                                          \
+	do {                                                                                   \
+		DO(MPI_File_##access##_begin(fh, buf, 4, MPI_INT),                             \
+		   "fh=file:0, buf=%p, count=4, datatype=MPI_INT", buf);                       \
+		DO(MPI_File_##access##_end(fh, buf, filled()), "fh=file:0, buf=%p, status=%S", \
+		   buf, &status);                                                              \
 	} while (0)
 
 #define SPLIT_AT(access)                                                                         \
@@ -55,14 +55,14 @@ static MPI_Offset offset;
 		DO(MPI_File_##access##_begin(fh, offset, buf, 4, MPI_INT),                       \
 		   "fh=file:0, offset=%l, buf=%p, count=4, datatype=MPI_INT", (long long)offset, \
 		   buf);                                                                         \
-		DO(MPI_File_##access##_end(fh, buf, cleared()), "fh=file:0, buf=%p, status=%S",  \
+		DO(MPI_File_##access##_end(fh, buf, filled()), "fh=file:0, buf=%p, status=%S",   \
 		   buf, &status);                                                                \
 	} while (0)
 
-/* MPI may leave fields of a status alone. */
-static MPI_Status *cleared(void)
+/* MPI leaves fields of a status alone; they have a value that is wrong. */
+static MPI_Status *filled(void)
 {
-	memset(&status, 0, sizeof(status));
+	memset(&status, 0x11, sizeof(status));
 	return &status;
 }
 

@@ -19,10 +19,10 @@ static const struct rn_func funcs[] = {
 	{ 3, "d", PARAMS("x", "y", "z"), 3, DIRS(RN_DIR_OUT, RN_DIR_BOTH, RN_DIR_IN) },
 };
 static const struct rn_word words[] = {
-	{ 0, "MPI_INT" },        { 1, "request" },       { 2, "heap" },
-	{ 3, "MPI_COMM_WORLD" }, { 4, "MPI_COMM_SELF" }, { 5, "request+" },
+	{ 0, "MPI_INT" },       { 1, "request" },  { 2, "heap" },  { 3, "MPI_COMM_WORLD" },
+	{ 4, "MPI_COMM_SELF" }, { 5, "request+" }, { 6, "unset" }, { 7, "-" },
 };
-static const struct rn_vocab vocab = { funcs, words, 4, 6 };
+static const struct rn_vocab vocab = { funcs, words, 4, 8 };
 static struct rn_comms *comms;
 static uint64_t thread;
 static bool inside; /* call 2 */
@@ -228,6 +228,23 @@ static void test_statuses(void)
 		 "0,\"matched\":{\"source\":1,\"tag\":\"MPI_INT\"}"));
 }
 
+static void test_undefined_fields(void)
+{
+	begin(0);
+	rn_call_status(&w, RN_STATUS_FULL);
+	rn_call_const(&w, 7);
+	rn_call_const(&w, 7);
+	rn_call_const(&w, 7);
+	rn_call_num(&w, RN_V_INT, 8);
+	rn_call_const(&w, 6);
+	prints(0, "5 3 f(x={count=8}) = 0\n", J("\"f\",\"args\":{\"x\":{\"count\":8}}", "0"));
+	begin(0);
+	rn_call_status(&w, RN_STATUS_FULL);
+	for (int i = 0; i < 5; i++)
+		rn_call_const(&w, 7);
+	prints(0, "5 3 f(x={}) = 0\n", J("\"f\",\"args\":{\"x\":{}}", "0"));
+}
+
 static void test_status_lists(void)
 {
 	begin(0);
@@ -280,19 +297,53 @@ static void test_requests(void)
 		 "0"));
 }
 
-static void test_returned(void)
+/* The call whose return value was written, as the rest of a line of text and of JSON. */
+static void returns(const char *text, const char *json)
 {
 	struct rn_call c = { .sig = bytes };
 	struct rn_buf out = { 0 };
 	struct rn_decoder d;
+	char want[128];
+	int n = snprintf(want, sizeof(want),
+			 "0 0 g()%s\n{\"rank\":0,\"seq\":0,\"call\":\"g\",\"args\":{}%s}\n", text,
+			 json);
 
 	rn_decoder_init(&d, &vocab, NULL, NULL, 1);
-	begin(1);
-	rn_call_object(&w, 2, 9);
 	CHECK(rn_call_done(&w, &c.len) == RN_OK && rn_call_valid(bytes, c.len, &vocab));
 	rn_decode_text(&d, &c, &out);
-	CHECK(out.len == 17 && memcmp(out.data, "0 0 g() = heap:9\n", 17) == 0);
+	rn_decode_json(&d, &c, &out);
+	if (!CHECK(out.len == (size_t)n && memcmp(out.data, want, out.len) == 0))
+		diag("wanted %s#     got %.*s", want, (int)out.len, (char *)out.data);
 	rn_buf_free(&out);
+}
+
+static void returns_name(const char *name, const char *text, const char *json)
+{
+	begin(1);
+	rn_call_text(&w, RN_V_NAME, name, strlen(name));
+	returns(text, json);
+}
+
+static void test_returned(void)
+{
+	begin(1);
+	rn_call_object(&w, 2, 9);
+	returns(" = heap:9", ",\"ret\":\"heap:9\"");
+	begin(1);
+	rn_call_const(&w, 6);
+	returns(" = ? unfinished", ",\"ret\":null,\"unfinished\":true");
+	begin(1);
+	rn_call_const(&w, 7);
+	returns("", "");
+	returns_name("1e-09", " = 1e-09", ",\"ret\":1e-09");
+	returns_name("0.01", " = 0.01", ",\"ret\":0.01");
+	returns_name("1", " = 1", ",\"ret\":1");
+	returns_name("1e", " = 1e", ",\"ret\":\"1e\"");
+	returns_name("1e-", " = 1e-", ",\"ret\":\"1e-\"");
+	returns_name("1.", " = 1.", ",\"ret\":\"1.\"");
+	returns_name("01", " = 01", ",\"ret\":\"01\"");
+	returns_name("1x", " = 1x", ",\"ret\":\"1x\"");
+	returns_name(".5", " = .5", ",\"ret\":\".5\"");
 }
 
 static void string(const char *s, size_t n, const char *text, const char *json)
@@ -379,11 +430,12 @@ int main(void)
 	test_communicators();
 	ok("ranks are those of the communicator");
 	test_statuses();
+	test_undefined_fields();
 	test_status_lists();
 	ok("statuses, and what was matched where they were ignored");
 	test_requests();
 	test_returned();
-	ok("requests that are not known, and handles that are returned");
+	ok("unknown requests; return values: handles, seconds, and those not recorded");
 	test_inside();
 	ok("calls inside calls say inside of which");
 	test_strings();

@@ -304,6 +304,12 @@ static bool is_absent(uint64_t w)
 	return w == RN_RAW_UNSET || w == RN_RAW_NULL || w == RN_RAW_NOTHING;
 }
 
+/* Whether the page ends with this text, which begins there. */
+static bool says(size_t from, const char *s)
+{
+	return page->len - from == strlen(s) && memcmp(page->data + from, s, strlen(s)) == 0;
+}
+
 static void make_absent(uint64_t w)
 {
 	word(w);
@@ -778,12 +784,27 @@ static void make_request(void)
 
 /* ---- statuses ---- */
 
+/* A field that is not defined is not shown. */
+static void make_field(const char *name, enum rn_param_kind kind, uint32_t of)
+{
+	size_t before = page->len, value;
+
+	say(page->data[before - 1] == '{' ? "" : ",");
+	say(name);
+	value = page->len;
+	if (kind == RN_K_rank)
+		make_rank(of);
+	else
+		make_number(kind);
+	if (says(value, "\"unset\"") || says(value, "\"-\""))
+		page->len = before;
+}
+
 static void make_source_and_tag(uint32_t of)
 {
-	say("{\"source\":");
-	make_rank(of);
-	say(",\"tag\":");
-	make_number(RN_K_tag);
+	say("{");
+	make_field("\"source\":", RN_K_rank, of);
+	make_field("\"tag\":", RN_K_tag, of);
 }
 
 /* What JSON shows of it goes to the page; what was received without the program's wanting to know
@@ -796,12 +817,9 @@ static void make_status(enum rn_status_form form, struct rn_buf *matched)
 	word((uint64_t)of << 8 | (uint64_t)form);
 	if (form == RN_STATUS_FULL) {
 		make_source_and_tag(of);
-		say(",\"error\":");
-		make_number(RN_K_errcode);
-		say(",\"count\":");
-		make_number(RN_K_index);
-		say(",\"cancelled\":");
-		make_number(RN_K_int);
+		make_field("\"error\":", RN_K_errcode, of);
+		make_field("\"count\":", RN_K_index, of);
+		make_field("\"cancelled\":", RN_K_int, of);
 		say("}");
 		return;
 	}
@@ -1045,13 +1063,32 @@ static void choose_comm(void)
 	call.comm = outer ? outer : implied;
 }
 
+/* The word of a number of seconds is the bits of a double. */
+static void make_seconds(void)
+{
+	static const struct {
+		double v;
+		const char *text;
+	} seconds[] = { { 1e-9, "1e-09" }, { 1e-6, "1e-06" }, { 0.01, "0.01" }, { 1, "1" } };
+	uint64_t w, i = below(4);
+
+	memcpy(&w, &seconds[i].v, sizeof(w));
+	word(w);
+	say(seconds[i].text);
+}
+
 static void make_ret(void)
 {
 	state = call.ret_seed;
-	if (rn_mpi_protos[call.function].hidden) {
-		word(draw());
-		say("0");
-	} else {
+	switch (rn_mpi_protos[call.function].ret) {
+	case RN_RET_hidden:
+		word(draw() >> 1);
+		say_name("-");
+		break;
+	case RN_RET_seconds:
+		make_seconds();
+		break;
+	default:
 		make_number(RN_K_errcode);
 	}
 }
@@ -1097,20 +1134,23 @@ static void make_values(void)
 	}
 }
 
-/* A call that did not return. */
-static bool is_unset(const struct value *ret)
+/* A call that did not return; or what it returned was not recorded. */
+static void add_ret(struct rn_buf *line, size_t from)
 {
-	static const char unset[] = "\"unset\"";
-	size_t n = sizeof(unset) - 1;
-
-	return ret->to - ret->from == n && memcmp(call.text.data + ret->from, unset, n) == 0;
+	if (says(from, "\"-\""))
+		return;
+	text_to(line, ",\"ret\":");
+	if (says(from, "\"unset\""))
+		text_to(line, "null,\"unfinished\":true");
+	else
+		rn_buf_add(line, page->data + from, page->len - from);
 }
 
 /* Words and line of the call, as its seeds have it. */
 static void make_call(const struct rn_call *c, struct rn_buf *line)
 {
-	struct value ret = { 0 };
 	char text[100];
+	size_t ret;
 
 	rn_buf_clear(&call.text);
 	rn_buf_clear(&call.string_bytes);
@@ -1121,9 +1161,8 @@ static void make_call(const struct rn_call *c, struct rn_buf *line)
 	word(call.function);
 	choose_comm();
 	make_values();
-	ret.from = call.text.len;
+	ret = call.text.len;
 	make_ret();
-	ret.to = call.text.len;
 	call.words = (size_t)(put - call.word);
 
 	snprintf(text, sizeof(text),
@@ -1136,11 +1175,8 @@ static void make_call(const struct rn_call *c, struct rn_buf *line)
 	text_to(line, rn_mpi_protos[call.function].name);
 	text_to(line, "\",\"args\":{");
 	make_args(line);
-	text_to(line, "},\"ret\":");
-	if (is_unset(&ret))
-		text_to(line, "null,\"unfinished\":true");
-	else
-		add_line(line, &ret);
+	text_to(line, "}");
+	add_ret(line, ret);
 	if (call.received.len)
 		text_to(line, ",\"matched\":");
 	rn_buf_add(line, call.received.data, call.received.len);
