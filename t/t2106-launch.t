@@ -78,6 +78,46 @@ END
 	fi
 }
 
+# named_after WHAT NAME COMMAND...: without -o, the only trace that COMMAND leaves is NAME.rondo
+named_after() {
+	_what=$1 _script=$2 _here=$tmp/$mpi/named
+	shift 2
+	mkdir -p "$_here"
+	ok "$mpi: $_what" in_folder "$_here" with_yield timeout 120 "$@"
+	is "... the trace is $_script.rondo" "$(ls -A "$_here")" "$_script.rondo"
+	like "... of the interpreter" "$("$RONDO" info "$_here/$_script.rondo")" '^program: python'
+	rm -rf "$_here"
+}
+
+in_folder() {
+	(cd "$1" && shift && "$@")
+}
+
+# The trace of a script is named after the script, not after its interpreter.
+scripts() {
+	if ! command -v python3 >/dev/null; then
+		skip "$mpi: names of scripts" "python3 is not installed"
+		return
+	fi
+	module=$tmp/$mpi/module.so scripts=$tmp/$mpi/scripts run=mpirun.$mpi
+	mkdir -p "$scripts/package"
+	echo "import ctypes; ctypes.CDLL('$module').work()" >"$scripts/solver.py"
+	cp "$scripts/solver.py" "$scripts/package/step.py"
+	{ echo '#!/usr/bin/env python3' && cat "$scripts/solver.py"; } >"$scripts/solve"
+	chmod +x "$scripts/solve"
+	_all=$(python3 -c 'import os, sys; print(os.path.basename(os.path.realpath(sys.executable)))')
+	named_after "a script" solver "$RONDO" trace "$run" -n 2 python3 -u "$scripts/solver.py"
+	named_after "a script behind the launcher" solver "$run" -n 2 "$RONDO" trace python3 "$scripts/solver.py"
+	named_after "a module" step env PYTHONPATH="$scripts" "$RONDO" trace "$run" -n 1 python3 -m package.step
+	named_after "a script that is executed" solve "$RONDO" trace "$run" -n 1 "$scripts/solve"
+	named_after "code on the command line" "$_all" "$RONDO" trace "$run" -n 1 \
+		python3 -c "$(cat "$scripts/solver.py")"
+	named_after "a script that is killed" killed sh -c '
+		echo "import ctypes, os; ctypes.CDLL(\"$3\").MPI_Init(None, None); os.kill(os.getpid(), 9)" >"$1/killed.py"
+		"$2" trace "$4" -n 1 python3 "$1/killed.py" >/dev/null 2>&1; :' \
+		sh "$scripts" "$RONDO" "$module" "$run"
+}
+
 mpi4py_is_for_this() {
 	_lib=$(python3 -c 'from mpi4py import MPI; print(MPI.__file__)' 2>/dev/null) &&
 		case $mpi in
@@ -222,6 +262,7 @@ launch() {
 	ways
 	alone
 	python
+	scripts
 	late
 	other_mpi
 	nested

@@ -44,8 +44,8 @@ static bool plain, sites, has_slack, values;
 static uint64_t memory_bytes, depth = 16, slack;
 
 static const struct opt opts[] = {
-	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo)", OPT_TEXT, &output,
-	  NULL },
+	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo or SCRIPT.rondo)",
+	  OPT_TEXT, &output, NULL },
 	{ "--time", "HOW", "summary (default), none, bins[:B] or exact", OPT_TEXT, &timing, NULL },
 	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, &calls, NULL },
 	{ "--rank", "LIST", "only these ranks: 0,4-7", OPT_TEXT, &ranks, NULL },
@@ -627,9 +627,10 @@ static int use_parts(const struct told *told)
 		return still_traced(told);
 	if (given)
 		snprintf(trace, sizeof(trace), "%s", given);
-	else
-		snprintf(trace, sizeof(trace), "%s/%s.rondo", getenv("RONDO_CWD"),
-			 rn_base_name(told->started));
+	else /* the tracer has named the parts NAME.rondo.part */
+		snprintf(trace, sizeof(trace), "%s/%.*s", getenv("RONDO_CWD"),
+			 (int)(strlen(rn_base_name(told->spool)) - strlen(".part")),
+			 rn_base_name(told->spool));
 	return put_together(told, trace);
 }
 

@@ -4,6 +4,7 @@
 #include "intercept/config.h"
 
 #include "base/arena.h"
+#include "base/script_name.h"
 #include "base/which_mpi.h"
 #include "encode/callsite.h"
 #include "encode/grain.h"
@@ -13,6 +14,7 @@
 #include "merge/blur.h"
 #include "order/codec.h"
 
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,10 +45,25 @@ static void own_name(void)
 	copy(rn_config.program, sizeof(rn_config.program), slash ? slash + 1 : "program");
 }
 
+/* The name of the program for its trace: an interpreter runs a script. */
+static void trace_name(char *name, size_t cap)
+{
+	char line[8192];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, line, sizeof(line)) : 0;
+	const char *end = n > 0 ? memchr(line, 0, (size_t)n) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	if (!end ||
+	    !rn_script_name(rn_config.program, end + 1, (size_t)(line + n - end - 1), name, cap))
+		copy(name, cap, rn_config.program);
+}
+
 static void output_name(void)
 {
 	const char *given = getenv("RONDO_OUTPUT"), *folder = getenv("RONDO_CWD");
-	char here[2048];
+	char here[2048], name[sizeof(rn_config.program)];
 
 	if (given && *given) {
 		copy(rn_config.output, sizeof(rn_config.output), given);
@@ -54,8 +71,8 @@ static void output_name(void)
 	}
 	if (!folder || !*folder)
 		folder = getcwd(here, sizeof(here)) ? here : "/";
-	snprintf(rn_config.output, sizeof(rn_config.output), "%.2048s/%s.rondo", folder,
-		 rn_config.program);
+	trace_name(name, sizeof(name));
+	snprintf(rn_config.output, sizeof(rn_config.output), "%.2048s/%s.rondo", folder, name);
 }
 
 static char preload[4096]; /* what the user had */

@@ -1,0 +1,87 @@
+/* test_script_name.c - the names of scripts, from command lines of interpreters. */
+#include "tap.h"
+
+#include <string.h>
+
+#include "base/script_name.h"
+
+/* `line`: arguments, separated by spaces. */
+static void names(const char *executable, const char *line, const char *want)
+{
+	char args[256], name[32] = "none";
+	size_t n = strlen(line);
+
+	memcpy(args, line, n + 1);
+	for (size_t i = 0; i < n; i++)
+		args[i] = (char)(args[i] == ' ' ? '\0' : args[i]);
+	CHECK(rn_script_name(executable, args, n ? n + 1 : 0, name, sizeof(name)) ==
+	      (want != NULL));
+	if (!CHECK(strcmp(name, want ? want : "none") == 0))
+		diag("%s %s: %s", executable, line, name);
+}
+
+static void test_python(void)
+{
+	names("python3.11", "solver.py", "solver");
+	names("python3", "/opt/x/my.solver.py 4 --fast", "my.solver");
+	names("python3.11", "-u -m mpi4py solver.py", "solver");
+	names("python3.11", "-um mpi4py.futures solver.py", "solver");
+	names("python3.11", "-mmpi4py -m package.module", "module");
+	names("python3", "-W ignore -Xdev -X importtime solver.py", "solver");
+	names("python3", "-m package.module x.py", "module");
+	names("python3", "-m package.__main__", "package");
+	names("pypy3", "./directory/", "directory");
+	names("python3", "-- -x.py", "-x");
+	names("python3", "script", "script");
+}
+
+static void test_none(void)
+{
+	names("python3", "-c pass solver.py", NULL);
+	names("python3", "-uc pass", NULL);
+	names("python3", "", NULL);
+	names("python3", "-", NULL);
+	names("python3", "-m", NULL);
+	names("python3", "-W", NULL);
+	names("python3", "..", NULL);
+	names("python3", "/", NULL);
+	names("python3", "a-name-that-is-longer-than-the-buffer.py", NULL);
+	names("solver", "solver.py", NULL);
+	names("pythonic", "solver.py", NULL);
+}
+
+static void test_others(void)
+{
+	names("perl", "-w -Ilib -I lib -i.bak run.pl", "run");
+	names("perl", "-we print", NULL);
+	names("perl5.36.0", "-l run.pl", "run");
+	names("ruby3.1", "-r mpi run.rb", "run");
+	names("julia", "--project=. -t 4 heat.jl", "heat");
+	names("julia", "-e 1 heat.jl", NULL);
+	names("R", "--no-echo --no-restore --file=model.R --args 3", "model");
+	names("Rscript", "--vanilla model.r", "model");
+	names("octave-cli-7.3.0", "wave.m", "wave");
+	names("lua5.4", "-l mpi -e x=1 wave.lua", "wave");
+}
+
+/* Arguments that are cut off have no zero byte at their end. */
+static void test_cut_off(void)
+{
+	char name[32] = "none";
+
+	CHECK(!rn_script_name("python3", "solver.py", 4, name, sizeof(name)));
+	CHECK(strcmp(name, "none") == 0);
+}
+
+int main(void)
+{
+	test_python();
+	ok("the script or module that python runs has a name");
+	test_none();
+	ok("without a script there is no name");
+	test_others();
+	ok("other interpreters have scripts, too");
+	test_cut_off();
+	ok("a command line that is cut off is read to its end and not beyond");
+	return tap_done();
+}
