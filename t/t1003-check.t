@@ -97,7 +97,7 @@ leave-nothing rank 0, thread 0: a rondo_leave is not followed by the call that i
 rank-twice rank 3 is there twice
 request-missing rank 0, thread 0: signature 26 is about a request that is not there
 table-missing calls of rank 0 have a value in slot:2, which it is not in
-unused-words 5 words are not used
+unused-words 5 unused words
 word-twice two words are heap
 END
 is "... and that is all of t/bad/unsound" "$(ls t/bad/unsound/*.rondo | wc -l | tr -d ' ')" 9

@@ -75,7 +75,7 @@ ok "... which is sound" "$RONDO" check "$f"
 parts 12 1 2
 head -c 100000 "$(part 1)" >"$tmp/cut" && mv "$tmp/cut" "$(part 1)"
 status "a part that is cut" 3 "$RONDO" recover "$d"
-like "... is said to be" "$(cat "$tmp/err")" '^rondo: .*: [0-9]+ processes have left something damaged$'
+like "... is said to be" "$(cat "$tmp/err")" '^rondo: .*: [0-9]+ process(es)? left something damaged$'
 like "... what is there is in the trace" "$(cat "$tmp/out")" '; not complete: .*[-,]11; .* is kept$'
 ok "... which is sound" "$RONDO" check "$f"
 

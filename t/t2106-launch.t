@@ -32,9 +32,20 @@ ways() {
 alone() {
 	prog=$tmp/$mpi/prog_filter trace=$tmp/$mpi/alone.rondo
 	ok "$mpi: prog_filter compiles" build_prog prog_filter
+	echo '#include <mpi.h>
+		#include <signal.h>
+		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_SELF); return raise(SIGKILL); }' >"$tmp/dies.c"
+	"mpicc.$mpi" -o "$tmp/$mpi/dies" "$tmp/dies.c"
 	ok "... and runs without a launcher" "$RONDO" trace -o "$trace" "$prog"
+	like "... the summary has singular forms" "$(cat "$tmp/err")" '^rondo: [0-9]+ calls on 1 rank in '
 	ok "... traced" "$RONDO" check "$trace"
+	like "... and so has check" "$(cat "$tmp/out")" ': ok, 1 rank, 1 group, '
+	like "... and report" "$("$RONDO" report "$trace")" ' calls on 1 rank(,|$)'
 	like "... as one rank" "$("$RONDO" info "$trace")" '^ranks: 1$'
+	ok "... only the order" "$RONDO" trace --only=order -o "$trace" "$prog"
+	unlike "... has singular forms, too" "$(cat "$tmp/err")" '[^0-9]1 [a-z]+s[ ,)]'
+	ok "... a rank that is killed" sh -c '"$1" trace -o "$2" "$3" 9 >&2; :' sh "$RONDO" "$trace" "$tmp/$mpi/dies"
+	like "... too" "$(cat "$tmp/err")" ': 1 of 1 rank, '
 }
 
 # A program that has no MPI until it runs: a library that python loads, like mpi4py's.

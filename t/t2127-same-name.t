@@ -27,8 +27,8 @@ judge() {
 	*": File exists"*) # the other one's came first: nothing is replaced, and nothing lost
 		"$RONDO" recover "$at/out/trace.rondo.part" -o "$at/other" >/dev/null &&
 			"$RONDO" check "$at/other" >/dev/null ;;
-	well-*) printf '%s\n' "$said" | grep -q " calls on $1 ranks" ;;
-	*) printf '%s\n' "$said" | grep -q ": [1-9] of $1 ranks, " ;;
+	well-*) printf '%s\n' "$said" | grep -q " calls on $1 ranks\{0,1\} " ;;
+	*) printf '%s\n' "$said" | grep -q ": [1-9] of $1 ranks\{0,1\}, " ;;
 	esac || echo "$*: $said"
 }
 

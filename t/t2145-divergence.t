@@ -137,7 +137,7 @@ $_hash"
 	extra EARLY=1 3
 	is "... fewer ranks" $? 71
 	one_line "... cannot have sent everything" \
-		'rank 0, event [0-9]+: now MPI_Recv, where there are 3 ranks, recorded was a message from rank 3$'
+		'rank 0, event [0-9]+: now MPI_Recv, on a communicator of 3 ranks, recorded was a message from rank 3$'
 	extra EARLY=1 3 --on-divergence=continue
 	like "... but can go on" "$(cat "$tmp/out")" '^hash='
 	nothing_left

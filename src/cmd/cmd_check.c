@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "encode/sigs.h"
 #include "read/check.h"
@@ -27,11 +28,15 @@ static int check(const struct rn_trace *t, const char *file)
 {
 	struct rn_err err = { 0 };
 	int rc = rn_trace_check(t, &err);
+	uint32_t rules, sigs;
 
 	if (rc < 0)
 		return fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_NO, "%s: %s", file, err.text);
-	printf("%s: ok, %" PRIu64 " ranks, %u groups, %u rules, %u signatures\n", file, t->ranks,
-	       t->streams.groups, rn_rules_count(t->streams.rules), rn_sigs_count(t->streams.sigs));
+	rules = rn_rules_count(t->streams.rules);
+	sigs = rn_sigs_count(t->streams.sigs);
+	printf("%s: ok, %" PRIu64 " rank%s, %u group%s, %u rule%s, %u signature%s\n", file,
+	       t->ranks, rn_plural(t->ranks), t->streams.groups, rn_plural(t->streams.groups),
+	       rules, rn_plural(rules), sigs, rn_plural(sigs));
 	return EXIT_DONE;
 }
 

@@ -13,6 +13,7 @@
 #include "analyse/order_diff.h"
 #include "analyse/orders.h"
 #include "base/buf.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "cmd/report_text.h"
 #include "cmd/symbols.h"
@@ -226,12 +227,6 @@ static int compare_stream(struct diff *d, uint64_t rank, uint64_t thread)
 
 /* ---- what is said ---- */
 
-static void put_count(struct rn_buf *out, uint64_t n, const char *one, const char *many)
-{
-	text_count(out, n);
-	rn_put(out, n == 1 ? one : many);
-}
-
 static void put_result(struct diff *d, struct rn_buf *out)
 {
 	rn_put(out, d->different ? "different: " : "same: ");
@@ -239,13 +234,14 @@ static void put_result(struct diff *d, struct rn_buf *out)
 		text_count(out, d->different);
 		rn_put(out, " of ");
 	}
-	put_count(out, d->done, " outcome", " outcomes");
+	text_items(out, d->done, " outcome");
 	rn_put(out, " on ");
 	if (d->different) {
 		text_streams(out, &d->side[0].t, d->other, d->others);
 		rn_put(out, " of ");
 	}
-	put_count(out, d->ranks, " rank\n", " ranks\n");
+	text_items(out, d->ranks, " rank");
+	rn_put(out, "\n");
 }
 
 static void put_failed(struct diff *d, struct rn_buf *out)
@@ -257,7 +253,7 @@ static void put_failed(struct diff *d, struct rn_buf *out)
 	rn_put(out, " in A, ");
 	text_count(out, d->failed[1]);
 	rn_put(out, " in B, not the same number before ");
-	put_count(out, d->retried, " call", " calls");
+	text_items(out, d->retried, " call");
 	rn_put(out, strict ? "\n" : " (no difference without --strict)\n");
 }
 
@@ -274,8 +270,8 @@ static int print_result(struct diff *d)
 	rn_buf_add(&out, d->text.data, d->text.len);
 	if (d->others > RANKS_SHOWN && !all) {
 		rn_put(&out, "\nand ");
-		put_count(&out, d->others - RANKS_SHOWN, " more", " more");
-		rn_put(&out, " (--all shows them)\n");
+		text_count(&out, d->others - RANKS_SHOWN);
+		rn_put(&out, " more (--all shows them)\n");
 	}
 	if (d->different && d->sames) {
 		rn_put(&out, "\nthe same: ");
@@ -356,7 +352,8 @@ static int compare_sides(struct diff *d)
 	const struct rn_trace *a = &d->side[0].t, *b = &d->side[1].t;
 
 	if (a->ranks != b->ranks) {
-		printf("different: %" PRIu64 " ranks in A, %" PRIu64 " in B\n", a->ranks, b->ranks);
+		printf("different: %" PRIu64 " rank%s in A, %" PRIu64 " in B\n", a->ranks,
+		       rn_plural(a->ranks), b->ranks);
 		return finish_output() == EXIT_DONE ? EXIT_NO : EXIT_SELF;
 	}
 	d->ranks = a->ranks;

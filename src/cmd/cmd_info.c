@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -69,7 +70,8 @@ static void print_sections(const struct rn_trace *t)
 			printf("section.%s: ", name);
 		else
 			printf("section.%" PRIu64 ": ", s->type);
-		printf("%" PRIu64 " bytes (%" PRIu64 " unpacked)\n", s->stored, s->raw);
+		printf("%" PRIu64 " byte%s (%" PRIu64 " unpacked)\n", s->stored,
+		       rn_plural(s->stored), s->raw);
 		rest -= s->stored;
 	}
 	printf("section.container: %" PRIu64 " bytes\n", rest);
@@ -195,7 +197,8 @@ static void print_nodes(const struct rn_trace *t)
 		most = size > most ? size : most;
 	}
 	if (nodes && least == most)
-		printf("nodes: %" PRIu64 " (of %" PRIu64 " ranks)\n", nodes, most);
+		printf("nodes: %" PRIu64 " (of %" PRIu64 " rank%s)\n", nodes, most,
+		       rn_plural(most));
 	else if (nodes)
 		printf("nodes: %" PRIu64 " (of %" PRIu64 " to %" PRIu64 " ranks)\n", nodes, least,
 		       most);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/plural.h"
 #include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
@@ -141,14 +142,16 @@ static void say_progress(const struct plans_progress *p)
 			 p->more, p->fewer);
 	if (p->again)
 		snprintf(again, sizeof(again),
-			 "; %" PRIu64 " tests of generalised requests failed that did not",
-			 p->again);
+			 "; %" PRIu64 " test%s of generalised requests failed that did not",
+			 p->again, rn_plural(p->again));
 	if (p->left)
-		snprintf(left, sizeof(left), "; %" PRIu64 " ranks did not come to the record's end",
-			 p->left);
+		snprintf(left, sizeof(left),
+			 "; %" PRIu64 " rank%s did not come to the record's end", p->left,
+			 rn_plural(p->left));
 	fail(EXIT_DONE,
-	     "%" PRIu64 " messages came, and %" PRIu64 " calls came out, as recorded%s%s%s",
-	     p->messages, p->calls, tests, again, left);
+	     "%" PRIu64 " message%s came, and %" PRIu64 " call%s came out, as recorded%s%s%s",
+	     p->messages, rn_plural(p->messages), p->calls, rn_plural(p->calls), tests, again,
+	     left);
 }
 
 /* Unless the rank has told itself. */

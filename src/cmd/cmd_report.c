@@ -12,6 +12,7 @@
 #include "analyse/outline.h"
 #include "analyse/volume.h"
 #include "base/buf.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "cmd/report_order.h"
 #include "cmd/report_text.h"
@@ -176,8 +177,7 @@ static void put_share(struct report *r, const struct rn_piece *p)
 		rn_put(&r->out, "on ");
 		text_count(&r->out, rounds);
 		rn_put(&r->out, " of ");
-		text_count(&r->out, visits);
-		rn_put(&r->out, " ranks");
+		text_items(&r->out, visits, " rank");
 		return;
 	}
 	if (visits % p->streams == 0 && rounds % p->streams == 0) {
@@ -187,8 +187,7 @@ static void put_share(struct report *r, const struct rn_piece *p)
 	rn_put(&r->out, "in ");
 	text_count(&r->out, rounds);
 	rn_put(&r->out, " of ");
-	text_count(&r->out, visits);
-	rn_put(&r->out, " rounds");
+	text_items(&r->out, visits, " round");
 }
 
 static void put_times(struct report *r, const struct rn_piece *p)
@@ -202,7 +201,8 @@ static void put_times(struct report *r, const struct rn_piece *p)
 		rn_put(&r->out, "..");
 		text_count(&r->out, p->total.max);
 	}
-	rn_put(&r->out, p->total.max == 1 ? " time" : " times");
+	rn_put(&r->out, " time");
+	rn_put(&r->out, rn_plural(p->total.max));
 	if (p->total.min != p->total.max) {
 		rn_put(&r->out, " (mean ");
 		text_mean(&r->out,
@@ -352,11 +352,9 @@ static void put_summary(struct report *r)
 
 	put_text(r, program ? program : "unknown program");
 	rn_put(&r->out, ": ");
-	text_count(&r->out, n);
-	rn_put(&r->out, r->t->order ? " event" : " call");
-	rn_put(&r->out, n == 1 ? " on " : "s on ");
-	text_count(&r->out, r->t->ranks);
-	rn_put(&r->out, r->t->ranks == 1 ? " rank" : " ranks");
+	text_items(&r->out, n, r->t->order ? " event" : " call");
+	rn_put(&r->out, " on ");
+	text_items(&r->out, r->t->ranks, " rank");
 	if (wall) {
 		rn_put(&r->out, ", ");
 		put_text(r, wall);
@@ -377,10 +375,10 @@ static void put_more(struct report *r, uint32_t from)
 	for (uint32_t i = from; i < r->outline.trees; i++)
 		rn_weight_add(&rest, &r->outline.tree[i].weight, 1);
 	rn_put(&r->out, "\nand ");
-	text_count(&r->out, r->outline.trees - from);
-	rn_put(&r->out, " more groups of ranks with ");
-	text_count(&r->out, rest.calls);
-	rn_put(&r->out, " calls (--all shows them)\n");
+	text_items(&r->out, r->outline.trees - from, " more group");
+	rn_put(&r->out, " of ranks with ");
+	text_items(&r->out, rest.calls, " call");
+	rn_put(&r->out, " (--all shows all)\n");
 }
 
 static void put_notes(struct report *r)
@@ -391,9 +389,8 @@ static void put_notes(struct report *r)
 	if (r->weight.unsized) {
 		rn_put(&r->out, r->guessed ? "" : "\n");
 		rn_put(&r->out, "+ and ?: the size of ");
-		text_count(&r->out, r->weight.unsized);
-		rn_put(&r->out, r->weight.unsized == 1 ? " call is" : " calls is");
-		rn_put(&r->out, " not known\n");
+		text_items(&r->out, r->weight.unsized, " call");
+		rn_put(&r->out, " is not known\n");
 	}
 }
 

@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cmd/background.h"
 #include "cmd/cmd.h"
@@ -593,7 +594,8 @@ static int add_late(const struct told *told)
 	int code;
 
 	snprintf(path, sizeof(path), "%s.late", told->traced);
-	snprintf(what, sizeof(what), "with %" PRIu64 " calls behind MPI_Finalize: ", told->kept);
+	snprintf(what, sizeof(what), "with %" PRIu64 " call%s behind MPI_Finalize: ", told->kept,
+		 rn_plural(told->kept));
 	code = recover_to(path, told->traced, told, what);
 	if (code == EXIT_DONE && rename(path, told->traced) < 0)
 		return fail(EXIT_SELF, "%s: %s", told->traced, strerror(errno));
@@ -753,10 +755,11 @@ static int conclude(const struct target *t, char **command, const struct told *t
 {
 	if (told->late)
 		fail(EXIT_DONE,
-		     "%" PRIu64 " calls on %" PRIu64
-		     " ranks came when the trace had been written (after MPI_Finalize) and are "
-		     "not in it",
-		     told->late, told->late_ranks);
+		     "%" PRIu64 " call%s on %" PRIu64
+		     " rank%s came when the trace had been written (after MPI_Finalize), and "
+		     "cannot be added",
+		     told->late, rn_plural(told->late), told->late_ranks,
+		     rn_plural(told->late_ranks));
 	if (*told->untraced)
 		return fail(EXIT_SELF, "not traced: %s", told->untraced);
 	if (*told->spool && access(told->spool, F_OK) == 0)

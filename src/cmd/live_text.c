@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/plural.h"
 #include "cmd/live.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
@@ -397,7 +398,8 @@ static bool put_waits(struct live *v)
 		rn_buf_free(&t.text);
 	}
 	if (left)
-		live_putf(v, "  and %" PRIu64 " more ranks (--json has all)\n", left);
+		live_putf(v, "  and %" PRIu64 " more rank%s (--json has all)\n", left,
+			  rn_plural(left));
 	return done != NULL;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/io.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "file/recover.h"
 #include "file/salvage.h"
@@ -286,19 +287,22 @@ static void report(const struct folder *d, struct rn_recovered *r, const char *p
 {
 	const char *missing = rn_rank_text(&r->missing);
 	const char *incomplete = rn_rank_text(&r->incomplete);
+	const char *noun = r->events ? "event" : "call";
+	uint64_t n = r->events ? r->events : r->calls;
 	/* Of what there is only a copy of, there may be more where it was made. */
 	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
 		    (d->copies && r->incomplete.n);
 
-	fprintf(d->out, "%s: %" PRIu64 " of %" PRIu64 " ranks, %" PRIu64 " %s, %" PRIu64 " bytes",
-		path, r->ranks - r->missing.n, r->ranks, r->events ? r->events : r->calls,
-		r->events ? "events" : "calls", r->bytes);
+	fprintf(d->out,
+		"%s: %" PRIu64 " of %" PRIu64 " rank%s, %" PRIu64 " %s%s, %" PRIu64 " bytes", path,
+		r->ranks - r->missing.n, r->ranks, rn_plural(r->ranks), n, noun, rn_plural(n),
+		r->bytes);
 	if (r->missing.n)
 		fprintf(d->out, "; missing: %s", missing ? missing : "?");
 	if (r->incomplete.n > r->missing.n)
 		fprintf(d->out, "; not complete: %s", incomplete ? incomplete : "?");
 	if (r->lost)
-		fprintf(d->out, "; %" PRIu64 " %s lost", r->lost, r->events ? "events" : "calls");
+		fprintf(d->out, "; %" PRIu64 " %s%s lost", r->lost, noun, rn_plural(r->lost));
 	if (d->running)
 		fprintf(d->out, "; the program is still running");
 	if (d->others)
@@ -325,8 +329,8 @@ static int make_trace(const struct folder *d, const char *path)
 	free(node);
 	if (rc == RN_OK) {
 		if (r.damaged)
-			fail(EXIT_INPUT, "%s: %" PRIu32 " processes have left something damaged",
-			     d->path, r.damaged);
+			fail(EXIT_INPUT, "%s: %" PRIu32 " process%s left something damaged",
+			     d->path, r.damaged, r.damaged == 1 ? "" : "es");
 		report(d, &r, path);
 	}
 	rn_recovered_free(&r);

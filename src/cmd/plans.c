@@ -26,6 +26,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/plural.h"
 #include "base/which_mpi.h"
 #include "base/words.h"
 #include "cmd/again.h"
@@ -268,9 +269,9 @@ static int read_all(struct plans *p)
 		rc = rn_unseen_infer(&p->mem, p->t, p->orders.reader, p->seen, streams, &told);
 	if (rc == RN_OK && told.ambiguous)
 		fail(EXIT_DONE,
-		     "%" PRIu64 " receives were open when the program ended, and could have got "
-		     "other messages than those that are given to them now",
-		     told.ambiguous);
+		     "%" PRIu64 " receive%s left open when the program ended could have got other "
+		     "messages than are given now",
+		     told.ambiguous, rn_plural(told.ambiguous));
 	return rc;
 }
 

@@ -33,20 +33,14 @@ struct page {
 
 /* ---- words ---- */
 
-static void put_count(struct page *p, uint64_t n, const char *one, const char *many)
-{
-	text_count(p->out, n);
-	rn_put(p->out, n == 1 ? one : many);
-}
-
 /* "12 of 48 receives (25.0 %)" */
-static void put_share(struct page *p, uint64_t part, uint64_t of, const char *one, const char *many)
+static void put_share(struct page *p, uint64_t part, uint64_t of, const char *noun)
 {
 	char text[32];
 
 	text_count(p->out, part);
 	rn_put(p->out, " of ");
-	put_count(p, of, one, many);
+	text_items(p->out, of, noun);
 	snprintf(text, sizeof(text), " (%.1f %%)", of ? 100.0 * (double)part / (double)of : 0.0);
 	rn_put(p->out, text);
 }
@@ -101,19 +95,19 @@ static void put_headline(struct page *p)
 
 	rn_put(p->out, "order: ");
 	if (p->d.clocks) {
-		put_share(p, all->moved, all->received, " receive", " receives");
+		put_share(p, all->moved, all->received, " receive");
 		rn_put(p->out, " out of reference order");
 	} else {
-		put_share(p, all->irregular, all->done, " outcome", " outcomes");
+		put_share(p, all->irregular, all->done, " outcome");
 		rn_put(p->out, " irregular");
 	}
 	rn_put(p->out, ", at ");
 	text_count(p->out, p->d.disorderly);
 	rn_put(p->out, " of ");
-	put_count(p, p->d.sites, " call site", " call sites");
+	text_items(p->out, p->d.sites, " call site");
 	if (all->failed) {
 		rn_put(p->out, "; ");
-		put_count(p, all->failed, " test", " tests");
+		text_items(p->out, all->failed, " test");
 		rn_put(p->out, " found nothing");
 	}
 	rn_put(p->out, "\n\n");
@@ -144,7 +138,7 @@ static void put_table(struct page *p)
 	}
 	if (p->shown < p->d.sites) {
 		rn_put(p->out, "and ");
-		put_count(p, p->d.sites - p->shown, " more call site", " more call sites");
+		text_items(p->out, p->d.sites - p->shown, " more call site");
 		rn_put(p->out, " (--all shows them)\n");
 	}
 }
@@ -254,8 +248,8 @@ static void put_loose(struct page *p)
 		n = rn_order_list_count(&p->t->order->list);
 	if (!n.loose)
 		return;
-	rn_put(p->out, "not exactly replayable: ");
-	put_count(p, n.loose, "call", "calls");
+	rn_put(p->out, "not exactly replayable:");
+	text_items(p->out, n.loose, " call");
 	rn_put(p->out,
 	       ", whose outcome depends on other processes in ways that no replay reaches\n");
 }

@@ -9,6 +9,7 @@
 #include "analyse/outline.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/plural.h"
 #include "encode/sigs.h"
 #include "read/form.h"
 #include "read/trace.h"
@@ -30,6 +31,13 @@ void text_count(struct rn_buf *out, uint64_t v)
 			rn_buf_byte(out, ',');
 		rn_buf_byte(out, (unsigned char)digits[i]);
 	}
+}
+
+void text_items(struct rn_buf *out, uint64_t n, const char *noun)
+{
+	text_count(out, n);
+	rn_put(out, noun);
+	rn_put(out, rn_plural(n));
 }
 
 /* Three digits, and the largest unit that leaves at least one before the point. */
@@ -146,8 +154,7 @@ void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_me
 	uint64_t *s = streams <= STREAMS ? malloc((size_t)streams * sizeof(*s)) : NULL;
 
 	if (!s) {
-		text_count(out, streams);
-		rn_put(out, " ranks");
+		text_items(out, streams, " rank");
 		return;
 	}
 	list_streams(t, m, s);

@@ -13,10 +13,11 @@ struct rn_members;
 struct rn_trace;
 struct rn_variant;
 
-void text_count(struct rn_buf *out, uint64_t v);   /* 48,210 */
-void text_bytes(struct rn_buf *out, uint64_t v);   /* 1.2 MB */
-void text_time(struct rn_buf *out, double ns);     /* 78.9 us */
-void text_mean(struct rn_buf *out, double number); /* 20.1 */
+void text_count(struct rn_buf *out, uint64_t v);                   /* 48,210 */
+void text_items(struct rn_buf *out, uint64_t n, const char *noun); /* " call": 48,210 calls */
+void text_bytes(struct rn_buf *out, uint64_t v);                   /* 1.2 MB */
+void text_time(struct rn_buf *out, double ns);                     /* 78.9 us */
+void text_mean(struct rn_buf *out, double number);                 /* 20.1 */
 
 /* "rank 3", "ranks 0-3,7", "ranks 0-3 thread 1", of which at most some ranges. */
 void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_members *m,

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "base/varint.h"
 #include "base/which_mpi.h"
@@ -521,19 +522,20 @@ static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
 	char word[WORD_MAX];
 
-	rn_say("%" PRIu64 " calls on %d ranks in %" PRIu64
+	rn_say("%" PRIu64 " call%s on %d rank%s in %" PRIu64
 	       " bytes (%.3g per call), %.3f s in the tracer at the end, "
 	       "%" PRIu64 " lost; see: rondo info %s",
-	       calls, rn_tracer.world_size, size, calls ? (double)size / (double)calls : 0.0,
-	       (double)since_began(f) / 1e9, f->bundle.tally.lost,
-	       rn_text_path(rn_config.output, word, sizeof(word)));
+	       calls, rn_plural(calls), rn_tracer.world_size,
+	       rn_plural((uint64_t)rn_tracer.world_size), size,
+	       calls ? (double)size / (double)calls : 0.0, (double)since_began(f) / 1e9,
+	       f->bundle.tally.lost, rn_text_path(rn_config.output, word, sizeof(word)));
 }
 
 /* "; not exactly replayable: 12 calls of MPI_Get, MPI_Fetch_and_op" */
 static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text, size_t cap)
 {
-	size_t at = (size_t)snprintf(text, cap, "; not exactly replayable: %" PRIu64 " calls of ",
-				     calls);
+	size_t at = (size_t)snprintf(text, cap, "; not exactly replayable: %" PRIu64 " call%s of ",
+				     calls, rn_plural(calls));
 	const char *between = "";
 
 	for (uint32_t i = 0; i < rn_sigs_count(l->site) && at < cap; i++) {
@@ -556,10 +558,12 @@ static void say_events(const struct finish *f, const struct rn_order_count *n, u
 
 	if (n->loose)
 		say_loose(&f->bundle.order, n->loose, loose, sizeof(loose));
-	rn_say("%" PRIu64 " events (%" PRIu64 " messages received, %" PRIu64
-	       " failed tests) on %d ranks in %" PRIu64 " bytes (%.3g per event), %" PRIu64
+	rn_say("%" PRIu64 " event%s (%" PRIu64 " message%s received, %" PRIu64
+	       " failed test%s) on %d rank%s in %" PRIu64 " bytes (%.3g per event), %" PRIu64
 	       " lost%s; see: rondo %s %s%s",
-	       n->events, n->received, n->failed, rn_tracer.world_size, size,
+	       n->events, rn_plural(n->events), n->received, rn_plural(n->received), n->failed,
+	       rn_plural(n->failed), rn_tracer.world_size,
+	       rn_plural((uint64_t)rn_tracer.world_size), size,
 	       n->events ? (double)size / (double)n->events : 0.0, f->bundle.tally.lost, loose,
 	       spawned ? "report" : "replay", rn_text_path(rn_config.output, word, sizeof(word)),
 	       spawned ? "" : " COMMAND");
@@ -854,13 +858,14 @@ static void tell_late(uint64_t kept, uint64_t lost)
 	snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64, kept, lost);
 	if (!rn_finish_tell("late", text) && rn_tracer.world_rank == 0) {
 		if (lost)
-			rn_say("%" PRIu64 " calls on rank 0 came when the trace had been written "
-			       "(after MPI_Finalize) and are not in it",
-			       lost);
+			rn_say("%" PRIu64 " call%s on rank 0 came when the trace had been written "
+			       "(after MPI_Finalize), and cannot be added",
+			       lost, rn_plural(lost));
 		else
-			rn_say("%" PRIu64 " calls on rank 0 came when the trace had been written "
-			       "(after MPI_Finalize); to add them: rondo recover %s",
-			       kept, rn_text_path(rn_spool_folder(), word, sizeof(word)));
+			rn_say("%" PRIu64 " call%s on rank 0 came when the trace had been written "
+			       "(after MPI_Finalize); to add to it: rondo recover %s",
+			       kept, rn_plural(kept),
+			       rn_text_path(rn_spool_folder(), word, sizeof(word)));
 	}
 }
 

@@ -2,6 +2,7 @@
  * replay_leave.c - the record counts no more: it is over, the program does something else, or
  * another rank does; and what people are told of that, and of long waits.
  */
+#include "base/plural.h"
 #include "intercept/replay_record.h"
 
 #include "intercept/comm.h"
@@ -182,7 +183,8 @@ bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source)
 
 	if ((int)rn_replayed.plan->ranks == rn_tracer.world_size || source < (n = size_of(comm)))
 		return true;
-	snprintf(now, sizeof(now), "%s, where there are %d ranks", rn_replay_name(c->function), n);
+	snprintf(now, sizeof(now), "%s, on a communicator of %d rank%s",
+		 rn_replay_name(c->function), n, rn_plural((uint64_t)n));
 	snprintf(recorded, sizeof(recorded), "a message from rank %d", source);
 	rn_replay_departs(c->o, now, recorded);
 	return false;
@@ -203,8 +205,8 @@ static void tell_stall(const struct rn_patience *p, const struct rn_order_call *
 			 source, tag);
 	else
 		snprintf(what, sizeof(what), "a request, which the record says will come");
-	rn_say("rank %d has waited %u seconds in %s for %s", rn_tracer.world_rank, rn_config.stall,
-	       rn_replay_name(c->function), what);
+	rn_say("rank %d has waited %u second%s in %s for %s", rn_tracer.world_rank, rn_config.stall,
+	       rn_plural(rn_config.stall), rn_replay_name(c->function), what);
 }
 
 bool rn_replay_tires(struct rn_patience *p)
@@ -243,10 +245,11 @@ void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn
 
 	if (birth)
 		snprintf(who, sizeof(who), "thread %" PRId64, birth);
-	rn_say("rank %d has waited %u seconds in %s for %s to %s on %s, which it did first when "
+	rn_say("rank %d has waited %u second%s in %s for %s to %s on %s, which it did first when "
 	       "this was recorded",
-	       rn_tracer.world_rank, rn_config.stall, rn_replay_name(c->function), who,
-	       of == RN_PLAN_SENDS ? "send" : "receive or probe", rn_comm_get(c->comm)->name);
+	       rn_tracer.world_rank, rn_config.stall, rn_plural(rn_config.stall),
+	       rn_replay_name(c->function), who, of == RN_PLAN_SENDS ? "send" : "receive or probe",
+	       rn_comm_get(c->comm)->name);
 }
 
 /* ---- the end of the record ---- */
@@ -269,15 +272,17 @@ static void await_others(const struct rn_replay *r)
 void rn_replay_over(const struct rn_order_call *c)
 {
 	struct rn_replay *r = c->o->replay;
+	uint64_t messages;
 
 	if (rn_turns && !r->at->over)
 		await_others(r);
+	messages = r->at->messages - r->at->cancelled;
 	if (!r->at->over)
 		rn_say("rank %d: the record ends here, in %s, after %" PRIu64
-		       " messages and %" PRIu64
-		       " calls with an outcome: from now on the program runs freely",
-		       rn_tracer.world_rank, rn_replay_name(c->function),
-		       r->at->messages - r->at->cancelled, r->at->calls);
+		       " message%s and %" PRIu64
+		       " call%s with an outcome: from now on the program runs freely",
+		       rn_tracer.world_rank, rn_replay_name(c->function), messages,
+		       rn_plural(messages), r->at->calls, rn_plural(r->at->calls));
 	r->at->over = true;
 	post_parked(c->o);
 }

@@ -1,4 +1,5 @@
 /* replay_load.c - the plan of a rank (order/plan.h) is mapped, and compared with where it runs. */
+#include "base/plural.h"
 #include "intercept/replay_record.h"
 
 #include "file/writer.h"
@@ -138,9 +139,9 @@ static void look_for_plan(void)
 	if (spawned)
 		rn_replayed = (struct rn_replayed){ 0 };
 	if (spawned && rn_tracer.world_rank == 0)
-		rn_say("%d spawned processes run freely: what is replayed are those that the "
-		       "launcher starts",
-		       rn_tracer.world_size);
+		rn_say("a spawned world of %d rank%s runs freely: what is replayed are the "
+		       "processes that the launcher starts",
+		       rn_tracer.world_size, rn_plural((uint64_t)rn_tracer.world_size));
 	else if (!spawned && !rn_replayed.thread)
 		rn_say("rank %d runs freely: %s", rn_tracer.world_rank,
 		       rn_replayed.plan ? "there is no memory for its plan"
@@ -177,8 +178,9 @@ void rn_replay_begin(void)
 	rn_setting_read(rn_replay_fact(RN_META_ONLY) != NULL);
 	if (rn_replayed.plan && rn_tracer.world_rank == 0 &&
 	    (int)rn_replayed.plan->ranks != rn_tracer.world_size)
-		rn_say("the program has %d ranks, but what is replayed was recorded with %u",
-		       rn_tracer.world_size, rn_replayed.plan->ranks);
+		rn_say("the program has %d rank%s, but what is replayed was recorded with %u",
+		       rn_tracer.world_size, rn_plural((uint64_t)rn_tracer.world_size),
+		       rn_replayed.plan->ranks);
 	if (rn_tracer.world_rank == 0)
 		rn_setting_compare();
 	if (rn_replayed.plan && rn_tracer.world_rank == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/moment_list.h"
@@ -73,11 +74,12 @@ static int check_vocab(const struct rn_trace *t, struct rn_arena *scratch, struc
 	if (rc < 0)
 		return rn_err_set(err, RN_E_DATA, "a signature is not valid");
 	if (used.funcs != t->vocab.funcs)
-		return rn_err_set(err, RN_E_DATA, "%u functions are not used",
-				  t->vocab.funcs - used.funcs);
+		return rn_err_set(err, RN_E_DATA, "%u unused function%s",
+				  t->vocab.funcs - used.funcs,
+				  rn_plural(t->vocab.funcs - used.funcs));
 	if (used.words != t->vocab.words)
-		return rn_err_set(err, RN_E_DATA, "%u words are not used",
-				  t->vocab.words - used.words);
+		return rn_err_set(err, RN_E_DATA, "%u unused word%s", t->vocab.words - used.words,
+				  rn_plural(t->vocab.words - used.words));
 	return RN_OK;
 }
 
