@@ -248,4 +248,79 @@ for bad in --callsite=0 --callsite=65 --callsite=x '--callsite --callsite-ignore
 	is "$bad is refused" "$? $(wc -l <"$tmp/err")" "2 1"
 done
 
+# C++ names are shown as they are in the source. One symbol stands for a name of 2^60 bytes.
+demangled() {
+	cat >"$tmp/names.c" <<'END'
+#include <mpi.h>
+__attribute__((noipa)) void step(int n) __asm__("_ZN6solver4stepEi");
+void step(int n)
+{
+	int m;
+	MPI_Sendrecv(&n, 1, MPI_INT, 0, 1, &m, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	__asm__("");
+}
+#ifdef HUGE
+__attribute__((noipa)) void huge(void) __asm__(HUGE);
+void huge(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
+#endif
+int main(void)
+{
+	MPI_Init(0, 0);
+	step(1);
+#ifdef HUGE
+	huge();
+#endif
+	return MPI_Finalize();
+}
+END
+	prog=$tmp/$mpi/names trace=$tmp/$mpi/names.rondo
+	"mpicc.$mpi" -o "$prog" "$tmp/names.c"
+	run with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	if [ -e "$(cc -print-file-name=libstdc++.so.6)" ]; then
+		ok "$mpi: dump of a trace of a C++ program" "$RONDO" dump "$trace"
+		like "... has demangled names" "$(cat "$tmp/out")" 'MPI_Sendrecv.* at solver::step\(int\)\+0x[0-9a-f]+ < main\+'
+		like "... in JSON, too" "$("$RONDO" dump --json "$trace")" '"site":\["solver::step\(int\)\+0x'
+	else
+		skip "$mpi: demangled names" "there is no libstdc++.so.6"
+	fi
+	rm "$prog"
+	ok "$mpi: dump without the traced program" "$RONDO" dump "$trace"
+	is "... says once why there are no names" "$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
+	cp /bin/sh "$prog"
+	run "$RONDO" dump "$trace"
+	like "... or that it is another file" "$(cat "$tmp/err")" 'names have no names: .*/names has another build id'
+	"mpicc.$mpi" -s -o "$prog" "$tmp/names.c"
+	run with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	run "$RONDO" dump "$trace"
+	like "... or that it has no symbols" "$(cat "$tmp/err")" 'some call sites in names have no names: .* no symbols'
+	run with_yield timeout 120 "$RONDO" trace --only=order -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	rm "$prog"
+	ok "$mpi: report without the traced program" "$RONDO" report "$trace"
+	is "... says once why there are no names" "$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
+}
+
+# B<A, A>, then B<B<A, A>, B<A, A>> and so on, each by two references to the one before.
+huge_name() {
+	awk 'BEGIN {
+		s = "_Z1f1A1BIS_S_E"
+		for (i = 1; i < 30; i++) {
+			c = substr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", i + 1, 1)
+			s = s "S0_IS" c "_S" c "_E"
+		}
+		print s
+	}'
+}
+
+hostile_name() {
+	prog=$tmp/$mpi/huge trace=$tmp/$mpi/huge.rondo
+	"mpicc.$mpi" -DHUGE="\"$(huge_name)\"" -o "$prog" "$tmp/names.c"
+	run with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	ok "$mpi: a symbol for a huge name" timeout 60 "$RONDO" dump "$trace"
+	like "... stays mangled" "$(cat "$tmp/out")" ' at _Z1f1A1BIS_S_E'
+	is "... in one line" "$(grep -c 'C++ names stay mangled' "$tmp/err")" 1
+}
+
+each_mpi demangled
+each_mpi hostile_name
+
 finish

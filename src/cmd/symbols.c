@@ -2,19 +2,26 @@
 #include "cmd/symbols.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/which_mpi.h"
+#include "cmd/cmd.h"
+#include "cmd/demangle.h"
+#include "read/form.h"
 #include "read/trace.h"
 
 struct module {
 	bool tried;
+	bool told;     /* that it lacks symbols */
 	Dwfl *session; /* NULL: no file */
 	Dwfl_Module *file;
 	GElf_Addr bias; /* of addresses in the session, to those in the file */
@@ -47,6 +54,7 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
+	demangle_end();
 	for (uint32_t i = 0; s->module && i < s->t->sites.modules; i++)
 		if (s->module[i].session)
 			dwfl_end(s->module[i].session);
@@ -68,20 +76,40 @@ static bool is_it(Dwfl_Module *file, const struct rn_code_module *m)
 	return n > 0 && (size_t)n == m->id_len && memcmp(id, m->id, m->id_len) == 0;
 }
 
+/* Where a module was looked for, and why its file was not used. */
+__attribute__((format(printf, 3, 4))) static void explain(struct rn_buf *why, const char *path,
+							  const char *format, ...)
+{
+	char text[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	rn_put(why, why->len ? "; " : "");
+	rn_form_text.label(why, path, strlen(path));
+	rn_put(why, text);
+}
+
 /* The path is what the trace says: it may be anything, a pipe that nobody writes to. */
-static int open_regular(const char *path)
+static int open_regular(const char *path, struct rn_buf *why)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
+	if (fd < 0)
+		explain(why, path, ": %s", strerror(errno));
+	else
+		explain(why, path, " is not a regular file");
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-static bool open_file(struct module *to, const char *path, const struct rn_code_module *m)
+static bool open_file(struct module *to, const char *path, const struct rn_code_module *m,
+		      struct rn_buf *why)
 {
 	static char *folders; /* those that elfutils looks in by itself */
 	static const Dwfl_Callbacks callbacks = {
@@ -90,7 +118,7 @@ static bool open_file(struct module *to, const char *path, const struct rn_code_
 		.debuginfo_path = &folders,
 		.section_address = dwfl_offline_section_address,
 	};
-	int fd = open_regular(path);
+	int fd = open_regular(path, why);
 	Dwfl *session = fd >= 0 ? dwfl_begin(&callbacks) : NULL;
 
 	to->file = NULL;
@@ -107,49 +135,88 @@ static bool open_file(struct module *to, const char *path, const struct rn_code_
 		to->session = session;
 		return true;
 	}
+	explain(why, path, to->file ? " has another build id" : " is not an ELF file");
 	dwfl_end(session);
 	return false;
 }
 
-static bool from_meta(const struct symbols *s, struct module *to, const struct rn_code_module *m)
+static bool from_meta(const struct symbols *s, struct module *to, const struct rn_code_module *m,
+		      struct rn_buf *why)
 {
 	char key[RN_CALLSITE_NAME + 8];
 	const char *path;
 
 	snprintf(key, sizeof(key), "module.%.*s", (int)m->name_len, m->name);
 	path = rn_meta_get(&s->t->meta, key);
-	return path && open_file(to, path, m);
+	return path && open_file(to, path, m, why);
 }
 
 /* A name that leads elsewhere is none of a module's. */
-static bool beside(const struct symbols *s, struct module *to, const struct rn_code_module *m)
+static bool beside(const struct symbols *s, struct module *to, const struct rn_code_module *m,
+		   struct rn_buf *why)
 {
 	char path[PATH_MAX];
 	int folder = (int)(rn_base_name(s->file) - s->file);
 	int n = snprintf(path, sizeof(path), "%.*s%.*s", folder, s->file, (int)m->name_len,
 			 m->name);
 
-	return n < PATH_MAX && !memchr(m->name, '/', m->name_len) && open_file(to, path, m);
+	return n < PATH_MAX && !memchr(m->name, '/', m->name_len) && open_file(to, path, m, why);
 }
 
 static bool from_system(struct module *to, const struct rn_code_module *m)
 {
 	char path[sizeof("/usr/lib/debug/.build-id//.debug") + 2 * RN_CALLSITE_ID];
 	int n = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", m->id[0]);
+	struct rn_buf why = { 0 };
+	bool found;
 
 	for (size_t i = 1; i < m->id_len; i++)
 		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", m->id[i]);
 	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	return open_file(to, path, m);
+	found = open_file(to, path, m, &why);
+	rn_buf_free(&why);
+	return found;
 }
 
-static const struct module *module_of(struct symbols *s, uint32_t i)
+/* One line for a module whose call sites are shown without names. */
+static void tell_nameless(const struct symbols *s, const struct rn_code_module *m, const char *what,
+			  const char *why)
+{
+	struct rn_buf name = { 0 };
+
+	rn_form_text.label(&name, m->name, m->name_len);
+	rn_buf_byte(&name, 0);
+	if (rn_buf_status(&name) == RN_OK)
+		fail(EXIT_DONE, "%s: %s in %s have no names: %s", s->file, what, (char *)name.data,
+		     why);
+	rn_buf_free(&name);
+}
+
+static void open_module(const struct symbols *s, struct module *to, const struct rn_code_module *m)
+{
+	struct rn_buf why = { 0 };
+
+	if (m->name_len == 0)
+		return;
+	if (m->id_len == 0)
+		rn_put(&why, "the file has no build id by which it could be found");
+	else if (from_meta(s, to, m, &why) || beside(s, to, m, &why) || from_system(to, m))
+		rn_buf_clear(&why);
+	else
+		rn_put(&why, " (names are taken from the traced file, there or beside the trace)");
+	rn_buf_byte(&why, 0);
+	if (rn_buf_status(&why) == RN_OK && why.len > 1)
+		tell_nameless(s, m, "call sites", (char *)why.data);
+	rn_buf_free(&why);
+}
+
+static struct module *module_of(struct symbols *s, uint32_t i)
 {
 	const struct rn_code_module *m = &s->t->sites.module[i];
 	struct module *to = &s->module[i];
 
-	if (!to->tried && m->id_len && m->name_len)
-		(void)(from_meta(s, to, m) || beside(s, to, m) || from_system(to, m));
+	if (!to->tried)
+		open_module(s, to, m);
 	to->tried = true;
 	return to->session ? to : NULL;
 }
@@ -164,32 +231,44 @@ static char *name_of(const struct module *m, uint64_t offset)
 	GElf_Sym symbol;
 	const char *function =
 		dwfl_module_addrinfo(m->file, at, &within, &symbol, NULL, NULL, NULL);
+	char *demangled = function ? demangle(function) : NULL, *text = NULL;
 	Dwfl_Line *line = dwfl_module_getsrc(m->file, at);
 	int number = 0, n;
 	const char *source = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-	char *text = NULL;
 
 	if (!function)
 		return NULL;
+	function = demangled ? demangled : function;
 	if (source)
 		n = asprintf(&text, "%s+0x%llx (%s:%d)", function, (unsigned long long)within + 1,
 			     rn_base_name(source), number);
 	else
 		n = asprintf(&text, "%s+0x%llx", function, (unsigned long long)within + 1);
+	free(demangled);
 	return n < 0 ? NULL : text;
+}
+
+static void find_name(struct symbols *s, uint32_t node)
+{
+	const struct rn_site_node *n = &s->t->sites.node[node];
+	struct module *m = module_of(s, n->module);
+
+	s->name[node] = m ? name_of(m, n->offset) : NULL;
+	if (s->name[node])
+		return;
+	if (m && !m->told)
+		tell_nameless(s, &s->t->sites.module[n->module], "some call sites",
+			      "the file has no symbols for them (is it stripped?)");
+	if (m)
+		m->told = true;
+	s->name[node] = calloc(1, 1); /* asked for in vain */
 }
 
 const char *symbols_name(void *symbols, uint32_t node)
 {
 	struct symbols *s = symbols;
-	const struct rn_site_node *n = &s->t->sites.node[node];
-	const struct module *m;
 
-	if (!s->name[node]) {
-		m = module_of(s, n->module);
-		s->name[node] = m ? name_of(m, n->offset) : NULL;
-		if (!s->name[node])
-			s->name[node] = calloc(1, 1); /* asked for in vain */
-	}
+	if (!s->name[node])
+		find_name(s, node);
 	return s->name[node] && *s->name[node] ? s->name[node] : NULL;
 }

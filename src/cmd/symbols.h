@@ -3,7 +3,8 @@
  *
  * A module's file is taken where it was when the trace was made (the metadata `module.NAME`), or
  * beside the trace, or from the system's debug files; in any case only if it has the build id that
- * the trace says. Where there is none such, its frames have no names.
+ * the trace says. Where there is none such, its frames have no names, and a line on standard error,
+ * once for each module, says why. C++ names are demangled.
  *
  * Looked for when first asked for, and remembered.
  */
@@ -19,7 +20,7 @@ struct symbols; /* opaque */
 struct symbols *symbols_new(const struct rn_trace *t, const char *file);
 void symbols_free(struct symbols *s);
 
-/* "main+0x1c (stencil.c:42)", or "main+0x1c" without lines, or NULL. */
+/* "main+0x1c (stencil.c:42)", or "solve(int)+0x1c" without lines, or NULL. */
 const char *symbols_name(void *symbols, uint32_t node);
 
 #endif
