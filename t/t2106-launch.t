@@ -28,6 +28,43 @@ ways() {
 	started "two programs" "$RONDO" trace -o "$trace" "$run" -n 1 "$prog" : -n 1 env "$prog"
 }
 
+# Two programs, without -o: one trace, which has the programs of all ranks and the name of rank 0's.
+two_programs() {
+	two=$tmp/$mpi/two
+	with_yield : # makes what those that follow share
+	mkdir -p "$two"
+	echo '#include <mpi.h>
+		#include <signal.h>
+		int main(int n, char **a)
+		{
+			MPI_Init(0, 0);
+			MPI_Barrier(MPI_COMM_WORLD);
+			return n > 1 ? raise(SIGKILL) : (void)a, MPI_Finalize();
+		}' >"$tmp/two.c"
+	"mpicc.$mpi" -o "$two/first" "$tmp/two.c"
+	cp "$two/first" "$two/second one"
+	ok "$mpi: two programs" in_folder "$two" with_yield timeout 120 \
+		"$RONDO" trace "mpirun.$mpi" -n 1 ./first : -n 2 "./second one"
+	is "... have one trace" "$(ls -A "$two")" "first
+first.rondo
+second one"
+	is "... info shows all of them" "$("$RONDO" info "$two/first.rondo" | grep '^program')" "program: first
+programs: 0 first
+programs: 1-2 second one"
+	is "... and so does report" "$("$RONDO" report "$two/first.rondo" | sed -n -e 's/ calls on.*//p' -e '/ ran /p')" \
+		"first, second one: 9
+rank 0 ran first
+ranks 1-2 ran second one"
+	ok "... in a sound trace" "$RONDO" check "$two/first.rondo"
+	run in_folder "$two" with_yield timeout 120 \
+		"$RONDO" trace "mpirun.$mpi" -n 1 ./first die : -n 2 "./second one" die
+	like "... also when it is killed" "$("$RONDO" info "$two/first.rondo" | tr '\n' ' ')" \
+		'programs: 0 first programs: 1-2 second one .*complete: no'
+	rm -rf "$two/first.rondo"
+	ok "$mpi: one program" in_folder "$two" with_yield timeout 120 "$RONDO" trace "mpirun.$mpi" -n 2 ./first
+	unlike "... has no list of programs" "$("$RONDO" info "$two/first.rondo")" '^programs'
+}
+
 # No launcher: a world of one.
 alone() {
 	prog=$tmp/$mpi/prog_filter trace=$tmp/$mpi/alone.rondo
@@ -271,6 +308,7 @@ same_environment() {
 
 launch() {
 	ways
+	two_programs
 	alone
 	python
 	scripts

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
+#include "file/programs.h"
 #include "file/section.h"
 #include "identity/comms.h"
 #include "merge/markers.h"
@@ -88,10 +89,10 @@ static void print_meta(const struct rn_trace *t, const char *key, const char *ot
 
 /* Keys that the lines above the rest of the metadata have. */
 static const char *const facts[] = {
-	"format",         "program",      "mpi",        "ranks",          "threads", "calls",
-	"groups",         "signatures",   "rules",      "symbols",        "loops",   "bytes",
-	"bytes_per_call", "time",         "time_bytes", "complete",       "wall_s",  "tracer_s",
-	"events",         "failed_tests", "received",   "bytes_per_event"
+	"format",   "program",        "programs",     "mpi",        "ranks",          "threads",
+	"calls",    "groups",         "signatures",   "rules",      "symbols",        "loops",
+	"bytes",    "bytes_per_call", "time",         "time_bytes", "complete",       "wall_s",
+	"tracer_s", "events",         "failed_tests", "received",   "bytes_per_event"
 };
 static const char *const own_place[] = { "program",  "mpi",    "threads", "time",
 					 "complete", "wall_s", "tracer_s" };
@@ -118,10 +119,29 @@ static bool print_stop(const struct rn_meta_entry *e)
 	return true;
 }
 
+/* The programs of a run that has several: a line `RANKS PROGRAM` for each. */
+static void print_programs(const struct rn_trace *t)
+{
+	const char *name;
+	int ranks;
+
+	for (uint32_t i = 0; i < t->meta.n; i++)
+		if (rn_program_entry(&t->meta.entry[i], &ranks, &name))
+			print_line("programs", t->meta.entry[i].value);
+}
+
+static bool is_program(const struct rn_meta_entry *e)
+{
+	const char *name;
+	int ranks;
+
+	return rn_program_entry(e, &ranks, &name);
+}
+
 /* A key that looks like one of the facts above, which metadata cannot change, is marked. */
 static void print_entry(const struct rn_meta_entry *e)
 {
-	if (HAS(own_place, e->key) || print_stop(e))
+	if (HAS(own_place, e->key) || print_stop(e) || is_program(e))
 		return;
 	if (HAS(facts, e->key) || strncmp(e->key, "section.", 8) == 0 ||
 	    strncmp(e->key, "meta.", 5) == 0)
@@ -219,6 +239,7 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	rn_container_version(t->container, &major, &minor);
 	printf("format: %u.%u\n", major, minor);
 	print_meta(t, "program", "unknown");
+	print_programs(t);
 	print_meta(t, "mpi", "none");
 	print_number("ranks", t->ranks);
 	print_number("threads", count_threads(t));

@@ -18,6 +18,7 @@
 #include "cmd/report_text.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
+#include "file/programs.h"
 #include "merge/markers.h"
 #include "read/form.h"
 #include "read/order_view.h"
@@ -344,13 +345,48 @@ static void put_stops(struct report *r)
 	}
 }
 
+/* The program of rank 0, and those of other ranks. */
+static void put_names(struct report *r)
+{
+	const struct rn_meta *meta = &r->t->meta;
+	const char *program = rn_meta_get(meta, "program"), *name, *between = "";
+	int ranks;
+
+	for (uint32_t i = 0; i < meta->n; i++)
+		if (rn_program_entry(&meta->entry[i], &ranks, &name)) {
+			rn_put(&r->out, between);
+			put_text(r, name);
+			between = ", ";
+		}
+	if (!*between)
+		put_text(r, program ? program : "unknown program");
+}
+
+static void put_programs(struct report *r)
+{
+	const struct rn_meta *meta = &r->t->meta;
+	const char *name;
+	int ranks;
+
+	for (uint32_t i = 0; i < meta->n; i++) {
+		const char *value = meta->entry[i].value;
+
+		if (!rn_program_entry(&meta->entry[i], &ranks, &name))
+			continue;
+		rn_put(&r->out, strcspn(value, ",- ") < (size_t)ranks ? "ranks " : "rank ");
+		rn_form_text.label(&r->out, value, (size_t)ranks);
+		rn_put(&r->out, " ran ");
+		put_text(r, name);
+		rn_put(&r->out, "\n");
+	}
+}
+
 static void put_summary(struct report *r)
 {
-	const char *program = rn_meta_get(&r->t->meta, "program");
 	const char *wall = rn_meta_get(&r->t->meta, "wall_s");
 	uint64_t n = r->t->order ? rn_order_list_count(&r->t->order->list).events : r->weight.calls;
 
-	put_text(r, program ? program : "unknown program");
+	put_names(r);
 	rn_put(&r->out, ": ");
 	text_items(&r->out, n, r->t->order ? " event" : " call");
 	rn_put(&r->out, " on ");
@@ -365,6 +401,7 @@ static void put_summary(struct report *r)
 		rn_put(&r->out, "lossy: counts of rounds are right in all, not one by one\n");
 	if (rn_trace_lossy(r->t).params)
 		rn_put(&r->out, "lossy: bytes are estimated from how lengths are distributed\n");
+	put_programs(r);
 	put_stops(r);
 }
 

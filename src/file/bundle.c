@@ -1,6 +1,6 @@
 /*
  * bundle.c - see bundle.h. As bytes: the tally, then part, comms, times, the
- * times of single calls, values and events, each after its length.
+ * times of single calls, values, events and programs, each after its length.
  */
 #include "file/bundle.h"
 
@@ -70,6 +70,9 @@ static int put_pieces(const struct rn_bundle *b, struct rn_buf *out, struct rn_b
 		rc = rn_order_list_encode(&b->order, b->part.first, piece);
 	if (rc < 0)
 		return rc;
+	put_piece(out, piece);
+	rn_buf_clear(piece);
+	rn_programs_encode(&b->programs, piece);
 	put_piece(out, piece);
 	return rn_buf_status(out);
 }
@@ -198,7 +201,7 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 		  struct rn_err *err)
 {
 	struct rn_tally tally = { .lost = rn_get_u64(in) };
-	struct piece part_bytes, comms_bytes, times_bytes, moments, values_bytes, order;
+	struct piece part_bytes, comms_bytes, times_bytes, moments, values_bytes, order, programs;
 	struct rn_values values;
 	bool first = b->part.ranks == 0;
 	struct rn_part_place place = { first ? 0 : b->part.last + 1, RN_RANKS_MAX };
@@ -215,6 +218,7 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	moments = get_piece(in);
 	values_bytes = get_piece(in);
 	order = get_piece(in);
+	programs = get_piece(in);
 	if (in->bad || rn_left(in))
 		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
 	rc = rn_part_decode(first ? b->mem : scratch, part_bytes.bytes, part_bytes.len, place,
@@ -230,6 +234,8 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	if (rc == RN_OK)
 		rc = rn_values_decode(&values, values_bytes.bytes, values_bytes.len,
 				      rn_sigs_count(part.sigs), part.first, part.last, err);
+	if (rc == RN_OK)
+		rc = rn_programs_absorb(&b->programs, rn_reader(programs.bytes, programs.len), err);
 	if (rc == RN_OK && first)
 		b->part = part;
 	else if (rc == RN_OK)
@@ -267,6 +273,7 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 	if (times)
 		b->times = rn_new(mem, struct rn_times, 1);
 	rn_moment_list_init(&b->moments, mem);
+	rn_programs_init(&b->programs, mem);
 	if (rn_values_init(&b->values, mem) < 0 || rn_order_list_init(&b->order, mem, false) < 0)
 		return RN_E_NOMEM;
 	if (!b->comms || (times && !b->times))
@@ -392,6 +399,7 @@ int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const
 	struct rn_container_writer w = { 0 };
 	struct rn_arena mem, scratch;
 	struct rn_streams streams;
+	struct rn_meta all;
 	const void *bytes;
 	size_t len;
 	int rc;
@@ -403,7 +411,9 @@ int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const
 	if (rc == RN_OK)
 		rc = rn_markers_calls(&markers, &streams, &scratch, &out->calls);
 	if (rc == RN_OK)
-		rc = put_all(b, &streams, meta, &mem, &w, err);
+		rc = rn_programs_meta(&b->programs, meta, &all);
+	if (rc == RN_OK)
+		rc = put_all(b, &streams, &all, &mem, &w, err);
 	if (rc == RN_OK)
 		rc = rn_container_finish(&w, &bytes, &len, err);
 	if (rc == RN_OK) {

@@ -1,9 +1,9 @@
 /*
  * bundle.h - everything that is known of some ranks, on its way to the trace.
  *
- * A part (streams), the identities of communicators, times, values, events, and a tally. Ranks send
- * theirs up a tree, where they are absorbed in ascending order; what has everything is finished and
- * written. The same bytes go into a file when the tree is not to be had.
+ * A part (streams), the identities of communicators, times, values, events, programs, and a tally.
+ * Ranks send theirs up a tree, where they are absorbed in ascending order; what has everything is
+ * finished and written. The same bytes go into a file when the tree is not to be had.
  *
  * Memory: the arena of the bundle; absorbing uses another for what it decodes. Trusts no byte.
  */
@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "file/moment_list.h"
 #include "file/order_list.h"
+#include "file/programs.h"
 #include "merge/merge.h"
 #include "merge/values.h"
 
@@ -44,6 +45,7 @@ struct rn_bundle {
 	struct rn_moment_list moments;
 	struct rn_values values; /* by the part's signatures */
 	struct rn_order_list order;
+	struct rn_programs programs;
 	struct rn_tally tally;
 };
 

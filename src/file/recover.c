@@ -28,45 +28,6 @@ struct recovery {
 	struct rn_err *err;
 };
 
-/* ---- lists of ranks ---- */
-
-static void end_range(struct rn_rank_text *t)
-{
-	char s[64];
-	int n = snprintf(s, sizeof(s), "%s%" PRIu64, t->text.len ? "," : "", t->first);
-
-	if (t->last > t->first)
-		n += snprintf(s + n, sizeof(s) - (size_t)n, "-%" PRIu64, t->last);
-	rn_buf_add(&t->text, s, (size_t)n);
-}
-
-/* Saying the last one again changes nothing. */
-void rn_rank_text_add(struct rn_rank_text *t, uint64_t first, uint64_t last)
-{
-	if (t->n && t->last == last)
-		return;
-	if (t->n == 0 || t->last + 1 != first) {
-		if (t->n)
-			end_range(t);
-		t->first = first;
-	}
-	t->last = last;
-	t->n += last - first + 1;
-}
-
-const char *rn_rank_text(struct rn_rank_text *t)
-{
-	size_t len = t->text.len;
-
-	if (t->n)
-		end_range(t);
-	rn_buf_byte(&t->text, 0);
-	if (t->text.failed)
-		return NULL;
-	t->text.len = len; /* so that it can be asked for again */
-	return (const char *)t->text.data;
-}
-
 /* ---- processes ---- */
 
 static int by_rank(const void *a, const void *b)
@@ -207,10 +168,14 @@ static int absorb(struct recovery *r, const struct rn_bundle *b, struct rn_err *
 static int add_process(struct recovery *r, const struct rn_salvaged *p)
 {
 	struct rn_err why = { 0 };
+	const char *program = rn_meta_get(&p->meta, "program");
+	uint64_t rank = (uint64_t)p->recorded.who.rank;
 	struct rn_bundle b;
 	int rc = rn_recorded_bundle(&p->recorded, r->choices, (uint32_t)r->threads, &r->one,
 				    &r->scratch, &b);
 
+	if (rc == RN_OK && program)
+		rc = rn_programs_add(&b.programs, program, rank, rank);
 	return rc == RN_OK ? absorb(r, &b, &why) : rc;
 }
 

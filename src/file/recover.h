@@ -24,8 +24,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "file/rank_text.h"
 
 #define RN_PART_FOLDER ".part" /* behind the name of the trace */
 
@@ -37,18 +37,6 @@ struct rn_node_file {
 	const void *bytes;
 	size_t len;
 };
-
-/* A list of ranks, ascending, as "2-3,7". */
-struct rn_rank_text {
-	struct rn_buf text;   /* the ranges that are done */
-	uint64_t first, last; /* the one that may still grow, if there is any */
-	uint64_t n;           /* ranks in all */
-};
-
-void rn_rank_text_add(struct rn_rank_text *t, uint64_t first, uint64_t last);
-
-/* "2-3,7", or "" for no ranks; NULL without memory. The list must not grow any more. */
-const char *rn_rank_text(struct rn_rank_text *t);
 
 struct rn_recovered {
 	uint64_t ranks, calls, bytes;

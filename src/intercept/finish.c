@@ -210,20 +210,26 @@ static void tell_spool(uint64_t run)
 	rn_finish_tell("spool", text);
 }
 
-/* From here on nothing is lost. No two runs have the same number. */
+/* From here on nothing is lost. No two runs have the same number. The trace has the name that rank
+ * 0 gives it: other ranks may run other programs. */
 static void start_spool(void)
 {
+	static struct {
+		uint64_t run;
+		char output[sizeof(rn_config.output)];
+	} common;
 	struct timespec now;
-	uint64_t run;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	run = rn_hash_u64((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^
-	      (uint64_t)getpid() << 32;
-	if (rn_real.MPI_Bcast(&run, 1, MPI_UINT64_T, 0, link_comm) != MPI_SUCCESS)
+	common.run = rn_hash_u64((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^
+		     (uint64_t)getpid() << 32;
+	memcpy(common.output, rn_config.output, sizeof(common.output));
+	if (rn_real.MPI_Bcast(&common, (int)sizeof(common), MPI_BYTE, 0, link_comm) != MPI_SUCCESS)
 		return;
-	rn_spool_start(run);
+	memcpy(rn_config.output, common.output, sizeof(common.output));
+	rn_spool_start(common.run);
 	if (rn_tracer.world_rank == 0)
-		tell_spool(run);
+		tell_spool(common.run);
 }
 
 void rn_finish_prepare(void)
@@ -427,6 +433,10 @@ static int make_bundle(struct finish *f)
 	struct rn_bundle *b = &f->bundle;
 	int rc = rn_recorded_bundle(&f->recorded, f->choices, f->threads, &f->mem, &f->scratch, b);
 
+	if (rc == RN_OK)
+		rc = rn_programs_add(&b->programs, rn_config.program,
+				     (uint64_t)rn_tracer.world_rank,
+				     (uint64_t)rn_tracer.world_rank);
 	b->tally.lost += rn_tracer.lost;
 	b->tally.memory += rn_tracer.mem.mapped;
 	b->tally.wall_ns = rn_time_ns(rn_clock_now() - started, rn_clock_scale());
