@@ -9,11 +9,11 @@
 #include "encode/raw.h"
 
 #include "base/err.h"
+#include "base/number_text.h"
 #include "encode/raw_walk.h"
 #include "track/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct walk {
 	const struct rn_raw_env *env;
@@ -564,19 +564,14 @@ static void put_site(struct walk *c, uint64_t head)
 		put_stack(c, RN_RAW_SITE(head));
 }
 
-/* A number of seconds is a name: the shortest decimal that reads back as the same double. */
+/* A number of seconds is a name, which reads as the same double. */
 static void put_seconds(struct walk *c, uint64_t raw)
 {
-	char text[32];
+	char text[RN_DOUBLE_TEXT];
 	double v;
 
 	memcpy(&v, &raw, sizeof(v));
-	for (int digits = 1; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	put_name(c, text);
+	put_name(c, rn_double_text(text, v));
 }
 
 static void put_ret(struct walk *c, enum rn_ret kind, uint64_t raw)

@@ -2,14 +2,13 @@
 #include "read/order_text.h"
 
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "encode/raw.h"
 #include "read/form.h"
 #include "read/order_view.h"
 #include "read/trace.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One line. */
@@ -168,27 +167,15 @@ static const char *function_name(const struct line *l)
 	return is_birth(l) ? "thread" : recorded_name(l);
 }
 
-/* With as many digits as it takes to tell it from others. */
-static void put_seconds(struct line *l, double v)
-{
-	char text[64];
-
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	rn_put(l->out, text);
-}
-
 static void put_result(struct line *l)
 {
 	int64_t v = is_birth(l) ? 0 : l->ret;
+	char text[RN_DOUBLE_TEXT];
 	double seconds;
 
 	memcpy(&seconds, &v, sizeof(seconds));
 	if (is_value_of(l, "MPI_Wtime") && isfinite(seconds))
-		put_seconds(l, seconds);
+		rn_put(l->out, rn_double_text(text, seconds));
 	else
 		l->form->number(l->out, v);
 }
