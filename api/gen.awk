@@ -122,9 +122,14 @@ function unlike(name,    i) {
 	for (i = 1; i <= params; i++)
 		if (arg[i] == "...")
 			return 1
-	return name !~ /^MPI_/ || name ~ /^MPI_(T_|Test|Init|Final|Wti|Get_|Status_|Aint_|Abort|Pcontrol|Is_thread|Query_)/ ||
-		name ~ /_(f2c|c2f|f082c|c2f08|f2f08|f082f)$/ ||
-		name ~ /^MPI_(Iprobe|Improbe|Request_get_status|Parrived|Win_test)$/
+	return name !~ /^MPI_/ || polls(name) || name ~ /_(f2c|c2f|f082c|c2f08|f2f08|f082f)$/ ||
+		(name ~ /^MPI_(T_|Test_cancelled|Init|Final|Wti|Get_|Status_|Aint_|Abort|Pcontrol|Is_thread|Query_)/ &&
+		 name !~ /^MPI_Get_accumulate/)
+}
+
+# Functions that ask whether something is complete, and in a replay wait until it is.
+function polls(name) {
+	return name ~ /^MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|Parrived|Win_test)$/
 }
 
 # What is recorded of the return value: an error code; nothing of a time, an address or a handle; the
@@ -150,7 +155,7 @@ function first_of(names, none,    n, name_of, i, k) {
 	return none
 }
 
-function finish(    i, decl, args, real, line, k, dirs) {
+function finish(    i, decl, args, real, line, k, dirs, both) {
 	if (name == "")
 		return
 	if (part == "table") {
@@ -199,17 +204,21 @@ function finish(    i, decl, args, real, line, k, dirs) {
 			decl = decl (i > 1 ? ", " : "") declaration(i)
 		printf "REAL(%s, %s, %d, (%s))\n", name, ret, count, params ? decl : "void"
 	}
-	if (part == "compare" && (name in known) && !unlike(name)) {
+	if (part == "compare" && (name in known) && (polls(name) || !unlike(name))) {
 		decl = args = ""
 		for (i = 1; i <= params; i++) {
 			decl = decl (i > 1 ? ", " : "") declaration(i)
 			args = args (i > 1 ? ", " : "") arg[i]
 		}
-		printf "COMPARE(%s, %s, %d, (%s), (%s), %s, %s, %s, %s)\n", name, ret, count,
+		both = first_of("recvtag", "") != ""
+		printf "%s(%s, %s, %d, (%s), (%s), %s, %s, %s, %s, %s, %s)\n",
+			polls(name) ? "POLL" : "COMPARE", name, ret, count,
 			params ? decl : "void", args, first_comm(),
 			first_of("dest source root", "RN_PLAN_NOTHING"),
 			first_of("tag sendtag", "RN_PLAN_NOTHING"),
-			first_of("count sendcount incount", "RN_PLAN_NOTHING")
+			first_of("count sendcount incount", "RN_PLAN_NOTHING"),
+			both ? "source" : "RN_PLAN_NOTHING",
+			both ? "recvtag" : "RN_PLAN_NOTHING"
 	}
 	count++
 }

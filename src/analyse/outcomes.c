@@ -679,10 +679,18 @@ static void take_call(struct rn_outcomes *o, const struct rn_called *c)
 
 static void keep_call(struct rn_outcomes *o, const struct rn_called *c)
 {
-	o->call[o->calls++] = (struct rn_plan_call){ c->role->function, c->comm,
-						     rn_called_argument(&o->view, c, c->role->peer),
-						     rn_called_argument(&o->view, c, c->role->tag),
-						     rn_called_count(&o->view, c) };
+	bool both = c->role->sends && c->role->receives;
+
+	o->call[o->calls++] = (struct rn_plan_call){
+		.function = c->role->function,
+		.comm = c->comm,
+		.peer = rn_called_argument(&o->view, c, c->role->peer),
+		.tag = rn_called_argument(&o->view, c, c->role->tag),
+		.count = rn_called_count(&o->view, c),
+		.source = both ? rn_called_argument(&o->view, c, c->role->source) : RN_PLAN_NOTHING,
+		.recvtag =
+			both ? rn_called_argument(&o->view, c, c->role->recvtag) : RN_PLAN_NOTHING,
+	};
 }
 
 /* One that counts, or a request that ended elsewhere. */

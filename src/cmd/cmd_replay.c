@@ -6,8 +6,8 @@
  * wait for it in any case, even behind a launcher: somebody has to remove the folder. What the
  * ranks tell at their end is in a status file there.
  *
- * The exit code is the program's, but 71 when it did something else than was recorded, and 70
- * instead of 0 when nothing was replayed.
+ * The exit code is the program's, but 71 when it did something else than was recorded or was
+ * stalled (stall.h), and 70 instead of 0 when nothing was replayed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,23 +24,30 @@
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
 #include "cmd/plans.h"
+#include "cmd/stall.h"
 #include "cmd/target.h"
+#include "encode/raw.h"
 #include "order/job.h"
 #include "read/trace.h"
 
 #define EXIT_DIVERGED 71
+#define STALL_SECONDS 60
 
 static const char *on_divergence, *mpi_word;
+static uint64_t stall_seconds = STALL_SECONDS;
+static bool has_stall;
 
 static const struct opt opts[] = {
 	{ "--on-divergence", "WHAT", "stop (default) or continue, without the record", OPT_TEXT,
 	  &on_divergence, NULL },
+	{ "--stall", "SECONDS", "end a replay in which all ranks wait (default: 60; 0: never)",
+	  OPT_NUMBER, &stall_seconds, &has_stall },
 	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
 };
 
 static const struct usage usage = {
 	"replay",
-	"[--on-divergence=WHAT] [--mpi=WHICH] FILE PROGRAM [ARGUMENT]...",
+	"[--on-divergence=WHAT] [--stall=SECONDS] [--mpi=WHICH] FILE PROGRAM [ARGUMENT]...",
 	"Runs a program again so that its messages come in the recorded order. PROGRAM may be\n"
 	"a launcher, or be started by one, also under a debugger:\n"
 	"mpirun -n 4 rondo replay FILE gdb --args ./app",
@@ -111,6 +118,7 @@ struct run {
 	FILE *status;
 	struct rn_job *job;
 	struct plans_maps *plans;
+	bool stalled;
 };
 
 /* What a process has told that the tracer does not fit; false: none has. */
@@ -132,9 +140,25 @@ static bool read_untraced(FILE *status, char *text, size_t cap)
 	return found;
 }
 
+/* "; not enforced: 12 MPI_Fetch_and_op, 3 MPI_Get" */
+static void put_unenforced(const struct plans_progress *p, char *text, size_t cap)
+{
+	const char *between = "; not enforced: ";
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs && at < cap; i++) {
+		if (!p->unenforced[i])
+			continue;
+		at += (size_t)snprintf(text + at, cap - at, "%s%" PRIu64 " %s", between,
+				       p->unenforced[i], rn_mpi_vocab.func[i].name);
+		between = ", ";
+	}
+}
+
 static void say_progress(const struct plans_progress *p)
 {
-	char tests[96] = "", again[96] = "", left[96] = "";
+	char tests[96] = "", again[96] = "", left[96] = "", unenforced[1000];
 
 	if (p->more || p->fewer)
 		snprintf(tests, sizeof(tests),
@@ -148,10 +172,11 @@ static void say_progress(const struct plans_progress *p)
 		snprintf(left, sizeof(left),
 			 "; %" PRIu64 " rank%s did not come to the record's end", p->left,
 			 rn_plural(p->left));
+	put_unenforced(p, unenforced, sizeof(unenforced));
 	fail(EXIT_DONE,
-	     "%" PRIu64 " message%s came, and %" PRIu64 " call%s came out, as recorded%s%s%s",
-	     p->messages, rn_plural(p->messages), p->calls, rn_plural(p->calls), tests, again,
-	     left);
+	     "%" PRIu64 " message%s came, and %" PRIu64 " call%s came out, as recorded%s%s%s%s",
+	     p->messages, rn_plural(p->messages), p->calls, rn_plural(p->calls), tests, again, left,
+	     unenforced);
 }
 
 /* Unless the rank has told itself. */
@@ -167,25 +192,41 @@ static int diverged(const struct rn_job *job)
 /* One line; but none of each of many ranks that are alone with their rondo. */
 static int conclude(const struct run *r, int code)
 {
-	struct plans_progress p = { 0 };
+	struct plans_progress p;
 	char text[PATH_MAX];
 
 	if (read_untraced(r->status, text, sizeof(text)))
 		return fail(EXIT_SELF, "nothing is replayed: %s", text);
 	if (rn_job_first(r->job) >= 0)
 		return diverged(r->job);
+	if (r->stalled)
+		return EXIT_DIVERGED;
 	if (r->alone)
 		return code;
-	plans_progress(r->plans, &p);
+	if (!plans_progress(r->plans, &p))
+		return no_memory();
 	if (p.calls + p.messages == 0 && p.left)
-		return code ? code
+		code = code ? code
 			    : fail(EXIT_SELF, "nothing was replayed: no MPI program was started, "
 					      "or it did nothing of what was recorded");
-	say_progress(&p);
+	else
+		say_progress(&p);
+	free(p.unenforced);
 	return code;
 }
 
 /* --- the run ------------------------------------------------------------------------------- */
+
+/* Where each rank has its own rondo, that of a rank ends its own process. */
+static int run_command(struct run *r, const struct target *t, char **command, int *code)
+{
+	const struct stall_limit limit = { stall_seconds, has_stall };
+	struct stall *stall = stall_watch(r->job, &limit, r->alone ? rn_rank_of(environ, -1) : -1);
+	int own = inject_run(t, command, code);
+
+	r->stalled = stall_end(stall);
+	return own;
+}
 
 static int run(struct run *r, const struct target *t, char **command)
 {
@@ -197,7 +238,7 @@ static int run(struct run *r, const struct target *t, char **command)
 		return r->plans ? fail(EXIT_SELF, "%s: %s", r->folder, strerror(errno))
 				: no_memory();
 	if (!own)
-		own = inject_run(t, command, &code);
+		own = run_command(r, t, command, &code);
 	if (!own)
 		own = conclude(r, code);
 	plans_unmap(r->plans);

@@ -485,7 +485,7 @@ static int write_all(struct plans *p, bool command)
 		code = list_members(p);
 	if (!code && rn_orders_init(&p->orders, &p->mem, p->t, &err) < 0)
 		code = fail_err(&err);
-	if (!code && rn_job_create(p->folder, &err) < 0)
+	if (!code && rn_job_create(p->folder, p->t->ranks, &err) < 0)
 		code = fail(EXIT_SELF, "%s", err.text);
 	for (uint64_t r = 0; r < p->t->ranks && !code; r++)
 		if (p->rank < 0 || r == (uint64_t)p->rank)
@@ -511,6 +511,7 @@ int plans_write(const struct rn_trace *t, int rank, const char *folder, bool com
 static void add_progress(const struct rn_plan_head *p, struct plans_progress *out)
 {
 	const struct rn_plan_stream *s = rn_plan_at(p, p->stream.at);
+	const uint64_t *unenforced = rn_plan_at(p, p->unenforced.at);
 	bool done = true;
 
 	for (uint64_t i = 0; i < p->stream.n; i++) {
@@ -522,6 +523,8 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 		done = done && rn_plan_done(p, &s[i]);
 	}
 	out->left += !done;
+	for (uint64_t i = 0; i < p->unenforced.n; i++)
+		out->unenforced[i] += unenforced[i];
 }
 
 struct plans_maps {
@@ -565,11 +568,15 @@ struct plans_maps *plans_map(const char *folder, uint64_t ranks)
 }
 
 /* A file that is still there may have been written to on another node: it is read again. */
-void plans_progress(const struct plans_maps *m, struct plans_progress *out)
+bool plans_progress(const struct plans_maps *m, struct plans_progress *out)
 {
 	struct rn_buf bytes = { 0 };
 	char path[PATH_MAX];
 
+	*out = (struct plans_progress){ .unenforced =
+						calloc(rn_mpi_vocab.funcs, sizeof(uint64_t)) };
+	if (!out->unenforced)
+		return false;
 	for (uint64_t r = 0; r < m->ranks; r++) {
 		const struct plans_file *f = &m->file[r];
 
@@ -581,6 +588,7 @@ void plans_progress(const struct plans_maps *m, struct plans_progress *out)
 			add_progress(f->bytes, out);
 	}
 	rn_buf_free(&bytes);
+	return true;
 }
 
 void plans_unmap(struct plans_maps *m)

@@ -32,9 +32,9 @@ static enum rn_light way_of(uint32_t function)
 	if (rn_order_mode == RN_ORDER_OFF || is_frame(function) ||
 	    deals_in_comms(&rn_mpi_protos[function]))
 		return RN_LIGHT_NOT;
-	if (rn_real_hooked(function))
-		return RN_LIGHT_HOOKED;
-	return rn_order_is_loose(function) ? RN_LIGHT_COUNTED : RN_LIGHT_STRAIGHT;
+	if (rn_order_is_loose(function))
+		return RN_LIGHT_COUNTED;
+	return rn_real_hooked(function) ? RN_LIGHT_HOOKED : RN_LIGHT_STRAIGHT;
 }
 
 enum rn_light rn_light_way(uint32_t function)

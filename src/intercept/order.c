@@ -109,7 +109,9 @@ bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm co
 				     .o = rn_order_thread(t),
 				     .function = RN_RAW_FUNCTION(head),
 				     .place = RN_RAW_SITE(head),
-				     .kind = kind };
+				     .kind = kind,
+				     .source = RN_PLAN_NOTHING,
+				     .tag = RN_PLAN_NOTHING };
 	if (comm != MPI_COMM_NULL)
 		c->comm = (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm);
 	return c->o != NULL;
@@ -165,6 +167,8 @@ void rn_order_count_loose(struct rn_stream *t, uint64_t head)
 	if (rn_order_mode == RN_ORDER_RECORDS)
 		rn_order_log_fails(t, rn_order_log_site(t, RN_ORDER_LOOSE, RN_RAW_FUNCTION(head), 0,
 							RN_RAW_SITE(head)));
+	else
+		rn_replay_count_unenforced(RN_RAW_FUNCTION(head));
 }
 
 void rn_order_passes(struct rn_stream *t, uint64_t head)

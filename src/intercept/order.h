@@ -28,6 +28,7 @@
 #include "intercept/stream.h"
 #include "order/events.h"
 #include "order/ordinals.h"
+#include "order/plan.h"
 #include "track/request.h"
 
 enum rn_order_mode { RN_ORDER_OFF, RN_ORDER_RECORDS, RN_ORDER_REPLAYS };
@@ -76,8 +77,18 @@ struct rn_order_call {
 	struct rn_order_thread *o;
 	uint32_t function, place;
 	enum rn_order_kind kind;
-	uint32_t comm; /* word; 0: none */
+	uint32_t comm;   /* word; 0: none */
+	int source, tag; /* of the message that it asks for; RN_PLAN_NOTHING: it asks for none */
+	uint64_t row;    /* of the event that completed one of its requests, plus 1; 0: not known */
 };
+
+/* Whether a message with this source and tag is one that the call asks for. */
+static inline bool rn_order_asks_for(const struct rn_order_call *c, int source, int tag)
+{
+	return (c->source == RN_PLAN_NOTHING || c->source == MPI_ANY_SOURCE ||
+		c->source == source) &&
+	       (c->tag == RN_PLAN_NOTHING || c->tag == MPI_ANY_TAG || c->tag == tag);
+}
 
 /* From the words of the call that is under way. False when there is no memory. */
 bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
@@ -92,7 +103,7 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 
 /* Functions whose outcome depends on other processes in ways that no hook can reach. */
 bool rn_order_is_loose(uint32_t function);
-/* A call of one of them is over, which began with this word: recording, it counts. */
+/* A call of one of them is over, which began with this word: it counts, in both modes. */
 void rn_order_count_loose(struct rn_stream *t, uint64_t head);
 /* The same of any call. */
 void rn_order_passes(struct rn_stream *t, uint64_t head);

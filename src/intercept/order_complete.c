@@ -22,8 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FEW   64
-#define FEWER "fewer requests than the record has"
+#define FEW 64
 
 /* The requests of one call. */
 struct batch {
@@ -308,6 +307,7 @@ static bool comes(const struct batch *b, uint32_t i)
 		const struct rn_followed *f = known(b, i);
 		const struct rn_plan_match *m = awaited(f);
 
+		patience.row = m->row;
 		if (rn_real.MPI_Request_get_status(is_shadow(f) ? f->real : b->q[i], &flag,
 						   MPI_STATUS_IGNORE) != MPI_SUCCESS ||
 		    flag)
@@ -324,15 +324,43 @@ static bool all_come(const struct batch *b)
 	bool each = b->c.kind == RN_ORDER_TEST;
 	uint32_t n = each ? b->n : b->row->done;
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t which = each ? i : b->done[i].index;
-
-		if (which >= b->n)
-			rn_replay_diverges(&b->c, FEWER);
-		if (which >= b->n || !comes(b, which))
+	for (uint32_t i = 0; i < n; i++)
+		if (!comes(b, each ? i : b->done[i].index))
 			return false;
-	}
 	return true;
+}
+
+/* Why the recorded completion cannot be that of the request at its index; NULL: it can. */
+static const char *is_unlike(const struct batch *b, const struct rn_order_done *d)
+{
+	const struct rn_followed *f;
+	const struct rn_plan_match *m;
+
+	if (d->index >= b->n)
+		return "where the call has more requests";
+	f = known(b, d->index);
+	if (b->q[d->index] == MPI_REQUEST_NULL || (f && !is_active(f)))
+		return "which completed a request that is not active now";
+	m = rn_replay_match_of(f);
+	return m && m->state == RN_PLAN_MATCHED && (d->flags & RN_ORDER_MATCHED) &&
+			       (m->source != d->source || m->tag != d->tag)
+		       ? "which completed another receive"
+		       : NULL;
+}
+
+/* The requests can complete as recorded; if not, that is a divergence. */
+static bool can_complete(const struct batch *b)
+{
+	const struct rn_replay *r = b->c.o->replay;
+	const char *why = NULL;
+
+	if (b->c.kind == RN_ORDER_ANY && b->row->done > 1)
+		why = "which completed several requests";
+	for (uint32_t i = 0; i < b->row->done && !why; i++)
+		why = is_unlike(b, &b->done[i]);
+	if (why)
+		rn_replay_diverges_at(&b->c, rn_replay_row(r, b->row), why);
+	return !why;
 }
 
 /* It is a generalised request, and the program has not completed it. */
@@ -355,6 +383,20 @@ static bool awaits(const struct batch *b)
 	return false;
 }
 
+/* The row of the first event that completed one of the receives, plus 1; 0: none is known. */
+static uint64_t first_row(const struct batch *b)
+{
+	uint64_t first = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint64_t row = awaited(known(b, i))->row;
+
+		if (row && (!first || row < first))
+			first = row;
+	}
+	return first;
+}
+
 /* What is to become of a call that may find nothing, or not. */
 static enum rn_fate fate(struct batch *b, bool may_fail)
 {
@@ -362,6 +404,8 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 
 	if (!b->c.o->replay)
 		return RN_FATE_FREE;
+	if (may_fail && rn_replay_polls_long(b->c.o))
+		b->c.row = first_row(b);
 	is = rn_replay_next(&b->c, may_fail, &b->row, &b->done);
 	if (is == RN_FATE_DONE && may_fail && awaits(b)) {
 		rn_replay_again(&b->c);
@@ -371,7 +415,7 @@ static enum rn_fate fate(struct batch *b, bool may_fail)
 		rn_replay_progress();
 	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
 		is = RN_FATE_FREE; /* nothing was active: MPI says so at once */
-	if (is == RN_FATE_DONE && rn_config.diverges_on && !all_come(b))
+	if (is == RN_FATE_DONE && (!can_complete(b) || (rn_config.diverges_on && !all_come(b))))
 		is = RN_FATE_FREE;
 	if (is == RN_FATE_FREE) {
 		unpark(b);
@@ -386,7 +430,7 @@ static int finish(struct batch *b, uint32_t i, MPI_Status *s)
 	struct rn_followed *f = known(b, i);
 	MPI_Request *q = &b->q[i], *real = q;
 	const struct rn_plan_match *m = awaited(f);
-	struct rn_patience patience = { .what = send_at_once(b, *q) };
+	struct rn_patience patience = { .what = send_at_once(b, *q), .row = m->row };
 	int flag = 0, rc = MPI_SUCCESS;
 
 	while (rc == MPI_SUCCESS && !flag) {
@@ -414,12 +458,9 @@ static int finish_all(struct batch *b)
 
 static int finish_some(struct batch *b, int *indices)
 {
-	uint32_t most = b->c.kind == RN_ORDER_ANY ? 1 : b->n;
 	int rc = MPI_SUCCESS;
 
 	for (uint32_t i = 0; i < b->row->done && rc == MPI_SUCCESS; i++) {
-		if (b->done[i].index >= b->n || i >= most)
-			return rn_replay_diverges(&b->c, FEWER);
 		indices[i] = (int)b->done[i].index;
 		rc = finish(b, b->done[i].index, &b->s[i]);
 	}

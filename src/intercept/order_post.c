@@ -36,19 +36,13 @@ static void post_nowhere(struct rn_receive *r)
 	r->tag = 0;
 }
 
-static bool fits(const struct rn_plan_match *m, const struct rn_receive *r)
-{
-	return (r->source == MPI_ANY_SOURCE || r->source == m->source) &&
-	       (r->tag == MPI_ANY_TAG || r->tag == m->tag);
-}
-
 /* Whether a receive from number i on would fit. */
 static bool takes_from(const struct post *p, const struct rn_replay *r, uint64_t i)
 {
 	const struct rn_plan_match *m;
 
 	for (; (m = rn_replay_later(r, i)) != NULL; i++)
-		if (is_known(m) && fits(m, &p->as))
+		if (is_known(m) && rn_order_asks_for(&p->c, m->source, m->tag))
 			return true;
 	return false;
 }
@@ -67,6 +61,15 @@ static bool takes_from_others(const struct post *p)
 	return takes_from(p, mine, p->is.ordinal + 1);
 }
 
+/* The receive can be posted for the recorded message; if not, that is a divergence. */
+static bool is_asked_for(const struct post *p, const struct rn_plan_match *m)
+{
+	if (rn_replay_accepts(&p->c, m))
+		return rn_replay_reaches(&p->c, p->as.comm, m->source);
+	rn_replay_unasked(&p->c, m);
+	return false;
+}
+
 /* The next one of this thread: how it is posted in a replay. */
 static void number(struct post *p)
 {
@@ -80,9 +83,10 @@ static void number(struct post *p)
 		return;
 	p->is.receive = p->as;
 	p->planned = true;
-	m = rn_replay_start(o->replay, p->is.ordinal);
-	if (is_known(m) && !rn_replay_reaches(&p->c, p->as.comm, m->source))
+	m = rn_replay_match(o->replay, p->is.ordinal);
+	if (is_known(m) && !is_asked_for(p, m))
 		return;
+	rn_replay_start(o->replay, p->is.ordinal);
 	if (is_known(m)) {
 		p->as.source = m->source;
 		p->as.tag = m->tag;
@@ -105,8 +109,12 @@ static bool begin(struct post *p, void *buf, int64_t count, MPI_Datatype type, i
 {
 	*p = (struct post){ .as = { buf, count, type, source, tag, comm },
 			    .wild = rn_order_is_wild(source, tag) };
-	return (p->wild || (rn_turns && source != MPI_PROC_NULL)) &&
-	       rn_order_call(&p->c, RN_ORDER_WAIT, comm);
+	if (!(p->wild || (rn_turns && source != MPI_PROC_NULL)) ||
+	    !rn_order_call(&p->c, RN_ORDER_WAIT, comm))
+		return false;
+	p->c.source = source;
+	p->c.tag = tag;
+	return true;
 }
 
 /* While it waited for its turn the run has left the record: it is posted as the program has it. */
@@ -212,6 +220,8 @@ static int wait_for(const struct post *p, MPI_Request *q, MPI_Status *s)
 	if (!p->c.o || !p->c.o->replay)
 		return rn_real.MPI_Wait(q, s);
 	loose = !p->wild || rn_replay_is_free(p->c.o);
+	if (!loose)
+		patience.row = rn_replay_match(p->c.o->replay, p->is.ordinal)->row;
 	while (rc == MPI_SUCCESS && !done) {
 		rc = rn_real.MPI_Test(q, &done, s);
 		if (rc == MPI_SUCCESS && !done &&
@@ -491,6 +501,8 @@ static int start_shadow(struct rn_followed *f, struct post *p)
 	int rc;
 
 	p->as = f->receive;
+	p->c.source = p->as.source;
+	p->c.tag = p->as.tag;
 	number(p);
 	f->ordinal = p->is.ordinal;
 	f->starter = p->is.starter;

@@ -71,6 +71,15 @@ static void saw(const struct rn_order_call *c, const MPI_Status *s)
 		rn_order_came_out(c, &d, 1);
 }
 
+static bool begin(struct rn_order_call *c, int source, int tag, MPI_Comm comm)
+{
+	if (!rn_order_call(c, RN_ORDER_PROBE, comm))
+		return false;
+	c->source = source;
+	c->tag = tag;
+	return true;
+}
+
 /* ---- those that wait ---- */
 
 static int probe(int source, int tag, MPI_Comm comm, look_fn *fn, MPI_Message *m,
@@ -81,7 +90,7 @@ static int probe(int source, int tag, MPI_Comm comm, look_fn *fn, MPI_Message *m
 	const struct rn_order_row *row;
 	struct rn_order_call c;
 	bool wild = rn_order_is_wild(source, tag), in_turn = rn_turns && source != MPI_PROC_NULL;
-	bool ours = (wild || in_turn) && rn_order_call(&c, RN_ORDER_PROBE, comm);
+	bool ours = (wild || in_turn) && begin(&c, source, tag, comm);
 	int rc;
 
 	if (ours && wild && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE &&
@@ -107,12 +116,6 @@ static int hook_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *m, MPI_S
 
 /* ---- those that look once ---- */
 
-/* Where nobody is, one never has to look. */
-static bool is_open(struct rn_order_call *c, int source, MPI_Comm comm)
-{
-	return source != MPI_PROC_NULL && rn_order_call(c, RN_ORDER_PROBE, comm);
-}
-
 static int probe_once(int source, int tag, MPI_Comm comm, look_fn *fn, int *flag, MPI_Message *m,
 		      MPI_Status *status)
 {
@@ -123,7 +126,7 @@ static int probe_once(int source, int tag, MPI_Comm comm, look_fn *fn, int *flag
 	enum rn_fate fate = RN_FATE_FREE;
 	int rc;
 
-	if (!is_open(&c, source, comm))
+	if (source == MPI_PROC_NULL || !begin(&c, source, tag, comm))
 		return fn(source, tag, comm, flag, m, status);
 	if (c.o->replay)
 		fate = rn_replay_next(&c, true, &row, &d);

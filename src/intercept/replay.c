@@ -3,7 +3,9 @@
 
 #include "base/bisect.h"
 #include "intercept/comm.h"
+#include "intercept/wait_state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Where the record does not tell threads apart by their births, streams are what it has. */
@@ -95,6 +97,19 @@ const char *rn_replay_comm(uint32_t number)
 		       : NULL;
 }
 
+void rn_replay_count_unenforced(uint32_t function)
+{
+	const struct rn_plan_list *l;
+	uint64_t *n;
+
+	if (!rn_replayed.plan)
+		return;
+	l = &rn_replayed.plan->unenforced;
+	n = (uint64_t *)(void *)((char *)rn_replayed.plan + l->at);
+	if (function < l->n)
+		__atomic_fetch_add(&n[function], 1, __ATOMIC_RELAXED);
+}
+
 /* ---- turns of threads ---- */
 
 bool rn_replay_has_turns(void)
@@ -132,6 +147,7 @@ static void pass_row(struct rn_replay *r)
 		r->value += row->done;
 	else
 		r->done += row->done;
+	r->events += row->fails + (row->done > 0);
 	r->at->row++;
 	r->fails = 0;
 }
@@ -142,6 +158,55 @@ static bool find_row(struct rn_replay *r)
 	while (r->at->row < r->s->row.n && !rn_plan_site_counts(&r->site[r->rows[r->at->row].site]))
 		pass_row(r);
 	return r->at->row < r->s->row.n;
+}
+
+bool rn_replay_has_events(const struct rn_replay *r)
+{
+	if (r->at->over)
+		return false;
+	for (uint64_t i = r->at->row; i < r->s->row.n; i++) {
+		const struct rn_order_site *s = &r->site[r->rows[i].site];
+
+		if (r->rows[i].done && s->kind != RN_ORDER_VALUE && rn_plan_site_counts(s))
+			return true;
+	}
+	return r->at->messages < r->known;
+}
+
+static uint64_t earlier(uint64_t row, uint64_t other_plus_1)
+{
+	return other_plus_1 && other_plus_1 <= row ? other_plus_1 - 1 : row;
+}
+
+uint64_t rn_replay_next_row(const struct rn_order_thread *o)
+{
+	const struct rn_replay *r = o->replay;
+	uint64_t row = r->at->row;
+
+	while (row < r->s->row.n && !rn_plan_site_counts(&r->site[r->rows[row].site]))
+		row++;
+	return earlier(row, rn_replay_match(r, o->started)->row);
+}
+
+uint64_t rn_replay_row_of(const struct rn_order_call *c)
+{
+	return earlier(rn_replay_next_row(c->o), c->row);
+}
+
+uint64_t rn_replay_row(const struct rn_replay *r, const struct rn_order_row *row)
+{
+	return (uint64_t)(row - r->rows);
+}
+
+uint64_t rn_replay_event(const struct rn_replay *r, uint64_t row)
+{
+	uint64_t event = r->events + (row == r->at->row ? r->fails : 0);
+
+	for (uint64_t i = r->at->row; i < row && i < r->s->row.n; i++)
+		event += r->rows[i].fails + (r->rows[i].done > 0);
+	for (uint64_t i = row; i < r->at->row; i++)
+		event -= r->rows[i].fails + (r->rows[i].done > 0);
+	return event;
 }
 
 bool rn_replay_is_on(struct rn_replay *r, bool *more)
@@ -159,11 +224,33 @@ static bool same_comm(uint32_t of_plan, uint32_t word)
 	return !name || !word || strcmp(name, rn_comm_get(word)->name) == 0;
 }
 
+static bool same_site(const struct rn_order_site *s, const struct rn_order_call *c)
+{
+	return s->function == c->function && same_comm(s->comm, c->comm);
+}
+
+/* The call is the one in the next row, and asks for the message that was found there. */
 static bool is_same(const struct rn_replay *r, const struct rn_order_call *c)
 {
-	const struct rn_order_site *s = &r->site[r->rows[r->at->row].site];
+	const struct rn_order_row *row = &r->rows[r->at->row];
+	const struct rn_order_site *s = &r->site[row->site];
+	const struct rn_order_done *d = &r->dones[r->done];
 
-	return s->function == c->function && same_comm(s->comm, c->comm);
+	return same_site(s, c) &&
+	       (s->kind != RN_ORDER_PROBE || !row->done || rn_order_asks_for(c, d->source, d->tag));
+}
+
+const struct rn_order_site *rn_replay_match_site(const struct rn_replay *r,
+						 const struct rn_plan_match *m)
+{
+	return m->row && m->row <= r->s->row.n ? &r->site[r->rows[m->row - 1].site] : NULL;
+}
+
+bool rn_replay_accepts(const struct rn_order_call *c, const struct rn_plan_match *m)
+{
+	const struct rn_order_site *s = rn_replay_match_site(c->o->replay, m);
+
+	return rn_order_asks_for(c, m->source, m->tag) && (!s || same_comm(s->comm, c->comm));
 }
 
 static enum rn_fate fail_again(struct rn_replay *r)
@@ -177,15 +264,34 @@ static enum rn_fate fail_again(struct rn_replay *r)
 	return RN_FATE_FAIL;
 }
 
-/* A test that fails though none did here: the next thing recorded is another call's. */
+static void name_next_call(struct rn_replay *r, const struct rn_order_call *c)
+{
+	uint64_t row = rn_replay_row_of(c);
+	const char *name = row < r->s->row.n ? rn_replay_name(r->site[r->rows[row].site].function)
+					     : "a receive";
+
+	snprintf(r->next_call, sizeof(r->next_call), "%s, which the record has next", name);
+	r->patience.what = r->next_call;
+}
+
+bool rn_replay_polls_long(const struct rn_order_thread *o)
+{
+	return o->replay && o->replay->patience.spins + 1 >= RN_PATIENCE_LOOKS;
+}
+
+/* A test that fails though none did here: the next thing recorded is another call's, or a message
+ * that it does not ask for. */
 static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
 {
 	r->at->more++;
+	if (r->patience.spins == 0)
+		name_next_call(r, c);
+	r->patience.row = rn_replay_row_of(c) + 1;
 	if (rn_replay_wait(&r->patience, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING))
 		return RN_FATE_FREE;
 	if (!r->patience.told)
 		return RN_FATE_FAIL;
-	rn_replay_diverges(c, "nothing else is called any more");
+	rn_replay_diverges(c, "and nothing else is called any more");
 	return RN_FATE_FREE;
 }
 
@@ -206,6 +312,8 @@ static enum rn_fate succeed(struct rn_replay *r, const struct rn_order_row **row
 	*done = &r->dones[r->done];
 	r->at->fewer += (*row)->fails - r->fails;
 	r->at->calls++;
+	if (r->patience.spins)
+		rn_wait_describe("", "");
 	r->patience = (struct rn_patience){ 0 };
 	pass_row(r);
 	return RN_FATE_DONE;
@@ -247,6 +355,7 @@ void rn_replay_again(const struct rn_order_call *c)
 	struct rn_replay *r = c->o->replay;
 	const struct rn_order_row *row = &r->rows[--r->at->row];
 
+	r->events -= row->fails + (row->done > 0);
 	r->done -= row->done;
 	r->fails = row->fails;
 	r->at->calls--;
@@ -255,6 +364,7 @@ void rn_replay_again(const struct rn_order_call *c)
 		r->again = (struct rn_patience){ .what = "a generalised request, which the record "
 							 "says will be complete" };
 	r->again_row = r->at->row;
+	r->again.row = r->at->row + 1;
 	rn_replay_wait(&r->again, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING);
 }
 

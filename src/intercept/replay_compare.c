@@ -5,19 +5,26 @@
  * Functions that a program may call more or less often, because they only ask something (tests,
  * the time), are not (gen.awk has the list); nor are calls made inside others. Tests are compared
  * by what comes out (replay.c).
+ *
+ * All these functions, and tests, have a hook here, which also publishes what the process does
+ * (wait_state.h).
  */
 #include "intercept/replay.h"
 
 #include "encode/raw.h"
 #include "intercept/comm.h"
 #include "intercept/handle.h"
+#include "intercept/wait_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "hand.h"
+
 static struct rn_real behind; /* what the calls go on to */
 static bool compares[1024];   /* by function */
+static uint8_t waits[1024];   /* by function: enum rn_wait_kind */
 
 static int64_t rank_number(int64_t rank)
 {
@@ -37,6 +44,13 @@ static bool differs(int64_t now, int64_t recorded)
 {
 	return now != recorded && now != RN_PLAN_NOTHING && recorded != RN_PLAN_NOTHING &&
 	       recorded != RN_PLAN_UNKNOWN;
+}
+
+static bool is_alike(const struct rn_plan_call *now, const struct rn_plan_call *recorded)
+{
+	return now->function == recorded->function && !differs(now->peer, recorded->peer) &&
+	       !differs(now->tag, recorded->tag) && !differs(now->count, recorded->count) &&
+	       !differs(now->source, recorded->source) && !differs(now->recvtag, recorded->recvtag);
 }
 
 static bool other_comm(const struct rn_plan_call *recorded, const char *now)
@@ -70,6 +84,8 @@ static void describe(char *text, size_t cap, const struct rn_plan_call *c, const
 
 	at = put(args, at, sizeof(args), "tag", c->tag);
 	at = put(args, at, sizeof(args), "count", c->count);
+	at = put(args, at, sizeof(args), "source", c->source);
+	at = put(args, at, sizeof(args), "recvtag", c->recvtag);
 	if (comm && at < sizeof(args))
 		snprintf(args + at, sizeof(args) - at, "%s%s", at ? ", " : "", comm);
 	snprintf(text, cap, "%s(%s)", rn_mpi_protos[c->function].name, args);
@@ -91,49 +107,112 @@ static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k)
 	return NULL;
 }
 
-static void arrive(uint32_t function, MPI_Comm comm, int64_t peer, int64_t tag, int64_t count)
+/* Compares a call with the next one of the recording. */
+static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, const char *comm)
 {
-	struct rn_stream *t = rn_me;
-	struct rn_order_thread *o = rn_order_thread(t);
-	const struct rn_plan_call now = { .function = function,
-					  .peer = (int32_t)rank_number(peer),
-					  .tag = (int32_t)tag_number(tag),
-					  .count = count };
 	const struct rn_plan_call *recorded;
-	const char *name = NULL;
 	char is[300], was[300];
 	uint64_t k;
 
-	if (!o || rn_stream_under_way(t) != t->buffer || !(recorded = next_call(o->replay, &k)))
+	recorded = next_call(o->replay, &k);
+	if (!recorded || (is_alike(now, recorded) && !other_comm(recorded, comm)))
 		return;
-	if (comm != MPI_COMM_NULL)
-		name = rn_comm_get(
-			       (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm))
-			       ->name;
-	if (recorded->function == function && !differs(now.peer, recorded->peer) &&
-	    !differs(now.tag, recorded->tag) && !differs(now.count, recorded->count) &&
-	    !other_comm(recorded, name))
-		return;
-	describe(is, sizeof(is), &now, name);
+	describe(is, sizeof(is), now, comm);
 	describe(was, sizeof(was), recorded, rn_replay_comm(recorded->comm));
 	rn_replay_differs(o, k, is, was);
 }
 
-#define COMPARE(name, ret, number, decl, args, comm, peer, tag, count) \
-	static ret compare_##name decl                                 \
-	{                                                              \
-		arrive(number, comm, peer, tag, count);                \
-		return behind.name args;                               \
+/* False: the call is nested. */
+static bool arrive(const struct rn_plan_call *now, MPI_Comm comm)
+{
+	struct rn_stream *t = rn_me;
+	struct rn_order_thread *o = rn_order_thread(t);
+	uint32_t function = now->function;
+	const char *name = NULL;
+
+	if (!o || rn_stream_under_way(t) != t->buffer)
+		return false;
+	if (comm != MPI_COMM_NULL)
+		name = rn_comm_get(
+			       (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm))
+			       ->name;
+	if (compares[function])
+		compare(o, now, name);
+	rn_wait_enter(function, waits[function], now->peer, now->tag, name);
+	return true;
+}
+
+/* At the end of the program nothing of the recording may be left. */
+static void arrive_at_end(void)
+{
+	struct rn_order_thread *o = rn_order_thread(rn_me);
+	const struct rn_plan_call *left;
+	char was[300];
+	uint64_t k;
+
+	if (!o || !o->replay || rn_replay_gets_free(o))
+		return;
+	left = next_call(o->replay, &k);
+	if (left) {
+		describe(was, sizeof(was), left, rn_replay_comm(left->comm));
+		rn_replay_differs(o, k, "MPI_Finalize", was);
+	} else if (!rn_replay_knows_sends(o->replay)) {
+		rn_replay_check_end(o);
 	}
+}
+
+static int compare_MPI_Finalize(void)
+{
+	int rc;
+
+	arrive_at_end();
+	rn_wait_enter(RN_N_MPI_Finalize, RN_WAIT_CALL, RN_PLAN_NOTHING, RN_PLAN_NOTHING, NULL);
+	rc = behind.MPI_Finalize();
+	rn_wait_leave(RN_WAIT_CALL);
+	rn_wait_end();
+	return rc;
+}
+
+#define COMPARE(name, ret, number, decl, args, comm, peer_, tag_, count_, source_, recvtag_)  \
+	static ret compare_##name decl                                                        \
+	{                                                                                     \
+		const struct rn_plan_call now = { .function = number,                         \
+						  .peer = (int32_t)rank_number(peer_),        \
+						  .tag = (int32_t)tag_number(tag_),           \
+						  .count = count_,                            \
+						  .source = (int32_t)rank_number(source_),    \
+						  .recvtag = (int32_t)tag_number(recvtag_) }; \
+		const bool outermost = arrive(&now, comm);                                    \
+		const ret rc = behind.name args;                                              \
+                                                                                              \
+		if (outermost)                                                                \
+			rn_wait_leave(waits[number]);                                         \
+		return rc;                                                                    \
+	}
+#define POLL COMPARE
 #include "compare_calls.h"
+#undef POLL
 #undef COMPARE
+
+static void hook(uint32_t function, bool compared, bool polls)
+{
+	const char *name = rn_mpi_protos[function].name;
+
+	compares[function] = compared;
+	waits[function] = (uint8_t)(polls ? RN_WAIT_POLL : rn_wait_kind_of(name));
+}
 
 void rn_replay_hook_compare(void)
 {
 	behind = rn_next;
-#define COMPARE(name, ret, number, decl, args, comm, peer, tag, count) \
-	rn_next.name = compare_##name;                                 \
-	compares[number] = true;
+#define COMPARE(name, ret, number, ...) \
+	rn_next.name = compare_##name;  \
+	hook(number, true, false);
+#define POLL(name, ret, number, ...)   \
+	rn_next.name = compare_##name; \
+	hook(number, false, true);
 #include "compare_calls.h"
+#undef POLL
 #undef COMPARE
+	rn_next.MPI_Finalize = compare_MPI_Finalize;
 }

@@ -9,15 +9,15 @@
 #include "intercept/config.h"
 #include "intercept/order_turn.h"
 #include "intercept/tracer.h"
+#include "intercept/wait_state.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>
 
-#define DIVERGED  71
-#define SPINS     100 /* before time is given away */
-#define LOOK_EACH 256 /* spins between looks at the clock */
+#define DIVERGED 71
+#define SPINS    100 /* before time is given away */
 
 /* ---- going on freely ---- */
 
@@ -123,29 +123,91 @@ static void leave_the_record(struct rn_order_thread *o, const char *text)
 	set_free(o);
 }
 
+/* Writes "source any, tag 2, comm:world.0". */
+static void describe_query(char *text, size_t cap, const struct rn_order_call *c)
+{
+	char source[16] = "any", tag[16] = "any";
+
+	if (c->source != MPI_ANY_SOURCE)
+		snprintf(source, sizeof(source), "%d", c->source);
+	if (c->tag != MPI_ANY_TAG)
+		snprintf(tag, sizeof(tag), "%d", c->tag);
+	snprintf(text, cap, "source %s, tag %s, %s", source, tag, rn_comm_get(c->comm)->name);
+}
+
+static void describe_call(char *text, size_t cap, const struct rn_order_call *c)
+{
+	char query[200];
+
+	if (c->source == RN_PLAN_NOTHING) {
+		snprintf(text, cap, "%s", rn_replay_name(c->function));
+		return;
+	}
+	describe_query(query, sizeof(query), c);
+	snprintf(text, cap, "%s(%s)", rn_replay_name(c->function), query);
+}
+
+static void describe_row(char *text, size_t cap, const struct rn_replay *r, uint64_t row)
+{
+	const struct rn_order_site *s;
+	char found[100] = "";
+
+	if (row >= r->s->row.n) {
+		snprintf(text, cap, "%s",
+			 r->at->messages < r->known ? "a receive" : "nothing more");
+		return;
+	}
+	s = &r->site[r->rows[row].site];
+	if (row == r->at->row && s->kind == RN_ORDER_PROBE && r->rows[row].done)
+		snprintf(found, sizeof(found), ", which found a message from rank %d with tag %d",
+			 r->dones[r->done].source, r->dones[r->done].tag);
+	snprintf(text, cap, "%s%s%s%s", rn_replay_name(s->function), s->place ? " at " : "",
+		 s->place ? place_of(s->place) : "", found);
+}
+
+/* Where calls are recorded, the number of the last one; else that of the event in this row. */
+static void diverge(struct rn_order_thread *o, uint64_t row, const char *now, const char *recorded)
+{
+	const struct rn_replay *r = o->replay;
+	bool calls = r->s->call.n > 0;
+	char text[900];
+
+	snprintf(text, sizeof(text), "rank %d, %s %" PRIu64 ": now %s, recorded was %s",
+		 rn_tracer.world_rank, calls ? "call" : "event",
+		 calls ? r->call - (r->call > 0) : rn_replay_event(r, row), now, recorded);
+	leave_the_record(o, text);
+}
+
+int rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why)
+{
+	char now[300], recorded[300], both[600];
+
+	describe_call(now, sizeof(now), c);
+	describe_row(recorded, sizeof(recorded), c->o->replay, row);
+	snprintf(both, sizeof(both), "%s%s%s", recorded, why ? ", " : "", why ? why : "");
+	diverge(c->o, row, now, both);
+	return MPI_ERR_OTHER;
+}
+
 int rn_replay_diverges(const struct rn_order_call *c, const char *why)
 {
-	const struct rn_replay *r = c->o->replay;
-	char text[600], recorded[300] = "nothing more";
+	return rn_replay_diverges_at(c, rn_replay_row_of(c), why);
+}
 
-	if (r->at->messages < r->known)
-		snprintf(recorded, sizeof(recorded), "a receive");
-	if (r->at->row < r->s->row.n) {
-		const struct rn_order_site *s = &r->site[r->rows[r->at->row].site];
+void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match *m)
+{
+	const struct rn_order_site *s = rn_replay_match_site(c->o->replay, m);
+	const char *comm = s ? rn_replay_comm(s->comm) : NULL;
+	char why[200];
 
-		snprintf(recorded, sizeof(recorded), "%s%s%s", rn_replay_name(s->function),
-			 s->place ? " at " : "", s->place ? place_of(s->place) : "");
-	}
-	snprintf(text, sizeof(text), "rank %d, event %" PRIu64 ": now %s, recorded was %s%s%s",
-		 rn_tracer.world_rank, r->at->calls, rn_replay_name(c->function), recorded,
-		 why ? "; " : "", why ? why : "");
-	leave_the_record(c->o, text);
-	return MPI_ERR_OTHER;
+	snprintf(why, sizeof(why), "which received a message from rank %d with tag %d%s%.100s",
+		 m->source, m->tag, comm ? " on " : "", comm ? comm : "");
+	rn_replay_diverges_at(c, m->row ? m->row - 1 : c->o->replay->s->row.n, why);
 }
 
 void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now, const char *recorded)
 {
-	char text[600];
+	char text[900];
 
 	snprintf(text, sizeof(text), "rank %d, call %" PRIu64 ": now %s, recorded was %s",
 		 rn_tracer.world_rank, k, now, recorded);
@@ -154,14 +216,23 @@ void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now, c
 
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded)
 {
-	const struct rn_replay *r = o->replay;
-	bool calls = r->s->call.n > 0;
-	char text[600];
+	diverge(o, rn_replay_next_row(o), now, recorded);
+}
 
-	snprintf(text, sizeof(text), "rank %d, %s %" PRIu64 ": now %s, recorded was %s",
-		 rn_tracer.world_rank, calls ? "call" : "event",
-		 calls ? r->call - (r->call > 0) : r->at->calls, now, recorded);
-	leave_the_record(o, text);
+void rn_replay_check_end(struct rn_order_thread *o)
+{
+	char recorded[300];
+
+	for (uint32_t i = 0; i < rn_replayed.threads; i++) {
+		const struct rn_replay *r = &rn_replayed.thread[i];
+		uint64_t row = r == o->replay ? rn_replay_next_row(o) : r->at->row;
+
+		if (!rn_replay_has_events(r))
+			continue;
+		describe_row(recorded, sizeof(recorded), r, row);
+		diverge(o, row, "MPI_Finalize", recorded);
+		return;
+	}
 }
 
 static int size_of(MPI_Comm comm)
@@ -181,7 +252,7 @@ bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source)
 	char now[100], recorded[100];
 	int n;
 
-	if ((int)rn_replayed.plan->ranks == rn_tracer.world_size || source < (n = size_of(comm)))
+	if (source < (n = size_of(comm)))
 		return true;
 	snprintf(now, sizeof(now), "%s, on a communicator of %d rank%s",
 		 rn_replay_name(c->function), n, rn_plural((uint64_t)n));
@@ -192,21 +263,56 @@ bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source)
 
 /* ---- waiting ---- */
 
+/* "rank 2", or "any rank" with "rank" for the word. */
+static void put_number(char *text, size_t cap, const char *word, int number, int any)
+{
+	if (number == any)
+		snprintf(text, cap, "any %s", word);
+	else
+		snprintf(text, cap, "%s %d", word, number);
+}
+
+static void describe_wait(char *text, size_t cap, const struct rn_patience *p,
+			  const struct rn_order_call *c, int source, int tag)
+{
+	const char *recorded = c->o->replay->at->over ? "" : ", which the record says will come";
+	char from[32], with[32];
+
+	if (p->what) {
+		snprintf(text, cap, "%s", p->what);
+	} else if (source == RN_PLAN_NOTHING) {
+		snprintf(text, cap, "a request%s", recorded);
+	} else {
+		put_number(from, sizeof(from), "rank", source, MPI_ANY_SOURCE);
+		put_number(with, sizeof(with), "tag", tag, MPI_ANY_TAG);
+		snprintf(text, cap, "a message from %s with %s%s", from, with, recorded);
+	}
+}
+
+/* For the stall check. */
+static void publish_wait(const struct rn_patience *p, const struct rn_order_call *c, int source,
+			 int tag)
+{
+	const struct rn_replay *r = c->o->replay;
+	uint64_t row = p->row || c->kind == RN_ORDER_WAIT ? p->row : r->at->row;
+	char where[32] = "", text[128];
+
+	if (r->s->call.n)
+		snprintf(where, sizeof(where), "call %" PRIu64, r->call - (r->call > 0));
+	else if (row && !r->at->over)
+		snprintf(where, sizeof(where), "event %" PRIu64, rn_replay_event(r, row - 1));
+	describe_wait(text, sizeof(text), p, c, source, tag);
+	rn_wait_describe(where, text);
+}
+
 static void tell_stall(const struct rn_patience *p, const struct rn_order_call *c, int source,
 		       int tag)
 {
-	char what[128];
+	char text[128];
 
-	if (p->what)
-		snprintf(what, sizeof(what), "%s", p->what);
-	else if (source != RN_PLAN_NOTHING)
-		snprintf(what, sizeof(what),
-			 "a message from rank %d with tag %d, which the record says will come",
-			 source, tag);
-	else
-		snprintf(what, sizeof(what), "a request, which the record says will come");
+	describe_wait(text, sizeof(text), p, c, source, tag);
 	rn_say("rank %d has waited %u second%s in %s for %s", rn_tracer.world_rank, rn_config.stall,
-	       rn_plural(rn_config.stall), rn_replay_name(c->function), what);
+	       rn_plural(rn_config.stall), rn_replay_name(c->function), text);
 }
 
 bool rn_replay_tires(struct rn_patience *p)
@@ -218,7 +324,11 @@ bool rn_replay_tires(struct rn_patience *p)
 		sched_yield();
 	else
 		nanosleep(&moment, NULL);
-	if (p->told || p->spins % LOOK_EACH)
+	if (p->spins % RN_PATIENCE_LOOKS)
+		return false;
+	if (rn_replayed.job && __atomic_load_n(&rn_replayed.job->stalled, __ATOMIC_RELAXED))
+		end_run();
+	if (p->told)
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (p->since == 0)
@@ -233,6 +343,8 @@ bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int so
 
 	if (rn_replay_gets_free(c->o))
 		return true;
+	if (p->spins == RN_PATIENCE_LOOKS)
+		publish_wait(p, c, source, tag);
 	if (tires)
 		tell_stall(p, c, source, tag);
 	return false;
@@ -274,6 +386,10 @@ void rn_replay_over(const struct rn_order_call *c)
 	struct rn_replay *r = c->o->replay;
 	uint64_t messages;
 
+	if (!rn_replay_knows_sends(r) && rn_replay_has_events(r)) {
+		rn_replay_diverges(c, NULL);
+		return;
+	}
 	if (rn_turns && !r->at->over)
 		await_others(r);
 	messages = r->at->messages - r->at->cancelled;

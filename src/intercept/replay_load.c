@@ -9,6 +9,7 @@
 #include "intercept/setting.h"
 #include "intercept/site.h"
 #include "intercept/tracer.h"
+#include "intercept/wait_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +189,7 @@ void rn_replay_begin(void)
 	memcpy(common, rn_config.replay, sizeof(common));
 	if (rn_config.alone)
 		share_job(common);
+	rn_wait_begin(rn_replayed.plan ? rn_replayed.job : NULL);
 	if (rn_replayed.plan && (int)rn_replayed.plan->ranks == rn_tracer.world_size)
 		rn_setting_compare_node(is_first_moved);
 	leave_folder(common);

@@ -130,7 +130,7 @@ RN_EXPORT int MPI_Finalize(void)
 	finalizing.t = t;
 	finalizing.base = base;
 	t->live.entered = finalizing.t0 = rn_clock_now();
-	ret = rn_real.MPI_Finalize();
+	ret = rn_next.MPI_Finalize();
 	rn_finalize_over(ret);
 	return ret;
 }

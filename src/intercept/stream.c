@@ -15,6 +15,7 @@
 #include "intercept/spool.h"
 #include "intercept/spool_seal.h"
 #include "intercept/tracer.h"
+#include "intercept/wait_state.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -526,6 +527,7 @@ static void thread_ends(void *arg)
 		return;
 	ended = true;
 	rn_me = NULL;
+	rn_wait_thread_ends();
 	rn_mem_thread_stop(&t->places);
 	rn_tracer_leave_stream(t);
 }

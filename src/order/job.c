@@ -6,10 +6,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SLOTS_MAX ((uint64_t)1 << 20)
 
 static bool name_of(char path[PATH_MAX], const char *folder)
 {
@@ -18,15 +21,29 @@ static bool name_of(char path[PATH_MAX], const char *folder)
 	return n > 0 && n < PATH_MAX;
 }
 
-int rn_job_create(const char *folder, struct rn_err *err)
+static size_t size_of(uint64_t slots)
 {
-	struct rn_job empty = { .magic = RN_JOB_MAGIC };
+	return sizeof(struct rn_job) + slots * sizeof(struct rn_job_rank);
+}
+
+int rn_job_create(const char *folder, uint64_t ranks, struct rn_err *err)
+{
+	uint32_t slots = ranks < SLOTS_MAX ? (uint32_t)ranks : 0;
+	struct rn_job *empty;
 	char path[PATH_MAX];
+	int rc;
 
 	if (!name_of(path, folder))
 		return rn_err_set(err, RN_E_ARG, "%s: the name is too long", folder);
-	gethostname(empty.host, sizeof(empty.host));
-	return rn_io_replace(path, &empty, sizeof(empty), err);
+	empty = calloc(1, size_of(slots));
+	if (!empty)
+		return rn_err_set(err, RN_E_NOMEM, "out of memory");
+	empty->magic = RN_JOB_MAGIC;
+	empty->slots = slots;
+	gethostname(empty->host, sizeof(empty->host));
+	rc = rn_io_replace(path, empty, size_of(slots), err);
+	free(empty);
+	return rc;
 }
 
 struct rn_job *rn_job_map(const char *folder)
@@ -38,14 +55,14 @@ struct rn_job *rn_job_map(const char *folder)
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && st.st_size == (off_t)sizeof(*j))
-		j = mmap(NULL, sizeof(*j), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*j))
+		j = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (j == MAP_FAILED)
 		return NULL;
-	if (j->magic == RN_JOB_MAGIC)
+	if (j->magic == RN_JOB_MAGIC && (size_t)st.st_size == size_of(j->slots))
 		return j;
-	munmap(j, sizeof(*j));
+	munmap(j, (size_t)st.st_size);
 	return NULL;
 }
 

@@ -46,12 +46,19 @@ static void put_again(const struct pen *pen, uint64_t at, const void *bytes, siz
 		memcpy(pen->out->data + pen->base + at, bytes, n);
 }
 
-static struct rn_plan_list put_names(const struct pen *pen, const char *const *name, uint32_t n)
+static struct rn_plan_list put_zeros(const struct pen *pen, uint32_t n)
 {
 	struct rn_plan_list l = { pen->out->len - pen->base, n };
 
 	for (uint32_t i = 0; i < n; i++)
 		rn_buf_add(pen->out, &(uint64_t){ 0 }, sizeof(uint64_t));
+	return l;
+}
+
+static struct rn_plan_list put_names(const struct pen *pen, const char *const *name, uint32_t n)
+{
+	struct rn_plan_list l = put_zeros(pen, n);
+
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = put(pen, name[i], strlen(name[i]) + 1);
 
@@ -141,6 +148,7 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out)
 	head.member = put_members(&pen, s);
 	head.fact = put_names(&pen, s->fact, 2 * s->facts);
 	head.turn = put_list(&pen, s->turn, sizeof(*s->turn), s->turns);
+	head.unenforced = put_zeros(&pen, rn_mpi_vocab.funcs);
 	head.bytes = out->len - pen.base;
 	put_again(&pen, 0, &head, sizeof(head));
 	return rc == RN_OK ? rn_buf_status(out) : rc;
@@ -241,7 +249,8 @@ bool rn_plan_valid(const void *bytes, size_t len)
 	    h->bytes != len || !is_there(&f, &h->stream, sizeof(*s)) ||
 	    !names_there(&f, &h->comm) || !names_there(&f, &h->place) ||
 	    !members_there(&f, &h->member) || !names_there(&f, &h->fact) || h->fact.n % 2 ||
-	    !turns_there(&f, h))
+	    !turns_there(&f, h) || !is_there(&f, &h->unenforced, sizeof(uint64_t)) ||
+	    h->unenforced.n != rn_mpi_vocab.funcs)
 		return false;
 	s = rn_plan_at(h, h->stream.at);
 	for (uint64_t i = 0; i < h->stream.n; i++)
@@ -329,45 +338,67 @@ bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
 
 /* ---- what receives matched ---- */
 
-/* Calls fn for each wildcard receive that is done, with its number. */
-typedef void match_fn(void *arg, uint64_t number, const struct rn_order_done *d);
+/* The wildcard receive `number` is completed by the event in `row`. */
+struct completion {
+	uint64_t number;
+	size_t row;
+	const struct rn_order_done *done;
+};
 
-static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *fn, void *arg)
+typedef void match_fn(void *arg, const struct completion *c);
+
+static int each_match_of_row(struct rn_ordinals *open, struct rn_arena *mem, struct completion *c,
+			     uint32_t n, match_fn *fn, void *arg)
 {
-	struct rn_ordinals open = { 0 };
 	uint64_t late;
 
-	for (size_t i = 0; i < o->dones; i++) {
-		const struct rn_order_done *d = &o->done[i];
-		uint64_t number = rn_ordinals_number(&open, d->late);
-
-		if (d->late == RN_ORDER_NOT)
+	for (; n > 0; n--, c->done++) {
+		if (c->done->late == RN_ORDER_NOT)
 			continue;
-		if (d->late > LATE_MAX)
+		if (c->done->late > LATE_MAX)
 			return RN_E_DATA;
-		fn(arg, number, d);
-		if (!rn_ordinals_done(&open, mem, number, &late))
+		c->number = rn_ordinals_number(open, c->done->late);
+		fn(arg, c);
+		if (!rn_ordinals_done(open, mem, c->number, &late))
 			return RN_E_NOMEM;
 	}
 	return RN_OK;
 }
 
-static void count_match(void *arg, uint64_t number, const struct rn_order_done *d)
+static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *fn, void *arg)
+{
+	struct rn_ordinals open = { 0 };
+	struct completion c = { .done = o->done };
+	int rc = RN_OK;
+
+	for (; c.row < o->rows && rc == RN_OK; c.row++) {
+		const struct rn_order_row *row = &o->row[c.row];
+
+		if (o->site[row->site].kind != RN_ORDER_VALUE)
+			rc = each_match_of_row(&open, mem, &c, row->done, fn, arg);
+	}
+	return rc;
+}
+
+static void count_match(void *arg, const struct completion *c)
 {
 	uint64_t *n = arg;
 
-	(void)d;
-	*n = number >= *n ? number + 1 : *n;
+	*n = c->number >= *n ? c->number + 1 : *n;
 }
 
-static void take_match(void *arg, uint64_t number, const struct rn_order_done *d)
+static void take_match(void *arg, const struct completion *c)
 {
-	struct rn_plan_match *m = (struct rn_plan_match *)arg + number;
+	struct rn_plan_match *m = (struct rn_plan_match *)arg + c->number;
 
-	if (d->flags & RN_ORDER_CANCELLED)
+	m->row = (uint32_t)c->row + 1;
+	if (c->done->flags & RN_ORDER_CANCELLED) {
 		m->state = RN_PLAN_CANCELLED;
-	else if (d->flags & RN_ORDER_MATCHED)
-		*m = (struct rn_plan_match){ d->source, d->tag, RN_PLAN_MATCHED, 0 };
+	} else if (c->done->flags & RN_ORDER_MATCHED) {
+		m->source = c->done->source;
+		m->tag = c->done->tag;
+		m->state = RN_PLAN_MATCHED;
+	}
 }
 
 int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_match **match,

@@ -23,7 +23,7 @@
 
 struct rn_buf;
 
-#define RN_PLAN_MAGIC 0x334e4c504f444e52u /* "RNDOPLN3" */
+#define RN_PLAN_MAGIC 0x344e4c504f444e52u /* "RNDOPLN4" */
 
 struct rn_plan_list {
 	uint64_t at, n;
@@ -39,7 +39,7 @@ enum rn_plan_state {
 struct rn_plan_match {
 	int32_t source, tag;
 	uint32_t state; /* enum rn_plan_state */
-	uint32_t unused;
+	uint32_t row;   /* of the event that completed it, plus 1; 0: not known */
 };
 
 /* An operation that somebody tried to cancel, by its number (order/events.h). */
@@ -50,12 +50,13 @@ struct rn_plan_cancel {
 
 /* What is compared of a call: of its parameters that go in, the first communicator; the first of
  * `dest`, `source` and `root` that there is; of `tag` and `sendtag`; of `count`, `sendcount` and
- * `incount`. */
+ * `incount`. A call that both sends and receives also has `source` and `recvtag`. */
 struct rn_plan_call {
-	uint32_t function; /* RN_PLAN_NO_FUNCTION: this program does not know it */
-	uint32_t comm;     /* name, counted from 1; 0: it has none, or MPI_COMM_NULL */
-	int32_t peer, tag; /* or one of those below */
-	int64_t count;     /* the same */
+	uint32_t function;       /* RN_PLAN_NO_FUNCTION: this program does not know it */
+	uint32_t comm;           /* name, counted from 1; 0: it has none, or MPI_COMM_NULL */
+	int32_t peer, tag;       /* or one of those below */
+	int64_t count;           /* the same */
+	int32_t source, recvtag; /* the same */
 };
 
 #define RN_PLAN_NO_FUNCTION UINT32_MAX
@@ -120,6 +121,9 @@ struct rn_plan_head {
 	struct rn_plan_list member; /* struct rn_plan_member, ascending by their names */
 	struct rn_plan_list fact; /* uint64_t: where a key is, and behind it, where its value is */
 	struct rn_plan_list turn; /* struct rn_plan_turn, by communicator, kind and beginning */
+	/* uint64_t, by function: calls made in the replay whose outcome cannot be enforced. The
+	 * process writes them. */
+	struct rn_plan_list unenforced;
 };
 
 /* What a plan is made of: of each thread. */

@@ -29,8 +29,9 @@ static void test_first(void)
 	char text[2048];
 	int firsts = 0, status;
 
-	CHECK(rn_job_create(folder, NULL) == RN_OK);
+	CHECK(rn_job_create(folder, RANKS, NULL) == RN_OK);
 	j = rn_job_map(folder);
+	CHECK(j && j->slots == RANKS && j->rank[RANKS - 1].pid == 0);
 	CHECK(j && rn_job_first(j) == -1 && !rn_job_told(j, text, sizeof(text)));
 	CHECK(rn_job_is_near(j));
 	for (int rank = 0; rank < RANKS; rank++)
@@ -44,7 +45,7 @@ static void test_first(void)
 	CHECK(rn_job_moves(j) && !rn_job_moves(j));
 	for (uint32_t i = 1; i < 5; i++)
 		CHECK(rn_job_arrive(j) == i);
-	munmap(j, sizeof(*j));
+	munmap(j, sizeof(*j) + j->slots * sizeof(j->rank[0]));
 }
 
 static void test_text(void)
@@ -59,7 +60,7 @@ static void test_text(void)
 	CHECK(rn_job_told(j, text, sizeof(text)) && strlen(text) == sizeof(j->text));
 	j->host[0] ^= 1;
 	CHECK(!rn_job_is_near(j));
-	munmap(j, sizeof(*j));
+	munmap(j, sizeof(*j) + j->slots * sizeof(j->rank[0]));
 }
 
 static void test_none(void)
@@ -68,10 +69,13 @@ static void test_none(void)
 
 	fill(&bad, sizeof(bad));
 	CHECK(!rn_job_map(folder));
+	bad = (struct rn_job){ .magic = RN_JOB_MAGIC, .slots = 1 };
+	fill(&bad, sizeof(bad));
+	CHECK(!rn_job_map(folder));
 	fill(&bad, 8);
 	CHECK(!rn_job_map(folder));
 	CHECK(!rn_job_map("/nowhere"));
-	CHECK(rn_job_create("/nowhere", NULL) < 0);
+	CHECK(rn_job_create("/nowhere", 1, NULL) < 0);
 	rn_job_remove(folder);
 	CHECK(access(folder, F_OK) < 0);
 }

@@ -136,7 +136,8 @@ static void check_matches(const struct read *r, const struct rn_outcome *o)
 		if (o->match[i].state == RN_PLAN_INFERRED)
 			CHECK(m[i].state == RN_PLAN_UNSEEN);
 		else
-			CHECK(memcmp(&m[i], &o->match[i], sizeof(*m)) == 0);
+			CHECK(m[i].source == o->match[i].source && m[i].tag == o->match[i].tag &&
+			      m[i].state == o->match[i].state);
 	for (size_t i = n; i < o->matches; i++)
 		CHECK(o->match[i].state >= RN_PLAN_UNSEEN);
 	rn_arena_free(&mem);
@@ -420,12 +421,16 @@ static void test_calls(void)
 		say_number(c->peer);
 		say_number(c->tag);
 		say_number(c->count);
+		if (c->source != RN_PLAN_NOTHING) {
+			say_number(c->source);
+			say_number(c->recvtag);
+		}
 		say("\n");
 	}
 	is_text("MPI_Send MPI_COMM_WORLD 3 7 5\n"
 		"MPI_Send comm:world.0 1 7 5\n"
 		"MPI_Send comm:world.8 ? 7 5\n"
-		"MPI_Sendrecv MPI_COMM_WORLD 1 2 3\n"
+		"MPI_Sendrecv MPI_COMM_WORLD 1 2 3 any any\n"
 		"MPI_Recv MPI_COMM_WORLD any any 4\n"
 		"MPI_Bcast MPI_COMM_WORLD root - 0\n"
 		"MPI_Comm_get_parent - - - -\n"

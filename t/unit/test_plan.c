@@ -16,7 +16,7 @@ static const struct rn_order_row row[] = { { 0, 12, 2 }, { 1, 0, 1 }, { 0, 3, 0 
 static const struct rn_order_done done[] = { { 0, 1, 4, 5, RN_ORDER_MATCHED },
 					     { 3, RN_ORDER_NOT, 0, 0, 0 } };
 static const int64_t value[] = { 123 };
-static const struct rn_plan_call call[] = { { 3, 1, 2, RN_PLAN_ANY, 10 } };
+static const struct rn_plan_call call[] = { { 3, 1, 2, RN_PLAN_ANY, 10, 4, 5 } };
 static const struct rn_plan_match match[] = { { 6, 7, RN_PLAN_INFERRED, 0 } };
 static const char *const comm[] = { "MPI_COMM_WORLD", "comm:world.0" };
 static const char *const place[] = { "main+0x10" };
@@ -76,7 +76,7 @@ static void check_streams(const struct rn_plan_head *h)
 {
 	const struct rn_plan_stream *s = rn_plan_at(h, h->stream.at);
 	const struct rn_plan_match seen[] = { { 0, 0, RN_PLAN_UNSEEN, 0 },
-					      { 4, 5, RN_PLAN_MATCHED, 0 } };
+					      { 4, 5, RN_PLAN_MATCHED, 1 } };
 
 	CHECK(is_there(h, &s->site, site, sizeof(*site), 2));
 	CHECK(is_there(h, &s->row, row, sizeof(*row), 3));
@@ -285,13 +285,16 @@ static void test_cancels(void)
 
 #define RECEIVES 60
 
+static const struct rn_order_site waits = { .kind = RN_ORDER_WAIT };
+
 /* Receives done in random order, some never, some cancelled; against counting those that are open.
  */
 static void random_matches(void)
 {
 	struct rn_order_done d[2 * RECEIVES];
+	struct rn_order_row r[2 * RECEIVES];
 	struct rn_plan_match want[RECEIVES], *got;
-	struct rn_order o = { .done = d };
+	struct rn_order o = { .site = &waits, .row = r, .done = d };
 	bool is_done[RECEIVES + 1] = { false };
 	struct rn_arena mem;
 	size_t n = 0, end;
@@ -302,6 +305,9 @@ static void random_matches(void)
 		uint32_t k = (uint32_t)(tap_rand() % RECEIVES), late = 0;
 		bool cancelled = tap_rand() % 4 == 0;
 
+		if (o.rows == 0 || tap_rand() % 2)
+			r[o.rows++] = (struct rn_order_row){ 0 };
+		r[o.rows - 1].done++;
 		for (uint32_t lower = 0; lower < k; lower++)
 			late += !is_done[lower];
 		if (is_done[k]) { /* something else instead */
@@ -312,6 +318,7 @@ static void random_matches(void)
 			(struct rn_order_done){ 0, late, (int32_t)k, 7,
 						cancelled ? RN_ORDER_CANCELLED : RN_ORDER_MATCHED };
 		is_done[k] = true;
+		want[k].row = (uint32_t)o.rows;
 		want[k].state = cancelled ? RN_PLAN_CANCELLED : RN_PLAN_MATCHED;
 		if (!cancelled) {
 			want[k].source = (int32_t)k;
@@ -329,7 +336,10 @@ static void random_matches(void)
 
 static int matches_of(const struct rn_order_done *d, size_t n)
 {
-	const struct rn_order o = { .done = d, .dones = n };
+	const struct rn_order_row r = { .done = (uint32_t)n };
+	const struct rn_order o = {
+		.site = &waits, .row = &r, .rows = n > 0, .done = d, .dones = n
+	};
 	struct rn_plan_match *m;
 	struct rn_arena mem;
 	size_t end;

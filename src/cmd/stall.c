@@ -1,0 +1,311 @@
+/* stall.c - see stall.h. */
+#include "cmd/stall.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/words.h"
+#include "cmd/cmd.h"
+#include "encode/raw.h"
+#include "order/job.h"
+#include "order/plan.h"
+
+#define PER_SECOND 2  /* checks */
+#define LINES      16 /* of the summary */
+
+/* What is done to end the run, after so many checks. */
+#define TERM_RANKS    (2 * PER_SECOND)
+#define KILL_RANKS    (4 * PER_SECOND)
+#define TERM_LAUNCHER (7 * PER_SECOND)
+
+struct counters {
+	uint64_t calls, polls;
+};
+
+struct stall {
+	struct rn_job *job;
+	struct stall_limit limit;
+	int rank;
+	struct counters *last; /* by rank */
+	uint64_t unchanged;    /* checks in which all ranks waited */
+	bool diverged;         /* a rank has */
+	uint64_t ending;       /* checks since the replay was found to be stalled; 0: it was not */
+	pthread_t thread;
+	pthread_mutex_t lock; /* for `over` */
+	pthread_cond_t wake;
+	bool over;
+};
+
+/* --- the state of a rank ------------------------------------------------------------------- */
+
+enum state { RUNS, WAITS, ENDED };
+
+/* The value of a line of /proc/PID/status; false: there is no such process. */
+static bool read_status(uint32_t pid, char *state, long *tracer)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	*state = '?';
+	*tracer = 0;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "State: %c", state) != 1)
+			sscanf(line, "TracerPid: %ld", tracer);
+	fclose(f);
+	return true;
+}
+
+static enum state process_state(uint32_t pid)
+{
+	char state;
+	long tracer;
+
+	if (!read_status(pid, &state, &tracer) || state == 'Z' || state == 'X')
+		return ENDED;
+	return state == 'T' || state == 't' || tracer ? RUNS : WAITS;
+}
+
+static enum state state_of(struct stall *s, uint32_t rank)
+{
+	const struct rn_job_rank *r = &s->job->rank[rank];
+	struct counters *last = &s->last[rank];
+	struct counters now = { __atomic_load_n(&r->calls, __ATOMIC_RELAXED),
+				__atomic_load_n(&r->polls, __ATOMIC_RELAXED) };
+	uint32_t threads = __atomic_load_n(&r->threads, __ATOMIC_RELAXED);
+	bool inside = __atomic_load_n(&r->inside, __ATOMIC_RELAXED) >= threads;
+	bool called = now.calls != last->calls, polled = now.polls != last->polls;
+	uint32_t pid = __atomic_load_n(&r->pid, __ATOMIC_ACQUIRE);
+
+	*last = now;
+	if (!pid)
+		return RUNS;
+	if (__atomic_load_n(&r->finalized, __ATOMIC_RELAXED))
+		return ENDED;
+	if (!called && (polled ? s->limit.polls && threads == 1 : inside))
+		return process_state(pid);
+	return process_state(pid) == ENDED ? ENDED : RUNS;
+}
+
+/* Every rank that is alive waits. */
+static bool all_wait(struct stall *s)
+{
+	uint32_t world = __atomic_load_n(&s->job->world, __ATOMIC_RELAXED), waiting = 0;
+	bool all = world > 0 && world <= s->job->slots &&
+		   !__atomic_load_n(&s->job->external, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; all && i < world; i++) {
+		enum state is = state_of(s, i);
+
+		waiting += is == WAITS;
+		all &= is != RUNS;
+	}
+	return all && waiting;
+}
+
+/* --- the summary --------------------------------------------------------------------------- */
+
+/* Appends ", NAME VALUE". */
+static void put(char *text, size_t cap, const char *name, int32_t value)
+{
+	size_t at = strlen(text);
+
+	if (value == RN_PLAN_NOTHING || value == RN_PLAN_UNKNOWN)
+		return;
+	if (value == RN_PLAN_ANY)
+		snprintf(text + at, cap - at, ", %s any", name);
+	else if (value == RN_PLAN_NOBODY)
+		snprintf(text + at, cap - at, ", %s MPI_PROC_NULL", name);
+	else if (value == RN_PLAN_ROOT)
+		snprintf(text + at, cap - at, ", %s MPI_ROOT", name);
+	else
+		snprintf(text + at, cap - at, ", %s %" PRId32, name, value);
+}
+
+/* "MPI_Recv(peer 1, tag 2, comm:world.0)", and if the replay waits in it, for what. */
+static void describe(char *text, size_t cap, const struct rn_job_rank *r)
+{
+	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, r->function);
+	char args[160] = "";
+
+	put(args, sizeof(args), "peer", r->peer);
+	put(args, sizeof(args), "tag", r->tag);
+	if (r->comm[0])
+		snprintf(args + strlen(args), sizeof(args) - strlen(args), ", %.59s", r->comm);
+	snprintf(text, cap, "%s%s%s%s%s%.127s", f ? f->name : "?", args[0] ? "(" : "",
+		 args[0] ? args + 2 : "", args[0] ? ")" : "", r->awaited[0] ? " waits for " : "",
+		 r->awaited);
+	rn_words_clean(text);
+}
+
+static bool is_stuck(const struct stall *s, uint32_t rank)
+{
+	const struct rn_job_rank *r = &s->job->rank[rank];
+
+	return !r->finalized && process_state(r->pid) != ENDED;
+}
+
+typedef char line[400];
+
+/* Prints the line of a rank, if no lower rank has the same one. */
+static bool print_rank(const line *all, uint32_t ranks, uint32_t rank, const char *where)
+{
+	uint32_t alike = 0;
+	char others[48] = "";
+
+	for (uint32_t i = 0; i < ranks; i++) {
+		if (strcmp(all[i], all[rank]) != 0)
+			continue;
+		if (i < rank)
+			return false;
+		alike += i > rank;
+	}
+	if (alike)
+		snprintf(others, sizeof(others), " (and %" PRIu32 " more %s)", alike,
+			 alike == 1 ? "rank" : "ranks");
+	fail(EXIT_DONE, "rank %" PRIu32 "%s%.31s: %s%s", rank, where[0] ? ", " : "", where,
+	     all[rank], others);
+	return true;
+}
+
+static void print_summary(const struct stall *s)
+{
+	uint32_t ranks = s->job->world, printed = 0;
+	line *all = calloc(ranks, sizeof(*all));
+
+	fail(EXIT_DONE,
+	     "the replay is stalled: all ranks wait, and for %" PRIu64
+	     " seconds none of their MPI calls has returned",
+	     s->limit.seconds);
+	for (uint32_t i = 0; all && i < ranks; i++)
+		if (is_stuck(s, i))
+			describe(all[i], sizeof(*all), &s->job->rank[i]);
+	for (uint32_t i = 0; all && i < ranks && printed < LINES; i++)
+		if (all[i][0])
+			printed += print_rank(all, ranks, i, s->job->rank[i].where);
+	free(all);
+}
+
+/* --- ending it ----------------------------------------------------------------------------- */
+
+static void send_signal(const struct stall *s, int sig)
+{
+	for (uint32_t i = 0; i < s->job->world; i++)
+		if ((s->rank < 0 || s->rank == (int)i) && is_stuck(s, i))
+			kill((pid_t)s->job->rank[i].pid, sig);
+}
+
+/* A rank in which the replay waits calls MPI_Abort. If there is none, the ranks are killed. A
+ * launcher that does not end then is sent a signal, which launch.h passes on. */
+static void end_run(struct stall *s)
+{
+	if (s->ending == 0)
+		__atomic_store_n(&s->job->stalled, 1, __ATOMIC_RELAXED);
+	else if (s->ending == TERM_RANKS)
+		send_signal(s, SIGTERM);
+	else if (s->ending == KILL_RANKS)
+		send_signal(s, SIGKILL);
+	else if (s->ending == TERM_LAUNCHER)
+		kill(getpid(), SIGTERM);
+	s->ending++;
+}
+
+/* --- the check ----------------------------------------------------------------------------- */
+
+/* Checks are counted, not seconds: nobody counts while the whole run is stopped. */
+static void check(struct stall *s)
+{
+	if (s->ending) {
+		end_run(s);
+		return;
+	}
+	s->unchanged = all_wait(s) ? s->unchanged + 1 : 0;
+	if (!s->diverged && rn_job_first(s->job) >= 0) {
+		s->diverged = true; /* the run is about to end, or has to start anew */
+		s->unchanged = 0;
+	}
+	if (s->unchanged < s->limit.seconds * PER_SECOND)
+		return;
+	print_summary(s);
+	end_run(s);
+}
+
+static void *watch(void *arg)
+{
+	struct stall *s = arg;
+	struct timespec next;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->over) {
+		clock_gettime(CLOCK_MONOTONIC, &next);
+		next.tv_nsec += 1000000000 / PER_SECOND;
+		next.tv_sec += next.tv_nsec / 1000000000;
+		next.tv_nsec %= 1000000000;
+		if (pthread_cond_timedwait(&s->wake, &s->lock, &next) == ETIMEDOUT && !s->over)
+			check(s);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Signals are for the other thread. */
+static int start_thread(struct stall *s)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	rc = pthread_create(&s->thread, NULL, watch, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+struct stall *stall_watch(struct rn_job *job, const struct stall_limit *limit, int rank)
+{
+	struct stall *s = limit->seconds ? calloc(1, sizeof(*s)) : NULL;
+	pthread_condattr_t monotonic;
+
+	if (!s)
+		return NULL;
+	s->job = job;
+	s->limit = *limit;
+	s->rank = rank;
+	s->last = calloc((size_t)job->slots + 1, sizeof(*s->last));
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &monotonic);
+	if (s->last && start_thread(s) == 0)
+		return s;
+	free(s->last);
+	free(s);
+	return NULL;
+}
+
+bool stall_end(struct stall *s)
+{
+	bool stalled;
+
+	if (!s)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	s->over = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	stalled = s->ending > 0;
+	free(s->last);
+	free(s);
+	return stalled;
+}

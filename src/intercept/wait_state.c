@@ -1,0 +1,116 @@
+/* wait_state.c - see wait_state.h. */
+#include "intercept/wait_state.h"
+
+#include "intercept/tracer.h"
+#include "order/job.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct rn_job *job;
+static struct rn_job_rank *slot; /* NULL: nothing is published */
+
+/* A call that was left by longjmp stays the call in flight until the next one. */
+static _Thread_local struct {
+	bool counted, inside;
+} mine __attribute__((tls_model("initial-exec")));
+
+static void add32(uint32_t *to, uint32_t n)
+{
+	__atomic_fetch_add(to, n, __ATOMIC_RELAXED);
+}
+
+static void add64(uint64_t *to)
+{
+	__atomic_fetch_add(to, 1, __ATOMIC_RELAXED);
+}
+
+static void count_thread(void)
+{
+	if (mine.counted)
+		return;
+	mine.counted = true;
+	add32(&slot->threads, 1);
+}
+
+void rn_wait_begin(struct rn_job *of)
+{
+	if (!of || !rn_job_is_near(of) || (uint32_t)rn_tracer.world_rank >= of->slots)
+		return;
+	job = of;
+	slot = &job->rank[rn_tracer.world_rank];
+	count_thread();
+	__atomic_store_n(&job->world, (uint32_t)rn_tracer.world_size, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+}
+
+enum rn_wait_kind rn_wait_kind_of(const char *function)
+{
+	static const char *const external[] = { "MPI_Comm_spawn*", "MPI_Comm_accept",
+						"MPI_Comm_connect", "MPI_Comm_join" };
+
+	for (size_t i = 0; i < sizeof(external) / sizeof(*external); i++)
+		if (fnmatch(external[i], function, 0) == 0)
+			return RN_WAIT_EXTERNAL;
+	return strncmp(function, "MPI_File_", 9) == 0 ? RN_WAIT_NOT : RN_WAIT_CALL;
+}
+
+static void describe(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm)
+{
+	bool repeats = kind == RN_WAIT_POLL && slot->function == function;
+
+	slot->function = function;
+	slot->peer = peer;
+	slot->tag = tag;
+	if (!repeats)
+		rn_wait_describe("", "");
+	slot->comm[0] = '\0';
+	if (comm)
+		strncpy(slot->comm, comm, sizeof(slot->comm) - 1);
+}
+
+void rn_wait_enter(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm)
+{
+	if (!slot || kind == RN_WAIT_NOT)
+		return;
+	count_thread();
+	if (kind == RN_WAIT_EXTERNAL)
+		__atomic_store_n(&job->external, 1, __ATOMIC_RELAXED);
+	describe(function, kind, peer, tag, comm);
+	add32(&slot->inside, !mine.inside);
+	mine.inside = true;
+}
+
+void rn_wait_leave(enum rn_wait_kind kind)
+{
+	if (!slot)
+		return;
+	add64(kind == RN_WAIT_POLL ? &slot->polls : &slot->calls);
+	add32(&slot->inside, mine.inside ? (uint32_t)-1 : 0);
+	mine.inside = false;
+}
+
+void rn_wait_describe(const char *where, const char *awaited)
+{
+	if (!slot)
+		return;
+	snprintf(slot->where, sizeof(slot->where), "%s", where);
+	snprintf(slot->awaited, sizeof(slot->awaited), "%s", awaited);
+}
+
+void rn_wait_thread_ends(void)
+{
+	if (!slot || !mine.counted)
+		return;
+	add32(&slot->inside, mine.inside ? (uint32_t)-1 : 0);
+	add32(&slot->threads, (uint32_t)-1);
+	mine.counted = mine.inside = false;
+}
+
+void rn_wait_end(void)
+{
+	if (slot)
+		__atomic_store_n(&slot->finalized, 1, __ATOMIC_RELAXED);
+}
