@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "encode/raw.h"
@@ -171,8 +172,8 @@ static bool print_rank(const line *all, uint32_t ranks, uint32_t rank, const cha
 		alike += i > rank;
 	}
 	if (alike)
-		snprintf(others, sizeof(others), " (and %" PRIu32 " more %s)", alike,
-			 alike == 1 ? "rank" : "ranks");
+		snprintf(others, sizeof(others), " (and %" PRIu32 " more rank%s)", alike,
+			 rn_plural(alike));
 	fail(EXIT_DONE, "rank %" PRIu32 "%s%.31s: %s%s", rank, where[0] ? ", " : "", where,
 	     all[rank], others);
 	return true;
@@ -185,8 +186,8 @@ static void print_summary(const struct stall *s)
 
 	fail(EXIT_DONE,
 	     "the replay is stalled: all ranks wait, and for %" PRIu64
-	     " seconds none of their MPI calls has returned",
-	     s->limit.seconds);
+	     " second%s none of their MPI calls has returned",
+	     s->limit.seconds, rn_plural(s->limit.seconds));
 	for (uint32_t i = 0; all && i < ranks; i++)
 		if (is_stuck(s, i))
 			describe(all[i], sizeof(*all), &s->job->rank[i]);
