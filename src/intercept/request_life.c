@@ -214,6 +214,79 @@ void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 	rn_tracer_unlock();
 }
 
+#ifdef OPEN_MPI
+/*
+ * Open MPI replaces a persistent request that is started again while its previous message, which is
+ * complete for the program (a buffered or small one), is still in transit.
+ */
+#define CHUNK 1024 /* handles on the stack */
+
+static void follow(uint64_t before, const MPI_Request *q)
+{
+	struct rn_requests *all = &rn_tracer.requests;
+	uint64_t now = (uint64_t)(uintptr_t)*q;
+	struct rn_request_token token;
+	const struct rn_request *r;
+	struct rn_request copy;
+
+	if (now == before || now == NULL_HANDLE)
+		return;
+	rn_tracer_lock();
+	token = find(before, q);
+	r = rn_requests_get(all, token);
+	if (r) {
+		copy = *r;
+		rn_requests_remove(all, token);
+		rn_requests_add(all, now, q, &copy); /* without memory it is unknown from now on */
+	}
+	rn_tracer_unlock();
+}
+
+static int start_chunk(int n, MPI_Request *q)
+{
+	uint64_t before[CHUNK];
+	int rc;
+
+	for (int i = 0; i < n; i++)
+		before[i] = (uint64_t)(uintptr_t)q[i];
+	rc = rn_real.MPI_Startall(n, q);
+	for (int i = 0; i < n; i++)
+		follow(before[i], &q[i]);
+	return rc;
+}
+
+static int hook_Startall(int n, MPI_Request *q)
+{
+	int rc = MPI_SUCCESS;
+
+	if (n <= 0 || !q)
+		return rn_real.MPI_Startall(n, q);
+	for (int i = 0; i < n && rc == MPI_SUCCESS; i += CHUNK)
+		rc = start_chunk(n - i < CHUNK ? n - i : CHUNK, q + i);
+	return rc;
+}
+
+static int hook_Start(MPI_Request *q)
+{
+	uint64_t before = q ? (uint64_t)(uintptr_t)*q : NULL_HANDLE;
+	int rc = rn_real.MPI_Start(q);
+
+	if (before != NULL_HANDLE)
+		follow(before, q);
+	return rc;
+}
+
+void rn_request_hook_starts(void)
+{
+	rn_next.MPI_Start = hook_Start;
+	rn_next.MPI_Startall = hook_Startall;
+}
+#else
+void rn_request_hook_starts(void)
+{
+}
+#endif
+
 /* Callbacks may return what is no error code, and their callers too. To ask Open MPI of it is an
  * error in itself, of which the program would be told. */
 static bool is_code(int code)

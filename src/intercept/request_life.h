@@ -20,6 +20,9 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var);
 /* The same, and it ends with the call that is about to be made. */
 uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var);
 
+/* Follows requests whose handle MPI_Start or MPI_Startall changes. Before the hooks of order.h. */
+void rn_request_hook_starts(void);
+
 /* A request of a Wait or Test: found before the call, settled after it. Its word is beside it, in
  * an array of its own, which is what a long array of requests is recorded as. */
 struct rn_request_use {

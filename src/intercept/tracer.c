@@ -11,6 +11,7 @@
 #include "intercept/handle.h"
 #include "intercept/order.h"
 #include "intercept/real.h"
+#include "intercept/request_life.h"
 #include "intercept/setting.h"
 #include "intercept/site.h"
 #include "intercept/spool.h"
@@ -297,6 +298,7 @@ void rn_tracer_start(void)
 		mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (reserve == MAP_FAILED)
 		reserve = NULL;
+	rn_request_hook_starts();
 	rn_order_start();
 	rn_mem_start();
 	rn_mem_ask_driver(rn_gpu_query);

@@ -290,6 +290,54 @@ static void persistent(void)
 		DO(MPI_Request_free(&r[i]), "request=%q", &r[i]);
 }
 
+#define MANY  100000 /* ints: a message that is in transit until it is received */
+#define TIMES 4
+
+static void receive_large(int *to)
+{
+	for (int i = 0; i < TIMES; i++)
+		for (int tag = 65; tag < 67; tag++)
+			DO(MPI_Recv(to, MANY, MPI_INT, prev, tag, MPI_COMM_WORLD, &status),
+			   "buf=%p, count=100000, datatype=MPI_INT, source=%d, tag=%d, "
+			   "comm=MPI_COMM_WORLD, status=%S",
+			   to, prev, tag, &status);
+}
+
+/* Buffered sends are started again while their previous messages are in transit. Open MPI then
+ * changes the handles. */
+static void restarted(void)
+{
+	int size = 2 * TIMES * (MANY * (int)sizeof(int) + MPI_BSEND_OVERHEAD), *large, *to;
+	count_t got;
+	void *room = grab((size_t)size), *back;
+
+	large = grab(MANY * sizeof(*large));
+	to = grab(MANY * sizeof(*to));
+	DO(MPI_Buffer_attach(room, size), "buffer=%p, size=%d", room, size);
+	for (int i = 0; i < 2; i++)
+		DO(MPI_Bsend_init(large, MANY, MPI_INT, next, 65 + i, MPI_COMM_WORLD, &r[i]),
+		   "buf=%p, count=100000, datatype=MPI_INT, dest=%d, tag=%d, "
+		   "comm=MPI_COMM_WORLD, request=%+",
+		   large, next, 65 + i, &r[i]);
+	for (int i = 0; i < TIMES; i++) {
+		if (i % 2)
+			DO(MPI_Startall(2, r), "count=2, array_of_requests=%*q", 2, r);
+		for (int k = 0; k < 2 && i % 2 == 0; k++)
+			DO(MPI_Start(&r[k]), "request=%q", &r[k]);
+		memset(statuses, 0, sizeof(statuses));
+		DO(MPI_Waitall(2, r, statuses),
+		   "count=2, array_of_requests=%*q, array_of_statuses=%*S", 2, r, 2, statuses);
+	}
+	DO(MPI_Barrier(MPI_COMM_WORLD), "comm=MPI_COMM_WORLD");
+	receive_large(to);
+	for (int i = 0; i < 2; i++)
+		DO(MPI_Request_free(&r[i]), "request=%q", &r[i]);
+	DO(MPI_Buffer_detach(&back, &got), "buffer_addr=%p, size=%c", back, got);
+	drop(to);
+	drop(large);
+	drop(room);
+}
+
 static int query(void *state, MPI_Status *s)
 {
 	(void)state;
@@ -374,6 +422,7 @@ int main(void)
 		given_up();
 		converted();
 		persistent();
+		restarted();
 		generalised();
 		both_ways();
 	}
