@@ -9,7 +9,7 @@ limit=60 # seconds, for a replay that hangs
 stall=3  # seconds
 
 timed() {
-	with_yield run timeout -k 5 $limit "$@"
+	with_yield run t/limit $limit "$@"
 }
 
 said() {

@@ -108,7 +108,7 @@ lookups() {
 # counted WHERE PRELOAD...: a tool that wraps cuMemAlloc_v2 counts the same
 counted() {
 	ok "$mpi: a program with a tool $1 is traced" env LD_PRELOAD="$2" LD_LIBRARY_PATH="$lib" \
-		timeout 120 "$RONDO" trace -o "$tmp/$mpi/tool.rondo" "mpirun.$mpi" -n 1 \
+		t/limit 120 "$RONDO" trace -o "$tmp/$mpi/tool.rondo" "mpirun.$mpi" -n 1 \
 		sh -c 'LD_PRELOAD=$LD_PRELOAD$1 "$0"; :' "$tmp/$mpi/linked" "$3"
 	like "... the tool counts each allocation once" "$(cat "$tmp/err")" '^tool: 5 allocations$'
 	is "... and the dump is the same" "$("$RONDO" dump "$tmp/$mpi/tool.rondo")" \
