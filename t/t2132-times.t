@@ -103,6 +103,51 @@ together() {
 	like "... which are there" "$("$RONDO" info "$trace")" '^loops: [1-9]'
 }
 
+# number KEY: of the facts in $tmp/info
+number() {
+	sed -n "s/^$1: //p" "$tmp/info"
+}
+
+# total: seconds that a rank spent in calls
+total() {
+	"$RONDO" info --calls "$trace" | awk 'NR > 1 { sum += $2 } END { print sum / 2 }'
+}
+
+# first_start, last_end: of all calls, in seconds
+first_start() {
+	sed -n 's/.* = 0 \[\([0-9.]*\) .*/\1/p' "$tmp/dump" | sort -n | head -n 1
+}
+
+last_end() {
+	sed -n 's/.* = 0 \[\([0-9.]*\) \([0-9.]*\)\].*/\1 \2/p' "$tmp/dump" |
+		awk '{ end = $1 + $2; if (end > last) last = end } END { print last }'
+}
+
+# at_most A B: numbers, B with the rounding of sums of times, 1 part in 64
+at_most() {
+	awk "BEGIN { exit !($1 <= $2 * 65 / 64) }"
+}
+
+# A run starts when the process does.
+whole_run() {
+	new_log
+	"mpicc.$mpi" $prog_flags -o "$tmp/$mpi/slow_start" t/prog/slow_start.c
+	ok "$mpi: a program that waits before MPI_Init is traced" with_yield timeout 120 "$RONDO" trace \
+		-o "$trace" --time=exact "mpirun.$mpi" -n 2 "$tmp/$mpi/slow_start"
+	cp "$tmp/err" "$tmp/said"
+	"$RONDO" info "$trace" >"$tmp/info"
+	"$RONDO" dump "$trace" >"$tmp/dump"
+	_wall=$(number wall_s)
+	ok "... wall_s contains the time before MPI_Init ($_wall)" at_most 0.3 "$_wall"
+	ok "... wall_s is not less than the time of all calls ($(total))" at_most "$(total)" "$_wall"
+	ok "... dump shows the start of MPI_Init relative to that of the process ($(first_start))" \
+		at_most 0.3 "$(first_start)"
+	ok "... dump shows that the last call ends within wall_s ($(last_end))" at_most "$(last_end)" "$_wall"
+	like "... the time to merge in the summary line is tracer_s" "$(cat "$tmp/said")" \
+		"merged in $(number tracer_s) s, written in [0-9.]+ s, "
+}
+
+each_mpi whole_run
 each_mpi all_times
 each_mpi little_memory
 each_mpi together

@@ -23,6 +23,7 @@
 #include "merge/merged.h"
 #include "rules/rules.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,16 @@ static void add_tally(struct rn_tally *a, const struct rn_tally *b)
 	a->wall_ns = most(a->wall_ns, b->wall_ns);
 	a->tracer_ns = most(a->tracer_ns, b->tracer_ns);
 	a->memory = most(a->memory, b->memory);
+}
+
+struct rn_tally_text rn_tally_text(const struct rn_tally *y)
+{
+	struct rn_tally_text t;
+
+	snprintf(t.wall_s, sizeof(t.wall_s), "%.3f", (double)y->wall_ns / 1e9);
+	snprintf(t.tracer_s, sizeof(t.tracer_s), "%.4f", (double)y->tracer_ns / 1e9);
+	snprintf(t.memory, sizeof(t.memory), "%" PRIu64, y->memory);
+	return t;
 }
 
 static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct piece p,

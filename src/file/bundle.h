@@ -31,10 +31,17 @@ struct rn_vocab;
 /* Sums, and the most of any rank. */
 struct rn_tally {
 	uint64_t lost;      /* calls that are not in the trace */
-	uint64_t wall_ns;   /* most */
-	uint64_t tracer_ns; /* most, at the end of the run; not what each call costs */
+	uint64_t wall_ns;   /* most; from the start of the process */
+	uint64_t tracer_ns; /* most; of it, what the tracer took at the end of the run */
 	uint64_t memory;    /* most bytes */
 };
+
+/* The values of the metadata `wall_s`, `tracer_s` and `memory` (doc/format.md). */
+struct rn_tally_text {
+	char wall_s[32], tracer_s[32], memory[32];
+};
+
+struct rn_tally_text rn_tally_text(const struct rn_tally *y);
 
 struct rn_bundle {
 	struct rn_arena *mem;

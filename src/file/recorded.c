@@ -97,10 +97,8 @@ static int add_stream(struct rn_bundle *b, struct leaf *l, bool first, struct rn
 		rc = add_times(b, l, scratch);
 	if (rc == RN_OK && l->values.use.n)
 		rc = add_values(b, l, scratch);
-	if (l->s) {
+	if (l->s)
 		b->tally.lost += l->s->lost;
-		b->tally.memory += l->s->memory;
-	}
 	return rc;
 }
 

@@ -35,7 +35,7 @@ struct rn_recorded_stream {
 	const struct rn_grammar *grammar;
 	const struct rn_rules *rules; /* instead of the grammar, if there are any: */
 	uint32_t root;                /* this one is the stream */
-	uint64_t lost, memory;
+	uint64_t lost;
 	struct rn_moments moments;  /* times of single calls; without chunks: none */
 	struct rn_order_part order; /* events; without chunks: none */
 };
@@ -55,8 +55,8 @@ struct rn_recorded {
 int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p);
 
 /* The bundle, in `mem`, of `threads` streams; those that the process does not have are empty. The
- * streams are not changed. The tally has what is lost and the memory; the rest is the caller's.
- * RN_OK, RN_E_NOMEM or RN_E_DATA. */
+ * streams are not changed. The tally has what is lost; the rest is the caller's. RN_OK,
+ * RN_E_NOMEM or RN_E_DATA. */
 int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *choices,
 		       uint32_t threads, struct rn_arena *mem, struct rn_arena *scratch,
 		       struct rn_bundle *out);

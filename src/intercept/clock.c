@@ -99,6 +99,16 @@ void rn_clock_start(void)
 	started = true;
 }
 
+uint64_t rn_clock_started(void)
+{
+	return start.ticks;
+}
+
+uint64_t rn_clock_age(void)
+{
+	return rn_clock_slow() - start.ns;
+}
+
 const char *rn_clock_name(void)
 {
 	if (!rn_clock_counter)

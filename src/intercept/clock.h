@@ -49,6 +49,11 @@ static inline uint64_t rn_clock_now(void)
 /* Chooses the source and reads the first pair. Again is fine and does nothing. */
 void rn_clock_start(void);
 
+/* The start of the run in this process: the tick of the first pair. rn_clock_age is the time since
+ * then, in nanoseconds. */
+uint64_t rn_clock_started(void);
+uint64_t rn_clock_age(void);
+
 /* Nanoseconds per tick, times 2^32, as well as it is known now. */
 uint64_t rn_clock_scale(void);
 

@@ -84,10 +84,10 @@ struct finish {
 static MPI_Comm link_comm = MPI_COMM_NULL;
 static struct rn_mpi_link world; /* over link_comm */
 static bool linked;              /* there is one */
-static uint64_t started;         /* ticks */
 static struct rn_clock_relation relation;
-static bool parts_left; /* what was recorded is in the part file alone */
-static bool quiet;      /* others have said it, or will */
+static bool parts_left;    /* what was recorded is in the part file alone */
+static bool quiet;         /* others have said it, or will */
+static uint64_t tracer_ns; /* that the tracer took at the end of the run */
 
 /* ---- clocks ---- */
 
@@ -236,7 +236,6 @@ void rn_finish_prepare(void)
 {
 	int saved = errno;
 
-	started = rn_clock_now();
 	lone_output();
 	if (rn_tracer.world_rank == 0 && !rn_comm_spawned())
 		rn_spool_set_aside();
@@ -360,9 +359,7 @@ static int look_at_streams(struct finish *f)
 			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times, &t->holes },
 			.grammar = t->grammar,
 			.lost = t->live.lost,
-			.memory = t->mem.mapped + sizeof(*t) + rn_stopwatch_size(t->stopwatch),
 		};
-		s->memory += rn_order_log_size(t);
 		if (t->stopwatch)
 			rc = look_at_moments(f, t, &s->moments);
 		if (rc == RN_OK)
@@ -428,6 +425,28 @@ static uint64_t since_began(const struct finish *f)
 	return rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
 }
 
+/* Bytes that what is recorded takes in this process. */
+static uint64_t memory_used(void)
+{
+	uint64_t bytes = rn_tracer.mem.mapped;
+
+	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		bytes += t->mem.mapped + sizeof(*t) + rn_stopwatch_size(t->stopwatch) +
+			 rn_order_log_size(t);
+	return bytes;
+}
+
+/* The tally up to now. doc/format.md, section 10, defines the quantities. */
+static void update_tally(struct finish *f)
+{
+	struct rn_tally *y = &f->bundle.tally;
+	uint64_t wall_ns = rn_clock_age();
+
+	tracer_ns = since_began(f);
+	y->wall_ns = y->wall_ns > wall_ns ? y->wall_ns : wall_ns;
+	y->tracer_ns = y->tracer_ns > tracer_ns ? y->tracer_ns : tracer_ns;
+}
+
 static int make_bundle(struct finish *f)
 {
 	struct rn_bundle *b = &f->bundle;
@@ -438,9 +457,8 @@ static int make_bundle(struct finish *f)
 				     (uint64_t)rn_tracer.world_rank,
 				     (uint64_t)rn_tracer.world_rank);
 	b->tally.lost += rn_tracer.lost;
-	b->tally.memory += rn_tracer.mem.mapped;
-	b->tally.wall_ns = rn_time_ns(rn_clock_now() - started, rn_clock_scale());
-	b->tally.tracer_ns = since_began(f);
+	b->tally.memory = memory_used();
+	update_tally(f);
 	return rc;
 }
 
@@ -501,6 +519,7 @@ static void add_settings(struct facts *m)
 static void facts_of(const struct finish *f, struct facts *m)
 {
 	const struct rn_tally *y = &f->bundle.tally;
+	const struct rn_tally_text text = rn_tally_text(y);
 
 	m->n = 0;
 	fact(m, "program", "%s", rn_config.program);
@@ -519,25 +538,28 @@ static void facts_of(const struct finish *f, struct facts *m)
 	fact(m, "complete", "%s", y->lost ? "no" : "yes");
 	if (y->lost)
 		fact(m, "lost", "%" PRIu64, y->lost);
-	fact(m, "wall_s", "%.3f", (double)y->wall_ns / 1e9);
-	fact(m, "tracer_s", "%.4f", (double)y->tracer_ns / 1e9);
-	fact(m, "memory", "%" PRIu64, y->memory);
+	fact(m, "wall_s", "%s", text.wall_s);
+	fact(m, "tracer_s", "%s", text.tracer_s);
+	fact(m, "memory", "%s", text.memory);
 	add_settings(m);
 	add_paths(m);
 }
 
 #define WORD_MAX 1024 /* bytes of a path in a line; rn_say cuts what is longer */
 
+/* The time to merge is `tracer_s`. The time to write cannot be in the file that is written. */
 static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
+	const struct rn_tally_text text = rn_tally_text(&f->bundle.tally);
+	uint64_t write_ns = since_began(f) - tracer_ns;
 	char word[WORD_MAX];
 
 	rn_say("%" PRIu64 " call%s on %d rank%s in %" PRIu64
-	       " bytes (%.3g per call), %.3f s in the tracer at the end, "
+	       " bytes (%.3g per call), merged in %s s, written in %.4f s, "
 	       "%" PRIu64 " lost; see: rondo info %s",
 	       calls, rn_plural(calls), rn_tracer.world_size,
 	       rn_plural((uint64_t)rn_tracer.world_size), size,
-	       calls ? (double)size / (double)calls : 0.0, (double)since_began(f) / 1e9,
+	       calls ? (double)size / (double)calls : 0.0, text.tracer_s, (double)write_ns / 1e9,
 	       f->bundle.tally.lost, rn_text_path(rn_config.output, word, sizeof(word)));
 }
 
@@ -586,7 +608,7 @@ static int write_trace(struct finish *f)
 	struct rn_bundle_file file;
 	int rc;
 
-	f->bundle.tally.tracer_ns = since_began(f);
+	update_tally(f);
 	facts_of(f, &m);
 	meta = (struct rn_meta){ m.entry, m.n };
 	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);

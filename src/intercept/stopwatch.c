@@ -69,7 +69,7 @@ static void write_batch(struct rn_stream *t, bool stop)
 
 	if (s->n && !s->over) {
 		if (!s->writer.coded.data)
-			rn_moments_begin(&s->writer, s->writer.grain, s->batch[0].start);
+			rn_moments_begin(&s->writer, s->writer.grain, rn_clock_started());
 		full = rn_moments_add(&s->writer, s->batch, s->n);
 	}
 	s->n = 0;

@@ -113,6 +113,7 @@ static bool have_end;
 static void enter(struct rn_stream *t)
 {
 	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
+	bool is_first = gettid() == getpid();
 
 	if (rn_config.order || rn_config.replay[0])
 		off |= RN_OFF_ORDER;
@@ -122,9 +123,8 @@ static void enter(struct rn_stream *t)
 	__atomic_store_n(&t->live.off, off, __ATOMIC_SEQ_CST);
 	if (!rn_tracer_active())
 		t->live.off |= RN_OFF_OVER;
-	t->live.left = rn_clock_now();
-	rn_mem_thread_start(&t->places, t->number,
-			    gettid() == getpid() ? __builtin_frame_address(0) : NULL);
+	t->live.left = is_first ? rn_clock_started() : rn_clock_now();
+	rn_mem_thread_start(&t->places, t->number, is_first ? __builtin_frame_address(0) : NULL);
 	t->ends = 0;
 	if (have_end)
 		pthread_setspecific(end_of_thread, t);

@@ -277,6 +277,7 @@ void rn_tracer_start(void)
 	if (rn_tracer.started)
 		return;
 	rn_tracer.started = true;
+	rn_clock_start(); /* first: the run begins here */
 	note_listener();
 	rn_config_read();
 	if (may_start_another())
@@ -303,7 +304,6 @@ void rn_tracer_start(void)
 	rn_mem_start();
 	rn_mem_ask_driver(rn_gpu_query);
 	rn_mem_ask_kernel();
-	rn_clock_start();
 	rn_stream_watch_ends();
 	pthread_atfork(NULL, NULL, child_is_silent);
 	rn_tracer.active = true;

@@ -1,8 +1,8 @@
 /*
  * moment_view.h - when each call of a trace began and ended.
  *
- * Times are nanoseconds since the first of all streams began, by the clock of rank 0. A stream that
- * was cut off may have fewer of them than calls.
+ * Times are nanoseconds since the earliest tick 0 of all streams, by the clock of rank 0. A stream
+ * that was cut off may have fewer of them than calls.
  *
  * Chunks are read one at a time and kept, so going through a stream costs some 100 ns a call, and
  * beginning in its middle one chunk. Memory is that of a chunk. Trusts no byte of a chunk.
