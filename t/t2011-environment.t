@@ -53,4 +53,21 @@ late() {
 }
 each_mpi late
 
+# All that is known of a run is known of one that goes on after MPI_Finalize, on any of its ranks.
+late_facts() {
+	new_log
+	"mpicc.$mpi" $prog_flags -o "$tmp/$mpi/slow_start" t/prog/slow_start.c
+	ok "$mpi: rank 0 of 2 makes a call after MPI_Finalize" trace_mpi "$trace" 2 "$tmp/$mpi/slow_start" late
+	"$RONDO" info "$trace" >"$tmp/info"
+	like "... it is in the trace" "$("$RONDO" dump "$trace" --rank 0)" 'MPI_Finalized\(flag=1\)'
+	like "... the trace is complete" "$(cat "$tmp/info")" '^complete: yes$'
+	like "... and has wall_s" "$(cat "$tmp/info")" '^wall_s: [0-9]+\.[0-9]{3}$'
+	ok "... to the end of the process" awk '$1 == "wall_s:" { wall = $2 } END { exit wall < 0.5 }' "$tmp/info"
+	like "... and has tracer_s" "$(cat "$tmp/info")" '^tracer_s: [0-9]+\.[0-9]{4}$'
+	like "... and has memory" "$(cat "$tmp/info")" '^memory: [1-9][0-9]+$'
+	like "... and the times of all calls" "$("$RONDO" info --calls "$trace")" \
+		'^ +2 +0\.[0-9]*[1-9][0-9]* .* MPI_Init$'
+}
+each_mpi late_facts
+
 finish

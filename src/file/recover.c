@@ -20,6 +20,7 @@ struct recovery {
 	struct rn_salvaged **process; /* by rank */
 	uint32_t n;
 	uint64_t ranks, threads;
+	uint64_t tallies; /* processes of which the tally is known */
 	struct rn_choices *choices;
 	struct rn_bundle bundle;
 	struct rn_rank_text *stopped; /* by function */
@@ -174,6 +175,9 @@ static int add_process(struct recovery *r, const struct rn_salvaged *p)
 	int rc = rn_recorded_bundle(&p->recorded, r->choices, (uint32_t)r->threads, &r->one,
 				    &r->scratch, &b);
 
+	b.tally.wall_ns = p->tally.wall_ns;
+	b.tally.tracer_ns = p->tally.tracer_ns;
+	b.tally.memory = p->tally.memory;
 	if (rc == RN_OK && program)
 		rc = rn_programs_add(&b.programs, program, rank, rank);
 	return rc == RN_OK ? absorb(r, &b, &why) : rc;
@@ -205,6 +209,7 @@ static void note(struct recovery *r, const struct rn_salvaged *p)
 	bool in_call = false;
 
 	r->out->damaged += p->damaged;
+	r->tallies += p->has_tally;
 	if (!p->complete)
 		rn_rank_text_add(&r->out->incomplete, rank, rank);
 	for (uint32_t i = 0; i < p->recorded.streams; i++)
@@ -290,15 +295,31 @@ static void stopped_facts(struct recovery *r, struct facts *f)
 		fact(f, "stopped_outside", list_value(r, &r->outside));
 }
 
+/* How long the run was is known if every rank ended by itself. */
+static int tally_facts(struct recovery *r, struct facts *f)
+{
+	struct rn_tally_text *t = rn_new(&r->mem, struct rn_tally_text, 1);
+
+	if (!t)
+		return RN_E_NOMEM;
+	*t = rn_tally_text(&r->bundle.tally);
+	if (r->tallies == r->ranks) {
+		fact(f, "wall_s", t->wall_s);
+		fact(f, "tracer_s", t->tracer_s);
+		fact(f, "memory", t->memory);
+	}
+	return RN_OK;
+}
+
 /* Ours first: a process says nothing else of the same name. */
 static int make_meta(struct recovery *r, struct rn_meta *out)
 {
 	const struct rn_meta *its = &r->process[0]->meta;
-	struct facts f = { .cap = its->n + rn_mpi_vocab.funcs + 8 };
+	struct facts f = { .cap = its->n + rn_mpi_vocab.funcs + 12 };
 	uint64_t lost = r->bundle.tally.lost;
 
 	f.entry = rn_new(&r->mem, struct rn_meta_entry, f.cap);
-	if (!f.entry)
+	if (!f.entry || tally_facts(r, &f) < 0)
 		return RN_E_NOMEM;
 	fact(&f, "complete", r->out->incomplete.n || lost ? "no" : "yes");
 	if (r->out->incomplete.n)

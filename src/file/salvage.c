@@ -132,6 +132,8 @@ struct process {
 	bool only_now;
 	struct rn_pieces *pieces; /* by stream */
 	uint64_t lost;
+	bool has_tally;
+	struct rn_fact_tally tally;
 };
 
 static const char *copy_text(struct process *p, const void *bytes, size_t len)
@@ -281,6 +283,13 @@ static void take_lost(struct process *p, const void *bytes, size_t len)
 		memcpy(&p->lost, bytes, len);
 }
 
+static void take_tally(struct process *p, const void *bytes, size_t len)
+{
+	p->has_tally = len == sizeof(p->tally);
+	if (p->has_tally)
+		memcpy(&p->tally, bytes, len);
+}
+
 static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 {
 	struct process *p = arg;
@@ -316,6 +325,9 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		break;
 	case RN_FACT_LOST:
 		take_lost(p, bytes, len);
+		break;
+	case RN_FACT_TALLY:
+		take_tally(p, bytes, len);
 		break;
 	default:
 		return false;
@@ -427,6 +439,8 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	out->world = p->world;
 	out->time = p->world.time;
 	out->ended = p->ended;
+	out->has_tally = p->has_tally;
+	out->tally = p->tally;
 	for (uint32_t i = 0; i < streams; i++) {
 		out->stopped[i] = RN_STOPPED_NOWHERE;
 		if (rn_salvage_nothing(p->mem, &s[i], &p->pieces[i]) < 0)

@@ -644,8 +644,16 @@ static uint64_t job_number(void)
 	return value ? rn_hash(value, strlen(value)) : (uint64_t)getppid();
 }
 
+/* How this process ended goes to the part file. */
+static void note_end(const char *how, bool copied)
+{
+	struct rn_fact_tally tally = { rn_clock_age(), tracer_ns, memory_used() };
+
+	rn_spool_note(how, rn_tracer.lost, &tally, copied);
+}
+
 /* What this process has is in the part file, as a rule; one that has had no world puts it there. */
-static bool leave_part(const char *how)
+static bool leave_part(const struct finish *f, const char *how)
 {
 	find_place();
 	if (!rn_spool_folder()[0]) {
@@ -658,7 +666,8 @@ static bool leave_part(const char *how)
 		if (t->spooled)
 			rn_spool_seal(t); /* with all times */
 	}
-	rn_spool_note(how, rn_tracer.lost);
+	tracer_ns = since_began(f);
+	note_end(how, true);
 	parts_left = true;
 	return rn_spool_any();
 }
@@ -675,11 +684,11 @@ static void say_parts(const char *word, const char *why)
 }
 
 /* Without MPI the ranks do not know of each other: the first on a node speaks for all. */
-static void leave_alone(const char *why)
+static void leave_alone(const struct finish *f, const char *why)
 {
 	bool first = rn_spool_first();
 
-	if (!leave_part(why)) {
+	if (!leave_part(f, why)) {
 		if (rn_tracer.world_rank == 0)
 			rn_say("rank 0 is not traced to its end");
 	} else if (first) {
@@ -707,7 +716,7 @@ static int absorb_left(void *arg, uint64_t first, uint64_t n, const void *bytes,
 static void leave_parts(struct finish *f, struct rn_mpi_link *link, const char *how,
 			const char *word, const char *text)
 {
-	f->left = leave_part(how);
+	f->left = leave_part(f, how);
 	rn_link_arm(link, DEADLINE_NS);
 	rn_link_up(link, pack_left, absorb_left, f);
 	if (rn_tracer.world_rank != 0)
@@ -768,7 +777,16 @@ static void stop_recording(void)
 			nanosleep(&moment, NULL);
 }
 
-/* The trace is written, but what comes now goes on into the part file. */
+/* The trace is written. The part file is complete as well: if any rank makes more calls, the trace
+ * is made again from the part files of all ranks. */
+static void keep_part(void)
+{
+	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+		rn_spool_seal_times(t);
+	note_end("MPI_Finalize", false);
+}
+
+/* What comes now goes on into the part file. */
 static void resume_recording(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
@@ -848,7 +866,7 @@ void rn_finish_world(void)
 		return;
 	begin(&f);
 	if (!linked) {
-		leave_alone("the tracer has no communicator");
+		leave_alone(&f, "the tracer has no communicator");
 	} else {
 		if (any_in_segments(&f, &world)) {
 			leave_segments(&f, &world);
@@ -856,6 +874,7 @@ void rn_finish_world(void)
 		} else if (merge(&f, &world) < 0) {
 			leave_unmerged(&f, &world);
 		} else {
+			keep_part();
 			resume_recording();
 		}
 		rn_link_close(&world);
@@ -874,7 +893,7 @@ void rn_finish_alone(const char *why)
 	if (!is_ours_to_end() || is_replay())
 		return;
 	begin(&f);
-	leave_alone(why);
+	leave_alone(&f, why);
 	end(&f);
 	errno = saved;
 }
@@ -916,8 +935,12 @@ void rn_finish_late(void)
 	}
 	if ((kept || lost) && !parts_left)
 		tell_late(kept, lost);
-	if (kept)
-		rn_spool_note("exit", rn_tracer.lost);
+	if (kept) {
+		stop_recording();
+		for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
+			rn_spool_seal_times(t);
+		note_end("exit", true);
+	}
 	rn_spool_end(kept > 0 || (parts_left && rn_spool_any()));
 	errno = saved;
 }

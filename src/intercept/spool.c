@@ -340,6 +340,15 @@ void rn_spool_seal(struct rn_stream *t)
 	errno = saved;
 }
 
+void rn_spool_seal_times(struct rn_stream *t)
+{
+	int saved = errno;
+
+	if (t->spooled)
+		seal_or_freeze(t, false);
+	errno = saved;
+}
+
 void rn_spool_values_due(struct rn_stream *t)
 {
 	rn_spool_seal(t);
@@ -555,10 +564,10 @@ static bool copy_all(void)
 }
 
 /* In the copy, too, this is behind everything. */
-void rn_spool_note(const char *how, uint64_t lost)
+void rn_spool_note(const char *how, uint64_t lost, const struct rn_fact_tally *tally, bool copied)
 {
 	int saved = errno;
-	bool all = !spill.head || copy_all();
+	bool all = copied && spill.head && copy_all();
 
 	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		if (!t->live.self)
@@ -567,8 +576,9 @@ void rn_spool_note(const char *how, uint64_t lost)
 	}
 	if (lost)
 		add_shared(RN_FACT_LOST, &lost, sizeof(lost), NULL, 0);
+	add_shared(RN_FACT_TALLY, tally, sizeof(*tally), NULL, 0);
 	add_shared(RN_FACT_END, how, strlen(how), NULL, 0);
-	if (all && spill.head)
+	if (all)
 		make_copy(NULL);
 	errno = saved;
 }
