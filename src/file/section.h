@@ -26,7 +26,7 @@
 struct rn_arena;
 
 #define RN_FORMAT_MAJOR 1
-#define RN_FORMAT_MINOR 2
+#define RN_FORMAT_MINOR 3
 
 /* Every section that this program reads: constant, number on disk, name, whether a reader that does
  * not know it must refuse the file, and the minor version that first had it. Numbers that are only

@@ -1,10 +1,10 @@
 /*
  * codec.c - see codec.h: what all codecs have in common. On disk:
  *
- *   byte     the codec
+ *   byte     the codec; plus 4 if the values are coded (value_codec.h)
  *   varints  how many rows, things done, values
  *   varint   bytes of what follows: rows and things done, by the codec
- *   column   the values, if there are any
+ *   column   the values, if there are any; coded: a varint, the number of bytes, and those
  *   zeros    as many as the bound asks for
  */
 #include "order/codec.h"
@@ -19,10 +19,13 @@
 #include "order/clock_delta.h"
 #include "order/columns.h"
 #include "order/model.h"
+#include "order/value_codec.h"
 
 #define FREE     4096u
 #define PER_BYTE 1024u
 #define MANY     UINT32_MAX
+#define CODED    4u   /* a bit of the first byte: the values are */
+#define FEW      256u /* values, for which both ways are tried */
 
 static const char *const names[] = { "model", "clock", "raw", "zstd" };
 
@@ -80,32 +83,53 @@ static int encode_rows(struct rn_arena *scratch, enum rn_order_codec codec,
 	return RN_E_ARG;
 }
 
-/* Bytes that are missing for so much to be believed. */
-static size_t padding(const struct rn_order *o, size_t len)
+/* Bytes that are missing for so much to be believed. Columns have a bound of their own. */
+static size_t padding(const struct rn_order *o, bool coded, size_t len)
 {
-	size_t n = o->rows + o->dones, need = n > FREE ? (n - FREE + PER_BYTE - 1) / PER_BYTE : 0;
+	size_t n = o->rows + o->dones + (coded ? o->values : 0);
+	size_t need = n > FREE ? (n - FREE + PER_BYTE - 1) / PER_BYTE : 0;
 
 	return need > len ? need - len : 0;
 }
 
+/* Coded; or as a column where that is smaller, which it is not for many clock readings. */
+static int encode_values(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *values,
+			 bool *coded)
+{
+	struct rn_buf bytes = { 0 };
+	bool clock = false;
+	int rc = o->values ? rn_order_values_encode(scratch, o, &bytes, &clock) : RN_OK;
+
+	*coded = clock && o->values > FEW;
+	if (!rc && o->values && !*coded) {
+		rc = rn_column_encode(o->value, o->values, values);
+		*coded = bytes.len + rn_varint_size(bytes.len) < values->len;
+	}
+	if (!rc && *coded) {
+		rn_buf_clear(values);
+		rn_buf_u64(values, bytes.len);
+		rn_buf_add(values, bytes.data, bytes.len);
+	}
+	rn_buf_free(&bytes);
+	return rc ? rc : rn_buf_status(values);
+}
+
 static int put(enum rn_order_codec codec, const struct rn_order *o, const struct rn_buf *body,
-	       struct rn_buf *out)
+	       const struct rn_buf *values, bool coded, struct rn_buf *out)
 {
 	size_t before = out->len;
-	int rc = RN_OK;
+	int rc;
 
-	rn_buf_byte(out, (unsigned char)codec);
+	rn_buf_byte(out, (unsigned char)(codec | (coded ? CODED : 0)));
 	rn_buf_u64(out, o->rows);
 	rn_buf_u64(out, o->dones);
 	rn_buf_u64(out, o->values);
 	rn_buf_u64(out, body->len);
 	rn_buf_add(out, body->data, body->len);
-	if (o->values)
-		rc = rn_column_encode(o->value, o->values, out);
-	for (size_t n = padding(o, out->len - before); n; n--)
+	rn_buf_add(out, values->data, values->len);
+	for (size_t n = padding(o, coded, out->len - before); n; n--)
 		rn_buf_byte(out, 0);
-	if (!rc)
-		rc = rn_buf_status(out);
+	rc = rn_buf_status(out);
 	if (rc)
 		out->len = before;
 	return rc;
@@ -114,12 +138,16 @@ static int put(enum rn_order_codec codec, const struct rn_order *o, const struct
 int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
 		    const uint64_t *clock, struct rn_buf *out)
 {
-	struct rn_buf body = { 0 };
+	struct rn_buf body = { 0 }, values = { 0 };
 	int rc = sound(o) ? encode_rows(scratch, codec, o, clock, &body) : RN_E_ARG;
+	bool coded;
 
 	if (!rc)
-		rc = put(codec, o, &body, out);
+		rc = encode_values(scratch, o, &values, &coded);
+	if (!rc)
+		rc = put(codec, o, &body, &values, coded, out);
 	rn_buf_free(&body);
+	rn_buf_free(&values);
 	return rc;
 }
 
@@ -137,6 +165,26 @@ static int decode_rows(struct rn_arena *scratch, unsigned codec, const void *byt
 	default:
 		return rn_order_zstd_decode(scratch, bytes, len, o, row, done);
 	}
+}
+
+/* As many as the bound allows. */
+static int get_coded(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o,
+		     struct rn_err *err)
+{
+	uint64_t len = rn_get_count(in, 1);
+	const unsigned char *bytes = rn_get_bytes(in, len);
+	int64_t *v = rn_new(mem, int64_t, o->values);
+	int rc;
+
+	if (!v)
+		return rn_err_nomem(err);
+	if (!bytes)
+		return rn_err_set(err, RN_E_DATA, "order cut off");
+	rc = rn_order_values_decode(mem, bytes, len, o, v);
+	o->value = v;
+	if (rc == RN_E_NOMEM)
+		return rn_err_nomem(err);
+	return rc ? rn_err_set(err, RN_E_DATA, "order damaged: its values are malformed") : RN_OK;
 }
 
 static int get_values(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o,
@@ -189,7 +237,9 @@ static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, 
 static int get(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o, struct rn_err *err)
 {
 	size_t len = rn_left(in);
-	const unsigned char *codec = rn_get_bytes(in, 1);
+	const unsigned char *first = rn_get_bytes(in, 1);
+	unsigned codec = first ? *first & ~CODED : 0;
+	bool coded = first && *first & CODED;
 	int rc;
 
 	o->rows = rn_get_max(in, MANY - 1);
@@ -197,14 +247,16 @@ static int get(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o, s
 	o->values = rn_get_max(in, MANY - 1);
 	if (in->bad)
 		return rn_err_set(err, RN_E_DATA, "order cut off");
-	if (*codec >= RN_ORDER_CODECS)
-		return rn_err_set(err, RN_E_DATA, "order codec %u does not exist", *codec);
-	if (padding(o, len))
+	if (codec >= RN_ORDER_CODECS)
+		return rn_err_set(err, RN_E_DATA, "order codec %u does not exist", *first);
+	if (padding(o, coded, len))
 		return rn_err_set(err, RN_E_DATA, "order damaged: too many rows for so few bytes");
-	rc = get_rows(mem, *codec, in, o, err);
+	rc = get_rows(mem, codec, in, o, err);
+	if (!rc && !sound(o))
+		rc = rn_err_set(err, RN_E_DATA, "order damaged: its parts do not fit");
 	if (!rc)
-		rc = get_values(mem, in, o, err);
-	if (!rc && (!all_zero(in) || !sound(o)))
+		rc = (coded ? get_coded : get_values)(mem, in, o, err);
+	if (!rc && !all_zero(in))
 		rc = rn_err_set(err, RN_E_DATA, "order damaged: its parts do not fit");
 	return rc;
 }
@@ -222,4 +274,9 @@ int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size
 	else
 		*out = o;
 	return rc;
+}
+
+unsigned rn_order_minor(const void *bytes, size_t len)
+{
+	return len && *(const unsigned char *)bytes & CODED ? 3 : 2;
 }

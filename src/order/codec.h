@@ -10,10 +10,13 @@
  * elsewhere, and whoever decodes must have the same ones. Source and tag are kept where they are
  * there (RN_ORDER_MATCHED), and are 0 elsewhere.
  *
- * Bytes are not trusted. There are at most 4096 rows and things done (together), and 1024 more for
- * each byte of the input; encoders add zeros at the end where they would need fewer bytes. So a
- * decoder allocates at most 64 KB for each byte of the input and 2 MB, 3 KB for each site of the
- * caller's, and for values what a column may (column.h).
+ * Values are the same with all: clock readings as differences of ticks (value_codec.h), or a
+ * column.
+ *
+ * Bytes are not trusted. There are at most 4096 rows, things done and coded values (together), and
+ * 1024 more for each byte of the input; encoders add zeros at the end where they would need fewer
+ * bytes. So a decoder allocates at most 64 KB for each byte of the input and 2 MB, 3 KB for each
+ * site of the caller's, and for values what a column may (column.h).
  *
  * A thread is encoded as a whole: what is learnt ends with it. A caller that has to bound its
  * memory can encode pieces of 2^16 rows and more, which costs some hundred bytes for each.
@@ -51,5 +54,8 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 /* The codec is told by the bytes, of which all are read. On failure the arena is as it was. */
 int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size_t sites,
 		    const void *bytes, size_t len, struct rn_order *out, struct rn_err *err);
+
+/* The minor version of the file format that came with the way in which the bytes are written. */
+unsigned rn_order_minor(const void *bytes, size_t len);
 
 #endif

@@ -142,3 +142,34 @@ uint32_t rn_guess_number(struct rn_guess *g, const struct rn_guess_on *on, uint3
 		rn_guess_refuse(g);
 	return g->coder.bad ? 0 : (uint32_t)(x - 1);
 }
+
+#define WIDE_LEARNED 20u
+
+/* Seven decisions, as a tree. */
+static unsigned code_length(struct rn_guess *g, const struct rn_guess_on *on, unsigned length)
+{
+	uint32_t x = 1;
+
+	for (unsigned i = 7; i-- > 0;)
+		x = x << 1 | decide(g, on, x, length >> i & 1);
+	if (x - 128 > 64)
+		rn_guess_refuse(g);
+	return g->coder.bad ? 0 : x - 128;
+}
+
+uint64_t rn_guess_wide(struct rn_guess *g, const struct rn_guess_on *on, uint64_t v)
+{
+	unsigned n = code_length(g, on, v ? 64u - (unsigned)__builtin_clzll(v) : 0);
+	uint64_t x = n > 0;
+
+	for (unsigned i = n; i-- > 1;) {
+		bool bit = v >> (i - 1) & 1;
+
+		if (n - i < WIDE_LEARNED)
+			bit = decide(g, on, 128 + (n << 24 ^ (uint32_t)x), bit);
+		else
+			bit = rn_guess_weighed(g, ONE / 2, bit);
+		x = x << 1 | bit;
+	}
+	return g->coder.bad ? 0 : x;
+}

@@ -410,7 +410,7 @@ static void test_versions(void)
 	CHECK(accepted());
 	make(known, 2, 2, 0);
 	refused(made.data, made.len,
-		"made by a newer version (format 2.0; this program reads up to 1.2)");
+		"made by a newer version (format 2.0; this program reads up to 1.3)");
 	refused(made.data, HEADER, "made by a newer version (format 2.0");
 	make(known, 2, 300, 7);
 	refused(made.data, made.len, "made by a newer version (format 300.7;");
