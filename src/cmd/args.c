@@ -144,9 +144,9 @@ static void print_help(const struct usage *u)
 	puts("\noptions:");
 	for (unsigned i = 0; i < u->nopts; i++) {
 		const struct opt *o = &u->opts[i];
-		int n = o->kind == OPT_MAYBE ? printf("  %s[=%s]", o->name, o->arg)
-					     : printf("  %s%s%s", o->name, o->arg ? " " : "",
-						      o->arg ? o->arg : "");
+		int n = is_maybe(o->kind) ? printf("  %s[=%s]", o->name, o->arg)
+					  : printf("  %s%s%s", o->name, o->arg ? " " : "",
+						   o->arg ? o->arg : "");
 
 		printf("%*s%s\n", n < 18 ? 18 - n : 1, "", o->help);
 	}
@@ -202,6 +202,10 @@ static const char *set_option(const struct opt *o, const char *value)
 		return value ? parse_number(value, o->var) : NULL;
 	case OPT_RANGE:
 		return parse_range(value, o->var);
+	case OPT_MAYBE_TEXT:
+		if (!value)
+			return NULL;
+		/* fall through */
 	case OPT_TEXT:
 		*(const char **)o->var = value;
 		return *value ? NULL : "empty";
@@ -243,7 +247,7 @@ static int take_option(const struct usage *u, char **argv)
 	const char *equals = strchr(argv[0], '=');
 	const size_t len = equals ? (size_t)(equals - argv[0]) : strlen(argv[0]);
 	const struct opt *o = find_option(u, argv[0], len);
-	const bool alone = o && (o->kind == OPT_FLAG || (o->kind == OPT_MAYBE && !equals));
+	const bool alone = o && (o->kind == OPT_FLAG || (is_maybe(o->kind) && !equals));
 	const char *value = equals ? equals + 1 : alone ? NULL : argv[1], *wrong;
 
 	if (!o)

@@ -22,8 +22,14 @@ enum exit_code {
 	EXIT_SELF = 70, /* rondo itself could not do its work: no memory, no room for the output */
 };
 
-/* OPT_MAYBE: a number, only as --name=NUMBER; without one, the variable stays as it is. */
-enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_MAYBE, OPT_RANGE, OPT_TEXT };
+/* OPT_MAYBE, OPT_MAYBE_TEXT: a number or text, only as --name=VALUE; without one, the variable
+ * stays as it is. */
+enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_MAYBE, OPT_MAYBE_TEXT, OPT_RANGE, OPT_TEXT };
+
+static inline bool is_maybe(enum opt_kind kind)
+{
+	return kind == OPT_MAYBE || kind == OPT_MAYBE_TEXT;
+}
 
 struct range {
 	uint64_t first, last;

@@ -40,8 +40,8 @@
 #include "order/codec.h"
 
 static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy,
-	*only, *order_codec;
-static bool plain, sites, has_slack, values;
+	*only, *order_codec, *values = RN_VALUES_WORD_ALL;
+static bool plain, sites, has_slack, has_values;
 static uint64_t memory_bytes, depth = 16, slack;
 
 static const struct opt opts[] = {
@@ -68,8 +68,9 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &only, NULL },
 	{ "--order-codec", "CODEC", "how that is written: model (default), clock, raw, zstd",
 	  OPT_TEXT, &order_codec, NULL },
-	{ "--values", NULL, "with --only=order: what the C library says of time and chance, too",
-	  OPT_FLAG, &values, NULL },
+	{ "--values", "WHICH",
+	  "with --only=order: results of clocks to keep: none, mpi (default), all", OPT_MAYBE_TEXT,
+	  &values, &has_values },
 	{ "--callsite-slack", "N", "calls from stacks that differ in N frames are the same calls",
 	  OPT_NUMBER, &slack, &has_slack },
 };
@@ -79,7 +80,8 @@ static const struct usage usage = {
 	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
 	"                   [--spill DIR] [--memory SIZE] [--no-elastic | --lossy=WHAT]\n"
 	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST] [--callsite-slack=N]\n"
-	"                   [--only=WHAT] [--order-codec=CODEC] [--values] PROGRAM [ARGUMENT]...",
+	"                   [--only=WHAT] [--order-codec=CODEC] [--values[=WHICH]]\n"
+	"                   PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -264,13 +266,17 @@ static bool is_order(void)
 static int check_only(void)
 {
 	static const char *const words[] = { "mpi", RN_ONLY_ORDER, NULL };
+	static const char *const which[] = { RN_VALUES_WORD_NONE, RN_VALUES_WORD_MPI,
+					     RN_VALUES_WORD_ALL, NULL };
 
 	if (only && strcmp(only, "io") == 0)
 		return fail(EXIT_USAGE, "trace: --only io: not built yet");
 	if (only && !is_word(only, words))
 		return fail(EXIT_USAGE, "trace: --only %s: neither mpi nor order", only);
-	if (values && !is_order())
+	if (has_values && !is_order())
 		return fail(EXIT_USAGE, "trace: --values is for --only=order");
+	if (!is_word(values, which))
+		return fail(EXIT_USAGE, "trace: --values %s: none of none, mpi and all", values);
 	if (order_codec && !is_order())
 		return fail(EXIT_USAGE, "trace: --order-codec is for --only=order");
 	if (order_codec && rn_order_codec_named(order_codec) == RN_ORDER_CODECS)
@@ -333,7 +339,7 @@ static int set_variables(void)
 		{ "RONDO_CALLSITE_IGNORE", ignore },
 		{ "RONDO_ONLY", only },
 		{ "RONDO_ORDER_CODEC", order_codec },
-		{ "RONDO_VALUES", values ? "1" : NULL },
+		{ "RONDO_VALUES", has_values ? values : NULL },
 		{ "RONDO_CALLSITE_SLACK", has_slack ? differ : NULL },
 		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
 	};

@@ -250,8 +250,7 @@ static void put_loose(struct page *p)
 		return;
 	rn_put(p->out, "not exactly replayable:");
 	text_items(p->out, n.loose, " call");
-	rn_put(p->out,
-	       ", whose outcome depends on other processes in ways that no replay reaches\n");
+	rn_put(p->out, ", whose outcomes are not in the trace or cannot be enforced\n");
 }
 
 static void put_next(struct page *p)
@@ -313,6 +312,8 @@ static int make_page(struct page *p, const char *file, bool all)
 		put_hidden(p);
 		put_loose(p);
 		put_next(p);
+	} else if (rc == RN_OK) {
+		put_loose(p);
 	}
 	rn_orders_free(&p->orders);
 	rn_arena_free(&mem);

@@ -30,6 +30,11 @@ struct rn_lossy rn_meta_lossy(const struct rn_meta *meta);
 #define RN_META_ONLY  "only"
 #define RN_ONLY_ORDER "order"
 #define RN_META_ORDER "order_codec"
+/* Which results that differ from run to run are events, unless those of MPI alone are. */
+#define RN_META_VALUES      "values"
+#define RN_VALUES_WORD_NONE "none"
+#define RN_VALUES_WORD_MPI  "mpi"
+#define RN_VALUES_WORD_ALL  "all"
 
 /* What they say of it; the default where they say nothing. */
 enum rn_order_codec rn_meta_order(const struct rn_meta *meta);

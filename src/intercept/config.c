@@ -146,6 +146,24 @@ static uint32_t read_frames(const char *name)
 	return frames < RN_CALLSITE_FRAMES ? (uint32_t)frames : RN_CALLSITE_FRAMES;
 }
 
+static enum rn_order_values read_values(void)
+{
+	const char *given = getenv("RONDO_VALUES");
+
+	if (given && strcmp(given, RN_VALUES_WORD_NONE) == 0)
+		return RN_VALUES_NONE;
+	return given && strcmp(given, RN_VALUES_WORD_ALL) == 0 ? RN_VALUES_ALL : RN_VALUES_MPI;
+}
+
+const char *rn_config_values(void)
+{
+	static const char *const words[] = { [RN_VALUES_NONE] = RN_VALUES_WORD_NONE,
+					     [RN_VALUES_MPI] = NULL,
+					     [RN_VALUES_ALL] = RN_VALUES_WORD_ALL };
+
+	return words[rn_config.values];
+}
+
 void rn_config_read(void)
 {
 	own_name();
@@ -162,7 +180,7 @@ void rn_config_read(void)
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
 	     getenv("RONDO_CALLSITE_IGNORE"));
 	copy(rn_config.replay, sizeof(rn_config.replay), getenv("RONDO_REPLAY"));
-	rn_config.values = getenv("RONDO_VALUES") != NULL;
+	rn_config.values = read_values();
 	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
 	rn_config.alone = getenv("RONDO_ALONE") != NULL;
 	rn_config.stall = getenv("RONDO_STALL") ? (uint32_t)atoi(getenv("RONDO_STALL")) : STALL;

@@ -10,6 +10,9 @@
 
 struct rn_grain;
 
+/* --values: none, those of MPI's clock and name of the host, or also those of the C library. */
+enum rn_order_values { RN_VALUES_NONE, RN_VALUES_MPI, RN_VALUES_ALL };
+
 struct rn_config {
 	char output[4096];          /* of the trace; absolute */
 	char status[4096];          /* where the launcher waits for a word; may be empty */
@@ -25,7 +28,7 @@ struct rn_config {
 	uint32_t callsite_slack;      /* in so many frames may stacks differ that are alike */
 	char callsite_ignore[1024];   /* frames that are not */
 	char replay[4096];            /* folder of plans (replay.h); "": nothing is replayed */
-	bool values;                  /* what the C library says of time and chance, too */
+	enum rn_order_values values;  /* which results that differ from run to run are recorded */
 	bool alone;                   /* each rank has a folder of its own */
 	bool diverges_on;             /* and what does not go by its plan goes on */
 	uint32_t stall;               /* seconds, after which it says what it waits for */
@@ -38,6 +41,9 @@ struct rn_config {
 extern struct rn_config rn_config;
 
 void rn_config_read(void);
+
+/* The word for the metadata, NULL: the default. */
+const char *rn_config_values(void);
 
 /* The program gets its own environment back: at once, or if it is an interpreter, a shell or the
  * like, at its first call of MPI, because until then it may be about to start the program that

@@ -534,6 +534,8 @@ static void facts_of(const struct finish *f, struct facts *m)
 	if (rn_config.order) {
 		fact(m, RN_META_ONLY, RN_ONLY_ORDER);
 		fact(m, RN_META_ORDER, "%s", rn_config.order_codec);
+		if (rn_config_values())
+			fact(m, RN_META_VALUES, "%s", rn_config_values());
 	}
 	fact(m, "complete", "%s", y->lost ? "no" : "yes");
 	if (y->lost)

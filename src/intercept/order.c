@@ -142,8 +142,16 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 	c->o->other = starter;
 }
 
+static bool has_name_in(const char *const *patterns, uint32_t function)
+{
+	while (*patterns && fnmatch(*patterns, rn_mpi_protos[function].name, 0) != 0)
+		patterns++;
+	return *patterns;
+}
+
 bool rn_order_is_loose(uint32_t function)
 {
+	static const char *const values[] = { "MPI_Wtime", "MPI_Get_processor_name", NULL };
 	static const char *const patterns[] = { "MPI_Fetch_and_op*",
 						"MPI_Compare_and_swap*",
 						"MPI_Get",
@@ -154,12 +162,11 @@ bool rn_order_is_loose(uint32_t function)
 						"MPI_Comm_accept",
 						"MPI_Comm_connect",
 						"MPI_Comm_join",
-						"MPI_Comm_spawn*" };
+						"MPI_Comm_spawn*",
+						NULL };
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
-		if (fnmatch(patterns[i], rn_mpi_protos[function].name, 0) == 0)
-			return true;
-	return false;
+	return has_name_in(patterns, function) ||
+	       (rn_config.values == RN_VALUES_NONE && has_name_in(values, function));
 }
 
 void rn_order_count_loose(struct rn_stream *t, uint64_t head)

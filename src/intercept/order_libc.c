@@ -1,5 +1,6 @@
 /*
- * order_libc.c - what the C library says of time and chance (--values): recorded, and told again.
+ * order_libc.c - what the C library says of time and chance (--values=all): recorded, and told
+ * again.
  *
  * Only to the program itself, and to the runtime libraries of its language, of which the number of
  * calls is determined; MPI asks for the time as often as it likes, and gets it. Other libraries do
@@ -34,7 +35,7 @@ static bool wanted;
 
 void rn_order_hook_libc(void)
 {
-	wanted = rn_config.values || rn_order_mode == RN_ORDER_REPLAYS;
+	wanted = rn_config.values == RN_VALUES_ALL || rn_order_mode == RN_ORDER_REPLAYS;
 }
 
 /* ---- whose call it is ---- */

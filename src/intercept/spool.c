@@ -218,6 +218,8 @@ void rn_spool_start(uint64_t run)
 		if (rn_config.order) {
 			add_meta(RN_META_ONLY, RN_ONLY_ORDER);
 			add_meta(RN_META_ORDER, rn_config.order_codec);
+			if (rn_config_values())
+				add_meta(RN_META_VALUES, rn_config_values());
 		}
 		add_settings();
 		rn_comm_each(rn_spool_comm);

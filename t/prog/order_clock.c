@@ -1,8 +1,11 @@
 /*
  * order_clock.c - asks for the time, and says whether that has gone back.
  *
- *	order_clock STEPS NAPS        the first NAPS steps take 20 ms each
+ *	order_clock STEPS NAPS [kill]    the first NAPS steps take 20 ms each; `kill`: at the end
+ *the process kills itself
  */
+#include <signal.h>
+
 #include "order_prog.h"
 
 int main(int argc, char **argv)
@@ -20,6 +23,10 @@ int main(int argc, char **argv)
 		last = now;
 		if (argc > 2 && i < atoi(argv[2]))
 			nanosleep(&nap, NULL);
+	}
+	if (argc > 3) {
+		MPI_Barrier(MPI_COMM_WORLD); /* all have read the clock */
+		raise(SIGKILL);
 	}
 	printf("back: %d\n", back);
 	MPI_Finalize();
