@@ -8,6 +8,7 @@
 #include "intercept/comm.h"
 #include "intercept/real.h"
 #include "track/idpool.h"
+#include "track/owned_ids.h"
 
 #include <errno.h>
 
@@ -21,16 +22,10 @@ static struct rn_seg entries;
 static uint32_t free_entry;
 static struct rn_idpool pool[RN_K_COUNT];
 
-/* Ids of windows and messages. Their words contain their communicator, and the bytes of a call do
- * not always name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. An id therefore belongs to one
- * communicator forever, so that equal bytes imply equal words (rn_raw_write). Few exist at a time.
- */
-struct bound {
-	uint64_t comm;
-	bool taken;
-};
-
-static struct rn_seg bound[RN_K_COUNT];
+/* Windows and messages, whose ids belong to their communicator. Their words contain the
+ * communicator, and the bytes of a call do not always name it: MPI_Imrecv, MPI_Rput to
+ * MPI_PROC_NULL. So equal bytes imply equal words (rn_raw_write). */
+static struct rn_owned_ids windows, messages;
 
 /* ---- constants ---- */
 
@@ -154,10 +149,10 @@ int rn_handles_init(struct rn_arena *mem)
 	if (rn_map_init(&map, mem) < 0 || !rn_seg_reserve(&entries, mem, 1))
 		return RN_E_NOMEM;
 	entries.n = 1;
-	for (int k = 0; k < RN_K_COUNT; k++) {
+	if (rn_owned_ids_init(&windows, mem) < 0 || rn_owned_ids_init(&messages, mem) < 0)
+		return RN_E_NOMEM;
+	for (int k = 0; k < RN_K_COUNT; k++)
 		rn_idpool_init(&pool[k]);
-		rn_seg_init(&bound[k], sizeof(struct bound));
-	}
 	rn_tracer.generation = 1;
 	add_constants();
 	for (uint32_t i = 0; i < nconstants; i++) {
@@ -169,37 +164,18 @@ int rn_handles_init(struct rn_arena *mem)
 	return RN_OK;
 }
 
-static bool has_comm(enum rn_param_kind kind)
+/* NULL for a kind whose ids do not belong to a communicator. */
+static struct rn_owned_ids *owned_ids(enum rn_param_kind kind)
 {
-	return kind == RN_K_win || kind == RN_K_message;
-}
-
-static struct bound *bound_at(enum rn_param_kind kind, uint32_t i)
-{
-	return RN_SEG_AT(&bound[kind], struct bound, i);
-}
-
-static bool take_bound(enum rn_param_kind kind, uint64_t comm, uint32_t *n)
-{
-	struct rn_seg *all = &bound[kind];
-	uint32_t i = 0;
-
-	while (i < all->n && (bound_at(kind, i)->taken || bound_at(kind, i)->comm != comm))
-		i++;
-	if (i == all->n && !rn_seg_reserve(all, &rn_tracer.mem, 1))
-		return false;
-	all->n += i == all->n;
-	*bound_at(kind, i) = (struct bound){ comm, true };
-	*n = i;
-	return true;
+	return kind == RN_K_win ? &windows : kind == RN_K_message ? &messages : NULL;
 }
 
 static void give_number(enum rn_param_kind kind, uint64_t word)
 {
 	uint32_t n = (uint32_t)word >> 1;
 
-	if (has_comm(kind))
-		bound_at(kind, n)->taken = false;
+	if (owned_ids(kind))
+		rn_owned_ids_give(owned_ids(kind), n);
 	else
 		rn_idpool_give(&pool[kind], n);
 }
@@ -207,12 +183,13 @@ static void give_number(enum rn_param_kind kind, uint64_t word)
 /* With the communicator that its ranks are of, if it has any. */
 static uint64_t number(enum rn_param_kind kind, uint64_t comm)
 {
+	struct rn_owned_ids *owned = owned_ids(kind);
 	uint32_t n;
 
-	if (has_comm(kind) ? !take_bound(kind, comm, &n)
-			   : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n) < 0)
+	if ((owned ? rn_owned_ids_take(owned, comm, &rn_tracer.mem, &n)
+		   : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n)) < 0)
 		return RN_RAW_UNSET;
-	return (has_comm(kind) ? comm << 32 : 0) | (uint64_t)n << 1;
+	return (owned ? comm << 32 : 0) | (uint64_t)n << 1;
 }
 
 void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)

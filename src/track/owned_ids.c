@@ -1,0 +1,85 @@
+/* owned_ids.c - see owned_ids.h. */
+#include "track/owned_ids.h"
+
+#include "base/hash.h"
+#include "track/idpool.h"
+
+struct owner {
+	uint64_t key;
+	struct rn_idpool pool; /* of indices in `id` */
+	struct rn_seg id;      /* uint32_t: its ids, in the order in which they were made */
+};
+
+struct owned {
+	uint32_t owner, index; /* the place of the id among those of its owner */
+};
+
+static struct owner *owner_at(const struct rn_owned_ids *o, uint32_t i)
+{
+	return RN_SEG_AT(&o->owner, struct owner, i);
+}
+
+int rn_owned_ids_init(struct rn_owned_ids *o, struct rn_arena *mem)
+{
+	rn_seg_init(&o->owner, sizeof(struct owner));
+	rn_seg_init(&o->id, sizeof(struct owned));
+	return rn_map_init(&o->map, mem);
+}
+
+static uint32_t find(const struct rn_owned_ids *o, uint64_t key, uint32_t tag)
+{
+	const struct rn_map_page *p = rn_map_page(&o->map, tag);
+	uint32_t pos = tag, i;
+
+	do
+		i = rn_map_next(p, tag, &pos);
+	while (i != RN_MAP_NONE && owner_at(o, i)->key != key);
+	return i;
+}
+
+/* RN_MAP_NONE without memory. */
+static uint32_t find_or_add(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem)
+{
+	uint32_t tag = (uint32_t)rn_hash_u64(key), i = find(o, key, tag);
+	struct owner *owner;
+
+	if (i != RN_MAP_NONE)
+		return i;
+	if (rn_map_reserve(&o->map, tag) < 0 || !rn_seg_reserve(&o->owner, mem, 1))
+		return RN_MAP_NONE;
+	i = o->owner.n++;
+	owner = owner_at(o, i);
+	owner->key = key;
+	rn_idpool_init(&owner->pool);
+	rn_seg_init(&owner->id, sizeof(uint32_t));
+	rn_map_insert(&o->map, tag, i);
+	return i;
+}
+
+int rn_owned_ids_take(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem, uint32_t *id)
+{
+	uint32_t i = find_or_add(o, key, mem), index;
+	struct owner *owner;
+
+	if (i == RN_MAP_NONE)
+		return RN_E_NOMEM;
+	owner = owner_at(o, i);
+	if (!rn_seg_reserve(&owner->id, mem, 1) || !rn_seg_reserve(&o->id, mem, 1) ||
+	    rn_idpool_take(&owner->pool, mem, &index) < 0)
+		return RN_E_NOMEM;
+	if (index == owner->id.n) {
+		*RN_SEG_AT(&owner->id, uint32_t, index) = o->id.n;
+		*RN_SEG_AT(&o->id, struct owned, o->id.n) = (struct owned){ i, index };
+		owner->id.n++;
+		o->id.n++;
+	}
+	*id = *RN_SEG_AT(&owner->id, uint32_t, index);
+	return RN_OK;
+}
+
+void rn_owned_ids_give(struct rn_owned_ids *o, uint32_t id)
+{
+	const struct owned *owned = RN_SEG_AT(&o->id, struct owned, id);
+
+	rn_idpool_give(&owner_at(o, owned->owner)->pool, owned->index);
+}
