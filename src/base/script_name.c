@@ -31,11 +31,27 @@ static const struct interpreter interpreters[] = {
 	{ LIST("lua", "luajit"), "el", "Oj", "", "", NULL, LIST(".lua"), LIST(NULL) },
 };
 
+/* What may follow the name of an interpreter: "3.11", "-cli-7.3.0", "3.11-dbg". The program R-tree
+ * is not an R. */
+static bool is_version(const char *s)
+{
+	static const char *const builds[] = { "-cli", "-gui", "-dbg", "-c" };
+
+	s += strspn(s, "0123456789.");
+	for (size_t i = 0; i < sizeof(builds) / sizeof(*builds); i++)
+		if (rn_begins(s, builds[i])) {
+			s += strlen(builds[i]);
+			break;
+		}
+	return !s[strspn(s, "0123456789.-")];
+}
+
 static const struct interpreter *find_interpreter(const char *executable)
 {
 	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++)
-		if (rn_is_one_of(executable, interpreters[i].names))
-			return &interpreters[i];
+		for (const char *const *n = interpreters[i].names; *n; n++)
+			if (rn_begins(executable, *n) && is_version(executable + strlen(*n)))
+				return &interpreters[i];
 	return NULL;
 }
 
@@ -124,6 +140,20 @@ static enum option read_cluster(const struct interpreter *it, const char *letter
 	return OPTION_ALONE;
 }
 
+/* The first argument with the extension of a script. A module that runs a script has options of its
+ * own before it. */
+static bool store_after_runner(const struct interpreter *it, const char *args, const char *end,
+			       char *name, size_t cap)
+{
+	const char *arg;
+
+	while ((arg = next_arg(&args, end)) && strcmp(arg, "-m") != 0)
+		for (const char *const *e = it->extension; *e; e++)
+			if (ends_with(arg, strlen(arg), *e))
+				return store_file(it, arg, name, cap);
+	return false;
+}
+
 bool rn_script_name(const char *executable, const char *args, size_t len, char *name, size_t cap)
 {
 	const struct interpreter *it = find_interpreter(executable);
@@ -146,8 +176,12 @@ bool rn_script_name(const char *executable, const char *args, size_t len, char *
 			continue;
 		if (!*value)
 			value = next_arg(&args, end);
-		if (option == OPTION_MODULE && !(value && is_listed(value, it->runners)))
+		if (option != OPTION_MODULE)
+			continue;
+		if (!(value && is_listed(value, it->runners)))
 			return value && store_module(value, name, cap);
+		if (store_after_runner(it, args, end, name, cap))
+			return true;
 	}
 	return false;
 }

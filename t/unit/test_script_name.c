@@ -33,6 +33,10 @@ static void test_python(void)
 	names("pypy3", "./directory/", "directory");
 	names("python3", "-- -x.py", "-x");
 	names("python3", "script", "script");
+	names("python3", "-m cProfile -o prof.out -s cumtime solver.py", "solver");
+	names("python3", "-m mpi4py -rc threads=0 solver.py", "solver");
+	names("python3", "-m mpi4py -m package.module data.py", "module");
+	names("python3.11-dbg", "solver.py", "solver");
 }
 
 static void test_none(void)
@@ -48,6 +52,9 @@ static void test_none(void)
 	names("python3", "a-name-that-is-longer-than-the-buffer.py", NULL);
 	names("solver", "solver.py", NULL);
 	names("pythonic", "solver.py", NULL);
+	names("lua_bench", "input.dat", NULL);
+	names("R-tree", "100", NULL);
+	names("julia_set", "set.jl", NULL);
 }
 
 static void test_others(void)
