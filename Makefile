@@ -77,7 +77,8 @@ endef
 
 # Everything that is compiled depends on this file. The tools are checked before it is first made.
 $(BUILD)/flags: FORCE
-	@{ test -e $@ && command -v $(firstword $(CC)) >/dev/null; } || CC='$(CC)' tools/deps --check
+	@{ test -e $@ && command -v $(firstword $(CC)) >/dev/null; } || \
+		CC='$(CC)' DEPS_FLAGS='$(CPPFLAGS) $(CFLAGS)' tools/deps --check
 	$(call remember,$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS))
 
 $(BUILD)/sources: FORCE

@@ -365,7 +365,7 @@ for odd in 'a b' 'a:b' '$ORIGIN' "it's; \"x\""; do
 	mkdir -p "$tmp/odd $odd"
 	traced "... and the trace in such a directory" ompi "$tmp/$odd/rondo" trace -o "$tmp/odd $odd/x" ./app.ompi
 	ok "... no link is left" no_link "$TMPDIR"
-	"$tmp/$odd/rondo" trace sh -c 'ls -ld .rondo-lib* >mode; ls .rondo-lib* >name; kill -9 $PPID; sleep 0.2;
+	"$tmp/$odd/rondo" trace sh -c 'ls -ld .rondo-lib* >mode; ls .rondo-lib* >name; sleep 0.5; kill -9 $PPID; sleep 0.2;
 		./app.ompi >late 2>&1' 2>/dev/null
 	like "... killed: the link's directory was private" "$(cat mode)" '^drwx------'
 	like "... the link's name was random" "$(cat name)" '^[0-9a-f]{16}$'

@@ -43,7 +43,7 @@ two_programs() {
 		}' >"$tmp/two.c"
 	"mpicc.$mpi" -o "$two/first" "$tmp/two.c"
 	cp "$two/first" "$two/second one"
-	ok "$mpi: two programs" in_folder "$two" with_yield timeout 120 \
+	ok "$mpi: two programs" in_folder "$two" with_yield "$root/t/limit" 120 \
 		"$RONDO" trace "mpirun.$mpi" -n 1 ./first : -n 2 "./second one"
 	is "... have one trace" "$(ls -A "$two")" "first
 first.rondo
@@ -56,12 +56,12 @@ programs: 1-2 second one"
 rank 0 ran first
 ranks 1-2 ran second one"
 	ok "... in a sound trace" "$RONDO" check "$two/first.rondo"
-	run in_folder "$two" with_yield timeout 120 \
+	run in_folder "$two" with_yield "$root/t/limit" 120 \
 		"$RONDO" trace "mpirun.$mpi" -n 1 ./first die : -n 2 "./second one" die
 	like "... also when it is killed" "$("$RONDO" info "$two/first.rondo" | tr '\n' ' ')" \
 		'programs: 0 first programs: 1-2 second one .*complete: no'
 	rm -rf "$two/first.rondo"
-	ok "$mpi: one program" in_folder "$two" with_yield timeout 120 "$RONDO" trace "mpirun.$mpi" -n 2 ./first
+	ok "$mpi: one program" in_folder "$two" with_yield "$root/t/limit" 120 "$RONDO" trace "mpirun.$mpi" -n 2 ./first
 	unlike "... has no list of programs" "$("$RONDO" info "$two/first.rondo")" '^programs'
 }
 
@@ -131,7 +131,7 @@ named_after() {
 	_what=$1 _script=$2 _here=$tmp/$mpi/named
 	shift 2
 	mkdir -p "$_here"
-	ok "$mpi: $_what" in_folder "$_here" with_yield timeout 120 "$@"
+	ok "$mpi: $_what" in_folder "$_here" with_yield "$root/t/limit" 120 "$@"
 	is "... the trace is $_script.rondo" "$(ls -A "$_here")" "$_script.rondo"
 	like "... of the interpreter" "$("$RONDO" info "$_here/$_script.rondo")" '^program: python'
 	rm -rf "$_here"

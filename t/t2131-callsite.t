@@ -275,7 +275,7 @@ int main(void)
 END
 	prog=$tmp/$mpi/names trace=$tmp/$mpi/names.rondo
 	"mpicc.$mpi" -o "$prog" "$tmp/names.c"
-	run with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	if [ -e "$(cc -print-file-name=libstdc++.so.6)" ]; then
 		ok "$mpi: dump of a trace of a C++ program" "$RONDO" dump "$trace"
 		like "... has demangled names" "$(cat "$tmp/out")" 'MPI_Sendrecv.* at solver::step\(int\)\+0x[0-9a-f]+ < main\+'
@@ -290,10 +290,10 @@ END
 	run "$RONDO" dump "$trace"
 	like "... or that it is another file" "$(cat "$tmp/err")" 'names have no names: .*/names has another build id'
 	"mpicc.$mpi" -s -o "$prog" "$tmp/names.c"
-	run with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	run "$RONDO" dump "$trace"
 	like "... or that it has no symbols" "$(cat "$tmp/err")" 'some call sites in names have no names: .* no symbols'
-	run with_yield timeout 120 "$RONDO" trace --only=order -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	run with_yield "$root/t/limit" 120 "$RONDO" trace --only=order -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	rm "$prog"
 	ok "$mpi: report without the traced program" "$RONDO" report "$trace"
 	is "... says once why there are no names" "$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
@@ -314,8 +314,8 @@ huge_name() {
 hostile_name() {
 	prog=$tmp/$mpi/huge trace=$tmp/$mpi/huge.rondo
 	"mpicc.$mpi" -DHUGE="\"$(huge_name)\"" -o "$prog" "$tmp/names.c"
-	run with_yield timeout 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
-	ok "$mpi: a symbol for a huge name" timeout 60 "$RONDO" dump "$trace"
+	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
+	ok "$mpi: a symbol for a huge name" "$root/t/limit" 60 "$RONDO" dump "$trace"
 	like "... stays mangled" "$(cat "$tmp/out")" ' at _Z1f1A1BIS_S_E'
 	is "... in one line" "$(grep -c 'C++ names stay mangled' "$tmp/err")" 1
 }

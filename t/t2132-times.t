@@ -132,7 +132,7 @@ at_most() {
 whole_run() {
 	new_log
 	"mpicc.$mpi" $prog_flags -o "$tmp/$mpi/slow_start" t/prog/slow_start.c
-	ok "$mpi: a program that waits before MPI_Init is traced" with_yield timeout 120 "$RONDO" trace \
+	ok "$mpi: a program that waits before MPI_Init is traced" with_yield "$root/t/limit" 120 "$RONDO" trace \
 		-o "$trace" --time=exact "mpirun.$mpi" -n 2 "$tmp/$mpi/slow_start"
 	cp "$tmp/err" "$tmp/said"
 	"$RONDO" info "$trace" >"$tmp/info"

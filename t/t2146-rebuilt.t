@@ -146,7 +146,7 @@ launched() {
 # order_rebuilt computes for DELAY seconds while the other ranks wait.
 computing() {
 	record order recv
-	DELAY=$((2 * stall)) replay none recv --stall=1
+	DELAY=$((3 * stall)) replay none recv --stall=$stall
 	is "... a rank that computes is not stalled" "$code $(cat "$tmp/out")" '0 done: 0 unasked'
 }
 

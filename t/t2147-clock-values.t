@@ -8,7 +8,7 @@
 record() {
 	_record=$1
 	shift
-	with_yield timeout 120 "$RONDO" trace -o "$at/$_record.rondo" --only=order "$@" \
+	with_yield "$root/t/limit" 120 "$RONDO" trace -o "$at/$_record.rondo" --only=order "$@" \
 		"mpirun.$mpi" -n 2 "$at/order_clock" $steps 0 $kill
 }
 
@@ -28,7 +28,7 @@ clocks() {
 	ok "... fewer than 2 bytes for each" [ "$(fact bytes mpi)" -lt $((2 * 2 * steps)) ]
 	is "... in format 1.3" "$(fact format mpi)" 1.3
 	is "... and only the results of MPI, which is the default" "$(fact values mpi)" ""
-	ok "... it is replayed" with_yield timeout 120 "$RONDO" replay "$at/mpi.rondo" "mpirun.$mpi" -n 2 \
+	ok "... it is replayed" with_yield "$root/t/limit" 120 "$RONDO" replay "$at/mpi.rondo" "mpirun.$mpi" -n 2 \
 		"$at/order_clock" $steps 0
 	like "... with all readings" "$(cat "$tmp/err")" " $((2 * steps)) calls came out, as recorded"
 	for _codec in clock zstd raw; do
@@ -44,7 +44,7 @@ clocks() {
 	is "... and how many calls that concerns" "$(fact not_replayable none)" $((2 * steps))
 	like "... and report does" "$("$RONDO" report "$at/none.rondo")" '^not exactly replayable: 4,000 calls'
 	ok "... it takes next to nothing" [ "$(fact bytes none)" -lt 600 ]
-	ok "... it is replayed" with_yield timeout 120 "$RONDO" replay "$at/none.rondo" "mpirun.$mpi" -n 2 \
+	ok "... it is replayed" with_yield "$root/t/limit" 120 "$RONDO" replay "$at/none.rondo" "mpirun.$mpi" -n 2 \
 		"$at/order_clock" $steps 0
 
 	ok "$mpi: recorded with --values" record all --values

@@ -6,8 +6,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RN_DOUBLE_TEXT 32
+
+/* Replaces the decimal point of the program's locale by a point. */
+static inline void rn_use_point(char *text)
+{
+	char *point = text + strspn(text, "+-0123456789e");
+	const char *digits = point + strcspn(point, "0123456789");
+
+	if (!*point || !*digits)
+		return;
+	memmove(point + 1, digits, strlen(digits) + 1);
+	*point = '.';
+}
 
 /* As many digits as are needed to read the same finite number again: "1e-09". */
 static inline const char *rn_double_text(char text[RN_DOUBLE_TEXT], double v)
@@ -17,6 +30,7 @@ static inline const char *rn_double_text(char text[RN_DOUBLE_TEXT], double v)
 		if (strtod(text, NULL) == v)
 			break;
 	}
+	rn_use_point(text);
 	return text;
 }
 

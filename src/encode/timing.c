@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/plural.h"
 #include "base/varint.h"
 #include "series/units.h"
 
@@ -378,8 +377,7 @@ int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, uint64_t 
 	if (in.bad)
 		return rn_err_set(err, RN_E_DATA, "malformed");
 	if (rn_left(&in))
-		return rn_err_set(err, RN_E_DATA, "%zu byte%s left over", rn_left(&in),
-				  rn_plural(rn_left(&in)));
+		return rn_err_set(err, RN_E_DATA, "bytes left over");
 	return rn_times_check(out) ? RN_OK : rn_err_set(err, RN_E_DATA, "contradicts itself");
 }
 

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/pack.h"
-#include "base/plural.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
 #include "file/relatives.h"
@@ -75,9 +74,7 @@ static int at_end(const struct rn_reader *in, struct rn_err *err)
 {
 	if (in->bad)
 		return rn_err_set(err, RN_E_DATA, "cut off");
-	return rn_left(in) ? rn_err_set(err, RN_E_DATA, "%zu byte%s left over", rn_left(in),
-					rn_plural(rn_left(in)))
-			   : RN_OK;
+	return rn_left(in) ? rn_err_set(err, RN_E_DATA, "bytes left over") : RN_OK;
 }
 
 /* Numbers ascend; the gap to the one before is stored. False when there is none. */

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/plural.h"
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
@@ -225,8 +224,7 @@ int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 	if (in.bad)
 		return rn_err_set(err, RN_E_DATA, "a stack is malformed");
 	if (rn_left(&in))
-		return rn_err_set(err, RN_E_DATA, "%zu byte%s left over", rn_left(&in),
-				  rn_plural(rn_left(&in)));
+		return rn_err_set(err, RN_E_DATA, "bytes left over");
 	*out = (struct rn_sites){ m, n, (uint32_t)modules, (uint32_t)nodes };
 	return RN_OK;
 }

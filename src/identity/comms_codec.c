@@ -11,7 +11,6 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/plural.h"
 #include "base/varint.h"
 #include "identity/comms_impl.h"
 #include "series/series.h"
@@ -446,8 +445,7 @@ int rn_comms_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 	if (in.bad)
 		return rn_err_set(err, RN_E_DATA, "cut off");
 	if (rn_left(&in))
-		return rn_err_set(err, RN_E_DATA, "%zu byte%s left over", rn_left(&in),
-				  rn_plural(rn_left(&in)));
+		return rn_err_set(err, RN_E_DATA, "bytes left over");
 	*out = c;
 	return RN_OK;
 }

@@ -565,6 +565,17 @@ static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 	       f->bundle.tally.lost, rn_text_path(rn_config.output, word, sizeof(word)));
 }
 
+/* Whether a list of names, separated by commas, contains the name. */
+static bool is_named(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += n)
+		if (at[n] == '\0' || at[n] == ',')
+			return true;
+	return false;
+}
+
 /* "; not exactly replayable: 12 calls of MPI_Get, MPI_Fetch_and_op" */
 static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text, size_t cap)
 {
@@ -577,7 +588,7 @@ static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text,
 		char name[64];
 
 		snprintf(name, sizeof(name), "%.*s", (int)p.function_len, p.function);
-		if (p.kind != RN_ORDER_LOOSE || strstr(text, name))
+		if (p.kind != RN_ORDER_LOOSE || is_named(text, name))
 			continue;
 		at += (size_t)snprintf(text + at, cap - at, "%s%s", between, name);
 		between = ", ";

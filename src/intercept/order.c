@@ -149,23 +149,23 @@ static bool has_name_in(const char *const *patterns, uint32_t function)
 	return *patterns;
 }
 
+bool rn_order_is_external(uint32_t function)
+{
+	static const char *const patterns[] = { "MPI_Comm_accept", "MPI_Comm_connect",
+						"MPI_Comm_join", "MPI_Comm_spawn*", NULL };
+
+	return has_name_in(patterns, function);
+}
+
 bool rn_order_is_loose(uint32_t function)
 {
 	static const char *const values[] = { "MPI_Wtime", "MPI_Get_processor_name", NULL };
-	static const char *const patterns[] = { "MPI_Fetch_and_op*",
-						"MPI_Compare_and_swap*",
-						"MPI_Get",
-						"MPI_Get_c",
-						"MPI_Rget*",
-						"MPI_Get_accumulate*",
-						"MPI_File_*_shared*",
-						"MPI_Comm_accept",
-						"MPI_Comm_connect",
-						"MPI_Comm_join",
-						"MPI_Comm_spawn*",
-						NULL };
+	static const char *const patterns[] = {
+		"MPI_Fetch_and_op*",   "MPI_Compare_and_swap*", "MPI_Get", "MPI_Get_c", "MPI_Rget*",
+		"MPI_Get_accumulate*", "MPI_File_*_shared*",    NULL
+	};
 
-	return has_name_in(patterns, function) ||
+	return rn_order_is_external(function) || has_name_in(patterns, function) ||
 	       (rn_config.values == RN_VALUES_NONE && has_name_in(values, function));
 }
 

@@ -103,6 +103,8 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 
 /* Functions whose outcome depends on other processes in ways that no hook can reach. */
 bool rn_order_is_loose(uint32_t function);
+/* Functions that connect to processes outside of the world. */
+bool rn_order_is_external(uint32_t function);
 /* A call of one of them is over, which began with this word: it counts, in both modes. */
 void rn_order_count_loose(struct rn_stream *t, uint64_t head);
 /* The same of any call. */

@@ -196,10 +196,8 @@ static int compare_MPI_Finalize(void)
 
 static void hook(uint32_t function, bool compared, bool polls)
 {
-	const char *name = rn_mpi_protos[function].name;
-
 	compares[function] = compared;
-	waits[function] = (uint8_t)(polls ? RN_WAIT_POLL : rn_wait_kind_of(name));
+	waits[function] = (uint8_t)(polls ? RN_WAIT_POLL : rn_wait_kind_of(function));
 }
 
 void rn_replay_hook_compare(void)

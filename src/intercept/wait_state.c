@@ -1,10 +1,11 @@
 /* wait_state.c - see wait_state.h. */
 #include "intercept/wait_state.h"
 
+#include "encode/raw.h"
+#include "intercept/order.h"
 #include "intercept/tracer.h"
 #include "order/job.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,15 +47,12 @@ void rn_wait_begin(struct rn_job *of)
 	__atomic_store_n(&slot->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
 }
 
-enum rn_wait_kind rn_wait_kind_of(const char *function)
+enum rn_wait_kind rn_wait_kind_of(uint32_t function)
 {
-	static const char *const external[] = { "MPI_Comm_spawn*", "MPI_Comm_accept",
-						"MPI_Comm_connect", "MPI_Comm_join" };
-
-	for (size_t i = 0; i < sizeof(external) / sizeof(*external); i++)
-		if (fnmatch(external[i], function, 0) == 0)
-			return RN_WAIT_EXTERNAL;
-	return strncmp(function, "MPI_File_", 9) == 0 ? RN_WAIT_NOT : RN_WAIT_CALL;
+	if (rn_order_is_external(function))
+		return RN_WAIT_EXTERNAL;
+	return strncmp(rn_mpi_protos[function].name, "MPI_File_", 9) == 0 ? RN_WAIT_NOT
+									  : RN_WAIT_CALL;
 }
 
 static void describe(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm)

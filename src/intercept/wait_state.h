@@ -27,7 +27,7 @@ enum rn_wait_kind {
 	RN_WAIT_NOT,      /* takes time without waiting for a rank: file operations */
 };
 
-enum rn_wait_kind rn_wait_kind_of(const char *function);
+enum rn_wait_kind rn_wait_kind_of(uint32_t function);
 
 /* For calls that are not nested. Peer and tag may be RN_PLAN_NOTHING, the communicator NULL. */
 void rn_wait_enter(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm);

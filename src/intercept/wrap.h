@@ -16,6 +16,8 @@
 #ifndef RN_INTERCEPT_WRAP_H
 #define RN_INTERCEPT_WRAP_H
 
+#include <string.h>
+
 #include "encode/raw.h"
 #include "intercept/callstack.h"
 #include "intercept/comm.h"
@@ -146,30 +148,24 @@
 #define WRAP_ALIAS(name) \
 	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
 
-#define WRAP_END_errcode(name, ret, number, decl, args) \
-	W(rn_error_word(rn_ret));                       \
-	RN_END();                                       \
-	return rn_ret;                                  \
-	}                                               \
+#define RN_WRAP_END(name, result) \
+	W(result);                \
+	RN_END();                 \
+	return rn_ret;            \
+	}                         \
 	WRAP_ALIAS(name)
 
-#define WRAP_END_hidden(name, ret, number, decl, args) \
-	W(0);                                          \
-	RN_END();                                      \
-	return rn_ret;                                 \
-	}                                              \
-	WRAP_ALIAS(name)
+#define WRAP_END_errcode(name, ...) RN_WRAP_END(name, rn_error_word(rn_ret))
+#define WRAP_END_hidden(name, ...)  RN_WRAP_END(name, 0)
+#define WRAP_END_seconds(name, ...) RN_WRAP_END(name, rn_double_word(rn_ret))
 
-#define WRAP_END_seconds(name, ret, number, decl, args) \
-	W(((union {                                     \
-		  double seconds;                       \
-		  uint64_t word;                        \
-	  }){ rn_ret })                                 \
-		  .word);                               \
-	RN_END();                                       \
-	return rn_ret;                                  \
-	}                                               \
-	WRAP_ALIAS(name)
+static inline uint64_t rn_double_word(double v)
+{
+	uint64_t word;
+
+	memcpy(&word, &v, sizeof(word));
+	return word;
+}
 
 #define WRAP_END_REQUEST(name, ret, number, decl, args)                                   \
 	W(rn_error_word(rn_ret));                                                         \

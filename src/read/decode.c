@@ -2,10 +2,13 @@
 #include "read/decode.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "file/sites.h"
 #include "identity/comms.h"
 #include "read/form.h"
@@ -476,77 +479,38 @@ static void put_params(struct view *v)
 	}
 }
 
-/* A call that never returned: the process ended in it, or it was left by a jump. */
-static bool is_unfinished(const struct view *v)
-{
-	struct rn_reader in = reader_at(v, rn_func_values(v->func));
-	struct rn_value value;
-
-	return rn_call_value(&in, &value) && value.kind == RN_V_CONST && value.word == v->d->unset;
-}
-
-/* A return value that was not recorded is `-`. */
-static bool is_recorded(const struct view *v)
-{
-	struct rn_reader in = reader_at(v, rn_func_values(v->func));
-	struct rn_value value;
-
-	return !rn_call_value(&in, &value) || value.kind != RN_V_CONST ||
-	       value.word != v->d->nothing;
-}
-
-static size_t count_digits(const char *s, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && s[i] >= '0' && s[i] <= '9')
-		i++;
-	return i;
-}
-
-/* Whether the name is a number of seconds: 1e-09, 0.01. */
+/* Whether the name is a number of seconds, as rn_double_text writes it: 1e-09, 0.01. */
 static bool is_seconds(const char *s, size_t n)
 {
-	size_t i = count_digits(s, n), k;
+	char text[RN_DOUBLE_TEXT], again[RN_DOUBLE_TEXT];
+	double v;
 
-	if (i == 0 || (i > 1 && s[0] == '0'))
+	if (n >= sizeof(text))
 		return false;
-	if (i < n && s[i] == '.') {
-		k = count_digits(s + i + 1, n - i - 1);
-		i += k ? k + 1 : 0;
-	}
-	if (i < n && s[i] == 'e') {
-		i++;
-		i += i < n && (s[i] == '-' || s[i] == '+');
-		k = count_digits(s + i, n - i);
-		return k && i + k == n;
-	}
-	return i == n;
+	memcpy(text, s, n);
+	text[n] = '\0';
+	v = strtod(text, NULL);
+	return isfinite(v) && strcmp(rn_double_text(again, v), text) == 0;
 }
 
-/* A number of seconds is a name in a trace, and a number in both forms. */
-static void put_result(struct view *v)
+/* The return value, unless it was not recorded. A call that never returned has `unfinished`
+ * instead: the process ended in it, or a jump left it. A number of seconds is a name in a trace,
+ * and a number in both forms. */
+static void put_ret(struct view *v, const char *before, const char *unfinished)
 {
 	struct rn_reader in = reader_at(v, rn_func_values(v->func));
 	struct rn_value value;
+	bool known = rn_call_value(&in, &value), word = known && value.kind == RN_V_CONST;
 
-	if (rn_call_value(&in, &value) && value.kind == RN_V_NAME &&
-	    is_seconds(value.text, value.len))
+	if (word && value.word == v->d->nothing)
+		return;
+	rn_put(v->out, before);
+	if (word && value.word == v->d->unset)
+		rn_put(v->out, unfinished);
+	else if (known && value.kind == RN_V_NAME && is_seconds(value.text, value.len))
 		rn_buf_add(v->out, value.text, value.len);
 	else
 		put_at(v, rn_func_values(v->func));
-}
-
-/* The return value, unless it was not recorded. */
-static void put_ret(struct view *v, const char *before, const char *unfinished)
-{
-	if (is_unfinished(v)) {
-		rn_put(v->out, before);
-		rn_put(v->out, unfinished);
-	} else if (is_recorded(v)) {
-		rn_put(v->out, before);
-		put_result(v);
-	}
 }
 
 /* What is known of a status that was ignored; the reader is behind its head. */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/plural.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -69,8 +68,7 @@ static int get_rules(struct rn_trace *t, const void *bytes, size_t len, struct r
 				     err);
 
 	if (rc == RN_OK && rn_left(&in))
-		rc = rn_err_set(err, RN_E_DATA, "%zu byte%s left over", rn_left(&in),
-				rn_plural(rn_left(&in)));
+		rc = rn_err_set(err, RN_E_DATA, "bytes left over");
 	if (rc < 0)
 		return rc;
 	t->streams.rules = rules;

@@ -263,49 +263,40 @@ void rn_mem_modules_changed(void)
 	rn_mem_modules_refresh();
 }
 
-const char *rn_mem_module_name(uint32_t id)
+/* Zeros if there is no such module. */
+static struct module get(uint32_t id)
 {
-	const char *name = NULL;
+	struct module m = { 0 };
 
 	if (rn_mem_enter()) {
-		name = id < modules.n ? module_at(id)->name : NULL;
+		if (id < modules.n)
+			m = *module_at(id);
 		rn_mem_leave();
 	}
-	return name;
+	return m;
+}
+
+const char *rn_mem_module_name(uint32_t id)
+{
+	return get(id).name;
 }
 
 const char *rn_mem_module_label(uint32_t id)
 {
-	const char *label = NULL;
-
-	if (rn_mem_enter()) {
-		label = id < modules.n ? module_at(id)->label : NULL;
-		rn_mem_leave();
-	}
-	return label;
+	return get(id).label;
 }
 
 const char *rn_mem_module_path(uint32_t id)
 {
-	const char *path = NULL;
-
-	if (rn_mem_enter()) {
-		path = id < modules.n ? module_at(id)->path : NULL;
-		rn_mem_leave();
-	}
-	return path;
+	return get(id).path;
 }
 
 const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len)
 {
-	const unsigned char *build_id = NULL;
+	struct module m = get(id);
 
-	if (rn_mem_enter()) {
-		build_id = id < modules.n ? module_at(id)->build_id : NULL;
-		*len = build_id ? module_at(id)->build_id_len : 0;
-		rn_mem_leave();
-	}
-	return build_id;
+	*len = m.build_id ? m.build_id_len : 0;
+	return m.build_id;
 }
 
 struct program_id {
