@@ -75,7 +75,7 @@ define remember
 @printf '%s\n' '$(strip $(1))' | cmp -s - $@ || printf '%s\n' '$(strip $(1))' >$@
 endef
 
-# Everything that is compiled depends on this file. The tools are checked before it is first made.
+# All compiled files depend on this file. The tools are checked before it is first created.
 $(BUILD)/flags: FORCE
 	@{ test -e $@ && command -v $(firstword $(CC)) >/dev/null; } || \
 		CC='$(CC)' DEPS_FLAGS='$(CPPFLAGS) $(CFLAGS)' tools/deps --check
@@ -379,8 +379,8 @@ install: all ## install into PREFIX (default /usr/local), below DESTDIR
 	$(if $(COMPLETION),install -D -m 644 $(COMPLETION) \
 		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo")
 
-# Tracers are removed by pattern: the MPIs may be others than when they were installed.
-uninstall: ## remove what `make install` with the same PREFIX and DESTDIR installed
+# Tracers are removed by pattern, because other MPIs may have been installed since `make install`.
+uninstall: ## remove the files that `make install` with the same PREFIX and DESTDIR installed
 	rm -f "$(DESTDIR)$(PREFIX)/bin/rondo" \
 		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rondo" \
 		"$(DESTDIR)$(PREFIX)/lib/rondo/"librondo-*.so \

@@ -127,13 +127,14 @@ function unlike(name,    i) {
 		 name !~ /^MPI_Get_accumulate/)
 }
 
-# Functions that ask whether something is complete, and in a replay wait until it is.
+# Functions that test for completion or for a message. In a replay they wait if the recorded test
+# succeeded.
 function polls(name) {
 	return name ~ /^MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|Parrived|Win_test)$/
 }
 
-# What is recorded of the return value: an error code; nothing of a time, an address or a handle; the
-# resolution of the clock, which does not change.
+# The kind of a return value: an error code; the resolution of the clock, which does not change; or
+# a time, an address or a handle, which is not recorded.
 function ret_kind() {
 	return ret == "int" ? "errcode" : name == "MPI_Wtick" ? "seconds" : "hidden"
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make install and make uninstall, also with a directory whose name has a space; make without a compiler.
+# make install and make uninstall with a space in a directory name; make without a compiler.
 . "$(dirname "$0")/lib.sh"
 
 # The program is built; -o all keeps this make from building it with other flags.
@@ -11,13 +11,13 @@ done
 ok "... and it runs" "$tmp/to here/a b/bin/rondo" --version
 
 touch "$tmp/to here/a b/bin/other"
-ok "make uninstall" make uninstall DESTDIR="$tmp/to here" PREFIX="/a b"
-is "... removes the files that were installed, and no other" \
+ok "make uninstall succeeds" make uninstall DESTDIR="$tmp/to here" PREFIX="/a b"
+is "... removes the installed files, and no others" \
 	"$(cd "$tmp/to here/a b" && find . ! -type d)" "./bin/other"
-ok "... and its own directories" test ! -e "$tmp/to here/a b/lib/rondo"
-ok "make uninstall of nothing" make uninstall DESTDIR="$tmp/nowhere"
+ok "... removes its own directories" test ! -e "$tmp/to here/a b/lib/rondo"
+ok "make uninstall succeeds if nothing is installed" make uninstall DESTDIR="$tmp/nowhere"
 
-# make with commands of the system, but no compiler. MPI's compilers would not find one either.
+# make with the system's commands, but no compiler. The MPI compiler wrappers also require it.
 mkdir "$tmp/bin"
 for name in sh make awk sed mkdir cmp cat rm nproc grep tr sort uname install ar; do
 	ln -s "$(command -v $name)" "$tmp/bin/$name"
@@ -26,15 +26,15 @@ without_compiler() {
 	PATH=$tmp/bin make BUILD="$tmp/build" CC=cc "$@"
 }
 for target in all install; do
-	status "make $target without a compiler" 2 without_compiler $target DESTDIR="$tmp/none"
+	status "make $target fails without a compiler" 2 without_compiler $target DESTDIR="$tmp/none"
 	is "... names the compiler and the command that installs it" "$(grep -v '^make: \*\*\*' "$tmp/err")" \
-		"make needs a C compiler, and there is no cc; to install it: tools/deps build"
+		"make requires a C compiler, and cc is not installed; to install it: tools/deps build"
 done
 ok "... and installs nothing" test ! -e "$tmp/none"
 printf '#!/bin/sh\n! grep -q -e zstd.h -e xxhash.h\n' >"$tmp/bin/cc"
 chmod +x "$tmp/bin/cc"
-status "make without headers" 2 without_compiler
+status "make fails without headers" 2 without_compiler
 like "... names the packages and the command that installs them" "$(cat "$tmp/err")" \
-	'^make needs these Debian packages: libzstd-dev libxxhash-dev; to install them: tools/deps build$'
+	'^make requires these Debian packages: libzstd-dev libxxhash-dev; to install them: tools/deps build$'
 
 finish

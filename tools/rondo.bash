@@ -4,13 +4,13 @@ _rondo_commands() {
 	rondo --help 2>/dev/null | sed -En 's/^  ([a-z]+)  .*/\1/p'
 }
 
-# _rondo_options COMMAND PATTERN: the options whose line of help has PATTERN after the name
+# _rondo_options COMMAND PATTERN: prints the options whose help line has PATTERN after the name
 _rondo_options() {
 	rondo "$1" --help 2>/dev/null | sed -En "s/^  (--?[a-z-]+)$2.*/\1/p"
 }
 
-# Sets `operands` to the number of arguments before the cursor that are neither options nor values of
-# options; -1 if the cursor is at a value. Bash splits --name=value into three words.
+# Sets `operands` to the number of arguments before the cursor that are neither options nor option
+# values; -1 if the cursor is at an option value. Bash splits --name=value into three words.
 _rondo_count_operands() {
 	local i=2 word valued
 	valued=" $(_rondo_options "$1" ' [A-Z]' | tr '\n' ' ')"
@@ -37,7 +37,7 @@ _rondo_files() {
 	compgen -d -X '*.part' -- "$1"
 }
 
-# Directories that do not end in .part are offered only to descend into.
+# Other directories are offered only if no directory ends in .part.
 _rondo_parts() {
 	compgen -d -X '!*.part' -- "$1" || compgen -d -- "$1"
 }

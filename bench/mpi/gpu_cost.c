@@ -1,11 +1,11 @@
 /*
- * gpu_cost.c - CPU time per call with a GPU buffer and with a heap buffer, measured by turns.
+ * gpu_cost.c - CPU time per call with a GPU buffer and with a heap buffer, measured alternately.
  *
  *	gpu_cost [DRIVER]       the CUDA driver to load (default: libcuda.so.1)
  *
- * Prints "case heap gpu", in nanoseconds: the least of 20 chunks. Nobody receives the messages, so
- * the MPI does not access the buffers. Exits with 77 if the driver cannot be loaded or has no
- * device. t/prog/fake_gpu.c is a driver for machines without a GPU.
+ * Prints "case heap gpu", in nanoseconds: the minimum of 20 chunks. The messages are sent to
+ * MPI_PROC_NULL, so MPI does not access the buffers. Exits with 77 if the driver cannot be loaded
+ * or has no device. t/prog/fake_gpu.c is a driver for machines without a GPU.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -19,7 +19,7 @@
 
 typedef int any_function();
 
-/* Both buffers are used at as many displacements, this far from each other. */
+/* A case uses `places` displacements of each buffer, `step` bytes apart. */
 static const struct {
 	const char *name;
 	size_t places, step;
