@@ -317,7 +317,7 @@ hostile_name() {
 	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	ok "$mpi: a symbol for a huge name" "$root/t/limit" 60 "$RONDO" dump "$trace"
 	like "... stays mangled" "$(cat "$tmp/out")" ' at _Z1f1A1BIS_S_E'
-	is "... in one line" "$(grep -c 'C++ names stay mangled' "$tmp/err")" 1
+	is "... in one line" "$(grep -c 'C++ names remain mangled' "$tmp/err")" 1
 }
 
 each_mpi demangled

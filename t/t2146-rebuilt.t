@@ -55,7 +55,7 @@ stalls() {
 	replay "$3" "$2" --stall=$stall
 	is "... --only=$1, $2: the exit code tells of the stall" $code 71
 	like "... a line tells that the replay is stalled" "$(said)" \
-		"the replay is stalled: all ranks wait, and for $stall seconds"
+		"the replay is stalled: all ranks wait, and no MPI call has returned for $stall seconds"
 	like "... the summary has the event that is waited for" "$(said)" "$4"
 	like "... and the other ranks" "$(said)" 'rank 1: MPI_Barrier\(comm:world.0\) \(and 2 more ranks\)$'
 }

@@ -50,7 +50,7 @@ clocks() {
 	ok "$mpi: recorded with --values" record all --values
 	is "... is recorded with all values" "$(fact values all)" all
 	status "$mpi: other values do not exist" 2 record bad --values=some
-	like "... which is said" "$(cat "$tmp/err")" '^rondo: trace: --values some: none of none, mpi and all$'
+	like "... which is said" "$(cat "$tmp/err")" "^rondo: trace: --values: unknown value 'some' \\(expected none, mpi or all\\)\$"
 }
 
 # More readings than one chunk holds, of a program that is killed.

@@ -33,7 +33,7 @@ struct request {
 	bool receives;  /* and what: */
 	struct message out, in;
 	bool persistent, active;
-	size_t thread;       /* of the stream, that has started it */
+	size_t thread;       /* index in the stream of the thread that started it */
 	bool seen;           /* what it received has been told */
 	uint64_t directed;   /* its number, if it is active and no wildcard receive */
 	uint32_t cancel;     /* the function that somebody tried to cancel it with, or NONE */
@@ -56,13 +56,13 @@ struct rn_outcomes {
 	struct rn_arena scratch;
 	int rc; /* RN_E_NOMEM: of whatever */
 	struct list thread, site, row, done, value, send, sent, recv, match;
-	size_t first_row, first_match; /* of the thread */
+	size_t first_row, first_match; /* where the thread's rows and matches start */
 	struct rn_map site_of;
 	struct rn_map request_of;
 	struct rn_seg request;   /* struct request */
-	uint32_t unused;         /* the first one, or NONE */
-	struct rn_ordinals open; /* of the thread */
-	uint64_t directed; /* operations of the thread that are no wildcard receives, so far */
+	uint32_t unused;         /* the first unused request, or NONE */
+	struct rn_ordinals open; /* open wildcard receives of the thread */
+	uint64_t directed; /* number of operations of the thread so far, except wildcard receives */
 	struct rn_plan_call *call;
 	size_t calls;
 	bool finalized;
@@ -234,7 +234,8 @@ static bool is_numbered(const struct rn_outcomes *o, uint32_t recv)
 	       AT(&o->recv, struct rn_outcome_recv, recv)->number != RN_ORDER_NOT;
 }
 
-/* What is known of a wildcard receive; and how late it is, if this thread has started it. */
+/* Stores the match of a wildcard receive. Returns the number of receives that it has overtaken, or
+ * RN_ORDER_NOT if another thread started it. */
 static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct rn_called_status *s)
 {
 	struct rn_plan_match *m = AT(&o->match, struct rn_plan_match, number);
@@ -710,7 +711,7 @@ static int look_at_call(struct rn_outcomes *o, uint32_t sig, bool counts)
 	return o->rc;
 }
 
-/* Another thread goes on with the stream. */
+/* The calls that follow in the stream were made by another thread. */
 static void begin_thread(struct rn_outcomes *o, int64_t lineage, bool named)
 {
 	o->first_row = o->row.n;
@@ -737,7 +738,7 @@ static int take_thread(struct rn_outcomes *o, uint32_t sig)
 	return o->rc;
 }
 
-/* A call, which counts unless it was made inside another one; or the end of a request. */
+/* Processes a call, unless it is nested, or the end of a request. */
 static int take_symbol(struct rn_outcomes *o, uint32_t sig, enum rn_marker m, bool inside)
 {
 	int rc = RN_OK;
@@ -749,9 +750,8 @@ static int take_symbol(struct rn_outcomes *o, uint32_t sig, enum rn_marker m, bo
 	return rc == RN_OK ? rn_numbering_call(o->requests, sig) : rc;
 }
 
-/* Calls are behind those that were made inside of them, so those that are inside none come in the
- * order in which they were entered. Calls that are under way where another thread begins have never
- * returned. */
+/* A call follows its nested calls in the stream, so calls that are not nested are in the order in
+ * which they were entered. Calls in flight at the marker of another thread never returned. */
 static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
 {
 	uint64_t pos, depth = 0;

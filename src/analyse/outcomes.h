@@ -10,9 +10,9 @@
  * Functions are numbers of this program's table. Communicators are names that the reader counts
  * from 1 as they come up, the same in all streams; places are nodes of the trace's stacks + 1.
  *
- * Requests that another stream has made, or a call inside another, are not followed: they count as
- * active ones that are no receives. Those that an earlier thread of the same stream has made are:
- * what they received is known, but they have no ordinal on the thread that completes them.
+ * Requests that were created in another stream or by a nested call are not tracked: they count as
+ * active requests that are not receives. Requests that an earlier thread of the same stream created
+ * are tracked: their matches are known, but they have no ordinal on the thread that completes them.
  *
  * Cost: O(bytes of the calls). Memory: 24 bytes for each call if calls are wanted; for each event,
  * message, and request that is live at a time. Not for traces that have lost the order of calls
@@ -58,11 +58,11 @@ struct rn_outcome_recv {
 	uint32_t got;        /* enum rn_outcome_got */
 };
 
-/* A thread of the stream: where its part of each array of the outcome begins. It ends where that of
- * the next thread begins. */
+/* The start of a thread's elements in each array of the outcome. They end where those of the next
+ * thread start. */
 struct rn_outcome_thread {
 	int64_t lineage; /* intercept/birth.h */
-	bool named;      /* the trace says so; otherwise it is the process's first thread */
+	bool named;      /* the trace contains its lineage; false: the process's first thread */
 	size_t row, done, value, match, call;
 };
 

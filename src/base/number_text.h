@@ -22,7 +22,7 @@ static inline void rn_use_point(char *text)
 	*point = '.';
 }
 
-/* As many digits as are needed to read the same finite number again: "1e-09". */
+/* The shortest decimal text that converts to the same finite number: "1e-09". */
 static inline const char *rn_double_text(char text[RN_DOUBLE_TEXT], double v)
 {
 	for (int digits = 15; digits <= 17; digits++) {

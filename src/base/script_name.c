@@ -6,15 +6,15 @@
 
 #include "base/which_mpi.h"
 
-/* The command line of an interpreter. Options of one letter may stand together ("-um"). */
+/* The command line of an interpreter. One-letter options can be combined ("-um"). */
 struct interpreter {
 	const char *const *names;
 	const char *values;           /* options with a value, in the same argument or the next */
-	const char *attached;         /* options whose value, if any, is in the same argument */
+	const char *attached;         /* options whose optional value is in the same argument */
 	const char *code;             /* options whose value is the program */
 	const char *modules;          /* options whose value is the name of a module to run */
 	const char *file;             /* long option whose value is the script; NULL: none */
-	const char *const *extension; /* of scripts; they are not part of the name */
+	const char *const *extension; /* file name extensions of scripts; not part of the name */
 	const char *const *runners;   /* modules that run the script or module that follows */
 };
 
@@ -55,7 +55,7 @@ static const struct interpreter *find_interpreter(const char *executable)
 	return NULL;
 }
 
-/* The argument at *at, and *at moved to the next one; NULL at the end. */
+/* Returns the argument at *at and advances *at to the next one; NULL at the end. */
 static const char *next_arg(const char **at, const char *end)
 {
 	const char *arg = *at;
@@ -89,7 +89,7 @@ static bool store(const char *s, size_t n, char *name, size_t cap)
 	return true;
 }
 
-/* A file, or a directory that is a program. */
+/* Stores the name of a script, which is a file or a directory. */
 static bool store_file(const struct interpreter *it, const char *path, char *name, size_t cap)
 {
 	size_t n = strlen(path);
@@ -106,7 +106,7 @@ static bool store_file(const struct interpreter *it, const char *path, char *nam
 	return strcmp(path, "-") != 0 && store(base, n, name, cap);
 }
 
-/* package.module is named "module", and package.__main__ "package". */
+/* Stores the name of a module: "module" for package.module, "package" for package.__main__. */
 static bool store_module(const char *module, char *name, size_t cap)
 {
 	size_t n = strlen(module);
@@ -121,8 +121,9 @@ static bool store_module(const char *module, char *name, size_t cap)
 
 enum option { OPTION_ALONE, OPTION_VALUE, OPTION_CODE, OPTION_MODULE };
 
-/* What a cluster of one-letter options asks for. *value: the rest of the argument after the option
- * that has a value; empty: the next argument is the value. */
+/* Returns the kind of the option that determines the script, in an argument of one-letter options.
+ * *value: the rest of the argument after an option that has a value; empty if the value is the next
+ * argument. */
 static enum option read_cluster(const struct interpreter *it, const char *letters,
 				const char **value)
 {

@@ -13,10 +13,11 @@
 #include <stddef.h>
 
 /* Stores the name of the script, without directory and extension, in `name`. `executable` is the
- * interpreter's file name; `args` are the `len` bytes of its arguments, each terminated by a zero
- * byte, without the first, which is its own name (as in /proc/self/cmdline). Returns false, with
- * `name` unchanged, if the executable is not an interpreter or runs no script: it reads standard
- * input, or its program is an argument (python3 -c). */
+ * interpreter's file name. `args` contains the `len` bytes of its arguments, each terminated by a
+ * zero byte, without the first argument, which is the program's own name (as in
+ * /proc/self/cmdline). Returns false, with `name` unchanged, if the executable is not an
+ * interpreter, or does not run a script because it reads standard input or executes an argument
+ * (python3 -c). */
 bool rn_script_name(const char *executable, const char *args, size_t len, char *name, size_t cap);
 
 #endif

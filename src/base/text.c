@@ -33,7 +33,7 @@ size_t rn_text_length(const unsigned char *s, size_t n)
 	return len;
 }
 
-/* C1, U+0080 to U+009F, is in the second byte of a character of two. */
+/* A C1 character, U+0080 to U+009F, has two bytes; the second byte is the code. */
 bool rn_text_is_control(const unsigned char *s, size_t len)
 {
 	return s[0] < 0x20 || s[0] == 0x7f || (len == 2 && s[0] == 0xc2 && s[1] < 0xa0);
@@ -50,16 +50,16 @@ size_t rn_text_char(const char *text, size_t n, char out[RN_TEXT_CHAR])
 		return 1;
 	}
 	if (len == 0 || rn_text_is_control(s, len)) {
-		/* Three digits, always: unlike \x, they end by themselves. */
+		/* Always three digits, because an octal escape then needs no delimiter. */
 		snprintf(out, RN_TEXT_CHAR, "\\%03o", s[0]);
-		return 1; /* a C1 character's second byte is on its own then, and no UTF-8 */
+		return 1; /* the second byte of a C1 character is then a byte that is not UTF-8 */
 	}
 	memcpy(out, s, len);
 	out[len] = 0;
 	return len;
 }
 
-/* Whether a shell reads the word as it is. */
+/* Whether a shell needs no quotes for the word. */
 static bool is_plain(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -88,7 +88,7 @@ static size_t put(char *out, size_t cap, size_t at, const char *s)
 	return at + (size_t)n < cap ? at + (size_t)n : cap - 1;
 }
 
-/* The body of $'...': the escapes of C. */
+/* Appends the body of $'...', with C escapes. */
 static size_t put_escaped(char *out, size_t cap, size_t at, const char *word)
 {
 	size_t left = strlen(word), used;
@@ -102,7 +102,7 @@ static size_t put_escaped(char *out, size_t cap, size_t at, const char *word)
 	return at;
 }
 
-/* The body of '...': a quote ends it, stands escaped, and begins it again. */
+/* Appends the body of '...'. A quote is written as '\''. */
 static size_t put_quoted(char *out, size_t cap, size_t at, const char *word)
 {
 	for (; *word; word++)

@@ -1,6 +1,6 @@
 /*
- * text.h - text that others have made, in output for people: no byte of it controls a terminal, and
- * paths in suggested commands can be pasted into a shell.
+ * text.h - untrusted text in output for people. No byte of it controls a terminal, and paths in
+ * suggested commands can be pasted into a shell.
  *
  * Allocates nothing.
  */
@@ -10,27 +10,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the UTF-8 character at s, of which n >= 1 bytes are left; 0: not UTF-8 (shortest
+/* The length of the UTF-8 character at s; n >= 1 bytes are available. 0: not valid UTF-8 (shortest
  * form, no surrogates, up to U+10FFFF). */
 size_t rn_text_length(const unsigned char *s, size_t n);
 
-/* The letter that follows the backslash in the C escape of a character; 0: it has no letter. */
+/* The letter after the backslash in the C escape of a character; 0: it has no such escape. */
 char rn_text_letter(unsigned char c);
 
-/* Whether a character of `len` bytes is C0, DEL or C1, which terminals execute. */
+/* Whether a character of `len` bytes is C0, DEL or C1. Terminals execute these characters. */
 bool rn_text_is_control(const unsigned char *s, size_t len);
 
 #define RN_TEXT_CHAR 5
 
-/* The character at s, of which n >= 1 bytes are left, as the text form shows it, terminated: as it
- * is, or, for backslashes, control characters and bytes that are not UTF-8, as an escape of C
- * (octal where there is no letter). Returns how many bytes of s that was. */
+/* Stores the text form of the character at s as a terminated string; n >= 1 bytes are available.
+ * Backslashes, control characters and bytes that are not UTF-8 become C escapes, octal if there is
+ * no letter. Other characters are unchanged. Returns the number of bytes of s that were used. */
 size_t rn_text_char(const char *s, size_t n, char out[RN_TEXT_CHAR]);
 
-/* Writes a path as one word of a shell command: in quotes if a shell requires it, as $'...', which
- * POSIX has since 2024, if it has characters that are not printable, and after ./ if it begins with
- * a dash. A word that does not fit is cut. Returns `out`. */
-#define RN_TEXT_PATH (4 * 4096 + 8) /* bytes that suffice for a path of PATH_MAX */
+/* Writes a path as one word of a shell command. It is quoted if a shell requires this, as $'...'
+ * (in POSIX since 2024) if it has nonprintable characters. A path that starts with a dash gets the
+ * prefix ./. A word that does not fit is truncated. Returns `out`. */
+#define RN_TEXT_PATH (4 * 4096 + 8) /* sufficient for a path of PATH_MAX bytes */
 const char *rn_text_path(const char *path, char *out, size_t cap);
 
 #endif

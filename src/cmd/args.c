@@ -129,7 +129,7 @@ const char *nearest(const char *word, const char *const *names)
 	for (; *names; names++) {
 		unsigned d = distance(word, *names);
 
-		/* A name all of whose letters are edited, as in -n for -o, is another name. */
+		/* If every letter of a name is edited (-n for -o), it is not similar. */
 		if (d < least && d < strlen(*names + strspn(*names, "-"))) {
 			least = d;
 			best = *names;
@@ -223,9 +223,9 @@ static const struct opt *find_option(const struct usage *u, const char *arg, siz
 	return NULL;
 }
 
-#define OPTIONS_MAX 40 /* of a command */
+#define OPTIONS_MAX 40 /* maximum number of options of a command */
 
-/* `len` bytes of `arg` are the option's name; a value may follow. */
+/* The option's name is the first `len` bytes of `arg`; a value may follow. */
 static int unknown_option(const struct usage *u, const char *arg, size_t len)
 {
 	const char *names[OPTIONS_MAX + 2] = { "--help" }, *near;

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 
-/* Appends a file whose size is not known to b. */
+/* Appends a file of unknown size to b. */
 static void read_all(int fd, struct rn_buf *b)
 {
 	char piece[4096];
@@ -22,7 +22,7 @@ static void read_all(int fd, struct rn_buf *b)
 		rn_buf_add(b, piece, (size_t)n);
 }
 
-/* Whether a list of terminated strings has one that is equal to `entry`. */
+/* Whether a list of terminated strings contains `entry`. */
 static bool has_entry(const struct rn_buf *list, const char *entry)
 {
 	size_t n = strlen(entry) + 1;

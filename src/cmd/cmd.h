@@ -22,8 +22,8 @@ enum exit_code {
 	EXIT_SELF = 70, /* rondo itself could not do its work: no memory, no room for the output */
 };
 
-/* OPT_MAYBE, OPT_MAYBE_TEXT: a number or text, only as --name=VALUE; without one, the variable
- * stays as it is. */
+/* OPT_MAYBE, OPT_MAYBE_TEXT: an optional number or text, only as --name=VALUE. Without a value, the
+ * variable is unchanged. */
 enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_MAYBE, OPT_MAYBE_TEXT, OPT_RANGE, OPT_TEXT };
 
 static inline bool is_maybe(enum opt_kind kind)

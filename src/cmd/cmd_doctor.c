@@ -153,7 +153,7 @@ static void try_load(const char *path, char *why, size_t cap)
 	close(ends[0]);
 }
 
-/* Whether the library is there and can be loaded, by the path that `rondo trace` would use. */
+/* Whether the library exists and can be loaded, by the path that `rondo trace` would use. */
 static bool check_library(const char *key, const char *name)
 {
 	char path[PATH_MAX], loaded[PATH_MAX], why[512];
@@ -165,7 +165,7 @@ static bool check_library(const char *key, const char *name)
 	}
 	error = preload_path(path, NULL, loaded);
 	if (error)
-		snprintf(why, sizeof(why), "no link to it can be made: %s", strerror(error));
+		snprintf(why, sizeof(why), "a link to it cannot be created: %s", strerror(error));
 	else
 		try_load(loaded, why, sizeof(why));
 	if (*why)

@@ -119,7 +119,7 @@ static bool print_stop(const struct rn_meta_entry *e)
 	return true;
 }
 
-/* The programs of a run that has several: a line `RANKS PROGRAM` for each. */
+/* If the ranks ran different programs: one line `RANKS PROGRAM` for each program. */
 static void print_programs(const struct rn_trace *t)
 {
 	const char *name;

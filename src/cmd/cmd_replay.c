@@ -6,8 +6,8 @@
  * wait for it in any case, even behind a launcher: somebody has to remove the folder. What the
  * ranks tell at their end is in a status file there.
  *
- * The exit code is the program's, but 71 when it did something else than was recorded or was
- * stalled (stall.h), and 70 instead of 0 when nothing was replayed.
+ * The exit code is that of the program; 71 if it diverged from the recording or stalled (stall.h);
+ * 70 instead of 0 if nothing was replayed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -140,7 +140,7 @@ static bool read_untraced(FILE *status, char *text, size_t cap)
 	return found;
 }
 
-/* "; not enforced: 12 MPI_Fetch_and_op, 3 MPI_Get" */
+/* Writes "; not enforced: 12 MPI_Fetch_and_op, 3 MPI_Get". */
 static void put_unenforced(const struct plans_progress *p, char *text, size_t cap)
 {
 	const char *between = "; not enforced: ";
@@ -217,7 +217,7 @@ static int conclude(const struct run *r, int code)
 
 /* --- the run ------------------------------------------------------------------------------- */
 
-/* Where each rank has its own rondo, that of a rank ends its own process. */
+/* If each rank has its own rondo process, a stall ends only the rank of this process. */
 static int run_command(struct run *r, const struct target *t, char **command, int *code)
 {
 	const struct stall_limit limit = { stall_seconds, has_stall };

@@ -8,8 +8,8 @@
  * there is something to tell, decides what is left to say.
  *
  * What can be known to be wrong is said before anything runs, in one line, with exit code 70. After
- * that, the exit code is the program's, but 70 instead of 0 when something could not be traced. A
- * program that makes no MPI call is not such a case.
+ * that, the exit code is that of the program, or 70 instead of 0 if a program could not be traced.
+ * A program that makes no MPI call is not such a case.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static const struct opt opts[] = {
 	{ "--order-codec", "CODEC", "how that is written: model (default), clock, raw, zstd",
 	  OPT_TEXT, &order_codec, NULL },
 	{ "--values", "WHICH",
-	  "with --only=order: results of clocks to keep: none, mpi (default), all", OPT_MAYBE_TEXT,
+	  "with --only=order: clock results to record: none, mpi (default), all", OPT_MAYBE_TEXT,
 	  &values, &has_values },
 	{ "--callsite-slack", "N", "calls from stacks that differ in N frames are the same calls",
 	  OPT_NUMBER, &slack, &has_slack },
@@ -276,7 +276,9 @@ static int check_only(void)
 	if (has_values && !is_order())
 		return fail(EXIT_USAGE, "trace: --values is for --only=order");
 	if (!is_word(values, which))
-		return fail(EXIT_USAGE, "trace: --values %s: none of none, mpi and all", values);
+		return fail(EXIT_USAGE,
+			    "trace: --values: unknown value '%s' (expected none, mpi or all)",
+			    values);
 	if (order_codec && !is_order())
 		return fail(EXIT_USAGE, "trace: --order-codec is for --only=order");
 	if (order_codec && rn_order_codec_named(order_codec) == RN_ORDER_CODECS)
@@ -462,7 +464,7 @@ struct told {
 	char parts[PATH_MAX];          /* why there is no trace, but parts */
 	char unmerged[PATH_MAX];       /* the same, and it could not be written */
 	char unspilled[PATH_MAX];      /* why not all is in the parts */
-	char launcher[PATH_MAX];       /* a launcher that ran */
+	char launcher[PATH_MAX];       /* name of a launcher that was started */
 	char started[PATH_MAX];        /* a program that was given a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
 };
@@ -540,8 +542,8 @@ static void read_status(const char *path, struct told *told)
 		fclose(f);
 }
 
-/* A program was started with the tracer, which reported nothing. A program that is killed reports
- * nothing either. */
+/* A program was started with the tracer, which reported nothing. A killed program also reports
+ * nothing. */
 static int made_no_call(const struct told *told, int code)
 {
 	return fail(EXIT_DONE, "%s made no MPI call%s; nothing was traced%s", told->started,
@@ -608,14 +610,14 @@ static int add_late(const struct told *told)
 	return code;
 }
 
-/* The command has ended, but not the processes that are traced. */
+/* The command has ended, but traced processes are still running. */
 static int still_traced(const struct told *told)
 {
 	char parts[RN_TEXT_PATH];
 
 	return fail(EXIT_DONE,
-		    "%s still runs in the background and writes its trace when it ends; see: rondo "
-		    "recover --live %s",
+		    "%s is still running in the background and writes its trace when it ends; see: "
+		    "rondo recover --live %s",
 		    told->started, rn_text_path(told->spool, parts, sizeof(parts)));
 }
 
@@ -635,14 +637,14 @@ static int use_parts(const struct told *told)
 		return still_traced(told);
 	if (given)
 		snprintf(trace, sizeof(trace), "%s", given);
-	else /* the tracer has named the parts NAME.rondo.part */
+	else /* the tracer named the journal directory NAME.rondo.part */
 		snprintf(trace, sizeof(trace), "%s/%.*s", getenv("RONDO_CWD"),
 			 (int)(strlen(rn_base_name(told->spool)) - strlen(".part")),
 			 rn_base_name(told->spool));
 	return put_together(told, trace);
 }
 
-/* Whether a word of the command is a program that cannot be traced; says so. */
+/* Returns true, and prints the reason, if a word of the command names an untraceable program. */
 static bool says_obstacle(const char *word)
 {
 	const char *why;
@@ -669,7 +671,7 @@ static bool is_mpi_program(const char *word)
 	return is;
 }
 
-/* Whether a word of the command shows why nothing was traced; says so. */
+/* Returns true, and prints the reason, if a word of the command shows why nothing was traced. */
 static bool explains(const struct target *t, const char *word, int code)
 {
 	bool sets = strstr(word, "LD_PRELOAD"), mpi = is_mpi_program(word);
@@ -690,7 +692,7 @@ static bool explains(const struct target *t, const char *word, int code)
 	return sets || mpi;
 }
 
-/* A launcher failed before it started a program, or the program that ran the launcher did. */
+/* A launcher failed before it started a program, or the program that ran the launcher failed. */
 static int launcher_failed(const struct target *t, const struct told *told, int code)
 {
 	if (target_is_launcher(t))
@@ -704,7 +706,7 @@ static int launcher_failed(const struct target *t, const struct told *told, int 
 		    rn_base_name(told->launcher), t->name, code);
 }
 
-/* Whether the command could not be traced, for a reason that is certain; says so. */
+/* Returns true, and prints the reason, if it is certain why the command could not be traced. */
 static bool could_not_be_traced(const struct target *t, char **command, const struct told *told,
 				int code)
 {
@@ -731,7 +733,7 @@ static int no_program_traced(const struct target *t, char **command, int code)
 			    : "");
 }
 
-/* A process that the command started and that has not ended; 0: there is none. */
+/* Id of a process that the command started and that has not ended; 0: none. */
 static pid_t find_background(void)
 {
 	char entry[PATH_MAX + 16];
@@ -740,7 +742,7 @@ static pid_t find_background(void)
 	return background_process(entry);
 }
 
-/* No tracer has reported anything. */
+/* No tracer has reported a trace. */
 static int nothing_traced(const struct target *t, char **command, const struct told *told, int code)
 {
 	pid_t pid;
@@ -750,8 +752,8 @@ static int nothing_traced(const struct target *t, char **command, const struct t
 	pid = find_background();
 	if (pid)
 		return fail(EXIT_DONE,
-			    "%s made no MPI call so far; process %d still runs in the background, "
-			    "and writes a trace if it calls MPI",
+			    "%s has made no MPI call so far; process %d is still running in the "
+			    "background and writes a trace if it calls MPI",
 			    t->name, (int)pid);
 	return *told->started ? made_no_call(told, code) : no_program_traced(t, command, code);
 }

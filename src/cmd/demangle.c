@@ -1,5 +1,5 @@
-/* demangle.c - see demangle.h. One packet to the process is a symbol; one packet from it is its
- * demangled name, or the empty string. Both are terminated by a zero byte. */
+/* demangle.c - see demangle.h. A packet to the process contains a symbol. The reply contains its
+ * demangled name, or an empty string. Both are terminated by a zero byte. */
 #include "cmd/demangle.h"
 
 #include <dlfcn.h>
@@ -14,17 +14,17 @@
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
 
-#define NAME_MAX_BYTES ((size_t)8192) /* of a symbol, and of a demangled name */
-#define CPU_SECONDS    1u             /* for all names */
+#define NAME_MAX_BYTES ((size_t)8192) /* maximum of a symbol and of a demangled name */
+#define CPU_SECONDS    1u             /* limit for all names together */
 #define MEMORY_BYTES   ((rlim_t)64 << 20)
 
 typedef char *demangle_fn(const char *symbol, char *buffer, size_t *n, int *status);
 
 static pid_t server;
 static int to_server = -1;
-static bool failed; /* there is none, or it has ended */
+static bool failed; /* the process could not be started, or has ended */
 
-/* ---- the process of the demangler ---- */
+/* ---- the demangler process ---- */
 
 static void limit_resources(void)
 {
@@ -63,7 +63,7 @@ static void serve(int fd)
 	}
 }
 
-/* ---- ours ---- */
+/* ---- the rondo process ---- */
 
 static void start_server(void)
 {
@@ -93,7 +93,7 @@ void demangle_end(void)
 	server = 0;
 }
 
-/* The answer of the server, for free(3); NULL if it has ended. */
+/* The reply of the demangler process, for free(3); NULL if the process has ended. */
 static char *ask_server(const char *symbol, size_t n)
 {
 	char *answer = malloc(NAME_MAX_BYTES + 1);
@@ -122,8 +122,8 @@ char *demangle(const char *symbol)
 	if (!name) {
 		failed = true;
 		demangle_end();
-		fail(EXIT_DONE, "C++ names stay mangled: there is no libstdc++.so.6, or a name "
-				"takes too much time or memory");
+		fail(EXIT_DONE, "C++ names remain mangled: libstdc++.so.6 is not installed, or a "
+				"name needs too much time or memory");
 	} else if (!*name) {
 		free(name);
 		name = NULL;

@@ -1,20 +1,20 @@
 /*
- * demangle.h - C++ names of functions as they are in the source: "solve(int)" for "_Z5solvei".
+ * demangle.h - demangles C++ function names: "solve(int)" for "_Z5solvei".
  *
- * The demangler is that of the C++ runtime (__cxa_demangle of libstdc++.so.6, loaded when it is
- * first needed). A machine without it shows mangled names.
+ * The demangler is __cxa_demangle of libstdc++.so.6, which is loaded on first use. Without this
+ * library, names remain mangled.
  *
- * Symbol names are untrusted: one of 100 bytes can stand for a name of terabytes. The demangler
- * therefore runs in a process of its own, which is limited in time and memory. When it exceeds a
- * limit it ends, all further names stay as they are, and a line on standard error says so.
+ * Symbol names are untrusted: a symbol of 100 bytes can expand to a name of terabytes. The
+ * demangler therefore runs in a separate process with limits on time and memory. When it exceeds a
+ * limit, the process ends, all further names remain mangled, and a message is printed.
  */
 #ifndef RN_CMD_DEMANGLE_H
 #define RN_CMD_DEMANGLE_H
 
-/* The demangled name, for free(3); NULL if the name is not one of C++ or cannot be demangled. */
+/* The demangled name, for free(3); NULL if it is not a C++ name or cannot be demangled. */
 char *demangle(const char *symbol);
 
-/* Ends the process of the demangler, if there is one. */
+/* Ends the demangler process, if it exists. */
 void demangle_end(void);
 
 #endif

@@ -24,7 +24,7 @@ enum rn_mpi inject_forced(void)
 	return rn_mpi_of_word(getenv("RONDO_MPI"));
 }
 
-/* The directory of the trace, which the processes of other nodes can read; NULL: there is none. */
+/* The directory of the trace, which processes on other nodes can read; NULL: unknown. */
 static const char *shared_directory(char dir[PATH_MAX])
 {
 	const char *replay = getenv("RONDO_REPLAY"),
@@ -36,7 +36,7 @@ static const char *shared_directory(char dir[PATH_MAX])
 	return dir;
 }
 
-/* `shared`: processes of other nodes load the library, too. */
+/* `shared`: processes on other nodes also load the library. */
 static int preload_library(const char *library, bool shared)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
@@ -45,7 +45,7 @@ static int preload_library(const char *library, bool shared)
 	if (error)
 		return fail(EXIT_SELF,
 			    "LD_PRELOAD cannot contain the path %s (it has a space, a colon or a "
-			    "dollar sign), and no link to it can be made: %s",
+			    "dollar sign), and a link to it cannot be created: %s",
 			    library, strerror(error));
 	return preload(path) < 0 ? no_memory() : EXIT_DONE;
 }

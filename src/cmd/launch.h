@@ -29,11 +29,11 @@ int preload(const char *library);
  * run and exited with 0. */
 bool capture(char *const *argv, struct rn_buf *out);
 
-/* Starts a program. Signals that are sent to us are passed on to it; those of the terminal reach it
- * anyhow. 0, or the errno that kept it from starting. */
+/* Starts a program. Signals that are sent to this process are forwarded to it; signals of the
+ * terminal reach it directly. Returns 0, or the errno value of the failure. */
 int start_program(const char *path, char *const *argv, pid_t *pid);
 
-/* Waits for it. Returns its exit code, or 128 + the signal that ended it. */
+/* Waits for the program. Returns its exit code, or 128 + the number of the signal that ended it. */
 int wait_for_program(pid_t pid);
 
 /* Becomes the program. Returns the errno that kept it from starting. */

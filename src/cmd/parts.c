@@ -372,7 +372,7 @@ static bool any_runs(const struct folder *d)
 	return false;
 }
 
-/* Not for long. Returns whether some still run. */
+/* Waits a short time for all processes to end. Returns whether some are still running. */
 static bool wait_for_all(const struct folder *d)
 {
 	static const struct timespec moment = { 0, 20000000 };

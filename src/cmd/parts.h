@@ -21,8 +21,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Waits for processes that are about to end, because their launcher has; not for long. Returns
- * whether some still run. */
+/* Waits a short time for processes that end because their launcher has ended. Returns whether some
+ * are still running. */
 bool parts_settle(const char *folder, uint64_t run);
 
 /* Removes what is not needed any more, but for what processes that still run have. */

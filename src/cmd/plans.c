@@ -275,7 +275,7 @@ static int read_all(struct plans *p)
 	return rc;
 }
 
-/* What its streams did, and whether there are receives that nobody saw complete. */
+/* Reads the outcomes of a rank's streams. *unseen: there are unobserved receives. */
 static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o,
 		     bool *unseen)
 {
@@ -363,7 +363,7 @@ static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	return rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
 }
 
-/* Thread i of a stream. */
+/* The plan of thread i of a stream. */
 static struct rn_plan_part part_of(const struct rn_outcome *o, size_t i)
 {
 	const struct rn_outcome_thread all = { .row = o->order.rows,
@@ -390,9 +390,10 @@ static struct rn_plan_part part_of(const struct rn_outcome *o, size_t i)
 				      .birth = t->lineage };
 }
 
-/* The threads of a rank, a part for each. If the trace names no thread, it is an older one or the
- * rank has one thread: threads are then known by their streams. Otherwise one that is not named is
- * the first thread of the process, or there is none in that stream. */
+/* Creates a plan for each thread of a rank. If no stream contains a lineage, the trace is an older
+ * one or the rank has one thread, and a thread is identified by its stream. Otherwise a thread
+ * without a lineage is the process's first thread; if it made no call, the stream does not contain
+ * it. */
 static int split_threads(const struct rn_outcome *o, uint64_t streams, struct rn_arena *mem,
 			 struct rn_plan_source *s)
 {

@@ -15,7 +15,7 @@ struct rn_trace;
 struct plans_progress {
 	uint64_t calls, messages, more, fewer, again; /* struct rn_plan_progress */
 	uint64_t left;                                /* ranks that have not done all of it */
-	/* By function, as many as the vocabulary has: calls whose outcome was not enforced. */
+	/* By function of the vocabulary: number of calls whose outcome was not enforced. */
 	uint64_t *unenforced;
 };
 
@@ -26,7 +26,7 @@ int plans_write(const struct rn_trace *t, int rank, const char *folder, bool com
 /* Plans that are looked at when the files may be gone. */
 struct plans_maps;
 struct plans_maps *plans_map(const char *folder, uint64_t ranks); /* NULL: no memory */
-/* False: no memory. The caller frees out->unenforced. */
+/* Returns false without memory. The caller frees out->unenforced. */
 bool plans_progress(const struct plans_maps *m, struct plans_progress *out);
 void plans_unmap(struct plans_maps *m);
 

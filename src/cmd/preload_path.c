@@ -17,7 +17,7 @@
 
 #include "base/which_mpi.h"
 
-/* The link of this process; empty: there is none. */
+/* The link of this process; empty: none. */
 static char directory[PATH_MAX], link_path[PATH_MAX + 32];
 
 static bool is_usable(const char *path)
@@ -60,7 +60,7 @@ static int make_link_in(const char *dir, const char *target)
 
 static int to_watcher = -1;
 
-/* Closes all files but one. */
+/* Closes all file descriptors but one. */
 static void close_others(int kept)
 {
 	if (syscall(SYS_close_range, kept + 1, ~0u, 0) < 0)
@@ -81,7 +81,7 @@ static void wait_for_end(pid_t pid)
 			sleep(1);
 }
 
-/* Reads the program's process id from rondo, which may end without sending one. */
+/* Reads the program's process id from rondo, which may exit without sending one. */
 static void watch(int from_rondo)
 {
 	sigset_t all;
@@ -97,7 +97,7 @@ static void watch(int from_rondo)
 	remove_link();
 }
 
-/* The watcher is a grandchild: the program must not find a child that it did not start. */
+/* The watcher is a grandchild, so that the program has no child that it did not start. */
 static void start_watcher(void)
 {
 	int ends[2];

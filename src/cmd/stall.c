@@ -18,10 +18,10 @@
 #include "order/job.h"
 #include "order/plan.h"
 
-#define PER_SECOND 2  /* checks */
-#define LINES      16 /* of the summary */
+#define PER_SECOND 2  /* checks per second */
+#define LINES      16 /* maximum number of lines of the summary */
 
-/* What is done to end the run, after so many checks. */
+/* Number of checks after which each action to end the run is taken. */
 #define TERM_RANKS    (2 * PER_SECOND)
 #define KILL_RANKS    (4 * PER_SECOND)
 #define TERM_LAUNCHER (7 * PER_SECOND)
@@ -34,12 +34,12 @@ struct stall {
 	struct rn_job *job;
 	struct stall_limit limit;
 	int rank;
-	struct counters *last; /* by rank */
-	uint64_t unchanged;    /* checks in which all ranks waited */
-	bool diverged;         /* a rank has */
-	uint64_t ending;       /* checks since the replay was found to be stalled; 0: it was not */
+	struct counters *last; /* counters at the last check, by rank */
+	uint64_t unchanged;    /* number of consecutive checks in which all ranks waited */
+	bool diverged;         /* a rank has diverged */
+	uint64_t ending;       /* number of checks since the stall was detected; 0: no stall */
 	pthread_t thread;
-	pthread_mutex_t lock; /* for `over` */
+	pthread_mutex_t lock; /* protects `over` */
 	pthread_cond_t wake;
 	bool over;
 };
@@ -48,7 +48,7 @@ struct stall {
 
 enum state { RUNS, WAITS, ENDED };
 
-/* The value of a line of /proc/PID/status; false: there is no such process. */
+/* Reads the state and the tracer from /proc/PID/status. False: there is no such process. */
 static bool read_status(uint32_t pid, char *state, long *tracer)
 {
 	char path[64], line[256];
@@ -98,7 +98,7 @@ static enum state state_of(struct stall *s, uint32_t rank)
 	return process_state(pid) == ENDED ? ENDED : RUNS;
 }
 
-/* Every rank that is alive waits. */
+/* Whether every rank that is alive waits. */
 static bool all_wait(struct stall *s)
 {
 	uint32_t world = __atomic_load_n(&s->job->world, __ATOMIC_RELAXED), waiting = 0;
@@ -133,7 +133,8 @@ static void put(char *text, size_t cap, const char *name, int32_t value)
 		snprintf(text + at, cap - at, ", %s %" PRId32, name, value);
 }
 
-/* "MPI_Recv(peer 1, tag 2, comm:world.0)", and if the replay waits in it, for what. */
+/* Writes "MPI_Recv(peer 1, tag 2, comm:world.0)" and, if the replay waits in it, the awaited
+ * message or call. */
 static void describe(char *text, size_t cap, const struct rn_job_rank *r)
 {
 	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, r->function);
@@ -158,7 +159,7 @@ static bool is_stuck(const struct stall *s, uint32_t rank)
 
 typedef char line[400];
 
-/* Prints the line of a rank, if no lower rank has the same one. */
+/* Prints the line of a rank, unless a lower rank has the same line. */
 static bool print_rank(const line *all, uint32_t ranks, uint32_t rank, const char *where)
 {
 	uint32_t alike = 0;
@@ -185,8 +186,8 @@ static void print_summary(const struct stall *s)
 	line *all = calloc(ranks, sizeof(*all));
 
 	fail(EXIT_DONE,
-	     "the replay is stalled: all ranks wait, and for %" PRIu64
-	     " second%s none of their MPI calls has returned",
+	     "the replay is stalled: all ranks wait, and no MPI call has returned for %" PRIu64
+	     " second%s",
 	     s->limit.seconds, rn_plural(s->limit.seconds));
 	for (uint32_t i = 0; all && i < ranks; i++)
 		if (is_stuck(s, i))
@@ -197,7 +198,7 @@ static void print_summary(const struct stall *s)
 	free(all);
 }
 
-/* --- ending it ----------------------------------------------------------------------------- */
+/* --- ending the run ------------------------------------------------------------------------ */
 
 static void send_signal(const struct stall *s, int sig)
 {
@@ -206,8 +207,8 @@ static void send_signal(const struct stall *s, int sig)
 			kill((pid_t)s->job->rank[i].pid, sig);
 }
 
-/* A rank in which the replay waits calls MPI_Abort. If there is none, the ranks are killed. A
- * launcher that does not end then is sent a signal, which launch.h passes on. */
+/* A rank in which the replay waits calls MPI_Abort. If there is no such rank, the ranks are killed.
+ * If the launcher then does not exit, it receives a signal, which launch.h forwards. */
 static void end_run(struct stall *s)
 {
 	if (s->ending == 0)
@@ -223,7 +224,7 @@ static void end_run(struct stall *s)
 
 /* --- the check ----------------------------------------------------------------------------- */
 
-/* Checks are counted, not seconds: nobody counts while the whole run is stopped. */
+/* The limit is a number of checks, not a time, because the whole run may be stopped. */
 static void check(struct stall *s)
 {
 	if (s->ending) {
@@ -232,7 +233,7 @@ static void check(struct stall *s)
 	}
 	s->unchanged = all_wait(s) ? s->unchanged + 1 : 0;
 	if (!s->diverged && rn_job_first(s->job) >= 0) {
-		s->diverged = true; /* the run is about to end, or has to start anew */
+		s->diverged = true; /* the run ends, or continues without the recording */
 		s->unchanged = 0;
 	}
 	if (s->unchanged < s->limit.seconds * PER_SECOND)
@@ -259,7 +260,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* Signals are for the other thread. */
+/* Signals are blocked in the new thread: the main thread handles them. */
 static int start_thread(struct stall *s)
 {
 	sigset_t all, before;

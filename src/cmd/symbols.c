@@ -21,7 +21,7 @@
 
 struct module {
 	bool tried;
-	bool told;     /* that it lacks symbols */
+	bool told;     /* the message about missing symbols was printed */
 	Dwfl *session; /* NULL: no file */
 	Dwfl_Module *file;
 	GElf_Addr bias; /* of addresses in the session, to those in the file */
@@ -76,7 +76,7 @@ static bool is_it(Dwfl_Module *file, const struct rn_code_module *m)
 	return n > 0 && (size_t)n == m->id_len && memcmp(id, m->id, m->id_len) == 0;
 }
 
-/* Where a module was looked for, and why its file was not used. */
+/* Appends the path of a file of the module, and the reason why the file was not used. */
 __attribute__((format(printf, 3, 4))) static void explain(struct rn_buf *why, const char *path,
 							  const char *format, ...)
 {
@@ -178,7 +178,7 @@ static bool from_system(struct module *to, const struct rn_code_module *m)
 	return found;
 }
 
-/* One line for a module whose call sites are shown without names. */
+/* Prints one message for a module whose call sites are shown without names. */
 static void tell_nameless(const struct symbols *s, const struct rn_code_module *m, const char *what,
 			  const char *why)
 {
@@ -199,11 +199,12 @@ static void open_module(const struct symbols *s, struct module *to, const struct
 	if (m->name_len == 0)
 		return;
 	if (m->id_len == 0)
-		rn_put(&why, "the file has no build id by which it could be found");
+		rn_put(&why, "the file has no build id to identify it");
 	else if (from_meta(s, to, m, &why) || beside(s, to, m, &why) || from_system(to, m))
 		rn_buf_clear(&why);
 	else
-		rn_put(&why, " (names are taken from the traced file, there or beside the trace)");
+		rn_put(&why,
+		       " (names are read from the traced file at its path or next to the trace)");
 	rn_buf_byte(&why, 0);
 	if (rn_buf_status(&why) == RN_OK && why.len > 1)
 		tell_nameless(s, m, "call sites", (char *)why.data);
@@ -261,7 +262,7 @@ static void find_name(struct symbols *s, uint32_t node)
 			      "the file has no symbols for them (is it stripped?)");
 	if (m)
 		m->told = true;
-	s->name[node] = calloc(1, 1); /* asked for in vain */
+	s->name[node] = calloc(1, 1); /* no name was found */
 }
 
 const char *symbols_name(void *symbols, uint32_t node)

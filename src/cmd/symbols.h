@@ -3,8 +3,8 @@
  *
  * A module's file is taken where it was when the trace was made (the metadata `module.NAME`), or
  * beside the trace, or from the system's debug files; in any case only if it has the build id that
- * the trace says. Where there is none such, its frames have no names, and a line on standard error,
- * once for each module, says why. C++ names are demangled.
+ * the trace contains. Otherwise its frames have no names, and one message for each module on
+ * standard error states the reason. C++ names are demangled.
  *
  * Looked for when first asked for, and remembered.
  */
