@@ -99,8 +99,8 @@ from_order_record() {
 	stalls order recv send-fewer 'rank 0, event [0-9]+: MPI_Waitany waits for a message from rank 1 with tag 3,'
 	stalls order recv send-other 'rank 0, event [0-9]+: MPI_Waitany waits for a message from rank 1 with tag 3,'
 	diverges order recv probe-more "$affected MPI_Probe\(.*, recorded was MPI_Test"
-	stalls order recv probe-fewer 'rank 0, event [0-9]+: MPI_Test waits for MPI_Probe, which the record has next'
-	stalls order recv test-more 'rank 0, event [0-9]+: MPI_Test waits for MPI_Wait, which the record has next'
+	stalls order recv probe-fewer 'rank 0, event [0-9]+: MPI_Test waits for MPI_Probe, the next call in the recording'
+	stalls order recv test-more 'rank 0, event [0-9]+: MPI_Test waits for MPI_Wait, the next call in the recording'
 	diverges order recv test-fewer "$affected MPI_Waitany, recorded was MPI_Test"
 	replays order recv collective-more
 	replays order recv collective-fewer
@@ -123,7 +123,7 @@ ways_to_receive() {
 		diverges order $call tag "$affected MPI_[A-Z][a-z]+\(source any, tag 2, .* message from rank [1-3] with tag 1"
 	done
 	for call in iprobe improbe; do
-		stalls order $call tag "rank 0, event [0-9]+: MPI_I[a-z]+\(peer any, tag 2, .* waits for MPI_I[a-z]+, which"
+		stalls order $call tag "rank 0, event [0-9]+: MPI_I[a-z]+\(peer any, tag 2, .* waits for MPI_I[a-z]+, the next call"
 	done
 }
 

@@ -564,7 +564,7 @@ static void put_site(struct walk *c, uint64_t head)
 		put_stack(c, RN_RAW_SITE(head));
 }
 
-/* A number of seconds is a name, which reads as the same double. */
+/* A number of seconds is stored as a name, which converts to the same double. */
 static void put_seconds(struct walk *c, uint64_t raw)
 {
 	char text[RN_DOUBLE_TEXT];

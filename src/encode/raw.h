@@ -62,11 +62,11 @@ struct rn_param {
 	bool array;
 };
 
-/* What is recorded of a return value. */
+/* Kinds of return values. */
 enum rn_ret {
 	RN_RET_errcode, /* an error code */
-	RN_RET_hidden,  /* nothing: a time, an address or a handle of Fortran's */
-	RN_RET_seconds, /* a constant number of seconds, whose word is the double's bits */
+	RN_RET_hidden,  /* not recorded: a time, an address or a Fortran handle */
+	RN_RET_seconds, /* a constant number of seconds; the word is the bits of a double */
 };
 
 struct rn_proto {
@@ -196,13 +196,14 @@ uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
 #define RN_RAW_BARE_MAX 128
 
 /*
- * Bytes of words[0..n), function first. RN_OK, or RN_E_RANGE when they do not fit.
+ * Writes words[0..n), function first, as a signature. Returns RN_OK, or RN_E_RANGE if the words do
+ * not fit.
  *
  * Two calls of one stream that create requests have equal bytes if and only if they have equal
  * words. Requests are named after the signature that created them (doc/format.md, 8.5): the tracer
- * counts distinct words, a reader counts distinct bytes. Everything that a word refers to must
- * therefore have a name of its own: `comm` and `module` return different names for different ids,
- * and the id of a window or message implies its communicator (intercept/handle.c).
+ * counts distinct words, a reader counts distinct bytes. Every object that a word refers to must
+ * therefore have a unique name: `comm` and `module` return different names for different ids, and
+ * the id of a window or message implies its communicator (intercept/handle.c).
  */
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len);

@@ -321,8 +321,8 @@ static uint64_t threads_of(const struct rn_meta *meta)
 	return n ? n : 1;
 }
 
-/* The call sites of calls and of events, which have one table, and the events. *minor becomes the
- * version that the events need, if there are any. */
+/* Writes the call sites of calls and events, which share one table, and the events. Stores the
+ * format version that the events require in *minor, if there are events. */
 static int finish_sites(const struct rn_bundle *b, const struct rn_meta *meta,
 			const struct rn_sigs **sigs, struct rn_arena *mem, struct rn_buf *sites,
 			struct rn_buf *order, unsigned *minor, struct rn_err *err)

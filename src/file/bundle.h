@@ -31,8 +31,8 @@ struct rn_vocab;
 /* Sums, and the most of any rank. */
 struct rn_tally {
 	uint64_t lost;      /* calls that are not in the trace */
-	uint64_t wall_ns;   /* most; from the start of the process */
-	uint64_t tracer_ns; /* most; of it, what the tracer took at the end of the run */
+	uint64_t wall_ns;   /* maximum; from the start of the process */
+	uint64_t tracer_ns; /* maximum; the part that the tracer used at the end of the run */
 	uint64_t memory;    /* most bytes */
 };
 

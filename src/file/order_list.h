@@ -100,7 +100,7 @@ const struct rn_order_stream *rn_order_list_find(const struct rn_order_list *l, 
 /* Of all streams. */
 struct rn_order_count rn_order_list_count(const struct rn_order_list *l);
 
-/* The minor version of the file format that a trace with these events has at least. */
+/* The lowest minor version of the file format for a trace with these events. */
 unsigned rn_order_list_minor(const struct rn_order_list *l);
 
 /* Names of communicators, in *names, each once; and by site which one it has, counted from 1, or 0.

@@ -230,7 +230,7 @@ unsigned rn_order_chunk_minor(struct rn_order_bytes chunk)
 
 	get_count(&in, &n);
 	for (uint64_t left = 5 * rn_get_count(&in, 5); left && !in.bad; left--)
-		rn_get_u64(&in); /* the sends */
+		rn_get_u64(&in); /* skips the number of sends */
 	return rn_order_minor(in.p, rn_left(&in));
 }
 

@@ -1,5 +1,5 @@
-/* programs.c - see programs.h. As bytes: the number of ranges; of each the length of the program's
- * name, the name, the first rank and the number of ranks. */
+/* programs.c - see programs.h. Encoding: the number of ranges; for each range the length of the
+ * program's name, the name, the first rank and the number of ranks. */
 #include "file/programs.h"
 
 #include "base/buf.h"
@@ -16,8 +16,8 @@ struct run {
 };
 
 #define NAME_BYTES 255u
-#define SHOWN_MAX  64u   /* programs; the last entry is for all others */
-#define LIST_MAX   8000u /* bytes; a longer list of ranks is cut */
+#define SHOWN_MAX  64u   /* maximum number of entries; the last entry is for all other programs */
+#define LIST_MAX   8000u /* bytes; a longer list of ranks is truncated */
 
 static struct run *run_at(const struct rn_programs *p, uint32_t i)
 {
@@ -30,7 +30,7 @@ void rn_programs_init(struct rn_programs *p, struct rn_arena *mem)
 	rn_seg_init(&p->run, sizeof(struct run));
 }
 
-/* Names are few: most ranks have the program of a rank before them. */
+/* Most ranks run the program of an earlier rank, so names are shared. */
 static const char *copy_name(const struct rn_programs *p, const char *name)
 {
 	size_t n = strnlen(name, NAME_BYTES);
@@ -61,7 +61,7 @@ int rn_programs_add(struct rn_programs *p, const char *name, uint64_t first, uin
 	return RN_OK;
 }
 
-/* ---- bytes ---- */
+/* ---- encoding ---- */
 
 void rn_programs_encode(const struct rn_programs *p, struct rn_buf *out)
 {
@@ -121,8 +121,8 @@ int rn_programs_absorb(struct rn_programs *p, struct rn_reader in, struct rn_err
 
 /* ---- metadata ---- */
 
-/* Ranges of programs that have no entry yet become one: those of the k-th program, or, at the last
- * entry, all that are left. */
+/* Merges the ranges of the k-th program, or at the last entry the ranges of all remaining programs,
+ * into one entry. */
 static char *make_value(const struct rn_programs *p, bool *shown, uint32_t k, uint32_t from)
 {
 	struct rn_rank_text ranks = { 0 };

@@ -1,10 +1,10 @@
 /*
- * programs.h - The programs of a run, and which ranks ran each: mpirun -n 1 ./a : -n 2 ./b
+ * programs.h - the programs of a run and the ranks of each: mpirun -n 1 ./a : -n 2 ./b
  *
- * Ranks are added in ascending order. A run of one program takes one entry, however many ranks it
- * has, and nothing in the trace; the programs of other runs are metadata (doc/format.md, 10).
+ * Ranks are added in ascending order. A run of one program needs one entry for any number of ranks,
+ * and adds nothing to the trace. The programs of other runs are metadata (doc/format.md, 10).
  *
- * Memory comes from the arena.
+ * Memory is allocated from the arena.
  */
 #ifndef RN_FILE_PROGRAMS_H
 #define RN_FILE_PROGRAMS_H
@@ -22,27 +22,27 @@ struct rn_meta_entry;
 
 struct rn_programs {
 	struct rn_arena *mem;
-	struct rn_seg run; /* ranges of ranks with one program */
+	struct rn_seg run; /* ranges of ranks that ran one program */
 };
 
 void rn_programs_init(struct rn_programs *p, struct rn_arena *mem);
 
-/* Adds ranks first..last, which come after those that are there. The name is copied. Returns RN_OK
- * or RN_E_NOMEM. */
+/* Adds ranks first..last, which follow the ranks that were added before. The name is copied.
+ * Returns RN_OK or RN_E_NOMEM. */
 int rn_programs_add(struct rn_programs *p, const char *name, uint64_t first, uint64_t last);
 
 void rn_programs_encode(const struct rn_programs *p, struct rn_buf *out);
 
-/* Adds what was encoded. Input is untrusted: malformed input, or ranks that do not follow those
- * that are there, return RN_E_DATA with the programs unchanged. */
+/* Adds encoded programs. Input is untrusted: malformed input, or ranks that do not follow the ranks
+ * that were added before, return RN_E_DATA with the programs unchanged. */
 int rn_programs_absorb(struct rn_programs *p, struct rn_reader in, struct rn_err *err);
 
-/* *out is `meta`, in the arena of the programs, with an entry "program.K" for each if there are
- * several. Returns RN_OK or RN_E_NOMEM. */
+/* Sets *out to a copy of `meta`, in the arena of the programs, with one entry "program.K" for each
+ * program if there are several. Returns RN_OK or RN_E_NOMEM. */
 int rn_programs_meta(const struct rn_programs *p, const struct rn_meta *meta, struct rn_meta *out);
 
-/* Whether a metadata entry is one of those: its ranks are the first `ranks` bytes of the value, and
- * *name is the program. Metadata is untrusted; an entry in another form is not one of them. */
+/* Whether a metadata entry is "program.K". Its list of ranks is the first `ranks` bytes of the
+ * value, and *name is the program. Metadata is untrusted; another form returns false. */
 bool rn_program_entry(const struct rn_meta_entry *e, int *ranks, const char **name);
 
 #endif

@@ -36,6 +36,6 @@ const char *rn_rank_text(struct rn_rank_text *t)
 	rn_buf_byte(&t->text, 0);
 	if (t->text.failed)
 		return NULL;
-	t->text.len = len; /* so that it can be asked for again */
+	t->text.len = len; /* removes the terminator, so that the function can be called again */
 	return (const char *)t->text.data;
 }

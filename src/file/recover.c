@@ -20,7 +20,7 @@ struct recovery {
 	struct rn_salvaged **process; /* by rank */
 	uint32_t n;
 	uint64_t ranks, threads;
-	uint64_t tallies; /* processes of which the tally is known */
+	uint64_t tallies; /* number of processes with a known tally */
 	struct rn_choices *choices;
 	struct rn_bundle bundle;
 	struct rn_rank_text *stopped; /* by function */
@@ -295,7 +295,7 @@ static void stopped_facts(struct recovery *r, struct facts *f)
 		fact(f, "stopped_outside", list_value(r, &r->outside));
 }
 
-/* How long the run was is known if every rank ended by itself. */
+/* The time of the run is known if every rank ended by itself. */
 static int tally_facts(struct recovery *r, struct facts *f)
 {
 	struct rn_tally_text *t = rn_new(&r->mem, struct rn_tally_text, 1);

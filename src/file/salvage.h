@@ -50,7 +50,7 @@ struct rn_salvaged {
 	uint64_t time;     /* when it began, in nanoseconds since 1970 */
 	const char *ended; /* how, if it could say so; NULL: it was killed, or still runs */
 	bool complete;     /* it ended by itself, and every call that it made is there */
-	bool has_tally;    /* it ended by itself, and `tally` is known */
+	bool has_tally;    /* it ended by itself, and `tally` is valid */
 	struct rn_fact_tally tally;
 	bool damaged;
 	uint32_t *stopped;  /* by stream: the function it was in, or RN_STOPPED_NOWHERE */

@@ -121,7 +121,7 @@ enum rn_fact {
 	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
 	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
 	RN_FACT_LOST,     /* uint64_t: calls that are in none of its streams here */
-	RN_FACT_TALLY,    /* struct rn_fact_tally; the latest counts */
+	RN_FACT_TALLY,    /* struct rn_fact_tally; the latest one is valid */
 	RN_FACT_SITE,     /* uint64_t, its number, and its bytes (encode/callsite.h) */
 	/* of a stream: where events are from, numbered from 0 as they come */
 	RN_FACT_ORDER_SITE, /* struct rn_order_site, before it is used */
@@ -152,7 +152,7 @@ struct rn_fact_clock {
 	int64_t offset, drift; /* struct rn_time_clock */
 };
 
-/* What a process that ended by itself says of the whole run (struct rn_tally). */
+/* Totals of the run, from a process that ended by itself (struct rn_tally). */
 struct rn_fact_tally {
 	uint64_t wall_ns, tracer_ns, memory;
 };

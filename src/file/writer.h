@@ -30,7 +30,7 @@ struct rn_lossy rn_meta_lossy(const struct rn_meta *meta);
 #define RN_META_ONLY  "only"
 #define RN_ONLY_ORDER "order"
 #define RN_META_ORDER "order_codec"
-/* Which results that differ from run to run are events, unless those of MPI alone are. */
+/* The recorded results that differ from run to run (`none` or `all`); absent: those of MPI. */
 #define RN_META_VALUES      "values"
 #define RN_VALUES_WORD_NONE "none"
 #define RN_VALUES_WORD_MPI  "mpi"

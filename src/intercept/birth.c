@@ -27,8 +27,8 @@ struct child {
 	atomic_bool taken;
 };
 
-/* Threads that were created and have not started. A new thread does not call free(), with which the
- * C library would set up an arena for it, unless more than SLOTS start at the same time. */
+/* Threads that were created and have not started. A new thread does not call free(), because the C
+ * library would create an arena for it, unless more than SLOTS threads start at the same time. */
 static struct child slot[SLOTS];
 
 static _Thread_local int64_t birth __attribute__((tls_model("initial-exec")));
@@ -39,7 +39,7 @@ int64_t rn_birth(void)
 	return birth;
 }
 
-/* A slot, or memory if all are taken. NULL when there is none. */
+/* Returns a slot, or allocated memory if all slots are in use; NULL without memory. */
 static struct child *take_child(void)
 {
 	int saved = errno;
@@ -61,7 +61,7 @@ static void release_child(struct child *c)
 		free(c);
 }
 
-/* Deep down the numbers wrap around; they are not negative. */
+/* Lineages of deeply nested threads wrap around; a lineage is never negative. */
 static int64_t next_birth(void)
 {
 	uint64_t n = (uint64_t)birth * MOST_CHILDREN + (uint64_t)++children;
@@ -92,14 +92,14 @@ static int begin_thrd(void *arg)
 	return c.thrd_start(c.arg);
 }
 
-/* The thread was not created. */
+/* The thread could not be created. */
 static void undo(struct child *c)
 {
 	children--;
 	release_child(c);
 }
 
-/* Several threads find the same. */
+/* May run in several threads at once; all find the same function. */
 static void *find_next(const char *name)
 {
 	return rn_loader_dlsym()(RTLD_NEXT, name);

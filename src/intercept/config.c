@@ -45,7 +45,8 @@ static void own_name(void)
 	copy(rn_config.program, sizeof(rn_config.program), slash ? slash + 1 : "program");
 }
 
-/* The name of the program for its trace: an interpreter runs a script. */
+/* Stores the name of the program, which names the trace: for an interpreter, the name of its
+ * script. */
 static void trace_name(char *name, size_t cap)
 {
 	char line[8192];

@@ -10,7 +10,7 @@
 
 struct rn_grain;
 
-/* --values: none, those of MPI's clock and name of the host, or also those of the C library. */
+/* --values: no results; results of MPI's clock and processor name; also those of the C library. */
 enum rn_order_values { RN_VALUES_NONE, RN_VALUES_MPI, RN_VALUES_ALL };
 
 struct rn_config {
@@ -28,7 +28,7 @@ struct rn_config {
 	uint32_t callsite_slack;      /* in so many frames may stacks differ that are alike */
 	char callsite_ignore[1024];   /* frames that are not */
 	char replay[4096];            /* folder of plans (replay.h); "": nothing is replayed */
-	enum rn_order_values values;  /* which results that differ from run to run are recorded */
+	enum rn_order_values values;  /* run-dependent results to record */
 	bool alone;                   /* each rank has a folder of its own */
 	bool diverges_on;             /* and what does not go by its plan goes on */
 	uint32_t stall;               /* seconds, after which it says what it waits for */
@@ -42,7 +42,7 @@ extern struct rn_config rn_config;
 
 void rn_config_read(void);
 
-/* The word for the metadata, NULL: the default. */
+/* The value of the metadata entry `values`; NULL: the default. */
 const char *rn_config_values(void);
 
 /* The program gets its own environment back: at once, or if it is an interpreter, a shell or the

@@ -87,7 +87,7 @@ static bool linked;              /* there is one */
 static struct rn_clock_relation relation;
 static bool parts_left;    /* what was recorded is in the part file alone */
 static bool quiet;         /* others have said it, or will */
-static uint64_t tracer_ns; /* that the tracer took at the end of the run */
+static uint64_t tracer_ns; /* time that the tracer used at the end of the run */
 
 /* ---- clocks ---- */
 
@@ -210,8 +210,8 @@ static void tell_spool(uint64_t run)
 	rn_finish_tell("spool", text);
 }
 
-/* From here on nothing is lost. No two runs have the same number. The trace has the name that rank
- * 0 gives it: other ranks may run other programs. */
+/* From here on nothing is lost. No two runs have the same number. Rank 0
+ * names the trace, because other ranks may run other programs. */
 static void start_spool(void)
 {
 	static struct {
@@ -425,7 +425,7 @@ static uint64_t since_began(const struct finish *f)
 	return rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
 }
 
-/* Bytes that what is recorded takes in this process. */
+/* Memory of the recorded data of this process, in bytes. */
 static uint64_t memory_used(void)
 {
 	uint64_t bytes = rn_tracer.mem.mapped;
@@ -436,7 +436,7 @@ static uint64_t memory_used(void)
 	return bytes;
 }
 
-/* The tally up to now. doc/format.md, section 10, defines the quantities. */
+/* Updates the tally. doc/format.md, section 10, defines the quantities. */
 static void update_tally(struct finish *f)
 {
 	struct rn_tally *y = &f->bundle.tally;
@@ -547,9 +547,9 @@ static void facts_of(const struct finish *f, struct facts *m)
 	add_paths(m);
 }
 
-#define WORD_MAX 1024 /* bytes of a path in a line; rn_say cuts what is longer */
+#define WORD_MAX 1024 /* maximum bytes of a path in a message; rn_say truncates longer messages */
 
-/* The time to merge is `tracer_s`. The time to write cannot be in the file that is written. */
+/* The merge time is `tracer_s`. The write time cannot be stored in the file being written. */
 static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
 	const struct rn_tally_text text = rn_tally_text(&f->bundle.tally);
@@ -657,7 +657,7 @@ static uint64_t job_number(void)
 	return value ? rn_hash(value, strlen(value)) : (uint64_t)getppid();
 }
 
-/* How this process ended goes to the part file. */
+/* Writes the end reason of this process to the journal. */
 static void note_end(const char *how, bool copied)
 {
 	struct rn_fact_tally tally = { rn_clock_age(), tracer_ns, memory_used() };
@@ -790,8 +790,8 @@ static void stop_recording(void)
 			nanosleep(&moment, NULL);
 }
 
-/* The trace is written. The part file is complete as well: if any rank makes more calls, the trace
- * is made again from the part files of all ranks. */
+/* The trace is written. The journal is also completed: if any rank makes more calls, the trace is
+ * built again from the journals of all ranks. */
 static void keep_part(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
@@ -799,7 +799,7 @@ static void keep_part(void)
 	note_end("MPI_Finalize", false);
 }
 
-/* What comes now goes on into the part file. */
+/* Later calls are recorded in the journal. */
 static void resume_recording(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {

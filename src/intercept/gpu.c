@@ -3,19 +3,19 @@
  *
  * Only the driver's interface is hooked: libcuda.so.1 and libamdhip64.so. The CUDA runtime calls
  * the driver for every allocation, and obtains the driver's functions by dlsym and
- * cuGetProcAddress, whether it is linked statically or not. So both forms, and programs that call
- * the driver themselves, give the same memory locations. Nothing of CUDA or HIP is needed to build
- * this file.
+ * cuGetProcAddress, whether it is linked statically or not. Both forms, and programs that call the
+ * driver directly, therefore have the same memory locations. This file is built without headers or
+ * libraries of CUDA and HIP.
  *
  * Each hooked function has two entries:
  *
  *   name()        is exported and called by programs that are linked with the driver. The next
  *                 function is the one of the first object after the tracer that defines the name.
- *   given_name()  is returned by dlsym and cuGetProcAddress in place of the function that the
- *                 program asked for, which is the next one.
+ *   given_name()  is returned by dlsym and cuGetProcAddress instead of the requested function,
+ *                 which is the next function.
  *
- * A lookup that finds a second driver returns its function without a hook: an entry has one next
- * function. Allocations that reach no hook are found when an unknown address is used
+ * A lookup that finds a second driver returns its function without a hook, because an entry has one
+ * next function. Allocations that reach no hook are found when an unknown address is used
  * (gpu_driver.h).
  */
 #include "intercept/gpu.h"
@@ -33,14 +33,14 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The result of a call for which there is no driver: CUDA_ERROR_UNKNOWN, hipErrorUnknown. */
+/* The result of a call without a driver: CUDA_ERROR_UNKNOWN, hipErrorUnknown. */
 #define NO_DRIVER 999
 
 /*
- * The hooked functions. Of each: the name; the symbol that cuGetProcAddress has for it, the version
- * since when the symbol means this function, and the kind of default stream; parameters and
- * arguments. Allocations have the size and the class, where RN_MEM_GPU stands for the class of the
- * device. Pinned host memory is a class of its own.
+ * The hooked functions. Each row has the name; the symbol of cuGetProcAddress, the version from
+ * which the symbol means this function, and the kind of default stream; parameters and arguments.
+ * Allocations also have the size and the class, where RN_MEM_GPU means the class of the device.
+ * Pinned host memory has its own class.
  */
 #define ANY_STREAM 0
 #define LEGACY     1
@@ -115,7 +115,7 @@
 	HIP_FREE(FREE, hipHostFree, (void *p), (p))                                                \
 	HIP_FREE(FREE, hipMemAddressFree, (void *p, size_t n), (p, n))
 
-/* ---- the functions ---- */
+/* ---- the entries ---- */
 
 static void allocated(enum rn_gpu_driver driver, const void *p, size_t n, uint32_t cls)
 {
@@ -160,7 +160,7 @@ static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, voi
 
 #define DEFINE_ALLOC(driver, name, symbol, since, stream, decl, args, size, cls) \
 	HOOK(name, decl, args, , allocated(RN_GPU_##driver, *p, size, cls))
-/* Before the call: afterwards another thread may have the memory already. */
+/* Removes the block before the call, because another thread may get the same memory after it. */
 #define DEFINE_FREE(driver, name, symbol, since, stream, decl, args) \
 	HOOK(name, decl, args, rn_mem_region_drop(p), )
 #define DEFINE_LOOKUP(driver, name, text, since, stream, decl, args) \
@@ -177,7 +177,7 @@ struct hook {
 	int stream; /* ANY_STREAM, LEGACY or PER_THREAD */
 	void *given;
 	void **next_given; /* atomic; the next function of `given` */
-	void **next;       /* atomic; that of the exported entry */
+	void **next;       /* atomic; the next function of the exported entry */
 };
 
 #define ROW(driver, name, symbol, since, stream, ...) \
@@ -200,7 +200,7 @@ bool rn_gpu_hooks_name(const char *name)
 	return hook_of_name(name) != NULL;
 }
 
-/* The entry to use in place of f, which is f itself if the entry belongs to another driver. */
+/* The entry to use instead of f; f itself if the entry belongs to another driver. */
 static void *give(const struct hook *hook, void *f)
 {
 	void *known = __atomic_load_n(hook->next_given, __ATOMIC_RELAXED);
@@ -228,7 +228,7 @@ static bool fits(const struct hook *hook, const char *symbol, int version, uint6
 	       strcmp(hook->symbol, symbol) == 0;
 }
 
-/* cuGetProcAddress returns f, the newest variant of the function that the version has. */
+/* The hook of f, which cuGetProcAddress returned: the newest variant that the version has. */
 static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, void *f)
 {
 	const struct hook *best = NULL;
@@ -240,8 +240,9 @@ static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, voi
 	return best && f ? give(best, f) : f;
 }
 
-/* What dlsym finds after the tracer in the global scope. The call is not the last statement, or the
- * compiler would make it a jump, and dlsym would take the program for its caller. */
+/* The function that dlsym finds after the tracer in the global scope. The call is not the last
+ * statement. Otherwise the compiler would make it a jump, and dlsym would use the program as its
+ * caller. */
 static void *find_next(const char *name)
 {
 	int saved = errno;
@@ -251,7 +252,7 @@ static void *find_next(const char *name)
 	return f;
 }
 
-/* What dlsym finds in the caller and the libraries that were loaded with it. */
+/* The function that dlsym finds in the caller and the libraries that were loaded with it. */
 static void *find_local(const struct link_map *caller, const char *name)
 {
 	int saved = errno;
@@ -269,19 +270,19 @@ static bool is_ours(void *f)
 	return f && rn_object_at((uintptr_t)f) == rn_object_ours();
 }
 
-/* What RTLD_DEFAULT finds without the tracer. It is returned without a hook, because tools that
- * patch the driver's code (UCX) find it in this way. */
+/* The function that RTLD_DEFAULT finds without the tracer. It is returned without a hook, because
+ * tools that patch the driver's code (UCX) find it in this way. */
 static void *find_default(const char *name, uintptr_t caller)
 {
 	const struct link_map *first = rn_object_next(NULL, name);
 	void *f;
 
 	if (first && first != rn_object_ours())
-		return rn_object_symbol(first, name); /* the program, or a library before us */
+		return rn_object_symbol(first, name); /* in an object before the tracer */
 	f = find_next(name);
 	if (!f)
 		f = find_local(rn_object_at(caller), name);
-	return f && !is_ours(f) ? f : find_next(name); /* which sets dlerror */
+	return f && !is_ours(f) ? f : find_next(name); /* sets dlerror */
 }
 
 void *rn_gpu_dlsym(void *handle, const char *name, uintptr_t caller)

@@ -9,7 +9,7 @@
 
 bool rn_gpu_hooks_name(const char *name);
 
-/* Whether a name can be one that is hooked. A few instructions, for every dlsym of the program. */
+/* Whether a name may be hooked. Runs for every dlsym of the program; costs a few instructions. */
 static inline bool rn_gpu_is_hooked(const char *name)
 {
 	return ((name[0] == 'c' && name[1] == 'u') || (name[0] == 'h' && name[1] == 'i')) &&
@@ -20,7 +20,7 @@ static inline bool rn_gpu_is_hooked(const char *name)
  * would not find the function without the tracer. */
 void *rn_gpu_dlsym(void *handle, const char *name, uintptr_t caller);
 
-/* After dlclose: a driver that was unloaded may be loaded again at another address. */
+/* Called after dlclose: a driver that was unloaded may be loaded again at another address. */
 void rn_gpu_forget(void);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * gpu_driver.c - see gpu_driver.h.
  *
- * CUDA and HIP have the same query function, by different names. HIP stores the result of each call
- * for hipGetLastError, and a program may read it later. So HIP is not queried while an error is
- * pending, and an error of the query itself is cleared.
+ * CUDA and HIP have the same query function under different names. HIP stores the result of each
+ * call for hipGetLastError, and a program may read it later. HIP is therefore not queried while an
+ * error is pending, and an error of the query itself is cleared.
  */
 #include "intercept/gpu_driver.h"
 
@@ -77,7 +77,7 @@ static void find_drivers(void)
 struct answer {
 	void *host;
 	uint64_t managed; /* CUDA writes 4 bytes, HIP 1 */
-	int device;       /* negative: memory that the driver does not know */
+	int device;       /* negative: unknown to the driver */
 	uintptr_t start;
 	size_t size; /* some versions of HIP write only the low 32 bits */
 };
@@ -100,7 +100,7 @@ static bool query(enum rn_gpu_driver driver, uintptr_t p, struct answer *a)
 	return !failed && a->device >= 0 && a->device < RN_MEM_GPUS;
 }
 
-/* Host memory that a driver has pinned keeps the class of its heap block or mapping. */
+/* Host memory that a driver has pinned retains the class of its heap block or mapping. */
 static bool is_gpu_memory(const struct answer *a)
 {
 	return a->start && (a->managed || !a->host);
@@ -136,7 +136,7 @@ uint32_t rn_gpu_class(enum rn_gpu_driver driver, const void *p)
 
 	find_drivers();
 	current = (device_function *)function(driver, DEVICE);
-	/* Memory of a graph that is being captured is not known to the query yet. */
+	/* The query does not know memory of a graph that is being captured. */
 	if (!query(driver, (uintptr_t)p, &a) && current && current(&a.device) != 0)
 		a.device = -1;
 	errno = saved;

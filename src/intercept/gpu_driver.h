@@ -1,10 +1,10 @@
 /*
- * gpu_driver.h - queries the GPU drivers that the program has loaded about addresses.
+ * gpu_driver.h - queries the loaded GPU drivers about addresses.
  *
  * A driver is identified by the functions that it defines (libcuda.so.1, libamdhip64.so), and is
  * searched for again when the dynamic linker has loaded or unloaded an object. A query is a call of
- * the driver (92 ns with CUDA on an H200), so it is made for allocations and for unknown addresses
- * only. The state of the driver does not change, nor does errno.
+ * the driver (92 ns with CUDA on an H200), so only allocations and unknown addresses are queried. A
+ * query changes neither the state of the driver nor errno.
  */
 #ifndef RN_INTERCEPT_GPU_DRIVER_H
 #define RN_INTERCEPT_GPU_DRIVER_H
@@ -20,7 +20,7 @@ enum rn_gpu_driver { RN_GPU_CUDA, RN_GPU_HIP, RN_GPU_DRIVERS };
 bool rn_gpu_query(uintptr_t p, struct rn_mem_range *range);
 
 /* The class of device memory that the driver has just allocated at p: RN_MEM_GPU + the device.
- * RN_MEM_OTHER if the driver does not tell the device. */
+ * RN_MEM_OTHER if the driver does not report the device. */
 uint32_t rn_gpu_class(enum rn_gpu_driver driver, const void *p);
 
 #endif

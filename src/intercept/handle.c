@@ -22,9 +22,9 @@ static struct rn_seg entries;
 static uint32_t free_entry;
 static struct rn_idpool pool[RN_K_COUNT];
 
-/* Windows and messages, whose ids belong to their communicator. Their words contain the
- * communicator, and the bytes of a call do not always name it: MPI_Imrecv, MPI_Rput to
- * MPI_PROC_NULL. So equal bytes imply equal words (rn_raw_write). */
+/* Windows and messages. Their words contain the communicator, but the bytes of a call do not always
+ * name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. An id therefore belongs to one communicator, so
+ * that equal bytes imply equal words (rn_raw_write). */
 static struct rn_owned_ids windows, messages;
 
 /* ---- constants ---- */

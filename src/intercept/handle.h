@@ -2,7 +2,7 @@
  * handle.h - MPI's handles as words: predefined ones by name, others by number.
  *
  * Objects are numbered per kind, the lowest free number first (windows and messages: the lowest
- * free one of their communicator's); communicators by symbol (comm.h). A handle that nobody has
+ * free number of their communicator); communicators by symbol (comm.h). A handle that nobody has
  * seen being made (a library's, or from before) gets a number when it is first used.
  *
  * Each thread keeps the words of the handles that it used lately; any change of the tables makes

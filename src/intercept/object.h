@@ -29,8 +29,8 @@ enum rn_object_kind rn_object_kind(const struct link_map *object);
 
 /* A symbol that it has for others, or NULL. */
 void *rn_object_symbol(const struct link_map *object, const char *name);
-/* The first object in load order after `object` that defines the symbol, or NULL. All objects are
- * searched if `object` is NULL. Unlike dlsym, this does not change what dlerror returns. */
+/* The first object in load order after `object` that defines the symbol, or NULL. If `object` is
+ * NULL, all objects are searched. Unlike dlsym, this function does not affect dlerror. */
 const struct link_map *rn_object_next(const struct link_map *object, const char *name);
 /* Does it ask others for this symbol? */
 bool rn_object_imports(const struct link_map *object, const char *name);

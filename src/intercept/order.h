@@ -78,11 +78,11 @@ struct rn_order_call {
 	uint32_t function, place;
 	enum rn_order_kind kind;
 	uint32_t comm;   /* word; 0: none */
-	int source, tag; /* of the message that it asks for; RN_PLAN_NOTHING: it asks for none */
-	uint64_t row;    /* of the event that completed one of its requests, plus 1; 0: not known */
+	int source, tag; /* source and tag that it asks for; RN_PLAN_NOTHING: none */
+	uint64_t row;    /* row of the event that completed a request of it, plus 1; 0: unknown */
 };
 
-/* Whether a message with this source and tag is one that the call asks for. */
+/* Whether the call asks for a message with this source and tag. */
 static inline bool rn_order_asks_for(const struct rn_order_call *c, int source, int tag)
 {
 	return (c->source == RN_PLAN_NOTHING || c->source == MPI_ANY_SOURCE ||
@@ -103,9 +103,10 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 
 /* Functions whose outcome depends on other processes in ways that no hook can reach. */
 bool rn_order_is_loose(uint32_t function);
-/* Functions that connect to processes outside of the world. */
+/* Functions that connect to processes outside of the world. They are among those. */
 bool rn_order_is_external(uint32_t function);
-/* A call of one of them is over, which began with this word: it counts, in both modes. */
+/* Counts a completed call of a function whose outcome no hook can reach, when recording and when
+ * replaying. `head` is the first word of the call. */
 void rn_order_count_loose(struct rn_stream *t, uint64_t head);
 /* The same of any call. */
 void rn_order_passes(struct rn_stream *t, uint64_t head);

@@ -330,14 +330,14 @@ static bool all_come(const struct batch *b)
 	return true;
 }
 
-/* Why the recorded completion cannot be that of the request at its index; NULL: it can. */
+/* Why the request at the recorded index cannot have the recorded completion; NULL: it can. */
 static const char *is_unlike(const struct batch *b, const struct rn_order_done *d)
 {
 	const struct rn_followed *f;
 	const struct rn_plan_match *m;
 
 	if (d->index >= b->n)
-		return "where the call has more requests";
+		return "in which the call has more requests";
 	f = known(b, d->index);
 	if (b->q[d->index] == MPI_REQUEST_NULL || (f && !is_active(f)))
 		return "which completed a request that is not active now";
@@ -348,7 +348,7 @@ static const char *is_unlike(const struct batch *b, const struct rn_order_done *
 		       : NULL;
 }
 
-/* The requests can complete as recorded; if not, that is a divergence. */
+/* Whether the requests can complete as recorded. If not, reports a divergence. */
 static bool can_complete(const struct batch *b)
 {
 	const struct rn_replay *r = b->c.o->replay;
@@ -383,7 +383,7 @@ static bool awaits(const struct batch *b)
 	return false;
 }
 
-/* The row of the first event that completed one of the receives, plus 1; 0: none is known. */
+/* The row of the first event that completed one of the receives, plus 1; 0: unknown. */
 static uint64_t first_row(const struct batch *b)
 {
 	uint64_t first = 0;

@@ -1,6 +1,6 @@
 /*
- * order_libc.c - what the C library says of time and chance (--values=all): recorded, and told
- * again.
+ * order_libc.c - records and replays the results of time and random functions of the C library
+ * (--values=all).
  *
  * Only to the program itself, and to the runtime libraries of its language, of which the number of
  * calls is determined; MPI asks for the time as often as it likes, and gets it. Other libraries do

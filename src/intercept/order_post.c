@@ -61,7 +61,7 @@ static bool takes_from_others(const struct post *p)
 	return takes_from(p, mine, p->is.ordinal + 1);
 }
 
-/* The receive can be posted for the recorded message; if not, that is a divergence. */
+/* Whether the receive can be posted for the recorded message. If not, reports a divergence. */
 static bool is_asked_for(const struct post *p, const struct rn_plan_match *m)
 {
 	if (rn_replay_accepts(&p->c, m))

@@ -89,7 +89,7 @@ static int hook_Get_processor_name(char *name, int *len)
 	return rc;
 }
 
-/* Without values, the calls are counted as not replayable: rn_order_is_loose. */
+/* Without values, the calls are counted as unreplayable: rn_order_is_loose. */
 void rn_order_hook_values(void)
 {
 	if (rn_order_mode == RN_ORDER_RECORDS && rn_config.values == RN_VALUES_NONE)

@@ -229,7 +229,7 @@ static bool same_site(const struct rn_order_site *s, const struct rn_order_call 
 	return s->function == c->function && same_comm(s->comm, c->comm);
 }
 
-/* The call is the one in the next row, and asks for the message that was found there. */
+/* Whether the call is the call of the next row and asks for the message that this row contains. */
 static bool is_same(const struct rn_replay *r, const struct rn_order_call *c)
 {
 	const struct rn_order_row *row = &r->rows[r->at->row];
@@ -270,7 +270,7 @@ static void name_next_call(struct rn_replay *r, const struct rn_order_call *c)
 	const char *name = row < r->s->row.n ? rn_replay_name(r->site[r->rows[row].site].function)
 					     : "a receive";
 
-	snprintf(r->next_call, sizeof(r->next_call), "%s, which the record has next", name);
+	snprintf(r->next_call, sizeof(r->next_call), "%s, the next call in the recording", name);
 	r->patience.what = r->next_call;
 }
 
@@ -279,8 +279,8 @@ bool rn_replay_polls_long(const struct rn_order_thread *o)
 	return o->replay && o->replay->patience.spins + 1 >= RN_PATIENCE_LOOKS;
 }
 
-/* A test that fails though none did here: the next thing recorded is another call's, or a message
- * that it does not ask for. */
+/* A failed test that was not recorded: the next recorded event belongs to another call, or the test
+ * does not ask for its message. */
 static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
 {
 	r->at->more++;
@@ -291,7 +291,7 @@ static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c
 		return RN_FATE_FREE;
 	if (!r->patience.told)
 		return RN_FATE_FAIL;
-	rn_replay_diverges(c, "and nothing else is called any more");
+	rn_replay_diverges(c, "and the program makes no other call");
 	return RN_FATE_FREE;
 }
 

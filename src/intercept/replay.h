@@ -77,28 +77,29 @@ void rn_replay_hook_compare(void);
 const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uint64_t **next);
 const char *rn_replay_comm(uint32_t number);
 
-/* Whether the receive or probe asks for the recorded message, on the recorded communicator if that
- * is known. */
+/* Whether the receive or probe asks for the recorded message, on the recorded communicator if it is
+ * known. */
 bool rn_replay_accepts(const struct rn_order_call *c, const struct rn_plan_match *m);
-/* The site of the event that completed a receive; NULL: not known. */
+/* The event site of the event that completed a receive; NULL: unknown. */
 const struct rn_order_site *rn_replay_match_site(const struct rn_replay *r,
 						 const struct rn_plan_match *m);
 
-/* Whether the recording of the thread has events left, other than failed tests and values. */
+/* Whether events of the thread remain in the recording, other than failed tests and values. */
 bool rn_replay_has_events(const struct rn_replay *r);
-/* The row of the event that the thread has to replay next; the number of rows: none is left. */
+/* The row of the next event that the thread replays; the number of rows if no event remains. */
 uint64_t rn_replay_next_row(const struct rn_order_thread *o);
-/* The same for a call that may complete a request earlier than that. */
+/* Like rn_replay_next_row, for a call that may complete a request of an earlier row. */
 uint64_t rn_replay_row_of(const struct rn_order_call *c);
 /* The index of a row that rn_replay_next returned. */
 uint64_t rn_replay_row(const struct rn_replay *r, const struct rn_order_row *row);
-/* The number of that row's event, as `rondo dump` prints it. */
+/* The number of the event in a row, as `rondo dump` prints it. */
 uint64_t rn_replay_event(const struct rn_replay *r, uint64_t row);
 
-/* MPI_Finalize, in a recording of events: if some are left on any thread, that is a divergence. */
+/* Called in MPI_Finalize if the recording contains events. Reports a divergence if events remain on
+ * any thread. */
 void rn_replay_check_end(struct rn_order_thread *o);
 
-/* A call was made whose outcome cannot be enforced. */
+/* Counts a call whose outcome cannot be enforced. */
 void rn_replay_count_unenforced(uint32_t function);
 
 /* Whether it has all calls: what no send was left over for has received nothing. */
@@ -107,9 +108,9 @@ bool rn_replay_knows_sends(const struct rn_replay *r);
 /* The call is not the one that was recorded: says so, if nobody else has, and ends the run; or, if
  * it is to go on, the thread goes on by itself. Returns an error of MPI. */
 int rn_replay_diverges(const struct rn_order_call *c, const char *why);
-/* The same, where the recorded event is the one of this row. */
+/* Like rn_replay_diverges, for the recorded event in this row. */
 int rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why);
-/* The same, where the call does not ask for the message that was recorded. */
+/* Like rn_replay_diverges, if the call does not ask for the recorded message. */
 void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match *m);
 /* The same where `now` and `recorded` tell what differs: call number k of the thread. */
 void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now,
@@ -118,7 +119,7 @@ void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now,
 /* The same of the call that is under way. */
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded);
 
-/* Whether the communicator has the rank that a message came from; if not, that is a divergence. */
+/* Whether the communicator contains the sender of the message. If not, reports a divergence. */
 bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source);
 
 /* replay_comm.c: a creating call is over that would have called what it gives by this name. `now`:
@@ -132,8 +133,8 @@ const struct rn_plan_member *rn_replay_member(const char *name);
 bool rn_replay_is_on(struct rn_replay *r, bool *more);
 
 /* Nothing more is known of the thread: its parked receives are posted. Where threads take turns it
- * waits for the others to come so far, for what it receives freely may be meant for them. If the
- * recording has events left, the call is a divergence instead. */
+ * waits for the others to come so far, for what it receives freely may be meant for them. If
+ * events remain in the recording, the call is a divergence instead. */
 void rn_replay_over(const struct rn_order_call *c);
 /* One that is parked is posted, unless another thread does that. */
 void rn_replay_unpark(struct rn_followed *f);
@@ -147,12 +148,12 @@ struct rn_patience {
 	uint32_t spins;
 	bool told;
 	const char *what; /* for what; NULL: a message, or some request */
-	/* The row of the event that is waited for, plus 1. 0: the last one that rn_replay_next
-	 * returned; for calls that have none of their own, it is not known. */
+	/* The row of the awaited event, plus 1. 0: the last row that rn_replay_next returned;
+	 * unknown for calls without their own row. */
 	uint64_t row;
 };
-#define RN_PATIENCE_LOOKS 256 /* rounds between looks at the clock */
-/* The thread's tests have failed for some time that did not fail, or were not made. */
+#define RN_PATIENCE_LOOKS 256 /* polls between readings of the clock */
+/* Whether the thread's tests have failed for some time without recorded failures. */
 bool rn_replay_polls_long(const struct rn_order_thread *o);
 /* True once, when it takes long. */
 bool rn_replay_tires(struct rn_patience *p);

@@ -6,7 +6,7 @@
  * the time), are not (gen.awk has the list); nor are calls made inside others. Tests are compared
  * by what comes out (replay.c).
  *
- * All these functions, and tests, have a hook here, which also publishes what the process does
+ * All these functions, and tests, have a hook here, which also publishes the state of the process
  * (wait_state.h).
  */
 #include "intercept/replay.h"
@@ -107,7 +107,7 @@ static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k)
 	return NULL;
 }
 
-/* Compares a call with the next one of the recording. */
+/* Compares a call with the next call in the recording. */
 static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, const char *comm)
 {
 	const struct rn_plan_call *recorded;
@@ -122,7 +122,7 @@ static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, c
 	rn_replay_differs(o, k, is, was);
 }
 
-/* False: the call is nested. */
+/* Returns false if the call is nested. */
 static bool arrive(const struct rn_plan_call *now, MPI_Comm comm)
 {
 	struct rn_stream *t = rn_me;
@@ -142,7 +142,7 @@ static bool arrive(const struct rn_plan_call *now, MPI_Comm comm)
 	return true;
 }
 
-/* At the end of the program nothing of the recording may be left. */
+/* Reports a divergence if calls or events remain in the recording at the end of the program. */
 static void arrive_at_end(void)
 {
 	struct rn_order_thread *o = rn_order_thread(rn_me);

@@ -165,7 +165,8 @@ static void describe_row(char *text, size_t cap, const struct rn_replay *r, uint
 		 s->place ? place_of(s->place) : "", found);
 }
 
-/* Where calls are recorded, the number of the last one; else that of the event in this row. */
+/* Reports a divergence, with the number of the last call if calls are recorded, otherwise with the
+ * number of the event in this row. */
 static void diverge(struct rn_order_thread *o, uint64_t row, const char *now, const char *recorded)
 {
 	const struct rn_replay *r = o->replay;
@@ -263,7 +264,7 @@ bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source)
 
 /* ---- waiting ---- */
 
-/* "rank 2", or "any rank" with "rank" for the word. */
+/* Writes "rank 2" or "any rank", where `word` is "rank". */
 static void put_number(char *text, size_t cap, const char *word, int number, int any)
 {
 	if (number == any)
@@ -289,7 +290,7 @@ static void describe_wait(char *text, size_t cap, const struct rn_patience *p,
 	}
 }
 
-/* For the stall check. */
+/* Publishes the awaited message or call for the stall check. */
 static void publish_wait(const struct rn_patience *p, const struct rn_order_call *c, int source,
 			 int tag)
 {

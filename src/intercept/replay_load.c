@@ -140,8 +140,8 @@ static void look_for_plan(void)
 	if (spawned)
 		rn_replayed = (struct rn_replayed){ 0 };
 	if (spawned && rn_tracer.world_rank == 0)
-		rn_say("a spawned world of %d rank%s runs freely: what is replayed are the "
-		       "processes that the launcher starts",
+		rn_say("a spawned world of %d rank%s runs freely: only processes that the "
+		       "launcher starts are replayed",
 		       rn_tracer.world_size, rn_plural((uint64_t)rn_tracer.world_size));
 	else if (!spawned && !rn_replayed.thread)
 		rn_say("rank %d runs freely: %s", rn_tracer.world_rank,
@@ -149,7 +149,8 @@ static void look_for_plan(void)
 					: "nothing was recorded of it");
 }
 
-/* A full trace has no posting order. It has the lineages of threads, unless it is an older one. */
+/* A full trace has no posting order. It contains the lineages of threads, unless it is an older
+ * trace. */
 static void warn_of_threads(void)
 {
 	const struct rn_replay *second = rn_replayed.threads > 1 ? &rn_replayed.thread[1] : NULL;
@@ -158,7 +159,7 @@ static void warn_of_threads(void)
 		return;
 	if (second->s->born)
 		rn_say("the order in which threads post on one communicator is not enforced: only "
-		       "a trace of --only=order has it");
+		       "a trace of --only=order contains it");
 	else
 		rn_say("the trace does not identify threads: they are matched in the order of "
 		       "their first calls");

@@ -21,9 +21,9 @@ struct rn_replay {
 	uint64_t known;              /* wildcard receives that anything is known of */
 	uint64_t done, value, call;  /* the next ones */
 	uint32_t fails;              /* of the row, that have been used */
-	uint64_t events;             /* in the rows before the next one */
+	uint64_t events;             /* number of events in the rows before the next row */
 	struct rn_patience patience; /* while tests fail that did not */
-	char next_call[96];          /* what the recording has instead */
+	char next_call[96];          /* description of the next recorded call */
 	bool free;                   /* the record counts no more */
 	struct rn_patience again;    /* while a row is not to be, yet: */
 	uint64_t again_row;

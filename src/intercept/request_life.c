@@ -216,10 +216,10 @@ void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 
 #ifdef OPEN_MPI
 /*
- * Open MPI replaces a persistent request that is started again while its previous message, which is
- * complete for the program (a buffered or small one), is still in transit.
+ * Open MPI replaces the handle of a persistent request that is started again while its previous
+ * message is still in transit. For the program this message (buffered or small) is complete.
  */
-#define CHUNK 1024 /* handles on the stack */
+#define CHUNK 1024 /* number of handles on the stack */
 
 static void follow(uint64_t before, const MPI_Request *q)
 {
@@ -237,7 +237,7 @@ static void follow(uint64_t before, const MPI_Request *q)
 	if (r) {
 		copy = *r;
 		rn_requests_remove(all, token);
-		rn_requests_add(all, now, q, &copy); /* without memory it is unknown from now on */
+		rn_requests_add(all, now, q, &copy); /* without memory, `now` is unknown */
 	}
 	rn_tracer_unlock();
 }

@@ -20,7 +20,8 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var);
 /* The same, and it ends with the call that is about to be made. */
 uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var);
 
-/* Follows requests whose handle MPI_Start or MPI_Startall changes. Before the hooks of order.h. */
+/* Tracks requests whose handle MPI_Start or MPI_Startall changes. Called before the hooks of
+ * order.h are installed. */
 void rn_request_hook_starts(void);
 
 /* A request of a Wait or Test: found before the call, settled after it. Its word is beside it, in

@@ -163,12 +163,12 @@ static void put_requests(struct pen *pen, struct wait *x, int count)
 	put_blob(pen, x, x->n, x->word, x->n);
 }
 
-/* Fields of a status. The error field is apart: MPI defines it in calls that return
- * MPI_ERR_IN_STATUS, and in no others. */
+/* Fields of a status, except the error field, which MPI defines only in calls that return
+ * MPI_ERR_IN_STATUS. */
 enum { HAS_ENVELOPE = 1, HAS_COUNT = 2, HAS_CANCELLED = 4, HAS_ALL = 7 };
 
-/* The fields that MPI defines for request i, by its kind. A null request has an empty status, of
- * which all fields are defined. Collective and one-sided operations define none. */
+/* The fields that MPI defines for request i, by its kind. A null request has an empty status, in
+ * which all fields are defined. Collective and one-sided operations define no fields. */
 static unsigned request_fields(const struct wait *x, uint32_t i)
 {
 	uint8_t flags;
@@ -182,8 +182,8 @@ static unsigned request_fields(const struct wait *x, uint32_t i)
 					: 0;
 }
 
-/* The fields that are defined after the call. A cancelled operation has no others. A failed one has
- * its envelope, if it received something. */
+/* The fields that are defined after the call: for a cancelled operation only HAS_CANCELLED, for a
+ * failed receive only its envelope. */
 static unsigned status_fields(const struct wait *x, uint32_t i, const MPI_Status *s, bool errors)
 {
 	unsigned fields = request_fields(x, i);
@@ -195,7 +195,7 @@ static unsigned status_fields(const struct wait *x, uint32_t i, const MPI_Status
 	return fields;
 }
 
-/* The status of an ignored request: what a wildcard receive matched. */
+/* Writes the match of a wildcard receive whose status is ignored. */
 static void put_ignored(struct pen *pen, const struct wait *x, uint32_t i, const MPI_Status *s)
 {
 	const struct rn_request_use *u = i < x->n ? &x->use[i] : NULL;
@@ -210,7 +210,7 @@ static void put_ignored(struct pen *pen, const struct wait *x, uint32_t i, const
 	put(pen, (uint64_t)(int64_t)s->MPI_TAG);
 }
 
-/* The status of request i, without the fields that MPI leaves unset. */
+/* Writes the status of request i, without the fields that MPI leaves unset. */
 static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const MPI_Status *s,
 		       bool errors)
 {

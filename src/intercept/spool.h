@@ -79,11 +79,11 @@ bool rn_spool_whole(void);
 /* Whether there is anything of this process in it. */
 bool rn_spool_any(void);
 
-/* Seals the times of the stream. The ring has its calls. */
+/* Writes a checkpoint of the stream's call times. The call ring contains the calls. */
 void rn_spool_seal_times(struct rn_stream *t);
 
 /* How the run ended, for who finds it; and calls of streams that are not in the file. Can be called
- * again when that changes. `copied`: also in the copies of the file. */
+ * again with new values. `copied`: also writes to the copies of the file. */
 void rn_spool_note(const char *how, uint64_t lost, const struct rn_fact_tally *tally, bool copied);
 
 /* The process is over. If no process of the node keeps the file, the last one removes it. */

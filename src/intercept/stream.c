@@ -93,8 +93,9 @@ static void append_marker(struct rn_stream *t, const struct rn_sig *s, uint32_t 
 		rn_stopwatch_marker(t, function);
 }
 
-/* The calls that follow are those of this thread. The process's first thread is implied at the
- * beginning of a stream. A stream that many threads have used has a series of lineages. */
+/* Adds a marker: the calls that follow were made by this thread. The process's first thread is
+ * implied at the start of a stream. In a stream that many threads have used, the lineages are a
+ * series. */
 static void put_thread(struct rn_stream *t, int64_t lineage)
 {
 	uint64_t w[] = { RN_N_rondo_thread, (uint64_t)lineage, 0 };

@@ -84,7 +84,7 @@ struct rn_stream {
 	uint8_t ends;      /* how often its thread's destructors have been called */
 	uint32_t marks;
 	uint32_t number;
-	int64_t lineage; /* of the thread that the latest calls are of (birth.h) */
+	int64_t lineage; /* lineage of the thread that made the latest calls (birth.h) */
 	struct rn_grammar *grammar;
 	struct rn_stopwatch *stopwatch; /* NULL: times of single calls are not kept */
 	struct rn_times times;

@@ -8,8 +8,8 @@
  * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
  * load MPI later (an interpreter) is treated the same, its MPI known from its launcher, and so is
  * any rank when the MPI was named. All others go on as they are, and the stub stays in their
- * environment for those that they start. If one of these has loaded an MPI when it exits, the stub
- * reports that it was not traced.
+ * environment for those that they start. If such a process has loaded an MPI when it exits, the
+ * stub reports that it was not traced.
  *
  * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
  * libraries do would be done twice. So it runs before the C library is ready: system calls and
@@ -35,13 +35,13 @@ struct process {
 	enum rn_mpi linked;
 	const char *self;      /* the path of this library */
 	char exe[PATH_MAX];    /* and of the program */
-	char status[PATH_MAX]; /* of the file that `rondo trace` reads, or "" */
+	char status[PATH_MAX]; /* path of the file that `rondo trace` reads, or "" */
 	bool traced;           /* a tracer is there already */
 	bool forced;           /* an MPI was named */
 	pid_t untraced;        /* the process id if the program runs without a tracer, or 0 */
 };
 
-/* Kept until the process exits. The program may overwrite its environment before. */
+/* Valid until the process exits. The program may overwrite its environment earlier. */
 static struct process process;
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
@@ -104,7 +104,7 @@ static bool is_reported(int fd, const char *word)
 	return false;
 }
 
-/* Tells `rondo trace` "WORD EXE[REASON]", unless another process has reported WORD. */
+/* Reports "WORD EXE[REASON]" to `rondo trace`, unless another process has reported WORD. */
 static void report(const struct process *p, const char *word, const char *reason)
 {
 	char line[PATH_MAX + 256];
@@ -234,8 +234,8 @@ static void leave_alone(char **env)
 	*to = NULL;
 }
 
-/* A launcher that fails starts no rank; `rondo trace` has to know. Of each rank, only the first
- * process reports: the processes that it starts find the variable changed. */
+/* Reports to `rondo trace` that the launcher started a rank. Only the first process of each rank
+ * reports: the processes that it starts find the variable changed. */
 static void report_rank(const struct process *p)
 {
 	char *seen = (char *)rn_env_get(p->env, "RONDO_RANK_SEEN");
@@ -305,7 +305,7 @@ __attribute__((constructor)) static void before_main(int argc, char **argv, char
 	errno = saved;
 }
 
-/* Not in a forked child, where another thread may have held the loader's lock. */
+/* Does not run in a forked child, where another thread may have held the loader's lock. */
 __attribute__((destructor)) static void after_main(void)
 {
 	if (!process.untraced || process.untraced != getpid() || !*process.status)

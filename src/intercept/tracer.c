@@ -277,7 +277,7 @@ void rn_tracer_start(void)
 	if (rn_tracer.started)
 		return;
 	rn_tracer.started = true;
-	rn_clock_start(); /* first: the run begins here */
+	rn_clock_start(); /* must be first: the run starts here */
 	note_listener();
 	rn_config_read();
 	if (may_start_another())

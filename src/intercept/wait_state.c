@@ -13,7 +13,7 @@
 static struct rn_job *job;
 static struct rn_job_rank *slot; /* NULL: nothing is published */
 
-/* A call that was left by longjmp stays the call in flight until the next one. */
+/* A call that was left by longjmp remains the call in flight until the next call. */
 static _Thread_local struct {
 	bool counted, inside;
 } mine __attribute__((tls_model("initial-exec")));

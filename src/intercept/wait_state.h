@@ -1,13 +1,13 @@
 /*
- * wait_state.h - what this process does in MPI, published for the stall check of `rondo replay`
+ * wait_state.h - publishes the state of this process in MPI for the stall check of `rondo replay`
  * (order/job.h, cmd/stall.h).
  *
  * In a replay every MPI function that can wait has a hook (replay_compare.c), which calls
  * rn_wait_enter before the call and rn_wait_leave after it. Before rn_wait_begin, and on a node
- * where the job is not visible, they publish nothing.
+ * where the job file is not visible, they publish nothing.
  *
  * Cost: three atomic additions per call. Threads that call at the same time overwrite each other's
- * description; the counters stay exact.
+ * description; the counters are always exact.
  */
 #ifndef RN_INTERCEPT_WAIT_STATE_H
 #define RN_INTERCEPT_WAIT_STATE_H
@@ -17,14 +17,14 @@
 
 struct rn_job;
 
-/* After MPI_Init. The job may be NULL. */
+/* Called after MPI_Init. The job may be NULL. */
 void rn_wait_begin(struct rn_job *job);
 
 enum rn_wait_kind {
 	RN_WAIT_CALL,
-	RN_WAIT_POLL,     /* asks whether something is complete */
-	RN_WAIT_EXTERNAL, /* connects to processes outside of the world */
-	RN_WAIT_NOT,      /* takes time without waiting for a rank: file operations */
+	RN_WAIT_POLL,     /* tests for completion or for a message */
+	RN_WAIT_EXTERNAL, /* connects to processes outside the world */
+	RN_WAIT_NOT,      /* can last long without waiting for a rank: file operations */
 };
 
 enum rn_wait_kind rn_wait_kind_of(uint32_t function);
@@ -33,14 +33,14 @@ enum rn_wait_kind rn_wait_kind_of(uint32_t function);
 void rn_wait_enter(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm);
 void rn_wait_leave(enum rn_wait_kind kind);
 
-/* The call in flight waits for this message or request. `where`: the place in the recording. The
- * description is valid until the thread makes another call, or a call that is not the same poll. */
+/* The call in flight waits for this message or request. `where`: the position in the recording. The
+ * description is valid until the thread makes a call that is not the same poll. */
 void rn_wait_describe(const char *where, const char *awaited);
 
-/* The calling thread ends. */
+/* Called when the calling thread ends. */
 void rn_wait_thread_ends(void);
 
-/* MPI_Finalize has returned. */
+/* Called when MPI_Finalize has returned. */
 void rn_wait_end(void);
 
 #endif

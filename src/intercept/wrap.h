@@ -5,7 +5,7 @@
  *	IN_ REF_ FREE_ ...   values known before the call
  *	WRAP_CALL    the real call, between two looks at the clock
  *	OUT_ NEW_    values known after it
- *	WRAP_END_    the return value; and the call goes to the stream
+ *	WRAP_END_    the return value; appends the call to the stream
  *
  * W(x) writes a word and compares it with the expected call's. In a wrapper: t is the stream, w
  *where the next word goes, rn_p the expected one, diff what differed so far.
@@ -141,8 +141,8 @@
 	const bool rn_ok = rn_ret == MPI_SUCCESS; \
 	(void)rn_ok;
 
-/* Functions that return something else cannot fail. Times, addresses and Fortran's handles are not
- * recorded; the resolution of the clock is. */
+/* Functions that do not return an error code cannot fail. Times, addresses and Fortran handles are
+ * not recorded; the resolution of the clock is recorded. */
 #define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_next.name args)
 
 #define WRAP_ALIAS(name) \
@@ -511,9 +511,9 @@ static inline int rn_count_texts(char *const *a)
 		}                                                            \
 	} while (0)
 
-/* The status of a receive or a probe. Such a call cannot be cancelled, and MPI leaves the field
- * unset in some of them. MPI defines the error field only for calls that complete several requests.
- */
+/* The status of a receive or a probe. Such a call cannot be cancelled, and MPI leaves the cancelled
+ * field unset in some of them. MPI defines the error field only for calls that complete several
+ * requests. */
 #define RN_STATUS_FIELDS(s)                  \
 	do {                                 \
 		W((int64_t)(s)->MPI_SOURCE); \
@@ -523,8 +523,8 @@ static inline int rn_count_texts(char *const *a)
 		W(0);                        \
 	} while (0)
 
-/* Any other status: of a file operation, or of a function that reads or sets one field. `field` is
- * the field that the function defines or reads: count, cancelled or nothing (api/mpi.api). */
+/* The status of a file operation, or of a function that reads or sets one field. `field` is the
+ * field that the function defines or reads: count, cancelled or nothing (api/mpi.api). */
 enum rn_status_field { RN_FIELD_nothing, RN_FIELD_count, RN_FIELD_cancelled };
 #define RN_STATUS_FIELD(s, field)                                                         \
 	do {                                                                              \

@@ -5,7 +5,7 @@
  * callbacks), two markers tell: `rondo_enter` where it began, `rondo_leave` directly before the
  * call itself (doc/format.md, 9.1). A third, `rondo_ended`, ends a request that ended elsewhere
  * (8.5). A fourth, `rondo_thread`, names the thread that made the calls after it (9.2). They are
- * signatures of functions with these names; they are no calls, and nobody counts them as such.
+ * signatures of functions with these names. They are not calls, and are not counted as calls.
  */
 #ifndef RN_MERGE_MARKERS_H
 #define RN_MERGE_MARKERS_H
@@ -40,8 +40,8 @@ bool rn_markers_any(const struct rn_markers *m);
 enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function);
 enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t len);
 
-/* The lineage that a signature of `rondo_thread`, with its values filled in, contains. False when
- * it contains none: input is untrusted. */
+/* Reads the lineage from a signature of `rondo_thread`, with its values filled in. Returns false if
+ * it contains no lineage: input is untrusted. */
 bool rn_marker_lineage(const void *sig, size_t len, int64_t *lineage);
 
 /* Calls of all ranks together, as rn_streams_calls has them, but without markers. O(size of the
