@@ -4,7 +4,7 @@
 typedef unsigned __int128 wide;
 
 #define MANTISSA 53
-#define BIAS     1075 /* the exponent of a double whose mantissa is an integer is 0 */
+#define BIAS     1075 /* exponent field of a double that equals its integer mantissa */
 #define LEAST    (1023 - 40)
 #define MOST     (1023 + 33)
 
@@ -17,7 +17,7 @@ static unsigned length_of(wide x)
 		     : 0;
 }
 
-/* The double nearest to x * 2^-scale, of two the even one. */
+/* The double nearest to x * 2^-scale; the even one of two. */
 static uint64_t nearest(wide x, unsigned scale)
 {
 	unsigned length = length_of(x), drop = length > MANTISSA ? length - MANTISSA : 0;
@@ -29,7 +29,7 @@ static uint64_t nearest(wide x, unsigned scale)
 	m += rest > half || (rest == half && drop && m & 1);
 	if (length < MANTISSA)
 		m <<= MANTISSA - length;
-	if (m >> MANTISSA) { /* only a power of two gets there */
+	if (m >> MANTISSA) { /* only after rounding up to a power of two */
 		m >>= 1;
 		drop++;
 	}
@@ -37,7 +37,7 @@ static uint64_t nearest(wide x, unsigned scale)
 	       (m & (((uint64_t)1 << 52) - 1));
 }
 
-/* A double that is not 0 is m * 2^-scale. */
+/* Returns m of a nonzero double, which is m * 2^-scale. */
 static uint64_t mantissa(uint64_t bits, int *scale)
 {
 	*scale = BIAS - (int)(bits >> 52);
@@ -50,10 +50,10 @@ static uint64_t divide(uint64_t n, uint32_t hz)
 	unsigned shift = 127 - length_of(n);
 	wide x = (wide)n << shift, q = x / hz;
 
-	return nearest(q | (q * hz != x), shift); /* what is left over decides between two */
+	return nearest(q | (q * hz != x), shift); /* the remainder decides between two doubles */
 }
 
-/* The double nearest to whole + part, or - part, of which the latter is a double below 1. */
+/* The double nearest to whole + part, or to whole - part. `part` is a double below 1. */
 static uint64_t add(uint64_t whole, uint64_t part, bool minus)
 {
 	int scale;
@@ -96,7 +96,7 @@ uint64_t rn_clock_seconds(uint64_t ticks, uint32_t hz)
 	return divide(ticks, hz);
 }
 
-/* 0: below, 1: the same, 2: above. */
+/* 0: a is below b, 1: equal, 2: above. */
 static uint32_t compare(uint64_t a, uint64_t b)
 {
 	return 1u + (a > b) - (a < b);

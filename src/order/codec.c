@@ -4,7 +4,7 @@
  *   byte     the codec; plus 4 if the values are coded (value_codec.h)
  *   varints  how many rows, things done, values
  *   varint   bytes of what follows: rows and things done, by the codec
- *   column   the values, if there are any; coded: a varint, the number of bytes, and those
+ *   column   the values, if there are any; coded: a varint, the number of bytes, and these bytes
  *   zeros    as many as the bound asks for
  */
 #include "order/codec.h"
@@ -24,8 +24,8 @@
 #define FREE     4096u
 #define PER_BYTE 1024u
 #define MANY     UINT32_MAX
-#define CODED    4u   /* a bit of the first byte: the values are */
-#define FEW      256u /* values, for which both ways are tried */
+#define CODED    4u   /* bit of the first byte: the values are coded */
+#define FEW      256u /* number of values up to which both encodings are tried */
 
 static const char *const names[] = { "model", "clock", "raw", "zstd" };
 
@@ -83,7 +83,8 @@ static int encode_rows(struct rn_arena *scratch, enum rn_order_codec codec,
 	return RN_E_ARG;
 }
 
-/* Bytes that are missing for so much to be believed. Columns have a bound of their own. */
+/* Number of bytes to add, so that the input bound permits all elements. Columns have their own
+ * bound. */
 static size_t padding(const struct rn_order *o, bool coded, size_t len)
 {
 	size_t n = o->rows + o->dones + (coded ? o->values : 0);
@@ -92,7 +93,8 @@ static size_t padding(const struct rn_order *o, bool coded, size_t len)
 	return need > len ? need - len : 0;
 }
 
-/* Coded; or as a column where that is smaller, which it is not for many clock readings. */
+/* Encodes the values by value_codec.h or as a column, whichever is smaller. Many clock readings are
+ * never encoded as a column. */
 static int encode_values(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *values,
 			 bool *coded)
 {
@@ -167,7 +169,7 @@ static int decode_rows(struct rn_arena *scratch, unsigned codec, const void *byt
 	}
 }
 
-/* As many as the bound allows. */
+/* Decodes coded values, within the input bound. */
 static int get_coded(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o,
 		     struct rn_err *err)
 {

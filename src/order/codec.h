@@ -10,13 +10,13 @@
  * elsewhere, and whoever decodes must have the same ones. Source and tag are kept where they are
  * there (RN_ORDER_MATCHED), and are 0 elsewhere.
  *
- * Values are the same with all: clock readings as differences of ticks (value_codec.h), or a
- * column.
+ * The encoding of values is the same in all codecs: clock readings as differences of ticks
+ * (value_codec.h), or a column.
  *
- * Bytes are not trusted. There are at most 4096 rows, things done and coded values (together), and
- * 1024 more for each byte of the input; encoders add zeros at the end where they would need fewer
- * bytes. So a decoder allocates at most 64 KB for each byte of the input and 2 MB, 3 KB for each
- * site of the caller's, and for values what a column may (column.h).
+ * Input is untrusted. An input has at most 4096 rows, completions and coded values (in total), and
+ * 1024 more for each of its bytes; encoders append zeros if their output is shorter. A decoder
+ * therefore allocates at most 64 KB for each byte of the input plus 2 MB, 3 KB for each site of the
+ * caller, and for values the memory of a column (column.h).
  *
  * A thread is encoded as a whole: what is learnt ends with it. A caller that has to bound its
  * memory can encode pieces of 2^16 rows and more, which costs some hundred bytes for each.
@@ -55,7 +55,7 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size_t sites,
 		    const void *bytes, size_t len, struct rn_order *out, struct rn_err *err);
 
-/* The minor version of the file format that came with the way in which the bytes are written. */
+/* The minor version of the file format that introduced the encoding of these bytes. */
 unsigned rn_order_minor(const void *bytes, size_t len);
 
 #endif

@@ -145,7 +145,7 @@ uint32_t rn_guess_number(struct rn_guess *g, const struct rn_guess_on *on, uint3
 
 #define WIDE_LEARNED 20u
 
-/* Seven decisions, as a tree. */
+/* Codes a length as seven decisions of a binary tree. */
 static unsigned code_length(struct rn_guess *g, const struct rn_guess_on *on, unsigned length)
 {
 	uint32_t x = 1;

@@ -51,8 +51,8 @@ bool rn_guess_bit(struct rn_guess *g, const struct rn_guess_on *on, bool bit);
 uint32_t rn_guess_number(struct rn_guess *g, const struct rn_guess_on *on, uint32_t v,
 			 uint32_t max);
 
-/* Any v. Decides how many binary digits v has, and then the digits; after 20 of them, at even
- * chances. */
+/* Codes any v: the number of its binary digits, and then the digits. Digits after the first 20 are
+ * at even chances. */
 uint64_t rn_guess_wide(struct rn_guess *g, const struct rn_guess_on *on, uint64_t v);
 
 /* A decision by a chance of the caller's, of 65536. */

@@ -5,8 +5,9 @@
  * Who does something else than was recorded first says so here. The others are likely to have been
  * led astray by it, and who waits for a message that no longer comes learns it from here.
  *
- * All fields but the texts and those of ranks only ever go up, and are read and written as a whole.
- * Processes on other nodes may see the file late, or not at all: then each node has its own first.
+ * All fields except the texts and those of ranks only increase, and are read and written
+ * atomically. Processes on other nodes may see the file late, or not at all: then each node has its
+ * own first.
  */
 #ifndef RN_ORDER_JOB_H
 #define RN_ORDER_JOB_H
@@ -19,20 +20,20 @@
 
 #define RN_JOB_MAGIC 0x32424f4a4f444e52u /* "RNDOJOB2" */
 
-/* What one rank is doing, for the stall check of `rondo replay`. The rank writes it if it runs on
- * the node where the job was created. The texts are valid while the rank waits. */
+/* State of one rank, for the stall check of `rondo replay`. The rank writes it if it runs on the
+ * node where the job was created. The texts are valid while the rank waits. */
 struct rn_job_rank {
 	uint32_t pid;       /* 0: MPI_Init has not returned */
-	uint32_t finalized; /* it sends nothing more */
-	uint32_t threads;   /* that have called MPI and have not ended */
-	uint32_t inside;    /* threads that are in an MPI call */
-	uint64_t calls;     /* that have returned, other than polls */
-	uint64_t polls;     /* tests and the like that have returned */
+	uint32_t finalized; /* MPI_Finalize has returned */
+	uint32_t threads;   /* number of threads that have called MPI and have not ended */
+	uint32_t inside;    /* number of threads that are in an MPI call */
+	uint64_t calls;     /* number of calls that have returned, except polls */
+	uint64_t polls;     /* number of tests and probes that have returned */
 	uint32_t function;  /* the call in flight: number in the vocabulary */
-	int32_t peer, tag;  /* of that call; RN_PLAN_NOTHING: it has none */
+	int32_t peer, tag;  /* arguments of that call; RN_PLAN_NOTHING: it has none */
 	char comm[60];      /* its communicator, or empty */
-	char where[32];     /* "event 12": the place in the recording, or empty */
-	char awaited[128];  /* what the replay waits for in the call, or empty */
+	char where[32];     /* "event 12": the position in the recording, or empty */
+	char awaited[128];  /* the message or call that the replay waits for, or empty */
 };
 
 struct rn_job {
@@ -41,16 +42,16 @@ struct rn_job {
 	uint32_t first;    /* the rank that diverged first, plus 1; 0: none has */
 	uint32_t told;     /* the text is there */
 	uint32_t moved;    /* somebody has said that ranks are not where they were */
-	uint32_t slots;    /* elements of `rank` */
-	uint32_t world;    /* ranks of the program; 0: not known */
-	uint32_t external; /* a rank waits, or may wait, for processes outside of the world */
-	uint32_t stalled;  /* the run is to end: no rank makes progress (cmd/stall.h) */
+	uint32_t slots;    /* number of elements of `rank` */
+	uint32_t world;    /* number of ranks of the program; 0: unknown */
+	uint32_t external; /* a rank waits, or may wait, for processes outside the world */
+	uint32_t stalled;  /* the run must end: no rank makes progress (cmd/stall.h) */
 	char text[920];    /* what it did; not terminated where it fills this */
 	char host[64];     /* the node of who made it */
 	struct rn_job_rank rank[];
 };
 
-/* `ranks`: those of the recording. */
+/* Creates the job file. `ranks`: the number of ranks of the recording. */
 int rn_job_create(const char *folder, uint64_t ranks, struct rn_err *err);
 
 /* That of a folder; NULL: there is none. */

@@ -338,7 +338,7 @@ bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
 
 /* ---- what receives matched ---- */
 
-/* The wildcard receive `number` is completed by the event in `row`. */
+/* The event in `row` completed the wildcard receive `number`. */
 struct completion {
 	uint64_t number;
 	size_t row;

@@ -39,7 +39,7 @@ enum rn_plan_state {
 struct rn_plan_match {
 	int32_t source, tag;
 	uint32_t state; /* enum rn_plan_state */
-	uint32_t row;   /* of the event that completed it, plus 1; 0: not known */
+	uint32_t row;   /* row of the event that completed it, plus 1; 0: unknown */
 };
 
 /* An operation that somebody tried to cancel, by its number (order/events.h). */
@@ -121,8 +121,8 @@ struct rn_plan_head {
 	struct rn_plan_list member; /* struct rn_plan_member, ascending by their names */
 	struct rn_plan_list fact; /* uint64_t: where a key is, and behind it, where its value is */
 	struct rn_plan_list turn; /* struct rn_plan_turn, by communicator, kind and beginning */
-	/* uint64_t, by function: calls made in the replay whose outcome cannot be enforced. The
-	 * process writes them. */
+	/* uint64_t, by function: number of calls in the replay whose outcome cannot be enforced.
+	 * Written by the replayed process. */
 	struct rn_plan_list unenforced;
 };
 

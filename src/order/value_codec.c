@@ -1,4 +1,4 @@
-/* value_codec.c - see value_codec.h. One set of functions goes both ways, as in coder.h. */
+/* value_codec.c - see value_codec.h. The same functions encode and decode, as in coder.h. */
 #include "order/value_codec.h"
 
 #include "base/arena.h"
@@ -8,26 +8,26 @@
 #include "order/clock_value.h"
 #include "order/guess.h"
 
-/* Kinds of decisions. */
+/* Kinds of decisions of the adaptive model. */
 enum { TICKS, EXACT, DIFFERENCE, PLAIN };
 
-/* What the values of a site are. */
+/* Forms of the values of a site (doc/format.md, 16.2). */
 enum form { CLOCK, SINGLE, PAIR, FORMS };
 
-#define EVEN   32768u /* of 65536 */
-#define SAMPLE 256u   /* readings that decide what a tick is */
+#define EVEN   32768u /* probability 1/2, in units of 1/65536 */
+#define SAMPLE 256u   /* number of readings that determine the tick */
 
 struct site {
 	enum form form;
 	uint64_t n;
-	uint64_t last[2], step[2]; /* the value before, and the difference; of PAIR, by turns */
+	uint64_t last[2], step[2]; /* previous value and difference; of PAIR, alternating */
 };
 
-/* What the values of a site say about its form. */
+/* Properties of the values of a site that determine its form. */
 struct look {
-	bool other;       /* there is one that is no clock reading, */
-	bool moves;       /* or one that is not 0 */
-	uint64_t bits[2]; /* of all differences, as SINGLE and as PAIR */
+	bool other;       /* a value is not a clock reading */
+	bool moves;       /* a value is not 0 */
+	uint64_t bits[2]; /* total bits of the differences, as SINGLE and as PAIR */
 };
 
 struct values {
@@ -36,11 +36,11 @@ struct values {
 	struct rn_guess *g;
 	bool writes;
 	uint32_t hz;
-	uint64_t ticks, step; /* of the reading before, whatever its site */
+	uint64_t ticks, step; /* of the previous clock reading of any site */
 	struct site *site;
 };
 
-/* Calls fn for each value in turn, as long as what is decoded makes sense. */
+/* Calls fn for each value in order, until decoding fails. */
 static void each_value(struct values *x, void *arg,
 		       void (*fn)(struct values *x, uint32_t site, int64_t *value, void *arg))
 {
@@ -56,7 +56,7 @@ static void each_value(struct values *x, void *arg,
 	}
 }
 
-/* ---- what the sites have ---- */
+/* ---- forms of the sites ---- */
 
 static unsigned bits_of(uint64_t difference)
 {
@@ -79,7 +79,7 @@ static void look_at(struct values *x, uint32_t i, int64_t *value, void *arg)
 	s->last[0] = v;
 }
 
-/* Readings of a clock that counts microseconds are exact as such, as far as the sample goes. */
+/* The tick is 1 us if the readings of the sample are whole microseconds, apart from rounding. */
 static void find_hz(struct values *x, uint32_t i, int64_t *value, void *arg)
 {
 	uint64_t *seen = arg, v = (uint64_t)*value;
@@ -109,7 +109,7 @@ static bool find_forms(struct values *x, struct rn_arena *scratch)
 	return true;
 }
 
-/* ---- both ways ---- */
+/* ---- encoding and decoding ---- */
 
 static void code_forms(struct values *x)
 {
@@ -127,7 +127,8 @@ static void code_forms(struct values *x)
 	}
 }
 
-/* A difference, by how large the one before was, and by that and the site. */
+/* Codes a difference. The contexts are the size of the previous difference, and this size with the
+ * site. */
 static uint64_t code_step(struct values *x, unsigned kind, uint32_t of, uint64_t before,
 			  uint64_t step)
 {
@@ -137,7 +138,7 @@ static uint64_t code_step(struct values *x, unsigned kind, uint32_t of, uint64_t
 	return (uint64_t)rn_unzigzag(rn_guess_wide(x->g, &on, rn_zigzag((int64_t)step)));
 }
 
-/* What is left of a reading, apart from its ticks. */
+/* Codes the difference between the bits of a reading and those of the nearest double. */
 static uint64_t code_rest(struct values *x, uint64_t rest)
 {
 	uint32_t rounding = rn_clock_rounding(x->ticks, x->hz),
@@ -187,7 +188,7 @@ static void run(struct values *x, struct rn_guess *g)
 	each_value(x, NULL, code_value);
 }
 
-/* About how many: slots are for them. */
+/* Estimated number of decisions, which determines the size of the model. */
 static uint64_t decisions(const struct rn_order *o)
 {
 	return (uint64_t)8 * o->values;

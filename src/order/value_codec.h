@@ -1,13 +1,14 @@
 /*
- * value_codec.h - the values of a thread's events (order/events.h) as bytes.
+ * value_codec.h - encodes the values of a thread's events (order/events.h).
  *
- * Clock readings are differences of ticks (clock_value.h), whatever sites they are from; other
- * values are differences to the one before at their site, or to the one before that where two come
- * in turns, as seconds and nanoseconds do. An adaptive model (guess.h) codes them by their site and
- * the size of the difference before. Which of these a site has is found from its values.
+ * A clock reading is coded as a difference of ticks (clock_value.h) from the previous reading of
+ * any site. Another value is coded as the difference from the previous value of its site, or from
+ * the value before the previous one if two kinds of values alternate, such as seconds and
+ * nanoseconds. The form of a site is determined from its values. The contexts of the adaptive model
+ * (guess.h) are the site and the size of the previous difference.
  *
- * Cost: some 400 ns a value. Memory: the arena. Decoding trusts no byte, but needs rows that fit
- * the sites and the number of values. On disk: doc/format.md.
+ * Cost: about 400 ns per value. Memory: the arena. Input is untrusted, but decoding requires rows
+ * that match the sites and the number of values. On disk: doc/format.md, 16.2.
  */
 #ifndef RN_ORDER_VALUE_CODEC_H
 #define RN_ORDER_VALUE_CODEC_H
@@ -21,11 +22,11 @@
 struct rn_arena;
 struct rn_buf;
 
-/* *clock: there are clock readings among them. RN_OK or RN_E_NOMEM. */
+/* *clock: the values contain clock readings. Returns RN_OK or RN_E_NOMEM. */
 int rn_order_values_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out,
 			   bool *clock);
 
-/* RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Returns RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_order_values_decode(struct rn_arena *scratch, const void *bytes, size_t len,
 			   const struct rn_order *o, int64_t *value);
 

@@ -109,7 +109,7 @@ static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
 	return RN_OK;
 }
 
-/* The lineage of a thread is an integer, possibly one that varies. */
+/* Checks that the lineage of a thread is an integer or an elastic value. */
 static int check_lineages(const struct rn_trace *t, struct rn_err *err)
 {
 	const struct rn_markers m = rn_markers_of(&t->vocab);
@@ -125,13 +125,12 @@ static int check_lineages(const struct rn_trace *t, struct rn_err *err)
 		rn_get_u64(&in);
 		rn_call_value(&in, &v);
 		if (v.kind != RN_V_INT && (v.kind != RN_V_ELASTIC || v.num != RN_ELASTIC_INT))
-			return rn_err_set(err, RN_E_DATA, "signature %u has no lineage of a thread",
-					  i);
+			return rn_err_set(err, RN_E_DATA, "signature %u has no thread lineage", i);
 	}
 	return RN_OK;
 }
 
-/* Markers: where calls inside calls begin and end, and whose calls they are. */
+/* Checks the markers of nested calls and of threads. */
 static int check_markers(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;

@@ -267,8 +267,7 @@ static enum rn_status_form status_form(struct rn_reader *in, struct context *com
 	return value.kind == RN_V_STATUS ? (enum rn_status_form)value.num : RN_STATUS_FORMS;
 }
 
-/* Whether the value that comes next says that there is none: the call did not define it, or it has
- * no meaning. */
+/* Whether the next value is undefined: the call did not define it, or it has no meaning. */
 static bool is_undefined(const struct view *v, struct rn_reader in)
 {
 	struct rn_value value;
@@ -277,7 +276,7 @@ static bool is_undefined(const struct view *v, struct rn_reader in)
 	       (value.word == v->d->unset || value.word == v->d->nothing);
 }
 
-/* The first n fields of a status, as an object, without those that MPI did not define. */
+/* Prints the first n fields of a status as an object, without those that MPI did not define. */
 static void put_fields(struct view *v, struct rn_reader *in, unsigned n)
 {
 	static const char *const field[] = { "source", "tag", "error", "count", "cancelled" };

@@ -45,7 +45,7 @@ struct rn_decoder {
 	/* What people call node `i` of the stacks: "main+0x1c (stencil.c:42)"; NULL: no name. */
 	const char *(*symbol)(void *arg, uint32_t i);
 	void *symbol_arg;
-	uint64_t world, self, live, gone, made, unset, nothing; /* words; UINT64_MAX: none */
+	uint64_t world, self, live, gone, made, unset, nothing; /* keywords; UINT64_MAX: none */
 };
 
 void rn_decoder_init(struct rn_decoder *d, const struct rn_vocab *vocab,

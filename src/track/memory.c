@@ -211,8 +211,8 @@ static struct rn_mem_entry *near(struct rn_mem_cache *c, uintptr_t p)
 	return &c->near[(p >> 12) * 0x9e3779b97f4a7c15u >> 58];
 }
 
-/* Without the lock: an address that was driven out, or one in a block that was used before and has
- * no other inside. */
+/* Searches without the lock: an address that was evicted, or an address in a block that was used
+ * before and contains no other block. */
 static const struct rn_mem_block *recall(struct rn_mem_cache *c, uintptr_t p)
 {
 	struct rn_mem_entry e = c->entry[(rn_mem_entry(c, p) - c->entry) ^ 1];
@@ -231,7 +231,7 @@ static struct rn_place place_in(const struct rn_mem_block *b, uintptr_t p)
 	return (struct rn_place){ b->cls, b->id, (int64_t)(p - b->origin) };
 }
 
-/* No other block lies inside it. */
+/* Whether the block contains no other block. */
 static bool is_innermost(const struct rn_mem_block *b)
 {
 	return b->cls > RN_MEM_MMAP ||
@@ -249,7 +249,7 @@ static void keep(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block 
 }
 
 static rn_mem_driver *driver;
-static bool driver_loaded; /* atomic; as far as we know */
+static bool driver_loaded; /* atomic; as of the last query */
 
 void rn_mem_ask_driver(rn_mem_driver *query)
 {
@@ -261,7 +261,7 @@ static void note_driver(void)
 	__atomic_store_n(&driver_loaded, true, __ATOMIC_RELAXED);
 }
 
-/* Without a driver, the question is asked once for each mapping: one may have been loaded. */
+/* Without a driver, each mapping is queried once, because a driver may have been loaded. */
 static bool may_be_gpu(const struct rn_mem_block *b)
 {
 	return b->cls == RN_MEM_MMAP && driver &&
@@ -279,7 +279,7 @@ static void query_driver(uintptr_t p)
 		rn_mem_region_add((const void *)range.lo, range.hi - range.lo, range.cls);
 }
 
-/* False if nothing is known of p, or if it may be GPU memory and no driver was `queried`. */
+/* Returns false if p is unknown, or if it may be GPU memory and no driver was `queried`. */
 static bool look_up(struct rn_mem_cache *c, uintptr_t p, struct rn_place *place, bool queried)
 {
 	struct rn_mem_block *b;

@@ -149,10 +149,10 @@ void rn_mem_unmap(const void *p, size_t n);
 void rn_mem_region_add(const void *p, size_t n, uint32_t cls);
 void rn_mem_region_drop(const void *p); /* the one that begins at p; before it is freed */
 
-/* Module `id` of a RN_MEM_STATIC place: file name without folder, label, whole path, build id (NULL
- * if it has none). The label is the file name, which "#2", "#3", ... follows if modules that were
- * loaded earlier have the same file name; no two modules have the same label. The numbers depend on
- * the order of loading; the displacement is what the file says. */
+/* Module `id` of a RN_MEM_STATIC location: file name without directory, label, full path, build id
+ * (NULL: none). The label is the file name. If modules that were loaded earlier have the same file
+ * name, it has a suffix "#2", "#3", ..., so that labels are unique. The suffix depends on the load
+ * order; the displacement is that of the file. */
 const char *rn_mem_module_name(uint32_t id);
 const char *rn_mem_module_label(uint32_t id);
 const char *rn_mem_module_path(uint32_t id);
@@ -168,18 +168,17 @@ void rn_mem_modules_changed(void);
 /* Makes fork safe in programs with threads. Early; a second time does nothing. */
 void rn_mem_start(void);
 
-/* A GPU driver's answer about an address: the class is RN_MEM_OTHER if it is not GPU memory. */
+/* A GPU driver's reply for an address. The class is RN_MEM_OTHER if it is not GPU memory. */
 struct rn_mem_range {
 	uintptr_t lo, hi;
 	uint32_t cls;
 };
 
-/* Queries the GPU drivers. False if none is loaded. */
+/* Queries the GPU drivers. Returns false if no driver is loaded. */
 typedef bool rn_mem_driver(uintptr_t p, struct rn_mem_range *range);
 
-/* From now on GPU drivers are queried about addresses of which nothing is known. A driver reserves
- * ranges by mmap and puts its allocations in them, so an address in a mapping counts as unknown, if
- * there is a driver. */
+/* From now on, GPU drivers are queried about unknown addresses. A driver reserves ranges by mmap
+ * and allocates in them, so an address in a mapping counts as unknown if a driver is loaded. */
 void rn_mem_ask_driver(rn_mem_driver *query);
 
 /* From now on the kernel is asked about addresses of which nothing is known (/proc/self/maps). */

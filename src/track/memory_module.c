@@ -129,7 +129,7 @@ static const char *path_of(const struct dl_phdr_info *info, char *room, size_t n
 
 /* ---- the table ---- */
 
-/* NULL when there is no memory. */
+/* Returns the label of a new module, or NULL without memory. */
 static const char *label_of(const char *name)
 {
 	size_t n = strlen(name) + sizeof("#4294967295");

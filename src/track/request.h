@@ -54,7 +54,7 @@ enum rn_request_flag {
 	RN_REQ_RECV = 4,       /* its status has source and tag */
 	RN_REQ_WILDCARD = 8,   /* ... which are news: MPI_ANY_SOURCE or MPI_ANY_TAG was asked for */
 	RN_REQ_COUNTED = 32,   /* its status has a count, and nothing else */
-	RN_REQ_SEND = 64,      /* its status says whether it was cancelled, and nothing else */
+	RN_REQ_SEND = 64,      /* only the cancelled field of its status is defined */
 	RN_REQ_DEFERRED = 16,  /* what the creating call made is usable from completion on (aux) */
 };
 

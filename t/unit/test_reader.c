@@ -219,7 +219,7 @@ static void test_flaws(void)
 	flawed(RICH_LEAVE_ALONE,
 	       "rank 0, thread 0: a rondo_leave is there without its rondo_enter");
 	flawed(RICH_LEAVE_NOTHING, "a rondo_leave is not followed by the call that it is about");
-	flawed(RICH_NO_LINEAGE, "has no lineage of a thread");
+	flawed(RICH_NO_LINEAGE, "has no thread lineage");
 	flawed(RICH_TWO_LINEAGES, "rondo_thread does not have one input parameter");
 	run.flaw = RICH_ODD_THREADS;
 	CHECK(rich_file(&run, &w, &bytes, &len, NULL) == RN_OK);
