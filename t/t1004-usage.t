@@ -53,15 +53,19 @@ wrong "a slip" 'no command dmup; did you mean dump\?' dmup
 wrong "another" 'no command chek; did you mean check\?' chek "$f"
 wrong "a slip in an option" 'dump: no option --form; did you mean --from\?' dump --form 3 "$f"
 
-wrong "an option of one letter that is not there has no similar one" \
+wrong "an unknown one-letter option gets no suggestion" \
 	'recover: no option -n \(see: rondo recover --help\)' recover -n "$f"
-wrong "a slip with a value after an equals sign" 'trace: no option --tiem; did you mean --time\?' \
+wrong "a misspelled option with =VALUE gets a suggestion" \
+	'trace: no option --tiem; did you mean --time\?' \
 	trace --tiem=none true
-wrong "the same slip with a value of its own" 'trace: no option --tiem; did you mean --time\?' \
+wrong "a misspelled option with a separate value gets a suggestion" \
+	'trace: no option --tiem; did you mean --time\?' \
 	trace --tiem none true
-wrong "a slip in the last option" 'trace: no option --callsite-slcak; did you mean --callsite-slack\?' \
+wrong "a misspelling of the last option gets a suggestion" \
+	'trace: no option --callsite-slcak; did you mean --callsite-slack\?' \
 	trace --callsite-slcak=1 true
-wrong "one dash instead of two" 'dump: no option -rank; did you mean --rank\?' dump -rank 1 "$f"
+wrong "an option with one dash instead of two gets a suggestion" \
+	'dump: no option -rank; did you mean --rank\?' dump -rank 1 "$f"
 
 wrong "a value that is missing" 'dump: --rank needs a value' dump "$f" --rank
 wrong "a value that is no number" 'dump: --from x: not a number' dump --from x "$f"

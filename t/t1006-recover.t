@@ -103,7 +103,8 @@ like "... and where that was" "$(cat "$tmp/out")" \
 like "... and what to do" "$(cat "$tmp/out")" '^try: rondo recover [^ ]*/a\.rondo\.part$'
 is "... and no more" "$(wc -l <"$tmp/out" | tr -d ' ')" 4
 cp -r "$d" "$tmp/it's odd.part"
-ok "--live of a directory with a quote and a space" "$RONDO" recover --live "$tmp/it's odd.part"
+ok "recover --live reads a directory with a quote and a space in its name" \
+	"$RONDO" recover --live "$tmp/it's odd.part"
 is "... suggests a command that a shell can read" "$(sed -n 's/^try: //p' "$tmp/out")" \
 	"rondo recover '$tmp/it'\\''s odd.part'"
 ok "... writes nothing" test ! -e "$f"

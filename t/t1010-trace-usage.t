@@ -259,12 +259,12 @@ refused "the wrong MPI behind mpirun" "./app.mpich uses MPICH, but --mpi=ompi wa
 	$trace --mpi=ompi ./mpirun -n 1 ./app.mpich
 not_mpi="rondo: ./app.none does not use MPI (needs: libc.so.6); \
 if it loads MPI while it runs, name that with --mpi="
-status "a program without MPI behind a launcher is run, and its exit code is returned" 3 \
+status "after a launcher, a program without MPI is run, and its exit code is returned" 3 \
 	env PMI_RANK=0 $trace ./app.none 3
-is "... its output is its own" "$(cat "$tmp/out")" "[3]."
-is "... rank 0 says that it does not use MPI" "$(cat "$tmp/err")" "$not_mpi"
-ok "... on rank 1" env PMI_RANK=1 $trace ./app.none
-is "... which says nothing" "$(cat "$tmp/err")" ""
+is "... its output is unchanged" "$(cat "$tmp/out")" "[3]."
+is "... rank 0 reports that it does not use MPI" "$(cat "$tmp/err")" "$not_mpi"
+ok "... rank 1 succeeds" env PMI_RANK=1 $trace ./app.none
+is "... and prints nothing" "$(cat "$tmp/err")" ""
 traced "... and an MPI program that it starts is traced" mpich env PMI_RANK=1 $trace ./wrapper
 refused "an interpreter of any MPI" \
 	"which MPI will ./python3 use? Say --mpi=ompi or --mpi=mpich" env PMIX_RANK=0 $trace ./python3
@@ -342,7 +342,7 @@ is "... which ran all the same" "$(cat "$tmp/out")" "."
 traced "an interpreter of the only MPI" ompi env PMIX_RANK=0 $trace ./python3
 
 # An installation whose path LD_PRELOAD cannot contain is reached through a link.
-# no_link WHERE: the link is gone from a directory; the watcher that removes it may need a moment
+# no_link DIRECTORY: waits until the watcher has removed the link from the directory
 no_link() {
 	for _ in $(seq 50); do
 		[ -n "$(ls -A "$1" | grep rondo-lib)" ] || return 0
@@ -354,23 +354,27 @@ for odd in 'a b' 'a:b' '$ORIGIN' "it's; \"x\""; do
 	mkdir -p "$tmp/$odd" "$tmp/tmp"
 	cp "$bin"/* "$tmp/$odd"
 	export TMPDIR="$tmp/tmp"
-	traced "installed in '$odd'" ompi "$tmp/$odd/rondo" trace ./app.ompi
-	like "... the link was beside the trace" "$(cat "$tmp/err")" "^LD_PRELOAD=$here/\.rondo-lib"
+	traced "an installation in '$odd' traces a program" ompi "$tmp/$odd/rondo" trace ./app.ompi
+	like "... the link was next to the trace" \
+		"$(cat "$tmp/err")" "^LD_PRELOAD=$here/\.rondo-lib"
 	is "... and is removed" "$(ls -A | grep rondo-lib)" ""
-	traced "... behind a launcher" ompi env PMI_RANK=0 "$tmp/$odd/rondo" trace ./app.ompi
+	traced "... traces after a launcher" ompi env PMI_RANK=0 "$tmp/$odd/rondo" trace ./app.ompi
 	like "... the link was in TMPDIR" "$(cat "$tmp/err")" "^LD_PRELOAD=$TMPDIR/\.rondo-lib"
 	ok "... and is removed" no_link "$TMPDIR"
-	traced "... through a shell, behind a launcher" ompi env PMI_RANK=0 "$tmp/$odd/rondo" trace \
+	traced "... traces through a shell, after a launcher" \
+		ompi env PMI_RANK=0 "$tmp/$odd/rondo" trace \
 		sh -c 'cd . && ./app.ompi'
 	mkdir -p "$tmp/odd $odd"
-	traced "... and the trace in such a directory" ompi "$tmp/$odd/rondo" trace -o "$tmp/odd $odd/x" ./app.ompi
+	traced "... writes the trace to such a directory" \
+		ompi "$tmp/$odd/rondo" trace -o "$tmp/odd $odd/x" ./app.ompi
 	ok "... no link is left" no_link "$TMPDIR"
 	"$tmp/$odd/rondo" trace sh -c 'ls -ld .rondo-lib* >mode; ls .rondo-lib* >name; sleep 0.5; kill -9 $PPID; sleep 0.2;
 		./app.ompi >late 2>&1' 2>/dev/null
-	like "... killed: the link's directory was private" "$(cat mode)" '^drwx------'
-	like "... the link's name was random" "$(cat name)" '^[0-9a-f]{16}$'
-	ok "... and is removed when the program has ended" no_link .
-	like "... which was traced to its end" "$(cat late)" '^tracer=ompi$'
+	like "... if rondo is killed, the directory of the link is private" \
+		"$(cat mode)" '^drwx------'
+	like "... the name of the link is random" "$(cat name)" '^[0-9a-f]{16}$'
+	ok "... the link is removed when the program has ended" no_link .
+	like "... the program was traced" "$(cat late)" '^tracer=ompi$'
 	rm -f .rondo-status.*
 	unset TMPDIR
 done
@@ -383,21 +387,23 @@ traced "installed" ompi "$tmp/to/bin/rondo" trace ./app.ompi
 
 # --- afterwards ----------------------------------------------------------------------------
 
-# no_call NAME SENTENCE CODE COMMAND...: the program's exit code, and that last line
+# no_call NAME SENTENCE CODE COMMAND...: the exit code is that of the program, and the last line is
+# SENTENCE
 no_call() {
 	_what=$1 _line=$2
 	shift 2
 	status "$_what" "$@"
-	is "... is said" "$(tail -n 1 "$tmp/err")" "rondo: $_line; nothing was traced"
+	is "... is reported" "$(tail -n 1 "$tmp/err")" "rondo: $_line; nothing was traced"
 }
 no_call "a program without MPI is run, and its exit code is returned" "/bin/ls made no MPI call" 0 \
 	$trace /bin/ls
-like "... its output is its own" "$(cat "$tmp/out")" '^app\.none$'
+like "... its output is unchanged" "$(cat "$tmp/out")" '^app\.none$'
 no_call "... with --mpi" "./app.none made no MPI call" 0 env TELL= $trace --mpi=ompi ./app.none
 no_call "... a shell" "no program started by sh made an MPI call" 0 $trace sh -c 'true; true'
 no_call "... an interpreter" "./python3 made no MPI call" 0 $trace ./python3
-status "... and an exit code that is not 0" 3 $trace ./app.none 3
-is "... is said" "$(cat "$tmp/err")" "rondo: ./app.none made no MPI call; nothing was traced \
+status "... and a nonzero exit code is returned" 3 $trace ./app.none 3
+is "... is reported with a hint at --mpi" \
+	"$(cat "$tmp/err")" "rondo: ./app.none made no MPI call; nothing was traced \
 (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
 no_call "a program with MPI that makes no call" "$here/app.ompi made no MPI call" 0 \
 	env TELL= $trace ./app.ompi
@@ -425,7 +431,7 @@ fails() {
 	_what=$1 _line=$2
 	shift 2
 	status "$_what" "$@"
-	is "... is said" "$(tail -n 1 "$tmp/err")" "rondo: $_line"
+	is "... is reported" "$(tail -n 1 "$tmp/err")" "rondo: $_line"
 }
 unseen="started no program that rondo could see"
 fails "a launcher that fails" "the launcher ./mpiexec failed with exit code 9 and $unseen; \

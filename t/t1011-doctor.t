@@ -40,10 +40,10 @@ ok "two tracers" "$bin/rondo" doctor
 is "... are better" "$(value tracing)" "will work with Open MPI and MPICH"
 mkdir "$tmp/a b" "$tmp/tmp"
 cp "$bin"/* "$tmp/a b"
-ok "an installation with a space in its path" env TMPDIR="$tmp/tmp" "$tmp/a b/rondo" doctor
-is "... is found" "$(value openmpi.tracer)" "$tmp/a b/librondo-ompi.so"
-is "... and will work" "$(value tracing)" "will work with Open MPI and MPICH"
-is "... no link to it is left" "$(ls -A "$tmp/tmp")" ""
+ok "doctor runs with a space in the installation path" env TMPDIR="$tmp/tmp" "$tmp/a b/rondo" doctor
+is "... finds the tracer" "$(value openmpi.tracer)" "$tmp/a b/librondo-ompi.so"
+is "... reports that tracing works" "$(value tracing)" "will work with Open MPI and MPICH"
+is "... leaves no link" "$(ls -A "$tmp/tmp")" ""
 library mpich broken
 ok "a tracer that cannot be loaded" "$bin/rondo" doctor
 like "... is reported" "$(value mpich.tracer)" 'librondo-mpich.so cannot be loaded: .*missing'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Completion in bash: which words tools/rondo.bash offers at each position of the command line.
+# Completion in bash: the words that tools/rondo.bash offers at each position of the command line.
 . "$(dirname "$0")/lib.sh"
 
 command -v bash >/dev/null || skip_all "bash is not installed"
@@ -8,7 +8,7 @@ touch run.rondo program
 mkdir run.rondo.part dir dir/other.rondo.part
 PATH=${RONDO%/*}:$PATH
 
-# offered WORD...: the words that are offered for the last one, in one line
+# offered WORD...: prints the words that are offered for the last WORD, in one line
 offered() {
 	bash -c '. "$0"/tools/rondo.bash
 		COMP_WORDS=(rondo "$@") COMP_CWORD=$#
@@ -17,15 +17,16 @@ offered() {
 }
 
 is "rondo r: commands" "$(offered r)" "recover replay report "
-is "dump: traces, and directories but those of unfinished runs" "$(offered dump '')" "dir run.rondo "
+is "dump: traces, and directories except journal directories" "$(offered dump '')" "dir run.rondo "
 is "recover: directories *.part, and no *.rondo" "$(offered recover '')" "run.rondo.part "
-is "... in a directory whose name is completed first" "$(offered recover d)" "dir "
-is "... and then in it" "$(offered recover dir/)" "dir/other.rondo.part "
+is "... completes the name of another directory first" "$(offered recover d)" "dir "
+is "... and then offers *.part directories in it" "$(offered recover dir/)" "dir/other.rondo.part "
 is "replay: traces" "$(offered replay '')" "dir run.rondo "
 like "replay FILE: files" "$(offered replay run.rondo '')" "(^| )program "
 like "replay FILE: commands" "$(offered replay run.rondo en)" "(^| )env "
 like "replay: options" "$(offered replay --)" "(^| )--mpi "
-is "replay FILE: no options, which rondo would not read there" "$(offered replay run.rondo --)" ""
+is "replay FILE: no options, because rondo does not read options there" \
+	"$(offered replay run.rondo --)" ""
 like "trace: options" "$(offered trace --)" "(^| )--time "
 is "trace PROGRAM: no options" "$(offered trace mpirun --)" ""
 is "... after options with values" "$(offered trace -o x.rondo --time none --values mpirun -)" ""

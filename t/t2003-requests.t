@@ -6,7 +6,7 @@
 each_mpi lossless prog_request 3
 each_mpi lossless_large prog_request 3
 
-# Two libraries with the same file name: buffers in them are different buffers.
+# Two libraries with the same file name contain different buffers.
 twins() {
 	trace=$tmp/$mpi/twins.rondo
 	mkdir -p "$tmp/$mpi/one" "$tmp/$mpi/two"
@@ -20,12 +20,12 @@ twins() {
 	"$RONDO" dump "$trace" >"$tmp/dump"
 	ok "$mpi: dump prints both libraries under different names" \
 		grep -q 'buf=static:libtwin.so#2+' "$tmp/dump"
-	is "$mpi: dump knows every request" "$(grep -c 'request:?' "$tmp/dump")" 0
+	is "$mpi: dump names every request" "$(grep -c 'request:?' "$tmp/dump")" 0
 }
 
 each_mpi twins
 
-# The program compares nothing but the fields that MPI defines, and leaves no others in its log.
+# The log of the program contains only the fields that MPI defines.
 each_mpi lossless prog_status 1 "$tmp/written"
 
 finish

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# The program leaves a value in every status that MPI does not set.
+# MPI does not set all fields of a status, so the program initializes each field with a wrong value.
 defined_fields() {
 	lossless prog_io 2 "$tmp/a file"
 	"$RONDO" dump "$trace" | grep -o '^[^(]*MPI_File_[a-z_]*\|status={.*}' >"$tmp/statuses"

@@ -5,7 +5,7 @@
 
 each_mpi lossless prog_env 2
 
-# The time of a clock is not recorded; its resolution does not change, and is.
+# The time of a clock is not recorded. Its resolution does not change and is recorded.
 clock() {
 	cat >"$tmp/clock.c" <<-'EOF'
 	#include <mpi.h>
@@ -53,7 +53,7 @@ late() {
 }
 each_mpi late
 
-# All that is known of a run is known of one that goes on after MPI_Finalize, on any of its ranks.
+# The trace of a run that continues after MPI_Finalize on any rank contains all facts about the run.
 late_facts() {
 	new_log
 	"mpicc.$mpi" $prog_flags -o "$tmp/$mpi/slow_start" t/prog/slow_start.c

@@ -28,10 +28,10 @@ ways() {
 	started "two programs" "$RONDO" trace -o "$trace" "$run" -n 1 "$prog" : -n 1 env "$prog"
 }
 
-# Two programs, without -o: one trace, which has the programs of all ranks and the name of rank 0's.
+# Two programs without -o: one trace, named after the program of rank 0, lists all programs.
 two_programs() {
 	two=$tmp/$mpi/two
-	with_yield : # makes what those that follow share
+	with_yield : # creates the files that the following commands share
 	mkdir -p "$two"
 	echo '#include <mpi.h>
 		#include <signal.h>
@@ -43,9 +43,9 @@ two_programs() {
 		}' >"$tmp/two.c"
 	"mpicc.$mpi" -o "$two/first" "$tmp/two.c"
 	cp "$two/first" "$two/second one"
-	ok "$mpi: two programs" in_folder "$two" with_yield "$root/t/limit" 120 \
+	ok "$mpi: two programs are traced" in_folder "$two" with_yield "$root/t/limit" 120 \
 		"$RONDO" trace "mpirun.$mpi" -n 1 ./first : -n 2 "./second one"
-	is "... have one trace" "$(ls -A "$two")" "first
+	is "... to one trace" "$(ls -A "$two")" "first
 first.rondo
 second one"
 	is "... info shows all of them" "$("$RONDO" info "$two/first.rondo" | grep '^program')" "program: first
@@ -55,14 +55,17 @@ programs: 1-2 second one"
 		"first, second one: 9
 rank 0 ran first
 ranks 1-2 ran second one"
-	ok "... in a sound trace" "$RONDO" check "$two/first.rondo"
+	ok "... check accepts the trace" "$RONDO" check "$two/first.rondo"
 	run in_folder "$two" with_yield "$root/t/limit" 120 \
 		"$RONDO" trace "mpirun.$mpi" -n 1 ./first die : -n 2 "./second one" die
-	like "... also when it is killed" "$("$RONDO" info "$two/first.rondo" | tr '\n' ' ')" \
+	like "... info shows the programs of a killed run" \
+		"$("$RONDO" info "$two/first.rondo" | tr '\n' ' ')" \
 		'programs: 0 first programs: 1-2 second one .*complete: no'
 	rm -rf "$two/first.rondo"
-	ok "$mpi: one program" in_folder "$two" with_yield "$root/t/limit" 120 "$RONDO" trace "mpirun.$mpi" -n 2 ./first
-	unlike "... has no list of programs" "$("$RONDO" info "$two/first.rondo")" '^programs'
+	ok "$mpi: one program is traced" \
+		in_folder "$two" with_yield "$root/t/limit" 120 "$RONDO" trace "mpirun.$mpi" -n 2 ./first
+	unlike "... info shows no list of programs" \
+		"$("$RONDO" info "$two/first.rondo")" '^programs'
 }
 
 # No launcher: a world of one.
@@ -74,15 +77,17 @@ alone() {
 		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_SELF); return raise(SIGKILL); }' >"$tmp/dies.c"
 	"mpicc.$mpi" -o "$tmp/$mpi/dies" "$tmp/dies.c"
 	ok "... and runs without a launcher" "$RONDO" trace -o "$trace" "$prog"
-	like "... the summary has singular forms" "$(cat "$tmp/err")" '^rondo: [0-9]+ calls on 1 rank in '
+	like "... the summary uses singular forms" \
+		"$(cat "$tmp/err")" '^rondo: [0-9]+ calls on 1 rank in '
 	ok "... traced" "$RONDO" check "$trace"
-	like "... and so has check" "$(cat "$tmp/out")" ': ok, 1 rank, 1 group, '
-	like "... and report" "$("$RONDO" report "$trace")" ' calls on 1 rank(,|$)'
+	like "... check uses singular forms" "$(cat "$tmp/out")" ': ok, 1 rank, 1 group, '
+	like "... report uses singular forms" "$("$RONDO" report "$trace")" ' calls on 1 rank(,|$)'
 	like "... as one rank" "$("$RONDO" info "$trace")" '^ranks: 1$'
-	ok "... only the order" "$RONDO" trace --only=order -o "$trace" "$prog"
-	unlike "... has singular forms, too" "$(cat "$tmp/err")" '[^0-9]1 [a-z]+s[ ,)]'
-	ok "... a rank that is killed" sh -c '"$1" trace -o "$2" "$3" 9 >&2; :' sh "$RONDO" "$trace" "$tmp/$mpi/dies"
-	like "... too" "$(cat "$tmp/err")" ': 1 of 1 rank, '
+	ok "... --only=order succeeds" "$RONDO" trace --only=order -o "$trace" "$prog"
+	unlike "... its summary uses singular forms" "$(cat "$tmp/err")" '[^0-9]1 [a-z]+s[ ,)]'
+	ok "... a rank is killed" \
+		sh -c '"$1" trace -o "$2" "$3" 9 >&2; :' sh "$RONDO" "$trace" "$tmp/$mpi/dies"
+	like "... the message uses singular forms" "$(cat "$tmp/err")" ': 1 of 1 rank, '
 }
 
 # A program that has no MPI until it runs: a library that python loads, like mpi4py's.
@@ -126,14 +131,15 @@ END
 	fi
 }
 
-# named_after WHAT NAME COMMAND...: without -o, the only trace that COMMAND leaves is NAME.rondo
+# named_after WHAT NAME COMMAND...: without -o, COMMAND writes only the trace NAME.rondo
 named_after() {
 	_what=$1 _script=$2 _here=$tmp/$mpi/named
 	shift 2
 	mkdir -p "$_here"
 	ok "$mpi: $_what" in_folder "$_here" with_yield "$root/t/limit" 120 "$@"
 	is "... the trace is $_script.rondo" "$(ls -A "$_here")" "$_script.rondo"
-	like "... of the interpreter" "$("$RONDO" info "$_here/$_script.rondo")" '^program: python'
+	like "... its program is the interpreter" \
+		"$("$RONDO" info "$_here/$_script.rondo")" '^program: python'
 	rm -rf "$_here"
 }
 
@@ -155,7 +161,8 @@ scripts() {
 	chmod +x "$scripts/solve"
 	_all=$(python3 -c 'import os, sys; print(os.path.basename(os.path.realpath(sys.executable)))')
 	named_after "a script" solver "$RONDO" trace "$run" -n 2 python3 -u "$scripts/solver.py"
-	named_after "a script behind the launcher" solver "$run" -n 2 "$RONDO" trace python3 "$scripts/solver.py"
+	named_after "a script after the launcher" solver \
+		"$run" -n 2 "$RONDO" trace python3 "$scripts/solver.py"
 	named_after "a module" step env PYTHONPATH="$scripts" "$RONDO" trace "$run" -n 1 python3 -m package.step
 	named_after "a script that is executed" solve "$RONDO" trace "$run" -n 1 "$scripts/solve"
 	named_after "code on the command line" "$_all" "$RONDO" trace "$run" -n 1 \
@@ -200,7 +207,8 @@ END
 	ok "$mpi: a program that loads MPI compiles" cc -o "$late" "$tmp/late.c" -ldl
 	status "... and is not traced if nothing is said" 70 "$RONDO" trace -o "$trace" \
 		"mpirun.$mpi" -n 2 "$late" "$_library"
-	like "... which is said" "$(cat "$tmp/err")" "not traced: $late loaded .* while it ran; try --mpi=$_word\$"
+	like "... is reported as not traced" \
+		"$(cat "$tmp/err")" "not traced: $late loaded .* while it ran; try --mpi=$_word\$"
 	for _how in front behind alone; do
 		rm -f "$trace"
 		set -- "$RONDO" trace -o "$trace" "--mpi=$_word"

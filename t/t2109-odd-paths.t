@@ -1,10 +1,10 @@
 #!/bin/sh
-# Directories whose names have a space or a colon: of the installation, of the trace. Commands that
-# Rondo suggests can be pasted into a shell.
+# Spaces and colons in the paths of the installation and of the trace. Commands that Rondo suggests
+# can be pasted into a shell.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# paste_command TEXT: runs the rondo command at the end of the text
+# paste_command TEXT: runs the rondo command at the end of TEXT
 paste_command() {
 	(
 		rondo() {
@@ -14,7 +14,7 @@ paste_command() {
 	)
 }
 
-# left DIRECTORY: the links in it. A watcher that removes one may need a moment.
+# left DIRECTORY: prints the links in DIRECTORY, after a short wait for their removal
 left() {
 	for _ in $(seq 50); do
 		_left=$(ls -A "$1" | grep rondo-lib) || return 0
@@ -23,14 +23,15 @@ left() {
 	echo "$_left"
 }
 
-# install_in DIRECTORY: sets $odd, rondo there
+# install_in DIRECTORY: installs rondo in DIRECTORY and sets $odd to its path
 install_in() {
 	mkdir -p "$1/runs"
 	cp "$RONDO" "${RONDO%/*}"/librondo-*.so "$1"
 	odd=$1/rondo
 }
 
-# traced_by_odd DIRECTORY NAME: in both launch modes, with the trace in the directory. NAME is for titles.
+# traced_by_odd DIRECTORY NAME: traces to DIRECTORY, before and after the launcher. NAME is for
+# titles.
 traced_by_odd() {
 	new_log
 	trace=$1/x.rondo
@@ -41,7 +42,8 @@ traced_by_odd() {
 	is "... no link is left" "$(left "$1")$(left "$TMPDIR")" ""
 	new_log
 	trace=$1/y.rondo
-	ok "$mpi: an installation in '$2' traces behind mpirun" run_mpi 2 "$odd" trace -o "$trace" "$prog"
+	ok "$mpi: an installation in '$2' traces after mpirun" \
+		run_mpi 2 "$odd" trace -o "$trace" "$prog"
 	sound_and_as_logged
 	is "... no link is left" "$(left "$1")$(left "$TMPDIR")" ""
 	unset RONDO_TEST_LOG
@@ -56,15 +58,15 @@ odd_paths() {
 	traced_by_odd "$tmp/$mpi/runs" 'a:b $c'
 	install_in "$tmp/$mpi/it's odd"
 	traced_by_odd "${odd%/*}/runs" "it's odd"
-	ok "... replay mpirun" with_yield "$odd" replay "$trace" "mpirun.$mpi" -n 2 "$prog"
-	ok "... mpirun rondo replay" run_mpi 2 "$odd" replay "$trace" "$prog"
+	ok "... replays mpirun" with_yield "$odd" replay "$trace" "mpirun.$mpi" -n 2 "$prog"
+	ok "... replays after mpirun" run_mpi 2 "$odd" replay "$trace" "$prog"
 	is "... no link is left" "$(left "${trace%/*}")$(left "$TMPDIR")" ""
 
 	trace=${odd%/*}/runs/z.rondo
 	run run_mpi 2 "$odd" trace -o "$trace" "$tmp/$mpi/prog_ending" exit
 	like "$mpi: a run without MPI_Finalize suggests rondo recover" "$(cat "$tmp/err")" ': rondo recover '
-	ok "... which works" paste_command "$(cat "$tmp/err")"
-	ok "... and makes the trace" "$RONDO" check "$trace"
+	ok "... the suggested command succeeds" paste_command "$(cat "$tmp/err")"
+	ok "... and writes a valid trace" "$RONDO" check "$trace"
 	is "... no link is left" "$(left "$TMPDIR")" ""
 }
 

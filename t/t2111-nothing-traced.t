@@ -1,11 +1,11 @@
 #!/bin/sh
-# What rondo trace says, and which exit code it returns, when the command ends without a trace: the
-# launcher failed, the program does not use MPI, the program goes on in the background.
+# Messages and exit codes of rondo trace if the command ends without a trace: the launcher failed,
+# the program does not use MPI, or the program continues in the background.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# fails NAME CODE COMMAND...: the launcher's failure is reported with its exit code, and not as
-# something else. CODE is a pattern: with a program that does not exist, MPICH's launcher returns 255,
+# fails NAME CODE COMMAND...: only the failure of the launcher is reported, with its exit code.
+# CODE is a pattern: with a program that does not exist, MPICH's launcher returns 255,
 # or is ended by SIGPIPE. $without removes variables from the environment.
 without=
 fails() {
@@ -13,12 +13,13 @@ fails() {
 	shift 2
 	run t/limit 120 $without "$RONDO" trace -o "$trace" "$@"
 	_code=$?
-	like "$mpi: $_name: its exit code" $_code "^($_wanted)\$"
-	is "... is reported as the launcher's failure" "$(grep '^rondo: ' "$tmp/err")" "rondo: the launcher \
+	like "$mpi: $_name: the exit code" $_code "^($_wanted)\$"
+	is "... is reported as a failure of the launcher" \
+		"$(grep '^rondo: ' "$tmp/err")" "rondo: the launcher \
 mpirun.$mpi failed with exit code $_code and started no program that rondo could see; nothing was traced"
 }
 
-# code_of COMMAND...: the exit code without rondo
+# code_of COMMAND...: prints the exit code of COMMAND without rondo
 code_of() {
 	t/limit 120 "$@" >/dev/null 2>&1
 	_code=$?
@@ -28,7 +29,7 @@ code_of() {
 launcher_fails() {
 	run=mpirun.$mpi
 	"$run" --no-such-option >/dev/null 2>&1
-	fails "an option that the launcher does not know" $? "$run" --no-such-option -n 2 "$prog"
+	fails "an unknown launcher option" $? "$run" --no-such-option -n 2 "$prog"
 	fails "a program that does not exist" "$(code_of "$run" -n 1 "$dir/nothing")" "$run" -n 1 "$dir/nothing"
 	fails "a program that is not executable" "$(code_of "$run" -n 1 t/lib.sh)" "$run" -n 1 "$root/t/lib.sh"
 	[ "$mpi" = openmpi ] || return 0
@@ -37,12 +38,12 @@ launcher_fails() {
 		fails "root without permission" 1 "$run" -n 2 "$prog"
 		without=
 	else
-		skip "$mpi: root without permission" "this is not root"
+		skip "$mpi: root without permission" "the user is not root"
 	fi
 	fails "too few slots" 1 "$run" --nooversubscribe --host localhost:1 -n 2 "$prog"
 }
 
-# The launcher is killed before it starts a program: its agent for another node is where it waits.
+# The launcher is killed before it starts a program, while it waits for its agent for another node.
 launcher_killed() {
 	printf '#!/bin/sh\nkill -9 $PPID; sleep 5\n' >"$dir/agent"
 	chmod +x "$dir/agent"
@@ -54,21 +55,25 @@ launcher_killed() {
 }
 
 no_mpi() {
-	status "$mpi: a program without MPI, its exit code" 0 "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 /bin/ls t
-	is "... is reported to have made no MPI call" "$(cat "$tmp/err")" \
+	status "$mpi: a program without MPI: its exit code is returned" 0 \
+		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 2 /bin/ls t
+	is "... a message says that it made no MPI call" "$(cat "$tmp/err")" \
 		"rondo: no program started by mpirun.$mpi made an MPI call; nothing was traced"
 	is "... and its output is complete" "$(grep -c '^lib-mpi.sh' "$tmp/out")" 2
-	status "$mpi: a program that fails, its exit code" 3 "$RONDO" trace -o "$trace" "mpirun.$mpi" -n 1 sh -c 'exit 3'
-	unlike "... is not the launcher's failure" "$(cat "$tmp/err")" 'the launcher .* failed'
+	status "$mpi: a program that fails: its exit code is returned" 3 \
+		"$RONDO" trace -o "$trace" "mpirun.$mpi" -n 1 sh -c 'exit 3'
+	unlike "... is not reported as a failure of the launcher" \
+		"$(cat "$tmp/err")" 'the launcher .* failed'
 }
 
-# in_background early|late MESSAGE: the line is right, and the trace comes later
+# in_background early|late MESSAGE: prints MESSAGE, and the trace is written later
 in_background() {
 	rm -f "$dir/go"
 	trace=$dir/$1.rondo
-	ok "$mpi: a program that goes on in the background ($1)" "$RONDO" trace -o "$trace" "$dir/prog_daemon" "$1" "$dir/go"
-	like "... is said to" "$(cat "$tmp/err")" "$2"
-	unlike "... and nothing else" "$(cat "$tmp/err")" 'nothing was traced|ended before'
+	ok "$mpi: a program that continues in the background ($1) is traced" \
+		"$RONDO" trace -o "$trace" "$dir/prog_daemon" "$1" "$dir/go"
+	like "... is reported as running" "$(cat "$tmp/err")" "$2"
+	unlike "... and not as untraced" "$(cat "$tmp/err")" 'nothing was traced|ended before'
 	ok "... there is no trace yet" test ! -e "$trace"
 	touch "$dir/go"
 	for _ in $(seq 300); do

@@ -248,7 +248,7 @@ for bad in --callsite=0 --callsite=65 --callsite=x '--callsite --callsite-ignore
 	is "$bad is refused" "$? $(wc -l <"$tmp/err")" "2 1"
 done
 
-# C++ names are shown as they are in the source. One symbol stands for a name of 2^60 bytes.
+# C++ names are demangled. One symbol expands to a name of 2^60 bytes.
 demangled() {
 	cat >"$tmp/names.c" <<'END'
 #include <mpi.h>
@@ -277,29 +277,36 @@ END
 	"mpicc.$mpi" -o "$prog" "$tmp/names.c"
 	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	if [ -e "$(cc -print-file-name=libstdc++.so.6)" ]; then
-		ok "$mpi: dump of a trace of a C++ program" "$RONDO" dump "$trace"
-		like "... has demangled names" "$(cat "$tmp/out")" 'MPI_Sendrecv.* at solver::step\(int\)\+0x[0-9a-f]+ < main\+'
-		like "... in JSON, too" "$("$RONDO" dump --json "$trace")" '"site":\["solver::step\(int\)\+0x'
+		ok "$mpi: dump reads the trace of a C++ program" "$RONDO" dump "$trace"
+		like "... prints demangled names" \
+			"$(cat "$tmp/out")" 'MPI_Sendrecv.* at solver::step\(int\)\+0x[0-9a-f]+ < main\+'
+		like "... prints demangled names in JSON" \
+			"$("$RONDO" dump --json "$trace")" '"site":\["solver::step\(int\)\+0x'
 	else
-		skip "$mpi: demangled names" "there is no libstdc++.so.6"
+		skip "$mpi: demangled names" "libstdc++.so.6 is not installed"
 	fi
 	rm "$prog"
-	ok "$mpi: dump without the traced program" "$RONDO" dump "$trace"
-	is "... says once why there are no names" "$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
+	ok "$mpi: dump succeeds without the traced program" "$RONDO" dump "$trace"
+	is "... prints one message about missing names" \
+		"$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
 	cp /bin/sh "$prog"
 	run "$RONDO" dump "$trace"
-	like "... or that it is another file" "$(cat "$tmp/err")" 'names have no names: .*/names has another build id'
+	like "... or a message that the file has another build id" \
+		"$(cat "$tmp/err")" 'names have no names: .*/names has another build id'
 	"mpicc.$mpi" -s -o "$prog" "$tmp/names.c"
 	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	run "$RONDO" dump "$trace"
-	like "... or that it has no symbols" "$(cat "$tmp/err")" 'some call sites in names have no names: .* no symbols'
+	like "... or a message that the file has no symbols" \
+		"$(cat "$tmp/err")" 'some call sites in names have no names: .* no symbols'
 	run with_yield "$root/t/limit" 120 "$RONDO" trace --only=order -o "$trace" "mpirun.$mpi" -n 1 "$prog"
 	rm "$prog"
-	ok "$mpi: report without the traced program" "$RONDO" report "$trace"
-	is "... says once why there are no names" "$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
+	ok "$mpi: report succeeds without the traced program" "$RONDO" report "$trace"
+	is "... prints one message about missing names" \
+		"$(grep -c "names have no names: .*/names: No such file or directory" "$tmp/err")" 1
 }
 
-# B<A, A>, then B<B<A, A>, B<A, A>> and so on, each by two references to the one before.
+# huge_name: prints the symbol of B<A, A>, B<B<A, A>, B<A, A>> and so on. Each type contains two
+# references to the previous type.
 huge_name() {
 	awk 'BEGIN {
 		s = "_Z1f1A1BIS_S_E"
@@ -315,9 +322,10 @@ hostile_name() {
 	prog=$tmp/$mpi/huge trace=$tmp/$mpi/huge.rondo
 	"mpicc.$mpi" -DHUGE="\"$(huge_name)\"" -o "$prog" "$tmp/names.c"
 	run with_yield "$root/t/limit" 120 "$RONDO" trace --callsite -o "$trace" "mpirun.$mpi" -n 1 "$prog"
-	ok "$mpi: a symbol for a huge name" "$root/t/limit" 60 "$RONDO" dump "$trace"
-	like "... stays mangled" "$(cat "$tmp/out")" ' at _Z1f1A1BIS_S_E'
-	is "... in one line" "$(grep -c 'C++ names remain mangled' "$tmp/err")" 1
+	ok "$mpi: dump succeeds if a symbol expands to a huge name" \
+		"$root/t/limit" 60 "$RONDO" dump "$trace"
+	like "... prints the mangled name" "$(cat "$tmp/out")" ' at _Z1f1A1BIS_S_E'
+	is "... and prints one message" "$(grep -c 'C++ names remain mangled' "$tmp/err")" 1
 }
 
 each_mpi demangled

@@ -103,17 +103,17 @@ together() {
 	like "... which are there" "$("$RONDO" info "$trace")" '^loops: [1-9]'
 }
 
-# number KEY: of the facts in $tmp/info
+# number KEY: prints the value of KEY in $tmp/info
 number() {
 	sed -n "s/^$1: //p" "$tmp/info"
 }
 
-# total: seconds that a rank spent in calls
+# total: prints the mean time of the ranks in calls, in seconds
 total() {
 	"$RONDO" info --calls "$trace" | awk 'NR > 1 { sum += $2 } END { print sum / 2 }'
 }
 
-# first_start, last_end: of all calls, in seconds
+# first_start, last_end: print the first start and the last end of all calls, in seconds
 first_start() {
 	sed -n 's/.* = 0 \[\([0-9.]*\) .*/\1/p' "$tmp/dump" | sort -n | head -n 1
 }
@@ -123,12 +123,12 @@ last_end() {
 		awk '{ end = $1 + $2; if (end > last) last = end } END { print last }'
 }
 
-# at_most A B: numbers, B with the rounding of sums of times, 1 part in 64
+# at_most A B: A <= B, with the rounding error of sums of times, which is 1/64
 at_most() {
 	awk "BEGIN { exit !($1 <= $2 * 65 / 64) }"
 }
 
-# A run starts when the process does.
+# A run starts when the process starts.
 whole_run() {
 	new_log
 	"mpicc.$mpi" $prog_flags -o "$tmp/$mpi/slow_start" t/prog/slow_start.c

@@ -91,9 +91,9 @@ reproduced() {
 	nothing_left
 }
 
-# Of the last run, which was from a full trace: threads are identified, and their posts are not ordered.
+# not_enforced: the replay of a full trace reports that the posting order is not enforced
 not_enforced() {
-	one_line "... one line says that posts of threads are not ordered" \
+	one_line "... one line says that the posting order of threads is not enforced" \
 		'^rondo: the order in which threads post on one communicator is not enforced: '
 }
 
@@ -120,7 +120,7 @@ reproduces() {
 	reproduced order 4 threads 5
 	reproduced mpi 4 threads 5
 	not_enforced
-	reproduced mpi 2 threads 1 1 12 # from the 33rd thread on, streams are used again
+	reproduced mpi 2 threads 1 1 12 # from the 33rd thread on, streams are reused
 	reproduced order 4 shared 5
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # rondo replay: what few programs do. Cancelled sends and receives that name their partner,
-# generalised requests, MPI_Win_test, MPI_Parrived, MPI_Isendrecv, one-sided operations; and a send
+# generalized requests, MPI_Win_test, MPI_Parrived, MPI_Isendrecv, one-sided operations; and a send
 # that is not buffered any more.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
@@ -98,7 +98,7 @@ isendrecv() {
 
 # --- one-sided operations ------------------------------------------------------------------
 
-# The outcome of these is not enforced, and the summary says so.
+# The outcome of one-sided operations is not enforced, and the summary lists them.
 one_sided() {
 	_all='not enforced: 20 MPI_Compare_and_swap, 20 MPI_Fetch_and_op, 20 MPI_Get, 20 MPI_Get_accumulate$'
 	reproduced "calls came out, as recorded; $_all" order rma 5

@@ -1,11 +1,11 @@
 #!/bin/sh
-# rondo replay of a program that was changed after it was recorded, from a full trace and from an
-# order record: the change is located, or the program replays. No replay hangs, and no receive gets a
-# message that the program did not ask for.
+# rondo replay of a program that was changed after it was recorded, with a full trace and with an
+# order trace: the change is located, or the program replays. No replay hangs, and no receive gets
+# a message that the program did not ask for.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-limit=60 # seconds, for a replay that hangs
+limit=60 # seconds until a replay that hangs is ended
 stall=3  # seconds
 
 timed() {
@@ -16,32 +16,33 @@ said() {
 	grep '^rondo: ' "$tmp/err"
 }
 
-# record TYPE CALL: to $trace, once
+# record TYPE CALL: records the program to $trace, once
 record() {
 	trace=$at/$1-$2.rondo
 	[ -e "$trace" ] || status "$mpi: the program is recorded with $2, --only=$1" 0 \
 		timed "$RONDO" trace --only="$1" -o "$trace" "mpirun.$mpi" -n 4 "$at/order_rebuilt" "$2"
 }
 
-# replay CHANGE CALL [OPTION...]: from $trace
+# replay CHANGE CALL [OPTION...]: replays $trace with the changed program
 replay() {
 	_change=$1 _call=$2
 	shift 2
 	CHANGE=$_change timed "$RONDO" replay "$@" "$trace" "mpirun.$mpi" -n 4 "$at/order_rebuilt" "$_call"
 	code=$?
-	unlike "$mpi: $_change: no message arrives that was not asked for" "$(cat "$tmp/out")" '^unasked'
+	unlike "$mpi: $_change: no receive gets a message that it did not ask for" \
+		"$(cat "$tmp/out")" '^unasked'
 }
 
 # diverges TYPE CALL CHANGE PATTERN: one line locates the change
 diverges() {
 	record "$1" "$2"
 	replay "$3" "$2" --stall=$stall
-	is "... --only=$1, $2: the exit code tells of the divergence" $code 71
+	is "... --only=$1, $2: the exit code reports the divergence" $code 71
 	is "... one line locates it" "$(said | grep -Ec "does not do what was recorded: $4")" 1
 	[ "$(said | grep -Ec "does not do what was recorded: $4")" = 1 ] || show_output
 }
 
-# replays TYPE CALL CHANGE: to the end of the program
+# replays TYPE CALL CHANGE: the changed program replays to its end
 replays() {
 	record "$1" "$2"
 	replay "$3" "$2"
@@ -53,18 +54,19 @@ replays() {
 stalls() {
 	record "$1" "$2"
 	replay "$3" "$2" --stall=$stall
-	is "... --only=$1, $2: the exit code tells of the stall" $code 71
-	like "... a line tells that the replay is stalled" "$(said)" \
+	is "... --only=$1, $2: the exit code reports the stall" $code 71
+	like "... a message reports the stall" "$(said)" \
 		"the replay is stalled: all ranks wait, and no MPI call has returned for $stall seconds"
-	like "... the summary has the event that is waited for" "$(said)" "$4"
-	like "... and the other ranks" "$(said)" 'rank 1: MPI_Barrier\(comm:world.0\) \(and 2 more ranks\)$'
+	like "... the summary contains the awaited event" "$(said)" "$4"
+	like "... the summary contains the other ranks" \
+		"$(said)" 'rank 1: MPI_Barrier\(comm:world.0\) \(and 2 more ranks\)$'
 }
 
 changed='rank 0, call [0-9]+: now'
 sender='rank 1, call [0-9]+: now'
 affected='rank 0, event [0-9]+: now'
 
-# Every change to what is called is located in a full trace, by the first changed call.
+# With a full trace, every change of a call is located at the first changed call.
 from_full_trace() {
 	diverges mpi recv tag "$changed MPI_Recv\(peer any, tag 2,.*, recorded was MPI_Recv\(peer any, tag 1,"
 	diverges mpi recv source "$changed MPI_Recv\(peer 3, tag any,.*, recorded was MPI_Recv\(peer any, tag 1,"
@@ -88,7 +90,7 @@ from_full_trace() {
 	diverges mpi sendrecv tag "$changed MPI_Sendrecv\(.*, recvtag 2,.*, recorded was MPI_Sendrecv\(.*, recvtag 1,"
 }
 
-# An order record has outcomes only, so a change without an effect on them replays.
+# An order trace contains only outcomes, so a change that does not affect them replays.
 from_order_record() {
 	diverges order recv tag "$affected MPI_Recv\(source any, tag 2, .*, which received a message from rank [1-3] with tag 1"
 	diverges order recv source "$affected MPI_Recv\(source 3, tag any, .*, which received a message from rank 1 with tag 1"
@@ -116,8 +118,8 @@ replays_more() {
 	like "... and the end of the recording is reported" "$(said)" 'rank 0: the record ends here, in MPI_Recv'
 }
 
-# Each way to receive. A poll may be made more often than recorded, so it fails until nothing else
-# happens.
+# Each way to receive. A program may poll more often than recorded, so a poll fails until the replay
+# stalls.
 ways_to_receive() {
 	for call in wait test waitany testsome start sendrecv probe mprobe; do
 		diverges order $call tag "$affected MPI_[A-Z][a-z]+\(source any, tag 2, .* message from rank [1-3] with tag 1"
@@ -127,19 +129,20 @@ ways_to_receive() {
 	done
 }
 
-# Without --stall, a rank that polls in vain has diverged after RONDO_STALL seconds.
+# Without --stall, a rank whose polls fail for RONDO_STALL seconds has diverged.
 polls() {
 	record order iprobe
 	RONDO_STALL=1 replay tag iprobe
-	is "... iprobe: a poll for another message is a divergence in the end" $code 71
-	like "... which is located" "$(said)" "$affected MPI_Iprobe\(source any, tag 2, .* recorded was MPI_Iprobe .* with tag 1"
+	is "... iprobe: a repeated poll for another message is a divergence" $code 71
+	like "... the divergence is located" \
+		"$(said)" "$affected MPI_Iprobe\(source any, tag 2, .* recorded was MPI_Iprobe .* with tag 1"
 }
 
-# Behind a launcher: the rondo of rank 0 ends its rank.
+# After a launcher, each rank has its own rondo process, which ends the rank.
 launched() {
 	record order recv
 	CHANGE=send-other timed "mpirun.$mpi" -n 4 "$RONDO" replay --stall=$stall "$trace" "$at/order_rebuilt" recv
-	is "$mpi: behind a launcher the exit code tells of the stall" $? 71
+	is "$mpi: after a launcher, the exit code reports the stall" $? 71
 	is "... and one rank prints the summary" "$(said | grep -c 'the replay is stalled')" 1
 }
 
@@ -180,7 +183,7 @@ test_rebuilt() {
 		diverges order recv steps-fewer "$affected MPI_Finalize, recorded was MPI_Recv"
 	fi
 	launched
-	is "$mpi: nothing is left behind" "$(ls -d "$at"/*.replay-* 2>/dev/null)" ""
+	is "$mpi: no replay directory is left" "$(ls -d "$at"/*.replay-* 2>/dev/null)" ""
 }
 
 each_mpi test_rebuilt

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Results of clocks in order records: which are recorded, what they cost, and what a record without
-# them says.
+# Clock results in order traces: the recorded results, their size, and the messages about a trace
+# without them.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# record NAME OPTIONS... : order_clock on 2 ranks, $steps readings each, to $at/NAME.rondo
+# record NAME OPTIONS... : records order_clock on 2 ranks, $steps readings each, to $at/NAME.rondo
 record() {
 	_record=$1
 	shift
@@ -24,43 +24,49 @@ clocks() {
 	at=$tmp/$mpi steps=2000 kill=
 	"mpicc.$mpi" $prog_flags -o "$at/order_clock" t/prog/order_clock.c -lm
 	ok "$mpi: a program that reads the clock is recorded" record mpi
-	is "... the record has all readings" "$(readings mpi)" $((2 * steps))
-	ok "... fewer than 2 bytes for each" [ "$(fact bytes mpi)" -lt $((2 * 2 * steps)) ]
+	is "... the trace contains all readings" "$(readings mpi)" $((2 * steps))
+	ok "... with less than 2 bytes for each reading" \
+		[ "$(fact bytes mpi)" -lt $((2 * 2 * steps)) ]
 	is "... in format 1.3" "$(fact format mpi)" 1.3
-	is "... and only the results of MPI, which is the default" "$(fact values mpi)" ""
+	is "... and only the results of MPI (the default)" "$(fact values mpi)" ""
 	ok "... it is replayed" with_yield "$root/t/limit" 120 "$RONDO" replay "$at/mpi.rondo" "mpirun.$mpi" -n 2 \
 		"$at/order_clock" $steps 0
 	like "... with all readings" "$(cat "$tmp/err")" " $((2 * steps)) calls came out, as recorded"
 	for _codec in clock zstd raw; do
 		ok "... recorded with $_codec" record $_codec --order-codec=$_codec
-		is "... has all readings" "$(readings $_codec)" $((2 * steps))
-		ok "... fewer than 2 bytes for each" [ "$(fact bytes $_codec)" -lt $((2 * 2 * steps)) ]
+		is "... the trace contains all readings" "$(readings $_codec)" $((2 * steps))
+		ok "... with less than 2 bytes for each reading" \
+			[ "$(fact bytes $_codec)" -lt $((2 * 2 * steps)) ]
 	done
 
-	ok "$mpi: recorded with --values=none" record none --values=none
-	like "... the summary line says what cannot be replayed exactly" "$(cat "$tmp/err")" \
+	ok "$mpi: the program is recorded with --values=none" record none --values=none
+	like "... the summary line lists the calls that cannot be replayed exactly" \
+		"$(cat "$tmp/err")" \
 		"not exactly replayable: $((2 * steps)) calls of MPI_Wtime;"
-	is "... info says that there are no values" "$(fact values none)" none
-	is "... and how many calls that concerns" "$(fact not_replayable none)" $((2 * steps))
-	like "... and report does" "$("$RONDO" report "$at/none.rondo")" '^not exactly replayable: 4,000 calls'
-	ok "... it takes next to nothing" [ "$(fact bytes none)" -lt 600 ]
+	is "... info reports that no values are recorded" "$(fact values none)" none
+	is "... and the number of unreplayable calls" "$(fact not_replayable none)" $((2 * steps))
+	like "... report prints the number of unreplayable calls" \
+		"$("$RONDO" report "$at/none.rondo")" '^not exactly replayable: 4,000 calls'
+	ok "... the trace is smaller than 600 bytes" [ "$(fact bytes none)" -lt 600 ]
 	ok "... it is replayed" with_yield "$root/t/limit" 120 "$RONDO" replay "$at/none.rondo" "mpirun.$mpi" -n 2 \
 		"$at/order_clock" $steps 0
 
-	ok "$mpi: recorded with --values" record all --values
-	is "... is recorded with all values" "$(fact values all)" all
-	status "$mpi: other values do not exist" 2 record bad --values=some
-	like "... which is said" "$(cat "$tmp/err")" "^rondo: trace: --values: unknown value 'some' \\(expected none, mpi or all\\)\$"
+	ok "$mpi: the program is recorded with --values" record all --values
+	is "... info reports that all values are recorded" "$(fact values all)" all
+	status "$mpi: trace rejects an unknown value of --values" 2 record bad --values=some
+	like "... and lists the valid values" \
+		"$(cat "$tmp/err")" "^rondo: trace: --values: unknown value 'some' \\(expected none, mpi or all\\)\$"
 }
 
-# More readings than one chunk holds, of a program that is killed.
+# A killed program with more readings than fit in one chunk.
 killed() {
 	at=$tmp/$mpi steps=40000 kill=kill
 	rm -rf "$at"/killed.rondo*
 	record killed >/dev/null 2>&1
 	[ ! -e "$at/killed.rondo.part" ] || "$RONDO" recover "$at/killed.rondo.part" >/dev/null 2>&1
-	ok "$mpi: the record of a killed program that reads the clock is sound" "$RONDO" check "$at/killed.rondo"
-	is "... and has all readings" "$(readings killed)" $((2 * steps))
+	ok "$mpi: check accepts the trace of a killed program that reads the clock" \
+		"$RONDO" check "$at/killed.rondo"
+	is "... the trace contains all readings" "$(readings killed)" $((2 * steps))
 }
 
 each_mpi clocks

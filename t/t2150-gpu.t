@@ -1,10 +1,11 @@
 #!/bin/sh
-# GPU memory in traces, with a fake driver: the location of a buffer does not depend on how the program
-# reaches the driver, and lookups of the driver's functions have the results that they have untraced.
+# GPU memory in traces, with a fake driver: the location of a buffer does not depend on the way in
+# which the program calls the driver, and lookups of the driver's functions have the same results
+# as without the tracer.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# libraries: the fake drivers, and the fake runtime as a shared library
+# libraries: builds the fake drivers, and the fake runtime as a shared library
 libraries() {
 	cc $prog_flags -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$lib/libcuda.so.1" t/prog/fake_gpu.c &&
 		cc $prog_flags -DHIP -shared -fPIC -Wl,-soname,libamdhip64.so \
@@ -16,7 +17,7 @@ libraries() {
 		cc $prog_flags -shared -fPIC -o "$lib/tool.so" t/prog/gpu_tool.c -ldl
 }
 
-# program NAME SOURCE... FLAGS...: $tmp/$mpi/NAME
+# program NAME SOURCE... FLAGS...: builds $tmp/$mpi/NAME
 program() {
 	_program=$tmp/$mpi/$1
 	shift
@@ -37,13 +38,13 @@ programs() {
 		program lookup-hip t/prog/gpu_lookup.c -DHIP
 }
 
-# traced NAME: the program's trace is $tmp/$mpi/NAME.rondo
+# traced NAME: traces the program to $tmp/$mpi/NAME.rondo
 traced() {
 	rm -f "$tmp/$mpi/$1.rondo"
 	LD_LIBRARY_PATH=$lib trace_mpi "$tmp/$mpi/$1.rondo" 1 "$tmp/$mpi/$1"
 }
 
-# locations NAME: tag and buffer of each message
+# locations NAME: prints the tag and the buffer of each message
 locations() {
 	"$RONDO" dump "$tmp/$mpi/$1.rondo" | sed -n 's/.*MPI_Send(buf=\([^,]*\),.* tag=\([0-9]*\),.*/\2 \1/p'
 }
@@ -67,7 +68,7 @@ want="10 gpu0:0+0
 60 heap:0+4
 61 mmap:0+8"
 
-# same NAME WHAT: a program with the same trace as the one with the static runtime
+# same NAME WHAT: the program has the same trace as the program with the static runtime
 same() {
 	ok "$mpi: a program $2 is traced" traced "$1"
 	is "... and has the same dump" "$("$RONDO" dump "$tmp/$mpi/$1.rondo")" \
@@ -86,26 +87,27 @@ memory() {
 	same hip "that looks up the functions of HIP"
 }
 
-# unchanged WHAT NAME ARGUMENTS...: a program that prints the same with and without the tracer
+# unchanged WHAT NAME ARGUMENTS...: the program prints the same text with and without the tracer
 unchanged() {
 	_what=$1 _program=$tmp/$mpi/$2
 	shift 2
 	_plain=$(run_mpi 1 "$_program" "$@")
 	is "$mpi: lookups have the same results $_what" \
 		"$(trace_mpi "$tmp/$mpi/lookup.rondo" 1 "$_program" "$@" 2>/dev/null)" "$_plain"
-	like "... of a program that ran to its end" "$_plain" "${driver_line:-^last error: 1|^too much: 2}"
+	like "... and the program runs to its end" \
+		"$_plain" "${driver_line:-^last error: 1|^too much: 2}"
 }
 
 lookups() {
 	driver_line='^a driver: 0' unchanged "without a driver" lookup
 	unchanged "with a driver that the program loads" lookup "$lib/libcuda.so.1"
 	unchanged "with a driver that is unloaded" lookup "$lib/libcuda.so.1" "$lib/libplugin.so"
-	like "... and loaded again" "$_plain" '^loaded 2: 0'
+	like "... and the driver is loaded again" "$_plain" '^loaded 2: 0'
 	unchanged "with a driver that is linked" lookup-linked "$lib/libcuda.so.1"
 	unchanged "with HIP" lookup-hip "$lib/libamdhip64.so"
 }
 
-# counted WHERE PRELOAD...: a tool that wraps cuMemAlloc_v2 counts the same
+# counted WHERE PRELOAD...: a tool that wraps cuMemAlloc_v2 counts all allocations
 counted() {
 	ok "$mpi: a program with a tool $1 is traced" env LD_PRELOAD="$2" LD_LIBRARY_PATH="$lib" \
 		t/limit 120 "$RONDO" trace -o "$tmp/$mpi/tool.rondo" "mpirun.$mpi" -n 1 \

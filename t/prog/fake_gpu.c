@@ -1,9 +1,9 @@
 /*
  * fake_gpu.c - a GPU driver without a GPU: libcuda.so.1, or with -DHIP libamdhip64.so.
  *
- * It has two devices. Like a real driver, it reserves address space by mmap and puts allocations
- * into it, the first one that fits; it never accesses device memory. A current context is the
- * number of its device plus 1, and so is a memory pool.
+ * It has two devices. Like a real driver, it reserves address space by mmap and allocates in it, by
+ * first fit; it never accesses device memory. A context and a memory pool are the number of their
+ * device plus 1.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static int release(void *p)
 	return 0;
 }
 
-/* ---- what the tracer hooks ---- */
+/* ---- functions that the tracer hooks ---- */
 
 int NAME(cuMemAlloc_v2, hipMalloc)(void **p, size_t n)
 {
@@ -164,9 +164,9 @@ int NAME(cuMemAddressFree, hipMemAddressFree)(void *p, size_t n)
 	return n ? release(p) : INVALID_VALUE;
 }
 
-/* ---- what it does not hook ---- */
+/* ---- functions that the tracer does not hook ---- */
 
-/* A variable of a kernel: memory that no allocation function returns. */
+/* Returns a variable of a kernel: memory that no allocation function returns. */
 int NAME(cuModuleGetGlobal_v2, hipModuleGetGlobal)(void **p, size_t *n, void *module,
 						   const char *name)
 {
@@ -277,7 +277,7 @@ int cuMemFreeAsync_ptsz(void *p, void *stream)
 	return cuMemFreeAsync(p, stream);
 }
 
-/* The first version of the interface, where a device address has 32 bits. */
+/* The first version of the function, with device addresses of 32 bits. */
 int cuMemAlloc(uint32_t *p, uint32_t n)
 {
 	*p = n;

@@ -1,12 +1,11 @@
 /*
- * fake_runtime.c - obtains the functions of the fake driver like the CUDA runtime does, or in
- * another way, and calls them. It is linked into a program (static runtime) or is a library of its
- * own (shared runtime).
+ * fake_runtime.c - obtains the functions of the fake driver in one of several ways, and calls them.
+ * It is linked into a program (static runtime) or built as a library (shared runtime).
  *
  *   -DBY_VERSION   dlopen, dlsym(cuGetProcAddress) and cuGetProcAddress: the runtime since 11.3
  *   -DBY_NAME      dlopen, and dlsym for each function: older runtimes
- *   -DBY_LINKER    the driver is a library of the program
- *   -DSTREAM=2     of functions with two forms, those for per-thread default streams
+ *   -DBY_LINKER    the program is linked with the driver
+ *   -DSTREAM=2     uses the functions for per-thread default streams
  *   -DHIP          HIP instead of CUDA
  */
 #include <dlfcn.h>
@@ -61,7 +60,7 @@ static void *driver(void)
 	return need(dlopen(file, RTLD_NOW), file);
 }
 
-/* Like the runtime, asks the first lookup function for the one of a version. */
+/* Like the runtime, uses the first lookup function to obtain the lookup function of a version. */
 static void *get(const char *name, const char *symbol, int version)
 {
 #ifdef BY_NAME

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Each returns 0 or an error. */
+/* Each function returns 0 or an error code. */
 struct gpu {
 	int (*malloc)(void **p, size_t n);
 	int (*malloc_pitch)(void **p, size_t *pitch, size_t width, size_t height);
@@ -23,7 +23,7 @@ struct gpu {
 	int (*set_device)(int device);
 };
 
-/* Which way it is depends on what is linked with the program (fake_runtime.c). */
+/* The way depends on the runtime that is linked with the program (fake_runtime.c). */
 const struct gpu *gpu_functions(void);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * gpu_lookup.c - what a program can notice of hooks in a GPU driver. Prints lines that are the same
- * with and without the tracer, however the program is linked with the driver:
+ * gpu_lookup.c - prints the effects of hooks in a GPU driver that are visible to a program. The
+ * output must be the same with and without the tracer, for every way of linking the driver:
  *
  *   -DHIP   HIP instead of CUDA
  *
  * The first argument is the driver (default: none), the second one a library that is linked with
- * it.
+ * the driver.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ static void found_by(const char *how, void *handle)
 	printf("%s: %s, %s\n", how, f ? "found" : "not found", dlerror() ? "error" : "no error");
 }
 
-/* A mapping that was not used before. */
+/* Returns a new mapping. */
 static void *fresh_memory(void)
 {
 	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

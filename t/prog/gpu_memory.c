@@ -1,6 +1,7 @@
 /*
- * gpu_memory.c - passes GPU memory of each kind to MPI. Nobody receives it, so that no MPI accesses
- * it. The tag tells which buffer it is; t/t2150-gpu.t has the locations.
+ * gpu_memory.c - passes GPU memory of each kind to MPI. The messages are sent to MPI_PROC_NULL, so
+ * MPI does not access the memory. The tag identifies the buffer; t/t2150-gpu.t contains the
+ * locations.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void check(int rc)
 	}
 }
 
-/* The result of an allocation. */
+/* Evaluates to the allocated memory. */
 #define NEW(f, ...) (check(gpu->f(&p, __VA_ARGS__)), p)
 
 static const struct gpu *gpu;
@@ -36,7 +37,7 @@ static void plain(void)
 	pass((char *)a + 512, 11);
 	pass(b, 12);
 	check(gpu->free(a));
-	c = NEW(malloc, 512); /* where a was, but shorter */
+	c = NEW(malloc, 512); /* at the address of a, but shorter */
 	pass(c, 13);
 	pass(b, 14);
 	check(gpu->malloc_pitch(&a, &pitch, 100, 3));
@@ -81,7 +82,7 @@ static void second_device(void)
 	check(gpu->free(a));
 }
 
-/* No hook sees these. */
+/* Memory that no hook sees. */
 static void unknown(void)
 {
 	size_t n;
@@ -98,8 +99,8 @@ static void unknown(void)
 	check(gpu->unreserve(b, 1024));
 }
 
-/* A mapping between two that the kernel does not merge with it: MPICH with UCX hides mmap from the
- * tracer, which then asks the kernel. */
+/* Passes a mapping between two others that the kernel does not merge with it: MPICH with UCX hides
+ * mmap from the tracer, which then reads the kernel's list of mappings. */
 static void of_the_host(void)
 {
 	char *heap = malloc(100);

@@ -1,5 +1,5 @@
 /*
- * gpu_tool.c - a tool that counts allocations by the driver's function, which it wraps.
+ * gpu_tool.c - a tool that wraps the driver's allocation function and counts its calls.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -240,8 +240,8 @@ static void put_pointer(const void *p)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-/* The fields of a status that MPI defines follow from what the request was for. The error field is
- * apart: it is defined where a call returns MPI_ERR_IN_STATUS. */
+/* The fields of a status that MPI defines depend on the operation of the request. The error field
+ * is separate: it is defined if a call returns MPI_ERR_IN_STATUS. */
 enum fields { NO_FIELDS = 0, ENVELOPE = 1, ITS_COUNT = 2, CANCELLED = 4, ALL_FIELDS = 7 };
 
 /* By the variable that holds them: both MPIs give several live requests the same value. */
@@ -259,9 +259,9 @@ static enum fields used[REQUESTS_MAX];
 static int uses;
 static const int *picks;
 
-/* By a part of the function's name; the first that fits. The program sets those of a generalized
- * request. A completing call without requests in the log has a null request, and an empty status.
- */
+/* Finds the fields by a part of the function's name; the first match counts. The program sets the
+ * fields of a generalized request. A completing call without requests in the log has a null request
+ * and an empty status. */
 static enum fields status_fields(const char *call)
 {
 	static const struct {
@@ -393,11 +393,12 @@ static int status_cancelled(const MPI_Status *s)
 #endif
 }
 
-/* The call being written returned MPI_ERR_IN_STATUS. */
+/* The call that is being written returned MPI_ERR_IN_STATUS. */
 static bool has_errors;
 
-/* Of status k of a call; without requests, it is of what the call does itself. An empty status has
- * all fields, a cancelled operation no others, and a failed one what it received. */
+/* The defined fields of status k of a call. Without requests, the status is that of the call's own
+ * operation. An empty status has all fields, a cancelled operation only the cancelled field, and a
+ * failed operation the fields of the received message. */
 static enum fields fields_of(const MPI_Status *s, int k)
 {
 	int i = picks ? picks[k] : k;

@@ -81,7 +81,7 @@ typedef int disp_t;
 	} while (0)
 
 /* A call that returns a value instead of an error code; the log has `shown` as its return value,
- * in the form above, or no return value where `shown` is NULL. */
+ * in the form above, or no return value if `shown` is NULL. */
 #define GETS(lvalue, call, shown, ...)                                       \
 	do {                                                                 \
 		long seq_ = log_enter();                                     \

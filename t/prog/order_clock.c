@@ -1,8 +1,9 @@
 /*
  * order_clock.c - asks for the time, and says whether that has gone back.
  *
- *	order_clock STEPS NAPS [kill]    the first NAPS steps take 20 ms each; `kill`: at the end
- *the process kills itself
+ *	order_clock STEPS NAPS [kill]
+ *
+ * Each of the first NAPS steps lasts 20 ms. `kill`: the process kills itself at the end.
  */
 #include <signal.h>
 

@@ -114,7 +114,7 @@ static inline void order_delay(void)
 		order_sleep(most);
 }
 
-/* When a thread starts: so that threads make their first call in any order. */
+/* Called when a thread starts, so that threads make their first call in any order. */
 static inline void order_stagger(void)
 {
 	if (order_most())

@@ -5,12 +5,12 @@
  *
  * In each step ranks 1 to 3 send messages with the tags FIRST to LAST to rank 0, one rank after the
  * other. Rank 0 receives those with tag FIRST by CALL, from MPI_ANY_SOURCE, and the others in fixed
- * ways. CHANGE in the environment names what is different in the second step, or the number of
- * steps. Only two of the changed programs do not end by themselves: those that send a message less
- * (send-fewer), or to another rank (send-other).
+ * ways. The environment variable CHANGE names the difference in the second step, or in the number
+ * of steps. Only two of the changed programs hang: those that send one message less (send-fewer) or
+ * to another rank (send-other).
  *
  * A message contains the sender's rank, the tag and the number of the communicator. The receiver
- * compares them, and the status, with what it asked for, and prints "unasked" if they differ.
+ * compares them and the status with its arguments, and prints "unasked" if they differ.
  */
 #include <mpi.h>
 
@@ -22,22 +22,22 @@
 
 enum { FIRST = 1, SECOND, THIRD, LAST, EXTRA, TOKEN, RANKS = 4, SENDERS = RANKS - 1, STEPS = 3 };
 
-/* A message has one of these, or two. */
+/* A message consists of one or two of these elements. */
 struct message {
 	int source, tag, comm;
 	int unused;
 };
 
-/* What a receive asks for. */
+/* The arguments of a receive. */
 struct query {
 	int source, tag;
 };
 
 static int rank, unasked;
-static MPI_Comm comms[2]; /* the one that is used, and another one */
-static int use;           /* index of the one that is used */
+static MPI_Comm comms[2]; /* the communicator in use, and another one */
+static int use;           /* index of the communicator in use */
 
-static bool changed; /* this step is the one with the change */
+static bool changed; /* this step contains the change */
 
 static bool is(const char *change)
 {
@@ -268,7 +268,7 @@ static void collect(void)
 			     i == 0 ? !is("test-fewer") : is("test-more"));
 }
 
-/* ---- the others ---- */
+/* ---- the other ranks ---- */
 
 static void send_to(int dest, int tag)
 {
@@ -292,7 +292,7 @@ static void send_all(void)
 		send_to(0, FIRST);
 }
 
-/* The rank that is first sends first. */
+/* The ranks send one after the other; `branch` reverses their order. */
 static void take_turn(void)
 {
 	int turn = is("branch") ? RANKS - rank : rank;

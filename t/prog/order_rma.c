@@ -3,8 +3,8 @@
  *
  *	order_rma [STEPS]
  *
- * In each step every rank draws a number from a counter of rank 0 with MPI_Fetch_and_op, tries to
- * claim a place with MPI_Compare_and_swap, and reads both with MPI_Get_accumulate and MPI_Get.
+ * In each step every rank increments a counter of rank 0 with MPI_Fetch_and_op, tries to claim an
+ * entry with MPI_Compare_and_swap, and reads both with MPI_Get_accumulate and MPI_Get.
  */
 #include "order_prog.h"
 

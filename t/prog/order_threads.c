@@ -3,10 +3,11 @@
  *
  *	order_threads [STEPS [SEED [ROUNDS]]]
  *
- * Each round has threads of its own, of both libraries, which start in any order. First each
- *receives on its own communicator, with any tag; then all on one, each with its own tags. The
- *threads of a rank are put together by their number, so what counts is the order that each of them
- *saw. Exits with 77 where MPI has no MPI_THREAD_MULTIPLE.
+ * Each round creates its own threads with pthread_create and thrd_create, which start in any order.
+ * First each thread receives on its own communicator, with any tag; then all threads receive on one
+ * communicator, each with its own tags. The results of a rank's threads are combined by thread
+ * number, so the result depends only on the order that each thread saw. Exits with 77 if MPI does
+ * not support MPI_THREAD_MULTIPLE.
  */
 #include <pthread.h>
 #include <threads.h>

@@ -1,9 +1,9 @@
-/* prog_daemon.c - a program that goes on in the background: its first process ends at once, and a
- * child makes the calls.
+/* prog_daemon.c - a program that continues in the background: its first process exits at once, and
+ * a child makes the calls.
  *
- *	prog_daemon early|late GO
+ * 	prog_daemon early|late GO
  *
- * early: the first process ends when the child has called MPI_Init; late: before that. The child
+ * early: the first process exits when the child has called MPI_Init; late: before that. The child
  * waits until the file GO exists, at most 60 seconds. */
 #include <mpi.h>
 #include <string.h>

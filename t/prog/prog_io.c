@@ -59,7 +59,7 @@ static MPI_Offset offset;
 		   buf, &status);                                                                \
 	} while (0)
 
-/* MPI leaves fields of a status alone; they have a value that is wrong. */
+/* MPI leaves some fields of a status unset. These fields have a wrong value. */
 static MPI_Status *filled(void)
 {
 	memset(&status, 0x11, sizeof(status));

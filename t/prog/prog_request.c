@@ -303,8 +303,8 @@ static void receive_large(int *to)
 			   to, prev, tag, &status);
 }
 
-/* Buffered sends are started again while their previous messages are in transit. Open MPI then
- * changes the handles. */
+/* Starts buffered sends again while their previous messages are in transit. Open MPI then changes
+ * the handles. */
 static void restarted(void)
 {
 	int size = 2 * TIMES * (MANY * (int)sizeof(int) + MPI_BSEND_OVERHEAD), *large, *to;

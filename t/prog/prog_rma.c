@@ -8,7 +8,7 @@
 static int *memory; /* what the windows of create show: heap */
 static int *a, *b, *c;
 static int next, prev;
-static MPI_Win win; /* win:0, unless said otherwise */
+static MPI_Win win; /* win:0, unless stated otherwise */
 #ifdef LARGE
 typedef MPI_Aint unit_t; /* a displacement unit */
 #else
@@ -240,7 +240,7 @@ static void dynamic(void)
 	release();
 }
 
-/* Two at a time: ids are the lowest free ones of the communicator. */
+/* Two windows at a time: ids are the lowest free ones of the communicator. */
 static void several(void)
 {
 	MPI_Win other;
@@ -258,8 +258,8 @@ static void several(void)
 	release();
 }
 
-/* Requests of operations on MPI_PROC_NULL. Nothing but the window tells the calls of one
- * communicator from those of another. */
+/* Requests of operations on MPI_PROC_NULL. Calls on different communicators differ only in the
+ * window. */
 static void nowhere(MPI_Comm comm, const char *comm_name, const char *name)
 {
 	MPI_Request r[4];

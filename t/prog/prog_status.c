@@ -1,8 +1,8 @@
 /*
  * prog_status.c - a status of every kind of operation, with fields that MPI does not set.
  *
- * Every status is filled with the same bytes before the call, so that a field that MPI leaves alone
- * has a value that is wrong. The first argument is the path of a file to write.
+ * Every status is filled with the same bytes before the call, so that a field that MPI leaves unset
+ * has a wrong value. The first argument is the path of a file to write.
  */
 #include "log.h"
 

@@ -1,6 +1,6 @@
 /*
- * slow_start.c - spends time outside of MPI: 300 ms before MPI_Init; and with an argument, on rank
- * 0, 200 ms after MPI_Finalize, before one more call.
+ * slow_start.c - sleeps for 300 ms before MPI_Init. With an argument, rank 0 sleeps for 200 ms
+ * after MPI_Finalize and then makes one more call.
  */
 #include <mpi.h>
 #include <unistd.h>

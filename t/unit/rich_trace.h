@@ -585,7 +585,7 @@ static inline void rich_ended(struct rich_stream *s, uint64_t x, uint64_t y)
 	rich_forget(s, i);
 }
 
-/* The calls that follow are those of another thread; not an integer if there is a flaw. */
+/* The calls that follow were made by another thread. With a flaw, the lineage is not an integer. */
 static inline void rich_thread(struct rich_stream *s, uint32_t function, int64_t lineage)
 {
 	rn_call_begin(&s->w, s->sig, sizeof(s->sig), function);

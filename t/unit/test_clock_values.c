@@ -33,7 +33,7 @@ static uint64_t below(uint64_t n)
 
 /* ---- ticks ---- */
 
-/* Three ways in which MPI libraries make seconds of ticks. Volatile: each operation rounds. */
+/* Three ways in which MPI libraries convert ticks to seconds. Volatile: each operation rounds. */
 static double with_quotient(uint64_t ticks, uint32_t hz)
 {
 	volatile double part = (double)(ticks % hz) / hz;
@@ -77,7 +77,7 @@ static void check_ticks(uint64_t ticks, uint32_t hz)
 	CHECK(rn_clock_rounding(ticks, hz) == 9 * compare(with_quotient(ticks, hz), is) +
 						      3 * compare(with_negative(ticks, hz), is) +
 						      compare(with_product(ticks, hz), is));
-	/* From 2^22 seconds on a double does not tell nanoseconds apart. */
+	/* From 2^22 seconds on, a double cannot distinguish nanoseconds. */
 	if (ticks / hz < (hz == RN_CLOCK_NS ? 1u << 22 : UINT32_MAX))
 		CHECK(rn_clock_ticks(bits_of(is), hz) == ticks);
 }
@@ -125,7 +125,7 @@ static void add(uint32_t at, uint64_t v)
 	value[events.values++] = (int64_t)v;
 }
 
-/* Bytes of the values; they come back as they were, with all codecs. */
+/* Encodes and decodes the values with all codecs. Returns the size of the coded values. */
 static size_t there_and_back(void)
 {
 	struct rn_arena mem;
@@ -172,7 +172,7 @@ static void test_clocks(void)
 
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t k = 0; k < 4; k++) {
-			/* Two bits are what the steps are worth. */
+			/* The entropy of the steps is two bits. */
 			CHECK(clock_bytes(convert[i], RN_CLOCK_NS, from[k]) < 4000 * 3 / 8 + 300);
 			CHECK(clock_bytes(convert[i], RN_CLOCK_US, from[k]) < 4000 * 3 / 8 + 300);
 		}
@@ -188,7 +188,7 @@ static void test_even_steps(void)
 	CHECK(there_and_back() < 400);
 }
 
-/* As of clock_gettime: two numbers in turns. */
+/* Two alternating numbers, as from clock_gettime. */
 static void test_pairs(void)
 {
 	uint64_t ns = 12345678901234;
@@ -238,18 +238,18 @@ static void test_no_memory(void)
 int main(void)
 {
 	test_ticks();
-	ok("ticks are the nearest double and back, and it is known how libraries round");
+	ok("ticks convert to the nearest double and back, and rounding is predicted");
 	test_readings();
-	ok("clock readings are told from other numbers");
+	ok("clock readings are distinguished from other numbers");
 	test_clocks();
-	ok("clock readings cost what their differences are worth, and come back bit by bit");
+	ok("the size of clock readings is the entropy of their differences, and decoding is exact");
 	test_even_steps();
-	ok("readings at even steps cost almost nothing");
+	ok("the size of readings at even steps is almost zero");
 	test_pairs();
-	ok("seconds and nanoseconds in turns cost what their differences are worth");
+	ok("the size of alternating seconds and nanoseconds is the entropy of their differences");
 	test_anything();
-	ok("all other numbers come back, too");
+	ok("all other numbers are decoded exactly");
 	test_no_memory();
-	ok("without memory, encoding fails");
+	ok("encoding fails without memory");
 	return tap_done();
 }

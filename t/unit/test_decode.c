@@ -297,7 +297,7 @@ static void test_requests(void)
 		 "0"));
 }
 
-/* The call whose return value was written, as the rest of a line of text and of JSON. */
+/* Checks the output for the return value, as the rest of a line of text and of JSON. */
 static void returns(const char *text, const char *json)
 {
 	struct rn_call c = { .sig = bytes };
@@ -435,7 +435,7 @@ int main(void)
 	ok("statuses, and what was matched where they were ignored");
 	test_requests();
 	test_returned();
-	ok("unknown requests; return values: handles, seconds, and those not recorded");
+	ok("unknown requests; return values: handles, seconds, unrecorded values");
 	test_inside();
 	ok("calls inside calls say inside of which");
 	test_strings();

@@ -390,7 +390,7 @@ static void test_odd_cases(void)
 	CHECK(strcmp(rn_mem_class_name(RN_MEM_CLASSES), "other") == 0);
 }
 
-/* A driver that is loaded or not, and knows one range. */
+/* A driver that may be loaded, and has one range. */
 static struct {
 	bool loaded;
 	struct rn_mem_range range;
@@ -406,7 +406,7 @@ static bool query(uintptr_t p, struct rn_mem_range *range)
 	return driver.loaded;
 }
 
-/* How many queries it takes to find that p is in a block of this class. */
+/* The number of queries until p is found in a block of this class. */
 static int queries_for(uintptr_t p, uint32_t cls, uint32_t id, int64_t disp)
 {
 	int before = driver.queries;

@@ -1,4 +1,4 @@
-/* test_programs.c - the programs of a run: their ranks, through bytes, as metadata. */
+/* test_programs.c - the programs of a run: their ranks, encoding and metadata. */
 #include "tap.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 
 static struct rn_arena mem;
 
-/* `programs`: a letter for each rank. Merged in two halves, the second one by way of bytes. */
+/* `programs`: a letter for each rank. Merged in two halves; the second half is encoded and decoded.
+ */
 static void make(struct rn_programs *p, const char *programs)
 {
 	size_t n = strlen(programs);
@@ -62,7 +63,7 @@ static void test_ranks(void)
 	shows("abcabc", "0,3 a; 1,4 b; 2,5 c");
 }
 
-/* More than the metadata has entries for. */
+/* More programs than metadata entries. */
 static void test_many(void)
 {
 	const struct rn_meta none = { NULL, 0 };
@@ -95,7 +96,7 @@ static void test_hostile(void)
 		CHECK(rn_programs_absorb(&q, rn_reader(bytes.data, n), &err) == RN_E_DATA);
 		CHECK(q.run.n == 0);
 	}
-	/* Ranks that are there already. */
+	/* Ranks that were added before. */
 	CHECK(rn_programs_absorb(&p, rn_reader(bytes.data, bytes.len), &err) == RN_E_DATA);
 	CHECK(p.run.n == 2);
 	rn_buf_free(&bytes);
@@ -117,11 +118,11 @@ int main(void)
 {
 	rn_arena_init(&mem, SIZE_MAX);
 	test_ranks();
-	ok("each program has its ranks, and a run of one program has no entry");
+	ok("each program has an entry with its ranks, and a run of one program has no entry");
 	test_many();
-	ok("the last entry is for all programs that are left");
+	ok("the last entry contains all remaining programs");
 	test_hostile();
-	ok("malformed bytes are refused, and change nothing");
+	ok("malformed bytes are rejected with the programs unchanged");
 	test_entries();
 	ok("metadata of another form is not an entry");
 	rn_arena_free(&mem);

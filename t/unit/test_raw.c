@@ -304,7 +304,7 @@ static bool is_absent(uint64_t w)
 	return w == RN_RAW_UNSET || w == RN_RAW_NULL || w == RN_RAW_NOTHING;
 }
 
-/* Whether the page ends with this text, which begins there. */
+/* Whether the page ends with this text, starting at `from`. */
 static bool says(size_t from, const char *s)
 {
 	return page->len - from == strlen(s) && memcmp(page->data + from, s, strlen(s)) == 0;
@@ -1134,7 +1134,7 @@ static void make_values(void)
 	}
 }
 
-/* A call that did not return; or what it returned was not recorded. */
+/* Adds the return value, unless the call did not return or the value was not recorded. */
 static void add_ret(struct rn_buf *line, size_t from)
 {
 	if (says(from, "\"-\""))

@@ -71,7 +71,7 @@ static void test_others(void)
 	names("lua5.4", "-l mpi -e x=1 wave.lua", "wave");
 }
 
-/* Arguments that are cut off have no zero byte at their end. */
+/* Truncated arguments have no zero byte at their end. */
 static void test_cut_off(void)
 {
 	char name[32] = "none";
@@ -83,12 +83,12 @@ static void test_cut_off(void)
 int main(void)
 {
 	test_python();
-	ok("the script or module that python runs has a name");
+	ok("the name of a Python script or module is found");
 	test_none();
-	ok("without a script there is no name");
+	ok("a command line without a script has no name");
 	test_others();
-	ok("other interpreters have scripts, too");
+	ok("the names of scripts of other interpreters are found");
 	test_cut_off();
-	ok("a command line that is cut off is read to its end and not beyond");
+	ok("a truncated command line is not read beyond its end");
 	return tap_done();
 }

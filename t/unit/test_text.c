@@ -12,7 +12,7 @@ static bool is_written(const char *path, const char *wanted)
 	return strcmp(rn_text_path(path, out, sizeof(out)), wanted) == 0;
 }
 
-/* Every size is big enough for a terminated string, and none is exceeded. */
+/* The output is terminated and fits in every buffer size. */
 static void test_cut(void)
 {
 	static const char *const paths[] = { "plain", "a b'c", "a\nb'c" };
@@ -51,6 +51,6 @@ int main(void)
 	test_words();
 	ok("a path is one word of a shell command");
 	test_cut();
-	ok("a word that does not fit is cut");
+	ok("a word that does not fit is truncated");
 	return tap_done();
 }
