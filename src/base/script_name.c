@@ -31,8 +31,8 @@ static const struct interpreter interpreters[] = {
 	{ LIST("lua", "luajit"), "el", "Oj", "", "", NULL, LIST(".lua"), LIST(NULL) },
 };
 
-/* What may follow the name of an interpreter: "3.11", "-cli-7.3.0", "3.11-dbg". The program R-tree
- * is not an R. */
+/* Whether the text after the name of an interpreter is a version: "3.11", "-cli-7.3.0", "3.11-dbg".
+ * The program R-tree is not R. */
 static bool is_version(const char *s)
 {
 	static const char *const builds[] = { "-cli", "-gui", "-dbg", "-c" };
@@ -141,8 +141,8 @@ static enum option read_cluster(const struct interpreter *it, const char *letter
 	return OPTION_ALONE;
 }
 
-/* The first argument with the extension of a script. A module that runs a script has options of its
- * own before it. */
+/* Stores the first argument with the extension of a script, because the options of a module that
+ * runs a script precede it. */
 static bool store_after_runner(const struct interpreter *it, const char *args, const char *end,
 			       char *name, size_t cap)
 {

@@ -164,7 +164,7 @@ int rn_handles_init(struct rn_arena *mem)
 	return RN_OK;
 }
 
-/* NULL for a kind whose ids do not belong to a communicator. */
+/* Returns NULL for a kind whose ids do not belong to a communicator. */
 static struct rn_owned_ids *owned_ids(enum rn_param_kind kind)
 {
 	return kind == RN_K_win ? &windows : kind == RN_K_message ? &messages : NULL;

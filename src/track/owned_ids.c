@@ -7,11 +7,11 @@
 struct owner {
 	uint64_t key;
 	struct rn_idpool pool; /* of indices in `id` */
-	struct rn_seg id;      /* uint32_t: its ids, in the order in which they were made */
+	struct rn_seg id;      /* uint32_t: its ids, in the order of their creation */
 };
 
 struct owned {
-	uint32_t owner, index; /* the place of the id among those of its owner */
+	uint32_t owner, index; /* index of the owner, and index of the id in the owner's `id` */
 };
 
 static struct owner *owner_at(const struct rn_owned_ids *o, uint32_t i)
@@ -37,7 +37,7 @@ static uint32_t find(const struct rn_owned_ids *o, uint64_t key, uint32_t tag)
 	return i;
 }
 
-/* RN_MAP_NONE without memory. */
+/* Returns the index of the owner, or RN_MAP_NONE without memory. */
 static uint32_t find_or_add(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem)
 {
 	uint32_t tag = (uint32_t)rn_hash_u64(key), i = find(o, key, tag);

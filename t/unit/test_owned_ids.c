@@ -1,4 +1,4 @@
-/* test_owned_ids.c - ids that belong to an owner, against a list of all ids. */
+/* test_owned_ids.c - ids that belong to an owner, compared with a list of all ids. */
 #include "base/arena.h"
 #include "base/err.h"
 #include "track/owned_ids.h"
@@ -14,7 +14,7 @@ static struct {
 	struct rn_arena mem;
 	uint64_t owner[IDS];
 	bool used[IDS];
-	uint32_t n; /* ids that exist */
+	uint32_t n; /* number of ids */
 } m;
 
 static void start(void)
@@ -24,7 +24,7 @@ static void start(void)
 	CHECK(rn_owned_ids_init(&m.ids, &m.mem) == RN_OK);
 }
 
-/* The lowest free id of the owner, or a new one. */
+/* Model: the lowest free id of the owner, or a new id. */
 static uint32_t expected(uint64_t owner)
 {
 	uint32_t i = 0;
@@ -34,7 +34,7 @@ static uint32_t expected(uint64_t owner)
 	return i;
 }
 
-/* False without memory. */
+/* Returns false without memory. */
 static bool take(uint64_t owner)
 {
 	uint32_t want = expected(owner), got = UINT32_MAX;
@@ -88,6 +88,6 @@ int main(void)
 	random_steps();
 	ok("each object gets the lowest free id of its owner");
 	without_memory();
-	ok("an allocation that fails changes no id");
+	ok("a failed allocation changes no id");
 	return tap_done();
 }
