@@ -84,7 +84,9 @@ static enum state state_of(struct stall *s, uint32_t rank)
 	struct counters now = { __atomic_load_n(&r->calls, __ATOMIC_RELAXED),
 				__atomic_load_n(&r->polls, __ATOMIC_RELAXED) };
 	uint32_t threads = __atomic_load_n(&r->threads, __ATOMIC_RELAXED);
-	bool inside = __atomic_load_n(&r->inside, __ATOMIC_RELAXED) >= threads;
+	/* A thread that has not called MPI may compute what others wait for. */
+	bool inside = __atomic_load_n(&r->inside, __ATOMIC_RELAXED) >= threads &&
+		      (s->limit.polls || !__atomic_load_n(&r->silent, __ATOMIC_RELAXED));
 	bool called = now.calls != last->calls, polled = now.polls != last->polls;
 	uint32_t pid = __atomic_load_n(&r->pid, __ATOMIC_ACQUIRE);
 

@@ -24,7 +24,9 @@ struct stall; /* opaque */
 
 struct stall_limit {
 	uint64_t seconds; /* 0: never */
-	bool polls;       /* a rank that calls only tests and probes counts as waiting */
+	/* A rank that calls only tests and probes counts as waiting, and so does a rank with a
+	 * thread that has not called MPI. */
+	bool polls;
 };
 
 /* Starts the check. `rank`: the rank whose process is killed if it does not exit; -1: all ranks.

@@ -179,7 +179,8 @@ int rn_programs_meta(const struct rn_programs *p, const struct rn_meta *meta, st
 	shown = rn_new(p->mem, bool, p->run.n);
 	if (!entry || !shown)
 		return RN_E_NOMEM;
-	memcpy(entry, meta->entry, meta->n * sizeof(*entry));
+	if (meta->n)
+		memcpy(entry, meta->entry, meta->n * sizeof(*entry));
 	out->entry = entry;
 	rc = add_entries(p, shown, entry, &out->n);
 	return rc;

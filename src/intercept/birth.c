@@ -2,6 +2,7 @@
 #include "intercept/birth.h"
 
 #include "intercept/loader.h"
+#include "intercept/wait_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -75,21 +76,26 @@ static struct child begin(struct child *c)
 
 	birth = c->birth;
 	release_child(c);
+	rn_wait_thread_begins();
 	return copy;
 }
 
 static void *begin_thread(void *arg)
 {
 	struct child c = begin(arg);
+	void *result = c.start(c.arg);
 
-	return c.start(c.arg);
+	rn_wait_thread_ends();
+	return result;
 }
 
 static int begin_thrd(void *arg)
 {
 	struct child c = begin(arg);
+	int result = c.thrd_start(c.arg);
 
-	return c.thrd_start(c.arg);
+	rn_wait_thread_ends();
+	return result;
 }
 
 /* The thread could not be created. */

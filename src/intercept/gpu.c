@@ -119,6 +119,7 @@
 
 static void allocated(enum rn_gpu_driver driver, const void *p, size_t n, uint32_t cls)
 {
+	rn_gpu_note_use(driver);
 	if (cls == RN_MEM_GPU)
 		cls = rn_gpu_class(driver, p);
 	rn_mem_region_add(p, n, cls);

@@ -106,6 +106,19 @@ static bool is_gpu_memory(const struct answer *a)
 	return a->start && (a->managed || !a->host);
 }
 
+static bool hip_is_used; /* atomic */
+
+void rn_gpu_note_use(enum rn_gpu_driver driver)
+{
+	if (driver == RN_GPU_HIP)
+		__atomic_store_n(&hip_is_used, true, __ATOMIC_RELAXED);
+}
+
+static bool can_be_queried(enum rn_gpu_driver driver)
+{
+	return driver != RN_GPU_HIP || __atomic_load_n(&hip_is_used, __ATOMIC_RELAXED);
+}
+
 bool rn_gpu_query(uintptr_t p, struct rn_mem_range *range)
 {
 	bool loaded = false;
@@ -118,7 +131,7 @@ bool rn_gpu_query(uintptr_t p, struct rn_mem_range *range)
 		enum rn_gpu_driver d = (enum rn_gpu_driver)i;
 
 		loaded = loaded || function(d, QUERY);
-		if (!query(d, p, &a) || !is_gpu_memory(&a))
+		if (!can_be_queried(d) || !query(d, p, &a) || !is_gpu_memory(&a))
 			continue;
 		range->lo = a.start <= p ? a.start : p;
 		range->hi = p - range->lo < a.size ? range->lo + a.size : p + 1;

@@ -206,7 +206,7 @@ static void number_blocking(struct post *p)
 		p->as = given;
 		p->free = true;
 		pass_turn(p);
-		rn_replay_over(&p->c);
+		rn_replay_unobserved(&p->c, p->c.o->replay, p->is.ordinal);
 	}
 }
 

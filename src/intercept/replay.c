@@ -329,9 +329,10 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 	while (!r->at->over && find_row(r)) {
 		const struct rn_order_row *next = &r->rows[r->at->row];
 
+		/* Failed polls are counted per event site, whatever message they asked for. */
+		if (may_fail && r->fails < next->fails && same_site(&r->site[next->site], c))
+			return fail_again(r);
 		if (is_same(r, c)) {
-			if (may_fail && r->fails < next->fails)
-				return fail_again(r);
 			if (next->done)
 				return succeed(r, row, done);
 		} else if (next->done && may_fail) {

@@ -136,6 +136,12 @@ bool rn_replay_is_on(struct rn_replay *r, bool *more);
  * waits for the others to come so far, for what it receives freely may be meant for them. If
  * events remain in the recording, the call is a divergence instead. */
 void rn_replay_over(const struct rn_order_call *c);
+
+/* The call waits for a receive that `starter` started and that is unobserved: the recording ends
+ * here, as rn_replay_over does. If the recording has later receives and events, the receive
+ * returned an error when it was recorded, and only this call runs freely. */
+void rn_replay_unobserved(const struct rn_order_call *c, const struct rn_replay *starter,
+			  uint64_t ordinal);
 /* One that is parked is posted, unless another thread does that. */
 void rn_replay_unpark(struct rn_followed *f);
 

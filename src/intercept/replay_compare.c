@@ -91,8 +91,8 @@ static void describe(char *text, size_t cap, const struct rn_plan_call *c, const
 	snprintf(text, cap, "%s(%s)", rn_mpi_protos[c->function].name, args);
 }
 
-/* The next one that is compared. */
-static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k)
+/* The next call that is compared, or NULL. With `at_end`, calls after MPI_Finalize do not count. */
+static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k, bool at_end)
 {
 	uint64_t n, *next;
 	const struct rn_plan_call *call = rn_replay_calls(r, &n, &next);
@@ -100,6 +100,8 @@ static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k)
 	while (call && *next < n) {
 		const struct rn_plan_call *c = &call[*next];
 
+		if (at_end && c->function == RN_N_MPI_Finalize)
+			return NULL;
 		*k = (*next)++;
 		if (c->function < sizeof(compares) && compares[c->function])
 			return c;
@@ -114,7 +116,7 @@ static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, c
 	char is[300], was[300];
 	uint64_t k;
 
-	recorded = next_call(o->replay, &k);
+	recorded = next_call(o->replay, &k, false);
 	if (!recorded || (is_alike(now, recorded) && !other_comm(recorded, comm)))
 		return;
 	describe(is, sizeof(is), now, comm);
@@ -152,7 +154,7 @@ static void arrive_at_end(void)
 
 	if (!o || !o->replay || rn_replay_gets_free(o))
 		return;
-	left = next_call(o->replay, &k);
+	left = next_call(o->replay, &k, true);
 	if (left) {
 		describe(was, sizeof(was), left, rn_replay_comm(left->comm));
 		rn_replay_differs(o, k, "MPI_Finalize", was);

@@ -166,10 +166,10 @@ static void describe_row(char *text, size_t cap, const struct rn_replay *r, uint
 }
 
 /* Reports a divergence, with the number of the last call if calls are recorded, otherwise with the
- * number of the event in this row. */
-static void diverge(struct rn_order_thread *o, uint64_t row, const char *now, const char *recorded)
+ * number of the event in this row of `r`, which may be another thread. */
+static void diverge(struct rn_order_thread *o, const struct rn_replay *r, uint64_t row,
+		    const char *now, const char *recorded)
 {
-	const struct rn_replay *r = o->replay;
 	bool calls = r->s->call.n > 0;
 	char text[900];
 
@@ -186,7 +186,7 @@ int rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const cha
 	describe_call(now, sizeof(now), c);
 	describe_row(recorded, sizeof(recorded), c->o->replay, row);
 	snprintf(both, sizeof(both), "%s%s%s", recorded, why ? ", " : "", why ? why : "");
-	diverge(c->o, row, now, both);
+	diverge(c->o, c->o->replay, row, now, both);
 	return MPI_ERR_OTHER;
 }
 
@@ -217,7 +217,7 @@ void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now, c
 
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded)
 {
-	diverge(o, rn_replay_next_row(o), now, recorded);
+	diverge(o, o->replay, rn_replay_next_row(o), now, recorded);
 }
 
 void rn_replay_check_end(struct rn_order_thread *o)
@@ -231,7 +231,7 @@ void rn_replay_check_end(struct rn_order_thread *o)
 		if (!rn_replay_has_events(r))
 			continue;
 		describe_row(recorded, sizeof(recorded), r, row);
-		diverge(o, row, "MPI_Finalize", recorded);
+		diverge(o, r, row, "MPI_Finalize", recorded);
 		return;
 	}
 }
@@ -402,4 +402,11 @@ void rn_replay_over(const struct rn_order_call *c)
 		       rn_plural(messages), r->at->calls, rn_plural(r->at->calls));
 	r->at->over = true;
 	post_parked(c->o);
+}
+
+void rn_replay_unobserved(const struct rn_order_call *c, const struct rn_replay *starter,
+			  uint64_t ordinal)
+{
+	if (!rn_replay_later(starter, ordinal) || !rn_replay_has_events(c->o->replay))
+		rn_replay_over(c);
 }

@@ -15,7 +15,7 @@ static struct rn_job_rank *slot; /* NULL: nothing is published */
 
 /* A call that was left by longjmp remains the call in flight until the next call. */
 static _Thread_local struct {
-	bool counted, inside;
+	bool counted, inside, silent;
 } mine __attribute__((tls_model("initial-exec")));
 
 static void add32(uint32_t *to, uint32_t n)
@@ -34,6 +34,16 @@ static void count_thread(void)
 		return;
 	mine.counted = true;
 	add32(&slot->threads, 1);
+	add32(&slot->silent, mine.silent ? (uint32_t)-1 : 0);
+	mine.silent = false;
+}
+
+void rn_wait_thread_begins(void)
+{
+	if (!slot)
+		return;
+	mine.silent = true;
+	add32(&slot->silent, 1);
 }
 
 void rn_wait_begin(struct rn_job *of)
@@ -100,6 +110,9 @@ void rn_wait_describe(const char *where, const char *awaited)
 
 void rn_wait_thread_ends(void)
 {
+	if (slot && mine.silent)
+		add32(&slot->silent, (uint32_t)-1);
+	mine.silent = false;
 	if (!slot || !mine.counted)
 		return;
 	add32(&slot->inside, mine.inside ? (uint32_t)-1 : 0);

@@ -37,6 +37,9 @@ void rn_wait_leave(enum rn_wait_kind kind);
  * description is valid until the thread makes a call that is not the same poll. */
 void rn_wait_describe(const char *where, const char *awaited);
 
+/* The calling thread was created by the program. */
+void rn_wait_thread_begins(void);
+
 /* Called when the calling thread ends. */
 void rn_wait_thread_ends(void);
 

@@ -27,6 +27,7 @@ struct rn_job_rank {
 	uint32_t finalized; /* MPI_Finalize has returned */
 	uint32_t threads;   /* number of threads that have called MPI and have not ended */
 	uint32_t inside;    /* number of threads that are in an MPI call */
+	uint32_t silent;    /* number of threads created after MPI_Init that have not called MPI */
 	uint64_t calls;     /* number of calls that have returned, except polls */
 	uint64_t polls;     /* number of tests and probes that have returned */
 	uint32_t function;  /* the call in flight: number in the vocabulary */

@@ -124,7 +124,7 @@ static void test_others(void)
 	static const int64_t by_2[] = { -1 - 10, 3, 7, 8, 0, 5, 6, -1 - 99, 0, 1, 1, -1 - 10, 2 };
 	static const int64_t by_3[] = { -1 - 10, 4, -1, 0 };
 	static const struct rn_plan_match want[] = { { 5, 6, RN_PLAN_MATCHED, 0 },
-						     { 1, 2, RN_PLAN_MATCHED, 0 },
+						     { 1, 2, RN_PLAN_MATCHED, 1 },
 						     { 0, 0, RN_PLAN_UNSEEN, 0 },
 						     { 7, 8, RN_PLAN_MATCHED, 0 },
 						     { -1, 0, RN_PLAN_CANCELLED, 0 } };
