@@ -467,6 +467,8 @@ struct told {
 	char launcher[PATH_MAX];       /* name of a launcher that was started */
 	char started[PATH_MAX];        /* a program that was given a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
+	pid_t background;              /* a process that runs and is not known to call MPI, or 0 */
+	bool runs;                     /* a process that is traced still runs */
 };
 
 /* In the folder of the trace, because that is where the processes of other nodes can write. Locked
@@ -521,7 +523,7 @@ static void read_status(const char *path, struct told *told)
 	char *line = NULL;
 	size_t cap = 0;
 
-	told->gone = !f;
+	*told = (struct told){ .gone = !f };
 	while (f && getline(&line, &cap, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
@@ -540,6 +542,45 @@ static void read_status(const char *path, struct told *told)
 	free(line);
 	if (f)
 		fclose(f);
+}
+
+/* A process that the command started and that has not ended; 0: there is none. */
+static pid_t find_background(void)
+{
+	char entry[PATH_MAX + 16];
+
+	snprintf(entry, sizeof(entry), "RONDO_STATUS=%s", getenv("RONDO_STATUS"));
+	return background_process(entry);
+}
+
+static bool reported_nothing(const struct told *told)
+{
+	return !*told->spool && !*told->untraced && !told->finished && !told->failed && !told->gone;
+}
+
+/* There are parts, and no process has reported what became of them. */
+static bool has_open_parts(const struct told *told)
+{
+	return *told->spool && !*told->traced && !*told->parts && !*told->unmerged;
+}
+
+/* Processes in the background may still report something. Waits a moment for them, and reads the
+ * status file again after each wait. */
+static void read_reports(const char *path, struct told *told)
+{
+	read_status(path, told);
+	if (reported_nothing(told)) {
+		pid_t pid = find_background();
+
+		read_status(path, told);
+		told->background = pid;
+	}
+	if (has_open_parts(told)) {
+		bool runs = parts_settle(told->spool, told->run);
+
+		read_status(path, told);
+		told->runs = runs;
+	}
 }
 
 /* A program was started with the tracer, which reported nothing. A killed program also reports
@@ -633,7 +674,7 @@ static int use_parts(const struct told *told)
 		parts_drop(told->spool, told->run);
 		return EXIT_DONE;
 	}
-	if (!*told->parts && !*told->unmerged && parts_settle(told->spool, told->run))
+	if (told->runs && has_open_parts(told))
 		return still_traced(told);
 	if (given)
 		snprintf(trace, sizeof(trace), "%s", given);
@@ -733,28 +774,16 @@ static int no_program_traced(const struct target *t, char **command, int code)
 			    : "");
 }
 
-/* Id of a process that the command started and that has not ended; 0: none. */
-static pid_t find_background(void)
-{
-	char entry[PATH_MAX + 16];
-
-	snprintf(entry, sizeof(entry), "RONDO_STATUS=%s", getenv("RONDO_STATUS"));
-	return background_process(entry);
-}
-
 /* No tracer has reported a trace. */
 static int nothing_traced(const struct target *t, char **command, const struct told *told, int code)
 {
-	pid_t pid;
-
 	if (!*told->started && could_not_be_traced(t, command, told, code))
 		return EXIT_SELF;
-	pid = find_background();
-	if (pid)
+	if (told->background)
 		return fail(EXIT_DONE,
 			    "%s has made no MPI call so far; process %d is still running in the "
 			    "background and writes a trace if it calls MPI",
-			    t->name, (int)pid);
+			    t->name, (int)told->background);
 	return *told->started ? made_no_call(told, code) : no_program_traced(t, command, code);
 }
 
@@ -784,12 +813,12 @@ static int conclude(const struct target *t, char **command, const struct told *t
 /* Runs the command. Without a status file of our own, there is an outer rondo that concludes. */
 static int run_and_conclude(const struct target *t, char **command, const char *status)
 {
-	struct told told = { 0 };
+	struct told told;
 	int code = EXIT_DONE, own = inject_run(t, command, &code);
 
 	if (own || !*status)
 		return own ? own : code;
-	read_status(status, &told);
+	read_reports(status, &told);
 	own = conclude(t, command, &told, code);
 	return code ? code : own;
 }
