@@ -277,6 +277,9 @@ if $cc -static -o static "$tmp/app.c" 2>/dev/null; then
 	done
 	untraced "a static program behind mpirun" \
 		"nothing was traced: ./static is statically linked; $reach" $trace ./mpirun -n 1 ./static
+	ok "a static program that is only an argument" $trace /bin/ls ./static
+	is "... does not explain why nothing was traced" "$(cat "$tmp/err")" \
+		"rondo: /bin/ls made no MPI call; nothing was traced"
 else
 	skip "a static program" "cannot be linked here"
 fi
@@ -409,6 +412,20 @@ no_call "a program with MPI that makes no call" "$here/app.ompi made no MPI call
 	env TELL= $trace ./app.ompi
 no_call "... and fails" "$here/app.ompi made no MPI call, or was killed before MPI_Init" 3 \
 	env TELL= $trace ./app.ompi 3
+
+# An argument of a program that runs no others says nothing about what ran.
+no_call "an MPI program as an argument of another program" "ls made no MPI call" 0 $trace ls ./app.ompi
+no_call "... that copies it" "cp made no MPI call" 0 $trace cp ./app.ompi ./app.copy
+rm app.copy
+no_call "... that a launcher starts" "no program started by ./mpirun made an MPI call" 0 \
+	$trace ./mpirun -n 1 ls ./app.ompi
+if command -v ldd >/dev/null; then
+	no_call "... that is a script" "no program started by ldd made an MPI call" 0 $trace ldd ./app.ompi
+else
+	skip "... that is a script" "there is no ldd"
+fi
+no_call "the word LD_PRELOAD as an argument" "echo made no MPI call" 0 $trace echo LD_PRELOAD
+is "... is printed" "$(cat "$tmp/out")" LD_PRELOAD
 
 # Programs that load MPI while they run are reported when they exit.
 loader='#include <dlfcn.h>

@@ -465,6 +465,7 @@ struct told {
 	char unmerged[PATH_MAX];       /* the same, and it could not be written */
 	char unspilled[PATH_MAX];      /* why not all is in the parts */
 	char launcher[PATH_MAX];       /* name of a launcher that was started */
+	char rank[PATH_MAX];           /* a program that it started and that was given no tracer */
 	char started[PATH_MAX];        /* a program that was given a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
 	pid_t background;              /* a process that runs and is not known to call MPI, or 0 */
@@ -536,6 +537,7 @@ static void read_status(const char *path, struct told *told)
 		copy_rest(line, "unspilled ", told->unspilled, sizeof(told->unspilled));
 		copy_rest(line, "parts ", told->parts, sizeof(told->parts));
 		copy_rest(line, "launcher ", told->launcher, sizeof(told->launcher));
+		copy_rest(line, "rank ", told->rank, sizeof(told->rank));
 		copy_rest(line, "started ", told->started, sizeof(told->started));
 		copy_rest(line, "untraced ", told->untraced, sizeof(told->untraced));
 	}
@@ -733,6 +735,19 @@ static bool explains(const struct target *t, const char *word, int code)
 	return sets || mpi;
 }
 
+/* The end of the words that may name a program that ran: all of them if the command runs what its
+ * arguments say, or else only the first. */
+static char **end_of_programs(const struct target *t, char **command, const struct told *told)
+{
+	bool all = target_is_launcher(t) ? !*told->rank || rn_is_runner(told->rank)
+					 : rn_is_runner(t->path);
+	char **end = command + 1;
+
+	while (all && *end)
+		end++;
+	return end;
+}
+
 /* A launcher failed before it started a program, or the program that ran the launcher failed. */
 static int launcher_failed(const struct target *t, const struct told *told, int code)
 {
@@ -751,8 +766,10 @@ static int launcher_failed(const struct target *t, const struct told *told, int 
 static bool could_not_be_traced(const struct target *t, char **command, const struct told *told,
 				int code)
 {
-	for (; *command; command++)
-		if (says_obstacle(*command))
+	char **end = end_of_programs(t, command, told);
+
+	for (char **word = command; word < end; word++)
+		if (says_obstacle(*word))
 			return true;
 	if (!code || told->ranked || !(target_is_launcher(t) || *told->launcher))
 		return false;
@@ -760,11 +777,13 @@ static bool could_not_be_traced(const struct target *t, char **command, const st
 	return true;
 }
 
-static int no_program_traced(const struct target *t, char **command, int code)
+static int no_program_traced(const struct target *t, char **command, const struct told *told,
+			     int code)
 {
+	char **end = end_of_programs(t, command, told);
 	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
 
-	for (char **word = command; *word; word++)
+	for (char **word = command; word < end; word++)
 		if (explains(t, *word, code))
 			return EXIT_SELF;
 	return fail(EXIT_DONE, "%s%s made %s MPI call; nothing was traced%s",
@@ -784,7 +803,8 @@ static int nothing_traced(const struct target *t, char **command, const struct t
 			    "%s has made no MPI call so far; process %d is still running in the "
 			    "background and writes a trace if it calls MPI",
 			    t->name, (int)told->background);
-	return *told->started ? made_no_call(told, code) : no_program_traced(t, command, code);
+	return *told->started ? made_no_call(told, code)
+			      : no_program_traced(t, command, told, code);
 }
 
 /* Says what is to be said after the run, and whether there was a reason for exit code 70. */
