@@ -220,6 +220,12 @@ END
 		ok "... but is with --mpi, $_how" t/limit 120 "$@" "$_library"
 		is "... all calls" "$(names_of "$trace")" "MPI_Init MPI_Finalize "
 	done
+	rm -f "$trace"
+	status "... before a traced program that is killed" 70 t/limit 120 "$RONDO" trace -o "$trace" \
+		sh -c '"$1" "$2"; "$3" -n 2 "$4"; :' sh "$late" "$_library" "mpirun.$mpi" "$tmp/$mpi/dies"
+	like "... is reported" "$(cat "$tmp/err")" "not traced: $late loaded .* while it ran; try --mpi=$_word\$"
+	like "... the trace of the killed program is recovered" "$("$RONDO" info "$trace")" '^complete: no$'
+	ok "... and no parts are left" test ! -e "$trace.part"
 }
 
 # The launcher of one MPI, the program of the other: worlds of one, none of which writes over

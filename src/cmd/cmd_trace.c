@@ -810,6 +810,8 @@ static int nothing_traced(const struct target *t, char **command, const struct t
 /* Says what is to be said after the run, and whether there was a reason for exit code 70. */
 static int conclude(const struct target *t, char **command, const struct told *told, int code)
 {
+	int own = EXIT_DONE;
+
 	if (told->late)
 		fail(EXIT_DONE,
 		     "%" PRIu64 " call%s on %" PRIu64
@@ -818,9 +820,14 @@ static int conclude(const struct target *t, char **command, const struct told *t
 		     told->late, rn_plural(told->late), told->late_ranks,
 		     rn_plural(told->late_ranks));
 	if (*told->untraced)
-		return fail(EXIT_SELF, "not traced: %s", told->untraced);
-	if (*told->spool && access(told->spool, F_OK) == 0)
-		return use_parts(told);
+		own = fail(EXIT_SELF, "not traced: %s", told->untraced);
+	if (*told->spool && access(told->spool, F_OK) == 0) {
+		int used = use_parts(told);
+
+		return own ? own : used;
+	}
+	if (own)
+		return own;
 	if (told->finished || told->failed ||
 	    told->gone) /* the tracer has said what there is to say */
 		return told->finished && !told->failed ? EXIT_DONE : EXIT_SELF;
