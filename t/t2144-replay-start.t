@@ -88,6 +88,15 @@ launched_by() {
 	fi
 }
 
+# Each rank has its rondo, and the program does not use MPI.
+without_mpi() {
+	behind replay "$trace" ls t
+	is "$mpi: a program that does not use MPI is refused, each with its rondo" $? 70
+	like "... the line says why" "$(warnings)" '^rondo: nothing is replayed: ls does not use MPI'
+	is "... and is not run" "$(cat "$tmp/out")" ""
+	is "... no folder is left" "$(ls -d "$trace".replay-* 2>/dev/null)" ""
+}
+
 # Words that a shell would have taken apart.
 quoted() {
 	rondo trace --only=order -o "$trace" "mpirun.$mpi" -n 3 "$app" 5 1 '' "it's" 'a	b'
@@ -261,6 +270,7 @@ test_start() {
 		"$app" 5 1
 	in_front
 	launched_by
+	without_mpi
 	mpi_settings
 	places
 	quoted

@@ -264,6 +264,21 @@ static int replay_in(struct run *r, const struct target *t, char **command)
 	return code;
 }
 
+static bool is_alone(const struct target *t)
+{
+	return rn_is_rank(environ) && !target_is_launcher(t);
+}
+
+/* Before anything is written: a launcher may end the other ranks when one of them returns an error,
+ * and they would leave their folders. */
+static int check_target(const struct target *t)
+{
+	enum rn_mpi mpi, forced = mpi_word ? rn_mpi_of_word(mpi_word) : inject_forced();
+	int code = target_check(t, forced);
+
+	return code || !is_alone(t) ? code : target_choose(t, forced, true, &mpi);
+}
+
 static int replay(const char *file, const struct rn_trace *trace, const struct target *t,
 		  char **command)
 {
@@ -271,9 +286,7 @@ static int replay(const char *file, const struct rn_trace *trace, const struct t
 	int code = make_folder(file, folder);
 
 	if (!code) {
-		struct run r = { .trace = trace,
-				 .folder = folder,
-				 .alone = rn_is_rank(environ) && !target_is_launcher(t) };
+		struct run r = { .trace = trace, .folder = folder, .alone = is_alone(t) };
 
 		code = replay_in(&r, t, command);
 		plans_remove(folder, trace->ranks);
@@ -289,7 +302,7 @@ static int replay_command(const char *file, const struct rn_trace *trace, char *
 
 	if (target_open(&t, command[0], &err) < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	code = target_check(&t, rn_mpi_of_word(mpi_word));
+	code = check_target(&t);
 	if (!code)
 		code = replay(file, trace, &t, command);
 	target_free(&t);

@@ -76,7 +76,7 @@ static int cannot_run(const struct target *t, int error)
 int inject_for_rank(const struct target *t)
 {
 	enum rn_mpi mpi;
-	int code = target_choose(t, inject_forced(), &mpi);
+	int code = target_choose(t, inject_forced(), false, &mpi);
 
 	if (code)
 		return code;

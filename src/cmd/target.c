@@ -119,23 +119,27 @@ int target_check_line(char *const *command, enum rn_mpi forced)
 	return code;
 }
 
-/* Said once, not by every rank. */
-static void say_no_mpi(const struct target *t)
+/* A note is printed once, not by every rank. But the launcher may end the other ranks when one of
+ * them returns an error, so each rank prints that. */
+static int say_no_mpi(const struct target *t, bool replayed)
 {
 	struct rn_buf needs = { 0 };
+	int code = replayed ? EXIT_SELF : EXIT_DONE;
 
-	if (rn_rank_of(environ, 0) != 0)
-		return;
+	if (!replayed && rn_rank_of(environ, 0) != 0)
+		return code;
 	for (const char *n = elf_next(&t->elf, NULL); n; n = elf_next(&t->elf, n)) {
 		rn_buf_add(&needs, ", ", needs.len ? 2 : 0);
 		rn_buf_add(&needs, n, strlen(n));
 	}
 	rn_buf_byte(&needs, 0);
-	fail(EXIT_DONE,
-	     "%s does not use MPI (needs: %s); if it loads MPI while it runs, name that with "
+	fail(code,
+	     "%s%s does not use MPI (needs: %s); if it loads MPI while it runs, name that with "
 	     "--mpi=",
-	     t->name, rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
+	     replayed ? "nothing is replayed: " : "", t->name,
+	     rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
 	rn_buf_free(&needs);
+	return code;
 }
 
 /* Of a program that loads MPI while it runs: the launcher's, or the only one. */
@@ -154,7 +158,7 @@ static int guess(const struct target *t, enum rn_mpi *mpi)
 	return EXIT_DONE;
 }
 
-int target_choose(const struct target *t, enum rn_mpi forced, enum rn_mpi *mpi)
+int target_choose(const struct target *t, enum rn_mpi forced, bool replayed, enum rn_mpi *mpi)
 {
 	bool interpreter = rn_is_interpreter(t->runs),
 	     alone = t->elf.kind == ELF_DYNAMIC && !interpreter && !rn_is_runner(t->runs);
@@ -169,8 +173,5 @@ int target_choose(const struct target *t, enum rn_mpi forced, enum rn_mpi *mpi)
 	*mpi = forced;
 	if (forced != RN_MPI_NONE)
 		return EXIT_DONE;
-	if (interpreter)
-		return guess(t, mpi);
-	say_no_mpi(t);
-	return EXIT_DONE;
+	return interpreter ? guess(t, mpi) : say_no_mpi(t, replayed);
 }
