@@ -188,9 +188,10 @@ static void print_summary(const struct stall *s)
 	line *all = calloc(ranks, sizeof(*all));
 
 	fail(EXIT_DONE,
-	     "the replay is stalled: all ranks wait, and no MPI call has returned for %" PRIu64
-	     " second%s",
-	     s->limit.seconds, rn_plural(s->limit.seconds));
+	     "the replay is stalled: all ranks wait, and for %" PRIu64 " second%s %s has returned",
+	     s->limit.seconds, rn_plural(s->limit.seconds),
+	     s->limit.polls ? "no MPI call other than tests and probes"
+			    : "none of their MPI calls");
 	for (uint32_t i = 0; all && i < ranks; i++)
 		if (is_stuck(s, i))
 			describe(all[i], sizeof(*all), &s->job->rank[i]);
@@ -238,7 +239,7 @@ static void check(struct stall *s)
 		s->diverged = true; /* the run ends, or continues without the recording */
 		s->unchanged = 0;
 	}
-	if (s->unchanged < s->limit.seconds * PER_SECOND)
+	if (s->unchanged / PER_SECOND < s->limit.seconds)
 		return;
 	print_summary(s);
 	end_run(s);
