@@ -455,6 +455,9 @@ fails "a launcher that fails" "the launcher ./mpiexec failed with exit code 9 an
 nothing was traced" 9 $trace ./mpiexec -n 1 ./app.ompi
 fails "... in a script" "the launcher orterun $unseen, and sh failed with exit code 7; nothing was traced" 7 \
 	$trace sh -c './orterun; exit 7'
+fails "a launcher that fails when it has started a program gets no hint to use --mpi" \
+	"no program started by sh made an MPI call; nothing was traced" 7 \
+	$trace sh -c './orterun; PMI_RANK=0 ./app.none; exit 7'
 fails "a program that fails, started by a launcher" "no program started by ./mpirun made an MPI call; \
 nothing was traced (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)" 3 \
 	$trace ./mpirun -n 1 ./app.none 3

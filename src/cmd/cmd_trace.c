@@ -788,7 +788,7 @@ static int no_program_traced(const struct target *t, char **command, const struc
 			return EXIT_SELF;
 	return fail(EXIT_DONE, "%s%s made %s MPI call; nothing was traced%s",
 		    runs_others ? "no program started by " : "", t->name, runs_others ? "an" : "no",
-		    code && inject_forced() == RN_MPI_NONE
+		    code && !*told->launcher && inject_forced() == RN_MPI_NONE
 			    ? " (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
 			    : "");
 }
