@@ -427,6 +427,10 @@ fi
 no_call "the word LD_PRELOAD as an argument" "echo made no MPI call" 0 $trace echo LD_PRELOAD
 is "... is printed" "$(cat "$tmp/out")" LD_PRELOAD
 
+ok "a program in the background that was given no tracer" $trace sh -c 'sleep 2 >/dev/null 2>&1 &'
+like "... is said to be traced if it calls MPI" "$(cat "$tmp/err")" "^rondo: sh made no MPI call so far; \
+process [0-9]+ still runs in the background, and writes a trace if it calls MPI\$"
+
 # Programs that load MPI while they run are reported when they exit.
 loader='#include <dlfcn.h>
 int main(int argc, char **argv) { return !dlopen(argv[1], RTLD_NOW); }'
