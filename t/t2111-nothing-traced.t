@@ -111,9 +111,9 @@ nothing_traced() {
 	launcher_fails
 	launcher_killed
 	no_mpi
-	in_background late "^rondo: $dir/prog_daemon made no MPI call so far; process [0-9]+ still runs in the \
+	in_background late "^rondo: $dir/prog_daemon has made no MPI call so far; process [0-9]+ is still running in the \
 background\$"
-	in_background early "^rondo: $dir/prog_daemon still runs in the background and writes its trace when it \
+	in_background early "^rondo: $dir/prog_daemon is still running in the background and writes its trace when it \
 ends; see: rondo recover --live $dir/early.rondo.part\$"
 	ends_meanwhile late 0.2
 	ends_meanwhile early 1

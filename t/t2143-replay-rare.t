@@ -54,6 +54,16 @@ recording='' always=''
 
 all_came='calls came out, as recorded$'
 
+# --- corner cases --------------------------------------------------------------------------
+
+corners() {
+	for _mode in null sources late error; do
+		for _what in order mpi; do
+			reproduced "$all_came" $_what corner $_mode
+		done
+	done
+}
+
 # --- cancelled -----------------------------------------------------------------------------
 
 cancelled() {
@@ -128,11 +138,12 @@ with_eager() {
 
 test_rare() {
 	trace=$tmp/$mpi/run.rondo
-	for p in asks directed eager general rma; do
+	for p in asks corner directed eager general rma; do
 		ok "$mpi: order_$p compiles" build_prog order_$p
 	done
 	reproduced "$all_came" order asks 10
 	reproduced "$all_came" mpi asks 10
+	corners
 	cancelled
 	general
 	isendrecv

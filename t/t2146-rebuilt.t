@@ -54,12 +54,13 @@ replays() {
 stalls() {
 	record "$1" "$2"
 	replay "$3" "$2" --stall=$stall
-	is "... --only=$1, $2: the exit code tells of the stall" $code 71
-	like "... a line tells that the replay is stalled" "$(said)" \
-		"the replay is stalled: all ranks wait, and for $stall seconds \
-no MPI call other than tests and probes has returned\$"
-	like "... the summary has the event that is waited for" "$(said)" "$4"
-	like "... and the other ranks" "$(said)" 'rank 1: MPI_Barrier\(comm:world.0\) \(and 2 more ranks\)$'
+	is "... --only=$1, $2: the exit code reports the stall" $code 71
+	like "... a message reports the stall" "$(said)" \
+		"the replay is stalled: all ranks wait, and no MPI call other than tests and probes has returned for \
+$stall seconds\$"
+	like "... the summary contains the awaited event" "$(said)" "$4"
+	like "... the summary contains the other ranks" \
+		"$(said)" 'rank 1: MPI_Barrier\(comm:world.0\) \(and 2 more ranks\)$'
 }
 
 changed='rank 0, call [0-9]+: now'

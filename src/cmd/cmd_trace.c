@@ -800,9 +800,10 @@ static int nothing_traced(const struct target *t, char **command, const struct t
 		return EXIT_SELF;
 	if (told->background)
 		return fail(EXIT_DONE,
-			    "%s made no MPI call so far; process %d still runs in the background%s",
+			    "%s has made no MPI call so far; process %d is still running in the "
+			    "background%s",
 			    t->name, (int)told->background,
-			    *told->started ? "" : ", and writes a trace if it calls MPI");
+			    *told->started ? "" : " and writes a trace if it calls MPI");
 	return *told->started ? made_no_call(told, code)
 			      : no_program_traced(t, command, told, code);
 }

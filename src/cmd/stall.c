@@ -188,10 +188,10 @@ static void print_summary(const struct stall *s)
 	line *all = calloc(ranks, sizeof(*all));
 
 	fail(EXIT_DONE,
-	     "the replay is stalled: all ranks wait, and for %" PRIu64 " second%s %s has returned",
-	     s->limit.seconds, rn_plural(s->limit.seconds),
-	     s->limit.polls ? "no MPI call other than tests and probes"
-			    : "none of their MPI calls");
+	     "the replay is stalled: all ranks wait, and no MPI call%s has returned for %" PRIu64
+	     " second%s",
+	     s->limit.polls ? " other than tests and probes" : "", s->limit.seconds,
+	     rn_plural(s->limit.seconds));
 	for (uint32_t i = 0; all && i < ranks; i++)
 		if (is_stuck(s, i))
 			describe(all[i], sizeof(*all), &s->job->rank[i]);

@@ -38,9 +38,9 @@ int target_check(const struct target *t, enum rn_mpi forced);
  * what is certainly wrong is found. */
 int target_check_line(char *const *command, enum rn_mpi forced);
 
-/* For a program that will be a rank: the MPI whose tracer it needs. RN_MPI_NONE if it uses none;
- * the programs that it starts may. Rank 0 says so of a program that is not known to start others.
- * If the program is to be replayed, that is an error. */
+/* For a program that will be a rank: the MPI whose tracer it needs. RN_MPI_NONE if it does not use
+ * MPI; the programs that it starts may use MPI. Rank 0 prints a warning, unless the program is
+ * known to start other programs. If the program is to be replayed, this is an error. */
 int target_choose(const struct target *t, enum rn_mpi forced, bool replayed, enum rn_mpi *mpi);
 
 /* The tracer for an MPI that the program uses. */

@@ -6,16 +6,12 @@
  *	order_corner sources     MPI_Iprobe in a loop over sources, at one call site
  *	order_corner late        calls after MPI_Finalize
  *	order_corner error       a wildcard receive that returns an error, before one that does not
- *	order_corner worker S    a thread that computes for S seconds before its first MPI call
  *
  * Rank 0 prints what it saw.
  */
 #include <mpi.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int me, procs;
 
@@ -74,33 +70,12 @@ static void receive_error(void)
 	       value[0]);
 }
 
-static void *work(void *seconds)
-{
-	int value = me;
-
-	sleep((unsigned)atoi(seconds));
-	MPI_Send(&value, 1, MPI_INT, me, 1, MPI_COMM_WORLD);
-	return NULL;
-}
-
-static void wait_for_worker(char *seconds)
-{
-	pthread_t thread;
-	int value;
-
-	pthread_create(&thread, NULL, work, seconds);
-	MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	pthread_join(thread, NULL);
-	if (me == 0)
-		printf("worked\n");
-}
-
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
-	int provided, version, subversion;
+	MPI_Info info;
 
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &procs);
 	if (strcmp(mode, "null") == 0)
@@ -109,12 +84,14 @@ int main(int argc, char **argv)
 		loop_over_sources();
 	else if (strcmp(mode, "error") == 0)
 		receive_error();
-	else if (strcmp(mode, "worker") == 0)
-		wait_for_worker(argv[2]);
 	else if (me == 0)
 		printf("late\n");
 	fflush(stdout);
 	MPI_Finalize();
-	MPI_Get_version(&version, &subversion);
+	/* Before MPI-4 this is permitted only before MPI_Finalize. */
+	if (MPI_VERSION >= 4 && strcmp(mode, "late") == 0) {
+		MPI_Info_create(&info);
+		MPI_Info_free(&info);
+	}
 	return 0;
 }
