@@ -52,7 +52,7 @@ reproduced() {
 }
 recording='' always=''
 
-all_came='calls came out, as recorded$'
+all_came='calls? came out, as recorded$'
 
 # --- corner cases --------------------------------------------------------------------------
 
