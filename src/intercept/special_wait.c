@@ -225,7 +225,7 @@ static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const 
 	put_head(pen, (uint64_t)(known ? x->use[i].comm : 0) << 8 | RN_STATUS_FULL);
 	put(pen, fields & HAS_ENVELOPE ? (uint64_t)(int64_t)s->MPI_SOURCE : RN_RAW_NOTHING);
 	put(pen, fields & HAS_ENVELOPE ? (uint64_t)(int64_t)s->MPI_TAG : RN_RAW_NOTHING);
-	put(pen, errors ? rn_error_word(s->MPI_ERROR) : RN_RAW_NOTHING);
+	put(pen, errors ? rn_error_word(s->MPI_ERROR) : fields & HAS_ENVELOPE ? 0 : RN_RAW_NOTHING);
 	put(pen, fields & HAS_COUNT ? rn_status_count(s) : RN_RAW_NOTHING);
 	put(pen, fields & HAS_CANCELLED ? rn_status_cancelled(s) : RN_RAW_NOTHING);
 }

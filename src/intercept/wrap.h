@@ -511,14 +511,14 @@ static inline int rn_count_texts(char *const *a)
 		}                                                            \
 	} while (0)
 
-/* The status of a receive or a probe. Such a call cannot be cancelled, and MPI leaves the cancelled
- * field unset in some of them. MPI defines the error field only for calls that complete several
- * requests. */
+/* The status of a receive or a probe. Such a call cannot be cancelled, and MPI leaves the field
+ * unset in some of them. The error is that of the operation, which succeeded: MPI sets the field
+ * only in calls that complete several requests. */
 #define RN_STATUS_FIELDS(s)                  \
 	do {                                 \
 		W((int64_t)(s)->MPI_SOURCE); \
 		W((int64_t)(s)->MPI_TAG);    \
-		W(RN_RAW_NOTHING);           \
+		W(0);                        \
 		W(rn_status_count(s));       \
 		W(0);                        \
 	} while (0)

@@ -445,7 +445,7 @@ static void put_status(const MPI_Status *s, int k)
 		put_field("\"source\":", s->MPI_SOURCE, ranks);
 		put_field("\"tag\":", s->MPI_TAG, tags);
 	}
-	if (has_errors && s->MPI_ERROR == MPI_SUCCESS) {
+	if (has_errors ? s->MPI_ERROR == MPI_SUCCESS : (fields & ENVELOPE) != 0) {
 		put_field("\"error\":", 0, NULL);
 	} else if (has_errors) {
 		put(fields & ENVELOPE ? ",\"error\":" : "\"error\":");

@@ -44,11 +44,11 @@ static void messages(void)
 	DO(MPI_Waitall(3, r, filled()), "count=3, array_of_requests=%*q, array_of_statuses=%*S", 3,
 	   r, 3, status);
 	to_self(2, 1);
-	DO(MPI_Probe(0, 2, SELF, filled()),
-	   "source=0, tag=2, comm=MPI_COMM_SELF, status={source:0,tag:2,count:4,cancelled:0}");
+	DO(MPI_Probe(0, 2, SELF, filled()), "source=0, tag=2, comm=MPI_COMM_SELF, "
+					    "status={source:0,tag:2,error:0,count:4,cancelled:0}");
 	DO(MPI_Recv(b, 1, MPI_INT, 0, 2, SELF, filled()),
 	   "buf=%p, count=1, datatype=MPI_INT, source=0, tag=2, comm=MPI_COMM_SELF, "
-	   "status={source:0,tag:2,count:4,cancelled:0}",
+	   "status={source:0,tag:2,error:0,count:4,cancelled:0}",
 	   b);
 	DO(MPI_Wait(&r[0], filled()), "request=%q, status={cancelled:0}", &r[0]);
 	from_self(3);
