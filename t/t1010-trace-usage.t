@@ -428,8 +428,8 @@ no_call "the word LD_PRELOAD as an argument" "echo made no MPI call" 0 $trace ec
 is "... is printed" "$(cat "$tmp/out")" LD_PRELOAD
 
 ok "a program in the background that was given no tracer" $trace sh -c 'sleep 2 >/dev/null 2>&1 &'
-like "... is said to be traced if it calls MPI" "$(cat "$tmp/err")" "^rondo: sh made no MPI call so far; \
-process [0-9]+ still runs in the background, and writes a trace if it calls MPI\$"
+like "... is said to be traced if it calls MPI" "$(cat "$tmp/err")" "^rondo: sh has made no MPI call so far; \
+process [0-9]+ is still running in the background and writes a trace if it calls MPI\$"
 
 # Programs that load MPI while they run are reported when they exit.
 loader='#include <dlfcn.h>

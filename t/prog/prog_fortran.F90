@@ -71,7 +71,7 @@ contains
    function a_status(source, tag, bytes)
       integer, intent(in) :: source, tag, bytes
       character(:), allocatable :: a_status
-      a_status = '{source:'//str(source)//',tag:'//str(tag)//',count:'//str(bytes)//',cancelled:0}'
+      a_status = '{source:'//str(source)//',tag:'//str(tag)//',error:0,count:'//str(bytes)//',cancelled:0}'
    end function
 
    subroutine point_to_point()
