@@ -248,7 +248,7 @@ static void put_loose(struct page *p)
 		n = rn_order_list_count(&p->t->order->list);
 	if (!n.loose)
 		return;
-	rn_put(p->out, "not exactly replayable:");
+	rn_put(p->out, "not exactly replayable: ");
 	text_items(p->out, n.loose, " call");
 	rn_put(p->out, ", whose outcomes are not in the trace or cannot be enforced\n");
 }
