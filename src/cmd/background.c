@@ -2,25 +2,15 @@
 #include "cmd/background.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-
-/* Appends a file of unknown size to b. */
-static void read_all(int fd, struct rn_buf *b)
-{
-	char piece[4096];
-	ssize_t n;
-
-	while ((n = read(fd, piece, sizeof(piece))) > 0)
-		rn_buf_add(b, piece, (size_t)n);
-}
+#include "base/err.h"
+#include "base/io.h"
 
 /* Whether a list of terminated strings contains `entry`. */
 static bool has_entry(const struct rn_buf *list, const char *entry)
@@ -39,15 +29,9 @@ static bool was_started_with(const char *pid, const char *entry)
 	struct rn_buf list = { 0 };
 	char path[64];
 	bool found;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	read_all(fd, &list);
-	close(fd);
-	found = list.len && has_entry(&list, entry);
+	found = rn_io_read(path, &list, NULL) == RN_OK && list.len && has_entry(&list, entry);
 	rn_buf_free(&list);
 	return found;
 }
