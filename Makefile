@@ -23,8 +23,8 @@ LDLIBS   += -lzstd -lm
 # What runs inside the traced program and speaks MPI is built per MPI, below.
 # But for the clock, which readers look at too.
 CLOCK_SRC   := src/intercept/clock.c
-TRACER_SRC  := $(filter-out src/intercept/stub.c $(CLOCK_SRC),$(wildcard src/intercept/*.c)) \
-	src/merge/link_mpi.c
+TRACER_SRC  := $(filter-out $(wildcard src/intercept/stub*.c) $(CLOCK_SRC), \
+	$(wildcard src/intercept/*.c)) src/merge/link_mpi.c
 LIB_SRC     := $(filter-out src/cmd/% src/intercept/% $(TRACER_SRC),$(wildcard src/*/*.c)) $(CLOCK_SRC)
 CMD_SRC     := $(wildcard src/cmd/*.c)
 TOOL_SRC    := $(wildcard bench/tool_*.c)
@@ -185,11 +185,16 @@ endef
 $(foreach m,$(MPIS),$(eval $(call tracer,$(m),$(shell tools/find-mpi $(m)))))
 
 # Preloaded into everything that a traced command starts, so without CFLAGS, which may ask for
-# sanitizers; and its constructor first, so that those of others do not run twice.
-$(BUILD)/librondo-stub.so: src/intercept/stub.c src/base/which_mpi.h Makefile | $(BUILD)/flags
+# sanitizers; and its constructor first, so that those of others do not run twice. With -O2 the
+# compiler would replace the loop in memcpy by a call of memcpy.
+STUB_SRC := src/intercept/stub.c src/intercept/stub_libc.c src/base/status_file.c \
+	src/base/private_dir.c
+$(BUILD)/librondo-stub.so: $(STUB_SRC) src/base/which_mpi.h src/base/sanitizer.h src/base/bounded_text.h \
+		src/base/status_file.h src/base/private_dir.h Makefile | $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARN) $(CPPFLAGS) -O2 -fPIC -shared -fvisibility=hidden \
-		-Wl,-z,initfirst -Wl,-soname,librondo-stub.so -o $@ $<
+	$(CC) -std=c11 $(WARN) $(CPPFLAGS) -O1 -fno-builtin -ffunction-sections -fPIC -shared \
+		-fvisibility=hidden -Wl,--gc-sections -Wl,-z,initfirst \
+		-Wl,-soname,librondo-stub.so -o $@ $(STUB_SRC)
 
 # --- the two commands of the README --------------------------------------------------------
 

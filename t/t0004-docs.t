@@ -34,4 +34,11 @@ is "every design note is listed" \
 		grep -qF "(${note##*/})" doc/design/README.md || echo "$note"
 	done)" ""
 
+is "doc/security.md names the variables that setting.c stores" \
+	"$(sed -n 's/.*such\[\] = { \(.*\) };/\1/p' src/intercept/setting.c | tr -d '",' |
+		tr ' ' '\n' | while read -r prefix; do
+		grep -qF "\`$prefix\`" doc/security.md || echo "$prefix"
+	done)" ""
+ok "README.md links doc/security.md" grep -q '(doc/security.md)' README.md
+
 finish

@@ -42,8 +42,11 @@ ok "... and is sound" "$RONDO" check "$f"
 is "... a missing rank has no calls" "$("$RONDO" dump --rank 3-5 "$f")" ""
 "$RONDO" dump --rank 9-11 "$f" >"$tmp/got"
 ok "... others have all" cmp "$tmp/want" "$tmp/got"
+cp "$f" "$tmp/first"
 ok "once more" "$RONDO" recover "$d"
-ok "... the trace that was there is kept" "$RONDO" check "$f.old"
+like "... the trace has the next number" "$(cat "$tmp/out")" '/a\.2\.rondo: 9 of 12 ranks'
+ok "... and is sound" "$RONDO" check "$tmp/a.2.rondo"
+ok "... the trace that existed is unchanged" cmp "$f" "$tmp/first"
 mkdir "$tmp/disk"
 if unshare -m mount -t tmpfs none "$tmp/disk" 2>/dev/null; then
 	status "... and is not moved when a disk is full" 70 unshare -m sh -c '
@@ -123,6 +126,23 @@ status "... no folder" 3 "$RONDO" recover --live "$tmp/no.part"
 like "... is said" "$(cat "$tmp/err")" '^rondo: .*/no\.part: there is no such folder; '
 status "--live writes no trace" 2 "$RONDO" recover --live -o "$tmp/x" "$d"
 status "--json is for --live" 2 "$RONDO" recover --json "$d"
+
+# A FIFO, a device and links in place of part files: recover reports them and does not wait.
+parts 4 1 2
+mkfifo "$d/0000000000001234-fifo"
+ln -s "$(part 1)" "$d/0000000000001234-link"
+others=2
+mknod "$d/0000000000001234-zero" c 1 5 2>/dev/null && others=3
+for option in --live --max-memory=1G; do
+	code=3
+	[ $option = --live ] && code=0
+	status "recover $option with a FIFO in the directory" $code "$root/t/limit" 10 "$RONDO" recover $option "$d"
+	is "... one line for each file that is not regular" "$(wc -l <"$tmp/err" | tr -d ' ')" $others
+	like "... names the FIFO" "$(cat "$tmp/err")" '^rondo: .*-fifo: a trace cannot be read from a pipe$'
+	like "... does not follow the link" "$(cat "$tmp/err")" '-link: Too many levels of symbolic links$'
+done
+ok "... the trace has all ranks" "$RONDO" check "$f"
+ok "... the part files are kept" test -p "$d/0000000000001234-fifo" -a -f "$(part 0)"
 
 rm -rf "$d" && mkdir "$d"
 status "an empty folder, live" 3 "$RONDO" recover --live "$d"

@@ -49,7 +49,7 @@ __attribute__((constructor)) static void start(void)
 	show("RONDO_MEMORY");
 	show("RONDO_MPI");
 	if (f) {
-		fprintf(f, "%s\n", tell ? tell : "traced here.rondo");
+		fprintf(f, "%s\n", tell ? tell : "traced 0000000000000001 here.rondo");
 		fclose(f);
 	}
 }
@@ -163,7 +163,7 @@ wrong "a pattern that nothing matches" '--call MPI_Z*: no function of MPI is cal
 for size in x 1Mx M -1 1T 99999999999999G; do
 	wrong "memory $size" "--memory $size: not a size such as 64M or 1G" --memory=$size true
 done
-wrong "too little memory" '--memory 1023K: less than 1M' --memory 1023K true
+wrong "too little memory" '--memory: less than 1M' --memory 1023K true
 
 # --- who gets which tracer -----------------------------------------------------------------
 
@@ -378,7 +378,7 @@ for odd in 'a b' 'a:b' '$ORIGIN' "it's; \"x\""; do
 	like "... the name of the link is random" "$(cat name)" '^[0-9a-f]{16}$'
 	ok "... the link is removed when the program has ended" no_link .
 	like "... the program was traced" "$(cat late)" '^tracer=ompi$'
-	rm -f .rondo-status.*
+	rm -rf .rondo-run.*
 	unset TMPDIR
 done
 mkdir -p "$tmp/to/bin" "$tmp/to/lib/rondo"
@@ -477,14 +477,15 @@ untraced "... in a script" "nothing was traced: the command sets LD_PRELOAD, whi
 try rondo trace behind the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
 untraced "no environment" "nothing was traced: ./app.ompi found no LD_PRELOAD, which rondo needs, in its \
 environment; try rondo trace right before it" $trace env -i ./app.ompi
-mkdir "x y.part"
+mkdir -m 700 "x y.part"
+: >"x y.part/0000000000000001-host"
 untraced "a trace that could not be written" "no disk; what every rank did is kept; put together by: \
-rondo recover '$here/x y.part'" env TELL="spool 1 $here/x y.part
-unmerged no disk" $trace ./app.ompi
-ok "parts that the tracer told of" env TELL="parts y.rondo.part" $trace ./app.ompi
-status "a tracer that failed" 70 env TELL="failed because" $trace ./app.ompi
-status "... in a program that did, too" 3 env TELL="failed because" $trace ./app.ompi 3
-is "no status file is left" "$(ls -A | grep status)" ""
+rondo recover '$here/x y.part'" env TELL="spool 0000000000000001 $here/x y.part
+unmerged 0000000000000001 no disk" $trace ./app.ompi
+ok "parts that the tracer told of" env TELL="parts 0000000000000001 y.rondo.part" $trace ./app.ompi
+status "a tracer that failed" 70 env TELL="failed 0000000000000001 because" $trace ./app.ompi
+status "... in a program that did, too" 3 env TELL="failed 0000000000000001 because" $trace ./app.ompi 3
+is "no private directory is left" "$(ls -A | grep rondo-run)" ""
 
 cat >waits <<'END'
 #!/bin/sh

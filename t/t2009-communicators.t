@@ -14,6 +14,18 @@ with_names_of_their_own() {
 	is "... those with long names have names of their own" "$(same_names)" ""
 }
 
+# The tracer's communicator copies no attributes. With Open MPI it exists after the program's calls
+# only.
+without_one_more() {
+	build_prog prog_first_comm
+	_prog=$tmp/$mpi/prog_first_comm
+	trace_mpi "$tmp/$mpi/first.rondo" 2 "$_prog" >"$tmp/$mpi/first" 2>/dev/null
+	is "$mpi: no attribute is copied" "$(grep copies "$tmp/$mpi/first")" "copies 0"
+	[ $mpi = mpich ] || is "$mpi: the first communicator is the same as untraced" \
+		"$(cat "$tmp/$mpi/first")" "$(run_mpi 2 "$_prog")"
+}
+
 each_mpi with_names_of_their_own
+each_mpi without_one_more
 
 finish

@@ -27,6 +27,14 @@ family() {
 	as_untraced "... and runs in a child of the process that was started" early
 }
 
+# A child has the streams of its parent's other threads as they were at that moment.
+many_children() {
+	ok "$mpi: prog_forks compiles" build_prog prog_forks
+	ok "... no child dies while threads make streams" \
+		trace_mpi "$tmp/$mpi/forks.rondo" 1 "$tmp/$mpi/prog_forks" 1000
+}
+
 each_mpi family
+each_mpi many_children
 
 finish

@@ -117,20 +117,57 @@ endings() {
 	some_recovered
 }
 
-# Behind a launcher nobody waits who could put it together. What an earlier run has left is not mixed
-# with this one's.
+# parts_gone: waits until the watchers of the ranks have made the trace
+parts_gone() {
+	for _ in $(seq 150); do
+		[ -e "$trace.part" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Behind a launcher the watchers of the ranks make the trace: after exit without MPI_Finalize, a
+# crash, MPI_Abort and an MPI error that is fatal. In the last case a launcher may close standard
+# error first.
+behind() {
+	prog=$tmp/$mpi/prog_ending
+	for _end in exit kill abort mpi-abort mpi-error; do
+		place behind $_end
+		mkdir -p "$out" "$log"
+		RONDO_TEST_LOG=$log run run_mpi 3 "$RONDO" trace -o "$trace" "$prog" $_end 1
+		_code=$?
+		for _ in 1 2 3 4 5 6; do # MPICH's launcher may combine it with those of ranks that it kills
+			run_mpi 3 "$prog" $_end 1 >/dev/null 2>&1
+			_want=$?
+			[ $_want -ne $_code ] || break
+		done
+		is "$mpi: behind the launcher, $_end: the exit code is the program's" $_code $_want
+		_lines=$(grep -c '^rondo: ' "$tmp/err")
+		if [ $_end = mpi-error ]; then
+			ok "... at most one line" test "$_lines" -le 1
+		else
+			is "... one line" "$_lines" 1
+			like "... names the trace or the command" "$(cat "$tmp/err")" \
+				"^rondo: .*(rondo recover $trace.part|$trace: 3 of 3 ranks,)"
+		fi
+		ok "... the trace is made" parts_gone
+		like "... for all ranks" "$("$RONDO" info "$trace")" '^ranks: 3$'
+		ok "... and is sound" "$RONDO" check "$trace"
+		is "... and nothing else is left" "$(ls -A "$out")" trace.rondo
+	done
+}
+
+# A trace that is complete is not replaced by one that is not.
 twice() {
 	prog=$tmp/$mpi/prog_ending
 	place twice
-	for _ranks in 2 3 1; do
-		mkdir -p "$out"
-		run run_mpi $_ranks "$RONDO" trace -o "$trace" "$prog" exit
-	done
-	like "$mpi: it says what to do" "$(cat "$tmp/err")" "rondo recover $trace.part\$"
-	ok "... which does it" "$RONDO" recover "$trace.part"
-	like "... for the latest run alone" "$(cat "$tmp/out")" ': 1 of 1 rank, '
-	ok "... and the earlier one's are kept" "$RONDO" recover "$trace.old.part"
-	like "... as they were" "$(cat "$tmp/out")" ' of 3 ranks, '
+	mkdir -p "$out"
+	ok "$mpi: a run that ends well" trace_mpi "$trace" 1 "$tmp/$mpi/prog_ending" well
+	cp "$trace" "$at/first"
+	run trace_mpi "$trace" 2 "$prog" kill 1
+	like "... a killed run with the same name gets the next number" "$(cat "$tmp/err")" \
+		"; $out/trace\.2\.rondo: [12] of 2 ranks, "
+	ok "... and the complete trace is unchanged" cmp "$trace" "$at/first"
 }
 
 # linger N FOLDER PROGRAM...: and waits until N have ended, because launchers kill the other ranks as
@@ -194,6 +231,7 @@ each_mpi locked_memory
 each_mpi endings
 each_mpi together
 each_mpi locked
+each_mpi behind
 each_mpi twice
 
 finish

@@ -14,6 +14,26 @@ paste_command() {
 	)
 }
 
+# pasted_path TEXT: the last word of the command that TEXT suggests, as a shell reads it
+pasted_path() {
+	(
+		rondo() {
+			shift $(($# - 1))
+			printf '%s\n' "$1"
+		}
+		eval "$(printf '%s\n' "$1" | sed -n 's/.*: \(rondo [a-z]* .*\)/\1/p' | tail -n 1)"
+	)
+}
+
+# made TRACE: a sound trace is there, after a short wait
+made() {
+	for _ in $(seq 100); do
+		[ -e "$1" ] && [ ! -e "$1.part" ] && break
+		sleep 0.1
+	done
+	"$RONDO" check "$1"
+}
+
 # left DIRECTORY: prints the links in DIRECTORY, after a short wait for their removal
 left() {
 	for _ in $(seq 50); do
@@ -65,7 +85,8 @@ odd_paths() {
 	trace=${odd%/*}/runs/z.rondo
 	run run_mpi 2 "$odd" trace -o "$trace" "$tmp/$mpi/prog_ending" exit
 	like "$mpi: a run without MPI_Finalize suggests rondo recover" "$(cat "$tmp/err")" ': rondo recover '
-	ok "... the suggested command succeeds" paste_command "$(cat "$tmp/err")"
+	is "... with the path quoted for a shell" "$(pasted_path "$(cat "$tmp/err")")" "$trace.part"
+	ok "... the trace is made when all ranks have ended" made "$trace"
 	ok "... and writes a valid trace" "$RONDO" check "$trace"
 	is "... no link is left" "$(left "$TMPDIR")" ""
 }

@@ -100,6 +100,23 @@ outcome() {
 	return "$(cat "$tmp/$mpi/$1.code")"
 }
 
+# fifo_planted: runs the program, creates a FIFO beside the part file of the run, and kills all
+# ranks. Returns the exit status of `rondo trace`; 124 if it waited for the FIFO.
+fifo_planted() {
+	mkdir -p "$log"
+	with_yield t/limit 20 "$RONDO" trace -o "$trace" \
+		"mpirun.$mpi" -n $ranks "$tmp/$mpi/prog_killed" "$log" "$seed" >"$at/out" 2>"$at/err" &
+	_trace=$!
+	started || return
+	for _part in "$trace.part"/*-*; do
+		_name=${_part##*/}
+		mkfifo "$trace.part/${_name%%-*}-fifo"
+		break
+	done
+	kill -KILL $(pids)
+	wait $_trace
+}
+
 # Those of one round run at the same time.
 kill_them() {
 	ok "$mpi: prog_killed compiles" build_prog prog_killed
@@ -122,6 +139,10 @@ kill_them() {
 	place launcher
 	like "$mpi: the trace says so" "$("$RONDO" info "$trace")" '^complete: no$'
 	like "... and of whom" "$("$RONDO" info "$trace")" '^incomplete: 0-2$'
+	place fifo
+	fifo_planted
+	unlike "$mpi: rondo trace does not wait for a FIFO in the part directory" $? '^124$'
+	ok "... the trace is valid" "$RONDO" check "$trace"
 }
 
 each_mpi kill_them

@@ -13,6 +13,18 @@ remotely() {
 	LD_PRELOAD="$tmp/remote.so${yield:+:$yield}" REMOTE_FOLDER="$far" t/limit 120 "$@"
 }
 
+# unwatched N PROGRAM...: a rank whose node fails has no watcher either, so here only the tracer is there
+unwatched() {
+	_n=$1
+	shift
+	case $mpi in
+	openmpi) _tracer=${RONDO%/*}/librondo-ompi.so ;;
+	mpich) _tracer=${RONDO%/*}/librondo-mpich.so ;;
+	esac
+	remotely "mpirun.$mpi" -n "$_n" sh -c 'LD_PRELOAD=$0:$LD_PRELOAD RONDO_OUTPUT=$1 && shift &&
+		export LD_PRELOAD RONDO_OUTPUT && exec "$@"' "$_tracer" "$trace" "$@"
+}
+
 in_memory() {
 	ls -d /dev/shm/"$name"-*.part/* 2>/dev/null
 }
@@ -62,7 +74,7 @@ prefix() {
 # from_copy N ARGUMENT...: runs it on N ranks, and makes the trace of the copy alone
 from_copy() {
 	new_run
-	remotely "mpirun.$mpi" -n "$1" "$RONDO" trace -o "$trace" $2 >"$tmp/out" 2>&1
+	unwatched "$1" $2 >"$tmp/out" 2>&1
 	rm -rf /dev/shm/"$name"-*.part
 	"$RONDO" recover "$trace.part" >>"$tmp/out" 2>&1
 }
@@ -79,7 +91,7 @@ segments() {
 	build_prog prog_many
 	with_yield t/limit 120 "$RONDO" trace -o "$tmp/$mpi/full" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_many" 200 \
 		>"$tmp/out" 2>&1
-	from_copy 2 "--memory 1M $tmp/$mpi/prog_many 200"
+	from_copy 2 "env RONDO_MEMORY=1048576 $tmp/$mpi/prog_many 200"
 	dump_calls "$tmp/$mpi/full" >"$tmp/$mpi/wanted"
 	dump_calls "$trace" >"$tmp/$mpi/got"
 	ok "$mpi: streams in segments are in the copy" cmp "$tmp/$mpi/wanted" "$tmp/$mpi/got"
@@ -106,8 +118,8 @@ remote() {
 	ok "... and nowhere else" nothing_left
 
 	new_run
-	ok "$mpi: they are killed, and nobody waits for them" killed $launch "$RONDO" trace -o "$trace" \
-		"$tmp/$mpi/prog_killed" "$log" 2
+	unwatched $ranks "$tmp/$mpi/prog_killed" "$log" 2 >"$tmp/out" 2>"$tmp/said" &
+	ok "$mpi: they are killed, and nobody waits for them" kill_all
 	ok "... the parts are in memory" in_memory
 	cp -r "$trace.part" "$far/copy.part"
 	ok "... and found by the name of the trace" "$RONDO" recover "$trace.part"
@@ -126,8 +138,7 @@ remote() {
 	new_run
 	RONDO_TEST_LOG=$log
 	export RONDO_TEST_LOG
-	remotely "mpirun.$mpi" -n 1 "$RONDO" trace -o "$trace" "$tmp/$mpi/prog_ending" exit \
-		>"$tmp/out" 2>&1
+	unwatched 1 "$tmp/$mpi/prog_ending" exit >"$tmp/out" 2>&1
 	ok "$mpi: a rank that ends without MPI_Finalize leaves a part" in_memory
 	rm -rf /dev/shm/"$name"-*.part
 	ok "... and a copy of it" "$RONDO" recover "$trace.part"

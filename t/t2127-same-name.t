@@ -1,6 +1,7 @@
 #!/bin/sh
-# Two runs at once that have the same name for their trace: each ends as it does alone, and the trace
-# is that of one of them, whichever was later. RONDO_FAULTS=1: many times.
+# Runs with the same name for their trace: one after the other or at the same time under one `rondo
+# trace`, and at the same time under two. No trace is lost: later ones are numbered. RONDO_FAULTS=1:
+# many times.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
@@ -14,22 +15,24 @@ one() {
 	echo $? >"$at/code$1"
 }
 
-# judge RANKS HOW: what this run has said of itself
+# judge RANKS HOW: what this run has said of itself, in one line, which names its trace
 judge() {
 	said=$(grep '^rondo: ' "$at/err$1")
 	[ "$(printf '%s\n' "$said" | grep -c .)" = 1 ] || printf '%s\n' "$*: not one line:" "$said"
-	case $2-$(cat "$at/code$1")-$said in
-	well-0-* | well-70-*": File exists"*) ;;
-	exit-0-* | kill-[1-9]*) ;; # of what ends without MPI_Finalize, launchers say this or that
+	case $2-$(cat "$at/code$1") in
+	well-0 | exit-0-0 | kill-[1-9]*) ;; # of what ends without MPI_Finalize, launchers say this or that
+	exit-0-*) ;;
 	*) echo "$*: exit code $(cat "$at/code$1")" ;;
 	esac
-	case $2-$said in
-	*": File exists"*) # the other one's came first: nothing is replaced, and nothing lost
-		"$RONDO" recover "$at/out/trace.rondo.part" -o "$at/other" >/dev/null &&
-			"$RONDO" check "$at/other" >/dev/null ;;
-	well-*) printf '%s\n' "$said" | grep -q " calls on $1 ranks\{0,1\} " ;;
-	*) printf '%s\n' "$said" | grep -q ": [1-9] of $1 ranks\{0,1\}, " ;;
-	esac || echo "$*: $said"
+	case $2 in
+	well) name=$(printf '%s\n' "$said" | sed -n "s/.* calls on $1 ranks\{0,1\} .* rondo info //p") ;;
+	*) name=$(printf '%s\n' "$said" | sed -n "s/.*; \([^ ]*\): [1-9] of $1 ranks\{0,1\}, .*/\1/p") ;;
+	esac
+	[ -n "$name" ] && "$RONDO" check "$name" >/dev/null || echo "$*: no trace: $said"
+	[ "$("$RONDO" info "$name" | sed -n 's/^ranks: //p')" = "$1" ] || echo "$*: $name is another run's"
+	case $2 in
+	well) compare "$name" "$at/log$1" >/dev/null || echo "$*: not the calls that were made" ;;
+	esac
 }
 
 # pair HOW HOW: on 2 and on 3 ranks
@@ -42,13 +45,83 @@ pair() {
 	wait
 	judge 2 "$1"
 	judge 3 "$2"
-	"$RONDO" check "$at/out/trace.rondo" >/dev/null || return
-	_ranks=$("$RONDO" info "$at/out/trace.rondo" | sed -n 's/^ranks: //p')
-	case $1-$2-$_ranks in
-	kill-*-2 | *-kill-3 | exit-0-*) ;; # some ranks may have been killed
-	*) compare "$at/out/trace.rondo" "$at/log$_ranks" >/dev/null || echo "not the calls that were made" ;;
-	esac
-	[ ! -e "$at/out/trace.rondo.part" ] || ls -AR "$at/out"
+	[ "$(ls -A "$at/out" | tr '\n' ' ')" = "trace.2.rondo trace.rondo " ] || ls -AR "$at/out"
+}
+
+# names: of the traces in $at
+names() {
+	ls -A "$at" | grep -v -e '^log' -e '^first' | tr '\n' ' '
+}
+
+# script COMMAND: a shell script under `rondo trace`, in $at
+script() {
+	(cd "$at" && with_yield "$root/t/limit" 120 "$RONDO" trace sh -c "$1") >"$tmp/out" 2>"$tmp/err"
+}
+
+several() {
+	at=$tmp/$mpi/several
+	run="mpirun.$mpi -n 1 $prog well"
+	mkdir "$at"
+	RONDO_TEST_LOG=$at/log
+	export RONDO_TEST_LOG
+	mkdir "$at/log"
+	ok "$mpi: a script starts four runs" script "$run; $run; $run; $run"
+	is "... there are four traces" "$(names)" \
+		"prog_ending.2.rondo prog_ending.3.rondo prog_ending.4.rondo prog_ending.rondo "
+	is "... three are named, and the others counted" "$(tail -n 1 "$tmp/err")" \
+		"rondo: 4 traces: $at/prog_ending.rondo, $at/prog_ending.2.rondo, $at/prog_ending.3.rondo and 1 other"
+	cp "$at/prog_ending.rondo" "$at/first"
+	ok "$mpi: a later command" script "$run"
+	is "... leaves as many traces" "$(names)" \
+		"prog_ending.2.rondo prog_ending.3.rondo prog_ending.4.rondo prog_ending.rondo "
+	nok "... and has replaced the first one" cmp "$at/first" "$at/prog_ending.rondo"
+	rm "$at"/*.rondo
+	ok "$mpi: -o with program, job, host and number" env SLURM_JOB_ID=42 "$RONDO" trace \
+		-o "$at/%p-%j-%h-%n-%%.rondo" "$prog" well
+	ok "... and once more" env SLURM_JOB_ID=42 "$RONDO" trace -o "$at/%p-%j-%h-%n-%%.rondo" "$prog" well
+	is "... are in the names" "$(names)" \
+		"prog_ending-42-$(uname -n)-1-%.rondo prog_ending-42-$(uname -n)-2-%.rondo "
+	unset RONDO_TEST_LOG
+}
+
+# unchanged PATTERN OPTION...: the command fails or leaves the trace as it is, and one line says why
+unchanged() {
+	_pattern=$1
+	shift
+	with_yield t/limit 120 "$RONDO" trace -o "$at/x.rondo" "$@" "mpirun.$mpi" -n 2 \
+		"$tmp/$mpi/prog_system" true >"$tmp/out" 2>"$tmp/err"
+	_code=$?
+	is "$mpi: $1 $2: one line" "$(grep -c '^rondo: ' "$tmp/err")" 1
+	like "... says why" "$(cat "$tmp/err")" "$_pattern"
+	ok "... the exit code is not 0" test $_code -ne 0
+	ok "... the trace that exists is unchanged" cmp "$at/first" "$at/x.rondo"
+}
+
+empty() {
+	at=$tmp/$mpi/empty
+	mkdir "$at"
+	ok "$mpi: a trace" trace_mpi "$at/x.rondo" 2 "$prog" well
+	cp "$at/x.rondo" "$at/first"
+	unchanged 'selects none of the 2 ranks' --rank 7
+	unchanged 'selects no function' --call '-MPI_*,-MPIX_*'
+	unchanged 'no call was recorded' --call MPI_Ialltoallw
+	status "$mpi: -o with an unknown sequence" 2 "$RONDO" trace -o "$at/%x.rondo" "$prog" well
+}
+
+# The command ends, as a launcher that is killed, and the rank finishes a second later. Its reports
+# are read after that.
+orphans() {
+	at=$tmp/$mpi/orphans
+	mkdir "$at"
+	cat >"$at/run" <<-END
+		$tmp/$mpi/prog_system 'touch $at/up; sleep 1' &
+		while ! [ -e $at/up ]; do sleep 0.1; done
+		kill -9 \$\$
+	END
+	status "$mpi: a command is killed, and its rank finishes" 137 \
+		with_yield t/limit 60 "$RONDO" trace -o "$at/x.rondo" sh "$at/run"
+	like "... the trace is complete" "$("$RONDO" info "$at/x.rondo")" '^complete: yes$'
+	is "... there is nothing else" "$(ls -A "$at" | grep -v -e run -e up)" x.rondo
 }
 
 pairs() {
@@ -65,6 +138,16 @@ pairs() {
 	done
 }
 
+prepare() {
+	prog=$tmp/$mpi/prog_ending
+	ok "$mpi: prog_ending compiles" build_prog prog_ending
+	ok "$mpi: prog_system compiles" "mpicc.$mpi" $prog_flags -o "$tmp/$mpi/prog_system" t/prog/prog_system.c
+	several
+	empty
+	orphans
+}
+
 each_mpi pairs
+each_mpi prepare
 
 finish

@@ -1,5 +1,6 @@
 /* arena.c - see arena.h. */
 #include "base/arena.h"
+#include "base/budget.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -75,13 +76,15 @@ static int add_block(struct rn_arena *a, size_t need)
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	struct rn_arena_block *b;
 
-	if (size > a->limit - a->mapped)
+	if (size > a->limit - a->mapped || !rn_budget_charge(size))
 		return -1;
 	if (size <= MAX_BLOCK) /* a larger one holds a single object, filled as its owner likes */
 		flags |= MAP_POPULATE;
 	b = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
-	if (b == MAP_FAILED)
+	if (b == MAP_FAILED) {
+		rn_budget_release(size);
 		return -1;
+	}
 	use_block(a, b, size);
 	a->mapped += size;
 	return 0;
@@ -143,6 +146,7 @@ static void drop_block(struct rn_arena *a)
 	a->block = b->older;
 	a->mapped -= b->size;
 	SHOW(b, b->size); /* the addresses may become somebody else's */
+	rn_budget_release(b->size);
 	munmap(b, b->size);
 }
 

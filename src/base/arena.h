@@ -8,6 +8,8 @@
  * Cost: an allocation is a compare and an add; a new block is one mmap. No libc allocation, so it
  * is safe inside a wrapper of malloc. Not locked: one arena per stream.
  *
+ * Each block is charged to the budget of the process (budget.h).
+ *
  * `limit` bounds the bytes mapped, and `fail_at` makes the n-th allocation from now fail: the
  * tests use it to prove that an object survives every single failure.
  */

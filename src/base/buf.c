@@ -1,5 +1,6 @@
 /* buf.c - see buf.h. */
 #include "base/buf.h"
+#include "base/budget.h"
 #include "base/err.h"
 #include "base/varint.h"
 
@@ -24,7 +25,10 @@ static bool grow(struct rn_buf *b, size_t need)
 		cap *= 2;
 	if (fail_at && --fail_at == 0)
 		return false;
+	if (!rn_budget_charge(cap))
+		return false;
 	p = realloc(b->data, cap);
+	rn_budget_release(p ? b->cap : cap);
 	if (!p)
 		return false;
 	b->data = p;
@@ -110,5 +114,6 @@ void rn_buf_clear(struct rn_buf *b)
 void rn_buf_free(struct rn_buf *b)
 {
 	free(b->data);
+	rn_budget_release(b->cap);
 	*b = (struct rn_buf){ 0 };
 }

@@ -4,6 +4,7 @@
  * A failed growth sets `failed` and makes every later write a no-op, so that an encoder writes on
  * and looks once at the end (rn_buf_status). Uses malloc: never on a tracer's hot path, but for one
  * over memory that is there already (rn_buf_over), or that passes on what is added (rn_buf_to).
+ * Growth is charged to the budget of the process (budget.h).
  */
 #ifndef RN_BASE_BUF_H
 #define RN_BASE_BUF_H

@@ -1,5 +1,6 @@
 /* err.c - see err.h. */
 #include "base/err.h"
+#include "base/budget.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -45,9 +46,38 @@ int rn_err_sys(struct rn_err *err, const char *fmt, ...)
 	return RN_E_SYS;
 }
 
+#define MIB ((size_t)1 << 20)
+
+/* "192 MiB", "1.5 GiB"; rounded up. */
+static void write_size(size_t bytes, char *out, size_t cap)
+{
+	size_t mib = bytes / MIB + (bytes % MIB != 0);
+
+	if (mib < 1024)
+		snprintf(out, cap, "%zu MiB", mib);
+	else
+		snprintf(out, cap, "%zu.%zu GiB", mib / 1024, mib % 1024 * 10 / 1024);
+}
+
+/* The option's value has room for twice as much, because only the first allocation that exceeded
+ * the limit is known. */
+static int over_budget(struct rn_err *err, size_t needed)
+{
+	char have[32], need[32];
+
+	write_size(rn_budget_limit(), have, sizeof(have));
+	write_size(needed, need, sizeof(need));
+	return rn_err_set(err, RN_E_NOMEM,
+			  "needs at least %s of memory, more than the limit of %s; if you trust "
+			  "this file: --max-memory %zuG",
+			  need, have, needed / (512 * MIB) + 1);
+}
+
 int rn_err_nomem(struct rn_err *err)
 {
-	return rn_err_set(err, RN_E_NOMEM, "out of memory");
+	size_t needed = rn_budget_exceeded();
+
+	return needed ? over_budget(err, needed) : rn_err_set(err, RN_E_NOMEM, "out of memory");
 }
 
 int rn_err_prefix(struct rn_err *err, const char *fmt, ...)

@@ -63,11 +63,13 @@ static int check_regular(int fd, const char *path, uint64_t *size, struct rn_err
 	return RN_OK;
 }
 
-int rn_io_open(const char *path, uint64_t *size, struct rn_err *err)
+/* O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. */
+static int open_regular(int dir, const char *path, int flags, uint64_t *size, struct rn_err *err)
 {
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags), rc;
 
+	if (fd < 0 && errno == ENXIO) /* a socket, or a device that is not there */
+		return refuse(err, RN_E_DATA, path, "not a regular file");
 	if (fd < 0)
 		return rn_err_sys(err, "open %s", path);
 	rc = check_regular(fd, path, size, err);
@@ -78,6 +80,16 @@ int rn_io_open(const char *path, uint64_t *size, struct rn_err *err)
 	return fd;
 }
 
+int rn_io_open(const char *path, uint64_t *size, struct rn_err *err)
+{
+	return open_regular(AT_FDCWD, path, 0, size, err);
+}
+
+int rn_io_open_at(int dir, const char *name, uint64_t *size, struct rn_err *err)
+{
+	return open_regular(dir, name, O_NOFOLLOW, size, err);
+}
+
 /* Reads on until `most` bytes are there, or the file ends. */
 static int read_on(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err)
 {
@@ -85,8 +97,11 @@ static int read_on(int fd, const char *path, size_t most, struct rn_buf *b, stru
 		unsigned char *p = rn_buf_reserve(b, most);
 		ssize_t n;
 
-		if (!p)
-			return refuse(err, RN_E_NOMEM, path, "out of memory");
+		if (!p) {
+			rn_err_nomem(err);
+			rn_err_prefix(err, "%s", path);
+			return RN_E_NOMEM;
+		}
 		n = read(fd, p, most);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -110,6 +110,22 @@ static size_t put_quoted(char *out, size_t cap, size_t at, const char *word)
 	return at;
 }
 
+const char *rn_text_line(const char *text, char *out, size_t cap)
+{
+	size_t left = strlen(text), used, at = 0;
+	char c[RN_TEXT_CHAR];
+
+	for (out[0] = 0; left; text += used, left -= used) {
+		used = rn_text_char(text, left, c);
+		if (*text == '\\')
+			c[1] = 0;
+		if (at + strlen(c) >= cap)
+			break;
+		at = put(out, cap, at, c);
+	}
+	return out;
+}
+
 const char *rn_text_path(const char *path, char *out, size_t cap)
 {
 	size_t at = put(out, cap, 0, *path == '-' ? "./" : "");

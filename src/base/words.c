@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 #define CUT (RN_WORDS_MAX - 24) /* bytes that stay of a long one */
 
@@ -74,7 +75,14 @@ const char *rn_words_text(struct rn_words *w)
 
 void rn_words_clean(char *text)
 {
-	for (; *text; text++)
-		if (is_control(*text))
-			*text = '?';
+	size_t left = strlen(text), n;
+
+	for (; left; text += n, left -= n) {
+		const unsigned char *s = (const unsigned char *)text;
+
+		n = rn_text_length(s, left);
+		if (n == 0 || rn_text_is_control(s, n))
+			memset(text, '?', n ? n : 1);
+		n = n ? n : 1;
+	}
 }

@@ -10,37 +10,87 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "file/recover.h"
 #include "read/trace.h"
 
+void print_safe(FILE *to, const char *text)
+{
+	size_t cap = 4 * strlen(text) + 1;
+	char *line = malloc(cap);
+
+	fputs(line ? rn_text_line(text, line, cap) : "out of memory", to);
+	free(line);
+}
+
+/* A message may name a path or a program. */
 int fail(int code, const char *fmt, ...)
 {
+	char *text;
 	va_list ap;
+	int n;
 
 	fflush(stdout);
-	fputs("rondo: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
+	fputs("rondo: ", stderr);
+	print_safe(stderr, n < 0 ? "out of memory" : text);
 	fputc('\n', stderr);
+	if (n >= 0)
+		free(text);
 	return code;
 }
 
 int fail_err(const struct rn_err *err)
 {
-	return fail(err->code == RN_E_NOMEM ? EXIT_SELF : EXIT_INPUT, "%s", err->text);
+	bool self = err->code == RN_E_NOMEM && !rn_budget_exceeded();
+
+	return fail(self ? EXIT_SELF : EXIT_INPUT, "%s", err->text);
+}
+
+int fail_memory(const char *file)
+{
+	struct rn_err err;
+
+	rn_err_nomem(&err);
+	if (file)
+		rn_err_prefix(&err, "%s", file);
+	return fail_err(&err);
+}
+
+uint64_t max_memory;
+
+/* What a file of up to 1 MiB may need, and by which factor a larger one may need more than its own
+ * size. Traces that Rondo wrote need much less. */
+#define MEMORY_MIN    ((uint64_t)224 << 20)
+#define MEMORY_FACTOR 224
+
+void allow_memory(uint64_t file_bytes)
+{
+	size_t before = rn_budget_limit();
+	uint64_t more =
+		file_bytes > MEMORY_MIN / MEMORY_FACTOR ? file_bytes : MEMORY_MIN / MEMORY_FACTOR;
+
+	if (__builtin_mul_overflow(more, MEMORY_FACTOR, &more))
+		more = SIZE_MAX;
+	if (before != SIZE_MAX && __builtin_add_overflow(more, before, &more))
+		more = SIZE_MAX;
+	rn_budget_set(max_memory ? max_memory : more);
 }
 
 int open_trace(const char *path, struct rn_trace *t)
 {
 	struct rn_err err = { 0 };
-	struct stat st;
+	struct stat st = { 0 };
+	bool exists = stat(path, &st) == 0;
 
+	allow_memory((uint64_t)st.st_size);
 	if (rn_trace_open(t, path, &err) == RN_OK)
 		return EXIT_DONE;
-	if (strstr(path, RN_PART_FOLDER) && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (strstr(path, RN_PART_FOLDER) && exists && S_ISDIR(st.st_mode))
 		return fail(EXIT_INPUT, "%s: not a trace, but the parts of one; see: rondo recover",
 			    path);
 	return fail_err(&err);
@@ -177,6 +227,19 @@ static const char *parse_number(const char *s, uint64_t *v)
 	return *s && wrong != too_large ? not_number : wrong;
 }
 
+/* A number of bytes, or with K, M or G after it of so many times 1024. */
+static const char *parse_size(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	const char *wrong = parse_digits(&s, bytes), *unit = *s ? strchr(units, *s) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (wrong || *bytes > UINT64_MAX >> (shift + 1) || (unit ? s[1] : *s))
+		return "not a size such as 64M or 1G";
+	*bytes <<= shift;
+	return NULL;
+}
+
 static const char *parse_range(const char *s, struct range *r)
 {
 	const char *wrong = parse_digits(&s, &r->first);
@@ -198,6 +261,8 @@ static const char *set_option(const struct opt *o, const char *value)
 	switch (o->kind) {
 	case OPT_NUMBER:
 		return parse_number(value, o->var);
+	case OPT_SIZE:
+		return parse_size(value, o->var);
 	case OPT_MAYBE:
 		return value ? parse_number(value, o->var) : NULL;
 	case OPT_RANGE:

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct rn_err;
 struct rn_trace;
@@ -24,7 +25,7 @@ enum exit_code {
 
 /* OPT_MAYBE, OPT_MAYBE_TEXT: an optional number or text, only as --name=VALUE. Without a value, the
  * variable is unchanged. */
-enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_MAYBE, OPT_MAYBE_TEXT, OPT_RANGE, OPT_TEXT };
+enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_SIZE, OPT_MAYBE, OPT_MAYBE_TEXT, OPT_RANGE, OPT_TEXT };
 
 static inline bool is_maybe(enum opt_kind kind)
 {
@@ -63,11 +64,35 @@ int parse_files(const struct usage *u, int argc, char **argv, const char **file,
  * empty. *command is NULL when --help was asked for and has been printed, or after an error. */
 int parse_command(const struct usage *u, int argc, char **argv, char ***command);
 
+/* Prints text that others have made, such as a path, so that it cannot control a terminal
+ * (base/text.h). */
+void print_safe(FILE *to, const char *text);
+
 /* Prints `rondo: ...` and returns the code, for `return fail(EXIT_USAGE, ...)`. */
 int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The exit code for an error of the libraries, which it prints. */
 int fail_err(const struct rn_err *err);
+
+/* The same for RN_E_NOMEM: EXIT_INPUT if the file needs more memory than the limit, EXIT_SELF
+ * otherwise. `file`: the file that is being read, or NULL. */
+int fail_memory(const char *file);
+
+/* The option of all commands that read traces or part files, and its value; 0: not given. */
+extern uint64_t max_memory;
+#define OPT_MAX_MEMORY                                                                             \
+	{                                                                                          \
+		"--max-memory", "SIZE", "use up to SIZE of memory for a file: 512M, 2G", OPT_SIZE, \
+			&max_memory, NULL                                                          \
+	}
+
+/* The default for commands that read the events of a trace one by one, which can be many times
+ * larger than the trace. */
+#define MEMORY_FOR_EVENTS ((uint64_t)2 << 30)
+
+/* Limits the memory of this process (base/budget.h) to --max-memory, or to what a file of so many
+ * bytes may need. Each call adds an allowance for one more file. */
+void allow_memory(uint64_t file_bytes);
 
 /* Opens a trace or says why not. EXIT_DONE or another code. */
 int open_trace(const char *path, struct rn_trace *t);

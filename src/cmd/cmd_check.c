@@ -14,14 +14,16 @@
 #include "read/check.h"
 #include "read/trace.h"
 
+static const struct opt opts[] = { OPT_MAX_MEMORY };
+
 static const struct usage usage = {
 	"check",
-	"FILE",
+	"[--max-memory SIZE] FILE",
 	"Verifies every invariant of a trace. Exit status 0: all hold; 1: one does not;\n"
 	"3: the file cannot be read.",
 	"rondo check demo.rondo && echo good",
-	NULL,
-	0,
+	opts,
+	sizeof(opts) / sizeof(*opts),
 };
 
 static int check(const struct rn_trace *t, const char *file)
@@ -30,13 +32,16 @@ static int check(const struct rn_trace *t, const char *file)
 	int rc = rn_trace_check(t, &err);
 	uint32_t rules, sigs;
 
+	if (rc == RN_E_NOMEM)
+		return fail_memory(file);
 	if (rc < 0)
-		return fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_NO, "%s: %s", file, err.text);
+		return fail(EXIT_NO, "%s: %s", file, err.text);
 	rules = rn_rules_count(t->streams.rules);
 	sigs = rn_sigs_count(t->streams.sigs);
-	printf("%s: ok, %" PRIu64 " rank%s, %u group%s, %u rule%s, %u signature%s\n", file,
-	       t->ranks, rn_plural(t->ranks), t->streams.groups, rn_plural(t->streams.groups),
-	       rules, rn_plural(rules), sigs, rn_plural(sigs));
+	print_safe(stdout, file);
+	printf(": ok, %" PRIu64 " rank%s, %u group%s, %u rule%s, %u signature%s\n", t->ranks,
+	       rn_plural(t->ranks), t->streams.groups, rn_plural(t->streams.groups), rules,
+	       rn_plural(rules), sigs, rn_plural(sigs));
 	return EXIT_DONE;
 }
 

@@ -30,11 +30,12 @@ static const struct opt opts[] = {
 	{ "--strict", NULL, "tests that failed another number of times are different too", OPT_FLAG,
 	  &strict, NULL },
 	{ "--all", NULL, "show every rank that differs", OPT_FLAG, &all, NULL },
+	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"diff",
-	"[--strict] [--all] A B",
+	"[--strict] [--all] [--max-memory SIZE] A B",
 	"Compares the order of two runs: what receives matched, and how tests came out.",
 	"rondo diff monday.rondo tuesday.rondo",
 	opts,
@@ -63,11 +64,6 @@ struct diff {
 	uint64_t *same, sames, *other, others; /* streams, as thread * ranks + rank */
 	struct rn_buf text;                    /* on the streams that differ */
 };
-
-static int no_memory(void)
-{
-	return fail(EXIT_SELF, "out of memory");
-}
 
 /* ---- sites ---- */
 
@@ -143,7 +139,7 @@ static int read_stream(struct diff *d, struct side *s, uint64_t rank, uint64_t t
 		rc = number_sites(d, s);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: %s", s->file, err.text);
-	return rc < 0 ? no_memory() : EXIT_DONE;
+	return rc < 0 ? fail_memory(NULL) : EXIT_DONE;
 }
 
 static void put_event(struct diff *d, const struct side *s, const struct rn_order_spot *at)
@@ -284,7 +280,7 @@ static int print_result(struct diff *d)
 	if (rc == RN_OK)
 		fwrite(out.data, 1, out.len, stdout);
 	rn_buf_free(&out);
-	return rc == RN_OK ? finish_output() : no_memory();
+	return rc == RN_OK ? finish_output() : fail_memory(NULL);
 }
 
 /* ---- both ---- */
@@ -303,7 +299,7 @@ static int open_side(struct side *s, const char *file)
 	s->symbols = symbols_new(&s->t, file);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: %s", file, err.text);
-	return rc < 0 || !s->symbols ? no_memory() : EXIT_DONE;
+	return rc < 0 || !s->symbols ? fail_memory(NULL) : EXIT_DONE;
 }
 
 static void close_side(struct side *s)
@@ -337,7 +333,7 @@ static int compare(struct diff *d)
 	d->same = rn_new(&d->mem, uint64_t, streams);
 	d->other = rn_new(&d->mem, uint64_t, streams);
 	if (!d->names || !d->same || !d->other)
-		return no_memory();
+		return fail_memory(NULL);
 	tell_programs(d);
 	for (uint64_t r = 0; r < d->ranks && code == EXIT_DONE; r++)
 		for (uint64_t k = 0; k < d->threads && code == EXIT_DONE; k++)
@@ -369,6 +365,8 @@ int cmd_diff(int argc, char **argv)
 
 	if (code || !file[0])
 		return code;
+	if (!max_memory)
+		max_memory = MEMORY_FOR_EVENTS;
 	rn_arena_init(&d.mem, SIZE_MAX);
 	for (int i = 0; i < 2 && code == EXIT_DONE; i++)
 		code = open_side(&d.side[i], file[i]);

@@ -118,10 +118,14 @@ static void find_compilers(struct tool tools[MPIS])
 
 static void print_tool(const char *key, const char *what, const struct tool *t)
 {
-	if (*t->path)
-		printf("%s.%s: %s (%s)\n", key, what, t->path, *t->version ? t->version : "?");
-	else
-		printf("%s.%s: not found\n", key, what);
+	printf("%s.%s: ", key, what);
+	print_safe(stdout, *t->path ? t->path : "not found");
+	if (*t->path) {
+		fputs(" (", stdout);
+		print_safe(stdout, *t->version ? t->version : "?");
+		putchar(')');
+	}
+	putchar('\n');
 }
 
 /* --- our libraries ------------------------------------------------------------------------- */
@@ -168,10 +172,13 @@ static bool check_library(const char *key, const char *name)
 		snprintf(why, sizeof(why), "a link to it cannot be created: %s", strerror(error));
 	else
 		try_load(loaded, why, sizeof(why));
-	if (*why)
-		printf("%s: %s cannot be loaded: %s\n", key, path, why);
-	else
-		printf("%s: %s\n", key, path);
+	printf("%s: ", key);
+	print_safe(stdout, path);
+	if (*why) {
+		fputs(" cannot be loaded: ", stdout);
+		print_safe(stdout, why);
+	}
+	putchar('\n');
 	return !*why;
 }
 

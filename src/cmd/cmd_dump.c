@@ -34,11 +34,12 @@ static const struct opt opts[] = {
 	  NULL },
 	{ "--to", "K", "end each thread before its call K", OPT_NUMBER, &to, &to_given },
 	{ "--json", NULL, "one JSON object a line", OPT_FLAG, &json, NULL },
+	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"dump",
-	"[--rank R] [--from K] [--to K] [--json] FILE",
+	"[--rank R] [--from K] [--to K] [--json] [--max-memory SIZE] FILE",
 	"Prints every call of a trace: RANK SEQ CALL(name=value, ...) = RET",
 	"rondo dump demo.rondo --rank 5 --from 100 --to 120",
 	opts,
@@ -56,15 +57,10 @@ struct dump {
 	bool gone; /* the reader of our output */
 };
 
-static int no_memory(const struct dump *d)
-{
-	return fail(EXIT_SELF, "%s: out of memory", d->file);
-}
-
 static int write_out(struct dump *d)
 {
 	if (rn_buf_status(&d->out) < 0)
-		return no_memory(d);
+		return fail_memory(d->file);
 	if (rn_io_write_all(STDOUT_FILENO, d->out.data, d->out.len) < 0) {
 		d->gone = errno == EPIPE;
 		return d->gone ? EXIT_DONE
@@ -95,7 +91,7 @@ static int dump_stream(struct dump *d, uint64_t stream, uint32_t group)
 			    d->file);
 	if (rc == RN_E_RANGE)
 		return fail(EXIT_INPUT, "%s: too many requests to follow", d->file);
-	return rc < 0 ? no_memory(d) : code;
+	return rc < 0 ? fail_memory(d->file) : code;
 }
 
 /* A hostile file can have two billion streams without a call; they need not be walked one by one
@@ -134,7 +130,7 @@ static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 	bool more;
 
 	if (rn_rank_iter_init(&it, &d->t->streams, first, &d->mem) < 0)
-		return no_memory(d);
+		return fail_memory(d->file);
 	more = rn_rank_iter_next(&it, &stream, &group);
 	for (uint64_t s = first; s <= last && code == EXIT_DONE && !d->gone; s++) {
 		uint32_t its_group = group;
@@ -158,7 +154,7 @@ static int begin_times(struct dump *d)
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: section time: %s", d->file, d->err.text);
 	if (rc < 0)
-		return no_memory(d);
+		return fail_memory(d->file);
 	rn_printer_times(d->printer, d->times, &d->err);
 	return EXIT_DONE;
 }
@@ -180,7 +176,7 @@ static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder 
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: section order: %s", d->file, err.text);
 	if (rc < 0)
-		return no_memory(d);
+		return fail_memory(d->file);
 	while (code == EXIT_DONE && !d->gone &&
 	       rn_order_text_next(&x, from, to_given ? to : UINT64_MAX, &d->out))
 		if (d->out.len >= PIECE || d->out.failed)
@@ -200,7 +196,7 @@ static int dump_order(struct dump *d)
 	int code = EXIT_DONE;
 
 	if (!symbols)
-		return no_memory(d);
+		return fail_memory(d->file);
 	for (uint32_t i = 0; i < all->n && code == EXIT_DONE && !d->gone; i++) {
 		uint64_t s = RN_SEG_AT(all, struct rn_order_stream, i)->stream;
 
@@ -222,7 +218,7 @@ static int dump_ranks(struct dump *d)
 	if (!d->printer || !symbols) {
 		symbols_free(symbols);
 		rn_printer_free(d->printer);
-		return no_memory(d);
+		return fail_memory(d->file);
 	}
 	rn_printer_symbols(d->printer, symbols_name, symbols);
 	code = begin_times(d);
@@ -238,15 +234,13 @@ static int dump_ranks(struct dump *d)
 static void tell_lossy(const char *file, struct rn_lossy l)
 {
 	if (l.counts)
-		fprintf(stderr,
-			"rondo: %s: lossy: as many calls as there were, but their order may not "
-			"be\n",
-			file);
+		fail(EXIT_DONE,
+		     "%s: lossy: as many calls as there were, but their order may not be", file);
 	if (l.params)
-		fprintf(stderr,
-			"rondo: %s: lossy: numbers that changed more than %" PRIu64
-			" times are distributed as they were, but not in their order\n",
-			file, l.params);
+		fail(EXIT_DONE,
+		     "%s: lossy: numbers that changed more than %" PRIu64
+		     " times are distributed as they were, but not in their order",
+		     file, l.params);
 }
 
 static int dump_file(const char *file)

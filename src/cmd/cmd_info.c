@@ -24,11 +24,12 @@ static const struct opt opts[] = {
 	{ "--comms", NULL, "print the members of the communicators instead", OPT_FLAG, &comms,
 	  NULL },
 	{ "--sections", NULL, "also print the size of each section", OPT_FLAG, &sections, NULL },
+	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"info",
-	"[--calls | --comms] [--sections] FILE",
+	"[--calls | --comms] [--sections] [--max-memory SIZE] FILE",
 	"Says what a trace holds, as `key: value` lines.",
 	"rondo info demo.rondo",
 	opts,
@@ -413,7 +414,7 @@ static int print_all(const struct rn_trace *t, const char *file)
 	rn_arena_free(&mem);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: the communicators contradict each other", file);
-	return rc < 0 ? fail(EXIT_SELF, "%s: out of memory", file) : EXIT_DONE;
+	return rc < 0 ? fail_memory(file) : EXIT_DONE;
 }
 
 int cmd_info(int argc, char **argv)

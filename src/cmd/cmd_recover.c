@@ -5,6 +5,8 @@
  * Exit status 0: every part that is there is in the trace, though ranks may be missing. 3: one
  * could not be read, or there is none. 70: no memory, or the trace could not be written.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +24,12 @@ static const struct opt opts[] = {
 	  OPT_FLAG, &live, NULL },
 	{ "--json", NULL, "with --live: a JSON object per rank, and one for all", OPT_FLAG, &json,
 	  NULL },
+	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"recover",
-	"DIR.part [-o FILE | --live [--json]]",
+	"DIR.part [-o FILE | --live [--json]] [--max-memory SIZE]",
 	"Makes a trace of what the ranks of a run have left; or says where a program hangs.",
 	"rondo recover demo.rondo.part\n  rondo recover --live demo.rondo.part",
 	opts,
@@ -44,23 +47,22 @@ static bool cut_suffix(char *path)
 	return true;
 }
 
+/* A trace that exists is replaced only if the user named it. */
 static int make_trace(const char *path)
 {
-	char *trace = strdup(path);
-	int code;
+	struct parts_trace t = { .how = output ? PLACE_EXACTLY : PLACE_NEW, .out = stdout };
+	int n = snprintf(t.path, sizeof(t.path), "%s", output ? output : path), code;
 
-	if (!trace)
-		code = fail(EXIT_SELF, "out of memory");
-	else if (!output && !cut_suffix(trace))
-		code = fail(EXIT_USAGE, "recover: %s does not end in %s; where to? (-o FILE)", path,
+	if (n >= (int)sizeof(t.path))
+		return fail(EXIT_USAGE, "recover: %s: %s", path, strerror(ENAMETOOLONG));
+	if (!output && !cut_suffix(t.path))
+		return fail(EXIT_USAGE, "recover: %s does not end in %s; where to? (-o FILE)", path,
 			    RN_PART_FOLDER);
-	else
-		code = parts_recover(path, 0, output ? output : trace, stdout);
+	code = parts_recover(path, 0, &t);
 	if (code == EXIT_DONE) {
 		code = finish_output();
-		hint("rondo info", output ? output : trace, "");
+		hint("rondo info", t.path, "");
 	}
-	free(trace);
 	return code;
 }
 
@@ -78,7 +80,7 @@ int cmd_recover(int argc, char **argv)
 		return fail(EXIT_USAGE, "recover: --json is for --live");
 	path = strdup(arg);
 	if (!path)
-		return fail(EXIT_SELF, "out of memory");
+		return fail_memory(NULL);
 	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
 		path[--n] = 0;
 	code = live ? live_show(path, json) : make_trace(path);

@@ -20,6 +20,8 @@
 
 #include "base/err.h"
 #include "base/plural.h"
+#include "base/private_dir.h"
+#include "base/status_file.h"
 #include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
@@ -43,11 +45,13 @@ static const struct opt opts[] = {
 	{ "--stall", "SECONDS", "end a replay in which all ranks wait (default: 60; 0: never)",
 	  OPT_NUMBER, &stall_seconds, &has_stall },
 	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
+	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"replay",
-	"[--on-divergence=WHAT] [--stall=SECONDS] [--mpi=WHICH] FILE PROGRAM [ARGUMENT]...",
+	"[--on-divergence=WHAT] [--stall=SECONDS] [--mpi=WHICH] [--max-memory SIZE]\n"
+	"                    FILE PROGRAM [ARGUMENT]...",
 	"Runs a program again so that its messages come in the recorded order. PROGRAM may be\n"
 	"a launcher, or be started by one, also under a debugger:\n"
 	"mpirun -n 4 rondo replay FILE gdb --args ./app",
@@ -56,11 +60,6 @@ static const struct usage usage = {
 	opts,
 	sizeof(opts) / sizeof(*opts),
 };
-
-static int no_memory(void)
-{
-	return fail(EXIT_SELF, "out of memory");
-}
 
 static bool goes_on(void)
 {
@@ -103,7 +102,7 @@ static int set_variables(const char *folder, const char *status, bool alone)
 	    (alone && setenv("RONDO_ALONE", "1", 1) < 0) ||
 	    (goes_on() && setenv("RONDO_DIVERGES_ON", "1", 1) < 0) ||
 	    (rn_mpi_of_word(mpi_word) && setenv("RONDO_MPI", mpi_word, 1) < 0))
-		return no_memory();
+		return fail_memory(NULL);
 	return EXIT_DONE;
 }
 
@@ -204,7 +203,7 @@ static int conclude(const struct run *r, int code)
 	if (r->alone)
 		return code;
 	if (!plans_progress(r->plans, &p))
-		return no_memory();
+		return fail_memory(NULL);
 	if (p.calls + p.messages == 0 && p.left)
 		code = code ? code
 			    : fail(EXIT_SELF, "nothing was replayed: no MPI program was started, "
@@ -236,7 +235,7 @@ static int run(struct run *r, const struct target *t, char **command)
 	r->plans = plans_map(r->folder, r->trace->ranks);
 	if (!r->plans || !r->job)
 		return r->plans ? fail(EXIT_SELF, "%s: %s", r->folder, strerror(errno))
-				: no_memory();
+				: fail_memory(NULL);
 	if (!own)
 		own = run_command(r, t, command, &code);
 	if (!own)
@@ -245,13 +244,22 @@ static int run(struct run *r, const struct target *t, char **command)
 	return own;
 }
 
+static FILE *create_status(const char *folder)
+{
+	int dir = rn_private_dir_open(folder), fd = dir >= 0 ? rn_status_create(dir) : -1;
+
+	if (dir >= 0)
+		close(dir);
+	return fd >= 0 ? fdopen(fd, "r+") : NULL;
+}
+
 static int replay_in(struct run *r, const struct target *t, char **command)
 {
 	char status[PATH_MAX + 16];
 	int code;
 
-	snprintf(status, sizeof(status), "%s/status", r->folder);
-	r->status = fopen(status, "w+e");
+	snprintf(status, sizeof(status), "%s/" RN_STATUS_NAME, r->folder);
+	r->status = create_status(r->folder);
 	if (!r->status)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
 	code = plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
@@ -321,6 +329,8 @@ int cmd_replay(int argc, char **argv)
 		return fail(EXIT_USAGE, "replay: which %s? (see: rondo replay --help)",
 			    command[0] ? "program" : "trace, and which program");
 	code = check_options();
+	if (!max_memory)
+		max_memory = MEMORY_FOR_EVENTS;
 	if (!code)
 		code = open_trace(command[0], &trace);
 	if (code)

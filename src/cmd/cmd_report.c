@@ -34,11 +34,12 @@ static const struct opt opts[] = {
 	{ "--depth", "N", "show loops in loops down to level N, and sum up what is in them",
 	  OPT_NUMBER, &depth, NULL },
 	{ "--all", NULL, "show every line of every group of ranks", OPT_FLAG, &all, NULL },
+	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"report",
-	"[--depth N] [--all] FILE",
+	"[--depth N] [--all] [--max-memory SIZE] FILE",
 	"Shows the structure of the traced program: its loops and calls, with their times and "
 	"bytes.",
 	"rondo report demo.rondo",
@@ -471,7 +472,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: the loops contradict each other", file);
 	if (rc < 0)
-		return fail(EXIT_SELF, "%s: out of memory", file);
+		return fail_memory(file);
 	return code;
 }
 

@@ -2,10 +2,10 @@
  * cmd_trace.c - `rondo trace PROGRAM...`: runs a program, with the tracer in whatever uses MPI.
  *
  * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
- * MPI is preloaded, and rondo becomes the program. In front of one (rondo trace mpirun -n 4 ./app),
- * or without one, the stub (src/intercept/stub.c) is preloaded into everything that is started and
- * finds the ranks; rondo waits, and the status file, in which stub and tracer write a line when
- * there is something to tell, decides what is left to say.
+ * MPI is preloaded, and rondo becomes the program; a watcher (watch.h) waits for its end. In front
+ * of one (rondo trace mpirun -n 4 ./app), or without one, the stub (src/intercept/stub.c) is
+ * preloaded into everything that is started and finds the ranks; rondo waits, and reads what stub
+ * and tracer have reported (conclude.h).
  *
  * What can be known to be wrong is said before anything runs, in one line, with exit code 70. After
  * that, the exit code is that of the program, or 70 instead of 0 if a program could not be traced.
@@ -18,34 +18,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "base/plural.h"
-#include "base/text.h"
-#include "cmd/background.h"
+#include "base/status_file.h"
 #include "cmd/cmd.h"
+#include "cmd/conclude.h"
 #include "cmd/inject.h"
-#include "cmd/parts.h"
+#include "cmd/run_dir.h"
 #include "cmd/target.h"
+#include "cmd/watch.h"
 #include "encode/callsite.h"
 #include "encode/grain.h"
 #include "encode/raw.h"
 #include "file/section.h"
+#include "file/trace_name.h"
 #include "file/writer.h"
 #include "order/codec.h"
 
-static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *memory, *ignore, *lossy,
-	*only, *order_codec, *values = RN_VALUES_WORD_ALL;
-static bool plain, sites, has_slack, has_values;
+static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *ignore, *lossy, *only,
+	*order_codec, *values = RN_VALUES_WORD_ALL;
+static bool plain, sites, has_slack, has_values, has_memory;
 static uint64_t memory_bytes, depth = 16, slack;
 
 static const struct opt opts[] = {
-	{ "-o", "FILE", "write the trace to FILE (default: PROGRAM.rondo or SCRIPT.rondo)",
+	{ "-o", "FILE",
+	  "write the trace to FILE (default: %p.rondo); %p: program, %j: job, %h: host, %n: number",
 	  OPT_TEXT, &output, NULL },
 	{ "--time", "HOW", "summary (default), none, bins[:B] or exact", OPT_TEXT, &timing, NULL },
 	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, &calls, NULL },
@@ -58,7 +59,7 @@ static const struct opt opts[] = {
 	{ "--lossy", "WHAT", "do not keep WHAT exactly: counts (of loops), params[:N]", OPT_TEXT,
 	  &lossy, NULL },
 	{ "--memory", "SIZE", "memory of a rank for what is recorded: 64M, 1G (default: 256M)",
-	  OPT_TEXT, &memory, NULL },
+	  OPT_SIZE, &memory_bytes, &has_memory },
 	{ "--callsite", "DEPTH",
 	  "keep where calls are made: DEPTH frames of the stack (default: 16)", OPT_MAYBE, &depth,
 	  &sites },
@@ -160,20 +161,32 @@ static bool is_foreign(const char *s, char piece[256])
 	}
 }
 
-#define MEMORY_LEAST ((uint64_t)1 << 20)
-
-/* A number of bytes, or with K, M or G behind it of so many times 1024. */
-static bool is_size(const char *s, uint64_t *bytes)
+/* Whether the list selects a function. A list that begins with an exclusion selects all others. */
+static bool selects_any(const char *s)
 {
-	static const char units[] = "KMG";
-	char *end;
-	unsigned long long n = strtoull(s, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	char piece[256];
+	bool first = *s == '-';
 
-	*bytes = (uint64_t)n << shift;
-	return *s >= '0' && *s <= '9' && n <= UINT64_MAX >> (shift + 1) && (unit ? !end[1] : !*end);
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++) {
+		const char *name = rn_mpi_vocab.func[i].name;
+		bool wanted = first;
+
+		for (const char *at = s; rn_begins(name, "MPI") && *at; at += *at == ',') {
+			bool no = *at == '-';
+
+			at += no;
+			snprintf(piece, sizeof(piece), "%.*s", (int)strcspn(at, ","), at);
+			if (fnmatch(piece, name, 0) == 0)
+				wanted = !no;
+			at += strcspn(at, ",");
+		}
+		if (wanted && rn_begins(name, "MPI"))
+			return true;
+	}
+	return false;
 }
+
+#define MEMORY_LEAST ((uint64_t)1 << 20)
 
 /* MODULE or MODULE:FROM-TO, hexadecimal, with commas between. */
 static bool is_ignore_list(const char *s)
@@ -315,10 +328,10 @@ static int check_options(void)
 			    calls);
 	if (calls && is_foreign(calls, piece))
 		return fail(EXIT_USAGE, "trace: --call %s: no function of MPI is called so", piece);
-	if (memory && !is_size(memory, &memory_bytes))
-		return fail(EXIT_USAGE, "trace: --memory %s: not a size such as 64M or 1G", memory);
-	if (memory && memory_bytes < MEMORY_LEAST)
-		return fail(EXIT_USAGE, "trace: --memory %s: less than 1M", memory);
+	if (calls && !selects_any(calls))
+		return fail(EXIT_USAGE, "trace: --call %s: selects no function", calls);
+	if (has_memory && memory_bytes < MEMORY_LEAST)
+		return fail(EXIT_USAGE, "trace: --memory: less than 1M");
 	return check_sites();
 }
 
@@ -336,7 +349,7 @@ static int set_variables(void)
 		{ "RONDO_SPILL", spill ? spill_path : NULL },
 		{ "RONDO_ELASTIC", plain ? "no" : NULL },
 		{ "RONDO_LOSSY", lossy },
-		{ "RONDO_MEMORY", memory ? memory_text : NULL },
+		{ "RONDO_MEMORY", has_memory ? memory_text : NULL },
 		{ "RONDO_CALLSITE", sites ? frames : NULL },
 		{ "RONDO_CALLSITE_IGNORE", ignore },
 		{ "RONDO_ONLY", only },
@@ -363,6 +376,20 @@ static int set_variables(void)
 /* --- where the trace goes ------------------------------------------------------------------ */
 
 static char folder[PATH_MAX];
+
+/* Whether an outer rondo reads the reports of this run. Another value of the variable is ignored.
+ */
+static bool has_status(void)
+{
+	const char *path = getenv("RONDO_STATUS");
+	int fd = path ? rn_status_open(path) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	else
+		unsetenv("RONDO_STATUS");
+	return fd >= 0;
+}
 
 static int folder_error(void)
 {
@@ -415,11 +442,27 @@ static int check_output(const char *path)
 		    S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
 }
 
+/* A private directory for the reports: beside the trace, where processes on other nodes find it, if
+ * the file system there stores owner and mode. */
+static int make_status(struct run_dir *dir)
+{
+	int error = run_dir_make(dir, folder);
+
+	if (error) {
+		errno = error;
+		return folder_error();
+	}
+	return setenv("RONDO_STATUS", dir->path, 1) < 0 || setenv("RONDO_RANK_SEEN", "0", 1) < 0
+		       ? no_memory()
+		       : EXIT_DONE;
+}
+
 /* RONDO_CWD and RONDO_OUTPUT; and whether the tracer will be able to write there. */
 static int set_output(void)
 {
 	const char *given = output ? output : getenv("RONDO_OUTPUT");
 	char cwd[PATH_MAX / 2], path[PATH_MAX];
+	const char *error;
 	int n;
 
 	if (!getcwd(cwd, sizeof(cwd)))
@@ -436,433 +479,54 @@ static int set_output(void)
 	snprintf(folder, sizeof(folder), "%.*s", n > 1 ? n - 1 : n, path);
 	if (!is_folder(folder) || access(folder, W_OK | X_OK) < 0)
 		return folder_error();
-	return given ? check_output(path) : EXIT_DONE;
+	if (!given)
+		return EXIT_DONE;
+	error = rn_trace_name_error(path);
+	if (error)
+		return fail(EXIT_USAGE,
+			    "trace: -o %s: unknown sequence %.2s (see: rondo trace --help)", given,
+			    error);
+	return strchr(rn_base_name(path), '%') ? EXIT_DONE : check_output(path);
 }
 
-/* --- behind a launcher --------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------- */
 
-/* mpirun -n 4 rondo trace ./app */
+/* mpirun -n 4 rondo trace ./app: the rank is this process, and its watcher reports how it ended. */
 static int trace_rank(const struct target *t, char **command)
 {
 	int code = inject_for_rank(t);
 
+	if (!code && !has_status())
+		watch_rank();
 	return code ? code : inject_become(t, command);
 }
 
-/* --- in front of one ----------------------------------------------------------------------- */
-
-/* What stub and tracer told. */
-struct told {
-	bool finished, failed;         /* a trace or its parts were written; something was not */
-	bool gone;                     /* the file is, and with it what was told */
-	bool ranked;                   /* a launcher started a process */
-	uint64_t late, late_ranks;     /* calls that came when the trace was written */
-	uint64_t kept;                 /* of these, in the parts */
-	char spool[PATH_MAX];          /* where parts are while it runs */
-	uint64_t run;                  /* and whose */
-	char traced[PATH_MAX];         /* the trace */
-	char parts[PATH_MAX];          /* why there is no trace, but parts */
-	char unmerged[PATH_MAX];       /* the same, and it could not be written */
-	char unspilled[PATH_MAX];      /* why not all is in the parts */
-	char launcher[PATH_MAX];       /* name of a launcher that was started */
-	char rank[PATH_MAX];           /* a program that it started and that was given no tracer */
-	char started[PATH_MAX];        /* a program that was given a tracer */
-	char untraced[PATH_MAX + 256]; /* a program that was not, and why */
-	pid_t background;              /* a process that runs and is not known to call MPI, or 0 */
-	bool runs;                     /* a process that is traced still runs */
-};
-
-/* In the folder of the trace, because that is where the processes of other nodes can write. Locked
- * until we end: what the program leaves is ours until then. */
-static int make_status(char path[PATH_MAX])
+static int run_and_conclude(const struct target *t, char **command, const struct run_dir *dir)
 {
-	int n = snprintf(path, PATH_MAX, "%s/.rondo-status.XXXXXX", folder), fd;
-
-	if (n < 0 || n >= PATH_MAX)
-		return fail(EXIT_SELF, "%s: %s", folder, strerror(ENAMETOOLONG));
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return folder_error();
-	flock(fd, LOCK_EX);
-	return setenv("RONDO_STATUS", path, 1) < 0 || setenv("RONDO_RANK_SEEN", "0", 1) < 0
-		       ? no_memory()
-		       : EXIT_DONE;
-}
-
-static void copy_rest(const char *line, const char *word, char *to, size_t cap)
-{
-	if (rn_begins(line, word) && !*to)
-		snprintf(to, cap, "%s", line + strlen(word));
-}
-
-/* late KEPT LOST */
-static void count_late(const char *line, struct told *told)
-{
-	char *end;
-
-	if (!rn_begins(line, "late "))
-		return;
-	told->kept += strtoull(line + strlen("late "), &end, 10);
-	told->late += strtoull(end, NULL, 10);
-	told->late_ranks++;
-}
-
-/* spool RUN FOLDER */
-static void note_spool(const char *line, struct told *told)
-{
-	char *end;
-
-	if (!rn_begins(line, "spool ") || *told->spool)
-		return;
-	told->run = strtoull(line + strlen("spool "), &end, 16);
-	snprintf(told->spool, sizeof(told->spool), "%s", end + (*end == ' '));
-}
-
-static void read_status(const char *path, struct told *told)
-{
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t cap = 0;
-
-	*told = (struct told){ .gone = !f };
-	while (f && getline(&line, &cap, f) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		told->finished |= rn_begins(line, "traced ") || rn_begins(line, "parts ");
-		told->failed |= rn_begins(line, "failed ");
-		told->ranked |= rn_begins(line, "rank ") || rn_begins(line, "started ");
-		count_late(line, told);
-		note_spool(line, told);
-		copy_rest(line, "traced ", told->traced, sizeof(told->traced));
-		copy_rest(line, "unmerged ", told->unmerged, sizeof(told->unmerged));
-		copy_rest(line, "unspilled ", told->unspilled, sizeof(told->unspilled));
-		copy_rest(line, "parts ", told->parts, sizeof(told->parts));
-		copy_rest(line, "launcher ", told->launcher, sizeof(told->launcher));
-		copy_rest(line, "rank ", told->rank, sizeof(told->rank));
-		copy_rest(line, "started ", told->started, sizeof(told->started));
-		copy_rest(line, "untraced ", told->untraced, sizeof(told->untraced));
-	}
-	free(line);
-	if (f)
-		fclose(f);
-}
-
-/* A process that the command started and that has not ended; 0: there is none. */
-static pid_t find_background(void)
-{
-	char entry[PATH_MAX + 16];
-
-	snprintf(entry, sizeof(entry), "RONDO_STATUS=%s", getenv("RONDO_STATUS"));
-	return background_process(entry);
-}
-
-static bool reported_nothing(const struct told *told)
-{
-	return !*told->spool && !*told->untraced && !told->finished && !told->failed && !told->gone;
-}
-
-/* There are parts, and no process has reported what became of them. */
-static bool has_open_parts(const struct told *told)
-{
-	return *told->spool && !*told->traced && !*told->parts && !*told->unmerged;
-}
-
-/* Processes in the background may still report something. Waits a moment for them, and reads the
- * status file again after each wait. */
-static void read_reports(const char *path, struct told *told)
-{
-	read_status(path, told);
-	if (reported_nothing(told)) {
-		pid_t pid = find_background();
-
-		read_status(path, told);
-		told->background = pid;
-	}
-	if (has_open_parts(told)) {
-		bool runs = parts_settle(told->spool, told->run);
-
-		read_status(path, told);
-		told->runs = runs;
-	}
-}
-
-/* A program was started with the tracer, which reported nothing. A killed program also reports
- * nothing. */
-static int made_no_call(const struct told *told, int code)
-{
-	return fail(EXIT_DONE, "%s made no MPI call%s; nothing was traced%s", told->started,
-		    code ? ", or was killed before MPI_Init" : "",
-		    rn_is_interpreter(told->started) && inject_forced() == RN_MPI_NONE
-			    ? " (if it uses another MPI than its launcher: --mpi=)"
-			    : "");
-}
-
-/* Parts into a trace, which the line that is said of it, beginning with `what`, calls `name`. */
-static int recover_to(const char *path, const char *name, const struct told *told, const char *what)
-{
-	char *line = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&line, &n);
-	int code;
-
-	if (!out)
-		return no_memory();
-	parts_settle(told->spool, told->run);
-	code = parts_recover(told->spool, told->run, path, out);
-	fclose(out);
-	if (n && *told->unspilled)
-		fprintf(stderr, "rondo: %s(%s) %s%s", what, told->unspilled, name,
-			line + strlen(path));
-	else if (n)
-		fprintf(stderr, "rondo: %s%s%s", what, name, line + strlen(path));
-	free(line);
-	return code;
-}
-
-/* The program was killed, or could not put its trace together. */
-static int put_together(const struct told *told, const char *trace)
-{
-	char what[PATH_MAX + 8], parts[RN_TEXT_PATH];
-
-	rn_text_path(told->spool, parts, sizeof(parts));
-	if (*told->unmerged && *told->unspilled)
-		return fail(EXIT_SELF,
-			    "%s; some of what the ranks did is kept (%s); put together by: rondo "
-			    "recover %s",
-			    told->unmerged, told->unspilled, parts);
-	if (*told->unmerged)
-		return fail(EXIT_SELF,
-			    "%s; what every rank did is kept; put together by: rondo recover %s",
-			    told->unmerged, parts);
-	snprintf(what, sizeof(what), "%s; ",
-		 *told->parts ? told->parts : "the program ended before its trace was written");
-	return recover_to(trace, trace, told, what);
-}
-
-/* The trace is there, and is made anew with the calls that came after it. */
-static int add_late(const struct told *told)
-{
-	char path[PATH_MAX + 8], what[64];
-	int code;
-
-	snprintf(path, sizeof(path), "%s.late", told->traced);
-	snprintf(what, sizeof(what), "with %" PRIu64 " call%s behind MPI_Finalize: ", told->kept,
-		 rn_plural(told->kept));
-	code = recover_to(path, told->traced, told, what);
-	if (code == EXIT_DONE && rename(path, told->traced) < 0)
-		return fail(EXIT_SELF, "%s: %s", told->traced, strerror(errno));
-	return code;
-}
-
-/* The command has ended, but traced processes are still running. */
-static int still_traced(const struct told *told)
-{
-	char parts[RN_TEXT_PATH];
-
-	return fail(EXIT_DONE,
-		    "%s is still running in the background and writes its trace when it ends; see: "
-		    "rondo recover --live %s",
-		    told->started, rn_text_path(told->spool, parts, sizeof(parts)));
-}
-
-/* What the processes have left. */
-static int use_parts(const struct told *told)
-{
-	const char *given = getenv("RONDO_OUTPUT");
-	char trace[2 * PATH_MAX];
-
-	if (*told->traced && told->kept)
-		return add_late(told);
-	if (*told->traced) { /* a launcher has killed ranks that were about to end */
-		parts_drop(told->spool, told->run);
-		return EXIT_DONE;
-	}
-	if (told->runs && has_open_parts(told))
-		return still_traced(told);
-	if (given)
-		snprintf(trace, sizeof(trace), "%s", given);
-	else /* the tracer named the journal directory NAME.rondo.part */
-		snprintf(trace, sizeof(trace), "%s/%.*s", getenv("RONDO_CWD"),
-			 (int)(strlen(rn_base_name(told->spool)) - strlen(".part")),
-			 rn_base_name(told->spool));
-	return put_together(told, trace);
-}
-
-/* Returns true, and prints the reason, if a word of the command names an untraceable program. */
-static bool says_obstacle(const char *word)
-{
-	const char *why;
-	struct target t;
-
-	if (!strchr(word, '/') || target_open(&t, word, NULL) < 0)
-		return false;
-	why = target_obstacle(&t);
-	target_free(&t);
-	if (why)
-		fail(EXIT_SELF, "nothing was traced: %s %s", word, why);
-	return why != NULL;
-}
-
-static bool is_mpi_program(const char *word)
-{
-	struct target t;
-	bool is;
-
-	if (!strchr(word, '/') || target_open(&t, word, NULL) < 0)
-		return false;
-	is = elf_mpi(&t.elf) != RN_MPI_NONE;
-	target_free(&t);
-	return is;
-}
-
-/* Returns true, and prints the reason, if a word of the command shows why nothing was traced. */
-static bool explains(const struct target *t, const char *word, int code)
-{
-	bool sets = strstr(word, "LD_PRELOAD"), mpi = is_mpi_program(word);
-
-	if (sets)
-		fail(EXIT_SELF, "nothing was traced: the command sets LD_PRELOAD, which rondo "
-				"needs; try rondo trace behind the launcher");
-	else if (mpi && code)
-		fail(EXIT_SELF,
-		     "nothing was traced: %s failed with exit code %d, and rondo did not see %s "
-		     "start",
-		     t->name, code, word);
-	else if (mpi)
-		fail(EXIT_SELF,
-		     "nothing was traced: %s found no LD_PRELOAD, which rondo needs, in its "
-		     "environment; try rondo trace right before it",
-		     word);
-	return sets || mpi;
-}
-
-/* The end of the words that may name a program that ran: all of them if the command runs what its
- * arguments say, or else only the first. */
-static char **end_of_programs(const struct target *t, char **command, const struct told *told)
-{
-	bool all = target_is_launcher(t) ? !*told->rank || rn_is_runner(told->rank)
-					 : rn_is_runner(t->path);
-	char **end = command + 1;
-
-	while (all && *end)
-		end++;
-	return end;
-}
-
-/* A launcher failed before it started a program, or the program that ran the launcher failed. */
-static int launcher_failed(const struct target *t, const struct told *told, int code)
-{
-	if (target_is_launcher(t))
-		return fail(EXIT_SELF,
-			    "the launcher %s failed with exit code %d and started no program that "
-			    "rondo could see; nothing was traced",
-			    t->name, code);
-	return fail(EXIT_SELF,
-		    "the launcher %s started no program that rondo could see, and %s failed with "
-		    "exit code %d; nothing was traced",
-		    rn_base_name(told->launcher), t->name, code);
-}
-
-/* Returns true, and prints the reason, if it is certain why the command could not be traced. */
-static bool could_not_be_traced(const struct target *t, char **command, const struct told *told,
-				int code)
-{
-	char **end = end_of_programs(t, command, told);
-
-	for (char **word = command; word < end; word++)
-		if (says_obstacle(*word))
-			return true;
-	if (!code || told->ranked || !(target_is_launcher(t) || *told->launcher))
-		return false;
-	launcher_failed(t, told, code);
-	return true;
-}
-
-static int no_program_traced(const struct target *t, char **command, const struct told *told,
-			     int code)
-{
-	char **end = end_of_programs(t, command, told);
-	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
-
-	for (char **word = command; word < end; word++)
-		if (explains(t, *word, code))
-			return EXIT_SELF;
-	return fail(EXIT_DONE, "%s%s made %s MPI call; nothing was traced%s",
-		    runs_others ? "no program started by " : "", t->name, runs_others ? "an" : "no",
-		    code && !*told->launcher && inject_forced() == RN_MPI_NONE
-			    ? " (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
-			    : "");
-}
-
-/* No tracer has reported a trace. */
-static int nothing_traced(const struct target *t, char **command, const struct told *told, int code)
-{
-	if (!*told->started && could_not_be_traced(t, command, told, code))
-		return EXIT_SELF;
-	if (told->background)
-		return fail(EXIT_DONE,
-			    "%s has made no MPI call so far; process %d is still running in the "
-			    "background%s",
-			    t->name, (int)told->background,
-			    *told->started ? "" : " and writes a trace if it calls MPI");
-	return *told->started ? made_no_call(told, code)
-			      : no_program_traced(t, command, told, code);
-}
-
-/* Says what is to be said after the run, and whether there was a reason for exit code 70. */
-static int conclude(const struct target *t, char **command, const struct told *told, int code)
-{
-	int own = EXIT_DONE;
-
-	if (told->late)
-		fail(EXIT_DONE,
-		     "%" PRIu64 " call%s on %" PRIu64
-		     " rank%s came when the trace had been written (after MPI_Finalize), and "
-		     "cannot be added",
-		     told->late, rn_plural(told->late), told->late_ranks,
-		     rn_plural(told->late_ranks));
-	if (*told->untraced)
-		own = fail(EXIT_SELF, "not traced: %s", told->untraced);
-	if (*told->spool && access(told->spool, F_OK) == 0) {
-		int used = use_parts(told);
-
-		return own ? own : used;
-	}
-	if (own)
-		return own;
-	if (told->finished || told->failed ||
-	    told->gone) /* the tracer has said what there is to say */
-		return told->finished && !told->failed ? EXIT_DONE : EXIT_SELF;
-	if (*told->spool)
-		return fail(EXIT_SELF, "%s, where it was kept what the program did, is gone",
-			    told->spool);
-	return nothing_traced(t, command, told, code);
-}
-
-/* Runs the command. Without a status file of our own, there is an outer rondo that concludes. */
-static int run_and_conclude(const struct target *t, char **command, const char *status)
-{
-	struct told told;
 	int code = EXIT_DONE, own = inject_run(t, command, &code);
 
-	if (own || !*status)
-		return own ? own : code;
-	read_reports(status, &told);
-	own = conclude(t, command, &told, code);
+	if (own)
+		return own;
+	own = conclude(t, command, dir->status, code);
 	return code ? code : own;
 }
 
 /* rondo trace mpirun -n 4 ./app */
 static int trace_all(const struct target *t, char **command)
 {
-	char status[PATH_MAX] = "";
-	int code = inject_for_all(t, command);
+	struct run_dir dir;
+	int code = inject_for_all(t, command), own;
 
-	if (!code && !getenv("RONDO_STATUS"))
-		code = make_status(status);
+	if (code)
+		return code;
+	if (has_status()) { /* an outer rondo concludes */
+		own = inject_run(t, command, &code);
+		return own ? own : code;
+	}
+	code = make_status(&dir);
 	if (!code)
-		code = run_and_conclude(t, command, status);
-	if (*status)
-		unlink(status);
+		code = run_and_conclude(t, command, &dir);
+	run_dir_remove(&dir);
 	return code;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/sanitizer.h"
 #include "cmd/cmd.h"
 #include "cmd/forward.h"
 #include "cmd/launch.h"
@@ -73,6 +74,15 @@ static int cannot_run(const struct target *t, int error)
 	return fail(EXIT_SELF, "%s cannot be run: %s", t->name, strerror(error));
 }
 
+/* The stub then puts AddressSanitizer's runtime before the tracer. */
+static bool needs_asan(const struct target *t)
+{
+	for (const char *name = elf_next(&t->elf, NULL); name; name = elf_next(&t->elf, name))
+		if (rn_is_asan(name))
+			return true;
+	return false;
+}
+
 int inject_for_rank(const struct target *t)
 {
 	enum rn_mpi mpi;
@@ -80,7 +90,8 @@ int inject_for_rank(const struct target *t)
 
 	if (code)
 		return code;
-	return mpi == RN_MPI_NONE ? preload_stub(false) : preload_tracer(t, mpi, false);
+	return mpi == RN_MPI_NONE || needs_asan(t) ? preload_stub(false)
+						   : preload_tracer(t, mpi, false);
 }
 
 /* Alone, and only --mpi tells which MPI it will load. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/sanitizer.h"
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
 #include "cmd/elf_needs.h"
@@ -87,7 +88,7 @@ static enum preloaded which(const char *library)
 {
 	if (rn_begins(rn_base_name(library), "librondo-"))
 		return OURS;
-	return elf_defines(library, "MPI_") ? TOOLS : OTHERS;
+	return rn_is_asan(library) || elf_defines(library, "MPI_") ? TOOLS : OTHERS;
 }
 
 /* "LIBRARY:" for each that LD_PRELOAD has, of this kind or of the other one. */
@@ -136,6 +137,7 @@ int preload(const char *library)
 	end_list(&all);
 	if (rn_buf_status(&all) == RN_OK && rn_buf_status(&users) == RN_OK &&
 	    setenv("LD_PRELOAD", (char *)all.data, 1) == 0 &&
+	    setenv(RN_SANITIZER_FIRST, "0", 1) == 0 &&
 	    (*users.data ? setenv("RONDO_PRELOAD", (char *)users.data, 1)
 			 : unsetenv("RONDO_PRELOAD")) == 0)
 		rc = RN_OK;

@@ -21,8 +21,8 @@ bool find_library(const char *name, char path[PATH_MAX]);
 
 /* Puts a library into LD_PRELOAD in our environment: in front of what the user has there, so that
  * it sees memory before another allocator does, but behind other tools for MPI, which count on
- * being called first. What the user had, without libraries of Rondo's, goes into RONDO_PRELOAD.
- * RN_OK or RN_E_NOMEM. */
+ * being called first, and behind AddressSanitizer, which requires it. What the user had, without
+ * libraries of Rondo's, goes into RONDO_PRELOAD. RN_OK or RN_E_NOMEM. */
 int preload(const char *library);
 
 /* Runs a program as a child and appends its standard output and error to `out`. Whether it could be

@@ -106,16 +106,16 @@ static int see_file(struct live *v, size_t i, struct rn_salvage *out)
 	struct rn_err err = { 0 };
 	int rc = rn_salvage_now(&v->mem, v->file[i].bytes, v->file[i].len, out, &err);
 
-	return rc < 0 ? fail(rc == RN_E_NOMEM ? EXIT_SELF : EXIT_INPUT, "%s: %s", v->file[i].path,
-			     err.text)
-		      : EXIT_DONE;
+	if (rc < 0)
+		rn_err_prefix(&err, "%s", v->file[i].path);
+	return rc < 0 ? fail_err(&err) : EXIT_DONE;
 }
 
 static struct rn_salvage *see_files(struct live *v, int *code)
 {
 	struct rn_salvage *s = rn_new(&v->mem, struct rn_salvage, v->files + 1);
 
-	*code = s ? EXIT_DONE : fail(EXIT_SELF, "out of memory");
+	*code = s ? EXIT_DONE : fail_memory(NULL);
 	for (size_t i = 0; i < v->files && *code == EXIT_DONE; i++)
 		*code = see_file(v, i, &s[i]);
 	v->ticks = rn_clock_now();
@@ -186,7 +186,7 @@ int live_look(struct live *v)
 	if (code)
 		return code;
 	if (!list_processes(v, second))
-		return fail(EXIT_SELF, "out of memory");
+		return fail_memory(NULL);
 	if (v->n == 0)
 		return fail(EXIT_INPUT, "%s: no process has said who it is", v->folder);
 	if (v->running)

@@ -104,7 +104,7 @@ static int show(void *arg, const struct part_view *file, size_t n)
 	if (v->json)
 		put_json(v);
 	if ((!v->json && !live_put_text(v)) || v->out.failed)
-		return fail(EXIT_SELF, "out of memory");
+		return fail_memory(NULL);
 	fwrite(v->out.data, 1, v->out.len, stdout);
 	return finish_output();
 }

@@ -12,21 +12,28 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/io.h"
 #include "base/plural.h"
+#include "base/private_dir.h"
 #include "cmd/cmd.h"
+#include "cmd/place_trace.h"
 #include "file/recover.h"
 #include "file/salvage.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
 
+#define PARTS_MISSING (-100) /* not an error: ranks are missing, and nothing was written */
+
 struct file {
-	char *path;
-	char *copy; /* in the folder, if the file is in memory; or NULL */
+	char *path;       /* for messages */
+	const char *name; /* the last component of it */
+	int dir;          /* the directory; not owned */
+	bool in_memory;   /* there may be a copy of the same name in the folder */
 	int fd;
 	void *bytes; /* NULL: nothing is to be had from it */
 	size_t len;
@@ -38,7 +45,7 @@ struct folder {
 	const char *path;
 	uint64_t wanted;       /* the only run; 0: any */
 	char memory[PATH_MAX]; /* the one that stands in for it on this node; or "" */
-	FILE *out;             /* for the line that says what came of it */
+	int dir, memory_dir;   /* descriptors, or -1 */
 	struct file *file;
 	size_t n, cap;
 	uint64_t run; /* the newest */
@@ -47,20 +54,21 @@ struct folder {
 	bool look; /* the files are only looked at */
 };
 
-static int no_memory(void)
+static void close_if_open(int fd)
 {
-	return fail(EXIT_SELF, "out of memory");
+	if (fd >= 0)
+		close(fd);
 }
 
 static void free_folder(struct folder *d)
 {
+	close_if_open(d->dir);
+	close_if_open(d->memory_dir);
 	for (size_t i = 0; i < d->n; i++) {
 		if (d->file[i].bytes)
 			munmap(d->file[i].bytes, d->file[i].len);
-		if (d->file[i].fd >= 0)
-			close(d->file[i].fd);
+		close_if_open(d->file[i].fd);
 		free(d->file[i].path);
-		free(d->file[i].copy);
 	}
 	free(d->file);
 }
@@ -70,8 +78,7 @@ static void free_folder(struct folder *d)
 /* RUN-HOST */
 static bool is_part_name(const struct folder *d, const char *name)
 {
-	return strspn(name, "0123456789abcdef") == 16 && name[16] == '-' &&
-	       (!d->wanted || strtoull(name, NULL, 16) == d->wanted);
+	return rn_spill_is_name(name) && (!d->wanted || strtoull(name, NULL, 16) == d->wanted);
 }
 
 static char *join(const char *folder, const char *name)
@@ -84,12 +91,14 @@ static char *join(const char *folder, const char *name)
 	return path;
 }
 
-static bool add_file(struct folder *d, const char *folder, const char *name)
+static bool add_file(struct folder *d, int dir, const char *name)
 {
-	struct file f = { .path = join(folder, name), .fd = -1 };
+	bool in_memory = dir == d->memory_dir;
+	struct file f = { .path = join(in_memory ? d->memory : d->path, name),
+			  .dir = dir,
+			  .in_memory = in_memory,
+			  .fd = -1 };
 
-	if (folder != d->path)
-		f.copy = join(d->path, name);
 	if (d->n == d->cap) {
 		size_t cap = d->cap ? 2 * d->cap : 64;
 		struct file *file = realloc(d->file, cap * sizeof(*file));
@@ -99,11 +108,11 @@ static bool add_file(struct folder *d, const char *folder, const char *name)
 			d->cap = cap;
 		}
 	}
-	if (!f.path || (folder != d->path && !f.copy) || d->n == d->cap) {
+	if (!f.path || d->n == d->cap) {
 		free(f.path);
-		free(f.copy);
 		return false;
 	}
+	f.name = strrchr(f.path, '/') + 1;
 	d->file[d->n++] = f;
 	return true;
 }
@@ -116,35 +125,54 @@ static int by_path(const void *a, const void *b)
 /* Those that are in memory are newer than their copies. There are few of them: this node's. */
 static bool is_listed(const struct folder *d, const char *name)
 {
-	for (size_t i = 0; i < d->n && d->file[i].copy; i++)
-		if (strcmp(strrchr(d->file[i].copy, '/') + 1, name) == 0)
+	for (size_t i = 0; i < d->n && d->file[i].in_memory; i++)
+		if (strcmp(d->file[i].name, name) == 0)
 			return true;
 	return false;
 }
 
-static bool scan_one(struct folder *d, const char *folder)
+static bool scan_one(struct folder *d, int fd)
 {
-	DIR *dir = opendir(folder);
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
 	struct dirent *e;
 	bool ok = dir != NULL;
 
 	while (ok && (e = readdir(dir)) != NULL)
 		if (is_part_name(d, e->d_name) && !is_listed(d, e->d_name))
-			ok = add_file(d, folder, e->d_name);
+			ok = add_file(d, fd, e->d_name);
 	if (dir)
 		closedir(dir);
+	else
+		close_if_open(copy);
 	return ok;
+}
+
+/* Opens the directories. The user may name a directory that is not private, which is then only
+ * read. */
+static void open_directories(struct folder *d)
+{
+	d->memory_dir = -1;
+	if (rn_spill_memory_folder(d->path, d->memory, sizeof(d->memory)))
+		d->memory_dir = rn_private_dir_open(d->memory);
+	if (d->memory_dir < 0)
+		d->memory[0] = 0;
+	d->dir = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* False without memory, or with errno if the folder cannot be read. */
 static bool scan(struct folder *d)
 {
-	if (!rn_spill_memory_folder(d->path, d->memory, sizeof(d->memory)) ||
-	    !rn_spill_is_own_folder(d->memory))
-		d->memory[0] = 0;
-	if (d->memory[0] && !scan_one(d, d->memory))
+	int error;
+
+	open_directories(d);
+	error = errno;
+	if (d->memory_dir >= 0 && !scan_one(d, d->memory_dir))
 		return false;
-	return scan_one(d, d->path) || (d->n && errno == ENOENT);
+	if (d->dir >= 0)
+		return scan_one(d, d->dir);
+	errno = error;
+	return d->n && error == ENOENT;
 }
 
 static int list_files(struct folder *d)
@@ -197,7 +225,7 @@ static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 	uint64_t size;
 	void *p;
 
-	f->fd = rn_io_open(f->path, &size, err);
+	f->fd = rn_io_open_at(f->dir, f->name, &size, err);
 	if (f->fd < 0)
 		return err->code;
 	if (size == 0)
@@ -222,13 +250,15 @@ static int open_file(struct folder *d, struct file *f)
 	if (rc == RN_OK)
 		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &err);
 	if (rc == RN_E_NOMEM)
-		return no_memory();
+		return fail_memory(NULL);
 	if (rc < 0) {
 		d->bad++;
 		if (f->bytes)
 			munmap(f->bytes, f->len);
 		f->bytes = NULL;
-		fail(EXIT_INPUT, "%s: %s", f->path, err.text);
+		if (f->fd >= 0)
+			rn_err_prefix(&err, "%s", f->path);
+		fail(EXIT_INPUT, "%s", err.text);
 	}
 	return EXIT_DONE;
 }
@@ -258,32 +288,35 @@ static int open_files(struct folder *d)
 	return code;
 }
 
-static bool remove_file(const struct file *f)
+/* Other users can change the entries of a directory that is not ours alone. */
+static bool remove_file(const struct folder *d, const struct file *f)
 {
-	if (f->copy)
-		unlink(f->copy);
-	return unlink(f->path) == 0;
+	if (!rn_private_dir_is_ours(f->dir))
+		return false;
+	if (f->in_memory && d->dir >= 0 && rn_private_dir_is_ours(d->dir))
+		unlinkat(d->dir, f->name, 0);
+	return unlinkat(f->dir, f->name, 0) == 0;
 }
 
 static bool remove_folder(const struct folder *d)
 {
 	if (d->memory[0])
-		rmdir(d->memory);
-	return rmdir(d->path) == 0 || errno == ENOENT;
+		rn_private_dir_remove(d->memory);
+	return (rn_private_dir_is_ours(d->dir) && rmdir(d->path) == 0) || errno == ENOENT;
 }
 
 /* Everything that was in them is in the trace. */
 static bool remove_files(const struct folder *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (d->file[i].bytes && d->file[i].run == d->run && !remove_file(&d->file[i]))
+		if (d->file[i].bytes && d->file[i].run == d->run && !remove_file(d, &d->file[i]))
 			return false;
 	return remove_folder(d);
 }
 
 /* ---- the trace ---- */
 
-static void report(const struct folder *d, struct rn_recovered *r, const char *path)
+static void report(const struct folder *d, const struct parts_trace *t, struct rn_recovered *r)
 {
 	const char *missing = rn_rank_text(&r->missing);
 	const char *incomplete = rn_rank_text(&r->incomplete);
@@ -293,52 +326,93 @@ static void report(const struct folder *d, struct rn_recovered *r, const char *p
 	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
 		    (d->copies && r->incomplete.n);
 
-	fprintf(d->out,
-		"%s: %" PRIu64 " of %" PRIu64 " rank%s, %" PRIu64 " %s%s, %" PRIu64 " bytes", path,
+	print_safe(t->out, t->prefix ? t->prefix : "");
+	print_safe(t->out, t->path);
+	fprintf(t->out, ": %" PRIu64 " of %" PRIu64 " rank%s, %" PRIu64 " %s%s, %" PRIu64 " bytes",
 		r->ranks - r->missing.n, r->ranks, rn_plural(r->ranks), n, noun, rn_plural(n),
 		r->bytes);
 	if (r->missing.n)
-		fprintf(d->out, "; missing: %s", missing ? missing : "?");
+		fprintf(t->out, "; missing: %s", missing ? missing : "?");
 	if (r->incomplete.n > r->missing.n)
-		fprintf(d->out, "; not complete: %s", incomplete ? incomplete : "?");
+		fprintf(t->out, "; not complete: %s", incomplete ? incomplete : "?");
 	if (r->lost)
-		fprintf(d->out, "; %" PRIu64 " %s%s lost", r->lost, noun, rn_plural(r->lost));
+		fprintf(t->out, "; %" PRIu64 " %s%s lost", r->lost, noun, rn_plural(r->lost));
 	if (d->running)
-		fprintf(d->out, "; the program is still running");
+		fprintf(t->out, "; the program is still running");
 	if (d->others)
-		fprintf(d->out, "; there is also something of another run");
-	if (keep || !remove_files(d))
-		fprintf(d->out, "; %s is kept", d->path);
-	fputc('\n', d->out);
+		fprintf(t->out, "; there is also something of another run");
+	if (keep || !remove_files(d)) {
+		fputs("; ", t->out);
+		print_safe(t->out, d->path);
+		fputs(" is kept", t->out);
+	}
+	fputc('\n', t->out);
 }
 
-static int make_trace(const struct folder *d, const char *path)
+static int write_trace(const struct folder *d, const char *path, struct rn_recovered *r,
+		       struct rn_err *err)
 {
 	struct rn_node_file *node = calloc(d->n + 1, sizeof(*node));
-	struct rn_recovered r = { 0 };
-	struct rn_err err = { 0 };
 	size_t n = 0;
 	int rc;
 
 	if (!node)
-		return no_memory();
+		return rn_err_nomem(err);
 	for (size_t i = 0; i < d->n; i++)
 		if (d->file[i].bytes && d->file[i].run == d->run)
 			node[n++] = (struct rn_node_file){ d->file[i].bytes, d->file[i].len };
-	rc = rn_recover(node, n, path, &r, &err);
+	rc = rn_recover(node, n, path, r, err);
 	free(node);
+	return rc;
+}
+
+/* Writes the trace under a temporary name, and moves it to its place if the caller wants it. */
+static int write_and_place(const struct folder *d, struct parts_trace *t, struct rn_recovered *r,
+			   struct rn_err *err)
+{
+	char temporary[PATH_MAX];
+	enum place_how how = t->how;
+	int rc;
+
+	if (how == PLACE_EXACTLY && !t->whole)
+		return write_trace(d, t->path, r, err);
+	rc = place_temporary(t->path, temporary, err);
+	if (rc == RN_OK)
+		rc = write_trace(d, temporary, r, err);
+	if (rc < 0)
+		return rc;
+	if (t->whole && r->missing.n) {
+		unlink(temporary);
+		return PARTS_MISSING;
+	}
+	if (r->calls + r->events == 0)
+		how = PLACE_NEW;
+	return place_trace(temporary, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
+			   !r->incomplete.n && !r->lost, err);
+}
+
+static int make_trace(const struct folder *d, struct parts_trace *t)
+{
+	struct rn_recovered r = { 0 };
+	struct rn_err err = { 0 };
+	uint32_t damaged;
+	int rc = write_and_place(d, t, &r, &err);
+
 	if (rc == RN_OK) {
 		if (r.damaged)
 			fail(EXIT_INPUT, "%s: %" PRIu32 " process%s left something damaged",
 			     d->path, r.damaged, r.damaged == 1 ? "" : "es");
-		report(d, &r, path);
+		report(d, t, &r);
 	}
+	damaged = r.damaged;
 	rn_recovered_free(&r);
+	if (rc == PARTS_MISSING)
+		return EXIT_NO;
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: %s", d->path, err.text);
 	if (rc < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	return d->bad || r.damaged ? EXIT_INPUT : EXIT_DONE;
+	return d->bad || damaged ? EXIT_INPUT : EXIT_DONE;
 }
 
 /* Opens what is there; not EXIT_DONE if that is nothing. */
@@ -354,44 +428,56 @@ static int open_folder(struct folder *d)
 }
 
 /* A process that has the file holds a lock on it. */
-static bool is_running(const char *path)
+static bool is_running(const struct file *f)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct rn_err err;
+	uint64_t size;
+	int fd = rn_io_open_at(f->dir, f->name, &size, &err);
 	bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
-	if (fd >= 0)
-		close(fd);
+	close_if_open(fd);
 	return runs;
 }
 
 static bool any_runs(const struct folder *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (is_running(d->file[i].path))
+		if (is_running(&d->file[i]))
 			return true;
 	return false;
 }
 
 /* Waits a short time for all processes to end. Returns whether some are still running. */
-static bool wait_for_all(const struct folder *d)
+static bool wait_for_all(const struct folder *d, unsigned ms)
 {
 	static const struct timespec moment = { 0, 20000000 };
 	bool runs = any_runs(d);
 
-	for (int tries = 0; tries < 100 && runs; tries++) {
+	for (unsigned tries = 0; tries < ms / 20 && runs; tries++) {
 		nanosleep(&moment, NULL);
 		runs = any_runs(d);
 	}
 	return runs;
 }
 
-bool parts_settle(const char *folder, uint64_t run)
+bool parts_settle(const char *folder, uint64_t run, unsigned ms)
 {
 	struct folder d = { .path = folder, .wanted = run };
-	bool runs = scan(&d) && wait_for_all(&d);
+	bool runs = scan(&d) && wait_for_all(&d, ms);
 
 	free_folder(&d);
 	return runs;
+}
+
+bool parts_exist(const char *folder, uint64_t run)
+{
+	struct folder d = { .path = folder, .wanted = run };
+	bool exist;
+
+	scan(&d);
+	exist = d.n > 0;
+	free_folder(&d);
+	return exist;
 }
 
 void parts_drop(const char *folder, uint64_t run)
@@ -399,24 +485,70 @@ void parts_drop(const char *folder, uint64_t run)
 	struct folder d = { .path = folder, .wanted = run };
 
 	if (scan(&d)) {
-		wait_for_all(&d);
+		wait_for_all(&d, PARTS_SETTLE_MS);
 		for (size_t i = 0; i < d.n; i++)
-			if (!is_running(d.file[i].path))
-				remove_file(&d.file[i]);
+			if (!is_running(&d.file[i]))
+				remove_file(&d, &d.file[i]);
 	}
 	remove_folder(&d);
 	free_folder(&d);
 }
 
-int parts_recover(const char *folder, uint64_t run, const char *path, FILE *out)
+int parts_recover(const char *folder, uint64_t run, struct parts_trace *t)
 {
-	struct folder d = { .path = folder, .wanted = run, .out = out };
+	struct folder d = { .path = folder, .wanted = run };
 	int code = open_folder(&d);
 
 	if (code == EXIT_DONE)
-		code = make_trace(&d, path);
+		code = make_trace(&d, t);
 	free_folder(&d);
 	return code;
+}
+
+/* Sets the flag `told` in a part file. Returns whether it was not set. */
+static bool is_first(int fd)
+{
+	struct rn_spill_head *head = MAP_FAILED;
+	struct stat st;
+	bool first;
+
+	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*head))
+		head = mmap(NULL, sizeof(*head), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (head == MAP_FAILED)
+		return false;
+	first = !__atomic_exchange_n(&head->told, 1, __ATOMIC_RELAXED);
+	munmap(head, sizeof(*head));
+	return first;
+}
+
+/* The lock is of another kind than those of the traced processes. */
+static int claim(const struct file *f, bool *first)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = rn_private_file_open(f->dir, f->name, O_RDWR);
+
+	if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	*first = fd >= 0 && is_first(fd);
+	return fd;
+}
+
+int parts_claim(const char *folder, uint64_t run, bool *first)
+{
+	struct folder d = { .path = folder, .wanted = run };
+	char name[RN_SPILL_NAME];
+	int fd = -1;
+
+	*first = false;
+	rn_spill_name(run, name);
+	if (scan(&d))
+		for (size_t i = 0; i < d.n && fd < 0; i++)
+			if (strcmp(d.file[i].name, name) == 0)
+				fd = claim(&d.file[i], first);
+	free_folder(&d);
+	return fd;
 }
 
 /* What is behind the run in a file's name. */
@@ -432,7 +564,7 @@ static int look(const struct folder *d, parts_fn *fn, void *arg)
 	int code;
 
 	if (!view)
-		return no_memory();
+		return fail_memory(NULL);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct file *f = &d->file[i];
 

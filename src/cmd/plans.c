@@ -57,15 +57,10 @@ struct plans {
 	uint32_t facts;
 };
 
-static int no_memory(void)
-{
-	return fail(EXIT_SELF, "out of memory");
-}
-
 static int reading_failed(int rc)
 {
 	if (rc == RN_E_NOMEM)
-		return no_memory();
+		return fail_memory(NULL);
 	return fail(EXIT_INPUT, rc == RN_E_RANGE ? "the trace has more calls than can be replayed"
 						 : "the trace has calls without their numbers");
 }
@@ -85,7 +80,7 @@ static int name_places(struct plans *p)
 
 	p->place = rn_new(&p->mem, const char *, (size_t)s->nodes + 1);
 	if (!p->place)
-		return no_memory();
+		return fail_memory(NULL);
 	for (uint32_t i = 0; i < s->nodes; i++) {
 		const struct rn_code_module *m = &s->module[s->node[i].module];
 		int n = snprintf(text, sizeof(text), "%.*s+0x%" PRIx64, (int)m->name_len, m->name,
@@ -93,7 +88,7 @@ static int name_places(struct plans *p)
 		char *copy = rn_new(&p->mem, char, (size_t)n + 1);
 
 		if (!copy)
-			return no_memory();
+			return fail_memory(NULL);
 		p->place[i] = memcpy(copy, text, (size_t)n + 1);
 	}
 	return EXIT_DONE;
@@ -147,13 +142,13 @@ static int list_facts(struct plans *p, bool command)
 
 	p->fact = rn_new(&p->mem, const char *, 2 * ((size_t)m->n + s->modules + 1));
 	if (!p->fact)
-		return no_memory();
+		return fail_memory(NULL);
 	for (uint32_t i = 0; i < m->n; i++)
 		if ((command || !again_is_command(m->entry[i].key)) && !add_text(p, &m->entry[i]))
-			return no_memory();
+			return fail_memory(NULL);
 	for (uint32_t i = 0; i < s->modules; i++)
 		if (s->module[i].id_len && !add_build(p, &s->module[i]))
-			return no_memory();
+			return fail_memory(NULL);
 	return EXIT_DONE;
 }
 
@@ -222,14 +217,14 @@ static int list_members(struct plans *p)
 
 	p->of = rn_new(&p->mem, struct members, p->t->ranks);
 	if (!p->of)
-		return no_memory();
+		return fail_memory(NULL);
 	if (!p->t->comms)
 		return EXIT_DONE;
 	rc = rn_comms_list(p->t->comms, count_members, p);
 	if (rc == RN_OK)
 		rc = make_room(p) ? rn_comms_list(p->t->comms, take_members, p) : RN_E_NOMEM;
 	if (rc == RN_E_NOMEM)
-		return no_memory();
+		return fail_memory(NULL);
 	return rc < 0 ? fail(EXIT_INPUT, "the communicators contradict each other") : EXIT_DONE;
 }
 
@@ -247,7 +242,7 @@ static int write_plan(const struct plans *p, const struct rn_plan_source *s)
 		rc = rn_io_replace(path, bytes.data, bytes.len, &err);
 	rn_buf_free(&bytes);
 	if (rc == RN_E_NOMEM)
-		return no_memory();
+		return fail_memory(NULL);
 	return rc < 0 ? fail(EXIT_SELF, "%s", err.text[0] ? err.text : "the events make no sense")
 		      : EXIT_DONE;
 }

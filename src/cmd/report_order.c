@@ -8,6 +8,7 @@
 #include "analyse/disorder.h"
 #include "analyse/orders.h"
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/buf.h"
 #include "cmd/cmd.h"
 #include "cmd/report_text.h"
@@ -268,7 +269,7 @@ static void put_next(struct page *p)
 static int failed(const char *file, int rc, const struct rn_err *err)
 {
 	if (rc == RN_E_NOMEM)
-		return fail(EXIT_SELF, "%s: out of memory", file);
+		return fail_memory(file);
 	return fail(EXIT_INPUT, "%s: %s", file,
 		    err->text[0] ? err->text : "a thread has too many events");
 }
@@ -318,6 +319,12 @@ static int make_page(struct page *p, const char *file, bool all)
 	rn_orders_free(&p->orders);
 	rn_arena_free(&mem);
 	symbols_free(symbols);
+	if (rc == RN_E_NOMEM && rn_budget_exceeded()) {
+		rn_put(p->out, "\norder: not looked at, for it needs more than ");
+		rn_put_u64(p->out, rn_budget_limit() >> 20);
+		rn_put(p->out, " MiB of memory (--max-memory)\n");
+		return EXIT_DONE;
+	}
 	return rc == RN_OK ? EXIT_DONE : failed(file, rc, &err);
 }
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
@@ -30,6 +31,7 @@ struct module {
 struct symbols {
 	const struct rn_trace *t;
 	const char *file;
+	struct rn_arena mem;
 	struct module *module; /* by number */
 	char **name;           /* by node; NULL: not asked for yet */
 };
@@ -42,8 +44,9 @@ struct symbols *symbols_new(const struct rn_trace *t, const char *file)
 		return NULL;
 	s->t = t;
 	s->file = file;
-	s->module = calloc(t->sites.modules + 1, sizeof(*s->module));
-	s->name = calloc(t->sites.nodes + 1, sizeof(*s->name));
+	rn_arena_init(&s->mem, SIZE_MAX);
+	s->module = rn_new(&s->mem, struct module, (size_t)t->sites.modules + 1);
+	s->name = rn_new(&s->mem, char *, (size_t)t->sites.nodes + 1);
 	if (s->module && s->name)
 		return s;
 	symbols_free(s);
@@ -60,8 +63,7 @@ void symbols_free(struct symbols *s)
 			dwfl_end(s->module[i].session);
 	for (uint32_t i = 0; s->name && i < s->t->sites.nodes; i++)
 		free(s->name[i]);
-	free(s->module);
-	free(s->name);
+	rn_arena_free(&s->mem);
 	free(s);
 }
 

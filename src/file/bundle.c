@@ -390,20 +390,12 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	return rc;
 }
 
-/* The trace that was there stays one run longer, and is what there is if this one cannot be
- * written. What is no file at all cannot be one. */
-static int write_beside_old(struct rn_container_writer *w, const char *path, struct rn_err *err)
+/* A trace without a call does not replace a file. A recording of events may have no event. */
+static bool is_to_keep(const struct rn_bundle_file *f, const struct rn_meta *meta, const char *path)
 {
-	char old[4200];
 	struct stat st;
-	bool kept = lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		    snprintf(old, sizeof(old), "%s.old", path) < (int)sizeof(old) &&
-		    rename(path, old) == 0;
-	int rc = rn_container_write(w, path, err);
 
-	if (rc < 0 && kept)
-		rename(old, path);
-	return rc;
+	return f->calls == 0 && !rn_meta_get(meta, RN_META_ONLY) && lstat(path, &st) == 0;
 }
 
 int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
@@ -433,7 +425,9 @@ int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const
 	if (rc == RN_OK) {
 		out->bytes = len;
 		out->order = rn_order_list_count(&b->order);
-		rc = write_beside_old(&w, path, err);
+		out->unchanged = is_to_keep(out, meta, path);
+		if (!out->unchanged)
+			rc = rn_container_write(&w, path, err);
 	}
 	rn_container_writer_free(&w);
 	rn_arena_free(&scratch);

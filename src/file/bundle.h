@@ -71,9 +71,10 @@ int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct 
 struct rn_bundle_file {
 	uint64_t bytes, calls;
 	struct rn_order_count order;
+	bool unchanged; /* the trace has no call, and a file exists: it was not replaced */
 };
 
-/* The trace file of what has all ranks; an older one stays as PATH.old. */
+/* Writes the trace of a bundle that contains all ranks. */
 int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
 		    struct rn_bundle_file *out, struct rn_err *err);
 

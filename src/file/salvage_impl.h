@@ -50,9 +50,11 @@ struct salvaged {
 	struct rn_seg told; /* struct told */
 	struct rn_pieces *pieces;
 	struct rn_markers markers;
-	const unsigned char *memory; /* of the process: the extent that begins with `live` */
+	const unsigned char *memory; /* the extent that begins with `live` */
 	size_t memory_len;
 	struct rn_live live;
+	unsigned char *under_way;  /* words of calls under way */
+	size_t words_len;          /* bytes of words that the extent has room for */
 	struct rn_seg chunks;      /* struct rn_moment_bytes */
 	uint64_t zero;             /* when they begin */
 	struct rn_seg order_site;  /* struct rn_order_site */
@@ -104,11 +106,11 @@ bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t en
 #define RN_SALVAGE_DEEP 64u
 
 struct under_way {
-	size_t from, to; /* words, in the stream's memory */
+	size_t from, to; /* in salvaged.under_way, bytes */
 };
 
-/* Innermost first; returns how many. *inner: the innermost one is there. */
-uint32_t rn_salvage_under_way(const struct salvaged *s, struct under_way *out, bool *inner);
+/* Innermost first; returns how many. */
+uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out);
 
 bool rn_salvage_begin(struct salvaged *s);
 /* The stream's own memory: false when there is none. */

@@ -92,7 +92,7 @@ static const uint64_t *copy_words(struct salvaged *s, struct under_way u, size_t
 
 	*n = (u.to - u.from) / sizeof(uint64_t);
 	if (w) {
-		memcpy(w, s->memory + u.from, *n * sizeof(*w));
+		memcpy(w, s->under_way + u.from, *n * sizeof(*w));
 		w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
 	} else {
 		s->failed = true;
@@ -103,17 +103,16 @@ static const uint64_t *copy_words(struct salvaged *s, struct under_way u, size_t
 static void find_now(struct salvaged *s, struct rn_now *now)
 {
 	struct under_way u[RN_SALVAGE_DEEP];
-	bool inner;
-	uint32_t n = rn_salvage_under_way(s, u, &inner);
+	uint32_t n = rn_salvage_under_way(s, u);
 
 	*now = (struct rn_now){ .calls = s->live.calls,
 				.entered = s->live.entered,
 				.left = s->live.left,
 				.off = s->live.off };
 	find_last(s, now);
-	if (n && inner)
+	if (n)
 		now->call = copy_words(s, u[0], &now->call_n);
-	if (n > 1 && inner)
+	if (n > 1)
 		now->outer = copy_words(s, u[1], &now->outer_n);
 }
 
@@ -125,7 +124,8 @@ static bool is_same(const struct salvaged *s)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	memcpy(&now, s->memory, sizeof(now));
 	return now.calls == s->live.calls && now.top == s->live.top &&
-	       now.entered == s->live.entered && now.sealed == s->live.sealed;
+	       now.expected == s->live.expected && now.entered == s->live.entered &&
+	       now.sealed == s->live.sealed;
 }
 
 static uint64_t segment_now(const struct salvaged *s)

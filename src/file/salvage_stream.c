@@ -22,32 +22,33 @@ static uint64_t word_at(const struct salvaged *s, size_t at)
 {
 	uint64_t w;
 
-	memcpy(&w, s->memory + at, sizeof(w));
+	memcpy(&w, s->under_way + at, sizeof(w));
 	return w;
 }
 
-/* Where an address of the process is in the stream's memory; 0 when it is not there. */
-static size_t place_of(const struct salvaged *s, uint64_t address)
+/* Where an address of the process is in the copy of its words, in bytes. False when it is not
+ * there.
+ */
+static bool place_of(const struct salvaged *s, uint64_t address, size_t *at)
 {
-	uint64_t at = address - (uint64_t)(uintptr_t)s->live.self;
+	uint64_t bytes = address - s->live.buffer;
 
-	return at >= sizeof(s->live) && at <= s->memory_len && at % sizeof(uint64_t) == 0
-		       ? (size_t)at
-		       : 0;
+	*at = (size_t)bytes;
+	return address >= s->live.buffer && bytes <= s->words_len && bytes % sizeof(uint64_t) == 0;
 }
 
 /* The calls whose words end at `top` and below, innermost first; 0 if that is not so. Behind the
  * words of each is where they begin. */
-static uint32_t chain(const struct salvaged *s, size_t bottom, size_t top, struct under_way *out)
+static uint32_t chain(const struct salvaged *s, size_t top, struct under_way *out)
 {
 	uint32_t n = 0;
 
-	while (top != bottom) {
-		size_t from = top >= bottom + 3 * sizeof(uint64_t)
-				      ? place_of(s, word_at(s, top - sizeof(uint64_t)))
-				      : 0;
+	while (top) {
+		size_t from;
 
-		if (n == RN_SALVAGE_DEEP || from < bottom || from + 3 * sizeof(uint64_t) > top)
+		if (n == RN_SALVAGE_DEEP || top < 3 * sizeof(uint64_t) ||
+		    !place_of(s, word_at(s, top - sizeof(uint64_t)), &from) ||
+		    from + 3 * sizeof(uint64_t) > top)
 			return 0;
 		out[n++] = (struct under_way){ from, top - 2 * sizeof(uint64_t) };
 		top = from;
@@ -55,22 +56,43 @@ static uint32_t chain(const struct salvaged *s, size_t bottom, size_t top, struc
 	return n;
 }
 
-/* When the innermost call has returned, its results are written where it says where it begins. Then
- * it is not known, and those that it was made inside of are looked for. */
-uint32_t rn_salvage_under_way(const struct salvaged *s, struct under_way *out, bool *inner)
+/* The only call under way is the expected one: its words are put where they would be. */
+static bool put_expected(struct salvaged *s, size_t top)
 {
-	size_t bottom = place_of(s, (uint64_t)(uintptr_t)s->live.buffer);
-	size_t top = place_of(s, (uint64_t)(uintptr_t)s->live.top);
-	uint32_t n = 0;
+	bool given = s->live.top & RN_LIVE_GIVEN;
+	size_t len, n = given ? sizeof(uint64_t) : top - 2 * sizeof(uint64_t);
+	const void *words;
 
-	*inner = true;
-	if (!bottom || top <= bottom)
+	if (s->live.expected >= rn_sigs_count(s->words))
+		return false;
+	words = rn_sigs_get(s->words, s->live.expected, &len);
+	if (len < n)
+		return false;
+	memcpy(s->under_way, words, n);
+	memcpy(s->under_way + top - sizeof(uint64_t), &s->live.buffer, sizeof(uint64_t));
+	return true;
+}
+
+/* A copy, because words may have to be put there. */
+static bool copy_words(struct salvaged *s, size_t top)
+{
+	s->under_way = rn_new(s->mem, unsigned char, top);
+	s->failed |= !s->under_way;
+	if (s->under_way)
+		memcpy(s->under_way, s->memory + sizeof(s->live), top);
+	return s->under_way != NULL;
+}
+
+uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out)
+{
+	size_t top;
+
+	s->words_len = s->memory_len - sizeof(s->live);
+	if (!place_of(s, s->live.top & ~(uint64_t)RN_LIVE_GIVEN, &top) ||
+	    top < 3 * sizeof(uint64_t) || !copy_words(s, top) ||
+	    (s->live.expected != RN_LIVE_HERE && !put_expected(s, top)))
 		return 0;
-	while (top > bottom && !(n = chain(s, bottom, top, out))) {
-		*inner = false;
-		top -= sizeof(uint64_t);
-	}
-	return n;
+	return chain(s, top, out);
 }
 
 /* One more call, as it was made, without results. */
@@ -84,7 +106,7 @@ static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *fun
 		s->failed = true;
 		return false;
 	}
-	memcpy(w, s->memory + u.from, n * sizeof(*w));
+	memcpy(w, s->under_way + u.from, n * sizeof(*w));
 	w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
 	if (RN_RAW_FUNCTION(w[0]) >= rn_mpi_vocab.funcs)
 		return false;
@@ -130,14 +152,12 @@ static void note_stop(struct salvaged *s, uint64_t function)
  * innermost have; where the markers say something else (the tracer was switched off in between, a
  * call was just ending), only the innermost call is added, which is right in any case.
  */
-static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n, bool inner)
+static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n)
 {
-	bool all = s->open == n || (inner && s->open == n - 1);
+	bool all = s->open == n || s->open == n - 1;
 	bool good = true;
 	uint32_t other;
 
-	if (!inner && !all)
-		return true;
 	for (uint32_t i = 0; i < (all ? n : 1) && good; i++) {
 		if (i == 0 && s->open != n && is_unwanted(s, word_at(s, u[0].from))) {
 			note_stop(s, word_at(s, u[0].from));
@@ -154,11 +174,10 @@ static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n, b
 static bool add_under_way(struct salvaged *s)
 {
 	struct under_way u[RN_SALVAGE_DEEP];
-	bool inner;
-	uint32_t n = rn_salvage_under_way(s, u, &inner);
+	uint32_t n = rn_salvage_under_way(s, u);
 
 	/* A call that is just being recorded comes next, and it is not known. */
-	return n == 0 || s->last == RN_MARKER_LEAVE || add_all(s, u, n, inner);
+	return n == 0 || s->last == RN_MARKER_LEAVE || add_all(s, u, n);
 }
 
 /* ---- a stream ---- */

@@ -552,6 +552,8 @@ static int load(struct rn_container *c, size_t i, struct rn_err *err)
 		return RN_OK;
 	}
 	rc = unpack(c, s, &c->unpacked[i], err);
+	if (rc == RN_E_NOMEM)
+		rn_err_prefix(err, "section %s", label(s, space, sizeof(space)));
 	if (rc == RN_E_DATA)
 		rn_err_prefix(err, "section %s wrong at byte %" PRIu64 "..%" PRIu64,
 			      label(s, space, sizeof(space)), s->offset, s->offset + s->stored - 1);

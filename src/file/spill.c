@@ -2,6 +2,7 @@
 #include "file/spill.h"
 
 #include "base/buf.h"
+#include "base/private_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +12,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FIRST_LOG ((size_t)16 << 10)
 #define LAST_LOG  ((size_t)256 << 10)
-#define HIGH_FD   1000 /* out of the way of those that the program counts on */
+#define AHEAD     ((uint64_t)1 << 20) /* pages that others may have claimed, but not written */
+#define HIGH_FD   1000                /* out of the way of those that the program counts on */
 
 /* A high number; the file stays open by its own if there is none. */
 static int move_up(int fd)
@@ -38,10 +41,10 @@ static bool allowed(uint64_t bytes)
 }
 
 /* The file with its head, under a name of this process's own, and locked. */
-static int make_file(const char *path, uint64_t run, int *out)
+static int make_file(int dir, const char *name, uint64_t run, int *out)
 {
 	struct rn_spill_head h = { .magic = RN_SPILL_MAGIC, .run = run, .next = 1 };
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), rc;
+	int fd = rn_private_file_create(dir, name), rc;
 
 	*out = fd;
 	if (fd < 0)
@@ -55,16 +58,17 @@ static int make_file(const char *path, uint64_t run, int *out)
 
 /* So that nobody finds it half made, it gets its name when it is done; the first one's stays. While
  * `fd` is open nobody takes it for one that a run has left. */
-static int make(const char *path, uint64_t run, int *fd)
+static int make(int dir, const char *name, uint64_t run, int *fd)
 {
-	char own[PATH_MAX + 16];
+	char own[NAME_MAX + 16];
 	int rc;
 
-	snprintf(own, sizeof(own), "%s.%ld", path, (long)getpid());
-	rc = make_file(own, run, fd);
-	if (rc == 0 && link(own, path) < 0 && errno != EEXIST)
+	snprintf(own, sizeof(own), "%s.%ld", name, (long)getpid());
+	rc = make_file(dir, own, run, fd);
+	if (rc == 0 && linkat(dir, own, dir, name, 0) < 0 && errno != EEXIST)
 		rc = errno;
-	unlink(own);
+	if (*fd >= 0)
+		unlinkat(dir, own, 0);
 	return rc;
 }
 
@@ -85,9 +89,9 @@ static int map_head(struct rn_spill *s, uint64_t run)
 }
 
 /* Opens the file and keeps it locked: who finds it can tell that the run goes on. */
-static int open_locked(const char *path)
+static int open_locked(int dir, const char *name)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = rn_private_file_open(dir, name, O_RDWR);
 
 	if (fd < 0)
 		return -1;
@@ -96,13 +100,13 @@ static int open_locked(const char *path)
 	return fd;
 }
 
-static int open_or_make(const char *path, uint64_t run, int *out)
+static int open_or_make(int dir, const char *name, uint64_t run, int *out)
 {
-	int fd = open_locked(path), made, rc = fd < 0 ? errno : 0;
+	int fd = open_locked(dir, name), made, rc = fd < 0 ? errno : 0;
 
 	if (rc == ENOENT) {
-		rc = make(path, run, &made);
-		if (rc == 0 && (fd = open_locked(path)) < 0)
+		rc = make(dir, name, run, &made);
+		if (rc == 0 && (fd = open_locked(dir, name)) < 0)
 			rc = errno;
 		if (made >= 0)
 			close(made);
@@ -111,10 +115,22 @@ static int open_or_make(const char *path, uint64_t run, int *out)
 	return rc;
 }
 
+/* Opens the private directory of the file, and stores the file's name. */
+static int open_directory(const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+
+	*name = slash ? slash + 1 : path;
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	return rn_private_dir_open(dir);
+}
+
 int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run)
 {
 	size_t n = strlen(path);
-	int rc;
+	const char *name;
+	int dir, rc;
 
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
@@ -122,7 +138,11 @@ int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run)
 		return ENAMETOOLONG;
 	memcpy(s->path, path, n + 1);
 	s->process = (uint32_t)getpid();
-	rc = open_or_make(path, run, &s->fd);
+	dir = open_directory(path, &name);
+	if (dir < 0)
+		return errno;
+	rc = open_or_make(dir, name, run, &s->fd);
+	close(dir);
 	if (rc)
 		return rc;
 	rc = map_head(s, run);
@@ -139,11 +159,23 @@ static bool is_ours(const struct rn_spill *s, int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
 }
 
+static int reopen(const struct rn_spill *s)
+{
+	const char *name;
+	int dir = open_directory(s->path, &name), fd;
+
+	if (dir < 0)
+		return -1;
+	fd = open_locked(dir, name);
+	close(dir);
+	return fd;
+}
+
 int rn_spill_descriptor(struct rn_spill *s)
 {
 	if (is_ours(s, s->fd))
 		return s->fd;
-	s->fd = open_locked(s->path);
+	s->fd = reopen(s);
 	if (s->fd >= 0 && !is_ours(s, s->fd)) {
 		close(s->fd);
 		s->fd = -1;
@@ -261,47 +293,69 @@ static void *map_extent(int fd, void *at, size_t size, off_t offset)
 		    offset);
 }
 
-struct rn_extent *rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream,
-				 size_t bytes, void *at)
+/* Takes so many pages. The counter is in the file, where others can change it. An answer is wrong
+ * if this process has claimed the pages already, or if they are far behind the end of the file:
+ * other processes can have claimed only a little that is not there yet. */
+static int take_pages(struct rn_spill *s, int fd, uint64_t pages, uint64_t *page)
 {
-	uint64_t pages = (bytes + RN_SPILL_PAGE - 1) / RN_SPILL_PAGE, page;
-	size_t size = pages * RN_SPILL_PAGE;
+	struct stat st;
+	uint64_t seen = __atomic_load_n(&s->claimed, __ATOMIC_ACQUIRE);
+
+	if (fstat(fd, &st) < 0)
+		return errno;
+	*page = __atomic_fetch_add(&s->head->next, pages, __ATOMIC_RELAXED);
+	if (*page == 0 || *page < seen || *page > (uint64_t)st.st_size / RN_SPILL_PAGE + AHEAD)
+		return EIO;
+	while (seen < *page + pages &&
+	       !__atomic_compare_exchange_n(&s->claimed, &seen, *page + pages, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return 0;
+}
+
+int rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream, size_t bytes,
+		   void *at, struct rn_mapped *out)
+{
+	uint64_t pages = (bytes + RN_SPILL_PAGE - 1) / RN_SPILL_PAGE, page = 0;
 	int fd = s->head ? rn_spill_descriptor(s) : -1, rc;
 	struct rn_extent *e;
 
 	if (fd < 0)
-		return NULL;
-	page = __atomic_fetch_add(&s->head->next, pages, __ATOMIC_RELAXED);
-	rc = !allowed(page * RN_SPILL_PAGE + size)
-		     ? EFBIG
-		     : posix_fallocate(fd, (off_t)(page * RN_SPILL_PAGE), (off_t)size);
-	if (rc) {
-		errno = rc;
-		return NULL;
-	}
-	e = map_extent(fd, at, size, (off_t)(page * RN_SPILL_PAGE));
+		return errno ? errno : EIO;
+	if (s->extent_max && bytes > s->extent_max)
+		return EFBIG;
+	rc = take_pages(s, fd, pages, &page);
+	if (rc == 0)
+		rc = !allowed((page + pages) * RN_SPILL_PAGE)
+			     ? EFBIG
+			     : posix_fallocate(fd, (off_t)(page * RN_SPILL_PAGE),
+					       (off_t)(pages * RN_SPILL_PAGE));
+	if (rc)
+		return rc;
+	e = map_extent(fd, at, pages * RN_SPILL_PAGE, (off_t)(page * RN_SPILL_PAGE));
 	if (e == MAP_FAILED)
-		return NULL;
-	e->kind = kind;
-	e->process = s->process;
-	e->stream = stream;
-	e->pages = pages;
-	e->number = page;
-	e->used = 0;
-	e->before = 0;
+		return errno;
+	out->at = e;
+	out->head = (struct rn_extent){ 0, kind, s->process, stream, pages, page, 0, 0 };
+	*e = out->head;
+	out->head.magic = RN_EXTENT_MAGIC;
 	__atomic_store_n(&e->magic, RN_EXTENT_MAGIC, __ATOMIC_RELEASE);
-	return e;
+	return 0;
 }
 
-void rn_spill_release(struct rn_extent *e)
+void rn_spill_release(struct rn_mapped *m)
 {
-	munmap(e, e->pages * RN_SPILL_PAGE);
+	if (m->at)
+		munmap(m->at, m->head.pages * RN_SPILL_PAGE);
+	m->at = NULL;
 }
 
+/* The system call itself: in a forked child, UCX's munmap can wait for a lock that is never
+ * released. */
 void rn_spill_forget(struct rn_spill *s)
 {
 	if (s->head)
-		munmap(s->head, RN_SPILL_PAGE);
+		syscall(SYS_munmap, s->head, RN_SPILL_PAGE);
 	if (is_ours(s, s->fd))
 		close(s->fd);
 	s->head = NULL;
@@ -316,22 +370,68 @@ bool rn_spill_leave(struct rn_spill *s, bool keep)
 	       !s->head->wanted;
 }
 
+void rn_spill_remove(const char *path)
+{
+	const char *name;
+	int dir = open_directory(path, &name);
+
+	if (dir < 0)
+		return;
+	unlinkat(dir, name, 0);
+	close(dir);
+}
+
 void rn_spill_close(struct rn_spill *s, bool remove)
 {
 	if (remove && s->head)
-		unlink(s->path);
+		rn_spill_remove(s->path);
 	rn_spill_forget(s);
+}
+
+/* ---- names ---- */
+
+void rn_spill_name(uint64_t run, char name[RN_SPILL_NAME])
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *p = host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	snprintf(name, RN_SPILL_NAME, "%016llx-%s", (unsigned long long)run, host);
+}
+
+bool rn_spill_is_name(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 16 && name[16] == '-';
 }
 
 /* ---- checksums ---- */
 
-uint64_t rn_record_sum(const struct rn_extent *e, uint64_t at, const struct rn_record *r,
-		       const void *bytes)
+static uint64_t record_seed(const struct rn_extent *e, uint64_t at, const struct rn_record *r)
 {
 	const uint64_t about[] = { (uint64_t)e->process << 32 | e->stream, e->number, at,
 				   (uint64_t)r->type << 32 | r->bytes };
 
-	return rn_hash_seeded(bytes, r->bytes, rn_hash(about, sizeof(about)));
+	return rn_hash(about, sizeof(about));
+}
+
+uint64_t rn_record_sum(const struct rn_extent *e, uint64_t at, const struct rn_record *r,
+		       const void *bytes)
+{
+	return rn_hash_seeded(bytes, r->bytes, record_seed(e, at, r));
+}
+
+/* The same, of bytes in two pieces. */
+static uint64_t sum_of_two(const struct rn_extent *e, const struct rn_record *r, const void *a,
+			   size_t a_bytes, const void *b)
+{
+	struct rn_hasher h;
+
+	rn_hasher_begin(&h, record_seed(e, e->used, r));
+	rn_hasher_add(&h, a, a_bytes);
+	rn_hasher_add(&h, b, r->bytes - a_bytes);
+	return rn_hasher_end(&h);
 }
 
 static uint64_t owner(const struct rn_extent *e)
@@ -356,28 +456,23 @@ uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s)
 
 /* ---- logs ---- */
 
-static size_t room(const struct rn_extent *e)
-{
-	return e->pages * RN_SPILL_PAGE - sizeof(*e) - e->used;
-}
-
 static int grow(struct rn_log *l, size_t need)
 {
-	size_t bytes = l->last ? l->last->pages * RN_SPILL_PAGE * 2 : FIRST_LOG;
-	struct rn_extent *e;
+	size_t bytes = l->last.at ? l->last.head.pages * RN_SPILL_PAGE * 2 : FIRST_LOG;
+	struct rn_mapped next;
+	int rc;
 
 	if (bytes > LAST_LOG)
 		bytes = LAST_LOG;
-	if (bytes < need + sizeof(*e))
-		bytes = need + sizeof(*e);
-	e = rn_spill_claim(l->spill, RN_EXTENT_LOG, l->stream, bytes, NULL);
-	if (!e)
-		return errno ? errno : EIO;
-	if (l->last) {
-		e->before = l->last->number;
-		rn_spill_release(l->last);
-	}
-	l->last = e;
+	if (bytes < need + sizeof(next.head))
+		bytes = need + sizeof(next.head);
+	rc = rn_spill_claim(l->spill, RN_EXTENT_LOG, l->stream, bytes, NULL, &next);
+	if (rc)
+		return rc;
+	if (l->last.at)
+		next.at->before = next.head.before = l->last.head.number;
+	rn_spill_release(&l->last);
+	l->last = next;
 	return 0;
 }
 
@@ -387,23 +482,26 @@ int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_byte
 	size_t bytes = a_bytes + b_bytes,
 	       size = sizeof(struct rn_record) + ((bytes + 7) & ~(size_t)7);
 	struct rn_record r = { type, (uint32_t)bytes, 0 };
+	struct rn_extent *head = &l->last.head;
 	unsigned char *p;
 
 	if (bytes > UINT32_MAX / 2)
 		return EFBIG;
-	if (!l->last || room(l->last) < size) {
+	if (rn_mapped_room(&l->last) < head->used + size) {
 		int rc = grow(l, size);
 
 		if (rc)
 			return rc;
 	}
-	p = (unsigned char *)(l->last + 1) + l->last->used;
+	p = (unsigned char *)(l->last.at + 1) + head->used;
+	r.sum = b_bytes ? sum_of_two(head, &r, a, a_bytes, b)
+			: rn_record_sum(head, head->used, &r, a);
+	memcpy(p, &r, sizeof(r));
 	if (a_bytes)
 		memcpy(p + sizeof(r), a, a_bytes);
 	if (b_bytes)
 		memcpy(p + sizeof(r) + a_bytes, b, b_bytes);
-	r.sum = rn_record_sum(l->last, l->last->used, &r, p + sizeof(r));
-	memcpy(p, &r, sizeof(r));
-	__atomic_store_n(&l->last->used, l->last->used + size, __ATOMIC_RELEASE);
+	head->used += size;
+	__atomic_store_n(&l->last.at->used, head->used, __ATOMIC_RELEASE);
 	return 0;
 }

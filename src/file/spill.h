@@ -58,8 +58,6 @@
 #define RN_SPILL_PAGE  4096u
 #define RN_SPILL_MAGIC 0x334c4c4950534e52u /* "RNSPILL3" */
 
-#define RN_SPILL_KEEPER 2048u
-
 struct rn_spill_head {
 	uint64_t magic;
 	uint64_t run;       /* the same in all files of a run, and no other run's */
@@ -69,9 +67,6 @@ struct rn_spill_head {
 	uint64_t processes; /* that have not left */
 	uint64_t wanted;    /* one of them had something to keep */
 	uint64_t copied;    /* 1: there is a copy elsewhere; 2: this is one (file/spill_copy.h) */
-	/* A file that somebody holds locked who waits for the run, and for what it leaves; or "".
-	 */
-	char keeper[RN_SPILL_KEEPER];
 };
 
 enum rn_extent_kind {
@@ -208,21 +203,33 @@ static inline uint64_t rn_seal_values(const struct rn_seal *s)
 #define RN_OFF_OVER    8u  /* the trace is being written */
 #define RN_OFF_ORDER   16u /* only events are */
 
-/* At the beginning of a stream's memory, which is the extent RN_EXTENT_LIVE. */
+#define RN_LIVE_HERE  UINT32_MAX
+#define RN_LIVE_GIVEN 1u
+
+/*
+ * The extent RN_EXTENT_LIVE: the state of a stream, for readers of the file. The process that
+ * records only writes it. Its own state is in private memory, where nobody who can write the file
+ * can change it.
+ *
+ * Calls under way: the words of a call, then the address of its stack frame and the address where
+ * its words begin; the words of a call that it was made in come before it. `buffer` and `top` are
+ * addresses, too: no call is under way if they are equal. The words from `buffer` on follow this
+ * structure in the file, as many as fit, with an exception: if `expected` is a signature's number,
+ * one call is under way, and its words are those of the signature; if `top` has the bit
+ * RN_LIVE_GIVEN, only the first word is.
+ */
 struct rn_live {
 	struct rn_extent extent;
-	/* Addresses in the process: of this, of where words begin, and of where they end: a call is
-	 * under way if that is not the same. */
-	struct rn_live *self;
-	uint64_t *buffer, *top;
-	uint64_t entered; /* ticks: when the call that is under way began */
+	uint64_t buffer, top;
+	uint64_t entered; /* ticks: when the innermost call under way began */
 	uint64_t left;    /* ticks: when the latest one that was recorded ended */
 	uint64_t calls;   /* that are in the grammar; call i is in the ring at i mod places */
 	uint64_t limit;   /* no more of them are in the file */
 	uint64_t lost;
 	uint64_t sealed; /* which of the two counts; stored last */
 	struct rn_seal seal[2];
-	uint8_t off; /* RN_OFF_*; 0: all calls are recorded */
+	uint32_t expected; /* or RN_LIVE_HERE */
+	uint8_t off;       /* RN_OFF_*; 0: all calls are recorded */
 };
 
 /* ---- writing ---- */
@@ -233,10 +240,20 @@ struct rn_spill {
 	ino_t ino;
 	uint32_t process;
 	struct rn_spill_head *head; /* NULL: there is none */
+	size_t extent_max;          /* bytes of an extent; 0: no limit */
+	uint64_t claimed;           /* the page behind the last one that this process claimed */
 	char path[PATH_MAX];
 };
 
-/* Opens the file, or makes it, if it is of this run. 0 or an errno value. */
+/* The name of the part file of this host: 16 hexadecimal digits of the run, '-', and the host. */
+#define RN_SPILL_NAME 300
+void rn_spill_name(uint64_t run, char name[RN_SPILL_NAME]);
+
+/* Whether a name has the form of a part file's name. */
+bool rn_spill_is_name(const char *name);
+
+/* Opens the file, or makes it, if it is of this run. Its directory must be private
+ * (base/private_dir.h). 0 or an errno value. */
 int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run);
 
 /* Its descriptor, opened anew if need be; -1 with errno. */
@@ -267,14 +284,26 @@ bool rn_spill_writer_add(void *writer, const void *bytes, size_t n);
 /* All is written. 0 or an errno value. */
 int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum);
 
-/* An extent of at least `bytes`, mapped; all its bytes but the head's are 0. With `at`, a page's
- * address, the mapping replaces the memory there, of so many bytes, and what was there is the
- * content. Returns NULL with errno. */
-struct rn_extent *rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream,
-				 size_t bytes, void *at);
+/* An extent of this process. The process reads its own copy of the head, not the file's. */
+struct rn_mapped {
+	struct rn_extent head;
+	struct rn_extent *at; /* NULL: none */
+};
+
+/* Claims an extent of at least `bytes` and maps it; all its bytes but the head's are 0. With `at`,
+ * a page's address, the mapping replaces the memory there, of so many bytes, and what was there is
+ * the content. 0 or an errno value. */
+int rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream, size_t bytes,
+		   void *at, struct rn_mapped *out);
 
 /* The extent is not needed any more; its room is not used again. */
-void rn_spill_release(struct rn_extent *e);
+void rn_spill_release(struct rn_mapped *m);
+
+/* Bytes behind the head. */
+static inline size_t rn_mapped_room(const struct rn_mapped *m)
+{
+	return m->at ? m->head.pages * RN_SPILL_PAGE - sizeof(m->head) : 0;
+}
 
 /* This process is done; whether it is the last one, and none wants the file to be kept. */
 bool rn_spill_leave(struct rn_spill *s, bool keep);
@@ -282,12 +311,15 @@ bool rn_spill_leave(struct rn_spill *s, bool keep);
 /* Lets go of the file; `remove`: it is not needed by anybody. */
 void rn_spill_close(struct rn_spill *s, bool remove);
 
+/* Removes a part file from its private directory. */
+void rn_spill_remove(const char *path);
+
 /* A forked child lets go without a trace. */
 void rn_spill_forget(struct rn_spill *s);
 
 struct rn_log {
 	struct rn_spill *spill;
-	struct rn_extent *last; /* NULL: nothing has been added */
+	struct rn_mapped last;
 	uint32_t stream;
 };
 

@@ -2,6 +2,7 @@
 #include "file/spill_copy.h"
 
 #include "base/hash.h"
+#include "base/private_dir.h"
 #include "file/order_tail.h"
 
 #include <errno.h>
@@ -35,18 +36,11 @@ bool rn_spill_memory_folder(const char *folder, char *out, size_t cap)
 	return len > 0 && (size_t)len < cap;
 }
 
-bool rn_spill_is_own_folder(const char *folder)
-{
-	struct stat st;
-
-	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
-}
-
 struct rn_log_end rn_log_end(const struct rn_log *l)
 {
-	if (!l->last)
+	if (!l->last.at)
 		return (struct rn_log_end){ 0, 0 };
-	return (struct rn_log_end){ l->last->number, l->last->used };
+	return (struct rn_log_end){ l->last.head.number, l->last.head.used };
 }
 
 /* ---- bytes ---- */
@@ -64,6 +58,19 @@ static int get(struct rn_spill_copy *c, void *bytes, size_t n, uint64_t at)
 	if (r < 0)
 		return errno;
 	return (size_t)r == n ? 0 : EIO;
+}
+
+/* The head of an extent of this process. Others can change the file: what this process cannot have
+ * written is an error. */
+static int get_extent(struct rn_spill_copy *c, uint64_t page, struct rn_extent *e)
+{
+	uint64_t claimed = __atomic_load_n(&c->of->claimed, __ATOMIC_RELAXED);
+	int rc = get(c, e, sizeof(*e), page * RN_SPILL_PAGE);
+
+	if (rc == 0 && (e->number != page || page >= claimed || e->pages > claimed - page ||
+			e->used > e->pages * RN_SPILL_PAGE - sizeof(*e) || e->before >= page))
+		rc = EIO;
+	return rc;
 }
 
 /* The same bytes at the same place. */
@@ -98,13 +105,26 @@ static int reach(struct rn_spill_copy *c, const struct rn_extent *e)
 
 /* ---- the file ---- */
 
-static int make_folder(const struct rn_spill_copy *c)
+/* Opens the file in its private directory. Either is created if it does not exist; another process
+ * of the node may create the file at the same time. */
+static int open_file(const struct rn_spill_copy *c)
 {
-	char folder[PATH_MAX];
-	const char *slash = strrchr(c->path, '/');
+	const char *slash = strrchr(c->path, '/'), *name = slash ? slash + 1 : c->path;
+	char path[PATH_MAX];
+	int dir, fd;
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - c->path) : 0, c->path);
-	return mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
+	snprintf(path, sizeof(path), "%.*s", slash ? (int)(slash - c->path) : 1,
+		 slash ? c->path : ".");
+	dir = rn_private_dir_make(path);
+	if (dir < 0)
+		return -1;
+	fd = rn_private_file_open(dir, name, O_RDWR);
+	if (fd < 0 && errno == ENOENT)
+		fd = rn_private_file_create(dir, name);
+	if (fd < 0 && errno == EEXIST)
+		fd = rn_private_file_open(dir, name, O_RDWR);
+	close(dir);
+	return fd;
 }
 
 static int look(struct rn_spill_copy *c)
@@ -123,11 +143,9 @@ static int look(struct rn_spill_copy *c)
 
 int rn_copy_begin(struct rn_spill_copy *c)
 {
-	int rc = make_folder(c);
+	int rc;
 
-	if (rc)
-		return rc;
-	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	c->fd = open_file(c);
 	if (c->fd < 0)
 		return errno;
 	__atomic_store_n(&c->of->head->copied, 1, __ATOMIC_RELAXED);
@@ -177,7 +195,7 @@ int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied
 	if (done->log.extent && !is_there(c, done->log))
 		*done = (struct rn_copied){ 0 };
 	for (; number && rc == 0; number = e.number == done->log.extent ? 0 : e.before) {
-		rc = get(c, &e, sizeof(e), number * RN_SPILL_PAGE);
+		rc = get_extent(c, number, &e);
 		if (rc == 0)
 			rc = copy_extent(c, &e, number == done->log.extent ? done->log.used : 0,
 					 number == end.extent ? end.used : e.used);
@@ -189,30 +207,27 @@ int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied
 
 /* ---- a stream ---- */
 
-bool rn_copy_can(const struct rn_live *live, const struct rn_copied *done)
+bool rn_copy_can(const struct rn_seal *s, const struct rn_copied *done)
 {
-	const struct rn_seal *s = &live->seal[live->sealed];
-
 	return s->area != done->area && s->times_at != done->times_at;
 }
 
 static int copy_area(struct rn_spill_copy *c, uint64_t page, uint64_t bytes)
 {
 	struct rn_extent e;
-	int rc = get(c, &e, sizeof(e), page * RN_SPILL_PAGE);
+	int rc = get_extent(c, page, &e);
 
 	return rc ? rc : copy_extent(c, &e, 0, bytes);
 }
 
 /* The words of calls that others were made inside of, and what counts. The ring has nothing that
  * the snapshot does not have. */
-static int copy_live(struct rn_spill_copy *c, const struct rn_live *live)
+static int copy_live(struct rn_spill_copy *c, const struct rn_live *live, const uint64_t *words,
+		     size_t n)
 {
 	struct rn_live l = *live;
-	uint64_t at = l.extent.number * RN_SPILL_PAGE,
-		 words = (uint64_t)((char *)l.buffer - (char *)l.self),
-		 bytes = (uint64_t)((char *)l.top - (char *)l.buffer);
-	int rc = copy(c, at + words, bytes);
+	uint64_t at = l.extent.number * RN_SPILL_PAGE;
+	int rc = put(c, words, n * sizeof(*words), at + sizeof(l));
 
 	l.calls = l.seal[l.sealed].upto;
 	if (rc == 0)
@@ -244,8 +259,8 @@ int rn_copy_order(struct rn_spill_copy *c, const struct rn_order_tail *tail, str
 	return rc;
 }
 
-int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const struct rn_log *log,
-		   struct rn_copied *done)
+int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const uint64_t *words,
+		   size_t n, const struct rn_log *log, struct rn_copied *done)
 {
 	const struct rn_seal *s = &live->seal[live->sealed];
 	int rc = rn_copy_log(c, rn_log_end(log), done);
@@ -255,7 +270,7 @@ int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const st
 	if (rc == 0)
 		rc = copy_area(c, s->times_at, s->times);
 	if (rc == 0)
-		rc = copy_live(c, live);
+		rc = copy_live(c, live, words, n);
 	if (rc == 0)
 		done->area = s->area, done->times_at = s->times_at;
 	return rc;

@@ -29,9 +29,6 @@
  * place of the folder is not there, or the name is too long. */
 bool rn_spill_memory_folder(const char *folder, char *out, size_t cap);
 
-/* Everybody may make folders there: whether this one is the user's. */
-bool rn_spill_is_own_folder(const char *folder);
-
 struct rn_spill_copy {
 	struct rn_spill *of;
 	int fd; /* while one is being made */
@@ -60,11 +57,12 @@ int rn_copy_begin(struct rn_spill_copy *c);
 int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied *done);
 
 /* Whether what is sealed can be copied: what the copy stands on is not in the same place. */
-bool rn_copy_can(const struct rn_live *live, const struct rn_copied *done);
+bool rn_copy_can(const struct rn_seal *s, const struct rn_copied *done);
 
-/* A stream that has just been sealed, by the thread that records in it. */
-int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const struct rn_log *log,
-		   struct rn_copied *done);
+/* A stream that has just been sealed, by the thread that records in it: its state, with the head of
+ * its extent, and the words of calls under way. */
+int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const uint64_t *words,
+		   size_t n, const struct rn_log *log, struct rn_copied *done);
 
 /* Its events, behind its log, by the same thread. */
 struct rn_order_tail;

@@ -4,11 +4,13 @@
 #include "intercept/config.h"
 
 #include "base/arena.h"
+#include "base/sanitizer.h"
 #include "base/script_name.h"
 #include "base/which_mpi.h"
 #include "encode/callsite.h"
 #include "encode/grain.h"
 #include "encode/raw.h"
+#include "file/trace_name.h"
 #include "file/writer.h"
 #include "intercept/real.h"
 #include "merge/blur.h"
@@ -47,7 +49,7 @@ static void own_name(void)
 
 /* Stores the name of the program, which names the trace: for an interpreter, the name of its
  * script. */
-static void trace_name(char *name, size_t cap)
+static void trace_name(char *to, size_t cap)
 {
 	char line[8192];
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -57,23 +59,36 @@ static void trace_name(char *name, size_t cap)
 	if (fd >= 0)
 		close(fd);
 	if (!end ||
-	    !rn_script_name(rn_config.program, end + 1, (size_t)(line + n - end - 1), name, cap))
-		copy(name, cap, rn_config.program);
+	    !rn_script_name(rn_config.program, end + 1, (size_t)(line + n - end - 1), to, cap))
+		copy(to, cap, rn_config.program);
+}
+
+static char label[sizeof(rn_config.program)]; /* of the program, in the names of traces */
+
+bool rn_config_name(unsigned number)
+{
+	char output[sizeof(rn_config.output)];
+
+	if (!rn_trace_name(rn_config.pattern, label, number, output, sizeof(output)))
+		return false;
+	copy(rn_config.output, sizeof(rn_config.output), output);
+	return true;
 }
 
 static void output_name(void)
 {
 	const char *given = getenv("RONDO_OUTPUT"), *folder = getenv("RONDO_CWD");
-	char here[2048], name[sizeof(rn_config.program)];
+	char here[2048];
 
-	if (given && *given) {
-		copy(rn_config.output, sizeof(rn_config.output), given);
-		return;
-	}
+	trace_name(label, sizeof(label));
 	if (!folder || !*folder)
 		folder = getcwd(here, sizeof(here)) ? here : "/";
-	trace_name(name, sizeof(name));
-	snprintf(rn_config.output, sizeof(rn_config.output), "%.2048s/%s.rondo", folder, name);
+	if (given && *given)
+		copy(rn_config.pattern, sizeof(rn_config.pattern), given);
+	else
+		snprintf(rn_config.pattern, sizeof(rn_config.pattern), "%.2048s/%%p.rondo", folder);
+	if (!rn_config_name(1))
+		copy(rn_config.output, sizeof(rn_config.output), rn_config.pattern);
 }
 
 static char preload[4096]; /* what the user had */
@@ -214,12 +229,17 @@ static void give_back_list(void)
 
 void rn_config_pass_on(void)
 {
-	const char *all = getenv("LD_PRELOAD"), *at = all ? strstr(all, OWN_LIBRARY) : NULL;
+	const char *all = getenv("LD_PRELOAD"), *at = all ? strstr(all, OWN_LIBRARY) : NULL,
+		   *first = getenv(RN_SANITIZER_FIRST);
 	size_t n = all ? strlen(all) + sizeof(RN_STUB_LIBRARY) : 0;
 	char *changed = at ? malloc(n) : NULL;
 
 	if (!changed)
 		return;
+	if (first && *first == '1') {
+		all = rn_after_first(all);
+		setenv(RN_SANITIZER_FIRST, "0", 1);
+	}
 	snprintf(changed, n, "%.*s" RN_STUB_LIBRARY "%s", (int)(at - all), all,
 		 at + strlen(OWN_LIBRARY));
 	setenv("LD_PRELOAD", changed, 1);
@@ -240,6 +260,7 @@ void rn_config_give_back(void)
 					    "RONDO_PRELOAD",
 					    "RONDO_IN_RANK",
 					    "RONDO_RANK_SEEN",
+					    RN_SANITIZER_FIRST,
 					    "RONDO_SPILL",
 					    "RONDO_ELASTIC",
 					    "RONDO_LOSSY",
@@ -271,17 +292,18 @@ void rn_config_give_back(void)
 
 void rn_config_number(const char *word, int number)
 {
-	char *name = rn_config.output, ending[64];
-	size_t n = strlen(name);
+	char *pattern = rn_config.pattern, ending[64];
+	size_t n = strlen(pattern);
 
-	if (n > 6 && strcmp(name + n - 6, ".rondo") == 0)
+	if (n > 6 && strcmp(pattern + n - 6, ".rondo") == 0)
 		n -= 6;
 	snprintf(ending, sizeof(ending), ".%s-%d.rondo", word, number);
-	if (n + strlen(ending) < sizeof(rn_config.output))
-		memcpy(name + n, ending, strlen(ending) + 1);
+	if (n + strlen(ending) < sizeof(rn_config.pattern))
+		memcpy(pattern + n, ending, strlen(ending) + 1);
+	rn_config_name(1);
 }
 
-static bool wants_call(const char *name)
+static bool wants_call(const char *function)
 {
 	char list[sizeof(rn_config.call)], *save, *word;
 	bool wants = true, first = true;
@@ -294,7 +316,7 @@ static bool wants_call(const char *name)
 			wants = no; /* a list that begins with what it leaves out means: all others
 				     */
 		first = false;
-		if (fnmatch(word + no, name, 0) == 0)
+		if (fnmatch(word + no, function, 0) == 0)
 			wants = !no;
 	}
 	return wants;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/plural.h"
+#include "base/status_file.h"
 #include "base/text.h"
 #include "base/varint.h"
 #include "base/which_mpi.h"
@@ -38,8 +39,8 @@
 #include "intercept/config.h"
 #include "intercept/handle.h"
 #include "intercept/order_log.h"
+#include "intercept/output.h"
 #include "intercept/spool.h"
-#include "intercept/spool_folder.h"
 #include "intercept/real.h"
 #include "intercept/order.h"
 #include "intercept/setting.h"
@@ -83,7 +84,6 @@ struct finish {
 
 static MPI_Comm link_comm = MPI_COMM_NULL;
 static struct rn_mpi_link world; /* over link_comm */
-static bool linked;              /* there is one */
 static struct rn_clock_relation relation;
 static bool parts_left;    /* what was recorded is in the part file alone */
 static bool quiet;         /* others have said it, or will */
@@ -91,33 +91,49 @@ static uint64_t tracer_ns; /* time that the tracer used at the end of the run */
 
 /* ---- clocks ---- */
 
-static int clock_send(void *arg, const void *bytes, size_t n, uint32_t to)
+/* At the start of the program, over MPI_COMM_WORLD. The program cannot receive these messages, or
+ * these receives the program's messages: every receiver is still in MPI_Init, and messages between
+ * two ranks arrive in order. */
+static int start_send(void *arg, const void *bytes, size_t n, uint32_t to)
+{
+	(void)arg;
+	return rn_real.MPI_Send(bytes, (int)n, MPI_BYTE, (int)to, 0, MPI_COMM_WORLD);
+}
+
+static int start_recv(void *arg, void *bytes, size_t n, uint32_t from)
+{
+	(void)arg;
+	return rn_real.MPI_Recv(bytes, (int)n, MPI_BYTE, (int)from, 0, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
+}
+
+static int start_min(void *arg, uint64_t *v, size_t n)
+{
+	(void)arg;
+	return rn_real.MPI_Allreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_MIN,
+				     MPI_COMM_WORLD);
+}
+
+/* At the end, over the link. */
+static int end_send(void *arg, const void *bytes, size_t n, uint32_t to)
 {
 	return rn_link_send(arg, (int)to, bytes, n);
 }
 
-static int clock_recv(void *arg, void *bytes, size_t n, uint32_t from)
+static int end_recv(void *arg, void *bytes, size_t n, uint32_t from)
 {
 	return rn_link_recv(arg, (int)from, bytes, n);
 }
 
-/* Only when the program starts, where nobody has a deadline. */
-static int clock_min(void *arg, uint64_t *v, size_t n)
-{
-	(void)arg;
-	return rn_real.MPI_Allreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_MIN, link_comm);
-}
-
-/* By all ranks together. What cannot be compared is taken as equal. */
+/* By all ranks together; `link` is NULL at the start. What cannot be compared is taken as equal. */
 static void compare_clocks(struct rn_mpi_link *link)
 {
 	struct rn_clock_calls calls = { link,
 					(uint32_t)rn_tracer.world_rank,
 					(uint32_t)rn_tracer.world_size,
-					clock_send,
-					clock_recv,
-					clock_min };
-
+					link ? end_send : start_send,
+					link ? end_recv : start_recv,
+					start_min };
 	int64_t offset, drift;
 
 	if (!rn_config.times || rn_clock_compare(&relation, &calls) < 0)
@@ -128,16 +144,18 @@ static void compare_clocks(struct rn_mpi_link *link)
 
 /* ---- what rondo is told ---- */
 
-/* A line for the launcher. False when it cannot be reached. */
-bool rn_finish_append(const char *word, const char *what)
+static uint64_t run_number; /* no two runs have the same number */
+
+static bool append_line(const char *line, int n)
 {
-	char line[5000];
-	int n = snprintf(line, sizeof(line), "%s %s\n", word, what), fd;
 	struct rn_calm calm;
 	bool done;
+	int fd;
 
+	if (!rn_config.status[0])
+		return false;
 	rn_calm_begin(&calm);
-	fd = open(rn_config.status, O_WRONLY | O_APPEND | O_CLOEXEC);
+	fd = rn_status_open(rn_config.status);
 	done = fd >= 0 && write(fd, line, (size_t)n) == n;
 	if (fd >= 0)
 		close(fd);
@@ -145,14 +163,44 @@ bool rn_finish_append(const char *word, const char *what)
 	return done;
 }
 
+/* Appends a line to the status file. If this fails, removing the file tells `rondo trace` that the
+ * report is on standard error. */
+static bool tell_line(const char *line, int n)
+{
+	if (append_line(line, n))
+		return true;
+	if (rn_config.status[0])
+		rn_status_remove(rn_config.status);
+	return false;
+}
+
+bool rn_finish_append(const char *word, const char *what)
+{
+	char line[5000];
+
+	return append_line(line, snprintf(line, sizeof(line), "%s %016" PRIx64 " %s\n", word,
+					  run_number, what));
+}
+
 bool rn_finish_tell(const char *word, const char *what)
 {
-	if (!rn_config.status[0])
-		return false;
-	if (rn_finish_append(word, what))
-		return true;
-	unlink(rn_config.status); /* tells that something was told, on standard error */
-	return false;
+	char line[5000];
+
+	return tell_line(line, snprintf(line, sizeof(line), "%s %016" PRIx64 " %s\n", word,
+					run_number, what));
+}
+
+bool rn_finish_untraced(const char *what)
+{
+	char line[5000];
+
+	return tell_line(line, snprintf(line, sizeof(line), "untraced %s\n", what));
+}
+
+/* Each rank has a watcher of its own, which knows only what this rank reports. */
+static bool is_watched(void)
+{
+	return rn_status_is_watched(rn_config.status);
 }
 
 /* ---- places ---- */
@@ -185,7 +233,7 @@ static void own_output(void)
 	spawned = rn_comm_spawned();
 	if (!spawned)
 		return;
-	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, link_comm);
+	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	rn_config_number("spawn", pid);
 }
 
@@ -201,17 +249,58 @@ static const struct rn_link_calls *real_calls(void)
 	return &calls;
 }
 
-/* The launcher knows what is left by our processes, and what by those of another run. */
-static void tell_spool(uint64_t run)
+/* Errors of the tracer's own calls on MPI_COMM_WORLD do not call the program's error handler, which
+ * would end it. */
+static MPI_Errhandler quiet_world(void)
 {
-	char text[PATH_MAX + 32];
+	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
 
-	snprintf(text, sizeof(text), "%016" PRIx64 " %s", run, rn_spool_folder());
-	rn_finish_tell("spool", text);
+	rn_real.MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+	rn_real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	return handler;
 }
 
-/* From here on nothing is lost. No two runs have the same number. Rank 0
- * names the trace, because other ranks may run other programs. */
+static void restore_world(MPI_Errhandler handler)
+{
+	if (handler == MPI_ERRHANDLER_NULL)
+		return;
+	rn_real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+	rn_real.MPI_Errhandler_free(&handler);
+}
+
+/* With Open MPI 4.1, one more communicator during the run can make MPI_Dist_graph_create hang, so
+ * the tracer's is created at the end. With MPICH it is created at the start: at the end there may
+ * be no memory for it, and ranks for which that fails keep the others waiting. */
+#ifdef OPEN_MPI
+#define COMM_AT_END true
+#else
+#define COMM_AT_END false
+#endif
+
+/* Creates the tracer's communicator. MPI_Comm_dup would call the program's attribute functions. */
+static void create_link_comm(void)
+{
+	MPI_Errhandler handler = quiet_world();
+	MPI_Group group;
+
+	if (rn_real.MPI_Comm_group(MPI_COMM_WORLD, &group) == MPI_SUCCESS) {
+		if (rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm) != MPI_SUCCESS)
+			link_comm = MPI_COMM_NULL;
+		else
+			rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
+		rn_real.MPI_Group_free(&group);
+	}
+	restore_world(handler);
+}
+
+/* Reports where the part files of this run are. */
+static void tell_spool(void)
+{
+	rn_finish_tell("spool", rn_spool_folder());
+}
+
+/* From here on nothing is lost. Rank 0 names the trace, because other ranks may run other programs,
+ * or run on other nodes. */
 static void start_spool(void)
 {
 	static struct {
@@ -223,31 +312,33 @@ static void start_spool(void)
 	clock_gettime(CLOCK_REALTIME, &now);
 	common.run = rn_hash_u64((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^
 		     (uint64_t)getpid() << 32;
+	if (rn_tracer.world_rank == 0)
+		rn_output_choose(common.run);
 	memcpy(common.output, rn_config.output, sizeof(common.output));
-	if (rn_real.MPI_Bcast(&common, (int)sizeof(common), MPI_BYTE, 0, link_comm) != MPI_SUCCESS)
+	if (rn_real.MPI_Bcast(&common, (int)sizeof(common), MPI_BYTE, 0, MPI_COMM_WORLD) !=
+	    MPI_SUCCESS)
 		return;
 	memcpy(rn_config.output, common.output, sizeof(common.output));
-	rn_spool_start(common.run);
-	if (rn_tracer.world_rank == 0)
-		tell_spool(common.run);
+	run_number = common.run;
+	rn_spool_start(run_number);
+	if (rn_tracer.world_rank == 0 || is_watched())
+		tell_spool();
 }
 
 void rn_finish_prepare(void)
 {
 	int saved = errno;
+	MPI_Errhandler handler;
 
 	lone_output();
-	if (rn_tracer.world_rank == 0 && !rn_comm_spawned())
-		rn_spool_set_aside();
-	errno = saved;
-	if (rn_real.MPI_Comm_dup(MPI_COMM_WORLD, &link_comm) != MPI_SUCCESS)
-		return;
-	rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
+	handler = quiet_world();
 	own_output();
 	start_spool();
-	linked = rn_link_open(&world, real_calls(), link_comm, LIMIT) == RN_OK;
-	if (linked)
-		compare_clocks(&world);
+	compare_clocks(NULL);
+	if (!COMM_AT_END)
+		create_link_comm();
+	restore_world(handler);
+	errno = saved;
 }
 
 /* ---- slots ---- */
@@ -332,7 +423,7 @@ static int look_at_moments(struct finish *f, struct rn_stream *t, struct rn_mome
 static int look_at_events(struct finish *f, struct rn_stream *t, struct rn_recorded_stream *s)
 {
 	rn_order_log_stop(t);
-	s->lost = t->live.lost;
+	s->lost = t->lost;
 	return rn_order_log_part(t, &f->mem, &s->order);
 }
 
@@ -358,7 +449,7 @@ static int look_at_streams(struct finish *f)
 		*s = (struct rn_recorded_stream){
 			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times, &t->holes },
 			.grammar = t->grammar,
-			.lost = t->live.lost,
+			.lost = t->lost,
 		};
 		if (t->stopwatch)
 			rc = look_at_moments(f, t, &s->moments);
@@ -614,6 +705,30 @@ static void say_events(const struct finish *f, const struct rn_order_count *n, u
 	       spawned ? "" : " COMMAND");
 }
 
+static bool selects_no_rank(void)
+{
+	for (int i = 0; i < rn_tracer.world_size; i++)
+		if (rn_config_wants_rank(i))
+			return false;
+	return true;
+}
+
+static void say_no_rank(void)
+{
+	rn_say("--rank %s selects none of the %d rank%s of the run; no trace was written",
+	       rn_config.rank, rn_tracer.world_size, rn_plural((uint64_t)rn_tracer.world_size));
+	rn_finish_tell("failed", "no rank");
+}
+
+static void say_unchanged(void)
+{
+	char word[WORD_MAX];
+
+	rn_say("no call was recorded, so the trace that exists was not replaced: %s",
+	       rn_text_path(rn_config.output, word, sizeof(word)));
+	rn_finish_tell("failed", "no call");
+}
+
 static int write_trace(struct finish *f)
 {
 	struct facts m;
@@ -621,11 +736,20 @@ static int write_trace(struct finish *f)
 	struct rn_bundle_file file;
 	int rc;
 
+	if (selects_no_rank()) {
+		say_no_rank();
+		return RN_OK;
+	}
 	update_tally(f);
 	facts_of(f, &m);
 	meta = (struct rn_meta){ m.entry, m.n };
-	rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
-	if (rc == RN_OK) {
+	rn_output_renew();
+	do
+		rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
+	while (rc == RN_E_SYS && rn_output_renew());
+	if (rc == RN_OK && file.unchanged) {
+		say_unchanged();
+	} else if (rc == RN_OK) {
 		rn_finish_tell("traced", rn_config.output);
 		if (!quiet && rn_config.order)
 			say_events(f, &file.order, file.bytes);
@@ -670,8 +794,9 @@ static bool leave_part(const struct finish *f, const char *how)
 {
 	find_place();
 	if (!rn_spool_folder()[0]) {
-		rn_spool_start(job_number());
-		tell_spool(job_number());
+		run_number = job_number();
+		rn_spool_start(run_number);
+		tell_spool();
 	}
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_spool_adopt(t);
@@ -696,6 +821,19 @@ static void say_parts(const char *word, const char *why)
 		       rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
 }
 
+/* The watchers of the ranks make the trace. This rank still has a standard error that its launcher
+ * reads. */
+static void say_watched(const char *why, bool first)
+{
+	char folder[WORD_MAX];
+
+	rn_finish_tell("parts", why);
+	if (first)
+		rn_say("%s; the trace is made when all ranks have ended; otherwise: rondo recover "
+		       "%s",
+		       why, rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
+}
+
 /* Without MPI the ranks do not know of each other: the first on a node speaks for all. */
 static void leave_alone(const struct finish *f, const char *why)
 {
@@ -704,6 +842,8 @@ static void leave_alone(const struct finish *f, const char *why)
 	if (!leave_part(f, why)) {
 		if (rn_tracer.world_rank == 0)
 			rn_say("rank 0 is not traced to its end");
+	} else if (is_watched()) {
+		say_watched(why, first);
 	} else if (first) {
 		say_parts("parts", why);
 	}
@@ -782,7 +922,7 @@ static void stop_recording(void)
 	rn_tracer.active = false;
 	rn_tracer.finished = true;
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		__atomic_fetch_or(&t->live.off, RN_OFF_OVER, __ATOMIC_SEQ_CST);
+		rn_stream_turn(t, RN_OFF_OVER, true);
 	if (rn_tracer.nstreams > 1)
 		nanosleep(&moment, NULL);
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
@@ -803,8 +943,8 @@ static void keep_part(void)
 static void resume_recording(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
-		t->merged = t->live.calls + rn_order_log_events(t);
-		t->live.off &= (uint8_t)~RN_OFF_OVER;
+		t->merged = t->calls + rn_order_log_events(t);
+		rn_stream_turn(t, RN_OFF_OVER, false);
 	}
 	rn_tracer.active = rn_spool_whole();
 }
@@ -878,7 +1018,10 @@ void rn_finish_world(void)
 	if (!is_ours_to_end() || is_replay())
 		return;
 	begin(&f);
-	if (!linked) {
+	if (COMM_AT_END)
+		create_link_comm();
+	if (link_comm == MPI_COMM_NULL ||
+	    rn_link_open(&world, real_calls(), link_comm, LIMIT) < 0) {
 		leave_alone(&f, "the tracer has no communicator");
 	} else {
 		if (any_in_segments(&f, &world)) {
@@ -889,6 +1032,8 @@ void rn_finish_world(void)
 		} else {
 			keep_part();
 			resume_recording();
+			if (is_watched() && rn_tracer.world_rank != 0)
+				rn_finish_tell("traced", rn_config.output);
 		}
 		rn_link_close(&world);
 	}
@@ -942,8 +1087,8 @@ void rn_finish_late(void)
 		rn_stopwatch_stop(t);
 		lost += t->late;
 		if (parts_left) /* which have this counter */
-			t->live.lost += t->late;
-		made = t->live.calls + rn_order_log_events(t);
+			t->live.lost = t->lost += t->late;
+		made = t->calls + rn_order_log_events(t);
 		kept += rn_spool_whole() && made > t->merged ? made - t->merged : 0;
 	}
 	if ((kept || lost) && !parts_left)
@@ -955,5 +1100,7 @@ void rn_finish_late(void)
 		note_end("exit", true);
 	}
 	rn_spool_end(kept > 0 || (parts_left && rn_spool_any()));
+	if (is_watched())
+		rn_finish_tell("ended", "");
 	errno = saved;
 }

@@ -10,7 +10,8 @@
  * then comes from a small buffer of ours and is never freed.
  *
  * reallocarray is not here: glibc's calls realloc, which is. A program that brings an allocator of
- * its own in the executable never calls us, and its blocks are not known.
+ * its own in the executable never calls us, and its blocks are not known. A sanitizer's allocator
+ * that precedes ours reports its blocks through hooks.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "intercept/object.h"
 #include "track/memory.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -156,10 +158,36 @@ static bool known(void *const *function)
 
 #define KNOWN(name) known((void *const *)&real.name)
 
+static void hook_malloc(const volatile void *p, size_t n)
+{
+	rn_mem_alloc((const void *)p, n);
+}
+
+static void hook_free(const volatile void *p)
+{
+	if (p)
+		rn_mem_free((const void *)p);
+}
+
+/* The interface of the sanitizers of gcc and clang: <sanitizer/allocator_interface.h>. */
+static void hook_sanitizer(void)
+{
+	typedef int install_fn(void (*)(const volatile void *, size_t),
+			       void (*)(const volatile void *));
+	install_fn *install;
+
+	if (rn_object_at((uintptr_t)dlsym(RTLD_DEFAULT, "malloc")) == rn_object_ours())
+		return;
+	install = (install_fn *)dlsym(RTLD_DEFAULT, "__sanitizer_install_malloc_and_free_hooks");
+	if (install)
+		install(hook_malloc, hook_free);
+}
+
 /* A fork in one thread while another is in memory.c must not leave its lock taken in the child. */
 __attribute__((constructor)) static void start(void)
 {
 	rn_mem_start();
+	hook_sanitizer();
 }
 
 /* ---- the heap ---- */

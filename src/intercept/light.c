@@ -49,19 +49,23 @@ uint64_t *rn_light_begin(struct rn_stream *t, uint32_t function, const void *fra
 {
 	uint64_t *w;
 
-	if (__builtin_expect(t->live.top != t->buffer, 0) && !rn_stream_nested(t, frame))
+	if (__builtin_expect(t->top != t->buffer, 0) && !rn_stream_nested(t, frame))
 		return NULL;
-	w = t->live.top;
+	w = rn_stream_enter(t);
 	w[0] = rn_callstack_head(t, function, frame);
+	rn_stream_show(t, w, w + 1);
 	w[1] = (uint64_t)(uintptr_t)frame;
 	w[2] = (uint64_t)(uintptr_t)w;
-	t->live.top = w + 3;
+	t->live.top = (uint64_t)(uintptr_t)(w + 3);
+	rn_stream_leave(t, w + 3);
 	return w;
 }
 
 void rn_light_end(struct rn_stream *t, uint64_t *base)
 {
+	rn_stream_enter(t);
+	t->live.top = (uint64_t)(uintptr_t)base;
 	if (__builtin_expect(rn_light[RN_RAW_FUNCTION(base[0])] == RN_LIGHT_COUNTED, 0))
 		rn_order_count_loose(t, base[0]);
-	t->live.top = base;
+	rn_stream_leave(t, base);
 }

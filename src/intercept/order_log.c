@@ -27,18 +27,23 @@ struct slot {
 	uint32_t number;
 };
 
+/* The rows, and what is known of them, are private. `tail` is what the part file has of that: it is
+ * written and never read. Without a part file it is a tail in private memory that nobody reads. */
 struct rn_order_log {
 	uint32_t *run; /* the row that failures count up in; NULL: none */
 	uint32_t run_site;
-	uint64_t *events; /* counter in the part file, also when the rows are elsewhere */
+	uint64_t events;
+	uint64_t *events_in_file; /* also when the rows are elsewhere */
 	struct rn_order_tail *tail;
-	unsigned char *rows;
-	size_t at;       /* bytes of rows */
-	uint32_t chunks; /* that the tail follows on */
-	bool in_file;    /* the tail is an extent */
-	bool counted;    /* the counter is in the part file */
-	bool over;       /* there was no memory: the rest is lost */
-	uint64_t sealed; /* events in chunks */
+	unsigned char *rows;     /* TAIL bytes */
+	size_t at;               /* bytes of rows */
+	uint32_t chunks;         /* that the tail follows on */
+	bool in_file;            /* the tail is an extent */
+	bool counted;            /* the counter is in the part file */
+	bool over;               /* there was no memory: the rest is lost */
+	bool busy;               /* an event is being added: those of signal handlers are lost */
+	uint64_t sealed;         /* events in chunks */
+	struct rn_extent extent; /* the head of the tail's */
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
 	struct rn_seg chunk; /* struct rn_order_bytes */
@@ -53,31 +58,23 @@ static void *map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void use_tail(struct rn_order_log *o, struct rn_order_tail *tail, bool in_file)
-{
-	o->tail = tail;
-	o->rows = rn_order_tail_rows(tail);
-	o->in_file = in_file;
-	o->run = NULL;
-}
-
-/* Of the part file if there is one, else of plain memory. */
+/* In the part file if there is one, else in plain memory. */
 static bool make_tail(struct rn_stream *t, struct rn_order_log *o)
 {
-	struct rn_order_tail *tail = NULL;
-	bool in_file;
+	struct rn_mapped m = { .at = NULL };
+	bool in_file = t->spooled && rn_spool_order(t, TAIL, &m);
+	struct rn_order_tail *tail = in_file ? (struct rn_order_tail *)(void *)m.at : map(TAIL);
 
-	if (t->spooled)
-		tail = (void *)rn_spool_order(t, TAIL);
-	in_file = tail != NULL;
-	if (!tail)
-		tail = map(TAIL);
 	if (!tail)
 		return false;
-	use_tail(o, tail, in_file);
-	if (in_file || !o->events)
-		o->events = &tail->events;
+	o->tail = tail;
+	o->extent = m.head;
+	o->in_file = in_file;
+	o->run = NULL;
+	if (in_file || !o->events_in_file)
+		o->events_in_file = &tail->events;
 	o->counted |= in_file;
+	*o->events_in_file = o->events;
 	return true;
 }
 
@@ -90,9 +87,12 @@ static struct rn_order_log *make(struct rn_stream *t)
 		rn_arena_init(&o->mem, rn_config.memory);
 		rn_seg_init(&o->site, sizeof(struct rn_order_site));
 		rn_seg_init(&o->chunk, sizeof(struct rn_order_bytes));
-		if (make_tail(t, o)) {
+		o->rows = map(TAIL);
+		if (o->rows && make_tail(t, o)) {
 			t->order = o;
 		} else {
+			if (o->rows)
+				munmap(o->rows, TAIL);
 			munmap(o, sizeof(*o));
 			o = NULL;
 		}
@@ -104,7 +104,7 @@ static struct rn_order_log *make(struct rn_stream *t)
 /* NULL when nothing is to be recorded; what comes too late is counted. */
 static struct rn_order_log *log_of(struct rn_stream *t)
 {
-	uint8_t off = t->live.off;
+	uint8_t off = t->off;
 	struct rn_order_log *o;
 
 	if (__builtin_expect(off & (RN_OFF_RANK | RN_OFF_OVER), 0)) {
@@ -114,11 +114,20 @@ static struct rn_order_log *log_of(struct rn_stream *t)
 	o = t->order;
 	if (__builtin_expect(!o, 0))
 		o = make(t);
-	if (__builtin_expect(!o || o->over, 0)) {
+	if (__builtin_expect(!o || o->over || o->busy, 0)) {
 		rn_stream_lost(t);
 		return NULL;
 	}
+	o->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return o;
+}
+
+/* The event that log_of was called for is added, or lost. */
+static void done_with(struct rn_order_log *o)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	o->busy = false;
 }
 
 static bool seal(struct rn_stream *t, struct rn_order_log *o);
@@ -194,12 +203,16 @@ static __attribute__((noinline)) uint32_t site_elsewhere(struct rn_stream *t,
 							 const struct rn_order_site *site)
 {
 	struct slot *slot = NULL;
-	uint32_t n = is_site(&o->last, site) ? o->last.number : find_site(o, site, &slot);
+	uint32_t n;
 
+	o->busy = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	n = is_site(&o->last, site) ? o->last.number : find_site(o, site, &slot);
 	if (!n)
 		n = add_site(t, o, site, slot);
 	if (n)
 		o->last = (struct slot){ *site, n };
+	done_with(o);
 	return n - 1; /* RN_ORDER_NO_SITE without one */
 }
 
@@ -211,6 +224,8 @@ uint32_t rn_order_log_site(struct rn_stream *t, enum rn_order_kind kind, uint32_
 	const struct slot *slot;
 
 	if (__builtin_expect(!o, 0) && !(o = make(t)))
+		return RN_ORDER_NO_SITE;
+	if (__builtin_expect(o->busy, 0))
 		return RN_ORDER_NO_SITE;
 	slot = &o->table[place_of(&site)];
 	return __builtin_expect(is_site(slot, &site), 1) ? slot->number - 1
@@ -249,9 +264,14 @@ static struct rn_order_site *all_sites(const struct rn_order_log *o, struct rn_a
 	return all;
 }
 
+static uint64_t tail_word(const struct rn_order_log *o)
+{
+	return (uint64_t)o->chunks << 32 | o->at;
+}
+
 static void publish(struct rn_order_log *o)
 {
-	__atomic_store_n(&o->tail->word, (uint64_t)o->chunks << 32 | o->at, __ATOMIC_RELEASE);
+	__atomic_store_n(&o->tail->word, tail_word(o), __ATOMIC_RELEASE);
 }
 
 /* Into the log, too: a chunk that is there counts when the tail says so. */
@@ -319,27 +339,33 @@ static unsigned char *room_for(struct rn_stream *t, struct rn_order_log *o, size
 /* The row ends here. */
 static void row_ends(struct rn_order_log *o, const unsigned char *p)
 {
-	o->at = (size_t)(p - o->rows);
+	size_t end = (size_t)(p - o->rows);
+
+	memcpy(rn_order_tail_rows(o->tail) + o->at, o->rows + o->at, end - o->at);
+	o->at = end;
 	publish(o);
 }
 
 static void count_event(struct rn_order_log *o)
 {
-	__atomic_store_n(o->events, *o->events + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(o->events_in_file, ++o->events, __ATOMIC_RELAXED);
 }
 
 /* ---- events ---- */
 
-/* Where a row of at most so many bytes goes; NULL: it is lost, or not wanted. */
+/* Where a row of at most so many bytes goes; NULL: it is lost, or not wanted. Else done_with comes
+ * at the end. */
 static unsigned char *begin_row(struct rn_stream *t, uint32_t site, size_t bytes)
 {
 	struct rn_order_log *o = log_of(t);
 	unsigned char *p = o && site != RN_ORDER_NO_SITE ? room_for(t, o, bytes) : NULL;
 
-	if (p)
-		t->order->run = NULL;
-	else if (o)
+	if (p) {
+		o->run = NULL;
+	} else if (o) {
 		rn_stream_lost(t);
+		done_with(o);
+	}
 	return p;
 }
 
@@ -355,17 +381,32 @@ static void new_run(struct rn_stream *t, uint32_t site)
 	o->run_site = site;
 	row_ends(o, p);
 	count_event(o);
+	done_with(o);
+}
+
+/* The row has one more failure. */
+static void count_failure(struct rn_order_log *o)
+{
+	size_t at = (size_t)((unsigned char *)o->run - o->rows);
+
+	++*o->run;
+	__atomic_store_n((uint32_t *)(void *)(rn_order_tail_rows(o->tail) + at), *o->run,
+			 __ATOMIC_RELAXED);
+	count_event(o);
 }
 
 void rn_order_log_fails(struct rn_stream *t, uint32_t site)
 {
 	struct rn_order_log *o = t->order;
 
-	if (__builtin_expect(o && o->run && o->run_site == site && *o->run != UINT32_MAX &&
-				     !(t->live.off & (RN_OFF_RANK | RN_OFF_OVER)),
+	if (__builtin_expect(o && !o->busy && o->run && o->run_site == site &&
+				     *o->run != UINT32_MAX &&
+				     !(t->off & (RN_OFF_RANK | RN_OFF_OVER)),
 			     1)) {
-		__atomic_store_n(o->run, *o->run + 1, __ATOMIC_RELAXED);
-		count_event(o);
+		o->busy = true;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		count_failure(o);
+		done_with(o);
 	} else {
 		new_run(t, site);
 	}
@@ -392,6 +433,7 @@ static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_
 	else
 		rn_stream_lost(t);
 	rn_arena_free(&scratch);
+	done_with(o);
 	errno = saved;
 }
 
@@ -410,6 +452,7 @@ void rn_order_log_done(struct rn_stream *t, uint32_t site, const struct rn_order
 		return;
 	row_ends(t->order, rn_tail_put_done(p, site, d, n));
 	count_event(t->order);
+	done_with(t->order);
 }
 
 void rn_order_log_value(struct rn_stream *t, uint32_t site, int64_t value)
@@ -420,6 +463,7 @@ void rn_order_log_value(struct rn_stream *t, uint32_t site, int64_t value)
 		return;
 	row_ends(t->order, rn_tail_put_value(p, site, value));
 	count_event(t->order);
+	done_with(t->order);
 }
 
 /* The communicator is that of a site, which may have no events. */
@@ -428,8 +472,10 @@ void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest
 	uint32_t site = rn_order_log_site(t, RN_ORDER_WAIT, RN_N_MPI_Wait, comm_word, 0);
 	unsigned char *p = begin_row(t, site, RN_TAIL_ROW);
 
-	if (p)
-		row_ends(t->order, rn_tail_put_send(p, site, me, dest, tag));
+	if (!p)
+		return;
+	row_ends(t->order, rn_tail_put_send(p, site, me, dest, tag));
+	done_with(t->order);
 }
 
 /* ---- from outside ---- */
@@ -439,7 +485,6 @@ void rn_order_log_adopt(struct rn_stream *t)
 {
 	struct rn_order_log *o = t->order;
 	struct rn_order_tail *old = o ? o->tail : NULL;
-	size_t at = o ? o->at : 0;
 
 	if (!o || o->in_file)
 		return;
@@ -453,16 +498,19 @@ void rn_order_log_adopt(struct rn_stream *t)
 	}
 	if (!t->spooled || !make_tail(t, o))
 		return;
-	memcpy(o->rows, rn_order_tail_rows(old), at);
-	o->tail->events = old->events;
-	o->events = &o->tail->events;
+	memcpy(rn_order_tail_rows(o->tail), o->rows, o->at);
 	publish(o);
 	munmap(old, TAIL);
 }
 
-const struct rn_order_tail *rn_order_log_tail(const struct rn_stream *t)
+bool rn_order_log_tail(const struct rn_stream *t, struct rn_order_tail *out)
 {
-	return t->order && t->order->in_file ? t->order->tail : NULL;
+	const struct rn_order_log *o = t->order;
+
+	if (!o || !o->in_file)
+		return false;
+	*out = (struct rn_order_tail){ o->extent, tail_word(o), o->events };
+	return true;
 }
 
 /* There may be memory now where there was none. */
@@ -474,8 +522,8 @@ void rn_order_log_stop(struct rn_stream *t)
 	if (!o || !o->at)
 		return;
 	if (!seal(t, o)) {
-		t->live.lost += *o->events - o->sealed;
-		*o->events = o->sealed;
+		t->live.lost = t->lost += o->events - o->sealed;
+		*o->events_in_file = o->events = o->sealed;
 		o->at = 0;
 	}
 	o->over |= over;
@@ -483,17 +531,17 @@ void rn_order_log_stop(struct rn_stream *t)
 
 uint64_t rn_order_log_events(const struct rn_stream *t)
 {
-	return t->order ? *t->order->events : 0;
+	return t->order ? t->order->events : 0;
 }
 
 uint64_t rn_order_log_unkept(const struct rn_stream *t)
 {
-	return t->order && !t->order->counted ? *t->order->events : 0;
+	return t->order && !t->order->counted ? t->order->events : 0;
 }
 
 uint64_t rn_order_log_size(const struct rn_stream *t)
 {
-	return t->order ? sizeof(*t->order) + TAIL + t->order->mem.mapped : 0;
+	return t->order ? sizeof(*t->order) + 2 * TAIL + t->order->mem.mapped : 0;
 }
 
 int rn_order_log_part(const struct rn_stream *t, struct rn_arena *mem, struct rn_order_part *out)

@@ -1,5 +1,6 @@
 /* replay_load.c - the plan of a rank (order/plan.h) is mapped, and compared with where it runs. */
 #include "base/plural.h"
+#include "base/status_file.h"
 #include "intercept/replay_record.h"
 
 #include "file/writer.h"
@@ -123,12 +124,12 @@ static void leave_folder(const char *common)
 	plan_path(path, rn_tracer.world_rank);
 	unlink(path);
 	if (rn_config.alone)
-		unlink(rn_config.status);
+		rn_status_remove(rn_config.status);
 	if (rn_replayed.own != rn_replayed.job)
 		rn_job_remove(rn_config.replay);
 	if (rn_job_arrive(rn_replayed.job) < rn_replayed.plan->ranks)
 		return;
-	unlink(rn_config.status);
+	rn_status_remove(rn_config.status);
 	rn_job_remove(common);
 }
 

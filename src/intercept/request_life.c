@@ -143,13 +143,14 @@ static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_tok
 	/* What is removed stays as it is until the next one is added. */
 	if (!r || !rn_requests_remove(&rn_tracer.requests, token))
 		return;
-	if (r->stream != t->number || (t->live.off && rn_stream_silent(t, base)))
+	if (r->stream != t->number || (t->off && rn_stream_silent(t, base)))
 		ended_elsewhere(r);
 	else
 		give_slot(t, r->shape, r->slot);
 }
 
-uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
+uint64_t rn_request_free(struct rn_stream *t, const uint64_t *base, uint64_t handle,
+			 const void *var)
 {
 	struct rn_request_token token;
 	const struct rn_request *r;
@@ -162,7 +163,7 @@ uint64_t rn_request_free(struct rn_stream *t, uint64_t handle, const void *var)
 	r = rn_requests_get(&rn_tracer.requests, token);
 	if (r) {
 		word = word_of(t, r) | RN_RAW_GONE;
-		end(t, t->live.top, token);
+		end(t, base, token);
 	}
 	rn_tracer_unlock();
 	return word;
@@ -202,14 +203,14 @@ void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 	rn_tracer_unlock();
 }
 
-void rn_request_settle(struct rn_stream *t, uint32_t n, const MPI_Request *q,
+void rn_request_settle(struct rn_stream *t, const uint64_t *base, uint32_t n, const MPI_Request *q,
 		       const struct rn_request_use *u, uint64_t *word)
 {
 	rn_tracer_lock();
 	for (uint32_t i = 0; i < n; i++)
 		if (word[i] > 1 && q[i] == MPI_REQUEST_NULL) {
 			word[i] |= RN_RAW_GONE;
-			end(t, rn_stream_under_way(t), u[i].token);
+			end(t, base, u[i].token);
 		}
 	rn_tracer_unlock();
 }

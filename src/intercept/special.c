@@ -33,6 +33,7 @@ static uint64_t *put_args(struct rn_stream *t, uint64_t *w, const int *argc, cha
 static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0, uint64_t t1)
 {
 	rn_stream_call(t, &t->none, base, w, 1, t0, t1);
+	rn_stream_leave(t, base);
 }
 
 /* There is no memory to record anything. All the same the world is told of, because the other ranks
@@ -54,14 +55,16 @@ RN_EXPORT int MPI_Init(int *argc, char ***argv)
 	if (RN_UNLIKELY(is_poor()))
 		return init_poor(RN_ON(RN_N_MPI_Init, MPI_Init)(argc, argv), MPI_THREAD_SINGLE);
 	RN_GATE(RN_N_MPI_Init, MPI_Init, (argc, argv))
-	uint64_t *base = t->live.top, *w = base, t0;
+	uint64_t *base = rn_stream_enter(t), *w = base, t0;
 	int ret;
 
 	*w++ = RN_HEAD(RN_N_MPI_Init);
 	w = put_args(t, w, argc, argv);
-	RN_UNDER_WAY(base, w);
-	t->live.entered = t0 = rn_clock_now();
+	rn_stream_show(t, base, w);
+	RN_ENTERED(t0 = rn_clock_now());
+	RN_UNDER_WAY(base, w, 0);
 	ret = rn_real.MPI_Init(argc, argv);
+	rn_stream_enter(t);
 	if (ret == MPI_SUCCESS)
 		rn_tracer_init_done(MPI_THREAD_SINGLE);
 	w = put_args(t, w, argc, argv);
@@ -80,15 +83,17 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 		return init_poor(ret, ret == MPI_SUCCESS ? *provided : 0);
 	}
 	RN_GATE(RN_N_MPI_Init_thread, MPI_Init_thread, (argc, argv, required, provided))
-	uint64_t *base = t->live.top, *w = base, t0;
+	uint64_t *base = rn_stream_enter(t), *w = base, t0;
 	int ret;
 
 	*w++ = RN_HEAD(RN_N_MPI_Init_thread);
 	w = put_args(t, w, argc, argv);
 	*w++ = (uint64_t)required;
-	RN_UNDER_WAY(base, w);
-	t->live.entered = t0 = rn_clock_now();
+	rn_stream_show(t, base, w);
+	RN_ENTERED(t0 = rn_clock_now());
+	RN_UNDER_WAY(base, w, 0);
 	ret = rn_real.MPI_Init_thread(argc, argv, required, provided);
+	rn_stream_enter(t);
 	if (ret == MPI_SUCCESS)
 		rn_tracer_init_done(*provided);
 	w = put_args(t, w, argc, argv);
@@ -113,6 +118,7 @@ void rn_finalize_over(int ret)
 	if (!t)
 		return;
 	finalizing.t = NULL;
+	rn_stream_enter(t);
 	base[1] = rn_error_word(ret);
 	record(t, base, base + 2, finalizing.t0, rn_clock_now());
 }
@@ -122,14 +128,15 @@ void rn_finalize_over(int ret)
 RN_EXPORT int MPI_Finalize(void)
 {
 	RN_GATE(RN_N_MPI_Finalize, MPI_Finalize, ())
-	uint64_t *base = t->live.top;
+	uint64_t *base = rn_stream_enter(t);
 	int ret;
 
 	base[0] = RN_HEAD(RN_N_MPI_Finalize);
-	RN_UNDER_WAY(base, base + 1);
+	rn_stream_show(t, base, base + 1);
 	finalizing.t = t;
 	finalizing.base = base;
-	t->live.entered = finalizing.t0 = rn_clock_now();
+	RN_ENTERED(finalizing.t0 = rn_clock_now());
+	RN_UNDER_WAY(base, base + 1, 0);
 	ret = rn_next.MPI_Finalize();
 	rn_finalize_over(ret);
 	return ret;
@@ -139,7 +146,7 @@ WRAP_ALIAS(MPI_Finalize)
 RN_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	RN_GATE(RN_N_MPI_Abort, MPI_Abort, (comm, errorcode))
-	uint64_t *base = t->live.top, now = rn_clock_now();
+	uint64_t *base = rn_stream_enter(t), now = rn_clock_now();
 
 	base[0] = RN_HEAD(RN_N_MPI_Abort);
 	base[1] = rn_handle_word(t, RN_K_comm, H(comm));
@@ -153,16 +160,16 @@ WRAP_ALIAS(MPI_Abort)
 
 static void control(struct rn_stream *t, int level, uint64_t head)
 {
-	uint64_t *base = t->live.top, now = rn_clock_now();
+	uint64_t *base = rn_stream_enter(t), now = rn_clock_now();
 
 	base[0] = head;
 	base[1] = (uint64_t)(int64_t)level;
 	base[2] = 0;
 	if (level != 0)
-		t->live.off &= (uint8_t)~RN_OFF_CONTROL;
+		rn_stream_turn(t, RN_OFF_CONTROL, false);
 	record(t, base, base + 3, now, now); /* not when it was off and stays so */
 	if (level == 0)
-		t->live.off |= RN_OFF_CONTROL;
+		rn_stream_turn(t, RN_OFF_CONTROL, true);
 }
 
 /* 0: off; 1 and more: on. Recorded itself, so that a trace tells where it has holes. Another tool
@@ -173,7 +180,7 @@ RN_EXPORT int MPI_Pcontrol(const int level, ...)
 	const bool passes = rn_tool.MPI_Pcontrol && rn_site_passes(from, RN_N_MPI_Pcontrol);
 	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
 
-	if (t &&
+	if (t && t->top &&
 	    (rn_tool.MPI_Pcontrol ? passes : rn_site(from, RN_N_MPI_Pcontrol) == RN_SITE_RECORDS))
 		control(t, level, RN_HEAD(RN_N_MPI_Pcontrol));
 	return passes ? rn_tool.MPI_Pcontrol(level) : rn_real.MPI_Pcontrol(level);

@@ -23,8 +23,8 @@ struct wait {
 	uint32_t n;
 	MPI_Request *q;
 	struct rn_request_use *use, few[FEW];
-	uint64_t *word, word_few[FEW];
-	MPI_Status *own, own_few[FEW]; /* ours, where the program's are ignored but wanted */
+	uint64_t *word, word_few[FEW + 1]; /* one more, so that they can be copied in pairs */
+	MPI_Status *own, own_few[FEW];     /* ours, where the program's are ignored but wanted */
 	bool ignored, wanted;
 	uint64_t *heap, *scratch; /* for many: words of other blobs; and all of it */
 	size_t scratch_words;
@@ -130,25 +130,38 @@ static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const ui
 	}
 }
 
-/* What a call was given, before it: behind w, and where that ends. */
+/* What a call was given, before it: behind w, and where that ends. The same goes to the part file
+ * as the words of the only call under way; if it is not the only one, all are written there again
+ * (RN_CALL_GIVEN). */
 static uint64_t *give_one(const struct wait *x, uint64_t *w)
 {
-	*w = x->word[0];
+	x->t->words_in_file[1] = *w = x->word[0];
 	return w + 1;
 }
 
+/* Two words at once. */
+struct pair {
+	uint64_t word[2];
+};
+
 static uint64_t *give_all(const struct wait *x, int count, uint64_t *w)
 {
-	w[0] = (uint64_t)(int64_t)count;
+	uint64_t *file = x->t->words_in_file + 1;
+
+	file[0] = w[0] = (uint64_t)(int64_t)count;
 	if (x->n > GIVEN_MAX) {
-		w[1] = (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED;
+		file[1] = w[1] = (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED;
 		return w + 2;
 	}
-	w[1] = (uint64_t)x->n << 2 | RN_RAW_HERE;
-	w += 2;
-	for (uint32_t i = 0; i < x->n; i++)
-		w[i] = x->word[i];
-	return w + x->n;
+	file[1] = w[1] = (uint64_t)x->n << 2 | RN_RAW_HERE;
+	for (uint32_t i = 0; i < x->n; i += 2) {
+		struct pair p;
+
+		memcpy(&p, x->word + i, sizeof(p));
+		memcpy(w + 2 + i, &p, sizeof(p));
+		memcpy(file + 2 + i, &p, sizeof(p));
+	}
+	return w + 2 + x->n;
 }
 
 static void put_requests(struct pen *pen, struct wait *x, int count)
@@ -381,24 +394,25 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 	RN_EXPORT int name decl                                              \
 	{                                                                    \
 		RN_GATE(RN_N_##name, name, args)                             \
+		RN_BUSY()                                                    \
 		struct wait x;                                               \
 		if (!look(&x, t, count, requests, is_ignored(st))) {         \
 			rn_stream_lost(t);                                   \
+			rn_stream_leave(t, rn_base);                         \
 			return rn_real.name args;                            \
 		}                                                            \
 		RN_START(RN_N_##name)                                        \
 		MPI_Status *const s = statuses(&x, st);                      \
-		RN_CALL_GIVEN(given, int, rn_next.name real)                 \
-		if (RN_UNLIKELY(x.scratch != NULL)) /* other words follow */ \
-			RN_UNDER_WAY(rn_base, w);                            \
+		RN_CALL_GIVEN(given, RN_LIVE_GIVEN, int, rn_next.name real)  \
 		struct pen pen = { w, diff, rn_p };                          \
-		rn_request_settle(t, x.n, requests, x.use, x.word);          \
+		rn_request_settle(t, rn_base, x.n, requests, x.use, x.word); \
 		said;                                                        \
 		put(&pen, rn_error_word(rn_ret));                            \
 		w = pen.w;                                                   \
 		diff = pen.diff;                                             \
 		leave(&x);                                                   \
 		RN_END();                                                    \
+		rn_stream_leave(t, rn_base);                                 \
 		return rn_ret;                                               \
 	}                                                                    \
 	WRAP_ALIAS(name)

@@ -1,8 +1,10 @@
 /* spool.c - see spool.h. */
 #include "intercept/spool.h"
 
+#include "base/private_dir.h"
 #include "encode/sigs.h"
 #include "file/moment_list.h"
+#include "file/order_tail.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
 #include "file/writer.h"
@@ -24,8 +26,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define EXTENT_MORE ((size_t)16 << 20) /* beyond what a stream's memory can need */
 
 static struct rn_spill spill;
 static struct rn_log shared; /* of the process */
@@ -168,43 +173,58 @@ static bool join(char path[PATH_MAX], const char *in, const char *name)
 	return snprintf(path, PATH_MAX, "%s/%s", in, name) < PATH_MAX;
 }
 
-/* The name has the run, so that two at once do not meet. */
-static int open_file(uint64_t run)
+static int find_file(uint64_t run, char path[PATH_MAX])
 {
-	char path[PATH_MAX], name[300], host[256] = "";
-	int rc = ENOENT;
+	char name[RN_SPILL_NAME];
 
-	gethostname(host, sizeof(host) - 1);
-	for (char *p = host; *p; p++)
-		if (*p == '/')
-			*p = '_';
 	rn_spool_folder_find(&folder);
-	snprintf(name, sizeof(name), "%016llx-%s", (unsigned long long)run, host);
+	rn_spill_name(run, name);
 	if (!join(path, folder.files, name) || !join(copies.path, folder.path, name))
 		return ENAMETOOLONG;
 	copies.of = &spill;
-	/* Another run that ends now may remove the folder once more, because it is empty. */
-	for (int tries = 0; tries < 10 && rc == ENOENT; tries++) {
-		if (mkdir(folder.files, 0777) < 0 && errno != EEXIST)
-			return errno;
-		if (folder.in_memory && !rn_spill_is_own_folder(folder.files))
-			return EPERM;
-		rc = rn_spill_open(&spill, path, run);
+	return 0;
+}
+
+static int open_file(uint64_t run)
+{
+	char path[PATH_MAX];
+	int rc = find_file(run, path), found = ENOENT;
+
+	/* Another run that ends now may remove the directory once more, because it is empty. */
+	for (int tries = 0; tries < 10 && rc == 0 && found == ENOENT; tries++) {
+		rc = rn_spool_folder_make(&folder);
+		if (rc == 0)
+			found = rn_spill_open(&spill, path, run);
 	}
-	return rc;
+	return rc ? rc : found;
+}
+
+int rn_spool_reserve(uint64_t run)
+{
+	char path[PATH_MAX];
+	int saved = errno, lock, rc = find_file(run, path), found = ENOENT;
+
+	for (int tries = 0; tries < 10 && rc == 0 && found == ENOENT; tries++) {
+		rc = rn_spool_folder_lock(&folder, &lock);
+		if (rc == 0) {
+			found = rn_spill_open(&spill, path, run);
+			close(lock);
+		}
+	}
+	errno = saved;
+	return rc ? rc : found;
 }
 
 void rn_spool_start(uint64_t run)
 {
-	int saved = errno, rc = open_file(run);
+	int saved = errno, rc = spill.head ? 0 : open_file(run);
 
 	if (rc) {
 		fail(rc);
-		rmdir(folder.files); /* if nobody else has a file there */
+		rn_private_dir_remove(folder.files);
 	} else {
-		shared = (struct rn_log){ &spill, NULL, RN_EXTENT_SHARED };
-		if (strlen(rn_config.status) < sizeof(spill.head->keeper))
-			memcpy(spill.head->keeper, rn_config.status, strlen(rn_config.status));
+		shared = (struct rn_log){ .spill = &spill, .stream = RN_EXTENT_SHARED };
+		spill.extent_max = 2 * rn_config.memory + EXTENT_MORE;
 		__atomic_fetch_add(&spill.head->processes, 1, __ATOMIC_RELAXED);
 		rn_constants_each(add_constant);
 		add_wanted();
@@ -236,7 +256,7 @@ void rn_spool_start(uint64_t run)
 /* What is in the file stays as it is; the ring is one that nobody reads. */
 static void freeze(struct rn_stream *t, int error)
 {
-	t->live.limit = t->live.seal[t->live.sealed].area ? t->live.calls : 0;
+	t->live.limit = t->limit = rn_spool_sealed(t)->area ? t->calls : 0;
 	t->spooled = false;
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
@@ -315,13 +335,13 @@ static void add_moments(struct rn_stream *t)
 	}
 }
 
-struct rn_extent *rn_spool_order(struct rn_stream *t, size_t bytes)
+bool rn_spool_order(struct rn_stream *t, size_t bytes, struct rn_mapped *out)
 {
-	struct rn_extent *e = rn_spill_claim(&spill, RN_EXTENT_ORDER, t->number, bytes, NULL);
+	int rc = rn_spill_claim(&spill, RN_EXTENT_ORDER, t->number, bytes, NULL, out);
 
-	if (!e)
-		freeze(t, errno);
-	return e;
+	if (rc)
+		freeze(t, rc);
+	return rc == 0;
 }
 
 /* ---- sealing ---- */
@@ -383,6 +403,41 @@ static int copy_shared(void)
 	return rn_copy_log(&copies, end, &shared_copied);
 }
 
+/* What readers find of the stream in the copy. */
+static struct rn_live state_of(const struct rn_stream *t, const uint64_t *top)
+{
+	return (struct rn_live){ .extent = t->in_file.head,
+				 .buffer = (uint64_t)(uintptr_t)t->buffer,
+				 .top = (uint64_t)(uintptr_t)top,
+				 .entered = t->entered,
+				 .left = t->left,
+				 .limit = t->limit,
+				 .lost = t->lost,
+				 .sealed = t->sealed,
+				 .seal = { t->seal[0], t->seal[1] },
+				 .expected = RN_LIVE_HERE,
+				 .off = t->off };
+}
+
+/* Where the words of the calls end that the innermost call of a stream was made in. */
+static const uint64_t *outer_end(const struct rn_stream *t)
+{
+	return t->marks ? t->mark[t->marks - 1] : t->buffer;
+}
+
+static int copy_one(struct rn_stream *t)
+{
+	const uint64_t *top = outer_end(t);
+	struct rn_live live = state_of(t, top);
+	struct rn_order_tail tail;
+	int rc = rn_copy_stream(&copies, &live, t->buffer, (size_t)(top - t->buffer), &t->log,
+				&t->copied);
+
+	if (rc == 0 && rn_order_log_tail(t, &tail))
+		rc = rn_copy_order(&copies, &tail, &t->copied);
+	return rc;
+}
+
 /* Of the process, and of the stream if there is one. False: not now, or not any more. */
 static bool make_copy(struct rn_stream *t)
 {
@@ -395,9 +450,7 @@ static bool make_copy(struct rn_stream *t)
 	if (rc == 0) {
 		rc = copy_shared();
 		if (rc == 0 && t)
-			rc = rn_copy_stream(&copies, &t->live, &t->log, &t->copied);
-		if (rc == 0 && t && rn_order_log_tail(t))
-			rc = rn_copy_order(&copies, rn_order_log_tail(t), &t->copied);
+			rc = copy_one(t);
 		rc = rn_copy_end(&copies, rc);
 	}
 	__atomic_clear(&busy, __ATOMIC_RELEASE);
@@ -425,10 +478,10 @@ static bool is_copy_due(struct rn_stream *t)
 static bool copy_stream(struct rn_stream *t)
 {
 	for (int i = 0; i < 4 && t->spooled; i++) {
-		bool whole = t->live.calls != rn_spool_sealed(t)->upto ||
+		bool whole = t->calls != rn_spool_sealed(t)->upto ||
 			     t->copied.area == rn_spool_sealed(t)->area;
 
-		if (!whole && rn_copy_can(&t->live, &t->copied))
+		if (!whole && rn_copy_can(rn_spool_sealed(t), &t->copied))
 			return make_copy(t);
 		seal_or_freeze(t, whole);
 	}
@@ -455,8 +508,8 @@ void rn_spool_due(struct rn_stream *t)
 	if (is_copy_due(t))
 		make_due_copy(t);
 	else
-		seal_or_freeze(t, t->live.calls ==
-					  rn_spool_sealed(t)->upto + rn_spool_sealed(t)->places);
+		seal_or_freeze(t,
+			       t->calls == rn_spool_sealed(t)->upto + rn_spool_sealed(t)->places);
 	errno = saved;
 }
 
@@ -471,17 +524,16 @@ void rn_spool_order_sealed(struct rn_stream *t)
 
 void rn_spool_adopt(struct rn_stream *t)
 {
-	int saved = errno;
+	int saved = errno, rc;
 
-	if (!spill.head || t->live.self) /* it is in the file, all of it or a beginning */
+	if (!spill.head || t->in_file.at) /* it is in the file, all of it or a beginning */
 		return;
-	t->live.buffer = t->buffer;
-	t->live.limit = UINT64_MAX;
-	t->log = (struct rn_log){ &spill, NULL, t->number };
-	if (!rn_spill_claim(&spill, RN_EXTENT_LIVE, t->number, sizeof(*t), t)) {
-		fail(errno);
+	t->log = (struct rn_log){ .spill = &spill, .stream = t->number };
+	rc = rn_spill_claim(&spill, RN_EXTENT_LIVE, t->number,
+			    sizeof(t->live) + sizeof(t->words_in_file), &t->live, &t->in_file);
+	if (rc) {
+		fail(rc);
 	} else {
-		t->live.self = &t->live;
 		t->spooled = any = true;
 		add_tables(t);
 		add_shapes(t);
@@ -572,8 +624,8 @@ void rn_spool_note(const char *how, uint64_t lost, const struct rn_fact_tally *t
 	bool all = copied && spill.head && copy_all();
 
 	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
-		if (!t->live.self)
-			lost += t->live.calls + t->live.lost;
+		if (!t->in_file.at)
+			lost += t->calls + t->lost;
 		lost += rn_order_log_unkept(t);
 	}
 	if (lost)
@@ -594,11 +646,9 @@ void rn_spool_end(bool keep)
 
 		rn_spill_close(&spill, remove);
 		if (remove && copied)
-			unlink(copies.path);
-		if (remove) {
-			rmdir(folder.files);
-			rmdir(folder.path);
-		}
+			rn_spill_remove(copies.path);
+		if (remove)
+			rn_spool_folder_remove(&folder);
 	}
 	errno = saved;
 }
@@ -606,28 +656,26 @@ void rn_spool_end(bool keep)
 void rn_spool_drop(void)
 {
 	if (spill.path[0])
-		unlink(spill.path);
-	rmdir(folder.path);
+		rn_spill_remove(spill.path);
+	rn_spool_folder_remove(&folder);
 }
 
-/* The same bytes, but the child's own. Without memory for that the child keeps its hands off what
- * it cannot: it makes no calls, so only one that was under way could write there. */
-static void own_copy(struct rn_stream *t)
+/* The child writes to memory of its own instead of the file. Without memory for that it keeps its
+ * hands off: it makes no calls, so only one that was under way could write there. UCX replaces mmap
+ * by a function that takes a lock, which a thread of the parent may hold. */
+static void leave_file(struct rn_stream *t)
 {
-	void *p =
-		mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t bytes = t->in_file.head.pages * RN_SPILL_PAGE;
 
-	if (p == MAP_FAILED)
-		return;
-	memcpy(p, t, sizeof(*t));
-	mremap(p, sizeof(*t), sizeof(*t), MREMAP_MAYMOVE | MREMAP_FIXED, t);
+	if (t->in_file.at)
+		syscall(SYS_mmap, t->in_file.at, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	t->spooled = false;
 }
 
 void rn_spool_child(void)
 {
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
-		if (t->live.self) /* also if it is not kept there any more */
-			own_copy(t);
+		leave_file(t);
 	rn_spill_forget(&spill);
 }

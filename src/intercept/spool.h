@@ -2,11 +2,11 @@
  * spool.h - keeps what is recorded in the part file (file/spill.h) while the program runs, so that
  * it is there when the program is not.
  *
- * From MPI_Init on. A stream's memory becomes a part of the file in its place, so that the call
- * under way and the counters cost nothing; a recorded call is one more number in the ring; when the
- * ring is full the stream is sealed: a snapshot goes beside the last one and takes its place. The
- * ring is as large as the snapshot, so the cost stays in proportion to the calls. The times, which
- * no ring has, are sealed more often.
+ * From MPI_Init on. The state of a stream that readers need (struct rn_live) is mapped from the
+ * file, so that the call under way and the counters cost a few stores; a recorded call is one more
+ * number in the ring; when the ring is full the stream is sealed: a snapshot goes beside the last
+ * one and takes its place. The ring is as large as the snapshot, so the cost stays in proportion to
+ * the calls. The times, which no ring has, are sealed more often.
  *
  * If the folder is another machine's, the file is in memory, and what is sealed is copied to the
  * folder now and then, by whoever seals (file/spill_copy.h).
@@ -24,6 +24,11 @@
 #include "file/spill.h"
 
 struct rn_stream;
+
+/* Opens the node's file in the part directory of rn_config.output, by rank 0 before the other
+ * ranks. 0: the name is reserved for this run. EBUSY: it is in use. Another errno value: part files
+ * cannot be written. */
+int rn_spool_reserve(uint64_t run);
 
 /* The world is known: opens the node's file. `run` is the same in all processes of the run and in
  * no others. */
@@ -57,8 +62,8 @@ bool rn_spool_in_segments(void);
  * used. */
 void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n);
 
-/* A piece of the file for the stream's events, of so many bytes; NULL when there cannot be one. */
-struct rn_extent *rn_spool_order(struct rn_stream *t, size_t bytes);
+/* An extent of so many bytes for the stream's events; false when there cannot be one. */
+bool rn_spool_order(struct rn_stream *t, size_t bytes, struct rn_mapped *out);
 
 /* A chunk of them is in its log. */
 void rn_spool_order_sealed(struct rn_stream *t);

@@ -1,6 +1,7 @@
 /* spool_folder.c - see spool_folder.h. */
 #include "intercept/spool_folder.h"
 
+#include "base/private_dir.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
 
@@ -59,81 +60,75 @@ void rn_spool_folder_find(struct rn_spool_folder *f)
 		memcpy(f->files, f->path, sizeof(f->files));
 }
 
-static void remove_files(const char *path)
+/* The processes of a run hold locks on its part files as long as they run. */
+static bool is_locked(int dir, const char *name)
 {
-	DIR *dir = opendir(path);
-
-	for (struct dirent *e; dir && (e = readdir(dir));)
-		unlinkat(dirfd(dir), e->d_name, 0); /* . and .. are refused */
-	if (dir)
-		closedir(dir);
-}
-
-static bool is_locked(int fd)
-{
-	return flock(fd, LOCK_EX | LOCK_NB) < 0;
-}
-
-/* Does somebody wait for what is in the file, to put it together? */
-static bool is_kept(const struct rn_spill_head *h)
-{
-	int fd = h->keeper[0] ? open(h->keeper, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	bool kept = fd >= 0 && is_locked(fd);
+	int fd = rn_private_file_open(dir, name, O_RDONLY);
+	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
 	if (fd >= 0)
 		close(fd);
-	return kept;
+	return locked;
 }
 
-/* The processes of a run hold its files locked while they last. One without a head is just being
- * made. */
-static bool is_over(int folder, const char *name)
+/* Whether a process of some run is still using the directory. */
+static bool is_used(int dir)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	struct rn_spill_head h;
-	bool over = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
-		    !is_locked(fd) && memchr(h.keeper, 0, sizeof(h.keeper)) && !is_kept(&h);
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
+	bool used = false;
 
-	if (fd >= 0)
-		close(fd);
-	return over;
+	for (struct dirent *e; list && !used && (e = readdir(list));)
+		used = rn_spill_is_name(e->d_name) && is_locked(dir, e->d_name);
+	if (list)
+		closedir(list);
+	else if (copy >= 0)
+		close(copy);
+	return used;
 }
 
-static void move_files(const char *from, const char *to)
+/* Whether the name is in use by something that is not a private directory. */
+static bool is_foreign(const char *path)
 {
-	DIR *dir = opendir(from);
-	char path[RN_SPOOL_PATH + 300];
+	int dir = rn_private_dir_open(path);
 
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		if (e->d_name[0] == '.' || !is_over(dirfd(dir), e->d_name))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", to, e->d_name);
-		renameat(dirfd(dir), e->d_name, AT_FDCWD, path);
+	if (dir >= 0)
+		close(dir);
+	return dir < 0 && errno != ENOENT;
+}
+
+int rn_spool_folder_make(const struct rn_spool_folder *f)
+{
+	int dir = rn_private_dir_make(f->files);
+
+	if (dir < 0)
+		return errno;
+	close(dir);
+	return 0;
+}
+
+int rn_spool_folder_lock(const struct rn_spool_folder *f, int *lock)
+{
+	int dir;
+
+	*lock = -1;
+	if (f->in_memory && is_foreign(f->path))
+		return EBUSY;
+	dir = rn_private_dir_make(f->files);
+	if (dir < 0)
+		return errno == EPERM || errno == ELOOP || errno == ENOTDIR ? EBUSY : errno;
+	flock(dir, LOCK_EX);
+	if (is_used(dir)) {
+		close(dir);
+		return EBUSY;
 	}
-	if (dir)
-		closedir(dir);
+	*lock = dir;
+	return 0;
 }
 
-static void set_aside(const char *folder, const char *old)
+void rn_spool_folder_remove(const struct rn_spool_folder *f)
 {
-	if (access(folder, F_OK) < 0)
-		return;
-	remove_files(old);
-	if (mkdir(old, 0777) == 0 || errno == EEXIST)
-		move_files(folder, old);
-	rmdir(old);
-	rmdir(folder);
-}
-
-void rn_spool_set_aside(void)
-{
-	struct rn_spool_folder f;
-	char old[sizeof(f.path) + 8], memory[sizeof(f.path)];
-
-	rn_spool_folder_find(&f);
-	snprintf(old, sizeof(old), "%.*s.old.part", (int)(strlen(f.path) - strlen(".part")),
-		 f.path);
-	set_aside(f.path, old);
-	if (f.in_memory && rn_spill_memory_folder(old, memory, sizeof(memory)))
-		set_aside(f.files, memory);
+	rn_private_dir_remove(f->files);
+	if (f->in_memory)
+		rn_private_dir_remove(f->path);
 }

@@ -1,6 +1,8 @@
 /*
  * spool_folder.h - where the part files of a run are: in a folder beside the trace, NAME.part, or
- * where the user wants it; and what becomes of those that an earlier run has left there.
+ * where the user wants it. The directory is private (base/private_dir.h). While a run lasts, its
+ * processes hold locks on their part files, so the directory also shows that the name of the trace
+ * is in use.
  */
 #ifndef RN_INTERCEPT_SPOOL_FOLDER_H
 #define RN_INTERCEPT_SPOOL_FOLDER_H
@@ -19,8 +21,14 @@ struct rn_spool_folder {
 
 void rn_spool_folder_find(struct rn_spool_folder *f);
 
-/* What an earlier run has left goes to the folder NAME.old.part; that of one that goes on stays. By
- * one process, before any opens a file. */
-void rn_spool_set_aside(void);
+/* Creates the directory. 0 or an errno value. */
+int rn_spool_folder_make(const struct rn_spool_folder *f);
+
+/* Creates the directory and locks it, so that no other run starts in it until the descriptor is
+ * closed. 0; EBUSY: another run or another user uses the name; or another errno value. */
+int rn_spool_folder_lock(const struct rn_spool_folder *f, int *lock);
+
+/* Removes the directory if it is empty. */
+void rn_spool_folder_remove(const struct rn_spool_folder *f);
 
 #endif

@@ -5,71 +5,92 @@
 #include "file/spill.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #define RING_FIRST   16384u /* numbers */
 #define TIMES_FIRST  4096u  /* bytes */
 #define VALUES_FIRST 16384u /* numbers */
 
-static size_t area_room(const struct rn_extent *e)
+/* Room for a snapshot of so many bytes, and for some growth. */
+static int make_area(struct rn_stream *t, struct rn_mapped *area, size_t bytes)
 {
-	return e ? e->pages * RN_SPILL_PAGE - sizeof(*e) : 0;
+	struct rn_mapped next;
+	int rc;
+
+	if (rn_mapped_room(area) >= bytes)
+		return 0;
+	rc = rn_spill_claim(t->log.spill, RN_EXTENT_AREA, t->number,
+			    sizeof(next.head) + bytes + bytes / 4 + 4096, NULL, &next);
+	if (rc)
+		return rc;
+	rn_spill_release(area);
+	*area = next;
+	return 0;
 }
 
-/* Room for a snapshot of so many bytes, and for some growth. */
-static int make_area(struct rn_stream *t, struct rn_extent **area, size_t bytes)
+static unsigned char *area_bytes(const struct rn_mapped *area)
 {
-	struct rn_extent *e;
+	return (unsigned char *)(area->at + 1);
+}
 
-	if (area_room(*area) >= bytes)
+/* Private room for so many bytes of a snapshot, which is made there and then copied into the file:
+ * nothing is read from the file. What was there is lost. */
+static int make_room(struct rn_stream *t, size_t bytes)
+{
+	void *p;
+
+	if (bytes <= t->snapshot_room)
 		return 0;
-	e = rn_spill_claim(t->log.spill, RN_EXTENT_AREA, t->number,
-			   sizeof(*e) + bytes + bytes / 4 + 4096, NULL);
-	if (!e)
+	bytes = (2 * bytes + RN_SPILL_PAGE - 1) & ~(size_t)(RN_SPILL_PAGE - 1);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
 		return errno;
-	if (*area)
-		rn_spill_release(*area);
-	*area = e;
+	if (t->snapshot)
+		munmap(t->snapshot, t->snapshot_room);
+	t->snapshot = p;
+	t->snapshot_room = bytes;
 	return 0;
 }
 
 /* A new ring if the one that there is has become small; the old one is still needed. */
-static struct rn_extent *make_ring(struct rn_stream *t, size_t bytes)
+static int make_ring(struct rn_stream *t, size_t bytes, struct rn_mapped *ring)
 {
-	uint64_t places = t->tail ? t->ring_mask + 1 : RING_FIRST;
+	uint64_t places = t->tail.at ? t->ring_mask + 1 : RING_FIRST;
 
-	if (t->tail && bytes <= places * sizeof(uint32_t))
-		return t->tail;
+	*ring = t->tail;
+	if (t->tail.at && bytes <= places * sizeof(uint32_t))
+		return 0;
 	while (places * sizeof(uint32_t) < bytes)
 		places *= 2;
 	return rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
-			      sizeof(struct rn_extent) + places * sizeof(uint32_t), NULL);
+			      sizeof(ring->head) + places * sizeof(uint32_t), NULL, ring);
 }
 
-static uint64_t ring_places(const struct rn_extent *tail)
+static uint64_t ring_places(const struct rn_mapped *ring)
 {
-	uint64_t most = (tail->pages * RN_SPILL_PAGE - sizeof(*tail)) / sizeof(uint32_t);
+	uint64_t most = rn_mapped_room(ring) / sizeof(uint32_t);
 
 	return (uint64_t)1 << (63 - __builtin_clzll(most));
 }
 
-static void use_ring(struct rn_stream *t, struct rn_extent *tail)
+static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
 {
-	struct rn_extent *old = t->tail;
+	struct rn_mapped old = t->tail;
 
-	t->tail = tail;
-	t->ring = (uint32_t *)(tail + 1);
-	t->ring_mask = ring_places(tail) - 1;
-	if (old == tail)
+	t->tail = *ring;
+	t->ring = (uint32_t *)(ring->at + 1);
+	t->ring_mask = ring_places(ring) - 1;
+	if (old.at == ring->at)
 		return;
-	t->ready = t->live.calls;
-	t->unready = ring_places(tail);
-	if (old)
-		rn_spill_release(old);
+	t->ready = t->calls;
+	t->unready = ring_places(ring);
+	rn_spill_release(&old);
 }
 
 #define WRITTEN 65536 /* bytes; a longer snapshot is not worth a page fault for each page of it */
 
-static int write_grammar(struct rn_stream *t, const struct rn_extent *area, struct rn_seal *s)
+static int write_grammar(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s)
 {
 	int fd = rn_spill_descriptor(t->log.spill);
 	struct rn_spill_writer w;
@@ -77,20 +98,25 @@ static int write_grammar(struct rn_stream *t, const struct rn_extent *area, stru
 
 	if (fd < 0)
 		return errno;
-	rn_spill_writer_begin(&w, fd, area->number * RN_SPILL_PAGE + sizeof(*area),
-			      rn_area_seed(area));
+	rn_spill_writer_begin(&w, fd, area->head.number * RN_SPILL_PAGE + sizeof(area->head),
+			      rn_area_seed(&area->head));
 	rn_grammar_snapshot(t->grammar, &b);
 	s->grammar = b.len;
 	return rn_spill_writer_end(&w, &s->grammar_sum);
 }
 
-static int copy_grammar(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s)
+static int copy_grammar(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s,
+			size_t bytes)
 {
-	struct rn_buf b = rn_buf_over(area + 1, area_room(area));
+	int rc = make_room(t, bytes);
+	struct rn_buf b = rn_buf_over(t->snapshot, t->snapshot_room);
 
+	if (rc)
+		return rc;
 	rn_grammar_snapshot(t->grammar, &b);
 	s->grammar = b.len;
-	s->grammar_sum = rn_area_sum(area, b.data, b.len);
+	s->grammar_sum = rn_area_sum(&area->head, b.data, b.len);
+	memcpy(area_bytes(area), b.data, b.len);
 	return 0;
 }
 
@@ -131,105 +157,130 @@ static int add_values(struct rn_stream *t, const struct rn_sig *s, struct rn_buf
 	return rc;
 }
 
-/* Behind the grammar. How long it becomes is not known before: *full when there is no room. */
-static int save_values(struct rn_stream *t, struct rn_extent *area, struct rn_seal *s, bool *full)
+/* Makes the values in the private room. How long they become is not known before: *full when there
+ * is no room. */
+static int make_values(struct rn_stream *t, struct rn_buf *b, bool *full)
 {
-	uint64_t at = rn_seal_values(s), room = area_room(area);
-	struct rn_buf b =
-		rn_buf_over((unsigned char *)(area + 1) + at, room > at ? (size_t)(room - at) : 0);
 	int rc = 0;
 
-	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b.failed; i++)
+	*b = rn_buf_over(t->snapshot, t->snapshot_room);
+	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b->failed; i++)
 		if (rn_holes_of(&t->holes, i))
-			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), &b);
-	*full = b.failed || room < at;
+			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), b);
+	*full = b->failed;
+	return rc;
+}
+
+/* Writes the values behind the grammar; *full when the area has no room for them. */
+static int save_values(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s,
+		       bool *full)
+{
+	uint64_t at = rn_seal_values(s);
+	struct rn_buf b;
+	int rc;
+
+	do {
+		rc = make_values(t, &b, full);
+		if (rc == 0 && *full)
+			rc = make_room(t, t->snapshot_room + 1);
+	} while (rc == 0 && *full);
+	if (rc)
+		return rc;
 	s->values = b.len;
-	s->values_sum = *full ? 0 : rn_area_sum(area, b.data, b.len);
+	*full = rn_mapped_room(area) < at + b.len;
+	if (*full)
+		return 0;
+	s->values_sum = rn_area_sum(&area->head, b.data, b.len);
+	memcpy(area_bytes(area) + at, b.data, b.len);
 	s->values_from = t->values_at;
 	s->pieces = t->pieces;
-	return rc;
+	return 0;
 }
 
 /* The areas of the grammar alternate, too, but less often. */
 static int save_grammar(struct rn_stream *t, struct rn_seal *s)
 {
-	struct rn_extent **area =
-		&t->area[t->area[0] && t->area[0]->number == rn_spool_sealed(t)->area];
+	struct rn_mapped *area =
+		&t->area[t->area[0].at && t->area[0].head.number == rn_spool_sealed(t)->area];
 	size_t bytes = rn_grammar_snapshot_size(t->grammar), more = s->values + s->values / 2;
 	bool full = false;
 	int rc;
 
 	do {
 		rc = make_area(t, area, bytes + more);
-		s->upto = t->live.calls;
+		s->upto = t->calls;
 		if (rc == 0) {
-			s->area = (*area)->number;
-			rc = bytes > WRITTEN ? write_grammar(t, *area, s)
-					     : copy_grammar(t, *area, s);
+			s->area = area->head.number;
+			rc = bytes > WRITTEN ? write_grammar(t, area, s)
+					     : copy_grammar(t, area, s, bytes);
 		}
 		if (rc == 0)
-			rc = save_values(t, *area, s, &full);
+			rc = save_values(t, area, s, &full);
 		more = 2 * more + 4096;
 	} while (rc == 0 && full);
 	return rc;
 }
 
-static int save_times(struct rn_stream *t, struct rn_extent **area, struct rn_seal *s)
+static int save_times(struct rn_stream *t, struct rn_mapped *area, struct rn_seal *s)
 {
+	size_t room = s->times ? s->times : TIMES_FIRST;
 	struct rn_buf b;
-	int rc = make_area(t, area, s->times ? s->times : TIMES_FIRST);
+	int rc;
 
-	while (rc == 0) {
-		b = rn_buf_over(*area + 1, area_room(*area));
-		if (rn_times_save(&t->times, &b) == RN_OK)
-			break;
-		rc = make_area(t, area, 2 * area_room(*area));
-	}
+	do {
+		rc = make_room(t, room);
+		b = rn_buf_over(t->snapshot, t->snapshot_room);
+		room = t->snapshot_room + 1;
+	} while (rc == 0 && rn_times_save(&t->times, &b) < 0);
+	if (rc == 0)
+		rc = make_area(t, area, b.len);
 	if (rc)
 		return rc;
-	s->times_at = (*area)->number;
+	s->times_at = area->head.number;
 	s->times = b.len;
-	s->times_sum = rn_area_sum(*area, b.data, b.len);
+	s->times_sum = rn_area_sum(&area->head, b.data, b.len);
+	memcpy(area_bytes(area), b.data, b.len);
 	return 0;
 }
 
 /* The ring of numbers in holes, once there are some: a new one if it has become small. */
-static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_extent **tail)
+static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_mapped *ring)
 {
-	uint64_t places = t->values_tail ? t->values_mask + 1 : VALUES_FIRST;
+	uint64_t places = t->values_tail.at ? t->values_mask + 1 : VALUES_FIRST;
+	int rc = 0;
 
-	*tail = NULL;
+	ring->at = NULL;
 	s->values_tail = s->values_places = 0;
 	if (s->values == 0)
 		return 0;
 	while (places * sizeof(int64_t) < s->values)
 		places *= 2;
-	*tail = t->values_tail;
-	if (!*tail || places > t->values_mask + 1)
-		*tail = rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
-				       sizeof(**tail) + places * sizeof(int64_t), NULL);
-	if (!*tail)
-		return errno;
-	s->values_tail = (*tail)->number;
+	*ring = t->values_tail;
+	if (!ring->at || places > t->values_mask + 1)
+		rc = rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
+				    sizeof(ring->head) + places * sizeof(int64_t), NULL, ring);
+	if (rc)
+		return rc;
+	s->values_tail = ring->head.number;
 	s->values_places = places;
 	return 0;
 }
 
-static void use_values_ring(struct rn_stream *t, struct rn_extent *tail)
+static void use_values_ring(struct rn_stream *t, const struct rn_mapped *ring)
 {
-	struct rn_extent *old = t->values_tail;
+	struct rn_mapped old = t->values_tail;
 	const struct rn_seal *s = rn_spool_sealed(t);
 
-	if (!tail) {
+	if (!ring->at) {
 		t->values_end = 0; /* the first number asks for one */
 		return;
 	}
-	t->values_tail = tail;
-	t->values = (int64_t *)(tail + 1);
+	t->values_tail = *ring;
+	t->values = (int64_t *)(ring->at + 1);
 	t->values_mask = s->values_places - 1;
 	t->values_end = s->values_from + s->values_places;
-	if (old && old != tail)
-		rn_spill_release(old);
+	if (old.at != ring->at)
+		rn_spill_release(&old);
 }
 
 /* The pages of a new ring are made by writing to them, as far as it is going to be used until the
@@ -246,7 +297,7 @@ static int make_ready(struct rn_stream *t)
 
 		n = n < t->unready ? n : t->unready;
 		rc = rn_spill_write(fd, zeros, n * sizeof(*zeros),
-				    t->tail->number * RN_SPILL_PAGE + sizeof(*t->tail) +
+				    t->tail.head.number * RN_SPILL_PAGE + sizeof(t->tail.head) +
 					    place * sizeof(*zeros));
 		t->ready += n;
 		t->unready -= n;
@@ -258,7 +309,7 @@ static int make_ready(struct rn_stream *t)
 static int plan(struct rn_stream *t)
 {
 	const struct rn_seal *s = rn_spool_sealed(t);
-	uint64_t calls = t->live.calls, full = s->upto + s->places,
+	uint64_t calls = t->calls, full = s->upto + s->places,
 		 more = s->times > RING_FIRST / 2 ? 2 * s->times : RING_FIRST;
 
 	if (calls < RING_FIRST)
@@ -269,9 +320,9 @@ static int plan(struct rn_stream *t)
 
 int rn_spool_seal_now(struct rn_stream *t, bool whole)
 {
-	unsigned which = !t->live.sealed;
-	struct rn_seal *s = &t->live.seal[which];
-	struct rn_extent *tail = t->tail, *values = t->values_tail;
+	unsigned which = !t->sealed;
+	struct rn_seal *s = &t->seal[which];
+	struct rn_mapped ring = t->tail, values = t->values_tail;
 	int rc;
 
 	*s = *rn_spool_sealed(t);
@@ -282,26 +333,26 @@ int rn_spool_seal_now(struct rn_stream *t, bool whole)
 		rc = save_grammar(t, s);
 	if (rc == 0 && whole)
 		rc = make_values_ring(t, s, &values);
+	if (rc == 0 && whole)
+		rc = make_ring(t, s->grammar + s->times + s->values, &ring);
 	if (rc)
 		return rc;
-	if (whole && !(tail = make_ring(t, s->grammar + s->times + s->values)))
-		return errno;
-	s->tail = tail->number;
-	s->places = ring_places(tail);
-	s->sum = rn_seal_sum(tail, s);
+	s->tail = ring.head.number;
+	s->places = ring_places(&ring);
+	s->sum = rn_seal_sum(&ring.head, s);
+	t->live.seal[which] = *s;
+	t->sealed = which;
 	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
-	use_ring(t, tail);
+	use_ring(t, &ring);
 	if (whole)
-		use_values_ring(t, values);
+		use_values_ring(t, &values);
 	return plan(t);
 }
 
-static void leave_area(struct rn_extent **area, uint64_t page)
+static void leave_area(struct rn_mapped *area, uint64_t page)
 {
-	if (!*area || (*area)->number != page)
-		return;
-	rn_spill_release(*area);
-	*area = NULL;
+	if (area->at && area->head.number == page)
+		rn_spill_release(area);
 }
 
 void rn_spool_leave_areas(struct rn_stream *t, const struct rn_seal *last)
@@ -314,10 +365,9 @@ void rn_spool_leave_areas(struct rn_stream *t, const struct rn_seal *last)
 
 size_t rn_spool_mapped(const struct rn_stream *t)
 {
-	size_t all = (t->tail ? t->tail->pages * RN_SPILL_PAGE : 0) +
-		     (t->values_tail ? t->values_tail->pages * RN_SPILL_PAGE : 0);
+	size_t all = rn_mapped_room(&t->tail) + rn_mapped_room(&t->values_tail) + t->snapshot_room;
 
 	for (int i = 0; i < 2; i++)
-		all += area_room(t->area[i]) + area_room(t->times_area[i]);
+		all += rn_mapped_room(&t->area[i]) + rn_mapped_room(&t->times_area[i]);
 	return all;
 }

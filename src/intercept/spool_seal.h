@@ -19,7 +19,7 @@ int rn_spool_seal_now(struct rn_stream *t, bool whole);
 
 static inline struct rn_seal *rn_spool_sealed(struct rn_stream *t)
 {
-	return &t->live.seal[t->live.sealed];
+	return &t->seal[t->sealed];
 }
 
 /* A segment has ended with this seal: its areas stay what they are, and are not used again. */

@@ -97,5 +97,5 @@ void rn_stopwatch_marker(struct rn_stream *t, uint32_t func)
 
 	s->leaving = func == RN_N_rondo_leave;
 	rn_stopwatch_note(t, s, func, func == RN_N_rondo_enter ? RN_MOMENT_ENTER : RN_MOMENT_NONE,
-			  t->live.entered, t->live.entered);
+			  t->entered, t->entered);
 }

@@ -56,7 +56,11 @@ static bool fill(struct rn_stream *t)
 {
 	rn_seg_init(&t->ended, sizeof(uint64_t));
 	t->none.w = &nothing;
-	t->live.top = t->buffer;
+	t->none.id = RN_LIVE_HERE;
+	t->top = t->buffer;
+	t->live.buffer = t->live.top = (uint64_t)(uintptr_t)t->buffer;
+	t->live.expected = RN_LIVE_HERE;
+	t->live.limit = t->limit = UINT64_MAX;
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
 	t->ring_end = UINT64_MAX;
@@ -65,6 +69,7 @@ static bool fill(struct rn_stream *t)
 	t->values_end = UINT64_MAX;
 	if (rn_config.grain)
 		t->stopwatch = rn_stopwatch_new(rn_config.grain);
+	t->timed = t->stopwatch != NULL;
 	return fill_memory(t, rn_config.memory);
 }
 
@@ -100,7 +105,7 @@ static void put_thread(struct rn_stream *t, int64_t lineage)
 {
 	uint64_t w[] = { RN_N_rondo_thread, (uint64_t)lineage, 0 };
 
-	if (t->live.off || t->lineage == lineage)
+	if (t->off || t->lineage == lineage)
 		return;
 	t->lineage = lineage;
 	append_marker(t, rn_elastic_call(t, w, sizeof(w) / sizeof(*w)), RN_N_rondo_thread);
@@ -115,47 +120,77 @@ static void enter(struct rn_stream *t)
 {
 	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
 	bool is_first = gettid() == getpid();
+	uint64_t *top;
 
 	if (rn_config.order || rn_config.replay[0])
 		off |= RN_OFF_ORDER;
 	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
 		off |= RN_OFF_RANK;
 	/* At once for all to see: either they have found the stream, or we see that all is over. */
-	__atomic_store_n(&t->live.off, off, __ATOMIC_SEQ_CST);
-	if (!rn_tracer_active())
-		t->live.off |= RN_OFF_OVER;
-	t->live.left = is_first ? rn_clock_started() : rn_clock_now();
+	__atomic_store_n(&t->off, off, __ATOMIC_SEQ_CST);
+	rn_stream_turn(t, RN_OFF_OVER, !rn_tracer_active());
+	t->live.left = t->left = is_first ? rn_clock_started() : rn_clock_now();
 	rn_mem_thread_start(&t->places, t->number, is_first ? __builtin_frame_address(0) : NULL);
 	t->ends = 0;
 	if (have_end)
 		pthread_setspecific(end_of_thread, t);
+	top = rn_stream_enter(t);
 	rn_me = t;
 	put_thread(t, rn_birth());
+	rn_stream_show_expected(t);
+	rn_stream_leave(t, top);
 }
 
 static _Thread_local bool ended __attribute__((tls_model("initial-exec")));
+static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
 
-struct rn_stream *rn_stream_begin(void)
+static struct rn_stream *begin(void)
 {
-	int saved = errno;
 	struct rn_stream *t = NULL;
 
 	rn_tracer_start();
-	if (rn_tracer_active() && (rn_tracer.streams || !rn_tracer_is_for_other())) {
-		if (!ended && !(t = rn_tracer_take_stream()))
-			t = make();
-		if (t)
-			enter(t);
-		else
-			__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
+	if (!rn_tracer_active() || (!rn_tracer.streams && rn_tracer_is_for_other()))
+		return NULL;
+	if (!ended && !(t = rn_tracer_take_stream()))
+		t = make();
+	if (t)
+		enter(t);
+	else
+		__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
+	return t;
+}
+
+/* A signal handler may call MPI while the thread is here: that call is lost. */
+struct rn_stream *rn_stream_begin(void)
+{
+	int saved = errno;
+	struct rn_stream *t;
+
+	if (beginning) {
+		__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
+		return NULL;
 	}
+	beginning = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = begin();
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	beginning = false;
 	errno = saved;
 	return t;
 }
 
+/* Also called by a signal handler that has interrupted this. */
 void rn_stream_lost(struct rn_stream *t)
 {
-	t->live.lost++;
+	t->live.lost = __atomic_add_fetch(&t->lost, 1, __ATOMIC_RELAXED);
+}
+
+void rn_stream_turn(struct rn_stream *t, uint8_t off, bool on)
+{
+	uint8_t now = on ? __atomic_or_fetch(&t->off, off, __ATOMIC_SEQ_CST)
+			 : __atomic_and_fetch(&t->off, (uint8_t)~off, __ATOMIC_SEQ_CST);
+
+	t->live.off = now;
 }
 
 /* The next one, whose words are in the table. */
@@ -353,7 +388,7 @@ static void look_at_memory(struct rn_stream *t, uint64_t *base, size_t n)
 	if (t->spooled && base == t->buffer && !t->marks && has_enough(t, total)) {
 		/* Either who ends the process sees that we are at it, or we see that it ends. */
 		__atomic_store_n(&t->busy, true, __ATOMIC_SEQ_CST);
-		if (!(__atomic_load_n(&t->live.off, __ATOMIC_SEQ_CST) & RN_OFF_OVER))
+		if (!(__atomic_load_n(&t->off, __ATOMIC_SEQ_CST) & RN_OFF_OVER))
 			start_segment(t, base, n);
 		__atomic_store_n(&t->busy, false, __ATOMIC_RELEASE);
 		total = count(t);
@@ -397,6 +432,8 @@ struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t 
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 {
 	append_marker(t, rn_stream_intern(t, w, n, false), RN_RAW_FUNCTION(w[0]));
+	if (!t->marks)
+		rn_stream_show_expected(t);
 }
 
 static uint64_t keep(struct rn_stream *t, enum rn_fact type, struct rn_sigs *table,
@@ -488,26 +525,27 @@ static void put_marker(struct rn_stream *t, uint64_t function)
 {
 	const uint64_t w[2] = { function, 0 };
 
-	rn_stream_marker(t, w, 2);
+	append_marker(t, rn_stream_intern(t, w, 2, false), (uint32_t)function);
 }
 
 /* Is the innermost call that was under way gone? Its frame is not below that of the next one. */
-static bool was_left(const struct rn_stream *t, uintptr_t frame)
+static bool was_left(const struct rn_stream *t, const uint64_t *top, uintptr_t frame)
 {
-	uintptr_t of = (uintptr_t)t->live.top[-2], lo = t->places.stack_lo,
-		  n = t->places.stack_size;
+	uintptr_t of = (uintptr_t)top[-2], lo = t->places.stack_lo, n = t->places.stack_size;
 
 	return of <= frame && of - lo < n && frame - lo < n;
 }
 
-/* It is recorded as it was made, without results. */
-static void end_left(struct rn_stream *t)
+/* The innermost call, whose words end at `top`, is recorded as it was made, without results.
+ * Returns where its words began. The tracer is at work. */
+static uint64_t *end_left(struct rn_stream *t, uint64_t *top)
 {
-	uint64_t *base = (uint64_t *)(uintptr_t)t->live.top[-1], *w = t->live.top - 2;
+	uint64_t *base = (uint64_t *)(uintptr_t)top[-1], *w = top - 2;
 	uint64_t now = rn_clock_now();
 
 	w = rn_raw_unset(base, w);
 	rn_stream_call(t, &t->none, base, w, 1, now, now);
+	return base;
 }
 
 /* ---- the end of a thread ---- */
@@ -518,11 +556,14 @@ static void end_left(struct rn_stream *t)
 static void thread_ends(void *arg)
 {
 	struct rn_stream *t = arg;
+	uint64_t *top;
 
 	if (!rn_tracer_active()) /* or this is the child of a fork */
 		return;
-	while (t->live.top != t->buffer) /* pthread_exit in a callback, or cancelled */
-		end_left(t);
+	top = rn_stream_enter(t);
+	while (top && top != t->buffer) /* pthread_exit in a callback, or cancelled */
+		top = end_left(t, top);
+	rn_stream_leave(t, t->buffer);
 	if (++t->ends < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
 	    pthread_setspecific(end_of_thread, t) == 0)
 		return;
@@ -540,51 +581,122 @@ void rn_stream_watch_ends(void)
 
 /* ---- */
 
+void rn_stream_show(struct rn_stream *t, const uint64_t *base, const uint64_t *end)
+{
+	size_t n = (size_t)(end - t->buffer);
+
+	if (n + 2 > RN_LIVE_WORDS)
+		return;
+	for (size_t i = 0; i < n; i++)
+		t->words_in_file[i] = t->buffer[i];
+	t->words_in_file[n + 1] = (uint64_t)(uintptr_t)base;
+	__atomic_store_n(&t->live.expected, RN_LIVE_HERE, __ATOMIC_RELEASE);
+}
+
+/* The next call writes its own words to the part file, and those below it stay there. */
+static void expect_nothing(struct rn_stream *t)
+{
+	t->expected = &t->none;
+	t->live.expected = RN_LIVE_HERE;
+}
+
+static void mark(struct rn_stream *t, uint64_t *top)
+{
+	if ((t->off & ~RN_OFF_CALLS) || t->marks == RN_NESTED_MAX ||
+	    (t->marks && t->mark[t->marks - 1] == top))
+		return;
+	t->marked[t->marks] = t->entered;
+	t->mark[t->marks++] = top;
+	put_marker(t, RN_N_rondo_enter);
+}
+
 bool rn_stream_nested(struct rn_stream *t, const void *frame)
 {
-	while (t->live.top != t->buffer && was_left(t, (uintptr_t)frame))
-		end_left(t);
-	if (t->live.top > t->buffer + (RN_WORDS - RN_CALL_WORDS)) {
+	uint64_t *top = rn_stream_enter(t);
+
+	while (top && top != t->buffer && was_left(t, top, (uintptr_t)frame))
+		top = end_left(t, top);
+	if (!top || top > t->buffer + (RN_WORDS - RN_CALL_WORDS)) {
 		rn_stream_lost(t);
+		rn_stream_leave(t, top);
 		return false;
 	}
-	if (t->live.top == t->buffer || (t->live.off & ~RN_OFF_CALLS) ||
-	    t->marks == RN_NESTED_MAX || (t->marks && t->mark[t->marks - 1] == t->live.top))
-		return true;
-	t->marked[t->marks] = t->live.entered;
-	t->mark[t->marks++] = t->live.top;
-	put_marker(t, RN_N_rondo_enter);
+	if (top != t->buffer) {
+		rn_stream_show(t, (uint64_t *)(uintptr_t)top[-1], top - 2);
+		mark(t, top);
+		expect_nothing(t);
+	}
+	rn_stream_leave(t, top);
 	return true;
 }
 
 static bool is_unwanted(const struct rn_stream *t, const uint64_t *base)
 {
-	return (t->live.off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
+	return (t->off & ~(RN_OFF_CALLS | RN_OFF_OVER)) ||
 	       !rn_config_wants_function((uint32_t)base[0]);
 }
 
 /* What others were recorded inside of is recorded too. */
 bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base)
 {
-	return (t->live.off & RN_OFF_OVER) ||
+	return (t->off & RN_OFF_OVER) ||
 	       (is_unwanted(t, base) && !(t->marks && t->mark[t->marks - 1] > base));
 }
 
-bool rn_stream_skips(struct rn_stream *t, const uint64_t *base)
+static bool skips(struct rn_stream *t, const uint64_t *base)
 {
-	if (t->live.off & RN_OFF_OVER)
+	if (t->off & RN_OFF_OVER)
 		t->late += !is_unwanted(t, base);
-	else if (t->live.off & RN_OFF_ORDER)
+	else if (t->off & RN_OFF_ORDER)
 		rn_order_passes(t, base[0]);
 	return rn_stream_silent(t, base);
 }
 
-void rn_stream_unnest(struct rn_stream *t, const uint64_t *base)
+/* The call whose words begin at base ends, and had others inside, or is inside of one. */
+static void unnest(struct rn_stream *t, const uint64_t *base)
 {
 	if (t->mark[t->marks - 1] <= base) {
-		t->live.entered = t->marked[t->marks - 1];
+		t->live.entered = t->entered = t->marked[t->marks - 1];
 		return;
 	}
 	t->marks--;
 	put_marker(t, RN_N_rondo_leave);
+}
+
+/* ---- calls that take the long way ---- */
+
+struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n)
+{
+	struct rn_sig *s = rn_stream_unexpected(t, base, n);
+
+	if (!s) {
+		rn_stream_lost(t);
+		rn_stream_show_expected(t);
+	}
+	return s;
+}
+
+static struct rn_sig *call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base, uint64_t *w,
+			       uint64_t diff, uint64_t t0, uint64_t t1)
+{
+	if (t->off && skips(t, base))
+		return NULL;
+	if (t->marks)
+		unnest(t, base);
+	if (diff && !(s = rn_stream_other(t, base, (size_t)(w - base))))
+		return NULL;
+	if (rn_stream_append(t, s, t0, t1) && t->stopwatch)
+		rn_stopwatch_call(t, t->stopwatch, RN_RAW_FUNCTION(s->words[0]), t0, t1);
+	return s;
+}
+
+struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
+				  uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
+{
+	s = call_odd(t, s, base, w, diff, t0, t1);
+	if (base != t->buffer)
+		expect_nothing(t);
+	else
+		rn_stream_show_expected(t);
+	return s;
 }

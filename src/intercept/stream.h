@@ -15,6 +15,12 @@
  * that it was made from and where they begin, so that one that was left by longjmp or an exception
  * is told from one that lasts.
  *
+ * While the tracer works on the stream, `top` is NULL. A call that comes then is one of a signal
+ * handler that has interrupted the tracer: it goes directly to MPI and is counted as lost.
+ *
+ * All of this is private memory. `live` and `words` are what the part file has of it
+ * (file/spill.h), once there is one: they are written and never read.
+ *
  * Memory: an arena of the stream's own. When the streams of the process have as much as they may
  * (--memory), one that is in the part file goes on in a new segment there, with an empty arena; all
  * numbers begin anew, but those of shapes with requests that have not ended. One that is not keeps
@@ -44,6 +50,8 @@
 
 #define RN_WORDS      32768u /* of all calls under way on a thread */
 #define RN_CALL_WORDS 8192u  /* of one */
+
+#define RN_LIVE_WORDS 16384u /* of calls under way that readers of the part file see */
 
 #define RN_NESTED_MAX 32u
 
@@ -76,13 +84,21 @@ struct rn_handle_cache {
 #define RN_NO_RING 16u
 
 struct rn_stream {
-	struct rn_live live;     /* what the part file has of it: counters, where words end */
-	struct rn_sig *expected; /* never NULL: `none` when nothing is */
-	uint32_t *ring;          /* where the numbers of calls go, for the part file */
+	uint64_t *top; /* NULL: the tracer is at work */
+	union {
+		struct {
+			uint8_t off;   /* RN_OFF_* */
+			uint8_t marks; /* calls that others were made inside of */
+			bool timed;    /* times of single calls are kept: there is a stopwatch */
+		};
+		uint32_t odd; /* not 0: calls take the long way */
+	};
+	struct rn_sig *expected;             /* never NULL: `none` when nothing is */
+	uint64_t entered, left, calls, lost; /* as in struct rn_live */
+	uint32_t *ring;                      /* where the numbers of calls go, for the part file */
 	uint64_t ring_mask;
 	uint64_t ring_end; /* at so many calls it is looked at */
 	uint8_t ends;      /* how often its thread's destructors have been called */
-	uint32_t marks;
 	uint32_t number;
 	int64_t lineage; /* lineage of the thread that made the latest calls (birth.h) */
 	struct rn_grammar *grammar;
@@ -108,10 +124,9 @@ struct rn_stream {
 	size_t least;        /* the same when the segment began */
 	bool busy;           /* is starting a segment, and in nobody else's hands */
 	struct rn_seg
-		ended; /* uint64_t, words of its requests that ended elsewhere; tables' lock */
-	uint64_t calls;
-	uint64_t late;                 /* calls that came when the trace was being written */
-	uint64_t merged;               /* so many are in the trace */
+		ended;   /* uint64_t, words of its requests that ended elsewhere; tables' lock */
+	uint64_t late;   /* calls that came when the trace was being written */
+	uint64_t merged; /* so many are in the trace */
 	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
 					*/
 	uint64_t marked[RN_NESTED_MAX]; /* when they began */
@@ -121,7 +136,13 @@ struct rn_stream {
 	bool spooled;     /* it is in the part file (spool.c) */
 	uint64_t segment; /* so many are over */
 	struct rn_log log;
-	struct rn_extent *tail, *values_tail, *area[2], *times_area[2];
+	struct rn_mapped in_file; /* the extent of `live` */
+	struct rn_mapped tail, values_tail, area[2], times_area[2];
+	struct rn_seal seal[2];  /* as in the file */
+	unsigned sealed;         /* which of the two counts */
+	uint64_t limit;          /* calls that the file has at most */
+	unsigned char *snapshot; /* room to make one, before it goes into the file */
+	size_t snapshot_room;
 	uint64_t ready, unready; /* the ring's pages are made up to this call; places to go */
 	struct rn_copied copied; /* of it, if the file is copied */
 	uint64_t copy_next, copy_period; /* when again, and how far apart; nanoseconds */
@@ -134,6 +155,8 @@ struct rn_stream {
 	int64_t no_values[RN_HOLES_MAX];
 	uint64_t masked[RN_HOLES_WORDS]; /* words that are being given holes */
 	uint64_t buffer[RN_WORDS];
+	struct rn_live live __attribute__((aligned(RN_SPILL_PAGE)));
+	uint64_t words_in_file[RN_LIVE_WORDS]; /* of calls under way; follows `live` */
 };
 
 /* This thread's. NULL before its first call and when tracing is over. */
@@ -158,7 +181,8 @@ struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n
 
 void rn_stream_lost(struct rn_stream *t);
 
-/* Something that is no call, between those that are (merge/markers.h). */
+/* Something that is no call, between those that are (merge/markers.h). No call is under way but
+ * those that the current one was made in. */
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n);
 
 /* The number of a text or of a long array's words. RN_RAW_UNSET when there is no memory. */
@@ -181,6 +205,20 @@ static inline void rn_stream_expect(struct rn_stream *t)
 	t->expected = id == RN_EXPECT_NONE ? &t->none : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
 }
 
+/* Tells readers of the part file which call is expected, so that it need not have the words of that
+ * call. Only where no call is under way. */
+static inline void rn_stream_show_expected(struct rn_stream *t)
+{
+	t->live.expected = t->expected->id;
+}
+
+/* Writes the words of all calls under way to the part file; those of the innermost are base..end.
+ */
+void rn_stream_show(struct rn_stream *t, const uint64_t *base, const uint64_t *end);
+
+/* Sets or clears a reason why calls are not recorded. */
+void rn_stream_turn(struct rn_stream *t, uint8_t off, bool on);
+
 /* spool.h: the ring is full, or it is time to look. */
 void rn_spool_due(struct rn_stream *t);
 
@@ -196,61 +234,74 @@ static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 		rn_elastic_undo(t, id);
 		rn_stream_lost(t);
 	} else {
-		t->ring[t->live.calls & t->ring_mask] = id;
+		t->ring[t->calls & t->ring_mask] = id;
 		/* The number is there before it counts, for whoever finds the file. */
-		__atomic_store_n(&t->live.calls, t->live.calls + 1, __ATOMIC_RELEASE);
-		if (__builtin_expect(t->live.calls == t->ring_end, 0))
+		__atomic_store_n(&t->live.calls, ++t->calls, __ATOMIC_RELEASE);
+		if (__builtin_expect(t->calls == t->ring_end, 0))
 			rn_spool_due(t);
 	}
 	rn_stream_expect(t);
 	return there;
 }
 
-/* The call is over: s is its signature. */
-static inline void rn_stream_append(struct rn_stream *t, struct rn_sig *s, uint64_t t0, uint64_t t1)
+/* The call is over: s is its signature. Returns whether it is recorded. */
+static inline bool rn_stream_append(struct rn_stream *t, const struct rn_sig *s, uint64_t t0,
+				    uint64_t t1)
 {
-	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->live.left ? t0 - t->live.left : 0);
-	t->live.left = t1;
-	if (rn_stream_number(t, s->id) && __builtin_expect(t->stopwatch != NULL, 0))
-		rn_stopwatch_call(t, t->stopwatch, RN_RAW_FUNCTION(s->words[0]), t0, t1);
+	rn_times_add(&t->times, s->id, t1 - t0, t0 > t->left ? t0 - t->left : 0);
+	t->live.left = t->left = t1;
+	return rn_stream_number(t, s->id);
+}
+
+/* The tracer begins to work on the stream. Returns where the words of the next call begin. */
+static inline uint64_t *rn_stream_enter(struct rn_stream *t)
+{
+	uint64_t *base = t->top;
+
+	t->top = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return base;
+}
+
+/* The tracer is done with the stream: the program goes on, or MPI. */
+static inline void rn_stream_leave(struct rn_stream *t, uint64_t *top)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->top = top;
 }
 
 /* A call begins, in this frame of the stack, while another one seems to be under way: marks where
- * that one began, if not done yet. False when there is no room; the call is lost. */
+ * that one began, if not done yet. False when there is no room, or the tracer is at work; the call
+ * is lost. */
 bool rn_stream_nested(struct rn_stream *t, const void *frame);
-/* The call whose words begin at base ends, and had others inside. */
-void rn_stream_unnest(struct rn_stream *t, const uint64_t *base);
-
 /* Something is off: is the call whose words begin at base? */
 bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base);
-/* The same when it ends: counts it if it came too late. */
-bool rn_stream_skips(struct rn_stream *t, const uint64_t *base);
 
 /* The words of the innermost call that is being made. */
 static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
 {
-	return (const uint64_t *)(uintptr_t)t->live.top[-1];
+	return (const uint64_t *)(uintptr_t)t->top[-1];
 }
 
+/* rn_stream_call, where something is off, nested or timed. */
+struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
+				  uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1);
+
+/* A call that was not expected; NULL when it is lost. */
+struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n);
+
 /* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
- * NULL when the call is lost. */
+ * NULL when the call is lost. The tracer is at work until rn_stream_leave. */
 static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
 					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
 {
-	t->live.top = base;
-	if (__builtin_expect(t->live.off != 0, 0) && rn_stream_skips(t, base))
+	t->live.top = (uint64_t)(uintptr_t)base;
+	if (__builtin_expect(t->odd != 0, 0))
+		return rn_stream_call_odd(t, s, base, w, diff, t0, t1);
+	if (__builtin_expect(diff != 0, 0) && !(s = rn_stream_other(t, base, (size_t)(w - base))))
 		return NULL;
-	t->calls++;
-	if (__builtin_expect(t->marks != 0, 0))
-		rn_stream_unnest(t, base);
-	if (__builtin_expect(diff != 0, 0)) {
-		s = rn_stream_unexpected(t, base, (size_t)(w - base));
-		if (!s) {
-			rn_stream_lost(t);
-			return NULL;
-		}
-	}
 	rn_stream_append(t, s, t0, t1);
+	rn_stream_show_expected(t);
 	return s;
 }
 

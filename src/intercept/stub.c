@@ -12,8 +12,13 @@
  * stub reports that it was not traced.
  *
  * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
- * libraries do would be done twice. So it runs before the C library is ready: system calls and
- * string functions only, no allocation, no getenv. Whatever goes wrong, the program runs, untraced.
+ * libraries do would be done twice. So it runs before the C library and before sanitizers are
+ * ready. Before main it calls no function that a sanitizer replaces: system calls are made through
+ * syscall(), and functions of the C library are its own (stub_libc.c). No allocation, no getenv.
+ * Whatever goes wrong, the program runs, untraced.
+ *
+ * A process in which the stub precedes AddressSanitizer's runtime (sanitizer.h) is also executed
+ * again, with the runtime first, whether or not it uses MPI.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +29,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bounded_text.h"
+#include "base/sanitizer.h"
+#include "base/status_file.h"
 #include "base/which_mpi.h"
 
 #define HEAD 4096 /* bytes of the status file that are searched for an earlier report */
@@ -34,6 +43,8 @@ struct process {
 	char **argv, **env;
 	enum rn_mpi linked;
 	const char *self;      /* the path of this library */
+	const char *asan;      /* and of AddressSanitizer's runtime, or NULL */
+	bool asan_late;        /* the stub precedes the runtime */
 	char exe[PATH_MAX];    /* and of the program */
 	char status[PATH_MAX]; /* path of the file that `rondo trace` reads, or "" */
 	bool traced;           /* a tracer is there already */
@@ -44,48 +55,46 @@ struct process {
 /* Valid until the process exits. The program may overwrite its environment earlier. */
 static struct process process;
 
-static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
+static void look_at(struct process *p, const char *path)
 {
-	const char *name = rn_base_name(info->dlpi_name);
-	struct process *p = arg;
+	const char *name = rn_base_name(path);
 
-	(void)size;
 	if (strcmp(name, RN_STUB_LIBRARY) == 0)
-		p->self = info->dlpi_name;
+		p->self = path;
 	else if (strcmp(name, rn_mpi_names[RN_MPI_OMPI].tracer) == 0 ||
 		 strcmp(name, rn_mpi_names[RN_MPI_MPICH].tracer) == 0)
 		p->traced = true;
 	else if (p->linked == RN_MPI_NONE)
 		p->linked = rn_mpi_of_library(name);
+}
+
+/* Before main there is one thread, and the loader's list needs no lock. */
+static void look_at_start(struct process *p)
+{
+	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
+		look_at(p, m->l_name);
+		if (!p->asan && rn_is_asan(m->l_name)) {
+			p->asan = m->l_name;
+			p->asan_late = p->self != NULL;
+		}
+	}
+}
+
+static int look_at_end(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	look_at(arg, info->dlpi_name);
 	return 0;
 }
 
-/* A string that is put together in an array of `cap` bytes. */
-struct text {
-	char *at;
-	size_t len, cap;
-	bool full;
-};
-
-static void add(struct text *t, const char *s, size_t n)
+static void add_string(struct rn_bounded_text *t, const char *s)
 {
-	if (n >= t->cap - t->len) {
-		t->full = true;
-		return;
-	}
-	memcpy(t->at + t->len, s, n);
-	t->len += n;
-	t->at[t->len] = 0;
+	rn_bounded_add(t, s, strlen(s));
 }
 
-static void add_string(struct text *t, const char *s)
+static void add_tracer(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
 {
-	add(t, s, strlen(s));
-}
-
-static void add_tracer(struct text *t, const struct process *p, enum rn_mpi mpi)
-{
-	add(t, p->self, (size_t)(rn_base_name(p->self) - p->self));
+	rn_bounded_add(t, p->self, (size_t)(rn_base_name(p->self) - p->self));
 	add_string(t, rn_mpi_names[mpi].tracer);
 }
 
@@ -93,7 +102,7 @@ static void add_tracer(struct text *t, const struct process *p, enum rn_mpi mpi)
 static bool is_reported(int fd, const char *word)
 {
 	char head[HEAD];
-	ssize_t n = pread(fd, head, sizeof(head) - 1, 0);
+	long n = syscall(SYS_pread64, fd, head, sizeof(head) - 1, 0L);
 
 	head[n > 0 ? n : 0] = 0;
 	for (const char *line = head; line; line = strchr(line, '\n')) {
@@ -108,8 +117,8 @@ static bool is_reported(int fd, const char *word)
 static void report(const struct process *p, const char *word, const char *reason)
 {
 	char line[PATH_MAX + 256];
-	struct text t = { line, 0, sizeof(line), false };
-	int fd = *p->status ? open(p->status, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+	struct rn_bounded_text t = { line, 0, sizeof(line), false };
+	int fd = *p->status ? rn_status_open(p->status) : -1;
 
 	if (fd < 0)
 		return;
@@ -117,13 +126,22 @@ static void report(const struct process *p, const char *word, const char *reason
 	add_string(&t, p->exe);
 	add_string(&t, reason);
 	add_string(&t, "\n");
-	if (!t.full && !is_reported(fd, word))
-		(void)!write(fd, line, t.len);
-	close(fd);
+	if (!t.full && !is_reported((int)fd, word))
+		syscall(SYS_write, fd, line, t.len);
+	syscall(SYS_close, fd);
 }
 
-/* LD_PRELOAD as it is, but with the tracer where the stub is. */
-static void add_preload(struct text *t, const struct process *p, enum rn_mpi mpi)
+static void add_self_or_tracer(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
+{
+	if (mpi == RN_MPI_NONE)
+		add_string(t, p->self);
+	else
+		add_tracer(t, p, mpi);
+}
+
+/* LD_PRELOAD as it is, but with the tracer, if there is an MPI, where the stub is, and with the
+ * sanitizer's runtime first. */
+static void add_preload(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
 {
 	static const char separators[] = ": ";
 	const char *old = rn_env_get(p->env, "LD_PRELOAD");
@@ -131,22 +149,27 @@ static void add_preload(struct text *t, const struct process *p, enum rn_mpi mpi
 	bool there = false;
 
 	add_string(t, "LD_PRELOAD=");
+	if (p->asan) {
+		add_string(t,
+			   p->asan[strcspn(p->asan, separators)] ? rn_base_name(p->asan) : p->asan);
+		between = ":";
+	}
 	while (old && *(old += strspn(old, separators))) {
 		size_t n = strcspn(old, separators);
 
 		add_string(t, between);
 		if (n == strlen(p->self) && strncmp(old, p->self, n) == 0) {
-			add_tracer(t, p, mpi);
+			add_self_or_tracer(t, p, mpi);
 			there = true;
 		} else {
-			add(t, old, n);
+			rn_bounded_add(t, old, n);
 		}
 		between = ":";
 		old += n;
 	}
 	if (!there) {
 		add_string(t, between);
-		add_tracer(t, p, mpi);
+		add_self_or_tracer(t, p, mpi);
 	}
 }
 
@@ -158,8 +181,8 @@ static char **new_environment(const struct process *p, char *preload)
 
 	while (p->env[n])
 		n++;
-	copy = mmap(NULL, (n + 2) * sizeof(*copy), PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	copy = (char **)syscall(SYS_mmap, NULL, (n + 2) * sizeof(*copy), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
 	if (copy == MAP_FAILED)
 		return NULL;
 	copy[k++] = preload;
@@ -170,12 +193,12 @@ static char **new_environment(const struct process *p, char *preload)
 	return copy;
 }
 
-/* Comes back only if it cannot be done. */
+/* Comes back only if it cannot be done. Without an MPI, the stub stays. */
 static void start_again(const struct process *p, enum rn_mpi mpi)
 {
 	char line[4 * PATH_MAX];
-	struct text t = { line, 0, sizeof(line), false };
-	char **env;
+	struct rn_bounded_text t = { line, 0, sizeof(line), false };
+	char **env, *first = (char *)rn_env_get(p->env, RN_SANITIZER_FIRST);
 
 	add_preload(&t, p, mpi);
 	env = t.full ? NULL : new_environment(p, line);
@@ -183,9 +206,25 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 		report(p, "untraced ", ": its environment is too large");
 		return;
 	}
-	report(p, "started ", "");
-	execve(p->exe, p->argv, env);
+	if (first && p->asan)
+		*first = '1';
+	if (mpi != RN_MPI_NONE)
+		report(p, "started ", "");
+	syscall(SYS_execve, p->exe, p->argv, env);
 	report(p, "untraced ", " could not be started again");
+}
+
+/* Removes the first name of LD_PRELOAD, if it was added for this process alone. */
+static void remove_asan(char **env)
+{
+	char *first = (char *)rn_env_get(env, RN_SANITIZER_FIRST),
+	     *preload = (char *)rn_env_get(env, "LD_PRELOAD");
+
+	if (!first || *first != '1' || !preload)
+		return;
+	*first = '0';
+	for (const char *rest = rn_after_first(preload); (*preload = *rest); rest++)
+		preload++;
 }
 
 /* The MPI whose tracer this process needs. */
@@ -205,7 +244,7 @@ static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mp
 {
 	const char *preload = rn_env_get(p->env, "LD_PRELOAD");
 	char path[PATH_MAX];
-	struct text t = { path, 0, sizeof(path), false };
+	struct rn_bounded_text t = { path, 0, sizeof(path), false };
 
 	if (forced != RN_MPI_NONE && forced != mpi)
 		return mpi == RN_MPI_OMPI ? " uses Open MPI, but --mpi=mpich was given"
@@ -213,7 +252,7 @@ static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mp
 	if (preload && strstr(preload, "vgpreload"))
 		return " runs under valgrind, which would lose sight of it";
 	add_tracer(&t, p, mpi);
-	if (t.full || access(path, R_OK) < 0)
+	if (t.full || syscall(SYS_faccessat, AT_FDCWD, path, R_OK) < 0)
 		return mpi == RN_MPI_OMPI ? " uses Open MPI, but this Rondo was built without it"
 					  : " uses MPICH, but this Rondo was built without it";
 	return NULL;
@@ -253,7 +292,7 @@ static void stay(struct process *p, enum rn_mpi forced)
 		report(p, "launcher ", "");
 		return;
 	}
-	p->untraced = getpid();
+	p->untraced = (pid_t)syscall(SYS_getpid);
 	p->forced = forced != RN_MPI_NONE;
 	report_rank(p);
 }
@@ -261,7 +300,7 @@ static void stay(struct process *p, enum rn_mpi forced)
 static void copy_status(struct process *p)
 {
 	const char *path = rn_env_get(p->env, "RONDO_STATUS");
-	struct text t = { p->status, 0, sizeof(p->status), false };
+	struct rn_bounded_text t = { p->status, 0, sizeof(p->status), false };
 
 	if (path)
 		add_string(&t, path);
@@ -270,12 +309,13 @@ static void copy_status(struct process *p)
 static void decide(struct process *p)
 {
 	enum rn_mpi mpi, forced = rn_mpi_of_word(rn_env_get(p->env, "RONDO_MPI"));
-	ssize_t n = readlink("/proc/self/exe", p->exe, sizeof(p->exe) - 1);
+	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", p->exe, sizeof(p->exe) - 1);
 	const char *reason;
 
-	dl_iterate_phdr(look_at, p);
+	look_at_start(p);
 	if (!p->self || p->traced || n < 0)
 		return;
+	remove_asan(p->env);
 	p->exe[n] = 0;
 	copy_status(p);
 	if (rn_is_launcher(p->exe) && rn_env_get(p->env, "RONDO_IN_RANK")) {
@@ -283,12 +323,12 @@ static void decide(struct process *p)
 		return;
 	}
 	mpi = choose(p, forced);
-	if (mpi == RN_MPI_NONE) {
+	reason = mpi != RN_MPI_NONE ? obstacle(p, mpi, forced) : NULL;
+	if (p->asan_late && (mpi == RN_MPI_NONE || reason))
+		start_again(p, RN_MPI_NONE);
+	if (mpi == RN_MPI_NONE)
 		stay(p, forced);
-		return;
-	}
-	reason = obstacle(p, mpi, forced);
-	if (reason)
+	else if (reason)
 		report(p, "untraced ", reason);
 	else
 		start_again(p, mpi);
@@ -311,7 +351,7 @@ __attribute__((destructor)) static void after_main(void)
 	if (!process.untraced || process.untraced != getpid() || !*process.status)
 		return;
 	process.linked = RN_MPI_NONE;
-	dl_iterate_phdr(look_at, &process);
+	dl_iterate_phdr(look_at_end, &process);
 	if (process.linked == RN_MPI_NONE || process.traced)
 		return;
 	report(&process, "untraced ",

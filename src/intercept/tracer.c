@@ -3,6 +3,7 @@
  */
 #include "intercept/tracer.h"
 
+#include "base/text.h"
 #include "base/which_mpi.h"
 #include "intercept/calm.h"
 #include "intercept/comm.h"
@@ -18,6 +19,7 @@
 #include "intercept/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -25,16 +27,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define STREAMS_OWN  32u /* as many threads are told apart, though they may follow each other */
 #define TABLES_LIMIT ((size_t)4 << 30)
-#define STREAMS_MAX  2046 /* a request's word has 11 bits for it */
-#define RESERVE      ((size_t)16 << 20)
+#define STREAMS_MAX  2046               /* a request's word has 11 bits for it */
+#define RESERVE      ((size_t)16 << 20) /* bytes of address space for the end of the run */
 
 struct rn_tracer rn_tracer = { .threaded = true };
 static void *reserve;
+static size_t reserve_size;
 
 /* Without tables this rank could not tell the others that it has no memory, and they would wait. */
 static _Alignas(64) unsigned char first_tables[64 << 10];
@@ -68,19 +72,20 @@ static bool is_listening(void)
 
 void rn_say(const char *format, ...)
 {
-	char line[1024];
-	int saved = errno, n = snprintf(line, sizeof(line), "rondo: ");
+	char text[1024], line[sizeof(text) + 64] = "rondo: ";
+	int saved = errno;
+	size_t n = strlen(line);
 	struct rn_calm calm;
 	va_list args;
 
 	va_start(args, format);
-	n += vsnprintf(line + n, sizeof(line) - (size_t)n - 1, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (n > (int)sizeof(line) - 2)
-		n = (int)sizeof(line) - 2;
+	rn_text_line(text, line + n, sizeof(line) - n - 1);
+	n = strlen(line);
 	line[n++] = '\n';
 	rn_calm_begin(&calm);
-	if (!is_listening() || write(STDERR_FILENO, line, (size_t)n) < 0)
+	if (!is_listening() || write(STDERR_FILENO, line, n) < 0)
 		n = 0; /* nobody listens */
 	rn_calm_end(&calm);
 	errno = saved;
@@ -162,10 +167,46 @@ void rn_tracer_leave_stream(const struct rn_stream *t)
 	unlock_lanes();
 }
 
+/* Bytes of address space that the process uses, from /proc/self/statm; 0: not known. */
+static uint64_t used_space(void)
+{
+	char text[64] = "";
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* Bytes of address space that the process may still use. */
+static uint64_t space_left(void)
+{
+	struct rlimit space;
+	uint64_t used;
+
+	if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	used = used_space();
+	return space.rlim_cur > used ? space.rlim_cur - used : 0;
+}
+
+/* A quarter of what is left remains for the end, where it is little. */
+static void make_reserve(void)
+{
+	uint64_t few = space_left() / 4 & ~(uint64_t)4095;
+
+	reserve_size = few < RESERVE ? (size_t)few : RESERVE;
+	reserve = mmap(NULL, reserve_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		       -1, 0);
+	if (reserve == MAP_FAILED)
+		reserve = NULL;
+}
+
 void rn_tracer_use_reserve(void)
 {
 	if (reserve)
-		munmap(reserve, RESERVE);
+		munmap(reserve, reserve_size);
 	reserve = NULL;
 }
 
@@ -193,14 +234,17 @@ static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
 	return MPI_SUCCESS;
 }
 
-/* The attribute that is set first is deleted last, when MPI_Finalize begins and MPI still works. */
+/* The attribute that is set first is deleted last, when MPI_Finalize begins and MPI still works.
+ * MPI keeps the key until then. A key that is not freed would be a leak of the program. */
 static void watch_finalize(void)
 {
 	int keyval;
 
-	if (rn_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, self_deleted, &keyval, NULL) ==
+	if (rn_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, self_deleted, &keyval, NULL) !=
 	    MPI_SUCCESS)
-		rn_real.MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+		return;
+	rn_real.MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+	rn_real.MPI_Comm_free_keyval(&keyval);
 }
 
 void rn_tracer_init_done(int provided)
@@ -219,9 +263,11 @@ void rn_tracer_init_done(int provided)
 		rn_finish_prepare();
 	}
 	watch_finalize();
+	if (!reserve)
+		make_reserve();
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next)
 		if (!rn_config_wants_rank(rn_tracer.world_rank))
-			t->live.off |= RN_OFF_RANK;
+			rn_stream_turn(t, RN_OFF_RANK, true);
 }
 
 /* ---- the process ---- */
@@ -243,7 +289,7 @@ bool rn_tracer_is_for_other(void)
 		return false;
 	snprintf(line, sizeof(line), "%s " MISMATCH, rn_config.program);
 	if (rn_config.status[0])
-		rn_finish_tell("untraced", line);
+		rn_finish_untraced(line);
 	else
 		rn_say("not traced: %s", line);
 #ifndef OPEN_MPI
@@ -295,10 +341,6 @@ void rn_tracer_start(void)
 		       rn_real.MPI_Init ? "no memory" : "the MPI library has no PMPI_Init");
 		return;
 	}
-	reserve =
-		mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (reserve == MAP_FAILED)
-		reserve = NULL;
 	rn_request_hook_starts();
 	rn_order_start();
 	rn_mem_start();

@@ -109,10 +109,12 @@ void rn_finish_alone(const char *why);
 /* When the process ends: how many calls came when the trace had been written. */
 void rn_finish_late(void);
 
-/* Tells `rondo trace`, where it waits: "WORD WHAT". False if it does not, or cannot be told; the
- * second one so that it knows that it has missed something. */
+/* Report "WORD RUN WHAT", or "untraced WHAT", in the status file (base/status_file.h). Return false
+ * if there is none, or the report cannot be written. Then, except after rn_finish_append, `rondo
+ * trace` can see that a report is missing. */
 bool rn_finish_append(const char *word, const char *what);
 bool rn_finish_tell(const char *word, const char *what);
+bool rn_finish_untraced(const char *what);
 
 /* One line on standard error, once per kind of trouble. */
 void rn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -78,26 +78,28 @@
 		return rn_light_ret;                                                          \
 	} while (0)
 
-#define RN_GATE(number, name, args)                                                          \
-	struct rn_stream *t = rn_me;                                                         \
-	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                     \
-		return RN_ON(number, name) args;                                             \
-	const enum rn_site rn_way = rn_site((uintptr_t)__builtin_return_address(0), number); \
-	if (RN_UNLIKELY(rn_way != RN_SITE_RECORDS)) {                                        \
-		if (rn_way == RN_SITE_LIGHT)                                                 \
-			RN_LIGHTLY(number, name, args);                                      \
-		return RN_ON(number, name) args;                                             \
-	}                                                                                    \
-	if (RN_UNLIKELY(t->live.top != t->buffer) &&                                         \
-	    !rn_stream_nested(t, __builtin_frame_address(0)))                                \
+#define RN_GATE(number, name, args)                                                               \
+	struct rn_stream *t = rn_me;                                                              \
+	if (RN_UNLIKELY(!t) && !(t = rn_stream_begin()))                                          \
+		return RN_ON(number, name) args;                                                  \
+	const enum rn_site rn_way = rn_site((uintptr_t)__builtin_return_address(0), number);      \
+	if (RN_UNLIKELY(rn_way != RN_SITE_RECORDS)) {                                             \
+		if (rn_way == RN_SITE_LIGHT)                                                      \
+			RN_LIGHTLY(number, name, args);                                           \
+		return RN_ON(number, name) args;                                                  \
+	}                                                                                         \
+	if (RN_UNLIKELY(t->top != t->buffer) && !rn_stream_nested(t, __builtin_frame_address(0))) \
 		return RN_ON(number, name) args;
 
 /* The first word of a call. With call sites no expected one is a bare number. */
 #define RN_HEAD(number) rn_callstack_head(t, number, __builtin_frame_address(0))
 
+/* After RN_GATE, and before the tracer does anything for the call. */
+#define RN_BUSY() uint64_t *const rn_base = rn_stream_enter(t);
+
 #define RN_START(number)                                      \
 	struct rn_sig *const rn_expected = t->expected;       \
-	uint64_t *const rn_base = t->live.top, *w = rn_base;  \
+	uint64_t *w = rn_base;                                \
 	const uint64_t *rn_p = rn_expected->w;                \
 	uint64_t rn_first = (number), rn_t0, rn_t1;           \
 	uint64_t diff = *rn_p ^ rn_first;                     \
@@ -111,21 +113,29 @@
 	rn_p = RN_LIKELY(diff == 0) ? rn_p + 1 : rn_no_words; \
 	*w++ = rn_first;
 
-/* The call whose words are base..w is being made. */
-#define RN_UNDER_WAY(base, w)                                      \
+/* The call whose words are base..w is being made. The part file has them, or knows the signature;
+ * `bit`: RN_LIVE_GIVEN or 0. */
+#define RN_UNDER_WAY(base, w, bit)                                 \
 	((w)[0] = (uint64_t)(uintptr_t)__builtin_frame_address(0), \
-	 (w)[1] = (uint64_t)(uintptr_t)(base), t->live.top = (w) + 2)
+	 (w)[1] = (uint64_t)(uintptr_t)(base),                     \
+	 t->live.top = (uint64_t)(uintptr_t)((w) + 2) + (bit), rn_stream_leave(t, (w) + 2))
+
+#define RN_ENTERED(t0) (t->live.entered = t->entered = (t0))
 
 /* What is known of the call before it ends at `given`. */
-#define RN_CALL_GIVEN(given, ret, call)   \
-	uint64_t *const rn_given = given; \
-	RN_UNDER_WAY(rn_base, rn_given);  \
-	rn_t0 = rn_clock_now();           \
-	t->live.entered = rn_t0;          \
-	ret rn_ret = call;                \
+#define RN_CALL_GIVEN(given, bit, ret, call)          \
+	uint64_t *const rn_given = given;             \
+	if (RN_UNLIKELY(diff != 0))                   \
+		rn_stream_show(t, rn_base, rn_given); \
+	rn_t0 = rn_clock_now();                       \
+	RN_ENTERED(rn_t0);                            \
+	RN_UNDER_WAY(rn_base, rn_given, bit);         \
+	ret rn_ret = call;                            \
+	t->top = NULL;                                \
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);      \
 	rn_t1 = rn_clock_now();
 
-#define RN_CALL(ret, call) RN_CALL_GIVEN(w, ret, call)
+#define RN_CALL(ret, call) RN_CALL_GIVEN(w, 0, ret, call)
 
 #define RN_END() rn_stream_call(t, rn_expected, rn_base, w, diff, rn_t0, rn_t1)
 
@@ -134,6 +144,7 @@
 	{                                         \
 		RN_GATE(number, name, args)       \
 		enum { RN_FUNCTION = number };    \
+		RN_BUSY()                         \
 		RN_START(number)
 
 #define WRAP_CALL(name, ret, args)                \
@@ -148,11 +159,12 @@
 #define WRAP_ALIAS(name) \
 	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
 
-#define RN_WRAP_END(name, result) \
-	W(result);                \
-	RN_END();                 \
-	return rn_ret;            \
-	}                         \
+#define RN_WRAP_END(name, result)    \
+	W(result);                   \
+	RN_END();                    \
+	rn_stream_leave(t, rn_base); \
+	return rn_ret;               \
+	}                            \
 	WRAP_ALIAS(name)
 
 #define WRAP_END_errcode(name, ...) RN_WRAP_END(name, rn_error_word(rn_ret))
@@ -174,6 +186,7 @@ static inline uint64_t rn_double_word(double v)
 		if (RN_LIKELY(rn_ok && rn_s))                                             \
 			rn_request_born(t, rn_s, H(*request), request, rn_comm, rn_wild); \
 	}                                                                                 \
+	rn_stream_leave(t, rn_base);                                                      \
 	return rn_ret;                                                                    \
 	}                                                                                 \
 	WRAP_ALIAS(name)
@@ -555,6 +568,6 @@ enum rn_status_field { RN_FIELD_nothing, RN_FIELD_count, RN_FIELD_cancelled };
 #define REF_request(x)       W((x) ? rn_request_word(t, H(*(x)), x) : RN_RAW_NULL)
 #define REFV_request(a, len, cond) \
 	RN_ARRAY(a, len, cond, 1, W(rn_request_word(t, H((a)[rn_i]), &(a)[rn_i])))
-#define DONE_request(x) W((x) ? rn_request_free(t, H(*(x)), x) : RN_RAW_NULL)
+#define DONE_request(x) W((x) ? rn_request_free(t, rn_base, H(*(x)), x) : RN_RAW_NULL)
 
 #endif

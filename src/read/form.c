@@ -49,17 +49,30 @@ static void put_u(struct rn_buf *out, unsigned v)
 	rn_put(out, u);
 }
 
+/* A byte that is not UTF-8 is written as a character for private use, U+F700 + the byte. */
+#define BYTE_CHAR 0xf700u
+
+/* The length of a character that is written as it is; 0: its first byte is written as a byte. The
+ * characters U+F780 to U+F7FF are three bytes, so that every string can be read back. */
+static size_t json_length(const unsigned char *s, size_t n)
+{
+	size_t len = rn_text_length(s, n);
+	bool stands_for_byte = len == 3 && s[0] == 0xef && (s[1] == 0x9e || s[1] == 0x9f);
+
+	return stands_for_byte ? 0 : len;
+}
+
 static size_t put_json_char(struct rn_buf *out, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t len = rn_text_length(s, n);
+	size_t len = json_length(s, n);
 	char letter = rn_text_letter(s[0]);
 
 	if (letter) {
 		rn_buf_byte(out, '\\');
 		rn_buf_byte(out, (unsigned char)letter);
 	} else if (len == 0) {
-		put_u(out, 0xdc00u + s[0]);
+		put_u(out, BYTE_CHAR + s[0]);
 	} else if (rn_text_is_control(s, len)) {
 		put_u(out, s[len - 1]); /* of C1 too: U+0080 is C2 80 */
 	} else {

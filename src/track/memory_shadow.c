@@ -9,9 +9,14 @@
 /* Where a mark has the number of its digits: it is that of a large block. */
 #define LARGE 7u
 
-typedef uint64_t word __attribute__((may_alias));
+#define LEAVES ((uintptr_t)1 << (RN_SHADOW_BRANCH - RN_SHADOW_LEAF)) /* of a branch */
+#define PAGES  ((uintptr_t)1 << (RN_SHADOW_LEAF - 12))               /* of a leaf */
+#define MEGAS  ((uintptr_t)1 << (RN_SHADOW_LEAF - 20))
 
-struct rn_shadow_leaf *rn_shadow_leaves[1 << (RN_SHADOW_BITS - RN_SHADOW_LEAF)];
+typedef uint64_t word __attribute__((may_alias));
+typedef void *pointer __attribute__((may_alias));
+
+struct rn_shadow_branch *rn_shadow_branches[1 << (RN_SHADOW_BITS - RN_SHADOW_BRANCH)];
 
 /* A search goes back no further than the longest block there ever was. */
 static size_t longest;
@@ -27,32 +32,47 @@ static void remember_longest(size_t n)
 }
 
 /* Without huge pages: a leaf is touched here and there, and must not cost 2 MiB in each place. */
-static struct rn_shadow_leaf *map_leaf(void)
+static void *map(size_t n)
 {
-	struct rn_shadow_leaf *l = MAP_FAILED;
+	void *p = MAP_FAILED;
 
 	if (!__atomic_load_n(&no_leaves, __ATOMIC_RELAXED))
-		l = mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE,
+		p = mmap(NULL, n, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (l == MAP_FAILED) {
+	if (p == MAP_FAILED) {
 		/* Trying again would cost each later malloc a system call. */
 		rn_shadow_fail(true);
 		return NULL;
 	}
-	madvise(l, sizeof(*l), MADV_NOHUGEPAGE);
-	return l;
+	madvise(p, n, MADV_NOHUGEPAGE);
+	return p;
+}
+
+/* Maps n bytes that *at points to from then on, unless another thread is faster. */
+static void *map_at(pointer *at, size_t n)
+{
+	void *have = NULL, *p = map(n);
+
+	if (p &&
+	    !__atomic_compare_exchange_n(at, &have, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		munmap(p, n);
+		p = have;
+	}
+	return p;
 }
 
 static struct rn_shadow_leaf *make_leaf(uintptr_t p)
 {
-	struct rn_shadow_leaf *have = NULL, *l = map_leaf();
+	struct rn_shadow_branch **at = &rn_shadow_branches[p >> RN_SHADOW_BRANCH],
+				*b = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	size_t i = rn_shadow_leaf_index(p);
 
-	if (l && !__atomic_compare_exchange_n(&rn_shadow_leaves[p >> RN_SHADOW_LEAF], &have, l,
-					      false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		munmap(l, sizeof(*l)); /* another thread was faster */
-		l = have;
-	}
-	return l;
+	if (!b)
+		b = map_at((pointer *)at, sizeof(*b));
+	if (!b)
+		return NULL;
+	RN_SHADOW_PUT(b->exists[i], 1); /* before another thread can use the leaf */
+	return map_at((pointer *)&b->leaf[i], sizeof(struct rn_shadow_leaf));
 }
 
 /* The pages that the block covers whole hold no other block: the search may skip them. */
@@ -62,14 +82,14 @@ static void clear_inside(uintptr_t p, size_t size)
 
 	for (; a < end; a = b) {
 		struct rn_shadow_leaf *l = rn_shadow_leaf(a << 12);
-		size_t mega = a >> 8 & 255;
+		size_t mega = (a & (PAGES - 1)) >> 8;
 
-		b = (a | (l ? 255 : 65535)) + 1;
+		b = (a | (l ? 255 : PAGES - 1)) + 1;
 		if (b > end)
 			b = end;
 		if (!l || !RN_SHADOW_GET(l->mega[mega]))
 			continue;
-		memset(&l->page[a & 65535], 0, b - a);
+		memset(&l->page[a & (PAGES - 1)], 0, b - a);
 		if (b - a == 256)
 			RN_SHADOW_PUT(l->mega[mega], 0);
 	}
@@ -197,7 +217,7 @@ static ptrdiff_t last_in_mega(const struct rn_shadow_leaf *l, size_t mega)
 
 static ptrdiff_t last_in_leaf(const struct rn_shadow_leaf *l)
 {
-	ptrdiff_t mega = last_odd(l->mega, 0, 255);
+	ptrdiff_t mega = last_odd(l->mega, 0, MEGAS - 1);
 
 	return mega == BELOW ? BELOW : last_in_mega(l, (size_t)mega);
 }
@@ -221,19 +241,37 @@ static ptrdiff_t last_until(const struct rn_shadow_leaf *l, size_t i)
 	return at == BELOW ? BELOW : last_in_mega(l, (size_t)at);
 }
 
+/* The number of the last leaf that exists below a leaf and not below `lowest`, or BELOW. */
+static ptrdiff_t last_leaf(uintptr_t leaf, uintptr_t lowest)
+{
+	while (leaf > lowest) {
+		uintptr_t first = (leaf - 1) & ~(LEAVES - 1);
+		const struct rn_shadow_branch *b =
+			__atomic_load_n(&rn_shadow_branches[first / LEAVES], __ATOMIC_ACQUIRE);
+		ptrdiff_t i = b ? last_odd(b->exists, 0, leaf - 1 - first) : BELOW;
+
+		if (i != BELOW)
+			return first + (uintptr_t)i < lowest ? BELOW : (ptrdiff_t)first + i;
+		leaf = first;
+	}
+	return BELOW;
+}
+
 bool rn_shadow_find(uintptr_t p, struct rn_shadow_hit *hit)
 {
 	uintptr_t leaf = p >> RN_SHADOW_LEAF, back;
 	struct rn_shadow_leaf *l;
-	ptrdiff_t i;
+	ptrdiff_t i, next;
 
 	if (p >> RN_SHADOW_BITS)
 		return false;
 	l = rn_shadow_leaf(p);
 	i = l ? last_until(l, rn_shadow_index(p)) : BELOW;
 	back = (__atomic_load_n(&longest, __ATOMIC_RELAXED) >> RN_SHADOW_LEAF) + 1;
-	while (i == BELOW && leaf > 0 && back-- > 0) {
-		l = rn_shadow_leaf(--leaf << RN_SHADOW_LEAF);
+	back = leaf > back ? leaf - back : 0;
+	while (i == BELOW && (next = last_leaf(leaf, back)) != BELOW) {
+		leaf = (uintptr_t)next;
+		l = rn_shadow_leaf(leaf << RN_SHADOW_LEAF);
 		i = l ? last_in_leaf(l) : BELOW;
 	}
 	if (i < 0)

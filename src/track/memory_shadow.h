@@ -22,8 +22,11 @@
  *
  *   page flag clear: no block begins there;   mega flag clear: none of its page flags is set
  *
- * Memory: leaves of 256 MiB of address space, mapped at the first block in them and touched only
- * where blocks begin: about 1/16 of a heap of small blocks, at most 1/512 for large ones.
+ * Memory: leaves of 4 MiB of address space, mapped at the first block in them and touched only
+ * where blocks begin: about 1/16 of a heap of small blocks, at most 1/512 for large ones. A program
+ * may run with limited address space (RLIMIT_AS), so a leaf is small, and leaves are found in two
+ * steps: a branch has those of 16 GiB, and a flag for each that may
+ * exist.
  *
  * Not locked, and safe in threads: what is written for a block belongs to that block alone, and
  * flags are only ever cleared by the block around them. Handing a block from thread to thread
@@ -38,7 +41,8 @@
 
 #define RN_SHADOW_GRANULE ((uintptr_t)16)
 #define RN_SHADOW_BITS    48 /* of an address */
-#define RN_SHADOW_LEAF    28 /* log2 of the bytes of memory that a leaf covers */
+#define RN_SHADOW_LEAF    22 /* log2 of the bytes of memory that a leaf covers */
+#define RN_SHADOW_BRANCH  34 /* and a branch */
 #define RN_SHADOW_SMALL   (127 * RN_SHADOW_GRANULE) /* what one digit can say */
 
 /* An address that can have a mark has none of these bits. */
@@ -64,14 +68,28 @@ struct rn_shadow_leaf {
 	unsigned char mega[1 << (RN_SHADOW_LEAF - 20)];
 };
 
-extern struct rn_shadow_leaf *rn_shadow_leaves[1 << (RN_SHADOW_BITS - RN_SHADOW_LEAF)];
+struct rn_shadow_branch {
+	struct rn_shadow_leaf *leaf[1 << (RN_SHADOW_BRANCH - RN_SHADOW_LEAF)];
+	unsigned char exists[1 << (RN_SHADOW_BRANCH - RN_SHADOW_LEAF)];
+};
+
+extern struct rn_shadow_branch *rn_shadow_branches[1 << (RN_SHADOW_BITS - RN_SHADOW_BRANCH)];
 
 #define RN_SHADOW_GET(byte)    __atomic_load_n(&(byte), __ATOMIC_RELAXED)
 #define RN_SHADOW_PUT(byte, v) __atomic_store_n(&(byte), (unsigned char)(v), __ATOMIC_RELAXED)
 
+/* The place of a leaf in its branch. */
+static inline size_t rn_shadow_leaf_index(uintptr_t p)
+{
+	return (p & (((uintptr_t)1 << RN_SHADOW_BRANCH) - 1)) >> RN_SHADOW_LEAF;
+}
+
 static inline struct rn_shadow_leaf *rn_shadow_leaf(uintptr_t p)
 {
-	return __atomic_load_n(&rn_shadow_leaves[p >> RN_SHADOW_LEAF], __ATOMIC_ACQUIRE);
+	struct rn_shadow_branch *b =
+		__atomic_load_n(&rn_shadow_branches[p >> RN_SHADOW_BRANCH], __ATOMIC_ACQUIRE);
+
+	return b ? __atomic_load_n(&b->leaf[rn_shadow_leaf_index(p)], __ATOMIC_ACQUIRE) : NULL;
 }
 
 static inline size_t rn_shadow_index(uintptr_t p)

@@ -28,10 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *temporary(const char *what)
 {
-	static char path[256];
-
-	snprintf(path, sizeof(path), "/dev/shm/rondo-fuzz.%ld.%s", (long)getpid(), what);
-	return path;
+	return private_path("/dev/shm", what);
 }
 
 /* Of a process that is in a call inside a call; of one whose streams are in segments. */

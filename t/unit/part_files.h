@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -25,6 +26,35 @@
 #define RUN    0x1234u
 #define PLACES 64u
 #define AREA   ((size_t)1 << 16)
+
+/* ---- a private directory ---- */
+
+static char private_dir[200];
+static pid_t private_dir_owner;
+
+static void remove_private_dir(void)
+{
+	if (getpid() == private_dir_owner)
+		rmdir(private_dir);
+}
+
+/* The path of a file in a private directory, where part files have to be. The directory is removed
+ * when the process that created it ends; its children share it. */
+static inline const char *private_path(const char *in, const char *what)
+{
+	static char path[sizeof(private_dir) + 64];
+
+	if (!private_dir[0]) {
+		snprintf(private_dir, sizeof(private_dir), "%.150s/rondo-part.XXXXXX",
+			 in ? in : "/tmp");
+		if (!mkdtemp(private_dir))
+			abort();
+		private_dir_owner = getpid();
+		atexit(remove_private_dir);
+	}
+	snprintf(path, sizeof(path), "%s/%.60s", private_dir, what);
+	return path;
+}
 
 /* A stream's memory. */
 struct memory {
@@ -77,10 +107,10 @@ static void must(bool good)
 static struct rn_extent *claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream,
 			       size_t bytes, void *at)
 {
-	struct rn_extent *e = rn_spill_claim(s, kind, stream, bytes, at);
+	struct rn_mapped m;
 
-	must(e != NULL);
-	return e;
+	must(rn_spill_claim(s, kind, stream, bytes, at, &m) == 0);
+	return m.at;
 }
 
 /* What stands in holes, behind the grammar; every other time most of it is in the log. */
@@ -164,12 +194,12 @@ static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t numb
 	s->m = mmap(NULL, sizeof(*s->m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0);
 	must(s->m != MAP_FAILED);
-	s->m->live.self = &s->m->live;
-	s->m->live.buffer = s->m->live.top = s->m->buffer;
+	s->m->live.buffer = s->m->live.top = (uint64_t)(uintptr_t)s->m->buffer;
 	s->m->live.limit = UINT64_MAX;
+	s->m->live.expected = RN_LIVE_HERE;
 	rn_arena_init(&s->mem, SIZE_MAX);
 	start_tables(s);
-	s->log = (struct rn_log){ spill, NULL, number };
+	s->log = (struct rn_log){ .spill = spill, .stream = number };
 	claim(spill, RN_EXTENT_LIVE, number, sizeof(*s->m), s->m);
 	seal(spill, s);
 }
@@ -327,21 +357,35 @@ static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
 /* The words of a call that is under way, behind those of others. */
 static void enter(struct stream *s, const uint64_t *w, size_t n)
 {
-	uint64_t *base = s->m->live.top;
+	uint64_t *base = (uint64_t *)(uintptr_t)s->m->live.top;
 
 	memcpy(base, w, n * sizeof(*w));
 	base[n] = 0;
 	base[n + 1] = (uint64_t)(uintptr_t)base;
-	s->m->live.top = base + n + 2;
+	s->m->live.top = (uint64_t)(uintptr_t)(base + n + 2);
 }
 
-enum ending { IN_NOTHING, IN_BARRIER, IN_NESTED, RETURNED, SAID_SO, IN_NEW_SEGMENT };
+/* The call with these words, and one more, is under way, and it is the expected one. The file has
+ * other words in their place. */
+static void enter_expected(struct stream *s, const uint64_t *w, size_t n)
+{
+	const uint64_t other[4] = { 0, 1, 2, 3 };
+	uint32_t before = rn_sigs_count(s->words), id;
+
+	must(rn_sigs_intern(s->words, w, (n + 1) * sizeof(*w), &id) == RN_OK);
+	if (id == before)
+		must(rn_log_add(&s->log, RN_FACT_CALL, w, (n + 1) * sizeof(*w), NULL, 0) == 0);
+	enter(s, other, n);
+	s->m->live.expected = id;
+}
+
+enum ending { IN_NOTHING, IN_BARRIER, IN_NESTED, IN_EXPECTED, SAID_SO, IN_NEW_SEGMENT };
 
 static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream *s, enum ending how)
 {
 	const uint64_t outer[] = { function("MPI_Comm_free"), world() };
 	const uint64_t marker[] = { function("rondo_enter"), 0 };
-	const uint64_t inner[] = { function("MPI_Barrier"), world() };
+	const uint64_t inner[] = { function("MPI_Barrier"), world(), 0 };
 
 	if (how == SAID_SO)
 		must(rn_log_add(shared, RN_FACT_END, "exit", 4, NULL, 0) == 0);
@@ -354,10 +398,10 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 		enter(s, outer, 2);
 		add_call(spill, s, marker, 2);
 	}
-	if (how != IN_NOTHING && how != SAID_SO)
+	if (how == IN_BARRIER || how == IN_NESTED)
 		enter(s, inner, 2);
-	if (how == RETURNED)
-		s->m->live.top[-1] = 12345; /* a result */
+	if (how == IN_EXPECTED)
+		enter_expected(s, inner, 2);
 }
 
 /* With `every`, calls of more kinds, in segments of so many. */
@@ -367,7 +411,7 @@ __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, in
 {
 	static struct stream s[8];
 	struct rn_spill spill;
-	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+	struct rn_log shared = { .spill = &spill, .stream = RN_EXTENT_SHARED };
 
 	must(rn_spill_open(&spill, path, RUN) == 0);
 	add_facts(&shared, rank, ranks);

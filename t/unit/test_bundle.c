@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -176,7 +177,7 @@ static const struct rn_meta_entry entries[] = { { "complete", "yes" }, { "progra
 static const struct rn_meta meta = { entries, 2 };
 
 static char path[] = "/tmp/rondo-bundle.XXXXXX"; /* becomes a file of its own */
-static char old[sizeof(path) + 4];
+static char other[sizeof(path) + 6];
 
 static void write_bundle(const struct rn_bundle *b, struct rn_buf *out)
 {
@@ -307,10 +308,24 @@ static void test_runs(void)
 	rn_buf_free(&again);
 }
 
-/* The trace that was there before. */
-static void test_old(void)
+/* A bundle without a call, for a file that exists and for one that does not. */
+static void test_empty(void)
 {
-	CHECK(access(old, R_OK) == 0);
+	struct rn_bundle_file file;
+	struct rn_err err = { 0 };
+	struct rn_arena mem;
+	struct rn_bundle b;
+	struct stat before, after;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	CHECK(rn_bundle_silent(&b, &mem, 2) == RN_OK);
+	CHECK(stat(path, &before) == 0);
+	CHECK(rn_bundle_write(&b, &meta, path, &file, &err) == RN_OK && file.unchanged);
+	CHECK(stat(path, &after) == 0 && before.st_ino == after.st_ino &&
+	      before.st_size == after.st_size);
+	CHECK(rn_bundle_write(&b, &meta, other, &file, &err) == RN_OK && !file.unchanged);
+	CHECK(stat(other, &after) == 0);
+	rn_arena_free(&mem);
 }
 
 static void survive(const struct virtual_run *v, const void *bytes, size_t len, bool cut)
@@ -367,14 +382,14 @@ int main(void)
 	if (fd < 0)
 		return 1;
 	close(fd);
-	snprintf(old, sizeof(old), "%s.old", path);
+	snprintf(other, sizeof(other), "%s.other", path);
 	test_runs();
 	ok("bundles give what the ranks give in memory, whatever the tree");
-	test_old();
-	ok("an older trace stays");
+	test_empty();
+	ok("a trace without a call replaces no file");
 	test_hostile();
 	ok("hostile bytes are refused or harmless");
 	unlink(path);
-	unlink(old);
+	unlink(other);
 	return tap_done();
 }

@@ -376,15 +376,18 @@ static void test_strings(void)
 	string(S("\xc2\x80\xc2\x9b\xc2\x9f"), "\\302\\200\\302\\233\\302\\237",
 	       "\\u0080\\u009b\\u009f");
 	string(S("\xc2\xa0\xc3\x80"), "\xc2\xa0\xc3\x80", "\xc2\xa0\xc3\x80");
-	string(S("\x9b"), "\\233", "\\udc9b");
+	string(S("\x9b"), "\\233", "\\uf79b");
 	/* Not UTF-8: a lone byte, a cut character, an overlong one, a surrogate, too high. */
-	string(S("\xff"), "\\377", "\\udcff");
-	string(S("\xe2\x82"), "\\342\\202", "\\udce2\\udc82");
-	string(S("\xc0\xaf"), "\\300\\257", "\\udcc0\\udcaf");
-	string(S("\xe0\x80\xaf"), "\\340\\200\\257", "\\udce0\\udc80\\udcaf");
-	string(S("\xed\xa0\x80"), "\\355\\240\\200", "\\udced\\udca0\\udc80");
-	string(S("\xf4\x90\x80\x80"), "\\364\\220\\200\\200", "\\udcf4\\udc90\\udc80\\udc80");
-	string(S("\xf5"), "\\365", "\\udcf5");
+	string(S("\xff"), "\\377", "\\uf7ff");
+	string(S("\xe2\x82"), "\\342\\202", "\\uf7e2\\uf782");
+	string(S("\xc0\xaf"), "\\300\\257", "\\uf7c0\\uf7af");
+	string(S("\xe0\x80\xaf"), "\\340\\200\\257", "\\uf7e0\\uf780\\uf7af");
+	string(S("\xed\xa0\x80"), "\\355\\240\\200", "\\uf7ed\\uf7a0\\uf780");
+	string(S("\xf4\x90\x80\x80"), "\\364\\220\\200\\200", "\\uf7f4\\uf790\\uf780\\uf780");
+	string(S("\xf5"), "\\365", "\\uf7f5");
+	/* The characters that stand for bytes. */
+	string(S("\xef\x9e\x80"), "\xef\x9e\x80", "\\uf7ef\\uf79e\\uf780");
+	string(S("\xef\x9d\xbf"), "\xef\x9d\xbf", "\xef\x9d\xbf");
 }
 
 static void test_inside(void)

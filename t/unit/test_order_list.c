@@ -351,7 +351,7 @@ static void be_an_order_rank(const char *path, const struct death *d)
 {
 	static struct stream s;
 	struct rn_spill spill;
-	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+	struct rn_log shared = { .spill = &spill, .stream = RN_EXTENT_SHARED };
 	struct rn_order_tail *tail;
 	struct rn_order_bytes chunk;
 	struct rn_arena mem;
@@ -378,12 +378,7 @@ static void be_an_order_rank(const char *path, const struct death *d)
 
 static const char *temporary(const char *what)
 {
-	static char path[256];
-	const char *dir = getenv("TMPDIR");
-
-	snprintf(path, sizeof(path), "%s/rondo-order.%ld.%s", dir ? dir : "/tmp", (long)getpid(),
-		 what);
-	return path;
+	return private_path(getenv("TMPDIR"), what);
 }
 
 static void part_of(const struct death *d, struct rn_buf *out)

@@ -616,7 +616,11 @@ static void random_utf8(void)
 		add_byte(0x80 | (c >> 6 & 63));
 	}
 	add_byte(0x80 | (c & 63));
-	rn_buf_add(page, call.string_bytes.data + from, call.string_bytes.len - from);
+	if (c >= 0xf780 && c <= 0xf7ff) /* these characters stand for bytes */
+		for (size_t i = from; i < call.string_bytes.len; i++)
+			sayf("\\uf7%02x", (unsigned)call.string_bytes.data[i]);
+	else
+		rn_buf_add(page, call.string_bytes.data + from, call.string_bytes.len - from);
 }
 
 static void random_character(void)
@@ -642,7 +646,7 @@ static void random_character(void)
 	case 2: /* no UTF-8, whatever stands before or behind */
 		b = one_in(2) ? 0x80 + below(0x40) : 0xf5 + below(11);
 		add_byte(b);
-		sayf("\\udc%02x", (unsigned)b);
+		sayf("\\uf7%02x", (unsigned)b);
 		break;
 	case 3:
 		random_utf8();

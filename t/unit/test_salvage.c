@@ -41,12 +41,7 @@ static void run_rank(const char *path, int64_t rank, int64_t ranks, uint32_t thr
 
 static const char *temporary(const char *what)
 {
-	static char path[256];
-	const char *dir = getenv("TMPDIR");
-
-	snprintf(path, sizeof(path), "%s/rondo-salvage.%ld.%s", dir ? dir : "/tmp", (long)getpid(),
-		 what);
-	return path;
+	return private_path(getenv("TMPDIR"), what);
 }
 
 /* The file of one process, as bytes. */
@@ -117,7 +112,8 @@ static void check_stacks(const struct rn_caller *who)
 
 static void found(uint64_t calls, uint32_t threads, enum ending how)
 {
-	static const char *const last[] = { NULL, "MPI_Barrier", "MPI_Comm_free", NULL, NULL };
+	static const char *const last[] = { NULL, "MPI_Barrier", "MPI_Comm_free", "MPI_Barrier",
+					    NULL };
 	struct rn_buf b = { 0 };
 	struct rn_salvage s;
 	struct rn_arena mem;
@@ -142,9 +138,10 @@ static void found(uint64_t calls, uint32_t threads, enum ending how)
 		CHECK(x.good == (last[how] == NULL));
 		CHECK(!last[how] || strcmp(rn_mpi_vocab.func[x.last].name, last[how]) == 0);
 		CHECK(x.marks == (how == IN_NESTED ? 2 : 0));
-		CHECK(s.process[0].stopped[k] == (how == IN_BARRIER || how == IN_NESTED
-							  ? function("MPI_Barrier")
-							  : RN_STOPPED_NOWHERE));
+		CHECK(s.process[0].stopped[k] ==
+		      (how == IN_BARRIER || how == IN_NESTED || how == IN_EXPECTED
+			       ? function("MPI_Barrier")
+			       : RN_STOPPED_NOWHERE));
 		CHECK(calls < PLACES || (first && first->dur.min == 3000));
 	}
 	rn_arena_free(&mem);
@@ -494,7 +491,7 @@ static void test_changed_values(void)
 static void elastic_rank(const char *path, const uint64_t *w, size_t n)
 {
 	struct rn_spill spill;
-	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+	struct rn_log shared = { .spill = &spill, .stream = RN_EXTENT_SHARED };
 	struct stream s;
 
 	must(rn_spill_open(&spill, path, RUN) == 0);
@@ -540,7 +537,7 @@ static void copying_rank(const char *path, const char *copy_path, uint64_t calls
 {
 	static struct rn_spill spill;
 	static struct rn_spill_copy c = { .of = &spill };
-	struct rn_log shared = { &spill, NULL, RN_EXTENT_SHARED };
+	struct rn_log shared = { .spill = &spill, .stream = RN_EXTENT_SHARED };
 	struct rn_copied of_shared = { 0 }, of_stream = { 0 };
 	struct stream s;
 
@@ -551,10 +548,11 @@ static void copying_rank(const char *path, const char *copy_path, uint64_t calls
 	for (uint64_t i = 0; i <= calls; i++) {
 		if (i % 300 == 0 || i == calls) {
 			seal(&spill, &s);
-			must(rn_copy_can(&s.m->live, &of_stream));
+			must(rn_copy_can(&s.m->live.seal[s.m->live.sealed], &of_stream));
 			must(rn_copy_begin(&c) == 0);
 			must(rn_copy_log(&c, rn_log_end(&shared), &of_shared) == 0);
-			must(rn_copy_stream(&c, &s.m->live, &s.log, &of_stream) == 0);
+			must(rn_copy_stream(&c, &s.m->live, s.m->buffer, 0, &s.log, &of_stream) ==
+			     0);
 			must(rn_copy_end(&c, 0) == 0);
 		}
 		if (another && i == calls / 2)
@@ -638,7 +636,7 @@ static int write_files(char **arg)
 {
 	uint64_t ranks = strtoull(arg[1], NULL, 10), hosts = strtoull(arg[3], NULL, 10);
 
-	if (mkdir(arg[0], 0777) < 0)
+	if (mkdir(arg[0], 0700) < 0)
 		return 2;
 	for (uint64_t r = 0; r < ranks; r++) {
 		char path[4096];
@@ -678,6 +676,5 @@ int main(int argc, char **argv)
 	test_refused();
 	ok("what is no part file is refused");
 	unlink(temporary("trace"));
-	unlink(temporary("trace.old"));
 	return tap_done();
 }

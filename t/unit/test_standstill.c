@@ -27,13 +27,7 @@ struct rank {
 
 static const char *temporary(void)
 {
-	static char path[256];
-	const char *dir = getenv("TMPDIR");
-
-	if (!path[0]) /* the same in children */
-		snprintf(path, sizeof(path), "%s/rondo-standstill.%ld", dir ? dir : "/tmp",
-			 (long)getpid());
-	return path;
+	return private_path(getenv("TMPDIR"), "part");
 }
 
 static void start_rank(struct rank *r, const char *path, int64_t rank)
@@ -41,7 +35,7 @@ static void start_rank(struct rank *r, const char *path, int64_t rank)
 	struct rn_fact_constant any = { RN_K_rank, word("MPI_ANY_SOURCE"), -2 };
 
 	must(rn_spill_open(&r->spill, path, RUN) == 0);
-	r->shared = (struct rn_log){ &r->spill, NULL, RN_EXTENT_SHARED };
+	r->shared = (struct rn_log){ .spill = &r->spill, .stream = RN_EXTENT_SHARED };
 	add_facts(&r->shared, rank, RANKS);
 	must(rn_log_add(&r->shared, RN_FACT_CONSTANT, &any, sizeof(any), NULL, 0) == 0);
 	start_stream(&r->spill, &r->s, 0, 0);
@@ -353,7 +347,7 @@ static void test_memory(void)
 static void go_on(const char *path)
 {
 	static struct rank r;
-	uint64_t *top;
+	uint64_t top;
 
 	start_rank(&r, path, 0);
 	asks_for(&r, 1);

@@ -1,4 +1,4 @@
-/* test_text.c - paths in suggested commands. */
+/* test_text.c - texts in messages, and paths in suggested commands. */
 #include "base/text.h"
 
 #include <string.h>
@@ -46,8 +46,27 @@ static void test_words(void)
 	CHECK(is_written("\302\233", "$'\\302\\233'"));
 }
 
+static bool is_line(const char *text, size_t cap, const char *wanted)
+{
+	char out[64];
+
+	return strcmp(rn_text_line(text, out, cap), wanted) == 0;
+}
+
+static void test_line(void)
+{
+	CHECK(is_line("a\\b", 64, "a\\b"));
+	CHECK(is_line("\303\251 \342\200\250", 64, "\303\251 \342\200\250"));
+	CHECK(is_line("a\033[1m\n\r\tb\177", 64, "a\\033[1m\\n\\r\\tb\\177"));
+	CHECK(is_line("\302\233\377\342\202", 64, "\\302\\233\\377\\342\\202"));
+	CHECK(is_line("abc", 1, "") && is_line("abc", 3, "ab"));
+	CHECK(is_line("ab\033c", 6, "ab")); /* an escape is not cut */
+}
+
 int main(void)
 {
+	test_line();
+	ok("a line has no control characters and is UTF-8");
 	test_words();
 	ok("a path is one word of a shell command");
 	test_cut();

@@ -1,0 +1,189 @@
+/* status_file.c - see status_file.h. */
+#include "base/status_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/private_dir.h"
+
+#define PROC "/proc/"
+
+/* Only memory files have seals. */
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK)
+
+static const char *skip_digits(const char *s)
+{
+	while (*s >= '0' && *s <= '9')
+		s++;
+	return s;
+}
+
+/* /proc/PID/fd/N */
+bool rn_status_is_watched(const char *path)
+{
+	const char *pid = path + strlen(PROC), *end;
+
+	if (strncmp(path, PROC, strlen(PROC)) != 0)
+		return false;
+	end = skip_digits(pid);
+	if (end == pid || strncmp(end, "/fd/", 4) != 0)
+		return false;
+	return end[4] && !*skip_digits(end + 4);
+}
+
+/* Opens the directory of the file. */
+static int open_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+	size_t n = slash ? (size_t)(slash - path) : 0;
+
+	errno = EINVAL;
+	if (*path != '/' || n == 0 || n >= sizeof(dir) || strcmp(slash + 1, RN_STATUS_NAME) != 0)
+		return -1;
+	memcpy(dir, path, n);
+	dir[n] = 0;
+	return rn_private_dir_open(dir);
+}
+
+static bool has_header(int fd)
+{
+	char head[sizeof(RN_STATUS_HEADER) - 1];
+
+	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       memcmp(head, RN_STATUS_HEADER, sizeof(head)) == 0;
+}
+
+static bool is_status(int fd, bool memory)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return false;
+	if (memory ? st.st_nlink != 0 || fcntl(fd, F_GET_SEALS) != SEALS : st.st_nlink != 1)
+		return false;
+	return has_header(fd);
+}
+
+static int open_in(int dir)
+{
+	int fd = dir >= 0 ? rn_private_file_open(dir, RN_STATUS_NAME, O_RDWR | O_APPEND) : -1;
+
+	if (fd >= 0 && !is_status(fd, false)) {
+		close(fd);
+		errno = EPERM;
+		fd = -1;
+	}
+	return fd;
+}
+
+static int open_memory(const char *path)
+{
+	int fd = open(path, O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0 && !is_status(fd, true)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int rn_status_open(const char *path)
+{
+	int dir, fd;
+
+	if (rn_status_is_watched(path))
+		return open_memory(path);
+	dir = open_directory(path);
+	fd = open_in(dir);
+	if (dir >= 0)
+		close(dir);
+	return fd;
+}
+
+/* Whether a file or directory that was not opened is not ours, or does not exist. */
+static bool is_refused(int error)
+{
+	return error == EPERM || error == EACCES || error == ENOENT || error == ENOTDIR ||
+	       error == ELOOP || error == EINVAL;
+}
+
+/* Removes the file by its path: the program may use all descriptors that it is allowed to have. */
+static void remove_by_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+	struct stat st;
+	size_t n = slash ? (size_t)(slash - path) : 0;
+
+	if (n == 0 || n >= sizeof(dir) || strcmp(slash + 1, RN_STATUS_NAME) != 0)
+		return;
+	memcpy(dir, path, n);
+	dir[n] = 0;
+	if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 077))
+		return;
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+		unlink(path);
+}
+
+void rn_status_remove(const char *path)
+{
+	int dir = open_directory(path), fd = open_in(dir);
+
+	if (fd >= 0) {
+		unlinkat(dir, RN_STATUS_NAME, 0);
+		close(fd);
+	} else if (!is_refused(errno)) {
+		remove_by_path(path);
+	}
+	if (dir >= 0)
+		close(dir);
+}
+
+/* The directory is not changed after the file was created in it. */
+bool rn_status_since(const char *path, struct timespec *since)
+{
+	int dir = open_directory(path);
+	struct stat st;
+	bool known = dir >= 0 && fstat(dir, &st) == 0;
+
+	if (known)
+		*since = st.st_mtim;
+	if (dir >= 0)
+		close(dir);
+	return known;
+}
+
+static int write_header(int fd)
+{
+	size_t n = strlen(RN_STATUS_HEADER);
+
+	if (fd < 0 || write(fd, RN_STATUS_HEADER, n) == (ssize_t)n)
+		return fd;
+	if (errno == 0)
+		errno = ENOSPC;
+	close(fd);
+	return -1;
+}
+
+int rn_status_create(int dir)
+{
+	return write_header(rn_private_file_create(dir, RN_STATUS_NAME));
+}
+
+int rn_status_create_memory(void)
+{
+	int fd = write_header(memfd_create("rondo-status", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+
+	if (fd >= 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}

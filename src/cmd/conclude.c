@@ -1,0 +1,333 @@
+/* conclude.c - see conclude.h. */
+#include "cmd/conclude.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/plural.h"
+#include "base/status_file.h"
+#include "base/text.h"
+#include "base/which_mpi.h"
+#include "cmd/background.h"
+#include "cmd/cmd.h"
+#include "cmd/parts.h"
+#include "cmd/reports.h"
+#include "cmd/untraced.h"
+#include "file/recover.h"
+
+/* When a rank was killed, Open MPI's launcher kills the others after a second, and ends. MPICH's
+ * kills them at once, and ends when all have closed their standard error. */
+#define CRASH_SETTLE_MS 400
+#define CRASH_END_MS    10000
+
+/* How a run is concluded. */
+struct ending {
+	struct timespec since; /* start of the command or rank */
+	bool known;            /* `since` is */
+	bool whole;            /* no trace is written if ranks are missing */
+};
+
+/* --- one run ------------------------------------------------------------------------------- */
+
+/* There are part files, and no process has reported what became of them. */
+static bool is_open(const struct run_reports *r)
+{
+	return *r->spool && !*r->traced && !*r->parts && !*r->unmerged;
+}
+
+/* The path of the trace: the name of the part directory, in the directory of the output. */
+static void trace_path(const struct run_reports *r, char path[PATH_MAX])
+{
+	const char *output = getenv("RONDO_OUTPUT"), *cwd = getenv("RONDO_CWD"),
+		   *name = rn_base_name(r->spool);
+	int n = (int)(strlen(name) - strlen(RN_PART_FOLDER));
+
+	if (output)
+		snprintf(path, PATH_MAX, "%.*s%.*s", (int)(rn_base_name(output) - output), output,
+			 n, name);
+	else
+		snprintf(path, PATH_MAX, "%s/%.*s", cwd ? cwd : ".", n, name);
+}
+
+/* Makes the trace from the part files, and prints one line. */
+static int recover(struct run_reports *r, struct parts_trace *t, const char *what)
+{
+	char *line = NULL, prefix[2 * PATH_MAX + 32];
+	size_t n = 0;
+	int code;
+
+	t->out = open_memstream(&line, &n);
+	if (!t->out)
+		return fail(EXIT_SELF, "out of memory");
+	snprintf(prefix, sizeof(prefix), "rondo: %s%s%s%s", what, *r->unspilled ? "(" : "",
+		 r->unspilled, *r->unspilled ? ") " : "");
+	t->prefix = prefix;
+	code = parts_recover(r->spool, r->run, t);
+	fclose(t->out);
+	if (n) {
+		fputs(line, stderr);
+		snprintf(r->traced, sizeof(r->traced), "%s", t->path);
+	}
+	free(line);
+	return code;
+}
+
+static int say_command(const struct run_reports *r, const char *why)
+{
+	char parts[RN_TEXT_PATH];
+
+	rn_text_path(r->spool, parts, sizeof(parts));
+	if (*r->unspilled)
+		return fail(EXIT_SELF,
+			    "%s; some of what the ranks did is kept (%s); put together by: rondo "
+			    "recover %s",
+			    why, r->unspilled, parts);
+	return fail(EXIT_SELF, "%s; what every rank did is kept; put together by: rondo recover %s",
+		    why, parts);
+}
+
+static const char *why_unfinished(const struct run_reports *r)
+{
+	return *r->parts ? r->parts : "the program ended before its trace was written";
+}
+
+/* The program was killed, or could not merge its trace. */
+static int make_trace(struct run_reports *r, const struct ending *e)
+{
+	struct parts_trace t = { .how = e->known ? PLACE_OLDER : PLACE_NEW,
+				 .since = e->since,
+				 .whole = e->whole };
+	char what[PATH_MAX + 8];
+	int code;
+
+	if (*r->unmerged)
+		return say_command(r, r->unmerged);
+	trace_path(r, t.path);
+	snprintf(what, sizeof(what), "%s; ", why_unfinished(r));
+	code = recover(r, &t, what);
+	return code == EXIT_NO ? say_command(r, why_unfinished(r)) : code;
+}
+
+/* Writes the trace again, with the calls that were made after it was written. Nodes whose ranks
+ * made no such call have removed their part files; then the trace stays as it is. */
+static int add_late(struct run_reports *r, const struct ending *e)
+{
+	struct parts_trace t = { .how = PLACE_EXACTLY, .whole = true };
+	char what[64], parts[RN_TEXT_PATH];
+	int code;
+
+	snprintf(t.path, sizeof(t.path), "%s", r->traced);
+	if (e->whole) /* a watcher does not know how many calls the other ranks made */
+		snprintf(what, sizeof(what), "with calls after MPI_Finalize: ");
+	else
+		snprintf(what, sizeof(what),
+			 "with %" PRIu64 " call%s behind MPI_Finalize: ", r->kept,
+			 rn_plural(r->kept));
+	code = recover(r, &t, what);
+	if (code == EXIT_NO)
+		code = fail(EXIT_DONE,
+			    "%" PRIu64 " call%s after MPI_Finalize cannot be added to %s, because "
+			    "part files of other nodes are missing; %s is kept",
+			    r->kept, rn_plural(r->kept), r->traced,
+			    rn_text_path(r->spool, parts, sizeof(parts)));
+	return code;
+}
+
+/* The command has ended, but traced processes are still running. */
+static int still_traced(const struct run_reports *r, const char *program)
+{
+	char parts[RN_TEXT_PATH];
+
+	return fail(EXIT_DONE,
+		    "%s is still running in the background and writes its trace when it ends; see: "
+		    "rondo recover --live %s",
+		    program, rn_text_path(r->spool, parts, sizeof(parts)));
+}
+
+/* The run has left part files. */
+static int use_parts(struct run_reports *r, const struct ending *e)
+{
+	if (*r->traced && r->kept)
+		return add_late(r, e);
+	if (!*r->traced)
+		return make_trace(r, e);
+	parts_drop(r->spool, r->run); /* a launcher has killed ranks that were about to end */
+	return EXIT_DONE;
+}
+
+static void say_late(const struct run_reports *r)
+{
+	if (r->late)
+		fail(EXIT_DONE,
+		     "%" PRIu64 " call%s on %" PRIu64
+		     " rank%s came when the trace had been written (after MPI_Finalize), and "
+		     "cannot be added",
+		     r->late, rn_plural(r->late), r->late_ranks, rn_plural(r->late_ranks));
+}
+
+/* --- a command ----------------------------------------------------------------------------- */
+
+/* `gone`: a tracer could not write its report, and has printed it. */
+static int conclude_run(struct run_reports *r, const struct ending *e, bool gone,
+			const char *program)
+{
+	say_late(r);
+	if (r->running && is_open(r))
+		return still_traced(r, program);
+	if (gone && is_open(r))
+		return EXIT_SELF;
+	if (parts_exist(r->spool, r->run))
+		return use_parts(r, e);
+	if (*r->traced || *r->parts || r->failed)
+		return r->failed ? EXIT_SELF : EXIT_DONE;
+	return fail(EXIT_SELF, "%s, where it was kept what the program did, is gone", r->spool);
+}
+
+#define NAMED 3 /* traces that are named in the summary */
+
+/* Several runs have left traces. */
+static void say_traces(const struct reports *told)
+{
+	char names[NAMED * (PATH_MAX + 4)] = "";
+	size_t traces = 0, at = 0;
+
+	for (size_t i = 0; i < told->runs; i++)
+		if (*told->run[i].traced && traces++ < NAMED)
+			at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
+					       at ? ", " : "", told->run[i].traced);
+	if (traces > NAMED)
+		fail(EXIT_DONE, "%zu traces: %s and %zu other%s", traces, names, traces - NAMED,
+		     rn_plural(traces - NAMED));
+	else if (traces > 1)
+		fail(EXIT_DONE, "%zu traces: %s", traces, names);
+}
+
+static bool reported_nothing(const struct reports *told)
+{
+	return !told->runs && !*told->untraced && !told->gone;
+}
+
+/* A process that the command started and that has not ended; 0: there is none. */
+static pid_t find_background(void)
+{
+	char entry[PATH_MAX + 16];
+
+	snprintf(entry, sizeof(entry), "RONDO_STATUS=%s", getenv("RONDO_STATUS"));
+	return background_process(entry);
+}
+
+/* A run that has started since the earlier reports were read is running. */
+static bool was_running(const struct reports *earlier, uint64_t run)
+{
+	for (size_t i = 0; i < earlier->runs; i++)
+		if (earlier->run[i].run == run)
+			return earlier->run[i].running;
+	return true;
+}
+
+/* Waits until the processes of all runs have ended, but not long, and then reads the reports: their
+ * last reports are among them. */
+static void read_final(int status, struct reports *told, pid_t *background)
+{
+	struct reports earlier;
+
+	reports_read(status, &earlier);
+	*background = reported_nothing(&earlier) ? find_background() : 0;
+	for (size_t i = 0; i < earlier.runs; i++) {
+		struct run_reports *r = &earlier.run[i];
+
+		r->running = parts_settle(r->spool, r->run, PARTS_SETTLE_MS);
+	}
+	reports_read(status, told);
+	for (size_t i = 0; i < told->runs; i++)
+		told->run[i].running = was_running(&earlier, told->run[i].run);
+	reports_free(&earlier);
+}
+
+int conclude(const struct target *t, char **command, int status, int code)
+{
+	struct ending e = { .whole = false };
+	struct reports told;
+	pid_t background;
+	int own = EXIT_DONE;
+
+	e.known = rn_status_since(getenv("RONDO_STATUS"), &e.since);
+	read_final(status, &told, &background);
+	if (*told.untraced)
+		own = fail(EXIT_SELF, "not traced: %s", told.untraced);
+	for (size_t i = 0; i < told.runs; i++) {
+		int used = conclude_run(&told.run[i], &e, told.gone, told.started);
+
+		own = own ? own : used;
+	}
+	say_traces(&told);
+	if (told.gone && !own)
+		own = EXIT_SELF;
+	else if (reported_nothing(&told))
+		own = explain_untraced(t, command, &told, background, code);
+	reports_free(&told);
+	return own;
+}
+
+/* --- a rank -------------------------------------------------------------------------------- */
+
+/* Whether the rank has left something to do. The reports of other ranks are not known here. */
+static bool is_unfinished(const struct run_reports *r)
+{
+	return *r->spool && (!r->ended || *r->parts || *r->unmerged || r->kept);
+}
+
+static void say_later(const struct run_reports *r)
+{
+	char parts[RN_TEXT_PATH];
+
+	fail(EXIT_DONE,
+	     "%s; the trace is made when all ranks have ended; otherwise: rondo recover %s",
+	     why_unfinished(r), rn_text_path(r->spool, parts, sizeof(parts)));
+}
+
+/* The line was printed. Launchers wait until standard error is closed. */
+static void stop_printing(void)
+{
+	dup2(STDOUT_FILENO, STDERR_FILENO); /* /dev/null */
+}
+
+static void conclude_rank_run(struct run_reports *r, const struct ending *e)
+{
+	bool first, runs;
+	int claim;
+
+	say_late(r);
+	claim = is_unfinished(r) ? parts_claim(r->spool, r->run, &first) : -1;
+	if (claim < 0)
+		return;
+	if (!first)
+		stop_printing();
+	runs = parts_settle(r->spool, r->run, CRASH_SETTLE_MS);
+	if (runs) {
+		if (!*r->traced)
+			say_later(r);
+		stop_printing();
+		runs = parts_settle(r->spool, r->run, CRASH_END_MS);
+	}
+	if (!runs)
+		use_parts(r, e);
+	close(claim);
+}
+
+void conclude_rank(int status, struct timespec since)
+{
+	struct ending e = { .since = since, .known = true, .whole = true };
+	struct reports told;
+
+	reports_read(status, &told);
+	if (*told.untraced)
+		fail(EXIT_SELF, "not traced: %s", told.untraced);
+	for (size_t i = 0; i < told.runs; i++)
+		conclude_rank_run(&told.run[i], &e);
+	reports_free(&told);
+}

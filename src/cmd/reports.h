@@ -1,0 +1,51 @@
+/*
+ * reports.h - what the processes of a command reported in the status file (base/status_file.h).
+ *
+ * Each line is one report. Reports of the stub and about programs that are not traced have the form
+ * "WORD TEXT". Reports of tracers have the form "WORD RUN TEXT", where RUN is the number of the run
+ * as 16 hexadecimal digits:
+ *
+ *	spool      the directory of the part files
+ *	traced     the path of the trace, which is written
+ *	parts      why the trace has to be made from part files
+ *	unmerged   the same, after an attempt to merge failed
+ *	unspilled  why a part file does not contain everything
+ *	late       calls after MPI_Finalize: in part files, not recorded
+ *	failed     why there is neither a trace nor a part file
+ *	ended      the process called exit or returned from main
+ */
+#ifndef RN_CMD_REPORTS_H
+#define RN_CMD_REPORTS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One run of an MPI program. Texts are empty if nothing was reported. */
+struct run_reports {
+	uint64_t run;
+	bool failed, ended;
+	bool running; /* processes have not ended; not a report: set by conclude.c */
+	uint64_t kept, late, late_ranks; /* calls after MPI_Finalize: recorded, not recorded */
+	char spool[PATH_MAX], traced[PATH_MAX], parts[PATH_MAX], unmerged[PATH_MAX];
+	char unspilled[PATH_MAX];
+};
+
+struct reports {
+	bool gone;   /* the status file was removed: a process could not write its report */
+	bool ranked; /* a launcher started a process */
+	struct run_reports *run;
+	size_t runs;
+	char launcher[PATH_MAX];       /* a launcher that was started */
+	char rank[PATH_MAX];           /* a program that it started without a tracer */
+	char started[PATH_MAX];        /* a program that was started with a tracer */
+	char untraced[PATH_MAX + 256]; /* a program that could not be traced, and why */
+};
+
+/* Reads all reports. The result must be freed with reports_free. */
+void reports_read(int status, struct reports *out);
+
+void reports_free(struct reports *r);
+
+#endif

@@ -1,0 +1,97 @@
+/* watch.c - see watch.h. */
+#include "cmd/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/status_file.h"
+#include "cmd/conclude.h"
+
+/* Descriptors of the watcher. */
+enum { STATUS = 3, RANK, TO_RONDO };
+
+static int open_process(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Moves the descriptors to their numbers, and closes all others but standard error. */
+static void arrange_descriptors(int status, int rank, int to_rondo)
+{
+	int null = open("/dev/null", O_RDWR);
+	int high[3] = { fcntl(status, F_DUPFD, 16), fcntl(rank, F_DUPFD, 16),
+			fcntl(to_rondo, F_DUPFD, 16) };
+
+	dup2(null, 0);
+	dup2(null, 1);
+	for (int i = 0; i < 3; i++)
+		dup2(high[i], STATUS + i);
+	if (syscall(SYS_close_range, TO_RONDO + 1, ~0u, 0) < 0)
+		for (int fd = TO_RONDO + 1; fd < 1024; fd++)
+			close(fd);
+}
+
+/* The watcher. It sends its process id when it is ready. */
+static void watch(int status, int rank, int to_rondo, struct timespec since)
+{
+	struct pollfd end = { RANK, POLLIN, 0 };
+	pid_t self = getpid();
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	arrange_descriptors(status, rank, to_rondo);
+	(void)!write(TO_RONDO, &self, sizeof(self));
+	close(TO_RONDO);
+	while (poll(&end, 1, -1) < 0 && errno == EINTR)
+		;
+	conclude_rank(STATUS, since);
+}
+
+/* The watcher is a grandchild, so that the program has no child that it did not start. */
+static pid_t start_watcher(int status, int rank)
+{
+	struct timespec since;
+	pid_t child, watcher = 0;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &since);
+	child = fork();
+	if (child == 0) {
+		setsid();
+		if (fork() == 0)
+			watch(status, rank, ends[1], since);
+		_exit(0);
+	}
+	close(ends[1]);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (read(ends[0], &watcher, sizeof(watcher)) != (ssize_t)sizeof(watcher))
+		watcher = 0;
+	close(ends[0]);
+	return watcher;
+}
+
+void watch_rank(void)
+{
+	int rank = open_process(getpid()), status = rank >= 0 ? rn_status_create_memory() : -1;
+	pid_t watcher = status >= 0 ? start_watcher(status, rank) : 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)watcher, STATUS);
+	if (watcher)
+		setenv("RONDO_STATUS", path, 1);
+	if (status >= 0)
+		close(status);
+	if (rank >= 0)
+		close(rank);
+}

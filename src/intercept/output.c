@@ -1,0 +1,45 @@
+/* output.c - see output.h. */
+#include "intercept/output.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/status_file.h"
+#include "file/trace_name.h"
+#include "intercept/config.h"
+#include "intercept/spool.h"
+
+static unsigned number = 1;
+static struct rn_trace_seen seen; /* the file that may be replaced */
+
+/* A name with %n is new. */
+static bool is_available(const struct timespec *since)
+{
+	if (rn_trace_name_has(rn_config.pattern, 'n'))
+		return !rn_trace_see(rn_config.output).exists;
+	return rn_trace_is_free(rn_config.output, since);
+}
+
+void rn_output_choose(uint64_t run)
+{
+	struct timespec since;
+	bool known = rn_status_since(rn_config.status, &since);
+	int rc = EBUSY;
+
+	for (number = 1; number < RN_TRACE_NUMBERS && rc == EBUSY && rn_config_name(number);)
+		if (!is_available(known ? &since : NULL) || (rc = rn_spool_reserve(run)) == EBUSY)
+			number++;
+	seen = rn_trace_see(rn_config.output);
+}
+
+bool rn_output_renew(void)
+{
+	if (rn_trace_is_same(rn_config.output, &seen))
+		return false;
+	while (++number < RN_TRACE_NUMBERS && rn_config_name(number))
+		if (!rn_trace_see(rn_config.output).exists) {
+			seen = (struct rn_trace_seen){ .exists = false };
+			return true;
+		}
+	return false;
+}

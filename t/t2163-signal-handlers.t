@@ -1,0 +1,40 @@
+#!/bin/sh
+# MPI calls in signal handlers: they do not disturb the tracer, and are recorded or counted as lost.
+. "$(dirname "$0")/lib.sh"
+. t/lib-mpi.sh
+
+# handlers_calls: the calls of prog_signals' handlers that are in the trace; each rank has called
+# MPI_Comm_rank once itself
+handlers_calls() {
+	"$RONDO" dump "$trace" | awk '
+		/MPI_Wtime\(|MPI_Initialized\(|MPI_Comm_rank\(/ { n++ }
+		END { print n - 2 }'
+}
+
+lost() {
+	sed -n 's/^rondo: .*, \([0-9]*\) lost;.*/\1/p' "$1"
+}
+
+accounted() {
+	_made=$(awk '/^handled/ { n += 3 * $2 } END { print n }' "$tmp/err.traced")
+	_lost=$(lost "$tmp/err.traced")
+	is "... every call of a handler is recorded or counted" \
+		"$(($(handlers_calls) + _lost))" "$_made"
+	ok "... and there were many" [ "$_made" -gt 100 ]
+}
+
+handlers() {
+	build_prog prog_signals
+	trace=$tmp/$mpi/signals.rondo
+	run_mpi 2 "$tmp/$mpi/prog_signals" 3000 5000 2>/dev/null | sort >"$tmp/want"
+	trace_mpi "$trace" 2 "$tmp/$mpi/prog_signals" 3000 5000 2>"$tmp/err.traced" |
+		sort >"$tmp/got"
+	is "$mpi: a program with MPI calls in signal handlers does what it does untraced" \
+		"$(cat "$tmp/got")" "$(cat "$tmp/want")"
+	ok "... its trace is sound" "$RONDO" check "$trace"
+	accounted
+}
+
+each_mpi handlers
+
+finish
