@@ -5,10 +5,10 @@
 d=$tmp/a.rondo.part
 f=$tmp/a.rondo
 
-# parts RANKS THREADS HOSTS: a fresh folder of parts, one for each host, made by the unit test
+# parts RANKS THREADS HOSTS [invalid]: a fresh folder of parts, one for each host, made by the unit test
 parts() {
 	rm -rf "$d" "$f"
-	"$BUILD/t/test_salvage" "$d" "$1" "$2" "$3" 100 || explain "no parts"
+	"$BUILD/t/test_salvage" "$d" "$1" "$2" "$3" 100 ${4:+"$4"} || explain "no parts"
 }
 [ -x "$BUILD/t/test_salvage" ] || skip_all "$BUILD/t/test_salvage is not built"
 
@@ -66,7 +66,7 @@ like "... are in the trace" "$("$RONDO" info "$f")" 'threads: '
 ok "... which is sound" "$RONDO" check "$f"
 
 parts 12 1 4
-printf 'x' | dd of="$(part 1)" bs=1 conv=notrunc 2>/dev/null
+printf 'xx' | dd of="$(part 1)" bs=1 conv=notrunc 2>/dev/null
 : >"$(part 2)"
 echo "not ours" >"$d/notes"
 status "damaged parts" 3 "$RONDO" recover "$d"
@@ -143,6 +143,44 @@ for option in --live --max-memory=1G; do
 done
 ok "... the trace has all ranks" "$RONDO" check "$f"
 ok "... the part files are kept" test -p "$d/0000000000001234-fifo" -a -f "$(part 0)"
+
+# One byte of a part file is wrong, in the middle of a log record, in an extent's head and in the magic
+# number. The byte is corrected.
+for at in 3 4120 4200 8200; do
+	parts 2 1 1
+	printf '\125' | dd of="$(part 0)" bs=1 seek=$at conv=notrunc 2>/dev/null
+	ok "recover corrects byte $at" "$RONDO" recover "$d"
+	like "... no call is missing" "$(cat "$tmp/out")" ': 2 of 2 ranks, 200 calls, [0-9]+ bytes$'
+	ok "... the trace is valid" "$RONDO" check "$f"
+done
+
+# The part files contain calls that no valid trace has.
+parts 2 1 1 invalid
+status "recover makes no trace that check rejects" 3 "$RONDO" recover "$d"
+is "... one line" "$(wc -l <"$tmp/err" | tr -d ' ')" 1
+like "... states the reason" "$(cat "$tmp/err")" \
+	'^rondo: .*/a\.rondo\.part: no valid trace can be made: rank 0, thread 0: .*; the part files are kept$'
+ok "... no trace is written" test ! -e "$f"
+ok "... the part files are kept" test -f "$(part 0)"
+is "... no other file is left" "$(ls -A "$tmp" | grep '^\.rondo')" ""
+
+# A part file that becomes shorter while it is read.
+if grep -q __asan_init "$RONDO"; then
+	skip "recover of a truncated part file" "a library cannot be preloaded into a sanitized rondo"
+else
+	parts 2 1 1
+	cc -shared -fPIC -o "$tmp/truncate.so" t/prog/truncate_preload.c
+	status "recover reports a part file that becomes shorter" 3 \
+		env LD_PRELOAD="$tmp/truncate.so" "$RONDO" recover "$d"
+	like "... by name" "$(cat "$tmp/err")" \
+		'^rondo: .*a\.rondo\.part: 0000000000001234-host0 became shorter while it was read'
+	ok "... no trace is written" test ! -e "$f"
+	ok "... the part file is kept" test -f "$(part 0)"
+	parts 2 1 1
+	status "recover --live does, too" 3 \
+		env LD_PRELOAD="$tmp/truncate.so" "$RONDO" recover --live "$d"
+	like "... by name" "$(cat "$tmp/err")" 'host0 became shorter while it was read'
+fi
 
 rm -rf "$d" && mkdir "$d"
 status "an empty folder, live" 3 "$RONDO" recover --live "$d"

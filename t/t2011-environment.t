@@ -66,7 +66,7 @@ late_facts() {
 	like "... and has tracer_s" "$(cat "$tmp/info")" '^tracer_s: [0-9]+\.[0-9]{4}$'
 	like "... and has memory" "$(cat "$tmp/info")" '^memory: [1-9][0-9]+$'
 	like "... and the times of all calls" "$("$RONDO" info --calls "$trace")" \
-		'^ +2 +0\.[0-9]*[1-9][0-9]* .* MPI_Init$'
+		'^ +2 +[0-9]+\.[0-9]*[1-9][0-9]* .* MPI_Init$'
 }
 each_mpi late_facts
 

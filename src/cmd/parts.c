@@ -21,11 +21,15 @@
 #include "base/plural.h"
 #include "base/private_dir.h"
 #include "cmd/cmd.h"
+#include "cmd/map_guard.h"
 #include "cmd/place_trace.h"
+#include "file/journal_repair.h"
 #include "file/recover.h"
 #include "file/salvage.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
+#include "read/check.h"
+#include "read/trace.h"
 
 #define PARTS_MISSING (-100) /* not an error: ranks are missing, and nothing was written */
 
@@ -202,10 +206,12 @@ static int copy_running(struct file *f, struct rn_err *err)
 }
 
 /* Where a file has nothing, a full file system in memory has no page to show, and looking there is
- * a signal. So only what it has is mapped; the rest is 0. */
+ * a signal. So only what it has is mapped; the rest is 0. Bytes that are corrected are changed in
+ * the memory of this process only. */
 static void *map_data(int fd, size_t len)
 {
-	unsigned char *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *p =
+		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	off_t from, to = 0;
 
 	while (p != MAP_FAILED && to < (off_t)len && (from = lseek(fd, to, SEEK_DATA)) >= 0) {
@@ -213,8 +219,8 @@ static void *map_data(int fd, size_t len)
 		from = from / RN_SPILL_PAGE * RN_SPILL_PAGE;
 		if (to > (off_t)len)
 			to = (off_t)len;
-		if (to <= from || mmap(p + from, (size_t)(to - from), PROT_READ,
-				       MAP_SHARED | MAP_FIXED, fd, from) == MAP_FAILED)
+		if (to <= from || mmap(p + from, (size_t)(to - from), PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_FIXED, fd, from) == MAP_FAILED)
 			break;
 	}
 	return p;
@@ -247,6 +253,8 @@ static int open_file(struct folder *d, struct file *f)
 	struct rn_err err = { 0 };
 	int rc = map_file(d, f, &err);
 
+	if (rc == RN_OK && !d->look)
+		rn_journal_repair(f->bytes, f->len, strtoull(f->name, NULL, 16));
 	if (rc == RN_OK)
 		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &err);
 	if (rc == RN_E_NOMEM)
@@ -349,8 +357,18 @@ static void report(const struct folder *d, const struct parts_trace *t, struct r
 	fputc('\n', t->out);
 }
 
-static int write_trace(const struct folder *d, const char *path, struct rn_recovered *r,
-		       struct rn_err *err)
+/* An error if a file became shorter while it was read. */
+static int check_lengths(const struct folder *d, struct rn_err *err)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->file[i].bytes && map_guard_is_shorter(d->file[i].fd, d->file[i].len))
+			return rn_err_set(err, RN_E_DATA, "%s became shorter while it was read",
+					  d->file[i].name);
+	return RN_OK;
+}
+
+static int write_trace(const struct folder *d, enum rn_recover_sealed sealed, const char *path,
+		       struct rn_recovered *r, struct rn_err *err)
 {
 	struct rn_node_file *node = calloc(d->n + 1, sizeof(*node));
 	size_t n = 0;
@@ -361,8 +379,41 @@ static int write_trace(const struct folder *d, const char *path, struct rn_recov
 	for (size_t i = 0; i < d->n; i++)
 		if (d->file[i].bytes && d->file[i].run == d->run)
 			node[n++] = (struct rn_node_file){ d->file[i].bytes, d->file[i].len };
-	rc = rn_recover(node, n, path, r, err);
+	rc = rn_recover(node, n, sealed, path, r, err);
 	free(node);
+	return rc == RN_E_NOMEM || check_lengths(d, err) == RN_OK ? rc : RN_E_DATA;
+}
+
+static int check_trace(const char *path, struct rn_err *err)
+{
+	struct rn_trace t;
+	int rc = rn_trace_open(&t, path, err);
+
+	if (rc == RN_OK) {
+		rc = rn_trace_check(&t, err);
+		rn_trace_close(&t);
+	}
+	return rc;
+}
+
+/* Writes a trace that passes the check. If calls do not fit, fewer are used. */
+static int write_valid(const struct folder *d, const char *path, struct rn_recovered *r,
+		       struct rn_err *err)
+{
+	enum rn_recover_sealed sealed = RN_RECOVER_INVALID;
+	int rc;
+
+	do {
+		rn_recovered_free(r);
+		rc = write_trace(d, sealed, path, r, err);
+		if (rc == RN_OK) {
+			rc = check_trace(path, err);
+			if (rc == RN_OK)
+				return rc;
+			rn_err_prefix(err, "no valid trace can be made");
+		}
+		unlink(path);
+	} while (rc == RN_E_DATA && sealed++ < RN_RECOVER_SEALED);
 	return rc;
 }
 
@@ -372,20 +423,17 @@ static int write_and_place(const struct folder *d, struct parts_trace *t, struct
 {
 	char temporary[PATH_MAX];
 	enum place_how how = t->how;
-	int rc;
+	int rc = place_temporary(t->path, temporary, err);
 
-	if (how == PLACE_EXACTLY && !t->whole)
-		return write_trace(d, t->path, r, err);
-	rc = place_temporary(t->path, temporary, err);
 	if (rc == RN_OK)
-		rc = write_trace(d, temporary, r, err);
+		rc = write_valid(d, temporary, r, err);
 	if (rc < 0)
 		return rc;
 	if (t->whole && r->missing.n) {
 		unlink(temporary);
 		return PARTS_MISSING;
 	}
-	if (r->calls + r->events == 0)
+	if (r->calls + r->events == 0 && how != PLACE_EXACTLY)
 		how = PLACE_NEW;
 	return place_trace(temporary, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
 			   !r->incomplete.n && !r->lost, err);
@@ -409,7 +457,7 @@ static int make_trace(const struct folder *d, struct parts_trace *t)
 	if (rc == PARTS_MISSING)
 		return EXIT_NO;
 	if (rc == RN_E_DATA)
-		return fail(EXIT_INPUT, "%s: %s", d->path, err.text);
+		return fail(EXIT_INPUT, "%s: %s; the part files are kept", d->path, err.text);
 	if (rc < 0)
 		return fail(EXIT_SELF, "%s", err.text);
 	return d->bad || damaged ? EXIT_INPUT : EXIT_DONE;
@@ -420,6 +468,7 @@ static int open_folder(struct folder *d)
 {
 	int code = list_files(d);
 
+	map_guard_start();
 	if (code == EXIT_DONE)
 		code = open_files(d);
 	if (code == EXIT_DONE && d->bad == d->n)
@@ -560,6 +609,7 @@ static const char *host_of(const char *path)
 static int look(const struct folder *d, parts_fn *fn, void *arg)
 {
 	struct part_view *view = calloc(d->n + 1, sizeof(*view));
+	struct rn_err err = { 0 };
 	size_t n = 0;
 	int code;
 
@@ -574,6 +624,8 @@ static int look(const struct folder *d, parts_fn *fn, void *arg)
 	}
 	code = fn(arg, view, n);
 	free(view);
+	if (check_lengths(d, &err) < 0)
+		code = fail(EXIT_INPUT, "%s: %s", d->path, err.text);
 	return code;
 }
 

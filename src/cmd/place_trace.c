@@ -91,6 +91,8 @@ int place_trace(const char *temporary, char path[PATH_MAX], enum place_how how,
 	if (how == PLACE_EXACTLY) {
 		snprintf(to, sizeof(to), "%s", path);
 		error = replace(temporary, path);
+		if (error == ENOENT)
+			error = rename_new(temporary, path);
 	}
 	for (unsigned n = 1; error == EEXIST && n < RN_TRACE_NUMBERS; n++)
 		error = rn_trace_name_number(path, n, to, sizeof(to))

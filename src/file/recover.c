@@ -17,6 +17,9 @@
 struct recovery {
 	struct rn_arena mem;          /* what stays */
 	struct rn_arena one, scratch; /* the process that is being added */
+	const struct rn_node_file *file;
+	enum rn_recover_sealed use_sealed;
+	struct rn_salvage *sealed;    /* by file: read with RN_SALVAGE_SEALED, if that was needed */
 	struct rn_salvaged **process; /* by rank */
 	uint32_t n;
 	uint64_t ranks, threads;
@@ -39,15 +42,18 @@ static int by_rank(const void *a, const void *b)
 	return (x->who.rank > y->who.rank) - (x->who.rank < y->who.rank);
 }
 
-static int salvage_files(struct recovery *r, const struct rn_node_file *file, size_t n)
+static int salvage_files(struct recovery *r, size_t n)
 {
 	struct rn_salvage *s = rn_new(&r->mem, struct rn_salvage, n + 1);
 	size_t total = 0;
 	int rc = s ? RN_OK : rn_err_nomem(r->err);
 
 	for (size_t i = 0; i < n && rc == RN_OK; i++) {
-		rc = rn_salvage(&r->mem, file[i].bytes, file[i].len, &s[i], r->err);
+		rc = rn_salvage(&r->mem, r->file[i].bytes, r->file[i].len, RN_SALVAGE_ALL, &s[i],
+				r->err);
 		total += s[i].n;
+		for (uint32_t k = 0; k < s[i].n; k++)
+			s[i].process[k].file = (uint32_t)i;
 	}
 	if (rc < 0)
 		return rc;
@@ -99,9 +105,9 @@ static void agree(struct recovery *r)
 			r->threads = r->process[i]->recorded.streams;
 }
 
-static int find_processes(struct recovery *r, const struct rn_node_file *file, size_t n)
+static int find_processes(struct recovery *r, size_t n)
 {
-	int rc = salvage_files(r, file, n);
+	int rc = salvage_files(r, n);
 
 	if (rc < 0)
 		return rc;
@@ -221,6 +227,50 @@ static void note(struct recovery *r, const struct rn_salvaged *p)
 		rn_rank_text_add(&r->outside, rank, rank);
 }
 
+/* The process with the calls up to its latest seals; NULL without memory. */
+static struct rn_salvaged *find_sealed(struct recovery *r, const struct rn_salvaged *p)
+{
+	const struct rn_node_file *f = &r->file[p->file];
+	struct rn_salvage *s = &r->sealed[p->file];
+
+	if (!s->process && rn_salvage(&r->mem, f->bytes, f->len, RN_SALVAGE_SEALED, s, r->err) < 0)
+		return NULL;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->process[i].process == p->process)
+			return &s->process[i];
+	return NULL;
+}
+
+static void rewind_both(struct recovery *r)
+{
+	rn_arena_rewind(&r->one, (struct rn_arena_mark){ 0 });
+	rn_arena_rewind(&r->scratch, (struct rn_arena_mark){ 0 });
+}
+
+/* Whether only the sealed calls of a process are used from the start. */
+static bool is_sealed_only(const struct recovery *r, const struct rn_salvaged *p)
+{
+	return r->use_sealed == RN_RECOVER_SEALED ||
+	       (r->use_sealed == RN_RECOVER_DAMAGED && p->damaged);
+}
+
+/* Adds what can be added of a process. RN_OK, also if that is nothing, or RN_E_NOMEM. */
+static int add_valid(struct recovery *r, const struct rn_salvaged *p)
+{
+	int rc = is_sealed_only(r, p) ? RN_E_DATA : add_process(r, p);
+
+	if (rc < 0 && rc != RN_E_NOMEM) {
+		rewind_both(r);
+		p = find_sealed(r, p);
+		rc = p ? add_process(r, p) : RN_E_NOMEM;
+	}
+	if (rc == RN_OK)
+		note(r, p);
+	else if (rc != RN_E_NOMEM)
+		r->out->damaged++;
+	return rc == RN_E_NOMEM ? rc : RN_OK;
+}
+
 static int add_processes(struct recovery *r)
 {
 	int rc = RN_OK;
@@ -228,15 +278,8 @@ static int add_processes(struct recovery *r)
 	for (uint32_t i = 0; i < r->n && rc == RN_OK; i++) {
 		rc = pad(r, (uint64_t)r->process[i]->recorded.who.rank);
 		if (rc == RN_OK)
-			rc = add_process(r, r->process[i]);
-		if (rc == RN_OK)
-			note(r, r->process[i]);
-		else if (rc != RN_E_NOMEM) {
-			r->out->damaged++;
-			rc = RN_OK;
-		}
-		rn_arena_rewind(&r->one, (struct rn_arena_mark){ 0 });
-		rn_arena_rewind(&r->scratch, (struct rn_arena_mark){ 0 });
+			rc = add_valid(r, r->process[i]);
+		rewind_both(r);
 	}
 	return rc == RN_OK ? pad(r, r->ranks) : rc;
 }
@@ -382,17 +425,18 @@ static int put_together(struct recovery *r, const char *path)
 	return rc;
 }
 
-int rn_recover(const struct rn_node_file *file, size_t n, const char *path,
-	       struct rn_recovered *out, struct rn_err *err)
+int rn_recover(const struct rn_node_file *file, size_t n, enum rn_recover_sealed sealed,
+	       const char *path, struct rn_recovered *out, struct rn_err *err)
 {
-	struct recovery r = { .out = out, .err = err };
+	struct recovery r = { .file = file, .use_sealed = sealed, .out = out, .err = err };
 	int rc;
 
 	*out = (struct rn_recovered){ 0 };
 	rn_arena_init(&r.mem, SIZE_MAX);
 	rn_arena_init(&r.one, SIZE_MAX);
 	rn_arena_init(&r.scratch, SIZE_MAX);
-	rc = find_processes(&r, file, n);
+	r.sealed = rn_new(&r.mem, struct rn_salvage, n + 1);
+	rc = r.sealed ? find_processes(&r, n) : RN_E_NOMEM;
 	out->ranks = r.ranks;
 	if (rc == RN_OK)
 		rc = put_together(&r, path);

@@ -3,8 +3,9 @@
  *
  * All processes of all nodes are found (salvage.h), how their ranks are expressed is chosen for all
  * together, as it would have been in MPI_Finalize, and their bundles are put together in the order
- * of their ranks. Ranks of which nothing is there have no calls. What makes no sense is left out,
- * and its rank is then missing.
+ * of their ranks. Ranks of which nothing is there have no calls. A process whose calls
+ * are invalid is read again up to the first damage, and without the calls after its latest seals,
+ * which have no checksum. If its calls are invalid then, too, its rank is missing.
  *
  * The metadata are those of the first process, and besides
  *
@@ -46,10 +47,18 @@ struct rn_recovered {
 	struct rn_rank_text missing, incomplete;
 };
 
+/* Processes of which only the calls up to the first damage and the latest seals are used. */
+enum rn_recover_sealed {
+	RN_RECOVER_INVALID, /* those whose calls are invalid otherwise */
+	RN_RECOVER_DAMAGED, /* those, and those with damaged data */
+	RN_RECOVER_SEALED,  /* all */
+};
+
 /* Writes the trace. RN_OK; RN_E_DATA: no process can be found; or what writing says. `out` is to be
- * freed in any case. */
-int rn_recover(const struct rn_node_file *file, size_t n, const char *path,
-	       struct rn_recovered *out, struct rn_err *err);
+ * freed in any case. A trace can still be invalid, if calls of different streams do not fit: the
+ * caller checks it, and calls this function again with the next value of `sealed`. */
+int rn_recover(const struct rn_node_file *file, size_t n, enum rn_recover_sealed sealed,
+	       const char *path, struct rn_recovered *out, struct rn_err *err);
 
 void rn_recovered_free(struct rn_recovered *r);
 

@@ -26,7 +26,8 @@ static bool look_at(const unsigned char *bytes, size_t len, uint64_t page, struc
 
 	f->at = bytes + page * RN_SPILL_PAGE;
 	memcpy(&f->head, f->at, sizeof(f->head));
-	if (f->head.magic != RN_EXTENT_MAGIC || f->head.number != page || f->head.pages == 0)
+	if (f->head.magic != RN_EXTENT_MAGIC || f->head.number != page || f->head.pages == 0 ||
+	    f->head.sum != rn_extent_sum(&f->head))
 		return false;
 	f->len = (size_t)(f->head.pages < left ? f->head.pages : left) * RN_SPILL_PAGE;
 	return true;
@@ -129,7 +130,7 @@ struct process {
 	uint32_t metas;
 	const char *ended;
 	const unsigned char *wanted; /* by function; NULL: all are */
-	bool only_now;
+	bool only_now, sealed_only;
 	struct rn_pieces *pieces; /* by stream */
 	uint64_t lost;
 	bool has_tally;
@@ -470,8 +471,10 @@ static int read_streams(struct process *p, struct rn_founds all, struct rn_salva
 	while (all.n && rc == RN_OK) {
 		uint32_t i = all.extent[0].head.stream;
 		struct rn_founds one = take_same(&all, true);
-		struct rn_stream_facts facts = { p->world.scale, p->wanted, RN_STOPPED_NOWHERE,
-						 false };
+		struct rn_stream_facts facts = { .scale = p->world.scale,
+						 .wanted = p->wanted,
+						 .sealed_only = p->sealed_only,
+						 .stopped = RN_STOPPED_NOWHERE };
 
 		if (i >= RN_SALVAGE_STREAMS)
 			continue;
@@ -511,7 +514,7 @@ static struct rn_founds shared_of(struct rn_founds all)
 
 /* 1: there is one more; 0: it is not known, or cannot be. */
 static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_now,
-			struct rn_salvaged *out)
+			enum rn_salvage_what what, struct rn_salvaged *out)
 {
 	struct process *p = rn_new(mem, struct process, 1);
 	int rc;
@@ -520,6 +523,7 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 		return RN_E_NOMEM;
 	p->mem = mem;
 	p->only_now = only_now;
+	p->sealed_only = what == RN_SALVAGE_SEALED;
 	out->process = all.extent[0].head.process;
 	out->damaged = !rn_found_log(shared_of(all), take_fact, p);
 	if (p->failed)
@@ -550,7 +554,7 @@ static uint32_t count_processes(struct rn_founds all)
 }
 
 static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool only_now,
-		   struct rn_salvage *out, struct rn_err *err)
+		   enum rn_salvage_what what, struct rn_salvage *out, struct rn_err *err)
 {
 	struct rn_spill_head head;
 	struct rn_founds all;
@@ -565,7 +569,8 @@ static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool onl
 	if (!out->process)
 		return rn_err_nomem(err);
 	while (all.n) {
-		rc = read_process(mem, take_same(&all, false), only_now, &out->process[out->n]);
+		rc = read_process(mem, take_same(&all, false), only_now, what,
+				  &out->process[out->n]);
 		if (rc < 0)
 			return rn_err_nomem(err);
 		out->n += rc == 1;
@@ -574,16 +579,16 @@ static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool onl
 	return RN_OK;
 }
 
-int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
-	       struct rn_err *err)
+int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, enum rn_salvage_what what,
+	       struct rn_salvage *out, struct rn_err *err)
 {
-	return salvage(mem, bytes, len, false, out, err);
+	return salvage(mem, bytes, len, false, what, out, err);
 }
 
 int rn_salvage_now(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
 		   struct rn_err *err)
 {
-	return salvage(mem, bytes, len, true, out, err);
+	return salvage(mem, bytes, len, true, RN_SALVAGE_ALL, out, err);
 }
 
 /* ---- from outside ---- */

@@ -5,8 +5,8 @@
  * came about, ready to be put into a trace (recorded.h). A call that was under way is the stream's
  * last one, without results; what others were made inside of comes behind them, as it always does.
  *
- * Trusts no byte. Where some do not fit, a stream ends before them (a log, a ring), or has no calls
- * at all (a snapshot): what is there is a beginning of what was. Such a process is `damaged`. One
+ * Trusts no byte. Where some do not fit, a stream ends before them (a log, a ring), or lacks the
+ * calls of a segment or of the time since a seal (a snapshot). Such a process is `damaged`. One
  * that makes no sense only when its calls are written is found by whoever does that.
  *
  * Cost: linear. All memory is the arena's; it refers to nothing of the file afterwards.
@@ -44,6 +44,7 @@ struct rn_now {
 
 struct rn_salvaged {
 	uint32_t process; /* its id */
+	uint32_t file;    /* for recover.c: index of the part file */
 	struct rn_fact_world world;
 	struct rn_recorded recorded;
 	struct rn_meta meta;
@@ -64,9 +65,16 @@ struct rn_salvage {
 	uint32_t unknown; /* processes that have not said who they are */
 };
 
+/* How much of each stream is read. */
+enum rn_salvage_what {
+	RN_SALVAGE_ALL,
+	RN_SALVAGE_SEALED, /* up to the first damage, and without the calls after its latest seal,
+			    * which have no checksum */
+};
+
 /* RN_OK, RN_E_NOMEM, or RN_E_DATA: this is not a part file. */
-int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
-	       struct rn_err *err);
+int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, enum rn_salvage_what what,
+	       struct rn_salvage *out, struct rn_err *err);
 
 /* The same for who wants to know where the processes are, not what they have done: of calls there
  * are the distinct ones and `now`, in time that does not depend on how many have been made. The

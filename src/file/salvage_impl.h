@@ -46,6 +46,7 @@ struct salvaged {
 	struct rn_grammar *grammar;
 	struct rn_times *times;
 	uint64_t before; /* calls in those before it */
+	uint64_t lost;   /* calls of segments whose snapshots are damaged */
 	/* Those that are in the log. */
 	struct rn_seg told; /* struct told */
 	struct rn_pieces *pieces;

@@ -170,6 +170,8 @@ static int join_stream(struct join *j, struct rn_recorded_stream *out)
 	if (rc == RN_OK)
 		rn_times_init(times, j->mem, RN_TIME_SCALE_ONE);
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		if (segment_of(w, i)->lost)
+			continue;
 		rc = add_segment(j, segment_of(w, i), rules, times, &root);
 		if (rc == RN_OK && rn_rules_length(rules, root))
 			item[items++] = (struct rn_item){ root, RN_KIND_RULE, RN_COUNT_FIXED, 1 };

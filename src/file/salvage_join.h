@@ -11,6 +11,7 @@
 #ifndef RN_FILE_SALVAGE_JOIN_H
 #define RN_FILE_SALVAGE_JOIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/seg.h"
@@ -26,6 +27,7 @@ struct rn_segment {
 	const struct rn_seg *holes; /* struct rn_holes *, by call */
 	const struct rn_grammar *grammar;
 	const struct rn_times *times; /* settled */
+	bool lost; /* its calls are not known; requests of other segments refer to its tables */
 };
 
 struct rn_shape {

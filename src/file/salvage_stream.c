@@ -188,7 +188,7 @@ static struct told segment_being_read(const struct salvaged *s)
 }
 
 /* The segment is as far as it comes. */
-static bool end_segment(struct salvaged *s)
+static bool end_segment(struct salvaged *s, bool lost)
 {
 	struct rn_seg *all = &s->pieces->segment;
 
@@ -197,7 +197,8 @@ static bool end_segment(struct salvaged *s)
 		return false;
 	}
 	*RN_SEG_AT(all, struct rn_segment, all->n) =
-		(struct rn_segment){ rn_salvage_tables_of(s), s->holes, s->grammar, s->times };
+		(struct rn_segment){ rn_salvage_tables_of(s), s->holes, s->grammar, s->times,
+				     lost };
 	all->n++;
 	return true;
 }
@@ -223,7 +224,7 @@ static bool start_segment(struct salvaged *s, struct told of)
 /* Gives the last segment, and with it the stream if it is the only one. */
 int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 {
-	if (s->failed || !end_segment(s))
+	if (s->failed || !end_segment(s, false))
 		return RN_E_NOMEM;
 	out->calls.words = s->words;
 	out->calls.blobs = s->blobs;
@@ -286,16 +287,30 @@ static uint64_t lost_calls(const struct rn_live *l)
 	return l->calls > l->limit ? l->calls - l->limit : 0;
 }
 
+/* Reads a segment that is in the log. If its snapshots are damaged, its calls are lost. */
+static bool read_segment(struct salvaged *s, const struct told *t)
+{
+	bool lost;
+
+	if (!start_segment(s, *t))
+		return false;
+	lost = !rn_salvage_restore(s, &t->seal);
+	if (s->failed || t->seal.upto < s->before || (lost && s->facts->sealed_only))
+		return false;
+	if (lost) {
+		s->facts->damaged = true;
+		s->lost += t->seal.upto - s->before;
+	}
+	s->before = t->seal.upto;
+	return end_segment(s, lost);
+}
+
 /* The segments before that one, from the log. */
 static bool read_told(struct salvaged *s, uint64_t segment)
 {
-	for (uint32_t i = 0; i < s->told.n && i < segment; i++) {
-		const struct told *t = RN_SEG_AT(&s->told, struct told, i);
-
-		if (!start_segment(s, *t) || !rn_salvage_restore(s, &t->seal) || !end_segment(s))
+	for (uint32_t i = 0; i < s->told.n && i < segment; i++)
+		if (!read_segment(s, RN_SEG_AT(&s->told, struct told, i)))
 			return false;
-		s->before = t->seal.upto;
-	}
 	return segment <= s->told.n;
 }
 
@@ -327,7 +342,7 @@ static bool read_calls(struct salvaged *s)
 			read_sealed(s, before);
 		return false;
 	}
-	if (!read_sealed(s, seal) ||
+	if (!read_sealed(s, seal) || s->facts->sealed_only ||
 	    !rn_salvage_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
 		return false;
 	return lost_calls(l) || add_under_way(s);
@@ -348,7 +363,7 @@ int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream
 		facts->damaged = true;
 	if (!s.failed && !read_calls(&s))
 		facts->damaged = true;
-	out->lost = s.live.lost + lost_calls(&s.live);
+	out->lost = s.live.lost + lost_calls(&s.live) + s.lost;
 	if (!s.failed && !rn_salvage_order(&s, out))
 		facts->damaged = true;
 	give_moments(&s, &out->moments);

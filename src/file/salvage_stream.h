@@ -33,6 +33,7 @@ struct rn_founds {
 struct rn_stream_facts {
 	uint64_t scale;              /* in: of the clock */
 	const unsigned char *wanted; /* in: by function; NULL: all are */
+	bool sealed_only;            /* in: RN_SALVAGE_SEALED */
 	uint32_t stopped;            /* out: the function it was in, or RN_STOPPED_NOWHERE */
 	bool damaged;                /* out */
 };

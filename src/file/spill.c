@@ -2,6 +2,7 @@
 #include "file/spill.h"
 
 #include "base/buf.h"
+#include "base/locate.h"
 #include "base/private_dir.h"
 
 #include <errno.h>
@@ -313,8 +314,9 @@ static int take_pages(struct rn_spill *s, int fd, uint64_t pages, uint64_t *page
 	return 0;
 }
 
-int rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream, size_t bytes,
-		   void *at, struct rn_mapped *out)
+/* Claims an extent; `before` is the extent that it continues, or NULL. */
+static int claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream, size_t bytes,
+		 void *at, const struct rn_extent *before, struct rn_mapped *out)
 {
 	uint64_t pages = (bytes + RN_SPILL_PAGE - 1) / RN_SPILL_PAGE, page = 0;
 	int fd = s->head ? rn_spill_descriptor(s) : -1, rc;
@@ -336,11 +338,24 @@ int rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream
 	if (e == MAP_FAILED)
 		return errno;
 	out->at = e;
-	out->head = (struct rn_extent){ 0, kind, s->process, stream, pages, page, 0, 0 };
+	out->head = (struct rn_extent){ .kind = kind,
+					.process = s->process,
+					.stream = stream,
+					.pages = pages,
+					.number = page,
+					.before = before ? before->number : 0,
+					.before_used = before ? before->used : 0 };
+	out->head.sum = rn_extent_sum(&out->head);
 	*e = out->head;
 	out->head.magic = RN_EXTENT_MAGIC;
 	__atomic_store_n(&e->magic, RN_EXTENT_MAGIC, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream, size_t bytes,
+		   void *at, struct rn_mapped *out)
+{
+	return claim(s, kind, stream, bytes, at, NULL, out);
 }
 
 void rn_spill_release(struct rn_mapped *m)
@@ -434,9 +449,26 @@ static uint64_t sum_of_two(const struct rn_extent *e, const struct rn_record *r,
 	return rn_hasher_end(&h);
 }
 
+static uint64_t locator_of_two(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+	struct rn_locator l = { 0, 0 };
+
+	rn_locator_add(&l, a, a_bytes);
+	rn_locator_add(&l, b, b_bytes);
+	return rn_locator_end(&l);
+}
+
 static uint64_t owner(const struct rn_extent *e)
 {
 	return (uint64_t)e->process << 32 | e->stream;
+}
+
+uint64_t rn_extent_sum(const struct rn_extent *e)
+{
+	const uint64_t fields[] = { e->kind,   owner(e),  e->pages,
+				    e->number, e->before, e->before_used };
+
+	return rn_hash(fields, sizeof(fields));
 }
 
 uint64_t rn_area_seed(const struct rn_extent *area)
@@ -466,11 +498,10 @@ static int grow(struct rn_log *l, size_t need)
 		bytes = LAST_LOG;
 	if (bytes < need + sizeof(next.head))
 		bytes = need + sizeof(next.head);
-	rc = rn_spill_claim(l->spill, RN_EXTENT_LOG, l->stream, bytes, NULL, &next);
+	rc = claim(l->spill, RN_EXTENT_LOG, l->stream, bytes, NULL,
+		   l->last.at ? &l->last.head : NULL, &next);
 	if (rc)
 		return rc;
-	if (l->last.at)
-		next.at->before = next.head.before = l->last.head.number;
 	rn_spill_release(&l->last);
 	l->last = next;
 	return 0;
@@ -481,7 +512,7 @@ int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_byte
 {
 	size_t bytes = a_bytes + b_bytes,
 	       size = sizeof(struct rn_record) + ((bytes + 7) & ~(size_t)7);
-	struct rn_record r = { type, (uint32_t)bytes, 0 };
+	struct rn_record r = { .type = type, .bytes = (uint32_t)bytes };
 	struct rn_extent *head = &l->last.head;
 	unsigned char *p;
 
@@ -496,6 +527,7 @@ int rn_log_add(struct rn_log *l, enum rn_fact type, const void *a, size_t a_byte
 	p = (unsigned char *)(l->last.at + 1) + head->used;
 	r.sum = b_bytes ? sum_of_two(head, &r, a, a_bytes, b)
 			: rn_record_sum(head, head->used, &r, a);
+	r.locator = locator_of_two(a, a_bytes, b, b_bytes);
 	memcpy(p, &r, sizeof(r));
 	if (a_bytes)
 		memcpy(p + sizeof(r), a, a_bytes);

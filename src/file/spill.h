@@ -56,7 +56,7 @@
 #include "identity/comms.h"
 
 #define RN_SPILL_PAGE  4096u
-#define RN_SPILL_MAGIC 0x334c4c4950534e52u /* "RNSPILL3" */
+#define RN_SPILL_MAGIC 0x344c4c4950534e52u /* "RNSPILL4" */
 
 struct rn_spill_head {
 	uint64_t magic;
@@ -86,10 +86,15 @@ struct rn_extent {
 	uint32_t process; /* its process id */
 	uint32_t stream;  /* from 0 in each process, or RN_EXTENT_SHARED */
 	uint64_t pages;
-	uint64_t number; /* the page it begins at; a log goes on at a later one */
-	uint64_t used;   /* of a log's: bytes of records behind this */
-	uint64_t before; /* of a log's: the page of the one that it goes on from; 0: none */
+	uint64_t number;      /* the page it begins at; a log goes on at a later one */
+	uint64_t used;        /* of a log's: bytes of records behind this */
+	uint64_t before;      /* of a log's: the page of the one that it goes on from; 0: none */
+	uint64_t before_used; /* of a log: `used` of that extent */
+	uint64_t sum;         /* rn_extent_sum */
 };
+
+/* Checksum of the fields that do not change after the extent was claimed. */
+uint64_t rn_extent_sum(const struct rn_extent *e);
 
 /* ---- records of logs ---- */
 
@@ -125,7 +130,8 @@ enum rn_fact {
 
 struct rn_record { /* and `bytes` more, made up to 8 */
 	uint32_t type, bytes;
-	uint64_t sum; /* rn_record_sum */
+	uint64_t sum;     /* rn_record_sum */
+	uint64_t locator; /* of the bytes (base/locate.h) */
 };
 
 /* Of a record that is in the extent, so far behind its head, and of its bytes. */

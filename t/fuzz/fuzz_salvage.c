@@ -126,7 +126,7 @@ static void put_together(const unsigned char *b, size_t len, bool forged)
 	struct rn_recovered r;
 	struct rn_err err = { 0 };
 	struct rn_trace t;
-	int rc = rn_recover(&file, 1, temporary("trace"), &r, &err);
+	int rc = rn_recover(&file, 1, RN_RECOVER_INVALID, temporary("trace"), &r, &err);
 
 	rn_recovered_free(&r);
 	must(rc == RN_OK || (rc == RN_E_DATA && err.text[0] && !strchr(err.text, '\n')));

@@ -405,7 +405,7 @@ static struct rn_order *recovered(const struct rn_buf *part, struct rn_trace *t,
 	const struct rn_node_file file = { part->data, part->len };
 	struct rn_err err = { 0 };
 	const char *path = temporary("trace");
-	int rc = rn_recover(&file, 1, path, r, &err);
+	int rc = rn_recover(&file, 1, RN_RECOVER_INVALID, path, r, &err);
 
 	if (rc == RN_OK)
 		rc = rn_trace_open(t, path, &err);

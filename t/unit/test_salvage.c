@@ -2,8 +2,9 @@
  * test_salvage.c - part files of processes that were killed: what is found in them is what was
  * written, or a beginning of it, whatever becomes of the bytes.
  *
- * Called as `test_salvage FOLDER RANKS THREADS HOSTS CALLS`, it writes the part files of a run
- * instead, for the tests of `rondo recover`.
+ * Called as `test_salvage FOLDER RANKS THREADS HOSTS CALLS [invalid]`, it writes the part files of
+ * a run instead, for the tests of `rondo recover`; with `invalid`, the last call of each rank
+ * completes a request that no call has created.
  */
 #include "tap.h"
 
@@ -16,12 +17,9 @@
 
 #include "base/arena.h"
 #include "base/io.h"
-#include "file/recover.h"
 #include "file/salvage.h"
 #include "file/spill_copy.h"
 #include "part_files.h"
-#include "read/check.h"
-#include "read/trace.h"
 #include "rules/rules.h"
 #include "series/units.h"
 
@@ -121,7 +119,8 @@ static void found(uint64_t calls, uint32_t threads, enum ending how)
 
 	part_of(calls, 0, threads, how, &b);
 	rn_arena_init(&mem, SIZE_MAX);
-	CHECK(rn_salvage(&mem, b.data, b.len, &s, NULL) == RN_OK && s.n == 1 && s.run == RUN);
+	CHECK(rn_salvage(&mem, b.data, b.len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1 &&
+	      s.run == RUN);
 	CHECK(rn_salvage_peek(b.data, b.len, &run, &time, NULL) == RN_OK && run == RUN &&
 	      time == 99);
 	CHECK(s.process[0].complete == (how == SAID_SO) && !s.process[0].damaged);
@@ -162,21 +161,13 @@ static void test_found(void)
 /* Whatever is found, a sound trace can be made of it, or it is refused. */
 static bool becomes_a_trace(const void *bytes, size_t len)
 {
-	struct rn_node_file file = { bytes, len };
 	struct rn_recovered r;
 	struct rn_err err = { 0 };
-	struct rn_trace t;
-	int rc = rn_recover(&file, 1, temporary("trace"), &r, &err);
+	int rc = recover_valid(bytes, len, temporary("trace"), &r, &err);
 
 	rn_recovered_free(&r);
 	CHECK(rc == RN_OK || (rc == RN_E_DATA && err.text[0]));
-	if (rc < 0)
-		return false;
-	if (!CHECK(rn_trace_open(&t, temporary("trace"), &err) == RN_OK) ||
-	    !CHECK(rn_trace_check(&t, &err) == RN_OK))
-		diag("%s", err.text);
-	rn_trace_close(&t);
-	return true;
+	return rc == RN_OK;
 }
 
 /* ---- segments ---- */
@@ -231,7 +222,7 @@ static void list_calls(const void *bytes, size_t len, uint32_t stream, struct li
 	uint32_t root;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	CHECK(rn_salvage(&mem, bytes, len, &s, NULL) == RN_OK && s.n == 1);
+	CHECK(rn_salvage(&mem, bytes, len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1);
 	out->of = &s.process[0].recorded.stream[stream];
 	out->mem = &mem;
 	own = rn_rules_new(&mem);
@@ -250,7 +241,7 @@ static uint64_t count_times(const void *bytes, size_t len)
 	uint64_t n = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	CHECK(rn_salvage(&mem, bytes, len, &s, NULL) == RN_OK && s.n == 1);
+	CHECK(rn_salvage(&mem, bytes, len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1);
 	for (uint32_t i = 0; i < rn_sigs_count(s.process[0].recorded.stream[0].calls.words); i++) {
 		const struct rn_time *t =
 			rn_times_get(s.process[0].recorded.stream[0].calls.times, i);
@@ -389,7 +380,7 @@ static uint64_t beginnings(const void *bytes, size_t len)
 	uint64_t n = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	if (rn_salvage(&mem, bytes, len, &s, NULL) == RN_OK)
+	if (rn_salvage(&mem, bytes, len, RN_SALVAGE_ALL, &s, NULL) == RN_OK)
 		for (uint32_t i = 0; i < s.n; i++)
 			for (uint32_t k = 0; k < s.process[i].recorded.streams; k++) {
 				struct expansion x = expand(&s.process[i].recorded.stream[k], &mem);
@@ -458,7 +449,7 @@ static uint64_t recovered_calls(const struct rn_buf *b)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	r = rn_rules_new(&mem);
-	CHECK(rn_salvage(&mem, b->data, b->len, &s, NULL) == RN_OK && s.n == 1);
+	CHECK(rn_salvage(&mem, b->data, b->len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1);
 	CHECK(rn_rules_seal(r, s.process[0].recorded.stream[0].grammar, &root) == RN_OK);
 	n = rn_rules_length(r, root);
 	rn_arena_free(&mem);
@@ -587,7 +578,8 @@ static void copied(uint64_t calls, bool another)
 	*strrchr(copy, '/') = 0;
 	CHECK(rmdir(copy) == 0);
 	rn_arena_init(&mem, SIZE_MAX);
-	CHECK(rn_salvage(&mem, b.data, b.len, &s, NULL) == RN_OK && s.n == 1 && s.run == RUN);
+	CHECK(rn_salvage(&mem, b.data, b.len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1 &&
+	      s.run == RUN);
 	CHECK(!s.process[0].damaged && s.process[0].recorded.streams == 1);
 	x = expand(&s.process[0].recorded.stream[0], &mem);
 	CHECK(x.n == calls && x.good);
@@ -632,7 +624,7 @@ static void test_refused(void)
 
 /* ---- for the shell tests ---- */
 
-static int write_files(char **arg)
+static int write_files(char **arg, enum ending how)
 {
 	uint64_t ranks = strtoull(arg[1], NULL, 10), hosts = strtoull(arg[3], NULL, 10);
 
@@ -646,15 +638,15 @@ static int write_files(char **arg)
 		if (n >= (int)sizeof(path))
 			return 1;
 		run_rank(path, (int64_t)r, (int64_t)ranks, (uint32_t)atoi(arg[2]),
-			 strtoull(arg[4], NULL, 10), 0, SAID_SO);
+			 strtoull(arg[4], NULL, 10), 0, how);
 	}
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 6)
-		return write_files(argv + 1);
+	if (argc >= 6)
+		return write_files(argv + 1, argc > 6 ? INVALID : SAID_SO);
 	test_found();
 	ok("what was written is found, to the call that was under way");
 	test_segments();

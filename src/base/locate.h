@@ -1,0 +1,58 @@
+/*
+ * locate.h - A weighted sum of bytes that tells which single byte has changed.
+ *
+ * The sum has two parts: the sum of the bytes, and the sum of that sum after each byte. If one byte
+ * of n changes by d, the first changes by d and the second by d times the number of bytes from the
+ * changed one to the end. The sum detects little else: a checksum has to confirm the correction.
+ *
+ * Cost: two additions for each byte.
+ */
+#ifndef RN_BASE_LOCATE_H
+#define RN_BASE_LOCATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RN_LOCATE_BITS 16 /* of the first part; the second has the bits above */
+
+struct rn_locator {
+	uint64_t bytes, sums;
+};
+
+static inline void rn_locator_add(struct rn_locator *l, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		l->bytes += p[i];
+		l->sums += l->bytes;
+	}
+}
+
+static inline uint64_t rn_locator_end(const struct rn_locator *l)
+{
+	return l->sums << RN_LOCATE_BITS | (l->bytes & ((1u << RN_LOCATE_BITS) - 1));
+}
+
+/* Finds the byte that has changed since the sum was `sum`, and its value at that time. False if no
+ * change of one byte explains the difference. */
+static inline bool rn_locate(const unsigned char *bytes, size_t n, uint64_t sum, size_t *at,
+			     unsigned char *value)
+{
+	struct rn_locator now = { 0, 0 };
+	int64_t byte, sums, from_end, was;
+
+	rn_locator_add(&now, bytes, n);
+	byte = (int16_t)(sum - now.bytes);
+	sums = (int64_t)(sum - (now.sums << RN_LOCATE_BITS)) >> RN_LOCATE_BITS;
+	from_end = byte && sums % byte == 0 ? sums / byte : 0;
+	if (from_end < 1 || (uint64_t)from_end > n)
+		return false;
+	*at = n - (size_t)from_end;
+	was = bytes[*at] + byte;
+	*value = (unsigned char)was;
+	return was >= 0 && was <= UINT8_MAX;
+}
+
+#endif
