@@ -45,10 +45,11 @@ static inline enum rn_site rn_site(uintptr_t from, uint32_t function)
 	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
 	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 53);
 	uint64_t known = atomic_load_explicit(&rn_sites[at], memory_order_acquire);
+	uint64_t answer = known ^ key; /* less than 4 if the word is the one of this key */
 
-	if (__builtin_expect((known & ~(uint64_t)3) == key, 1))
-		return (enum rn_site)(known & 3);
-	return rn_site_decide(from, function, at);
+	if (__builtin_expect(answer == RN_SITE_RECORDS, 1))
+		return RN_SITE_RECORDS;
+	return answer < 4 ? (enum rn_site)answer : rn_site_decide(from, function, at);
 }
 
 /* Not recorded: does it go to another tool (rn_tool) rather than to MPI? */

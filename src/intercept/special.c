@@ -32,7 +32,7 @@ static uint64_t *put_args(struct rn_stream *t, uint64_t *w, const int *argc, cha
 /* These are made once: nothing is expected of them. */
 static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0, uint64_t t1)
 {
-	rn_stream_call(t, &t->none, base, w, 1, t0, t1);
+	rn_stream_call(t, NULL, base, w, t0, t1);
 	rn_stream_leave(t, base);
 }
 

@@ -544,7 +544,7 @@ static uint64_t *end_left(struct rn_stream *t, uint64_t *top)
 	uint64_t now = rn_clock_now();
 
 	w = rn_raw_unset(base, w);
-	rn_stream_call(t, &t->none, base, w, 1, now, now);
+	rn_stream_call(t, NULL, base, w, now, now);
 	return base;
 }
 
@@ -677,13 +677,13 @@ struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n)
 }
 
 static struct rn_sig *call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base, uint64_t *w,
-			       uint64_t diff, uint64_t t0, uint64_t t1)
+			       uint64_t t0, uint64_t t1)
 {
 	if (t->off && skips(t, base))
 		return NULL;
 	if (t->marks)
 		unnest(t, base);
-	if (diff && !(s = rn_stream_other(t, base, (size_t)(w - base))))
+	if (!s && !(s = rn_stream_other(t, base, (size_t)(w - base))))
 		return NULL;
 	if (rn_stream_append(t, s, t0, t1) && t->stopwatch)
 		rn_stopwatch_call(t, t->stopwatch, RN_RAW_FUNCTION(s->words[0]), t0, t1);
@@ -691,9 +691,9 @@ static struct rn_sig *call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *
 }
 
 struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
-				  uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
+				  uint64_t *w, uint64_t t0, uint64_t t1)
 {
-	s = call_odd(t, s, base, w, diff, t0, t1);
+	s = call_odd(t, s, base, w, t0, t1);
 	if (base != t->buffer)
 		expect_nothing(t);
 	else

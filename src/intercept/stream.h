@@ -229,15 +229,17 @@ void rn_elastic_undo(struct rn_stream *t, uint32_t id);
 static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 {
 	bool there = __builtin_expect(rn_grammar_append(t->grammar, id) >= 0, 1);
+	uint64_t calls = t->calls;
 
 	if (!there) {
 		rn_elastic_undo(t, id);
 		rn_stream_lost(t);
 	} else {
-		t->ring[t->calls & t->ring_mask] = id;
+		t->ring[calls++ & t->ring_mask] = id;
+		t->calls = calls;
 		/* The number is there before it counts, for whoever finds the file. */
-		__atomic_store_n(&t->live.calls, ++t->calls, __ATOMIC_RELEASE);
-		if (__builtin_expect(t->calls == t->ring_end, 0))
+		__atomic_store_n(&t->live.calls, calls, __ATOMIC_RELEASE);
+		if (__builtin_expect(calls == t->ring_end, 0))
 			rn_spool_due(t);
 	}
 	rn_stream_expect(t);
@@ -285,20 +287,21 @@ static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
 
 /* rn_stream_call, where something is off, nested or timed. */
 struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
-				  uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1);
+				  uint64_t *w, uint64_t t0, uint64_t t1);
 
 /* A call that was not expected; NULL when it is lost. */
 struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n);
 
-/* The words base..w, of which `diff` says whether they are those of s. Returns the signature, or
- * NULL when the call is lost. The tracer is at work until rn_stream_leave. */
+/* The words of the call are base..w. s is their signature, or NULL if they are not the expected
+ * ones. Returns the signature, or NULL when the call is lost. The tracer is at work until
+ * rn_stream_leave. With six parameters, all of them are in registers. */
 static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
-					    uint64_t *w, uint64_t diff, uint64_t t0, uint64_t t1)
+					    uint64_t *w, uint64_t t0, uint64_t t1)
 {
 	t->live.top = (uint64_t)(uintptr_t)base;
 	if (__builtin_expect(t->odd != 0, 0))
-		return rn_stream_call_odd(t, s, base, w, diff, t0, t1);
-	if (__builtin_expect(diff != 0, 0) && !(s = rn_stream_other(t, base, (size_t)(w - base))))
+		return rn_stream_call_odd(t, s, base, w, t0, t1);
+	if (__builtin_expect(!s, 0) && !(s = rn_stream_other(t, base, (size_t)(w - base))))
 		return NULL;
 	rn_stream_append(t, s, t0, t1);
 	rn_stream_show_expected(t);

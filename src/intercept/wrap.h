@@ -137,7 +137,8 @@
 
 #define RN_CALL(ret, call) RN_CALL_GIVEN(w, 0, ret, call)
 
-#define RN_END() rn_stream_call(t, rn_expected, rn_base, w, diff, rn_t0, rn_t1)
+#define RN_END() \
+	rn_stream_call(t, RN_LIKELY(diff == 0) ? rn_expected : NULL, rn_base, w, rn_t0, rn_t1)
 
 #define WRAP_BEGIN(name, ret, number, decl, args) \
 	RN_EXPORT ret name decl                   \
