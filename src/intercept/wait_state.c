@@ -12,6 +12,7 @@
 
 static struct rn_job *job;
 static struct rn_job_rank *slot; /* NULL: nothing is published */
+static bool describing;          /* atomic; a thread writes the description in the slot */
 
 /* A call that was left by longjmp remains the call in flight until the next call. */
 static _Thread_local struct {
@@ -65,18 +66,37 @@ enum rn_wait_kind rn_wait_kind_of(uint32_t function)
 									  : RN_WAIT_CALL;
 }
 
+/* One thread at a time writes the description. The others do not wait: a signal handler may have
+ * interrupted that thread. */
+static bool begin_description(void)
+{
+	return !__atomic_test_and_set(&describing, __ATOMIC_ACQUIRE);
+}
+
+static void end_description(void)
+{
+	__atomic_clear(&describing, __ATOMIC_RELEASE);
+}
+
+static void write_awaited(const char *where, const char *awaited)
+{
+	snprintf(slot->where, sizeof(slot->where), "%s", where);
+	snprintf(slot->awaited, sizeof(slot->awaited), "%s", awaited);
+}
+
 static void describe(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm)
 {
-	bool repeats = kind == RN_WAIT_POLL && slot->function == function;
-
+	if (!begin_description())
+		return;
+	if (kind != RN_WAIT_POLL || slot->function != function)
+		write_awaited("", "");
 	slot->function = function;
 	slot->peer = peer;
 	slot->tag = tag;
-	if (!repeats)
-		rn_wait_describe("", "");
 	slot->comm[0] = '\0';
 	if (comm)
 		strncpy(slot->comm, comm, sizeof(slot->comm) - 1);
+	end_description();
 }
 
 void rn_wait_enter(uint32_t function, enum rn_wait_kind kind, int peer, int tag, const char *comm)
@@ -102,10 +122,10 @@ void rn_wait_leave(enum rn_wait_kind kind)
 
 void rn_wait_describe(const char *where, const char *awaited)
 {
-	if (!slot)
+	if (!slot || !begin_description())
 		return;
-	snprintf(slot->where, sizeof(slot->where), "%s", where);
-	snprintf(slot->awaited, sizeof(slot->awaited), "%s", awaited);
+	write_awaited(where, awaited);
+	end_description();
 }
 
 void rn_wait_thread_ends(void)

@@ -6,8 +6,8 @@
  * rn_wait_enter before the call and rn_wait_leave after it. Before rn_wait_begin, and on a node
  * where the job file is not visible, they publish nothing.
  *
- * Cost: three atomic additions per call. Threads that call at the same time overwrite each other's
- * description; the counters are always exact.
+ * Cost: four atomic operations per call. Of threads that call at the same time, one is described;
+ * the counters are always exact.
  */
 #ifndef RN_INTERCEPT_WAIT_STATE_H
 #define RN_INTERCEPT_WAIT_STATE_H
