@@ -325,7 +325,7 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
 # What runs before ThreadSanitizer has begun: it asks for functions of libc that we stand in front of.
-TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena map seg) \
+TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map seg) \
 	$(patsubst %,src/intercept/%.c,config heap loader order_libc)
 $(TSAN_EARLY:%.c=$(BUILD)/pic/%.o) $(TSAN_EARLY:%.c=$(BUILD)/ompi/%.o): \
 	private override CFLAGS := $(filter-out -fsanitize=thread,$(CFLAGS))
