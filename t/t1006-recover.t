@@ -154,6 +154,35 @@ for at in 3 4120 4200 8200; do
 	ok "... the trace is valid" "$RONDO" check "$f"
 done
 
+# A file that ends before the streams of its processes, as after a lost connection to a file server.
+parts 2 1 1
+head -c 8192 "$(part 0)" >"$tmp/cut" && cat "$tmp/cut" >"$(part 0)"
+status "recover reports a file without any stream" 3 "$RONDO" recover "$d"
+ok "... the part file is kept" test -f "$(part 0)"
+
+parts 4 1 2
+status "recover --max-memory 1K is too little" 3 "$RONDO" recover --max-memory 1K "$d"
+like "... the message states the limit" "$(cat "$tmp/err")" 'more than the limit of .*--max-memory'
+ok "... the part files are kept" test -f "$(part 0)"
+
+# A trace takes over the mode of a file of this user that it replaces, but not of other users' files.
+if [ "$(id -u)" = 0 ]; then
+	: >"$tmp/other.rondo"
+	chown 65534 "$tmp/other.rondo"
+	chmod 0666 "$tmp/other.rondo"
+	parts 2 1 1
+	(umask 077 && exec "$RONDO" recover -o "$tmp/other.rondo" "$d") >/dev/null
+	is "a trace has not the mode of another user's file" "$(stat -c %a "$tmp/other.rondo")" 600
+else
+	skip "a trace has not the mode of another user's file" "only root can create such a file"
+fi
+parts 2 1 1
+"$RONDO" recover -o "$tmp/own.rondo" "$d" >/dev/null
+chmod 0640 "$tmp/own.rondo"
+parts 2 1 1
+"$RONDO" recover -o "$tmp/own.rondo" "$d" >/dev/null
+is "a trace has the mode of the user's file that it replaces" "$(stat -c %a "$tmp/own.rondo")" 640
+
 # The part files contain calls that no valid trace has.
 parts 2 1 1 invalid
 status "recover makes no trace that check rejects" 3 "$RONDO" recover "$d"

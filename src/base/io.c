@@ -185,14 +185,17 @@ static int move_into_place(const char *tmp, const char *path, bool replace)
 	int rc = replace ? rename(tmp, path)
 			 : renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE);
 
-	if (rc < 0 && !replace && (errno == EINVAL || errno == ENOSYS))
-		rc = rename(tmp, path); /* not every file system knows the flag */
-	return rc;
+	if (rc == 0 || replace || (errno != EINVAL && errno != ENOSYS))
+		return rc;
+	/* The file system does not support the flag. */
+	if (link(tmp, path) == 0)
+		return unlink(tmp);
+	return errno == EEXIST ? -1 : rename(tmp, path);
 }
 
 /* The rename itself reaches the disk with the folder; a folder that cannot be synced is no reason
  * to call a file that is there a failure. */
-static void sync_folder(const char *path)
+void rn_io_sync_directory(const char *path)
 {
 	size_t n = folder_length(path);
 	char *name = n ? strndup(path, n) : strdup(".");
@@ -210,7 +213,7 @@ static int fill_and_move(int fd, const char *tmp, const char *path, const struct
 {
 	int rc = RN_OK;
 
-	if (old && fchmod(fd, old->st_mode & 07777) < 0)
+	if (old && old->st_uid == geteuid() && fchmod(fd, old->st_mode & 0777) < 0)
 		rc = rn_err_sys(err, "set the mode of %s", tmp);
 	if (!rc && (rn_io_write_all(fd, bytes, len) < 0 || fsync(fd) < 0))
 		rc = rn_err_sys(err, "write %s", tmp);
@@ -221,7 +224,7 @@ static int fill_and_move(int fd, const char *tmp, const char *path, const struct
 	if (rc)
 		unlink(tmp);
 	else
-		sync_folder(path);
+		rn_io_sync_directory(path);
 	return rc;
 }
 

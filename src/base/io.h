@@ -27,8 +27,12 @@ int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, str
 /* Appends the whole of a regular file to b, or nothing. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err);
 
-/* Replaces (or creates) path atomically. */
+/* Replaces (or creates) path atomically. A file of this user that is replaced passes its mode on.
+ */
 int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err *err);
+
+/* Writes the entry of a file in its directory to the disk, if the file system permits. */
+void rn_io_sync_directory(const char *path);
 
 /* write(2) until all is written, also to a descriptor that does not block; -1 with errno on
  * failure. */

@@ -210,8 +210,8 @@ static int copy_running(struct file *f, struct rn_err *err)
  * the memory of this process only. */
 static void *map_data(int fd, size_t len)
 {
-	unsigned char *p =
-		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int flags = MAP_PRIVATE | MAP_NORESERVE, prot = PROT_READ | PROT_WRITE;
+	unsigned char *p = mmap(NULL, len, prot, flags | MAP_ANONYMOUS, -1, 0);
 	off_t from, to = 0;
 
 	while (p != MAP_FAILED && to < (off_t)len && (from = lseek(fd, to, SEEK_DATA)) >= 0) {
@@ -219,9 +219,13 @@ static void *map_data(int fd, size_t len)
 		from = from / RN_SPILL_PAGE * RN_SPILL_PAGE;
 		if (to > (off_t)len)
 			to = (off_t)len;
-		if (to <= from || mmap(p + from, (size_t)(to - from), PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_FIXED, fd, from) == MAP_FAILED)
+		if (to <= from)
 			break;
+		if (mmap(p + from, (size_t)(to - from), prot, flags | MAP_FIXED, fd, from) ==
+		    MAP_FAILED) {
+			munmap(p, len);
+			p = MAP_FAILED;
+		}
 	}
 	return p;
 }
@@ -274,13 +278,14 @@ static int open_file(struct folder *d, struct file *f)
 /* Finds the newest run. */
 static int open_files(struct folder *d)
 {
-	uint64_t newest = 0;
+	uint64_t newest = 0, bytes = 0;
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < d->n && code == EXIT_DONE; i++) {
 		struct file *f = &d->file[i];
 
 		code = open_file(d, f);
+		bytes += f->len;
 		if (f->bytes && f->time >= newest) {
 			newest = f->time;
 			d->run = f->run;
@@ -293,6 +298,7 @@ static int open_files(struct folder *d)
 		d->copies += f->bytes && f->run == d->run && rn_salvage_is_copy(f->bytes);
 		d->running |= f->bytes && f->run == d->run && f->running;
 	}
+	allow_memory(bytes);
 	return code;
 }
 
@@ -310,6 +316,8 @@ static bool remove_folder(const struct folder *d)
 {
 	if (d->memory[0])
 		rn_private_dir_remove(d->memory);
+	if (d->dir < 0)
+		return true;
 	return (rn_private_dir_is_ours(d->dir) && rmdir(d->path) == 0) || errno == ENOENT;
 }
 
@@ -417,26 +425,34 @@ static int write_valid(const struct folder *d, const char *path, struct rn_recov
 	return rc;
 }
 
-/* Writes the trace under a temporary name, and moves it to its place if the caller wants it. */
-static int write_and_place(const struct folder *d, struct parts_trace *t, struct rn_recovered *r,
-			   struct rn_err *err)
+static int write_and_place(const struct folder *d, const struct placing *p, struct parts_trace *t,
+			   struct rn_recovered *r, struct rn_err *err)
 {
-	char temporary[PATH_MAX];
 	enum place_how how = t->how;
-	int rc = place_temporary(t->path, temporary, err);
+	int rc = write_valid(d, p->file, r, err);
 
-	if (rc == RN_OK)
-		rc = write_valid(d, temporary, r, err);
 	if (rc < 0)
 		return rc;
-	if (t->whole && r->missing.n) {
-		unlink(temporary);
+	if (t->whole && r->missing.n)
 		return PARTS_MISSING;
-	}
 	if (r->calls + r->events == 0 && how != PLACE_EXACTLY)
 		how = PLACE_NEW;
-	return place_trace(temporary, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
+	return place_trace(p, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
 			   !r->incomplete.n && !r->lost, err);
+}
+
+static int place_recovered(const struct folder *d, struct parts_trace *t, struct rn_recovered *r,
+			   struct rn_err *err)
+{
+	struct placing p;
+	int rc = place_begin(&p, t->path, err);
+
+	if (rc == RN_OK)
+		rc = write_and_place(d, &p, t, r, err);
+	place_end(&p);
+	if (rc == RN_E_SYS)
+		rn_err_prefix(err, "%s", t->path);
+	return rc;
 }
 
 static int make_trace(const struct folder *d, struct parts_trace *t)
@@ -444,7 +460,7 @@ static int make_trace(const struct folder *d, struct parts_trace *t)
 	struct rn_recovered r = { 0 };
 	struct rn_err err = { 0 };
 	uint32_t damaged;
-	int rc = write_and_place(d, t, &r, &err);
+	int rc = place_recovered(d, t, &r, &err);
 
 	if (rc == RN_OK) {
 		if (r.damaged)
@@ -458,6 +474,8 @@ static int make_trace(const struct folder *d, struct parts_trace *t)
 		return EXIT_NO;
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: %s; the part files are kept", d->path, err.text);
+	if (rc == RN_E_NOMEM)
+		return fail_err(&err);
 	if (rc < 0)
 		return fail(EXIT_SELF, "%s", err.text);
 	return d->bad || damaged ? EXIT_INPUT : EXIT_DONE;

@@ -9,23 +9,52 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
+#include "base/private_dir.h"
 #include "base/which_mpi.h"
 #include "file/trace_name.h"
 #include "file/writer.h"
 #include "read/trace.h"
 
-int place_temporary(const char *path, char temporary[PATH_MAX], struct rn_err *err)
-{
-	int n = (int)(rn_base_name(path) - path), fd;
+#define NAME "trace"
 
-	if (snprintf(temporary, PATH_MAX, "%.*s.rondo-XXXXXX.tmp", n, path) >= PATH_MAX)
+static int open_directory(const char *path)
+{
+	int dir = rn_private_dir_open(path);
+
+	/* The file system does not store owner and mode. */
+	if (dir < 0 && errno == EPERM)
+		dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return dir;
+}
+
+int place_begin(struct placing *p, const char *path, struct rn_err *err)
+{
+	int n = (int)(rn_base_name(path) - path);
+
+	p->dir = -1;
+	if (snprintf(p->dir_path, PATH_MAX, "%.*s.rondo-tmp.XXXXXX", n, path) >= PATH_MAX)
 		return rn_err_set(err, RN_E_ARG, "%s: %s", path, strerror(ENAMETOOLONG));
-	fd = mkostemps(temporary, 4, O_CLOEXEC);
-	if (fd < 0)
-		return rn_err_sys(err, "create a file beside %s", path);
-	close(fd);
-	unlink(temporary);
+	if (!mkdtemp(p->dir_path))
+		return rn_err_sys(err, "create a directory beside %s", path);
+	p->dir = open_directory(p->dir_path);
+	if (p->dir < 0) {
+		rn_err_sys(err, "open %s", p->dir_path);
+		rmdir(p->dir_path);
+		return RN_E_SYS;
+	}
+	snprintf(p->file, sizeof(p->file), "/proc/self/fd/%d/" NAME, p->dir);
 	return RN_OK;
+}
+
+void place_end(struct placing *p)
+{
+	if (p->dir < 0)
+		return;
+	unlinkat(p->dir, NAME, 0);
+	close(p->dir);
+	rmdir(p->dir_path);
+	p->dir = -1;
 }
 
 static bool is_complete(const char *path)
@@ -50,39 +79,59 @@ static bool may_replace(const char *path, const struct timespec *since, bool com
 	       (complete || !is_complete(path));
 }
 
-/* Renames the file if no file is replaced. 0 or an errno value. */
-static int rename_new(const char *from, const char *to)
+/* Renames the trace if no file is replaced. 0 or an errno value. */
+static int rename_new(const struct placing *p, const char *to)
 {
 	struct stat st;
 
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	if (renameat2(p->dir, NAME, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return errno;
-	if (lstat(to, &st) == 0) /* the file system does not support the flag */
+	/* The file system does not support the flag. */
+	if (linkat(p->dir, NAME, AT_FDCWD, to, 0) == 0)
+		return 0;
+	if (errno == EEXIST || lstat(to, &st) == 0)
 		return EEXIST;
-	return rename(from, to) == 0 ? 0 : errno;
+	return renameat(p->dir, NAME, AT_FDCWD, to) == 0 ? 0 : errno;
 }
 
-/* Replaces a regular file, and preserves its mode. 0 or an errno value. */
-static int replace(const char *from, const char *to)
+/* Gives the trace the mode of the file that it replaces. */
+static int copy_mode(const struct placing *p, const struct stat *old)
+{
+	int fd = rn_private_file_open(p->dir, NAME, O_RDONLY), error = 0;
+
+	if (fd < 0 || fchmod(fd, old->st_mode & 0777) < 0)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* Replaces a regular file. 0 or an errno value. */
+static int replace(const struct placing *p, const char *to)
 {
 	struct stat st;
+	int error = 0;
 
 	if (lstat(to, &st) < 0)
 		return errno;
 	if (!S_ISREG(st.st_mode))
 		return EPERM;
-	return chmod(from, st.st_mode & 0777) == 0 && rename(from, to) == 0 ? 0 : errno;
+	if (st.st_uid == geteuid())
+		error = copy_mode(p, &st);
+	if (error == 0 && renameat(p->dir, NAME, AT_FDCWD, to) < 0)
+		error = errno;
+	return error;
 }
 
-static int place(const char *temporary, const char *to, const struct timespec *since, bool complete)
+static int place(const struct placing *p, const char *to, const struct timespec *since,
+		 bool complete)
 {
-	return may_replace(to, since, complete) ? replace(temporary, to)
-						: rename_new(temporary, to);
+	return may_replace(to, since, complete) ? replace(p, to) : rename_new(p, to);
 }
 
-int place_trace(const char *temporary, char path[PATH_MAX], enum place_how how,
+int place_trace(const struct placing *p, char path[PATH_MAX], enum place_how how,
 		const struct timespec *since, bool complete, struct rn_err *err)
 {
 	char to[PATH_MAX];
@@ -90,19 +139,19 @@ int place_trace(const char *temporary, char path[PATH_MAX], enum place_how how,
 
 	if (how == PLACE_EXACTLY) {
 		snprintf(to, sizeof(to), "%s", path);
-		error = replace(temporary, path);
+		error = replace(p, path);
 		if (error == ENOENT)
-			error = rename_new(temporary, path);
+			error = rename_new(p, path);
 	}
 	for (unsigned n = 1; error == EEXIST && n < RN_TRACE_NUMBERS; n++)
 		error = rn_trace_name_number(path, n, to, sizeof(to))
-				? place(temporary, to, since, complete)
+				? place(p, to, since, complete)
 				: ENAMETOOLONG;
 	if (error) {
-		unlink(temporary);
 		errno = error;
 		return rn_err_sys(err, "rename a file to %s", path);
 	}
+	rn_io_sync_directory(to);
 	memcpy(path, to, sizeof(to));
 	return RN_OK;
 }

@@ -20,12 +20,24 @@ enum place_how {
 	PLACE_EXACTLY /* replace the file: the user named it, or it is a trace of the same run */
 };
 
-/* Stores the name of a file that does not exist, in the directory of `path`. */
-int place_temporary(const char *path, char temporary[PATH_MAX], struct rn_err *err);
+/* A trace while it is written: a file in a private directory beside its place, where no other user
+ * can replace it. */
+struct placing {
+	int dir;
+	char dir_path[PATH_MAX];
+	char file[64]; /* the path of the trace; valid in this process, whatever happens to dir_path
+			*/
+};
 
-/* Renames the file `temporary` to `path` or to a numbered name, which is stored in `path`. On
- * failure the file is removed. */
-int place_trace(const char *temporary, char path[PATH_MAX], enum place_how how,
+/* Creates the directory. RN_OK or an error. */
+int place_begin(struct placing *p, const char *path, struct rn_err *err);
+
+/* Renames the trace to `path` or to a numbered name, which is stored in `path`. A file of this user
+ * that is replaced passes its mode on to the trace. */
+int place_trace(const struct placing *p, char path[PATH_MAX], enum place_how how,
 		const struct timespec *since, bool complete, struct rn_err *err);
+
+/* Removes the directory, and the trace if it is still there. */
+void place_end(struct placing *p);
 
 #endif

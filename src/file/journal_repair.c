@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BUDGET   ((uint64_t)1 << 31) /* bytes that all searches together may hash */
+#define FACTOR   4u                  /* how often the bytes of the file may be hashed besides */
 #define OVERHEAD 64u                 /* the cost of a hash in addition to its bytes, in bytes */
 
 struct repair {
@@ -49,9 +50,12 @@ static bool search(const struct piece *p, size_t from, size_t n, match_fn *match
 	return false;
 }
 
-/* A search that would exceed the budget is not begun. */
+/* A search that would exceed the budget is not begun. Records of a hostile file can name the same
+ * snapshot many times, so the first comparison must not exceed it, either. */
 static bool correct(const struct piece *p, match_fn *matches)
 {
+	if (p->n > p->r->budget)
+		return false;
 	if (matches(p))
 		return true;
 	if (p->n > p->r->budget / 255 / (p->n + OVERHEAD))
@@ -310,7 +314,7 @@ static void correct_log(struct repair *r, const struct rn_extent *e)
 
 void rn_journal_repair(void *bytes, size_t len, uint64_t run)
 {
-	struct repair r = { bytes, len, BUDGET };
+	struct repair r = { bytes, len, BUDGET + FACTOR * (uint64_t)len };
 	struct rn_extent e;
 	uint64_t page = 1;
 

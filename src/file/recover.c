@@ -227,18 +227,20 @@ static void note(struct recovery *r, const struct rn_salvaged *p)
 		rn_rank_text_add(&r->outside, rank, rank);
 }
 
-/* The process with the calls up to its latest seals; NULL without memory. */
-static struct rn_salvaged *find_sealed(struct recovery *r, const struct rn_salvaged *p)
+/* Finds the process with the calls up to its latest seals. RN_OK or an error. */
+static int find_sealed(struct recovery *r, const struct rn_salvaged **p)
 {
-	const struct rn_node_file *f = &r->file[p->file];
-	struct rn_salvage *s = &r->sealed[p->file];
+	const struct rn_node_file *f = &r->file[(*p)->file];
+	struct rn_salvage *s = &r->sealed[(*p)->file];
+	int rc = s->process ? RN_OK
+			    : rn_salvage(&r->mem, f->bytes, f->len, RN_SALVAGE_SEALED, s, r->err);
 
-	if (!s->process && rn_salvage(&r->mem, f->bytes, f->len, RN_SALVAGE_SEALED, s, r->err) < 0)
-		return NULL;
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->process[i].process == p->process)
-			return &s->process[i];
-	return NULL;
+	for (uint32_t i = 0; i < s->n && rc == RN_OK; i++)
+		if (s->process[i].process == (*p)->process) {
+			*p = &s->process[i];
+			return RN_OK;
+		}
+	return rc == RN_OK ? RN_E_DATA : rc;
 }
 
 static void rewind_both(struct recovery *r)
@@ -261,8 +263,9 @@ static int add_valid(struct recovery *r, const struct rn_salvaged *p)
 
 	if (rc < 0 && rc != RN_E_NOMEM) {
 		rewind_both(r);
-		p = find_sealed(r, p);
-		rc = p ? add_process(r, p) : RN_E_NOMEM;
+		rc = find_sealed(r, &p);
+		if (rc == RN_OK)
+			rc = add_process(r, p);
 	}
 	if (rc == RN_OK)
 		note(r, p);

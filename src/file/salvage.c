@@ -512,9 +512,18 @@ static struct rn_founds shared_of(struct rn_founds all)
 	return one;
 }
 
-/* 1: there is one more; 0: it is not known, or cannot be. */
+static bool has_kind(struct rn_founds all, enum rn_extent_kind kind)
+{
+	for (uint32_t i = 0; i < all.n; i++)
+		if (all.extent[i].head.kind == kind)
+			return true;
+	return false;
+}
+
+/* 1: there is one more; 0: it is not known, or cannot be. `cut`: the file is shorter than it was.
+ */
 static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_now,
-			enum rn_salvage_what what, struct rn_salvaged *out)
+			enum rn_salvage_what what, bool cut, struct rn_salvaged *out)
 {
 	struct process *p = rn_new(mem, struct process, 1);
 	int rc;
@@ -534,6 +543,7 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 	tidy(&p->modules);
 	tidy(&p->sites);
 	out->complete = p->ended != NULL;
+	out->damaged |= cut && p->lost == 0 && !has_kind(all, RN_EXTENT_LIVE);
 	rc = start(p, count_streams(all), out);
 	if (rc == RN_OK)
 		rc = read_streams(p, all, out);
@@ -553,6 +563,12 @@ static uint32_t count_processes(struct rn_founds all)
 	return n;
 }
 
+/* Whether the end of the file is missing. A copy has only some extents. */
+static bool is_cut(const struct rn_spill_head *head, size_t len)
+{
+	return head->copied != 2 && len / RN_SPILL_PAGE < head->next;
+}
+
 static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool only_now,
 		   enum rn_salvage_what what, struct rn_salvage *out, struct rn_err *err)
 {
@@ -569,7 +585,7 @@ static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool onl
 	if (!out->process)
 		return rn_err_nomem(err);
 	while (all.n) {
-		rc = read_process(mem, take_same(&all, false), only_now, what,
+		rc = read_process(mem, take_same(&all, false), only_now, what, is_cut(&head, len),
 				  &out->process[out->n]);
 		if (rc < 0)
 			return rn_err_nomem(err);

@@ -45,8 +45,9 @@ struct salvaged {
 	struct rn_seg *value_piece; /* struct value_piece */
 	struct rn_grammar *grammar;
 	struct rn_times *times;
-	uint64_t before; /* calls in those before it */
-	uint64_t lost;   /* calls of segments whose snapshots are damaged */
+	uint64_t before;     /* calls in those before it */
+	uint64_t hash_limit; /* bytes of snapshots that may still be hashed */
+	uint64_t lost;       /* calls of segments whose snapshots are damaged */
 	/* Those that are in the log. */
 	struct rn_seg told; /* struct told */
 	struct rn_pieces *pieces;
@@ -94,7 +95,7 @@ const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind
 enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id);
 
 /* Whether a seal, and what it is about, is what was written. */
-bool rn_salvage_sound(const struct salvaged *s, const struct rn_seal *seal);
+bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal);
 bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal);
 /* One more call, or a marker. */
 bool rn_salvage_append(struct salvaged *s, uint32_t id);

@@ -2,6 +2,7 @@
 #include "file/salvage_impl.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/varint.h"
 #include "encode/holes.h"
 #include "encode/sigs.h"
@@ -13,13 +14,17 @@
 
 /* ---- snapshot ---- */
 
+/* The extents of a stream are sorted by their pages. */
 const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind kind,
 					 uint64_t page)
 {
-	for (uint32_t i = 0; i < f.n; i++)
-		if (f.extent[i].head.kind == kind && f.extent[i].head.number == page)
-			return &f.extent[i];
-	return NULL;
+	struct rn_bisect b = { 0, f.n, 0 };
+
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, f.extent[b.mid].head.number < page);
+	return b.lo < f.n && f.extent[b.lo].head.number == page && f.extent[b.lo].head.kind == kind
+		       ? &f.extent[b.lo]
+		       : NULL;
 }
 
 enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id)
@@ -202,16 +207,18 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 }
 
 /* The `bytes` of a snapshot, so far behind the area's head; NULL when they are not there, or
- * others. None have no sum. */
-static const unsigned char *snapshot(const struct salvaged *s, uint64_t page, uint64_t at,
-				     uint64_t bytes, uint64_t sum)
+ * others. None have no sum. Seals of a hostile file can name the same snapshot many times, so the
+ * bytes that are hashed are limited. */
+static const unsigned char *snapshot(struct salvaged *s, uint64_t page, uint64_t at, uint64_t bytes,
+				     uint64_t sum)
 {
 	const struct rn_found *area = rn_salvage_extent(s->f, RN_EXTENT_AREA, page);
 	uint64_t room = area ? area->len - sizeof(area->head) : 0;
 	const unsigned char *p;
 
-	if (!area || at > room || bytes > room - at)
+	if (!area || at > room || bytes > room - at || bytes > s->hash_limit)
 		return NULL;
+	s->hash_limit -= bytes;
 	p = area->at + sizeof(area->head) + at;
 	return (bytes == 0 && sum == 0) || rn_area_sum(&area->head, p, bytes) == sum ? p : NULL;
 }
@@ -234,7 +241,7 @@ bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal)
 
 /* What it says is what was written, and so is the grammar that it is about, and what stands in
  * holes. */
-bool rn_salvage_sound(const struct salvaged *s, const struct rn_seal *seal)
+bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal)
 {
 	return seal->sum == rn_seal_sum(&s->live.extent, seal) &&
 	       snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum) &&

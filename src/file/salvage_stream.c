@@ -246,8 +246,19 @@ static void give_moments(struct salvaged *s, struct rn_moments *out)
 	*out = (struct rn_moments){ s->facts->scale, s->zero, chunk, chunk ? s->chunks.n : 0 };
 }
 
+/* A stream has each snapshot hashed a few times. */
+static uint64_t hash_limit(struct rn_founds f)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < f.n; i++)
+		bytes += f.extent[i].len;
+	return 16 * bytes;
+}
+
 bool rn_salvage_begin(struct salvaged *s)
 {
+	s->hash_limit = hash_limit(s->f);
 	rn_seg_init(&s->chunks, sizeof(struct rn_moment_bytes));
 	rn_seg_init(&s->order_site, sizeof(struct rn_order_site));
 	rn_seg_init(&s->order_chunk, sizeof(struct rn_order_bytes));
