@@ -87,7 +87,7 @@ printf '\1' | dd of="$(part 0)" bs=1 seek=8 conv=notrunc 2>/dev/null
 mv "$(part 0)" "$d/0000000000000001-host0"
 ok "parts of two runs" "$RONDO" recover "$d"
 like "... one is used, the other mentioned" "$(cat "$tmp/out")" \
-	': 6 of 12 ranks, .*; there is also something of another run; .* is kept$'
+	': 6 of 12 ranks, .*; the directory also contains part files of another run; .* is kept$'
 
 parts 4 1 1
 exec 9<"$(part 0)"

@@ -472,9 +472,9 @@ status "the program's exit code" 3 $trace ./app.ompi 3
 status "... behind a launcher" 3 env PMI_RANK=0 $trace ./app.ompi 3
 status "killed" 137 $trace sh -c './app.ompi; kill -9 $$'
 untraced "another LD_PRELOAD" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
-try rondo trace behind the launcher" $trace env LD_PRELOAD="$tmp/user.so" ./app.ompi
+try rondo trace after the launcher" $trace env LD_PRELOAD="$tmp/user.so" ./app.ompi
 untraced "... in a script" "nothing was traced: the command sets LD_PRELOAD, which rondo needs; \
-try rondo trace behind the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
+try rondo trace after the launcher" $trace sh -c 'unset LD_PRELOAD; ./app.ompi'
 untraced "no environment" "nothing was traced: ./app.ompi found no LD_PRELOAD, which rondo needs, in its \
 environment; try rondo trace right before it" $trace env -i ./app.ompi
 mkdir -m 700 "x y.part"

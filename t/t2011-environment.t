@@ -43,13 +43,13 @@ each_mpi lossless prog_env 2 after
 late() {
 	new_log
 	ok "$mpi: calls after MPI_Finalize" trace_mpi "$trace" 2 "$tmp/$mpi/prog_env" after
-	like "... are told of" "$(cat "$tmp/err")" '^rondo: with 2 calls behind MPI_Finalize: .*trace.rondo: 2 of 2 ranks'
+	like "... are told of" "$(cat "$tmp/err")" '^rondo: with 2 calls after MPI_Finalize: .*trace.rondo: 2 of 2 ranks'
 	ok "$mpi: behind the launcher" run_mpi 2 "$RONDO" trace -o "$trace" "$tmp/$mpi/prog_env" after
 	like "... they are added, too" "$(cat "$tmp/err")" '^rondo: with calls after MPI_Finalize: .*trace.rondo: 2 of 2 ranks'
 	is "... and no part files are left" "$(ls -d "$trace.part" 2>/dev/null)" ""
 	ok "$mpi: one that completes many requests" build_prog prog_late
 	ok "... runs" trace_mpi "$trace" 1 "$tmp/$mpi/prog_late"
-	like "... is one" "$(cat "$tmp/err")" '^rondo: with 1 call behind MPI_Finalize: '
+	like "... is one" "$(cat "$tmp/err")" '^rondo: with 1 call after MPI_Finalize: '
 }
 each_mpi late
 

@@ -48,7 +48,7 @@ int rn_err_sys(struct rn_err *err, const char *fmt, ...)
 
 #define MIB ((size_t)1 << 20)
 
-/* "192 MiB", "1.5 GiB"; rounded up. */
+/* Writes a size as "192 MiB" or "1.5 GiB". Rounds up to MiB. */
 static void write_size(size_t bytes, char *out, size_t cap)
 {
 	size_t mib = bytes / MIB + (bytes % MIB != 0);
@@ -59,8 +59,8 @@ static void write_size(size_t bytes, char *out, size_t cap)
 		snprintf(out, cap, "%zu.%zu GiB", mib / 1024, mib % 1024 * 10 / 1024);
 }
 
-/* The option's value has room for twice as much, because only the first allocation that exceeded
- * the limit is known. */
+/* Suggests twice the known need, because the process stopped at the first allocation that exceeded
+ * the limit. */
 static int over_budget(struct rn_err *err, size_t needed)
 {
 	char have[32], need[32];

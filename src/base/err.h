@@ -27,7 +27,8 @@ int rn_err_set(struct rn_err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int rn_err_sys(struct rn_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* RN_E_NOMEM: no memory, or more than the budget (budget.h) allows, which the text says. */
+/* Returns RN_E_NOMEM. The text is "out of memory" or, if the budget (budget.h) was exceeded, states
+ * the limit. */
 int rn_err_nomem(struct rn_err *err);
 
 /* Puts "what: " in front of the text that is already there (a path, a section name). Gives the

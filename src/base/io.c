@@ -68,7 +68,7 @@ static int open_regular(int dir, const char *path, int flags, uint64_t *size, st
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags), rc;
 
-	if (fd < 0 && errno == ENXIO) /* a socket, or a device that is not there */
+	if (fd < 0 && errno == ENXIO) /* a socket, or a device that does not exist */
 		return refuse(err, RN_E_DATA, path, "not a regular file");
 	if (fd < 0)
 		return rn_err_sys(err, "open %s", path);

@@ -17,7 +17,7 @@
  * not one, without waiting for it. */
 int rn_io_open(const char *path, uint64_t *size, struct rn_err *err);
 
-/* The same for a file in an open directory, not through a symbolic link. */
+/* Opens a regular file in an open directory, like rn_io_open. Does not follow a symbolic link. */
 int rn_io_open_at(int dir, const char *name, uint64_t *size, struct rn_err *err);
 
 /* Appends the next `most` bytes of it to b, fewer only where the file ends; on failure nothing. The

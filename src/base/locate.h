@@ -1,11 +1,12 @@
 /*
- * locate.h - A weighted sum of bytes that tells which single byte has changed.
+ * locate.h - A weighted sum of bytes that locates a single changed byte.
  *
- * The sum has two parts: the sum of the bytes, and the sum of that sum after each byte. If one byte
- * of n changes by d, the first changes by d and the second by d times the number of bytes from the
- * changed one to the end. The sum detects little else: a checksum has to confirm the correction.
+ * The locator has two parts. The first part is the sum of the bytes. The second part is the sum of
+ * all prefix sums. If one byte changes by d, the first part changes by d, and the second part by d
+ * times the number of bytes from the changed byte to the end. The locator does not detect other
+ * changes reliably: a checksum has to confirm the correction.
  *
- * Cost: two additions for each byte.
+ * Cost: two additions per byte.
  */
 #ifndef RN_BASE_LOCATE_H
 #define RN_BASE_LOCATE_H
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RN_LOCATE_BITS 16 /* of the first part; the second has the bits above */
+#define RN_LOCATE_BITS 16 /* width of the first part; the second part has the higher bits */
 
 struct rn_locator {
 	uint64_t bytes, sums;
@@ -35,8 +36,8 @@ static inline uint64_t rn_locator_end(const struct rn_locator *l)
 	return l->sums << RN_LOCATE_BITS | (l->bytes & ((1u << RN_LOCATE_BITS) - 1));
 }
 
-/* Finds the byte that has changed since the sum was `sum`, and its value at that time. False if no
- * change of one byte explains the difference. */
+/* Finds the byte that changed after the locator `sum` was computed: its index and its old value.
+ * False if no change of one byte explains the difference. */
 static inline bool rn_locate(const unsigned char *bytes, size_t n, uint64_t sum, size_t *at,
 			     unsigned char *value)
 {

@@ -14,7 +14,7 @@ static int refuse(int fd, int error)
 	return -1;
 }
 
-/* A default ACL of the parent directory shows in the group bits, which are then its mask. */
+/* If the directory inherited an ACL from its parent, the group bits are the ACL's mask. */
 static bool is_private(const struct stat *st)
 {
 	return S_ISDIR(st->st_mode) && st->st_uid == geteuid() && (st->st_mode & 077) == 0;
@@ -56,7 +56,7 @@ bool rn_private_dir_is_ours(int dir)
 	return fstat(dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
 }
 
-/* rmdir(2) takes a path, so a descriptor would not help. It removes only empty directories. */
+/* There is no rmdir(2) for a descriptor. rmdir removes only empty directories. */
 void rn_private_dir_remove(const char *path)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ int rn_private_file_open(int dir, const char *name, int flags)
 	return S_ISREG(st.st_mode) && st.st_uid == geteuid() ? fd : refuse(fd, EPERM);
 }
 
-/* The mode is set again: a default ACL of the directory may differ from it. */
+/* Sets the mode again, because a default ACL of the directory overrides the mode of openat. */
 int rn_private_file_create(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -2,8 +2,8 @@
  * private_dir.h - directories that only this user can read, write and search.
  *
  * Part files and status files are stored in such directories, because the directory of a trace may
- * be writable by other users. A private directory is opened once and not through a symbolic link,
- * and its owner and mode are verified. Everything in it is accessed relative to the descriptor.
+ * be writable by other users. A private directory is opened once, its owner and mode are verified,
+ * and a symbolic link is not followed. Its files are accessed relative to the descriptor.
  * Symbolic links in the path above it are followed: the user chose that path.
  *
  * Functions return a descriptor, or -1 with errno. System calls only: no allocation, no output,
@@ -22,8 +22,7 @@ int rn_private_dir_open(const char *path);
  * does not store owner and mode; the directory that was created is removed. */
 int rn_private_dir_make(const char *path);
 
-/* Whether the mode and the owner of an open directory allow only this user to change its entries.
- */
+/* Whether only this user can change the entries of an open directory, by its owner and mode. */
 bool rn_private_dir_is_ours(int dir);
 
 /* Removes a private directory if it is empty. Other directories are not changed. */

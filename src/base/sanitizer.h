@@ -1,10 +1,11 @@
 /*
  * sanitizer.h - AddressSanitizer's shared runtime, which must precede all other libraries.
  *
- * It ends the program if it does not. So LD_PRELOAD names it first, before the tracer or the stub,
- * in each program that needs it, and RN_SANITIZER_FIRST has the value "1" then. The programs that
- * such a program starts need not use the sanitizer. The tracer or the stub therefore removes the
- * first name from the environment when the program starts, and sets the value to "0".
+ * If another library precedes the runtime, the runtime ends the program. For a program that needs
+ * the runtime, LD_PRELOAD therefore names it before the tracer or the stub, and RN_SANITIZER_FIRST
+ * is "1". The children of the program may not use the sanitizer. When the program starts, the
+ * tracer or the stub therefore removes the first name from LD_PRELOAD and sets RN_SANITIZER_FIRST
+ * to "0".
  *
  * String comparisons only: safe before a program's main.
  */
@@ -18,7 +19,7 @@
 
 #define RN_SANITIZER_FIRST "RONDO_SANITIZER_FIRST"
 
-/* Whether a library, by its name or path, is the shared runtime of gcc or clang. */
+/* Whether a path or name of a library is that of the shared runtime of gcc or clang. */
 static inline bool rn_is_asan(const char *path)
 {
 	const char *name = rn_base_name(path);
@@ -26,7 +27,7 @@ static inline bool rn_is_asan(const char *path)
 	return rn_begins(name, "libasan.so") || rn_begins(name, "libclang_rt.asan");
 }
 
-/* The part of LD_PRELOAD after the first name. */
+/* The value of LD_PRELOAD without its first name. */
 static inline const char *rn_after_first(const char *preload)
 {
 	preload += strcspn(preload, ": ");

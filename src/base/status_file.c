@@ -23,7 +23,7 @@ static const char *skip_digits(const char *s)
 	return s;
 }
 
-/* /proc/PID/fd/N */
+/* Accepts /proc/PID/fd/N. */
 bool rn_status_is_watched(const char *path)
 {
 	const char *pid = path + strlen(PROC), *end;
@@ -36,7 +36,7 @@ bool rn_status_is_watched(const char *path)
 	return end[4] && !*skip_digits(end + 4);
 }
 
-/* Opens the directory of the file. */
+/* Opens the private directory of a status file. */
 static int open_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -106,14 +106,14 @@ int rn_status_open(const char *path)
 	return fd;
 }
 
-/* Whether a file or directory that was not opened is not ours, or does not exist. */
+/* Whether an error of open means that the file or directory is not ours, or does not exist. */
 static bool is_refused(int error)
 {
 	return error == EPERM || error == EACCES || error == ENOENT || error == ENOTDIR ||
 	       error == ELOOP || error == EINVAL;
 }
 
-/* Removes the file by its path: the program may use all descriptors that it is allowed to have. */
+/* Removes the file by its path, for a program that has no descriptor left. */
 static void remove_by_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -146,7 +146,7 @@ void rn_status_remove(const char *path)
 		close(dir);
 }
 
-/* The directory is not changed after the file was created in it. */
+/* The modification time of the directory is the time at which the file was created in it. */
 bool rn_status_since(const char *path, struct timespec *since)
 {
 	int dir = open_directory(path);

@@ -3,12 +3,13 @@
  *
  * RONDO_STATUS contains its path, which has one of two forms:
  *
- *	DIR/status      in a private directory (private_dir.h) that rondo created; processes on
- *other nodes can reach it if DIR is shared /proc/PID/fd/N  a memory file of the watcher of one rank
- *(cmd/watch.h)
+ *	DIR/status      a file in a private directory (private_dir.h) that rondo created
+ *	/proc/PID/fd/N  a memory file of the watcher of one rank (cmd/watch.h)
  *
- * The file starts with RN_STATUS_HEADER and contains one report per line. A path that does not
- * lead to such a file of this user is not used: nothing is written to it, and nothing is removed.
+ * Processes on other nodes can write to DIR/status if DIR is on a shared file system.
+ *
+ * The file starts with RN_STATUS_HEADER and contains one report per line. A file that does not
+ * start with the header, or that belongs to another user, is neither written nor removed.
  *
  * System calls only: no allocation, no output, safe before a program's main.
  */
@@ -24,13 +25,14 @@
 /* Opens the file for reading and appending. Returns a descriptor, or -1. */
 int rn_status_open(const char *path);
 
-/* Removes the file. `rondo trace` takes this as a report that could not be written. */
+/* Removes the file. A missing file tells `rondo trace` that a report could not be written. */
 void rn_status_remove(const char *path);
 
-/* Whether the file belongs to the watcher of one rank. */
+/* Whether the path names the memory file of a watcher. */
 bool rn_status_is_watched(const char *path);
 
-/* The time of the file system at which the private directory was created; false: unknown. */
+/* Stores the time at which the file was created, by the clock of the file system. False: unknown.
+ */
 bool rn_status_since(const char *path, struct timespec *since);
 
 /* Creates DIR/status in the private directory `dir`. Returns a descriptor, or -1 with errno. */

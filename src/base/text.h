@@ -27,9 +27,9 @@ bool rn_text_is_control(const unsigned char *s, size_t len);
  * no letter. Other characters are unchanged. Returns the number of bytes of s that were used. */
 size_t rn_text_char(const char *s, size_t n, char out[RN_TEXT_CHAR]);
 
-/* Stores a text in a form that cannot control a terminal, as one line: like rn_text_char, but
- * backslashes are unchanged, because the text may contain escapes already. A text that does not fit
- * is truncated. Returns `out`. */
+/* Stores a text as one line that cannot control a terminal. Characters become escapes as in
+ * rn_text_char, except backslashes, because the text may already contain escapes. A text that does
+ * not fit is truncated. Returns `out`. */
 const char *rn_text_line(const char *text, char *out, size_t cap);
 
 /* Writes a path as one word of a shell command. It is quoted if a shell requires this, as $'...'

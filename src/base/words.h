@@ -25,8 +25,8 @@ void rn_words_add(struct rn_words *w, const char *word);
 /* When all are there. */
 const char *rn_words_text(struct rn_words *w);
 
-/* In a text that anybody may have made: control characters and bytes that are not UTF-8 become
- * question marks. */
+/* Replaces control characters and bytes that are not UTF-8 with question marks. The text is
+ * untrusted. */
 void rn_words_clean(char *text);
 
 #endif

@@ -25,7 +25,7 @@ void print_safe(FILE *to, const char *text)
 	free(line);
 }
 
-/* A message may name a path or a program. */
+/* Escapes the message, because it may contain a path or the name of a program. */
 int fail(int code, const char *fmt, ...)
 {
 	char *text;
@@ -63,8 +63,8 @@ int fail_memory(const char *file)
 
 uint64_t max_memory;
 
-/* What a file of up to 1 MiB may need, and by which factor a larger one may need more than its own
- * size. Traces that Rondo wrote need much less. */
+/* The limit for a file of up to 1 MiB, and the limit for a larger file as a multiple of its size.
+ * Traces that Rondo wrote need much less. */
 #define MEMORY_MIN    ((uint64_t)224 << 20)
 #define MEMORY_FACTOR 224
 
@@ -227,7 +227,7 @@ static const char *parse_number(const char *s, uint64_t *v)
 	return *s && wrong != too_large ? not_number : wrong;
 }
 
-/* A number of bytes, or with K, M or G after it of so many times 1024. */
+/* Parses a number of bytes. The suffix K, M or G multiplies it by 2^10, 2^20 or 2^30. */
 static const char *parse_size(const char *s, uint64_t *bytes)
 {
 	static const char units[] = "KMG";

@@ -64,8 +64,7 @@ int parse_files(const struct usage *u, int argc, char **argv, const char **file,
  * empty. *command is NULL when --help was asked for and has been printed, or after an error. */
 int parse_command(const struct usage *u, int argc, char **argv, char ***command);
 
-/* Prints text that others have made, such as a path, so that it cannot control a terminal
- * (base/text.h). */
+/* Prints untrusted text, such as a path, so that it cannot control a terminal (rn_text_line). */
 void print_safe(FILE *to, const char *text);
 
 /* Prints `rondo: ...` and returns the code, for `return fail(EXIT_USAGE, ...)`. */
@@ -74,11 +73,12 @@ int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The exit code for an error of the libraries, which it prints. */
 int fail_err(const struct rn_err *err);
 
-/* The same for RN_E_NOMEM: EXIT_INPUT if the file needs more memory than the limit, EXIT_SELF
+/* Reports that there is no memory. Returns EXIT_INPUT if the memory limit was exceeded, EXIT_SELF
  * otherwise. `file`: the file that is being read, or NULL. */
 int fail_memory(const char *file);
 
-/* The option of all commands that read traces or part files, and its value; 0: not given. */
+/* The option --max-memory of all commands that read traces or part files, and its value in bytes;
+ * 0: not given. */
 extern uint64_t max_memory;
 #define OPT_MAX_MEMORY                                                                             \
 	{                                                                                          \
@@ -86,12 +86,12 @@ extern uint64_t max_memory;
 			&max_memory, NULL                                                          \
 	}
 
-/* The default for commands that read the events of a trace one by one, which can be many times
+/* The default limit of commands that read every event of a trace. The events can be many times
  * larger than the trace. */
 #define MEMORY_FOR_EVENTS ((uint64_t)2 << 30)
 
-/* Limits the memory of this process (base/budget.h) to --max-memory, or to what a file of so many
- * bytes may need. Each call adds an allowance for one more file. */
+/* Sets the memory limit of this process (base/budget.h): --max-memory, or a limit in proportion to
+ * the size of the file. Without the option, each call adds the limit for one more file. */
 void allow_memory(uint64_t file_bytes);
 
 /* Opens a trace or says why not. EXIT_DONE or another code. */

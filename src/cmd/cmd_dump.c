@@ -235,11 +235,11 @@ static void tell_lossy(const char *file, struct rn_lossy l)
 {
 	if (l.counts)
 		fail(EXIT_DONE,
-		     "%s: lossy: as many calls as there were, but their order may not be", file);
+		     "%s: lossy: the number of calls is exact, but their order may not be", file);
 	if (l.params)
 		fail(EXIT_DONE,
 		     "%s: lossy: numbers that changed more than %" PRIu64
-		     " times are distributed as they were, but not in their order",
+		     " times have their recorded distribution, but not their recorded order",
 		     file, l.params);
 }
 

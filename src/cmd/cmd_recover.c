@@ -47,7 +47,7 @@ static bool cut_suffix(char *path)
 	return true;
 }
 
-/* A trace that exists is replaced only if the user named it. */
+/* Replaces an existing file only if the user named it with -o. */
 static int make_trace(const char *path)
 {
 	struct parts_trace t = { .how = output ? PLACE_EXACTLY : PLACE_NEW, .out = stdout };
@@ -56,7 +56,8 @@ static int make_trace(const char *path)
 	if (n >= (int)sizeof(t.path))
 		return fail(EXIT_USAGE, "recover: %s: %s", path, strerror(ENAMETOOLONG));
 	if (!output && !cut_suffix(t.path))
-		return fail(EXIT_USAGE, "recover: %s does not end in %s; where to? (-o FILE)", path,
+		return fail(EXIT_USAGE,
+			    "recover: %s does not end in %s; name the trace with -o FILE", path,
 			    RN_PART_FOLDER);
 	code = parts_recover(path, 0, &t);
 	if (code == EXIT_DONE) {

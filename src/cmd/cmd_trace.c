@@ -2,10 +2,10 @@
  * cmd_trace.c - `rondo trace PROGRAM...`: runs a program, with the tracer in whatever uses MPI.
  *
  * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
- * MPI is preloaded, and rondo becomes the program; a watcher (watch.h) waits for its end. In front
- * of one (rondo trace mpirun -n 4 ./app), or without one, the stub (src/intercept/stub.c) is
- * preloaded into everything that is started and finds the ranks; rondo waits, and reads what stub
- * and tracer have reported (conclude.h).
+ * MPI is preloaded, and rondo becomes the program. A watcher (watch.h) waits for its end. Before a
+ * launcher (rondo trace mpirun -n 4 ./app), or without one, the stub (src/intercept/stub.c) is
+ * preloaded into every process and finds the ranks. rondo waits for the command, and then reads the
+ * reports of stub and tracer (conclude.h).
  *
  * What can be known to be wrong is said before anything runs, in one line, with exit code 70. After
  * that, the exit code is that of the program, or 70 instead of 0 if a program could not be traced.
@@ -161,7 +161,8 @@ static bool is_foreign(const char *s, char piece[256])
 	}
 }
 
-/* Whether the list selects a function. A list that begins with an exclusion selects all others. */
+/* Whether a list of patterns selects any function. A list that begins with an exclusion starts with
+ * all functions selected. */
 static bool selects_any(const char *s)
 {
 	char piece[256];
@@ -377,8 +378,8 @@ static int set_variables(void)
 
 static char folder[PATH_MAX];
 
-/* Whether an outer rondo reads the reports of this run. Another value of the variable is ignored.
- */
+/* Whether an outer rondo reads the reports of this run. If RONDO_STATUS is not its status file, the
+ * variable is removed. */
 static bool has_status(void)
 {
 	const char *path = getenv("RONDO_STATUS");
@@ -442,8 +443,8 @@ static int check_output(const char *path)
 		    S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
 }
 
-/* A private directory for the reports: beside the trace, where processes on other nodes find it, if
- * the file system there stores owner and mode. */
+/* Creates the private directory for the reports. It is next to the trace, where processes on other
+ * nodes can reach it, if that file system stores owner and mode. */
 static int make_status(struct run_dir *dir)
 {
 	int error = run_dir_make(dir, folder);
@@ -491,7 +492,8 @@ static int set_output(void)
 
 /* --- the run ------------------------------------------------------------------------------- */
 
-/* mpirun -n 4 rondo trace ./app: the rank is this process, and its watcher reports how it ended. */
+/* mpirun -n 4 rondo trace ./app: this process becomes the rank. Its watcher reports how it ended.
+ */
 static int trace_rank(const struct target *t, char **command)
 {
 	int code = inject_for_rank(t);
@@ -519,7 +521,7 @@ static int trace_all(const struct target *t, char **command)
 
 	if (code)
 		return code;
-	if (has_status()) { /* an outer rondo concludes */
+	if (has_status()) { /* the outer rondo makes the report */
 		own = inject_run(t, command, &code);
 		return own ? own : code;
 	}

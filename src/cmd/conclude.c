@@ -19,27 +19,28 @@
 #include "cmd/untraced.h"
 #include "file/recover.h"
 
-/* When a rank was killed, Open MPI's launcher kills the others after a second, and ends. MPICH's
- * kills them at once, and ends when all have closed their standard error. */
+/* After a rank was killed, Open MPI's launcher kills the other ranks one second later, and exits.
+ * MPICH's launcher kills them at once, and exits when all have closed their standard error. */
 #define CRASH_SETTLE_MS 400
 #define CRASH_END_MS    10000
 
-/* How a run is concluded. */
+/* Rules for making the trace of an unfinished run. */
 struct ending {
 	struct timespec since; /* start of the command or rank */
-	bool known;            /* `since` is */
-	bool whole;            /* no trace is written if ranks are missing */
+	bool known;            /* `since` is valid */
+	bool whole;            /* write no trace if ranks are missing */
 };
 
 /* --- one run ------------------------------------------------------------------------------- */
 
-/* There are part files, and no process has reported what became of them. */
+/* Whether part files exist, and no process has reported how the run ended. */
 static bool is_open(const struct run_reports *r)
 {
 	return *r->spool && !*r->traced && !*r->parts && !*r->unmerged;
 }
 
-/* The path of the trace: the name of the part directory, in the directory of the output. */
+/* Stores the path of the trace: the directory of the output, and the name of the part directory
+ * without its suffix. */
 static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 {
 	const char *output = getenv("RONDO_OUTPUT"), *cwd = getenv("RONDO_CWD"),
@@ -53,7 +54,7 @@ static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 		snprintf(path, PATH_MAX, "%s/%.*s", cwd ? cwd : ".", n, name);
 }
 
-/* Makes the trace from the part files, and prints one line. */
+/* Makes the trace from the part files, and prints one line that begins with `what`. */
 static int recover(struct run_reports *r, struct parts_trace *t, const char *what)
 {
 	char *line = NULL, prefix[2 * PATH_MAX + 32];
@@ -95,7 +96,7 @@ static const char *why_unfinished(const struct run_reports *r)
 	return *r->parts ? r->parts : "the program ended before its trace was written";
 }
 
-/* The program was killed, or could not merge its trace. */
+/* Makes the trace of a program that was killed, or that could not merge its trace. */
 static int make_trace(struct run_reports *r, const struct ending *e)
 {
 	struct parts_trace t = { .how = e->known ? PLACE_OLDER : PLACE_NEW,
@@ -112,8 +113,8 @@ static int make_trace(struct run_reports *r, const struct ending *e)
 	return code == EXIT_NO ? say_command(r, why_unfinished(r)) : code;
 }
 
-/* Writes the trace again, with the calls that were made after it was written. Nodes whose ranks
- * made no such call have removed their part files; then the trace stays as it is. */
+/* Writes the trace again, with the calls that were made after it was written. A node whose ranks
+ * made no such call has removed its part file. In that case the trace is not changed. */
 static int add_late(struct run_reports *r, const struct ending *e)
 {
 	struct parts_trace t = { .how = PLACE_EXACTLY, .whole = true };
@@ -125,7 +126,7 @@ static int add_late(struct run_reports *r, const struct ending *e)
 		snprintf(what, sizeof(what), "with calls after MPI_Finalize: ");
 	else
 		snprintf(what, sizeof(what),
-			 "with %" PRIu64 " call%s behind MPI_Finalize: ", r->kept,
+			 "with %" PRIu64 " call%s after MPI_Finalize: ", r->kept,
 			 rn_plural(r->kept));
 	code = recover(r, &t, what);
 	if (code == EXIT_NO)
@@ -148,14 +149,14 @@ static int still_traced(const struct run_reports *r, const char *program)
 		    program, rn_text_path(r->spool, parts, sizeof(parts)));
 }
 
-/* The run has left part files. */
+/* Makes the trace from the part files of the run, or removes them. */
 static int use_parts(struct run_reports *r, const struct ending *e)
 {
 	if (*r->traced && r->kept)
 		return add_late(r, e);
 	if (!*r->traced)
 		return make_trace(r, e);
-	parts_drop(r->spool, r->run); /* a launcher has killed ranks that were about to end */
+	parts_drop(r->spool, r->run); /* a launcher killed ranks after the trace was written */
 	return EXIT_DONE;
 }
 
@@ -171,7 +172,7 @@ static void say_late(const struct run_reports *r)
 
 /* --- a command ----------------------------------------------------------------------------- */
 
-/* `gone`: a tracer could not write its report, and has printed it. */
+/* `gone`: a tracer could not write its report, and printed it instead. */
 static int conclude_run(struct run_reports *r, const struct ending *e, bool gone,
 			const char *program)
 {
@@ -184,12 +185,12 @@ static int conclude_run(struct run_reports *r, const struct ending *e, bool gone
 		return use_parts(r, e);
 	if (*r->traced || *r->parts || r->failed)
 		return r->failed ? EXIT_SELF : EXIT_DONE;
-	return fail(EXIT_SELF, "%s, where it was kept what the program did, is gone", r->spool);
+	return fail(EXIT_SELF, "%s was removed during the run; no trace can be made", r->spool);
 }
 
 #define NAMED 3 /* traces that are named in the summary */
 
-/* Several runs have left traces. */
+/* Names the traces if there are several. */
 static void say_traces(const struct reports *told)
 {
 	char names[NAMED * (PATH_MAX + 4)] = "";
@@ -211,7 +212,7 @@ static bool reported_nothing(const struct reports *told)
 	return !told->runs && !*told->untraced && !told->gone;
 }
 
-/* A process that the command started and that has not ended; 0: there is none. */
+/* A running process that the command started; 0: there is none. */
 static pid_t find_background(void)
 {
 	char entry[PATH_MAX + 16];
@@ -220,7 +221,8 @@ static pid_t find_background(void)
 	return background_process(entry);
 }
 
-/* A run that has started since the earlier reports were read is running. */
+/* Whether a run was running when the earlier reports were read. True for a run that started later.
+ */
 static bool was_running(const struct reports *earlier, uint64_t run)
 {
 	for (size_t i = 0; i < earlier->runs; i++)
@@ -229,8 +231,8 @@ static bool was_running(const struct reports *earlier, uint64_t run)
 	return true;
 }
 
-/* Waits until the processes of all runs have ended, but not long, and then reads the reports: their
- * last reports are among them. */
+/* Waits a short time for the processes of all runs to end, and then reads the reports, so that
+ * their last reports are included. */
 static void read_final(int status, struct reports *told, pid_t *background)
 {
 	struct reports earlier;
@@ -275,7 +277,8 @@ int conclude(const struct target *t, char **command, int status, int code)
 
 /* --- a rank -------------------------------------------------------------------------------- */
 
-/* Whether the rank has left something to do. The reports of other ranks are not known here. */
+/* Whether the trace has to be made from part files, by the reports of this rank. The reports of
+ * other ranks are not known here. */
 static bool is_unfinished(const struct run_reports *r)
 {
 	return *r->spool && (!r->ended || *r->parts || *r->unmerged || r->kept);
@@ -286,11 +289,11 @@ static void say_later(const struct run_reports *r)
 	char parts[RN_TEXT_PATH];
 
 	fail(EXIT_DONE,
-	     "%s; the trace is made when all ranks have ended; otherwise: rondo recover %s",
+	     "%s; the trace is made when all ranks have ended; if it is not: rondo recover %s",
 	     why_unfinished(r), rn_text_path(r->spool, parts, sizeof(parts)));
 }
 
-/* The line was printed. Launchers wait until standard error is closed. */
+/* Closes standard error, because launchers wait for this. The line was printed before. */
 static void stop_printing(void)
 {
 	dup2(STDOUT_FILENO, STDERR_FILENO); /* /dev/null */

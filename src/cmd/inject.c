@@ -74,7 +74,7 @@ static int cannot_run(const struct target *t, int error)
 	return fail(EXIT_SELF, "%s cannot be run: %s", t->name, strerror(error));
 }
 
-/* The stub then puts AddressSanitizer's runtime before the tracer. */
+/* Whether the program needs AddressSanitizer's runtime. The stub then puts it before the tracer. */
 static bool needs_asan(const struct target *t)
 {
 	for (const char *name = elf_next(&t->elf, NULL); name; name = elf_next(&t->elf, name))

@@ -19,10 +19,10 @@ bool find_program(const char *name, char path[PATH_MAX]);
 /* A library of Rondo's own, beside the rondo program (in the build folder) or in ../lib/rondo. */
 bool find_library(const char *name, char path[PATH_MAX]);
 
-/* Puts a library into LD_PRELOAD in our environment: in front of what the user has there, so that
- * it sees memory before another allocator does, but behind other tools for MPI, which count on
- * being called first, and behind AddressSanitizer, which requires it. What the user had, without
- * libraries of Rondo's, goes into RONDO_PRELOAD. RN_OK or RN_E_NOMEM. */
+/* Adds a library to LD_PRELOAD in our environment. It precedes the user's libraries, so that it
+ * sees memory before another allocator does. It follows other tools for MPI, which rely on being
+ * called first, and AddressSanitizer, which must be the first library. The user's value, without
+ * libraries of Rondo's, is stored in RONDO_PRELOAD. RN_OK or RN_E_NOMEM. */
 int preload(const char *library);
 
 /* Runs a program as a child and appends its standard output and error to `out`. Whether it could be

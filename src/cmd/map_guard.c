@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* If the handler returns without a page, the same instruction raises the signal again. */
+/* Maps a page of zeros. If that fails, the default action is restored, and the same instruction
+ * raises the signal again. */
 static void put_zeros(int sig, siginfo_t *info, void *context)
 {
 	uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)info->si_addr & -size;

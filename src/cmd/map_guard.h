@@ -1,10 +1,9 @@
 /*
- * map_guard.h - Makes a mapped file that becomes shorter while it is read an error instead of
- * SIGBUS.
+ * map_guard.h - Survives the truncation of a mapped file while it is read.
  *
- * The kernel sends SIGBUS if a page of a mapping is read that the file no longer contains. The
- * handler puts a page of zeros there, and the reader continues. The caller then asks whether the
- * file has become shorter. Other causes of SIGBUS have their default effect.
+ * The kernel sends SIGBUS when a process reads a page of a mapping that the file no longer
+ * contains. The handler maps a page of zeros there, and the reader continues. The caller must then
+ * check whether the file has become shorter. Other causes of SIGBUS have their default effect.
  */
 #ifndef RN_CMD_MAP_GUARD_H
 #define RN_CMD_MAP_GUARD_H

@@ -31,13 +31,13 @@
 #include "read/check.h"
 #include "read/trace.h"
 
-#define PARTS_MISSING (-100) /* not an error: ranks are missing, and nothing was written */
+#define PARTS_MISSING (-100) /* not an error: ranks are missing, so no trace was written */
 
 struct file {
 	char *path;       /* for messages */
-	const char *name; /* the last component of it */
-	int dir;          /* the directory; not owned */
-	bool in_memory;   /* there may be a copy of the same name in the folder */
+	const char *name; /* last component of `path` */
+	int dir;          /* descriptor of the directory; not owned */
+	bool in_memory;   /* the part directory may contain a copy with the same name */
 	int fd;
 	void *bytes; /* NULL: nothing is to be had from it */
 	size_t len;
@@ -152,8 +152,8 @@ static bool scan_one(struct folder *d, int fd)
 	return ok;
 }
 
-/* Opens the directories. The user may name a directory that is not private, which is then only
- * read. */
+/* Opens the directories. A directory that the user named may not be private; it is then only read.
+ */
 static void open_directories(struct folder *d)
 {
 	d->memory_dir = -1;
@@ -206,8 +206,8 @@ static int copy_running(struct file *f, struct rn_err *err)
 }
 
 /* Where a file has nothing, a full file system in memory has no page to show, and looking there is
- * a signal. So only what it has is mapped; the rest is 0. Bytes that are corrected are changed in
- * the memory of this process only. */
+ * a signal. So only what it has is mapped; the rest is 0. The mapping is private: corrections of
+ * bytes do not change the file. */
 static void *map_data(int fd, size_t len)
 {
 	const int flags = MAP_PRIVATE | MAP_NORESERVE, prot = PROT_READ | PROT_WRITE;
@@ -302,7 +302,7 @@ static int open_files(struct folder *d)
 	return code;
 }
 
-/* Other users can change the entries of a directory that is not ours alone. */
+/* Removes nothing from a directory whose entries other users can change. */
 static bool remove_file(const struct folder *d, const struct file *f)
 {
 	if (!rn_private_dir_is_ours(f->dir))
@@ -356,7 +356,7 @@ static void report(const struct folder *d, const struct parts_trace *t, struct r
 	if (d->running)
 		fprintf(t->out, "; the program is still running");
 	if (d->others)
-		fprintf(t->out, "; there is also something of another run");
+		fprintf(t->out, "; the directory also contains part files of another run");
 	if (keep || !remove_files(d)) {
 		fputs("; ", t->out);
 		print_safe(t->out, d->path);
@@ -365,7 +365,7 @@ static void report(const struct folder *d, const struct parts_trace *t, struct r
 	fputc('\n', t->out);
 }
 
-/* An error if a file became shorter while it was read. */
+/* Returns RN_E_DATA if a file became shorter while it was read. */
 static int check_lengths(const struct folder *d, struct rn_err *err)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -404,7 +404,7 @@ static int check_trace(const char *path, struct rn_err *err)
 	return rc;
 }
 
-/* Writes a trace that passes the check. If calls do not fit, fewer are used. */
+/* Writes a trace that passes the check. If a trace fails the check, writes one with fewer calls. */
 static int write_valid(const struct folder *d, const char *path, struct rn_recovered *r,
 		       struct rn_err *err)
 {
@@ -572,7 +572,7 @@ int parts_recover(const char *folder, uint64_t run, struct parts_trace *t)
 	return code;
 }
 
-/* Sets the flag `told` in a part file. Returns whether it was not set. */
+/* Sets the flag `told` in a part file. Returns whether it was clear before. */
 static bool is_first(int fd)
 {
 	struct rn_spill_head *head = MAP_FAILED;
@@ -588,7 +588,8 @@ static bool is_first(int fd)
 	return first;
 }
 
-/* The lock is of another kind than those of the traced processes. */
+/* Takes an open file description lock, which does not conflict with the flock(2) locks of the
+ * traced processes. */
 static int claim(const struct file *f, bool *first)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -13,9 +13,9 @@
  * folder are copies (file/spill_copy.h), which are older: where this node has the file, that is
  * used. Copies of what is not complete stay.
  *
- * A directory is opened once, not through a symbolic link. Only files whose names have the form of
- * a part file's name are read or removed, relative to the descriptor, and removed only if no other
- * user can change the directory.
+ * A directory is opened once; a symbolic link is not followed. Files are accessed relative to the
+ * descriptor. Only files with the name of a part file are read or removed. They are removed only if
+ * no other user can change the directory.
  */
 #ifndef RN_CMD_PARTS_H
 #define RN_CMD_PARTS_H
@@ -31,34 +31,34 @@
 
 #define PARTS_SETTLE_MS 2000
 
-/* Waits for processes that end because their launcher has ended, up to `ms` milliseconds. Returns
+/* Waits up to `ms` milliseconds for the processes of the run to end after their launcher. Returns
  * whether some are still running. */
 bool parts_settle(const char *folder, uint64_t run, unsigned ms);
 
-/* Whether there are part files of the run. */
+/* Whether part files of the run exist. */
 bool parts_exist(const char *folder, uint64_t run);
 
-/* One process at a time has the claim on the part file of this node: a descriptor, which is closed
- * to give it back; -1: another process has it, or there is no such file. `first`: no process has
- * reported what the run has left, and now this one does. */
+/* Claims the part file of this node. One process at a time has the claim, until it closes the
+ * returned descriptor. -1: another process has the claim, or there is no such file. `first`: no
+ * process has reported the run yet, so the caller reports it. */
 int parts_claim(const char *folder, uint64_t run, bool *first);
 
 /* Removes what is not needed any more, but for what processes that still run have. */
 void parts_drop(const char *folder, uint64_t run);
 
-/* The trace that is to be written. */
+/* A trace to be written. */
 struct parts_trace {
-	char path[PATH_MAX];   /* the wanted path; afterwards that of the trace */
-	enum place_how how;    /* which file it may replace (place_trace.h) */
-	struct timespec since; /* with PLACE_OLDER */
-	bool whole;            /* write nothing if ranks are missing */
-	const char *prefix;    /* of the line; or NULL */
-	FILE *out;             /* where one line about the trace goes */
+	char path[PATH_MAX];   /* in: the requested path; out: the path of the trace */
+	enum place_how how;    /* which file the trace may replace (place_trace.h) */
+	struct timespec since; /* for PLACE_OLDER */
+	bool whole;            /* write no trace if ranks are missing */
+	const char *prefix;    /* beginning of the line about the trace, or NULL */
+	FILE *out;             /* receives one line about the trace */
 };
 
-/* Writes the trace. EXIT_DONE: every part that exists is in the trace, though ranks may be missing.
- * EXIT_NO: ranks are missing, and nothing was written. EXIT_INPUT: a part could not be read, or
- * there is none. EXIT_SELF: no memory, or the trace could not be written. */
+/* Writes the trace. EXIT_DONE: every part file that exists is in the trace, though ranks may be
+ * missing. EXIT_NO: ranks are missing, and no trace was written. EXIT_INPUT: a part file could not
+ * be read, or there is none. EXIT_SELF: no memory, or the trace could not be written. */
 int parts_recover(const char *folder, uint64_t run, struct parts_trace *t);
 
 /* A file of the newest run, as it is at the moment, and may go on changing. */

@@ -79,7 +79,7 @@ static bool may_replace(const char *path, const struct timespec *since, bool com
 	       (complete || !is_complete(path));
 }
 
-/* Renames the trace if no file is replaced. 0 or an errno value. */
+/* Renames the trace; EEXIST if the new name exists. 0 or an errno value. */
 static int rename_new(const struct placing *p, const char *to)
 {
 	struct stat st;

@@ -1,8 +1,8 @@
 /*
- * place_trace.h - moves a trace that was made from part files to its name.
+ * place_trace.h - Renames a trace that was made from part files to its final name.
  *
- * A trace never silently takes the place of another one: if the name is in use, the trace gets the
- * next number (file/trace_name.h), and the caller reports the name.
+ * A trace never replaces a file that the caller did not allow it to replace. If the name is in use,
+ * the trace gets the next number (file/trace_name.h), and the caller reports the name.
  */
 #ifndef RN_CMD_PLACE_TRACE_H
 #define RN_CMD_PLACE_TRACE_H
@@ -15,8 +15,8 @@
 
 enum place_how {
 	PLACE_NEW,    /* replace no file */
-	PLACE_OLDER,  /* replace a trace that is not newer than a given time; an incomplete trace
-			 replaces only an incomplete one */
+	PLACE_OLDER,  /* replace a trace that was not changed after a given time; an incomplete
+			 trace replaces only an incomplete trace */
 	PLACE_EXACTLY /* replace the file: the user named it, or it is a trace of the same run */
 };
 

@@ -320,7 +320,7 @@ static int make_page(struct page *p, const char *file, bool all)
 	rn_arena_free(&mem);
 	symbols_free(symbols);
 	if (rc == RN_E_NOMEM && rn_budget_exceeded()) {
-		rn_put(p->out, "\norder: not looked at, for it needs more than ");
+		rn_put(p->out, "\norder: not analyzed, because this needs more than ");
 		rn_put_u64(p->out, rn_budget_limit() >> 20);
 		rn_put(p->out, " MiB of memory (--max-memory)\n");
 		return EXIT_DONE;

@@ -12,7 +12,7 @@
 
 #define DIGITS 16
 
-/* Stores the rest of the line if the line begins with the word. The first report counts. */
+/* Stores the rest of the line if the line begins with the word and no earlier line did. */
 static void copy_rest(const char *line, const char *word, char *to, size_t cap)
 {
 	if (rn_begins(line, word) && !*to)
@@ -35,7 +35,7 @@ static struct run_reports *find_run(struct reports *r, uint64_t number)
 	return run;
 }
 
-/* KEPT LOST */
+/* Parses "KEPT LOST". */
 static void count_late(struct run_reports *run, const char *text)
 {
 	char *end;
@@ -65,7 +65,7 @@ static void read_run_line(struct run_reports *run, const char *word, const char 
 		count_late(run, text);
 }
 
-/* "WORD RUN TEXT"; lines of another form are ignored. */
+/* Parses "WORD RUN TEXT". Ignores lines of another form. */
 static void read_line(struct reports *r, char *line)
 {
 	char *number = strchr(line, ' '), *text;

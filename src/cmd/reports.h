@@ -1,18 +1,19 @@
 /*
- * reports.h - what the processes of a command reported in the status file (base/status_file.h).
+ * reports.h - The reports of the processes of a command, from the status file
+ * (base/status_file.h).
  *
- * Each line is one report. Reports of the stub and about programs that are not traced have the form
- * "WORD TEXT". Reports of tracers have the form "WORD RUN TEXT", where RUN is the number of the run
- * as 16 hexadecimal digits:
+ * Each line is one report. A report of the stub, or about a program that is not traced, has the
+ * form "WORD TEXT". A report of a tracer has the form "WORD RUN TEXT", where RUN is the id of the
+ * run as 16 hexadecimal digits. The words of tracers, and their texts:
  *
  *	spool      the directory of the part files
- *	traced     the path of the trace, which is written
+ *	traced     the path of the trace; the trace was written
  *	parts      why the trace has to be made from part files
- *	unmerged   the same, after an attempt to merge failed
- *	unspilled  why a part file does not contain everything
- *	late       calls after MPI_Finalize: in part files, not recorded
+ *	unmerged   why an attempt to merge failed; the trace has to be made from part files
+ *	unspilled  why a part file does not contain all calls
+ *	late       calls after MPI_Finalize: number in part files, number not recorded
  *	failed     why there is neither a trace nor a part file
- *	ended      the process called exit or returned from main
+ *	ended      no text; the process called exit or returned from main
  */
 #ifndef RN_CMD_REPORTS_H
 #define RN_CMD_REPORTS_H
@@ -27,7 +28,9 @@ struct run_reports {
 	uint64_t run;
 	bool failed, ended;
 	bool running; /* processes have not ended; not a report: set by conclude.c */
-	uint64_t kept, late, late_ranks; /* calls after MPI_Finalize: recorded, not recorded */
+	/* Calls after MPI_Finalize, in part files and not recorded; ranks that reported such calls.
+	 */
+	uint64_t kept, late, late_ranks;
 	char spool[PATH_MAX], traced[PATH_MAX], parts[PATH_MAX], unmerged[PATH_MAX];
 	char unspilled[PATH_MAX];
 };
@@ -38,7 +41,7 @@ struct reports {
 	struct run_reports *run;
 	size_t runs;
 	char launcher[PATH_MAX];       /* a launcher that was started */
-	char rank[PATH_MAX];           /* a program that it started without a tracer */
+	char rank[PATH_MAX];           /* a program that a launcher started without a tracer */
 	char started[PATH_MAX];        /* a program that was started with a tracer */
 	char untraced[PATH_MAX + 256]; /* a program that could not be traced, and why */
 };

@@ -11,7 +11,7 @@
 #include "base/private_dir.h"
 #include "base/status_file.h"
 
-/* The path of the directory of the status file. */
+/* Stores the path of the directory of the status file. */
 static void directory_path(const struct run_dir *d, char path[PATH_MAX])
 {
 	snprintf(path, PATH_MAX, "%.*s", (int)(strlen(d->path) - strlen(RN_STATUS_NAME) - 1),
@@ -46,7 +46,7 @@ static int make_in(struct run_dir *d, const char *place)
 	return n;
 }
 
-/* Whether another file system may do. */
+/* Whether creating the directory may succeed on another file system. */
 static bool may_try(int error)
 {
 	return error == EPERM || error == ENOSPC || error == EDQUOT;

@@ -44,7 +44,7 @@ static bool explains(const struct target *t, const char *word, int code)
 
 	if (sets)
 		fail(EXIT_SELF, "nothing was traced: the command sets LD_PRELOAD, which rondo "
-				"needs; try rondo trace behind the launcher");
+				"needs; try rondo trace after the launcher");
 	else if (mpi && code)
 		fail(EXIT_SELF,
 		     "nothing was traced: %s failed with exit code %d, and rondo did not see %s "
@@ -58,8 +58,8 @@ static bool explains(const struct target *t, const char *word, int code)
 	return sets || mpi;
 }
 
-/* The end of the words that may name a program that ran: all of them if the command runs what its
- * arguments say, or else only the first. */
+/* The end of the words that may name a program that ran: all words if the command runs a program
+ * that its arguments name, otherwise only the first word. */
 static char **end_of_programs(const struct target *t, char **command, const struct reports *told)
 {
 	bool all = target_is_launcher(t) ? !*told->rank || rn_is_runner(told->rank)
@@ -71,7 +71,8 @@ static char **end_of_programs(const struct target *t, char **command, const stru
 	return end;
 }
 
-/* A launcher failed before it started a program, or the program that ran the launcher failed. */
+/* Reports that a launcher failed before it started a program, or that the program that ran the
+ * launcher failed. */
 static int launcher_failed(const struct target *t, const struct reports *told, int code)
 {
 	if (target_is_launcher(t))
@@ -85,7 +86,9 @@ static int launcher_failed(const struct target *t, const struct reports *told, i
 		    rn_base_name(told->launcher), t->name, code);
 }
 
-/* Returns true, and prints the reason, if it is certain why the command could not be traced. */
+/* Returns true, and prints the reason, if the reason why the command could not be traced is
+ * certain.
+ */
 static bool could_not_be_traced(const struct target *t, char **command, const struct reports *told,
 				int code)
 {
@@ -116,8 +119,8 @@ static int no_program_traced(const struct target *t, char **command, const struc
 			    : "");
 }
 
-/* A program was started with the tracer, which reported nothing. A killed program also reports
- * nothing. */
+/* Reports a program that was started with the tracer, if the tracer reported nothing. A killed
+ * program also reports nothing. */
 static int made_no_call(const struct reports *told, int code)
 {
 	return fail(EXIT_DONE, "%s made no MPI call%s; nothing was traced%s", told->started,

@@ -14,7 +14,7 @@
 #include "base/status_file.h"
 #include "cmd/conclude.h"
 
-/* Descriptors of the watcher. */
+/* Descriptor numbers in the watcher. */
 enum { STATUS = 3, RANK, TO_RONDO };
 
 static int open_process(pid_t pid)
@@ -22,7 +22,8 @@ static int open_process(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Moves the descriptors to their numbers, and closes all others but standard error. */
+/* Moves the descriptors to STATUS, RANK and TO_RONDO. Keeps standard error open, redirects standard
+ * input and output to /dev/null, and closes all other descriptors. */
 static void arrange_descriptors(int status, int rank, int to_rondo)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -38,7 +39,7 @@ static void arrange_descriptors(int status, int rank, int to_rondo)
 			close(fd);
 }
 
-/* The watcher. It sends its process id when it is ready. */
+/* Main function of the watcher. Sends its process id to rondo when it is ready. */
 static void watch(int status, int rank, int to_rondo, struct timespec since)
 {
 	struct pollfd end = { RANK, POLLIN, 0 };
@@ -55,7 +56,8 @@ static void watch(int status, int rank, int to_rondo, struct timespec since)
 	conclude_rank(STATUS, since);
 }
 
-/* The watcher is a grandchild, so that the program has no child that it did not start. */
+/* Starts the watcher as a grandchild, so that the program has no child that it did not start.
+ * Returns its process id, or 0. */
 static pid_t start_watcher(int status, int rank)
 {
 	struct timespec since;

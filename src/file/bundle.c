@@ -390,7 +390,8 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 	return rc;
 }
 
-/* A trace without a call does not replace a file. A recording of events may have no event. */
+/* Whether an existing file is kept, because the trace has no call. A trace of
+ * events (--only=order) never has calls, and replaces the file. */
 static bool is_to_keep(const struct rn_bundle_file *f, const struct rn_meta *meta, const char *path)
 {
 	struct stat st;

@@ -71,7 +71,7 @@ int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct 
 struct rn_bundle_file {
 	uint64_t bytes, calls;
 	struct rn_order_count order;
-	bool unchanged; /* the trace has no call, and a file exists: it was not replaced */
+	bool unchanged; /* the trace has no call, so the existing file was not replaced */
 };
 
 /* Writes the trace of a bundle that contains all ranks. */

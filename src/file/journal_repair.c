@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define BUDGET   ((uint64_t)1 << 31) /* bytes that all searches together may hash */
-#define FACTOR   4u                  /* how often the bytes of the file may be hashed besides */
-#define OVERHEAD 64u                 /* the cost of a hash in addition to its bytes, in bytes */
+#define FACTOR   4u                  /* additional hashes of each byte of the file */
+#define OVERHEAD 64u                 /* fixed cost of a hash, in bytes */
 
 struct repair {
 	unsigned char *bytes;
@@ -17,16 +17,17 @@ struct repair {
 	uint64_t budget;
 };
 
-/* A piece with a checksum. `matches` tells whether the checksum is right. */
+/* Bytes that a checksum covers: the head of an extent, a record, a seal or a snapshot. */
 struct piece {
 	struct repair *r;
-	const struct rn_extent *extent; /* the extent that contains the piece, or that owns it */
+	const struct rn_extent *extent; /* the extent that the checksum includes */
 	unsigned char *at;
-	size_t n;        /* bytes at `at`; of a record: at most */
-	uint64_t offset; /* of a record in its extent; of an extent: its page */
-	uint64_t sum;    /* of a snapshot: the expected checksum */
+	size_t n;        /* bytes at `at`; for a record: upper bound */
+	uint64_t offset; /* record: offset in its extent; head of an extent: its page */
+	uint64_t sum;    /* snapshot: the expected checksum */
 };
 
+/* Whether the checksum of a piece matches. */
 typedef bool match_fn(const struct piece *p);
 
 static void charge(struct repair *r, uint64_t bytes)
@@ -34,7 +35,7 @@ static void charge(struct repair *r, uint64_t bytes)
 	r->budget -= r->budget < bytes + OVERHEAD ? r->budget : bytes + OVERHEAD;
 }
 
-/* Tries all values of n bytes of the piece. If none matches, the bytes are as before. */
+/* Tries all values of each of n bytes. On failure the bytes are unchanged. */
 static bool search(const struct piece *p, size_t from, size_t n, match_fn *matches)
 {
 	for (size_t i = from; i < from + n; i++) {
@@ -50,8 +51,9 @@ static bool search(const struct piece *p, size_t from, size_t n, match_fn *match
 	return false;
 }
 
-/* A search that would exceed the budget is not begun. Records of a hostile file can name the same
- * snapshot many times, so the first comparison must not exceed it, either. */
+/* Corrects one byte of a piece. False if the checksum does not match. A search that would exceed
+ * the budget is not started. Records of a hostile file can name the same snapshot many times, so
+ * the first comparison is limited, too. */
 static bool correct(const struct piece *p, match_fn *matches)
 {
 	if (p->n > p->r->budget)
@@ -65,7 +67,7 @@ static bool correct(const struct piece *p, match_fn *matches)
 
 /* ---- the head of the file ---- */
 
-/* Replaces a word that differs from `right` in one byte. */
+/* Replaces a word with `right` if they differ in one byte. */
 static void correct_word(unsigned char *at, uint64_t right)
 {
 	const unsigned char *want = (const unsigned char *)&right;
@@ -77,8 +79,7 @@ static void correct_word(unsigned char *at, uint64_t right)
 		memcpy(at, want, sizeof(right));
 }
 
-/* The last byte of the magic number is the version of the format. Another version is not corrected.
- */
+/* The last byte of the magic number is the format version. A different version is not corrected. */
 static void correct_magic(unsigned char *at)
 {
 	const uint64_t right = RN_SPILL_MAGIC;
@@ -105,8 +106,8 @@ static uint64_t count_pages(const struct repair *r)
 	return r->len / RN_SPILL_PAGE;
 }
 
-/* Reads the head of the extent at a page, and corrects it. False if there is no extent. Only pages
- * with one of the two fields that are known are searched. */
+/* Reads the head of the extent at a page, and corrects it. False if there is no extent. A page is
+ * searched only if the magic number or the page number is right. */
 static bool get_extent(struct repair *r, uint64_t page, struct rn_extent *e)
 {
 	struct piece p = { r, NULL, NULL, sizeof(*e), page, 0 };
@@ -121,7 +122,7 @@ static bool get_extent(struct repair *r, uint64_t page, struct rn_extent *e)
 	return true;
 }
 
-/* The bytes of an extent after its head, as far as the file contains them. */
+/* The number of bytes of an extent after its head that the file contains. */
 static size_t room_of(const struct repair *r, const struct rn_extent *e)
 {
 	uint64_t left = count_pages(r) - e->number;
@@ -129,7 +130,7 @@ static size_t room_of(const struct repair *r, const struct rn_extent *e)
 	return (size_t)(e->pages < left ? e->pages : left) * RN_SPILL_PAGE - sizeof(*e);
 }
 
-/* Finds the next extent from *page on, and moves *page to the page after it. */
+/* Finds the next extent at or after *page. Sets *page to the page after the extent. */
 static bool next_extent(struct repair *r, uint64_t *page, struct rn_extent *e)
 {
 	while (*page < count_pages(r)) {
@@ -148,7 +149,7 @@ static void set_used(struct repair *r, uint64_t page, uint64_t used)
 	       sizeof(used));
 }
 
-/* The head of an extent contains the number of bytes that the extent before it uses. */
+/* Corrects `used` of the previous extent of a log, of which the head of this extent has a copy. */
 static void correct_used_before(struct repair *r, const struct rn_extent *e)
 {
 	struct rn_extent before;
@@ -195,8 +196,8 @@ static bool is_seal(const struct piece *p)
 	return s.sum == rn_seal_sum(p->extent, &s);
 }
 
-/* Corrects the seals of a stream, which of them is valid, and the snapshots of that one. The other
- * seal may have been changed when the process ended. */
+/* Corrects both seals of a stream, the index of the current seal, and the snapshots of the current
+ * seal. The process may have been writing the other seal when it ended. */
 static void correct_live(struct repair *r, const struct rn_extent *e)
 {
 	unsigned char *at = r->bytes + e->number * RN_SPILL_PAGE;
@@ -253,7 +254,8 @@ static bool correct_bytes(const struct piece *p, const struct rn_record *h)
 	return false;
 }
 
-/* The bytes of a record, its checksum, or its type and its length, which are searched. */
+/* Corrects one byte of a record: a byte of its data by the locator, a byte of its checksum, or a
+ * byte of its type or length by a search. */
 static bool correct_record(const struct piece *p)
 {
 	struct rn_record h;
@@ -270,14 +272,14 @@ static bool correct_record(const struct piece *p)
 	return search(p, 0, offsetof(struct rn_record, sum), is_record);
 }
 
-/* A log while its records are read. */
+/* Position in a log whose records are being read. */
 struct walk {
 	size_t at;       /* bytes read */
-	bool at_used;    /* a record begins or ends where the used bytes end */
-	unsigned beyond; /* records after the used bytes */
+	bool at_used;    /* a record begins or ends at offset `used` */
+	unsigned beyond; /* records after offset `used` */
 };
 
-/* Moves to the next record, and corrects it. False at the end of the valid records. */
+/* Reads the next record, and corrects it. False at the end of the valid records. */
 static bool next_record(struct repair *r, const struct rn_extent *e, struct walk *w)
 {
 	size_t room = room_of(r, e);
@@ -301,7 +303,8 @@ static bool next_record(struct repair *r, const struct rn_extent *e, struct walk
 	return true;
 }
 
-/* One record after the used bytes may be one that the process was adding when it ended. */
+/* Corrects the records of a log, and `used`. A single record after offset `used` is not damage: the
+ * process may have been adding it when it ended. */
 static void correct_log(struct repair *r, const struct rn_extent *e)
 {
 	struct walk w = { 0 };

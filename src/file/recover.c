@@ -19,7 +19,7 @@ struct recovery {
 	struct rn_arena one, scratch; /* the process that is being added */
 	const struct rn_node_file *file;
 	enum rn_recover_sealed use_sealed;
-	struct rn_salvage *sealed;    /* by file: read with RN_SALVAGE_SEALED, if that was needed */
+	struct rn_salvage *sealed;    /* by file: read with RN_SALVAGE_SEALED when first needed */
 	struct rn_salvaged **process; /* by rank */
 	uint32_t n;
 	uint64_t ranks, threads;
@@ -249,14 +249,14 @@ static void rewind_both(struct recovery *r)
 	rn_arena_rewind(&r->scratch, (struct rn_arena_mark){ 0 });
 }
 
-/* Whether only the sealed calls of a process are used from the start. */
+/* Whether only the sealed calls of a process are used, without trying all of its calls first. */
 static bool is_sealed_only(const struct recovery *r, const struct rn_salvaged *p)
 {
 	return r->use_sealed == RN_RECOVER_SEALED ||
 	       (r->use_sealed == RN_RECOVER_DAMAGED && p->damaged);
 }
 
-/* Adds what can be added of a process. RN_OK, also if that is nothing, or RN_E_NOMEM. */
+/* Adds the valid calls of a process. RN_OK, also if the process has none; or RN_E_NOMEM. */
 static int add_valid(struct recovery *r, const struct rn_salvaged *p)
 {
 	int rc = is_sealed_only(r, p) ? RN_E_DATA : add_process(r, p);

@@ -3,9 +3,9 @@
  *
  * All processes of all nodes are found (salvage.h), how their ranks are expressed is chosen for all
  * together, as it would have been in MPI_Finalize, and their bundles are put together in the order
- * of their ranks. Ranks of which nothing is there have no calls. A process whose calls
- * are invalid is read again up to the first damage, and without the calls after its latest seals,
- * which have no checksum. If its calls are invalid then, too, its rank is missing.
+ * of their ranks. Ranks of which nothing is there have no calls. A process whose calls are invalid
+ * is read again, up to the first damage and without the calls after its latest seals, which have no
+ * checksum. If these calls are also invalid, its rank is missing.
  *
  * The metadata are those of the first process, and besides
  *
@@ -47,16 +47,17 @@ struct rn_recovered {
 	struct rn_rank_text missing, incomplete;
 };
 
-/* Processes of which only the calls up to the first damage and the latest seals are used. */
+/* The processes that are read only up to the first damage and the latest seals. */
 enum rn_recover_sealed {
-	RN_RECOVER_INVALID, /* those whose calls are invalid otherwise */
-	RN_RECOVER_DAMAGED, /* those, and those with damaged data */
-	RN_RECOVER_SEALED,  /* all */
+	RN_RECOVER_INVALID, /* processes whose calls are otherwise invalid */
+	RN_RECOVER_DAMAGED, /* also processes with damaged data */
+	RN_RECOVER_SEALED,  /* all processes */
 };
 
 /* Writes the trace. RN_OK; RN_E_DATA: no process can be found; or what writing says. `out` is to be
- * freed in any case. A trace can still be invalid, if calls of different streams do not fit: the
- * caller checks it, and calls this function again with the next value of `sealed`. */
+ * freed in any case. The trace can be invalid if calls of different streams contradict each other.
+ * The caller therefore checks it, and on failure calls this function again with the next value of
+ * `sealed`. */
 int rn_recover(const struct rn_node_file *file, size_t n, enum rn_recover_sealed sealed,
 	       const char *path, struct rn_recovered *out, struct rn_err *err);
 

@@ -5,9 +5,9 @@
  * came about, ready to be put into a trace (recorded.h). A call that was under way is the stream's
  * last one, without results; what others were made inside of comes behind them, as it always does.
  *
- * Trusts no byte. Where some do not fit, a stream ends before them (a log, a ring), or lacks the
- * calls of a segment or of the time since a seal (a snapshot). Such a process is `damaged`. One
- * that makes no sense only when its calls are written is found by whoever does that.
+ * Input is untrusted. At an invalid byte of a log or ring, the stream ends. If a snapshot is
+ * invalid, the stream lacks the calls of its segment, or those since its seal. Such a process is
+ * `damaged`. One that makes no sense only when its calls are written is found by whoever does that.
  *
  * Cost: linear. All memory is the arena's; it refers to nothing of the file afterwards.
  */
@@ -44,7 +44,7 @@ struct rn_now {
 
 struct rn_salvaged {
 	uint32_t process; /* its id */
-	uint32_t file;    /* for recover.c: index of the part file */
+	uint32_t file;    /* index of the part file; set and used by recover.c */
 	struct rn_fact_world world;
 	struct rn_recorded recorded;
 	struct rn_meta meta;
@@ -65,11 +65,11 @@ struct rn_salvage {
 	uint32_t unknown; /* processes that have not said who they are */
 };
 
-/* How much of each stream is read. */
+/* The calls of each stream that are read. */
 enum rn_salvage_what {
 	RN_SALVAGE_ALL,
-	RN_SALVAGE_SEALED, /* up to the first damage, and without the calls after its latest seal,
-			    * which have no checksum */
+	RN_SALVAGE_SEALED, /* calls before the first damage and before the latest seal; later calls
+			    * have no checksum */
 };
 
 /* RN_OK, RN_E_NOMEM, or RN_E_DATA: this is not a part file. */

@@ -55,8 +55,8 @@ struct salvaged {
 	const unsigned char *memory; /* the extent that begins with `live` */
 	size_t memory_len;
 	struct rn_live live;
-	unsigned char *under_way;  /* words of calls under way */
-	size_t words_len;          /* bytes of words that the extent has room for */
+	unsigned char *under_way;  /* copy of the words of calls in flight */
+	size_t words_len;          /* bytes of words for which the extent has room */
 	struct rn_seg chunks;      /* struct rn_moment_bytes */
 	uint64_t zero;             /* when they begin */
 	struct rn_seg order_site;  /* struct rn_order_site */
@@ -108,10 +108,10 @@ bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t en
 #define RN_SALVAGE_DEEP 64u
 
 struct under_way {
-	size_t from, to; /* in salvaged.under_way, bytes */
+	size_t from, to; /* byte offsets in salvaged.under_way */
 };
 
-/* Innermost first; returns how many. */
+/* Stores the calls in flight, innermost first. Returns their number. */
 uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out);
 
 bool rn_salvage_begin(struct salvaged *s);

@@ -27,7 +27,7 @@ struct rn_segment {
 	const struct rn_seg *holes; /* struct rn_holes *, by call */
 	const struct rn_grammar *grammar;
 	const struct rn_times *times; /* settled */
-	bool lost; /* its calls are not known; requests of other segments refer to its tables */
+	bool lost; /* its calls are unknown; its tables remain, for requests of other segments */
 };
 
 struct rn_shape {

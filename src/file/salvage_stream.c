@@ -26,9 +26,8 @@ static uint64_t word_at(const struct salvaged *s, size_t at)
 	return w;
 }
 
-/* Where an address of the process is in the copy of its words, in bytes. False when it is not
- * there.
- */
+/* Converts an address of the process to a byte offset in the copy of its words. False if the
+ * address is outside the words. */
 static bool place_of(const struct salvaged *s, uint64_t address, size_t *at)
 {
 	uint64_t bytes = address - s->live.buffer;
@@ -56,7 +55,7 @@ static uint32_t chain(const struct salvaged *s, size_t top, struct under_way *ou
 	return n;
 }
 
-/* The only call under way is the expected one: its words are put where they would be. */
+/* Copies the words of the expected call, the only call in flight, to their position in the copy. */
 static bool put_expected(struct salvaged *s, size_t top)
 {
 	bool given = s->live.top & RN_LIVE_GIVEN;
@@ -73,7 +72,7 @@ static bool put_expected(struct salvaged *s, size_t top)
 	return true;
 }
 
-/* A copy, because words may have to be put there. */
+/* Copies the words of calls in flight, because put_expected changes them. */
 static bool copy_words(struct salvaged *s, size_t top)
 {
 	s->under_way = rn_new(s->mem, unsigned char, top);
@@ -298,7 +297,7 @@ static uint64_t lost_calls(const struct rn_live *l)
 	return l->calls > l->limit ? l->calls - l->limit : 0;
 }
 
-/* Reads a segment that is in the log. If its snapshots are damaged, its calls are lost. */
+/* Reads a closed segment from the log. If its snapshots are damaged, its calls are lost. */
 static bool read_segment(struct salvaged *s, const struct told *t)
 {
 	bool lost;

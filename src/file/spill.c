@@ -18,7 +18,7 @@
 
 #define FIRST_LOG ((size_t)16 << 10)
 #define LAST_LOG  ((size_t)256 << 10)
-#define AHEAD     ((uint64_t)1 << 20) /* pages that others may have claimed, but not written */
+#define AHEAD     ((uint64_t)1 << 20) /* pages that others may have claimed and not yet allocated */
 #define HIGH_FD   1000                /* out of the way of those that the program counts on */
 
 /* A high number; the file stays open by its own if there is none. */
@@ -294,9 +294,9 @@ static void *map_extent(int fd, void *at, size_t size, off_t offset)
 		    offset);
 }
 
-/* Takes so many pages. The counter is in the file, where others can change it. An answer is wrong
- * if this process has claimed the pages already, or if they are far behind the end of the file:
- * other processes can have claimed only a little that is not there yet. */
+/* Claims consecutive pages. The counter is in the file, where other processes can change it. EIO if
+ * the counter is wrong: this process has already claimed the pages, or they are more than AHEAD
+ * pages after the end of the file. */
 static int take_pages(struct rn_spill *s, int fd, uint64_t pages, uint64_t *page)
 {
 	struct stat st;
@@ -365,8 +365,8 @@ void rn_spill_release(struct rn_mapped *m)
 	m->at = NULL;
 }
 
-/* The system call itself: in a forked child, UCX's munmap can wait for a lock that is never
- * released. */
+/* Calls the kernel directly. UCX replaces munmap with a function that takes a lock, which is never
+ * released in a forked child if another thread of the parent held it. */
 void rn_spill_forget(struct rn_spill *s)
 {
 	if (s->head)
@@ -437,7 +437,7 @@ uint64_t rn_record_sum(const struct rn_extent *e, uint64_t at, const struct rn_r
 	return rn_hash_seeded(bytes, r->bytes, record_seed(e, at, r));
 }
 
-/* The same, of bytes in two pieces. */
+/* rn_record_sum of a record whose bytes are the concatenation of a and b. */
 static uint64_t sum_of_two(const struct rn_extent *e, const struct rn_record *r, const void *a,
 			   size_t a_bytes, const void *b)
 {

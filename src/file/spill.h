@@ -89,11 +89,11 @@ struct rn_extent {
 	uint64_t number;      /* the page it begins at; a log goes on at a later one */
 	uint64_t used;        /* of a log's: bytes of records behind this */
 	uint64_t before;      /* of a log's: the page of the one that it goes on from; 0: none */
-	uint64_t before_used; /* of a log: `used` of that extent */
+	uint64_t before_used; /* of a log: final `used` of the extent `before` */
 	uint64_t sum;         /* rn_extent_sum */
 };
 
-/* Checksum of the fields that do not change after the extent was claimed. */
+/* Checksum of the fields that do not change after the extent is claimed. */
 uint64_t rn_extent_sum(const struct rn_extent *e);
 
 /* ---- records of logs ---- */
@@ -131,7 +131,7 @@ enum rn_fact {
 struct rn_record { /* and `bytes` more, made up to 8 */
 	uint32_t type, bytes;
 	uint64_t sum;     /* rn_record_sum */
-	uint64_t locator; /* of the bytes (base/locate.h) */
+	uint64_t locator; /* locator of the bytes (base/locate.h) */
 };
 
 /* Of a record that is in the extent, so far behind its head, and of its bytes. */
@@ -213,28 +213,30 @@ static inline uint64_t rn_seal_values(const struct rn_seal *s)
 #define RN_LIVE_GIVEN 1u
 
 /*
- * The extent RN_EXTENT_LIVE: the state of a stream, for readers of the file. The process that
- * records only writes it. Its own state is in private memory, where nobody who can write the file
- * can change it.
+ * The extent RN_EXTENT_LIVE: the state of a stream, for readers of the file. The recording process
+ * writes it and never reads it. The process has its own state in private memory, which a writer of
+ * the file cannot change.
  *
- * Calls under way: the words of a call, then the address of its stack frame and the address where
- * its words begin; the words of a call that it was made in come before it. `buffer` and `top` are
- * addresses, too: no call is under way if they are equal. The words from `buffer` on follow this
- * structure in the file, as many as fit, with an exception: if `expected` is a signature's number,
- * one call is under way, and its words are those of the signature; if `top` has the bit
- * RN_LIVE_GIVEN, only the first word is.
+ * A call in flight consists of its words, the address of its stack frame, and the address at which
+ * its words begin. An outer call precedes the calls that are nested in it. `buffer` and `top` are
+ * the addresses of the first word and of the end; if they are equal, no call is in flight. The
+ * words from `buffer` on follow this structure in the file, as many as fit.
+ *
+ * If `expected` is not RN_LIVE_HERE, one call is in flight, and its words are those of the
+ * signature with the id `expected`, not those in the file. If the bit RN_LIVE_GIVEN of `top` is
+ * also set, only the first word is that of the signature, and the other words are in the file.
  */
 struct rn_live {
 	struct rn_extent extent;
 	uint64_t buffer, top;
-	uint64_t entered; /* ticks: when the innermost call under way began */
+	uint64_t entered; /* ticks: start of the innermost call in flight */
 	uint64_t left;    /* ticks: when the latest one that was recorded ended */
 	uint64_t calls;   /* that are in the grammar; call i is in the ring at i mod places */
 	uint64_t limit;   /* no more of them are in the file */
 	uint64_t lost;
 	uint64_t sealed; /* which of the two counts; stored last */
 	struct rn_seal seal[2];
-	uint32_t expected; /* or RN_LIVE_HERE */
+	uint32_t expected; /* signature id, or RN_LIVE_HERE */
 	uint8_t off;       /* RN_OFF_*; 0: all calls are recorded */
 };
 
@@ -246,8 +248,8 @@ struct rn_spill {
 	ino_t ino;
 	uint32_t process;
 	struct rn_spill_head *head; /* NULL: there is none */
-	size_t extent_max;          /* bytes of an extent; 0: no limit */
-	uint64_t claimed;           /* the page behind the last one that this process claimed */
+	size_t extent_max;          /* largest extent in bytes; 0: no limit */
+	uint64_t claimed;           /* the page after the last page that this process claimed */
 	char path[PATH_MAX];
 };
 
@@ -258,8 +260,8 @@ void rn_spill_name(uint64_t run, char name[RN_SPILL_NAME]);
 /* Whether a name has the form of a part file's name. */
 bool rn_spill_is_name(const char *name);
 
-/* Opens the file, or makes it, if it is of this run. Its directory must be private
- * (base/private_dir.h). 0 or an errno value. */
+/* Opens or creates the file of a run. Its directory must be private (base/private_dir.h). 0 or an
+ * errno value. */
 int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run);
 
 /* Its descriptor, opened anew if need be; -1 with errno. */
@@ -290,22 +292,22 @@ bool rn_spill_writer_add(void *writer, const void *bytes, size_t n);
 /* All is written. 0 or an errno value. */
 int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum);
 
-/* An extent of this process. The process reads its own copy of the head, not the file's. */
+/* An extent of this process, or none. */
 struct rn_mapped {
-	struct rn_extent head;
-	struct rn_extent *at; /* NULL: none */
+	struct rn_extent head; /* private copy, which the process reads instead of the file */
+	struct rn_extent *at;  /* mapping of the file; NULL: no extent */
 };
 
-/* Claims an extent of at least `bytes` and maps it; all its bytes but the head's are 0. With `at`,
- * a page's address, the mapping replaces the memory there, of so many bytes, and what was there is
- * the content. 0 or an errno value. */
+/* Claims an extent of at least `bytes` bytes and maps it. All bytes after the head are 0. If `at`
+ * is not NULL, it is the address of a page: the mapping replaces `bytes` bytes of memory there,
+ * whose contents become those of the extent. 0 or an errno value. */
 int rn_spill_claim(struct rn_spill *s, enum rn_extent_kind kind, uint32_t stream, size_t bytes,
 		   void *at, struct rn_mapped *out);
 
 /* The extent is not needed any more; its room is not used again. */
 void rn_spill_release(struct rn_mapped *m);
 
-/* Bytes behind the head. */
+/* Number of bytes after the head; 0 if there is no extent. */
 static inline size_t rn_mapped_room(const struct rn_mapped *m)
 {
 	return m->at ? m->head.pages * RN_SPILL_PAGE - sizeof(m->head) : 0;

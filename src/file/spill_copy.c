@@ -60,8 +60,8 @@ static int get(struct rn_spill_copy *c, void *bytes, size_t n, uint64_t at)
 	return (size_t)r == n ? 0 : EIO;
 }
 
-/* The head of an extent of this process. Others can change the file: what this process cannot have
- * written is an error. */
+/* Reads the head of an extent of this process. Other processes can change the file. EIO if this
+ * process cannot have written the head. */
 static int get_extent(struct rn_spill_copy *c, uint64_t page, struct rn_extent *e)
 {
 	uint64_t claimed = __atomic_load_n(&c->of->claimed, __ATOMIC_RELAXED);
@@ -105,8 +105,8 @@ static int reach(struct rn_spill_copy *c, const struct rn_extent *e)
 
 /* ---- the file ---- */
 
-/* Opens the file in its private directory. Either is created if it does not exist; another process
- * of the node may create the file at the same time. */
+/* Opens the file in its private directory. Creates the file and the directory if they do not exist.
+ * Another process of the node may create the file at the same time. */
 static int open_file(const struct rn_spill_copy *c)
 {
 	const char *slash = strrchr(c->path, '/'), *name = slash ? slash + 1 : c->path;

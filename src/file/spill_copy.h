@@ -59,8 +59,8 @@ int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied
 /* Whether what is sealed can be copied: what the copy stands on is not in the same place. */
 bool rn_copy_can(const struct rn_seal *s, const struct rn_copied *done);
 
-/* A stream that has just been sealed, by the thread that records in it: its state, with the head of
- * its extent, and the words of calls under way. */
+/* Copies a stream that has just been sealed. Called by the thread that records in it. `live` is the
+ * state of the stream, with the head of its extent; `words` are the n words of calls in flight. */
 int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const uint64_t *words,
 		   size_t n, const struct rn_log *log, struct rn_copied *done);
 

@@ -46,7 +46,7 @@ bool rn_trace_name_has(const char *pattern, char letter)
 
 /* ---- values ---- */
 
-/* The id of the batch job, or of the launcher's job. */
+/* The id of the batch job or of the launcher's job; "nojob" if there is none. */
 static const char *job(void)
 {
 	static const char *const names[] = { "SLURM_JOB_ID", "PBS_JOBID",      "LSB_JOBID",
@@ -62,7 +62,7 @@ static const char *job(void)
 	return "nojob";
 }
 
-/* A value is part of one component of a path. */
+/* Adds a value. Slashes become underscores, because the name is one component of a path. */
 static void add_value(struct rn_bounded_text *t, const char *s)
 {
 	for (; *s; s++)
@@ -77,7 +77,7 @@ static void add_number(struct rn_bounded_text *t, unsigned number)
 	add_value(t, digits);
 }
 
-/* Adds the value of a sequence. A sequence without meaning is added as it is. */
+/* Adds the value of the sequence %letter. An unknown sequence is added unchanged. */
 static void add_sequence(struct rn_bounded_text *t, char letter, const char *program,
 			 unsigned number)
 {
@@ -144,7 +144,7 @@ static struct rn_trace_seen seen_of(const struct stat *st)
 	return (struct rn_trace_seen){ true, st->st_dev, st->st_ino, st->st_ctim };
 }
 
-/* A file that cannot be examined exists. */
+/* A file that cannot be examined counts as existing. */
 struct rn_trace_seen rn_trace_see(const char *path)
 {
 	struct stat st;

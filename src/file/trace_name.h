@@ -1,5 +1,5 @@
 /*
- * trace_name.h - names of traces, and which existing files a run may replace.
+ * trace_name.h - Names of traces, and the existing files that a run may replace.
  *
  * The name of a trace is a pattern. In its last component, %p is the program, %j the job, %h the
  * host, %n the number of the trace, and %% a percent sign. If the name is in use, the trace gets
@@ -15,21 +15,24 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define RN_TRACE_NUMBERS 10000u /* numbers that are tried */
+#define RN_TRACE_NUMBERS 10000u /* the numbers 1 to 9999 are tried */
 
-/* The first sequence of the pattern that has no meaning, such as "%x"; NULL: there is none. */
+/* The first unknown sequence of the pattern, such as "%x"; NULL: there is none. */
 const char *rn_trace_name_error(const char *pattern);
 
+/* Whether the pattern contains the sequence %letter. */
 bool rn_trace_name_has(const char *pattern, char letter);
 
-/* Stores the name with this number, which is 1 or greater. False: it does not fit. */
+/* Stores the name that the pattern gives for a program and a number, which is 1 or greater. False:
+ * the name does not fit. */
 bool rn_trace_name(const char *pattern, const char *program, unsigned number, char *out,
 		   size_t cap);
 
-/* Stores a name that is not a pattern with this number. False: it does not fit. */
+/* Adds a number to a name that is not a pattern. The number 1 leaves the name unchanged. False: the
+ * result does not fit. */
 bool rn_trace_name_number(const char *name, unsigned number, char *out, size_t cap);
 
-/* A file at some time. */
+/* The state of a file when it was examined. */
 struct rn_trace_seen {
 	bool exists;
 	dev_t dev;
@@ -37,9 +40,10 @@ struct rn_trace_seen {
 	struct timespec changed;
 };
 
+/* Examines a file. */
 struct rn_trace_seen rn_trace_see(const char *path);
 
-/* Whether the file was not replaced or changed since then. */
+/* Whether the file was neither replaced nor changed since it was examined. */
 bool rn_trace_is_same(const char *path, const struct rn_trace_seen *seen);
 
 /* Whether a trace may be written to the path: no file exists there, or the file is a trace (or

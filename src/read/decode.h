@@ -15,8 +15,9 @@
  * communicator that it is about; where that is not known it is shown as it is (rank+1). Requests
  * have their numbers. In text, constants and handles stand as they are and the program's strings
  * are quoted as in C. In JSON, integers beyond 2^53 are strings, and a string's bytes that are not
- * UTF-8 become \uf780 .. \uf7ff, U+F700 + the byte; so do the bytes of these characters themselves.
- * Either way one call is one line, and nothing in it is a control character.
+ * UTF-8 become \uf780 .. \uf7ff, U+F700 + the byte. The bytes of the characters U+F780 to U+F7FF
+ * are written in the same way. Either way one call is one line, and nothing in it is a control
+ * character.
  *
  * The signature must be valid under the vocabulary (rn_call_valid). O(length of the line).
  */

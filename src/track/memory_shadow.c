@@ -9,8 +9,8 @@
 /* Where a mark has the number of its digits: it is that of a large block. */
 #define LARGE 7u
 
-#define LEAVES ((uintptr_t)1 << (RN_SHADOW_BRANCH - RN_SHADOW_LEAF)) /* of a branch */
-#define PAGES  ((uintptr_t)1 << (RN_SHADOW_LEAF - 12))               /* of a leaf */
+#define LEAVES ((uintptr_t)1 << (RN_SHADOW_BRANCH - RN_SHADOW_LEAF)) /* per branch */
+#define PAGES  ((uintptr_t)1 << (RN_SHADOW_LEAF - 12))               /* per leaf */
 #define MEGAS  ((uintptr_t)1 << (RN_SHADOW_LEAF - 20))
 
 typedef uint64_t word __attribute__((may_alias));
@@ -48,7 +48,7 @@ static void *map(size_t n)
 	return p;
 }
 
-/* Maps n bytes that *at points to from then on, unless another thread is faster. */
+/* Maps n bytes and sets *at to them, unless another thread has set *at. Returns *at, or NULL. */
 static void *map_at(pointer *at, size_t n)
 {
 	void *have = NULL, *p = map(n);
@@ -241,7 +241,7 @@ static ptrdiff_t last_until(const struct rn_shadow_leaf *l, size_t i)
 	return at == BELOW ? BELOW : last_in_mega(l, (size_t)at);
 }
 
-/* The number of the last leaf that exists below a leaf and not below `lowest`, or BELOW. */
+/* The index of the last existing leaf in `lowest` .. `leaf` - 1, or BELOW if there is none. */
 static ptrdiff_t last_leaf(uintptr_t leaf, uintptr_t lowest)
 {
 	while (leaf > lowest) {

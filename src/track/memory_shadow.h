@@ -23,9 +23,9 @@
  *   page flag clear: no block begins there;   mega flag clear: none of its page flags is set
  *
  * Memory: leaves of 4 MiB of address space, mapped at the first block in them and touched only
- * where blocks begin: about 1/16 of a heap of small blocks, at most 1/512 for large ones. A program
- * may run with limited address space (RLIMIT_AS), so a leaf is small, and leaves are found in two
- * steps: a branch has those of 16 GiB, and a flag for each that may
+ * where blocks begin: about 1/16 of a heap of small blocks, at most 1/512 for large ones. Leaves
+ * are small, because a program may run with limited address space (RLIMIT_AS). A lookup has two
+ * steps: a branch contains the pointers to the leaves of 16 GiB, and a flag for each leaf that may
  * exist.
  *
  * Not locked, and safe in threads: what is written for a block belongs to that block alone, and
@@ -42,7 +42,7 @@
 #define RN_SHADOW_GRANULE ((uintptr_t)16)
 #define RN_SHADOW_BITS    48 /* of an address */
 #define RN_SHADOW_LEAF    22 /* log2 of the bytes of memory that a leaf covers */
-#define RN_SHADOW_BRANCH  34 /* and a branch */
+#define RN_SHADOW_BRANCH  34 /* log2 of the bytes of memory that a branch covers */
 #define RN_SHADOW_SMALL   (127 * RN_SHADOW_GRANULE) /* what one digit can say */
 
 /* An address that can have a mark has none of these bits. */
@@ -78,7 +78,7 @@ extern struct rn_shadow_branch *rn_shadow_branches[1 << (RN_SHADOW_BITS - RN_SHA
 #define RN_SHADOW_GET(byte)    __atomic_load_n(&(byte), __ATOMIC_RELAXED)
 #define RN_SHADOW_PUT(byte, v) __atomic_store_n(&(byte), (unsigned char)(v), __ATOMIC_RELAXED)
 
-/* The place of a leaf in its branch. */
+/* The index of a leaf in its branch. */
 static inline size_t rn_shadow_leaf_index(uintptr_t p)
 {
 	return (p & (((uintptr_t)1 << RN_SHADOW_BRANCH) - 1)) >> RN_SHADOW_LEAF;
