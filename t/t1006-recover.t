@@ -218,7 +218,7 @@ like "... is said to be" "$(cat "$tmp/err")" '^rondo: .*: there are no parts in 
 status "no folder" 3 "$RONDO" recover "$tmp/no.part"
 status "a file" 3 "$RONDO" recover "$f" -o "$tmp/x"
 status "nowhere to write" 2 "$RONDO" recover "$tmp"
-like "... is asked for" "$(cat "$tmp/err")" 'does not end in \.part; where to\? \(-o FILE\)$'
+like "... is asked for" "$(cat "$tmp/err")" 'does not end in \.part; name the trace with -o FILE$'
 parts 4 1 1
 status "no such folder for the trace" 70 "$RONDO" recover "$d" -o "$tmp/no/x.rondo"
 ok "... the parts stay" test -f "$(part 0)"
