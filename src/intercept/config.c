@@ -63,7 +63,7 @@ static void trace_name(char *to, size_t cap)
 		copy(to, cap, rn_config.program);
 }
 
-static char label[sizeof(rn_config.program)]; /* of the program, in the names of traces */
+static char label[sizeof(rn_config.program)]; /* name of the program in the names of traces */
 
 bool rn_config_name(unsigned number)
 {

@@ -15,7 +15,7 @@ enum rn_order_values { RN_VALUES_NONE, RN_VALUES_MPI, RN_VALUES_ALL };
 
 struct rn_config {
 	char output[4096];          /* path of the trace; absolute */
-	char pattern[4096];         /* from which it was made (file/trace_name.h) */
+	char pattern[4096];         /* pattern of the output path (file/trace_name.h) */
 	char status[4096];          /* where the launcher waits for a word; may be empty */
 	char spill[4096];           /* folder for parts; may be empty */
 	char program[256];          /* this executable, without folder */
@@ -54,7 +54,8 @@ void rn_config_give_back(void);
 /* Until then, what it starts finds the stub in our place, which tells of which MPI that is. */
 void rn_config_pass_on(void);
 
-/* Sets the output to the path with this number. False: it is too long, and unchanged. */
+/* Sets the output path to the pattern with this number. False: the path is too long, and the output
+ * is unchanged. */
 bool rn_config_name(unsigned number);
 
 /* The output is that of one world among several: NAME.WORD-NUMBER.rondo. */

@@ -91,9 +91,9 @@ static uint64_t tracer_ns; /* time that the tracer used at the end of the run */
 
 /* ---- clocks ---- */
 
-/* At the start of the program, over MPI_COMM_WORLD. The program cannot receive these messages, or
- * these receives the program's messages: every receiver is still in MPI_Init, and messages between
- * two ranks arrive in order. */
+/* Messages at the start of the program, over MPI_COMM_WORLD. They cannot be confused with messages
+ * of the program: every receiver is still in MPI_Init, and messages between two ranks arrive in
+ * order. */
 static int start_send(void *arg, const void *bytes, size_t n, uint32_t to)
 {
 	(void)arg;
@@ -114,7 +114,7 @@ static int start_min(void *arg, uint64_t *v, size_t n)
 				     MPI_COMM_WORLD);
 }
 
-/* At the end, over the link. */
+/* Messages at the end of the program, over the link. */
 static int end_send(void *arg, const void *bytes, size_t n, uint32_t to)
 {
 	return rn_link_send(arg, (int)to, bytes, n);
@@ -125,7 +125,8 @@ static int end_recv(void *arg, void *bytes, size_t n, uint32_t from)
 	return rn_link_recv(arg, (int)from, bytes, n);
 }
 
-/* By all ranks together; `link` is NULL at the start. What cannot be compared is taken as equal. */
+/* Compares the clocks of all ranks. Called by all ranks together; `link` is NULL at the start of
+ * the program. If clocks cannot be compared, they are assumed to be equal. */
 static void compare_clocks(struct rn_mpi_link *link)
 {
 	struct rn_clock_calls calls = { link,
@@ -144,7 +145,7 @@ static void compare_clocks(struct rn_mpi_link *link)
 
 /* ---- what rondo is told ---- */
 
-static uint64_t run_number; /* no two runs have the same number */
+static uint64_t run_number; /* id of the run, different for every run */
 
 static bool append_line(const char *line, int n)
 {
@@ -163,8 +164,8 @@ static bool append_line(const char *line, int n)
 	return done;
 }
 
-/* Appends a line to the status file. If this fails, removing the file tells `rondo trace` that the
- * report is on standard error. */
+/* Appends a line to the status file. On failure, removes the file: this tells `rondo trace` that
+ * the report is on standard error. */
 static bool tell_line(const char *line, int n)
 {
 	if (append_line(line, n))
@@ -197,7 +198,8 @@ bool rn_finish_untraced(const char *what)
 	return tell_line(line, snprintf(line, sizeof(line), "untraced %s\n", what));
 }
 
-/* Each rank has a watcher of its own, which knows only what this rank reports. */
+/* Whether a watcher reads the reports. Each rank has its own watcher, which sees only the reports
+ * of that rank. */
 static bool is_watched(void)
 {
 	return rn_status_is_watched(rn_config.status);
@@ -249,8 +251,8 @@ static const struct rn_link_calls *real_calls(void)
 	return &calls;
 }
 
-/* Errors of the tracer's own calls on MPI_COMM_WORLD do not call the program's error handler, which
- * would end it. */
+/* Replaces the error handler of MPI_COMM_WORLD, so that errors of the tracer's own calls do not end
+ * the program. Returns the previous handler. */
 static MPI_Errhandler quiet_world(void)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -268,9 +270,9 @@ static void restore_world(MPI_Errhandler handler)
 	rn_real.MPI_Errhandler_free(&handler);
 }
 
-/* With Open MPI 4.1, one more communicator during the run can make MPI_Dist_graph_create hang, so
- * the tracer's is created at the end. With MPICH it is created at the start: at the end there may
- * be no memory for it, and ranks for which that fails keep the others waiting. */
+/* With Open MPI 4.1, one more communicator during the run can make MPI_Dist_graph_create hang. The
+ * tracer's communicator is therefore created at the end. With MPICH it is created at the start: at
+ * the end there may be no memory for it on some ranks, and the other ranks would wait for them. */
 #ifdef OPEN_MPI
 #define COMM_AT_END true
 #else
@@ -299,8 +301,8 @@ static void tell_spool(void)
 	rn_finish_tell("spool", rn_spool_folder());
 }
 
-/* From here on nothing is lost. Rank 0 names the trace, because other ranks may run other programs,
- * or run on other nodes. */
+/* Starts the part file. From here on no call is lost. Rank 0 names the trace, because other ranks
+ * may run other programs or run on other nodes. */
 static void start_spool(void)
 {
 	static struct {
@@ -724,7 +726,7 @@ static void say_unchanged(void)
 {
 	char word[WORD_MAX];
 
-	rn_say("no call was recorded, so the trace that exists was not replaced: %s",
+	rn_say("no call was recorded, so the existing trace was not replaced: %s",
 	       rn_text_path(rn_config.output, word, sizeof(word)));
 	rn_finish_tell("failed", "no call");
 }
@@ -821,16 +823,16 @@ static void say_parts(const char *word, const char *why)
 		       rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
 }
 
-/* The watchers of the ranks make the trace. This rank still has a standard error that its launcher
- * reads. */
+/* Reports that the watchers of the ranks make the trace. The rank prints the line itself, because
+ * its launcher still reads its standard error. */
 static void say_watched(const char *why, bool first)
 {
 	char folder[WORD_MAX];
 
 	rn_finish_tell("parts", why);
 	if (first)
-		rn_say("%s; the trace is made when all ranks have ended; otherwise: rondo recover "
-		       "%s",
+		rn_say("%s; the trace is made when all ranks have ended; if it is not: rondo "
+		       "recover %s",
 		       why, rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
 }
 

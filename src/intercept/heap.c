@@ -11,7 +11,7 @@
  *
  * reallocarray is not here: glibc's calls realloc, which is. A program that brings an allocator of
  * its own in the executable never calls us, and its blocks are not known. A sanitizer's allocator
- * that precedes ours reports its blocks through hooks.
+ * that precedes the tracer reports its blocks through hooks.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -169,7 +169,8 @@ static void hook_free(const volatile void *p)
 		rn_mem_free((const void *)p);
 }
 
-/* The interface of the sanitizers of gcc and clang: <sanitizer/allocator_interface.h>. */
+/* Installs the hooks, if malloc is not the tracer's. They are declared in
+ * <sanitizer/allocator_interface.h> of gcc and clang. */
 static void hook_sanitizer(void)
 {
 	typedef int install_fn(void (*)(const volatile void *, size_t),

@@ -27,13 +27,13 @@ struct slot {
 	uint32_t number;
 };
 
-/* The rows, and what is known of them, are private. `tail` is what the part file has of that: it is
- * written and never read. Without a part file it is a tail in private memory that nobody reads. */
+/* The rows and all other state are in private memory. `tail` is the copy in the part file, which is
+ * written and never read. Without a part file, `tail` is in private memory and is not used. */
 struct rn_order_log {
 	uint32_t *run; /* the row that failures count up in; NULL: none */
 	uint32_t run_site;
 	uint64_t events;
-	uint64_t *events_in_file; /* also when the rows are elsewhere */
+	uint64_t *events_in_file; /* copy of `events`, also if `tail` is not in the part file */
 	struct rn_order_tail *tail;
 	unsigned char *rows;     /* TAIL bytes */
 	size_t at;               /* bytes of rows */
@@ -41,9 +41,9 @@ struct rn_order_log {
 	bool in_file;            /* the tail is an extent */
 	bool counted;            /* the counter is in the part file */
 	bool over;               /* there was no memory: the rest is lost */
-	bool busy;               /* an event is being added: those of signal handlers are lost */
+	bool busy;               /* an event is being added; events of signal handlers are lost */
 	uint64_t sealed;         /* events in chunks */
-	struct rn_extent extent; /* the head of the tail's */
+	struct rn_extent extent; /* head of the tail's extent */
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
 	struct rn_seg chunk; /* struct rn_order_bytes */
@@ -58,7 +58,7 @@ static void *map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* In the part file if there is one, else in plain memory. */
+/* Creates the tail, in the part file if there is one, otherwise in private memory. */
 static bool make_tail(struct rn_stream *t, struct rn_order_log *o)
 {
 	struct rn_mapped m = { .at = NULL };
@@ -123,7 +123,7 @@ static struct rn_order_log *log_of(struct rn_stream *t)
 	return o;
 }
 
-/* The event that log_of was called for is added, or lost. */
+/* Ends the addition of an event that log_of started. The event was added or is lost. */
 static void done_with(struct rn_order_log *o)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -353,8 +353,8 @@ static void count_event(struct rn_order_log *o)
 
 /* ---- events ---- */
 
-/* Where a row of at most so many bytes goes; NULL: it is lost, or not wanted. Else done_with comes
- * at the end. */
+/* Room for a row of at most `bytes` bytes; NULL: the row is lost, or not wanted. If the result is
+ * not NULL, the caller must call done_with. */
 static unsigned char *begin_row(struct rn_stream *t, uint32_t site, size_t bytes)
 {
 	struct rn_order_log *o = log_of(t);
@@ -384,7 +384,7 @@ static void new_run(struct rn_stream *t, uint32_t site)
 	done_with(o);
 }
 
-/* The row has one more failure. */
+/* Counts one more failed poll in the current row. */
 static void count_failure(struct rn_order_log *o)
 {
 	size_t at = (size_t)((unsigned char *)o->run - o->rows);

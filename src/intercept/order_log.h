@@ -43,7 +43,8 @@ void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest
 /* spool.c: the stream has become part of the file. */
 void rn_order_log_adopt(struct rn_stream *t);
 
-/* What the file has of its latest events; false: nothing. */
+/* Stores the head of the stream's tail in the file. False: the latest events are not in the file.
+ */
 bool rn_order_log_tail(const struct rn_stream *t, struct rn_order_tail *out);
 
 /* What there is becomes a chunk. */

@@ -12,7 +12,7 @@
 static unsigned number = 1;
 static struct rn_trace_seen seen; /* the file that may be replaced */
 
-/* A name with %n is new. */
+/* Whether the output may be written. With %n in the pattern, the file must not exist. */
 static bool is_available(const struct timespec *since)
 {
 	if (rn_trace_name_has(rn_config.pattern, 'n'))

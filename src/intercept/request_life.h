@@ -17,7 +17,8 @@ void rn_request_born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, con
 /* Its word; var may be NULL. */
 uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var);
 
-/* The same, and it ends with the call that is about to be made, whose words begin at base. */
+/* The same, and the request ends with the call that is about to be made. `base`: the words of that
+ * call. */
 uint64_t rn_request_free(struct rn_stream *t, const uint64_t *base, uint64_t handle,
 			 const void *var);
 
@@ -35,8 +36,8 @@ struct rn_request_use {
 
 void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 		     struct rn_request_use *u, uint64_t *word);
-/* After the call, whose words begin at base: those whose variable is MPI_REQUEST_NULL now are gone.
- */
+/* After the call: ends the requests whose variable is now MPI_REQUEST_NULL. `base`: the words of
+ * the call. */
 void rn_request_settle(struct rn_stream *t, const uint64_t *base, uint32_t n, const MPI_Request *q,
 		       const struct rn_request_use *u, uint64_t *word);
 

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXTENT_MORE ((size_t)16 << 20) /* beyond what a stream's memory can need */
+#define EXTENT_MORE ((size_t)16 << 20) /* bytes of an extent beyond twice the memory limit */
 
 static struct rn_spill spill;
 static struct rn_log shared; /* of the process */
@@ -190,7 +190,7 @@ static int open_file(uint64_t run)
 	char path[PATH_MAX];
 	int rc = find_file(run, path), found = ENOENT;
 
-	/* Another run that ends now may remove the directory once more, because it is empty. */
+	/* Another run that is ending may remove the directory while it is empty. */
 	for (int tries = 0; tries < 10 && rc == 0 && found == ENOENT; tries++) {
 		rc = rn_spool_folder_make(&folder);
 		if (rc == 0)
@@ -403,7 +403,7 @@ static int copy_shared(void)
 	return rn_copy_log(&copies, end, &shared_copied);
 }
 
-/* What readers find of the stream in the copy. */
+/* The state of the stream for the copy. `top`: the end of the words that are copied. */
 static struct rn_live state_of(const struct rn_stream *t, const uint64_t *top)
 {
 	return (struct rn_live){ .extent = t->in_file.head,
@@ -419,7 +419,7 @@ static struct rn_live state_of(const struct rn_stream *t, const uint64_t *top)
 				 .off = t->off };
 }
 
-/* Where the words of the calls end that the innermost call of a stream was made in. */
+/* The end of the words of all calls in flight except the innermost. */
 static const uint64_t *outer_end(const struct rn_stream *t)
 {
 	return t->marks ? t->mark[t->marks - 1] : t->buffer;
@@ -660,9 +660,10 @@ void rn_spool_drop(void)
 	rn_spool_folder_remove(&folder);
 }
 
-/* The child writes to memory of its own instead of the file. Without memory for that it keeps its
- * hands off: it makes no calls, so only one that was under way could write there. UCX replaces mmap
- * by a function that takes a lock, which a thread of the parent may hold. */
+/* Replaces the mapping of the file in a forked child with private memory, so that the child does
+ * not write to the file. If there is no memory, the mapping stays: the child makes no calls, so
+ * only the call in flight could write there. The kernel is called directly, because UCX replaces
+ * mmap with a function that takes a lock, which a thread of the parent may hold. */
 static void leave_file(struct rn_stream *t)
 {
 	size_t bytes = t->in_file.head.pages * RN_SPILL_PAGE;

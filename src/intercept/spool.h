@@ -2,11 +2,12 @@
  * spool.h - keeps what is recorded in the part file (file/spill.h) while the program runs, so that
  * it is there when the program is not.
  *
- * From MPI_Init on. The state of a stream that readers need (struct rn_live) is mapped from the
- * file, so that the call under way and the counters cost a few stores; a recorded call is one more
- * number in the ring; when the ring is full the stream is sealed: a snapshot goes beside the last
- * one and takes its place. The ring is as large as the snapshot, so the cost stays in proportion to
- * the calls. The times, which no ring has, are sealed more often.
+ * The file exists from MPI_Init on. The state of a stream that readers need (struct rn_live) is
+ * mapped from the file, so that the call in flight and the counters cost a few stores. A recorded
+ * call adds one signature id to the ring. When the ring is full, the stream is sealed: a new
+ * snapshot is written next to the latest one and replaces it. The ring is as large as the snapshot,
+ * so the cost is proportional to the number of calls. The times, which are not in the ring, are
+ * sealed more often.
  *
  * If the folder is another machine's, the file is in memory, and what is sealed is copied to the
  * folder now and then, by whoever seals (file/spill_copy.h).
@@ -25,9 +26,9 @@
 
 struct rn_stream;
 
-/* Opens the node's file in the part directory of rn_config.output, by rank 0 before the other
- * ranks. 0: the name is reserved for this run. EBUSY: it is in use. Another errno value: part files
- * cannot be written. */
+/* Opens the node's file in the part directory of rn_config.output. Called by rank 0 before the
+ * other ranks open it. 0: the name is reserved for this run. EBUSY: the name is in use. Another
+ * errno value: part files cannot be written. */
 int rn_spool_reserve(uint64_t run);
 
 /* The world is known: opens the node's file. `run` is the same in all processes of the run and in
@@ -62,7 +63,7 @@ bool rn_spool_in_segments(void);
  * used. */
 void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n);
 
-/* An extent of so many bytes for the stream's events; false when there cannot be one. */
+/* Claims an extent of `bytes` bytes for the stream's events. False on failure. */
 bool rn_spool_order(struct rn_stream *t, size_t bytes, struct rn_mapped *out);
 
 /* A chunk of them is in its log. */

@@ -60,7 +60,7 @@ void rn_spool_folder_find(struct rn_spool_folder *f)
 		memcpy(f->files, f->path, sizeof(f->files));
 }
 
-/* The processes of a run hold locks on its part files as long as they run. */
+/* Whether a running process holds a lock on a part file. */
 static bool is_locked(int dir, const char *name)
 {
 	int fd = rn_private_file_open(dir, name, O_RDONLY);
@@ -71,7 +71,7 @@ static bool is_locked(int dir, const char *name)
 	return locked;
 }
 
-/* Whether a process of some run is still using the directory. */
+/* Whether a running process of any run uses the directory. */
 static bool is_used(int dir)
 {
 	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -87,7 +87,7 @@ static bool is_used(int dir)
 	return used;
 }
 
-/* Whether the name is in use by something that is not a private directory. */
+/* Whether the path exists and is not a private directory. */
 static bool is_foreign(const char *path)
 {
 	int dir = rn_private_dir_open(path);

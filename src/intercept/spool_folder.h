@@ -1,8 +1,8 @@
 /*
  * spool_folder.h - where the part files of a run are: in a folder beside the trace, NAME.part, or
- * where the user wants it. The directory is private (base/private_dir.h). While a run lasts, its
- * processes hold locks on their part files, so the directory also shows that the name of the trace
- * is in use.
+ * where the user wants it. The directory is private (base/private_dir.h). During a run, its
+ * processes hold locks on their part files. A locked part file therefore shows that the name of the
+ * trace is in use.
  */
 #ifndef RN_INTERCEPT_SPOOL_FOLDER_H
 #define RN_INTERCEPT_SPOOL_FOLDER_H

@@ -12,7 +12,8 @@
 #define TIMES_FIRST  4096u  /* bytes */
 #define VALUES_FIRST 16384u /* numbers */
 
-/* Room for a snapshot of so many bytes, and for some growth. */
+/* Makes room in the file for a snapshot of `bytes` bytes, and for some growth. 0 or an errno value.
+ */
 static int make_area(struct rn_stream *t, struct rn_mapped *area, size_t bytes)
 {
 	struct rn_mapped next;
@@ -34,8 +35,8 @@ static unsigned char *area_bytes(const struct rn_mapped *area)
 	return (unsigned char *)(area->at + 1);
 }
 
-/* Private room for so many bytes of a snapshot, which is made there and then copied into the file:
- * nothing is read from the file. What was there is lost. */
+/* Makes room in private memory for a snapshot of `bytes` bytes. A snapshot is built there and then
+ * copied to the file, so that the process does not read the file. Previous contents are lost. */
 static int make_room(struct rn_stream *t, size_t bytes)
 {
 	void *p;
@@ -157,8 +158,8 @@ static int add_values(struct rn_stream *t, const struct rn_sig *s, struct rn_buf
 	return rc;
 }
 
-/* Makes the values in the private room. How long they become is not known before: *full when there
- * is no room. */
+/* Builds the snapshot of the elastic values in private memory. Its size is not known in advance:
+ * *full is set if there is not enough room. */
 static int make_values(struct rn_stream *t, struct rn_buf *b, bool *full)
 {
 	int rc = 0;
@@ -171,7 +172,7 @@ static int make_values(struct rn_stream *t, struct rn_buf *b, bool *full)
 	return rc;
 }
 
-/* Writes the values behind the grammar; *full when the area has no room for them. */
+/* Writes the elastic values after the grammar. *full is set if the area has no room for them. */
 static int save_values(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s,
 		       bool *full)
 {

@@ -13,12 +13,12 @@
  *
  * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
  * libraries do would be done twice. So it runs before the C library and before sanitizers are
- * ready. Before main it calls no function that a sanitizer replaces: system calls are made through
- * syscall(), and functions of the C library are its own (stub_libc.c). No allocation, no getenv.
- * Whatever goes wrong, the program runs, untraced.
+ * ready. Before main it calls no function that a sanitizer replaces: it makes system calls through
+ * syscall(), and has its own versions of C library functions (stub_libc.c). It does not allocate
+ * memory or call getenv. After any error the program runs untraced.
  *
- * A process in which the stub precedes AddressSanitizer's runtime (sanitizer.h) is also executed
- * again, with the runtime first, whether or not it uses MPI.
+ * If the stub precedes AddressSanitizer's runtime (sanitizer.h) in a process, the stub executes the
+ * process again with the runtime first, whether or not the process uses MPI.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ struct process {
 	char **argv, **env;
 	enum rn_mpi linked;
 	const char *self;      /* the path of this library */
-	const char *asan;      /* and of AddressSanitizer's runtime, or NULL */
+	const char *asan;      /* path of AddressSanitizer's runtime, or NULL */
 	bool asan_late;        /* the stub precedes the runtime */
 	char exe[PATH_MAX];    /* and of the program */
 	char status[PATH_MAX]; /* path of the file that `rondo trace` reads, or "" */
@@ -68,7 +68,8 @@ static void look_at(struct process *p, const char *path)
 		p->linked = rn_mpi_of_library(name);
 }
 
-/* Before main there is one thread, and the loader's list needs no lock. */
+/* Examines the loaded libraries before main. There is only one thread, so the loader's list needs
+ * no lock. */
 static void look_at_start(struct process *p)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
@@ -139,8 +140,8 @@ static void add_self_or_tracer(struct rn_bounded_text *t, const struct process *
 		add_tracer(t, p, mpi);
 }
 
-/* LD_PRELOAD as it is, but with the tracer, if there is an MPI, where the stub is, and with the
- * sanitizer's runtime first. */
+/* Adds the new value of LD_PRELOAD: the current value, with the tracer in place of the stub if the
+ * process uses MPI, and with the sanitizer's runtime first. */
 static void add_preload(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
 {
 	static const char separators[] = ": ";
@@ -193,7 +194,7 @@ static char **new_environment(const struct process *p, char *preload)
 	return copy;
 }
 
-/* Comes back only if it cannot be done. Without an MPI, the stub stays. */
+/* Executes the process again. Returns only on failure. Without an MPI, the stub stays preloaded. */
 static void start_again(const struct process *p, enum rn_mpi mpi)
 {
 	char line[4 * PATH_MAX];
@@ -214,7 +215,7 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 	report(p, "untraced ", " could not be started again");
 }
 
-/* Removes the first name of LD_PRELOAD, if it was added for this process alone. */
+/* Removes the first name from LD_PRELOAD if it was added only for this process. */
 static void remove_asan(char **env)
 {
 	char *first = (char *)rn_env_get(env, RN_SANITIZER_FIRST),

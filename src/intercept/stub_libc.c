@@ -1,9 +1,9 @@
 /*
- * stub_libc.c - functions of the C library that the stub uses.
+ * stub_libc.c - The stub's own versions of C library functions.
  *
- * Sanitizers replace the functions of the C library, and their replacements fail when they are
- * called before the sanitizer's own start, which is when the stub runs. These definitions are
- * hidden, so the stub calls them and the program does not see them.
+ * Sanitizers replace functions of the C library. The replacements fail if they are called before
+ * the sanitizer is initialized, and the stub runs before that. The definitions in this file are
+ * hidden: the stub calls them, and the program does not see them.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Files are opened, never created. */
+/* Opens existing files only: there is no mode argument. */
 int openat(int dir, const char *path, int flags, ...)
 {
 	return (int)syscall(SYS_openat, dir, path, flags);
@@ -32,7 +32,7 @@ int fstat(int fd, struct stat *st)
 	return (int)syscall(SYS_fstat, fd, st);
 }
 
-/* Commands without an argument. */
+/* Supports only commands without an argument. */
 int fcntl(int fd, int command, ...)
 {
 	return (int)syscall(SYS_fcntl, fd, command);

@@ -34,7 +34,7 @@
 #define STREAMS_OWN  32u /* as many threads are told apart, though they may follow each other */
 #define TABLES_LIMIT ((size_t)4 << 30)
 #define STREAMS_MAX  2046               /* a request's word has 11 bits for it */
-#define RESERVE      ((size_t)16 << 20) /* bytes of address space for the end of the run */
+#define RESERVE      ((size_t)16 << 20) /* bytes of address space reserved for MPI_Finalize */
 
 struct rn_tracer rn_tracer = { .threaded = true };
 static void *reserve;
@@ -167,7 +167,7 @@ void rn_tracer_leave_stream(const struct rn_stream *t)
 	unlock_lanes();
 }
 
-/* Bytes of address space that the process uses, from /proc/self/statm; 0: not known. */
+/* Bytes of address space that the process uses, from /proc/self/statm; 0: unknown. */
 static uint64_t used_space(void)
 {
 	char text[64] = "";
@@ -191,7 +191,8 @@ static uint64_t space_left(void)
 	return space.rlim_cur > used ? space.rlim_cur - used : 0;
 }
 
-/* A quarter of what is left remains for the end, where it is little. */
+/* Reserves address space for the end of the run: RESERVE bytes, but at most a quarter of the
+ * address space that is left. */
 static void make_reserve(void)
 {
 	uint64_t few = space_left() / 4 & ~(uint64_t)4095;
@@ -235,7 +236,8 @@ static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
 }
 
 /* The attribute that is set first is deleted last, when MPI_Finalize begins and MPI still works.
- * MPI keeps the key until then. A key that is not freed would be a leak of the program. */
+ * The key is freed at once, so that it is not reported as a leak of the program; MPI keeps it until
+ * the attribute is deleted. */
 static void watch_finalize(void)
 {
 	int keyval;

@@ -109,9 +109,10 @@ void rn_finish_alone(const char *why);
 /* When the process ends: how many calls came when the trace had been written. */
 void rn_finish_late(void);
 
-/* Report "WORD RUN WHAT", or "untraced WHAT", in the status file (base/status_file.h). Return false
- * if there is none, or the report cannot be written. Then, except after rn_finish_append, `rondo
- * trace` can see that a report is missing. */
+/* These functions append a report to the status file (base/status_file.h): "WORD RUN WHAT", or
+ * "untraced WHAT". They return false if there is no status file, or if it cannot be written. In
+ * that case rn_finish_tell and rn_finish_untraced also remove the file, so that `rondo trace` knows
+ * that a report is missing. */
 bool rn_finish_append(const char *word, const char *what);
 bool rn_finish_tell(const char *word, const char *what);
 bool rn_finish_untraced(const char *what);
