@@ -5,7 +5,7 @@
 d=$tmp/a.rondo.part
 f=$tmp/a.rondo
 
-# parts RANKS THREADS HOSTS [invalid]: a fresh folder of parts, one for each host, made by the unit test
+# parts RANKS THREADS HOSTS [invalid]: creates a new part directory with one part file per host
 parts() {
 	rm -rf "$d" "$f"
 	"$BUILD/t/test_salvage" "$d" "$1" "$2" "$3" 100 ${4:+"$4"} || explain "no parts"
@@ -44,9 +44,9 @@ is "... a missing rank has no calls" "$("$RONDO" dump --rank 3-5 "$f")" ""
 ok "... others have all" cmp "$tmp/want" "$tmp/got"
 cp "$f" "$tmp/first"
 ok "once more" "$RONDO" recover "$d"
-like "... the trace has the next number" "$(cat "$tmp/out")" '/a\.2\.rondo: 9 of 12 ranks'
-ok "... and is sound" "$RONDO" check "$tmp/a.2.rondo"
-ok "... the trace that existed is unchanged" cmp "$f" "$tmp/first"
+like "... the trace gets the next number" "$(cat "$tmp/out")" '/a\.2\.rondo: 9 of 12 ranks'
+ok "... the trace is valid" "$RONDO" check "$tmp/a.2.rondo"
+ok "... the existing trace is unchanged" cmp "$f" "$tmp/first"
 mkdir "$tmp/disk"
 if unshare -m mount -t tmpfs none "$tmp/disk" 2>/dev/null; then
 	status "... and is not moved when a disk is full" 70 unshare -m sh -c '
@@ -137,15 +137,15 @@ for option in --live --max-memory=1G; do
 	code=3
 	[ $option = --live ] && code=0
 	status "recover $option with a FIFO in the directory" $code "$root/t/limit" 10 "$RONDO" recover $option "$d"
-	is "... one line for each file that is not regular" "$(wc -l <"$tmp/err" | tr -d ' ')" $others
+	is "... prints one line for each file that is not regular" "$(wc -l <"$tmp/err" | tr -d ' ')" $others
 	like "... names the FIFO" "$(cat "$tmp/err")" '^rondo: .*-fifo: a trace cannot be read from a pipe$'
 	like "... does not follow the link" "$(cat "$tmp/err")" '-link: Too many levels of symbolic links$'
 done
 ok "... the trace has all ranks" "$RONDO" check "$f"
 ok "... the part files are kept" test -p "$d/0000000000001234-fifo" -a -f "$(part 0)"
 
-# One byte of a part file is wrong, in the middle of a log record, in an extent's head and in the magic
-# number. The byte is corrected.
+# One byte of a part file is wrong: in the magic number, in the head of an extent or in a log record.
+# The byte is corrected.
 for at in 3 4120 4200 8200; do
 	parts 2 1 1
 	printf '\125' | dd of="$(part 0)" bs=1 seek=$at conv=notrunc 2>/dev/null
@@ -186,14 +186,14 @@ is "a trace has the mode of the user's file that it replaces" "$(stat -c %a "$tm
 # The part files contain calls that no valid trace has.
 parts 2 1 1 invalid
 status "recover makes no trace that check rejects" 3 "$RONDO" recover "$d"
-is "... one line" "$(wc -l <"$tmp/err" | tr -d ' ')" 1
+is "... prints one line" "$(wc -l <"$tmp/err" | tr -d ' ')" 1
 like "... states the reason" "$(cat "$tmp/err")" \
 	'^rondo: .*/a\.rondo\.part: no valid trace can be made: rank 0, thread 0: .*; the part files are kept$'
 ok "... no trace is written" test ! -e "$f"
 ok "... the part files are kept" test -f "$(part 0)"
 is "... no other file is left" "$(ls -A "$tmp" | grep '^\.rondo')" ""
 
-# A part file that becomes shorter while it is read.
+# A part file becomes shorter while it is read.
 if grep -q __asan_init "$RONDO"; then
 	skip "recover of a truncated part file" "a library cannot be preloaded into a sanitized rondo"
 else
@@ -201,14 +201,14 @@ else
 	cc -shared -fPIC -o "$tmp/truncate.so" t/prog/truncate_preload.c
 	status "recover reports a part file that becomes shorter" 3 \
 		env LD_PRELOAD="$tmp/truncate.so" "$RONDO" recover "$d"
-	like "... by name" "$(cat "$tmp/err")" \
+	like "... the message names the file" "$(cat "$tmp/err")" \
 		'^rondo: .*a\.rondo\.part: 0000000000001234-host0 became shorter while it was read'
 	ok "... no trace is written" test ! -e "$f"
 	ok "... the part file is kept" test -f "$(part 0)"
 	parts 2 1 1
-	status "recover --live does, too" 3 \
+	status "recover --live reports a part file that becomes shorter" 3 \
 		env LD_PRELOAD="$tmp/truncate.so" "$RONDO" recover --live "$d"
-	like "... by name" "$(cat "$tmp/err")" 'host0 became shorter while it was read'
+	like "... the message names the file" "$(cat "$tmp/err")" 'host0 became shorter while it was read'
 fi
 
 rm -rf "$d" && mkdir "$d"

@@ -482,9 +482,9 @@ mkdir -m 700 "x y.part"
 untraced "a trace that could not be written" "no disk; what every rank did is kept; put together by: \
 rondo recover '$here/x y.part'" env TELL="spool 0000000000000001 $here/x y.part
 unmerged 0000000000000001 no disk" $trace ./app.ompi
-ok "parts that the tracer told of" env TELL="parts 0000000000000001 y.rondo.part" $trace ./app.ompi
+ok "a tracer that reports part files" env TELL="parts 0000000000000001 y.rondo.part" $trace ./app.ompi
 status "a tracer that failed" 70 env TELL="failed 0000000000000001 because" $trace ./app.ompi
-status "... in a program that did, too" 3 env TELL="failed 0000000000000001 because" $trace ./app.ompi 3
+status "... in a program that also failed" 3 env TELL="failed 0000000000000001 because" $trace ./app.ompi 3
 is "no private directory is left" "$(ls -A | grep rondo-run)" ""
 
 cat >waits <<'END'

@@ -8,7 +8,7 @@ bad=$tmp/$(printf 'a\033]0;x\007b\nc\302\233d\377e')
 mkdir "$bad" || skip_all "the file system has no such names"
 shown='a\\033\]0;x\\007b\\nc\\302\\233d\\377e'
 
-# clean NAME FILE: the file has no control character but newlines, and is UTF-8
+# clean NAME FILE: the file is UTF-8 and has no control characters except newlines
 clean() {
 	cp "$2" "$tmp/copy" # `ok` writes to $tmp/out
 	ok "$1" python3 - "$tmp/copy" <<'P'
@@ -19,15 +19,15 @@ sys.exit(bool(bad))
 P
 }
 
-# message NAME CODE COMMAND...: prints one clean line with the name
+# message NAME CODE COMMAND...: the command prints one line, with the escaped name
 message() {
 	_what=$1 _code=$2
 	shift 2
 	status "$_what" "$_code" "$@"
 	cat "$tmp/out" "$tmp/err" >"$tmp/both"
 	is "... prints one line" "$(grep -c . "$tmp/both")" 1
-	like "... with the name escaped" "$(cat "$tmp/both")" "$shown"
-	clean "... and no control character" "$tmp/both"
+	like "... the line contains the escaped name" "$(cat "$tmp/both")" "$shown"
+	clean "... the line has no control character" "$tmp/both"
 }
 
 message "info of a missing file" 3 "$RONDO" info "$bad/none.rondo"
@@ -55,7 +55,7 @@ C
 	clean "... the tracer's message has no control character" "$tmp/err"
 	for command in info report dump check; do
 		ok "$mpi: $command" "$RONDO" $command "$bad/out.rondo"
-		clean "... has no control character" "$tmp/out"
+		clean "... its output has no control character" "$tmp/out"
 	done
 	ok "$mpi: dump --json" "$RONDO" dump --json "$bad/out.rondo"
 	cp "$tmp/out" "$tmp/copy"

@@ -14,8 +14,8 @@ with_names_of_their_own() {
 	is "... those with long names have names of their own" "$(same_names)" ""
 }
 
-# The tracer's communicator copies no attributes. With Open MPI it exists after the program's calls
-# only.
+# The tracer's communicator copies no attributes. With Open MPI it is created after the last call of
+# the program.
 without_one_more() {
 	build_prog prog_first_comm
 	_prog=$tmp/$mpi/prog_first_comm

@@ -45,7 +45,7 @@ late() {
 	ok "$mpi: calls after MPI_Finalize" trace_mpi "$trace" 2 "$tmp/$mpi/prog_env" after
 	like "... are told of" "$(cat "$tmp/err")" '^rondo: with 2 calls after MPI_Finalize: .*trace.rondo: 2 of 2 ranks'
 	ok "$mpi: behind the launcher" run_mpi 2 "$RONDO" trace -o "$trace" "$tmp/$mpi/prog_env" after
-	like "... they are added, too" "$(cat "$tmp/err")" '^rondo: with calls after MPI_Finalize: .*trace.rondo: 2 of 2 ranks'
+	like "... the calls are also added" "$(cat "$tmp/err")" '^rondo: with calls after MPI_Finalize: .*trace.rondo: 2 of 2 ranks'
 	is "... and no part files are left" "$(ls -d "$trace.part" 2>/dev/null)" ""
 	ok "$mpi: one that completes many requests" build_prog prog_late
 	ok "... runs" trace_mpi "$trace" 1 "$tmp/$mpi/prog_late"

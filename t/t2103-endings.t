@@ -126,9 +126,9 @@ parts_gone() {
 	return 1
 }
 
-# Behind a launcher the watchers of the ranks make the trace: after exit without MPI_Finalize, a
-# crash, MPI_Abort and an MPI error that is fatal. In the last case a launcher may close standard
-# error first.
+# If a launcher starts rondo, the watchers of the ranks make the trace after exit without
+# MPI_Finalize, a crash, MPI_Abort and a fatal MPI error. After a fatal MPI error, a launcher may close
+# standard error before the line is printed.
 behind() {
 	prog=$tmp/$mpi/prog_ending
 	for _end in exit kill abort mpi-abort mpi-error; do
@@ -136,28 +136,28 @@ behind() {
 		mkdir -p "$out" "$log"
 		RONDO_TEST_LOG=$log run run_mpi 3 "$RONDO" trace -o "$trace" "$prog" $_end 1
 		_code=$?
-		for _ in 1 2 3 4 5 6; do # MPICH's launcher may combine it with those of ranks that it kills
+		for _ in 1 2 3 4 5 6; do # MPICH's launcher may combine the exit code with those of ranks that it kills
 			run_mpi 3 "$prog" $_end 1 >/dev/null 2>&1
 			_want=$?
 			[ $_want -ne $_code ] || break
 		done
-		is "$mpi: behind the launcher, $_end: the exit code is the program's" $_code $_want
+		is "$mpi: after the launcher, $_end: the exit code is the program's" $_code $_want
 		_lines=$(grep -c '^rondo: ' "$tmp/err")
 		if [ $_end = mpi-error ]; then
-			ok "... at most one line" test "$_lines" -le 1
+			ok "... at most one line is printed" test "$_lines" -le 1
 		else
-			is "... one line" "$_lines" 1
-			like "... names the trace or the command" "$(cat "$tmp/err")" \
+			is "... one line is printed" "$_lines" 1
+			like "... the line names the trace or the command" "$(cat "$tmp/err")" \
 				"^rondo: .*(rondo recover $trace.part|$trace: 3 of 3 ranks,)"
 		fi
 		ok "... the trace is made" parts_gone
-		like "... for all ranks" "$("$RONDO" info "$trace")" '^ranks: 3$'
-		ok "... and is sound" "$RONDO" check "$trace"
-		is "... and nothing else is left" "$(ls -A "$out")" trace.rondo
+		like "... the trace has all ranks" "$("$RONDO" info "$trace")" '^ranks: 3$'
+		ok "... the trace is valid" "$RONDO" check "$trace"
+		is "... no other file is left" "$(ls -A "$out")" trace.rondo
 	done
 }
 
-# A trace that is complete is not replaced by one that is not.
+# An incomplete trace does not replace a complete one.
 twice() {
 	prog=$tmp/$mpi/prog_ending
 	place twice
@@ -165,7 +165,7 @@ twice() {
 	ok "$mpi: a run that ends well" trace_mpi "$trace" 1 "$tmp/$mpi/prog_ending" well
 	cp "$trace" "$at/first"
 	run trace_mpi "$trace" 2 "$prog" kill 1
-	like "... a killed run with the same name gets the next number" "$(cat "$tmp/err")" \
+	like "... the trace of a killed run with the same name gets the next number" "$(cat "$tmp/err")" \
 		"; $out/trace\.2\.rondo: [12] of 2 ranks, "
 	ok "... and the complete trace is unchanged" cmp "$trace" "$at/first"
 }

@@ -280,7 +280,7 @@ sys.exit(job or not work)' "$tmp/$mpi/module.so" "mpirun.$mpi" -n 3 "$prog"
 	is "... which is the rank's" "$(names_of "$here/x.rondo")" "MPI_Init MPI_Allreduce MPI_Finalize "
 }
 
-# PROGRAM.rondo in the folder where rondo was started, which replaces an older trace.
+# The default name is PROGRAM.rondo, in the directory where rondo was started. An older trace is replaced.
 names() {
 	here=$tmp/$mpi/here
 	prog=$tmp/$mpi/prog_filter
@@ -289,7 +289,7 @@ names() {
 	is "... the program's is taken" "$(ls -A "$here")" prog_filter.rondo
 	ok "... and once more, behind the launcher" in_here with_yield "$run" -n 3 "$RONDO" trace "$prog"
 	is "... there is one trace" "$(ls -A "$here")" prog_filter.rondo
-	like "... which is the new one" "$("$RONDO" info "$here/prog_filter.rondo")" '^ranks: 3$'
+	like "... it is the trace of the later run" "$("$RONDO" info "$here/prog_filter.rondo")" '^ranks: 3$'
 }
 
 in_here() {

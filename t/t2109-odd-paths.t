@@ -14,7 +14,7 @@ paste_command() {
 	)
 }
 
-# pasted_path TEXT: the last word of the command that TEXT suggests, as a shell reads it
+# pasted_path TEXT: prints the last argument of the command that TEXT suggests, as a shell reads it
 pasted_path() {
 	(
 		rondo() {
@@ -25,7 +25,7 @@ pasted_path() {
 	)
 }
 
-# made TRACE: a sound trace is there, after a short wait
+# made TRACE: waits a short time for the trace, and checks it
 made() {
 	for _ in $(seq 100); do
 		[ -e "$1" ] && [ ! -e "$1.part" ] && break

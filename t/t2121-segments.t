@@ -37,7 +37,7 @@ in_segments() {
 	like "... some of them about requests of another thread" "$(grep -c 'request:other' "$tmp/$mpi/small")" '^[1-9]'
 }
 
-# Behind a launcher the watcher of rank 0 makes the trace, when all ranks have ended.
+# If a launcher starts rondo, the watcher of rank 0 makes the trace when all ranks have ended.
 alone() {
 	small=$tmp/$mpi/small.rondo
 	rm -rf "$small" "$small.part"

@@ -13,7 +13,7 @@ remotely() {
 	LD_PRELOAD="$tmp/remote.so${yield:+:$yield}" REMOTE_FOLDER="$far" t/limit 120 "$@"
 }
 
-# unwatched N PROGRAM...: a rank whose node fails has no watcher either, so here only the tracer is there
+# unwatched N PROGRAM...: runs the program with the tracer and without watchers, as if the node had failed
 unwatched() {
 	_n=$1
 	shift
@@ -119,7 +119,7 @@ remote() {
 
 	new_run
 	unwatched $ranks "$tmp/$mpi/prog_killed" "$log" 2 >"$tmp/out" 2>"$tmp/said" &
-	ok "$mpi: they are killed, and nobody waits for them" kill_all
+	ok "$mpi: ranks without a watcher are killed" kill_all
 	ok "... the parts are in memory" in_memory
 	cp -r "$trace.part" "$far/copy.part"
 	ok "... and found by the name of the trace" "$RONDO" recover "$trace.part"

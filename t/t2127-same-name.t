@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs with the same name for their trace: one after the other or at the same time under one `rondo
-# trace`, and at the same time under two. No trace is lost: later ones are numbered. RONDO_FAULTS=1:
-# many times.
+# Runs whose traces have the same name: consecutive or concurrent runs under one `rondo trace`, and
+# concurrent runs under two. No trace is lost: later traces are numbered. RONDO_FAULTS=1 repeats the
+# test many times.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
@@ -15,12 +15,12 @@ one() {
 	echo $? >"$at/code$1"
 }
 
-# judge RANKS HOW: what this run has said of itself, in one line, which names its trace
+# judge RANKS HOW: checks the one line of this run, and the trace that the line names
 judge() {
 	said=$(grep '^rondo: ' "$at/err$1")
 	[ "$(printf '%s\n' "$said" | grep -c .)" = 1 ] || printf '%s\n' "$*: not one line:" "$said"
 	case $2-$(cat "$at/code$1") in
-	well-0 | exit-0-0 | kill-[1-9]*) ;; # of what ends without MPI_Finalize, launchers say this or that
+	well-0 | exit-0-0 | kill-[1-9]*) ;; # without MPI_Finalize, the exit code depends on the launcher
 	exit-0-*) ;;
 	*) echo "$*: exit code $(cat "$at/code$1")" ;;
 	esac
@@ -48,12 +48,12 @@ pair() {
 	[ "$(ls -A "$at/out" | tr '\n' ' ')" = "trace.2.rondo trace.rondo " ] || ls -AR "$at/out"
 }
 
-# names: of the traces in $at
+# names: prints the names of the traces in $at
 names() {
 	ls -A "$at" | grep -v -e '^log' -e '^first' | tr '\n' ' '
 }
 
-# script COMMAND: a shell script under `rondo trace`, in $at
+# script COMMAND: runs a shell script under `rondo trace` in $at
 script() {
 	(cd "$at" && with_yield "$root/t/limit" 120 "$RONDO" trace sh -c "$1") >"$tmp/out" 2>"$tmp/err"
 }
@@ -68,33 +68,33 @@ several() {
 	ok "$mpi: a script starts four runs" script "$run; $run; $run; $run"
 	is "... there are four traces" "$(names)" \
 		"prog_ending.2.rondo prog_ending.3.rondo prog_ending.4.rondo prog_ending.rondo "
-	is "... three are named, and the others counted" "$(tail -n 1 "$tmp/err")" \
+	is "... the last line names three and counts the others" "$(tail -n 1 "$tmp/err")" \
 		"rondo: 4 traces: $at/prog_ending.rondo, $at/prog_ending.2.rondo, $at/prog_ending.3.rondo and 1 other"
 	cp "$at/prog_ending.rondo" "$at/first"
 	ok "$mpi: a later command" script "$run"
-	is "... leaves as many traces" "$(names)" \
+	is "... adds no trace" "$(names)" \
 		"prog_ending.2.rondo prog_ending.3.rondo prog_ending.4.rondo prog_ending.rondo "
-	nok "... and has replaced the first one" cmp "$at/first" "$at/prog_ending.rondo"
+	nok "... and replaces the first trace" cmp "$at/first" "$at/prog_ending.rondo"
 	rm "$at"/*.rondo
 	ok "$mpi: -o with program, job, host and number" env SLURM_JOB_ID=42 "$RONDO" trace \
 		-o "$at/%p-%j-%h-%n-%%.rondo" "$prog" well
 	ok "... and once more" env SLURM_JOB_ID=42 "$RONDO" trace -o "$at/%p-%j-%h-%n-%%.rondo" "$prog" well
-	is "... are in the names" "$(names)" \
+	is "... the names contain program, job, host and number" "$(names)" \
 		"prog_ending-42-$(uname -n)-1-%.rondo prog_ending-42-$(uname -n)-2-%.rondo "
 	unset RONDO_TEST_LOG
 }
 
-# unchanged PATTERN OPTION...: the command fails or leaves the trace as it is, and one line says why
+# unchanged PATTERN OPTION...: the command does not replace the trace, and one line gives the reason
 unchanged() {
 	_pattern=$1
 	shift
 	with_yield t/limit 120 "$RONDO" trace -o "$at/x.rondo" "$@" "mpirun.$mpi" -n 2 \
 		"$tmp/$mpi/prog_system" true >"$tmp/out" 2>"$tmp/err"
 	_code=$?
-	is "$mpi: $1 $2: one line" "$(grep -c '^rondo: ' "$tmp/err")" 1
-	like "... says why" "$(cat "$tmp/err")" "$_pattern"
+	is "$mpi: $1 $2: one line is printed" "$(grep -c '^rondo: ' "$tmp/err")" 1
+	like "... the line gives the reason" "$(cat "$tmp/err")" "$_pattern"
 	ok "... the exit code is not 0" test $_code -ne 0
-	ok "... the trace that exists is unchanged" cmp "$at/first" "$at/x.rondo"
+	ok "... the existing trace is unchanged" cmp "$at/first" "$at/x.rondo"
 }
 
 empty() {
@@ -108,8 +108,8 @@ empty() {
 	status "$mpi: -o with an unknown sequence" 2 "$RONDO" trace -o "$at/%x.rondo" "$prog" well
 }
 
-# The command ends, as a launcher that is killed, and the rank finishes a second later. Its reports
-# are read after that.
+# The command is killed, like a launcher, and the rank finishes one second later. `rondo trace` reads
+# the reports of the rank after that.
 orphans() {
 	at=$tmp/$mpi/orphans
 	mkdir "$at"
@@ -121,7 +121,7 @@ orphans() {
 	status "$mpi: a command is killed, and its rank finishes" 137 \
 		with_yield t/limit 60 "$RONDO" trace -o "$at/x.rondo" sh "$at/run"
 	like "... the trace is complete" "$("$RONDO" info "$at/x.rondo")" '^complete: yes$'
-	is "... there is nothing else" "$(ls -A "$at" | grep -v -e run -e up)" x.rondo
+	is "... no other file is left" "$(ls -A "$at" | grep -v -e run -e up)" x.rondo
 }
 
 pairs() {

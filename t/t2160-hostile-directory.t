@@ -1,13 +1,13 @@
 #!/bin/sh
-# The directory of a trace belongs to several users, and one of them plants links, directories, FIFOs,
-# hard links and status files there. A run creates, changes, reads and removes nothing but its own
-# files, and no other user can open its part files.
+# Several users can write to the directory of a trace, and one of them plants links, directories, FIFOs,
+# hard links and status files there. A run creates, changes, reads and removes only its own files, and
+# no other user can open its part files.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
 other=47110 # a user id and group id without an account
 
-# as_other COMMAND...
+# as_other COMMAND...: runs the command as the other user
 as_other() {
 	setpriv --reuid=$other --regid=$other --clear-groups "$@"
 }
@@ -25,13 +25,13 @@ esac
 ok "prog_system compiles" "mpicc.$mpi" $prog_flags -o "$prog" t/prog/prog_system.c
 ok "default_acl compiles" cc -o "$tmp/default_acl" t/prog/default_acl.c
 chmod 755 "$tmp" "$tmp/$mpi"
-with_yield : # makes what those that follow share
+with_yield : # builds the library that later calls of with_yield use
 
 # kinds of directories: "NAME MODE"
 kinds="sticky:1777 group-writable:0770 setgid:2775"
 masks="000 002 022 077"
 
-# new_place KIND MASK: the directory $place, and files of this user in $place/victim.part
+# new_place KIND MASK: creates the directory $place, and files of this user in $place/victim.part
 new_place() {
 	place=$tmp/$1-$2
 	mkdir -p "$place/victim.part"
@@ -41,13 +41,13 @@ new_place() {
 	chmod 755 "$place/victim.part"
 }
 
-# open_place KIND:MODE: gives the other user the rights of the directory
+# open_place KIND:MODE: sets the mode of $place, so that the other user can write to it
 open_place() {
 	[ "$(id -u)" -ne 0 ] || chgrp $other "$place"
 	chmod "${1#*:}" "$place"
 }
 
-# state: names, owners, modes, times and contents of everything that is not the run's
+# state: prints names, owners, modes, times and contents of all files that the run did not create
 state() {
 	(
 		cd "$place" || exit
@@ -67,7 +67,7 @@ traced() {
 	) >"$tmp/out" 2>"$tmp/err"
 }
 
-# plant: what the names link.rondo and old.rondo, and the numbers after them, would use
+# plant: creates entries with the names that runs with the outputs link.rondo and old.rondo would use
 plant() {
 	as_planter ln -s victim.part "$place/link.rondo.part"
 	as_planter mkdir -m 777 "$place/link.2.rondo.part"
@@ -88,7 +88,8 @@ as_planter() {
 	fi
 }
 
-# The status that the other user writes: it names part files and a trace of this user.
+# A script of the other user: replaces status files with files that name part files and a trace of this
+# user.
 cat >"$tmp/replace" <<'END'
 #!/bin/sh
 cd "$1" || exit
@@ -106,7 +107,8 @@ for name in .rondo-run.* .rondo-status.*; do
 done
 END
 
-# What the program's shell finds while the program runs: the modes, and what the other user can open.
+# A script that runs during the program: prints the modes of the part files, and whether the other user
+# can open them.
 cat >"$tmp/look" <<'END'
 cd "$1" || exit
 stat -c '%a %U' modes.rondo.part modes.rondo.part/*
@@ -127,14 +129,14 @@ planted_runs() {
 		traced $_name : || _bad="$_bad $_name:$?"
 	done
 	is "${1%:*}, umask $mask: runs with planted names are traced" "$_bad" ""
-	ok "... the name that nobody planted is taken" "$RONDO" check "$place/link.7.rondo"
-	ok "... and an unused name" "$RONDO" check "$place/old.rondo"
-	is "... and nothing of another name is changed" "$(state)" "$_before"
-	is "... and nothing else is left" \
+	ok "... the trace gets the first number that was not planted" "$RONDO" check "$place/link.7.rondo"
+	ok "... a name that was not planted is used without a number" "$RONDO" check "$place/old.rondo"
+	is "... no planted file is changed" "$(state)" "$_before"
+	is "... no other file is left" \
 		"$(cd "$place" && ls -A | grep -v -e '^victim' -e '^link\.' -e '^old\.rondo$' -e '^old\.rondo\.old\.part$')" ""
 }
 
-# private_parts KIND:MODE MASK: as root
+# private_parts KIND:MODE MASK: tests that require root
 private_parts() {
 	traced modes "sh '$tmp/look' '$place' $other"
 	is "${1%:*}, umask $2: part files are private" "$(sort -u "$tmp/out")" "600 root
@@ -171,12 +173,12 @@ new_place spill 022
 mkdir -m 1777 "$place/spill"
 as_planter ln -s ../victim.part "$place/spill/x.rondo.part"
 _before=$(state)
-ok "a planted link in the directory of --spill" spilled x --spill "$place/spill" "$prog" :
-ok "... the trace has the next number" "$RONDO" check "$place/x.2.rondo"
-is "... and nothing is changed" "$(state)" "$_before"
-is "... or left" "$(ls -A "$place/spill")" x.rondo.part
+ok "a run with a planted link in the directory of --spill" spilled x --spill "$place/spill" "$prog" :
+ok "... the trace gets the next number" "$RONDO" check "$place/x.2.rondo"
+is "... no planted file is changed" "$(state)" "$_before"
+is "... no other file is left" "$(ls -A "$place/spill")" x.rondo.part
 
-# The directory in memory of a trace on another machine, and the same planted.
+# The trace is on another machine, so the part directory is in memory. Then a link is planted there.
 name=hostile-$$
 trap 'rm -rf /dev/shm/$name.rondo-*.part /dev/shm/$name.2.rondo-*.part; at_exit' EXIT
 ok "the preload for remote directories compiles" cc -D_GNU_SOURCE -shared -fPIC -o "$tmp/remote.so" t/prog/remote_preload.c
@@ -185,10 +187,10 @@ ok "a trace on another machine" env LD_PRELOAD="$tmp/remote.so" REMOTE_FOLDER="$
 like "... its directory in memory is private" "$(cat "$tmp/out")" '^700 /dev/shm/'
 _memory=$(sed 's/^700 //' "$tmp/out")
 as_planter ln -s "$place/victim.part" "$_memory"
-ok "... and with a link planted there" env LD_PRELOAD="$tmp/remote.so" REMOTE_FOLDER="$place" \
+ok "a run with a planted link in place of this directory" env LD_PRELOAD="$tmp/remote.so" REMOTE_FOLDER="$place" \
 	"$RONDO" trace -o "$place/$name.rondo" "$prog" :
-ok "... the trace has the next number" "$RONDO" check "$place/$name.2.rondo"
-is "... and nothing is changed" "$(state)" "$_before"
+ok "... the trace gets the next number" "$RONDO" check "$place/$name.2.rondo"
+is "... no planted file is changed" "$(state)" "$_before"
 ok "... the link is not removed" test -L "$_memory"
 rm "$_memory"
 

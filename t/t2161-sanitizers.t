@@ -20,7 +20,7 @@ build() {
 	"mpicc.$mpi" -g "$@" -o "$program" t/prog/sanitized.c -lpthread
 }
 
-# Lines of a sanitizer's reports that are equal in each run, and the output.
+# results: prints the output, and the lines of a sanitizer's reports that are equal in each run
 results() {
 	sort "$tmp/out"
 	sed -n 's/^==[0-9]*==ERROR/ERROR/; s/ on address .*//; s/^SUMMARY: //p; /^ERROR/p' \
@@ -28,7 +28,7 @@ results() {
 }
 
 # run_both RANKS ARGUMENT...: runs $program untraced and traced; sets $want, $got and their codes. The
-# option is for the library that with_yield preloads.
+# option verify_asan_link_order=0 is needed because with_yield preloads a library.
 run_both() {
 	_ranks=$1
 	shift
@@ -63,8 +63,8 @@ knows_heap() {
 		'MPI_Sendrecv_replace\(buf=heap:0\+0'
 }
 
-# One rank: of several ranks, the first that fails has the launcher kill the others, and the exit code
-# of the launcher depends on the moment.
+# reports ARGUMENT PATTERN: a program with an error. It has one rank: with several ranks, the launcher
+# kills the others when the first one fails, and its exit code depends on the timing.
 reports() {
 	run_both 1 "$1"
 	is "$mpi: a program with an error ($1) has the same result" "$got_code $got" \
@@ -72,7 +72,7 @@ reports() {
 	like "... which is the sanitizer's report" "$got" "$2"
 }
 
-# The program is started by `rondo trace`, which a launcher started.
+# A launcher starts `rondo trace`, which starts the program.
 after_launcher() {
 	rm -f "$tmp/trace.rondo"
 	ok "$mpi: mpirun rondo trace has the exit code of the program" \
@@ -80,7 +80,7 @@ after_launcher() {
 	ok "... and leaves a trace" "$RONDO" check "$tmp/trace.rondo"
 }
 
-# MPI has leaks, in calls that a wrapper made. The tracer's own calls of MPI and of malloc have none.
+# The MPI library has leaks in calls that a wrapper passes on. The tracer's own calls have no leaks.
 leaks() {
 	ASAN_OPTIONS=fast_unwind_on_malloc=0 run trace_mpi "$tmp/trace.rondo" 1 "$program"
 	unlike "$mpi: the tracer has no leaks" "$(cat "$tmp/err")" 'src/intercept/(tracer|finish)'
@@ -133,9 +133,9 @@ ok "a program without MPI compiles with ASan" gcc -fsanitize=address -o "$tmp/pl
 printf '#!/bin/sh\nASAN_OPTIONS=verbosity=0 %s/plain\necho "exit code $?"\n' "$tmp" >"$tmp/script"
 chmod +x "$tmp/script"
 run "$RONDO" trace -o "$tmp/none.rondo" "$tmp/script"
-like "rondo trace runs it in a script" "$(cat "$tmp/out")" '^exit code 0$'
-like "... the programs that it starts are without ASan" "$(cat "$tmp/out")" '^0$'
-unlike "... also in their environment" "$(cat "$tmp/out")" 'libasan'
+like "rondo trace runs the program in a script" "$(cat "$tmp/out")" '^exit code 0$'
+like "... programs that it starts do not load ASan" "$(cat "$tmp/out")" '^0$'
+unlike "... their environment does not name ASan" "$(cat "$tmp/out")" 'libasan'
 unlike "... and no library failed to load" "$(cat "$tmp/err")" 'ERROR|ASan'
 
 finish

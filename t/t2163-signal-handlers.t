@@ -1,10 +1,10 @@
 #!/bin/sh
-# MPI calls in signal handlers: they do not disturb the tracer, and are recorded or counted as lost.
+# MPI calls in signal handlers do not disturb the tracer. They are recorded or counted as lost.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# handlers_calls: the calls of prog_signals' handlers that are in the trace; each rank has called
-# MPI_Comm_rank once itself
+# handlers_calls: prints the number of calls of prog_signals' handlers in the trace. Two calls of
+# MPI_Comm_rank, one per rank, are not made by a handler.
 handlers_calls() {
 	"$RONDO" dump "$trace" | awk '
 		/MPI_Wtime\(|MPI_Initialized\(|MPI_Comm_rank\(/ { n++ }
@@ -18,9 +18,9 @@ lost() {
 accounted() {
 	_made=$(awk '/^handled/ { n += 3 * $2 } END { print n }' "$tmp/err.traced")
 	_lost=$(lost "$tmp/err.traced")
-	is "... every call of a handler is recorded or counted" \
+	is "... every call of a handler is recorded or counted as lost" \
 		"$(($(handlers_calls) + _lost))" "$_made"
-	ok "... and there were many" [ "$_made" -gt 100 ]
+	ok "... handlers made more than 100 calls" [ "$_made" -gt 100 ]
 }
 
 handlers() {
@@ -29,7 +29,7 @@ handlers() {
 	run_mpi 2 "$tmp/$mpi/prog_signals" 3000 5000 2>/dev/null | sort >"$tmp/want"
 	trace_mpi "$trace" 2 "$tmp/$mpi/prog_signals" 3000 5000 2>"$tmp/err.traced" |
 		sort >"$tmp/got"
-	is "$mpi: a program with MPI calls in signal handlers does what it does untraced" \
+	is "$mpi: tracing does not change the output of a program with MPI calls in signal handlers" \
 		"$(cat "$tmp/got")" "$(cat "$tmp/want")"
 	ok "... its trace is sound" "$RONDO" check "$trace"
 	accounted

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Another process writes over the part file of a program that runs: the program does not notice, and
-# its trace is made from its memory.
+# Another process overwrites the part file of a running program. The program is not affected, and its
+# trace is made from its memory.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
-# write_over FOLDER: writes over all files in it, again and again, until they are gone
+# write_over DIRECTORY: overwrites all files in the directory repeatedly, until it is removed
 write_over() {
 	python3 - "$1" <<'PY'
 import os, sys, time
@@ -39,9 +39,9 @@ written_over() {
 	trace_mpi "$trace" 2 "$tmp/$mpi/prog_signals" 4000 1 2>"$tmp/err.traced" |
 		sort >"$tmp/got"
 	wait
-	is "$mpi: the program does what it does untraced" "$(cat "$tmp/got")" "$(cat "$tmp/want")"
-	ok "... its trace is sound" "$RONDO" check "$trace"
-	is "... and has all calls" "$(sed -n 's/^rondo: .*, \([0-9]*\) lost;.*/\1/p' \
+	is "$mpi: the output of the program is unchanged" "$(cat "$tmp/got")" "$(cat "$tmp/want")"
+	ok "... its trace is valid" "$RONDO" check "$trace"
+	is "... no call is lost" "$(sed -n 's/^rondo: .*, \([0-9]*\) lost;.*/\1/p' \
 		"$tmp/err.traced")" 0
 }
 

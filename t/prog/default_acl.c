@@ -1,5 +1,5 @@
-/* default_acl.c - DIR UID: gives a user all rights to everything that is created in a directory, by
- * a default ACL. Exit code 1: the file system has no ACLs. */
+/* default_acl.c - DIR UID: sets a default ACL on a directory that gives a user all rights to files
+ * created in it. Exit code 1: the file system has no ACLs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/xattr.h>

@@ -1,12 +1,12 @@
 /*
- * limited.c - a program that limits itself: a ring of messages, many different calls, and threads
- * with small stacks.
+ * limited.c - A program that limits its own resources, and then makes a ring of messages, many
+ * different calls, or calls in threads with small stacks.
  *
  *	limited as|nofile|fsize before|after BYTES	sets the limit before or after MPI_Init
  *	limited stack					calls MPI in threads with stacks of 64 KiB
  *	limited peak					prints the peak of its address space in KiB
  *
- * The exit code is 7. SIGXFSZ, which a file that is too large raises, is reported.
+ * The exit code is 7. The program prints a line when it receives SIGXFSZ (file too large).
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -66,7 +66,7 @@ static void run_threads(void)
 		pthread_join(thread[i], NULL);
 }
 
-/* Calls that differ, so that the files of the run grow. */
+/* Makes calls that differ, so that the files of the run grow. */
 static void run_calls(int rank, int size)
 {
 	MPI_Request request;

@@ -1,7 +1,7 @@
 /*
- * prog_first_comm.c - prints what a communicator of the tracer's own would change: the number that
- * MPI gives to the first communicator of the program, and how often an attribute of MPI_COMM_WORLD
- * is copied.
+ * prog_first_comm.c - Prints two values that a communicator of the tracer would change: the Fortran
+ * handle of the program's first communicator, and the number of copies of an attribute of
+ * MPI_COMM_WORLD.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *f
 	return MPI_SUCCESS;
 }
 
-/* Called by MPI_Finalize, after everything else. */
+/* Delete function of an attribute of MPI_COMM_SELF: called by MPI_Finalize. */
 static int print_copies(MPI_Comm comm, int key, void *value, void *extra)
 {
 	(void)comm;

@@ -1,9 +1,9 @@
 /*
- * prog_forks.c - forks many times while threads come and go that call MPI, each for the first time.
+ * prog_forks.c - Forks many times while other threads start, make one MPI call and end.
  *
  *	prog_forks FORKS
  *
- * Prints how many children did not end as they should.
+ * Prints the number of children that did not exit with code 7.
  */
 #include <mpi.h>
 #include <pthread.h>

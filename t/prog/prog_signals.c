@@ -1,10 +1,10 @@
 /*
- * prog_signals.c - a timer's signal handler calls MPI_Wtime, MPI_Initialized and MPI_Comm_rank
- *while the program exchanges messages and checks them.
+ * prog_signals.c - The signal handler of a timer calls MPI_Wtime, MPI_Initialized and MPI_Comm_rank
+ * while the program exchanges messages and checks them.
  *
  *	prog_signals ROUNDS HERTZ
  *
- * Every rank prints its sum, and on standard error how many calls its handler made.
+ * Every rank prints its sum, and on standard error the number of calls of its handler.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static void stop_timer(void)
 	signal(SIGALRM, SIG_IGN);
 }
 
-/* Calls that repeat, and calls that never do. */
+/* Makes calls that repeat in every round, and calls whose arguments differ. */
 static long exchange(int round, int size)
 {
 	int out[64], in[64], to = (me + 1) % size, from = (me + size - 1) % size;

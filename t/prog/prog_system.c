@@ -1,5 +1,5 @@
-/* prog_system.c - runs a shell command between MPI_Init and MPI_Finalize; with a second argument,
- * it is killed after the command. */
+/* prog_system.c - Runs a shell command between MPI_Init and MPI_Finalize. With a second argument,
+ * the program kills itself after the command. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * sanitized.c - a program for sanitizers: a ring of messages, a thread, and on request an error.
+ * sanitized.c - A program for sanitizers: a ring of messages, a thread, and optionally an error.
  *
  *	sanitized [overflow | shift]
  */
@@ -32,7 +32,7 @@ static void ring(int *block, int rank, int size)
 				     MPI_STATUS_IGNORE);
 }
 
-/* The error that the argument names. */
+/* Makes the error that the argument names. */
 static void make_error(const char *name, int *block)
 {
 	volatile int n = COUNT;

@@ -1,4 +1,4 @@
-/* truncate_preload.c - preloaded into rondo: truncates a part file to one page once it is mapped.
+/* truncate_preload.c - Preloaded into rondo. Truncates a part file to one page after it is mapped.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

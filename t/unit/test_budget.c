@@ -1,9 +1,9 @@
 /*
  * test_budget.c - the memory limit of a process that reads files.
  *
- * Called as `test_budget FOLDER`, it writes traces instead that are much larger in memory than on
- * disk, for t1015-max-memory.t: FOLDER/SECTION for several sections, with 300 MiB of zeros in it,
- * and FOLDER/stacks with 30 million call stacks.
+ * `test_budget DIR` instead writes traces for t1015-max-memory.t that are much larger in memory
+ * than on disk: DIR/SECTION for several sections, with 300 MiB of zeros in the section, and
+ * DIR/stacks with 30 million call stacks.
  */
 #include "tap.h"
 
@@ -32,7 +32,7 @@ static const enum rn_section_type types[] = {
 #undef TYPE
 };
 
-/* Writes a trace with another section in place of the one of that type. */
+/* Writes a trace in which the section of this type has other contents. */
 static void write_with(const char *path, enum rn_section_type type, const void *other, size_t n)
 {
 	const struct rich_run r = {

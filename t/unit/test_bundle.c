@@ -308,7 +308,7 @@ static void test_runs(void)
 	rn_buf_free(&again);
 }
 
-/* A bundle without a call, for a file that exists and for one that does not. */
+/* Writes a bundle without a call to an existing file and to a new file. */
 static void test_empty(void)
 {
 	struct rn_bundle_file file;

@@ -385,7 +385,7 @@ static void test_strings(void)
 	string(S("\xed\xa0\x80"), "\\355\\240\\200", "\\uf7ed\\uf7a0\\uf780");
 	string(S("\xf4\x90\x80\x80"), "\\364\\220\\200\\200", "\\uf7f4\\uf790\\uf780\\uf780");
 	string(S("\xf5"), "\\365", "\\uf7f5");
-	/* The characters that stand for bytes. */
+	/* U+F780 is written as bytes; U+F77F is not. */
 	string(S("\xef\x9e\x80"), "\xef\x9e\x80", "\\uf7ef\\uf79e\\uf780");
 	string(S("\xef\x9d\xbf"), "\xef\x9d\xbf", "\xef\x9d\xbf");
 }

@@ -1,6 +1,6 @@
 /*
- * test_journal_repair.c - part files of two ranks in which one byte was changed: both ranks are in
- * the trace, and at most one snapshot or the calls after it are missing.
+ * test_journal_repair.c - Part files of two ranks in which one byte is changed. Both ranks are in
+ * the trace, and at most the calls of one snapshot, or the calls after it, are missing.
  */
 #include "tap.h"
 
@@ -26,7 +26,7 @@ static const char *temporary(const char *what)
 	return private_path(getenv("TMPDIR"), what);
 }
 
-/* The part file of two ranks, which are processes of their own. */
+/* Writes the part file of two ranks, each in its own process, and reads it. */
 static void part_of_two(uint64_t every, enum ending how, struct rn_buf *out)
 {
 	char path[300];
@@ -78,7 +78,7 @@ static struct result recover(const struct rn_buf *b)
 	return x;
 }
 
-/* A byte that is not 0, of every fourth change any byte. */
+/* Chooses a byte that is not 0 or, in one of four cases, any byte. */
 static size_t choose_byte(const struct rn_buf *b)
 {
 	size_t at = tap_below(b->len);
@@ -89,7 +89,8 @@ static size_t choose_byte(const struct rn_buf *b)
 	return at;
 }
 
-/* The change costs one rank at most one segment, or the calls since the seal before the latest. */
+/* Changes one byte, and checks the loss: at most one rank loses calls, and at most one segment or
+ * the calls since the last but one seal. */
 static void change_byte(struct rn_buf *b, const struct result *good)
 {
 	size_t at = choose_byte(b);

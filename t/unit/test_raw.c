@@ -616,7 +616,7 @@ static void random_utf8(void)
 		add_byte(0x80 | (c >> 6 & 63));
 	}
 	add_byte(0x80 | (c & 63));
-	if (c >= 0xf780 && c <= 0xf7ff) /* these characters stand for bytes */
+	if (c >= 0xf780 && c <= 0xf7ff) /* these characters are written as bytes */
 		for (size_t i = from; i < call.string_bytes.len; i++)
 			sayf("\\uf7%02x", (unsigned)call.string_bytes.data[i]);
 	else

@@ -160,7 +160,7 @@ int main(void)
 	test_files();
 	ok("a trace may replace an older trace and nothing else");
 	test_directories();
-	ok("private directories are created, opened and removed, and others refused");
+	ok("private directories are created, opened and removed; other directories are refused");
 	test_status(here);
 	ok("only status files of Rondo are opened and removed");
 	rmdir(here);

@@ -2,9 +2,9 @@
  * test_salvage.c - part files of processes that were killed: what is found in them is what was
  * written, or a beginning of it, whatever becomes of the bytes.
  *
- * Called as `test_salvage FOLDER RANKS THREADS HOSTS CALLS [invalid]`, it writes the part files of
- * a run instead, for the tests of `rondo recover`; with `invalid`, the last call of each rank
- * completes a request that no call has created.
+ * `test_salvage DIR RANKS THREADS HOSTS CALLS [invalid]` instead writes the part files of a run,
+ * for the tests of `rondo recover`. With `invalid`, the last call of each rank completes a request
+ * that no call has created.
  */
 #include "tap.h"
 
