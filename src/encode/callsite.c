@@ -81,6 +81,24 @@ bool rn_callsite_alike(const struct rn_callsite *a, const struct rn_callsite *b,
 	return differ <= slack;
 }
 
+/* Modules are as rn_callsite_add stores them: all are used, each once, in the order of first use.
+ */
+static bool is_canonical(const struct rn_callsite *s)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < s->frames; i++) {
+		if (s->frame[i].module > used)
+			return false;
+		used += s->frame[i].module == used;
+	}
+	for (uint32_t i = 1; i < s->modules; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (same(&s->module[i], &s->module[k]))
+				return false;
+	return used == s->modules;
+}
+
 bool rn_callsite_read(const void *bytes, size_t len, struct rn_callsite *out)
 {
 	struct rn_reader in = rn_reader(bytes, len);
@@ -97,5 +115,5 @@ bool rn_callsite_read(const void *bytes, size_t len, struct rn_callsite *out)
 		if (f->module >= out->modules)
 			return false;
 	}
-	return !in.bad && rn_left(&in) == 0;
+	return !in.bad && rn_left(&in) == 0 && is_canonical(out);
 }

@@ -65,7 +65,8 @@ bool rn_callsite_alike(const struct rn_callsite *a, const struct rn_callsite *b,
 
 #define RN_CALLSITE_ALIKE 256u /* stacks that are alike, with the first of them */
 
-/* False when that is no stack. The names are those in the bytes. */
+/* False when that is no stack, or not as rn_callsite_write writes it: different bytes are different
+ * stacks. The names are those in the bytes. */
 bool rn_callsite_read(const void *bytes, size_t len, struct rn_callsite *out);
 
 #endif

@@ -71,6 +71,24 @@ static void test_bytes(void)
 	}
 }
 
+/* Bytes that rn_callsite_write does not write. Two of them could be the same stack. */
+static void test_not_canonical(void)
+{
+	static const struct {
+		size_t len;
+		unsigned char bytes[12];
+	} bad[] = {
+		{ 6, { 1, 1, 'm', 2, 0, 16 } },                  /* a module without a frame */
+		{ 9, { 2, 1, 'm', 0, 1, 'n', 0, 0, 16 } },       /* one of two modules */
+		{ 11, { 2, 1, 'm', 0, 1, 'm', 0, 0, 1, 1, 2 } }, /* a module twice */
+		{ 11, { 2, 1, 'm', 0, 1, 'n', 0, 1, 1, 0, 2 } }, /* not in the order of use */
+	};
+	struct rn_callsite back;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		CHECK(!rn_callsite_read(bad[i].bytes, bad[i].len, &back));
+}
+
 static size_t signature(unsigned char *buf, size_t cap, int64_t arg, const void *site, size_t n)
 {
 	struct rn_call_writer w;
@@ -204,6 +222,8 @@ int main(void)
 	make_stacks();
 	test_bytes();
 	ok("stacks are what their bytes say");
+	test_not_canonical();
+	ok("bytes that are not written for a stack are refused");
 	test_section();
 	ok("signatures have their stacks by number");
 	test_deep();
