@@ -9,18 +9,32 @@
 #include "encode/sigs.h"
 #include "merge/merged.h"
 
-static uint64_t find(const struct rn_vocab *v, const char *name)
-{
-	for (uint32_t i = 0; i < v->funcs; i++)
-		if (strcmp(v->func[i].name, name) == 0)
-			return v->func[i].number;
-	return UINT64_MAX;
-}
+static const char prefix[] = "rondo_";
 
+/* One pass, because vocabularies have hundreds of functions and each reader of a trace asks. The
+ * first function of a name counts. */
 struct rn_markers rn_markers_of(const struct rn_vocab *v)
 {
-	return (struct rn_markers){ find(v, "rondo_enter"), find(v, "rondo_leave"),
-				    find(v, "rondo_ended"), find(v, "rondo_thread") };
+	struct rn_markers m = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	const struct {
+		const char *name;
+		uint64_t *number;
+	} marker[] = { { "enter", &m.enter },
+		       { "leave", &m.leave },
+		       { "ended", &m.ended },
+		       { "thread", &m.thread } };
+
+	for (uint32_t i = 0; i < v->funcs; i++) {
+		const char *name = v->func[i].name;
+
+		if (name[0] != prefix[0] || strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		for (size_t k = 0; k < sizeof(marker) / sizeof(*marker); k++)
+			if (*marker[k].number == UINT64_MAX &&
+			    strcmp(name + sizeof(prefix) - 1, marker[k].name) == 0)
+				*marker[k].number = v->func[i].number;
+	}
+	return m;
 }
 
 bool rn_markers_any(const struct rn_markers *m)
