@@ -41,8 +41,8 @@ struct state {
 	/* Steps that folding may still take: in all, and in trials that are for nothing. */
 	uint64_t left, waste;
 	/* By terminal, two for each, as it may be behind the anchor or before it: the anchor that
-	 * it was last tried with, or NONE. */
-	uint32_t *tried;
+	 * it was last tried with, or NONE. The first `listed` terminals have them. */
+	uint32_t *tried, listed;
 };
 
 /* A terminal that comes in some rounds only: always right behind its anchor, or always right before
@@ -700,6 +700,17 @@ static int fold_once(struct state *s, struct option option, struct rn_arena *scr
 
 static const struct option no_option = { NONE, NONE, false };
 
+/* Entries of `tried` become NONE: all, or those that have not been written yet. */
+static void clear_tried(struct state *s, bool all)
+{
+	uint32_t from = all ? 0 : s->listed, to = s->sigs + s->loops;
+
+	if (to > from)
+		memset(s->tried + 2 * (size_t)from, 0xff,
+		       2 * (size_t)(to - from) * sizeof(*s->tried));
+	s->listed = to > s->listed ? to : s->listed;
+}
+
 /* One after the other. Behind one that was worth it others may be, too, that were not; when much
  * has been done already, each is tried once. */
 static int fold_options(struct state *s, struct rn_arena *scratch)
@@ -710,9 +721,7 @@ static int fold_options(struct state *s, struct rn_arena *scratch)
 	while (rc > 0 && tries < OPTIONS) {
 		struct neighbours n;
 
-		if (!gained || s->left > STEPS / 2)
-			memset(s->tried, 0xff,
-			       2 * ((size_t)s->sigs + RN_LOOPS_MOST) * sizeof(*s->tried));
+		clear_tried(s, !gained || s->left > STEPS / 2);
 		if (!find_neighbours(&n, s, scratch))
 			return RN_E_NOMEM;
 		for (rc = 0; rc == 0 && tries < OPTIONS && s->waste; tries++) {
