@@ -13,6 +13,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 360
+FUZZ_LONG_SECONDS ?= 3600
+FUZZ_JOBS    ?= 2
 
 WARN     := -Wall -Wextra -Wshadow -Wconversion
 CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -I$(BUILD)
@@ -60,8 +62,8 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help deps test bench demo install uninstall check-headers check-format format asan cov fuzz \
-	fuzz-smoke clean programs run-tests run-fuzz run-demo virtual-demo bench-tracer bench-replay \
-	test-apps soak soak-replay tsan run-tsan
+	fuzz-smoke fuzz-long clean programs run-tests run-fuzz run-fuzz-long run-demo \
+	virtual-demo bench-tracer bench-replay test-apps soak soak-replay tsan run-tsan
 
 # --- building ------------------------------------------------------------------------------
 
@@ -89,10 +91,10 @@ FORCE:
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARN) $(CPPFLAGS) $(MORE_CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) -std=c11 $(WARN) $(CPPFLAGS) $(MORE_CPPFLAGS) $(CFLAGS) $(MORE_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Tests and benchmarks may use the generator of virtual ranks, as "bench/virtual.h".
-$(call objects,$(UNIT_SRC) $(FUZZ_SRC) $(wildcard bench/*.c)): private MORE_CPPFLAGS := -I.
+$(call objects,$(UNIT_SRC) $(wildcard t/fuzz/*.c bench/*.c)): private MORE_CPPFLAGS := -I.
 
 define archive
 @rm -f $@
@@ -126,9 +128,22 @@ $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(VIRTUAL) $(LIB)
 $(UNITS): $(BUILD)/t/%: $(BUILD)/obj/t/unit/%.o $(VIRTUAL) $(LIB)
 	$(link)
 
-$(FUZZERS): private MORE_LDFLAGS := -fsanitize=fuzzer
-$(FUZZERS): $(BUILD)/bin/%: $(BUILD)/obj/t/fuzz/%.o $(VIRTUAL) $(LIB)
+# Fuzzing targets reuse memory (t/fuzz/reuse.c).
+REUSED := mmap munmap $(foreach c,C D,ZSTD_create$(c)Ctx ZSTD_free$(c)Ctx)
+
+$(FUZZERS): private MORE_LDFLAGS := -fsanitize=fuzzer $(REUSED:%=-Wl,--wrap=%)
+$(FUZZERS): $(BUILD)/bin/%: $(BUILD)/obj/t/fuzz/%.o $(BUILD)/obj/t/fuzz/reuse.o $(VIRTUAL) $(LIB)
 	$(link)
+
+# libFuzzer learns operands of comparisons from the decoders of single structures. In other files
+# this would take a third of the time, and the inputs of their targets are edits of good files,
+# which do not contain operands.
+FUZZ_LEARNED := $(wildcard src/*/*codec*.c src/*/*snapshot*.c src/column/*.c) \
+	src/encode/moments.c src/file/part.c src/file/section.c
+ifneq ($(findstring fuzzer-no-link,$(CFLAGS)),)
+$(call objects,$(filter-out $(FUZZ_LEARNED),$(LIB_SRC))): \
+	private MORE_CFLAGS := -fno-sanitize-coverage=trace-cmp
+endif
 
 -include $(ALL_OBJ:.o=.d)
 
@@ -356,17 +371,27 @@ cov: ## test coverage of src/: a page, and a summary line
 		END { print "in $(COV)/html/index.html" }'
 
 FUZZ = $(BUILD)/fuzz
-FUZZ_FLAGS = $(SAN_FLAGS) -fsanitize=fuzzer-no-link
+FUZZ_FLAGS = $(SAN_FLAGS) -O2 -fsanitize=fuzzer-no-link
+FUZZ_LONG = $(patsubst %,$(BUILD)/bin/fuzz_%,trace salvage)
 
-fuzz: ## fuzz each decoder for FUZZ_SECONDS (default 360); fails on a finding
+fuzz: ## fuzz each decoder for FUZZ_SECONDS (default 360), FUZZ_JOBS (2) at a time; fails on a finding
 	@tools/deps build fuzz
 	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz
 
 fuzz-smoke: ## the same for 10 seconds each
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
 
+fuzz-long: ## 600 s each, FUZZ_LONG_SECONDS (3600) for traces and part files
+	@tools/deps build fuzz
+	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz-long \
+		$(if $(filter file,$(origin FUZZ_SECONDS)),FUZZ_SECONDS=600)
+
 run-fuzz: $(FUZZERS)
-	@BUILD=$(BUILD) t/fuzz/run $(FUZZ_SECONDS) $(FUZZERS)
+	@BUILD=$(BUILD) t/fuzz/run -j $(FUZZ_JOBS) $(FUZZ_SECONDS) $(FUZZERS)
+
+run-fuzz-long: $(FUZZERS)
+	@BUILD=$(BUILD) t/fuzz/run -j $(FUZZ_JOBS) $(FUZZ_SECONDS) \
+		$(FUZZ_LONG:%=%@$(FUZZ_LONG_SECONDS)) $(filter-out $(FUZZ_LONG),$(FUZZERS))
 
 # --- installing ----------------------------------------------------------------------------
 

@@ -56,14 +56,14 @@ static void good_part(unsigned pattern, struct rn_arena *mem, uint64_t first, ui
 	rn_arena_free(&scratch);
 }
 
-static void good_bytes(unsigned pattern, struct bytes *out)
+static void good_bytes(unsigned pattern, uint64_t first, struct bytes *out)
 {
 	struct rn_buf b = { 0 };
 	struct rn_arena mem;
 	struct rn_part p;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	good_part(pattern, &mem, RANKS, RANKS, &p);
+	good_part(pattern, &mem, first, RANKS, &p);
 	must(rn_part_encode(&p, &b) == RN_OK && b.len <= ROOM);
 	memcpy(out->data, b.data, b.len);
 	out->len = b.len;
@@ -103,10 +103,21 @@ static void edited(const uint8_t *data, size_t size, struct bytes *p)
 	unsigned pattern = size ? data[0] % virtual_patterns_count : 0;
 
 	if (good[pattern].len == 0)
-		good_bytes(pattern, &good[pattern]);
+		good_bytes(pattern, RANKS, &good[pattern]);
 	*p = good[pattern];
 	for (size_t i = 1; i + 4 <= size && i < 100; i += 4)
 		edit(p, data[i] | (unsigned)data[i + 1] << 8, data[i + 2], data[i + 3]);
+}
+
+/* The part of the ranks before. It is encoded once, because that takes longer than decoding. */
+static void part_before(struct rn_arena *mem, struct rn_part *out)
+{
+	static struct bytes before;
+
+	if (before.len == 0)
+		good_bytes(0, 0, &before);
+	must(rn_part_decode(mem, before.data, before.len, (struct rn_part_place){ 0, RANKS },
+			    &virtual_vocab, out, NULL) == RN_OK);
 }
 
 /* Behind another part, as a rank would take it in. */
@@ -119,7 +130,7 @@ static void use(const struct rn_part *p, struct rn_arena *mem)
 
 	must(rn_part_check(p) && p->first == RANKS && p->last < 2 * RANKS);
 	rn_arena_init(&scratch, SIZE_MAX);
-	good_part(0, mem, 0, RANKS, &all);
+	part_before(mem, &all);
 	must(rn_part_merge(&all, p, &scratch) == RN_OK && rn_part_check(&all));
 	if (all.ranks == all.last + 1) {
 		must(rn_part_finish(&all, mem, &scratch, &s) == RN_OK);

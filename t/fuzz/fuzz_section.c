@@ -11,11 +11,8 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/varint.h"
 #include "file/section.h"
-
-#define HEADER  24
-#define TRAILER 16
+#include "t/unit/forge_trace.h"
 
 /* Sections of inputs this short unpack to less; more means that a claim was believed. */
 #define INPUT_MAX 1024
@@ -25,53 +22,6 @@ static void must(int condition)
 {
 	if (!condition)
 		abort();
-}
-
-static void put_le(unsigned char *p, uint64_t v, unsigned bytes)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		p[i] = (unsigned char)(v >> 8 * i);
-}
-
-/* The hash of each section goes where the footer has room for it. */
-static void mend_entries(unsigned char *file, unsigned char *footer, size_t len)
-{
-	struct rn_reader r = rn_reader(footer, len);
-	uint64_t count = rn_get_u64(&r), left = (uint64_t)(footer - file) - HEADER;
-	unsigned char *at = file + HEADER;
-
-	for (uint64_t i = 0; i < count && !r.bad; i++) {
-		unsigned codec = rn_get_u64(&r) & 3;
-		uint64_t stored = rn_get_max(&r, left);
-		const unsigned char *hash;
-
-		if (codec)
-			rn_get_u64(&r);
-		hash = rn_get_bytes(&r, 8);
-		if (!hash || r.bad)
-			return;
-		put_le(footer + (hash - footer), XXH64(at, stored, 0), 8);
-		at += stored;
-		left -= stored;
-	}
-}
-
-static void mend(unsigned char *file, size_t len)
-{
-	unsigned char *trailer = file + len - TRAILER;
-	size_t footer;
-
-	memcpy(file, "\x89RND\r\n\x1a\n", 8);
-	put_le(file + 8, len, 8);
-	put_le(file + 16, 1, 2);
-	put_le(file + 20, XXH64(file, 20, 0), 4);
-	memcpy(trailer + 12, "DNR\x89", 4);
-	footer = (size_t)trailer[8] | (size_t)trailer[9] << 8;
-	put_le(trailer + 10, 0, 2);
-	if (footer > len - HEADER - TRAILER)
-		return;
-	mend_entries(file, trailer - footer, footer);
-	put_le(trailer, XXH64(trailer - footer, footer, XXH64(file, HEADER, 0)), 8);
 }
 
 /* All that the reader offers; every byte that it hands out is read. */
@@ -119,8 +69,8 @@ static void try_copy(const uint8_t *data, size_t len, bool mended)
 
 	must(file != NULL);
 	memcpy(file, data, len);
-	if (mended && len >= HEADER + TRAILER)
-		mend(file, len);
+	if (mended && len >= FORGE_HEADER + FORGE_TRAILER)
+		forge_trace(file, len);
 	try_file(file, len);
 	free(file);
 }
@@ -155,7 +105,7 @@ static void try_built(const uint8_t *data, size_t len, size_t changes, bool mend
 	for (; changes--; change += 3)
 		file[(change[0] | (size_t)change[1] << 8) % n] ^= change[2];
 	if (mended)
-		mend(file, n);
+		forge_trace(file, n);
 	try_file(file, n);
 	rn_container_writer_free(&w);
 }

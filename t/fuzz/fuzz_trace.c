@@ -1,66 +1,55 @@
 /*
- * fuzz_trace.c - libFuzzer target: a whole trace whose container is right and whose sections are
- * hostile.
+ * fuzz_trace.c - libFuzzer target: a trace whose container is valid and whose sections are hostile.
  *
- * The first byte picks one of two. Even: the sections are cut out of the input, each behind its
- * length. Odd: they are those of a good trace, of the pattern that the second byte names (one of
- * virtual.h, of the two of rich_trace.h, or one with loops), and the rest of the input is edits:
- * section, offset, what to do, byte. Either way the container is built around them, so that hashes
- * are right, and the trace is opened, checked, and read here and there.
+ * If bit 0 of the first byte is 0, the sections are cut out of the input, each after its length. If
+ * it is 1, they are those of a good trace, which the second byte selects, and the rest of the input
+ * is edits: section, offset, operation, byte. The good traces are the patterns of virtual.h, those
+ * of rich_trace.h, one with loops, and those that are recovered from the files of good_parts.h.
+ * Together they have every section.
+ *
+ * A container with valid hashes is built around the sections. The trace is opened, and one of the
+ * functions of use_trace.h, which the other bits select, is applied to it.
  */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "analyse/outline.h"
-#include "analyse/volume.h"
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/buf.h"
+#include "base/io.h"
 #include "bench/virtual.h"
 #include "encode/sigs.h"
 #include "file/payload.h"
+#include "file/recover.h"
 #include "file/section.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "merge/link_mem.h"
-#include "merge/markers.h"
-#include "read/check.h"
-#include "read/decode.h"
-#include "read/printer.h"
 #include "read/trace.h"
+#include "t/fuzz/use_trace.h"
+#include "t/unit/forge_trace.h"
+#include "t/unit/good_parts.h"
 #include "t/unit/rich_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SECTIONS 11
-#define ROOM     4096
-
-static const enum rn_section_type types[SECTIONS] = {
-	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
-	RN_SECTION_RULES, RN_SECTION_LOOPS,     RN_SECTION_RANKS,   RN_SECTION_TIME,
-	RN_SECTION_COMMS, RN_SECTION_TIMES,     RN_SECTION_SITES,
-};
-
-/* The others may be missing, and are when they are empty. */
-static bool is_needed(unsigned i)
-{
-	return types[i] <= RN_SECTION_RANKS && types[i] != RN_SECTION_LOOPS;
-}
+#define ROOM      4096u
+#define EDITS_MAX 20u
+#define RICH      2u /* traces of rich_trace.h */
+/* The limit of the commands for files below 1 MiB (src/cmd/args.c). */
+#define MEMORY ((size_t)224 << 20)
 
 struct payload {
 	unsigned char bytes[ROOM];
 	size_t len;
 };
 
-static void must(int condition)
-{
-	if (!condition)
-		abort();
-}
+/* ---- good traces ---- */
 
-/* Instead of its own calls: loops in loops, whose counts change, and a call that comes now and
- * then.
- */
+/* Instead of the calls of the pattern: nested loops whose counts change, and a call that occurs in
+ * some iterations. */
 static void feed_loops(uint64_t rank, struct rn_grammar *g)
 {
 	for (uint32_t step = 0; step < 60; step++) {
@@ -75,11 +64,22 @@ static void feed_loops(uint64_t rank, struct rn_grammar *g)
 	}
 }
 
-static void virtual_file(unsigned pattern, bool loops, struct rn_container_writer *w,
-			 const void **bytes, size_t *len)
+static void add_container(struct rn_container_writer *w, struct rn_buf *out)
+{
+	const void *bytes;
+	size_t len;
+
+	must(rn_container_finish(w, &bytes, &len, NULL) == RN_OK);
+	rn_buf_add(out, bytes, len);
+	must(rn_buf_status(out) == RN_OK);
+	rn_container_writer_free(w);
+}
+
+static void virtual_file(unsigned pattern, bool loops, struct rn_buf *out)
 {
 	static struct rn_link link;
 	const struct rn_meta meta = { &(struct rn_meta_entry){ "program", "fuzz" }, 1 };
+	struct rn_container_writer w = { 0 };
 	struct virtual_run v;
 	struct rn_arena mem;
 	struct rn_streams s;
@@ -100,13 +100,13 @@ static void virtual_file(unsigned pattern, bool loops, struct rn_container_write
 		must(rn_link_push(&link, sigs, g) == RN_OK);
 	}
 	must(rn_link_finish(&link, &mem, &s) == RN_OK);
-	must(rn_trace_sections(w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
-	must(rn_container_finish(w, bytes, len, NULL) == RN_OK);
+	must(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
+	add_container(&w, out);
 	rn_link_free(&link);
 	rn_arena_free(&mem);
 }
 
-static void rich_bytes(bool nested, struct rn_container_writer *w, const void **bytes, size_t *len)
+static void rich_bytes(bool nested, struct rn_buf *out)
 {
 	const struct rich_run r = { .ranks = 4,
 				    .row = 2,
@@ -117,38 +117,75 @@ static void rich_bytes(bool nested, struct rn_container_writer *w, const void **
 				    .times = 5,
 				    .nested = nested,
 				    .sites = nested };
-
-	must(rich_file(&r, w, bytes, len, NULL) == RN_OK);
-}
-
-/* The sections of a small trace, taken from the file that the writer makes. */
-static void good_sections(unsigned pattern, struct payload *p)
-{
 	struct rn_container_writer w = { 0 };
-	struct rn_arena mem;
-	struct rn_container *c;
 	const void *bytes;
 	size_t len;
 
-	rn_arena_init(&mem, SIZE_MAX);
-	if (pattern < virtual_patterns_count)
-		virtual_file(pattern, false, &w, &bytes, &len);
-	else if (pattern < virtual_patterns_count + 2)
-		rich_bytes(pattern > virtual_patterns_count, &w, &bytes, &len);
+	must(rich_file(&r, &w, &bytes, &len, NULL) == RN_OK);
+	add_container(&w, out);
+}
+
+static void recovered_file(enum good_part kind, struct rn_buf *out)
+{
+	char part[300], trace[300];
+	struct rn_buf bytes = { 0 };
+	struct rn_node_file file;
+	struct rn_recovered r;
+
+	snprintf(part, sizeof(part), "%s", private_path("/dev/shm", "part"));
+	snprintf(trace, sizeof(trace), "%s", private_path("/dev/shm", "trace"));
+	unlink(part);
+	write_good_part(part, kind);
+	must(rn_io_read(part, &bytes, NULL) == RN_OK);
+	file = (struct rn_node_file){ bytes.data, bytes.len };
+	must(rn_recover(&file, 1, trace, &r, NULL) == RN_OK && !r.damaged);
+	must(rn_io_read(trace, out, NULL) == RN_OK);
+	unlink(part);
+	unlink(trace);
+	rn_recovered_free(&r);
+	rn_buf_free(&bytes);
+}
+
+static unsigned good_traces(void)
+{
+	return virtual_patterns_count + 1 + RICH + GOOD_PARTS;
+}
+
+static void good_file(unsigned which, struct rn_buf *out)
+{
+	if (which < virtual_patterns_count)
+		virtual_file(which, false, out);
+	else if ((which -= virtual_patterns_count) == 0)
+		virtual_file(0, true, out);
+	else if (which <= RICH)
+		rich_bytes(which == RICH, out);
 	else
-		virtual_file(0, true, &w, &bytes, &len);
-	must(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
-	must(pattern < virtual_patterns_count + 2 || rn_container_has(c, RN_SECTION_LOOPS));
-	for (unsigned i = 0; i < SECTIONS; i++) {
-		if (!is_needed(i) && !rn_container_has(c, types[i]))
+		recovered_file(which - 1 - RICH, out);
+}
+
+/* The sections of a good trace, as they are in the file that the writer makes. */
+static void good_sections(unsigned which, struct payload *p)
+{
+	struct rn_buf file = { 0 };
+	struct rn_arena mem;
+	struct rn_container *c;
+	const void *bytes;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	good_file(which, &file);
+	must(rn_container_open(&mem, file.data, file.len, &c, NULL) == RN_OK);
+	for (unsigned i = 0; i < FORGE_SECTIONS; i++) {
+		if (!rn_container_has(c, forge_types[i].type))
 			continue;
-		must(rn_container_get(c, types[i], &bytes, &p[i].len, NULL) == RN_OK);
+		must(rn_container_get(c, forge_types[i].type, &bytes, &p[i].len, NULL) == RN_OK);
 		must(p[i].len <= ROOM);
 		memcpy(p[i].bytes, bytes, p[i].len);
 	}
-	rn_container_writer_free(&w);
 	rn_arena_free(&mem);
+	rn_buf_free(&file);
 }
+
+/* ---- hostile sections ---- */
 
 static void edit(struct payload *p, unsigned at, unsigned what, unsigned char byte)
 {
@@ -176,22 +213,36 @@ static void edit(struct payload *p, unsigned at, unsigned what, unsigned char by
 	}
 }
 
+/* The section of an edit is counted among those that the trace has. */
+static unsigned choose_section(const struct payload *p, unsigned n)
+{
+	unsigned has[FORGE_SECTIONS], count = 0;
+
+	for (unsigned i = 0; i < FORGE_SECTIONS; i++)
+		if (p[i].len || n >= 240)
+			has[count++] = i;
+	return count ? has[n % count] : 0;
+}
+
 static void edited(const uint8_t *data, size_t size, struct payload *p)
 {
-	static struct payload good[16][SECTIONS];
-	unsigned pattern = size ? data[0] % (virtual_patterns_count + 3) : 0;
+	static struct payload good[32][FORGE_SECTIONS];
+	unsigned which = size ? data[0] % good_traces() : 0;
 
-	if (good[pattern][0].len == 0)
-		good_sections(pattern, good[pattern]);
-	memcpy(p, good[pattern], sizeof(good[pattern]));
-	for (size_t i = 1; i + 5 <= size && i < 100; i += 5)
-		edit(&p[data[i] % SECTIONS], data[i + 1] | (unsigned)data[i + 2] << 8, data[i + 3],
-		     data[i + 4]);
+	if (good[which][0].len == 0)
+		good_sections(which, good[which]);
+	for (unsigned i = 0; i < FORGE_SECTIONS; i++) {
+		memcpy(p[i].bytes, good[which][i].bytes, good[which][i].len);
+		p[i].len = good[which][i].len;
+	}
+	for (size_t i = 1; i + 5 <= size && i < EDITS_MAX * 5; i += 5)
+		edit(&p[choose_section(p, data[i])], data[i + 1] | (unsigned)data[i + 2] << 8,
+		     data[i + 3], data[i + 4]);
 }
 
 static void cut_out(const uint8_t *data, size_t size, struct payload *p)
 {
-	for (unsigned i = 0; i < SECTIONS; i++) {
+	for (unsigned i = 0; i < FORGE_SECTIONS; i++) {
 		size_t n = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0,
 		       skip = size >= 2 ? 2 : 0;
 
@@ -204,99 +255,52 @@ static void cut_out(const uint8_t *data, size_t size, struct payload *p)
 	}
 }
 
-/* Requests are followed one by one, if they are forged: not for ever. */
-static void print_some(const struct rn_trace *t, uint64_t stream, struct rn_printer *p,
-		       struct rn_buf *out)
+/* The container, in memory of exactly its size: AddressSanitizer finds reads beyond its end. */
+static unsigned char *contain(const struct payload *p, size_t *len)
 {
-	uint32_t group;
-	uint64_t from;
+	static struct rn_buf file;
+	struct forge_section s[FORGE_SECTIONS];
+	unsigned char *exact;
 
-	if (rn_streams_find(&t->streams, stream, &group) < 0 ||
-	    rn_streams_length(&t->streams, group) >= 100000)
-		return;
-	from = rn_printer_numbers(p, group) / 3 * (stream % 4);
-	must(rn_printer_begin(p, stream, group, from, from + 5) == RN_OK);
-	while (rn_printer_next(p, out) > 0)
-		;
+	for (unsigned i = 0; i < FORGE_SECTIONS; i++)
+		s[i] = (struct forge_section){ p[i].bytes, p[i].len, false };
+	forge_container(s, &file);
+	must(rn_buf_status(&file) == RN_OK);
+	exact = malloc(file.len);
+	must(exact != NULL);
+	*len = file.len;
+	return memcpy(exact, file.data, file.len);
 }
 
-/* What the trees have is what the streams have. */
-static void outline(const struct rn_trace *t, struct rn_arena *mem)
+static void use(struct rn_trace *t, unsigned how)
 {
-	uint32_t n = rn_sigs_count(t->streams.sigs);
-	const struct rn_markers m = rn_markers_of(&t->vocab);
-	struct rn_outline_sig *sig = rn_new(mem, struct rn_outline_sig, (size_t)n + 1);
-	uint64_t *bytes = rn_new(mem, uint64_t, (size_t)n + 1), calls = 0, sum = 0;
-	struct rn_outline o;
-	struct rn_arena scratch;
-
-	rn_arena_init(&scratch, SIZE_MAX);
-	must(rn_volumes(t->streams.sigs, &t->values, &t->vocab, t->ranks, &scratch, bytes) ==
-	     RN_OK);
-	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-		const void *s = rn_sigs_get(t->streams.sigs, i, &len);
-
-		sig[i].function = i / 2;
-		sig[i].manner = bytes[i];
-		sig[i].marker = (unsigned char)rn_marker_of(&m, s, len);
-		sig[i].one.calls = sig[i].marker == RN_MARKER_NONE;
-	}
-	must(rn_outline(&t->folded, &t->streams, sig, mem, &scratch, &o) == RN_OK);
-	must(rn_markers_calls(&m, &t->streams, &scratch, &calls) == RN_OK);
-	for (uint32_t i = 0; i < o.trees; i++)
-		if (__builtin_add_overflow(sum, o.tree[i].weight.calls, &sum))
-			sum = UINT64_MAX;
-	must(sum == calls);
-	rn_arena_free(&scratch);
-}
-
-static void use(struct rn_trace *t)
-{
-	static rn_decode_fn *const form[] = { rn_decode_text, rn_decode_json };
-	struct rn_err err = { 0 };
 	struct rn_arena mem;
-	struct rn_buf out = { 0 };
 
 	rn_arena_init(&mem, SIZE_MAX);
-	for (unsigned f = 0; f < 2; f++) {
-		struct rn_printer *p = rn_printer_new(&mem, t, form[f]);
-
-		must(p != NULL);
-		for (uint64_t i = 0; i < 4; i++)
-			print_some(t, (t->streams.ranks - 1) * i / 3, p, &out);
-		rn_printer_free(p);
-	}
-	outline(t, &mem);
-	/* Ranks are checked one by one: not for the billions that a few bytes can claim. */
-	if (t->streams.ranks <= 10000 && rn_trace_check(t, &err) < 0)
-		must(err.text[0] && !strchr(err.text, '\n'));
-	rn_buf_free(&out);
+	trace_uses[how % TRACE_USES](t, &mem);
 	rn_arena_free(&mem);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct payload p[SECTIONS];
-	struct rn_container_writer w = { 0 };
+	static struct payload p[FORGE_SECTIONS];
 	struct rn_err err = { 0 };
 	struct rn_trace t;
-	const void *bytes;
+	unsigned char *bytes;
 	size_t len;
 
 	if (size == 0)
 		return 0;
 	(data[0] & 1 ? edited : cut_out)(data + 1, size - 1, p);
-	for (unsigned i = 0; i < SECTIONS; i++)
-		if (is_needed(i) || p[i].len)
-			must(rn_container_add(&w, types[i], p[i].bytes, p[i].len, NULL) == RN_OK);
-	must(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
-	if (rn_trace_parse(&t, bytes, len, &err) == RN_OK) {
-		use(&t);
+	bytes = contain(p, &len);
+	rn_budget_set(MEMORY);
+	if (is_done(rn_trace_parse(&t, bytes, len, &err))) {
+		use(&t, data[0] >> 1);
 		rn_trace_close(&t);
 	} else {
-		must(err.text[0] && !strchr(err.text, '\n'));
+		must(is_line(&err));
 	}
-	rn_container_writer_free(&w);
+	rn_budget_set(SIZE_MAX);
+	free(bytes);
 	return 0;
 }

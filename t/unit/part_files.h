@@ -26,9 +26,17 @@
 #include "read/check.h"
 #include "read/trace.h"
 
-#define RUN    0x1234u
+#define RUN 0x1234u
+
+/* Calls in a ring, and bytes of an area. A file that includes this one may define smaller ones. */
+#ifndef PLACES
 #define PLACES 64u
-#define AREA   ((size_t)1 << 16)
+#endif
+#ifndef AREA
+#define AREA ((size_t)1 << 16)
+#endif
+/* Calls of a stream whose functions are stored. */
+#define CALLS_KNOWN 512u
 
 /* ---- a private directory ---- */
 
@@ -81,7 +89,11 @@ struct stream {
 	uint64_t values_at, pieces;
 	uint64_t segment, every; /* a new one after so many calls; 0: never */
 	uint32_t shape[3], shapes;
+	uint32_t function[CALLS_KNOWN], functions; /* of its first calls */
 };
+
+/* The process that writes; 0: this one. */
+static uint32_t part_process;
 
 static uint32_t function(const char *name)
 {
@@ -190,13 +202,24 @@ static void start_tables(struct stream *s)
 	rn_times_init(&s->times, &s->mem, 3 * RN_TIME_SCALE_ONE);
 }
 
+/* The file contains addresses of a stream's memory. The kernel usually allocates it at the address
+ * that is asked for, and the file is then the same in every process. */
+static void *stream_memory(size_t bytes)
+{
+	static uintptr_t next = (uintptr_t)1 << 45;
+	void *m = mmap((void *)next, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+
+	must(m != MAP_FAILED);
+	next += (uintptr_t)1 << 20;
+	return m;
+}
+
 static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t number, uint64_t every)
 {
 	memset(s, 0, sizeof(*s));
 	s->every = every;
-	s->m = mmap(NULL, sizeof(*s->m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		    0);
-	must(s->m != MAP_FAILED);
+	s->m = stream_memory(sizeof(*s->m));
 	s->m->live.buffer = s->m->live.top = (uint64_t)(uintptr_t)s->m->buffer;
 	s->m->live.limit = UINT64_MAX;
 	s->m->live.expected = RN_LIVE_HERE;
@@ -207,9 +230,21 @@ static void start_stream(struct rn_spill *spill, struct stream *s, uint32_t numb
 	seal(spill, s);
 }
 
+static uint32_t function_of(const struct stream *s, uint32_t id)
+{
+	size_t len;
+	uint64_t head = 0;
+
+	if (id < rn_sigs_count(s->words))
+		memcpy(&head, rn_sigs_get(s->words, id, &len), sizeof(head));
+	return RN_RAW_FUNCTION(head);
+}
+
 static void add_number(struct rn_spill *spill, struct stream *s, uint32_t id)
 {
 	must(rn_grammar_append(s->grammar, id) == RN_OK);
+	if (s->functions < CALLS_KNOWN)
+		s->function[s->functions++] = function_of(s, id);
 	s->ring[s->m->live.calls % PLACES] = id;
 	s->m->live.calls++;
 	if (s->m->live.calls - s->sealed_at == PLACES)
@@ -340,6 +375,7 @@ static void add_rich(struct rn_spill *spill, struct stream *s, uint64_t i)
 	else
 		add_ith(spill, s, i);
 }
+
 static const struct rn_fact_clock clock_of_rank = { -12345, 6 };
 
 static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
@@ -426,6 +462,14 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 		enter_expected(s, inner, 2);
 }
 
+/* Opens the part file for the process that writes. */
+static void open_part(struct rn_spill *spill, const char *path)
+{
+	must(rn_spill_open(spill, path, RUN) == 0);
+	if (part_process)
+		spill->process = part_process;
+}
+
 /* With `every`, calls of more kinds, in segments of so many. */
 __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, int64_t ranks,
 					      uint32_t threads, uint64_t calls, uint64_t every,
@@ -435,7 +479,7 @@ __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, in
 	struct rn_spill spill;
 	struct rn_log shared = { .spill = &spill, .stream = RN_EXTENT_SHARED };
 
-	must(rn_spill_open(&spill, path, RUN) == 0);
+	open_part(&spill, path);
 	add_facts(&shared, rank, ranks);
 	for (uint32_t k = 0; k < threads; k++) {
 		start_stream(&spill, &s[k], k, every);

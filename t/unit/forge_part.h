@@ -1,0 +1,99 @@
+/*
+ * forge_part.h - recomputes the checksums of a part file (file/spill.h) that was changed.
+ *
+ * Readers find most changes by checksums. A fuzzer that wants to test the code after them forges
+ * them as an attacker would: the sums of areas in seals, of seals, also of those in records of
+ * finished segments, and of records. Rings, counters, calls under way and the rows of events have
+ * no checksums.
+ */
+#ifndef RN_T_FORGE_PART_H
+#define RN_T_FORGE_PART_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "file/spill.h"
+
+/* The sum of bytes of an area; 0 if the file does not contain them. */
+static inline uint64_t forge_area(const unsigned char *b, size_t len, uint64_t page, uint64_t from,
+				  uint64_t bytes)
+{
+	struct rn_extent area;
+	size_t at = page * RN_SPILL_PAGE + sizeof(area);
+
+	if (page >= len / RN_SPILL_PAGE || from > len - at || bytes > len - at - from)
+		return 0;
+	memcpy(&area, b + at - sizeof(area), sizeof(area));
+	return rn_area_sum(&area, b + at + from, bytes);
+}
+
+/* The sums of a seal that has the owner of the extent. */
+static inline void forge_seal(const unsigned char *b, size_t len, const struct rn_extent *of,
+			      struct rn_seal *s)
+{
+	s->grammar_sum = forge_area(b, len, s->area, 0, s->grammar);
+	s->values_sum = forge_area(b, len, s->area, rn_seal_values(s), s->values);
+	s->times_sum = forge_area(b, len, s->times_at, 0, s->times);
+	s->sum = rn_seal_sum(of, s);
+}
+
+/* The record at an offset of the log at *at. */
+static inline void forge_record(unsigned char *b, size_t len, size_t at, const struct rn_extent *e,
+				size_t offset)
+{
+	unsigned char *p = b + at + sizeof(*e) + offset;
+	struct rn_record r;
+	struct rn_seal s;
+
+	memcpy(&r, p, sizeof(r));
+	if (r.type == RN_FACT_SEGMENT && r.bytes == sizeof(s)) {
+		memcpy(&s, p + sizeof(r), sizeof(s));
+		forge_seal(b, len, e, &s);
+		memcpy(p + sizeof(r), &s, sizeof(s));
+	}
+	r.sum = rn_record_sum(e, offset, &r, p + sizeof(r));
+	memcpy(p, &r, sizeof(r));
+}
+
+static inline void forge_log(unsigned char *b, size_t len, size_t at, const struct rn_extent *e)
+{
+	size_t room = len - at - sizeof(*e), size;
+	struct rn_record r;
+
+	for (size_t i = 0; i < e->used && room >= sizeof(r) && i <= room - sizeof(r); i += size) {
+		memcpy(&r, b + at + sizeof(*e) + i, sizeof(r));
+		size = sizeof(r) + (((size_t)r.bytes + 7) & ~(size_t)7);
+		if (size > room - i)
+			break;
+		forge_record(b, len, at, e, i);
+	}
+}
+
+static inline void forge_live(unsigned char *b, size_t len, size_t at)
+{
+	struct rn_live l;
+
+	memcpy(&l, b + at, sizeof(l));
+	forge_seal(b, len, &l.extent, &l.seal[0]);
+	forge_seal(b, len, &l.extent, &l.seal[1]);
+	memcpy(b + at, &l, sizeof(l));
+}
+
+/* All checksums of the file. */
+static inline void forge_part(unsigned char *b, size_t len)
+{
+	for (size_t at = RN_SPILL_PAGE; at + RN_SPILL_PAGE <= len; at += RN_SPILL_PAGE) {
+		struct rn_extent e;
+
+		memcpy(&e, b + at, sizeof(e));
+		if (e.magic != RN_EXTENT_MAGIC)
+			continue;
+		if (e.kind == RN_EXTENT_LOG)
+			forge_log(b, len, at, &e);
+		if (e.kind == RN_EXTENT_LIVE)
+			forge_live(b, len, at);
+	}
+}
+
+#endif
