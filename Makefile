@@ -14,6 +14,7 @@ DESTDIR ?=
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 360
 FUZZ_LONG_SECONDS ?= 3600
+FUZZ_MUTANTS ?= 20000
 FUZZ_JOBS    ?= 2
 
 WARN     := -Wall -Wextra -Wshadow -Wconversion
@@ -45,6 +46,7 @@ TOOLS   := $(TOOL_SRC:bench/tool_%.c=$(BUILD)/%)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 UNITS   := $(UNIT_SRC:t/unit/%.c=$(BUILD)/t/%)
 FUZZERS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/bin/%)
+MUTATE  := $(BUILD)/bin/mutate
 
 GEN := $(BUILD)/gen
 
@@ -62,14 +64,14 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help deps test bench demo install uninstall check-headers check-format format asan cov fuzz \
-	fuzz-smoke fuzz-long clean programs run-tests run-fuzz run-fuzz-long run-demo \
+	fuzz-smoke fuzz-long fuzz-mutants clean programs run-tests run-fuzz run-fuzz-long run-demo \
 	virtual-demo bench-tracer bench-replay test-apps soak soak-replay tsan run-tsan
 
 # --- building ------------------------------------------------------------------------------
 
 all: $(LIB) $(RONDO) $(TOOLS) $(TRACERS) ## build the libraries, the rondo program and the generator (default)
 
-programs: all $(UNITS) $(BENCHES)
+programs: all $(UNITS) $(BENCHES) $(MUTATE)
 
 # Rewritten only when what it holds changes, so that what depends on it is made again.
 define remember
@@ -133,6 +135,9 @@ REUSED := mmap munmap $(foreach c,C D,ZSTD_create$(c)Ctx ZSTD_free$(c)Ctx)
 
 $(FUZZERS): private MORE_LDFLAGS := -fsanitize=fuzzer $(REUSED:%=-Wl,--wrap=%)
 $(FUZZERS): $(BUILD)/bin/%: $(BUILD)/obj/t/fuzz/%.o $(BUILD)/obj/t/fuzz/reuse.o $(VIRTUAL) $(LIB)
+	$(link)
+
+$(MUTATE): $(call objects,$(patsubst %,t/fuzz/%.c,mutate mutant run_command)) $(LIB)
 	$(link)
 
 # libFuzzer learns operands of comparisons from the decoders of single structures. In other files
@@ -381,10 +386,18 @@ fuzz: ## fuzz each decoder for FUZZ_SECONDS (default 360), FUZZ_JOBS (2) at a ti
 fuzz-smoke: ## the same for 10 seconds each
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
 
-fuzz-long: ## 600 s each, FUZZ_LONG_SECONDS (3600) for traces and part files
+fuzz-long: ## 600 s each, FUZZ_LONG_SECONDS (3600) for traces and part files, and FUZZ_MUTANTS (20000) mutants
 	@tools/deps build fuzz
 	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz-long \
 		$(if $(filter file,$(origin FUZZ_SECONDS)),FUZZ_SECONDS=600)
+	@$(MAKE) --no-print-directory fuzz-mutants
+
+fuzz-mutants: ## run the commands on FUZZ_MUTANTS (20000) mutants of traces and part files
+	@tools/deps build
+	+@$(SUBMAKE) all $(MUTATE)
+	@mkdir -p $(FUZZ)/findings
+	@$(MUTATE) --rondo $(RONDO) --mutants $(FUZZ_MUTANTS) --jobs $(FUZZ_JOBS) --save $(FUZZ)/findings \
+		$(wildcard t/golden/*.rondo)
 
 run-fuzz: $(FUZZERS)
 	@BUILD=$(BUILD) t/fuzz/run -j $(FUZZ_JOBS) $(FUZZ_SECONDS) $(FUZZERS)

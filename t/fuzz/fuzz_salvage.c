@@ -5,8 +5,9 @@
  * edits: the word (2 bytes), the operation, a byte. Words that are 0 are edited only after one that
  * is not.
  *
- * If bit 6 is 0, the file is recovered, as `rondo recover` does it. The trace must be one that can
- * be opened and passes `rondo check`. If bit 6 is 1, the calls of the processes and their waits are
+ * If bit 6 is 0, the file is recovered, as `rondo recover` does it, and if bits 4 and 5 are 1, its
+ * bytes are corrected before (file/journal_repair.h). The trace must be one that can be opened and
+ * passes `rondo check`. If bit 6 is 1, the calls of the processes and their waits are
  * determined, as `rondo recover --live` does it.
  *
  * If bit 7 is 0, the checksums are forged after the edits (t/unit/forge_part.h). The trace must
@@ -25,6 +26,7 @@
 #include "base/budget.h"
 #include "base/buf.h"
 #include "base/io.h"
+#include "file/journal_repair.h"
 #include "file/recover.h"
 #include "file/salvage.h"
 #include "read/check.h"
@@ -193,6 +195,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	b = edited(g, data + 1, size - 1, &len);
 	if (forged)
 		forge_part(b, len);
+	if ((data[0] & 48) == 48)
+		rn_journal_repair(b, len, RUN);
 	rn_budget_set(MEMORY);
 	if (data[0] & 64)
 		look_at(b, len);

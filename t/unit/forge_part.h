@@ -2,9 +2,9 @@
  * forge_part.h - recomputes the checksums of a part file (file/spill.h) that was changed.
  *
  * Readers find most changes by checksums. A fuzzer that wants to test the code after them forges
- * them as an attacker would: the sums of areas in seals, of seals, also of those in records of
- * finished segments, and of records. Rings, counters, calls under way and the rows of events have
- * no checksums.
+ * them as an attacker would: the sums of heads of extents, of areas in seals, of seals, also of
+ * those in records of finished segments, and of records. Rings, counters, calls under way and the
+ * rows of events have no checksums.
  */
 #ifndef RN_T_FORGE_PART_H
 #define RN_T_FORGE_PART_H
@@ -89,6 +89,8 @@ static inline void forge_part(unsigned char *b, size_t len)
 		memcpy(&e, b + at, sizeof(e));
 		if (e.magic != RN_EXTENT_MAGIC)
 			continue;
+		e.sum = rn_extent_sum(&e);
+		memcpy(b + at, &e, sizeof(e));
 		if (e.kind == RN_EXTENT_LOG)
 			forge_log(b, len, at, &e);
 		if (e.kind == RN_EXTENT_LIVE)
