@@ -78,27 +78,40 @@ static bool make_tail(struct rn_stream *t, struct rn_order_log *o)
 	return true;
 }
 
+static struct rn_order_log *allocate(struct rn_stream *t)
+{
+	struct rn_order_log *o = map(sizeof(*o));
+
+	if (!o)
+		return NULL;
+	rn_arena_init(&o->mem, rn_config.memory);
+	rn_seg_init(&o->site, sizeof(struct rn_order_site));
+	rn_seg_init(&o->chunk, sizeof(struct rn_order_bytes));
+	o->rows = map(TAIL);
+	if (o->rows && make_tail(t, o))
+		return o;
+	if (o->rows)
+		munmap(o->rows, TAIL);
+	munmap(o, sizeof(*o));
+	return NULL;
+}
+
+/* NULL if there is no memory, or if a signal handler has interrupted this function: the event of
+ * the handler is lost. */
 static struct rn_order_log *make(struct rn_stream *t)
 {
 	int saved = errno;
-	struct rn_order_log *o = map(sizeof(*o));
 
-	if (o) {
-		rn_arena_init(&o->mem, rn_config.memory);
-		rn_seg_init(&o->site, sizeof(struct rn_order_site));
-		rn_seg_init(&o->chunk, sizeof(struct rn_order_bytes));
-		o->rows = map(TAIL);
-		if (o->rows && make_tail(t, o)) {
-			t->order = o;
-		} else {
-			if (o->rows)
-				munmap(o->rows, TAIL);
-			munmap(o, sizeof(*o));
-			o = NULL;
-		}
-	}
+	if (t->making_order)
+		return NULL;
+	t->making_order = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!t->order) /* a handler may have made it since the caller looked */
+		t->order = allocate(t);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->making_order = false;
 	errno = saved;
-	return o;
+	return t->order;
 }
 
 /* NULL when nothing is to be recorded; what comes too late is counted. */

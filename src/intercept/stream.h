@@ -108,6 +108,7 @@ struct rn_stream {
 	struct rn_mem_cache places;
 	struct rn_callstacks *stacks; /* those remembered (callstack.c) */
 	struct rn_order_log *order;   /* its events; NULL: none so far (order_log.h) */
+	bool making_order;            /* `order` is being allocated */
 
 	struct rn_sig none;
 	struct rn_arena mem;
