@@ -35,6 +35,17 @@ handlers() {
 	accounted
 }
 
+# The handler's calls interrupt the tracer while it writes the trace.
+finalize() {
+	trace=$tmp/$mpi/finalize.rondo
+	trace_mpi "$trace" 2 "$tmp/$mpi/prog_signals" 300 5000 finalize 2>/dev/null | sort >"$tmp/got"
+	run_mpi 2 "$tmp/$mpi/prog_signals" 300 100 2>/dev/null | sort >"$tmp/want"
+	is "$mpi: MPI calls of signal handlers in MPI_Finalize do not change the program" \
+		"$(cat "$tmp/got")" "$(cat "$tmp/want")"
+	ok "... its trace is sound" "$RONDO" check "$trace"
+}
+
 each_mpi handlers
+each_mpi finalize
 
 finish

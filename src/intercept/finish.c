@@ -6,7 +6,7 @@
  *	       each rank: calls to bytes, streams to a part, communicators, times: a bundle
  *	up     bundles, absorbed in ascending order
  *	       rank 0: the file
- *	down   whether it all went well; if not, what each rank has in the part file stays
+ *	down   whether it all went well, and the path of the trace; if not, part files stay
  *
  * With a rank that has not all in its memory (stream.h: segments), nothing of this is done, and the
  * part files are the result.
@@ -77,9 +77,13 @@ struct finish {
 	struct rn_bundle bundle;
 	struct rn_err err;
 	int status;    /* of this rank */
+	bool written;  /* rank 0: there is a trace at rn_config.output */
 	uint64_t left; /* parts, of this rank and those below it in the tree */
 	struct rn_calm calm;
 	uint64_t began; /* ticks */
+	/* The calling thread's stream, or NULL, and its `top`, which is NULL until the end. */
+	struct rn_stream *me;
+	uint64_t *top;
 };
 
 static MPI_Comm link_comm = MPI_COMM_NULL;
@@ -752,6 +756,7 @@ static int write_trace(struct finish *f)
 	if (rc == RN_OK && file.unchanged) {
 		say_unchanged();
 	} else if (rc == RN_OK) {
+		f->written = true;
 		rn_finish_tell("traced", rn_config.output);
 		if (!quiet && rn_config.order)
 			say_events(f, &file.order, file.bytes);
@@ -941,14 +946,16 @@ static void keep_part(void)
 	note_end("MPI_Finalize", false);
 }
 
-/* Later calls are recorded in the journal. */
+/* Later calls are recorded in the journal. If it is not complete, they are only counted. */
 static void resume_recording(void)
 {
+	bool whole = rn_spool_whole();
+
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		t->merged = t->calls + rn_order_log_events(t);
-		rn_stream_turn(t, RN_OFF_OVER, false);
+		rn_stream_turn(t, RN_OFF_OVER, !whole);
 	}
-	rn_tracer.active = rn_spool_whole();
+	rn_tracer.active = whole;
 }
 
 /* _Fork and clone make children that no handler hears of. */
@@ -967,6 +974,9 @@ static void begin(struct finish *f)
 {
 	memset(f, 0, sizeof(*f));
 	rn_calm_begin(&f->calm);
+	f->me = rn_me;
+	if (f->me) /* an MPI call of a signal handler must not wait for locks of this thread */
+		f->top = rn_stream_enter(f->me);
 	rn_tracer_use_reserve();
 	rn_arena_init(&f->mem, LIMIT);
 	rn_arena_init(&f->scratch, LIMIT);
@@ -978,6 +988,8 @@ static void end(struct finish *f)
 {
 	rn_arena_free(&f->scratch);
 	rn_arena_free(&f->mem);
+	if (f->me)
+		rn_stream_leave(f->me, f->top);
 	rn_calm_end(&f->calm);
 }
 
@@ -992,6 +1004,27 @@ static bool any_in_segments(struct finish *f, struct rn_mpi_link *link)
 	f->began = rn_clock_now();
 	rn_link_arm(link, DEADLINE_NS);
 	return rc == IN_SEGMENTS;
+}
+
+/* Broadcasts the path of the trace with the verdict: rank 0 may have changed it since MPI_Init. It
+ * is empty if no trace was written. The watcher of each rank needs it. */
+static int agree_on_output(struct finish *f, struct rn_mpi_link *link)
+{
+	static char path[sizeof(rn_config.output)];
+	struct rn_buf b = rn_buf_over(path, sizeof(path) - 1);
+	int rc;
+
+	if (f->written)
+		rn_buf_add(&b, rn_config.output, strlen(rn_config.output));
+	rc = rn_link_agree_down(link, f->status, &b);
+	if (rc < 0 || rn_tracer.world_rank == 0)
+		return rc;
+	path[b.len] = 0;
+	if (b.len)
+		memcpy(rn_config.output, path, b.len + 1);
+	if (is_watched())
+		rn_finish_tell(b.len ? "traced" : "failed", b.len ? path : "no trace");
+	return rc;
 }
 
 /* All ranks go through the same steps, whatever fails on the way; at the end all know. */
@@ -1009,7 +1042,7 @@ static int merge(struct finish *f, struct rn_mpi_link *link)
 	rn_link_up(link, pack_bundle, absorb_bundle, f);
 	if (f->status == RN_OK && link->status == RN_OK && rn_tracer.world_rank == 0)
 		f->status = write_trace(f);
-	return rn_link_agree(link, f->status);
+	return agree_on_output(f, link);
 }
 
 void rn_finish_world(void)
@@ -1034,8 +1067,6 @@ void rn_finish_world(void)
 		} else {
 			keep_part();
 			resume_recording();
-			if (is_watched() && rn_tracer.world_rank != 0)
-				rn_finish_tell("traced", rn_config.output);
 		}
 		rn_link_close(&world);
 	}
@@ -1085,6 +1116,8 @@ void rn_finish_late(void)
 	int saved = errno;
 	uint64_t kept = 0, lost = 0, made;
 
+	if (rn_me)
+		rn_stream_enter(rn_me);
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_stopwatch_stop(t);
 		lost += t->late;

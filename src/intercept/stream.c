@@ -617,7 +617,10 @@ bool rn_stream_nested(struct rn_stream *t, const void *frame)
 	while (top && top != t->buffer && was_left(t, top, (uintptr_t)frame))
 		top = end_left(t, top);
 	if (!top || top > t->buffer + (RN_WORDS - RN_CALL_WORDS)) {
-		rn_stream_lost(t);
+		if (t->off & RN_OFF_OVER)
+			t->late++;
+		else
+			rn_stream_lost(t);
 		rn_stream_leave(t, top);
 		return false;
 	}

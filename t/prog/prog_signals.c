@@ -2,7 +2,10 @@
  * prog_signals.c - The signal handler of a timer calls MPI_Wtime, MPI_Initialized and MPI_Comm_rank
  * while the program exchanges messages and checks them.
  *
- *	prog_signals ROUNDS HERTZ
+ *	prog_signals ROUNDS HERTZ [finalize]
+ *
+ * With a third argument the timer runs until MPI_Finalize has returned, and the handler only calls
+ * MPI_Initialized from then on; MPI has locks that another call could wait for.
  *
  * Every rank prints its sum, and on standard error the number of calls of its handler.
  */
@@ -13,15 +16,19 @@
 #include <sys/time.h>
 
 static volatile sig_atomic_t handled, wrong;
+static volatile sig_atomic_t finalizing;
 static int me;
 
 static void handler(int number)
 {
 	int rank = -1, flag = 0;
-	double now = MPI_Wtime();
+	double now;
 
 	(void)number;
 	MPI_Initialized(&flag);
+	if (finalizing)
+		return;
+	now = MPI_Wtime();
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (!flag || rank != me || now < 0)
 		wrong = 1;
@@ -78,9 +85,12 @@ int main(int argc, char **argv)
 	start_timer(argc > 2 ? atoi(argv[2]) : 1000);
 	for (int i = 0; i < rounds; i++)
 		total += exchange(i, size);
-	stop_timer();
+	finalizing = argc > 3;
+	if (!finalizing)
+		stop_timer();
 	fprintf(stderr, "handled %d\n", (int)handled);
 	printf("rank %d: sum %ld%s\n", me, total, wrong ? ", wrong" : "");
 	MPI_Finalize();
+	stop_timer();
 	return wrong;
 }
