@@ -29,6 +29,8 @@ void rn_output_choose(uint64_t run)
 	for (number = 1; number < RN_TRACE_NUMBERS && rc == EBUSY && rn_config_name(number);)
 		if (!is_available(known ? &since : NULL) || (rc = rn_spool_reserve(run)) == EBUSY)
 			number++;
+	if (rc == EBUSY && number == RN_TRACE_NUMBERS)
+		rn_config_name(number = 1);
 	seen = rn_trace_see(rn_config.output);
 }
 

@@ -87,7 +87,16 @@ static bool is_used(int dir)
 	return used;
 }
 
-/* Whether the path exists and is not a private directory. */
+/* Whether rn_private_dir_make failed with this error because the name is in use. mkdir(2) has the
+ * same errors for the directory above it. */
+static bool is_taken(const char *path, int error)
+{
+	struct stat st;
+
+	return (error == EPERM || error == ELOOP || error == ENOTDIR) && lstat(path, &st) == 0;
+}
+
+/* Whether the name is in use by something that is not a private directory. */
 static bool is_foreign(const char *path)
 {
 	int dir = rn_private_dir_open(path);
@@ -109,14 +118,15 @@ int rn_spool_folder_make(const struct rn_spool_folder *f)
 
 int rn_spool_folder_lock(const struct rn_spool_folder *f, int *lock)
 {
-	int dir;
+	int dir, error;
 
 	*lock = -1;
 	if (f->in_memory && is_foreign(f->path))
 		return EBUSY;
 	dir = rn_private_dir_make(f->files);
+	error = errno;
 	if (dir < 0)
-		return errno == EPERM || errno == ELOOP || errno == ENOTDIR ? EBUSY : errno;
+		return is_taken(f->files, error) ? EBUSY : error;
 	flock(dir, LOCK_EX);
 	if (is_used(dir)) {
 		close(dir);
