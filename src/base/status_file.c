@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -146,25 +148,38 @@ void rn_status_remove(const char *path)
 		close(dir);
 }
 
-/* The modification time of the directory is the time at which the file was created in it. */
+#define SINCE "since "
+
+/* "since SECONDS NANOSECONDS", after the header */
+bool rn_status_read_since(int fd, struct timespec *since)
+{
+	char line[64], *end;
+	ssize_t n = pread(fd, line, sizeof(line) - 1, (off_t)strlen(RN_STATUS_HEADER));
+
+	if (n <= 0)
+		return false;
+	line[n] = 0;
+	if (strncmp(line, SINCE, strlen(SINCE)) != 0)
+		return false;
+	since->tv_sec = (time_t)strtoll(line + strlen(SINCE), &end, 10);
+	since->tv_nsec = strtol(end, &end, 10);
+	return *end == '\n';
+}
+
 bool rn_status_since(const char *path, struct timespec *since)
 {
-	int dir = open_directory(path);
-	struct stat st;
-	bool known = dir >= 0 && fstat(dir, &st) == 0;
+	int fd = rn_status_open(path);
+	bool known = fd >= 0 && rn_status_read_since(fd, since);
 
-	if (known)
-		*since = st.st_mtim;
-	if (dir >= 0)
-		close(dir);
+	if (fd >= 0)
+		close(fd);
 	return known;
 }
 
-static int write_header(int fd)
+/* Appends the text. Returns the descriptor, or closes it and returns -1 with errno. */
+static int write_text(int fd, const char *text, size_t n)
 {
-	size_t n = strlen(RN_STATUS_HEADER);
-
-	if (fd < 0 || write(fd, RN_STATUS_HEADER, n) == (ssize_t)n)
+	if (fd < 0 || write(fd, text, n) == (ssize_t)n)
 		return fd;
 	if (errno == 0)
 		errno = ENOSPC;
@@ -172,9 +187,23 @@ static int write_header(int fd)
 	return -1;
 }
 
+static int write_header(int fd)
+{
+	return write_text(fd, RN_STATUS_HEADER, strlen(RN_STATUS_HEADER));
+}
+
+/* The directory was changed last when the file was created in it. */
 int rn_status_create(int dir)
 {
-	return write_header(rn_private_file_create(dir, RN_STATUS_NAME));
+	int fd = write_header(rn_private_file_create(dir, RN_STATUS_NAME)), n;
+	char line[64];
+	struct stat st;
+
+	if (fd < 0 || fstat(dir, &st) < 0)
+		return fd;
+	n = snprintf(line, sizeof(line), SINCE "%lld %ld\n", (long long)st.st_mtim.tv_sec,
+		     st.st_mtim.tv_nsec);
+	return write_text(fd, line, (size_t)n);
 }
 
 int rn_status_create_memory(void)

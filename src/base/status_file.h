@@ -8,8 +8,9 @@
  *
  * Processes on other nodes can write to DIR/status if DIR is on a shared file system.
  *
- * The file starts with RN_STATUS_HEADER and contains one report per line. A file that does not
- * start with the header, or that belongs to another user, is neither written nor removed.
+ * The file starts with RN_STATUS_HEADER. DIR/status continues with a line that contains the time of
+ * its creation. Then the file contains one report per line. A file that does not start with the
+ * header, or that belongs to another user, is neither written nor removed.
  *
  * System calls only: no allocation, no output, safe before a program's main.
  */
@@ -32,8 +33,9 @@ void rn_status_remove(const char *path);
 bool rn_status_is_watched(const char *path);
 
 /* Stores the time at which the file was created, by the clock of the file system. False: unknown.
- */
+ * The second function reads it from an open status file, which may have been removed. */
 bool rn_status_since(const char *path, struct timespec *since);
+bool rn_status_read_since(int fd, struct timespec *since);
 
 /* Creates DIR/status in the private directory `dir`. Returns a descriptor, or -1 with errno. */
 int rn_status_create(int dir);

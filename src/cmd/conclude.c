@@ -257,7 +257,7 @@ int conclude(const struct target *t, char **command, int status, int code)
 	pid_t background;
 	int own = EXIT_DONE;
 
-	e.known = rn_status_since(getenv("RONDO_STATUS"), &e.since);
+	e.known = rn_status_read_since(status, &e.since);
 	read_final(status, &told, &background);
 	if (*told.untraced)
 		own = fail(EXIT_SELF, "not traced: %s", told.untraced);

@@ -20,10 +20,20 @@ static bool is_available(const struct timespec *since)
 	return rn_trace_is_free(rn_config.output, since);
 }
 
+/* Finds when `rondo trace` was started. False: it does not matter. If the status file was removed,
+ * any trace may be one of the same command. */
+static bool find_start(struct timespec *since)
+{
+	if (rn_status_since(rn_config.status, since))
+		return true;
+	*since = (struct timespec){ 0, 0 };
+	return rn_config.status[0] && !rn_status_is_watched(rn_config.status);
+}
+
 void rn_output_choose(uint64_t run)
 {
 	struct timespec since;
-	bool known = rn_status_since(rn_config.status, &since);
+	bool known = find_start(&since);
 	int rc = EBUSY;
 
 	for (number = 1; number < RN_TRACE_NUMBERS && rc == EBUSY && rn_config_name(number);)

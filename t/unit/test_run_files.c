@@ -118,7 +118,7 @@ static int open_status(const char *path)
 static void test_status(const char *here)
 {
 	char path[256], memory[64];
-	struct timespec since;
+	struct timespec since, later;
 	int dir = rn_private_dir_make("run"), fd = rn_status_create(dir);
 
 	snprintf(path, sizeof(path), "%s/run/status", here);
@@ -126,6 +126,8 @@ static void test_status(const char *here)
 	CHECK(rn_status_since(path, &since));
 	CHECK(linkat(dir, "status", dir, "other", 0) == 0 && !open_status(path));
 	unlinkat(dir, "other", 0);
+	CHECK(rn_status_since(path, &later) && later.tv_sec == since.tv_sec &&
+	      later.tv_nsec == since.tv_nsec);
 	CHECK(fchmod(dir, 0755) == 0 && !open_status(path));
 	rn_status_remove(path);
 	fchmod(dir, 0700);
