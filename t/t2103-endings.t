@@ -170,6 +170,72 @@ twice() {
 	ok "... and the complete trace is unchanged" cmp "$trace" "$at/first"
 }
 
+# after ACTION...: runs prog_after behind the launcher; $command runs on rank 0 before MPI_Finalize
+after() {
+	run run_mpi 2 "$RONDO" trace -o "$trace" "$tmp/$mpi/prog_after" "$command" "$@"
+	ok "... the part files are removed" parts_gone
+}
+
+calls_of() {
+	"$RONDO" info "$1" | sed -n 's/^calls: //p'
+}
+
+# What ranks do after MPI_Finalize, behind the launcher.
+later() {
+	ok "$mpi: prog_after compiles" "mpicc.$mpi" $prog_flags -o "$tmp/$mpi/prog_after" t/prog/prog_after.c
+	place later
+	mkdir -p "$out"
+	run trace_mpi "$at/other" 1 "$tmp/$mpi/prog_after" true
+	command="cp '$at/other' '$trace'"
+	after none calls
+	ok "$mpi: a trace that appears during the run is not replaced by late calls" cmp "$at/other" "$trace"
+	is "... the trace with the next number has the calls" "$(calls_of "$out/trace.2.rondo")" 17
+	is "... and nothing else is left" "$(ls -A "$out")" "trace.2.rondo
+trace.rondo"
+	rm -f "$out"/*
+	command=true
+	for _end in exit; do
+		after later $_end
+		is "$mpi: a rank ends by $_end, and late calls of another are in the trace" \
+			"$(calls_of "$trace")" 17
+		is "... and nothing else is left" "$(ls -A "$out")" trace.rondo
+	done
+	cp "$trace" "$at/first"
+	run run_mpi 2 "$RONDO" trace --rank 7 -o "$trace" "$tmp/$mpi/prog_after" true none kill
+	is "$mpi: no rank is selected, and one is killed: one line" "$(grep -c '^rondo: ' "$tmp/err")" 1
+	ok "... no part files are left" parts_gone
+	is "... no trace is made" "$(ls -A "$out")" trace.rondo
+	ok "... the trace that exists is unchanged" cmp "$trace" "$at/first"
+}
+
+# No part file can be created, because mkdir fails in /sys.
+no_file() {
+	place no-file
+	mkdir -p "$out"
+	_reason="no part file could be written: /sys/trace.rondo.part: "
+	run run_mpi 2 "$RONDO" trace --spill=/sys -o "$trace" "$tmp/$mpi/prog_ending" kill
+	like "$mpi: a run without part files is killed behind the launcher: the reason is printed" \
+		"$(cat "$tmp/err")" "^rondo: .*$_reason"
+	is "... in one line" "$(grep -c '^rondo: ' "$tmp/err")" 1
+	run "$RONDO" trace --spill=/sys -o "$trace" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_ending" kill
+	like "... and in front of it" "$(cat "$tmp/err")" "^rondo: .*$_reason"
+	is "... in one line" "$(grep -c '^rondo: ' "$tmp/err")" 1
+	run run_mpi 2 "$RONDO" trace --spill=/sys -o "$trace" "$tmp/$mpi/prog_after" true calls calls
+	is "$mpi: a run without part files has the name that was asked for" "$(ls -A "$out")" trace.rondo
+	is "... one line reports that late calls are not recorded" \
+		"$(grep -c '^rondo: calls came when the trace had been written' "$tmp/err")" 1
+	run "$RONDO" trace --spill=/sys -o "$trace" "mpirun.$mpi" -n 2 "$tmp/$mpi/prog_after" true calls calls
+	like "... and in front of the launcher, how many" "$(cat "$tmp/err")" '^rondo: 14 calls on 2 ranks came when'
+}
+
+# The tracer of another MPI is asked for: one line for all ranks.
+other_mpi() {
+	[ "$mpi" = mpich ] || return 0
+	[ -z "$(mpi_missing openmpi)" ] || return 0
+	run run_mpi 3 "$RONDO" trace --mpi=ompi -o "$tmp/$mpi/other.rondo" sh -c "$tmp/$mpi/prog_after true; :"
+	is "$mpi: ranks that are not traced are reported in one line" "$(grep -c '^rondo: not traced: ' "$tmp/err")" 1
+}
+
 # linger N FOLDER PROGRAM...: and waits until N have ended, because launchers kill the other ranks as
 # soon as one is gone
 cat >"$tmp/linger" <<'EOF'
@@ -232,6 +298,13 @@ each_mpi endings
 each_mpi together
 each_mpi locked
 each_mpi behind
+each_mpi later
+if [ -w /sys ] && ! mkdir /sys/rondo-test 2>/dev/null; then
+	each_mpi no_file
+else
+	skip "runs without part files" "there is no directory in which mkdir fails"
+fi
+each_mpi other_mpi
 each_mpi twice
 
 finish

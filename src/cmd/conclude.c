@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/plural.h"
 #include "base/status_file.h"
 #include "base/text.h"
 #include "base/which_mpi.h"
 #include "cmd/background.h"
 #include "cmd/cmd.h"
+#include "cmd/node_once.h"
 #include "cmd/parts.h"
 #include "cmd/reports.h"
 #include "cmd/untraced.h"
@@ -36,7 +38,7 @@ struct ending {
 /* Whether part files exist, and no process has reported how the run ended. */
 static bool is_open(const struct run_reports *r)
 {
-	return *r->spool && !*r->traced && !*r->parts && !*r->unmerged;
+	return *r->spool && !*r->traced && !*r->parts && !*r->unmerged && !r->failed;
 }
 
 /* Stores the path of the trace: the directory of the output, and the name of the part directory
@@ -129,12 +131,17 @@ static int add_late(struct run_reports *r, const struct ending *e)
 			 "with %" PRIu64 " call%s after MPI_Finalize: ", r->kept,
 			 rn_plural(r->kept));
 	code = recover(r, &t, what);
-	if (code == EXIT_NO)
+	rn_text_path(r->spool, parts, sizeof(parts));
+	if (code == EXIT_NO && e->whole)
+		code = fail(EXIT_DONE,
+			    "calls after MPI_Finalize cannot be added to %s, because part files of "
+			    "other nodes are missing; %s is kept",
+			    r->traced, parts);
+	else if (code == EXIT_NO)
 		code = fail(EXIT_DONE,
 			    "%" PRIu64 " call%s after MPI_Finalize cannot be added to %s, because "
 			    "part files of other nodes are missing; %s is kept",
-			    r->kept, rn_plural(r->kept), r->traced,
-			    rn_text_path(r->spool, parts, sizeof(parts)));
+			    r->kept, rn_plural(r->kept), r->traced, parts);
 	return code;
 }
 
@@ -149,15 +156,24 @@ static int still_traced(const struct run_reports *r, const char *program)
 		    program, rn_text_path(r->spool, parts, sizeof(parts)));
 }
 
-/* Makes the trace from the part files of the run, or removes them. */
-static int use_parts(struct run_reports *r, const struct ending *e)
+/* Makes the trace from the part files of the run, or removes them. `late`: they contain calls that
+ * were made after MPI_Finalize. A run that has reported a failure has ended without a trace, for a
+ * reason that was printed. */
+static int use_parts(struct run_reports *r, const struct ending *e, bool late)
 {
-	if (*r->traced && r->kept)
+	if (*r->traced && late)
 		return add_late(r, e);
-	if (!*r->traced)
+	if (!*r->traced && (late || !r->failed))
 		return make_trace(r, e);
 	parts_drop(r->spool, r->run); /* a launcher killed ranks after the trace was written */
-	return EXIT_DONE;
+	return r->failed ? EXIT_SELF : EXIT_DONE;
+}
+
+static int say_no_file(const struct run_reports *r)
+{
+	return fail(EXIT_SELF,
+		    "%s, and there is no trace, because no part file could be written: %s",
+		    why_unfinished(r), r->unspilled);
 }
 
 static void say_late(const struct run_reports *r)
@@ -182,9 +198,11 @@ static int conclude_run(struct run_reports *r, const struct ending *e, bool gone
 	if (gone && is_open(r))
 		return EXIT_SELF;
 	if (parts_exist(r->spool, r->run))
-		return use_parts(r, e);
+		return use_parts(r, e, r->kept > 0);
 	if (*r->traced || *r->parts || r->failed)
 		return r->failed ? EXIT_SELF : EXIT_DONE;
+	if (r->unopened)
+		return say_no_file(r);
 	return fail(EXIT_SELF, "%s was removed during the run; no trace can be made", r->spool);
 }
 
@@ -299,38 +317,85 @@ static void stop_printing(void)
 	dup2(STDOUT_FILENO, STDERR_FILENO); /* /dev/null */
 }
 
-static void conclude_rank_run(struct run_reports *r, const struct ending *e)
-{
-	bool first, runs;
-	int claim;
+/* Reports that watchers of a node print once. */
+enum { REPORT_LATE = 1, REPORT_NO_FILE, REPORT_UNTRACED };
 
-	say_late(r);
-	claim = is_unfinished(r) ? parts_claim(r->spool, r->run, &first) : -1;
-	if (claim < 0)
-		return;
+/* A watcher does not know how many calls the other ranks made. */
+static void say_late_rank(const struct run_reports *r)
+{
+	if (r->late && node_once(rn_hash_u64(r->run ^ REPORT_LATE)))
+		fail(EXIT_DONE,
+		     "calls came when the trace had been written (after MPI_Finalize), and cannot "
+		     "be added");
+}
+
+/* The run was killed, and this node has no part file. */
+static void say_no_file_rank(const struct run_reports *r)
+{
+	if (!*r->traced && !r->failed && node_once(rn_hash_u64(r->run ^ REPORT_NO_FILE)))
+		say_no_file(r);
+}
+
+static void say_untraced_rank(const char *what, pid_t launcher)
+{
+	uint64_t key = rn_hash(what, strlen(what)) ^ rn_hash_u64((uint64_t)launcher);
+
+	if (*what && node_once(rn_hash_u64(key ^ REPORT_UNTRACED)))
+		fail(EXIT_SELF, "not traced: %s", what);
+}
+
+/* Waits for the other ranks, and uses the part files. Returns whether ranks are still running. */
+static bool use_claimed(struct run_reports *r, const struct ending *e, int claim, bool first)
+{
+	bool runs;
+
 	if (!first)
 		stop_printing();
 	runs = parts_settle(r->spool, r->run, CRASH_SETTLE_MS);
 	if (runs) {
-		if (!*r->traced)
+		if (!*r->traced && !r->failed)
 			say_later(r);
 		stop_printing();
 		runs = parts_settle(r->spool, r->run, CRASH_END_MS);
 	}
 	if (!runs)
-		use_parts(r, e);
-	close(claim);
+		use_parts(r, e, r->kept || parts_wanted(claim));
+	return runs;
 }
 
-void conclude_rank(int status, struct timespec since)
+/* The watcher of the last rank may have found the claim taken, by this one, which stopped waiting
+ * at that moment. So this one looks again when it has released the claim. */
+static void conclude_rank_run(struct run_reports *r, const struct ending *e)
+{
+	bool first, runs;
+	int claim;
+
+	say_late_rank(r);
+	if (!is_unfinished(r))
+		return;
+	if (r->unopened) {
+		say_no_file_rank(r);
+		return;
+	}
+	do {
+		claim = parts_claim(r->spool, r->run, &first);
+		if (claim < 0)
+			return;
+		runs = use_claimed(r, e, claim, first);
+		close(claim);
+	} while (runs && !parts_settle(r->spool, r->run, 0));
+}
+
+void conclude_rank(int status, struct timespec since, pid_t launcher)
 {
 	struct ending e = { .since = since, .known = true, .whole = true };
 	struct reports told;
 
 	reports_read(status, &told);
-	if (*told.untraced)
-		fail(EXIT_SELF, "not traced: %s", told.untraced);
+	say_untraced_rank(told.untraced, launcher);
 	for (size_t i = 0; i < told.runs; i++)
 		conclude_rank_run(&told.run[i], &e);
 	reports_free(&told);
+	stop_printing();
+	node_once_wait();
 }

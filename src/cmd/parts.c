@@ -619,6 +619,14 @@ int parts_claim(const char *folder, uint64_t run, bool *first)
 	return fd;
 }
 
+bool parts_wanted(int claim)
+{
+	struct rn_spill_head head;
+
+	return pread(claim, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       head.magic == RN_SPILL_MAGIC && head.wanted;
+}
+
 /* What is behind the run in a file's name. */
 static const char *host_of(const char *path)
 {

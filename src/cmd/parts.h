@@ -43,6 +43,10 @@ bool parts_exist(const char *folder, uint64_t run);
  * process has reported the run yet, so the caller reports it. */
 int parts_claim(const char *folder, uint64_t run, bool *first);
 
+/* Whether a process of this node has left calls in its part file that the trace does not have.
+ * `claim` is from parts_claim. */
+bool parts_wanted(int claim);
+
 /* Removes what is not needed any more, but for what processes that still run have. */
 void parts_drop(const char *folder, uint64_t run);
 

@@ -53,13 +53,14 @@ static void read_run_line(struct run_reports *run, const char *word, const char 
 	} texts[] = {
 		{ "spool", run->spool },         { "traced", run->traced },
 		{ "parts", run->parts },         { "unmerged", run->unmerged },
-		{ "unspilled", run->unspilled },
+		{ "unspilled", run->unspilled }, { "unopened", run->unspilled },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (strcmp(word, texts[i].word) == 0 && !*texts[i].to)
 			snprintf(texts[i].to, PATH_MAX, "%s", text);
 	run->failed |= strcmp(word, "failed") == 0;
+	run->unopened |= strcmp(word, "unopened") == 0;
 	run->ended |= strcmp(word, "ended") == 0;
 	if (strcmp(word, "late") == 0)
 		count_late(run, text);

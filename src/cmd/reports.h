@@ -11,6 +11,7 @@
  *	parts      why the trace has to be made from part files
  *	unmerged   why an attempt to merge failed; the trace has to be made from part files
  *	unspilled  why a part file does not contain all calls
+ *	unopened   why there is no part file on the node of the process
  *	late       calls after MPI_Finalize: number in part files, number not recorded
  *	failed     why there is neither a trace nor a part file
  *	ended      no text; the process called exit or returned from main
@@ -27,7 +28,8 @@
 struct run_reports {
 	uint64_t run;
 	bool failed, ended;
-	bool running; /* processes have not ended; not a report: set by conclude.c */
+	bool unopened; /* `unspilled` is the reason why there is no part file */
+	bool running;  /* processes have not ended; not a report: set by conclude.c */
 	/* Calls after MPI_Finalize, in part files and not recorded; ranks that reported such calls.
 	 */
 	uint64_t kept, late, late_ranks;

@@ -40,7 +40,7 @@ static void arrange_descriptors(int status, int rank, int to_rondo)
 }
 
 /* Main function of the watcher. Sends its process id to rondo when it is ready. */
-static void watch(int status, int rank, int to_rondo, struct timespec since)
+static void watch(int status, int rank, int to_rondo, struct timespec since, pid_t launcher)
 {
 	struct pollfd end = { RANK, POLLIN, 0 };
 	pid_t self = getpid();
@@ -53,7 +53,7 @@ static void watch(int status, int rank, int to_rondo, struct timespec since)
 	close(TO_RONDO);
 	while (poll(&end, 1, -1) < 0 && errno == EINTR)
 		;
-	conclude_rank(STATUS, since);
+	conclude_rank(STATUS, since, launcher);
 }
 
 /* Starts the watcher as a grandchild, so that the program has no child that it did not start.
@@ -61,7 +61,7 @@ static void watch(int status, int rank, int to_rondo, struct timespec since)
 static pid_t start_watcher(int status, int rank)
 {
 	struct timespec since;
-	pid_t child, watcher = 0;
+	pid_t child, watcher = 0, launcher = getppid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -71,7 +71,7 @@ static pid_t start_watcher(int status, int rank)
 	if (child == 0) {
 		setsid();
 		if (fork() == 0)
-			watch(status, rank, ends[1], since);
+			watch(status, rank, ends[1], since, launcher);
 		_exit(0);
 	}
 	close(ends[1]);

@@ -2,6 +2,7 @@
 #include "intercept/spool.h"
 
 #include "base/private_dir.h"
+#include "base/status_file.h"
 #include "encode/sigs.h"
 #include "file/moment_list.h"
 #include "file/order_tail.h"
@@ -38,13 +39,14 @@ static bool failed;          /* something is not in the file that should be */
 static bool any;             /* something is */
 static struct rn_spool_folder folder;
 
-/* One process of the node says so. */
+/* One process of the node says so. Without a part file rank 0 does, or every rank to its own
+ * watcher. */
 static bool is_to_warn(void)
 {
 	if (__atomic_exchange_n(&failed, true, __ATOMIC_RELAXED))
 		return false;
 	if (!spill.head)
-		return rn_tracer.world_rank == 0;
+		return rn_tracer.world_rank == 0 || rn_status_is_watched(rn_config.status);
 	return !__atomic_exchange_n(&spill.head->warned, 1, __ATOMIC_RELAXED);
 }
 
@@ -55,7 +57,7 @@ static void warn(const char *path, int error, const char *event)
 
 	snprintf(text, sizeof(text), "%s: %s", path, strerror(error));
 	if (rn_config.status[0])
-		rn_finish_append("unspilled", text);
+		rn_finish_append(spill.head ? "unspilled" : "unopened", text);
 	else
 		rn_say("%s; if the %s, what comes now is lost", text, event);
 }
