@@ -500,7 +500,7 @@ static bool is_comm(MPI_Comm comm)
 /* Other threads may need their error handlers, or change them. */
 static bool may_ask(void)
 {
-	return !rn_tracer.threaded || rn_tracer.nstreams == 1;
+	return !rn_tracer.threaded || rn_tracer_nstreams() == 1;
 }
 
 void rn_comm_ask(struct rn_comm *c, uint64_t handle)

@@ -59,7 +59,7 @@ static void describe(char *text, size_t cap, uint32_t function, const char *name
  * record does not have was never made, unless the record ends before. */
 static bool is_certain(const struct rn_plan_member *was, bool more)
 {
-	return rn_tracer.nstreams == 1 && (was || more);
+	return rn_tracer_nstreams() == 1 && (was || more);
 }
 
 void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now)

@@ -149,7 +149,7 @@ static struct rn_stream *begin(void)
 	struct rn_stream *t = NULL;
 
 	rn_tracer_start();
-	if (!rn_tracer_active() || (!rn_tracer.streams && rn_tracer_is_for_other()))
+	if (!rn_tracer_active() || (rn_tracer_nstreams() == 0 && rn_tracer_is_for_other()))
 		return NULL;
 	if (!ended && !(t = rn_tracer_take_stream()))
 		t = make();
@@ -376,7 +376,7 @@ static bool has_enough(const struct rn_stream *t, size_t total)
 {
 	size_t half = rn_config.memory / 2;
 
-	return total > half && t->counted > half / rn_tracer.nstreams &&
+	return total > half && t->counted > half / rn_tracer_nstreams() &&
 	       t->counted > SEGMENT_LEAST && t->counted > 2 * t->least;
 }
 

@@ -99,7 +99,7 @@ void rn_tracer_lock_slow(void)
 
 bool rn_tracer_full(void)
 {
-	return rn_tracer.nstreams >= STREAMS_MAX;
+	return rn_tracer_nstreams() >= STREAMS_MAX;
 }
 
 /* Threads begin and end whatever MPI allows them, so this is not the tables' lock. */
@@ -140,7 +140,8 @@ bool rn_tracer_add_stream(struct rn_stream *t)
 	lock_lanes();
 	fits = !rn_tracer_full();
 	if (fits) {
-		t->number = rn_tracer.nstreams++;
+		t->number = rn_tracer.nstreams;
+		__atomic_store_n(&rn_tracer.nstreams, t->number + 1, __ATOMIC_RELAXED);
 		rn_spool_adopt(t); /* before others write to it: the next one's place is in it */
 		lane[t->number] = t;
 		taken[t->number] = true;
@@ -148,7 +149,7 @@ bool rn_tracer_add_stream(struct rn_stream *t)
 			rn_config_give_back();
 			rn_tracer.pid = (int)getpid();
 		}
-		*rn_tracer.last_stream = t;
+		__atomic_store_n(rn_tracer.last_stream, t, __ATOMIC_RELEASE);
 		rn_tracer.last_stream = &t->next;
 	}
 	unlock_lanes();

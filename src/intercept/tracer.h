@@ -34,10 +34,10 @@ struct rn_tracer {
 	struct rn_arena mem; /* of the tables */
 	struct rn_requests requests;
 	struct rn_stream *streams, **last_stream;
-	uint32_t nstreams;
-	int pid;         /* of the process whose streams they are */
-	uint64_t lost;   /* calls of threads that have no stream */
-	size_t recorded; /* bytes of all streams, as they were when each was last looked at */
+	uint32_t nstreams; /* atomic */
+	int pid;           /* of the process whose streams they are */
+	uint64_t lost;     /* calls of threads that have no stream */
+	size_t recorded;   /* bytes of all streams, as they were when each was last looked at */
 	int lock;
 };
 
@@ -52,6 +52,12 @@ static inline bool rn_tracer_active(void)
 static inline uint32_t rn_tracer_generation(void)
 {
 	return __atomic_load_n(&rn_tracer.generation, __ATOMIC_RELAXED);
+}
+
+/* Number of streams. Other threads may add some at the same time. */
+static inline uint32_t rn_tracer_nstreams(void)
+{
+	return __atomic_load_n(&rn_tracer.nstreams, __ATOMIC_RELAXED);
 }
 
 /* Once; by our constructor, or before it, when that of another library calls MPI (the C++ bindings'
