@@ -29,6 +29,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,6 +39,11 @@
 #include "base/which_mpi.h"
 
 #define HEAD 4096 /* bytes of the status file that are searched for an earlier report */
+
+/* Processes with a limit on address space below this are not traced. MPICH needs 108 MB on one
+ * rank, Open MPI 180 MB to load all its components, and tracing needs 6 MB and what MPI needs for
+ * messages of the tracer. */
+#define SPACE ((uint64_t)192 << 20)
 
 struct process {
 	char **argv, **env;
@@ -240,6 +246,16 @@ static enum rn_mpi choose(const struct process *p, enum rn_mpi forced)
 	return forced;
 }
 
+/* Whether a limit (ulimit -v) leaves too little address space for MPI and the tracer. Depends on
+ * the limit alone: ranks that decide differently would wait for each other. */
+static bool lacks_space(void)
+{
+	struct rlimit limit;
+
+	return syscall(SYS_prlimit64, 0L, RLIMIT_AS, NULL, &limit) == 0 &&
+	       limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < SPACE;
+}
+
 /* Why this process cannot be traced, or NULL. */
 static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mpi forced)
 {
@@ -252,6 +268,8 @@ static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mp
 					  : " uses MPICH, but --mpi=ompi was given";
 	if (preload && strstr(preload, "vgpreload"))
 		return " runs under valgrind, which would lose sight of it";
+	if (lacks_space())
+		return " has a limit on address space (ulimit -v) of less than 192 MiB";
 	add_tracer(&t, p, mpi);
 	if (t.full || syscall(SYS_faccessat, AT_FDCWD, path, R_OK) < 0)
 		return mpi == RN_MPI_OMPI ? " uses Open MPI, but this Rondo was built without it"

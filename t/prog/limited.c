@@ -3,6 +3,7 @@
  * different calls, or calls in threads with small stacks.
  *
  *	limited as|nofile|fsize before|after BYTES	sets the limit before or after MPI_Init
+ *	limited calls					sets no limit
  *	limited stack					calls MPI in threads with stacks of 64 KiB
  *	limited peak					prints the peak of its address space in KiB
  *
