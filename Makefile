@@ -131,7 +131,8 @@ $(UNITS): $(BUILD)/t/%: $(BUILD)/obj/t/unit/%.o $(VIRTUAL) $(LIB)
 	$(link)
 
 # Fuzzing targets reuse memory (t/fuzz/reuse.c).
-REUSED := mmap munmap $(foreach c,C D,ZSTD_create$(c)Ctx ZSTD_free$(c)Ctx)
+REUSED := mmap munmap $(foreach c,C D,ZSTD_create$(c)Ctx ZSTD_free$(c)Ctx) \
+	ZSTD_compress_usingDict ZSTD_getCParams
 
 $(FUZZERS): private MORE_LDFLAGS := -fsanitize=fuzzer $(REUSED:%=-Wl,--wrap=%)
 $(FUZZERS): $(BUILD)/bin/%: $(BUILD)/obj/t/fuzz/%.o $(BUILD)/obj/t/fuzz/reuse.o $(VIRTUAL) $(LIB)

@@ -88,6 +88,8 @@ static void insert(struct rn_buf *b, size_t at, const unsigned char *bytes, size
 static void cut(struct rn_buf *b, size_t at, size_t n)
 {
 	n = n < b->len - at ? n : b->len - at;
+	if (n == 0)
+		return;
 	memmove(b->data + at, b->data + at + n, b->len - at - n);
 	b->len -= n;
 }
@@ -125,7 +127,8 @@ static void change_length(uint64_t *random, struct rn_buf *b, size_t at)
 		break;
 	case 1:
 		other = random_below(random, at + 1);
-		insert(b, at, b->data + other, random_below(random, at - other + 1));
+		if (at > other)
+			insert(b, at, b->data + other, random_below(random, at - other + 1));
 		break;
 	case 2:
 		other = random_below(random, sizeof(large));

@@ -424,6 +424,7 @@ static void start_job(uint64_t share, double began, int to)
 static void run_jobs(double began)
 {
 	struct tally t;
+	uint64_t done = 0;
 	int fd[2];
 
 	if (pipe(fd) < 0)
@@ -431,10 +432,12 @@ static void run_jobs(double began)
 	for (uint64_t i = 0; i < jobs; i++)
 		start_job(i, began, fd[1]);
 	close(fd[1]);
-	while (read(fd[0], &t, sizeof(t)) == sizeof(t))
+	for (; read(fd[0], &t, sizeof(t)) == sizeof(t); done++)
 		add_tally(&t);
 	while (wait(NULL) > 0)
 		;
+	if (done < jobs)
+		fatal("a job", "has failed");
 }
 
 static const struct {
