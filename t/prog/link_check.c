@@ -286,7 +286,7 @@ static void test_limit(void)
  * them, and the next round is as good as any. */
 static void one_late(int late, size_t len)
 {
-	struct timespec t = { 0, 600 * (long)MS };
+	struct timespec t = { 1, 500 * (long)MS };
 	struct load w;
 	uint64_t start;
 
