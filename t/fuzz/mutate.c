@@ -81,8 +81,13 @@ enum operand { NOTHING, MUTANT, GOOD, OUTPUT };
 struct command {
 	const char *argv[ARGS_MAX];
 	unsigned codes; /* bits: exit codes that are no finding */
-	bool replays;   /* also 70: no MPI program is started */
+	enum {
+		READS_CALLS = 1, /* one by one: not run on a trace with more than CALLS_MAX */
+		REPLAYS = 2,     /* also 70: no MPI program is started */
+	} flags;
 };
+
+#define CALLS_MAX 1000000u
 
 #define CODES(a, b) (1u << (a) | 1u << (b))
 #define ANSWERS     (CODES(0, 1) | 1u << 3)
@@ -90,31 +95,31 @@ struct command {
 /* The first one opens the trace. If it refuses it, most others are not run, because all open it by
  * the same function. */
 static const struct command of_traces[] = {
-	{ { "info", "--sections", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "info", "--calls", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "info", "--comms", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "check", MUTANT_PATH }, ANSWERS, false },
-	{ { "dump", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "dump", "--json", "--from", "3", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "report", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "report", "--all", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "diff", "--strict", GOOD_PATH, MUTANT_PATH }, ANSWERS, false },
-	{ { "replay", MUTANT_PATH, "/bin/true" }, CODES(0, 3), true },
+	{ { "info", "--sections", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "info", "--calls", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "info", "--comms", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "check", MUTANT_PATH }, ANSWERS, 0 },
+	{ { "dump", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "dump", "--json", "--from", "3", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "report", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "report", "--all", MUTANT_PATH }, CODES(0, 3), READS_CALLS },
+	{ { "diff", "--strict", GOOD_PATH, MUTANT_PATH }, ANSWERS, READS_CALLS },
+	{ { "replay", MUTANT_PATH, "/bin/true" }, CODES(0, 3), READS_CALLS | REPLAYS },
 };
 
 /* These compare two looks at the processes, 0.2 s apart, so only some mutants are shown to them. */
 static const struct command of_live[] = {
-	{ { "recover", "--live", MUTANT_PATH }, CODES(0, 3), false },
-	{ { "recover", "--live", "--json", MUTANT_PATH }, CODES(0, 3), false },
+	{ { "recover", "--live", MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "recover", "--live", "--json", MUTANT_PATH }, CODES(0, 3), 0 },
 };
 
 #define LIVE_EVERY 4u
 
 static const struct command of_parts[] = {
-	{ { "recover", "-o", OUTPUT_PATH, MUTANT_PATH }, CODES(0, 3), false },
-	{ { "check", OUTPUT_PATH }, ANSWERS, false },
-	{ { "dump", OUTPUT_PATH }, CODES(0, 3), false },
-	{ { "report", OUTPUT_PATH }, CODES(0, 3), false },
+	{ { "recover", "-o", OUTPUT_PATH, MUTANT_PATH }, CODES(0, 3), 0 },
+	{ { "check", OUTPUT_PATH }, ANSWERS, 0 },
+	{ { "dump", OUTPUT_PATH }, CODES(0, 3), 0 },
+	{ { "report", OUTPUT_PATH }, CODES(0, 3), 0 },
 };
 
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
@@ -265,7 +270,8 @@ static const char *wrong(const struct command *c, const struct run_result *r)
 		return "does not end";
 	if (r->signal)
 		snprintf(text, sizeof(text), "signal %d", r->signal);
-	else if (r->code >= 32 ? r->code != 70 || !c->replays : !(c->codes >> r->code & 1))
+	else if (r->code >= 32 ? r->code != 70 || !(c->flags & REPLAYS)
+			       : !(c->codes >> r->code & 1))
 		snprintf(text, sizeof(text), "exit code %d", r->code);
 	else if (r->cpu_seconds > CPU_SECONDS)
 		snprintf(text, sizeof(text), "%.1f s", r->cpu_seconds);
@@ -311,34 +317,53 @@ static void tell_finding(const struct command *c, uint64_t number, const struct 
 	all.findings++;
 }
 
+static struct run_result result;
+
 /* Returns the exit code. */
 static int run_one(const struct command *c, const char *const *path, uint64_t number,
 		   const struct good_input *in, const struct rn_buf *mutant)
 {
-	static struct run_result r;
+	const struct run_result *r = &result;
 	const char *argv[ARGS_MAX + 2], *what;
 
 	fill_args(c, path, argv);
-	if (!run_command(argv, CPU_SECONDS + 1, &r))
+	if (!run_command(argv, CPU_SECONDS + 1, &result))
 		fatal("run", rondo);
-	what = wrong(c, &r);
+	what = wrong(c, r);
 	if (what)
 		tell_finding(c, number, in, what, mutant);
 	all.runs++;
-	all.slowest = r.cpu_seconds > all.slowest ? r.cpu_seconds : all.slowest;
-	all.largest = r.memory_kib > all.largest ? r.memory_kib : all.largest;
-	return r.code;
+	all.slowest = r->cpu_seconds > all.slowest ? r->cpu_seconds : all.slowest;
+	all.largest = r->memory_kib > all.largest ? r->memory_kib : all.largest;
+	return r->code;
+}
+
+/* The calls of the trace, which `rondo info` has printed. */
+static uint64_t count_calls(struct rn_buf *out)
+{
+	static const char key[] = "\ncalls: ";
+	const char *at;
+
+	rn_buf_byte(out, 0);
+	at = rn_buf_status(out) == RN_OK ? strstr((const char *)out->data, key) : NULL;
+	return at ? strtoull(at + sizeof(key) - 1, NULL, 10) : 0;
 }
 
 static void run_trace(uint64_t *random, const char *const *path, uint64_t number,
 		      const struct good_input *in, const struct rn_buf *mutant)
 {
-	if (run_one(&of_traces[0], path, number, in, mutant) == 0)
-		for (size_t i = 1; i < COUNT(of_traces); i++)
+	uint64_t calls;
+	size_t i;
+
+	if (run_one(&of_traces[0], path, number, in, mutant) != 0) {
+		i = 1 + random_below(random, COUNT(of_traces) - 1);
+		run_one(&of_traces[i], path, number, in, mutant);
+		return;
+	}
+	calls = count_calls(&result.out);
+	for (i = 1; i < COUNT(of_traces); i++)
+		if (calls <= CALLS_MAX || !(of_traces[i].flags & READS_CALLS))
 			run_one(&of_traces[i], path, number, in, mutant);
-	else
-		run_one(&of_traces[1 + random_below(random, COUNT(of_traces) - 1)], path, number,
-			in, mutant);
 }
 
 /* Recovering may remove the part directory, so it is last of those that read it. */
