@@ -105,6 +105,12 @@ is "... and that is all of t/bad/unsound" "$(ls t/bad/unsound/*.rondo | wc -l | 
 for odd in t/bad/odd/*.rondo; do
 	ok "$odd is sound" "$RONDO" check "$odd"
 done
+if ls "$BUILD"/librondo-ompi.so "$BUILD"/librondo-mpich.so 2>/dev/null | grep -q .; then
+	status "replay refuses a trace with too many ranks quickly" 3 \
+		t/limit 3 "$RONDO" replay t/bad/odd/many-ranks.rondo /bin/true
+else
+	skip "replay refuses a trace with too many ranks quickly" "there is no tracer"
+fi
 
 if [ "$(id -u)" -ne 0 ]; then
 	cp "$f" "$tmp/secret"

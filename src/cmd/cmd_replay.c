@@ -297,7 +297,7 @@ static int replay(const char *file, const struct rn_trace *trace, const struct t
 		struct run r = { .trace = trace, .folder = folder, .alone = is_alone(t) };
 
 		code = replay_in(&r, t, command);
-		plans_remove(folder, trace->ranks);
+		plans_remove(folder);
 	}
 	return code;
 }

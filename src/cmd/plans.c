@@ -7,6 +7,7 @@
  */
 #include "cmd/plans.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -595,18 +596,24 @@ void plans_unmap(struct plans_maps *m)
 	free(m);
 }
 
-void plans_remove(const char *folder, uint64_t ranks)
+static bool is_of_replay(const char *name)
 {
-	static const char *const others[] = { "status", "job" };
-	char path[PATH_MAX];
+	size_t n = strlen(name);
 
-	for (uint64_t r = 0; r < ranks; r++) {
-		plan_path(path, folder, r);
-		unlink(path);
-	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, others[i]);
-		unlink(path);
-	}
+	return strcmp(name, "status") == 0 || strcmp(name, "job") == 0 ||
+	       (rn_begins(name, "rank-") && n > 5 && strcmp(name + n - 5, ".plan") == 0);
+}
+
+/* The files that exist, because a hostile trace can have millions of ranks and no plan. */
+void plans_remove(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (is_of_replay(e->d_name))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
 	rmdir(folder);
 }

@@ -30,7 +30,7 @@ struct plans_maps *plans_map(const char *folder, uint64_t ranks); /* NULL: no me
 bool plans_progress(const struct plans_maps *m, struct plans_progress *out);
 void plans_unmap(struct plans_maps *m);
 
-/* The folder goes, with the plans of so many ranks and the status file in it. */
-void plans_remove(const char *folder, uint64_t ranks);
+/* Removes the folder with the plans, the status file and the job file in it. */
+void plans_remove(const char *folder);
 
 #endif
