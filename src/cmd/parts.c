@@ -318,7 +318,7 @@ static bool remove_folder(const struct folder *d)
 		rn_private_dir_remove(d->memory);
 	if (d->dir < 0)
 		return true;
-	return (rn_private_dir_is_ours(d->dir) && rmdir(d->path) == 0) || errno == ENOENT;
+	return rn_private_dir_is_ours(d->dir) && (rmdir(d->path) == 0 || errno == ENOENT);
 }
 
 /* Everything that was in them is in the trace. */
