@@ -22,7 +22,7 @@
 #include "file/payload.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "merge/merged.h"
 #include "read/trace.h"
 
@@ -34,7 +34,7 @@ struct result {
 
 static int build(const struct virtual_run *v, bool repeat, const char *path, uint64_t *calls)
 {
-	static struct rn_link link;
+	static struct rank_merge link;
 	const struct rn_meta_entry entry = { "program", v->pattern->name };
 	const struct rn_meta meta = { &entry, 1 };
 	struct rn_arena mem;
@@ -44,19 +44,19 @@ static int build(const struct virtual_run *v, bool repeat, const char *path, uin
 	int rc = RN_OK;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	sigs = rn_sigs_new(&mem);
 	g = rn_grammar_new(&mem, NULL);
 	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
 		rc = (repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
 		if (rc == RN_OK)
-			rc = rn_link_push(&link, sigs, g);
+			rc = rank_merge_add(&link, sigs, g);
 	}
 	if (rc == RN_OK)
-		rc = rn_link_finish(&link, &mem, &s);
+		rc = rank_merge_finish(&link, &mem, &s);
 	if (rc == RN_OK)
-		rc = rn_trace_write(path, &s, &virtual_vocab, &meta, NULL);
-	rn_link_free(&link);
+		rc = rank_merge_write(path, &s, &virtual_vocab, &meta, NULL);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 	return rc;
 }

@@ -7,7 +7,7 @@
 #include "bench.h"
 
 #include "base/arena.h"
-#include "rules/rules.h"
+#include "bench/expand.h"
 
 enum { REPS = 7, CHUNK = 4096, SEEKS = 200000 };
 
@@ -95,7 +95,7 @@ static void run(struct subject *s, int rep)
 	size_t n;
 
 	a = bench_cpu();
-	rn_rules_expand(s->rules, s->root, count, &sink);
+	expand_rule(s->rules, s->root, count, &sink);
 	s->callback[rep] = symbols * 1e9 / (bench_cpu() - a);
 
 	rn_arena_init(&mem, SIZE_MAX);

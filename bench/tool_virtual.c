@@ -21,7 +21,7 @@
 #include "file/version.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "merge/merged.h"
 
 static struct {
@@ -210,11 +210,11 @@ static int write_trace(const struct virtual_run *v, const struct rn_streams *s, 
 	};
 	const struct rn_meta meta = { entries, sizeof(entries) / sizeof(*entries) };
 
-	return rn_trace_write(o.output, s, &virtual_vocab, &meta, err);
+	return rank_merge_write(o.output, s, &virtual_vocab, &meta, err);
 }
 
 /* All ranks, each built and merged for itself. */
-static int merge_all(const struct virtual_run *v, struct rn_link *link, struct rn_arena *mem,
+static int merge_all(const struct virtual_run *v, struct rank_merge *link, struct rn_arena *mem,
 		     uint64_t *calls)
 {
 	struct rn_sigs *sigs = rn_sigs_new(mem);
@@ -224,7 +224,7 @@ static int merge_all(const struct virtual_run *v, struct rn_link *link, struct r
 	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
 		rc = (o.repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
 		if (rc == RN_OK)
-			rc = rn_link_push(link, sigs, g);
+			rc = rank_merge_add(link, sigs, g);
 	}
 	return rc;
 }
@@ -259,7 +259,7 @@ static const char *why(int rc)
 
 static int make_trace(const struct virtual_run *v)
 {
-	static struct rn_link link;
+	static struct rank_merge link;
 	struct rn_arena mem;
 	struct rn_streams s;
 	struct rn_err err = { 0 };
@@ -267,15 +267,15 @@ static int make_trace(const struct virtual_run *v)
 	int rc;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	rc = merge_all(v, &link, &mem, &calls);
 	if (rc == RN_OK)
-		rc = rn_link_finish(&link, &mem, &s);
+		rc = rank_merge_finish(&link, &mem, &s);
 	if (rc < 0)
 		rn_err_set(&err, rc, "%s", why(rc));
 	else
 		rc = write_trace(v, &s, &err);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 	return rc < 0 ? fail(1, "%s", err.text) : report(v, calls);
 }

@@ -69,12 +69,6 @@ struct rn_time_clock {
 
 void rn_times_init(struct rn_times *ts, struct rn_arena *mem, uint64_t scale);
 
-/* The scale that is known better by now: for later observations. */
-static inline void rn_times_rescale(struct rn_times *ts, uint64_t scale)
-{
-	ts->scale = scale;
-}
-
 /* Room for signatures up to this one. RN_OK or RN_E_NOMEM. */
 int rn_times_grow(struct rn_times *ts, uint32_t sig);
 

@@ -16,8 +16,8 @@
  * it, not taken from the bytes. Reader and writer have the same vocabulary.
  *
  * Cost: linear. Uses malloc through struct rn_buf; what is decoded is in the arena given. Decoding
- * trusts no byte: afterwards rn_part_check holds, no stream is there twice, and every signature is
- * valid under the vocabulary, so that the part can be merged.
+ * trusts no byte: afterwards the invariants of merge/merge.h hold, no stream is there twice, and
+ * every signature is valid under the vocabulary, so that the part can be merged.
  */
 #ifndef RN_FILE_PART_H
 #define RN_FILE_PART_H

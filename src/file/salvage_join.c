@@ -174,7 +174,7 @@ static int join_stream(struct join *j, struct rn_recorded_stream *out)
 			continue;
 		rc = add_segment(j, segment_of(w, i), rules, times, &root);
 		if (rc == RN_OK && rn_rules_length(rules, root))
-			item[items++] = (struct rn_item){ root, RN_KIND_RULE, RN_COUNT_FIXED, 1 };
+			item[items++] = (struct rn_item){ root, RN_KIND_RULE, 1 };
 	}
 	if (rc == RN_OK)
 		rc = rn_rules_add(rules, item, items, &out->root);

@@ -172,17 +172,6 @@ int rn_site_tables_encode(const struct rn_site_tables *t, struct rn_buf *section
 	return rn_buf_status(section);
 }
 
-int rn_sites_take(struct rn_arena *mem, const struct rn_sigs *in, const struct rn_vocab *vocab,
-		  const struct rn_sigs **out, struct rn_buf *section)
-{
-	struct rn_site_tables t;
-	int rc = rn_site_tables_init(&t, mem);
-
-	if (rc == RN_OK)
-		rc = rn_site_tables_take(&t, mem, in, vocab, out);
-	return rc == RN_OK ? rn_site_tables_encode(&t, section) : rc;
-}
-
 /* ---- reading ---- */
 
 /* The next node, if it is no deeper than stacks are: a line of `rondo dump` has all its frames. */

@@ -56,10 +56,6 @@ int rn_site_tables_take(struct rn_site_tables *t, struct rn_arena *mem, const st
 /* Appends the section; nothing where nobody has had a stack. RN_OK or RN_E_NOMEM. */
 int rn_site_tables_encode(const struct rn_site_tables *t, struct rn_buf *section);
 
-/* All of it, where nothing but signatures has stacks. */
-int rn_sites_take(struct rn_arena *mem, const struct rn_sigs *in, const struct rn_vocab *vocab,
-		  const struct rn_sigs **out, struct rn_buf *section);
-
 int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_sites *out,
 		    struct rn_err *err);
 

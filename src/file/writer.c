@@ -203,15 +203,3 @@ int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 	rn_arena_free(&mem);
 	return rc;
 }
-
-int rn_trace_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
-		   const struct rn_meta *meta, struct rn_err *err)
-{
-	struct rn_container_writer w = { 0 };
-	int rc = rn_trace_sections(&w, s, vocab, meta, err);
-
-	if (rc == RN_OK)
-		rc = rn_container_write(&w, path, err);
-	rn_container_writer_free(&w);
-	return rc;
-}

@@ -44,8 +44,4 @@ enum rn_order_codec rn_meta_order(const struct rn_meta *meta);
 int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
 		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err);
 
-/* The whole file, of nothing else. */
-int rn_trace_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
-		   const struct rn_meta *meta, struct rn_err *err);
-
 #endif

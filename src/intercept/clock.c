@@ -109,17 +109,6 @@ uint64_t rn_clock_age(void)
 	return rn_clock_slow() - start.ns;
 }
 
-const char *rn_clock_name(void)
-{
-	if (!rn_clock_counter)
-		return "clock_gettime";
-#if defined(__x86_64__)
-	return "tsc";
-#else
-	return "cntvct";
-#endif
-}
-
 static uint64_t ratio(uint64_t ns, uint64_t ticks)
 {
 	return (uint64_t)(((unsigned __int128)ns << 32) / ticks);

@@ -60,9 +60,6 @@ uint64_t rn_clock_scale(void);
 /* When that was, in nanoseconds of CLOCK_MONOTONIC_RAW. Reads the clocks: for the end of a run. */
 uint64_t rn_clock_ns(uint64_t ticks);
 
-/* "tsc", "cntvct" or "clock_gettime". */
-const char *rn_clock_name(void);
-
 /* How ranks talk, on a communicator of the tracer's own; other than 0 is a failure. */
 struct rn_clock_calls {
 	void *arg;

@@ -267,36 +267,3 @@ int rn_part_merge(struct rn_part *a, const struct rn_part *b, struct rn_arena *s
 	rn_arena_rewind(scratch, mark);
 	return rc;
 }
-
-static bool ranks_check(const struct rn_ranks *l, uint64_t *n)
-{
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct rn_run *r = &l->run[i];
-
-		if (r->n == 0 || (r->n > 1 && r->step == 0))
-			return false;
-		if (i && run_last(&l->run[i - 1]) >= r->first)
-			return false;
-		*n += r->n;
-	}
-	return l->n > 0;
-}
-
-bool rn_part_check(const struct rn_part *p)
-{
-	uint64_t ranks = 0;
-
-	if (!rn_sigs_check(p->sigs) || !rn_rules_check(p->rules) || p->groups == 0)
-		return false;
-	for (uint32_t i = 0; i < p->groups; i++) {
-		const struct rn_group *g = &p->group[i];
-
-		if (g->root >= rn_rules_count(p->rules) || p->group_of[g->root] != i + 1)
-			return false;
-		if (!ranks_check(&g->ranks, &ranks))
-			return false;
-		if (i && p->group[i - 1].ranks.run[0].first >= g->ranks.run[0].first)
-			return false;
-	}
-	return ranks == p->ranks && p->group[0].ranks.run[0].first == p->first;
-}

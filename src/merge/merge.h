@@ -4,9 +4,8 @@
  * A part is a set of ranks with one signature table, one pool of rules, and groups: a root rule
  * and the ranks whose stream it is. A rank alone is a part with one group; merging brings another
  * part's signatures and rules into this one's numbering, where equal streams become the same root
- * (hash-consing) and their ranklists are joined. Parts are merged pairwise in a binary tree
- * (link_mem.h without MPI), so a rank takes part in O(log ranks) merges and only distinct streams
- * are ever compared.
+ * (hash-consing) and their ranklists are joined. Parts are merged pairwise in a binary tree, so a
+ * rank takes part in O(log ranks) merges and only distinct streams are ever compared.
  *
  * While parts are merged, a ranklist is a list of runs (first, step, count): joining two is a copy
  * that cannot fail once there is room, and a part of one rank costs next to nothing. It becomes a
@@ -84,7 +83,5 @@ int rn_part_merge(struct rn_part *a, const struct rn_part *b, struct rn_arena *s
  * numbers depend on the streams alone. The part is not changed. Uses malloc (a buffer). */
 int rn_part_finish(const struct rn_part *p, struct rn_arena *mem, struct rn_arena *scratch,
 		   struct rn_streams *out);
-
-bool rn_part_check(const struct rn_part *p);
 
 #endif

@@ -474,13 +474,6 @@ static enum rn_value_kind choose(const struct slot *s)
 	return kinds[best];
 }
 
-enum rn_value_kind rn_peers_choice(const struct rn_peers *p, uint64_t key)
-{
-	uint32_t i = find_slot(p, key);
-
-	return i == RN_MAP_NONE ? RN_V_INT : choose(slot_at(p, i));
-}
-
 static void encode_choices(const struct rn_peers *p, const struct sorted *s, uint32_t n,
 			   enum rn_value_kind kind, struct rn_buf *out)
 {

@@ -55,14 +55,11 @@ int rn_peers_encode(const struct rn_peers *p, struct rn_buf *out);
 /* Takes in what another rank encoded. RN_OK; RN_E_NOMEM or RN_E_DATA with p as it was. */
 int rn_peers_absorb(struct rn_peers *p, const void *bytes, size_t len, struct rn_err *err);
 
-/* RN_V_INT, RN_V_REL, RN_V_RELMOD, RN_V_XOR or RN_V_VARIES. */
-enum rn_value_kind rn_peers_choice(const struct rn_peers *p, uint64_t key);
-
 /* All choices that are not absolute. */
 int rn_choices_encode(const struct rn_peers *p, struct rn_buf *out);
 int rn_choices_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_choices **out,
 		      struct rn_err *err);
-/* O(log keys). */
+/* RN_V_INT, RN_V_REL, RN_V_RELMOD, RN_V_XOR or RN_V_VARIES. O(log keys). */
 enum rn_value_kind rn_choices_get(const struct rn_choices *c, uint64_t key);
 /* Which of the slots that vary it is, counted from 0. */
 uint64_t rn_choices_varying(const struct rn_choices *c, uint64_t key);

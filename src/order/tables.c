@@ -40,15 +40,6 @@ void rn_order_chunk_count(struct rn_order_chunk *c)
 	c->at[c->rows] = at;
 }
 
-uint32_t rn_order_site_rows(const struct rn_order_chunk *c, uint32_t site)
-{
-	uint32_t n = 0;
-
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r])
-		n++;
-	return n;
-}
-
 /* --- rows --- */
 
 bool rn_order_row_tables_room(struct rn_arena *mem, struct rn_order_row_tables *t)

@@ -70,8 +70,6 @@ struct rn_order_matched_tables {
 bool rn_order_chunk_begin(struct rn_arena *mem, struct rn_order_chunk *c);
 void rn_order_chunk_count(struct rn_order_chunk *c);
 
-uint32_t rn_order_site_rows(const struct rn_order_chunk *c, uint32_t site);
-
 /* Room for the numbers that the tables have. False here and below: no memory. */
 bool rn_order_row_tables_room(struct rn_arena *mem, struct rn_order_row_tables *t);
 bool rn_order_matched_tables_room(struct rn_arena *mem, struct rn_order_matched_tables *t);

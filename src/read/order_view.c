@@ -5,8 +5,6 @@
 #include "base/buf.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
-#include "read/decode.h"
-#include "read/form.h"
 #include "read/trace.h"
 
 #include <inttypes.h>
@@ -130,26 +128,4 @@ int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *m
 const char *rn_order_function(const struct rn_trace *t, uint32_t site)
 {
 	return t->order->function[site];
-}
-
-uint32_t rn_order_comms(const struct rn_trace *t)
-{
-	return t->order->comms;
-}
-
-const char *rn_order_comm(const struct rn_trace *t, uint32_t comm)
-{
-	return t->order->comm[comm - 1];
-}
-
-uint32_t rn_order_places(const struct rn_trace *t)
-{
-	return t->sites.nodes;
-}
-
-void rn_order_place_text(const struct rn_trace *t, uint32_t place, struct rn_buf *out)
-{
-	const struct rn_decoder d = { .sites = &t->sites };
-
-	rn_decode_stack(&d, &rn_form_text, place, " < ", out);
 }

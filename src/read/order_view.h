@@ -39,12 +39,7 @@ int rn_order_view_decode(struct rn_arena *mem, const void *bytes, size_t len, ui
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err);
 
-/* Of a trace that has events: names, and the stack that is called `place`, as
- * "app+0x1140 < app+0x60", appended. */
+/* The name of a site's function, in a trace that has events. */
 const char *rn_order_function(const struct rn_trace *t, uint32_t site);
-uint32_t rn_order_comms(const struct rn_trace *t);
-const char *rn_order_comm(const struct rn_trace *t, uint32_t comm);
-uint32_t rn_order_places(const struct rn_trace *t);
-void rn_order_place_text(const struct rn_trace *t, uint32_t place, struct rn_buf *out);
 
 #endif

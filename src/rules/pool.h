@@ -47,9 +47,6 @@ static inline uint64_t unit_length(const struct rn_rules *r, const struct rn_ite
 					  : literal_at(r, item->id)->n;
 }
 
-/* Whether the item may stand in a body of rule number `self`, references and ranges considered. */
-bool rn_rules_item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self);
-
 /* The same items in the same order. */
 bool rn_rules_same_body(const struct entry *a, const struct entry *b);
 

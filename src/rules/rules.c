@@ -38,11 +38,6 @@ struct rn_body rn_rules_body(const struct rn_rules *r, uint32_t rule)
 	return (struct rn_body){ e->item, e->before, e->n, e->length };
 }
 
-uint64_t rn_rules_hash(const struct rn_rules *r, uint32_t rule)
-{
-	return entry_at(r, rule)->hash;
-}
-
 uint64_t rn_rules_length(const struct rn_rules *r, uint32_t rule)
 {
 	return entry_at(r, rule)->length;
@@ -63,15 +58,16 @@ const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_
 
 /* ---- normal form ---- */
 
-bool rn_rules_item_ok(const struct rn_rules *r, const struct rn_item *item, uint32_t self)
+/* Whether the item may stand in a body of rule number `self`, references and ranges considered. */
+static bool is_item_valid(const struct rn_rules *r, const struct rn_item *item, uint32_t self)
 {
 	switch (item->kind) {
 	case RN_KIND_TERMINAL:
-		return item->id <= RN_TERMINAL_MAX && item->form == RN_COUNT_FIXED;
+		return item->id <= RN_TERMINAL_MAX;
 	case RN_KIND_RULE:
-		return item->id < self && item->form == RN_COUNT_FIXED;
+		return item->id < self;
 	case RN_KIND_LITERAL:
-		return item->id < r->literals.n && item->form == RN_COUNT_FIXED;
+		return item->id < r->literals.n;
 	default:
 		return false;
 	}
@@ -213,7 +209,7 @@ int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, ui
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!rn_rules_item_ok(r, &items[i], r->entries.n))
+		if (!is_item_valid(r, &items[i], r->entries.n))
 			return RN_E_ARG;
 	rn_arena_init(&scratch, SIZE_MAX);
 	if (n > SMALL)
@@ -302,7 +298,7 @@ static int seal_literal(struct seal *s, uint32_t id, uint32_t *lit)
 
 static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct rn_item *to)
 {
-	*to = (struct rn_item){ from->id, (uint16_t)from->kind, RN_COUNT_FIXED, from->count };
+	*to = (struct rn_item){ from->id, from->kind, from->count };
 	switch (from->kind) {
 	case RN_KIND_TERMINAL:
 		return RN_OK;
@@ -525,7 +521,7 @@ static bool normal(const struct rn_rules *r, uint32_t rule)
 	for (uint32_t i = 0; i < e->n; i++) {
 		const struct rn_item *it = &e->item[i];
 
-		if (!rn_rules_item_ok(r, it, rule) || it->count == 0)
+		if (!is_item_valid(r, it, rule) || it->count == 0)
 			return false;
 		if (i && same_symbol(it, it - 1))
 			return false;

@@ -12,8 +12,6 @@
  * inside another body (it is put in place, counts multiplied). Counts and lengths are 64 bits;
  * what would overflow is refused.
  *
- * Room for elastic counts: `form` says what `count` is; RN_COUNT_FIXED is all there is so far.
- *
  * Memory from the arena. Adding a rule may fail with RN_E_NOMEM and leaves the pool as it was
  * (space in the arena aside); sealing and importing may then leave rules behind that nothing uses.
  * Reading allocates nothing, except walkers their stacks. On disk: doc/format.md.
@@ -34,12 +32,9 @@ struct rn_reader;
 struct rn_rules;   /* opaque */
 struct rn_stretch; /* opaque */
 
-enum rn_count_form { RN_COUNT_FIXED };
-
 struct rn_item {
 	uint32_t id;   /* terminal, rule number, or literal number */
-	uint16_t kind; /* enum rn_kind */
-	uint16_t form; /* enum rn_count_form */
+	uint32_t kind; /* enum rn_kind */
 	uint64_t count;
 };
 
@@ -54,7 +49,6 @@ struct rn_rules *rn_rules_new(struct rn_arena *mem);
 uint32_t rn_rules_count(const struct rn_rules *r);
 uint32_t rn_rules_literals(const struct rn_rules *r);
 struct rn_body rn_rules_body(const struct rn_rules *r, uint32_t rule);
-uint64_t rn_rules_hash(const struct rn_rules *r, uint32_t rule);
 uint64_t rn_rules_length(const struct rn_rules *r, uint32_t rule);
 /* Levels of bodies below the rule, its own included. */
 uint32_t rn_rules_height(const struct rn_rules *r, uint32_t rule);
@@ -122,9 +116,5 @@ int rn_walk_next(struct rn_walk *w, uint32_t *t);
 int rn_walk_prev(struct rn_walk *w, uint32_t *t);
 /* Up to n symbols at once; returns how many. Repeats are copied, not walked. */
 size_t rn_walk_read(struct rn_walk *w, uint32_t *out, size_t n);
-
-/* Calls cb for every symbol; stops early when it returns false. */
-typedef bool rn_symbol_fn(void *arg, uint32_t t);
-int rn_rules_expand(const struct rn_rules *r, uint32_t root, rn_symbol_fn *cb, void *arg);
 
 #endif

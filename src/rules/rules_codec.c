@@ -11,8 +11,7 @@
 #include "rules/pool.h"
 
 /* An item's head: number, then two bits of kind, then whether a count follows. */
-#define HEAD_COUNT   1u
-#define HEAD_ELASTIC 3u /* this kind: reserved for counts that vary */
+#define HEAD_COUNT 1u
 
 static int encode_literals(const struct rn_rules *r, struct rn_buf *out)
 {
@@ -98,12 +97,11 @@ static bool decode_item(struct decoding *d, uint32_t self, struct rn_item *it)
 {
 	uint64_t head = rn_get_u64(d->in), id = head >> 3;
 
-	it->kind = (uint16_t)(head >> 1 & 3);
-	it->form = RN_COUNT_FIXED;
+	it->kind = (uint32_t)(head >> 1 & 3);
 	it->count = 1;
 	if (head & HEAD_COUNT)
 		it->count = rn_get_max(d->in, LENGTH_MAX) + 2;
-	if (d->in->bad || it->kind == HEAD_ELASTIC || id > RN_TERMINAL_MAX)
+	if (d->in->bad || it->kind > RN_KIND_LITERAL || id > RN_TERMINAL_MAX)
 		return false;
 	it->id = (uint32_t)id;
 	if (it->kind == RN_KIND_RULE) {

@@ -397,22 +397,3 @@ full:
 	forget_buffer(w);
 	return b.n;
 }
-
-int rn_rules_expand(const struct rn_rules *r, uint32_t root, rn_symbol_fn *cb, void *arg)
-{
-	struct rn_arena mem;
-	struct rn_walk w;
-	uint32_t t[2048];
-	size_t n;
-	int rc;
-
-	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_walk_init(&w, r, root, &mem);
-	while (rc == RN_OK && (n = rn_walk_read(&w, t, sizeof(t) / sizeof(t[0]))) > 0)
-		for (size_t i = 0; i < n; i++)
-			if (!cb(arg, t[i]))
-				goto out;
-out:
-	rn_arena_free(&mem);
-	return rc;
-}

@@ -69,11 +69,6 @@ struct rn_series *rn_series_new_sorted(struct rn_arena *mem)
 	return s;
 }
 
-uint64_t rn_series_length(const struct rn_series *s)
-{
-	return s->n;
-}
-
 /* ---- changing parts ---- */
 
 static void begin_pattern(struct rn_series *s, struct rn_lane *ring, uint32_t lanes, int64_t credit)

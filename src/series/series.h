@@ -45,8 +45,6 @@ struct rn_series *rn_series_new_sorted(struct rn_arena *mem);
 /* RN_OK, or RN_E_NOMEM with the series exactly as it was. */
 int rn_series_append(struct rn_series *s, int64_t x);
 
-uint64_t rn_series_length(const struct rn_series *s);
-
 /* The next k values if the pattern goes on: fills out[0..k), returns how many are known (0 when
  * there is no pattern, never more than RN_PREDICT_MAX). O(k). */
 #define RN_PREDICT_MAX 1024

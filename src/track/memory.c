@@ -76,19 +76,6 @@ void rn_mem_fail_at(uint64_t n)
 	rn_mem.mem.fail_at = n;
 }
 
-const char *rn_mem_class_name(uint32_t cls)
-{
-	static const char *const names[RN_MEM_CLASSES] = {
-		"other",   "stack", "tls",   "static", "heap",  "mmap",  "alloc", "win",   "pinned",
-		"managed", "gpu0",  "gpu1",  "gpu2",   "gpu3",  "gpu4",  "gpu5",  "gpu6",  "gpu7",
-		"gpu8",    "gpu9",  "gpu10", "gpu11",  "gpu12", "gpu13", "gpu14", "gpu15", "gpu16",
-		"gpu17",   "gpu18", "gpu19", "gpu20",  "gpu21", "gpu22", "gpu23", "gpu24", "gpu25",
-		"gpu26",   "gpu27", "gpu28", "gpu29",  "gpu30", "gpu31",
-	};
-
-	return cls < RN_MEM_CLASSES ? names[cls] : names[RN_MEM_OTHER];
-}
-
 /* ---- names ---- */
 
 /* Stands for a block that is there, but cannot be given a name for lack of memory. */

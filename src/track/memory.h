@@ -42,9 +42,6 @@ enum rn_mem_class {
 
 enum { RN_MEM_GPUS = 32, RN_MEM_CLASSES = RN_MEM_GPU + RN_MEM_GPUS };
 
-/* "heap", "gpu3" and so on. */
-const char *rn_mem_class_name(uint32_t cls);
-
 struct rn_place {
 	uint32_t cls, id;
 	int64_t disp;

@@ -17,6 +17,7 @@
 #include "grammar/grammar.h"
 #include "merge/merge.h"
 #include "merge/merged.h"
+#include "t/unit/part_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -128,10 +129,10 @@ static void use(const struct rn_part *p, struct rn_arena *mem)
 	struct rn_streams s;
 	struct rn_part all;
 
-	must(rn_part_check(p) && p->first == RANKS && p->last < 2 * RANKS);
+	must(is_part_sound(p) && p->first == RANKS && p->last < 2 * RANKS);
 	rn_arena_init(&scratch, SIZE_MAX);
 	part_before(mem, &all);
-	must(rn_part_merge(&all, p, &scratch) == RN_OK && rn_part_check(&all));
+	must(rn_part_merge(&all, p, &scratch) == RN_OK && is_part_sound(&all));
 	if (all.ranks == all.last + 1) {
 		must(rn_part_finish(&all, mem, &scratch, &s) == RN_OK);
 		must(rn_streams_check(&s, &scratch, &err) == RN_OK);

@@ -26,7 +26,7 @@
 #include "file/section.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "read/trace.h"
 #include "t/fuzz/use_trace.h"
 #include "t/unit/forge_trace.h"
@@ -78,7 +78,7 @@ static void add_container(struct rn_container_writer *w, struct rn_buf *out)
 
 static void virtual_file(unsigned pattern, bool loops, struct rn_buf *out)
 {
-	static struct rn_link link;
+	static struct rank_merge link;
 	const struct rn_meta meta = { &(struct rn_meta_entry){ "program", "fuzz" }, 1 };
 	struct rn_container_writer w = { 0 };
 	struct virtual_run v;
@@ -87,7 +87,7 @@ static void virtual_file(unsigned pattern, bool loops, struct rn_buf *out)
 	uint64_t calls = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	must(virtual_init(&v, virtual_patterns[pattern].name, 12, 4) == RN_OK);
 	for (uint64_t r = 0; r < v.ranks; r++) {
 		struct rn_sigs *sigs = rn_sigs_new(&mem);
@@ -98,12 +98,12 @@ static void virtual_file(unsigned pattern, bool loops, struct rn_buf *out)
 			rn_grammar_reset(g);
 			feed_loops(r % 2, g);
 		}
-		must(rn_link_push(&link, sigs, g) == RN_OK);
+		must(rank_merge_add(&link, sigs, g) == RN_OK);
 	}
-	must(rn_link_finish(&link, &mem, &s) == RN_OK);
+	must(rank_merge_finish(&link, &mem, &s) == RN_OK);
 	must(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
 	add_container(&w, out);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 }
 

@@ -230,8 +230,6 @@ static void use_events(const struct rn_trace *t, struct rn_arena *mem)
 		print_events(t, &o, t->order->comm, true, &out);
 	}
 	require_text(&out);
-	for (uint32_t i = 0; t->order && i < rn_order_places(t); i++)
-		rn_order_place_text(t, i + 1, &out);
 	rn_buf_free(&out);
 }
 

@@ -29,11 +29,11 @@
 #include "encode/timing.h"
 #include "file/payload.h"
 #include "file/section.h"
-#include "file/sites.h"
+#include "take_sites.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "identity/comms.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "merge/merged.h"
 
 enum {
@@ -779,8 +779,8 @@ static inline int rich_feed_call(void *arg, const unsigned char *sig, size_t len
 }
 
 /* All streams merged, and their log if that is not NULL. */
-static inline int rich_merge(const struct rich_run *r, struct rn_link *link, struct rn_arena *mem,
-			     struct rn_streams *out, struct rn_buf *log)
+static inline int rich_merge(const struct rich_run *r, struct rank_merge *link,
+			     struct rn_arena *mem, struct rn_streams *out, struct rn_buf *log)
 {
 	static struct rich_stream s;
 	int rc = RN_OK;
@@ -790,9 +790,9 @@ static inline int rich_merge(const struct rich_run *r, struct rn_link *link, str
 
 		rc = rich_calls(r, i, &s, rich_feed_call, &f);
 		if (rc == RN_OK)
-			rc = rn_link_push(link, f.sigs, f.g);
+			rc = rank_merge_add(link, f.sigs, f.g);
 	}
-	return rc == RN_OK ? rn_link_finish(link, mem, out) : rc;
+	return rc == RN_OK ? rank_merge_finish(link, mem, out) : rc;
 }
 
 /* Signature i took i microseconds and a bit more each time, and came after one millisecond. */
@@ -815,7 +815,7 @@ static inline int rich_times(const struct rn_streams *s, struct rn_arena *mem, s
 static inline int rich_file(const struct rich_run *r, struct rn_container_writer *w,
 			    const void **bytes, size_t *len, struct rn_buf *log)
 {
-	static struct rn_link link;
+	static struct rank_merge link;
 	char threads[24];
 	const struct rn_meta_entry entry[] = { { "program", "rich" },
 					       { "threads", threads },
@@ -830,13 +830,13 @@ static inline int rich_file(const struct rich_run *r, struct rn_container_writer
 	snprintf(threads, sizeof(threads), "%" PRIu64,
 		 r->flaw == RICH_ODD_THREADS ? r->threads * r->ranks - 1 : r->threads);
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	comms = rn_comms_new(&mem);
 	rc = comms ? rich_merge(r, &link, &mem, &s, log) : RN_E_NOMEM;
 	for (uint64_t i = 0; i < r->ranks && rc == RN_OK; i++)
 		rc = rich_add_comms(r, i, comms);
 	if (rc == RN_OK)
-		rc = rn_sites_take(&mem, s.sigs, &rich_vocab, &s.sigs, &sites);
+		rc = take_sites(&mem, s.sigs, &rich_vocab, &s.sigs, &sites);
 	if (rc == RN_OK)
 		rc = rn_trace_sections(w, &s, &rich_vocab, &meta, NULL);
 	if (rc == RN_OK)
@@ -854,7 +854,7 @@ static inline int rich_file(const struct rich_run *r, struct rn_container_writer
 		rc = rn_container_finish(w, bytes, len, NULL);
 	rn_buf_free(&sites);
 	rn_buf_free(&b);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 	return rc;
 }

@@ -34,7 +34,7 @@
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "identity/comms.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "merge/merged.h"
 #include "tap.h"
 
@@ -257,7 +257,7 @@ static inline int script_stream(const char *const *line, struct rn_sigs *sigs, s
 static inline int script_file(const char *const *const *rank, uint64_t ranks,
 			      const struct rn_comms *comms, struct rn_buf *out)
 {
-	static struct rn_link link;
+	static struct rank_merge link;
 	const struct rn_meta_entry entry = { "program", "script" };
 	const struct rn_meta meta = { &entry, 1 };
 	struct rn_container_writer w = { 0 };
@@ -269,17 +269,17 @@ static inline int script_file(const char *const *const *rank, uint64_t ranks,
 	int rc = RN_OK;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	for (uint64_t i = 0; i < ranks && rc == RN_OK; i++) {
 		struct rn_sigs *sigs = rn_sigs_new(&mem);
 		struct rn_grammar *g = rn_grammar_new(&mem, NULL);
 
 		rc = script_stream(rank[i], sigs, g);
 		if (rc == RN_OK)
-			rc = rn_link_push(&link, sigs, g);
+			rc = rank_merge_add(&link, sigs, g);
 	}
 	if (rc == RN_OK)
-		rc = rn_link_finish(&link, &mem, &s);
+		rc = rank_merge_finish(&link, &mem, &s);
 	if (rc == RN_OK)
 		rc = rn_trace_sections(&w, &s, &rn_mpi_vocab, &meta, NULL);
 	if (rc == RN_OK && comms)
@@ -292,7 +292,7 @@ static inline int script_file(const char *const *const *rank, uint64_t ranks,
 		rn_buf_add(out, bytes, len);
 	rn_container_writer_free(&w);
 	rn_buf_free(&b);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 	return rc;
 }

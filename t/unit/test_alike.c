@@ -8,7 +8,7 @@
 #include "encode/holes.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
-#include "file/sites.h"
+#include "take_sites.h"
 #include "identity/comms.h"
 #include "merge/calls.h"
 #include "merge/peers.h"
@@ -263,7 +263,7 @@ static void check_section(struct process *p, const struct rn_sigs *sigs)
 	const void *sig;
 	size_t len;
 
-	CHECK(rn_sites_take(&p->mem, sigs, &rn_mpi_vocab, &out, &section) == RN_OK);
+	CHECK(take_sites(&p->mem, sigs, &rn_mpi_vocab, &out, &section) == RN_OK);
 	if (!CHECK(rn_sites_decode(&p->mem, section.data, section.len, &s, &err) == RN_OK))
 		return;
 	CHECK(s.nodes == 1 + 2 * STACKS);

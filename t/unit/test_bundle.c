@@ -14,6 +14,7 @@
 #include "encode/timing.h"
 #include "file/bundle.h"
 #include "identity/comms.h"
+#include "part_check.h"
 #include "read/check.h"
 #include "read/moment_view.h"
 #include "read/trace.h"
@@ -193,7 +194,7 @@ static void write_bundle(const struct rn_bundle *b, struct rn_buf *out)
 /* The sections that every trace has, of streams that were merged in memory. */
 static void same_streams(const struct virtual_run *v, const struct rn_buf *file)
 {
-	struct rn_link link;
+	struct rank_merge link;
 	struct rn_arena mem;
 	struct rn_streams s;
 	struct rn_container_writer w = { 0 };
@@ -202,7 +203,7 @@ static void same_streams(const struct virtual_run *v, const struct rn_buf *file)
 	size_t len;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	CHECK(merge_run(v, &link, &mem, &s) == RN_OK);
 	CHECK(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
 	CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
@@ -218,7 +219,7 @@ static void same_streams(const struct virtual_run *v, const struct rn_buf *file)
 		CHECK(n == m && memcmp(x, y, n) == 0);
 	}
 	rn_container_writer_free(&w);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 }
 
@@ -343,7 +344,7 @@ static void survive(const struct virtual_run *v, const void *bytes, size_t len, 
 	rc = rn_bundle_absorb(&b, bytes, len, &scratch, &err);
 	CHECK(rc == RN_OK || rc == RN_E_DATA || rc == RN_E_ARG);
 	CHECK(!cut || rc == RN_E_DATA);
-	CHECK(rn_part_check(&b.part) && rn_times_check(b.times));
+	CHECK(is_part_sound(&b.part) && rn_times_check(b.times));
 	rn_arena_free(&mem);
 	rn_arena_free(&scratch);
 }

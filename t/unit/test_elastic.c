@@ -14,7 +14,7 @@
 #include "file/section.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "merge/merged.h"
 #include "read/decode.h"
 #include "read/printer.h"
@@ -93,8 +93,8 @@ static void make_call(void *arg, uint32_t call, uint64_t parameter)
 }
 
 /* What all ranks do goes to the link, and to the log. */
-static void run_ranks(struct program *p, uint32_t ranks, struct rn_link *link, struct rn_arena *mem,
-		      struct rn_buf *log)
+static void run_ranks(struct program *p, uint32_t ranks, struct rank_merge *link,
+		      struct rn_arena *mem, struct rn_buf *log)
 {
 	struct rn_grammar_opts opts = { .literal_limit = tap_below(4) ? 0 : 50 };
 	struct rank r = { .ranks = ranks, .log = log };
@@ -106,7 +106,7 @@ static void run_ranks(struct program *p, uint32_t ranks, struct rn_link *link, s
 		rn_grammar_reset(r.g);
 		r.seq = 0;
 		run_program(p, r.rank, CALLS_MOST, make_call, &r);
-		CHECK(rn_link_push(link, r.sigs, r.g) == RN_OK);
+		CHECK(rank_merge_add(link, r.sigs, r.g) == RN_OK);
 	}
 }
 
@@ -214,7 +214,7 @@ static uint32_t is_as_logged(const struct rn_streams *s, bool elastic, const str
 
 static bool try_program(void)
 {
-	static struct rn_link link;
+	static struct rank_merge link;
 	struct rn_arena mem;
 	struct rn_streams s;
 	struct rn_buf log = { 0 };
@@ -222,14 +222,14 @@ static bool try_program(void)
 	bool folded = false;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	make_program(&p);
 	run_ranks(&p, 1 + (uint32_t)tap_below(RANKS_MOST), &link, &mem, &log);
-	if (CHECK(rn_link_finish(&link, &mem, &s) == RN_OK)) {
+	if (CHECK(rank_merge_finish(&link, &mem, &s) == RN_OK)) {
 		CHECK(is_as_logged(&s, false, &log) == 0);
 		folded = is_as_logged(&s, true, &log) > 0;
 	}
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_buf_free(&log);
 	rn_arena_free(&mem);
 	return folded;

@@ -384,10 +384,6 @@ static void test_odd_cases(void)
 	CHECK(same(place(p + 4999), (struct rn_place){ RN_MEM_HEAP, 0, 4999 }));
 	CHECK(rn_mem_check());
 	rn_mem_free(ptr(p));
-	CHECK(strcmp(rn_mem_class_name(RN_MEM_HEAP), "heap") == 0);
-	CHECK(strcmp(rn_mem_class_name(RN_MEM_MANAGED), "managed") == 0);
-	CHECK(strcmp(rn_mem_class_name(RN_MEM_GPU + 31), "gpu31") == 0);
-	CHECK(strcmp(rn_mem_class_name(RN_MEM_CLASSES), "other") == 0);
 }
 
 /* A driver that may be loaded, and has one range. */

@@ -4,9 +4,10 @@
 
 #include "series/series.h"
 #include "series/units.h"
+#include "part_check.h"
 #include "virtual_trace.h"
 
-static struct rn_link link;
+static struct rank_merge link;
 
 /* Every rank, or a sample of many. */
 static void ranks_are_right(const struct virtual_run *v, const struct rn_streams *s,
@@ -32,14 +33,14 @@ static void run_pattern(const char *pattern, uint64_t ranks, uint64_t steps)
 
 	CHECK(virtual_init(&v, pattern, ranks, steps) == RN_OK);
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	if (CHECK(merge_run(&v, &link, &mem, &s) == RN_OK)) {
 		CHECK(s.ranks == ranks);
 		if (!CHECK(rn_streams_check(&s, &mem, &err) == RN_OK))
 			diag("%s, %llu ranks: %s", pattern, (unsigned long long)ranks, err.text);
 		ranks_are_right(&v, &s, &mem);
 	}
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 }
 
@@ -99,7 +100,7 @@ static void make_row(const struct virtual_run *v, struct rn_arena *mem)
 		rn_arena_init(&row_mem[r], SIZE_MAX);
 		CHECK(virtual_feed(v, r, f.sigs, f.g, &calls) == RN_OK);
 		CHECK(rn_part_leaf(&row[r], &row_mem[r], r, f.sigs, f.g) == RN_OK);
-		CHECK(rn_part_check(&row[r]));
+		CHECK(is_part_sound(&row[r]));
 	}
 }
 
@@ -137,7 +138,7 @@ static unsigned merge_row(unsigned n, bool random, struct rn_arena *scratch)
 		unsigned k = random ? (unsigned)tap_below(n - 1) : 0;
 
 		CHECK(rn_part_merge(&row[at[k]], &row[at[k + 1]], scratch) == RN_OK);
-		CHECK(rn_part_check(&row[at[k]]));
+		CHECK(is_part_sound(&row[at[k]]));
 		memmove(at + k + 1, at + k + 2, (n - k - 2) * sizeof(*at));
 	}
 	return at[0];
@@ -166,10 +167,10 @@ static void link_bytes(const struct virtual_run *v, struct rn_buf *out)
 	struct rn_streams s;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	CHECK(merge_run(v, &link, &mem, &s) == RN_OK);
 	CHECK(file_bytes(v, &s, out) == RN_OK);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 }
 
@@ -199,7 +200,7 @@ static void test_shapes(void)
 }
 
 /* Streams of our own making: letters as signatures. */
-static int push_text(struct rn_link *l, struct feeder *f, const char *text)
+static int push_text(struct rank_merge *l, struct feeder *f, const char *text)
 {
 	rn_sigs_reset(f->sigs);
 	rn_grammar_reset(f->g);
@@ -209,7 +210,7 @@ static int push_text(struct rn_link *l, struct feeder *f, const char *text)
 		CHECK(rn_sigs_intern(f->sigs, text, 1, &id) == RN_OK);
 		CHECK(rn_grammar_append(f->g, id) == RN_OK);
 	}
-	return rn_link_push(l, f->sigs, f->g);
+	return rank_merge_add(l, f->sigs, f->g);
 }
 
 static bool stream_is(const struct rn_streams *s, uint64_t rank, const char *text,
@@ -235,15 +236,15 @@ static void merge_texts(const char *const *text, unsigned n, struct rn_arena *me
 	struct feeder f = new_feeder(mem);
 	struct rn_err err = { 0 };
 
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	for (unsigned i = 0; i < n; i++)
 		CHECK(push_text(&link, &f, text[i]) == RN_OK);
-	CHECK(rn_link_finish(&link, mem, s) == RN_OK);
+	CHECK(rank_merge_finish(&link, mem, s) == RN_OK);
 	if (!CHECK(rn_streams_check(s, mem, &err) == RN_OK))
 		diag("%s", err.text);
 	for (unsigned i = 0; i < n; i++)
 		CHECK(stream_is(s, i, text[i], mem));
-	rn_link_free(&link);
+	rank_merge_free(&link);
 }
 
 static void test_sharing(void)
@@ -303,7 +304,7 @@ static void test_literals(void)
 	struct feeder f;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	f = (struct feeder){ rn_sigs_new(&mem), rn_grammar_new(&mem, &opts) };
 	for (uint32_t r = 0; r < RANKS; r++) {
 		rn_sigs_reset(f.sigs);
@@ -314,15 +315,15 @@ static void test_literals(void)
 			CHECK(rn_sigs_intern(f.sigs, &call, sizeof(call), &id) == RN_OK);
 			CHECK(rn_grammar_append(f.g, id) == RN_OK);
 		}
-		CHECK(rn_link_push(&link, f.sigs, f.g) == RN_OK);
+		CHECK(rank_merge_add(&link, f.sigs, f.g) == RN_OK);
 	}
-	CHECK(rn_link_finish(&link, &mem, &s) == RN_OK);
+	CHECK(rank_merge_finish(&link, &mem, &s) == RN_OK);
 	CHECK(s.groups == 3 && rn_rules_literals(s.rules) > 0);
 	CHECK(rn_streams_calls(&s) == (uint64_t)RANKS * CALLS);
 	CHECK(rn_streams_check(&s, &mem, &err) == RN_OK);
 	for (uint32_t r = 0; r < 3; r++)
 		is_noise(&s, r, CALLS, &mem);
-	rn_link_free(&link);
+	rank_merge_free(&link);
 	rn_arena_free(&mem);
 }
 
@@ -391,10 +392,10 @@ static void test_mapped(void)
 		}
 		CHECK(rn_part_leaf(&plain, &mem, 0, f.sigs, f.g) == RN_OK);
 		CHECK(rn_part_leaf_mapped(&mapped, &mem, 1, f.sigs, map, own, &scratch) == RN_OK);
-		CHECK(rn_part_check(&mapped) && mapped.first == 1 && mapped.last == 1);
+		CHECK(is_part_sound(&mapped) && mapped.first == 1 && mapped.last == 1);
 		part_is(&plain, &mapped, &mem);
 		CHECK(rn_part_merge(&plain, &mapped, &scratch) == RN_OK);
-		CHECK(plain.ranks == 2 && rn_part_check(&plain));
+		CHECK(plain.ranks == 2 && is_part_sound(&plain));
 	}
 	rn_arena_free(&mem);
 	rn_arena_free(&scratch);
@@ -408,7 +409,7 @@ static void counts_are_right(const struct virtual_run *v, struct rn_arena *mem)
 	uint32_t n, group, t;
 	struct rn_walk w;
 
-	rn_link_init(&link, SIZE_MAX);
+	rank_merge_init(&link);
 	CHECK(merge_run(v, &link, mem, &s) == RN_OK);
 	n = rn_sigs_count(s.sigs);
 	got = rn_new(mem, uint64_t, n);
@@ -426,7 +427,7 @@ static void counts_are_right(const struct virtual_run *v, struct rn_arena *mem)
 		calls += got[i];
 	}
 	CHECK(calls == rn_streams_calls(&s));
-	rn_link_free(&link);
+	rank_merge_free(&link);
 }
 
 static void test_counts(void)
@@ -456,11 +457,11 @@ static void test_wrong_order(void)
 	CHECK(rn_part_merge(&row[2], &row[1], &mem) == RN_E_ARG);
 	CHECK(rn_part_merge(&row[2], &row[2], &mem) == RN_E_ARG);
 	CHECK(rn_part_merge(&row[1], &row[3], &mem) == RN_OK);
-	CHECK(rn_part_merge(&row[1], &row[2], &mem) == RN_E_ARG && rn_part_check(&row[1]));
+	CHECK(rn_part_merge(&row[1], &row[2], &mem) == RN_E_ARG && is_part_sound(&row[1]));
 	for (int i = 0; i < 4; i++)
 		rn_arena_free(&row_mem[i]);
-	rn_link_init(&link, SIZE_MAX);
-	CHECK(rn_link_finish(&link, &mem, &(struct rn_streams){ 0 }) == RN_E_ARG);
+	rank_merge_init(&link);
+	CHECK(rank_merge_finish(&link, &mem, &(struct rn_streams){ 0 }) == RN_E_ARG);
 	rn_arena_free(&mem);
 }
 
@@ -511,14 +512,13 @@ static void build_broken(const struct broken *c, struct rn_arena *mem, struct rn
 	for (uint32_t i = 0; i < (c->more_sigs ? 3 : 2); i++)
 		CHECK(rn_sigs_intern(sigs, &i, sizeof(i), &id) == RN_OK);
 	for (uint32_t i = 0; i < (c->more_rules ? 3 : 2); i++) {
-		struct rn_item it = { i % 2, RN_KIND_TERMINAL, RN_COUNT_FIXED, i + 1 };
+		struct rn_item it = { i % 2, RN_KIND_TERMINAL, i + 1 };
 
 		CHECK(rn_rules_add(rules, &it, 1, &id) == RN_OK && id == i);
 	}
 	*s = (struct rn_streams){ .sigs = sigs, .rules = rules, .groups = 2, .ranks = c->ranks };
 	if (!c->root_b) { /* keep rule 1 in use */
-		struct rn_item both[2] = { { 0, RN_KIND_TERMINAL, 0, 1 },
-					   { 1, RN_KIND_TERMINAL, 0, 1 } };
+		struct rn_item both[2] = { { 0, RN_KIND_TERMINAL, 1 }, { 1, RN_KIND_TERMINAL, 1 } };
 
 		rules = rn_rules_new(mem);
 		CHECK(rn_rules_add(rules, both, 2, &id) == RN_OK);
@@ -560,9 +560,7 @@ static bool push_all_failing(const struct virtual_run *v, uint64_t n, struct rn_
 	uint64_t calls = 0;
 	bool failed = false;
 
-	link.scratch.fail_at = n;
-	for (unsigned i = 0; i < RN_LINK_PARTS; i++)
-		link.slot[i].mem.fail_at = n;
+	link.scratch.fail_at = link.mem.fail_at = link.leaf.fail_at = n;
 	for (uint64_t r = 0; r < v->ranks; r++) {
 		int rc = RN_E_NOMEM;
 
@@ -570,15 +568,13 @@ static bool push_all_failing(const struct virtual_run *v, uint64_t n, struct rn_
 		for (int tries = 0; rc == RN_E_NOMEM && tries < 200; tries++) {
 			uint64_t next = link.next;
 
-			rc = rn_link_push(&link, f.sigs, f.g);
+			rc = rank_merge_add(&link, f.sigs, f.g);
 			failed |= rc == RN_E_NOMEM;
 			CHECK(link.next == next + (rc == RN_OK));
 		}
 		CHECK(rc == RN_OK);
 	}
-	for (unsigned i = 0; i < RN_LINK_PARTS; i++)
-		failed |= link.slot[i].mem.fail_at == 0;
-	return failed | (link.scratch.fail_at == 0);
+	return failed || !link.mem.fail_at || !link.leaf.fail_at || !link.scratch.fail_at;
 }
 
 static bool finish_failing(uint64_t n, struct rn_arena *mem, struct rn_streams *s)
@@ -589,7 +585,7 @@ static bool finish_failing(uint64_t n, struct rn_arena *mem, struct rn_streams *
 
 	mem->fail_at = link.scratch.fail_at = n;
 	for (int tries = 0; rc == RN_E_NOMEM && tries < 4; tries++) {
-		rc = rn_link_finish(&link, mem, s);
+		rc = rank_merge_finish(&link, mem, s);
 		failed |= rc == RN_E_NOMEM;
 		CHECK(rc == RN_OK || mem->beg == mark.beg || mem->block == NULL || !mark.block);
 	}
@@ -612,12 +608,12 @@ static void test_failures(const char *pattern, uint64_t ranks)
 
 		rn_arena_init(&mem, SIZE_MAX);
 		rn_arena_init(&other, SIZE_MAX);
-		rn_link_init(&link, SIZE_MAX);
+		rank_merge_init(&link);
 		failed = push_all_failing(&v, n, &other);
 		failed |= finish_failing(n, &mem, &s);
 		rn_buf_clear(&got);
 		CHECK(file_bytes(&v, &s, &got) == RN_OK && same_bytes(&want, &got));
-		rn_link_free(&link);
+		rank_merge_free(&link);
 		rn_arena_free(&other);
 		rn_arena_free(&mem);
 	}

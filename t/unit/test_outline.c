@@ -76,12 +76,12 @@ static uint32_t rule(struct world *w, const char *text)
 		char *end;
 
 		if (*s == 'R')
-			item[n] = (struct rn_item){ (uint32_t)(*++s - '0'), RN_KIND_RULE, 0, 1 };
+			item[n] = (struct rn_item){ (uint32_t)(*++s - '0'), RN_KIND_RULE, 1 };
 		else if (*s == 'L')
 			item[n] = (struct rn_item){ SIGS + (uint32_t)(*++s - '0'), RN_KIND_TERMINAL,
-						    0, 1 };
+						    1 };
 		else
-			item[n] = (struct rn_item){ (uint32_t)(*s - 'a'), RN_KIND_TERMINAL, 0, 1 };
+			item[n] = (struct rn_item){ (uint32_t)(*s - 'a'), RN_KIND_TERMINAL, 1 };
 		item[n].count = strtoul(s + 1, &end, 10);
 		if (end == s + 1)
 			item[n].count = 1;
@@ -347,9 +347,9 @@ static void test_large(void)
 {
 	struct world w;
 	uint32_t r;
-	struct rn_item item[3] = { { 0, RN_KIND_RULE, 0, 1 },
-				   { 2, RN_KIND_TERMINAL, 0, 1 },
-				   { 0, RN_KIND_RULE, 0, 1 } };
+	struct rn_item item[3] = { { 0, RN_KIND_RULE, 1 },
+				   { 2, RN_KIND_TERMINAL, 1 },
+				   { 0, RN_KIND_RULE, 1 } };
 	static struct rn_item many[40000];
 
 	world_init(&w);
@@ -360,7 +360,7 @@ static void test_large(void)
 	}
 	group(&w, r, 3);
 	for (uint32_t i = 0; i < 40000; i++)
-		many[i] = (struct rn_item){ i % 2 + 4, RN_KIND_TERMINAL, 0, 1 + i % 3 };
+		many[i] = (struct rn_item){ i % 2 + 4, RN_KIND_TERMINAL, 1 + i % 3 };
 	CHECK(rn_rules_add(w.rules, many, 40000, &r) == RN_OK);
 	group(&w, r, 1);
 	CHECK(outline(&w) == RN_OK);

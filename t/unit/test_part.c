@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #include "file/part.h"
+#include "part_check.h"
 #include "virtual_trace.h"
 
 /* Streams first .. first + n - 1 of a run, merged. */
@@ -74,7 +75,7 @@ static void through_bytes(const struct virtual_run *v)
 		CHECK(rn_part_encode(&one, &bytes) == RN_OK);
 		CHECK(rn_part_decode(&mem, bytes.data, bytes.len, place, &virtual_vocab, &back,
 				     NULL) == RN_OK);
-		CHECK(rn_part_check(&back) && back.ranks == n && back.first == at &&
+		CHECK(is_part_sound(&back) && back.ranks == n && back.first == at &&
 		      back.last == at + n - 1);
 		if (at == 0)
 			all = back;
@@ -128,7 +129,7 @@ static int decode_groups(const unsigned char *groups, size_t len, uint64_t most)
 	put_part(&b, groups, len);
 	rc = rn_part_decode(&mem, b.data, b.len, (struct rn_part_place){ 100, most }, &vocab, &p,
 			    NULL);
-	CHECK(rc < 0 || (rn_part_check(&p) && p.first == 100));
+	CHECK(rc < 0 || (is_part_sound(&p) && p.first == 100));
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
 	return rc;
@@ -202,7 +203,7 @@ static void test_hostile(void)
 				(unsigned char)tap_rand();
 		rc = rn_part_decode(&mem, bad.data, bad.len, (struct rn_part_place){ 0, 12 },
 				    &virtual_vocab, &p, &err);
-		CHECK(rc == RN_OK ? rn_part_check(&p) : rc == RN_E_DATA && err.text[0]);
+		CHECK(rc == RN_OK ? is_part_sound(&p) : rc == RN_E_DATA && err.text[0]);
 		refused += rc < 0;
 		rn_arena_rewind(&mem, mark);
 	}

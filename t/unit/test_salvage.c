@@ -20,7 +20,7 @@
 #include "file/salvage.h"
 #include "file/spill_copy.h"
 #include "part_files.h"
-#include "rules/rules.h"
+#include "bench/expand.h"
 #include "series/units.h"
 
 static void run_rank(const char *path, int64_t rank, int64_t ranks, uint32_t threads,
@@ -94,7 +94,7 @@ static struct expansion expand(const struct rn_recorded_stream *s, struct rn_are
 	uint32_t root;
 
 	CHECK(rn_rules_seal(r, s->grammar, &root) == RN_OK);
-	CHECK(rn_rules_expand(r, root, see, &x) == RN_OK);
+	CHECK(expand_rule(r, root, see, &x) == RN_OK);
 	return x;
 }
 
@@ -229,7 +229,7 @@ static void list_calls(const void *bytes, size_t len, uint32_t stream, struct li
 	r = out->of->rules ? out->of->rules : own;
 	root = out->of->root;
 	CHECK(out->of->rules || rn_rules_seal(own, out->of->grammar, &root) == RN_OK);
-	CHECK(rn_rules_expand(r, root, list_one, out) == RN_OK);
+	CHECK(expand_rule(r, root, list_one, out) == RN_OK);
 	rn_arena_free(&mem);
 }
 

@@ -4,7 +4,7 @@
 #include "encode/call.h"
 #include "encode/callsite.h"
 #include "encode/sigs.h"
-#include "file/sites.h"
+#include "take_sites.h"
 #include "tap.h"
 
 #include <stdio.h>
@@ -154,7 +154,7 @@ static void test_section(void)
 	struct rn_err err;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	CHECK(rn_sites_take(&mem, all_sigs(&mem), &vocab, &out, &section) == RN_OK);
+	CHECK(take_sites(&mem, all_sigs(&mem), &vocab, &out, &section) == RN_OK);
 	if (CHECK(rn_sites_decode(&mem, section.data, section.len, &s, &err) == RN_OK)) {
 		CHECK(rn_sites_fit(&s, out, &vocab, &err) == RN_OK);
 		CHECK(rn_sites_fit(&none, out, &vocab, &err) == RN_E_DATA);

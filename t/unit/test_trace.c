@@ -11,7 +11,7 @@
 #include "rich_trace.h"
 #include "virtual_trace.h"
 
-static struct rn_link links;
+static struct rank_merge links;
 static struct virtual_run v;
 static struct rn_arena mem;
 static struct rn_streams merged;
@@ -21,11 +21,11 @@ static void build(const char *pattern, uint64_t ranks, uint64_t steps)
 {
 	CHECK(virtual_init(&v, pattern, ranks, steps) == RN_OK);
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_link_init(&links, SIZE_MAX);
+	rank_merge_init(&links);
 	rn_buf_clear(&file);
 	CHECK(merge_run(&v, &links, &mem, &merged) == RN_OK);
 	CHECK(file_bytes(&v, &merged, &file) == RN_OK);
-	rn_link_free(&links);
+	rank_merge_free(&links);
 }
 
 /* The same with all that 1.1 has. */
@@ -481,9 +481,9 @@ static void test_long_signature(void)
 
 	CHECK(rn_sigs_intern(f.sigs, sig, len, &id) == RN_OK);
 	CHECK(rn_grammar_append(f.g, id) == RN_OK);
-	rn_link_init(&links, SIZE_MAX);
-	CHECK(rn_link_push(&links, f.sigs, f.g) == RN_OK);
-	CHECK(rn_link_finish(&links, &mem, &s) == RN_OK);
+	rank_merge_init(&links);
+	CHECK(rank_merge_add(&links, f.sigs, f.g) == RN_OK);
+	CHECK(rank_merge_finish(&links, &mem, &s) == RN_OK);
 	CHECK(file_bytes(&v, &s, &out) == RN_OK);
 	if (CHECK(rn_trace_parse(&t, out.data, out.len, NULL) == RN_OK)) {
 		back = rn_sigs_get(t.streams.sigs, 0, &n);
@@ -491,7 +491,7 @@ static void test_long_signature(void)
 		CHECK(rn_trace_check(&t, NULL) == RN_OK);
 		rn_trace_close(&t);
 	}
-	rn_link_free(&links);
+	rank_merge_free(&links);
 	rn_buf_free(&out);
 }
 

@@ -15,7 +15,7 @@
 #include "file/section.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
-#include "merge/link_mem.h"
+#include "bench/rank_merge.h"
 #include "merge/merged.h"
 #include "rules/rules.h"
 
@@ -31,8 +31,8 @@ static inline struct feeder new_feeder(struct rn_arena *mem)
 }
 
 /* All ranks of a run through a link, finished in mem. */
-static inline int merge_run(const struct virtual_run *v, struct rn_link *link, struct rn_arena *mem,
-			    struct rn_streams *out)
+static inline int merge_run(const struct virtual_run *v, struct rank_merge *link,
+			    struct rn_arena *mem, struct rn_streams *out)
 {
 	struct feeder f = new_feeder(mem);
 	uint64_t calls = 0;
@@ -41,9 +41,9 @@ static inline int merge_run(const struct virtual_run *v, struct rn_link *link, s
 	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
 		rc = virtual_feed(v, r, f.sigs, f.g, &calls);
 		if (rc == RN_OK)
-			rc = rn_link_push(link, f.sigs, f.g);
+			rc = rank_merge_add(link, f.sigs, f.g);
 	}
-	return rc == RN_OK ? rn_link_finish(link, mem, out) : rc;
+	return rc == RN_OK ? rank_merge_finish(link, mem, out) : rc;
 }
 
 /* Walks a rank's stream beside the generator. */

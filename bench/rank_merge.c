@@ -1,0 +1,70 @@
+/* rank_merge.c - see rank_merge.h. */
+#include "bench/rank_merge.h"
+
+#include "file/section.h"
+#include "file/writer.h"
+
+void rank_merge_init(struct rank_merge *m)
+{
+	m->next = 0;
+	rn_arena_init(&m->mem, SIZE_MAX);
+	rn_arena_init(&m->leaf, SIZE_MAX);
+	rn_arena_init(&m->scratch, SIZE_MAX);
+}
+
+static void rewind_all(struct rn_arena *a)
+{
+	rn_arena_rewind(a, (struct rn_arena_mark){ 0 });
+}
+
+static int add_first(struct rank_merge *m, const struct rn_sigs *sigs, const struct rn_grammar *g)
+{
+	int rc = rn_part_leaf(&m->part, &m->mem, 0, sigs, g);
+
+	if (rc < 0)
+		rewind_all(&m->mem);
+	return rc;
+}
+
+static int add_more(struct rank_merge *m, const struct rn_sigs *sigs, const struct rn_grammar *g)
+{
+	struct rn_part leaf;
+	int rc = rn_part_leaf(&leaf, &m->leaf, m->next, sigs, g);
+
+	if (rc == RN_OK)
+		rc = rn_part_merge(&m->part, &leaf, &m->scratch);
+	rewind_all(&m->leaf);
+	return rc;
+}
+
+int rank_merge_add(struct rank_merge *m, const struct rn_sigs *sigs, const struct rn_grammar *g)
+{
+	int rc = (m->next ? add_more : add_first)(m, sigs, g);
+
+	m->next += rc == RN_OK;
+	return rc;
+}
+
+int rank_merge_finish(struct rank_merge *m, struct rn_arena *mem, struct rn_streams *out)
+{
+	return m->next ? rn_part_finish(&m->part, mem, &m->scratch, out) : RN_E_ARG;
+}
+
+void rank_merge_free(struct rank_merge *m)
+{
+	rn_arena_free(&m->mem);
+	rn_arena_free(&m->leaf);
+	rn_arena_free(&m->scratch);
+}
+
+int rank_merge_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
+		     const struct rn_meta *meta, struct rn_err *err)
+{
+	struct rn_container_writer w = { 0 };
+	int rc = rn_trace_sections(&w, s, vocab, meta, err);
+
+	if (rc == RN_OK)
+		rc = rn_container_write(&w, path, err);
+	rn_container_writer_free(&w);
+	return rc;
+}

@@ -1,0 +1,20 @@
+/* take_sites.h - for the tests: the section of call sites of signatures. */
+#ifndef RN_T_TAKE_SITES_H
+#define RN_T_TAKE_SITES_H
+
+#include "file/sites.h"
+
+/* *out are the signatures with numbers instead of stacks. */
+static inline int take_sites(struct rn_arena *mem, const struct rn_sigs *in,
+			     const struct rn_vocab *vocab, const struct rn_sigs **out,
+			     struct rn_buf *section)
+{
+	struct rn_site_tables t;
+	int rc = rn_site_tables_init(&t, mem);
+
+	if (rc == RN_OK)
+		rc = rn_site_tables_take(&t, mem, in, vocab, out);
+	return rc == RN_OK ? rn_site_tables_encode(&t, section) : rc;
+}
+
+#endif
