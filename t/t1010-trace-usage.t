@@ -146,8 +146,8 @@ wrong "a wrong base" '--time bins:3: 3: not a base such as 1.2 (1 to 1.9, 3 deci
 wrong "a base for no function" '--time exact,MPI_No=1.2: MPI_No: no such function' --time=exact,MPI_No=1.2 true
 wrong "something else to record" '--only all: neither mpi nor order' --only=all true
 wrong "what is to come" '--only io: not built yet' --only=io true
-wrong "a codec for nothing" '--order-codec is for --only=order' --order-codec=raw true
-wrong "a wrong codec" '--order-codec gzip: none of model, clock, raw and zstd' --only=order --order-codec=gzip true
+wrong "a codec for nothing" '--order-codec is for --only=order' --order-codec=clock true
+wrong "a wrong codec" '--order-codec gzip: neither model nor clock' --only=order --order-codec=gzip true
 wrong "times of events" '--time is not for --only=order' --only=order --time=exact true
 wrong "a wrong MPI" '--mpi lam: none of ompi, mpich and auto' --mpi lam true
 for list in 1- , -3 1,,2 1-2-3 x; do

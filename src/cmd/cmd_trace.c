@@ -67,8 +67,8 @@ static const struct opt opts[] = {
 	  &ignore, NULL },
 	{ "--only", "WHAT", "mpi (default), or order: how calls came out, for rondo replay",
 	  OPT_TEXT, &only, NULL },
-	{ "--order-codec", "CODEC", "how that is written: model (default), clock, raw, zstd",
-	  OPT_TEXT, &order_codec, NULL },
+	{ "--order-codec", "CODEC", "how that is written: model (default), clock", OPT_TEXT,
+	  &order_codec, NULL },
 	{ "--values", "WHICH",
 	  "with --only=order: clock results to record: none, mpi (default), all", OPT_MAYBE_TEXT,
 	  &values, &has_values },
@@ -296,8 +296,7 @@ static int check_only(void)
 	if (order_codec && !is_order())
 		return fail(EXIT_USAGE, "trace: --order-codec is for --only=order");
 	if (order_codec && rn_order_codec_named(order_codec) == RN_ORDER_CODECS)
-		return fail(EXIT_USAGE,
-			    "trace: --order-codec %s: none of model, clock, raw and zstd",
+		return fail(EXIT_USAGE, "trace: --order-codec %s: neither model nor clock",
 			    order_codec);
 	if (is_order() && (calls || timing || lossy || plain))
 		return fail(EXIT_USAGE, "trace: --%s is not for --only=order",

@@ -17,7 +17,6 @@
 #include "base/varint.h"
 #include "column/column.h"
 #include "order/clock_delta.h"
-#include "order/columns.h"
 #include "order/model.h"
 #include "order/value_codec.h"
 
@@ -27,7 +26,7 @@
 #define CODED    4u   /* bit of the first byte: the values are coded */
 #define FEW      256u /* number of values up to which both encodings are tried */
 
-static const char *const names[] = { "model", "clock", "raw", "zstd" };
+static const char *const names[] = { "model", "clock" };
 
 _Static_assert(sizeof(names) / sizeof(names[0]) == RN_ORDER_CODECS, "a name for each");
 
@@ -73,10 +72,6 @@ static int encode_rows(struct rn_arena *scratch, enum rn_order_codec codec,
 		return rn_order_model_encode(scratch, o, out, NULL);
 	case RN_ORDER_CLOCK:
 		return rn_order_clock_encode(scratch, o, clock, out);
-	case RN_ORDER_RAW:
-		return rn_order_raw_encode(o, out);
-	case RN_ORDER_ZSTD:
-		return rn_order_zstd_encode(o, out);
 	case RN_ORDER_CODECS:
 		break;
 	}
@@ -157,16 +152,9 @@ static int decode_rows(struct rn_arena *scratch, unsigned codec, const void *byt
 		       const struct rn_order *o, struct rn_order_row *row,
 		       struct rn_order_done *done, uint64_t *clock)
 {
-	switch (codec) {
-	case RN_ORDER_MODEL:
-		return rn_order_model_decode(scratch, bytes, len, o, row, done);
-	case RN_ORDER_CLOCK:
+	if (codec == RN_ORDER_CLOCK)
 		return rn_order_clock_decode(scratch, bytes, len, o, row, done, clock);
-	case RN_ORDER_RAW:
-		return rn_order_raw_decode(bytes, len, o, row, done);
-	default:
-		return rn_order_zstd_decode(scratch, bytes, len, o, row, done);
-	}
+	return rn_order_model_decode(scratch, bytes, len, o, row, done);
 }
 
 /* Decodes coded values, within the input bound. */

@@ -1,10 +1,8 @@
 /*
  * codec.h - the events of a thread as bytes, in one of several ways.
  *
- *   model   learns from the events as it goes (model.h); the one that is used
- *   clock   clock-delta compression (clock_delta.h): for comparison, and where clocks are wanted
- *   raw     rows of a fixed width
- *   zstd    columns, each packed
+ *   model   adaptive model (model.h); the default
+ *   clock   clock-delta compression (clock_delta.h), which stores the reference order
  *
  * All decode to the same: the rows, what is done, and the values; not the sends. Sites are kept
  * elsewhere, and whoever decodes must have the same ones. Source and tag are kept where they are
@@ -36,8 +34,6 @@ struct rn_buf;
 enum rn_order_codec {
 	RN_ORDER_MODEL,
 	RN_ORDER_CLOCK,
-	RN_ORDER_RAW,
-	RN_ORDER_ZSTD,
 	RN_ORDER_CODECS,
 };
 
