@@ -380,6 +380,11 @@ FUZZ = $(BUILD)/fuzz
 FUZZ_FLAGS = $(SAN_FLAGS) -O2 -fsanitize=fuzzer-no-link
 FUZZ_LONG = $(patsubst %,$(BUILD)/bin/fuzz_%,trace salvage)
 
+golden: ## regenerate the golden traces, after a change of the format (GOLDEN='rich nested': only these)
+	@tools/deps build test
+	+@$(SUBMAKE) all $(BUILD)/virtual $(BUILD)/t/test_reader
+	@BUILD=$(BUILD) t/golden/make $(GOLDEN)
+
 fuzz: ## fuzz each decoder for FUZZ_SECONDS (default 360), FUZZ_JOBS (2) at a time; fails on a finding
 	@tools/deps build fuzz
 	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz

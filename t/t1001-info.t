@@ -10,7 +10,7 @@ like "... which says what it did" "$(cat "$tmp/out")" \
 ok "rondo info" "$RONDO" info "$f"
 info=$(cat "$tmp/out")
 is "nothing on standard error" "$(cat "$tmp/err")" ""
-for line in 'format: 1\.1' 'program: stencil2d' 'mpi: none' 'ranks: 20' 'calls: 1480' 'groups: 9' \
+for line in 'format: 2\.0' 'program: stencil2d' 'mpi: none' 'ranks: 20' 'calls: 1480' 'groups: 9' \
 	'signatures: [0-9]+' 'rules: [0-9]+' "bytes: $(wc -c <"$f")" 'complete: yes'; do
 	like "has $line" "$info" "^$line\$"
 done
@@ -30,23 +30,23 @@ ok "... gives the same bytes" cmp "$f" "$tmp/b.rondo"
 ok "one step repeated" "$VIRTUAL" --pattern stencil2d --grid 5x4 --steps 10 --repeat -o "$tmp/b.rondo"
 ok "... gives the same bytes" cmp "$f" "$tmp/b.rondo"
 
-ok "a trace with threads" "$RONDO" info t/golden/1.1-rich.rondo
+ok "a trace with threads" "$RONDO" info t/golden/2.0-rich.rondo
 is "... ranks are not streams, and only threads with calls count" \
-	"$(grep -E '^(format|ranks|threads)' "$tmp/out" | tr '\n' '|')" "format: 1.1|ranks: 4|threads: 6|"
+	"$(grep -E '^(format|ranks|threads)' "$tmp/out" | tr '\n' '|')" "format: 2.0|ranks: 4|threads: 6|"
 
 ok "rondo info --calls" "$RONDO" info --calls "$f"
 is "... a line for each function, most calls first" \
 	"$(awk '{ print $1, $2 }' "$tmp/out" | tr '\n' '|')" \
 	"calls function|620 MPI_Irecv|620 MPI_Isend|200 MPI_Waitall|20 MPI_Finalize|20 MPI_Init|"
-ok "... with times" "$RONDO" info --calls t/golden/1.1-rich.rondo
+ok "... with times" "$RONDO" info --calls t/golden/2.0-rich.rondo
 like "... has more columns" "$(cat "$tmp/out")" '^ +calls +total_s +min_us +mean_us +max_us +function$'
 is "... of which those that took longest come first" \
 	"$(awk 'NR > 1 { print $2 }' "$tmp/out")" "$(awk 'NR > 1 { print $2 }' "$tmp/out" | sort -rn)"
 is "... and calls add up" "$(awk 'NR > 1 { n += $1 } END { print n }' "$tmp/out")" \
-	"$(wc -l <t/golden/1.1-rich.txt | tr -d ' ')"
+	"$(wc -l <t/golden/2.0-rich.txt | tr -d ' ')"
 
 # Where calls inside calls begin and end is not counted as calls.
-f=t/golden/1.1-nested
+f=t/golden/2.0-nested
 ok "calls inside calls" "$RONDO" info "$f.rondo"
 is "... are counted once" "$(sed -n 's/^calls: //p' "$tmp/out")" "$(wc -l <"$f.txt" | tr -d ' ')"
 ok "... with --calls" "$RONDO" info --calls "$f.rondo"

@@ -74,7 +74,8 @@ done <<'END'
 cut-off cut off at byte 300 of
 flipped section functions damaged: checksum
 line-ends not a Rondo trace: line ends changed
-newer-version made by a newer version \(format 2\.0;
+newer-version format 3\.0; this version of rondo reads format 2\.0; a newer version of rondo is required
+older-version format 1\.0; this version of rondo reads format 2\.0; trace the program again
 no-rules section rules is missing
 param-twice section functions: function MPI_Irecv has two parameters count
 odd-threads section meta: threads does not divide the 8 streams
@@ -82,7 +83,7 @@ rank-missing section ranks: groups hold 20 ranks of 21
 too-long section rules: rule 18 expands to more than 2\^62 symbols
 word-missing section signatures: signature [0-9]+ is malformed
 END
-is "... and that is all of t/bad" "$(ls t/bad/*.rondo | wc -l | tr -d ' ')" 10
+is "... and that is all of t/bad" "$(ls t/bad/*.rondo | wc -l | tr -d ' ')" 11
 
 while read -r name what; do
 	bad=t/bad/unsound/$name.rondo

@@ -2,7 +2,7 @@
 # rondo report: the structure of a traced program.
 . "$(dirname "$0")/lib.sh"
 
-f=t/golden/1.0-stencil2d.rondo
+f=t/golden/2.0-stencil2d.rondo
 ok "rondo report" "$RONDO" report "$f"
 is "... what all do, and what some do with whom" "$(cat "$tmp/out")" "\
 stencil2d: 132 calls on 9 ranks
@@ -45,7 +45,7 @@ is "... with all calls" "$(sed -n '4s/^ *\([0-9,]*\) .*/\1/p' "$tmp/out" | tr -d
 	"$("$RONDO" info "$f" | sed -n 's/^calls: //p')"
 
 # Threads, times, and calls inside calls.
-for f in t/golden/1.1-nested t/golden/1.1-rich; do
+for f in t/golden/2.0-nested t/golden/2.0-rich; do
 	ok "$f" "$RONDO" report --all "$f.rondo"
 	like "... says which threads" "$(cat "$tmp/out")" 'ranks 0-3; ranks 0,2 thread 1$'
 	like "... has times" "$(cat "$tmp/out")" '^ +calls +time/rank +bytes$'

@@ -35,13 +35,13 @@ status "another number of ranks" 1 "$RONDO" diff "$tmp/plain" "$tmp/more-ranks"
 is "... is said, and nothing more" "$(cat "$tmp/out")" "different: 3 ranks in A, 4 in B"
 
 ok "a program that has no choice" \
-	"$RONDO" diff t/golden/1.0-stencil2d.rondo t/golden/1.0-stencil2d.rondo
+	"$RONDO" diff t/golden/2.0-stencil2d.rondo t/golden/2.0-stencil2d.rondo
 like "... has no outcomes" "$(cat "$tmp/out")" '^same: 0 outcomes on 9 ranks$'
 f=$tmp/six.rondo
 "$VIRTUAL" --pattern stencil2d --ranks 9 --steps 3 -o "$f" || explain "no trace"
-ok "another program" "$RONDO" diff "$f" t/golden/1.0-stencil2d.rondo
+ok "another program" "$RONDO" diff "$f" t/golden/2.0-stencil2d.rondo
 "$VIRTUAL" --pattern wavefront --ranks 9 --steps 3 -o "$f" || explain "no trace"
-ok "a program of another name" "$RONDO" diff "$f" t/golden/1.0-stencil2d.rondo
+ok "a program of another name" "$RONDO" diff "$f" t/golden/2.0-stencil2d.rondo
 is "... is told apart" "$(cat "$tmp/err")" "rondo: these are traces of different programs"
 
 status "no file" 2 "$RONDO" diff
@@ -69,7 +69,7 @@ ok "report of a run with wildcard receives" "$RONDO" report "$tmp/swapped"
 like "... says how many were out of order" "$(cat "$tmp/out")" \
 	'^order: 1 of 4 receives \(25\.0 %\) out of reference order, at 1 of 2 call sites; 1 test '
 like "... and where" "$(cat "$tmp/out")" '^ +3 +0 +3 +3 +1 +0 +0 +2  MPI_Recv$'
-ok "report of one without" "$RONDO" report t/golden/1.0-stencil2d.rondo
+ok "report of one without" "$RONDO" report t/golden/2.0-stencil2d.rondo
 unlike "... says nothing of order" "$(cat "$tmp/out")" '^order'
 
 finish

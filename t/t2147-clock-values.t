@@ -27,7 +27,7 @@ clocks() {
 	is "... the trace contains all readings" "$(readings mpi)" $((2 * steps))
 	ok "... with less than 2 bytes for each reading" \
 		[ "$(fact bytes mpi)" -lt $((2 * 2 * steps)) ]
-	is "... in format 1.3" "$(fact format mpi)" 1.3
+	is "... in format 2.0" "$(fact format mpi)" 2.0
 	is "... and only the results of MPI (the default)" "$(fact values mpi)" ""
 	ok "... it is replayed" with_yield "$root/t/limit" 120 "$RONDO" replay "$at/mpi.rondo" "mpirun.$mpi" -n 2 \
 		"$at/order_clock" $steps 0

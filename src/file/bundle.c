@@ -321,11 +321,10 @@ static uint64_t threads_of(const struct rn_meta *meta)
 	return n ? n : 1;
 }
 
-/* Writes the call sites of calls and events, which share one table, and the events. Stores the
- * format version that the events require in *minor, if there are events. */
+/* Writes the call sites of calls and events, which share one table, and the events. */
 static int finish_sites(const struct rn_bundle *b, const struct rn_meta *meta,
 			const struct rn_sigs **sigs, struct rn_arena *mem, struct rn_buf *sites,
-			struct rn_buf *order, unsigned *minor, struct rn_err *err)
+			struct rn_buf *order, struct rn_err *err)
 {
 	struct rn_site_tables tables;
 	struct rn_order_list l;
@@ -338,8 +337,6 @@ static int finish_sites(const struct rn_bundle *b, const struct rn_meta *meta,
 					  mem, &l, err);
 		if (rc == RN_OK)
 			rc = rn_order_list_encode(&l, 0, order);
-		if (rc == RN_OK)
-			*minor = rn_order_list_minor(&l);
 	}
 	return rc == RN_OK ? rn_site_tables_encode(&tables, sites) : rc;
 }
@@ -350,7 +347,7 @@ static int put_all(const struct rn_bundle *b, const struct rn_streams *s,
 {
 	struct rn_buf piece = { 0 }, sites = { 0 }, order = { 0 };
 	struct rn_streams numbered = *s;
-	int rc = finish_sites(b, meta, &numbered.sigs, mem, &sites, &order, &w->minor, err);
+	int rc = finish_sites(b, meta, &numbered.sigs, mem, &sites, &order, err);
 
 	if (rc == RN_OK)
 		rc = rn_trace_sections(w, &numbered, b->vocab, meta, err);

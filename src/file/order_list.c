@@ -298,19 +298,6 @@ struct rn_order_count rn_order_list_count(const struct rn_order_list *l)
 	return all;
 }
 
-unsigned rn_order_list_minor(const struct rn_order_list *l)
-{
-	unsigned minor = 2;
-
-	for (uint32_t i = 0; i < l->stream.n; i++) {
-		const struct rn_order_stream *s = stream_at(l, i);
-
-		for (uint32_t k = 0; k < s->chunks && minor == 2; k++)
-			minor = rn_order_chunk_minor(s->chunk[k]);
-	}
-	return minor;
-}
-
 int rn_order_list_comms(const struct rn_order_list *l, struct rn_arena *mem, struct rn_sigs **names,
 			const uint32_t **comm)
 {

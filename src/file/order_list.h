@@ -100,9 +100,6 @@ const struct rn_order_stream *rn_order_list_find(const struct rn_order_list *l, 
 /* Of all streams. */
 struct rn_order_count rn_order_list_count(const struct rn_order_list *l);
 
-/* The lowest minor version of the file format for a trace with these events. */
-unsigned rn_order_list_minor(const struct rn_order_list *l);
-
 /* Names of communicators, in *names, each once; and by site which one it has, counted from 1, or 0.
  * RN_OK or RN_E_NOMEM. */
 int rn_order_list_comms(const struct rn_order_list *l, struct rn_arena *mem, struct rn_sigs **names,

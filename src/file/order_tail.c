@@ -223,17 +223,6 @@ bool rn_order_chunk_head(struct rn_order_bytes chunk, struct rn_order_count *n)
 	return !in.bad;
 }
 
-unsigned rn_order_chunk_minor(struct rn_order_bytes chunk)
-{
-	struct rn_reader in = rn_reader(chunk.bytes, chunk.len);
-	struct rn_order_count n;
-
-	get_count(&in, &n);
-	for (uint64_t left = 5 * rn_get_count(&in, 5); left && !in.bad; left--)
-		rn_get_u64(&in); /* skips the number of sends */
-	return rn_order_minor(in.p, rn_left(&in));
-}
-
 /* NULL when there is no memory. */
 static struct rn_order_send *get_sends(struct rn_reader *in, struct rn_arena *mem, size_t sites,
 				       size_t *n)

@@ -144,9 +144,6 @@ int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, co
 /* What it says of itself. False when that is no chunk. */
 bool rn_order_chunk_head(struct rn_order_bytes chunk, struct rn_order_count *n);
 
-/* The lowest minor version of the file format for a chunk. */
-unsigned rn_order_chunk_minor(struct rn_order_bytes chunk);
-
 /* The chunk's rows, in the arena; out->site is known. RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_order_chunk_read(struct rn_order_bytes chunk, struct rn_arena *mem, struct rn_order *out,
 			struct rn_err *err);

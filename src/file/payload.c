@@ -433,8 +433,7 @@ static uint64_t bytes_of(const struct rn_sigs *s, uint32_t i)
 	return len;
 }
 
-/* Returns whether there are lines. */
-static bool put_sigs(const struct rn_sigs *s, const struct rn_relatives *r, bool single,
+static void put_sigs(const struct rn_sigs *s, const struct rn_relatives *r, bool single,
 		     struct rn_buf *out)
 {
 	struct rn_buf packed = { 0 };
@@ -452,7 +451,6 @@ static bool put_sigs(const struct rn_sigs *s, const struct rn_relatives *r, bool
 		}
 	}
 	rn_buf_free(&packed);
-	return made > 0;
 }
 
 #define QUICK 6 /* it shows which one will be smaller */
@@ -482,11 +480,10 @@ static int choose(const struct rn_buf *a, const struct rn_buf *b, const struct r
 	return rc;
 }
 
-int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out, bool *lines)
+int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out)
 {
 	struct rn_buf few = { 0 }, all = { 0 };
 	const struct rn_buf *smaller = NULL;
-	bool few_lines = false, all_lines = false;
 	struct rn_relatives *r;
 	struct rn_arena scratch;
 	int rc = RN_E_NOMEM;
@@ -494,13 +491,12 @@ int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out, bool *line
 	rn_arena_init(&scratch, SIZE_MAX);
 	r = rn_relatives_new(&scratch, s);
 	if (r) {
-		few_lines = put_sigs(s, r, false, &few);
-		all_lines = put_sigs(s, r, true, &all);
+		put_sigs(s, r, false, &few);
+		put_sigs(s, r, true, &all);
 		rc = choose(&few, &all, &smaller);
 	}
 	if (rc == RN_OK) {
 		rn_buf_add(out, smaller->data, smaller->len);
-		*lines = smaller == &few ? few_lines : all_lines;
 		rc = rn_buf_status(out);
 	}
 	rn_buf_free(&few);

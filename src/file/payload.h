@@ -66,9 +66,8 @@ int rn_words_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 
 /* As they are, for what is on its way. */
 void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out);
-/* For the file: with relatives as lines (relatives.h). `out` is empty. RN_OK or RN_E_NOMEM; *lines:
- * there are some, which came with version 1.2. */
-int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out, bool *lines);
+/* For the file: with relatives as lines (relatives.h). `out` is empty. RN_OK or RN_E_NOMEM. */
+int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out);
 /* Every signature is verified against the vocabulary, and occurs once. */
 int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
 		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err);

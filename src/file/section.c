@@ -33,9 +33,8 @@ static const struct section_type {
 	uint64_t type;
 	const char *name;
 	bool required;
-	unsigned since;
 } section_types[] = {
-#define ROW(id, number, name, required, since) { number, name, required, since },
+#define ROW(id, number, name, required) { number, name, required },
 	RN_SECTIONS(ROW)
 #undef ROW
 };
@@ -140,8 +139,6 @@ static int append(struct rn_container_writer *w, const struct section_type *t, c
 	if (w->file.failed || w->footer.failed)
 		return RN_E_NOMEM;
 	w->packed_raw += codec ? len : 0;
-	if (codec == RN_SECTION_ZSTD_DICT && w->minor < 1)
-		w->minor = 1;
 	return RN_OK;
 }
 
@@ -170,17 +167,15 @@ int rn_container_add(struct rn_container_writer *w, enum rn_section_type type, c
 	}
 	w->last_type = type;
 	w->count++;
-	if (w->minor < t->since)
-		w->minor = t->since;
 	return RN_OK;
 }
 
-static void fill_header(unsigned char *p, size_t len, unsigned minor)
+static void fill_header(unsigned char *p, size_t len)
 {
 	memcpy(p, magic, sizeof(magic));
 	put_le(p + 8, len, 8);
 	put_le(p + 16, RN_FORMAT_MAJOR, 2);
-	put_le(p + 18, minor, 2);
+	put_le(p + 18, RN_FORMAT_MINOR, 2);
 	put_le(p + 20, header_check(p), 4);
 }
 
@@ -212,7 +207,7 @@ int rn_container_finish(struct rn_container_writer *w, const void **bytes, size_
 			roll_back(f, before);
 			return rn_err_nomem(err);
 		}
-		fill_header(f->data, f->len, w->minor);
+		fill_header(f->data, f->len);
 		fill_trailer(f->data, footer_at, f->len);
 		w->finished = true;
 	}
@@ -269,14 +264,13 @@ static int check_magic(const unsigned char *file, size_t len, struct rn_err *err
 
 static int check_version(unsigned major, unsigned minor, struct rn_err *err)
 {
-	if (major > RN_FORMAT_MAJOR)
-		return rn_err_set(err, RN_E_DATA,
-				  "made by a newer version (format %u.%u; this program reads up to "
-				  "%d.%d)",
-				  major, minor, RN_FORMAT_MAJOR, RN_FORMAT_MINOR);
-	if (major < RN_FORMAT_MAJOR)
-		return rn_err_set(err, RN_E_DATA, "format %u.%u does not exist", major, minor);
-	return RN_OK;
+	if (major == RN_FORMAT_MAJOR)
+		return RN_OK;
+	return rn_err_set(err, RN_E_DATA,
+			  "format %u.%u; this version of rondo reads format %d.%d; %s", major,
+			  minor, RN_FORMAT_MAJOR, RN_FORMAT_MINOR,
+			  major < RN_FORMAT_MAJOR ? "trace the program again"
+						  : "a newer version of rondo is required");
 }
 
 int rn_container_probe(const void *head, size_t head_len, uint64_t file_size, struct rn_err *err)
@@ -419,8 +413,8 @@ static int check_section(const struct rn_container *c, const struct rn_section *
 	if (s->required && !s->readable)
 		return rn_err_set(
 			err, RN_E_DATA,
-			"section %s is needed and not known here: made by a newer version "
-			"(format %u.%u; this program reads up to %d.%d)",
+			"section %s is required and unknown: format %u.%u; this version of rondo "
+			"reads format %d.%d; a newer version of rondo is required",
 			label(s, space, sizeof(space)), c->major, c->minor, RN_FORMAT_MAJOR,
 			RN_FORMAT_MINOR);
 	if (XXH64(c->file + s->offset, s->stored, 0) != s->hash)

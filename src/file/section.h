@@ -25,30 +25,29 @@
 
 struct rn_arena;
 
-#define RN_FORMAT_MAJOR 1
-#define RN_FORMAT_MINOR 3
+#define RN_FORMAT_MAJOR 2
+#define RN_FORMAT_MINOR 0
 
-/* Every section that this program reads: constant, number on disk, name, whether a reader that does
- * not know it must refuse the file, and the minor version that first had it. Numbers that are only
- * reserved so far (doc/format.md, chapter 3) are not here: a trace that needs one is refused, not
- * read without it. */
-#define RN_SECTIONS(X)                          \
-	X(META, 1, "meta", true, 0)             \
-	X(FUNCTIONS, 2, "functions", true, 0)   \
-	X(STRINGS, 3, "strings", true, 0)       \
-	X(SIGNATURES, 4, "signatures", true, 0) \
-	X(RULES, 5, "rules", true, 0)           \
-	X(LOOPS, 6, "loops", true, 2)           \
-	X(RANKS, 7, "ranks", true, 0)           \
-	X(TIME, 8, "time", false, 2)            \
-	X(COMMS, 10, "comms", true, 1)          \
-	X(TIMES, 11, "times", false, 1)         \
-	X(SITES, 12, "sites", true, 1)          \
-	X(VALUES, 13, "values", true, 2)        \
-	X(ORDER, 14, "order", true, 2)
+/* Every section that this program reads: constant, number on disk, name, and whether a reader that
+ * does not know it must refuse the file. Reserved numbers (doc/format.md, chapter 3) are not here:
+ * a trace that needs one is refused, not read without it. */
+#define RN_SECTIONS(X)                       \
+	X(META, 1, "meta", true)             \
+	X(FUNCTIONS, 2, "functions", true)   \
+	X(STRINGS, 3, "strings", true)       \
+	X(SIGNATURES, 4, "signatures", true) \
+	X(RULES, 5, "rules", true)           \
+	X(LOOPS, 6, "loops", true)           \
+	X(RANKS, 7, "ranks", true)           \
+	X(TIME, 8, "time", false)            \
+	X(COMMS, 10, "comms", true)          \
+	X(TIMES, 11, "times", false)         \
+	X(SITES, 12, "sites", true)          \
+	X(VALUES, 13, "values", true)        \
+	X(ORDER, 14, "order", true)
 
 enum rn_section_type {
-#define RN_SECTION_ENUM(id, number, name, required, since) RN_SECTION_##id = number,
+#define RN_SECTION_ENUM(id, number, name, required) RN_SECTION_##id = number,
 	RN_SECTIONS(RN_SECTION_ENUM)
 #undef RN_SECTION_ENUM
 };
@@ -69,9 +68,7 @@ struct rn_section {
 	bool readable; /* both type and codec are known */
 };
 
-/* Writing. A zeroed struct is an empty container. Its version is the lowest that has everything in
- * the file: adding a section raises `minor` to what the section needs, and whoever puts something
- * newer into one raises it further. */
+/* Writing. A zeroed struct is an empty container. */
 struct rn_container_writer {
 	struct rn_buf file;           /* header and sections; after finish, the whole file */
 	struct rn_buf footer;         /* its entries, without the count */
@@ -79,7 +76,6 @@ struct rn_container_writer {
 	struct rn_packer packer;
 	uint64_t count, last_type;
 	uint64_t packed_raw; /* bytes that the packed sections unpack to */
-	unsigned minor;
 	bool finished;
 };
 

@@ -7,10 +7,8 @@
 #include "file/loops.h"
 #include "file/payload.h"
 #include "file/section.h"
-#include "file/steps.h"
 #include "merge/blur.h"
 #include "merge/fold.h"
-#include "merge/markers.h"
 #include "rules/rules.h"
 
 #include <string.h>
@@ -20,7 +18,6 @@ struct source {
 	const struct rn_streams *streams; /* those of `folded` */
 	const struct rn_meta *meta;
 	struct rn_vocab vocab; /* what is used of it */
-	bool lines;            /* of signatures: version 1.2 */
 };
 
 static bool is_elastic(const struct source *s)
@@ -50,7 +47,7 @@ static int put_strings(struct source *s, struct rn_buf *out)
 static int put_signatures(struct source *s, struct rn_buf *out)
 {
 	if (is_elastic(s))
-		return rn_sigs_encode_small(s->streams->sigs, out, &s->lines);
+		return rn_sigs_encode_small(s->streams->sigs, out);
 	rn_sigs_encode(s->streams->sigs, out);
 	return RN_OK;
 }
@@ -82,50 +79,11 @@ static const struct {
 	{ RN_SECTION_RANKS, put_ranks },
 };
 
-/* Whether a signature has what readers of 1.0 refuse. */
-static bool is_newer(const void *sig, size_t len)
-{
-	struct rn_reader in = rn_reader(sig, len);
-	struct rn_value v = { 0 };
-
-	if (rn_steps_needed(sig, len))
-		return true;
-	rn_get_u64(&in);
-	while (rn_left(&in) && rn_call_value(&in, &v))
-		if (v.kind > RN_V_LIST)
-			return true;
-	return v.kind != RN_V_INT; /* the value returned */
-}
-
-/* The lowest minor version that has everything in the sections. */
-static unsigned minor_version(const struct source *s)
-{
-	const struct rn_sigs *sigs = s->streams->sigs;
-
-	if (rn_markers_of(&s->vocab).thread != UINT64_MAX)
-		return 2;
-	if (rn_meta_get(s->meta, "threads"))
-		return 1;
-	for (uint32_t i = 0; i < s->vocab.funcs; i++)
-		if (!rn_func_all_in(&s->vocab.func[i]))
-			return 1;
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		size_t len;
-		const void *sig = rn_sigs_get(sigs, i, &len);
-
-		if (is_newer(sig, len))
-			return 1;
-	}
-	return 0;
-}
-
 static int put_all(struct rn_container_writer *w, struct source *s, struct rn_err *err)
 {
 	struct rn_buf b = { 0 };
 	int rc = RN_OK;
 
-	if (w->minor < minor_version(s))
-		w->minor = minor_version(s);
 	for (unsigned i = 0; i < sizeof(sections) / sizeof(*sections) && rc == RN_OK; i++) {
 		rn_buf_clear(&b);
 		rc = sections[i].put(s, &b);
@@ -137,8 +95,6 @@ static int put_all(struct rn_container_writer *w, struct source *s, struct rn_er
 		else if (b.len || sections[i].type != RN_SECTION_LOOPS)
 			rc = rn_container_add(w, sections[i].type, b.data, b.len, err);
 	}
-	if (s->lines && w->minor < 2)
-		w->minor = 2;
 	rn_buf_free(&b);
 	return rc;
 }

@@ -265,8 +265,3 @@ int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size
 		*out = o;
 	return rc;
 }
-
-unsigned rn_order_minor(const void *bytes, size_t len)
-{
-	return len && *(const unsigned char *)bytes & CODED ? 3 : 2;
-}

@@ -51,7 +51,4 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size_t sites,
 		    const void *bytes, size_t len, struct rn_order *out, struct rn_err *err);
 
-/* The minor version of the file format that introduced the encoding of these bytes. */
-unsigned rn_order_minor(const void *bytes, size_t len);
-
 #endif

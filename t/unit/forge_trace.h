@@ -71,8 +71,8 @@ static inline void forge_trace(unsigned char *file, size_t len)
 
 /* ---- sections ---- */
 
-#define FORGE_ONE(id, number, name, required, since) +1
-#define FORGE_SECTIONS                               (0 RN_SECTIONS(FORGE_ONE))
+#define FORGE_ONE(id, number, name, required) +1
+#define FORGE_SECTIONS                        (0 RN_SECTIONS(FORGE_ONE))
 
 struct forge_type {
 	enum rn_section_type type;
@@ -80,7 +80,8 @@ struct forge_type {
 	bool needed;   /* every trace has it */
 };
 
-#define FORGE_TYPE(id, number, name, required, since) { RN_SECTION_##id, required, since == 0 },
+#define FORGE_TYPE(id, number, name, required) \
+	{ RN_SECTION_##id, required, number <= RN_SECTION_RANKS && number != RN_SECTION_LOOPS },
 static const struct forge_type forge_types[FORGE_SECTIONS] = { RN_SECTIONS(FORGE_TYPE) };
 
 /* The bytes of section i of forge_types. A section without bytes that is not needed is left out,

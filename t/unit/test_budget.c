@@ -27,7 +27,7 @@
 #define STACKS ((size_t)30000000)
 
 static const enum rn_section_type types[] = {
-#define TYPE(id, number, name, required, since) RN_SECTION_##id,
+#define TYPE(id, number, name, required) RN_SECTION_##id,
 	RN_SECTIONS(TYPE)
 #undef TYPE
 };

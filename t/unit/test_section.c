@@ -125,7 +125,7 @@ static void test_round_trips(void)
 		random_file();
 }
 
-/* The version is the lowest that has all sections. */
+/* The version does not depend on the sections. */
 static void test_version(void)
 {
 	struct rn_container_writer w = { 0 };
@@ -134,12 +134,12 @@ static void test_version(void)
 	unsigned major, minor;
 	size_t len;
 
-	CHECK(rn_container_add(&w, RN_SECTION_RANKS, "abc", 3, NULL) == RN_OK && w.minor == 0);
-	CHECK(rn_container_add(&w, RN_SECTION_COMMS, "abc", 3, NULL) == RN_OK && w.minor == 1);
+	CHECK(rn_container_add(&w, RN_SECTION_RANKS, "abc", 3, NULL) == RN_OK);
+	CHECK(rn_container_add(&w, RN_SECTION_COMMS, "abc", 3, NULL) == RN_OK);
 	CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
 	CHECK(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK);
 	rn_container_version(c, &major, &minor);
-	CHECK(major == 1 && minor == 1 && minor <= RN_FORMAT_MINOR);
+	CHECK(major == 2 && minor == 0);
 	CHECK(rn_container_section(c, 1)->required);
 	rn_container_writer_free(&w);
 }
@@ -159,7 +159,7 @@ static void test_directory(void)
 	if (!CHECK(try_open(file, len, &c, &err) == RN_OK))
 		return;
 	rn_container_version(c, &major, &minor);
-	CHECK(major == RN_FORMAT_MAJOR && minor == 1); /* what the dictionary needs */
+	CHECK(major == RN_FORMAT_MAJOR && minor == RN_FORMAT_MINOR);
 	s = rn_container_section(c, 0);
 	CHECK(s->type == RN_SECTION_META && s->offset == HEADER && s->stored == 12 && s->raw == 12);
 	CHECK(s->codec == RN_SECTION_STORED && s->required && s->readable);
@@ -404,29 +404,31 @@ static void test_versions(void)
 	struct entry e[] = { known[0], known[1], { 15, false, 0, "hij", 3, 0 } };
 	struct rn_container *c;
 
-	make(known, 2, 1, 0);
-	CHECK(accepted());
-	make(known, 2, 1, 9);
-	CHECK(accepted());
 	make(known, 2, 2, 0);
+	CHECK(accepted());
+	make(known, 2, 2, 9);
+	CHECK(accepted());
+	make(known, 2, 3, 0);
 	refused(made.data, made.len,
-		"made by a newer version (format 2.0; this program reads up to 1.3)");
-	refused(made.data, HEADER, "made by a newer version (format 2.0");
+		"format 3.0; this version of rondo reads format 2.0; a newer version of rondo is "
+		"required");
+	refused(made.data, HEADER, "format 3.0; this version");
 	make(known, 2, 300, 7);
-	refused(made.data, made.len, "made by a newer version (format 300.7;");
-	make(known, 2, 0, 7);
-	refused(made.data, made.len, "format 0.7 does not exist");
+	refused(made.data, made.len, "format 300.7; this version");
+	make(known, 2, 1, 3);
+	refused(made.data, made.len,
+		"format 1.3; this version of rondo reads format 2.0; trace the program again");
 
-	make(e, 3, 1, 1);
+	make(e, 3, 2, 1);
 	c = accepted();
 	CHECK(c && rn_container_count(c) == 3 && !rn_container_section(c, 2)->readable);
 	CHECK(c && rn_container_check(c, NULL) == RN_OK);
 	made.data[HEADER + 8] ^= 1; /* an unknown section is still checked */
 	refused(made.data, made.len, "section 15 damaged: checksum differs at byte 31..33");
 	e[2].required = true;
-	make(e, 3, 1, 1);
+	make(e, 3, 2, 1);
 	refused(made.data, made.len,
-		"section 15 is needed and not known here: made by a newer version (format 1.1;");
+		"section 15 is required and unknown: format 2.1; this version");
 }
 
 static void test_new_codec(void)
@@ -434,13 +436,13 @@ static void test_new_codec(void)
 	struct entry e = { RN_SECTION_RANKS, false, 3, "abc", 3, 2 };
 	struct rn_container *c;
 
-	make(&e, 1, 1, 1);
+	make(&e, 1, 2, 1);
 	c = accepted();
 	CHECK(c && !rn_container_has(c, RN_SECTION_RANKS));
 	CHECK(c && rn_container_check(c, NULL) == RN_OK);
 	e.required = true;
-	make(&e, 1, 1, 1);
-	refused(made.data, made.len, "section ranks is needed and not known here");
+	make(&e, 1, 2, 1);
+	refused(made.data, made.len, "section ranks is required and unknown");
 }
 
 static void test_bad_footers(void)
@@ -448,35 +450,35 @@ static void test_bad_footers(void)
 	struct entry e[] = { known[1], known[0], known[0] };
 	struct rn_buf footer = { 0 };
 
-	make(e, 2, 1, 0);
+	make(e, 2, 2, 0);
 	refused(made.data, made.len, "*types do not ascend");
-	make(e + 1, 2, 1, 0);
+	make(e + 1, 2, 2, 0);
 	refused(made.data, made.len, "*types do not ascend");
 	e[0].type = 0;
-	make(e, 1, 1, 0);
+	make(e, 1, 2, 0);
 	refused(made.data, made.len, "*types do not ascend");
 
-	put_header(30, 1, 0);
+	put_header(30, 2, 0);
 	rn_buf_add(&made, "------", 6);
 	refused(made.data, made.len, "cut off at byte 30, before the trailer");
 	rn_buf_byte(&footer, 0);
-	seal("abc", 3, &footer, 1, 0);
+	seal("abc", 3, &footer, 2, 0);
 	refused(made.data, made.len, "*sections leave a gap");
 	rn_buf_byte(&footer, 0);
-	seal("abc", 3, &footer, 1, 0);
+	seal("abc", 3, &footer, 2, 0);
 	refused(made.data, made.len, "*bytes left over");
 	footer.data[0] = 1;
-	seal("abc", 3, &footer, 1, 0);
+	seal("abc", 3, &footer, 2, 0);
 	refused(made.data, made.len, "*entry is cut off");
 	rn_buf_clear(&footer);
-	seal("abc", 3, &footer, 1, 0);
+	seal("abc", 3, &footer, 2, 0);
 	refused(made.data, made.len, "*entry is cut off");
 	rn_buf_add(&footer, "\1\x0c\7--------", 11);
-	seal("abc", 3, &footer, 1, 0);
+	seal("abc", 3, &footer, 2, 0);
 	refused(made.data, made.len, "*sections do not fit");
 	rn_buf_clear(&footer);
 	rn_buf_add(&footer, "\1\x0c\xff\xff\xff\xff\xff\xff\xff\xff\xff\1--------", 20);
-	seal("abc", 3, &footer, 1, 0);
+	seal("abc", 3, &footer, 2, 0);
 	refused(made.data, made.len, "*sections do not fit");
 	rn_buf_free(&footer);
 }
@@ -490,7 +492,7 @@ static void not_unpacked_as(unsigned codec, const void *frame, size_t len, uint6
 	const void *bytes;
 	size_t n, mapped = mem.mapped;
 
-	make(&e, 1, 1, 0);
+	make(&e, 1, 2, 0);
 	if (try_open(made.data, made.len, &c, &err) == RN_OK) {
 		CHECK(rn_container_get(c, RN_SECTION_RULES, &bytes, &n, &err) == RN_E_DATA);
 		CHECK(rn_container_check(c, &err) == RN_E_DATA);
@@ -520,7 +522,7 @@ static void test_with_dictionary(void)
 	CHECK(memcmp(frame.data, "\x28\xb5\x2f\xfd", 4) == 0);
 	e.stored = frame.data + 4;
 	e.len = frame.len - 4;
-	make(&e, 1, 1, 1);
+	make(&e, 1, 2, 1);
 	c = accepted();
 	CHECK(c && rn_container_get(c, RN_SECTION_RANKS, &bytes, &n, NULL) == RN_OK);
 	CHECK(c && n == 300 && memcmp(bytes, text, 300) == 0);
@@ -542,7 +544,7 @@ static void test_bad_frames(void)
 	size_t len = ZSTD_compress(frame, 100, zeros, sizeof(zeros), 3);
 	struct entry e = { RN_SECTION_RULES, true, 1, frame, len, 1000 };
 
-	make(&e, 1, 1, 0);
+	make(&e, 1, 2, 0);
 	CHECK(accepted());
 	not_unpacked(frame, len, 999);
 	not_unpacked(frame, len, 1001);
@@ -559,7 +561,7 @@ static void test_bad_frames(void)
 		struct rn_container *c;
 
 		frame[i / 8] ^= (unsigned char)(1 << i % 8);
-		make(&e, 1, 1, 0);
+		make(&e, 1, 2, 0);
 		c = accepted();
 		CHECK(c && rn_container_check(c, NULL) != RN_E_NOMEM);
 		if (i / 8 < 7 && i / 8 != 4) /* magic or content size; elsewhere it may unpack */
@@ -578,10 +580,10 @@ static void test_too_large(void)
 
 	for (unsigned i = 0; i < 4; i++)
 		e[i] = (struct entry){ i + 1, true, 1, frame, sizeof(frame), (uint64_t)1 << 30 };
-	make(e, 4, 1, 0);
+	make(e, 4, 2, 0);
 	CHECK(try_open(made.data, made.len, &c, &err) == RN_OK);
 	e[3].raw++;
-	make(e, 4, 1, 0);
+	make(e, 4, 2, 0);
 	refused(made.data, made.len, "*more than 4 GiB");
 }
 
