@@ -26,7 +26,7 @@ done
 for version in --version -V; do
 	ok "rondo $version" "$RONDO" $version
 	like "... is a version" "$(cat "$tmp/out")" \
-		'^rondo [0-9]+\.[0-9]+\.[0-9]+ \(format 1\.3\)$'
+		'^rondo [0-9]+\.[0-9]+\.[0-9]+ \(format 2\.0\)$'
 done
 
 for command in info dump check; do
