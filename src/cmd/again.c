@@ -10,14 +10,10 @@
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/target.h"
+#include "file/metadata.h"
 #include "read/trace.h"
 
 #define SHOWN 300 /* bytes of a text that are told */
-
-bool again_is_command(const char *key)
-{
-	return strcmp(key, "program") == 0 || strcmp(key, "arguments") == 0;
-}
 
 /* Texts of the trace may be anything. */
 static const char *shown(char text[SHOWN + 1], const char *recorded)
@@ -53,9 +49,9 @@ static void compare_arguments(const char *recorded, char *const *word)
 
 static void compare(const struct rn_meta *m, const struct target *t, char *const *arguments)
 {
-	compare_name(rn_meta_get(m, "program"), t);
-	if (rn_meta_get(m, "library"))
-		compare_arguments(rn_meta_get(m, "arguments"), arguments);
+	compare_name(rn_meta_value(m, RN_META_PROGRAM), t);
+	if (rn_meta_value(m, RN_META_LIBRARY))
+		compare_arguments(rn_meta_value(m, RN_META_ARGUMENTS), arguments);
 }
 
 /* A word that could be run, if it uses MPI. */
@@ -79,7 +75,7 @@ bool again_compare(const struct rn_trace *trace, const struct target *t, char *c
 	const struct rn_meta *m = &trace->meta;
 	bool runs = false, found = false;
 
-	if (!rn_meta_get(m, "program") || rn_is_rank(environ))
+	if (!rn_meta_value(m, RN_META_PROGRAM) || rn_is_rank(environ))
 		return false;
 	if (elf_mpi(&t->elf) != RN_MPI_NONE) {
 		compare(m, t, command + 1);

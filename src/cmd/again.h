@@ -17,7 +17,4 @@ struct target;
 /* Says what differs. False: it is not known here. */
 bool again_compare(const struct rn_trace *trace, const struct target *t, char *const *command);
 
-/* Whether this key of the metadata is of what is compared here. */
-bool again_is_command(const char *key);
-
 #endif

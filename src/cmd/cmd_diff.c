@@ -18,6 +18,7 @@
 #include "cmd/report_text.h"
 #include "cmd/symbols.h"
 #include "encode/sigs.h"
+#include "file/metadata.h"
 #include "read/form.h"
 #include "read/order_text.h"
 #include "read/trace.h"
@@ -316,8 +317,8 @@ static void close_side(struct side *s)
 /* A program by another name may be the same all the same. */
 static void tell_programs(const struct diff *d)
 {
-	const char *a = rn_meta_get(&d->side[0].t.meta, "program");
-	const char *b = rn_meta_get(&d->side[1].t.meta, "program");
+	const char *a = rn_meta_value(&d->side[0].t.meta, RN_META_PROGRAM);
+	const char *b = rn_meta_value(&d->side[1].t.meta, RN_META_PROGRAM);
 
 	if (a && b && strcmp(a, b) != 0)
 		fail(EXIT_DONE, "these are traces of different programs");

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
+#include "file/metadata.h"
 #include "file/programs.h"
 #include "file/section.h"
 #include "identity/comms.h"
@@ -79,43 +80,39 @@ static void print_sections(const struct rn_trace *t)
 	printf("section.container: %" PRIu64 " bytes\n", rest);
 }
 
-/* What is printed of the metadata at its own place, and what there is to say otherwise. */
-static void print_meta(const struct rn_trace *t, const char *key, const char *otherwise)
+static void print_meta(const struct rn_trace *t, enum rn_meta_key key)
 {
-	const char *value = rn_meta_get(&t->meta, key);
+	const struct rn_meta_row *row = &rn_meta_rows[key];
+	const char *value = rn_meta_value(&t->meta, key);
 
-	if (value || otherwise)
-		print_line(key, value ? value : otherwise);
+	if (value || row->otherwise)
+		print_line(row->key, value ? value : row->otherwise);
 }
 
-/* Keys that the lines above the rest of the metadata have. */
-static const char *const facts[] = {
-	"format",   "program",        "programs",     "mpi",        "ranks",          "threads",
-	"calls",    "groups",         "signatures",   "rules",      "symbols",        "loops",
-	"bytes",    "bytes_per_call", "time",         "time_bytes", "complete",       "wall_s",
-	"tracer_s", "events",         "failed_tests", "received",   "bytes_per_event"
-};
-static const char *const own_place[] = { "program",  "mpi",    "threads", "time",
-					 "complete", "wall_s", "tracer_s" };
-
-#define HAS(list, key) has(list, sizeof(list) / sizeof(*list), key)
-
-static bool has(const char *const *list, size_t n, const char *key)
+/* Whether a key is that of a line above the metadata, or begins like one. */
+static bool is_fact(const char *key)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(list[i], key) == 0)
+	static const char *const facts[] = { "format",         "programs",     "ranks",
+					     "calls",          "groups",       "signatures",
+					     "rules",          "symbols",      "loops",
+					     "bytes",          "events",       "received",
+					     "bytes_per_call", "failed_tests", "time_bytes",
+					     "bytes_per_event" };
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		if (strcmp(facts[i], key) == 0)
 			return true;
-	return false;
+	return strncmp(key, "section.", 8) == 0 || strncmp(key, "meta.", 5) == 0;
 }
 
 /* Where ranks stopped: a key for each function (file/recover.h), a line `FUNCTION RANKS` here. */
 static bool print_stop(const struct rn_meta_entry *e)
 {
-	static const char prefix[] = "stopped_in.";
+	const char *function = rn_meta_suffix(e->key, RN_META_STOPPED_IN);
 
-	if (strncmp(e->key, prefix, sizeof(prefix) - 1))
+	if (!function)
 		return false;
-	printf("stopped_in: %s ", e->key + sizeof(prefix) - 1);
+	printf("stopped_in: %s ", function);
 	print_text(e->value);
 	return true;
 }
@@ -142,10 +139,9 @@ static bool is_program(const struct rn_meta_entry *e)
 /* A key that looks like one of the facts above, which metadata cannot change, is marked. */
 static void print_entry(const struct rn_meta_entry *e)
 {
-	if (HAS(own_place, e->key) || print_stop(e) || is_program(e))
+	if (rn_meta_has_flag(e->key, RN_META_LINE) || print_stop(e) || is_program(e))
 		return;
-	if (HAS(facts, e->key) || strncmp(e->key, "section.", 8) == 0 ||
-	    strncmp(e->key, "meta.", 5) == 0)
+	if (is_fact(e->key))
 		printf("meta.");
 	print_line(e->key, e->value);
 }
@@ -239,9 +235,9 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 
 	rn_container_version(t->container, &major, &minor);
 	printf("format: %u.%u\n", major, minor);
-	print_meta(t, "program", "unknown");
+	print_meta(t, RN_META_PROGRAM);
 	print_programs(t);
-	print_meta(t, "mpi", "none");
+	print_meta(t, RN_META_MPI);
 	print_number("ranks", t->ranks);
 	print_number("threads", count_threads(t));
 	print_number("calls", n);
@@ -253,11 +249,11 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	print_number("loops", t->folded.loops);
 	print_number("bytes", t->file.len);
 	printf("bytes_per_call: %.3g\n", n ? (double)t->file.len / (double)n : 0.0);
-	print_meta(t, "time", "none");
+	print_meta(t, RN_META_TIME);
 	print_time_bytes(t, n);
-	print_meta(t, "complete", "unknown");
-	print_meta(t, "wall_s", NULL);
-	print_meta(t, "tracer_s", NULL);
+	print_meta(t, RN_META_COMPLETE);
+	print_meta(t, RN_META_WALL_S);
+	print_meta(t, RN_META_TRACER_S);
 	for (uint32_t i = 0; i < t->meta.n; i++)
 		print_entry(&t->meta.entry[i]);
 	print_nodes(t);

@@ -18,6 +18,7 @@
 #include "cmd/report_text.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
+#include "file/metadata.h"
 #include "file/programs.h"
 #include "merge/markers.h"
 #include "read/form.h"
@@ -318,9 +319,8 @@ static void put_text(struct report *r, const char *value)
 /* Where the ranks of a killed program were (file/recover.h). */
 static void put_stops(struct report *r)
 {
-	static const char prefix[] = "stopped_in.";
 	const struct rn_meta *meta = &r->t->meta;
-	const char *ranks = rn_meta_get(meta, "incomplete");
+	const char *ranks = rn_meta_value(meta, RN_META_INCOMPLETE);
 
 	if (ranks) {
 		rn_put(&r->out, "incomplete: ranks ");
@@ -329,16 +329,16 @@ static void put_stops(struct report *r)
 	}
 	for (uint32_t i = 0; i < meta->n; i++) {
 		const struct rn_meta_entry *e = &meta->entry[i];
-		bool outside = strcmp(e->key, "stopped_outside") == 0;
+		const char *function = rn_meta_suffix(e->key, RN_META_STOPPED_IN);
 
-		if (!outside && strncmp(e->key, prefix, sizeof(prefix) - 1))
+		if (!function && strcmp(e->key, rn_meta_rows[RN_META_STOPPED_OUTSIDE].key) != 0)
 			continue;
-		rn_put(&r->out, !outside ? "stopped in "
+		rn_put(&r->out, function ? "stopped in "
 				: r->t->order
 					? "stopped outside of what --only=order records: ranks "
 					: "stopped outside of MPI: ranks ");
-		if (!outside) {
-			put_text(r, e->key + sizeof(prefix) - 1);
+		if (function) {
+			put_text(r, function);
 			rn_put(&r->out, ": ranks ");
 		}
 		put_text(r, e->value);
@@ -350,7 +350,7 @@ static void put_stops(struct report *r)
 static void put_names(struct report *r)
 {
 	const struct rn_meta *meta = &r->t->meta;
-	const char *program = rn_meta_get(meta, "program"), *name, *between = "";
+	const char *program = rn_meta_value(meta, RN_META_PROGRAM), *name, *between = "";
 	int ranks;
 
 	for (uint32_t i = 0; i < meta->n; i++)
@@ -384,7 +384,7 @@ static void put_programs(struct report *r)
 
 static void put_summary(struct report *r)
 {
-	const char *wall = rn_meta_get(&r->t->meta, "wall_s");
+	const char *wall = rn_meta_value(&r->t->meta, RN_META_WALL_S);
 	uint64_t n = r->t->order ? rn_order_list_count(&r->t->order->list).events : r->weight.calls;
 
 	put_names(r);

@@ -36,7 +36,7 @@
 #include "encode/raw.h"
 #include "file/section.h"
 #include "file/trace_name.h"
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "order/codec.h"
 
 static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *ignore, *lossy, *only,

@@ -9,6 +9,7 @@
 #include "cmd/live.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "file/metadata.h"
 #include "file/recover.h"
 #include "file/salvage.h"
 #include "read/form.h"
@@ -525,8 +526,8 @@ static void put_next(struct live *v)
 
 bool live_put_text(struct live *v)
 {
-	const char *program = rn_meta_get(&v->sight[0].process->meta, "program");
-	const char *mpi = rn_meta_get(&v->sight[0].process->meta, "mpi");
+	const char *program = rn_meta_value(&v->sight[0].process->meta, RN_META_PROGRAM);
+	const char *mpi = rn_meta_value(&v->sight[0].process->meta, RN_META_MPI);
 
 	live_putf(v, "%s: ", v->folder);
 	put_safe(v, program ? program : "a program");

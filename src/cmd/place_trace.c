@@ -13,7 +13,7 @@
 #include "base/private_dir.h"
 #include "base/which_mpi.h"
 #include "file/trace_name.h"
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "read/trace.h"
 
 #define NAME "trace"
@@ -65,7 +65,7 @@ static bool is_complete(const char *path)
 
 	if (rn_trace_open(&t, path, NULL) < 0)
 		return false;
-	value = rn_meta_get(&t.meta, "complete");
+	value = rn_meta_value(&t.meta, RN_META_COMPLETE);
 	complete = value && strcmp(value, "yes") == 0;
 	rn_trace_close(&t);
 	return complete;

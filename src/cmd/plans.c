@@ -30,9 +30,9 @@
 #include "base/plural.h"
 #include "base/which_mpi.h"
 #include "base/words.h"
-#include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "encode/raw.h"
+#include "file/metadata.h"
 #include "identity/comms.h"
 #include "order/job.h"
 #include "order/plan.h"
@@ -145,7 +145,8 @@ static int list_facts(struct plans *p, bool command)
 	if (!p->fact)
 		return fail_memory(NULL);
 	for (uint32_t i = 0; i < m->n; i++)
-		if ((command || !again_is_command(m->entry[i].key)) && !add_text(p, &m->entry[i]))
+		if ((command || !rn_meta_has_flag(m->entry[i].key, RN_META_COMMAND)) &&
+		    !add_text(p, &m->entry[i]))
 			return fail_memory(NULL);
 	for (uint32_t i = 0; i < s->modules; i++)
 		if (s->module[i].id_len && !add_build(p, &s->module[i]))
@@ -433,7 +434,7 @@ static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem,
  */
 static const char *node_of(const struct plans *p, uint64_t rank, char text[64])
 {
-	const char *nodes = rn_meta_get(&p->t->meta, "nodes");
+	const char *nodes = rn_meta_value(&p->t->meta, RN_META_NODES);
 	uint64_t which = rank, of = p->t->ranks;
 
 	if (rank > 1 && rn_is_rank(environ))

@@ -17,6 +17,7 @@
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
 #include "cmd/demangle.h"
+#include "file/metadata.h"
 #include "read/form.h"
 #include "read/trace.h"
 
@@ -148,7 +149,8 @@ static bool from_meta(const struct symbols *s, struct module *to, const struct r
 	char key[RN_CALLSITE_NAME + 8];
 	const char *path;
 
-	snprintf(key, sizeof(key), "module.%.*s", (int)m->name_len, m->name);
+	snprintf(key, sizeof(key), "%s%.*s", rn_meta_rows[RN_META_MODULE].key, (int)m->name_len,
+		 m->name);
 	path = rn_meta_get(&s->t->meta, key);
 	return path && open_file(to, path, m, why);
 }

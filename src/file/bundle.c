@@ -10,9 +10,9 @@
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
+#include "file/metadata.h"
 #include "file/part.h"
 #include "file/part_times.h"
-#include "file/payload.h"
 #include "file/section.h"
 #include "file/sites.h"
 #include "file/value_list.h"
@@ -116,16 +116,6 @@ static void add_tally(struct rn_tally *a, const struct rn_tally *b)
 	a->wall_ns = most(a->wall_ns, b->wall_ns);
 	a->tracer_ns = most(a->tracer_ns, b->tracer_ns);
 	a->memory = most(a->memory, b->memory);
-}
-
-struct rn_tally_text rn_tally_text(const struct rn_tally *y)
-{
-	struct rn_tally_text t;
-
-	snprintf(t.wall_s, sizeof(t.wall_s), "%.3f", (double)y->wall_ns / 1e9);
-	snprintf(t.tracer_s, sizeof(t.tracer_s), "%.4f", (double)y->tracer_ns / 1e9);
-	snprintf(t.memory, sizeof(t.memory), "%" PRIu64, y->memory);
-	return t;
 }
 
 static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct piece p,
@@ -276,6 +266,24 @@ int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct 
 	return rc;
 }
 
+/* ---- metadata ---- */
+
+void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end, struct rn_facts *f)
+{
+	const struct rn_tally *y = &b->tally;
+
+	if (end->threads > 1)
+		rn_fact(f, RN_META_THREADS, "%" PRIu64, end->threads);
+	rn_fact(f, RN_META_COMPLETE, "%s", end->incomplete || y->lost ? "no" : "yes");
+	if (y->lost)
+		rn_fact(f, RN_META_LOST, "%" PRIu64, y->lost);
+	if (!end->timed)
+		return;
+	rn_fact(f, RN_META_WALL_S, "%.3f", (double)y->wall_ns / 1e9);
+	rn_fact(f, RN_META_TRACER_S, "%.4f", (double)y->tracer_ns / 1e9);
+	rn_fact(f, RN_META_MEMORY, "%" PRIu64, y->memory);
+}
+
 /* ---- without ranks, and without calls ---- */
 
 int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
@@ -312,15 +320,6 @@ int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams
 
 /* ---- the file ---- */
 
-/* Streams that each rank has. */
-static uint64_t threads_of(const struct rn_meta *meta)
-{
-	const char *text = rn_meta_get(meta, "threads");
-	uint64_t n = text ? strtoull(text, NULL, 10) : 1;
-
-	return n ? n : 1;
-}
-
 /* Writes the call sites of calls and events, which share one table, and the events. */
 static int finish_sites(const struct rn_bundle *b, const struct rn_meta *meta,
 			const struct rn_sigs **sigs, struct rn_arena *mem, struct rn_buf *sites,
@@ -333,8 +332,8 @@ static int finish_sites(const struct rn_bundle *b, const struct rn_meta *meta,
 	if (rc == RN_OK)
 		rc = rn_site_tables_take(&tables, mem, *sigs, b->vocab, sigs);
 	if (rc == RN_OK && b->order.stream.n) {
-		rc = rn_order_list_finish(&b->order, rn_meta_order(meta), threads_of(meta), &tables,
-					  mem, &l, err);
+		rc = rn_order_list_finish(&b->order, rn_meta_order(meta), rn_meta_threads(meta),
+					  &tables, mem, &l, err);
 		if (rc == RN_OK)
 			rc = rn_order_list_encode(&l, 0, order);
 	}
@@ -393,7 +392,7 @@ static bool is_to_keep(const struct rn_bundle_file *f, const struct rn_meta *met
 {
 	struct stat st;
 
-	return f->calls == 0 && !rn_meta_get(meta, RN_META_ONLY) && lstat(path, &st) == 0;
+	return f->calls == 0 && !rn_meta_value(meta, RN_META_ONLY) && lstat(path, &st) == 0;
 }
 
 int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,

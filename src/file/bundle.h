@@ -24,6 +24,7 @@
 struct rn_arena;
 struct rn_buf;
 struct rn_comms;
+struct rn_facts;
 struct rn_meta;
 struct rn_times;
 struct rn_vocab;
@@ -35,13 +36,6 @@ struct rn_tally {
 	uint64_t tracer_ns; /* maximum; the part that the tracer used at the end of the run */
 	uint64_t memory;    /* most bytes */
 };
-
-/* The values of the metadata `wall_s`, `tracer_s` and `memory` (doc/format.md). */
-struct rn_tally_text {
-	char wall_s[32], tracer_s[32], memory[32];
-};
-
-struct rn_tally_text rn_tally_text(const struct rn_tally *y);
 
 struct rn_bundle {
 	struct rn_arena *mem;
@@ -62,6 +56,16 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times);
 int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams);
 
 int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out);
+
+struct rn_bundle_end {
+	uint64_t threads; /* streams of each rank */
+	bool incomplete;  /* a rank did not end by itself */
+	bool timed;       /* the tally contains the times and the memory of all ranks */
+};
+
+/* Adds the metadata that are known at the end of the run. */
+void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end,
+		     struct rn_facts *f);
 
 /* Takes in what another rank encoded, whose streams begin right behind this one's. What is refused
  * as damaged leaves the bundle as it was. */

@@ -3,7 +3,7 @@
 #include "file/programs.h"
 
 #include "base/buf.h"
-#include "file/payload.h"
+#include "file/metadata.h"
 #include "file/rank_text.h"
 #include "merge/merged.h"
 
@@ -158,7 +158,7 @@ static int add_entries(const struct rn_programs *p, bool *shown, struct rn_meta_
 		value = make_value(p, shown, k, i);
 		if (!key || !value)
 			return RN_E_NOMEM;
-		snprintf(key, 32, "program.%u", k++);
+		snprintf(key, 32, "%s%u", rn_meta_rows[RN_META_PROGRAM_K].key, k++);
 		entry[(*n)++] = (struct rn_meta_entry){ key, value };
 	}
 	return RN_OK;
@@ -188,10 +188,9 @@ int rn_programs_meta(const struct rn_programs *p, const struct rn_meta *meta, st
 
 bool rn_program_entry(const struct rn_meta_entry *e, int *ranks, const char **name)
 {
-	static const char prefix[] = "program.";
 	const char *space = strchr(e->value, ' ');
 
-	if (strncmp(e->key, prefix, sizeof(prefix) - 1) != 0 || !space)
+	if (!rn_meta_suffix(e->key, RN_META_PROGRAM_K) || !space)
 		return false;
 	*ranks = (int)(space - e->value);
 	*name = space + 1;

@@ -4,7 +4,7 @@
 #include "base/varint.h"
 #include "encode/raw.h"
 #include "file/bundle.h"
-#include "file/payload.h"
+#include "file/metadata.h"
 #include "file/recorded.h"
 #include "file/salvage.h"
 #include "merge/peers.h"
@@ -175,7 +175,7 @@ static int absorb(struct recovery *r, const struct rn_bundle *b, struct rn_err *
 static int add_process(struct recovery *r, const struct rn_salvaged *p)
 {
 	struct rn_err why = { 0 };
-	const char *program = rn_meta_get(&p->meta, "program");
+	const char *program = rn_meta_value(&p->meta, RN_META_PROGRAM);
 	uint64_t rank = (uint64_t)p->recorded.who.rank;
 	struct rn_bundle b;
 	int rc = rn_recorded_bundle(&p->recorded, r->choices, (uint32_t)r->threads, &r->one,
@@ -289,20 +289,6 @@ static int add_processes(struct recovery *r)
 
 /* ---- the file ---- */
 
-struct facts {
-	struct rn_meta_entry *entry;
-	uint32_t n, cap;
-};
-
-static void fact(struct facts *f, const char *key, const char *value)
-{
-	for (uint32_t i = 0; i < f->n; i++)
-		if (strcmp(f->entry[i].key, key) == 0)
-			return;
-	if (value && f->n < f->cap)
-		f->entry[f->n++] = (struct rn_meta_entry){ key, value };
-}
-
 #define LIST_MAX 8000 /* bytes; a longer list of ranks is cut */
 
 static const char *list_value(struct recovery *r, struct rn_rank_text *t)
@@ -316,16 +302,7 @@ static const char *list_value(struct recovery *r, struct rn_rank_text *t)
 	return s;
 }
 
-static const char *number_value(struct recovery *r, uint64_t n)
-{
-	char *s = rn_new(&r->mem, char, 24);
-
-	if (s)
-		snprintf(s, 24, "%" PRIu64, n);
-	return s;
-}
-
-static void stopped_facts(struct recovery *r, struct facts *f)
+static void stopped_facts(struct recovery *r, struct rn_facts *f)
 {
 	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++) {
 		const char *name = rn_mpi_vocab.func[i].name;
@@ -334,50 +311,34 @@ static void stopped_facts(struct recovery *r, struct facts *f)
 
 		if (!r->stopped[i].n || !(key = rn_new(&r->mem, char, n)))
 			continue;
-		snprintf(key, n, "stopped_in.%s", name);
-		fact(f, key, list_value(r, &r->stopped[i]));
+		snprintf(key, n, "%s%s", rn_meta_rows[RN_META_STOPPED_IN].key, name);
+		rn_fact_add(f, key, list_value(r, &r->stopped[i]));
 	}
 	if (r->outside.n)
-		fact(f, "stopped_outside", list_value(r, &r->outside));
+		rn_fact_add(f, rn_meta_rows[RN_META_STOPPED_OUTSIDE].key,
+			    list_value(r, &r->outside));
 }
 
-/* The time of the run is known if every rank ended by itself. */
-static int tally_facts(struct recovery *r, struct facts *f)
-{
-	struct rn_tally_text *t = rn_new(&r->mem, struct rn_tally_text, 1);
-
-	if (!t)
-		return RN_E_NOMEM;
-	*t = rn_tally_text(&r->bundle.tally);
-	if (r->tallies == r->ranks) {
-		fact(f, "wall_s", t->wall_s);
-		fact(f, "tracer_s", t->tracer_s);
-		fact(f, "memory", t->memory);
-	}
-	return RN_OK;
-}
-
-/* Ours first: a process says nothing else of the same name. */
+/* The times of the run are known if every rank ended by itself. A part file is untrusted: what is
+ * known at the end only is not read from it. */
 static int make_meta(struct recovery *r, struct rn_meta *out)
 {
+	const struct rn_bundle_end end = { .threads = r->threads,
+					   .incomplete = r->out->incomplete.n > 0,
+					   .timed = r->tallies == r->ranks };
 	const struct rn_meta *its = &r->process[0]->meta;
-	struct facts f = { .cap = its->n + rn_mpi_vocab.funcs + 12 };
-	uint64_t lost = r->bundle.tally.lost;
+	struct rn_facts f;
 
-	f.entry = rn_new(&r->mem, struct rn_meta_entry, f.cap);
-	if (!f.entry || tally_facts(r, &f) < 0)
+	if (rn_facts_init(&f, &r->mem, its->n + rn_mpi_vocab.funcs + RN_META_COUNT) < 0)
 		return RN_E_NOMEM;
-	fact(&f, "complete", r->out->incomplete.n || lost ? "no" : "yes");
-	if (r->out->incomplete.n)
-		fact(&f, "incomplete", list_value(r, &r->out->incomplete));
-	if (r->threads > 1)
-		fact(&f, "threads", number_value(r, r->threads));
-	if (lost)
-		fact(&f, "lost", number_value(r, lost));
+	rn_bundle_facts(&r->bundle, &end, &f);
+	if (end.incomplete)
+		rn_fact_add(&f, rn_meta_rows[RN_META_INCOMPLETE].key,
+			    list_value(r, &r->out->incomplete));
 	stopped_facts(r, &f);
 	for (uint32_t i = 0; i < its->n; i++)
-		if (strcmp(its->entry[i].key, "threads"))
-			fact(&f, its->entry[i].key, its->entry[i].value);
+		if (!rn_meta_has_flag(its->entry[i].key, RN_META_FINAL))
+			rn_fact_add(&f, its->entry[i].key, its->entry[i].value);
 	*out = (struct rn_meta){ f.entry, f.n };
 	return RN_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "encode/timing.h"
+#include "file/metadata.h"
 #include "file/order_tail.h"
 #include "file/salvage_join.h"
 #include "file/salvage_stream.h"
@@ -418,7 +419,7 @@ static int entries(void *arg, struct rn_comms *out)
 
 static bool keeps_times(const struct process *p)
 {
-	const char *time = rn_meta_get(&(struct rn_meta){ p->meta, p->metas }, "time");
+	const char *time = rn_meta_value(&(struct rn_meta){ p->meta, p->metas }, RN_META_TIME);
 
 	return !time || strcmp(time, "none") != 0;
 }

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "encode/sigs.h"
 #include "file/loops.h"
-#include "file/payload.h"
+#include "file/metadata.h"
 #include "file/section.h"
 #include "merge/blur.h"
 #include "merge/fold.h"
@@ -19,13 +19,6 @@ struct source {
 	const struct rn_meta *meta;
 	struct rn_vocab vocab; /* what is used of it */
 };
-
-static bool is_elastic(const struct source *s)
-{
-	const char *value = rn_meta_get(s->meta, RN_META_ELASTIC);
-
-	return !value || strcmp(value, "no") != 0;
-}
 
 static int put_meta(struct source *s, struct rn_buf *out)
 {
@@ -46,7 +39,7 @@ static int put_strings(struct source *s, struct rn_buf *out)
 
 static int put_signatures(struct source *s, struct rn_buf *out)
 {
-	if (is_elastic(s))
+	if (rn_meta_elastic(s->meta))
 		return rn_sigs_encode_small(s->streams->sigs, out);
 	rn_sigs_encode(s->streams->sigs, out);
 	return RN_OK;
@@ -101,31 +94,13 @@ static int put_all(struct rn_container_writer *w, struct source *s, struct rn_er
 
 #define FOLD_MEMORY ((size_t)256 << 20)
 
-struct rn_lossy rn_meta_lossy(const struct rn_meta *meta)
-{
-	const char *text = rn_meta_get(meta, RN_META_LOSSY);
-	struct rn_lossy l = { 0 };
-
-	if (text && !rn_lossy_parse(text, &l))
-		l = (struct rn_lossy){ 0 };
-	return l;
-}
-
-enum rn_order_codec rn_meta_order(const struct rn_meta *meta)
-{
-	const char *name = rn_meta_get(meta, RN_META_ORDER);
-	enum rn_order_codec codec = name ? rn_order_codec_named(name) : RN_ORDER_MODEL;
-
-	return codec < RN_ORDER_CODECS ? codec : RN_ORDER_MODEL;
-}
-
 /* If it cannot, or a reader would refuse it, nothing is lost. */
 static void fold(struct source *src, const struct rn_streams *s, struct rn_arena *mem)
 {
 	struct rn_streams opened;
 	struct rn_arena scratch;
 
-	if (!is_elastic(src))
+	if (!rn_meta_elastic(src->meta))
 		return;
 	rn_arena_init(&scratch, FOLD_MEMORY);
 	rn_fold(s, mem, &scratch, &src->folded);

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "encode/callsite.h"
 #include "encode/sigs.h"
+#include "file/metadata.h"
 #include "intercept/object.h"
 #include "intercept/slack.h"
 #include "intercept/stream.h"
@@ -158,7 +159,8 @@ static void add_path(const char *name, const char *path)
 	uint32_t i = 0;
 	char key[sizeof(all.path[0].key)];
 
-	snprintf(key, sizeof(key), "module.%.*s", (int)RN_CALLSITE_NAME, name);
+	snprintf(key, sizeof(key), "%s%.*s", rn_meta_rows[RN_META_MODULE].key,
+		 (int)RN_CALLSITE_NAME, name);
 	while (i < all.paths && strcmp(all.path[i].key, key) != 0)
 		i++;
 	if (i < all.paths || i == RN_CALLSTACK_PATHS || !rn_name_valid(key, strlen(key)))

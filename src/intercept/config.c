@@ -11,7 +11,7 @@
 #include "encode/grain.h"
 #include "encode/raw.h"
 #include "file/trace_name.h"
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "intercept/real.h"
 #include "merge/blur.h"
 #include "order/codec.h"

@@ -31,7 +31,7 @@
 #include "file/recorded.h"
 #include "file/recover.h"
 #include "file/section.h"
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "identity/comms.h"
 #include "intercept/callstack.h"
 #include "intercept/calm.h"
@@ -56,7 +56,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -576,70 +575,20 @@ static int absorb_bundle(void *arg, uint64_t first, uint64_t n, const void *byte
 
 /* ---- the file ---- */
 
-struct facts {
-	struct rn_meta_entry entry[18 + RN_SETTINGS + RN_CALLSTACK_PATHS];
-	uint32_t n;
-	char text[18][256];
-};
-
-__attribute__((format(printf, 3, 4))) static void fact(struct facts *m, const char *key,
-						       const char *format, ...)
+static int facts_of(struct finish *f, struct rn_facts *m)
 {
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(m->text[m->n], sizeof(m->text[0]), format, args);
-	va_end(args);
-	m->entry[m->n] = (struct rn_meta_entry){ key, m->text[m->n] };
-	m->n++;
-}
-
-/* Where to look for the names of what is in stacks. */
-static void add_paths(struct facts *m)
-{
+	const struct rn_bundle_end end = { .threads = f->threads, .timed = true };
 	const char *key, *path;
 
+	if (rn_facts_init(m, &f->scratch, RN_META_COUNT + RN_CALLSTACK_PATHS) < 0)
+		return RN_E_NOMEM;
+	for (unsigned i = 0; i < RN_META_COUNT; i++)
+		rn_fact_add(m, rn_meta_rows[i].key, rn_setting_value((enum rn_meta_key)i));
+	rn_bundle_facts(&f->bundle, &end, m);
+	/* Where the names of call sites can be read. */
 	for (uint32_t i = 0; rn_callstack_path(i, &key, &path); i++)
-		m->entry[m->n++] = (struct rn_meta_entry){ key, path };
-}
-
-static void add_settings(struct facts *m)
-{
-	const char *key, *value;
-
-	for (uint32_t i = 0; rn_setting(i, &key, &value); i++)
-		m->entry[m->n++] = (struct rn_meta_entry){ key, value };
-}
-
-static void facts_of(const struct finish *f, struct facts *m)
-{
-	const struct rn_tally *y = &f->bundle.tally;
-	const struct rn_tally_text text = rn_tally_text(y);
-
-	m->n = 0;
-	fact(m, "program", "%s", rn_config.program);
-	fact(m, "mpi", "%s", rn_tracer_mpi());
-	if (f->threads > 1)
-		fact(m, "threads", "%u", f->threads);
-	fact(m, "time", "%s", rn_config.time);
-	if (!rn_config.elastic)
-		fact(m, RN_META_ELASTIC, "no");
-	if (rn_config.lossy[0])
-		fact(m, RN_META_LOSSY, "%s", rn_config.lossy);
-	if (rn_config.order) {
-		fact(m, RN_META_ONLY, RN_ONLY_ORDER);
-		fact(m, RN_META_ORDER, "%s", rn_config.order_codec);
-		if (rn_config_values())
-			fact(m, RN_META_VALUES, "%s", rn_config_values());
-	}
-	fact(m, "complete", "%s", y->lost ? "no" : "yes");
-	if (y->lost)
-		fact(m, "lost", "%" PRIu64, y->lost);
-	fact(m, "wall_s", "%s", text.wall_s);
-	fact(m, "tracer_s", "%s", text.tracer_s);
-	fact(m, "memory", "%s", text.memory);
-	add_settings(m);
-	add_paths(m);
+		rn_fact_add(m, key, path);
+	return RN_OK;
 }
 
 #define WORD_MAX 1024 /* maximum bytes of a path in a message; rn_say truncates longer messages */
@@ -647,17 +596,17 @@ static void facts_of(const struct finish *f, struct facts *m)
 /* The merge time is `tracer_s`. The write time cannot be stored in the file being written. */
 static void say_done(const struct finish *f, uint64_t calls, uint64_t size)
 {
-	const struct rn_tally_text text = rn_tally_text(&f->bundle.tally);
 	uint64_t write_ns = since_began(f) - tracer_ns;
 	char word[WORD_MAX];
 
 	rn_say("%" PRIu64 " call%s on %d rank%s in %" PRIu64
-	       " bytes (%.3g per call), merged in %s s, written in %.4f s, "
+	       " bytes (%.3g per call), merged in %.4f s, written in %.4f s, "
 	       "%" PRIu64 " lost; see: rondo info %s",
 	       calls, rn_plural(calls), rn_tracer.world_size,
 	       rn_plural((uint64_t)rn_tracer.world_size), size,
-	       calls ? (double)size / (double)calls : 0.0, text.tracer_s, (double)write_ns / 1e9,
-	       f->bundle.tally.lost, rn_text_path(rn_config.output, word, sizeof(word)));
+	       calls ? (double)size / (double)calls : 0.0, (double)f->bundle.tally.tracer_ns / 1e9,
+	       (double)write_ns / 1e9, f->bundle.tally.lost,
+	       rn_text_path(rn_config.output, word, sizeof(word)));
 }
 
 /* Whether a list of names, separated by commas, contains the name. */
@@ -735,7 +684,7 @@ static void say_unchanged(void)
 
 static int write_trace(struct finish *f)
 {
-	struct facts m;
+	struct rn_facts m;
 	struct rn_meta meta;
 	struct rn_bundle_file file;
 	int rc;
@@ -745,7 +694,9 @@ static int write_trace(struct finish *f)
 		return RN_OK;
 	}
 	update_tally(f);
-	facts_of(f, &m);
+	rc = facts_of(f, &m);
+	if (rc < 0)
+		return rc;
 	meta = (struct rn_meta){ m.entry, m.n };
 	rn_output_renew();
 	do

@@ -3,7 +3,7 @@
 #include "base/status_file.h"
 #include "intercept/replay_record.h"
 
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -178,7 +178,7 @@ void rn_replay_begin(void)
 	int saved = errno;
 
 	look_for_plan();
-	rn_setting_read(rn_replay_fact(RN_META_ONLY) != NULL);
+	rn_setting_read(rn_replay_fact(rn_meta_rows[RN_META_ONLY].key) != NULL);
 	if (rn_replayed.plan && rn_tracer.world_rank == 0 &&
 	    (int)rn_replayed.plan->ranks != rn_tracer.world_size)
 		rn_say("the program has %d rank%s, but what is replayed was recorded with %u",

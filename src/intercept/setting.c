@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 #include "identity/comms.h"
+#include "intercept/config.h"
 #include "intercept/real.h"
 #include "intercept/tracer.h"
 
@@ -16,11 +17,6 @@
 #include <unistd.h>
 
 #define LINE ((size_t)128 << 10) /* bytes of a command line that are looked at */
-
-static struct {
-	const char *key, *value;
-} setting[RN_SETTINGS];
-static uint32_t known;
 
 static struct rn_words arguments;
 static char library[128];
@@ -239,46 +235,38 @@ bool rn_setting_node(struct rn_comm_entry *e)
 	return node_size && node_size < rn_tracer.world_size;
 }
 
-static void add(const char *key, const char *value)
-{
-	if (!*value)
-		return;
-	setting[known].key = key;
-	setting[known++].value = value;
-}
-
 void rn_setting_read(bool all)
 {
 	int saved = errno;
 
 	read_arguments();
 	read_library();
-	add("library", library);
 	if (all)
 		ask_library();
 	read_environment();
 	read_node();
-	add("arguments", rn_words_text(&arguments));
-	add("eager", rn_words_text(&eager));
-	add("choices", rn_words_text(&choices));
-	add("environment", rn_words_text(&environment));
-	add("nodes", node_size && node_size == rn_tracer.world_size ? "1" : "");
 	errno = saved;
 }
 
-bool rn_setting(uint32_t i, const char **key, const char **value)
+const char *rn_setting_value(enum rn_meta_key key)
 {
-	if (i >= known)
-		return false;
-	*key = setting[i].key;
-	*value = setting[i].value;
-	return true;
-}
+	bool order = rn_config.order, one_node = node_size && node_size == rn_tracer.world_size;
+	const char *const value[RN_META_COUNT] = {
+		[RN_META_PROGRAM] = rn_config.program,
+		[RN_META_MPI] = rn_tracer_mpi(),
+		[RN_META_TIME] = rn_config.time,
+		[RN_META_ELASTIC] = rn_config.elastic ? NULL : "no",
+		[RN_META_LOSSY] = rn_config.lossy,
+		[RN_META_ONLY] = order ? RN_ONLY_ORDER : NULL,
+		[RN_META_ORDER_CODEC] = order ? rn_config.order_codec : NULL,
+		[RN_META_VALUES] = order ? rn_config_values() : NULL,
+		[RN_META_LIBRARY] = library,
+		[RN_META_ARGUMENTS] = rn_words_text(&arguments),
+		[RN_META_EAGER] = rn_words_text(&eager),
+		[RN_META_CHOICES] = rn_words_text(&choices),
+		[RN_META_ENVIRONMENT] = rn_words_text(&environment),
+		[RN_META_NODES] = one_node ? "1" : NULL,
+	};
 
-const char *rn_setting_value(const char *key)
-{
-	for (uint32_t i = 0; i < known; i++)
-		if (strcmp(setting[i].key, key) == 0)
-			return setting[i].value;
-	return "";
+	return value[key] ? value[key] : "";
 }

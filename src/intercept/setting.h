@@ -13,21 +13,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "file/metadata.h"
+
 /* After MPI_Init. `all`: for a trace that is there to be replayed; others, of which most never are,
  * and which may have few bytes, have what the user has set, but not what MPI chose by itself. */
 void rn_setting_read(bool all);
 
-/* Recording: the i-th of them, of which there are no more than so many; false behind the last. */
-#define RN_SETTINGS 8
-bool rn_setting(uint32_t i, const char **key, const char **value);
+/* The value that the run has for a key of the metadata, as far as it is known at the start; "" if
+ * it has none. */
+const char *rn_setting_value(enum rn_meta_key key);
 
 /* Recording: which rank of its node this is, of how many. False: it is not known, or all are on one
  * node, which the above tells. */
 struct rn_comm_entry;
 bool rn_setting_node(struct rn_comm_entry *e);
 
-/* By its key; "": there is none. And where the rank is, wherever others are; false: not known. */
-const char *rn_setting_value(const char *key);
+/* Where the rank is, wherever others are; false: not known. */
 bool rn_setting_place(int *rank, int *size);
 
 /* setting_compare.c: replaying, on the first rank, whose settings those of the record are: a line

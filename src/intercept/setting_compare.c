@@ -43,21 +43,23 @@ static void compare_build(void)
 
 static void compare_command(void)
 {
-	const char *program = rn_replay_fact("program"), *with = rn_replay_fact("arguments");
-	const char *now = rn_setting_value("arguments");
+	const char *program = rn_replay_fact(rn_meta_rows[RN_META_PROGRAM].key),
+		   *with = rn_replay_fact(rn_meta_rows[RN_META_ARGUMENTS].key);
+	const char *now = rn_setting_value(RN_META_ARGUMENTS);
 
 	if (program && differs(program, rn_config.program))
 		rn_say("the program is %s, but what is replayed was recorded of %.*s",
 		       rn_config.program, SHOWN, program);
 	compare_build();
-	if (program && rn_replay_fact("library") && differs(with, now))
+	if (program && rn_replay_fact(rn_meta_rows[RN_META_LIBRARY].key) && differs(with, now))
 		rn_say("the program's arguments are: %.*s; when it was recorded: %.*s", SHOWN,
 		       or_none(now), SHOWN, or_none(with));
 }
 
 static void compare_library(void)
 {
-	const char *recorded = rn_replay_fact("library"), *library = rn_setting_value("library");
+	const char *recorded = rn_replay_fact(rn_meta_rows[RN_META_LIBRARY].key),
+		   *library = rn_setting_value(RN_META_LIBRARY);
 
 	if (recorded && differs(recorded, library))
 		rn_say("the MPI library was %.*s, and is %s: messages may be buffered, and "
@@ -119,9 +121,10 @@ static size_t put_items(char *text, size_t at, size_t cap, const char *mine, con
 }
 
 /* `so`: what may come of it. */
-static void compare_list(const char *key, const char *what, const char *so)
+static void compare_list(enum rn_meta_key key, const char *what, const char *so)
 {
-	const char *recorded = rn_replay_fact(key), *now = rn_setting_value(key);
+	const char *recorded = rn_replay_fact(rn_meta_rows[key].key);
+	const char *now = rn_setting_value(key);
 	char text[2 * SHOWN] = "";
 	size_t at;
 
@@ -136,15 +139,15 @@ static void compare_list(const char *key, const char *what, const char *so)
 /* The way it was is known of traces that have this. */
 static void compare_mpi(void)
 {
-	if (!rn_replay_fact("library"))
+	if (!rn_replay_fact(rn_meta_rows[RN_META_LIBRARY].key))
 		return;
 	compare_library();
-	compare_list("eager", "the eager limits are not those",
+	compare_list(RN_META_EAGER, "the eager limits are not those",
 		     "sends may complete at "
 		     "other times");
-	compare_list("choices", "MPI's choices are not those",
+	compare_list(RN_META_CHOICES, "MPI's choices are not those",
 		     "messages may be buffered in other ways");
-	compare_list("environment", "MPI's settings are not those",
+	compare_list(RN_META_ENVIRONMENT, "MPI's settings are not those",
 		     "messages may be buffered, and reductions computed, in other ways");
 }
 

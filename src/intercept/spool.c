@@ -8,7 +8,7 @@
 #include "file/order_tail.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "intercept/callstack.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
@@ -101,10 +101,12 @@ static void add_meta(const char *key, const char *value)
 
 static void add_settings(void)
 {
-	const char *key, *value;
+	for (unsigned i = 0; i < RN_META_COUNT; i++) {
+		const char *value = rn_setting_value((enum rn_meta_key)i);
 
-	for (uint32_t i = 0; rn_setting(i, &key, &value); i++)
-		add_meta(key, value);
+		if (*value)
+			add_meta(rn_meta_rows[i].key, value);
+	}
 }
 
 static void add_world(void)
@@ -229,19 +231,6 @@ void rn_spool_start(uint64_t run)
 		__atomic_fetch_add(&spill.head->processes, 1, __ATOMIC_RELAXED);
 		rn_constants_each(add_constant);
 		add_wanted();
-		add_meta("program", rn_config.program);
-		add_meta("mpi", rn_tracer_mpi());
-		add_meta("time", rn_config.time);
-		if (!rn_config.elastic)
-			add_meta(RN_META_ELASTIC, "no");
-		if (rn_config.lossy[0])
-			add_meta(RN_META_LOSSY, rn_config.lossy);
-		if (rn_config.order) {
-			add_meta(RN_META_ONLY, RN_ONLY_ORDER);
-			add_meta(RN_META_ORDER, rn_config.order_codec);
-			if (rn_config_values())
-				add_meta(RN_META_VALUES, rn_config_values());
-		}
 		add_settings();
 		rn_comm_each(rn_spool_comm);
 		rn_callstack_keep(add_stack, add_meta);

@@ -12,7 +12,7 @@
 #include "file/loops.h"
 #include "file/moment_list.h"
 #include "file/section.h"
-#include "file/writer.h"
+#include "file/metadata.h"
 #include "identity/comms.h"
 #include "read/order_view.h"
 
@@ -196,7 +196,7 @@ static uint64_t whole_number(const char *s)
 /* How streams are dealt out to ranks and their threads. */
 static int share_streams(struct rn_trace *t, struct rn_err *err)
 {
-	const char *threads = rn_meta_get(&t->meta, "threads");
+	const char *threads = rn_meta_value(&t->meta, RN_META_THREADS);
 
 	t->threads = threads ? whole_number(threads) : 1;
 	if (t->threads == 0 || t->streams.ranks % t->threads)

@@ -136,7 +136,7 @@ static inline uint64_t add_chunk(struct stream *s, const struct rn_order_site *s
 
 static inline void good_events(const char *path, int64_t rank, bool clock)
 {
-	static const char codec[] = RN_META_ORDER "\0clock", only[] = RN_META_ONLY "\0order";
+	static const char codec[] = "order_codec\0clock", only[] = "only\0order";
 	static struct stream s;
 	struct rn_order_site site[EVENT_SITES];
 	struct rn_spill spill;

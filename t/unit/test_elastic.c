@@ -12,6 +12,7 @@
 #include "encode/sigs.h"
 #include "file/payload.h"
 #include "file/section.h"
+#include "file/metadata.h"
 #include "file/writer.h"
 #include "grammar/grammar.h"
 #include "bench/rank_merge.h"
@@ -185,7 +186,8 @@ static bool dump_some(const struct rn_trace *t, struct rn_arena *mem, const stru
 /* Written, read again and shown. Returns how many loops there are. */
 static uint32_t is_as_logged(const struct rn_streams *s, bool elastic, const struct rn_buf *log)
 {
-	const struct rn_meta_entry entry = { RN_META_ELASTIC, elastic ? "yes" : "no" };
+	const struct rn_meta_entry entry = { rn_meta_rows[RN_META_ELASTIC].key,
+					     elastic ? "yes" : "no" };
 	const struct rn_meta meta = { &entry, 1 };
 	struct rn_container_writer w = { 0 };
 	struct rn_buf shown = { 0 };
