@@ -1,7 +1,7 @@
 # gen.awk - mpi.api and mpi.words to lines of macros, which C gives a meaning.
 #
 #	awk -v part=calls -v have=FILE -f gen.awk mpi.api     wrappers of the functions that FILE lists
-#	awk -v part=table -f gen.awk mpi.api                  all functions: parameters, kinds, directions
+#	awk -v part=table -f gen.awk mpi.api                  all functions: traits, parameters, kinds, directions
 #	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand, and a few more
 #	awk -v part=real -v have=FILE -f gen.awk mpi.api      the real functions
 #	awk -v part=compare -v have=FILE -f gen.awk mpi.api   what a replay compares of a call
@@ -33,6 +33,8 @@ BEGIN {
 	for (i = 1; i <= n; i++)
 		handle[handles[i]] = 1
 	count = 0
+	if (part != "words" && part != "consts")
+		read_heads(ARGV[1])
 }
 
 /^#/ || /^$/ { next }
@@ -78,7 +80,26 @@ part == "words" || part == "consts" {
 	}
 }
 
-END { finish() }
+END {
+	if (failed)
+		exit 1
+	finish()
+	if (part == "table")
+		sort_names()
+}
+
+# The numbers of the functions by name. Most of them are in that order.
+function sort_names(    n, i, k, f, sorted) {
+	for (f in number_of)
+		name_at[number_of[f]] = f
+	for (n = 0; n < count; n++) {
+		for (i = n; i > 0 && sorted[i - 1] > name_at[n]; i--)
+			sorted[i] = sorted[i - 1]
+		sorted[i] = name_at[n]
+	}
+	for (i = 0; i < count; i++)
+		printf "SORTED(%d)\n", number_of[sorted[i]]
+}
 
 function before(h) { return h == "in" || h == "inout" || h == "ref" || h == "free" || h == "done" }
 function after(h) { return h == "out" || h == "inout" || h == "new" }
@@ -127,16 +148,140 @@ function unlike(name,    i) {
 		 name !~ /^MPI_Get_accumulate/)
 }
 
-# Functions that test for completion or for a message. In a replay they wait if the recorded test
-# succeeded.
-function polls(name) {
-	return name ~ /^MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|Parrived|Win_test)$/
-}
+# In a replay a function that tests waits if the recorded test succeeded.
+function polls(name) { return has(resolve(name), "tests") }
 
 # The kind of a return value: an error code; the resolution of the clock, which does not change; or
 # a time, an address or a handle, which is not recorded.
-function ret_kind() {
-	return ret == "int" ? "errcode" : name == "MPI_Wtick" ? "seconds" : "hidden"
+function ret_kind(    t) {
+	t = resolve(name)
+	return ret == "int" ? "errcode" : has(t, "seconds") && !has(t, "value") ? "seconds" : "hidden"
+}
+
+# ---- traits ----
+
+function fail(text) {
+	print ARGV[1] ": " text >"/dev/stderr"
+	failed = 1
+	exit 1
+}
+
+# The numbers of all functions and the traits that they are declared with. A function may refer to a
+# later one.
+function read_heads(file,    line, w, n) {
+	while ((getline line < file) > 0)
+		if (line ~ /^[A-Za-z]/) {
+			split(line, w, "\t")
+			number_of[w[1]] = n++
+			declared[w[1]] = w[3]
+		}
+	close(file)
+}
+
+# All traits of a function, with those of the function of which it is a variant, whose name is left
+# in `base`.
+function resolve(f,    w, own) {
+	base = f
+	if (!(f in number_of))
+		fail("no function " f)
+	if (f ~ /_c$/)
+		return resolve(substr(f, 1, length(f) - 2))
+	own = declared[f]
+	if (own !~ /^as=/)
+		return own
+	split(own, w, " ")
+	return resolve(substr(w[1], 4)) substr(own, length(w[1]) + 1)
+}
+
+function has(traits, word) { return index(" " traits " ", " " word " ") > 0 }
+
+# The value of the trait KEY=VALUE, or "".
+function value_of(traits, key,    n, w, i, value) {
+	n = split(traits, w, " ")
+	for (i = 1; i <= n; i++)
+		if (index(w[i], key "=") == 1)
+			value = substr(w[i], length(key) + 2)
+	return value
+}
+
+# The first of these parameters, from 0; 255: there is none.
+function place_of(names, outputs,    n, w, i, k) {
+	n = split(names, w, " ")
+	for (k = 1; k <= n; k++)
+		for (i = 1; i <= params; i++)
+			if (arg[i] == w[k] && after(how[i]) == outputs)
+				return i - 1
+	return 255
+}
+
+# The first parameter of the kind that is recorded in one of these ways.
+function place_of_kind(k, ways,    i) {
+	for (i = 1; i <= params; i++)
+		if (kind[i] == k && has(ways, how[i]))
+			return i - 1
+	return 255
+}
+
+# The lower one, which is the one that exists.
+function either(a, b) { return a < b ? a : b }
+
+# What follows from the parameters.
+function derived(traits,    t) {
+	t = traits
+	if (place_of_kind("request", "new") < 255 && !has(t, "prepares"))
+		t = t " starts"
+	if (place_of_kind("file", "in new free") < 255)
+		t = t " file"
+	if (value_of(t, "bytes") != "" && place_of_kind("type", "new") == 255)
+		t = t " moves"
+	return t
+}
+
+# As a C expression, without KEY=VALUE.
+function flags(traits,    n, w, i, c) {
+	n = split(traits, w, " ")
+	for (i = 1; i <= n; i++)
+		if (w[i] !~ /=/)
+			c = c (c == "" ? "" : " | ") "RN_IS_" w[i]
+	return c == "" ? "0" : c
+}
+
+# The parameters whose product is the number of bytes.
+function factors(product,    n, w, i, c, at) {
+	n = product == "?" ? 0 : split(product, w, "*")
+	for (i = 1; i <= 3; i++) {
+		at = i <= n ? either(place_of(w[i], 0), place_of(w[i], 1)) : 255
+		if (i <= n && at == 255)
+			fail(name ": no parameter " w[i])
+		c = c (i > 1 ? ", " : "") at
+	}
+	return c
+}
+
+function trait_row(    t, whom, request) {
+	t = derived(resolve(name))
+	whom = value_of(t, "collective")
+	request = place_of_kind("request", "new")
+	if (request == 255)
+		request = place_of_kind("request", "in ref free done inout")
+	return sprintf("%s, %d, RN_WHOM_%s, { %s }, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d",
+		flags(t), number_of[base], whom == "" ? "nobody" : whom,
+		factors(value_of(t, "bytes")), place_of_kind("comm", "in"),
+		place_of("dest", 0), place_of("source", 0), place_of("root", 0),
+		place_of("tag sendtag", 0), place_of("recvtag tag", 0),
+		place_of("count sendcount incount", 0), request, place_of("flag", 1),
+		place_of("index outcount", 1), place_of("array_of_indices", 1),
+		either(place_of_kind("status", "out"), place_of_kind("matched", "out")))
+}
+
+# Which value of a signature a parameter is: those from before the call come first.
+function value_place(i,    k, n) {
+	for (k = 1; k <= params; k++)
+		if (before(how[i]))
+			n += k < i && before(how[k])
+		else
+			n += before(how[k]) + (k < i && after(how[k]))
+	return n + 0
 }
 
 function first_comm(    i) {
@@ -160,10 +305,12 @@ function finish(    i, decl, args, real, line, k, dirs, both) {
 	if (name == "")
 		return
 	if (part == "table") {
-		printf "FUNC_BEGIN(%d, %s, \"%s\", RN_RET_%s)\n", count, name, name, ret_kind()
+		printf "FUNC_BEGIN(%d, %s, \"%s\", RN_RET_%s, %s)\n", count, name, name,
+			ret_kind(), trait_row()
 		for (i = 1; i <= params; i++)
 			if (arg[i] != "...")
-				printf "PARAM(\"%s\", %s, %s, %d)\n", arg[i], how[i], kind[i], len[i] != ""
+				printf "PARAM(\"%s\", %s, %s, %d, %d)\n", arg[i], how[i], kind[i],
+					len[i] != "", value_place(i)
 		printf "FUNC_END(%s)\n", name
 	}
 	if (part == "calls" && (name in known) && !(name in by_hand)) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The call table against the MPIs that are here: no function is missing, in the table or among the
-# wrappers, and every parameter has the type that mpi.h gives it.
+# wrappers, and every parameter has the type that mpi.h gives it. And the table itself: its traits are
+# those that its head defines.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
@@ -129,5 +130,34 @@ each_mpi api
 each_mpi finds_mistakes
 
 is "no function is in the table twice" "$(table_names $table | uniq -d)" ""
+
+# The traits that the head of the table defines; those that are used; those that the program has.
+defined_traits() {
+	sed -n '/^# A trait/,/^# Parameters/s/^#\t\([a-z][a-z]*\)[= ].*/\1/p' $table | sort
+}
+
+used_traits() {
+	awk -F '\t' '/^[A-Za-z]/ { print $3 }' $table | tr ' ' '\n' | sed '/^$/d; s/=.*//' | sort -u
+}
+
+flags() {
+	sed -n 's/^\tRN_IS_\([a-z]*\) =.*/\1/p' src/encode/traits.h | sort
+}
+
+defined_traits >"$tmp/traits"
+is "every trait that a function has is defined at the head of the table" \
+	"$(used_traits | comm -23 - "$tmp/traits")" ""
+is "the program has a flag for each trait without a value" "$(flags)" \
+	"$(grep -vx -e as -e collective -e bytes "$tmp/traits")"
+
+# refused NAME SED-SCRIPT TEXT: the generator refuses the table with this mistake, and says why
+refused() {
+	nok "$1 is refused" awk -v part=table -f api/gen.awk "$(doctored traits "$2")"
+	like "... by name" "$(cat "$tmp/err")" "$3"
+}
+
+refused "a variant of a function that is not in the table" 's/as=MPI_Put/as=MPI_Puts/' 'no function MPI_Puts'
+refused "a number of bytes from a parameter that does not exist" 's/bytes=oldtype/bytes=old/' \
+	'MPI_Type_create_resized: no parameter old'
 
 finish

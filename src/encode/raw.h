@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "encode/call.h"
+#include "encode/traits.h"
 
 /* clang-format off */
 #define RN_KINDS(X) \
@@ -60,6 +61,7 @@ struct rn_param {
 	const char *name;
 	uint8_t how, kind;
 	bool array;
+	uint8_t value; /* which value of a signature it is; of two, the one from before the call */
 };
 
 /* Kinds of return values. */
@@ -74,10 +76,21 @@ struct rn_proto {
 	const struct rn_param *param;
 	uint32_t nparams;
 	enum rn_ret ret;
+	struct rn_traits traits;
 };
 
 extern const struct rn_proto rn_mpi_protos[];
 extern const struct rn_vocab rn_mpi_vocab;
+
+/* The number of the function, or UINT32_MAX. O(log n). */
+uint32_t rn_mpi_find(const char *name);
+
+/* The function of this program that has the name and the parameters of f (which a trace may store
+ * without directions); NULL if there is none. O(log n). */
+const struct rn_proto *rn_mpi_known(const struct rn_func *f);
+
+/* The traits of that function, or no traits. */
+const struct rn_traits *rn_func_traits(const struct rn_func *f);
 
 /* Words by name, for those that the code itself speaks of. */
 enum rn_mpi_word {
