@@ -21,13 +21,7 @@ BEGIN {
 		"whence distrib darg fileoff typeclass errcode fint vary", plain, " ")
 	for (i = 1; i <= n; i++)
 		number[plain[i]] = 1
-	# Written by hand, in src/intercept/special*.c.
-	n = split("MPI_Init MPI_Init_thread MPI_Finalize MPI_Pcontrol MPI_Abort MPI_Wait MPI_Waitall " \
-		"MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome " \
-		"MPI_Request_get_status", hand, " ")
-	for (i = 1; i <= n; i++)
-		by_hand[hand[i]] = 1
-	# Of which hooks need the numbers, too: src/intercept/order_turn.c, directed.c.
+	# Of which hooks need the numbers: src/intercept/order_turn.c, directed.c.
 	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = numbered["MPI_Cancel"] = 1
 	n = split("comm type op info", handles, " ")
 	for (i = 1; i <= n; i++)
@@ -137,15 +131,18 @@ function macro(h, i,    k, m) {
 	return m ")"
 }
 
-# Functions that a program may call more or less often without doing anything else (src/intercept/
-# replay_compare.c), that are not hooked, or that have no fixed parameters.
-function unlike(name,    i) {
-	for (i = 1; i <= params; i++)
-		if (arg[i] == "...")
-			return 1
-	return name !~ /^MPI_/ || polls(name) || name ~ /_(f2c|c2f|f082c|c2f08|f2f08|f082f)$/ ||
-		(name ~ /^MPI_(T_|Test_cancelled|Init|Final|Wti|Get_|Status_|Aint_|Abort|Pcontrol|Is_thread|Query_)/ &&
-		 name !~ /^MPI_Get_accumulate/)
+# Functions whose calls a replay does not compare (src/intercept/replay_compare.c). Extensions are not
+# hooked.
+function unlike(name,    t) {
+	t = resolve(name)
+	return name !~ /^MPI_/ || has(t, "uncompared") || has(t, "control") || has(t, "tests")
+}
+
+# Functions with a hand-written wrapper (src/intercept/special*.c): control, and those that take
+# requests and return statuses.
+function by_hand(name) {
+	return has(resolve(name), "control") || (place_of_kind("status", "out") < 255 &&
+		place_of_kind("request", "in done") < 255)
 }
 
 # In a replay a function that tests waits if the recorded test succeeded.
@@ -313,7 +310,7 @@ function finish(    i, decl, args, real, line, k, dirs, both) {
 					len[i] != "", value_place(i)
 		printf "FUNC_END(%s)\n", name
 	}
-	if (part == "calls" && (name in known) && !(name in by_hand)) {
+	if (part == "calls" && (name in known) && !by_hand(name)) {
 		decl = args = real = ""
 		for (i = 1; i <= params; i++) {
 			decl = decl (i > 1 ? ", " : "") declaration(i)
@@ -344,7 +341,7 @@ function finish(    i, decl, args, real, line, k, dirs, both) {
 				line = "WRAP_END_REQUEST"
 		printf "%s(%s, %s, %d, (%s), (%s))\n", line, name, ret, count, decl, args
 	}
-	if (part == "hand" && ((name in known) && (name in by_hand) || (name in numbered) || name !~ /^MPI/))
+	if (part == "hand" && ((name in known) && by_hand(name) || (name in numbered) || name !~ /^MPI/))
 		printf "#define RN_N_%s %d\n", name, count
 	if (part == "real" && (name in known)) {
 		decl = ""

@@ -38,6 +38,7 @@ enum rn_trait {
 	RN_IS_seconds = 1 << 24,
 	RN_IS_control = 1 << 25,
 	RN_IS_finalizes = 1 << 26,
+	RN_IS_uncompared = 1 << 27,
 };
 
 /* Whom a process may wait for in a collective function. */
