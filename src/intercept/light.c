@@ -5,8 +5,6 @@
 #include "intercept/order.h"
 #include "intercept/real.h"
 
-#include "hand.h"
-
 _Atomic uint8_t rn_light[RN_LIGHT_FUNCTIONS];
 
 /* It makes a communicator, or ends one; or it begins a session, of which there may be some. */
@@ -19,18 +17,11 @@ static bool deals_in_comms(const struct rn_proto *f)
 	return false;
 }
 
-/* Those that begin and end everything. */
-static bool is_frame(uint32_t function)
-{
-	return function == RN_N_MPI_Init || function == RN_N_MPI_Init_thread ||
-	       function == RN_N_MPI_Finalize || function == RN_N_MPI_Abort ||
-	       function == RN_N_MPI_Pcontrol;
-}
-
 static enum rn_light way_of(uint32_t function)
 {
-	if (rn_order_mode == RN_ORDER_OFF || is_frame(function) ||
-	    deals_in_comms(&rn_mpi_protos[function]))
+	const struct rn_proto *f = &rn_mpi_protos[function];
+
+	if (rn_order_mode == RN_ORDER_OFF || (f->traits.is & RN_IS_control) || deals_in_comms(f))
 		return RN_LIGHT_NOT;
 	if (rn_order_is_loose(function))
 		return RN_LIGHT_COUNTED;

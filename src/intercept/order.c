@@ -12,7 +12,6 @@
 #include "intercept/tracer.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -142,31 +141,13 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 	c->o->other = starter;
 }
 
-static bool has_name_in(const char *const *patterns, uint32_t function)
-{
-	while (*patterns && fnmatch(*patterns, rn_mpi_protos[function].name, 0) != 0)
-		patterns++;
-	return *patterns;
-}
-
-bool rn_order_is_external(uint32_t function)
-{
-	static const char *const patterns[] = { "MPI_Comm_accept", "MPI_Comm_connect",
-						"MPI_Comm_join", "MPI_Comm_spawn*", NULL };
-
-	return has_name_in(patterns, function);
-}
-
 bool rn_order_is_loose(uint32_t function)
 {
-	static const char *const values[] = { "MPI_Wtime", "MPI_Get_processor_name", NULL };
-	static const char *const patterns[] = {
-		"MPI_Fetch_and_op*",   "MPI_Compare_and_swap*", "MPI_Get", "MPI_Get_c", "MPI_Rget*",
-		"MPI_Get_accumulate*", "MPI_File_*_shared*",    NULL
-	};
+	uint32_t unreplayable = RN_IS_external | RN_IS_unreplayable;
 
-	return rn_order_is_external(function) || has_name_in(patterns, function) ||
-	       (rn_config.values == RN_VALUES_NONE && has_name_in(values, function));
+	if (rn_config.values == RN_VALUES_NONE)
+		unreplayable |= RN_IS_value;
+	return rn_mpi_protos[function].traits.is & unreplayable;
 }
 
 void rn_order_count_loose(struct rn_stream *t, uint64_t head)

@@ -103,8 +103,6 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 
 /* Functions whose outcome depends on other processes in ways that no hook can reach. */
 bool rn_order_is_loose(uint32_t function);
-/* Functions that connect to processes outside of the world. They are among those. */
-bool rn_order_is_external(uint32_t function);
 /* Counts a completed call of a function whose outcome no hook can reach, when recording and when
  * replaying. `head` is the first word of the call. */
 void rn_order_count_loose(struct rn_stream *t, uint64_t head);

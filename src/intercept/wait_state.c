@@ -2,7 +2,6 @@
 #include "intercept/wait_state.h"
 
 #include "encode/raw.h"
-#include "intercept/order.h"
 #include "intercept/tracer.h"
 #include "order/job.h"
 
@@ -60,10 +59,11 @@ void rn_wait_begin(struct rn_job *of)
 
 enum rn_wait_kind rn_wait_kind_of(uint32_t function)
 {
-	if (rn_order_is_external(function))
-		return RN_WAIT_EXTERNAL;
-	return strncmp(rn_mpi_protos[function].name, "MPI_File_", 9) == 0 ? RN_WAIT_NOT
-									  : RN_WAIT_CALL;
+	uint32_t is = rn_mpi_protos[function].traits.is;
+
+	return is & RN_IS_external ? RN_WAIT_EXTERNAL
+	       : is & RN_IS_file   ? RN_WAIT_NOT
+				   : RN_WAIT_CALL;
 }
 
 /* One thread at a time writes the description. The others do not wait: a signal handler may have
