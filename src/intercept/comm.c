@@ -219,33 +219,9 @@ const struct rn_comm *rn_comm_look(struct rn_stream *t, MPI_Comm comm)
 	return c->complete ? c : &nobody;
 }
 
-static bool starts(uint32_t function, const char *with)
+static bool is(uint32_t function, uint32_t traits)
 {
-	return strncmp(rn_mpi_protos[function].name, with, strlen(with)) == 0;
-}
-
-static bool is_idup(uint32_t function)
-{
-	return starts(function, "MPI_Comm_idup");
-}
-
-/* The members are the parent's. */
-static bool is_dup(uint32_t function)
-{
-	return is_idup(function) || starts(function, "MPI_Comm_dup");
-}
-
-/* Those who call it do not all do so on one parent, or count their calls differently. */
-static bool sets_apart(uint32_t function)
-{
-	static const char *const such[] = { "MPI_Comm_create_group", "MPI_Comm_create_from_group",
-					    "MPI_Intercomm_create",  "MPI_Comm_join",
-					    "MPI_Comm_accept",       "MPI_Comm_connect" };
-
-	for (size_t i = 0; i < sizeof(such) / sizeof(*such); i++)
-		if (starts(function, such[i]))
-			return true;
-	return false;
+	return rn_mpi_protos[function].traits.is & traits;
 }
 
 struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_Comm parent,
@@ -255,7 +231,7 @@ struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_C
 
 	if (parent != MPI_COMM_NULL)
 		b.parent = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)parent));
-	b.group = b.parent != NONE && starts(function, "MPI_Comm_create_group");
+	b.group = b.parent != NONE && is(function, RN_IS_group);
 	rn_tracer_lock();
 	if (b.parent == NONE)
 		b.n = lone++;
@@ -363,13 +339,13 @@ static struct rn_comm child_of(const struct rn_comm_birth *b)
 	struct rn_comm c = { .local = { 1, -1, 0 } };
 	const struct rn_comm *parent = at(b->parent);
 
-	if (is_dup(b->function)) {
+	if (is(b->function, RN_IS_duplicates)) {
 		c.complete = parent->complete;
 		c.rank = parent->rank;
 		c.local = parent->local;
 		c.remote = parent->remote;
 	}
-	c.apart = parent->apart || sets_apart(b->function);
+	c.apart = parent->apart || is(b->function, RN_IS_group | RN_IS_separate);
 	return c;
 }
 
@@ -439,7 +415,7 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	c = child_of(b);
 	name_it(text, b);
 	rn_tracer_unlock();
-	if (!c.complete && !is_idup(b->function)) /* MPI_Wait has to come first */
+	if (!c.complete && !is(b->function, RN_IS_starts)) /* MPI_Wait has to come first */
 		identify(&c, comm);
 	rn_tracer_lock();
 	known = comms.n;
