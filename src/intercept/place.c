@@ -5,8 +5,6 @@
 
 #include "intercept/handle.h"
 
-#include <string.h>
-
 static struct rn_place_words named(int64_t word)
 {
 	return (struct rn_place_words){ RN_RAW_CLASS_CONST | (uint64_t)word << 8, 0 };
@@ -38,10 +36,10 @@ struct rn_place_words rn_place_special(struct rn_stream *t, enum rn_param_kind k
 
 void rn_place_given(uint32_t function, const void *p, size_t n)
 {
-	bool alone = strcmp(rn_mpi_protos[function].name, "MPI_Alloc_mem") == 0;
+	bool window = rn_mpi_protos[function].traits.comm != RN_NO_PARAM;
 
 	if (p && n)
-		rn_mem_region_add(p, n, alone ? RN_MEM_ALLOC : RN_MEM_WIN);
+		rn_mem_region_add(p, n, window ? RN_MEM_WIN : RN_MEM_ALLOC);
 }
 
 void rn_place_taken_back(const void *p)

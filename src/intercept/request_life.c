@@ -20,16 +20,15 @@
 
 static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
 {
-	const char *name = rn_mpi_protos[RN_RAW_FUNCTION(s->words[0])].name;
-	uint32_t flags = 0;
+	uint32_t is = rn_mpi_protos[RN_RAW_FUNCTION(s->words[0])].traits.is, flags = 0;
 
-	if (strstr(name, "_init"))
+	if (is & RN_IS_prepares)
 		flags |= RN_REQ_PERSISTENT;
-	if (strcasestr(name, "recv") || strstr(name, "Grequest"))
+	if (is & (RN_IS_receives | RN_IS_generalized))
 		flags |= RN_REQ_RECV | (wild ? RN_REQ_WILDCARD : 0u);
-	else if (strcasestr(name, "send"))
+	else if (is & RN_IS_sends)
 		flags |= RN_REQ_SEND;
-	if (strncmp(name, "MPI_File", 8) == 0)
+	if (is & RN_IS_file)
 		flags |= RN_REQ_COUNTED;
 	return (uint8_t)flags;
 }
