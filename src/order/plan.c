@@ -428,11 +428,8 @@ int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 
 static bool is_cancel(const struct rn_order_site *s)
 {
-	const struct rn_func *f = s->kind == RN_ORDER_VALUE && s->function != UINT32_MAX
-					  ? rn_vocab_func(&rn_mpi_vocab, s->function)
-					  : NULL;
-
-	return f && strcmp(f->name, "MPI_Cancel") == 0;
+	return s->kind == RN_ORDER_VALUE && s->function < rn_mpi_vocab.funcs &&
+	       (rn_mpi_protos[s->function].traits.is & RN_IS_cancels);
 }
 
 bool rn_plan_site_counts(const struct rn_order_site *s)
