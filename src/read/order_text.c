@@ -65,24 +65,26 @@ static bool has_match(const struct line *l)
 }
 
 /* A parameter, if something is known of it. */
-static void put_param(struct line *l, const char *name)
+static void put_param(struct line *l, const struct rn_proto *f, uint32_t param)
 {
 	bool some = l->site->kind == RN_ORDER_SOME, any = l->site->kind == RN_ORDER_ANY,
 	     probe = l->site->kind == RN_ORDER_PROBE;
+	const struct rn_traits *t = &f->traits;
+	const char *name = f->param[param].name;
 
-	if (strcmp(name, "flag") == 0)
+	if (param == t->flag)
 		number(l, name, l->n > 0);
-	else if (strcmp(name, "outcount") == 0 && some)
+	else if (param == t->index && some)
 		number(l, name, l->n);
-	else if (strcmp(name, "array_of_indices") == 0 && some && l->n)
+	else if (param == t->indices && some && l->n)
 		indices(l, name);
-	else if ((strcmp(name, "index") == 0 || strcmp(name, "indx") == 0) && any && l->n)
+	else if (param == t->index && any && l->n)
 		number(l, name, l->done[0].index);
-	else if (strcmp(name, "source") == 0 && probe && has_match(l))
+	else if (param == t->source && probe && has_match(l))
 		number(l, name, l->done[0].source);
-	else if (strcmp(name, "tag") == 0 && probe && has_match(l))
+	else if (param == t->recvtag && probe && has_match(l))
 		number(l, name, l->done[0].tag);
-	else if (strcmp(name, "comm") == 0 && l->site->comm)
+	else if (param == t->comm && l->site->comm)
 		comm_name(l, name);
 }
 
@@ -93,25 +95,32 @@ static const char *recorded_name(const struct line *l)
 	return f ? f->name : l->x->t->order ? rn_order_function(l->x->t, l->place) : "?";
 }
 
-static bool is_value_of(const struct line *l, const char *function)
+static bool is_value(const struct line *l)
 {
-	return l->site->kind == RN_ORDER_VALUE && strcmp(recorded_name(l), function) == 0;
+	return l->site->kind == RN_ORDER_VALUE;
 }
 
 /* No call: a thread begins (intercept/birth.h). */
 static bool is_birth(const struct line *l)
 {
-	return is_value_of(l, "rondo_enter");
+	return is_value(l) && strcmp(recorded_name(l), "rondo_enter") == 0;
+}
+
+static bool is_time(const struct line *l)
+{
+	return is_value(l) && l->site->function < rn_mpi_vocab.funcs &&
+	       (rn_mpi_protos[l->site->function].traits.is & RN_IS_seconds);
 }
 
 static void put_params(struct line *l)
 {
-	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
+	bool known = l->site->function < rn_mpi_vocab.funcs;
+	const struct rn_proto *f = known ? &rn_mpi_protos[l->site->function] : NULL;
 
 	if (is_birth(l))
 		number(l, "birth", l->ret);
 	for (uint32_t i = 0; f && i < f->nparams; i++)
-		put_param(l, f->param[i]);
+		put_param(l, f, i);
 }
 
 static void put_match(struct line *l, const struct rn_order_done *d)
@@ -174,7 +183,7 @@ static void put_result(struct line *l)
 	double seconds;
 
 	memcpy(&seconds, &v, sizeof(seconds));
-	if (is_value_of(l, "MPI_Wtime") && isfinite(seconds))
+	if (is_time(l) && isfinite(seconds))
 		rn_put(l->out, rn_double_text(text, seconds));
 	else
 		l->form->number(l->out, v);

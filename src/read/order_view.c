@@ -19,14 +19,6 @@ static const char *terminated(struct rn_arena *mem, const char *s, size_t n)
 	return copy;
 }
 
-static uint32_t number_of(const char *name)
-{
-	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
-		if (strcmp(rn_mpi_vocab.func[i].name, name) == 0)
-			return rn_mpi_vocab.func[i].number;
-	return UINT32_MAX;
-}
-
 static int name_comms(struct rn_order_view *v, struct rn_arena *mem)
 {
 	struct rn_sigs *names;
@@ -67,7 +59,7 @@ static int name_sites(struct rn_order_view *v, struct rn_arena *mem, uint32_t no
 		if (!function[i])
 			return RN_E_NOMEM;
 		site[i] = (struct rn_order_site){ .kind = p.kind,
-						  .function = number_of(function[i]),
+						  .function = rn_mpi_find(function[i]),
 						  .comm = v->site_comm[i],
 						  .place = p.node };
 	}
