@@ -9,131 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-/* ---- functions ---- */
-
-enum what {
-	OTHER,
-	RECEIVES,
-	SENDS,
-	BOTH,
-	WAITS,     /* for one request, or for all of them */
-	WAITS_ANY, /* for any of its requests */
-	COLLECTIVE,
-};
-
-struct row {
-	const char *name; /* without MPI_, the I of those that do not block, _init and _c */
-	enum what what;
-	enum rn_need_whom whom;
-};
-
-static const struct row rows[] = {
-	{ "Recv", RECEIVES, 0 },
-	{ "Precv", RECEIVES, 0 },
-	{ "Probe", RECEIVES, 0 },
-	{ "Mprobe", RECEIVES, 0 },
-	{ "Send", SENDS, 0 },
-	{ "Ssend", SENDS, 0 },
-	{ "Rsend", SENDS, 0 },
-	{ "Bsend", OTHER, 0 },
-	{ "Psend", SENDS, 0 },
-	{ "Sendrecv", BOTH, 0 },
-	{ "Sendrecv_replace", BOTH, 0 },
-	{ "Wait", WAITS, 0 },
-	{ "Waitall", WAITS, 0 },
-	{ "Waitany", WAITS_ANY, 0 },
-	{ "Waitsome", WAITS_ANY, 0 },
-	{ "Test", WAITS, 0 },
-	{ "Testall", WAITS, 0 },
-	{ "Testany", WAITS_ANY, 0 },
-	{ "Testsome", WAITS_ANY, 0 },
-	{ "Request_get_status", WAITS, 0 },
-	{ "Barrier", COLLECTIVE, RN_NEED_ALL },
-	{ "Bcast", COLLECTIVE, RN_NEED_ROOT },
-	{ "Scatter", COLLECTIVE, RN_NEED_ROOT },
-	{ "Scatterv", COLLECTIVE, RN_NEED_ROOT },
-	{ "Gather", COLLECTIVE, RN_NEED_LEAVES },
-	{ "Gatherv", COLLECTIVE, RN_NEED_LEAVES },
-	{ "Reduce", COLLECTIVE, RN_NEED_LEAVES },
-	{ "Allgather", COLLECTIVE, RN_NEED_ALL },
-	{ "Allgatherv", COLLECTIVE, RN_NEED_ALL },
-	{ "Allreduce", COLLECTIVE, RN_NEED_ALL },
-	{ "Alltoall", COLLECTIVE, RN_NEED_ALL },
-	{ "Alltoallv", COLLECTIVE, RN_NEED_ALL },
-	{ "Alltoallw", COLLECTIVE, RN_NEED_ALL },
-	{ "Reduce_scatter", COLLECTIVE, RN_NEED_ALL },
-	{ "Reduce_scatter_block", COLLECTIVE, RN_NEED_ALL },
-	{ "Scan", COLLECTIVE, RN_NEED_SOME },
-	{ "Exscan", COLLECTIVE, RN_NEED_SOME },
-	{ "Neighbor_allgather", COLLECTIVE, RN_NEED_SOME },
-	{ "Neighbor_allgatherv", COLLECTIVE, RN_NEED_SOME },
-	{ "Neighbor_alltoall", COLLECTIVE, RN_NEED_SOME },
-	{ "Neighbor_alltoallv", COLLECTIVE, RN_NEED_SOME },
-	{ "Neighbor_alltoallw", COLLECTIVE, RN_NEED_SOME },
-	{ "Comm_dup", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_dup_with_info", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_create", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_split", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_split_type", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_free", COLLECTIVE, RN_NEED_SOME },
-	{ "Comm_disconnect", COLLECTIVE, RN_NEED_ALL },
-	{ "Intercomm_merge", COLLECTIVE, RN_NEED_ALL },
-	{ "Intercomm_create", COLLECTIVE, RN_NEED_SOME },
-	{ "Cart_create", COLLECTIVE, RN_NEED_ALL },
-	{ "Cart_sub", COLLECTIVE, RN_NEED_ALL },
-	{ "Graph_create", COLLECTIVE, RN_NEED_ALL },
-	{ "Dist_graph_create", COLLECTIVE, RN_NEED_ALL },
-	{ "Dist_graph_create_adjacent", COLLECTIVE, RN_NEED_ALL },
-	{ "Win_create", COLLECTIVE, RN_NEED_ALL },
-	{ "Win_create_dynamic", COLLECTIVE, RN_NEED_ALL },
-	{ "Win_allocate", COLLECTIVE, RN_NEED_ALL },
-	{ "Win_allocate_shared", COLLECTIVE, RN_NEED_ALL },
-	{ "Win_fence", COLLECTIVE, RN_NEED_ALL },
-	{ "Win_free", COLLECTIVE, RN_NEED_ALL },
-	{ "File_open", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_spawn", COLLECTIVE, RN_NEED_ALL },
-	{ "Comm_spawn_multiple", COLLECTIVE, RN_NEED_ALL },
-	{ "Finalize", COLLECTIVE, RN_NEED_ALL },
-};
-
-static bool is_row(const struct row *r, const char *name, size_t len)
-{
-	return strlen(r->name) == len && strncasecmp(r->name, name, len) == 0;
-}
-
-static const struct row *find_row(const char *name, size_t len)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (is_row(&rows[i], name, len))
-			return &rows[i];
-	return NULL;
-}
-
-static size_t without(const char *name, size_t len, const char *end)
-{
-	size_t n = strlen(end);
-
-	return len > n && strncmp(name + len - n, end, n) == 0 ? len - n : len;
-}
-
-static struct row what_is(const char *function)
-{
-	const char *name = strchr(function, '_');
-	const struct row *r;
-	size_t len;
-
-	if (!name)
-		return (struct row){ function, OTHER, 0 };
-	name++;
-	len = without(name, strlen(name), "_c");
-	len = without(name, len, "_init");
-	r = find_row(name, len);
-	if (!r && (*name == 'I' || *name == 'i'))
-		r = find_row(name + 1, len - 1);
-	return r ? *r : (struct row){ function, OTHER, 0 };
-}
 
 /* ---- arguments ---- */
 
@@ -205,10 +80,10 @@ static bool read_call(struct look *l, const uint64_t *words, size_t n, struct ca
 	return true;
 }
 
-static const struct arg *find_arg(const struct call *c, const char *name)
+static const struct arg *find_arg(const struct call *c, uint8_t param)
 {
-	for (uint32_t i = 0; i < c->args; i++)
-		if (strcmp(c->arg[i].p->name, name) == 0)
+	for (uint32_t i = 0; i < c->args && param != RN_NO_PARAM; i++)
+		if (c->arg[i].p == &c->f->param[param])
 			return &c->arg[i];
 	return NULL;
 }
@@ -344,7 +219,7 @@ static void put_args(struct rn_buf *b, const struct call *c, const struct rn_see
 		put_text(b, a->p->name);
 		rn_buf_byte(b, '=');
 		if (relative && a->p->kind == RN_K_rank && a->v.kind == RN_V_INT &&
-		    strcmp(a->p->name, "root"))
+		    a != find_arg(c, c->f->traits.root))
 			put_relative(b, a->v.num, relative);
 		else
 			put_value(b, &a->v);
@@ -425,9 +300,9 @@ static void add_peer(struct look *l, struct peers *to, const char *comm, int64_t
 	to->peer[to->n++] = (struct rn_need_peer){ comm, rank };
 }
 
-static void add_named(struct look *l, struct peers *to, const struct call *c, const char *name)
+static void add_named(struct look *l, struct peers *to, const struct call *c, uint8_t param)
 {
-	const struct arg *a = find_arg(c, name);
+	const struct arg *a = find_arg(c, param);
 	const char *comm = comm_of(l, c);
 
 	if (!a || !comm)
@@ -438,18 +313,20 @@ static void add_named(struct look *l, struct peers *to, const struct call *c, co
 		add_peer(l, to, comm, RN_NEED_ANYBODY);
 }
 
-static void add_peers(struct look *l, struct peers *to, const struct call *c, enum what what)
+static void add_peers(struct look *l, struct peers *to, const struct call *c)
 {
-	const char *comm = comm_of(l, c);
+	const struct rn_traits *t = &c->f->traits;
+	const char *comm = t->whom ? comm_of(l, c) : NULL;
+	bool receives = (t->is & (RN_IS_receives | RN_IS_probes)) && t->source != RN_NO_PARAM;
+	bool sends = (t->is & RN_IS_sends) && !(t->is & RN_IS_buffered);
 
-	if (what == RECEIVES || what == BOTH)
-		add_named(l, to, c, "source");
-	if (what == SENDS || what == BOTH)
-		add_named(l, to, c, "dest");
-	if (what == COLLECTIVE && comm)
+	if (receives)
+		add_named(l, to, c, t->source);
+	if (sends)
+		add_named(l, to, c, t->dest);
+	if (comm)
 		add_peer(l, to, comm, RN_NEED_ANYBODY);
-	if (what == OTHER)
-		to->unknown = true;
+	to->unknown |= !receives && !sends && !comm;
 }
 
 /* ---- requests ---- */
@@ -505,7 +382,7 @@ static void use_maker(struct look *l, struct waited *to, struct maker *m)
 	to->used[to->n++] = m;
 	m->text = make_text(l, &c, NULL, NULL);
 	m->relative = make_text(l, &c, &seen, NULL);
-	add_peers(l, &to->peers, &c, what_is(c.f->name).what);
+	add_peers(l, &to->peers, &c);
 	rn_buf_free(&c.bytes);
 }
 
@@ -600,21 +477,30 @@ static void put_requests(struct rn_buf *b, const struct waited *w, bool relative
 
 /* ---- */
 
-static void set_collective(struct look *l, const struct row *r, const struct call *c,
-			   const uint64_t *words, size_t n, struct rn_need *out)
+/* A call without a communicator is about a window, whose word is the last, or about the world. */
+static const char *collective_comm(struct look *l, const struct call *c, const uint64_t *words,
+				   size_t n)
 {
-	const struct arg *root = find_arg(c, "root");
+	const char *comm = comm_of(l, c);
+	uint32_t params = c->f->nparams;
 
-	out->comm = comm_of(l, c);
-	if (!out->comm && c->f->nparams == 0)
-		out->comm = "MPI_COMM_WORLD"; /* MPI_Finalize */
-	else if (!out->comm)
-		out->comm = comm_of_window(l, words, n);
+	if (comm || params == 0)
+		return comm ? comm : "MPI_COMM_WORLD"; /* MPI_Finalize */
+	return c->f->param[params - 1].kind == RN_K_win ? comm_of_window(l, words, n) : NULL;
+}
+
+static void set_collective(struct look *l, const struct call *c, const uint64_t *words, size_t n,
+			   struct rn_need *out)
+{
+	const struct rn_traits *t = &c->f->traits;
+	const struct arg *root = find_arg(c, t->root);
+
+	out->comm = collective_comm(l, c, words, n);
 	if (!out->comm)
 		return;
 	out->kind = RN_NEED_MEMBERS;
-	out->collective = r->name;
-	out->whom = r->whom;
+	out->collective = rn_mpi_protos[t->base].name;
+	out->whom = t->whom;
 	out->root = root && root->v.kind == RN_V_INT ? root->v.num : -1;
 }
 
@@ -630,10 +516,9 @@ static void set_peers(const struct peers *p, bool any, struct rn_need *out)
 
 static bool found_nothing(const struct call *c)
 {
-	const struct arg *a = find_arg(c, "flag");
+	const struct rn_traits *t = &c->f->traits;
+	const struct arg *a = find_arg(c, t->is & RN_IS_some ? t->index : t->flag);
 
-	if (!a)
-		a = find_arg(c, "outcount");
 	return a && a->v.kind == RN_V_INT && a->v.num == 0;
 }
 
@@ -648,11 +533,17 @@ static void keep_requests(struct look *l, const struct waited *w, struct rn_need
 	out->requests = text ? w->n : 0;
 }
 
+static bool waits_for_requests(const struct rn_traits *t)
+{
+	return (t->is & (RN_IS_completes | RN_IS_tests)) && t->request != RN_NO_PARAM &&
+	       !(t->is & RN_IS_partitioned);
+}
+
 static void describe(struct look *l, const struct call *c, const uint64_t *words, size_t n,
 		     struct rn_need *out)
 {
 	struct rn_seen_comm seen = seen_comm(l, c, words, n);
-	struct row r = what_is(c->f->name);
+	const struct rn_traits *t = &c->f->traits;
 	struct waited w = { 0 };
 
 	use_requests(l, &w, c);
@@ -662,12 +553,12 @@ static void describe(struct look *l, const struct call *c, const uint64_t *words
 	out->fruitless = found_nothing(c);
 	out->sig = keep(l, c->bytes.data, c->bytes.len);
 	out->sig_len = c->bytes.len;
-	if (r.what == COLLECTIVE) {
-		set_collective(l, &r, c, words, n, out);
-	} else if (r.what == WAITS || r.what == WAITS_ANY) {
-		set_peers(&w.peers, r.what == WAITS_ANY, out);
+	if (t->whom) {
+		set_collective(l, c, words, n, out);
+	} else if (waits_for_requests(t)) {
+		set_peers(&w.peers, t->is & (RN_IS_any | RN_IS_some), out);
 	} else {
-		add_peers(l, &w.peers, c, r.what);
+		add_peers(l, &w.peers, c);
 		set_peers(&w.peers, false, out);
 	}
 }

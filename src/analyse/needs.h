@@ -3,8 +3,7 @@
  *
  * A receive waits for its source, a send for its destination, a collective call for the other ranks
  * of its communicator; MPI_Wait and its like wait for what the calls that made their requests would
- * wait for. Functions are looked up by name, and those that are not in the table wait for nobody
- * that can be named.
+ * wait for. Call traits say which function does what (encode/traits.h).
  *
  * Words come from a file, and what they refer to need not exist: then less is known. Memory from
  * the arena. Cost: the words; for requests also the distinct calls of the stream that made them.
@@ -17,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "encode/traits.h"
 
 struct rn_arena;
 struct rn_recorded;
@@ -25,14 +25,6 @@ enum rn_need_kind {
 	RN_NEED_NOTHING,
 	RN_NEED_PEERS,   /* ranks that the call names */
 	RN_NEED_MEMBERS, /* those of a communicator who are not in the same call */
-};
-
-/* Of a collective call: who has to come. */
-enum rn_need_whom {
-	RN_NEED_ALL,
-	RN_NEED_ROOT,   /* has something for the others */
-	RN_NEED_LEAVES, /* have something for the root, and may have left before it comes */
-	RN_NEED_SOME,
 };
 
 #define RN_NEED_ANYBODY (-1)
@@ -59,7 +51,7 @@ struct rn_need {
 	/* Members: which collective it is (the same pointer for the same), of which communicator.
 	 */
 	const char *collective, *comm;
-	enum rn_need_whom whom;
+	enum rn_whom whom;
 	int64_t root;
 	bool fruitless; /* a test that is over, and has found nothing */
 };

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
+#include "encode/raw.h"
 #include "file/salvage.h"
 #include "identity/comms.h"
 
@@ -298,8 +299,8 @@ static void meet(struct job *j, struct meeting *m)
 		return;
 	add_missing(m, m->local);
 	add_missing(m, m->remote);
-	all = new_set(j, m->missing, m->missing_n, first->need.whom == RN_NEED_ALL);
-	if (first->need.whom == RN_NEED_ROOT || first->need.whom == RN_NEED_LEAVES)
+	all = new_set(j, m->missing, m->missing_n, first->need.whom == RN_WHOM_all);
+	if (first->need.whom == RN_WHOM_root || first->need.whom == RN_WHOM_leaves)
 		root = set_of_root(j, m, first);
 	for (size_t i = 0; i < m->n; i++)
 		m->stand[i]->set = root && !is_root(m, m->stand[i]) ? root : all;
@@ -364,10 +365,10 @@ static bool has_moved(const struct rn_stand *s)
 }
 
 /* MPI_Finalize is recorded as done when the trace is about to be written, inside of it. */
-static bool is_finalizing(const struct rn_now *now, const struct rn_need *last)
+static bool is_finalizing(const struct rn_now *now)
 {
-	return !now->call && (now->off & RN_OFF_OVER) && last->function &&
-	       strcmp(last->function, "MPI_Finalize") == 0;
+	return !now->call && (now->off & RN_OFF_OVER) && now->last &&
+	       (rn_mpi_protos[RN_RAW_FUNCTION(now->last[0])].traits.is & RN_IS_finalizes);
 }
 
 static void look_at(struct job *j, struct rn_stand *s)
@@ -389,7 +390,7 @@ static void look_at(struct job *j, struct rn_stand *s)
 	else if (has_moved(s))
 		s->kind = RN_STAND_BUSY;
 	else
-		s->kind = now->call || is_finalizing(now, &last) ? RN_STAND_CALL : RN_STAND_FREE;
+		s->kind = now->call || is_finalizing(now) ? RN_STAND_CALL : RN_STAND_FREE;
 	if (s->kind == RN_STAND_POLL || !now->call)
 		s->need = last;
 }
