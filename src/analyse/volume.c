@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/bisect.h"
 #include "base/varint.h"
-#include "encode/call.h"
+#include "encode/raw.h"
 #include "encode/sigs.h"
 #include "file/value_list.h"
 
@@ -128,29 +128,28 @@ static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 
 /* ---- arguments ---- */
 
-/* A call's argument of that name. *in is left behind it, at its elements. */
-static bool find_value(const struct rn_func *f, struct rn_reader *in, const char *name,
-		       struct rn_value *value)
-{
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (strcmp(f->param[i], name) == 0)
-			return rn_call_argument(f, in, i, value);
-	return false;
-}
+/* A call, with the mean of its elastic values. */
+struct typical {
+	const struct rn_func *f;
+	const struct rn_proto *known; /* NULL: the function is not, or has other parameters */
+	struct rn_reader in;
+};
 
-static bool argument(const struct rn_func *f, struct rn_reader in, const char *name,
-		     struct rn_value *value)
+static bool argument(const struct typical *c, uint32_t param, struct rn_value *value)
 {
-	return find_value(f, &in, name, value);
+	struct rn_reader in = c->in;
+
+	return rn_call_argument(c->f, &in, param, value);
 }
 
 /* A number, or the sum of a list of them. */
-static uint64_t count_of(const struct rn_func *f, struct rn_reader in, const char *name)
+static uint64_t count_of(const struct typical *c, uint32_t param)
 {
+	struct rn_reader in = c->in;
 	struct rn_value v;
 	uint64_t sum = 0;
 
-	if (!find_value(f, &in, name, &v))
+	if (!rn_call_argument(c->f, &in, param, &v))
 		return RN_VOLUME_UNKNOWN;
 	if (v.kind == RN_V_INT)
 		return v.num < 0 ? RN_VOLUME_UNKNOWN : (uint64_t)v.num;
@@ -166,53 +165,52 @@ static uint64_t count_of(const struct rn_func *f, struct rn_reader in, const cha
 	return sum;
 }
 
-static bool is_word(const struct volumes *v, const struct rn_func *f, struct rn_reader in,
-		    const char *name, const char *word)
+static bool is_word(const struct volumes *v, const struct typical *c, uint32_t param,
+		    const char *word)
 {
 	struct rn_value value;
 	const char *text;
 
-	if (!argument(f, in, name, &value) || value.kind != RN_V_CONST)
+	if (!argument(c, param, &value) || value.kind != RN_V_CONST)
 		return false;
 	text = rn_vocab_word(v->vocab, value.word);
 	return text && strcmp(text, word) == 0;
 }
 
-/* ---- derived datatypes ---- */
-
-/* What makes a datatype, and the arguments whose product says of how many old ones. */
-static const struct {
-	const char *name, *old, *factor[2];
-} makers[] = {
-	{ "MPI_Type_contiguous", "oldtype", { "count", NULL } },
-	{ "MPI_Type_vector", "oldtype", { "count", "blocklength" } },
-	{ "MPI_Type_hvector", "oldtype", { "count", "blocklength" } },
-	{ "MPI_Type_create_hvector", "oldtype", { "count", "blocklength" } },
-	{ "MPI_Type_create_indexed_block", "oldtype", { "count", "blocklength" } },
-	{ "MPI_Type_create_hindexed_block", "oldtype", { "count", "blocklength" } },
-	{ "MPI_Type_indexed", "oldtype", { "array_of_blocklengths", NULL } },
-	{ "MPI_Type_create_hindexed", "oldtype", { "array_of_blocklengths", NULL } },
-	{ "MPI_Type_create_resized", "oldtype", { NULL, NULL } },
-	{ "MPI_Type_dup", "oldtype", { NULL, NULL } },
-};
-
-static uint64_t made_size(const struct volumes *v, const struct rn_func *f, struct rn_reader in)
+/* Size of a communicator, where everybody knows it. */
+static uint64_t comm_size(const struct volumes *v, const struct typical *c, uint32_t param)
 {
-	struct rn_value old;
-	uint64_t size;
-
-	for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++) {
-		if (strcmp(f->name, makers[i].name))
-			continue;
-		if (!argument(f, in, makers[i].old, &old))
-			return RN_VOLUME_UNKNOWN;
-		size = type_size(v, &old);
-		for (unsigned k = 0; k < 2 && makers[i].factor[k]; k++)
-			size = times(size, count_of(f, in, makers[i].factor[k]));
-		return size;
-	}
-	return RN_VOLUME_UNKNOWN;
+	if (is_word(v, c, param, "MPI_COMM_WORLD"))
+		return v->ranks;
+	return is_word(v, c, param, "MPI_COMM_SELF") ? 1 : RN_VOLUME_UNKNOWN;
 }
+
+static uint64_t factor(const struct volumes *v, const struct typical *c, uint32_t param)
+{
+	struct rn_value type;
+
+	switch (c->known->param[param].kind) {
+	case RN_K_type:
+		return argument(c, param, &type) ? type_size(v, &type) : RN_VOLUME_UNKNOWN;
+	case RN_K_comm:
+		return comm_size(v, c, param);
+	default:
+		return count_of(c, param);
+	}
+}
+
+/* The number of bytes that the traits of the function give. */
+static uint64_t bytes_of(const struct volumes *v, const struct typical *c)
+{
+	const uint8_t *param = c->known->traits.bytes;
+	uint64_t bytes = param[0] == RN_NO_PARAM ? RN_VOLUME_UNKNOWN : 1;
+
+	for (unsigned i = 0; i < 3 && param[i] != RN_NO_PARAM; i++)
+		bytes = times(bytes, factor(v, c, param[i]));
+	return bytes;
+}
+
+/* ---- derived datatypes ---- */
 
 /* With the mean of what stands in its holes. */
 static const void *typical_call(struct volumes *v, uint32_t i, const void *sig, size_t *len)
@@ -229,27 +227,30 @@ static const void *typical_call(struct volumes *v, uint32_t i, const void *sig, 
 	return v->typical.data;
 }
 
-/* *in is valid until the next one is opened. */
-static bool open_call(struct volumes *v, const struct rn_sigs *sigs, uint32_t i,
-		      struct rn_reader *in, const struct rn_func **f)
+/* The call is valid until the next one is opened. */
+static bool open_call(struct volumes *v, const struct rn_sigs *sigs, uint32_t i, struct typical *c)
 {
 	size_t len;
 	const void *sig = rn_sigs_get(sigs, i, &len);
 
 	sig = typical_call(v, i, sig, &len);
-	*in = rn_reader(sig, len);
-	*f = rn_vocab_func(v->vocab, rn_get_u64(in));
-	return *f;
+	c->in = rn_reader(sig, len);
+	c->f = rn_vocab_func(v->vocab, rn_get_u64(&c->in));
+	c->known = c->f ? rn_mpi_known(c->f) : NULL;
+	return c->f;
 }
 
 /* The datatype that a call makes. */
-static bool makes_type(const struct volumes *v, const struct rn_func *f, struct rn_reader in,
-		       uint64_t *id)
+static bool makes_type(const struct volumes *v, const struct typical *c, uint64_t *id)
 {
+	const struct rn_param *p = c->known ? c->known->param : NULL;
+	uint32_t i = 0, n = c->known ? c->known->nparams : 0;
 	struct rn_value type;
 
-	if (strncmp(f->name, "MPI_Type_", 9) || !argument(f, in, "newtype", &type) ||
-	    type.kind != RN_V_OBJECT || type.word != v->type_word)
+	while (i < n && (p[i].kind != RN_K_type || p[i].how != RN_HOW_new))
+		i++;
+	if (i == n || !argument(c, i, &type) || type.kind != RN_V_OBJECT ||
+	    type.word != v->type_word)
 		return false;
 	*id = type.id;
 	return true;
@@ -267,10 +268,9 @@ static void list_derived(struct volumes *v, const struct rn_sigs *sigs)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		struct rn_reader in;
-		const struct rn_func *f;
+		struct typical c;
 
-		if (open_call(v, sigs, i, &in, &f) && makes_type(v, f, in, &v->derived[v->n].id))
+		if (open_call(v, sigs, i, &c) && makes_type(v, &c, &v->derived[v->n].id))
 			v->n++;
 	}
 	qsort(v->derived, v->n, sizeof(*v->derived), by_id);
@@ -285,15 +285,14 @@ static void list_derived(struct volumes *v, const struct rn_sigs *sigs)
 static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 {
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		struct rn_reader in;
-		const struct rn_func *f;
+		struct typical c;
 		struct derived *d;
 		uint64_t id, size;
 
-		if (!open_call(v, sigs, i, &in, &f) || !makes_type(v, f, in, &id))
+		if (!open_call(v, sigs, i, &c) || !makes_type(v, &c, &id))
 			continue;
 		d = find_derived(v, id);
-		size = made_size(v, f, in);
+		size = bytes_of(v, &c);
 		if (d->made && d->size != size)
 			size = RN_VOLUME_UNKNOWN;
 		d->made = true;
@@ -303,107 +302,28 @@ static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 
 /* ---- calls ---- */
 
-/* What hands data over: how its name begins behind MPI_ and, if it is one of those, I or R; and its
- * arguments. The first that fits. */
-static const struct {
-	const char *name, *count, *type;
-	bool each; /* for each rank of the communicator */
-} movers[] = {
-	{ "sendrecv_replace", "count", "datatype", false },
-	{ "sendrecv", "sendcount", "sendtype", false },
-	{ "send", "count", "datatype", false },
-	{ "bsend", "count", "datatype", false },
-	{ "ssend", "count", "datatype", false },
-	{ "rsend", "count", "datatype", false },
-	{ "bcast", "count", "datatype", false },
-	{ "reduce_scatter_block", "recvcount", "datatype", true },
-	{ "reduce_scatter", "recvcounts", "datatype", false },
-	{ "reduce", "count", "datatype", false },
-	{ "allreduce", "count", "datatype", false },
-	{ "scan", "count", "datatype", false },
-	{ "exscan", "count", "datatype", false },
-	{ "gather", "sendcount", "sendtype", false },
-	{ "gatherv", "sendcount", "sendtype", false },
-	{ "allgather", "sendcount", "sendtype", false },
-	{ "allgatherv", "sendcount", "sendtype", false },
-	{ "scatter", "recvcount", "recvtype", false },
-	{ "scatterv", "recvcount", "recvtype", false },
-	{ "alltoall", "sendcount", "sendtype", true },
-	{ "alltoallv", "sendcounts", "sendtype", false },
-	{ "alltoallw", NULL, NULL, false },
-	{ "neighbor_allgather", NULL, NULL, false },
-	{ "neighbor_allgatherv", NULL, NULL, false },
-	{ "neighbor_alltoall", NULL, NULL, false },
-	{ "neighbor_alltoallv", "sendcounts", "sendtype", false },
-	{ "neighbor_alltoallw", NULL, NULL, false },
-	{ "put", "origin_count", "origin_datatype", false },
-	{ "get", "origin_count", "origin_datatype", false },
-	{ "accumulate", "origin_count", "origin_datatype", false },
-	{ "get_accumulate", "origin_count", "origin_datatype", false },
-	{ "start", NULL, NULL, false },
-	{ "startall", NULL, NULL, false },
-};
-
-#define MOVERS (sizeof(movers) / sizeof(*movers))
-
-/* A function's row, or MOVERS. `Isend` is `send`, `Send_c` too; `Send_init` only prepares. */
-static size_t find_mover(const char *name)
+/* Whether the rank that it goes to is MPI_PROC_NULL. */
+static bool goes_nowhere(const struct volumes *v, const struct typical *c)
 {
-	char word[40] = "";
-	size_t n;
+	const struct rn_proto *f = c->known;
 
-	if (strncmp(name, "MPI_", 4) || strlen(name) >= sizeof(word))
-		return MOVERS;
-	memcpy(word, name + 4, strlen(name + 4) + 1);
-	n = strlen(word);
-	if (n > 2 && strcmp(word + n - 2, "_c") == 0)
-		word[n - 2] = 0;
-	for (unsigned skip = 0; skip < 2; skip++) {
-		if (skip && word[0] != 'I' && word[0] != 'R')
-			break;
-		for (size_t i = 0; i < MOVERS; i++)
-			if (strcasecmp(word + skip, movers[i].name) == 0)
-				return i;
-	}
-	return MOVERS;
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (f->param[i].kind == RN_K_rank && i != f->traits.source && i != f->traits.root &&
+		    is_word(v, c, i, "MPI_PROC_NULL"))
+			return true;
+	return false;
 }
 
-/* Size of a communicator, where everybody knows it. */
-static uint64_t comm_size(const struct volumes *v, const struct rn_func *f, struct rn_reader in)
+static uint64_t volume_of(const struct volumes *v, const struct typical *c)
 {
-	if (is_word(v, f, in, "comm", "MPI_COMM_WORLD"))
-		return v->ranks;
-	return is_word(v, f, in, "comm", "MPI_COMM_SELF") ? 1 : RN_VOLUME_UNKNOWN;
-}
+	uint32_t number = rn_mpi_find(c->f->name);
+	uint32_t is = number == UINT32_MAX ? 0 : rn_mpi_protos[number].traits.is;
 
-static bool is_file_call(const char *name)
-{
-	return strncmp(name, "MPI_File_", 9) == 0 &&
-	       (strstr(name, "write") || strstr(name, "read")) && !strstr(name, "_end");
-}
-
-static uint64_t volume_of(const struct volumes *v, const struct rn_func *f, struct rn_reader in)
-{
-	size_t i = find_mover(f->name);
-	const char *count = "count", *type = "datatype";
-	struct rn_value t;
-	uint64_t size;
-
-	if (i == MOVERS && !is_file_call(f->name))
+	if (!(is & RN_IS_moves) || (is & RN_IS_prepares))
 		return 0;
-	if (i < MOVERS) {
-		count = movers[i].count;
-		type = movers[i].type;
-	}
-	if (!count)
+	if (!c->known)
 		return RN_VOLUME_UNKNOWN;
-	if (is_word(v, f, in, "dest", "MPI_PROC_NULL") ||
-	    is_word(v, f, in, "target_rank", "MPI_PROC_NULL"))
-		return 0;
-	if (!argument(f, in, type, &t))
-		return RN_VOLUME_UNKNOWN;
-	size = times(type_size(v, &t), count_of(f, in, count));
-	return i < MOVERS && movers[i].each ? times(size, comm_size(v, f, in)) : size;
+	return goes_nowhere(v, c) ? 0 : bytes_of(v, c);
 }
 
 static uint32_t most_holes(const struct rn_value_list *l, uint32_t sigs)
@@ -434,10 +354,9 @@ int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 	list_derived(&v, sigs);
 	size_derived(&v, sigs);
 	for (uint32_t i = 0; i < n; i++) {
-		struct rn_reader in;
-		const struct rn_func *f;
+		struct typical c;
 
-		bytes[i] = open_call(&v, sigs, i, &in, &f) ? volume_of(&v, f, in) : 0;
+		bytes[i] = open_call(&v, sigs, i, &c) ? volume_of(&v, &c) : 0;
 	}
 	rc = rn_buf_status(&v.typical);
 	rn_buf_free(&v.typical);
