@@ -102,12 +102,37 @@ const struct rn_standing *rn_call_view_standing(struct rn_call_view *v, uint32_t
 	return s->known ? s : NULL;
 }
 
+/* ---- functions ---- */
+
+static void describe_function(struct rn_called_function *to, const struct rn_func *f)
+{
+	const struct rn_proto *known = rn_mpi_known(f);
+
+	*to = (struct rn_called_function){ .func = f,
+					   .traits = rn_func_traits(f),
+					   .param = known && f->dir ? known->param : NULL,
+					   .number = known ? rn_mpi_find(f->name) : UINT32_MAX };
+	for (uint32_t i = 0; i < f->nparams; i++)
+		to->ins += rn_func_dir(f, i) != RN_DIR_OUT;
+}
+
+static const struct rn_called_function *describe_functions(struct rn_arena *mem,
+							   const struct rn_vocab *vocab)
+{
+	uint64_t n = vocab->funcs ? (uint64_t)vocab->func[vocab->funcs - 1].number + 1 : 0;
+	struct rn_called_function *f = rn_new(mem, struct rn_called_function, n + 1);
+
+	for (uint32_t i = 0; f && i < vocab->funcs; i++)
+		describe_function(&f[vocab->func[i].number], &vocab->func[i]);
+	return f;
+}
+
 int rn_call_view_init(struct rn_call_view *v, struct rn_arena *mem, const struct rn_trace *t,
 		      int *rc)
 {
 	*v = (struct rn_call_view){ .t = t, .mem = mem, .rc = rc };
-	v->roles = rn_roles_new(mem, &t->vocab);
-	if (!v->roles || rn_map_init(&v->comm_of, mem) < 0)
+	v->function = describe_functions(mem, &t->vocab);
+	if (!v->function || rn_map_init(&v->comm_of, mem) < 0)
 		return RN_E_NOMEM;
 	rn_decoder_init(&v->decoder, &t->vocab, t->comms, NULL, t->ranks);
 	v->any_source = rn_vocab_find(&t->vocab, "MPI_ANY_SOURCE");
@@ -183,23 +208,29 @@ static int32_t plan_number(struct rn_call_view *v, const struct rn_value *value,
 	return (int32_t)n;
 }
 
-int32_t rn_called_argument(struct rn_call_view *v, const struct rn_called *c, uint8_t at)
+int32_t rn_called_argument(struct rn_call_view *v, const struct rn_called *c, uint8_t param)
 {
-	return at == RN_ROLE_NONE ? RN_PLAN_NOTHING : plan_number(v, &c->value[at], c->relative);
+	if (param == RN_NO_PARAM)
+		return RN_PLAN_NOTHING;
+	return plan_number(v, &c->value[rn_called_at(c, param)], c->relative);
 }
 
 int64_t rn_called_count(struct rn_call_view *v, const struct rn_called *c)
 {
+	uint8_t param = c->f->traits->count;
 	int64_t n;
 
-	if (c->role->count == RN_ROLE_NONE)
+	if (param == RN_NO_PARAM)
 		return RN_PLAN_NOTHING;
-	return number_of(v, &c->value[c->role->count], c->relative, &n) ? n : RN_PLAN_UNKNOWN;
+	return number_of(v, &c->value[rn_called_at(c, param)], c->relative, &n) ? n
+										: RN_PLAN_UNKNOWN;
 }
 
-bool rn_called_true(const struct rn_called *c, uint8_t at)
+bool rn_called_true(const struct rn_called *c, uint8_t param)
 {
-	return at != RN_ROLE_NONE && c->value[at].kind == RN_V_INT && c->value[at].num != 0;
+	const struct rn_value *v = param == RN_NO_PARAM ? NULL : &c->value[rn_called_at(c, param)];
+
+	return v && v->kind == RN_V_INT && v->num != 0;
 }
 
 /* That of the call is one that goes in; ranks are relative to the first of all, or to the world. */
@@ -208,7 +239,7 @@ static void look_at_comms(struct rn_call_view *v, struct rn_called *c, uint32_t 
 	c->comm = c->relative = 0;
 	for (uint32_t i = 0; i < values && !c->relative; i++) {
 		c->relative = comm_of(v, &c->value[i]);
-		if (i < c->role->ins)
+		if (i < c->f->ins)
 			c->comm = c->relative;
 	}
 	if (!c->relative)
@@ -221,8 +252,8 @@ void rn_call_view_read(struct rn_call_view *v, const void *sig, size_t len, stru
 	const struct rn_value *ret;
 	uint32_t values;
 
-	c->role = rn_roles_get(v->roles, rn_get_u64(&in));
-	values = rn_func_values(c->role->func);
+	c->f = &v->function[rn_get_u64(&in)];
+	values = rn_func_values(c->f->func);
 	for (c->n = 0; c->n < values + 2 && rn_call_value(&in, &c->value[c->n]); c->n++) {
 		c->parts[c->n] = in;
 		rn_called_skip(&in, rn_value_parts(&c->value[c->n]));
@@ -266,20 +297,23 @@ static struct rn_called_status status_of(struct rn_call_view *v, struct rn_value
 
 struct rn_called_status rn_called_status(struct rn_call_view *v, const struct rn_called *c)
 {
-	uint8_t at = c->role->status;
+	uint8_t param = c->f->traits->status;
 	struct rn_reader in;
+	uint32_t at;
 
-	if (at == RN_ROLE_NONE)
+	if (param == RN_NO_PARAM)
 		return (struct rn_called_status){ 0 };
+	at = rn_called_at(c, param);
 	in = c->parts[at];
 	return status_of(v, c->value[at], &in, c->relative);
 }
 
 struct rn_called_statuses rn_called_statuses(const struct rn_called *c)
 {
-	uint8_t at = c->role->status;
+	uint8_t param = c->f->traits->status;
+	uint32_t at = param == RN_NO_PARAM ? 0 : rn_called_at(c, param);
 
-	if (at == RN_ROLE_NONE || c->value[at].kind != RN_V_LIST)
+	if (param == RN_NO_PARAM || c->value[at].kind != RN_V_LIST)
 		return (struct rn_called_statuses){ .left = -1 };
 	return (struct rn_called_statuses){ c->parts[at], c->value[at].num };
 }

@@ -1,6 +1,6 @@
 /*
- * call_view.h - a call of a trace in numbers: its arguments by their roles (roles.h), ranks as the
- * caller's communicators have them, statuses.
+ * call_view.h - a call of a trace in numbers: its arguments by their traits (encode/traits.h),
+ * ranks as the caller's communicators have them, statuses.
  *
  * Communicators are counted from 1 as their names come up, the world and self first. Words and
  * relative numbers become what a plan has (order/plan.h).
@@ -16,9 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/roles.h"
 #include "base/map.h"
-#include "encode/call.h"
+#include "encode/raw.h"
 #include "read/decode.h"
 
 struct rn_arena;
@@ -30,11 +29,20 @@ struct rn_standing {
 	uint64_t rank, size;
 };
 
+/* A function of the trace, and what this program knows of it. */
+struct rn_called_function {
+	const struct rn_func *func;
+	const struct rn_traits *traits;
+	const struct rn_param *param; /* NULL: all go in */
+	uint32_t number;              /* in this program; UINT32_MAX: it is not known */
+	uint32_t ins;                 /* number of values that go in, which are the first */
+};
+
 struct rn_call_view {
 	const struct rn_trace *t;
 	struct rn_arena *mem, *scratch;
 	struct rn_decoder decoder;
-	const struct rn_roles *roles;
+	const struct rn_called_function *function;           /* by number */
 	uint64_t any_source, any_tag, nobody, root, pending; /* words */
 	struct rn_map comm_of;
 	const char **comm; /* by number - 1 */
@@ -57,7 +65,7 @@ void rn_call_view_begin(struct rn_call_view *v, uint64_t rank, struct rn_arena *
 const struct rn_standing *rn_call_view_standing(struct rn_call_view *v, uint32_t comm);
 
 struct rn_called {
-	const struct rn_role *role;
+	const struct rn_called_function *f;
 	uint32_t comm;     /* the first that goes in; 0: none */
 	uint32_t relative; /* that which ranks are relative to */
 	uint32_t place;    /* node of the stacks + 1, or 0 */
@@ -72,10 +80,16 @@ void rn_call_view_read(struct rn_call_view *v, const void *sig, size_t len, stru
 /* Values behind the one that was read, and what they are made of. */
 void rn_called_skip(struct rn_reader *in, uint64_t n);
 
-/* A value by its place, which may be RN_ROLE_NONE: as a plan has it. */
-int32_t rn_called_argument(struct rn_call_view *v, const struct rn_called *c, uint8_t at);
+/* Which value a parameter is. */
+static inline uint32_t rn_called_at(const struct rn_called *c, uint8_t param)
+{
+	return c->f->param ? c->f->param[param].value : param;
+}
+
+/* The value of a parameter, which may be RN_NO_PARAM: as a plan has it. */
+int32_t rn_called_argument(struct rn_call_view *v, const struct rn_called *c, uint8_t param);
 int64_t rn_called_count(struct rn_call_view *v, const struct rn_called *c);
-bool rn_called_true(const struct rn_called *c, uint8_t at);
+bool rn_called_true(const struct rn_called *c, uint8_t param);
 
 struct rn_called_status {
 	bool known;     /* source and tag are */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/outcomes.h"
-#include "analyse/roles.h"
 #include "base/arena.h"
 #include "encode/raw.h"
 #include "read/order_view.h"
@@ -89,18 +88,12 @@ const char *rn_orders_function(const struct rn_orders *o, const struct rn_order 
 	return o->reader ? "?" : rn_order_function(o->t, site);
 }
 
-static bool chooses(const struct rn_role *r)
+bool rn_orders_any(const struct rn_trace *t)
 {
-	return r->act == RN_ACT_PROBES ||
-	       ((r->act == RN_ACT_COMPLETES || r->act == RN_ACT_ASKS) && r->kind != RN_ORDER_WAIT);
-}
+	const uint32_t chooses = RN_IS_probes | RN_IS_tests | RN_IS_any | RN_IS_some;
 
-bool rn_orders_any(const struct rn_trace *t, struct rn_arena *scratch)
-{
-	const struct rn_roles *roles = rn_roles_new(scratch, &t->vocab);
-
-	for (uint32_t i = 0; roles && i < t->vocab.funcs; i++)
-		if (chooses(rn_roles_get(roles, t->vocab.func[i].number)))
+	for (uint32_t i = 0; i < t->vocab.funcs; i++)
+		if (rn_func_traits(&t->vocab.func[i])->is & chooses)
 			return true;
 	for (uint32_t i = 0; i < t->vocab.words; i++)
 		if (strcmp(t->vocab.word[i].text, "MPI_ANY_SOURCE") == 0 ||

@@ -50,7 +50,7 @@ const char *const *rn_orders_comms(const struct rn_orders *o, uint32_t *n);
 const char *rn_orders_function(const struct rn_orders *o, const struct rn_order *of, uint32_t site);
 
 /* Whether a trace that has every call may have events at all: whether functions are used in it that
- * choose, or wildcards. O(vocabulary). False without memory. */
-bool rn_orders_any(const struct rn_trace *t, struct rn_arena *scratch);
+ * choose, or wildcards. O(vocabulary). */
+bool rn_orders_any(const struct rn_trace *t);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/call_view.h"
-#include "analyse/roles.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
@@ -29,8 +28,7 @@ struct message {
 /* A request that is followed. */
 struct request {
 	uint64_t number;
-	uint32_t sends; /* enum rn_sends */
-	bool receives;  /* and what: */
+	bool sends, synchronous, receives; /* and what: */
 	struct message out, in;
 	bool persistent, active;
 	size_t thread;       /* index in the stream of the thread that started it */
@@ -139,10 +137,46 @@ static void add_cancel(struct rn_outcomes *o, const struct request *r, bool canc
 	ADD(o, &o->value, int64_t, (int64_t)(r->directed << 1 | cancelled));
 }
 
+/* ---- traits ---- */
+
+static bool is(const struct rn_called *c, uint32_t traits)
+{
+	return c->f->traits->is & traits;
+}
+
+/* The messages of partitioned operations are not followed. */
+static bool sends(const struct rn_called *c)
+{
+	return is(c, RN_IS_sends) && !is(c, RN_IS_partitioned);
+}
+
+static bool receives(const struct rn_called *c)
+{
+	return is(c, RN_IS_receives) && !is(c, RN_IS_partitioned);
+}
+
+/* Whether it says which message it sends or receives. MPI_Mrecv does not. */
+static bool names_message(const struct rn_called *c)
+{
+	return (sends(c) || receives(c)) &&
+	       (c->f->traits->dest != RN_NO_PARAM || c->f->traits->source != RN_NO_PARAM);
+}
+
+static enum rn_order_kind kind_of(const struct rn_called *c)
+{
+	return is(c, RN_IS_probes)  ? RN_ORDER_PROBE
+	       : is(c, RN_IS_any)   ? RN_ORDER_ANY
+	       : is(c, RN_IS_some)  ? RN_ORDER_SOME
+	       : is(c, RN_IS_tests) ? RN_ORDER_TEST
+				    : RN_ORDER_WAIT;
+}
+
+/* ---- rows ---- */
+
 /* The row that a call of that site goes on with: one in which nothing is done yet. */
 static struct rn_order_row *row_of(struct rn_outcomes *o, const struct rn_called *c)
 {
-	struct rn_order_site s = { c->role->kind, c->role->function, c->comm, c->place };
+	struct rn_order_site s = { kind_of(c), c->f->number, c->comm, c->place };
 	uint32_t site = find_site(o, &s);
 	struct rn_order_row *last = NULL;
 
@@ -201,12 +235,12 @@ static uint32_t begin_send(struct rn_outcomes *o, const struct message *m)
 	return (uint32_t)o->send.n - 1;
 }
 
-static void end_send(struct rn_outcomes *o, uint32_t send, enum rn_sends how, bool cancelled)
+static void end_send(struct rn_outcomes *o, uint32_t send, bool synchronous, bool cancelled)
 {
 	if (send != NONE && o->rc == RN_OK)
-		*AT(&o->sent, unsigned char, send) = cancelled                       ? RN_SENT_NOT
-						     : how == RN_SENDS_SYNCHRONOUSLY ? RN_SENT_SURE
-										     : RN_SENT_DONE;
+		*AT(&o->sent, unsigned char, send) = cancelled     ? RN_SENT_NOT
+						     : synchronous ? RN_SENT_SURE
+								   : RN_SENT_DONE;
 }
 
 static bool is_wild(const struct message *m)
@@ -294,26 +328,26 @@ static struct rn_called_status came(struct rn_outcomes *o, const struct rn_calle
 
 static struct message outgoing(struct rn_outcomes *o, const struct rn_called *c)
 {
-	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->role->dest),
-				 rn_called_argument(&o->view, c, c->role->sendtag) };
+	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->f->traits->dest),
+				 rn_called_argument(&o->view, c, c->f->traits->tag) };
 }
 
 static struct message incoming(struct rn_outcomes *o, const struct rn_called *c)
 {
-	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->role->source),
-				 rn_called_argument(&o->view, c, c->role->recvtag) };
+	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->f->traits->source),
+				 rn_called_argument(&o->view, c, c->f->traits->recvtag) };
 }
 
 static void take_message(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct message out = outgoing(o, c), in = incoming(o, c);
-	uint32_t send = c->role->sends ? begin_send(o, &out) : NONE;
-	uint32_t recv = c->role->receives ? begin_recv(o, &in, true) : NONE;
+	uint32_t send = sends(c) ? begin_send(o, &out) : NONE;
+	uint32_t recv = receives(c) ? begin_recv(o, &in, true) : NONE;
 	struct rn_called_status s;
 
 	if (c->failed)
 		return;
-	end_send(o, send, c->role->sends, false);
+	end_send(o, send, is(c, RN_IS_synchronous), false);
 	if (recv == NONE)
 		return;
 	s = came(o, c);
@@ -328,12 +362,12 @@ static void take_message(struct rn_outcomes *o, const struct rn_called *c)
 static void take_probe(struct rn_outcomes *o, const struct rn_called *c)
 {
 	struct message m = incoming(o, c);
-	bool once = c->role->flag != RN_ROLE_NONE;
+	bool once = is(c, RN_IS_tests);
 	struct rn_called_status s;
 
 	if (c->failed || m.peer == RN_PLAN_NOBODY)
 		return;
-	if (once && !rn_called_true(c, c->role->flag)) {
+	if (once && !rn_called_true(c, c->f->traits->flag)) {
 		add_failure(o, c);
 		return;
 	}
@@ -342,7 +376,7 @@ static void take_probe(struct rn_outcomes *o, const struct rn_called *c)
 		add_done(o, 0, RN_ORDER_NOT, &s, true);
 		add_row(o, c, 1);
 	}
-	if (c->role->receives)
+	if (receives(c))
 		end_recv(o, begin_recv(o, &m, false), &s);
 }
 
@@ -428,15 +462,16 @@ static void start_request(struct rn_outcomes *o, struct request *r)
 /* A call that makes a request. One that is not given is there all the same for the count. */
 static void take_maker(struct rn_outcomes *o, const struct rn_called *c)
 {
-	struct request r = { .sends = c->role->sends,
-			     .receives = c->role->receives,
+	struct request r = { .sends = sends(c),
+			     .synchronous = is(c, RN_IS_synchronous),
+			     .receives = receives(c),
 			     .out = outgoing(o, c),
 			     .in = incoming(o, c),
-			     .persistent = c->role->act == RN_ACT_PREPARES,
+			     .persistent = is(c, RN_IS_prepares),
 			     .cancel = NONE,
 			     .send = NONE,
 			     .recv = NONE };
-	const struct rn_value *v = &c->value[c->role->request];
+	const struct rn_value *v = &c->value[rn_called_at(c, c->f->traits->request)];
 
 	if (!r.persistent)
 		start_request(o, &r);
@@ -447,13 +482,15 @@ static void take_maker(struct rn_outcomes *o, const struct rn_called *c)
 /* The requests that a call was given: `given` has them. */
 static void list_given(struct rn_outcomes *o, const struct rn_called *c)
 {
-	uint8_t at = c->role->request;
+	uint8_t param = c->f->traits->request;
+	uint32_t at;
 	struct rn_reader in;
 	struct rn_value v;
 
 	empty(&o->given);
-	if (at == RN_ROLE_NONE)
+	if (param == RN_NO_PARAM)
 		return;
+	at = rn_called_at(c, param);
 	if (c->value[at].kind != RN_V_LIST) {
 		add(o, &o->given, &c->value[at], sizeof(v));
 		return;
@@ -493,7 +530,7 @@ static void take_cancel(struct rn_outcomes *o, const struct rn_called *c)
 		struct request *r = find_request(o, given(o, i));
 
 		if (r && r->active && !is_numbered(o, r->recv) && (r->sends || r->receives))
-			r->cancel = c->role->function;
+			r->cancel = c->f->number;
 	}
 }
 
@@ -541,12 +578,12 @@ static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
 		add_done(o, (uint32_t)i, RN_ORDER_NOT, &s, false);
 	}
 	if (r && r->active) {
-		if (r->cancel != NONE && !s.ignored && c->role->act == RN_ACT_COMPLETES &&
+		if (r->cancel != NONE && !s.ignored && is(c, RN_IS_completes) &&
 		    r->thread == o->thread.n)
 			add_cancel(o, r, s.cancelled);
-		end_send(o, r->send, (enum rn_sends)r->sends, s.cancelled);
+		end_send(o, r->send, r->synchronous, s.cancelled);
 		end_recv(o, r->recv, &s);
-		r->active = c->role->act == RN_ACT_ASKS;
+		r->active = !is(c, RN_IS_completes);
 	}
 	return all;
 }
@@ -554,12 +591,12 @@ static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
 /* All that it was given. */
 static void take_all(struct rn_outcomes *o, const struct rn_called *c)
 {
-	bool tests = c->role->kind == RN_ORDER_TEST;
-	bool active = any_active(o) || c->role->request == RN_ROLE_NONE;
+	bool tests = is(c, RN_IS_tests);
+	bool active = any_active(o) || c->f->traits->request == RN_NO_PARAM;
 	struct rn_called_statuses l = rn_called_statuses(c);
 	size_t n = 0;
 
-	if (tests && !c->failed && !rn_called_true(c, c->role->flag)) {
+	if (tests && !c->failed && !rn_called_true(c, c->f->traits->flag)) {
 		add_failure(o, c);
 		return;
 	}
@@ -579,11 +616,11 @@ static bool is_index(const struct rn_outcomes *o, const struct rn_value *v)
 
 static void take_any(struct rn_outcomes *o, const struct rn_called *c)
 {
-	const struct rn_value *index = &c->value[c->role->index];
+	const struct rn_value *index = &c->value[rn_called_at(c, c->f->traits->index)];
 
 	if (c->failed)
 		return;
-	if (c->role->flag != RN_ROLE_NONE && !rn_called_true(c, c->role->flag))
+	if (is(c, RN_IS_tests) && !rn_called_true(c, c->f->traits->flag))
 		add_failure(o, c);
 	else if (is_index(o, index))
 		add_row(o, c,
@@ -592,9 +629,10 @@ static void take_any(struct rn_outcomes *o, const struct rn_called *c)
 
 static void take_some(struct rn_outcomes *o, const struct rn_called *c)
 {
-	const struct rn_value *count = &c->value[c->role->index];
-	const struct rn_value *indices = &c->value[c->role->indices];
-	struct rn_reader in = c->parts[c->role->indices];
+	const uint32_t at = rn_called_at(c, c->f->traits->indices);
+	const struct rn_value *count = &c->value[rn_called_at(c, c->f->traits->index)];
+	const struct rn_value *indices = &c->value[at];
+	struct rn_reader in = c->parts[at];
 	struct rn_called_statuses l = rn_called_statuses(c);
 	struct rn_value v;
 	size_t n = 0;
@@ -631,9 +669,9 @@ static void take_completion(struct rn_outcomes *o, const struct rn_called *c)
 {
 	list_given(o, c);
 	if (!c->failed || rn_called_statuses(c).left > 0) {
-		if (c->role->kind == RN_ORDER_ANY)
+		if (is(c, RN_IS_any))
 			take_any(o, c);
-		else if (c->role->kind == RN_ORDER_SOME)
+		else if (is(c, RN_IS_some))
 			take_some(o, c);
 		else
 			take_all(o, c);
@@ -645,52 +683,45 @@ static void take_completion(struct rn_outcomes *o, const struct rn_called *c)
 
 static void take_call(struct rn_outcomes *o, const struct rn_called *c)
 {
-	switch (c->role->act) {
-	case RN_ACT_MESSAGE:
-		take_message(o, c);
-		break;
-	case RN_ACT_PROBES:
+	if (is(c, RN_IS_probes)) {
 		take_probe(o, c);
-		break;
-	case RN_ACT_MAKES:
-	case RN_ACT_PREPARES:
+	} else if (is(c, RN_IS_prepares) || (is(c, RN_IS_starts) && names_message(c))) {
 		take_maker(o, c);
-		break;
-	case RN_ACT_STARTS:
+	} else if (names_message(c)) {
+		take_message(o, c);
+	} else if (is(c, RN_IS_activates)) {
 		take_start(o, c);
-		break;
-	case RN_ACT_COMPLETES:
-	case RN_ACT_ASKS:
+	} else if (is(c, RN_IS_completes | RN_IS_tests)) {
 		take_completion(o, c);
-		break;
-	case RN_ACT_CANCELS:
+	} else if (is(c, RN_IS_cancels)) {
 		take_cancel(o, c);
-		break;
-	case RN_ACT_FREES:
+	} else if (is(c, RN_IS_frees)) {
 		list_given(o, c);
 		forget_gone(o);
-		break;
-	case RN_ACT_FINALIZES:
+	} else if (is(c, RN_IS_finalizes)) {
 		o->finalized |= !c->unfinished;
-		break;
-	case RN_ACT_OTHER:
-		break;
 	}
+}
+
+/* The rank that the call is about. */
+static uint8_t peer_of(const struct rn_traits *t)
+{
+	return t->dest != RN_NO_PARAM ? t->dest : t->source != RN_NO_PARAM ? t->source : t->root;
 }
 
 static void keep_call(struct rn_outcomes *o, const struct rn_called *c)
 {
-	bool both = c->role->sends && c->role->receives;
+	const struct rn_traits *t = c->f->traits;
+	bool both = sends(c) && receives(c);
 
 	o->call[o->calls++] = (struct rn_plan_call){
-		.function = c->role->function,
+		.function = c->f->number,
 		.comm = c->comm,
-		.peer = rn_called_argument(&o->view, c, c->role->peer),
-		.tag = rn_called_argument(&o->view, c, c->role->tag),
+		.peer = rn_called_argument(&o->view, c, peer_of(t)),
+		.tag = rn_called_argument(&o->view, c, t->tag),
 		.count = rn_called_count(&o->view, c),
-		.source = both ? rn_called_argument(&o->view, c, c->role->source) : RN_PLAN_NOTHING,
-		.recvtag =
-			both ? rn_called_argument(&o->view, c, c->role->recvtag) : RN_PLAN_NOTHING,
+		.source = both ? rn_called_argument(&o->view, c, t->source) : RN_PLAN_NOTHING,
+		.recvtag = both ? rn_called_argument(&o->view, c, t->recvtag) : RN_PLAN_NOTHING,
 	};
 }
 

@@ -338,7 +338,7 @@ static bool is_looked_at(const struct rn_trace *t, bool all, struct rn_buf *out)
 	bool any;
 
 	rn_arena_init(&scratch, SIZE_MAX);
-	any = !lossy.counts && !lossy.params && rn_orders_any(t, &scratch);
+	any = !lossy.counts && !lossy.params && rn_orders_any(t);
 	if (any && rn_markers_calls(&m, &t->streams, &scratch, &calls) < 0)
 		out->failed = true;
 	rn_arena_free(&scratch);

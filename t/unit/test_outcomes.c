@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analyse/outcomes.h"
-#include "analyse/roles.h"
 #include "analyse/unseen.h"
 #include "read/trace.h"
 #include "script_trace.h"
@@ -695,34 +694,6 @@ static void test_no_memory(void)
 	rn_arena_free(&mem);
 }
 
-/* The vocabulary says what functions are called, and what they have; none of it has to be so. */
-static void test_other_functions(void)
-{
-	static const char *const one[] = { "request" }, *const few[] = { "flag", "tag" };
-	static const unsigned char out[] = { RN_DIR_OUT, RN_DIR_OUT };
-	static const struct rn_func func[] = {
-		{ 0, "MPI_Irecv", one, 1, NULL },        { 1, "MPI_Waitall", few, 2, out },
-		{ 2, "MPI_Test", one, 1, NULL },         { 3, "MPI_Recv", NULL, 0, NULL },
-		{ 9, "MPI_Testsome", few, 2, NULL },     { 10, "MPI_Strange", few, 2, out },
-		{ 11, "MPI_Strange_init", few, 2, out }, { 12, "MPI_Win_test", one, 1, out },
-	};
-	static const struct rn_vocab vocab = { func, NULL, sizeof(func) / sizeof(*func), 0 };
-	struct rn_arena mem;
-	struct rn_roles *r;
-
-	rn_arena_init(&mem, SIZE_MAX);
-	r = rn_roles_new(&mem, &vocab);
-	for (uint32_t i = 0; i < vocab.funcs; i++) {
-		const struct rn_role *role = rn_roles_get(r, func[i].number);
-
-		CHECK(role->func == &func[i]);
-		CHECK(role->act == (func[i].number == 3 ? RN_ACT_MESSAGE : RN_ACT_OTHER));
-	}
-	CHECK(rn_roles_get(r, 10)->function == RN_PLAN_NO_FUNCTION);
-	CHECK(rn_roles_get(r, 10)->tag == RN_ROLE_NONE);
-	rn_arena_free(&mem);
-}
-
 /* Calls with values of any kind in any place: a trace need not come from a program. */
 static void random_values(void)
 {
@@ -816,8 +787,6 @@ int main(void)
 	ok("in random order");
 	test_no_memory();
 	ok("every allocation fails once");
-	test_other_functions();
-	ok("functions that are not what their names say");
 	for (int i = 0; i < 300; i++)
 		random_values();
 	ok("values that make no sense");
