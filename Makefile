@@ -184,8 +184,9 @@ define tracer
 $(GEN)/$(1)/functions: tools/mpi-facts api/mpi.words | $(BUILD)/flags
 	tools/mpi-facts api/mpi.words $(GEN)/$(1) $(2) $(MPI_FLAGS)
 
-$(GEN)/$(1)/calls.h: $(GEN)/$(1)/functions api/mpi.api api/gen.awk
-	awk -v part=real -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/real_calls.h
+$(GEN)/$(1)/calls.h: $(GEN)/$(1)/functions api/mpi.api api/posix.api api/gen.awk
+	awk -v part=next -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/next_mpi_calls.h
+	awk -v part=next -f api/gen.awk api/posix.api >$(GEN)/$(1)/next_posix_calls.h
 	awk -v part=hand -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/hand.h
 	awk -v part=compare -v have=$(GEN)/$(1)/functions -f api/gen.awk api/mpi.api >$(GEN)/$(1)/compare_calls.h
 	awk -v part=consts -v have=$(GEN)/$(1)/constants -f api/gen.awk api/mpi.words >$(GEN)/$(1)/constants.h
@@ -347,7 +348,7 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 
 # What runs before ThreadSanitizer has begun: it asks for functions of libc that we stand in front of.
 TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map seg) \
-	$(patsubst %,src/intercept/%.c,config heap loader order_libc)
+	$(patsubst %,src/intercept/%.c,chain config heap loader object order_libc)
 $(TSAN_EARLY:%.c=$(BUILD)/pic/%.o) $(TSAN_EARLY:%.c=$(BUILD)/ompi/%.o): \
 	private override CFLAGS := $(filter-out -fsanitize=thread,$(CFLAGS))
 

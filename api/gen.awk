@@ -3,7 +3,8 @@
 #	awk -v part=calls -v have=FILE -f gen.awk mpi.api     wrappers of the functions that FILE lists
 #	awk -v part=table -f gen.awk mpi.api                  all functions: traits, parameters, kinds, directions
 #	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand, and a few more
-#	awk -v part=real -v have=FILE -f gen.awk mpi.api      the real functions
+#	awk -v part=next -v have=FILE -f gen.awk mpi.api      next functions (src/intercept/chain.h)
+#	awk -v part=next -f gen.awk posix.api                 the same for the C library
 #	awk -v part=compare -v have=FILE -f gen.awk mpi.api   what a replay compares of a call
 #	awk -v part=words -f gen.awk mpi.words                all words
 #	awk -v part=consts -v have=FILE -f gen.awk mpi.words  the constants that FILE lists
@@ -298,6 +299,13 @@ function first_of(names, none,    n, name_of, i, k) {
 	return none
 }
 
+# A function of the interposition chain.
+function print_next(    i, decl) {
+	for (i = 1; i <= params; i++)
+		decl = decl (i > 1 ? ", " : "") declaration(i)
+	printf "NEXT(%s, %s, %d, (%s))\n", name, ret, count, params ? decl : "void"
+}
+
 function finish(    i, decl, args, real, line, k, dirs, both) {
 	if (name == "")
 		return
@@ -343,12 +351,8 @@ function finish(    i, decl, args, real, line, k, dirs, both) {
 	}
 	if (part == "hand" && ((name in known) && by_hand(name) || (name in numbered) || name !~ /^MPI/))
 		printf "#define RN_N_%s %d\n", name, count
-	if (part == "real" && (name in known)) {
-		decl = ""
-		for (i = 1; i <= params; i++)
-			decl = decl (i > 1 ? ", " : "") declaration(i)
-		printf "REAL(%s, %s, %d, (%s))\n", name, ret, count, params ? decl : "void"
-	}
+	if (part == "next" && (have == "" || (name in known)))
+		print_next()
 	if (part == "compare" && (name in known) && (polls(name) || !unlike(name))) {
 		decl = args = ""
 		for (i = 1; i <= params; i++) {

@@ -44,13 +44,13 @@ header_names() {
 # redeclare TABLE FUNCTIONS: does mpi.h agree that they are MPI_X and PMPI_X of these types?
 redeclare() {
 	mkdir -p "$tmp/gen"
-	awk -v part=real -v have="$2" -f api/gen.awk "$1" >"$tmp/gen/real_calls.h"
+	awk -v part=next -v have="$2" -f api/gen.awk "$1" >"$tmp/gen/next_mpi_calls.h"
 	cat >"$tmp/redeclare.c" <<'END'
 #include "intercept/real.h"
-#define REAL(name, ret, n, decl) \
+#define NEXT(name, ret, n, decl) \
 	ret name decl;           \
 	ret P##name decl;
-#include "real_calls.h"
+#include "next_mpi_calls.h"
 END
 	mpicc_all -Isrc -I"$tmp/gen" -fsyntax-only "$tmp/redeclare.c"
 }
@@ -90,12 +90,13 @@ not_interposable() {
 	esac
 }
 
+# exported PATTERN: the functions of the tracer whose names match the pattern
 exported() {
 	case $mpi in
 	openmpi) _so=${RONDO%/*}/librondo-ompi.so ;;
 	mpich) _so=${RONDO%/*}/librondo-mpich.so ;;
 	esac
-	nm -D --defined-only "$_so" | awk '$2 == "T" && $3 ~ /^P?MPI/ { print $3 }' | sort
+	nm -D --defined-only "$_so" | awk '$2 == "T" { print $3 }' | grep -E "$1" | sort
 }
 
 api() {
@@ -104,13 +105,15 @@ api() {
 	header_names >"$tmp/$mpi/header"
 	count_of_version
 	is "$mpi: every function of the library is in the table" "$(missing "$have" $table)" ""
-	is "... and wrapped, as MPI_X and as PMPI_X" "$(exported)" \
+	is "... and wrapped, as MPI_X and as PMPI_X" "$(exported '^P?MPI')" \
 		"$({ cat "$have" && sed 's/^/P/' "$have"; } | sort)"
 	is "... and every one that the header declares, too" \
 		"$(sed 's/^P//' "$tmp/$mpi/header" | sort -u | comm -23 - "$have")" "$(not_interposable)"
 	is "... which declares all of them, also as PMPI_X" \
 		"$({ cat "$have" && sed 's/^/P/' "$have"; } | sort | comm -23 - "$tmp/$mpi/header")" ""
 	ok "... with the parameters that the table has" redeclare $table "$have"
+	is "$mpi: the exported functions of the C library are those of posix.api" \
+		"$(exported '^([abd-gi-z]|c[^u])')" "$(sed -n 's/^\([a-z].*\)\t.*/\1/p' api/posix.api | sort)"
 }
 
 # A test that finds nothing must be able to find something.

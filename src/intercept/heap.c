@@ -6,157 +6,15 @@
  * from the first instruction on, whether or not the tracer ever wakes up, because blocks that are
  * allocated long before MPI_Init are sent later.
  *
- * The real functions are looked up at the first call. The lookup itself may allocate; what it gets
- * then comes from a small buffer of ours and is never freed.
- *
  * reallocarray is not here: glibc's calls realloc, which is. A program that brings an allocator of
  * its own in the executable never calls us, and its blocks are not known. A sanitizer's allocator
  * that precedes the tracer reports its blocks through hooks.
  */
-#include <dlfcn.h>
-#include <errno.h>
-#include <malloc.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "intercept/chain.h"
 #include "intercept/object.h"
 #include "track/memory.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-static void *first_malloc(size_t n);
-static void *first_calloc(size_t n, size_t size);
-static void *first_realloc(void *p, size_t n);
-static void first_free(void *p);
-
-/* The four that matter for speed never ask whether they have been looked up. */
-static struct {
-	void *(*malloc)(size_t);
-	void *(*calloc)(size_t, size_t);
-	void *(*realloc)(void *, size_t);
-	void (*free)(void *);
-	int (*posix_memalign)(void **, size_t, size_t);
-	void *(*aligned_alloc)(size_t, size_t);
-	void *(*memalign)(size_t, size_t);
-	void *(*valloc)(size_t);
-	void *(*pvalloc)(size_t);
-	void *(*mmap)(void *, size_t, int, int, int, off_t);
-	int (*munmap)(void *, size_t);
-	void *(*mremap)(void *, size_t, size_t, int, ...);
-} real = {
-	.malloc = first_malloc,
-	.calloc = first_calloc,
-	.realloc = first_realloc,
-	.free = first_free,
-};
-
-/* ---- before the real functions are known ---- */
-
-struct boot_block {
-	_Alignas(16) size_t size;
-	_Alignas(16) unsigned char bytes[];
-};
-
-static _Alignas(16) unsigned char boot[16384];
-static size_t boot_used; /* atomic */
-static _Thread_local bool looking_up __attribute__((tls_model("initial-exec")));
-
-static bool is_boot(const void *p)
-{
-	return (uintptr_t)p - (uintptr_t)boot < sizeof(boot);
-}
-
-/* Memory that is zero. */
-static void *boot_alloc(size_t n)
-{
-	size_t need = sizeof(struct boot_block) + ((n + 15) & ~(size_t)15), at;
-	struct boot_block *b;
-
-	if (n > sizeof(boot) ||
-	    (at = __atomic_fetch_add(&boot_used, need, __ATOMIC_RELAXED)) > sizeof(boot) - need) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	b = (struct boot_block *)(void *)(boot + at);
-	b->size = n;
-	return b->bytes;
-}
-
-static void *move_from_boot(const void *p, size_t n)
-{
-	const struct boot_block *b =
-		(const void *)((const unsigned char *)p - sizeof(struct boot_block));
-	void *to = malloc(n);
-
-	return to ? memcpy(to, p, n < b->size ? n : b->size) : NULL;
-}
-
-/* Several threads may do this at once: they all find the same. */
-static void look_up(void)
-{
-	int saved = errno;
-
-	if (looking_up)
-		return;
-	looking_up = true;
-	real.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
-	real.aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
-	real.memalign = dlsym(RTLD_NEXT, "memalign");
-	real.valloc = dlsym(RTLD_NEXT, "valloc");
-	real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
-	real.mmap = dlsym(RTLD_NEXT, "mmap");
-	real.munmap = dlsym(RTLD_NEXT, "munmap");
-	real.mremap = dlsym(RTLD_NEXT, "mremap");
-	real.free = dlsym(RTLD_NEXT, "free");
-	real.realloc = dlsym(RTLD_NEXT, "realloc");
-	real.calloc = dlsym(RTLD_NEXT, "calloc");
-	real.malloc = dlsym(RTLD_NEXT, "malloc");
-	looking_up = false;
-	errno = saved;
-}
-
-static void *first_malloc(size_t n)
-{
-	look_up();
-	return looking_up ? boot_alloc(n) : real.malloc(n);
-}
-
-static void *first_calloc(size_t n, size_t size)
-{
-	size_t bytes;
-
-	look_up();
-	if (!looking_up)
-		return real.calloc(n, size);
-	return boot_alloc(__builtin_mul_overflow(n, size, &bytes) ? SIZE_MAX : bytes);
-}
-
-static void *first_realloc(void *p, size_t n)
-{
-	look_up();
-	return looking_up ? boot_alloc(n) : real.realloc(p, n);
-}
-
-static void first_free(void *p)
-{
-	look_up();
-	if (!looking_up)
-		real.free(p);
-}
-
-/* False: not now (the lookup itself asks), or the libraries have no such function. */
-static bool known(void *const *function)
-{
-	if (!*function)
-		look_up();
-	return *function != NULL;
-}
-
-#define KNOWN(name) known((void *const *)&real.name)
 
 static void hook_malloc(const volatile void *p, size_t n)
 {
@@ -193,39 +51,35 @@ __attribute__((constructor)) static void start(void)
 
 /* ---- the heap ---- */
 
-EXPORT void *malloc(size_t n)
+void *malloc(size_t n)
 {
-	void *p = real.malloc(n);
+	void *p = rn_libc()->malloc(n);
 
 	rn_mem_alloc(p, n);
 	return p;
 }
 
-EXPORT void *calloc(size_t n, size_t size)
+void *calloc(size_t n, size_t size)
 {
-	void *p = real.calloc(n, size);
+	void *p = rn_libc()->calloc(n, size);
 
 	rn_mem_alloc(p, n * size);
 	return p;
 }
 
-EXPORT void free(void *p)
+void free(void *p)
 {
-	if (!p || is_boot(p))
+	if (!p)
 		return;
 	rn_mem_free(p);
-	real.free(p);
+	rn_libc()->free(p);
 }
 
-EXPORT void *realloc(void *p, size_t n)
+void *realloc(void *p, size_t n)
 {
-	struct rn_mem_moving moving;
-	void *to;
+	struct rn_mem_moving moving = rn_mem_realloc_begin(p);
+	void *to = rn_libc()->realloc(p, n);
 
-	if (is_boot(p))
-		return move_from_boot(p, n);
-	moving = rn_mem_realloc_begin(p);
-	to = real.realloc(p, n);
 	if (to || !n)
 		rn_mem_realloc_end(moving, to, n);
 	else
@@ -233,9 +87,9 @@ EXPORT void *realloc(void *p, size_t n)
 	return to;
 }
 
-EXPORT int posix_memalign(void **p, size_t align, size_t n)
+int posix_memalign(void **p, size_t align, size_t n)
 {
-	int rc = KNOWN(posix_memalign) ? real.posix_memalign(p, align, n) : ENOMEM;
+	int rc = rn_libc()->posix_memalign(p, align, n);
 
 	if (rc == 0)
 		rn_mem_alloc(*p, n);
@@ -248,49 +102,40 @@ static void *seen(void *p, size_t n)
 	return p;
 }
 
-static void *no_memory(void)
+void *aligned_alloc(size_t align, size_t n)
 {
-	errno = ENOMEM;
-	return NULL;
+	return seen(rn_libc()->aligned_alloc(align, n), n);
 }
 
-EXPORT void *aligned_alloc(size_t align, size_t n)
+void *memalign(size_t align, size_t n)
 {
-	return KNOWN(aligned_alloc) ? seen(real.aligned_alloc(align, n), n) : no_memory();
+	return seen(rn_libc()->memalign(align, n), n);
 }
 
-EXPORT void *memalign(size_t align, size_t n)
+void *valloc(size_t n)
 {
-	return KNOWN(memalign) ? seen(real.memalign(align, n), n) : no_memory();
+	return seen(rn_libc()->valloc(n), n);
 }
 
-EXPORT void *valloc(size_t n)
-{
-	return KNOWN(valloc) ? seen(real.valloc(n), n) : no_memory();
-}
-
-EXPORT void *pvalloc(size_t n)
+void *pvalloc(size_t n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	if (!KNOWN(pvalloc))
-		return no_memory();
-	return seen(real.pvalloc(n), n < SIZE_MAX - page ? (n + page - 1) & ~(page - 1) : n);
+	return seen(rn_libc()->pvalloc(n), n < SIZE_MAX - page ? (n + page - 1) & ~(page - 1) : n);
 }
 
 /* ---- mappings ---- */
 
-EXPORT void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 {
-	void *p = KNOWN(mmap) ? real.mmap(at, n, prot, flags, fd, offset)
-			      : (void *)syscall(SYS_mmap, at, n, prot, flags, fd, offset);
+	void *p = rn_libc()->mmap(at, n, prot, flags, fd, offset);
 
 	if (p != MAP_FAILED)
 		rn_mem_map(p, n);
 	return p;
 }
 
-EXPORT void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap")));
 
 static bool whole_page(const void *p)
@@ -299,14 +144,14 @@ static bool whole_page(const void *p)
 }
 
 /* Before the call, like free; but what the system is going to refuse stays known. */
-EXPORT int munmap(void *p, size_t n)
+int munmap(void *p, size_t n)
 {
 	if (whole_page(p))
 		rn_mem_unmap(p, n);
-	return KNOWN(munmap) ? real.munmap(p, n) : (int)syscall(SYS_munmap, p, n);
+	return rn_libc()->munmap(p, n);
 }
 
-EXPORT void *mremap(void *p, size_t n, size_t new_n, int flags, ...)
+void *mremap(void *p, size_t n, size_t new_n, int flags, ...)
 {
 	void *at = NULL, *to;
 	va_list ap;
@@ -317,8 +162,7 @@ EXPORT void *mremap(void *p, size_t n, size_t new_n, int flags, ...)
 	va_end(ap);
 	if (whole_page(p))
 		rn_mem_unmap(p, n);
-	to = KNOWN(mremap) ? real.mremap(p, n, new_n, flags, at)
-			   : (void *)syscall(SYS_mremap, p, n, new_n, flags, at);
+	to = rn_libc()->mremap(p, n, new_n, flags, at);
 	if (to != MAP_FAILED)
 		rn_mem_map(to, new_n);
 	else if (whole_page(p))

@@ -69,10 +69,20 @@ static bool find_symbols(const struct link_map *object, struct symbols *s)
 	return s->symbol && s->strings;
 }
 
+/* Sanitizers replace strcmp, and their versions do not work before they are initialized. */
+static bool are_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 static bool is(const struct symbols *s, size_t i, const char *name, bool defined)
 {
 	return (s->symbol[i].st_shndx != SHN_UNDEF) == defined && s->symbol[i].st_name < s->size &&
-	       strcmp(s->strings + s->symbol[i].st_name, name) == 0;
+	       are_equal(s->strings + s->symbol[i].st_name, name);
 }
 
 /* Its number; 0 when there is none. */
@@ -195,13 +205,15 @@ static bool binds_fortran(const struct link_map *object)
 	return false;
 }
 
+/* The objects before this one are loaded with the program and never unloaded. */
 const struct link_map *rn_object_ours(void)
 {
 	static const struct link_map *ours; /* several threads find the same */
 	const struct link_map *known = __atomic_load_n(&ours, __ATOMIC_RELAXED);
 
 	if (!known) {
-		known = rn_object_at((uintptr_t)&ours);
+		for (known = _r_debug.r_map; known->l_ld != _DYNAMIC; known = known->l_next)
+			;
 		__atomic_store_n(&ours, known, __ATOMIC_RELAXED);
 	}
 	return known;

@@ -4,10 +4,9 @@
 #include "intercept/real.h"
 
 #include "base/which_mpi.h"
-#include "intercept/loader.h"
+#include "intercept/chain.h"
 #include "intercept/object.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,39 +19,32 @@ static const struct {
 	size_t at;
 	uint32_t number;
 } functions[] = {
-#define REAL(name, ret, n, decl) { "P" #name, offsetof(struct rn_real, name), n },
-#include "real_calls.h"
-#undef REAL
+#define NEXT(name, ret, number, decl) { "P" #name, offsetof(struct rn_real, name), number },
+#include "next_mpi_calls.h"
+#undef NEXT
 };
 
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-static bool same_object(void *a, void *b)
+static void set(struct rn_real *table, size_t i, void *f)
 {
-	Dl_info one, other;
-
-	return dladdr(a, &one) && dladdr(b, &other) && one.dli_fbase == other.dli_fbase;
+	memcpy((char *)table + functions[i].at, &f, sizeof(f));
 }
 
-const char *rn_real_resolve(void)
+void rn_real_resolve(void)
 {
-	rn_dlsym *real_dlsym = rn_loader_dlsym();
-	const char *missing = NULL;
-
 	for (size_t i = 0; i < FUNCTIONS; i++) {
-		void *f = real_dlsym(RTLD_NEXT, functions[i].name);
-		void *mpi_x = real_dlsym(RTLD_NEXT, functions[i].name + 1);
+		void *f = rn_chain_find(functions[i].name);
+		void *mpi_x = rn_chain_find(functions[i].name + 1);
 
-		if (!f)
-			missing = functions[i].name;
-		memcpy((char *)&rn_real + functions[i].at, &f, sizeof(f));
-		/* In the MPI library they are one function with two names. */
-		if (f && mpi_x && mpi_x != f && !same_object(mpi_x, f))
-			memcpy((char *)&rn_tool + functions[i].at, &mpi_x, sizeof(mpi_x));
+		set(&rn_real, i, f);
+		/* The MPI library has one function with both names. */
+		if (f && mpi_x && mpi_x != f &&
+		    rn_object_at((uintptr_t)mpi_x) != rn_object_at((uintptr_t)f))
+			set(&rn_tool, i, mpi_x);
 	}
 	rn_next = rn_real;
 	rn_real_library = rn_object_at((uintptr_t)rn_real.MPI_Init);
-	return missing;
 }
 
 #ifdef OPEN_MPI
@@ -78,11 +70,8 @@ bool rn_real_is_other(void)
 
 	if (!dl_iterate_phdr(find_other, &other))
 		return false;
-	for (size_t i = 0; i < FUNCTIONS; i++) {
-		void *f = rn_object_symbol(other, functions[i].name);
-
-		memcpy((char *)&rn_real + functions[i].at, &f, sizeof(f));
-	}
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		set(&rn_real, i, rn_object_symbol(other, functions[i].name));
 	rn_next = rn_real;
 	return true;
 }

@@ -1,8 +1,9 @@
 /*
  * real.h - the MPI library's own functions, behind ours.
  *
- * We define MPI_X and PMPI_X, so every call of either ends in our wrapper; the library's functions
- * are found once, by dlsym(RTLD_NEXT, "PMPI_X"), and called through this table.
+ * The tracer defines MPI_X and PMPI_X, so every call of either reaches the wrapper. The library's
+ * functions are found once, as the next functions of PMPI_X (chain.h), and called through this
+ * table.
  */
 #ifndef RN_INTERCEPT_REAL_H
 #define RN_INTERCEPT_REAL_H
@@ -25,9 +26,9 @@ typedef const int *rn_pready_list;
 struct link_map;
 
 struct rn_real {
-#define REAL(name, ret, n, decl) ret(*name) decl;
-#include "real_calls.h"
-#undef REAL
+#define NEXT(name, ret, number, decl) ret(*name) decl;
+#include "next_mpi_calls.h"
+#undef NEXT
 };
 
 extern struct rn_real rn_real;
@@ -45,8 +46,8 @@ void *rn_tool_function(uint32_t number);
 /* Whether rn_next has another one than MPI's. */
 bool rn_real_hooked(uint32_t number);
 
-/* Finds them all. NULL, or the name of one that is not there. */
-const char *rn_real_resolve(void);
+/* Finds the functions. A function that the library does not have is NULL. */
+void rn_real_resolve(void);
 
 /* The program has brought the library of another MPI than the one that this tracer is for: from now
  * on its functions are the real ones, and nothing can be recorded. */
