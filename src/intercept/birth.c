@@ -1,23 +1,14 @@
 /* birth.c - see birth.h. */
 #include "intercept/birth.h"
 
-#include "intercept/loader.h"
+#include "intercept/chain.h"
 #include "intercept/wait_state.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <threads.h>
 
 #define MOST_CHILDREN 4096 /* of a thread, before numbers may be those of others' */
 #define SLOTS         64
-
-typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
 
 /* What a thread is to begin with. */
 struct child {
@@ -105,50 +96,33 @@ static void undo(struct child *c)
 	release_child(c);
 }
 
-/* May run in several threads at once; all find the same function. */
-static void *find_next(const char *name)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-	return rn_loader_dlsym()(RTLD_NEXT, name);
-}
-
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
-							  const pthread_attr_t *attr,
-							  void *(*start)(void *), void *arg)
-{
-	static create_fn *create;
 	struct child *c = take_child();
-	void *f = create ? NULL : find_next("pthread_create");
 	int rc;
 
-	if (f)
-		memcpy(&create, &f, sizeof(f));
 	if (!c)
-		return create(thread, attr, start, arg);
+		return rn_libc()->pthread_create(thread, attr, start, arg);
 	c->start = start;
 	c->arg = arg;
 	c->birth = next_birth();
-	rc = create(thread, attr, begin_thread, c);
+	rc = rn_libc()->pthread_create(thread, attr, begin_thread, c);
 	if (rc != 0)
 		undo(c);
 	return rc;
 }
 
-__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
-						       void *arg)
+int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 {
-	static thrd_create_fn *create;
 	struct child *c = take_child();
-	void *f = create ? NULL : find_next("thrd_create");
 	int rc;
 
-	if (f)
-		memcpy(&create, &f, sizeof(f));
 	if (!c)
-		return create(thread, start, arg);
+		return rn_libc()->thrd_create(thread, start, arg);
 	c->thrd_start = start;
 	c->arg = arg;
 	c->birth = next_birth();
-	rc = create(thread, begin_thrd, c);
+	rc = rn_libc()->thrd_create(thread, begin_thrd, c);
 	if (rc != thrd_success)
 		undo(c);
 	return rc;

@@ -8,27 +8,20 @@
  */
 #include "intercept/order.h"
 
+#include "intercept/chain.h"
 #include "intercept/config.h"
-#include "intercept/loader.h"
 #include "intercept/object.h"
 #include "intercept/order_log.h"
 #include "intercept/replay.h"
 #include "intercept/tracer.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "hand.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define PLACES 256u /* of calls that are remembered */
 
 static bool wanted;
@@ -80,7 +73,7 @@ static bool begin(struct rn_order_call *c, uint32_t function, uintptr_t from)
 
 	if (!wanted || !rn_tracer_active() || !is_programs(from))
 		return false;
-	if (!t && gettid() == (pid_t)syscall(SYS_getpid))
+	if (!t && gettid() == rn_libc()->getpid())
 		t = rn_stream_begin();
 	*c = (struct rn_order_call){ .t = t, .function = function, .kind = RN_ORDER_VALUE };
 	c->o = t ? rn_order_thread(t) : NULL;
@@ -108,23 +101,9 @@ static void settle(const struct rn_order_call *c, int64_t *value, uint32_t n)
 
 /* ---- the functions ---- */
 
-/* The C library's own, looked up once; by several threads with one result. */
-#define REAL(name, type)                                            \
-	static type *real;                                          \
-	if (!real) {                                                \
-		void *real_f = rn_loader_dlsym()(RTLD_NEXT, #name); \
-		memcpy(&real, &real_f, sizeof(real_f));             \
-	}
-
-typedef time_t time_fn(time_t *);
-typedef int clock_fn(clockid_t, struct timespec *);
-typedef int day_fn(struct timeval *restrict, void *restrict);
-typedef ssize_t random_fn(void *, size_t, unsigned);
-
-EXPORT time_t time(time_t *out)
+time_t time(time_t *out)
 {
-	REAL(time, time_fn)
-	int64_t now = real(NULL);
+	int64_t now = rn_libc()->time(NULL);
 	struct rn_order_call c;
 
 	if (begin(&c, RN_N_time, FROM))
@@ -134,10 +113,9 @@ EXPORT time_t time(time_t *out)
 	return (time_t)now;
 }
 
-EXPORT int clock_gettime(clockid_t clock, struct timespec *out)
+int clock_gettime(clockid_t clock, struct timespec *out)
 {
-	REAL(clock_gettime, clock_fn)
-	int rc = real(clock, out);
+	int rc = rn_libc()->clock_gettime(clock, out);
 	struct rn_order_call c;
 
 	if (rc == 0 && begin(&c, RN_N_clock_gettime, FROM)) {
@@ -150,10 +128,9 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *out)
 	return rc;
 }
 
-EXPORT int gettimeofday(struct timeval *restrict out, void *restrict zone)
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
 {
-	REAL(gettimeofday, day_fn)
-	int rc = real(out, zone);
+	int rc = rn_libc()->gettimeofday(out, zone);
 	struct rn_order_call c;
 
 	if (rc == 0 && begin(&c, RN_N_gettimeofday, FROM)) {
@@ -166,9 +143,9 @@ EXPORT int gettimeofday(struct timeval *restrict out, void *restrict zone)
 	return rc;
 }
 
-EXPORT pid_t getpid(void)
+pid_t getpid(void)
 {
-	int64_t pid = syscall(SYS_getpid);
+	int64_t pid = rn_libc()->getpid();
 	struct rn_order_call c;
 
 	if (begin(&c, RN_N_getpid, FROM))
@@ -177,10 +154,9 @@ EXPORT pid_t getpid(void)
 }
 
 /* How many bytes there are, and then all of them. */
-EXPORT ssize_t getrandom(void *out, size_t n, unsigned flags)
+ssize_t getrandom(void *out, size_t n, unsigned flags)
 {
-	REAL(getrandom, random_fn)
-	ssize_t got = real(out, n, flags);
+	ssize_t got = rn_libc()->getrandom(out, n, flags);
 	struct rn_order_call c;
 	int64_t word;
 
