@@ -20,12 +20,11 @@
  */
 #include "intercept/gpu.h"
 
+#include "intercept/chain.h"
 #include "intercept/gpu_driver.h"
-#include "intercept/loader.h"
 #include "intercept/object.h"
 #include "track/memory.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stddef.h>
@@ -128,13 +127,11 @@ static void allocated(enum rn_gpu_driver driver, const void *p, size_t n, uint32
 static void *next_function(void **known, const char *name)
 {
 	void *f = __atomic_load_n(known, __ATOMIC_RELAXED);
-	const struct link_map *object;
 
-	if (f)
-		return f;
-	object = rn_object_next(rn_object_ours(), name);
-	f = object ? rn_object_symbol(object, name) : NULL;
-	__atomic_store_n(known, f, __ATOMIC_RELAXED);
+	if (!f) {
+		f = rn_chain_find(name);
+		__atomic_store_n(known, f, __ATOMIC_RELAXED);
+	}
 	return f;
 }
 
@@ -247,7 +244,7 @@ static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, voi
 static void *find_next(const char *name)
 {
 	int saved = errno;
-	void *f = rn_loader_dlsym()(RTLD_NEXT, name);
+	void *f = rn_libc()->dlsym(RTLD_NEXT, name);
 
 	errno = saved;
 	return f;
@@ -258,7 +255,7 @@ static void *find_local(const struct link_map *caller, const char *name)
 {
 	int saved = errno;
 	void *object = caller ? dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *f = object ? rn_loader_dlsym()(object, name) : NULL;
+	void *f = object ? rn_libc()->dlsym(object, name) : NULL;
 
 	if (object)
 		dlclose(object);
@@ -292,7 +289,7 @@ void *rn_gpu_dlsym(void *handle, const char *name, uintptr_t caller)
 
 	if (handle == RTLD_DEFAULT)
 		return find_default(name, caller);
-	f = rn_loader_dlsym()(handle, name);
+	f = rn_libc()->dlsym(handle, name);
 	if (is_ours(f)) /* a handle of the program */
 		return find_next(name) ? f : NULL;
 	return f ? give(hook_of_name(name), f) : NULL;

@@ -11,38 +11,16 @@
  * address. So whatever is not answered here goes on by a jump. For the same reason there is no
  * dlopen here: what is loaded is found when it is used.
  */
-#include "intercept/loader.h"
-
 #include "intercept/callstack.h"
+#include "intercept/chain.h"
 #include "intercept/gpu.h"
 #include "intercept/object.h"
 #include "intercept/site.h"
 #include "track/memory.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define EXPORT __attribute__((visibility("default")))
-
-/* The C library's, or that of another that has put itself before it. */
-rn_dlsym *rn_loader_dlsym(void)
-{
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", NULL };
-	static rn_dlsym *known; /* several threads find the same */
-	rn_dlsym *found = __atomic_load_n(&known, __ATOMIC_RELAXED);
-	int saved = errno;
-
-	for (int i = 0; !found && versions[i]; i++)
-		found = (rn_dlsym *)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	if (!found)
-		abort(); /* another C library: nothing would work */
-	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
-	errno = saved;
-	return found;
-}
 
 static bool is_mpi(const struct link_map *object)
 {
@@ -59,7 +37,7 @@ static void *answer(void *handle, const char *name, uintptr_t from)
 		return NULL;
 	if (handle == RTLD_NEXT)
 		return who && is_mpi(rn_object_next(who, name)) ? ours : NULL;
-	theirs = rn_loader_dlsym()(handle, name);
+	theirs = rn_libc()->dlsym(handle, name);
 	return theirs && is_mpi(rn_object_at((uintptr_t)theirs)) ? ours : NULL;
 }
 
@@ -80,7 +58,7 @@ __attribute__((noinline)) static void *answer_calmly(void *handle, const char *n
 	return ours;
 }
 
-EXPORT __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *restrict name)
+__attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *restrict name)
 {
 	uintptr_t from = (uintptr_t)__builtin_return_address(0);
 	void *ours;
@@ -88,20 +66,14 @@ EXPORT __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const 
 	if (handle != RTLD_NEXT && rn_gpu_is_hooked(name))
 		return rn_gpu_dlsym(handle, name, from);
 	ours = is_ours(handle, name) ? answer_calmly(handle, name, from) : NULL;
-	return ours ? ours : rn_loader_dlsym()(handle, name);
+	return ours ? ours : rn_libc()->dlsym(handle, name);
 }
 
 /* What is unloaded may make room for something else. */
-EXPORT int dlclose(void *lib)
+int dlclose(void *lib)
 {
-	static int (*next)(void *);
-	int saved = errno, ret;
+	int ret = rn_libc()->dlclose(lib), saved = errno;
 
-	if (!next)
-		next = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
-	errno = saved;
-	ret = next(lib);
-	saved = errno;
 	rn_site_forget();
 	rn_callstack_forget();
 	rn_gpu_forget();
