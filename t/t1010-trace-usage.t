@@ -401,7 +401,7 @@ no_call() {
 no_call "a program without MPI is run, and its exit code is returned" "/bin/ls made no MPI call" 0 \
 	$trace /bin/ls
 like "... its output is unchanged" "$(cat "$tmp/out")" '^app\.none$'
-no_call "... with --mpi" "./app.none made no MPI call" 0 env TELL= $trace --mpi=ompi ./app.none
+no_call "... with --mpi" "$here/app.none made no MPI call" 0 env TELL= $trace --mpi=ompi ./app.none
 no_call "... a shell" "no program started by sh made an MPI call" 0 $trace sh -c 'true; true'
 no_call "... an interpreter" "./python3 made no MPI call" 0 $trace ./python3
 status "... and a nonzero exit code is returned" 3 $trace ./app.none 3

@@ -229,7 +229,7 @@ static int run_command(struct run *r, const struct target *t, char **command, in
 
 static int run(struct run *r, const struct target *t, char **command)
 {
-	int code = EXIT_DONE, own = r->alone ? inject_for_rank(t) : inject_for_all(t, command);
+	int code = EXIT_DONE, own = inject_stub(!r->alone);
 
 	r->job = rn_job_map(r->folder);
 	r->plans = plans_map(r->folder, r->trace->ranks);
@@ -279,12 +279,12 @@ static bool is_alone(const struct target *t)
 
 /* Before anything is written: a launcher may end the other ranks when one of them returns an error,
  * and they would leave their folders. */
-static int check_target(const struct target *t)
+static int check_target(const struct target *t, char **command)
 {
-	enum rn_mpi mpi, forced = mpi_word ? rn_mpi_of_word(mpi_word) : inject_forced();
-	int code = target_check(t, forced);
+	enum rn_mpi forced = mpi_word ? rn_mpi_of_word(mpi_word) : inject_forced();
+	int code = target_check(t, command, forced);
 
-	return code || !is_alone(t) ? code : target_choose(t, forced, true, &mpi);
+	return code || !is_alone(t) ? code : target_check_rank(t, forced, true);
 }
 
 static int replay(const char *file, const struct rn_trace *trace, const struct target *t,
@@ -310,7 +310,7 @@ static int replay_command(const char *file, const struct rn_trace *trace, char *
 
 	if (target_open(&t, command[0], &err) < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	code = check_target(&t);
+	code = check_target(&t, command);
 	if (!code)
 		code = replay(file, trace, &t, command);
 	target_free(&t);

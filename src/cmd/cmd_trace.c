@@ -495,8 +495,10 @@ static int set_output(void)
  */
 static int trace_rank(const struct target *t, char **command)
 {
-	int code = inject_for_rank(t);
+	int code = target_check_rank(t, inject_forced(), false);
 
+	if (!code)
+		code = inject_stub(false);
 	if (!code && !has_status())
 		watch_rank();
 	return code ? code : inject_become(t, command);
@@ -516,7 +518,7 @@ static int run_and_conclude(const struct target *t, char **command, const struct
 static int trace_all(const struct target *t, char **command)
 {
 	struct run_dir dir;
-	int code = inject_for_all(t, command), own;
+	int code = inject_stub(true), own;
 
 	if (code)
 		return code;
@@ -551,7 +553,7 @@ int cmd_trace(int argc, char **argv)
 		return code;
 	if (target_open(&t, *command, &err) < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	code = target_check(&t, inject_forced());
+	code = target_check(&t, command, inject_forced());
 	if (!code && rn_is_rank(environ) && !target_is_launcher(&t))
 		code = trace_rank(&t, command);
 	else if (!code)

@@ -1,9 +1,8 @@
 /*
- * inject.h - starting a program with the tracer in it.
+ * inject.h - starts a command with the stub (src/intercept/stub.c) preloaded.
  *
- * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
- * MPI is preloaded. In front of one (rondo trace mpirun -n 4 ./app), or without one, the stub
- * (src/intercept/stub.c) is preloaded into everything that is started, and finds the ranks.
+ * The stub is loaded into every process of the command. It finds the processes that use MPI, and
+ * loads the tracer for that MPI.
  *
  * Functions return exit codes (cmd.h), and have printed what is wrong unless it is EXIT_DONE.
  */
@@ -12,14 +11,15 @@
 
 #include "base/which_mpi.h"
 
+#include <stdbool.h>
+
 struct target;
 
 /* The MPI that the user has named, or RN_MPI_NONE. */
 enum rn_mpi inject_forced(void);
 
-/* Puts tracer or stub into our environment. */
-int inject_for_rank(const struct target *t);
-int inject_for_all(const struct target *t, char **command);
+/* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
+int inject_stub(bool shared);
 
 /* Runs the command, to whose other nodes our environment goes too, and waits; its exit code. */
 int inject_run(const struct target *t, char **command, int *code);

@@ -69,14 +69,6 @@ const char *target_obstacle(const struct target *t)
 	return NULL;
 }
 
-int target_tracer(const struct target *t, enum rn_mpi mpi, char path[PATH_MAX])
-{
-	if (find_library(rn_mpi_names[mpi].tracer, path))
-		return EXIT_DONE;
-	return fail(EXIT_SELF, "%s uses %s, but this Rondo was built without it (there is no %s)",
-		    t->name, rn_mpi_names[mpi].name, rn_mpi_names[mpi].tracer);
-}
-
 /* A program that links this MPI. */
 static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi forced)
 {
@@ -85,23 +77,14 @@ static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi 
 	if (forced != RN_MPI_NONE && forced != linked)
 		return fail(EXIT_SELF, "%s uses %s, but --mpi=%s was given", t->name,
 			    rn_mpi_names[linked].name, rn_mpi_names[forced].word);
-	return target_tracer(t, linked, path);
+	if (find_library(rn_mpi_names[linked].tracer, path))
+		return EXIT_DONE;
+	return fail(EXIT_SELF, "%s uses %s, but this Rondo was built without it (there is no %s)",
+		    t->name, rn_mpi_names[linked].name, rn_mpi_names[linked].tracer);
 }
 
-int target_check(const struct target *t, enum rn_mpi forced)
-{
-	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
-	const char *why = target_obstacle(t);
-
-	/* What a static shell runs still finds the stub in its environment. */
-	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
-		return fail(EXIT_SELF, "%s %s", t->name, why);
-	if (elf_mpi(&t->elf) != RN_MPI_NONE)
-		return check_linked(t, elf_mpi(&t->elf), forced);
-	return EXIT_DONE;
-}
-
-int target_check_line(char *const *command, enum rn_mpi forced)
+/* Which word of a launcher's command line is the program is not certain. */
+static int check_line(char *const *command, enum rn_mpi forced)
 {
 	enum rn_mpi linked = RN_MPI_NONE;
 	int code = EXIT_DONE;
@@ -117,6 +100,19 @@ int target_check_line(char *const *command, enum rn_mpi forced)
 		target_free(&t);
 	}
 	return code;
+}
+
+int target_check(const struct target *t, char *const *command, enum rn_mpi forced)
+{
+	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
+	const char *why = target_obstacle(t);
+
+	/* What a static shell runs still finds the stub in its environment. */
+	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
+		return fail(EXIT_SELF, "%s %s", t->name, why);
+	if (elf_mpi(&t->elf) != RN_MPI_NONE)
+		return check_linked(t, elf_mpi(&t->elf), forced);
+	return target_is_launcher(t) ? check_line(command, forced) : EXIT_DONE;
 }
 
 /* A note is printed once, not by every rank. But the launcher may end the other ranks when one of
@@ -142,36 +138,29 @@ static int say_no_mpi(const struct target *t, bool replayed)
 	return code;
 }
 
-/* Of a program that loads MPI while it runs: the launcher's, or the only one. */
-static int guess(const struct target *t, enum rn_mpi *mpi)
+/* The MPI that an interpreter loads is that of the launcher, or the only one that has a tracer. */
+static int check_interpreter(const struct target *t)
 {
 	char path[PATH_MAX];
 	bool ompi = find_library(rn_mpi_names[RN_MPI_OMPI].tracer, path),
 	     mpich = find_library(rn_mpi_names[RN_MPI_MPICH].tracer, path);
 
-	*mpi = rn_mpi_of_rank(environ);
-	if (*mpi == RN_MPI_NONE && ompi != mpich)
-		*mpi = ompi ? RN_MPI_OMPI : RN_MPI_MPICH;
-	if (*mpi == RN_MPI_NONE)
-		return fail(EXIT_SELF, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich",
-			    t->name);
-	return EXIT_DONE;
+	if (rn_mpi_of_rank(environ) != RN_MPI_NONE || ompi != mpich)
+		return EXIT_DONE;
+	return fail(EXIT_SELF, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich", t->name);
 }
 
-int target_choose(const struct target *t, enum rn_mpi forced, bool replayed, enum rn_mpi *mpi)
+int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed)
 {
 	bool interpreter = rn_is_interpreter(t->runs),
 	     alone = t->elf.kind == ELF_DYNAMIC && !interpreter && !rn_is_runner(t->runs);
+	enum rn_mpi mpi = elf_mpi(&t->elf);
 
-	*mpi = elf_mpi(&t->elf);
-	if (*mpi == RN_MPI_NONE && alone && !elf_mpi_deep(t->path, &t->elf, mpi))
+	if (mpi == RN_MPI_NONE && alone && !elf_mpi_deep(t->path, &t->elf, &mpi))
 		return EXIT_DONE; /* the loader will say what is missing */
-	if (*mpi != RN_MPI_NONE)
-		return check_linked(t, *mpi, forced);
-	if (!interpreter && !alone)
+	if (mpi != RN_MPI_NONE)
+		return check_linked(t, mpi, forced);
+	if (forced != RN_MPI_NONE || !(interpreter || alone))
 		return EXIT_DONE;
-	*mpi = forced;
-	if (forced != RN_MPI_NONE)
-		return EXIT_DONE;
-	return interpreter ? guess(t, mpi) : say_no_mpi(t, replayed);
+	return interpreter ? check_interpreter(t) : say_no_mpi(t, replayed);
 }

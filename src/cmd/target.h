@@ -30,20 +30,17 @@ bool target_is_openmpi_launcher(const struct target *t);
 /* Why no library can be preloaded into it, or NULL. */
 const char *target_obstacle(const struct target *t);
 
-/* Whether a program that is about to be run can be traced, or can run others that are, as far as
- * can be known now. `forced` is the MPI of --mpi, or RN_MPI_NONE. */
-int target_check(const struct target *t, enum rn_mpi forced);
+/* These functions refuse a command that certainly cannot be traced, before it is started. The stub
+ * (src/intercept/stub.c) decides in each process which tracer is loaded. `forced` is the MPI of
+ * --mpi, or RN_MPI_NONE. */
 
-/* The same for the program on a launcher's command line. Which word that is, is not certain: only
- * what is certainly wrong is found. */
-int target_check_line(char *const *command, enum rn_mpi forced);
+/* Checks the program of a command. If it is a launcher, also checks the words of its command line
+ * that are programs. */
+int target_check(const struct target *t, char *const *command, enum rn_mpi forced);
 
-/* For a program that will be a rank: the MPI whose tracer it needs. RN_MPI_NONE if it does not use
- * MPI; the programs that it starts may use MPI. Rank 0 prints a warning, unless the program is
- * known to start other programs. If the program is to be replayed, this is an error. */
-int target_choose(const struct target *t, enum rn_mpi forced, bool replayed, enum rn_mpi *mpi);
-
-/* The tracer for an MPI that the program uses. */
-int target_tracer(const struct target *t, enum rn_mpi mpi, char path[PATH_MAX]);
+/* Also checks a program that will be a rank. If the program does not use MPI, and is not known to
+ * start other programs, rank 0 prints a warning. If the program is to be replayed, this is an
+ * error. */
+int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed);
 
 #endif

@@ -259,6 +259,7 @@ void rn_config_give_back(void)
 					    "RONDO_MPI",
 					    "RONDO_PRELOAD",
 					    "RONDO_IN_RANK",
+					    "RONDO_IS_COMMAND",
 					    "RONDO_RANK_SEEN",
 					    RN_SANITIZER_FIRST,
 					    "RONDO_SPILL",

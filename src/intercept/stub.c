@@ -6,8 +6,9 @@
  * its libraries are there. So the stub looks, before main, at the libraries that came with the
  * program, and where one of them is an MPI it executes the same file with the same arguments and
  * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
- * load MPI later (an interpreter) is treated the same, its MPI known from its launcher, and so is
- * any rank when the MPI was named. All others go on as they are, and the stub stays in their
+ * load MPI later (an interpreter) is treated the same, its MPI known from its launcher, and so are
+ * any rank and the command itself when the MPI was named. All others go on as they are, and the
+ * stub stays in their
  * environment for those that they start. If such a process has loaded an MPI when it exits, the
  * stub reports that it was not traced.
  *
@@ -234,14 +235,48 @@ static void remove_asan(char **env)
 		preload++;
 }
 
-/* The MPI whose tracer this process needs. */
+static bool has_tracer(const struct process *p, enum rn_mpi mpi)
+{
+	char path[PATH_MAX];
+	struct rn_bounded_text t = { path, 0, sizeof(path), false };
+
+	add_tracer(&t, p, mpi);
+	return !t.full && syscall(SYS_faccessat, AT_FDCWD, path, R_OK) == 0;
+}
+
+/* The MPI that a rank will load: that of its launcher, or the only one that has a tracer. */
+static enum rn_mpi guess(const struct process *p)
+{
+	bool ompi = has_tracer(p, RN_MPI_OMPI), mpich = has_tracer(p, RN_MPI_MPICH);
+
+	if (rn_mpi_of_rank(p->env) != RN_MPI_NONE || !rn_is_rank(p->env) || ompi == mpich)
+		return rn_mpi_of_rank(p->env);
+	return ompi ? RN_MPI_OMPI : RN_MPI_MPICH;
+}
+
+/* Whether this process is the command of `rondo trace` itself. The processes that it starts find
+ * the variable changed. */
+static bool is_command(const struct process *p)
+{
+	char *is = (char *)rn_env_get(p->env, "RONDO_IS_COMMAND");
+	bool yes = is && *is == '1';
+
+	if (yes)
+		*is = '0';
+	return yes;
+}
+
+/* The MPI whose tracer this process needs. If --mpi was given, the command or a rank may load that
+ * MPI later. */
 static enum rn_mpi choose(const struct process *p, enum rn_mpi forced)
 {
+	bool may_load = is_command(p) || rn_is_rank(p->env);
+
 	if (p->linked != RN_MPI_NONE)
 		return rn_is_launcher(p->exe) ? RN_MPI_NONE : p->linked;
 	if (rn_is_interpreter(p->exe))
-		return forced != RN_MPI_NONE ? forced : rn_mpi_of_rank(p->env);
-	if (rn_is_launcher(p->exe) || rn_is_runner(p->exe) || !rn_is_rank(p->env))
+		return forced != RN_MPI_NONE ? forced : guess(p);
+	if (rn_is_launcher(p->exe) || rn_is_runner(p->exe) || !may_load)
 		return RN_MPI_NONE;
 	return forced;
 }
@@ -260,8 +295,6 @@ static bool lacks_space(void)
 static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mpi forced)
 {
 	const char *preload = rn_env_get(p->env, "LD_PRELOAD");
-	char path[PATH_MAX];
-	struct rn_bounded_text t = { path, 0, sizeof(path), false };
 
 	if (forced != RN_MPI_NONE && forced != mpi)
 		return mpi == RN_MPI_OMPI ? " uses Open MPI, but --mpi=mpich was given"
@@ -270,8 +303,7 @@ static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mp
 		return " runs under valgrind, which would lose sight of it";
 	if (lacks_space())
 		return " has a limit on address space (ulimit -v) of less than 192 MiB";
-	add_tracer(&t, p, mpi);
-	if (t.full || syscall(SYS_faccessat, AT_FDCWD, path, R_OK) < 0)
+	if (!has_tracer(p, mpi))
 		return mpi == RN_MPI_OMPI ? " uses Open MPI, but this Rondo was built without it"
 					  : " uses MPICH, but this Rondo was built without it";
 	return NULL;
