@@ -10,9 +10,9 @@
  *	next function     of the first object after the tracer that defines it: another preloaded
  *	                  tool, or the library itself
  *
- * Each link calls the following one through a table with one field per function: rn_next for the
- * wrappers, rn_real for the last link before MPI (intercept/real.h), rn_libc() for the C library.
- * Links are inserted when the tracer starts.
+ * Each link calls the following one through a table with one field per function: rn_next[link]
+ * for MPI (intercept/real.h), rn_libc() for the C library, of which each function has hooks in one
+ * link only.
  *
  * Next functions are found in the tables of the dynamic linker (intercept/object.h). Unlike dlsym,
  * this allocates no memory and calls no function that another library interposes. The hooks

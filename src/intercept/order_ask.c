@@ -88,8 +88,8 @@ static int hook_Parrived(MPI_Request request, int partition, int *flag)
 
 void rn_order_hook_asks(void)
 {
-	rn_next.MPI_Win_test = hook_Win_test;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Win_test, hook_Win_test);
 #if MPI_VERSION >= 4
-	rn_next.MPI_Parrived = hook_Parrived;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Parrived, hook_Parrived);
 #endif
 }

@@ -712,15 +712,15 @@ static int hook_Grequest_complete(MPI_Request request)
 
 void rn_order_hook_completions(void)
 {
-	rn_next.MPI_Wait = hook_Wait;
-	rn_next.MPI_Waitall = hook_Waitall;
-	rn_next.MPI_Waitany = hook_Waitany;
-	rn_next.MPI_Waitsome = hook_Waitsome;
-	rn_next.MPI_Test = hook_Test;
-	rn_next.MPI_Testall = hook_Testall;
-	rn_next.MPI_Testany = hook_Testany;
-	rn_next.MPI_Testsome = hook_Testsome;
-	rn_next.MPI_Request_get_status = hook_Request_get_status;
-	rn_next.MPI_Grequest_start = hook_Grequest_start;
-	rn_next.MPI_Grequest_complete = hook_Grequest_complete;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Wait, hook_Wait);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Waitall, hook_Waitall);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Waitany, hook_Waitany);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Waitsome, hook_Waitsome);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Test, hook_Test);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Testall, hook_Testall);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Testany, hook_Testany);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Testsome, hook_Testsome);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Request_get_status, hook_Request_get_status);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Grequest_start, hook_Grequest_start);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Grequest_complete, hook_Grequest_complete);
 }

@@ -669,24 +669,24 @@ void rn_order_loosen(struct rn_order_thread *o)
 
 void rn_order_hook_posts(void)
 {
-	rn_next.MPI_Recv = hook_Recv;
-	rn_next.MPI_Sendrecv = hook_Sendrecv;
-	rn_next.MPI_Sendrecv_replace = hook_Sendrecv_replace;
-	rn_next.MPI_Irecv = hook_Irecv;
-	rn_next.MPI_Recv_init = hook_Recv_init;
-	rn_next.MPI_Start = hook_Start;
-	rn_next.MPI_Startall = hook_Startall;
-	rn_next.MPI_Request_free = hook_Request_free;
-	rn_next.MPI_Cancel = hook_Cancel;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Recv, hook_Recv);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Sendrecv, hook_Sendrecv);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Sendrecv_replace, hook_Sendrecv_replace);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Irecv, hook_Irecv);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Recv_init, hook_Recv_init);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Start, hook_Start);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Startall, hook_Startall);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Request_free, hook_Request_free);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Cancel, hook_Cancel);
 #if MPI_VERSION >= 4
-	rn_next.MPI_Recv_c = hook_Recv_c;
-	rn_next.MPI_Sendrecv_c = hook_Sendrecv_c;
-	rn_next.MPI_Sendrecv_replace_c = hook_Sendrecv_replace_c;
-	rn_next.MPI_Irecv_c = hook_Irecv_c;
-	rn_next.MPI_Isendrecv = hook_Isendrecv;
-	rn_next.MPI_Isendrecv_replace = hook_Isendrecv_replace;
-	rn_next.MPI_Isendrecv_c = hook_Isendrecv_c;
-	rn_next.MPI_Isendrecv_replace_c = hook_Isendrecv_replace_c;
-	rn_next.MPI_Recv_init_c = hook_Recv_init_c;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Recv_c, hook_Recv_c);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Sendrecv_c, hook_Sendrecv_c);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Sendrecv_replace_c, hook_Sendrecv_replace_c);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Irecv_c, hook_Irecv_c);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Isendrecv, hook_Isendrecv);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Isendrecv_replace, hook_Isendrecv_replace);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Isendrecv_c, hook_Isendrecv_c);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Isendrecv_replace_c, hook_Isendrecv_replace_c);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Recv_init_c, hook_Recv_init_c);
 #endif
 }

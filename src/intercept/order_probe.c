@@ -160,8 +160,8 @@ static int hook_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Messa
 
 void rn_order_hook_probes(void)
 {
-	rn_next.MPI_Probe = hook_Probe;
-	rn_next.MPI_Mprobe = hook_Mprobe;
-	rn_next.MPI_Iprobe = hook_Iprobe;
-	rn_next.MPI_Improbe = hook_Improbe;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Probe, hook_Probe);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Mprobe, hook_Mprobe);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Iprobe, hook_Iprobe);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Improbe, hook_Improbe);
 }

@@ -109,28 +109,28 @@ static void follow(const MPI_Request *request, MPI_Comm comm)
 	SEND_INIT(Ssend_init##suffix, count_type)       \
 	SEND_INIT(Rsend_init##suffix, count_type)
 
-#define HOOK(suffix)                                    \
-	rn_next.MPI_Send##suffix = hook_Send##suffix;   \
-	rn_next.MPI_Bsend##suffix = hook_Bsend##suffix; \
-	rn_next.MPI_Ssend##suffix = hook_Ssend##suffix; \
-	rn_next.MPI_Rsend##suffix = hook_Rsend##suffix;
+#define HOOK(suffix)                                                     \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Send##suffix, hook_Send##suffix);   \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Bsend##suffix, hook_Bsend##suffix); \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Ssend##suffix, hook_Ssend##suffix); \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Rsend##suffix, hook_Rsend##suffix);
 
-#define HOOK_I(suffix)                                    \
-	rn_next.MPI_Isend##suffix = hook_Isend##suffix;   \
-	rn_next.MPI_Ibsend##suffix = hook_Ibsend##suffix; \
-	rn_next.MPI_Issend##suffix = hook_Issend##suffix; \
-	rn_next.MPI_Irsend##suffix = hook_Irsend##suffix;
+#define HOOK_I(suffix)                                                     \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Isend##suffix, hook_Isend##suffix);   \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Ibsend##suffix, hook_Ibsend##suffix); \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Issend##suffix, hook_Issend##suffix); \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Irsend##suffix, hook_Irsend##suffix);
 
 ALL(, int)
 #if MPI_VERSION >= 4
 ALL(_c, MPI_Count)
 #endif
 
-#define HOOK_INIT(suffix)                                         \
-	rn_next.MPI_Send_init##suffix = hook_Send_init##suffix;   \
-	rn_next.MPI_Bsend_init##suffix = hook_Bsend_init##suffix; \
-	rn_next.MPI_Ssend_init##suffix = hook_Ssend_init##suffix; \
-	rn_next.MPI_Rsend_init##suffix = hook_Rsend_init##suffix;
+#define HOOK_INIT(suffix)                                                          \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Send_init##suffix, hook_Send_init##suffix);   \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Bsend_init##suffix, hook_Bsend_init##suffix); \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Ssend_init##suffix, hook_Ssend_init##suffix); \
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Rsend_init##suffix, hook_Rsend_init##suffix);
 
 static void hook_sends(void)
 {

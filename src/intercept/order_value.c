@@ -94,6 +94,6 @@ void rn_order_hook_values(void)
 {
 	if (rn_order_mode == RN_ORDER_RECORDS && rn_config.values == RN_VALUES_NONE)
 		return;
-	rn_next.MPI_Wtime = hook_Wtime;
-	rn_next.MPI_Get_processor_name = hook_Get_processor_name;
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Wtime, hook_Wtime);
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Get_processor_name, hook_Get_processor_name);
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-struct rn_real rn_real, rn_next, rn_tool;
+struct rn_real rn_real, rn_next[RN_LINKS], rn_tool;
 const struct link_map *rn_real_library;
 
 static const struct {
@@ -31,6 +31,23 @@ static void set(struct rn_real *table, size_t i, void *f)
 	memcpy((char *)table + functions[i].at, &f, sizeof(f));
 }
 
+static void start_chain(void)
+{
+	for (int link = 0; link < RN_LINKS; link++)
+		rn_next[link] = rn_real;
+}
+
+void rn_link_insert(enum rn_link link, size_t at, void *hook)
+{
+	char *next = (char *)&rn_next[link] + at, *before;
+
+	for (int i = 0; i < (int)link; i++) {
+		before = (char *)&rn_next[i] + at;
+		if (memcmp(before, next, sizeof(hook)) == 0)
+			memcpy(before, &hook, sizeof(hook));
+	}
+}
+
 void rn_real_resolve(void)
 {
 	for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -43,7 +60,7 @@ void rn_real_resolve(void)
 		    rn_object_at((uintptr_t)mpi_x) != rn_object_at((uintptr_t)f))
 			set(&rn_tool, i, mpi_x);
 	}
-	rn_next = rn_real;
+	start_chain();
 	rn_real_library = rn_object_at((uintptr_t)rn_real.MPI_Init);
 }
 
@@ -72,7 +89,7 @@ bool rn_real_is_other(void)
 		return false;
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		set(&rn_real, i, rn_object_symbol(other, functions[i].name));
-	rn_next = rn_real;
+	start_chain();
 	return true;
 }
 
@@ -93,5 +110,5 @@ void *rn_tool_function(uint32_t number)
 
 bool rn_real_hooked(uint32_t number)
 {
-	return function_of(&rn_next, number) != function_of(&rn_real, number);
+	return function_of(&rn_next[RN_LINK_TRACE], number) != function_of(&rn_real, number);
 }

@@ -9,6 +9,7 @@
 #define RN_INTERCEPT_REAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <mpi.h>
@@ -32,8 +33,27 @@ struct rn_real {
 };
 
 extern struct rn_real rn_real;
-/* What wrappers call: the same, but for what has hooks (order.h). */
-extern struct rn_real rn_next;
+
+/* The links between the wrappers and MPI, in the order in which a call passes them. A link may have
+ * hooks for some functions. */
+enum rn_link {
+	RN_LINK_TRACE,    /* wrappers (wrap.h) */
+	RN_LINK_REQUESTS, /* requests whose handle changes when they are started (request_life.h) */
+	RN_LINK_CHECK,    /* compares calls with the recording (replay_compare.c) */
+	RN_LINK_OUTCOME,  /* records or replays outcomes (order.h) */
+	RN_LINKS
+};
+
+/* rn_next[link].MPI_X is the next function of the link: a hook of a later link, or that of MPI. The
+ * functions of the last link are those of rn_real. */
+extern struct rn_real rn_next[RN_LINKS];
+
+/* Inserts a hook. The position in the chain does not depend on the time of the call. */
+void rn_link_insert(enum rn_link link, size_t at, void *hook);
+#define RN_HOOK(link, name, hook)                          \
+	((void)sizeof(rn_real.name == (hook)), /* types */ \
+	 rn_link_insert(link, offsetof(struct rn_real, name), (void *)(hook)))
+
 /* Where they are. */
 extern const struct link_map *rn_real_library;
 
@@ -43,7 +63,7 @@ extern const struct link_map *rn_real_library;
 extern struct rn_real rn_tool;
 /* The same by the function's number. */
 void *rn_tool_function(uint32_t number);
-/* Whether rn_next has another one than MPI's. */
+/* Whether a link has a hook for the function. */
 bool rn_real_hooked(uint32_t number);
 
 /* Finds the functions. A function that the library does not have is NULL. */

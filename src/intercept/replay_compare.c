@@ -22,9 +22,8 @@
 
 #include "hand.h"
 
-static struct rn_real behind; /* what the calls go on to */
-static bool compares[1024];   /* by function */
-static uint8_t waits[1024];   /* by function: enum rn_wait_kind */
+static bool compares[1024]; /* by function */
+static uint8_t waits[1024]; /* by function: enum rn_wait_kind */
 
 static int64_t rank_number(int64_t rank)
 {
@@ -169,7 +168,7 @@ static int compare_MPI_Finalize(void)
 
 	arrive_at_end();
 	rn_wait_enter(RN_N_MPI_Finalize, RN_WAIT_CALL, RN_PLAN_NOTHING, RN_PLAN_NOTHING, NULL);
-	rc = behind.MPI_Finalize();
+	rc = rn_next[RN_LINK_CHECK].MPI_Finalize();
 	rn_wait_leave(RN_WAIT_CALL);
 	rn_wait_end();
 	return rc;
@@ -185,7 +184,7 @@ static int compare_MPI_Finalize(void)
 						  .source = (int32_t)rank_number(source_),    \
 						  .recvtag = (int32_t)tag_number(recvtag_) }; \
 		const bool outermost = arrive(&now, comm);                                    \
-		const ret rc = behind.name args;                                              \
+		const ret rc = rn_next[RN_LINK_CHECK].name args;                              \
                                                                                               \
 		if (outermost)                                                                \
 			rn_wait_leave(waits[number]);                                         \
@@ -204,15 +203,14 @@ static void hook(uint32_t function, bool compared, bool polls)
 
 void rn_replay_hook_compare(void)
 {
-	behind = rn_next;
-#define COMPARE(name, ret, number, ...) \
-	rn_next.name = compare_##name;  \
+#define COMPARE(name, ret, number, ...)               \
+	RN_HOOK(RN_LINK_CHECK, name, compare_##name); \
 	hook(number, true, false);
-#define POLL(name, ret, number, ...)   \
-	rn_next.name = compare_##name; \
+#define POLL(name, ret, number, ...)                  \
+	RN_HOOK(RN_LINK_CHECK, name, compare_##name); \
 	hook(number, false, true);
 #include "compare_calls.h"
 #undef POLL
 #undef COMPARE
-	rn_next.MPI_Finalize = compare_MPI_Finalize;
+	RN_HOOK(RN_LINK_CHECK, MPI_Finalize, compare_MPI_Finalize);
 }

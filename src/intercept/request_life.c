@@ -249,7 +249,7 @@ static int start_chunk(int n, MPI_Request *q)
 
 	for (int i = 0; i < n; i++)
 		before[i] = (uint64_t)(uintptr_t)q[i];
-	rc = rn_real.MPI_Startall(n, q);
+	rc = rn_next[RN_LINK_REQUESTS].MPI_Startall(n, q);
 	for (int i = 0; i < n; i++)
 		follow(before[i], &q[i]);
 	return rc;
@@ -260,7 +260,7 @@ static int hook_Startall(int n, MPI_Request *q)
 	int rc = MPI_SUCCESS;
 
 	if (n <= 0 || !q)
-		return rn_real.MPI_Startall(n, q);
+		return rn_next[RN_LINK_REQUESTS].MPI_Startall(n, q);
 	for (int i = 0; i < n && rc == MPI_SUCCESS; i += CHUNK)
 		rc = start_chunk(n - i < CHUNK ? n - i : CHUNK, q + i);
 	return rc;
@@ -269,7 +269,7 @@ static int hook_Startall(int n, MPI_Request *q)
 static int hook_Start(MPI_Request *q)
 {
 	uint64_t before = q ? (uint64_t)(uintptr_t)*q : NULL_HANDLE;
-	int rc = rn_real.MPI_Start(q);
+	int rc = rn_next[RN_LINK_REQUESTS].MPI_Start(q);
 
 	if (before != NULL_HANDLE)
 		follow(before, q);
@@ -278,8 +278,8 @@ static int hook_Start(MPI_Request *q)
 
 void rn_request_hook_starts(void)
 {
-	rn_next.MPI_Start = hook_Start;
-	rn_next.MPI_Startall = hook_Startall;
+	RN_HOOK(RN_LINK_REQUESTS, MPI_Start, hook_Start);
+	RN_HOOK(RN_LINK_REQUESTS, MPI_Startall, hook_Startall);
 }
 #else
 void rn_request_hook_starts(void)

@@ -137,7 +137,7 @@ RN_EXPORT int MPI_Finalize(void)
 	finalizing.base = base;
 	RN_ENTERED(finalizing.t0 = rn_clock_now());
 	RN_UNDER_WAY(base, base + 1, 0);
-	ret = rn_next.MPI_Finalize();
+	ret = rn_next[RN_LINK_TRACE].MPI_Finalize();
 	rn_finalize_over(ret);
 	return ret;
 }

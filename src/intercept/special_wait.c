@@ -390,31 +390,31 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 
 /* st is the parameter that is a status or an array of them, and s the same or ours instead of it;
  * `given` puts what the call was given, before it, and `said` all of that and what it has given. */
-#define COMPLETES(name, decl, args, count, requests, given, real, said)      \
-	RN_EXPORT int name decl                                              \
-	{                                                                    \
-		RN_GATE(RN_N_##name, name, args)                             \
-		RN_BUSY()                                                    \
-		struct wait x;                                               \
-		if (!look(&x, t, count, requests, is_ignored(st))) {         \
-			rn_stream_lost(t);                                   \
-			rn_stream_leave(t, rn_base);                         \
-			return rn_real.name args;                            \
-		}                                                            \
-		RN_START(RN_N_##name)                                        \
-		MPI_Status *const s = statuses(&x, st);                      \
-		RN_CALL_GIVEN(given, RN_LIVE_GIVEN, int, rn_next.name real)  \
-		struct pen pen = { w, diff, rn_p };                          \
-		rn_request_settle(t, rn_base, x.n, requests, x.use, x.word); \
-		said;                                                        \
-		put(&pen, rn_error_word(rn_ret));                            \
-		w = pen.w;                                                   \
-		diff = pen.diff;                                             \
-		leave(&x);                                                   \
-		RN_END();                                                    \
-		rn_stream_leave(t, rn_base);                                 \
-		return rn_ret;                                               \
-	}                                                                    \
+#define COMPLETES(name, decl, args, count, requests, given, real, said)                    \
+	RN_EXPORT int name decl                                                            \
+	{                                                                                  \
+		RN_GATE(RN_N_##name, name, args)                                           \
+		RN_BUSY()                                                                  \
+		struct wait x;                                                             \
+		if (!look(&x, t, count, requests, is_ignored(st))) {                       \
+			rn_stream_lost(t);                                                 \
+			rn_stream_leave(t, rn_base);                                       \
+			return rn_real.name args;                                          \
+		}                                                                          \
+		RN_START(RN_N_##name)                                                      \
+		MPI_Status *const s = statuses(&x, st);                                    \
+		RN_CALL_GIVEN(given, RN_LIVE_GIVEN, int, rn_next[RN_LINK_TRACE].name real) \
+		struct pen pen = { w, diff, rn_p };                                        \
+		rn_request_settle(t, rn_base, x.n, requests, x.use, x.word);               \
+		said;                                                                      \
+		put(&pen, rn_error_word(rn_ret));                                          \
+		w = pen.w;                                                                 \
+		diff = pen.diff;                                                           \
+		leave(&x);                                                                 \
+		RN_END();                                                                  \
+		rn_stream_leave(t, rn_base);                                               \
+		return rn_ret;                                                             \
+	}                                                                                  \
 	WRAP_ALIAS(name)
 
 COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, give_one(&x, w), (q, s),

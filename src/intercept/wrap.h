@@ -73,7 +73,7 @@
 		if (rn_light[number] == RN_LIGHT_STRAIGHT ||                                  \
 		    !(rn_light_base = rn_light_begin(t, number, __builtin_frame_address(0)))) \
 			return rn_real.name args;                                             \
-		__auto_type rn_light_ret = rn_next.name args;                                 \
+		__auto_type rn_light_ret = rn_next[RN_LINK_TRACE].name args;                  \
 		rn_light_end(t, rn_light_base);                                               \
 		return rn_light_ret;                                                          \
 	} while (0)
@@ -148,14 +148,14 @@
 		RN_BUSY()                         \
 		RN_START(number)
 
-#define WRAP_CALL(name, ret, args)                \
-	RN_CALL(ret, rn_next.name args)           \
-	const bool rn_ok = rn_ret == MPI_SUCCESS; \
+#define WRAP_CALL(name, ret, args)                     \
+	RN_CALL(ret, rn_next[RN_LINK_TRACE].name args) \
+	const bool rn_ok = rn_ret == MPI_SUCCESS;      \
 	(void)rn_ok;
 
 /* Functions that do not return an error code cannot fail. Times, addresses and Fortran handles are
  * not recorded; the resolution of the clock is recorded. */
-#define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_next.name args)
+#define WRAP_CALL_VALUE(name, ret, args) RN_CALL(ret, rn_next[RN_LINK_TRACE].name args)
 
 #define WRAP_ALIAS(name) \
 	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
