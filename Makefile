@@ -17,8 +17,12 @@ FUZZ_LONG_SECONDS ?= 3600
 FUZZ_MUTANTS ?= 20000
 FUZZ_JOBS    ?= 2
 
+# ASSERT=1 enables assertions. They are disabled by default, whatever CFLAGS are, because a failed
+# assertion in a tracer would end the traced program.
+ASSERT ?=
+
 WARN     := -Wall -Wextra -Wshadow -Wconversion
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -I$(BUILD)
+CPPFLAGS += -D_GNU_SOURCE $(if $(ASSERT),,-DNDEBUG) -Isrc -Iinclude -I$(BUILD)
 LDLIBS   += -lzstd -lm
 
 # --- what there is -------------------------------------------------------------------------
@@ -63,7 +67,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help deps test bench demo install uninstall check-headers check-format format asan cov fuzz \
+.PHONY: all help deps test check debug bench demo install uninstall check-headers check-format format asan cov fuzz \
 	fuzz-smoke fuzz-long fuzz-mutants clean programs run-tests run-fuzz run-fuzz-long run-demo \
 	virtual-demo bench-tracer bench-replay test-apps soak soak-replay tsan run-tsan
 
@@ -261,6 +265,19 @@ test: ## run all tests
 
 TESTS ?= $(SHELL_TESTS) $(UNITS)
 
+# The tests that `make check` runs: unit tests, and shell tests that together take less than two
+# minutes on two processors.
+QUICK_TESTS := $(wildcard $(patsubst %,t/t%-*.t,0002 0003 0004 0009 1001 1002 1003 1004 1011 1012 1013 \
+	1014 1016 2000 2001 2002 2003 2007 2133))
+
+check: ## run the unit tests and the quick shell tests
+	@tools/deps build test
+	+@$(SUBMAKE) programs
+	@BUILD=$(BUILD) t/unit-runner $(QUICK_TESTS) $(UNITS)
+
+debug: ## build everything with assertions and without optimization, in build/debug
+	+@$(SUBMAKE) BUILD=$(BUILD)/debug ASSERT=1 CFLAGS='-O0 -g' programs
+
 run-tests: programs
 	@BUILD=$(BUILD) t/unit-runner $(TESTS)
 
@@ -343,7 +360,7 @@ SAN_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-san
 
 asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/deps build test
-	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= CFLAGS='$(SAN_FLAGS)' \
+	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= ASSERT=1 CFLAGS='$(SAN_FLAGS)' \
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
 # What runs before ThreadSanitizer has begun: it asks for functions of libc that we stand in front of.
@@ -354,7 +371,7 @@ $(TSAN_EARLY:%.c=$(BUILD)/pic/%.o) $(TSAN_EARLY:%.c=$(BUILD)/ompi/%.o): \
 
 tsan: ## programs with threads, traced, recorded and replayed under ThreadSanitizer
 	@tools/deps build test
-	+@$(SUBMAKE) BUILD=$(BUILD)/tsan MPIS=ompi CFLAGS='-O1 -g -fsanitize=thread' run-tsan
+	+@$(SUBMAKE) BUILD=$(BUILD)/tsan MPIS=ompi ASSERT=1 CFLAGS='-O1 -g -fsanitize=thread' run-tsan
 
 run-tsan: $(BUILD)/librondo-ompi.so $(BUILD)/librondo-stub.so $(BUILD)/rondo
 	@BUILD=$(BUILD) t/tsan
@@ -367,7 +384,7 @@ LCOV = lcov --quiet --directory $(COV)/obj/src --base-directory .
 cov: ## test coverage of src/: a page, and a summary line
 	@tools/deps build test cov
 	@find $(COV) -name '*.gcda' -delete 2>/dev/null || true
-	+@$(SUBMAKE) BUILD=$(COV) MPIS= CFLAGS='-O0 -g --coverage' $(call PROGRAM_TESTS,$(COV)) run-tests
+	+@$(SUBMAKE) BUILD=$(COV) MPIS= ASSERT=1 CFLAGS='-O0 -g --coverage' $(call PROGRAM_TESTS,$(COV)) run-tests
 	@{ $(LCOV) --capture --initial --output-file $(COV)/none.info && \
 		$(LCOV) --capture --output-file $(COV)/run.info && \
 		lcov --quiet -a $(COV)/none.info -a $(COV)/run.info --output-file $(COV)/all.info && \
@@ -388,14 +405,14 @@ golden: ## regenerate the golden traces, after a change of the format (GOLDEN='r
 
 fuzz: ## fuzz each decoder for FUZZ_SECONDS (default 360), FUZZ_JOBS (2) at a time; fails on a finding
 	@tools/deps build fuzz
-	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz
+	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= ASSERT=1 CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz
 
 fuzz-smoke: ## the same for 10 seconds each
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
 
 fuzz-long: ## 600 s each, FUZZ_LONG_SECONDS (3600) for traces and part files, and FUZZ_MUTANTS (20000) mutants
 	@tools/deps build fuzz
-	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz-long \
+	+@$(SUBMAKE) BUILD=$(FUZZ) MPIS= ASSERT=1 CC=clang CFLAGS='$(FUZZ_FLAGS)' run-fuzz-long \
 		$(if $(filter file,$(origin FUZZ_SECONDS)),FUZZ_SECONDS=600)
 	@$(MAKE) --no-print-directory fuzz-mutants
 

@@ -6,6 +6,8 @@
  */
 #include "column/coder.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 
 #define TOP  ((uint32_t)1 << 24)
@@ -68,6 +70,7 @@ static void normalise(struct rn_coder *c)
 /* The part from .. from + width of the interval is taken. */
 static void narrow(struct rn_coder *c, uint32_t from, uint32_t width)
 {
+	assert(width > 0 && width <= c->range && from <= c->range - width);
 	if (c->out)
 		c->low += from;
 	else
@@ -87,6 +90,7 @@ static void learn(struct rn_chance *p, bool bit)
 
 bool rn_coder_weighed(struct rn_coder *c, uint32_t ones, bool bit)
 {
+	assert(ones > 0 && ones < 2 * HALF);
 	ones *= c->range >> 16;
 	if (c->bad)
 		return false;
@@ -111,6 +115,7 @@ uint32_t rn_coder_even(struct rn_coder *c, uint32_t v, uint32_t n)
 {
 	uint32_t unit = c->range / n;
 
+	assert(n <= 2 * HALF && (!c->out || v < n));
 	if (c->bad)
 		return 0;
 	if (!c->out) {
@@ -136,6 +141,7 @@ uint64_t rn_coder_number(struct rn_coder *c, struct rn_number *m, uint64_t v, ui
 	struct rn_chance *top;
 	uint64_t x = 1;
 
+	assert(max < UINT64_MAX && (!c->out || v <= max));
 	while (n < 63 && rn_coder_bit(c, &m->length[length_class(n)], n < digits))
 		n++;
 	top = m->top[length_class(n)];
@@ -158,6 +164,7 @@ uint64_t rn_coder_small(struct rn_coder *c, struct rn_small *m, uint64_t v, uint
 {
 	uint64_t n = 0;
 
+	assert(!c->out || v <= max);
 	while (n < RN_CODER_SMALL && n < max && rn_coder_bit(c, &m->more[n], n < v))
 		n++;
 	if (n == RN_CODER_SMALL && n < max)

@@ -8,6 +8,7 @@
  */
 #include "column/column.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void work_free(struct work *w)
 /* Unsigned arithmetic: differences wrap, and adding them up wraps back. */
 static uint64_t residual(const int64_t *v, size_t i, unsigned codec)
 {
+	assert(!(codec & DELTA) || i > 0);
 	if (codec & DELTA)
 		return rn_zigzag((int64_t)((uint64_t)v[i] - (uint64_t)v[i - 1]));
 	return rn_zigzag(v[i]);
@@ -100,6 +102,7 @@ static int offer(struct work *w, const int64_t *v, size_t n, unsigned codec, uns
 	const struct rn_buf *body = codec & ZSTD ? &w->packed : &w->payload;
 	struct rn_buf *c = &w->cand, swap;
 
+	assert(n > 0 && codec < CODECS && planes <= 8);
 	if (!believable(n, body->len))
 		return RN_OK;
 	rn_buf_clear(c);
@@ -164,6 +167,7 @@ static int try_sampled(struct work *w, const int64_t *v, size_t n)
 	unsigned form;
 	int rc;
 
+	assert(n > SAMPLE);
 	for (size_t i = 0; i < STRETCHES; i++)
 		rn_buf_add(&w->sample, v + (n - part) / (STRETCHES - 1) * i, part * sizeof(*v));
 	rc = rn_buf_status(&w->sample);
@@ -328,6 +332,7 @@ static bool get_varints(struct rn_reader *body, const struct head *h, int64_t *o
 
 static void sum_up(int64_t *v, const struct head *h)
 {
+	assert(h->n == h->m + 1);
 	v[0] = h->first;
 	for (uint64_t i = 1; i < h->n; i++)
 		v[i] = (int64_t)((uint64_t)v[i - 1] + (uint64_t)v[i]);

@@ -8,6 +8,8 @@
 #ifndef RN_GRAMMAR_BUILDER_H
 #define RN_GRAMMAR_BUILDER_H
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -89,16 +91,19 @@ struct rn_grammar {
 
 static inline struct node *node_at(const struct rn_grammar *g, uint32_t i)
 {
+	assert(i < g->nodes.n);
 	return RN_SEG_AT(&g->nodes, struct node, i);
 }
 
 static inline struct rule *rule_at(const struct rn_grammar *g, uint32_t i)
 {
+	assert(i < g->rules.n);
 	return RN_SEG_AT(&g->rules, struct rule, i);
 }
 
 static inline uint64_t *wide_at(const struct rn_grammar *g, uint32_t i)
 {
+	assert(i < g->wide.n);
 	return RN_SEG_AT(&g->wide, uint64_t, i);
 }
 
@@ -120,6 +125,7 @@ static inline bool is_mark(uint32_t sym)
 
 static inline uint32_t sym_of(enum rn_kind kind, uint32_t id)
 {
+	assert(id <= UINT32_MAX >> 2);
 	return id << 2 | (uint32_t)kind;
 }
 
@@ -169,6 +175,7 @@ static inline void link_nodes(struct rn_grammar *g, uint32_t a, uint32_t b)
 
 static inline void pend(struct rn_grammar *g, uint32_t n)
 {
+	assert(g->work.n < g->work.cap);
 	*RN_SEG_AT(&g->work, uint32_t, g->work.n) = n;
 	g->work.n++;
 }
@@ -181,8 +188,10 @@ static inline void rule_ref(struct rn_grammar *g, uint32_t sym)
 
 static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
 {
-	if (is_rule(sym))
-		rule_at(g, sym >> 2)->refs--;
+	if (!is_rule(sym))
+		return;
+	assert(rule_at(g, sym >> 2)->refs > 0);
+	rule_at(g, sym >> 2)->refs--;
 }
 
 /* grammar_check.c: links, counts, cursor; all but the digram table. Safe on any bytes. Sets

@@ -32,6 +32,7 @@
 
 void rn_gcursor_earn(struct rn_grammar *g, uint64_t n)
 {
+	assert(g->credit <= CREDIT_MAX);
 	g->credit = n < CREDIT_MAX - g->credit ? g->credit + (uint32_t)n : CREDIT_MAX;
 }
 
@@ -40,6 +41,7 @@ void rn_gcursor_enter(struct rn_grammar *g)
 	uint32_t last = last_node(g);
 	const struct node *n = node_at(g, last);
 
+	assert(g->match == NIL);
 	rn_gcursor_earn(g, EARN_APPEND);
 	if (kind_of(n->sym) > RN_KIND_RULE || (!is_rule(n->sym) && n->cnt == 1))
 		return;
@@ -82,6 +84,7 @@ static bool descend(struct rn_grammar *g)
 	uint32_t depth = g->depth;
 	const struct node *n = node_at(g, g->frame[depth].node);
 
+	assert(is_rule(n->sym));
 	do {
 		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
 
@@ -161,6 +164,7 @@ bool rn_gcursor_advance(struct rn_grammar *g)
 	struct node *n = node_at(g, f->node);
 	bool at_loop = g->depth == 0 && g->match == NIL;
 
+	assert(g->depth < g->frame_cap && g->expect != NIL);
 	if (at_loop && cannot_count(g, n))
 		return false;
 	if (is_rule(n->sym)) {
@@ -205,6 +209,7 @@ int rn_gcursor_reserve(struct rn_grammar *g, uint32_t more_nodes)
 
 static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 {
+	assert(count > 0 && g->prefix.n < g->prefix.cap);
 	*RN_SEG_AT(&g->prefix, struct prefix_item, g->prefix.n) =
 		(struct prefix_item){ count, sym };
 	g->prefix.n++;
@@ -248,6 +253,7 @@ static void close_match(struct rn_grammar *g, uint32_t p, uint32_t n)
 {
 	uint32_t last = node_at(g, g->frame[0].node)->prev, q = node_at(g, p)->next;
 
+	assert(n == g->stop && node_at(g, n)->next == last_node(g));
 	if (last == q) {
 		pend(g, n); /* just the digram: as if it had not been followed */
 	} else {

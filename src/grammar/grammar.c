@@ -32,8 +32,11 @@ static uint32_t new_node(struct rn_grammar *g)
 {
 	uint32_t i = g->free_node;
 
-	if (i == NIL)
+	if (i == NIL) {
+		assert(g->nodes.n < g->nodes.cap);
 		return g->nodes.n++;
+	}
+	assert(node_at(g, i)->sym == SYM_FREE && g->free_nodes > 0);
 	g->free_node = node_at(g, i)->next;
 	g->free_nodes--;
 	return i;
@@ -43,6 +46,7 @@ static void free_node(struct rn_grammar *g, uint32_t i)
 {
 	struct node *n = node_at(g, i);
 
+	assert(n->sym != SYM_FREE);
 	*n = (struct node){ SYM_FREE, 0, 0, g->free_node };
 	g->free_node = i;
 	g->free_nodes++;
@@ -63,6 +67,7 @@ static uint32_t new_rule(struct rn_grammar *g, uint32_t first)
 
 static void free_rule(struct rn_grammar *g, uint32_t r)
 {
+	assert(r != 0 && rule_at(g, r)->refs != RULE_FREE);
 	free_node(g, rule_at(g, r)->guard);
 	*rule_at(g, r) = (struct rule){ g->free_rule, RULE_FREE, 0 };
 	g->free_rule = r;
@@ -70,6 +75,7 @@ static void free_rule(struct rn_grammar *g, uint32_t r)
 
 void rn_grammar_set_count(struct rn_grammar *g, struct node *n, uint64_t count)
 {
+	assert(count > 0 && count <= COUNT_MAX);
 	if (LIKELY(count < COUNT_WIDE)) {
 		n->cnt = (uint32_t)count;
 		return;
@@ -119,6 +125,7 @@ static void join(struct rn_grammar *g, uint32_t n, uint32_t m)
 {
 	struct node *a = node_at(g, n), *b = node_at(g, m);
 
+	assert(a->sym == b->sym);
 	rn_digram_forget(g, a->prev);
 	rn_digram_forget(g, m);
 	rule_unref(g, b->sym);
@@ -135,6 +142,7 @@ void rn_digram_replace(struct rn_grammar *g, uint32_t n, uint32_t r)
 	uint32_t m = a->next;
 	struct node *b = node_at(g, m);
 
+	assert(!is_mark(a->sym) && !is_mark(b->sym));
 	rn_digram_forget(g, a->prev);
 	rn_digram_forget(g, m);
 	rule_unref(g, a->sym);
@@ -155,6 +163,8 @@ static void inline_rule(struct rn_grammar *g, uint32_t u)
 	uint32_t r = n->sym >> 2, q = rule_at(g, r)->guard, before = n->prev;
 	uint32_t last = node_at(g, q)->prev;
 
+	assert(rule_at(g, r)->refs == 1 && n->cnt == 1);
+	assert(last != q); /* the body is not empty */
 	rn_digram_forget(g, before);
 	rn_digram_forget(g, u);
 	link_nodes(g, before, node_at(g, q)->next);
@@ -196,6 +206,7 @@ uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last)
 	uint32_t guard = rule_at(g, r)->guard;
 	uint32_t before = node_at(g, first)->prev, after = node_at(g, last)->next;
 
+	assert(first != last && !is_mark(node_at(g, last)->sym));
 	rn_digram_forget(g, before);
 	rn_digram_forget(g, last);
 	*node_at(g, y) = (struct node){ sym_of(RN_KIND_RULE, r), 1, 0, 0 };
@@ -222,6 +233,8 @@ static void extend(struct rn_grammar *g, uint32_t p, uint32_t n)
 	uint32_t guard = rule_at(g, node_at(g, p)->sym >> 2)->guard;
 	uint32_t last = node_at(g, guard)->prev;
 
+	assert(rn_grammar_same(g, node_at(g, p), node_at(g, n)));
+	assert(rn_grammar_same(g, node_at(g, q), node_at(g, m)));
 	rn_digram_forget(g, p);
 	rn_digram_forget(g, q);
 	rn_digram_forget(g, m);
@@ -249,6 +262,7 @@ static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 {
 	uint32_t r = whole_digram(g, p), guard;
 
+	assert(p != n);
 	if (r == NIL && can_extend(g, n) && whole_digram(g, n) == NIL) {
 		extend(g, p, n);
 		return;
@@ -370,6 +384,7 @@ static void literal_open(struct rn_grammar *g)
 {
 	uint32_t id = g->runs.n++;
 
+	assert(!g->literal_left && id < g->runs.cap);
 	*RN_SEG_AT(&g->runs, struct literal_run, id) =
 		(struct literal_run){ .start = g->literals.n };
 	g->expect = NIL;
@@ -381,6 +396,7 @@ static void literal_open(struct rn_grammar *g)
 
 static int literal_append(struct rn_grammar *g, uint32_t t)
 {
+	assert(g->literal_left && g->runs.n);
 	if (!rn_seg_reserve(&g->literals, g->mem, 1))
 		return RN_E_NOMEM;
 	*RN_SEG_AT(&g->literals, uint32_t, g->literals.n) = t;

@@ -128,6 +128,7 @@ bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *it
 
 uint64_t rn_grammar_literal_length(const struct rn_grammar *g, uint32_t id)
 {
+	assert(id < g->runs.n);
 	return RN_SEG_AT(&g->runs, struct literal_run, id)->length;
 }
 
@@ -136,6 +137,7 @@ void rn_grammar_literal_read(const struct rn_grammar *g, uint32_t id, uint64_t f
 {
 	uint32_t i = RN_SEG_AT(&g->runs, struct literal_run, id)->start + (uint32_t)from;
 
+	assert(from + n <= rn_grammar_literal_length(g, id));
 	for (size_t k = 0; k < n; k++, i++)
 		out[k] = *RN_SEG_AT(&g->literals, uint32_t, i);
 }

@@ -81,6 +81,7 @@ static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint
 		uint64_t step = f->iter - from->frame[level].iter;
 		uint64_t fit = (count_of(g, node_at(g, f->node)) - 1 - f->iter) / step;
 
+		assert(f->iter > from->frame[level].iter);
 		rounds = rounds < fit ? rounds : fit;
 		f->iter += rounds * step;
 	}

@@ -268,10 +268,10 @@ static uint32_t item_need(const struct share *s, const struct rn_item *it)
  * that (counting sort, which keeps children before their users). */
 static int order_found(struct share *s, struct rn_arena *scratch, uint32_t root)
 {
-	uint32_t rules = rn_rules_count(s->from), n = rn_rules_count(s->found);
+	uint32_t rules = rn_rules_count(s->from);
 	uint32_t *place = rn_new(scratch, uint32_t, (size_t)rules + 2);
 
-	assert(root + 1 == n);
+	assert(root + 1 == rn_rules_count(s->found));
 	if (!place)
 		return RN_E_NOMEM;
 	for (uint32_t t = 0; t < root; t++) {

@@ -1,6 +1,8 @@
 /* clock_delta.c - see clock_delta.h. One set of functions goes both ways, as in coder.h. */
 #include "order/clock_delta.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -47,6 +49,7 @@ static uint32_t code_size(struct delta *x, uint32_t site, uint32_t which, uint32
 {
 	struct last l = table(SIZE, site, which);
 
+	assert(!x->writes || v <= max);
 	return code_next(x, &l, v, max);
 }
 
@@ -56,8 +59,10 @@ static void code_list(struct delta *x, struct last l, uint32_t *v, uint32_t n)
 	uint32_t base = 0;
 
 	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
-		uint32_t step = code_next(x, &l, v[i] - base, UINT32_MAX - 1 - base);
+		uint32_t step;
 
+		assert(!x->writes || v[i] >= base);
+		step = code_next(x, &l, v[i] - base, UINT32_MAX - 1 - base);
 		if (!x->writes)
 			v[i] = base + step;
 		base = v[i] + 1;
@@ -67,8 +72,10 @@ static void code_list(struct delta *x, struct last l, uint32_t *v, uint32_t n)
 static void code_numbers(struct delta *x, struct last l, uint32_t *v, uint32_t n, uint32_t least)
 {
 	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
-		uint32_t k = code_next(x, &l, v[i] - least, UINT32_MAX - least);
+		uint32_t k;
 
+		assert(!x->writes || v[i] >= least);
+		k = code_next(x, &l, v[i] - least, UINT32_MAX - least);
 		if (!x->writes)
 			v[i] = k + least;
 	}
@@ -155,6 +162,7 @@ static int code_site_rows(struct delta *x, uint32_t site)
 	code_numbers(x, table(FAILS, site, 2), t.unmatched_fails, t.unmatcheds, 1);
 	if (rn_guess_bad(x->g) || (!x->writes && !rn_order_apply_rows(&x->c, site, &t)))
 		return RN_E_DATA;
+	assert(t.things <= x->dones);
 	x->dones -= t.things;
 	return RN_OK;
 }

@@ -1,6 +1,8 @@
 /* clock_value.c - see clock_value.h. */
 #include "order/clock_value.h"
 
+#include <assert.h>
+
 typedef unsigned __int128 wide;
 
 #define MANTISSA 53
@@ -50,6 +52,7 @@ static uint64_t divide(uint64_t n, uint32_t hz)
 	unsigned shift = 127 - length_of(n);
 	wide x = (wide)n << shift, q = x / hz;
 
+	assert(hz > 0);
 	return nearest(q | (q * hz != x), shift); /* the remainder decides between two doubles */
 }
 
@@ -85,6 +88,7 @@ uint64_t rn_clock_ticks(uint64_t bits, uint32_t hz)
 	int scale;
 	wide x;
 
+	assert(rn_clock_is_reading(bits));
 	if (!bits)
 		return 0;
 	x = (wide)mantissa(bits, &scale) * hz; /* below 2^83; the scale is from 20 to 92 */

@@ -1,6 +1,7 @@
 /* guess.c - see guess.h. */
 #include "order/guess.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/arena.h"
@@ -104,6 +105,7 @@ static inline void learn(const struct rn_guess *g, struct slot *s, bool bit)
 {
 	int32_t to = bit ? ONE - 1 : 0, move = (int32_t)g->step[s->seen];
 
+	assert(s->seen <= SEEN);
 	s->chance = (uint16_t)(s->chance + (((to - s->chance) * (int64_t)move) >> 16));
 	s->seen = (uint16_t)(s->seen + (s->seen < SEEN));
 }
@@ -117,6 +119,7 @@ static bool decide(struct rn_guess *g, const struct rn_guess_on *on, uint32_t no
 	int64_t more = ((int64_t)some->chance - all->chance) * g->trust[some->seen];
 	uint32_t ones = (uint32_t)(all->chance + (more >> 16));
 
+	assert(ones < ONE);
 	ones = ones < LEAST ? LEAST : ones > ONE - LEAST ? ONE - LEAST : ones;
 	bit = rn_guess_weighed(g, ones, bit);
 	learn(g, all, bit);
@@ -134,6 +137,7 @@ uint32_t rn_guess_number(struct rn_guess *g, const struct rn_guess_on *on, uint3
 	uint64_t up = (uint64_t)v + 1, x = 1;
 	unsigned n = 0, digits = 63u - (unsigned)__builtin_clzll(up);
 
+	assert(!rn_guess_writes(g) || v <= max);
 	while (n < 32 && decide(g, on, 1 + n, n < digits))
 		n++;
 	for (unsigned i = n; i-- > 0;)
@@ -150,6 +154,7 @@ static unsigned code_length(struct rn_guess *g, const struct rn_guess_on *on, un
 {
 	uint32_t x = 1;
 
+	assert(length <= 64);
 	for (unsigned i = 7; i-- > 0;)
 		x = x << 1 | decide(g, on, x, length >> i & 1);
 	if (x - 128 > 64)

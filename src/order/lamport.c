@@ -1,6 +1,7 @@
 /* lamport.c - see lamport.h. */
 #include "order/lamport.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
@@ -56,6 +57,7 @@ static struct chain *find(const struct world *w, uint64_t key)
 {
 	size_t i = key >> 7 & w->mask;
 
+	assert(key != 0);
 	while (w->chain[i].key && w->chain[i].key != key)
 		i = (i + 1) & w->mask;
 	return &w->chain[i];
@@ -65,6 +67,7 @@ static void append(struct world *w, uint64_t key, uint32_t link)
 {
 	struct chain *c = find(w, key);
 
+	assert(link > 0 && link <= 2 * w->messages);
 	c->key = key;
 	if (c->tail)
 		w->next[c->tail] = link;
@@ -120,6 +123,8 @@ static void add_sends(struct world *w, size_t t, size_t base)
 
 static void push(struct world *w, size_t t)
 {
+	assert(t < w->threads);
+	assert(w->at[t].ready || w->depth < w->threads);
 	if (!w->at[t].ready)
 		w->stack[w->depth++] = (uint32_t)t;
 	w->at[t].ready = true;
@@ -135,6 +140,7 @@ static void send_all(struct world *w, size_t t)
 	     a->send++) {
 		struct message *m = &w->message[a->base + a->send];
 
+		assert(!m->sent);
 		m->clock = a->clock++;
 		m->sent = true;
 		if (m->waits)
@@ -182,6 +188,7 @@ static bool step(struct world *w, size_t t, bool anyhow)
 	}
 	if (is_receive(d))
 		a->clock = (a->clock > a->out[a->done] ? a->clock : a->out[a->done]) + 1;
+	assert(a->left > 0 && a->done < w->thread[t].dones);
 	a->pending = 0;
 	a->done++;
 	a->left--;

@@ -1,6 +1,7 @@
 /* model.c - see model.h. One set of functions goes both ways, as in coder.h. */
 #include "order/model.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -59,6 +60,7 @@ static void code_row(struct model *m)
 	const struct rn_order_done none = { 0 };
 	struct rn_order_row row = code_head(m, m->writes ? m->row[m->r] : empty);
 
+	assert(m->r < m->rows);
 	if (rn_guess_bad(m->g))
 		return;
 	rn_pieces_begin_row(m->p, &row);
@@ -100,6 +102,7 @@ static bool is_repeat(const struct model *m)
 	const struct rn_order_done *da = &m->done[m->as.done - 1], *db = &m->done[m->d];
 	bool same = a->site == b->site && a->fails == b->fails && a->done == b->done;
 
+	assert(m->as.row > 0 && m->as.row - 1 < m->r);
 	for (uint32_t k = 0; same && k < things(m, a); k++)
 		same = same_done(&da[k], &db[k]);
 	return same;
@@ -144,6 +147,7 @@ static void repeat(struct model *m)
 {
 	const struct rn_order_row *from = &m->row[m->as.row - 1];
 
+	assert(m->as.row > 0 && m->as.done > 0 && m->as.done - 1 <= m->d);
 	if (m->writes)
 		return;
 	m->row[m->r] = *from;
@@ -156,6 +160,7 @@ static bool code_repeat(struct model *m)
 	uint32_t chance = *chance_now(m);
 	bool same = m->writes && is_repeat(m);
 
+	assert(chance > 0 && chance < 65536);
 	if (chance < WORTH)
 		return false;
 	same = rn_guess_weighed(m->g, chance, same);
@@ -178,6 +183,7 @@ static void follow(struct model *m, bool expected)
 	m->hash[0] = row_hash(m, row);
 	m->r++;
 	m->d += things_here;
+	assert(m->r <= m->rows && m->d <= m->dones);
 	p = past_place(m);
 	m->alike = same ? m->alike + 1 : 0;
 	m->as = same ? (struct past){ m->as.row + 1, m->as.done + things_here } : *p;

@@ -1,6 +1,7 @@
 /* ordinals.c - see ordinals.h. */
 #include "order/ordinals.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -52,6 +53,7 @@ static bool split(struct rn_ordinals *o, struct rn_arena *mem, struct rn_ordinal
 {
 	struct rn_ordinals_block *upper = take_block(o, mem);
 
+	assert(b->gaps == GAPS);
 	if (!upper)
 		return false;
 	put_above(o, b, upper);
@@ -69,6 +71,7 @@ static bool add_gap(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n)
 {
 	struct rn_ordinals_block *b = o->last;
 
+	assert(n > o->next);
 	if (!b || b->gaps == GAPS) {
 		if (!(b = take_block(o, mem)))
 			return false;
@@ -82,6 +85,7 @@ static bool add_gap(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n)
 
 static void drop_block(struct rn_ordinals *o, struct rn_ordinals_block *b)
 {
+	assert(b->gaps == 0 && b->open == 0);
 	if (b->below)
 		b->below->above = b->above;
 	if (b->above)
@@ -98,6 +102,8 @@ static void leave_gap(struct rn_ordinals_block *b, uint32_t i, uint64_t n)
 	struct gap *g = &b->gap[i];
 	const struct gap above = { n + 1, g->from + g->n - n - 1 };
 
+	assert(i < b->gaps && b->gaps < GAPS);
+	assert(n >= g->from && n - g->from < g->n);
 	g->n = n - g->from;
 	b->open--;
 	if (g->n && above.n) {
@@ -140,6 +146,7 @@ static bool fill(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n, uint64
 	if (n - b->gap[i].from >= b->gap[i].n)
 		return false;
 	above += b->gap[i].from + b->gap[i].n - 1 - n;
+	assert(above < o->open);
 	*late = o->open - 1 - above;
 	leave_gap(b, i, n);
 	o->open--;
@@ -167,8 +174,10 @@ uint64_t rn_ordinals_number(const struct rn_ordinals *o, uint64_t late)
 
 	if (late >= o->open)
 		return o->next + (late - o->open);
-	for (above = o->open - 1 - late; above >= b->open; b = b->below)
+	for (above = o->open - 1 - late; above >= b->open; b = b->below) {
+		assert(b->below); /* the blocks contain o->open numbers */
 		above -= b->open;
+	}
 	for (i = b->gaps - 1; above >= b->gap[i].n; i--)
 		above -= b->gap[i].n;
 	return b->gap[i].from + b->gap[i].n - 1 - above;

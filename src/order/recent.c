@@ -1,6 +1,7 @@
 /* recent.c - see recent.h. */
 #include "order/recent.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "order/guess.h"
@@ -18,6 +19,7 @@ void rn_recent_touch(struct rn_recent *r, uint32_t v, uint64_t now)
 {
 	uint32_t i = find(r, v);
 
+	assert(r->n <= RN_RECENT_MAX && i <= r->n);
 	if (r->n)
 		r->second = r->one[0].value;
 	if (i == r->n && r->n < RN_RECENT_MAX)
@@ -50,6 +52,7 @@ static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_r
 		.specific = rn_guess_mix(at->salt, since),
 	};
 
+	assert(i < r->n);
 	return rn_guess_bit(g, &on, yes);
 }
 
@@ -65,6 +68,7 @@ static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const stru
 {
 	uint32_t rank = 1;
 
+	assert(left > 0 && left <= r->n);
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (i == asked || i == never)
 			continue;

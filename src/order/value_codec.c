@@ -1,6 +1,8 @@
 /* value_codec.c - see value_codec.h. The same functions encode and decode, as in coder.h. */
 #include "order/value_codec.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -51,8 +53,10 @@ static void each_value(struct values *x, void *arg,
 
 		if (x->o->site[row->site].kind != RN_ORDER_VALUE)
 			continue;
-		for (uint32_t i = 0; i < row->done && !(x->g && rn_guess_bad(x->g)); i++)
+		for (uint32_t i = 0; i < row->done && !(x->g && rn_guess_bad(x->g)); i++) {
+			assert(at < x->o->values);
 			fn(x, row->site, &x->value[at++], arg);
+		}
 	}
 }
 
@@ -166,6 +170,7 @@ static uint64_t code_plain(struct values *x, uint32_t site, uint64_t v)
 	struct site *s = &x->site[site];
 	unsigned turn = s->form == PAIR && s->n++ & 1;
 
+	assert(s->form < FORMS);
 	s->step[turn] = code_step(x, PLAIN, 2 * site + turn, s->step[turn], v - s->last[turn]);
 	return s->last[turn] += s->step[turn];
 }

@@ -1,6 +1,7 @@
 /* counts.c - see counts.h. */
 #include "rules/counts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "rules/stretch.h"
@@ -86,8 +87,10 @@ static void count_rounds(const struct rn_walk *w, uint64_t *rounds)
 
 	memcpy(rounds, w->done, rn_loopset_count(f->loops) * sizeof(*rounds));
 	for (uint32_t d = 0; d < w->depth; d++)
-		if (w->frame[d].rule >= RN_IN_LOOP)
+		if (w->frame[d].rule >= RN_IN_LOOP) {
+			assert(rounds[w->frame[d].rule - RN_IN_LOOP] > 0);
 			rounds[w->frame[d].rule - RN_IN_LOOP]--;
+		}
 	for (uint32_t k = 0; k < rn_loopset_count(f->loops); k++)
 		rounds[k] = rn_flow_rounds(f, k, rounds[k]);
 }

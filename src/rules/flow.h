@@ -34,7 +34,7 @@ struct rn_stretch; /* opaque */
 
 /* One round: a symbol, or a rule, in which there may be loops with lower numbers. */
 struct rn_loop {
-	uint16_t kind; /* enum rn_kind */
+	uint32_t kind; /* enum rn_kind */
 	uint32_t id;
 };
 

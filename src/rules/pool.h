@@ -2,6 +2,8 @@
 #ifndef RN_RULES_POOL_H
 #define RN_RULES_POOL_H
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -30,17 +32,20 @@ struct rn_rules {
 
 static inline const struct entry *entry_at(const struct rn_rules *r, uint32_t i)
 {
+	assert(i < r->entries.n);
 	return RN_SEG_AT(&r->entries, struct entry, i);
 }
 
 static inline const struct literal *literal_at(const struct rn_rules *r, uint32_t i)
 {
+	assert(i < r->literals.n);
 	return RN_SEG_AT(&r->literals, struct literal, i);
 }
 
 /* Symbols in one repeat of the item. */
 static inline uint64_t unit_length(const struct rn_rules *r, const struct rn_item *item)
 {
+	assert(item->kind <= RN_KIND_LITERAL);
 	if (item->kind == RN_KIND_TERMINAL)
 		return 1;
 	return item->kind == RN_KIND_RULE ? entry_at(r, item->id)->length

@@ -97,6 +97,7 @@ static bool put_normal(const struct rn_rules *r, struct rn_item *body, uint32_t 
 	}
 	if (item.count == 0)
 		return true;
+	assert(item.kind != RN_KIND_RULE || entry_at(r, item.id)->n > 1);
 	if (*n && same_symbol(&body[*n - 1], &item))
 		return !__builtin_add_overflow(body[*n - 1].count, item.count, &body[*n - 1].count);
 	body[(*n)++] = item;
@@ -122,6 +123,7 @@ static int measure(const struct rn_rules *r, struct entry *e, uint64_t *before)
 		const struct rn_item *it = &e->item[i];
 		uint64_t key[4] = { e->hash, symbol_hash(r, it), it->count, it->kind }, part;
 
+		assert(it->count > 0);
 		if (before)
 			before[i] = e->length;
 		if (__builtin_mul_overflow(unit_length(r, it), it->count, &part) ||
@@ -167,6 +169,7 @@ static int add_entry(struct rn_rules *r, struct entry *e, uint32_t *rule)
 	struct rn_item *body;
 	uint64_t *before;
 
+	assert(find_entry(r, e) == UINT32_MAX);
 	if (!rn_seg_reserve(&r->entries, r->mem, 1) ||
 	    rn_map_reserve(&r->by_hash, tag_of(e->hash)) < 0)
 		return RN_E_NOMEM;
@@ -258,6 +261,7 @@ int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n
 		return RN_E_NOMEM;
 	memcpy(copy, symbols, n * sizeof(uint32_t));
 	l.symbol = copy;
+	assert(r->literals.n < r->literals.cap);
 	*lit = r->literals.n++;
 	*RN_SEG_AT(&r->literals, struct literal, *lit) = l;
 	rn_map_insert(&r->literal_by_hash, tag_of(l.hash), *lit);
@@ -304,6 +308,7 @@ static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct 
 		return RN_OK;
 	case RN_KIND_RULE:
 		to->id = s->memo[from->id];
+		assert(to->id != UINT32_MAX); /* children are sealed first */
 		return RN_OK;
 	case RN_KIND_LITERAL:
 		if (rn_grammar_literal_length(s->g, from->id))
@@ -363,6 +368,7 @@ static int seal_from_start(struct seal *s)
 			if (item.kind == RN_KIND_RULE && s->memo[item.id] == UINT32_MAX)
 				child = item.id;
 		if (child != UINT32_MAX) {
+			assert(depth < rn_grammar_rules(s->g));
 			s->stack[depth++] =
 				(struct seal_frame){ rn_grammar_body(s->g, child), child };
 			continue;
@@ -430,6 +436,7 @@ static int import_items(struct import *im, const struct entry *e, struct rn_item
 {
 	for (uint32_t i = 0; i < e->n; i++) {
 		items[i] = e->item[i];
+		assert(items[i].kind != RN_KIND_RULE || im->memo[items[i].id] != UINT32_MAX);
 		if (items[i].kind == RN_KIND_RULE)
 			items[i].id = im->memo[items[i].id];
 		else if (items[i].kind == RN_KIND_TERMINAL)
@@ -476,6 +483,7 @@ static int import_from(struct import *im, uint32_t root, struct import_frame *st
 					  im->memo[e->item[f->item].id] != UINT32_MAX))
 			f->item++;
 		if (f->item < e->n) {
+			assert(depth < entry_at(im->from, root)->height);
 			stack[depth++] = (struct import_frame){ e->item[f->item].id, 0 };
 			continue;
 		}

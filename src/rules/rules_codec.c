@@ -38,6 +38,7 @@ static void encode_item(const struct rn_item *it, uint32_t self, struct rn_buf *
 	/* Children are usually the latest rules: count back from here. */
 	uint64_t id = it->kind == RN_KIND_RULE ? self - 1 - it->id : it->id;
 
+	assert(it->count > 0 && (it->kind != RN_KIND_RULE || it->id < self));
 	rn_buf_u64(out, id << 3 | (uint64_t)it->kind << 1 | (it->count > 1 ? HEAD_COUNT : 0));
 	if (it->count > 1)
 		rn_buf_u64(out, it->count - 2);

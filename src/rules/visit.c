@@ -1,6 +1,8 @@
 /* visit.c - see visit.h. */
 #include "rules/visit.h"
 
+#include <assert.h>
+
 #include "base/seg.h"
 
 struct frame {
@@ -11,6 +13,7 @@ struct frame {
 
 static struct frame *top(struct rn_seg *stack)
 {
+	assert(stack->n > 0);
 	return RN_SEG_AT(stack, struct frame, stack->n - 1);
 }
 
@@ -30,6 +33,7 @@ static void next_round(struct rn_seg *stack)
 {
 	struct frame *f = top(stack);
 
+	assert(f->left > 0);
 	f->item = 0;
 	if (--f->left == 0)
 		stack->n--;

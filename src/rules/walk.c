@@ -76,6 +76,7 @@ struct rn_walk_frame *rn_walk_enter(struct rn_walk *w, const struct rn_item *loo
 	uint64_t first = back ? w->done[k] - 1 : w->done[k]++;
 	struct rn_walk_frame *f = push(w, RN_IN_LOOP + k, back, SIZE_MAX);
 
+	assert(k < rn_loopset_count(flow->loops));
 	f->round = rn_loopset_round(flow->loops, k);
 	f->round.count = rn_flow_rounds(flow, k, first + 1) - rn_flow_rounds(flow, k, first);
 	return f;
@@ -88,6 +89,7 @@ static uint32_t item_at(const struct entry *e, uint64_t k)
 {
 	uint32_t lo = 0, hi = e->n;
 
+	assert(k < e->length);
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -116,6 +118,7 @@ static void descend(struct rn_walk *w, uint64_t k)
 			return;
 		}
 		e = entry_at(r, it->id);
+		assert(e->length > 0);
 		f->iter += k / e->length;
 		k %= e->length;
 		if (k == 0)
@@ -152,6 +155,7 @@ static bool leave_run(struct rn_walk *w, uint64_t k)
 
 	if (f->item == n || it->kind == RN_KIND_RULE || is_loop(w, it))
 		return false;
+	assert(k >= w->pos && f->iter <= flat_length(w->rules, it));
 	left = flat_length(w->rules, it) - f->iter;
 	if (k - w->pos < left) {
 		f->iter += k - w->pos;
@@ -276,6 +280,7 @@ int rn_walk_prev(struct rn_walk *w, uint32_t *t)
 			it = &item[--f->item];
 			f->iter = is_flat(w, it) ? flat_length(r, it) : it->count;
 		} else if (is_flat(w, it)) {
+			assert(w->pos > 0);
 			*t = flat_symbol(r, it, --f->iter);
 			w->pos--;
 			return 1;
@@ -301,6 +306,7 @@ static uint64_t copy_repeats(struct bulk *b, size_t unit, uint64_t times)
 {
 	size_t fit = (b->cap - b->n) / unit, have = unit, want;
 
+	assert(unit <= b->n && b->n <= b->cap);
 	if (times > fit)
 		times = fit;
 	want = (size_t)times * unit;
@@ -321,6 +327,7 @@ static uint64_t copy_flat(const struct rn_rules *r, struct bulk *b, const struct
 	uint64_t left = flat_length(r, it) - from;
 	size_t n = left < b->cap - b->n ? (size_t)left : b->cap - b->n;
 
+	assert(from <= flat_length(r, it));
 	if (it->kind == RN_KIND_TERMINAL) {
 		for (size_t i = 0; i < n; i++)
 			b->out[b->n + i] = it->id;

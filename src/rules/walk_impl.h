@@ -43,6 +43,7 @@ static inline uint32_t flat_symbol(const struct rn_rules *r, const struct rn_ite
 	if (it->kind == RN_KIND_TERMINAL)
 		return it->id;
 	l = literal_at(r, it->id);
+	assert(it->kind == RN_KIND_LITERAL && l->n > 0);
 	return l->symbol[k % l->n];
 }
 
@@ -61,8 +62,10 @@ static inline struct rn_walk_frame *push(struct rn_walk *w, uint32_t rule, uint3
 /* Leaves a body at its end: one more repeat of the item it belongs to is behind. */
 static inline struct rn_walk_frame *pop(struct rn_walk *w)
 {
-	struct rn_walk_frame *f = &w->frame[--w->depth - 1];
+	struct rn_walk_frame *f;
 
+	assert(w->depth > 1);
+	f = &w->frame[--w->depth - 1];
 	f->iter++;
 	return f;
 }
@@ -72,6 +75,8 @@ static inline struct rn_walk_frame *pop_back(struct rn_walk *w)
 {
 	struct rn_walk_frame *f = &w->frame[--w->depth];
 
+	assert(w->depth > 0);
+	assert(!in_loop(f) || w->done[f->rule - RN_IN_LOOP] > 0);
 	if (in_loop(f))
 		w->done[f->rule - RN_IN_LOOP]--;
 	return f - 1;
