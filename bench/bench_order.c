@@ -263,7 +263,7 @@ static void published(double *gzip, double *zstd)
 	}
 }
 
-/* Events without a codec: as words of 32 bits, row by row, and as columns of varints. */
+/* The size of events without a codec: as 32-bit words, row by row, and as columns of varints. */
 enum { ROW = 3, DONE = 5 };
 
 static void row_words(const struct rn_order_row *r, uint32_t out[ROW])

@@ -1,11 +1,11 @@
-/* expand.h - for tests and benchmarks: every symbol of a rule, one by one. */
+/* expand.h - expands a rule symbol by symbol, for tests and benchmarks. */
 #ifndef RN_BENCH_EXPAND_H
 #define RN_BENCH_EXPAND_H
 
 #include "base/arena.h"
 #include "rules/rules.h"
 
-/* Calls cb for every symbol; stops early when it returns false. */
+/* Called for each symbol of the rule. The expansion ends when it returns false. */
 typedef bool symbol_fn(void *arg, uint32_t t);
 
 static inline int expand_rule(const struct rn_rules *r, uint32_t root, symbol_fn *cb, void *arg)

@@ -1,6 +1,6 @@
 /*
- * call_view.h - a call of a trace in numbers: its arguments by their traits (encode/traits.h),
- * ranks as the caller's communicators have them, statuses.
+ * call_view.h - a decoded call of a trace: its arguments by their traits (encode/traits.h), its
+ * ranks as numbered in the caller's communicators, and its statuses.
  *
  * Communicators are counted from 1 as their names come up, the world and self first. Words and
  * relative numbers become what a plan has (order/plan.h).
@@ -29,20 +29,20 @@ struct rn_standing {
 	uint64_t rank, size;
 };
 
-/* A function of the trace, and what this program knows of it. */
+/* A function of the trace, and its description in this program. */
 struct rn_called_function {
 	const struct rn_func *func;
 	const struct rn_traits *traits;
-	const struct rn_param *param; /* NULL: all go in */
-	uint32_t number;              /* in this program; UINT32_MAX: it is not known */
-	uint32_t ins;                 /* number of values that go in, which are the first */
+	const struct rn_param *param; /* NULL: unknown, or all are inputs */
+	uint32_t number;              /* in this program; UINT32_MAX: unknown */
+	uint32_t ins;                 /* number of inputs; their values come first */
 };
 
 struct rn_call_view {
 	const struct rn_trace *t;
 	struct rn_arena *mem, *scratch;
 	struct rn_decoder decoder;
-	const struct rn_called_function *function;           /* by number */
+	const struct rn_called_function *function;           /* by function number */
 	uint64_t any_source, any_tag, nobody, root, pending; /* words */
 	struct rn_map comm_of;
 	const char **comm; /* by number - 1 */
@@ -80,13 +80,13 @@ void rn_call_view_read(struct rn_call_view *v, const void *sig, size_t len, stru
 /* Values behind the one that was read, and what they are made of. */
 void rn_called_skip(struct rn_reader *in, uint64_t n);
 
-/* Which value a parameter is. */
+/* The index of a parameter's value in c->value. */
 static inline uint32_t rn_called_at(const struct rn_called *c, uint8_t param)
 {
 	return c->f->param ? c->f->param[param].value : param;
 }
 
-/* The value of a parameter, which may be RN_NO_PARAM: as a plan has it. */
+/* The value of a parameter in the form of a replay plan. `param` may be RN_NO_PARAM. */
 int32_t rn_called_argument(struct rn_call_view *v, const struct rn_called *c, uint8_t param);
 int64_t rn_called_count(struct rn_call_view *v, const struct rn_called *c);
 bool rn_called_true(const struct rn_called *c, uint8_t param);

@@ -477,7 +477,8 @@ static void put_requests(struct rn_buf *b, const struct waited *w, bool relative
 
 /* ---- */
 
-/* A call without a communicator is about a window, whose word is the last, or about the world. */
+/* The communicator of a collective call; NULL: unknown. A call without a communicator argument has
+ * a window as its last argument, or has no arguments and concerns MPI_COMM_WORLD. */
 static const char *collective_comm(struct look *l, const struct call *c, const uint64_t *words,
 				   size_t n)
 {

@@ -3,7 +3,7 @@
  *
  * A receive waits for its source, a send for its destination, a collective call for the other ranks
  * of its communicator; MPI_Wait and its like wait for what the calls that made their requests would
- * wait for. Call traits say which function does what (encode/traits.h).
+ * wait for. Call traits (encode/traits.h) tell these functions apart.
  *
  * Words come from a file, and what they refer to need not exist: then less is known. Memory from
  * the arena. Cost: the words; for requests also the distinct calls of the stream that made them.

@@ -28,7 +28,7 @@ struct message {
 /* A request that is followed. */
 struct request {
 	uint64_t number;
-	bool sends, synchronous, receives; /* and what: */
+	bool sends, synchronous, receives; /* sends `out`, receives `in` */
 	struct message out, in;
 	bool persistent, active;
 	size_t thread;       /* index in the stream of the thread that started it */
@@ -144,7 +144,7 @@ static bool is(const struct rn_called *c, uint32_t traits)
 	return c->f->traits->is & traits;
 }
 
-/* The messages of partitioned operations are not followed. */
+/* The messages of partitioned operations are not tracked. */
 static bool sends(const struct rn_called *c)
 {
 	return is(c, RN_IS_sends) && !is(c, RN_IS_partitioned);
@@ -155,7 +155,8 @@ static bool receives(const struct rn_called *c)
 	return is(c, RN_IS_receives) && !is(c, RN_IS_partitioned);
 }
 
-/* Whether it says which message it sends or receives. MPI_Mrecv does not. */
+/* Whether the arguments name the message that the call sends or receives. MPI_Mrecv has a message
+ * handle instead. */
 static bool names_message(const struct rn_called *c)
 {
 	return (sends(c) || receives(c)) &&
@@ -703,7 +704,7 @@ static void take_call(struct rn_outcomes *o, const struct rn_called *c)
 	}
 }
 
-/* The rank that the call is about. */
+/* The parameter that is the destination or, if there is none, the source or the root. */
 static uint8_t peer_of(const struct rn_traits *t)
 {
 	return t->dest != RN_NO_PARAM ? t->dest : t->source != RN_NO_PARAM ? t->source : t->root;

@@ -131,7 +131,7 @@ static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 /* A call, with the mean of its elastic values. */
 struct typical {
 	const struct rn_func *f;
-	const struct rn_proto *known; /* NULL: the function is not, or has other parameters */
+	const struct rn_proto *known; /* NULL: unknown, or with other parameters */
 	struct rn_reader in;
 };
 
@@ -177,7 +177,7 @@ static bool is_word(const struct volumes *v, const struct typical *c, uint32_t p
 	return text && strcmp(text, word) == 0;
 }
 
-/* Size of a communicator, where everybody knows it. */
+/* The size of MPI_COMM_WORLD or MPI_COMM_SELF. Other sizes are unknown. */
 static uint64_t comm_size(const struct volumes *v, const struct typical *c, uint32_t param)
 {
 	if (is_word(v, c, param, "MPI_COMM_WORLD"))
@@ -199,7 +199,7 @@ static uint64_t factor(const struct volumes *v, const struct typical *c, uint32_
 	}
 }
 
-/* The number of bytes that the traits of the function give. */
+/* The number of bytes of a call: the product of the parameters that the trait `bytes` lists. */
 static uint64_t bytes_of(const struct volumes *v, const struct typical *c)
 {
 	const uint8_t *param = c->known->traits.bytes;
@@ -227,7 +227,7 @@ static const void *typical_call(struct volumes *v, uint32_t i, const void *sig, 
 	return v->typical.data;
 }
 
-/* The call is valid until the next one is opened. */
+/* The call is valid until the next call is opened. */
 static bool open_call(struct volumes *v, const struct rn_sigs *sigs, uint32_t i, struct typical *c)
 {
 	size_t len;
@@ -302,7 +302,7 @@ static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 
 /* ---- calls ---- */
 
-/* Whether the rank that it goes to is MPI_PROC_NULL. */
+/* Whether the rank that the data go to is MPI_PROC_NULL. */
 static bool goes_nowhere(const struct volumes *v, const struct typical *c)
 {
 	const struct rn_proto *f = c->known;

@@ -89,7 +89,8 @@ static void print_meta(const struct rn_trace *t, enum rn_meta_key key)
 		print_line(row->key, value ? value : row->otherwise);
 }
 
-/* Whether a key is that of a line above the metadata, or begins like one. */
+/* Whether another line of `rondo info` may have this key. Metadata with such a key are printed with
+ * the prefix meta. */
 static bool is_fact(const char *key)
 {
 	static const char *const facts[] = { "format",         "programs",     "ranks",

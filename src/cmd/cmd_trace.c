@@ -67,7 +67,7 @@ static const struct opt opts[] = {
 	  &ignore, NULL },
 	{ "--only", "WHAT", "mpi (default), or order: how calls came out, for rondo replay",
 	  OPT_TEXT, &only, NULL },
-	{ "--order-codec", "CODEC", "how that is written: model (default), clock", OPT_TEXT,
+	{ "--order-codec", "CODEC", "codec of the order events: model (default), clock", OPT_TEXT,
 	  &order_codec, NULL },
 	{ "--values", "WHICH",
 	  "with --only=order: clock results to record: none, mpi (default), all", OPT_MAYBE_TEXT,

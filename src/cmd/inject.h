@@ -1,8 +1,8 @@
 /*
  * inject.h - starts a command with the stub (src/intercept/stub.c) preloaded.
  *
- * The stub is loaded into every process of the command. It finds the processes that use MPI, and
- * loads the tracer for that MPI.
+ * Every process of the command loads the stub. A process that uses MPI is executed again with the
+ * tracer for that MPI.
  *
  * Functions return exit codes (cmd.h), and have printed what is wrong unless it is EXIT_DONE.
  */

@@ -83,7 +83,8 @@ static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi 
 		    t->name, rn_mpi_names[linked].name, rn_mpi_names[linked].tracer);
 }
 
-/* Which word of a launcher's command line is the program is not certain. */
+/* Checks the first argument of a launcher that is a program with MPI. The launcher may
+ * start another program. */
 static int check_line(char *const *command, enum rn_mpi forced)
 {
 	enum rn_mpi linked = RN_MPI_NONE;
@@ -107,7 +108,7 @@ int target_check(const struct target *t, char *const *command, enum rn_mpi force
 	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
 	const char *why = target_obstacle(t);
 
-	/* What a static shell runs still finds the stub in its environment. */
+	/* The programs that a static shell runs inherit LD_PRELOAD and load the stub. */
 	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
 		return fail(EXIT_SELF, "%s %s", t->name, why);
 	if (elf_mpi(&t->elf) != RN_MPI_NONE)

@@ -30,17 +30,16 @@ bool target_is_openmpi_launcher(const struct target *t);
 /* Why no library can be preloaded into it, or NULL. */
 const char *target_obstacle(const struct target *t);
 
-/* These functions refuse a command that certainly cannot be traced, before it is started. The stub
- * (src/intercept/stub.c) decides in each process which tracer is loaded. `forced` is the MPI of
+/* These functions refuse a command that certainly cannot be traced, before it is started. In each
+ * process, the stub (src/intercept/stub.c) decides which tracer is loaded. `forced` is the MPI of
  * --mpi, or RN_MPI_NONE. */
 
-/* Checks the program of a command. If it is a launcher, also checks the words of its command line
- * that are programs. */
+/* Checks the program of a command. If it is a launcher, also checks the arguments that are
+ * programs. */
 int target_check(const struct target *t, char *const *command, enum rn_mpi forced);
 
-/* Also checks a program that will be a rank. If the program does not use MPI, and is not known to
- * start other programs, rank 0 prints a warning. If the program is to be replayed, this is an
- * error. */
+/* Additional checks of a program that will be a rank. If the program does not use MPI and is not
+ * known to start other programs, rank 0 prints a warning. In a replay, this is an error. */
 int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed);
 
 #endif

@@ -77,7 +77,7 @@ static const struct rn_func funcs[] = {
 #undef SORTED
 };
 
-/* Numbers of functions by name. */
+/* Function numbers in the order of names. */
 static const uint16_t sorted[] = {
 #define FUNC_BEGIN(n, f, text, ret, ...)
 #define SORTED(n) n,

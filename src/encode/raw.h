@@ -61,7 +61,7 @@ struct rn_param {
 	const char *name;
 	uint8_t how, kind;
 	bool array;
-	uint8_t value; /* which value of a signature it is; of two, the one from before the call */
+	uint8_t value; /* index of its value in a signature; of two, the value before the call */
 };
 
 /* Kinds of return values. */
@@ -82,14 +82,14 @@ struct rn_proto {
 extern const struct rn_proto rn_mpi_protos[];
 extern const struct rn_vocab rn_mpi_vocab;
 
-/* The number of the function, or UINT32_MAX. O(log n). */
+/* The number of the function with this name, or UINT32_MAX. O(log n). */
 uint32_t rn_mpi_find(const char *name);
 
-/* The function of this program that has the name and the parameters of f (which a trace may store
- * without directions); NULL if there is none. O(log n). */
+/* The function of this program that has the name and the parameters of f; NULL if there is none.
+ * Directions are compared if f has them. O(log n). */
 const struct rn_proto *rn_mpi_known(const struct rn_func *f);
 
-/* The traits of that function, or no traits. */
+/* The traits of rn_mpi_known(f). If it is NULL, an entry without traits. Never NULL. */
 const struct rn_traits *rn_func_traits(const struct rn_func *f);
 
 /* Words by name, for those that the code itself speaks of. */

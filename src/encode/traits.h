@@ -1,9 +1,9 @@
 /*
- * traits.h - call traits: what functions do, as a table that is generated from api/mpi.api.
+ * traits.h - call traits: properties of functions, in a table that is generated from api/mpi.api.
  *
- * The head of api/mpi.api defines the traits. A program has the traits of its own functions
- * (rn_mpi_protos); a function of a trace has those of the function with the same name and the same
- * parameters (rn_func_traits), or none.
+ * The head of api/mpi.api defines the traits. rn_mpi_protos has the traits of the functions that
+ * this program knows. A function of a trace has the traits of the known function with the same name
+ * and the same parameters (rn_func_traits), or no traits.
  */
 #ifndef RN_ENCODE_TRAITS_H
 #define RN_ENCODE_TRAITS_H
@@ -31,7 +31,7 @@ enum rn_trait {
 	RN_IS_group = 1 << 17,
 	RN_IS_separate = 1 << 18,
 	RN_IS_external = 1 << 19,
-	RN_IS_moves = 1 << 20, /* has a number of bytes that it hands over, known or not */
+	RN_IS_moves = 1 << 20, /* transfers data; the number of bytes may be unknown */
 	RN_IS_file = 1 << 21,
 	RN_IS_value = 1 << 22,
 	RN_IS_unreplayable = 1 << 23,
@@ -46,19 +46,19 @@ enum rn_whom { RN_WHOM_nobody, RN_WHOM_all, RN_WHOM_root, RN_WHOM_leaves, RN_WHO
 
 #define RN_NO_PARAM 255u
 
-/* Parameters are counted from 0; RN_NO_PARAM: there is none. */
+/* Parameters are indexes from 0; RN_NO_PARAM: no such parameter. */
 struct rn_traits {
 	uint32_t is;      /* enum rn_trait */
-	uint16_t base;    /* the function of which it is a variant, or its own number */
+	uint16_t base;    /* number of the function of which it is a variant, or its own */
 	uint8_t whom;     /* enum rn_whom */
-	uint8_t bytes[3]; /* factors of the number of bytes */
-	uint8_t comm;     /* the first that goes in */
+	uint8_t bytes[3]; /* their product is the number of bytes */
+	uint8_t comm;     /* the first input communicator */
 	uint8_t dest, source, root;
-	uint8_t tag, recvtag; /* of the message that is sent (if there is one), received */
-	uint8_t count;        /* of elements, or of requests */
-	uint8_t request;      /* one or an array: the new one, or those that are given */
+	uint8_t tag, recvtag; /* of the sent (or only) message; of the received message */
+	uint8_t count;        /* number of elements or of requests */
+	uint8_t request;      /* one or an array: new requests, or requests passed in */
 	uint8_t flag;
-	uint8_t index, indices; /* which requests are complete; `index` of `some`: how many */
+	uint8_t index, indices; /* of completed requests; for `some`, `index` is their number */
 	uint8_t status;         /* one or an array */
 };
 

@@ -58,12 +58,12 @@ int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams
 int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out);
 
 struct rn_bundle_end {
-	uint64_t threads; /* streams of each rank */
+	uint64_t threads; /* number of streams per rank */
 	bool incomplete;  /* a rank did not end by itself */
 	bool timed;       /* the tally contains the times and the memory of all ranks */
 };
 
-/* Adds the metadata that are known at the end of the run. */
+/* Adds the metadata that are known only at the end of the run. */
 void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end,
 		     struct rn_facts *f);
 

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 
-#define TEXT_MAX 32 /* bytes of a number */
+#define TEXT_MAX 32 /* bytes of a formatted value, with its NUL */
 
 const struct rn_meta_row rn_meta_rows[RN_META_COUNT] = {
 #define ROW(id, key, flags, otherwise) { key, flags, otherwise },

@@ -1,8 +1,8 @@
 /*
- * metadata.h - the keys of the section "meta", one row for each, and metadata under construction.
+ * metadata.h - a table of the keys of the section "meta", and a list of metadata to be written.
  *
- * The tracer, recovery, `rondo info` and `rondo replay` use this table. Other keys may be present.
- * doc/format.md, section 10, describes the values, which are texts.
+ * The tracer, recovery, `rondo info` and `rondo replay` use this table. A trace may contain other
+ * keys. doc/format.md, section 10, describes the values, which are texts.
  */
 #ifndef RN_FILE_METADATA_H
 #define RN_FILE_METADATA_H
@@ -19,10 +19,10 @@
 struct rn_arena;
 
 enum rn_meta_flag {
-	RN_META_LINE = 1,    /* `rondo info` prints it in a line of its own, before the others */
-	RN_META_COMMAND = 2, /* part of the command, which `rondo replay` compares itself */
-	RN_META_FINAL = 4,   /* known at the end of the run; a part file does not contain it */
-	RN_META_PREFIX = 8,  /* of keys that end in a name */
+	RN_META_LINE = 1,    /* `rondo info` prints it among its first lines */
+	RN_META_COMMAND = 2, /* part of the command, which `rondo replay` compares separately */
+	RN_META_FINAL = 4,   /* known only at the end of the run; not in a part file */
+	RN_META_PREFIX = 8,  /* a prefix of keys; a name follows */
 };
 
 /* Constant, key, flags, and the text that `rondo info` prints if the key is absent. */
@@ -68,13 +68,13 @@ struct rn_meta_row {
 
 extern const struct rn_meta_row rn_meta_rows[RN_META_COUNT];
 
-/* Whether the key, or one that it begins with, has this flag. */
+/* Whether the row of the key, or of a prefix of the key, has this flag. */
 bool rn_meta_has_flag(const char *key, enum rn_meta_flag flag);
 
-/* The end of a key that begins with this one, or NULL. */
+/* The rest of a key after this prefix; NULL if the key has another prefix. */
 const char *rn_meta_suffix(const char *key, enum rn_meta_key prefix);
 
-/* The value, or NULL. */
+/* The value, or NULL if the key is absent. */
 const char *rn_meta_value(const struct rn_meta *m, enum rn_meta_key key);
 
 #define RN_ONLY_ORDER       "order"
@@ -88,7 +88,7 @@ struct rn_lossy rn_meta_lossy(const struct rn_meta *m);
 enum rn_order_codec rn_meta_order(const struct rn_meta *m);
 uint64_t rn_meta_threads(const struct rn_meta *m);
 
-/* Metadata under construction, with room for `cap` entries. */
+/* Metadata to be written: n entries, at most `cap`. */
 struct rn_facts {
 	struct rn_arena *mem;
 	struct rn_meta_entry *entry;
@@ -98,10 +98,11 @@ struct rn_facts {
 /* RN_OK or RN_E_NOMEM. */
 int rn_facts_init(struct rn_facts *f, struct rn_arena *mem, uint32_t cap);
 
-/* Adds an entry, unless the value is NULL or empty. Key and value are not copied. */
+/* Adds an entry, unless the value is NULL or empty or the list is full. Key and value are not
+ * copied. */
 void rn_fact_add(struct rn_facts *f, const char *key, const char *value);
 
-/* Adds an entry whose value is this short text. */
+/* Adds an entry with a formatted value of at most 31 bytes. */
 __attribute__((format(printf, 3, 4))) void rn_fact(struct rn_facts *f, enum rn_meta_key key,
 						   const char *format, ...);
 

@@ -319,8 +319,8 @@ static void stopped_facts(struct recovery *r, struct rn_facts *f)
 			    list_value(r, &r->outside));
 }
 
-/* The times of the run are known if every rank ended by itself. A part file is untrusted: what is
- * known at the end only is not read from it. */
+/* The times of the run are known if every rank ended by itself. Keys that are known only at the end
+ * of the run are not copied from a part file, because part files are untrusted. */
 static int make_meta(struct recovery *r, struct rn_meta *out)
 {
 	const struct rn_bundle_end end = { .threads = r->threads,

@@ -102,7 +102,7 @@ static int get_head(const void *bytes, size_t len, struct rn_spill_head *h, stru
 		return RN_OK;
 	if (h->magic << 8 == RN_SPILL_MAGIC << 8)
 		return rn_err_set(err, RN_E_DATA,
-				  "is part format %d; this version of rondo reads part format %d",
+				  "has part format %d; this version of rondo reads part format %d",
 				  (int)(h->magic >> 56) - '0', (int)(RN_SPILL_MAGIC >> 56) - '0');
 	return rn_err_set(err, RN_E_DATA, "is not a part of a trace");
 }

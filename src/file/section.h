@@ -29,8 +29,8 @@ struct rn_arena;
 #define RN_FORMAT_MINOR 0
 
 /* Every section that this program reads: constant, number on disk, name, and whether a reader that
- * does not know it must refuse the file. Reserved numbers (doc/format.md, chapter 3) are not here:
- * a trace that needs one is refused, not read without it. */
+ * does not know the section must refuse the file. Reserved numbers (doc/format.md, section 3) are
+ * absent, so a trace that requires one is refused. */
 #define RN_SECTIONS(X)                       \
 	X(META, 1, "meta", true)             \
 	X(FUNCTIONS, 2, "functions", true)   \

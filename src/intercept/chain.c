@@ -19,8 +19,8 @@ static const struct {
 #undef NEXT
 };
 
-/* These functions are in libraries that are loaded with the program. The search therefore ends
- * before objects that may be unloaded, and needs no lock. */
+/* The functions are in libraries that are loaded with the program and never unloaded. The search
+ * ends there, before objects that may be unloaded, and therefore needs no lock. */
 static void *find_in_libc(const char *name)
 {
 	const struct link_map *object = rn_object_ours()->l_next;

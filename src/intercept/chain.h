@@ -2,21 +2,20 @@
  * chain.h - the interposition chain of MPI and of the C library.
  *
  * The tracer defines the functions of api/mpi.api (MPI_X and PMPI_X) and of api/posix.api. A call
- * passes the links of the chain in a fixed order. A link that has no hook for a function is
- *skipped:
+ * passes the links of the chain in a fixed order. It skips a link without a hook for the function.
  *
  *	trace             wrappers of MPI functions; hooks of malloc, mmap, pthread_create, dlsym
  *	record or replay  outcomes of MPI functions; times and random numbers of the C library
- *	next function     of the first object after the tracer that defines it: another preloaded
+ *	next function     in the first object after the tracer that defines it: another preloaded
  *	                  tool, or the library itself
  *
- * Each link calls the following one through a table with one field per function: rn_next[link]
- * for MPI (intercept/real.h), rn_libc() for the C library, of which each function has hooks in one
- * link only.
+ * Each link calls the following one through a table with one field per function. The table is
+ * rn_next[link] for MPI (intercept/real.h), and rn_libc() for the C library, whose functions have
+ * hooks in one link each.
  *
  * Next functions are found in the tables of the dynamic linker (intercept/object.h). Unlike dlsym,
- * this allocates no memory and calls no function that another library interposes. The hooks
- * therefore work from the first instruction of a process, and in the dynamic linker.
+ * the search allocates no memory and calls no function that another library interposes. The hooks
+ * therefore work from the first instruction of a process, and inside the dynamic linker.
  */
 #ifndef RN_INTERCEPT_CHAIN_H
 #define RN_INTERCEPT_CHAIN_H
@@ -33,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The hooks are exported by these declarations. */
+/* These declarations export the hooks. */
 #define NEXT(name, ret, number, decl) __attribute__((visibility("default"))) ret name decl;
 #include "next_posix_calls.h"
 #undef NEXT

@@ -415,7 +415,7 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	c = child_of(b);
 	name_it(text, b);
 	rn_tracer_unlock();
-	if (!c.complete && !is(b->function, RN_IS_starts)) /* MPI_Wait has to come first */
+	if (!c.complete && !is(b->function, RN_IS_starts)) /* else after MPI_Wait */
 		identify(&c, comm);
 	rn_tracer_lock();
 	known = comms.n;

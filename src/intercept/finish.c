@@ -585,7 +585,7 @@ static int facts_of(struct finish *f, struct rn_facts *m)
 	for (unsigned i = 0; i < RN_META_COUNT; i++)
 		rn_fact_add(m, rn_meta_rows[i].key, rn_setting_value((enum rn_meta_key)i));
 	rn_bundle_facts(&f->bundle, &end, m);
-	/* Where the names of call sites can be read. */
+	/* Paths of the modules, from which the symbols of call sites are read. */
 	for (uint32_t i = 0; rn_callstack_path(i, &key, &path); i++)
 		rn_fact_add(m, key, path);
 	return RN_OK;

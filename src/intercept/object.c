@@ -69,7 +69,7 @@ static bool find_symbols(const struct link_map *object, struct symbols *s)
 	return s->symbol && s->strings;
 }
 
-/* Sanitizers replace strcmp, and their versions do not work before they are initialized. */
+/* Replaces strcmp, because the strcmp of a sanitizer fails before the sanitizer is initialized. */
 static bool are_equal(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -205,7 +205,7 @@ static bool binds_fortran(const struct link_map *object)
 	return false;
 }
 
-/* The objects before this one are loaded with the program and never unloaded. */
+/* The objects before the tracer in the list are loaded with the program and never unloaded. */
 const struct link_map *rn_object_ours(void)
 {
 	static const struct link_map *ours; /* several threads find the same */

@@ -2,9 +2,9 @@
  * order.h - calls whose outcome is not determined: recorded (`rondo trace --only=order`), or made
  * to come out as they did (`rondo replay`).
  *
- * Hooks stand between the wrappers and MPI (RN_LINK_OUTCOME, real.h), for the functions that start
- * wildcard receives (order_post.c), that look for messages (order_probe.c), that complete requests
- * (order_complete.c) and that give a number (order_value.c). Each does one thing while recording
+ * Hooks between the wrappers and MPI (RN_LINK_OUTCOME, real.h) exist for the functions that start
+ * wildcard receives (order_post.c), that probe for messages (order_probe.c), that complete requests
+ * (order_complete.c) and that return a value (order_value.c). Each does one thing while recording
  * and another while replaying; what they have in common is here: which requests are wildcard
  * receives, and how many were started on a thread, by which both know them (order/events.h).
  *

@@ -55,7 +55,7 @@ void rn_real_resolve(void)
 		void *mpi_x = rn_chain_find(functions[i].name + 1);
 
 		set(&rn_real, i, f);
-		/* The MPI library has one function with both names. */
+		/* In the MPI library, both names refer to one function. */
 		if (f && mpi_x && mpi_x != f &&
 		    rn_object_at((uintptr_t)mpi_x) != rn_object_at((uintptr_t)f))
 			set(&rn_tool, i, mpi_x);

@@ -2,8 +2,8 @@
  * real.h - the MPI library's own functions, behind ours.
  *
  * The tracer defines MPI_X and PMPI_X, so every call of either reaches the wrapper. The library's
- * functions are found once, as the next functions of PMPI_X (chain.h), and called through this
- * table.
+ * functions are found once, as the next functions of PMPI_X (chain.h). The tracer calls them
+ * through this table.
  */
 #ifndef RN_INTERCEPT_REAL_H
 #define RN_INTERCEPT_REAL_H
@@ -38,17 +38,17 @@ extern struct rn_real rn_real;
  * hooks for some functions. */
 enum rn_link {
 	RN_LINK_TRACE,    /* wrappers (wrap.h) */
-	RN_LINK_REQUESTS, /* requests whose handle changes when they are started (request_life.h) */
+	RN_LINK_REQUESTS, /* tracks request handles that MPI_Start changes (request_life.h) */
 	RN_LINK_CHECK,    /* compares calls with the recording (replay_compare.c) */
 	RN_LINK_OUTCOME,  /* records or replays outcomes (order.h) */
 	RN_LINKS
 };
 
-/* rn_next[link].MPI_X is the next function of the link: a hook of a later link, or that of MPI. The
- * functions of the last link are those of rn_real. */
+/* rn_next[link].MPI_X is the next function of the link: a hook of a later link, or the function of
+ * MPI. The table of the last link is equal to rn_real. */
 extern struct rn_real rn_next[RN_LINKS];
 
-/* Inserts a hook. The position in the chain does not depend on the time of the call. */
+/* Inserts a hook. Its position in the chain does not depend on the order of insertion. */
 void rn_link_insert(enum rn_link link, size_t at, void *hook);
 #define RN_HOOK(link, name, hook)                          \
 	((void)sizeof(rn_real.name == (hook)), /* types */ \
@@ -66,7 +66,7 @@ void *rn_tool_function(uint32_t number);
 /* Whether a link has a hook for the function. */
 bool rn_real_hooked(uint32_t number);
 
-/* Finds the functions. A function that the library does not have is NULL. */
+/* Finds the functions. A function that the library lacks is NULL. */
 void rn_real_resolve(void);
 
 /* The program has brought the library of another MPI than the one that this tracer is for: from now

@@ -19,8 +19,7 @@
  * and which may have few bytes, have what the user has set, but not what MPI chose by itself. */
 void rn_setting_read(bool all);
 
-/* The value that the run has for a key of the metadata, as far as it is known at the start; "" if
- * it has none. */
+/* The value of a metadata key in this run; "" if it is absent or not known at the start. */
 const char *rn_setting_value(enum rn_meta_key key);
 
 /* Recording: which rank of its node this is, of how many. False: it is not known, or all are on one
@@ -28,7 +27,7 @@ const char *rn_setting_value(enum rn_meta_key key);
 struct rn_comm_entry;
 bool rn_setting_node(struct rn_comm_entry *e);
 
-/* Where the rank is, wherever others are; false: not known. */
+/* The rank on its node and the size of the node, for any number of nodes. False: unknown. */
 bool rn_setting_place(int *rank, int *size);
 
 /* setting_compare.c: replaying, on the first rank, whose settings those of the record are: a line

@@ -6,11 +6,10 @@
  * its libraries are there. So the stub looks, before main, at the libraries that came with the
  * program, and where one of them is an MPI it executes the same file with the same arguments and
  * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
- * load MPI later (an interpreter) is treated the same, its MPI known from its launcher, and so are
- * any rank and the command itself when the MPI was named. All others go on as they are, and the
- * stub stays in their
- * environment for those that they start. If such a process has loaded an MPI when it exits, the
- * stub reports that it was not traced.
+ * load MPI later (an interpreter) is executed again in the same way, with the MPI of its launcher.
+ * With --mpi, this also applies to any other rank and to the command itself. All other processes
+ * continue, and the stub stays in the environment for the processes that they start. If such a
+ * process has loaded an MPI when it exits, the stub reports that it was not traced.
  *
  * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
  * libraries do would be done twice. So it runs before the C library and before sanitizers are
@@ -244,7 +243,7 @@ static bool has_tracer(const struct process *p, enum rn_mpi mpi)
 	return !t.full && syscall(SYS_faccessat, AT_FDCWD, path, R_OK) == 0;
 }
 
-/* The MPI that a rank will load: that of its launcher, or the only one that has a tracer. */
+/* The MPI that a rank may load later: the MPI of its launcher, or the only MPI with a tracer. */
 static enum rn_mpi guess(const struct process *p)
 {
 	bool ompi = has_tracer(p, RN_MPI_OMPI), mpich = has_tracer(p, RN_MPI_MPICH);
@@ -254,8 +253,8 @@ static enum rn_mpi guess(const struct process *p)
 	return ompi ? RN_MPI_OMPI : RN_MPI_MPICH;
 }
 
-/* Whether this process is the command of `rondo trace` itself. The processes that it starts find
- * the variable changed. */
+/* Whether this process is the command of `rondo trace` itself. Changes the variable for the
+ * processes that the command starts. */
 static bool is_command(const struct process *p)
 {
 	char *is = (char *)rn_env_get(p->env, "RONDO_IS_COMMAND");

@@ -1,7 +1,7 @@
 /*
  * codec.h - the events of a thread as bytes, in one of several ways.
  *
- *   model   adaptive model (model.h); the default
+ *   model   adaptive model (model.h), the default
  *   clock   clock-delta compression (clock_delta.h), which stores the reference order
  *
  * All decode to the same: the rows, what is done, and the values; not the sends. Sites are kept

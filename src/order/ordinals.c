@@ -175,7 +175,7 @@ uint64_t rn_ordinals_number(const struct rn_ordinals *o, uint64_t late)
 	if (late >= o->open)
 		return o->next + (late - o->open);
 	for (above = o->open - 1 - late; above >= b->open; b = b->below) {
-		assert(b->below); /* the blocks contain o->open numbers */
+		assert(b->below); /* the blocks contain o->open ordinals */
 		above -= b->open;
 	}
 	for (i = b->gaps - 1; above >= b->gap[i].n; i--)

@@ -39,7 +39,7 @@ int rn_order_view_decode(struct rn_arena *mem, const void *bytes, size_t len, ui
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err);
 
-/* The name of a site's function, in a trace that has events. */
+/* The name of the function of an event site. The trace must have events. */
 const char *rn_order_function(const struct rn_trace *t, uint32_t site);
 
 #endif

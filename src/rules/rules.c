@@ -58,7 +58,7 @@ const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_
 
 /* ---- normal form ---- */
 
-/* Whether the item may stand in a body of rule number `self`, references and ranges considered. */
+/* Whether the item may occur in the body of rule `self`: its kind and its id are valid. */
 static bool is_item_valid(const struct rn_rules *r, const struct rn_item *item, uint32_t self)
 {
 	switch (item->kind) {

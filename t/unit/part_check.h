@@ -1,4 +1,4 @@
-/* part_check.h - for the tests: the invariants of merge/merge.h hold. */
+/* part_check.h - checks the invariants of merge/merge.h, for tests. */
 #ifndef RN_T_PART_CHECK_H
 #define RN_T_PART_CHECK_H
 

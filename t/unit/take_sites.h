@@ -1,10 +1,10 @@
-/* take_sites.h - for the tests: the section of call sites of signatures. */
+/* take_sites.h - encodes the call sites of signatures as a section, for tests. */
 #ifndef RN_T_TAKE_SITES_H
 #define RN_T_TAKE_SITES_H
 
 #include "file/sites.h"
 
-/* *out are the signatures with numbers instead of stacks. */
+/* *out has the signatures, with an id in place of each call stack. */
 static inline int take_sites(struct rn_arena *mem, const struct rn_sigs *in,
 			     const struct rn_vocab *vocab, const struct rn_sigs **out,
 			     struct rn_buf *section)

@@ -10,9 +10,9 @@
 #include "file/dictionary.h"
 #include "file/payload.h"
 
-/* As doc/format.md has them, section 1.3. If these differ, rows of api/mpi.api or api/mpi.words
- * that were there before have changed, and traces of before can no longer be read: put new rows
- * behind. */
+/* The values of doc/format.md, section 1.3. If the test finds other values, existing rows of
+ * api/mpi.api or api/mpi.words have changed, and older traces cannot be read. Add new rows at the
+ * end. */
 #define LENGTH 45482u
 #define HASH   UINT64_C(0x7762c935b082a12a)
 

@@ -28,7 +28,7 @@ static void build(const char *pattern, uint64_t ranks, uint64_t steps)
 	rank_merge_free(&links);
 }
 
-/* The same with threads, requests and communicators. */
+/* Builds a trace with threads, requests and communicators. */
 static void build_rich(void)
 {
 	const struct rich_run run = { .ranks = 4,

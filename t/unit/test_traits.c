@@ -1,11 +1,11 @@
-/* test_traits.c - the table of traits that is generated from api/mpi.api has no contradictions. */
+/* test_traits.c - the traits and the parameters of each row of api/mpi.api are consistent. */
 #include "tap.h"
 
 #include <string.h>
 
 #include "encode/raw.h"
 
-static const struct rn_proto *f; /* the function that is checked */
+static const struct rn_proto *f; /* the function under test */
 
 static bool is(enum rn_trait trait)
 {
@@ -86,7 +86,7 @@ static void check_groups(void)
 		CHECK(creates(RN_K_comm));
 }
 
-/* One datatype, and numbers of it. */
+/* The factors are one datatype, and counts. */
 static void check_bytes(void)
 {
 	unsigned types = 0, factors = 0;
@@ -150,7 +150,7 @@ static void test_table(void)
 	}
 }
 
-/* A trace can store anything under the name of a function. */
+/* A function of a trace may have a known name and other parameters. */
 static void test_other_functions(void)
 {
 	static const char *const send[] = { "buf", "count", "datatype", "dest", "tag", "comm" };
