@@ -17,8 +17,8 @@ FUZZ_LONG_SECONDS ?= 3600
 FUZZ_MUTANTS ?= 20000
 FUZZ_JOBS    ?= 2
 
-# ASSERT=1 enables assertions. They are disabled by default, whatever CFLAGS are, because a failed
-# assertion in a tracer would end the traced program.
+# ASSERT=1 enables assertions. They are disabled by default, regardless of CFLAGS, because a failed
+# assertion in the tracer would abort the traced program.
 ASSERT ?=
 
 WARN     := -Wall -Wextra -Wshadow -Wconversion
@@ -398,7 +398,7 @@ FUZZ = $(BUILD)/fuzz
 FUZZ_FLAGS = $(SAN_FLAGS) -O2 -fsanitize=fuzzer-no-link
 FUZZ_LONG = $(patsubst %,$(BUILD)/bin/fuzz_%,trace salvage)
 
-golden: ## regenerate the golden traces, after a change of the format (GOLDEN='rich nested': only these)
+golden: ## regenerate the golden traces after a format change (GOLDEN='rich nested': only these)
 	@tools/deps build test
 	+@$(SUBMAKE) all $(BUILD)/virtual $(BUILD)/t/test_reader
 	@BUILD=$(BUILD) t/golden/make $(GOLDEN)

@@ -3,8 +3,8 @@
 #	awk -v part=calls -v have=FILE -f gen.awk mpi.api     wrappers of the functions that FILE lists
 #	awk -v part=table -f gen.awk mpi.api                  all functions: traits, parameters, kinds, directions
 #	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand, and a few more
-#	awk -v part=next -v have=FILE -f gen.awk mpi.api      next functions (src/intercept/chain.h)
-#	awk -v part=next -f gen.awk posix.api                 the same for the C library
+#	awk -v part=next -v have=FILE -f gen.awk mpi.api      next functions of MPI (src/intercept/chain.h)
+#	awk -v part=next -f gen.awk posix.api                 next functions of the C library
 #	awk -v part=compare -v have=FILE -f gen.awk mpi.api   what a replay compares of a call
 #	awk -v part=words -f gen.awk mpi.words                all words
 #	awk -v part=consts -v have=FILE -f gen.awk mpi.words  the constants that FILE lists
@@ -22,7 +22,7 @@ BEGIN {
 		"whence distrib darg fileoff typeclass errcode fint vary", plain, " ")
 	for (i = 1; i <= n; i++)
 		number[plain[i]] = 1
-	# Of which hooks need the numbers: src/intercept/order_turn.c, directed.c.
+	# Functions whose numbers the hooks need: src/intercept/order_turn.c, directed.c.
 	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = numbered["MPI_Cancel"] = 1
 	n = split("comm type op info", handles, " ")
 	for (i = 1; i <= n; i++)
@@ -83,7 +83,7 @@ END {
 		sort_names()
 }
 
-# The numbers of the functions by name. Most of them are in that order.
+# Prints the function numbers in the order of names. Most rows are already in this order.
 function sort_names(    n, i, k, f, sorted) {
 	for (f in number_of)
 		name_at[number_of[f]] = f
@@ -132,21 +132,21 @@ function macro(h, i,    k, m) {
 	return m ")"
 }
 
-# Functions whose calls a replay does not compare (src/intercept/replay_compare.c). Extensions are not
-# hooked.
+# Whether a replay does not compare calls of the function (src/intercept/replay_compare.c). Extensions
+# have no hooks.
 function unlike(name,    t) {
 	t = resolve(name)
 	return name !~ /^MPI_/ || has(t, "uncompared") || has(t, "control") || has(t, "tests")
 }
 
-# Functions with a hand-written wrapper (src/intercept/special*.c): control, and those that take
-# requests and return statuses.
+# Whether the function has a hand-written wrapper (src/intercept/special*.c): it has the trait
+# "control", or it takes requests and returns statuses.
 function by_hand(name) {
 	return has(resolve(name), "control") || (place_of_kind("status", "out") < 255 &&
 		place_of_kind("request", "in done") < 255)
 }
 
-# In a replay a function that tests waits if the recorded test succeeded.
+# Whether the function tests. In a replay it waits if the recorded test succeeded.
 function polls(name) { return has(resolve(name), "tests") }
 
 # The kind of a return value: an error code; the resolution of the clock, which does not change; or
@@ -164,8 +164,8 @@ function fail(text) {
 	exit 1
 }
 
-# The numbers of all functions and the traits that they are declared with. A function may refer to a
-# later one.
+# Reads the number and the declared traits of every function before the first row is processed,
+# because a function may refer to a later one.
 function read_heads(file,    line, w, n) {
 	while ((getline line < file) > 0)
 		if (line ~ /^[A-Za-z]/) {
@@ -176,8 +176,8 @@ function read_heads(file,    line, w, n) {
 	close(file)
 }
 
-# All traits of a function, with those of the function of which it is a variant, whose name is left
-# in `base`.
+# Returns all traits of a function. If it is a variant, they include the traits of the original
+# function. Stores the name of the original function, or its own name, in `base`.
 function resolve(f,    w, own) {
 	base = f
 	if (!(f in number_of))
@@ -193,7 +193,7 @@ function resolve(f,    w, own) {
 
 function has(traits, word) { return index(" " traits " ", " " word " ") > 0 }
 
-# The value of the trait KEY=VALUE, or "".
+# Returns the value of the trait KEY=VALUE, or "".
 function value_of(traits, key,    n, w, i, value) {
 	n = split(traits, w, " ")
 	for (i = 1; i <= n; i++)
@@ -202,7 +202,8 @@ function value_of(traits, key,    n, w, i, value) {
 	return value
 }
 
-# The first of these parameters, from 0; 255: there is none.
+# Returns the index, from 0, of the first parameter found by these names, in this order; 255: none.
+# `outputs`: 1 for parameters with a value after the call, 0 for all others.
 function place_of(names, outputs,    n, w, i, k) {
 	n = split(names, w, " ")
 	for (k = 1; k <= n; k++)
@@ -212,7 +213,7 @@ function place_of(names, outputs,    n, w, i, k) {
 	return 255
 }
 
-# The first parameter of the kind that is recorded in one of these ways.
+# Returns the index of the first parameter of the kind k whose HOW is in `ways`; 255: none.
 function place_of_kind(k, ways,    i) {
 	for (i = 1; i <= params; i++)
 		if (kind[i] == k && has(ways, how[i]))
@@ -220,10 +221,10 @@ function place_of_kind(k, ways,    i) {
 	return 255
 }
 
-# The lower one, which is the one that exists.
+# Returns the lower index. If one parameter does not exist (255), this is the other one.
 function either(a, b) { return a < b ? a : b }
 
-# What follows from the parameters.
+# Adds the traits that follow from the parameters.
 function derived(traits,    t) {
 	t = traits
 	if (place_of_kind("request", "new") < 255 && !has(t, "prepares"))
@@ -235,7 +236,7 @@ function derived(traits,    t) {
 	return t
 }
 
-# As a C expression, without KEY=VALUE.
+# Returns the traits without a value as a C expression.
 function flags(traits,    n, w, i, c) {
 	n = split(traits, w, " ")
 	for (i = 1; i <= n; i++)
@@ -244,7 +245,7 @@ function flags(traits,    n, w, i, c) {
 	return c == "" ? "0" : c
 }
 
-# The parameters whose product is the number of bytes.
+# Returns the indexes of the parameters whose product is the number of bytes.
 function factors(product,    n, w, i, c, at) {
 	n = product == "?" ? 0 : split(product, w, "*")
 	for (i = 1; i <= 3; i++) {
@@ -272,7 +273,7 @@ function trait_row(    t, whom, request) {
 		either(place_of_kind("status", "out"), place_of_kind("matched", "out")))
 }
 
-# Which value of a signature a parameter is: those from before the call come first.
+# Returns the index of a parameter's value in a signature. Values before the call come first.
 function value_place(i,    k, n) {
 	for (k = 1; k <= params; k++)
 		if (before(how[i]))
@@ -299,7 +300,7 @@ function first_of(names, none,    n, name_of, i, k) {
 	return none
 }
 
-# A function of the interposition chain.
+# Prints a function of the interposition chain.
 function print_next(    i, decl) {
 	for (i = 1; i <= params; i++)
 		decl = decl (i > 1 ? ", " : "") declaration(i)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Assertions are for builds that test Rondo. In a default build they are compiled out.
+# A default build contains no assertions. Builds that test Rondo enable them.
 . "$(dirname "$0")/lib.sh"
 
 # A sanitizer build enables assertions and has no tracer.

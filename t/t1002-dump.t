@@ -32,11 +32,11 @@ for line in open(sys.argv[1]):
 	fi
 done
 
-# Traces with their texts (t/golden/README.md).
+# Golden traces and their texts (t/golden/README.md).
 for golden in t/golden/*.rondo; do
 	ok "$golden is sound" "$RONDO" check "$golden"
 	"$RONDO" dump "$golden" >"$tmp/got" 2>/dev/null
-	same "... dump prints its text" "${golden%.rondo}.txt" "$tmp/got"
+	same "... dump prints the recorded text" "${golden%.rondo}.txt" "$tmp/got"
 done
 
 # Threads, requests, communicators, statuses: a trace that has them all.

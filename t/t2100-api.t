@@ -1,7 +1,7 @@
 #!/bin/sh
 # The call table against the MPIs that are here: no function is missing, in the table or among the
-# wrappers, and every parameter has the type that mpi.h gives it. And the table itself: its traits are
-# those that its head defines.
+# wrappers, and every parameter has the type that mpi.h gives it. The head of
+# the table defines every trait that the table uses.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
@@ -90,7 +90,7 @@ not_interposable() {
 	esac
 }
 
-# exported PATTERN: the functions of the tracer whose names match the pattern
+# exported PATTERN: prints the exported functions of the tracer whose names match PATTERN
 exported() {
 	case $mpi in
 	openmpi) _so=${RONDO%/*}/librondo-ompi.so ;;
@@ -134,7 +134,8 @@ each_mpi finds_mistakes
 
 is "no function is in the table twice" "$(table_names $table | uniq -d)" ""
 
-# The traits that the head of the table defines; those that are used; those that the program has.
+# These functions print the traits that the head of the table defines, the traits that rows use, and
+# the traits that src/encode/traits.h has flags for.
 defined_traits() {
 	sed -n '/^# A trait/,/^# Parameters/s/^#\t\([a-z][a-z]*\)[= ].*/\1/p' $table | sort
 }
@@ -150,13 +151,13 @@ flags() {
 defined_traits >"$tmp/traits"
 is "every trait that a function has is defined at the head of the table" \
 	"$(used_traits | comm -23 - "$tmp/traits")" ""
-is "the program has a flag for each trait without a value" "$(flags)" \
+is "traits.h has a flag for each trait without a value" "$(flags)" \
 	"$(grep -vx -e as -e collective -e bytes "$tmp/traits")"
 
-# refused NAME SED-SCRIPT TEXT: the generator refuses the table with this mistake, and says why
+# refused NAME SED-SCRIPT TEXT: gen.awk refuses the table with this mistake, and prints TEXT
 refused() {
-	nok "$1 is refused" awk -v part=table -f api/gen.awk "$(doctored traits "$2")"
-	like "... by name" "$(cat "$tmp/err")" "$3"
+	nok "gen.awk refuses $1" awk -v part=table -f api/gen.awk "$(doctored traits "$2")"
+	like "... and reports the name" "$(cat "$tmp/err")" "$3"
 }
 
 refused "a variant of a function that is not in the table" 's/as=MPI_Put/as=MPI_Puts/' 'no function MPI_Puts'
