@@ -13,7 +13,7 @@
 
 #include "base/seg.h"
 #include "encode/timing.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 
 struct rn_arena;
 struct rn_grammar;

@@ -10,7 +10,7 @@
 #include "encode/sigs.h"
 #include "file/by_stream.h"
 #include "file/sites.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 #include "order/lamport.h"
 
 #include <inttypes.h>

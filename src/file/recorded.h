@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "file/moment_list.h"
 #include "file/order_list.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 
 struct rn_arena;
 struct rn_bundle;

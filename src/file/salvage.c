@@ -342,7 +342,7 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 	return !p->failed;
 }
 
-/* ---- as a caller (merge/calls.h) ---- */
+/* ---- as a caller (merge/canonicalize.h) ---- */
 
 static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
 {

@@ -6,7 +6,7 @@
 #include "encode/holes.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 #include "series/units.h"
 
 #include <stdlib.h>

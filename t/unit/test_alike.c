@@ -10,7 +10,7 @@
 #include "encode/timing.h"
 #include "take_sites.h"
 #include "identity/comms.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 #include "merge/peers.h"
 #include "merge/values.h"
 #include "series/units.h"

@@ -5,7 +5,7 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "identity/comms.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 #include "merge/peers.h"
 #include "merge/values.h"
 #include "tap.h"

@@ -16,7 +16,7 @@
 #include "file/order_tail.h"
 #include "file/recover.h"
 #include "file/salvage.h"
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 #include "part_files.h"
 #include "read/check.h"
 #include "read/order_text.h"

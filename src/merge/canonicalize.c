@@ -1,7 +1,7 @@
 /*
- * calls.c - see calls.h. Words may come from a file: what they refer to need not exist.
+ * canonicalize.c - see canonicalize.h. Words may come from a file: what they refer to need not exist.
  */
-#include "merge/calls.h"
+#include "merge/canonicalize.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

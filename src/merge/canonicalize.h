@@ -1,6 +1,6 @@
 /*
- * calls.h - a stream's distinct calls: from words (encode/raw.h) to canonical bytes, when it is
- * over.
+ * canonicalize.h - a stream's distinct calls: from words (encode/raw.h) to canonical bytes, when it
+ * is over.
  *
  * Twice: first with every number that may differ between ranks left out, to learn what those
  * numbers are (slots); then, when it is settled for all ranks how to express each slot, for good.
@@ -8,8 +8,8 @@
  * is chosen for all of them.
  * In the process that made the calls, or without MPI from what it left (file/salvage.h).
  */
-#ifndef RN_MERGE_CALLS_H
-#define RN_MERGE_CALLS_H
+#ifndef RN_MERGE_CANONICALIZE_H
+#define RN_MERGE_CANONICALIZE_H
 
 #include <stdint.h>
 
