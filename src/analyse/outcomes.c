@@ -3,26 +3,32 @@
 
 #include <string.h>
 
-#include "analyse/call_view.h"
+#include "analyse/call_args.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/seg.h"
-#include "merge/markers.h"
+#include "encode/sigs.h"
 #include "order/ordinals.h"
-#include "read/decode.h"
-#include "read/nesting.h"
-#include "read/numbering.h"
+#include "read/calls.h"
 #include "read/trace.h"
-#include "read/value_view.h"
 
 #define NONE UINT32_MAX
 
 /* A message as it is sent, or asked for. */
 struct message {
 	uint32_t comm;
+	int32_t me; /* rank in it, or -1 */
 	int32_t peer, tag;
+};
+
+/* A call that is not inside another. */
+struct call {
+	const struct rn_call *c;
+	const struct rn_arg_function *f;
+	uint32_t comm; /* the number of its communicator; 0: none */
+	bool failed;
 };
 
 /* A request that is followed. */
@@ -46,10 +52,13 @@ struct list {
 };
 
 struct rn_outcomes {
-	struct rn_call_view view;
-	struct rn_numbering *requests;
-	struct rn_value_view *values;
-	struct rn_nesting *nesting;
+	const struct rn_trace *t;
+	const struct rn_arg_function *function; /* by number */
+	struct rn_arg_words words;
+	struct rn_calls *calls_of;
+	struct rn_sigs *comm;  /* names of communicators, terminated; number - 1 */
+	struct list comm_name; /* const char * */
+	uint32_t *comm_of_sig; /* the number of its communicator + 1; 0: not known yet */
 	/* The stream. */
 	struct rn_arena scratch;
 	int rc; /* RN_E_NOMEM: of whatever */
@@ -139,31 +148,42 @@ static void add_cancel(struct rn_outcomes *o, const struct request *r, bool canc
 
 /* ---- traits ---- */
 
-static bool is(const struct rn_called *c, uint32_t traits)
+/* The value of a parameter, or NULL. */
+static const struct rn_value *arg(const struct call *c, uint8_t param)
+{
+	return param == RN_NO_PARAM ? NULL : rn_arg(c->f, c->c, param);
+}
+
+static int32_t number_of(const struct rn_outcomes *o, const struct call *c, uint8_t param)
+{
+	return rn_arg_number(&o->words, arg(c, param));
+}
+
+static bool is(const struct call *c, uint32_t traits)
 {
 	return c->f->traits->is & traits;
 }
 
 /* The messages of partitioned operations are not tracked. */
-static bool sends(const struct rn_called *c)
+static bool sends(const struct call *c)
 {
 	return is(c, RN_IS_sends) && !is(c, RN_IS_partitioned);
 }
 
-static bool receives(const struct rn_called *c)
+static bool receives(const struct call *c)
 {
 	return is(c, RN_IS_receives) && !is(c, RN_IS_partitioned);
 }
 
 /* Whether the arguments name the message that the call sends or receives. MPI_Mrecv has a message
  * handle instead. */
-static bool names_message(const struct rn_called *c)
+static bool names_message(const struct call *c)
 {
 	return (sends(c) || receives(c)) &&
 	       (c->f->traits->dest != RN_NO_PARAM || c->f->traits->source != RN_NO_PARAM);
 }
 
-static enum rn_order_kind kind_of(const struct rn_called *c)
+static enum rn_order_kind kind_of(const struct call *c)
 {
 	return is(c, RN_IS_probes)  ? RN_ORDER_PROBE
 	       : is(c, RN_IS_any)   ? RN_ORDER_ANY
@@ -175,9 +195,9 @@ static enum rn_order_kind kind_of(const struct rn_called *c)
 /* ---- rows ---- */
 
 /* The row that a call of that site goes on with: one in which nothing is done yet. */
-static struct rn_order_row *row_of(struct rn_outcomes *o, const struct rn_called *c)
+static struct rn_order_row *row_of(struct rn_outcomes *o, const struct call *c)
 {
-	struct rn_order_site s = { kind_of(c), c->f->number, c->comm, c->place };
+	struct rn_order_site s = { kind_of(c), c->f->number, c->comm, c->c->args->site };
 	uint32_t site = find_site(o, &s);
 	struct rn_order_row *last = NULL;
 
@@ -189,7 +209,7 @@ static struct rn_order_row *row_of(struct rn_outcomes *o, const struct rn_called
 	return o->rc == RN_OK ? AT(&o->row, struct rn_order_row, o->row.n - 1) : NULL;
 }
 
-static void add_failure(struct rn_outcomes *o, const struct rn_called *c)
+static void add_failure(struct rn_outcomes *o, const struct call *c)
 {
 	struct rn_order_row *r = row_of(o, c);
 
@@ -198,7 +218,7 @@ static void add_failure(struct rn_outcomes *o, const struct rn_called *c)
 }
 
 /* So many of the last things done are this call's. */
-static void add_row(struct rn_outcomes *o, const struct rn_called *c, size_t n)
+static void add_row(struct rn_outcomes *o, const struct call *c, size_t n)
 {
 	struct rn_order_row *r = n ? row_of(o, c) : NULL;
 
@@ -207,7 +227,7 @@ static void add_row(struct rn_outcomes *o, const struct rn_called *c, size_t n)
 }
 
 static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late,
-		     const struct rn_called_status *s, bool matches)
+		     const struct rn_arg_status *s, bool matches)
 {
 	struct rn_order_done d = { .index = index, .late = late };
 
@@ -226,12 +246,9 @@ static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late,
 /* A message is sent; its number, or NONE. */
 static uint32_t begin_send(struct rn_outcomes *o, const struct message *m)
 {
-	const struct rn_standing *me = rn_call_view_standing(&o->view, m->comm);
-
-	if (m->peer < 0 || !me)
+	if (m->peer < 0 || m->me < 0)
 		return NONE;
-	ADD(o, &o->send, struct rn_order_send,
-	    { o->done.n, m->comm, (int32_t)me->rank, m->peer, m->tag });
+	ADD(o, &o->send, struct rn_order_send, { o->done.n, m->comm, m->me, m->peer, m->tag });
 	ADD(o, &o->sent, unsigned char, RN_SENT_OPEN);
 	return (uint32_t)o->send.n - 1;
 }
@@ -271,7 +288,7 @@ static bool is_numbered(const struct rn_outcomes *o, uint32_t recv)
 
 /* Stores the match of a wildcard receive. Returns the number of receives that it has overtaken, or
  * RN_ORDER_NOT if another thread started it. */
-static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct rn_called_status *s)
+static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct rn_arg_status *s)
 {
 	struct rn_plan_match *m = AT(&o->match, struct rn_plan_match, number);
 	uint64_t late;
@@ -288,7 +305,7 @@ static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct 
 }
 
 /* It has ended: one that names source and tag has got just that, also if the status is ignored. */
-static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct rn_called_status *s)
+static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct rn_arg_status *s)
 {
 	struct rn_outcome_recv *r;
 
@@ -308,7 +325,7 @@ static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct rn_calle
 
 /* The wildcard receive is done, as element `index`. */
 static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
-			 const struct rn_called_status *s)
+			 const struct rn_arg_status *s)
 {
 	uint32_t number = AT(&o->recv, struct rn_outcome_recv, recv)->number;
 
@@ -319,32 +336,39 @@ static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
 
 /* What a call that waits for a message has got. Nobody could have cancelled it, whatever MPICH
  * leaves in the status of a probe. */
-static struct rn_called_status came(struct rn_outcomes *o, const struct rn_called *c)
+static struct rn_arg_status came(struct rn_outcomes *o, const struct call *c)
 {
-	struct rn_called_status s = rn_called_status(&o->view, c);
+	struct rn_arg_status s = rn_arg_status(&o->words, arg(c, c->f->traits->status));
 
 	s.cancelled = false;
 	return s;
 }
 
-static struct message outgoing(struct rn_outcomes *o, const struct rn_called *c)
+static struct message message_of(struct rn_outcomes *o, const struct call *c, uint8_t peer,
+				 uint8_t tag)
 {
-	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->f->traits->dest),
-				 rn_called_argument(&o->view, c, c->f->traits->tag) };
+	const struct rn_template_comm *m = &c->c->args->comm_of[0];
+
+	return (struct message){ c->comm, c->comm && m->known ? (int32_t)m->rank : -1,
+				 number_of(o, c, peer), number_of(o, c, tag) };
 }
 
-static struct message incoming(struct rn_outcomes *o, const struct rn_called *c)
+static struct message outgoing(struct rn_outcomes *o, const struct call *c)
 {
-	return (struct message){ c->comm, rn_called_argument(&o->view, c, c->f->traits->source),
-				 rn_called_argument(&o->view, c, c->f->traits->recvtag) };
+	return message_of(o, c, c->f->traits->dest, c->f->traits->tag);
 }
 
-static void take_message(struct rn_outcomes *o, const struct rn_called *c)
+static struct message incoming(struct rn_outcomes *o, const struct call *c)
+{
+	return message_of(o, c, c->f->traits->source, c->f->traits->recvtag);
+}
+
+static void take_message(struct rn_outcomes *o, const struct call *c)
 {
 	struct message out = outgoing(o, c), in = incoming(o, c);
 	uint32_t send = sends(c) ? begin_send(o, &out) : NONE;
 	uint32_t recv = receives(c) ? begin_recv(o, &in, true) : NONE;
-	struct rn_called_status s;
+	struct rn_arg_status s;
 
 	if (c->failed)
 		return;
@@ -360,15 +384,15 @@ static void take_message(struct rn_outcomes *o, const struct rn_called *c)
 }
 
 /* A message that a probe has found; one that gives it out has received it. */
-static void take_probe(struct rn_outcomes *o, const struct rn_called *c)
+static void take_probe(struct rn_outcomes *o, const struct call *c)
 {
 	struct message m = incoming(o, c);
 	bool once = is(c, RN_IS_tests);
-	struct rn_called_status s;
+	struct rn_arg_status s;
 
 	if (c->failed || m.peer == RN_PLAN_NOBODY)
 		return;
-	if (once && !rn_called_true(c, c->f->traits->flag)) {
+	if (once && !rn_arg_true(arg(c, c->f->traits->flag))) {
 		add_failure(o, c);
 		return;
 	}
@@ -391,17 +415,14 @@ static uint32_t request_tag(uint64_t number)
 static struct request *find_request(const struct rn_outcomes *o, const struct rn_value *v)
 {
 	uint32_t tag, pos, i;
-	uint64_t number;
 
-	if (v->kind != RN_V_PLACE ||
-	    (v->word != o->view.decoder.live && v->word != o->view.decoder.gone) ||
-	    !rn_numbering_find(o->requests, v->id, v->num, &number))
+	if (v->kind != RN_V_REQUEST || v->id == RN_REQUEST_CREATED || v->num == RN_REQUEST_UNKNOWN)
 		return NULL;
-	tag = pos = request_tag(number);
+	tag = pos = request_tag((uint64_t)v->num);
 	while ((i = rn_map_next(rn_map_page(&o->request_of, tag), tag, &pos)) != RN_MAP_NONE) {
 		struct request *r = RN_SEG_AT(&o->request, struct request, i);
 
-		if (r->number == number)
+		if (r->number == (uint64_t)v->num)
 			return r;
 	}
 	return NULL;
@@ -418,10 +439,9 @@ static uint32_t spare_request(struct rn_outcomes *o)
 	return i;
 }
 
-/* The call has made one: the next of the stream. */
-static void new_request(struct rn_outcomes *o, const struct request *is)
+/* The call has made one. */
+static void new_request(struct rn_outcomes *o, const struct request *is, uint64_t number)
 {
-	uint64_t number = rn_numbering_next(o->requests);
 	uint32_t tag = request_tag(number), i = NONE;
 
 	if (rn_map_reserve(&o->request_of, tag) == 0)
@@ -461,7 +481,7 @@ static void start_request(struct rn_outcomes *o, struct request *r)
 }
 
 /* A call that makes a request. One that is not given is there all the same for the count. */
-static void take_maker(struct rn_outcomes *o, const struct rn_called *c)
+static void take_maker(struct rn_outcomes *o, const struct call *c)
 {
 	struct request r = { .sends = sends(c),
 			     .synchronous = is(c, RN_IS_synchronous),
@@ -472,35 +492,23 @@ static void take_maker(struct rn_outcomes *o, const struct rn_called *c)
 			     .cancel = NONE,
 			     .send = NONE,
 			     .recv = NONE };
-	const struct rn_value *v = &c->value[rn_called_at(c, c->f->traits->request)];
+	const struct rn_value *v = arg(c, c->f->traits->request);
 
 	if (!r.persistent)
 		start_request(o, &r);
-	if (v->kind == RN_V_CONST && v->word == o->view.decoder.made)
-		new_request(o, &r);
+	if (v->kind == RN_V_REQUEST && v->id == RN_REQUEST_CREATED)
+		new_request(o, &r, (uint64_t)v->num);
 }
 
 /* The requests that a call was given: `given` has them. */
-static void list_given(struct rn_outcomes *o, const struct rn_called *c)
+static void list_given(struct rn_outcomes *o, const struct call *c)
 {
-	uint8_t param = c->f->traits->request;
-	uint32_t at;
-	struct rn_reader in;
-	struct rn_value v;
+	const struct rn_value *v = arg(c, c->f->traits->request);
+	int64_t n = v && v->kind == RN_V_LIST ? (v++)->num : v != NULL;
 
 	empty(&o->given);
-	if (param == RN_NO_PARAM)
-		return;
-	at = rn_called_at(c, param);
-	if (c->value[at].kind != RN_V_LIST) {
-		add(o, &o->given, &c->value[at], sizeof(v));
-		return;
-	}
-	in = c->parts[at];
-	for (int64_t i = 0; i < c->value[at].num && rn_call_value(&in, &v); i++) {
-		add(o, &o->given, &v, sizeof(v));
-		rn_called_skip(&in, rn_value_parts(&v));
-	}
+	for (; n > 0; n--, v += v->span)
+		add(o, &o->given, v, sizeof(*v));
 }
 
 static const struct rn_value *given(const struct rn_outcomes *o, size_t i)
@@ -508,7 +516,7 @@ static const struct rn_value *given(const struct rn_outcomes *o, size_t i)
 	return AT(&o->given, const struct rn_value, i);
 }
 
-static void take_start(struct rn_outcomes *o, const struct rn_called *c)
+static void take_start(struct rn_outcomes *o, const struct call *c)
 {
 	if (c->failed)
 		return;
@@ -524,7 +532,7 @@ static void take_start(struct rn_outcomes *o, const struct rn_called *c)
 }
 
 /* Wildcard receives are known by their numbers. */
-static void take_cancel(struct rn_outcomes *o, const struct rn_called *c)
+static void take_cancel(struct rn_outcomes *o, const struct call *c)
 {
 	list_given(o, c);
 	for (size_t i = 0; i < o->given.n && o->rc == RN_OK && !c->failed; i++) {
@@ -544,6 +552,8 @@ static bool is_active(const struct rn_outcomes *o, const struct rn_value *v)
 
 	if (r)
 		return r->active;
+	if (v->kind == RN_V_REQUEST)
+		return v->id != RN_REQUEST_CREATED;
 	return v->kind == RN_V_PLACE || v->kind == RN_V_NAME;
 }
 
@@ -564,8 +574,8 @@ static bool is_unseen(const struct rn_outcomes *o, const struct request *r)
 /* Request i is complete, and the call says so: whether that has been added to what is done.
  * `all`: also if it is no wildcard receive. Of such a receive something is known even if the status
  * is ignored, unless it was cancelled. */
-static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
-		     struct rn_called_status s, bool all)
+static bool complete(struct rn_outcomes *o, const struct call *c, size_t i, struct rn_arg_status s,
+		     bool all)
 {
 	struct request *r = find_request(o, given(o, i));
 
@@ -590,19 +600,19 @@ static bool complete(struct rn_outcomes *o, const struct rn_called *c, size_t i,
 }
 
 /* All that it was given. */
-static void take_all(struct rn_outcomes *o, const struct rn_called *c)
+static void take_all(struct rn_outcomes *o, const struct call *c)
 {
 	bool tests = is(c, RN_IS_tests);
 	bool active = any_active(o) || c->f->traits->request == RN_NO_PARAM;
-	struct rn_called_statuses l = rn_called_statuses(c);
+	struct rn_arg_statuses l = rn_arg_statuses(arg(c, c->f->traits->status));
 	size_t n = 0;
 
-	if (tests && !c->failed && !rn_called_true(c, c->f->traits->flag)) {
+	if (tests && !c->failed && !rn_arg_true(arg(c, c->f->traits->flag))) {
 		add_failure(o, c);
 		return;
 	}
 	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++)
-		n += complete(o, c, i, rn_called_next(&o->view, c, &l), false);
+		n += complete(o, c, i, rn_arg_status_next(&o->words, &l), false);
 	if (tests && active && n == 0) {
 		add_done(o, 0, RN_ORDER_NOT, NULL, false);
 		n = 1;
@@ -615,38 +625,36 @@ static bool is_index(const struct rn_outcomes *o, const struct rn_value *v)
 	return v->kind == RN_V_INT && v->num >= 0 && (uint64_t)v->num < o->given.n;
 }
 
-static void take_any(struct rn_outcomes *o, const struct rn_called *c)
+static void take_any(struct rn_outcomes *o, const struct call *c)
 {
-	const struct rn_value *index = &c->value[rn_called_at(c, c->f->traits->index)];
+	const struct rn_value *index = arg(c, c->f->traits->index);
 
 	if (c->failed)
 		return;
-	if (is(c, RN_IS_tests) && !rn_called_true(c, c->f->traits->flag))
+	if (is(c, RN_IS_tests) && !rn_arg_true(arg(c, c->f->traits->flag)))
 		add_failure(o, c);
 	else if (is_index(o, index))
 		add_row(o, c,
-			complete(o, c, (size_t)index->num, rn_called_status(&o->view, c), true));
+			complete(o, c, (size_t)index->num,
+				 rn_arg_status(&o->words, arg(c, c->f->traits->status)), true));
 }
 
-static void take_some(struct rn_outcomes *o, const struct rn_called *c)
+static void take_some(struct rn_outcomes *o, const struct call *c)
 {
-	const uint32_t at = rn_called_at(c, c->f->traits->indices);
-	const struct rn_value *count = &c->value[rn_called_at(c, c->f->traits->index)];
-	const struct rn_value *indices = &c->value[at];
-	struct rn_reader in = c->parts[at];
-	struct rn_called_statuses l = rn_called_statuses(c);
-	struct rn_value v;
+	const struct rn_value *count = arg(c, c->f->traits->index);
+	const struct rn_value *indices = arg(c, c->f->traits->indices), *v = indices + 1;
+	struct rn_arg_statuses l = rn_arg_statuses(arg(c, c->f->traits->status));
 	size_t n = 0;
 
 	if (count->kind == RN_V_INT && count->num == 0)
 		add_failure(o, c);
 	if (indices->kind != RN_V_LIST)
 		return;
-	for (int64_t i = 0; i < indices->num && rn_call_value(&in, &v); i++) {
-		struct rn_called_status s = rn_called_next(&o->view, c, &l);
+	for (int64_t i = 0; i < indices->num; i++, v += v->span) {
+		struct rn_arg_status s = rn_arg_status_next(&o->words, &l);
 
-		if (is_index(o, &v))
-			n += complete(o, c, (size_t)v.num, s, true);
+		if (is_index(o, v))
+			n += complete(o, c, (size_t)v->num, s, true);
 	}
 	add_row(o, c, n);
 }
@@ -658,7 +666,7 @@ static void forget_gone(struct rn_outcomes *o)
 		const struct rn_value *v = given(o, i);
 		struct request *r = NULL;
 
-		if (v->kind == RN_V_PLACE && v->word == o->view.decoder.gone)
+		if (v->kind == RN_V_REQUEST && v->id == RN_REQUEST_ENDED)
 			r = find_request(o, v);
 		if (r)
 			forget_request(o, r);
@@ -666,10 +674,10 @@ static void forget_gone(struct rn_outcomes *o)
 }
 
 /* One that failed may have completed requests all the same, and then says so in statuses. */
-static void take_completion(struct rn_outcomes *o, const struct rn_called *c)
+static void take_completion(struct rn_outcomes *o, const struct call *c)
 {
 	list_given(o, c);
-	if (!c->failed || rn_called_statuses(c).left > 0) {
+	if (!c->failed || rn_arg_statuses(arg(c, c->f->traits->status)).left > 0) {
 		if (is(c, RN_IS_any))
 			take_any(o, c);
 		else if (is(c, RN_IS_some))
@@ -682,7 +690,7 @@ static void take_completion(struct rn_outcomes *o, const struct rn_called *c)
 
 /* ---- the stream ---- */
 
-static void take_call(struct rn_outcomes *o, const struct rn_called *c)
+static void take_call(struct rn_outcomes *o, const struct call *c)
 {
 	if (is(c, RN_IS_probes)) {
 		take_probe(o, c);
@@ -700,7 +708,7 @@ static void take_call(struct rn_outcomes *o, const struct rn_called *c)
 		list_given(o, c);
 		forget_gone(o);
 	} else if (is(c, RN_IS_finalizes)) {
-		o->finalized |= !c->unfinished;
+		o->finalized |= !rn_call_unfinished(&o->words, c->c);
 	}
 }
 
@@ -710,7 +718,7 @@ static uint8_t peer_of(const struct rn_traits *t)
 	return t->dest != RN_NO_PARAM ? t->dest : t->source != RN_NO_PARAM ? t->source : t->root;
 }
 
-static void keep_call(struct rn_outcomes *o, const struct rn_called *c)
+static void keep_call(struct rn_outcomes *o, const struct call *c)
 {
 	const struct rn_traits *t = c->f->traits;
 	bool both = sends(c) && receives(c);
@@ -718,29 +726,50 @@ static void keep_call(struct rn_outcomes *o, const struct rn_called *c)
 	o->call[o->calls++] = (struct rn_plan_call){
 		.function = c->f->number,
 		.comm = c->comm,
-		.peer = rn_called_argument(&o->view, c, peer_of(t)),
-		.tag = rn_called_argument(&o->view, c, t->tag),
-		.count = rn_called_count(&o->view, c),
-		.source = both ? rn_called_argument(&o->view, c, t->source) : RN_PLAN_NOTHING,
-		.recvtag = both ? rn_called_argument(&o->view, c, t->recvtag) : RN_PLAN_NOTHING,
+		.peer = number_of(o, c, peer_of(t)),
+		.tag = number_of(o, c, t->tag),
+		.count = rn_arg_count(arg(c, t->count)),
+		.source = both ? number_of(o, c, t->source) : RN_PLAN_NOTHING,
+		.recvtag = both ? number_of(o, c, t->recvtag) : RN_PLAN_NOTHING,
 	};
 }
 
-/* One that counts, or a request that ended elsewhere. */
-static int look_at_call(struct rn_outcomes *o, uint32_t sig, bool counts)
+/* The number of a communicator; 0 without memory. */
+static uint32_t comm_number(struct rn_outcomes *o, const char *name, size_t len)
 {
-	struct rn_called c;
-	const void *bytes;
-	size_t len;
-	int rc = rn_value_view_get(o->values, sig, &bytes, &len);
+	char text[256] = "";
+	size_t got;
+	uint32_t id;
 
-	if (rc < 0)
-		return rc;
-	rn_call_view_read(&o->view, bytes, len, &c);
-	if (o->call && counts)
-		keep_call(o, &c);
-	take_call(o, &c);
-	return o->rc;
+	memcpy(text, name, len < sizeof(text) ? len : sizeof(text) - 1);
+	if (rn_sigs_intern(o->comm, text, strlen(text) + 1, &id) < 0)
+		no_memory(o);
+	else if (id == o->comm_name.n)
+		ADD(o, &o->comm_name, const char *, rn_sigs_get(o->comm, id, &got));
+	return o->rc == RN_OK ? id + 1 : 0;
+}
+
+/* That of a call is one that goes in. */
+static uint32_t comm_of(struct rn_outcomes *o, const struct rn_call *c,
+			const struct rn_arg_function *f)
+{
+	const struct rn_template_comm *m = &c->args->comm_of[0];
+	uint32_t *known = &o->comm_of_sig[c->sig];
+
+	if (!*known && c->args->comm < f->ins)
+		*known = 1 + comm_number(o, m->name, m->len);
+	return *known ? *known - 1 : 0;
+}
+
+/* A call, or the end of a request of another stream. */
+static void take_any_call(struct rn_outcomes *o, const struct rn_call *c)
+{
+	const struct rn_arg_function *f = &o->function[c->args->func->number];
+	struct call call = { c, f, comm_of(o, c, f), rn_call_failed(&o->words, c) };
+
+	if (o->call && c->marker == RN_MARKER_NONE)
+		keep_call(o, &call);
+	take_call(o, &call);
 }
 
 /* The calls that follow in the stream were made by another thread. */
@@ -754,55 +783,35 @@ static void begin_thread(struct rn_outcomes *o, int64_t lineage, bool named)
 	    { lineage, named, o->row.n, o->done.n, o->value.n, o->match.n, o->calls });
 }
 
-static int take_thread(struct rn_outcomes *o, uint32_t sig)
+static int take_thread(struct rn_outcomes *o, const struct rn_call *c)
 {
-	int64_t lineage;
-	const void *bytes;
-	size_t len;
-	int rc = rn_value_view_get(o->values, sig, &bytes, &len);
+	const struct rn_value *lineage = c->args->value;
 
-	if (rc < 0)
-		return rc;
-	if (!rn_marker_lineage(bytes, len, &lineage))
+	if (c->args->ret == 0 || lineage->kind != RN_V_INT)
 		return RN_E_DATA;
-	rn_value_view_call(o->values, sig);
-	begin_thread(o, lineage, true);
+	begin_thread(o, lineage->num, true);
 	return o->rc;
-}
-
-/* Processes a call, unless it is nested, or the end of a request. */
-static int take_symbol(struct rn_outcomes *o, uint32_t sig, enum rn_marker m, bool inside)
-{
-	int rc = RN_OK;
-
-	if (!inside || m == RN_MARKER_ENDED)
-		rc = look_at_call(o, sig, m == RN_MARKER_NONE);
-	if (m == RN_MARKER_NONE)
-		rn_value_view_call(o->values, sig);
-	return rc == RN_OK ? rn_numbering_call(o->requests, sig) : rc;
 }
 
 /* A call follows its nested calls in the stream, so calls that are not nested are in the order in
  * which they were entered. Calls in flight at the marker of another thread never returned. */
-static int walk(struct rn_outcomes *o, struct rn_cursor *at, bool flat)
+static int walk(struct rn_outcomes *o)
 {
-	uint64_t pos, depth = 0;
-	uint32_t sig;
-	int rc = RN_OK;
+	uint32_t base = 0; /* calls in flight at the last marker of a thread */
+	struct rn_call c;
+	int rc;
 
-	while (rc == RN_OK && rn_cursor_next(at, &pos, &sig)) {
-		enum rn_marker m = rn_nesting_marker(o->nesting, sig);
-
-		if (m == RN_MARKER_ENTER) {
-			depth += !flat;
-		} else if (m == RN_MARKER_LEAVE) {
-			depth -= depth > 0;
-		} else if (m == RN_MARKER_THREAD) {
-			depth = 0;
-			rc = take_thread(o, sig);
-		} else {
-			rc = take_symbol(o, sig, m, depth > 0);
+	while ((rc = rn_calls_next(o->calls_of, &c)) > 0) {
+		base = base < c.depth ? base : c.depth;
+		if (c.marker == RN_MARKER_THREAD) {
+			base = c.depth;
+			rc = take_thread(o, &c);
+		} else if (c.depth == base || c.marker == RN_MARKER_ENDED) {
+			take_any_call(o, &c);
+			rc = o->rc;
 		}
+		if (rc < 0)
+			break;
 	}
 	return rc;
 }
@@ -820,52 +829,54 @@ static struct list *lists(struct rn_outcomes *o, unsigned i)
 
 struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace *t)
 {
-	const struct rn_streams *s = &t->streams;
 	struct rn_outcomes *o = rn_new(mem, struct rn_outcomes, 1);
 
 	if (!o)
 		return NULL;
 	rn_arena_init(&o->scratch, SIZE_MAX);
-	o->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
-	o->values = rn_value_view_new(mem, t);
-	if (!o->nesting || !o->values || rn_call_view_init(&o->view, mem, t, &o->rc) < 0)
+	o->t = t;
+	o->words = rn_arg_words_of(&t->vocab);
+	o->function = rn_arg_functions(mem, &t->vocab);
+	o->comm = rn_sigs_new(mem);
+	o->comm_of_sig = rn_new(mem, uint32_t, rn_sigs_count(t->streams.sigs));
+	if (!o->function || !o->comm || !o->comm_of_sig)
 		return NULL;
-	o->requests = rn_numbering_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
-	return o->requests ? o : NULL;
+	if (!comm_number(o, "MPI_COMM_WORLD", 14) || !comm_number(o, "MPI_COMM_SELF", 13))
+		return NULL;
+	o->calls_of = rn_calls_new(mem, t);
+	return o->calls_of ? o : NULL;
 }
 
 void rn_outcomes_free(struct rn_outcomes *o)
 {
 	if (!o)
 		return;
-	rn_numbering_free(o->requests);
-	rn_value_view_free(o->values);
+	rn_calls_free(o->calls_of);
 	rn_arena_free(&o->scratch);
+	rn_buf_free(&o->comm_name.bytes);
 	for (unsigned i = 0; lists(o, i); i++)
 		rn_buf_free(&lists(o, i)->bytes);
 }
 
 const char *const *rn_outcomes_comms(const struct rn_outcomes *o, uint32_t *n)
 {
-	*n = o->view.comms;
-	return o->view.comm;
+	*n = (uint32_t)o->comm_name.n;
+	return AT(&o->comm_name, const char *const, 0);
 }
 
 /* At the beginning of a stream, of which nothing is known yet. */
-static int begin(struct rn_outcomes *o, uint64_t stream)
+static int begin(struct rn_outcomes *o)
 {
 	rn_arena_rewind(&o->scratch, (struct rn_arena_mark){ 0 });
 	for (unsigned i = 0; lists(o, i); i++)
 		empty(lists(o, i));
 	o->rc = RN_OK;
-	rn_call_view_begin(&o->view, stream / o->view.t->threads, &o->scratch);
 	o->unused = NONE;
 	o->call = NULL;
 	o->calls = 0;
 	o->finalized = false;
 	begin_thread(o, 0, false);
 	rn_seg_init(&o->request, sizeof(struct request));
-	rn_value_view_begin(o->values, stream);
 	if (rn_map_init(&o->site_of, &o->scratch) < 0 ||
 	    rn_map_init(&o->request_of, &o->scratch) < 0)
 		return RN_E_NOMEM;
@@ -902,23 +913,17 @@ static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome
 int rn_outcomes_read(struct rn_outcomes *o, uint64_t stream, uint32_t group, bool calls,
 		     struct rn_arena *mem, struct rn_outcome *out)
 {
-	struct rn_flow flow = rn_streams_flow(&o->view.t->streams, group);
-	struct rn_nested nested;
-	struct rn_cursor at;
-	int rc = begin(o, stream);
+	uint64_t length = rn_streams_length(&o->t->streams, group);
+	int rc = begin(o);
 
 	if (rc == RN_OK)
-		rc = rn_nesting_look(o->nesting, &flow, &nested);
-	if (rc == RN_OK)
-		rc = rn_cursor_init_group(&at, o->view.t, stream, group, &o->scratch);
-	if (rc == RN_OK)
-		rc = rn_numbering_seek(o->requests, &at.walk);
+		rc = rn_calls_begin(o->calls_of, stream, group, 0, UINT64_MAX);
 	if (rc < 0)
 		return rc;
-	if (rn_cursor_calls(&at) > RN_OUTCOMES_CALLS)
+	if (length > RN_OUTCOMES_CALLS)
 		return RN_E_RANGE;
-	if (calls && !(o->call = rn_new(mem, struct rn_plan_call, rn_cursor_calls(&at) + 1)))
+	if (calls && !(o->call = rn_new(mem, struct rn_plan_call, length + 1)))
 		return RN_E_NOMEM;
-	rc = walk(o, &at, nested.wrong != NULL);
+	rc = walk(o);
 	return rc == RN_OK ? finish(o, mem, out) : rc;
 }

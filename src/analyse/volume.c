@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/bisect.h"
-#include "base/varint.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "file/value_list.h"
 
 /* A derived datatype, and the size that all who made it agree upon so far. */
@@ -22,8 +21,9 @@ struct derived {
 struct volumes {
 	const struct rn_vocab *vocab;
 	const struct rn_value_list *values;
-	int64_t *mean;         /* of one call's holes */
-	struct rn_buf typical; /* a call */
+	int64_t *mean; /* of one call's holes */
+	struct rn_templates templates;
+	bool failed; /* no memory */
 	uint64_t ranks;
 	uint64_t type_word; /* of the class of datatypes */
 	struct derived *derived;
@@ -130,50 +130,36 @@ static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 
 /* A call, with the mean of its elastic values. */
 struct typical {
-	const struct rn_func *f;
+	const struct rn_template *args;
 	const struct rn_proto *known; /* NULL: unknown, or with other parameters */
-	struct rn_reader in;
 };
-
-static bool argument(const struct typical *c, uint32_t param, struct rn_value *value)
-{
-	struct rn_reader in = c->in;
-
-	return rn_call_argument(c->f, &in, param, value);
-}
 
 /* A number, or the sum of a list of them. */
 static uint64_t count_of(const struct typical *c, uint32_t param)
 {
-	struct rn_reader in = c->in;
-	struct rn_value v;
+	const struct rn_value *v = rn_template_argument(c->args, param), *e = v + 1;
 	uint64_t sum = 0;
 
-	if (!rn_call_argument(c->f, &in, param, &v))
+	if (v->kind == RN_V_INT)
+		return v->num < 0 ? RN_VOLUME_UNKNOWN : (uint64_t)v->num;
+	if (v->kind != RN_V_LIST)
 		return RN_VOLUME_UNKNOWN;
-	if (v.kind == RN_V_INT)
-		return v.num < 0 ? RN_VOLUME_UNKNOWN : (uint64_t)v.num;
-	if (v.kind != RN_V_LIST)
-		return RN_VOLUME_UNKNOWN;
-	for (uint64_t n = (uint64_t)v.num; n > 0; n--) {
-		struct rn_value e;
-
-		if (!rn_call_value(&in, &e) || e.kind != RN_V_INT || e.num < 0 ||
-		    __builtin_add_overflow(sum, (uint64_t)e.num, &sum))
+	for (int64_t i = 0; i < v->num; i++, e += e->span)
+		if (e->kind != RN_V_INT || e->num < 0 ||
+		    __builtin_add_overflow(sum, (uint64_t)e->num, &sum))
 			return RN_VOLUME_UNKNOWN;
-	}
 	return sum;
 }
 
 static bool is_word(const struct volumes *v, const struct typical *c, uint32_t param,
 		    const char *word)
 {
-	struct rn_value value;
+	const struct rn_value *value = rn_template_argument(c->args, param);
 	const char *text;
 
-	if (!argument(c, param, &value) || value.kind != RN_V_CONST)
+	if (value->kind != RN_V_CONST)
 		return false;
-	text = rn_vocab_word(v->vocab, value.word);
+	text = rn_vocab_word(v->vocab, value->word);
 	return text && strcmp(text, word) == 0;
 }
 
@@ -187,11 +173,9 @@ static uint64_t comm_size(const struct volumes *v, const struct typical *c, uint
 
 static uint64_t factor(const struct volumes *v, const struct typical *c, uint32_t param)
 {
-	struct rn_value type;
-
 	switch (c->known->param[param].kind) {
 	case RN_K_type:
-		return argument(c, param, &type) ? type_size(v, &type) : RN_VOLUME_UNKNOWN;
+		return type_size(v, rn_template_argument(c->args, param));
 	case RN_K_comm:
 		return comm_size(v, c, param);
 	default:
@@ -212,32 +196,21 @@ static uint64_t bytes_of(const struct volumes *v, const struct typical *c)
 
 /* ---- derived datatypes ---- */
 
-/* With the mean of what stands in its holes. */
-static const void *typical_call(struct volumes *v, uint32_t i, const void *sig, size_t *len)
+/* The call is valid until the next one is opened. */
+static bool open_call(struct volumes *v, uint32_t i, struct typical *c)
 {
+	struct rn_template *t = rn_templates_get(&v->templates, i);
 	uint32_t holes = rn_value_list_holes(v->values, i);
 
-	if (!holes)
-		return sig;
+	v->failed |= !t;
+	if (!t)
+		return false;
 	for (uint32_t k = 0; k < holes; k++)
 		v->mean[k] = rn_value_list_mean(v->values, i, k);
-	rn_buf_clear(&v->typical);
-	rn_call_fill(sig, *len, v->mean, &v->typical);
-	*len = v->typical.len;
-	return v->typical.data;
-}
-
-/* The call is valid until the next call is opened. */
-static bool open_call(struct volumes *v, const struct rn_sigs *sigs, uint32_t i, struct typical *c)
-{
-	size_t len;
-	const void *sig = rn_sigs_get(sigs, i, &len);
-
-	sig = typical_call(v, i, sig, &len);
-	c->in = rn_reader(sig, len);
-	c->f = rn_vocab_func(v->vocab, rn_get_u64(&c->in));
-	c->known = c->f ? rn_mpi_known(c->f) : NULL;
-	return c->f;
+	if (holes)
+		rn_template_fill(t, v->mean);
+	*c = (struct typical){ t, rn_mpi_known(t->func) };
+	return true;
 }
 
 /* The datatype that a call makes. */
@@ -245,14 +218,16 @@ static bool makes_type(const struct volumes *v, const struct typical *c, uint64_
 {
 	const struct rn_param *p = c->known ? c->known->param : NULL;
 	uint32_t i = 0, n = c->known ? c->known->nparams : 0;
-	struct rn_value type;
+	const struct rn_value *type;
 
 	while (i < n && (p[i].kind != RN_K_type || p[i].how != RN_HOW_new))
 		i++;
-	if (i == n || !argument(c, i, &type) || type.kind != RN_V_OBJECT ||
-	    type.word != v->type_word)
+	if (i == n)
 		return false;
-	*id = type.id;
+	type = rn_template_argument(c->args, i);
+	if (type->kind != RN_V_OBJECT || type->word != v->type_word)
+		return false;
+	*id = type->id;
 	return true;
 }
 
@@ -270,7 +245,7 @@ static void list_derived(struct volumes *v, const struct rn_sigs *sigs)
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
 		struct typical c;
 
-		if (open_call(v, sigs, i, &c) && makes_type(v, &c, &v->derived[v->n].id))
+		if (open_call(v, i, &c) && makes_type(v, &c, &v->derived[v->n].id))
 			v->n++;
 	}
 	qsort(v->derived, v->n, sizeof(*v->derived), by_id);
@@ -289,7 +264,7 @@ static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 		struct derived *d;
 		uint64_t id, size;
 
-		if (!open_call(v, sigs, i, &c) || !makes_type(v, &c, &id))
+		if (!open_call(v, i, &c) || !makes_type(v, &c, &id))
 			continue;
 		d = find_derived(v, id);
 		size = bytes_of(v, &c);
@@ -316,7 +291,7 @@ static bool goes_nowhere(const struct volumes *v, const struct typical *c)
 
 static uint64_t volume_of(const struct volumes *v, const struct typical *c)
 {
-	uint32_t number = rn_mpi_find(c->f->name);
+	uint32_t number = rn_mpi_find(c->args->func->name);
 	uint32_t is = number == UINT32_MAX ? 0 : rn_mpi_protos[number].traits.is;
 
 	if (!(is & RN_IS_moves) || (is & RN_IS_prepares))
@@ -344,21 +319,19 @@ int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 {
 	struct volumes v = { .vocab = vocab, .values = values, .ranks = ranks };
 	uint32_t n = rn_sigs_count(sigs);
-	int rc;
 
 	v.type_word = rn_vocab_find(vocab, "type");
 	v.derived = rn_new(scratch, struct derived, (size_t)n + 1);
 	v.mean = rn_new(scratch, int64_t, (size_t)most_holes(values, n) + 1);
-	if (!v.derived || !v.mean)
+	if (!v.derived || !v.mean || rn_templates_init(&v.templates, scratch, vocab, sigs) < 0)
 		return RN_E_NOMEM;
 	list_derived(&v, sigs);
 	size_derived(&v, sigs);
 	for (uint32_t i = 0; i < n; i++) {
 		struct typical c;
 
-		bytes[i] = open_call(&v, sigs, i, &c) ? volume_of(&v, &c) : 0;
+		bytes[i] = open_call(&v, i, &c) ? volume_of(&v, &c) : 0;
 	}
-	rc = rn_buf_status(&v.typical);
-	rn_buf_free(&v.typical);
-	return rc;
+	rn_templates_free(&v.templates);
+	return v.failed ? RN_E_NOMEM : RN_OK;
 }

@@ -337,8 +337,7 @@ static int print_calls(const struct rn_trace *t, struct rn_arena *mem)
 	for (uint32_t i = 0; i < sigs; i++) {
 		size_t len;
 		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
-		struct rn_reader in = rn_reader(sig, len);
-		const struct rn_func *f = rn_vocab_func(&t->vocab, rn_get_u64(&in));
+		const struct rn_func *f = rn_vocab_func(&t->vocab, rn_call_function(sig, len));
 
 		add_signature(&line[f - t->vocab.func], count[i],
 			      t->times ? rn_times_get(t->times, i) : NULL);

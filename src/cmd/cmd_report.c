@@ -90,9 +90,8 @@ static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outli
 	for (uint32_t i = 0; i < n; i++) {
 		size_t len;
 		const void *sig = rn_sigs_get(sigs, i, &len);
-		struct rn_reader in = rn_reader(sig, len);
 
-		s[i].function = (uint32_t)rn_get_u64(&in);
+		s[i].function = (uint32_t)rn_call_function(sig, len);
 		s[i].manner = text_hash(&r->out, r->t, i);
 		s[i].marker = (unsigned char)rn_marker_of(&m, sig, len);
 		if (s[i].marker == RN_MARKER_NONE)

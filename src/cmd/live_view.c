@@ -11,6 +11,7 @@
 #include "cmd/live.h"
 #include "encode/raw.h"
 #include "file/salvage.h"
+#include "read/calls.h"
 #include "read/decode.h"
 #include "read/form.h"
 
@@ -38,13 +39,16 @@ static void put_string(struct live *v, const char *key, const char *s)
 /* As `rondo dump --json` has it, without its end; of a thread that is in no call, the last one. */
 static void put_call(struct live *v, const struct rn_decoder *d, const struct rn_stand *s)
 {
-	struct rn_call c = { .sig = s->need.sig,
-			     .len = s->need.sig_len,
+	struct rn_template args;
+	struct rn_call c = { .args = &args,
 			     .rank = s->rank,
 			     .thread = s->thread,
 			     .seq = s->now->calls - (s->kind == RN_STAND_CALL ? 0 : 1) };
 
-	if (s->any && c.sig && rn_call_valid(c.sig, c.len, &rn_mpi_vocab)) {
+	if (s->any && s->need.sig &&
+	    rn_template_parse(&v->mem, &d->keywords, s->need.sig, s->need.sig_len, &args) ==
+		    RN_OK) {
+		rn_template_locate(&args, NULL, v->standstill.ranks, s->rank);
 		rn_decode_json(d, &c, &v->out);
 		v->out.len -= v->out.failed ? 0 : strlen("}\n");
 	} else {
@@ -78,9 +82,8 @@ static void put_object(struct live *v, const struct rn_decoder *d, const struct 
 static void put_json(struct live *v)
 {
 	const struct rn_verdict *x = &v->standstill.verdict;
-	struct rn_decoder d;
+	const struct rn_decoder d = { .keywords = rn_keywords_of(&rn_mpi_vocab) };
 
-	rn_decoder_init(&d, &rn_mpi_vocab, NULL, NULL, v->standstill.ranks);
 	for (size_t i = 0; i < v->standstill.stands; i++)
 		put_object(v, &d, &v->standstill.stand[i]);
 	live_putf(v, "{\"ranks\":%" PRIu64 ",\"running\":%s,\"waiting\":%" PRIu64,

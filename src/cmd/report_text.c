@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "analyse/outline.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/plural.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "read/form.h"
 #include "read/trace.h"
 #include "series/units.h"
@@ -164,17 +166,6 @@ void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_me
 
 /* ---- calls ---- */
 
-static bool argument(const struct rn_trace *t, const struct rn_func *f, uint32_t sig,
-		     uint32_t param, struct rn_value *v)
-{
-	size_t len;
-	const void *bytes = rn_sigs_get(t->streams.sigs, sig, &len);
-	struct rn_reader in = rn_reader(bytes, len);
-
-	rn_get_u64(&in);
-	return rn_call_argument(f, &in, param, v);
-}
-
 static void put_relative(struct rn_buf *out, const struct rn_value *v)
 {
 	rn_put(out, v->kind == RN_V_RELMOD ? "(rank" : "rank");
@@ -219,7 +210,9 @@ static bool same_argument(const struct rn_value *a, const struct rn_value *b)
 		return false;
 	if (a->kind == RN_V_NAME)
 		return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-	return a->num == b->num && a->word == b->word && a->id == b->id;
+	if (a->kind == RN_V_CONST || a->kind == RN_V_OBJECT || a->kind == RN_V_PLACE)
+		return a->num == b->num && a->word == b->word && a->id == b->id;
+	return a->num == b->num;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -263,15 +256,47 @@ static bool is_listed(const struct rn_value *list, unsigned n, const struct rn_v
 	return false;
 }
 
+/* Parses signatures one after the other. Their communicators are not asked for, so keywords are not
+ * looked up. */
+struct parser {
+	const struct rn_trace *t;
+	struct rn_keywords keywords;
+	struct rn_arena mem;
+	struct rn_arena_mark empty;
+	bool failed;
+};
+
+static bool parse(struct parser *p, uint32_t sig, struct rn_template *out)
+{
+	size_t len;
+	const void *bytes = rn_sigs_get(p->t->streams.sigs, sig, &len);
+
+	rn_arena_rewind(&p->mem, p->empty);
+	p->failed |= rn_template_parse(&p->mem, &p->keywords, bytes, len, out) < 0;
+	return !p->failed;
+}
+
+/* The argument of a function in one of its calls. */
+static bool argument(struct parser *p, const struct rn_func *f, uint32_t sig, uint32_t param,
+		     struct rn_value *v)
+{
+	struct rn_template t;
+
+	if (!parse(p, sig, &t) || t.func != f)
+		return false;
+	*v = *rn_template_argument(&t, param);
+	return true;
+}
+
 /* The values that an argument has, most variants having one of a few. */
-static void put_values(struct rn_buf *out, const struct rn_trace *t, const struct rn_func *f,
+static void put_values(struct rn_buf *out, struct parser *p, const struct rn_func *f,
 		       uint32_t param, const struct rn_variant *variant)
 {
 	struct rn_value value[VALUES], v;
 	unsigned n = 0;
 
 	for (; variant; variant = variant->next) {
-		if (!argument(t, f, variant->sig, param, &v) || is_listed(value, n, &v))
+		if (!argument(p, f, variant->sig, param, &v) || is_listed(value, n, &v))
 			continue;
 		if (n == VALUES) {
 			rn_buf_byte(out, '*');
@@ -281,29 +306,20 @@ static void put_values(struct rn_buf *out, const struct rn_trace *t, const struc
 	}
 	for (unsigned i = 0; i < n; i++) {
 		rn_put(out, i ? "|" : "");
-		put_argument(out, t, &value[i]);
+		put_argument(out, p->t, &value[i]);
 	}
 }
 
-static const struct rn_func *function_of(const struct rn_trace *t, uint32_t sig)
+static void put_arguments(struct rn_buf *out, struct parser *p, const struct rn_func *f,
+			  const struct rn_variant *variant)
 {
-	size_t len;
-	const void *bytes = rn_sigs_get(t->streams.sigs, sig, &len);
-	struct rn_reader in = rn_reader(bytes, len);
-
-	return rn_vocab_func(&t->vocab, rn_get_u64(&in));
-}
-
-void text_call(struct rn_buf *out, const struct rn_trace *t, const struct rn_variant *variant)
-{
-	const struct rn_func *f = function_of(t, variant->sig);
 	const char *before = "(";
 
 	rn_put(out, f->name);
 	for (uint32_t i = 0; i < f->nparams; i++) {
 		struct rn_value v;
 
-		if (!is_shown(f, i) || !argument(t, f, variant->sig, i, &v) || is_world(t, &v))
+		if (!is_shown(f, i) || !argument(p, f, variant->sig, i, &v) || is_world(p->t, &v))
 			continue;
 		rn_put(out, before);
 		before = ", ";
@@ -313,9 +329,23 @@ void text_call(struct rn_buf *out, const struct rn_trace *t, const struct rn_var
 			rn_put(out, f->param[i]);
 			rn_buf_byte(out, '=');
 		}
-		put_values(out, t, f, i, variant);
+		put_values(out, p, f, i, variant);
 	}
 	rn_put(out, *before == '(' ? "" : ")");
+}
+
+void text_call(struct rn_buf *out, const struct rn_trace *t, const struct rn_variant *variant)
+{
+	struct parser p = { .t = t, .keywords = { .vocab = &t->vocab } };
+	struct rn_template first;
+
+	rn_arena_init(&p.mem, SIZE_MAX);
+	rn_arena_reserve(&p.mem, 1 << 14);
+	p.empty = rn_arena_mark(&p.mem);
+	if (parse(&p, variant->sig, &first))
+		put_arguments(out, &p, first.func, variant);
+	out->failed |= p.failed;
+	rn_arena_free(&p.mem);
 }
 
 uint64_t text_hash(struct rn_buf *scratch, const struct rn_trace *t, uint32_t sig)

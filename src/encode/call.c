@@ -1,8 +1,6 @@
 /* call.c - reading signatures; see call.h. */
 #include "encode/call.h"
 
-#include <stdio.h>
-
 #include "base/bisect.h"
 #include "base/buf.h"
 
@@ -172,30 +170,6 @@ void rn_value_write(const struct rn_value *v, struct rn_buf *out)
 	out->len += (size_t)(w.p - w.beg);
 }
 
-/* Which of the values is a parameter's first one: those that go in come before those that come
- * out. */
-static uint32_t value_of_param(const struct rn_func *f, uint32_t param)
-{
-	bool out = rn_func_dir(f, param) == RN_DIR_OUT;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < (out ? f->nparams : param); i++)
-		n += rn_func_dir(f, i) != RN_DIR_OUT;
-	for (uint32_t i = 0; out && i < param; i++)
-		n += rn_func_dir(f, i) != RN_DIR_IN;
-	return n;
-}
-
-bool rn_call_argument(const struct rn_func *f, struct rn_reader *in, uint32_t param,
-		      struct rn_value *v)
-{
-	uint64_t before = value_of_param(f, param);
-
-	for (; before > 0 && rn_call_value(in, v); before--)
-		before += rn_value_parts(v);
-	return rn_call_value(in, v);
-}
-
 uint32_t rn_func_values(const struct rn_func *f)
 {
 	uint32_t n = f->nparams;
@@ -256,120 +230,14 @@ bool rn_comm_name(const char *s, size_t n)
 	       text_is(s, n, "MPI_COMM_SELF");
 }
 
-/* Walks all values of a signature. A level is a value's parts; lists are in lists at most so deep,
- * inside them may be an `in`, and inside that a status, and these have no lists in them. */
-struct values {
-	struct rn_reader in;
-	struct level {
-		uint64_t left;
-		enum rn_value_kind of; /* RN_V_LIST also for the parameters */
-	} level[RN_CALL_DEPTH_MAX + 3];
-	unsigned depth;
-};
-
 static bool is_stacks(const struct rn_value *v)
 {
 	return v->kind == RN_V_ELASTIC && v->num == RN_ELASTIC_STACK;
 }
 
-/* Whether a value may stand there. */
-static bool fits(const struct level *l, unsigned depth, const struct rn_value *v)
-{
-	if (is_stacks(v))
-		return false;
-	if (l->of == RN_V_IN)
-		return rn_value_is_number(v) || v->kind == RN_V_STATUS;
-	if (l->of == RN_V_STATUS)
-		return rn_value_is_number(v) || v->kind == RN_V_CONST;
-	return v->kind != RN_V_LIST || depth < RN_CALL_DEPTH_MAX;
-}
-
-/* False at the end (with in.bad unset) and at anything malformed (with in.bad set). */
-static bool next_value(struct values *it, struct rn_value *v)
-{
-	struct level *l;
-
-	while (it->level[it->depth].left == 0)
-		if (it->depth-- == 0)
-			return false;
-	l = &it->level[it->depth];
-	l->left--;
-	if (!rn_call_value(&it->in, v))
-		return false;
-	if (!fits(l, it->depth, v)) {
-		rn_fail(&it->in);
-		return false;
-	}
-	if (v->kind == RN_V_LIST || v->kind == RN_V_IN || v->kind == RN_V_STATUS)
-		it->level[++it->depth] = (struct level){ rn_value_parts(v), v->kind };
-	return true;
-}
-
-static bool word_known(const struct rn_value *v, const struct rn_vocab *vocab)
-{
-	return !has_word(v) || rn_vocab_word(vocab, v->word);
-}
-
 static bool is_hole(const struct rn_value *v)
 {
 	return v->kind == RN_V_ELASTIC && v->num != RN_ELASTIC_SAME;
-}
-
-/* What is the same as a hole comes behind it. */
-static bool has_hole(const struct rn_value *v, uint64_t holes)
-{
-	return v->kind != RN_V_ELASTIC || is_hole(v) || v->id < holes;
-}
-
-/* The same on every rank, and one value. */
-static bool is_return_value(const struct rn_value *v)
-{
-	return v->kind == RN_V_INT || (v->kind >= RN_V_CONST && v->kind <= RN_V_STRING);
-}
-
-/* A number in a trace, and what it stands for on the way there. */
-static bool is_site(const struct rn_value *v)
-{
-	return v->kind == RN_V_INT || v->kind == RN_V_STRING;
-}
-
-/* What comes next, to the end: a stack, or some of which it is one. */
-static bool site_valid(struct rn_reader *in)
-{
-	struct rn_value v;
-	uint64_t left;
-
-	if (!rn_call_value(in, &v))
-		return false;
-	if (!is_stacks(&v))
-		return is_site(&v) && !rn_left(in);
-	if (v.id == 0)
-		return false;
-	for (left = v.id; left > 0 && rn_call_value(in, &v) && is_site(&v);)
-		left--;
-	return left == 0 && !rn_left(in);
-}
-
-bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
-{
-	struct values it = { .in = rn_reader(sig, len) };
-	const struct rn_func *f = rn_vocab_func(vocab, rn_get_u64(&it.in));
-	uint64_t holes = 0;
-	struct rn_value v;
-
-	if (it.in.bad || len > RN_CALL_BYTES_MAX || !f)
-		return false;
-	it.level[0] = (struct level){ rn_func_values(f), RN_V_LIST };
-	while (next_value(&it, &v)) {
-		if (!word_known(&v, vocab) || !has_hole(&v, holes))
-			return false;
-		holes += is_hole(&v);
-	}
-	if (it.in.bad || !rn_call_value(&it.in, &v))
-		return false;
-	if (!is_return_value(&v) || !word_known(&v, vocab))
-		return false;
-	return !rn_left(&it.in) || site_valid(&it.in);
 }
 
 bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
@@ -425,65 +293,6 @@ uint32_t rn_call_stack_hole(const void *sig, size_t len)
 		n += is_hole(&v);
 	}
 	return UINT32_MAX;
-}
-
-/* One of the stacks that come next. */
-static bool fill_stack(struct rn_reader *in, uint64_t stacks, int64_t number, struct rn_buf *out)
-{
-	bool there = number >= 0 && (uint64_t)number < stacks;
-	struct rn_value v;
-
-	for (uint64_t i = 0; i < stacks; i++) {
-		const unsigned char *from = in->p;
-
-		if (rn_call_value(in, &v) && i == (uint64_t)number)
-			rn_buf_add(out, from, (size_t)(in->p - from));
-	}
-	if (!there)
-		rn_buf_byte(out, RN_V_INT);
-	return there;
-}
-
-static void fill_value(const struct rn_value *v, int64_t number, struct rn_buf *out)
-{
-	unsigned char bytes[320];
-	struct rn_call_writer w = { bytes, bytes, bytes + sizeof(bytes), false };
-	char text[256];
-	int n;
-
-	if (v->num == RN_ELASTIC_PLACE) {
-		rn_call_place(&w, (uint32_t)v->word, v->id, number);
-	} else if (v->num == RN_ELASTIC_NAME) {
-		n = snprintf(text, sizeof(text), "%.*s%+lld", (int)v->len, v->text,
-			     (long long)number);
-		rn_call_text(&w, RN_V_NAME, text, (size_t)n);
-	} else {
-		rn_call_num(&w, rn_value_kind(v), number);
-	}
-	rn_buf_add(out, bytes, (size_t)(w.p - bytes));
-}
-
-bool rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out)
-{
-	struct rn_reader in = rn_reader(sig, len);
-	const unsigned char *from = in.p, *at;
-	uint32_t hole = 0;
-	bool there = true;
-	struct rn_value v;
-
-	rn_get_u64(&in);
-	for (at = in.p; rn_left(&in) && rn_call_value(&in, &v); at = in.p) {
-		if (v.kind != RN_V_ELASTIC)
-			continue;
-		rn_buf_add(out, from, (size_t)(at - from));
-		if (v.num == RN_ELASTIC_STACK)
-			there = fill_stack(&in, v.id, number[hole++], out);
-		else
-			fill_value(&v, number[is_hole(&v) ? hole++ : v.id], out);
-		from = in.p;
-	}
-	rn_buf_add(out, from, (size_t)(in.end - from));
-	return there;
 }
 
 static bool func_check(const struct rn_func *f)

@@ -99,6 +99,7 @@ enum rn_value_kind {
 	RN_V_STEP,    /* only in a file (file/steps.h) */
 	RN_V_ELASTIC, /* each call's own, the next of a series (file/values.h) */
 	RN_V_KINDS,   /* at most 16: the head byte has four bits for it */
+	RN_V_REQUEST, /* only in calls of a stream (read/calls.h): a request by its number */
 };
 
 /* A status as the program has it, or what is known of one that it ignored. */
@@ -281,13 +282,19 @@ static inline int rn_call_end(struct rn_call_writer *w, int64_t ret, size_t *len
 
 struct rn_value {
 	enum rn_value_kind kind;
+	uint32_t span; /* entries of a template (encode/template.h) */
 	/* As stored; a displacement; a status's or an elastic one's form; a list's number of values
 	 */
 	int64_t num;
-	uint64_t word;    /* of a constant, an object or a place */
-	uint64_t id;      /* of an object or a place; how many stacks there are */
-	const char *text; /* names and strings, not terminated; for `in`, the communicator */
-	size_t len;
+	union {
+		uint64_t word; /* of a constant, an object or a place */
+		const char
+			*text; /* names and strings, not terminated; for `in`, the communicator */
+	};
+	union {
+		uint64_t id; /* of an object or a place; how many stacks there are */
+		size_t len;  /* of the text */
+	};
 };
 
 /* Reads one value, without what it is made of; false, with in->bad, when there is none. */
@@ -331,19 +338,19 @@ uint32_t rn_call_elastics(const void *sig, size_t len);
 /* Which of those is about stacks; UINT32_MAX: none. */
 uint32_t rn_call_stack_hole(const void *sig, size_t len);
 
-/* Appends the signature of one call: `sig`, which is valid, with the numbers in place. False when
- * there is no stack with its number: then it is not known. */
-bool rn_call_fill(const void *sig, size_t len, const int64_t *number, struct rn_buf *out);
-
 /* The value behind what the call returned: where it was made (encode/callsite.h). False when there
  * is none, or the signature is not valid. *at: where it begins. */
 bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
 		  size_t *at);
 
-/* Of a signature, read from behind its function's number on, the value of a parameter: as it went
- * in, or, if it only comes out, as it came out. What it is made of comes next. */
-bool rn_call_argument(const struct rn_func *f, struct rn_reader *in, uint32_t param,
-		      struct rn_value *v);
+/* The number of a signature's function; UINT64_MAX: there is none. */
+static inline uint64_t rn_call_function(const void *sig, size_t len)
+{
+	struct rn_reader in = rn_reader(sig, len);
+	uint64_t function = rn_get_u64(&in);
+
+	return in.bad ? UINT64_MAX : function;
+}
 
 /* How many values a signature of this function has before the return value. */
 uint32_t rn_func_values(const struct rn_func *f);
@@ -364,11 +371,6 @@ bool rn_name_valid(const char *s, size_t n);
 
 /* A communicator as signatures name it: "comm:" and more, or MPI_COMM_WORLD or MPI_COMM_SELF. */
 bool rn_comm_name(const char *s, size_t n);
-
-/* A whole signature is well formed: known function and words, the right number of values, `in` and
- * statuses made of what they may be made of, a return value that is neither relative nor made of
- * others, nothing behind. */
-bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab);
 
 /* Names are as above, numbers ascend, no function has more than RN_CALL_PARAMS_MAX parameters, and
  * directions are known ones. */

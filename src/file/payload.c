@@ -8,6 +8,7 @@
 #include "base/pack.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "file/relatives.h"
 #include "file/steps.h"
 #include "merge/merged.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
 #include "merge/merged.h"
@@ -56,21 +55,7 @@ enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function)
 
 enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t len)
 {
-	struct rn_reader in = rn_reader(sig, len);
-
-	return rn_marker_function(m, rn_get_u64(&in));
-}
-
-bool rn_marker_lineage(const void *sig, size_t len, int64_t *lineage)
-{
-	struct rn_reader in = rn_reader(sig, len);
-	struct rn_value v;
-
-	rn_get_u64(&in);
-	if (!rn_call_value(&in, &v) || v.kind != RN_V_INT)
-		return false;
-	*lineage = v.num;
-	return true;
+	return rn_marker_function(m, rn_call_function(sig, len));
 }
 
 static uint64_t sum_of_calls(const struct rn_markers *m, const struct rn_sigs *sigs,

@@ -40,10 +40,6 @@ bool rn_markers_any(const struct rn_markers *m);
 enum rn_marker rn_marker_function(const struct rn_markers *m, uint64_t function);
 enum rn_marker rn_marker_of(const struct rn_markers *m, const void *sig, size_t len);
 
-/* Reads the lineage from a signature of `rondo_thread`, with its values filled in. Returns false if
- * it contains no lineage: input is untrusted. */
-bool rn_marker_lineage(const void *sig, size_t len, int64_t *lineage);
-
 /* Calls of all ranks together, as rn_streams_calls has them, but without markers. O(size of the
  * rules) where there may be some, otherwise O(groups). RN_OK or RN_E_NOMEM. */
 int rn_markers_calls(const struct rn_markers *m, const struct rn_streams *s,

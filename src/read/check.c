@@ -8,6 +8,7 @@
 
 #include "base/plural.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "encode/timing.h"
 #include "file/moment_list.h"
 #include "file/section.h"
@@ -110,21 +111,23 @@ static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
 }
 
 /* Checks that the lineage of a thread is an integer or an elastic value. */
-static int check_lineages(const struct rn_trace *t, struct rn_err *err)
+static int check_lineages(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
-	const struct rn_markers m = rn_markers_of(&t->vocab);
+	const uint64_t thread = rn_markers_of(&t->vocab).thread;
+	const struct rn_keywords k = rn_keywords_of(&t->vocab);
 
 	for (uint32_t i = 0; i < rn_sigs_count(t->streams.sigs); i++) {
 		size_t len;
 		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
-		struct rn_reader in = rn_reader(sig, len);
-		struct rn_value v;
+		struct rn_template parsed;
+		const struct rn_value *v;
 
-		if (rn_marker_of(&m, sig, len) != RN_MARKER_THREAD)
+		if (thread == UINT64_MAX || rn_call_function(sig, len) != thread)
 			continue;
-		rn_get_u64(&in);
-		rn_call_value(&in, &v);
-		if (v.kind != RN_V_INT && (v.kind != RN_V_ELASTIC || v.num != RN_ELASTIC_INT))
+		if (rn_template_parse(scratch, &k, sig, len, &parsed) < 0)
+			return rn_err_nomem(err);
+		v = parsed.value;
+		if (v->kind != RN_V_INT && (v->kind != RN_V_ELASTIC || v->num != RN_ELASTIC_INT))
 			return rn_err_set(err, RN_E_DATA, "signature %u has no thread lineage", i);
 	}
 	return RN_OK;
@@ -150,7 +153,7 @@ static int check_markers(const struct rn_trace *t, struct rn_arena *scratch, str
 	}
 	if (check_marker_params(&t->vocab, err) < 0)
 		return RN_E_DATA;
-	return check_lineages(t, err);
+	return check_lineages(t, scratch, err);
 }
 
 static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig, struct rn_err *err)

@@ -12,14 +12,14 @@
 
 #include "encode/sigs.h"
 #include "identity/comms.h"
+#include "read/calls.h"
 #include "read/check.h"
-#include "read/decode.h"
 #include "read/trace.h"
 #include "series/units.h"
 
 struct names {
 	const struct rn_trace *t;
-	struct rn_decoder decoder;
+	struct rn_templates templates;
 	struct rn_sigs *table;      /* the names, numbered */
 	uint32_t first;             /* bit i of a mask is name first + i */
 	uint64_t *of_sig, *of_rule; /* masks */
@@ -42,39 +42,39 @@ static int add_name(struct mask *m, const char *name, size_t len)
 	return rc;
 }
 
-static int add_comm(void *arg, const char *comm, size_t len)
+/* All processes are members of the world, and of their own MPI_COMM_SELF. */
+static int add_comm(struct mask *m, const struct rn_template_comm *c)
 {
-	if (len < 5 || memcmp(comm, "comm:", 5) != 0)
-		return RN_OK; /* the world and self, which everybody is in */
-	return add_name(arg, comm, len);
+	if (c->len < 5 || memcmp(c->name, "comm:", 5) != 0)
+		return RN_OK;
+	return add_name(m, c->name, c->len);
 }
 
-/* The tables of the numbers that vary. */
-static int add_tables(struct mask *m, const void *sig, size_t len)
+/* The communicators and tables that values depend on. */
+static int add_names(struct mask *m, const struct rn_template *t)
 {
-	struct rn_reader in = rn_reader(sig, len);
 	char name[RN_VARIES_NAME_MAX];
-	struct rn_value v;
 	int rc = RN_OK;
 
-	rn_get_u64(&in); /* the function */
-	while (rc == RN_OK && rn_left(&in) && rn_call_value(&in, &v))
-		if (v.kind == RN_V_VARIES)
-			rc = add_name(m, name, rn_varies_name(name, v.num));
+	for (uint32_t i = 0; i < t->ranks && rc == RN_OK; i++) {
+		const struct rn_template_rank *r = &t->rank[i];
+
+		rc = r->kind == RN_V_VARIES ? add_name(m, name, rn_varies_name(name, r->num))
+					    : add_comm(m, &t->comm_of[r->comm]);
+	}
+	for (uint32_t i = 0; i < t->slots && rc == RN_OK; i++)
+		if (rn_value_is_relative(&t->slot[i].stored))
+			rc = add_comm(m, &t->comm_of[t->slot[i].comm]);
 	return rc;
 }
 
 static int fill_signatures(struct names *n)
 {
-	const struct rn_sigs *sigs = n->t->streams.sigs;
-
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		size_t len;
-		const void *sig = rn_sigs_get(sigs, i, &len);
+	for (uint32_t i = 0; i < rn_sigs_count(n->t->streams.sigs); i++) {
+		const struct rn_template *t = rn_templates_get(&n->templates, i);
 		struct mask m = { n, 0 };
 
-		if (rn_decoder_comms(&n->decoder, sig, len, add_comm, &m) < 0 ||
-		    add_tables(&m, sig, len) < 0)
+		if (!t || add_names(&m, t) < 0)
 			return RN_E_NOMEM;
 		n->of_sig[i] = m.bits;
 	}
@@ -158,7 +158,7 @@ static int check_name(const struct names *n, const struct rn_units *streams, con
 		for (size_t i = 0; i < got; i++) {
 			uint64_t of = (uint64_t)stream[i] / n->t->threads;
 
-			if (rn_decoder_rank(&n->decoder, name, len, of, &rank, &size))
+			if (rn_comm_rank(n->t->comms, n->t->ranks, of, name, len, &rank, &size))
 				continue;
 			return missing(of, name, len, err);
 		}
@@ -187,26 +187,35 @@ static int check_names(const struct names *n, struct rn_err *err)
 	return RN_OK;
 }
 
+static int check_all(struct names *n, struct rn_err *err)
+{
+	int rc = RN_OK;
+
+	do {
+		if (fill_signatures(n) < 0)
+			return rn_err_nomem(err);
+		fill_rules(n);
+		rc = check_names(n, err);
+		n->first += 64;
+	} while (rc == RN_OK && n->first < rn_sigs_count(n->table));
+	return rc;
+}
+
 static int check_relative(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_loopset *loops = rn_streams_loops(&t->streams);
 	struct names n = { .t = t };
-	int rc = RN_OK;
+	int rc;
 
 	n.table = rn_sigs_new(scratch);
 	n.of_sig = rn_new(scratch, uint64_t, rn_sigs_count(t->streams.sigs));
 	n.of_rule = rn_new(scratch, uint64_t, rn_rules_count(t->streams.rules));
 	n.stretch = loops ? rn_stretch_new(scratch, loops, UINT64_MAX) : NULL;
-	if (!n.table || !n.of_sig || !n.of_rule || (loops && !n.stretch))
+	if (!n.table || !n.of_sig || !n.of_rule || (loops && !n.stretch) ||
+	    rn_templates_init(&n.templates, scratch, &t->vocab, t->streams.sigs) < 0)
 		return rn_err_nomem(err);
-	rn_decoder_init(&n.decoder, &t->vocab, t->comms, NULL, t->ranks);
-	do {
-		if (fill_signatures(&n) < 0)
-			return rn_err_nomem(err);
-		fill_rules(&n);
-		rc = check_names(&n, err);
-		n.first += 64;
-	} while (rc == RN_OK && n.first < rn_sigs_count(n.table));
+	rc = check_all(&n, err);
+	rn_templates_free(&n.templates);
 	return rc;
 }
 

@@ -11,15 +11,14 @@
  * name. RET is `? unfinished`, in JSON null and "unfinished":true, for a call that never returned.
  *
  * Parameters stand in the standard's order, those that the call changes with what they were after
- * it. Numbers are absolute: what a signature keeps relative to the rank is resolved, by the
- * communicator that it is about; where that is not known it is shown as it is (rank+1). Requests
- * have their numbers. In text, constants and handles stand as they are and the program's strings
- * are quoted as in C. In JSON, integers beyond 2^53 are strings, and a string's bytes that are not
- * UTF-8 become \uf780 .. \uf7ff, U+F700 + the byte. The bytes of the characters U+F780 to U+F7FF
- * are written in the same way. Either way one call is one line, and nothing in it is a control
- * character.
+ * it. Numbers are absolute; a rank whose communicator is not known is shown as it is stored
+ * (rank+1). Requests have their numbers. In text, constants and handles stand as they are and the
+ * program's strings are quoted as in C. In JSON, integers beyond 2^53 are strings, and a string's
+ * bytes that are not UTF-8 become \uf780 .. \uf7ff, U+F700 + the byte. The bytes of the characters
+ * U+F780 to U+F7FF are written in the same way. Either way one call is one line, and nothing in it
+ * is a control character.
  *
- * The signature must be valid under the vocabulary (rn_call_valid). O(length of the line).
+ * O(length of the line).
  */
 #ifndef RN_READ_DECODE_H
 #define RN_READ_DECODE_H
@@ -28,50 +27,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "encode/call.h"
+#include "encode/template.h"
 
 struct rn_buf;
-struct rn_comms;
+struct rn_call;
 struct rn_form;
-struct rn_numbering;
 struct rn_sites;
 
-/* What a call alone does not say. */
+/* What a call does not contain. */
 struct rn_decoder {
-	const struct rn_vocab *vocab;
-	const struct rn_comms *comms;        /* NULL: no communicators but the world and self */
-	const struct rn_numbering *requests; /* as they are before the call; NULL: none known */
-	uint64_t ranks;                      /* of the world */
-	const struct rn_sites *sites;        /* NULL: nothing is known of stacks */
+	struct rn_keywords keywords;
+	const struct rn_sites *sites; /* NULL: nothing is known of stacks */
 	/* What people call node `i` of the stacks: "main+0x1c (stencil.c:42)"; NULL: no name. */
 	const char *(*symbol)(void *arg, uint32_t i);
 	void *symbol_arg;
-	uint64_t world, self, live, gone, made, unset, nothing; /* keywords; UINT64_MAX: none */
-};
-
-void rn_decoder_init(struct rn_decoder *d, const struct rn_vocab *vocab,
-		     const struct rn_comms *comms, const struct rn_numbering *requests,
-		     uint64_t ranks);
-
-/* What world rank `of` is in a communicator, and of how many (of how many there are to talk to, in
- * an inter-communicator). False when nothing is known of it. */
-bool rn_decoder_rank(const struct rn_decoder *d, const char *comm, size_t len, uint64_t of,
-		     uint64_t *rank, uint64_t *size);
-
-/* Calls fn for the communicator of each relative number in a signature, until it returns other than
- * 0; returns what it returned last. */
-typedef int rn_comm_fn(void *arg, const char *comm, size_t len);
-int rn_decoder_comms(const struct rn_decoder *d, const void *sig, size_t len, rn_comm_fn *fn,
-		     void *arg);
-
-struct rn_call {
-	const void *sig;
-	size_t len;
-	uint64_t rank, thread, seq;
-	bool inside; /* another call, whose seq is `parent` */
-	uint64_t parent;
-	bool timed; /* it is known when it began and ended, in nanoseconds */
-	uint64_t start, end;
 };
 
 /* One line, its newline included; the caller looks at rn_buf_status. */

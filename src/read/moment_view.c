@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/varint.h"
 #include "encode/moments.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -96,10 +95,10 @@ static int look_at_sigs(struct rn_moment_view *v, struct rn_arena *mem)
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
 		size_t len;
 		const void *bytes = rn_sigs_get(sigs, i, &len);
-		struct rn_reader in = rn_reader(bytes, len);
+		uint64_t function = rn_call_function(bytes, len);
 
-		v->sig[i].func = (uint32_t)rn_get_u64(&in);
-		v->sig[i].marker = rn_marker_of(&markers, bytes, len);
+		v->sig[i] =
+			(struct sig){ (uint32_t)function, rn_marker_function(&markers, function) };
 	}
 	return RN_OK;
 }

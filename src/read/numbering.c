@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/seg.h"
-#include "encode/call.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "rules/flow.h"
 #include "rules/rules.h"
 #include "track/idpool.h"
@@ -16,8 +17,10 @@
 
 /* What a signature does with one request, in the order of its values. */
 struct step {
-	enum { CREATE, USE, END } what;
-	uint32_t shape, slot; /* of USE and END; NONE when there cannot be such a request */
+	enum rn_request_use what;
+	uint32_t shape, slot; /* of RN_REQUEST_USED and RN_REQUEST_ENDED; NONE when there cannot be
+				 such a request */
+	uint32_t value;       /* entry of the signature's template */
 };
 
 struct steps {
@@ -87,20 +90,17 @@ struct rn_numbering {
  * The plan
  */
 
-struct words {
-	uint64_t live, gone, made;
-};
-
 /* Whether the value is about a request, and what happens to it. */
-static bool step_of(const struct words *w, const struct rn_value *v, struct step *s)
+static bool step_of(const struct rn_keywords *k, const struct rn_value *v, struct step *s)
 {
-	if (v->kind == RN_V_CONST && v->word == w->made) {
-		*s = (struct step){ .what = CREATE };
+	if (v->kind == RN_V_CONST && v->word == k->made) {
+		*s = (struct step){ .what = RN_REQUEST_CREATED };
 		return true;
 	}
-	if (v->kind != RN_V_PLACE || (v->word != w->live && v->word != w->gone))
+	if (v->kind != RN_V_PLACE || (v->word != k->live && v->word != k->gone))
 		return false;
-	*s = (struct step){ v->word == w->gone ? END : USE, NONE, NONE };
+	*s = (struct step){ v->word == k->gone ? RN_REQUEST_ENDED : RN_REQUEST_USED, NONE, NONE,
+			    0 };
 	if (v->id < RN_REQUESTS_MAX && v->num >= 0 && v->num < RN_REQUESTS_MAX) {
 		s->shape = (uint32_t)v->id;
 		s->slot = (uint32_t)v->num;
@@ -108,48 +108,56 @@ static bool step_of(const struct words *w, const struct rn_value *v, struct step
 	return true;
 }
 
-/* The steps of a signature; returns how many, and writes them if `out` is not NULL. */
-static uint32_t find_steps(const struct words *w, const void *sig, size_t len, struct step *out)
+/* Appends the steps of a signature; returns how many. */
+static uint32_t find_steps(const struct rn_keywords *k, const struct rn_template *t,
+			   struct rn_buf *out)
 {
-	struct rn_reader in = rn_reader(sig, len);
-	struct rn_value v;
-	struct step s;
 	uint32_t n = 0;
+	struct step s;
 
-	rn_get_u64(&in);
-	while (rn_left(&in) && rn_call_value(&in, &v)) {
-		if (!step_of(w, &v, &s))
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (!step_of(k, &t->value[i], &s))
 			continue;
-		if (out)
-			out[n] = s;
+		s.value = i;
+		rn_buf_add(out, &s, sizeof(s));
 		n++;
 	}
 	return n;
 }
 
-static int plan_signatures(struct rn_numbering *n, struct rn_arena *mem, const struct words *w,
-			   const struct rn_sigs *sigs)
+static int list_steps(struct rn_numbering *n, struct rn_templates *templates, uint32_t sigs,
+		      struct rn_buf *out)
 {
-	uint32_t count = rn_sigs_count(sigs), total = 0;
-	size_t len;
+	uint32_t total = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const void *sig = rn_sigs_get(sigs, i, &len);
+	for (uint32_t i = 0; i < sigs; i++) {
+		const struct rn_template *t = rn_templates_get(templates, i);
 
-		n->of[i] = (struct steps){ total, find_steps(w, sig, len, NULL) };
+		if (!t)
+			return RN_E_NOMEM;
+		n->of[i] = (struct steps){ total, find_steps(&templates->keywords, t, out) };
 		if (__builtin_add_overflow(total, n->of[i].n, &total))
 			return RN_E_NOMEM;
 	}
 	n->any = total > 0;
-	n->step = rn_new(mem, struct step, total);
-	if (!n->step)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < count && n->any; i++) {
-		const void *sig = rn_sigs_get(sigs, i, &len);
+	return rn_buf_status(out);
+}
 
-		find_steps(w, sig, len, n->step + n->of[i].first);
-	}
-	return RN_OK;
+static int plan_signatures(struct rn_numbering *n, struct rn_arena *mem,
+			   const struct rn_vocab *vocab, const struct rn_sigs *sigs)
+{
+	struct rn_buf steps = { 0 };
+	struct rn_templates templates;
+	int rc = rn_templates_init(&templates, mem, vocab, sigs);
+
+	if (rc == RN_OK)
+		rc = list_steps(n, &templates, rn_sigs_count(sigs), &steps);
+	n->step = rn_alloc(mem, 1, _Alignof(struct step), steps.len);
+	if (rc == RN_OK && n->step && steps.len)
+		memcpy(n->step, steps.data, steps.len);
+	rn_templates_free(&templates);
+	rn_buf_free(&steps);
+	return n->step ? rc : RN_E_NOMEM;
 }
 
 /* The loop that an item is; false: it is none. */
@@ -231,9 +239,6 @@ struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_voca
 				      const struct rn_sigs *sigs, const struct rn_rules *rules,
 				      const struct rn_loopset *loops)
 {
-	const struct words w = { rn_vocab_find(vocab, RN_REQUEST_LIVE),
-				 rn_vocab_find(vocab, RN_REQUEST_GONE),
-				 rn_vocab_find(vocab, RN_REQUEST_NEW) };
 	struct rn_numbering *n = rn_new(mem, struct rn_numbering, 1);
 
 	if (!n)
@@ -248,7 +253,7 @@ struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_voca
 	n->done = rn_new(mem, uint64_t, (size_t)rn_loopset_count(loops) + 1);
 	n->memo = rn_new(mem, struct memo, rn_rules_count(rules));
 	if (!n->of || !n->shape_of || !n->rule || !n->literal || !n->loop || !n->done || !n->memo ||
-	    plan_signatures(n, mem, &w, sigs) < 0)
+	    plan_signatures(n, mem, vocab, sigs) < 0)
 		return NULL;
 	plan_rules(n);
 	rn_arena_init(&n->mem, SIZE_MAX);
@@ -403,9 +408,9 @@ static int end(struct rn_numbering *n, uint32_t shape, uint32_t slot)
 static int do_step(struct rn_numbering *n, uint32_t sig, const struct step *s)
 {
 	switch (s->what) {
-	case CREATE:
+	case RN_REQUEST_CREATED:
 		return create(n, sig);
-	case END:
+	case RN_REQUEST_ENDED:
 		return end(n, s->shape, s->slot);
 	default:
 		return find(n, s->shape, s->slot) == NONE ? RN_E_DATA : RN_OK;
@@ -665,8 +670,30 @@ int rn_numbering_seek(struct rn_numbering *n, const struct rn_walk *w)
 	return rc;
 }
 
-int rn_numbering_call(struct rn_numbering *n, uint32_t sig)
+/* Stores the numbers that the requests of the call have before it is made. */
+static void number_values(const struct rn_numbering *n, const struct steps *of,
+			  struct rn_value *value)
 {
+	uint64_t next = n->now.next;
+
+	for (const struct step *s = n->step + of->first, *last = s + of->n; s < last; s++) {
+		uint32_t i = s->what == RN_REQUEST_CREATED ? NONE : find(n, s->shape, s->slot);
+		struct rn_value *v = &value[s->value];
+
+		v->kind = RN_V_REQUEST;
+		v->num = s->what == RN_REQUEST_CREATED ? (int64_t)next++
+			 : i == NONE                   ? RN_REQUEST_UNKNOWN
+						       : (int64_t)request_at(n, i)->number;
+		v->id = s->what;
+	}
+}
+
+int rn_numbering_call(struct rn_numbering *n, uint32_t sig, struct rn_value *value)
+{
+	if (!n->of[sig].n)
+		return RN_OK;
+	if (value)
+		number_values(n, &n->of[sig], value);
 	return do_call(n, sig);
 }
 

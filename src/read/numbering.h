@@ -36,15 +36,15 @@ struct rn_loopset;
 struct rn_numbering; /* opaque */
 struct rn_rules;
 struct rn_sigs;
+struct rn_value;
 struct rn_vocab;
 struct rn_walk;
 
 #define RN_REQUESTS_MAX ((uint32_t)1 << 24)
 
-/* The words of requests. */
-#define RN_REQUEST_LIVE "request"
-#define RN_REQUEST_GONE "request-"
-#define RN_REQUEST_NEW  "request+"
+/* A request in a call (RN_V_REQUEST): `num` is its number, `id` what the call does with it. */
+enum rn_request_use { RN_REQUEST_CREATED, RN_REQUEST_USED, RN_REQUEST_ENDED };
+#define RN_REQUEST_UNKNOWN (-1)
 
 /* What the signatures, rules and loops (or NULL) of a trace do with requests; they are valid and
  * outlive it. NULL when there is no memory. At the beginning of a stream. */
@@ -60,8 +60,10 @@ void rn_numbering_free(struct rn_numbering *n);
  * takes a forged trace. */
 int rn_numbering_seek(struct rn_numbering *n, const struct rn_walk *w);
 
-/* A call has been made. RN_OK, or RN_E_NOMEM and then the numbers are not to be used any more. */
-int rn_numbering_call(struct rn_numbering *n, uint32_t sig);
+/* A call has been made. The requests among the values of its template become RN_V_REQUEST, with the
+ * numbers from before the call; NULL: they are not wanted. RN_OK, or RN_E_NOMEM and then the
+ * numbers are not to be used any more. */
+int rn_numbering_call(struct rn_numbering *n, uint32_t sig, struct rn_value *value);
 
 /* The number of the live request; false when there is none. */
 bool rn_numbering_find(const struct rn_numbering *n, uint64_t shape, int64_t slot,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "encode/sigs.h"
 #include "read/trace.h"
 #include "rules/counts.h"
@@ -29,7 +28,6 @@ struct rn_value_view {
 	uint64_t *calls, *times, *rounds; /* by signature, rule and loop */
 	struct hole *hole;                /* by place */
 	int64_t *number;                  /* of one call */
-	struct rn_buf filled;
 };
 
 struct rn_value_view *rn_value_view_new(struct rn_arena *mem, const struct rn_trace *t)
@@ -50,12 +48,6 @@ struct rn_value_view *rn_value_view_new(struct rn_arena *mem, const struct rn_tr
 	v->hole = rn_new(mem, struct hole, v->holes);
 	v->number = rn_new(mem, int64_t, v->holes);
 	return v->calls && v->times && v->rounds && v->hole && v->number ? v : NULL;
-}
-
-void rn_value_view_free(struct rn_value_view *v)
-{
-	if (v)
-		rn_buf_free(&v->filled);
 }
 
 void rn_value_view_begin(struct rn_value_view *v, uint64_t stream)
@@ -99,26 +91,15 @@ static bool number_of(struct rn_value_view *v, uint32_t sig, uint32_t hole, int6
 	return true;
 }
 
-int rn_value_view_get(struct rn_value_view *v, uint32_t sig, const void **bytes, size_t *len)
+const int64_t *rn_value_view_next(struct rn_value_view *v, uint32_t sig)
 {
 	uint32_t n = rn_value_list_holes(&v->t->values, sig);
 
-	*bytes = rn_sigs_get(v->t->streams.sigs, sig, len);
-	if (n == 0)
-		return RN_OK;
 	for (uint32_t k = 0; k < n; k++)
 		if (!number_of(v, sig, k, &v->number[k]))
-			return RN_E_DATA;
-	rn_buf_clear(&v->filled);
-	if (!rn_call_fill(*bytes, *len, v->number, &v->filled))
-		return RN_E_DATA;
-	*bytes = v->filled.data;
-	*len = v->filled.len;
-	return rn_buf_status(&v->filled);
-}
-
-void rn_value_view_call(struct rn_value_view *v, uint32_t sig)
-{
-	if (v->holes)
-		v->calls[sig]++;
+			return NULL;
+	if (!n)
+		return NULL;
+	v->calls[sig]++;
+	return v->number;
 }

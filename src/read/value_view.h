@@ -1,6 +1,5 @@
 /*
- * value_view.h - the calls of a stream with their numbers: what stands in the holes of a signature
- * (file/value_list.h), call after call.
+ * value_view.h - the elastic values of a stream (file/value_list.h), call after call.
  *
  * The n-th call of a signature in a stream has the n-th number of each of its holes' series, so a
  * reader counts calls. What comes before the place where reading begins is counted from the rules,
@@ -24,21 +23,14 @@ struct rn_walk;
 /* Of a trace, which outlives it. NULL when there is no memory. */
 struct rn_value_view *rn_value_view_new(struct rn_arena *mem, const struct rn_trace *t);
 
-/* Gives back what is not in the arena. */
-void rn_value_view_free(struct rn_value_view *v);
-
 /* At the beginning of a stream. */
 void rn_value_view_begin(struct rn_value_view *v, uint64_t stream);
 
 /* To the call that the walker is about to read. */
 void rn_value_view_seek(struct rn_value_view *v, const struct rn_walk *w);
 
-/* The signature of the next call of `sig` as it was made: valid until the next question. RN_OK,
- * RN_E_NOMEM, or RN_E_DATA: the stream has fewer numbers than calls, or one of a stack that is
- * not there. */
-int rn_value_view_get(struct rn_value_view *v, uint32_t sig, const void **bytes, size_t *len);
-
-/* It has been made. */
-void rn_value_view_call(struct rn_value_view *v, uint32_t sig);
+/* The elastic values of the next call of a signature that has elastic slots, one for each series;
+ * valid until the next call. NULL if the stream has fewer values than calls. */
+const int64_t *rn_value_view_next(struct rn_value_view *v, uint32_t sig);
 
 #endif

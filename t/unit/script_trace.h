@@ -29,6 +29,7 @@
 #include "encode/call.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "file/payload.h"
 #include "file/section.h"
 #include "file/writer.h"

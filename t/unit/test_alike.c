@@ -7,6 +7,7 @@
 #include "encode/callsite.h"
 #include "encode/holes.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "encode/timing.h"
 #include "take_sites.h"
 #include "identity/comms.h"
@@ -233,30 +234,30 @@ static bool same_stack(const void *bytes, size_t len, const struct rn_callsite *
 	return rn_callsite_read(bytes, len, &s) && rn_callsite_alike(&s, want, 0);
 }
 
-static void check_calls(const struct process *p, const void *sig, size_t len)
+static void check_calls(struct process *p, const void *sig, size_t len)
 {
-	struct rn_buf filled = { 0 };
+	const struct rn_keywords k = rn_keywords_of(&rn_mpi_vocab);
+	struct rn_template t;
 
+	CHECK(rn_template_parse(&p->mem, &k, sig, len, &t) == RN_OK && t.has_site);
 	CHECK(rn_call_elastics(sig, len) == 1 && rn_call_stack_hole(sig, len) == 0);
 	for (unsigned n = 0; n < CALLS; n++) {
 		const int64_t v = value(p, p->map[0], 0, n);
 		struct rn_callsite want = stack(stack_of(n));
-		struct rn_value stack;
-		size_t at;
+		const struct rn_value *stack;
 
-		rn_buf_clear(&filled);
-		CHECK(rn_call_fill(sig, len, &v, &filled));
-		CHECK(rn_call_valid(filled.data, filled.len, &rn_mpi_vocab));
-		CHECK(rn_call_site(filled.data, filled.len, &rn_mpi_vocab, &stack, &at) &&
-		      stack.kind == RN_V_STRING && same_stack(stack.text, stack.len, &want));
+		CHECK(rn_template_fill(&t, &v));
+		stack = &t.value[t.stack];
+		CHECK(stack->kind == RN_V_STRING && same_stack(stack->text, stack->len, &want));
 	}
-	rn_buf_free(&filled);
 }
 
 /* With numbers instead of stacks, as it is in a file. */
 static void check_section(struct process *p, const struct rn_sigs *sigs)
 {
-	struct rn_buf section = { 0 }, filled = { 0 };
+	const struct rn_keywords k = rn_keywords_of(&rn_mpi_vocab);
+	struct rn_buf section = { 0 };
+	struct rn_template t;
 	const struct rn_sigs *out;
 	struct rn_sites s, fewer;
 	struct rn_err err;
@@ -276,16 +277,11 @@ static void check_section(struct process *p, const struct rn_sigs *sigs)
 	/* Four bytes are the function and its return value, a whole call without a call site. */
 	for (size_t i = 0; i < len; i++)
 		CHECK(!rn_call_valid(sig, i, &rn_mpi_vocab) || i == 4);
+	CHECK(rn_template_parse(&p->mem, &k, sig, len, &t) == RN_OK && t.has_site && !t.site);
 	for (int64_t v = -1; v <= STACKS; v++) {
-		struct rn_value node;
-		size_t at;
-
-		rn_buf_clear(&filled);
-		CHECK(rn_call_fill(sig, len, &v, &filled) == (v >= 0 && v < STACKS));
-		CHECK(rn_call_site(filled.data, filled.len, &rn_mpi_vocab, &node, &at) &&
-		      node.kind == RN_V_INT && (node.num > 0) == (v >= 0 && v < STACKS));
+		CHECK(rn_template_fill(&t, &v) == (v >= 0 && v < STACKS));
+		CHECK((t.site > 0) == (v >= 0 && v < STACKS));
 	}
-	rn_buf_free(&filled);
 	rn_buf_free(&section);
 }
 
@@ -315,7 +311,8 @@ static void test_numbers(void)
 			       RN_RAW_HOLE };
 	struct rn_holes *h;
 	struct rn_sigs *sigs;
-	struct rn_buf filled = { 0 };
+	const struct rn_keywords k = rn_keywords_of(&rn_mpi_vocab);
+	struct rn_template t;
 	const void *sig;
 	size_t len;
 
@@ -328,13 +325,12 @@ static void test_numbers(void)
 	}
 	sigs = write_calls(&p);
 	sig = rn_sigs_get(sigs, p.map[0], &len);
-	CHECK(p.lost == 0 && rn_call_valid(sig, len, &rn_mpi_vocab));
+	CHECK(p.lost == 0 && rn_template_parse(&p.mem, &k, sig, len, &t) == RN_OK);
 	for (uint64_t n = 0; n < CALLS; n++) {
 		const int64_t v = value(&p, p.map[0], 0, n);
 
-		CHECK(rn_call_fill(sig, len, &v, &filled));
+		CHECK(rn_template_fill(&t, &v));
 	}
-	rn_buf_free(&filled);
 	rn_arena_free(&p.mem);
 }
 

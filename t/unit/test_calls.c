@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "encode/timing.h"
 #include "identity/comms.h"
 #include "merge/canonicalize.h"

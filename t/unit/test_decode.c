@@ -5,7 +5,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "encode/template.h"
 #include "identity/comms.h"
+#include "read/calls.h"
 #include "read/decode.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
@@ -30,18 +32,30 @@ static bool inside; /* call 2 */
 static unsigned char bytes[RN_CALL_BUFFER];
 static struct rn_call_writer w;
 
+static struct rn_arena args_mem;
+
+/* Parses the call that was written, of a rank of `ranks`. */
+static const struct rn_template *args_of(size_t len, uint64_t rank, uint64_t ranks)
+{
+	static struct rn_template t;
+	const struct rn_keywords k = rn_keywords_of(&vocab);
+
+	rn_arena_init(&args_mem, SIZE_MAX);
+	CHECK(rn_template_parse(&args_mem, &k, bytes, len, &t) == RN_OK);
+	rn_template_locate(&t, comms, ranks, rank);
+	return &t;
+}
+
 /* Ends the call that was begun and compares both forms; rank 5 of 8, call 3. */
 static void prints(int64_t ret, const char *text, const char *json)
 {
-	struct rn_call c = {
-		.sig = bytes, .rank = 5, .thread = thread, .seq = 3, .inside = inside, .parent = 2
-	};
-	struct rn_decoder d;
+	struct rn_call c = { .rank = 5, .thread = thread, .seq = 3, .depth = inside, .parent = 2 };
+	const struct rn_decoder d = { .keywords = rn_keywords_of(&vocab) };
 	struct rn_buf out = { 0 };
+	size_t len;
 
-	rn_decoder_init(&d, &vocab, comms, NULL, 8);
-
-	CHECK(rn_call_end(&w, ret, &c.len) == RN_OK && rn_call_valid(bytes, c.len, &vocab));
+	CHECK(rn_call_end(&w, ret, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+	c.args = args_of(len, 5, 8);
 	rn_decode_text(&d, &c, &out);
 	rn_buf_byte(&out, 0);
 	if (!CHECK(strcmp((char *)out.data, text) == 0))
@@ -52,6 +66,7 @@ static void prints(int64_t ret, const char *text, const char *json)
 	if (!CHECK(strcmp((char *)out.data, json) == 0))
 		diag("wanted %s#     got %s", json, (char *)out.data);
 	rn_buf_free(&out);
+	rn_arena_free(&args_mem);
 }
 
 static void begin(uint32_t func)
@@ -300,21 +315,23 @@ static void test_requests(void)
 /* Checks the output for the return value, as the rest of a line of text and of JSON. */
 static void returns(const char *text, const char *json)
 {
-	struct rn_call c = { .sig = bytes };
+	struct rn_call c = { 0 };
 	struct rn_buf out = { 0 };
-	struct rn_decoder d;
+	const struct rn_decoder d = { .keywords = rn_keywords_of(&vocab) };
+	size_t len;
 	char want[128];
 	int n = snprintf(want, sizeof(want),
 			 "0 0 g()%s\n{\"rank\":0,\"seq\":0,\"call\":\"g\",\"args\":{}%s}\n", text,
 			 json);
 
-	rn_decoder_init(&d, &vocab, NULL, NULL, 1);
-	CHECK(rn_call_done(&w, &c.len) == RN_OK && rn_call_valid(bytes, c.len, &vocab));
+	CHECK(rn_call_done(&w, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+	c.args = args_of(len, 0, 1);
 	rn_decode_text(&d, &c, &out);
 	rn_decode_json(&d, &c, &out);
 	if (!CHECK(out.len == (size_t)n && memcmp(out.data, want, out.len) == 0))
 		diag("wanted %s#     got %.*s", want, (int)out.len, (char *)out.data);
 	rn_buf_free(&out);
+	rn_arena_free(&args_mem);
 }
 
 static void returns_name(const char *name, const char *text, const char *json)
@@ -408,18 +425,20 @@ static void test_inside(void)
 static void test_no_memory(void)
 {
 	struct rn_buf out = { 0 };
-	struct rn_call c = { .sig = bytes };
-	struct rn_decoder d;
+	struct rn_call c = { 0 };
+	const struct rn_decoder d = { .keywords = rn_keywords_of(&vocab) };
+	size_t len;
 
-	rn_decoder_init(&d, &vocab, NULL, NULL, 1);
 	begin(0);
 	rn_call_num(&w, RN_V_INT, 1);
-	CHECK(rn_call_end(&w, 0, &c.len) == RN_OK);
+	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	c.args = args_of(len, 0, 1);
 	rn_buf_fail_at(1);
 	rn_decode_json(&d, &c, &out);
 	rn_buf_fail_at(0);
 	CHECK(rn_buf_status(&out) == RN_E_NOMEM);
 	rn_buf_free(&out);
+	rn_arena_free(&args_mem);
 }
 
 int main(void)

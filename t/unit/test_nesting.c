@@ -10,6 +10,7 @@
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "grammar/grammar.h"
 #include "merge/merged.h"
 #include "read/nesting.h"

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "read/numbering.h"
 #include "rules/flow.h"
 #include "rules/rules.h"
@@ -214,7 +215,7 @@ static bool compare_stream(struct rn_numbering *n, const struct rn_flow *of)
 		}
 		if (!model_call(t))
 			return false;
-		CHECK(rn_numbering_call(n, t) == RN_OK);
+		CHECK(rn_numbering_call(n, t, NULL) == RN_OK);
 	}
 	CHECK(rn_walk_seek(&to, length) == RN_OK);
 	CHECK(rn_numbering_seek(n, &to) == RN_OK);

@@ -17,9 +17,10 @@
 #include "base/buf.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "identity/comms.h"
+#include "read/calls.h"
 #include "read/decode.h"
-#include "read/numbering.h"
 #include "rules/rules.h"
 #include "track/memory.h"
 
@@ -1380,19 +1381,22 @@ static void one_call(uint32_t function, uint64_t seed)
 	calls++;
 }
 
-/* Before the stream goes on: the line depends on the requests that there are. */
-static void compare(const struct rn_decoder *d, uint32_t i, struct rn_buf *out)
+/* The line depends on the requests that there are. */
+static void compare(const struct rn_decoder *d, struct rn_numbering *n, struct rn_template *args,
+		    uint32_t i, struct rn_buf *out)
 {
 	struct rn_call c = made[i].c;
-	const unsigned char *want = lines.data + made[i].line.from;
-	size_t n = made[i].line.n;
+	const struct piece *line = &made[i].line;
+	const unsigned char *want = lines.data + line->from;
 
-	c.sig = rn_sigs_get(sigs, made[i].sig, &c.len);
+	rn_template_locate(args, comms, world.size, c.rank);
+	CHECK(rn_numbering_call(n, made[i].sig, args->value) == RN_OK);
+	c.args = args;
 	rn_buf_clear(out);
 	rn_decode_json(d, &c, out);
-	if (CHECK(out->len == n && memcmp(out->data, want, n) == 0))
+	if (CHECK(out->len == line->n && memcmp(out->data, want, line->n) == 0))
 		return;
-	show("wanted", want, n);
+	show("wanted", want, line->n);
 	show("got", out->data, out->len);
 }
 
@@ -1400,14 +1404,14 @@ static void read_stream(void)
 {
 	struct rn_rules *rules = rn_rules_new(&mem);
 	struct rn_numbering *numbering = rn_numbering_new(&mem, &rn_mpi_vocab, sigs, rules, NULL);
+	const struct rn_decoder d = { .keywords = rn_keywords_of(&rn_mpi_vocab) };
 	static struct rn_buf out;
-	struct rn_decoder d;
+	struct rn_templates templates;
 
-	rn_decoder_init(&d, &rn_mpi_vocab, comms, numbering, world.size);
-	for (uint32_t i = 0; i < calls; i++) {
-		compare(&d, i, &out);
-		CHECK(rn_numbering_call(numbering, made[i].sig) == RN_OK);
-	}
+	CHECK(rn_templates_init(&templates, &mem, &rn_mpi_vocab, sigs) == RN_OK);
+	for (uint32_t i = 0; i < calls; i++)
+		compare(&d, numbering, rn_templates_get(&templates, made[i].sig), i, &out);
+	rn_templates_free(&templates);
 	rn_numbering_free(numbering);
 }
 

@@ -4,6 +4,7 @@
 #include "encode/call.h"
 #include "encode/callsite.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "take_sites.h"
 #include "tap.h"
 

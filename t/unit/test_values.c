@@ -7,6 +7,7 @@
 #include "base/varint.h"
 #include "encode/holes.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 #include "file/value_list.h"
 #include "merge/blur.h"
 #include "merge/merged.h"
@@ -54,12 +55,34 @@ static size_t write_call(unsigned char *buf, bool holes, uint32_t like, const in
 	return len;
 }
 
+static bool same_value(const struct rn_value *a, const struct rn_value *b)
+{
+	if (a->kind != b->kind || a->span != b->span)
+		return false;
+	if (a->kind == RN_V_NAME)
+		return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+	return a->num == b->num && a->word == b->word && a->id == b->id;
+}
+
+static bool same_template(const struct rn_template *a, const struct rn_template *b)
+{
+	if (a->func != b->func || a->n != b->n || a->ret != b->ret)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!same_value(&a->value[i], &b->value[i]))
+			return false;
+	return memcmp(a->top, b->top, (a->ret + 1) * sizeof(*a->top)) == 0;
+}
+
 static void test_fill(void)
 {
 	static const int64_t corner[] = { 0, 1, -1, 7, -8, 8191, INT64_MAX, INT64_MIN };
+	const struct rn_keywords k = rn_keywords_of(&vocab);
 	unsigned char with[256], without[256];
-	struct rn_buf filled = { 0 };
+	struct rn_template filled, plain;
+	struct rn_arena mem;
 
+	rn_arena_init(&mem, SIZE_MAX);
 	for (unsigned i = 0; i < 64; i++) {
 		const int64_t v[4] = { corner[i % 8], corner[i / 8], corner[(i + 3) % 8],
 				       corner[(i + 5) % 8] };
@@ -67,11 +90,22 @@ static void test_fill(void)
 
 		CHECK(rn_call_valid(with, n, &vocab) && rn_call_valid(without, m, &vocab));
 		CHECK(rn_call_elastics(with, n) == 4 && rn_call_elastics(without, m) == 0);
-		rn_buf_clear(&filled);
-		rn_call_fill(with, n, v, &filled);
-		CHECK(filled.len == m && memcmp(filled.data, without, m) == 0);
+		CHECK(rn_template_parse(&mem, &k, with, n, &filled) == RN_OK && filled.slots == 5 &&
+		      !filled.ranks);
+		CHECK(rn_template_parse(&mem, &k, without, m, &plain) == RN_OK && !plain.slots &&
+		      plain.ranks == 1);
+		for (unsigned again = 0; again < 2; again++) {
+			CHECK(rn_template_fill(&filled, (int64_t[]){ 1, 2, 3, 4 }));
+			CHECK(rn_template_fill(&filled, v) && same_template(&filled, &plain));
+		}
+		/* With a known communicator ranks become absolute. */
+		filled.comm_of[0].known = true;
+		filled.comm_of[0].rank = 3;
+		filled.comm_of[0].size = 10;
+		CHECK(rn_template_fill(&filled, (int64_t[]){ 1, 2, 9, 4 }));
+		CHECK(filled.value[5].kind == RN_V_INT && filled.value[5].num == 2);
 	}
-	rn_buf_free(&filled);
+	rn_arena_free(&mem);
 }
 
 static void test_malformed(void)

@@ -1,0 +1,130 @@
+/*
+ * template.h - a signature, parsed once: an array of values in which a call changes only the
+ * elastic slots.
+ *
+ * The values of a signature (call.h) have the order of its bytes. The elements of a list and the
+ * fields of a status follow it, so a value takes `span` entries, and v + v->span is the value after
+ * it. RN_V_IN is not stored: a number that depends on the rank refers to the communicator instead.
+ *
+ *	MPI_Waitall   value  count  LIST 2  request  request  LIST 1  STATUS  source  tag  0
+ *	              span     1      3       1        1       4       3       1      1   1
+ *	              top      0      1                        4                          8
+ *
+ * An elastic slot has the kind RN_V_ELASTIC until rn_template_fill stores the value of a call.
+ *
+ * The parser is the only decoder of signatures. Input is untrusted. Parsing is O(bytes) and
+ * allocates from the arena; the signature must outlive the template. Filling is O(slots) and
+ * allocates nothing. Not locked.
+ */
+#ifndef RN_ENCODE_TEMPLATE_H
+#define RN_ENCODE_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "encode/call.h"
+
+struct rn_sigs;
+
+#define RN_TEMPLATE_NONE UINT32_MAX
+
+/* The names of requests. */
+#define RN_REQUEST_LIVE "request"
+#define RN_REQUEST_GONE "request-"
+#define RN_REQUEST_NEW  "request+"
+
+/* A vocabulary and the keywords that have a meaning; UINT64_MAX: it does not contain the keyword.
+ */
+struct rn_keywords {
+	const struct rn_vocab *vocab;
+	uint64_t world, self, live, gone, made, unset, nothing;
+};
+
+struct rn_keywords rn_keywords_of(const struct rn_vocab *v);
+
+/* A communicator that ranks are relative to. `rank` and `size` are those of a reader: what the
+ * process that made the call is in it, if that is known. */
+struct rn_template_comm {
+	const char *name;
+	size_t len;
+	bool known;
+	uint64_t rank, size;
+};
+
+/* A value of kind RN_V_REL, RN_V_RELMOD, RN_V_XOR or RN_V_VARIES, as it is stored. */
+struct rn_template_rank {
+	uint32_t value, comm;
+	enum rn_value_kind kind;
+	int64_t num;
+};
+
+struct rn_template_slot {
+	uint32_t value, comm;
+	uint32_t series; /* the series of the signature that the value comes from */
+	enum rn_elastic form;
+	struct rn_value stored;
+	char *text; /* of RN_ELASTIC_NAME: room for the name and a displacement */
+};
+
+struct rn_template {
+	const struct rn_func *func;
+	struct rn_value *value;
+	uint32_t *top;   /* entries of the values that are not part of others: see `ret` */
+	uint32_t n, ret; /* entries; top[ret] is the return value, after those of the parameters */
+	uint32_t comm;   /* index in `top` of the call's communicator, or RN_TEMPLATE_NONE */
+	uint32_t ranks, slots, comms;
+	struct rn_template_comm *comm_of; /* the first: that of the call, or MPI_COMM_WORLD */
+	struct rn_template_rank *rank;
+	struct rn_template_slot *slot;
+	bool has_site;  /* the call site is known: top[ret + 1] */
+	uint32_t site;  /* its node + 1; 0: none, or a slot that is not filled */
+	uint32_t stack; /* its entry; RN_TEMPLATE_NONE: as above */
+	uint32_t owner; /* free for the reader; 0 after parsing */
+};
+
+/* RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_template_parse(struct rn_arena *mem, const struct rn_keywords *k, const void *sig,
+		      size_t len, struct rn_template *out);
+
+/* Stores the elastic values of a call: one for each series of the signature. Ranks become absolute
+ * where their communicator is known. False if there is no call site of that number. */
+bool rn_template_fill(struct rn_template *t, const int64_t *series);
+
+/* The value of a parameter: before the call or, for one that is only an output, after it. */
+const struct rn_value *rn_template_argument(const struct rn_template *t, uint32_t param);
+
+/* The value of a parameter after the call or, for one that is only an input, before it. */
+const struct rn_value *rn_template_result(const struct rn_template *t, uint32_t param);
+
+/* The templates of a table of signatures, each parsed when it is first needed. They take at most
+ * about RN_TEMPLATES_MAX bytes, or the memory of one template: beyond that all are parsed again. */
+struct rn_templates {
+	struct rn_keywords keywords;
+	const struct rn_sigs *sigs;
+	struct rn_arena mem;
+	struct rn_template *of; /* by signature; func is NULL until it is parsed */
+};
+
+#define RN_TEMPLATES_MAX ((size_t)64 << 20)
+
+/* Signatures are valid under the vocabulary; both must outlive the table. RN_OK or RN_E_NOMEM. */
+int rn_templates_init(struct rn_templates *t, struct rn_arena *mem, const struct rn_vocab *vocab,
+		      const struct rn_sigs *sigs);
+void rn_templates_free(struct rn_templates *t);
+
+/* Valid until the next one is asked for. NULL without memory. */
+struct rn_template *rn_templates_parse(struct rn_templates *t, uint32_t sig);
+
+static inline struct rn_template *rn_templates_get(struct rn_templates *t, uint32_t sig)
+{
+	return t->of[sig].func ? &t->of[sig] : rn_templates_parse(t, sig);
+}
+
+/* Whether the bytes are a signature: known function and keywords, the right number of values,
+ * values in `in` and statuses that may be there, one return value that is equal on all ranks, at
+ * most a call site after it. */
+bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * calls.h - the calls of a stream, decoded: function, arguments, statuses, requests, nesting,
+ *times, call site and position.
+ *
+ * A stream has its calls in the order in which they returned, so a call follows those that were
+ * made inside it (nesting.h). The iterator reads them in that order, from any call number on:
+ *
+ *	stream   A   enter   n1   n2   leave   OUTER   B
+ *	reads    A            n1   n2           OUTER   B
+ *	seq      0            2    3              1     4
+ *	depth    0            1    1              0     0
+ *
+ * Besides calls it delivers the markers `ended` and `thread`; rn_call.marker tells. With times, all
+ * streams can be read as one sequence, in the order in which calls returned (rn_calls_merge).
+ *
+ * A signature is parsed when it is first needed (encode/template.h); a call stores only its elastic
+ * values and the numbers of its requests. Ranks are absolute, request names are numbers. Values
+ *that the trace does not determine keep their kind: RN_V_REL and the like where the communicator is
+ *not known, RN_V_VARIES without a table.
+ *
+ * Cost: O(slots and requests) for a call; seeking is a search in the rules. Memory is O(signatures
+ *+ rules + live requests) and templates of at most RN_CALLS_TEMPLATES bytes, or of one signature:
+ *it does not depend on the length of a stream. Input is untrusted beyond what opening a trace
+ *checks. Not locked. The trace must outlive the iterator.
+ */
+#ifndef RN_READ_CALLS_H
+#define RN_READ_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "encode/template.h"
+#include "merge/markers.h"
+#include "read/numbering.h"
+
+struct rn_arena;
+struct rn_calls; /* opaque */
+struct rn_comms;
+struct rn_moment_view;
+struct rn_trace;
+
+/* A call, or a marker. Valid until the next one is read. */
+struct rn_call {
+	const struct rn_template *args; /* the function, and values in their order */
+	uint32_t sig;                   /* the signature in the trace */
+	enum rn_marker marker;          /* RN_MARKER_NONE, RN_MARKER_ENDED or RN_MARKER_THREAD */
+	uint64_t rank, thread;
+	uint64_t seq;      /* of a call: its number, in the order in which calls were entered */
+	uint64_t position; /* in the stream */
+	uint32_t depth;    /* calls that it is inside of */
+	uint64_t parent;   /* seq of the innermost of these, if any */
+	bool has_nested;   /* calls inside it were entered */
+	bool timed;        /* start and end are known, in nanoseconds */
+	uint64_t start, end;
+};
+
+/* At no stream. NULL without memory. */
+struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t);
+
+/* Calls have times from now on; `err` then contains why those of a stream cannot be read. */
+void rn_calls_times(struct rn_calls *c, struct rn_moment_view *times, struct rn_err *err);
+
+/* Releases what is not in the arena. */
+void rn_calls_free(struct rn_calls *c);
+
+/* Call numbers of the streams of a group are below this; without memory, below a larger number. */
+uint64_t rn_calls_numbers(struct rn_calls *c, uint32_t group);
+
+/* Begins a stream of that group: its calls from number `from` on, before number `to`. RN_OK;
+ * RN_E_NOMEM; RN_E_RANGE: there are too many requests before `from`; RN_E_DATA: times are
+ * malformed. */
+int rn_calls_begin(struct rn_calls *c, uint64_t stream, uint32_t group, uint64_t from, uint64_t to);
+
+/* The next call. 1, 0 at the end, or as above; RN_E_DATA also: elastic values are missing. */
+int rn_calls_next(struct rn_calls *c, struct rn_call *out);
+
+/* Calls that are in flight where the iterator is. */
+uint32_t rn_calls_depth(const struct rn_calls *c);
+
+/* Reads the call in flight at that depth, from where it is in the stream; the iterator stays where
+ * it is. 1, 0 if it never returns, or as rn_calls_next. */
+int rn_calls_outer(struct rn_calls *c, uint32_t depth, struct rn_call *out);
+
+/* What `rank` is in a communicator, and the size of it (of the other group, for an
+ * inter-communicator). False if that is not known. `comms` may be NULL: only MPI_COMM_WORLD, of
+ * `ranks`, and MPI_COMM_SELF are known. */
+bool rn_comm_rank(const struct rn_comms *comms, uint64_t ranks, uint64_t of, const char *comm,
+		  size_t len, uint64_t *rank, uint64_t *size);
+
+/* Makes the ranks of a template absolute: those of calls that `rank` makes. */
+void rn_template_locate(struct rn_template *t, const struct rn_comms *comms, uint64_t ranks,
+			uint64_t rank);
+
+#endif
