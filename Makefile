@@ -148,7 +148,7 @@ $(MUTATE): $(call objects,$(patsubst %,t/fuzz/%.c,mutate mutant run_command)) $(
 # libFuzzer learns operands of comparisons from the decoders of single structures. In other files
 # this would take a third of the time, and the inputs of their targets are edits of good files,
 # which do not contain operands.
-FUZZ_LEARNED := $(wildcard src/*/*codec*.c src/*/*snapshot*.c src/column/*.c) \
+FUZZ_LEARNED := $(wildcard src/*/*codec*.c src/column/*.c) \
 	src/encode/moments.c src/file/part.c src/file/section.c
 ifneq ($(findstring fuzzer-no-link,$(CFLAGS)),)
 $(call objects,$(filter-out $(FUZZ_LEARNED),$(LIB_SRC))): \

@@ -47,21 +47,10 @@ unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n)
 	return b->data + b->len;
 }
 
-static void pass_on(struct rn_buf *b, const void *bytes, size_t n)
-{
-	b->failed = b->failed || !b->pass(b->arg, bytes, n);
-	b->len += b->failed ? 0 : n;
-}
-
 void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n)
 {
-	unsigned char *p;
+	unsigned char *p = rn_buf_reserve(b, n);
 
-	if (b->pass) {
-		pass_on(b, bytes, n);
-		return;
-	}
-	p = rn_buf_reserve(b, n);
 	if (p && n) {
 		memcpy(p, bytes, n);
 		b->len += n;

@@ -3,7 +3,7 @@
  *
  * A failed growth sets `failed` and makes every later write a no-op, so that an encoder writes on
  * and looks once at the end (rn_buf_status). Uses malloc: never on a tracer's hot path, but for one
- * over memory that is there already (rn_buf_over), or that passes on what is added (rn_buf_to).
+ * over memory that is there already (rn_buf_over).
  * Growth is charged to the budget of the process (budget.h).
  */
 #ifndef RN_BASE_BUF_H
@@ -18,25 +18,12 @@ struct rn_buf {
 	size_t len, cap;
 	bool failed;
 	bool fixed; /* the memory is the caller's: it does not grow, and is not freed */
-	bool (*pass)(void *arg, const void *bytes, size_t n);
-	void *arg;
 };
 
 /* One that is over n bytes of the caller's. */
 static inline struct rn_buf rn_buf_over(void *p, size_t n)
 {
 	return (struct rn_buf){ .data = p, .cap = n, .fixed = true };
-}
-
-/* One that keeps nothing: what rn_buf_add gets goes to the function, which returns false when it
- * has failed; of other ways to write there is none. Pieces that are not short may be gathered, so
- * they stay as they are until the last one has been added and written. */
-#define RN_BUF_SHORT 256u /* bytes */
-
-static inline struct rn_buf rn_buf_to(bool (*pass)(void *arg, const void *bytes, size_t n),
-				      void *arg)
-{
-	return (struct rn_buf){ .fixed = true, .pass = pass, .arg = arg };
 }
 
 /* Room for n more bytes at data + len (never NULL then, even for n = 0), or NULL. */

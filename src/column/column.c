@@ -180,6 +180,12 @@ static int try_sampled(struct work *w, const int64_t *v, size_t n)
 	return try_form(w, v, n, form);
 }
 
+void rn_column_begin_plain(uint64_t n, struct rn_buf *out)
+{
+	rn_buf_byte(out, 0);
+	rn_buf_u64(out, n);
+}
+
 int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out)
 {
 	struct work w = { 0 };

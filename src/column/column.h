@@ -22,6 +22,9 @@ struct rn_reader;
 /* Appends the column (count included) to out. RN_OK or RN_E_NOMEM. */
 int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out);
 
+/* Begins a column of n values in the form that takes no time; the caller adds them (rn_buf_i64). */
+void rn_column_begin_plain(uint64_t n, struct rn_buf *out);
+
 /* Reads one column of at most max_n values, which are in mem. What a forged head can make it
  * allocate is in proportion to the bytes it has (doc/format.md, 5). */
 int rn_column_decode(struct rn_arena *mem, struct rn_reader *in, uint64_t max_n, int64_t **v,

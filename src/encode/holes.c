@@ -2,13 +2,10 @@
 #include "encode/holes.h"
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/varint.h"
 #include "encode/raw_walk.h"
 #include "series/series.h"
 #include "series/units.h"
-
-#include <string.h>
 
 struct possible {
 	const uint64_t *words;
@@ -186,18 +183,13 @@ int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number)
 }
 
 /* No more than *left of them. */
-static int join_series(struct rn_series *s, const struct rn_series *other, uint64_t *left,
-		       struct rn_arena *scratch)
+static int join_units(struct rn_series *s, const struct rn_units *u, uint64_t *left)
 {
-	struct rn_units *u;
-	struct rn_arena mem;
 	int64_t block[256];
 	uint64_t at = 0;
 	size_t n = 0;
-	int rc;
+	int rc = RN_OK;
 
-	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_units_seal_quickly(&mem, scratch, other, &u);
 	while (rc == RN_OK && *left && (n = rn_units_read(u, at, block, 256)) > 0) {
 		n = n < *left ? n : (size_t)*left;
 		for (size_t i = 0; i < n && rc == RN_OK; i++)
@@ -205,6 +197,20 @@ static int join_series(struct rn_series *s, const struct rn_series *other, uint6
 		at += n;
 		*left -= n;
 	}
+	return rc;
+}
+
+static int join_series(struct rn_series *s, const struct rn_series *other, uint64_t *left,
+		       struct rn_arena *scratch)
+{
+	struct rn_units *u;
+	struct rn_arena mem;
+	int rc;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rc = rn_units_seal_quickly(&mem, scratch, other, &u);
+	if (rc == RN_OK)
+		rc = join_units(s, u, left);
 	rn_arena_free(&mem);
 	return rc;
 }
@@ -219,10 +225,54 @@ static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hol
 		const struct rn_done_series *d = RN_SEG_AT(&h->done, struct rn_done_series, i);
 
 		if (d->hole == hole)
-			rc = join_series(s, d->series, &left, scratch);
+			rc = d->units ? join_units(s, d->units, &left)
+				      : join_series(s, d->series, &left, scratch);
 	}
 	return rc == RN_OK ? join_series(s, h->series[hole], &left, scratch) : rc;
 }
+
+/* Numbers of a hole that are from a journal, where a few bytes can stand for any number of them. */
+static uint64_t loaded(const struct rn_holes *h, uint32_t hole)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < h->done.n; i++) {
+		const struct rn_done_series *d = RN_SEG_AT(&h->done, struct rn_done_series, i);
+
+		if (d->hole == hole && d->units)
+			n += rn_units_length(d->units);
+	}
+	return n;
+}
+
+/* All stretches of a hole, one after the other, with patterns of their own. */
+static int concat_hole(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
+		       struct rn_arena *scratch, struct rn_units **out)
+{
+	const struct rn_units **list = rn_new(mem, const struct rn_units *, (size_t)h->done.n + 1);
+	struct rn_units *u = NULL;
+	uint32_t n = 0;
+	int rc = list ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < h->done.n && rc == RN_OK; i++) {
+		const struct rn_done_series *d = RN_SEG_AT(&h->done, struct rn_done_series, i);
+
+		if (d->hole != hole)
+			continue;
+		if (!d->units)
+			rc = rn_units_seal_quickly(mem, scratch, d->series, &u);
+		list[n++] = d->units ? d->units : u;
+	}
+	if (rc == RN_OK)
+		rc = rn_units_seal_quickly(mem, scratch, h->series[hole], &u);
+	if (rc < 0)
+		return rc;
+	list[n++] = u;
+	return rn_units_concat(mem, list, n, out);
+}
+
+/* So many numbers are appended to one series, in which patterns continue: a second of time. */
+#define JOINED_MAX ((uint64_t)1 << 26)
 
 int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
 		   struct rn_arena *scratch, struct rn_units **out)
@@ -232,16 +282,18 @@ int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem
 
 	if (h->done.n == 0)
 		return rn_units_seal_quickly(mem, scratch, h->series[hole], out);
+	if (loaded(h, hole) > JOINED_MAX)
+		return concat_hole(h, hole, mem, scratch, out);
 	all = rn_series_new(mem);
 	rc = all ? join_hole(all, h, hole, UINT64_MAX, scratch) : RN_E_NOMEM;
 	return rc == RN_OK ? rn_units_seal_quickly(mem, scratch, all, out) : rc;
 }
 
-static bool add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, struct rn_series *s)
+static bool add_done(struct rn_holes *h, struct rn_arena *mem, struct rn_done_series d)
 {
 	if (!rn_seg_reserve(&h->done, mem, 1))
 		return false;
-	*RN_SEG_AT(&h->done, struct rn_done_series, h->done.n) = (struct rn_done_series){ hole, s };
+	*RN_SEG_AT(&h->done, struct rn_done_series, h->done.n) = d;
 	h->done.n++;
 	return true;
 }
@@ -250,21 +302,20 @@ bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole)
 {
 	struct rn_series *next = rn_series_new(mem);
 
-	if (!next || !add_done(h, mem, hole, h->series[hole]))
+	if (!next || !add_done(h, mem, (struct rn_done_series){ hole, h->series[hole], NULL }))
 		return false;
 	h->series[hole] = next;
 	return true;
 }
 
-int rn_holes_add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, const void *bytes,
-		      size_t len)
+int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, struct rn_reader *in)
 {
-	struct rn_series *s;
-	int rc = hole < h->n ? rn_series_restore(mem, bytes, len, &s, NULL) : RN_E_DATA;
+	struct rn_units *u;
+	int rc = hole < h->n ? rn_units_decode(mem, in, &u, NULL) : RN_E_DATA;
 
-	if (rc < 0)
+	if (rc < 0 || rn_units_length(u) == 0)
 		return rc;
-	return add_done(h, mem, hole, s) ? RN_OK : RN_E_NOMEM;
+	return add_done(h, mem, (struct rn_done_series){ hole, NULL, u }) ? RN_OK : RN_E_NOMEM;
 }
 
 int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, uint64_t calls,
@@ -275,37 +326,4 @@ int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, uint64_t cal
 	for (uint32_t k = 0; k < h->n && k < other->n && rc == RN_OK; k++)
 		rc = join_hole(h->series[k], other, k, calls, scratch);
 	return rc;
-}
-
-/* Its length comes first, and is known behind it. */
-int rn_holes_save(const struct rn_holes *h, uint32_t hole, struct rn_buf *out)
-{
-	size_t at = out->len;
-	uint64_t len;
-
-	rn_buf_le64(out, 0);
-	if (rn_series_snapshot(h->series[hole], out) < 0 || out->failed)
-		return RN_E_NOMEM;
-	len = out->len - at - sizeof(len);
-	memcpy(out->data + at, &len, sizeof(len));
-	return RN_OK;
-}
-
-int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, struct rn_reader *in)
-{
-	for (uint32_t k = 0; k < h->n; k++) {
-		const unsigned char *size = rn_get_bytes(in, sizeof(uint64_t)), *bytes;
-		uint64_t n = 0;
-		int rc;
-
-		if (size)
-			memcpy(&n, size, sizeof(n));
-		bytes = rn_get_bytes(in, n);
-		rc = bytes ? rn_series_restore(mem, bytes, (size_t)n, &h->series[k], NULL)
-			   : RN_E_DATA;
-
-		if (rc < 0)
-			return rc;
-	}
-	return RN_OK;
 }

@@ -25,7 +25,6 @@
 #include "base/seg.h"
 #include "encode/raw.h"
 
-struct rn_buf;
 struct rn_reader;
 struct rn_series;
 struct rn_units;
@@ -38,10 +37,11 @@ struct rn_tie {
 	uint16_t at, of;
 };
 
-/* A stretch of what stands in a hole. */
+/* A stretch of what stands in a hole, from the builder or from a journal. */
 struct rn_done_series {
 	uint32_t hole;
-	struct rn_series *series;
+	const struct rn_series *series;
+	const struct rn_units *units; /* instead of the series, unless NULL */
 };
 
 struct rn_holes {
@@ -109,18 +109,12 @@ int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem
  * stays short. False without memory, with all as it was. */
 bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole);
 
-/* The next stretch of a hole, from bytes of its snapshot. RN_OK, RN_E_NOMEM or RN_E_DATA. */
-int rn_holes_add_done(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, const void *bytes,
-		      size_t len);
+/* Adds the next stretch of a hole, from an encoded series. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, uint32_t hole, struct rn_reader *in);
 
 /* What stands in those of another, which has so many calls, comes behind. What is of a call that
  * was lost (`closed`) does not. RN_OK or RN_E_NOMEM. */
 int rn_holes_join(struct rn_holes *h, const struct rn_holes *other, uint64_t calls,
 		  struct rn_arena *scratch);
-
-/* Snapshots of the series that are not done, in the byte order of the machine; loading trusts no
- * byte. RN_OK, RN_E_NOMEM, and RN_E_DATA for what is none. */
-int rn_holes_save(const struct rn_holes *h, uint32_t hole, struct rn_buf *out);
-int rn_holes_load(struct rn_holes *h, struct rn_arena *mem, struct rn_reader *in);
 
 #endif

@@ -183,7 +183,7 @@ static void correct_snapshot(struct repair *r, uint64_t page, uint64_t at, uint6
 static void correct_snapshots(struct repair *r, const struct rn_seal *s)
 {
 	correct_snapshot(r, s->area, 0, s->grammar, s->grammar_sum);
-	correct_snapshot(r, s->area, rn_seal_values(s), s->values, s->values_sum);
+	correct_snapshot(r, s->area, s->grammar, s->values, s->values_sum);
 	correct_snapshot(r, s->times_at, 0, s->times, s->times_sum);
 }
 

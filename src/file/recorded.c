@@ -30,6 +30,7 @@ struct leaf {
 static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choices *choices,
 		     uint64_t number, struct rn_arena *scratch)
 {
+	const struct rn_rules *rules = l->s ? l->s->rules : NULL;
 	const struct rn_grammar *g = l->s ? l->s->grammar : rn_grammar_new(scratch, NULL);
 	struct rn_calls_out out = {
 		.tables = b->comms, .values = &l->values, .stream = number, .lost = &b->tally.lost
@@ -39,14 +40,14 @@ static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choice
 	l->calls = l->s ? rn_sigs_count(l->s->calls.words) : 0;
 	l->sigs = rn_sigs_new(scratch);
 	l->map = rn_new(scratch, uint32_t, (size_t)l->calls + 1);
-	if (!l->sigs || !l->map || !g || rc < 0)
+	if (!l->sigs || !l->map || (!g && !rules) || rc < 0)
 		return RN_E_NOMEM;
 	out.sigs = l->sigs;
 	out.map = l->map;
 	if (l->s)
 		rc = rn_calls_write(&l->s->calls, choices, &out);
-	if (rc == RN_OK && l->s && l->s->rules)
-		return rn_part_leaf_rules(&l->part, b->mem, number, l->sigs, l->map, l->s->rules,
+	if (rc == RN_OK && rules)
+		return rn_part_leaf_rules(&l->part, b->mem, number, l->sigs, l->map, rules,
 					  l->s->root, scratch);
 	return rc == RN_OK
 		       ? rn_part_leaf_mapped(&l->part, b->mem, number, l->sigs, l->map, g, scratch)

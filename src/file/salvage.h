@@ -9,7 +9,8 @@
  * invalid, the stream lacks the calls of its segment, or those since its seal. Such a process is
  * `damaged`. One that makes no sense only when its calls are written is found by whoever does that.
  *
- * Cost: linear. All memory is the arena's; it refers to nothing of the file afterwards.
+ * Cost: linear in the file, whatever the calls that its rules stand for. All memory is the arena's;
+ * it refers to nothing of the file afterwards.
  */
 #ifndef RN_FILE_SALVAGE_H
 #define RN_FILE_SALVAGE_H

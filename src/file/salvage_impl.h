@@ -43,11 +43,14 @@ struct salvaged {
 	struct rn_sigs *words, *blobs, *texts;
 	struct rn_seg *holes;       /* struct rn_holes *, by call; NULL: it has none */
 	struct rn_seg *value_piece; /* struct value_piece */
+	struct rn_rules *rules; /* if not NULL, the calls of `root` precede those of the grammar */
+	uint32_t root;
 	struct rn_grammar *grammar;
 	struct rn_times *times;
-	uint64_t before;     /* calls in those before it */
-	uint64_t hash_limit; /* bytes of snapshots that may still be hashed */
-	uint64_t lost;       /* calls of segments whose snapshots are damaged */
+	uint64_t before;       /* calls in those before it */
+	uint64_t hash_limit;   /* bytes of snapshots that may still be hashed */
+	uint64_t replay_limit; /* calls of checkpoints that may still be appended to a grammar */
+	uint64_t lost;         /* calls of segments whose snapshots are damaged */
 	/* Those that are in the log. */
 	struct rn_seg told; /* struct told */
 	struct rn_pieces *pieces;
@@ -103,6 +106,9 @@ bool rn_salvage_append(struct salvaged *s, uint32_t id);
 bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end);
 
 /* ---- the stream ---- */
+
+/* An empty grammar, with the options of the recording process. NULL when there is no memory. */
+struct rn_grammar *rn_salvage_grammar(const struct salvaged *s);
 
 /* Calls inside calls that are looked at; deeper ones are of a program that does nothing else. */
 #define RN_SALVAGE_DEEP 64u

@@ -106,17 +106,16 @@ static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uin
 	return rn_holes_join(all, h, calls, &j->scratch);
 }
 
-static int add_values(struct join *j, const struct rn_segment *s, const uint32_t *map,
-		      const struct rn_rules *own, uint32_t rule)
+static int add_values(struct join *j, const struct rn_segment *s, const uint32_t *map)
 {
-	uint64_t *times = rn_new(&j->scratch, uint64_t, (size_t)rn_rules_count(own) + 1);
+	uint64_t *times = rn_new(&j->scratch, uint64_t, (size_t)rn_rules_count(s->rules) + 1);
 	uint64_t *calls = rn_new(&j->scratch, uint64_t, (size_t)rn_sigs_count(s->tables.words) + 1);
 	int rc = times && calls ? RN_OK : RN_E_NOMEM;
 
 	if (rc < 0 || s->holes->n == 0)
 		return rc;
-	times[rule] = 1;
-	rn_rules_counts(own, NULL, NULL, times, calls);
+	times[s->root] = 1;
+	rn_rules_counts(s->rules, NULL, NULL, times, calls);
 	for (uint32_t i = 0; i < s->holes->n && rc == RN_OK; i++)
 		rc = add_holes(j, s, i, calls[i], map[i]);
 	return rc;
@@ -125,20 +124,14 @@ static int add_values(struct join *j, const struct rn_segment *s, const uint32_t
 static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t *map,
 		     struct rn_rules *rules, uint32_t *root)
 {
-	struct rn_rules *own = rn_rules_new(&j->scratch);
-	uint32_t *memo, n, rule;
-	int rc = own ? rn_rules_seal(own, s->grammar, &rule) : RN_E_NOMEM;
+	uint32_t n = rn_rules_count(s->rules);
+	uint32_t *memo = rn_new(&j->scratch, uint32_t, n);
+	int rc = memo ? add_values(j, s, map) : RN_E_NOMEM;
 
-	if (rc == RN_OK)
-		rc = add_values(j, s, map, own, rule);
 	if (rc < 0)
 		return rc;
-	n = rn_rules_count(own);
-	memo = rn_new(&j->scratch, uint32_t, n);
-	if (!memo)
-		return RN_E_NOMEM;
 	memset(memo, 0xff, n * sizeof(*memo));
-	return rn_rules_import(rules, own, rule, map, memo, root);
+	return rn_rules_import(rules, s->rules, s->root, map, memo, root);
 }
 
 static int add_segment(struct join *j, const struct rn_segment *s, struct rn_rules *rules,

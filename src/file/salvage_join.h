@@ -18,14 +18,15 @@
 #include "encode/carry.h"
 
 struct rn_arena;
-struct rn_grammar;
 struct rn_recorded_stream;
+struct rn_rules;
 struct rn_times;
 
 struct rn_segment {
 	struct rn_tables tables;
 	const struct rn_seg *holes; /* struct rn_holes *, by call */
-	const struct rn_grammar *grammar;
+	const struct rn_rules *rules;
+	uint32_t root;
 	const struct rn_times *times; /* settled */
 	bool lost; /* its calls are unknown; its tables remain, for requests of other segments */
 };

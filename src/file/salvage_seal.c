@@ -12,6 +12,9 @@
 
 #include <string.h>
 
+/* A stream has no more calls: what follows a checkpoint can be added to them. */
+#define CALLS_MAX ((uint64_t)1 << 61)
+
 /* ---- snapshot ---- */
 
 /* The extents of a stream are sorted by their pages. */
@@ -40,25 +43,21 @@ static uint64_t opens(enum rn_marker m)
 	return m == RN_MARKER_ENTER ? 1 : m == RN_MARKER_LEAVE ? UINT64_MAX : 0;
 }
 
-static bool literals_fit(const struct salvaged *s, const struct rn_rules *r, uint64_t *open)
+/* By literal run and by rule: how many more calls are under way behind it than before it, modulo
+ * 2^64. */
+static void count_literals(const struct salvaged *s, const struct rn_rules *r, uint64_t *open)
 {
 	for (uint32_t i = 0; i < rn_rules_literals(r); i++) {
 		uint64_t n;
 		const uint32_t *symbol = rn_rules_literal(r, i, &n);
 
-		for (uint64_t k = 0; k < n; k++) {
-			if (symbol[k] >= rn_sigs_count(s->words))
-				return false;
+		for (uint64_t k = 0; k < n; k++)
 			open[i] += opens(rn_salvage_marker(s, symbol[k]));
-		}
 	}
-	return true;
 }
 
-/* Whether every symbol is that of a call; and how many more calls are under way behind the rule
- * than before it, modulo 2^64. */
-static bool rules_fit(const struct salvaged *s, const struct rn_rules *r, const uint64_t *literal,
-		      uint64_t *open)
+static void count_rules(const struct salvaged *s, const struct rn_rules *r, const uint64_t *literal,
+			uint64_t *open)
 {
 	for (uint32_t i = 0; i < rn_rules_count(r); i++) {
 		struct rn_body b = rn_rules_body(r, i);
@@ -66,79 +65,164 @@ static bool rules_fit(const struct salvaged *s, const struct rn_rules *r, const 
 		for (uint32_t k = 0; k < b.n; k++) {
 			const struct rn_item *it = &b.item[k];
 
-			if (it->kind == RN_KIND_TERMINAL && it->id >= rn_sigs_count(s->words))
-				return false;
 			open[i] += it->count * (it->kind == RN_KIND_RULE ? open[it->id]
 						: it->kind == RN_KIND_LITERAL
 							? literal[it->id]
 							: opens(rn_salvage_marker(s, it->id)));
 		}
 	}
-	return true;
 }
 
-static bool get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root,
-		     struct rn_arena *scratch)
+static int get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root,
+		    struct rn_arena *scratch)
 {
 	struct rn_walk w;
 	uint32_t id;
 
 	if (rn_walk_init(&w, r, root, scratch) < 0)
-		return false;
+		return RN_E_NOMEM;
 	if (rn_walk_seek(&w, rn_rules_length(r, root)) == RN_OK && rn_walk_prev(&w, &id))
 		s->last = rn_salvage_marker(s, id);
-	return true;
+	return RN_OK;
 }
 
-static bool look_at_rules(struct salvaged *s, const struct rn_rules *r, uint32_t root,
-			  struct rn_arena *scratch)
+/* The calls under way behind the last one, and what that is. RN_OK or RN_E_NOMEM. */
+static int look_at_rules(struct salvaged *s, const struct rn_rules *r, uint32_t root,
+			 struct rn_arena *scratch)
 {
 	uint64_t *literal = rn_new(scratch, uint64_t, (size_t)rn_rules_literals(r) + 1);
 	uint64_t *open = rn_new(scratch, uint64_t, (size_t)rn_rules_count(r) + 1);
 
-	if (!literal || !open) {
-		s->failed = true;
-		return false;
-	}
-	if (!literals_fit(s, r, literal) || !rules_fit(s, r, literal, open))
-		return false;
+	if (!literal || !open)
+		return RN_E_NOMEM;
+	count_literals(s, r, literal);
+	count_rules(s, r, literal, open);
 	s->open = open[root];
-	s->failed = !get_last(s, r, root, scratch);
-	return !s->failed;
+	return get_last(s, r, root, scratch);
 }
 
-/* Whether a grammar is one of these calls, and of so many. */
-static bool grammar_fits(struct salvaged *s, const struct rn_grammar *g, uint64_t calls)
+/* ---- replaying rules ---- */
+
+/* Rules that expand to more calls are replayed item by item. */
+#define BLOCK (1u << 22)
+struct replay {
+	const struct rn_rules *rules;
+	struct rn_grammar *grammar;
+	struct rn_arena *scratch;
+	uint32_t *block;
+	uint64_t *left; /* salvaged.replay_limit */
+};
+
+static int append_times(struct replay *x, const uint32_t *id, uint64_t n, uint64_t times)
 {
-	struct rn_arena scratch;
+	uint64_t cost = n * (times < 4 ? times : 4);
+
+	if (cost > *x->left)
+		return RN_E_RANGE;
+	*x->left -= cost;
+	return rn_grammar_append_repeat(x->grammar, id, n, times, NULL);
+}
+
+static int append_item(struct replay *x, const struct rn_item *it)
+{
+	struct rn_arena_mark mark = rn_arena_mark(x->scratch);
+	const uint32_t *symbol;
+	struct rn_walk w;
+	uint64_t n;
+	int rc;
+
+	if (it->kind == RN_KIND_TERMINAL)
+		return append_times(x, &it->id, 1, it->count);
+	if (it->kind == RN_KIND_LITERAL) {
+		symbol = rn_rules_literal(x->rules, it->id, &n);
+		return append_times(x, symbol, n, it->count);
+	}
+	rc = rn_walk_init(&w, x->rules, it->id, x->scratch);
+	if (rc == RN_OK)
+		rc = append_times(x, x->block, rn_walk_read(&w, x->block, BLOCK), it->count);
+	rn_arena_rewind(x->scratch, mark);
+	return rc;
+}
+
+struct replay_frame {
+	uint32_t rule, item;
+	uint64_t times;
+};
+
+static int replay_all(struct replay *x, struct replay_frame *stack)
+{
+	uint32_t depth = 1;
+	int rc = RN_OK;
+
+	while (depth && rc == RN_OK) {
+		struct replay_frame *f = &stack[depth - 1];
+		struct rn_body b = rn_rules_body(x->rules, f->rule);
+		const struct rn_item *it = &b.item[f->item++];
+
+		if (f->item > b.n) {
+			f->item = 0;
+			depth -= --f->times == 0;
+		} else if (it->kind == RN_KIND_RULE && rn_rules_length(x->rules, it->id) > BLOCK) {
+			stack[depth++] = (struct replay_frame){ it->id, 0, it->count };
+		} else {
+			rc = append_item(x, it);
+		}
+	}
+	return rc;
+}
+
+/* Appends the calls of `root` to an empty grammar, which is then as it was when the rules were
+ * written. RN_OK, RN_E_NOMEM, or RN_E_RANGE: this would take too long. */
+static int replay(struct salvaged *s, const struct rn_rules *rules, uint32_t root,
+		  struct rn_arena *scratch)
+{
+	uint64_t n = rn_rules_length(rules, root);
+	struct replay x = { rules, s->grammar, scratch, NULL, &s->replay_limit };
+	struct replay_frame *stack =
+		rn_new(scratch, struct replay_frame, rn_rules_height(rules, root));
+
+	x.block = rn_new(scratch, uint32_t, n < BLOCK ? n : BLOCK);
+	if (!stack || !x.block)
+		return RN_E_NOMEM;
+	stack[0] = (struct replay_frame){ root, 0, 1 };
+	return replay_all(&x, stack);
+}
+
+/* The calls of a checkpoint, if they are so many: as rules, or in a grammar that continues them. */
+static int load_calls(struct salvaged *s, const unsigned char *bytes, size_t len, uint64_t calls,
+		      struct rn_arena *scratch)
+{
+	struct rn_reader in = rn_reader(bytes, len);
 	struct rn_rules *r;
 	uint32_t root;
-	bool fits = false;
+	int rc = rn_rules_decode_grammar(s->mem, &in, rn_sigs_count(s->words), &r, &root, NULL);
+
+	if (rc < 0)
+		return rc;
+	if (rn_left(&in) || rn_rules_length(r, root) != calls || calls > CALLS_MAX)
+		return RN_E_DATA;
+	rc = look_at_rules(s, r, root, scratch);
+	if (rc == RN_OK)
+		rc = replay(s, r, root, scratch);
+	if (rc != RN_E_RANGE)
+		return rc;
+	s->grammar = rn_salvage_grammar(s);
+	s->rules = r;
+	s->root = root;
+	return s->grammar ? RN_OK : RN_E_NOMEM;
+}
+
+static bool restore_calls(struct salvaged *s, const unsigned char *bytes, size_t len,
+			  uint64_t calls)
+{
+	struct rn_arena scratch;
 	int rc;
 
 	rn_arena_init(&scratch, SIZE_MAX);
-	r = rn_rules_new(&scratch);
-	rc = r ? rn_rules_seal(r, g, &root) : RN_E_NOMEM;
-	if (rc == RN_E_NOMEM)
-		s->failed = true;
-	if (rc == RN_OK && rn_rules_length(r, root) == calls)
-		fits = look_at_rules(s, r, root, &scratch);
+	rc = load_calls(s, bytes, len, calls, &scratch);
 	rn_arena_free(&scratch);
-	return fits;
-}
-
-static bool restore_grammar(struct salvaged *s, const unsigned char *bytes, size_t len,
-			    uint64_t calls)
-{
-	struct rn_grammar *g;
-	int rc = rn_grammar_restore(s->mem, bytes, len, &g, NULL);
-
-	if (rc == RN_E_NOMEM)
-		s->failed = true;
-	if (rc < 0 || !grammar_fits(s, g, calls))
-		return false;
-	s->grammar = g;
-	return true;
+	s->failed |= rc == RN_E_NOMEM;
+	return rc == RN_OK;
 }
 
 /* What stood in them before that. */
@@ -152,9 +236,10 @@ static bool restore_pieces(struct salvaged *s, uint64_t pieces)
 		struct rn_holes *h = p->of.call < rn_sigs_count(s->words)
 					     ? rn_holes_of(s->holes, (uint32_t)p->of.call)
 					     : NULL;
-		int rc = h && p->of.hole < h->n ? rn_holes_add_done(h, s->mem, (uint32_t)p->of.hole,
-								    p->bytes, p->len)
-						: RN_E_DATA;
+		struct rn_reader in = rn_reader(p->bytes, p->len);
+		int rc = h && p->of.hole < h->n
+				 ? rn_holes_load(h, s->mem, (uint32_t)p->of.hole, &in)
+				 : RN_E_DATA;
 
 		if (rc == RN_E_NOMEM)
 			s->failed = true;
@@ -170,17 +255,14 @@ static bool restore_values(struct salvaged *s, const unsigned char *bytes, size_
 	struct rn_reader in = rn_reader(bytes, len);
 
 	while (rn_left(&in)) {
-		const unsigned char *p = rn_get_bytes(&in, sizeof(uint64_t));
-		struct rn_holes *h = NULL;
-		uint64_t call = 0;
-		int rc = RN_E_DATA;
+		uint64_t call = rn_get_u64(&in);
+		struct rn_holes *h = call < rn_sigs_count(s->words)
+					     ? rn_holes_of(s->holes, (uint32_t)call)
+					     : NULL;
+		int rc = h && !in.bad ? RN_OK : RN_E_DATA;
 
-		if (p)
-			memcpy(&call, p, sizeof(call));
-		if (p && call < rn_sigs_count(s->words))
-			h = rn_holes_of(s->holes, (uint32_t)call);
-		if (h)
-			rc = rn_holes_load(h, s->mem, &in);
+		for (uint32_t k = 0; rc == RN_OK && k < h->n; k++)
+			rc = rn_holes_load(h, s->mem, k, &in);
 		if (rc == RN_E_NOMEM)
 			s->failed = true;
 		if (rc < 0)
@@ -226,12 +308,12 @@ static const unsigned char *snapshot(struct salvaged *s, uint64_t page, uint64_t
 bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal)
 {
 	const unsigned char *p = snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum),
-			    *v = snapshot(s, seal->area, rn_seal_values(seal), seal->values,
+			    *v = snapshot(s, seal->area, seal->grammar, seal->values,
 					  seal->values_sum);
 
 	if (!p || !v || seal->upto < s->before || !restore_pieces(s, seal->pieces) ||
 	    !restore_values(s, v, seal->values) ||
-	    !restore_grammar(s, p, seal->grammar, seal->upto - s->before))
+	    !restore_calls(s, p, seal->grammar, seal->upto - s->before))
 		return false;
 	p = snapshot(s, seal->times_at, 0, seal->times, seal->times_sum);
 	if (seal->times && (!p || !restore_times(s, p, seal->times)))
@@ -245,7 +327,7 @@ bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal)
 {
 	return seal->sum == rn_seal_sum(&s->live.extent, seal) &&
 	       snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum) &&
-	       snapshot(s, seal->area, rn_seal_values(seal), seal->values, seal->values_sum);
+	       snapshot(s, seal->area, seal->grammar, seal->values, seal->values_sum);
 }
 
 /* ---- ring ---- */

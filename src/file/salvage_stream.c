@@ -13,6 +13,7 @@
 #include "file/recorded.h"
 #include "file/salvage_impl.h"
 #include "grammar/grammar.h"
+#include "rules/rules.h"
 
 #include <string.h>
 
@@ -186,20 +187,38 @@ static struct told segment_being_read(const struct salvaged *s)
 	return (struct told){ rn_salvage_tables_of(s), s->holes, s->value_piece, { 0 } };
 }
 
+/* Adds the calls of the grammar to those before it. */
+static int seal_calls(struct salvaged *s)
+{
+	struct rn_item both[2] = { { s->root, RN_KIND_RULE, 1 }, { 0, RN_KIND_RULE, 1 } };
+	bool alone = !s->rules;
+	int rc;
+
+	if (alone)
+		s->rules = rn_rules_new(s->mem);
+	rc = s->rules ? rn_rules_seal(s->rules, s->grammar, &both[1].id) : RN_E_NOMEM;
+	return rc == RN_OK ? rn_rules_add(s->rules, both + alone, 2u - alone, &s->root) : rc;
+}
+
 /* The segment is as far as it comes. */
 static bool end_segment(struct salvaged *s, bool lost)
 {
 	struct rn_seg *all = &s->pieces->segment;
 
-	if (!rn_seg_reserve(all, s->mem, 1)) {
+	if (!rn_seg_reserve(all, s->mem, 1) || seal_calls(s) < 0) {
 		s->failed = true;
 		return false;
 	}
-	*RN_SEG_AT(all, struct rn_segment, all->n) =
-		(struct rn_segment){ rn_salvage_tables_of(s), s->holes, s->grammar, s->times,
-				     lost };
+	*RN_SEG_AT(all, struct rn_segment, all->n) = (struct rn_segment){
+		rn_salvage_tables_of(s), s->holes, s->rules, s->root, s->times, lost
+	};
 	all->n++;
 	return true;
+}
+
+struct rn_grammar *rn_salvage_grammar(const struct salvaged *s)
+{
+	return rn_grammar_new(s->mem, &(struct rn_grammar_opts){ RN_LITERAL_LIMIT });
 }
 
 /* One that has these tables, and no calls yet. */
@@ -210,7 +229,8 @@ static bool start_segment(struct salvaged *s, struct told of)
 	s->texts = of.tables.texts;
 	s->holes = of.holes;
 	s->value_piece = of.pieces;
-	s->grammar = rn_grammar_new(s->mem, NULL);
+	s->rules = NULL;
+	s->grammar = rn_salvage_grammar(s);
 	s->times = rn_new(s->mem, struct rn_times, 1);
 	s->open = 0;
 	s->last = RN_MARKER_NONE;
@@ -230,7 +250,8 @@ int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 	out->calls.texts = s->texts;
 	out->calls.times = s->times;
 	out->calls.holes = s->holes;
-	out->grammar = s->grammar;
+	out->rules = s->rules;
+	out->root = s->root;
 	return RN_OK;
 }
 
@@ -245,19 +266,24 @@ static void give_moments(struct salvaged *s, struct rn_moments *out)
 	*out = (struct rn_moments){ s->facts->scale, s->zero, chunk, chunk ? s->chunks.n : 0 };
 }
 
-/* A stream has each snapshot hashed a few times. */
-static uint64_t hash_limit(struct rn_founds f)
+/* About 10 s of irregular calls. */
+#define REPLAY_MAX ((uint64_t)1 << 26)
+
+/* A stream has each snapshot hashed a few times. A few bytes can stand for any number of calls, so
+ * what is replayed is limited in proportion to the file. */
+static void set_limits(struct salvaged *s)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < f.n; i++)
-		bytes += f.extent[i].len;
-	return 16 * bytes;
+	for (uint32_t i = 0; i < s->f.n; i++)
+		bytes += s->f.extent[i].len;
+	s->hash_limit = 16 * bytes;
+	s->replay_limit = 64 * bytes < REPLAY_MAX ? 64 * bytes : REPLAY_MAX;
 }
 
 bool rn_salvage_begin(struct salvaged *s)
 {
-	s->hash_limit = hash_limit(s->f);
+	set_limits(s);
 	rn_seg_init(&s->chunks, sizeof(struct rn_moment_bytes));
 	rn_seg_init(&s->order_site, sizeof(struct rn_order_site));
 	rn_seg_init(&s->order_chunk, sizeof(struct rn_order_bytes));

@@ -205,76 +205,6 @@ int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at)
 	return 0;
 }
 
-/* ---- many pieces ---- */
-
-#define ENOUGH ((size_t)1 << 20) /* by 16 KiB, a page would cost three times as much */
-
-void rn_spill_writer_begin(struct rn_spill_writer *w, int fd, uint64_t at, uint64_t seed)
-{
-	w->fd = fd;
-	w->error = 0;
-	w->at = at;
-	w->n = 0;
-	w->bytes = w->shorts = 0;
-	rn_hasher_begin(&w->sum, seed);
-}
-
-/* What the one system call has not taken goes piece by piece. */
-static int write_gathered(struct rn_spill_writer *w)
-{
-	ssize_t done;
-	int rc = 0;
-
-	if (!allowed(w->at + w->bytes))
-		return EFBIG;
-	done = pwritev(w->fd, w->piece, (int)w->n, (off_t)w->at);
-	if (done < 0 && errno != EINTR)
-		return errno;
-	for (size_t i = 0, before = done < 0 ? 0 : (size_t)done; i < w->n && rc == 0; i++) {
-		const struct iovec *v = &w->piece[i];
-		size_t part = before < v->iov_len ? before : v->iov_len;
-
-		if (part < v->iov_len)
-			rc = rn_spill_write(w->fd, (char *)v->iov_base + part, v->iov_len - part,
-					    w->at + part);
-		before -= part;
-		w->at += v->iov_len;
-	}
-	return rc;
-}
-
-static void flush(struct rn_spill_writer *w)
-{
-	if (w->n && !w->error)
-		w->error = write_gathered(w);
-	w->n = 0;
-	w->bytes = w->shorts = 0;
-}
-
-bool rn_spill_writer_add(void *writer, const void *bytes, size_t n)
-{
-	struct rn_spill_writer *w = writer;
-
-	rn_hasher_add(&w->sum, bytes, n);
-	if (w->n == RN_SPILL_PIECES || w->bytes >= ENOUGH ||
-	    sizeof(w->copy) - w->shorts < RN_BUF_SHORT)
-		flush(w);
-	if (n <= RN_BUF_SHORT) {
-		bytes = memcpy(w->copy + w->shorts, bytes, n);
-		w->shorts += n;
-	}
-	w->piece[w->n++] = (struct iovec){ (void *)(uintptr_t)bytes, n };
-	w->bytes += n;
-	return w->error == 0;
-}
-
-int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum)
-{
-	flush(w);
-	*sum = rn_hasher_end(&w->sum);
-	return w->error;
-}
-
 /* ---- extents ---- */
 
 /* What is at `at` goes into the file, and then the file there. Without, the first pages are made by
@@ -471,14 +401,9 @@ uint64_t rn_extent_sum(const struct rn_extent *e)
 	return rn_hash(fields, sizeof(fields));
 }
 
-uint64_t rn_area_seed(const struct rn_extent *area)
-{
-	return rn_hash_u64(owner(area)) + area->number;
-}
-
 uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n)
 {
-	return rn_hash_seeded(bytes, n, rn_area_seed(area));
+	return rn_hash_seeded(bytes, n, rn_hash_u64(owner(area)) + area->number);
 }
 
 uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s)

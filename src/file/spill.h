@@ -13,8 +13,8 @@
  *                  log: its distinct calls, texts and long arrays (enum rn_fact); times of calls
  *                  tail: a ring of the numbers of its latest calls; another one, if calls have
  *                  holes (encode/holes.h), of what stands in them
- *                  area: a snapshot of its grammar and of what stands in holes, or of its times,
- *                  sealed
+ *                  area: a checkpoint of its calls (rules, rules/rules.h) and of what stands in
+ *                  holes (series, series/units.h), or of its times, sealed
  *                  order: its latest events (order_tail.h)
  *
  * An extent is allocated before it is mapped, so that a full disk is an error here and not a signal
@@ -50,13 +50,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 #include "base/hash.h"
 #include "identity/comms.h"
 
 #define RN_SPILL_PAGE  4096u
-#define RN_SPILL_MAGIC 0x344c4c4950534e52u /* "RNSPILL4" */
+#define RN_SPILL_MAGIC 0x354c4c4950534e52u /* "RNSPILL5" */
 
 struct rn_spill_head {
 	uint64_t magic;
@@ -105,8 +104,8 @@ enum rn_fact {
 	RN_FACT_ELASTIC,  /* the same, and some of them are holes (encode/holes.h) */
 	RN_FACT_TEXT,
 	RN_FACT_BLOB,    /* words */
-	RN_FACT_VALUES,  /* struct rn_fact_values, and a snapshot of a series: what stood in a hole
-			  * before what is sealed; of a segment as many as the seal says */
+	RN_FACT_VALUES,  /* struct rn_fact_values, and a series: what stood in a hole before what
+			  * is sealed; of a segment as many as the seal says */
 	RN_FACT_SHAPE,   /* uint64_t: the call, of this segment, that makes requests of the shape */
 	RN_FACT_SEGMENT, /* struct rn_seal, which is not sealed again; numbers start anew */
 	RN_FACT_MOMENTS, /* uint64_t, when the stream began, in nanoseconds of the host's clock,
@@ -177,11 +176,12 @@ struct rn_fact_comm {
 struct rn_seal {
 	uint64_t number;          /* it is the how manieth */
 	uint64_t upto;            /* calls that are in the snapshot, or in segments before it */
-	uint64_t area, grammar;   /* page of its extent; bytes of it, behind the extent's head */
+	uint64_t area, grammar;   /* page of its extent; bytes of the rules, behind its head */
 	uint64_t times_at, times; /* the same of the times (rn_times_save) */
 	uint64_t tail, places;    /* page of the ring's extent; numbers it has, a power of two */
 	uint64_t segment;         /* so many are over */
-	uint64_t values; /* bytes of what stands in holes, behind the grammar (rn_seal_values) */
+	uint64_t values; /* bytes of what stands in holes, behind the grammar: for each signature
+			  * that has some, a varint, its number, and a series for each hole */
 	uint64_t values_tail, values_places; /* the ring of numbers in holes; 0: none so far */
 	uint64_t values_from;                /* so many had come */
 	uint64_t pieces;                     /* RN_FACT_VALUES of the segment that count */
@@ -192,15 +192,7 @@ struct rn_seal {
 /* Of a snapshot in its area, and of everything in a seal above its own sum; whose they are is in
  * the area's head. */
 uint64_t rn_area_sum(const struct rn_extent *area, const void *bytes, size_t n);
-uint64_t rn_area_seed(const struct rn_extent *area); /* rn_hash_seeded with it is the sum */
 uint64_t rn_seal_sum(const struct rn_extent *area, const struct rn_seal *s);
-
-/* Where what stands in holes begins, behind the head of the area: for each signature that has some,
- * in the order of their numbers, uint64_t, its number, and its series (rn_holes_save). */
-static inline uint64_t rn_seal_values(const struct rn_seal *s)
-{
-	return (s->grammar + 7) & ~(uint64_t)7;
-}
 
 /* Why calls are not recorded. Handles are followed all the same. */
 #define RN_OFF_CONTROL 1u  /* MPI_Pcontrol(0) */
@@ -270,27 +262,6 @@ int rn_spill_descriptor(struct rn_spill *s);
 /* All bytes, unless the file may not become so large, which would be a signal. 0 or an errno value.
  */
 int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at);
-
-/* Writes one piece behind the other, many of them with one system call, and sums them up. */
-#define RN_SPILL_PIECES 64u
-
-struct rn_spill_writer {
-	int fd, error; /* error: an errno value */
-	uint64_t at;   /* where the pieces go that are gathered */
-	struct rn_hasher sum;
-	uint32_t n;
-	size_t bytes, shorts;
-	struct iovec piece[RN_SPILL_PIECES];
-	unsigned char copy[1024];
-};
-
-void rn_spill_writer_begin(struct rn_spill_writer *w, int fd, uint64_t at, uint64_t seed);
-
-/* For rn_buf_to. Short pieces are copied; others have to stay as they are until the end. */
-bool rn_spill_writer_add(void *writer, const void *bytes, size_t n);
-
-/* All is written. 0 or an errno value. */
-int rn_spill_writer_end(struct rn_spill_writer *w, uint64_t *sum);
 
 /* An extent of this process, or none. */
 struct rn_mapped {

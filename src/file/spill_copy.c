@@ -266,7 +266,7 @@ int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const ui
 	int rc = rn_copy_log(c, rn_log_end(log), done);
 
 	if (rc == 0)
-		rc = copy_area(c, s->area, rn_seal_values(s) + s->values);
+		rc = copy_area(c, s->area, s->grammar + s->values);
 	if (rc == 0)
 		rc = copy_area(c, s->times_at, s->times);
 	if (rc == 0)

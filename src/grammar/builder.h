@@ -47,7 +47,6 @@ struct rule {
 struct frame {
 	uint64_t iter; /* complete repeats of the node before the position */
 	uint32_t node;
-	uint32_t pad; /* snapshots hold whole frames: no unwritten bytes */
 };
 
 struct prefix_item {
@@ -57,7 +56,7 @@ struct prefix_item {
 
 struct literal_run {
 	uint64_t length;
-	uint32_t start, pad;
+	uint32_t start;
 };
 
 struct rn_grammar {
@@ -71,7 +70,7 @@ struct rn_grammar {
 	uint32_t stop;    /* where its repetition begins: the last but one node of the start rule */
 	uint32_t credit;  /* how deep a descent may go beyond FREE_DEPTH */
 	uint64_t misses;  /* appends that the cursor did not take */
-	uint64_t in_bulk; /* symbols that whole rounds and a snapshot have brought */
+	uint64_t in_bulk; /* symbols that whole rounds have brought */
 
 	struct rn_seg nodes, rules, wide;
 	uint32_t free_node, free_nodes, free_rule;
@@ -193,12 +192,6 @@ static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
 	assert(rule_at(g, sym >> 2)->refs > 0);
 	rule_at(g, sym >> 2)->refs--;
 }
-
-/* grammar_check.c: links, counts, cursor; all but the digram table. Safe on any bytes. Sets
- * in_bulk. RN_OK, RN_E_DATA or RN_E_NOMEM. */
-int rn_grammar_sound(struct rn_grammar *g);
-/* Puts every digram into an empty table. RN_E_DATA when two are equal that must not be. */
-int rn_grammar_rebuild(struct rn_grammar *g);
 
 /* grammar.c: changing it. Callers have reserved what these need. */
 void rn_grammar_set_count(struct rn_grammar *g, struct node *n, uint64_t count);

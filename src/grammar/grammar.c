@@ -345,9 +345,6 @@ void rn_grammar_drain(struct rn_grammar *g)
 			break;
 		}
 	}
-	/* What stays behind is in no table, so that a snapshot need not say which is. */
-	for (uint32_t i = 0; i < g->work.n; i++)
-		rn_digram_forget(g, *RN_SEG_AT(&g->work, uint32_t, i));
 }
 
 void rn_grammar_append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held)

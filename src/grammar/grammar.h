@@ -20,7 +20,7 @@
  * Cost: append is amortised O(1): a compare and an increment while the cursor holds. One append
  * does a bounded amount of work: tables grow in pieces, and rewriting beyond a budget waits for
  * the next append. Memory: O(grammar), from the arena alone. No libc allocation, no I/O, no locks:
- * one object per stream, safe inside a wrapper. No pointers in what a snapshot holds.
+ * one object per stream, safe inside a wrapper.
  */
 #ifndef RN_GRAMMAR_GRAMMAR_H
 #define RN_GRAMMAR_GRAMMAR_H
@@ -32,12 +32,12 @@
 #include "base/err.h"
 
 struct rn_arena;
-struct rn_buf;
 struct rn_grammar; /* opaque, but see rn_grammar_expect */
 
-#define RN_TERMINAL_MAX ((1u << 30) - 1)
-#define RN_EXPECT_NONE  UINT32_MAX
-#define RN_LITERAL_MAX  (1u << 20) /* symbols in one literal run */
+#define RN_TERMINAL_MAX  ((1u << 30) - 1)
+#define RN_EXPECT_NONE   UINT32_MAX
+#define RN_LITERAL_MAX   (1u << 20) /* symbols in one literal run */
+#define RN_LITERAL_LIMIT (1u << 20) /* literal_limit of streams of calls */
 
 struct rn_grammar_opts {
 	/* 0: never. Otherwise, once the grammar has more nodes than this and a stretch of the
@@ -77,14 +77,6 @@ size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k);
 /* Live nodes: what the stream costs, 16 bytes each. */
 uint64_t rn_grammar_nodes(const struct rn_grammar *g);
 
-/* Appends a position-independent copy to `out`. A restored grammar goes on exactly as the
- * original would have, mid-cursor too. Restoring trusts no byte of it. */
-int rn_grammar_snapshot(const struct rn_grammar *g, struct rn_buf *out);
-/* How many bytes that takes. O(1). */
-size_t rn_grammar_snapshot_size(const struct rn_grammar *g);
-int rn_grammar_restore(struct rn_arena *mem, const void *bytes, size_t len, struct rn_grammar **out,
-		       struct rn_err *err);
-
 /* Verifies the invariants above and all links, counts and tables. */
 bool rn_grammar_check(const struct rn_grammar *g);
 
@@ -112,7 +104,29 @@ uint32_t rn_grammar_rules(const struct rn_grammar *g);
 struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule);
 bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *item);
 
-/* Literal run `id`: its length, and copies of its symbols from..from+n. */
+/* The rules that the start rule uses, children first, the start rule last. The caller provides
+ * the arrays, of rn_grammar_rules() elements, with `number` all UINT32_MAX, and stores a number
+ * for each rule before it asks for the next one. */
+struct rn_grammar_frame { /* private */
+	struct rn_grammar_iter it;
+	uint32_t rule, items;
+};
+
+struct rn_grammar_order {
+	const struct rn_grammar *g;
+	uint32_t *number; /* by rule */
+	struct rn_grammar_frame *stack;
+	uint32_t depth;
+};
+
+struct rn_grammar_order rn_grammar_order(const struct rn_grammar *g, uint32_t *number,
+					 struct rn_grammar_frame *stack);
+/* The next rule and the number of items in its body; false after the start rule. */
+bool rn_grammar_order_next(struct rn_grammar_order *o, uint32_t *rule, uint32_t *items);
+
+/* Literal runs, numbered in the order of the stream; none is empty. Run `id`: its length, and
+ * copies of its symbols from..from+n. */
+uint32_t rn_grammar_literals(const struct rn_grammar *g);
 uint64_t rn_grammar_literal_length(const struct rn_grammar *g, uint32_t id);
 void rn_grammar_literal_read(const struct rn_grammar *g, uint32_t id, uint64_t from, uint32_t *out,
 			     size_t n);

@@ -1,9 +1,8 @@
 /*
- * grammar_check.c - is this a grammar?
+ * grammar_check.c - verification of a grammar's invariants, for tests and debug builds.
  *
- * Serves two masters: rn_grammar_check for tests and debug builds, and restoring a snapshot, whose
- * bytes may be anything. So nothing here follows an index before it has looked at it. Linear in
- * the grammar; scratch from an arena of its own.
+ * No index is followed before it was checked. Linear in the grammar; scratch from an arena of its
+ * own.
  */
 #include "grammar/builder.h"
 
@@ -300,7 +299,7 @@ static bool sound(struct audit *a)
 	       lengths_ok(a) && firsts_ok(a) && cursor_ok(g);
 }
 
-static int audit(struct audit *a)
+static bool audit(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;
 
@@ -313,19 +312,8 @@ static int audit(struct audit *a)
 	a->wide = rn_new(&a->mem, unsigned char, g->wide.n);
 	a->length = rn_new(&a->mem, uint64_t, g->rules.n);
 	if (!a->seen || !a->refs || !a->left || !a->repeated || !a->order || !a->wide || !a->length)
-		return RN_E_NOMEM;
-	return sound(a) ? RN_OK : RN_E_DATA;
-}
-
-int rn_grammar_sound(struct rn_grammar *g)
-{
-	struct audit a = { .g = g };
-	int rc = audit(&a);
-
-	if (rc == RN_OK)
-		g->in_bulk = a.length[0];
-	rn_arena_free(&a.mem);
-	return rc;
+		return false;
+	return sound(a);
 }
 
 /* The digram at n may be a duplicate or missing from the table, now. */
@@ -369,7 +357,7 @@ static bool digrams_ok(const struct audit *a)
 bool rn_grammar_check(const struct rn_grammar *g)
 {
 	struct audit a = { .g = g };
-	bool ok = audit(&a) == RN_OK;
+	bool ok = audit(&a);
 
 	if (ok) {
 		mark_exempt(&a);
@@ -377,42 +365,4 @@ bool rn_grammar_check(const struct rn_grammar *g)
 	}
 	rn_arena_free(&a.mem);
 	return ok;
-}
-
-static int rebuild(struct audit *a, struct rn_grammar *g)
-{
-	for (uint32_t n = 0; n < g->nodes.n; n++) {
-		const struct node *x = node_at(g, n), *y;
-		uint32_t tag;
-
-		if (is_mark(x->sym) || (a->seen[n] & EXEMPT))
-			continue;
-		y = node_at(g, x->next);
-		if (x->sym == y->sym)
-			return RN_E_DATA;
-		if (!digram_counts(x, y))
-			continue;
-		tag = digram_tag(g, x, y);
-		if (rn_digram_find(g, tag, x, y) != NIL)
-			return RN_E_DATA;
-		if (rn_map_reserve(&g->digrams, tag) < 0)
-			return RN_E_NOMEM;
-		rn_map_insert(&g->digrams, tag, n);
-	}
-	return RN_OK;
-}
-
-int rn_grammar_rebuild(struct rn_grammar *g)
-{
-	struct audit a = { .g = g };
-	int rc = RN_E_NOMEM;
-
-	rn_arena_init(&a.mem, SIZE_MAX);
-	a.seen = rn_new(&a.mem, unsigned char, g->nodes.n);
-	if (a.seen) {
-		mark_exempt(&a);
-		rc = rebuild(&a, g);
-	}
-	rn_arena_free(&a.mem);
-	return rc;
 }

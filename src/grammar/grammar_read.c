@@ -109,6 +109,12 @@ static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
 	return false;
 }
 
+/* A literal run that was opened and has no symbols yet. It is the last node of the start rule. */
+static bool is_empty_run(const struct rn_grammar *g, uint32_t sym)
+{
+	return kind_of(sym) == RN_KIND_LITERAL && sym >> 2 == rn_grammar_literals(g);
+}
+
 bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
 {
 	const struct node *n;
@@ -123,7 +129,41 @@ bool rn_grammar_body_next(struct rn_grammar_iter *it, struct rn_grammar_item *it
 	n = node_at(it->g, it->node);
 	*item = item_of(n->sym, count_of(it->g, n));
 	it->node = n->next;
+	return !is_empty_run(it->g, n->sym);
+}
+
+struct rn_grammar_order rn_grammar_order(const struct rn_grammar *g, uint32_t *number,
+					 struct rn_grammar_frame *stack)
+{
+	stack[0] = (struct rn_grammar_frame){ rn_grammar_body(g, 0), 0, 0 };
+	return (struct rn_grammar_order){ g, number, stack, 1 };
+}
+
+bool rn_grammar_order_next(struct rn_grammar_order *o, uint32_t *rule, uint32_t *items)
+{
+	struct rn_grammar_frame *f;
+	struct rn_grammar_item item;
+
+	if (o->depth == 0)
+		return false;
+	f = &o->stack[o->depth - 1];
+	while (rn_grammar_body_next(&f->it, &item)) {
+		f->items++;
+		if (item.kind == RN_KIND_RULE && o->number[item.id] == NIL)
+			*(f = &o->stack[o->depth++]) =
+				(struct rn_grammar_frame){ rn_grammar_body(o->g, item.id), item.id,
+							   0 };
+	}
+	*rule = f->rule;
+	*items = f->items;
+	o->depth--;
 	return true;
+}
+
+uint32_t rn_grammar_literals(const struct rn_grammar *g)
+{
+	return g->runs.n && rn_grammar_literal_length(g, g->runs.n - 1) == 0 ? g->runs.n - 1
+									     : g->runs.n;
 }
 
 uint64_t rn_grammar_literal_length(const struct rn_grammar *g, uint32_t id)

@@ -1,14 +1,18 @@
 /* spool_seal.c - see spool_seal.h. */
 #include "intercept/spool_seal.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "file/spill.h"
+#include "rules/rules.h"
+#include "series/units.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define RING_FIRST   16384u /* numbers */
+#define RING_SCALE   8u     /* bytes of a ring for each byte of rules and units */
 #define TIMES_FIRST  4096u  /* bytes */
 #define VALUES_FIRST 16384u /* numbers */
 
@@ -89,48 +93,31 @@ static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
 	rn_spill_release(&old);
 }
 
-#define WRITTEN 65536 /* bytes; a longer snapshot is not worth a page fault for each page of it */
+#define WRITTEN 65536 /* bytes; a page fault for each page of more bytes costs more than a write \
+		       */
 
-static int write_grammar(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s)
+static int write_area(struct rn_stream *t, const struct rn_mapped *area, const void *bytes,
+		      size_t n)
 {
-	int fd = rn_spill_descriptor(t->log.spill);
-	struct rn_spill_writer w;
-	struct rn_buf b = rn_buf_to(rn_spill_writer_add, &w);
+	int fd = n > WRITTEN ? rn_spill_descriptor(t->log.spill) : -1;
 
-	if (fd < 0)
+	if (n > WRITTEN && fd < 0)
 		return errno;
-	rn_spill_writer_begin(&w, fd, area->head.number * RN_SPILL_PAGE + sizeof(area->head),
-			      rn_area_seed(&area->head));
-	rn_grammar_snapshot(t->grammar, &b);
-	s->grammar = b.len;
-	return rn_spill_writer_end(&w, &s->grammar_sum);
-}
-
-static int copy_grammar(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s,
-			size_t bytes)
-{
-	int rc = make_room(t, bytes);
-	struct rn_buf b = rn_buf_over(t->snapshot, t->snapshot_room);
-
-	if (rc)
-		return rc;
-	rn_grammar_snapshot(t->grammar, &b);
-	s->grammar = b.len;
-	s->grammar_sum = rn_area_sum(&area->head, b.data, b.len);
-	memcpy(area_bytes(area), b.data, b.len);
+	if (n > WRITTEN)
+		return rn_spill_write(fd, bytes, n,
+				      area->head.number * RN_SPILL_PAGE + sizeof(area->head));
+	memcpy(area_bytes(area), bytes, n);
 	return 0;
 }
 
-#define PIECE 16384 /* bytes; a longer snapshot of a series is not saved again */
+#define PIECE 16384 /* bytes; a longer series is not written again */
 
 /* What stands in a hole, and is long, goes to the log; the buffer has it behind `at`. */
 static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole, struct rn_buf *b,
 		      size_t at)
 {
 	const struct rn_fact_values f = { s->id, hole };
-	const unsigned char *bytes = b->data + at + sizeof(uint64_t);
-	int rc = rn_log_add(&t->log, RN_FACT_VALUES, &f, sizeof(f), bytes,
-			    b->len - at - sizeof(uint64_t));
+	int rc = rn_log_add(&t->log, RN_FACT_VALUES, &f, sizeof(f), b->data + at, b->len - at);
 
 	if (rc)
 		return rc;
@@ -138,88 +125,103 @@ static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole
 		return ENOMEM;
 	t->pieces++;
 	b->len = at;
-	rn_holes_save(s->holes, hole, b);
 	return 0;
 }
 
-static int add_values(struct rn_stream *t, const struct rn_sig *s, struct rn_buf *b)
+/* Memory of a checkpoint, until it is written. */
+struct work {
+	struct rn_arena mem, scratch;
+	struct rn_buf out; /* a full buffer is not an error: out.failed */
+};
+
+static int add_series(struct work *w, const struct rn_series *s)
 {
-	const uint64_t number = s->id;
+	struct rn_arena_mark mark = rn_arena_mark(&w->mem);
+	struct rn_units *u;
+	int rc = rn_units_seal_quickly(&w->mem, &w->scratch, s, &u);
+
+	if (rc == RN_OK)
+		rn_units_encode_quickly(u, 0, &w->out);
+	rn_arena_rewind(&w->mem, mark);
+	return rc < 0 ? ENOMEM : 0;
+}
+
+static int add_values(struct rn_stream *t, const struct rn_sig *s, struct work *w)
+{
+	struct rn_buf *b = &w->out;
 	int rc = 0;
 
-	rn_buf_add(b, &number, sizeof(number));
+	rn_buf_u64(b, s->id);
 	for (uint32_t k = 0; k < s->holes->n && rc == 0 && !b->failed; k++) {
 		size_t at = b->len;
 
-		rn_holes_save(s->holes, k, b);
-		if (!b->failed && b->len - at > PIECE)
-			rc = cut_values(t, s, k, b, at);
+		rc = add_series(w, s->holes->series[k]);
+		if (rc || b->failed || b->len - at <= PIECE)
+			continue;
+		rc = cut_values(t, s, k, b, at);
+		if (rc == 0)
+			rc = add_series(w, s->holes->series[k]);
 	}
 	return rc;
 }
 
-/* Builds the snapshot of the elastic values in private memory. Its size is not known in advance:
- * *full is set if there is not enough room. */
-static int make_values(struct rn_stream *t, struct rn_buf *b, bool *full)
+/* Encodes the grammar and, after it, the elastic values. */
+static int encode_calls(struct rn_stream *t, struct rn_seal *s, struct work *w)
 {
+	struct rn_buf *b = &w->out;
 	int rc = 0;
 
-	*b = rn_buf_over(t->snapshot, t->snapshot_room);
+	if (rn_rules_encode_grammar(t->grammar, &w->scratch, b) < 0)
+		return b->failed ? 0 : ENOMEM;
+	s->grammar = b->len;
 	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b->failed; i++)
 		if (rn_holes_of(&t->holes, i))
-			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), b);
-	*full = b->failed;
+			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), w);
+	s->values = b->len - s->grammar;
 	return rc;
 }
 
-/* Writes the elastic values after the grammar. *full is set if the area has no room for them. */
-static int save_values(struct rn_stream *t, const struct rn_mapped *area, struct rn_seal *s,
-		       bool *full)
+/* Encodes them in private memory. The size is not known in advance. */
+static int make_calls(struct rn_stream *t, struct rn_seal *s, struct rn_buf *b)
 {
-	uint64_t at = rn_seal_values(s);
-	struct rn_buf b;
+	struct work w;
 	int rc;
 
 	do {
-		rc = make_values(t, &b, full);
-		if (rc == 0 && *full)
+		rn_arena_init(&w.mem, SIZE_MAX);
+		rn_arena_init(&w.scratch, SIZE_MAX);
+		w.out = rn_buf_over(t->snapshot, t->snapshot_room);
+		rc = encode_calls(t, s, &w);
+		rn_arena_free(&w.mem);
+		rn_arena_free(&w.scratch);
+		if (rc == 0 && w.out.failed)
 			rc = make_room(t, t->snapshot_room + 1);
-	} while (rc == 0 && *full);
-	if (rc)
-		return rc;
-	s->values = b.len;
-	*full = rn_mapped_room(area) < at + b.len;
-	if (*full)
-		return 0;
-	s->values_sum = rn_area_sum(&area->head, b.data, b.len);
-	memcpy(area_bytes(area) + at, b.data, b.len);
-	s->values_from = t->values_at;
-	s->pieces = t->pieces;
-	return 0;
+	} while (rc == 0 && w.out.failed);
+	*b = w.out;
+	return rc;
 }
 
 /* The areas of the grammar alternate, too, but less often. */
-static int save_grammar(struct rn_stream *t, struct rn_seal *s)
+static int save_calls(struct rn_stream *t, struct rn_seal *s)
 {
 	struct rn_mapped *area =
 		&t->area[t->area[0].at && t->area[0].head.number == rn_spool_sealed(t)->area];
-	size_t bytes = rn_grammar_snapshot_size(t->grammar), more = s->values + s->values / 2;
-	bool full = false;
-	int rc;
+	struct rn_buf b;
+	int rc = make_calls(t, s, &b);
 
-	do {
-		rc = make_area(t, area, bytes + more);
-		s->upto = t->calls;
-		if (rc == 0) {
-			s->area = area->head.number;
-			rc = bytes > WRITTEN ? write_grammar(t, area, s)
-					     : copy_grammar(t, area, s, bytes);
-		}
-		if (rc == 0)
-			rc = save_values(t, area, s, &full);
-		more = 2 * more + 4096;
-	} while (rc == 0 && full);
-	return rc;
+	if (rc == 0)
+		rc = make_area(t, area, b.len);
+	if (rc == 0)
+		rc = write_area(t, area, b.data, b.len);
+	if (rc)
+		return rc;
+	s->upto = t->calls;
+	s->area = area->head.number;
+	s->grammar_sum = rn_area_sum(&area->head, b.data, s->grammar);
+	s->values_sum = rn_area_sum(&area->head, b.data + s->grammar, s->values);
+	s->values_from = t->values_at;
+	s->pieces = t->pieces;
+	return 0;
 }
 
 static int save_times(struct rn_stream *t, struct rn_mapped *area, struct rn_seal *s)
@@ -254,7 +256,7 @@ static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_ma
 	s->values_tail = s->values_places = 0;
 	if (s->values == 0)
 		return 0;
-	while (places * sizeof(int64_t) < s->values)
+	while (places * sizeof(int64_t) < RING_SCALE * s->values)
 		places *= 2;
 	*ring = t->values_tail;
 	if (!ring->at || places > t->values_mask + 1)
@@ -331,11 +333,11 @@ int rn_spool_seal_now(struct rn_stream *t, bool whole)
 	s->segment = t->segment;
 	rc = save_times(t, &t->times_area[which], s);
 	if (rc == 0 && whole)
-		rc = save_grammar(t, s);
+		rc = save_calls(t, s);
 	if (rc == 0 && whole)
 		rc = make_values_ring(t, s, &values);
 	if (rc == 0 && whole)
-		rc = make_ring(t, s->grammar + s->times + s->values, &ring);
+		rc = make_ring(t, RING_SCALE * (s->grammar + s->values) + s->times, &ring);
 	if (rc)
 		return rc;
 	s->tail = ring.head.number;

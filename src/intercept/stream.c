@@ -26,8 +26,6 @@
 
 #include "hand.h"
 
-#define LITERAL_LIMIT (1u << 20)
-
 _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-exec")));
 const uint64_t rn_no_words[RN_CALL_WORDS];
 static const uint64_t nothing = UINT64_MAX;
@@ -35,7 +33,7 @@ static const uint64_t nothing = UINT64_MAX;
 /* What a segment has, empty. */
 static bool fill_memory(struct rn_stream *t, size_t limit)
 {
-	struct rn_grammar_opts opts = { .literal_limit = LITERAL_LIMIT };
+	struct rn_grammar_opts opts = { .literal_limit = RN_LITERAL_LIMIT };
 
 	rn_arena_init(&t->mem, limit);
 	t->grammar = rn_grammar_new(&t->mem, &opts);

@@ -270,17 +270,11 @@ int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n
 
 /* ---- sealing a grammar ---- */
 
-struct seal_frame {
-	struct rn_grammar_iter it;
-	uint32_t rule;
-};
-
 struct seal {
 	struct rn_rules *r;
 	const struct rn_grammar *g;
 	struct rn_arena scratch;
-	uint32_t *memo; /* grammar rule -> pool rule, UINT32_MAX while unknown */
-	struct seal_frame *stack;
+	uint32_t *memo; /* grammar rule -> pool rule */
 	struct rn_item *items;
 	uint32_t item_cap;
 };
@@ -303,99 +297,60 @@ static int seal_literal(struct seal *s, uint32_t id, uint32_t *lit)
 static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct rn_item *to)
 {
 	*to = (struct rn_item){ from->id, from->kind, from->count };
-	switch (from->kind) {
-	case RN_KIND_TERMINAL:
-		return RN_OK;
-	case RN_KIND_RULE:
+	if (from->kind == RN_KIND_RULE)
 		to->id = s->memo[from->id];
-		assert(to->id != UINT32_MAX); /* children are sealed first */
-		return RN_OK;
-	case RN_KIND_LITERAL:
-		if (rn_grammar_literal_length(s->g, from->id))
-			return seal_literal(s, from->id, &to->id);
-		*to = (struct rn_item){ 0 }; /* opened, nothing in it yet: count 0 drops it */
-	}
-	return RN_OK;
+	assert(to->id != UINT32_MAX); /* children are sealed first */
+	return from->kind == RN_KIND_LITERAL ? seal_literal(s, from->id, &to->id) : RN_OK;
 }
 
-static bool more_items(struct seal *s, uint32_t n)
+static bool reserve_items(struct seal *s, uint32_t n)
 {
-	uint32_t cap = s->item_cap;
-	struct rn_item *items;
-
-	if (n < cap)
+	if (n <= s->item_cap)
 		return true;
-	items = rn_new(&s->scratch, struct rn_item, (size_t)cap * 2);
-	if (!items)
-		return false;
-	memcpy(items, s->items, cap * sizeof(*items));
-	s->items = items;
-	s->item_cap = cap * 2;
-	return true;
+	s->item_cap = 2 * n;
+	s->items = rn_new(&s->scratch, struct rn_item, s->item_cap);
+	return s->items != NULL;
 }
 
 /* All children of `rule` are known: now itself. */
-static int seal_rule(struct seal *s, uint32_t rule)
+static int seal_rule(struct seal *s, uint32_t rule, uint32_t items)
 {
 	struct rn_grammar_iter it = rn_grammar_body(s->g, rule);
 	struct rn_grammar_item item;
-	uint32_t n = 0;
+	int rc = reserve_items(s, items) ? RN_OK : RN_E_NOMEM;
 
-	while (rn_grammar_body_next(&it, &item)) {
-		int rc;
-
-		if (!more_items(s, n))
-			return RN_E_NOMEM;
-		rc = seal_item(s, &item, &s->items[n++]);
-		if (rc < 0)
-			return rc;
-	}
-	return rn_rules_add(s->r, s->items, n, &s->memo[rule]);
+	for (uint32_t n = 0; rc == RN_OK && rn_grammar_body_next(&it, &item); n++)
+		rc = seal_item(s, &item, &s->items[n]);
+	return rc == RN_OK ? rn_rules_add(s->r, s->items, items, &s->memo[rule]) : rc;
 }
 
-static int seal_from_start(struct seal *s)
+static int seal_from_start(struct seal *s, struct rn_grammar_frame *stack)
 {
-	uint32_t depth = 1;
+	struct rn_grammar_order o = rn_grammar_order(s->g, s->memo, stack);
+	uint32_t rule, items;
+	int rc = RN_OK;
 
-	s->stack[0] = (struct seal_frame){ rn_grammar_body(s->g, 0), 0 };
-	while (depth) {
-		struct seal_frame *f = &s->stack[depth - 1];
-		struct rn_grammar_item item;
-		uint32_t child = UINT32_MAX;
-		int rc;
-
-		while (child == UINT32_MAX && rn_grammar_body_next(&f->it, &item))
-			if (item.kind == RN_KIND_RULE && s->memo[item.id] == UINT32_MAX)
-				child = item.id;
-		if (child != UINT32_MAX) {
-			assert(depth < rn_grammar_rules(s->g));
-			s->stack[depth++] =
-				(struct seal_frame){ rn_grammar_body(s->g, child), child };
-			continue;
-		}
-		rc = seal_rule(s, f->rule);
-		if (rc < 0)
-			return rc;
-		depth--;
-	}
-	return RN_OK;
+	while (rc == RN_OK && rn_grammar_order_next(&o, &rule, &items))
+		rc = seal_rule(s, rule, items);
+	return rc;
 }
 
 int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, uint32_t *root)
 {
 	uint32_t n = rn_grammar_rules(g), memo[SMALL];
-	struct seal_frame stack[SMALL];
+	struct rn_grammar_frame small[SMALL], *stack = small;
 	struct rn_item items[SMALL];
-	struct seal s = { .r = r, .g = g, .item_cap = SMALL };
+	struct seal s = { .r = r, .g = g, .memo = memo, .items = items, .item_cap = SMALL };
 	int rc = RN_E_NOMEM;
 
 	rn_arena_init(&s.scratch, SIZE_MAX);
-	s.items = items;
-	s.memo = n <= SMALL ? memo : rn_new(&s.scratch, uint32_t, n);
-	s.stack = n <= SMALL ? stack : rn_new(&s.scratch, struct seal_frame, n);
-	if (s.memo && s.stack) {
+	if (n > SMALL) {
+		s.memo = rn_new(&s.scratch, uint32_t, n);
+		stack = rn_new(&s.scratch, struct rn_grammar_frame, n);
+	}
+	if (s.memo && stack) {
 		memset(s.memo, 0xff, n * sizeof(*s.memo));
-		rc = seal_from_start(&s);
+		rc = seal_from_start(&s, stack);
 		if (rc == RN_OK)
 			*root = s.memo[0];
 	}

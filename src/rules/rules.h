@@ -77,6 +77,14 @@ int rn_rules_encode(const struct rn_rules *r, struct rn_buf *out);
 int rn_rules_decode(struct rn_arena *mem, struct rn_reader *in, uint32_t terminals,
 		    struct rn_rules **out, struct rn_err *err);
 
+/* What the builder holds now, in the same form, but quickly: bodies are as the builder has them,
+ * which may not be in normal form, and the last rule is the stream. `scratch` is not rewound. The
+ * reader converts them to normal form; `*root` is the rule that the last one becomes. */
+int rn_rules_encode_grammar(const struct rn_grammar *g, struct rn_arena *scratch,
+			    struct rn_buf *out);
+int rn_rules_decode_grammar(struct rn_arena *mem, struct rn_reader *in, uint32_t terminals,
+			    struct rn_rules **out, uint32_t *root, struct rn_err *err);
+
 /*
  * Walking. A walker stands between two symbols of the expansion of `root`; next reads the one
  * after it and prev the one before it. Its stack, from the arena given, has room for the height of

@@ -612,7 +612,7 @@ static bool part_check(const struct rn_series_part *p, uint64_t n, uint64_t *lit
 	return l == p->lane;
 }
 
-/* The state of the open part is one that a run can be in; what the restored bytes must prove. */
+/* The state of the open part is one that a run can be in. */
 static bool state_check(const struct rn_series *s)
 {
 	uint64_t n = s->n - s->start;
@@ -631,14 +631,6 @@ static bool state_check(const struct rn_series *s)
 		return false;
 	return s->due != RN_DUE_CONVERT && !s->lag && s->looked >= s->start &&
 	       s->n - s->looked >= s->slow;
-}
-
-int rn_series_resume(struct rn_series *s)
-{
-	if (!state_check(s))
-		return RN_E_DATA;
-	s->lane = s->mode == RN_SERIES_PATTERN && !s->due ? next_lane(s) : NULL;
-	return RN_OK;
 }
 
 static bool open_check(const struct rn_series *s, uint64_t *lit)

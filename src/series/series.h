@@ -21,8 +21,8 @@
  *
  * Cost: append is amortised O(1), a compare and an increment while the pattern holds, and bounded:
  * no append moves more than some thousand values. Memory from the arena: about 2.5 KiB for a
- * lane, whatever its length, 8 bytes for a literal value. Not locked, no libc allocation (but
- * snapshots are written to an rn_buf). Reading: units.h. On disk: doc/format.md.
+ * lane, whatever its length, 8 bytes for a literal value. Not locked, no libc allocation.
+ * Reading: units.h. On disk: doc/format.md.
  */
 #ifndef RN_SERIES_SERIES_H
 #define RN_SERIES_SERIES_H
@@ -34,7 +34,6 @@
 #include "base/err.h"
 
 struct rn_arena;
-struct rn_buf;
 struct rn_series; /* opaque */
 
 struct rn_series *rn_series_new(struct rn_arena *mem);
@@ -49,11 +48,6 @@ int rn_series_append(struct rn_series *s, int64_t x);
  * there is no pattern, never more than RN_PREDICT_MAX). O(k). */
 #define RN_PREDICT_MAX 1024
 size_t rn_series_predict(const struct rn_series *s, int64_t *out, size_t k);
-
-/* As for grammars: position-independent, goes on exactly as the original, trusts no byte. */
-int rn_series_snapshot(const struct rn_series *s, struct rn_buf *out);
-int rn_series_restore(struct rn_arena *mem, const void *bytes, size_t len, struct rn_series **out,
-		      struct rn_err *err);
 
 bool rn_series_check(const struct rn_series *s);
 

@@ -1,6 +1,5 @@
 /*
- * series_impl.h - inside the series builder: what series.c, series_snapshot.c and units_seal.c
- * share.
+ * series_impl.h - inside the series builder: what series*.c and units_seal.c share.
  *
  * Closed parts are in `parts`; the open one is spread over struct rn_series, so that an append
  * that the pattern foresaw touches the series, one lane and that lane's grammar, and nothing else.
@@ -102,8 +101,6 @@ static inline uint64_t rn_lane_length(uint64_t n, uint32_t lanes, uint32_t k)
 
 /* ---- series_lane.c ---- */
 
-/* An empty lane without a grammar; NULL: no memory. */
-struct rn_lane *rn_lane_new(struct rn_arena *mem);
 /* Gives a whole ring back, whatever the lanes hold. */
 void rn_lanes_recycle(struct rn_series *s, struct rn_lane *ring);
 /* A new ring of lanes with these values dealt out to it, n >= lanes. RN_E_RANGE: a difference does
@@ -117,9 +114,8 @@ int rn_lane_step(struct rn_lane *l, struct rn_arena *mem, int64_t x, bool *fores
 /* All elements to out[at], out[at + stride], ... which has the room. RN_E_RANGE: rules nested too
  * deeply. */
 int rn_lane_expand(const struct rn_lane *l, struct rn_seg *out, uint32_t at, uint32_t stride);
-/* The number of a difference, or RN_MAP_NONE; giving it the next number. */
+/* The number of a difference, or RN_MAP_NONE. */
 uint32_t rn_lane_find(const struct rn_lane *l, int64_t d);
-int rn_lane_intern(struct rn_lane *l, struct rn_arena *mem, int64_t d);
 
 /* ---- series_detect.c ---- */
 
@@ -141,9 +137,6 @@ void rn_seen_clear(struct rn_series *s);
 void rn_seen_enter(struct rn_series *s, uint32_t from, uint32_t end);
 /* Enters value i, the latest, and looks whether differences repeat. */
 void rn_seen_look(struct rn_series *s, uint32_t i);
-
-/* series.c: a restored series is ready to go on, or RN_E_DATA. */
-int rn_series_resume(struct rn_series *s);
 
 /* units_seal.c: the lane holds exactly n elements, all of int64, and ends in its last one.
  * RN_OK, RN_E_DATA or RN_E_NOMEM. */

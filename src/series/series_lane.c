@@ -10,16 +10,6 @@
 
 #include "base/hash.h"
 
-struct rn_lane *rn_lane_new(struct rn_arena *mem)
-{
-	struct rn_lane *l = rn_new(mem, struct rn_lane, 1);
-
-	if (!l || rn_map_init(&l->ids, mem) < 0)
-		return NULL;
-	rn_seg_init(&l->delta, sizeof(int64_t));
-	return l;
-}
-
 static struct rn_lane *get_lane(struct rn_series *s)
 {
 	struct rn_arena_mark mark = rn_arena_mark(s->mem);
@@ -29,13 +19,15 @@ static struct rn_lane *get_lane(struct rn_series *s)
 		s->idle = l->next;
 		return l;
 	}
-	l = rn_lane_new(s->mem);
+	l = rn_new(s->mem, struct rn_lane, 1);
 	if (l)
 		l->g = rn_grammar_new(s->mem, NULL);
-	if (l && l->g)
-		return l;
-	rn_arena_rewind(s->mem, mark);
-	return NULL;
+	if (!l || !l->g || rn_map_init(&l->ids, s->mem) < 0) {
+		rn_arena_rewind(s->mem, mark);
+		return NULL;
+	}
+	rn_seg_init(&l->delta, sizeof(int64_t));
+	return l;
 }
 
 static void recycle(struct rn_series *s, struct rn_lane *l)
@@ -88,16 +80,6 @@ static int reserve_id(struct rn_lane *l, struct rn_arena *mem, uint32_t tag, int
 		return RN_E_NOMEM;
 	*RN_SEG_AT(&l->delta, int64_t, l->delta.n) = d;
 	return RN_OK;
-}
-
-int rn_lane_intern(struct rn_lane *l, struct rn_arena *mem, int64_t d)
-{
-	uint32_t tag = tag_of(d);
-	int rc = reserve_id(l, mem, tag, d);
-
-	if (rc == RN_OK)
-		rn_map_insert(&l->ids, tag, l->delta.n++);
-	return rc;
 }
 
 /* A new difference is entered only after the grammar has taken it: either may lack memory. */

@@ -32,6 +32,11 @@ int rn_units_seal_quickly(struct rn_arena *mem, struct rn_arena *scratch, const 
 int rn_units_shrink(struct rn_arena *mem, struct rn_arena *scratch, const struct rn_units *u,
 		    struct rn_units **out);
 
+/* The series of `list`, n of them, one after the other, without regard to patterns that continue.
+ * It refers to what they refer to. RN_OK, RN_E_NOMEM, or RN_E_RANGE: 2^63 elements and more. */
+int rn_units_concat(struct rn_arena *mem, const struct rn_units *const *list, uint32_t n,
+		    struct rn_units **out);
+
 uint64_t rn_units_length(const struct rn_units *u);
 
 /* Element i < length. */

@@ -269,3 +269,23 @@ int rn_units_join(struct rn_units *u, struct rn_unit *unit, uint32_t count)
 	}
 	return RN_OK;
 }
+
+int rn_units_concat(struct rn_arena *mem, const struct rn_units *const *list, uint32_t n,
+		    struct rn_units **out)
+{
+	struct rn_units *u = rn_new(mem, struct rn_units, 1);
+	struct rn_unit *unit;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count += list[i]->count;
+	unit = rn_new(mem, struct rn_unit, count);
+	if (!u || !unit)
+		return RN_E_NOMEM;
+	count = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < list[i]->count; k++)
+			unit[count++] = list[i]->unit[k];
+	*out = u;
+	return rn_units_join(u, unit, count);
+}

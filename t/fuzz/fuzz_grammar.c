@@ -1,15 +1,16 @@
 /*
- * fuzz_grammar.c - libFuzzer target: the builder, by operations and by snapshots.
+ * fuzz_grammar.c - libFuzzer target: the builder, by operations and by its encoded bodies.
  *
- * The first byte chooses. Either the rest is a program of appends with snapshots and failing
- * allocations in between, and the sealed rules must give back the appended symbols; or the rest
- * is patched into a valid snapshot (nobody guesses one), which must be refused or be sound.
+ * The first byte chooses. Either the rest is a program of appends with failing allocations in
+ * between, and the sealed rules and the encoded bodies must give back the appended symbols; or the
+ * rest is patched into encoded bodies, which must be refused or be sound.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/varint.h"
 #include "grammar/grammar.h"
 #include "rules/rules.h"
 
@@ -21,26 +22,36 @@ static void must(int condition)
 		abort();
 }
 
-static struct rn_grammar *reborn(struct rn_arena *mem, const struct rn_grammar *g)
+/* The bodies, decoded, are the rules that sealing makes. */
+static void verify_bodies(struct rn_arena *mem, const struct rn_grammar *g)
 {
+	struct rn_rules *r = rn_rules_new(mem), *back;
 	struct rn_buf b = { 0 };
-	struct rn_grammar *h = NULL;
+	struct rn_reader in;
+	uint32_t root, again, *memo;
 
-	must(rn_grammar_snapshot(g, &b) == RN_OK);
-	must(rn_grammar_restore(mem, b.data, b.len, &h, NULL) == RN_OK);
+	must(r && rn_rules_seal(r, g, &root) == RN_OK);
+	must(rn_rules_encode_grammar(g, mem, &b) == RN_OK);
+	in = rn_reader(b.data, b.len);
+	must(rn_rules_decode_grammar(mem, &in, 32, &back, &again, NULL) == RN_OK);
+	must(rn_left(&in) == 0 && rn_rules_check(back));
+	memo = rn_new(mem, uint32_t, rn_rules_count(back));
+	memset(memo, 0xff, rn_rules_count(back) * sizeof(*memo));
+	must(rn_rules_import(r, back, again, NULL, memo, &again) == RN_OK && again == root);
 	rn_buf_free(&b);
-	return h;
 }
 
 /* Appends and keeps what was appended; the allocation that a zero byte makes fail loses nothing. */
-static struct rn_grammar *play(struct rn_arena *mem, struct rn_grammar *g, const uint8_t *p,
-			       size_t n, uint32_t *log)
+static void play(struct rn_arena *mem, struct rn_grammar *g, const uint8_t *p, size_t n,
+		 uint32_t *log)
 {
+	unsigned bodies = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		uint32_t t = p[i] & 31;
 
-		if (p[i] >= 0xf8)
-			g = reborn(mem, g);
+		if (p[i] >= 0xf8 && bodies++ < 100)
+			verify_bodies(mem, g);
 		mem->fail_at = p[i] == 0 ? 1 : 0;
 		if (rn_grammar_append(g, t) < 0) {
 			mem->fail_at = 0;
@@ -49,7 +60,6 @@ static struct rn_grammar *play(struct rn_arena *mem, struct rn_grammar *g, const
 		mem->fail_at = 0;
 		log[i] = t;
 	}
-	return g;
 }
 
 static void verify(struct rn_arena *mem, const struct rn_grammar *g, const uint32_t *log, size_t n)
@@ -71,31 +81,29 @@ static void operations(struct rn_arena *mem, const uint8_t *data, size_t size)
 	uint32_t *log = malloc((size + 1) * sizeof(*log));
 
 	must(g && log);
-	g = play(mem, g, data + 1, size - 1, log);
+	play(mem, g, data + 1, size - 1, log);
 	verify(mem, g, log, size - 1);
 	free(log);
 }
 
-/* Pairs of (position, change) on the snapshot of a small grammar that has a bit of everything. */
-static void snapshot(struct rn_arena *mem, const uint8_t *data, size_t size)
+/* Pairs of (position, change) on the bodies of a small grammar that has a bit of everything. */
+static void bodies(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
-	struct rn_grammar *g = rn_grammar_new(mem, NULL), *h = NULL;
-	struct rn_rules *r = rn_rules_new(mem);
+	struct rn_grammar *g =
+		rn_grammar_new(mem, &(struct rn_grammar_opts){ data[0] & 2 ? 8 : 0 });
+	struct rn_rules *r;
 	struct rn_buf b = { 0 };
+	struct rn_reader in;
 	uint32_t root;
 
 	for (uint32_t i = 0; i < 120u + data[0]; i++)
 		must(rn_grammar_append(g, i % 9 == 4 ? i % 11 : i % 4) == RN_OK);
-	must(rn_grammar_snapshot(g, &b) == RN_OK);
+	must(rn_rules_encode_grammar(g, mem, &b) == RN_OK);
 	for (size_t i = 1; i + 2 < size; i += 3)
 		b.data[(data[i] | (size_t)data[i + 1] << 8) % b.len] ^= data[i + 2];
-	if (rn_grammar_restore(mem, b.data, b.len, &h, NULL) == RN_OK) {
-		must(rn_grammar_check(h));
-		for (uint32_t i = 0; i < 40; i++)
-			must(rn_grammar_append(h, i % 4) == RN_OK);
-		must(rn_grammar_check(h));
-		must(rn_rules_seal(r, h, &root) != RN_E_NOMEM);
-	}
+	in = rn_reader(b.data, b.len);
+	if (rn_rules_decode_grammar(mem, &in, 32, &r, &root, NULL) == RN_OK)
+		must(rn_rules_check(r) && root < rn_rules_count(r));
 	rn_buf_free(&b);
 }
 
@@ -111,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & 1)
 		operations(&mem, data, size);
 	else
-		snapshot(&mem, data, size);
+		bodies(&mem, data, size);
 	rn_arena_free(&mem);
 	return 0;
 }

@@ -47,6 +47,19 @@ static void code_again(const struct rn_rules *r, const uint8_t *data, size_t use
 	rn_buf_free(&out);
 }
 
+/* The same bytes as bodies of a builder, which need not be in normal form. */
+static void decode_bodies(struct rn_arena *mem, const uint8_t *data, size_t size)
+{
+	struct rn_reader in = rn_reader(data, size);
+	struct rn_rules *r;
+	uint32_t root;
+
+	if (rn_rules_decode_grammar(mem, &in, TERMINALS, &r, &root, NULL) < 0)
+		return;
+	must(rn_rules_check(r) && root < rn_rules_count(r));
+	walk(mem, r, root);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint32_t i = rn_rules_count(r); i-- > 0 && i + 8 > rn_rules_count(r);)
 			walk(&mem, r, i);
 	}
+	decode_bodies(&mem, data, size);
 	rn_arena_free(&mem);
 	return 0;
 }

@@ -1,10 +1,10 @@
 /*
- * fuzz_series.c - libFuzzer target: sealed series from bytes, the builder, and its snapshots.
+ * fuzz_series.c - libFuzzer target: sealed series from bytes, and the builder.
  *
  * The first byte chooses. The rest is an encoded series, which must be refused or answer every
- * question and encode to bytes that decode to the same again; or a program of appends with
- * snapshots and failing allocations in between, which the sealed series must give back; or it is
- * patched into a valid snapshot (or is taken as one), which must be refused or be sound.
+ * question and encode to bytes that decode to the same again; or a program of appends with failing
+ * allocations in between, which the sealed series must give back; or it is patched into a series
+ * that was encoded quickly, which must be refused or answer every question.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,15 +99,6 @@ static void append(struct program *p, int64_t x)
 	p->log[p->n++] = x;
 }
 
-static void reborn(struct program *p)
-{
-	struct rn_buf b = { 0 };
-
-	must(rn_series_snapshot(p->s, &b) == RN_OK);
-	must(rn_series_restore(p->mem, b.data, b.len, &p->s, NULL) == RN_OK);
-	rn_buf_free(&b);
-}
-
 /* An instruction is a byte: what to do, and how much of it. Arithmetic wraps. */
 static void play(struct program *p, const uint8_t *data, size_t size)
 {
@@ -143,8 +134,6 @@ static void play(struct program *p, const uint8_t *data, size_t size)
 			break;
 		default:
 			p->mem->fail_at = 0;
-			if (n < 4)
-				reborn(p);
 			append(p, n == 31 ? INT64_MIN : n == 30 ? INT64_MAX : (int64_t)n);
 		}
 	}
@@ -168,23 +157,9 @@ static void building(struct rn_arena *mem, const uint8_t *data, size_t size)
 	free(back);
 }
 
-/* ---- snapshots ---- */
+/* ---- patching ---- */
 
-static void use(struct rn_arena *mem, struct rn_series *s)
-{
-	int64_t ahead[40];
-	struct rn_units *u;
-
-	must(rn_series_check(s));
-	for (int64_t i = 0; i < 300; i++)
-		must(rn_series_append(s, i % 70 < 35 ? i * i : i * 3) != RN_E_DATA);
-	rn_series_predict(s, ahead, 40);
-	must(rn_series_check(s));
-	if (rn_units_seal(mem, s, &u) == RN_OK)
-		ask_all(u);
-}
-
-/* One of several series, each in another state when its snapshot is taken. */
+/* One of several series, each in another state when it is encoded. */
 static void prepare(struct rn_series *s, unsigned kind)
 {
 	uint64_t x = kind;
@@ -209,24 +184,20 @@ static void prepare(struct rn_series *s, unsigned kind)
 
 static void patching(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
-	struct rn_series *s = rn_series_new(mem), *t;
+	struct rn_series *s = rn_series_new(mem);
+	struct rn_arena scratch;
 	struct rn_buf b = { 0 };
+	struct rn_units *u;
 
+	rn_arena_init(&scratch, LIMIT);
 	prepare(s, data[0]);
-	must(rn_series_snapshot(s, &b) == RN_OK);
+	must(rn_units_seal_quickly(mem, &scratch, s, &u) == RN_OK);
+	must(rn_units_encode_quickly(u, 0, &b) == RN_OK);
 	for (size_t i = 1; i + 2 < size; i += 3)
 		b.data[(data[i] | (size_t)data[i + 1] << 8) % b.len] ^= data[i + 2];
-	if (rn_series_restore(mem, b.data, b.len, &t, NULL) == RN_OK)
-		use(mem, t);
+	decoding(mem, b.data, b.len);
 	rn_buf_free(&b);
-}
-
-static void restoring(struct rn_arena *mem, const uint8_t *data, size_t size)
-{
-	struct rn_series *s;
-
-	if (rn_series_restore(mem, data, size, &s, NULL) == RN_OK)
-		use(mem, s);
+	rn_arena_free(&scratch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -234,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const part[])(struct rn_arena *, const uint8_t *,
-				    size_t) = { decoding, decoding, building, patching, restoring };
+				    size_t) = { decoding, decoding, building, patching };
 	struct rn_arena mem;
 
 	if (size < 2 || size > 4000)

@@ -33,7 +33,7 @@ static inline void forge_seal(const unsigned char *b, size_t len, const struct r
 			      struct rn_seal *s)
 {
 	s->grammar_sum = forge_area(b, len, s->area, 0, s->grammar);
-	s->values_sum = forge_area(b, len, s->area, rn_seal_values(s), s->values);
+	s->values_sum = forge_area(b, len, s->area, s->grammar, s->values);
 	s->times_sum = forge_area(b, len, s->times_at, 0, s->times);
 	s->sum = rn_seal_sum(of, s);
 }

@@ -25,6 +25,8 @@
 #include "grammar/grammar.h"
 #include "read/check.h"
 #include "read/trace.h"
+#include "rules/rules.h"
+#include "series/units.h"
 
 #define RUN 0x1234u
 
@@ -128,28 +130,49 @@ static struct rn_extent *claim(struct rn_spill *s, enum rn_extent_kind kind, uin
 	return m.at;
 }
 
+static void put_series(const struct rn_series *s, struct rn_buf *out)
+{
+	struct rn_arena mem, scratch;
+	struct rn_units *u;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&scratch, SIZE_MAX);
+	must(rn_units_seal_quickly(&mem, &scratch, s, &u) == RN_OK);
+	must(rn_units_encode_quickly(u, 0, out) == RN_OK);
+	rn_arena_free(&mem);
+	rn_arena_free(&scratch);
+}
+
+static void put_grammar(const struct rn_grammar *g, struct rn_buf *out)
+{
+	struct rn_arena scratch;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	must(rn_rules_encode_grammar(g, &scratch, out) == RN_OK);
+	rn_arena_free(&scratch);
+}
+
 /* What stands in holes, behind the grammar; every other time most of it is in the log. */
 static void save_values(struct rn_spill *spill, struct stream *s, struct rn_extent *area,
 			struct rn_seal *to)
 {
-	size_t at = sizeof(*area) + rn_seal_values(to);
+	size_t at = sizeof(*area) + to->grammar;
 	struct rn_buf b = rn_buf_over((char *)area + at, AREA - at), piece = { 0 };
 	const struct rn_fact_values f = { s->elastic, 0 };
-	const uint64_t number = s->elastic;
 	struct rn_extent *tail;
 
 	if (!s->holes)
 		return;
 	if (to->number % 2) {
-		must(rn_holes_save(s->holes, 0, &piece) == RN_OK);
-		must(rn_log_add(&s->log, RN_FACT_VALUES, &f, sizeof(f), piece.data + 8,
-				piece.len - 8) == 0);
+		put_series(s->holes->series[0], &piece);
+		must(rn_log_add(&s->log, RN_FACT_VALUES, &f, sizeof(f), piece.data, piece.len) ==
+		     0);
 		must(rn_holes_cut(s->holes, &s->mem, 0));
 		rn_buf_free(&piece);
 		s->pieces++;
 	}
-	rn_buf_add(&b, &number, sizeof(number));
-	must(rn_holes_save(s->holes, 0, &b) == RN_OK);
+	rn_buf_u64(&b, s->elastic);
+	put_series(s->holes->series[0], &b);
 	tail = claim(spill, RN_EXTENT_TAIL, s->log.stream, sizeof(*tail) + PLACES * sizeof(int64_t),
 		     NULL);
 	to->values = b.len;
@@ -171,7 +194,7 @@ static void seal(struct rn_spill *spill, struct stream *s)
 
 	tail = claim(spill, RN_EXTENT_TAIL, s->log.stream,
 		     sizeof(*tail) + PLACES * sizeof(uint32_t), NULL);
-	must(rn_grammar_snapshot(s->grammar, &b) == RN_OK);
+	put_grammar(s->grammar, &b);
 	*to = (struct rn_seal){ .number = s->m->live.seal[!which].number + 1,
 				.upto = s->m->live.calls,
 				.area = area->number,

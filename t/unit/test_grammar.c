@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "grammar/grammar.h"
+#include "rules/rules.h"
 
 #include <string.h>
 
@@ -64,13 +65,18 @@ static bool holds(const struct rn_grammar *g, const struct stream *s, uint64_t n
 static bool same_bytes(const struct rn_grammar *a, const struct rn_grammar *b)
 {
 	struct rn_buf x = { 0 }, y = { 0 };
+	struct rn_arena scratch;
 	bool same;
 
-	rn_grammar_snapshot(a, &x);
-	rn_grammar_snapshot(b, &y);
-	same = x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
+	rn_arena_init(&scratch, SIZE_MAX);
+	CHECK(rn_rules_encode_grammar(a, &scratch, &x) == RN_OK);
+	CHECK(rn_rules_encode_grammar(b, &scratch, &y) == RN_OK);
+	same = x.len == y.len && memcmp(x.data, y.data, x.len) == 0 &&
+	       rn_grammar_expect(a) == rn_grammar_expect(b) &&
+	       rn_grammar_nodes(a) == rn_grammar_nodes(b);
 	rn_buf_free(&x);
 	rn_buf_free(&y);
+	rn_arena_free(&scratch);
 	return same;
 }
 
@@ -103,79 +109,6 @@ static void test_random(unsigned rounds)
 	}
 	ok("%u random streams, %llu symbols, expand to what went in", rounds,
 	   (unsigned long long)symbols);
-}
-
-static struct rn_grammar *reborn(struct rn_grammar *g, struct rn_arena *into)
-{
-	struct rn_buf b = { 0 };
-	struct rn_grammar *h = NULL;
-	struct rn_err err = { 0 };
-
-	rn_grammar_snapshot(g, &b);
-	if (!CHECK(rn_grammar_restore(into, b.data, b.len, &h, &err) == RN_OK))
-		diag("%s", err.text);
-	rn_buf_free(&b);
-	return h;
-}
-
-static void test_snapshot(unsigned rounds)
-{
-	struct rn_arena side;
-	unsigned taken = 0;
-
-	rn_arena_init(&side, SIZE_MAX);
-	for (unsigned i = 0; i < rounds; i++) {
-		struct rn_grammar *g = fresh(NULL), *h;
-
-		rn_arena_free(&side);
-		h = rn_grammar_new(&side, NULL);
-		stream_random(&in);
-		for (uint32_t k = 0; k < in.n; k++) {
-			if (tap_below(200) == 0) {
-				h = reborn(h, &side);
-				taken++;
-				if (!h)
-					return;
-			}
-			rn_grammar_append(g, in.t[k]);
-			rn_grammar_append(h, in.t[k]);
-		}
-		if (!CHECK(same_bytes(g, h)) || !CHECK(rn_grammar_check(h)))
-			return;
-	}
-	rn_arena_free(&side);
-	ok("%u snapshots restored at random points go on as the original", taken);
-}
-
-static void test_snapshot_damage(void)
-{
-	struct rn_grammar *g = fresh(NULL), *h;
-	struct rn_buf b = { 0 };
-	unsigned refused = 0, taken = 0;
-	struct rn_arena side;
-
-	rn_arena_init(&side, SIZE_MAX);
-	for (uint32_t k = 0; k < 400; k++)
-		rn_grammar_append(g, k % 7 == 3 ? k % 11 : k % 5);
-	rn_grammar_snapshot(g, &b);
-	for (size_t i = 0; i < b.len; i++) {
-		CHECK(rn_grammar_restore(&side, b.data, i, &h, NULL) == RN_E_DATA);
-		b.data[i] ^= (unsigned char)(1 + tap_below(255));
-		if (rn_grammar_restore(&side, b.data, b.len, &h, NULL) == RN_OK) {
-			taken++;
-			CHECK(rn_grammar_check(h));
-			for (uint32_t k = 0; k < 50; k++)
-				rn_grammar_append(h, k % 3);
-			CHECK(rn_grammar_check(h));
-		} else {
-			refused++;
-		}
-		rn_grammar_snapshot(g, (rn_buf_clear(&b), &b));
-		rn_arena_free(&side);
-	}
-	rn_buf_free(&b);
-	diag("%u flips refused, %u gave another sound grammar", refused, taken);
-	ok("a damaged snapshot is refused or sound");
 }
 
 /* Appends with the n-th allocation failing, for every n; what was taken must be intact. */
@@ -288,7 +221,6 @@ static void test_backlog(unsigned rounds)
 			mem.limit = SIZE_MAX;
 			pending++;
 			CHECK(rn_grammar_append(g, in.t[k]) == RN_OK);
-			g = reborn(g, &mem);
 		}
 		mem.limit = SIZE_MAX;
 		if (!CHECK(rn_grammar_check(g)) || !CHECK(holds(g, &in, in.n)))
@@ -311,17 +243,15 @@ static void test_wide_counts(void)
 		for (int k = 0; k < 5; k++) /* across the border between narrow and wide */
 			CHECK(rn_grammar_append(g, 9) == RN_OK);
 		CHECK(rn_grammar_check(g));
-		g = reborn(g, &mem);
 	}
 	rn_grammar_append(g, 4); /* closes the last run of 9 */
 	it = rn_grammar_body(g, 0);
 	while (rn_grammar_body_next(&it, &item))
 		total += item.count;
 	CHECK(total == 4 && "three equal rounds of (1 2 3)^2^40 9^(2^31+3) are one rule");
-	g = fresh(NULL); /* the round that makes a count wide, interrupted by a snapshot */
+	g = fresh(NULL); /* the round that makes a count wide */
 	CHECK(rn_grammar_append_repeat(g, body, 2, ((uint64_t)1 << 31) - 1, NULL) == RN_OK);
 	CHECK(rn_grammar_append(g, 1) == RN_OK);
-	g = reborn(g, &mem);
 	CHECK(rn_grammar_append(g, 2) == RN_OK && rn_grammar_check(g));
 	CHECK(rn_grammar_append(g, RN_TERMINAL_MAX) == RN_OK);
 	CHECK(rn_grammar_append(g, RN_TERMINAL_MAX + 1) == RN_E_ARG);
@@ -356,7 +286,7 @@ static void test_repeat_limits(void)
 	CHECK(rn_grammar_append_repeat(g, one, 1, most - first_count(g), NULL) == RN_OK);
 	CHECK(rn_grammar_append_repeat(g, one, 1, 1, &done) == RN_E_RANGE && done == 0);
 	CHECK(first_count(g) == most && rn_grammar_check(g));
-	CHECK(rn_grammar_append(g, 9) == RN_OK && rn_grammar_check(reborn(g, &mem)));
+	CHECK(rn_grammar_append(g, 9) == RN_OK && rn_grammar_check(g));
 	ok("append_repeat stops at 2^61, at once");
 }
 
@@ -428,8 +358,6 @@ int main(void)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	test_random(rounds);
-	test_snapshot(rounds / 4);
-	test_snapshot_damage();
 	test_no_memory();
 	test_repeat(rounds);
 	test_repeat_nested();

@@ -108,6 +108,37 @@ static bool codes(const struct rn_rules *r, uint32_t root, uint32_t terminals)
 	return good;
 }
 
+/* The same rule in two pools. */
+static bool is_same(struct rn_rules *a, uint32_t rule, const struct rn_rules *b, uint32_t other)
+{
+	uint32_t n = rn_rules_count(b), *memo = rn_new(&side, uint32_t, n), found;
+
+	memset(memo, 0xff, n * sizeof(*memo));
+	return rn_rules_import(a, b, other, NULL, memo, &found) == RN_OK && found == rule;
+}
+
+/* The bodies of a builder become the rules that sealing it makes. */
+static bool codes_builder(const struct rn_grammar *g, struct rn_rules *r, uint32_t root,
+			  uint32_t terminals)
+{
+	struct rn_buf b = { 0 };
+	struct rn_rules *back = NULL;
+	struct rn_err err = { 0 };
+	struct rn_reader rd;
+	uint32_t again = 0;
+	bool good;
+
+	good = rn_rules_encode_grammar(g, &side, &b) == RN_OK;
+	rd = rn_reader(b.data, b.len);
+	good = good &&
+	       rn_rules_decode_grammar(&side, &rd, terminals, &back, &again, &err) == RN_OK &&
+	       rn_left(&rd) == 0 && rn_rules_check(back) && is_same(r, root, back, again);
+	if (!good)
+		diag("%s", err.text);
+	rn_buf_free(&b);
+	return good;
+}
+
 static void test_random(unsigned rounds)
 {
 	const struct rn_grammar_opts literal = { .literal_limit = 50 };
@@ -124,7 +155,8 @@ static void test_random(unsigned rounds)
 		CHECK(rn_rules_seal(r, g, &root) == RN_OK);
 		symbols += in.n;
 		if (!CHECK(rn_rules_check(r)) || !CHECK(expands_to(r, root, in.t, in.n)) ||
-		    !CHECK(walks(r, root, 30)) || !CHECK(codes(r, root, 64))) {
+		    !CHECK(walks(r, root, 30)) || !CHECK(codes(r, root, 64)) ||
+		    !CHECK(codes_builder(g, r, root, 64))) {
 			diag("stream %u of %u symbols", i, in.n);
 			return;
 		}
@@ -154,6 +186,7 @@ static void test_literals(void)
 	CHECK(expands_to(r, root, in.t, in.n));
 	CHECK(walks(r, root, 200));
 	CHECK(codes(r, root, 1 << 20));
+	CHECK(codes_builder(g, r, root, 1 << 20));
 	ok("literal runs are read like everything else");
 }
 
@@ -373,6 +406,39 @@ static void test_damage(void)
 	ok("damaged rules are refused or sound");
 }
 
+static void test_builder_damage(void)
+{
+	struct rn_buf b = { 0 };
+	struct rn_grammar *g;
+	struct rn_rules *q;
+	uint32_t root;
+	unsigned refused = 0, taken = 0;
+
+	in.n = 0;
+	stream_trips(&in, 5);
+	stream_noise(&in, 40);
+	g = build(in.n, &(struct rn_grammar_opts){ .literal_limit = 20 });
+	CHECK(rn_rules_encode_grammar(g, &side, &b) == RN_OK);
+	for (size_t i = 0; i < b.len; i++) {
+		struct rn_reader rd = rn_reader(b.data, i);
+		unsigned char old = b.data[i];
+
+		CHECK(rn_rules_decode_grammar(&mem, &rd, 64, &q, &root, NULL) == RN_E_DATA);
+		b.data[i] ^= (unsigned char)(1 + tap_below(255));
+		rd = rn_reader(b.data, b.len);
+		if (rn_rules_decode_grammar(&mem, &rd, 64, &q, &root, NULL) == RN_OK) {
+			CHECK(rn_rules_check(q) && root < rn_rules_count(q));
+			taken++;
+		} else {
+			refused++;
+		}
+		b.data[i] = old;
+	}
+	rn_buf_free(&b);
+	diag("%u flips refused, %u gave other sound rules", refused, taken);
+	ok("damaged bodies of a builder are refused or sound");
+}
+
 int main(void)
 {
 	unsigned rounds = getenv("RONDO_SHORT") ? 200 : 2000;
@@ -388,6 +454,7 @@ int main(void)
 	test_normal_form();
 	test_deep();
 	test_damage();
+	test_builder_damage();
 	rn_arena_free(&mem);
 	rn_arena_free(&side);
 	return tap_done();

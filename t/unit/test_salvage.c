@@ -87,14 +87,11 @@ static bool see(void *arg, uint32_t t)
 	return true;
 }
 
-static struct expansion expand(const struct rn_recorded_stream *s, struct rn_arena *mem)
+static struct expansion expand(const struct rn_recorded_stream *s)
 {
 	struct expansion x = { .words = s->calls.words, .good = true };
-	struct rn_rules *r = rn_rules_new(mem);
-	uint32_t root;
 
-	CHECK(rn_rules_seal(r, s->grammar, &root) == RN_OK);
-	CHECK(expand_rule(r, root, see, &x) == RN_OK);
+	CHECK(expand_rule(s->rules, s->root, see, &x) == RN_OK);
 	return x;
 }
 
@@ -130,7 +127,7 @@ static void found(uint64_t calls, uint32_t threads, enum ending how)
 	check_stacks(&s.process[0].recorded.who);
 	for (uint32_t k = 0; k < s.process[0].recorded.streams; k++) {
 		const struct rn_recorded_stream *t = &s.process[0].recorded.stream[k];
-		struct expansion x = expand(t, &mem);
+		struct expansion x = expand(t);
 		const struct rn_time *first = rn_times_get(t->calls.times, 0);
 
 		CHECK(x.n == calls);
@@ -217,19 +214,12 @@ static void list_calls(const void *bytes, size_t len, uint32_t stream, struct li
 {
 	struct rn_salvage s;
 	struct rn_arena mem;
-	struct rn_rules *own;
-	const struct rn_rules *r;
-	uint32_t root;
 
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(rn_salvage(&mem, bytes, len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1);
 	out->of = &s.process[0].recorded.stream[stream];
 	out->mem = &mem;
-	own = rn_rules_new(&mem);
-	r = out->of->rules ? out->of->rules : own;
-	root = out->of->root;
-	CHECK(out->of->rules || rn_rules_seal(own, out->of->grammar, &root) == RN_OK);
-	CHECK(expand_rule(r, root, list_one, out) == RN_OK);
+	CHECK(expand_rule(out->of->rules, out->of->root, list_one, out) == RN_OK);
 	rn_arena_free(&mem);
 }
 
@@ -383,7 +373,7 @@ static uint64_t beginnings(const void *bytes, size_t len)
 	if (rn_salvage(&mem, bytes, len, RN_SALVAGE_ALL, &s, NULL) == RN_OK)
 		for (uint32_t i = 0; i < s.n; i++)
 			for (uint32_t k = 0; k < s.process[i].recorded.streams; k++) {
-				struct expansion x = expand(&s.process[i].recorded.stream[k], &mem);
+				struct expansion x = expand(&s.process[i].recorded.stream[k]);
 
 				CHECK(x.good);
 				n += x.n;
@@ -443,15 +433,12 @@ static uint64_t recovered_calls(const struct rn_buf *b)
 {
 	struct rn_salvage s;
 	struct rn_arena mem;
-	struct rn_rules *r;
 	uint64_t n;
-	uint32_t root;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	r = rn_rules_new(&mem);
 	CHECK(rn_salvage(&mem, b->data, b->len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1);
-	CHECK(rn_rules_seal(r, s.process[0].recorded.stream[0].grammar, &root) == RN_OK);
-	n = rn_rules_length(r, root);
+	n = rn_rules_length(s.process[0].recorded.stream[0].rules,
+			    s.process[0].recorded.stream[0].root);
 	rn_arena_free(&mem);
 	return n;
 }
@@ -473,7 +460,7 @@ static void test_changed_values(void)
 	now = recovered_calls(&b);
 	CHECK(before > 500 && now == live.calls);
 	at = live.seal[live.sealed].area * RN_SPILL_PAGE + sizeof(struct rn_extent);
-	b.data[at + rn_seal_values(&live.seal[live.sealed]) + 20] ^= 1;
+	b.data[at + live.seal[live.sealed].grammar + 1] ^= 1;
 	CHECK(recovered_calls(&b) == before);
 	rn_buf_free(&b);
 }
@@ -581,7 +568,7 @@ static void copied(uint64_t calls, bool another)
 	CHECK(rn_salvage(&mem, b.data, b.len, RN_SALVAGE_ALL, &s, NULL) == RN_OK && s.n == 1 &&
 	      s.run == RUN);
 	CHECK(!s.process[0].damaged && s.process[0].recorded.streams == 1);
-	x = expand(&s.process[0].recorded.stream[0], &mem);
+	x = expand(&s.process[0].recorded.stream[0]);
 	CHECK(x.n == calls && x.good);
 	rn_arena_free(&mem);
 	rn_buf_free(&b);

@@ -1,7 +1,6 @@
-/* test_series.c - the series builder: random sequences, prediction, snapshots, lack of memory. */
+/* test_series.c - the series builder: random sequences, prediction, lack of memory. */
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/varint.h"
 #include "series/series.h"
 #include "series/units.h"
 
@@ -11,8 +10,8 @@
 
 static struct numbers in;
 static int64_t out[NUMBERS_MAX];
-static struct rn_arena mem, other;
-static struct rn_buf buf, again;
+static struct rn_arena mem;
+static struct rn_buf buf;
 
 /* The series holds the first n numbers. */
 static bool holds(const struct rn_series *s, uint32_t n)
@@ -114,103 +113,6 @@ static void test_no_prediction(void)
 	rn_arena_free(&mem);
 }
 
-/* ---- snapshots ---- */
-
-static struct rn_series *copy_of(const struct rn_series *s)
-{
-	struct rn_series *c = NULL;
-
-	rn_buf_clear(&buf);
-	CHECK(rn_series_snapshot(s, &buf) == RN_OK);
-	CHECK(rn_series_restore(&other, buf.data, buf.len, &c, NULL) == RN_OK);
-	return c;
-}
-
-static bool same_snapshot(const struct rn_series *a, const struct rn_series *b)
-{
-	rn_buf_clear(&buf);
-	rn_buf_clear(&again);
-	CHECK(rn_series_snapshot(a, &buf) == RN_OK);
-	CHECK(rn_series_snapshot(b, &again) == RN_OK);
-	return buf.len == again.len && memcmp(buf.data, again.data, buf.len) == 0;
-}
-
-static bool same_bytes(const struct rn_series *a, const struct rn_series *b)
-{
-	struct rn_units *u = NULL, *v = NULL;
-
-	rn_buf_clear(&buf);
-	rn_buf_clear(&again);
-	CHECK(rn_units_seal(&mem, a, &u) == RN_OK && rn_units_encode(u, &buf) == RN_OK);
-	CHECK(rn_units_seal(&mem, b, &v) == RN_OK && rn_units_encode(v, &again) == RN_OK);
-	return buf.len == again.len && memcmp(buf.data, again.data, buf.len) == 0;
-}
-
-static void test_snapshot(void)
-{
-	for (int round = 0; round < 400; round++) {
-		struct rn_series *s = rn_series_new(&mem), *c = NULL;
-		uint32_t at = 0;
-
-		numbers_random(&in, round % 4 ? 2500 : NUMBERS_MAX);
-		for (int k = 0; k < 4; k++) {
-			uint32_t stop = at + (uint32_t)tap_below(in.n - at + 1);
-
-			append(s, at, stop);
-			if (c)
-				append(c, at, stop);
-			CHECK(!c || same_snapshot(s, c));
-			rn_arena_free(&other);
-			c = copy_of(s);
-			if (!CHECK(c && rn_series_check(c)))
-				return;
-			at = stop;
-		}
-		append(s, at, in.n);
-		append(c, at, in.n);
-		CHECK(same_snapshot(s, c));
-		CHECK(same_bytes(s, c));
-		CHECK(holds(c, in.n));
-		rn_arena_free(&mem);
-	}
-	rn_arena_free(&other);
-}
-
-/* A damaged snapshot is refused, or is a series that works. */
-static void test_damaged_snapshot(void)
-{
-	uint64_t taken = 0;
-
-	for (int round = 0; round < 120; round++) {
-		struct rn_series *s = rn_series_new(&mem);
-
-		numbers_random(&in, 500);
-		append(s, 0, in.n);
-		rn_buf_clear(&buf);
-		CHECK(rn_series_snapshot(s, &buf) == RN_OK);
-		for (int k = 0; k < 60; k++) {
-			size_t cut = tap_below(4) ? buf.len : tap_below(buf.len + 1);
-			unsigned char *byte = &buf.data[tap_below(buf.len)], old = *byte;
-			struct rn_series *c;
-
-			*byte = (unsigned char)(*byte ^ (1u << tap_below(8)));
-			if (rn_series_restore(&other, buf.data, cut, &c, NULL) == RN_OK) {
-				taken++;
-				CHECK(rn_series_check(c));
-				for (int i = 0; i < 300; i++)
-					rn_series_append(c, (int64_t)(i % 2 ? numbers_step() : 7));
-				CHECK(rn_series_check(c));
-				rn_series_predict(c, out, 100);
-			}
-			*byte = old;
-			rn_arena_rewind(&other, (struct rn_arena_mark){ 0 });
-		}
-		rn_arena_free(&mem);
-	}
-	diag("%llu of 7200 damaged snapshots were still series", (unsigned long long)taken);
-	rn_arena_free(&other);
-}
-
 /* ---- memory that runs out ---- */
 
 /* Appends everything while allocation number fail_at fails; false when it did not come to that. */
@@ -250,34 +152,6 @@ static void test_no_memory(void)
 			rn_arena_free(&mem);
 		}
 		CHECK(!failed);
-	}
-}
-
-static void test_snapshot_no_memory(void)
-{
-	for (int round = 0; round < 30; round++) {
-		struct rn_series *s = rn_series_new(&mem), *c = NULL;
-		int rc = RN_E_NOMEM;
-
-		numbers_random(&in, 800);
-		append(s, 0, in.n);
-		for (uint64_t n = 1; rc != RN_OK && n < 1000; n++) {
-			rn_buf_free(&buf);
-			rn_buf_fail_at(n);
-			rc = rn_series_snapshot(s, &buf);
-			CHECK(rc == RN_OK || rc == RN_E_NOMEM);
-		}
-		rn_buf_fail_at(0);
-		rc = RN_E_NOMEM;
-		for (uint64_t n = 1; rc != RN_OK && n < 5000; n++) {
-			other.fail_at = n;
-			rc = rn_series_restore(&other, buf.data, buf.len, &c, NULL);
-			CHECK(rc == RN_OK || rc == RN_E_NOMEM);
-		}
-		other.fail_at = 0;
-		CHECK(c && holds(c, in.n));
-		rn_arena_free(&mem);
-		rn_arena_free(&other);
 	}
 }
 
@@ -325,7 +199,6 @@ static void test_late_patterns(void)
 int main(void)
 {
 	rn_arena_init(&mem, SIZE_MAX);
-	rn_arena_init(&other, SIZE_MAX);
 	test_random();
 	ok("what goes in comes out");
 	test_predict();
@@ -334,15 +207,8 @@ int main(void)
 	ok("and nothing else is");
 	test_late_patterns();
 	ok("patterns are found after noise, and long loops");
-	test_snapshot();
-	ok("a restored series goes on like the original");
-	test_damaged_snapshot();
-	ok("damaged snapshots are refused or harmless");
 	test_no_memory();
 	ok("every failed allocation leaves the series as it was");
-	test_snapshot_no_memory();
-	ok("so do those of snapshots");
 	rn_buf_free(&buf);
-	rn_buf_free(&again);
 	return tap_done();
 }
