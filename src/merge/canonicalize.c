@@ -1,5 +1,6 @@
 /*
- * canonicalize.c - see canonicalize.h. Words may come from a file: what they refer to need not exist.
+ * canonicalize.c - see canonicalize.h. Words may come from a file: what they refer to need not
+ * exist.
  */
 #include "merge/canonicalize.h"
 
