@@ -69,7 +69,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 .SECONDARY:
 .PHONY: all help deps test check debug bench demo install uninstall check-headers check-format format asan cov fuzz \
 	fuzz-smoke fuzz-long fuzz-mutants clean programs run-tests run-fuzz run-fuzz-long run-demo \
-	virtual-demo bench-tracer bench-replay test-apps soak soak-replay tsan run-tsan
+	virtual-demo bench-tracer bench-replay test-apps soak soak-replay tsan run-tsan golden
 
 # --- building ------------------------------------------------------------------------------
 

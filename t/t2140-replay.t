@@ -287,7 +287,7 @@ test_replay() {
 	reproduces
 	crash_again
 	killed order sendrecv 20000
-	killed order shared 100
+	killed order shared 400
 	killed mpi threads 200
 	launched
 	different

@@ -1,7 +1,7 @@
 #!/bin/sh
 # rondo replay: what few programs do. Cancelled sends and receives that name their partner,
-# generalized requests, MPI_Win_test, MPI_Parrived, MPI_Isendrecv, one-sided operations; and a send
-# that is not buffered any more.
+# generalized requests, MPI_Win_test, MPI_Parrived, MPI_Isendrecv, one-sided operations, long calls of
+# MPI_Startall; and a send that is not buffered any more.
 . "$(dirname "$0")/lib.sh"
 . t/lib-mpi.sh
 
@@ -138,11 +138,13 @@ with_eager() {
 
 test_rare() {
 	trace=$tmp/$mpi/run.rondo
-	for p in asks corner directed eager general rma; do
+	for p in asks corner directed eager general rma startall; do
 		ok "$mpi: order_$p compiles" build_prog order_$p
 	done
 	reproduced "$all_came" order asks 10
 	reproduced "$all_came" mpi asks 10
+	reproduced "$all_came" order startall 2
+	reproduced "$all_came" mpi startall 2
 	corners
 	cancelled
 	general

@@ -839,12 +839,13 @@ struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace 
 	o->function = rn_arg_functions(mem, &t->vocab);
 	o->comm = rn_sigs_new(mem);
 	o->comm_of_sig = rn_new(mem, uint32_t, rn_sigs_count(t->streams.sigs));
-	if (!o->function || !o->comm || !o->comm_of_sig)
-		return NULL;
-	if (!comm_number(o, "MPI_COMM_WORLD", 14) || !comm_number(o, "MPI_COMM_SELF", 13))
-		return NULL;
-	o->calls_of = rn_calls_new(mem, t);
-	return o->calls_of ? o : NULL;
+	if (o->function && o->comm && o->comm_of_sig && comm_number(o, "MPI_COMM_WORLD", 14) &&
+	    comm_number(o, "MPI_COMM_SELF", 13))
+		o->calls_of = rn_calls_new(mem, t);
+	if (o->calls_of)
+		return o;
+	rn_outcomes_free(o);
+	return NULL;
 }
 
 void rn_outcomes_free(struct rn_outcomes *o)

@@ -113,9 +113,10 @@ bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit)
 
 uint32_t rn_coder_even(struct rn_coder *c, uint32_t v, uint32_t n)
 {
-	uint32_t unit = c->range / n;
+	uint32_t unit;
 
-	assert(n <= 2 * HALF && (!c->out || v < n));
+	assert(n > 0 && n <= 2 * HALF && (!c->out || v < n));
+	unit = c->range / n;
 	if (c->bad)
 		return 0;
 	if (!c->out) {

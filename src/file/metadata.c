@@ -94,6 +94,8 @@ void rn_fact(struct rn_facts *f, enum rn_meta_key key, const char *format, ...)
 	va_start(args, format);
 	if (text)
 		vsnprintf(text, TEXT_MAX, format, args);
+	else
+		f->failed = true;
 	va_end(args);
 	rn_fact_add(f, rn_meta_rows[key].key, text);
 }

@@ -93,6 +93,7 @@ struct rn_facts {
 	struct rn_arena *mem;
 	struct rn_meta_entry *entry;
 	uint32_t n, cap;
+	bool failed; /* memory for an entry was not available */
 };
 
 /* RN_OK or RN_E_NOMEM. */

@@ -340,7 +340,7 @@ static int make_meta(struct recovery *r, struct rn_meta *out)
 		if (!rn_meta_has_flag(its->entry[i].key, RN_META_FINAL))
 			rn_fact_add(&f, its->entry[i].key, its->entry[i].value);
 	*out = (struct rn_meta){ f.entry, f.n };
-	return RN_OK;
+	return f.failed ? RN_E_NOMEM : RN_OK;
 }
 
 static int write_file(struct recovery *r, const char *path)

@@ -100,7 +100,7 @@ static int get_head(const void *bytes, size_t len, struct rn_spill_head *h, stru
 	memcpy(h, bytes, sizeof(*h));
 	if (h->magic == RN_SPILL_MAGIC)
 		return RN_OK;
-	if (h->magic << 8 == RN_SPILL_MAGIC << 8)
+	if (h->magic << 8 == RN_SPILL_MAGIC << 8 && h->magic >> 56 >= '0' && h->magic >> 56 <= '9')
 		return rn_err_set(err, RN_E_DATA,
 				  "has part format %d; this version of rondo reads part format %d",
 				  (int)(h->magic >> 56) - '0', (int)(RN_SPILL_MAGIC >> 56) - '0');

@@ -78,10 +78,10 @@ static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint
 		rn_gcursor_earn(g, (rounds < CREDIT_MAX ? rounds : CREDIT_MAX) *
 					   (g->credit - from->credit));
 	} else {
-		uint64_t step = f->iter - from->frame[level].iter;
-		uint64_t fit = (count_of(g, node_at(g, f->node)) - 1 - f->iter) / step;
+		uint64_t step = f->iter - from->frame[level].iter, fit;
 
 		assert(f->iter > from->frame[level].iter);
+		fit = (count_of(g, node_at(g, f->node)) - 1 - f->iter) / step;
 		rounds = rounds < fit ? rounds : fit;
 		f->iter += rounds * step;
 	}

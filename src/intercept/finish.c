@@ -588,7 +588,7 @@ static int facts_of(struct finish *f, struct rn_facts *m)
 	/* Paths of the modules, from which the symbols of call sites are read. */
 	for (uint32_t i = 0; rn_callstack_path(i, &key, &path); i++)
 		rn_fact_add(m, key, path);
-	return RN_OK;
+	return m->failed ? RN_E_NOMEM : RN_OK;
 }
 
 #define WORD_MAX 1024 /* maximum bytes of a path in a message; rn_say truncates longer messages */
@@ -694,9 +694,8 @@ static int write_trace(struct finish *f)
 		return RN_OK;
 	}
 	update_tally(f);
-	rc = facts_of(f, &m);
-	if (rc < 0)
-		return rc;
+	if (facts_of(f, &m) < 0)
+		return rn_err_nomem(&f->err);
 	meta = (struct rn_meta){ m.entry, m.n };
 	rn_output_renew();
 	do

@@ -19,6 +19,8 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "hand.h"
 
@@ -73,7 +75,7 @@ static bool begin(struct rn_order_call *c, uint32_t function, uintptr_t from)
 
 	if (!wanted || !rn_tracer_active() || !is_programs(from))
 		return false;
-	if (!t && gettid() == rn_libc()->getpid())
+	if (!t && gettid() == (pid_t)syscall(SYS_getpid)) /* a preloaded tool may replace getpid */
 		t = rn_stream_begin();
 	*c = (struct rn_order_call){ .t = t, .function = function, .kind = RN_ORDER_VALUE };
 	c->o = t ? rn_order_thread(t) : NULL;

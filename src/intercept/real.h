@@ -38,8 +38,9 @@ extern struct rn_real rn_real;
  * hooks for some functions. */
 enum rn_link {
 	RN_LINK_TRACE,    /* wrappers (wrap.h) */
-	RN_LINK_REQUESTS, /* tracks request handles that MPI_Start changes (request_life.h) */
 	RN_LINK_CHECK,    /* compares calls with the recording (replay_compare.c) */
+	RN_LINK_REQUESTS, /* tracks request handles that MPI_Start changes (request_life.h); divides
+			   * a long MPI_Startall into several */
 	RN_LINK_OUTCOME,  /* records or replays outcomes (order.h) */
 	RN_LINKS
 };

@@ -93,8 +93,8 @@ static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
 	rn_spill_release(&old);
 }
 
-#define WRITTEN 65536 /* bytes; a page fault for each page of more bytes costs more than a write \
-		       */
+/* Larger areas are written with one call, because a page fault per page costs more. */
+#define WRITTEN 65536
 
 static int write_area(struct rn_stream *t, const struct rn_mapped *area, const void *bytes,
 		      size_t n)

@@ -50,9 +50,10 @@ static uint64_t mantissa(uint64_t bits, int *scale)
 static uint64_t divide(uint64_t n, uint32_t hz)
 {
 	unsigned shift = 127 - length_of(n);
-	wide x = (wide)n << shift, q = x / hz;
+	wide x = (wide)n << shift, q;
 
 	assert(hz > 0);
+	q = x / hz;
 	return nearest(q | (q * hz != x), shift); /* the remainder decides between two doubles */
 }
 

@@ -10,17 +10,16 @@
  *	seq      0            2    3              1     4
  *	depth    0            1    1              0     0
  *
- * Besides calls it delivers the markers `ended` and `thread`; rn_call.marker tells. With times, all
- * streams can be read as one sequence, in the order in which calls returned (rn_calls_merge).
+ * Besides calls it delivers the markers `ended` and `thread` (rn_call.marker).
  *
  * A signature is parsed when it is first needed (encode/template.h); a call stores only its elastic
- * values and the numbers of its requests. Ranks are absolute, request names are numbers. Values
- *that the trace does not determine keep their kind: RN_V_REL and the like where the communicator is
- *not known, RN_V_VARIES without a table.
+ * values and the numbers of its requests. Ranks are absolute, request names are numbers. A value
+ * that the trace does not determine keeps its kind: RN_V_REL and similar kinds if the communicator
+ * is not known, RN_V_VARIES without a table.
  *
- * Cost: O(slots and requests) for a call; seeking is a search in the rules. Memory is O(signatures
- *+ rules + live requests) and templates of at most RN_CALLS_TEMPLATES bytes, or of one signature:
- *it does not depend on the length of a stream. Input is untrusted beyond what opening a trace
+ * Cost: O(slots and requests) for a call; seeking is a search in the rules. Memory is O(signatures,
+ * rules and live requests), and templates of at most RN_TEMPLATES_MAX bytes, or of one signature.
+ *It does not depend on the length of a stream. Input is untrusted beyond what opening a trace
  *checks. Not locked. The trace must outlive the iterator.
  */
 #ifndef RN_READ_CALLS_H
