@@ -28,7 +28,7 @@ static int add_first(struct rank_merge *m, const struct rn_sigs *sigs, const str
 
 static int add_more(struct rank_merge *m, const struct rn_sigs *sigs, const struct rn_grammar *g)
 {
-	struct rn_part leaf;
+	struct rn_stream_set leaf;
 	int rc = rn_part_leaf(&leaf, &m->leaf, m->next, sigs, g);
 
 	if (rc == RN_OK)

@@ -18,7 +18,7 @@ struct rn_vocab;
 
 struct rank_merge {
 	struct rn_arena mem, leaf, scratch;
-	struct rn_part part;
+	struct rn_stream_set part;
 	uint64_t next; /* rank that the next call adds */
 };
 

@@ -61,11 +61,11 @@ static bool comes_first(const struct rn_param *p)
 /* False when there is nothing to be had of the words. */
 static bool read_call(struct look *l, const uint64_t *words, size_t n, struct call *c)
 {
-	const struct rn_calls *of = &l->p->stream[l->stream].calls;
+	const struct rn_stream_calls *of = &l->p->stream[l->stream].calls;
 	struct rn_reader in;
 
 	*c = (struct call){ .f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])] };
-	if (rn_calls_plain(of, words, n, &c->bytes) < 0) {
+	if (rn_canonical_one(of, words, n, &c->bytes) < 0) {
 		l->failed |= rn_buf_status(&c->bytes) < 0;
 		return false;
 	}

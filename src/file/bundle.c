@@ -118,7 +118,7 @@ static void add_tally(struct rn_tally *a, const struct rn_tally *b)
 	a->memory = most(a->memory, b->memory);
 }
 
-static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct piece p,
+static int merge_times(struct rn_bundle *b, const struct rn_stream_set *part, struct piece p,
 		       struct rn_arena *scratch, struct rn_err *err)
 {
 	struct rn_times theirs;
@@ -129,7 +129,7 @@ static int merge_times(struct rn_bundle *b, const struct rn_part *part, struct p
 }
 
 /* Of the streams that the part has, behind those that are in the list. */
-static int get_moments(struct rn_moment_list *l, const struct rn_part *part, struct piece p,
+static int get_moments(struct rn_moment_list *l, const struct rn_stream_set *part, struct piece p,
 		       struct rn_err *err)
 {
 	uint64_t streams = part->last - part->first + 1;
@@ -137,7 +137,7 @@ static int get_moments(struct rn_moment_list *l, const struct rn_part *part, str
 	return p.len ? rn_moment_list_decode(l, p.bytes, p.len, part->first, streams, err) : RN_OK;
 }
 
-static int check_moments(const struct rn_part *part, struct piece p, struct rn_arena *scratch,
+static int check_moments(const struct rn_stream_set *part, struct piece p, struct rn_arena *scratch,
 			 struct rn_err *err)
 {
 	struct rn_moment_list l;
@@ -157,13 +157,13 @@ static bool keep_bytes(struct rn_bundle *b, struct piece *p)
 	return bytes != NULL;
 }
 
-static int take_moments(struct rn_bundle *b, const struct rn_part *part, struct piece p,
+static int take_moments(struct rn_bundle *b, const struct rn_stream_set *part, struct piece p,
 			struct rn_err *err)
 {
 	return keep_bytes(b, &p) ? get_moments(&b->moments, part, p, err) : RN_E_NOMEM;
 }
 
-static int get_order(struct rn_order_list *l, const struct rn_part *part, struct piece p,
+static int get_order(struct rn_order_list *l, const struct rn_stream_set *part, struct piece p,
 		     struct rn_err *err)
 {
 	uint64_t streams = part->last - part->first + 1;
@@ -171,7 +171,7 @@ static int get_order(struct rn_order_list *l, const struct rn_part *part, struct
 	return p.len ? rn_order_list_decode(l, p.bytes, p.len, part->first, streams, err) : RN_OK;
 }
 
-static int check_order(const struct rn_part *part, struct piece p, struct rn_arena *scratch,
+static int check_order(const struct rn_stream_set *part, struct piece p, struct rn_arena *scratch,
 		       struct rn_err *err)
 {
 	struct rn_order_list l;
@@ -180,14 +180,14 @@ static int check_order(const struct rn_part *part, struct piece p, struct rn_are
 	return rc == RN_OK ? get_order(&l, part, p, err) : rc;
 }
 
-static int take_order(struct rn_bundle *b, const struct rn_part *part, struct piece p,
+static int take_order(struct rn_bundle *b, const struct rn_stream_set *part, struct piece p,
 		      struct rn_err *err)
 {
 	return keep_bytes(b, &p) ? get_order(&b->order, part, p, err) : RN_E_NOMEM;
 }
 
 /* Its signatures are in the bundle's part by now. */
-static int merge_values(struct rn_bundle *b, const struct rn_part *part,
+static int merge_values(struct rn_bundle *b, const struct rn_stream_set *part,
 			const struct rn_values *values, struct rn_arena *scratch)
 {
 	uint32_t n = rn_sigs_count(part->sigs), *map = rn_new(scratch, uint32_t, (size_t)n + 1);
@@ -206,7 +206,7 @@ static int absorb(struct rn_bundle *b, struct rn_reader *in, struct rn_arena *sc
 	struct rn_values values;
 	bool first = b->part.ranks == 0;
 	struct rn_part_place place = { first ? 0 : b->part.last + 1, RN_RANKS_MAX };
-	struct rn_part part;
+	struct rn_stream_set part;
 	struct rn_comms *comms;
 	int rc;
 

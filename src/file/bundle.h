@@ -40,7 +40,7 @@ struct rn_tally {
 struct rn_bundle {
 	struct rn_arena *mem;
 	const struct rn_vocab *vocab;
-	struct rn_part part;
+	struct rn_stream_set part;
 	struct rn_comms *comms;
 	struct rn_times *times; /* by the part's signatures; NULL: not kept */
 	struct rn_moment_list moments;

@@ -42,7 +42,7 @@ static void put_runs(const struct rn_ranks *l, uint64_t first, struct rn_buf *ou
 	}
 }
 
-static void put_groups(const struct rn_part *p, struct rn_buf *out)
+static void put_groups(const struct rn_stream_set *p, struct rn_buf *out)
 {
 	rn_buf_u64(out, p->groups);
 	for (uint32_t k = 0; k < p->groups; k++) {
@@ -51,7 +51,7 @@ static void put_groups(const struct rn_part *p, struct rn_buf *out)
 	}
 }
 
-int rn_part_encode(const struct rn_part *p, struct rn_buf *out)
+int rn_part_encode(const struct rn_stream_set *p, struct rn_buf *out)
 {
 	struct rn_buf piece = { 0 };
 	int rc;
@@ -73,7 +73,7 @@ int rn_part_encode(const struct rn_part *p, struct rn_buf *out)
 struct source {
 	struct rn_reader in;
 	struct rn_part_place place;
-	struct rn_part *p;
+	struct rn_stream_set *p;
 	struct rn_err *err;
 };
 
@@ -162,7 +162,7 @@ static int get_ranks(struct source *s, struct rn_ranks *l)
 
 static int get_group(struct source *s, uint32_t k)
 {
-	struct rn_part *p = s->p;
+	struct rn_stream_set *p = s->p;
 	struct rn_group *g = &p->group[k];
 	int rc;
 
@@ -181,7 +181,7 @@ static int get_group(struct source *s, uint32_t k)
 
 static int get_groups(struct source *s)
 {
-	struct rn_part *p = s->p;
+	struct rn_stream_set *p = s->p;
 	uint64_t n = rn_get_count(&s->in, 4);
 
 	p->group_of_cap = rn_rules_count(p->rules);
@@ -206,7 +206,7 @@ static int get_groups(struct source *s)
 /* Groups that are in order may still interleave: one bit per stream tells. */
 static int check_apart(struct source *s)
 {
-	const struct rn_part *p = s->p;
+	const struct rn_stream_set *p = s->p;
 	struct rn_arena_mark mark = rn_arena_mark(p->mem);
 	uint64_t *seen = rn_new(p->mem, uint64_t, p->last / 64 + 1), twice = 0;
 
@@ -225,7 +225,7 @@ static int check_apart(struct source *s)
 	return twice ? bad(s->err, "a stream is there twice") : RN_OK;
 }
 
-static void move_streams(struct rn_part *p, uint64_t by)
+static void move_streams(struct rn_stream_set *p, uint64_t by)
 {
 	p->first += by;
 	p->last += by;
@@ -252,14 +252,14 @@ static int decode(struct source *s, const struct rn_vocab *vocab)
 }
 
 int rn_part_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_part_place place,
-		   const struct rn_vocab *vocab, struct rn_part *out, struct rn_err *err)
+		   const struct rn_vocab *vocab, struct rn_stream_set *out, struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);
 	struct source s = { rn_reader(bytes, len), place, out, err };
 	int rc;
 
 	assert(place.most <= RN_RANKS_MAX);
-	*out = (struct rn_part){ .mem = mem };
+	*out = (struct rn_stream_set){ .mem = mem };
 	rc = decode(&s, vocab);
 	if (rc < 0)
 		rn_arena_rewind(mem, mark);

@@ -29,10 +29,10 @@
 
 struct rn_arena;
 struct rn_buf;
-struct rn_part;
+struct rn_stream_set;
 struct rn_vocab;
 
-int rn_part_encode(const struct rn_part *p, struct rn_buf *out);
+int rn_part_encode(const struct rn_stream_set *p, struct rn_buf *out);
 
 /* Where a part's streams go: the number of the first, and how many numbers from there on they may
  * have, up to RN_RANKS_MAX. A part that wants more is refused; this bounds what hostile bytes can
@@ -44,6 +44,6 @@ struct rn_part_place {
 /* The part, in `mem`; signatures are verified against the vocabulary. RN_OK; RN_E_NOMEM or
  * RN_E_DATA with the arena as it was. */
 int rn_part_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_part_place place,
-		   const struct rn_vocab *vocab, struct rn_part *out, struct rn_err *err);
+		   const struct rn_vocab *vocab, struct rn_stream_set *out, struct rn_err *err);
 
 #endif

@@ -14,14 +14,14 @@ int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; i < r->streams && rc == RN_OK; i++)
-		rc = rn_calls_slots(&r->stream[i].calls, p);
+		rc = rn_canonical_collect(&r->stream[i].calls, p);
 	return rc;
 }
 
 /* What is made of one stream. */
 struct leaf {
 	const struct rn_recorded_stream *s; /* NULL: a thread that this rank does not have */
-	struct rn_part part;
+	struct rn_stream_set part;
 	struct rn_sigs *sigs;
 	struct rn_values values;
 	uint32_t calls, *map;
@@ -32,7 +32,7 @@ static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choice
 {
 	const struct rn_rules *rules = l->s ? l->s->rules : NULL;
 	const struct rn_grammar *g = l->s ? l->s->grammar : rn_grammar_new(scratch, NULL);
-	struct rn_calls_out out = {
+	struct rn_canonical_out out = {
 		.tables = b->comms, .values = &l->values, .stream = number, .lost = &b->tally.lost
 	};
 	int rc = rn_values_init(&l->values, scratch);
@@ -45,7 +45,7 @@ static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choice
 	out.sigs = l->sigs;
 	out.map = l->map;
 	if (l->s)
-		rc = rn_calls_write(&l->s->calls, choices, &out);
+		rc = rn_canonical_write(&l->s->calls, choices, &out);
 	if (rc == RN_OK && rules)
 		return rn_part_leaf_rules(&l->part, b->mem, number, l->sigs, l->map, rules,
 					  l->s->root, scratch);

@@ -27,7 +27,7 @@ struct rn_rules;
 #define RN_NO_MAKER UINT32_MAX
 
 struct rn_recorded_stream {
-	struct rn_calls calls;
+	struct rn_stream_calls calls;
 	/* By shape of requests: the call that makes them, or RN_NO_MAKER; only of rn_salvage_now.
 	 */
 	const uint32_t *maker;

@@ -137,7 +137,7 @@ struct process {
 	const char *ended;
 	const unsigned char *wanted; /* by function; NULL: all are */
 	bool only_now, sealed_only;
-	struct rn_pieces *pieces; /* by stream */
+	struct rn_segment_list *pieces; /* by stream */
 	uint64_t lost;
 	bool has_tally;
 	struct rn_fact_tally tally;
@@ -429,7 +429,7 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 	struct rn_recorded_stream *s = rn_new(p->mem, struct rn_recorded_stream, streams + 1);
 
 	out->stopped = rn_new(p->mem, uint32_t, streams + 1);
-	p->pieces = rn_new(p->mem, struct rn_pieces, streams + 1);
+	p->pieces = rn_new(p->mem, struct rn_segment_list, streams + 1);
 	if (p->only_now)
 		out->now = rn_new(p->mem, struct rn_now, streams + 1);
 	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now))

@@ -53,7 +53,7 @@ struct salvaged {
 	uint64_t lost;         /* calls of segments whose snapshots are damaged */
 	/* Those that are in the log. */
 	struct rn_seg told; /* struct told */
-	struct rn_pieces *pieces;
+	struct rn_segment_list *pieces;
 	struct rn_markers markers;
 	const unsigned char *memory; /* the extent that begins with `live` */
 	size_t memory_len;

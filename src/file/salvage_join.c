@@ -14,7 +14,7 @@
 
 /* A stream, while it is put together. */
 struct whole {
-	const struct rn_pieces *of;
+	const struct rn_segment_list *of;
 	struct rn_tables tables;
 	struct rn_seg *holes; /* struct rn_holes *, by call */
 	uint32_t *shape;      /* what each becomes */
@@ -180,7 +180,7 @@ static int join_stream(struct join *j, struct rn_recorded_stream *out)
 	return rc;
 }
 
-static int begin(struct join *j, struct whole *w, const struct rn_pieces *of)
+static int begin(struct join *j, struct whole *w, const struct rn_segment_list *of)
 {
 	w->of = of;
 	w->tables =
@@ -193,7 +193,7 @@ static int begin(struct join *j, struct whole *w, const struct rn_pieces *of)
 								     : RN_E_NOMEM;
 }
 
-int rn_join(struct rn_arena *mem, const struct rn_pieces *of, uint32_t streams,
+int rn_join(struct rn_arena *mem, const struct rn_segment_list *of, uint32_t streams,
 	    struct rn_recorded_stream *out)
 {
 	struct join j = { .mem = mem, .streams = streams };

@@ -36,13 +36,13 @@ struct rn_shape {
 };
 
 /* Of one stream. */
-struct rn_pieces {
+struct rn_segment_list {
 	struct rn_seg segment; /* struct rn_segment */
 	struct rn_seg shape;   /* struct rn_shape */
 };
 
 /* RN_OK, RN_E_NOMEM, or RN_E_RANGE: there are more calls than can be. */
-int rn_join(struct rn_arena *mem, const struct rn_pieces *of, uint32_t streams,
+int rn_join(struct rn_arena *mem, const struct rn_segment_list *of, uint32_t streams,
 	    struct rn_recorded_stream *out);
 
 #endif

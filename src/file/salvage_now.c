@@ -163,7 +163,7 @@ static void give_makers(struct salvaged *s, struct rn_recorded_stream *out)
 }
 
 int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-			  struct rn_recorded_stream *out, struct rn_pieces *pieces,
+			  struct rn_recorded_stream *out, struct rn_segment_list *pieces,
 			  struct rn_now *now)
 {
 	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };

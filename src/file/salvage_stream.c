@@ -295,7 +295,7 @@ bool rn_salvage_begin(struct salvaged *s)
 }
 
 int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
-		       struct rn_pieces *pieces)
+		       struct rn_segment_list *pieces)
 {
 	struct salvaged s = { .mem = mem, .pieces = pieces };
 
@@ -385,7 +385,7 @@ static bool read_calls(struct salvaged *s)
 }
 
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-		      struct rn_recorded_stream *out, struct rn_pieces *pieces)
+		      struct rn_recorded_stream *out, struct rn_segment_list *pieces)
 {
 	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
 

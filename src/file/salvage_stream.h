@@ -14,7 +14,7 @@
 
 struct rn_arena;
 struct rn_now;
-struct rn_pieces;
+struct rn_segment_list;
 struct rn_recorded_stream;
 
 /* An extent, as far as the file has it. */
@@ -45,16 +45,16 @@ bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg);
 
 /* A stream that has nothing. RN_OK or RN_E_NOMEM. */
 int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
-		       struct rn_pieces *pieces);
+		       struct rn_segment_list *pieces);
 
 /* RN_OK or RN_E_NOMEM. `out` and `pieces` were made by the above. If there are several pieces,
  * `out` is the last. */
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-		      struct rn_recorded_stream *out, struct rn_pieces *pieces);
+		      struct rn_recorded_stream *out, struct rn_segment_list *pieces);
 
 /* Only its distinct calls, and where it is. */
 int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-			  struct rn_recorded_stream *out, struct rn_pieces *pieces,
+			  struct rn_recorded_stream *out, struct rn_segment_list *pieces,
 			  struct rn_now *now);
 
 #endif

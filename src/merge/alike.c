@@ -107,7 +107,7 @@ static int add_all(struct rn_alike_stacks *s, const struct rn_holes *h)
 	return rc;
 }
 
-static int add_call(struct rn_alike *a, const struct rn_calls *c, uint32_t i)
+static int add_call(struct rn_alike *a, const struct rn_stream_calls *c, uint32_t i)
 {
 	size_t len;
 	const uint64_t *w = rn_sigs_get(c->words, i, &len);
@@ -153,7 +153,7 @@ static void order(struct rn_alike_stacks *s, const struct rn_caller *who)
 	}
 }
 
-int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_calls *c)
+int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stream_calls *c)
 {
 	int rc = RN_OK;
 

@@ -20,7 +20,7 @@
 #include "encode/callsite.h"
 
 struct rn_arena;
-struct rn_calls;
+struct rn_stream_calls;
 struct rn_sigs;
 
 /* One that is not known, and all others. */
@@ -40,7 +40,7 @@ struct rn_alike {
 };
 
 /* All that a stream has. RN_OK or RN_E_NOMEM. */
-int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_calls *c);
+int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stream_calls *c);
 
 /* Those of a number that is in words of the stream; NULL when it is not. */
 const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t first);

@@ -26,7 +26,7 @@ struct slot {
 };
 
 struct writer {
-	const struct rn_calls *of;
+	const struct rn_stream_calls *of;
 	struct slot slot[SLOTS_MAX];
 	uint32_t slots;
 	uint64_t key;                     /* of the call, when its slots are being written */
@@ -252,7 +252,7 @@ static int add_peers(struct writer *x, uint32_t i, struct rn_peers *p)
 }
 
 /* What stands in the holes of the call, which is signature `sig` now. */
-static int add_values(struct writer *x, const struct rn_calls_out *out, uint32_t sig)
+static int add_values(struct writer *x, const struct rn_canonical_out *out, uint32_t sig)
 {
 	struct rn_units *u;
 	int rc = RN_OK;
@@ -316,7 +316,7 @@ static int write_words(struct writer *x, const uint64_t *words, size_t n)
 }
 
 /* The words of call i. Of one that makes no sense there is nothing but a function. */
-static const uint64_t *words_of(const struct rn_calls *c, uint32_t i, size_t *n)
+static const uint64_t *words_of(const struct rn_stream_calls *c, uint32_t i, size_t *n)
 {
 	static const uint64_t none[1];
 	const uint64_t *w = rn_sigs_get(c->words, i, n);
@@ -362,7 +362,7 @@ static int collect(struct writer *x, uint32_t i)
 	return rc;
 }
 
-static bool begin(struct writer *x, const struct rn_calls *c)
+static bool begin(struct writer *x, const struct rn_stream_calls *c)
 {
 	*x = (struct writer){ .of = c, .cap = 65536 };
 	rn_arena_init(&x->mem, SIZE_MAX);
@@ -378,7 +378,7 @@ static void end(struct writer *x)
 	rn_arena_free(&x->scratch);
 }
 
-int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
+int rn_canonical_collect(const struct rn_stream_calls *c, struct rn_peers *p)
 {
 	struct writer x;
 	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
@@ -399,7 +399,8 @@ int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p)
 	return rc;
 }
 
-int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, struct rn_buf *out)
+int rn_canonical_one(const struct rn_stream_calls *c, const uint64_t *words, size_t n,
+		     struct rn_buf *out)
 {
 	struct writer x;
 	int rc;
@@ -417,7 +418,7 @@ int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, st
 }
 
 /* How often the stream has call i. */
-static uint64_t occurrences(const struct rn_calls *c, uint32_t i)
+static uint64_t occurrences(const struct rn_stream_calls *c, uint32_t i)
 {
 	const struct rn_time *time = rn_times_get(c->times, i);
 
@@ -425,7 +426,7 @@ static uint64_t occurrences(const struct rn_calls *c, uint32_t i)
 }
 
 /* For good. Calls that become the same one are one, but not if each has numbers of its own. */
-static int write_for_good(struct writer *x, uint32_t i, const struct rn_calls_out *out)
+static int write_for_good(struct writer *x, uint32_t i, const struct rn_canonical_out *out)
 {
 	uint32_t id;
 	int rc;
@@ -439,8 +440,8 @@ static int write_for_good(struct writer *x, uint32_t i, const struct rn_calls_ou
 	return rc == RN_OK ? add_values(x, out, out->map[i]) : rc;
 }
 
-int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
-		   const struct rn_calls_out *out)
+int rn_canonical_write(const struct rn_stream_calls *c, const struct rn_choices *choices,
+		       const struct rn_canonical_out *out)
 {
 	struct rn_arena mem;
 	struct rn_alike stacks;

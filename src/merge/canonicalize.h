@@ -45,7 +45,7 @@ struct rn_caller {
 /* One that is missing is as good as one that was not found when the call was made. */
 const void *rn_caller_site(const struct rn_caller *who, uint32_t id, size_t *len);
 
-struct rn_calls {
+struct rn_stream_calls {
 	const struct rn_caller *who;
 	const struct rn_sigs *words, *blobs, *texts;
 	const struct rn_times *times; /* how often each was made */
@@ -53,14 +53,15 @@ struct rn_calls {
 };
 
 /* Adds the slots of all calls of a stream. RN_OK or RN_E_NOMEM. */
-int rn_calls_slots(const struct rn_calls *c, struct rn_peers *p);
+int rn_canonical_collect(const struct rn_stream_calls *c, struct rn_peers *p);
 
 /* Appends the bytes of these words, a call that need not be one of the stream's, with its numbers
  * as they are. RN_OK, RN_E_NOMEM, or RN_E_ARG or RN_E_RANGE: they are none. */
-int rn_calls_plain(const struct rn_calls *c, const uint64_t *words, size_t n, struct rn_buf *out);
+int rn_canonical_one(const struct rn_stream_calls *c, const uint64_t *words, size_t n,
+		     struct rn_buf *out);
 
 /* What a stream's calls become. */
-struct rn_calls_out {
+struct rn_canonical_out {
 	struct rn_comms *tables;  /* numbers that each rank has its own of */
 	struct rn_sigs *sigs;     /* the calls; empty before */
 	uint32_t *map;            /* where each is */
@@ -71,7 +72,7 @@ struct rn_calls_out {
 
 /* All calls. One that cannot be written is one of its function without arguments. RN_OK or
  * RN_E_NOMEM. */
-int rn_calls_write(const struct rn_calls *c, const struct rn_choices *choices,
-		   const struct rn_calls_out *out);
+int rn_canonical_write(const struct rn_stream_calls *c, const struct rn_choices *choices,
+		       const struct rn_canonical_out *out);
 
 #endif

@@ -76,7 +76,7 @@ static void ranks_join(struct rn_ranks *to, const struct rn_ranks *from)
 }
 
 /* The index from roots to groups covers every rule of the pool. */
-static bool cover_rules(struct rn_part *p)
+static bool cover_rules(struct rn_stream_set *p)
 {
 	void *array = p->group_of;
 	bool ok = grow(p->mem, &array, &p->group_of_cap, p->group_of_cap, rn_rules_count(p->rules),
@@ -86,7 +86,7 @@ static bool cover_rules(struct rn_part *p)
 	return ok;
 }
 
-static bool groups_reserve(struct rn_part *p, uint64_t more)
+static bool groups_reserve(struct rn_stream_set *p, uint64_t more)
 {
 	void *array = p->group;
 	bool ok =
@@ -96,7 +96,7 @@ static bool groups_reserve(struct rn_part *p, uint64_t more)
 	return ok;
 }
 
-static void add_group(struct rn_part *p, uint32_t root, struct rn_ranks ranks)
+static void add_group(struct rn_stream_set *p, uint32_t root, struct rn_ranks ranks)
 {
 	assert(p->groups < p->group_cap && p->group_of[root] == 0);
 	p->group[p->groups++] = (struct rn_group){ root, ranks };
@@ -140,15 +140,16 @@ static int import_mapped(struct rn_rules *r, const struct rn_rules *from, uint32
 }
 
 /* A part with tables and no group yet. */
-static int begin(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs)
+static int begin(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		 const struct rn_sigs *sigs)
 {
-	*p = (struct rn_part){ .mem = mem, .ranks = 1, .first = rank, .last = rank };
+	*p = (struct rn_stream_set){ .mem = mem, .ranks = 1, .first = rank, .last = rank };
 	p->sigs = rn_sigs_new(mem);
 	p->rules = rn_rules_new(mem);
 	return p->sigs && p->rules ? copy_all_sigs(p->sigs, sigs) : RN_E_NOMEM;
 }
 
-static int only_group(struct rn_part *p, uint32_t root)
+static int only_group(struct rn_stream_set *p, uint32_t root)
 {
 	struct rn_run run = { p->first, 0, 1 };
 	struct rn_ranks ranks = { 0 };
@@ -160,8 +161,8 @@ static int only_group(struct rn_part *p, uint32_t root)
 	return RN_OK;
 }
 
-int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs,
-		 const struct rn_grammar *g)
+int rn_part_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		 const struct rn_sigs *sigs, const struct rn_grammar *g)
 {
 	uint32_t root;
 	int rc = begin(p, mem, rank, sigs);
@@ -171,7 +172,7 @@ int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const s
 	return rc == RN_OK ? only_group(p, root) : rc;
 }
 
-int rn_part_leaf_rules(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+int rn_part_leaf_rules(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 		       const struct rn_sigs *sigs, const uint32_t *map,
 		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch)
 {
@@ -185,7 +186,7 @@ int rn_part_leaf_rules(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
 	return rc == RN_OK ? only_group(p, root) : rc;
 }
 
-int rn_part_leaf_mapped(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+int rn_part_leaf_mapped(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
 			struct rn_arena *scratch)
 {
@@ -206,7 +207,7 @@ struct plan {
 	struct rn_ranks ranks;
 };
 
-static struct rn_group *group_with_root(const struct rn_part *p, uint32_t root)
+static struct rn_group *group_with_root(const struct rn_stream_set *p, uint32_t root)
 {
 	uint32_t k = root < p->group_of_cap ? p->group_of[root] : 0;
 
@@ -214,7 +215,7 @@ static struct rn_group *group_with_root(const struct rn_part *p, uint32_t root)
 }
 
 /* Everything that can fail, and nothing that shows. */
-static int prepare(struct rn_part *a, const struct rn_part *b, struct rn_arena *scratch,
+static int prepare(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch,
 		   struct plan *plan)
 {
 	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(b->sigs) + 1);
@@ -239,7 +240,7 @@ static int prepare(struct rn_part *a, const struct rn_part *b, struct rn_arena *
 	return cover_rules(a) && groups_reserve(a, fresh) ? RN_OK : RN_E_NOMEM;
 }
 
-static void commit(struct rn_part *a, const struct rn_part *b, struct plan *plan)
+static void commit(struct rn_stream_set *a, const struct rn_stream_set *b, struct plan *plan)
 {
 	for (uint32_t i = 0; i < b->groups; i++) {
 		struct rn_group *old = group_with_root(a, plan[i].root);
@@ -252,7 +253,7 @@ static void commit(struct rn_part *a, const struct rn_part *b, struct plan *plan
 	a->last = b->last;
 }
 
-int rn_part_merge(struct rn_part *a, const struct rn_part *b, struct rn_arena *scratch)
+int rn_part_merge(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
 	struct plan *plan;

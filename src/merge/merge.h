@@ -48,7 +48,7 @@ struct rn_group {
 	struct rn_ranks ranks;
 };
 
-struct rn_part {
+struct rn_stream_set {
 	struct rn_arena *mem;
 	struct rn_sigs *sigs;
 	struct rn_rules *rules;
@@ -61,27 +61,27 @@ struct rn_part {
 };
 
 /* A part of one rank, from its table and its grammar (neither is changed). */
-int rn_part_leaf(struct rn_part *p, struct rn_arena *mem, uint64_t rank, const struct rn_sigs *sigs,
-		 const struct rn_grammar *g);
+int rn_part_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		 const struct rn_sigs *sigs, const struct rn_grammar *g);
 
 /* The same for a grammar whose symbol i stands for signature map[i]. */
-int rn_part_leaf_mapped(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+int rn_part_leaf_mapped(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
 			struct rn_arena *scratch);
 
 /* The same for a rule of a pool. */
-int rn_part_leaf_rules(struct rn_part *p, struct rn_arena *mem, uint64_t rank,
+int rn_part_leaf_rules(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 		       const struct rn_sigs *sigs, const uint32_t *map,
 		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch);
 
 /* Takes `b`, whose ranks all come after a's, into `a`; b is not changed and not referred to
  * afterwards. RN_OK, RN_E_NOMEM, or RN_E_ARG when the ranks do not follow. */
-int rn_part_merge(struct rn_part *a, const struct rn_part *b, struct rn_arena *scratch);
+int rn_part_merge(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch);
 
 /* The finished form, in `mem`: what different streams still have in common (equal stretches of
  * their rules) becomes shared rules, where that is smaller; unused rules and signatures go; all
  * numbers depend on the streams alone. The part is not changed. Uses malloc (a buffer). */
-int rn_part_finish(const struct rn_part *p, struct rn_arena *mem, struct rn_arena *scratch,
+int rn_part_finish(const struct rn_stream_set *p, struct rn_arena *mem, struct rn_arena *scratch,
 		   struct rn_streams *out);
 
 #endif

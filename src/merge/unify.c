@@ -468,7 +468,7 @@ static int seal_ranks(const struct rn_ranks *l, struct rn_arena *mem, struct rn_
 	return rc;
 }
 
-static int finish(const struct rn_part *p, struct rn_arena *mem, struct rn_arena *scratch,
+static int finish(const struct rn_stream_set *p, struct rn_arena *mem, struct rn_arena *scratch,
 		  struct rn_streams *out)
 {
 	struct rn_sigs *sigs = rn_sigs_new(mem);
@@ -495,7 +495,7 @@ static int finish(const struct rn_part *p, struct rn_arena *mem, struct rn_arena
 	return rc == RN_OK ? rn_streams_index(out, NULL) : rc;
 }
 
-int rn_part_finish(const struct rn_part *p, struct rn_arena *mem, struct rn_arena *scratch,
+int rn_part_finish(const struct rn_stream_set *p, struct rn_arena *mem, struct rn_arena *scratch,
 		   struct rn_streams *out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch), mem_mark = rn_arena_mark(mem);

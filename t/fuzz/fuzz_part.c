@@ -37,7 +37,7 @@ static void must(int condition)
 
 /* Ranks first .. first + n - 1 of a small run. */
 static void good_part(unsigned pattern, struct rn_arena *mem, uint64_t first, uint64_t n,
-		      struct rn_part *out)
+		      struct rn_stream_set *out)
 {
 	struct virtual_run v;
 	struct rn_arena scratch;
@@ -48,7 +48,7 @@ static void good_part(unsigned pattern, struct rn_arena *mem, uint64_t first, ui
 	for (uint64_t r = first; r < first + n; r++) {
 		struct rn_sigs *sigs = rn_sigs_new(mem);
 		struct rn_grammar *g = rn_grammar_new(mem, NULL);
-		struct rn_part p;
+		struct rn_stream_set p;
 
 		must(virtual_feed(&v, r, sigs, g, &calls) == RN_OK);
 		must(rn_part_leaf(r == first ? out : &p, mem, r, sigs, g) == RN_OK);
@@ -61,7 +61,7 @@ static void good_bytes(unsigned pattern, uint64_t first, struct bytes *out)
 {
 	struct rn_buf b = { 0 };
 	struct rn_arena mem;
-	struct rn_part p;
+	struct rn_stream_set p;
 
 	rn_arena_init(&mem, SIZE_MAX);
 	good_part(pattern, &mem, first, RANKS, &p);
@@ -111,7 +111,7 @@ static void edited(const uint8_t *data, size_t size, struct bytes *p)
 }
 
 /* The part of the ranks before. It is encoded once, because that takes longer than decoding. */
-static void part_before(struct rn_arena *mem, struct rn_part *out)
+static void part_before(struct rn_arena *mem, struct rn_stream_set *out)
 {
 	static struct bytes before;
 
@@ -122,12 +122,12 @@ static void part_before(struct rn_arena *mem, struct rn_part *out)
 }
 
 /* Behind another part, as a rank would take it in. */
-static void use(const struct rn_part *p, struct rn_arena *mem)
+static void use(const struct rn_stream_set *p, struct rn_arena *mem)
 {
 	struct rn_err err = { 0 };
 	struct rn_arena scratch;
 	struct rn_streams s;
-	struct rn_part all;
+	struct rn_stream_set all;
 
 	must(is_part_sound(p) && p->first == RANKS && p->last < 2 * RANKS);
 	rn_arena_init(&scratch, SIZE_MAX);
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct rn_err err = { 0 };
 	unsigned char *copy;
 	struct rn_arena mem;
-	struct rn_part part;
+	struct rn_stream_set part;
 
 	if (size == 0 || size > ROOM)
 		return 0;

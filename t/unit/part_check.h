@@ -21,7 +21,7 @@ static inline bool are_ranks_sound(const struct rn_ranks *l, uint64_t *n)
 	return l->n > 0;
 }
 
-static inline bool is_part_sound(const struct rn_part *p)
+static inline bool is_part_sound(const struct rn_stream_set *p)
 {
 	uint64_t ranks = 0;
 

@@ -89,7 +89,7 @@ struct process {
 	unsigned shift;
 	unsigned char bytes[1024];
 	struct rn_caller who;
-	struct rn_calls calls;
+	struct rn_stream_calls calls;
 	struct rn_sigs *words, *sigs;
 	struct rn_times times;
 	struct rn_seg holes;
@@ -138,9 +138,9 @@ static void begin(struct process *p, unsigned shift)
 	p->sigs = rn_sigs_new(&p->mem); /* bytes of stacks, so that they stay */
 	rn_times_init(&p->times, &p->mem, RN_TIME_SCALE_ONE);
 	rn_seg_init(&p->holes, sizeof(struct rn_holes *));
-	p->calls =
-		(struct rn_calls){ &p->who,   p->words, rn_sigs_new(&p->mem), rn_sigs_new(&p->mem),
-				   &p->times, &p->holes };
+	p->calls = (struct rn_stream_calls){
+		&p->who, p->words, rn_sigs_new(&p->mem), rn_sigs_new(&p->mem), &p->times, &p->holes
+	};
 }
 
 /* A call with these words; NULL: it has no holes. */
@@ -161,17 +161,17 @@ static struct rn_sigs *write_calls(struct process *p)
 	struct rn_peers *peers = rn_peers_new(&p->mem);
 	struct rn_choices *choices = NULL;
 	struct rn_buf b = { 0 };
-	struct rn_calls_out out = { .tables = rn_comms_new(&p->mem),
-				    .sigs = rn_sigs_new(&p->mem),
-				    .map = p->map,
-				    .values = &p->values,
-				    .lost = &p->lost };
+	struct rn_canonical_out out = { .tables = rn_comms_new(&p->mem),
+					.sigs = rn_sigs_new(&p->mem),
+					.map = p->map,
+					.values = &p->values,
+					.lost = &p->lost };
 
-	CHECK(rn_calls_slots(&p->calls, peers) == RN_OK);
+	CHECK(rn_canonical_collect(&p->calls, peers) == RN_OK);
 	CHECK(rn_choices_encode(peers, &b) == RN_OK);
 	CHECK(rn_choices_decode(&p->mem, b.data, b.len, &choices, NULL) == RN_OK);
 	CHECK(rn_values_init(&p->values, &p->mem) == RN_OK);
-	CHECK(rn_calls_write(&p->calls, choices, &out) == RN_OK);
+	CHECK(rn_canonical_write(&p->calls, choices, &out) == RN_OK);
 	rn_buf_free(&b);
 	return out.sigs;
 }

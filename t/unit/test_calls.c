@@ -51,7 +51,7 @@ struct stream {
 	struct rn_sigs *words;
 	struct rn_times times;
 	struct rn_seg holes;
-	struct rn_calls calls;
+	struct rn_stream_calls calls;
 };
 
 static void begin_stream(struct stream *s)
@@ -59,9 +59,9 @@ static void begin_stream(struct stream *s)
 	rn_arena_init(&s->mem, SIZE_MAX);
 	rn_times_init(&s->times, &s->mem, RN_TIME_SCALE_ONE);
 	s->words = rn_sigs_new(&s->mem);
-	s->calls =
-		(struct rn_calls){ &who,      s->words, rn_sigs_new(&s->mem), rn_sigs_new(&s->mem),
-				   &s->times, &s->holes };
+	s->calls = (struct rn_stream_calls){
+		&who, s->words, rn_sigs_new(&s->mem), rn_sigs_new(&s->mem), &s->times, &s->holes
+	};
 	rn_seg_init(&s->holes, sizeof(struct rn_holes *));
 }
 
@@ -81,7 +81,7 @@ static struct rn_choices *no_choices(struct stream *s)
 	struct rn_choices *choices = NULL;
 	struct rn_buf b = { 0 };
 
-	CHECK(rn_calls_slots(&s->calls, peers) == RN_OK);
+	CHECK(rn_canonical_collect(&s->calls, peers) == RN_OK);
 	CHECK(rn_choices_encode(peers, &b) == RN_OK);
 	CHECK(rn_choices_decode(&s->mem, b.data, b.len, &choices, NULL) == RN_OK);
 	rn_buf_free(&b);
@@ -103,14 +103,14 @@ static uint64_t write_calls(struct stream *s, struct rn_sigs **sigs, uint32_t *m
 {
 	struct rn_values values;
 	uint64_t lost = 0;
-	struct rn_calls_out out = { .tables = rn_comms_new(&s->mem),
-				    .sigs = rn_sigs_new(&s->mem),
-				    .map = map,
-				    .values = &values,
-				    .lost = &lost };
+	struct rn_canonical_out out = { .tables = rn_comms_new(&s->mem),
+					.sigs = rn_sigs_new(&s->mem),
+					.map = map,
+					.values = &values,
+					.lost = &lost };
 
 	CHECK(rn_values_init(&values, &s->mem) == RN_OK);
-	CHECK(rn_calls_write(&s->calls, no_choices(s), &out) == RN_OK);
+	CHECK(rn_canonical_write(&s->calls, no_choices(s), &out) == RN_OK);
 	*sigs = out.sigs;
 	return lost;
 }

@@ -89,7 +89,7 @@ static void test_repeat(void)
 #define ROW 41
 
 static struct rn_arena row_mem[ROW];
-static struct rn_part row[ROW];
+static struct rn_stream_set row[ROW];
 
 static void make_row(const struct virtual_run *v, struct rn_arena *mem)
 {
@@ -105,7 +105,8 @@ static void make_row(const struct virtual_run *v, struct rn_arena *mem)
 }
 
 /* Both have one rank, with the same calls. */
-static void part_is(const struct rn_part *a, const struct rn_part *b, struct rn_arena *mem)
+static void part_is(const struct rn_stream_set *a, const struct rn_stream_set *b,
+		    struct rn_arena *mem)
 {
 	struct rn_walk x, y;
 	uint32_t t, u;
@@ -367,7 +368,7 @@ static void test_mapped(void)
 	static const char *const letters[] = { "a", "b", "c" };
 	static const uint32_t map[] = { 2, 0, 1, 0, 2 };
 	struct rn_arena mem, scratch;
-	struct rn_part plain, mapped;
+	struct rn_stream_set plain, mapped;
 	struct feeder f;
 	struct rn_grammar *own;
 

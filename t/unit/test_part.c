@@ -9,7 +9,7 @@
 
 /* Streams first .. first + n - 1 of a run, merged. */
 static int make_part(const struct virtual_run *v, struct rn_arena *mem, uint64_t first, uint64_t n,
-		     struct rn_part *out)
+		     struct rn_stream_set *out)
 {
 	struct rn_arena scratch, one;
 	struct feeder f = new_feeder(mem);
@@ -19,7 +19,7 @@ static int make_part(const struct virtual_run *v, struct rn_arena *mem, uint64_t
 	rn_arena_init(&scratch, SIZE_MAX);
 	rn_arena_init(&one, SIZE_MAX);
 	for (uint64_t r = first; r < first + n && rc == RN_OK; r++) {
-		struct rn_part p;
+		struct rn_stream_set p;
 
 		rc = virtual_feed(v, r, f.sigs, f.g, &calls);
 		if (rc == RN_OK)
@@ -33,7 +33,8 @@ static int make_part(const struct virtual_run *v, struct rn_arena *mem, uint64_t
 	return rc;
 }
 
-static int finish_bytes(const struct virtual_run *v, const struct rn_part *p, struct rn_buf *out)
+static int finish_bytes(const struct virtual_run *v, const struct rn_stream_set *p,
+			struct rn_buf *out)
 {
 	struct rn_arena mem, scratch;
 	struct rn_streams s;
@@ -59,7 +60,7 @@ static void through_bytes(const struct virtual_run *v)
 {
 	struct rn_buf bytes = { 0 }, want = { 0 }, got = { 0 };
 	struct rn_arena mem, scratch;
-	struct rn_part all, one, back;
+	struct rn_stream_set all, one, back;
 	uint64_t at = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
@@ -122,7 +123,7 @@ static int decode_groups(const unsigned char *groups, size_t len, uint64_t most)
 	struct rn_vocab vocab = { 0 };
 	struct rn_buf b = { 0 };
 	struct rn_arena mem;
-	struct rn_part p;
+	struct rn_stream_set p;
 	int rc;
 
 	rn_arena_init(&mem, SIZE_MAX);
@@ -163,7 +164,7 @@ static void test_twice(void)
 	struct rn_err err = { 0 };
 	struct virtual_run v;
 	struct rn_arena mem;
-	struct rn_part p, back;
+	struct rn_stream_set p, back;
 
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(virtual_init(&v, "stencil2d", 16, 3) == RN_OK);
@@ -183,7 +184,7 @@ static void test_hostile(void)
 	struct rn_buf good = { 0 }, bad = { 0 };
 	struct rn_arena mem;
 	struct virtual_run v;
-	struct rn_part p;
+	struct rn_stream_set p;
 	unsigned refused = 0;
 
 	rn_arena_init(&mem, SIZE_MAX);
@@ -218,7 +219,7 @@ static void test_no_memory(void)
 	struct rn_buf bytes = { 0 }, again = { 0 };
 	struct rn_arena mem, small;
 	struct virtual_run v;
-	struct rn_part p, back;
+	struct rn_stream_set p, back;
 	int rc = RN_E_NOMEM;
 
 	rn_arena_init(&mem, SIZE_MAX);
