@@ -76,7 +76,7 @@ static void drop_values(struct rn_order *o)
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->rows; i++)
-		if (o->site[row[i].site].kind != RN_ORDER_VALUE)
+		if (!rn_order_has_numbers(&o->site[row[i].site]))
 			row[n++] = row[i];
 	o->rows = n;
 	o->values = 0;

@@ -337,7 +337,7 @@ static int look_at_thread(struct work *w, const struct rn_order *o, int32_t rank
 				   .chooses = kind == RN_ORDER_ANY || kind == RN_ORDER_SOME,
 				   .done = done };
 
-		if (c.first[i] != RN_TABLES_NONE && kind != RN_ORDER_VALUE &&
+		if (c.first[i] != RN_TABLES_NONE && !rn_order_kinds[kind].numbers &&
 		    kind != RN_ORDER_LOOSE)
 			rc = look_at_site(w, &v);
 		rn_arena_rewind(&w->scratch, mark);

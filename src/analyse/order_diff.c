@@ -18,7 +18,7 @@ static void find_row(struct walk *w)
 	for (; w->at.row < w->o->rows; w->at.row++) {
 		const struct rn_order_row *r = &w->o->row[w->at.row];
 
-		if (w->o->site[r->site].kind == RN_ORDER_VALUE) {
+		if (rn_order_has_numbers(&w->o->site[r->site])) {
 			w->at.value += r->done;
 			w->at.seq += (uint64_t)r->fails + (r->done > 0);
 			continue;

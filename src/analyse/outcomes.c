@@ -40,7 +40,7 @@ struct request {
 	size_t thread;       /* index in the stream of the thread that started it */
 	bool seen;           /* what it received has been told */
 	uint64_t directed;   /* its number, if it is active and no wildcard receive */
-	uint32_t cancel;     /* the function that somebody tried to cancel it with, or NONE */
+	bool cancel;         /* MPI_Cancel was called for it */
 	uint32_t send, recv; /* of the outcome, if it is active; or NONE */
 	uint32_t next;       /* of those that are not used */
 };
@@ -140,7 +140,8 @@ static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
 /* An operation that somebody tried to cancel has ended. */
 static void add_cancel(struct rn_outcomes *o, const struct request *r, bool cancelled)
 {
-	struct rn_order_site s = { .kind = RN_ORDER_VALUE, .function = r->cancel };
+	struct rn_order_site s = { .kind = RN_ORDER_CANCELLATION,
+				   .function = RN_ORDER_NO_FUNCTION };
 
 	ADD(o, &o->row, struct rn_order_row, { .site = find_site(o, &s), .done = 1 });
 	ADD(o, &o->value, int64_t, (int64_t)(r->directed << 1 | cancelled));
@@ -475,7 +476,7 @@ static void start_request(struct rn_outcomes *o, struct request *r)
 	r->thread = o->thread.n;
 	r->send = r->sends ? begin_send(o, &r->out) : NONE;
 	r->recv = r->receives ? begin_recv(o, &r->in, true) : NONE;
-	r->cancel = NONE;
+	r->cancel = false;
 	if (!is_numbered(o, r->recv) && (r->sends || r->receives || r->persistent))
 		r->directed = o->directed++;
 }
@@ -489,7 +490,6 @@ static void take_maker(struct rn_outcomes *o, const struct call *c)
 			     .out = outgoing(o, c),
 			     .in = incoming(o, c),
 			     .persistent = is(c, RN_IS_prepares),
-			     .cancel = NONE,
 			     .send = NONE,
 			     .recv = NONE };
 	const struct rn_value *v = arg(c, c->f->traits->request);
@@ -539,7 +539,7 @@ static void take_cancel(struct rn_outcomes *o, const struct call *c)
 		struct request *r = find_request(o, given(o, i));
 
 		if (r && r->active && !is_numbered(o, r->recv) && (r->sends || r->receives))
-			r->cancel = c->f->number;
+			r->cancel = true;
 	}
 }
 
@@ -589,8 +589,7 @@ static bool complete(struct rn_outcomes *o, const struct call *c, size_t i, stru
 		add_done(o, (uint32_t)i, RN_ORDER_NOT, &s, false);
 	}
 	if (r && r->active) {
-		if (r->cancel != NONE && !s.ignored && is(c, RN_IS_completes) &&
-		    r->thread == o->thread.n)
+		if (r->cancel && !s.ignored && is(c, RN_IS_completes) && r->thread == o->thread.n)
 			add_cancel(o, r, s.cancelled);
 		end_send(o, r->send, r->synchronous, s.cancelled);
 		end_recv(o, r->recv, &s);

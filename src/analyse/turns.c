@@ -2,10 +2,8 @@
 #include "analyse/turns.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
-#include "encode/raw.h"
 
 /* So many receives of a thread can be started behind the last one that it saw done itself. */
 #define AHEAD_MAX ((uint64_t)1 << 24)
@@ -28,22 +26,11 @@ struct work {
 
 /* ---- which rows ---- */
 
-enum what { NO, RECEIVES, SENDS, ENDED };
-
-static enum what what_is(const struct rn_order_site *s)
+/* Whether the events of the site are taken out. */
+static bool is_taken(const struct rn_order_site *s)
 {
-	const char *name;
-
-	if (s->kind != RN_ORDER_VALUE || s->function >= rn_mpi_vocab.funcs)
-		return NO;
-	name = rn_mpi_vocab.func[s->function].name;
-	if (strcmp(name, "rondo_ended") == 0)
-		return ENDED;
-	if (!s->comm)
-		return NO;
-	return strcmp(name, "MPI_Irecv") == 0   ? RECEIVES
-	       : strcmp(name, "MPI_Isend") == 0 ? SENDS
-						: NO;
+	return s->kind == RN_ORDER_RECEIVE_RUN || s->kind == RN_ORDER_SEND_RUN ||
+	       s->kind == RN_ORDER_ADOPTION;
 }
 
 static uint64_t count(const struct rn_order *o)
@@ -51,7 +38,7 @@ static uint64_t count(const struct rn_order *o)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < o->rows; i++)
-		n += what_is(&o->site[o->row[i].site]) == NO ? 0 : o->row[i].done;
+		n += is_taken(&o->site[o->row[i].site]) ? o->row[i].done : 0;
 	return n;
 }
 
@@ -75,16 +62,17 @@ struct reading {
 	unsigned nth;         /* of the next number in its group */
 };
 
-static void take_turn(struct work *w, struct reading *r, uint32_t site, enum what is, int64_t v)
+static void take_turn(struct work *w, struct reading *r, uint32_t site, int64_t v)
 {
 	const struct rn_order *o = &w->part[r->stream].order;
 
 	r->begins[site] += (uint64_t)v;
-	w->turn[w->turns++] =
-		(struct rn_plan_turn){ .begins = r->begins[site],
-				       .comm = o->site[site].comm,
-				       .of = is == SENDS ? RN_PLAN_SENDS : RN_PLAN_RECEIVES,
-				       .stream = r->own };
+	w->turn[w->turns++] = (struct rn_plan_turn){ .begins = r->begins[site],
+						     .comm = o->site[site].comm,
+						     .of = o->site[site].kind == RN_ORDER_SEND_RUN
+								   ? RN_PLAN_SENDS
+								   : RN_PLAN_RECEIVES,
+						     .stream = r->own };
 }
 
 static void take_end(struct work *w, struct reading *r, int64_t v)
@@ -123,17 +111,17 @@ static int take_part(struct work *w, uint32_t stream)
 	left.rows = left.values = 0;
 	for (size_t i = 0; i < o->rows; i++) {
 		uint32_t site = o->row[i].site, n = o->row[i].done;
-		enum what is = what_is(&o->site[site]);
+		bool taken = is_taken(&o->site[site]);
 
-		if (is == NO)
+		if (!taken)
 			row[left.rows++] = o->row[i];
-		for (uint32_t k = 0; k < n && o->site[site].kind == RN_ORDER_VALUE; k++, v++) {
-			if (is == NO)
+		for (uint32_t k = 0; k < n && rn_order_has_numbers(&o->site[site]); k++, v++) {
+			if (!taken)
 				value[left.values++] = *v;
-			else if (is == ENDED)
+			else if (o->site[site].kind == RN_ORDER_ADOPTION)
 				take_end(w, &r, *v);
 			else
-				take_turn(w, &r, site, is, *v);
+				take_turn(w, &r, site, *v);
 		}
 	}
 	left.row = row;

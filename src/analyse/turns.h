@@ -2,15 +2,7 @@
  * turns.h - what the threads of a process say of each other in their events (order/events.h): taken
  * out of their rows, for a plan.
  *
- * Such are numbers (RN_ORDER_VALUE) at sites of these functions:
- *
- *   MPI_Irecv, MPI_Isend,   a run of turns begins (intercept/order_turn.h), so many turns behind
- *   with a communicator     where the thread's run before it began, at this site; the first one:
- *                           behind turn 0. The first thread had the turns before the first run
- *   rondo_ended             in groups of three: the number of a wildcard receive of another thread
- *                           that was done here, its source (-1: it was cancelled) and tag. Before
- *                           a group, -1 - the birth of that thread, where it is another one
- *                           than that of the group before
+ * These are the kinds RECEIVE_RUN, SEND_RUN and ADOPTION.
  *
  * Cost: O(n log n) for n such numbers, and a copy of the rows where there are any.
  */

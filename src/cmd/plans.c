@@ -293,10 +293,7 @@ static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem, struc
 /* Whether the row says which thread the events behind it are of (intercept/birth.h). */
 static bool is_birth(const struct rn_order *o, const struct rn_order_row *row)
 {
-	const struct rn_order_site *s = &o->site[row->site];
-
-	return s->kind == RN_ORDER_VALUE && s->function < rn_mpi_vocab.funcs &&
-	       strcmp(rn_mpi_vocab.func[s->function].name, "rondo_enter") == 0;
+	return o->site[row->site].kind == RN_ORDER_THREAD;
 }
 
 static uint64_t count_births(const struct rn_order *o)
@@ -317,7 +314,7 @@ static struct rn_plan_part *cut_threads(const struct rn_order *o, struct rn_plan
 	part->order.rows = part->order.dones = part->order.values = 0;
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct rn_order_row *row = &o->row[i];
-		bool values = o->site[row->site].kind == RN_ORDER_VALUE;
+		bool values = rn_order_has_numbers(&o->site[row->site]);
 
 		if (is_birth(o, row)) {
 			*++part = (struct rn_plan_part){ .born = true,

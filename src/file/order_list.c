@@ -66,7 +66,8 @@ static struct rn_order_place get_site(struct rn_reader *in, bool final)
 		p.node = (uint32_t)rn_get_max(in, UINT32_MAX);
 	else
 		p.stack = get_text(in, &p.stack_len);
-	if (!in->bad && (!rn_name_valid(p.function, p.function_len) ||
+	if (!in->bad && ((rn_order_kinds[p.kind].call ? !rn_name_valid(p.function, p.function_len)
+						      : p.function_len != 0) ||
 			 (p.comm_len && !rn_name_valid(p.comm, p.comm_len)) ||
 			 (p.stack_len && !rn_callsite_read(p.stack, p.stack_len, &s))))
 		rn_fail(in);
@@ -117,10 +118,10 @@ static int resolve(struct rn_order_list *l, const struct rn_order_site *s,
 	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, s->function);
 	struct rn_order_place p = { .kind = s->kind };
 
-	if (!f || s->kind >= RN_ORDER_KINDS)
+	if (s->kind >= RN_ORDER_KINDS || (rn_order_kinds[s->kind].call && !f))
 		return RN_E_ARG;
-	p.function = f->name;
-	p.function_len = strlen(f->name);
+	p.function = rn_order_kinds[s->kind].call ? f->name : NULL;
+	p.function_len = p.function ? strlen(p.function) : 0;
 	p.comm = s->comm ? who->comm(who->arg, s->comm).name : NULL;
 	p.comm_len = p.comm ? strlen(p.comm) : 0;
 	if (p.comm_len && !rn_name_valid(p.comm, p.comm_len))

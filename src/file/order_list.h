@@ -8,7 +8,8 @@
  *
  *   varint  number of sites; of each:
  *     varint  its kind (enum rn_order_kind)
- *     text    name of the function: its length, a varint, and its bytes
+ *     text    name of the function: its length, a varint, and its bytes; of no length if the
+ *             events are no calls (rn_order_kinds)
  *     text    name of the communicator, or of no length
  *     varint  where it is: a node of the section `sites`, plus 1; 0: not known.
  *             On the way a text: the stack's bytes (encode/callsite.h)

@@ -22,7 +22,7 @@ struct rn_order_count rn_order_count(const struct rn_order *o)
 		}
 		n.failed += r->fails;
 		n.events += (uint64_t)r->fails + (r->done > 0);
-		if (kind == RN_ORDER_VALUE)
+		if (rn_order_kinds[kind].numbers)
 			continue;
 		for (uint32_t k = 0; k < r->done && kind != RN_ORDER_PROBE; k++)
 			n.received += (o->done[at + k].flags & RN_ORDER_MATCHED) != 0;
@@ -133,13 +133,13 @@ static void get_row(struct rn_reader *in, const unsigned char *begin, const stru
 		r.done = (uint32_t)rn_get_count(in, 2);
 		for (uint32_t i = 0; i < r.done && !in->bad; i++)
 			get_done(in, &b->done[dones++]);
-		if (r.done == 0 || of->site[r.site].kind == RN_ORDER_VALUE)
+		if (r.done == 0 || rn_order_has_numbers(&of->site[r.site]))
 			rn_fail(in);
 		break;
 	case RN_TAIL_VALUE:
 		r.done = 1;
 		b->value[b->values] = rn_get_i64(in);
-		if (of->site[r.site].kind != RN_ORDER_VALUE)
+		if (!rn_order_has_numbers(&of->site[r.site]))
 			rn_fail(in);
 		break;
 	case RN_TAIL_SEND:

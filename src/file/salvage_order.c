@@ -15,7 +15,8 @@ bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len)
 	if (len != sizeof(site))
 		return false;
 	memcpy(&site, bytes, sizeof(site));
-	if (site.kind >= RN_ORDER_KINDS || !rn_vocab_func(&rn_mpi_vocab, site.function))
+	if (site.kind >= RN_ORDER_KINDS ||
+	    (rn_order_kinds[site.kind].call && !rn_vocab_func(&rn_mpi_vocab, site.function)))
 		return false;
 	s->failed |= !rn_seg_reserve(&s->order_site, s->mem, 1);
 	if (s->failed)

@@ -158,8 +158,9 @@ int rn_directed_cancel(MPI_Request *request, struct rn_followed *f)
 void rn_directed_ended(const struct rn_order_call *c, struct rn_followed *f, bool cancelled)
 {
 	if (f->starter == c->o)
-		rn_order_log_value(c->t,
-				   rn_order_log_site(c->t, RN_ORDER_VALUE, RN_N_MPI_Cancel, 0, 0),
-				   (int64_t)(f->ordinal << 1 | cancelled));
+		rn_order_log_value(
+			c->t,
+			rn_order_log_site(c->t, RN_ORDER_CANCELLATION, RN_ORDER_NO_FUNCTION, 0, 0),
+			(int64_t)(f->ordinal << 1 | cancelled));
 	rn_unfollow(f);
 }

@@ -66,8 +66,9 @@ void rn_order_begin(void)
 static void record_birth(struct rn_stream *t, const struct rn_order_thread *o)
 {
 	if (o->birth)
-		rn_order_log_value(t, rn_order_log_site(t, RN_ORDER_VALUE, RN_N_rondo_enter, 0, 0),
-				   o->birth);
+		rn_order_log_value(
+			t, rn_order_log_site(t, RN_ORDER_THREAD, RN_ORDER_NO_FUNCTION, 0, 0),
+			o->birth);
 }
 
 bool rn_order_alone(void)
@@ -134,7 +135,7 @@ void rn_order_came_out_other(const struct rn_order_call *c, struct rn_order_thre
 	bool matched = d->flags & RN_ORDER_MATCHED;
 	const int64_t says[] = { -1 - starter->birth, (int64_t)ordinal, matched ? d->source : -1,
 				 d->tag };
-	uint32_t site = rn_order_log_site(c->t, RN_ORDER_VALUE, RN_N_rondo_ended, 0, 0);
+	uint32_t site = rn_order_log_site(c->t, RN_ORDER_ADOPTION, RN_ORDER_NO_FUNCTION, 0, 0);
 
 	for (size_t i = starter == c->o->other; i < sizeof(says) / sizeof(*says); i++)
 		rn_order_log_value(c->t, site, says[i]);

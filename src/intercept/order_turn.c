@@ -135,10 +135,11 @@ static void record(struct rn_turn_place *p, const struct rn_order_call *c)
 	bool goes_without_saying = !d->last && c->o->birth == 0;
 
 	if (d->last != c->o && !goes_without_saying) {
-		uint32_t function = d->of == RN_PLAN_SENDS ? RN_N_MPI_Isend : RN_N_MPI_Irecv;
+		enum rn_order_kind kind =
+			d->of == RN_PLAN_SENDS ? RN_ORDER_SEND_RUN : RN_ORDER_RECEIVE_RUN;
 
 		rn_order_log_value(c->t,
-				   rn_order_log_site(c->t, RN_ORDER_VALUE, function, d->comm, 0),
+				   rn_order_log_site(c->t, kind, RN_ORDER_NO_FUNCTION, d->comm, 0),
 				   (int64_t)(now - p->begun));
 		p->begun = now;
 	}

@@ -143,7 +143,7 @@ static void pass_row(struct rn_replay *r)
 {
 	const struct rn_order_row *row = &r->rows[r->at->row];
 
-	if (is_kind(r, RN_ORDER_VALUE))
+	if (rn_order_has_numbers(&r->site[row->site]))
 		r->value += row->done;
 	else
 		r->done += row->done;
@@ -155,7 +155,7 @@ static void pass_row(struct rn_replay *r)
 /* To a row that a call has to be compared with. False at the end. */
 static bool find_row(struct rn_replay *r)
 {
-	while (r->at->row < r->s->row.n && !rn_plan_site_counts(&r->site[r->rows[r->at->row].site]))
+	while (r->at->row < r->s->row.n && !rn_order_in_order(&r->site[r->rows[r->at->row].site]))
 		pass_row(r);
 	return r->at->row < r->s->row.n;
 }
@@ -167,7 +167,7 @@ bool rn_replay_has_events(const struct rn_replay *r)
 	for (uint64_t i = r->at->row; i < r->s->row.n; i++) {
 		const struct rn_order_site *s = &r->site[r->rows[i].site];
 
-		if (r->rows[i].done && s->kind != RN_ORDER_VALUE && rn_plan_site_counts(s))
+		if (r->rows[i].done && s->kind != RN_ORDER_VALUE && rn_order_in_order(s))
 			return true;
 	}
 	return r->at->messages < r->known;
@@ -183,7 +183,7 @@ uint64_t rn_replay_next_row(const struct rn_order_thread *o)
 	const struct rn_replay *r = o->replay;
 	uint64_t row = r->at->row;
 
-	while (row < r->s->row.n && !rn_plan_site_counts(&r->site[r->rows[row].site]))
+	while (row < r->s->row.n && !rn_order_in_order(&r->site[r->rows[row].site]))
 		row++;
 	return earlier(row, rn_replay_match(r, o->started)->row);
 }

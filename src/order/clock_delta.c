@@ -252,7 +252,7 @@ static int code_site_done(struct delta *x, uint32_t site)
 
 static bool of_values(const struct delta *x, uint32_t site)
 {
-	return x->c.site[site].kind == RN_ORDER_VALUE;
+	return rn_order_has_numbers(&x->c.site[site]);
 }
 
 /* Each site in its turn, by a function of it. */

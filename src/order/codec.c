@@ -56,7 +56,7 @@ static bool sound(const struct rn_order *o)
 
 		if (r->site >= o->sites)
 			return false;
-		*(o->site[r->site].kind == RN_ORDER_VALUE ? &values : &dones) += r->done;
+		*(rn_order_has_numbers(&o->site[r->site]) ? &values : &dones) += r->done;
 	}
 	for (size_t i = 0; i < o->dones; i++)
 		if (o->done[i].flags & ~(unsigned)(RN_ORDER_CANCELLED | RN_ORDER_MATCHED))

@@ -46,19 +46,36 @@
  * only, RN_ORDER_CANCELLED for whatever is known to have been cancelled; and source and tag are 0
  * where it is not RN_ORDER_MATCHED.
  *
- * Calls that give a number (MPI_Wtime) have it in `value`, one for each row with one done; such
- * rows have nothing in `done`. Threads of one process say by numbers, too, which of them they are
- * (rondo_enter: intercept/birth.h) and what they have to do with others (analyse/turns.h).
+ * Rows of some kinds (rn_order_kinds) have numbers in `value`, one for each row with one done, and
+ * nothing in `done`. The first of them is the result of a call, the others are no calls: their
+ * sites have neither function nor place.
  *
- * Operations that are no wildcard receives are numbered too, by the same rules: each Isend, Ibsend,
- * Issend, Irsend, Irecv, Isendrecv and Isendrecv_replace, and each Start of whatever. When one that
- * this thread has started, and that somebody has called MPI_Cancel for, is complete, there is a row
- * of kind VALUE for it, with MPI_Cancel as function and neither communicator nor place, before that
- * of the call that completes it: its number times two, and one more if it was cancelled in time.
+ *   kind           number
+ *   VALUE          result of the call, for example of MPI_Wtime
+ *   THREAD         lineage of the thread (intercept/birth.h) that made the following calls. The
+ *                  calls before the first such row are those of the first thread, of lineage 0
+ *   RECEIVE_RUN,   with a communicator: a run of turns of this thread begins (posting order,
+ *   SEND_RUN       intercept/posting_order.h): number of turns since its previous run at this site
+ *                  began; for the first run, since the first turn. The first thread has the turns
+ *                  before the first run
+ *   ADOPTION       a wildcard receive that another thread started completed in this thread: three
+ *                  numbers, the number of the receive, its source (-1: it was cancelled) and tag.
+ *                  Before them, -1 - the lineage of the other thread, unless it is that of the
+ *                  previous adoption
+ *   CANCELLATION   an operation for which MPI_Cancel was called is complete: its number times two,
+ *                  plus one if it was cancelled. The row precedes that of the completing call
+ *
+ * The numbers in CANCELLATION count the operations that name their partner: each Isend, Ibsend,
+ * Issend, Irsend, Irecv, Isendrecv and Isendrecv_replace, and each Start of such an operation, by
+ * the rules for wildcard receives.
+ *
+ * All kinds are independent of the calls of a trace, so that a trace with every call can store its
+ * outcomes as events, too.
  */
 #ifndef RN_ORDER_EVENTS_H
 #define RN_ORDER_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,15 +90,42 @@ enum rn_order_kind {
 	RN_ORDER_VALUE, /* a number */
 	RN_ORDER_LOOSE, /* what no replay can enforce; the calls count as `fails`, nothing is done
 			 */
+	RN_ORDER_THREAD,
+	RN_ORDER_RECEIVE_RUN,
+	RN_ORDER_SEND_RUN,
+	RN_ORDER_ADOPTION,
+	RN_ORDER_CANCELLATION,
 	RN_ORDER_KINDS,
 };
 
+/* Properties of a kind. */
+struct rn_order_kind_row {
+	const char *name; /* NULL: the name of the function */
+	bool call;        /* sites have a function, and may have a place */
+	bool numbers;     /* rows have numbers in `value`, and nothing in `done` */
+	bool in_order;    /* a replay reproduces the rows in their order */
+};
+
+extern const struct rn_order_kind_row rn_order_kinds[RN_ORDER_KINDS];
+
+#define RN_ORDER_NO_FUNCTION UINT32_MAX /* function of a site that is no call */
+
 struct rn_order_site {
 	uint32_t kind;     /* enum rn_order_kind */
-	uint32_t function; /* number in the vocabulary */
+	uint32_t function; /* number in the vocabulary, or RN_ORDER_NO_FUNCTION */
 	uint32_t comm;     /* symbol of the communicator; 0: none, or that of the requests */
 	uint32_t place;    /* call site, counted from 1; 0: not known */
 };
+
+static inline bool rn_order_has_numbers(const struct rn_order_site *s)
+{
+	return rn_order_kinds[s->kind].numbers;
+}
+
+static inline bool rn_order_in_order(const struct rn_order_site *s)
+{
+	return rn_order_kinds[s->kind].in_order;
+}
 
 struct rn_order_row {
 	uint32_t site;

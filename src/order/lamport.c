@@ -157,7 +157,7 @@ static const struct rn_order_site *site_now(struct world *w, size_t t)
 	while (a->left == 0) {
 		const struct rn_order_row *r = &o->row[a->row++];
 
-		a->left = o->site[r->site].kind == RN_ORDER_VALUE ? 0 : r->done;
+		a->left = rn_order_has_numbers(&o->site[r->site]) ? 0 : r->done;
 	}
 	return &o->site[o->row[a->row - 1].site];
 }

@@ -96,7 +96,7 @@ static inline uint32_t rn_pieces_bucket(uint32_t v)
 /* In all of a row; what a site gave as a number is not there. */
 static inline uint32_t rn_pieces_things(const struct rn_pieces *p, const struct rn_order_row *row)
 {
-	return p->site[row->site].kind == RN_ORDER_VALUE ? 0 : row->done;
+	return rn_order_has_numbers(&p->site[row->site]) ? 0 : row->done;
 }
 
 uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v);

@@ -205,9 +205,9 @@ static bool rows_fit(const struct span *f, const struct rn_plan_stream *s)
 	uint64_t dones = 0, values = 0;
 
 	for (uint64_t i = 0; i < s->row.n; i++) {
-		if (row[i].site >= s->site.n)
+		if (row[i].site >= s->site.n || site[row[i].site].kind >= RN_ORDER_KINDS)
 			return false;
-		if (site[row[i].site].kind == RN_ORDER_VALUE)
+		if (rn_order_has_numbers(&site[row[i].site]))
 			values += row[i].done;
 		else
 			dones += row[i].done;
@@ -331,7 +331,7 @@ bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
 	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
 
 	for (uint64_t i = __atomic_load_n(&s->progress.row, __ATOMIC_RELAXED); i < s->row.n; i++)
-		if (rn_plan_site_counts(&site[row[i].site]))
+		if (rn_order_in_order(&site[row[i].site]))
 			return false;
 	return __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED) >= rn_plan_known(p, s);
 }
@@ -374,7 +374,7 @@ static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *
 	for (; c.row < o->rows && rc == RN_OK; c.row++) {
 		const struct rn_order_row *row = &o->row[c.row];
 
-		if (o->site[row->site].kind != RN_ORDER_VALUE)
+		if (!rn_order_has_numbers(&o->site[row->site]))
 			rc = each_match_of_row(&open, mem, &c, row->done, fn, arg);
 	}
 	return rc;
@@ -426,17 +426,6 @@ int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 
 /* ---- what was cancelled ---- */
 
-static bool is_cancel(const struct rn_order_site *s)
-{
-	return s->kind == RN_ORDER_VALUE && s->function < rn_mpi_vocab.funcs &&
-	       (rn_mpi_protos[s->function].traits.is & RN_IS_cancels);
-}
-
-bool rn_plan_site_counts(const struct rn_order_site *s)
-{
-	return s->kind != RN_ORDER_WAIT && s->kind != RN_ORDER_LOOSE && !is_cancel(s);
-}
-
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = ((const struct rn_plan_cancel *)a)->number;
@@ -450,7 +439,7 @@ static size_t count_cancels(const struct rn_order *o)
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->rows; i++)
-		n += is_cancel(&o->site[o->row[i].site]) ? o->row[i].done : 0;
+		n += o->site[o->row[i].site].kind == RN_ORDER_CANCELLATION ? o->row[i].done : 0;
 	return n;
 }
 
@@ -461,9 +450,9 @@ static void take_cancels(const struct rn_order *o, struct rn_plan_cancel *to)
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct rn_order_row *r = &o->row[i];
 		const struct rn_order_site *s = &o->site[r->site];
-		uint32_t values = s->kind == RN_ORDER_VALUE ? r->done : 0;
+		uint32_t values = rn_order_has_numbers(s) ? r->done : 0;
 
-		for (uint32_t k = 0; k < values && is_cancel(s); k++) {
+		for (uint32_t k = 0; k < values && s->kind == RN_ORDER_CANCELLATION; k++) {
 			uint64_t v = (uint64_t)o->value[value + k];
 
 			*to++ = (struct rn_plan_cancel){ v >> 1, v & 1 };

@@ -191,10 +191,6 @@ int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 /* How many of the stream's wildcard receives anything is known of. */
 uint64_t rn_plan_known(const struct rn_plan_head *p, const struct rn_plan_stream *s);
 
-/* Whether a call waits for the rows of this site, and is compared with them: for others it is known
- * before, or not at all, what they say. Functions are those of this program. */
-bool rn_plan_site_counts(const struct rn_order_site *s);
-
 static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
 {
 	return (const char *)p + at;

@@ -35,7 +35,7 @@ void rn_order_chunk_count(struct rn_order_chunk *c)
 		const struct rn_order_row *row = &c->row[r];
 
 		c->at[r] = at;
-		at += c->site[row->site].kind == RN_ORDER_VALUE ? 0 : row->done;
+		at += rn_order_has_numbers(&c->site[row->site]) ? 0 : row->done;
 	}
 	c->at[c->rows] = at;
 }

@@ -51,7 +51,7 @@ static void each_value(struct values *x, void *arg,
 	for (size_t r = 0; r < x->o->rows; r++) {
 		const struct rn_order_row *row = &x->o->row[r];
 
-		if (x->o->site[row->site].kind != RN_ORDER_VALUE)
+		if (!rn_order_has_numbers(&x->o->site[row->site]))
 			continue;
 		for (uint32_t i = 0; i < row->done && !(x->g && rn_guess_bad(x->g)); i++) {
 			assert(at < x->o->values);
@@ -121,7 +121,7 @@ static void code_forms(struct values *x)
 	for (size_t i = 0; i < x->o->sites; i++) {
 		unsigned form = x->site[i].form;
 
-		if (x->o->site[i].kind != RN_ORDER_VALUE)
+		if (!rn_order_has_numbers(&x->o->site[i]))
 			continue;
 		form = (unsigned)rn_guess_weighed(x->g, EVEN, form >> 1) << 1 |
 		       rn_guess_weighed(x->g, EVEN, form & 1);

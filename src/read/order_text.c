@@ -88,27 +88,18 @@ static void put_param(struct line *l, const struct rn_proto *f, uint32_t param)
 		comm_name(l, name);
 }
 
-static const char *recorded_name(const struct line *l)
+static const char *function_name(const struct line *l)
 {
 	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
 
+	if (rn_order_kinds[l->site->kind].name)
+		return rn_order_kinds[l->site->kind].name;
 	return f ? f->name : l->x->t->order ? rn_order_function(l->x->t, l->place) : "?";
-}
-
-static bool is_value(const struct line *l)
-{
-	return l->site->kind == RN_ORDER_VALUE;
-}
-
-/* No call: a thread begins (intercept/birth.h). */
-static bool is_birth(const struct line *l)
-{
-	return is_value(l) && strcmp(recorded_name(l), "rondo_enter") == 0;
 }
 
 static bool is_time(const struct line *l)
 {
-	return is_value(l) && l->site->function < rn_mpi_vocab.funcs &&
+	return l->site->kind == RN_ORDER_VALUE && l->site->function < rn_mpi_vocab.funcs &&
 	       (rn_mpi_protos[l->site->function].traits.is & RN_IS_seconds);
 }
 
@@ -117,8 +108,10 @@ static void put_params(struct line *l)
 	bool known = l->site->function < rn_mpi_vocab.funcs;
 	const struct rn_proto *f = known ? &rn_mpi_protos[l->site->function] : NULL;
 
-	if (is_birth(l))
+	if (l->site->kind == RN_ORDER_THREAD)
 		number(l, "birth", l->ret);
+	else if (!f && l->site->comm)
+		comm_name(l, "comm");
 	for (uint32_t i = 0; f && i < f->nparams; i++)
 		put_param(l, f, i);
 }
@@ -171,14 +164,9 @@ static void put_stack(struct line *l, const char *before, const char *between, c
 	rn_put(l->out, behind);
 }
 
-static const char *function_name(const struct line *l)
-{
-	return is_birth(l) ? "thread" : recorded_name(l);
-}
-
 static void put_result(struct line *l)
 {
-	int64_t v = is_birth(l) ? 0 : l->ret;
+	int64_t v = l->site->kind == RN_ORDER_THREAD ? 0 : l->ret;
 	char text[RN_DOUBLE_TEXT];
 	double seconds;
 
@@ -259,7 +247,7 @@ bool rn_order_text_next(struct rn_order_text *x, uint64_t from, uint64_t to, str
 		return false;
 	l.place = r->site;
 	l.site = &o->site[r->site];
-	value = l.site->kind == RN_ORDER_VALUE;
+	value = rn_order_has_numbers(l.site);
 	if (!x->half && r->fails) {
 		l.times = r->fails;
 	} else {

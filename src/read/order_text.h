@@ -9,7 +9,8 @@
  * Calls in a row that found nothing are one line, with how many they are; SEQ, which counts calls,
  * is that of the first. What was matched is a list where the call can complete several requests, in
  * which those that are no wildcard receives are null. What MPI_Wtime gave is in seconds. A line of
- * `thread` says which of the threads that share a stream begins: thread(birth=NUMBER) = 0.
+ * `thread` says which of the threads that share a stream begins: thread(birth=NUMBER) = 0. Events
+ * that are no calls have the name of their kind (rn_order_kinds).
  *
  * Events that were made from calls (analyse/orders.h) can be written too.
  */

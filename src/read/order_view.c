@@ -59,7 +59,9 @@ static int name_sites(struct rn_order_view *v, struct rn_arena *mem, uint32_t no
 		if (!function[i])
 			return RN_E_NOMEM;
 		site[i] = (struct rn_order_site){ .kind = p.kind,
-						  .function = rn_mpi_find(function[i]),
+						  .function = p.function_len
+								      ? rn_mpi_find(function[i])
+								      : RN_ORDER_NO_FUNCTION,
 						  .comm = v->site_comm[i],
 						  .place = p.node };
 	}

@@ -47,7 +47,7 @@ static void draw_done(const struct manner *m, struct rn_order_done *d)
 
 static void add_row(const struct manner *m, struct rn_order_row r)
 {
-	bool of_value = site[r.site].kind == RN_ORDER_VALUE;
+	bool of_value = rn_order_has_numbers(&site[r.site]);
 
 	if (of_value) {
 		r.done = r.done > 0;
@@ -65,9 +65,9 @@ static void repeat_rows(size_t n)
 	size_t from = events.rows - n, d = events.dones;
 
 	for (size_t i = from; i < from + n; i++)
-		d -= site[row[i].site].kind == RN_ORDER_VALUE ? 0 : row[i].done;
+		d -= rn_order_has_numbers(&site[row[i].site]) ? 0 : row[i].done;
 	for (size_t i = from; i < from + n; i++) {
-		bool of_value = site[row[i].site].kind == RN_ORDER_VALUE;
+		bool of_value = rn_order_has_numbers(&site[row[i].site]);
 
 		for (uint32_t k = 0; !of_value && k < row[i].done; k++)
 			done[events.dones++] = done[d++];

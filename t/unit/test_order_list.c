@@ -73,7 +73,7 @@ static void add_fails(struct events *e, unsigned char **p, uint32_t s, uint32_t 
 
 static void add_done(struct events *e, unsigned char **p, struct rn_order_row *r)
 {
-	if (site[r->site].kind == RN_ORDER_VALUE) {
+	if (rn_order_has_numbers(&site[r->site])) {
 		r->done = 1;
 		e->value[e->o.values] = (int64_t)tap_rand();
 		*p = rn_tail_put_value(*p, r->site, e->value[e->o.values++]);

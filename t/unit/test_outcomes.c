@@ -48,9 +48,12 @@ static void say_rows(const struct rn_order *o)
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct rn_order_site *s = &o->site[o->row[i].site];
 
-		say("%s %u:", rn_vocab_func(&rn_mpi_vocab, s->function)->name + 4, o->row[i].fails);
+		const char *name = rn_order_kinds[s->kind].name;
+
+		say("%s %u:", name ? name : rn_vocab_func(&rn_mpi_vocab, s->function)->name + 4,
+		    o->row[i].fails);
 		for (uint32_t k = 0; k < o->row[i].done; k++)
-			if (s->kind == RN_ORDER_VALUE)
+			if (rn_order_has_numbers(s))
 				say(" %lld", (long long)*v++);
 			else
 				say_done(d++);
@@ -269,7 +272,7 @@ static void test_ends(void)
 		 "Wait 0: 0+0x\n"
 		 "Request_get_status 1: 0+1=3/1\n"
 		 "Request_get_status 0: 0\n"
-		 "Cancel 0: 1\n"
+		 "cancellation 0: 1\n"
 		 "Waitany 0: 0x\n"
 		 "Win_test 1: 0\n"
 		 " x x ? 3/1 ?\n");
@@ -283,8 +286,8 @@ static void test_ends(void)
 		      "array_of_statuses=[<1,1,1>,<1,1,0>,<1,1,0>]",
 		      "MPI_Start request=c", "MPI_Cancel request=c", "MPI_Wait request=c status=~",
 		      "MPI_Start request=c", "MPI_Wait request=c status=<1,1,0>"),
-		 "Cancel 0: 5\n"
-		 "Cancel 0: 2\n"
+		 "cancellation 0: 5\n"
+		 "cancellation 0: 2\n"
 		 "\n");
 	one_rank(LINE("MPI_Recv_init source=* tag=1" W " request=+a",
 		      "MPI_Send_init dest=1 tag=1" W " request=+b",

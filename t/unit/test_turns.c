@@ -28,10 +28,10 @@ static struct rn_order_site site[SITES];
 static void make_sites(void)
 {
 	const struct rn_order_site all[] = {
-		[RECEIVES] = { RN_ORDER_VALUE, function("MPI_Irecv"), 1, 0 },
-		[SENDS] = { RN_ORDER_VALUE, function("MPI_Isend"), 1, 0 },
-		[ELSEWHERE] = { RN_ORDER_VALUE, function("MPI_Irecv"), 2, 0 },
-		[ENDED] = { RN_ORDER_VALUE, function("rondo_ended"), 0, 0 },
+		[RECEIVES] = { RN_ORDER_RECEIVE_RUN, RN_ORDER_NO_FUNCTION, 1, 0 },
+		[SENDS] = { RN_ORDER_SEND_RUN, RN_ORDER_NO_FUNCTION, 1, 0 },
+		[ELSEWHERE] = { RN_ORDER_RECEIVE_RUN, RN_ORDER_NO_FUNCTION, 2, 0 },
+		[ENDED] = { RN_ORDER_ADOPTION, RN_ORDER_NO_FUNCTION, 0, 0 },
 		[WTIME] = { RN_ORDER_VALUE, function("MPI_Wtime"), 0, 0 },
 		[TESTS] = { RN_ORDER_TEST, function("MPI_Test"), 0, 0 },
 	};
