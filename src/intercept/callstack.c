@@ -8,7 +8,7 @@
 #include "intercept/object.h"
 #include "intercept/slack.h"
 #include "intercept/stream.h"
-#include "intercept/tracer.h"
+#include "intercept/message.h"
 #include "track/unwind.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@
 #include "intercept/replay.h"
 #include "intercept/setting.h"
 #include "intercept/spool.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 #include "track/idpool.h"
 
 #include <errno.h>

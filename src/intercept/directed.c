@@ -3,7 +3,7 @@
 
 #include "intercept/order_log.h"
 #include "intercept/replay.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 

@@ -15,7 +15,7 @@
 
 #include "encode/raw.h"
 #include "intercept/stream.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 /* RN_OK or RN_E_NOMEM. */
 int rn_handles_init(struct rn_arena *mem);

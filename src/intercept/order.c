@@ -9,7 +9,7 @@
 #include "intercept/order_log.h"
 #include "intercept/order_turn.h"
 #include "intercept/replay.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -16,7 +16,7 @@
 #include "intercept/config.h"
 #include "intercept/replay.h"
 #include "intercept/request_life.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,8 @@
 #include "intercept/object.h"
 #include "intercept/order_log.h"
 #include "intercept/replay.h"
-#include "intercept/tracer.h"
+#include "intercept/thread_stream.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <link.h>

@@ -9,7 +9,6 @@
 #include "intercept/config.h"
 #include "intercept/spool.h"
 #include "intercept/stream.h"
-#include "intercept/tracer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "intercept/order_turn.h"
 #include "intercept/replay.h"
 #include "intercept/request_life.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 /* A receive that is about to be started: with a wildcard, or in turn. What is sent in the same call
  * (MPI_Sendrecv) is not told to who computes clocks. */

@@ -6,7 +6,7 @@
 #include "intercept/order_log.h"
 #include "intercept/replay.h"
 #include "intercept/site.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -10,7 +10,7 @@
 
 #include "encode/raw.h"
 #include "intercept/comm.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,8 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/order_turn.h"
-#include "intercept/tracer.h"
+#include "intercept/message.h"
+#include "intercept/tracer_state.h"
 #include "intercept/wait_state.h"
 
 #include <inttypes.h>

@@ -9,7 +9,8 @@
 #include "intercept/config.h"
 #include "intercept/setting.h"
 #include "intercept/site.h"
-#include "intercept/tracer.h"
+#include "intercept/message.h"
+#include "intercept/tracer_state.h"
 #include "intercept/wait_state.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "encode/raw.h"
 #include "intercept/handle.h"
 #include "intercept/spool.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "identity/comms.h"
 #include "intercept/config.h"
 #include "intercept/real.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -248,12 +248,24 @@ void rn_setting_read(bool all)
 	errno = saved;
 }
 
+/* "Open MPI 4.1.4" */
+static const char *mpi_version(void)
+{
+#ifdef OPEN_MPI
+#define TEXT(x)       #x
+#define DOTS(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
+	return "Open MPI " DOTS(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#else
+	return "MPICH " MPICH_VERSION;
+#endif
+}
+
 const char *rn_setting_value(enum rn_meta_key key)
 {
 	bool order = rn_config.order, one_node = node_size && node_size == rn_tracer.world_size;
 	const char *const value[RN_META_COUNT] = {
 		[RN_META_PROGRAM] = rn_config.program,
-		[RN_META_MPI] = rn_tracer_mpi(),
+		[RN_META_MPI] = mpi_version(),
 		[RN_META_TIME] = rn_config.time,
 		[RN_META_ELASTIC] = rn_config.elastic ? NULL : "no",
 		[RN_META_LOSSY] = rn_config.lossy,

@@ -5,7 +5,8 @@
 #include "identity/comms.h"
 #include "intercept/config.h"
 #include "intercept/replay.h"
-#include "intercept/tracer.h"
+#include "intercept/message.h"
+#include "intercept/tracer_state.h"
 #include "track/memory.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "intercept/light.h"
 #include "intercept/object.h"
 #include "intercept/real.h"
-#include "intercept/tracer.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

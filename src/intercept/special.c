@@ -4,6 +4,9 @@
 #include "intercept/wrap.h"
 
 #include "intercept/config.h"
+#include "intercept/finish.h"
+#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -36,17 +39,70 @@ static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0
 	rn_stream_leave(t, base);
 }
 
+/* ---- MPI_Init and MPI_Finalize ---- */
+
+/* The MPI_Finalize in flight. */
+static struct {
+	struct rn_stream *t; /* NULL: none */
+	uint64_t *base, t0;
+} finalizing;
+
+static void finalize_over(int ret)
+{
+	struct rn_stream *t = finalizing.t;
+	uint64_t *base = finalizing.base;
+
+	if (!t)
+		return;
+	finalizing.t = NULL;
+	rn_stream_enter(t);
+	base[1] = rn_error_word(ret);
+	record(t, base, base + 2, finalizing.t0, rn_clock_now());
+}
+
+static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
+{
+	(void)comm;
+	(void)keyval;
+	(void)value;
+	(void)state;
+	finalize_over(MPI_SUCCESS);
+	rn_finish_world();
+	return MPI_SUCCESS;
+}
+
+/* The attribute that is set first is deleted last, when MPI_Finalize begins and MPI still works.
+ * The key is freed at once, so that it is not reported as a leak of the program; MPI keeps it until
+ * the attribute is deleted. */
+static void watch_finalize(void)
+{
+	int keyval;
+
+	if (rn_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, self_deleted, &keyval, NULL) !=
+	    MPI_SUCCESS)
+		return;
+	rn_real.MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+	rn_real.MPI_Comm_free_keyval(&keyval);
+}
+
+static void init_done(int provided)
+{
+	rn_tracer_init_done(provided);
+	watch_finalize();
+}
+
 /* There is no memory to record anything. All the same the world is told of, because the other ranks
  * wait for this one when they agree on something. */
 static bool is_poor(void)
 {
+	rn_tracer_begin();
 	return !rn_me && !rn_stream_begin() && rn_tracer_active();
 }
 
 static int init_poor(int ret, int provided)
 {
 	if (ret == MPI_SUCCESS && !rn_tracer.init_done)
-		rn_tracer_init_done(provided);
+		init_done(provided);
 	return ret;
 }
 
@@ -66,7 +122,7 @@ RN_EXPORT int MPI_Init(int *argc, char ***argv)
 	ret = rn_real.MPI_Init(argc, argv);
 	rn_stream_enter(t);
 	if (ret == MPI_SUCCESS)
-		rn_tracer_init_done(MPI_THREAD_SINGLE);
+		init_done(MPI_THREAD_SINGLE);
 	w = put_args(t, w, argc, argv);
 	*w++ = rn_error_word(ret);
 	record(t, base, w, t0, rn_clock_now());
@@ -95,7 +151,7 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 	ret = rn_real.MPI_Init_thread(argc, argv, required, provided);
 	rn_stream_enter(t);
 	if (ret == MPI_SUCCESS)
-		rn_tracer_init_done(*provided);
+		init_done(*provided);
 	w = put_args(t, w, argc, argv);
 	*w++ = ret == MPI_SUCCESS ? (uint64_t)*provided : RN_RAW_UNSET;
 	*w++ = rn_error_word(ret);
@@ -103,25 +159,6 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 	return ret;
 }
 WRAP_ALIAS(MPI_Init_thread)
-
-/* The one that is under way. */
-static struct {
-	struct rn_stream *t; /* NULL: none */
-	uint64_t *base, t0;
-} finalizing;
-
-void rn_finalize_over(int ret)
-{
-	struct rn_stream *t = finalizing.t;
-	uint64_t *base = finalizing.base;
-
-	if (!t)
-		return;
-	finalizing.t = NULL;
-	rn_stream_enter(t);
-	base[1] = rn_error_word(ret);
-	record(t, base, base + 2, finalizing.t0, rn_clock_now());
-}
 
 /* Recorded as done when the trace is written, which is inside of it, behind what the program does
  * in delete callbacks. */
@@ -138,7 +175,7 @@ RN_EXPORT int MPI_Finalize(void)
 	RN_ENTERED(finalizing.t0 = rn_clock_now());
 	RN_UNDER_WAY(base, base + 1, 0);
 	ret = rn_next[RN_LINK_TRACE].MPI_Finalize();
-	rn_finalize_over(ret);
+	finalize_over(ret);
 	return ret;
 }
 WRAP_ALIAS(MPI_Finalize)

@@ -19,7 +19,9 @@
 #include "intercept/spool_folder.h"
 #include "intercept/spool_seal.h"
 #include "intercept/stream.h"
-#include "intercept/tracer.h"
+#include "intercept/message.h"
+#include "intercept/status_line.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -56,7 +58,7 @@ static void warn(const char *path, int error, const char *event)
 
 	snprintf(text, sizeof(text), "%s: %s", path, strerror(error));
 	if (rn_config.status[0])
-		rn_finish_append(spill.head ? "unspilled" : "unopened", text);
+		rn_status_append(spill.head ? "unspilled" : "unopened", text);
 	else
 		rn_say("%s; if the %s, what comes now is lost", text, event);
 }

@@ -4,7 +4,8 @@
 #include "file/moment_list.h"
 #include "intercept/spool.h"
 #include "intercept/stream.h"
-#include "intercept/tracer.h"
+#include "intercept/message.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <string.h>

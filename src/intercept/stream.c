@@ -7,22 +7,18 @@
 #include "encode/carry.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
-#include "intercept/birth.h"
 #include "intercept/config.h"
 #include "intercept/elastic.h"
 #include "intercept/order.h"
 #include "intercept/slack.h"
 #include "intercept/spool.h"
 #include "intercept/spool_seal.h"
-#include "intercept/tracer.h"
-#include "intercept/wait_state.h"
+#include "intercept/tracer_state.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "hand.h"
 
@@ -71,21 +67,24 @@ static bool fill(struct rn_stream *t)
 	return fill_memory(t, rn_config.memory);
 }
 
-static struct rn_stream *make(void)
+struct rn_stream *rn_stream_new(void)
 {
-	struct rn_stream *t = MAP_FAILED;
+	struct rn_stream *t =
+		mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (!rn_tracer_full())
-		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
 	if (t == MAP_FAILED)
 		return NULL;
-	if (fill(t) && rn_tracer_add_stream(t))
+	if (fill(t))
 		return t;
+	rn_stream_free(t);
+	return NULL;
+}
+
+void rn_stream_free(struct rn_stream *t)
+{
 	rn_stopwatch_free(t->stopwatch);
 	rn_arena_free(&t->mem);
 	munmap(t, sizeof(*t));
-	return NULL;
 }
 
 static void append_marker(struct rn_stream *t, const struct rn_sig *s, uint32_t function)
@@ -96,10 +95,9 @@ static void append_marker(struct rn_stream *t, const struct rn_sig *s, uint32_t 
 		rn_stopwatch_marker(t, function);
 }
 
-/* Adds a marker: the calls that follow were made by this thread. The process's first thread is
- * implied at the start of a stream. In a stream that many threads have used, the lineages are a
- * series. */
-static void put_thread(struct rn_stream *t, int64_t lineage)
+/* The process's first thread is implied at the start of a stream. In a stream that many threads
+ * have used, the lineages are a series. */
+void rn_stream_set_thread(struct rn_stream *t, int64_t lineage)
 {
 	uint64_t w[] = { RN_N_rondo_thread, (uint64_t)lineage, 0 };
 
@@ -107,74 +105,6 @@ static void put_thread(struct rn_stream *t, int64_t lineage)
 		return;
 	t->lineage = lineage;
 	append_marker(t, rn_elastic_call(t, w, sizeof(w) / sizeof(*w)), RN_N_rondo_thread);
-}
-
-static pthread_key_t end_of_thread;
-static bool have_end;
-
-/* The calling thread's calls follow those of the thread that had the stream before, if any did; but
- * it is a thread like any other, and what was off for that one need not be for this one. */
-static void enter(struct rn_stream *t)
-{
-	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
-	bool is_first = gettid() == getpid();
-	uint64_t *top;
-
-	if (rn_config.order || rn_config.replay[0])
-		off |= RN_OFF_ORDER;
-	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
-		off |= RN_OFF_RANK;
-	/* At once for all to see: either they have found the stream, or we see that all is over. */
-	__atomic_store_n(&t->off, off, __ATOMIC_SEQ_CST);
-	rn_stream_turn(t, RN_OFF_OVER, !rn_tracer_active());
-	t->live.left = t->left = is_first ? rn_clock_started() : rn_clock_now();
-	rn_mem_thread_start(&t->places, t->number, is_first ? __builtin_frame_address(0) : NULL);
-	t->ends = 0;
-	if (have_end)
-		pthread_setspecific(end_of_thread, t);
-	top = rn_stream_enter(t);
-	rn_me = t;
-	put_thread(t, rn_birth());
-	rn_stream_show_expected(t);
-	rn_stream_leave(t, top);
-}
-
-static _Thread_local bool ended __attribute__((tls_model("initial-exec")));
-static _Thread_local bool beginning __attribute__((tls_model("initial-exec")));
-
-static struct rn_stream *begin(void)
-{
-	struct rn_stream *t = NULL;
-
-	rn_tracer_start();
-	if (!rn_tracer_active() || (rn_tracer_nstreams() == 0 && rn_tracer_is_for_other()))
-		return NULL;
-	if (!ended && !(t = rn_tracer_take_stream()))
-		t = make();
-	if (t)
-		enter(t);
-	else
-		__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
-	return t;
-}
-
-/* A signal handler may call MPI while the thread is here: that call is lost. */
-struct rn_stream *rn_stream_begin(void)
-{
-	int saved = errno;
-	struct rn_stream *t;
-
-	if (beginning) {
-		__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
-		return NULL;
-	}
-	beginning = true;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t = begin();
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	beginning = false;
-	errno = saved;
-	return t;
 }
 
 /* Also called by a signal handler that has interrupted this. */
@@ -546,35 +476,13 @@ static uint64_t *end_left(struct rn_stream *t, uint64_t *top)
 	return base;
 }
 
-/* ---- the end of a thread ---- */
-
-/* Destructors that come behind this one may make calls, so it has itself called again, and the
- * thread keeps its stream. Not to the last: allocators and the like, which do the same, still have
- * to be there. What the thread calls after that is lost. */
-static void thread_ends(void *arg)
+void rn_stream_unwind(struct rn_stream *t)
 {
-	struct rn_stream *t = arg;
-	uint64_t *top;
+	uint64_t *top = rn_stream_enter(t);
 
-	if (!rn_tracer_active()) /* or this is the child of a fork */
-		return;
-	top = rn_stream_enter(t);
-	while (top && top != t->buffer) /* pthread_exit in a callback, or cancelled */
+	while (top && top != t->buffer)
 		top = end_left(t, top);
 	rn_stream_leave(t, t->buffer);
-	if (++t->ends < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
-	    pthread_setspecific(end_of_thread, t) == 0)
-		return;
-	ended = true;
-	rn_me = NULL;
-	rn_wait_thread_ends();
-	rn_mem_thread_stop(&t->places);
-	rn_tracer_leave_stream(t);
-}
-
-void rn_stream_watch_ends(void)
-{
-	have_end = pthread_key_create(&end_of_thread, thread_ends) == 0;
 }
 
 /* ---- */

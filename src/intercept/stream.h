@@ -166,12 +166,15 @@ extern _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-e
 /* Words that no call has: what is compared with once the expected call is known to be another. */
 extern const uint64_t rn_no_words[RN_CALL_WORDS];
 
-/* Finds or makes this thread's stream. NULL when tracing is off, and, with a call that is lost,
- * when there is no memory or there are too many threads. */
-struct rn_stream *rn_stream_begin(void);
+/* Allocates a stream without calls, which has no number yet. NULL when there is no memory. */
+struct rn_stream *rn_stream_new(void);
+void rn_stream_free(struct rn_stream *t);
 
-/* Once, early: from now on ending threads leave their streams. */
-void rn_stream_watch_ends(void);
+/* Adds a marker: the calls that follow were made by the thread with this lineage (birth.h). */
+void rn_stream_set_thread(struct rn_stream *t, int64_t lineage);
+
+/* Ends all calls in flight: the thread has left them. */
+void rn_stream_unwind(struct rn_stream *t);
 
 /* The signature of a call that is over and was not expected, an old one or a new; its words begin
  * at base, and may become others in a new segment. NULL when there is no memory. */

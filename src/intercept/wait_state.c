@@ -2,7 +2,7 @@
 #include "intercept/wait_state.h"
 
 #include "encode/raw.h"
-#include "intercept/tracer.h"
+#include "intercept/tracer_state.h"
 #include "order/job.h"
 
 #include <stdio.h>

@@ -29,7 +29,7 @@
 #include "intercept/request_life.h"
 #include "intercept/site.h"
 #include "intercept/stream.h"
-#include "intercept/tracer.h"
+#include "intercept/thread_stream.h"
 
 #define RN_EXPORT      __attribute__((visibility("default")))
 #define RN_LIKELY(x)   __builtin_expect(!!(x), 1)
