@@ -134,6 +134,27 @@ void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n)
 	return p;
 }
 
+/* `array` may be a pointer to any type, hence memcpy. */
+bool rn_arena_grow(struct rn_arena *a, void *array, size_t size, uint64_t need, uint32_t *cap)
+{
+	uint64_t want = *cap ? *cap : 1;
+	void *old, *p;
+
+	if (need > (uint64_t)1 << 31)
+		return false;
+	while (want < need)
+		want *= 2;
+	p = rn_alloc(a, size, 16, want);
+	if (!p)
+		return false;
+	memcpy(&old, array, sizeof(old));
+	if (*cap)
+		memcpy(p, old, *cap * size);
+	memcpy(array, &p, sizeof(p));
+	*cap = (uint32_t)want;
+	return true;
+}
+
 struct rn_arena_mark rn_arena_mark(const struct rn_arena *a)
 {
 	return (struct rn_arena_mark){ a->beg, a->block };

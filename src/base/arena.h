@@ -16,6 +16,7 @@
 #ifndef RN_BASE_ARENA_H
 #define RN_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,16 @@ void rn_arena_reserve(struct rn_arena *a, size_t bytes);
  * and at most 4096. */
 void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n);
 #define rn_new(a, type, n) ((type *)rn_alloc((a), sizeof(type), _Alignof(type), (n)))
+
+/* Doubles the capacity of an array until it holds `need` elements, of which the first *cap are
+ * copied. `array` is the address of the pointer. False without memory; nothing is changed then. */
+bool rn_arena_grow(struct rn_arena *a, void *array, size_t size, uint64_t need, uint32_t *cap);
+
+/* Room for `need` elements in an array of `cap` (uint32_t) elements, which may move. The arguments
+ * are evaluated more than once. */
+#define RN_GROW(a, array, need, cap)             \
+	(__builtin_expect((need) <= (cap), 1) || \
+	 rn_arena_grow((a), &(array), sizeof(*(array)), (need), &(cap)))
 
 /* Everything allocated after a mark is given back by a rewind to it. */
 struct rn_arena_mark rn_arena_mark(const struct rn_arena *a);

@@ -72,6 +72,11 @@ static inline uint32_t rn_map_next(const struct rn_map_page *p, uint32_t tag, ui
 	}
 }
 
+/* Loops over the entries with this tag; `val` is declared by the macro. */
+#define RN_MAP_EACH(m, tag, val)               \
+	for (uint32_t rn_map_pos = (tag), val; \
+	     (val = rn_map_next(rn_map_page((m), (tag)), (tag), &rn_map_pos)) != RN_MAP_NONE;)
+
 /* Makes sure that the next insertion of `tag` cannot fail. 0 or RN_E_NOMEM. */
 int rn_map_make_room(struct rn_map *m, uint32_t tag);
 

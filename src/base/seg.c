@@ -5,25 +5,6 @@
 
 #define FIRST_CAP 16u
 
-static bool grow_dir(struct rn_seg *s, struct rn_arena *mem, uint32_t chunks)
-{
-	uint32_t cap = s->dir_cap ? s->dir_cap : 4;
-	unsigned char **dir;
-
-	if (chunks <= s->dir_cap)
-		return true;
-	while (cap < chunks)
-		cap *= 2;
-	dir = rn_new(mem, unsigned char *, cap);
-	if (!dir)
-		return false;
-	if (s->dir_cap)
-		memcpy(dir, s->dir, s->dir_cap * sizeof(*dir));
-	s->dir = dir;
-	s->dir_cap = cap;
-	return true;
-}
-
 static bool grow_first(struct rn_seg *s, struct rn_arena *mem, uint64_t n)
 {
 	uint32_t cap = s->cap ? s->cap : FIRST_CAP;
@@ -49,7 +30,7 @@ bool rn_seg_grow(struct rn_seg *s, struct rn_arena *mem, uint64_t n)
 		return true;
 	if (n > UINT32_MAX - RN_SEG_CHUNK)
 		return false;
-	if (!grow_dir(s, mem, (uint32_t)chunks))
+	if (!RN_GROW(mem, s->dir, chunks, s->dir_cap))
 		return false;
 	if (s->cap < RN_SEG_CHUNK && !grow_first(s, mem, n))
 		return false;
@@ -78,7 +59,7 @@ bool rn_seg_skip(struct rn_seg *s, struct rn_arena *mem, uint32_t n)
 {
 	uint32_t chunks = (n >> RN_SEG_SHIFT) + 1;
 
-	if (n > UINT32_MAX - 2 * RN_SEG_CHUNK || !grow_dir(s, mem, chunks) ||
+	if (n > UINT32_MAX - 2 * RN_SEG_CHUNK || !RN_GROW(mem, s->dir, chunks, s->dir_cap) ||
 	    !rn_seg_touch(s, mem, n))
 		return false;
 	s->n = n;

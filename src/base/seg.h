@@ -42,6 +42,14 @@ static inline bool rn_seg_reserve(struct rn_seg *s, struct rn_arena *mem, uint64
 	return s->n + more <= s->cap || rn_seg_grow(s, mem, s->n + more);
 }
 
+/* Appends an element for which room is reserved. The value of the expression is its index. */
+#define RN_SEG_PUT(s, type, ...) (*RN_SEG_AT((s), type, (s)->n) = (__VA_ARGS__), (s)->n++)
+
+/* Appends an element. False without memory; the element is not evaluated then. The
+ * arguments `s` and `mem` are evaluated more than once. */
+#define RN_SEG_PUSH(s, mem, type, ...) \
+	(rn_seg_reserve((s), (mem), 1) && (RN_SEG_PUT((s), type, __VA_ARGS__), true))
+
 /* An empty array gets n elements that have no memory: what goes on where another ended. Those below
  * n that are wanted after all have some, zeroed, from rn_seg_touch on. False: as it was. */
 bool rn_seg_skip(struct rn_seg *s, struct rn_arena *mem, uint32_t n);

@@ -66,18 +66,6 @@ bool rn_gcursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n)
 	return true;
 }
 
-static bool grow_frames(struct rn_grammar *g)
-{
-	struct frame *f = rn_new(g->mem, struct frame, (size_t)g->frame_cap * 2);
-
-	if (!f)
-		return false;
-	memcpy(f, g->frame, g->frame_cap * sizeof(*f));
-	g->frame = f;
-	g->frame_cap *= 2;
-	return true;
-}
-
 /* From a node with a rule down to its first terminal. False: too deep, or no memory. */
 static bool descend(struct rn_grammar *g)
 {
@@ -88,7 +76,8 @@ static bool descend(struct rn_grammar *g)
 	do {
 		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
 
-		if (UNLIKELY(++depth >= g->frame_cap) && !grow_frames(g))
+		depth++;
+		if (!RN_GROW(g->mem, g->frame, depth + 1, g->frame_cap))
 			return false;
 		if (UNLIKELY(depth > FREE_DEPTH + g->credit))
 			return false;
@@ -210,9 +199,7 @@ int rn_gcursor_reserve(struct rn_grammar *g, uint32_t more_nodes)
 static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 {
 	assert(count > 0 && g->prefix.n < g->prefix.cap);
-	*RN_SEG_AT(&g->prefix, struct prefix_item, g->prefix.n) =
-		(struct prefix_item){ count, sym };
-	g->prefix.n++;
+	RN_SEG_PUT(&g->prefix, struct prefix_item, (struct prefix_item){ count, sym });
 	rule_ref(g, sym); /* held until the symbol is appended: rewriting must not inline it */
 }
 

@@ -394,10 +394,8 @@ static void literal_open(struct rn_grammar *g)
 static int literal_append(struct rn_grammar *g, uint32_t t)
 {
 	assert(g->literal_left && g->runs.n);
-	if (!rn_seg_reserve(&g->literals, g->mem, 1))
+	if (!RN_SEG_PUSH(&g->literals, g->mem, uint32_t, t))
 		return RN_E_NOMEM;
-	*RN_SEG_AT(&g->literals, uint32_t, g->literals.n) = t;
-	g->literals.n++;
 	RN_SEG_AT(&g->runs, struct literal_run, g->runs.n - 1)->length++;
 	if (--g->literal_left == 0)
 		g->nodes_then = g->nodes.n - g->free_nodes;

@@ -87,21 +87,19 @@ static uint32_t node_tag(const struct node *n)
 /* A new node; sealed ones are not looked for, as no set has two that are equal. */
 int rn_comms_push_node(struct rn_comms *c, const struct node *n, uint32_t *id)
 {
-	if (!rn_seg_reserve(&c->node, c->mem, 1))
-		return RN_E_NOMEM;
-	*id = c->node.n++;
-	*node_at(c, *id) = *n;
-	return RN_OK;
+	*id = c->node.n;
+	return RN_SEG_PUSH(&c->node, c->mem, struct node, *n) ? RN_OK : RN_E_NOMEM;
 }
 
 static int intern_node(struct rn_comms *c, const struct node *n, uint32_t *id)
 {
-	uint32_t tag = node_tag(n), pos = tag;
-	const struct rn_map_page *page = rn_map_page(&c->node_of, tag);
+	uint32_t tag = node_tag(n);
 
-	while ((*id = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
-		if (same_node(node_at(c, *id), n))
+	RN_MAP_EACH (&c->node_of, tag, i)
+		if (same_node(node_at(c, i), n)) {
+			*id = i;
 			return RN_OK;
+		}
 	if (rn_map_reserve(&c->node_of, tag) < 0 || rn_comms_push_node(c, n, id) < 0)
 		return RN_E_NOMEM;
 	rn_map_insert(&c->node_of, tag, *id);
@@ -153,13 +151,10 @@ static uint32_t name_tag(const char *name, size_t len)
 
 uint32_t rn_comms_find_name(const struct rn_comms *c, const char *text, size_t len)
 {
-	uint32_t tag = name_tag(text, len), pos = tag, id;
-	const struct rn_map_page *page = rn_map_page(&c->name_of, tag);
-
-	while ((id = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&c->name_of, name_tag(text, len), id)
 		if (name_at(c, id)->len == len && memcmp(name_at(c, id)->text, text, len) == 0)
-			break;
-	return id;
+			return id;
+	return RN_MAP_NONE;
 }
 
 int rn_comms_push_name(struct rn_comms *c, const char *text, size_t len, uint32_t node)

@@ -89,23 +89,15 @@ static int by_rank(const void *a, const void *b)
 struct group {
 	uint64_t key, remote_key, remote; /* what its rows have */
 	struct member *member;
-	uint64_t n, cap;
+	uint64_t n;
+	uint32_t cap;
 	bool sorted;
 };
 
 static int group_add(struct group *g, struct rn_arena *mem, const struct row *r)
 {
-	if (g->n == g->cap) {
-		uint64_t cap = g->cap ? g->cap * 2 : 16;
-		struct member *m = rn_new(mem, struct member, cap);
-
-		if (!m)
-			return RN_E_NOMEM;
-		if (g->n)
-			memcpy(m, g->member, g->n * sizeof(*m));
-		g->member = m;
-		g->cap = cap;
-	}
+	if (!RN_GROW(mem, g->member, g->n + 1, g->cap))
+		return RN_E_NOMEM;
 	if (g->n && g->member[g->n - 1].rank >= r->v[MY_RANK])
 		g->sorted = false;
 	g->member[g->n++] = (struct member){ r->v[MY_RANK], r->v[RANK] };

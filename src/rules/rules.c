@@ -154,10 +154,7 @@ static uint32_t tag_of(uint64_t hash)
 
 static uint32_t find_entry(const struct rn_rules *r, const struct entry *e)
 {
-	const struct rn_map_page *page = rn_map_page(&r->by_hash, tag_of(e->hash));
-	uint32_t pos = tag_of(e->hash), i;
-
-	while ((i = rn_map_next(page, tag_of(e->hash), &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&r->by_hash, tag_of(e->hash), i)
 		if (entry_at(r, i)->hash == e->hash && rn_rules_same_body(entry_at(r, i), e))
 			return i;
 	return UINT32_MAX;
@@ -182,8 +179,7 @@ static int add_entry(struct rn_rules *r, struct entry *e, uint32_t *rule)
 	e->item = body;
 	e->before = before;
 	measure(r, e, before);
-	*rule = r->entries.n++;
-	*RN_SEG_AT(&r->entries, struct entry, *rule) = *e;
+	*rule = RN_SEG_PUT(&r->entries, struct entry, *e);
 	rn_map_insert(&r->by_hash, tag_of(e->hash), *rule);
 	return RN_OK;
 }
@@ -231,10 +227,7 @@ int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, ui
 
 static uint32_t find_literal(const struct rn_rules *r, const struct literal *l)
 {
-	const struct rn_map_page *page = rn_map_page(&r->literal_by_hash, tag_of(l->hash));
-	uint32_t pos = tag_of(l->hash), i;
-
-	while ((i = rn_map_next(page, tag_of(l->hash), &pos)) != RN_MAP_NONE) {
+	RN_MAP_EACH (&r->literal_by_hash, tag_of(l->hash), i) {
 		const struct literal *old = literal_at(r, i);
 
 		if (old->n == l->n && !memcmp(old->symbol, l->symbol, l->n * sizeof(uint32_t)))
@@ -262,8 +255,7 @@ int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n
 	memcpy(copy, symbols, n * sizeof(uint32_t));
 	l.symbol = copy;
 	assert(r->literals.n < r->literals.cap);
-	*lit = r->literals.n++;
-	*RN_SEG_AT(&r->literals, struct literal, *lit) = l;
+	*lit = RN_SEG_PUT(&r->literals, struct literal, l);
 	rn_map_insert(&r->literal_by_hash, tag_of(l.hash), *lit);
 	return RN_OK;
 }

@@ -21,11 +21,9 @@ static int push(struct rn_seg *stack, struct rn_arena *mem, struct rn_descent in
 {
 	if (into.times == 0)
 		return RN_OK;
-	if (!rn_seg_reserve(stack, mem, 1))
-		return RN_E_NOMEM;
-	stack->n++;
-	*top(stack) = (struct frame){ into.rule, 0, into.times, 0 };
-	return RN_OK;
+	return RN_SEG_PUSH(stack, mem, struct frame, (struct frame){ into.rule, 0, into.times, 0 })
+		       ? RN_OK
+		       : RN_E_NOMEM;
 }
 
 /* The next round of the innermost rule, or back to where it stands. */

@@ -171,8 +171,7 @@ static int raw_to_literal(struct rn_series *s)
 		return RN_E_NOMEM;
 	begin_literal(s);
 	for (uint32_t i = 0; i < RAW_FULL; i++)
-		*RN_SEG_AT(&s->lit, int64_t, s->lit.n + i) = s->raw[i];
-	s->lit.n += RAW_FULL;
+		RN_SEG_PUT(&s->lit, int64_t, s->raw[i]);
 	s->since = RAW_FULL;
 	rn_seen_enter(s, 0, RAW_FULL);
 	return RN_OK;
@@ -407,10 +406,8 @@ static int take_literal(struct rn_series *s, int64_t x)
 	uint32_t i = s->lit.n - s->open.lit;
 
 	assert(s->n - s->start == i && !s->due);
-	if (!rn_seg_reserve(&s->lit, s->mem, 1))
+	if (!RN_SEG_PUSH(&s->lit, s->mem, int64_t, x))
 		return RN_E_NOMEM;
-	*RN_SEG_AT(&s->lit, int64_t, s->lit.n) = x;
-	s->lit.n++;
 	s->n++;
 	s->since++;
 	rn_seen_look(s, i);

@@ -58,10 +58,7 @@ static uint32_t tag_of(int64_t d)
 
 static uint32_t find_id(const struct rn_lane *l, uint32_t tag, int64_t d)
 {
-	const struct rn_map_page *page = rn_map_page(&l->ids, tag);
-	uint32_t pos = tag, id;
-
-	while ((id = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&l->ids, tag, id)
 		if (*RN_SEG_AT(&l->delta, int64_t, id) == d)
 			return id;
 	return RN_MAP_NONE;

@@ -429,18 +429,7 @@ struct unit_list {
 /* Doubling in the arena: what is left behind is as much again. */
 static struct rn_unit *next_unit(struct source *s, struct unit_list *l)
 {
-	if (l->n == l->cap) {
-		uint32_t cap = l->cap ? 2 * l->cap : 1;
-		struct rn_unit *unit = rn_new(s->mem, struct rn_unit, cap);
-
-		if (!unit || cap < l->cap)
-			return NULL;
-		for (uint32_t i = 0; i < l->n; i++)
-			unit[i] = l->unit[i];
-		l->unit = unit;
-		l->cap = cap;
-	}
-	return &l->unit[l->n++];
+	return RN_GROW(s->mem, l->unit, l->n + 1, l->cap) ? &l->unit[l->n++] : NULL;
 }
 
 static int get_units(struct source *s, struct unit_list *l)

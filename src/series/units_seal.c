@@ -172,11 +172,7 @@ struct sealer {
 
 static int add_unit(struct sealer *z, const struct rn_unit *u)
 {
-	if (!rn_seg_reserve(&z->units, z->scratch, 1))
-		return RN_E_NOMEM;
-	*RN_SEG_AT(&z->units, struct rn_unit, z->units.n) = *u;
-	z->units.n++;
-	return RN_OK;
+	return RN_SEG_PUSH(&z->units, z->scratch, struct rn_unit, *u) ? RN_OK : RN_E_NOMEM;
 }
 
 static int keep_column(struct sealer *z, struct rn_unit *u)
@@ -222,8 +218,7 @@ static void add_values(struct sealer *z, const int64_t *v, uint64_t n)
 {
 	assert(z->lit.n + n <= z->lit.cap);
 	for (uint64_t i = 0; i < n; i++)
-		*RN_SEG_AT(&z->lit, int64_t, z->lit.n + i) = v[i];
-	z->lit.n += (uint32_t)n;
+		RN_SEG_PUT(&z->lit, int64_t, v[i]);
 }
 
 /* About what the values cost as a literal: varints of them or of their differences. */
@@ -347,8 +342,7 @@ static int seal_part(struct sealer *z, const struct rn_series_part *part, uint64
 	if (!rn_seg_reserve(&z->lit, z->scratch, n))
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		*RN_SEG_AT(&z->lit, int64_t, z->lit.n + i) = rn_lit_at(z->s, part->lit + i);
-	z->lit.n += (uint32_t)n;
+		RN_SEG_PUT(&z->lit, int64_t, rn_lit_at(z->s, part->lit + i));
 	return RN_OK;
 }
 

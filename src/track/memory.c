@@ -1,7 +1,6 @@
 /* memory.c - naming blocks, and what happens to them; see memory.h. */
 #include "track/memory_impl.h"
 
-#include <errno.h>
 #include <unistd.h>
 #include <stdlib.h>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/errno_guard.h"
 #include "base/map.h"
 #include "track/idpool.h"
 
@@ -106,13 +106,9 @@ static uint32_t tag_of(uintptr_t start)
 
 static struct rn_mem_block *named_find(uintptr_t start)
 {
-	uint32_t tag = tag_of(start), pos = tag, i;
-	struct rn_map_page *page;
-
 	if (!named.dir)
 		return NULL;
-	page = rn_map_page(&named, tag);
-	while ((i = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&named, tag_of(start), i)
 		if (rn_mem_block_at(i)->lo == start)
 			return rn_mem_block_at(i);
 	return NULL;
@@ -344,10 +340,10 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 {
 	const struct rn_mem_block *b = recall(c, p);
 	struct rn_place place = { RN_MEM_OTHER, 0, 0 };
-	int saved = errno;
 
 	if (b)
 		return place_in(b, p);
+	RN_ERRNO_GUARD;
 	if (!look_up(c, p, &place, false)) {
 		/* If it finds nothing new, another thread may have, since we looked. */
 		rn_mem_modules_refresh();
@@ -355,7 +351,6 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 		if (!look_up(c, p, &place, true) && kernel_knows(p))
 			look_up(c, p, &place, true);
 	}
-	errno = saved;
 	return place;
 }
 
@@ -417,26 +412,24 @@ static size_t whole_pages(size_t n)
 void rn_mem_map(const void *p, size_t n)
 {
 	uintptr_t lo = (uintptr_t)p, hi = end_of(lo, whole_pages(n));
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (lo == hi || !rn_mem_enter())
 		return;
 	cut(lo, hi);
 	add(&rn_mem.maps, lo, hi, RN_MEM_MMAP);
 	rn_mem_leave();
-	errno = saved;
 }
 
 void rn_mem_unmap(const void *p, size_t n)
 {
 	uintptr_t lo = (uintptr_t)p, hi = end_of(lo, whole_pages(n));
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (lo == hi || !rn_mem_enter())
 		return;
 	cut(lo, hi);
 	rn_mem_leave();
-	errno = saved;
 }
 
 static void renew_around(uintptr_t p)
@@ -452,7 +445,7 @@ static void renew_around(uintptr_t p)
 static void add_region(uintptr_t lo, uintptr_t hi, uint32_t cls, uint32_t id, uintptr_t origin)
 {
 	struct rn_mem_block *b;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (lo >= hi || !rn_mem_enter())
 		return;
@@ -466,7 +459,6 @@ static void add_region(uintptr_t lo, uintptr_t hi, uint32_t cls, uint32_t id, ui
 		b->origin = origin;
 	}
 	rn_mem_leave();
-	errno = saved;
 }
 
 /* Gives its size, 0 when there is none. */
@@ -540,7 +532,7 @@ void rn_mem_free_slow(uintptr_t p)
 void rn_mem_alloc_slow(uintptr_t p, size_t n)
 {
 	bool was_inside = inside;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (!p)
 		return;
@@ -553,7 +545,6 @@ void rn_mem_alloc_slow(uintptr_t p, size_t n)
 	if (!rn_shadow_add(p, n))
 		lose();
 	inside = was_inside;
-	errno = saved;
 }
 
 /* The name is kept aside while realloc works: once the block has moved, its old address may be
@@ -597,12 +588,11 @@ static void settle_name(struct rn_mem_block *b, uintptr_t p)
 
 void rn_mem_realloc_end(struct rn_mem_moving m, const void *p, size_t n)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	rn_mem_alloc(p, n);
 	if (m.named)
 		settle_name(m.named, (uintptr_t)p);
-	errno = saved;
 }
 
 void rn_mem_realloc_undo(struct rn_mem_moving m)
@@ -661,7 +651,7 @@ static struct range find_tls(void)
 
 void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *base)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct range stack = find_stack(), tls = find_tls();
 	const struct rn_mem_entry nothing = { .block = &c->tls, .serial = 1 }; /* never current */
 
@@ -679,7 +669,6 @@ void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *ba
 		c->near[i] = nothing;
 	add_region(stack.lo, stack.hi, RN_MEM_STACK, thread + 1, c->stack_base);
 	add_region(tls.lo, tls.hi, RN_MEM_TLS, thread + 1, c->tls.origin);
-	errno = saved;
 }
 
 void rn_mem_thread_stop(struct rn_mem_cache *c)

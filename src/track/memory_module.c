@@ -159,8 +159,7 @@ static bool new_module(const struct dl_phdr_info *info, const char *path, uint32
 	if (!m.label)
 		return false;
 	m.build_id = id ? copy(id, m.build_id_len) : NULL;
-	*i = modules.n++;
-	*module_at(*i) = m;
+	*i = RN_SEG_PUT(&modules, struct module, m);
 	return true;
 }
 

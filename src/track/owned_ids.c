@@ -28,13 +28,10 @@ int rn_owned_ids_init(struct rn_owned_ids *o, struct rn_arena *mem)
 
 static uint32_t find(const struct rn_owned_ids *o, uint64_t key, uint32_t tag)
 {
-	const struct rn_map_page *p = rn_map_page(&o->map, tag);
-	uint32_t pos = tag, i;
-
-	do
-		i = rn_map_next(p, tag, &pos);
-	while (i != RN_MAP_NONE && owner_at(o, i)->key != key);
-	return i;
+	RN_MAP_EACH (&o->map, tag, i)
+		if (owner_at(o, i)->key == key)
+			return i;
+	return RN_MAP_NONE;
 }
 
 /* Returns the index of the owner, or RN_MAP_NONE without memory. */
@@ -47,9 +44,8 @@ static uint32_t find_or_add(struct rn_owned_ids *o, uint64_t key, struct rn_aren
 		return i;
 	if (rn_map_reserve(&o->map, tag) < 0 || !rn_seg_reserve(&o->owner, mem, 1))
 		return RN_MAP_NONE;
-	i = o->owner.n++;
+	i = RN_SEG_PUT(&o->owner, struct owner, (struct owner){ .key = key });
 	owner = owner_at(o, i);
-	owner->key = key;
 	rn_idpool_init(&owner->pool);
 	rn_seg_init(&owner->id, sizeof(uint32_t));
 	rn_map_insert(&o->map, tag, i);
@@ -68,10 +64,8 @@ int rn_owned_ids_take(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem
 	    rn_idpool_take(&owner->pool, mem, &index) < 0)
 		return RN_E_NOMEM;
 	if (index == owner->id.n) {
-		*RN_SEG_AT(&owner->id, uint32_t, index) = o->id.n;
-		*RN_SEG_AT(&o->id, struct owned, o->id.n) = (struct owned){ i, index };
-		owner->id.n++;
-		o->id.n++;
+		RN_SEG_PUT(&owner->id, uint32_t, o->id.n);
+		RN_SEG_PUT(&o->id, struct owned, (struct owned){ i, index });
 	}
 	*id = *RN_SEG_AT(&owner->id, uint32_t, index);
 	return RN_OK;

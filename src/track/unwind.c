@@ -4,6 +4,7 @@
  * far as its own lengths go, as every unwinder does.
  */
 #include "track/unwind.h"
+#include "base/bisect.h"
 
 #include <link.h>
 #include <string.h>
@@ -211,25 +212,20 @@ static const unsigned char *find_entry(const struct search *s, uintptr_t *begin)
 	unsigned version = (unsigned)get(&b, 1), frame = (unsigned)get(&b, 1);
 	unsigned count = (unsigned)get(&b, 1), table = (unsigned)get(&b, 1);
 	int64_t pc = (int64_t)(s->pc - (uintptr_t)s->table);
-	uint64_t lo = 0, hi;
+	struct rn_bisect at = { 0, 0, 0 };
 	int32_t pair[2];
 
 	get(&b, encoded_size(frame));
-	hi = get(&b, 4);
-	if (b.bad || version != VERSION || count != U4 || table != TABLE_S4 || !has(&b, hi * 8))
+	at.hi = get(&b, 4);
+	if (b.bad || version != VERSION || count != U4 || table != TABLE_S4 || !has(&b, at.hi * 8))
 		return NULL;
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		memcpy(pair, b.p + mid * 8, sizeof(pair));
-		if (pair[0] <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
+	while (rn_bisect_next(&at)) {
+		memcpy(pair, b.p + at.mid * 8, sizeof(pair));
+		rn_bisect_go(&at, pair[0] <= pc);
 	}
-	if (lo == 0)
+	if (at.lo == 0)
 		return NULL;
-	memcpy(pair, b.p + (lo - 1) * 8, sizeof(pair));
+	memcpy(pair, b.p + (at.lo - 1) * 8, sizeof(pair));
 	*begin = (uintptr_t)s->table + (uintptr_t)(intptr_t)pair[0];
 	return s->table + pair[1];
 }

@@ -1,5 +1,6 @@
 /* test_arena.c - memory is zeroed, aligned, apart, bounded, given back, and fails when told to. */
 #include "base/arena.h"
+#include "base/errno_guard.h"
 #include "tap.h"
 
 #include <string.h>
@@ -210,6 +211,48 @@ static void test_over(void)
 	CHECK(n > 20 && a.mapped == 0);
 }
 
+/* An array that grows element by element has the elements of a plain one. A failed growth changes
+ * nothing. */
+static void test_grow(void)
+{
+	uint32_t *v = NULL, n = 0, cap = 0, *old, was, failures = 0;
+	struct rn_arena a;
+
+	rn_arena_init(&a, SIZE_MAX);
+	while (n < 100000) {
+		old = v;
+		was = cap;
+		a.fail_at = tap_below(2);
+		if (RN_GROW(&a, v, n + 1, cap)) {
+			v[n] = n;
+			n++;
+			continue;
+		}
+		failures++;
+		CHECK(v == old && cap == was);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		CHECK(v[i] == i);
+	CHECK(failures && cap == 131072);
+	a.fail_at = 0;
+	CHECK(!RN_GROW(&a, v, ((uint64_t)1 << 31) + 1, cap) && cap == 131072);
+	rn_arena_free(&a);
+}
+
+static int change_errno(void)
+{
+	RN_ERRNO_GUARD;
+
+	errno = ENOMEM;
+	return errno;
+}
+
+static void test_errno(void)
+{
+	errno = EINTR;
+	CHECK(change_errno() == ENOMEM && errno == EINTR);
+}
+
 int main(void)
 {
 	test_pieces();
@@ -228,5 +271,9 @@ int main(void)
 	ok("the n-th allocation fails when asked to");
 	test_over();
 	ok("an arena may begin with a block that is there");
+	test_grow();
+	ok("an array grows, and a failed growth changes nothing");
+	test_errno();
+	ok("a guard restores errno");
 	return tap_done();
 }

@@ -13,8 +13,9 @@ struct elem {
 
 static void append(struct rn_seg *s, uint64_t v)
 {
-	*RN_SEG_AT(s, struct elem, s->n) = (struct elem){ v, (uint32_t)(v >> 7) };
-	s->n++;
+	uint32_t n = s->n;
+
+	CHECK(RN_SEG_PUT(s, struct elem, (struct elem){ v, (uint32_t)(v >> 7) }) == n);
 }
 
 static bool holds(const struct rn_seg *s, const uint64_t *model, uint32_t n)
