@@ -4,51 +4,23 @@
 #include <string.h>
 
 #include "analyse/call_args.h"
+#include "analyse/request_follow.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/seg.h"
 #include "encode/sigs.h"
-#include "order/ordinals.h"
 #include "read/calls.h"
 #include "read/trace.h"
 
-#define NONE UINT32_MAX
+#define NONE RN_FOLLOW_NONE
 
-/* A message as it is sent, or asked for. */
-struct message {
-	uint32_t comm;
-	int32_t me; /* rank in it, or -1 */
-	int32_t peer, tag;
-};
-
-/* A call that is not inside another. */
+/* A call that is not nested. */
 struct call {
 	const struct rn_call *c;
 	const struct rn_arg_function *f;
-	uint32_t comm; /* the number of its communicator; 0: none */
+	uint32_t comm; /* number of its communicator; 0: none */
 	bool failed;
-};
-
-/* A request that is followed. */
-struct request {
-	uint64_t number;
-	bool sends, synchronous, receives; /* sends `out`, receives `in` */
-	struct message out, in;
-	bool persistent, active;
-	size_t thread;       /* index in the stream of the thread that started it */
-	bool seen;           /* what it received has been told */
-	uint64_t directed;   /* its number, if it is active and no wildcard receive */
-	bool cancel;         /* MPI_Cancel was called for it */
-	uint32_t send, recv; /* of the outcome, if it is active; or NONE */
-	uint32_t next;       /* of those that are not used */
-};
-
-/* A growing array of results. */
-struct list {
-	struct rn_buf bytes;
-	size_t n;
 };
 
 struct rn_outcomes {
@@ -56,66 +28,39 @@ struct rn_outcomes {
 	const struct rn_arg_function *function; /* by number */
 	struct rn_arg_words words;
 	struct rn_calls *calls_of;
-	struct rn_sigs *comm;  /* names of communicators, terminated; number - 1 */
-	struct list comm_name; /* const char * */
-	uint32_t *comm_of_sig; /* the number of its communicator + 1; 0: not known yet */
-	/* The stream. */
-	struct rn_arena scratch;
-	int rc; /* RN_E_NOMEM: of whatever */
-	struct list thread, site, row, done, value, send, sent, recv, match;
-	size_t first_row, first_match; /* where the thread's rows and matches start */
+	struct rn_sigs *comm;    /* names of communicators, terminated; number - 1 */
+	struct rn_buf comm_name; /* const char * */
+	uint32_t *comm_of_sig;   /* number of its communicator + 1; 0: not known yet */
+	/* State of the stream. */
+	struct rn_follow f;
+	struct rn_buf thread; /* struct rn_outcome_thread */
+	struct rn_buf site;   /* struct rn_order_site */
+	struct rn_buf row;    /* struct rn_order_row */
+	struct rn_buf done;   /* struct rn_order_done */
+	struct rn_buf value;  /* int64_t */
+	struct rn_buf given;  /* struct rn_value: requests of a call */
+	size_t first_row;     /* index of the thread's first row */
 	struct rn_map site_of;
-	struct rn_map request_of;
-	struct rn_seg request;   /* struct request */
-	uint32_t unused;         /* the first unused request, or NONE */
-	struct rn_ordinals open; /* open wildcard receives of the thread */
-	uint64_t directed; /* number of operations of the thread so far, except wildcard receives */
 	struct rn_plan_call *call;
 	size_t calls;
-	bool finalized;
-	struct list given; /* struct rn_value: the requests of a call */
 };
 
-static void no_memory(struct rn_outcomes *o)
+#define ADD(o, b, type, ...) rn_follow_add(&(o)->f, b, &(type)__VA_ARGS__, sizeof(type))
+
+static void *keep(struct rn_outcomes *o, const struct rn_buf *b, struct rn_arena *mem)
 {
-	o->rc = RN_E_NOMEM;
-}
-
-/* ---- lists ---- */
-
-static void add(struct rn_outcomes *o, struct list *l, const void *item, size_t size)
-{
-	rn_buf_add(&l->bytes, item, size);
-	if (l->bytes.failed)
-		no_memory(o);
-	else
-		l->n++;
-}
-
-#define ADD(o, l, type, ...)                    \
-	do {                                    \
-		type new_ = __VA_ARGS__;        \
-		add(o, l, &new_, sizeof(new_)); \
-	} while (0)
-
-/* Item i, which is there unless memory was short. */
-#define AT(l, type, i) (&((type *)(void *)(l)->bytes.data)[i])
-
-static void empty(struct list *l)
-{
-	rn_buf_clear(&l->bytes);
-	l->n = 0;
-}
-
-static void *keep(struct rn_outcomes *o, const struct list *l, struct rn_arena *mem)
-{
-	void *p = rn_alloc(mem, 1, _Alignof(max_align_t), l->bytes.len + 1);
+	void *p = rn_alloc(mem, 1, _Alignof(max_align_t), b->len + 1);
 
 	if (!p)
-		no_memory(o);
-	else if (l->bytes.len)
-		memcpy(p, l->bytes.data, l->bytes.len);
+		o->f.rc = RN_E_NOMEM;
+	else if (b->len)
+		memcpy(p, b->data, b->len);
 	return p;
+}
+
+static size_t dones(const struct rn_outcomes *o)
+{
+	return RN_BUF_COUNT(&o->done, struct rn_order_done);
 }
 
 /* ---- events ---- */
@@ -125,26 +70,26 @@ static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
 	uint32_t tag = (uint32_t)rn_hash(s, sizeof(*s)), pos = tag, i;
 
 	while ((i = rn_map_next(rn_map_page(&o->site_of, tag), tag, &pos)) != RN_MAP_NONE)
-		if (memcmp(AT(&o->site, struct rn_order_site, i), s, sizeof(*s)) == 0)
+		if (memcmp(RN_BUF_AT(&o->site, struct rn_order_site, i), s, sizeof(*s)) == 0)
 			return i;
-	if (rn_map_reserve(&o->site_of, tag) < 0) {
-		no_memory(o);
-		return 0;
-	}
-	add(o, &o->site, s, sizeof(*s));
-	if (o->rc == RN_OK)
-		rn_map_insert(&o->site_of, tag, (uint32_t)o->site.n - 1);
-	return (uint32_t)o->site.n - 1;
+	i = (uint32_t)RN_BUF_COUNT(&o->site, struct rn_order_site);
+	if (rn_map_reserve(&o->site_of, tag) < 0)
+		o->f.rc = RN_E_NOMEM;
+	else
+		rn_follow_add(&o->f, &o->site, s, sizeof(*s));
+	if (o->f.rc == RN_OK)
+		rn_map_insert(&o->site_of, tag, i);
+	return i;
 }
 
 /* An operation that somebody tried to cancel has ended. */
-static void add_cancel(struct rn_outcomes *o, const struct request *r, bool cancelled)
+static void add_cancel(struct rn_outcomes *o, const struct rn_follow_request *r, bool cancelled)
 {
 	struct rn_order_site s = { .kind = RN_ORDER_CANCELLATION,
 				   .function = RN_ORDER_NO_FUNCTION };
 
 	ADD(o, &o->row, struct rn_order_row, { .site = find_site(o, &s), .done = 1 });
-	ADD(o, &o->value, int64_t, (int64_t)(r->directed << 1 | cancelled));
+	ADD(o, &o->value, int64_t, { (int64_t)(r->directed << 1 | cancelled) });
 }
 
 /* ---- traits ---- */
@@ -195,19 +140,20 @@ static enum rn_order_kind kind_of(const struct call *c)
 
 /* ---- rows ---- */
 
-/* The row that a call of that site goes on with: one in which nothing is done yet. */
+/* The row that a call of that site continues, in which nothing is done yet. */
 static struct rn_order_row *row_of(struct rn_outcomes *o, const struct call *c)
 {
 	struct rn_order_site s = { kind_of(c), c->f->number, c->comm, c->c->args->site };
 	uint32_t site = find_site(o, &s);
+	size_t n = RN_BUF_COUNT(&o->row, struct rn_order_row);
 	struct rn_order_row *last = NULL;
 
-	if (o->row.n > o->first_row && o->rc == RN_OK)
-		last = AT(&o->row, struct rn_order_row, o->row.n - 1);
+	if (n > o->first_row && o->f.rc == RN_OK)
+		last = RN_BUF_AT(&o->row, struct rn_order_row, n - 1);
 	if (last && last->site == site && !last->done && last->fails < UINT32_MAX)
 		return last;
 	ADD(o, &o->row, struct rn_order_row, { .site = site });
-	return o->rc == RN_OK ? AT(&o->row, struct rn_order_row, o->row.n - 1) : NULL;
+	return o->f.rc == RN_OK ? RN_BUF_AT(&o->row, struct rn_order_row, n) : NULL;
 }
 
 static void add_failure(struct rn_outcomes *o, const struct call *c)
@@ -239,98 +185,14 @@ static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late,
 		d.tag = s->tag;
 		d.flags = RN_ORDER_MATCHED;
 	}
-	ADD(o, &o->done, struct rn_order_done, d);
-}
-
-/* ---- messages ---- */
-
-/* A message is sent; its number, or NONE. */
-static uint32_t begin_send(struct rn_outcomes *o, const struct message *m)
-{
-	if (m->peer < 0 || m->me < 0)
-		return NONE;
-	ADD(o, &o->send, struct rn_order_send, { o->done.n, m->comm, m->me, m->peer, m->tag });
-	ADD(o, &o->sent, unsigned char, RN_SENT_OPEN);
-	return (uint32_t)o->send.n - 1;
-}
-
-static void end_send(struct rn_outcomes *o, uint32_t send, bool synchronous, bool cancelled)
-{
-	if (send != NONE && o->rc == RN_OK)
-		*AT(&o->sent, unsigned char, send) = cancelled     ? RN_SENT_NOT
-						     : synchronous ? RN_SENT_SURE
-								   : RN_SENT_DONE;
-}
-
-static bool is_wild(const struct message *m)
-{
-	return m->peer == RN_PLAN_ANY || (m->tag == RN_PLAN_ANY && m->peer != RN_PLAN_NOBODY);
-}
-
-static uint32_t begin_recv(struct rn_outcomes *o, const struct message *m, bool numbered)
-{
-	uint32_t number = RN_ORDER_NOT;
-
-	if (m->peer == RN_PLAN_NOBODY)
-		return NONE;
-	if (numbered && is_wild(m)) {
-		number = (uint32_t)o->match.n;
-		ADD(o, &o->match, struct rn_plan_match, { .state = RN_PLAN_UNSEEN });
-	}
-	ADD(o, &o->recv, struct rn_outcome_recv, { m->comm, m->peer, m->tag, number, RN_GOT_OPEN });
-	return (uint32_t)o->recv.n - 1;
-}
-
-static bool is_numbered(const struct rn_outcomes *o, uint32_t recv)
-{
-	return recv != NONE && o->rc == RN_OK &&
-	       AT(&o->recv, struct rn_outcome_recv, recv)->number != RN_ORDER_NOT;
-}
-
-/* Stores the match of a wildcard receive. Returns the number of receives that it has overtaken, or
- * RN_ORDER_NOT if another thread started it. */
-static uint32_t tell_match(struct rn_outcomes *o, uint32_t number, const struct rn_arg_status *s)
-{
-	struct rn_plan_match *m = AT(&o->match, struct rn_plan_match, number);
-	uint64_t late;
-
-	if (s->cancelled)
-		m->state = RN_PLAN_CANCELLED;
-	else if (s->known)
-		*m = (struct rn_plan_match){ s->source, s->tag, RN_PLAN_MATCHED, 0 };
-	if (number < o->first_match)
-		return RN_ORDER_NOT;
-	if (!rn_ordinals_done(&o->open, &o->scratch, number - o->first_match, &late))
-		no_memory(o);
-	return (uint32_t)late;
-}
-
-/* It has ended: one that names source and tag has got just that, also if the status is ignored. */
-static void end_recv(struct rn_outcomes *o, uint32_t recv, const struct rn_arg_status *s)
-{
-	struct rn_outcome_recv *r;
-
-	if (recv == NONE || o->rc < 0)
-		return;
-	r = AT(&o->recv, struct rn_outcome_recv, recv);
-	r->got = RN_GOT_NOTHING;
-	if (s->cancelled)
-		return;
-	if (s->known) {
-		r->source = s->source;
-		r->tag = s->tag;
-	}
-	if (r->source >= 0 && r->tag >= 0)
-		r->got = RN_GOT_MESSAGE;
+	rn_follow_add(&o->f, &o->done, &d, sizeof(d));
 }
 
 /* The wildcard receive is done, as element `index`. */
 static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
 			 const struct rn_arg_status *s)
 {
-	uint32_t number = AT(&o->recv, struct rn_outcome_recv, recv)->number;
-
-	add_done(o, index, tell_match(o, number, s), s, true);
+	add_done(o, index, rn_follow_match(&o->f, recv, s), s, true);
 }
 
 /* ---- calls that send and receive ---- */
@@ -345,49 +207,49 @@ static struct rn_arg_status came(struct rn_outcomes *o, const struct call *c)
 	return s;
 }
 
-static struct message message_of(struct rn_outcomes *o, const struct call *c, uint8_t peer,
-				 uint8_t tag)
+static struct rn_message message_of(struct rn_outcomes *o, const struct call *c, uint8_t peer,
+				    uint8_t tag)
 {
 	const struct rn_template_comm *m = &c->c->args->comm_of[0];
 
-	return (struct message){ c->comm, c->comm && m->known ? (int32_t)m->rank : -1,
-				 number_of(o, c, peer), number_of(o, c, tag) };
+	return (struct rn_message){ c->comm, c->comm && m->known ? (int32_t)m->rank : -1,
+				    number_of(o, c, peer), number_of(o, c, tag) };
 }
 
-static struct message outgoing(struct rn_outcomes *o, const struct call *c)
+static struct rn_message outgoing(struct rn_outcomes *o, const struct call *c)
 {
 	return message_of(o, c, c->f->traits->dest, c->f->traits->tag);
 }
 
-static struct message incoming(struct rn_outcomes *o, const struct call *c)
+static struct rn_message incoming(struct rn_outcomes *o, const struct call *c)
 {
 	return message_of(o, c, c->f->traits->source, c->f->traits->recvtag);
 }
 
 static void take_message(struct rn_outcomes *o, const struct call *c)
 {
-	struct message out = outgoing(o, c), in = incoming(o, c);
-	uint32_t send = sends(c) ? begin_send(o, &out) : NONE;
-	uint32_t recv = receives(c) ? begin_recv(o, &in, true) : NONE;
+	struct rn_message out = outgoing(o, c), in = incoming(o, c);
+	uint32_t send = sends(c) ? rn_follow_send(&o->f, &out, dones(o)) : NONE;
+	uint32_t recv = receives(c) ? rn_follow_recv(&o->f, &in, true) : NONE;
 	struct rn_arg_status s;
 
 	if (c->failed)
 		return;
-	end_send(o, send, is(c, RN_IS_synchronous), false);
+	rn_follow_end_send(&o->f, send, is(c, RN_IS_synchronous), false);
 	if (recv == NONE)
 		return;
 	s = came(o, c);
-	if (is_numbered(o, recv)) {
+	if (rn_follow_is_numbered(&o->f, recv)) {
 		add_received(o, 0, recv, &s);
 		add_row(o, c, 1);
 	}
-	end_recv(o, recv, &s);
+	rn_follow_end_recv(&o->f, recv, &s);
 }
 
 /* A message that a probe has found; one that gives it out has received it. */
 static void take_probe(struct rn_outcomes *o, const struct call *c)
 {
-	struct message m = incoming(o, c);
+	struct rn_message m = incoming(o, c);
 	bool once = is(c, RN_IS_tests);
 	struct rn_arg_status s;
 
@@ -398,233 +260,162 @@ static void take_probe(struct rn_outcomes *o, const struct call *c)
 		return;
 	}
 	s = came(o, c);
-	if (once || is_wild(&m)) {
+	if (once || rn_message_is_wild(&m)) {
 		add_done(o, 0, RN_ORDER_NOT, &s, true);
 		add_row(o, c, 1);
 	}
 	if (receives(c))
-		end_recv(o, begin_recv(o, &m, false), &s);
+		rn_follow_end_recv(&o->f, rn_follow_recv(&o->f, &m, false), &s);
 }
 
 /* ---- requests ---- */
 
-static uint32_t request_tag(uint64_t number)
-{
-	return (uint32_t)rn_hash_u64(number);
-}
-
-static struct request *find_request(const struct rn_outcomes *o, const struct rn_value *v)
-{
-	uint32_t tag, pos, i;
-
-	if (v->kind != RN_V_REQUEST || v->id == RN_REQUEST_CREATED || v->num == RN_REQUEST_UNKNOWN)
-		return NULL;
-	tag = pos = request_tag((uint64_t)v->num);
-	while ((i = rn_map_next(rn_map_page(&o->request_of, tag), tag, &pos)) != RN_MAP_NONE) {
-		struct request *r = RN_SEG_AT(&o->request, struct request, i);
-
-		if (r->number == (uint64_t)v->num)
-			return r;
-	}
-	return NULL;
-}
-
-static uint32_t spare_request(struct rn_outcomes *o)
-{
-	uint32_t i = o->unused;
-
-	if (i != NONE)
-		o->unused = RN_SEG_AT(&o->request, struct request, i)->next;
-	else if (rn_seg_reserve(&o->request, &o->scratch, 1))
-		i = o->request.n++;
-	return i;
-}
-
-/* The call has made one. */
-static void new_request(struct rn_outcomes *o, const struct request *is, uint64_t number)
-{
-	uint32_t tag = request_tag(number), i = NONE;
-
-	if (rn_map_reserve(&o->request_of, tag) == 0)
-		i = spare_request(o);
-	if (i == NONE) {
-		no_memory(o);
-		return;
-	}
-	*RN_SEG_AT(&o->request, struct request, i) = *is;
-	RN_SEG_AT(&o->request, struct request, i)->number = number;
-	rn_map_insert(&o->request_of, tag, i);
-}
-
-static void forget_request(struct rn_outcomes *o, struct request *r)
-{
-	uint32_t tag = request_tag(r->number), pos = tag, i;
-
-	while ((i = rn_map_next(rn_map_page(&o->request_of, tag), tag, &pos)) != RN_MAP_NONE)
-		if (RN_SEG_AT(&o->request, struct request, i) == r) {
-			rn_map_remove(&o->request_of, tag, i);
-			r->next = o->unused;
-			o->unused = i;
-			return;
-		}
-}
-
-static void start_request(struct rn_outcomes *o, struct request *r)
-{
-	r->active = true;
-	r->seen = false;
-	r->thread = o->thread.n;
-	r->send = r->sends ? begin_send(o, &r->out) : NONE;
-	r->recv = r->receives ? begin_recv(o, &r->in, true) : NONE;
-	r->cancel = false;
-	if (!is_numbered(o, r->recv) && (r->sends || r->receives || r->persistent))
-		r->directed = o->directed++;
-}
-
-/* A call that makes a request. One that is not given is there all the same for the count. */
+/* A call that creates a request. If the trace does not contain the request, its operation still has
+ * an ordinal. */
 static void take_maker(struct rn_outcomes *o, const struct call *c)
 {
-	struct request r = { .sends = sends(c),
-			     .synchronous = is(c, RN_IS_synchronous),
-			     .receives = receives(c),
-			     .out = outgoing(o, c),
-			     .in = incoming(o, c),
-			     .persistent = is(c, RN_IS_prepares),
-			     .send = NONE,
-			     .recv = NONE };
+	struct rn_follow_request r = { .sends = sends(c),
+				       .synchronous = is(c, RN_IS_synchronous),
+				       .receives = receives(c),
+				       .out = outgoing(o, c),
+				       .in = incoming(o, c),
+				       .persistent = is(c, RN_IS_prepares),
+				       .send = NONE,
+				       .recv = NONE };
 	const struct rn_value *v = arg(c, c->f->traits->request);
 
 	if (!r.persistent)
-		start_request(o, &r);
+		rn_follow_start(&o->f, &r, dones(o));
 	if (v->kind == RN_V_REQUEST && v->id == RN_REQUEST_CREATED)
-		new_request(o, &r, (uint64_t)v->num);
+		rn_follow_new(&o->f, &r, (uint64_t)v->num);
 }
 
-/* The requests that a call was given: `given` has them. */
-static void list_given(struct rn_outcomes *o, const struct call *c)
+/* Lists the requests of a call. Returns their number; 0 without memory. */
+static size_t list_given(struct rn_outcomes *o, const struct call *c)
 {
 	const struct rn_value *v = arg(c, c->f->traits->request);
 	int64_t n = v && v->kind == RN_V_LIST ? (v++)->num : v != NULL;
 
-	empty(&o->given);
+	rn_buf_clear(&o->given);
 	for (; n > 0; n--, v += v->span)
-		add(o, &o->given, v, sizeof(*v));
+		rn_follow_add(&o->f, &o->given, v, sizeof(*v));
+	return o->f.rc == RN_OK ? RN_BUF_COUNT(&o->given, struct rn_value) : 0;
 }
 
 static const struct rn_value *given(const struct rn_outcomes *o, size_t i)
 {
-	return AT(&o->given, const struct rn_value, i);
+	return RN_BUF_AT(&o->given, const struct rn_value, i);
+}
+
+static struct rn_follow_request *given_request(const struct rn_outcomes *o, size_t i)
+{
+	return rn_follow_find(&o->f, given(o, i));
 }
 
 static void take_start(struct rn_outcomes *o, const struct call *c)
 {
-	if (c->failed)
-		return;
-	list_given(o, c);
-	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++) {
-		struct request *r = find_request(o, given(o, i));
+	size_t n = c->failed ? 0 : list_given(o, c);
+
+	for (size_t i = 0; i < n && o->f.rc == RN_OK; i++) {
+		struct rn_follow_request *r = given_request(o, i);
 
 		if (r && r->persistent)
-			start_request(o, r);
+			rn_follow_start(&o->f, r, dones(o));
 		else
-			o->directed++; /* nothing is known of it, but that it is none of ours */
+			o->f.directed++; /* a request that is not followed is not a receive */
 	}
 }
 
-/* Wildcard receives are known by their numbers. */
+/* Wildcard receives are identified by their ordinals. */
 static void take_cancel(struct rn_outcomes *o, const struct call *c)
 {
-	list_given(o, c);
-	for (size_t i = 0; i < o->given.n && o->rc == RN_OK && !c->failed; i++) {
-		struct request *r = find_request(o, given(o, i));
+	size_t n = c->failed ? 0 : list_given(o, c);
 
-		if (r && r->active && !is_numbered(o, r->recv) && (r->sends || r->receives))
+	for (size_t i = 0; i < n; i++) {
+		struct rn_follow_request *r = given_request(o, i);
+
+		if (r && r->active && !rn_follow_is_numbered(&o->f, r->recv) &&
+		    (r->sends || r->receives))
 			r->cancel = true;
+	}
+}
+
+/* Requests that the call has freed. */
+static void forget_gone(struct rn_outcomes *o, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct rn_follow_request *r = NULL;
+
+		if (given(o, i)->id == RN_REQUEST_ENDED)
+			r = given_request(o, i);
+		if (r)
+			rn_follow_forget(&o->f, r);
 	}
 }
 
 /* ---- calls that complete requests ---- */
 
-/* Whether there is something to complete: what is not followed is taken for active. */
-static bool is_active(const struct rn_outcomes *o, const struct rn_value *v)
+/* Whether no event contains its outcome yet. */
+static bool is_unseen(const struct rn_outcomes *o, const struct rn_follow_request *r)
 {
-	const struct request *r = find_request(o, v);
-
-	if (r)
-		return r->active;
-	if (v->kind == RN_V_REQUEST)
-		return v->id != RN_REQUEST_CREATED;
-	return v->kind == RN_V_PLACE || v->kind == RN_V_NAME;
+	return r && r->active && !r->told && rn_follow_is_numbered(&o->f, r->recv);
 }
 
-static bool any_active(const struct rn_outcomes *o)
+/* Request i is complete, and the call says so. Returns the number of completions added, 0 or 1.
+ * `all`: also if it is not a wildcard receive. Something is known of such a receive even if the
+ * status is ignored, unless it was cancelled. */
+static size_t complete(struct rn_outcomes *o, const struct call *c, size_t i,
+		       struct rn_arg_status s, bool all)
 {
-	for (size_t i = 0; i < o->given.n; i++)
-		if (is_active(o, given(o, i)))
-			return true;
-	return false;
-}
+	struct rn_follow_request *r = given_request(o, i);
 
-/* Whether its outcome is still to be told. */
-static bool is_unseen(const struct rn_outcomes *o, const struct request *r)
-{
-	return r && r->active && !r->seen && is_numbered(o, r->recv);
-}
-
-/* Request i is complete, and the call says so: whether that has been added to what is done.
- * `all`: also if it is no wildcard receive. Of such a receive something is known even if the status
- * is ignored, unless it was cancelled. */
-static bool complete(struct rn_outcomes *o, const struct call *c, size_t i, struct rn_arg_status s,
-		     bool all)
-{
-	struct request *r = find_request(o, given(o, i));
-
-	if (s.pending || o->rc < 0)
-		return false;
+	if (s.pending || o->f.rc < 0)
+		return 0;
 	if (is_unseen(o, r)) {
 		s.cancelled |= s.ignored;
 		add_received(o, (uint32_t)i, r->recv, &s);
-		r->seen = all = true;
+		r->told = all = true;
 	} else if (all) {
 		add_done(o, (uint32_t)i, RN_ORDER_NOT, &s, false);
 	}
 	if (r && r->active) {
-		if (r->cancel && !s.ignored && is(c, RN_IS_completes) && r->thread == o->thread.n)
+		if (r->cancel && !s.ignored && is(c, RN_IS_completes) && r->thread == o->f.thread)
 			add_cancel(o, r, s.cancelled);
-		end_send(o, r->send, r->synchronous, s.cancelled);
-		end_recv(o, r->recv, &s);
+		rn_follow_end_send(&o->f, r->send, r->synchronous, s.cancelled);
+		rn_follow_end_recv(&o->f, r->recv, &s);
 		r->active = !is(c, RN_IS_completes);
 	}
 	return all;
 }
 
-/* All that it was given. */
-static void take_all(struct rn_outcomes *o, const struct call *c)
+/* Completes all n requests of the call. */
+static void take_all(struct rn_outcomes *o, const struct call *c, size_t n)
 {
-	bool tests = is(c, RN_IS_tests);
-	bool active = any_active(o) || c->f->traits->request == RN_NO_PARAM;
+	bool tests = is(c, RN_IS_tests), active = c->f->traits->request == RN_NO_PARAM;
 	struct rn_arg_statuses l = rn_arg_statuses(arg(c, c->f->traits->status));
-	size_t n = 0;
+	size_t done = 0;
 
 	if (tests && !c->failed && !rn_arg_true(arg(c, c->f->traits->flag))) {
 		add_failure(o, c);
 		return;
 	}
-	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++)
-		n += complete(o, c, i, rn_arg_status_next(&o->words, &l), false);
-	if (tests && active && n == 0) {
+	for (size_t i = 0; i < n && !active; i++)
+		active = rn_follow_is_active(&o->f, given(o, i));
+	for (size_t i = 0; i < n; i++)
+		done += complete(o, c, i, rn_arg_status_next(&o->words, &l), false);
+	if (tests && active && done == 0) {
 		add_done(o, 0, RN_ORDER_NOT, NULL, false);
-		n = 1;
+		done = 1;
 	}
-	add_row(o, c, n);
+	add_row(o, c, done);
 }
 
-static bool is_index(const struct rn_outcomes *o, const struct rn_value *v)
+static bool is_index(const struct rn_value *v, size_t n)
 {
-	return v->kind == RN_V_INT && v->num >= 0 && (uint64_t)v->num < o->given.n;
+	return v->kind == RN_V_INT && v->num >= 0 && (uint64_t)v->num < n;
 }
 
-static void take_any(struct rn_outcomes *o, const struct call *c)
+static void take_any(struct rn_outcomes *o, const struct call *c, size_t n)
 {
 	const struct rn_value *index = arg(c, c->f->traits->index);
 
@@ -632,18 +423,18 @@ static void take_any(struct rn_outcomes *o, const struct call *c)
 		return;
 	if (is(c, RN_IS_tests) && !rn_arg_true(arg(c, c->f->traits->flag)))
 		add_failure(o, c);
-	else if (is_index(o, index))
+	else if (is_index(index, n))
 		add_row(o, c,
 			complete(o, c, (size_t)index->num,
 				 rn_arg_status(&o->words, arg(c, c->f->traits->status)), true));
 }
 
-static void take_some(struct rn_outcomes *o, const struct call *c)
+static void take_some(struct rn_outcomes *o, const struct call *c, size_t n)
 {
 	const struct rn_value *count = arg(c, c->f->traits->index);
 	const struct rn_value *indices = arg(c, c->f->traits->indices), *v = indices + 1;
 	struct rn_arg_statuses l = rn_arg_statuses(arg(c, c->f->traits->status));
-	size_t n = 0;
+	size_t done = 0;
 
 	if (count->kind == RN_V_INT && count->num == 0)
 		add_failure(o, c);
@@ -652,39 +443,26 @@ static void take_some(struct rn_outcomes *o, const struct call *c)
 	for (int64_t i = 0; i < indices->num; i++, v += v->span) {
 		struct rn_arg_status s = rn_arg_status_next(&o->words, &l);
 
-		if (is_index(o, v))
-			n += complete(o, c, (size_t)v->num, s, true);
+		if (is_index(v, n))
+			done += complete(o, c, (size_t)v->num, s, true);
 	}
-	add_row(o, c, n);
+	add_row(o, c, done);
 }
 
-/* Requests that are gone with the call. */
-static void forget_gone(struct rn_outcomes *o)
-{
-	for (size_t i = 0; i < o->given.n && o->rc == RN_OK; i++) {
-		const struct rn_value *v = given(o, i);
-		struct request *r = NULL;
-
-		if (v->kind == RN_V_REQUEST && v->id == RN_REQUEST_ENDED)
-			r = find_request(o, v);
-		if (r)
-			forget_request(o, r);
-	}
-}
-
-/* One that failed may have completed requests all the same, and then says so in statuses. */
+/* A call that failed may have completed requests. Its statuses then say so. */
 static void take_completion(struct rn_outcomes *o, const struct call *c)
 {
-	list_given(o, c);
+	size_t n = list_given(o, c);
+
 	if (!c->failed || rn_arg_statuses(arg(c, c->f->traits->status)).left > 0) {
 		if (is(c, RN_IS_any))
-			take_any(o, c);
+			take_any(o, c, n);
 		else if (is(c, RN_IS_some))
-			take_some(o, c);
+			take_some(o, c, n);
 		else
-			take_all(o, c);
+			take_all(o, c, n);
 	}
-	forget_gone(o);
+	forget_gone(o, n);
 }
 
 /* ---- the stream ---- */
@@ -704,10 +482,7 @@ static void take_call(struct rn_outcomes *o, const struct call *c)
 	} else if (is(c, RN_IS_cancels)) {
 		take_cancel(o, c);
 	} else if (is(c, RN_IS_frees)) {
-		list_given(o, c);
-		forget_gone(o);
-	} else if (is(c, RN_IS_finalizes)) {
-		o->finalized |= !rn_call_unfinished(&o->words, c->c);
+		forget_gone(o, list_given(o, c));
 	}
 }
 
@@ -742,10 +517,10 @@ static uint32_t comm_number(struct rn_outcomes *o, const char *name, size_t len)
 
 	memcpy(text, name, len < sizeof(text) ? len : sizeof(text) - 1);
 	if (rn_sigs_intern(o->comm, text, strlen(text) + 1, &id) < 0)
-		no_memory(o);
-	else if (id == o->comm_name.n)
-		ADD(o, &o->comm_name, const char *, rn_sigs_get(o->comm, id, &got));
-	return o->rc == RN_OK ? id + 1 : 0;
+		o->f.rc = RN_E_NOMEM;
+	else if (id == RN_BUF_COUNT(&o->comm_name, const char *))
+		ADD(o, &o->comm_name, const char *, { rn_sigs_get(o->comm, id, &got) });
+	return o->f.rc == RN_OK ? id + 1 : 0;
 }
 
 /* That of a call is one that goes in. */
@@ -774,12 +549,10 @@ static void take_any_call(struct rn_outcomes *o, const struct rn_call *c)
 /* The calls that follow in the stream were made by another thread. */
 static void begin_thread(struct rn_outcomes *o, int64_t lineage, bool named)
 {
-	o->first_row = o->row.n;
-	o->first_match = o->match.n;
-	o->open = (struct rn_ordinals){ 0 };
-	o->directed = 0;
+	o->first_row = RN_BUF_COUNT(&o->row, struct rn_order_row);
 	ADD(o, &o->thread, struct rn_outcome_thread,
-	    { lineage, named, o->row.n, o->done.n, o->value.n, o->match.n, o->calls });
+	    { lineage, named, o->first_row, dones(o), RN_BUF_COUNT(&o->value, int64_t),
+	      o->f.first_match, o->calls });
 }
 
 static int take_thread(struct rn_outcomes *o, const struct rn_call *c)
@@ -788,8 +561,9 @@ static int take_thread(struct rn_outcomes *o, const struct rn_call *c)
 
 	if (c->args->ret == 0 || lineage->kind != RN_V_INT)
 		return RN_E_DATA;
+	rn_follow_begin_thread(&o->f);
 	begin_thread(o, lineage->num, true);
-	return o->rc;
+	return o->f.rc;
 }
 
 /* A call follows its nested calls in the stream, so calls that are not nested are in the order in
@@ -807,7 +581,7 @@ static int walk(struct rn_outcomes *o)
 			rc = take_thread(o, &c);
 		} else if (c.depth == base || c.marker == RN_MARKER_ENDED) {
 			take_any_call(o, &c);
-			rc = o->rc;
+			rc = o->f.rc;
 		}
 		if (rc < 0)
 			break;
@@ -817,11 +591,11 @@ static int walk(struct rn_outcomes *o)
 
 /* ---- */
 
-static struct list *lists(struct rn_outcomes *o, unsigned i)
+/* The arrays of the stream; NULL after the last. */
+static struct rn_buf *array(struct rn_outcomes *o, unsigned i)
 {
-	struct list *const all[] = { &o->thread, &o->site,  &o->row,  &o->done,
-				     &o->value,  &o->send,  &o->sent, &o->recv,
-				     &o->match,  &o->given, NULL };
+	struct rn_buf *const all[] = { &o->thread, &o->site,  &o->row, &o->done,
+				       &o->value,  &o->given, NULL };
 
 	return all[i];
 }
@@ -832,7 +606,7 @@ struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace 
 
 	if (!o)
 		return NULL;
-	rn_arena_init(&o->scratch, SIZE_MAX);
+	rn_follow_init(&o->f);
 	o->t = t;
 	o->words = rn_arg_words_of(&t->vocab);
 	o->function = rn_arg_functions(mem, &t->vocab);
@@ -852,62 +626,55 @@ void rn_outcomes_free(struct rn_outcomes *o)
 	if (!o)
 		return;
 	rn_calls_free(o->calls_of);
-	rn_arena_free(&o->scratch);
-	rn_buf_free(&o->comm_name.bytes);
-	for (unsigned i = 0; lists(o, i); i++)
-		rn_buf_free(&lists(o, i)->bytes);
+	rn_follow_free(&o->f);
+	rn_buf_free(&o->comm_name);
+	for (unsigned i = 0; array(o, i); i++)
+		rn_buf_free(array(o, i));
 }
 
 const char *const *rn_outcomes_comms(const struct rn_outcomes *o, uint32_t *n)
 {
-	*n = (uint32_t)o->comm_name.n;
-	return AT(&o->comm_name, const char *const, 0);
+	*n = (uint32_t)RN_BUF_COUNT(&o->comm_name, const char *);
+	return RN_BUF_AT(&o->comm_name, const char *const, 0);
 }
 
-/* At the beginning of a stream, of which nothing is known yet. */
 static int begin(struct rn_outcomes *o)
 {
-	rn_arena_rewind(&o->scratch, (struct rn_arena_mark){ 0 });
-	for (unsigned i = 0; lists(o, i); i++)
-		empty(lists(o, i));
-	o->rc = RN_OK;
-	o->unused = NONE;
+	rn_follow_begin(&o->f);
+	for (unsigned i = 0; array(o, i); i++)
+		rn_buf_clear(array(o, i));
 	o->call = NULL;
 	o->calls = 0;
-	o->finalized = false;
 	begin_thread(o, 0, false);
-	rn_seg_init(&o->request, sizeof(struct request));
-	if (rn_map_init(&o->site_of, &o->scratch) < 0 ||
-	    rn_map_init(&o->request_of, &o->scratch) < 0)
-		return RN_E_NOMEM;
-	return o->rc;
+	if (o->f.rc == RN_OK)
+		o->f.rc = rn_map_init(&o->site_of, &o->f.scratch);
+	return o->f.rc;
 }
 
 static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome *out)
 {
 	*out = (struct rn_outcome){
 		.thread = keep(o, &o->thread, mem),
-		.threads = o->thread.n,
+		.threads = RN_BUF_COUNT(&o->thread, struct rn_outcome_thread),
 		.order = { .site = keep(o, &o->site, mem),
 			   .row = keep(o, &o->row, mem),
 			   .done = keep(o, &o->done, mem),
 			   .value = keep(o, &o->value, mem),
-			   .send = keep(o, &o->send, mem),
-			   .sites = o->site.n,
-			   .rows = o->row.n,
-			   .dones = o->done.n,
-			   .values = o->value.n,
-			   .sends = o->send.n },
-		.sent = keep(o, &o->sent, mem),
-		.recv = keep(o, &o->recv, mem),
-		.recvs = o->recv.n,
-		.match = keep(o, &o->match, mem),
-		.matches = o->match.n,
+			   .send = keep(o, &o->f.send, mem),
+			   .sites = RN_BUF_COUNT(&o->site, struct rn_order_site),
+			   .rows = RN_BUF_COUNT(&o->row, struct rn_order_row),
+			   .dones = dones(o),
+			   .values = RN_BUF_COUNT(&o->value, int64_t),
+			   .sends = RN_BUF_COUNT(&o->f.send, struct rn_order_send) },
+		.sent = keep(o, &o->f.sent, mem),
+		.recv = keep(o, &o->f.recv, mem),
+		.recvs = RN_BUF_COUNT(&o->f.recv, struct rn_outcome_recv),
+		.match = keep(o, &o->f.match, mem),
+		.matches = RN_BUF_COUNT(&o->f.match, struct rn_plan_match),
 		.call = o->call,
 		.calls = o->calls,
-		.finalized = o->finalized,
 	};
-	return o->rc;
+	return o->f.rc;
 }
 
 int rn_outcomes_read(struct rn_outcomes *o, uint64_t stream, uint32_t group, bool calls,

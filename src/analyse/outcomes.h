@@ -10,10 +10,6 @@
  * Functions are numbers of this program's table. Communicators are names that the reader counts
  * from 1 as they come up, the same in all streams; places are nodes of the trace's stacks + 1.
  *
- * Requests that were created in another stream or by a nested call are not tracked: they count as
- * active requests that are not receives. Requests that an earlier thread of the same stream created
- * are tracked: their matches are known, but they have no ordinal on the thread that completes them.
- *
  * Cost: O(bytes of the calls). Memory: 24 bytes for each call if calls are wanted; for each event,
  * message, and request that is live at a time. Not for traces that have lost the order of calls
  * (rn_trace_lossy) or keep only some of them.
@@ -25,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/request_follow.h"
 #include "base/err.h"
 #include "order/events.h"
 #include "order/plan.h"
@@ -35,28 +32,6 @@ struct rn_trace;
 
 /* Calls that a stream may have. */
 #define RN_OUTCOMES_CALLS ((uint64_t)1 << 31)
-
-/* What is known of a message from its sender's side. */
-enum rn_outcome_sent {
-	RN_SENT_OPEN, /* nothing: the send was not seen to end */
-	RN_SENT_DONE, /* it is on its way, or was received */
-	RN_SENT_SURE, /* it was received: a synchronous send is complete */
-	RN_SENT_NOT,  /* it was cancelled */
-};
-
-enum rn_outcome_got {
-	RN_GOT_OPEN,    /* not seen to end */
-	RN_GOT_MESSAGE, /* of this source and tag */
-	RN_GOT_NOTHING, /* it was cancelled, or has failed */
-};
-
-/* Something that takes a message: a receive, or a probe that gives an MPI_Message. */
-struct rn_outcome_recv {
-	uint32_t comm;
-	int32_t source, tag; /* as it was posted, RN_PLAN_ANY included; or what it got */
-	uint32_t number;     /* of a wildcard receive, or RN_ORDER_NOT */
-	uint32_t got;        /* enum rn_outcome_got */
-};
 
 /* The start of a thread's elements in each array of the outcome. They end where those of the next
  * thread start. */
@@ -77,7 +52,6 @@ struct rn_outcome {
 	size_t matches;
 	const struct rn_plan_call *call;
 	size_t calls;
-	bool finalized; /* MPI_Finalize is among the calls */
 };
 
 /* A reader of a trace, which outlives it. NULL when there is no memory. */

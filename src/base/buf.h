@@ -38,6 +38,10 @@ int rn_buf_status(const struct rn_buf *b); /* RN_OK or RN_E_NOMEM */
 void rn_buf_clear(struct rn_buf *b);       /* empty, but keeps the memory; forgets a failure */
 void rn_buf_free(struct rn_buf *b);
 
+/* A buffer as an array: the number of its elements, and element i. */
+#define RN_BUF_COUNT(b, type) ((b)->len / sizeof(type))
+#define RN_BUF_AT(b, type, i) (&((type *)(void *)(b)->data)[i])
+
 /* For tests: the n-th growth from now fails; 0 turns it off. */
 void rn_buf_fail_at(uint64_t n);
 

@@ -380,7 +380,6 @@ static struct rn_plan_part part_of(const struct rn_outcome *o, size_t i)
 				      .matches = end->match - t->match,
 				      .call = o->call + t->call,
 				      .calls = end->call - t->call,
-				      .complete = end == &all && o->finalized,
 				      .birth = t->lineage };
 }
 
