@@ -11,7 +11,6 @@ struct rn_arg_words rn_arg_words_of(const struct rn_vocab *v)
 				      .nobody = rn_vocab_find(v, "MPI_PROC_NULL"),
 				      .root = rn_vocab_find(v, "MPI_ROOT"),
 				      .pending = rn_vocab_find(v, "MPI_ERR_PENDING"),
-				      .unset = rn_vocab_find(v, "unset"),
 				      .nothing = rn_vocab_find(v, "-") };
 }
 
@@ -64,13 +63,6 @@ bool rn_arg_true(const struct rn_value *v)
 static const struct rn_value *return_value(const struct rn_call *c)
 {
 	return &c->args->value[c->args->top[c->args->ret]];
-}
-
-bool rn_call_unfinished(const struct rn_arg_words *w, const struct rn_call *c)
-{
-	const struct rn_value *v = return_value(c);
-
-	return v->kind == RN_V_CONST && v->word == w->unset;
 }
 
 bool rn_call_failed(const struct rn_arg_words *w, const struct rn_call *c)

@@ -15,7 +15,7 @@ struct rn_arena;
 
 /* Keywords with a meaning in arguments and statuses; UINT64_MAX: the vocabulary lacks it. */
 struct rn_arg_words {
-	uint64_t any_source, any_tag, nobody, root, pending, unset, nothing;
+	uint64_t any_source, any_tag, nobody, root, pending, nothing;
 };
 
 struct rn_arg_words rn_arg_words_of(const struct rn_vocab *v);
@@ -45,7 +45,6 @@ int64_t rn_arg_count(const struct rn_value *v);
 bool rn_arg_true(const struct rn_value *v);
 
 /* The call did not return, or returned an error. */
-bool rn_call_unfinished(const struct rn_arg_words *w, const struct rn_call *c);
 bool rn_call_failed(const struct rn_arg_words *w, const struct rn_call *c);
 
 struct rn_arg_status {

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +39,6 @@
 #include "order/plan.h"
 #include "read/trace.h"
 
-/* Communicators that a rank was in, in the order of their names. */
-struct members {
-	struct rn_plan_member *member;
-	const char **name;
-	uint64_t n;
-};
-
 struct plans {
 	const struct rn_trace *t;
 	const char *folder;
@@ -53,8 +47,9 @@ struct plans {
 	struct rn_orders orders;
 	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
 	const char **place;
-	struct members *of; /* what ranks are in, by rank */
-	const char **fact;  /* keys and values in turn, with room for one of a rank's own */
+	struct rn_buf member;  /* struct rn_plan_membership, by rank and name */
+	size_t members_before; /* elements of ranks before the current one */
+	const char **fact;     /* keys and values in turn, with room for one of a rank's own */
 	uint32_t facts;
 };
 
@@ -73,65 +68,69 @@ static void plan_path(char path[PATH_MAX], const char *folder, uint64_t rank)
 
 /* --- names --------------------------------------------------------------------------------- */
 
+/* Formats a text in the arena. NULL without memory. */
+__attribute__((format(printf, 2, 3))) static char *print(struct plans *p, const char *format, ...)
+{
+	va_list args, again;
+	char *text;
+	int n;
+
+	va_start(args, format);
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, args);
+	text = n < 0 ? NULL : rn_new(&p->mem, char, (size_t)n + 1);
+	if (text)
+		vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	va_end(args);
+	return text;
+}
+
 /* "app+0x12ab" for each node of the stacks. */
 static int name_places(struct plans *p)
 {
 	const struct rn_sites *s = &p->t->sites;
-	char text[PATH_MAX];
 
 	p->place = rn_new(&p->mem, const char *, (size_t)s->nodes + 1);
-	if (!p->place)
-		return fail_memory(NULL);
-	for (uint32_t i = 0; i < s->nodes; i++) {
+	for (uint32_t i = 0; i < s->nodes && p->place; i++) {
 		const struct rn_code_module *m = &s->module[s->node[i].module];
-		int n = snprintf(text, sizeof(text), "%.*s+0x%" PRIx64, (int)m->name_len, m->name,
-				 s->node[i].offset);
-		char *copy = rn_new(&p->mem, char, (size_t)n + 1);
 
-		if (!copy)
+		p->place[i] =
+			print(p, "%.*s+0x%" PRIx64, (int)m->name_len, m->name, s->node[i].offset);
+		if (!p->place[i])
 			return fail_memory(NULL);
-		p->place[i] = memcpy(copy, text, (size_t)n + 1);
 	}
-	return EXIT_DONE;
+	return p->place ? EXIT_DONE : fail_memory(NULL);
 }
 
 /* --- facts --------------------------------------------------------------------------------- */
 
-static void add_fact(struct plans *p, const char *key, const char *value)
+static bool add_fact(struct plans *p, const char *key, const char *value)
 {
 	p->fact[2 * (size_t)p->facts] = key;
 	p->fact[2 * (size_t)p->facts + 1] = value;
 	p->facts++;
+	return key && value;
 }
 
-/* Which processes may show to people. */
+/* Processes may print it. */
 static bool add_text(struct plans *p, const struct rn_meta_entry *e)
 {
-	size_t n = strlen(e->value) + 1;
-	char *copy = rn_new(&p->mem, char, n);
+	char *copy = print(p, "%s", e->value);
 
-	if (!copy)
-		return false;
-	memcpy(copy, e->value, n);
-	rn_words_clean(copy);
-	add_fact(p, e->key, copy);
-	return true;
+	if (copy)
+		rn_words_clean(copy);
+	return add_fact(p, e->key, copy);
 }
 
-/* build_id.FILE for each file that stacks were in: in hexadecimal. */
+/* build_id.FILE for each file of the stacks, in hexadecimal. */
 static bool add_build(struct plans *p, const struct rn_code_module *m)
 {
-	static const char key[] = "build_id.";
-	size_t n = sizeof(key) + m->name_len;
-	char *name = rn_new(&p->mem, char, n), *id = rn_new(&p->mem, char, 2 * m->id_len + 1);
+	char *id = rn_new(&p->mem, char, 2 * m->id_len + 1);
 
-	if (!name || !id)
-		return false;
-	snprintf(name, n, "%s%.*s", key, (int)m->name_len, m->name);
-	for (size_t k = 0; k < m->id_len; k++)
+	for (size_t k = 0; k < m->id_len && id; k++)
 		snprintf(id + 2 * k, 3, "%02x", m->id[k]);
-	add_fact(p, name, id);
-	return true;
+	return add_fact(p, print(p, "build_id.%.*s", (int)m->name_len, m->name), id);
 }
 
 /* What the processes compare at their start: the metadata, without the command if that has been
@@ -161,73 +160,59 @@ static uint64_t leader(const struct rn_comm_side *s)
 	return s->n && s->member[0].rank == 0 ? s->member[0].world_rank + 1 : 0;
 }
 
-static int count_members(void *arg, const struct rn_comm_listed *c)
-{
-	struct plans *p = arg;
-
-	for (uint64_t i = 0; i < c->by.n; i++)
-		if (c->by.member[i].world_rank < p->t->ranks)
-			p->of[c->by.member[i].world_rank].n++;
-	return 0;
-}
-
-/* Names come in their order, and the members of one as they are in the communicators. */
+/* Appends the members of a communicator that are replayed. */
 static int take_members(void *arg, const struct rn_comm_listed *c)
 {
 	struct plans *p = arg;
-	char *name = rn_new(&p->mem, char, c->len + 1);
+	const char *name = print(p, "%.*s", (int)c->len, c->name);
+	struct rn_plan_membership m = { .name = name,
+					.in = { .size = c->local.size,
+						.leader = leader(&c->local),
+						.remote = c->remote.size,
+						.remote_leader = leader(&c->remote) } };
 
 	if (!name)
 		return RN_E_NOMEM;
-	memcpy(name, c->name, c->len);
-	name[c->len] = '\0';
 	for (uint64_t i = 0; i < c->by.n; i++) {
-		const struct rn_comm_member *m = &c->by.member[i];
-		struct members *of;
-
-		if (m->world_rank >= p->t->ranks)
-			continue;
-		of = &p->of[m->world_rank];
-		of->name[of->n] = name;
-		of->member[of->n++] =
-			(struct rn_plan_member){ .rank = m->rank,
-						 .size = c->local.size,
-						 .leader = leader(&c->local),
-						 .remote = c->remote.size,
-						 .remote_leader = leader(&c->remote) };
+		m.world_rank = c->by.member[i].world_rank;
+		m.in.rank = c->by.member[i].rank;
+		if (p->rank < 0 ? m.world_rank < p->t->ranks : m.world_rank == (uint64_t)p->rank)
+			rn_buf_add(&p->member, &m, sizeof(m));
 	}
-	return 0;
+	return rn_buf_status(&p->member);
 }
 
-static bool make_room(struct plans *p)
+static int by_rank(const void *a, const void *b)
 {
-	for (uint64_t r = 0; r < p->t->ranks; r++) {
-		struct members *of = &p->of[r];
+	const struct rn_plan_membership *x = a, *y = b;
 
-		of->member = rn_new(&p->mem, struct rn_plan_member, of->n);
-		of->name = rn_new(&p->mem, const char *, of->n);
-		if (!of->member || !of->name)
-			return false;
-		of->n = 0;
-	}
-	return true;
+	if (x->world_rank != y->world_rank)
+		return x->world_rank < y->world_rank ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
 static int list_members(struct plans *p)
 {
-	int rc;
+	int rc = p->t->comms ? rn_comms_list(p->t->comms, take_members, p) : RN_OK;
 
-	p->of = rn_new(&p->mem, struct members, p->t->ranks);
-	if (!p->of)
-		return fail_memory(NULL);
-	if (!p->t->comms)
-		return EXIT_DONE;
-	rc = rn_comms_list(p->t->comms, count_members, p);
-	if (rc == RN_OK)
-		rc = make_room(p) ? rn_comms_list(p->t->comms, take_members, p) : RN_E_NOMEM;
+	if (p->member.len)
+		qsort(p->member.data, RN_BUF_COUNT(&p->member, struct rn_plan_membership),
+		      sizeof(struct rn_plan_membership), by_rank);
 	if (rc == RN_E_NOMEM)
 		return fail_memory(NULL);
 	return rc < 0 ? fail(EXIT_INPUT, "the communicators contradict each other") : EXIT_DONE;
+}
+
+/* Ranks are read in ascending order. */
+static void find_members(struct plans *p, struct rn_plan_source *s)
+{
+	size_t n = RN_BUF_COUNT(&p->member, struct rn_plan_membership);
+
+	s->member = RN_BUF_AT(&p->member, const struct rn_plan_membership, p->members_before);
+	while (p->members_before < n && s->member[s->members].world_rank == s->rank) {
+		p->members_before++;
+		s->members++;
+	}
 }
 
 /* --- ranks --------------------------------------------------------------------------------- */
@@ -450,13 +435,11 @@ static int plan_rank(struct plans *p, uint64_t rank)
 				    .place = p->place,
 				    .places = p->t->sites.nodes,
 				    .fact = p->fact,
-				    .facts = p->facts,
-				    .member = p->of[rank].member,
-				    .member_name = p->of[rank].name,
-				    .members = p->of[rank].n };
+				    .facts = p->facts };
 	char node[64];
 	int rc, code;
 
+	find_members(p, &s);
 	p->fact[2 * (size_t)p->facts] = RN_NODE_NAME; /* for which there is room */
 	p->fact[2 * (size_t)p->facts + 1] = node_of(p, rank, node);
 	s.facts += p->fact[2 * (size_t)p->facts + 1] != NULL;
@@ -496,6 +479,7 @@ int plans_write(const struct rn_trace *t, int rank, const char *folder, bool com
 	code = write_all(&p, command);
 	if (p.orders.reader)
 		rn_orders_free(&p.orders);
+	rn_buf_free(&p.member);
 	rn_arena_free(&p.mem);
 	return code;
 }
@@ -514,7 +498,7 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 		out->more += s[i].progress.more;
 		out->fewer += s[i].progress.fewer;
 		out->again += s[i].progress.again;
-		done = done && rn_plan_done(p, &s[i]);
+		done = done && rn_plan_done(&s[i]);
 	}
 	out->left += !done;
 	for (uint64_t i = 0; i < p->unenforced.n; i++)
@@ -561,28 +545,33 @@ struct plans_maps *plans_map(const char *folder, uint64_t ranks)
 	return m;
 }
 
-/* A file that is still there may have been written to on another node: it is read again. */
+/* Adds the progress in the file, or in the mapping of a file that no longer exists. A file that
+ * exists may have been written on another node. It is therefore opened again. */
+static void read_progress(const char *path, const struct plans_file *old,
+			  struct plans_progress *out)
+{
+	struct plans_file f = { 0 };
+
+	map_file(path, &f);
+	if (f.bytes && rn_plan_valid(f.bytes, f.len))
+		add_progress(f.bytes, out);
+	else if (old->bytes && rn_plan_valid(old->bytes, old->len))
+		add_progress(old->bytes, out);
+	if (f.bytes)
+		munmap(f.bytes, f.len);
+}
+
 bool plans_progress(const struct plans_maps *m, struct plans_progress *out)
 {
-	struct rn_buf bytes = { 0 };
 	char path[PATH_MAX];
 
 	*out = (struct plans_progress){ .unenforced =
 						calloc(rn_mpi_vocab.funcs, sizeof(uint64_t)) };
-	if (!out->unenforced)
-		return false;
-	for (uint64_t r = 0; r < m->ranks; r++) {
-		const struct plans_file *f = &m->file[r];
-
+	for (uint64_t r = 0; r < m->ranks && out->unenforced; r++) {
 		plan_path(path, m->folder, r);
-		rn_buf_clear(&bytes);
-		if (rn_io_read(path, &bytes, NULL) >= 0 && rn_plan_valid(bytes.data, bytes.len))
-			add_progress((const void *)bytes.data, out);
-		else if (f->bytes && rn_plan_valid(f->bytes, f->len))
-			add_progress(f->bytes, out);
+		read_progress(path, &m->file[r], out);
 	}
-	rn_buf_free(&bytes);
-	return true;
+	return out->unenforced != NULL;
 }
 
 void plans_unmap(struct plans_maps *m)

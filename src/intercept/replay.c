@@ -90,11 +90,7 @@ const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uin
 
 const char *rn_replay_comm(uint32_t number)
 {
-	const uint64_t *at = rn_plan_at(rn_replayed.plan, rn_replayed.plan->comm.at);
-
-	return number && number <= rn_replayed.plan->comm.n
-		       ? rn_plan_at(rn_replayed.plan, at[number - 1])
-		       : NULL;
+	return rn_plan_text(rn_replayed.plan, &rn_replayed.plan->comm, (uint64_t)number - 1);
 }
 
 void rn_replay_count_unenforced(uint32_t function)
@@ -170,7 +166,7 @@ bool rn_replay_has_events(const struct rn_replay *r)
 		if (r->rows[i].done && s->kind != RN_ORDER_VALUE && rn_order_in_order(s))
 			return true;
 	}
-	return r->at->messages < r->known;
+	return r->at->messages < r->s->known;
 }
 
 static uint64_t earlier(uint64_t row, uint64_t other_plus_1)
@@ -344,7 +340,7 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 		r->at->fewer += next->fails - r->fails;
 		pass_row(r);
 	}
-	if (!r->at->over && r->at->messages < r->known)
+	if (!r->at->over && r->at->messages < r->s->known)
 		return more_to_receive(r, c, may_fail);
 	rn_replay_over(c);
 	return RN_FATE_FREE;

@@ -72,11 +72,10 @@ bool rn_replay_gets_free(struct rn_order_thread *o)
 
 static const char *place_of(uint32_t place)
 {
-	const uint64_t *at = rn_plan_at(rn_replayed.plan, rn_replayed.plan->place.at);
+	const char *text =
+		rn_plan_text(rn_replayed.plan, &rn_replayed.plan->place, (uint64_t)place - 1);
 
-	return place && place <= rn_replayed.plan->place.n
-		       ? rn_plan_at(rn_replayed.plan, at[place - 1])
-		       : "?";
+	return text ? text : "?";
 }
 
 /* Launchers that end a run may lose what is said, so who waits for it says it; unless the launcher
@@ -155,7 +154,7 @@ static void describe_row(char *text, size_t cap, const struct rn_replay *r, uint
 
 	if (row >= r->s->row.n) {
 		snprintf(text, cap, "%s",
-			 r->at->messages < r->known ? "a receive" : "nothing more");
+			 r->at->messages < r->s->known ? "a receive" : "nothing more");
 		return;
 	}
 	s = &r->site[r->rows[row].site];
@@ -375,8 +374,7 @@ static void await_others(const struct rn_replay *r)
 
 	for (uint32_t i = 0; i < rn_replayed.threads; i++)
 		while (&rn_replayed.thread[i] != r && !rn_replayed.thread[i].at->over &&
-		       !rn_turns_released() &&
-		       !rn_plan_done(rn_replayed.plan, rn_replayed.thread[i].s)) {
+		       !rn_turns_released() && !rn_plan_done(rn_replayed.thread[i].s)) {
 			if (rn_replay_tires(&patience))
 				return;
 			rn_replay_progress();

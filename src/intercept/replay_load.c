@@ -57,7 +57,6 @@ static void open_thread(struct rn_replay *r, struct rn_plan_stream *s)
 	r->values = rn_plan_at(rn_replayed.plan, s->value.at);
 	r->matches = rn_plan_at(rn_replayed.plan, s->match.at);
 	r->cancels = rn_plan_at(rn_replayed.plan, s->cancel.at);
-	r->known = rn_plan_known(rn_replayed.plan, s);
 }
 
 static void open_threads(void)

@@ -18,7 +18,6 @@ struct rn_replay {
 	const int64_t *values;
 	const struct rn_plan_match *matches;
 	const struct rn_plan_cancel *cancels;
-	uint64_t known;              /* wildcard receives that anything is known of */
 	uint64_t done, value, call;  /* the next ones */
 	uint32_t fails;              /* of the row, that have been used */
 	uint64_t events;             /* number of events in the rows before the next row */

@@ -70,14 +70,14 @@ static struct rn_plan_list put_names(const struct pen *pen, const char *const *n
 static struct rn_plan_list put_members(const struct pen *pen, const struct rn_plan_source *s)
 {
 	struct rn_plan_list l = { pen->out->len - pen->base, s->members };
-	struct rn_plan_member m;
 
 	for (uint64_t i = 0; i < s->members; i++)
-		rn_buf_add(pen->out, &s->member[i], sizeof(m));
+		rn_buf_add(pen->out, &s->member[i].in, sizeof(s->member[i].in));
 	for (uint64_t i = 0; i < s->members; i++) {
-		m = s->member[i];
-		m.name = put(pen, s->member_name[i], strlen(s->member_name[i]) + 1);
-		put_again(pen, l.at + i * sizeof(m), &m, sizeof(m));
+		const char *name = s->member[i].name;
+		uint64_t at = put(pen, name, strlen(name) + 1);
+
+		put_again(pen, l.at + i * sizeof(s->member[i].in), &at, sizeof(at));
 	}
 	return l;
 }
@@ -88,6 +88,25 @@ struct derived {
 	struct rn_plan_cancel *cancel;
 	size_t matches, cancels;
 };
+
+/* The number of rows up to the last one that a call waits for. */
+static size_t rows_to_replay(const struct rn_order *o)
+{
+	size_t n = o->rows;
+
+	while (n > 0 && !rn_order_in_order(&o->site[o->row[n - 1].site]))
+		n--;
+	return n;
+}
+
+static uint64_t count_known(const struct derived *d)
+{
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < d->matches; i++)
+		known += d->match[i].state != RN_PLAN_UNSEEN;
+	return known;
+}
 
 static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_plan_part *p,
 					const struct derived *d)
@@ -102,7 +121,8 @@ static struct rn_plan_stream put_stream(const struct pen *pen, const struct rn_p
 		.match = put_list(pen, d->match, sizeof(*d->match), d->matches),
 		.cancel = put_list(pen, d->cancel, sizeof(*d->cancel), d->cancels),
 		.call = put_list(pen, p->call, sizeof(*p->call), p->calls),
-		.complete = p->complete,
+		.last_row = rows_to_replay(o),
+		.known = count_known(d),
 		.born = p->born,
 		.birth = p->birth,
 	};
@@ -171,28 +191,13 @@ static bool text_there(const struct span *f, uint64_t at)
 	return at < f->len && memchr(f->bytes + at, 0, f->len - at);
 }
 
-static bool names_there(const struct span *f, const struct rn_plan_list *l)
+/* A list of elements that begin with the offset of a text. */
+static bool names_there(const struct span *f, const struct rn_plan_list *l, size_t size)
 {
-	const uint64_t *at;
-
-	if (!is_there(f, l, sizeof(*at)))
+	if (!is_there(f, l, size))
 		return false;
-	at = (const void *)(f->bytes + l->at);
 	for (uint64_t i = 0; i < l->n; i++)
-		if (!text_there(f, at[i]))
-			return false;
-	return true;
-}
-
-static bool members_there(const struct span *f, const struct rn_plan_list *l)
-{
-	const struct rn_plan_member *m;
-
-	if (!is_there(f, l, sizeof(*m)))
-		return false;
-	m = (const void *)(f->bytes + l->at);
-	for (uint64_t i = 0; i < l->n; i++)
-		if (!text_there(f, m[i].name))
+		if (!text_there(f, *(const uint64_t *)(const void *)(f->bytes + l->at + i * size)))
 			return false;
 	return true;
 }
@@ -247,9 +252,11 @@ bool rn_plan_valid(const void *bytes, size_t len)
 
 	if (len < sizeof(*h) || (uintptr_t)bytes % ALIGN || h->magic != RN_PLAN_MAGIC ||
 	    h->bytes != len || !is_there(&f, &h->stream, sizeof(*s)) ||
-	    !names_there(&f, &h->comm) || !names_there(&f, &h->place) ||
-	    !members_there(&f, &h->member) || !names_there(&f, &h->fact) || h->fact.n % 2 ||
-	    !turns_there(&f, h) || !is_there(&f, &h->unenforced, sizeof(uint64_t)) ||
+	    !names_there(&f, &h->comm, sizeof(uint64_t)) ||
+	    !names_there(&f, &h->place, sizeof(uint64_t)) ||
+	    !names_there(&f, &h->member, sizeof(struct rn_plan_member)) ||
+	    !names_there(&f, &h->fact, sizeof(uint64_t)) || h->fact.n % 2 || !turns_there(&f, h) ||
+	    !is_there(&f, &h->unenforced, sizeof(uint64_t)) ||
 	    h->unenforced.n != rn_mpi_vocab.funcs)
 		return false;
 	s = rn_plan_at(h, h->stream.at);
@@ -263,11 +270,9 @@ bool rn_plan_valid(const void *bytes, size_t len)
 
 const char *rn_plan_fact(const struct rn_plan_head *p, const char *key)
 {
-	const uint64_t *at = rn_plan_at(p, p->fact.at);
-
 	for (uint64_t i = 0; i < p->fact.n; i += 2)
-		if (strcmp(rn_plan_at(p, at[i]), key) == 0)
-			return rn_plan_at(p, at[i + 1]);
+		if (strcmp(rn_plan_text(p, &p->fact, i), key) == 0)
+			return rn_plan_text(p, &p->fact, i + 1);
 	return NULL;
 }
 
@@ -284,12 +289,10 @@ const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const 
 
 uint32_t rn_plan_comm(const struct rn_plan_head *p, const char *name, uint32_t hint)
 {
-	const uint64_t *at = rn_plan_at(p, p->comm.at);
-
 	for (uint64_t i = 0; i < p->comm.n; i++) {
 		uint64_t k = (i + hint + p->comm.n - (hint > 0)) % p->comm.n;
 
-		if (strcmp(rn_plan_at(p, at[k]), name) == 0)
+		if (strcmp(rn_plan_text(p, &p->comm, k), name) == 0)
 			return (uint32_t)k + 1;
 	}
 	return 0;
@@ -315,89 +318,60 @@ const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t 
 	return first;
 }
 
-uint64_t rn_plan_known(const struct rn_plan_head *p, const struct rn_plan_stream *s)
+bool rn_plan_done(const struct rn_plan_stream *s)
 {
-	const struct rn_plan_match *match = rn_plan_at(p, s->match.at);
-	uint64_t known = 0;
-
-	for (uint64_t i = 0; i < s->match.n; i++)
-		known += match[i].state != RN_PLAN_UNSEEN;
-	return known;
-}
-
-bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s)
-{
-	const struct rn_order_site *site = rn_plan_at(p, s->site.at);
-	const struct rn_order_row *row = rn_plan_at(p, s->row.at);
-
-	for (uint64_t i = __atomic_load_n(&s->progress.row, __ATOMIC_RELAXED); i < s->row.n; i++)
-		if (rn_order_in_order(&site[row[i].site]))
-			return false;
-	return __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED) >= rn_plan_known(p, s);
+	return __atomic_load_n(&s->progress.row, __ATOMIC_RELAXED) >= s->last_row &&
+	       __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED) >= s->known;
 }
 
 /* ---- what receives matched ---- */
 
-/* The event in `row` completed the wildcard receive `number`. */
-struct completion {
-	uint64_t number;
-	size_t row;
-	const struct rn_order_done *done;
-};
-
-typedef void match_fn(void *arg, const struct completion *c);
-
-static int each_match_of_row(struct rn_ordinals *open, struct rn_arena *mem, struct completion *c,
-			     uint32_t n, match_fn *fn, void *arg)
+/* The ordinal of each completion that is a wildcard receive, and the number of ordinals. */
+static int number_receives(const struct rn_order *o, struct rn_arena *mem, uint64_t *number,
+			   uint64_t *n)
 {
+	struct rn_ordinals open = { 0 };
 	uint64_t late;
 
-	for (; n > 0; n--, c->done++) {
-		if (c->done->late == RN_ORDER_NOT)
+	for (size_t i = 0; i < o->dones; i++) {
+		if (o->done[i].late == RN_ORDER_NOT)
 			continue;
-		if (c->done->late > LATE_MAX)
+		if (o->done[i].late > LATE_MAX)
 			return RN_E_DATA;
-		c->number = rn_ordinals_number(open, c->done->late);
-		fn(arg, c);
-		if (!rn_ordinals_done(open, mem, c->number, &late))
+		number[i] = rn_ordinals_number(&open, o->done[i].late);
+		*n = number[i] >= *n ? number[i] + 1 : *n;
+		if (!rn_ordinals_done(&open, mem, number[i], &late))
 			return RN_E_NOMEM;
 	}
 	return RN_OK;
 }
 
-static int each_match(const struct rn_order *o, struct rn_arena *mem, match_fn *fn, void *arg)
+/* The match of a receive that the event in `row` completed. */
+static struct rn_plan_match match_of(const struct rn_order_done *d, size_t row)
 {
-	struct rn_ordinals open = { 0 };
-	struct completion c = { .done = o->done };
-	int rc = RN_OK;
+	struct rn_plan_match m = { .state = RN_PLAN_UNSEEN, .row = (uint32_t)row + 1 };
 
-	for (; c.row < o->rows && rc == RN_OK; c.row++) {
-		const struct rn_order_row *row = &o->row[c.row];
-
-		if (!rn_order_has_numbers(&o->site[row->site]))
-			rc = each_match_of_row(&open, mem, &c, row->done, fn, arg);
+	if (d->flags & RN_ORDER_CANCELLED) {
+		m.state = RN_PLAN_CANCELLED;
+	} else if (d->flags & RN_ORDER_MATCHED) {
+		m.source = d->source;
+		m.tag = d->tag;
+		m.state = RN_PLAN_MATCHED;
 	}
-	return rc;
+	return m;
 }
 
-static void count_match(void *arg, const struct completion *c)
+static void take_matches(const struct rn_order *o, const uint64_t *number,
+			 struct rn_plan_match *match)
 {
-	uint64_t *n = arg;
+	size_t done = 0;
 
-	*n = c->number >= *n ? c->number + 1 : *n;
-}
+	for (size_t i = 0; i < o->rows; i++) {
+		uint32_t n = rn_order_has_numbers(&o->site[o->row[i].site]) ? 0 : o->row[i].done;
 
-static void take_match(void *arg, const struct completion *c)
-{
-	struct rn_plan_match *m = (struct rn_plan_match *)arg + c->number;
-
-	m->row = (uint32_t)c->row + 1;
-	if (c->done->flags & RN_ORDER_CANCELLED) {
-		m->state = RN_PLAN_CANCELLED;
-	} else if (c->done->flags & RN_ORDER_MATCHED) {
-		m->source = c->done->source;
-		m->tag = c->done->tag;
-		m->state = RN_PLAN_MATCHED;
+		for (; n > 0; n--, done++)
+			if (o->done[done].late != RN_ORDER_NOT)
+				match[number[done]] = match_of(&o->done[done], i);
 	}
 }
 
@@ -405,21 +379,21 @@ int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 		    size_t *n)
 {
 	struct rn_arena scratch;
-	uint64_t numbers = 0;
-	int rc;
+	uint64_t numbers = 0, *number;
+	int rc = RN_E_NOMEM;
 
 	rn_arena_init(&scratch, SIZE_MAX);
 	*match = NULL;
-	*n = 0;
-	rc = each_match(o, &scratch, count_match, &numbers);
+	number = rn_new(&scratch, uint64_t, o->dones + 1);
+	if (number)
+		rc = number_receives(o, &scratch, number, &numbers);
 	if (rc == RN_OK && !(*match = rn_new(mem, struct rn_plan_match, numbers + 1)))
 		rc = RN_E_NOMEM;
 	for (uint64_t i = 0; i < numbers && rc == RN_OK; i++)
 		(*match)[i].state = RN_PLAN_UNSEEN;
 	if (rc == RN_OK)
-		rc = each_match(o, &scratch, take_match, *match);
-	if (rc == RN_OK)
-		*n = numbers;
+		take_matches(o, number, *match);
+	*n = rc == RN_OK ? numbers : 0;
 	rn_arena_free(&scratch);
 	return rc;
 }
@@ -434,37 +408,30 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static size_t count_cancels(const struct rn_order *o)
+/* Stores the cancelled operations unless `to` is NULL. Returns their number. */
+static size_t take_cancels(const struct rn_order *o, struct rn_plan_cancel *to)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < o->rows; i++)
-		n += o->site[o->row[i].site].kind == RN_ORDER_CANCELLATION ? o->row[i].done : 0;
-	return n;
-}
-
-static void take_cancels(const struct rn_order *o, struct rn_plan_cancel *to)
-{
-	size_t value = 0;
+	size_t n = 0, value = 0;
 
 	for (size_t i = 0; i < o->rows; i++) {
-		const struct rn_order_row *r = &o->row[i];
-		const struct rn_order_site *s = &o->site[r->site];
-		uint32_t values = rn_order_has_numbers(s) ? r->done : 0;
+		const struct rn_order_site *s = &o->site[o->row[i].site];
+		uint32_t values = rn_order_has_numbers(s) ? o->row[i].done : 0;
 
-		for (uint32_t k = 0; k < values && s->kind == RN_ORDER_CANCELLATION; k++) {
+		for (uint32_t k = 0; k < values && s->kind == RN_ORDER_CANCELLATION; k++, n++) {
 			uint64_t v = (uint64_t)o->value[value + k];
 
-			*to++ = (struct rn_plan_cancel){ v >> 1, v & 1 };
+			if (to)
+				to[n] = (struct rn_plan_cancel){ v >> 1, v & 1 };
 		}
 		value += values;
 	}
+	return n;
 }
 
 int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
 		    size_t *n)
 {
-	*n = count_cancels(o);
+	*n = take_cancels(o, NULL);
 	*cancel = rn_new(mem, struct rn_plan_cancel, *n + 1);
 	if (!*cancel)
 		return RN_E_NOMEM;

@@ -23,7 +23,7 @@
 
 struct rn_buf;
 
-#define RN_PLAN_MAGIC 0x344e4c504f444e52u /* "RNDOPLN4" */
+#define RN_PLAN_MAGIC 0x354e4c504f444e52u /* "RNDOPLN5" */
 
 struct rn_plan_list {
 	uint64_t at, n;
@@ -107,7 +107,8 @@ struct rn_plan_stream {
 	struct rn_plan_list match;        /* struct rn_plan_match */
 	struct rn_plan_list cancel;       /* struct rn_plan_cancel, by number */
 	struct rn_plan_list call;         /* struct rn_plan_call; empty: only events are recorded */
-	uint64_t complete;                /* it came to its end by itself */
+	uint64_t last_row;                /* number of rows up to the last that a call waits for */
+	uint64_t known;                   /* number of wildcard receives with a known outcome */
 	uint64_t born;                    /* its thread has this birth (intercept/birth.h) */
 	int64_t birth;
 };
@@ -133,8 +134,14 @@ struct rn_plan_part {
 	size_t matches;
 	const struct rn_plan_call *call;
 	size_t calls;
-	bool complete, born;
+	bool born;
 	int64_t birth;
+};
+
+struct rn_plan_membership {
+	uint64_t world_rank; /* rank of the member in the world */
+	const char *name;    /* of the communicator */
+	struct rn_plan_member in;
 };
 
 struct rn_plan_source {
@@ -145,8 +152,7 @@ struct rn_plan_source {
 	uint32_t comms, places;
 	const char *const *fact; /* of the record: keys and values in turn, of so many */
 	uint32_t facts;
-	const struct rn_plan_member *member; /* whose names are here, ascending */
-	const char *const *member_name;
+	const struct rn_plan_membership *member; /* by name */
 	uint64_t members;
 	const struct rn_plan_turn *turn;
 	size_t turns;
@@ -159,10 +165,9 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out);
  * as many things done as there are. */
 bool rn_plan_valid(const void *bytes, size_t len);
 
-/* Whether the thread has done everything that the plan, which is valid, has of it, by its progress:
- * all receives are started of which is known what they got, and calls that only complete something
- * are all that is left. */
-bool rn_plan_done(const struct rn_plan_head *p, const struct rn_plan_stream *s);
+/* Whether the thread has replayed its part of the plan: it has started all receives whose outcome
+ * is known, and the remaining rows are calls that only complete requests. */
+bool rn_plan_done(const struct rn_plan_stream *s);
 
 /* What the wildcard receives of a thread matched, from its events: by number, those that no event
  * tells of unseen. RN_OK, RN_E_NOMEM, or RN_E_DATA: the numbers make no sense. */
@@ -188,12 +193,18 @@ const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t 
 int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
 		    size_t *n);
 
-/* How many of the stream's wildcard receives anything is known of. */
-uint64_t rn_plan_known(const struct rn_plan_head *p, const struct rn_plan_stream *s);
-
 static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
 {
 	return (const char *)p + at;
+}
+
+/* Text i of a list of names; NULL if it has no such text. */
+static inline const char *rn_plan_text(const struct rn_plan_head *p, const struct rn_plan_list *l,
+				       uint64_t i)
+{
+	const uint64_t *at = (const uint64_t *)rn_plan_at(p, l->at);
+
+	return i < l->n ? (const char *)rn_plan_at(p, at[i]) : NULL;
 }
 
 #endif

@@ -31,25 +31,25 @@ static const struct rn_plan_part parts[] = {
 		     .dones = 2,
 		     .values = 1 },
 	  .call = call,
-	  .calls = 1,
-	  .complete = true },
+	  .calls = 1 },
 	{ .match = match, .matches = 1 },
 };
 
 static const char *const fact[] = { "program", "app", "arguments", "" };
 
-static const struct rn_plan_member member[] = { { 0, 1, 2, 4, 0, 0 },
-						{ 0, 0, 2, 4, 6, 1 },
-						{ 0, 3, 8, 1, 0, 0 } };
-static const char *const member_name[] = { "comm:world.0", "comm:world.0.0", "comm:world.10" };
+static const struct rn_plan_membership member[] = {
+	{ 3, "comm:world.0", { 0, 1, 2, 4, 0, 0 } },
+	{ 3, "comm:world.0.0", { 0, 0, 2, 4, 6, 1 } },
+	{ 3, "comm:world.10", { 0, 3, 8, 1, 0, 0 } },
+};
 
 static const struct rn_plan_turn turn[] = { { 0, 1, RN_PLAN_SENDS, 1, 0 },
 					    { 9, 1, RN_PLAN_SENDS, 0, 0 },
 					    { 2, 2, RN_PLAN_RECEIVES, 1, 0 },
 					    { 0, 2, RN_PLAN_SENDS, 1, 0 } };
 
-static const struct rn_plan_source source = { 3,    8, parts,  2,           comm, place, 2, 1,
-					      fact, 2, member, member_name, 3,    turn,  4 };
+static const struct rn_plan_source source = { 3, 8,    parts, 2,      comm, place, 2,
+					      1, fact, 2,     member, 3,    turn,  4 };
 
 /* Of the machine's alignment, as if it had been mapped. */
 static void *aligned(const struct rn_buf *b)
@@ -84,8 +84,7 @@ static void check_streams(const struct rn_plan_head *h)
 	CHECK(is_there(h, &s->value, value, sizeof(*value), 1));
 	CHECK(is_there(h, &s->call, call, sizeof(*call), 1));
 	CHECK(is_there(h, &s->match, seen, sizeof(*seen), 2));
-	CHECK(s->complete && !s[1].complete);
-	CHECK(!rn_plan_done(h, s) && !rn_plan_done(h, &s[1]));
+	CHECK(!rn_plan_done(s) && !rn_plan_done(&s[1]));
 	CHECK(s[1].site.n == 0 && s[1].row.n == 0 && s[1].call.n == 0);
 	CHECK(is_there(h, &s[1].match, match, sizeof(*match), 1));
 }
@@ -93,10 +92,10 @@ static void check_streams(const struct rn_plan_head *h)
 static void check_members(const struct rn_plan_head *h)
 {
 	for (int i = 0; i < 3; i++) {
-		const struct rn_plan_member *m = rn_plan_member(h, member_name[i]);
+		const struct rn_plan_member *m = rn_plan_member(h, member[i].name);
 
-		CHECK(m && strcmp(rn_plan_at(h, m->name), member_name[i]) == 0);
-		CHECK(m && memcmp(&m->rank, &member[i].rank,
+		CHECK(m && strcmp(rn_plan_at(h, m->name), member[i].name) == 0);
+		CHECK(m && memcmp(&m->rank, &member[i].in.rank,
 				  sizeof(*m) - offsetof(struct rn_plan_member, rank)) == 0);
 	}
 	CHECK(!rn_plan_member(h, "comm:world") && !rn_plan_member(h, "comm:world.1"));
@@ -128,11 +127,11 @@ static void check_done(const struct rn_plan_head *h)
 
 	memcpy(s, rn_plan_at(h, h->stream.at), sizeof(s));
 	s[1].progress.messages = s[0].progress.messages = 1;
-	CHECK(rn_plan_done(h, &s[1]) && !rn_plan_done(h, &s[0]));
+	CHECK(rn_plan_done(&s[1]) && !rn_plan_done(&s[0]));
 	s[0].progress.row = 3;
-	CHECK(rn_plan_done(h, &s[0]));
+	CHECK(rn_plan_done(&s[0]));
 	s[0].progress.messages = 0;
-	CHECK(!rn_plan_done(h, &s[0]));
+	CHECK(!rn_plan_done(&s[0]));
 }
 
 static void test_write(void)
@@ -206,7 +205,7 @@ static uint64_t touch_all(const struct rn_plan_head *h)
 		sum += strlen(name_at(h, &h->place, i));
 	sum += rn_plan_fact(h, "none") != NULL;
 	for (uint32_t i = 0; i < h->member.n; i++)
-		sum += rn_plan_member(h, member_name[i % 3]) != NULL;
+		sum += rn_plan_member(h, member[i % 3].name) != NULL;
 	for (uint64_t i = 0; i < h->stream.n; i++)
 		for (uint64_t k = 0; k < s[i].row.n; k++) {
 			const struct rn_order_row *r = rn_plan_at(h, s[i].row.at);
