@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "encode/raw_walk.h"
 #include "encode/sigs.h"
 #include "file/recorded.h"
 #include "read/form.h"

@@ -62,7 +62,7 @@ static void carry_blob(struct carry *c, enum rn_param_kind kind, uint64_t n, uin
 
 static void carry_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
-	if (part == RN_RAW_REQUESTED)
+	if (part == RN_RAW_REQUESTED || part == RN_RAW_CREATED)
 		carry_request(arg, w);
 	else if (part == RN_RAW_TEXT)
 		carry_text(arg, w);
@@ -74,7 +74,7 @@ int rn_carry_words(struct rn_carrier *of, uint64_t *words, size_t n)
 {
 	struct carry c = { .of = of };
 
-	rn_raw_visit(words, n, carry_part, &c);
+	rn_raw_visit(words, n, carry_part, &c, NULL);
 	return c.status;
 }
 

@@ -58,8 +58,8 @@ uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible a
 {
 	struct possible p = { .words = words, .at = at };
 	/* The visitor changes nothing. */
-	bool fits =
-		rn_holes_can(words, n) && rn_raw_visit((uint64_t *)(uintptr_t)words, n, see, &p);
+	bool fits = rn_holes_can(words, n) &&
+		    rn_raw_visit((uint64_t *)(uintptr_t)words, n, see, &p, NULL);
 
 	return fits ? p.n : 0;
 }
@@ -96,7 +96,7 @@ bool rn_holes_valid(const uint64_t *words, size_t n)
 		add_mark(&all, words[i]);
 	/* The visitor changes nothing. */
 	return n <= RN_HOLES_WORDS && all.holes <= RN_HOLES_MAX && !all.wrong &&
-	       rn_raw_visit((uint64_t *)(uintptr_t)words, n, see_mark, &seen) &&
+	       rn_raw_visit((uint64_t *)(uintptr_t)words, n, see_mark, &seen, NULL) &&
 	       seen.holes == all.holes && seen.ties == all.ties;
 }
 

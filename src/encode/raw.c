@@ -1,7 +1,7 @@
 /*
  * raw.c - canonical bytes from a call's words: each kind of parameter, read and written.
  *
- * Runs once per distinct call, so it is a plain walk over the function's row. What a rank is
+ * Runs once per distinct call, as a visitor of the words (raw_walk.h). What a rank is
  * relative to: the communicator of the call, which is its first one; for windows, messages and
  * requests the one they were made with. A reader takes it to be the first one, or the world if
  * there is none; where it is another, that is named beside the value.
@@ -17,13 +17,18 @@
 
 struct walk {
 	const struct rn_raw_env *env;
-	const uint64_t *at, *end;
+	const struct rn_proto *f;
 	struct rn_call_writer *w;
+	uint64_t head; /* the first word */
 	uint32_t slot, hole;
-	uint32_t comm;    /* what ranks are of; 0: the world */
-	const char *name; /* what a reader takes it to be */
-	bool win;         /* it is a window's: always named, for windows of others can be alike */
-	bool bad;         /* words do not fit: a mistake of ours, refused; all further ones are 0 */
+	uint32_t comm;      /* what ranks are of; 0: the world */
+	const char *name;   /* what a reader takes it to be */
+	bool win;           /* it is a window's: always named, for windows of others can be alike */
+	uint32_t call_comm; /* `comm` and `name` of the call, while those of a status count */
+	const char *call_name;
+	bool found;    /* the communicator of the call is known */
+	bool returned; /* the return value was written */
+	bool bad;      /* words do not fit: a mistake of ours, refused */
 };
 
 #define WORLD "MPI_COMM_WORLD"
@@ -31,14 +36,6 @@ struct walk {
 /* Of names that are put together, at most so many characters before a number: a name has 255. */
 #define BITS_MAX   220
 #define MODULE_MAX 200
-
-static uint64_t next(struct walk *c)
-{
-	if (c->at < c->end && !c->bad)
-		return *c->at++;
-	c->bad = true;
-	return 0;
-}
 
 static void put_name(struct walk *c, const char *s)
 {
@@ -77,8 +74,6 @@ static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
 	int64_t number = v;
 	enum rn_value_kind kind;
 
-	if (c->bad)
-		return;
 	kind = c->env->slot(c->env->arg, c->slot++, v, comm, &number);
 	if (named || (kind != RN_V_INT && kind != RN_V_VARIES))
 		put_in(c, comm);
@@ -114,7 +109,7 @@ static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
 
 static bool is_hole(const struct walk *c, uint64_t raw)
 {
-	return raw == RN_RAW_HOLE && c->env->hole && !c->bad;
+	return raw == RN_RAW_HOLE && c->env->hole;
 }
 
 static void put_hole(struct walk *c, enum rn_param_kind kind)
@@ -137,7 +132,7 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 		put_hole(c, kind);
 		return;
 	}
-	if (RN_RAW_IS_SAME(raw) && c->env->hole && !c->bad) {
+	if (RN_RAW_IS_SAME(raw) && c->env->hole) {
 		rn_call_elastic_same(c->w, c->env->like, RN_RAW_SAME_AS(raw));
 		return;
 	}
@@ -280,7 +275,7 @@ static void put_string(struct walk *c, uint64_t raw)
 	size_t n;
 	const char *s;
 
-	if (put_absent(c, raw) || c->bad)
+	if (put_absent(c, raw))
 		return;
 	s = c->env->string(c->env->arg, raw, &n);
 	if (c->env->most && n > c->env->most)
@@ -311,173 +306,68 @@ static void put_request(struct walk *c, uint64_t raw)
 	}
 }
 
-static void put_status_fields(struct walk *c, enum rn_status_form form)
+/* The name of a request that a call creates follows from its signature. */
+static void put_created(struct walk *c, uint64_t raw)
 {
-	put_number(c, RN_K_rank, next(c));
-	put_number(c, RN_K_tag, next(c));
-	if (form == RN_STATUS_MATCHED)
-		return;
-	put_number(c, RN_K_errcode, next(c));
-	put_number(c, RN_K_index, next(c));
-	put_number(c, RN_K_int, next(c));
+	if (raw && !rn_raw_is_absent(raw))
+		rn_call_const(c->w, RN_WORD_request_new);
+	else
+		put_request(c, raw);
 }
 
 /* A source that belongs to a communicator that is not the call's is told so as a whole. */
-static void put_status(struct walk *c)
+static void put_status(struct walk *c, uint64_t head)
 {
-	uint64_t head = next(c);
-	uint32_t comm = (uint32_t)(head >> 8), call = c->comm;
-	const char *name = c->name;
 	enum rn_status_form form = (enum rn_status_form)(head & 255);
+	uint32_t comm = (uint32_t)(head >> 8);
 
 	if (put_absent(c, head))
 		return;
-	if (form == RN_STATUS_NOTHING) {
-		rn_call_status(c->w, form);
-		return;
+	if (form != RN_STATUS_NOTHING) {
+		put_in(c, comm);
+		c->call_comm = c->comm;
+		c->call_name = c->name;
+		c->comm = comm;
+		c->name = comm_name(c, comm);
 	}
-	put_in(c, comm);
 	rn_call_status(c->w, form);
-	c->comm = comm;
-	c->name = comm_name(c, comm);
-	put_status_fields(c, form);
-	c->comm = call;
-	c->name = name;
 }
 
-/* ---- parameters ---- */
-
-static void put_list(struct walk *c, enum rn_param_kind kind);
-
-static void put_one(struct walk *c, enum rn_param_kind kind)
+static void end_status(struct walk *c)
 {
-	if (rn_raw_is_place(kind)) {
-		uint64_t head = next(c);
-
-		put_place(c, head, next(c));
-	} else if (rn_raw_is_status(kind)) {
-		put_status(c);
-	} else if (kind == RN_K_request) {
-		put_request(c, next(c));
-	} else if (kind == RN_K_string) {
-		put_string(c, next(c));
-	} else if (rn_raw_is_texts(kind)) {
-		put_list(c, rn_raw_element(kind));
-	} else if (kind == RN_K_range) {
-		rn_call_list(c->w, 3);
-		for (int i = 0; i < 3; i++)
-			put_number(c, RN_K_int, next(c));
-	} else if (rn_raw_is_number(kind)) {
-		put_number(c, kind == RN_K_weight ? RN_K_int : kind, next(c));
-	} else {
-		put_handle(c, kind, next(c));
-	}
+	c->comm = c->call_comm;
+	c->name = c->call_name;
 }
 
-/* An array: its head, and where its elements are. */
-static void put_list(struct walk *c, enum rn_param_kind kind)
+/* ---- arrays ---- */
+
+static void put_list(struct walk *c, uint64_t head)
 {
-	uint64_t head = next(c), n = head >> 2, id;
-	const uint64_t *at, *end = c->end;
+	if ((head & 3) == RN_RAW_NAMED)
+		rn_call_const(c->w, (uint32_t)(head >> 2));
+	else if ((head & 3) == RN_RAW_HERE)
+		rn_call_list(c->w, head >> 2);
+}
+
+static rn_raw_fn put_part;
+
+static void put_array(struct walk *c, enum rn_param_kind kind, uint64_t head, uint64_t id)
+{
+	uint64_t n = head >> 2;
+	const uint64_t *blob;
 	size_t words;
 
-	if ((head & 3) == RN_RAW_NAMED) {
-		rn_call_const(c->w, (uint32_t)n);
-		return;
-	}
 	if (c->env->most && n > c->env->most && (head & 3) == RN_RAW_BLOB) {
-		next(c);
 		rn_call_const(c->w, RN_WORD_unset);
 		return;
 	}
 	rn_call_list(c->w, n);
-	if ((head & 3) == RN_RAW_HERE) {
-		for (uint64_t i = 0; i < n && !c->bad; i++)
-			put_one(c, kind);
-		return;
-	}
-	id = next(c);
-	if (c->bad)
-		return;
-	at = c->at;
-	c->at = c->env->blob(c->env->arg, id, &words);
-	c->end = c->at + words;
-	for (uint64_t i = 0; i < n && !c->bad; i++)
-		put_one(c, kind);
-	c->bad |= c->at != c->end;
-	c->at = at;
-	c->end = end;
-}
-
-static void put_param(struct walk *c, const struct rn_param *p)
-{
-	enum rn_param_kind kind = p->kind;
-
-	if (kind == RN_K_request && p->how == RN_HOW_new && !p->array) {
-		uint64_t raw = next(c);
-
-		if (!put_absent(c, raw) && raw)
-			rn_call_const(c->w, RN_WORD_request_new);
-		else if (raw == 0)
-			put_request(c, raw);
-	} else if (rn_raw_is_list(p)) {
-		put_list(c, kind);
-	} else {
-		put_one(c, kind);
-	}
-}
-
-/* ---- calls without results ---- */
-
-static uint64_t *unset(const struct rn_param *p, uint64_t *w)
-{
-	bool list = rn_raw_is_list(p) || rn_raw_is_texts(p->kind);
-
-	*w++ = list ? (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED : RN_RAW_UNSET;
-	if (!list && rn_raw_is_place(p->kind))
-		*w++ = 0;
-	return w;
-}
-
-uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end)
-{
-	const struct rn_proto *f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
-	bool none = end == words + 1;
-
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (none && rn_raw_early(&f->param[i]))
-			end = unset(&f->param[i], end);
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (rn_raw_late(&f->param[i]))
-			end = unset(&f->param[i], end);
-	*end++ = RN_RAW_UNSET;
-	return end;
+	blob = c->env->blob(c->env->arg, id, &words);
+	/* The visitor changes nothing. */
+	c->bad |= !rn_raw_visit_blob((uint64_t *)(uintptr_t)blob, words, kind, n, put_part, c);
 }
 
 /* ---- the communicator of the call ---- */
-
-static void skip_list(struct walk *c, enum rn_param_kind kind);
-
-static void skip_one(struct walk *c, enum rn_param_kind kind)
-{
-	if (rn_raw_is_texts(kind)) {
-		skip_list(c, rn_raw_element(kind));
-	} else {
-		next(c);
-		if (rn_raw_is_place(kind))
-			next(c);
-	}
-}
-
-static void skip_list(struct walk *c, enum rn_param_kind kind)
-{
-	uint64_t head = next(c);
-
-	if ((head & 3) == RN_RAW_BLOB)
-		next(c);
-	for (uint64_t i = 0; (head & 3) == RN_RAW_HERE && i < head >> 2 && !c->bad; i++)
-		skip_one(c, kind);
-}
 
 /* MPI_COMM_NULL is none. */
 static bool is_comm(uint64_t raw)
@@ -487,44 +377,27 @@ static bool is_comm(uint64_t raw)
 	return name && rn_comm_name(name, strlen(name));
 }
 
-/* Looks at one parameter, and moves behind it. True at the communicator of the call, and at a
- * status, behind which no function has one. */
-static bool try_comm(struct walk *c, const struct rn_param *p)
+/* The first communicator, in the order of the values, as a reader looks for it; else that of a
+ * window or message. No function has one after a status. */
+static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
-	uint64_t raw = c->at < c->end ? *c->at : 0;
+	struct walk *c = arg;
 
-	if (p->kind == RN_K_comm && is_comm(raw)) {
-		c->comm = (uint32_t)raw;
+	c->found |= part == RN_RAW_STATUS;
+	if (part != RN_RAW_HANDLE || c->found)
+		return;
+	if (kind == RN_K_comm && is_comm(*w)) {
+		c->comm = (uint32_t)*w;
 		c->name = c->env->comm(c->env->arg, c->comm);
 		c->win = false;
-		return true;
+		c->found = true;
+	} else if ((kind == RN_K_win || kind == RN_K_message) && !rn_raw_is_absent(*w)) {
+		c->comm = (uint32_t)(*w >> 32);
+		c->win = kind == RN_K_win;
 	}
-	if ((p->kind == RN_K_win || p->kind == RN_K_message) && !rn_raw_is_absent(raw)) {
-		c->comm = (uint32_t)(raw >> 32);
-		c->win = p->kind == RN_K_win;
-	}
-	if (rn_raw_is_list(p))
-		skip_list(c, p->kind);
-	else
-		skip_one(c, p->kind);
-	return rn_raw_is_status(p->kind);
 }
 
-/* The first one, among the values from before the call and then among those from after it, as a
- * reader looks for it; else ranks are of that of a window or message. */
-static void find_comm(struct walk *call, const struct rn_proto *f)
-{
-	struct walk c = *call;
-	bool done = false;
-
-	for (uint32_t i = 0; i < f->nparams && !done; i++)
-		done = rn_raw_early(&f->param[i]) && try_comm(&c, &f->param[i]);
-	for (uint32_t i = 0; i < f->nparams && !done; i++)
-		done = rn_raw_late(&f->param[i]) && try_comm(&c, &f->param[i]);
-	call->comm = c.comm;
-	call->name = c.name;
-	call->win = c.win;
-}
+/* ---- the call site and the return value ---- */
 
 static void put_stack(struct walk *c, uint32_t site)
 {
@@ -535,12 +408,12 @@ static void put_stack(struct walk *c, uint32_t site)
 }
 
 /* A hole, and what may stand in it. */
-static void put_alike(struct walk *c, uint32_t site)
+static void put_alike(struct walk *c, uint32_t site, uint64_t raw)
 {
 	const uint32_t *all;
 	uint32_t n = 0;
 
-	if (!is_hole(c, next(c))) {
+	if (!is_hole(c, raw)) {
 		c->bad = true;
 		return;
 	}
@@ -556,14 +429,6 @@ static void put_alike(struct walk *c, uint32_t site)
 		put_stack(c, all[i]);
 }
 
-static void put_site(struct walk *c, uint64_t head)
-{
-	if (head & RN_RAW_ALIKE)
-		put_alike(c, RN_RAW_SITE(head));
-	else if (RN_RAW_SITE(head))
-		put_stack(c, RN_RAW_SITE(head));
-}
-
 /* A number of seconds is stored as a name, which converts to the same double. */
 static void put_seconds(struct walk *c, uint64_t raw)
 {
@@ -574,33 +439,78 @@ static void put_seconds(struct walk *c, uint64_t raw)
 	put_name(c, rn_double_text(text, v));
 }
 
-static void put_ret(struct walk *c, enum rn_ret kind, uint64_t raw)
+static void put_ret(struct walk *c, uint64_t raw)
 {
-	if (kind == RN_RET_errcode || raw == RN_RAW_UNSET)
+	c->returned = true;
+	if (c->f->ret == RN_RET_errcode || raw == RN_RAW_UNSET)
 		put_number(c, RN_K_errcode, raw);
-	else if (kind == RN_RET_seconds)
+	else if (c->f->ret == RN_RET_seconds)
 		put_seconds(c, raw);
 	else
 		rn_call_const(c->w, RN_WORD_nothing);
 }
 
+/* ---- a call ---- */
+
+static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
+{
+	struct walk *c = arg;
+
+	switch (part) {
+	case RN_RAW_NUMBER:
+		put_number(c, kind, *w);
+		break;
+	case RN_RAW_PLACE:
+		put_place(c, w[0], w[1]);
+		break;
+	case RN_RAW_TEXT:
+		put_string(c, *w);
+		break;
+	case RN_RAW_HANDLE:
+		put_handle(c, kind, *w);
+		break;
+	case RN_RAW_REQUESTED:
+		put_request(c, *w);
+		break;
+	case RN_RAW_CREATED:
+		put_created(c, *w);
+		break;
+	case RN_RAW_STATUS:
+		put_status(c, *w);
+		break;
+	case RN_RAW_STATUS_END:
+		end_status(c);
+		break;
+	case RN_RAW_TRIPLE:
+		rn_call_list(c->w, 3);
+		break;
+	case RN_RAW_LIST:
+		put_list(c, *w);
+		break;
+	case RN_RAW_ARRAY:
+		put_array(c, kind, w[-1], *w);
+		break;
+	case RN_RAW_RETURN_VALUE:
+		put_ret(c, *w);
+		break;
+	case RN_RAW_STACK:
+		put_alike(c, RN_RAW_SITE(c->head), *w);
+	}
+}
+
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
 		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len)
 {
-	const struct rn_proto *f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
-	struct walk c = { .env = env, .at = words + 1, .end = words + n, .w = w, .name = WORLD };
+	struct walk c = { .env = env, .w = w, .head = words[0], .name = WORLD };
+	uint64_t *all = (uint64_t *)(uintptr_t)words; /* the visitors change nothing */
+	size_t used = 0;
 
-	find_comm(&c, f);
+	c.f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
+	rn_raw_visit(all, n, find_comm, &c, NULL);
 	rn_call_begin(w, buf, cap, RN_RAW_FUNCTION(words[0]));
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (rn_raw_early(&f->param[i]))
-			put_param(&c, &f->param[i]);
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (rn_raw_late(&f->param[i]))
-			put_param(&c, &f->param[i]);
-	put_ret(&c, f->ret, next(&c));
-	put_site(&c, words[0]);
-	if (c.bad || c.at != c.end)
+	if (!rn_raw_visit(all, n, put_part, &c, &used) || used != n || !c.returned || c.bad)
 		return RN_E_ARG;
+	if (!(words[0] & RN_RAW_ALIKE) && RN_RAW_SITE(words[0]))
+		put_stack(&c, RN_RAW_SITE(words[0]));
 	return rn_call_done(w, len);
 }

@@ -201,13 +201,6 @@ struct rn_raw_env {
 	uint32_t like; /* so many signatures before it are like this one (rn_call_elastic) */
 };
 
-/* A call that has no results, with words behind its function for all values from before it or for
- * none of them: completes the words, and returns the end of them. */
-uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
-
-/* As many words as a call has at most of which nothing but the function is known. */
-#define RN_RAW_BARE_MAX 128
-
 /*
  * Writes words[0..n), function first, as a signature. Returns RN_OK, or RN_E_RANGE if the words do
  * not fit.

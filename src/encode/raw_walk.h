@@ -1,11 +1,14 @@
 /*
- * raw_walk.h - what the words of a parameter are, by its kind; for those who walk over a call's
- * words (raw.c), or only want to be shown what is there (carry.c, holes.c).
+ * raw_walk.h - the visitor over the words of a call (raw.h), by the kinds of its parameters.
+ *
+ * It is the only code that knows the order and the number of words. Words are untrusted: the
+ * visitor never reads beyond the end. O(words); allocates nothing.
  */
 #ifndef RN_ENCODE_RAW_WALK_H
 #define RN_ENCODE_RAW_WALK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "encode/raw.h"
@@ -25,56 +28,38 @@ static inline bool rn_raw_is_number(enum rn_param_kind k)
 	return k < RN_K_buffer || k == RN_K_weight || k == RN_K_varargs;
 }
 
-static inline bool rn_raw_is_texts(enum rn_param_kind k)
-{
-	return k == RN_K_strings || k == RN_K_argv || k == RN_K_argvs;
-}
-
-/* What an array of texts is made of. */
-static inline enum rn_param_kind rn_raw_element(enum rn_param_kind k)
-{
-	return k == RN_K_argvs ? RN_K_strings : RN_K_string;
-}
-
-static inline bool rn_raw_is_status(enum rn_param_kind k)
-{
-	return k == RN_K_status || k == RN_K_matched;
-}
-
-/* Texts say by their kind that they are arrays; a text is one word, how long it may be. */
-static inline bool rn_raw_is_list(const struct rn_param *p)
-{
-	return p->array && !rn_raw_is_texts(p->kind) && p->kind != RN_K_string;
-}
-
-static inline bool rn_raw_early(const struct rn_param *p)
-{
-	return p->how != RN_HOW_out && p->how != RN_HOW_new;
-}
-
-static inline bool rn_raw_late(const struct rn_param *p)
-{
-	return !rn_raw_early(p) || p->how == RN_HOW_inout;
-}
-
-/* What a visitor is shown. */
+/* The parts of call words. A visitor receives a pointer to the word, or to the first of two. */
 enum rn_raw_part {
 	RN_RAW_NUMBER,
-	RN_RAW_PLACE, /* its first word of two */
+	RN_RAW_PLACE, /* two words */
 	RN_RAW_TEXT,
+	RN_RAW_HANDLE,
 	RN_RAW_REQUESTED,
-	RN_RAW_STACK, /* which of those that are alike */
-	RN_RAW_ARRAY, /* the number of a blob; the word before it is the array's head */
+	RN_RAW_CREATED,      /* a request that the call creates */
+	RN_RAW_STATUS,       /* the head of a status; its fields follow */
+	RN_RAW_STATUS_END,   /* after the fields; no word */
+	RN_RAW_TRIPLE,       /* three numbers follow; no word */
+	RN_RAW_LIST,         /* the head of an array; its elements or RN_RAW_ARRAY follow */
+	RN_RAW_ARRAY,        /* the number of a blob; the word before it is the head */
+	RN_RAW_RETURN_VALUE, /* absent in a call that has not returned */
+	RN_RAW_STACK,        /* which of those that are alike */
 };
 
 typedef void rn_raw_fn(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w);
 
-/* Shows the parts of a call's words, in order; handles and heads are passed over. False when the
- * words do not fit. */
-bool rn_raw_visit(uint64_t *words, size_t n, rn_raw_fn *fn, void *arg);
+/* Visits the parts of a call's words, in order. Returns false if words are missing. *used, unless
+ * NULL: the number of words visited. */
+bool rn_raw_visit(uint64_t *words, size_t n, rn_raw_fn *fn, void *arg, size_t *used);
 
-/* The same for `count` elements of a blob. */
+/* Visits `count` elements of a blob. Returns false if they are not exactly its words. */
 bool rn_raw_visit_blob(uint64_t *words, size_t n, enum rn_param_kind kind, uint64_t count,
 		       rn_raw_fn *fn, void *arg);
+
+/* A call that has no results, with words behind its function for all values from before it or for
+ * none of them: completes the words, and returns the end of them. */
+uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
+
+/* As many words as a call has at most of which nothing but the function is known. */
+#define RN_RAW_BARE_MAX 128
 
 #endif

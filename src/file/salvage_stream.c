@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "encode/raw.h"
+#include "encode/raw_walk.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/recorded.h"

@@ -270,11 +270,12 @@ static void mask(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint
 	struct asked *a = arg;
 	uint16_t at = (uint16_t)(w - a->words);
 
-	if (part == RN_RAW_REQUESTED)
+	if (part == RN_RAW_REQUESTED || part == RN_RAW_CREATED)
 		a->at[a->n++] = at;
 	if (part == RN_RAW_ARRAY && kind == RN_K_request)
 		a->blob = at;
-	if (part != RN_RAW_TEXT)
+	if (part == RN_RAW_NUMBER || part == RN_RAW_PLACE || part == RN_RAW_REQUESTED ||
+	    part == RN_RAW_CREATED || part == RN_RAW_ARRAY || part == RN_RAW_STACK)
 		w[part == RN_RAW_PLACE] = RN_RAW_HOLE;
 }
 
@@ -404,7 +405,7 @@ static void see_requests(struct rn_stream *t, const struct rn_sig *s)
 	if (s->n > RN_HOLES_WORDS)
 		return;
 	memcpy(a.words, s->words, s->n * sizeof(*a.words));
-	if (!rn_raw_visit(a.words, s->n, mask, &a) || (a.n < 2 && !a.blob))
+	if (!rn_raw_visit(a.words, s->n, mask, &a, NULL) || (a.n < 2 && !a.blob))
 		return;
 	f = family_with(t, a.words, s->n, NULL, 0);
 	if (f && f->last)

@@ -6,6 +6,7 @@
 #include "base/seg.h"
 #include "encode/carry.h"
 #include "encode/raw.h"
+#include "encode/raw_walk.h"
 #include "encode/sigs.h"
 #include "intercept/config.h"
 #include "intercept/elastic.h"

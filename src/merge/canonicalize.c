@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "encode/holes.h"
+#include "encode/raw_walk.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "identity/comms.h"
