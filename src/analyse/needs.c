@@ -6,6 +6,7 @@
 #include "encode/raw_walk.h"
 #include "encode/sigs.h"
 #include "file/recorded.h"
+#include "read/decode.h"
 #include "read/form.h"
 
 #include <stdio.h>
@@ -13,91 +14,53 @@
 
 /* ---- arguments ---- */
 
-struct arg {
-	const struct rn_param *p;
-	struct rn_value v;
-	struct rn_reader parts; /* of a list */
-};
-
-struct call {
-	const struct rn_proto *f;
-	struct arg arg[RN_CALL_VALUES_MAX];
-	uint32_t args;
-	struct rn_buf bytes;
-};
-
 struct look {
 	const struct rn_recorded *p;
 	uint32_t stream;
 	struct rn_arena *mem;
+	struct rn_decoder decoder;
 	bool failed; /* no memory */
 };
 
-static void skip(struct rn_reader *in, uint64_t n)
-{
-	struct rn_value v;
-
-	while (n-- > 0 && rn_call_value(in, &v))
-		n += rn_value_parts(&v);
-}
-
-/* A value; of one that says whose ranks it is about, the value itself. */
-static void read_arg(struct call *c, struct rn_reader *in, const struct rn_param *p)
-{
-	struct arg *a = &c->arg[c->args];
-
-	a->p = p;
-	if (!rn_call_value(in, &a->v) || (a->v.kind == RN_V_IN && !rn_call_value(in, &a->v)))
-		return;
-	c->args++;
-	a->parts = *in;
-	skip(in, rn_value_parts(&a->v));
-}
-
-static bool comes_first(const struct rn_param *p)
-{
-	return p->how != RN_HOW_out && p->how != RN_HOW_new;
-}
-
-/* False when there is nothing to be had of the words. */
-static bool read_call(struct look *l, const uint64_t *words, size_t n, struct call *c)
-{
-	const struct rn_stream_calls *of = &l->p->stream[l->stream].calls;
-	struct rn_reader in;
-
-	*c = (struct call){ .f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])] };
-	if (rn_canonical_one(of, words, n, &c->bytes) < 0) {
-		l->failed |= rn_buf_status(&c->bytes) < 0;
-		return false;
-	}
-	in = rn_reader(c->bytes.data, c->bytes.len);
-	rn_get_u64(&in);
-	for (uint32_t i = 0; i < c->f->nparams; i++)
-		if (comes_first(&c->f->param[i]))
-			read_arg(c, &in, &c->f->param[i]);
-	for (uint32_t i = 0; i < c->f->nparams; i++)
-		if (!comes_first(&c->f->param[i]) || c->f->param[i].how == RN_HOW_inout)
-			read_arg(c, &in, &c->f->param[i]);
-	return true;
-}
-
-static const struct arg *find_arg(const struct call *c, uint8_t param)
-{
-	for (uint32_t i = 0; i < c->args && param != RN_NO_PARAM; i++)
-		if (c->arg[i].p == &c->f->param[param])
-			return &c->arg[i];
-	return NULL;
-}
-
-static const char *keep(struct look *l, const void *s, size_t n)
+static const void *keep(struct look *l, const void *s, size_t n)
 {
 	char *copy = rn_new(l->mem, char, n + 1);
 
-	if (copy)
+	if (copy && n)
 		memcpy(copy, s, n);
-	else
-		l->failed = true;
+	l->failed |= !copy;
 	return copy ? copy : "";
+}
+
+/* NULL if the words are malformed, or without memory. */
+static struct rn_template *parse_call(struct look *l, const uint64_t *words, size_t n)
+{
+	struct rn_template *t = rn_new(l->mem, struct rn_template, 1);
+	struct rn_buf b = { 0 };
+	int rc = t ? rn_canonical_one(&l->p->stream[l->stream].calls, words, n, &b) : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		rc = rn_template_parse(l->mem, &l->decoder.keywords, keep(l, b.data, b.len), b.len,
+				       t);
+	l->failed |= rc == RN_E_NOMEM;
+	rn_buf_free(&b);
+	return rc == RN_OK && !l->failed ? t : NULL;
+}
+
+static const struct rn_proto *proto_of(const struct rn_template *t)
+{
+	return &rn_mpi_protos[t->func->number];
+}
+
+static const struct rn_traits *traits_of(const struct rn_template *t)
+{
+	return &proto_of(t)->traits;
+}
+
+/* The value of a parameter before the call, if it has one; NULL for RN_NO_PARAM. */
+static const struct rn_value *arg_of(const struct rn_template *t, uint8_t param)
+{
+	return param == RN_NO_PARAM ? NULL : &t->value[t->top[proto_of(t)->param[param].value]];
 }
 
 static bool is_word(const struct rn_value *v, const char *word)
@@ -116,19 +79,51 @@ static const char *comm_of_window(const struct look *l, const uint64_t *words, s
 	return who->comm(who->arg, (uint32_t)(words[n - 1] >> 32)).name;
 }
 
-static const char *comm_of(struct look *l, const struct call *c)
+static bool is_input(const struct rn_param *p)
 {
-	for (uint32_t i = 0; i < c->args; i++) {
-		const struct rn_value *v = &c->arg[i].v;
+	return p->how != RN_HOW_out && p->how != RN_HOW_new;
+}
 
-		if (c->arg[i].p->kind != RN_K_comm || !comes_first(c->arg[i].p))
-			continue;
-		if (v->kind == RN_V_NAME)
-			return keep(l, v->text, v->len);
-		if (v->kind == RN_V_CONST)
-			return rn_vocab_word(&rn_mpi_vocab, v->word);
-	}
-	return NULL;
+/* The first communicator that is passed in, also to be freed. */
+static uint8_t comm_param(const struct rn_proto *f)
+{
+	for (uint32_t i = 0; i < f->nparams; i++)
+		if (f->param[i].kind == RN_K_comm && is_input(&f->param[i]))
+			return (uint8_t)i;
+	return RN_NO_PARAM;
+}
+
+static const char *comm_of(struct look *l, const struct rn_template *t)
+{
+	const struct rn_value *v = arg_of(t, comm_param(proto_of(t)));
+
+	if (v && v->kind == RN_V_NAME)
+		return keep(l, v->text, v->len);
+	return v && v->kind == RN_V_CONST ? rn_vocab_word(&rn_mpi_vocab, v->word) : NULL;
+}
+
+/* The first word of a communicator. */
+static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
+{
+	uint64_t **found = arg;
+
+	if (part == RN_RAW_HANDLE && kind == RN_K_comm && !*found)
+		*found = w;
+}
+
+/* The size of the call's communicator, and the rank of the process in it. */
+static struct rn_seen_comm seen_comm(const struct look *l, const struct rn_template *t,
+				     const uint64_t *words, size_t n)
+{
+	const struct rn_caller *who = &l->p->who;
+	struct rn_seen_comm s = { 0 };
+	uint64_t *word = NULL;
+
+	/* The visitor changes nothing. */
+	rn_raw_visit((uint64_t *)(uintptr_t)words, n, find_comm, &word, NULL);
+	if (word && comm_param(proto_of(t)) != RN_NO_PARAM)
+		s = who->comm(who->arg, (uint32_t)*word);
+	return s.name ? s : (struct rn_seen_comm){ NULL, who->rank, who->size, 0 };
 }
 
 /* ---- texts ---- */
@@ -143,44 +138,9 @@ static bool is_shown(const struct rn_param *p)
 	case RN_K_file:
 	case RN_K_message:
 	case RN_K_string:
-		return comes_first(p) && !p->array;
+		return is_input(p) && !p->array;
 	default:
 		return false;
-	}
-}
-
-static void put_text(struct rn_buf *b, const char *s)
-{
-	rn_buf_add(b, s, strlen(s));
-}
-
-static void put_value(struct rn_buf *b, const struct rn_value *v)
-{
-	const char *word = rn_vocab_word(&rn_mpi_vocab, v->word);
-
-	switch (v->kind) {
-	case RN_V_INT:
-		rn_put_i64(b, v->num);
-		break;
-	case RN_V_NAME:
-		if (rn_name_valid(v->text, v->len))
-			rn_buf_add(b, v->text, v->len);
-		else
-			rn_buf_byte(b, '?');
-		break;
-	case RN_V_STRING:
-		rn_form_text.quote(b, v->text, v->len);
-		break;
-	case RN_V_OBJECT:
-		put_text(b, word ? word : "?");
-		rn_buf_byte(b, ':');
-		rn_put_u64(b, v->id);
-		break;
-	case RN_V_CONST:
-		put_text(b, word ? word : "?");
-		break;
-	default:
-		rn_buf_byte(b, '?');
 	}
 }
 
@@ -198,78 +158,51 @@ static void put_relative(struct rn_buf *b, int64_t rank, const struct rn_seen_co
 		d -= size;
 	else if (d < -(size - 1) / 2)
 		d += size;
-	put_text(b, "rank");
-	if (d >= 0)
-		rn_buf_byte(b, '+');
+	rn_put(b, d >= 0 ? "rank+" : "rank");
 	rn_put_i64(b, d);
 }
 
-static void put_args(struct rn_buf *b, const struct call *c, const struct rn_seen_comm *relative)
+static void put_args(struct rn_buf *b, const struct look *l, const struct rn_template *t,
+		     const struct rn_seen_comm *relative)
 {
+	const struct rn_proto *f = proto_of(t);
 	const char *between = "";
 
-	put_text(b, c->f->name);
+	rn_put(b, f->name);
 	rn_buf_byte(b, '(');
-	for (uint32_t i = 0; i < c->args; i++) {
-		const struct arg *a = &c->arg[i];
+	for (uint32_t i = 0; i < f->nparams; i++) {
+		const struct rn_param *p = &f->param[i];
+		const struct rn_value *v = arg_of(t, (uint8_t)i);
 
-		if (!is_shown(a->p))
+		if (!is_shown(p))
 			continue;
-		put_text(b, between);
+		rn_put(b, between);
 		between = ", ";
-		put_text(b, a->p->name);
-		rn_buf_byte(b, '=');
-		if (relative && a->p->kind == RN_K_rank && a->v.kind == RN_V_INT &&
-		    a != find_arg(c, c->f->traits.root))
-			put_relative(b, a->v.num, relative);
+		rn_form_text.key(b, p->name);
+		if (relative && p->kind == RN_K_rank && v->kind == RN_V_INT && i != f->traits.root)
+			put_relative(b, v->num, relative);
 		else
-			put_value(b, &a->v);
+			rn_decode_value(&l->decoder, &rn_form_text, v, b);
 	}
-}
-
-static const char *finish_text(struct look *l, struct rn_buf *b)
-{
-	const char *s = keep(l, b->data, b->len);
-
-	l->failed |= rn_buf_status(b) < 0;
-	rn_buf_free(b);
-	return s;
 }
 
 struct waited;
 static void put_requests(struct rn_buf *b, const struct waited *w, bool relative);
 
-static const char *make_text(struct look *l, const struct call *c,
+static const char *make_text(struct look *l, const struct rn_template *t,
 			     const struct rn_seen_comm *relative, const struct waited *requests)
 {
 	struct rn_buf b = { 0 };
+	const char *s;
 
-	put_args(&b, c, relative);
+	put_args(&b, l, t, relative);
 	if (requests)
 		put_requests(&b, requests, relative);
 	rn_buf_byte(&b, ')');
-	return finish_text(l, &b);
-}
-
-/* What the process is in a communicator that it knows by name. */
-static struct rn_seen_comm seen_comm(const struct look *l, const struct call *c,
-				     const uint64_t *words, size_t n)
-{
-	const struct rn_caller *who = &l->p->who;
-
-	/* Its word is among those of the call. */
-	for (uint32_t i = 0; i < c->args; i++)
-		if (c->arg[i].p->kind == RN_K_comm && comes_first(c->arg[i].p))
-			for (size_t k = 1; k < n; k++) {
-				struct rn_seen_comm s = who->comm(who->arg, (uint32_t)words[k]);
-				const struct rn_value *v = &c->arg[i].v;
-
-				if (s.name && ((v->kind == RN_V_NAME && strlen(s.name) == v->len &&
-						memcmp(s.name, v->text, v->len) == 0) ||
-					       is_word(v, s.name)))
-					return s;
-			}
-	return (struct rn_seen_comm){ NULL, who->rank, who->size, 0 };
+	l->failed |= rn_buf_status(&b) < 0;
+	s = keep(l, b.data, b.len);
+	rn_buf_free(&b);
+	return s;
 }
 
 /* ---- peers ---- */
@@ -301,30 +234,30 @@ static void add_peer(struct look *l, struct peers *to, const char *comm, int64_t
 	to->peer[to->n++] = (struct rn_need_peer){ comm, rank };
 }
 
-static void add_named(struct look *l, struct peers *to, const struct call *c, uint8_t param)
+static void add_named(struct look *l, struct peers *to, const struct rn_template *t, uint8_t param)
 {
-	const struct arg *a = find_arg(c, param);
-	const char *comm = comm_of(l, c);
+	const struct rn_value *v = arg_of(t, param);
+	const char *comm = comm_of(l, t);
 
-	if (!a || !comm)
+	if (!v || !comm)
 		return;
-	if (a->v.kind == RN_V_INT)
-		add_peer(l, to, comm, a->v.num);
-	else if (is_word(&a->v, "MPI_ANY_SOURCE"))
+	if (v->kind == RN_V_INT)
+		add_peer(l, to, comm, v->num);
+	else if (is_word(v, "MPI_ANY_SOURCE"))
 		add_peer(l, to, comm, RN_NEED_ANYBODY);
 }
 
-static void add_peers(struct look *l, struct peers *to, const struct call *c)
+static void add_peers(struct look *l, struct peers *to, const struct rn_template *call)
 {
-	const struct rn_traits *t = &c->f->traits;
-	const char *comm = t->whom ? comm_of(l, c) : NULL;
+	const struct rn_traits *t = traits_of(call);
+	const char *comm = t->whom ? comm_of(l, call) : NULL;
 	bool receives = (t->is & (RN_IS_receives | RN_IS_probes)) && t->source != RN_NO_PARAM;
 	bool sends = (t->is & RN_IS_sends) && !(t->is & RN_IS_buffered);
 
 	if (receives)
-		add_named(l, to, c, t->source);
+		add_named(l, to, call, t->source);
 	if (sends)
-		add_named(l, to, c, t->dest);
+		add_named(l, to, call, t->dest);
 	if (comm)
 		add_peer(l, to, comm, RN_NEED_ANYBODY);
 	to->unknown |= !receives && !sends && !comm;
@@ -374,17 +307,16 @@ struct waited {
 
 static void use_maker(struct look *l, struct waited *to, struct maker *m)
 {
+	struct rn_template *t = m->uses++ ? NULL : parse_call(l, m->words, m->n);
 	struct rn_seen_comm seen;
-	struct call c = { 0 };
 
-	if (m->uses++ || !read_call(l, m->words, m->n, &c))
+	if (!t)
 		return;
-	seen = seen_comm(l, &c, m->words, m->n);
+	seen = seen_comm(l, t, m->words, m->n);
 	to->used[to->n++] = m;
-	m->text = make_text(l, &c, NULL, NULL);
-	m->relative = make_text(l, &c, &seen, NULL);
-	add_peers(l, &to->peers, &c);
-	rn_buf_free(&c.bytes);
+	m->text = make_text(l, t, NULL, NULL);
+	m->relative = make_text(l, t, &seen, NULL);
+	add_peers(l, &to->peers, t);
 }
 
 static void use_shape(struct look *l, struct waited *to, uint64_t shape)
@@ -419,32 +351,22 @@ static void use_request(struct look *l, struct waited *to, const struct rn_value
 	}
 }
 
-static const struct arg *find_requests(const struct call *c)
+static void use_requests(struct look *l, struct waited *to, const struct rn_template *t)
 {
-	for (uint32_t i = 0; i < c->args; i++)
-		if (c->arg[i].p->kind == RN_K_request && comes_first(c->arg[i].p))
-			return &c->arg[i];
-	return NULL;
-}
+	const struct rn_proto *f = proto_of(t);
+	uint8_t param = f->traits.request;
+	bool has = param != RN_NO_PARAM && f->param[param].how != RN_HOW_new;
+	const struct rn_value *v = has ? arg_of(t, param) : NULL;
+	int64_t n = !v ? 0 : v->kind == RN_V_LIST ? v->num : 1;
 
-static void use_requests(struct look *l, struct waited *to, const struct call *c)
-{
-	const struct arg *given = find_requests(c);
-	uint64_t n = !given ? 0 : given->v.kind == RN_V_LIST ? (uint64_t)given->v.num : 1;
-	struct arg a;
-
-	if (!n)
+	if (n == 0)
 		return;
-	a = *given;
 	to->by_stream = rn_new(l->mem, struct makers, (size_t)l->p->streams + 1);
-	to->used = rn_new(l->mem, struct maker *, n > c->bytes.len ? c->bytes.len : n);
+	to->used = rn_new(l->mem, struct maker *, (size_t)n);
 	l->failed |= !to->by_stream || !to->used;
-	if (a.v.kind != RN_V_LIST && !l->failed)
-		use_request(l, to, &a.v);
-	to->unknown += a.v.kind != RN_V_LIST && a.p->array; /* too many to be told */
-	for (uint64_t k = 0; a.p->array && k < n && !l->failed && rn_call_value(&a.parts, &a.v);
-	     k++)
-		use_request(l, to, &a.v);
+	to->unknown += v->kind != RN_V_LIST && f->param[param].array; /* too many to be told */
+	for (v += v->kind == RN_V_LIST; n > 0 && !l->failed; n--, v++)
+		use_request(l, to, v);
 	to->peers.unknown |= to->unknown > 0;
 }
 
@@ -454,24 +376,24 @@ static void put_count(struct rn_buf *b, uint64_t n, const char *what)
 {
 	if (n > 1) {
 		rn_put_u64(b, n);
-		put_text(b, " x ");
+		rn_put(b, " x ");
 	}
-	put_text(b, what);
+	rn_put(b, what);
 }
 
 static void put_requests(struct rn_buf *b, const struct waited *w, bool relative)
 {
 	for (uint32_t i = 0; i < w->n && i < REQUESTS_SHOWN; i++) {
-		put_text(b, i ? ", " : "");
+		rn_put(b, i ? ", " : "");
 		put_count(b, w->used[i]->uses, relative ? w->used[i]->relative : w->used[i]->text);
 	}
 	if (w->n > REQUESTS_SHOWN) {
-		put_text(b, ", and ");
+		rn_put(b, ", and ");
 		rn_put_u64(b, w->n - REQUESTS_SHOWN);
-		put_text(b, " more kinds");
+		rn_put(b, " more kinds");
 	}
 	if (w->unknown) {
-		put_text(b, w->n ? ", " : "");
+		rn_put(b, w->n ? ", " : "");
 		put_count(b, w->unknown, "request:?");
 	}
 }
@@ -480,30 +402,31 @@ static void put_requests(struct rn_buf *b, const struct waited *w, bool relative
 
 /* The communicator of a collective call; NULL: unknown. A call without a communicator argument has
  * a window as its last argument, or has no arguments and concerns MPI_COMM_WORLD. */
-static const char *collective_comm(struct look *l, const struct call *c, const uint64_t *words,
-				   size_t n)
+static const char *collective_comm(struct look *l, const struct rn_template *t,
+				   const uint64_t *words, size_t n)
 {
-	const char *comm = comm_of(l, c);
-	uint32_t params = c->f->nparams;
+	const struct rn_proto *f = proto_of(t);
+	const char *comm = comm_of(l, t);
+	uint32_t params = f->nparams;
 
 	if (comm || params == 0)
 		return comm ? comm : "MPI_COMM_WORLD"; /* MPI_Finalize */
-	return c->f->param[params - 1].kind == RN_K_win ? comm_of_window(l, words, n) : NULL;
+	return f->param[params - 1].kind == RN_K_win ? comm_of_window(l, words, n) : NULL;
 }
 
-static void set_collective(struct look *l, const struct call *c, const uint64_t *words, size_t n,
-			   struct rn_need *out)
+static void set_collective(struct look *l, const struct rn_template *call, const uint64_t *words,
+			   size_t n, struct rn_need *out)
 {
-	const struct rn_traits *t = &c->f->traits;
-	const struct arg *root = find_arg(c, t->root);
+	const struct rn_traits *t = traits_of(call);
+	const struct rn_value *root = arg_of(call, t->root);
 
-	out->comm = collective_comm(l, c, words, n);
+	out->comm = collective_comm(l, call, words, n);
 	if (!out->comm)
 		return;
 	out->kind = RN_NEED_MEMBERS;
 	out->collective = rn_mpi_protos[t->base].name;
 	out->whom = t->whom;
-	out->root = root && root->v.kind == RN_V_INT ? root->v.num : -1;
+	out->root = root && root->kind == RN_V_INT ? root->num : -1;
 }
 
 static void set_peers(const struct peers *p, bool any, struct rn_need *out)
@@ -516,12 +439,12 @@ static void set_peers(const struct peers *p, bool any, struct rn_need *out)
 	out->all = p->n == 1 && p->peer->rank != RN_NEED_ANYBODY && !any;
 }
 
-static bool found_nothing(const struct call *c)
+static bool found_nothing(const struct rn_template *call)
 {
-	const struct rn_traits *t = &c->f->traits;
-	const struct arg *a = find_arg(c, t->is & RN_IS_some ? t->index : t->flag);
+	const struct rn_traits *t = traits_of(call);
+	const struct rn_value *v = arg_of(call, t->is & RN_IS_some ? t->index : t->flag);
 
-	return a && a->v.kind == RN_V_INT && a->v.num == 0;
+	return v && v->kind == RN_V_INT && v->num == 0;
 }
 
 static void keep_requests(struct look *l, const struct waited *w, struct rn_need *out)
@@ -541,26 +464,25 @@ static bool waits_for_requests(const struct rn_traits *t)
 	       !(t->is & RN_IS_partitioned);
 }
 
-static void describe(struct look *l, const struct call *c, const uint64_t *words, size_t n,
+static void describe(struct look *l, struct rn_template *call, const uint64_t *words, size_t n,
 		     struct rn_need *out)
 {
-	struct rn_seen_comm seen = seen_comm(l, c, words, n);
-	const struct rn_traits *t = &c->f->traits;
+	struct rn_seen_comm seen = seen_comm(l, call, words, n);
+	const struct rn_traits *t = traits_of(call);
 	struct waited w = { 0 };
 
-	use_requests(l, &w, c);
-	out->text = make_text(l, c, NULL, &w);
-	out->relative = make_text(l, c, &seen, &w);
+	use_requests(l, &w, call);
+	out->text = make_text(l, call, NULL, &w);
+	out->relative = make_text(l, call, &seen, &w);
 	keep_requests(l, &w, out);
-	out->fruitless = found_nothing(c);
-	out->sig = keep(l, c->bytes.data, c->bytes.len);
-	out->sig_len = c->bytes.len;
+	out->fruitless = found_nothing(call);
+	out->args = call;
 	if (t->whom) {
-		set_collective(l, c, words, n, out);
+		set_collective(l, call, words, n, out);
 	} else if (waits_for_requests(t)) {
 		set_peers(&w.peers, t->is & (RN_IS_any | RN_IS_some), out);
 	} else {
-		add_peers(l, &w.peers, c);
+		add_peers(l, &w.peers, call);
 		set_peers(&w.peers, false, out);
 	}
 }
@@ -582,17 +504,18 @@ static const uint64_t *complete(struct look *l, const uint64_t *words, size_t *n
 int rn_need_of(const struct rn_recorded *p, uint32_t stream, const uint64_t *words, size_t n,
 	       bool whole, struct rn_arena *mem, struct rn_need *out)
 {
-	struct look l = { p, stream, mem, false };
+	struct look l = { p, stream, mem, { .keywords = rn_keywords_of(&rn_mpi_vocab) }, false };
 	const char *name = rn_mpi_protos[RN_RAW_FUNCTION(words[0])].name;
+	struct rn_template *call = NULL;
 	const uint64_t *all = words;
 	size_t len = n;
-	struct call c = { 0 };
 
 	*out = (struct rn_need){ .function = name, .text = name, .relative = name, .root = -1 };
 	if (!whole)
 		all = complete(&l, words, &len);
-	if (!l.failed && read_call(&l, all, len, &c))
-		describe(&l, &c, words, n, out);
-	rn_buf_free(&c.bytes);
+	if (!l.failed)
+		call = parse_call(&l, all, len);
+	if (call)
+		describe(&l, call, words, n, out);
 	return l.failed ? RN_E_NOMEM : RN_OK;
 }

@@ -20,6 +20,7 @@
 
 struct rn_arena;
 struct rn_recorded;
+struct rn_template;
 
 enum rn_need_kind {
 	RN_NEED_NOTHING,
@@ -39,8 +40,7 @@ struct rn_need {
 	/* "MPI_Recv(source=3, tag=7, comm=MPI_COMM_WORLD)": where, whom and what about, without
 	 * buffers; and the same with ranks as seen from the caller: "source=rank-1". */
 	const char *text, *relative;
-	const void *sig; /* the call as bytes (encode/call.h); NULL: there are none */
-	size_t sig_len;
+	struct rn_template *args; /* NULL: the arguments are not known */
 	const char *const *request; /* the calls that made its requests, each once, as such texts */
 	uint32_t requests;
 	enum rn_need_kind kind;

@@ -39,16 +39,13 @@ static void put_string(struct live *v, const char *key, const char *s)
 /* As `rondo dump --json` has it, without its end; of a thread that is in no call, the last one. */
 static void put_call(struct live *v, const struct rn_decoder *d, const struct rn_stand *s)
 {
-	struct rn_template args;
-	struct rn_call c = { .args = &args,
+	struct rn_call c = { .args = s->need.args,
 			     .rank = s->rank,
 			     .thread = s->thread,
 			     .seq = s->now->calls - (s->kind == RN_STAND_CALL ? 0 : 1) };
 
-	if (s->any && s->need.sig &&
-	    rn_template_parse(&v->mem, &d->keywords, s->need.sig, s->need.sig_len, &args) ==
-		    RN_OK) {
-		rn_template_locate(&args, NULL, v->standstill.ranks, s->rank);
+	if (s->any && s->need.args) {
+		rn_template_locate(s->need.args, NULL, v->standstill.ranks, s->rank);
 		rn_decode_json(d, &c, &v->out);
 		v->out.len -= v->out.failed ? 0 : strlen("}\n");
 	} else {

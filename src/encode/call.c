@@ -230,31 +230,6 @@ bool rn_comm_name(const char *s, size_t n)
 	       text_is(s, n, "MPI_COMM_SELF");
 }
 
-static bool is_stacks(const struct rn_value *v)
-{
-	return v->kind == RN_V_ELASTIC && v->num == RN_ELASTIC_STACK;
-}
-
-static bool is_hole(const struct rn_value *v)
-{
-	return v->kind == RN_V_ELASTIC && v->num != RN_ELASTIC_SAME;
-}
-
-bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
-		  size_t *at)
-{
-	struct rn_reader in = rn_reader(sig, len);
-	const struct rn_func *f = rn_vocab_func(vocab, rn_get_u64(&in));
-	uint64_t left = f ? (uint64_t)rn_func_values(f) + 1 : 0;
-
-	for (; left > 0 && rn_call_value(&in, v); left--)
-		left += rn_value_parts(v);
-	if (!f || in.bad || !rn_left(&in))
-		return false;
-	*at = len - rn_left(&in);
-	return rn_call_value(&in, v);
-}
-
 /* Needs no vocabulary: it reads on to the end of the bytes, return value included. */
 uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg)
 {
@@ -268,31 +243,21 @@ uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg)
 	return func;
 }
 
-uint32_t rn_call_elastics(const void *sig, size_t len)
+uint32_t rn_call_elastics(const void *sig, size_t len, uint32_t *stack)
 {
 	struct rn_reader in = rn_reader(sig, len);
+	uint32_t n = 0, of_stack = UINT32_MAX;
 	struct rn_value v;
-	uint32_t n = 0;
-
-	rn_get_u64(&in);
-	while (rn_left(&in) && rn_call_value(&in, &v))
-		n += is_hole(&v);
-	return n;
-}
-
-uint32_t rn_call_stack_hole(const void *sig, size_t len)
-{
-	struct rn_reader in = rn_reader(sig, len);
-	struct rn_value v;
-	uint32_t n = 0;
 
 	rn_get_u64(&in);
 	while (rn_left(&in) && rn_call_value(&in, &v)) {
-		if (is_stacks(&v))
-			return n;
-		n += is_hole(&v);
+		if (v.kind == RN_V_ELASTIC && v.num == RN_ELASTIC_STACK)
+			of_stack = n;
+		n += v.kind == RN_V_ELASTIC && v.num != RN_ELASTIC_SAME;
 	}
-	return UINT32_MAX;
+	if (stack)
+		*stack = of_stack;
+	return n;
 }
 
 static bool func_check(const struct rn_func *f)

@@ -3,7 +3,7 @@
  *
  * A signature is the function's number, then the values of the parameters that go in, then of those
  * that come out (one that does both has two), then the return value, and where the call was made,
- * if that is wanted (rn_call_site). A value says how it depends on
+ * if that is wanted (encode/callsite.h). A value says how it depends on
  * the rank that made the call, so that calls which do the same on different ranks have the same
  * bytes ("the neighbour to the east" is rank + 1). A value has exactly one encoding, so two calls
  * are equal when their bytes are.
@@ -332,16 +332,9 @@ static inline bool rn_value_is_relative(const struct rn_value *v)
 	return k == RN_V_REL || k == RN_V_RELMOD || k == RN_V_XOR;
 }
 
-/* How many numbers of series a call of the signature, which is valid, takes. */
-uint32_t rn_call_elastics(const void *sig, size_t len);
-
-/* Which of those is about stacks; UINT32_MAX: none. */
-uint32_t rn_call_stack_hole(const void *sig, size_t len);
-
-/* The value behind what the call returned: where it was made (encode/callsite.h). False when there
- * is none, or the signature is not valid. *at: where it begins. */
-bool rn_call_site(const void *sig, size_t len, const struct rn_vocab *vocab, struct rn_value *v,
-		  size_t *at);
+/* The series of a valid signature: one for each elastic slot with values of its own. *stack, unless
+ * NULL: that of the call site, or UINT32_MAX. */
+uint32_t rn_call_elastics(const void *sig, size_t len, uint32_t *stack);
 
 /* The number of a signature's function; UINT64_MAX: there is none. */
 static inline uint64_t rn_call_function(const void *sig, size_t len)

@@ -86,18 +86,12 @@ static bool is_keyword_known(const struct rn_value *v, const struct rn_vocab *vo
 
 /* ---- validation ---- */
 
-/* What a template of the signature needs. */
-struct needs {
-	const struct rn_func *func;
-	uint64_t values, ranks, slots, names, comms, series;
-};
-
 static bool depends_on_rank(const struct rn_value *v)
 {
 	return v->kind == RN_V_VARIES || (v->kind != RN_V_ELASTIC && rn_value_is_relative(v));
 }
 
-static void count_value(struct needs *n, const struct rn_value *v)
+static void count_value(struct rn_sig_contents *n, const struct rn_value *v)
 {
 	n->values += v->kind != RN_V_IN;
 	n->comms += v->kind == RN_V_IN;
@@ -120,29 +114,35 @@ static bool is_site(const struct rn_value *v)
 
 /* The call site, to the end of the bytes: a stack, or an elastic slot and the stacks to choose
  * from. */
-static bool site_valid(struct rn_reader *in, struct needs *n)
+static bool site_valid(struct rn_reader *in, size_t len, struct rn_sig_contents *n)
 {
+	struct rn_reader first = *in;
 	struct rn_value v;
-	uint64_t left = 0;
+	uint64_t left = 1;
 
-	if (!rn_call_value(in, &v))
-		return false;
-	count_value(n, &v);
-	if (!is_stacks(&v))
-		return is_site(&v) && !rn_left(in);
-	if (v.id == 0)
-		return false;
-	for (left = v.id; left > 0 && rn_call_value(in, &v) && is_site(&v); left--)
+	if (rn_call_value(&first, &v) && is_stacks(&v)) {
 		count_value(n, &v);
-	return left == 0 && !rn_left(in);
+		left = v.id;
+		*in = first;
+	}
+	n->stacks = len - rn_left(in);
+	for (; left > 0 && rn_call_value(in, &v) && is_site(&v); left--) {
+		uint64_t number = v.kind == RN_V_INT && v.num >= 0 ? (uint64_t)v.num : UINT64_MAX;
+
+		count_value(n, &v);
+		n->max_site = number > n->max_site ? number : n->max_site;
+	}
+	return left == 0 && n->stacks < len && !rn_left(in);
 }
 
-static bool validate(const void *sig, size_t len, const struct rn_vocab *vocab, struct needs *n)
+bool rn_sig_scan(const void *sig, size_t len, const struct rn_vocab *vocab,
+		 struct rn_sig_contents *n)
 {
 	struct values it = { .in = rn_reader(sig, len) };
 	struct rn_value v;
 
-	*n = (struct needs){ .func = rn_vocab_func(vocab, rn_get_u64(&it.in)), .comms = 1 };
+	*n = (struct rn_sig_contents){ .func = rn_vocab_func(vocab, rn_get_u64(&it.in)),
+				       .comms = 1 };
 	if (it.in.bad || len > RN_CALL_BYTES_MAX || !n->func)
 		return false;
 	it.level[0] = (struct level){ rn_func_values(n->func), RN_V_LIST };
@@ -158,14 +158,14 @@ static bool validate(const void *sig, size_t len, const struct rn_vocab *vocab, 
 	if (!is_return_value(&v) || !is_keyword_known(&v, vocab))
 		return false;
 	count_value(n, &v);
-	return !rn_left(&it.in) || site_valid(&it.in, n);
+	return !rn_left(&it.in) || site_valid(&it.in, len, n);
 }
 
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 {
-	struct needs n;
+	struct rn_sig_contents n;
 
-	return validate(sig, len, vocab, &n);
+	return rn_sig_scan(sig, len, vocab, &n);
 }
 
 /* ---- parsing ---- */
@@ -300,11 +300,13 @@ int rn_template_parse(struct rn_arena *mem, const struct rn_keywords *k, const v
 {
 	struct values it = { .in = rn_reader(sig, len) };
 	struct parser p = { .t = out };
-	struct needs n;
+	struct rn_sig_contents n;
 
-	if (!validate(sig, len, k->vocab, &n))
+	if (!rn_sig_scan(sig, len, k->vocab, &n))
 		return RN_E_DATA;
-	*out = (struct rn_template){ .func = n.func, .comms = 1, .comm = RN_TEMPLATE_NONE };
+	*out = (struct rn_template){
+		.func = n.func, .comms = 1, .comm = RN_TEMPLATE_NONE, .stacks = n.stacks
+	};
 	out->value = rn_new(mem, struct rn_value, n.values);
 	out->top = rn_new(mem, uint32_t, (size_t)rn_func_values(n.func) + 2);
 	out->comm_of = rn_new(mem, struct rn_template_comm, n.comms);

@@ -81,6 +81,7 @@ struct rn_template {
 	bool has_site;  /* the call site is known: top[ret + 1] */
 	uint32_t site;  /* its node + 1; 0: none, or a slot that is not filled */
 	uint32_t stack; /* its entry; RN_TEMPLATE_NONE: as above */
+	size_t stacks;  /* bytes of the signature before the stacks of its call site; 0: none */
 	uint32_t owner; /* free for the reader; 0 after parsing */
 };
 
@@ -122,9 +123,19 @@ static inline struct rn_template *rn_templates_get(struct rn_templates *t, uint3
 	return t->of[sig].func ? &t->of[sig] : rn_templates_parse(t, sig);
 }
 
-/* Whether the bytes are a signature: known function and keywords, the right number of values,
+/* The contents of a signature, from one pass over its bytes. */
+struct rn_sig_contents {
+	const struct rn_func *func;
+	uint64_t values, ranks, slots, names, comms, series;
+	size_t stacks;     /* bytes before the stacks of the call site; 0: it has no call site */
+	uint64_t max_site; /* the largest number of a stack; UINT64_MAX: one is not a number */
+};
+
+/* False if the bytes are not a signature: known function and keywords, the right number of values,
  * values in `in` and statuses that may be there, one return value that is equal on all ranks, at
  * most a call site after it. */
+bool rn_sig_scan(const void *sig, size_t len, const struct rn_vocab *vocab,
+		 struct rn_sig_contents *out);
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab);
 
 #endif

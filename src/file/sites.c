@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
-#include "encode/call.h"
 #include "encode/sigs.h"
+#include "encode/template.h"
 
 /* ---- writing ---- */
 
@@ -75,51 +75,48 @@ static int take_stack(struct rn_site_tables *t, const struct rn_value *v, struct
 	return rc;
 }
 
-/* The signature with numbers instead of its stacks, which begin at `at`. */
-static int take_stacks(struct rn_site_tables *t, const void *sig, size_t len, size_t at,
+/* The signature with numbers instead of its stacks. */
+static int take_stacks(struct rn_site_tables *t, const void *sig, const struct rn_template *of,
 		       struct rn_buf *out)
 {
-	struct rn_reader in = rn_reader((const unsigned char *)sig + at, len - at);
 	int rc = RN_OK;
 
 	rn_buf_clear(out);
-	rn_buf_add(out, sig, at);
-	while (rn_left(&in) && rc == RN_OK) {
-		const unsigned char *from = in.p;
-		struct rn_value v;
-
-		if (!rn_call_value(&in, &v))
-			return RN_E_ARG;
-		if (v.kind == RN_V_ELASTIC) /* and one of those behind it */
-			rn_buf_add(out, from, (size_t)(in.p - from));
-		else
-			rc = take_stack(t, &v, out);
-	}
+	rn_buf_add(out, sig, of->stacks);
+	for (uint32_t i = of->top[of->ret + 1]; i < of->n && rc == RN_OK; i++)
+		if (of->value[i].kind != RN_V_ELASTIC) /* which chooses one of those after it */
+			rc = take_stack(t, &of->value[i], out);
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
 static int take_all(struct rn_site_tables *t, const struct rn_sigs *in,
 		    const struct rn_vocab *vocab, struct rn_sigs *to)
 {
+	const struct rn_keywords words = rn_keywords_of(vocab);
 	struct rn_buf changed = { 0 };
+	struct rn_arena scratch;
 	int rc = RN_OK;
 
+	rn_arena_init(&scratch, SIZE_MAX);
 	for (uint32_t i = 0; i < rn_sigs_count(in) && rc == RN_OK; i++) {
-		struct rn_value v;
-		size_t len, at;
+		struct rn_template of;
+		size_t len;
 		const void *sig = rn_sigs_get(in, i, &len);
 		uint32_t id;
 
-		if (rn_call_site(sig, len, vocab, &v, &at)) {
-			rc = take_stacks(t, sig, len, at, &changed);
+		rc = rn_template_parse(&scratch, &words, sig, len, &of);
+		if (rc == RN_OK && of.has_site) {
+			rc = take_stacks(t, sig, &of, &changed);
 			sig = changed.data;
 			len = changed.len;
 		}
+		rn_arena_rewind(&scratch, (struct rn_arena_mark){ 0 });
 		if (rc == RN_OK)
 			rc = rn_sigs_intern(to, sig, len, &id);
 	}
 	rn_buf_free(&changed);
-	return rc;
+	rn_arena_free(&scratch);
+	return rc == RN_E_DATA ? RN_E_ARG : rc;
 }
 
 static void put_table(const struct rn_sigs *table, struct rn_buf *out)
@@ -135,13 +132,13 @@ static void put_table(const struct rn_sigs *table, struct rn_buf *out)
 
 static bool any_stack(const struct rn_sigs *in, const struct rn_vocab *vocab)
 {
-	struct rn_value v;
-	size_t len, at;
+	struct rn_sig_contents has;
+	size_t len;
 
 	for (uint32_t i = 0; i < rn_sigs_count(in); i++) {
 		const void *sig = rn_sigs_get(in, i, &len);
 
-		if (rn_call_site(sig, len, vocab, &v, &at))
+		if (rn_sig_scan(sig, len, vocab, &has) && has.stacks)
 			return true;
 	}
 	return false;
@@ -218,27 +215,15 @@ int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 	return RN_OK;
 }
 
-static bool are_there(const struct rn_sites *s, struct rn_reader in)
-{
-	struct rn_value v;
-
-	while (rn_left(&in) && rn_call_value(&in, &v))
-		if (v.kind != RN_V_ELASTIC &&
-		    (v.kind != RN_V_INT || v.num < 0 || v.num > (int64_t)s->nodes))
-			return false;
-	return true;
-}
-
 int rn_sites_fit(const struct rn_sites *s, const struct rn_sigs *sigs, const struct rn_vocab *vocab,
 		 struct rn_err *err)
 {
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		struct rn_value v;
-		size_t len, at;
-		const unsigned char *sig = rn_sigs_get(sigs, i, &len);
+		struct rn_sig_contents has;
+		size_t len;
+		const void *sig = rn_sigs_get(sigs, i, &len);
 
-		if (rn_call_site(sig, len, vocab, &v, &at) &&
-		    !are_there(s, rn_reader(sig + at, len - at)))
+		if (rn_sig_scan(sig, len, vocab, &has) && has.stacks && has.max_site > s->nodes)
 			return rn_err_set(err, RN_E_DATA, "the stack of signature %u is not there",
 					  i);
 	}

@@ -21,7 +21,7 @@ static uint32_t holes_of(const struct rn_sigs *sigs, uint32_t i)
 	size_t len;
 	const void *sig = rn_sigs_get(sigs, i, &len);
 
-	return rn_call_elastics(sig, len);
+	return rn_call_elastics(sig, len, NULL);
 }
 
 /* ---- writing ---- */
@@ -106,8 +106,10 @@ static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
 {
 	size_t len;
 	const void *sig = rn_sigs_get(sigs, at.sig, &len);
+	uint32_t stack;
 
-	return rn_call_stack_hole(sig, len) != at.hole;
+	rn_call_elastics(sig, len, &stack);
+	return stack != at.hole;
 }
 
 #define SERIES_ROOM ((size_t)256 << 10) /* most are made in that */

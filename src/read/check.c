@@ -285,7 +285,7 @@ static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struc
 		size_t len;
 		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
 
-		if (rn_call_elastics(sig, len))
+		if (rn_call_elastics(sig, len, NULL))
 			return rn_err_set(err, RN_E_DATA, "section values is missing");
 	}
 	return check_values(t, scratch, err);

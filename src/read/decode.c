@@ -220,6 +220,14 @@ static void put_value(struct view *v, const struct rn_value *value)
 	}
 }
 
+void rn_decode_value(const struct rn_decoder *d, const struct rn_form *form,
+		     const struct rn_value *value, struct rn_buf *out)
+{
+	struct view v = { .d = d, .form = form, .out = out };
+
+	put_value(&v, value);
+}
+
 /*
  * Calls
  */

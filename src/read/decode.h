@@ -49,6 +49,10 @@ typedef void rn_decode_fn(const struct rn_decoder *d, const struct rn_call *c, s
 rn_decode_fn rn_decode_text;
 rn_decode_fn rn_decode_json;
 
+/* A value of a call that is not part of a stream, as its line has it. */
+void rn_decode_value(const struct rn_decoder *d, const struct rn_form *form,
+		     const struct rn_value *value, struct rn_buf *out);
+
 /* The frames of a stack, whose innermost is node - 1 of d->sites, with `between` between them. */
 void rn_decode_stack(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
 		     const char *between, struct rn_buf *out);

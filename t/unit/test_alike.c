@@ -238,9 +238,10 @@ static void check_calls(struct process *p, const void *sig, size_t len)
 {
 	const struct rn_keywords k = rn_keywords_of(&rn_mpi_vocab);
 	struct rn_template t;
+	uint32_t of_stack;
 
 	CHECK(rn_template_parse(&p->mem, &k, sig, len, &t) == RN_OK && t.has_site);
-	CHECK(rn_call_elastics(sig, len) == 1 && rn_call_stack_hole(sig, len) == 0);
+	CHECK(rn_call_elastics(sig, len, &of_stack) == 1 && of_stack == 0);
 	for (unsigned n = 0; n < CALLS; n++) {
 		const int64_t v = value(p, p->map[0], 0, n);
 		struct rn_callsite want = stack(stack_of(n));
@@ -273,7 +274,7 @@ static void check_section(struct process *p, const struct rn_sigs *sigs)
 	fewer.nodes--;
 	CHECK(rn_sites_fit(&fewer, out, &rn_mpi_vocab, &err) == RN_E_DATA);
 	sig = rn_sigs_get(out, p->map[0], &len);
-	CHECK(rn_call_valid(sig, len, &rn_mpi_vocab) && rn_call_elastics(sig, len) == 1);
+	CHECK(rn_call_valid(sig, len, &rn_mpi_vocab) && rn_call_elastics(sig, len, NULL) == 1);
 	/* Four bytes are the function and its return value, a whole call without a call site. */
 	for (size_t i = 0; i < len; i++)
 		CHECK(!rn_call_valid(sig, i, &rn_mpi_vocab) || i == 4);

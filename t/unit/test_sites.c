@@ -133,14 +133,14 @@ static void check_sigs(const struct rn_sites *s, const struct rn_sigs *sigs)
 {
 	for (unsigned i = 0; i <= STACKS; i++) {
 		struct rn_callsite back;
-		struct rn_value v;
-		size_t len, at;
+		struct rn_sig_contents has;
+		size_t len;
 		const void *sig = rn_sigs_get(sigs, i, &len);
 
-		if (!CHECK(rn_call_site(sig, len, &vocab, &v, &at) == (i < STACKS)) || i == STACKS)
+		CHECK(rn_sig_scan(sig, len, &vocab, &has));
+		if (!CHECK((has.stacks > 0) == (i < STACKS)) || i == STACKS)
 			continue;
-		CHECK(rn_call_valid(sig, len, &vocab) && v.kind == RN_V_INT);
-		unfold(s, (uint32_t)v.num, &back);
+		unfold(s, (uint32_t)has.max_site, &back);
 		CHECK(same(&made[i], &back));
 	}
 }

@@ -89,7 +89,8 @@ static void test_fill(void)
 		size_t n = write_call(with, true, i % 3, v), m = write_call(without, false, 0, v);
 
 		CHECK(rn_call_valid(with, n, &vocab) && rn_call_valid(without, m, &vocab));
-		CHECK(rn_call_elastics(with, n) == 4 && rn_call_elastics(without, m) == 0);
+		CHECK(rn_call_elastics(with, n, NULL) == 4 &&
+		      rn_call_elastics(without, m, NULL) == 0);
 		CHECK(rn_template_parse(&mem, &k, with, n, &filled) == RN_OK && filled.slots == 5 &&
 		      !filled.ranks);
 		CHECK(rn_template_parse(&mem, &k, without, m, &plain) == RN_OK && !plain.slots &&
