@@ -40,7 +40,7 @@ struct rn_need {
 	/* "MPI_Recv(source=3, tag=7, comm=MPI_COMM_WORLD)": where, whom and what about, without
 	 * buffers; and the same with ranks as seen from the caller: "source=rank-1". */
 	const char *text, *relative;
-	struct rn_template *args; /* NULL: the arguments are not known */
+	struct rn_template *args;   /* NULL: the arguments are not known */
 	const char *const *request; /* the calls that made its requests, each once, as such texts */
 	uint32_t requests;
 	enum rn_need_kind kind;

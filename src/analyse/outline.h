@@ -47,8 +47,6 @@ struct rn_weight {
 	double ns;
 };
 
-void rn_weight_add(struct rn_weight *sum, const struct rn_weight *w, uint64_t times);
-
 /* About each signature. Markers weigh nothing. */
 struct rn_outline_sig {
 	uint32_t function;
@@ -58,14 +56,14 @@ struct rn_outline_sig {
 };
 
 /* Groups of the trace that differ in counts alone. */
-struct rn_family {
+struct rn_count_variants {
 	uint32_t group;
-	struct rn_family *next;
+	struct rn_count_variants *next;
 };
 
 /* Whose streams a part is there for. */
 struct rn_members {
-	const struct rn_family *family;
+	const struct rn_count_variants *family;
 	struct rn_members *next;
 };
 
@@ -95,13 +93,13 @@ struct rn_piece {
 	struct rn_weight weight;    /* of everything in it, over all rounds */
 	struct rn_weight rest;      /* of a rest: of one visit */
 	/* For those who build it. */
-	uint64_t count;                      /* rounds a visit, where they are always the same */
-	uint32_t loop;                       /* number of the loop that has them + 1, otherwise 0 */
-	uint64_t now;                        /* rounds in the present round of what is around it */
-	struct rn_rounds one;                /* of the group that is being gone through */
-	struct rn_family *doers, *last_doer; /* groups that come here and go round */
-	uint64_t doing;                      /* their streams */
-	bool open;                           /* all that is in it has such counts */
+	uint64_t count;       /* rounds a visit, where they are always the same */
+	uint32_t loop;        /* number of the loop that has them + 1, otherwise 0 */
+	uint64_t now;         /* rounds in the present round of what is around it */
+	struct rn_rounds one; /* of the group that is being gone through */
+	struct rn_count_variants *doers, *last_doer; /* groups that come here and go round */
+	uint64_t doing;                              /* their streams */
+	bool open;                                   /* all that is in it has such counts */
 	unsigned char marker;
 	uint32_t size;                       /* parts in it, itself included */
 	uint64_t shape;                      /* of those */
@@ -110,7 +108,7 @@ struct rn_piece {
 
 struct rn_tree {
 	struct rn_piece *part;
-	struct rn_family *family; /* the first one */
+	struct rn_count_variants *family; /* the first one */
 	uint64_t streams;
 	struct rn_members *members, *last_member;
 	struct rn_weight weight;

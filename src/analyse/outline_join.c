@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "analyse/outline.h"
+#include "analyse/outline_weight.h"
 #include "base/arena.h"
 #include "base/err.h"
 

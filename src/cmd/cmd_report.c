@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/outline.h"
+#include "analyse/outline_weight.h"
 #include "analyse/volume.h"
 #include "base/buf.h"
 #include "base/plural.h"

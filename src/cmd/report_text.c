@@ -99,7 +99,7 @@ static int by_number(const void *a, const void *b)
 static void list_streams(const struct rn_trace *t, const struct rn_members *m, uint64_t *to)
 {
 	for (; m; m = m->next)
-		for (const struct rn_family *f = m->family; f; f = f->next) {
+		for (const struct rn_count_variants *f = m->family; f; f = f->next) {
 			const struct rn_units *u = t->streams.group[f->group].ranks;
 
 			for (uint64_t i = 0; i < rn_units_length(u); i++) {

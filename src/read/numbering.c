@@ -17,7 +17,7 @@
 
 /* What a signature does with one request, in the order of its values. */
 struct step {
-	enum rn_request_use what;
+	enum rn_request_action what;
 	uint32_t shape, slot; /* of RN_REQUEST_USED and RN_REQUEST_ENDED; NONE when there cannot be
 				 such a request */
 	uint32_t value;       /* entry of the signature's template */

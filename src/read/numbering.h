@@ -43,7 +43,7 @@ struct rn_walk;
 #define RN_REQUESTS_MAX ((uint32_t)1 << 24)
 
 /* A request in a call (RN_V_REQUEST): `num` is its number, `id` what the call does with it. */
-enum rn_request_use { RN_REQUEST_CREATED, RN_REQUEST_USED, RN_REQUEST_ENDED };
+enum rn_request_action { RN_REQUEST_CREATED, RN_REQUEST_USED, RN_REQUEST_ENDED };
 #define RN_REQUEST_UNKNOWN (-1)
 
 /* What the signatures, rules and loops (or NULL) of a trace do with requests; they are valid and
