@@ -63,20 +63,20 @@ static int build(const struct virtual_run *v, bool repeat, const char *path, uin
 
 struct compare {
 	const struct rn_trace *t;
-	struct rn_cursor cursor;
+	struct rn_walk walk;
 	uint64_t calls;
 };
 
 static int compare_call(void *arg, const unsigned char *sig, size_t len)
 {
 	struct compare *c = arg;
-	uint64_t seq;
 	uint32_t id;
 	size_t n;
 	const void *bytes;
 
-	if (!rn_cursor_next(&c->cursor, &seq, &id) || seq != c->calls++)
+	if (rn_walk_next(&c->walk, &id) <= 0)
 		return RN_E_DATA;
+	c->calls++;
 	bytes = rn_sigs_get(c->t->streams.sigs, id, &n);
 	return n == len && memcmp(bytes, sig, n) == 0 ? RN_OK : RN_E_DATA;
 }
@@ -98,9 +98,13 @@ static uint64_t verify(const struct virtual_run *v, const char *path)
 						(i >> 1) * v->grid[0] * (v->grid[1] - 1)
 				      : i * 0x9e3779b97f4a7c15u % v->ranks;
 
-		good = rn_cursor_init(&c.cursor, &t, rank, &mem) == RN_OK &&
-		       virtual_calls(v, rank, compare_call, &c) == RN_OK &&
-		       c.calls == rn_cursor_calls(&c.cursor);
+		uint32_t group;
+		struct rn_flow flow;
+
+		good = rn_streams_find(&t.streams, rank, &group) == RN_OK;
+		flow = rn_streams_flow(&t.streams, good ? group : 0);
+		good = good && rn_walk_flow(&c.walk, &flow, &mem) == RN_OK &&
+		       virtual_calls(v, rank, compare_call, &c) == RN_OK && c.calls == flow.length;
 		sum += c.calls;
 	}
 	rn_arena_free(&mem);

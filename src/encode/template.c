@@ -398,27 +398,14 @@ bool rn_template_fill(struct rn_template *t, const int64_t *series)
 }
 
 /* Values of inputs come before those of outputs; a parameter that is both has two. */
-static uint32_t value_of(const struct rn_func *f, uint32_t param, bool after)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < (after ? f->nparams : param); i++)
-		n += rn_func_dir(f, i) != RN_DIR_OUT;
-	for (uint32_t i = 0; after && i < param; i++)
-		n += rn_func_dir(f, i) != RN_DIR_IN;
-	return n;
-}
-
 const struct rn_value *rn_template_argument(const struct rn_template *t, uint32_t param)
 {
 	bool after = rn_func_dir(t->func, param) == RN_DIR_OUT;
+	uint32_t n = 0;
 
-	return &t->value[t->top[value_of(t->func, param, after)]];
-}
-
-const struct rn_value *rn_template_result(const struct rn_template *t, uint32_t param)
-{
-	bool after = rn_func_dir(t->func, param) != RN_DIR_IN;
-
-	return &t->value[t->top[value_of(t->func, param, after)]];
+	for (uint32_t i = 0; i < (after ? t->func->nparams : param); i++)
+		n += rn_func_dir(t->func, i) != RN_DIR_OUT;
+	for (uint32_t i = 0; after && i < param; i++)
+		n += rn_func_dir(t->func, i) != RN_DIR_IN;
+	return &t->value[t->top[n]];
 }

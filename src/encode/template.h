@@ -96,9 +96,6 @@ bool rn_template_fill(struct rn_template *t, const int64_t *series);
 /* The value of a parameter: before the call or, for one that is only an output, after it. */
 const struct rn_value *rn_template_argument(const struct rn_template *t, uint32_t param);
 
-/* The value of a parameter after the call or, for one that is only an input, before it. */
-const struct rn_value *rn_template_result(const struct rn_template *t, uint32_t param);
-
 /* The templates of a table of signatures, each parsed when it is first needed. They take at most
  * about RN_TEMPLATES_MAX bytes, or the memory of one template: beyond that all are parsed again. */
 struct rn_templates {

@@ -280,37 +280,3 @@ struct rn_lossy rn_trace_lossy(const struct rn_trace *t)
 {
 	return rn_meta_lossy(&t->meta);
 }
-
-int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
-		   struct rn_arena *mem)
-{
-	uint32_t group;
-	int rc = rn_streams_find(&t->streams, stream, &group);
-
-	return rc < 0 ? rc : rn_cursor_init_group(c, t, stream, group, mem);
-}
-
-int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
-			 uint32_t group, struct rn_arena *mem)
-{
-	struct rn_flow flow = rn_streams_flow(&t->streams, group);
-
-	*c = (struct rn_cursor){ .t = t, .stream = stream, .group = group };
-	return rn_walk_flow(&c->walk, &flow, mem);
-}
-
-uint64_t rn_cursor_calls(const struct rn_cursor *c)
-{
-	return rn_streams_length(&c->t->streams, c->group);
-}
-
-int rn_cursor_seek(struct rn_cursor *c, uint64_t k)
-{
-	return rn_walk_seek(&c->walk, k);
-}
-
-bool rn_cursor_next(struct rn_cursor *c, uint64_t *seq, uint32_t *sig)
-{
-	*seq = rn_walk_pos(&c->walk);
-	return rn_walk_next(&c->walk, sig) > 0;
-}

@@ -7,10 +7,9 @@
  *
  * Each thread of a rank has a stream of calls. Streams are numbered rank * threads + thread, where
  * `threads` is what the rank with the most of them has; those that do not exist are empty. A stream
- * is never expanded as a whole, its loops (rules/flow.h) included: a cursor walks the rules, and
- * starts anywhere in O(depth), or where there are loops by a search.
+ * is never expanded as a whole, its loops (rules/flow.h) included: calls.h reads its calls.
  *
- * Memory: one arena, O(file), plus the stack of each cursor. Immutable after opening.
+ * Memory: one arena, O(file). Immutable after opening.
  */
 #ifndef RN_READ_TRACE_H
 #define RN_READ_TRACE_H
@@ -67,31 +66,5 @@ void rn_trace_close(struct rn_trace *t);
 /* Each stream has the calls that were made, but in an order that may be made up, or with numbers
  * that may be (merge/blur.h). */
 struct rn_lossy rn_trace_lossy(const struct rn_trace *t);
-
-/* One stream as it stands: calls in the order of their ends, and markers (nesting.h). Who wants
- * them in the order of entry, and by their numbers, uses printer.h. */
-struct rn_cursor {
-	const struct rn_trace *t;
-	uint64_t stream;
-	uint32_t group;
-	struct rn_walk walk;
-};
-
-/* At the beginning of a stream. RN_E_RANGE when there is no such stream. The stack is in mem. */
-int rn_cursor_init(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
-		   struct rn_arena *mem);
-
-/* The same when the group is known (rn_rank_iter). */
-int rn_cursor_init_group(struct rn_cursor *c, const struct rn_trace *t, uint64_t stream,
-			 uint32_t group, struct rn_arena *mem);
-
-/* How many calls and markers there are. */
-uint64_t rn_cursor_calls(const struct rn_cursor *c);
-
-/* Before the k-th of them, or behind the last one: RN_OK or RN_E_RANGE. */
-int rn_cursor_seek(struct rn_cursor *c, uint64_t k);
-
-/* The next of them: its place in the stream, and its signature. False at the end. */
-bool rn_cursor_next(struct rn_cursor *c, uint64_t *seq, uint32_t *sig);
 
 #endif
