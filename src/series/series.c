@@ -581,14 +581,14 @@ size_t rn_series_predict(const struct rn_series *s, int64_t *out, size_t k)
 
 /* ---- checking ---- */
 
-static bool lane_check(const struct rn_lane *l, uint64_t n)
+static bool lane_check(const struct rn_lane *l)
 {
 	if (!rn_grammar_check(l->g) || !rn_map_check(&l->ids) || l->ids.used != l->delta.n)
 		return false;
 	for (uint32_t i = 0; i < l->delta.n; i++)
 		if (rn_lane_find(l, *RN_SEG_AT(&l->delta, int64_t, i)) != i)
 			return false;
-	return rn_lane_verify(l, n) == RN_OK;
+	return true;
 }
 
 static bool part_check(const struct rn_series_part *p, uint64_t n, uint64_t *lit)
@@ -604,7 +604,7 @@ static bool part_check(const struct rn_series_part *p, uint64_t n, uint64_t *lit
 		return there;
 	}
 	for (uint32_t k = 0; k < p->lanes; k++, l = l->next)
-		if (!lane_check(l, rn_lane_length(n, p->lanes, k)))
+		if (!lane_check(l))
 			return false;
 	return l == p->lane;
 }

@@ -49,6 +49,7 @@ int rn_series_append(struct rn_series *s, int64_t x);
 #define RN_PREDICT_MAX 1024
 size_t rn_series_predict(const struct rn_series *s, int64_t *out, size_t k);
 
+/* Verifies the structure of the builder. Sealing verifies the lengths and values of its parts. */
 bool rn_series_check(const struct rn_series *s);
 
 #endif

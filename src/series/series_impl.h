@@ -138,8 +138,4 @@ void rn_seen_enter(struct rn_series *s, uint32_t from, uint32_t end);
 /* Enters value i, the latest, and looks whether differences repeat. */
 void rn_seen_look(struct rn_series *s, uint32_t i);
 
-/* units_seal.c: the lane holds exactly n elements, all of int64, and ends in its last one.
- * RN_OK, RN_E_DATA or RN_E_NOMEM. */
-int rn_lane_verify(const struct rn_lane *l, uint64_t n);
-
 #endif

@@ -144,20 +144,6 @@ static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_ar
 	return make_rules(&f, root, mem, l->first, p);
 }
 
-int rn_lane_verify(const struct rn_lane *l, uint64_t n)
-{
-	struct rn_arena scratch;
-	struct rn_pattern p;
-	int rc;
-
-	rn_arena_init(&scratch, SIZE_MAX);
-	rc = seal_lane(l, &scratch, &scratch, &p);
-	rn_arena_free(&scratch);
-	if (rc < 0)
-		return rc == RN_E_NOMEM ? rc : RN_E_DATA;
-	return p.n == n && p.last == l->last ? RN_OK : RN_E_DATA;
-}
-
 /* ---- all parts ---- */
 
 struct sealer {

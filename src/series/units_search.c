@@ -6,6 +6,7 @@
  * sums, where repeats grow linearly, by one square root. Nothing recurses and nothing is allocated:
  * rules may be nested as deeply as their number.
  */
+#include "base/bisect.h"
 #include "base/err.h"
 #include "series/units_impl.h"
 
@@ -14,6 +15,22 @@
 
 #define SCAN_MAX 8u /* items; longer bodies are searched by halving */
 #define FEW      8u /* repeats; of more of them the sum is not added up, but solved for */
+
+/* Moves p to the last of n elements for which `holds`, a condition on p[k], is true. It is true for
+ * the first element, and for no element after one for which it is false. Halving compiles to
+ * conditional moves. Changes n. */
+#define FIND_LAST(p, n, k, holds)                              \
+	do {                                                   \
+		__typeof__(n) k = 1;                           \
+		if ((n) <= SCAN_MAX)                           \
+			for (; (n) > 1 && (holds); (n)--)      \
+				(p)++;                         \
+		else                                           \
+			for (; (n) > 1; (n) -= k) {            \
+				k = (n) / 2;                   \
+				(p) = (holds) ? (p) + k : (p); \
+			}                                      \
+	} while (0)
 
 /* 64-bit division costs several times a 32-bit one, and most lengths are short. */
 static inline uint64_t divide(uint64_t a, uint64_t b)
@@ -31,19 +48,7 @@ static inline uint64_t divide(uint64_t a, uint64_t b)
 static inline const struct rn_unit_item *item_of(const struct rn_unit_item *t, uint32_t n,
 						 uint64_t i)
 {
-	const struct rn_unit_item *last = t + n - 1;
-
-	if (n > SCAN_MAX) {
-		while (n > 1) {
-			uint32_t half = n / 2;
-
-			t = t[half].before < i ? t + half : t;
-			n -= half;
-		}
-		return t;
-	}
-	while (t < last && t[1].before < i)
-		t++;
+	FIND_LAST(t, n, k, t[k].before < i);
 	return t;
 }
 
@@ -82,12 +87,7 @@ static inline const struct rn_unit *unit_of(const struct rn_units *u, uint64_t i
 	const struct rn_unit *p = u->unit;
 	uint32_t n = u->count;
 
-	while (n > 1) {
-		uint32_t half = n / 2;
-
-		p = p[half].start <= i ? p + half : p;
-		n -= half;
-	}
+	FIND_LAST(p, n, k, p[k].start <= i);
 	return p;
 }
 
@@ -104,19 +104,7 @@ int64_t rn_units_at(const struct rn_units *u, uint64_t i)
 static inline const struct rn_unit_item *item_up_to(const struct rn_unit_item *t, uint32_t n,
 						    uint64_t rise)
 {
-	const struct rn_unit_item *last = t + n - 1;
-
-	if (n > SCAN_MAX) {
-		while (n > 1) {
-			uint32_t half = n / 2;
-
-			t = t[half].step_before <= rise ? t + half : t;
-			n -= half;
-		}
-		return t;
-	}
-	while (t < last && t[1].step_before <= rise)
-		t++;
+	FIND_LAST(t, n, k, t[k].step_before <= rise);
 	return t;
 }
 
@@ -160,15 +148,11 @@ static uint64_t lanes_find(const struct rn_unit *u, int64_t x)
 
 static uint64_t values_find(const struct rn_unit *u, int64_t x)
 {
-	uint64_t lo = 0, n = u->n;
+	const int64_t *v = u->value;
+	uint64_t n = u->n;
 
-	while (n > 1) {
-		uint64_t half = n / 2;
-
-		lo = u->value[lo + half] <= x ? lo + half : lo;
-		n -= half;
-	}
-	return lo;
+	FIND_LAST(v, n, k, v[k] <= x);
+	return (uint64_t)(v - u->value);
 }
 
 int rn_units_find(const struct rn_units *u, int64_t x, uint64_t *i)
@@ -180,12 +164,7 @@ int rn_units_find(const struct rn_units *u, int64_t x, uint64_t *i)
 		return RN_E_ARG;
 	if (u->n == 0 || p->first > x)
 		return RN_E_RANGE;
-	while (n > 1) {
-		uint32_t half = n / 2;
-
-		p = p[half].first <= x ? p + half : p;
-		n -= half;
-	}
+	FIND_LAST(p, n, k, p[k].first <= x);
 	if (p->lanes == 1)
 		*i = p->start + pattern_find(p->lane, x);
 	else
@@ -294,18 +273,12 @@ static inline uint64_t repeats_about(double first, double more, double r, uint64
 
 static uint64_t repeats_by_halving(const struct growth *g, rn_i128 *r)
 {
-	uint64_t lo = 0, hi = g->count;
+	struct rn_bisect b = { 0, g->count, 0 };
 
-	while (lo < hi) {
-		uint64_t mid = hi - (hi - lo) / 2;
-
-		if (grown(g, mid) <= *r)
-			lo = mid;
-		else
-			hi = mid - 1;
-	}
-	*r -= grown(g, lo);
-	return lo;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, grown(g, b.mid + 1) <= *r);
+	*r -= grown(g, b.lo);
+	return b.lo;
 }
 
 static inline double to_double(rn_i128 v)
@@ -433,20 +406,10 @@ static inline int64_t narrow_before(const struct sum_search *s, const struct rn_
  * and then the search does not wait for it. */
 static inline const struct rn_unit_item *item_within(const struct sum_search *s)
 {
-	const struct rn_unit_item *t = s->t, *last = t + s->n - 1;
+	const struct rn_unit_item *t = s->t;
 	uint32_t n = s->n;
 
-	if (n <= SCAN_MAX) {
-		while (t < last && sum_before(s, t + 1) <= s->r)
-			t++;
-		return t;
-	}
-	while (n > 1) {
-		uint32_t half = n / 2;
-
-		t = sum_before(s, t + half) <= s->r ? t + half : t;
-		n -= half;
-	}
+	FIND_LAST(t, n, k, sum_before(s, t + k) <= s->r);
 	return t;
 }
 
@@ -544,19 +507,13 @@ static uint64_t pattern_find_sum(const struct rn_pattern *p, rn_i128 r)
 /* Lanes and literals: by halving, on whole sums. */
 static uint64_t unit_find_sum(const struct rn_unit *u, rn_i128 r)
 {
-	uint64_t lo = 0, hi = u->n;
+	struct rn_bisect b = { 0, u->n, 0 };
 
 	if (u->lanes == 1)
 		return pattern_find_sum(u->lane, r);
-	while (lo < hi) {
-		uint64_t mid = hi - (hi - lo) / 2;
-
-		if ((rn_i128)rn_unit_sum(u, mid) <= r)
-			lo = mid;
-		else
-			hi = mid - 1;
-	}
-	return lo;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, (rn_i128)rn_unit_sum(u, b.mid + 1) <= r);
+	return b.lo;
 }
 
 int rn_units_find_sum(const struct rn_units *u, rn_i128 x, uint64_t *i)
@@ -572,12 +529,7 @@ int rn_units_find_sum(const struct rn_units *u, rn_i128 x, uint64_t *i)
 		*i = 0;
 		return RN_OK;
 	}
-	while (n > 1) {
-		uint32_t half = n / 2;
-
-		p = (rn_i128)p[half].sum_before <= x ? p + half : p;
-		n -= half;
-	}
+	FIND_LAST(p, n, k, (rn_i128)p[k].sum_before <= x);
 	*i = p->start + unit_find_sum(p, x - (rn_i128)p->sum_before);
 	return RN_OK;
 }
