@@ -18,6 +18,10 @@ ok "the program itself has a page" test -f doc/man/rondo.1
 for command in $commands; do
 	ok "rondo $command --help" "$RONDO" "$command" --help
 	like "... says how it is called" "$(cat "$tmp/out")" "rondo $command"
+	sed -En 's/^  (--?[a-z-]+).*/\1/p' "$tmp/out" | grep -v '^--help$' | sort >"$tmp/options"
+	is "... has the options of the man page" "$(cat "$tmp/options")" \
+		"$(sed -En 's/^\.It Fl ([a-z-]+).*/\1/p' "doc/man/rondo-$command.1" |
+			sed -E 's/^([a-z])$/-\1/; t; s/^-*/--/' | grep -v -e '^--help$' -e '^-h$' | sort)"
 done
 
 for page in doc/man/*.1; do

@@ -144,12 +144,11 @@ wrong "an empty value" '-o : empty' -o '' true
 wrong "a wrong time" '--time all: none of summary, none, exact and bins:B' --time=all true
 wrong "a wrong base" '--time bins:3: 3: not a base such as 1.2 (1 to 1.9, 3 decimals)' --time=bins:3 true
 wrong "a base for no function" '--time exact,MPI_No=1.2: MPI_No: no such function' --time=exact,MPI_No=1.2 true
-wrong "something else to record" '--only all: neither mpi nor order' --only=all true
-wrong "what is to come" '--only io: not built yet' --only=io true
+wrong "something else to record" '--only all: not one of: mpi order' --only=all true
 wrong "a codec for nothing" '--order-codec is for --only=order' --order-codec=clock true
-wrong "a wrong codec" '--order-codec gzip: neither model nor clock' --only=order --order-codec=gzip true
+wrong "a wrong codec" '--order-codec gzip: not one of: model clock' --only=order --order-codec=gzip true
 wrong "times of events" '--time is not for --only=order' --only=order --time=exact true
-wrong "a wrong MPI" '--mpi lam: none of ompi, mpich and auto' --mpi lam true
+wrong "a wrong MPI" '--mpi lam: not one of: ompi mpich auto' --mpi lam true
 for list in 1- , -3 1,,2 1-2-3 x; do
 	wrong "ranks $list" "--rank $list: not a list such as 0,4-7" --rank $list true
 done

@@ -263,8 +263,8 @@ refuses() {
 	refused 2 'which trace, and which program'
 	refused 2 'which program' "$trace"
 	refused 2 'no option --bad' --bad "$trace" $command
-	refused 2 'neither stop nor continue' --on-divergence=maybe "$trace" $command
-	refused 2 'none of ompi, mpich and auto' --mpi=other "$trace" $command
+	refused 2 'not one of: stop continue' --on-divergence=maybe "$trace" $command
+	refused 2 'not one of: ompi mpich auto' --mpi=other "$trace" $command
 	refused 3 'No such file' "$tmp/$mpi/none.rondo" $command
 	refused 3 'not a regular file' "$tmp/$mpi" $command
 	: >"$tmp/$mpi/empty.rondo"

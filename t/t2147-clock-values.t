@@ -53,7 +53,7 @@ clocks() {
 	is "... info reports that all values are recorded" "$(fact values all)" all
 	status "$mpi: trace rejects an unknown value of --values" 2 record bad --values=some
 	like "... and lists the valid values" \
-		"$(cat "$tmp/err")" "^rondo: trace: --values: unknown value 'some' \\(expected none, mpi or all\\)\$"
+		"$(cat "$tmp/err")" "^rondo: trace: --values some: not one of: none mpi all\$"
 }
 
 # A killed program with more readings than fit in one chunk.

@@ -2,10 +2,10 @@
  * sanitizer.h - AddressSanitizer's shared runtime, which must precede all other libraries.
  *
  * If another library precedes the runtime, the runtime ends the program. For a program that needs
- * the runtime, LD_PRELOAD therefore names it before the tracer or the stub, and RN_SANITIZER_FIRST
- * is "1". The children of the program may not use the sanitizer. When the program starts, the
- * tracer or the stub therefore removes the first name from LD_PRELOAD and sets RN_SANITIZER_FIRST
- * to "0".
+ * the runtime, LD_PRELOAD therefore names it before the tracer or the stub, and
+ * RN_ENV_SANITIZER_FIRST is "1". The children of the program may not use the sanitizer. When the
+ * program starts, the tracer or the stub therefore removes the first name from LD_PRELOAD and sets
+ * RN_ENV_SANITIZER_FIRST to "0".
  *
  * String comparisons only: safe before a program's main.
  */
@@ -15,9 +15,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
-
-#define RN_SANITIZER_FIRST "RONDO_SANITIZER_FIRST"
 
 /* Whether a path or name of a library is that of the shared runtime of gcc or clang. */
 static inline bool rn_is_asan(const char *path)

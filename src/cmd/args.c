@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +191,8 @@ const char *nearest(const char *word, const char *const *names)
 
 static void print_help(const struct usage *u)
 {
-	printf("usage: rondo %s %s\n\n%s\n", u->name, u->synopsis, u->summary);
+	printf("usage: rondo %s %s%s\n\n%s\n", u->name, u->nopts ? "[OPTION]... " : "", u->operands,
+	       u->summary);
 	puts("\noptions:");
 	for (unsigned i = 0; i < u->nopts; i++) {
 		const struct opt *o = &u->opts[i];
@@ -254,6 +256,22 @@ static const char *parse_range(const char *s, struct range *r)
 	return wrong || *s || r->first > r->last ? not_range : NULL;
 }
 
+static const char *parse_word(const char *s, const char *words)
+{
+	static char wrong[64];
+	size_t n = strlen(s);
+
+	snprintf(wrong, sizeof(wrong), "not one of: %s", words);
+	for (; *words; words += strspn(words, " ")) {
+		size_t len = strcspn(words, " ");
+
+		if (n == len && memcmp(s, words, n) == 0)
+			return NULL;
+		words += len;
+	}
+	return wrong;
+}
+
 static const char *set_option(const struct opt *o, const char *value)
 {
 	if (o->given)
@@ -273,11 +291,41 @@ static const char *set_option(const struct opt *o, const char *value)
 		/* fall through */
 	case OPT_TEXT:
 		*(const char **)o->var = value;
-		return *value ? NULL : "empty";
+		return !*value ? "empty" : o->words ? parse_word(value, o->words) : NULL;
 	case OPT_FLAG:
 		*(bool *)o->var = true;
 	}
 	return NULL;
+}
+
+/* The value of an option as text, in `number` if it is one; NULL: the option is not given. */
+static const char *option_text(const struct opt *o, char number[24])
+{
+	if (o->given && !*o->given)
+		return NULL;
+	switch (o->kind) {
+	case OPT_FLAG:
+		return *(bool *)o->var ? "1" : NULL;
+	case OPT_TEXT:
+	case OPT_MAYBE_TEXT:
+		return *(const char **)o->var;
+	default:
+		snprintf(number, 24, "%" PRIu64, *(uint64_t *)o->var);
+		return number;
+	}
+}
+
+int export_options(const struct usage *u)
+{
+	char number[24];
+
+	for (unsigned i = 0; i < u->nopts; i++) {
+		const char *text = u->opts[i].env ? option_text(&u->opts[i], number) : NULL;
+
+		if (text && setenv(u->opts[i].env, text, 1) < 0)
+			return fail_memory(NULL);
+	}
+	return EXIT_DONE;
 }
 
 static const struct opt *find_option(const struct usage *u, const char *arg, size_t len)
@@ -332,7 +380,7 @@ static int check_file(const struct usage *u, const char *file)
 {
 	if (!file)
 		return fail(EXIT_USAGE, "%s: which file? (usage: rondo %s %s)", u->name, u->name,
-			    u->synopsis);
+			    u->operands);
 	if (!*file)
 		return fail(EXIT_USAGE, "%s: the name of the file is empty", u->name);
 	if (strcmp(file, "-") == 0)

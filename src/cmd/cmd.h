@@ -36,18 +36,22 @@ struct range {
 	uint64_t first, last;
 };
 
+/* The one description of an option. --help prints it, tools/rondo.bash completes from --help, and
+ * t/t0004-docs.t compares --help with the man page. */
 struct opt {
 	const char *name; /* with its dashes */
-	const char *arg;  /* what its value is called, NULL for a flag */
+	const char *arg;  /* name of the value; NULL for a flag */
 	const char *help;
 	enum opt_kind kind;
-	void *var;   /* bool, uint64_t, struct range or const char * */
-	bool *given; /* NULL, or set when the option is there */
+	void *var;         /* bool, uint64_t, struct range or const char * */
+	bool *given;       /* NULL, or set if the option is given */
+	const char *words; /* NULL, or the only values, with spaces between */
+	const char *env;   /* NULL, or the variable that export_options sets (base/tracer_env.h) */
 };
 
 /* One command's line of the manual, for its --help. */
 struct usage {
-	const char *name, *synopsis, *summary;
+	const char *name, *operands, *summary;
 	const char *example;
 	const struct opt *opts;
 	unsigned nopts;
@@ -63,6 +67,10 @@ int parse_files(const struct usage *u, int argc, char **argv, const char **file,
 /* Reads options up to the first argument that is none; *command is the rest of argv, which may be
  * empty. *command is NULL when --help was asked for and has been printed, or after an error. */
 int parse_command(const struct usage *u, int argc, char **argv, char ***command);
+
+/* Sets the environment variables of the options that are given. An option that is not given leaves
+ * the variable as an outer `rondo` has set it. Returns EXIT_DONE or EXIT_SELF. */
+int export_options(const struct usage *u);
 
 /* Prints untrusted text, such as a path, so that it cannot control a terminal (rn_text_line). */
 void print_safe(FILE *to, const char *text);
@@ -83,7 +91,7 @@ extern uint64_t max_memory;
 #define OPT_MAX_MEMORY                                                                             \
 	{                                                                                          \
 		"--max-memory", "SIZE", "use up to SIZE of memory for a file: 512M, 2G", OPT_SIZE, \
-			&max_memory, NULL                                                          \
+			.var = &max_memory                                                         \
 	}
 
 /* The default limit of commands that read every event of a trace. The events can be many times

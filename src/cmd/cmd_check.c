@@ -18,7 +18,7 @@ static const struct opt opts[] = { OPT_MAX_MEMORY };
 
 static const struct usage usage = {
 	"check",
-	"[--max-memory SIZE] FILE",
+	"FILE",
 	"Verifies every invariant of a trace. Exit status 0: all hold; 1: one does not;\n"
 	"3: the file cannot be read.",
 	"rondo check demo.rondo && echo good",

@@ -29,14 +29,14 @@ static bool strict, all;
 
 static const struct opt opts[] = {
 	{ "--strict", NULL, "tests that failed another number of times are different too", OPT_FLAG,
-	  &strict, NULL },
-	{ "--all", NULL, "show every rank that differs", OPT_FLAG, &all, NULL },
+	  .var = &strict },
+	{ "--all", NULL, "show every rank that differs", OPT_FLAG, .var = &all },
 	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"diff",
-	"[--strict] [--all] [--max-memory SIZE] A B",
+	"A B",
 	"Compares the order of two runs: what receives matched, and how tests came out.",
 	"rondo diff monday.rondo tuesday.rondo",
 	opts,

@@ -24,7 +24,7 @@
 
 static const struct usage usage = {
 	"doctor",
-	"[--help]",
+	"",
 	"Says which MPIs and other things that Rondo uses are here, as `key: value` lines, and\n"
 	"what will work. Exit status 0: tracing will work with at least one MPI; 1: it will not.",
 	"rondo doctor",

@@ -29,17 +29,19 @@ static struct range ranks;
 static uint64_t from, to;
 
 static const struct opt opts[] = {
-	{ "--rank", "R", "only rank R, or ranks R-S", OPT_RANGE, &ranks, &ranks_given },
-	{ "--from", "K", "begin each thread at its call K (the first is 0)", OPT_NUMBER, &from,
-	  NULL },
-	{ "--to", "K", "end each thread before its call K", OPT_NUMBER, &to, &to_given },
-	{ "--json", NULL, "one JSON object a line", OPT_FLAG, &json, NULL },
+	{ "--rank", "R", "only rank R, or ranks R-S", OPT_RANGE, .var = &ranks,
+	  .given = &ranks_given },
+	{ "--from", "K", "begin each thread at its call K (the first is 0)", OPT_NUMBER,
+	  .var = &from },
+	{ "--to", "K", "end each thread before its call K", OPT_NUMBER, .var = &to,
+	  .given = &to_given },
+	{ "--json", NULL, "one JSON object a line", OPT_FLAG, .var = &json },
 	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"dump",
-	"[--rank R] [--from K] [--to K] [--json] [--max-memory SIZE] FILE",
+	"FILE",
 	"Prints every call of a trace: RANK SEQ CALL(name=value, ...) = RET",
 	"rondo dump demo.rondo --rank 5 --from 100 --to 120",
 	opts,

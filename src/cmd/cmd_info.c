@@ -21,16 +21,16 @@
 static bool sections, calls, comms;
 
 static const struct opt opts[] = {
-	{ "--calls", NULL, "print a table of the functions instead", OPT_FLAG, &calls, NULL },
-	{ "--comms", NULL, "print the members of the communicators instead", OPT_FLAG, &comms,
-	  NULL },
-	{ "--sections", NULL, "also print the size of each section", OPT_FLAG, &sections, NULL },
+	{ "--calls", NULL, "print a table of the functions instead", OPT_FLAG, .var = &calls },
+	{ "--comms", NULL, "print the members of the communicators instead", OPT_FLAG,
+	  .var = &comms },
+	{ "--sections", NULL, "also print the size of each section", OPT_FLAG, .var = &sections },
 	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"info",
-	"[--calls | --comms] [--sections] [--max-memory SIZE] FILE",
+	"FILE",
 	"Says what a trace holds, as `key: value` lines.",
 	"rondo info demo.rondo",
 	opts,

@@ -19,17 +19,17 @@ static const char *output;
 static bool live, json;
 
 static const struct opt opts[] = {
-	{ "-o", "FILE", "the trace; without it, DIR less its .part", OPT_TEXT, &output, NULL },
+	{ "-o", "FILE", "the trace; without it, DIR less its .part", OPT_TEXT, .var = &output },
 	{ "--live", NULL, "say instead which rank is in which call, and who waits for whom",
-	  OPT_FLAG, &live, NULL },
-	{ "--json", NULL, "with --live: a JSON object per rank, and one for all", OPT_FLAG, &json,
-	  NULL },
+	  OPT_FLAG, .var = &live },
+	{ "--json", NULL, "with --live: a JSON object per rank, and one for all", OPT_FLAG,
+	  .var = &json },
 	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"recover",
-	"DIR.part [-o FILE | --live [--json]] [--max-memory SIZE]",
+	"DIR.part",
 	"Makes a trace of what the ranks of a run have left; or says where a program hangs.",
 	"rondo recover demo.rondo.part\n  rondo recover --live demo.rondo.part",
 	opts,

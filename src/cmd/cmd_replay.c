@@ -22,6 +22,7 @@
 #include "base/plural.h"
 #include "base/private_dir.h"
 #include "base/status_file.h"
+#include "base/tracer_env.h"
 #include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
@@ -41,17 +42,17 @@ static bool has_stall;
 
 static const struct opt opts[] = {
 	{ "--on-divergence", "WHAT", "stop (default) or continue, without the record", OPT_TEXT,
-	  &on_divergence, NULL },
+	  .var = &on_divergence, .words = "stop continue", .env = RN_ENV_DIVERGENCE },
 	{ "--stall", "SECONDS", "end a replay in which all ranks wait (default: 60; 0: never)",
-	  OPT_NUMBER, &stall_seconds, &has_stall },
-	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
+	  OPT_NUMBER, .var = &stall_seconds, .given = &has_stall },
+	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, .var = &mpi_word,
+	  .words = "ompi mpich auto", .env = RN_ENV_MPI },
 	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"replay",
-	"[--on-divergence=WHAT] [--stall=SECONDS] [--mpi=WHICH] [--max-memory SIZE]\n"
-	"                    FILE PROGRAM [ARGUMENT]...",
+	"FILE PROGRAM [ARGUMENT]...",
 	"Runs a program again so that its messages come in the recorded order. PROGRAM may be\n"
 	"a launcher, or be started by one, also under a debugger:\n"
 	"mpirun -n 4 rondo replay FILE gdb --args ./app",
@@ -60,21 +61,6 @@ static const struct usage usage = {
 	opts,
 	sizeof(opts) / sizeof(*opts),
 };
-
-static bool goes_on(void)
-{
-	return on_divergence && strcmp(on_divergence, "continue") == 0;
-}
-
-static int check_options(void)
-{
-	if (on_divergence && strcmp(on_divergence, "stop") && strcmp(on_divergence, "continue"))
-		return fail(EXIT_USAGE, "replay: --on-divergence %s: neither stop nor continue",
-			    on_divergence);
-	if (mpi_word && !rn_mpi_of_word(mpi_word) && strcmp(mpi_word, "auto"))
-		return fail(EXIT_USAGE, "replay: --mpi %s: none of ompi, mpich and auto", mpi_word);
-	return EXIT_DONE;
-}
 
 /* --- the folder ---------------------------------------------------------------------------- */
 
@@ -96,14 +82,14 @@ static int make_folder(const char *file, char folder[PATH_MAX])
 
 static int set_variables(const char *folder, const char *status, bool alone)
 {
-	if (mpi_word)
-		unsetenv("RONDO_MPI");
-	if (setenv("RONDO_REPLAY", folder, 1) < 0 || setenv("RONDO_STATUS", status, 1) < 0 ||
-	    (alone && setenv("RONDO_ALONE", "1", 1) < 0) ||
-	    (goes_on() && setenv("RONDO_DIVERGES_ON", "1", 1) < 0) ||
-	    (rn_mpi_of_word(mpi_word) && setenv("RONDO_MPI", mpi_word, 1) < 0))
+	int code = export_options(&usage);
+
+	if (mpi_word && !rn_mpi_of_word(mpi_word))
+		unsetenv(RN_ENV_MPI);
+	if (setenv(RN_ENV_REPLAY, folder, 1) < 0 || setenv(RN_ENV_STATUS, status, 1) < 0 ||
+	    (alone && setenv(RN_ENV_ALONE, "1", 1) < 0))
 		return fail_memory(NULL);
-	return EXIT_DONE;
+	return code;
 }
 
 /* --- what became of it --------------------------------------------------------------------- */
@@ -130,8 +116,8 @@ static bool read_untraced(FILE *status, char *text, size_t cap)
 	rewind(status);
 	while (getline(&line, &room, status) > 0) {
 		line[strcspn(line, "\n")] = 0;
-		if (rn_begins(line, "untraced ")) {
-			snprintf(text, cap, "%s", line + strlen("untraced "));
+		if (rn_begins(line, RN_TAG_UNTRACED " ")) {
+			snprintf(text, cap, "%s", line + strlen(RN_TAG_UNTRACED " "));
 			found = true;
 		}
 	}
@@ -328,11 +314,9 @@ int cmd_replay(int argc, char **argv)
 	if (!command[0] || !command[1])
 		return fail(EXIT_USAGE, "replay: which %s? (see: rondo replay --help)",
 			    command[0] ? "program" : "trace, and which program");
-	code = check_options();
 	if (!max_memory)
 		max_memory = MEMORY_FOR_EVENTS;
-	if (!code)
-		code = open_trace(command[0], &trace);
+	code = open_trace(command[0], &trace);
 	if (code)
 		return code;
 	code = replay_command(command[0], &trace, command + 1);

@@ -33,14 +33,14 @@ static uint64_t depth = UINT64_MAX;
 
 static const struct opt opts[] = {
 	{ "--depth", "N", "show loops in loops down to level N, and sum up what is in them",
-	  OPT_NUMBER, &depth, NULL },
-	{ "--all", NULL, "show every line of every group of ranks", OPT_FLAG, &all, NULL },
+	  OPT_NUMBER, .var = &depth },
+	{ "--all", NULL, "show every line of every group of ranks", OPT_FLAG, .var = &all },
 	OPT_MAX_MEMORY,
 };
 
 static const struct usage usage = {
 	"report",
-	"[--depth N] [--all] [--max-memory SIZE] FILE",
+	"FILE",
 	"Shows the structure of the traced program: its loops and calls, with their times and "
 	"bytes.",
 	"rondo report demo.rondo",

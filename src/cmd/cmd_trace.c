@@ -25,6 +25,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/status_file.h"
+#include "base/tracer_env.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
 #include "cmd/inject.h"
@@ -47,42 +48,42 @@ static uint64_t memory_bytes, depth = 16, slack;
 static const struct opt opts[] = {
 	{ "-o", "FILE",
 	  "write the trace to FILE (default: %p.rondo); %p: program, %j: job, %h: host, %n: number",
-	  OPT_TEXT, &output, NULL },
-	{ "--time", "HOW", "summary (default), none, bins[:B] or exact", OPT_TEXT, &timing, NULL },
-	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, &calls, NULL },
-	{ "--rank", "LIST", "only these ranks: 0,4-7", OPT_TEXT, &ranks, NULL },
-	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, &mpi_word, NULL },
+	  OPT_TEXT, .var = &output },
+	{ "--time", "HOW", "summary (default), none, bins[:B] or exact", OPT_TEXT, .var = &timing,
+	  .env = RN_ENV_TIME },
+	{ "--call", "LIST", "only these calls: 'MPI_I*,-MPI_Test*'", OPT_TEXT, .var = &calls,
+	  .env = RN_ENV_CALL },
+	{ "--rank", "LIST", "only these ranks: 0,4-7", OPT_TEXT, .var = &ranks,
+	  .env = RN_ENV_RANK },
+	{ "--mpi", "WHICH", "ompi, mpich or auto (default)", OPT_TEXT, .var = &mpi_word,
+	  .words = "ompi mpich auto", .env = RN_ENV_MPI },
 	{ "--spill", "DIR", "folder for what a killed program leaves (default: that of FILE)",
-	  OPT_TEXT, &spill, NULL },
+	  OPT_TEXT, .var = &spill, .env = RN_ENV_SPILL },
 	{ "--no-elastic", NULL, "keep counts and arguments that change as they are", OPT_FLAG,
-	  &plain, NULL },
+	  .var = &plain, .env = RN_ENV_NO_ELASTIC },
 	{ "--lossy", "WHAT", "do not keep WHAT exactly: counts (of loops), params[:N]", OPT_TEXT,
-	  &lossy, NULL },
+	  .var = &lossy, .env = RN_ENV_LOSSY },
 	{ "--memory", "SIZE", "memory of a rank for what is recorded: 64M, 1G (default: 256M)",
-	  OPT_SIZE, &memory_bytes, &has_memory },
+	  OPT_SIZE, .var = &memory_bytes, .given = &has_memory, .env = RN_ENV_MEMORY },
 	{ "--callsite", "DEPTH",
-	  "keep where calls are made: DEPTH frames of the stack (default: 16)", OPT_MAYBE, &depth,
-	  &sites },
+	  "keep where calls are made: DEPTH frames of the stack (default: 16)", OPT_MAYBE,
+	  .var = &depth, .given = &sites, .env = RN_ENV_CALLSITE },
 	{ "--callsite-ignore", "LIST", "but not frames in MODULE or MODULE:FROM-TO", OPT_TEXT,
-	  &ignore, NULL },
+	  .var = &ignore, .env = RN_ENV_CALLSITE_IGNORE },
 	{ "--only", "WHAT", "mpi (default), or order: how calls came out, for rondo replay",
-	  OPT_TEXT, &only, NULL },
+	  OPT_TEXT, .var = &only, .words = "mpi order", .env = RN_ENV_ONLY },
 	{ "--order-codec", "CODEC", "codec of the order events: model (default), clock", OPT_TEXT,
-	  &order_codec, NULL },
+	  .var = &order_codec, .words = "model clock", .env = RN_ENV_ORDER_CODEC },
 	{ "--values", "WHICH",
 	  "with --only=order: clock results to record: none, mpi (default), all", OPT_MAYBE_TEXT,
-	  &values, &has_values },
+	  .var = &values, .given = &has_values, .words = "none mpi all", .env = RN_ENV_VALUES },
 	{ "--callsite-slack", "N", "calls from stacks that differ in N frames are the same calls",
-	  OPT_NUMBER, &slack, &has_slack },
+	  OPT_NUMBER, .var = &slack, .given = &has_slack, .env = RN_ENV_CALLSITE_SLACK },
 };
 
 static const struct usage usage = {
 	"trace",
-	"[-o FILE] [--time=HOW] [--call LIST] [--rank LIST] [--mpi=WHICH]\n"
-	"                   [--spill DIR] [--memory SIZE] [--no-elastic | --lossy=WHAT]\n"
-	"                   [--callsite[=DEPTH]] [--callsite-ignore LIST] [--callsite-slack=N]\n"
-	"                   [--only=WHAT] [--order-codec=CODEC] [--values[=WHICH]]\n"
-	"                   PROGRAM [ARGUMENT]...",
+	"PROGRAM [ARGUMENT]...",
 	"Runs a program and records the MPI calls of all its ranks in one file. PROGRAM may\n"
 	"be a launcher, or be started by one: mpirun -n 4 rondo trace ./app",
 	"rondo trace -o run.rondo mpirun -n 4 ./app",
@@ -90,20 +91,7 @@ static const struct usage usage = {
 	sizeof(opts) / sizeof(*opts),
 };
 
-static int no_memory(void)
-{
-	return fail(EXIT_SELF, "out of memory");
-}
-
 /* --- options ------------------------------------------------------------------------------- */
-
-static bool is_word(const char *value, const char *const *words)
-{
-	for (; *words; words++)
-		if (strcmp(value, *words) == 0)
-			return true;
-	return false;
-}
 
 /* Numbers and ranges of them, with commas between: 0,4-7. */
 static bool is_rank_list(const char *s)
@@ -236,13 +224,12 @@ static int check_sites(void)
 /* A word, or how exactly the times of single calls are kept. */
 static int check_timing(void)
 {
-	static const char *const words[] = { "summary", "none", NULL };
 	struct rn_err err = { 0 };
 	struct rn_grain grain;
 	struct rn_arena mem;
 	int rc;
 
-	if (!timing || is_word(timing, words))
+	if (!timing || strcmp(timing, "summary") == 0 || strcmp(timing, "none") == 0)
 		return EXIT_DONE;
 	if (strlen(timing) > TIME_MAX)
 		return fail(EXIT_USAGE, "trace: --time: longer than %d letters", TIME_MAX);
@@ -250,7 +237,7 @@ static int check_timing(void)
 	rc = rn_grain_parse(&mem, timing, &rn_mpi_vocab, &grain, &err);
 	rn_arena_free(&mem);
 	if (rc == RN_E_NOMEM)
-		return no_memory();
+		return fail_memory(NULL);
 	return rc < 0 ? fail(EXIT_USAGE, "trace: --time %s: %s", timing, err.text) : EXIT_DONE;
 }
 
@@ -279,25 +266,10 @@ static bool is_order(void)
 
 static int check_only(void)
 {
-	static const char *const words[] = { "mpi", RN_ONLY_ORDER, NULL };
-	static const char *const which[] = { RN_VALUES_WORD_NONE, RN_VALUES_WORD_MPI,
-					     RN_VALUES_WORD_ALL, NULL };
-
-	if (only && strcmp(only, "io") == 0)
-		return fail(EXIT_USAGE, "trace: --only io: not built yet");
-	if (only && !is_word(only, words))
-		return fail(EXIT_USAGE, "trace: --only %s: neither mpi nor order", only);
 	if (has_values && !is_order())
 		return fail(EXIT_USAGE, "trace: --values is for --only=order");
-	if (!is_word(values, which))
-		return fail(EXIT_USAGE,
-			    "trace: --values: unknown value '%s' (expected none, mpi or all)",
-			    values);
 	if (order_codec && !is_order())
 		return fail(EXIT_USAGE, "trace: --order-codec is for --only=order");
-	if (order_codec && rn_order_codec_named(order_codec) == RN_ORDER_CODECS)
-		return fail(EXIT_USAGE, "trace: --order-codec %s: neither model nor clock",
-			    order_codec);
 	if (is_order() && (calls || timing || lossy || plain))
 		return fail(EXIT_USAGE, "trace: --%s is not for --only=order",
 			    calls    ? "call"
@@ -309,7 +281,6 @@ static int check_only(void)
 
 static int check_options(void)
 {
-	static const char *const mpis[] = { "ompi", "mpich", "auto", NULL };
 	char piece[256];
 	int code = check_timing();
 
@@ -319,8 +290,6 @@ static int check_options(void)
 		code = check_only();
 	if (code)
 		return code;
-	if (mpi_word && !is_word(mpi_word, mpis))
-		return fail(EXIT_USAGE, "trace: --mpi %s: none of ompi, mpich and auto", mpi_word);
 	if (ranks && !is_rank_list(ranks))
 		return fail(EXIT_USAGE, "trace: --rank %s: not a list such as 0,4-7", ranks);
 	if (calls && !is_call_list(calls))
@@ -335,42 +304,18 @@ static int check_options(void)
 	return check_sites();
 }
 
-/* An option that is not given leaves what an outer `rondo trace` has set. */
 static int set_variables(void)
 {
-	static char spill_path[PATH_MAX], memory_text[24], frames[16], differ[16];
+	static char spill_path[PATH_MAX];
+	int code;
 
-	const struct {
-		const char *name, *value;
-	} set[] = {
-		{ "RONDO_TIME", timing },
-		{ "RONDO_CALL", calls },
-		{ "RONDO_RANK", ranks },
-		{ "RONDO_SPILL", spill ? spill_path : NULL },
-		{ "RONDO_ELASTIC", plain ? "no" : NULL },
-		{ "RONDO_LOSSY", lossy },
-		{ "RONDO_MEMORY", has_memory ? memory_text : NULL },
-		{ "RONDO_CALLSITE", sites ? frames : NULL },
-		{ "RONDO_CALLSITE_IGNORE", ignore },
-		{ "RONDO_ONLY", only },
-		{ "RONDO_ORDER_CODEC", order_codec },
-		{ "RONDO_VALUES", has_values ? values : NULL },
-		{ "RONDO_CALLSITE_SLACK", has_slack ? differ : NULL },
-		{ "RONDO_MPI", rn_mpi_of_word(mpi_word) ? mpi_word : NULL },
-	};
-
-	snprintf(memory_text, sizeof(memory_text), "%" PRIu64, memory_bytes);
 	if (spill && !realpath(spill, spill_path))
 		return fail(EXIT_SELF, "--spill %s: %s", spill, strerror(errno));
-	if (mpi_word)
-		unsetenv("RONDO_MPI");
-	snprintf(frames, sizeof(frames), "%" PRIu64, depth);
-	snprintf(differ, sizeof(differ), "%" PRIu64, slack);
-
-	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
-		if (set[i].value && setenv(set[i].name, set[i].value, 1) < 0)
-			return no_memory();
-	return EXIT_DONE;
+	spill = spill ? spill_path : NULL;
+	code = export_options(&usage);
+	if (mpi_word && !rn_mpi_of_word(mpi_word))
+		unsetenv(RN_ENV_MPI);
+	return code;
 }
 
 /* --- where the trace goes ------------------------------------------------------------------ */
@@ -381,13 +326,13 @@ static char folder[PATH_MAX];
  * variable is removed. */
 static bool has_status(void)
 {
-	const char *path = getenv("RONDO_STATUS");
+	const char *path = getenv(RN_ENV_STATUS);
 	int fd = path ? rn_status_open(path) : -1;
 
 	if (fd >= 0)
 		close(fd);
 	else
-		unsetenv("RONDO_STATUS");
+		unsetenv(RN_ENV_STATUS);
 	return fd >= 0;
 }
 
@@ -452,15 +397,15 @@ static int make_status(struct run_dir *dir)
 		errno = error;
 		return folder_error();
 	}
-	return setenv("RONDO_STATUS", dir->path, 1) < 0 || setenv("RONDO_RANK_SEEN", "0", 1) < 0
-		       ? no_memory()
+	return setenv(RN_ENV_STATUS, dir->path, 1) < 0 || setenv(RN_ENV_RANK_SEEN, "0", 1) < 0
+		       ? fail_memory(NULL)
 		       : EXIT_DONE;
 }
 
 /* RONDO_CWD and RONDO_OUTPUT; and whether the tracer will be able to write there. */
 static int set_output(void)
 {
-	const char *given = output ? output : getenv("RONDO_OUTPUT");
+	const char *given = output ? output : getenv(RN_ENV_OUTPUT);
 	char cwd[PATH_MAX / 2], path[PATH_MAX];
 	const char *error;
 	int n;
@@ -473,8 +418,8 @@ static int set_output(void)
 		     given ? given + (*given == '/') : "");
 	if (n < 0 || n >= PATH_MAX)
 		return fail(EXIT_SELF, "-o: %s", strerror(ENAMETOOLONG));
-	if (setenv("RONDO_CWD", cwd, 0) < 0 || (given && setenv("RONDO_OUTPUT", path, 1) < 0))
-		return no_memory();
+	if (setenv(RN_ENV_CWD, cwd, 0) < 0 || (given && setenv(RN_ENV_OUTPUT, path, 1) < 0))
+		return fail_memory(NULL);
 	n = (int)(rn_base_name(path) - path);
 	snprintf(folder, sizeof(folder), "%.*s", n > 1 ? n - 1 : n, path);
 	if (!is_folder(folder) || access(folder, W_OK | X_OK) < 0)

@@ -12,6 +12,7 @@
 #include "base/plural.h"
 #include "base/status_file.h"
 #include "base/text.h"
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 #include "cmd/background.h"
 #include "cmd/cmd.h"
@@ -45,7 +46,7 @@ static bool is_open(const struct run_reports *r)
  * without its suffix. */
 static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 {
-	const char *output = getenv("RONDO_OUTPUT"), *cwd = getenv("RONDO_CWD"),
+	const char *output = getenv(RN_ENV_OUTPUT), *cwd = getenv(RN_ENV_CWD),
 		   *name = rn_base_name(r->spool);
 	int n = (int)(strlen(name) - strlen(RN_PART_FOLDER));
 
@@ -235,7 +236,7 @@ static pid_t find_background(void)
 {
 	char entry[PATH_MAX + 16];
 
-	snprintf(entry, sizeof(entry), "RONDO_STATUS=%s", getenv("RONDO_STATUS"));
+	snprintf(entry, sizeof(entry), RN_ENV_STATUS "=%s", getenv(RN_ENV_STATUS));
 	return background_process(entry);
 }
 

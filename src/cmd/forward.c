@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 
 static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_base_env_list",
@@ -20,7 +21,7 @@ static char **line;
 
 static bool is_ours(const char *entry)
 {
-	return rn_begins(entry, "LD_PRELOAD=") || rn_begins(entry, "RONDO_");
+	return rn_begins(entry, "LD_PRELOAD=") || rn_begins(entry, RN_ENV_PREFIX);
 }
 
 static void add_text(struct rn_buf *b, const char *s)

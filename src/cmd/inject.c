@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/sanitizer.h"
+#include "base/tracer_env.h"
 #include "cmd/cmd.h"
 #include "cmd/forward.h"
 #include "cmd/launch.h"
@@ -22,17 +23,16 @@ static int no_memory(void)
 
 enum rn_mpi inject_forced(void)
 {
-	return rn_mpi_of_word(getenv("RONDO_MPI"));
+	return rn_mpi_of_word(getenv(RN_ENV_MPI));
 }
 
 /* The directory of the trace, which processes on other nodes can read; NULL: unknown. */
 static const char *shared_directory(char dir[PATH_MAX])
 {
-	const char *replay = getenv("RONDO_REPLAY"),
-		   *file = replay ? replay : getenv("RONDO_OUTPUT");
+	const char *replay = getenv(RN_ENV_REPLAY), *file = replay ? replay : getenv(RN_ENV_OUTPUT);
 
 	if (!file)
-		return getenv("RONDO_CWD");
+		return getenv(RN_ENV_CWD);
 	snprintf(dir, PATH_MAX, "%.*s", (int)(rn_base_name(file) - file - 1), file);
 	return dir;
 }
@@ -51,7 +51,7 @@ int inject_stub(bool shared)
 			    "LD_PRELOAD cannot contain the path %s (it has a space, a colon or a "
 			    "dollar sign), and a link to it cannot be created: %s",
 			    library, strerror(error));
-	if (preload(path) < 0 || setenv("RONDO_IS_COMMAND", "1", 1) < 0)
+	if (preload(path) < 0 || setenv(RN_ENV_IS_COMMAND, "1", 1) < 0)
 		return no_memory();
 	return EXIT_DONE;
 }

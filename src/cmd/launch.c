@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/sanitizer.h"
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 #include "cmd/cmd.h"
 #include "cmd/elf_needs.h"
@@ -137,9 +138,9 @@ int preload(const char *library)
 	end_list(&all);
 	if (rn_buf_status(&all) == RN_OK && rn_buf_status(&users) == RN_OK &&
 	    setenv("LD_PRELOAD", (char *)all.data, 1) == 0 &&
-	    setenv(RN_SANITIZER_FIRST, "0", 1) == 0 &&
-	    (*users.data ? setenv("RONDO_PRELOAD", (char *)users.data, 1)
-			 : unsetenv("RONDO_PRELOAD")) == 0)
+	    setenv(RN_ENV_SANITIZER_FIRST, "0", 1) == 0 &&
+	    (*users.data ? setenv(RN_ENV_PRELOAD, (char *)users.data, 1)
+			 : unsetenv(RN_ENV_PRELOAD)) == 0)
 		rc = RN_OK;
 	rn_buf_free(&all);
 	rn_buf_free(&users);

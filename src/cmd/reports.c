@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 
 #define DIGITS 16
@@ -51,18 +52,18 @@ static void read_run_line(struct run_reports *run, const char *word, const char 
 		const char *word;
 		char *to;
 	} texts[] = {
-		{ "spool", run->spool },         { "traced", run->traced },
-		{ "parts", run->parts },         { "unmerged", run->unmerged },
-		{ "unspilled", run->unspilled }, { "unopened", run->unspilled },
+		{ RN_TAG_SPOOL, run->spool },         { RN_TAG_TRACED, run->traced },
+		{ RN_TAG_PARTS, run->parts },         { RN_TAG_UNMERGED, run->unmerged },
+		{ RN_TAG_UNSPILLED, run->unspilled }, { RN_TAG_UNOPENED, run->unspilled },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (strcmp(word, texts[i].word) == 0 && !*texts[i].to)
 			snprintf(texts[i].to, PATH_MAX, "%s", text);
-	run->failed |= strcmp(word, "failed") == 0;
-	run->unopened |= strcmp(word, "unopened") == 0;
-	run->ended |= strcmp(word, "ended") == 0;
-	if (strcmp(word, "late") == 0)
+	run->failed |= strcmp(word, RN_TAG_FAILED) == 0;
+	run->unopened |= strcmp(word, RN_TAG_UNOPENED) == 0;
+	run->ended |= strcmp(word, RN_TAG_ENDED) == 0;
+	if (strcmp(word, RN_TAG_LATE) == 0)
 		count_late(run, text);
 }
 
@@ -89,11 +90,12 @@ static void read_lines(struct reports *r, char *line, const char *end)
 	for (char *next; line < end && (next = memchr(line, '\n', (size_t)(end - line)));
 	     line = next + 1) {
 		*next = 0;
-		r->ranked |= rn_begins(line, "rank ") || rn_begins(line, "started ");
-		copy_rest(line, "launcher ", r->launcher, sizeof(r->launcher));
-		copy_rest(line, "rank ", r->rank, sizeof(r->rank));
-		copy_rest(line, "started ", r->started, sizeof(r->started));
-		copy_rest(line, "untraced ", r->untraced, sizeof(r->untraced));
+		r->ranked |=
+			rn_begins(line, RN_TAG_RANK " ") || rn_begins(line, RN_TAG_STARTED " ");
+		copy_rest(line, RN_TAG_LAUNCHER " ", r->launcher, sizeof(r->launcher));
+		copy_rest(line, RN_TAG_RANK " ", r->rank, sizeof(r->rank));
+		copy_rest(line, RN_TAG_STARTED " ", r->started, sizeof(r->started));
+		copy_rest(line, RN_TAG_UNTRACED " ", r->untraced, sizeof(r->untraced));
 		read_line(r, line);
 	}
 }

@@ -1,20 +1,6 @@
 /*
  * reports.h - The reports of the processes of a command, from the status file
- * (base/status_file.h).
- *
- * Each line is one report. A report of the stub, or about a program that is not traced, has the
- * form "WORD TEXT". A report of a tracer has the form "WORD RUN TEXT", where RUN is the id of the
- * run as 16 hexadecimal digits. The words of tracers, and their texts:
- *
- *	spool      the directory of the part files
- *	traced     the path of the trace; the trace was written
- *	parts      why the trace has to be made from part files
- *	unmerged   why an attempt to merge failed; the trace has to be made from part files
- *	unspilled  why a part file does not contain all calls
- *	unopened   why there is no part file on the node of the process
- *	late       calls after MPI_Finalize: number in part files, number not recorded
- *	failed     why there is neither a trace nor a part file
- *	ended      no text; the process called exit or returned from main
+ * (base/status_file.h). base/tracer_env.h lists their tags.
  */
 #ifndef RN_CMD_REPORTS_H
 #define RN_CMD_REPORTS_H

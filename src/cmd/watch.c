@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/status_file.h"
+#include "base/tracer_env.h"
 #include "cmd/conclude.h"
 
 /* Descriptor numbers in the watcher. */
@@ -91,7 +92,7 @@ void watch_rank(void)
 
 	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)watcher, STATUS);
 	if (watcher)
-		setenv("RONDO_STATUS", path, 1);
+		setenv(RN_ENV_STATUS, path, 1);
 	if (status >= 0)
 		close(status);
 	if (rank >= 0)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/sanitizer.h"
 #include "base/script_name.h"
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 #include "encode/callsite.h"
 #include "encode/grain.h"
@@ -77,7 +78,7 @@ bool rn_config_name(unsigned number)
 
 static void output_name(void)
 {
-	const char *given = getenv("RONDO_OUTPUT"), *folder = getenv("RONDO_CWD");
+	const char *given = getenv(RN_ENV_OUTPUT), *folder = getenv(RN_ENV_CWD);
 	char here[2048];
 
 	trace_name(label, sizeof(label));
@@ -99,7 +100,7 @@ static char preload[4096]; /* what the user had */
 
 static size_t memory_limit(void)
 {
-	const char *given = getenv("RONDO_MEMORY");
+	const char *given = getenv(RN_ENV_MEMORY);
 	size_t bytes = given ? strtoull(given, NULL, 10) : 0;
 
 	if (bytes == 0)
@@ -112,7 +113,7 @@ static void read_time(void)
 {
 	static struct rn_arena mem;
 	static struct rn_grain grain;
-	const char *time = getenv("RONDO_TIME");
+	const char *time = getenv(RN_ENV_TIME);
 
 	copy(rn_config.time, sizeof(rn_config.time), time && *time ? time : "summary");
 	rn_config.times = strcmp(rn_config.time, "none") != 0;
@@ -130,7 +131,7 @@ static void read_lossy(void)
 {
 	struct rn_lossy l;
 
-	copy(rn_config.lossy, sizeof(rn_config.lossy), getenv("RONDO_LOSSY"));
+	copy(rn_config.lossy, sizeof(rn_config.lossy), getenv(RN_ENV_LOSSY));
 	if (!rn_lossy_parse(rn_config.lossy, &l) || (l.counts && rn_config.grain))
 		rn_config.lossy[0] = '\0';
 }
@@ -138,7 +139,7 @@ static void read_lossy(void)
 /* Calls have no times where they are not recorded. */
 static void read_only(void)
 {
-	const char *only = getenv("RONDO_ONLY"), *codec = getenv("RONDO_ORDER_CODEC");
+	const char *only = getenv(RN_ENV_ONLY), *codec = getenv(RN_ENV_ORDER_CODEC);
 	enum rn_order_codec c = codec ? rn_order_codec_named(codec) : RN_ORDER_MODEL;
 
 	rn_config.order = only && strcmp(only, RN_ONLY_ORDER) == 0;
@@ -164,7 +165,7 @@ static uint32_t read_frames(const char *name)
 
 static enum rn_order_values read_values(void)
 {
-	const char *given = getenv("RONDO_VALUES");
+	const char *given = getenv(RN_ENV_VALUES);
 
 	if (given && strcmp(given, RN_VALUES_WORD_NONE) == 0)
 		return RN_VALUES_NONE;
@@ -182,27 +183,29 @@ const char *rn_config_values(void)
 
 void rn_config_read(void)
 {
+	const char *divergence = getenv(RN_ENV_DIVERGENCE);
+
 	own_name();
 	output_name();
-	copy(rn_config.status, sizeof(rn_config.status), getenv("RONDO_STATUS"));
-	copy(rn_config.call, sizeof(rn_config.call), getenv("RONDO_CALL"));
-	copy(rn_config.rank, sizeof(rn_config.rank), getenv("RONDO_RANK"));
-	copy(rn_config.spill, sizeof(rn_config.spill), getenv("RONDO_SPILL"));
-	copy(preload, sizeof(preload), getenv("RONDO_PRELOAD"));
-	rn_config.elastic = !getenv("RONDO_ELASTIC");
+	copy(rn_config.status, sizeof(rn_config.status), getenv(RN_ENV_STATUS));
+	copy(rn_config.call, sizeof(rn_config.call), getenv(RN_ENV_CALL));
+	copy(rn_config.rank, sizeof(rn_config.rank), getenv(RN_ENV_RANK));
+	copy(rn_config.spill, sizeof(rn_config.spill), getenv(RN_ENV_SPILL));
+	copy(preload, sizeof(preload), getenv(RN_ENV_PRELOAD));
+	rn_config.elastic = !getenv(RN_ENV_NO_ELASTIC);
 	rn_config.memory = memory_limit();
 	read_time();
 	read_lossy();
 	copy(rn_config.callsite_ignore, sizeof(rn_config.callsite_ignore),
-	     getenv("RONDO_CALLSITE_IGNORE"));
-	copy(rn_config.replay, sizeof(rn_config.replay), getenv("RONDO_REPLAY"));
+	     getenv(RN_ENV_CALLSITE_IGNORE));
+	copy(rn_config.replay, sizeof(rn_config.replay), getenv(RN_ENV_REPLAY));
 	rn_config.values = read_values();
-	rn_config.diverges_on = getenv("RONDO_DIVERGES_ON") != NULL;
-	rn_config.alone = getenv("RONDO_ALONE") != NULL;
-	rn_config.stall = getenv("RONDO_STALL") ? (uint32_t)atoi(getenv("RONDO_STALL")) : STALL;
-	rn_config.callsite = read_frames("RONDO_CALLSITE");
+	rn_config.diverges_on = divergence && strcmp(divergence, RN_DIVERGENCE_CONTINUE) == 0;
+	rn_config.alone = getenv(RN_ENV_ALONE) != NULL;
+	rn_config.stall = getenv(RN_ENV_STALL) ? (uint32_t)atoi(getenv(RN_ENV_STALL)) : STALL;
+	rn_config.callsite = read_frames(RN_ENV_CALLSITE);
 	if (rn_config.elastic)
-		rn_config.callsite_slack = read_frames("RONDO_CALLSITE_SLACK");
+		rn_config.callsite_slack = read_frames(RN_ENV_CALLSITE_SLACK);
 	read_only();
 }
 
@@ -215,7 +218,7 @@ static void give_back_list(void)
 
 	if (!at)
 		return;
-	while (strncmp(at, "RONDO_", 6) == 0 || strncmp(at, "LD_PRELOAD", 10) == 0) {
+	while (rn_begins(at, RN_ENV_PREFIX) || rn_begins(at, "LD_PRELOAD")) {
 		at += strcspn(at, between);
 		at += *at != '\0';
 	}
@@ -230,7 +233,7 @@ static void give_back_list(void)
 void rn_config_pass_on(void)
 {
 	const char *all = getenv("LD_PRELOAD"), *at = all ? strstr(all, OWN_LIBRARY) : NULL,
-		   *first = getenv(RN_SANITIZER_FIRST);
+		   *first = getenv(RN_ENV_SANITIZER_FIRST);
 	size_t n = all ? strlen(all) + sizeof(RN_STUB_LIBRARY) : 0;
 	char *changed = at ? malloc(n) : NULL;
 
@@ -238,45 +241,19 @@ void rn_config_pass_on(void)
 		return;
 	if (first && *first == '1') {
 		all = rn_after_first(all);
-		setenv(RN_SANITIZER_FIRST, "0", 1);
+		setenv(RN_ENV_SANITIZER_FIRST, "0", 1);
 	}
 	snprintf(changed, n, "%.*s" RN_STUB_LIBRARY "%s", (int)(at - all), all,
 		 at + strlen(OWN_LIBRARY));
 	setenv("LD_PRELOAD", changed, 1);
 	if (rn_is_rank(environ))
-		setenv("RONDO_IN_RANK", "1", 1);
+		setenv(RN_ENV_IN_RANK, "1", 1);
 	free(changed);
 }
 
 void rn_config_give_back(void)
 {
-	static const char *const ours[] = { "RONDO_OUTPUT",
-					    "RONDO_CWD",
-					    "RONDO_TIME",
-					    "RONDO_CALL",
-					    "RONDO_RANK",
-					    "RONDO_STATUS",
-					    "RONDO_MPI",
-					    "RONDO_PRELOAD",
-					    "RONDO_IN_RANK",
-					    "RONDO_IS_COMMAND",
-					    "RONDO_RANK_SEEN",
-					    RN_SANITIZER_FIRST,
-					    "RONDO_SPILL",
-					    "RONDO_ELASTIC",
-					    "RONDO_LOSSY",
-					    "RONDO_MEMORY",
-					    "RONDO_CALLSITE",
-					    "RONDO_CALLSITE_IGNORE",
-					    "RONDO_ONLY",
-					    "RONDO_ORDER_CODEC",
-					    "RONDO_REPLAY",
-					    "RONDO_DIVERGES_ON",
-					    "RONDO_ALONE",
-					    "RONDO_STALL",
-					    "RONDO_VALUES",
-					    "RONDO_CALLSITE_SLACK",
-					    NULL };
+	static const char *const ours[] = { RN_ENV_ALL, NULL };
 	static bool done;
 
 	if (done) /* what is there now is the program's */

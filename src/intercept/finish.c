@@ -1,6 +1,7 @@
 /* finish.c - see finish.h. */
 #include "intercept/finish.h"
 
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 #include "intercept/comm.h"
 #include "intercept/config.h"
@@ -356,6 +357,6 @@ void rn_finish_late(void)
 	}
 	rn_spool_end(kept > 0 || (finish.journal_kept && rn_spool_any()));
 	if (rn_status_has_watcher())
-		rn_status_post("ended", "");
+		rn_status_post(RN_TAG_ENDED, "");
 	errno = saved;
 }

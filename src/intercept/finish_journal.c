@@ -2,6 +2,7 @@
 #include "intercept/finish_journal.h"
 
 #include "base/hash.h"
+#include "base/tracer_env.h"
 #include "base/varint.h"
 #include "base/which_mpi.h"
 #include "intercept/config.h"
@@ -26,7 +27,7 @@
 /* Reports where the part files of this run are. */
 static void tell_spool(void)
 {
-	rn_status_post("spool", rn_spool_folder());
+	rn_status_post(RN_TAG_SPOOL, rn_spool_folder());
 }
 
 void rn_finish_start_journal(void)
@@ -111,7 +112,7 @@ void rn_finish_leave_alone(struct rn_finish *f, const char *why)
 	} else if (rn_status_has_watcher()) {
 		rn_summary_watched(why, first);
 	} else if (first) {
-		rn_summary_journal("parts", why);
+		rn_summary_journal(RN_TAG_PARTS, why);
 	}
 }
 
@@ -143,7 +144,7 @@ static void leave_parts(struct rn_finish *f, struct rn_mpi_link *link, const cha
 	if (f->left == 0) {
 		rn_spool_drop();
 		rn_say("nothing was traced (%s)", how);
-		rn_status_post("failed", how);
+		rn_status_post(RN_TAG_FAILED, how);
 	} else {
 		rn_summary_journal(word, text);
 	}
@@ -157,12 +158,12 @@ void rn_finish_leave_unmerged(struct rn_finish *f, struct rn_mpi_link *link)
 	if (!why.text[0])
 		rn_link_explain(link, &why);
 	snprintf(text, sizeof(text), "the ranks' traces could not be put together (%s)", why.text);
-	leave_parts(f, link, why.text, "unmerged", text);
+	leave_parts(f, link, why.text, RN_TAG_UNMERGED, text);
 }
 
 void rn_finish_leave_segments(struct rn_finish *f, struct rn_mpi_link *link)
 {
-	leave_parts(f, link, "MPI_Finalize", "parts",
+	leave_parts(f, link, "MPI_Finalize", RN_TAG_PARTS,
 		    "more was recorded than the memory limit holds at once, so the trace is made "
 		    "from parts");
 }

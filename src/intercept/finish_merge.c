@@ -1,6 +1,7 @@
 /* finish_merge.c - see finish_merge.h. */
 #include "intercept/finish_merge.h"
 
+#include "base/tracer_env.h"
 #include "base/varint.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
@@ -352,7 +353,7 @@ static int write_trace(struct rn_finish *f)
 		rn_summary_unchanged();
 	} else if (rc == RN_OK) {
 		f->written = true;
-		rn_status_post("traced", rn_config.output);
+		rn_status_post(RN_TAG_TRACED, rn_config.output);
 		if (!f->another_rank_reports)
 			rn_summary_trace(f, &file);
 	}
@@ -376,7 +377,7 @@ static int agree_on_output(struct rn_finish *f, struct rn_mpi_link *link)
 	if (b.len)
 		memcpy(rn_config.output, path, b.len + 1);
 	if (rn_status_has_watcher())
-		rn_status_post(b.len ? "traced" : "failed", b.len ? path : "no trace");
+		rn_status_post(b.len ? RN_TAG_TRACED : RN_TAG_FAILED, b.len ? path : "no trace");
 	return rc;
 }
 

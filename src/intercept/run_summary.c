@@ -3,6 +3,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
+#include "base/tracer_env.h"
 #include "encode/sigs.h"
 #include "file/order_list.h"
 #include "intercept/config.h"
@@ -97,7 +98,7 @@ void rn_summary_no_rank(void)
 {
 	rn_say("--rank %s selects none of the %d rank%s of the run; no trace was written",
 	       rn_config.rank, rn_tracer.world_size, rn_plural((uint64_t)rn_tracer.world_size));
-	rn_status_post("failed", "no rank");
+	rn_status_post(RN_TAG_FAILED, "no rank");
 }
 
 void rn_summary_unchanged(void)
@@ -106,7 +107,7 @@ void rn_summary_unchanged(void)
 
 	rn_say("no call was recorded, so the existing trace was not replaced: %s",
 	       rn_text_path(rn_config.output, path, sizeof(path)));
-	rn_status_post("failed", "no call");
+	rn_status_post(RN_TAG_FAILED, "no call");
 }
 
 void rn_summary_journal(const char *word, const char *why)
@@ -123,7 +124,7 @@ void rn_summary_watched(const char *why, bool first)
 {
 	char folder[PATH_BYTES];
 
-	rn_status_post("parts", why);
+	rn_status_post(RN_TAG_PARTS, why);
 	if (first)
 		rn_say("%s; the trace is made when all ranks have ended; if it is not: rondo "
 		       "recover %s",
@@ -136,7 +137,7 @@ void rn_summary_late(uint64_t kept, uint64_t lost)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64, kept, lost);
-	if (!rn_status_post("late", text) && rn_tracer.world_rank == 0) {
+	if (!rn_status_post(RN_TAG_LATE, text) && rn_tracer.world_rank == 0) {
 		if (lost)
 			rn_say("%" PRIu64 " call%s on rank 0 came when the trace had been written "
 			       "(after MPI_Finalize), and cannot be added",

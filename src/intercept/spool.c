@@ -3,6 +3,7 @@
 
 #include "base/private_dir.h"
 #include "base/status_file.h"
+#include "base/tracer_env.h"
 #include "encode/sigs.h"
 #include "file/moment_list.h"
 #include "file/order_tail.h"
@@ -58,7 +59,7 @@ static void warn(const char *path, int error, const char *event)
 
 	snprintf(text, sizeof(text), "%s: %s", path, strerror(error));
 	if (rn_config.status[0])
-		rn_status_append(spill.head ? "unspilled" : "unopened", text);
+		rn_status_append(spill.head ? RN_TAG_UNSPILLED : RN_TAG_UNOPENED, text);
 	else
 		rn_say("%s; if the %s, what comes now is lost", text, event);
 }

@@ -2,6 +2,7 @@
 #include "intercept/status_line.h"
 
 #include "base/status_file.h"
+#include "base/tracer_env.h"
 #include "intercept/calm.h"
 #include "intercept/config.h"
 #include "intercept/tracer_state.h"
@@ -61,7 +62,7 @@ bool rn_status_untraced(const char *text)
 {
 	char line[LINE_MAX_BYTES];
 
-	return post_line(line, snprintf(line, sizeof(line), "untraced %s\n", text));
+	return post_line(line, snprintf(line, sizeof(line), RN_TAG_UNTRACED " %s\n", text));
 }
 
 bool rn_status_has_watcher(void)

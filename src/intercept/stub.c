@@ -36,6 +36,7 @@
 #include "base/bounded_text.h"
 #include "base/sanitizer.h"
 #include "base/status_file.h"
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 
 #define HEAD 4096 /* bytes of the status file that are searched for an earlier report */
@@ -205,26 +206,26 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 {
 	char line[4 * PATH_MAX];
 	struct rn_bounded_text t = { line, 0, sizeof(line), false };
-	char **env, *first = (char *)rn_env_get(p->env, RN_SANITIZER_FIRST);
+	char **env, *first = (char *)rn_env_get(p->env, RN_ENV_SANITIZER_FIRST);
 
 	add_preload(&t, p, mpi);
 	env = t.full ? NULL : new_environment(p, line);
 	if (!env) {
-		report(p, "untraced ", ": its environment is too large");
+		report(p, RN_TAG_UNTRACED " ", ": its environment is too large");
 		return;
 	}
 	if (first && p->asan)
 		*first = '1';
 	if (mpi != RN_MPI_NONE)
-		report(p, "started ", "");
+		report(p, RN_TAG_STARTED " ", "");
 	syscall(SYS_execve, p->exe, p->argv, env);
-	report(p, "untraced ", " could not be started again");
+	report(p, RN_TAG_UNTRACED " ", " could not be started again");
 }
 
 /* Removes the first name from LD_PRELOAD if it was added only for this process. */
 static void remove_asan(char **env)
 {
-	char *first = (char *)rn_env_get(env, RN_SANITIZER_FIRST),
+	char *first = (char *)rn_env_get(env, RN_ENV_SANITIZER_FIRST),
 	     *preload = (char *)rn_env_get(env, "LD_PRELOAD");
 
 	if (!first || *first != '1' || !preload)
@@ -257,7 +258,7 @@ static enum rn_mpi guess(const struct process *p)
  * processes that the command starts. */
 static bool is_command(const struct process *p)
 {
-	char *is = (char *)rn_env_get(p->env, "RONDO_IS_COMMAND");
+	char *is = (char *)rn_env_get(p->env, RN_ENV_IS_COMMAND);
 	bool yes = is && *is == '1';
 
 	if (yes)
@@ -315,9 +316,9 @@ static void leave_alone(char **env)
 	char **to = env;
 
 	for (char **e = env; *e; e++) {
-		if (rn_begins(*e, "RONDO_PRELOAD="))
+		if (rn_begins(*e, RN_ENV_PRELOAD "="))
 			*to++ = memcpy(*e + 3, "LD", 2);
-		else if (!rn_begins(*e, "LD_PRELOAD=") && !rn_begins(*e, "RONDO_"))
+		else if (!rn_begins(*e, "LD_PRELOAD=") && !rn_begins(*e, RN_ENV_PREFIX))
 			*to++ = *e;
 	}
 	*to = NULL;
@@ -327,19 +328,19 @@ static void leave_alone(char **env)
  * reports: the processes that it starts find the variable changed. */
 static void report_rank(const struct process *p)
 {
-	char *seen = (char *)rn_env_get(p->env, "RONDO_RANK_SEEN");
+	char *seen = (char *)rn_env_get(p->env, RN_ENV_RANK_SEEN);
 
 	if (!seen || *seen != '0' || !rn_is_rank(p->env))
 		return;
 	*seen = '1';
-	report(p, "rank ", "");
+	report(p, RN_TAG_RANK " ", "");
 }
 
 /* The process runs without a tracer. */
 static void stay(struct process *p, enum rn_mpi forced)
 {
 	if (rn_is_launcher(p->exe)) {
-		report(p, "launcher ", "");
+		report(p, RN_TAG_LAUNCHER " ", "");
 		return;
 	}
 	p->untraced = (pid_t)syscall(SYS_getpid);
@@ -349,7 +350,7 @@ static void stay(struct process *p, enum rn_mpi forced)
 
 static void copy_status(struct process *p)
 {
-	const char *path = rn_env_get(p->env, "RONDO_STATUS");
+	const char *path = rn_env_get(p->env, RN_ENV_STATUS);
 	struct rn_bounded_text t = { p->status, 0, sizeof(p->status), false };
 
 	if (path)
@@ -358,7 +359,7 @@ static void copy_status(struct process *p)
 
 static void decide(struct process *p)
 {
-	enum rn_mpi mpi, forced = rn_mpi_of_word(rn_env_get(p->env, "RONDO_MPI"));
+	enum rn_mpi mpi, forced = rn_mpi_of_word(rn_env_get(p->env, RN_ENV_MPI));
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", p->exe, sizeof(p->exe) - 1);
 	const char *reason;
 
@@ -368,7 +369,7 @@ static void decide(struct process *p)
 	remove_asan(p->env);
 	p->exe[n] = 0;
 	copy_status(p);
-	if (rn_is_launcher(p->exe) && rn_env_get(p->env, "RONDO_IN_RANK")) {
+	if (rn_is_launcher(p->exe) && rn_env_get(p->env, RN_ENV_IN_RANK)) {
 		leave_alone(p->env);
 		return;
 	}
@@ -379,7 +380,7 @@ static void decide(struct process *p)
 	if (mpi == RN_MPI_NONE)
 		stay(p, forced);
 	else if (reason)
-		report(p, "untraced ", reason);
+		report(p, RN_TAG_UNTRACED " ", reason);
 	else
 		start_again(p, mpi);
 }
@@ -404,7 +405,7 @@ __attribute__((destructor)) static void after_main(void)
 	dl_iterate_phdr(look_at_end, &process);
 	if (process.linked == RN_MPI_NONE || process.traced)
 		return;
-	report(&process, "untraced ",
+	report(&process, RN_TAG_UNTRACED " ",
 	       process.forced ? " loaded MPI while it ran; try rondo trace right before it"
 	       : process.linked == RN_MPI_OMPI ? " loaded Open MPI while it ran; try --mpi=ompi"
 					       : " loaded MPICH while it ran; try --mpi=mpich");

@@ -1,6 +1,7 @@
 /* tracer_start.c - see tracer_start.h. */
 #include "intercept/tracer_start.h"
 
+#include "base/tracer_env.h"
 #include "base/which_mpi.h"
 #include "intercept/clock.h"
 #include "intercept/comm.h"
@@ -47,7 +48,7 @@ bool rn_tracer_is_for_other(void)
 static bool may_start_another(void)
 {
 	return rn_is_interpreter(rn_config.program) || rn_is_runner(rn_config.program) ||
-	       (getenv("RONDO_MPI") && !rn_is_rank(environ));
+	       (getenv(RN_ENV_MPI) && !rn_is_rank(environ));
 }
 
 /* NULL, or the reason why nothing can be recorded. */
