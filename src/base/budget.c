@@ -1,14 +1,30 @@
 /* budget.c - see budget.h. */
 #include "base/budget.h"
 
-#include <stdint.h>
-
 static size_t used, limit = SIZE_MAX, exceeded;
 
 void rn_budget_set(size_t bytes)
 {
 	limit = bytes;
 	exceeded = 0;
+}
+
+uint64_t rn_budget_given;
+
+/* The limit for a file of up to 1 MiB, and the limit for a larger file as a multiple of its size.
+ * Traces that Rondo wrote need much less. */
+#define FILE_MIN    ((uint64_t)224 << 20)
+#define FILE_FACTOR 224
+
+void rn_budget_allow(uint64_t file_bytes)
+{
+	uint64_t more = file_bytes > FILE_MIN / FILE_FACTOR ? file_bytes : FILE_MIN / FILE_FACTOR;
+
+	if (__builtin_mul_overflow(more, FILE_FACTOR, &more))
+		more = SIZE_MAX;
+	if (limit != SIZE_MAX && __builtin_add_overflow(more, limit, &more))
+		more = SIZE_MAX;
+	rn_budget_set(rn_budget_given ? rn_budget_given : more);
 }
 
 size_t rn_budget_limit(void)

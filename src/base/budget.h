@@ -14,10 +14,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Sets the limit. Blocks that are already charged count toward it. SIZE_MAX: no limit. */
 void rn_budget_set(size_t limit);
 size_t rn_budget_limit(void);
+
+/* The limit that the user has set (--max-memory), in bytes; 0: none. */
+extern uint64_t rn_budget_given;
+
+/* Sets the limit for reading a file: the limit that the user has set, or one in proportion to the
+ * size of the file. In the second case, each call adds the limit for one more file. */
+void rn_budget_allow(uint64_t file_bytes);
 
 /* Charges a block that is about to be allocated. Returns false, and charges nothing, if the limit
  * would be exceeded. */

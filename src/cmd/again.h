@@ -11,10 +11,12 @@
 
 #include <stdbool.h>
 
+struct rn_buf;
 struct rn_trace;
 struct target;
 
-/* Says what differs. False: it is not known here. */
-bool again_compare(const struct rn_trace *trace, const struct target *t, char *const *command);
+/* Notes the differences. False: they are not known here. */
+bool again_compare(const struct rn_trace *trace, const struct target *t, char *const *command,
+		   struct rn_buf *notes);
 
 #endif

@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/budget.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "cmd/parts.h"
 #include "file/recover.h"
 #include "read/trace.h"
 
@@ -52,6 +53,36 @@ int fail_err(const struct rn_err *err)
 	return fail(self ? EXIT_SELF : EXIT_INPUT, "%s", err->text);
 }
 
+int fail_self(const struct rn_err *err)
+{
+	return fail(EXIT_SELF, "%s", err->text);
+}
+
+void print_notes(struct rn_buf *notes)
+{
+	for (size_t at = 0; at < notes->len; at += strlen((char *)notes->data + at) + 1)
+		fail(EXIT_DONE, "%s", (char *)notes->data + at);
+	rn_buf_free(notes);
+}
+
+int conclude_parts(const char *folder, int rc, const struct parts_trace *t, struct rn_buf *notes,
+		   const struct rn_err *err)
+{
+	print_notes(notes);
+	switch (rc) {
+	case RN_OK:
+		return t->damaged ? EXIT_INPUT : EXIT_DONE;
+	case RN_E_RANGE:
+		return EXIT_NO;
+	case RN_E_DATA:
+		return fail(EXIT_INPUT, "%s: %s", folder, err->text);
+	case RN_E_NOMEM:
+		return fail_err(err);
+	default:
+		return fail_self(err);
+	}
+}
+
 int fail_memory(const char *file)
 {
 	struct rn_err err;
@@ -62,33 +93,13 @@ int fail_memory(const char *file)
 	return fail_err(&err);
 }
 
-uint64_t max_memory;
-
-/* The limit for a file of up to 1 MiB, and the limit for a larger file as a multiple of its size.
- * Traces that Rondo wrote need much less. */
-#define MEMORY_MIN    ((uint64_t)224 << 20)
-#define MEMORY_FACTOR 224
-
-void allow_memory(uint64_t file_bytes)
-{
-	size_t before = rn_budget_limit();
-	uint64_t more =
-		file_bytes > MEMORY_MIN / MEMORY_FACTOR ? file_bytes : MEMORY_MIN / MEMORY_FACTOR;
-
-	if (__builtin_mul_overflow(more, MEMORY_FACTOR, &more))
-		more = SIZE_MAX;
-	if (before != SIZE_MAX && __builtin_add_overflow(more, before, &more))
-		more = SIZE_MAX;
-	rn_budget_set(max_memory ? max_memory : more);
-}
-
 int open_trace(const char *path, struct rn_trace *t)
 {
 	struct rn_err err = { 0 };
 	struct stat st = { 0 };
 	bool exists = stat(path, &st) == 0;
 
-	allow_memory((uint64_t)st.st_size);
+	rn_budget_allow((uint64_t)st.st_size);
 	if (rn_trace_open(t, path, &err) == RN_OK)
 		return EXIT_DONE;
 	if (strstr(path, RN_PART_FOLDER) && exists && S_ISDIR(st.st_mode))

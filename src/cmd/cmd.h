@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/budget.h"
+
+struct rn_buf;
 struct rn_err;
 struct rn_trace;
 
@@ -81,26 +84,31 @@ int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The exit code for an error of the libraries, which it prints. */
 int fail_err(const struct rn_err *err);
 
+/* Prints an error of a function that starts programs or writes files. Returns EXIT_SELF. */
+int fail_self(const struct rn_err *err);
+
+/* Prints the result of parts_recover: the notes, and the error if there is one. The exit code. */
+struct parts_trace;
+int conclude_parts(const char *folder, int rc, const struct parts_trace *t, struct rn_buf *notes,
+		   const struct rn_err *err);
+
+/* Prints the notes of a library (base/notes.h), and frees the buffer. */
+void print_notes(struct rn_buf *notes);
+
 /* Reports that there is no memory. Returns EXIT_INPUT if the memory limit was exceeded, EXIT_SELF
  * otherwise. `file`: the file that is being read, or NULL. */
 int fail_memory(const char *file);
 
-/* The option --max-memory of all commands that read traces or part files, and its value in bytes;
- * 0: not given. */
-extern uint64_t max_memory;
+/* The option --max-memory of all commands that read traces or part files. */
 #define OPT_MAX_MEMORY                                                                             \
 	{                                                                                          \
 		"--max-memory", "SIZE", "use up to SIZE of memory for a file: 512M, 2G", OPT_SIZE, \
-			.var = &max_memory                                                         \
+			.var = &rn_budget_given                                                    \
 	}
 
 /* The default limit of commands that read every event of a trace. The events can be many times
  * larger than the trace. */
 #define MEMORY_FOR_EVENTS ((uint64_t)2 << 30)
-
-/* Sets the memory limit of this process (base/budget.h): --max-memory, or a limit in proportion to
- * the size of the file. Without the option, each call adds the limit for one more file. */
-void allow_memory(uint64_t file_bytes);
 
 /* Opens a trace or says why not. EXIT_DONE or another code. */
 int open_trace(const char *path, struct rn_trace *t);
@@ -123,10 +131,6 @@ int finish_output(void);
 
 /* The name in a table (a list of strings that ends with NULL) that was probably meant, or NULL. */
 const char *nearest(const char *word, const char *const *names);
-
-/* Whether SIGPIPE was ignored when rondo was started; a program that it starts finds it so again.
- */
-extern bool pipe_was_ignored;
 
 int cmd_trace(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

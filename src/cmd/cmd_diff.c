@@ -50,6 +50,7 @@ struct side {
 	struct rn_arena mem, scratch; /* for the trace; for a stream */
 	struct rn_orders orders;
 	struct symbols *symbols;
+	struct rn_buf notes;   /* of the symbols */
 	struct rn_order order; /* the stream */
 	uint32_t *site;
 };
@@ -297,7 +298,7 @@ static int open_side(struct side *s, const char *file)
 	rn_arena_init(&s->mem, SIZE_MAX);
 	rn_arena_init(&s->scratch, SIZE_MAX);
 	rc = rn_orders_init(&s->orders, &s->mem, &s->t, &err);
-	s->symbols = symbols_new(&s->t, file);
+	s->symbols = symbols_new(&s->t, file, &s->notes);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: %s", file, err.text);
 	return rc < 0 || !s->symbols ? fail_memory(NULL) : EXIT_DONE;
@@ -308,6 +309,7 @@ static void close_side(struct side *s)
 	if (!s->file)
 		return;
 	symbols_free(s->symbols);
+	print_notes(&s->notes);
 	rn_orders_free(&s->orders);
 	rn_arena_free(&s->scratch);
 	rn_arena_free(&s->mem);
@@ -366,8 +368,8 @@ int cmd_diff(int argc, char **argv)
 
 	if (code || !file[0])
 		return code;
-	if (!max_memory)
-		max_memory = MEMORY_FOR_EVENTS;
+	if (!rn_budget_given)
+		rn_budget_given = MEMORY_FOR_EVENTS;
 	rn_arena_init(&d.mem, SIZE_MAX);
 	for (int i = 0; i < 2 && code == EXIT_DONE; i++)
 		code = open_side(&d.side[i], file[i]);

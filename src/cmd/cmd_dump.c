@@ -191,7 +191,8 @@ static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder 
 static int dump_order(struct dump *d)
 {
 	const struct rn_seg *all = &d->t->order->list.stream;
-	struct symbols *symbols = symbols_new(d->t, d->file);
+	struct rn_buf notes = { 0 };
+	struct symbols *symbols = symbols_new(d->t, d->file, &notes);
 	const struct rn_decoder names = { .sites = &d->t->sites,
 					  .symbol = symbols_name,
 					  .symbol_arg = symbols };
@@ -206,17 +207,19 @@ static int dump_order(struct dump *d)
 			code = dump_events(d, s, &names);
 	}
 	symbols_free(symbols);
+	print_notes(&notes);
 	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
 }
 
 static int dump_ranks(struct dump *d)
 {
 	uint64_t threads = d->t->threads;
+	struct rn_buf notes = { 0 };
 	struct symbols *symbols;
 	int code = EXIT_DONE;
 
 	d->printer = rn_printer_new(&d->mem, d->t, json ? rn_decode_json : rn_decode_text);
-	symbols = symbols_new(d->t, d->file);
+	symbols = symbols_new(d->t, d->file, &notes);
 	if (!d->printer || !symbols) {
 		symbols_free(symbols);
 		rn_printer_free(d->printer);
@@ -227,6 +230,7 @@ static int dump_ranks(struct dump *d)
 	if (code == EXIT_DONE && (ranks.first == ranks.last || !nothing_to_print(d)))
 		code = dump_streams(d, ranks.first * threads, ranks.last * threads + threads - 1);
 	symbols_free(symbols);
+	print_notes(&notes);
 	rn_printer_free(d->printer);
 	rn_moment_view_free(d->times);
 	return code;

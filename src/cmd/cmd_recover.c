@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/live_view.h"
 #include "cmd/parts.h"
@@ -50,8 +51,10 @@ static bool cut_suffix(char *path)
 /* Replaces an existing file only if the user named it with -o. */
 static int make_trace(const char *path)
 {
-	struct parts_trace t = { .how = output ? PLACE_EXACTLY : PLACE_NEW, .out = stdout };
-	int n = snprintf(t.path, sizeof(t.path), "%s", output ? output : path), code;
+	struct parts_trace t = { .how = output ? PLACE_EXACTLY : PLACE_NEW };
+	int n = snprintf(t.path, sizeof(t.path), "%s", output ? output : path), rc, code;
+	struct rn_buf notes = { 0 };
+	struct rn_err err = { 0 };
 
 	if (n >= (int)sizeof(t.path))
 		return fail(EXIT_USAGE, "recover: %s: %s", path, strerror(ENAMETOOLONG));
@@ -59,12 +62,33 @@ static int make_trace(const char *path)
 		return fail(EXIT_USAGE,
 			    "recover: %s does not end in %s; name the trace with -o FILE", path,
 			    RN_PART_FOLDER);
-	code = parts_recover(path, 0, &t);
+	rc = parts_recover(path, 0, &t, &notes, &err);
+	code = conclude_parts(path, rc, &t, &notes, &err);
+	if (rc == RN_OK) {
+		print_safe(stdout, (char *)t.line.data);
+		putchar('\n');
+	}
+	rn_buf_free(&t.line);
 	if (code == EXIT_DONE) {
 		code = finish_output();
 		hint("rondo info", t.path, "");
 	}
 	return code;
+}
+
+static int show_live(const char *path)
+{
+	struct rn_buf out = { 0 }, notes = { 0 };
+	struct rn_err err = { 0 };
+	int rc = live_show(path, json, &out, &notes, &err);
+
+	print_notes(&notes);
+	if (rc == RN_OK)
+		fwrite(out.data, 1, out.len, stdout);
+	rn_buf_free(&out);
+	if (rc == RN_E_NOMEM)
+		return fail_err(&err);
+	return rc == RN_OK ? finish_output() : fail(EXIT_INPUT, "%s: %s", path, err.text);
 }
 
 int cmd_recover(int argc, char **argv)
@@ -84,7 +108,7 @@ int cmd_recover(int argc, char **argv)
 		return fail_memory(NULL);
 	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
 		path[--n] = 0;
-	code = live ? live_show(path, json) : make_trace(path);
+	code = live ? show_live(path) : make_trace(path);
 	free(path);
 	return code;
 }

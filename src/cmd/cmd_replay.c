@@ -207,15 +207,17 @@ static int run_command(struct run *r, const struct target *t, char **command, in
 {
 	const struct stall_limit limit = { stall_seconds, has_stall };
 	struct stall *stall = stall_watch(r->job, &limit, r->alone ? rn_rank_of(environ, -1) : -1);
-	int own = inject_run(t, command, code);
+	struct rn_err err;
+	int rc = inject_run(t, command, code, &err);
 
 	r->stalled = stall_end(stall);
-	return own;
+	return rc < 0 ? fail_self(&err) : EXIT_DONE;
 }
 
 static int run(struct run *r, const struct target *t, char **command)
 {
-	int code = EXIT_DONE, own = inject_stub(!r->alone);
+	struct rn_err err;
+	int code = EXIT_DONE, own = inject_stub(!r->alone, &err) < 0 ? fail_self(&err) : EXIT_DONE;
 
 	r->job = rn_job_map(r->folder);
 	r->plans = plans_map(r->folder, r->trace->ranks);
@@ -242,14 +244,18 @@ static FILE *create_status(const char *folder)
 static int replay_in(struct run *r, const struct target *t, char **command)
 {
 	char status[PATH_MAX + 16];
+	struct rn_buf notes = { 0 };
+	bool is_compared;
 	int code;
 
 	snprintf(status, sizeof(status), "%s/" RN_STATUS_NAME, r->folder);
 	r->status = create_status(r->folder);
 	if (!r->status)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
+	is_compared = again_compare(r->trace, t, command, &notes);
+	print_notes(&notes);
 	code = plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
-			   !again_compare(r->trace, t, command));
+			   !is_compared);
 	if (!code)
 		code = set_variables(r->folder, status, r->alone);
 	if (!code)
@@ -268,9 +274,13 @@ static bool is_alone(const struct target *t)
 static int check_target(const struct target *t, char **command)
 {
 	enum rn_mpi forced = mpi_word ? rn_mpi_of_word(mpi_word) : inject_forced();
-	int code = target_check(t, command, forced);
+	struct rn_buf notes = { 0 };
+	int rc = target_check(t, command, forced, &notes);
 
-	return code || !is_alone(t) ? code : target_check_rank(t, forced, true);
+	if (rc == RN_OK && is_alone(t))
+		rc = target_check_rank(t, forced, true, &notes);
+	print_notes(&notes);
+	return rc < 0 ? EXIT_SELF : EXIT_DONE;
 }
 
 static int replay(const char *file, const struct rn_trace *trace, const struct target *t,
@@ -314,8 +324,8 @@ int cmd_replay(int argc, char **argv)
 	if (!command[0] || !command[1])
 		return fail(EXIT_USAGE, "replay: which %s? (see: rondo replay --help)",
 			    command[0] ? "program" : "trace, and which program");
-	if (!max_memory)
-		max_memory = MEMORY_FOR_EVENTS;
+	if (!rn_budget_given)
+		rn_budget_given = MEMORY_FOR_EVENTS;
 	code = open_trace(command[0], &trace);
 	if (code)
 		return code;

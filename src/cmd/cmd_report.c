@@ -446,6 +446,20 @@ static void put_report(struct report *r)
 	put_notes(r);
 }
 
+static int put_order(struct report *r, const char *file)
+{
+	struct rn_buf notes = { 0 };
+	struct rn_err err = { 0 };
+	int rc = report_order(r->t, file, all, &r->out, &notes, &err);
+
+	print_notes(&notes);
+	if (rc == RN_E_NOMEM)
+		return fail_memory(file);
+	return rc == RN_OK ? EXIT_DONE
+			   : fail(EXIT_INPUT, "%s: %s", file,
+				  err.text[0] ? err.text : "a thread has too many events");
+}
+
 static int report_trace(const struct rn_trace *t, const char *file)
 {
 	struct report r = { .t = t };
@@ -461,7 +475,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	rn_arena_free(&scratch);
 	if (rc == RN_OK) {
 		put_report(&r);
-		code = report_order(t, file, all, &r.out);
+		code = put_order(&r, file);
 		rc = rn_buf_status(&r.out);
 	}
 	if (rc == RN_OK)

@@ -440,21 +440,28 @@ static int set_output(void)
  */
 static int trace_rank(const struct target *t, char **command)
 {
-	int code = target_check_rank(t, inject_forced(), false);
+	struct rn_buf notes = { 0 };
+	struct rn_err err = { 0 };
+	int rc = target_check_rank(t, inject_forced(), false, &notes);
 
-	if (!code)
-		code = inject_stub(false);
-	if (!code && !has_status())
+	print_notes(&notes);
+	if (rc < 0)
+		return EXIT_SELF;
+	rc = inject_stub(false, &err);
+	if (rc == RN_OK && !has_status())
 		watch_rank();
-	return code ? code : inject_become(t, command);
+	if (rc == RN_OK)
+		inject_become(t, command, &err);
+	return fail_self(&err);
 }
 
 static int run_and_conclude(const struct target *t, char **command, const struct run_dir *dir)
 {
-	int code = EXIT_DONE, own = inject_run(t, command, &code);
+	struct rn_err err;
+	int code = EXIT_DONE, own;
 
-	if (own)
-		return own;
+	if (inject_run(t, command, &code, &err) < 0)
+		return fail_self(&err);
 	own = conclude(t, command, dir->status, code);
 	return code ? code : own;
 }
@@ -463,14 +470,13 @@ static int run_and_conclude(const struct target *t, char **command, const struct
 static int trace_all(const struct target *t, char **command)
 {
 	struct run_dir dir;
-	int code = inject_stub(true), own;
+	struct rn_err err;
+	int code;
 
-	if (code)
-		return code;
-	if (has_status()) { /* the outer rondo makes the report */
-		own = inject_run(t, command, &code);
-		return own ? own : code;
-	}
+	if (inject_stub(true, &err) < 0)
+		return fail_self(&err);
+	if (has_status()) /* the outer rondo makes the report */
+		return inject_run(t, command, &code, &err) < 0 ? fail_self(&err) : code;
 	code = make_status(&dir);
 	if (!code)
 		code = run_and_conclude(t, command, &dir);
@@ -480,6 +486,7 @@ static int trace_all(const struct target *t, char **command)
 
 int cmd_trace(int argc, char **argv)
 {
+	struct rn_buf notes = { 0 };
 	struct rn_err err = { 0 };
 	struct target t;
 	char **command;
@@ -498,7 +505,8 @@ int cmd_trace(int argc, char **argv)
 		return code;
 	if (target_open(&t, *command, &err) < 0)
 		return fail(EXIT_SELF, "%s", err.text);
-	code = target_check(&t, command, inject_forced());
+	code = target_check(&t, command, inject_forced(), &notes) < 0 ? EXIT_SELF : EXIT_DONE;
+	print_notes(&notes);
 	if (!code && rn_is_rank(environ) && !target_is_launcher(&t))
 		code = trace_rank(&t, command);
 	else if (!code)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/plural.h"
 #include "base/status_file.h"
@@ -60,23 +61,17 @@ static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 /* Makes the trace from the part files, and prints one line that begins with `what`. */
 static int recover(struct run_reports *r, struct parts_trace *t, const char *what)
 {
-	char *line = NULL, prefix[2 * PATH_MAX + 32];
-	size_t n = 0;
-	int code;
+	struct rn_buf notes = { 0 };
+	struct rn_err err = { 0 };
+	int rc = parts_recover(r->spool, r->run, t, &notes, &err),
+	    code = conclude_parts(r->spool, rc, t, &notes, &err);
 
-	t->out = open_memstream(&line, &n);
-	if (!t->out)
-		return fail(EXIT_SELF, "out of memory");
-	snprintf(prefix, sizeof(prefix), "rondo: %s%s%s%s", what, *r->unspilled ? "(" : "",
-		 r->unspilled, *r->unspilled ? ") " : "");
-	t->prefix = prefix;
-	code = parts_recover(r->spool, r->run, t);
-	fclose(t->out);
-	if (n) {
-		fputs(line, stderr);
+	if (rc == RN_OK) {
+		fail(code, "%s%s%s%s%s", what, *r->unspilled ? "(" : "", r->unspilled,
+		     *r->unspilled ? ") " : "", (char *)t->line.data);
 		snprintf(r->traced, sizeof(r->traced), "%s", t->path);
 	}
-	free(line);
+	rn_buf_free(&t->line);
 	return code;
 }
 

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/notes.h"
 #include "base/which_mpi.h"
-#include "cmd/cmd.h"
 
 #define NAME_MAX_BYTES ((size_t)8192) /* maximum of a symbol and of a demangled name */
 #define CPU_SECONDS    1u             /* limit for all names together */
@@ -109,7 +109,7 @@ static char *ask_server(const char *symbol, size_t n)
 	return NULL;
 }
 
-char *demangle(const char *symbol)
+char *demangle(const char *symbol, struct rn_buf *notes)
 {
 	size_t n = strlen(symbol);
 	char *name;
@@ -122,8 +122,8 @@ char *demangle(const char *symbol)
 	if (!name) {
 		failed = true;
 		demangle_end();
-		fail(EXIT_DONE, "C++ names remain mangled: libstdc++.so.6 is not installed, or a "
-				"name needs too much time or memory");
+		rn_note(notes, "C++ names remain mangled: libstdc++.so.6 is not installed, or a "
+			       "name needs too much time or memory");
 	} else if (!*name) {
 		free(name);
 		name = NULL;

@@ -10,16 +10,10 @@
 #include "base/err.h"
 #include "base/sanitizer.h"
 #include "base/tracer_env.h"
-#include "cmd/cmd.h"
 #include "cmd/forward.h"
 #include "cmd/launch.h"
 #include "cmd/preload_path.h"
 #include "cmd/target.h"
-
-static int no_memory(void)
-{
-	return fail(EXIT_SELF, "out of memory");
-}
 
 enum rn_mpi inject_forced(void)
 {
@@ -37,48 +31,49 @@ static const char *shared_directory(char dir[PATH_MAX])
 	return dir;
 }
 
-int inject_stub(bool shared)
+int inject_stub(bool shared, struct rn_err *err)
 {
 	char dir[PATH_MAX], library[PATH_MAX], path[PATH_MAX];
 	int error;
 
 	if (!find_library(RN_STUB_LIBRARY, library))
-		return fail(EXIT_SELF, "%s is neither beside rondo nor in ../lib/rondo",
-			    RN_STUB_LIBRARY);
+		return rn_err_set(err, RN_E_SYS, "%s is neither beside rondo nor in ../lib/rondo",
+				  RN_STUB_LIBRARY);
 	error = preload_path(library, shared ? shared_directory(dir) : NULL, path);
 	if (error)
-		return fail(EXIT_SELF,
-			    "LD_PRELOAD cannot contain the path %s (it has a space, a colon or a "
-			    "dollar sign), and a link to it cannot be created: %s",
-			    library, strerror(error));
+		return rn_err_set(
+			err, RN_E_SYS,
+			"a link cannot be created (%s) to %s, a path that LD_PRELOAD cannot "
+			"contain because it has a space, a colon or a dollar sign",
+			strerror(error), library);
 	if (preload(path) < 0 || setenv(RN_ENV_IS_COMMAND, "1", 1) < 0)
-		return no_memory();
-	return EXIT_DONE;
+		return rn_err_nomem(err);
+	return RN_OK;
 }
 
-static int cannot_run(const struct target *t, int error)
+static int cannot_run(const struct target *t, int error, struct rn_err *err)
 {
-	return fail(EXIT_SELF, "%s cannot be run: %s", t->name, strerror(error));
+	return rn_err_set(err, RN_E_SYS, "%s cannot be run: %s", t->name, strerror(error));
 }
 
-int inject_run(const struct target *t, char **command, int *code)
+int inject_run(const struct target *t, char **command, int *code, struct rn_err *err)
 {
 	char **line = target_is_openmpi_launcher(t) ? forward_environment(command) : command;
 	pid_t pid;
 	int error;
 
 	if (!line)
-		return no_memory();
+		return rn_err_nomem(err);
 	error = start_program(t->path, line, &pid);
 	if (error)
-		return cannot_run(t, error);
+		return cannot_run(t, error, err);
 	preload_path_program(pid);
 	*code = wait_for_program(pid);
-	return EXIT_DONE;
+	return *code < 0 ? rn_err_sys(err, "wait for %s", t->name) : RN_OK;
 }
 
-int inject_become(const struct target *t, char **command)
+int inject_become(const struct target *t, char **command, struct rn_err *err)
 {
 	preload_path_program(getpid());
-	return cannot_run(t, become(t->path, command));
+	return cannot_run(t, become(t->path, command), err);
 }

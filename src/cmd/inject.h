@@ -4,7 +4,7 @@
  * Every process of the command loads the stub. A process that uses MPI is executed again with the
  * tracer for that MPI.
  *
- * Functions return exit codes (cmd.h), and have printed what is wrong unless it is EXIT_DONE.
+ * Functions return RN_OK, or a negative code with the reason in `err`.
  */
 #ifndef RN_CMD_INJECT_H
 #define RN_CMD_INJECT_H
@@ -13,18 +13,19 @@
 
 #include <stdbool.h>
 
+struct rn_err;
 struct target;
 
 /* The MPI that the user has named, or RN_MPI_NONE. */
 enum rn_mpi inject_forced(void);
 
 /* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
-int inject_stub(bool shared);
+int inject_stub(bool shared, struct rn_err *err);
 
 /* Runs the command, to whose other nodes our environment goes too, and waits; its exit code. */
-int inject_run(const struct target *t, char **command, int *code);
+int inject_run(const struct target *t, char **command, int *code, struct rn_err *err);
 
 /* Becomes the command; returns if that cannot be done. */
-int inject_become(const struct target *t, char **command);
+int inject_become(const struct target *t, char **command, struct rn_err *err);
 
 #endif

@@ -16,8 +16,9 @@
 #include "base/sanitizer.h"
 #include "base/tracer_env.h"
 #include "base/which_mpi.h"
-#include "cmd/cmd.h"
 #include "cmd/elf_needs.h"
+
+bool pipe_was_ignored;
 
 /* 0, or why this file cannot be run. */
 static int runnable(const char *path)
@@ -167,7 +168,7 @@ int wait_for_program(pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return EXIT_SELF;
+			return -1;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

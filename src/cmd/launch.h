@@ -12,6 +12,10 @@
 
 #include "base/buf.h"
 
+/* Whether SIGPIPE was ignored when rondo was started; a program that it starts finds it so again.
+ */
+extern bool pipe_was_ignored;
+
 /* Where execvp would find a program. If it would not: false, and errno is ENOENT, EACCES (there,
  * but not to be run), EISDIR, or what else the system says. */
 bool find_program(const char *name, char path[PATH_MAX]);
@@ -33,7 +37,8 @@ bool capture(char *const *argv, struct rn_buf *out);
  * terminal reach it directly. Returns 0, or the errno value of the failure. */
 int start_program(const char *path, char *const *argv, pid_t *pid);
 
-/* Waits for the program. Returns its exit code, or 128 + the number of the signal that ended it. */
+/* Waits for the program. Returns its exit code, or 128 + the number of the signal that ended it, or
+ * -1 if there is no such child. */
 int wait_for_program(pid_t pid);
 
 /* Becomes the program. Returns the errno that kept it from starting. */

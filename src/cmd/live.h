@@ -38,8 +38,8 @@ struct live {
 	struct rn_buf out;
 };
 
-/* Fills in all but the output. An exit code. */
-int live_look(struct live *v);
+/* Fills in all but the output. Returns RN_OK or a negative code. */
+int live_look(struct live *v, struct rn_err *err);
 
 /* For how long it has been where it is; negative: nobody knows. */
 double live_seconds(const struct live *v, const struct rn_stand *s);
@@ -48,6 +48,5 @@ double live_seconds(const struct live *v, const struct rn_stand *s);
 bool live_put_text(struct live *v);
 
 void live_put(struct live *v, const char *s);
-void live_putf(struct live *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
+#include "base/err.h"
 #include "cmd/live.h"
 #include "file/salvage.h"
 #include "intercept/clock.h"
@@ -101,23 +101,22 @@ static void find_states(struct live *v, const struct part_view *f)
 
 /* ---- looking ---- */
 
-static int see_file(struct live *v, size_t i, struct rn_salvage *out)
+static int see_file(struct live *v, size_t i, struct rn_salvage *out, struct rn_err *err)
 {
-	struct rn_err err = { 0 };
-	int rc = rn_salvage_now(&v->mem, v->file[i].bytes, v->file[i].len, out, &err);
+	int rc = rn_salvage_now(&v->mem, v->file[i].bytes, v->file[i].len, out, err);
 
 	if (rc < 0)
-		rn_err_prefix(&err, "%s", v->file[i].path);
-	return rc < 0 ? fail_err(&err) : EXIT_DONE;
+		rn_err_prefix(err, "%s", strrchr(v->file[i].path, '/') + 1);
+	return rc;
 }
 
-static struct rn_salvage *see_files(struct live *v, int *code)
+static struct rn_salvage *see_files(struct live *v, int *rc, struct rn_err *err)
 {
 	struct rn_salvage *s = rn_new(&v->mem, struct rn_salvage, v->files + 1);
 
-	*code = s ? EXIT_DONE : fail_memory(NULL);
-	for (size_t i = 0; i < v->files && *code == EXIT_DONE; i++)
-		*code = see_file(v, i, &s[i]);
+	*rc = s ? RN_OK : rn_err_nomem(err);
+	for (size_t i = 0; i < v->files && *rc == RN_OK; i++)
+		*rc = see_file(v, i, &s[i], err);
 	v->ticks = rn_clock_now();
 	v->ns = clock_ns(CLOCK_REALTIME);
 	return s;
@@ -170,30 +169,28 @@ static void find_gone(struct live *v)
 			v->running ? v->process[i].state == 0 : v->sight[i].process->ended != NULL;
 }
 
-int live_look(struct live *v)
+int live_look(struct live *v, struct rn_err *err)
 {
 	static const struct timespec moment = { 0, MOMENT_MS * 1000000 };
 	const struct rn_salvage *first, *second;
-	struct rn_err err = { 0 };
-	int code;
+	int rc;
 
 	rn_clock_start();
-	first = see_files(v, &code);
-	if (code)
-		return code;
+	first = see_files(v, &rc, err);
+	if (rc < 0)
+		return rc;
 	nanosleep(&moment, NULL);
-	second = see_files(v, &code);
-	if (code)
-		return code;
+	second = see_files(v, &rc, err);
+	if (rc < 0)
+		return rc;
 	if (!list_processes(v, second))
-		return fail_memory(NULL);
+		return rn_err_nomem(err);
 	if (v->n == 0)
-		return fail(EXIT_INPUT, "%s: no process has said who it is", v->folder);
+		return rn_err_set(err, RN_E_DATA, "no process has said who it is");
 	if (v->running)
 		compare_with(v, first);
 	find_gone(v);
-	return rn_standstill(v->sight, v->n, &v->mem, &v->standstill, &err) < 0 ? fail_err(&err)
-										: EXIT_DONE;
+	return rn_standstill(v->sight, v->n, &v->mem, &v->standstill, err);
 }
 
 /* ---- times ---- */

@@ -1,10 +1,10 @@
 /* live_text.c - see live.h: where ranks are and who waits for whom, for people. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "cmd/live.h"
 #include "encode/raw.h"
@@ -32,24 +32,6 @@ static void put_safe(struct live *v, const char *s)
 		used = rn_text_char(s, left, c);
 		live_put(v, c);
 	}
-}
-
-void live_putf(struct live *v, const char *fmt, ...)
-{
-	unsigned char *room;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	room = n < 0 ? NULL : rn_buf_reserve(&v->out, (size_t)n + 1);
-	if (!room)
-		return;
-	va_start(ap, fmt);
-	vsnprintf((char *)room, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	v->out.len += (size_t)n;
 }
 
 static const char *duration(char text[32], double s)
@@ -112,29 +94,28 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 		live_put(v, p->ended ? "ended: " : "ended without a word");
 		put_safe(v, p->ended ? p->ended : "");
 		if (call)
-			live_putf(v, "%s%s",
-				  s->kind == RN_STAND_CALL ? ", in " : "; its last call was ",
-				  call);
+			rn_putf(&v->out, "%s%s",
+				s->kind == RN_STAND_CALL ? ", in " : "; its last call was ", call);
 		return;
 	}
 	if (s->kind == RN_STAND_CALL) {
 		live_put(v, call);
 		if (s->now->outer)
-			live_putf(v, " inside %s",
-				  rn_mpi_protos[RN_RAW_FUNCTION(s->now->outer[0])].name);
+			rn_putf(&v->out, " inside %s",
+				rn_mpi_protos[RN_RAW_FUNCTION(s->now->outer[0])].name);
 		live_put(v, HOW_LONG);
 		live_put(v, state == 'T' || state == 't' ? doing(state) : "");
 	} else if (s->kind == RN_STAND_POLL) {
-		live_putf(v, "in a loop of %s", call);
+		rn_putf(&v->out, "in a loop of %s", call);
 	} else if (s->kind == RN_STAND_BUSY) {
-		live_putf(v, "at work, lately in %s", call ? s->need.function : "MPI_Init");
+		rn_putf(&v->out, "at work, lately in %s", call ? s->need.function : "MPI_Init");
 	} else {
 		live_put(v, has_order_only(s) ? "in no call that --only=order records" HOW_LONG
 					      : "in no MPI call" HOW_LONG);
 		live_put(v, doing(state));
 		if (call)
-			live_putf(v, "; the last %swas %s", s->now->off ? "that was recorded " : "",
-				  call);
+			rn_putf(&v->out, "; the last %swas %s",
+				s->now->off ? "that was recorded " : "", call);
 	}
 }
 
@@ -216,7 +197,7 @@ static void put_ranks(struct live *v, struct rn_rank_text *t)
 {
 	const char *list = rn_rank_text(t);
 
-	live_putf(v, "rank%s ", t->n == 1 ? "" : "s");
+	rn_putf(&v->out, "rank%s ", t->n == 1 ? "" : "s");
 	live_put(v, list ? list : "?");
 }
 
@@ -225,9 +206,9 @@ static void put_how_long(struct live *v, const struct line *l)
 	char a[32], b[32];
 
 	if (l->least >= 0 && l->most - l->least > 0.1 && l->most > 1.05 * l->least)
-		live_putf(v, " for %s to %s", duration(a, l->least), duration(b, l->most));
+		rn_putf(&v->out, " for %s to %s", duration(a, l->least), duration(b, l->most));
 	else if (l->least >= 0)
-		live_putf(v, " for %s", duration(a, l->least));
+		rn_putf(&v->out, " for %s", duration(a, l->least));
 }
 
 static void put_line(struct live *v, struct line *l, const char *text, size_t len)
@@ -239,7 +220,7 @@ static void put_line(struct live *v, struct line *l, const char *text, size_t le
 	live_put(v, "  ");
 	put_ranks(v, &l->ranks);
 	if (l->thread)
-		live_putf(v, " thread %" PRIu32, l->thread);
+		rn_putf(&v->out, " thread %" PRIu32, l->thread);
 	live_put(v, ": ");
 	rn_buf_add(&v->out, text, at ? (size_t)(at - text) : len);
 	if (at) {
@@ -336,15 +317,15 @@ static void put_doing(struct live *v, uint64_t rank)
 	else if (s->sight->gone)
 		live_put(v, "ended");
 	else if (s->kind == RN_STAND_CALL)
-		live_putf(v, "in %s", s->need.function);
+		rn_putf(&v->out, "in %s", s->need.function);
 	else if (s->kind == RN_STAND_POLL)
-		live_putf(v, "in a loop of %s", s->need.function);
+		rn_putf(&v->out, "in a loop of %s", s->need.function);
 	else if (s->kind == RN_STAND_BUSY)
 		live_put(v, "at work");
 	else
 		live_put(v, "in no MPI call");
 	if (d >= 0 && s->kind == RN_STAND_FREE)
-		live_putf(v, " for %s", duration(text, d));
+		rn_putf(&v->out, " for %s", duration(text, d));
 }
 
 static void put_set(struct live *v, const struct rn_wait_set *set)
@@ -358,7 +339,7 @@ static void put_set(struct live *v, const struct rn_wait_set *set)
 	rn_buf_free(&t.text);
 	for (uint64_t i = 0; i < set->n && set->n <= 3; i++) {
 		if (set->n > 1)
-			live_putf(v, "%s%" PRIu64 " ", i ? ", " : ": ", set->rank[i]);
+			rn_putf(&v->out, "%s%" PRIu64 " ", i ? ", " : ": ", set->rank[i]);
 		live_put(v, set->n > 1 ? "" : ", ");
 		put_doing(v, set->rank[i]);
 	}
@@ -399,8 +380,8 @@ static bool put_waits(struct live *v)
 		rn_buf_free(&t.text);
 	}
 	if (left)
-		live_putf(v, "  and %" PRIu64 " more rank%s (--json has all)\n", left,
-			  rn_plural(left));
+		rn_putf(&v->out, "  and %" PRIu64 " more rank%s (--json has all)\n", left,
+			rn_plural(left));
 	return done != NULL;
 }
 
@@ -434,10 +415,10 @@ static void put_circle(struct live *v)
 		    : d >= 0 && d < LASTING_S ? "a deadlock, if it lasts: "
 					      : "deadlock: ");
 	for (uint64_t i = 0; i < x->circle_n && i < CIRCLE_SHOWN; i++)
-		live_putf(v, "%" PRIu64 " -> ", x->circle[i]);
+		rn_putf(&v->out, "%" PRIu64 " -> ", x->circle[i]);
 	if (x->circle_n > CIRCLE_SHOWN)
-		live_putf(v, "... (%" PRIu64 " ranks) -> ", x->circle_n);
-	live_putf(v, "%" PRIu64 "\n", x->circle[0]);
+		rn_putf(&v->out, "... (%" PRIu64 " ranks) -> ", x->circle_n);
+	rn_putf(&v->out, "%" PRIu64 "\n", x->circle[0]);
 }
 
 static void put_list(struct live *v, const uint64_t *rank, uint64_t n, bool gone)
@@ -516,12 +497,12 @@ static void put_next(struct live *v)
 
 	rn_text_path(v->folder, folder, sizeof(folder));
 	if (!v->running || !s) {
-		live_putf(v, "try: rondo recover %s\n", folder);
+		rn_putf(&v->out, "try: rondo recover %s\n", folder);
 		return;
 	}
-	live_putf(v, "try: gdb -p %" PRIu32 " (rank %" PRIu64 " on ", s->process->process, r);
+	rn_putf(&v->out, "try: gdb -p %" PRIu32 " (rank %" PRIu64 " on ", s->process->process, r);
 	put_safe(v, v->process[s->tag].file->host);
-	live_putf(v, "), or rondo recover %s -o now.rondo\n", folder);
+	rn_putf(&v->out, "), or rondo recover %s -o now.rondo\n", folder);
 }
 
 bool live_put_text(struct live *v)
@@ -529,10 +510,10 @@ bool live_put_text(struct live *v)
 	const char *program = rn_meta_value(&v->sight[0].process->meta, RN_META_PROGRAM);
 	const char *mpi = rn_meta_value(&v->sight[0].process->meta, RN_META_MPI);
 
-	live_putf(v, "%s: ", v->folder);
+	rn_putf(&v->out, "%s: ", v->folder);
 	put_safe(v, program ? program : "a program");
-	live_putf(v, ", %" PRIu64 " rank%s, %zu host%s, ", v->standstill.ranks,
-		  v->standstill.ranks == 1 ? "" : "s", v->files, v->files == 1 ? "" : "s");
+	rn_putf(&v->out, ", %" PRIu64 " rank%s, %zu host%s, ", v->standstill.ranks,
+		v->standstill.ranks == 1 ? "" : "s", v->files, v->files == 1 ? "" : "s");
 	put_safe(v, mpi ? mpi : "MPI");
 	live_put(v,
 		 v->running ? "\n" : "; none of it runs any more, so this is where it stopped\n");

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
+#include "base/err.h"
+#include "base/notes.h"
 #include "cmd/live.h"
 #include "encode/raw.h"
 #include "file/salvage.h"
@@ -24,15 +25,15 @@ static const char *state_name(const struct live *v, const struct rn_stand *s)
 
 static void put_array(struct live *v, const char *key, const uint64_t *n, uint64_t count)
 {
-	live_putf(v, ",\"%s\":[", key);
+	rn_putf(&v->out, ",\"%s\":[", key);
 	for (uint64_t i = 0; i < count; i++)
-		live_putf(v, "%s%" PRIu64, i ? "," : "", n[i]);
+		rn_putf(&v->out, "%s%" PRIu64, i ? "," : "", n[i]);
 	live_put(v, "]");
 }
 
 static void put_string(struct live *v, const char *key, const char *s)
 {
-	live_putf(v, ",\"%s\":", key);
+	rn_putf(&v->out, ",\"%s\":", key);
 	rn_form_json.quote(&v->out, s, strlen(s));
 }
 
@@ -49,9 +50,9 @@ static void put_call(struct live *v, const struct rn_decoder *d, const struct rn
 		rn_decode_json(d, &c, &v->out);
 		v->out.len -= v->out.failed ? 0 : strlen("}\n");
 	} else {
-		live_putf(v, "{\"rank\":%" PRIu64, s->rank);
+		rn_putf(&v->out, "{\"rank\":%" PRIu64, s->rank);
 		if (s->thread)
-			live_putf(v, ",\"thread\":%" PRIu32, s->thread);
+			rn_putf(&v->out, ",\"thread\":%" PRIu32, s->thread);
 	}
 }
 
@@ -62,10 +63,10 @@ static void put_object(struct live *v, const struct rn_decoder *d, const struct 
 	put_call(v, d, s);
 	put_string(v, "state", state_name(v, s));
 	put_string(v, "host", v->process[s->sight->tag].file->host);
-	live_putf(v, ",\"pid\":%" PRIu32 ",\"calls\":%" PRIu64, s->sight->process->process,
-		  s->now->calls);
+	rn_putf(&v->out, ",\"pid\":%" PRIu32 ",\"calls\":%" PRIu64, s->sight->process->process,
+		s->now->calls);
 	if (seconds >= 0)
-		live_putf(v, ",\"seconds\":%.3f", seconds);
+		rn_putf(&v->out, ",\"seconds\":%.3f", seconds);
 	for (uint32_t i = 0; i < s->need.requests; i++) {
 		live_put(v, i ? "," : ",\"requests\":[");
 		rn_form_json.quote(&v->out, s->need.request[i], strlen(s->need.request[i]));
@@ -83,45 +84,44 @@ static void put_json(struct live *v)
 
 	for (size_t i = 0; i < v->standstill.stands; i++)
 		put_object(v, &d, &v->standstill.stand[i]);
-	live_putf(v, "{\"ranks\":%" PRIu64 ",\"running\":%s,\"waiting\":%" PRIu64,
-		  v->standstill.ranks, v->running ? "true" : "false", x->waiting);
+	rn_putf(&v->out, "{\"ranks\":%" PRIu64 ",\"running\":%s,\"waiting\":%" PRIu64,
+		v->standstill.ranks, v->running ? "true" : "false", x->waiting);
 	put_array(v, "deadlock", x->circle, x->circle_n);
 	put_array(v, "stuck", x->stuck, x->stuck_n);
 	put_array(v, "waited_for", x->root, x->root_n);
 	live_put(v, "}\n");
 }
 
-static int show(void *arg, const struct part_view *file, size_t n)
+static int show(void *arg, const struct part_view *file, size_t n, struct rn_err *err)
 {
 	struct live *v = arg;
-	int code;
+	int rc;
 
 	v->file = file;
 	v->files = n;
-	code = live_look(v);
-	if (code)
-		return code;
+	rc = live_look(v, err);
+	if (rc < 0)
+		return rc;
 	if (v->json)
 		put_json(v);
-	if ((!v->json && !live_put_text(v)) || v->out.failed)
-		return fail_memory(NULL);
-	fwrite(v->out.data, 1, v->out.len, stdout);
-	return finish_output();
+	else if (!live_put_text(v))
+		return rn_err_nomem(err);
+	return v->out.failed ? rn_err_nomem(err) : RN_OK;
 }
 
-int live_show(const char *folder, bool json)
+int live_show(const char *folder, bool json, struct rn_buf *out, struct rn_buf *notes,
+	      struct rn_err *err)
 {
 	struct live v = { .folder = folder, .json = json };
-	int code;
+	int rc;
 
 	if (access(folder, F_OK) < 0 && errno == ENOENT)
-		return fail(EXIT_INPUT,
-			    "%s: there is no such folder; the run is over, has not begun, or has "
-			    "its parts elsewhere",
-			    folder);
+		return rn_err_set(err, RN_E_DATA,
+				  "there is no such folder; the run is over, has not begun, or has "
+				  "its parts elsewhere");
 	rn_arena_init(&v.mem, SIZE_MAX);
-	code = parts_look(folder, show, &v);
-	rn_buf_free(&v.out);
+	rc = parts_look(folder, show, &v, notes, err);
+	*out = v.out;
 	rn_arena_free(&v.mem);
-	return code;
+	return rc;
 }

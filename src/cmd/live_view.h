@@ -8,7 +8,12 @@
 
 #include <stdbool.h>
 
-/* Prints it. An exit code. */
-int live_show(const char *folder, bool json);
+struct rn_buf;
+struct rn_err;
+
+/* Stores the text in `out`, which the caller frees. Returns RN_OK or a negative code. Part files
+ * that cannot be read are noted (base/notes.h). */
+int live_show(const char *folder, bool json, struct rn_buf *out, struct rn_buf *notes,
+	      struct rn_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,11 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "base/private_dir.h"
-#include "cmd/cmd.h"
 #include "cmd/map_guard.h"
 #include "cmd/place_trace.h"
 #include "file/journal_repair.h"
@@ -30,8 +32,6 @@
 #include "file/spill_copy.h"
 #include "read/check.h"
 #include "read/trace.h"
-
-#define PARTS_MISSING (-100) /* not an error: ranks are missing, so no trace was written */
 
 struct file {
 	char *path;       /* for messages */
@@ -56,6 +56,7 @@ struct folder {
 	size_t bad, others, copies;
 	bool running;
 	bool look; /* the files are only looked at */
+	struct rn_buf *notes;
 };
 
 static void close_if_open(int fd)
@@ -179,14 +180,14 @@ static bool scan(struct folder *d)
 	return d->n && error == ENOENT;
 }
 
-static int list_files(struct folder *d)
+static int list_files(struct folder *d, struct rn_err *err)
 {
 	if (!scan(d))
-		return fail(EXIT_INPUT, "%s: %s", d->path, strerror(errno));
+		return rn_err_set(err, RN_E_DATA, "%s", strerror(errno));
 	if (d->n == 0)
-		return fail(EXIT_INPUT, "%s: there are no parts in it", d->path);
+		return rn_err_set(err, RN_E_DATA, "there are no parts in it");
 	qsort(d->file, d->n, sizeof(*d->file), by_path);
-	return EXIT_DONE;
+	return RN_OK;
 }
 
 /* Ours alone: pages that the program goes on writing to become a copy. */
@@ -252,39 +253,41 @@ static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 	return f->running ? copy_running(f, err) : RN_OK;
 }
 
-static int open_file(struct folder *d, struct file *f)
+/* A file that cannot be read is noted, and is no error. */
+static int open_file(struct folder *d, struct file *f, struct rn_err *err)
 {
-	struct rn_err err = { 0 };
-	int rc = map_file(d, f, &err);
+	struct rn_err why = { 0 };
+	int rc = map_file(d, f, &why);
 
 	if (rc == RN_OK && !d->look)
 		rn_journal_repair(f->bytes, f->len, strtoull(f->name, NULL, 16));
 	if (rc == RN_OK)
-		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &err);
+		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &why);
 	if (rc == RN_E_NOMEM)
-		return fail_memory(NULL);
+		return rn_err_nomem(err);
 	if (rc < 0) {
 		d->bad++;
 		if (f->bytes)
 			munmap(f->bytes, f->len);
 		f->bytes = NULL;
 		if (f->fd >= 0)
-			rn_err_prefix(&err, "%s", f->path);
-		fail(EXIT_INPUT, "%s", err.text);
+			rn_note(d->notes, "%s: %s", f->path, why.text);
+		else
+			rn_note(d->notes, "%s", why.text);
 	}
-	return EXIT_DONE;
+	return RN_OK;
 }
 
 /* Finds the newest run. */
-static int open_files(struct folder *d)
+static int open_files(struct folder *d, struct rn_err *err)
 {
 	uint64_t newest = 0, bytes = 0;
-	int code = EXIT_DONE;
+	int rc = RN_OK;
 
-	for (size_t i = 0; i < d->n && code == EXIT_DONE; i++) {
+	for (size_t i = 0; i < d->n && rc == RN_OK; i++) {
 		struct file *f = &d->file[i];
 
-		code = open_file(d, f);
+		rc = open_file(d, f, err);
 		bytes += f->len;
 		if (f->bytes && f->time >= newest) {
 			newest = f->time;
@@ -298,8 +301,8 @@ static int open_files(struct folder *d)
 		d->copies += f->bytes && f->run == d->run && rn_salvage_is_copy(f->bytes);
 		d->running |= f->bytes && f->run == d->run && f->running;
 	}
-	allow_memory(bytes);
-	return code;
+	rn_budget_allow(bytes);
+	return rc;
 }
 
 /* Removes nothing from a directory whose entries other users can change. */
@@ -332,37 +335,33 @@ static bool remove_files(const struct folder *d)
 
 /* ---- the trace ---- */
 
-static void report(const struct folder *d, const struct parts_trace *t, struct rn_recovered *r)
+static void report(const struct folder *d, struct parts_trace *t, struct rn_recovered *r)
 {
 	const char *missing = rn_rank_text(&r->missing);
 	const char *incomplete = rn_rank_text(&r->incomplete);
 	const char *noun = r->events ? "event" : "call";
 	uint64_t n = r->events ? r->events : r->calls;
+	struct rn_buf *out = &t->line;
 	/* Of what there is only a copy of, there may be more where it was made. */
 	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
 		    (d->copies && r->incomplete.n);
 
-	print_safe(t->out, t->prefix ? t->prefix : "");
-	print_safe(t->out, t->path);
-	fprintf(t->out, ": %" PRIu64 " of %" PRIu64 " rank%s, %" PRIu64 " %s%s, %" PRIu64 " bytes",
-		r->ranks - r->missing.n, r->ranks, rn_plural(r->ranks), n, noun, rn_plural(n),
-		r->bytes);
+	rn_putf(out, "%s: %" PRIu64 " of %" PRIu64 " rank%s, %" PRIu64 " %s%s, %" PRIu64 " bytes",
+		t->path, r->ranks - r->missing.n, r->ranks, rn_plural(r->ranks), n, noun,
+		rn_plural(n), r->bytes);
 	if (r->missing.n)
-		fprintf(t->out, "; missing: %s", missing ? missing : "?");
+		rn_putf(out, "; missing: %s", missing ? missing : "?");
 	if (r->incomplete.n > r->missing.n)
-		fprintf(t->out, "; not complete: %s", incomplete ? incomplete : "?");
+		rn_putf(out, "; not complete: %s", incomplete ? incomplete : "?");
 	if (r->lost)
-		fprintf(t->out, "; %" PRIu64 " %s%s lost", r->lost, noun, rn_plural(r->lost));
+		rn_putf(out, "; %" PRIu64 " %s%s lost", r->lost, noun, rn_plural(r->lost));
 	if (d->running)
-		fprintf(t->out, "; the program is still running");
+		rn_putf(out, "; the program is still running");
 	if (d->others)
-		fprintf(t->out, "; the directory also contains part files of another run");
-	if (keep || !remove_files(d)) {
-		fputs("; ", t->out);
-		print_safe(t->out, d->path);
-		fputs(" is kept", t->out);
-	}
-	fputc('\n', t->out);
+		rn_putf(out, "; the directory also contains part files of another run");
+	if (keep || !remove_files(d))
+		rn_putf(out, "; %s is kept", d->path);
+	rn_buf_byte(out, 0);
 }
 
 /* Returns RN_E_DATA if a file became shorter while it was read. */
@@ -434,7 +433,7 @@ static int write_and_place(const struct folder *d, const struct placing *p, stru
 	if (rc < 0)
 		return rc;
 	if (t->whole && r->missing.n)
-		return PARTS_MISSING;
+		return rn_err_set(err, RN_E_RANGE, "ranks are missing");
 	if (r->calls + r->events == 0 && how != PLACE_EXACTLY)
 		how = PLACE_NEW;
 	return place_trace(p, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
@@ -455,43 +454,37 @@ static int place_recovered(const struct folder *d, struct parts_trace *t, struct
 	return rc;
 }
 
-static int make_trace(const struct folder *d, struct parts_trace *t)
+static int make_trace(const struct folder *d, struct parts_trace *t, struct rn_err *err)
 {
 	struct rn_recovered r = { 0 };
-	struct rn_err err = { 0 };
-	uint32_t damaged;
-	int rc = place_recovered(d, t, &r, &err);
+	char why[200];
+	int rc = place_recovered(d, t, &r, err);
 
-	if (rc == RN_OK) {
-		if (r.damaged)
-			fail(EXIT_INPUT, "%s: %" PRIu32 " process%s left something damaged",
-			     d->path, r.damaged, r.damaged == 1 ? "" : "es");
+	if (rc == RN_OK && r.damaged)
+		rn_note(d->notes, "%s: %" PRIu32 " process%s left something damaged", d->path,
+			r.damaged, r.damaged == 1 ? "" : "es");
+	if (rc == RN_OK)
 		report(d, t, &r);
-	}
-	damaged = r.damaged;
+	t->damaged = r.damaged || d->bad;
 	rn_recovered_free(&r);
-	if (rc == PARTS_MISSING)
-		return EXIT_NO;
-	if (rc == RN_E_DATA)
-		return fail(EXIT_INPUT, "%s: %s; the part files are kept", d->path, err.text);
-	if (rc == RN_E_NOMEM)
-		return fail_err(&err);
-	if (rc < 0)
-		return fail(EXIT_SELF, "%s", err.text);
-	return d->bad || damaged ? EXIT_INPUT : EXIT_DONE;
+	if (rc == RN_E_DATA) {
+		snprintf(why, sizeof(why), "%.199s", err->text);
+		rn_err_set(err, rc, "%s; the part files are kept", why);
+	}
+	return rc == RN_OK && rn_buf_status(&t->line) < 0 ? rn_err_nomem(err) : rc;
 }
 
-/* Opens what is there; not EXIT_DONE if that is nothing. */
-static int open_folder(struct folder *d)
+/* Opens what is there; not RN_OK if that is nothing. */
+static int open_folder(struct folder *d, struct rn_err *err)
 {
-	int code = list_files(d);
+	int rc = list_files(d, err);
 
 	map_guard_start();
-	if (code == EXIT_DONE)
-		code = open_files(d);
-	if (code == EXIT_DONE && d->bad == d->n)
-		code = fail(EXIT_INPUT, "%s: no part in it can be read", d->path);
-	return code;
+	if (rc == RN_OK)
+		rc = open_files(d, err);
+	if (rc == RN_OK && d->bad == d->n)
+		rc = rn_err_set(err, RN_E_DATA, "no part in it can be read");
+	return rc;
 }
 
 /* A process that has the file holds a lock on it. */
@@ -561,15 +554,16 @@ void parts_drop(const char *folder, uint64_t run)
 	free_folder(&d);
 }
 
-int parts_recover(const char *folder, uint64_t run, struct parts_trace *t)
+int parts_recover(const char *folder, uint64_t run, struct parts_trace *t, struct rn_buf *notes,
+		  struct rn_err *err)
 {
-	struct folder d = { .path = folder, .wanted = run };
-	int code = open_folder(&d);
+	struct folder d = { .path = folder, .wanted = run, .notes = notes };
+	int rc = open_folder(&d, err);
 
-	if (code == EXIT_DONE)
-		code = make_trace(&d, t);
+	if (rc == RN_OK)
+		rc = make_trace(&d, t, err);
 	free_folder(&d);
-	return code;
+	return rc;
 }
 
 /* Sets the flag `told` in a part file. Returns whether it was clear before. */
@@ -633,15 +627,14 @@ static const char *host_of(const char *path)
 	return strrchr(path, '/') + 1 + 17;
 }
 
-static int look(const struct folder *d, parts_fn *fn, void *arg)
+static int look(const struct folder *d, parts_fn *fn, void *arg, struct rn_err *err)
 {
 	struct part_view *view = calloc(d->n + 1, sizeof(*view));
-	struct rn_err err = { 0 };
 	size_t n = 0;
-	int code;
+	int rc;
 
 	if (!view)
-		return fail_memory(NULL);
+		return rn_err_nomem(err);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct file *f = &d->file[i];
 
@@ -649,20 +642,19 @@ static int look(const struct folder *d, parts_fn *fn, void *arg)
 			view[n++] = (struct part_view){ f->path, host_of(f->path), f->fd, f->bytes,
 							f->len };
 	}
-	code = fn(arg, view, n);
+	rc = fn(arg, view, n, err);
 	free(view);
-	if (check_lengths(d, &err) < 0)
-		code = fail(EXIT_INPUT, "%s: %s", d->path, err.text);
-	return code;
+	return check_lengths(d, err) < 0 ? RN_E_DATA : rc;
 }
 
-int parts_look(const char *folder, parts_fn *fn, void *arg)
+int parts_look(const char *folder, parts_fn *fn, void *arg, struct rn_buf *notes,
+	       struct rn_err *err)
 {
-	struct folder d = { .path = folder, .look = true };
-	int code = open_folder(&d);
+	struct folder d = { .path = folder, .look = true, .notes = notes };
+	int rc = open_folder(&d, err);
 
-	if (code == EXIT_DONE)
-		code = look(&d, fn, arg);
+	if (rc == RN_OK)
+		rc = look(&d, fn, arg, err);
 	free_folder(&d);
-	return code;
+	return rc;
 }

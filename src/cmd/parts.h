@@ -24,10 +24,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "cmd/place_trace.h"
+
+struct rn_err;
 
 #define PARTS_SETTLE_MS 2000
 
@@ -56,14 +58,16 @@ struct parts_trace {
 	enum place_how how;    /* which file the trace may replace (place_trace.h) */
 	struct timespec since; /* for PLACE_OLDER */
 	bool whole;            /* write no trace if ranks are missing */
-	const char *prefix;    /* beginning of the line about the trace, or NULL */
-	FILE *out;             /* receives one line about the trace */
+	bool damaged;          /* out: a part file, or data in it, could not be read */
+	struct rn_buf line;    /* out: a text about the trace, with a zero byte; to be freed */
 };
 
-/* Writes the trace. EXIT_DONE: every part file that exists is in the trace, though ranks may be
- * missing. EXIT_NO: ranks are missing, and no trace was written. EXIT_INPUT: a part file could not
- * be read, or there is none. EXIT_SELF: no memory, or the trace could not be written. */
-int parts_recover(const char *folder, uint64_t run, struct parts_trace *t);
+/* Writes the trace. Returns RN_OK if the trace was written, though ranks may be missing or part
+ * files damaged; RN_E_RANGE if ranks are missing and no trace was written; RN_E_DATA if no part
+ * file could be read; RN_E_NOMEM, or RN_E_SYS if the trace could not be written. Part files that
+ * cannot be read are noted (base/notes.h). */
+int parts_recover(const char *folder, uint64_t run, struct parts_trace *t, struct rn_buf *notes,
+		  struct rn_err *err);
 
 /* A file of the newest run, as it is at the moment, and may go on changing. */
 struct part_view {
@@ -73,9 +77,10 @@ struct part_view {
 	size_t len;
 };
 
-/* Calls fn with the files of the newest run, which are only read. What it returns, or EXIT_INPUT or
- * EXIT_SELF as above. */
-typedef int parts_fn(void *arg, const struct part_view *view, size_t n);
-int parts_look(const char *folder, parts_fn *fn, void *arg);
+/* Calls fn with the files of the newest run, which are only read. Returns the result of fn, or a
+ * negative code as above. */
+typedef int parts_fn(void *arg, const struct part_view *view, size_t n, struct rn_err *err);
+int parts_look(const char *folder, parts_fn *fn, void *arg, struct rn_buf *notes,
+	       struct rn_err *err);
 
 #endif

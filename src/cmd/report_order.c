@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/buf.h"
-#include "cmd/cmd.h"
 #include "cmd/report_text.h"
 #include "cmd/symbols.h"
 #include "encode/raw.h"
@@ -266,14 +265,6 @@ static void put_next(struct page *p)
 
 /* ---- reading ---- */
 
-static int failed(const char *file, int rc, const struct rn_err *err)
-{
-	if (rc == RN_E_NOMEM)
-		return fail_memory(file);
-	return fail(EXIT_INPUT, "%s: %s", file,
-		    err->text[0] ? err->text : "a thread has too many events");
-}
-
 /* The events of all streams. */
 static int read_all(struct page *p, struct rn_arena *mem, struct rn_err *err)
 {
@@ -289,10 +280,10 @@ static int read_all(struct page *p, struct rn_arena *mem, struct rn_err *err)
 	return rc == RN_OK ? rn_disorder(mem, order, rank, n, p->t->ranks, &p->d) : rc;
 }
 
-static int make_page(struct page *p, const char *file, bool all)
+static int make_page(struct page *p, const char *file, bool all, struct rn_buf *notes,
+		     struct rn_err *err)
 {
-	struct symbols *symbols = symbols_new(p->t, file);
-	struct rn_err err = { 0 };
+	struct symbols *symbols = symbols_new(p->t, file, notes);
 	struct rn_arena mem;
 	int rc = symbols ? RN_OK : RN_E_NOMEM;
 
@@ -301,9 +292,9 @@ static int make_page(struct page *p, const char *file, bool all)
 					.symbol_arg = symbols };
 	rn_arena_init(&mem, SIZE_MAX);
 	if (rc == RN_OK)
-		rc = rn_orders_init(&p->orders, &mem, p->t, &err);
+		rc = rn_orders_init(&p->orders, &mem, p->t, err);
 	if (rc == RN_OK)
-		rc = read_all(p, &mem, &err);
+		rc = read_all(p, &mem, err);
 	if (rc == RN_OK && p->d.sites) {
 		p->shown = all || p->d.sites <= SITES_SHOWN ? p->d.sites : SITES_SHOWN;
 		rn_put(p->out, "\n");
@@ -323,9 +314,9 @@ static int make_page(struct page *p, const char *file, bool all)
 		rn_put(p->out, "\norder: not analyzed, because this needs more than ");
 		rn_put_u64(p->out, rn_budget_limit() >> 20);
 		rn_put(p->out, " MiB of memory (--max-memory)\n");
-		return EXIT_DONE;
+		return RN_OK;
 	}
-	return rc == RN_OK ? EXIT_DONE : failed(file, rc, &err);
+	return rc;
 }
 
 /* Whether a trace of calls is read for it; if not, perhaps with a word about it. */
@@ -349,9 +340,10 @@ static bool is_looked_at(const struct rn_trace *t, bool all, struct rn_buf *out)
 	return false;
 }
 
-int report_order(const struct rn_trace *t, const char *file, bool all, struct rn_buf *out)
+int report_order(const struct rn_trace *t, const char *file, bool all, struct rn_buf *out,
+		 struct rn_buf *notes, struct rn_err *err)
 {
 	struct page p = { .t = t, .out = out };
 
-	return t->order || is_looked_at(t, all, out) ? make_page(&p, file, all) : EXIT_DONE;
+	return t->order || is_looked_at(t, all, out) ? make_page(&p, file, all, notes, err) : RN_OK;
 }

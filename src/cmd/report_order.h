@@ -12,10 +12,12 @@
 #include <stdbool.h>
 
 struct rn_buf;
+struct rn_err;
 struct rn_trace;
 
 /* Appends it; nothing where there is nothing to say. `all`: however many calls and sites there are.
- * EXIT_DONE, or what failed has been said. */
-int report_order(const struct rn_trace *t, const char *file, bool all, struct rn_buf *out);
+ * Notes are messages for the user (base/notes.h). Returns RN_OK or a negative code. */
+int report_order(const struct rn_trace *t, const char *file, bool all, struct rn_buf *out,
+		 struct rn_buf *notes, struct rn_err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/launch.h"
 #include "file/section.h"
 #include "file/version.h"
 
@@ -24,8 +25,6 @@ static const struct command {
 	  "show the loops and calls of a program, with their times and bytes" },
 	{ "trace", cmd_trace, "run a program and record its MPI calls" },
 };
-
-bool pipe_was_ignored;
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/notes.h"
 #include "base/which_mpi.h"
-#include "cmd/cmd.h"
 #include "cmd/demangle.h"
 #include "file/metadata.h"
 #include "read/form.h"
@@ -23,7 +22,7 @@
 
 struct module {
 	bool tried;
-	bool told;     /* the message about missing symbols was printed */
+	bool told;     /* missing symbols were noted */
 	Dwfl *session; /* NULL: no file */
 	Dwfl_Module *file;
 	GElf_Addr bias; /* of addresses in the session, to those in the file */
@@ -32,12 +31,13 @@ struct module {
 struct symbols {
 	const struct rn_trace *t;
 	const char *file;
+	struct rn_buf *notes;
 	struct rn_arena mem;
 	struct module *module; /* by number */
 	char **name;           /* by node; NULL: not asked for yet */
 };
 
-struct symbols *symbols_new(const struct rn_trace *t, const char *file)
+struct symbols *symbols_new(const struct rn_trace *t, const char *file, struct rn_buf *notes)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
 
@@ -45,6 +45,7 @@ struct symbols *symbols_new(const struct rn_trace *t, const char *file)
 		return NULL;
 	s->t = t;
 	s->file = file;
+	s->notes = notes;
 	rn_arena_init(&s->mem, SIZE_MAX);
 	s->module = rn_new(&s->mem, struct module, (size_t)t->sites.modules + 1);
 	s->name = rn_new(&s->mem, char *, (size_t)t->sites.nodes + 1);
@@ -182,8 +183,8 @@ static bool from_system(struct module *to, const struct rn_code_module *m)
 	return found;
 }
 
-/* Prints one message for a module whose call sites are shown without names. */
-static void tell_nameless(const struct symbols *s, const struct rn_code_module *m, const char *what,
+/* Notes a module whose call sites are shown without names. */
+static void note_nameless(const struct symbols *s, const struct rn_code_module *m, const char *what,
 			  const char *why)
 {
 	struct rn_buf name = { 0 };
@@ -191,8 +192,8 @@ static void tell_nameless(const struct symbols *s, const struct rn_code_module *
 	rn_form_text.label(&name, m->name, m->name_len);
 	rn_buf_byte(&name, 0);
 	if (rn_buf_status(&name) == RN_OK)
-		fail(EXIT_DONE, "%s: %s in %s have no names: %s", s->file, what, (char *)name.data,
-		     why);
+		rn_note(s->notes, "%s: %s in %s have no names: %s", s->file, what,
+			(char *)name.data, why);
 	rn_buf_free(&name);
 }
 
@@ -211,7 +212,7 @@ static void open_module(const struct symbols *s, struct module *to, const struct
 		       " (names are read from the traced file at its path or next to the trace)");
 	rn_buf_byte(&why, 0);
 	if (rn_buf_status(&why) == RN_OK && why.len > 1)
-		tell_nameless(s, m, "call sites", (char *)why.data);
+		note_nameless(s, m, "call sites", (char *)why.data);
 	rn_buf_free(&why);
 }
 
@@ -229,14 +230,14 @@ static struct module *module_of(struct symbols *s, uint32_t i)
 /* ---- names ---- */
 
 /* The return address is behind the call, which may be the last of its line or of its function. */
-static char *name_of(const struct module *m, uint64_t offset)
+static char *name_of(const struct symbols *s, const struct module *m, uint64_t offset)
 {
 	GElf_Addr at = m->bias + offset - 1;
 	GElf_Off within;
 	GElf_Sym symbol;
 	const char *function =
 		dwfl_module_addrinfo(m->file, at, &within, &symbol, NULL, NULL, NULL);
-	char *demangled = function ? demangle(function) : NULL, *text = NULL;
+	char *demangled = function ? demangle(function, s->notes) : NULL, *text = NULL;
 	Dwfl_Line *line = dwfl_module_getsrc(m->file, at);
 	int number = 0, n;
 	const char *source = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
@@ -258,11 +259,11 @@ static void find_name(struct symbols *s, uint32_t node)
 	const struct rn_site_node *n = &s->t->sites.node[node];
 	struct module *m = module_of(s, n->module);
 
-	s->name[node] = m ? name_of(m, n->offset) : NULL;
+	s->name[node] = m ? name_of(s, m, n->offset) : NULL;
 	if (s->name[node])
 		return;
 	if (m && !m->told)
-		tell_nameless(s, &s->t->sites.module[n->module], "some call sites",
+		note_nameless(s, &s->t->sites.module[n->module], "some call sites",
 			      "the file has no symbols for them (is it stripped?)");
 	if (m)
 		m->told = true;

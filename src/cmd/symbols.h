@@ -3,8 +3,8 @@
  *
  * A module's file is taken where it was when the trace was made (the metadata `module.NAME`), or
  * beside the trace, or from the system's debug files; in any case only if it has the build id that
- * the trace contains. Otherwise its frames have no names, and one message for each module on
- * standard error states the reason. C++ names are demangled.
+ * the trace contains. Otherwise its frames have no names, and a note for each module states the
+ * reason. C++ names are demangled.
  *
  * Looked for when first asked for, and remembered.
  */
@@ -13,11 +13,13 @@
 
 #include <stdint.h>
 
+struct rn_buf;
 struct rn_trace;
 struct symbols; /* opaque */
 
-/* `file` is the trace's name. NULL without memory. The trace outlives it. */
-struct symbols *symbols_new(const struct rn_trace *t, const char *file);
+/* `file` is the trace's name. `notes` receives messages for the user (base/notes.h). NULL without
+ * memory. The trace outlives it. */
+struct symbols *symbols_new(const struct rn_trace *t, const char *file, struct rn_buf *notes);
 void symbols_free(struct symbols *s);
 
 /* "main+0x1c (stencil.c:42)", or "solve(int)+0x1c" without lines, or NULL. */

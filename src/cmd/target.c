@@ -7,7 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
+#include "base/notes.h"
 #include "cmd/launch.h"
 
 int target_open(struct target *t, const char *name, struct rn_err *err)
@@ -69,26 +69,29 @@ const char *target_obstacle(const struct target *t)
 	return NULL;
 }
 
+#define refuse(notes, ...) (rn_note((notes), __VA_ARGS__), RN_E_ARG)
+
 /* A program that links this MPI. */
-static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi forced)
+static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi forced,
+			struct rn_buf *notes)
 {
 	char path[PATH_MAX];
 
 	if (forced != RN_MPI_NONE && forced != linked)
-		return fail(EXIT_SELF, "%s uses %s, but --mpi=%s was given", t->name,
-			    rn_mpi_names[linked].name, rn_mpi_names[forced].word);
+		return refuse(notes, "%s uses %s, but --mpi=%s was given", t->name,
+			      rn_mpi_names[linked].name, rn_mpi_names[forced].word);
 	if (find_library(rn_mpi_names[linked].tracer, path))
-		return EXIT_DONE;
-	return fail(EXIT_SELF, "%s uses %s, but this Rondo was built without it (there is no %s)",
-		    t->name, rn_mpi_names[linked].name, rn_mpi_names[linked].tracer);
+		return RN_OK;
+	return refuse(notes, "%s uses %s, but this Rondo was built without it (there is no %s)",
+		      t->name, rn_mpi_names[linked].name, rn_mpi_names[linked].tracer);
 }
 
 /* Checks the first argument of a launcher that is a program with MPI. The launcher may
  * start another program. */
-static int check_line(char *const *command, enum rn_mpi forced)
+static int check_line(char *const *command, enum rn_mpi forced, struct rn_buf *notes)
 {
 	enum rn_mpi linked = RN_MPI_NONE;
-	int code = EXIT_DONE;
+	int rc = RN_OK;
 
 	for (char *const *word = command + 1; *word && linked == RN_MPI_NONE; word++) {
 		struct target t;
@@ -97,71 +100,73 @@ static int check_line(char *const *command, enum rn_mpi forced)
 			continue;
 		linked = elf_mpi(&t.elf);
 		if (linked != RN_MPI_NONE)
-			code = check_linked(&t, linked, forced);
+			rc = check_linked(&t, linked, forced, notes);
 		target_free(&t);
 	}
-	return code;
+	return rc;
 }
 
-int target_check(const struct target *t, char *const *command, enum rn_mpi forced)
+int target_check(const struct target *t, char *const *command, enum rn_mpi forced,
+		 struct rn_buf *notes)
 {
 	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
 	const char *why = target_obstacle(t);
 
 	/* The programs that a static shell runs inherit LD_PRELOAD and load the stub. */
 	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
-		return fail(EXIT_SELF, "%s %s", t->name, why);
+		return refuse(notes, "%s %s", t->name, why);
 	if (elf_mpi(&t->elf) != RN_MPI_NONE)
-		return check_linked(t, elf_mpi(&t->elf), forced);
-	return target_is_launcher(t) ? check_line(command, forced) : EXIT_DONE;
+		return check_linked(t, elf_mpi(&t->elf), forced, notes);
+	return target_is_launcher(t) ? check_line(command, forced, notes) : RN_OK;
 }
 
 /* A note is printed once, not by every rank. But the launcher may end the other ranks when one of
  * them returns an error, so each rank prints that. */
-static int say_no_mpi(const struct target *t, bool replayed)
+static int note_no_mpi(const struct target *t, bool replayed, struct rn_buf *notes)
 {
 	struct rn_buf needs = { 0 };
-	int code = replayed ? EXIT_SELF : EXIT_DONE;
+	int rc = replayed ? RN_E_ARG : RN_OK;
 
 	if (!replayed && rn_rank_of(environ, 0) != 0)
-		return code;
+		return rc;
 	for (const char *n = elf_next(&t->elf, NULL); n; n = elf_next(&t->elf, n)) {
 		rn_buf_add(&needs, ", ", needs.len ? 2 : 0);
 		rn_buf_add(&needs, n, strlen(n));
 	}
 	rn_buf_byte(&needs, 0);
-	fail(code,
-	     "%s%s does not use MPI (needs: %s); if it loads MPI while it runs, name that with "
-	     "--mpi=",
-	     replayed ? "nothing is replayed: " : "", t->name,
-	     rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
+	rn_note(notes,
+		"%s%s does not use MPI (needs: %s); if it loads MPI while it runs, name that with "
+		"--mpi=",
+		replayed ? "nothing is replayed: " : "", t->name,
+		rn_buf_status(&needs) == RN_OK ? (char *)needs.data : "?");
 	rn_buf_free(&needs);
-	return code;
+	return rc;
 }
 
 /* The MPI that an interpreter loads is that of the launcher, or the only one that has a tracer. */
-static int check_interpreter(const struct target *t)
+static int check_interpreter(const struct target *t, struct rn_buf *notes)
 {
 	char path[PATH_MAX];
 	bool ompi = find_library(rn_mpi_names[RN_MPI_OMPI].tracer, path),
 	     mpich = find_library(rn_mpi_names[RN_MPI_MPICH].tracer, path);
 
 	if (rn_mpi_of_rank(environ) != RN_MPI_NONE || ompi != mpich)
-		return EXIT_DONE;
-	return fail(EXIT_SELF, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich", t->name);
+		return RN_OK;
+	return refuse(notes, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich", t->name);
 }
 
-int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed)
+int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed,
+		      struct rn_buf *notes)
 {
 	bool interpreter = rn_is_interpreter(t->runs),
 	     alone = t->elf.kind == ELF_DYNAMIC && !interpreter && !rn_is_runner(t->runs);
 	enum rn_mpi mpi = elf_mpi(&t->elf);
 
 	if (mpi == RN_MPI_NONE && alone && !elf_mpi_deep(t->path, &t->elf, &mpi))
-		return EXIT_DONE; /* the loader will say what is missing */
+		return RN_OK; /* the loader will say what is missing */
 	if (mpi != RN_MPI_NONE)
-		return check_linked(t, mpi, forced);
+		return check_linked(t, mpi, forced, notes);
 	if (forced != RN_MPI_NONE || !(interpreter || alone))
-		return EXIT_DONE;
-	return interpreter ? check_interpreter(t) : say_no_mpi(t, replayed);
+		return RN_OK;
+	return interpreter ? check_interpreter(t, notes) : note_no_mpi(t, replayed, notes);
 }

@@ -1,7 +1,5 @@
 /*
  * target.h - the program that is to be traced: what it is, which MPI it uses, what is in the way.
- *
- * Functions that return an exit code (cmd.h) have printed what is wrong unless it is EXIT_DONE.
  */
 #ifndef RN_CMD_TARGET_H
 #define RN_CMD_TARGET_H
@@ -12,6 +10,8 @@
 #include "base/which_mpi.h"
 #include "cmd/elf_needs.h"
 
+struct rn_buf;
+
 struct target {
 	const char *name;    /* as it was given */
 	char path[PATH_MAX]; /* where it is */
@@ -19,8 +19,9 @@ struct target {
 	struct elf elf;
 };
 
-/* Finds a program as execvp would and reads its headers. RN_OK or a negative code, and nothing is
- * printed; free it if RN_OK. */
+/* Finds a program as execvp would and reads its headers. RN_OK or a negative code; free it if
+ * RN_OK.
+ */
 int target_open(struct target *t, const char *name, struct rn_err *err);
 void target_free(struct target *t);
 
@@ -32,14 +33,16 @@ const char *target_obstacle(const struct target *t);
 
 /* These functions refuse a command that certainly cannot be traced, before it is started. In each
  * process, the stub (src/intercept/stub.c) decides which tracer is loaded. `forced` is the MPI of
- * --mpi, or RN_MPI_NONE. */
+ * --mpi, or RN_MPI_NONE. They return RN_OK, or RN_E_ARG with a note of the reason. */
 
 /* Checks the program of a command. If it is a launcher, also checks the arguments that are
  * programs. */
-int target_check(const struct target *t, char *const *command, enum rn_mpi forced);
+int target_check(const struct target *t, char *const *command, enum rn_mpi forced,
+		 struct rn_buf *notes);
 
 /* Additional checks of a program that will be a rank. If the program does not use MPI and is not
- * known to start other programs, rank 0 prints a warning. In a replay, this is an error. */
-int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed);
+ * known to start other programs, rank 0 has a note. In a replay, this is an error. */
+int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed,
+		      struct rn_buf *notes);
 
 #endif
