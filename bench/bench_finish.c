@@ -15,8 +15,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "bench/rank_merge.h"
 #include "bench/worded.h"
 #include "file/bundle.h"
+#include "file/writer.h"
 #include "file/payload.h"
 #include "file/recorded.h"
 #include "merge/peers.h"
@@ -268,7 +270,7 @@ int main(void)
 {
 	char path[] = "/tmp/bench_finish.XXXXXX";
 	const struct rn_meta meta = { 0 };
-	struct rn_bundle_file file;
+	struct rn_written file;
 	struct rn_choices *choices;
 	struct rn_arena mem;
 	double begin, since;
@@ -291,7 +293,7 @@ int main(void)
 	report("how each slot is expressed", &since);
 	merge(choices);
 	report("bundles, made and merged", &since);
-	need(rn_bundle_write(&ranks[0].bundle, &meta, path, &file, NULL));
+	need(rank_merge_bundle(&ranks[0].bundle, &meta, path, &file, NULL));
 	report("the file", &since);
 	unlink(path);
 	bench_row("all of it", (since - begin) / 1e9, "CPU s", 0.5, "");

@@ -1,7 +1,9 @@
 /* rank_merge.c - see rank_merge.h. */
 #include "bench/rank_merge.h"
 
+#include "file/bundle.h"
 #include "file/section.h"
+#include "file/trace_finish.h"
 #include "file/writer.h"
 
 void rank_merge_init(struct rank_merge *m)
@@ -57,11 +59,40 @@ void rank_merge_free(struct rank_merge *m)
 	rn_arena_free(&m->scratch);
 }
 
+int rank_merge_sections(struct rn_container_writer *w, const struct rn_streams *s,
+			const struct rn_vocab *vocab, const struct rn_meta *meta,
+			struct rn_err *err)
+{
+	struct rn_trace t;
+	int rc;
+
+	rn_trace_init(&t);
+	rc = rn_finish_streams(&t, s, vocab, meta, err);
+	if (rc == RN_OK)
+		rc = rn_trace_sections(&t, w, err);
+	rn_trace_close(&t);
+	return rc;
+}
+
+int rank_merge_bundle(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
+		      struct rn_written *out, struct rn_err *err)
+{
+	struct rn_trace t;
+	int rc;
+
+	rn_trace_init(&t);
+	rc = rn_bundle_finish(b, meta, &t, err);
+	if (rc == RN_OK)
+		rc = rn_trace_write(&t, path, out, err);
+	rn_trace_close(&t);
+	return rc;
+}
+
 int rank_merge_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,
 		     const struct rn_meta *meta, struct rn_err *err)
 {
 	struct rn_container_writer w = { 0 };
-	int rc = rn_trace_sections(&w, s, vocab, meta, err);
+	int rc = rank_merge_sections(&w, s, vocab, meta, err);
 
 	if (rc == RN_OK)
 		rc = rn_container_write(&w, path, err);

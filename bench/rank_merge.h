@@ -13,7 +13,10 @@
 #include "base/arena.h"
 #include "merge/merge.h"
 
+struct rn_bundle;
+struct rn_container_writer;
 struct rn_meta;
+struct rn_written;
 struct rn_vocab;
 
 struct rank_merge {
@@ -31,6 +34,15 @@ int rank_merge_add(struct rank_merge *m, const struct rn_sigs *sigs, const struc
 int rank_merge_finish(struct rank_merge *m, struct rn_arena *mem, struct rn_streams *out);
 
 void rank_merge_free(struct rank_merge *m);
+
+/* Adds the sections of a trace that contains only these streams. */
+int rank_merge_sections(struct rn_container_writer *w, const struct rn_streams *s,
+			const struct rn_vocab *vocab, const struct rn_meta *meta,
+			struct rn_err *err);
+
+/* Makes and writes the trace of a bundle. */
+int rank_merge_bundle(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
+		      struct rn_written *out, struct rn_err *err);
 
 /* Writes a trace that contains only these streams. */
 int rank_merge_write(const char *path, const struct rn_streams *s, const struct rn_vocab *vocab,

@@ -13,6 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes that belong to somebody else. */
+struct rn_chunk {
+	const unsigned char *bytes;
+	size_t len;
+};
+
 struct rn_buf {
 	unsigned char *data;
 	size_t len, cap;

@@ -190,7 +190,7 @@ static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder 
 /* A trace of events has no calls. */
 static int dump_order(struct dump *d)
 {
-	const struct rn_seg *all = &d->t->order->list.stream;
+	const struct rn_seg *all = &d->t->events->chunks.stream;
 	struct rn_buf notes = { 0 };
 	struct symbols *symbols = symbols_new(d->t, d->file, &notes);
 	const struct rn_decoder names = { .sites = &d->t->sites,
@@ -201,7 +201,7 @@ static int dump_order(struct dump *d)
 	if (!symbols)
 		return fail_memory(d->file);
 	for (uint32_t i = 0; i < all->n && code == EXIT_DONE && !d->gone; i++) {
-		uint64_t s = RN_SEG_AT(all, struct rn_order_stream, i)->stream;
+		uint64_t s = RN_SEG_AT(all, struct rn_chunk_stream, i)->stream;
 
 		if (s / d->t->threads >= ranks.first && s / d->t->threads <= ranks.last)
 			code = dump_events(d, s, &names);

@@ -156,7 +156,7 @@ static uint64_t count_threads(const struct rn_trace *t)
 	for (uint32_t k = 0; k < s->groups; k++)
 		if (rn_streams_length(s, k))
 			n += rn_units_length(s->group[k].ranks);
-	return t->order ? t->order->list.stream.n : n;
+	return t->order ? t->events->chunks.stream.n : n;
 }
 
 /* Signatures that are calls. */
@@ -192,7 +192,7 @@ static void print_events(const struct rn_trace *t)
 
 	if (!t->order)
 		return;
-	n = rn_order_list_count(&t->order->list);
+	n = rn_order_list_count(t->events);
 	print_number("events", n.events);
 	print_number("failed_tests", n.failed);
 	print_number("received", n.received);

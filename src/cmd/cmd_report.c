@@ -384,7 +384,7 @@ static void put_programs(struct report *r)
 static void put_summary(struct report *r)
 {
 	const char *wall = rn_meta_value(&r->t->meta, RN_META_WALL_S);
-	uint64_t n = r->t->order ? rn_order_list_count(&r->t->order->list).events : r->weight.calls;
+	uint64_t n = r->t->order ? rn_order_list_count(r->t->events).events : r->weight.calls;
 
 	put_names(r);
 	rn_put(&r->out, ": ");

@@ -245,7 +245,7 @@ static void put_loose(struct page *p)
 	struct rn_order_count n = { 0 };
 
 	if (p->t->order)
-		n = rn_order_list_count(&p->t->order->list);
+		n = rn_order_list_count(p->t->events);
 	if (!n.loose)
 		return;
 	rn_put(p->out, "not exactly replayable: ");

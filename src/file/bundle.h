@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "file/order_list.h"
 #include "file/programs.h"
+#include "file/value_list.h"
 #include "merge/merge.h"
 #include "merge/values.h"
 
@@ -26,7 +27,9 @@ struct rn_buf;
 struct rn_comms;
 struct rn_facts;
 struct rn_meta;
+struct rn_recorded_stream;
 struct rn_times;
+struct rn_trace;
 struct rn_vocab;
 
 /* Sums, and the most of any rank. */
@@ -42,9 +45,10 @@ struct rn_bundle {
 	const struct rn_vocab *vocab;
 	struct rn_stream_set part;
 	struct rn_comms *comms;
-	struct rn_times *times; /* by the part's signatures; NULL: not kept */
-	struct rn_moment_list moments;
-	struct rn_values values; /* by the part's signatures */
+	struct rn_times *times;          /* by the part's signatures; NULL: not kept */
+	struct rn_chunk_list moments;    /* call times */
+	struct rn_values values;         /* by the part's signatures; */
+	struct rn_value_list value_list; /* or, in a decoded bundle, these instead */
 	struct rn_order_list order;
 	struct rn_programs programs;
 	struct rn_tally tally;
@@ -72,14 +76,17 @@ void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end,
 int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
 		     struct rn_err *err);
 
-struct rn_bundle_file {
-	uint64_t bytes, calls;
-	struct rn_order_count order;
-	bool unchanged; /* the trace has no call, so the existing file was not replaced */
-};
+/* Adds another bundle, whose streams follow those of this one. Its part may be in the arena of this
+ * one, which then refers to it if it is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG. */
+int rn_bundle_merge(struct rn_bundle *b, const struct rn_bundle *from, struct rn_arena *scratch);
 
-/* Writes the trace of a bundle that contains all ranks. */
-int rn_bundle_write(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
-		    struct rn_bundle_file *out, struct rn_err *err);
+/* Adds what a process recorded of a stream besides its calls, to a bundle of this stream alone,
+ * which refers to it; map[i] is the signature of its call i. RN_OK, RN_E_NOMEM or RN_E_ARG. */
+int rn_bundle_add(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map);
+
+/* Makes the trace of a bundle that contains all ranks. The trace is initialized (rn_trace_init),
+ * and refers to the bundle. */
+int rn_bundle_finish(const struct rn_bundle *b, const struct rn_meta *meta, struct rn_trace *t,
+		     struct rn_err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
-#include "merge/fold.h"
+#include "merge/folded_streams.h"
 #include "rules/rules.h"
 
 void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out)
@@ -14,15 +14,8 @@ void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out)
 	for (uint32_t k = 0; k < f->loops; k++)
 		rn_buf_u64(out, (uint64_t)f->loop[k].id << 1 | (f->loop[k].kind == RN_KIND_RULE));
 	rn_sigs_put(f->series, out);
-	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++)
+	for (size_t i = 0; i < f->refs; i++)
 		rn_buf_u64(out, f->ref[i]);
-}
-
-uint32_t rn_loops_count(const void *bytes, size_t len)
-{
-	struct rn_reader in = rn_reader(bytes, len);
-
-	return (uint32_t)rn_get_max(&in, RN_LOOPS_MOST);
 }
 
 static int get_loops(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
@@ -48,19 +41,14 @@ static int get_series(struct rn_reader *in, struct rn_arena *mem, struct rn_fold
 	return f->series ? rn_sigs_take(f->series, in) : RN_E_NOMEM;
 }
 
+/* The rest of the section: each takes a byte at least. */
 static int get_refs(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
 {
-	uint64_t n = (uint64_t)f->loops * f->streams.groups;
-
-	if (n > rn_left(in))
-		rn_fail(in);
-	f->ref = in->bad ? NULL : rn_new(mem, uint32_t, (size_t)n + 1);
+	f->ref = rn_new(mem, uint32_t, rn_left(in) + 1);
 	if (!f->ref)
-		return in->bad ? RN_E_DATA : RN_E_NOMEM;
-	for (uint64_t i = 0; i < n; i++)
-		f->ref[i] = (uint32_t)rn_get_max(in, UINT32_MAX);
-	if (rn_left(in))
-		rn_fail(in);
+		return RN_E_NOMEM;
+	for (f->refs = 0; rn_left(in) && !in->bad; f->refs++)
+		f->ref[f->refs] = (uint32_t)rn_get_max(in, UINT32_MAX);
 	return in->bad ? RN_E_DATA : RN_OK;
 }
 

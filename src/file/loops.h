@@ -22,11 +22,8 @@ struct rn_folded;
 
 void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out);
 
-/* How many loops there are, before the rest can be read; 0: this is no such section. */
-uint32_t rn_loops_count(const void *bytes, size_t len);
-
-/* Everything but f->streams, which is there already. Numbers are looked at by rn_folded_open.
- * RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Everything but f->streams. Numbers are checked by rn_folded_open. RN_OK, RN_E_NOMEM or
+ * RN_E_DATA. */
 int rn_loops_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_folded *f,
 		    struct rn_err *err);
 

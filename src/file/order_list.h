@@ -13,10 +13,7 @@
  *     text    name of the communicator, or of no length
  *     varint  where it is: a node of the section `sites`, plus 1; 0: not known.
  *             On the way a text: the stack's bytes (encode/callsite.h)
- *   varint  number of streams that have events; per stream, ascending:
- *     varint  how many streams lie between it and the one before
- *     varint  number of its sites; of each a varint, its place in the table
- *     varint  number of its chunks; of each a varint, its length, and its bytes
+ *           and the chunks (chunk_list.h); the head of a stream is its sites
  *
  * Nobody looks into chunks before the trace is read, but at what they begin with. Memory from the
  * arena. Decoding trusts no byte, and refers to those that it was given.
@@ -29,21 +26,19 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/seg.h"
+#include "file/chunk_list.h"
 #include "file/order_tail.h"
 #include "order/events.h"
 
 struct rn_arena;
 struct rn_buf;
-struct rn_caller;
-struct rn_site_tables;
 struct rn_sigs;
 
 /* Of one stream, as its process has it: communicators are words, places numbers of stacks. */
 struct rn_order_part {
 	const struct rn_order_site *site;
 	uint32_t sites;
-	const struct rn_order_bytes *chunk;
+	const struct rn_chunk *chunk;
 	uint32_t chunks;
 };
 
@@ -57,46 +52,37 @@ struct rn_order_place {
 	uint32_t node; /* in the trace: node + 1, or 0 */
 };
 
-struct rn_order_stream {
-	uint64_t stream;
-	const uint32_t *site; /* places in the table */
-	const struct rn_order_bytes *chunk;
-	uint32_t sites, chunks;
-};
-
 struct rn_order_list {
 	struct rn_arena *mem;
-	bool final;           /* it is that of a trace: sites have nodes */
-	struct rn_sigs *site; /* each as its bytes */
-	struct rn_seg stream; /* struct rn_order_stream, ascending */
+	bool final;                  /* it is that of a trace: sites have nodes */
+	struct rn_sigs *site;        /* each as its bytes */
+	struct rn_chunk_list chunks; /* the head of a stream is the sites of its events */
 };
 
 /* RN_OK or RN_E_NOMEM. */
 int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final);
 
-/* A stream behind all others. RN_OK, RN_E_NOMEM, or RN_E_ARG: it is not, or there are no such
- * functions. */
-int rn_order_list_add(struct rn_order_list *l, uint64_t stream, const struct rn_order_part *p,
-		      const struct rn_caller *who);
+/* The number of a site, which is added if it is new. RN_OK, RN_E_NOMEM, or RN_E_ARG: it is too
+ * long. */
+int rn_order_list_intern(struct rn_order_list *l, const struct rn_order_place *p, uint32_t *id);
+
+/* Adds copies of all streams of another list, whose site i is map[i] here. */
+int rn_order_list_copy(struct rn_order_list *l, const struct rn_order_list *from,
+		       const uint32_t *map);
+
+/* Adds copies of all sites and streams of another list, which follow those of this one. RN_OK,
+ * RN_E_NOMEM or RN_E_ARG. */
+int rn_order_list_merge(struct rn_order_list *l, const struct rn_order_list *from);
 
 /* Streams are numbered from `first` on. RN_OK or RN_E_NOMEM. */
 int rn_order_list_encode(const struct rn_order_list *l, uint64_t first, struct rn_buf *out);
 
-/* Appends what is there: its streams are first .. first + n. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Fills an empty list; its streams are first .. first + n - 1. RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_order_list_decode(struct rn_order_list *l, const void *bytes, size_t len, uint64_t first,
 			 uint64_t n, struct rn_err *err);
 
-/* What goes into a trace, whose ranks have so many streams each: stacks become nodes of its tables,
- * and events are written in this codec. RN_OK, RN_E_NOMEM or RN_E_DATA. */
-int rn_order_list_finish(const struct rn_order_list *l, enum rn_order_codec codec, uint64_t threads,
-			 struct rn_site_tables *tables, struct rn_arena *mem,
-			 struct rn_order_list *out, struct rn_err *err);
-
 uint32_t rn_order_list_sites(const struct rn_order_list *l);
 struct rn_order_place rn_order_list_site(const struct rn_order_list *l, uint32_t i);
-
-/* NULL: it has no events. */
-const struct rn_order_stream *rn_order_list_find(const struct rn_order_list *l, uint64_t stream);
 
 /* Of all streams. */
 struct rn_order_count rn_order_list_count(const struct rn_order_list *l);
@@ -109,7 +95,7 @@ int rn_order_list_comms(const struct rn_order_list *l, struct rn_arena *mem, str
 /* The events of a stream, in the arena, with its own numbers of sites, of which kind and
  * communicator are known, as numbered above, and so is that of messages. RN_OK, RN_E_NOMEM or
  * RN_E_DATA. */
-int rn_order_list_get(const struct rn_order_list *l, const struct rn_order_stream *s,
+int rn_order_list_get(const struct rn_order_list *l, const struct rn_chunk_stream *s,
 		      const uint32_t *comm, struct rn_arena *mem, struct rn_order *out,
 		      struct rn_err *err);
 

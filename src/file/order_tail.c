@@ -215,7 +215,7 @@ static void get_count(struct rn_reader *in, struct rn_order_count *n)
 	n->loose = rn_get_max(in, UINT64_MAX >> 24);
 }
 
-bool rn_order_chunk_head(struct rn_order_bytes chunk, struct rn_order_count *n)
+bool rn_order_chunk_head(struct rn_chunk chunk, struct rn_order_count *n)
 {
 	struct rn_reader in = rn_reader(chunk.bytes, chunk.len);
 
@@ -255,7 +255,7 @@ static bool fits(const struct rn_order *o, const struct rn_order_count *says)
 	       (o->sends == 0 || o->send[o->sends - 1].at <= o->dones);
 }
 
-int rn_order_chunk_read(struct rn_order_bytes chunk, struct rn_arena *mem, struct rn_order *out,
+int rn_order_chunk_read(struct rn_chunk chunk, struct rn_arena *mem, struct rn_order *out,
 			struct rn_err *err)
 {
 	struct rn_reader in = rn_reader(chunk.bytes, chunk.len);
@@ -299,7 +299,7 @@ static void add_all(struct build *b, const struct rn_order *o)
 	b->values += o->values;
 }
 
-int rn_order_chunks_read(const struct rn_order_bytes *chunk, uint32_t n, struct rn_arena *mem,
+int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_arena *mem,
 			 struct rn_order *out, struct rn_err *err)
 {
 	struct rn_order *piece = rn_new(mem, struct rn_order, (size_t)n + 1);

@@ -37,6 +37,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
 #include "file/spill.h"
@@ -44,7 +45,6 @@
 #include "order/events.h"
 
 struct rn_arena;
-struct rn_buf;
 
 enum rn_tail_what { RN_TAIL_FAILS, RN_TAIL_DONE, RN_TAIL_VALUE, RN_TAIL_SEND };
 
@@ -126,11 +126,6 @@ struct rn_order_count {
 
 struct rn_order_count rn_order_count(const struct rn_order *o);
 
-struct rn_order_bytes {
-	const unsigned char *bytes;
-	size_t len;
-};
-
 /* The rows of a tail, in the arena, up to what is none: returns whether all were. False with
  * *failed: there was no memory. out->site is known. */
 bool rn_order_tail_read(struct rn_arena *mem, const void *bytes, size_t len, struct rn_order *out,
@@ -142,14 +137,14 @@ int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, co
 			 struct rn_arena *scratch, struct rn_buf *out);
 
 /* What it says of itself. False when that is no chunk. */
-bool rn_order_chunk_head(struct rn_order_bytes chunk, struct rn_order_count *n);
+bool rn_order_chunk_head(struct rn_chunk chunk, struct rn_order_count *n);
 
 /* The chunk's rows, in the arena; out->site is known. RN_OK, RN_E_NOMEM or RN_E_DATA. */
-int rn_order_chunk_read(struct rn_order_bytes chunk, struct rn_arena *mem, struct rn_order *out,
+int rn_order_chunk_read(struct rn_chunk chunk, struct rn_arena *mem, struct rn_order *out,
 			struct rn_err *err);
 
 /* All chunks of a stream put together. The same. */
-int rn_order_chunks_read(const struct rn_order_bytes *chunk, uint32_t n, struct rn_arena *mem,
+int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_arena *mem,
 			 struct rn_order *out, struct rn_err *err);
 
 #endif

@@ -91,31 +91,33 @@ static bool read_run(struct rn_reader *in, char name[NAME_BYTES + 1], uint64_t *
 	return true;
 }
 
-static bool is_valid(struct rn_reader in, uint64_t next)
+int rn_programs_decode(struct rn_programs *p, struct rn_reader in, struct rn_err *err)
 {
-	char name[NAME_BYTES + 1];
-	uint64_t first, last;
-
-	for (uint64_t n = rn_get_u64(&in); n > 0 && !in.bad; n--) {
-		if (!read_run(&in, name, &first, &last) || first < next)
-			return false;
-		next = last + 1;
-	}
-	return !in.bad && !rn_left(&in);
-}
-
-int rn_programs_absorb(struct rn_programs *p, struct rn_reader in, struct rn_err *err)
-{
-	uint32_t before = p->run.n;
-	uint64_t end = before ? run_at(p, before - 1)->last : 0, first, last;
+	uint64_t n = rn_get_u64(&in), next = 0, first, last;
 	char name[NAME_BYTES + 1];
 	int rc = RN_OK;
 
-	if (!is_valid(in, before ? end + 1 : 0))
-		return rn_err_set(err, RN_E_DATA, "the list of programs is damaged");
-	for (uint64_t n = rn_get_u64(&in); n > 0 && rc == RN_OK; n--)
-		if (read_run(&in, name, &first, &last))
+	for (; n > 0 && !in.bad && rc == RN_OK; n--) {
+		if (!read_run(&in, name, &first, &last) || first < next)
+			rc = RN_E_DATA;
+		else
 			rc = rn_programs_add(p, name, first, last);
+		next = last + 1;
+	}
+	if (rc == RN_E_DATA || in.bad || rn_left(&in))
+		return rn_err_set(err, RN_E_DATA, "the list of programs is damaged");
+	return rc;
+}
+
+int rn_programs_merge(struct rn_programs *p, const struct rn_programs *from)
+{
+	int rc = RN_OK;
+
+	if (p->run.n && from->run.n && run_at(from, 0)->first <= run_at(p, p->run.n - 1)->last)
+		return RN_E_ARG;
+	for (uint32_t i = 0; i < from->run.n && rc == RN_OK; i++)
+		rc = rn_programs_add(p, run_at(from, i)->name, run_at(from, i)->first,
+				     run_at(from, i)->last);
 	return rc;
 }
 

@@ -33,9 +33,12 @@ int rn_programs_add(struct rn_programs *p, const char *name, uint64_t first, uin
 
 void rn_programs_encode(const struct rn_programs *p, struct rn_buf *out);
 
-/* Adds encoded programs. Input is untrusted: malformed input, or ranks that do not follow the ranks
- * that were added before, return RN_E_DATA with the programs unchanged. */
-int rn_programs_absorb(struct rn_programs *p, struct rn_reader in, struct rn_err *err);
+/* Decodes programs into an empty list. Input is untrusted; malformed input returns RN_E_DATA. */
+int rn_programs_decode(struct rn_programs *p, struct rn_reader in, struct rn_err *err);
+
+/* Adds the programs of another list. Returns RN_OK, RN_E_NOMEM, or RN_E_ARG if its ranks do not
+ * follow the ranks that were added before. */
+int rn_programs_merge(struct rn_programs *p, const struct rn_programs *from);
 
 /* Sets *out to a copy of `meta`, in the arena of the programs, with one entry "program.K" for each
  * program if there are several. Returns RN_OK or RN_E_NOMEM. */

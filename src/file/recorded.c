@@ -18,89 +18,37 @@ int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)
 	return rc;
 }
 
-/* What is made of one stream. */
-struct leaf {
-	const struct rn_recorded_stream *s; /* NULL: a thread that this rank does not have */
-	struct rn_stream_set part;
-	struct rn_sigs *sigs;
-	struct rn_values values;
-	uint32_t calls, *map;
-};
-
-static int make_leaf(struct leaf *l, struct rn_bundle *b, const struct rn_choices *choices,
-		     uint64_t number, struct rn_arena *scratch)
+/* Converts the calls of a stream to signatures, and adds its data to the bundle of the stream. */
+static int convert(struct rn_bundle *leaf, const struct rn_recorded_stream *s,
+		   const struct rn_choices *choices, uint64_t number, struct rn_bundle *to,
+		   struct rn_arena *scratch)
 {
-	const struct rn_rules *rules = l->s ? l->s->rules : NULL;
-	const struct rn_grammar *g = l->s ? l->s->grammar : rn_grammar_new(scratch, NULL);
-	struct rn_canonical_out out = {
-		.tables = b->comms, .values = &l->values, .stream = number, .lost = &b->tally.lost
-	};
-	int rc = rn_values_init(&l->values, scratch);
+	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(s->calls.words) + 1);
+	struct rn_canonical_out out = { .tables = to->comms,
+					.sigs = rn_sigs_new(scratch),
+					.map = map,
+					.values = &leaf->values,
+					.stream = number,
+					.lost = &leaf->tally.lost };
+	int rc = out.sigs && map ? rn_canonical_write(&s->calls, choices, &out) : RN_E_NOMEM;
 
-	l->calls = l->s ? rn_sigs_count(l->s->calls.words) : 0;
-	l->sigs = rn_sigs_new(scratch);
-	l->map = rn_new(scratch, uint32_t, (size_t)l->calls + 1);
-	if (!l->sigs || !l->map || (!g && !rules) || rc < 0)
-		return RN_E_NOMEM;
-	out.sigs = l->sigs;
-	out.map = l->map;
-	if (l->s)
-		rc = rn_canonical_write(&l->s->calls, choices, &out);
-	if (rc == RN_OK && rules)
-		return rn_part_leaf_rules(&l->part, b->mem, number, l->sigs, l->map, rules,
-					  l->s->root, scratch);
-	return rc == RN_OK
-		       ? rn_part_leaf_mapped(&l->part, b->mem, number, l->sigs, l->map, g, scratch)
-		       : rc;
+	if (rc == RN_OK && s->rules)
+		rc = rn_part_leaf_rules(&leaf->part, to->mem, number, out.sigs, map, s->rules,
+					s->root, scratch);
+	else if (rc == RN_OK)
+		rc = rn_part_leaf_mapped(&leaf->part, to->mem, number, out.sigs, map, s->grammar,
+					 scratch);
+	return rc == RN_OK ? rn_bundle_add(leaf, s, map) : rc;
 }
 
-/* The stream's statistics, under the numbers that its calls have in the bundle. */
-static int add_times(struct rn_bundle *b, const struct leaf *l, struct rn_arena *scratch)
+/* A thread that this rank does not have. */
+static int make_empty(struct rn_bundle *leaf, uint64_t number, struct rn_arena *mem,
+		      struct rn_arena *scratch)
 {
-	uint32_t *to = rn_new(scratch, uint32_t, (size_t)l->calls + 1);
+	struct rn_sigs *sigs = rn_sigs_new(scratch);
+	struct rn_grammar *g = rn_grammar_new(scratch, NULL);
 
-	if (!to)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < l->calls; i++)
-		if (rn_sigs_copy(b->part.sigs, l->sigs, l->map[i], &to[i]) < 0)
-			return RN_E_NOMEM;
-	return rn_times_merge(b->times, l->s->calls.times, to);
-}
-
-static int add_values(struct rn_bundle *b, const struct leaf *l, struct rn_arena *scratch)
-{
-	uint32_t n = rn_sigs_count(l->sigs), *to = rn_new(scratch, uint32_t, (size_t)n + 1);
-
-	if (!to)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		if (rn_sigs_copy(b->part.sigs, l->sigs, i, &to[i]) < 0)
-			return RN_E_NOMEM;
-	return rn_values_merge(&b->values, &l->values, to);
-}
-
-static int add_stream(struct rn_bundle *b, struct leaf *l, bool first, struct rn_arena *scratch)
-{
-	int rc = RN_OK;
-
-	if (l->s && l->s->moments.chunks)
-		rc = rn_moment_list_add(&b->moments, l->part.first, &l->s->moments);
-	if (rc == RN_OK && l->s && l->s->order.chunks)
-		rc = rn_order_list_add(&b->order, l->part.first, &l->s->order, l->s->calls.who);
-	if (rc < 0)
-		return rc;
-
-	if (first)
-		b->part = l->part;
-	else
-		rc = rn_part_merge(&b->part, &l->part, scratch);
-	if (rc == RN_OK && l->s && b->times)
-		rc = add_times(b, l, scratch);
-	if (rc == RN_OK && l->values.use.n)
-		rc = add_values(b, l, scratch);
-	if (l->s)
-		b->tally.lost += l->s->lost;
-	return rc;
+	return sigs && g ? rn_part_leaf(&leaf->part, mem, number, sigs, g) : RN_E_NOMEM;
 }
 
 int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *choices,
@@ -111,11 +59,15 @@ int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *cho
 	int rc = rn_bundle_init(out, mem, r->times);
 
 	for (uint32_t k = 0; k < threads && rc == RN_OK; k++) {
-		struct leaf l = { .s = k < r->streams ? &r->stream[k] : NULL };
+		struct rn_bundle leaf;
 
-		rc = make_leaf(&l, out, choices, number + k, scratch);
+		rc = rn_bundle_init(&leaf, scratch, r->times);
 		if (rc == RN_OK)
-			rc = add_stream(out, &l, k == 0, scratch);
+			rc = k < r->streams ? convert(&leaf, &r->stream[k], choices, number + k,
+						      out, scratch)
+					    : make_empty(&leaf, number + k, mem, scratch);
+		if (rc == RN_OK)
+			rc = rn_bundle_merge(out, &leaf, scratch);
 	}
 	if (out->times && r->scale)
 		rn_times_settle(out->times, r->scale);

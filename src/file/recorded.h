@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "file/moment_list.h"
 #include "file/order_list.h"
 #include "merge/canonicalize.h"
 
@@ -25,6 +24,14 @@ struct rn_peers;
 struct rn_rules;
 
 #define RN_NO_MAKER UINT32_MAX
+
+/* The call times of one stream: nanoseconds per tick, times 2^32; when the stream began, in
+ * nanoseconds of its host's clock; and chunks (encode/moments.h). */
+struct rn_moments {
+	uint64_t scale, zero;
+	const struct rn_chunk *chunk;
+	uint32_t chunks;
+};
 
 struct rn_recorded_stream {
 	struct rn_stream_calls calls;

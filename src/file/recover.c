@@ -7,6 +7,8 @@
 #include "file/metadata.h"
 #include "file/recorded.h"
 #include "file/salvage.h"
+#include "file/section_kinds.h"
+#include "file/writer.h"
 #include "merge/peers.h"
 
 #include <inttypes.h>
@@ -345,15 +347,20 @@ static int make_meta(struct recovery *r, struct rn_meta *out)
 
 static int write_file(struct recovery *r, const char *path)
 {
-	struct rn_bundle_file file;
+	struct rn_written file;
 	struct rn_meta meta;
+	struct rn_trace t;
 	int rc = make_meta(r, &meta);
 
+	rn_trace_init(&t);
 	if (rc == RN_OK)
-		rc = rn_bundle_write(&r->bundle, &meta, path, &file, r->err);
+		rc = rn_bundle_finish(&r->bundle, &meta, &t, r->err);
+	if (rc == RN_OK)
+		rc = rn_trace_write(&t, path, &file, r->err);
+	rn_trace_close(&t);
 	if (rc == RN_OK) {
 		r->out->calls = file.calls;
-		r->out->events = file.order.events;
+		r->out->events = rn_order_list_count(&r->bundle.order).events;
 		r->out->bytes = file.bytes;
 		r->out->lost = r->bundle.tally.lost;
 	}

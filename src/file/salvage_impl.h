@@ -60,10 +60,10 @@ struct salvaged {
 	struct rn_live live;
 	unsigned char *under_way;  /* copy of the words of calls in flight */
 	size_t words_len;          /* bytes of words for which the extent has room */
-	struct rn_seg chunks;      /* struct rn_moment_bytes */
+	struct rn_seg chunks;      /* struct rn_chunk */
 	uint64_t zero;             /* when they begin */
 	struct rn_seg order_site;  /* struct rn_order_site */
-	struct rn_seg order_chunk; /* struct rn_order_bytes */
+	struct rn_seg order_chunk; /* struct rn_chunk */
 	bool failed;               /* no memory */
 	/* Of the calls in the grammar. */
 	uint64_t open;       /* have begun, had calls inside, and have not ended */

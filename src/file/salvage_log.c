@@ -5,7 +5,7 @@
 #include "encode/holes.h"
 #include "encode/moments.h"
 #include "encode/sigs.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 
 #include <string.h>
 
@@ -117,8 +117,7 @@ static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t 
 	if (s->failed)
 		return false;
 	memcpy(copy, bytes + sizeof(s->zero), len);
-	*RN_SEG_AT(&s->chunks, struct rn_moment_bytes, s->chunks.n) =
-		(struct rn_moment_bytes){ copy, len };
+	*RN_SEG_AT(&s->chunks, struct rn_chunk, s->chunks.n) = (struct rn_chunk){ copy, len };
 	s->chunks.n++;
 	return true;
 }

@@ -34,8 +34,8 @@ static bool keep_chunk(struct salvaged *s, const void *bytes, size_t len)
 	if (s->failed)
 		return false;
 	memcpy(copy, bytes, len);
-	*RN_SEG_AT(&s->order_chunk, struct rn_order_bytes, s->order_chunk.n) =
-		(struct rn_order_bytes){ copy, len };
+	*RN_SEG_AT(&s->order_chunk, struct rn_chunk, s->order_chunk.n) =
+		(struct rn_chunk){ copy, len };
 	s->order_chunk.n++;
 	return true;
 }
@@ -88,7 +88,7 @@ static uint32_t count_good(struct salvaged *s, const struct rn_order_part *p, ui
 	rn_arena_init(&scratch, SIZE_MAX);
 	for (; good < n && good < s->order_chunk.n; good++) {
 		struct rn_order o = { .site = p->site, .sites = p->sites };
-		struct rn_order_bytes *c = RN_SEG_AT(&s->order_chunk, struct rn_order_bytes, good);
+		struct rn_chunk *c = RN_SEG_AT(&s->order_chunk, struct rn_chunk, good);
 		int rc = rn_order_chunk_read(*c, &scratch, &o, NULL);
 
 		s->failed |= rc == RN_E_NOMEM;
@@ -122,7 +122,7 @@ static bool read_tail(struct salvaged *s, const struct rn_order_part *p, const s
 	before = s->order_chunk.n;
 	good = add_tail(s, p, e->at + sizeof(*head), used < room ? used : room, &scratch);
 	if (s->order_chunk.n > before)
-		rn_order_chunk_head(*RN_SEG_AT(&s->order_chunk, struct rn_order_bytes, before), &n);
+		rn_order_chunk_head(*RN_SEG_AT(&s->order_chunk, struct rn_chunk, before), &n);
 	*events += n.events;
 	rn_arena_free(&scratch);
 	return good && used <= room;

@@ -259,11 +259,11 @@ int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 /* They are of the calls from the first on, of all segments. */
 static void give_moments(struct salvaged *s, struct rn_moments *out)
 {
-	struct rn_moment_bytes *chunk = rn_new(s->mem, struct rn_moment_bytes, s->chunks.n);
+	struct rn_chunk *chunk = rn_new(s->mem, struct rn_chunk, s->chunks.n);
 
 	s->failed |= !chunk;
 	for (uint32_t i = 0; chunk && i < s->chunks.n; i++)
-		chunk[i] = *RN_SEG_AT(&s->chunks, struct rn_moment_bytes, i);
+		chunk[i] = *RN_SEG_AT(&s->chunks, struct rn_chunk, i);
 	*out = (struct rn_moments){ s->facts->scale, s->zero, chunk, chunk ? s->chunks.n : 0 };
 }
 
@@ -285,9 +285,9 @@ static void set_limits(struct salvaged *s)
 bool rn_salvage_begin(struct salvaged *s)
 {
 	set_limits(s);
-	rn_seg_init(&s->chunks, sizeof(struct rn_moment_bytes));
+	rn_seg_init(&s->chunks, sizeof(struct rn_chunk));
 	rn_seg_init(&s->order_site, sizeof(struct rn_order_site));
-	rn_seg_init(&s->order_chunk, sizeof(struct rn_order_bytes));
+	rn_seg_init(&s->order_chunk, sizeof(struct rn_chunk));
 	s->markers = rn_markers_of(&rn_mpi_vocab);
 	rn_seg_init(&s->told, sizeof(struct told));
 	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));

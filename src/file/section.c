@@ -29,31 +29,6 @@
 static const unsigned char magic[8] = { 0x89, 'R', 'N', 'D', '\r', '\n', 0x1a, '\n' };
 static const unsigned char end_mark[4] = { 'D', 'N', 'R', 0x89 };
 
-static const struct section_type {
-	uint64_t type;
-	const char *name;
-	bool required;
-} section_types[] = {
-#define ROW(id, number, name, required) { number, name, required },
-	RN_SECTIONS(ROW)
-#undef ROW
-};
-
-static const struct section_type *find_type(uint64_t type)
-{
-	for (size_t i = 0; i < sizeof(section_types) / sizeof(*section_types); i++)
-		if (section_types[i].type == type)
-			return &section_types[i];
-	return NULL;
-}
-
-const char *rn_section_name(uint64_t type)
-{
-	const struct section_type *t = find_type(type);
-
-	return t ? t->name : NULL;
-}
-
 static void put_le(unsigned char *p, uint64_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
@@ -113,12 +88,12 @@ static int pack(struct rn_container_writer *w, const void *bytes, size_t len, un
 }
 
 /* Nothing is to be gained any more, and trying would take long. */
-static bool is_coded(const struct section_type *t, size_t len)
+static bool is_coded(const struct rn_section_kind *t, size_t len)
 {
 	return t->type == RN_SECTION_TIME && len >= CODED_WORTH;
 }
 
-static int append(struct rn_container_writer *w, const struct section_type *t, const void *bytes,
+static int append(struct rn_container_writer *w, const struct rn_section_kind *t, const void *bytes,
 		  size_t len)
 {
 	unsigned codec = RN_SECTION_STORED;
@@ -152,7 +127,7 @@ static void roll_back(struct rn_buf *b, size_t len)
 int rn_container_add(struct rn_container_writer *w, enum rn_section_type type, const void *bytes,
 		     size_t len, struct rn_err *err)
 {
-	const struct section_type *t = find_type(type);
+	const struct rn_section_kind *t = rn_section_kind(type);
 	size_t file = w->file.len, footer = w->footer.len;
 
 	if (!t || w->finished || type <= w->last_type)
@@ -344,7 +319,7 @@ static void read_entry(struct rn_reader *r, struct rn_section *s)
 	s->raw = s->codec == RN_SECTION_STORED ? s->stored : rn_get_u64(r);
 	hash = rn_get_bytes(r, 8);
 	s->hash = hash ? get_le(hash, 8) : 0;
-	s->readable = find_type(s->type) && s->codec <= RN_SECTION_ZSTD_DICT;
+	s->readable = rn_section_kind(s->type) && s->codec <= RN_SECTION_ZSTD_DICT;
 }
 
 /* What the entries claim together: NULL, or what is impossible about it. */

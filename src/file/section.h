@@ -22,38 +22,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/pack.h"
+#include "file/section_kinds.h"
 
 struct rn_arena;
 
 #define RN_FORMAT_MAJOR 2
 #define RN_FORMAT_MINOR 0
-
-/* Every section that this program reads: constant, number on disk, name, and whether a reader that
- * does not know the section must refuse the file. Reserved numbers (doc/format.md, section 3) are
- * absent, so a trace that requires one is refused. */
-#define RN_SECTIONS(X)                       \
-	X(META, 1, "meta", true)             \
-	X(FUNCTIONS, 2, "functions", true)   \
-	X(STRINGS, 3, "strings", true)       \
-	X(SIGNATURES, 4, "signatures", true) \
-	X(RULES, 5, "rules", true)           \
-	X(LOOPS, 6, "loops", true)           \
-	X(RANKS, 7, "ranks", true)           \
-	X(TIME, 8, "time", false)            \
-	X(COMMS, 10, "comms", true)          \
-	X(TIMES, 11, "times", false)         \
-	X(SITES, 12, "sites", true)          \
-	X(VALUES, 13, "values", true)        \
-	X(ORDER, 14, "order", true)
-
-enum rn_section_type {
-#define RN_SECTION_ENUM(id, number, name, required) RN_SECTION_##id = number,
-	RN_SECTIONS(RN_SECTION_ENUM)
-#undef RN_SECTION_ENUM
-};
-
-/* "rules", or NULL for a type that this program does not know. */
-const char *rn_section_name(uint64_t type);
 
 enum rn_section_codec { RN_SECTION_STORED, RN_SECTION_ZSTD, RN_SECTION_ZSTD_DICT };
 

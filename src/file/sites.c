@@ -7,6 +7,8 @@
 #include "encode/sigs.h"
 #include "encode/template.h"
 
+#include <string.h>
+
 /* ---- writing ---- */
 
 int rn_site_tables_init(struct rn_site_tables *t, struct rn_arena *mem)
@@ -23,16 +25,6 @@ static int add_module(struct rn_site_tables *t, const struct rn_code_module *m, 
 	return rn_sigs_intern(t->module, bytes, n, id);
 }
 
-static int add_node(struct rn_site_tables *t, struct rn_site_node n, uint32_t *id)
-{
-	unsigned char bytes[3 * RN_VARINT_MAX], *p;
-
-	p = rn_varint_put(bytes, n.caller);
-	p = rn_varint_put(p, n.module);
-	p = rn_varint_put(p, n.offset);
-	return rn_sigs_intern(t->node, bytes, (size_t)(p - bytes), id);
-}
-
 /* The number of a stack, from the outermost frame to the innermost. */
 static int add_stack(struct rn_site_tables *t, const struct rn_callsite *s, uint32_t *number)
 {
@@ -43,7 +35,7 @@ static int add_stack(struct rn_site_tables *t, const struct rn_callsite *s, uint
 		int rc = add_module(t, &s->module[f->module], &n.module);
 
 		if (rc == RN_OK)
-			rc = add_node(t, n, number);
+			rc = rn_sigs_intern(t->node, &n, sizeof(n), number);
 		if (rc < 0)
 			return rc;
 		++*number;
@@ -119,17 +111,6 @@ static int take_all(struct rn_site_tables *t, const struct rn_sigs *in,
 	return rc == RN_E_DATA ? RN_E_ARG : rc;
 }
 
-static void put_table(const struct rn_sigs *table, struct rn_buf *out)
-{
-	rn_buf_u64(out, rn_sigs_count(table));
-	for (uint32_t i = 0; i < rn_sigs_count(table); i++) {
-		size_t len;
-		const void *bytes = rn_sigs_get(table, i, &len);
-
-		rn_buf_add(out, bytes, len);
-	}
-}
-
 static bool any_stack(const struct rn_sigs *in, const struct rn_vocab *vocab)
 {
 	struct rn_sig_contents has;
@@ -160,11 +141,44 @@ int rn_site_tables_take(struct rn_site_tables *t, struct rn_arena *mem, const st
 	return rc;
 }
 
-int rn_site_tables_encode(const struct rn_site_tables *t, struct rn_buf *section)
+int rn_site_tables_finish(const struct rn_site_tables *t, struct rn_arena *mem,
+			  struct rn_sites *out)
 {
-	if (t->any) {
-		put_table(t->module, section);
-		put_table(t->node, section);
+	uint32_t modules = rn_sigs_count(t->module), nodes = rn_sigs_count(t->node);
+	struct rn_code_module *m = rn_new(mem, struct rn_code_module, modules);
+	struct rn_site_node *n = rn_new(mem, struct rn_site_node, nodes);
+	size_t len;
+
+	if (!m || !n)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < modules; i++) {
+		const void *bytes = rn_sigs_get(t->module, i, &len);
+		struct rn_reader in = rn_reader(bytes, len);
+
+		rn_code_module_read(&in, &m[i]);
+	}
+	for (uint32_t i = 0; i < nodes; i++)
+		memcpy(&n[i], rn_sigs_get(t->node, i, &len), sizeof(*n));
+	*out = (struct rn_sites){ m, n, modules, nodes, t->any };
+	return RN_OK;
+}
+
+int rn_sites_encode(const struct rn_sites *s, struct rn_buf *section)
+{
+	if (!s->known)
+		return RN_OK;
+	rn_buf_u64(section, s->modules);
+	for (uint32_t i = 0; i < s->modules; i++) {
+		unsigned char *p = rn_buf_reserve(section, RN_CODE_MODULE_BYTES);
+
+		if (p)
+			section->len += (size_t)(rn_code_module_write(&s->module[i], p) - p);
+	}
+	rn_buf_u64(section, s->nodes);
+	for (uint32_t i = 0; i < s->nodes; i++) {
+		rn_buf_u64(section, s->node[i].caller);
+		rn_buf_u64(section, s->node[i].module);
+		rn_buf_u64(section, s->node[i].offset);
 	}
 	return rn_buf_status(section);
 }
@@ -211,7 +225,7 @@ int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 		return rn_err_set(err, RN_E_DATA, "a stack is malformed");
 	if (rn_left(&in))
 		return rn_err_set(err, RN_E_DATA, "bytes left over");
-	*out = (struct rn_sites){ m, n, (uint32_t)modules, (uint32_t)nodes };
+	*out = (struct rn_sites){ m, n, (uint32_t)modules, (uint32_t)nodes, true };
 	return RN_OK;
 }
 

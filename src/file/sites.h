@@ -33,9 +33,10 @@ struct rn_sites {
 	const struct rn_code_module *module;
 	const struct rn_site_node *node;
 	uint32_t modules, nodes;
+	bool known; /* there is a stack, if only one that is not known */
 };
 
-/* Modules and nodes while the section is made, each as the bytes that it has there. */
+/* Modules and nodes while they are collected: modules as bytes, nodes as struct rn_site_node. */
 struct rn_site_tables {
 	struct rn_sigs *module, *node;
 	bool any; /* somebody has had a stack, if only one that is not known */
@@ -53,8 +54,12 @@ int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, 
 int rn_site_tables_take(struct rn_site_tables *t, struct rn_arena *mem, const struct rn_sigs *in,
 			const struct rn_vocab *vocab, const struct rn_sigs **out);
 
+/* The sites; modules are those of the tables. RN_OK or RN_E_NOMEM. */
+int rn_site_tables_finish(const struct rn_site_tables *t, struct rn_arena *mem,
+			  struct rn_sites *out);
+
 /* Appends the section; nothing where nobody has had a stack. RN_OK or RN_E_NOMEM. */
-int rn_site_tables_encode(const struct rn_site_tables *t, struct rn_buf *section);
+int rn_sites_encode(const struct rn_sites *s, struct rn_buf *section);
 
 int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_sites *out,
 		    struct rn_err *err);

@@ -2,7 +2,6 @@
 #include "file/value_list.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/bisect.h"
@@ -10,8 +9,6 @@
 #include "base/varint.h"
 #include "encode/call.h"
 #include "encode/sigs.h"
-#include "merge/blur.h"
-#include "merge/merged.h"
 #include "merge/values.h"
 #include "series/series.h"
 #include "series/units.h"
@@ -43,200 +40,163 @@ static int by_place(const void *x, const void *y)
 	return (first_stream(a) > first_stream(b)) - (first_stream(a) < first_stream(b));
 }
 
-/* Numbers of signatures that are used by no stream any more are UINT32_MAX. */
-static int renumber(struct rn_values *to, const struct rn_values *v, const struct rn_sigs *sigs,
-		    const struct rn_sigs *final, struct rn_arena *scratch)
+/* Numbers the places, and returns how many there are. */
+static uint32_t number_places(const struct rn_sigs *sigs, uint32_t *place)
 {
-	uint32_t n = rn_sigs_count(sigs), *map = rn_new(scratch, uint32_t, (size_t)n + 1);
-	int rc = rn_values_init(to, scratch);
+	uint32_t n = 0;
 
-	if (!map || rc < 0)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-		const void *sig = rn_sigs_get(sigs, i, &len);
-
-		if (!rn_sigs_find(final, sig, len, &map[i]))
-			map[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
+		place[i] = n;
+		n += holes_of(sigs, i);
 	}
-	return rn_values_merge(to, v, map);
+	place[rn_sigs_count(sigs)] = n;
+	return n;
 }
 
-/* Of series that are made ready for the file. */
-struct kept {
-	struct rn_sigs *series;
-	struct rn_arena mem, scratch;
-	uint64_t blurred;
-};
-
-/* On the way here they were encoded quickly. */
-static int shrink_series(struct kept *k, const void *bytes, size_t len, struct rn_buf *out)
+/* The places of these signatures, without shares. */
+static int begin_list(struct rn_value_list *l, struct rn_arena *mem, const struct rn_sigs *sigs)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	struct rn_units *quick, *small;
-	int rc = rn_units_decode(&k->mem, &in, &quick, NULL);
-
-	if (rc == RN_OK)
-		rc = rn_units_shrink(&k->mem, &k->scratch, quick, &small);
-	return rc == RN_OK ? rn_units_encode(small, out) : rc;
-}
-
-static int keep_series(struct kept *k, const struct rn_sigs *from, uint32_t i, uint32_t *number)
-{
-	struct rn_arena_mark mark = rn_arena_mark(&k->mem);
-	struct rn_buf b = { 0 }, blurred = { 0 }, *out = k->blurred ? &blurred : &b;
-	size_t len;
-	const void *bytes = rn_sigs_get(from, i, &len);
-	int rc = shrink_series(k, bytes, len, &b);
-
-	if (rc == RN_OK && k->blurred)
-		rc = rn_blur_values(b.data, b.len, k->blurred, &k->mem, &blurred);
-	if (rc == RN_OK)
-		rc = rn_buf_status(out);
-	if (rc == RN_OK)
-		rc = rn_sigs_intern(k->series, out->data, out->len, number);
-	rn_buf_free(&b);
-	rn_buf_free(&blurred);
-	rn_arena_rewind(&k->mem, mark);
-	return rc;
-}
-
-/* Which stack a call was made from is no argument of it. */
-static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
-{
-	size_t len;
-	const void *sig = rn_sigs_get(sigs, at.sig, &len);
-	uint32_t stack;
-
-	rn_call_elastics(sig, len, &stack);
-	return stack != at.hole;
-}
-
-#define SERIES_ROOM ((size_t)256 << 10) /* most are made in that */
-
-/* Series are numbered as they come. */
-static int number_series(const struct rn_values *v, const struct rn_sigs *sigs,
-			 struct rn_value_use *const *use, uint64_t blurred, struct rn_arena *mem,
-			 struct rn_sigs **series, uint32_t *number)
-{
-	uint32_t n = rn_sigs_count(v->series);
-	uint32_t *known = rn_new(mem, uint32_t, 2 * (size_t)n + 1); /* blurred, and not */
-	struct kept k = { .series = rn_sigs_new(mem) };
-	int rc = RN_OK;
-
-	if (!k.series || !known)
+	*l = (struct rn_value_list){ 0 };
+	l->place = rn_new(mem, uint32_t, (size_t)rn_sigs_count(sigs) + 1);
+	if (!l->place)
 		return RN_E_NOMEM;
-	memset(known, 0xff, 2 * (size_t)n * sizeof(*known));
-	rn_arena_init(&k.mem, SIZE_MAX);
-	rn_arena_init(&k.scratch, SIZE_MAX);
-	rn_arena_reserve(&k.mem, SERIES_ROOM);
-	rn_arena_reserve(&k.scratch, SERIES_ROOM);
-	for (uint32_t i = 0; i < v->use.n && rc == RN_OK; i++) {
-		bool exact = !blurred || !is_argument(sigs, use[i]->place);
-		uint32_t *known_as = &known[2 * use[i]->series + exact];
-
-		k.blurred = exact ? 0 : blurred;
-		if (*known_as == UINT32_MAX)
-			rc = keep_series(&k, v->series, use[i]->series, known_as);
-		number[i] = *known_as;
-	}
-	rn_arena_free(&k.mem);
-	rn_arena_free(&k.scratch);
-	*series = k.series;
-	return rc;
+	l->places = number_places(sigs, l->place);
+	l->share_of = rn_new(mem, uint32_t, (size_t)l->places + 1);
+	return l->share_of ? RN_OK : RN_E_NOMEM;
 }
 
-static int put_numbers(const struct rn_seg *all, bool sorted, struct rn_arena *scratch,
-		       struct rn_buf *out)
+/* The numbers, less `less`, as a series. */
+static int seal_numbers(const struct rn_seg *all, bool sorted, uint64_t less, struct rn_arena *mem,
+			struct rn_arena *scratch, const struct rn_units **out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
 	struct rn_series *s = sorted ? rn_series_new_sorted(scratch) : rn_series_new(scratch);
-	struct rn_units *u;
+	struct rn_units *u = NULL;
 	int rc = s ? RN_OK : RN_E_NOMEM;
 
 	for (uint32_t i = 0; i < all->n && rc == RN_OK; i++)
-		rc = rn_series_append(s, *RN_SEG_AT(all, int64_t, i));
+		rc = rn_series_append(s, (int64_t)(*RN_SEG_AT(all, const uint64_t, i) - less));
 	if (rc == RN_OK)
-		rc = rn_units_seal(scratch, s, &u);
-	if (rc == RN_OK)
-		rc = rn_units_encode(u, out);
+		rc = rn_units_seal(mem, s, &u);
+	*out = u;
 	rn_arena_rewind(scratch, mark);
 	return rc;
 }
 
-static int put_share(const struct rn_value_use *u, uint32_t series, struct rn_arena *scratch,
-		     struct rn_buf *out)
+static int make_share(const struct rn_value_use *u, uint64_t first, struct rn_arena *mem,
+		      struct rn_arena *scratch, struct rn_value_share *out)
 {
 	int rc;
 
-	rn_buf_u64(out, series);
-	rc = put_numbers(&u->stream, true, scratch, out);
-	return rc == RN_OK ? put_numbers(&u->begin, false, scratch, out) : rc;
+	*out = (struct rn_value_share){ .number = u->series };
+	rc = seal_numbers(&u->stream, true, first, mem, scratch, &out->streams);
+	return rc == RN_OK ? seal_numbers(&u->begin, false, 0, mem, scratch, &out->begin) : rc;
 }
 
-/* The shares of one place, of those that are left. */
-static int put_place(const struct rn_value_use *const *use, const uint32_t *number, uint32_t left,
-		     struct rn_value_place at, uint32_t *n, struct rn_arena *scratch,
-		     struct rn_buf *out)
+/* The uses, by place and by their first streams; NULL without memory. */
+static struct rn_value_use **sort_uses(const struct rn_values *v, struct rn_arena *scratch)
 {
-	int rc = RN_OK;
+	struct rn_value_use **use = rn_new(scratch, struct rn_value_use *, v->use.n);
 
-	*n = 0;
-	while (*n < left && use[*n]->place.sig == at.sig && use[*n]->place.hole == at.hole)
-		++*n;
-	rn_buf_u64(out, *n);
-	for (uint32_t i = 0; i < *n && rc == RN_OK; i++)
-		rc = put_share(use[i], number[i], scratch, out);
+	for (uint32_t i = 0; i < v->use.n && use; i++)
+		use[i] = RN_SEG_AT(&v->use, struct rn_value_use, i);
+	if (use)
+		qsort(use, v->use.n, sizeof(*use), by_place);
+	return use;
+}
+
+static int make_shares(const struct rn_values *v, uint64_t first, struct rn_arena *mem,
+		       struct rn_arena *scratch, struct rn_value_list *out)
+{
+	struct rn_value_use **use = sort_uses(v, scratch);
+	int rc = use ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < v->use.n && rc == RN_OK; i++) {
+		struct rn_value_place at = use[i]->place;
+
+		if (at.hole >= out->place[at.sig + 1] - out->place[at.sig])
+			return RN_E_ARG;
+		out->share_of[out->place[at.sig] + at.hole + 1] = i + 1;
+		rc = make_share(use[i], first, mem, scratch, &out->share[i]);
+	}
 	return rc;
 }
 
-static int put_places(const struct rn_sigs *sigs, const struct rn_value_use *const *use,
-		      const uint32_t *number, uint32_t uses, struct rn_arena *scratch,
-		      struct rn_buf *out)
+int rn_value_list_make(const struct rn_values *v, const struct rn_sigs *sigs, uint64_t first,
+		       struct rn_arena *mem, struct rn_value_list *out)
 {
-	uint32_t done = 0, n;
+	struct rn_arena scratch;
+	int rc = begin_list(out, mem, sigs);
+
+	if (rc < 0 || v->use.n == 0)
+		return rc;
+	out->share = rn_new(mem, struct rn_value_share, v->use.n);
+	out->series = v->series;
+	if (!out->share)
+		return RN_E_NOMEM;
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = make_shares(v, first, mem, &scratch, out);
+	rn_arena_free(&scratch);
+	for (uint32_t i = 0; i < out->places; i++)
+		if (out->share_of[i + 1] < out->share_of[i])
+			out->share_of[i + 1] = out->share_of[i];
+	return rc;
+}
+
+int rn_value_list_encode(const struct rn_value_list *l, struct rn_buf *out)
+{
 	int rc = RN_OK;
 
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		uint32_t holes = holes_of(sigs, i);
-
-		for (uint32_t k = 0; k < holes && rc == RN_OK; k++) {
-			rc = put_place(use + done, number + done, uses - done,
-				       (struct rn_value_place){ i, k }, &n, scratch, out);
-			done += n;
+	if (!l->share)
+		return RN_OK;
+	rn_sigs_put(l->series, out);
+	for (uint32_t p = 0; p < l->places; p++) {
+		rn_buf_u64(out, l->share_of[p + 1] - l->share_of[p]);
+		for (uint32_t i = l->share_of[p]; i < l->share_of[p + 1] && rc == RN_OK; i++) {
+			rn_buf_u64(out, l->share[i].number);
+			rc = rn_units_encode(l->share[i].streams, out);
+			if (rc == RN_OK)
+				rc = rn_units_encode(l->share[i].begin, out);
 		}
 	}
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
-int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
-			const struct rn_streams *s, uint64_t blurred, struct rn_arena *scratch,
-			struct rn_buf *out)
-{
-	struct rn_values final;
-	struct rn_value_use **use;
-	struct rn_sigs *series;
-	uint32_t *number;
-	int rc;
+/* ---- merging ---- */
 
-	if (v->use.n == 0)
-		return RN_OK;
-	rc = renumber(&final, v, sigs, s->sigs, scratch);
-	if (rc < 0 || final.use.n == 0)
-		return rc;
-	use = rn_new(scratch, struct rn_value_use *, final.use.n);
-	number = rn_new(scratch, uint32_t, final.use.n);
-	if (!use || !number)
+static int merge_share(const struct rn_value_list *l, const struct rn_value_share *s,
+		       struct rn_value_place at, uint64_t first, struct rn_values *v)
+{
+	int64_t stream[256], begin[256];
+	struct rn_value_use *use;
+	uint32_t series;
+	size_t n = 0;
+	int rc = rn_sigs_copy(v->series, l->series, s->number, &series);
+
+	use = rc == RN_OK ? rn_values_use(v, at, series) : NULL;
+	if (!use)
 		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < final.use.n; i++)
-		use[i] = RN_SEG_AT(&final.use, struct rn_value_use, i);
-	qsort(use, final.use.n, sizeof(*use), by_place);
-	rc = number_series(&final, s->sigs, use, blurred, scratch, &series, number);
-	if (rc < 0)
-		return rc;
-	rn_sigs_put(series, out);
-	return put_places(s->sigs, (const struct rn_value_use *const *)use, number, final.use.n,
-			  scratch, out);
+	for (uint64_t done = 0; (n = rn_units_read(s->streams, done, stream, 256)) > 0; done += n) {
+		rn_units_read(s->begin, done, begin, n);
+		for (size_t i = 0; i < n && rc == RN_OK; i++)
+			rc = rn_values_add_stream(v, use, first + (uint64_t)stream[i], begin[i]);
+	}
+	return rc;
+}
+
+int rn_value_list_merge(const struct rn_value_list *l, const uint32_t *map, uint32_t sigs,
+			uint64_t first, struct rn_values *v)
+{
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < sigs && l->share && rc == RN_OK; i++)
+		for (uint32_t p = l->place[i]; p < l->place[i + 1] && map[i] != UINT32_MAX; p++)
+			for (uint32_t k = l->share_of[p]; k < l->share_of[p + 1] && rc == RN_OK;
+			     k++)
+				rc = merge_share(l, &l->share[k],
+						 (struct rn_value_place){ map[i], p - l->place[i] },
+						 first, v);
+	return rc;
 }
 
 /* ---- reading ---- */
@@ -244,34 +204,10 @@ int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
 struct reading {
 	struct rn_arena *mem;
 	struct rn_reader in;
-	struct rn_units **series;
-	uint32_t nseries;
+	uint32_t series; /* how many there are */
 	uint64_t streams;
 	struct rn_seg share; /* struct rn_value_share */
 };
-
-static int get_series(struct reading *r, struct rn_err *err)
-{
-	struct rn_sigs *bytes = rn_sigs_new(r->mem);
-	int rc = bytes ? rn_sigs_take(bytes, &r->in) : RN_E_NOMEM;
-
-	if (rc < 0)
-		return rc;
-	r->nseries = rn_sigs_count(bytes);
-	r->series = rn_new(r->mem, struct rn_units *, (size_t)r->nseries + 1);
-	if (!r->series)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < r->nseries && rc == RN_OK; i++) {
-		size_t len;
-		const void *p = rn_sigs_get(bytes, i, &len);
-		struct rn_reader in = rn_reader(p, len);
-
-		rc = rn_units_decode(r->mem, &in, &r->series[i], err);
-		if (rc == RN_OK && rn_left(&in))
-			rc = RN_E_DATA;
-	}
-	return rc;
-}
 
 /* `before` is the one before it at the place, or NULL. */
 static bool is_share(const struct reading *r, struct rn_value_share *s,
@@ -295,14 +231,12 @@ static bool is_share(const struct reading *r, struct rn_value_share *s,
 
 static int get_share(struct reading *r, bool first, struct rn_err *err)
 {
-	uint32_t series = (uint32_t)rn_get_max(&r->in, UINT32_MAX);
-	struct rn_value_share s = { 0 };
+	struct rn_value_share s = { .number = (uint32_t)rn_get_max(&r->in, UINT32_MAX) };
 	struct rn_units *u;
 	int rc;
 
-	if (r->in.bad || series >= r->nseries)
+	if (r->in.bad || s.number >= r->series)
 		return RN_E_DATA;
-	s.series = r->series[series];
 	rc = rn_units_decode(r->mem, &r->in, &u, err);
 	if (rc < 0)
 		return rc;
@@ -331,32 +265,18 @@ static int get_place(struct reading *r, struct rn_err *err)
 	return rc;
 }
 
-/* Numbers the places, and returns how many there are. */
-static uint32_t number_places(const struct rn_sigs *sigs, uint32_t *place)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		place[i] = n;
-		n += holes_of(sigs, i);
-	}
-	place[rn_sigs_count(sigs)] = n;
-	return n;
-}
-
-static int get_places(struct reading *r, uint32_t places, struct rn_value_list *out,
-		      struct rn_err *err)
+static int get_places(struct reading *r, struct rn_value_list *out, struct rn_err *err)
 {
 	struct rn_value_share *share;
 	int rc = RN_OK;
 
-	for (uint32_t i = 0; i < places && rc == RN_OK; i++) {
+	for (uint32_t i = 0; i < out->places && rc == RN_OK; i++) {
 		out->share_of[i] = r->share.n;
 		rc = get_place(r, err);
 	}
 	if (rc == RN_OK && rn_left(&r->in))
 		rc = RN_E_DATA;
-	out->share_of[places] = r->share.n;
+	out->share_of[out->places] = r->share.n;
 	share = rn_new(r->mem, struct rn_value_share, (size_t)r->share.n + 1);
 	if (rc == RN_OK && !share)
 		return RN_E_NOMEM;
@@ -371,22 +291,46 @@ int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
 			 struct rn_err *err)
 {
 	struct reading r = { .mem = mem, .in = rn_reader(bytes, len), .streams = streams };
-	uint32_t places;
-	int rc;
+	int rc = begin_list(out, mem, sigs);
 
 	rn_err_set(err, RN_E_DATA, "cut off, or not what the signatures have holes for");
 	rn_seg_init(&r.share, sizeof(struct rn_value_share));
-	out->place = rn_new(mem, uint32_t, (size_t)rn_sigs_count(sigs) + 1);
-	if (!out->place)
+	out->series = rn_sigs_new(mem);
+	if (rc < 0 || !out->series)
 		return rn_err_nomem(err);
-	places = number_places(sigs, out->place);
-	out->share_of = rn_new(mem, uint32_t, (size_t)places + 1);
-	if (!out->share_of)
-		return rn_err_nomem(err);
-	rc = get_series(&r, err);
+	rc = rn_sigs_take(out->series, &r.in);
+	r.series = rn_sigs_count(out->series);
 	if (rc == RN_OK)
-		rc = get_places(&r, places, out, err);
+		rc = get_places(&r, out, err);
 	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
+}
+
+/* ---- looking up ---- */
+
+static int open_series(const struct rn_sigs *series, uint32_t i, struct rn_arena *mem,
+		       const struct rn_units **out, struct rn_err *err)
+{
+	size_t len;
+	const void *p = rn_sigs_get(series, i, &len);
+	struct rn_reader in = rn_reader(p, len);
+	struct rn_units *u;
+	int rc = rn_units_decode(mem, &in, &u, err);
+
+	*out = u;
+	return rc == RN_OK && rn_left(&in) ? rn_err_set(err, RN_E_DATA, "bytes left over") : rc;
+}
+
+int rn_value_list_open(struct rn_value_list *l, struct rn_arena *mem, struct rn_err *err)
+{
+	uint32_t n = rn_sigs_count(l->series);
+	const struct rn_units **units = rn_new(mem, const struct rn_units *, (size_t)n + 1);
+	int rc = units ? RN_OK : rn_err_nomem(err);
+
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
+		rc = open_series(l->series, i, mem, &units[i], err);
+	for (uint32_t i = 0; i < l->share_of[l->places] && rc == RN_OK; i++)
+		l->share[i].series = units[l->share[i].number];
+	return rc;
 }
 
 struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_t sig,

@@ -24,33 +24,46 @@
 struct rn_arena;
 struct rn_buf;
 struct rn_sigs;
-struct rn_streams;
 struct rn_units;
 struct rn_values;
 
 /* Who has which, at one place. */
 struct rn_value_share {
-	const struct rn_units *series, *streams, *begin;
-	uint64_t first, last, reach; /* of its streams; highest `last` of the place up to here */
+	uint32_t number;               /* of the series */
+	const struct rn_units *series; /* once the list is open */
+	const struct rn_units *streams, *begin;
+	uint64_t first, last, reach; /* of the streams; highest `last` of the place up to here */
 };
 
 struct rn_value_list {
-	uint32_t *place;                    /* of a signature's first hole; sigs + 1 entries */
-	uint32_t *share_of;                 /* of a place's first share; places + 1 entries */
-	const struct rn_value_share *share; /* NULL: there are no holes */
+	uint32_t *place;              /* of a signature's first hole; sigs + 1 entries */
+	uint32_t *share_of;           /* of a place's first share; places + 1 entries */
+	struct rn_value_share *share; /* NULL: there are no holes */
+	uint32_t places;
+	struct rn_sigs *series; /* as bytes */
 };
 
-/* Values by the signatures of a part become the bytes for the finished streams; none where there
- * are no holes. Of arguments' series of more than `blurred` numbers, if that is not 0, the
- * distribution is kept (merge/blur.h). RN_OK or RN_E_NOMEM. */
-int rn_value_list_write(const struct rn_values *v, const struct rn_sigs *sigs,
-			const struct rn_streams *s, uint64_t blurred, struct rn_arena *scratch,
-			struct rn_buf *out);
+/* The values, by these signatures; streams are numbered from `first` on. Refers to the series of
+ * the values. Without values the list is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature has
+ * fewer holes. */
+int rn_value_list_make(const struct rn_values *v, const struct rn_sigs *sigs, uint64_t first,
+		       struct rn_arena *mem, struct rn_value_list *out);
+
+/* Adds the list, whose signature i is map[i] (UINT32_MAX: it is left out), and whose streams are
+ * numbered from `first` on, to the values. RN_OK or RN_E_NOMEM. */
+int rn_value_list_merge(const struct rn_value_list *l, const uint32_t *map, uint32_t sigs,
+			uint64_t first, struct rn_values *v);
+
+/* Nothing, if the list is empty. RN_OK or RN_E_NOMEM. */
+int rn_value_list_encode(const struct rn_value_list *l, struct rn_buf *out);
 
 /* RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
 			 const struct rn_sigs *sigs, uint64_t streams, struct rn_value_list *out,
 			 struct rn_err *err);
+
+/* Decodes the series, for the functions below. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_value_list_open(struct rn_value_list *l, struct rn_arena *mem, struct rn_err *err);
 
 /* Where numbers of a hole of a stream are. */
 struct rn_value_source {

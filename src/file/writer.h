@@ -1,23 +1,31 @@
 /*
- * writer.h - a merged trace to a file: its parts as sections of one container.
+ * writer.h - a trace in memory to a file: its sections in one container.
  *
- * The same streams, vocabulary and metadata always give the same bytes. Of the vocabulary only what
- * is used gets in, and metadata that a reader would refuse is refused here (RN_E_ARG). Cost:
- * linear, plus zstd. Tool-side code: uses malloc. The target is replaced atomically (base/io.h).
+ * The same trace always gives the same bytes. Cost: linear, plus zstd. Tool-side code: uses malloc.
+ * The target is replaced atomically (base/io.h).
  */
 #ifndef RN_FILE_WRITER_H
 #define RN_FILE_WRITER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 
 struct rn_container_writer;
-struct rn_meta;
-struct rn_streams;
-struct rn_vocab;
+struct rn_trace;
 
-/* Adds all sections that every trace has; the container is not finished yet, so that others may
- * follow: comms, times. */
-int rn_trace_sections(struct rn_container_writer *w, const struct rn_streams *s,
-		      const struct rn_vocab *vocab, const struct rn_meta *meta, struct rn_err *err);
+/* Adds all sections of the trace. */
+int rn_trace_sections(const struct rn_trace *t, struct rn_container_writer *w, struct rn_err *err);
+
+struct rn_written {
+	uint64_t bytes, calls;
+	bool unchanged; /* the trace has no call, so the existing file was not replaced */
+};
+
+/* Writes the trace. A trace without calls does not replace a file, except a trace of events
+ * (--only=order), which never has calls. */
+int rn_trace_write(const struct rn_trace *t, const char *path, struct rn_written *out,
+		   struct rn_err *err);
 
 #endif

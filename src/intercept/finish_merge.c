@@ -6,8 +6,9 @@
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "file/metadata.h"
-#include "file/moment_list.h"
+#include "file/section_kinds.h"
 #include "file/programs.h"
+#include "file/writer.h"
 #include "identity/comms.h"
 #include "intercept/callstack.h"
 #include "intercept/comm.h"
@@ -144,14 +145,14 @@ static int comm_entries(void *arg, struct rn_comms *out)
 static int look_at_moments(struct rn_finish *f, struct rn_stream *t, struct rn_moments *out)
 {
 	struct rn_stopwatch *s = t->stopwatch;
-	struct rn_moment_bytes *chunk;
+	struct rn_chunk *chunk;
 
 	rn_stopwatch_stop(t);
-	chunk = rn_new(&f->mem, struct rn_moment_bytes, s->chunk.n);
+	chunk = rn_new(&f->mem, struct rn_chunk, s->chunk.n);
 	if (!chunk)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < s->chunk.n; i++) {
-		chunk[i] = *RN_SEG_AT(&s->chunk, struct rn_moment_bytes, i);
+		chunk[i] = *RN_SEG_AT(&s->chunk, struct rn_chunk, i);
 		chunk[i].bytes += RN_STOPWATCH_HEAD;
 		chunk[i].len -= RN_STOPWATCH_HEAD;
 	}
@@ -330,11 +331,30 @@ static bool selects_no_rank(void)
 	return true;
 }
 
-static int write_trace(struct rn_finish *f)
+static int write_file(struct rn_finish *f, struct rn_written *file)
 {
 	struct rn_facts m;
-	struct rn_meta meta;
-	struct rn_bundle_file file;
+	struct rn_trace t;
+	int rc;
+
+	if (facts_of(f, &m) < 0)
+		return rn_err_nomem(&f->err);
+	rn_trace_init(&t);
+	rc = rn_bundle_finish(&f->bundle, &(struct rn_meta){ m.entry, m.n }, &t, &f->err);
+	rn_output_renew();
+	while (rc == RN_OK) {
+		rc = rn_trace_write(&t, rn_config.output, file, &f->err);
+		if (rc != RN_E_SYS || !rn_output_renew())
+			break;
+		rc = RN_OK;
+	}
+	rn_trace_close(&t);
+	return rc;
+}
+
+static int write_trace(struct rn_finish *f)
+{
+	struct rn_written file;
 	int rc;
 
 	if (selects_no_rank()) {
@@ -342,13 +362,7 @@ static int write_trace(struct rn_finish *f)
 		return RN_OK;
 	}
 	update_tally(f);
-	if (facts_of(f, &m) < 0)
-		return rn_err_nomem(&f->err);
-	meta = (struct rn_meta){ m.entry, m.n };
-	rn_output_renew();
-	do
-		rc = rn_bundle_write(&f->bundle, &meta, rn_config.output, &file, &f->err);
-	while (rc == RN_E_SYS && rn_output_renew());
+	rc = write_file(f, &file);
 	if (rc == RN_OK && file.unchanged) {
 		rn_summary_unchanged();
 	} else if (rc == RN_OK) {

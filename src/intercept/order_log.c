@@ -45,7 +45,7 @@ struct rn_order_log {
 	struct rn_extent extent; /* head of the tail's extent */
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
-	struct rn_seg chunk; /* struct rn_order_bytes */
+	struct rn_seg chunk; /* struct rn_chunk */
 	struct slot last;    /* of those that are not in their place */
 	struct slot table[TABLE];
 };
@@ -85,7 +85,7 @@ static struct rn_order_log *allocate(struct rn_stream *t)
 		return NULL;
 	rn_arena_init(&o->mem, rn_config.memory);
 	rn_seg_init(&o->site, sizeof(struct rn_order_site));
-	rn_seg_init(&o->chunk, sizeof(struct rn_order_bytes));
+	rn_seg_init(&o->chunk, sizeof(struct rn_chunk));
 	o->rows = map(TAIL);
 	if (o->rows && make_tail(t, o))
 		return o;
@@ -249,7 +249,7 @@ uint32_t rn_order_log_site(struct rn_stream *t, enum rn_order_kind kind, uint32_
 /* Rows as they are in the tail, into memory that is given back; the chunk into memory that stays.
  */
 static bool write_chunk(struct rn_order_log *o, const struct rn_order *rows,
-			struct rn_arena *scratch, struct rn_order_bytes *out)
+			struct rn_arena *scratch, struct rn_chunk *out)
 {
 	size_t room = 4 * TAIL + 64 * (rows->dones + rows->rows + rows->sends);
 	struct rn_buf b = rn_buf_over(rn_new(scratch, unsigned char, room), room);
@@ -262,7 +262,7 @@ static bool write_chunk(struct rn_order_log *o, const struct rn_order *rows,
 	if (!bytes)
 		return false;
 	memcpy(bytes, b.data, b.len);
-	*out = (struct rn_order_bytes){ bytes, b.len };
+	*out = (struct rn_chunk){ bytes, b.len };
 	return true;
 }
 
@@ -287,9 +287,9 @@ static void publish(struct rn_order_log *o)
 }
 
 /* Into the log, too: a chunk that is there counts when the tail says so. */
-static void keep_chunk(struct rn_stream *t, struct rn_order_log *o, struct rn_order_bytes c)
+static void keep_chunk(struct rn_stream *t, struct rn_order_log *o, struct rn_chunk c)
 {
-	*RN_SEG_AT(&o->chunk, struct rn_order_bytes, o->chunk.n) = c;
+	*RN_SEG_AT(&o->chunk, struct rn_chunk, o->chunk.n) = c;
 	o->chunk.n++;
 	o->chunks++;
 	o->at = 0;
@@ -308,7 +308,7 @@ static void keep_chunk(struct rn_stream *t, struct rn_order_log *o, struct rn_or
 static bool seal_rows(struct rn_stream *t, struct rn_order_log *o, const struct rn_order *rows,
 		      struct rn_arena *scratch)
 {
-	struct rn_order_bytes c;
+	struct rn_chunk c;
 	bool done = write_chunk(o, rows, scratch, &c);
 
 	if (done) {
@@ -504,7 +504,7 @@ void rn_order_log_adopt(struct rn_stream *t)
 		rn_spool_fact(t, RN_FACT_ORDER_SITE, RN_SEG_AT(&o->site, struct rn_order_site, i),
 			      sizeof(struct rn_order_site));
 	for (uint32_t i = 0; i < o->chunk.n; i++) {
-		const struct rn_order_bytes *c = RN_SEG_AT(&o->chunk, struct rn_order_bytes, i);
+		const struct rn_chunk *c = RN_SEG_AT(&o->chunk, struct rn_chunk, i);
 
 		rn_spool_fact(t, RN_FACT_ORDER, c->bytes, c->len);
 	}
@@ -559,17 +559,17 @@ uint64_t rn_order_log_size(const struct rn_stream *t)
 int rn_order_log_part(const struct rn_stream *t, struct rn_arena *mem, struct rn_order_part *out)
 {
 	const struct rn_order_log *o = t->order;
-	struct rn_order_bytes *chunk;
+	struct rn_chunk *chunk;
 
 	*out = (struct rn_order_part){ 0 };
 	if (!o)
 		return RN_OK;
-	chunk = rn_new(mem, struct rn_order_bytes, o->chunk.n);
+	chunk = rn_new(mem, struct rn_chunk, o->chunk.n);
 	out->site = all_sites(o, mem);
 	if (!chunk || !out->site)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < o->chunk.n; i++)
-		chunk[i] = *RN_SEG_AT(&o->chunk, struct rn_order_bytes, i);
+		chunk[i] = *RN_SEG_AT(&o->chunk, struct rn_chunk, i);
 	out->chunk = chunk;
 	out->chunks = o->chunk.n;
 	out->sites = o->site.n;

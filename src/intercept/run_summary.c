@@ -6,6 +6,7 @@
 #include "base/tracer_env.h"
 #include "encode/sigs.h"
 #include "file/order_list.h"
+#include "file/writer.h"
 #include "intercept/config.h"
 #include "intercept/finish_impl.h"
 #include "intercept/message.h"
@@ -86,10 +87,12 @@ static void say_events(const struct rn_finish *f, const struct rn_order_count *n
 	       f->spawned ? "" : " COMMAND");
 }
 
-void rn_summary_trace(const struct rn_finish *f, const struct rn_bundle_file *file)
+void rn_summary_trace(const struct rn_finish *f, const struct rn_written *file)
 {
+	struct rn_order_count events = rn_order_list_count(&f->bundle.order);
+
 	if (rn_config.order)
-		say_events(f, &file->order, file->bytes);
+		say_events(f, &events, file->bytes);
 	else
 		say_done(f, file->calls, file->bytes);
 }

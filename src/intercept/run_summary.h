@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rn_bundle_file;
+struct rn_written;
 struct rn_finish;
 
 /* The trace was written. */
-void rn_summary_trace(const struct rn_finish *f, const struct rn_bundle_file *file);
+void rn_summary_trace(const struct rn_finish *f, const struct rn_written *file);
 
 /* No trace was written: --rank selects no rank, or no call was recorded. */
 void rn_summary_no_rank(void);

@@ -5,7 +5,7 @@
 #include "base/status_file.h"
 #include "base/tracer_env.h"
 #include "encode/sigs.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "file/order_tail.h"
 #include "file/spill.h"
 #include "file/spill_copy.h"
@@ -321,8 +321,7 @@ static void add_shapes(struct rn_stream *t)
 static void add_moments(struct rn_stream *t)
 {
 	for (uint32_t i = 0; t->stopwatch && i < t->stopwatch->chunk.n; i++) {
-		struct rn_moment_bytes *c =
-			RN_SEG_AT(&t->stopwatch->chunk, struct rn_moment_bytes, i);
+		struct rn_chunk *c = RN_SEG_AT(&t->stopwatch->chunk, struct rn_chunk, i);
 
 		rn_spool_fact(t, RN_FACT_MOMENTS, c->bytes, c->len);
 	}

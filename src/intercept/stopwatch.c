@@ -1,7 +1,7 @@
 /* stopwatch.c - see stopwatch.h. */
 #include "intercept/stopwatch.h"
 
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "intercept/spool.h"
 #include "intercept/stream.h"
 #include "intercept/message.h"
@@ -22,7 +22,7 @@ struct rn_stopwatch *rn_stopwatch_new(const struct rn_grain *grain)
 		rn_say("no memory for the times of calls on rank %d", rn_tracer.world_rank);
 		return NULL;
 	}
-	rn_seg_init(&s->chunk, sizeof(struct rn_moment_bytes));
+	rn_seg_init(&s->chunk, sizeof(struct rn_chunk));
 	s->writer.grain = grain;
 	return s;
 }
@@ -36,7 +36,7 @@ void rn_stopwatch_free(struct rn_stopwatch *s)
 void rn_stopwatch_forget(struct rn_stopwatch *s)
 {
 	if (s)
-		rn_seg_init(&s->chunk, sizeof(struct rn_moment_bytes));
+		rn_seg_init(&s->chunk, sizeof(struct rn_chunk));
 }
 
 /* The chunk into the stream's memory, and into the part file. The stream looks at its memory when a
@@ -54,8 +54,7 @@ static bool keep_chunk(struct rn_stream *t, struct rn_stopwatch *s)
 	rn_moments_close(&s->writer, &b);
 	if (rn_buf_status(&b) < 0)
 		return false;
-	*RN_SEG_AT(&s->chunk, struct rn_moment_bytes, s->chunk.n) =
-		(struct rn_moment_bytes){ bytes, b.len };
+	*RN_SEG_AT(&s->chunk, struct rn_chunk, s->chunk.n) = (struct rn_chunk){ bytes, b.len };
 	s->chunk.n++;
 	rn_spool_fact(t, RN_FACT_MOMENTS, bytes, b.len);
 	t->expected = &t->none;

@@ -28,7 +28,7 @@ struct rn_stopwatch {
 	bool leaving; /* the call that comes next has had others inside */
 	bool over;    /* there was no memory */
 	struct rn_moment batch[RN_MOMENTS_BATCH];
-	struct rn_seg chunk; /* struct rn_moment_bytes, of this segment: a head, and a chunk */
+	struct rn_seg chunk; /* struct rn_chunk, of this segment: a head, and a chunk */
 	struct rn_moment_writer writer;
 };
 

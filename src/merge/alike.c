@@ -2,7 +2,6 @@
 #include "merge/alike.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
 #include "encode/holes.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
@@ -12,28 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where it is among the numbers, or would be. */
-static uint32_t find(const struct rn_alike_stacks *s, uint32_t number)
-{
-	struct rn_bisect b = { 0, s->n, 0 };
-
-	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, s->number[b.mid] < number);
-	return (uint32_t)b.lo;
-}
-
-static bool has(const struct rn_alike_stacks *s, uint32_t number, uint32_t *at)
-{
-	*at = find(s, number);
-	return *at < s->n && s->number[*at] == number;
-}
-
 /* The last place is for the one that is not known. */
 static void add(struct rn_alike_stacks *s, int64_t value)
 {
 	uint32_t number = value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0, at;
 
-	if (has(s, number, &at))
+	if (rn_alike_has(s, number, &at))
 		return;
 	if (number && s->n >= RN_CALLSITE_ALIKE) {
 		add(s, 0);
@@ -42,16 +25,6 @@ static void add(struct rn_alike_stacks *s, int64_t value)
 	memmove(&s->number[at + 1], &s->number[at], (s->n - at) * sizeof(*s->number));
 	s->number[at] = number;
 	s->n++;
-}
-
-int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number)
-{
-	uint32_t at;
-
-	if (number <= 0 || number > UINT32_MAX || !has(s, (uint32_t)number, &at))
-		at = 0; /* which is that of the stack that is not known, if there is any such number
-			 */
-	return s->place_of[at];
 }
 
 static struct rn_alike_stacks *stacks_at(const struct rn_alike *a, uint32_t i)

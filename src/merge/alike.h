@@ -17,21 +17,11 @@
 
 #include "base/err.h"
 #include "base/seg.h"
-#include "encode/callsite.h"
+#include "merge/values.h"
 
 struct rn_arena;
 struct rn_stream_calls;
 struct rn_sigs;
-
-/* One that is not known, and all others. */
-#define RN_ALIKE_MAX (RN_CALLSITE_ALIKE + 1)
-
-struct rn_alike_stacks {
-	uint32_t n;
-	uint32_t stack[RN_ALIKE_MAX];    /* by their bytes */
-	uint32_t number[RN_ALIKE_MAX];   /* ascending */
-	uint16_t place_of[RN_ALIKE_MAX]; /* where in `stack` each of those is */
-};
 
 struct rn_alike {
 	struct rn_arena *mem;
@@ -44,8 +34,5 @@ int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stre
 
 /* Those of a number that is in words of the stream; NULL when it is not. */
 const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t first);
-
-/* What a number becomes. */
-int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/sigs.h"
-#include "merge/fold.h"
+#include "merge/folded_streams.h"
 #include "series/series.h"
 #include "series/units.h"
 

@@ -789,7 +789,8 @@ static int finish(const struct state *s, const struct rn_streams *streams, struc
 	out->streams.rules = rules;
 	out->streams.group = rn_new(mem, struct rn_stream_group, s->groups);
 	out->loop = rn_new(mem, struct rn_loop, s->loops);
-	out->ref = rn_new(mem, uint32_t, (size_t)s->loops * s->groups);
+	out->refs = (size_t)s->loops * s->groups;
+	out->ref = rn_new(mem, uint32_t, out->refs);
 	out->series = rn_sigs_new(mem);
 	if (!rules || !memo || !out->streams.group || !out->loop || !out->ref || !out->series)
 		return RN_E_NOMEM;

@@ -25,31 +25,12 @@
 
 #include <stdint.h>
 
-#include "base/err.h"
-#include "merge/merged.h"
-#include "rules/flow.h"
+#include "merge/folded_streams.h"
 
 struct rn_arena;
-struct rn_sigs;
-
-struct rn_folded {
-	/* Groups may have the same root. Terminal sigs + k is loop k. */
-	struct rn_streams streams;
-	struct rn_loop *loop;
-	uint32_t loops; /* 0: there is nothing to fold */
-	/* Series, as units are encoded (series/units.h), each once; and by group and loop the
-	 * number of one + 1, or 0 where the group does not have the loop. */
-	struct rn_sigs *series;
-	uint32_t *ref; /* [group * loops + loop] */
-};
 
 /* RN_OK; or RN_E_NOMEM, when not even what it has can be told: the streams stay as they are. */
 int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *scratch,
 	    struct rn_folded *out);
-
-/* Makes the folded streams readable as they are: *out has their rules, and loops. Trusts no number
- * in it; f->loop outlives it. RN_OK, RN_E_NOMEM, or RN_E_DATA. */
-int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
-		   struct rn_streams *out, struct rn_err *err);
 
 #endif

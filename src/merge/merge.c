@@ -139,14 +139,23 @@ static int import_mapped(struct rn_rules *r, const struct rn_rules *from, uint32
 	return rn_rules_import(r, from, rule, map, memo, root);
 }
 
+int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem)
+{
+	*p = (struct rn_stream_set){ .mem = mem,
+				     .sigs = rn_sigs_new(mem),
+				     .rules = rn_rules_new(mem) };
+	return p->sigs && p->rules ? RN_OK : RN_E_NOMEM;
+}
+
 /* A part with tables and no group yet. */
 static int begin(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 		 const struct rn_sigs *sigs)
 {
-	*p = (struct rn_stream_set){ .mem = mem, .ranks = 1, .first = rank, .last = rank };
-	p->sigs = rn_sigs_new(mem);
-	p->rules = rn_rules_new(mem);
-	return p->sigs && p->rules ? copy_all_sigs(p->sigs, sigs) : RN_E_NOMEM;
+	int rc = rn_part_empty(p, mem);
+
+	p->ranks = 1;
+	p->first = p->last = rank;
+	return rc == RN_OK ? copy_all_sigs(p->sigs, sigs) : rc;
 }
 
 static int only_group(struct rn_stream_set *p, uint32_t root)
@@ -249,6 +258,7 @@ static void commit(struct rn_stream_set *a, const struct rn_stream_set *b, struc
 		if (!old)
 			add_group(a, plan[i].root, plan[i].ranks);
 	}
+	a->first = a->ranks ? a->first : b->first;
 	a->ranks += b->ranks;
 	a->last = b->last;
 }
@@ -259,7 +269,7 @@ int rn_part_merge(struct rn_stream_set *a, const struct rn_stream_set *b, struct
 	struct plan *plan;
 	int rc;
 
-	if (b->first <= a->last)
+	if (a->ranks && b->first <= a->last)
 		return RN_E_ARG;
 	plan = rn_new(scratch, struct plan, b->groups);
 	rc = plan ? prepare(a, b, scratch, plan) : RN_E_NOMEM;

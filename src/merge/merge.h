@@ -60,6 +60,9 @@ struct rn_stream_set {
 	uint64_t first, last; /* the lowest and the highest */
 };
 
+/* A part of no rank. RN_OK or RN_E_NOMEM. */
+int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem);
+
 /* A part of one rank, from its table and its grammar (neither is changed). */
 int rn_part_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 		 const struct rn_sigs *sigs, const struct rn_grammar *g);

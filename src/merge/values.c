@@ -2,13 +2,32 @@
 #include "merge/values.h"
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
-#include "base/varint.h"
 #include "encode/sigs.h"
-#include "merge/alike.h"
 #include "merge/peers.h"
 #include "series/series.h"
 #include "series/units.h"
+
+bool rn_alike_has(const struct rn_alike_stacks *s, uint32_t number, uint32_t *at)
+{
+	struct rn_bisect b = { 0, s->n, 0 };
+
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, s->number[b.mid] < number);
+	*at = (uint32_t)b.lo;
+	return *at < s->n && s->number[*at] == number;
+}
+
+int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number)
+{
+	uint32_t at;
+
+	if (number <= 0 || number > UINT32_MAX || !rn_alike_has(s, (uint32_t)number, &at))
+		at = 0; /* which is that of the stack that is not known, if there is any such number
+			 */
+	return s->place_of[at];
+}
 
 int rn_values_init(struct rn_values *v, struct rn_arena *mem)
 {
@@ -22,8 +41,7 @@ static struct rn_value_use *use_at(const struct rn_values *v, uint32_t i)
 	return RN_SEG_AT(&v->use, struct rn_value_use, i);
 }
 
-/* Its use, made if there is none; NULL without memory. */
-static struct rn_value_use *need_use(struct rn_values *v, struct rn_value_place at, uint32_t series)
+struct rn_value_use *rn_values_use(struct rn_values *v, struct rn_value_place at, uint32_t series)
 {
 	const uint32_t key[3] = { at.sig, at.hole, series };
 	struct rn_value_use *u;
@@ -42,7 +60,8 @@ static struct rn_value_use *need_use(struct rn_values *v, struct rn_value_place 
 	return u;
 }
 
-static int add_stream(struct rn_values *v, struct rn_value_use *u, uint64_t stream, int64_t begin)
+int rn_values_add_stream(struct rn_values *v, struct rn_value_use *u, uint64_t stream,
+			 int64_t begin)
 {
 	if (!rn_seg_reserve(&u->stream, v->mem, 1) || !rn_seg_reserve(&u->begin, v->mem, 1))
 		return RN_E_NOMEM;
@@ -121,99 +140,6 @@ int rn_values_add(struct rn_values *v, struct rn_value_place at, uint64_t stream
 	rn_buf_free(&bytes);
 	if (rc < 0)
 		return rc;
-	use = need_use(v, at, id);
-	return use ? add_stream(v, use, stream, begin) : RN_E_NOMEM;
-}
-
-static int merge_use(struct rn_values *v, const struct rn_values *from,
-		     const struct rn_value_use *theirs, uint32_t sig)
-{
-	struct rn_value_use *use;
-	uint32_t series;
-	int rc = rn_sigs_copy(v->series, from->series, theirs->series, &series);
-
-	if (rc < 0)
-		return rc;
-	use = need_use(v, (struct rn_value_place){ sig, theirs->place.hole }, series);
-	if (!use)
-		return RN_E_NOMEM;
-	for (uint32_t k = 0; k < theirs->stream.n && rc == RN_OK; k++)
-		rc = add_stream(v, use, *RN_SEG_AT(&theirs->stream, uint64_t, k),
-				*RN_SEG_AT(&theirs->begin, int64_t, k));
-	return rc;
-}
-
-int rn_values_merge(struct rn_values *v, const struct rn_values *from, const uint32_t *map)
-{
-	int rc = RN_OK;
-
-	for (uint32_t i = 0; i < from->use.n && rc == RN_OK; i++) {
-		const struct rn_value_use *u = use_at(from, i);
-
-		if (map[u->place.sig] != UINT32_MAX)
-			rc = merge_use(v, from, u, map[u->place.sig]);
-	}
-	return rc;
-}
-
-int rn_values_encode(const struct rn_values *v, uint64_t first, struct rn_buf *out)
-{
-	rn_sigs_put(v->series, out);
-	rn_buf_u64(out, v->use.n);
-	for (uint32_t i = 0; i < v->use.n; i++) {
-		const struct rn_value_use *u = use_at(v, i);
-
-		rn_buf_u64(out, u->place.sig);
-		rn_buf_u64(out, u->place.hole);
-		rn_buf_u64(out, u->series);
-		rn_buf_u64(out, u->stream.n);
-		for (uint32_t k = 0; k < u->stream.n; k++) {
-			rn_buf_u64(out, *RN_SEG_AT(&u->stream, uint64_t, k) - first);
-			rn_buf_i64(out, *RN_SEG_AT(&u->begin, int64_t, k));
-		}
-	}
-	return rn_buf_status(out);
-}
-
-static int get_use(struct rn_values *v, struct rn_reader *in, uint32_t sigs, uint64_t first,
-		   uint64_t last)
-{
-	struct rn_value_place at = { (uint32_t)rn_get_max(in, UINT32_MAX), 0 };
-	uint32_t series;
-	uint64_t n, before = 0;
-	struct rn_value_use *use;
-	int rc = RN_OK;
-
-	at.hole = (uint32_t)rn_get_max(in, UINT32_MAX);
-	series = (uint32_t)rn_get_max(in, UINT32_MAX);
-	n = rn_get_count(in, 2);
-	if (in->bad || n == 0 || at.sig >= sigs || series >= rn_sigs_count(v->series))
-		return RN_E_DATA;
-	use = need_use(v, at, series);
-	if (!use)
-		return RN_E_NOMEM;
-	for (uint64_t k = 0; k < n && rc == RN_OK; k++) {
-		uint64_t stream = rn_get_max(in, last - first);
-		int64_t begin = rn_get_i64(in);
-
-		if (in->bad || (k && stream <= before))
-			return RN_E_DATA;
-		before = stream;
-		rc = add_stream(v, use, first + stream, begin);
-	}
-	return rc;
-}
-
-int rn_values_decode(struct rn_values *v, const void *bytes, size_t len, uint32_t sigs,
-		     uint64_t first, uint64_t last, struct rn_err *err)
-{
-	struct rn_reader in = rn_reader(bytes, len);
-	int rc = rn_sigs_take(v->series, &in);
-	uint64_t n = rc == RN_OK ? rn_get_count(&in, 4) : 0;
-
-	for (uint64_t i = 0; i < n && rc == RN_OK; i++)
-		rc = get_use(v, &in, sigs, first, last);
-	if (rc == RN_OK && (in.bad || rn_left(&in)))
-		rc = RN_E_DATA;
-	return rc == RN_E_DATA ? rn_err_set(err, RN_E_DATA, "values of ranks are damaged") : rc;
+	use = rn_values_use(v, at, id);
+	return use ? rn_values_add_stream(v, use, stream, begin) : RN_E_NOMEM;
 }

@@ -9,26 +9,23 @@
  *	place   series                streams     begin
  *	3, 0    0 1 2 3 4 ...         0 1 2 3     0 1000 2000 3000
  *
- * Series are encoded quickly here, and made small when they get into the file.
+ * Series are encoded quickly here, and made small when the merge is finished.
  *
  * Adding and taking in expects streams in ascending order. Memory from the arena: the bytes of the
- * series, and 8 for each stream and place. Encoding is of the parts on their way to the trace, as
- * the other pieces of a bundle are; the form in the file is file/value_list.h.
+ * series, and 16 for each stream and place. For encoding they become a list (file/value_list.h).
  */
 #ifndef RN_MERGE_VALUES_H
 #define RN_MERGE_VALUES_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/seg.h"
 #include "encode/call.h"
-#include "merge/merge.h"
+#include "encode/callsite.h"
 
-struct rn_alike_stacks;
 struct rn_arena;
-struct rn_buf;
 struct rn_sigs;
 struct rn_units;
 
@@ -53,6 +50,23 @@ struct rn_values {
 
 int rn_values_init(struct rn_values *v, struct rn_arena *mem);
 
+/* The stacks of one cluster that calls of a stream came from. One that is not known, and all
+ * others. */
+#define RN_ALIKE_MAX (RN_CALLSITE_ALIKE + 1)
+
+struct rn_alike_stacks {
+	uint32_t n;
+	uint32_t stack[RN_ALIKE_MAX];    /* by their bytes */
+	uint32_t number[RN_ALIKE_MAX];   /* ascending */
+	uint16_t place_of[RN_ALIKE_MAX]; /* where in `stack` each of those is */
+};
+
+/* Whether the number is among them; *at is where it is, or would be. */
+bool rn_alike_has(const struct rn_alike_stacks *s, uint32_t number, uint32_t *at);
+
+/* What a number becomes. */
+int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number);
+
 /* How numbers are written: as this kind of value, of that rank; those of stacks as places among
  * these. */
 struct rn_expressed {
@@ -65,16 +79,11 @@ struct rn_expressed {
 int rn_values_add(struct rn_values *v, struct rn_value_place at, uint64_t stream,
 		  const struct rn_units *u, const struct rn_expressed *how);
 
-/* All of another's, where signature i is called map[i]; UINT32_MAX: it is not there. RN_OK or
- * RN_E_NOMEM. */
-int rn_values_merge(struct rn_values *v, const struct rn_values *from, const uint32_t *map);
+/* The use of a series at a place, made if there is none; NULL without memory. */
+struct rn_value_use *rn_values_use(struct rn_values *v, struct rn_value_place at, uint32_t series);
 
-/* Streams are written less `first`. */
-int rn_values_encode(const struct rn_values *v, uint64_t first, struct rn_buf *out);
-
-/* Into an empty one; numbers of signatures are below `sigs`, streams at most `last`. RN_OK,
- * RN_E_NOMEM or RN_E_DATA. */
-int rn_values_decode(struct rn_values *v, const void *bytes, size_t len, uint32_t sigs,
-		     uint64_t first, uint64_t last, struct rn_err *err);
+/* One more stream that has it. RN_OK or RN_E_NOMEM. */
+int rn_values_add_stream(struct rn_values *v, struct rn_value_use *u, uint64_t stream,
+			 int64_t begin);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "read/moment_view.h"
 #include "read/trace.h"
 
@@ -58,7 +58,7 @@ int rn_calls_merged_new(struct rn_arena *mem, const struct rn_trace *t,
 	for (uint32_t i = 0; i < streams->n && rc == RN_OK; i++) {
 		struct source *s = &m->source[m->sources++];
 
-		s->stream = RN_SEG_AT(streams, struct rn_moment_stream, i)->stream;
+		s->stream = RN_SEG_AT(streams, struct rn_chunk_stream, i)->stream;
 		rc = open_source(m, s, mem, t);
 	}
 	return rc == RN_OK ? rn_calls_merged_seek(m, 0) : rc;

@@ -10,7 +10,7 @@
 #include "encode/sigs.h"
 #include "encode/template.h"
 #include "encode/timing.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "file/section.h"
 #include "read/moment_view.h"
 #include "read/nesting.h"
@@ -220,7 +220,7 @@ static int check_stream_moments(struct rn_moment_view *v, const struct rn_trace 
 
 static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
-	const struct rn_moment_list *l = t->moments;
+	const struct rn_chunk_list *l = t->moments;
 	struct rn_moment_view *v = NULL;
 	int rc = RN_OK;
 
@@ -228,8 +228,7 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 		return RN_OK;
 	rc = rn_moment_view_new(scratch, t, &v, err);
 	for (uint32_t i = 0; rc == RN_OK && i < l->stream.n; i++)
-		rc = check_stream_moments(
-			v, t, RN_SEG_AT(&l->stream, struct rn_moment_stream, i)->stream, err);
+		rc = check_stream_moments(v, t, rn_chunk_list_at(l, i)->stream, err);
 	if (rc == RN_E_DATA)
 		rn_err_prefix(err, "section time");
 	rn_moment_view_free(v);
@@ -294,14 +293,14 @@ static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struc
 /* All events can be read. */
 static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
-	const struct rn_seg *streams = t->order ? &t->order->list.stream : NULL;
+	const struct rn_seg *streams = t->events ? &t->events->chunks.stream : NULL;
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; streams && i < streams->n && rc == RN_OK; i++) {
 		struct rn_arena_mark mark = rn_arena_mark(scratch);
 		struct rn_order o;
 
-		rc = rn_trace_order(t, RN_SEG_AT(streams, struct rn_order_stream, i)->stream,
+		rc = rn_trace_order(t, RN_SEG_AT(streams, struct rn_chunk_stream, i)->stream,
 				    scratch, &o, err);
 		rn_arena_rewind(scratch, mark);
 	}

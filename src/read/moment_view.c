@@ -6,7 +6,7 @@
 #include "encode/moments.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "merge/markers.h"
 #include "read/trace.h"
 
@@ -24,7 +24,8 @@ struct rn_moment_view {
 	struct rn_arena grains;
 	struct rn_moment_reader reader;
 	/* The stream. */
-	struct rn_moments moments;
+	const struct rn_chunk_stream *moments; /* NULL: the stream has none */
+	uint32_t chunks;
 	struct rn_time_clock clock;
 	uint64_t *first; /* symbol of each chunk, and of what is behind the last */
 	struct rn_walk walk;
@@ -54,30 +55,24 @@ static struct rn_time_clock clock_of(const struct rn_moment_view *v, uint64_t st
 }
 
 /* When the first stream began. Clocks are compared as if they could not be far apart. */
-static int find_origin(struct rn_moment_view *v, struct rn_err *err)
+static void find_origin(struct rn_moment_view *v)
 {
-	const struct rn_moment_list *l = v->t->moments;
+	const struct rn_chunk_list *l = v->t->moments;
 
 	for (uint32_t i = 0; i < l->stream.n; i++) {
-		uint64_t stream = RN_SEG_AT(&l->stream, struct rn_moment_stream, i)->stream, began;
-		struct rn_time_clock c = clock_of(v, stream);
-		struct rn_moments m;
-		int rc = rn_moment_list_get(l, stream, &v->mem, &m, err);
+		const struct rn_chunk_stream *s = rn_chunk_list_at(l, i);
+		struct rn_time_clock c = clock_of(v, s->stream);
+		uint64_t began = on_rank_0(&c, s->head[1], 0);
 
-		if (rc < 0)
-			return rc;
-		began = on_rank_0(&c, m.zero, 0);
 		if (i == 0 || (int64_t)(began - v->origin) < 0)
 			v->origin = began;
-		rn_arena_rewind(&v->mem, (struct rn_arena_mark){ 0 });
 	}
-	return RN_OK;
 }
 
 static uint64_t since_origin(const struct rn_moment_view *v, uint64_t ticks)
 {
-	uint64_t ns = rn_time_ns(ticks, v->moments.scale);
-	uint64_t at = on_rank_0(&v->clock, v->moments.zero, ns) - v->origin;
+	uint64_t ns = rn_time_ns(ticks, v->moments->head[0]);
+	uint64_t at = on_rank_0(&v->clock, v->moments->head[1], ns) - v->origin;
 
 	return at > INT64_MAX ? 0 : at;
 }
@@ -107,7 +102,6 @@ int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t, struct rn
 		       struct rn_err *err)
 {
 	struct rn_moment_view *v = rn_new(mem, struct rn_moment_view, 1);
-	int rc;
 
 	*out = v;
 	if (!v)
@@ -117,10 +111,8 @@ int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t, struct rn
 	rn_arena_init(&v->grains, SIZE_MAX);
 	if (look_at_sigs(v, mem) < 0)
 		return rn_err_nomem(err);
-	rc = find_origin(v, err);
-	if (rc < 0)
-		rn_moment_view_free(v);
-	return rc;
+	find_origin(v);
+	return RN_OK;
 }
 
 void rn_moment_view_free(struct rn_moment_view *v)
@@ -138,11 +130,11 @@ static int index_chunks(struct rn_moment_view *v, struct rn_err *err)
 {
 	uint64_t at = 0;
 
-	v->first = rn_new(&v->mem, uint64_t, (size_t)v->moments.chunks + 1);
+	v->first = rn_new(&v->mem, uint64_t, (size_t)v->chunks + 1);
 	if (!v->first)
 		return rn_err_nomem(err);
-	for (uint32_t i = 0; i < v->moments.chunks; i++) {
-		const struct rn_moment_bytes *c = &v->moments.chunk[i];
+	for (uint32_t i = 0; i < v->chunks; i++) {
+		const struct rn_chunk *c = &v->moments->chunk[i];
 		uint32_t n = rn_moments_length(c->bytes, c->len);
 
 		if (n == 0)
@@ -150,7 +142,7 @@ static int index_chunks(struct rn_moment_view *v, struct rn_err *err)
 		v->first[i] = at;
 		at += n;
 	}
-	v->first[v->moments.chunks] = at;
+	v->first[v->chunks] = at;
 	v->length = at < v->length ? at : v->length;
 	return RN_OK;
 }
@@ -160,17 +152,15 @@ int rn_moment_view_stream(struct rn_moment_view *v, uint64_t stream, uint32_t gr
 {
 	const struct rn_streams *s = &v->t->streams;
 	struct rn_flow flow = rn_streams_flow(s, group);
-	int rc;
 
 	rn_arena_rewind(&v->mem, (struct rn_arena_mark){ 0 });
 	rn_arena_rewind(&v->grains, (struct rn_arena_mark){ 0 });
 	v->reader.grain_bytes = NULL;
 	v->length = 0;
-	rc = rn_moment_list_get(v->t->moments, stream, &v->mem, &v->moments, err);
-	if (rc < 0)
-		return rc;
+	v->moments = rn_chunk_list_find(v->t->moments, stream);
+	v->chunks = v->moments ? v->moments->chunks : 0;
 	v->clock = clock_of(v, stream);
-	v->chunk = v->moments.chunks;
+	v->chunk = v->chunks;
 	v->length = flow.length;
 	if (rn_walk_flow(&v->walk, &flow, &v->mem) < 0)
 		return rn_err_nomem(err);
@@ -213,13 +203,13 @@ static void get_symbols(struct rn_moment_view *v, uint64_t first, uint32_t n)
 
 static int read_chunk(struct rn_moment_view *v, uint32_t i, struct rn_err *err)
 {
-	const struct rn_moment_bytes *c = &v->moments.chunk[i];
+	const struct rn_chunk *c = &v->moments->chunk[i];
 	uint64_t end = v->first[i + 1] < v->length ? v->first[i + 1] : v->length;
 	uint32_t n = (uint32_t)(end - v->first[i]);
 	int rc;
 
 	get_symbols(v, v->first[i], n);
-	v->chunk = v->moments.chunks;
+	v->chunk = v->chunks;
 	rc = rn_moments_read(&v->reader, &v->grains, c->bytes, c->len, v->m, n, err);
 	if (rc == RN_OK)
 		v->chunk = i;
@@ -228,7 +218,7 @@ static int read_chunk(struct rn_moment_view *v, uint32_t i, struct rn_err *err)
 
 static uint32_t find_chunk(const struct rn_moment_view *v, uint64_t pos)
 {
-	uint32_t lo = 0, hi = v->moments.chunks;
+	uint32_t lo = 0, hi = v->chunks;
 
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -250,7 +240,7 @@ int rn_moment_view_at(struct rn_moment_view *v, uint64_t pos, uint64_t *start, u
 
 	if (pos >= v->length)
 		return 0;
-	if (i == v->moments.chunks || pos < v->first[i] || pos >= v->first[i + 1]) {
+	if (i == v->chunks || pos < v->first[i] || pos >= v->first[i + 1]) {
 		i = find_chunk(v, pos);
 		rc = read_chunk(v, i, err);
 	}

@@ -19,13 +19,13 @@ static const char *terminated(struct rn_arena *mem, const char *s, size_t n)
 	return copy;
 }
 
-static int name_comms(struct rn_order_view *v, struct rn_arena *mem)
+static int name_comms(struct rn_order_view *v, const struct rn_order_list *l, struct rn_arena *mem)
 {
 	struct rn_sigs *names;
 	const char **comm;
 	uint32_t n;
 
-	if (rn_order_list_comms(&v->list, mem, &names, &v->site_comm) < 0)
+	if (rn_order_list_comms(l, mem, &names, &v->site_comm) < 0)
 		return RN_E_NOMEM;
 	n = rn_sigs_count(names);
 	comm = rn_new(mem, const char *, n);
@@ -42,8 +42,8 @@ static int name_comms(struct rn_order_view *v, struct rn_arena *mem)
 	return comm ? RN_OK : RN_E_NOMEM;
 }
 
-static int name_sites(struct rn_order_view *v, struct rn_arena *mem, uint32_t nodes,
-		      struct rn_err *err)
+static int name_sites(struct rn_order_view *v, const struct rn_order_list *l, struct rn_arena *mem,
+		      uint32_t nodes, struct rn_err *err)
 {
 	struct rn_order_site *site = rn_new(mem, struct rn_order_site, v->sites);
 	const char **function = rn_new(mem, const char *, v->sites);
@@ -51,7 +51,7 @@ static int name_sites(struct rn_order_view *v, struct rn_arena *mem, uint32_t no
 	if (!site || !function)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < v->sites; i++) {
-		struct rn_order_place p = rn_order_list_site(&v->list, i);
+		struct rn_order_place p = rn_order_list_site(l, i);
 
 		if (p.node > nodes)
 			return rn_err_set(err, RN_E_DATA, "the stack of site %u is not there", i);
@@ -70,44 +70,42 @@ static int name_sites(struct rn_order_view *v, struct rn_arena *mem, uint32_t no
 	return RN_OK;
 }
 
-int rn_order_view_decode(struct rn_arena *mem, const void *bytes, size_t len, uint64_t streams,
-			 uint32_t nodes, struct rn_order_view **out, struct rn_err *err)
+int rn_order_view_new(struct rn_trace *t, struct rn_err *err)
 {
-	struct rn_order_view *v = rn_new(mem, struct rn_order_view, 1);
+	struct rn_order_view *v = rn_new(&t->mem, struct rn_order_view, 1);
 	int rc;
 
-	if (!v || rn_order_list_init(&v->list, mem, true) < 0)
+	if (!v)
 		return rn_err_nomem(err);
-	rc = rn_order_list_decode(&v->list, bytes, len, 0, streams, err);
-	if (rc < 0)
-		return rc;
-	v->sites = rn_order_list_sites(&v->list);
-	rc = name_comms(v, mem);
+	t->order = v;
+	v->sites = rn_order_list_sites(t->events);
+	rc = name_comms(v, t->events, &t->mem);
 	if (rc == RN_OK)
-		rc = name_sites(v, mem, nodes, err);
-	*out = v;
+		rc = name_sites(v, t->events, &t->mem, t->sites.nodes, err);
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "section order");
 	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
 }
 
 /* The stream's own numbers of sites become those of the trace. */
-static void renumber(const struct rn_order_stream *s, struct rn_order *o)
+static void renumber(const struct rn_chunk_stream *s, struct rn_order *o)
 {
 	struct rn_order_row *row = (struct rn_order_row *)(uintptr_t)o->row; /* just made */
 
 	for (size_t i = 0; i < o->rows; i++)
-		row[i].site = s->site[row[i].site];
+		row[i].site = (uint32_t)s->head[row[i].site];
 }
 
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err)
 {
 	const struct rn_order_view *v = t->order;
-	const struct rn_order_stream *s = v ? rn_order_list_find(&v->list, stream) : NULL;
+	const struct rn_chunk_stream *s = v ? rn_chunk_list_find(&t->events->chunks, stream) : NULL;
 	int rc = RN_OK;
 
 	*out = (struct rn_order){ 0 };
 	if (s)
-		rc = rn_order_list_get(&v->list, s, v->site_comm, mem, out, err);
+		rc = rn_order_list_get(t->events, s, v->site_comm, mem, out, err);
 	if (rc == RN_E_DATA)
 		rn_err_prefix(err, "stream %" PRIu64, stream);
 	if (rc < 0 || !v)

@@ -23,7 +23,6 @@ struct rn_buf;
 struct rn_trace;
 
 struct rn_order_view {
-	struct rn_order_list list;
 	const struct rn_order_site *site;
 	const uint32_t *site_comm;
 	const char *const *function; /* by site: its name */
@@ -31,9 +30,8 @@ struct rn_order_view {
 	uint32_t sites, comms;
 };
 
-/* The section, of a trace with so many streams and nodes of stacks. */
-int rn_order_view_decode(struct rn_arena *mem, const void *bytes, size_t len, uint64_t streams,
-			 uint32_t nodes, struct rn_order_view **out, struct rn_err *err);
+/* Sets t->order from t->events. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_order_view_new(struct rn_trace *t, struct rn_err *err);
 
 /* The events of a stream, in the arena: none if it has none. RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "encode/moments.h"
 #include "encode/raw.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 
 #define LIMIT ((size_t)64 << 20)
 
@@ -47,20 +47,22 @@ static void read_chunk(struct rn_arena *mem, const uint8_t *data, size_t size, u
 
 static void read_list(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
-	struct rn_moment_list l;
-	struct rn_moments one;
+	struct rn_reader in = rn_reader(data, size);
+	struct rn_chunk_list l, copy;
 	struct rn_err err = { 0 };
 	struct rn_buf out = { 0 };
 
-	rn_moment_list_init(&l, mem);
-	if (rn_moment_list_decode(&l, data, size, 0, 1000, &err) < 0) {
+	rn_chunk_list_init(&l, mem);
+	rn_chunk_list_init(&copy, mem);
+	if (rn_chunk_list_decode(&l, &in, 0, 1000, &err) < 0) {
 		must(err.text[0] && !strchr(err.text, '\n'));
 		return;
 	}
-	must(rn_moment_list_encode(&l, 0, &out) == RN_OK);
+	must(rn_chunk_list_merge(&copy, &l) == RN_OK);
+	must(rn_chunk_list_encode(&copy, 0, &out) == RN_OK);
 	must(out.len == size && (!size || memcmp(out.data, data, size) == 0));
 	for (uint64_t i = 0; i < 1000; i += 37)
-		must(rn_moment_list_get(&l, i, mem, &one, &err) != RN_E_NOMEM);
+		must(!rn_chunk_list_find(&l, i) == !rn_chunk_list_find(&copy, i));
 	rn_buf_free(&out);
 }
 

@@ -101,7 +101,7 @@ static void virtual_file(unsigned pattern, bool loops, struct rn_buf *out)
 		must(rank_merge_add(&link, sigs, g) == RN_OK);
 	}
 	must(rank_merge_finish(&link, &mem, &s) == RN_OK);
-	must(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
+	must(rank_merge_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
 	add_container(&w, out);
 	rank_merge_free(&link);
 	rn_arena_free(&mem);
@@ -176,9 +176,9 @@ static void good_sections(unsigned which, struct payload *p)
 	good_file(which, &file);
 	must(rn_container_open(&mem, file.data, file.len, &c, NULL) == RN_OK);
 	for (unsigned i = 0; i < FORGE_SECTIONS; i++) {
-		if (!rn_container_has(c, forge_types[i].type))
+		if (!rn_container_has(c, forge_types[i]))
 			continue;
-		must(rn_container_get(c, forge_types[i].type, &bytes, &p[i].len, NULL) == RN_OK);
+		must(rn_container_get(c, forge_types[i], &bytes, &p[i].len, NULL) == RN_OK);
 		must(p[i].len <= ROOM);
 		memcpy(p[i].bytes, bytes, p[i].len);
 	}

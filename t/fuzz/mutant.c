@@ -37,9 +37,9 @@ bool good_trace(struct good_input *in, const char *path)
 		const void *bytes;
 		size_t len;
 
-		if (!rn_container_has(c, forge_types[i].type))
+		if (!rn_container_has(c, forge_types[i]))
 			continue;
-		good = rn_container_get(c, forge_types[i].type, &bytes, &len, NULL) == RN_OK;
+		good = rn_container_get(c, forge_types[i], &bytes, &len, NULL) == RN_OK;
 		if (good && len)
 			rn_buf_add(&in->section[i], bytes, len);
 	}
@@ -162,7 +162,7 @@ static unsigned some_section(uint64_t *random, const struct rn_buf *section)
 
 	do
 		i = (unsigned)random_below(random, FORGE_SECTIONS);
-	while ((forge_types[i].type <= RN_SECTION_STRINGS && random_below(random, 4)) ||
+	while ((forge_types[i] <= RN_SECTION_STRINGS && random_below(random, 4)) ||
 	       (!section[i].len && random_below(random, 20)));
 	return i;
 }

@@ -221,8 +221,8 @@ static void use_events(const struct rn_trace *t, struct rn_arena *mem)
 	struct rn_err err = { 0 };
 	struct rn_order o;
 
-	for (uint32_t i = 0; t->order && i < t->order->list.stream.n && i < 4; i++) {
-		uint64_t s = RN_SEG_AT(&t->order->list.stream, struct rn_order_stream, i)->stream;
+	for (uint32_t i = 0; t->order && i < t->events->chunks.stream.n && i < 4; i++) {
+		uint64_t s = rn_chunk_list_at(&t->events->chunks, i)->stream;
 
 		if (!is_done(rn_trace_order(t, s, mem, &o, &err)))
 			continue;

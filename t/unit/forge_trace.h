@@ -71,18 +71,15 @@ static inline void forge_trace(unsigned char *file, size_t len)
 
 /* ---- sections ---- */
 
-#define FORGE_ONE(id, number, name, required) +1
-#define FORGE_SECTIONS                        (0 RN_SECTIONS(FORGE_ONE))
+#define FORGE_SECTIONS RN_SECTION_KINDS
 
-struct forge_type {
-	enum rn_section_type type;
-	bool required; /* a reader that does not know the type refuses the file */
-	bool needed;   /* every trace has it */
+/* In the order of a file. */
+static const enum rn_section_type forge_types[FORGE_SECTIONS] = {
+	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
+	RN_SECTION_RULES, RN_SECTION_LOOPS,     RN_SECTION_RANKS,   RN_SECTION_TIME,
+	RN_SECTION_COMMS, RN_SECTION_TIMES,     RN_SECTION_SITES,   RN_SECTION_VALUES,
+	RN_SECTION_ORDER,
 };
-
-#define FORGE_TYPE(id, number, name, required) \
-	{ RN_SECTION_##id, required, number <= RN_SECTION_RANKS && number != RN_SECTION_LOOPS },
-static const struct forge_type forge_types[FORGE_SECTIONS] = { RN_SECTIONS(FORGE_TYPE) };
 
 /* The bytes of section i of forge_types. A section without bytes that is not needed is left out,
  * as is one that is `dropped`. */
@@ -94,7 +91,7 @@ struct forge_section {
 
 static inline bool forge_has(const struct forge_section s[FORGE_SECTIONS], unsigned i)
 {
-	return !s[i].dropped && (s[i].len || forge_types[i].needed);
+	return !s[i].dropped && (s[i].len || !rn_section_kind(forge_types[i])->optional);
 }
 
 /* Replaces the content of `out` by the file. */
@@ -115,8 +112,9 @@ static inline void forge_container(const struct forge_section s[FORGE_SECTIONS],
 	rn_buf_u64(out, n);
 	for (unsigned i = 0; i < FORGE_SECTIONS; i++)
 		if (forge_has(s, i)) {
-			rn_buf_u64(out, (uint64_t)forge_types[i].type << 3 |
-						(unsigned)forge_types[i].required << 2);
+			bool required = rn_section_kind(forge_types[i])->required;
+
+			rn_buf_u64(out, (uint64_t)forge_types[i] << 3 | (unsigned)required << 2);
 			rn_buf_u64(out, s[i].len);
 			rn_buf_add(out, zero, 8);
 		}

@@ -838,7 +838,7 @@ static inline int rich_file(const struct rich_run *r, struct rn_container_writer
 	if (rc == RN_OK)
 		rc = take_sites(&mem, s.sigs, &rich_vocab, &s.sigs, &sites);
 	if (rc == RN_OK)
-		rc = rn_trace_sections(w, &s, &rich_vocab, &meta, NULL);
+		rc = rank_merge_sections(w, &s, &rich_vocab, &meta, NULL);
 	if (rc == RN_OK)
 		rc = rn_comms_encode(comms, &b);
 	if (rc == RN_OK)

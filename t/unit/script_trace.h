@@ -282,7 +282,7 @@ static inline int script_file(const char *const *const *rank, uint64_t ranks,
 	if (rc == RN_OK)
 		rc = rank_merge_finish(&link, &mem, &s);
 	if (rc == RN_OK)
-		rc = rn_trace_sections(&w, &s, &rn_mpi_vocab, &meta, NULL);
+		rc = rank_merge_sections(&w, &s, &rn_mpi_vocab, &meta, NULL);
 	if (rc == RN_OK && comms)
 		rc = rn_comms_encode(comms, &b);
 	if (rc == RN_OK && comms)

@@ -10,11 +10,14 @@ static inline int take_sites(struct rn_arena *mem, const struct rn_sigs *in,
 			     struct rn_buf *section)
 {
 	struct rn_site_tables t;
+	struct rn_sites s;
 	int rc = rn_site_tables_init(&t, mem);
 
 	if (rc == RN_OK)
 		rc = rn_site_tables_take(&t, mem, in, vocab, out);
-	return rc == RN_OK ? rn_site_tables_encode(&t, section) : rc;
+	if (rc == RN_OK)
+		rc = rn_site_tables_finish(&t, mem, &s);
+	return rc == RN_OK ? rn_sites_encode(&s, section) : rc;
 }
 
 #endif

@@ -26,12 +26,6 @@
 #define ZEROS  (300 * MIB)
 #define STACKS ((size_t)30000000)
 
-static const enum rn_section_type types[] = {
-#define TYPE(id, number, name, required) RN_SECTION_##id,
-	RN_SECTIONS(TYPE)
-#undef TYPE
-};
-
 /* Writes a trace in which the section of this type has other contents. */
 static void write_with(const char *path, enum rn_section_type type, const void *other, size_t n)
 {
@@ -48,11 +42,11 @@ static void write_with(const char *path, enum rn_section_type type, const void *
 	if (!CHECK(rich_file(&r, &good, &bytes, &len, NULL) == RN_OK) ||
 	    !CHECK(rn_container_open(&mem, bytes, len, &c, NULL) == RN_OK))
 		exit(1);
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		if (types[i] == type)
+	for (enum rn_section_type i = RN_SECTION_META; i < RN_SECTION_END; i++) {
+		if (i == type)
 			CHECK(rn_container_add(&bad, type, other, n, NULL) == RN_OK);
-		else if (rn_container_get(c, types[i], &bytes, &len, NULL) == RN_OK)
-			CHECK(rn_container_add(&bad, types[i], bytes, len, NULL) == RN_OK);
+		else if (rn_container_get(c, i, &bytes, &len, NULL) == RN_OK)
+			CHECK(rn_container_add(&bad, i, bytes, len, NULL) == RN_OK);
 	}
 	CHECK(rn_container_write(&bad, path, NULL) == RN_OK);
 	rn_container_writer_free(&good);

@@ -13,6 +13,7 @@
 #include "encode/moments.h"
 #include "encode/timing.h"
 #include "file/bundle.h"
+#include "file/writer.h"
 #include "identity/comms.h"
 #include "part_check.h"
 #include "read/check.h"
@@ -75,7 +76,8 @@ static void add_moments(struct rn_bundle *b, uint64_t rank)
 	static struct rn_moment_writer w;
 	static struct rn_moment m[RN_MOMENTS_BATCH];
 	static const struct rn_grain exactly;
-	struct rn_moment_bytes chunk;
+	struct rn_chunk chunk;
+	uint64_t head[2];
 	struct rn_buf bytes = { 0 };
 	struct rn_walk walk;
 	uint32_t n = 0, sig;
@@ -90,10 +92,11 @@ static void add_moments(struct rn_bundle *b, uint64_t rank)
 		return;
 	rn_moments_add(&w, m, n);
 	rn_moments_close(&w, &bytes);
-	chunk = (struct rn_moment_bytes){ bytes.data, bytes.len };
-	CHECK(rn_moment_list_add(
-		      &b->moments, rank,
-		      &(struct rn_moments){ RN_TIME_SCALE_ONE, 5000 + rank, &chunk, 1 }) == RN_OK);
+	chunk = (struct rn_chunk){ bytes.data, bytes.len };
+	head[0] = RN_TIME_SCALE_ONE;
+	head[1] = 5000 + rank;
+	CHECK(rn_chunk_list_copy(&b->moments,
+				 &(struct rn_chunk_stream){ rank, head, &chunk, 2, 1 }) == RN_OK);
 	rn_buf_free(&bytes);
 }
 
@@ -126,20 +129,16 @@ static void make_leaf(struct rn_bundle *b, struct rn_arena *mem, const struct vi
 {
 	uint64_t calls = 0;
 
-	*b = (struct rn_bundle){ .mem = mem, .vocab = &virtual_vocab };
-	CHECK(rn_values_init(&b->values, mem) == RN_OK);
+	CHECK(rn_bundle_init(b, mem, timed) == RN_OK);
+	b->vocab = &virtual_vocab;
 	CHECK(virtual_feed(v, rank, f->sigs, f->g, &calls) == RN_OK);
 	CHECK(rn_part_leaf(&b->part, mem, rank, f->sigs, f->g) == RN_OK);
-	b->comms = rn_comms_new(mem);
 	identify(b->comms, rank, v->ranks);
 	b->tally = (struct rn_tally){ rank, 1000 - rank, rank * 3, 7 };
-	rn_moment_list_init(&b->moments, mem);
 	if (!timed)
 		return;
 	if (has_moments(rank))
 		add_moments(b, rank);
-	b->times = rn_new(mem, struct rn_times, 1);
-	rn_times_init(b->times, mem, RN_TIME_SCALE_ONE);
 	observe(b->times, f->sigs, rank);
 }
 
@@ -182,10 +181,10 @@ static char other[sizeof(path) + 6];
 
 static void write_bundle(const struct rn_bundle *b, struct rn_buf *out)
 {
-	struct rn_bundle_file file;
+	struct rn_written file;
 	struct rn_err err = { 0 };
 
-	if (!CHECK(rn_bundle_write(b, &meta, path, &file, &err) == RN_OK))
+	if (!CHECK(rank_merge_bundle(b, &meta, path, &file, &err) == RN_OK))
 		diag("%s", err.text);
 	rn_buf_clear(out);
 	CHECK(rn_io_read(path, out, &err) == RN_OK && out->len == file.bytes);
@@ -205,7 +204,7 @@ static void same_streams(const struct virtual_run *v, const struct rn_buf *file)
 	rn_arena_init(&mem, SIZE_MAX);
 	rank_merge_init(&link);
 	CHECK(merge_run(v, &link, &mem, &s) == RN_OK);
-	CHECK(rn_trace_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
+	CHECK(rank_merge_sections(&w, &s, &virtual_vocab, &meta, NULL) == RN_OK);
 	CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK);
 	CHECK(rn_container_open(&mem, bytes, len, &a, NULL) == RN_OK);
 	CHECK(rn_container_open(&mem, file->data, file->len, &b, NULL) == RN_OK);
@@ -312,7 +311,7 @@ static void test_runs(void)
 /* Writes a bundle without a call to an existing file and to a new file. */
 static void test_empty(void)
 {
-	struct rn_bundle_file file;
+	struct rn_written file;
 	struct rn_err err = { 0 };
 	struct rn_arena mem;
 	struct rn_bundle b;
@@ -321,10 +320,10 @@ static void test_empty(void)
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(rn_bundle_silent(&b, &mem, 2) == RN_OK);
 	CHECK(stat(path, &before) == 0);
-	CHECK(rn_bundle_write(&b, &meta, path, &file, &err) == RN_OK && file.unchanged);
+	CHECK(rank_merge_bundle(&b, &meta, path, &file, &err) == RN_OK && file.unchanged);
 	CHECK(stat(path, &after) == 0 && before.st_ino == after.st_ino &&
 	      before.st_size == after.st_size);
-	CHECK(rn_bundle_write(&b, &meta, other, &file, &err) == RN_OK && !file.unchanged);
+	CHECK(rank_merge_bundle(&b, &meta, other, &file, &err) == RN_OK && !file.unchanged);
 	CHECK(stat(other, &after) == 0);
 	rn_arena_free(&mem);
 }

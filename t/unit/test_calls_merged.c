@@ -1,6 +1,6 @@
 /* test_calls_merged.c - the calls of all streams by their end times, against each stream alone. */
 #include "base/arena.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 #include "read/calls.h"
 #include "read/calls_merged.h"
 #include "read/moment_view.h"
@@ -30,7 +30,7 @@ static void read_streams(void)
 	CHECK(rn_moment_view_new(&mem, &t, &times, &err) == RN_OK);
 	rn_calls_times(c, times, &err);
 	for (uint32_t i = 0; i < t.moments->stream.n; i++) {
-		uint64_t s = RN_SEG_AT(&t.moments->stream, struct rn_moment_stream, i)->stream;
+		uint64_t s = RN_SEG_AT(&t.moments->stream, struct rn_chunk_stream, i)->stream;
 
 		CHECK(rn_streams_find(&t.streams, s, &group) == RN_OK);
 		CHECK(rn_calls_begin(c, s, group, 0, UINT64_MAX) == RN_OK);

@@ -198,7 +198,7 @@ static uint32_t is_as_logged(const struct rn_streams *s, bool elastic, const str
 	size_t len;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	if (CHECK(rn_trace_sections(&w, s, &vocab, &meta, NULL) == RN_OK) &&
+	if (CHECK(rank_merge_sections(&w, s, &vocab, &meta, NULL) == RN_OK) &&
 	    CHECK(rn_container_finish(&w, &bytes, &len, NULL) == RN_OK) &&
 	    CHECK(rn_trace_parse(&t, bytes, len, NULL) == RN_OK)) {
 		CHECK(dump(&t, &mem, &shown));

@@ -62,12 +62,13 @@ static int reread(struct rn_folded *f, struct rn_arena *mem)
 	int rc;
 
 	rn_loops_encode(f, &b);
-	CHECK(rn_loops_count(b.data, b.len) == f->loops);
 	rc = rn_loops_decode(mem, b.data, b.len, &g, NULL);
+	CHECK(g.loops == f->loops && g.refs == f->refs);
 	for (size_t cut = 0; cut < b.len && cut < 300; cut++) {
 		struct rn_folded less = { .streams = f->streams };
 
-		CHECK(rn_loops_decode(mem, b.data, cut, &less, NULL) == RN_E_DATA);
+		CHECK(rn_loops_decode(mem, b.data, cut, &less, NULL) == RN_E_DATA ||
+		      less.refs < f->refs);
 	}
 	rn_buf_free(&b);
 	*f = g;

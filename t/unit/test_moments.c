@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "encode/moments.h"
 #include "encode/raw.h"
-#include "file/moment_list.h"
+#include "file/chunk_list.h"
 
 #define CALLS 1000000u
 #define FUNCS 6u
@@ -343,27 +343,39 @@ static void test_damage(void)
 
 static void test_list(void)
 {
-	static const struct rn_moment_bytes chunk[] = { { (const unsigned char *)"abc", 3 },
-							{ (const unsigned char *)"defgh", 5 } };
-	struct rn_moments m = { RN_GRAIN_BASE, 77, chunk, 2 }, back;
-	struct rn_moment_list a, b;
+	static const struct rn_chunk chunk[] = { { (const unsigned char *)"abc", 3 },
+						 { (const unsigned char *)"defgh", 5 } };
+	static const uint64_t head[] = { RN_GRAIN_BASE, 77 };
+	struct rn_chunk_stream m = { 10, head, chunk, 2, 2 };
+	const struct rn_chunk_stream *back;
+	struct rn_chunk_list a, b, c;
 	struct rn_buf bytes = { 0 };
+	struct rn_reader in;
 
-	rn_moment_list_init(&a, &mem);
-	rn_moment_list_init(&b, &mem);
-	CHECK(rn_moment_list_add(&a, 10, &m) == RN_OK && rn_moment_list_add(&a, 13, &m) == RN_OK);
-	CHECK(rn_moment_list_add(&a, 13, &m) == RN_E_ARG);
-	CHECK(rn_moment_list_encode(&a, 10, &bytes) == RN_OK);
-	CHECK(rn_moment_list_decode(&b, bytes.data, bytes.len, 20, 4, NULL) == RN_OK);
-	CHECK(rn_moment_list_get(&b, 23, &mem, &back, NULL) == RN_OK);
-	CHECK(back.scale == m.scale && back.zero == 77 && back.chunks == 2 &&
-	      back.chunk[1].len == 5 && memcmp(back.chunk[1].bytes, "defgh", 5) == 0);
-	CHECK(rn_moment_list_get(&b, 21, &mem, &back, NULL) == RN_OK && back.chunks == 0);
-	CHECK(rn_moment_list_decode(&b, bytes.data, bytes.len, 20, 4, NULL) == RN_E_DATA);
-	CHECK(rn_moment_list_decode(&b, bytes.data, bytes.len, 30, 3, NULL) == RN_E_DATA);
+	rn_chunk_list_init(&a, &mem);
+	rn_chunk_list_init(&b, &mem);
+	rn_chunk_list_init(&c, &mem);
+	CHECK(rn_chunk_list_add(&a, &m) == RN_OK);
+	m.stream = 13;
+	CHECK(rn_chunk_list_copy(&a, &m) == RN_OK && rn_chunk_list_add(&a, &m) == RN_E_ARG);
+	CHECK(rn_chunk_list_encode(&a, 10, &bytes) == RN_OK);
+	in = rn_reader(bytes.data, bytes.len);
+	CHECK(rn_chunk_list_decode(&b, &in, 20, 4, NULL) == RN_OK);
+	CHECK(rn_chunk_list_merge(&c, &a) == RN_OK && rn_chunk_list_merge(&c, &b) == RN_OK &&
+	      c.stream.n == 4);
+	back = rn_chunk_list_find(&c, 23);
+	CHECK(back && back->heads == 2 && back->head[0] == RN_GRAIN_BASE && back->head[1] == 77 &&
+	      back->chunks == 2 && back->chunk[1].len == 5 &&
+	      memcmp(back->chunk[1].bytes, "defgh", 5) == 0);
+	CHECK(!rn_chunk_list_find(&c, 21));
+	in = rn_reader(bytes.data, bytes.len);
+	CHECK(rn_chunk_list_decode(&b, &in, 20, 4, NULL) == RN_E_DATA);
+	in = rn_reader(bytes.data, bytes.len);
+	CHECK(rn_chunk_list_decode(&b, &in, 30, 3, NULL) == RN_E_DATA);
 	for (size_t n = 0; n < bytes.len; n++) {
-		rn_moment_list_init(&b, &mem);
-		CHECK(rn_moment_list_decode(&b, bytes.data, n, 0, 4, NULL) == RN_E_DATA);
+		rn_chunk_list_init(&b, &mem);
+		in = rn_reader(bytes.data, n);
+		CHECK(rn_chunk_list_decode(&b, &in, 0, 4, NULL) == RN_E_DATA);
 	}
 	rn_buf_free(&bytes);
 }

@@ -16,7 +16,7 @@
 #include "file/order_tail.h"
 #include "file/recover.h"
 #include "file/salvage.h"
-#include "merge/canonicalize.h"
+#include "encode/raw.h"
 #include "part_files.h"
 #include "read/check.h"
 #include "read/order_text.h"
@@ -166,7 +166,7 @@ static void test_tail(void)
 
 /* The rows from..to of the events, as a chunk of their own. */
 static void put_chunk(struct rn_arena *mem, enum rn_order_codec codec, size_t from, size_t to,
-		      struct rn_order_bytes *out)
+		      struct rn_chunk *out)
 {
 	struct rn_order o = { .site = site, .sites = SITES };
 	struct rn_buf b = { 0 };
@@ -198,7 +198,7 @@ static void put_chunk(struct rn_arena *mem, enum rn_order_codec codec, size_t fr
 
 static void test_chunks(void)
 {
-	struct rn_order_bytes chunk[3];
+	struct rn_chunk chunk[3];
 	struct rn_arena mem;
 	struct rn_err err;
 
@@ -219,41 +219,45 @@ static void test_chunks(void)
 
 /* ---- lists ---- */
 
-static struct rn_seen_comm seen_comm(void *arg, uint32_t w)
-{
-	(void)arg;
-	return (struct rn_seen_comm){ w == world() ? "MPI_COMM_WORLD" : NULL, 0, 1, 0 };
-}
-
 static const unsigned char stack[] = { 1, 1, 'm', 0, 0, 16 }; /* m+0x10 */
 
-static const void *stack_bytes(void *arg, uint32_t id, size_t *len)
+/* The sites, by name. */
+static void intern_sites(struct rn_order_list *l, uint64_t *id)
 {
-	(void)arg;
-	*len = sizeof(stack);
-	return id == 1 ? stack : NULL;
-}
+	for (uint32_t i = 0; i < SITES; i++) {
+		struct rn_order_place p = { .kind = site[i].kind, .comm = "MPI_COMM_WORLD" };
+		uint32_t number;
 
-static const struct rn_caller who = { .comm = seen_comm, .site = stack_bytes };
+		p.function = rn_mpi_vocab.func[site[i].function].name;
+		p.function_len = strlen(p.function);
+		p.comm_len = site[i].comm ? strlen(p.comm) : 0;
+		p.stack = stack;
+		p.stack_len = site[i].place == 1 ? sizeof(stack) : 0;
+		CHECK(rn_order_list_intern(l, &p, &number) == RN_OK);
+		id[i] = number;
+	}
+}
 
 /* Streams first, first + 2. */
 static void encode_list(struct rn_arena *mem, uint64_t first, struct rn_buf *out)
 {
-	struct rn_order_bytes chunk;
-	struct rn_order_part p = { site, SITES, &chunk, 1 };
+	uint64_t id[SITES];
+	struct rn_chunk chunk;
+	struct rn_chunk_stream s = { first, id, &chunk, SITES, 1 };
 	struct rn_order_list l;
 
 	CHECK(rn_order_list_init(&l, mem, false) == RN_OK);
+	intern_sites(&l, id);
 	put_chunk(mem, RN_ORDER_MODEL, 0, events.o.rows, &chunk);
-	CHECK(rn_order_list_add(&l, first, &p, &who) == RN_OK);
-	CHECK(rn_order_list_add(&l, first + 2, &p, &who) == RN_OK);
-	CHECK(rn_order_list_add(&l, first + 1, &p, &who) == RN_E_ARG);
+	CHECK(rn_chunk_list_add(&l.chunks, &s) == RN_OK);
+	s.stream += 2;
+	CHECK(rn_chunk_list_add(&l.chunks, &s) == RN_OK);
 	CHECK(rn_order_list_encode(&l, first, out) == RN_OK);
 }
 
 static bool has_events(const struct rn_order_list *l, uint64_t stream)
 {
-	const struct rn_order_stream *s = rn_order_list_find(l, stream);
+	const struct rn_chunk_stream *s = rn_chunk_list_find(&l->chunks, stream);
 	const uint32_t *comm;
 	struct rn_sigs *names;
 	struct rn_arena mem;
@@ -270,7 +274,7 @@ static bool has_events(const struct rn_order_list *l, uint64_t stream)
 static void test_list(void)
 {
 	struct rn_buf b = { 0 };
-	struct rn_order_list l;
+	struct rn_order_list l, more;
 	struct rn_arena mem;
 	struct rn_err err;
 
@@ -279,12 +283,15 @@ static void test_list(void)
 	encode_list(&mem, 4, &b);
 	CHECK(rn_order_list_init(&l, &mem, false) == RN_OK);
 	CHECK(rn_order_list_decode(&l, b.data, b.len, 4, 3, &err) == RN_OK);
-	CHECK(rn_order_list_decode(&l, b.data, b.len, 10, 3, &err) == RN_OK);
+	CHECK(rn_order_list_init(&more, &mem, false) == RN_OK);
+	CHECK(rn_order_list_decode(&more, b.data, b.len, 10, 3, &err) == RN_OK);
+	CHECK(rn_order_list_merge(&l, &more) == RN_OK);
 	CHECK(rn_order_list_sites(&l) == SITES);
 	CHECK(has_events(&l, 4) && has_events(&l, 6) && has_events(&l, 10) && has_events(&l, 12));
-	CHECK(!rn_order_list_find(&l, 5) && !rn_order_list_find(&l, 13));
+	CHECK(!rn_chunk_list_find(&l.chunks, 5) && !rn_chunk_list_find(&l.chunks, 13));
 	CHECK(rn_order_list_count(&l).events == 4 * rn_order_count(&events.o).events);
-	CHECK(rn_order_list_decode(&l, b.data, b.len, 20, 2, &err) == RN_E_DATA);
+	CHECK(rn_order_list_init(&more, &mem, false) == RN_OK);
+	CHECK(rn_order_list_decode(&more, b.data, b.len, 20, 2, &err) == RN_E_DATA);
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
 }
@@ -351,7 +358,7 @@ static void be_an_order_rank(const char *path, const struct death *d)
 	struct rn_spill spill;
 	struct rn_log shared = { .spill = &spill, .stream = RN_EXTENT_SHARED };
 	struct rn_order_tail *tail;
-	struct rn_order_bytes chunk;
+	struct rn_chunk chunk;
 	struct rn_arena mem;
 	size_t from = d->sealed && !d->unsaid ? events.end[d->sealed - 1] : 0;
 

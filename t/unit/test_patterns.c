@@ -8,10 +8,12 @@
  */
 #include "tap.h"
 
+#include "bench/rank_merge.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "bench/worded.h"
 #include "file/bundle.h"
+#include "file/writer.h"
 #include "file/payload.h"
 #include "file/recorded.h"
 #include "identity/comms.h"
@@ -352,7 +354,7 @@ static uint64_t bytes_of(int64_t side)
 	const struct rn_meta meta = { 0 };
 	struct rn_arena mem, scratch;
 	struct rn_choices *choices;
-	struct rn_bundle_file file;
+	struct rn_written file;
 	struct rn_buf b = { 0 };
 	struct rn_bundle all;
 	struct rn_err err = { 0 };
@@ -366,7 +368,7 @@ static uint64_t bytes_of(int64_t side)
 		if (!CHECK(rn_bundle_absorb(&all, b.data, b.len, &scratch, &err) == RN_OK))
 			diag("%s", err.text);
 	}
-	CHECK(rn_bundle_write(&all, &meta, path, &file, NULL) == RN_OK);
+	CHECK(rank_merge_bundle(&all, &meta, path, &file, NULL) == RN_OK);
 	unlink(path); /* or it would be kept as an old one */
 	rn_buf_free(&b);
 	rn_arena_free(&scratch);

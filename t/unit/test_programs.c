@@ -26,7 +26,9 @@ static void make(struct rn_programs *p, const char *programs)
 		CHECK(rn_programs_add(i < n / 2 ? p : &rest, name, i, i) == RN_OK);
 	}
 	rn_programs_encode(&rest, &bytes);
-	CHECK(rn_programs_absorb(p, rn_reader(bytes.data, bytes.len), NULL) == RN_OK);
+	rn_programs_init(&rest, &mem);
+	CHECK(rn_programs_decode(&rest, rn_reader(bytes.data, bytes.len), NULL) == RN_OK);
+	CHECK(rn_programs_merge(p, &rest) == RN_OK);
 	rn_buf_free(&bytes);
 }
 
@@ -93,11 +95,10 @@ static void test_hostile(void)
 		struct rn_programs q;
 
 		rn_programs_init(&q, &mem);
-		CHECK(rn_programs_absorb(&q, rn_reader(bytes.data, n), &err) == RN_E_DATA);
-		CHECK(q.run.n == 0);
+		CHECK(rn_programs_decode(&q, rn_reader(bytes.data, n), &err) == RN_E_DATA);
 	}
 	/* Ranks that were added before. */
-	CHECK(rn_programs_absorb(&p, rn_reader(bytes.data, bytes.len), &err) == RN_E_DATA);
+	CHECK(rn_programs_merge(&p, &p) == RN_E_ARG);
 	CHECK(p.run.n == 2);
 	rn_buf_free(&bytes);
 }

@@ -398,7 +398,7 @@ static void test_meta(void)
 	for (unsigned i = 0; i < sizeof(bad_keys) / sizeof(*bad_keys); i++) {
 		e[0].key = bad_keys[i];
 		CHECK(write_meta(&m, &back) == RN_E_ARG);
-		CHECK(rn_trace_sections(&w, &merged, &virtual_vocab, &m, &err) == RN_E_ARG);
+		CHECK(rank_merge_sections(&w, &merged, &virtual_vocab, &m, &err) == RN_E_ARG);
 		CHECK(w.count == 0 && strncmp(err.text, "metadata: ", 10) == 0);
 	}
 	e[0] = (struct rn_meta_entry){ "z", NULL };
@@ -516,7 +516,7 @@ static void test_bad_vocabulary(void)
 
 	fewer.words--;
 	fewer.funcs = 1;
-	CHECK(rn_trace_sections(&w, &merged, &fewer, &none, NULL) == RN_E_ARG);
+	CHECK(rank_merge_sections(&w, &merged, &fewer, &none, NULL) == RN_E_ARG);
 	rn_container_writer_free(&w);
 }
 

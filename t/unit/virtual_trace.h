@@ -92,7 +92,7 @@ static inline int file_bytes(const struct virtual_run *v, const struct rn_stream
 	struct rn_container_writer w = { 0 };
 	const void *bytes;
 	size_t len;
-	int rc = rn_trace_sections(&w, s, &virtual_vocab, &meta, NULL);
+	int rc = rank_merge_sections(&w, s, &virtual_vocab, &meta, NULL);
 
 	if (rc == RN_OK)
 		rc = rn_container_finish(&w, &bytes, &len, NULL);

@@ -1,5 +1,5 @@
-/* open_folded.c - see fold.h: streams with loops, made readable as they are. Trusts no number. */
-#include "merge/fold.h"
+/* folded_streams.c - see folded_streams.h. Trusts no number. */
+#include "merge/folded_streams.h"
 
 #include "base/arena.h"
 #include "base/varint.h"
