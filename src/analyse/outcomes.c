@@ -7,8 +7,6 @@
 #include "analyse/request_follow.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/hash.h"
-#include "base/map.h"
 #include "encode/sigs.h"
 #include "read/calls.h"
 #include "read/trace.h"
@@ -40,7 +38,7 @@ struct rn_outcomes {
 	struct rn_buf value;  /* int64_t */
 	struct rn_buf given;  /* struct rn_value: requests of a call */
 	size_t first_row;     /* index of the thread's first row */
-	struct rn_map site_of;
+	struct rn_sigs *site_ids;
 	struct rn_plan_call *call;
 	size_t calls;
 };
@@ -67,18 +65,12 @@ static size_t dones(const struct rn_outcomes *o)
 
 static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
 {
-	uint32_t tag = (uint32_t)rn_hash(s, sizeof(*s)), pos = tag, i;
+	uint32_t i = 0;
 
-	while ((i = rn_map_next(rn_map_page(&o->site_of, tag), tag, &pos)) != RN_MAP_NONE)
-		if (memcmp(RN_BUF_AT(&o->site, struct rn_order_site, i), s, sizeof(*s)) == 0)
-			return i;
-	i = (uint32_t)RN_BUF_COUNT(&o->site, struct rn_order_site);
-	if (rn_map_reserve(&o->site_of, tag) < 0)
+	if (rn_sigs_intern(o->site_ids, s, sizeof(*s), &i) < 0)
 		o->f.rc = RN_E_NOMEM;
-	else
+	else if (i == RN_BUF_COUNT(&o->site, struct rn_order_site))
 		rn_follow_add(&o->f, &o->site, s, sizeof(*s));
-	if (o->f.rc == RN_OK)
-		rn_map_insert(&o->site_of, tag, i);
 	return i;
 }
 
@@ -646,9 +638,8 @@ static int begin(struct rn_outcomes *o)
 	o->call = NULL;
 	o->calls = 0;
 	begin_thread(o, 0, false);
-	if (o->f.rc == RN_OK)
-		o->f.rc = rn_map_init(&o->site_of, &o->f.scratch);
-	return o->f.rc;
+	o->site_ids = rn_sigs_new(&o->f.scratch);
+	return o->site_ids ? o->f.rc : RN_E_NOMEM;
 }
 
 static int finish(struct rn_outcomes *o, struct rn_arena *mem, struct rn_outcome *out)

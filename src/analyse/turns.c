@@ -24,21 +24,20 @@ struct work {
 	size_t turns, others;
 };
 
-/* ---- which rows ---- */
-
-/* Whether the events of the site are taken out. */
-static bool is_taken(const struct rn_order_site *s)
+static bool is_run(const struct rn_order_site *s)
 {
-	return s->kind == RN_ORDER_RECEIVE_RUN || s->kind == RN_ORDER_SEND_RUN ||
-	       s->kind == RN_ORDER_ADOPTION;
+	return s->kind == RN_ORDER_RECEIVE_RUN || s->kind == RN_ORDER_SEND_RUN;
 }
 
+/* The number of values of runs and adoptions. */
 static uint64_t count(const struct rn_order *o)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < o->rows; i++)
-		n += is_taken(&o->site[o->row[i].site]) ? o->row[i].done : 0;
+		if (is_run(&o->site[o->row[i].site]) ||
+		    o->site[o->row[i].site].kind == RN_ORDER_ADOPTION)
+			n += o->row[i].done;
 	return n;
 }
 
@@ -52,7 +51,7 @@ static uint32_t stream_of(const struct work *w, int64_t birth)
 	return i;
 }
 
-/* ---- taking them out ---- */
+/* ---- reading them ---- */
 
 /* Where a stream is in its numbers. */
 struct reading {
@@ -95,38 +94,28 @@ static void take_end(struct work *w, struct reading *r, int64_t v)
 	}
 }
 
-static int take_part(struct work *w, uint32_t stream)
+static int read_part(struct work *w, uint32_t stream)
 {
-	struct rn_order *o = &w->part[stream].order, left = *o;
-	struct rn_order_row *row = rn_new(w->mem, struct rn_order_row, o->rows);
-	int64_t *value = rn_new(w->mem, int64_t, o->values);
+	const struct rn_order *o = &w->part[stream].order;
 	struct reading r = { .stream = stream,
 			     .own = stream_of(w, w->part[stream].birth),
 			     .begins = rn_new(w->mem, uint64_t, o->sites),
 			     .whose = w->parts };
 	const int64_t *v = o->value;
 
-	if (!row || !value || !r.begins)
+	if (!r.begins)
 		return RN_E_NOMEM;
-	left.rows = left.values = 0;
 	for (size_t i = 0; i < o->rows; i++) {
-		uint32_t site = o->row[i].site, n = o->row[i].done;
-		bool taken = is_taken(&o->site[site]);
+		const struct rn_order_site *s = &o->site[o->row[i].site];
+		uint32_t n = rn_order_has_numbers(s) ? o->row[i].done : 0;
 
-		if (!taken)
-			row[left.rows++] = o->row[i];
-		for (uint32_t k = 0; k < n && rn_order_has_numbers(&o->site[site]); k++, v++) {
-			if (!taken)
-				value[left.values++] = *v;
-			else if (o->site[site].kind == RN_ORDER_ADOPTION)
+		for (; n > 0; n--, v++) {
+			if (s->kind == RN_ORDER_ADOPTION)
 				take_end(w, &r, *v);
-			else
-				take_turn(w, &r, site, *v);
+			else if (is_run(s))
+				take_turn(w, &r, o->row[i].site, *v);
 		}
 	}
-	left.row = row;
-	left.value = value;
-	*o = left;
 	return RN_OK;
 }
 
@@ -228,7 +217,7 @@ int rn_turns_take(struct rn_arena *mem, struct rn_plan_part *part, uint32_t part
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < parts && rc == RN_OK; i++)
 		if (count(&part[i].order))
-			rc = take_part(&w, i);
+			rc = read_part(&w, i);
 	if (rc == RN_OK)
 		rc = match_others(&w);
 	return rc == RN_OK ? put_turns(&w, turn, turns) : rc;

@@ -1,10 +1,8 @@
 /*
- * turns.h - what the threads of a process say of each other in their events (order/events.h): taken
- * out of their rows, for a plan.
+ * turns.h - posting order and cross-thread completions, from the events of the threads of a process
+ * (order/events.h): the kinds RECEIVE_RUN, SEND_RUN and ADOPTION.
  *
- * These are the kinds RECEIVE_RUN, SEND_RUN and ADOPTION.
- *
- * Cost: O(n log n) for n such numbers, and a copy of the rows where there are any.
+ * Cost: O(rows), and O(n log n) for n values of these kinds.
  */
 #ifndef RN_ANALYSE_TURNS_H
 #define RN_ANALYSE_TURNS_H
@@ -16,8 +14,8 @@
 
 struct rn_arena;
 
-/* Of the threads of one process: rows are taken out, matches put in, and the turns given. RN_OK,
- * RN_E_NOMEM, or RN_E_DATA: the numbers make no sense. */
+/* Adds to each thread of a process the matches that other threads observed, and returns the turns
+ * of all. RN_OK, RN_E_NOMEM, or RN_E_DATA: the values are contradictory. */
 int rn_turns_take(struct rn_arena *mem, struct rn_plan_part *part, uint32_t parts,
 		  const struct rn_plan_turn **turn, size_t *turns);
 

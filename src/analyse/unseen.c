@@ -5,9 +5,8 @@
 
 #include "analyse/outcomes.h"
 #include "base/arena.h"
-#include "base/hash.h"
-#include "base/map.h"
 #include "base/seg.h"
+#include "encode/sigs.h"
 #include "identity/comms.h"
 #include "read/trace.h"
 
@@ -34,7 +33,6 @@ struct key {
 };
 
 struct channel {
-	struct key key;
 	uint64_t known;       /* messages that somebody was seen to receive */
 	uint64_t sent;        /* so far */
 	uint32_t first, last; /* receives that are open, by number + 1; 0: none */
@@ -64,7 +62,7 @@ struct job {
 	uint32_t names;
 	struct side *side; /* by communicator, of the rank at hand */
 	uint64_t rank;
-	struct rn_map channel_of;
+	struct rn_sigs *key; /* of each channel */
 	struct rn_seg channel, open, left;
 	struct rn_outcome *out;
 	struct rn_unseen *told;
@@ -129,26 +127,21 @@ static struct key make_key(const struct identity *in, int32_t source, int32_t de
 
 static uint32_t find_channel(const struct job *j, const struct key *k)
 {
-	uint32_t tag = (uint32_t)rn_hash(k, sizeof(*k)), pos = tag, i;
+	uint32_t i;
 
-	while ((i = rn_map_next(rn_map_page(&j->channel_of, tag), tag, &pos)) != RN_MAP_NONE)
-		if (memcmp(&channel_at(j, i)->key, k, sizeof(*k)) == 0)
-			return i;
-	return NONE;
+	return rn_sigs_find(j->key, k, sizeof(*k), &i) ? i : NONE;
 }
 
-/* NONE when there is no memory. */
+/* NONE without memory. */
 static uint32_t need_channel(struct job *j, const struct key *k)
 {
-	uint32_t tag = (uint32_t)rn_hash(k, sizeof(*k)), i = find_channel(j, k);
+	uint32_t i;
 
-	if (i != NONE)
-		return i;
-	if (!rn_seg_reserve(&j->channel, j->mem, 1) || rn_map_reserve(&j->channel_of, tag) < 0)
+	if (!rn_seg_reserve(&j->channel, j->mem, 1) ||
+	    rn_sigs_intern(j->key, k, sizeof(*k), &i) < 0)
 		return NONE;
-	i = j->channel.n++;
-	*channel_at(j, i) = (struct channel){ .key = *k, .from = RN_PLAN_NOTHING };
-	rn_map_insert(&j->channel_of, tag, i);
+	if (i == j->channel.n)
+		*channel_at(j, j->channel.n++) = (struct channel){ .from = RN_PLAN_NOTHING };
 	return i;
 }
 
@@ -363,7 +356,8 @@ int rn_unseen_infer(struct rn_arena *mem, const struct rn_trace *t, const struct
 	rn_seg_init(&j.channel, sizeof(struct channel));
 	rn_seg_init(&j.open, sizeof(struct open));
 	rn_seg_init(&j.left, sizeof(struct left));
-	if (!j.side || rn_map_init(&j.channel_of, mem) < 0)
+	j.key = rn_sigs_new(mem);
+	if (!j.side || !j.key)
 		return RN_E_NOMEM;
 	rc = take_messages(&j, streams);
 	if (rc == RN_OK)

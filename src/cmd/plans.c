@@ -275,71 +275,48 @@ static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem, struc
 	return rc;
 }
 
-/* Whether the row says which thread the events behind it are of (intercept/birth.h). */
-static bool is_birth(const struct rn_order *o, const struct rn_order_row *row)
+/* Finds the threads of a stream of an order record. A row of kind THREAD is the first row of its
+ * thread. */
+static int find_threads(struct rn_arena *mem, struct rn_outcome *o)
 {
-	return o->site[row->site].kind == RN_ORDER_THREAD;
-}
+	const struct rn_order *e = &o->order;
+	struct rn_outcome_thread at = { 0 }, *thread;
 
-static uint64_t count_births(const struct rn_order *o)
-{
-	uint64_t n = 0;
+	o->threads = 1;
+	for (size_t i = 0; i < e->rows; i++)
+		o->threads += e->site[e->row[i].site].kind == RN_ORDER_THREAD;
+	o->thread = thread = rn_new(mem, struct rn_outcome_thread, o->threads);
+	if (!thread)
+		return RN_E_NOMEM;
+	for (; at.row < e->rows; at.row++) {
+		const struct rn_order_site *s = &e->site[e->row[at.row].site];
+		uint32_t n = e->row[at.row].done;
 
-	for (size_t i = 0; i < o->rows; i++)
-		n += is_birth(o, &o->row[i]);
-	return n;
-}
-
-/* The events of threads that had a stream one after the other: a part for each. */
-static struct rn_plan_part *cut_threads(const struct rn_order *o, struct rn_plan_part *part)
-{
-	size_t done = 0, value = 0;
-
-	*part = (struct rn_plan_part){ .born = true, .order = *o };
-	part->order.rows = part->order.dones = part->order.values = 0;
-	for (size_t i = 0; i < o->rows; i++) {
-		const struct rn_order_row *row = &o->row[i];
-		bool values = rn_order_has_numbers(&o->site[row->site]);
-
-		if (is_birth(o, row)) {
-			*++part = (struct rn_plan_part){ .born = true,
-							 .birth = o->value[value++],
-							 .order = *o };
-			part->order.row = row + 1;
-			part->order.done = o->done + done;
-			part->order.value = o->value + value;
-			part->order.rows = part->order.dones = part->order.values = 0;
-			continue;
+		if (s->kind == RN_ORDER_THREAD) {
+			at.lineage = n ? e->value[at.value] : 0;
+			at.named = true;
+			*++thread = at;
 		}
-		part->order.rows++;
-		part->order.values += values ? row->done : 0;
-		part->order.dones += values ? 0 : row->done;
-		value += values ? row->done : 0;
-		done += values ? 0 : row->done;
+		if (rn_order_has_numbers(s))
+			at.value += n;
+		else
+			at.done += n;
 	}
-	return part + 1;
+	return RN_OK;
 }
 
-/* A trace that has nothing but events. */
-static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem,
-		       struct rn_plan_source *s)
+/* A trace that has only events. */
+static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o)
 {
-	uint64_t threads = p->t->threads, n = threads;
-	struct rn_order *o = rn_new(mem, struct rn_order, threads);
-	struct rn_plan_part *part, *end;
-	int rc = o ? RN_OK : RN_E_NOMEM;
+	uint64_t threads = p->t->threads;
+	int rc = RN_OK;
 
 	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
-		rc = rn_orders_read(&p->orders, rank * threads + k, mem, &o[k], NULL);
-		n += rc == RN_OK ? count_births(&o[k]) : 0;
+		rc = rn_orders_read(&p->orders, rank * threads + k, mem, &o[k].order, NULL);
+		if (rc == RN_OK)
+			rc = find_threads(mem, &o[k]);
 	}
-	if (rc < 0 || !(part = end = rn_new(mem, struct rn_plan_part, n)))
-		return rc < 0 ? rc : RN_E_NOMEM;
-	for (uint64_t k = 0; k < threads; k++)
-		end = cut_threads(&o[k], end);
-	s->part = part;
-	s->parts = (uint32_t)(end - part);
-	return rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
+	return rc;
 }
 
 /* The plan of thread i of a stream. */
@@ -368,46 +345,56 @@ static struct rn_plan_part part_of(const struct rn_outcome *o, size_t i)
 				      .birth = t->lineage };
 }
 
-/* Creates a plan for each thread of a rank. If no stream contains a lineage, the trace is an older
- * one or the rank has one thread, and a thread is identified by its stream. Otherwise a thread
- * without a lineage is the process's first thread; if it made no call, the stream does not contain
- * it. */
-static int split_threads(const struct rn_outcome *o, uint64_t streams, struct rn_arena *mem,
+/* Creates a plan for each thread of a rank. If no stream of a full trace contains a lineage, the
+ * trace is an older one or the rank has one thread, and a thread is identified by its stream.
+ * Otherwise a thread without a lineage is the process's first thread; if it made no call, the
+ * stream does not contain it. */
+static int split_threads(const struct plans *p, const struct rn_outcome *o, struct rn_arena *mem,
 			 struct rn_plan_source *s)
 {
-	struct rn_plan_part *part;
+	bool events = p->t->order != NULL;
+	struct rn_plan_part *part, *end;
 	size_t n = 0;
 
-	for (uint64_t k = 0; k < streams; k++)
+	for (uint64_t k = 0; k < p->t->threads; k++)
 		n += o[k].threads;
-	part = rn_new(mem, struct rn_plan_part, n);
+	part = end = rn_new(mem, struct rn_plan_part, n);
 	if (!part)
 		return RN_E_NOMEM;
-	s->part = part;
-	for (uint64_t k = 0; k < streams; k++)
+	for (uint64_t k = 0; k < p->t->threads; k++)
 		for (size_t i = 0; i < o[k].threads; i++) {
-			*part = part_of(&o[k], i);
-			part->born = n > streams;
-			part += !part->born || o[k].thread[i].named || part->calls > 0;
+			*end = part_of(&o[k], i);
+			end->born = events || n > p->t->threads;
+			end += events || !end->born || o[k].thread[i].named || end->calls > 0;
 		}
-	s->parts = (uint32_t)(part - s->part);
-	return RN_OK;
+	s->part = part;
+	s->parts = (uint32_t)(end - part);
+	return rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
 }
 
 /* A trace that has every call. */
-static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem,
-		      struct rn_plan_source *s)
+static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o)
 {
 	uint64_t threads = p->t->threads;
-	struct rn_outcome *o = rn_new(mem, struct rn_outcome, threads);
 	bool unseen = false;
-	int rc = o ? read_rank(p, rank, mem, o, &unseen) : RN_E_NOMEM;
+	int rc = read_rank(p, rank, mem, o, &unseen);
 
 	if (rc == RN_OK && unseen && !p->seen)
 		rc = read_all(p);
 	for (uint64_t k = 0; k < threads && rc == RN_OK && p->seen; k++)
 		o[k].match = p->seen[rank * threads + k].match;
-	return rc == RN_OK ? split_threads(o, threads, mem, s) : rc;
+	return rc;
+}
+
+static int read_threads(struct plans *p, uint64_t rank, struct rn_arena *mem,
+			struct rn_plan_source *s)
+{
+	struct rn_outcome *o = rn_new(mem, struct rn_outcome, p->t->threads);
+	int rc = RN_E_NOMEM;
+
+	if (o)
+		rc = p->t->order ? read_events(p, rank, mem, o) : read_calls(p, rank, mem, o);
+	return rc == RN_OK ? split_threads(p, o, mem, s) : rc;
 }
 
 /* "2 of 4" on its node, if that is known. Where each rank has its own rondo, nobody knows who has
@@ -444,7 +431,7 @@ static int plan_rank(struct plans *p, uint64_t rank)
 	p->fact[2 * (size_t)p->facts + 1] = node_of(p, rank, node);
 	s.facts += p->fact[2 * (size_t)p->facts + 1] != NULL;
 	rn_arena_init(&mem, SIZE_MAX);
-	rc = p->t->order ? read_events(p, rank, &mem, &s) : read_calls(p, rank, &mem, &s);
+	rc = read_threads(p, rank, &mem, &s);
 	s.comm = rn_orders_comms(&p->orders, &s.comms);
 	code = rc == RN_OK ? write_plan(p, &s) : reading_failed(rc);
 	rn_arena_free(&mem);

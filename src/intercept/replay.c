@@ -174,14 +174,20 @@ static uint64_t earlier(uint64_t row, uint64_t other_plus_1)
 	return other_plus_1 && other_plus_1 <= row ? other_plus_1 - 1 : row;
 }
 
-uint64_t rn_replay_next_row(const struct rn_order_thread *o)
+uint64_t rn_replay_pending_row(const struct rn_replay *r)
 {
-	const struct rn_replay *r = o->replay;
 	uint64_t row = r->at->row;
 
 	while (row < r->s->row.n && !rn_order_in_order(&r->site[r->rows[row].site]))
 		row++;
-	return earlier(row, rn_replay_match(r, o->started)->row);
+	return row;
+}
+
+uint64_t rn_replay_next_row(const struct rn_order_thread *o)
+{
+	const struct rn_replay *r = o->replay;
+
+	return earlier(rn_replay_pending_row(r), rn_replay_match(r, o->started)->row);
 }
 
 uint64_t rn_replay_row_of(const struct rn_order_call *c)

@@ -86,6 +86,8 @@ const struct rn_order_site *rn_replay_match_site(const struct rn_replay *r,
 
 /* Whether events of the thread remain in the recording, other than failed tests and values. */
 bool rn_replay_has_events(const struct rn_replay *r);
+/* The row of the next event that a call is compared with; the number of rows if none remains. */
+uint64_t rn_replay_pending_row(const struct rn_replay *r);
 /* The row of the next event that the thread replays; the number of rows if no event remains. */
 uint64_t rn_replay_next_row(const struct rn_order_thread *o);
 /* Like rn_replay_next_row, for a call that may complete a request of an earlier row. */

@@ -226,7 +226,7 @@ void rn_replay_check_end(struct rn_order_thread *o)
 
 	for (uint32_t i = 0; i < rn_replayed.threads; i++) {
 		const struct rn_replay *r = &rn_replayed.thread[i];
-		uint64_t row = r == o->replay ? rn_replay_next_row(o) : r->at->row;
+		uint64_t row = r == o->replay ? rn_replay_next_row(o) : rn_replay_pending_row(r);
 
 		if (!rn_replay_has_events(r))
 			continue;

@@ -1,4 +1,5 @@
 /* replay_load.c - the plan of a rank (order/plan.h) is mapped, and compared with where it runs. */
+#include "base/errno_guard.h"
 #include "base/plural.h"
 #include "base/status_file.h"
 #include "intercept/replay_record.h"
@@ -13,7 +14,6 @@
 #include "intercept/tracer_state.h"
 #include "intercept/wait_state.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void open_threads(void)
 
 void rn_replay_load(int rank)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	char path[PATH_ROOM];
 	size_t len;
 
@@ -91,7 +91,6 @@ void rn_replay_load(int rank)
 		rn_replay_hook_compare();
 		rn_site_forget();
 	}
-	errno = saved;
 }
 
 const char *rn_replay_fact(const char *key)
@@ -175,7 +174,7 @@ static bool is_first_moved(void)
 void rn_replay_begin(void)
 {
 	static char common[sizeof(rn_config.replay)];
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	look_for_plan();
 	rn_setting_read(rn_replay_fact(rn_meta_rows[RN_META_ONLY].key) != NULL);
@@ -197,7 +196,6 @@ void rn_replay_begin(void)
 	leave_folder(common);
 	rn_real.MPI_Comm_dup(MPI_COMM_SELF, &nowhere);
 	rn_real.MPI_Comm_set_errhandler(nowhere, MPI_ERRORS_RETURN);
-	errno = saved;
 }
 
 MPI_Comm rn_replay_nowhere(void)
