@@ -14,7 +14,7 @@
 #include "encode/raw.h"
 #include "identity/comms.h"
 #include "intercept/handle.h"
-#include "intercept/order.h"
+#include "intercept/outcome.h"
 #include "intercept/replay.h"
 #include "intercept/setting.h"
 #include "intercept/spool.h"
@@ -392,11 +392,11 @@ static uint64_t none_made(const struct rn_comm_birth *b)
 {
 	char text[256];
 
-	if (rn_order_mode == RN_ORDER_REPLAYS) {
+	if (rn_outcome_ops) {
 		rn_tracer_lock();
 		name_it(text, b);
 		rn_tracer_unlock();
-		rn_replay_made(b->function, text, NULL);
+		rn_outcome_ops->comm_created(b->function, text, NULL);
 	}
 	return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
 }
@@ -425,8 +425,8 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 		tell(symbol, rn_spool_comm);
 	rn_tracer_unlock();
 	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
-	if (rn_order_mode == RN_ORDER_REPLAYS)
-		rn_replay_made(b->function, text, added ? &c : NULL);
+	if (rn_outcome_ops)
+		rn_outcome_ops->comm_created(b->function, text, added ? &c : NULL);
 	errno = saved;
 	return (uint64_t)symbol << 1;
 }

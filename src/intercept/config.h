@@ -34,7 +34,7 @@ struct rn_config {
 	bool diverges_on;             /* and what does not go by its plan goes on */
 	uint32_t stall;               /* seconds, after which it says what it waits for */
 	const struct rn_grain *grain; /* of single calls; NULL: not kept */
-	bool order;                   /* only events are recorded (order_log.h) */
+	bool order;                   /* only events are recorded (event_log.h) */
 	bool order_sends;             /* and what is sent */
 	char order_codec[16];         /* how they are written at the end, in a word */
 };

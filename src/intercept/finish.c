@@ -8,9 +8,8 @@
 #include "intercept/finish_impl.h"
 #include "intercept/finish_journal.h"
 #include "intercept/finish_merge.h"
+#include "intercept/event_log.h"
 #include "intercept/message.h"
-#include "intercept/order.h"
-#include "intercept/order_log.h"
 #include "intercept/real.h"
 #include "intercept/run_summary.h"
 #include "intercept/spool.h"
@@ -249,7 +248,7 @@ static bool is_ours_to_end(void)
 /* Nothing was recorded. */
 static bool is_replay(void)
 {
-	return rn_order_mode == RN_ORDER_REPLAYS;
+	return rn_config.replay[0];
 }
 
 static void begin(struct rn_finish *f)

@@ -15,7 +15,7 @@
 #include "intercept/config.h"
 #include "intercept/finish_impl.h"
 #include "intercept/handle.h"
-#include "intercept/order_log.h"
+#include "intercept/event_log.h"
 #include "intercept/output.h"
 #include "intercept/real.h"
 #include "intercept/run_summary.h"

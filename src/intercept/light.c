@@ -2,7 +2,8 @@
 #include "intercept/light.h"
 
 #include "intercept/callstack.h"
-#include "intercept/order.h"
+#include "intercept/config.h"
+#include "intercept/outcome.h"
 #include "intercept/real.h"
 
 _Atomic uint8_t rn_light[RN_LIGHT_FUNCTIONS];
@@ -17,13 +18,29 @@ static bool deals_in_comms(const struct rn_proto *f)
 	return false;
 }
 
+/* Its outcome depends on other processes in ways that no hook can reach, or is not recorded. */
+static bool is_unreplayable(uint32_t function)
+{
+	uint32_t unreplayable = RN_IS_external | RN_IS_unreplayable;
+
+	if (rn_config.values == RN_VALUES_NONE)
+		unreplayable |= RN_IS_value;
+	return rn_mpi_protos[function].traits.is & unreplayable;
+}
+
+void rn_light_count(struct rn_stream *t, uint64_t head)
+{
+	if (is_unreplayable(RN_RAW_FUNCTION(head)))
+		rn_outcome_ops->unreplayable(t, head);
+}
+
 static enum rn_light way_of(uint32_t function)
 {
 	const struct rn_proto *f = &rn_mpi_protos[function];
 
-	if (rn_order_mode == RN_ORDER_OFF || (f->traits.is & RN_IS_control) || deals_in_comms(f))
+	if (!rn_outcome_ops || (f->traits.is & RN_IS_control) || deals_in_comms(f))
 		return RN_LIGHT_NOT;
-	if (rn_order_is_loose(function))
+	if (is_unreplayable(function))
 		return RN_LIGHT_COUNTED;
 	return rn_real_hooked(function) ? RN_LIGHT_HOOKED : RN_LIGHT_STRAIGHT;
 }
@@ -57,6 +74,6 @@ void rn_light_end(struct rn_stream *t, uint64_t *base)
 	rn_stream_enter(t);
 	t->live.top = (uint64_t)(uintptr_t)base;
 	if (__builtin_expect(rn_light[RN_RAW_FUNCTION(base[0])] == RN_LIGHT_COUNTED, 0))
-		rn_order_count_loose(t, base[0]);
+		rn_outcome_ops->unreplayable(t, base[0]);
 	rn_stream_leave(t, base);
 }

@@ -41,7 +41,7 @@ enum rn_link {
 	RN_LINK_CHECK,    /* compares calls with the recording (replay_compare.c) */
 	RN_LINK_REQUESTS, /* tracks request handles that MPI_Start changes (request_life.h); divides
 			   * a long MPI_Startall into several */
-	RN_LINK_OUTCOME,  /* records or replays outcomes (order.h) */
+	RN_LINK_OUTCOME,  /* records or replays outcomes (record.h, replay.h) */
 	RN_LINKS
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Where the record does not tell threads apart by their births, streams are what it has. */
-struct rn_replay *rn_replay_thread(const struct rn_order_thread *o)
+static struct rn_replay *plan_of(const struct rn_order_thread *o)
 {
 	for (uint32_t i = 0; i < rn_replayed.threads; i++) {
 		const struct rn_plan_stream *s = rn_replayed.thread[i].s;
@@ -18,6 +18,29 @@ struct rn_replay *rn_replay_thread(const struct rn_order_thread *o)
 			return &rn_replayed.thread[i];
 	}
 	return NULL;
+}
+
+struct rn_order_thread *rn_replay_current(struct rn_stream *t)
+{
+	struct rn_order_thread *o = rn_order_me;
+
+	if (__builtin_expect(!o, 0) && (o = rn_order_thread_new(t)))
+		o->replay = plan_of(o);
+	return o;
+}
+
+bool rn_replay_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm)
+{
+	struct rn_stream *t = rn_me;
+
+	rn_order_call(c, t, rn_replay_current(t), kind, comm);
+	return c->o != NULL;
+}
+
+void rn_replay_rejoin(void)
+{
+	for (struct rn_order_thread *o = rn_order_threads; o; o = o->next)
+		o->replay = plan_of(o);
 }
 
 const struct rn_plan_match *rn_replay_match(const struct rn_replay *r, uint64_t ordinal)
@@ -49,9 +72,9 @@ const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordina
 	return m;
 }
 
-const struct rn_plan_match *rn_replay_match_of(const struct rn_followed *f)
+const struct rn_plan_match *rn_replay_match_of(const struct rn_tracked *f)
 {
-	return f && f->starter->replay && rn_followed_is_wild(f)
+	return f && f->starter->replay && rn_tracked_is_wild(f)
 		       ? rn_replay_match(f->starter->replay, f->ordinal)
 		       : NULL;
 }
@@ -67,6 +90,13 @@ enum rn_cancel rn_replay_cancel(const struct rn_replay *r, uint64_t number)
 	if (b.lo == n || r->cancels[b.lo].number != number)
 		return RN_CANCEL_NOT;
 	return r->cancels[b.lo].cancelled ? RN_CANCEL_DONE : RN_CANCEL_FAILED;
+}
+
+bool rn_replay_next_cancelled(void)
+{
+	const struct rn_order_thread *o = rn_replay_current(rn_me);
+
+	return o && o->replay && rn_replay_cancel(o->replay, o->numbered) == RN_CANCEL_DONE;
 }
 
 bool rn_replay_knows_sends(const struct rn_replay *r)

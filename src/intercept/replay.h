@@ -16,22 +16,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "intercept/order.h"
+#include "intercept/tracked_request.h"
 #include "order/plan.h"
 
 struct rn_replay; /* opaque: of a thread */
 
-/* Reads the plan of a rank, once. */
-void rn_replay_load(int rank);
-
-/* After MPI_Init. */
+/* Installs the hooks, when the tracer starts; and after MPI_Init. */
+void rn_replay_install(void);
 void rn_replay_begin(void);
+
+void rn_replay_hook_receives(void);
+void rn_replay_hook_sends(void);
+void rn_replay_hook_completions(void);
+void rn_replay_hook_probes(void);
+void rn_replay_hook_polls(void);
+void rn_replay_hook_values(void);
+/* Hooks that only the posting order needs. */
+void rn_replay_hook_posts(void);
+
+/* Reads the plan of a rank, once; and, after MPI_Init, compares it with the run. */
+void rn_replay_load(int rank);
+void rn_replay_prepare(void);
 
 /* What the record says of this (order/plan.h), or NULL. */
 const char *rn_replay_fact(const char *key);
 
-/* The thread's, or NULL: there is no plan for it. */
-struct rn_replay *rn_replay_thread(const struct rn_order_thread *o);
+/* The calling thread, and the call in flight. NULL or false when there is no memory. */
+struct rn_order_thread *rn_replay_current(struct rn_stream *t);
+bool rn_replay_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
+/* Finds the plans of all threads, when the plan is known. */
+void rn_replay_rejoin(void);
 
 /* A communicator of this process alone, on which nothing is ever sent; and a receive on it. */
 MPI_Comm rn_replay_nowhere(void);
@@ -64,11 +78,15 @@ const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from);
 const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal);
 
 /* The same of a receive that may be none, or no wildcard. NULL: it is none. */
-const struct rn_plan_match *rn_replay_match_of(const struct rn_followed *f);
+const struct rn_plan_match *rn_replay_match_of(const struct rn_tracked *f);
 
-/* What became of an operation that somebody tried to cancel: by its number (directed.h). */
+/* What became of an operation that somebody tried to cancel: by its number
+ * (tracked_request.h). */
 enum rn_cancel { RN_CANCEL_NOT, RN_CANCEL_DONE, RN_CANCEL_FAILED };
 enum rn_cancel rn_replay_cancel(const struct rn_replay *r, uint64_t number);
+/* Whether the operation that the thread numbers next was cancelled: it is not started, a receive is
+ * posted that matches nothing (rn_replay_post_nowhere). */
+bool rn_replay_next_cancelled(void);
 
 /* The record has all calls, and each is compared with them (replay_compare.c): hooks for that, in
  * front of the others. */
@@ -144,8 +162,18 @@ void rn_replay_over(const struct rn_order_call *c);
  * returned an error when it was recorded, and only this call runs freely. */
 void rn_replay_unobserved(const struct rn_order_call *c, const struct rn_replay *starter,
 			  uint64_t ordinal);
-/* One that is parked is posted, unless another thread does that. */
-void rn_replay_unpark(struct rn_followed *f);
+/* A receive that is deferred is posted, unless another thread does that. */
+void rn_replay_unpark(struct rn_tracked *f);
+
+/* The request receives, as the program has it, unless it has matched a message already. */
+int rn_receive_again(const struct rn_receive *r, MPI_Request *q);
+
+/* A function of the C library returns the recorded numbers. */
+void rn_replay_libc_value(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
+
+/* MPI_Isend in a turn, as a part of another call. */
+int rn_replay_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
+		    MPI_Comm comm, MPI_Request *q);
 
 /* MPI makes progress, and nothing else happens. */
 void rn_replay_progress(void);
@@ -174,9 +202,11 @@ bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int so
 bool rn_replay_is_free(const struct rn_order_thread *o);
 bool rn_replay_gets_free(struct rn_order_thread *o);
 
-/* Turns of threads (order_turn.h): whether there are any; those on a communicator; whether a stream
+/* Turns of threads (post_order.h): whether there are any; those on a communicator; whether a stream
  * of the plan is this thread's; and that one waits for such a thread. */
 bool rn_replay_has_turns(void);
+/* Whether a thread has left the recording: no thread waits for its turn any more. */
+bool rn_replay_turns_released(void);
 const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n);
 bool rn_replay_is(const struct rn_replay *r, uint32_t stream);
 void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn_plan_turn_of of);

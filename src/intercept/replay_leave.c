@@ -7,8 +7,9 @@
 
 #include "intercept/comm.h"
 #include "intercept/config.h"
-#include "intercept/order_turn.h"
 #include "intercept/message.h"
+#include "intercept/post_order.h"
+#include "intercept/request_life.h"
 #include "intercept/tracer_state.h"
 #include "intercept/wait_state.h"
 
@@ -22,37 +23,76 @@
 
 /* ---- going on freely ---- */
 
-void rn_replay_unpark(struct rn_followed *f)
+void rn_replay_unpark(struct rn_tracked *f)
 {
-	bool parked;
+	bool deferred;
 
 	rn_tracer_lock();
-	parked = (f->flags & RN_FOLLOWED_PARKED) && !(f->flags & RN_FOLLOWED_CANCELLED);
-	f->flags &= ~(uint32_t)RN_FOLLOWED_PARKED;
+	deferred = f->state == RN_TRACKED_DEFERRED;
+	if (deferred)
+		f->state = RN_TRACKED_ACTIVE;
 	rn_tracer_unlock();
-	if (parked)
+	if (deferred)
 		rn_receive_post(&f->receive, &f->real);
 }
 
-/* Receives that were parked are free. */
-static void post_parked(struct rn_order_thread *o)
+static void post_deferred(const struct rn_order_thread *o)
 {
-	for (struct rn_followed *f = o->parked, *next; f; f = next) {
-		next = f->next;
-		f->flags &= ~(uint32_t)RN_FOLLOWED_LISTED;
+	struct rn_tracked *f = rn_tracked_count ? rn_tracked_next(o, 0, true) : NULL;
+
+	for (; f; f = rn_tracked_next(o, f->ordinal + 1, true))
 		rn_replay_unpark(f);
-	}
-	o->parked = NULL;
-	o->parked_end = &o->parked;
 }
 
+/* Cancels the request, so that it can be posted otherwise. False: it has matched. */
+static bool take_back(MPI_Request q)
+{
+	MPI_Status s;
+	int done = 0;
+
+	return rn_real.MPI_Cancel(&q) == MPI_SUCCESS &&
+	       rn_real.MPI_Request_get_status(q, &done, &s) == MPI_SUCCESS && done &&
+	       rn_status_cancelled(&s);
+}
+
+int rn_receive_again(const struct rn_receive *r, MPI_Request *q)
+{
+	if (!take_back(*q))
+		return MPI_SUCCESS;
+	rn_real.MPI_Wait(q, MPI_STATUS_IGNORE);
+	return rn_receive_post(r, q);
+}
+
+/* The receive gets what the program asks for, unless it has matched already. */
+static void release_receive(struct rn_tracked *f)
+{
+	if (f->state == RN_TRACKED_CANCELLED)
+		return;
+	if (f->state == RN_TRACKED_DEFERRED) {
+		rn_replay_unpark(f);
+	} else if (f->real != MPI_REQUEST_NULL) {
+		rn_receive_again(&f->receive, &f->real);
+	} else if (!f->keep_own && take_back(f->handle)) {
+		f->keep_own = true;
+		rn_receive_post(&f->receive, &f->real);
+	}
+}
+
+/* In the order in which the thread has started them. */
 static void set_free(struct rn_order_thread *o)
 {
+	struct rn_tracked *f = rn_tracked_next(o, 0, false);
+
 	o->replay->free = true;
 	o->replay->at->over = true;
-	rn_turns_release();
-	rn_order_loosen(o);
-	post_parked(o);
+	rn_replayed.released = true;
+	for (; f; f = rn_tracked_next(o, f->ordinal + 1, false))
+		release_receive(f);
+}
+
+bool rn_replay_turns_released(void)
+{
+	return rn_replayed.released;
 }
 
 bool rn_replay_is_free(const struct rn_order_thread *o)
@@ -374,7 +414,7 @@ static void await_others(const struct rn_replay *r)
 
 	for (uint32_t i = 0; i < rn_replayed.threads; i++)
 		while (&rn_replayed.thread[i] != r && !rn_replayed.thread[i].at->over &&
-		       !rn_turns_released() && !rn_plan_done(rn_replayed.thread[i].s)) {
+		       !rn_replayed.released && !rn_plan_done(rn_replayed.thread[i].s)) {
 			if (rn_replay_tires(&patience))
 				return;
 			rn_replay_progress();
@@ -400,7 +440,7 @@ void rn_replay_over(const struct rn_order_call *c)
 		       rn_tracer.world_rank, rn_replay_name(c->function), messages,
 		       rn_plural(messages), r->at->calls, rn_plural(r->at->calls));
 	r->at->over = true;
-	post_parked(c->o);
+	post_deferred(c->o);
 }
 
 void rn_replay_unobserved(const struct rn_order_call *c, const struct rn_replay *starter,

@@ -171,7 +171,7 @@ static bool is_first_moved(void)
 	return !rn_replayed.job || rn_job_moves(rn_replayed.job);
 }
 
-void rn_replay_begin(void)
+void rn_replay_prepare(void)
 {
 	static char common[sizeof(rn_config.replay)];
 	RN_ERRNO_GUARD;

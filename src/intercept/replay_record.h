@@ -35,6 +35,7 @@ struct rn_replayed {
 	/* Who waits for this process has the one, and all that can be reached have the other; NULL:
 	 * nothing is known of them. */
 	struct rn_job *own, *job;
+	_Atomic bool released; /* no thread waits for its turn any more */
 };
 
 extern struct rn_replayed rn_replayed;

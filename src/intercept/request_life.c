@@ -18,19 +18,15 @@
 #define AHEAD       8u /* requests of an array that are looked for at the same time */
 #define NULL_HANDLE ((uint64_t)(uintptr_t)MPI_REQUEST_NULL)
 
-static uint8_t flags_of(const struct rn_sig *s, uint32_t wild)
+static enum rn_request_kind kind_of(const struct rn_sig *s, uint32_t wild)
 {
-	uint32_t is = rn_mpi_protos[RN_RAW_FUNCTION(s->words[0])].traits.is, flags = 0;
+	uint32_t is = rn_mpi_protos[RN_RAW_FUNCTION(s->words[0])].traits.is;
 
-	if (is & RN_IS_prepares)
-		flags |= RN_REQ_PERSISTENT;
-	if (is & (RN_IS_receives | RN_IS_generalized))
-		flags |= RN_REQ_RECV | (wild ? RN_REQ_WILDCARD : 0u);
-	else if (is & RN_IS_sends)
-		flags |= RN_REQ_SEND;
-	if (is & RN_IS_file)
-		flags |= RN_REQ_COUNTED;
-	return (uint8_t)flags;
+	return is & RN_IS_generalized ? RN_REQUEST_GENERALIZED
+	       : is & RN_IS_receives  ? (wild ? RN_REQUEST_WILDCARD : RN_REQUEST_RECEIVE)
+	       : is & RN_IS_sends     ? RN_REQUEST_SEND
+	       : is & RN_IS_file      ? RN_REQUEST_FILE
+				      : RN_REQUEST_OTHER;
 }
 
 /* The first request of a signature makes it a shape. */
@@ -43,7 +39,7 @@ static bool new_shape(struct rn_stream *t, struct rn_sig *s, uint32_t wild)
 	rn_spool_fact(t, RN_FACT_SHAPE, &call, sizeof(call));
 	*RN_SEG_AT(&t->shape, struct rn_sig *, t->shape.n) = s;
 	s->shape = ++t->shape.n;
-	s->request_flags = flags_of(s, wild);
+	s->request_kind = (uint8_t)kind_of(s, wild);
 	return true;
 }
 
@@ -76,7 +72,7 @@ static void born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const v
 		return;
 	}
 	r.shape = s->shape - 1;
-	r.flags = s->request_flags;
+	r.kind = s->request_kind;
 	if (rn_requests_add(&rn_tracer.requests, handle, var, &r) < 0)
 		rn_stream_lost(t);
 	if (__builtin_expect(t->ended.n != 0, 0))
@@ -195,7 +191,7 @@ void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,
 		r = rn_requests_get(all, u[i].token);
 		if (r) {
 			u[i].comm = r->comm;
-			u[i].flags = r->flags;
+			u[i].kind = r->kind;
 			word[i] = word_of(t, r);
 		}
 	}

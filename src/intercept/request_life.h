@@ -23,7 +23,7 @@ uint64_t rn_request_free(struct rn_stream *t, const uint64_t *base, uint64_t han
 			 const void *var);
 
 /* Tracks requests whose handle MPI_Start or MPI_Startall changes. Called before the hooks of
- * order.h are installed. */
+ * the link RN_LINK_OUTCOME are installed. */
 void rn_request_hook_starts(void);
 
 /* A request of a Wait or Test: found before the call, settled after it. Its word is beside it, in
@@ -31,7 +31,7 @@ void rn_request_hook_starts(void);
 struct rn_request_use {
 	struct rn_request_token token;
 	uint32_t comm;
-	uint8_t flags;
+	uint8_t kind; /* enum rn_request_kind */
 };
 
 void rn_request_look(struct rn_stream *t, uint32_t n, const MPI_Request *q,

@@ -33,7 +33,7 @@ struct wait {
 static bool wildcards(const struct wait *x)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		if (x->use[i].flags & RN_REQ_WILDCARD)
+		if (x->use[i].kind == RN_REQUEST_WILDCARD)
 			return true;
 	return false;
 }
@@ -184,15 +184,15 @@ enum { HAS_ENVELOPE = 1, HAS_COUNT = 2, HAS_CANCELLED = 4, HAS_ALL = 7 };
  * which all fields are defined. Collective and one-sided operations define no fields. */
 static unsigned request_fields(const struct wait *x, uint32_t i)
 {
-	uint8_t flags;
+	static const uint8_t fields[] = {
+		[RN_REQUEST_OTHER] = 0,         [RN_REQUEST_SEND] = HAS_CANCELLED,
+		[RN_REQUEST_RECEIVE] = HAS_ALL, [RN_REQUEST_WILDCARD] = HAS_ALL,
+		[RN_REQUEST_FILE] = HAS_COUNT,  [RN_REQUEST_GENERALIZED] = HAS_ALL,
+	};
 
 	if (i >= x->n || x->word[i] == 0)
 		return HAS_ALL;
-	flags = x->word[i] > 1 ? x->use[i].flags : 0;
-	return flags & RN_REQ_RECV      ? HAS_ALL
-	       : flags & RN_REQ_COUNTED ? HAS_COUNT
-	       : flags & RN_REQ_SEND    ? HAS_CANCELLED
-					: 0;
+	return x->word[i] > 1 ? fields[x->use[i].kind] : 0;
 }
 
 /* The fields that are defined after the call: for a cancelled operation only HAS_CANCELLED, for a
@@ -213,8 +213,7 @@ static void put_ignored(struct pen *pen, const struct wait *x, uint32_t i, const
 {
 	const struct rn_request_use *u = i < x->n ? &x->use[i] : NULL;
 
-	if (!u || !(u->flags & RN_REQ_RECV) || !(u->flags & RN_REQ_WILDCARD) || !x->wanted ||
-	    rn_status_cancelled(s)) {
+	if (!u || u->kind != RN_REQUEST_WILDCARD || !x->wanted || rn_status_cancelled(s)) {
 		put_head(pen, RN_STATUS_NOTHING);
 		return;
 	}

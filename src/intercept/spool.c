@@ -15,7 +15,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/handle.h"
-#include "intercept/order_log.h"
+#include "intercept/event_log.h"
 #include "intercept/setting.h"
 #include "intercept/spool_folder.h"
 #include "intercept/spool_seal.h"

@@ -10,7 +10,7 @@
 #include "encode/sigs.h"
 #include "intercept/config.h"
 #include "intercept/elastic.h"
-#include "intercept/order.h"
+#include "intercept/light.h"
 #include "intercept/slack.h"
 #include "intercept/spool.h"
 #include "intercept/spool_seal.h"
@@ -233,7 +233,7 @@ static bool carry_sig(struct rn_stream *t, struct rn_carrier *c, const struct rn
 	    rn_idpool_copy(&s->slots, &from->slots, &t->mem) < 0)
 		return false;
 	s->shape = from->shape;
-	s->request_flags = from->request_flags;
+	s->request_kind = from->request_kind;
 	*RN_SEG_AT(&t->shape, struct rn_sig *, s->shape - 1) = s;
 	return true;
 }
@@ -558,7 +558,7 @@ static bool skips(struct rn_stream *t, const uint64_t *base)
 	if (t->off & RN_OFF_OVER)
 		t->late += !is_unwanted(t, base);
 	else if (t->off & RN_OFF_ORDER)
-		rn_order_passes(t, base[0]);
+		rn_light_count(t, base[0]);
 	return rn_stream_silent(t, base);
 }
 

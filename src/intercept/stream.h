@@ -69,7 +69,7 @@ struct rn_sig {
 	struct rn_holes *holes;   /* NULL: none */
 	struct rn_family *family; /* NULL: not known (elastic.h) */
 	uint32_t shape;           /* of the requests it creates, counted from 1; 0: none so far */
-	uint8_t request_flags;
+	uint8_t request_kind;     /* enum rn_request_kind */
 	struct rn_idpool slots;
 };
 
@@ -107,7 +107,7 @@ struct rn_stream {
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
 	struct rn_callstacks *stacks; /* those remembered (callstack.c) */
-	struct rn_order_log *order;   /* its events; NULL: none so far (order_log.h) */
+	struct rn_order_log *order;   /* its events; NULL: none so far (event_log.h) */
 	bool making_order;            /* `order` is being allocated */
 
 	struct rn_sig none;

@@ -4,7 +4,8 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/finish.h"
-#include "intercept/order.h"
+#include "intercept/record.h"
+#include "intercept/replay.h"
 #include "intercept/real.h"
 #include "intercept/setting.h"
 #include "intercept/spool.h"
@@ -27,9 +28,11 @@ void rn_tracer_init_done(int provided)
 	if (!rn_tracer.streams)
 		rn_tracer.pid = (int)getpid();
 	rn_comm_world();
-	if (rn_order_mode != RN_ORDER_OFF)
-		rn_order_begin();
-	if (rn_order_mode != RN_ORDER_REPLAYS) {
+	if (rn_config.replay[0]) {
+		rn_replay_begin();
+	} else {
+		if (rn_config.order)
+			rn_record_begin();
 		rn_setting_read(rn_config.order);
 		rn_finish_prepare();
 	}
@@ -64,7 +67,10 @@ void rn_tracer_begin(void)
 	rn_tracer_start();
 	if (!rn_tracer.active)
 		return;
-	rn_order_start();
+	if (rn_config.replay[0])
+		rn_replay_install();
+	else if (rn_config.order)
+		rn_record_install();
 	rn_stream_watch_ends();
 	pthread_atfork(NULL, NULL, leave_to_parent);
 }

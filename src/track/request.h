@@ -48,14 +48,13 @@
 
 struct rn_arena;
 
-enum rn_request_flag {
-	RN_REQ_PERSISTENT = 1, /* completing it makes it inactive; it stays in the table */
-	RN_REQ_ACTIVE = 2,     /* a persistent one, between start and completion */
-	RN_REQ_RECV = 4,       /* its status has source and tag */
-	RN_REQ_WILDCARD = 8,   /* ... which are news: MPI_ANY_SOURCE or MPI_ANY_TAG was asked for */
-	RN_REQ_COUNTED = 32,   /* its status has a count, and nothing else */
-	RN_REQ_SEND = 64,      /* only the cancelled field of its status is defined */
-	RN_REQ_DEFERRED = 16,  /* what the creating call made is usable from completion on (aux) */
+enum rn_request_kind {
+	RN_REQUEST_OTHER,       /* its status has no fields */
+	RN_REQUEST_SEND,        /* only the cancelled field of its status is defined */
+	RN_REQUEST_RECEIVE,     /* its status has source and tag */
+	RN_REQUEST_WILDCARD,    /* the same, of MPI_ANY_SOURCE or MPI_ANY_TAG: they are news */
+	RN_REQUEST_FILE,        /* its status has a count, and nothing else */
+	RN_REQUEST_GENERALIZED, /* the program completes it */
 };
 
 /* What is known of a request; the table does not look at it. */
@@ -63,8 +62,8 @@ struct rn_request {
 	uint32_t stream;      /* whose it is: the thread that created it */
 	uint32_t shape, slot; /* its name there; the slot's pool is the caller's */
 	uint32_t comm;        /* symbol number, for the ranks in statuses */
-	uint32_t aux;
-	uint8_t flags;
+	uint32_t aux;         /* number of its state in record or replay, plus 1; 0: none */
+	uint8_t kind;         /* enum rn_request_kind */
 };
 
 /* Entry 0 is none. */
@@ -175,6 +174,27 @@ static inline struct rn_request_token rn_requests_give(struct rn_requests *t, ui
 
 	e->seen = t->round;
 	return (struct rn_request_token){ i, e->generation };
+}
+
+/* The live request with this handle, if it is the only one or was stored in this variable; or NULL.
+ */
+static inline struct rn_request_entry *rn_requests_peek(const struct rn_requests *t,
+							uint64_t handle, const void *var)
+{
+	uint32_t i = rn_requests_lookup(t, handle, 0);
+	struct rn_request_entry *e = rn_requests_entry(t, i);
+
+	if (e->group)
+		e = rn_requests_entry(t, rn_requests_lookup(t, (uintptr_t)var, i));
+	return rn_requests_alive(e) ? e : NULL;
+}
+
+/* A new request takes the place of one that rn_requests_peek found. */
+static inline void rn_requests_renew(struct rn_request_entry *e, const void *var)
+{
+	e->generation += 2;
+	if (!e->group)
+		e->var = var;
 }
 
 static inline void rn_requests_revive(struct rn_request_entry *e, const struct rn_request *r)

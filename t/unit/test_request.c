@@ -79,7 +79,7 @@ static struct rn_request payload(uint32_t id)
 static bool is_payload(const struct rn_request *r, uint32_t id)
 {
 	return r && r->slot == id && r->stream == id * 3 && r->shape == id * 5 &&
-	       r->comm == id * 7 && r->aux == id * 11 && r->flags == (uint8_t)id;
+	       r->comm == id * 7 && r->aux == id * 11 && r->kind == (uint8_t)id;
 }
 
 /* ---- the same operations on both ---- */

@@ -1,5 +1,5 @@
-/* order_log.c - see order_log.h. */
-#include "intercept/order_log.h"
+/* event_log.c - see event_log.h. */
+#include "intercept/event_log.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,14 +1,11 @@
 /*
- * order_ask.c - hooks for what asks whether something has come, of things that are not requests or
- * not as a whole: parts of messages, epochs of windows.
- *
- * In a replay one that was true asks until it is again, and one that was not does not ask.
+ * replay_poll.c - enforces the recorded outcomes of functions that ask for what is not a request:
+ * parts of messages, epochs of windows. A call that was true asks until it is true again; a call
+ * that was false does not ask.
  */
-#include "intercept/order.h"
-
 #include "intercept/replay.h"
 
-/* What is asked for, and how. */
+/* A function, and what it asks for. */
 struct question {
 	int (*ask)(const struct question *q, int *flag);
 	MPI_Request request;
@@ -16,7 +13,7 @@ struct question {
 	MPI_Win win;
 };
 
-/* False: the record counts no more. */
+/* False if the thread was released from the recording. */
 static bool ask_until(const struct rn_order_call *c, const struct question *q, int *flag, int *rc)
 {
 	struct rn_patience patience = { 0 };
@@ -27,16 +24,6 @@ static bool ask_until(const struct rn_order_call *c, const struct question *q, i
 	return true;
 }
 
-static void record(const struct rn_order_call *c, int flag)
-{
-	const struct rn_order_done yes = { .late = RN_ORDER_NOT };
-
-	if (flag)
-		rn_order_came_out(c, &yes, 1);
-	else
-		rn_order_failed(c);
-}
-
 static int ask(const struct question *q, int *flag)
 {
 	const struct rn_order_row *row;
@@ -45,21 +32,15 @@ static int ask(const struct question *q, int *flag)
 	struct rn_order_call c;
 	int rc;
 
-	if (!rn_order_call(&c, RN_ORDER_TEST, MPI_COMM_NULL))
-		return q->ask(q, flag);
-	if (c.o->replay)
+	if (rn_replay_call(&c, RN_ORDER_TEST, MPI_COMM_NULL) && c.o->replay)
 		fate = rn_replay_next(&c, true, &row, &done);
 	if (fate == RN_FATE_DONE && ask_until(&c, q, flag, &rc))
 		return rc;
-	if (fate == RN_FATE_FAIL) {
-		rn_replay_progress();
-		*flag = 0;
-		return MPI_SUCCESS;
-	}
-	rc = q->ask(q, flag);
-	if (rc == MPI_SUCCESS && rn_order_mode == RN_ORDER_RECORDS)
-		record(&c, *flag);
-	return rc;
+	if (fate != RN_FATE_FAIL)
+		return q->ask(q, flag);
+	rn_replay_progress();
+	*flag = 0;
+	return MPI_SUCCESS;
 }
 
 static int win_test(const struct question *q, int *flag)
@@ -86,7 +67,7 @@ static int hook_Parrived(MPI_Request request, int partition, int *flag)
 }
 #endif
 
-void rn_order_hook_asks(void)
+void rn_replay_hook_polls(void)
 {
 	RN_HOOK(RN_LINK_OUTCOME, MPI_Win_test, hook_Win_test);
 #if MPI_VERSION >= 4

@@ -1,18 +1,15 @@
 /*
- * order_libc.c - records and replays the results of time and random functions of the C library
- * (--values=all).
+ * libc_values.c - hooks for time and random functions of the C library, whose results are recorded
+ * (--values=all) or replayed (outcome.h).
  *
  * Only to the program itself, and to the runtime libraries of its language, of which the number of
  * calls is determined; MPI asks for the time as often as it likes, and gets it. Other libraries do
  * too: they are not told apart from those that MPI brings.
  */
-#include "intercept/order.h"
-
 #include "intercept/chain.h"
-#include "intercept/config.h"
 #include "intercept/object.h"
-#include "intercept/order_log.h"
-#include "intercept/replay.h"
+#include "intercept/outcome.h"
+#include "intercept/stream.h"
 #include "intercept/thread_stream.h"
 #include "intercept/tracer_state.h"
 
@@ -26,13 +23,6 @@
 #include "hand.h"
 
 #define PLACES 256u /* of calls that are remembered */
-
-static bool wanted;
-
-void rn_order_hook_libc(void)
-{
-	wanted = rn_config.values == RN_VALUES_ALL || rn_order_mode == RN_ORDER_REPLAYS;
-}
 
 /* ---- whose call it is ---- */
 
@@ -69,48 +59,31 @@ static bool is_programs(uintptr_t from)
 	return is & 1;
 }
 
-/* Before MPI_Init too: of the first thread, which alone is sure to have a stream. */
-static bool begin(struct rn_order_call *c, uint32_t function, uintptr_t from)
+/* Before MPI_Init too: of the first thread, which alone is sure to have a stream. False: the
+ * program gets the result of the C library. */
+static bool settle(uint32_t function, uintptr_t from, int64_t *value, uint32_t n)
 {
 	struct rn_stream *t = rn_me;
 
-	if (!wanted || !rn_tracer_active() || !is_programs(from))
+	if (!rn_outcome_ops || !rn_outcome_ops->libc_values || !rn_tracer_active() ||
+	    !is_programs(from))
 		return false;
 	if (!t && gettid() == (pid_t)syscall(SYS_getpid)) /* a preloaded tool may replace getpid */
 		t = rn_stream_begin();
-	*c = (struct rn_order_call){ .t = t, .function = function, .kind = RN_ORDER_VALUE };
-	c->o = t ? rn_order_thread(t) : NULL;
-	return c->o != NULL;
+	if (t)
+		rn_outcome_ops->value(t, function, value, n);
+	return t != NULL;
 }
 
 #define FROM ((uintptr_t)__builtin_return_address(0))
-
-/* Recording: these numbers; replaying: those instead, if there are any. */
-static void settle(const struct rn_order_call *c, int64_t *value, uint32_t n)
-{
-	int64_t told[2];
-	int saved = errno;
-
-	if (rn_order_mode == RN_ORDER_RECORDS) {
-		uint32_t site = rn_order_log_site(c->t, c->kind, c->function, 0, 0);
-
-		for (uint32_t i = 0; i < n; i++)
-			rn_order_log_value(c->t, site, value[i]);
-	} else if (c->o->replay && rn_replay_value(c, told, n)) {
-		memcpy(value, told, n * sizeof(*told));
-	}
-	errno = saved;
-}
 
 /* ---- the functions ---- */
 
 time_t time(time_t *out)
 {
 	int64_t now = rn_libc()->time(NULL);
-	struct rn_order_call c;
 
-	if (begin(&c, RN_N_time, FROM))
-		settle(&c, &now, 1);
+	settle(RN_N_time, FROM, &now, 1);
 	if (out)
 		*out = (time_t)now;
 	return (time_t)now;
@@ -119,12 +92,11 @@ time_t time(time_t *out)
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
 	int rc = rn_libc()->clock_gettime(clock, out);
-	struct rn_order_call c;
 
-	if (rc == 0 && begin(&c, RN_N_clock_gettime, FROM)) {
+	if (rc == 0) {
 		int64_t now[2] = { out->tv_sec, out->tv_nsec };
 
-		settle(&c, now, 2);
+		settle(RN_N_clock_gettime, FROM, now, 2);
 		out->tv_sec = (time_t)now[0];
 		out->tv_nsec = (long)now[1];
 	}
@@ -134,12 +106,11 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 int gettimeofday(struct timeval *restrict out, void *restrict zone)
 {
 	int rc = rn_libc()->gettimeofday(out, zone);
-	struct rn_order_call c;
 
-	if (rc == 0 && begin(&c, RN_N_gettimeofday, FROM)) {
+	if (rc == 0) {
 		int64_t now[2] = { out->tv_sec, out->tv_usec };
 
-		settle(&c, now, 2);
+		settle(RN_N_gettimeofday, FROM, now, 2);
 		out->tv_sec = (time_t)now[0];
 		out->tv_usec = (suseconds_t)now[1];
 	}
@@ -149,10 +120,8 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone)
 pid_t getpid(void)
 {
 	int64_t pid = rn_libc()->getpid();
-	struct rn_order_call c;
 
-	if (begin(&c, RN_N_getpid, FROM))
-		settle(&c, &pid, 1);
+	settle(RN_N_getpid, FROM, &pid, 1);
 	return (pid_t)pid;
 }
 
@@ -160,14 +129,9 @@ pid_t getpid(void)
 ssize_t getrandom(void *out, size_t n, unsigned flags)
 {
 	ssize_t got = rn_libc()->getrandom(out, n, flags);
-	struct rn_order_call c;
-	int64_t word;
+	int64_t word = got;
 
-	if (got < 0 || !begin(&c, RN_N_getrandom, FROM))
-		return got;
-	word = got;
-	settle(&c, &word, 1);
-	if (word < 0 || (uint64_t)word > n)
+	if (got < 0 || !settle(RN_N_getrandom, FROM, &word, 1) || word < 0 || (uint64_t)word > n)
 		return got;
 	got = (ssize_t)word;
 	for (size_t at = 0; at < (size_t)got; at += sizeof(word)) {
@@ -175,7 +139,7 @@ ssize_t getrandom(void *out, size_t n, unsigned flags)
 
 		word = 0;
 		memcpy(&word, (char *)out + at, some);
-		settle(&c, &word, 1);
+		settle(RN_N_getrandom, FROM, &word, 1);
 		memcpy((char *)out + at, &word, some);
 	}
 	return got;

@@ -1,5 +1,5 @@
 /*
- * order_log.h - how calls came out that could have come out otherwise (order/events.h), while the
+ * event_log.h - how calls came out that could have come out otherwise (order/events.h), while the
  * program runs (--only=order).
  *
  * Events are rows in a piece of the part file (file/order_tail.h), so that a killed program leaves
@@ -11,8 +11,8 @@
  * events are lost and counted (rn_stream_lost). Not locked: the stream's thread alone; at the end,
  * who has stopped it.
  */
-#ifndef RN_INTERCEPT_ORDER_LOG_H
-#define RN_INTERCEPT_ORDER_LOG_H
+#ifndef RN_INTERCEPT_EVENT_LOG_H
+#define RN_INTERCEPT_EVENT_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
