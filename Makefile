@@ -267,7 +267,7 @@ TESTS ?= $(SHELL_TESTS) $(UNITS)
 
 # The tests that `make check` runs: unit tests, and shell tests that together take less than two
 # minutes on two processors.
-QUICK_TESTS := $(wildcard $(patsubst %,t/t%-*.t,0002 0003 0004 0009 1001 1002 1003 1004 1011 1012 1013 \
+QUICK_TESTS := $(wildcard $(patsubst %,t/t%-*.t,0002 0003 0004 0009 0010 1001 1002 1003 1004 1011 1012 1013 \
 	1014 1016 2000 2001 2002 2003 2007 2133))
 
 check: ## run the unit tests and the quick shell tests
