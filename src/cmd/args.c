@@ -403,36 +403,54 @@ static int check_file(const struct usage *u, const char *file)
 
 static int too_many(const struct usage *u, int files, const char *arg)
 {
-	return fail(EXIT_USAGE, "%s: %s, not %s too", u->name,
-		    files == 1 ? "one file at a time" : "two files", arg);
+	fail(EXIT_USAGE, "%s: %s, not %s too", u->name,
+	     files == 1 ? "one file at a time" : "two files", arg);
+	return 0;
 }
 
-int parse_files(const struct usage *u, int argc, char **argv, const char **file, int files)
+/* Reads options and up to `files` names of files. If `files` is 0, the first argument that is not
+ * an option ends the options. Returns the number of arguments read, or -1 with an exit code: after
+ * --help, or after an error. */
+static int parse(const struct usage *u, int argc, char **argv, const char **file, int files,
+		 int *code)
 {
 	bool options = true;
-	int n = 0, code = EXIT_DONE;
+	int n = 0, i = 1, took;
 
-	for (int i = 0; i < files; i++)
-		file[i] = NULL;
-	for (int i = 1; i < argc;) {
-		int took = 1;
-
+	for (; i < argc; i += took) {
+		took = 1;
 		if (options && is_either(argv[i], "--help", "-h")) {
 			print_help(u);
-			file[0] = NULL;
-			return finish_output();
+			*code = finish_output();
+			return -1;
 		}
 		if (options && strcmp(argv[i], "--") == 0)
 			options = false;
 		else if (options && argv[i][0] == '-' && argv[i][1])
 			took = take_option(u, argv + i);
+		else if (files == 0)
+			break;
 		else if (n == files)
-			return too_many(u, files, argv[i]);
+			took = too_many(u, files, argv[i]);
 		else
 			file[n++] = argv[i];
-		if (took == 0)
-			return EXIT_USAGE;
-		i += took;
+		if (took == 0) {
+			*code = EXIT_USAGE;
+			return -1;
+		}
+	}
+	return i;
+}
+
+int parse_files(const struct usage *u, int argc, char **argv, const char **file, int files)
+{
+	int code = EXIT_DONE;
+
+	for (int i = 0; i < files; i++)
+		file[i] = NULL;
+	if (parse(u, argc, argv, file, files, &code) < 0) {
+		file[0] = NULL;
+		return code;
 	}
 	for (int i = 0; i < files && code == EXIT_DONE; i++)
 		code = check_file(u, file[i]);
@@ -446,25 +464,8 @@ int parse_args(const struct usage *u, int argc, char **argv, const char **file)
 
 int parse_command(const struct usage *u, int argc, char **argv, char ***command)
 {
-	int i = 1;
+	int code = EXIT_DONE, n = parse(u, argc, argv, NULL, 0, &code);
 
-	*command = NULL;
-	while (i < argc && argv[i][0] == '-' && argv[i][1]) {
-		int took;
-
-		if (is_either(argv[i], "--help", "-h")) {
-			print_help(u);
-			return finish_output();
-		}
-		if (strcmp(argv[i], "--") == 0) {
-			i++;
-			break;
-		}
-		took = take_option(u, argv + i);
-		if (took == 0)
-			return EXIT_USAGE;
-		i += took;
-	}
-	*command = argv + i;
-	return EXIT_DONE;
+	*command = n < 0 ? NULL : argv + n;
+	return code;
 }

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/call_list.h"
 #include "base/err.h"
 #include "base/io.h"
 #include "base/status_file.h"
@@ -93,40 +95,24 @@ static const struct usage usage = {
 
 /* --- options ------------------------------------------------------------------------------- */
 
-/* Numbers and ranges of them, with commas between: 0,4-7. */
-static bool is_rank_list(const char *s)
+static bool matches(const char *s, const char *pattern)
 {
-	static const char digits[] = "0123456789";
+	regex_t r;
+	bool is = regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB) == 0;
 
-	for (;; s++) {
-		size_t n = strspn(s, digits);
-
-		s += n;
-		if (n && *s == '-') {
-			n = strspn(s + 1, digits);
-			s += n + 1;
-		}
-		if (n == 0 || *s != ',')
-			return n && !*s;
+	if (is) {
+		is = regexec(&r, s, 0, NULL, 0) == 0;
+		regfree(&r);
 	}
+	return is;
 }
 
-/* Names, which may have * and ? in them and - in front, with commas between. */
-static bool is_call_list(const char *s)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789_*?";
-
-	for (;; s++) {
-		size_t n;
-
-		s += *s == '-';
-		n = strspn(s, letters);
-		s += n;
-		if (n == 0 || *s != ',')
-			return n && !*s;
-	}
-}
+/* Lists, with commas between: numbers and ranges of numbers; names, which may contain * and ? and
+ * begin with -; MODULE or MODULE:FROM-TO, hexadecimal. */
+#define LIST(item)  "^" item "(," item ")*$"
+#define RANK_LIST   LIST("[0-9]+(-[0-9]+)?")
+#define CALL_LIST   LIST("-?[A-Za-z0-9_*?]+")
+#define IGNORE_LIST LIST("[^:,]+(:[0-9a-fA-Fx]+-[0-9a-fA-Fx]+)?")
 
 /* A pattern that no function has the name of; in `piece`, without the - in front. */
 static bool is_foreign(const char *s, char piece[256])
@@ -149,55 +135,16 @@ static bool is_foreign(const char *s, char piece[256])
 	}
 }
 
-/* Whether a list of patterns selects any function. A list that begins with an exclusion starts with
- * all functions selected. */
-static bool selects_any(const char *s)
+static bool selects_any(const char *list)
 {
-	char piece[256];
-	bool first = *s == '-';
-
-	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++) {
-		const char *name = rn_mpi_vocab.func[i].name;
-		bool wanted = first;
-
-		for (const char *at = s; rn_begins(name, "MPI") && *at; at += *at == ',') {
-			bool no = *at == '-';
-
-			at += no;
-			snprintf(piece, sizeof(piece), "%.*s", (int)strcspn(at, ","), at);
-			if (fnmatch(piece, name, 0) == 0)
-				wanted = !no;
-			at += strcspn(at, ",");
-		}
-		if (wanted && rn_begins(name, "MPI"))
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
+		if (rn_begins(rn_mpi_vocab.func[i].name, "MPI") &&
+		    rn_call_list_selects(list, rn_mpi_vocab.func[i].name))
 			return true;
-	}
 	return false;
 }
 
 #define MEMORY_LEAST ((uint64_t)1 << 20)
-
-/* MODULE or MODULE:FROM-TO, hexadecimal, with commas between. */
-static bool is_ignore_list(const char *s)
-{
-	static const char hex[] = "0123456789abcdefABCDEFx";
-
-	for (;; s++) {
-		size_t n = strcspn(s, ":,");
-
-		s += n;
-		if (n && *s == ':') {
-			size_t from = strspn(s + 1, hex), to;
-
-			s += 1 + from;
-			to = *s == '-' ? strspn(s + 1, hex) : 0;
-			s += to + (to > 0);
-			n = from && to;
-		}
-		if (n == 0 || *s != ',')
-			return n && !*s;
-	}
-}
 
 static int check_sites(void)
 {
@@ -211,7 +158,7 @@ static int check_sites(void)
 	if (has_slack && (slack == 0 || slack > RN_CALLSITE_FRAMES))
 		return fail(EXIT_USAGE, "trace: --callsite-slack %" PRIu64 ": not from 1 to %u",
 			    slack, RN_CALLSITE_FRAMES);
-	if (ignore && (strlen(ignore) > 1000 || !is_ignore_list(ignore)))
+	if (ignore && (strlen(ignore) > 1000 || !matches(ignore, IGNORE_LIST)))
 		return fail(EXIT_USAGE,
 			    "trace: --callsite-ignore %s: not a list such as "
 			    "libx.so.*,app:0x1000-0x2000",
@@ -290,9 +237,9 @@ static int check_options(void)
 		code = check_only();
 	if (code)
 		return code;
-	if (ranks && !is_rank_list(ranks))
+	if (ranks && !matches(ranks, RANK_LIST))
 		return fail(EXIT_USAGE, "trace: --rank %s: not a list such as 0,4-7", ranks);
-	if (calls && !is_call_list(calls))
+	if (calls && !matches(calls, CALL_LIST))
 		return fail(EXIT_USAGE, "trace: --call %s: not a list such as MPI_I*,-MPI_Test*",
 			    calls);
 	if (calls && is_foreign(calls, piece))

@@ -47,6 +47,4 @@ double live_seconds(const struct live *v, const struct rn_stand *s);
 /* What there is to say to people, into the output. False when there is no memory. */
 bool live_put_text(struct live *v);
 
-void live_put(struct live *v, const char *s);
-
 #endif

@@ -17,11 +17,6 @@
 #define LINES_MAX 40  /* of who waits for whom */
 #define LASTING_S 2.0 /* messages do not take that long */
 
-void live_put(struct live *v, const char *s)
-{
-	rn_buf_add(&v->out, s, strlen(s));
-}
-
 /* Text that others have made: control characters stay out of terminals. */
 static void put_safe(struct live *v, const char *s)
 {
@@ -30,7 +25,7 @@ static void put_safe(struct live *v, const char *s)
 
 	for (; left; s += used, left -= used) {
 		used = rn_text_char(s, left, c);
-		live_put(v, c);
+		rn_put(&v->out, c);
 	}
 }
 
@@ -91,7 +86,7 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 	char state = v->process[s->sight->tag].state;
 
 	if (v->running && !state) {
-		live_put(v, p->ended ? "ended: " : "ended without a word");
+		rn_put(&v->out, p->ended ? "ended: " : "ended without a word");
 		put_safe(v, p->ended ? p->ended : "");
 		if (call)
 			rn_putf(&v->out, "%s%s",
@@ -99,20 +94,20 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 		return;
 	}
 	if (s->kind == RN_STAND_CALL) {
-		live_put(v, call);
+		rn_put(&v->out, call);
 		if (s->now->outer)
 			rn_putf(&v->out, " inside %s",
 				rn_mpi_protos[RN_RAW_FUNCTION(s->now->outer[0])].name);
-		live_put(v, HOW_LONG);
-		live_put(v, state == 'T' || state == 't' ? doing(state) : "");
+		rn_put(&v->out, HOW_LONG);
+		rn_put(&v->out, state == 'T' || state == 't' ? doing(state) : "");
 	} else if (s->kind == RN_STAND_POLL) {
 		rn_putf(&v->out, "in a loop of %s", call);
 	} else if (s->kind == RN_STAND_BUSY) {
 		rn_putf(&v->out, "at work, lately in %s", call ? s->need.function : "MPI_Init");
 	} else {
-		live_put(v, has_order_only(s) ? "in no call that --only=order records" HOW_LONG
-					      : "in no MPI call" HOW_LONG);
-		live_put(v, doing(state));
+		rn_put(&v->out, has_order_only(s) ? "in no call that --only=order records" HOW_LONG
+						  : "in no MPI call" HOW_LONG);
+		rn_put(&v->out, doing(state));
 		if (call)
 			rn_putf(&v->out, "; the last %swas %s",
 				s->now->off ? "that was recorded " : "", call);
@@ -198,7 +193,7 @@ static void put_ranks(struct live *v, struct rn_rank_text *t)
 	const char *list = rn_rank_text(t);
 
 	rn_putf(&v->out, "rank%s ", t->n == 1 ? "" : "s");
-	live_put(v, list ? list : "?");
+	rn_put(&v->out, list ? list : "?");
 }
 
 static void put_how_long(struct live *v, const struct line *l)
@@ -217,17 +212,17 @@ static void put_line(struct live *v, struct line *l, const char *text, size_t le
 
 	len -= sizeof(l->thread);
 	at = memchr(text, *HOW_LONG, len);
-	live_put(v, "  ");
+	rn_put(&v->out, "  ");
 	put_ranks(v, &l->ranks);
 	if (l->thread)
 		rn_putf(&v->out, " thread %" PRIu32, l->thread);
-	live_put(v, ": ");
+	rn_put(&v->out, ": ");
 	rn_buf_add(&v->out, text, at ? (size_t)(at - text) : len);
 	if (at) {
 		put_how_long(v, l);
 		rn_buf_add(&v->out, at + 1, len - (size_t)(at + 1 - text));
 	}
-	live_put(v, "\n");
+	rn_put(&v->out, "\n");
 	rn_buf_free(&l->ranks.text);
 }
 
@@ -239,9 +234,10 @@ static void put_missing(struct live *v)
 		if (!v->standstill.sight[r])
 			rn_rank_text_add(&none, r, r);
 	if (none.n) {
-		live_put(v, "  ");
+		rn_put(&v->out, "  ");
 		put_ranks(v, &none);
-		live_put(v, ": not here; the file of their node is elsewhere, or there is none\n");
+		rn_put(&v->out,
+		       ": not here; the file of their node is elsewhere, or there is none\n");
 	}
 	rn_buf_free(&none.text);
 }
@@ -313,17 +309,17 @@ static void put_doing(struct live *v, uint64_t rank)
 	double d = s ? live_seconds(v, s) : -1;
 
 	if (!s)
-		live_put(v, "not here");
+		rn_put(&v->out, "not here");
 	else if (s->sight->gone)
-		live_put(v, "ended");
+		rn_put(&v->out, "ended");
 	else if (s->kind == RN_STAND_CALL)
 		rn_putf(&v->out, "in %s", s->need.function);
 	else if (s->kind == RN_STAND_POLL)
 		rn_putf(&v->out, "in a loop of %s", s->need.function);
 	else if (s->kind == RN_STAND_BUSY)
-		live_put(v, "at work");
+		rn_put(&v->out, "at work");
 	else
-		live_put(v, "in no MPI call");
+		rn_put(&v->out, "in no MPI call");
 	if (d >= 0 && s->kind == RN_STAND_FREE)
 		rn_putf(&v->out, " for %s", duration(text, d));
 }
@@ -334,13 +330,13 @@ static void put_set(struct live *v, const struct rn_wait_set *set)
 
 	for (uint64_t i = 0; i < set->n; i++)
 		rn_rank_text_add(&t, set->rank[i], set->rank[i]);
-	live_put(v, set->all ? "" : "one or more of ");
+	rn_put(&v->out, set->all ? "" : "one or more of ");
 	put_ranks(v, &t);
 	rn_buf_free(&t.text);
 	for (uint64_t i = 0; i < set->n && set->n <= 3; i++) {
 		if (set->n > 1)
 			rn_putf(&v->out, "%s%" PRIu64 " ", i ? ", " : ": ", set->rank[i]);
-		live_put(v, set->n > 1 ? "" : ", ");
+		rn_put(&v->out, set->n > 1 ? "" : ", ");
 		put_doing(v, set->rank[i]);
 	}
 }
@@ -372,11 +368,11 @@ static bool put_waits(struct live *v)
 				done[k] = true;
 				rn_rank_text_add(&t, k, k);
 			}
-		live_put(v, lines == 1 ? "who waits for whom\n  " : "  ");
+		rn_put(&v->out, lines == 1 ? "who waits for whom\n  " : "  ");
 		put_ranks(v, &t);
-		live_put(v, t.n == 1 ? " waits for " : " wait for ");
+		rn_put(&v->out, t.n == 1 ? " waits for " : " wait for ");
 		put_set(v, st->waiter[r].set);
-		live_put(v, "\n");
+		rn_put(&v->out, "\n");
 		rn_buf_free(&t.text);
 	}
 	if (left)
@@ -411,9 +407,9 @@ static void put_circle(struct live *v)
 
 	for (uint64_t i = 0; i < x->circle_n; i++)
 		threads |= has_free_thread(v, x->circle[i]);
-	live_put(v, threads                   ? "a deadlock, if no other thread helps: "
-		    : d >= 0 && d < LASTING_S ? "a deadlock, if it lasts: "
-					      : "deadlock: ");
+	rn_put(&v->out, threads                   ? "a deadlock, if no other thread helps: "
+			: d >= 0 && d < LASTING_S ? "a deadlock, if it lasts: "
+						  : "deadlock: ");
 	for (uint64_t i = 0; i < x->circle_n && i < CIRCLE_SHOWN; i++)
 		rn_putf(&v->out, "%" PRIu64 " -> ", x->circle[i]);
 	if (x->circle_n > CIRCLE_SHOWN)
@@ -450,26 +446,26 @@ static void put_verdict(struct live *v)
 	if (x->circle_n)
 		put_circle(v);
 	if (gone && x->stuck_n && !x->circle_n) {
-		live_put(v, "without end: ");
+		rn_put(&v->out, "without end: ");
 		put_list(v, x->stuck, x->stuck_n, false);
-		live_put(v, x->stuck_n == 1 ? " waits for " : " wait for ");
+		rn_put(&v->out, x->stuck_n == 1 ? " waits for " : " wait for ");
 		put_list(v, x->root, x->root_n, true);
-		live_put(v, gone == 1 ? ", which has ended\n" : ", which have ended\n");
+		rn_put(&v->out, gone == 1 ? ", which has ended\n" : ", which have ended\n");
 	} else if (x->root_n > gone) {
-		live_put(v, "all that wait, wait in the end for ");
+		rn_put(&v->out, "all that wait, wait in the end for ");
 		put_list(v, x->root, x->root_n, false);
 		if (x->root_n - gone == 1)
 			for (uint64_t i = 0; i < x->root_n; i++)
 				if (!v->standstill.waiter[x->root[i]].gone) {
-					live_put(v, ", ");
+					rn_put(&v->out, ", ");
 					put_doing(v, x->root[i]);
 				}
-		live_put(v, "\n");
+		rn_put(&v->out, "\n");
 	} else if (!x->waiting && v->standstill.stands && has_order_only(&v->standstill.stand[0])) {
-		live_put(v, "who waits for whom is not recorded with --only=order\n");
+		rn_put(&v->out, "who waits for whom is not recorded with --only=order\n");
 	} else if (!x->waiting) {
-		live_put(v, v->running ? "nobody is known to wait for anybody\n"
-				       : "nobody was known to wait for anybody\n");
+		rn_put(&v->out, v->running ? "nobody is known to wait for anybody\n"
+					   : "nobody was known to wait for anybody\n");
 	}
 }
 
@@ -515,8 +511,8 @@ bool live_put_text(struct live *v)
 	rn_putf(&v->out, ", %" PRIu64 " rank%s, %zu host%s, ", v->standstill.ranks,
 		v->standstill.ranks == 1 ? "" : "s", v->files, v->files == 1 ? "" : "s");
 	put_safe(v, mpi ? mpi : "MPI");
-	live_put(v,
-		 v->running ? "\n" : "; none of it runs any more, so this is where it stopped\n");
+	rn_put(&v->out,
+	       v->running ? "\n" : "; none of it runs any more, so this is where it stopped\n");
 	if (!put_where(v) || !put_waits(v))
 		return false;
 	put_verdict(v);

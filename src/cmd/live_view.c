@@ -28,7 +28,7 @@ static void put_array(struct live *v, const char *key, const uint64_t *n, uint64
 	rn_putf(&v->out, ",\"%s\":[", key);
 	for (uint64_t i = 0; i < count; i++)
 		rn_putf(&v->out, "%s%" PRIu64, i ? "," : "", n[i]);
-	live_put(v, "]");
+	rn_put(&v->out, "]");
 }
 
 static void put_string(struct live *v, const char *key, const char *s)
@@ -68,13 +68,13 @@ static void put_object(struct live *v, const struct rn_decoder *d, const struct 
 	if (seconds >= 0)
 		rn_putf(&v->out, ",\"seconds\":%.3f", seconds);
 	for (uint32_t i = 0; i < s->need.requests; i++) {
-		live_put(v, i ? "," : ",\"requests\":[");
+		rn_put(&v->out, i ? "," : ",\"requests\":[");
 		rn_form_json.quote(&v->out, s->need.request[i], strlen(s->need.request[i]));
 	}
-	live_put(v, s->need.requests ? "]" : "");
+	rn_put(&v->out, s->need.requests ? "]" : "");
 	if (s->set && !s->sight->gone)
 		put_array(v, s->set->all ? "waits_for" : "waits_for_some", s->set->rank, s->set->n);
-	live_put(v, "}\n");
+	rn_put(&v->out, "}\n");
 }
 
 static void put_json(struct live *v)
@@ -89,7 +89,7 @@ static void put_json(struct live *v)
 	put_array(v, "deadlock", x->circle, x->circle_n);
 	put_array(v, "stuck", x->stuck, x->stuck_n);
 	put_array(v, "waited_for", x->root, x->root_n);
-	live_put(v, "}\n");
+	rn_put(&v->out, "}\n");
 }
 
 static int show(void *arg, const struct part_view *file, size_t n, struct rn_err *err)

@@ -4,6 +4,7 @@
 #include "intercept/config.h"
 
 #include "base/arena.h"
+#include "base/call_list.h"
 #include "base/sanitizer.h"
 #include "base/script_name.h"
 #include "base/tracer_env.h"
@@ -18,7 +19,6 @@
 #include "order/codec.h"
 
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,31 +281,13 @@ void rn_config_number(const char *word, int number)
 	rn_config_name(1);
 }
 
-static bool wants_call(const char *function)
-{
-	char list[sizeof(rn_config.call)], *save, *word;
-	bool wants = true, first = true;
-
-	copy(list, sizeof(list), rn_config.call);
-	for (word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		bool no = *word == '-';
-
-		if (first)
-			wants = no; /* a list that begins with what it leaves out means: all others
-				     */
-		first = false;
-		if (fnmatch(word + no, function, 0) == 0)
-			wants = !no;
-	}
-	return wants;
-}
-
 bool rn_config_wants_function(uint32_t number)
 {
 	static _Atomic signed char known[1024]; /* 1: yes, -1: no */
 
 	if (!known[number])
-		known[number] = wants_call(rn_mpi_protos[number].name) ? 1 : -1;
+		known[number] =
+			rn_call_list_selects(rn_config.call, rn_mpi_protos[number].name) ? 1 : -1;
 	return known[number] > 0;
 }
 
