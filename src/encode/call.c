@@ -1,6 +1,8 @@
 /* call.c - reading signatures; see call.h. */
 #include "encode/call.h"
 
+#include <assert.h>
+
 #include "base/bisect.h"
 #include "base/buf.h"
 
@@ -145,6 +147,7 @@ uint64_t rn_value_parts(const struct rn_value *v)
 	case RN_V_IN:
 		return 1;
 	case RN_V_STATUS:
+		assert(v->num >= 0 && v->num < RN_STATUS_FORMS);
 		return fields[v->num];
 	case RN_V_ELASTIC:
 		return v->num == RN_ELASTIC_STACK ? v->id : 0;
@@ -159,6 +162,7 @@ void rn_value_write(const struct rn_value *v, struct rn_buf *out)
 
 	if (!w.p)
 		return;
+	assert(v->kind == RN_V_OBJECT || v->kind == RN_V_PLACE || rn_value_is_number(v));
 	w.beg = w.p;
 	w.end = w.p + VALUE_MAX;
 	if (v->kind == RN_V_OBJECT)
@@ -167,6 +171,7 @@ void rn_value_write(const struct rn_value *v, struct rn_buf *out)
 		rn_call_place(&w, (uint32_t)v->word, v->id, v->num);
 	else
 		rn_call_num(&w, v->kind, v->num);
+	assert(!w.full);
 	out->len += (size_t)(w.p - w.beg);
 }
 
@@ -191,6 +196,7 @@ static int64_t modulo(int64_t v, uint64_t rank, uint64_t ranks)
 {
 	__int128 m = ((__int128)v + (__int128)rank) % (__int128)ranks;
 
+	assert(ranks > 0);
 	return (int64_t)(m < 0 ? m + (__int128)ranks : m);
 }
 

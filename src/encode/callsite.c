@@ -1,6 +1,7 @@
 /* callsite.c - see callsite.h. */
 #include "encode/callsite.h"
 
+#include <assert.h>
 #include <string.h>
 
 static unsigned char *put_bytes(unsigned char *p, const void *bytes, size_t n)
@@ -13,6 +14,7 @@ static unsigned char *put_bytes(unsigned char *p, const void *bytes, size_t n)
 
 unsigned char *rn_code_module_write(const struct rn_code_module *m, unsigned char *p)
 {
+	assert(m->name_len <= RN_CALLSITE_NAME && m->id_len <= RN_CALLSITE_ID);
 	return put_bytes(put_bytes(p, m->name, m->name_len), m->id, m->id_len);
 }
 
@@ -48,15 +50,18 @@ void rn_callsite_add(struct rn_callsite *s, struct rn_code_module module, uint64
 	if (m == s->modules)
 		s->module[s->modules++] = module;
 	s->frame[s->frames++] = (struct rn_code_frame){ m, offset };
+	assert(s->modules <= s->frames);
 }
 
 size_t rn_callsite_write(const struct rn_callsite *s, unsigned char *out)
 {
 	unsigned char *p = rn_varint_put(out, s->modules);
 
+	assert(s->frames <= RN_CALLSITE_FRAMES && s->modules <= s->frames);
 	for (uint32_t i = 0; i < s->modules; i++)
 		p = rn_code_module_write(&s->module[i], p);
 	for (uint32_t i = 0; i < s->frames; i++) {
+		assert(s->frame[i].module < s->modules);
 		p = rn_varint_put(p, s->frame[i].module);
 		p = rn_varint_put(p, s->frame[i].offset);
 	}
@@ -67,6 +72,7 @@ static bool same_frame(const struct rn_callsite *a, const struct rn_callsite *b,
 {
 	const struct rn_code_frame *x = &a->frame[i], *y = &b->frame[i];
 
+	assert(x->module < a->modules && y->module < b->modules);
 	return x->offset == y->offset && same(&a->module[x->module], &b->module[y->module]);
 }
 

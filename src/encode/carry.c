@@ -5,6 +5,7 @@
 #include "encode/raw_walk.h"
 #include "encode/sigs.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct carry {
@@ -86,6 +87,7 @@ int rn_carry_call(struct rn_carrier *of, uint32_t i, uint32_t *id)
 	uint64_t *copy = rn_new(of->scratch, uint64_t, len / sizeof(*copy) + 1);
 	int rc = RN_E_NOMEM;
 
+	assert(i < rn_sigs_count(of->from.words));
 	if (copy) {
 		memcpy(copy, words, len);
 		rc = rn_carry_words(of, copy, len / sizeof(*copy));

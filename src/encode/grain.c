@@ -1,6 +1,7 @@
 /* grain.c - see grain.h. */
 #include "encode/grain.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static void index_levels(struct rn_levels *l)
 {
 	uint32_t k = 0;
 
+	assert(l->n > 0 && l->at[0] == 0);
 	for (unsigned d = 0; d <= 64; d++) {
 		uint64_t least = d ? (uint64_t)1 << (d - 1) : 0;
 
@@ -44,6 +46,7 @@ static struct rn_levels *make_levels(struct rn_arena *mem, uint32_t base)
 	struct rn_levels *l = rn_new(mem, struct rn_levels, 1);
 	uint64_t at = 0;
 
+	assert(base > 0 && base <= RN_GRAIN_BASE_MAX);
 	if (!l)
 		return NULL;
 	l->base = base;
@@ -53,8 +56,10 @@ static struct rn_levels *make_levels(struct rn_arena *mem, uint32_t base)
 	l->at = rn_new(mem, uint64_t, l->n);
 	if (!l->at)
 		return NULL;
-	for (uint32_t k = 1; k < l->n; k++)
+	for (uint32_t k = 1; k < l->n; k++) {
 		next_level(base, l->at[k - 1], &l->at[k]);
+		assert(l->at[k] > l->at[k - 1]);
+	}
 	index_levels(l);
 	return l;
 }
@@ -63,6 +68,7 @@ static struct rn_levels *make_levels(struct rn_arena *mem, uint32_t base)
 static int find_levels(struct rn_arena *mem, const struct rn_grain *g, uint32_t upto, uint32_t base,
 		       const struct rn_levels **out)
 {
+	assert(upto <= g->owns);
 	*out = NULL;
 	if (base == 0)
 		return RN_OK;
@@ -196,6 +202,7 @@ void rn_grain_encode(const struct rn_grain *g, struct rn_buf *out)
 	rn_buf_u64(out, g->base);
 	rn_buf_u64(out, g->owns);
 	for (uint32_t i = 0; i < g->owns; i++) {
+		assert(g->own[i].func >= next);
 		rn_buf_u64(out, g->own[i].func - next);
 		rn_buf_u64(out, g->own[i].base);
 		next = g->own[i].func + 1;

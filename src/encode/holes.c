@@ -1,6 +1,8 @@
 /* holes.c - see holes.h. */
 #include "encode/holes.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/varint.h"
 #include "encode/raw_walk.h"
@@ -102,6 +104,7 @@ bool rn_holes_valid(const uint64_t *words, size_t n)
 
 static bool add_hole(struct rn_holes *h, struct rn_arena *mem, size_t at)
 {
+	assert(h->n < RN_HOLES_MAX && at < RN_HOLES_WORDS);
 	h->at[h->n] = (uint16_t)at;
 	h->series[h->n] = rn_series_new(mem);
 	return h->series[h->n++] != NULL;
@@ -148,6 +151,7 @@ struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_
 	rn_seg_init(&h->done, sizeof(struct rn_done_series));
 	if (!h->at || !h->series || !h->tie || !h->mask || !fill_holes(h, mem, words, n))
 		return NULL;
+	assert(h->n == holes && h->ties == ties);
 	return h;
 }
 
@@ -159,6 +163,7 @@ bool rn_holes_put(struct rn_seg *all, struct rn_arena *mem, uint32_t i, struct r
 		*RN_SEG_AT(all, struct rn_holes *, all->n) = NULL;
 		all->n++;
 	}
+	assert(i < all->n);
 	*RN_SEG_AT(all, struct rn_holes *, i) = h;
 	return true;
 }
@@ -192,6 +197,7 @@ static int join_units(struct rn_series *s, const struct rn_units *u, uint64_t *l
 
 	while (rc == RN_OK && *left && (n = rn_units_read(u, at, block, 256)) > 0) {
 		n = n < *left ? n : (size_t)*left;
+		assert(n <= sizeof(block) / sizeof(*block));
 		for (size_t i = 0; i < n && rc == RN_OK; i++)
 			rc = rn_series_append(s, block[i]);
 		at += n;
@@ -280,6 +286,7 @@ int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem
 	struct rn_series *all;
 	int rc;
 
+	assert(hole < h->n);
 	if (h->done.n == 0)
 		return rn_units_seal_quickly(mem, scratch, h->series[hole], out);
 	if (loaded(h, hole) > JOINED_MAX)
@@ -291,6 +298,7 @@ int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem
 
 static bool add_done(struct rn_holes *h, struct rn_arena *mem, struct rn_done_series d)
 {
+	assert(d.hole < h->n && !d.series == !!d.units);
 	if (!rn_seg_reserve(&h->done, mem, 1))
 		return false;
 	*RN_SEG_AT(&h->done, struct rn_done_series, h->done.n) = d;
@@ -302,6 +310,7 @@ bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole)
 {
 	struct rn_series *next = rn_series_new(mem);
 
+	assert(hole < h->n);
 	if (!next || !add_done(h, mem, (struct rn_done_series){ hole, h->series[hole], NULL }))
 		return false;
 	h->series[hole] = next;

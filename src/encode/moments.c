@@ -7,6 +7,7 @@
  */
 #include "encode/moments.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/varint.h"
@@ -29,6 +30,7 @@ static void count_pick(struct rn_picks *p, uint32_t j)
 {
 	uint16_t at = p->at[j], times;
 
+	assert(j < p->n && p->n <= RN_PICKS);
 	p->last = at;
 	if (++p->times[j] == UINT16_MAX)
 		for (uint32_t i = 0; i < p->n; i++)
@@ -45,6 +47,7 @@ static void count_pick(struct rn_picks *p, uint32_t j)
 /* A number that is new takes the last place. */
 static void new_pick(struct rn_picks *p, uint32_t v)
 {
+	assert(v <= UINT16_MAX && p->n <= RN_PICKS);
 	if (p->n < RN_PICKS)
 		p->n++;
 	p->at[p->n - 1] = (uint16_t)v;
@@ -55,6 +58,7 @@ static void new_pick(struct rn_picks *p, uint32_t v)
 /* v < limit <= 2^16. */
 static uint32_t code_pick(struct rn_coder *c, struct rn_picks *p, uint32_t v, uint32_t limit)
 {
+	assert(limit > 0 && limit <= (uint32_t)1 << 16);
 	for (uint32_t j = 0; j < p->n; j++)
 		if (rn_coder_bit(c, &p->is[j][p->at[j] == p->last], v == p->at[j])) {
 			v = p->at[j];
@@ -81,6 +85,7 @@ static uint64_t code_digits(struct rn_coder *c, uint64_t v, unsigned digits)
 {
 	uint64_t x = 0;
 
+	assert(digits <= 61);
 	while (digits) {
 		unsigned k = digits < 16 ? digits : 16;
 
@@ -97,6 +102,7 @@ static uint64_t code_wide(struct rn_coder *c, struct rn_picks *p, uint64_t v)
 	uint32_t i = code_pick(c, p, wide_index(v), WIDE_INDEX);
 	unsigned below;
 
+	assert(i < WIDE_INDEX);
 	if (i < 4)
 		return i;
 	below = i / 4 - 1;
@@ -124,7 +130,9 @@ static struct rn_moment_ctx *find_context(struct rn_moment_model *m, uint32_t fu
 	const uint32_t slots = sizeof(m->slot) / sizeof(*m->slot);
 	uint64_t key = context_key(m, func), at = key * 0x9e3779b97f4a7c15u >> 40;
 
+	assert(m->contexts <= RN_MOMENT_CTX);
 	for (uint32_t i = (uint32_t)at % slots;; i = (i + 1) % slots) {
+		assert(m->slot[i] <= m->contexts);
 		if (m->slot[i] && m->ctx[m->slot[i] - 1].key == key)
 			return &m->ctx[m->slot[i] - 1];
 		if (m->slot[i])
@@ -159,13 +167,17 @@ static void forget(struct rn_moment_model *m)
 /* How much may be taken off a time of which so much counts. */
 static uint64_t tolerance(const struct rn_levels *l, uint64_t v)
 {
+	assert(l->base <= RN_GRAIN_BASE_MAX);
 	return (uint64_t)((unsigned __int128)v * l->base / 1000);
 }
 
 /* A gap that is to be known to within `most`: without its last digits. */
 static uint64_t code_fine(struct rn_coder *c, struct rn_moment_ctx *ctx, uint64_t v, uint64_t most)
 {
-	uint32_t drop = code_pick(c, &ctx->drop, rn_binary_digits(most + 1) - 1, 64);
+	uint32_t drop;
+
+	assert(most < UINT64_MAX);
+	drop = code_pick(c, &ctx->drop, rn_binary_digits(most + 1) - 1, 64);
 
 	return code_wide(c, &ctx->fine, v >> drop) << drop;
 }
@@ -214,6 +226,7 @@ static void code_moment(struct chunk *k, struct rn_moment *m, uint64_t before)
 	struct rn_moment_ctx *ctx;
 	const struct rn_levels *l;
 
+	assert(m->kind <= RN_MOMENT_NONE);
 	if (m->kind == RN_MOMENT_NONE) {
 		m->start = m->end = s->at;
 		return;
@@ -267,6 +280,7 @@ static struct rn_moment put_right(const struct rn_moment_writer *w, struct rn_mo
 		least = m.start;
 	if (m.end < least || m.end > INT64_MAX)
 		m.end = least;
+	assert(m.end >= w->true_end);
 	return m;
 }
 
@@ -274,6 +288,7 @@ bool rn_moments_add(struct rn_moment_writer *w, const struct rn_moment *m, uint3
 {
 	struct chunk k = { w->grain, &w->coder, &w->model, &w->state };
 
+	assert(n <= RN_MOMENTS_BATCH && w->n + n <= RN_MOMENTS_CHUNK);
 	for (uint32_t i = 0; i < n; i++) {
 		struct rn_moment its = put_right(w, m[i]);
 		uint64_t end = its.kind == RN_MOMENT_NONE    ? w->true_end
@@ -383,6 +398,7 @@ static uint64_t middle(const struct rn_levels *l, uint64_t duration)
 	uint32_t k = rn_level_of(l, duration);
 	uint64_t last = k + 1 < l->n ? l->at[k + 1] - 1 : duration, most = tolerance(l, duration);
 
+	assert(l->at[k] <= duration && duration <= last);
 	return duration + (last - duration < most ? last - duration : most) / 2;
 }
 
@@ -421,6 +437,7 @@ int rn_moments_read(struct rn_moment_reader *r, struct rn_arena *mem, const void
 	read_head(&in, &r->n, &r->state);
 	if (in.bad || n > r->n)
 		return rn_err_set(err, RN_E_DATA, "a chunk of times is malformed");
+	assert(n <= RN_MOMENTS_CHUNK);
 	forget(&r->model);
 	rn_coder_read(&r->coder, in.p, rn_left(&in));
 	for (uint32_t i = 0; i < n && !r->coder.bad && !rn_coder_past(&r->coder); i++)

@@ -1,6 +1,8 @@
 /* raw_walk.c - see raw_walk.h. */
 #include "encode/raw_walk.h"
 
+#include <assert.h>
+
 static bool is_texts(enum rn_param_kind k)
 {
 	return k == RN_K_strings || k == RN_K_argv || k == RN_K_argvs;
@@ -39,6 +41,7 @@ struct walk {
 /* The next word; NULL when there is none. */
 static uint64_t *next(struct walk *c)
 {
+	assert(c->at <= c->end);
 	if (c->at < c->end && !c->bad)
 		return c->at++;
 	c->bad = true;
@@ -189,5 +192,6 @@ uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end)
 		if (is_late(&f->param[i]))
 			end = unset(&f->param[i], end);
 	*end++ = RN_RAW_UNSET;
+	assert(!none || end - words <= RN_RAW_BARE_MAX);
 	return end;
 }

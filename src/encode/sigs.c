@@ -1,6 +1,7 @@
 /* sigs.c - see sigs.h. */
 #include "encode/sigs.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -48,6 +49,7 @@ struct rn_sigs *rn_sigs_new(struct rn_arena *mem)
 
 void rn_sigs_reset(struct rn_sigs *s)
 {
+	assert(!s->first == !s->last);
 	rn_map_clear(&s->map);
 	s->sig.n = 0;
 	s->last = s->first;
@@ -61,6 +63,7 @@ uint32_t rn_sigs_count(const struct rn_sigs *s)
 
 static const struct sig *sig_at(const struct rn_sigs *s, uint32_t id)
 {
+	assert(id < s->sig.n);
 	return RN_SEG_AT(&s->sig, struct sig, id);
 }
 
@@ -120,6 +123,7 @@ static struct chunk *new_chunk(struct rn_sigs *s, size_t need)
 		cap = need;
 	if (cap > SIZE_MAX / 4)
 		return NULL;
+	assert(cap >= need);
 	c = rn_alloc(s->mem, sizeof(*c) + cap, _Alignof(struct chunk), 1);
 	if (c)
 		c->cap = cap;
@@ -144,6 +148,7 @@ static unsigned char *bytes_room(struct rn_sigs *s, size_t n)
 		s->last = c;
 		s->used = 0;
 	}
+	assert(s->used <= s->last->cap && s->last->cap - s->used >= n);
 	return s->last->data + s->used;
 }
 
@@ -163,6 +168,7 @@ static int add(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash, 
 	*id = s->sig.n++;
 	*RN_SEG_AT(&s->sig, struct sig, *id) = (struct sig){ copy, len, hash };
 	rn_map_insert(&s->map, tag, *id);
+	assert(s->map.used == s->sig.n);
 	return RN_OK;
 }
 

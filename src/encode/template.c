@@ -70,6 +70,7 @@ static bool next_value(struct values *it, struct rn_value *v)
 		rn_fail(&it->in);
 		return false;
 	}
+	assert(it->depth + 1 < sizeof(it->level) / sizeof(*it->level));
 	if (v->kind == RN_V_LIST || v->kind == RN_V_IN || v->kind == RN_V_STATUS)
 		it->level[++it->depth] = (struct level){ rn_value_parts(v), v->kind };
 	return true;
@@ -188,6 +189,7 @@ static void add_slot(struct parser *p, const struct rn_value *v)
 		.value = t->n, .comm = p->comm, .form = (enum rn_elastic)v->num, .stored = *v
 	};
 	s->series = s->form == RN_ELASTIC_SAME ? (uint32_t)v->id : p->series++;
+	assert(s->series < p->series && s->comm < t->comms);
 	if (s->form != RN_ELASTIC_NAME)
 		return;
 	s->text = p->text;
@@ -262,6 +264,7 @@ static void parse_params(struct parser *p, const struct rn_keywords *k, struct v
 
 static void set_site(struct rn_template *t, uint32_t stack)
 {
+	assert(stack == RN_TEMPLATE_NONE || stack < t->n);
 	t->stack = stack;
 	t->site = stack == RN_TEMPLATE_NONE ? 0 : (uint32_t)t->value[stack].num;
 }
@@ -291,6 +294,7 @@ static void set_spans(struct rn_template *t)
 
 		for (; parts > 0; parts--)
 			next += t->value[next].span;
+		assert(next <= t->n);
 		t->value[i].span = next - i;
 	}
 }
@@ -355,6 +359,7 @@ static int parse_one(struct rn_templates *t, uint32_t sig)
 
 struct rn_template *rn_templates_parse(struct rn_templates *t, uint32_t sig)
 {
+	assert(sig < rn_sigs_count(t->sigs) && !t->of[sig].func);
 	if (t->mem.mapped <= RN_TEMPLATES_MAX && parse_one(t, sig) == RN_OK)
 		return &t->of[sig];
 	rn_arena_free(&t->mem);
@@ -369,6 +374,7 @@ static bool fill_slot(struct rn_template *t, const struct rn_template_slot *s, i
 	struct rn_value *v = &t->value[s->value];
 	const struct rn_template_comm *c = &t->comm_of[s->comm];
 
+	assert(s->value < t->n && s->comm < t->comms);
 	if (s->form == RN_ELASTIC_STACK) {
 		bool known = number >= 0 && (uint64_t)number < s->stored.id;
 
@@ -403,6 +409,7 @@ const struct rn_value *rn_template_argument(const struct rn_template *t, uint32_
 	bool after = rn_func_dir(t->func, param) == RN_DIR_OUT;
 	uint32_t n = 0;
 
+	assert(param < t->func->nparams);
 	for (uint32_t i = 0; i < (after ? t->func->nparams : param); i++)
 		n += rn_func_dir(t->func, i) != RN_DIR_OUT;
 	for (uint32_t i = 0; after && i < param; i++)

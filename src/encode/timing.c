@@ -1,10 +1,12 @@
 /* timing.c - see timing.h: the table, merging, and its exact written form. */
 #include "encode/timing.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/varint.h"
 #include "series/units.h"
@@ -22,12 +24,14 @@ int rn_times_grow(struct rn_times *ts, uint32_t sig)
 		return RN_OK;
 	if (!rn_seg_grow(&ts->sig, ts->mem, (uint64_t)sig + 1))
 		return RN_E_NOMEM;
+	assert(sig < UINT32_MAX);
 	ts->sig.n = sig + 1;
 	return RN_OK;
 }
 
 static struct rn_time *time_at(const struct rn_times *ts, uint32_t sig)
 {
+	assert(sig < ts->sig.n);
 	return RN_SEG_AT(&ts->sig, struct rn_time, sig);
 }
 
@@ -48,6 +52,7 @@ static bool make_hist(struct rn_times *ts, struct rn_timing *t)
 {
 	uint64_t *hist = rn_new(ts->mem, uint64_t, RN_TIME_BINS);
 
+	assert(!has_hist(t));
 	if (!hist)
 		return false;
 	if (t->few > 0)
@@ -97,6 +102,7 @@ uint64_t rn_timing_count(const struct rn_timing *t)
 
 uint64_t rn_timing_bin(const struct rn_timing *t, unsigned bin)
 {
+	assert(bin < RN_TIME_BINS);
 	if (has_hist(t))
 		return t->hist[bin];
 	return (uint64_t)(t->few > 0 && rn_time_bin(t->min) == bin) +
@@ -169,21 +175,15 @@ static int sealed_clock(const struct rn_times *ts, uint64_t rank, struct rn_time
 
 int rn_times_clock_of(const struct rn_times *ts, uint64_t rank, struct rn_time_clock *out)
 {
-	uint32_t lo = 0, hi = ts->clock.n;
+	struct rn_bisect b = { 0, ts->clock.n, 0 };
 
 	*out = (struct rn_time_clock){ .rank = rank };
 	if (ts->clocks[0])
 		return sealed_clock(ts, rank, out);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (clock_at(ts, mid)->rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < ts->clock.n && clock_at(ts, lo)->rank == rank)
-		*out = *clock_at(ts, lo);
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, clock_at(ts, (uint32_t)b.mid)->rank < rank);
+	if (b.lo < ts->clock.n && clock_at(ts, (uint32_t)b.lo)->rank == rank)
+		*out = *clock_at(ts, (uint32_t)b.lo);
 	return RN_OK;
 }
 
@@ -206,6 +206,7 @@ static int merge(struct rn_times *ts, struct rn_timing *t, const struct rn_timin
 			t->hist[rn_time_bin(rn_time_ns(from->max, ts->scale))]++;
 	}
 	widen(t, first, from->sum, from->min, from->max);
+	assert(t->min <= t->max);
 	if (!has_hist(t))
 		t->few += from->few;
 	return RN_OK;
@@ -226,6 +227,7 @@ int rn_times_merge(struct rn_times *a, const struct rn_times *b, const uint32_t 
 {
 	int rc = RN_OK;
 
+	assert(a != b);
 	for (uint32_t i = 0; i < b->clock.n && rc == RN_OK; i++) {
 		const struct rn_time_clock *c = clock_at(b, i);
 
@@ -270,6 +272,7 @@ static void save(const struct rn_timing *t, struct rn_buf *out)
 	}
 	if (has_hist(t))
 		p = save_bins(t->hist, p);
+	assert((size_t)(p - bytes) <= sizeof(bytes));
 	rn_buf_add(out, bytes, (size_t)(p - bytes));
 }
 

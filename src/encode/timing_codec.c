@@ -9,6 +9,7 @@
  * How finely bins are told apart is one number for the whole section, the detail. The writer takes
  * the finest that fits a budget, so that a trace does not grow with the length of the run.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -57,6 +58,7 @@ static uint64_t level_of(uint64_t v, unsigned fine)
 {
 	unsigned exp = 63u - (unsigned)__builtin_clzll(v | 1);
 
+	assert(fine <= PRECISION);
 	return exp <= fine ? v : ((uint64_t)(exp - fine) << fine) + (v >> (exp - fine));
 }
 
@@ -69,6 +71,7 @@ static uint64_t level_value(uint64_t level, unsigned fine)
 	if (level >> (fine + 1) == 0)
 		return level;
 	shift = (unsigned)(level >> fine) - 1;
+	assert(shift < 64);
 	return (mantissa << shift) + (((uint64_t)1 << shift) - 1) / 2;
 }
 
@@ -83,11 +86,13 @@ static unsigned octave_of(uint64_t level)
 
 static uint64_t octave_first(unsigned exp)
 {
+	assert(exp < 64);
 	return exp ? level_of((uint64_t)1 << exp, PRECISION) : 0;
 }
 
 static uint32_t octave_levels(unsigned exp)
 {
+	assert(exp < 64);
 	return exp == 0 ? 2 : exp < PRECISION ? 1u << exp : 1u << PRECISION;
 }
 
@@ -123,6 +128,7 @@ static void restore_bins(const struct rounded *r, struct detail d, uint64_t *his
 	uint64_t left = r->n;
 	unsigned lo = bin_of(r->min), hi = bin_of(r->max);
 
+	assert(lo <= r->peak && r->peak <= hi);
 	memset(hist, 0, BINS * sizeof(*hist));
 	for (unsigned b = lo; b <= hi; b++) {
 		uint64_t n = level_value(r->level[b], d.fine);
@@ -165,6 +171,7 @@ static void round_bins(const struct rn_timing *t, struct detail d, struct rounde
 {
 	unsigned lo = bin_of(r->min), hi = bin_of(r->max);
 
+	assert(lo <= hi && r->n > 2);
 	r->peak = lo;
 	for (unsigned b = lo; b <= hi; b++)
 		if (rn_timing_bin(t, b) > rn_timing_bin(t, r->peak))
@@ -200,6 +207,7 @@ static uint64_t bounded_sum(uint64_t sum, uint64_t n, const struct rn_timing *t)
 	unsigned __int128 least = (unsigned __int128)n * t->min;
 	unsigned __int128 most = (unsigned __int128)n * t->max;
 
+	assert(least <= most);
 	if (least > UINT64_MAX)
 		return UINT64_MAX;
 	if (sum < least)
@@ -263,6 +271,7 @@ static int64_t code_signed(struct rn_coder *c, struct signed_model *m, int64_t v
 	uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	bool negative;
 
+	assert(max > 0);
 	if (rn_coder_bit(c, &m->zero, v == 0))
 		return 0;
 	negative = rn_coder_bit(c, &m->negative, v < 0);
@@ -276,6 +285,7 @@ static uint64_t code_within(struct rn_coder *c, unsigned exp, uint64_t from, uin
 	uint64_t first = octave_first(exp);
 	uint32_t below = from > first ? (uint32_t)(from - first) : 0;
 
+	assert(below < octave_levels(exp));
 	first += below;
 	return first + rn_coder_even(c, (uint32_t)(level - first), octave_levels(exp) - below);
 }
@@ -313,6 +323,7 @@ static unsigned class_of(const struct around *a)
 {
 	uint64_t octaves = (a->before - a->floor) / a->octave;
 
+	assert(a->octave > 0 && (a->before == 0 || a->before >= a->floor));
 	if (a->beside_peak || a->before == 0)
 		return a->beside_peak ? 4 : 0;
 	return octaves < 1 ? 1 : octaves < 3 ? 2 : 3;
@@ -323,6 +334,7 @@ static uint64_t code_level(struct rn_coder *c, struct level_model *m, uint64_t l
 {
 	uint64_t before = a->before;
 
+	assert(a->floor <= a->most && before <= a->most);
 	m += class_of(a);
 	if (rn_coder_bit(c, &m->none, level == 0))
 		return 0;
@@ -462,6 +474,7 @@ static int write_best(struct writer *w)
 		} else {
 			hi = mid;
 		}
+		assert(lo < hi);
 		mid = lo + (hi - lo) / 2;
 	} while (mid > lo);
 	return RN_OK;
@@ -471,6 +484,7 @@ static int64_t clock_part(const struct rn_times *ts, uint32_t i, int part)
 {
 	const struct rn_time_clock *c = RN_SEG_AT(&ts->clock, struct rn_time_clock, i);
 
+	assert(i < ts->clock.n && part < 3);
 	return part == 0 ? (int64_t)c->rank : part == 1 ? c->offset : c->drift;
 }
 
@@ -509,6 +523,7 @@ int rn_times_encode(const struct rn_times *ts, const uint64_t *count, uint32_t s
 	size_t before = out->len;
 	int rc = write_clocks(ts, out);
 
+	assert(ts->scale == RN_TIME_SCALE_ONE);
 	w.budget = budget_of(&w);
 	w.model = rn_new(ts->mem, struct model, 2);
 	if (rc == RN_OK)
