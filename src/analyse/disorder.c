@@ -63,18 +63,16 @@ static struct rn_disorder_site *site_at(const struct work *w, uint32_t i)
 /* NULL when there is no memory. */
 static struct rn_disorder_site *find_site(struct work *w, const struct rn_order_site *s)
 {
-	uint32_t tag = (uint32_t)rn_hash(s, sizeof(*s)), pos = tag, i;
-	struct rn_disorder_site *new;
+	uint32_t tag = (uint32_t)rn_hash(s, sizeof(*s));
 
-	while ((i = rn_map_next(rn_map_page(&w->site_of, tag), tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&w->site_of, tag, i)
 		if (memcmp(&site_at(w, i)->site, s, sizeof(*s)) == 0)
 			return site_at(w, i);
 	if (rn_map_reserve(&w->site_of, tag) < 0 || !rn_seg_reserve(&w->site, w->mem, 1))
 		return NULL;
 	rn_map_insert(&w->site_of, tag, w->site.n);
-	new = site_at(w, w->site.n++);
-	*new = (struct rn_disorder_site){ .site = *s, .fixed = ~0u };
-	return new;
+	return site_at(w, RN_SEG_PUT(&w->site, struct rn_disorder_site,
+				     (struct rn_disorder_site){ .site = *s, .fixed = ~0u }));
 }
 
 /* ---- what a thread did at one ---- */

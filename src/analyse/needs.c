@@ -218,20 +218,10 @@ static void add_peer(struct look *l, struct peers *to, const char *comm, int64_t
 	for (uint32_t i = 0; i < to->n; i++)
 		if (to->peer[i].rank == rank && strcmp(to->peer[i].comm, comm) == 0)
 			return;
-	if (to->n == to->cap) {
-		uint32_t cap = to->cap ? 2 * to->cap : 8;
-		struct rn_need_peer *more = rn_new(l->mem, struct rn_need_peer, cap);
-
-		if (!more) {
-			l->failed = true;
-			return;
-		}
-		if (to->n)
-			memcpy(more, to->peer, to->n * sizeof(*more));
-		to->peer = more;
-		to->cap = cap;
-	}
-	to->peer[to->n++] = (struct rn_need_peer){ comm, rank };
+	if (RN_GROW(l->mem, to->peer, to->n + 1, to->cap))
+		to->peer[to->n++] = (struct rn_need_peer){ comm, rank };
+	else
+		l->failed = true;
 }
 
 static void add_named(struct look *l, struct peers *to, const struct rn_template *t, uint8_t param)

@@ -124,11 +124,8 @@ struct frame {
 
 static int push(struct rn_seg *stack, struct rn_arena *mem, uint32_t rule, uint32_t level)
 {
-	if (!rn_seg_reserve(stack, mem, 1))
-		return RN_E_NOMEM;
-	*RN_SEG_AT(stack, struct frame, stack->n) = (struct frame){ rule, 0, level };
-	stack->n++;
-	return RN_OK;
+	return RN_SEG_PUSH(stack, mem, struct frame, (struct frame){ rule, 0, level }) ? RN_OK
+										       : RN_E_NOMEM;
 }
 
 static int add_rule(struct rn_outline_build *b, struct rn_seg *stack, uint32_t level, uint32_t rule,

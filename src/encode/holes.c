@@ -157,12 +157,9 @@ struct rn_holes *rn_holes_new(struct rn_arena *mem, const uint64_t *words, size_
 
 bool rn_holes_put(struct rn_seg *all, struct rn_arena *mem, uint32_t i, struct rn_holes *h)
 {
-	while (all->n <= i) {
-		if (!rn_seg_reserve(all, mem, 1))
+	while (all->n <= i)
+		if (!RN_SEG_PUSH(all, mem, struct rn_holes *, NULL))
 			return false;
-		*RN_SEG_AT(all, struct rn_holes *, all->n) = NULL;
-		all->n++;
-	}
 	assert(i < all->n);
 	*RN_SEG_AT(all, struct rn_holes *, i) = h;
 	return true;
@@ -299,11 +296,7 @@ int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem
 static bool add_done(struct rn_holes *h, struct rn_arena *mem, struct rn_done_series d)
 {
 	assert(d.hole < h->n && !d.series == !!d.units);
-	if (!rn_seg_reserve(&h->done, mem, 1))
-		return false;
-	*RN_SEG_AT(&h->done, struct rn_done_series, h->done.n) = d;
-	h->done.n++;
-	return true;
+	return RN_SEG_PUSH(&h->done, mem, struct rn_done_series, d);
 }
 
 bool rn_holes_cut(struct rn_holes *h, struct rn_arena *mem, uint32_t hole)

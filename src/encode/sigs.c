@@ -103,13 +103,10 @@ static inline bool same(const struct sig *a, const void *bytes, size_t len, uint
 
 static inline uint32_t find(const struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash)
 {
-	uint32_t tag = (uint32_t)hash, pos = tag, id;
-	const struct rn_map_page *page = rn_map_page(&s->map, tag);
-
-	while ((id = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&s->map, (uint32_t)hash, id)
 		if (same(sig_at(s, id), bytes, len, hash))
-			break;
-	return id;
+			return id;
+	return RN_MAP_NONE;
 }
 
 static struct chunk *new_chunk(struct rn_sigs *s, size_t need)
@@ -165,8 +162,7 @@ static int add(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash, 
 	if (len)
 		memcpy(copy, bytes, len);
 	s->used += len;
-	*id = s->sig.n++;
-	*RN_SEG_AT(&s->sig, struct sig, *id) = (struct sig){ copy, len, hash };
+	*id = RN_SEG_PUT(&s->sig, struct sig, (struct sig){ copy, len, hash });
 	rn_map_insert(&s->map, tag, *id);
 	assert(s->map.used == s->sig.n);
 	return RN_OK;

@@ -155,10 +155,10 @@ int rn_times_clock(struct rn_times *ts, uint64_t rank, int64_t offset, int64_t d
 		return RN_OK;
 	if (rank > INT64_MAX || (ts->clock.n && clock_at(ts, ts->clock.n - 1)->rank >= rank))
 		return RN_E_ARG;
-	if (!rn_seg_reserve(&ts->clock, ts->mem, 1))
-		return RN_E_NOMEM;
-	*clock_at(ts, ts->clock.n++) = (struct rn_time_clock){ rank, offset, drift };
-	return RN_OK;
+	return RN_SEG_PUSH(&ts->clock, ts->mem, struct rn_time_clock,
+			   (struct rn_time_clock){ rank, offset, drift })
+		       ? RN_OK
+		       : RN_E_NOMEM;
 }
 
 static int sealed_clock(const struct rn_times *ts, uint64_t rank, struct rn_time_clock *out)

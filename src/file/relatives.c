@@ -72,15 +72,6 @@ static uint64_t number_at(const struct rn_relatives *r, uint32_t i, uint32_t k)
 	return *RN_SEG_AT(&r->number, uint64_t, member_at(r, i)->first + k);
 }
 
-static bool add_number(struct rn_relatives *r, struct rn_arena *mem, uint64_t v)
-{
-	if (!rn_seg_reserve(&r->number, mem, 1))
-		return false;
-	*RN_SEG_AT(&r->number, uint64_t, r->number.n) = v;
-	r->number.n++;
-	return true;
-}
-
 /* Takes a signature's numbers out of it; what is left are the bytes that relatives share. */
 static bool take_numbers(struct rn_relatives *r, struct rn_arena *mem, const void *sig, size_t len,
 			 struct rn_buf *rest)
@@ -105,7 +96,7 @@ static bool take_numbers(struct rn_relatives *r, struct rn_arena *mem, const voi
 		rn_buf_u64(rest, v.word);
 		from = in.p;
 		for (unsigned k = 0; k < n; k++)
-			if (!add_number(r, mem, get_number(&v, k)))
+			if (!RN_SEG_PUSH(&r->number, mem, uint64_t, get_number(&v, k)))
 				return false;
 	}
 	rn_buf_add(rest, from, (size_t)(in.end - from));
@@ -122,7 +113,7 @@ static bool add_member(struct rn_relatives *r, struct rn_arena *mem, uint32_t i,
 
 	if (!take_numbers(r, mem, sig, len, rest) ||
 	    rn_sigs_intern(families, rest->data, rest->len, &family) < 0 ||
-	    !rn_seg_reserve(latest, mem, 1) || !rn_seg_reserve(&r->member, mem, 1))
+	    !rn_seg_reserve(latest, mem, 1))
 		return false;
 	if (family < latest->n)
 		m.relative = *RN_SEG_AT(latest, uint32_t, family);
@@ -130,9 +121,7 @@ static bool add_member(struct rn_relatives *r, struct rn_arena *mem, uint32_t i,
 		latest->n++;
 	*RN_SEG_AT(latest, uint32_t, family) = i;
 	m.n = r->number.n - m.first;
-	*RN_SEG_AT(&r->member, struct member, r->member.n) = m;
-	r->member.n++;
-	return true;
+	return RN_SEG_PUSH(&r->member, mem, struct member, m);
 }
 
 struct rn_relatives *rn_relatives_new(struct rn_arena *mem, const struct rn_sigs *s)

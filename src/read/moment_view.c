@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "encode/moments.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -218,17 +219,11 @@ static int read_chunk(struct rn_moment_view *v, uint32_t i, struct rn_err *err)
 
 static uint32_t find_chunk(const struct rn_moment_view *v, uint64_t pos)
 {
-	uint32_t lo = 0, hi = v->chunks;
+	struct rn_bisect b = { 0, v->chunks, 0 };
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->first[mid] <= pos)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, v->first[b.mid + 1] <= pos);
+	return (uint32_t)b.lo;
 }
 
 int rn_moment_view_at(struct rn_moment_view *v, uint64_t pos, uint64_t *start, uint64_t *end,
