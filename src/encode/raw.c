@@ -456,6 +456,8 @@ static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, 
 {
 	struct walk *c = arg;
 
+	if (c->bad)
+		return;
 	switch (part) {
 	case RN_RAW_NUMBER:
 		put_number(c, kind, *w);
