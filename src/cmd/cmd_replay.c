@@ -102,7 +102,7 @@ struct run {
 	bool alone; /* this is one of many ranks that have a rondo each */
 	FILE *status;
 	struct rn_job *job;
-	struct plans_maps *plans;
+	struct rn_plans_maps *plans;
 	bool stalled;
 };
 
@@ -126,7 +126,7 @@ static bool read_untraced(FILE *status, char *text, size_t cap)
 }
 
 /* Writes "; not enforced: 12 MPI_Fetch_and_op, 3 MPI_Get". */
-static void put_unenforced(const struct plans_progress *p, char *text, size_t cap)
+static void put_unenforced(const struct rn_plans_progress *p, char *text, size_t cap)
 {
 	const char *between = "; not enforced: ";
 	size_t at = 0;
@@ -141,7 +141,7 @@ static void put_unenforced(const struct plans_progress *p, char *text, size_t ca
 	}
 }
 
-static void say_progress(const struct plans_progress *p)
+static void say_progress(const struct rn_plans_progress *p)
 {
 	char tests[96] = "", again[96] = "", left[96] = "", unenforced[1000];
 
@@ -177,7 +177,7 @@ static int diverged(const struct rn_job *job)
 /* One line; but none of each of many ranks that are alone with their rondo. */
 static int conclude(const struct run *r, int code)
 {
-	struct plans_progress p;
+	struct rn_plans_progress p;
 	char text[PATH_MAX];
 
 	if (read_untraced(r->status, text, sizeof(text)))
@@ -188,7 +188,7 @@ static int conclude(const struct run *r, int code)
 		return EXIT_DIVERGED;
 	if (r->alone)
 		return code;
-	if (!plans_progress(r->plans, &p))
+	if (!rn_plans_progress(r->plans, &p))
 		return fail_memory(NULL);
 	if (p.calls + p.messages == 0 && p.left)
 		code = code ? code
@@ -220,7 +220,7 @@ static int run(struct run *r, const struct target *t, char **command)
 	int code = EXIT_DONE, own = inject_stub(!r->alone, &err) < 0 ? fail_self(&err) : EXIT_DONE;
 
 	r->job = rn_job_map(r->folder);
-	r->plans = plans_map(r->folder, r->trace->ranks);
+	r->plans = rn_plans_map(r->folder, r->trace->ranks);
 	if (!r->plans || !r->job)
 		return r->plans ? fail(EXIT_SELF, "%s: %s", r->folder, strerror(errno))
 				: fail_memory(NULL);
@@ -228,7 +228,7 @@ static int run(struct run *r, const struct target *t, char **command)
 		own = run_command(r, t, command, &code);
 	if (!own)
 		own = conclude(r, code);
-	plans_unmap(r->plans);
+	rn_plans_unmap(r->plans);
 	return own;
 }
 
@@ -239,6 +239,19 @@ static FILE *create_status(const char *folder)
 	if (dir >= 0)
 		close(dir);
 	return fd >= 0 ? fdopen(fd, "r+") : NULL;
+}
+
+static int write_plans(const struct run *r, bool command)
+{
+	struct rn_buf notes = { 0 };
+	struct rn_err err = { 0 };
+	int rc = rn_plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
+				command, &notes, &err);
+
+	print_notes(&notes);
+	if (rc == RN_OK)
+		return EXIT_DONE;
+	return rc == RN_E_SYS ? fail_self(&err) : fail_err(&err);
 }
 
 static int replay_in(struct run *r, const struct target *t, char **command)
@@ -254,8 +267,7 @@ static int replay_in(struct run *r, const struct target *t, char **command)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
 	is_compared = again_compare(r->trace, t, command, &notes);
 	print_notes(&notes);
-	code = plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
-			   !is_compared);
+	code = write_plans(r, !is_compared);
 	if (!code)
 		code = set_variables(r->folder, status, r->alone);
 	if (!code)
@@ -293,7 +305,7 @@ static int replay(const char *file, const struct rn_trace *trace, const struct t
 		struct run r = { .trace = trace, .folder = folder, .alone = is_alone(t) };
 
 		code = replay_in(&r, t, command);
-		plans_remove(folder);
+		rn_plans_remove(folder);
 	}
 	return code;
 }

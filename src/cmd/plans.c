@@ -28,10 +28,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "base/which_mpi.h"
 #include "base/words.h"
-#include "cmd/cmd.h"
 #include "encode/raw.h"
 #include "file/metadata.h"
 #include "identity/comms.h"
@@ -51,14 +51,16 @@ struct plans {
 	size_t members_before; /* elements of ranks before the current one */
 	const char **fact;     /* keys and values in turn, with room for one of a rank's own */
 	uint32_t facts;
+	struct rn_buf *notes;
 };
 
-static int reading_failed(int rc)
+static int reading_failed(int rc, struct rn_err *err)
 {
 	if (rc == RN_E_NOMEM)
-		return fail_memory(NULL);
-	return fail(EXIT_INPUT, rc == RN_E_RANGE ? "the trace has more calls than can be replayed"
-						 : "the trace has calls without their numbers");
+		return rn_err_nomem(err);
+	return rn_err_set(err, RN_E_DATA,
+			  rc == RN_E_RANGE ? "the trace has more calls than can be replayed"
+					   : "the trace has calls without their numbers");
 }
 
 static void plan_path(char path[PATH_MAX], const char *folder, uint64_t rank)
@@ -98,9 +100,9 @@ static int name_places(struct plans *p)
 		p->place[i] =
 			print(p, "%.*s+0x%" PRIx64, (int)m->name_len, m->name, s->node[i].offset);
 		if (!p->place[i])
-			return fail_memory(NULL);
+			return RN_E_NOMEM;
 	}
-	return p->place ? EXIT_DONE : fail_memory(NULL);
+	return p->place ? RN_OK : RN_E_NOMEM;
 }
 
 /* --- facts --------------------------------------------------------------------------------- */
@@ -142,15 +144,15 @@ static int list_facts(struct plans *p, bool command)
 
 	p->fact = rn_new(&p->mem, const char *, 2 * ((size_t)m->n + s->modules + 1));
 	if (!p->fact)
-		return fail_memory(NULL);
+		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < m->n; i++)
 		if ((command || !rn_meta_has_flag(m->entry[i].key, RN_META_COMMAND)) &&
 		    !add_text(p, &m->entry[i]))
-			return fail_memory(NULL);
+			return RN_E_NOMEM;
 	for (uint32_t i = 0; i < s->modules; i++)
 		if (s->module[i].id_len && !add_build(p, &s->module[i]))
-			return fail_memory(NULL);
-	return EXIT_DONE;
+			return RN_E_NOMEM;
+	return RN_OK;
 }
 
 /* --- communicators ------------------------------------------------------------------------- */
@@ -198,9 +200,7 @@ static int list_members(struct plans *p)
 	if (p->member.len)
 		qsort(p->member.data, RN_BUF_COUNT(&p->member, struct rn_plan_membership),
 		      sizeof(struct rn_plan_membership), by_rank);
-	if (rc == RN_E_NOMEM)
-		return fail_memory(NULL);
-	return rc < 0 ? fail(EXIT_INPUT, "the communicators contradict each other") : EXIT_DONE;
+	return rc;
 }
 
 /* Ranks are read in ascending order. */
@@ -217,21 +217,21 @@ static void find_members(struct plans *p, struct rn_plan_source *s)
 
 /* --- ranks --------------------------------------------------------------------------------- */
 
-static int write_plan(const struct plans *p, const struct rn_plan_source *s)
+static int write_plan(const struct plans *p, const struct rn_plan_source *s, struct rn_err *err)
 {
-	struct rn_err err = { 0 };
 	struct rn_buf bytes = { 0 };
 	char path[PATH_MAX];
 	int rc = rn_plan_write(s, &bytes);
 
 	plan_path(path, p->folder, s->rank);
 	if (rc == RN_OK)
-		rc = rn_io_replace(path, bytes.data, bytes.len, &err);
+		rc = rn_io_replace(path, bytes.data, bytes.len, err);
+	else if (rc == RN_E_NOMEM)
+		rn_err_nomem(err);
+	else
+		rn_err_set(err, rc, "the events are contradictory");
 	rn_buf_free(&bytes);
-	if (rc == RN_E_NOMEM)
-		return fail_memory(NULL);
-	return rc < 0 ? fail(EXIT_SELF, "%s", err.text[0] ? err.text : "the events make no sense")
-		      : EXIT_DONE;
+	return rc;
 }
 
 /* What all ranks did, to find out what receives got that nobody saw complete. */
@@ -250,10 +250,11 @@ static int read_all(struct plans *p)
 	if (rc == RN_OK)
 		rc = rn_unseen_infer(&p->mem, p->t, p->orders.reader, p->seen, streams, &told);
 	if (rc == RN_OK && told.ambiguous)
-		fail(EXIT_DONE,
-		     "%" PRIu64 " receive%s left open when the program ended could have got other "
-		     "messages than are given now",
-		     told.ambiguous, rn_plural(told.ambiguous));
+		rn_note(p->notes,
+			"%" PRIu64
+			" receive%s left open when the program ended could have got other "
+			"messages than are given now",
+			told.ambiguous, rn_plural(told.ambiguous));
 	return rc;
 }
 
@@ -414,7 +415,7 @@ static const char *node_of(const struct plans *p, uint64_t rank, char text[64])
 	return text;
 }
 
-static int plan_rank(struct plans *p, uint64_t rank)
+static int plan_rank(struct plans *p, uint64_t rank, struct rn_err *err)
 {
 	struct rn_arena mem;
 	struct rn_plan_source s = { .rank = (uint32_t)rank,
@@ -424,7 +425,7 @@ static int plan_rank(struct plans *p, uint64_t rank)
 				    .fact = p->fact,
 				    .facts = p->facts };
 	char node[64];
-	int rc, code;
+	int rc;
 
 	find_members(p, &s);
 	p->fact[2 * (size_t)p->facts] = RN_NODE_NAME; /* for which there is room */
@@ -433,47 +434,50 @@ static int plan_rank(struct plans *p, uint64_t rank)
 	rn_arena_init(&mem, SIZE_MAX);
 	rc = read_threads(p, rank, &mem, &s);
 	s.comm = rn_orders_comms(&p->orders, &s.comms);
-	code = rc == RN_OK ? write_plan(p, &s) : reading_failed(rc);
+	rc = rc == RN_OK ? write_plan(p, &s, err) : reading_failed(rc, err);
 	rn_arena_free(&mem);
-	return code;
+	return rc;
 }
 
-static int write_all(struct plans *p, bool command)
+static int write_all(struct plans *p, bool command, struct rn_err *err)
 {
-	struct rn_err err = { 0 };
-	int code = name_places(p);
+	int rc = name_places(p);
 
-	if (!code)
-		code = list_facts(p, command);
-	if (!code)
-		code = list_members(p);
-	if (!code && rn_orders_init(&p->orders, &p->mem, p->t, &err) < 0)
-		code = fail_err(&err);
-	if (!code && rn_job_create(p->folder, p->t->ranks, &err) < 0)
-		code = fail(EXIT_SELF, "%s", err.text);
-	for (uint64_t r = 0; r < p->t->ranks && !code; r++)
+	if (rc == RN_OK)
+		rc = list_facts(p, command);
+	if (rc == RN_OK)
+		rc = list_members(p);
+	if (rc < 0)
+		return rc == RN_E_NOMEM
+			       ? rn_err_nomem(err)
+			       : rn_err_set(err, rc, "the communicators contradict each other");
+	rc = rn_orders_init(&p->orders, &p->mem, p->t, err);
+	if (rc == RN_OK)
+		rc = rn_job_create(p->folder, p->t->ranks, err);
+	for (uint64_t r = 0; r < p->t->ranks && rc == RN_OK; r++)
 		if (p->rank < 0 || r == (uint64_t)p->rank)
-			code = plan_rank(p, r);
-	return code;
+			rc = plan_rank(p, r, err);
+	return rc;
 }
 
-int plans_write(const struct rn_trace *t, int rank, const char *folder, bool command)
+int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, bool command,
+		   struct rn_buf *notes, struct rn_err *err)
 {
-	struct plans p = { .t = t, .folder = folder, .rank = rank };
-	int code;
+	struct plans p = { .t = t, .folder = folder, .rank = rank, .notes = notes };
+	int rc;
 
 	rn_arena_init(&p.mem, SIZE_MAX);
-	code = write_all(&p, command);
+	rc = write_all(&p, command, err);
 	if (p.orders.reader)
 		rn_orders_free(&p.orders);
 	rn_buf_free(&p.member);
 	rn_arena_free(&p.mem);
-	return code;
+	return rc;
 }
 
 /* --- afterwards ---------------------------------------------------------------------------- */
 
-static void add_progress(const struct rn_plan_head *p, struct plans_progress *out)
+static void add_progress(const struct rn_plan_head *p, struct rn_plans_progress *out)
 {
 	const struct rn_plan_stream *s = rn_plan_at(p, p->stream.at);
 	const uint64_t *unenforced = rn_plan_at(p, p->unenforced.at);
@@ -492,16 +496,16 @@ static void add_progress(const struct rn_plan_head *p, struct plans_progress *ou
 		out->unenforced[i] += unenforced[i];
 }
 
-struct plans_maps {
+struct rn_plans_maps {
 	const char *folder;
 	uint64_t ranks;
-	struct plans_file {
+	struct rn_plans_file {
 		void *bytes; /* NULL: there is none */
 		size_t len;
 	} file[];
 };
 
-static void map_file(const char *path, struct plans_file *f)
+static void map_file(const char *path, struct rn_plans_file *f)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -513,12 +517,12 @@ static void map_file(const char *path, struct plans_file *f)
 		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p != MAP_FAILED)
-		*f = (struct plans_file){ p, (size_t)st.st_size };
+		*f = (struct rn_plans_file){ p, (size_t)st.st_size };
 }
 
-struct plans_maps *plans_map(const char *folder, uint64_t ranks)
+struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks)
 {
-	struct plans_maps *m = calloc(1, sizeof(*m) + ranks * sizeof(m->file[0]));
+	struct rn_plans_maps *m = calloc(1, sizeof(*m) + ranks * sizeof(m->file[0]));
 	char path[PATH_MAX];
 
 	if (!m)
@@ -534,10 +538,10 @@ struct plans_maps *plans_map(const char *folder, uint64_t ranks)
 
 /* Adds the progress in the file, or in the mapping of a file that no longer exists. A file that
  * exists may have been written on another node. It is therefore opened again. */
-static void read_progress(const char *path, const struct plans_file *old,
-			  struct plans_progress *out)
+static void read_progress(const char *path, const struct rn_plans_file *old,
+			  struct rn_plans_progress *out)
 {
-	struct plans_file f = { 0 };
+	struct rn_plans_file f = { 0 };
 
 	map_file(path, &f);
 	if (f.bytes && rn_plan_valid(f.bytes, f.len))
@@ -548,12 +552,12 @@ static void read_progress(const char *path, const struct plans_file *old,
 		munmap(f.bytes, f.len);
 }
 
-bool plans_progress(const struct plans_maps *m, struct plans_progress *out)
+bool rn_plans_progress(const struct rn_plans_maps *m, struct rn_plans_progress *out)
 {
 	char path[PATH_MAX];
 
-	*out = (struct plans_progress){ .unenforced =
-						calloc(rn_mpi_vocab.funcs, sizeof(uint64_t)) };
+	*out = (struct rn_plans_progress){ .unenforced =
+						   calloc(rn_mpi_vocab.funcs, sizeof(uint64_t)) };
 	for (uint64_t r = 0; r < m->ranks && out->unenforced; r++) {
 		plan_path(path, m->folder, r);
 		read_progress(path, &m->file[r], out);
@@ -561,7 +565,7 @@ bool plans_progress(const struct plans_maps *m, struct plans_progress *out)
 	return out->unenforced != NULL;
 }
 
-void plans_unmap(struct plans_maps *m)
+void rn_plans_unmap(struct rn_plans_maps *m)
 {
 	for (uint64_t r = 0; r < m->ranks; r++)
 		if (m->file[r].bytes)
@@ -578,7 +582,7 @@ static bool is_of_replay(const char *name)
 }
 
 /* The files that exist, because a hostile trace can have millions of ranks and no plan. */
-void plans_remove(const char *folder)
+void rn_plans_remove(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *e;

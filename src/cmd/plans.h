@@ -1,7 +1,6 @@
 /*
- * plans.h - a folder with what each rank of a trace has to do again (order/plan.h): rank-N.plan.
- *
- * Functions return exit codes (cmd.h), and have printed what is wrong unless it is EXIT_DONE.
+ * plans.h - writes the replay plan of every rank of a trace (order/plan.h) into a directory, as
+ * rank-N.plan, and reads the progress of the ranks.
  */
 #ifndef RN_CMD_PLANS_H
 #define RN_CMD_PLANS_H
@@ -9,28 +8,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rn_buf;
+struct rn_err;
 struct rn_trace;
 
 /* What the processes have done of it, all together. */
-struct plans_progress {
+struct rn_plans_progress {
 	uint64_t calls, messages, more, fewer, again; /* struct rn_plan_progress */
 	uint64_t left;                                /* ranks that have not done all of it */
 	/* By function of the vocabulary: number of calls whose outcome was not enforced. */
 	uint64_t *unenforced;
 };
 
-/* Those of all ranks, or of one that is not -1. `command`: the processes are to compare how they
- * were started with what is recorded. */
-int plans_write(const struct rn_trace *t, int rank, const char *folder, bool command);
+/* Writes the plans of all ranks, or of one that is not -1. `command`: the processes compare how
+ * they were started with the recording. Notes are messages for the user (base/notes.h). RN_OK,
+ * RN_E_NOMEM, RN_E_SYS, or RN_E_DATA: the trace cannot be replayed. */
+int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, bool command,
+		   struct rn_buf *notes, struct rn_err *err);
 
 /* Plans that are looked at when the files may be gone. */
-struct plans_maps;
-struct plans_maps *plans_map(const char *folder, uint64_t ranks); /* NULL: no memory */
+struct rn_plans_maps;
+struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks); /* NULL: no memory */
 /* Returns false without memory. The caller frees out->unenforced. */
-bool plans_progress(const struct plans_maps *m, struct plans_progress *out);
-void plans_unmap(struct plans_maps *m);
+bool rn_plans_progress(const struct rn_plans_maps *m, struct rn_plans_progress *out);
+void rn_plans_unmap(struct rn_plans_maps *m);
 
 /* Removes the folder with the plans, the status file and the job file in it. */
-void plans_remove(const char *folder);
+void rn_plans_remove(const char *folder);
 
 #endif
