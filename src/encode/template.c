@@ -70,9 +70,9 @@ static bool next_value(struct values *it, struct rn_value *v)
 		rn_fail(&it->in);
 		return false;
 	}
-	assert(it->depth + 1 < sizeof(it->level) / sizeof(*it->level));
 	if (v->kind == RN_V_LIST || v->kind == RN_V_IN || v->kind == RN_V_STATUS)
 		it->level[++it->depth] = (struct level){ rn_value_parts(v), v->kind };
+	assert(it->depth < sizeof(it->level) / sizeof(*it->level));
 	return true;
 }
 
