@@ -59,7 +59,7 @@ like "... and has a generated wrapper" \
 # Names with NAME, NNNN, * and those of the examples stand for files to be written.
 is "every file that CONTRIBUTING.md names exists" \
 	"$(grep -oE '`[A-Za-z0-9_./]+/[A-Za-z0-9_.*-]+`' CONTRIBUTING.md | tr -d '\140' | sort -u |
-		grep -vE 'NAME|NNNN|\*|tally|csv|export|^build/|^include/rondo$' | while read -r name; do
+		grep -vE 'NAME|NNNN|\*|tally|csv|export|power|^build/|^include/rondo$' | while read -r name; do
 		[ -e "$name" ] || echo "$name"
 	done)" ""
 
