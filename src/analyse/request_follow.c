@@ -113,9 +113,9 @@ static struct rn_follow_request *request_at(const struct rn_follow *f, uint32_t 
 /* The index of the request with this number, or NONE. */
 static uint32_t find_number(const struct rn_follow *f, uint64_t number)
 {
-	uint32_t tag = (uint32_t)rn_hash_u64(number), pos = tag, i;
+	uint32_t tag = (uint32_t)rn_hash_u64(number);
 
-	while ((i = rn_map_next(rn_map_page(&f->request_of, tag), tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&f->request_of, tag, i)
 		if (request_at(f, i)->number == number)
 			return i;
 	return NONE;

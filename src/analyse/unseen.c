@@ -205,11 +205,10 @@ static int take_send(struct job *j, uint64_t stream, const struct rn_order_send 
 		return RN_E_NOMEM;
 	if (channel_at(j, i)->sent++ < channel_at(j, i)->known || sent == RN_SENT_OPEN)
 		return RN_OK;
-	if (!rn_seg_reserve(&j->left, j->mem, 1))
-		return RN_E_NOMEM;
-	*RN_SEG_AT(&j->left, struct left, j->left.n) = (struct left){ key, sent == RN_SENT_SURE };
-	j->left.n++;
-	return RN_OK;
+	return RN_SEG_PUSH(&j->left, j->mem, struct left,
+			   (struct left){ key, sent == RN_SENT_SURE })
+		       ? RN_OK
+		       : RN_E_NOMEM;
 }
 
 /* What was sent before one that was received, from the same to the same, was received too. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/errno_guard.h"
 #include "base/sanitizer.h"
 #include "base/tracer_env.h"
 #include "base/which_mpi.h"
@@ -204,12 +205,11 @@ static volatile sig_atomic_t child;
 /* What a terminal sends, all its foreground processes have got; what a process sends, only we. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	(void)context;
 	if (info->si_code <= 0)
 		kill((pid_t)child, sig);
-	errno = saved;
 }
 
 /* Ignored signals stay so, here and in the child; the others are blocked in `set`. */

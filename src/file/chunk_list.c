@@ -34,11 +34,7 @@ int rn_chunk_list_add(struct rn_chunk_list *l, const struct rn_chunk_stream *s)
 
 	if (n && rn_chunk_list_at(l, n - 1)->stream >= s->stream)
 		return RN_E_ARG;
-	if (!rn_seg_reserve(&l->stream, l->mem, 1))
-		return RN_E_NOMEM;
-	*rn_chunk_list_at(l, n) = *s;
-	l->stream.n++;
-	return RN_OK;
+	return RN_SEG_PUSH(&l->stream, l->mem, struct rn_chunk_stream, *s) ? RN_OK : RN_E_NOMEM;
 }
 
 int rn_chunk_list_copy(struct rn_chunk_list *l, const struct rn_chunk_stream *s)

@@ -248,11 +248,7 @@ static int get_share(struct reading *r, bool first, struct rn_err *err)
 	if (!is_share(r, &s,
 		      first ? NULL : RN_SEG_AT(&r->share, struct rn_value_share, r->share.n - 1)))
 		return RN_E_DATA;
-	if (!rn_seg_reserve(&r->share, r->mem, 1))
-		return RN_E_NOMEM;
-	*RN_SEG_AT(&r->share, struct rn_value_share, r->share.n) = s;
-	r->share.n++;
-	return RN_OK;
+	return RN_SEG_PUSH(&r->share, r->mem, struct rn_value_share, s) ? RN_OK : RN_E_NOMEM;
 }
 
 static int get_place(struct reading *r, struct rn_err *err)

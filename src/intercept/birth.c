@@ -1,10 +1,10 @@
 /* birth.c - see birth.h. */
 #include "intercept/birth.h"
+#include "base/errno_guard.h"
 
 #include "intercept/chain.h"
 #include "intercept/wait_state.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 
 #define MOST_CHILDREN 4096 /* of a thread, before numbers may be those of others' */
@@ -34,14 +34,13 @@ int64_t rn_birth(void)
 /* Returns a slot, or allocated memory if all slots are in use; NULL without memory. */
 static struct child *take_child(void)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct child *c;
 
 	for (size_t i = 0; i < SLOTS; i++)
 		if (!atomic_exchange(&slot[i].taken, true))
 			return &slot[i];
 	c = malloc(sizeof(*c));
-	errno = saved;
 	return c;
 }
 

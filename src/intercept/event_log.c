@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/errno_guard.h"
 #include "base/seg.h"
 #include "file/order_list.h"
 #include "file/order_tail.h"
@@ -10,7 +11,6 @@
 #include "intercept/spool.h"
 #include "intercept/stream.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -99,7 +99,7 @@ static struct rn_order_log *allocate(struct rn_stream *t)
  * the handler is lost. */
 static struct rn_order_log *make(struct rn_stream *t)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (t->making_order)
 		return NULL;
@@ -109,7 +109,6 @@ static struct rn_order_log *make(struct rn_stream *t)
 		t->order = allocate(t);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->making_order = false;
-	errno = saved;
 	return t->order;
 }
 
@@ -191,10 +190,9 @@ static uint32_t find_site(struct rn_order_log *o, const struct rn_order_site *si
 static uint32_t add_site(struct rn_stream *t, struct rn_order_log *o,
 			 const struct rn_order_site *site, struct slot *slot)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (!rn_seg_reserve(&o->site, &o->mem, 1)) {
-		errno = saved;
 		return 0;
 	}
 	*RN_SEG_AT(&o->site, struct rn_order_site, o->site.n) = *site;
@@ -205,7 +203,6 @@ static uint32_t add_site(struct rn_stream *t, struct rn_order_log *o,
 		rn_spool_fact(t, RN_FACT_ORDER_SITE, site, sizeof(*site));
 	if (o->in_file && !t->spooled)
 		leave_file(t, o);
-	errno = saved;
 	return o->site.n;
 }
 
@@ -323,7 +320,7 @@ static bool seal_rows(struct rn_stream *t, struct rn_order_log *o, const struct 
  */
 static bool seal(struct rn_stream *t, struct rn_order_log *o)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_arena scratch;
 	struct rn_order rows = { .sites = o->site.n };
 	bool failed, done = false;
@@ -336,7 +333,6 @@ static bool seal(struct rn_stream *t, struct rn_order_log *o)
 		done = seal_rows(t, o, &rows, &scratch);
 	}
 	rn_arena_free(&scratch);
-	errno = saved;
 	return done;
 }
 
@@ -427,7 +423,7 @@ void rn_order_log_fails(struct rn_stream *t, uint32_t site)
 /* More than a tail has room for: a chunk of its own. */
 static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_done *d, uint32_t n)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_order_log *o = log_of(t);
 	struct rn_order_row row = { site, 0, n };
 	struct rn_order rows = { .row = &row, .rows = 1, .done = d, .dones = n };
@@ -446,7 +442,6 @@ static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_
 		rn_stream_lost(t);
 	rn_arena_free(&scratch);
 	done_with(o);
-	errno = saved;
 }
 
 void rn_order_log_done(struct rn_stream *t, uint32_t site, const struct rn_order_done *d,

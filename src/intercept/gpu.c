@@ -19,13 +19,13 @@
  * (gpu_driver.h).
  */
 #include "intercept/gpu.h"
+#include "base/errno_guard.h"
 
 #include "intercept/chain.h"
 #include "intercept/gpu_driver.h"
 #include "intercept/object.h"
 #include "track/memory.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
@@ -243,23 +243,21 @@ static void *hook_of_symbol(const char *symbol, int version, uint64_t flags, voi
  * caller. */
 static void *find_next(const char *name)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	void *f = rn_libc()->dlsym(RTLD_NEXT, name);
 
-	errno = saved;
 	return f;
 }
 
 /* The function that dlsym finds in the caller and the libraries that were loaded with it. */
 static void *find_local(const struct link_map *caller, const char *name)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	void *object = caller ? dlopen(caller->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *f = object ? rn_libc()->dlsym(object, name) : NULL;
 
 	if (object)
 		dlclose(object);
-	errno = saved;
 	return f;
 }
 

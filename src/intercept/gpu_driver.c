@@ -6,10 +6,10 @@
  * error is pending, and an error of the query itself is cleared.
  */
 #include "intercept/gpu_driver.h"
+#include "base/errno_guard.h"
 
 #include "intercept/object.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
@@ -123,7 +123,7 @@ bool rn_gpu_query(uintptr_t p, struct rn_mem_range *range)
 {
 	bool loaded = false;
 	struct answer a;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	range->cls = RN_MEM_OTHER;
 	find_drivers();
@@ -137,7 +137,6 @@ bool rn_gpu_query(uintptr_t p, struct rn_mem_range *range)
 		range->hi = p - range->lo < a.size ? range->lo + a.size : p + 1;
 		range->cls = a.managed ? RN_MEM_MANAGED : RN_MEM_GPU + (uint32_t)a.device;
 	}
-	errno = saved;
 	return loaded;
 }
 
@@ -145,14 +144,13 @@ uint32_t rn_gpu_class(enum rn_gpu_driver driver, const void *p)
 {
 	device_function *current;
 	struct answer a;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	find_drivers();
 	current = (device_function *)function(driver, DEVICE);
 	/* The query does not know memory of a graph that is being captured. */
 	if (!query(driver, (uintptr_t)p, &a) && current && current(&a.device) != 0)
 		a.device = -1;
-	errno = saved;
 	return a.device >= 0 && a.device < RN_MEM_GPUS ? RN_MEM_GPU + (uint32_t)a.device
 						       : RN_MEM_OTHER;
 }

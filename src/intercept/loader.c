@@ -12,6 +12,7 @@
  * dlopen here: what is loaded is found when it is used.
  */
 #include "intercept/callstack.h"
+#include "base/errno_guard.h"
 #include "intercept/chain.h"
 #include "intercept/gpu.h"
 #include "intercept/object.h"
@@ -51,10 +52,9 @@ static bool is_ours(void *handle, const char *name)
 /* Not inlined, so that nothing of it is left on the stack when the function below jumps. */
 __attribute__((noinline)) static void *answer_calmly(void *handle, const char *name, uintptr_t from)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	void *ours = answer(handle, name, from);
 
-	errno = saved;
 	return ours;
 }
 

@@ -1,10 +1,10 @@
 /* post_order.c - see post_order.h. */
 #include "intercept/post_order.h"
+#include "base/errno_guard.h"
 
 #include "intercept/event_log.h"
 #include "intercept/tracer_state.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 
 bool rn_turns;
@@ -40,7 +40,7 @@ static struct rn_post_order *find_order(uint32_t comm, enum rn_plan_turn_of of)
 static struct rn_turn_place *new_place(struct rn_order_thread *o, uint32_t comm,
 				       enum rn_plan_turn_of of)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_turn_place *p = NULL;
 	struct rn_post_order *d;
 
@@ -52,7 +52,6 @@ static struct rn_turn_place *new_place(struct rn_order_thread *o, uint32_t comm,
 		o->places = p;
 	}
 	rn_tracer_unlock();
-	errno = saved;
 	return p;
 }
 

@@ -1,13 +1,12 @@
 /* record.c - see record.h: what the hooks have in common. */
 #include "intercept/record.h"
+#include "base/errno_guard.h"
 
 #include "encode/raw.h"
 #include "intercept/event_log.h"
 #include "intercept/request_life.h"
 #include "intercept/tracer_state.h"
 #include "intercept/tracked_request.h"
-
-#include <errno.h>
 
 /* The first thread is not recorded: events are its own until another thread is named. */
 struct rn_order_thread *rn_record_new_thread(struct rn_stream *t)
@@ -61,11 +60,10 @@ void rn_record_unreplayable(struct rn_stream *t, uint64_t head)
 void rn_record_value(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n)
 {
 	const struct rn_order_call c = { .t = t, .function = function, .kind = RN_ORDER_VALUE };
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (rn_record_thread(t))
 		rn_record_numbers(&c, value, n);
-	errno = saved;
 }
 
 /* A receive that another thread started: its match must be known when it is started again. */

@@ -3,10 +3,9 @@
  * functions of the C library.
  */
 #include "intercept/record_value.h"
+#include "base/errno_guard.h"
 
 #include "intercept/replay.h"
-
-#include <errno.h>
 
 static double time_of(int64_t bits)
 {
@@ -58,12 +57,11 @@ void rn_replay_libc_value(struct rn_stream *t, uint32_t function, int64_t *value
 {
 	struct rn_order_call c = { .t = t, .function = function, .kind = RN_ORDER_VALUE };
 	int64_t recorded[2];
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	c.o = rn_replay_current(t);
 	if (c.o && c.o->replay && rn_replay_value(&c, recorded, n))
 		memcpy(value, recorded, n * sizeof(*recorded));
-	errno = saved;
 }
 
 void rn_replay_hook_values(void)

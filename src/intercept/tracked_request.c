@@ -1,6 +1,7 @@
 /* tracked_request.c - see tracked_request.h. */
 #include "intercept/tracked_request.h"
 
+#include "base/errno_guard.h"
 #include "base/seg.h"
 #include "intercept/tracer_state.h"
 
@@ -102,7 +103,7 @@ static struct rn_tracked *entry_of(const MPI_Request *request, enum rn_request_k
 
 struct rn_tracked *rn_track(const MPI_Request *request, const struct rn_tracked *is)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_tracked *f;
 
 	rn_tracer_lock();
@@ -118,7 +119,6 @@ struct rn_tracked *rn_track(const MPI_Request *request, const struct rn_tracked 
 	rn_tracer_unlock();
 	if (!f)
 		rn_stream_lost(rn_me);
-	errno = saved;
 	return f;
 }
 

@@ -1,5 +1,6 @@
 /* link_mpi.c - see link_mpi.h. */
 #include "merge/link_mpi.h"
+#include "base/errno_guard.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -540,7 +541,7 @@ static bool settled(struct rn_mpi_link *l)
 void rn_link_close(struct rn_mpi_link *l)
 {
 	struct patience p = patience(now() + STRAY);
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	do
 		while (take_stray(l))
@@ -550,5 +551,4 @@ void rn_link_close(struct rn_mpi_link *l)
 		l->mpi->request_free(&l->left[--l->lefts]);
 	if (!l->stuck)
 		rn_arena_free(&l->mem);
-	errno = saved;
 }

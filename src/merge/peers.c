@@ -117,13 +117,12 @@ enum rn_value_kind rn_peer_express(enum rn_value_kind kind, int64_t value, int64
 
 static uint32_t find_slot(const struct rn_peers *p, uint64_t key)
 {
-	uint32_t tag = (uint32_t)rn_hash_u64(key), pos = tag, i;
-	const struct rn_map_page *page = rn_map_page(&p->by_key, tag);
+	uint32_t tag = (uint32_t)rn_hash_u64(key);
 
-	while ((i = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&p->by_key, tag, i)
 		if (slot_at(p, i)->key == key)
-			break;
-	return i;
+			return i;
+	return RN_MAP_NONE;
 }
 
 /* The slot of a key, made if there is none. RN_MAP_NONE without memory. */
@@ -135,8 +134,7 @@ static uint32_t need_slot(struct rn_peers *p, uint64_t key)
 		return i;
 	if (rn_map_reserve(&p->by_key, tag) < 0 || !rn_seg_reserve(&p->slot, p->mem, 1))
 		return RN_MAP_NONE;
-	i = p->slot.n++;
-	*slot_at(p, i) = (struct slot){ .key = key };
+	i = RN_SEG_PUT(&p->slot, struct slot, (struct slot){ .key = key });
 	rn_map_insert(&p->by_key, tag, i);
 	return i;
 }
@@ -222,10 +220,7 @@ static void view_merge(struct view *a, const struct view *b)
 
 static bool known(const struct rn_peers *p, const struct added *a, uint32_t tag)
 {
-	const struct rn_map_page *page = rn_map_page(&p->by_added, tag);
-	uint32_t pos = tag, i;
-
-	while ((i = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&p->by_added, tag, i)
 		if (memcmp(RN_SEG_AT(&p->added, struct added, i), a, sizeof(*a)) == 0)
 			return true;
 	return false;

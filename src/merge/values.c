@@ -65,10 +65,8 @@ int rn_values_add_stream(struct rn_values *v, struct rn_value_use *u, uint64_t s
 {
 	if (!rn_seg_reserve(&u->stream, v->mem, 1) || !rn_seg_reserve(&u->begin, v->mem, 1))
 		return RN_E_NOMEM;
-	*RN_SEG_AT(&u->stream, uint64_t, u->stream.n) = stream;
-	*RN_SEG_AT(&u->begin, int64_t, u->begin.n) = begin;
-	u->stream.n++;
-	u->begin.n++;
+	RN_SEG_PUT(&u->stream, uint64_t, stream);
+	RN_SEG_PUT(&u->begin, int64_t, begin);
 	return RN_OK;
 }
 
