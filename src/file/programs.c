@@ -54,11 +54,9 @@ int rn_programs_add(struct rn_programs *p, const char *name, uint64_t first, uin
 		return RN_OK;
 	}
 	name = copy_name(p, name);
-	if (!name || !rn_seg_reserve(&p->run, p->mem, 1))
-		return RN_E_NOMEM;
-	*run_at(p, p->run.n) = (struct run){ name, first, last };
-	p->run.n++;
-	return RN_OK;
+	return name && RN_SEG_PUSH(&p->run, p->mem, struct run, (struct run){ name, first, last })
+		       ? RN_OK
+		       : RN_E_NOMEM;
 }
 
 /* ---- encoding ---- */

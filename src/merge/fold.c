@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "encode/sigs.h"
 #include "grammar/grammar.h"
+#include "merge/loop_fold_search.h"
 #include "rules/rules.h"
 #include "rules/visit.h"
 #include "series/series.h"
@@ -15,65 +16,29 @@
 #define COUNTS  5u  /* different ones that a symbol must have to become a loop */
 #define PASSES  16u /* loops in loops */
 #define OPTIONS 32u /* that are tried */
-#define NONE    UINT32_MAX
-
-/* Others wait for it, so there are only so many steps, and fewer where they lead nowhere. */
-#define STEPS ((uint64_t)1 << 24)
-#define WASTE (STEPS / 8)
-
-/* How often a loop has how many rounds, for one group. */
-struct counts {
-	struct rn_series *series; /* NULL: the group does not have the loop */
-	int64_t lo, hi;
-	uint64_t surprises; /* values that the series did not expect */
-	uint64_t sum;       /* UINT64_MAX: or more */
-};
-
-/* The streams on their way: plain rules over signatures and the loops so far. */
-struct state {
-	const struct rn_rules *rules;
-	uint32_t *root; /* by group */
-	uint32_t groups, sigs;
-	struct rn_loop *loop;
-	struct counts *count; /* [loop * groups + group] */
-	uint32_t loops;
-	size_t series_bytes, bytes; /* of the series, and with the rules, about */
-	/* Steps that folding may still take: in all, and in trials that are for nothing. */
-	uint64_t left, waste;
-	/* By terminal, two for each, as it may be behind the anchor or before it: the anchor that
-	 * it was last tried with, or NONE. The first `listed` terminals have them. */
-	uint32_t *tried, listed;
-};
-
-/* A terminal that comes in some rounds only: always right behind its anchor, or always right before
- * it. As a loop of no or of one round it is there every time. */
-struct option {
-	uint32_t terminal, anchor; /* NONE: there is none */
-	bool behind;
-};
 
 /* One step from the inside to the outside. */
 struct pass {
-	const struct state *from;
+	const struct rn_fold_state *from;
 	struct rn_arena *scratch;
 	uint32_t rules, terminals;
-	uint32_t *loop; /* by symbol: the loop that it becomes, or NONE */
+	uint32_t *loop; /* by symbol: the loop that it becomes, or RN_FOLD_NONE */
 	uint32_t loops; /* new ones */
 	bool *holds;    /* by rule: such a loop is in there */
 	/* Symbols of the old rules that stay whole, as terminals of the new grammar, behind the new
-	 * loops: by symbol, or NONE; and back. */
+	 * loops: by symbol, or RN_FOLD_NONE; and back. */
 	uint32_t *number, *symbol;
 	uint32_t numbers;
 	uint32_t group; /* the one that is being written */
 	struct rn_grammar *grammar;
-	struct option option; /* what the pass is about, if not counts */
-	bool owed;            /* its anchor has come, and it has not yet */
-	uint32_t last;        /* symbol */
-	/* The loop that came last, or NONE, and its rounds so far: rules end in the middle of
-	 * repeats, too, which then go on with the next one. */
+	struct rn_fold_option option; /* what the pass is about, if not counts */
+	bool owed;                    /* its anchor has come, and it has not yet */
+	uint32_t last;                /* symbol */
+	/* The loop that came last, or RN_FOLD_NONE, and its rounds so far: rules end in the middle
+	 * of repeats, too, which then go on with the next one. */
 	uint32_t open;
 	uint64_t rounds;
-	struct counts *count; /* [new loop * groups + group] */
+	struct rn_fold_counts *count; /* [new loop * groups + group] */
 };
 
 /* ---- symbols: terminals, then rules, then literal runs ---- */
@@ -142,7 +107,7 @@ static void choose(struct pass *p, const struct seen *seen)
 		for (uint32_t i = 0; i < body.n; i++) {
 			const struct rn_item *it = &body.item[i];
 
-			if (p->loop[symbol_of(p, it)] != NONE ||
+			if (p->loop[symbol_of(p, it)] != RN_FOLD_NONE ||
 			    (it->kind == RN_KIND_RULE && p->holds[it->id]))
 				p->holds[r] = true;
 		}
@@ -151,7 +116,7 @@ static void choose(struct pass *p, const struct seen *seen)
 	}
 }
 
-static void choose_option(struct pass *p, struct option o)
+static void choose_option(struct pass *p, struct rn_fold_option o)
 {
 	p->option = o;
 	p->loop[o.terminal] = p->loops++;
@@ -170,7 +135,7 @@ static void choose_option(struct pass *p, struct option o)
 	}
 }
 
-static bool begin_pass(struct pass *p, const struct state *s, struct option option,
+static bool begin_pass(struct pass *p, const struct rn_fold_state *s, struct rn_fold_option option,
 		       struct rn_arena *scratch)
 {
 	struct seen *seen;
@@ -190,13 +155,13 @@ static bool begin_pass(struct pass *p, const struct state *s, struct option opti
 	memset(p->loop, 0xff, n * sizeof(*p->loop));
 	memset(p->number, 0xff, n * sizeof(*p->number));
 	p->option = option;
-	if (option.terminal != NONE) {
+	if (option.terminal != RN_FOLD_NONE) {
 		choose_option(p, option);
 	} else {
 		see_all(p, seen);
 		choose(p, seen);
 	}
-	p->count = rn_new(scratch, struct counts, (size_t)p->loops * s->groups + 1);
+	p->count = rn_new(scratch, struct rn_fold_counts, (size_t)p->loops * s->groups + 1);
 	return p->count != NULL;
 }
 
@@ -204,22 +169,16 @@ static bool begin_pass(struct pass *p, const struct state *s, struct option opti
 
 static uint32_t number_of(struct pass *p, uint32_t symbol)
 {
-	if (p->number[symbol] == NONE) {
+	if (p->number[symbol] == RN_FOLD_NONE) {
 		p->number[symbol] = p->loops + p->numbers;
 		p->symbol[p->numbers++] = symbol;
 	}
 	return p->number[symbol];
 }
 
-static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
-{
-	return __builtin_mul_overflow(a, b, &a) || __builtin_add_overflow(sum, a, &sum) ? UINT64_MAX
-											: sum;
-}
-
 static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 {
-	struct counts *c = &p->count[(size_t)loop * p->from->groups + p->group];
+	struct rn_fold_counts *c = &p->count[(size_t)loop * p->from->groups + p->group];
 	int64_t v = (int64_t)count, expected;
 
 	if (!c->series) {
@@ -232,7 +191,7 @@ static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 		c->surprises++;
 	c->lo = v < c->lo ? v : c->lo;
 	c->hi = v > c->hi ? v : c->hi;
-	c->sum = add_product(c->sum, count, 1);
+	c->sum = rn_fold_add_product(c->sum, count, 1);
 	return rn_series_append(c->series, v);
 }
 
@@ -241,9 +200,9 @@ static int close_loop(struct pass *p)
 	uint32_t loop = p->open;
 	int rc;
 
-	if (loop == NONE)
+	if (loop == RN_FOLD_NONE)
 		return RN_OK;
-	p->open = NONE;
+	p->open = RN_FOLD_NONE;
 	rc = add_count(p, loop, p->rounds);
 	return rc < 0 ? rc : rn_grammar_append(p->grammar, loop);
 }
@@ -278,7 +237,7 @@ static int pay(struct pass *p)
 
 static int put_anchor(struct pass *p, uint32_t symbol)
 {
-	const struct option *o = &p->option;
+	const struct rn_fold_option *o = &p->option;
 	int rc = pay(p);
 
 	if (rc == RN_OK && !o->behind && p->last != o->terminal)
@@ -322,7 +281,7 @@ static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct 
 	uint32_t symbol = symbol_of(p, it), loop = p->loop[symbol];
 
 	(void)time;
-	if (loop != NONE)
+	if (loop != RN_FOLD_NONE)
 		return put_loop(p, loop, it->count);
 	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
 		*into = (struct rn_descent){ it->id, it->count };
@@ -334,7 +293,7 @@ static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct 
 /* The rules of the new grammars, over the pass's own terminals. */
 static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, uint64_t *left)
 {
-	rn_item_fn *fn = p->option.terminal == NONE ? fold_item : fold_option;
+	rn_item_fn *fn = p->option.terminal == RN_FOLD_NONE ? fold_item : fold_option;
 	int rc = RN_OK;
 
 	p->grammar = rn_grammar_new(p->scratch, NULL);
@@ -342,7 +301,7 @@ static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, 
 		return RN_E_NOMEM;
 	for (p->group = 0; p->group < p->from->groups && rc == RN_OK; p->group++) {
 		rn_grammar_reset(p->grammar);
-		p->last = p->open = NONE;
+		p->last = p->open = RN_FOLD_NONE;
 		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], left, fn, p);
 		if (rc == RN_OK)
 			rc = pay(p);
@@ -375,7 +334,7 @@ static int place(const struct rewrite *w, uint32_t symbol, struct rn_item *out)
 	if (out->kind == RN_KIND_LITERAL) {
 		uint32_t *to = &w->literal[out->id];
 		const uint32_t *run = rn_rules_literal(from, out->id, &n);
-		int rc = *to == NONE ? rn_rules_add_literal(w->to, run, n, to) : RN_OK;
+		int rc = *to == RN_FOLD_NONE ? rn_rules_add_literal(w->to, run, n, to) : RN_OK;
 
 		out->id = *to;
 		return rc;
@@ -424,7 +383,8 @@ static int rewrite_rules(const struct rewrite *w, const struct rn_rules *made, u
 }
 
 /* The rounds of all loops, the old ones and the new. */
-static int rewrite_loops(const struct rewrite *w, const struct state *from, struct state *to)
+static int rewrite_loops(const struct rewrite *w, const struct rn_fold_state *from,
+			 struct rn_fold_state *to)
 {
 	int rc = RN_OK;
 
@@ -437,7 +397,7 @@ static int rewrite_loops(const struct rewrite *w, const struct state *from, stru
 	for (uint32_t s = 0; s < w->p->terminals + w->p->rules && rc == RN_OK; s++) {
 		struct rn_item it;
 
-		if (w->p->loop[s] == NONE)
+		if (w->p->loop[s] == RN_FOLD_NONE)
 			continue;
 		rc = place(w, s, &it);
 		if (rc == RN_OK && it.kind == RN_KIND_TERMINAL && it.id >= from->sigs) {
@@ -451,7 +411,7 @@ static int rewrite_loops(const struct rewrite *w, const struct state *from, stru
 }
 
 static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *root,
-		   struct state *to, struct rn_arena *mem)
+		   struct rn_fold_state *to, struct rn_arena *mem)
 {
 	struct rn_rules *rules = rn_rules_new(mem);
 	size_t literals = rn_rules_literals(p->from->rules);
@@ -473,137 +433,6 @@ static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *
 	return rc;
 }
 
-/* ---- what comes in some rounds only ---- */
-
-#define MANY   (UINT32_MAX - 1)
-#define OUTER  (UINT32_MAX - 2) /* the beginning or the end of a stream, or a literal run */
-#define RARELY 4u               /* that often is not worth a loop */
-#define SELDOM 64u              /* nor is one round in more than so many */
-
-struct around {
-	uint32_t before, behind; /* the only symbol there is, MANY, or NONE if it does not occur */
-	uint64_t occurs;
-};
-
-struct neighbours {
-	const struct state *s;
-	struct around *of;      /* by terminal */
-	uint32_t *first, *last; /* by rule: its terminals, or OUTER */
-	uint64_t *weight;       /* by rule: how often it is executed */
-};
-
-static void meet(struct neighbours *n, uint32_t a, uint32_t b)
-{
-	if (a < OUTER)
-		n->of[a].behind = n->of[a].behind == NONE || n->of[a].behind == b ? b : MANY;
-	if (b < OUTER)
-		n->of[b].before = n->of[b].before == NONE || n->of[b].before == a ? a : MANY;
-}
-
-static uint32_t end_of(const struct rn_item *it, const uint32_t *ends)
-{
-	if (it->kind == RN_KIND_TERMINAL)
-		return it->id;
-	return it->kind == RN_KIND_RULE ? ends[it->id] : OUTER;
-}
-
-static void meet_in(struct neighbours *n, uint32_t rule)
-{
-	struct rn_body body = rn_rules_body(n->s->rules, rule);
-
-	n->first[rule] = n->last[rule] = OUTER;
-	for (uint32_t i = 0; i < body.n; i++) {
-		const struct rn_item *it = &body.item[i];
-
-		if (it->kind == RN_KIND_RULE && it->count > 1)
-			meet(n, n->last[it->id], n->first[it->id]);
-		if (i)
-			meet(n, end_of(it - 1, n->last), end_of(it, n->first));
-	}
-	if (body.n) {
-		n->first[rule] = end_of(&body.item[0], n->first);
-		n->last[rule] = end_of(&body.item[body.n - 1], n->last);
-	}
-}
-
-static void weigh(struct neighbours *n)
-{
-	for (uint32_t g = 0; g < n->s->groups; g++) {
-		n->weight[n->s->root[g]]++;
-		meet(n, OUTER, n->first[n->s->root[g]]);
-		meet(n, n->last[n->s->root[g]], OUTER);
-	}
-	for (uint32_t r = rn_rules_count(n->s->rules); r-- > 0;) {
-		struct rn_body body = rn_rules_body(n->s->rules, r);
-
-		for (uint32_t i = 0; i < body.n; i++) {
-			const struct rn_item *it = &body.item[i];
-			uint64_t *to = it->kind == RN_KIND_RULE       ? &n->weight[it->id]
-				       : it->kind == RN_KIND_TERMINAL ? &n->of[it->id].occurs
-								      : NULL;
-
-			if (to)
-				*to = add_product(*to, n->weight[r], it->count);
-		}
-	}
-}
-
-static bool find_neighbours(struct neighbours *n, const struct state *s, struct rn_arena *scratch)
-{
-	size_t rules = (size_t)rn_rules_count(s->rules) + 1, terminals = s->sigs + s->loops;
-
-	n->s = s;
-	n->of = rn_new(scratch, struct around, terminals + 1);
-	n->first = rn_new(scratch, uint32_t, rules);
-	n->last = rn_new(scratch, uint32_t, rules);
-	n->weight = rn_new(scratch, uint64_t, rules);
-	if (!n->of || !n->first || !n->last || !n->weight)
-		return false;
-	for (size_t t = 0; t < terminals; t++)
-		n->of[t].before = n->of[t].behind = NONE;
-	for (uint32_t r = 0; r + 1 < rules; r++)
-		meet_in(n, r);
-	weigh(n);
-	return true;
-}
-
-/* Whether it can be an option with this anchor. */
-static bool is_option(const struct neighbours *n, uint32_t t, uint32_t anchor, bool behind)
-{
-	uint64_t occurs = n->of[t].occurs;
-
-	return anchor < OUTER && anchor != t && anchor != n->s->tried[2 * (size_t)t + behind] &&
-	       occurs >= RARELY && n->of[anchor].occurs > occurs &&
-	       n->of[anchor].occurs / SELDOM <= occurs;
-}
-
-#define CHEAP (WASTE / 64)
-
-/* The first one; of those that occur often, with their anchors, and so take many steps, the one
- * that does least, and behind all others. */
-static struct option next_option(const struct neighbours *n)
-{
-	struct option best = { NONE, NONE, false };
-	uint64_t least = UINT64_MAX;
-
-	for (uint32_t t = 0; t < n->s->sigs + n->s->loops; t++) {
-		const struct around *a = &n->of[t];
-		bool behind = is_option(n, t, a->before, true);
-		uint32_t anchor = behind ? a->before : a->behind;
-		uint64_t both;
-
-		if (!behind && !is_option(n, t, anchor, false))
-			continue;
-		both = add_product(n->of[anchor].occurs, a->occurs, 1);
-		both = both < CHEAP ? 0 : both;
-		if (both < least) {
-			least = both;
-			best = (struct option){ t, anchor, behind };
-		}
-	}
-	return best;
-}
-
 /* ---- is it worth it ---- */
 
 /* About what is in a file: packing it to find out would take longer than all the rest. An item of a
@@ -613,7 +442,7 @@ static struct option next_option(const struct neighbours *n)
 #define SERIES_BYTES 6
 
 /* What is as expected takes nothing, and the rest as many bits as tell the counts apart. */
-static size_t series_bytes(const struct counts *c)
+static size_t series_bytes(const struct rn_fold_counts *c)
 {
 	uint64_t range = (uint64_t)c->hi - (uint64_t)c->lo;
 	unsigned bits = range ? 64 - (unsigned)__builtin_clzll(range) : 0;
@@ -622,7 +451,7 @@ static size_t series_bytes(const struct counts *c)
 }
 
 /* The loops before `first` have been measured. */
-static void measure(struct state *s, uint32_t first)
+static void measure(struct rn_fold_state *s, uint32_t first)
 {
 	size_t items = 0;
 
@@ -635,7 +464,7 @@ static void measure(struct state *s, uint32_t first)
 
 /* ---- */
 
-static bool make_state(struct state *to, const struct state *from, uint32_t more,
+static bool make_state(struct rn_fold_state *to, const struct rn_fold_state *from, uint32_t more,
 		       struct rn_arena *scratch)
 {
 	size_t n;
@@ -645,16 +474,17 @@ static bool make_state(struct state *to, const struct state *from, uint32_t more
 	n = (size_t)to->loops * to->groups;
 	to->root = rn_new(scratch, uint32_t, (size_t)to->groups + 1);
 	to->loop = rn_new(scratch, struct rn_loop, (size_t)to->loops + 1);
-	to->count = rn_new(scratch, struct counts, n + 1);
+	to->count = rn_new(scratch, struct rn_fold_counts, n + 1);
 	return to->root && to->loop && to->count;
 }
 
 /* Makes *s smaller; 1 if it did, 0 when there is nothing to gain. */
-static int try_once(struct state *s, struct option option, struct rn_arena *scratch, uint64_t *left)
+static int try_once(struct rn_fold_state *s, struct rn_fold_option option, struct rn_arena *scratch,
+		    uint64_t *left)
 {
 	struct rn_rules *made = rn_rules_new(scratch);
 	uint32_t *root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
-	struct state to;
+	struct rn_fold_state to;
 	struct pass p;
 	size_t had = (size_t)s->loops * s->groups;
 	int rc;
@@ -683,7 +513,8 @@ static int try_once(struct state *s, struct option option, struct rn_arena *scra
 
 /* The same within what it may take. What was for nothing costs no memory. Going through all rules,
  * as every trial does a few times, has its price too. */
-static int fold_once(struct state *s, struct option option, struct rn_arena *scratch)
+static int fold_once(struct rn_fold_state *s, struct rn_fold_option option,
+		     struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
 	uint64_t most = s->left < s->waste ? s->left : s->waste, rules = s->bytes / ITEM_BYTES;
@@ -698,10 +529,10 @@ static int fold_once(struct state *s, struct option option, struct rn_arena *scr
 	return rc;
 }
 
-static const struct option no_option = { NONE, NONE, false };
+static const struct rn_fold_option no_option = { RN_FOLD_NONE, RN_FOLD_NONE, false };
 
-/* Entries of `tried` become NONE: all, or those that have not been written yet. */
-static void clear_tried(struct state *s, bool all)
+/* Entries of `tried` become RN_FOLD_NONE: all, or those that have not been written yet. */
+static void clear_tried(struct rn_fold_state *s, bool all)
 {
 	uint32_t from = all ? 0 : s->listed, to = s->sigs + s->loops;
 
@@ -713,21 +544,21 @@ static void clear_tried(struct state *s, bool all)
 
 /* One after the other. Behind one that was worth it others may be, too, that were not; when much
  * has been done already, each is tried once. */
-static int fold_options(struct state *s, struct rn_arena *scratch)
+static int fold_options(struct rn_fold_state *s, struct rn_arena *scratch)
 {
 	unsigned tries = 0;
 	int gained = 0, rc = 1;
 
 	while (rc > 0 && tries < OPTIONS) {
-		struct neighbours n;
+		struct rn_fold_neighbours n;
 
-		clear_tried(s, !gained || s->left > STEPS / 2);
-		if (!find_neighbours(&n, s, scratch))
+		clear_tried(s, !gained || s->left > RN_FOLD_STEPS / 2);
+		if (!rn_fold_find_neighbours(&n, s, scratch))
 			return RN_E_NOMEM;
 		for (rc = 0; rc == 0 && tries < OPTIONS && s->waste; tries++) {
-			struct option o = next_option(&n);
+			struct rn_fold_option o = rn_fold_next_option(&n);
 
-			if (o.terminal == NONE)
+			if (o.terminal == RN_FOLD_NONE)
 				return gained;
 			s->tried[2 * (size_t)o.terminal + o.behind] = o.anchor;
 			rc = fold_once(s, o, scratch);
@@ -737,13 +568,14 @@ static int fold_options(struct state *s, struct rn_arena *scratch)
 	return rc < 0 ? rc : gained;
 }
 
-static bool begin(struct state *s, const struct rn_streams *streams, struct rn_arena *scratch)
+static bool begin(struct rn_fold_state *s, const struct rn_streams *streams,
+		  struct rn_arena *scratch)
 {
-	*s = (struct state){ .rules = streams->rules,
-			     .groups = streams->groups,
-			     .left = STEPS,
-			     .waste = WASTE,
-			     .sigs = rn_sigs_count(streams->sigs) };
+	*s = (struct rn_fold_state){ .rules = streams->rules,
+				     .groups = streams->groups,
+				     .left = RN_FOLD_STEPS,
+				     .waste = RN_FOLD_WASTE,
+				     .sigs = rn_sigs_count(streams->sigs) };
 	s->root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
 	s->tried = rn_new(scratch, uint32_t, 2 * ((size_t)s->sigs + RN_LOOPS_MOST));
 	for (uint32_t g = 0; s->root && g < s->groups; g++)
@@ -752,7 +584,8 @@ static bool begin(struct state *s, const struct rn_streams *streams, struct rn_a
 }
 
 /* Series as bytes, each once. */
-static int put_series(const struct state *s, struct rn_arena *scratch, struct rn_folded *out)
+static int put_series(const struct rn_fold_state *s, struct rn_arena *scratch,
+		      struct rn_folded *out)
 {
 	struct rn_buf b = { 0 };
 	int rc = RN_OK;
@@ -778,8 +611,8 @@ static int put_series(const struct state *s, struct rn_arena *scratch, struct rn
 }
 
 /* What was gained, where it stays. */
-static int finish(const struct state *s, const struct rn_streams *streams, struct rn_arena *mem,
-		  struct rn_arena *scratch, struct rn_folded *out)
+static int finish(const struct rn_fold_state *s, const struct rn_streams *streams,
+		  struct rn_arena *mem, struct rn_arena *scratch, struct rn_folded *out)
 {
 	struct rn_rules *rules = rn_rules_new(mem);
 	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(s->rules) + 1);
@@ -815,7 +648,7 @@ static int finish(const struct state *s, const struct rn_streams *streams, struc
 int rn_fold(const struct rn_streams *streams, struct rn_arena *mem, struct rn_arena *scratch,
 	    struct rn_folded *out)
 {
-	struct state s;
+	struct rn_fold_state s;
 	int rc = 1;
 
 	*out = (struct rn_folded){ .streams = *streams };

@@ -74,12 +74,13 @@ static inline void forge_trace(unsigned char *file, size_t len)
 #define FORGE_SECTIONS RN_SECTION_KINDS
 
 /* In the order of a file. */
-static const enum rn_section_type forge_types[FORGE_SECTIONS] = {
+static const enum rn_section_type forge_types[] = {
 	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
 	RN_SECTION_RULES, RN_SECTION_LOOPS,     RN_SECTION_RANKS,   RN_SECTION_TIME,
 	RN_SECTION_COMMS, RN_SECTION_TIMES,     RN_SECTION_SITES,   RN_SECTION_VALUES,
 	RN_SECTION_ORDER,
 };
+_Static_assert(sizeof(forge_types) / sizeof(*forge_types) == FORGE_SECTIONS, "all sections");
 
 /* The bytes of section i of forge_types. A section without bytes that is not needed is left out,
  * as is one that is `dropped`. */
