@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/budget.h"
 #include "base/err.h"
 #include "base/io.h"
@@ -51,8 +52,10 @@ struct folder {
 	char memory[PATH_MAX]; /* the one that stands in for it on this node; or "" */
 	int dir, memory_dir;   /* descriptors, or -1 */
 	struct file *file;
-	size_t n, cap;
-	uint64_t run; /* the newest */
+	size_t n;
+	uint32_t cap;
+	struct rn_arena mem; /* of `file` */
+	uint64_t run;        /* the newest */
 	size_t bad, others, copies;
 	bool running;
 	bool look; /* the files are only looked at */
@@ -75,7 +78,7 @@ static void free_folder(struct folder *d)
 		close_if_open(d->file[i].fd);
 		free(d->file[i].path);
 	}
-	free(d->file);
+	rn_arena_free(&d->mem);
 }
 
 /* ---- the files ---- */
@@ -104,16 +107,7 @@ static bool add_file(struct folder *d, int dir, const char *name)
 			  .in_memory = in_memory,
 			  .fd = -1 };
 
-	if (d->n == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 64;
-		struct file *file = realloc(d->file, cap * sizeof(*file));
-
-		if (file) {
-			d->file = file;
-			d->cap = cap;
-		}
-	}
-	if (!f.path || d->n == d->cap) {
+	if (!f.path || !RN_GROW(&d->mem, d->file, d->n + 1, d->cap)) {
 		free(f.path);
 		return false;
 	}
@@ -157,6 +151,7 @@ static bool scan_one(struct folder *d, int fd)
  */
 static void open_directories(struct folder *d)
 {
+	rn_arena_init(&d->mem, SIZE_MAX);
 	d->memory_dir = -1;
 	if (rn_spill_memory_folder(d->path, d->memory, sizeof(d->memory)))
 		d->memory_dir = rn_private_dir_open(d->memory);

@@ -39,29 +39,12 @@ static uint32_t new_entry(struct rn_requests *t, uint64_t key, uint32_t group)
 	return i;
 }
 
-static int grow_dir(struct rn_requests *t)
-{
-	uint32_t cap = t->chunks_cap ? t->chunks_cap * 2 : 8;
-	struct rn_request_entry **dir;
-
-	if (t->chunks < t->chunks_cap)
-		return RN_OK;
-	dir = rn_new(t->mem, struct rn_request_entry *, cap);
-	if (!dir)
-		return RN_E_NOMEM;
-	if (t->chunks)
-		memcpy(dir, t->chunk, t->chunks * sizeof(*dir));
-	t->chunk = dir;
-	t->chunks_cap = cap;
-	return RN_OK;
-}
-
 static int add_chunk(struct rn_requests *t)
 {
 	uint32_t first = t->chunks * RN_REQUEST_CHUNK;
 	struct rn_request_entry *chunk;
 
-	if (grow_dir(t) < 0)
+	if (!RN_GROW(t->mem, t->chunk, t->chunks + 1, t->chunks_cap))
 		return RN_E_NOMEM;
 	chunk = rn_alloc(t->mem, sizeof(*chunk), sizeof(*chunk), RN_REQUEST_CHUNK);
 	if (!chunk)
