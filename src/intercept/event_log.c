@@ -29,20 +29,15 @@ struct slot {
 /* The rows and all other state are in private memory. `tail` is the copy in the part file, which is
  * written and never read. Without a part file, `tail` is in private memory and is not used. */
 struct rn_order_log {
+	struct rn_event_state state;
 	uint32_t *run; /* the row that failures count up in; NULL: none */
 	uint32_t run_site;
-	uint64_t events;
 	uint64_t *events_in_file; /* copy of `events`, also if `tail` is not in the part file */
 	struct rn_order_tail *tail;
-	unsigned char *rows;     /* TAIL bytes */
-	size_t at;               /* bytes of rows */
-	uint32_t chunks;         /* that the tail follows on */
-	bool in_file;            /* the tail is an extent */
-	bool counted;            /* the counter is in the part file */
-	bool over;               /* there was no memory: the rest is lost */
-	bool busy;               /* an event is being added; events of signal handlers are lost */
-	uint64_t sealed;         /* events in chunks */
-	struct rn_extent extent; /* head of the tail's extent */
+	unsigned char *rows; /* TAIL bytes */
+	bool over;           /* there was no memory: the rest is lost */
+	bool busy;           /* an event is being added; events of signal handlers are lost */
+	uint64_t sealed;     /* events in chunks */
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
 	struct rn_seg chunk; /* struct rn_chunk */
@@ -67,13 +62,13 @@ static bool make_tail(struct rn_stream *t, struct rn_order_log *o)
 	if (!tail)
 		return false;
 	o->tail = tail;
-	o->extent = m.head;
-	o->in_file = in_file;
+	o->state.extent = m.head;
+	o->state.in_file = in_file;
 	o->run = NULL;
 	if (in_file || !o->events_in_file)
 		o->events_in_file = &tail->events;
-	o->counted |= in_file;
-	*o->events_in_file = o->events;
+	o->state.counted |= in_file;
+	*o->events_in_file = o->state.events;
 	return true;
 }
 
@@ -107,6 +102,7 @@ static struct rn_order_log *make(struct rn_stream *t)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (!t->order) /* a handler may have made it since the caller looked */
 		t->order = allocate(t);
+	t->events = t->order ? &t->order->state : NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->making_order = false;
 	return t->order;
@@ -146,7 +142,7 @@ static bool seal(struct rn_stream *t, struct rn_order_log *o);
 /* The file does not take any more: what its tail has stays, and rows go elsewhere from now on. */
 static void leave_file(struct rn_stream *t, struct rn_order_log *o)
 {
-	if (o->at)
+	if (o->state.at)
 		seal(t, o);
 	else if (!make_tail(t, o))
 		o->over = true;
@@ -199,9 +195,9 @@ static uint32_t add_site(struct rn_stream *t, struct rn_order_log *o,
 	o->site.n++;
 	if (o->site.n <= TABLE / 2)
 		*slot = (struct slot){ *site, o->site.n };
-	if (o->in_file)
+	if (o->state.in_file)
 		rn_spool_fact(t, RN_FACT_ORDER_SITE, site, sizeof(*site));
-	if (o->in_file && !t->spooled)
+	if (o->state.in_file && !t->spooled)
 		leave_file(t, o);
 	return o->site.n;
 }
@@ -275,7 +271,7 @@ static struct rn_order_site *all_sites(const struct rn_order_log *o, struct rn_a
 
 static uint64_t tail_word(const struct rn_order_log *o)
 {
-	return (uint64_t)o->chunks << 32 | o->at;
+	return (uint64_t)o->state.chunks << 32 | o->state.at;
 }
 
 static void publish(struct rn_order_log *o)
@@ -288,17 +284,17 @@ static void keep_chunk(struct rn_stream *t, struct rn_order_log *o, struct rn_ch
 {
 	*RN_SEG_AT(&o->chunk, struct rn_chunk, o->chunk.n) = c;
 	o->chunk.n++;
-	o->chunks++;
-	o->at = 0;
+	o->state.chunks++;
+	o->state.at = 0;
 	o->run = NULL;
-	if (o->in_file)
+	if (o->state.in_file)
 		rn_spool_fact(t, RN_FACT_ORDER, c.bytes, c.len);
-	if (o->in_file && !t->spooled) {
+	if (o->state.in_file && !t->spooled) {
 		leave_file(t, o);
 		return;
 	}
 	publish(o);
-	if (o->in_file)
+	if (o->state.in_file)
 		rn_spool_order_sealed(t);
 }
 
@@ -328,7 +324,7 @@ static bool seal(struct rn_stream *t, struct rn_order_log *o)
 	rn_arena_init(&scratch, SIZE_MAX);
 	rows.site = all_sites(o, &scratch);
 	o->over = true;
-	if (rows.site && rn_order_tail_read(&scratch, o->rows, o->at, &rows, &failed)) {
+	if (rows.site && rn_order_tail_read(&scratch, o->rows, o->state.at, &rows, &failed)) {
 		o->over = false;
 		done = seal_rows(t, o, &rows, &scratch);
 	}
@@ -339,9 +335,9 @@ static bool seal(struct rn_stream *t, struct rn_order_log *o)
 /* Room for so many bytes, and where; NULL when there cannot be. */
 static unsigned char *room_for(struct rn_stream *t, struct rn_order_log *o, size_t bytes)
 {
-	if (__builtin_expect(o->at + bytes > ROWS, 0) && o->at)
+	if (__builtin_expect(o->state.at + bytes > ROWS, 0) && o->state.at)
 		seal(t, o);
-	return o->over || bytes > ROWS ? NULL : o->rows + o->at;
+	return o->over || bytes > ROWS ? NULL : o->rows + o->state.at;
 }
 
 /* The row ends here. */
@@ -349,14 +345,14 @@ static void row_ends(struct rn_order_log *o, const unsigned char *p)
 {
 	size_t end = (size_t)(p - o->rows);
 
-	memcpy(rn_order_tail_rows(o->tail) + o->at, o->rows + o->at, end - o->at);
-	o->at = end;
+	memcpy(rn_order_tail_rows(o->tail) + o->state.at, o->rows + o->state.at, end - o->state.at);
+	o->state.at = end;
 	publish(o);
 }
 
 static void count_event(struct rn_order_log *o)
 {
-	__atomic_store_n(o->events_in_file, ++o->events, __ATOMIC_RELAXED);
+	__atomic_store_n(o->events_in_file, ++o->state.events, __ATOMIC_RELAXED);
 }
 
 /* ---- events ---- */
@@ -431,7 +427,7 @@ static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_
 
 	if (!o)
 		return;
-	if (o->at)
+	if (o->state.at)
 		seal(t, o);
 	rn_arena_init(&scratch, SIZE_MAX);
 	rows.site = all_sites(o, &scratch);
@@ -493,7 +489,7 @@ void rn_order_log_adopt(struct rn_stream *t)
 	struct rn_order_log *o = t->order;
 	struct rn_order_tail *old = o ? o->tail : NULL;
 
-	if (!o || o->in_file)
+	if (!o || o->state.in_file)
 		return;
 	for (uint32_t i = 0; i < o->site.n; i++)
 		rn_spool_fact(t, RN_FACT_ORDER_SITE, RN_SEG_AT(&o->site, struct rn_order_site, i),
@@ -505,19 +501,9 @@ void rn_order_log_adopt(struct rn_stream *t)
 	}
 	if (!t->spooled || !make_tail(t, o))
 		return;
-	memcpy(rn_order_tail_rows(o->tail), o->rows, o->at);
+	memcpy(rn_order_tail_rows(o->tail), o->rows, o->state.at);
 	publish(o);
 	munmap(old, TAIL);
-}
-
-bool rn_order_log_tail(const struct rn_stream *t, struct rn_order_tail *out)
-{
-	const struct rn_order_log *o = t->order;
-
-	if (!o || !o->in_file)
-		return false;
-	*out = (struct rn_order_tail){ o->extent, tail_word(o), o->events };
-	return true;
 }
 
 /* There may be memory now where there was none. */
@@ -526,24 +512,19 @@ void rn_order_log_stop(struct rn_stream *t)
 	struct rn_order_log *o = t->order;
 	bool over = o && o->over;
 
-	if (!o || !o->at)
+	if (!o || !o->state.at)
 		return;
 	if (!seal(t, o)) {
-		t->live.lost = t->lost += o->events - o->sealed;
-		*o->events_in_file = o->events = o->sealed;
-		o->at = 0;
+		t->live.lost = t->lost += o->state.events - o->sealed;
+		*o->events_in_file = o->state.events = o->sealed;
+		o->state.at = 0;
 	}
 	o->over |= over;
 }
 
 uint64_t rn_order_log_events(const struct rn_stream *t)
 {
-	return t->order ? t->order->events : 0;
-}
-
-uint64_t rn_order_log_unkept(const struct rn_stream *t)
-{
-	return t->order && !t->order->counted ? t->order->events : 0;
+	return t->order ? t->order->state.events : 0;
 }
 
 uint64_t rn_order_log_size(const struct rn_stream *t)

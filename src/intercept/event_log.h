@@ -21,7 +21,6 @@
 
 struct rn_arena;
 struct rn_order_part;
-struct rn_order_tail;
 struct rn_stream;
 
 #define RN_ORDER_NO_SITE UINT32_MAX /* there was no memory; its events are lost */
@@ -40,20 +39,14 @@ void rn_order_log_value(struct rn_stream *t, uint32_t site, int64_t value);
 /* A message is sent; only where clocks are wanted (rn_config.order_sends). */
 void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest, int tag);
 
-/* spool.c: the stream has become part of the file. */
+/* The stream has become part of the file. */
 void rn_order_log_adopt(struct rn_stream *t);
-
-/* Stores the head of the stream's tail in the file. False: the latest events are not in the file.
- */
-bool rn_order_log_tail(const struct rn_stream *t, struct rn_order_tail *out);
 
 /* What there is becomes a chunk. */
 void rn_order_log_stop(struct rn_stream *t);
 
-/* How many events there have been; how many of them nobody can find, nor count, in the part file;
- * and all of them, in the arena: RN_OK or RN_E_NOMEM. */
+/* How many events there have been; and all of them, in the arena: RN_OK or RN_E_NOMEM. */
 uint64_t rn_order_log_events(const struct rn_stream *t);
-uint64_t rn_order_log_unkept(const struct rn_stream *t);
 int rn_order_log_part(const struct rn_stream *t, struct rn_arena *mem, struct rn_order_part *out);
 
 /* Bytes that it takes. */

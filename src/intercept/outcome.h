@@ -22,6 +22,9 @@ struct rn_outcome_ops {
 	 * word of the call. */
 	void (*unreplayable)(struct rn_stream *t, uint64_t head);
 
+	/* The stream is in the journal from now on. */
+	void (*stream_stored)(struct rn_stream *t);
+
 	/* A function of the C library returns these n <= 2 numbers to the program. */
 	void (*value)(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
 

@@ -55,8 +55,8 @@ static struct rn_turn_place *new_place(struct rn_order_thread *o, uint32_t comm,
 	return p;
 }
 
-struct rn_turn_place *rn_turn_place(struct rn_order_thread *o, uint32_t comm,
-				    enum rn_plan_turn_of of)
+struct rn_turn_place *rn_turn_find(struct rn_order_thread *o, uint32_t comm,
+				   enum rn_plan_turn_of of)
 {
 	struct rn_turn_place **at = &o->places, *p;
 
@@ -93,7 +93,7 @@ static void record_turn(struct rn_turn_place *p, const struct rn_order_call *c)
 
 struct rn_turn_place *rn_turn_begin(const struct rn_order_call *c, enum rn_plan_turn_of of)
 {
-	struct rn_turn_place *p = rn_turn_place(c->o, c->comm, of);
+	struct rn_turn_place *p = rn_turn_find(c->o, c->comm, of);
 
 	if (p)
 		pthread_mutex_lock(&p->order->lock);

@@ -57,8 +57,8 @@ struct rn_post_order {
 };
 
 /* NULL: there is no memory, and no order. */
-struct rn_turn_place *rn_turn_place(struct rn_order_thread *o, uint32_t comm,
-				    enum rn_plan_turn_of of);
+struct rn_turn_place *rn_turn_find(struct rn_order_thread *o, uint32_t comm,
+				   enum rn_plan_turn_of of);
 
 /* Recording: between the two, the thread may post on the communicator of the call. `had`: it has
  * posted, or has found a message; otherwise this was no turn. */

@@ -11,20 +11,6 @@
 
 #include "intercept/outcome_thread.h"
 
-/* Installs the hooks, when the tracer starts. */
-void rn_record_install(void);
-/* After MPI_Init. */
-void rn_record_begin(void);
-
-void rn_record_hook_receives(void);
-void rn_record_hook_sends(void);
-void rn_record_hook_completions(void);
-void rn_record_hook_probes(void);
-void rn_record_hook_polls(void);
-void rn_record_hook_values(void);
-/* Hooks that only the posting order needs. */
-void rn_record_hook_posts(void);
-
 /* Records the lineage of a thread that had no outcome yet. */
 struct rn_order_thread *rn_record_new_thread(struct rn_stream *t);
 
@@ -53,13 +39,5 @@ struct rn_order_done rn_record_match(const struct rn_order_call *c, const struct
 /* An operation that the program tried to cancel is complete. */
 void rn_record_cancellation(const struct rn_order_call *c, const struct rn_tracked *f,
 			    bool cancelled);
-
-/* MPI_Isend in a turn, as a part of another call. */
-int rn_record_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
-		    MPI_Comm comm, MPI_Request *q);
-
-/* Whether the status of MPI_Isendrecv contains what the receive in it has matched, which MPICH 4.0
- * does not store. Found by one message to this process. */
-bool rn_isendrecv_tells(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include "intercept/completion.h"
 
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 #include "intercept/request_life.h"
 #include "intercept/tracer_state.h"
 

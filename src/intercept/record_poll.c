@@ -3,6 +3,7 @@
  * messages, epochs of windows.
  */
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 
 static int record_poll(int rc, const int *flag)
 {

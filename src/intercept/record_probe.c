@@ -5,6 +5,7 @@
  * of probes that do not.
  */
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 
 #include "intercept/post_order.h"
 #include "intercept/probe.h"

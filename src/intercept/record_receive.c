@@ -5,6 +5,7 @@
  * (tracked_request.h). With several threads, all receives are posted in turns (post_order.h).
  */
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 
 #include "intercept/post_order.h"
 #include "intercept/receive_calls.h"

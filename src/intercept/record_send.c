@@ -6,6 +6,7 @@
  * Messages of persistent sends are not recorded: they count as unknown, which costs a few bytes.
  */
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 
 #include "intercept/comm.h"
 #include "intercept/config.h"

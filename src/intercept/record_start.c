@@ -1,7 +1,9 @@
 /* record_start.c - see record.h: start of a recording. */
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 
 #include "intercept/config.h"
+#include "intercept/event_log.h"
 #include "intercept/outcome.h"
 #include "intercept/post_order.h"
 #include "intercept/site.h"
@@ -15,6 +17,7 @@ static void ignore_comm(uint32_t function, const char *name, const struct rn_com
 }
 
 static struct rn_outcome_ops outcome = { .unreplayable = rn_record_unreplayable,
+					 .stream_stored = rn_order_log_adopt,
 					 .value = rn_record_value,
 					 .comm_created = ignore_comm };
 

@@ -4,6 +4,7 @@
 #include "intercept/record_value.h"
 
 #include "intercept/record.h"
+#include "intercept/record_start.h"
 
 static double hook_Wtime(void)
 {

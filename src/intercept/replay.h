@@ -21,19 +21,6 @@
 
 struct rn_replay; /* opaque: of a thread */
 
-/* Installs the hooks, when the tracer starts; and after MPI_Init. */
-void rn_replay_install(void);
-void rn_replay_begin(void);
-
-void rn_replay_hook_receives(void);
-void rn_replay_hook_sends(void);
-void rn_replay_hook_completions(void);
-void rn_replay_hook_probes(void);
-void rn_replay_hook_polls(void);
-void rn_replay_hook_values(void);
-/* Hooks that only the posting order needs. */
-void rn_replay_hook_posts(void);
-
 /* Reads the plan of a rank, once; and, after MPI_Init, compares it with the run. */
 void rn_replay_load(int rank);
 void rn_replay_prepare(void);
@@ -142,11 +129,6 @@ void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *r
 /* Whether the communicator contains the sender of the message. If not, reports a divergence. */
 bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source);
 
-/* replay_comm.c: a creating call is over that would have called what it gives by this name. `now`:
- * so it did; NULL: it gave none, or one that is like another that was freed. Size, rank and leader
- * are compared with the record. */
-struct rn_comm;
-void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now);
 /* The recorded one of a name, or NULL. */
 const struct rn_plan_member *rn_replay_member(const char *name);
 /* Whether the thread goes by the record; and whether there is more of it to come. */
@@ -167,13 +149,6 @@ void rn_replay_unpark(struct rn_tracked *f);
 
 /* The request receives, as the program has it, unless it has matched a message already. */
 int rn_receive_again(const struct rn_receive *r, MPI_Request *q);
-
-/* A function of the C library returns the recorded numbers. */
-void rn_replay_libc_value(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
-
-/* MPI_Isend in a turn, as a part of another call. */
-int rn_replay_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
-		    MPI_Comm comm, MPI_Request *q);
 
 /* MPI makes progress, and nothing else happens. */
 void rn_replay_progress(void);

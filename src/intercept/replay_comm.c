@@ -7,6 +7,7 @@
  * others than before.
  */
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 #include "encode/raw.h"
 #include "intercept/comm.h"

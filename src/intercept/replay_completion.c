@@ -9,6 +9,7 @@
 
 #include "intercept/config.h"
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 /* Whether another request receives in its place. */
 static bool is_placeholder(const struct rn_tracked *f)

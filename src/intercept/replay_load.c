@@ -9,6 +9,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/setting.h"
+#include "intercept/setting_compare.h"
 #include "intercept/site.h"
 #include "intercept/message.h"
 #include "intercept/tracer_state.h"

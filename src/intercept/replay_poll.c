@@ -4,6 +4,7 @@
  * that was false does not ask.
  */
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 /* A function, and what it asks for. */
 struct question {

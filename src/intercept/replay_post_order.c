@@ -62,7 +62,7 @@ static void await(const struct rn_replay_turn *u)
 void rn_replay_turn_begin(struct rn_replay_turn *u, const struct rn_order_call *c,
 			  enum rn_plan_turn_of of)
 {
-	*u = (struct rn_replay_turn){ .place = rn_turn_place(c->o, c->comm, of), .c = c };
+	*u = (struct rn_replay_turn){ .place = rn_turn_find(c->o, c->comm, of), .c = c };
 	if (!u->place)
 		return;
 	if (!u->place->order->loaded)

@@ -7,6 +7,7 @@
 #include "intercept/probe.h"
 
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 #include "intercept/replay_post_order.h"
 
 #include <sched.h>

@@ -6,9 +6,10 @@
  * all receives are posted in the recorded order (replay_post_order.h).
  */
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 #include "intercept/receive_calls.h"
-#include "intercept/record.h"
+#include "intercept/record_start.h"
 #include "intercept/replay_post_order.h"
 #include "intercept/request_life.h"
 #include "intercept/tracer_state.h"

@@ -3,6 +3,7 @@
  * recorded run, and enforces the posting order of threads (replay_post_order.h).
  */
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 #include "intercept/replay_post_order.h"
 #include "intercept/tracked_request.h"

@@ -1,5 +1,6 @@
 /* replay_start.c - see replay.h: start of a replay. */
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 #include "base/which_mpi.h"
 #include "intercept/outcome.h"
@@ -17,8 +18,15 @@ static void count_unenforced(struct rn_stream *t, uint64_t head)
 	rn_replay_count_unenforced(RN_RAW_FUNCTION(head));
 }
 
+/* A replay has no journal. */
+static void ignore_stream(struct rn_stream *t)
+{
+	(void)t;
+}
+
 static const struct rn_outcome_ops outcome = { .libc_values = true,
 					       .unreplayable = count_unenforced,
+					       .stream_stored = ignore_stream,
 					       .value = rn_replay_libc_value,
 					       .comm_created = rn_replay_made };
 

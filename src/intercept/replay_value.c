@@ -6,6 +6,7 @@
 #include "base/errno_guard.h"
 
 #include "intercept/replay.h"
+#include "intercept/replay_start.h"
 
 static double time_of(int64_t bits)
 {

@@ -30,11 +30,4 @@ bool rn_setting_node(struct rn_comm_entry *e);
 /* The rank on its node and the size of the node, for any number of nodes. False: unknown. */
 bool rn_setting_place(int *rank, int *size);
 
-/* setting_compare.c: replaying, on the first rank, whose settings those of the record are: a line
- * for each kind of difference. And on all: whether the ranks are where they were. `first`: nobody
- * has said so yet.
- */
-void rn_setting_compare(void);
-void rn_setting_compare_node(bool (*first)(void));
-
 #endif

@@ -1,9 +1,10 @@
 /* setting_compare.c - see setting.h: what a replay is started with, and what was recorded. */
-#include "intercept/setting.h"
+#include "intercept/setting_compare.h"
 
 #include "base/words.h"
 #include "identity/comms.h"
 #include "intercept/config.h"
+#include "intercept/setting.h"
 #include "intercept/replay.h"
 #include "intercept/message.h"
 #include "intercept/tracer_state.h"

@@ -15,7 +15,7 @@
 #include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/handle.h"
-#include "intercept/event_log.h"
+#include "intercept/outcome.h"
 #include "intercept/setting.h"
 #include "intercept/spool_folder.h"
 #include "intercept/spool_seal.h"
@@ -421,12 +421,16 @@ static int copy_one(struct rn_stream *t)
 {
 	const uint64_t *top = outer_end(t);
 	struct rn_live live = state_of(t, top);
-	struct rn_order_tail tail;
+	const struct rn_event_state *e = t->events;
 	int rc = rn_copy_stream(&copies, &live, t->buffer, (size_t)(top - t->buffer), &t->log,
 				&t->copied);
 
-	if (rc == 0 && rn_order_log_tail(t, &tail))
+	if (rc == 0 && e && e->in_file) {
+		struct rn_order_tail tail = { e->extent, (uint64_t)e->chunks << 32 | e->at,
+					      e->events };
+
 		rc = rn_copy_order(&copies, &tail, &t->copied);
+	}
 	return rc;
 }
 
@@ -530,7 +534,8 @@ void rn_spool_adopt(struct rn_stream *t)
 		add_tables(t);
 		add_shapes(t);
 		add_moments(t);
-		rn_order_log_adopt(t);
+		if (rn_outcome_ops)
+			rn_outcome_ops->stream_stored(t);
 		/* Twice, so that both areas are there before the program does anything. */
 		for (int i = 0; i < 2 && t->spooled; i++)
 			rn_spool_seal(t);
@@ -618,7 +623,7 @@ void rn_spool_note(const char *how, uint64_t lost, const struct rn_fact_tally *t
 	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		if (!t->in_file.at)
 			lost += t->calls + t->lost;
-		lost += rn_order_log_unkept(t);
+		lost += t->events && !t->events->counted ? t->events->events : 0;
 	}
 	if (lost)
 		add_shared(RN_FACT_LOST, &lost, sizeof(lost), NULL, 0);

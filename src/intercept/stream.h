@@ -83,6 +83,16 @@ struct rn_handle_cache {
 
 #define RN_NO_RING 16u
 
+/* State of the event log (event_log.h), as the journal reads it. */
+struct rn_event_state {
+	struct rn_extent extent; /* head of the tail's extent */
+	size_t at;               /* bytes of rows in the tail */
+	uint32_t chunks;         /* that the tail follows on */
+	uint64_t events;
+	bool in_file; /* the tail is an extent */
+	bool counted; /* the counter is in the part file */
+};
+
 struct rn_stream {
 	uint64_t *top; /* NULL: the tracer is at work */
 	union {
@@ -106,9 +116,10 @@ struct rn_stream {
 	struct rn_times times;
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
-	struct rn_callstacks *stacks; /* those remembered (callstack.c) */
-	struct rn_order_log *order;   /* its events; NULL: none so far (event_log.h) */
-	bool making_order;            /* `order` is being allocated */
+	struct rn_callstacks *stacks;        /* those remembered (callstack.c) */
+	const struct rn_event_state *events; /* NULL: none so far */
+	struct rn_order_log *order;          /* its events; NULL: none so far (event_log.h) */
+	bool making_order;                   /* `order` is being allocated */
 
 	struct rn_sig none;
 	struct rn_arena mem;
