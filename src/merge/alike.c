@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The last place is for the one that is not known. */
-static void add(struct rn_alike_stacks *s, int64_t value)
+static void add(struct rn_stack_cluster *s, int64_t value)
 {
 	uint32_t number = value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0, at;
 
@@ -27,13 +27,13 @@ static void add(struct rn_alike_stacks *s, int64_t value)
 	s->n++;
 }
 
-static struct rn_alike_stacks *stacks_at(const struct rn_alike *a, uint32_t i)
+static struct rn_stack_cluster *stacks_at(const struct rn_alike *a, uint32_t i)
 {
-	return RN_SEG_AT(&a->stacks, struct rn_alike_stacks, i);
+	return RN_SEG_AT(&a->stacks, struct rn_stack_cluster, i);
 }
 
 /* Those of this first one, made if there are none; NULL without memory. */
-static struct rn_alike_stacks *need(struct rn_alike *a, uint32_t first)
+static struct rn_stack_cluster *need(struct rn_alike *a, uint32_t first)
 {
 	uint32_t id;
 
@@ -43,13 +43,13 @@ static struct rn_alike_stacks *need(struct rn_alike *a, uint32_t first)
 		return stacks_at(a, id);
 	if (!rn_seg_reserve(&a->stacks, a->mem, 1))
 		return NULL;
-	memset(stacks_at(a, id), 0, sizeof(struct rn_alike_stacks));
+	memset(stacks_at(a, id), 0, sizeof(struct rn_stack_cluster));
 	a->stacks.n++;
 	add(stacks_at(a, id), first);
 	return stacks_at(a, id);
 }
 
-const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t first)
+const struct rn_stack_cluster *rn_alike_stacks(const struct rn_alike *a, uint32_t first)
 {
 	uint32_t id;
 
@@ -57,7 +57,7 @@ const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t
 }
 
 /* All that stands in the last hole. */
-static int add_all(struct rn_alike_stacks *s, const struct rn_holes *h)
+static int add_all(struct rn_stack_cluster *s, const struct rn_holes *h)
 {
 	struct rn_arena mem, scratch;
 	struct rn_units *u;
@@ -85,7 +85,7 @@ static int add_call(struct rn_alike *a, const struct rn_stream_calls *c, uint32_
 	size_t len;
 	const uint64_t *w = rn_sigs_get(c->words, i, &len);
 	const struct rn_holes *h = rn_holes_of(c->holes, i);
-	struct rn_alike_stacks *s;
+	struct rn_stack_cluster *s;
 
 	if (len == 0 || !(w[0] & RN_RAW_ALIKE) || !h || h->n == 0)
 		return RN_OK;
@@ -111,7 +111,7 @@ static int by_bytes(const void *x, const void *y)
 	return a->at < b->at ? -1 : 1;
 }
 
-static void order(struct rn_alike_stacks *s, const struct rn_caller *who)
+static void order(struct rn_stack_cluster *s, const struct rn_caller *who)
 {
 	struct one all[RN_ALIKE_MAX];
 
@@ -131,7 +131,7 @@ int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stre
 	int rc = RN_OK;
 
 	*a = (struct rn_alike){ .mem = mem, .first = rn_sigs_new(mem) };
-	rn_seg_init(&a->stacks, sizeof(struct rn_alike_stacks));
+	rn_seg_init(&a->stacks, sizeof(struct rn_stack_cluster));
 	if (!a->first)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++)

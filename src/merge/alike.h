@@ -26,13 +26,13 @@ struct rn_sigs;
 struct rn_alike {
 	struct rn_arena *mem;
 	struct rn_sigs *first; /* uint32_t, the number that is in words, to that of its stacks */
-	struct rn_seg stacks;  /* struct rn_alike_stacks */
+	struct rn_seg stacks;  /* struct rn_stack_cluster */
 };
 
 /* All that a stream has. RN_OK or RN_E_NOMEM. */
 int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stream_calls *c);
 
 /* Those of a number that is in words of the stream; NULL when it is not. */
-const struct rn_alike_stacks *rn_alike_stacks(const struct rn_alike *a, uint32_t first);
+const struct rn_stack_cluster *rn_alike_stacks(const struct rn_alike *a, uint32_t first);
 
 #endif

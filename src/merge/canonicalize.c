@@ -42,10 +42,10 @@ struct writer {
 		enum rn_elastic form;
 	} hole[RN_HOLES_MAX];
 	const struct rn_alike *alike;
-	const struct rn_alike_stacks *stacks; /* that it was made from; NULL: one */
-	uint32_t like;                        /* so many calls of the stream are like this one */
-	bool cut;                             /* the call is not as it was made */
-	bool plain;                           /* numbers are written as they are */
+	const struct rn_stack_cluster *stacks; /* that it was made from; NULL: one */
+	uint32_t like;                         /* so many calls of the stream are like this one */
+	bool cut;                              /* the call is not as it was made */
+	bool plain;                            /* numbers are written as they are */
 	struct rn_arena mem, scratch;
 };
 

@@ -9,7 +9,7 @@
 #include "series/series.h"
 #include "series/units.h"
 
-bool rn_alike_has(const struct rn_alike_stacks *s, uint32_t number, uint32_t *at)
+bool rn_alike_has(const struct rn_stack_cluster *s, uint32_t number, uint32_t *at)
 {
 	struct rn_bisect b = { 0, s->n, 0 };
 
@@ -19,7 +19,7 @@ bool rn_alike_has(const struct rn_alike_stacks *s, uint32_t number, uint32_t *at
 	return *at < s->n && s->number[*at] == number;
 }
 
-int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number)
+int64_t rn_alike_place(const struct rn_stack_cluster *s, int64_t number)
 {
 	uint32_t at;
 

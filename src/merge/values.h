@@ -54,7 +54,7 @@ int rn_values_init(struct rn_values *v, struct rn_arena *mem);
  * others. */
 #define RN_ALIKE_MAX (RN_CALLSITE_ALIKE + 1)
 
-struct rn_alike_stacks {
+struct rn_stack_cluster {
 	uint32_t n;
 	uint32_t stack[RN_ALIKE_MAX];    /* by their bytes */
 	uint32_t number[RN_ALIKE_MAX];   /* ascending */
@@ -62,17 +62,17 @@ struct rn_alike_stacks {
 };
 
 /* Whether the number is among them; *at is where it is, or would be. */
-bool rn_alike_has(const struct rn_alike_stacks *s, uint32_t number, uint32_t *at);
+bool rn_alike_has(const struct rn_stack_cluster *s, uint32_t number, uint32_t *at);
 
 /* What a number becomes. */
-int64_t rn_alike_place(const struct rn_alike_stacks *s, int64_t number);
+int64_t rn_alike_place(const struct rn_stack_cluster *s, int64_t number);
 
 /* How numbers are written: as this kind of value, of that rank; those of stacks as places among
  * these. */
 struct rn_expressed {
 	enum rn_value_kind kind;
 	int64_t rank, size;
-	const struct rn_alike_stacks *alike; /* NULL: they are not of stacks */
+	const struct rn_stack_cluster *alike; /* NULL: they are not of stacks */
 };
 
 /* What a stream has at a place. RN_OK or RN_E_NOMEM. */
