@@ -12,6 +12,7 @@
 #include "intercept/config.h"
 #include "intercept/event_log.h"
 #include "intercept/post_order.h"
+#include "intercept/send_hooks.h"
 #include "intercept/tracked_request.h"
 
 struct send {
@@ -56,23 +57,24 @@ static void track_send(const MPI_Request *request, MPI_Comm comm)
 
 #define START(name, args) rn_real.MPI_##name args
 
-#include "intercept/send_hooks.h"
+RN_SENDS
 
 int rn_record_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
 		    MPI_Comm comm, MPI_Request *q)
 {
-	return start_send(buf, count, type, dest, tag, comm, q);
+	return RN_START_SEND(buf, count, type, dest, tag, comm, q);
 }
 
 void rn_record_hook_sends(void)
 {
-	hook_isends();
-	if (rn_config.order_sends)
-		hook_sends();
+	RN_HOOK_SENDS(Isend, Ibsend, Issend, Irsend, );
+	if (rn_config.order_sends) {
+		RN_HOOK_SENDS(Send, Bsend, Ssend, Rsend, );
+	}
 }
 
 void rn_record_hook_posts(void)
 {
-	hook_sends();
-	hook_send_inits();
+	RN_HOOK_SENDS(Send, Bsend, Ssend, Rsend, );
+	RN_HOOK_SENDS(Send, Bsend, Ssend, Rsend, _init);
 }

@@ -6,6 +6,7 @@
 #include "intercept/replay_start.h"
 
 #include "intercept/replay_post_order.h"
+#include "intercept/send_hooks.h"
 #include "intercept/tracked_request.h"
 
 struct send {
@@ -49,21 +50,21 @@ static void track_send(const MPI_Request *request, MPI_Comm comm)
 	(numbered && rn_replay_next_cancelled() ? rn_replay_post_nowhere(request) \
 						: rn_real.MPI_##name args)
 
-#include "intercept/send_hooks.h"
+RN_SENDS
 
 int rn_replay_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
 		    MPI_Comm comm, MPI_Request *q)
 {
-	return start_send(buf, count, type, dest, tag, comm, q);
+	return RN_START_SEND(buf, count, type, dest, tag, comm, q);
 }
 
 void rn_replay_hook_sends(void)
 {
-	hook_isends();
+	RN_HOOK_SENDS(Isend, Ibsend, Issend, Irsend, );
 }
 
 void rn_replay_hook_posts(void)
 {
-	hook_sends();
-	hook_send_inits();
+	RN_HOOK_SENDS(Send, Bsend, Ssend, Rsend, );
+	RN_HOOK_SENDS(Send, Bsend, Ssend, Rsend, _init);
 }

@@ -1,17 +1,21 @@
 /*
- * send_hooks.h - hooks for the functions that send: included by record_send.c and replay_send.c,
- * which define before
+ * send_hooks.h - hooks for the functions that send. Record and replay expand RN_SENDS after they
+ * have defined
  *
- *	struct send              a message that is being sent
+ *	struct send                       a message that is being sent
  *	send_begins(x, dest, tag, comm)   true: the message is sent in a turn, which has begun
  *	send_ends(x)                      the turn ends
  *	START(name, args)                 the real call
  *	number_send(rc, request)          numbers the operation (tracked_request.h)
  *	track_send(request, comm)         a persistent one is created
  */
+#ifndef RN_INTERCEPT_SEND_HOOKS_H
+#define RN_INTERCEPT_SEND_HOOKS_H
+
+#include "intercept/real.h"
 
 /* A message that is started in its turn, and then waited for. */
-#define SEND(name, as, count_type)                                                             \
+#define RN_SEND(name, as, count_type)                                                          \
 	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
 			       int tag, MPI_Comm comm)                                         \
 	{                                                                                      \
@@ -26,7 +30,7 @@
 		return rc == MPI_SUCCESS ? rn_real.MPI_Wait(&q, MPI_STATUS_IGNORE) : rc;       \
 	}
 
-#define ISEND(name, count_type)                                                                 \
+#define RN_ISEND(name, count_type)                                                              \
 	static int start_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
 				int tag, MPI_Comm comm, MPI_Request *request, bool numbered)    \
 	{                                                                                       \
@@ -45,7 +49,7 @@
 		return start_##name(buf, count, type, dest, tag, comm, request, true);          \
 	}
 
-#define SEND_INIT(name, count_type)                                                            \
+#define RN_SEND_INIT(name, count_type)                                                         \
 	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
 			       int tag, MPI_Comm comm, MPI_Request *request)                   \
 	{                                                                                      \
@@ -56,57 +60,44 @@
 		return rc;                                                                     \
 	}
 
-#define ALL(suffix, count_type)                         \
-	SEND(Send##suffix, Isend##suffix, count_type)   \
-	SEND(Bsend##suffix, Ibsend##suffix, count_type) \
-	SEND(Ssend##suffix, Issend##suffix, count_type) \
-	SEND(Rsend##suffix, Irsend##suffix, count_type) \
-	ISEND(Isend##suffix, count_type)                \
-	ISEND(Ibsend##suffix, count_type)               \
-	ISEND(Issend##suffix, count_type)               \
-	ISEND(Irsend##suffix, count_type)               \
-	SEND_INIT(Send_init##suffix, count_type)        \
-	SEND_INIT(Bsend_init##suffix, count_type)       \
-	SEND_INIT(Ssend_init##suffix, count_type)       \
-	SEND_INIT(Rsend_init##suffix, count_type)
+#define RN_SENDS_OF(suffix, count_type)                    \
+	RN_SEND(Send##suffix, Isend##suffix, count_type)   \
+	RN_SEND(Bsend##suffix, Ibsend##suffix, count_type) \
+	RN_SEND(Ssend##suffix, Issend##suffix, count_type) \
+	RN_SEND(Rsend##suffix, Irsend##suffix, count_type) \
+	RN_ISEND(Isend##suffix, count_type)                \
+	RN_ISEND(Ibsend##suffix, count_type)               \
+	RN_ISEND(Issend##suffix, count_type)               \
+	RN_ISEND(Irsend##suffix, count_type)               \
+	RN_SEND_INIT(Send_init##suffix, count_type)        \
+	RN_SEND_INIT(Bsend_init##suffix, count_type)       \
+	RN_SEND_INIT(Ssend_init##suffix, count_type)       \
+	RN_SEND_INIT(Rsend_init##suffix, count_type)
 
-ALL(, int)
+#define RN_HOOK_SEND(begin, end) RN_HOOK(RN_LINK_OUTCOME, MPI_##begin##end, hook_##begin##end)
+
+#define RN_HOOK_SENDS_OF(a, b, c, d, end) \
+	RN_HOOK_SEND(a, end);             \
+	RN_HOOK_SEND(b, end);             \
+	RN_HOOK_SEND(c, end);             \
+	RN_HOOK_SEND(d, end)
+
+/* RN_HOOK_SENDS installs the hooks of four functions whose names end with `end`. RN_START_SEND is
+ * MPI_Isend in a turn, as a part of another call. */
 #if MPI_VERSION >= 4
-ALL(_c, MPI_Count)
-#endif
-
-#define HOOK(begin, end) RN_HOOK(RN_LINK_OUTCOME, MPI_##begin##end, hook_##begin##end);
-
-#define HOOK_ALL(a, b, c, d, end) HOOK(a, end) HOOK(b, end) HOOK(c, end) HOOK(d, end)
-
-#if MPI_VERSION >= 4
-#define HOOK_BOTH(a, b, c, d, end) HOOK_ALL(a, b, c, d, end) HOOK_ALL(a, b, c, d, end##_c)
+#define RN_SENDS           \
+	RN_SENDS_OF(, int) \
+	RN_SENDS_OF(_c, MPI_Count)
+#define RN_HOOK_SENDS(a, b, c, d, end)     \
+	RN_HOOK_SENDS_OF(a, b, c, d, end); \
+	RN_HOOK_SENDS_OF(a, b, c, d, end##_c)
+#define RN_START_SEND(buf, count, type, dest, tag, comm, q) \
+	start_Isend_c(buf, count, type, dest, tag, comm, q, false)
 #else
-#define HOOK_BOTH HOOK_ALL
+#define RN_SENDS      RN_SENDS_OF(, int)
+#define RN_HOOK_SENDS RN_HOOK_SENDS_OF
+#define RN_START_SEND(buf, count, type, dest, tag, comm, q) \
+	start_Isend(buf, (int)(count), type, dest, tag, comm, q, false)
 #endif
 
-static void hook_sends(void)
-{
-	HOOK_BOTH(Send, Bsend, Ssend, Rsend, )
-}
-
-static void hook_isends(void)
-{
-	HOOK_BOTH(Isend, Ibsend, Issend, Irsend, )
-}
-
-static void hook_send_inits(void)
-{
-	HOOK_BOTH(Send, Bsend, Ssend, Rsend, _init)
-}
-
-/* MPI_Isend in a turn, as a part of another call. */
-static int start_send(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
-		      MPI_Comm comm, MPI_Request *q)
-{
-#if MPI_VERSION >= 4
-	return start_Isend_c(buf, count, type, dest, tag, comm, q, false);
-#else
-	return start_Isend(buf, (int)count, type, dest, tag, comm, q, false);
 #endif
-}
