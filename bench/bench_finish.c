@@ -160,36 +160,6 @@ static void record_steps(unsigned steps)
 
 /* ---- what a tracer knows besides ---- */
 
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	(void)arg;
-	(void)kind;
-	(void)value;
-	return -1;
-}
-
-static struct rn_seen_comm comm(void *arg, uint32_t handle)
-{
-	const struct rank *r = arg;
-
-	(void)handle;
-	return (struct rn_seen_comm){ "MPI_COMM_WORLD", r->rank, RANKS, 0 };
-}
-
-static const char *module(void *arg, uint32_t id)
-{
-	(void)arg;
-	(void)id;
-	return NULL;
-}
-
-static int entries(void *arg, struct rn_comms *out)
-{
-	(void)arg;
-	(void)out;
-	return RN_OK;
-}
-
 static void record(void)
 {
 	for (struct rank *r = ranks; r < ranks + RANKS; r++) {
@@ -201,14 +171,13 @@ static void record(void)
 		record_steps(10);
 	for (struct rank *r = ranks; r < ranks + RANKS; r++) {
 		r->rec = (struct rn_recorded){
-			.who = { r, r->rank, RANKS, constant, comm, module, NULL },
+			.process = { .rank = r->rank, .size = RANKS },
 			.stream = &r->stream,
 			.streams = 1,
 			.times = true,
 			.scale = RN_TIME_SCALE_ONE,
-			.entries = entries,
 		};
-		r->stream.calls = worded_calls(&r->w, &r->rec.who);
+		r->stream.calls = worded_calls(&r->w, &r->rec.process);
 		r->stream.grammar = r->w.g;
 	}
 }

@@ -105,7 +105,9 @@ int worded_end_holes(struct worded *r, const uint16_t *at, uint32_t holes, uint3
 	return rn_holes_append(h, r->call);
 }
 
-struct rn_stream_calls worded_calls(const struct worded *r, const struct rn_caller *who)
+struct rn_stream_calls worded_calls(const struct worded *r, const struct rn_process_table *process)
 {
-	return (struct rn_stream_calls){ who, r->words, r->blobs, r->texts, &r->times, &r->holes };
+	return (struct rn_stream_calls){
+		process, r->words, r->blobs, r->texts, &r->times, &r->holes
+	};
 }

@@ -49,6 +49,6 @@ int worded_end(struct worded *r, uint32_t *id);
 int worded_end_holes(struct worded *r, const uint16_t *at, uint32_t holes, uint32_t *id);
 
 /* The calls, as the end of a run takes them. */
-struct rn_stream_calls worded_calls(const struct worded *r, const struct rn_caller *who);
+struct rn_stream_calls worded_calls(const struct worded *r, const struct rn_process_table *process);
 
 #endif

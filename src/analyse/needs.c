@@ -74,9 +74,9 @@ static bool is_word(const struct rn_value *v, const char *word)
 
 static const char *comm_of_window(const struct look *l, const uint64_t *words, size_t n)
 {
-	const struct rn_caller *who = &l->p->who;
+	const struct rn_process_table *process = &l->p->process;
 
-	return who->comm(who->arg, (uint32_t)(words[n - 1] >> 32)).name;
+	return rn_process_comm(process, (uint32_t)(words[n - 1] >> 32)).name;
 }
 
 static bool is_input(const struct rn_param *p)
@@ -115,15 +115,15 @@ static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind,
 static struct rn_seen_comm seen_comm(const struct look *l, const struct rn_template *t,
 				     const uint64_t *words, size_t n)
 {
-	const struct rn_caller *who = &l->p->who;
+	const struct rn_process_table *process = &l->p->process;
 	struct rn_seen_comm s = { 0 };
 	uint64_t *word = NULL;
 
 	/* The visitor changes nothing. */
 	rn_raw_visit((uint64_t *)(uintptr_t)words, n, find_comm, &word, NULL);
 	if (word && comm_param(proto_of(t)) != RN_NO_PARAM)
-		s = who->comm(who->arg, (uint32_t)*word);
-	return s.name ? s : (struct rn_seen_comm){ NULL, who->rank, who->size, 0 };
+		s = rn_process_comm(process, (uint32_t)*word);
+	return s.name ? s : (struct rn_seen_comm){ NULL, process->rank, process->size, 0 };
 }
 
 /* ---- texts ---- */

@@ -73,7 +73,7 @@ static void read_comms(struct job *j)
 	for (uint64_t r = 0; r < j->out->ranks && !j->failed; r++) {
 		const struct rn_sight *s = j->out->sight[r];
 
-		if (s && s->process->recorded.entries(s->process->recorded.who.arg, j->comms) < 0)
+		if (s && rn_process_add_comms(&s->process->recorded.process, j->comms) < 0)
 			j->failed = true;
 	}
 }

@@ -91,6 +91,13 @@ static inline int64_t rn_get_i64(struct rn_reader *r)
 	return rn_unzigzag(rn_get_u64(r));
 }
 
+static inline int32_t rn_get_i32(struct rn_reader *r)
+{
+	int64_t v = rn_get_i64(r);
+
+	return v < INT32_MIN || v > INT32_MAX ? (int32_t)rn_fail(r) : (int32_t)v;
+}
+
 /* An unsigned value that must not exceed max. */
 static inline uint64_t rn_get_max(struct rn_reader *r, uint64_t max)
 {

@@ -23,7 +23,6 @@
 #include "base/private_dir.h"
 #include "base/status_file.h"
 #include "base/tracer_env.h"
-#include "cmd/again.h"
 #include "cmd/cmd.h"
 #include "cmd/inject.h"
 #include "cmd/plans.h"
@@ -241,12 +240,12 @@ static FILE *create_status(const char *folder)
 	return fd >= 0 ? fdopen(fd, "r+") : NULL;
 }
 
-static int write_plans(const struct run *r, bool command)
+static int write_plans(const struct run *r)
 {
 	struct rn_buf notes = { 0 };
 	struct rn_err err = { 0 };
 	int rc = rn_plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
-				command, &notes, &err);
+				&notes, &err);
 
 	print_notes(&notes);
 	if (rc == RN_OK)
@@ -257,17 +256,13 @@ static int write_plans(const struct run *r, bool command)
 static int replay_in(struct run *r, const struct target *t, char **command)
 {
 	char status[PATH_MAX + 16];
-	struct rn_buf notes = { 0 };
-	bool is_compared;
 	int code;
 
 	snprintf(status, sizeof(status), "%s/" RN_STATUS_NAME, r->folder);
 	r->status = create_status(r->folder);
 	if (!r->status)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
-	is_compared = again_compare(r->trace, t, command, &notes);
-	print_notes(&notes);
-	code = write_plans(r, !is_compared);
+	code = write_plans(r);
 	if (!code)
 		code = set_variables(r->folder, status, r->alone);
 	if (!code)

@@ -135,9 +135,8 @@ static bool add_build(struct plans *p, const struct rn_code_module *m)
 	return add_fact(p, print(p, "build_id.%.*s", (int)m->name_len, m->name), id);
 }
 
-/* What the processes compare at their start: the metadata, without the command if that has been
- * compared already. */
-static int list_facts(struct plans *p, bool command)
+/* The metadata and builds that the processes compare at their start. */
+static int list_facts(struct plans *p)
 {
 	const struct rn_meta *m = &p->t->meta;
 	const struct rn_sites *s = &p->t->sites;
@@ -146,8 +145,7 @@ static int list_facts(struct plans *p, bool command)
 	if (!p->fact)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < m->n; i++)
-		if ((command || !rn_meta_has_flag(m->entry[i].key, RN_META_COMMAND)) &&
-		    !add_text(p, &m->entry[i]))
+		if (!add_text(p, &m->entry[i]))
 			return RN_E_NOMEM;
 	for (uint32_t i = 0; i < s->modules; i++)
 		if (s->module[i].id_len && !add_build(p, &s->module[i]))
@@ -439,12 +437,12 @@ static int plan_rank(struct plans *p, uint64_t rank, struct rn_err *err)
 	return rc;
 }
 
-static int write_all(struct plans *p, bool command, struct rn_err *err)
+static int write_all(struct plans *p, struct rn_err *err)
 {
 	int rc = name_places(p);
 
 	if (rc == RN_OK)
-		rc = list_facts(p, command);
+		rc = list_facts(p);
 	if (rc == RN_OK)
 		rc = list_members(p);
 	if (rc < 0)
@@ -460,14 +458,14 @@ static int write_all(struct plans *p, bool command, struct rn_err *err)
 	return rc;
 }
 
-int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, bool command,
-		   struct rn_buf *notes, struct rn_err *err)
+int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, struct rn_buf *notes,
+		   struct rn_err *err)
 {
 	struct plans p = { .t = t, .folder = folder, .rank = rank, .notes = notes };
 	int rc;
 
 	rn_arena_init(&p.mem, SIZE_MAX);
-	rc = write_all(&p, command, err);
+	rc = write_all(&p, err);
 	if (p.orders.reader)
 		rn_orders_free(&p.orders);
 	rn_buf_free(&p.member);

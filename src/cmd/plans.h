@@ -20,11 +20,10 @@ struct rn_plans_progress {
 	uint64_t *unenforced;
 };
 
-/* Writes the plans of all ranks, or of one that is not -1. `command`: the processes compare how
- * they were started with the recording. Notes are messages for the user (base/notes.h). RN_OK,
- * RN_E_NOMEM, RN_E_SYS, or RN_E_DATA: the trace cannot be replayed. */
-int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, bool command,
-		   struct rn_buf *notes, struct rn_err *err);
+/* Writes the plans of all ranks, or of one that is not -1. Notes are messages for the user
+ * (base/notes.h). RN_OK, RN_E_NOMEM, RN_E_SYS, or RN_E_DATA: the trace cannot be replayed. */
+int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, struct rn_buf *notes,
+		   struct rn_err *err);
 
 /* Plans that are looked at when the files may be gone. */
 struct rn_plans_maps;

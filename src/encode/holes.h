@@ -29,7 +29,6 @@ struct rn_reader;
 struct rn_series;
 struct rn_units;
 
-#define RN_HOLES_MAX   256u
 #define RN_HOLES_WORDS 512u /* of a call that may have some */
 
 /* A word that is the same as hole `of`. */

@@ -10,7 +10,9 @@
 
 #include "base/err.h"
 #include "base/number_text.h"
+#include "encode/process_table.h"
 #include "encode/raw_walk.h"
+#include "encode/sigs.h"
 #include "track/memory.h"
 
 #include <stdio.h>
@@ -56,7 +58,21 @@ static bool put_absent(struct walk *c, uint64_t v)
 
 static const char *comm_name(const struct walk *c, uint32_t comm)
 {
-	return comm ? c->env->comm(c->env->arg, comm) : WORLD;
+	const char *name = comm ? rn_process_comm(c->env->process, comm).name : WORLD;
+
+	return name ? name : "comm:unknown";
+}
+
+static int64_t constant(const struct walk *c, enum rn_param_kind kind, int64_t value)
+{
+	return rn_process_constant(c->env->process, kind, value);
+}
+
+/* An element of a table of the stream; empty if there is none. */
+static const void *element(const struct rn_sigs *table, uint64_t id, size_t *len)
+{
+	*len = 0;
+	return id < rn_sigs_count(table) ? rn_sigs_get(table, (uint32_t)id, len) : "";
 }
 
 /* The next value is about ranks of this communicator. */
@@ -68,16 +84,44 @@ static void put_in(struct walk *c, uint32_t comm)
 		rn_call_in(c->w, name, strlen(name));
 }
 
+/* How number i of the call is written. In a call that is cut, the list may have other numbers. */
+static struct rn_raw_slot slot_of(struct rn_raw_numbers *n, uint32_t i, int64_t v, uint32_t comm)
+{
+	struct rn_raw_slot s = { v, comm, RN_V_INT, v };
+
+	if (n->mode == RN_RAW_COLLECT) {
+		s.number = 0;
+		if (i < RN_RAW_SLOTS_MAX) {
+			n->slot[i] = s;
+			n->slots = i + 1;
+		}
+	} else if (n->mode == RN_RAW_EXPRESS && i < n->slots && n->slot[i].value == v &&
+		   n->slot[i].comm == comm) {
+		s = n->slot[i];
+	}
+	return s;
+}
+
+/* The next elastic slot of the call. */
+static enum rn_elastic next_hole(struct walk *c, bool is_rank, uint32_t comm)
+{
+	struct rn_raw_numbers *n = c->env->numbers;
+	struct rn_raw_hole *h = &n->hole[c->hole < RN_HOLES_MAX ? c->hole : 0];
+
+	c->hole++;
+	if (n->mode != RN_RAW_EXPRESS)
+		*h = (struct rn_raw_hole){ is_rank, comm, RN_ELASTIC_INT };
+	return h->form;
+}
+
 /* A number that may depend on the rank; comm 0: not as a rank of anything. */
 static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
 {
-	int64_t number = v;
-	enum rn_value_kind kind;
+	struct rn_raw_slot s = slot_of(c->env->numbers, c->slot++, v, comm);
 
-	kind = c->env->slot(c->env->arg, c->slot++, v, comm, &number);
-	if (named || (kind != RN_V_INT && kind != RN_V_VARIES))
+	if (named || (s.kind != RN_V_INT && s.kind != RN_V_VARIES))
 		put_in(c, comm);
-	rn_call_num(c->w, kind, number);
+	rn_call_num(c->w, s.kind, s.number);
 }
 
 /* Constants that are bits, by name, joined: MPI_MODE_CREATE|MPI_MODE_RDWR. Bits that have none come
@@ -89,7 +133,7 @@ static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
 	uint64_t rest = 0;
 
 	for (uint64_t bit = 1; bit; bit <<= 1) {
-		int64_t word = v & bit ? c->env->constant(c->env->arg, kind, (int64_t)bit) : -1;
+		int64_t word = v & bit ? constant(c, kind, (int64_t)bit) : -1;
 		const char *name = word < 0 ? NULL : rn_vocab_word(&rn_mpi_vocab, (uint64_t)word);
 
 		if (name && n + strlen(name) < BITS_MAX)
@@ -109,13 +153,13 @@ static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
 
 static bool is_hole(const struct walk *c, uint64_t raw)
 {
-	return raw == RN_RAW_HOLE && c->env->hole;
+	return raw == RN_RAW_HOLE && c->env->elastic;
 }
 
 static void put_hole(struct walk *c, enum rn_param_kind kind)
 {
 	bool slot = kind == RN_K_rank || kind == RN_K_vary;
-	enum rn_elastic form = c->env->hole(c->env->arg, c->hole++, slot, c->comm);
+	enum rn_elastic form = next_hole(c, slot, c->comm);
 
 	if (form != RN_ELASTIC_INT || (kind == RN_K_rank && c->win))
 		put_in(c, c->comm);
@@ -132,7 +176,7 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 		put_hole(c, kind);
 		return;
 	}
-	if (RN_RAW_IS_SAME(raw) && c->env->hole) {
+	if (RN_RAW_IS_SAME(raw) && c->env->elastic) {
 		rn_call_elastic_same(c->w, c->env->like, RN_RAW_SAME_AS(raw));
 		return;
 	}
@@ -144,7 +188,7 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 		rn_call_num(c->w, RN_V_INT, v);
 	} else if (kind == RN_K_errcode && v == 0) {
 		rn_call_num(c->w, RN_V_INT, 0);
-	} else if ((word = c->env->constant(c->env->arg, kind, v)) >= 0) {
+	} else if ((word = constant(c, kind, v)) >= 0) {
 		rn_call_const(c->w, (uint32_t)word);
 	} else if (kind == RN_K_rank) {
 		put_slot(c, v, c->comm, c->win);
@@ -191,7 +235,7 @@ static void put_handle(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 	if (v & 1)
 		rn_call_const(c->w, v >> 1);
 	else if (kind == RN_K_comm)
-		put_name(c, c->env->comm(c->env->arg, v));
+		put_name(c, comm_name(c, v));
 	else
 		rn_call_object(c->w, class_word(kind), v >> 1);
 }
@@ -232,7 +276,7 @@ static size_t place_text(const struct walk *c, uint32_t cls, uint32_t id, char t
 	if (cls >= RN_MEM_GPU) {
 		n = snprintf(text, 256, "gpu%u:%u", cls - RN_MEM_GPU, id);
 	} else {
-		module_text(file, c->env->module(c->env->arg, id));
+		module_text(file, rn_process_module(c->env->process, id));
 		n = snprintf(text, 256, "static:%s", file);
 	}
 	return (size_t)n;
@@ -248,7 +292,7 @@ static void put_place(struct walk *c, uint64_t head, uint64_t disp)
 	if (put_absent(c, head))
 		return;
 	if (hole && cls < RN_RAW_CLASS_INT)
-		c->env->hole(c->env->arg, c->hole++, false, 0);
+		next_hole(c, false, 0);
 	if (cls == RN_RAW_CLASS_CONST) {
 		rn_call_const(c->w, id);
 	} else if (cls == RN_RAW_CLASS_INT && hole) {
@@ -277,7 +321,7 @@ static void put_string(struct walk *c, uint64_t raw)
 
 	if (put_absent(c, raw))
 		return;
-	s = c->env->string(c->env->arg, raw, &n);
+	s = element(c->env->texts, raw, &n);
 	if (c->env->most && n > c->env->most)
 		rn_call_const(c->w, RN_WORD_unset);
 	else
@@ -294,7 +338,7 @@ static void put_request(struct walk *c, uint64_t raw)
 	if (put_absent(c, raw))
 		return;
 	if (raw == 0) {
-		rn_call_const(c->w, (uint32_t)c->env->constant(c->env->arg, RN_K_request, 0));
+		rn_call_const(c->w, (uint32_t)constant(c, RN_K_request, 0));
 	} else if (raw == 1) {
 		put_name(c, "request:?");
 	} else if (stream) {
@@ -355,16 +399,17 @@ static void put_array(struct walk *c, enum rn_param_kind kind, uint64_t head, ui
 {
 	uint64_t n = head >> 2;
 	const uint64_t *blob;
-	size_t words;
+	size_t len;
 
 	if (c->env->most && n > c->env->most && (head & 3) == RN_RAW_BLOB) {
 		rn_call_const(c->w, RN_WORD_unset);
 		return;
 	}
 	rn_call_list(c->w, n);
-	blob = c->env->blob(c->env->arg, id, &words);
+	blob = element(c->env->blobs, id, &len);
 	/* The visitor changes nothing. */
-	c->bad |= !rn_raw_visit_blob((uint64_t *)(uintptr_t)blob, words, kind, n, put_part, c);
+	c->bad |= !rn_raw_visit_blob((uint64_t *)(uintptr_t)blob, len / sizeof(*blob), kind, n,
+				     put_part, c);
 }
 
 /* ---- the communicator of the call ---- */
@@ -388,7 +433,7 @@ static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind,
 		return;
 	if (kind == RN_K_comm && is_comm(*w)) {
 		c->comm = (uint32_t)*w;
-		c->name = c->env->comm(c->env->arg, c->comm);
+		c->name = comm_name(c, c->comm);
 		c->win = false;
 		c->found = true;
 	} else if ((kind == RN_K_win || kind == RN_K_message) && !rn_raw_is_absent(*w)) {
@@ -402,31 +447,27 @@ static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind,
 static void put_stack(struct walk *c, uint32_t site)
 {
 	size_t len;
-	const char *bytes = c->env->site(c->env->arg, site, &len);
+	const char *bytes = rn_process_stack(c->env->process, site, &len);
 
 	rn_call_text(c->w, RN_V_STRING, bytes, len);
 }
 
 /* A hole, and what may stand in it. */
-static void put_alike(struct walk *c, uint32_t site, uint64_t raw)
+static void put_alike(struct walk *c, uint64_t raw)
 {
-	const uint32_t *all;
-	uint32_t n = 0;
-
 	if (!is_hole(c, raw)) {
 		c->bad = true;
 		return;
 	}
-	c->env->hole(c->env->arg, c->hole++, false, 0);
-	if (!c->env->alike) {
+	next_hole(c, false, 0);
+	if (c->env->numbers->mode != RN_RAW_EXPRESS) {
 		put_stack(c, 0);
 		return;
 	}
-	all = c->env->alike(c->env->arg, site, &n);
-	c->bad |= !all;
-	rn_call_elastic_stack(c->w, c->env->like, n);
-	for (uint32_t i = 0; i < n; i++)
-		put_stack(c, all[i]);
+	c->bad |= !c->env->stack;
+	rn_call_elastic_stack(c->w, c->env->like, c->env->stacks);
+	for (uint32_t i = 0; i < c->env->stacks; i++)
+		put_stack(c, c->env->stack[i]);
 }
 
 /* A number of seconds is stored as a name, which converts to the same double. */
@@ -496,7 +537,7 @@ static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, 
 		put_ret(c, *w);
 		break;
 	case RN_RAW_STACK:
-		put_alike(c, RN_RAW_SITE(c->head), *w);
+		put_alike(c, *w);
 	}
 }
 

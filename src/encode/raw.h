@@ -175,30 +175,53 @@ enum rn_mpi_word {
 
 /* ---- making bytes ---- */
 
-/* What words refer to. */
+#define RN_RAW_SLOTS_MAX 256u /* of one call; further numbers are written as they are */
+#define RN_HOLES_MAX     256u /* elastic slots of one call */
+
+/* A number that may differ between ranks. */
+struct rn_raw_slot {
+	int64_t value;
+	uint32_t comm;           /* word of the communicator whose rank it is; 0: a plain number */
+	enum rn_value_kind kind; /* how it is written: a kind that is a number, and its number */
+	int64_t number;
+};
+
+/* An elastic slot, and how its values are written. */
+struct rn_raw_hole {
+	bool is_rank;
+	uint32_t comm;
+	enum rn_elastic form;
+};
+
+enum rn_raw_mode {
+	RN_RAW_COLLECT, /* lists the numbers of the call, and writes 0 for each */
+	RN_RAW_EXPRESS, /* writes the numbers that were listed, as the list says */
+	RN_RAW_PLAIN,   /* writes numbers as they are */
+};
+
+/* The numbers of a call, in the order in which they are written. */
+struct rn_raw_numbers {
+	enum rn_raw_mode mode;
+	uint32_t slots;
+	struct rn_raw_slot slot[RN_RAW_SLOTS_MAX];
+	struct rn_raw_hole hole[RN_HOLES_MAX];
+};
+
+struct rn_process_table;
+struct rn_sigs;
+
+/* The objects that words refer to, and how numbers are written. */
 struct rn_raw_env {
-	void *arg;
-	/* The word for a value of an integer kind, or -1. */
-	int64_t (*constant)(void *arg, enum rn_param_kind kind, int64_t value);
-	/* The name of a communicator's symbol: "comm:world.1"; MPI_COMM_WORLD for its constant. */
-	const char *(*comm)(void *arg, uint32_t word);
-	const char *(*string)(void *arg, uint64_t id, size_t *len);
-	const uint64_t *(*blob)(void *arg, uint64_t id, size_t *words);
-	const char *(*module)(void *arg, uint32_t id);
-	/* How a number that differs between ranks is written: a kind that is a number, and its
-	 * number. Slots count from 0 in a signature. comm: whose rank it is, 0: a plain number. */
-	enum rn_value_kind (*slot)(void *arg, uint32_t slot, int64_t value, uint32_t comm,
-				   int64_t *number);
-	/* The bytes of a stack (encode/callsite.h). */
-	const void *(*site)(void *arg, uint32_t id, size_t *len);
-	/* All stacks that are alike with this one, of those that calls were made from; NULL when
-	 * there is none. Without this the call's is written as one that is not known. */
-	const uint32_t *(*alike)(void *arg, uint32_t site, uint32_t *n);
-	/* Arrays of more elements and longer texts are left out; 0: nothing is. */
-	uint64_t most;
-	/* How the numbers that stand in hole i are written, as for a slot; NULL: there are none. */
-	enum rn_elastic (*hole)(void *arg, uint32_t hole, bool is_rank, uint32_t comm);
-	uint32_t like; /* so many signatures before it are like this one (rn_call_elastic) */
+	const struct rn_process_table *process;
+	const struct rn_sigs *texts, *blobs; /* of the stream */
+	struct rn_raw_numbers *numbers;
+	bool elastic;  /* words can be elastic slots */
+	uint32_t like; /* number of signatures before it that are like this one (rn_call_elastic) */
+	/* The call stacks of the stack cluster that the call was made from. Unless numbers are
+	 * expressed, one that is not known is written instead. */
+	const uint32_t *stack;
+	uint32_t stacks;
+	uint64_t most; /* longer arrays and texts are left out; 0: none are */
 };
 
 /*
@@ -208,7 +231,7 @@ struct rn_raw_env {
  * Two calls of one stream that create requests have equal bytes if and only if they have equal
  * words. Requests are named after the signature that created them (doc/format.md, 8.5): the tracer
  * counts distinct words, a reader counts distinct bytes. Every object that a word refers to must
- * therefore have a unique name: `comm` and `module` return different names for different ids, and
+ * therefore have a unique name: the process table has different names for different ids, and
  * the id of a window or message implies its communicator (intercept/handle.c).
  */
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,

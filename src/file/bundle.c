@@ -337,7 +337,7 @@ static int decode_order(struct rn_bundle *b, const void *bytes, size_t len, stru
 
 /* The names of what the words and numbers of the process mean. */
 static int resolve_site(struct rn_order_list *l, const struct rn_order_site *s,
-			const struct rn_caller *who, uint32_t *id)
+			const struct rn_process_table *process, uint32_t *id)
 {
 	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, s->function);
 	struct rn_order_place p = { .kind = s->kind };
@@ -346,11 +346,11 @@ static int resolve_site(struct rn_order_list *l, const struct rn_order_site *s,
 		return RN_E_ARG;
 	p.function = rn_order_kinds[s->kind].call ? f->name : NULL;
 	p.function_len = p.function ? strlen(p.function) : 0;
-	p.comm = s->comm ? who->comm(who->arg, s->comm).name : NULL;
+	p.comm = s->comm ? rn_process_comm(process, s->comm).name : NULL;
 	p.comm_len = p.comm ? strlen(p.comm) : 0;
 	if (p.comm_len && !rn_name_valid(p.comm, p.comm_len))
 		p.comm_len = 0;
-	p.stack = s->place ? who->site(who->arg, s->place, &p.stack_len) : NULL;
+	p.stack = s->place ? rn_process_site(process, s->place, &p.stack_len) : NULL;
 	if (!p.stack)
 		p.stack_len = 0;
 	return rn_order_list_intern(l, &p, id);
@@ -368,7 +368,7 @@ static int add_order(struct rn_bundle *b, const struct rn_recorded_stream *s, co
 	for (uint32_t i = 0; i < p->sites && rc == RN_OK; i++) {
 		uint32_t id = 0;
 
-		rc = resolve_site(&b->order, &p->site[i], s->calls.who, &id);
+		rc = resolve_site(&b->order, &p->site[i], s->calls.process, &id);
 		site[i] = id;
 	}
 	return rc == RN_OK

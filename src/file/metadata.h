@@ -19,17 +19,16 @@
 struct rn_arena;
 
 enum rn_meta_flag {
-	RN_META_LINE = 1,    /* `rondo info` prints it among its first lines */
-	RN_META_COMMAND = 2, /* part of the command, which `rondo replay` compares separately */
-	RN_META_FINAL = 4,   /* known only at the end of the run; not in a part file */
-	RN_META_PREFIX = 8,  /* a prefix of keys; a name follows */
+	RN_META_LINE = 1,   /* `rondo info` prints it among its first lines */
+	RN_META_FINAL = 4,  /* known only at the end of the run; not in a part file */
+	RN_META_PREFIX = 8, /* a prefix of keys; a name follows */
 };
 
 /* Constant, key, flags, and the text that `rondo info` prints if the key is absent. */
 #define RN_META_KEYS(X)                                                    \
-	X(PROGRAM, "program", RN_META_LINE | RN_META_COMMAND, "unknown")   \
+	X(PROGRAM, "program", RN_META_LINE, "unknown")                     \
 	X(PROGRAM_K, "program.", RN_META_FINAL | RN_META_PREFIX, NULL)     \
-	X(ARGUMENTS, "arguments", RN_META_COMMAND, NULL)                   \
+	X(ARGUMENTS, "arguments", 0, NULL)                                 \
 	X(LIBRARY, "library", 0, NULL)                                     \
 	X(EAGER, "eager", 0, NULL)                                         \
 	X(CHOICES, "choices", 0, NULL)                                     \

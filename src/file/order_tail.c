@@ -33,29 +33,17 @@ struct rn_order_count rn_order_count(const struct rn_order *o)
 
 /* ---- rows, one after the other ---- */
 
-/* Memory for as many as there can be; what comes behind the other is put together with it. */
-struct build {
-	struct rn_order_row *row;
-	struct rn_order_done *done;
-	int64_t *value;
-	struct rn_order_send *send;
-	uint64_t *clock; /* NULL: not of all that is done */
-	size_t rows, dones, values, sends;
-	uint64_t before; /* things done in all, numbers not counted */
-};
-
-static bool make_room(struct build *b, struct rn_arena *mem, size_t rows, size_t dones,
-		      size_t values, size_t sends)
+bool rn_order_build_init(struct rn_order_build *b, struct rn_arena *mem, size_t rows, size_t dones,
+			 size_t values, size_t sends)
 {
-	*b = (struct build){ .row = rn_new(mem, struct rn_order_row, rows),
-			     .done = rn_new(mem, struct rn_order_done, dones),
-			     .value = rn_new(mem, int64_t, values),
-			     .send = rn_new(mem, struct rn_order_send, sends) };
+	*b = (struct rn_order_build){ .row = rn_new(mem, struct rn_order_row, rows),
+				      .done = rn_new(mem, struct rn_order_done, dones),
+				      .value = rn_new(mem, int64_t, values),
+				      .send = rn_new(mem, struct rn_order_send, sends) };
 	return b->row && b->done && b->value && b->send;
 }
 
-/* A row that is not over takes in more of its site. */
-static void add_row(struct build *b, struct rn_order_row r)
+void rn_order_build_row(struct rn_order_build *b, struct rn_order_row r)
 {
 	struct rn_order_row *last = b->rows ? &b->row[b->rows - 1] : NULL;
 
@@ -68,7 +56,7 @@ static void add_row(struct build *b, struct rn_order_row r)
 	}
 }
 
-static void give(const struct build *b, struct rn_order *out)
+void rn_order_build_end(const struct rn_order_build *b, struct rn_order *out)
 {
 	out->row = b->row;
 	out->done = b->done;
@@ -79,99 +67,6 @@ static void give(const struct build *b, struct rn_order *out)
 	out->dones = b->dones;
 	out->values = b->values;
 	out->sends = b->sends;
-}
-
-/* ---- the tail ---- */
-
-static int32_t get_i32(struct rn_reader *in)
-{
-	int64_t v = rn_get_i64(in);
-
-	return v < INT32_MIN || v > INT32_MAX ? (int32_t)rn_fail(in) : (int32_t)v;
-}
-
-static void get_done(struct rn_reader *in, struct rn_order_done *d)
-{
-	uint64_t flags;
-
-	d->index = (uint32_t)rn_get_max(in, UINT32_MAX);
-	flags = rn_get_max(in, UINT32_MAX);
-	d->flags = (uint32_t)(flags >> 1);
-	d->late = flags & 1 ? (uint32_t)rn_get_max(in, UINT32_MAX - 1) : RN_ORDER_NOT;
-	d->source = d->flags & RN_ORDER_MATCHED ? get_i32(in) : 0;
-	d->tag = d->flags & RN_ORDER_MATCHED ? get_i32(in) : 0;
-}
-
-static uint32_t get_fails(struct rn_reader *in, const unsigned char *begin)
-{
-	const unsigned char *pad = rn_get_bytes(in, (size_t)(begin - in->p) & 3), *p;
-	uint32_t n = 0;
-
-	p = pad ? rn_get_bytes(in, sizeof(n)) : NULL;
-	if (p)
-		memcpy(&n, p, sizeof(n));
-	return n ? n : (uint32_t)rn_fail(in);
-}
-
-static void get_row(struct rn_reader *in, const unsigned char *begin, const struct rn_order *of,
-		    struct build *b)
-{
-	uint64_t tag = rn_get_u64(in);
-	struct rn_order_row r = { .site = (uint32_t)(tag >> 2) };
-	size_t dones = b->dones;
-	struct rn_order_send *s = &b->send[b->sends];
-
-	if (in->bad || tag >> 2 >= of->sites) {
-		rn_fail(in);
-		return;
-	}
-	switch ((enum rn_tail_what)(tag & 3)) {
-	case RN_TAIL_FAILS:
-		r.fails = get_fails(in, begin);
-		break;
-	case RN_TAIL_DONE:
-		r.done = (uint32_t)rn_get_count(in, 2);
-		for (uint32_t i = 0; i < r.done && !in->bad; i++)
-			get_done(in, &b->done[dones++]);
-		if (r.done == 0 || rn_order_has_numbers(&of->site[r.site]))
-			rn_fail(in);
-		break;
-	case RN_TAIL_VALUE:
-		r.done = 1;
-		b->value[b->values] = rn_get_i64(in);
-		if (!rn_order_has_numbers(&of->site[r.site]))
-			rn_fail(in);
-		break;
-	case RN_TAIL_SEND:
-		*s = (struct rn_order_send){ .at = b->before, .comm = r.site };
-		s->me = get_i32(in);
-		s->dest = get_i32(in);
-		s->tag = get_i32(in);
-		b->sends += !in->bad;
-		return;
-	}
-	if (in->bad)
-		return;
-	add_row(b, r);
-	b->before += dones - b->dones;
-	b->dones = dones;
-	b->values += (tag & 3) == RN_TAIL_VALUE;
-}
-
-bool rn_order_tail_read(struct rn_arena *mem, const void *bytes, size_t len, struct rn_order *out,
-			bool *failed)
-{
-	struct rn_reader in = rn_reader(bytes, len);
-	const unsigned char *begin = in.p;
-	struct build b;
-
-	*failed = !make_room(&b, mem, len / 2 + 1, len / 2 + 1, len / 2 + 1, len / 4 + 1);
-	if (*failed)
-		return false;
-	while (rn_left(&in) && !in.bad)
-		get_row(&in, begin, out, &b);
-	give(&b, out);
-	return !in.bad;
 }
 
 /* ---- chunks ---- */
@@ -238,9 +133,9 @@ static struct rn_order_send *get_sends(struct rn_reader *in, struct rn_arena *me
 		send[i].at = at += rn_get_max(in, UINT32_MAX);
 		site = rn_get_u64(in);
 		send[i].comm = site < sites ? (uint32_t)site : (uint32_t)rn_fail(in);
-		send[i].me = get_i32(in);
-		send[i].dest = get_i32(in);
-		send[i].tag = get_i32(in);
+		send[i].me = rn_get_i32(in);
+		send[i].dest = rn_get_i32(in);
+		send[i].tag = rn_get_i32(in);
 	}
 	return send;
 }
@@ -281,10 +176,10 @@ int rn_order_chunk_read(struct rn_chunk chunk, struct rn_arena *mem, struct rn_o
 	return fits(out, &n) ? RN_OK : rn_err_set(err, RN_E_DATA, "a chunk contradicts itself");
 }
 
-static void add_all(struct build *b, const struct rn_order *o)
+static void add_all(struct rn_order_build *b, const struct rn_order *o)
 {
 	for (size_t i = 0; i < o->rows; i++)
-		add_row(b, o->row[i]);
+		rn_order_build_row(b, o->row[i]);
 	if (o->dones)
 		memcpy(b->done + b->dones, o->done, o->dones * sizeof(*o->done));
 	if (o->values)
@@ -305,7 +200,7 @@ int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_are
 	struct rn_order *piece = rn_new(mem, struct rn_order, (size_t)n + 1);
 	size_t rows = 0, dones = 0, values = 0, sends = 0;
 	bool clocks = n > 0;
-	struct build b;
+	struct rn_order_build b;
 	int rc = piece ? RN_OK : rn_err_nomem(err);
 
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
@@ -319,12 +214,12 @@ int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_are
 	}
 	if (rc < 0)
 		return rc;
-	if (!make_room(&b, mem, rows, dones, values, sends))
+	if (!rn_order_build_init(&b, mem, rows, dones, values, sends))
 		return rn_err_nomem(err);
 	if (clocks && !(b.clock = rn_new(mem, uint64_t, dones)))
 		return rn_err_nomem(err);
 	for (uint32_t i = 0; i < n; i++)
 		add_all(&b, &piece[i]);
-	give(&b, out);
+	rn_order_build_end(&b, out);
 	return RN_OK;
 }

@@ -55,7 +55,7 @@ int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *cho
 		       uint32_t threads, struct rn_arena *mem, struct rn_arena *scratch,
 		       struct rn_bundle *out)
 {
-	uint64_t number = (uint64_t)r->who.rank * threads;
+	uint64_t number = (uint64_t)r->process.rank * threads;
 	int rc = rn_bundle_init(out, mem, r->times);
 
 	for (uint32_t k = 0; k < threads && rc == RN_OK; k++) {
@@ -72,6 +72,6 @@ int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *cho
 	if (out->times && r->scale)
 		rn_times_settle(out->times, r->scale);
 	if (rc == RN_OK && out->times)
-		rc = rn_times_clock(out->times, (uint64_t)r->who.rank, r->offset, r->drift);
-	return rc == RN_OK ? r->entries(r->who.arg, out->comms) : rc;
+		rc = rn_times_clock(out->times, (uint64_t)r->process.rank, r->offset, r->drift);
+	return rc == RN_OK ? rn_process_add_comms(&r->process, out->comms) : rc;
 }

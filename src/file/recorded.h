@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "encode/process_table.h"
 #include "file/order_list.h"
 #include "merge/canonicalize.h"
 
@@ -48,14 +49,12 @@ struct rn_recorded_stream {
 };
 
 struct rn_recorded {
-	struct rn_caller who;
+	struct rn_process_table process;
 	const struct rn_recorded_stream *stream;
 	uint32_t streams;
 	bool times;            /* are kept */
 	uint64_t scale;        /* of their ticks (encode/timing.h); 0: they are settled */
 	int64_t offset, drift; /* of its clock (encode/timing.h) */
-	/* Adds the communicators that it was in. RN_OK or RN_E_NOMEM. */
-	int (*entries)(void *arg, struct rn_comms *out);
 };
 
 /* Adds the slots of all streams. RN_OK or RN_E_NOMEM. */

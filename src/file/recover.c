@@ -41,7 +41,7 @@ static int by_rank(const void *a, const void *b)
 	const struct rn_recorded *x = &(*(struct rn_salvaged *const *)a)->recorded;
 	const struct rn_recorded *y = &(*(struct rn_salvaged *const *)b)->recorded;
 
-	return (x->who.rank > y->who.rank) - (x->who.rank < y->who.rank);
+	return (x->process.rank > y->process.rank) - (x->process.rank < y->process.rank);
 }
 
 static int salvage_files(struct recovery *r, size_t n)
@@ -76,7 +76,7 @@ static uint64_t common_size(const struct recovery *r)
 	int64_t votes = 0;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint64_t its = (uint64_t)r->process[i]->recorded.who.size;
+		uint64_t its = (uint64_t)r->process[i]->recorded.process.size;
 
 		if (votes == 0)
 			size = its;
@@ -94,8 +94,8 @@ static void agree(struct recovery *r)
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct rn_recorded *it = &r->process[i]->recorded;
 
-		if ((uint64_t)it->who.size != r->ranks ||
-		    (n && r->process[n - 1]->recorded.who.rank == it->who.rank))
+		if ((uint64_t)it->process.size != r->ranks ||
+		    (n && r->process[n - 1]->recorded.process.rank == it->process.rank))
 			r->out->damaged++;
 		else
 			r->process[n++] = r->process[i];
@@ -178,7 +178,7 @@ static int add_process(struct recovery *r, const struct rn_salvaged *p)
 {
 	struct rn_err why = { 0 };
 	const char *program = rn_meta_value(&p->meta, RN_META_PROGRAM);
-	uint64_t rank = (uint64_t)p->recorded.who.rank;
+	uint64_t rank = (uint64_t)p->recorded.process.rank;
 	struct rn_bundle b;
 	int rc = rn_recorded_bundle(&p->recorded, r->choices, (uint32_t)r->threads, &r->one,
 				    &r->scratch, &b);
@@ -213,7 +213,7 @@ static int pad(struct recovery *r, uint64_t end)
 
 static void note(struct recovery *r, const struct rn_salvaged *p)
 {
-	uint64_t rank = (uint64_t)p->recorded.who.rank;
+	uint64_t rank = (uint64_t)p->recorded.process.rank;
 	bool in_call = false;
 
 	r->out->damaged += p->damaged;
@@ -281,7 +281,7 @@ static int add_processes(struct recovery *r)
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; i < r->n && rc == RN_OK; i++) {
-		rc = pad(r, (uint64_t)r->process[i]->recorded.who.rank);
+		rc = pad(r, (uint64_t)r->process[i]->recorded.process.rank);
 		if (rc == RN_OK)
 			rc = add_valid(r, r->process[i]);
 		rewind_both(r);

@@ -1,12 +1,11 @@
 /* salvage.c - see salvage.h: the file, its processes, and what they say of themselves. */
-#include "encode/callsite.h"
 #include "file/salvage.h"
 
 #include "base/arena.h"
-#include "base/bisect.h"
+#include "encode/callsite.h"
 #include "encode/timing.h"
 #include "file/metadata.h"
-#include "file/order_tail.h"
+#include "file/event_tail.h"
 #include "file/salvage_join.h"
 #include "file/salvage_stream.h"
 #include "file/spill.h"
@@ -109,28 +108,13 @@ static int get_head(const void *bytes, size_t len, struct rn_spill_head *h, stru
 
 /* ---- what a process says of itself ---- */
 
-/* Something with a number. The later one of the same number counts. */
-struct known {
-	uint64_t number;
-	uint32_t order;
-	bool complete;
-	const char *name; /* or bytes, of which there are so many */
-	size_t len;
-	struct rn_comm_entry entry;
-};
-
-struct table {
-	struct known *known;
-	uint32_t n, cap;
-};
-
 struct process {
 	struct rn_arena *mem;
 	struct rn_fact_world world;
 	struct rn_fact_clock clock;
 	bool is_known, failed;
-	struct table comms, modules, sites;
-	struct rn_fact_constant constant[CONSTANTS_MAX];
+	struct rn_process_table table;
+	struct rn_const_value constant[CONSTANTS_MAX];
 	uint32_t constants;
 	struct rn_meta_entry meta[META_MAX];
 	uint32_t metas;
@@ -154,54 +138,10 @@ static const char *copy_text(struct process *p, const void *bytes, size_t len)
 	return s;
 }
 
-static void add_known(struct process *p, struct table *t, struct known k)
+static void add_object(struct process *p, struct rn_objects *list, const struct rn_object *o)
 {
-	if (t->n == t->cap) {
-		uint32_t cap = t->cap ? 2 * t->cap : 64;
-		struct known *more = rn_new(p->mem, struct known, cap);
-
-		if (!more) {
-			p->failed = true;
-			return;
-		}
-		if (t->n)
-			memcpy(more, t->known, t->n * sizeof(*more));
-		t->known = more;
-		t->cap = cap;
-	}
-	k.order = t->n;
-	t->known[t->n++] = k;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const struct known *x = a, *y = b;
-
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
-}
-
-/* Sorted, and each number once. */
-static void tidy(struct table *t)
-{
-	uint32_t n = 0;
-
-	if (t->n)
-		qsort(t->known, t->n, sizeof(*t->known), by_number);
-	for (uint32_t i = 0; i < t->n; i++)
-		if (i + 1 == t->n || t->known[i + 1].number != t->known[i].number)
-			t->known[n++] = t->known[i];
-	t->n = n;
-}
-
-static const struct known *find_known(const struct table *t, uint64_t number)
-{
-	struct rn_bisect b = { 0, t->n, 0 };
-
-	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, t->known[b.mid].number < number);
-	return b.lo < t->n && t->known[b.lo].number == number ? &t->known[b.lo] : NULL;
+	if (!p->failed && rn_objects_add(list, p->mem, *o) < 0)
+		p->failed = true;
 }
 
 static void take_world(struct process *p, const void *bytes, size_t len)
@@ -235,7 +175,7 @@ static void take_meta(struct process *p, const void *bytes, size_t len)
 
 static void take_constant(struct process *p, const void *bytes, size_t len)
 {
-	struct rn_fact_constant c;
+	struct rn_const_value c;
 
 	if (len != sizeof(c) || p->constants == CONSTANTS_MAX)
 		return;
@@ -252,30 +192,47 @@ static bool is_entry(const struct rn_comm_entry *e)
 
 static void take_comm(struct process *p, const void *bytes, size_t len)
 {
+	struct rn_object o = { 0 };
 	struct rn_fact_comm f;
-	struct known k;
 
 	if (len < sizeof(f))
 		return;
 	memcpy(&f, bytes, sizeof(f));
-	k = (struct known){ .number = f.word, .complete = f.complete && is_entry(&f.entry) };
-	k.name = copy_text(p, (const char *)bytes + sizeof(f), len - sizeof(f));
-	if (k.complete)
-		k.entry = f.entry;
-	add_known(p, &p->comms, k);
+	o.number = f.word;
+	o.bytes = copy_text(p, (const char *)bytes + sizeof(f), len - sizeof(f));
+	o.complete = f.complete && is_entry(&f.entry);
+	if (o.complete)
+		o.entry = f.entry;
+	add_object(p, &p->table.comms, &o);
 }
 
-/* A number, and what has it. */
-static void take_numbered(struct process *p, struct table *t, const void *bytes, size_t len)
+/* A number, and the bytes of the object that has it. */
+static bool get_object(struct process *p, const void *bytes, size_t len, struct rn_object *o)
 {
-	struct known k = { 0 };
+	*o = (struct rn_object){ 0 };
+	if (len < sizeof(o->number) || len > UINT32_MAX)
+		return false;
+	memcpy(&o->number, bytes, sizeof(o->number));
+	o->len = (uint32_t)(len - sizeof(o->number));
+	o->bytes = copy_text(p, (const char *)bytes + sizeof(o->number), o->len);
+	return o->bytes != NULL;
+}
 
-	if (len < sizeof(k.number))
-		return;
-	memcpy(&k.number, bytes, sizeof(k.number));
-	k.len = len - sizeof(k.number);
-	k.name = copy_text(p, (const char *)bytes + sizeof(k.number), k.len);
-	add_known(p, t, k);
+static void take_module(struct process *p, const void *bytes, size_t len)
+{
+	struct rn_object o;
+
+	if (get_object(p, bytes, len, &o))
+		add_object(p, &p->table.modules, &o);
+}
+
+static void take_site(struct process *p, const void *bytes, size_t len)
+{
+	struct rn_object o;
+	struct rn_callsite s;
+
+	if (get_object(p, bytes, len, &o) && rn_callsite_read(o.bytes, o.len, &s))
+		add_object(p, &p->table.sites, &o);
 }
 
 static void take_clock(struct process *p, const void *bytes, size_t len)
@@ -315,10 +272,10 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 		take_comm(p, bytes, len);
 		break;
 	case RN_FACT_MODULE:
-		take_numbered(p, &p->modules, bytes, len);
+		take_module(p, bytes, len);
 		break;
 	case RN_FACT_SITE:
-		take_numbered(p, &p->sites, bytes, len);
+		take_site(p, bytes, len);
 		break;
 	case RN_FACT_WANTED:
 		p->wanted =
@@ -342,79 +299,6 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 	return !p->failed;
 }
 
-/* ---- as a caller (merge/canonicalize.h) ---- */
-
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	const struct process *p = arg;
-
-	for (uint32_t i = 0; i < p->constants; i++)
-		if (p->constant[i].kind == kind &&
-		    (p->constant[i].value == value || kind == RN_K_request))
-			return p->constant[i].word;
-	return -1;
-}
-
-static struct rn_seen_comm constant_comm(const struct process *p, uint32_t word)
-{
-	const char *name = rn_vocab_word(&rn_mpi_vocab, word);
-
-	if (name && strcmp(name, "MPI_COMM_WORLD") == 0)
-		return (struct rn_seen_comm){ name, p->world.rank, p->world.size, 0 };
-	if (name && strcmp(name, "MPI_COMM_SELF") == 0)
-		return (struct rn_seen_comm){ name, 0, 1, 0 };
-	return (struct rn_seen_comm){ NULL, 0, 1, 0 };
-}
-
-static struct rn_seen_comm seen_comm(void *arg, uint32_t word)
-{
-	const struct process *p = arg;
-	const struct known *k = word & 1 ? NULL : find_known(&p->comms, word);
-	struct rn_seen_comm c = { NULL, 0, 1, 0 };
-
-	if (word & 1)
-		return constant_comm(p, word >> 1);
-	if (!k)
-		return c;
-	c.name = k->name;
-	if (k->complete) {
-		c.rank = (int64_t)k->entry.my_rank;
-		c.size = (int64_t)k->entry.size;
-		c.remote = (int64_t)k->entry.remote;
-	}
-	return c;
-}
-
-static const char *module_name(void *arg, uint32_t id)
-{
-	const struct known *k = find_known(&((const struct process *)arg)->modules, id);
-
-	return k ? k->name : NULL;
-}
-
-static const void *site_bytes(void *arg, uint32_t id, size_t *len)
-{
-	const struct known *k = find_known(&((const struct process *)arg)->sites, id);
-	struct rn_callsite s;
-
-	*len = k ? k->len : 0;
-	return k && rn_callsite_read(k->name, k->len, &s) ? k->name : NULL;
-}
-
-static int entries(void *arg, struct rn_comms *out)
-{
-	const struct process *p = arg;
-
-	for (uint32_t i = 0; i < p->comms.n; i++) {
-		const struct known *k = &p->comms.known[i];
-
-		if (k->complete && rn_comms_add(out, k->name, strlen(k->name),
-						(uint64_t)p->world.rank, &k->entry) == RN_E_NOMEM)
-			return RN_E_NOMEM;
-	}
-	return RN_OK;
-}
-
 /* ---- a process ---- */
 
 static bool keeps_times(const struct process *p)
@@ -422,6 +306,16 @@ static bool keeps_times(const struct process *p)
 	const char *time = rn_meta_value(&(struct rn_meta){ p->meta, p->metas }, RN_META_TIME);
 
 	return !time || strcmp(time, "none") != 0;
+}
+
+static int make_table(struct process *p)
+{
+	p->table.rank = p->world.rank;
+	p->table.size = p->world.size;
+	rn_objects_sort(&p->table.comms);
+	rn_objects_sort(&p->table.modules);
+	rn_objects_sort(&p->table.sites);
+	return rn_process_set_constants(&p->table, p->mem, p->constant, p->constants);
 }
 
 static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
@@ -434,14 +328,12 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 		out->now = rn_new(p->mem, struct rn_now, streams + 1);
 	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now))
 		return RN_E_NOMEM;
-	out->recorded = (struct rn_recorded){ .who = { p, p->world.rank, p->world.size, constant,
-						       seen_comm, module_name, site_bytes },
+	out->recorded = (struct rn_recorded){ .process = p->table,
 					      .stream = s,
 					      .streams = streams,
 					      .times = keeps_times(p),
 					      .offset = p->clock.offset,
-					      .drift = p->clock.drift,
-					      .entries = entries };
+					      .drift = p->clock.drift };
 	out->meta = (struct rn_meta){ p->meta, p->metas };
 	out->world = p->world;
 	out->time = p->world.time;
@@ -452,7 +344,7 @@ static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
 		out->stopped[i] = RN_STOPPED_NOWHERE;
 		if (rn_salvage_nothing(p->mem, &s[i], &p->pieces[i]) < 0)
 			return RN_E_NOMEM;
-		s[i].calls.who = &out->recorded.who;
+		s[i].calls.process = &out->recorded.process;
 	}
 	return RN_OK;
 }
@@ -545,9 +437,8 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 		return RN_E_NOMEM;
 	if (!p->is_known)
 		return 0;
-	tidy(&p->comms);
-	tidy(&p->modules);
-	tidy(&p->sites);
+	if (make_table(p) < 0)
+		return RN_E_NOMEM;
 	out->complete = p->ended != NULL;
 	out->damaged |= cut && p->lost == 0 && !has_kind(all, RN_EXTENT_LIVE);
 	rc = start(p, count_streams(all), out);

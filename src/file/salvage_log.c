@@ -71,13 +71,8 @@ static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
 	if (len != sizeof(t.seal))
 		return false;
 	memcpy(&t.seal, bytes, sizeof(t.seal));
-	if (!rn_seg_reserve(&s->told, s->mem, 1) || !rn_salvage_tables(s)) {
-		s->failed = true;
-		return false;
-	}
-	*RN_SEG_AT(&s->told, struct told, s->told.n) = t;
-	s->told.n++;
-	return true;
+	s->failed = !RN_SEG_PUSH(&s->told, s->mem, struct told, t) || !rn_salvage_tables(s);
+	return !s->failed;
 }
 
 static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
@@ -90,14 +85,9 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 	memcpy(&call, bytes, sizeof(call));
 	if (call >= rn_sigs_count(s->words))
 		return false;
-	if (!rn_seg_reserve(shapes, s->mem, 1)) {
-		s->failed = true;
-		return false;
-	}
-	*RN_SEG_AT(shapes, struct rn_shape, shapes->n) =
-		(struct rn_shape){ s->told.n, (uint32_t)call };
-	shapes->n++;
-	return true;
+	s->failed = !RN_SEG_PUSH(shapes, s->mem, struct rn_shape,
+				 (struct rn_shape){ s->told.n, (uint32_t)call });
+	return !s->failed;
 }
 
 /* Times of single calls. What is in the chunk is looked at by who reads the trace. */
@@ -113,13 +103,11 @@ static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t 
 		return false;
 	len -= sizeof(s->zero);
 	copy = rn_new(s->mem, unsigned char, len);
-	s->failed = !copy || !rn_seg_reserve(&s->chunks, s->mem, 1);
-	if (s->failed)
-		return false;
-	memcpy(copy, bytes + sizeof(s->zero), len);
-	*RN_SEG_AT(&s->chunks, struct rn_chunk, s->chunks.n) = (struct rn_chunk){ copy, len };
-	s->chunks.n++;
-	return true;
+	if (copy)
+		memcpy(copy, bytes + sizeof(s->zero), len);
+	s->failed = !copy || !RN_SEG_PUSH(&s->chunks, s->mem, struct rn_chunk,
+					  (struct rn_chunk){ copy, len });
+	return !s->failed;
 }
 
 /* The holes of a call, without what stands in them. */
@@ -141,13 +129,8 @@ static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t l
 	memcpy(&p.of, bytes, sizeof(p.of));
 	p.bytes = bytes + sizeof(p.of);
 	p.len = len - sizeof(p.of);
-	if (!rn_seg_reserve(s->value_piece, s->mem, 1)) {
-		s->failed = true;
-		return false;
-	}
-	*RN_SEG_AT(s->value_piece, struct value_piece, s->value_piece->n) = p;
-	s->value_piece->n++;
-	return true;
+	s->failed = !RN_SEG_PUSH(s->value_piece, s->mem, struct value_piece, p);
+	return !s->failed;
 }
 
 /* The next element of one of the tables. */

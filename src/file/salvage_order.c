@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "encode/raw.h"
+#include "file/event_tail.h"
 #include "file/recorded.h"
 
 #include <string.h>
@@ -18,26 +19,19 @@ bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len)
 	if (site.kind >= RN_ORDER_KINDS ||
 	    (rn_order_kinds[site.kind].call && !rn_vocab_func(&rn_mpi_vocab, site.function)))
 		return false;
-	s->failed |= !rn_seg_reserve(&s->order_site, s->mem, 1);
-	if (s->failed)
-		return false;
-	*RN_SEG_AT(&s->order_site, struct rn_order_site, s->order_site.n) = site;
-	s->order_site.n++;
-	return true;
+	s->failed |= !RN_SEG_PUSH(&s->order_site, s->mem, struct rn_order_site, site);
+	return !s->failed;
 }
 
 static bool keep_chunk(struct salvaged *s, const void *bytes, size_t len)
 {
 	unsigned char *copy = rn_new(s->mem, unsigned char, len);
 
-	s->failed |= !copy || !rn_seg_reserve(&s->order_chunk, s->mem, 1);
-	if (s->failed)
-		return false;
-	memcpy(copy, bytes, len);
-	*RN_SEG_AT(&s->order_chunk, struct rn_chunk, s->order_chunk.n) =
-		(struct rn_chunk){ copy, len };
-	s->order_chunk.n++;
-	return true;
+	if (copy)
+		memcpy(copy, bytes, len);
+	s->failed |= !copy || !RN_SEG_PUSH(&s->order_chunk, s->mem, struct rn_chunk,
+					   (struct rn_chunk){ copy, len });
+	return !s->failed;
 }
 
 bool rn_salvage_order_chunk(struct salvaged *s, const void *bytes, size_t len)

@@ -206,15 +206,11 @@ static bool end_segment(struct salvaged *s, bool lost)
 {
 	struct rn_seg *all = &s->pieces->segment;
 
-	if (!rn_seg_reserve(all, s->mem, 1) || seal_calls(s) < 0) {
-		s->failed = true;
-		return false;
-	}
-	*RN_SEG_AT(all, struct rn_segment, all->n) = (struct rn_segment){
-		rn_salvage_tables_of(s), s->holes, s->rules, s->root, s->times, lost
-	};
-	all->n++;
-	return true;
+	s->failed = seal_calls(s) < 0 ||
+		    !RN_SEG_PUSH(all, s->mem, struct rn_segment,
+				 (struct rn_segment){ rn_salvage_tables_of(s), s->holes, s->rules,
+						      s->root, s->times, lost });
+	return !s->failed;
 }
 
 struct rn_grammar *rn_salvage_grammar(const struct salvaged *s)

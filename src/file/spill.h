@@ -15,7 +15,7 @@
  *                  holes (encode/holes.h), of what stands in them
  *                  area: a checkpoint of its calls (rules, rules/rules.h) and of what stands in
  *                  holes (series, series/units.h), or of its times, sealed
- *                  order: its latest events (order_tail.h)
+ *                  order: its latest events (event_tail.h)
  *
  * An extent is allocated before it is mapped, so that a full disk is an error here and not a signal
  * in the program. A log is a chain of extents, in which records are published by one store. What a
@@ -113,7 +113,7 @@ enum rn_fact {
 	/* of a process */
 	RN_FACT_WORLD,    /* struct rn_fact_world; without one the process is not known */
 	RN_FACT_META,     /* key, 0, value, 0 */
-	RN_FACT_CONSTANT, /* struct rn_fact_constant, many */
+	RN_FACT_CONSTANT, /* struct rn_const_value (encode/process_table.h), many */
 	RN_FACT_COMM,     /* struct rn_fact_comm, and its name */
 	RN_FACT_MODULE,   /* uint64_t, its number, and its name */
 	RN_FACT_END,      /* a text: how the process ended, if it could say so */
@@ -155,11 +155,6 @@ struct rn_fact_clock {
 /* Totals of the run, from a process that ended by itself (struct rn_tally). */
 struct rn_fact_tally {
 	uint64_t wall_ns, tracer_ns, memory;
-};
-
-struct rn_fact_constant {
-	uint32_t kind, word;
-	int64_t value;
 };
 
 /* The later one for the same word counts. */

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/private_dir.h"
-#include "file/order_tail.h"
+#include "file/event_tail.h"
 
 #include <errno.h>
 #include <fcntl.h>

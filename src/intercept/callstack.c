@@ -1,19 +1,22 @@
 /* callstack.c - see callstack.h. */
 #include "intercept/callstack.h"
 
+#include "base/errno_guard.h"
 #include "base/arena.h"
+#include "base/spin.h"
 #include "encode/callsite.h"
+#include "encode/process_table.h"
 #include "encode/sigs.h"
 #include "file/metadata.h"
 #include "intercept/object.h"
 #include "intercept/slack.h"
 #include "intercept/stream.h"
 #include "intercept/message.h"
+#include "intercept/process_log.h"
 #include "track/unwind.h"
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +99,7 @@ static struct rn_callstacks *memory_of(struct rn_stream *t)
 /* ---- the process's stacks ---- */
 
 static struct {
-	bool lock;
+	struct rn_spin lock;
 	struct rn_arena mem;
 	struct rn_sigs *table;
 	struct {
@@ -104,8 +107,6 @@ static struct {
 		const char *path;
 	} path[RN_CALLSTACK_PATHS];
 	uint32_t paths;
-	rn_callstack_fn *keep;
-	rn_callstack_path_fn *keep_path;
 	bool told;
 	struct rn_callsite site; /* being put together */
 	unsigned char bytes[RN_CALLSITE_BYTES];
@@ -115,8 +116,7 @@ static struct {
 
 static void enter(void)
 {
-	while (__atomic_test_and_set(&all.lock, __ATOMIC_ACQUIRE))
-		sched_yield();
+	rn_spin_lock(&all.lock);
 	if (all.table)
 		return;
 	rn_arena_init(&all.mem, LIMIT);
@@ -125,7 +125,7 @@ static void enter(void)
 
 static void leave(void)
 {
-	__atomic_clear(&all.lock, __ATOMIC_RELEASE);
+	rn_spin_unlock(&all.lock);
 }
 
 /* Stacks are numbered from 1. With the lock. */
@@ -136,8 +136,8 @@ static uint32_t intern(const struct rn_callsite *s)
 
 	if (!all.table || rn_sigs_intern(all.table, all.bytes, len, &id) < 0)
 		return 0;
-	if (id == n && all.keep)
-		all.keep(id + 1, all.bytes, len);
+	if (id == n)
+		rn_process_log_stack(id + 1, all.bytes, len);
 	/* What threads remember of a stack that was alone is not so any more. */
 	if (id == n && rn_config.callsite_slack && rn_slack_add(&all.mem, all.table, id + 1, s))
 		rn_callstack_forget();
@@ -168,37 +168,25 @@ static void add_path(const char *name, const char *path)
 	memcpy(all.path[i].key, key, sizeof(key));
 	all.path[i].path = path;
 	all.paths++;
-	if (all.keep_path)
-		all.keep_path(key, path);
+	rn_process_log_meta(key, path);
 }
 
-void rn_callstack_keep(rn_callstack_fn *stack, rn_callstack_path_fn *path)
+int rn_callstack_list(struct rn_arena *mem, struct rn_objects *out)
 {
-	if (!rn_config.callsite)
-		return;
+	int rc = RN_OK;
+
 	enter();
-	all.keep = stack;
-	all.keep_path = path;
-	for (uint32_t i = 0; all.table && i < rn_sigs_count(all.table); i++) {
+	for (uint32_t i = 0; all.table && i < rn_sigs_count(all.table) && rc == RN_OK; i++) {
 		size_t len;
 		const void *bytes = rn_sigs_get(all.table, i, &len);
 
-		stack(i + 1, bytes, len);
+		rc = rn_objects_add(out, mem,
+				    (struct rn_object){ .number = (uint64_t)i + 1,
+							.bytes = bytes,
+							.len = (uint32_t)len });
 	}
-	for (uint32_t i = 0; i < all.paths; i++)
-		path(all.path[i].key, all.path[i].path);
 	leave();
-}
-
-const void *rn_callstack_bytes(uint32_t number, size_t *len)
-{
-	const void *bytes = NULL;
-
-	enter();
-	if (all.table && number - 1 < rn_sigs_count(all.table))
-		bytes = rn_sigs_get(all.table, number - 1, len);
-	leave();
-	return bytes;
+	return rc;
 }
 
 bool rn_callstack_path(uint32_t i, const char **key, const char **path)
@@ -382,7 +370,7 @@ static __attribute__((noinline)) uint32_t find(struct rn_stream *t, struct rn_un
 	const bool inside = u.sp - lo < size;
 	struct walk w;
 	uint32_t depth = rn_config.callsite, number;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	/* On a stack that is not the thread's, nobody knows where it ends. */
 	w.t = t;
@@ -402,7 +390,6 @@ static __attribute__((noinline)) uint32_t find(struct rn_stream *t, struct rn_un
 	number = number_of(&w, w.frames < depth ? w.frames : depth);
 	if (w.into && w.into == into)
 		into->number = number;
-	errno = saved;
 	return number;
 }
 

@@ -39,15 +39,10 @@ static inline uint64_t rn_callstack_head(struct rn_stream *t, uint32_t function,
 	return RN_RAW_HEAD(function, rn_callstack(t, frame));
 }
 
-/* The bytes of a stack, NULL when there is none of that number. */
-const void *rn_callstack_bytes(uint32_t number, size_t *len);
-
-/* All there are so far, by their numbers, and later ones when they come: what keeps them. */
-typedef void rn_callstack_fn(uint64_t number, const void *bytes, size_t len);
-/* The same for the files they are in: "module.NAME" and its path. */
-typedef void rn_callstack_path_fn(const char *key, const char *path);
-
-void rn_callstack_keep(rn_callstack_fn *stack, rn_callstack_path_fn *path);
+/* All call stacks so far. RN_OK or RN_E_NOMEM. */
+struct rn_arena;
+struct rn_objects;
+int rn_callstack_list(struct rn_arena *mem, struct rn_objects *out);
 
 #define RN_CALLSTACK_PATHS 32u
 

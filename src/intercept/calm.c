@@ -3,14 +3,15 @@
  */
 #include "intercept/calm.h"
 
-#include <errno.h>
+#include "base/errno_guard.h"
+
 #include <time.h>
 
 void rn_calm_begin(struct rn_calm *c)
 {
 	static const int kinds[] = { SIGPIPE, SIGXFSZ };
 	sigset_t pending;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	sigemptyset(&c->ours);
 	sigpending(&pending);
@@ -19,17 +20,15 @@ void rn_calm_begin(struct rn_calm *c)
 			sigaddset(&c->ours, kinds[i]);
 	pthread_sigmask(SIG_BLOCK, &c->ours, &c->before);
 	feholdexcept(&c->floats);
-	errno = saved;
 }
 
 void rn_calm_end(const struct rn_calm *c)
 {
 	const struct timespec at_once = { 0, 0 };
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	fesetenv(&c->floats);
 	while (sigtimedwait(&c->ours, NULL, &at_once) > 0)
 		;
 	pthread_sigmask(SIG_SETMASK, &c->before, NULL);
-	errno = saved;
 }

@@ -8,20 +8,21 @@
  */
 #include "intercept/comm.h"
 
+#include "base/errno_guard.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/seg.h"
+#include "encode/process_table.h"
 #include "encode/raw.h"
 #include "identity/comms.h"
 #include "intercept/handle.h"
 #include "intercept/outcome.h"
+#include "intercept/process_log.h"
 #include "intercept/replay.h"
 #include "intercept/setting.h"
-#include "intercept/spool.h"
 #include "intercept/tracer_state.h"
 #include "track/idpool.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,8 +64,8 @@ static uint32_t add(const char *name)
 	if (!rn_seg_reserve(&comms, &rn_tracer.mem, 1) || !(copy = rn_new(&rn_tracer.mem, char, n)))
 		return NONE;
 	memcpy(copy, name, n);
-	*at(comms.n) = (struct rn_comm){ .name = copy, .local = { 1, -1, 0 } };
-	return comms.n++;
+	return RN_SEG_PUT(&comms, struct rn_comm,
+			  (struct rn_comm){ .name = copy, .local = { 1, -1, 0 } });
 }
 
 int rn_comms_start(void)
@@ -275,17 +276,15 @@ static uint32_t add_family(const struct origin *o, uint32_t tag)
 		return NONE;
 	rn_idpool_init(&f.numbers);
 	rn_seg_init(&f.symbols, sizeof(uint32_t));
-	*family_at(families.n) = f;
 	rn_map_insert(&family_of, tag, families.n);
-	return families.n++;
+	return RN_SEG_PUT(&families, struct family, f);
 }
 
 static uint32_t find_family(const struct origin *o)
 {
-	uint32_t tag = (uint32_t)rn_hash(o, sizeof(*o)), pos = tag, i;
-	const struct rn_map_page *page = rn_map_page(&family_of, tag);
+	uint32_t tag = (uint32_t)rn_hash(o, sizeof(*o));
 
-	while ((i = rn_map_next(page, tag, &pos)) != RN_MAP_NONE)
+	RN_MAP_EACH (&family_of, tag, i)
 		if (memcmp(&family_at(i)->origin, o, sizeof(*o)) == 0)
 			return i;
 	return add_family(o, tag);
@@ -306,8 +305,7 @@ static uint32_t add_to_family(struct family *f, uint32_t n, const struct rn_comm
 	*at(symbol) = *c;
 	at(symbol)->name = text;
 	at(symbol)->number = n;
-	*RN_SEG_AT(&f->symbols, uint32_t, n) = symbol;
-	f->symbols.n++;
+	RN_SEG_PUT(&f->symbols, uint32_t, symbol);
 	return symbol;
 }
 
@@ -375,14 +373,22 @@ static struct rn_comm_entry entry_of(const struct rn_comm *c)
 	return e;
 }
 
-static void tell(uint32_t symbol, rn_comm_told_fn *fn)
+static struct rn_object object_of(uint32_t symbol)
 {
-	const struct rn_comm *c = at(symbol);
-	struct rn_comm_entry e;
+	struct rn_object o = { .number = (uint64_t)symbol << 1, .bytes = at(symbol)->name };
 
-	if (c->complete)
-		e = entry_of(c);
-	fn((uint64_t)symbol << 1, c->name, c->complete ? &e : NULL);
+	/* The world and self have no entry: signatures have constants for them. */
+	o.complete = symbol >= PARENT && at(symbol)->complete;
+	if (o.complete)
+		o.entry = entry_of(at(symbol));
+	return o;
+}
+
+static void log_comm(uint32_t symbol)
+{
+	struct rn_object o = object_of(symbol);
+
+	rn_process_log_comm(&o);
 }
 
 /* ---- new ones ---- */
@@ -403,7 +409,7 @@ static uint64_t none_made(const struct rn_comm_birth *b)
 
 uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_comm c;
 	char text[256];
 	uint32_t symbol, known;
@@ -422,12 +428,11 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	symbol = settle(&c, b, text);
 	added = comms.n > known;
 	if (added)
-		tell(symbol, rn_spool_comm);
+		log_comm(symbol);
 	rn_tracer_unlock();
 	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
 	if (rn_outcome_ops)
 		rn_outcome_ops->comm_created(b->function, text, added ? &c : NULL);
-	errno = saved;
 	return (uint64_t)symbol << 1;
 }
 
@@ -505,39 +510,20 @@ uint64_t rn_comm_unknown(struct rn_comm *c)
 		snprintf(text, sizeof(text), "comm:found.%u", lone++);
 		symbol = settle(c, &found, text);
 	}
-	tell(symbol, rn_spool_comm);
+	log_comm(symbol);
 	return (uint64_t)symbol << 1;
 }
 
-/* Where the rank is, is told in the same way, by a word that nothing has. */
-void rn_comm_each(rn_comm_told_fn *fn)
+int rn_comm_list(struct rn_arena *mem, struct rn_objects *out)
 {
-	struct rn_comm_entry node;
+	struct rn_object node = { .number = UINT64_MAX, .bytes = RN_NODE_NAME, .complete = true };
+	int rc = RN_OK;
 
-	for (uint32_t i = PARENT; i < comms.n; i++)
-		tell(i, fn);
-	if (rn_setting_node(&node))
-		fn(UINT64_MAX, RN_NODE_NAME, &node);
-}
-
-int rn_comm_entries(struct rn_comms *out, uint64_t world_rank)
-{
-	struct rn_comm_entry node;
-
-	if (rn_setting_node(&node) &&
-	    rn_comms_add(out, RN_NODE_NAME, strlen(RN_NODE_NAME), world_rank, &node) == RN_E_NOMEM)
-		return RN_E_NOMEM;
-	for (uint32_t i = PARENT; i < comms.n; i++) {
-		const struct rn_comm *c = at(i);
-		struct rn_comm_entry e;
-
-		if (!c->complete)
-			continue;
-		e = entry_of(c);
-		if (rn_comms_add(out, c->name, strlen(c->name), world_rank, &e) == RN_E_NOMEM)
-			return RN_E_NOMEM;
-	}
-	return RN_OK;
+	for (uint32_t i = NONE; i < comms.n && rc == RN_OK; i++)
+		rc = rn_objects_add(out, mem, object_of(i));
+	if (rc == RN_OK && rn_setting_node(&node.entry))
+		rc = rn_objects_add(out, mem, node);
+	return rc;
 }
 
 bool rn_comm_spawned(void)

@@ -31,8 +31,7 @@
 #include "intercept/real.h"
 #include "intercept/stream.h"
 
-struct rn_comm_entry;
-struct rn_comms;
+struct rn_objects;
 
 /* A group: how many, the first of them that is in the world (-1: none), and a hash of all. */
 struct rn_comm_members {
@@ -88,14 +87,8 @@ const struct rn_comm *rn_comm_get(uint32_t word);
 /* Its rank, size and remote size; all 0 when it is no communicator. */
 const struct rn_comm *rn_comm_look(struct rn_stream *t, MPI_Comm comm);
 
-/* All of them, world and self left out, and the node (identity/comms.h): word, name, and what is
- * known, if anything is. */
-typedef void rn_comm_told_fn(uint64_t word, const char *name, const struct rn_comm_entry *e);
-void rn_comm_each(rn_comm_told_fn *fn);
-
-/* Identities of all that this process has had, world and self left out; and of its node. RN_OK or
- * RN_E_NOMEM. */
-int rn_comm_entries(struct rn_comms *out, uint64_t world_rank);
+/* All of them, and the node (identity/comms.h). RN_OK or RN_E_NOMEM. */
+int rn_comm_list(struct rn_arena *mem, struct rn_objects *out);
 
 /* Whether others of the program have started this process, not a launcher; asked in MPI_Init. */
 bool rn_comm_spawned(void);

@@ -14,7 +14,6 @@
 #include "encode/raw.h"
 #include "file/trace_name.h"
 #include "file/metadata.h"
-#include "intercept/real.h"
 #include "merge/blur.h"
 #include "order/codec.h"
 

@@ -1,6 +1,7 @@
 /* elastic.c - see elastic.h. */
 #include "intercept/elastic.h"
 
+#include "base/errno_guard.h"
 #include "base/seg.h"
 #include "encode/holes.h"
 #include "encode/raw_walk.h"
@@ -10,7 +11,6 @@
 #include "intercept/spool.h"
 #include "intercept/stream.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define MEMBERS_STEADY 8u    /* numbers of so many members that go up or down evenly are holes */
@@ -204,8 +204,7 @@ static struct rn_family *new_family(struct rn_stream *t, const struct rn_possibl
 	f->at = own;
 	f->possible = possible;
 	f->next = MEMBERS_STEADY;
-	*RN_SEG_AT(&t->family, struct rn_family *, t->family.n) = f;
-	t->family.n++;
+	RN_SEG_PUT(&t->family, struct rn_family *, f);
 	return f;
 }
 
@@ -536,14 +535,13 @@ static bool add_numbers(struct rn_stream *t, const struct rn_sig *s, const uint6
 
 struct rn_sig *rn_elastic_call(struct rn_stream *t, uint64_t *w, size_t n)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_sig *s = known(t, w, n);
 
 	if (!s)
 		s = member_for(t, w, n);
 	if (s && s->holes && !add_numbers(t, s, w))
 		s = NULL;
-	errno = saved;
 	return s;
 }
 

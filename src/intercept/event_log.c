@@ -6,6 +6,7 @@
 #include "base/errno_guard.h"
 #include "base/seg.h"
 #include "file/order_list.h"
+#include "file/event_tail.h"
 #include "file/order_tail.h"
 #include "intercept/config.h"
 #include "intercept/spool.h"

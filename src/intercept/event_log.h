@@ -2,7 +2,7 @@
  * event_log.h - how calls came out that could have come out otherwise (order/events.h), while the
  * program runs (--only=order).
  *
- * Events are rows in a piece of the part file (file/order_tail.h), so that a killed program leaves
+ * Events are rows in a piece of the part file (file/event_tail.h), so that a killed program leaves
  * all of them; when that is full it becomes a chunk, in the log of the stream and in memory, where
  * the end finds it. Without a part file, or when that cannot grow, rows are in plain memory.
  *

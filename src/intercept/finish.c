@@ -1,6 +1,7 @@
 /* finish.c - see finish.h. */
 #include "intercept/finish.h"
 
+#include "base/errno_guard.h"
 #include "base/tracer_env.h"
 #include "base/which_mpi.h"
 #include "intercept/comm.h"
@@ -12,13 +13,13 @@
 #include "intercept/message.h"
 #include "intercept/real.h"
 #include "intercept/run_summary.h"
+#include "intercept/process_log.h"
 #include "intercept/spool.h"
 #include "intercept/status_line.h"
 #include "intercept/stream.h"
 #include "intercept/tracer_state.h"
 #include "merge/link_mpi.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static void create_link_comm(void)
 
 void rn_finish_prepare(void)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	MPI_Errhandler handler;
 
 	lone_output();
@@ -188,7 +189,6 @@ void rn_finish_prepare(void)
 	if (!COMM_AT_END)
 		create_link_comm();
 	restore_world(handler);
-	errno = saved;
 }
 
 /* ---- both ends ---- */
@@ -230,7 +230,7 @@ static void keep_part(void)
 /* Later calls are recorded in the journal. If it is not complete, they are only counted. */
 static void resume_recording(void)
 {
-	bool whole = rn_spool_whole();
+	bool whole = rn_process_log_is_whole();
 
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		t->merged = t->calls + rn_order_log_events(t);
@@ -290,7 +290,7 @@ static bool any_in_segments(struct rn_finish *f, struct rn_mpi_link *link)
 void rn_finish_world(void)
 {
 	struct rn_finish *f = &finish;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (!is_ours_to_end() || is_replay())
 		return;
@@ -315,25 +315,23 @@ void rn_finish_world(void)
 	if (link_comm != MPI_COMM_NULL)
 		rn_real.MPI_Comm_free(&link_comm);
 	end(f);
-	errno = saved;
 }
 
 void rn_finish_alone(const char *why)
 {
 	struct rn_finish *f = &finish;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (!is_ours_to_end() || is_replay())
 		return;
 	begin(f);
 	rn_finish_leave_alone(f, why);
 	end(f);
-	errno = saved;
 }
 
 void rn_finish_late(void)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	uint64_t kept = 0, lost = 0, made;
 
 	if (rn_me)
@@ -344,7 +342,7 @@ void rn_finish_late(void)
 		if (finish.journal_kept) /* which have this counter */
 			t->live.lost = t->lost += t->late;
 		made = t->calls + rn_order_log_events(t);
-		kept += rn_spool_whole() && made > t->merged ? made - t->merged : 0;
+		kept += rn_process_log_is_whole() && made > t->merged ? made - t->merged : 0;
 	}
 	if ((kept || lost) && !finish.journal_kept)
 		rn_summary_late(kept, lost);
@@ -354,8 +352,7 @@ void rn_finish_late(void)
 			rn_spool_seal_times(t);
 		rn_finish_note_end(&finish, "exit", true);
 	}
-	rn_spool_end(kept > 0 || (finish.journal_kept && rn_spool_any()));
+	rn_process_log_close(kept > 0 || (finish.journal_kept && rn_spool_any()));
 	if (rn_status_has_watcher())
 		rn_status_post(RN_TAG_ENDED, "");
-	errno = saved;
 }

@@ -1,33 +1,123 @@
 /* finish_journal.c - see finish_journal.h. */
 #include "intercept/finish_journal.h"
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/tracer_env.h"
 #include "base/varint.h"
 #include "base/which_mpi.h"
+#include "encode/process_table.h"
+#include "intercept/callstack.h"
+#include "intercept/comm.h"
 #include "intercept/config.h"
 #include "intercept/finish_impl.h"
 #include "intercept/finish_merge.h"
+#include "intercept/handle.h"
 #include "intercept/message.h"
 #include "intercept/output.h"
 #include "intercept/real.h"
 #include "intercept/run_summary.h"
+#include "intercept/setting.h"
+#include "intercept/process_log.h"
 #include "intercept/spool.h"
 #include "intercept/status_line.h"
 #include "intercept/stream.h"
 #include "intercept/tracer_state.h"
 #include "merge/link_mpi.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+/* ---- records of the process ---- */
+
+static void log_world(void)
+{
+	struct timespec now;
+	struct rn_fact_world w = { .rank = rn_tracer.world_rank,
+				   .size = rn_tracer.world_size,
+				   .scale = rn_clock_scale(),
+				   .started = rn_clock_now() };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	w.time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	rn_process_log_add(RN_FACT_WORLD, &w, sizeof(w), NULL, 0);
+}
+
+static void log_constants(void)
+{
+	uint32_t n;
+	const struct rn_const_value *c = rn_constants(&n);
+
+	for (uint32_t i = 0; i < n; i++)
+		rn_process_log_add(RN_FACT_CONSTANT, &c[i], sizeof(c[i]), NULL, 0);
+}
+
+/* The call that a stream is in may be one that the user does not want to have. */
+static void log_wanted(void)
+{
+	unsigned char wanted[1024];
+	uint32_t n = rn_mpi_vocab.funcs;
+
+	if (!rn_config.call[0] || n > sizeof(wanted))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		wanted[i] = rn_config_wants_function(i);
+	rn_process_log_add(RN_FACT_WANTED, wanted, n, NULL, 0);
+}
+
+static void log_settings(void)
+{
+	const char *key, *path;
+
+	for (unsigned i = 0; i < RN_META_COUNT; i++) {
+		const char *value = rn_setting_value((enum rn_meta_key)i);
+
+		if (*value)
+			rn_process_log_meta(rn_meta_rows[i].key, value);
+	}
+	for (uint32_t i = 0; rn_callstack_path(i, &key, &path); i++)
+		rn_process_log_meta(key, path);
+}
+
+static void log_objects(void)
+{
+	struct rn_objects comms = { 0 }, sites = { 0 };
+	struct rn_arena mem;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	if (rn_comm_list(&mem, &comms) < 0 || rn_callstack_list(&mem, &sites) < 0)
+		rn_process_log_fail(ENOMEM);
+	for (uint32_t i = 0; i < comms.n; i++)
+		rn_process_log_comm(&comms.at[i]);
+	for (uint32_t i = 0; i < sites.n; i++)
+		rn_process_log_stack(sites.at[i].number, sites.at[i].bytes, sites.at[i].len);
+	rn_arena_free(&mem);
+}
+
+/* The world comes last: without it, a reader does not know the process. */
+static void open_journal(void)
+{
+	if (!rn_process_log_open(rn_tracer.run))
+		return;
+	log_constants();
+	log_wanted();
+	log_settings();
+	log_objects();
+	log_world();
+	if (rn_me)
+		rn_spool_adopt(rn_me);
+}
+
+/* ---- the start ---- */
+
 /* Reports where the part files of this run are. */
 static void tell_spool(void)
 {
-	rn_status_post(RN_TAG_SPOOL, rn_spool_folder());
+	rn_status_post(RN_TAG_SPOOL, rn_process_log_folder());
 }
 
 void rn_finish_start_journal(void)
@@ -49,7 +139,7 @@ void rn_finish_start_journal(void)
 		return;
 	memcpy(rn_config.output, common.output, sizeof(common.output));
 	rn_tracer.run = common.run;
-	rn_spool_start(rn_tracer.run);
+	open_journal();
 	if (rn_tracer.world_rank == 0 || rn_status_has_watcher())
 		tell_spool();
 }
@@ -78,16 +168,16 @@ void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied)
 {
 	struct rn_fact_tally tally = { rn_clock_age(), f->tracer_ns, rn_finish_memory() };
 
-	rn_spool_note(how, rn_tracer.lost, &tally, copied);
+	rn_spool_note(rn_me, how, rn_tracer.lost, &tally, copied);
 }
 
 /* What this process has is in the part file, as a rule; one that has had no world puts it there. */
 static bool leave_part(struct rn_finish *f, const char *how)
 {
 	find_place();
-	if (!rn_spool_folder()[0]) {
+	if (!rn_process_log_folder()[0]) {
 		rn_tracer.run = job_number();
-		rn_spool_start(rn_tracer.run);
+		open_journal();
 		tell_spool();
 	}
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
@@ -104,7 +194,7 @@ static bool leave_part(struct rn_finish *f, const char *how)
 
 void rn_finish_leave_alone(struct rn_finish *f, const char *why)
 {
-	bool first = rn_spool_first();
+	bool first = rn_process_log_is_first();
 
 	if (!leave_part(f, why)) {
 		if (rn_tracer.world_rank == 0)
@@ -142,7 +232,7 @@ static void leave_parts(struct rn_finish *f, struct rn_mpi_link *link, const cha
 	if (rn_tracer.world_rank != 0)
 		return;
 	if (f->left == 0) {
-		rn_spool_drop();
+		rn_process_log_drop();
 		rn_say("nothing was traced (%s)", how);
 		rn_status_post(RN_TAG_FAILED, how);
 	} else {

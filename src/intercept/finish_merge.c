@@ -3,7 +3,7 @@
 
 #include "base/tracer_env.h"
 #include "base/varint.h"
-#include "encode/raw.h"
+#include "encode/process_table.h"
 #include "encode/sigs.h"
 #include "file/metadata.h"
 #include "file/section_kinds.h"
@@ -20,13 +20,14 @@
 #include "intercept/real.h"
 #include "intercept/run_summary.h"
 #include "intercept/setting.h"
-#include "intercept/spool.h"
+#include "intercept/process_log.h"
 #include "intercept/status_line.h"
 #include "intercept/stream.h"
 #include "intercept/tracer_state.h"
 #include "merge/link_mpi.h"
 #include "merge/merge.h"
 #include "merge/peers.h"
+#include "track/memory.h"
 
 #include <string.h>
 
@@ -79,7 +80,7 @@ void rn_finish_compare_clocks(struct rn_finish *f, struct rn_mpi_link *link)
 	if (!rn_config.times || rn_clock_compare(&f->clocks, &calls) < 0)
 		return;
 	rn_clock_difference(&f->clocks, &offset, &drift);
-	rn_spool_clock(offset, drift);
+	rn_process_log_clock(offset, drift);
 }
 
 /* ---- slots ---- */
@@ -109,36 +110,28 @@ static int absorb_slots(void *arg, uint64_t first, uint64_t n, const void *bytes
 	return rn_peers_absorb(f->peers, in.p, rn_left(&in), &f->err);
 }
 
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
+static int list_modules(struct rn_arena *mem, struct rn_objects *out)
 {
-	(void)arg;
-	return rn_constant(kind, value);
+	const char *name;
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; rc == RN_OK && (name = rn_mem_module_label(i)); i++)
+		rc = rn_objects_add(out, mem, (struct rn_object){ .number = i, .bytes = name });
+	return rc;
 }
 
-static struct rn_seen_comm seen_comm(void *arg, uint32_t word)
+/* The objects that the calls of this process refer to. */
+static int fill_table(struct rn_process_table *p, struct rn_arena *mem)
 {
-	const struct rn_comm *c = rn_comm_get(word);
+	uint32_t n;
+	const struct rn_const_value *constant = rn_constants(&n);
 
-	(void)arg;
-	return (struct rn_seen_comm){ c->name, c->rank, c->local.n, c->remote.n };
-}
-
-static const char *module_name(void *arg, uint32_t id)
-{
-	(void)arg;
-	return rn_mem_module_label(id);
-}
-
-static const void *site_bytes(void *arg, uint32_t id, size_t *len)
-{
-	(void)arg;
-	return rn_callstack_bytes(id, len);
-}
-
-static int comm_entries(void *arg, struct rn_comms *out)
-{
-	(void)arg;
-	return rn_comm_entries(out, (uint64_t)rn_tracer.world_rank);
+	*p = (struct rn_process_table){ .rank = rn_tracer.world_rank,
+					.size = rn_tracer.world_size };
+	if (rn_process_set_constants(p, mem, constant, n) < 0 || rn_comm_list(mem, &p->comms) < 0 ||
+	    list_modules(mem, &p->modules) < 0 || rn_callstack_list(mem, &p->sites) < 0)
+		return RN_E_NOMEM;
+	return RN_OK;
 }
 
 /* Times of single calls; of a stream that goes on later, those so far. */
@@ -177,18 +170,18 @@ static int look_at_streams(struct rn_finish *f)
 
 	if (!s)
 		return RN_E_NOMEM;
-	*r = (struct rn_recorded){ .who = { NULL, rn_tracer.world_rank, rn_tracer.world_size,
-					    constant, seen_comm, module_name, site_bytes },
-				   .stream = s,
+	*r = (struct rn_recorded){ .stream = s,
 				   .times = rn_config.times,
-				   .scale = rn_clock_scale(),
-				   .entries = comm_entries };
+				   .scale = rn_clock_scale() };
+	if (fill_table(&r->process, &f->mem) < 0)
+		return RN_E_NOMEM;
 	rn_clock_difference(&f->clocks, &r->offset, &r->drift);
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		int rc = RN_OK;
 
 		*s = (struct rn_recorded_stream){
-			.calls = { &r->who, t->words, t->blobs, t->texts, &t->times, &t->holes },
+			.calls = { &r->process, t->words, t->blobs, t->texts, &t->times,
+				   &t->holes },
 			.grammar = t->grammar,
 			.lost = t->lost,
 		};

@@ -3,14 +3,14 @@
  */
 #include "intercept/handle.h"
 
+#include "base/errno_guard.h"
 #include "base/map.h"
 #include "base/seg.h"
+#include "encode/process_table.h"
 #include "intercept/comm.h"
 #include "intercept/real.h"
 #include "track/idpool.h"
 #include "track/owned_ids.h"
-
-#include <errno.h>
 
 struct entry {
 	uint64_t key, word; /* key 0: free, and word is the next free one */
@@ -29,13 +29,7 @@ static struct rn_owned_ids windows, messages;
 
 /* ---- constants ---- */
 
-struct constant {
-	uint8_t kind;
-	uint32_t word;
-	int64_t value;
-};
-
-static struct constant constants[512]; /* kind after kind, as in api/mpi.words */
+static struct rn_const_value constants[512]; /* kind after kind, as in api/mpi.words */
 static uint32_t nconstants;
 static uint32_t first_of[RN_K_COUNT], behind[RN_K_COUNT];
 
@@ -50,7 +44,7 @@ static void add_constant(uint32_t word, enum rn_param_kind kind, uint64_t value)
 		return;
 	if (!behind[kind])
 		first_of[kind] = nconstants;
-	constants[nconstants++] = (struct constant){ kind, word, (int64_t)value };
+	constants[nconstants++] = (struct rn_const_value){ kind, word, (int64_t)value };
 	behind[kind] = nconstants;
 }
 
@@ -69,10 +63,10 @@ int64_t rn_constant(enum rn_param_kind kind, int64_t value)
 	return -1;
 }
 
-void rn_constants_each(void (*fn)(uint32_t kind, uint32_t word, int64_t value))
+const struct rn_const_value *rn_constants(uint32_t *n)
 {
-	for (uint32_t i = 0; i < nconstants; i++)
-		fn(constants[i].kind, constants[i].word, constants[i].value);
+	*n = nconstants;
+	return constants;
 }
 
 /* ---- the table ---- */
@@ -213,7 +207,7 @@ void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 /* again: MPI may give one that there is. */
 static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, bool again)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	uint64_t key = key_of(kind, handle), word;
 	struct entry *old;
 	uint32_t i;
@@ -237,7 +231,6 @@ static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, b
 		set(key, word);
 	}
 	rn_tracer_unlock();
-	errno = saved;
 	return word;
 }
 
@@ -288,7 +281,7 @@ static uint64_t unseen(enum rn_param_kind kind, uint64_t handle)
 uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
 			     struct rn_handle_cache *c)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	uint64_t word;
 	uint32_t i;
 
@@ -298,13 +291,12 @@ uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint6
 	word = i != RN_MAP_NONE ? RN_SEG_AT(&entries, struct entry, i)->word : unseen(kind, handle);
 	*c = (struct rn_handle_cache){ handle ^ (uint64_t)kind << 56, word, rn_tracer.generation };
 	rn_tracer_unlock();
-	errno = saved;
 	return word;
 }
 
 uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	uint64_t word = rn_handle_word(t, kind, handle);
 	uint32_t i;
 
@@ -319,6 +311,5 @@ uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t h
 		}
 		rn_tracer_unlock();
 	}
-	errno = saved;
 	return word;
 }

@@ -65,6 +65,8 @@ void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word);
 
 /* The word of a constant of an integer kind, or -1; for handles, 0 asks for the null one. */
 int64_t rn_constant(enum rn_param_kind kind, int64_t value);
-void rn_constants_each(void (*fn)(uint32_t kind, uint32_t word, int64_t value));
+/* All constants. */
+struct rn_const_value;
+const struct rn_const_value *rn_constants(uint32_t *n);
 
 #endif

@@ -1,10 +1,10 @@
 /* message.c - see message.h. */
 #include "intercept/message.h"
 
+#include "base/errno_guard.h"
 #include "base/text.h"
 #include "intercept/calm.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool is_same_file(void)
 void rn_say(const char *format, ...)
 {
 	char text[1024], line[sizeof(text) + 64] = "rondo: ";
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	size_t n = strlen(line);
 	struct rn_calm calm;
 	va_list args;
@@ -55,5 +55,4 @@ void rn_say(const char *format, ...)
 	if (is_same_file() && write(STDERR_FILENO, line, n) < 0)
 		n = 0; /* there is nowhere to report this */
 	rn_calm_end(&calm);
-	errno = saved;
 }

@@ -7,7 +7,7 @@
 #include "base/status_file.h"
 #include "file/trace_name.h"
 #include "intercept/config.h"
-#include "intercept/spool.h"
+#include "intercept/process_log.h"
 
 static unsigned number = 1;
 static struct rn_trace_seen seen; /* the file that may be replaced */
@@ -37,7 +37,8 @@ void rn_output_choose(uint64_t run)
 	int rc = EBUSY;
 
 	for (number = 1; number < RN_TRACE_NUMBERS && rc == EBUSY && rn_config_name(number);)
-		if (!is_available(known ? &since : NULL) || (rc = rn_spool_reserve(run)) == EBUSY)
+		if (!is_available(known ? &since : NULL) ||
+		    (rc = rn_process_log_reserve(run)) == EBUSY)
 			number++;
 	if (rc == EBUSY && number == RN_TRACE_NUMBERS)
 		rn_config_name(number = 1);

@@ -8,6 +8,7 @@
 #include "encode/raw.h"
 #include "intercept/handle.h"
 #include "intercept/spool.h"
+#include "intercept/stream_list.h"
 #include "intercept/tracer_state.h"
 
 #include <errno.h>
@@ -121,7 +122,7 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var)
  * taken until that stream tells. If there is no memory it stays so. */
 static void ended_elsewhere(const struct rn_request *r)
 {
-	struct rn_stream *maker = rn_tracer_stream(r->stream);
+	struct rn_stream *maker = rn_stream_list_get(r->stream);
 
 	if (!rn_seg_reserve(&maker->ended, &rn_tracer.mem, 1))
 		return;

@@ -10,7 +10,7 @@
 #include "intercept/config.h"
 #include "intercept/finish_impl.h"
 #include "intercept/message.h"
-#include "intercept/spool.h"
+#include "intercept/process_log.h"
 #include "intercept/status_line.h"
 #include "intercept/tracer_state.h"
 
@@ -119,8 +119,8 @@ void rn_summary_journal(const char *word, const char *why)
 
 	if (!rn_status_post(word, why))
 		rn_say("%s; %s did is kept; put together by: rondo recover %s", why,
-		       rn_spool_whole() ? "what every rank" : "some of what the ranks",
-		       rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
+		       rn_process_log_is_whole() ? "what every rank" : "some of what the ranks",
+		       rn_text_path(rn_process_log_folder(), folder, sizeof(folder)));
 }
 
 void rn_summary_watched(const char *why, bool first)
@@ -131,7 +131,7 @@ void rn_summary_watched(const char *why, bool first)
 	if (first)
 		rn_say("%s; the trace is made when all ranks have ended; if it is not: rondo "
 		       "recover %s",
-		       why, rn_text_path(rn_spool_folder(), folder, sizeof(folder)));
+		       why, rn_text_path(rn_process_log_folder(), folder, sizeof(folder)));
 }
 
 void rn_summary_late(uint64_t kept, uint64_t lost)
@@ -149,6 +149,6 @@ void rn_summary_late(uint64_t kept, uint64_t lost)
 			rn_say("%" PRIu64 " call%s on rank 0 came when the trace had been written "
 			       "(after MPI_Finalize); to add to it: rondo recover %s",
 			       kept, rn_plural(kept),
-			       rn_text_path(rn_spool_folder(), path, sizeof(path)));
+			       rn_text_path(rn_process_log_folder(), path, sizeof(path)));
 	}
 }

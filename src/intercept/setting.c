@@ -1,6 +1,7 @@
 /* setting.c - see setting.h. */
 #include "intercept/setting.h"
 
+#include "base/errno_guard.h"
 #include "base/words.h"
 #include "identity/comms.h"
 #include "intercept/config.h"
@@ -237,7 +238,7 @@ bool rn_setting_node(struct rn_comm_entry *e)
 
 void rn_setting_read(bool all)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	read_arguments();
 	read_library();
@@ -245,7 +246,6 @@ void rn_setting_read(bool all)
 		ask_library();
 	read_environment();
 	read_node();
-	errno = saved;
 }
 
 /* "Open MPI 4.1.4" */

@@ -1,16 +1,17 @@
-/* setting_compare.c - see setting.h: what a replay is started with, and what was recorded. */
+/* setting_compare.c - see setting_compare.h. */
 #include "intercept/setting_compare.h"
 
+#include "base/errno_guard.h"
 #include "base/words.h"
 #include "identity/comms.h"
 #include "intercept/config.h"
 #include "intercept/setting.h"
 #include "intercept/replay.h"
+#include "intercept/setting.h"
 #include "intercept/message.h"
 #include "intercept/tracer_state.h"
 #include "track/memory.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,18 +156,18 @@ static void compare_mpi(void)
 
 void rn_setting_compare(void)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	compare_command();
 	compare_mpi();
-	errno = saved;
 }
 
 /* How many share the first rank's node, it knows; if others are dealt out differently, some of them
  * are the how manieth that they were not. */
 void rn_setting_compare_node(bool (*first)(void))
 {
-	int saved = errno, rank, size, was, of;
+	RN_ERRNO_GUARD;
+	int rank, size, was, of;
 	const char *recorded = rn_replay_fact(RN_NODE_NAME);
 
 	if (recorded && sscanf(recorded, "%d of %d", &was, &of) == 2 &&
@@ -176,5 +177,4 @@ void rn_setting_compare_node(bool (*first)(void))
 		       "%d was number %d of %d, is %d of %d): messages may be buffered in other "
 		       "ways",
 		       rn_tracer.world_rank, was, of, rank, size);
-	errno = saved;
 }

@@ -1,16 +1,20 @@
 /*
- * setting_compare.h - compares the settings of a replay with those of the recording.
+ * setting_compare.h - compares the run environment of a replay with the recorded one, and warns
+ * about differences.
+ *
+ * The processes compare, not the command `rondo replay`: scripts and debuggers may start any
+ * program with any arguments.
  */
 #ifndef RN_INTERCEPT_SETTING_COMPARE_H
 #define RN_INTERCEPT_SETTING_COMPARE_H
 
 #include <stdbool.h>
 
-/* On the first rank: prints a line for each kind of difference. */
+/* On rank 0, whose settings are recorded: prints a line for each kind of difference. */
 void rn_setting_compare(void);
 
-/* On all ranks: whether the ranks are on the recorded nodes. `first`: no rank has reported it yet.
- */
+/* On all ranks: whether the ranks are on the nodes where they were recorded. `first` returns
+ * whether no rank has reported this yet. */
 void rn_setting_compare_node(bool (*first)(void));
 
 #endif

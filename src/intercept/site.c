@@ -3,6 +3,7 @@
  */
 #include "intercept/site.h"
 
+#include "base/errno_guard.h"
 #include "encode/raw.h"
 #include "intercept/light.h"
 #include "intercept/object.h"
@@ -10,12 +11,11 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 
-_Atomic uint64_t rn_sites[RN_SITES];
+_Atomic uint64_t rn_caller_cache[RN_SITES];
 static _Atomic uint64_t passing[RN_SITES];
 
 /* mpi_send_, pmpi_send__, ompi_send_f, MPI_SEND, mpi_send_f08_, MPIR_Send_cdesc: all are "send". */
@@ -120,13 +120,12 @@ bool rn_site_passes(uintptr_t from, uint32_t function)
 	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
 	_Atomic uint64_t *at = &passing[(key * 0x9e3779b97f4a7c15u) >> 53];
 	uint64_t known = atomic_load_explicit(at, memory_order_relaxed);
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if ((known & ~(uint64_t)1) != key) {
 		known = key | (is_own(from, function) && is_for_tool(from, function));
 		atomic_store_explicit(at, known, memory_order_relaxed);
 	}
-	errno = saved;
 	return known & 1;
 }
 
@@ -136,13 +135,13 @@ bool rn_site_passes(uintptr_t from, uint32_t function)
 enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 {
 	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	uint32_t free = at;
 	enum rn_site answer;
 
 	for (uint32_t i = 0; i < NEAR; i++) {
 		uint32_t near = (at + i) % RN_SITES;
-		uint64_t known = atomic_load_explicit(&rn_sites[near], memory_order_acquire);
+		uint64_t known = atomic_load_explicit(&rn_caller_cache[near], memory_order_acquire);
 
 		if ((known & ~(uint64_t)3) == key)
 			return (enum rn_site)(known & 3);
@@ -152,15 +151,14 @@ enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 		}
 	}
 	answer = decide(from, function);
-	atomic_store_explicit(&rn_sites[free], key | (uint64_t)answer, memory_order_release);
-	errno = saved;
+	atomic_store_explicit(&rn_caller_cache[free], key | (uint64_t)answer, memory_order_release);
 	return answer;
 }
 
 void rn_site_forget(void)
 {
 	for (uint32_t i = 0; i < RN_SITES; i++) {
-		atomic_store_explicit(&rn_sites[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&rn_caller_cache[i], 0, memory_order_relaxed);
 		atomic_store_explicit(&passing[i], 0, memory_order_relaxed);
 	}
 }

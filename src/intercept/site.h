@@ -28,7 +28,7 @@
 
 #define RN_SITES 2048u
 
-extern _Atomic uint64_t rn_sites[RN_SITES];
+extern _Atomic uint64_t rn_caller_cache[RN_SITES];
 
 enum rn_site {
 	RN_SITE_PASSES,  /* it is not recorded */
@@ -44,7 +44,7 @@ static inline enum rn_site rn_site(uintptr_t from, uint32_t function)
 {
 	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
 	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 53);
-	uint64_t known = atomic_load_explicit(&rn_sites[at], memory_order_acquire);
+	uint64_t known = atomic_load_explicit(&rn_caller_cache[at], memory_order_acquire);
 	uint64_t answer = known ^ key; /* less than 4 if the word is the one of this key */
 
 	if (__builtin_expect(answer == RN_SITE_RECORDS, 1))

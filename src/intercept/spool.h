@@ -26,18 +26,6 @@
 
 struct rn_stream;
 
-/* Opens the node's file in the part directory of rn_config.output. Called by rank 0 before the
- * other ranks open it. 0: the name is reserved for this run. EBUSY: the name is in use. Another
- * errno value: part files cannot be written. */
-int rn_spool_reserve(uint64_t run);
-
-/* The world is known: opens the node's file. `run` is the same in all processes of the run and in
- * no others. */
-void rn_spool_start(uint64_t run);
-
-/* The folder that `rondo recover` finds it by; "" before that. */
-const char *rn_spool_folder(void);
-
 /* A stream of the calling thread, for which nothing is in the file so far. */
 void rn_spool_adopt(struct rn_stream *t);
 
@@ -69,34 +57,17 @@ bool rn_spool_order(struct rn_stream *t, size_t bytes, struct rn_mapped *out);
 /* A chunk of them is in its log. */
 void rn_spool_order_sealed(struct rn_stream *t);
 
-/* A communicator is new, or known better; without an entry, nothing but its name is. The tables'
- * lock is held. */
-void rn_spool_comm(uint64_t word, const char *name, const struct rn_comm_entry *e);
-
-/* How its clock relates to that of rank 0. */
-void rn_spool_clock(int64_t offset, int64_t drift);
-
-/* Whether this process is the first on its node to ask. */
-bool rn_spool_first(void);
-
-/* Whether there is a file, with everything in it so far. */
-bool rn_spool_whole(void);
-
 /* Whether there is anything of this process in it. */
 bool rn_spool_any(void);
 
 /* Writes a checkpoint of the stream's call times. The call ring contains the calls. */
 void rn_spool_seal_times(struct rn_stream *t);
 
-/* How the run ended, for who finds it; and calls of streams that are not in the file. Can be called
- * again with new values. `copied`: also writes to the copies of the file. */
-void rn_spool_note(const char *how, uint64_t lost, const struct rn_fact_tally *tally, bool copied);
-
-/* The process is over. If no process of the node keeps the file, the last one removes it. */
-void rn_spool_end(bool keep);
-
-/* No process has put anything into the file, so it is of no use. */
-void rn_spool_drop(void);
+/* Records how the run ended, and the number of calls that are lost: `lost`, and those of streams
+ * that are not in the file. Can be called again with new values. `copied`: also writes to the
+ * copies of the file. `me` is the stream of the calling thread, or NULL. */
+void rn_spool_note(const struct rn_stream *me, const char *how, uint64_t lost,
+		   const struct rn_fact_tally *tally, bool copied);
 
 /* In a forked child: the file is the parent's. */
 void rn_spool_child(void);

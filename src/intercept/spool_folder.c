@@ -43,18 +43,18 @@ static bool is_remote(const char *folder)
 
 /* Beside the trace, or where the user wants it. If that is another machine's, the file is in
  * memory. */
-void rn_spool_folder_find(struct rn_spool_folder *f)
+void rn_journal_folder_find(struct rn_journal_folder *f, const char *output, const char *in)
 {
-	const char *name = strrchr(rn_config.output, '/');
-	int n = name ? (int)(name - rn_config.output) : 0;
-	char beside[sizeof(rn_config.output)];
+	const char *name = strrchr(output, '/');
+	int n = name ? (int)(name - output) : 0;
+	char beside[4096];
 
-	name = name ? name + 1 : rn_config.output;
-	snprintf(beside, sizeof(beside), "%.*s", n ? n : 1, rn_config.output);
-	if (rn_config.spill[0])
-		snprintf(beside, sizeof(beside), "%s", rn_config.spill);
+	name = name ? name + 1 : output;
+	snprintf(beside, sizeof(beside), "%.*s", n ? n : 1, output);
+	if (in[0])
+		snprintf(beside, sizeof(beside), "%s", in);
 	snprintf(f->path, sizeof(f->path), "%s/%s.part", beside, name);
-	f->in_memory = !rn_config.spill[0] && is_remote(beside) &&
+	f->in_memory = !in[0] && is_remote(beside) &&
 		       rn_spill_memory_folder(f->path, f->files, sizeof(f->files));
 	if (!f->in_memory)
 		memcpy(f->files, f->path, sizeof(f->files));
@@ -106,7 +106,7 @@ static bool is_foreign(const char *path)
 	return dir < 0 && errno != ENOENT;
 }
 
-int rn_spool_folder_make(const struct rn_spool_folder *f)
+int rn_journal_folder_make(const struct rn_journal_folder *f)
 {
 	int dir = rn_private_dir_make(f->files);
 
@@ -116,7 +116,7 @@ int rn_spool_folder_make(const struct rn_spool_folder *f)
 	return 0;
 }
 
-int rn_spool_folder_lock(const struct rn_spool_folder *f, int *lock)
+int rn_journal_folder_lock(const struct rn_journal_folder *f, int *lock)
 {
 	int dir, error;
 
@@ -136,7 +136,7 @@ int rn_spool_folder_lock(const struct rn_spool_folder *f, int *lock)
 	return 0;
 }
 
-void rn_spool_folder_remove(const struct rn_spool_folder *f)
+void rn_journal_folder_remove(const struct rn_journal_folder *f)
 {
 	rn_private_dir_remove(f->files);
 	if (f->in_memory)

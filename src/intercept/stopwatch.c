@@ -1,13 +1,13 @@
 /* stopwatch.c - see stopwatch.h. */
 #include "intercept/stopwatch.h"
 
+#include "base/errno_guard.h"
 #include "file/chunk_list.h"
 #include "intercept/spool.h"
 #include "intercept/stream.h"
 #include "intercept/message.h"
 #include "intercept/tracer_state.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -48,14 +48,13 @@ static bool keep_chunk(struct rn_stream *t, struct rn_stopwatch *s)
 	unsigned char *bytes = rn_new(&t->mem, unsigned char, room);
 	struct rn_buf b = rn_buf_over(bytes, room);
 
-	if (!bytes || !rn_seg_reserve(&s->chunk, &t->mem, 1))
+	if (!bytes)
 		return false;
 	rn_buf_add(&b, &zero, sizeof(zero));
 	rn_moments_close(&s->writer, &b);
-	if (rn_buf_status(&b) < 0)
+	if (rn_buf_status(&b) < 0 ||
+	    !RN_SEG_PUSH(&s->chunk, &t->mem, struct rn_chunk, (struct rn_chunk){ bytes, b.len }))
 		return false;
-	*RN_SEG_AT(&s->chunk, struct rn_chunk, s->chunk.n) = (struct rn_chunk){ bytes, b.len };
-	s->chunk.n++;
 	rn_spool_fact(t, RN_FACT_MOMENTS, bytes, b.len);
 	t->expected = &t->none;
 	return true;
@@ -64,7 +63,7 @@ static bool keep_chunk(struct rn_stream *t, struct rn_stopwatch *s)
 static void write_batch(struct rn_stream *t, bool stop)
 {
 	struct rn_stopwatch *s = t->stopwatch;
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	bool full = false;
 
 	if (s->n && !s->over) {
@@ -77,7 +76,6 @@ static void write_batch(struct rn_stream *t, bool stop)
 		s->over = true;
 		rn_say("no memory for the times of more calls on rank %d", rn_tracer.world_rank);
 	}
-	errno = saved;
 }
 
 void rn_stopwatch_write(struct rn_stream *t)

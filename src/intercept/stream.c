@@ -3,6 +3,7 @@
  */
 #include "intercept/stream.h"
 
+#include "base/errno_guard.h"
 #include "base/seg.h"
 #include "encode/carry.h"
 #include "encode/raw.h"
@@ -134,8 +135,7 @@ static struct rn_sig *add_sig(struct rn_stream *t, uint32_t id)
 	s->n = (uint32_t)(len / sizeof(uint64_t));
 	s->id = id;
 	rn_idpool_init(&s->slots);
-	*RN_SEG_AT(&t->sig, struct rn_sig *, t->sig.n) = s;
-	t->sig.n++;
+	RN_SEG_PUT(&t->sig, struct rn_sig *, s);
 	return s;
 }
 
@@ -368,13 +368,12 @@ void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
 static uint64_t keep(struct rn_stream *t, enum rn_fact type, struct rn_sigs *table,
 		     const void *bytes, size_t len)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	uint32_t id, n = rn_sigs_count(table);
 	int rc = rn_sigs_intern(table, bytes, len, &id);
 
 	if (rn_sigs_count(table) > n)
 		rn_spool_fact(t, type, bytes, len);
-	errno = saved;
 	return rc == RN_OK ? id : RN_RAW_UNSET;
 }
 
@@ -439,13 +438,12 @@ uint64_t *rn_stream_room(struct rn_stream *t, const void *array, size_t len, siz
 
 void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (t->scratch)
 		munmap(t->scratch, t->scratch_words * sizeof(uint64_t));
 	t->scratch = scratch;
 	t->scratch_words = words;
-	errno = saved;
 }
 
 /* ---- calls inside calls ---- */

@@ -1,15 +1,16 @@
 /* thread_stream.c - see thread_stream.h. */
 #include "intercept/thread_stream.h"
 
+#include "base/errno_guard.h"
 #include "intercept/birth.h"
 #include "intercept/config.h"
 #include "intercept/spool.h"
 #include "intercept/stream.h"
+#include "intercept/stream_list.h"
 #include "intercept/tracer_start.h"
 #include "intercept/tracer_state.h"
 #include "intercept/wait_state.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ static void thread_ends(void *arg)
 	rn_me = NULL;
 	rn_wait_thread_ends();
 	rn_mem_thread_stop(&t->places);
-	rn_tracer_leave_stream(t);
+	rn_stream_list_leave(t);
 }
 
 void rn_stream_watch_ends(void)
@@ -86,18 +87,18 @@ static void first_stream(void)
 /* The stream is in the journal before other threads see it. */
 static struct rn_stream *make(void)
 {
-	struct rn_stream *t = rn_tracer_full() ? NULL : rn_stream_new();
+	struct rn_stream *t = rn_stream_list_is_full() ? NULL : rn_stream_new();
 
 	if (!t)
 		return NULL;
-	if (!rn_tracer_number_stream(t)) {
+	if (!rn_stream_list_number(t)) {
 		rn_stream_free(t);
 		return NULL;
 	}
 	rn_spool_adopt(t);
 	if (t->number == 0)
 		first_stream();
-	rn_tracer_publish_stream(t);
+	rn_stream_list_publish(t);
 	return t;
 }
 
@@ -108,7 +109,7 @@ static struct rn_stream *begin(void)
 	rn_tracer_start();
 	if (!rn_tracer_active() || (rn_tracer_nstreams() == 0 && rn_tracer_is_for_other()))
 		return NULL;
-	if (!this_thread.ended && !(t = rn_tracer_take_stream()))
+	if (!this_thread.ended && !(t = rn_stream_list_take()))
 		t = make();
 	if (t)
 		enter(t);
@@ -120,7 +121,7 @@ static struct rn_stream *begin(void)
 /* A signal handler may call MPI while the thread is here: that call is lost. */
 struct rn_stream *rn_stream_begin(void)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_stream *t;
 
 	if (this_thread.beginning) {
@@ -132,6 +133,5 @@ struct rn_stream *rn_stream_begin(void)
 	t = begin();
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	this_thread.beginning = false;
-	errno = saved;
 	return t;
 }

@@ -3,8 +3,7 @@
  * their lock.
  *
  * The lock protects the tables of handles, communicators and requests. It is not taken while MPI
- * allows the program one thread in MPI at a time. The stream list has a lock of its own, because
- * threads begin and end at any time.
+ * allows the program one thread in MPI at a time.
  */
 #ifndef RN_INTERCEPT_TRACER_STATE_H
 #define RN_INTERCEPT_TRACER_STATE_H
@@ -13,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/spin.h"
 #include "track/request.h"
 
 struct rn_stream;
@@ -34,7 +34,7 @@ struct rn_tracer {
 	int pid;           /* of the process whose streams they are */
 	uint64_t lost;     /* calls of threads that have no stream */
 	size_t recorded;   /* bytes of all streams, as they were when each was last looked at */
-	bool lock;
+	struct rn_spin lock;
 };
 
 extern struct rn_tracer rn_tracer;
@@ -68,26 +68,10 @@ static inline void rn_tracer_lock(void)
 static inline void rn_tracer_unlock(void)
 {
 	if (__builtin_expect(rn_tracer.threaded, 0))
-		__atomic_clear(&rn_tracer.lock, __ATOMIC_RELEASE);
+		rn_spin_unlock(&rn_tracer.lock);
 }
 
 /* Allocates the tables. RN_OK or RN_E_NOMEM. */
 int rn_tracer_init_tables(void);
-
-/* Returns the stream with the lowest number that no thread uses, for the calling thread. NULL if
- * there is none, or if there are few streams: the thread then makes one. */
-struct rn_stream *rn_tracer_take_stream(void);
-
-/* Adds a stream in two steps. Between them no other stream is added, and no other thread sees this
- * one. rn_tracer_number_stream returns false if there are too many streams; then the second step is
- * omitted. */
-bool rn_tracer_number_stream(struct rn_stream *t);
-void rn_tracer_publish_stream(struct rn_stream *t);
-
-bool rn_tracer_full(void);
-struct rn_stream *rn_tracer_stream(uint32_t number);
-
-/* The thread of the stream ends. */
-void rn_tracer_leave_stream(const struct rn_stream *t);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "encode/holes.h"
+#include "encode/process_table.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "merge/canonicalize.h"
@@ -111,12 +112,12 @@ static int by_bytes(const void *x, const void *y)
 	return a->at < b->at ? -1 : 1;
 }
 
-static void order(struct rn_stack_cluster *s, const struct rn_caller *who)
+static void order(struct rn_stack_cluster *s, const struct rn_process_table *process)
 {
 	struct one all[RN_ALIKE_MAX];
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		all[i].bytes = rn_caller_site(who, s->number[i], &all[i].len);
+		all[i].bytes = rn_process_stack(process, s->number[i], &all[i].len);
 		all[i].at = i;
 	}
 	qsort(all, s->n, sizeof(*all), by_bytes);
@@ -137,6 +138,6 @@ int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stre
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++)
 		rc = add_call(a, c, i);
 	for (uint32_t i = 0; i < a->stacks.n; i++)
-		order(stacks_at(a, i), c->who);
+		order(stacks_at(a, i), c->process);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "encode/holes.h"
+#include "encode/process_table.h"
 #include "encode/raw_walk.h"
 #include "encode/sigs.h"
 #include "encode/timing.h"
@@ -19,28 +20,15 @@
 
 #include <stdlib.h>
 
-#define SLOTS_MAX 256 /* of one call; further numbers are not looked at, and stay as they are */
-
-struct slot {
-	int64_t value;
-	uint32_t comm; /* word; 0: not a rank of anything */
-};
-
 struct writer {
 	const struct rn_stream_calls *of;
-	struct slot slot[SLOTS_MAX];
-	uint32_t slots;
-	uint64_t key;                     /* of the call, when its slots are being written */
-	const struct rn_choices *choices; /* NULL: the slots are being collected */
+	struct rn_raw_numbers numbers;
+	uint64_t key;                     /* of the call, when its numbers are being written */
+	const struct rn_choices *choices; /* NULL: the numbers are being collected */
 	struct rn_comms *tables;
 	unsigned char *buf;
 	size_t cap, len;
 	const struct rn_holes *holes; /* of the call; NULL: none */
-	struct hole {
-		bool is_rank;
-		uint32_t comm;
-		enum rn_elastic form;
-	} hole[RN_HOLES_MAX];
 	const struct rn_alike *alike;
 	const struct rn_stack_cluster *stacks; /* that it was made from; NULL: one */
 	uint32_t like;                         /* so many calls of the stream are like this one */
@@ -49,94 +37,17 @@ struct writer {
 	struct rn_arena mem, scratch;
 };
 
-/* ---- what words refer to ---- */
-
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	const struct rn_caller *who = ((const struct writer *)arg)->of->who;
-
-	return who->constant(who->arg, kind, value);
-}
-
-static struct rn_seen_comm comm_of(const struct writer *x, uint32_t word)
-{
-	const struct rn_caller *who = x->of->who;
-
-	return who->comm(who->arg, word);
-}
-
-static const char *comm_name(void *arg, uint32_t word)
-{
-	const char *name = comm_of(arg, word).name;
-
-	return name ? name : "comm:unknown";
-}
-
-/* An element of a table, or nothing. */
-static const void *element(const struct rn_sigs *table, uint64_t id, size_t *len)
-{
-	*len = 0;
-	return id < rn_sigs_count(table) ? rn_sigs_get(table, (uint32_t)id, len) : "";
-}
-
-static const char *string(void *arg, uint64_t id, size_t *len)
-{
-	return element(((const struct writer *)arg)->of->texts, id, len);
-}
-
-static const uint64_t *blob(void *arg, uint64_t id, size_t *words)
-{
-	static const uint64_t none[1];
-	const uint64_t *w = element(((const struct writer *)arg)->of->blobs, id, words);
-
-	*words /= sizeof(*w);
-	return *words ? w : none;
-}
-
-static const char *module_name(void *arg, uint32_t id)
-{
-	const struct rn_caller *who = ((const struct writer *)arg)->of->who;
-	const char *name = who->module(who->arg, id);
-
-	return name ? name : "unknown"; /* the process ends in the middle of naming one */
-}
-
-const void *rn_caller_site(const struct rn_caller *who, uint32_t id, size_t *len)
-{
-	static const unsigned char unknown[1]; /* no modules, no frames */
-	const void *bytes = who->site ? who->site(who->arg, id, len) : NULL;
-
-	if (bytes)
-		return bytes;
-	*len = sizeof(unknown);
-	return unknown;
-}
-
-static const void *site(void *arg, uint32_t id, size_t *len)
-{
-	return rn_caller_site(((const struct writer *)arg)->of->who, id, len);
-}
-
-static const uint32_t *alike(void *arg, uint32_t id, uint32_t *n)
-{
-	struct writer *x = arg;
-
-	x->stacks = rn_alike_stacks(x->alike, id);
-	*n = x->stacks ? x->stacks->n : 0;
-	return x->stacks ? x->stacks->stack : NULL;
-}
-
 /* ---- slots ---- */
 
 static void whose(const struct writer *x, uint32_t comm, int64_t *rank, int64_t *size)
 {
 	struct rn_seen_comm c;
 
-	*rank = x->of->who->rank;
-	*size = x->of->who->size;
+	*rank = x->of->process->rank;
+	*size = x->of->process->size;
 	if (!comm)
 		return;
-	c = comm_of(x, comm);
+	c = rn_process_comm(x->of->process, comm);
 	*rank = c.rank;
 	*size = c.remote ? c.remote : c.size;
 }
@@ -151,37 +62,28 @@ static enum rn_value_kind varying(struct writer *x, uint64_t key, int64_t value,
 {
 	int64_t table = (int64_t)rn_choices_varying(x->choices, key);
 
-	if (rn_varies_add(x->tables, table, (uint64_t)x->of->who->rank, (uint64_t)x->of->who->size,
-			  value) == RN_E_NOMEM)
+	if (rn_varies_add(x->tables, table, (uint64_t)x->of->process->rank,
+			  (uint64_t)x->of->process->size, value) == RN_E_NOMEM)
 		return RN_V_INT;
 	*number = table;
 	return RN_V_VARIES;
 }
 
-static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t comm, int64_t *number)
+/* Chooses how slot i of the call is written. */
+static void express_slot(struct writer *x, uint32_t i)
 {
-	struct writer *x = arg;
-	enum rn_value_kind kind;
+	struct rn_raw_slot *s = &x->numbers.slot[i];
+	uint64_t key = slot_key(x->key, i);
 	int64_t rank, size;
 
-	*number = value;
-	if (x->plain)
-		return RN_V_INT;
-	if (!x->choices) {
-		*number = 0;
-		if (i < SLOTS_MAX) {
-			x->slot[i] = (struct slot){ value, comm };
-			x->slots = i + 1;
-		}
-		return RN_V_INT;
+	s->kind = rn_choices_get(x->choices, key);
+	s->number = s->value;
+	if (s->kind == RN_V_VARIES) {
+		s->kind = varying(x, key, s->value, &s->number);
+	} else {
+		whose(x, s->comm, &rank, &size);
+		s->kind = rn_peer_express(s->kind, s->value, rank, size, &s->number);
 	}
-	if (i >= SLOTS_MAX)
-		return RN_V_INT;
-	kind = rn_choices_get(x->choices, slot_key(x->key, i));
-	if (kind == RN_V_VARIES)
-		return varying(x, slot_key(x->key, i), value, number);
-	whose(x, comm, &rank, &size);
-	return rn_peer_express(kind, value, rank, size, number);
 }
 
 /* ---- holes ---- */
@@ -191,7 +93,7 @@ static enum rn_value_kind slot(void *arg, uint32_t i, int64_t value, uint32_t co
 
 static uint64_t hole_key(uint64_t call, uint32_t hole)
 {
-	return slot_key(call, SLOTS_MAX + hole);
+	return slot_key(call, RN_RAW_SLOTS_MAX + hole);
 }
 
 /* What stands in a hole of the call, until the next is asked for. */
@@ -220,22 +122,28 @@ static bool can_express(struct writer *x, enum rn_value_kind kind, uint32_t hole
 	return can;
 }
 
-static enum rn_elastic hole(void *arg, uint32_t i, bool is_rank, uint32_t comm)
+/* Chooses how the values of elastic slot i are written. */
+static void express_hole(struct writer *x, uint32_t i)
 {
-	struct writer *x = arg;
-	struct hole *h = &x->hole[i < RN_HOLES_MAX ? i : 0];
+	struct rn_raw_hole *h = &x->numbers.hole[i];
 	enum rn_value_kind kind = RN_V_INT;
 	int64_t rank, size;
 
-	*h = (struct hole){ is_rank, comm, RN_ELASTIC_INT };
-	if (is_rank && x->choices && x->holes && i < x->holes->n)
+	if (h->is_rank)
 		kind = rn_choices_get(x->choices, hole_key(x->key, i));
 	if (kind == RN_V_REL || kind == RN_V_RELMOD || kind == RN_V_XOR) {
-		whose(x, comm, &rank, &size);
+		whose(x, h->comm, &rank, &size);
 		if (can_express(x, kind, i, rank, size))
 			h->form = (enum rn_elastic)kind;
 	}
-	return h->form;
+}
+
+static void express(struct writer *x)
+{
+	for (uint32_t i = 0; i < x->numbers.slots; i++)
+		express_slot(x, i);
+	for (uint32_t i = 0; x->holes && i < x->holes->n; i++)
+		express_hole(x, i);
 }
 
 static int add_peers(struct writer *x, uint32_t i, struct rn_peers *p)
@@ -245,7 +153,7 @@ static int add_peers(struct writer *x, uint32_t i, struct rn_peers *p)
 	int rc = numbers(x, i, &u);
 	size_t n;
 
-	whose(x, x->hole[i].comm, &rank, &size);
+	whose(x, x->numbers.hole[i].comm, &rank, &size);
 	n = rc == RN_OK ? rn_units_read(u, 0, number, PEERS_SEEN) : 0;
 	for (size_t k = 0; k < n && rc == RN_OK; k++)
 		rc = rn_peers_add(p, hole_key(x->key, i), number[k], rank, size);
@@ -259,7 +167,7 @@ static int add_values(struct writer *x, const struct rn_canonical_out *out, uint
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; x->holes && i < x->holes->n && rc == RN_OK; i++) {
-		const struct hole *h = &x->hole[i];
+		const struct rn_raw_hole *h = &x->numbers.hole[i];
 		struct rn_expressed how = { .kind = (enum rn_value_kind)h->form };
 
 		if (how.kind > RN_V_XOR)
@@ -283,22 +191,22 @@ static int add_values(struct writer *x, const struct rn_canonical_out *out, uint
 /* In x->buf. One that is too long does without what makes it so. */
 static int write_words(struct writer *x, const uint64_t *words, size_t n)
 {
-	struct rn_raw_env env = {
-		.arg = x,
-		.constant = constant,
-		.comm = comm_name,
-		.string = string,
-		.blob = blob,
-		.module = module_name,
-		.slot = slot,
-		.site = site,
-		.alike = x->choices ? alike : NULL,
-		.hole = x->holes || x->plain ? hole : NULL,
-		.like = x->like,
-	};
+	struct rn_raw_env env = { .process = x->of->process,
+				  .texts = x->of->texts,
+				  .blobs = x->of->blobs,
+				  .numbers = &x->numbers,
+				  .elastic = x->holes || x->plain,
+				  .like = x->like };
 	struct rn_call_writer w;
 	int rc;
 
+	x->numbers.mode = x->plain ? RN_RAW_PLAIN : x->choices ? RN_RAW_EXPRESS : RN_RAW_COLLECT;
+	if (x->choices && words[0] & RN_RAW_ALIKE)
+		x->stacks = rn_alike_stacks(x->alike, RN_RAW_SITE(words[0]));
+	if (x->stacks) {
+		env.stack = x->stacks->stack;
+		env.stacks = x->stacks->n;
+	}
 	for (;;) {
 		rc = rn_raw_write(&env, words, n, &w, x->buf, x->cap, &x->len);
 		if (rc != RN_E_RANGE || env.most)
@@ -341,7 +249,7 @@ static int write_call(struct writer *x, uint32_t i)
 	if (rc != RN_E_ARG && rc != RN_E_RANGE)
 		return rc;
 	x->cut = true;
-	x->slots = 0;
+	x->numbers.slots = 0;
 	x->holes = NULL;
 	x->stacks = NULL;
 	return write_words(x, bare, (size_t)(rn_raw_unset(bare, bare + 1) - bare));
@@ -352,7 +260,7 @@ static int collect(struct writer *x, uint32_t i)
 	int rc;
 
 	x->choices = NULL;
-	x->slots = 0;
+	x->numbers.slots = 0;
 	x->like = 0;
 	x->cut = false;
 	x->stacks = NULL;
@@ -386,14 +294,15 @@ int rn_canonical_collect(const struct rn_stream_calls *c, struct rn_peers *p)
 
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
 		rc = collect(&x, i);
-		for (uint32_t k = 0; k < x.slots && rc == RN_OK; k++) {
+		for (uint32_t k = 0; k < x.numbers.slots && rc == RN_OK; k++) {
+			const struct rn_raw_slot *s = &x.numbers.slot[k];
 			int64_t rank, size;
 
-			whose(&x, x.slot[k].comm, &rank, &size);
-			rc = rn_peers_add(p, slot_key(x.key, k), x.slot[k].value, rank, size);
+			whose(&x, s->comm, &rank, &size);
+			rc = rn_peers_add(p, slot_key(x.key, k), s->value, rank, size);
 		}
 		for (uint32_t k = 0; x.holes && k < x.holes->n && rc == RN_OK; k++)
-			if (x.hole[k].is_rank)
+			if (x.numbers.hole[k].is_rank)
 				rc = add_peers(&x, k, p);
 	}
 	end(&x);
@@ -457,8 +366,10 @@ int rn_canonical_write(const struct rn_stream_calls *c, const struct rn_choices 
 		rc = collect(&x, i);
 		x.choices = choices;
 		x.tables = out->tables;
-		if (rc == RN_OK)
+		if (rc == RN_OK) {
+			express(&x);
 			rc = write_for_good(&x, i, out);
+		}
 		if (x.cut)
 			*out->lost += occurrences(c, i);
 	}

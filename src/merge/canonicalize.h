@@ -20,33 +20,14 @@ struct rn_buf;
 struct rn_choices;
 struct rn_comms;
 struct rn_peers;
+struct rn_process_table;
 struct rn_sigs;
 struct rn_seg;
 struct rn_times;
 struct rn_values;
 
-/* A communicator, as a process sees it. */
-struct rn_seen_comm {
-	const char *name; /* NULL: not known */
-	int64_t rank, size, remote;
-};
-
-/* Who made the calls, and what their words refer to. */
-struct rn_caller {
-	void *arg;
-	int64_t rank, size; /* of the world */
-	int64_t (*constant)(void *arg, enum rn_param_kind kind, int64_t value);
-	struct rn_seen_comm (*comm)(void *arg, uint32_t word);
-	const char *(*module)(void *arg, uint32_t id); /* or NULL */
-	/* The bytes of a stack (encode/callsite.h), or NULL. */
-	const void *(*site)(void *arg, uint32_t id, size_t *len);
-};
-
-/* One that is missing is as good as one that was not found when the call was made. */
-const void *rn_caller_site(const struct rn_caller *who, uint32_t id, size_t *len);
-
 struct rn_stream_calls {
-	const struct rn_caller *who;
+	const struct rn_process_table *process;
 	const struct rn_sigs *words, *blobs, *texts;
 	const struct rn_times *times; /* how often each was made */
 	const struct rn_seg *holes;   /* struct rn_holes *, by number; NULL: those have none */

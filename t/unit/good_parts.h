@@ -17,6 +17,7 @@
 #define AREA   ((size_t)1 << 12)
 
 #include "encode/moments.h"
+#include "file/event_tail.h"
 #include "file/order_tail.h"
 #include "file/writer.h"
 #include "t/unit/part_files.h"

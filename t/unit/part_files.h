@@ -21,6 +21,7 @@
 #include "encode/sigs.h"
 #include "encode/timing.h"
 #include "file/recover.h"
+#include "encode/process_table.h"
 #include "file/spill.h"
 #include "grammar/grammar.h"
 #include "read/check.h"
@@ -404,7 +405,7 @@ static const struct rn_fact_clock clock_of_rank = { -12345, 6 };
 static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
 {
 	struct rn_fact_world w = { rank, ranks, 3 * RN_TIME_SCALE_ONE, 5, 99 };
-	struct rn_fact_constant c = { RN_K_comm, word("MPI_COMM_WORLD"), 77 };
+	struct rn_const_value c = { RN_K_comm, word("MPI_COMM_WORLD"), 77 };
 	static const char program[] = "program\0prog";
 	static const unsigned char stack[] = { 1, 1, 'm', 0, 0, 16 }; /* m+0x10 */
 	const uint64_t one = 1;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "encode/callsite.h"
+#include "encode/process_table.h"
 #include "encode/holes.h"
 #include "encode/sigs.h"
 #include "encode/template.h"
@@ -61,34 +62,11 @@ static void test_match(void)
 
 /* ---- a process ---- */
 
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	(void)arg;
-	(void)kind;
-	(void)value;
-	return -1;
-}
-
-static struct rn_seen_comm comm(void *arg, uint32_t word)
-{
-	(void)arg;
-	(void)word;
-	return (struct rn_seen_comm){ "MPI_COMM_WORLD", 0, 1, 0 };
-}
-
-static const char *module(void *arg, uint32_t id)
-{
-	(void)arg;
-	(void)id;
-	return NULL;
-}
-
 /* Stacks have the numbers that it met them in. */
 struct process {
 	struct rn_arena mem;
 	unsigned shift;
-	unsigned char bytes[1024];
-	struct rn_caller who;
+	struct rn_process_table table;
 	struct rn_stream_calls calls;
 	struct rn_sigs *words, *sigs;
 	struct rn_times times;
@@ -103,21 +81,21 @@ static uint32_t number_of(const struct process *p, unsigned i)
 	return 2 + (i * 7 + p->shift) % STACKS;
 }
 
-static const void *site(void *arg, uint32_t number, size_t *len)
+static void add_stacks(struct process *p)
 {
-	struct process *p = arg;
-
 	for (unsigned i = 0; i < STACKS; i++) {
 		struct rn_callsite s = stack(i);
+		unsigned char bytes[1024];
+		struct rn_object o = { .number = number_of(p, i) };
+		uint32_t id;
+		size_t len = rn_callsite_write(&s, bytes);
 
-		if (number_of(p, i) != number)
-			continue;
-		*len = rn_callsite_write(&s, p->bytes);
-		return rn_sigs_intern(p->sigs, p->bytes, *len, &number) == RN_OK
-			       ? rn_sigs_get(p->sigs, number, len)
-			       : NULL;
+		CHECK(rn_sigs_intern(p->sigs, bytes, len, &id) == RN_OK);
+		o.bytes = rn_sigs_get(p->sigs, id, &len);
+		o.len = (uint32_t)len;
+		CHECK(rn_objects_add(&p->table.sites, &p->mem, o) == RN_OK);
 	}
-	return NULL;
+	rn_objects_sort(&p->table.sites);
 }
 
 static uint64_t function(const char *name)
@@ -133,13 +111,15 @@ static void begin(struct process *p, unsigned shift)
 {
 	*p = (struct process){ .shift = shift };
 	rn_arena_init(&p->mem, SIZE_MAX);
-	p->who = (struct rn_caller){ p, 0, 1, constant, comm, module, site };
+	p->table = (struct rn_process_table){ .size = 1 };
 	p->words = rn_sigs_new(&p->mem);
 	p->sigs = rn_sigs_new(&p->mem); /* bytes of stacks, so that they stay */
+	add_stacks(p);
 	rn_times_init(&p->times, &p->mem, RN_TIME_SCALE_ONE);
 	rn_seg_init(&p->holes, sizeof(struct rn_holes *));
 	p->calls = (struct rn_stream_calls){
-		&p->who, p->words, rn_sigs_new(&p->mem), rn_sigs_new(&p->mem), &p->times, &p->holes
+		&p->table, p->words, rn_sigs_new(&p->mem), rn_sigs_new(&p->mem),
+		&p->times, &p->holes
 	};
 }
 

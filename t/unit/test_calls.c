@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
+#include "encode/process_table.h"
 #include "encode/sigs.h"
 #include "encode/template.h"
 #include "encode/timing.h"
@@ -13,29 +14,7 @@
 
 #include <string.h>
 
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	(void)arg;
-	(void)kind;
-	(void)value;
-	return -1;
-}
-
-static struct rn_seen_comm comm(void *arg, uint32_t word)
-{
-	(void)arg;
-	(void)word;
-	return (struct rn_seen_comm){ "MPI_COMM_WORLD", 1, 4, 0 };
-}
-
-static const char *module(void *arg, uint32_t id)
-{
-	(void)arg;
-	(void)id;
-	return NULL;
-}
-
-static const struct rn_caller who = { NULL, 1, 4, constant, comm, module, NULL };
+static const struct rn_process_table process = { .rank = 1, .size = 4 };
 
 static uint64_t number(const char *name)
 {
@@ -60,7 +39,7 @@ static void begin_stream(struct stream *s)
 	rn_times_init(&s->times, &s->mem, RN_TIME_SCALE_ONE);
 	s->words = rn_sigs_new(&s->mem);
 	s->calls = (struct rn_stream_calls){
-		&who, s->words, rn_sigs_new(&s->mem), rn_sigs_new(&s->mem), &s->times, &s->holes
+		&process, s->words, rn_sigs_new(&s->mem), rn_sigs_new(&s->mem), &s->times, &s->holes
 	};
 	rn_seg_init(&s->holes, sizeof(struct rn_holes *));
 }

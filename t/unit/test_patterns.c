@@ -219,50 +219,7 @@ static const struct pattern {
 
 /* ---- what a tracer knows besides ---- */
 
-static int64_t constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	(void)arg;
-	return kind == RN_K_rank && value == PROC_NULL ? (int64_t)w_proc_null : -1;
-}
-
-static struct rn_seen_comm comm(void *arg, uint32_t handle)
-{
-	const struct rank *r = arg;
-
-	if (handle == ROW)
-		return (struct rn_seen_comm){ "comm:world.0", r->column, r->side, 0 };
-	if (handle == COLUMN)
-		return (struct rn_seen_comm){ "comm:world.1", r->row, r->side, 0 };
-	return (struct rn_seen_comm){ "MPI_COMM_WORLD", r->rank, r->size, 0 };
-}
-
-static const char *module(void *arg, uint32_t id)
-{
-	(void)arg;
-	(void)id;
-	return NULL;
-}
-
-static void enter(struct rn_comms *out, const struct rank *r, const char *name, int64_t me,
-		  int64_t first)
-{
-	struct rn_comm_entry e = { (uint64_t)me, (uint64_t)r->side, 0, (uint64_t)first + 1, 0 };
-
-	CHECK(rn_comms_add(out, name, strlen(name), (uint64_t)r->rank, &e) == RN_OK);
-}
-
 static const struct pattern *pattern;
-
-static int entries(void *arg, struct rn_comms *out)
-{
-	const struct rank *r = arg;
-
-	if (!pattern->before)
-		return RN_OK;
-	enter(out, r, "comm:world.0", r->column, at(r, r->row, 0));
-	enter(out, r, "comm:world.1", r->row, at(r, 0, r->column));
-	return RN_OK;
-}
 
 /* ---- a run ---- */
 
@@ -281,15 +238,27 @@ static void run_rank(struct rank *r, int64_t rank, int64_t side)
 		pattern->step(r);
 }
 
+static void add_comm(struct rn_process_table *p, const struct rank *r, uint64_t word,
+		     const char *name, int64_t me, int64_t first)
+{
+	struct rn_comm_entry e = { (uint64_t)me, (uint64_t)r->side, 0, (uint64_t)first + 1, 0 };
+	struct rn_object o = { .number = word, .bytes = name, .complete = true, .entry = e };
+
+	CHECK(rn_objects_add(&p->comms, &rank_mem, o) == RN_OK);
+}
+
 static struct rn_recorded recorded(struct rank *r, struct rn_recorded_stream *s)
 {
-	struct rn_recorded rec = {
-		.who = { r, r->rank, r->size, constant, comm, module, NULL },
-		.stream = s,
-		.streams = 1,
-		.entries = entries,
-	};
+	const struct rn_const_value nobody = { RN_K_rank, w_proc_null, PROC_NULL };
+	struct rn_recorded rec = { .process = { .rank = r->rank, .size = r->size },
+				   .stream = s,
+				   .streams = 1 };
 
+	CHECK(rn_process_set_constants(&rec.process, &rank_mem, &nobody, 1) == RN_OK);
+	if (pattern->before) {
+		add_comm(&rec.process, r, ROW, "comm:world.0", r->column, at(r, r->row, 0));
+		add_comm(&rec.process, r, COLUMN, "comm:world.1", r->row, at(r, 0, r->column));
+	}
 	return rec;
 }
 
@@ -323,7 +292,7 @@ static void pack_rank(int64_t rank, int64_t side, rank_fn *fn, void *arg, struct
 
 	run_rank(&r, rank, side);
 	rec = recorded(&r, &s);
-	s.calls = worded_calls(&r.w, &rec.who);
+	s.calls = worded_calls(&r.w, &rec.process);
 	s.grammar = r.w.g;
 	rn_buf_clear(out);
 	fn(&rec, arg, out);

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "encode/process_table.h"
 #include "encode/raw.h"
 #include "encode/sigs.h"
 #include "encode/template.h"
@@ -252,11 +253,13 @@ static struct {
 	/* What words refer to. */
 	uint64_t blob_word[WORDS];
 	size_t blob_words;
-	struct piece blob[PIECES], string[PIECES];
+	struct piece blob[PIECES];
 	struct rn_buf string_bytes;
+	struct rn_arena table_mem;
+	struct rn_sigs *texts, *blob_table;
 	struct slot slot[PIECES];
 	struct step step[PIECES];
-	uint32_t blobs, strings, slots, steps, created;
+	uint32_t blobs, slots, steps, created;
 } call;
 
 static uint64_t *put;       /* where the next word goes */
@@ -377,8 +380,9 @@ static void make_slot(int64_t v, uint32_t of)
 	struct slot *s = &call.slot[call.slots++];
 	const struct comm *c = comm_of(of);
 
-	*s = (struct slot){ .value = v, .comm = of };
-	express(s, c);
+	*s = (struct slot){ .value = v, .comm = of, .kind = RN_V_INT, .number = v };
+	if (call.slots <= RN_RAW_SLOTS_MAX)
+		express(s, c);
 	word((uint64_t)v);
 	if (s->kind == RN_V_VARIES ? table_known(s->number) : c->known || s->kind == RN_V_INT)
 		say_number(page, v);
@@ -661,21 +665,22 @@ static void random_character(void)
 
 static void make_string(void)
 {
-	struct piece *s;
 	uint64_t w = random_absent(), n;
+	size_t from = call.string_bytes.len;
+	uint32_t id;
 
 	if (w) {
 		make_absent(w);
 		return;
 	}
-	word(call.strings);
-	s = &call.string[call.strings++];
-	s->from = call.string_bytes.len;
 	say("\"");
 	for (n = one_in(64) ? below(2000) : below(10); n > 0; n--)
 		random_character();
 	say("\"");
-	s->n = call.string_bytes.len - s->from;
+	n = call.string_bytes.len - from;
+	CHECK(rn_sigs_intern(call.texts, n ? call.string_bytes.data + from : NULL, n, &id) ==
+	      RN_OK);
+	word(id);
 }
 
 /* ---- requests ---- */
@@ -951,6 +956,7 @@ static void make_blob(enum rn_param_kind element, uint64_t n)
 	static unsigned depth;
 	uint64_t *outer = put, *mine = scratch[depth++];
 	struct piece b;
+	uint32_t id;
 
 	put = mine;
 	make_elements(element, n);
@@ -959,8 +965,10 @@ static void make_blob(enum rn_param_kind element, uint64_t n)
 	call.blob_words += b.n;
 	put = outer;
 	depth--;
-	word(call.blobs);
-	call.blob[call.blobs++] = b;
+	CHECK(rn_sigs_intern(call.blob_table, mine, b.n * sizeof(*mine), &id) == RN_OK);
+	word(id);
+	if (id == call.blobs)
+		call.blob[call.blobs++] = b;
 }
 
 static void make_named(enum rn_param_kind kind)
@@ -1159,8 +1167,11 @@ static void make_call(const struct rn_call *c, struct rn_buf *line)
 
 	rn_buf_clear(&call.text);
 	rn_buf_clear(&call.string_bytes);
+	rn_arena_rewind(&call.table_mem, (struct rn_arena_mark){ 0 });
+	call.texts = rn_sigs_new(&call.table_mem);
+	call.blob_table = rn_sigs_new(&call.table_mem);
 	call.blob_words = 0;
-	call.blobs = call.strings = call.slots = call.steps = call.created = 0;
+	call.blobs = call.slots = call.steps = call.created = 0;
 	put = call.word;
 	page = &call.text;
 	word(call.function);
@@ -1190,70 +1201,76 @@ static void make_call(const struct rn_call *c, struct rn_buf *line)
 
 /* ---- what words refer to ---- */
 
-static int64_t env_constant(void *arg, enum rn_param_kind kind, int64_t value)
-{
-	int i = which_constant(kind, value);
+static struct rn_process_table process;
+static struct rn_raw_numbers numbers;
 
-	(void)arg;
-	if (kind == RN_K_request || (kind == RN_K_errcode && value == 0))
-		i = 0;
-	return i < 0 ? -1 : (int64_t)constants_of[kind].word[i];
+static void fill_constants(void)
+{
+	struct rn_const_value list[4 * RN_K_COUNT];
+	uint32_t n = 0;
+
+	for (uint32_t kind = 0; kind < RN_K_COUNT; kind++)
+		for (unsigned i = 0; i < constants_of[kind].n; i++) {
+			int64_t v = is_bits(kind) ? (int64_t)1 << (3 * i + 1) : FIRST + (int64_t)i;
+
+			list[n++] =
+				(struct rn_const_value){ kind, (uint32_t)constants_of[kind].word[i],
+							 v };
+		}
+	CHECK(rn_process_set_constants(&process, &mem, list, n) == RN_OK);
 }
 
-static const char *env_comm(void *arg, uint32_t w)
+static void add_object(struct rn_objects *list, uint64_t number, const char *name)
 {
-	(void)arg;
-	return w == 0 || w == word_null ? "comm:?" : comm_of(w)->name;
+	CHECK(rn_objects_add(list, &mem, (struct rn_object){ .number = number, .bytes = name }) ==
+	      RN_OK);
 }
 
-static const char *env_string(void *arg, uint64_t id, size_t *len)
+static void fill_process(void)
 {
-	const struct piece *s = &call.string[id];
-
-	(void)arg;
-	*len = s->n;
-	return s->n ? (const char *)call.string_bytes.data + s->from : "";
+	process = (struct rn_process_table){ .rank = (int64_t)world.rank,
+					     .size = (int64_t)world.size };
+	fill_constants();
+	add_object(&process.comms, 0, "comm:?");
+	for (uint32_t i = 0; i < COMMS; i++)
+		add_object(&process.comms, COMM_WORD(i), comm[i].name);
+	for (uint32_t i = 0; i < MODULES; i++)
+		add_object(&process.modules, i, module_name[i]);
+	rn_objects_sort(&process.comms);
 }
-
-static const uint64_t *env_blob(void *arg, uint64_t id, size_t *words)
-{
-	(void)arg;
-	*words = call.blob[id].n;
-	return call.blob_word + call.blob[id].from;
-}
-
-static const char *env_module(void *arg, uint32_t id)
-{
-	(void)arg;
-	return module_name[id];
-}
-
-static enum rn_value_kind env_slot(void *arg, uint32_t i, int64_t value, uint32_t of,
-				   int64_t *number)
-{
-	const struct slot *s = &call.slot[i];
-
-	(void)arg;
-	if (!CHECK(i < call.slots && s->value == value && comm_of(s->comm) == comm_of(of))) {
-		*number = value;
-		return RN_V_INT;
-	}
-	*number = s->number;
-	return s->kind;
-}
-
-static const struct rn_raw_env env = { NULL,       env_constant, env_comm,
-				       env_string, env_blob,     env_module,
-				       env_slot,   NULL,         NULL,
-				       0,          NULL,         0 };
 
 /* ---- bytes ---- */
 
 static int write_words(size_t words, unsigned char *buf, size_t cap, size_t *len)
 {
+	const struct rn_raw_env env = { .process = &process,
+					.texts = call.texts,
+					.blobs = call.blob_table,
+					.numbers = &numbers };
 	struct rn_call_writer w;
 
 	return rn_raw_write(&env, call.word, words, &w, buf, cap, len);
+}
+
+/* Lists the numbers of the call, and says how each is to be written. */
+static void list_numbers(void)
+{
+	static unsigned char buf[BYTES];
+	size_t len;
+
+	numbers.mode = RN_RAW_COLLECT;
+	numbers.slots = 0;
+	CHECK(write_words(call.words, buf, BYTES, &len) == RN_OK);
+	CHECK(numbers.slots == (call.slots < RN_RAW_SLOTS_MAX ? call.slots : RN_RAW_SLOTS_MAX));
+	for (uint32_t i = 0; i < numbers.slots; i++) {
+		const struct slot *s = &call.slot[i];
+		struct rn_raw_slot *n = &numbers.slot[i];
+
+		CHECK(s->value == n->value && comm_of(s->comm) == comm_of(n->comm));
+		n->kind = s->kind;
+		n->number = s->number;
+	}
+	numbers.mode = RN_RAW_EXPRESS;
 }
 
 /* The call's bytes, which are the same each time. */
@@ -1262,12 +1279,41 @@ static bool write_call(unsigned char *buf, size_t *len)
 	static unsigned char again[BYTES];
 	size_t n;
 
+	list_numbers();
 	if (!CHECK(write_words(call.words, buf, BYTES, len) == RN_OK))
 		return false;
 	if (!CHECK(rn_call_valid(buf, *len, &rn_mpi_vocab)))
 		return false;
 	CHECK(write_words(call.words, again, BYTES, &n) == RN_OK);
 	return CHECK(n == *len && memcmp(buf, again, n) == 0);
+}
+
+/* Whether the call is refused with this many words in blob i. Where the table then has two equal
+ * blobs, the words refer to other ones. */
+static void check_blob_words(uint32_t i, size_t words)
+{
+	static unsigned char buf[BYTES];
+	struct rn_arena_mark mark = rn_arena_mark(&call.table_mem);
+	struct rn_sigs *table = call.blob_table;
+	size_t n;
+	uint32_t id;
+
+	call.blob_table = rn_sigs_new(&call.table_mem);
+	for (uint32_t k = 0; k < call.blobs; k++)
+		CHECK(rn_sigs_intern(call.blob_table, call.blob_word + call.blob[k].from,
+				     (k == i ? words : call.blob[k].n) * sizeof(uint64_t),
+				     &id) == RN_OK);
+	if (rn_sigs_count(call.blob_table) == call.blobs)
+		CHECK(write_words(call.words, buf, BYTES, &n) == RN_E_ARG);
+	call.blob_table = table;
+	rn_arena_rewind(&call.table_mem, mark);
+}
+
+static void check_blob(uint32_t i)
+{
+	check_blob_words(i, call.blob[i].n + 1);
+	if (call.blob[i].n)
+		check_blob_words(i, call.blob[i].n - 1);
 }
 
 /* Too little room is refused, without a byte behind the end; so is a word too few or too many. */
@@ -1283,13 +1329,8 @@ static void check_refusals(size_t len)
 	CHECK(write_words(call.words - 1, buf, BYTES, &n) == RN_E_ARG);
 	call.word[call.words] = 0;
 	CHECK(write_words(call.words + 1, buf, BYTES, &n) == RN_E_ARG);
-	for (uint32_t i = 0; i < call.blobs; i++) {
-		call.blob[i].n++;
-		CHECK(write_words(call.words, buf, BYTES, &n) == RN_E_ARG);
-		call.blob[i].n -= 2;
-		CHECK(write_words(call.words, buf, BYTES, &n) == RN_E_ARG);
-		call.blob[i].n++;
-	}
+	for (uint32_t i = 0; i < call.blobs; i++)
+		check_blob(i);
 }
 
 /* ---- streams ---- */
@@ -1429,6 +1470,7 @@ static void test_function(uint32_t function)
 	rn_arena_init(&mem, SIZE_MAX);
 	state = tap_rand();
 	random_process();
+	fill_process();
 	sigs = rn_sigs_new(&mem);
 	memset(&requests, 0, sizeof(requests));
 	rn_buf_clear(&lines);
@@ -1547,6 +1589,7 @@ int main(void)
 	test_words();
 	ok("words are unique");
 
+	rn_arena_init(&call.table_mem, SIZE_MAX);
 	find_constants();
 	find_creators();
 	for (size_t i = 0; i < sizeof(module_name[0]) - 1; i++)

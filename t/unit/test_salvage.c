@@ -96,13 +96,13 @@ static struct expansion expand(const struct rn_recorded_stream *s)
 }
 
 /* The first is there, the second is not. */
-static void check_stacks(const struct rn_caller *who)
+static void check_stacks(const struct rn_process_table *process)
 {
 	size_t len;
-	const void *stack = who->site(who->arg, 1, &len);
+	const void *stack = rn_process_site(process, 1, &len);
 
 	CHECK(stack && len == 6 && memcmp(stack, "\1\1m\0\0\20", 6) == 0);
-	CHECK(!who->site(who->arg, 2, &len));
+	CHECK(!rn_process_site(process, 2, &len));
 }
 
 static void found(uint64_t calls, uint32_t threads, enum ending how)
@@ -124,7 +124,7 @@ static void found(uint64_t calls, uint32_t threads, enum ending how)
 	CHECK(s.process[0].recorded.streams == threads);
 	CHECK(s.process[0].recorded.offset == clock_of_rank.offset &&
 	      s.process[0].recorded.drift == clock_of_rank.drift);
-	check_stacks(&s.process[0].recorded.who);
+	check_stacks(&s.process[0].recorded.process);
 	for (uint32_t k = 0; k < s.process[0].recorded.streams; k++) {
 		const struct rn_recorded_stream *t = &s.process[0].recorded.stream[k];
 		struct expansion x = expand(t);

@@ -32,8 +32,8 @@ static const char *temporary(void)
 
 static void start_rank(struct rank *r, const char *path, int64_t rank)
 {
-	struct rn_fact_constant any = { RN_K_rank, word("MPI_ANY_SOURCE"), -2 };
-	struct rn_fact_constant null = { RN_K_request, word("MPI_REQUEST_NULL"), 0 };
+	struct rn_const_value any = { RN_K_rank, word("MPI_ANY_SOURCE"), -2 };
+	struct rn_const_value null = { RN_K_request, word("MPI_REQUEST_NULL"), 0 };
 
 	must(rn_spill_open(&r->spill, path, RUN) == 0);
 	r->shared = (struct rn_log){ .spill = &r->spill, .stream = RN_EXTENT_SHARED };

@@ -1,0 +1,88 @@
+/*
+ * process_table.h - the objects of one process that its call words refer to: constants,
+ * communicators, modules and call stacks.
+ *
+ * The table is passive. The tracer fills it from its memory, and recovery fills it from a journal.
+ * Ids that are not in the table are answered with a default, because the words may come from a
+ * damaged file. The arrays belong to the code that filled the table.
+ */
+#ifndef RN_ENCODE_PROCESS_TABLE_H
+#define RN_ENCODE_PROCESS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "encode/raw.h"
+#include "identity/comms.h"
+
+struct rn_arena;
+
+/* A value of a parameter kind that has a keyword. */
+struct rn_const_value {
+	uint32_t kind; /* enum rn_param_kind */
+	uint32_t word;
+	int64_t value;
+};
+
+/* An object by its id: a communicator (its word, and its name), a module (its name), or a call
+ * stack (its bytes, encode/callsite.h). A name is followed by a 0. */
+struct rn_object {
+	uint64_t number;
+	const char *bytes;
+	uint32_t len;
+	uint32_t order; /* in which it was added */
+	bool complete;  /* of a communicator: `entry` is valid */
+	struct rn_comm_entry entry;
+};
+
+/* In ascending order of numbers, each of which occurs once. */
+struct rn_objects {
+	struct rn_object *at;
+	uint32_t n, cap;
+};
+
+/* Keywords of constants are in the vocabulary, and call stacks are well-formed: recovery leaves
+ * others out. The node of the process is among the communicators, with a word that none has. */
+struct rn_process_table {
+	int64_t rank, size; /* of the world */
+	struct rn_const_value *constant;
+	uint32_t kind_end[RN_K_COUNT]; /* the constants of each kind follow those of the last */
+	struct rn_objects comms, modules, sites;
+};
+
+/* Appends an object. RN_OK or RN_E_NOMEM. */
+int rn_objects_add(struct rn_objects *o, struct rn_arena *mem, struct rn_object object);
+
+/* Sorts the objects. Of those with the same number, the last one is kept. */
+void rn_objects_sort(struct rn_objects *o);
+
+/* A communicator, as the process sees it. */
+struct rn_seen_comm {
+	const char *name; /* NULL: not known */
+	int64_t rank, size, remote;
+};
+
+/* Copies the constants, grouped by kind. RN_OK or RN_E_NOMEM. */
+int rn_process_set_constants(struct rn_process_table *p, struct rn_arena *mem,
+			     const struct rn_const_value *constant, uint32_t n);
+
+/* The keyword of a value, or -1. If several have the value, the first one that was set. */
+int64_t rn_process_constant(const struct rn_process_table *p, enum rn_param_kind kind,
+			    int64_t value);
+
+struct rn_seen_comm rn_process_comm(const struct rn_process_table *p, uint32_t word);
+
+/* Adds the communicators that are complete. RN_OK or RN_E_NOMEM. */
+int rn_process_add_comms(const struct rn_process_table *p, struct rn_comms *out);
+
+/* The name of a module; "unknown" if the process ended while it named it. */
+const char *rn_process_module(const struct rn_process_table *p, uint32_t id);
+
+/* The bytes of a call stack; NULL if it is missing. */
+const void *rn_process_site(const struct rn_process_table *p, uint32_t id, size_t *len);
+
+/* The same, with the empty stack for a stack that is missing. */
+const void *rn_process_stack(const struct rn_process_table *p, uint32_t id, size_t *len);
+
+#endif
