@@ -65,8 +65,8 @@ void print_notes(struct rn_buf *notes)
 	rn_buf_free(notes);
 }
 
-int conclude_parts(const char *folder, int rc, const struct parts_trace *t, struct rn_buf *notes,
-		   const struct rn_err *err)
+int conclude_parts(const char *folder, int rc, const struct rn_journal_set_trace *t,
+		   struct rn_buf *notes, const struct rn_err *err)
 {
 	print_notes(notes);
 	switch (rc) {

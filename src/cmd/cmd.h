@@ -87,10 +87,11 @@ int fail_err(const struct rn_err *err);
 /* Prints an error of a function that starts programs or writes files. Returns EXIT_SELF. */
 int fail_self(const struct rn_err *err);
 
-/* Prints the result of parts_recover: the notes, and the error if there is one. The exit code. */
-struct parts_trace;
-int conclude_parts(const char *folder, int rc, const struct parts_trace *t, struct rn_buf *notes,
-		   const struct rn_err *err);
+/* Prints the result of rn_journal_set_recover: the notes, and the error if there is one. The exit
+ * code. */
+struct rn_journal_set_trace;
+int conclude_parts(const char *folder, int rc, const struct rn_journal_set_trace *t,
+		   struct rn_buf *notes, const struct rn_err *err);
 
 /* Prints the notes of a library (base/notes.h), and frees the buffer. */
 void print_notes(struct rn_buf *notes);

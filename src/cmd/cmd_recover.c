@@ -51,7 +51,7 @@ static bool cut_suffix(char *path)
 /* Replaces an existing file only if the user named it with -o. */
 static int make_trace(const char *path)
 {
-	struct parts_trace t = { .how = output ? PLACE_EXACTLY : PLACE_NEW };
+	struct rn_journal_set_trace t = { .how = output ? PLACE_EXACTLY : PLACE_NEW };
 	int n = snprintf(t.path, sizeof(t.path), "%s", output ? output : path), rc, code;
 	struct rn_buf notes = { 0 };
 	struct rn_err err = { 0 };
@@ -62,7 +62,7 @@ static int make_trace(const char *path)
 		return fail(EXIT_USAGE,
 			    "recover: %s does not end in %s; name the trace with -o FILE", path,
 			    RN_PART_FOLDER);
-	rc = parts_recover(path, 0, &t, &notes, &err);
+	rc = rn_journal_set_recover(path, 0, &t, &notes, &err);
 	code = conclude_parts(path, rc, &t, &notes, &err);
 	if (rc == RN_OK) {
 		print_safe(stdout, (char *)t.line.data);

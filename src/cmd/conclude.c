@@ -59,11 +59,11 @@ static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 }
 
 /* Makes the trace from the part files, and prints one line that begins with `what`. */
-static int recover(struct run_reports *r, struct parts_trace *t, const char *what)
+static int recover(struct run_reports *r, struct rn_journal_set_trace *t, const char *what)
 {
 	struct rn_buf notes = { 0 };
 	struct rn_err err = { 0 };
-	int rc = parts_recover(r->spool, r->run, t, &notes, &err),
+	int rc = rn_journal_set_recover(r->spool, r->run, t, &notes, &err),
 	    code = conclude_parts(r->spool, rc, t, &notes, &err);
 
 	if (rc == RN_OK) {
@@ -97,9 +97,9 @@ static const char *why_unfinished(const struct run_reports *r)
 /* Makes the trace of a program that was killed, or that could not merge its trace. */
 static int make_trace(struct run_reports *r, const struct ending *e)
 {
-	struct parts_trace t = { .how = e->known ? PLACE_OLDER : PLACE_NEW,
-				 .since = e->since,
-				 .whole = e->whole };
+	struct rn_journal_set_trace t = { .how = e->known ? PLACE_OLDER : PLACE_NEW,
+					  .since = e->since,
+					  .whole = e->whole };
 	char what[PATH_MAX + 8];
 	int code;
 
@@ -115,7 +115,7 @@ static int make_trace(struct run_reports *r, const struct ending *e)
  * made no such call has removed its part file. In that case the trace is not changed. */
 static int add_late(struct run_reports *r, const struct ending *e)
 {
-	struct parts_trace t = { .how = PLACE_EXACTLY, .whole = true };
+	struct rn_journal_set_trace t = { .how = PLACE_EXACTLY, .whole = true };
 	char what[64], parts[RN_TEXT_PATH];
 	int code;
 
@@ -161,7 +161,8 @@ static int use_parts(struct run_reports *r, const struct ending *e, bool late)
 		return add_late(r, e);
 	if (!*r->traced && (late || !r->failed))
 		return make_trace(r, e);
-	parts_drop(r->spool, r->run); /* a launcher killed ranks after the trace was written */
+	rn_journal_set_remove(r->spool,
+			      r->run); /* a launcher killed ranks after the trace was written */
 	return r->failed ? EXIT_SELF : EXIT_DONE;
 }
 
@@ -193,7 +194,7 @@ static int conclude_run(struct run_reports *r, const struct ending *e, bool gone
 		return still_traced(r, program);
 	if (gone && is_open(r))
 		return EXIT_SELF;
-	if (parts_exist(r->spool, r->run))
+	if (rn_journal_set_exists(r->spool, r->run))
 		return use_parts(r, e, r->kept > 0);
 	if (*r->traced || *r->parts || r->failed)
 		return r->failed ? EXIT_SELF : EXIT_DONE;
@@ -256,7 +257,7 @@ static void read_final(int status, struct reports *told, pid_t *background)
 	for (size_t i = 0; i < earlier.runs; i++) {
 		struct run_reports *r = &earlier.run[i];
 
-		r->running = parts_settle(r->spool, r->run, PARTS_SETTLE_MS);
+		r->running = rn_journal_set_wait(r->spool, r->run, PARTS_SETTLE_MS);
 	}
 	reports_read(status, told);
 	for (size_t i = 0; i < told->runs; i++)
@@ -347,15 +348,15 @@ static bool use_claimed(struct run_reports *r, const struct ending *e, int claim
 
 	if (!first)
 		stop_printing();
-	runs = parts_settle(r->spool, r->run, CRASH_SETTLE_MS);
+	runs = rn_journal_set_wait(r->spool, r->run, CRASH_SETTLE_MS);
 	if (runs) {
 		if (!*r->traced && !r->failed)
 			say_later(r);
 		stop_printing();
-		runs = parts_settle(r->spool, r->run, CRASH_END_MS);
+		runs = rn_journal_set_wait(r->spool, r->run, CRASH_END_MS);
 	}
 	if (!runs)
-		use_parts(r, e, r->kept || parts_wanted(claim));
+		use_parts(r, e, r->kept || rn_journal_set_wanted(claim));
 	return runs;
 }
 
@@ -374,12 +375,12 @@ static void conclude_rank_run(struct run_reports *r, const struct ending *e)
 		return;
 	}
 	do {
-		claim = parts_claim(r->spool, r->run, &first);
+		claim = rn_journal_set_claim(r->spool, r->run, &first);
 		if (claim < 0)
 			return;
 		runs = use_claimed(r, e, claim, first);
 		close(claim);
-	} while (runs && !parts_settle(r->spool, r->run, 0));
+	} while (runs && !rn_journal_set_wait(r->spool, r->run, 0));
 }
 
 void conclude_rank(int status, struct timespec since, pid_t launcher)

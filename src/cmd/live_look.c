@@ -58,7 +58,7 @@ static char process_state(const struct rn_salvaged *p)
 	return booted / 1000000 + started > p->time / 1000000 + 1000 ? 0 : state;
 }
 
-static bool is_here(const struct part_view *f)
+static bool is_here(const struct rn_journal_view *f)
 {
 	char host[256] = "";
 
@@ -71,7 +71,7 @@ static bool is_here(const struct part_view *f)
 
 /* Whether some process has the file open, wherever that is. Only asked where none is known to, so
  * that there is nobody who could have to wait for us. */
-static bool is_locked(const struct part_view *f)
+static bool is_locked(const struct rn_journal_view *f)
 {
 	if (flock(f->fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK;
@@ -80,7 +80,7 @@ static bool is_locked(const struct part_view *f)
 }
 
 /* Process ids of other hosts, and of containers, mean nothing here. */
-static void find_states(struct live *v, const struct part_view *f)
+static void find_states(struct live *v, const struct rn_journal_view *f)
 {
 	bool any = false, here = is_here(f);
 

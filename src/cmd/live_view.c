@@ -92,7 +92,7 @@ static void put_json(struct live *v)
 	rn_put(&v->out, "}\n");
 }
 
-static int show(void *arg, const struct part_view *file, size_t n, struct rn_err *err)
+static int show(void *arg, const struct rn_journal_view *file, size_t n, struct rn_err *err)
 {
 	struct live *v = arg;
 	int rc;
@@ -120,7 +120,7 @@ int live_show(const char *folder, bool json, struct rn_buf *out, struct rn_buf *
 				  "there is no such folder; the run is over, has not begun, or has "
 				  "its parts elsewhere");
 	rn_arena_init(&v.mem, SIZE_MAX);
-	rc = parts_look(folder, show, &v, notes, err);
+	rc = rn_journal_set_inspect(folder, show, &v, notes, err);
 	*out = v.out;
 	rn_arena_free(&v.mem);
 	return rc;

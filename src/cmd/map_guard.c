@@ -20,7 +20,7 @@ static void put_zeros(int sig, siginfo_t *info, void *context)
 		signal(sig, SIG_DFL);
 }
 
-void map_guard_start(void)
+void rn_map_guard_start(void)
 {
 	struct sigaction a = { .sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO };
 
@@ -28,7 +28,7 @@ void map_guard_start(void)
 	sigaction(SIGBUS, &a, NULL);
 }
 
-bool map_guard_is_shorter(int fd, uint64_t len)
+bool rn_map_guard_is_shorter(int fd, uint64_t len)
 {
 	struct stat st;
 

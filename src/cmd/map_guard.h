@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /* Installs the handler, once for the process. */
-void map_guard_start(void);
+void rn_map_guard_start(void);
 
 /* Whether the file has fewer than `len` bytes. */
-bool map_guard_is_shorter(int fd, uint64_t len);
+bool rn_map_guard_is_shorter(int fd, uint64_t len);
 
 #endif

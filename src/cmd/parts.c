@@ -330,7 +330,7 @@ static bool remove_files(const struct folder *d)
 
 /* ---- the trace ---- */
 
-static void report(const struct folder *d, struct parts_trace *t, struct rn_recovered *r)
+static void report(const struct folder *d, struct rn_journal_set_trace *t, struct rn_recovered *r)
 {
 	const char *missing = rn_rank_text(&r->missing);
 	const char *incomplete = rn_rank_text(&r->incomplete);
@@ -363,7 +363,7 @@ static void report(const struct folder *d, struct parts_trace *t, struct rn_reco
 static int check_lengths(const struct folder *d, struct rn_err *err)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (d->file[i].bytes && map_guard_is_shorter(d->file[i].fd, d->file[i].len))
+		if (d->file[i].bytes && rn_map_guard_is_shorter(d->file[i].fd, d->file[i].len))
 			return rn_err_set(err, RN_E_DATA, "%s became shorter while it was read",
 					  d->file[i].name);
 	return RN_OK;
@@ -419,10 +419,11 @@ static int write_valid(const struct folder *d, const char *path, struct rn_recov
 	return rc;
 }
 
-static int write_and_place(const struct folder *d, const struct placing *p, struct parts_trace *t,
-			   struct rn_recovered *r, struct rn_err *err)
+static int write_and_place(const struct folder *d, const struct rn_trace_placing *p,
+			   struct rn_journal_set_trace *t, struct rn_recovered *r,
+			   struct rn_err *err)
 {
-	enum place_how how = t->how;
+	enum rn_place_how how = t->how;
 	int rc = write_valid(d, p->file, r, err);
 
 	if (rc < 0)
@@ -431,25 +432,25 @@ static int write_and_place(const struct folder *d, const struct placing *p, stru
 		return rn_err_set(err, RN_E_RANGE, "ranks are missing");
 	if (r->calls + r->events == 0 && how != PLACE_EXACTLY)
 		how = PLACE_NEW;
-	return place_trace(p, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
-			   !r->incomplete.n && !r->lost, err);
+	return rn_place_trace(p, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
+			      !r->incomplete.n && !r->lost, err);
 }
 
-static int place_recovered(const struct folder *d, struct parts_trace *t, struct rn_recovered *r,
-			   struct rn_err *err)
+static int place_recovered(const struct folder *d, struct rn_journal_set_trace *t,
+			   struct rn_recovered *r, struct rn_err *err)
 {
-	struct placing p;
-	int rc = place_begin(&p, t->path, err);
+	struct rn_trace_placing p;
+	int rc = rn_place_begin(&p, t->path, err);
 
 	if (rc == RN_OK)
 		rc = write_and_place(d, &p, t, r, err);
-	place_end(&p);
+	rn_place_end(&p);
 	if (rc == RN_E_SYS)
 		rn_err_prefix(err, "%s", t->path);
 	return rc;
 }
 
-static int make_trace(const struct folder *d, struct parts_trace *t, struct rn_err *err)
+static int make_trace(const struct folder *d, struct rn_journal_set_trace *t, struct rn_err *err)
 {
 	struct rn_recovered r = { 0 };
 	char why[200];
@@ -474,7 +475,7 @@ static int open_folder(struct folder *d, struct rn_err *err)
 {
 	int rc = list_files(d, err);
 
-	map_guard_start();
+	rn_map_guard_start();
 	if (rc == RN_OK)
 		rc = open_files(d, err);
 	if (rc == RN_OK && d->bad == d->n)
@@ -515,7 +516,7 @@ static bool wait_for_all(const struct folder *d, unsigned ms)
 	return runs;
 }
 
-bool parts_settle(const char *folder, uint64_t run, unsigned ms)
+bool rn_journal_set_wait(const char *folder, uint64_t run, unsigned ms)
 {
 	struct folder d = { .path = folder, .wanted = run };
 	bool runs = scan(&d) && wait_for_all(&d, ms);
@@ -524,7 +525,7 @@ bool parts_settle(const char *folder, uint64_t run, unsigned ms)
 	return runs;
 }
 
-bool parts_exist(const char *folder, uint64_t run)
+bool rn_journal_set_exists(const char *folder, uint64_t run)
 {
 	struct folder d = { .path = folder, .wanted = run };
 	bool exist;
@@ -535,7 +536,7 @@ bool parts_exist(const char *folder, uint64_t run)
 	return exist;
 }
 
-void parts_drop(const char *folder, uint64_t run)
+void rn_journal_set_remove(const char *folder, uint64_t run)
 {
 	struct folder d = { .path = folder, .wanted = run };
 
@@ -549,8 +550,8 @@ void parts_drop(const char *folder, uint64_t run)
 	free_folder(&d);
 }
 
-int parts_recover(const char *folder, uint64_t run, struct parts_trace *t, struct rn_buf *notes,
-		  struct rn_err *err)
+int rn_journal_set_recover(const char *folder, uint64_t run, struct rn_journal_set_trace *t,
+			   struct rn_buf *notes, struct rn_err *err)
 {
 	struct folder d = { .path = folder, .wanted = run, .notes = notes };
 	int rc = open_folder(&d, err);
@@ -592,7 +593,7 @@ static int claim(const struct file *f, bool *first)
 	return fd;
 }
 
-int parts_claim(const char *folder, uint64_t run, bool *first)
+int rn_journal_set_claim(const char *folder, uint64_t run, bool *first)
 {
 	struct folder d = { .path = folder, .wanted = run };
 	char name[RN_SPILL_NAME];
@@ -608,7 +609,7 @@ int parts_claim(const char *folder, uint64_t run, bool *first)
 	return fd;
 }
 
-bool parts_wanted(int claim)
+bool rn_journal_set_wanted(int claim)
 {
 	struct rn_spill_head head;
 
@@ -622,9 +623,9 @@ static const char *host_of(const char *path)
 	return strrchr(path, '/') + 1 + 17;
 }
 
-static int look(const struct folder *d, parts_fn *fn, void *arg, struct rn_err *err)
+static int look(const struct folder *d, rn_journal_set_fn *fn, void *arg, struct rn_err *err)
 {
-	struct part_view *view = calloc(d->n + 1, sizeof(*view));
+	struct rn_journal_view *view = calloc(d->n + 1, sizeof(*view));
 	size_t n = 0;
 	int rc;
 
@@ -634,16 +635,16 @@ static int look(const struct folder *d, parts_fn *fn, void *arg, struct rn_err *
 		const struct file *f = &d->file[i];
 
 		if (f->bytes && f->run == d->run)
-			view[n++] = (struct part_view){ f->path, host_of(f->path), f->fd, f->bytes,
-							f->len };
+			view[n++] = (struct rn_journal_view){ f->path, host_of(f->path), f->fd,
+							      f->bytes, f->len };
 	}
 	rc = fn(arg, view, n, err);
 	free(view);
 	return check_lengths(d, err) < 0 ? RN_E_DATA : rc;
 }
 
-int parts_look(const char *folder, parts_fn *fn, void *arg, struct rn_buf *notes,
-	       struct rn_err *err)
+int rn_journal_set_inspect(const char *folder, rn_journal_set_fn *fn, void *arg,
+			   struct rn_buf *notes, struct rn_err *err)
 {
 	struct folder d = { .path = folder, .look = true, .notes = notes };
 	int rc = open_folder(&d, err);

@@ -35,27 +35,27 @@ struct rn_err;
 
 /* Waits up to `ms` milliseconds for the processes of the run to end after their launcher. Returns
  * whether some are still running. */
-bool parts_settle(const char *folder, uint64_t run, unsigned ms);
+bool rn_journal_set_wait(const char *folder, uint64_t run, unsigned ms);
 
 /* Whether part files of the run exist. */
-bool parts_exist(const char *folder, uint64_t run);
+bool rn_journal_set_exists(const char *folder, uint64_t run);
 
 /* Claims the part file of this node. One process at a time has the claim, until it closes the
  * returned descriptor. -1: another process has the claim, or there is no such file. `first`: no
  * process has reported the run yet, so the caller reports it. */
-int parts_claim(const char *folder, uint64_t run, bool *first);
+int rn_journal_set_claim(const char *folder, uint64_t run, bool *first);
 
 /* Whether a process of this node has left calls in its part file that the trace does not have.
- * `claim` is from parts_claim. */
-bool parts_wanted(int claim);
+ * `claim` is from rn_journal_set_claim. */
+bool rn_journal_set_wanted(int claim);
 
 /* Removes what is not needed any more, but for what processes that still run have. */
-void parts_drop(const char *folder, uint64_t run);
+void rn_journal_set_remove(const char *folder, uint64_t run);
 
 /* A trace to be written. */
-struct parts_trace {
+struct rn_journal_set_trace {
 	char path[PATH_MAX];   /* in: the requested path; out: the path of the trace */
-	enum place_how how;    /* which file the trace may replace (place_trace.h) */
+	enum rn_place_how how; /* which file the trace may replace (place_trace.h) */
 	struct timespec since; /* for PLACE_OLDER */
 	bool whole;            /* write no trace if ranks are missing */
 	bool damaged;          /* out: a part file, or data in it, could not be read */
@@ -66,11 +66,11 @@ struct parts_trace {
  * files damaged; RN_E_RANGE if ranks are missing and no trace was written; RN_E_DATA if no part
  * file could be read; RN_E_NOMEM, or RN_E_SYS if the trace could not be written. Part files that
  * cannot be read are noted (base/notes.h). */
-int parts_recover(const char *folder, uint64_t run, struct parts_trace *t, struct rn_buf *notes,
-		  struct rn_err *err);
+int rn_journal_set_recover(const char *folder, uint64_t run, struct rn_journal_set_trace *t,
+			   struct rn_buf *notes, struct rn_err *err);
 
 /* A file of the newest run, as it is at the moment, and may go on changing. */
-struct part_view {
+struct rn_journal_view {
 	const char *path, *host;
 	int fd;
 	const void *bytes;
@@ -79,8 +79,9 @@ struct part_view {
 
 /* Calls fn with the files of the newest run, which are only read. Returns the result of fn, or a
  * negative code as above. */
-typedef int parts_fn(void *arg, const struct part_view *view, size_t n, struct rn_err *err);
-int parts_look(const char *folder, parts_fn *fn, void *arg, struct rn_buf *notes,
-	       struct rn_err *err);
+typedef int rn_journal_set_fn(void *arg, const struct rn_journal_view *view, size_t n,
+			      struct rn_err *err);
+int rn_journal_set_inspect(const char *folder, rn_journal_set_fn *fn, void *arg,
+			   struct rn_buf *notes, struct rn_err *err);
 
 #endif

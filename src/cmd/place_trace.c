@@ -28,7 +28,7 @@ static int open_directory(const char *path)
 	return dir;
 }
 
-int place_begin(struct placing *p, const char *path, struct rn_err *err)
+int rn_place_begin(struct rn_trace_placing *p, const char *path, struct rn_err *err)
 {
 	int n = (int)(rn_base_name(path) - path);
 
@@ -47,7 +47,7 @@ int place_begin(struct placing *p, const char *path, struct rn_err *err)
 	return RN_OK;
 }
 
-void place_end(struct placing *p)
+void rn_place_end(struct rn_trace_placing *p)
 {
 	if (p->dir < 0)
 		return;
@@ -80,7 +80,7 @@ static bool may_replace(const char *path, const struct timespec *since, bool com
 }
 
 /* Renames the trace; EEXIST if the new name exists. 0 or an errno value. */
-static int rename_new(const struct placing *p, const char *to)
+static int rename_new(const struct rn_trace_placing *p, const char *to)
 {
 	struct stat st;
 
@@ -97,7 +97,7 @@ static int rename_new(const struct placing *p, const char *to)
 }
 
 /* Gives the trace the mode of the file that it replaces. */
-static int copy_mode(const struct placing *p, const struct stat *old)
+static int copy_mode(const struct rn_trace_placing *p, const struct stat *old)
 {
 	int fd = rn_private_file_open(p->dir, NAME, O_RDONLY), error = 0;
 
@@ -109,7 +109,7 @@ static int copy_mode(const struct placing *p, const struct stat *old)
 }
 
 /* Replaces a regular file. 0 or an errno value. */
-static int replace(const struct placing *p, const char *to)
+static int replace(const struct rn_trace_placing *p, const char *to)
 {
 	struct stat st;
 	int error = 0;
@@ -125,14 +125,14 @@ static int replace(const struct placing *p, const char *to)
 	return error;
 }
 
-static int place(const struct placing *p, const char *to, const struct timespec *since,
+static int place(const struct rn_trace_placing *p, const char *to, const struct timespec *since,
 		 bool complete)
 {
 	return may_replace(to, since, complete) ? replace(p, to) : rename_new(p, to);
 }
 
-int place_trace(const struct placing *p, char path[PATH_MAX], enum place_how how,
-		const struct timespec *since, bool complete, struct rn_err *err)
+int rn_place_trace(const struct rn_trace_placing *p, char path[PATH_MAX], enum rn_place_how how,
+		   const struct timespec *since, bool complete, struct rn_err *err)
 {
 	char to[PATH_MAX];
 	int error = EEXIST;

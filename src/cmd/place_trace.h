@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-enum place_how {
+enum rn_place_how {
 	PLACE_NEW,    /* replace no file */
 	PLACE_OLDER,  /* replace a trace that was not changed after a given time; an incomplete
 			 trace replaces only an incomplete trace */
@@ -22,7 +22,7 @@ enum place_how {
 
 /* A trace while it is written: a file in a private directory beside its place, where no other user
  * can replace it. */
-struct placing {
+struct rn_trace_placing {
 	int dir;
 	char dir_path[PATH_MAX];
 	char file[64]; /* the path of the trace; valid in this process, whatever happens to dir_path
@@ -30,14 +30,14 @@ struct placing {
 };
 
 /* Creates the directory. RN_OK or an error. */
-int place_begin(struct placing *p, const char *path, struct rn_err *err);
+int rn_place_begin(struct rn_trace_placing *p, const char *path, struct rn_err *err);
 
 /* Renames the trace to `path` or to a numbered name, which is stored in `path`. A file of this user
  * that is replaced passes its mode on to the trace. */
-int place_trace(const struct placing *p, char path[PATH_MAX], enum place_how how,
-		const struct timespec *since, bool complete, struct rn_err *err);
+int rn_place_trace(const struct rn_trace_placing *p, char path[PATH_MAX], enum rn_place_how how,
+		   const struct timespec *since, bool complete, struct rn_err *err);
 
 /* Removes the directory, and the trace if it is still there. */
-void place_end(struct placing *p);
+void rn_place_end(struct rn_trace_placing *p);
 
 #endif

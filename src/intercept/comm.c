@@ -18,7 +18,6 @@
 #include "intercept/handle.h"
 #include "intercept/outcome.h"
 #include "intercept/process_log.h"
-#include "intercept/replay.h"
 #include "intercept/setting.h"
 #include "intercept/tracer_state.h"
 #include "track/idpool.h"
