@@ -27,13 +27,16 @@ LDLIBS   += -lzstd -lm
 
 # --- what there is -------------------------------------------------------------------------
 
-# What runs inside the traced program and speaks MPI is built per MPI, below.
-# But for the clock, which readers look at too.
-CLOCK_SRC   := src/intercept/clock.c
-TRACER_SRC  := $(filter-out $(wildcard src/intercept/stub*.c) $(CLOCK_SRC), \
-	$(wildcard src/intercept/*.c)) src/merge/link_mpi.c
-LIB_SRC     := $(filter-out src/cmd/% src/intercept/% $(TRACER_SRC),$(wildcard src/*/*.c)) $(CLOCK_SRC)
-CMD_SRC     := $(wildcard src/cmd/*.c)
+# Directories that run inside the traced program and include mpi.h. They are compiled once per MPI.
+TRACER_DIRS := runtime preload trace record replay tracer
+# Directories of the rondo program, which are not part of the library.
+CMD_DIRS    := report launch cmd
+
+sources_of   = $(foreach d,$(1),$(wildcard src/$(d)/*.c))
+STUB_SRC    := src/preload/stub.c src/preload/stub_libc.c
+TRACER_SRC  := $(filter-out $(STUB_SRC),$(call sources_of,$(TRACER_DIRS))) src/merge/merge_tree_mpi.c
+CMD_SRC     := $(call sources_of,$(CMD_DIRS))
+LIB_SRC     := $(filter-out $(STUB_SRC) $(TRACER_SRC) $(CMD_SRC),$(wildcard src/*/*.c))
 TOOL_SRC    := $(wildcard bench/tool_*.c)
 BENCH_SRC   := $(wildcard bench/bench_*.c)
 VIRTUAL_SRC := $(filter-out $(BENCH_SRC) $(TOOL_SRC),$(wildcard bench/*.c))
@@ -41,7 +44,7 @@ UNIT_SRC    := $(wildcard t/unit/test_*.c)
 FUZZ_SRC    := $(wildcard t/fuzz/fuzz_*.c)
 SHELL_TESTS := $(wildcard t/t*.t)
 HEADERS     := $(wildcard src/*/*.h include/*/*.h bench/*.h t/unit/*.h)
-MPI_HEADERS := $(wildcard src/intercept/*.h) src/merge/link_mpi.h
+MPI_HEADERS := $(wildcard $(TRACER_DIRS:%=src/%/*.h)) src/merge/merge_tree_mpi.h
 
 LIB     := $(BUILD)/librondo.a
 VIRTUAL := $(BUILD)/libvirtual.a
@@ -149,7 +152,7 @@ $(MUTATE): $(call objects,$(patsubst %,t/fuzz/%.c,mutate mutant run_command)) $(
 # this would take a third of the time, and the inputs of their targets are edits of good files,
 # which do not contain operands.
 FUZZ_LEARNED := $(wildcard src/*/*codec*.c src/column/*.c) \
-	src/encode/moments.c src/file/part.c src/file/section.c
+	src/encode/call_times.c src/merge/stream_set_codec.c src/file/container.c
 ifneq ($(findstring fuzzer-no-link,$(CFLAGS)),)
 $(call objects,$(filter-out $(FUZZ_LEARNED),$(LIB_SRC))): \
 	private MORE_CFLAGS := -fno-sanitize-coverage=trace-cmp
@@ -167,7 +170,7 @@ $(GEN)/mpi_words.h: api/mpi.words api/gen.awk
 	@mkdir -p $(@D)
 	awk -v part=words -f api/gen.awk api/mpi.words >$@
 
-$(call objects,src/encode/mpi_table.c) $(BUILD)/pic/src/encode/mpi_table.o: \
+$(call objects,src/encode/api_tables.c) $(BUILD)/pic/src/encode/api_tables.o: \
 	$(GEN)/mpi_table.h $(GEN)/mpi_words.h
 
 # --- the tracers: one library per MPI, from one source ---------------------------------------
@@ -213,14 +216,13 @@ $(foreach m,$(MPIS),$(eval $(call tracer,$(m),$(shell tools/find-mpi $(m)))))
 # Preloaded into everything that a traced command starts, so without CFLAGS, which may ask for
 # sanitizers; and its constructor first, so that those of others do not run twice. With -O2 the
 # compiler would replace the loop in memcpy by a call of memcpy.
-STUB_SRC := src/intercept/stub.c src/intercept/stub_libc.c src/base/status_file.c \
-	src/base/private_dir.c
-$(BUILD)/librondo-stub.so: $(STUB_SRC) src/base/which_mpi.h src/base/sanitizer.h src/base/bounded_text.h \
+STUB_PARTS := $(STUB_SRC) src/base/status_file.c src/base/private_dir.c
+$(BUILD)/librondo-stub.so: $(STUB_PARTS) src/base/mpi_detect.h src/base/sanitizer.h src/base/bounded_text.h \
 		src/base/status_file.h src/base/private_dir.h Makefile | $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(WARN) $(CPPFLAGS) -O1 -fno-builtin -ffunction-sections -fPIC -shared \
 		-fvisibility=hidden -Wl,--gc-sections -Wl,-z,initfirst \
-		-Wl,-soname,librondo-stub.so -o $@ $(STUB_SRC)
+		-Wl,-soname,librondo-stub.so -o $@ $(STUB_PARTS)
 
 # --- the two commands of the README --------------------------------------------------------
 
@@ -364,8 +366,9 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
 # What runs before ThreadSanitizer has begun: it asks for functions of libc that we stand in front of.
-TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map seg) \
-	$(patsubst %,src/intercept/%.c,chain config heap loader object order_libc)
+TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map vec) \
+	$(patsubst %,src/preload/%.c,alloc_hooks chain loaded_object) \
+	src/runtime/tracer_config.c src/record/libc_values.c src/tracer/dlsym_hooks.c
 $(TSAN_EARLY:%.c=$(BUILD)/pic/%.o) $(TSAN_EARLY:%.c=$(BUILD)/ompi/%.o): \
 	private override CFLAGS := $(filter-out -fsanitize=thread,$(CFLAGS))
 

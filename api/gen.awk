@@ -3,7 +3,7 @@
 #	awk -v part=calls -v have=FILE -f gen.awk mpi.api     wrappers of the functions that FILE lists
 #	awk -v part=table -f gen.awk mpi.api                  all functions: traits, parameters, kinds, directions
 #	awk -v part=hand -v have=FILE -f gen.awk mpi.api      numbers of those written by hand, and a few more
-#	awk -v part=next -v have=FILE -f gen.awk mpi.api      next functions of MPI (src/intercept/chain.h)
+#	awk -v part=next -v have=FILE -f gen.awk mpi.api      next functions of MPI (src/preload/chain.h)
 #	awk -v part=next -f gen.awk posix.api                 next functions of the C library
 #	awk -v part=compare -v have=FILE -f gen.awk mpi.api   what a replay compares of a call
 #	awk -v part=words -f gen.awk mpi.words                all words
@@ -22,7 +22,7 @@ BEGIN {
 		"whence distrib darg fileoff typeclass errcode fint vary", plain, " ")
 	for (i = 1; i <= n; i++)
 		number[plain[i]] = 1
-	# Functions whose numbers the hooks need: src/intercept/order_turn.c, directed.c.
+	# Functions whose numbers the hooks need: src/record/post_order.c, tracked_request.c.
 	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = numbered["MPI_Cancel"] = 1
 	n = split("comm type op info", handles, " ")
 	for (i = 1; i <= n; i++)
@@ -132,14 +132,14 @@ function macro(h, i,    k, m) {
 	return m ")"
 }
 
-# Whether a replay does not compare calls of the function (src/intercept/replay_compare.c). Extensions
+# Whether a replay does not compare calls of the function (src/replay/replay_call_check.c). Extensions
 # have no hooks.
 function unlike(name,    t) {
 	t = resolve(name)
 	return name !~ /^MPI_/ || has(t, "uncompared") || has(t, "control") || has(t, "tests")
 }
 
-# Whether the function has a hand-written wrapper (src/intercept/special*.c): it has the trait
+# Whether the function has a hand-written wrapper (src/tracer/wrap_init*.c): it has the trait
 # "control", or it takes requests and returns statuses.
 function by_hand(name) {
 	return has(resolve(name), "control") || (place_of_kind("status", "out") < 255 &&

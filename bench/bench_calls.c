@@ -11,11 +11,11 @@
 #include <sys/resource.h>
 
 #include "base/arena.h"
-#include "encode/sigs.h"
-#include "merge/merged.h"
+#include "base/intern.h"
+#include "model/merged_streams.h"
 #include "read/calls.h"
 #include "read/trace.h"
-#include "rules/flow.h"
+#include "rules/loop_stream.h"
 
 enum { PEERS = 4, STEPS = 100000, REPS = 7 };
 enum { IRECV, ISEND, WAITALL };

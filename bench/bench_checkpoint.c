@@ -4,14 +4,14 @@
  * A checkpoint of a grammar of 100,000 nodes: encoded in private memory, summed and written to a
  * file. Then the share of checkpoints in the time of a run: random symbols are appended, as the
  * tracer does, and a checkpoint is taken whenever the ring is full, which is sized by the last
- * checkpoint (intercept/spool_seal.c). In the tracer an append has more to do (the call's words),
- * so the share is smaller there.
+ * checkpoint (trace/stream_checkpoint.c). In the tracer an append has more to do (the call's
+ * words), so the share is smaller there.
  */
 #include "bench.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "file/spill.h"
+#include "journal/journal_file.h"
 #include "grammar/grammar.h"
 #include "rules/rules.h"
 

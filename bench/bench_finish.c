@@ -17,11 +17,11 @@
 #include "base/buf.h"
 #include "bench/rank_merge.h"
 #include "bench/worded.h"
-#include "file/bundle.h"
-#include "file/writer.h"
-#include "file/payload.h"
-#include "file/recorded.h"
-#include "merge/peers.h"
+#include "merge/partial_trace.h"
+#include "file/trace_writer.h"
+#include "model/payload.h"
+#include "merge/process_trace.h"
+#include "encode/rank_expr.h"
 
 #define RANKS      64
 #define STEPS      1000
@@ -55,7 +55,7 @@ static void need(int rc)
 /* ---- recording ---- */
 
 /* A tracer keeps 32 calls that differ in numbers alone, as all that receive do, and all that send;
- * further ones have holes there (intercept/elastic.h). */
+ * further ones have holes there (trace/elastic.h). */
 #define CHANGES (32 / NEIGHBOURS)
 
 /* The shape of the requests that a call makes. */

@@ -10,8 +10,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/moments.h"
-#include "encode/raw.h"
+#include "encode/call_times.h"
+#include "encode/call_words.h"
 
 enum { RANKS = 16, CALLS = 625000, REPS = 3 };
 

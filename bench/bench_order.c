@@ -16,15 +16,15 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "analyse/orders.h"
+#include "analysis/event_source.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
-#include "order/clock_delta.h"
-#include "order/codec.h"
+#include "order/cdc_codec.h"
+#include "order/event_codec.h"
 #include "order/lamport.h"
-#include "order/model.h"
-#include "order/tables.h"
+#include "order/adaptive_codec.h"
+#include "order/cdc_tables.h"
 #include "read/trace.h"
 #include "order_sim.h"
 

@@ -9,8 +9,8 @@
 #include "bench.h"
 
 #include "base/arena.h"
-#include "track/idpool.h"
-#include "track/request.h"
+#include "track/id_pool.h"
+#include "track/request_table.h"
 
 enum { REPS = 11, MANY = 500000, HOT = 1000000 };
 

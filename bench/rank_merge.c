@@ -1,10 +1,10 @@
 /* rank_merge.c - see rank_merge.h. */
 #include "bench/rank_merge.h"
 
-#include "file/bundle.h"
-#include "file/section.h"
-#include "file/trace_finish.h"
-#include "file/writer.h"
+#include "merge/partial_trace.h"
+#include "file/container.h"
+#include "merge/trace_finish.h"
+#include "file/trace_writer.h"
 
 void rank_merge_init(struct rank_merge *m)
 {

@@ -2,7 +2,7 @@
  * rank_merge.h - merges the streams of virtual ranks inside one process.
  *
  * Ranks are added in ascending order. Each rank is merged when it is added, at a cost proportional
- * to its own size (merge/merge.h). Memory holds the merged ranks and one more rank. After
+ * to its own size (merge/stream_set.h). Memory holds the merged ranks and one more rank. After
  * RN_E_NOMEM the same rank may be added again.
  */
 #ifndef RN_BENCH_RANK_MERGE_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "merge/merge.h"
+#include "merge/stream_set.h"
 
 struct rn_bundle;
 struct rn_container_writer;

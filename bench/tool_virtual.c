@@ -16,13 +16,13 @@
 
 #include "base/arena.h"
 #include "bench/virtual.h"
-#include "encode/sigs.h"
-#include "file/payload.h"
-#include "file/version.h"
-#include "file/writer.h"
+#include "base/intern.h"
+#include "model/payload.h"
+#include "base/version.h"
+#include "file/trace_writer.h"
 #include "grammar/grammar.h"
 #include "bench/rank_merge.h"
-#include "merge/merged.h"
+#include "model/merged_streams.h"
 
 static struct {
 	const char *pattern, *output;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "encode/sigs.h"
+#include "base/intern.h"
 #include "grammar/grammar.h"
 
 enum {

@@ -1,11 +1,11 @@
 /*
  * virtual.h - virtual ranks: the exact calls of well-known communication patterns, without MPI.
  *
- * For rank r of P a pattern gives its calls one by one, as signatures (encode/call.h) or as a log
- * in the form of `rondo dump`. The log is printed from absolute ranks that are computed from grid
- * coordinates, never from the signatures, so it can judge everything that lies between: encoding,
- * grammar, merge, file, reader. At a border that is not periodic the missing neighbour's calls are
- * left out.
+ * For rank r of P a pattern gives its calls one by one, as signatures (encode/signature.h) or as a
+ * log in the form of `rondo dump`. The log is printed from absolute ranks that are computed from
+ * grid coordinates, never from the signatures, so it can judge everything that lies between:
+ * encoding, grammar, merge, file, reader. At a border that is not periodic the missing neighbour's
+ * calls are left out.
  *
  *   stencil2d, stencil2d-periodic   5-point halo exchange, Irecv/Isend/Waitall
  *   stencil3d, stencil3d-periodic   7-point halo exchange
@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "encode/call.h"
+#include "encode/signature.h"
 
 struct rn_grammar;
 struct rn_sigs;

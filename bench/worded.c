@@ -2,8 +2,8 @@
 #include "bench/worded.h"
 
 #include "base/arena.h"
-#include "encode/holes.h"
-#include "encode/sigs.h"
+#include "encode/elastic_slots.h"
+#include "base/intern.h"
 #include "grammar/grammar.h"
 #include "track/memory.h"
 

@@ -1,9 +1,9 @@
 /*
- * worded.h - virtual ranks whose calls are words, as a tracer records them (encode/raw.h).
+ * worded.h - virtual ranks whose calls are words, as a tracer records them (encode/call_words.h).
  *
  * A call is begun, its words are put one after the other, and ending it appends it to the rank's
- * stream; with holes (encode/holes.h), if it is told to have some. What comes of it goes the way
- * that everything goes at the end of a run: file/recorded.h.
+ * stream; with holes (encode/elastic_slots.h), if it is told to have some. What comes of it goes
+ * the way that everything goes at the end of a run: merge/process_trace.h.
  */
 #ifndef RN_BENCH_WORDED_H
 #define RN_BENCH_WORDED_H
@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/seg.h"
-#include "encode/timing.h"
+#include "base/vec.h"
+#include "encode/time_stats.h"
 #include "merge/canonicalize.h"
 
 struct rn_arena;

@@ -2,9 +2,12 @@
 # Includes point one way, names are unique, and the tree speaks of nothing outside itself.
 . "$(dirname "$0")/lib.sh"
 
-# Each layer may include itself and what stands before it. The public headers (include/rondo) belong
-# to read: whoever may include read may include them.
-layers="base column grammar rules series track identity encode merge order file intercept read analyse export cmd"
+# A directory may include itself and the directories before it. What runs inside the traced program
+# is a second list that begins like the first one. The public headers (include/rondo) belong to read:
+# a directory that may include read may include them.
+common="base column grammar rules series identity track encode order model file journal merge read recover"
+command="$common analysis report export launch cmd"
+in_process="$common runtime preload trace record replay tracer"
 
 files() {
 	{ git ls-files -co --exclude-standard 2>/dev/null ||
@@ -17,16 +20,23 @@ files() {
 files >"$tmp/files"
 grep '\.[ch]$' "$tmp/files" >"$tmp/c_files"
 
-# "src/rules/walk.c:12:#include "series/units.h"" for each include that points the wrong way.
+# "src/rules/rule_walk.c:12:#include "series/units.h"" for each include that points the wrong way.
 wrong_includes() {
 	grep '^src/' "$tmp/c_files" | xargs grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
-		awk -v layers="$layers" '
-		BEGIN {
-			n = split(layers, name, " ")
+		awk -v command="$command" -v in_process="$in_process" '
+		function number(list, place,   name, n, i) {
+			n = split(list, name, " ")
 			for (i = 1; i <= n; i++)
-				rank[name[i]] = i
-			rank["rondo"] = rank["read"]
-			rank["gen"] = 0 # made from api/
+				place[name[i]] = i
+			place["rondo"] = place["read"]
+			place["gen"] = 0 # made from api/
+		}
+		function permits(place, from, to) {
+			return from in place && to in place && place[to] <= place[from]
+		}
+		BEGIN {
+			number(command, in_command)
+			number(in_process, in_tracer)
 		}
 		{
 			split($0, part, "\"")
@@ -35,7 +45,7 @@ wrong_includes() {
 			to = part[2]
 			if (sub(/\/.*/, "", to) == 0)
 				to = own
-			if (!(own in rank) || !(to in rank) || rank[to] > rank[own])
+			if (!permits(in_command, own, to) && !permits(in_tracer, own, to))
 				print
 		}'
 }
@@ -49,11 +59,12 @@ is "public headers include no private ones" \
 is "every folder of src has a place in the order" \
 	"$(for d in src/*/; do
 		d=${d#src/}
-		case " $layers " in *" ${d%/} "*) ;; *) echo "$d" ;; esac
+		case " $command $in_process " in *" ${d%/} "*) ;; *) echo "$d" ;; esac
 	done)" ""
 
 is "only what runs inside a traced program knows MPI" \
-	"$(grep '^src/' "$tmp/c_files" | grep -v -e '^src/intercept/' -e '^src/merge/link_mpi\.' |
+	"$(grep '^src/' "$tmp/c_files" | grep -v -E -e '^src/(preload|trace|record|replay|tracer)/' \
+		-e '^src/merge/merge_tree_mpi\.' |
 		xargs grep -Hn '#[[:space:]]*include[[:space:]]*[<"]mpi\.h')" ""
 
 is "names of C files are unique" "$(sed 's|.*/||' "$tmp/c_files" | sort | uniq -d |

@@ -38,8 +38,8 @@ is "every design note is listed" \
 		grep -qF "(${note##*/})" doc/design/README.md || echo "$note"
 	done)" ""
 
-is "doc/security.md names the variables that setting.c stores" \
-	"$(sed -n 's/.*such\[\] = { \(.*\) };/\1/p' src/intercept/setting.c | tr -d '",' |
+is "doc/security.md names the variables that run_env.c stores" \
+	"$(sed -n 's/.*such\[\] = { \(.*\) };/\1/p' src/trace/run_env.c | tr -d '",' |
 		tr ' ' '\n' | while read -r prefix; do
 		grep -qF "\`$prefix\`" doc/security.md || echo "$prefix"
 	done)" ""

@@ -46,7 +46,7 @@ redeclare() {
 	mkdir -p "$tmp/gen"
 	awk -v part=next -v have="$2" -f api/gen.awk "$1" >"$tmp/gen/next_mpi_calls.h"
 	cat >"$tmp/redeclare.c" <<'END'
-#include "intercept/real.h"
+#include "preload/next_mpi.h"
 #define NEXT(name, ret, n, decl) \
 	ret name decl;           \
 	ret P##name decl;
@@ -135,7 +135,7 @@ each_mpi finds_mistakes
 is "no function is in the table twice" "$(table_names $table | uniq -d)" ""
 
 # These functions print the traits that the head of the table defines, the traits that rows use, and
-# the traits that src/encode/traits.h has flags for.
+# the traits that src/encode/call_traits.h has flags for.
 defined_traits() {
 	sed -n '/^# A trait/,/^# Parameters/s/^#\t\([a-z][a-z]*\)[= ].*/\1/p' $table | sort
 }
@@ -145,13 +145,13 @@ used_traits() {
 }
 
 flags() {
-	sed -n 's/^\tRN_IS_\([a-z]*\) =.*/\1/p' src/encode/traits.h | sort
+	sed -n 's/^\tRN_IS_\([a-z]*\) =.*/\1/p' src/encode/call_traits.h | sort
 }
 
 defined_traits >"$tmp/traits"
 is "every trait that a function has is defined at the head of the table" \
 	"$(used_traits | comm -23 - "$tmp/traits")" ""
-is "traits.h has a flag for each trait without a value" "$(flags)" \
+is "call_traits.h has a flag for each trait without a value" "$(flags)" \
 	"$(grep -vx -e as -e collective -e bytes "$tmp/traits")"
 
 # refused NAME SED-SCRIPT TEXT: gen.awk refuses the table with this mistake, and prints TEXT

@@ -6,7 +6,7 @@
 
 link_alone() {
 	ok "$mpi: link_check compiles" "mpicc.$mpi" $prog_flags -Isrc -o "$tmp/$mpi/link_check" \
-		t/prog/link_check.c src/merge/link_mpi.c "$BUILD/librondo.a"
+		t/prog/link_check.c src/merge/merge_tree_mpi.c "$BUILD/librondo.a"
 	for _n in 1 2 5; do
 		ok "$mpi: a link of $_n ranks" run_mpi $_n "$tmp/$mpi/link_check"
 		is "... all went well" "$(grep '^not ok' "$tmp/out")" ""

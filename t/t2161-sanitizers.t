@@ -83,7 +83,7 @@ after_launcher() {
 # The MPI library has leaks in calls that a wrapper passes on. The tracer's own calls have no leaks.
 leaks() {
 	ASAN_OPTIONS=fast_unwind_on_malloc=0 run trace_mpi "$tmp/trace.rondo" 1 "$program"
-	unlike "$mpi: the tracer has no leaks" "$(cat "$tmp/err")" 'src/intercept/(tracer|finish)'
+	unlike "$mpi: the tracer has no leaks" "$(cat "$tmp/err")" 'src/tracer/(tracer|finish)'
 }
 
 # traced NAME COMPILER FLAGS...: UBSan's runtime does not change a program without errors

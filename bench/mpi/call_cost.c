@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define CHUNKS 20
-#define CALLS  20000 /* so that the tracer seals its part file (intercept/spool.h) in each */
+#define CALLS  20000 /* so that the tracer seals its part file (trace/stream_journal.h) in each */
 #define BLOCKS 100000
 #define COMMS  64
 

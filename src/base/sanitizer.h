@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/tracer_env.h"
-#include "base/which_mpi.h"
+#include "base/mpi_detect.h"
 
 /* Whether a path or name of a library is that of the shared runtime of gcc or clang. */
 static inline bool rn_is_asan(const char *path)

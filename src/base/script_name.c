@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/which_mpi.h"
+#include "base/mpi_detect.h"
 
 /* The command line of an interpreter. One-letter options can be combined ("-um"). */
 struct interpreter {

@@ -3,7 +3,7 @@
  *
  * The rondo program sets environment variables for the command that it starts. The stub reads them
  * before the C library is initialized. The tracer reads them when it starts, and removes them from
- * the environment before the traced program can see them (intercept/config.h). An option of
+ * the environment before the traced program can see them (runtime/tracer_config.h). An option of
  * `rondo trace` or `rondo replay` that concerns the tracer has a variable in its row (cmd/cmd.h);
  * the variable contains the value of the option.
  *

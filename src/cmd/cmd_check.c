@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "encode/sigs.h"
-#include "read/check.h"
+#include "base/intern.h"
+#include "read/trace_check.h"
 #include "read/trace.h"
 
 static const struct opt opts[] = { OPT_MAX_MEMORY };

@@ -1,7 +1,7 @@
 /*
  * cmd_diff.c - `rondo diff A B`: whether two runs had the same order.
  *
- * Streams are compared one by one (analyse/order_diff.h), so that memory is that of the largest.
+ * Streams are compared one by one (analysis/event_diff.h), so that memory is that of the largest.
  * Call sites are the same if function and communicator are, and the innermost frame of the stack,
  * where both traces have stacks of the same files.
  */
@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/order_diff.h"
-#include "analyse/orders.h"
+#include "analysis/event_diff.h"
+#include "analysis/event_source.h"
 #include "base/buf.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "cmd/report_text.h"
-#include "cmd/symbols.h"
-#include "encode/sigs.h"
-#include "file/metadata.h"
-#include "read/form.h"
-#include "read/order_text.h"
+#include "report/report_format.h"
+#include "report/symbolizer.h"
+#include "base/intern.h"
+#include "model/metadata.h"
+#include "read/output_form.h"
+#include "read/event_text.h"
 #include "read/trace.h"
 
 #define RANKS_SHOWN 8u

@@ -15,12 +15,12 @@
 #include <zstd.h>
 
 #include "base/err.h"
-#include "base/which_mpi.h"
+#include "base/mpi_detect.h"
 #include "cmd/cmd.h"
-#include "cmd/launch.h"
-#include "cmd/preload_path.h"
-#include "file/section.h"
-#include "file/version.h"
+#include "launch/spawn.h"
+#include "launch/preload_path.h"
+#include "file/container.h"
+#include "base/version.h"
 
 static const struct usage usage = {
 	"doctor",

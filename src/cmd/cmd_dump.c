@@ -15,11 +15,11 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
-#include "cmd/symbols.h"
-#include "read/moment_view.h"
-#include "read/order_text.h"
-#include "read/order_view.h"
-#include "read/printer.h"
+#include "report/symbolizer.h"
+#include "read/call_times_reader.h"
+#include "read/event_text.h"
+#include "read/event_reader.h"
+#include "read/stream_printer.h"
 #include "read/trace.h"
 
 #define PIECE ((size_t)1 << 16)

@@ -6,15 +6,15 @@
 
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "encode/sigs.h"
-#include "encode/timing.h"
-#include "file/metadata.h"
-#include "file/programs.h"
-#include "file/section.h"
-#include "identity/comms.h"
-#include "merge/markers.h"
-#include "read/form.h"
-#include "read/order_view.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "model/metadata.h"
+#include "model/programs.h"
+#include "file/container.h"
+#include "identity/comm_table.h"
+#include "model/markers.h"
+#include "read/output_form.h"
+#include "read/event_reader.h"
 #include "read/trace.h"
 #include "series/units.h"
 
@@ -106,7 +106,8 @@ static bool is_fact(const char *key)
 	return strncmp(key, "section.", 8) == 0 || strncmp(key, "meta.", 5) == 0;
 }
 
-/* Where ranks stopped: a key for each function (file/recover.h), a line `FUNCTION RANKS` here. */
+/* Where ranks stopped: a key for each function (recover/recover.h), a line `FUNCTION RANKS` here.
+ */
 static bool print_stop(const struct rn_meta_entry *e)
 {
 	const char *function = rn_meta_suffix(e->key, RN_META_STOPPED_IN);

@@ -1,6 +1,7 @@
 /*
- * cmd_recover.c - `rondo recover DIR.part [-o FILE]`: a trace from what a run has left (parts.h);
- * `rondo recover --live DIR.part`: where the ranks of a running program are (live_view.h).
+ * cmd_recover.c - `rondo recover DIR.part [-o FILE]`: a trace from what a run has left
+ * (journal_set.h); `rondo recover --live DIR.part`: where the ranks of a running program are
+ * (live_json.h).
  *
  * Exit status 0: every part that is there is in the trace, though ranks may be missing. 3: one
  * could not be read, or there is none. 70: no memory, or the trace could not be written.
@@ -12,9 +13,9 @@
 
 #include "base/err.h"
 #include "cmd/cmd.h"
-#include "cmd/live_view.h"
-#include "cmd/parts.h"
-#include "file/recover.h"
+#include "report/live_json.h"
+#include "recover/journal_set.h"
+#include "recover/recover.h"
 
 static const char *output;
 static bool live, json;

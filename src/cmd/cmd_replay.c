@@ -1,10 +1,10 @@
 /*
  * cmd_replay.c - `rondo replay FILE PROGRAM...`: runs a program again, in the recorded order.
  *
- * What each rank has to do is written into a folder first (cmd/plans.h), where the tracer in the
- * program finds it (src/intercept/replay.h). The program is started as `rondo trace` does it. We
- * wait for it in any case, even behind a launcher: somebody has to remove the folder. What the
- * ranks tell at their end is in a status file there.
+ * What each rank has to do is written into a folder first (analysis/plan_writer.h), where the
+ * tracer in the program finds it (src/replay/replay_cursor.h). The program is started as `rondo
+ * trace` does it. We wait for it in any case, even behind a launcher: somebody has to remove the
+ * folder. What the ranks tell at their end is in a status file there.
  *
  * The exit code is that of the program; 71 if it diverged from the recording or stalled (stall.h);
  * 70 instead of 0 if nothing was replayed.
@@ -24,12 +24,12 @@
 #include "base/status_file.h"
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
-#include "cmd/inject.h"
-#include "cmd/plans.h"
+#include "launch/preload_env.h"
+#include "analysis/plan_writer.h"
 #include "cmd/stall.h"
-#include "cmd/target.h"
-#include "encode/raw.h"
-#include "order/job.h"
+#include "launch/target_program.h"
+#include "encode/call_words.h"
+#include "order/replay_control.h"
 #include "read/trace.h"
 
 #define EXIT_DIVERGED 71
@@ -93,8 +93,8 @@ static int set_variables(const char *folder, const char *status, bool alone)
 
 /* --- what became of it --------------------------------------------------------------------- */
 
-/* A run that is under way. What is in the folder may be gone before it ends (replay.h), so all of
- * it is opened before. */
+/* A run that is under way. What is in the folder may be gone before it ends (replay_cursor.h), so
+ * all of it is opened before. */
 struct run {
 	const struct rn_trace *trace;
 	const char *folder;

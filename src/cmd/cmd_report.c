@@ -1,28 +1,28 @@
 /*
  * cmd_report.c - `rondo report FILE`: what the program did, as its loops and calls.
  *
- * The structure comes from analyse/outline.h, without expanding a stream. Each line has what all
+ * The structure comes from analysis/outline.h, without expanding a stream. Each line has what all
  * ranks together did there, but for the time, which is a mean: what one rank spent. Below it, how
- * non-deterministic it was (report_order.h), which is all there is of a trace of events.
+ * non-deterministic it was (report_events.h), which is all there is of a trace of events.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/outline_weight.h"
-#include "analyse/volume.h"
+#include "analysis/outline_weight.h"
+#include "analysis/bytes_moved.h"
 #include "base/buf.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "cmd/report_order.h"
-#include "cmd/report_text.h"
-#include "encode/sigs.h"
-#include "encode/timing.h"
-#include "file/metadata.h"
-#include "file/programs.h"
-#include "merge/markers.h"
-#include "read/form.h"
-#include "read/order_view.h"
+#include "report/report_events.h"
+#include "report/report_format.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "model/metadata.h"
+#include "model/programs.h"
+#include "model/markers.h"
+#include "read/output_form.h"
+#include "read/event_reader.h"
 #include "read/trace.h"
 
 #define TREES_SHOWN 6u
@@ -315,7 +315,7 @@ static void put_text(struct report *r, const char *value)
 	}
 }
 
-/* Where the ranks of a killed program were (file/recover.h). */
+/* Where the ranks of a killed program were (recover/recover.h). */
 static void put_stops(struct report *r)
 {
 	const struct rn_meta *meta = &r->t->meta;

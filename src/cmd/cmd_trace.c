@@ -3,7 +3,7 @@
  *
  * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
  * MPI is preloaded, and rondo becomes the program. A watcher (watch.h) waits for its end. Before a
- * launcher (rondo trace mpirun -n 4 ./app), or without one, the stub (src/intercept/stub.c) is
+ * launcher (rondo trace mpirun -n 4 ./app), or without one, the stub (src/preload/stub.c) is
  * preloaded into every process and finds the ranks. rondo waits for the command, and then reads the
  * reports of stub and tracer (conclude.h).
  *
@@ -30,17 +30,17 @@
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
-#include "cmd/inject.h"
-#include "cmd/run_dir.h"
-#include "cmd/target.h"
+#include "launch/preload_env.h"
+#include "launch/run_dir.h"
+#include "launch/target_program.h"
 #include "cmd/watch.h"
 #include "encode/callsite.h"
-#include "encode/grain.h"
-#include "encode/raw.h"
-#include "file/section.h"
+#include "encode/time_quant.h"
+#include "encode/call_words.h"
+#include "file/container.h"
 #include "file/trace_name.h"
-#include "file/metadata.h"
-#include "order/codec.h"
+#include "model/metadata.h"
+#include "order/event_codec.h"
 
 static const char *output, *timing, *calls, *ranks, *mpi_word, *spill, *ignore, *lossy, *only,
 	*order_codec, *values = RN_VALUES_WORD_ALL;

@@ -14,14 +14,14 @@
 #include "base/status_file.h"
 #include "base/text.h"
 #include "base/tracer_env.h"
-#include "base/which_mpi.h"
-#include "cmd/background.h"
+#include "base/mpi_detect.h"
+#include "launch/background.h"
 #include "cmd/cmd.h"
-#include "cmd/node_once.h"
-#include "cmd/parts.h"
-#include "cmd/reports.h"
+#include "launch/node_once.h"
+#include "recover/journal_set.h"
+#include "launch/reports.h"
 #include "cmd/untraced.h"
-#include "file/recover.h"
+#include "recover/recover.h"
 
 /* After a rank was killed, Open MPI's launcher kills the other ranks one second later, and exits.
  * MPICH's launcher kills them at once, and exits when all have closed their standard error. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/launch.h"
-#include "file/section.h"
-#include "file/version.h"
+#include "launch/spawn.h"
+#include "file/container.h"
+#include "base/version.h"
 
 static const struct command {
 	const char *name;

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "base/plural.h"
-#include "base/words.h"
+#include "base/command_text.h"
 #include "cmd/cmd.h"
-#include "encode/raw.h"
-#include "order/job.h"
-#include "order/plan.h"
+#include "encode/call_words.h"
+#include "order/replay_control.h"
+#include "order/replay_plan.h"
 
 #define PER_SECOND 2  /* checks per second */
 #define LINES      16 /* maximum number of lines of the summary */
@@ -211,7 +211,7 @@ static void send_signal(const struct stall *s, int sig)
 }
 
 /* A rank in which the replay waits calls MPI_Abort. If there is no such rank, the ranks are killed.
- * If the launcher then does not exit, it receives a signal, which launch.h forwards. */
+ * If the launcher then does not exit, it receives a signal, which spawn.h forwards. */
 static void end_run(struct stall *s)
 {
 	if (s->ending == 0)

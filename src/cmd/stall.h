@@ -6,9 +6,9 @@
  * is in an MPI call. File operations do not count as waiting. A rank that is stopped, or that a
  * debugger is attached to, does not wait.
  *
- * The ranks publish their state in the job file (order/job.h, intercept/wait_state.h). A stall is
- * not detected if the state of a rank is not visible, because it runs on another node or has not
- * called MPI_Init, or if the program communicates with processes outside its world.
+ * The ranks publish their state in the job file (order/replay_control.h, runtime/wait_state.h). A
+ * stall is not detected if the state of a rank is not visible, because it runs on another node or
+ * has not called MPI_Init, or if the program communicates with processes outside its world.
  *
  * A thread of the rondo process compares the counters of all ranks with their last values twice a
  * second.

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/which_mpi.h"
+#include "base/mpi_detect.h"
 #include "cmd/cmd.h"
-#include "cmd/inject.h"
-#include "cmd/reports.h"
-#include "cmd/target.h"
+#include "launch/preload_env.h"
+#include "launch/reports.h"
+#include "launch/target_program.h"
 
 /* Returns true, and prints the reason, if a word of the command names an untraceable program. */
 static bool says_obstacle(const char *word)

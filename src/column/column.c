@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/pack.h"
+#include "base/compress.h"
 #include "base/varint.h"
 
 /* The bits of the codec byte. */

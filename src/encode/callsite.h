@@ -7,11 +7,11 @@
  * modules, in the order of their first use, then the frames, as numbers of those and offsets.
  *
  * These bytes are the last value, a string, of a signature on its way to the trace; there it is a
- * number of the section `sites` (file/sites.h). A stack without frames is one that is not known.
- * Reading trusts no byte.
+ * number of the section `sites` (model/site_table.h). A stack without frames is one that is not
+ * known. Reading trusts no byte.
  *
  * Stacks can be alike (--callsite-slack): what calls they make then are the same calls, and which
- * stack each was made from is a number beside them (encode/holes.h).
+ * stack each was made from is a number beside them (encode/elastic_slots.h).
  */
 #ifndef RN_ENCODE_CALLSITE_H
 #define RN_ENCODE_CALLSITE_H

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "encode/raw.h"
-#include "identity/comms.h"
+#include "encode/call_words.h"
+#include "identity/comm_table.h"
 
 struct rn_arena;
 

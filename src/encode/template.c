@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "encode/sigs.h"
+#include "base/intern.h"
 
 #define NAME_ROOM 256 /* a name and a displacement */
 

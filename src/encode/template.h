@@ -2,9 +2,10 @@
  * template.h - a signature, parsed once: an array of values in which a call changes only the
  * elastic slots.
  *
- * The values of a signature (call.h) have the order of its bytes. The elements of a list and the
- * fields of a status follow it, so a value takes `span` entries, and v + v->span is the value after
- * it. RN_V_IN is not stored: a number that depends on the rank refers to the communicator instead.
+ * The values of a signature (signature.h) have the order of its bytes. The elements of a list and
+ *the fields of a status follow it, so a value takes `span` entries, and v + v->span is the value
+ *after it. RN_V_IN is not stored: a number that depends on the rank refers to the communicator
+ *instead.
  *
  *	MPI_Waitall   value  count  LIST 2  request  request  LIST 1  STATUS  source  tag  0
  *	              span     1      3       1        1       4       3       1      1   1
@@ -24,7 +25,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "encode/call.h"
+#include "encode/signature.h"
 
 struct rn_sigs;
 

@@ -12,7 +12,7 @@
 #include "base/bounded_text.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "file/section.h"
+#include "file/container.h"
 
 #define LETTERS "pjhn%"
 #define RONDO   ".rondo"

@@ -10,7 +10,7 @@
  * cascade needs no stack and can stop anywhere: what is pending is only a missed chance to
  * compress, never a wrong expansion. That is also why a step that finds no memory may simply stop.
  */
-#include "grammar/builder.h"
+#include "grammar/grammar_impl.h"
 
 #include <string.h>
 

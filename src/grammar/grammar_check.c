@@ -4,7 +4,7 @@
  * No index is followed before it was checked. Linear in the grammar; scratch from an arena of its
  * own.
  */
-#include "grammar/builder.h"
+#include "grammar/grammar_impl.h"
 
 struct audit {
 	const struct rn_grammar *g;

@@ -6,7 +6,7 @@
  * on level k becomes a rule of its own (numbered behind the real ones, in the order of levels),
  * which stands both where it was walked and at the end of the start rule.
  */
-#include "grammar/builder.h"
+#include "grammar/grammar_impl.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * count at once. On level 0 of a loop the count is the loop's own and may grow at will; below it
  * only up to the repeat that the rule foresees.
  */
-#include "grammar/builder.h"
+#include "grammar/grammar_impl.h"
 
 #include <string.h>
 

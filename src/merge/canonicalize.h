@@ -1,12 +1,12 @@
 /*
- * canonicalize.h - a stream's distinct calls: from words (encode/raw.h) to canonical bytes, when it
- * is over.
+ * canonicalize.h - a stream's distinct calls: from words (encode/call_words.h) to canonical bytes,
+ * when it is over.
  *
  * Twice: first with every number that may differ between ranks left out, to learn what those
  * numbers are (slots); then, when it is settled for all ranks how to express each slot, for good.
- * What stands in holes (encode/holes.h) becomes series of values (merge/values.h), ranks in it as
- * is chosen for all of them.
- * In the process that made the calls, or without MPI from what it left (file/salvage.h).
+ * What stands in holes (encode/elastic_slots.h) becomes series of values (model/elastic_values.h),
+ * ranks in it as is chosen for all of them. In the process that made the calls, or without MPI from
+ * what it left (recover/journal_read.h).
  */
 #ifndef RN_MERGE_CANONICALIZE_H
 #define RN_MERGE_CANONICALIZE_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "encode/raw.h"
+#include "encode/call_words.h"
 
 struct rn_buf;
 struct rn_choices;

@@ -1,6 +1,6 @@
 /*
- * loop_fold_search.h - the streams while they are folded (merge/fold.h), and the search for calls
- * whose folding can make the trace smaller.
+ * loop_fold_search.h - the streams while they are folded (merge/loop_fold.h), and the search for
+ * calls whose folding can make the trace smaller.
  *
  * A terminal that occurs in some rounds only, and always next to the same other terminal, its
  * anchor, is an option. The caller folds an option as a loop of no or of one round, measures, and
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rules/flow.h"
+#include "rules/loop_stream.h"
 
 struct rn_arena;
 struct rn_rules;

@@ -25,7 +25,7 @@
  *   done        a wildcard receive is, with the first call of this thread that tells its outcome,
  *               MPI_Request_get_status included; from then on its request is like any other. One
  *               that is freed, or completed by another thread, never is; the latter's events have
- *               it with late RN_ORDER_NOT, and as numbers (analyse/turns.h)
+ *               it with late RN_ORDER_NOT, and as numbers (analysis/thread_events.h)
  *   late        of several in one call, each as it is when those before it are done
  *   a row       for a call that returned MPI_SUCCESS (or, having completed what it says,
  *               MPI_ERR_IN_STATUS). What is called in between and is no event does not end a row;
@@ -52,18 +52,16 @@
  *
  *   kind           number
  *   VALUE          result of the call, for example of MPI_Wtime
- *   THREAD         lineage of the thread (intercept/birth.h) that made the following calls. The
- *                  calls before the first such row are those of the first thread, of lineage 0
- *   RECEIVE_RUN,   with a communicator: a run of turns of this thread begins (posting order,
- *   SEND_RUN       intercept/posting_order.h): number of turns since its previous run at this site
- *                  began; for the first run, since the first turn. The first thread has the turns
- *                  before the first run
- *   ADOPTION       a wildcard receive that another thread started completed in this thread: three
- *                  numbers, the number of the receive, its source (-1: it was cancelled) and tag.
- *                  Before them, -1 - the lineage of the other thread, unless it is that of the
- *                  previous adoption
- *   CANCELLATION   an operation for which MPI_Cancel was called is complete: its number times two,
- *                  plus one if it was cancelled. The row precedes that of the completing call
+ *   THREAD         lineage of the thread (preload/thread_lineage.h) that made the following calls.
+ * The calls before the first such row are those of the first thread, of lineage 0 RECEIVE_RUN, with
+ * a communicator: a run of turns of this thread begins (posting order, SEND_RUN
+ * record/post_order.h): number of turns since its previous run at this site began; for the first
+ * run, since the first turn. The first thread has the turns before the first run ADOPTION       a
+ * wildcard receive that another thread started completed in this thread: three numbers, the number
+ * of the receive, its source (-1: it was cancelled) and tag. Before them, -1 - the lineage of the
+ * other thread, unless it is that of the previous adoption CANCELLATION   an operation for which
+ * MPI_Cancel was called is complete: its number times two, plus one if it was cancelled. The row
+ * precedes that of the completing call
  *
  * The numbers in CANCELLATION count the operations that name their partner: each Isend, Ibsend,
  * Issend, Irsend, Irecv, Isendrecv and Isendrecv_replace, and each Start of such an operation, by
@@ -160,8 +158,8 @@ struct rn_order {
 	const struct rn_order_done *done;
 	const int64_t *value;
 	const struct rn_order_send *send;
-	/* By what is done: the reference order of receives, per site ascending (order/tables.h), as
-	 * the codec `clock` keeps it; NULL: not known. */
+	/* By what is done: the reference order of receives, per site ascending
+	 * (order/cdc_tables.h), as the codec `clock` keeps it; NULL: not known. */
 	const uint64_t *clock;
 	size_t sites, rows, dones, values, sends;
 };

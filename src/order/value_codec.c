@@ -1,4 +1,4 @@
-/* value_codec.c - see value_codec.h. The same functions encode and decode, as in coder.h. */
+/* value_codec.c - see value_codec.h. The same functions encode and decode, as in range_coder.h. */
 #include "order/value_codec.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/varint.h"
 #include "order/clock_value.h"
-#include "order/guess.h"
+#include "order/context_mix.h"
 
 /* Kinds of decisions of the adaptive model. */
 enum { TICKS, EXACT, DIFFERENCE, PLAIN };

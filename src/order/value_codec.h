@@ -5,7 +5,7 @@
  * any site. Another value is coded as the difference from the previous value of its site, or from
  * the value before the previous one if two kinds of values alternate, such as seconds and
  * nanoseconds. The form of a site is determined from its values. The contexts of the adaptive model
- * (guess.h) are the site and the size of the previous difference.
+ * (context_mix.h) are the site and the size of the previous difference.
  *
  * Cost: about 400 ns per value. Memory: the arena. Input is untrusted, but decoding requires rows
  * that match the sites and the number of values. On disk: doc/format.md, 16.2.

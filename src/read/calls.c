@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "identity/comms.h"
-#include "read/moment_view.h"
-#include "read/nesting.h"
+#include "identity/comm_table.h"
+#include "read/call_times_reader.h"
+#include "read/call_nesting.h"
 #include "read/trace.h"
-#include "read/value_view.h"
+#include "read/elastic_reader.h"
 
 /* The nesting of a group's streams. */
 struct group {

@@ -3,7 +3,7 @@
  *times, call site and position.
  *
  * A stream has its calls in the order in which they returned, so a call follows those that were
- * made inside it (nesting.h). The iterator reads them in that order, from any call number on:
+ * made inside it (call_nesting.h). The iterator reads them in that order, from any call number on:
  *
  *	stream   A   enter   n1   n2   leave   OUTER   B
  *	reads    A            n1   n2           OUTER   B
@@ -31,8 +31,8 @@
 
 #include "base/err.h"
 #include "encode/template.h"
-#include "merge/markers.h"
-#include "read/numbering.h"
+#include "model/markers.h"
+#include "read/request_numbering.h"
 
 struct rn_arena;
 struct rn_calls; /* opaque */

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
-#include "file/chunk_list.h"
-#include "read/moment_view.h"
+#include "model/chunk_list.h"
+#include "read/call_times_reader.h"
 #include "read/trace.h"
 
 struct source {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "file/section.h"
-#include "file/metadata.h"
-#include "read/order_view.h"
+#include "file/container.h"
+#include "model/metadata.h"
+#include "read/event_reader.h"
 
 static int decode_section(struct rn_trace *t, const struct rn_section_kind *k, struct rn_err *err)
 {

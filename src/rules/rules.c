@@ -5,7 +5,7 @@
  * Grammars and pools are walked children first with explicit stacks: depth is not O(log n), and a
  * hostile file must not be able to exhaust the C stack.
  */
-#include "rules/pool.h"
+#include "rules/rules_impl.h"
 
 #include <string.h>
 

@@ -91,7 +91,7 @@ int rn_rules_decode_grammar(struct rn_arena *mem, struct rn_reader *in, uint32_t
  * the root (which is not O(log n)), so that moving never allocates.
  */
 struct rn_walk_frame {
-	uint32_t rule; /* or RN_IN_LOOP + a loop (flow.h): one execution of it */
+	uint32_t rule; /* or RN_IN_LOOP + a loop (loop_stream.h): one execution of it */
 	uint32_t item;
 	uint64_t iter;        /* repeats of the item (of a literal: symbols) before the position */
 	size_t from;          /* where the current rn_walk_read began this repeat, or SIZE_MAX */
@@ -117,7 +117,7 @@ uint64_t rn_walk_pos(const struct rn_walk *w);
 /* What a frame stands in; in an execution of a loop there are no lengths. */
 struct rn_body rn_walk_body(const struct rn_walk *w, const struct rn_walk_frame *f);
 /* Position k, 0 <= k <= length: RN_OK or RN_E_RANGE. O(depth * log body); where there are loops, a
- * search (search.h) from where it stands, or from the beginning. */
+ * search (rule_search.h) from where it stands, or from the beginning. */
 int rn_walk_seek(struct rn_walk *w, uint64_t k);
 /* 1 and the symbol; 0 at the end (or the beginning). */
 int rn_walk_next(struct rn_walk *w, uint32_t *t);

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "column/column.h"
-#include "rules/pool.h"
+#include "rules/rules_impl.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/seg.h"
+#include "base/vec.h"
 #include "grammar/grammar.h"
 #include "series/series.h"
 

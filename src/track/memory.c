@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/errno_guard.h"
 #include "base/map.h"
-#include "track/idpool.h"
+#include "track/id_pool.h"
 
 struct rn_mem_state rn_mem = { .mem = { .limit = SIZE_MAX } };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/seg.h"
+#include "base/vec.h"
 
 struct module {
 	const char *path, *name; /* the name is the end of the path */

@@ -2,7 +2,7 @@
 #include "track/owned_ids.h"
 
 #include "base/hash.h"
-#include "track/idpool.h"
+#include "track/id_pool.h"
 
 struct owner {
 	uint64_t key;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "base/seg.h"
+#include "base/vec.h"
 
 struct rn_owned_ids {
 	struct rn_map map;   /* owner -> index in `owner` */

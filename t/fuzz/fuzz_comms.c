@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "identity/comms.h"
+#include "identity/comm_table.h"
 
 #define LIMIT     ((size_t)256 << 20)
 #define FEW_RANKS 2000

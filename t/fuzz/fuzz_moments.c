@@ -9,9 +9,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/moments.h"
-#include "encode/raw.h"
-#include "file/chunk_list.h"
+#include "encode/call_times.h"
+#include "encode/call_words.h"
+#include "model/chunk_list.h"
 
 #define LIMIT ((size_t)64 << 20)
 

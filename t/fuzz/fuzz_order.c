@@ -10,11 +10,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "order/codec.h"
+#include "order/event_codec.h"
 
 #define SITES 4u
 #define MOST  1024u /* bytes of input */
-/* What codec.h allows for so many, and the codecs' own. */
+/* What event_codec.h allows for so many, and the codecs' own. */
 #define LIMIT (((size_t)64 << 10) * (MOST + 4) + ((size_t)8 << 20))
 
 static void must(int condition)

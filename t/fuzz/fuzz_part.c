@@ -12,11 +12,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "bench/virtual.h"
-#include "encode/sigs.h"
-#include "file/part.h"
+#include "base/intern.h"
+#include "merge/stream_set_codec.h"
 #include "grammar/grammar.h"
-#include "merge/merge.h"
-#include "merge/merged.h"
+#include "merge/stream_set.h"
+#include "model/merged_streams.h"
 #include "t/unit/part_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

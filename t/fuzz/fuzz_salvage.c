@@ -9,8 +9,8 @@
  * be opened and passes `rondo check`. If bit 6 is 1, the calls of the processes and their waits are
  * determined, as `rondo recover --live` does it.
  *
- * The bytes of one input of REPAIR_EVERY are corrected before (file/journal_repair.h). This takes
- * the time of many other inputs. A hash selects them, so the fuzzer cannot prefer them.
+ * The bytes of one input of REPAIR_EVERY are corrected before (recover/journal_repair.h). This
+ * takes the time of many other inputs. A hash selects them, so the fuzzer cannot prefer them.
  *
  * If bit 7 is 0, the checksums are forged after the edits (t/unit/forge_part.h). The trace must
  * then be one that can be opened. It need not pass `rondo check`, because nothing else verifies
@@ -23,16 +23,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/standstill.h"
+#include "analysis/hang.h"
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "file/journal_repair.h"
-#include "file/recover.h"
-#include "file/salvage.h"
-#include "read/check.h"
+#include "recover/journal_repair.h"
+#include "recover/recover.h"
+#include "recover/journal_read.h"
+#include "read/trace_check.h"
 #include "read/trace.h"
 #include "t/unit/forge_part.h"
 #include "t/unit/good_parts.h"
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define EDITS_MAX     20u
 #define REPAIR_EVERY  64u
 #define RANKS_CHECKED 10000u
-/* The commands allow 224 MiB (src/cmd/args.c). Inputs that need so much would take most of the
+/* The commands allow 224 MiB (src/cmd/options.c). Inputs that need so much would take most of the
  * time. */
 #define MEMORY ((size_t)8 << 20)
 

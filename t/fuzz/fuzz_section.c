@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "file/section.h"
+#include "file/container.h"
 #include "t/unit/forge_trace.h"
 
 /* Sections of inputs this short unpack to less; more means that a claim was believed. */

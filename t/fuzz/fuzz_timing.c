@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/timing.h"
+#include "encode/time_stats.h"
 
 #define LIMIT ((size_t)16 << 20)
 #define SIGS  32u

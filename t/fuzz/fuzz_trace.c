@@ -20,11 +20,11 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "bench/virtual.h"
-#include "encode/sigs.h"
-#include "file/payload.h"
-#include "file/recover.h"
-#include "file/section.h"
-#include "file/writer.h"
+#include "base/intern.h"
+#include "model/payload.h"
+#include "recover/recover.h"
+#include "file/container.h"
+#include "file/trace_writer.h"
 #include "grammar/grammar.h"
 #include "bench/rank_merge.h"
 #include "read/trace.h"
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define ROOM      4096u
 #define EDITS_MAX 20u
 #define RICH      2u /* traces of rich_trace.h */
-/* The commands allow 224 MiB (src/cmd/args.c). Inputs that need so much would take most of the
+/* The commands allow 224 MiB (src/cmd/options.c). Inputs that need so much would take most of the
  * time. */
 #define MEMORY ((size_t)8 << 20)
 

@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/io.h"
-#include "file/section.h"
-#include "file/spill.h"
+#include "file/container.h"
+#include "journal/journal_file.h"
 #include "t/unit/forge_part.h"
 
 #define SECTION_MAX ((size_t)64 << 10)

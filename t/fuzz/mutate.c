@@ -43,7 +43,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "file/recover.h"
+#include "recover/recover.h"
 #include "t/fuzz/mutant.h"
 #include "t/fuzz/run_command.h"
 #include "t/unit/good_parts.h"

@@ -4,7 +4,7 @@
  * Run by mpirun with 1 to 9 ranks or more; rank 0 speaks TAP. With a number as its argument, that
  * many seconds of random rounds are added.
  */
-#include "merge/link_mpi.h"
+#include "merge/merge_tree_mpi.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * forge_part.h - recomputes the checksums of a part file (file/spill.h) that was changed.
+ * forge_part.h - recomputes the checksums of a part file (journal/journal_file.h) that was changed.
  *
  * Readers find most changes by checksums. A fuzzer that wants to test the code after them forges
  * them as an attacker would: the sums of heads of extents, of areas in seals, of seals, also of
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "file/spill.h"
+#include "journal/journal_file.h"
 
 /* The sum of bytes of an area; 0 if the file does not contain them. */
 static inline uint64_t forge_area(const unsigned char *b, size_t len, uint64_t page, uint64_t from,

@@ -1,5 +1,5 @@
 /*
- * forge_trace.h - containers (file/section.h) with valid checksums around hostile bytes.
+ * forge_trace.h - containers (file/container.h) with valid checksums around hostile bytes.
  *
  * forge_container puts sections into a container as they are, without packing them. forge_trace
  * recomputes the checks of a file that was changed: magic, length, version and hashes.
@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/varint.h"
-#include "file/section.h"
+#include "file/container.h"
 
 #define FORGE_HEADER  24u
 #define FORGE_TRAILER 16u

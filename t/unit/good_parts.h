@@ -1,5 +1,5 @@
 /*
- * good_parts.h - small part files (file/spill.h) of every kind, for fuzzers.
+ * good_parts.h - small part files (journal/journal_file.h) of every kind, for fuzzers.
  *
  *   calls      two ranks with one thread each: calls, stacks, a call inside a call
  *   segments   one rank of two, with two threads in segments: values, requests, texts, and the
@@ -16,10 +16,10 @@
 #define PLACES 8u
 #define AREA   ((size_t)1 << 12)
 
-#include "encode/moments.h"
-#include "file/event_tail.h"
-#include "file/order_tail.h"
-#include "file/writer.h"
+#include "encode/call_times.h"
+#include "journal/event_tail.h"
+#include "order/event_chunk.h"
+#include "file/trace_writer.h"
 #include "t/unit/part_files.h"
 
 enum good_part { GOOD_CALLS, GOOD_SEGMENTS, GOOD_EVENTS, GOOD_CLOCK, GOOD_PARTS };

@@ -1,9 +1,9 @@
-/* part_check.h - checks the invariants of merge/merge.h, for tests. */
+/* part_check.h - checks the invariants of merge/stream_set.h, for tests. */
 #ifndef RN_T_PART_CHECK_H
 #define RN_T_PART_CHECK_H
 
-#include "encode/sigs.h"
-#include "merge/merge.h"
+#include "base/intern.h"
+#include "merge/stream_set.h"
 #include "rules/rules.h"
 
 static inline bool are_ranks_sound(const struct rn_ranks *l, uint64_t *n)

@@ -1,7 +1,7 @@
 /*
- * part_files.h - writes part files (file/spill.h) by hand, as the tracer would: of ranks that have
- * made the calls that add_ith has, and then ended in one of several ways. With `every`, the same
- * streams are in segments.
+ * part_files.h - writes part files (journal/journal_file.h) by hand, as the tracer would: of ranks
+ * that have made the calls that add_ith has, and then ended in one of several ways. With `every`,
+ * the same streams are in segments.
  */
 #ifndef RN_T_PART_FILES_H
 #define RN_T_PART_FILES_H
@@ -16,15 +16,15 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "encode/holes.h"
-#include "encode/raw.h"
-#include "encode/sigs.h"
-#include "encode/timing.h"
-#include "file/recover.h"
+#include "encode/elastic_slots.h"
+#include "encode/call_words.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "recover/recover.h"
 #include "encode/process_table.h"
-#include "file/spill.h"
+#include "journal/journal_file.h"
 #include "grammar/grammar.h"
-#include "read/check.h"
+#include "read/trace_check.h"
 #include "read/trace.h"
 #include "rules/rules.h"
 #include "series/units.h"

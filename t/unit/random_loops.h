@@ -8,7 +8,7 @@
 #define RN_T_RANDOM_LOOPS_H
 
 #include "base/arena.h"
-#include "rules/flow.h"
+#include "rules/loop_stream.h"
 #include "rules/rules.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 #ifndef RN_T_TAKE_SITES_H
 #define RN_T_TAKE_SITES_H
 
-#include "file/sites.h"
+#include "model/site_table.h"
 
 /* *out has the signatures, with an id in place of each call stack. */
 static inline int take_sites(struct rn_arena *mem, const struct rn_sigs *in,

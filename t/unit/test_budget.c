@@ -16,7 +16,7 @@
 #include "base/budget.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "file/section.h"
+#include "file/container.h"
 #include "rich_trace.h"
 
 #define MIB ((size_t)1 << 20)

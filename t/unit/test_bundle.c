@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "encode/moments.h"
-#include "encode/timing.h"
-#include "file/bundle.h"
-#include "file/writer.h"
-#include "identity/comms.h"
+#include "encode/call_times.h"
+#include "encode/time_stats.h"
+#include "merge/partial_trace.h"
+#include "file/trace_writer.h"
+#include "identity/comm_table.h"
 #include "part_check.h"
-#include "read/check.h"
-#include "read/moment_view.h"
+#include "read/trace_check.h"
+#include "read/call_times_reader.h"
 #include "read/trace.h"
 #include "virtual_trace.h"
 

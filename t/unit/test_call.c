@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "encode/call.h"
+#include "encode/signature.h"
 #include "encode/template.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })

@@ -3,13 +3,13 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "encode/process_table.h"
-#include "encode/sigs.h"
+#include "base/intern.h"
 #include "encode/template.h"
-#include "encode/timing.h"
-#include "identity/comms.h"
+#include "encode/time_stats.h"
+#include "identity/comm_table.h"
 #include "merge/canonicalize.h"
-#include "merge/peers.h"
-#include "merge/values.h"
+#include "encode/rank_expr.h"
+#include "model/elastic_values.h"
 #include "tap.h"
 
 #include <string.h>

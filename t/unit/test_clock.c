@@ -57,7 +57,7 @@ static long fake_syscall(long number, ...)
 
 #define clock_gettime fake_gettime
 #define syscall       fake_syscall
-#include "intercept/clock.c"
+#include "base/tick_clock.c"
 #undef clock_gettime
 #undef syscall
 

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "order/clock_value.h"
-#include "order/codec.h"
+#include "order/event_codec.h"
 #include "order/value_codec.h"
 
 #include <stdlib.h>

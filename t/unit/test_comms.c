@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "identity/comms.h"
+#include "identity/comm_table.h"
 
 #define NAMES 24
 #define RANKS 40

@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "encode/template.h"
-#include "identity/comms.h"
+#include "identity/comm_table.h"
 #include "read/calls.h"
-#include "read/decode.h"
+#include "read/call_text.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
 

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "encode/raw.h"
-#include "file/dictionary.h"
-#include "file/payload.h"
+#include "encode/call_words.h"
+#include "file/zstd_dictionary.h"
+#include "model/payload.h"
 
 /* The values of doc/format.md, section 1.3. If the test finds other values, existing rows of
  * api/mpi.api or api/mpi.words have changed, and older traces cannot be read. Add new rows at the

@@ -1,7 +1,7 @@
 /* test_idpool.c - the pool of numbers against an array that says which are out. */
 #include "base/arena.h"
 #include "base/err.h"
-#include "track/idpool.h"
+#include "track/id_pool.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* test_job.c - of many processes one has diverged first; what is no job is none; nothing is left.
  */
-#include "order/job.h"
+#include "order/replay_control.h"
 #include "tap.h"
 
 #include <stdio.h>

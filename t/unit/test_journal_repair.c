@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/locate.h"
-#include "file/journal_repair.h"
-#include "merge/merged.h"
+#include "journal/byte_locator.h"
+#include "recover/journal_repair.h"
+#include "model/merged_streams.h"
 #include "part_files.h"
 
 #define RANKS     2u

@@ -5,9 +5,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/moments.h"
-#include "encode/raw.h"
-#include "file/chunk_list.h"
+#include "encode/call_times.h"
+#include "encode/call_words.h"
+#include "model/chunk_list.h"
 
 #define CALLS 1000000u
 #define FUNCS 6u
@@ -219,7 +219,7 @@ static uint32_t base_of(const struct rn_grain *g, uint32_t func)
 	return l ? l->base : 0;
 }
 
-/* The promises of moments.h, for every single call. */
+/* The promises of call_times.h, for every single call. */
 static void compare(const struct rn_grain *g, uint64_t zero)
 {
 	uint64_t now = 0;

@@ -5,11 +5,11 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "encode/call.h"
-#include "encode/sigs.h"
+#include "encode/signature.h"
+#include "base/intern.h"
 #include "encode/template.h"
-#include "read/numbering.h"
-#include "rules/flow.h"
+#include "read/request_numbering.h"
+#include "rules/loop_stream.h"
 #include "rules/rules.h"
 
 static const struct rn_func func = { 0, "f", (const char *const[]){ "x" }, 1, NULL };

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "order/codec.h"
+#include "order/event_codec.h"
 
 #define ROWS  6000u
 #define SITES 9u

@@ -2,7 +2,7 @@
 #include "tap.h"
 
 #include "base/arena.h"
-#include "order/ordinals.h"
+#include "order/ordinal_set.h"
 
 #define MOST 3000u
 

@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "analyse/outcomes.h"
-#include "analyse/unseen.h"
+#include "analysis/events_from_calls.h"
+#include "analysis/infer_receives.h"
 #include "read/trace.h"
 #include "script_trace.h"
 

@@ -1,13 +1,13 @@
 /* test_outline.c - trees from rules: what they look like, and that nothing gets lost in them. */
 #include "tap.h"
 
-#include "analyse/outline.h"
+#include "analysis/outline.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/sigs.h"
+#include "base/intern.h"
 #include "grammar/grammar.h"
-#include "merge/fold.h"
-#include "merge/markers.h"
+#include "merge/loop_fold.h"
+#include "model/markers.h"
 #include "rules/rules.h"
 #include "series/series.h"
 #include "series/units.h"

@@ -3,7 +3,7 @@
  */
 #include "tap.h"
 
-#include "file/part.h"
+#include "merge/stream_set_codec.h"
 #include "part_check.h"
 #include "virtual_trace.h"
 

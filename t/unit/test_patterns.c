@@ -12,12 +12,12 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "bench/worded.h"
-#include "file/bundle.h"
-#include "file/writer.h"
-#include "file/payload.h"
-#include "file/recorded.h"
-#include "identity/comms.h"
-#include "merge/peers.h"
+#include "merge/partial_trace.h"
+#include "file/trace_writer.h"
+#include "model/payload.h"
+#include "merge/process_trace.h"
+#include "identity/comm_table.h"
+#include "encode/rank_expr.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "merge/peers.h"
+#include "encode/rank_expr.h"
 
-/* The model: everything that was added, and the rules of peers.h applied to it literally. */
+/* The model: everything that was added, and the rules of rank_expr.h applied to it literally. */
 #define SAID_MAX 40000
 
 struct said {

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/raw.h"
-#include "order/plan.h"
+#include "encode/call_words.h"
+#include "order/replay_plan.h"
 
 /* ---- written and looked at ---- */
 

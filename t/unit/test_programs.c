@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "file/payload.h"
-#include "file/programs.h"
+#include "model/payload.h"
+#include "model/programs.h"
 
 static struct rn_arena mem;
 

@@ -16,12 +16,12 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "encode/process_table.h"
-#include "encode/raw.h"
-#include "encode/sigs.h"
+#include "encode/call_words.h"
+#include "base/intern.h"
 #include "encode/template.h"
-#include "identity/comms.h"
+#include "identity/comm_table.h"
 #include "read/calls.h"
-#include "read/decode.h"
+#include "read/call_text.h"
 #include "rules/rules.h"
 #include "track/memory.h"
 
@@ -1529,7 +1529,7 @@ static void check_rows(const struct rn_proto *p, const struct rn_func *f)
 	CHECK(unique(name, p->nparams));
 }
 
-/* raw.c looks for communicators, windows and messages only before the first status. */
+/* call_words.c looks for communicators, windows and messages only before the first status. */
 static void check_statuses(const struct rn_proto *f)
 {
 	bool status = false;
@@ -1543,7 +1543,7 @@ static void check_statuses(const struct rn_proto *f)
 	}
 }
 
-/* That every kind of api/mpi.api is one of raw.h's, the compiler has seen. */
+/* That every kind of api/mpi.api is one of call_words.h's, the compiler has seen. */
 static void test_table(void)
 {
 	const struct rn_vocab *v = &rn_mpi_vocab;

@@ -2,9 +2,9 @@
 #include "tap.h"
 
 #include "base/io.h"
-#include "read/check.h"
-#include "read/decode.h"
-#include "read/printer.h"
+#include "read/trace_check.h"
+#include "read/call_text.h"
+#include "read/stream_printer.h"
 #include "read/trace.h"
 #include "rich_trace.h"
 

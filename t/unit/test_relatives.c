@@ -2,10 +2,10 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "encode/call.h"
-#include "encode/sigs.h"
-#include "file/payload.h"
-#include "file/relatives.h"
+#include "encode/signature.h"
+#include "base/intern.h"
+#include "model/payload.h"
+#include "model/signature_delta.h"
 #include "tap.h"
 
 #include <string.h>

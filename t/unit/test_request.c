@@ -7,7 +7,7 @@
  */
 #include "base/arena.h"
 #include "base/err.h"
-#include "track/request.h"
+#include "track/request_table.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* test_seg.c - the chunked array against a plain one; elements stay where they are; failures. */
-#include "base/seg.h"
+#include "base/vec.h"
 #include "tap.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "encode/sigs.h"
+#include "base/intern.h"
 
 #define MODEL 3000
 

@@ -1,5 +1,5 @@
 /* test_spill.c - bytes that are written to a part file; and when that fails. */
-#include "file/spill.h"
+#include "journal/journal_file.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyse/standstill.h"
+#include "analysis/hang.h"
 #include "base/arena.h"
 #include "base/io.h"
-#include "file/salvage.h"
+#include "recover/journal_read.h"
 #include "part_files.h"
 
 #define RANKS 5

@@ -1,7 +1,7 @@
 /* test_steps.c - long lists in stored signatures: back to the same bytes, small, and safe. */
 #include "base/buf.h"
-#include "encode/call.h"
-#include "file/steps.h"
+#include "encode/signature.h"
+#include "model/list_delta.h"
 #include "tap.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "column/coder.h"
-#include "encode/timing.h"
+#include "column/range_coder.h"
+#include "encode/time_stats.h"
 
 #define SIGS 40u
 #define OBS  200u

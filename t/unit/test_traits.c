@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "encode/raw.h"
+#include "encode/call_words.h"
 
 static const struct rn_proto *f; /* the function under test */
 

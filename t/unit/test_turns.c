@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "analyse/turns.h"
+#include "analysis/thread_events.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "encode/raw.h"
+#include "encode/call_words.h"
 
 #define THREADS 4
 #define MOST    400 /* numbers of a thread */

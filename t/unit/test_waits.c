@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyse/waits.h"
+#include "analysis/wait_graph.h"
 #include "base/arena.h"
 
 #define RANKS 12u

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/words.h"
+#include "base/command_text.h"
 
 static const char *text_of(struct rn_words *w, const char *const *word)
 {

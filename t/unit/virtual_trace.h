@@ -10,13 +10,13 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "bench/virtual.h"
-#include "encode/sigs.h"
-#include "file/payload.h"
-#include "file/section.h"
-#include "file/writer.h"
+#include "base/intern.h"
+#include "model/payload.h"
+#include "file/container.h"
+#include "file/trace_writer.h"
 #include "grammar/grammar.h"
 #include "bench/rank_merge.h"
-#include "merge/merged.h"
+#include "model/merged_streams.h"
 #include "rules/rules.h"
 
 /* A rank's table and grammar, used again for every rank. */

@@ -1,0 +1,103 @@
+/* event_source.c - see event_source.h. */
+#include "analysis/event_source.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/events_from_calls.h"
+#include "base/arena.h"
+#include "encode/call_words.h"
+#include "read/event_reader.h"
+#include "read/trace.h"
+
+/* The groups of all streams. */
+static int find_groups(struct rn_orders *o, struct rn_arena *mem, struct rn_err *err)
+{
+	uint32_t *group = rn_new(mem, uint32_t, o->streams), its;
+	struct rn_rank_iter it;
+	uint64_t stream, n = 0;
+
+	if (!group || rn_rank_iter_init(&it, &o->t->streams, 0, mem) < 0)
+		return rn_err_nomem(err);
+	while (n < o->streams && rn_rank_iter_next(&it, &stream, &its) && stream == n)
+		group[n++] = its;
+	o->group = group;
+	return n == o->streams
+		       ? RN_OK
+		       : rn_err_set(err, RN_E_DATA, "the trace does not have every rank once");
+}
+
+int rn_orders_init(struct rn_orders *o, struct rn_arena *mem, const struct rn_trace *t,
+		   struct rn_err *err)
+{
+	struct rn_lossy lossy = rn_trace_lossy(t);
+
+	*o = (struct rn_orders){ .t = t, .streams = t->ranks * t->threads };
+	if (lossy.counts || lossy.params)
+		return rn_err_set(err, RN_E_DATA,
+				  "a trace that was made with --lossy has no order");
+	if (o->streams > RN_ORDERS_STREAMS)
+		return rn_err_set(err, RN_E_DATA, "%" PRIu64 " streams are too many", o->streams);
+	if (t->order)
+		return RN_OK;
+	o->reader = rn_outcomes_new(mem, t);
+	return o->reader ? find_groups(o, mem, err) : rn_err_nomem(err);
+}
+
+void rn_orders_free(struct rn_orders *o)
+{
+	rn_outcomes_free(o->reader);
+}
+
+int rn_orders_read(const struct rn_orders *o, uint64_t stream, struct rn_arena *mem,
+		   struct rn_order *out, struct rn_err *err)
+{
+	struct rn_outcome seen;
+	int rc;
+
+	*out = (struct rn_order){ 0 };
+	if (stream >= o->streams)
+		return RN_OK;
+	if (!o->reader)
+		return rn_trace_order(o->t, stream, mem, out, err);
+	rc = rn_outcomes_read(o->reader, stream, o->group[stream], false, mem, &seen);
+	if (rc == RN_OK)
+		*out = seen.order;
+	if (rc == RN_E_RANGE)
+		return rn_err_set(err, RN_E_DATA, "stream %" PRIu64 " has too many calls", stream);
+	if (rc == RN_E_DATA)
+		return rn_err_set(err, RN_E_DATA, "stream %" PRIu64 ": calls without their numbers",
+				  stream);
+	return rc < 0 ? rn_err_nomem(err) : RN_OK;
+}
+
+const char *const *rn_orders_comms(const struct rn_orders *o, uint32_t *n)
+{
+	if (o->reader)
+		return rn_outcomes_comms(o->reader, n);
+	*n = o->t->order->comms;
+	return o->t->order->comm;
+}
+
+const char *rn_orders_function(const struct rn_orders *o, const struct rn_order *of, uint32_t site)
+{
+	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, of->site[site].function);
+
+	if (f)
+		return f->name;
+	return o->reader ? "?" : rn_order_function(o->t, site);
+}
+
+bool rn_orders_any(const struct rn_trace *t)
+{
+	const uint32_t chooses = RN_IS_probes | RN_IS_tests | RN_IS_any | RN_IS_some;
+
+	for (uint32_t i = 0; i < t->vocab.funcs; i++)
+		if (rn_func_traits(&t->vocab.func[i])->is & chooses)
+			return true;
+	for (uint32_t i = 0; i < t->vocab.words; i++)
+		if (strcmp(t->vocab.word[i].text, "MPI_ANY_SOURCE") == 0 ||
+		    strcmp(t->vocab.word[i].text, "MPI_ANY_TAG") == 0)
+			return true;
+	return false;
+}

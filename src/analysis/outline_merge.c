@@ -1,0 +1,416 @@
+/* outline_merge.c - see outline_merge.h. */
+#include "analysis/outline_merge.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analysis/outline_weight.h"
+#include "base/arena.h"
+#include "base/err.h"
+
+#define PARTS_MOST    512u                /* of a tree that is compared with others */
+#define TREES_MOST    16u                 /* that one is compared with */
+#define STEPS_MOST    ((uint64_t)1 << 28) /* for all comparisons */
+#define VARIANTS_SEEN 64u                 /* that a signature is looked for among */
+#define SAME          4u                  /* a part in common; 1 more in the same manner */
+
+struct join {
+	struct rn_arena *mem, *scratch;
+	uint64_t steps; /* taken */
+};
+
+/* ---- shapes ---- */
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+static uint64_t list_shape(const struct rn_piece *list)
+{
+	uint64_t h = 1;
+
+	for (; list; list = list->next)
+		h = mix(h, list->shape);
+	return h;
+}
+
+static uint32_t list_size(const struct rn_piece *list)
+{
+	uint32_t n = 0;
+
+	for (; list; list = list->next)
+		n += list->size;
+	return n;
+}
+
+static void index_parts(struct rn_piece *list)
+{
+	for (struct rn_piece *p = list; p; p = p->next) {
+		index_parts(p->child);
+		p->size = 1 + list_size(p->child);
+		p->shape = mix(mix(p->kind, p->function), list_shape(p->child));
+	}
+}
+
+/* ---- one part from two ---- */
+
+static void join_members(struct rn_members **last, struct rn_members *more,
+			 struct rn_members *more_last)
+{
+	(*last)->next = more;
+	*last = more_last;
+}
+
+static void add_variant(struct rn_piece *p, struct rn_variant *v)
+{
+	struct rn_variant *at = p->variant;
+
+	for (unsigned i = 0; at && i < VARIANTS_SEEN; i++, at = at->next)
+		if (at->sig == v->sig) {
+			at->calls += v->calls;
+			return;
+		}
+	v->next = p->variant->next;
+	p->variant->next = v;
+}
+
+static void join_one(struct rn_piece *a, struct rn_piece *b)
+{
+	struct rn_variant *next;
+
+	a->total.min = a->total.visits == 0 || (b->total.visits && b->total.min < a->total.min)
+			       ? b->total.min
+			       : a->total.min;
+	a->total.max = b->total.max > a->total.max ? b->total.max : a->total.max;
+	a->total.visits += b->total.visits;
+	a->total.rounds += b->total.rounds;
+	a->streams += b->streams;
+	rn_weight_add(&a->weight, &b->weight, 1);
+	join_members(&a->last_member, b->members, b->last_member);
+	for (struct rn_variant *v = b->variant; v; v = next) {
+		next = v->next;
+		add_variant(a, v);
+	}
+}
+
+/* ---- what two lists have in common ---- */
+
+static uint32_t length(const struct rn_piece *list)
+{
+	uint32_t n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
+
+/* Parts of two lists, and best[i * (m + 1) + j]: how much those from i and j on have in common. */
+struct grid {
+	struct rn_piece **a, **b;
+	uint32_t n, m, *best, *pair; /* pair: what i and j have in common */
+};
+
+static int common(struct join *j, struct rn_piece *a, struct rn_piece *b, uint32_t *score);
+
+static bool has_manner(const struct rn_piece *p, uint64_t manner)
+{
+	const struct rn_variant *v = p->variant;
+
+	for (unsigned i = 0; v && i < VARIANTS_SEEN; i++, v = v->next)
+		if (v->manner == manner)
+			return true;
+	return false;
+}
+
+/* A call that is made several times, which is a loop of its own. */
+static bool is_loop_of_one(const struct rn_piece *p)
+{
+	return p->kind == RN_PIECE_CALL && !p->child && p->total.max > 1;
+}
+
+/* A loop, and a loop of one call that is in it: the same one, if they go round equally often. */
+static uint32_t compare_with_call(const struct rn_piece *loop, const struct rn_piece *call)
+{
+	uint32_t best = 0;
+
+	for (const struct rn_piece *p = loop->child; p; p = p->next)
+		if (p->kind == RN_PIECE_CALL && p->function == call->function)
+			best = larger(best, SAME + has_manner(p, call->variant->manner));
+	if (loop->total.min > call->total.max || call->total.min > loop->total.max)
+		return 0;
+	return best ? SAME + best : 0;
+}
+
+static struct rn_members *copy_members(struct join *j, const struct rn_members *m,
+				       struct rn_members **last)
+{
+	struct rn_members *first = NULL, **at = &first;
+
+	for (; m; m = m->next, at = &(*last)->next) {
+		*at = *last = rn_new(j->mem, struct rn_members, 1);
+		if (!*last)
+			return NULL;
+		(*last)->family = m->family;
+	}
+	return first;
+}
+
+/* Makes a loop of a call that is made several times. */
+static int make_loop(struct join *j, struct rn_piece *p)
+{
+	struct rn_piece *call = rn_new(j->mem, struct rn_piece, 1);
+
+	if (!call)
+		return RN_E_NOMEM;
+	*call = *p;
+	call->next = NULL;
+	call->total = (struct rn_rounds){ p->total.rounds, p->total.rounds, 1, 1 };
+	call->members = copy_members(j, p->members, &call->last_member);
+	p->kind = RN_PIECE_LOOP;
+	p->function = 0;
+	p->variant = NULL;
+	p->child = call;
+	p->size = 2;
+	return call->members ? RN_OK : RN_E_NOMEM;
+}
+
+/* Calls are the same whatever is called inside of them. */
+static int compare(struct join *j, struct rn_piece *a, struct rn_piece *b, uint32_t *score)
+{
+	uint32_t inner = 0, most = larger(a->size, b->size) - 1;
+	int rc = RN_OK;
+
+	*score = 0;
+	if (a->kind == RN_PIECE_LOOP && is_loop_of_one(b))
+		*score = compare_with_call(a, b);
+	if (b->kind == RN_PIECE_LOOP && is_loop_of_one(a))
+		*score = compare_with_call(b, a);
+	if (a->kind != b->kind || a->function != b->function)
+		return RN_OK;
+	if (most)
+		rc = common(j, a->child, b->child, &inner);
+	if (a->kind != RN_PIECE_LOOP || 2 * inner >= SAME * most)
+		*score = SAME + inner;
+	if (a->kind == RN_PIECE_CALL && has_manner(a, b->variant->manner))
+		*score += 1;
+	return rc;
+}
+
+static struct rn_piece **list_parts(struct join *j, struct rn_piece *list, uint32_t n)
+{
+	struct rn_piece **p = rn_new(j->scratch, struct rn_piece *, (size_t)n + 1);
+
+	for (uint32_t i = 0; p && i < n; i++, list = list->next)
+		p[i] = list;
+	return p;
+}
+
+static int fill_grid(struct join *j, struct rn_piece *a, struct rn_piece *b, struct grid *g)
+{
+	uint32_t n = length(a), m = length(b), w = m + 1;
+
+	*g = (struct grid){ .n = n, .m = m };
+	g->a = list_parts(j, a, n);
+	g->b = list_parts(j, b, m);
+	g->best = rn_new(j->scratch, uint32_t, (size_t)(n + 1) * w);
+	g->pair = rn_new(j->scratch, uint32_t, (size_t)(n + 1) * w);
+	if (!g->a || !g->b || !g->best || !g->pair)
+		return RN_E_NOMEM;
+	j->steps += (uint64_t)(n + 1) * w;
+	for (uint32_t i = n; i-- > 0;)
+		for (uint32_t k = m; k-- > 0;) {
+			uint32_t *best = &g->best[i * w + k], *pair = &g->pair[i * w + k];
+
+			if (compare(j, g->a[i], g->b[k], pair) < 0)
+				return RN_E_NOMEM;
+			*best = larger(g->best[(i + 1) * w + k], g->best[i * w + k + 1]);
+			if (*pair)
+				*best = larger(*best, *pair + g->best[(i + 1) * w + k + 1]);
+		}
+	return RN_OK;
+}
+
+static int common(struct join *j, struct rn_piece *a, struct rn_piece *b, uint32_t *score)
+{
+	struct rn_arena_mark mark = rn_arena_mark(j->scratch);
+	struct grid g;
+	int rc = fill_grid(j, a, b, &g);
+
+	*score = rc == RN_OK ? g.best[0] : 0;
+	rn_arena_rewind(j->scratch, mark);
+	return rc;
+}
+
+/* ---- two lists on top of each other ---- */
+
+static int join_lists(struct join *j, struct rn_piece **list, struct rn_piece *b);
+
+static int join_pieces(struct join *j, struct rn_piece *a, struct rn_piece *b)
+{
+	int rc = RN_OK;
+
+	if (a->kind != b->kind)
+		rc = make_loop(j, a->kind == RN_PIECE_CALL ? a : b);
+	if (rc == RN_OK)
+		rc = join_lists(j, &a->child, b->child);
+	join_one(a, b);
+	return rc;
+}
+
+static int join_lists(struct join *j, struct rn_piece **list, struct rn_piece *b)
+{
+	struct rn_arena_mark mark = rn_arena_mark(j->scratch);
+	struct grid g;
+	uint32_t i = 0, k = 0;
+	int rc = fill_grid(j, *list, b, &g);
+
+	while (rc == RN_OK && (i < g.n || k < g.m)) {
+		uint32_t w = g.m + 1, here = g.best[i * w + k];
+		bool both = i < g.n && k < g.m;
+
+		if (both && g.pair[i * w + k] &&
+		    here == g.pair[i * w + k] + g.best[(i + 1) * w + k + 1]) {
+			rc = join_pieces(j, g.a[i], g.b[k++]);
+			*list = g.a[i++];
+		} else if (i < g.n && (!both || here == g.best[(i + 1) * w + k])) {
+			*list = g.a[i++];
+		} else {
+			*list = g.b[k++];
+		}
+		list = &(*list)->next;
+		*list = NULL;
+	}
+	rn_arena_rewind(j->scratch, mark);
+	return rc;
+}
+
+/* ---- trees ---- */
+
+/* Lists of the same shape, of any length. */
+static void zip(struct rn_piece *a, struct rn_piece *b)
+{
+	for (; a && b; a = a->next, b = b->next) {
+		zip(a->child, b->child);
+		join_one(a, b);
+	}
+}
+
+static void join_trees(struct rn_tree *a, const struct rn_tree *b)
+{
+	a->streams += b->streams;
+	rn_weight_add(&a->weight, &b->weight, 1);
+	join_members(&a->last_member, b->members, b->last_member);
+}
+
+/* Hashes may lie. */
+static bool same_shape(const struct rn_piece *a, const struct rn_piece *b)
+{
+	for (; a && b; a = a->next, b = b->next)
+		if (a->kind != b->kind || a->function != b->function ||
+		    !same_shape(a->child, b->child))
+			return false;
+	return !a && !b;
+}
+
+static bool try_same(struct rn_tree *a, const struct rn_tree *b)
+{
+	if (list_shape(a->part) != list_shape(b->part) || !same_shape(a->part, b->part))
+		return false;
+	zip(a->part, b->part);
+	join_trees(a, b);
+	return true;
+}
+
+/* 1: they are one now. */
+static int try_similar(struct join *j, struct rn_tree *a, const struct rn_tree *b)
+{
+	uint32_t n = list_size(a->part), m = list_size(b->part), both;
+	int rc;
+
+	if (n > PARTS_MOST || m > PARTS_MOST || j->steps > STEPS_MOST)
+		return 0;
+	rc = common(j, a->part, b->part, &both);
+	if (rc < 0 || 5 * both < 3 * SAME * larger(n, m))
+		return rc;
+	rc = join_lists(j, &a->part, b->part);
+	if (rc < 0)
+		return rc;
+	join_trees(a, b);
+	index_parts(a->part);
+	return 1;
+}
+
+/* Trees of the same shape become one, each where the first one is. */
+static int join_same(struct join *j, struct rn_tree *tree, uint32_t *n)
+{
+	size_t slots = 16;
+	uint32_t *slot, kept = 0; /* numbers of trees + 1, by their hashes */
+
+	while (slots < 2 * (size_t)*n)
+		slots *= 2;
+	slot = rn_new(j->scratch, uint32_t, slots);
+	if (!slot)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < *n; i++) {
+		size_t at = list_shape(tree[i].part) & (slots - 1);
+
+		while (slot[at] && !try_same(&tree[slot[at] - 1], &tree[i]))
+			at = (at + 1) & (slots - 1);
+		if (slot[at])
+			continue;
+		tree[kept] = tree[i];
+		slot[at] = ++kept;
+	}
+	*n = kept;
+	return RN_OK;
+}
+
+/* Those that are much alike, too. */
+static int join_similar(struct join *j, struct rn_tree *tree, uint32_t *n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		int rc = 0;
+
+		for (uint32_t k = 0; k < kept && k < TREES_MOST && rc == 0; k++)
+			rc = try_similar(j, &tree[k], &tree[i]);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			tree[kept++] = tree[i];
+	}
+	*n = kept;
+	return RN_OK;
+}
+
+/* Who does most comes first: what the others do is then mostly a part of it. */
+static int by_size(const void *a, const void *b)
+{
+	const struct rn_tree *x = a, *y = b;
+	uint32_t n = list_size(x->part), m = list_size(y->part);
+
+	if (n != m)
+		return n < m ? 1 : -1;
+	return x->family->group < y->family->group ? -1 : 1;
+}
+
+int rn_trees_join(struct rn_tree *tree, uint32_t *n, struct rn_arena *mem, struct rn_arena *scratch)
+{
+	struct join j = { .mem = mem, .scratch = scratch };
+	int rc;
+
+	for (uint32_t i = 0; i < *n; i++)
+		index_parts(tree[i].part);
+	qsort(tree, *n, sizeof(*tree), by_size);
+	rc = join_similar(&j, tree, n);
+	/* Those that were too many, or too large, to be compared by their parts. */
+	return rc == RN_OK ? join_same(&j, tree, n) : rc;
+}

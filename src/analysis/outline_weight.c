@@ -1,0 +1,343 @@
+/* outline_weight.c - see outline_weight.h. */
+#include "analysis/outline_weight.h"
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "merge/loop_fold.h"
+#include "model/merged_streams.h"
+#include "rules/rules.h"
+#include "series/units.h"
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t n;
+
+	return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+void rn_weight_add(struct rn_weight *sum, const struct rn_weight *w, uint64_t n)
+{
+	sum->calls = plus(sum->calls, times(w->calls, n));
+	sum->bytes = plus(sum->bytes, times(w->bytes, n));
+	sum->unsized = plus(sum->unsized, times(w->unsized, n));
+	sum->ns += w->ns * (double)n;
+}
+
+/* ---- what rules weigh ---- */
+
+static struct rn_weight weigh_run(const struct rn_outline_build *b, const uint32_t *symbol,
+				  uint64_t n)
+{
+	struct rn_weight w = { 0 };
+
+	for (uint64_t i = 0; i < n; i++)
+		rn_weight_add(&w, &b->sig[symbol[i]].one, 1);
+	return w;
+}
+
+static int weigh_literals(struct rn_outline_build *b)
+{
+	const struct rn_rules *r = b->f->streams.rules;
+	uint32_t n = rn_rules_literals(r);
+
+	b->whole = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
+	b->cut = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
+	if (!b->whole || !b->cut)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t len;
+		const uint32_t *run = rn_rules_literal(r, i, &len);
+
+		b->whole[i] = weigh_run(b, run, len);
+		if (len > RN_OUTLINE_LITERAL)
+			b->cut[i] =
+				weigh_run(b, run + RN_OUTLINE_LITERAL, len - RN_OUTLINE_LITERAL);
+	}
+	return RN_OK;
+}
+
+/* Every rule; in one with loops these (of which `holds` is told) weigh nothing. */
+static struct rn_weight *weigh_rules(struct rn_outline_build *b, bool *holds)
+{
+	const struct rn_rules *r = b->f->streams.rules;
+	uint32_t n = rn_rules_count(r);
+	struct rn_weight *w = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
+
+	for (uint32_t i = 0; w && i < n; i++) {
+		struct rn_body body = rn_rules_body(r, i);
+
+		for (uint32_t k = 0; k < body.n; k++) {
+			const struct rn_item *it = &body.item[k];
+			struct rn_weight one = { 0 };
+
+			if (it->kind == RN_KIND_RULE) {
+				one = w[it->id];
+				holds[i] |= holds[it->id];
+			} else if (it->kind == RN_KIND_TERMINAL && it->id < b->sigs) {
+				one = b->sig[it->id].one;
+			} else if (it->kind == RN_KIND_TERMINAL) {
+				holds[i] = true;
+			} else {
+				one = b->whole[it->id];
+			}
+			rn_weight_add(&w[i], &one, it->count);
+		}
+	}
+	return w;
+}
+
+int rn_outline_weigh_rules(struct rn_outline_build *b)
+{
+	int rc = weigh_literals(b);
+
+	b->holds = rn_new(b->scratch, bool, (size_t)rn_rules_count(b->f->streams.rules) + 1);
+	if (rc < 0 || !b->holds)
+		return RN_E_NOMEM;
+	b->rule = weigh_rules(b, b->holds);
+	return b->rule ? RN_OK : RN_E_NOMEM;
+}
+
+struct total {
+	const struct rn_outline_build *b;
+	struct rn_weight weight;
+};
+
+static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
+{
+	struct total *t = arg;
+	const struct rn_outline_build *b = t->b;
+	const struct rn_weight *one = it->kind == RN_KIND_RULE       ? &b->rule[it->id]
+				      : it->kind == RN_KIND_TERMINAL ? &b->sig[it->id].one
+								     : &b->whole[it->id];
+
+	rn_weight_add(&t->weight, one, times(n, it->count));
+}
+
+int rn_outline_weigh_stream(struct rn_outline_build *b, uint32_t group, struct rn_weight *out)
+{
+	struct rn_flow flow = rn_streams_flow(b->s, group);
+	struct total total = { .b = b };
+
+	if (b->s->loops && !b->stretch)
+		b->stretch = rn_stretch_new(b->scratch, b->s->loops->set, UINT64_MAX);
+	if (b->s->loops && !b->stretch)
+		return RN_E_NOMEM;
+	rn_flow_each(b->stretch, &flow, weigh_fixed, &total);
+	*out = total.weight;
+	return RN_OK;
+}
+
+/* ---- counts ---- */
+
+/* A group more, behind those that are there. */
+int rn_count_variants_add(struct rn_arena *mem, struct rn_count_variants **first,
+			  struct rn_count_variants **last, uint32_t group)
+{
+	struct rn_count_variants *f = rn_new(mem, struct rn_count_variants, 1);
+
+	if (!f)
+		return RN_E_NOMEM;
+	f->group = group;
+	if (*first)
+		(*last)->next = f;
+	else
+		*first = f;
+	*last = f;
+	return RN_OK;
+}
+
+struct run {
+	struct rn_outline_counts *counts; /* by loop */
+	uint64_t streams;
+	uint64_t *left; /* executions that may still be looked at */
+};
+
+static bool next_count(struct rn_outline_counts *c, uint64_t *count)
+{
+	if (c->i == c->n) {
+		c->n = c->units ? (uint32_t)rn_units_read(c->units, c->at, c->value,
+							  RN_OUTLINE_BLOCK)
+				: 0;
+		c->at += c->n;
+		c->i = 0;
+	}
+	if (c->i == c->n || c->value[c->i] < 0)
+		return false;
+	*count = (uint64_t)c->value[c->i++];
+	return true;
+}
+
+static void add_rounds(struct rn_rounds *sum, const struct rn_rounds *r)
+{
+	sum->min = sum->visits == 0 || r->min < sum->min ? r->min : sum->min;
+	sum->max = r->max > sum->max ? r->max : sum->max;
+	sum->visits = plus(sum->visits, r->visits);
+	sum->rounds = plus(sum->rounds, r->rounds);
+}
+
+/* One execution of what has counts of its own. */
+static void record(const struct run *r, struct rn_piece *p, uint64_t rounds)
+{
+	add_rounds(&p->one,
+		   &(struct rn_rounds){ r->streams, times(rounds, r->streams), rounds, rounds });
+}
+
+/* Finds what has a series, or has something in it that has; returns the first in the list. */
+struct rn_piece *rn_outline_find_counted(struct rn_piece *list)
+{
+	struct rn_piece *first = NULL, **at = &first;
+
+	for (struct rn_piece *p = list; p; p = p->next) {
+		p->held = rn_outline_find_counted(p->child);
+		p->open = p->kind == RN_PIECE_LOOP;
+		for (const struct rn_piece *c = p->child; c; c = c->next)
+			p->open &= c->loop > 0;
+		if (p->loop || p->held) {
+			*at = p;
+			at = &p->held_behind;
+		}
+	}
+	return first;
+}
+
+static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds);
+
+/* Goes through what has series, in the order of the program. */
+static int run_parts(struct run *r, struct rn_piece *first)
+{
+	int rc = RN_OK;
+
+	for (struct rn_piece *p = first; p && rc == RN_OK; p = p->held_behind) {
+		uint64_t rounds = 0;
+
+		rc = run_part(r, p, &rounds);
+		if (p->loop || p->open)
+			record(r, p, rounds);
+	}
+	return rc;
+}
+
+/* The present round is over. */
+static void end_round(const struct run *r, struct rn_piece *list)
+{
+	for (struct rn_piece *p = list; p; p = p->next) {
+		record(r, p, p->now);
+		p->now = 0;
+	}
+}
+
+/* Rounds in which each part may be missing: one that begins with what the one before ended with
+ * goes on with that one. *rounds: as many as there are then. */
+static int run_open(struct run *r, struct rn_piece *list, uint64_t raw, uint64_t *rounds)
+{
+	const struct rn_piece *last = NULL; /* what came last */
+	int rc = RN_OK;
+
+	*rounds = 0;
+	for (uint64_t i = 0; i < raw && rc == RN_OK; i++) {
+		bool begun = false;
+
+		for (struct rn_piece *p = list; p && rc == RN_OK; p = p->next) {
+			uint64_t n = 0;
+
+			rc = run_part(r, p, &n);
+			if (n == 0)
+				continue;
+			if (!begun && last && last != p)
+				end_round(r, list);
+			*rounds += !begun && last != p;
+			begun = true;
+			p->now = plus(p->now, n);
+			last = p;
+		}
+	}
+	if (last)
+		end_round(r, list);
+	return rc;
+}
+
+/* One execution. */
+static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds)
+{
+	uint64_t raw = p->count;
+	int rc = RN_OK;
+
+	if (*r->left == 0)
+		return RN_E_RANGE;
+	--*r->left;
+	if (p->loop && !next_count(&r->counts[p->loop - 1], &raw))
+		return RN_E_DATA;
+	if (p->open)
+		return run_open(r, p->child, raw, rounds);
+	for (uint64_t i = 0; p->held && i < raw && rc == RN_OK; i++)
+		rc = run_parts(r, p->held);
+	*rounds = raw;
+	return rc;
+}
+
+/* A group that comes somewhere and never goes round does not do what is there; unless nobody does,
+ * that is then the business of the others. */
+static int end_group(struct rn_outline_build *b, struct rn_piece *first, uint32_t group,
+		     uint64_t streams)
+{
+	int rc = RN_OK;
+
+	for (struct rn_piece *p = first; p && rc == RN_OK; p = p->held_behind) {
+		bool counted = p->loop || p->open, gone_round = p->one.rounds > 0;
+
+		if (counted && gone_round) {
+			add_rounds(&p->total, &p->one);
+			p->doing += streams;
+			rc = rn_count_variants_add(b->mem, &p->doers, &p->last_doer, group);
+		}
+		p->one = (struct rn_rounds){ 0 };
+		if (rc == RN_OK && (gone_round || !counted))
+			rc = end_group(b, p->held, group, streams);
+	}
+	return rc;
+}
+
+int rn_outline_count(struct rn_outline_build *b, struct rn_outline_counts *counts, uint32_t group,
+		     struct rn_piece *first)
+{
+	uint32_t loops = b->f->loops;
+	struct run r = { counts, rn_units_length(b->f->streams.group[group].ranks), &b->runs_left };
+	int rc;
+
+	for (uint32_t k = 0; k < loops; k++) {
+		uint32_t ref = b->f->ref[(size_t)group * loops + k];
+
+		counts[k].units = ref ? b->units[ref - 1] : NULL;
+		counts[k].at = counts[k].i = counts[k].n = 0;
+	}
+	rc = run_parts(&r, first);
+	return rc == RN_OK ? end_group(b, first, group, r.streams) : rc;
+}
+
+/* What follows from the rounds of loops, for everything in a list that was come to so often. */
+void rn_outline_weigh(const struct rn_outline_build *b, struct rn_piece *list, uint64_t visits,
+		      struct rn_weight *sum)
+{
+	for (struct rn_piece *p = list; p; p = p->next) {
+		if (!p->loop && !p->open) {
+			p->total.visits = visits;
+			p->total.rounds = times(visits, p->count);
+			p->total.min = p->total.max = p->count;
+		}
+		p->weight = (struct rn_weight){ 0 };
+		rn_outline_weigh(b, p->child, p->total.rounds, &p->weight);
+		if (p->kind == RN_PIECE_CALL) {
+			p->weight.ns = 0; /* a call's time has in it what was called inside */
+			p->variant->calls = p->total.rounds;
+			rn_weight_add(&p->weight, &b->sig[p->variant->sig].one, p->total.rounds);
+		}
+		if (p->kind == RN_PIECE_REST)
+			rn_weight_add(&p->weight, &p->rest, p->total.rounds);
+		rn_weight_add(sum, &p->weight, 1);
+	}
+}

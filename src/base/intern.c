@@ -1,0 +1,241 @@
+/* intern.c - see intern.h. */
+#include "base/intern.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "base/varint.h"
+
+#define FIRST_CHUNK ((size_t)1 << 10)
+#define LAST_CHUNK  ((size_t)1 << 16)
+
+struct sig {
+	const unsigned char *bytes;
+	size_t len;
+	uint64_t hash;
+};
+
+/* Signatures' bytes lie in chunks, in the order of their numbers; a reset starts over in the
+ * first one, so a table that is used rank after rank stops allocating. */
+struct chunk {
+	struct chunk *next;
+	size_t cap;
+	unsigned char data[];
+};
+
+struct rn_sigs {
+	struct rn_arena *mem;
+	struct rn_map map; /* tag: low half of the hash */
+	struct rn_seg sig; /* struct sig */
+	struct chunk *first, *last;
+	size_t used; /* bytes of the chunk `last` */
+};
+
+struct rn_sigs *rn_sigs_new(struct rn_arena *mem)
+{
+	struct rn_sigs *s = rn_new(mem, struct rn_sigs, 1);
+
+	if (!s || rn_map_init(&s->map, mem) < 0)
+		return NULL;
+	s->mem = mem;
+	rn_seg_init(&s->sig, sizeof(struct sig));
+	return s;
+}
+
+void rn_sigs_reset(struct rn_sigs *s)
+{
+	assert(!s->first == !s->last);
+	rn_map_clear(&s->map);
+	s->sig.n = 0;
+	s->last = s->first;
+	s->used = 0;
+}
+
+uint32_t rn_sigs_count(const struct rn_sigs *s)
+{
+	return s->sig.n;
+}
+
+static const struct sig *sig_at(const struct rn_sigs *s, uint32_t id)
+{
+	assert(id < s->sig.n);
+	return RN_SEG_AT(&s->sig, struct sig, id);
+}
+
+const void *rn_sigs_get(const struct rn_sigs *s, uint32_t id, size_t *len)
+{
+	const struct sig *sig = sig_at(s, id);
+
+	*len = sig->len;
+	return sig->bytes;
+}
+
+static inline uint64_t word_at(const unsigned char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	return w;
+}
+
+/* memcmp for the lengths that signatures have: two to four words, the last one overlapping. */
+static inline bool equal(const unsigned char *a, const unsigned char *b, size_t len)
+{
+	size_t i;
+
+	if (len < 8)
+		return memcmp(a, b, len) == 0;
+	for (i = 0; i + 8 < len; i += 8)
+		if (word_at(a + i) != word_at(b + i))
+			return false;
+	return word_at(a + len - 8) == word_at(b + len - 8);
+}
+
+static inline bool same(const struct sig *a, const void *bytes, size_t len, uint64_t hash)
+{
+	return a->hash == hash && a->len == len && equal(a->bytes, bytes, len);
+}
+
+static inline uint32_t find(const struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash)
+{
+	RN_MAP_EACH (&s->map, (uint32_t)hash, id)
+		if (same(sig_at(s, id), bytes, len, hash))
+			return id;
+	return RN_MAP_NONE;
+}
+
+static struct chunk *new_chunk(struct rn_sigs *s, size_t need)
+{
+	size_t cap = s->last ? s->last->cap * 2 : FIRST_CHUNK;
+	struct chunk *c;
+
+	if (cap > LAST_CHUNK)
+		cap = LAST_CHUNK;
+	if (cap < need)
+		cap = need;
+	if (cap > SIZE_MAX / 4)
+		return NULL;
+	assert(cap >= need);
+	c = rn_alloc(s->mem, sizeof(*c) + cap, _Alignof(struct chunk), 1);
+	if (c)
+		c->cap = cap;
+	return c;
+}
+
+/* Room for n bytes behind what is used. Chunks that are too small are passed over. */
+static unsigned char *bytes_room(struct rn_sigs *s, size_t n)
+{
+	while (!s->last || s->last->cap - s->used < n) {
+		struct chunk *c = s->last ? s->last->next : NULL;
+
+		if (!c) {
+			c = new_chunk(s, n);
+			if (!c)
+				return NULL;
+			if (s->last)
+				s->last->next = c;
+			else
+				s->first = c;
+		}
+		s->last = c;
+		s->used = 0;
+	}
+	assert(s->used <= s->last->cap && s->last->cap - s->used >= n);
+	return s->last->data + s->used;
+}
+
+static int add(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash, uint32_t *id)
+{
+	uint32_t tag = (uint32_t)hash;
+	unsigned char *copy;
+
+	if (rn_map_reserve(&s->map, tag) < 0 || !rn_seg_reserve(&s->sig, s->mem, 1))
+		return RN_E_NOMEM;
+	copy = bytes_room(s, len);
+	if (!copy)
+		return RN_E_NOMEM;
+	if (len)
+		memcpy(copy, bytes, len);
+	s->used += len;
+	*id = RN_SEG_PUT(&s->sig, struct sig, (struct sig){ copy, len, hash });
+	rn_map_insert(&s->map, tag, *id);
+	assert(s->map.used == s->sig.n);
+	return RN_OK;
+}
+
+static inline int intern(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash,
+			 uint32_t *id)
+{
+	uint32_t found = find(s, bytes, len, hash);
+
+	if (found == RN_MAP_NONE)
+		return add(s, bytes, len, hash, id);
+	*id = found;
+	return RN_OK;
+}
+
+int rn_sigs_intern(struct rn_sigs *s, const void *bytes, size_t len, uint32_t *id)
+{
+	return intern(s, bytes, len, rn_hash(bytes, len), id);
+}
+
+bool rn_sigs_find(const struct rn_sigs *s, const void *bytes, size_t len, uint32_t *id)
+{
+	*id = find(s, bytes, len, rn_hash(bytes, len));
+	return *id != RN_MAP_NONE;
+}
+
+int rn_sigs_copy(struct rn_sigs *s, const struct rn_sigs *from, uint32_t i, uint32_t *id)
+{
+	const struct sig *sig = sig_at(from, i);
+
+	return intern(s, sig->bytes, sig->len, sig->hash, id);
+}
+
+void rn_sigs_put(const struct rn_sigs *s, struct rn_buf *out)
+{
+	rn_buf_u64(out, s->sig.n);
+	for (uint32_t i = 0; i < s->sig.n; i++) {
+		const struct sig *sig = sig_at(s, i);
+
+		rn_buf_u64(out, sig->len);
+		rn_buf_add(out, sig->bytes, sig->len);
+	}
+}
+
+int rn_sigs_take(struct rn_sigs *s, struct rn_reader *in)
+{
+	uint64_t n = rn_get_count(in, 2);
+
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		uint64_t len = rn_get_u64(in);
+		const unsigned char *bytes = rn_get_bytes(in, len);
+		uint32_t id;
+
+		if (bytes && rn_sigs_intern(s, bytes, (size_t)len, &id) < 0)
+			return RN_E_NOMEM;
+		if (bytes && id != i)
+			rn_fail(in);
+	}
+	return in->bad ? RN_E_DATA : RN_OK;
+}
+
+bool rn_sigs_check(const struct rn_sigs *s)
+{
+	if (!rn_map_check(&s->map) || s->map.used != s->sig.n)
+		return false;
+	for (uint32_t i = 0; i < s->sig.n; i++) {
+		const struct sig *sig = sig_at(s, i);
+
+		if (sig->hash != rn_hash(sig->bytes, sig->len))
+			return false;
+		if (find(s, sig->bytes, sig->len, sig->hash) != i)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,559 @@
+/*
+ * call_words.c - canonical bytes from a call's words: each kind of parameter, read and written.
+ *
+ * Runs once per distinct call, as a visitor of the words (call_words_visit.h). What a rank is
+ * relative to: the communicator of the call, which is its first one; for windows, messages and
+ * requests the one they were made with. A reader takes it to be the first one, or the world if
+ * there is none; where it is another, that is named beside the value.
+ */
+#include "encode/call_words.h"
+
+#include "base/err.h"
+#include "base/number_text.h"
+#include "encode/process_table.h"
+#include "encode/call_words_visit.h"
+#include "base/intern.h"
+#include "track/memory.h"
+
+#include <stdio.h>
+
+struct walk {
+	const struct rn_raw_env *env;
+	const struct rn_proto *f;
+	struct rn_call_writer *w;
+	uint64_t head; /* the first word */
+	uint32_t slot, hole;
+	uint32_t comm;      /* what ranks are of; 0: the world */
+	const char *name;   /* what a reader takes it to be */
+	bool win;           /* it is a window's: always named, for windows of others can be alike */
+	uint32_t call_comm; /* `comm` and `name` of the call, while those of a status count */
+	const char *call_name;
+	bool found;    /* the communicator of the call is known */
+	bool returned; /* the return value was written */
+	bool bad;      /* words do not fit: a mistake of ours, refused */
+};
+
+#define WORLD "MPI_COMM_WORLD"
+
+/* Of names that are put together, at most so many characters before a number: a name has 255. */
+#define BITS_MAX   220
+#define MODULE_MAX 200
+
+static void put_name(struct walk *c, const char *s)
+{
+	rn_call_text(c->w, RN_V_NAME, s, strlen(s));
+}
+
+static bool put_absent(struct walk *c, uint64_t v)
+{
+	if (!rn_raw_is_absent(v))
+		return false;
+	rn_call_const(c->w, v == RN_RAW_UNSET  ? RN_WORD_unset
+			    : v == RN_RAW_NULL ? RN_WORD_NULL
+					       : RN_WORD_nothing);
+	return true;
+}
+
+/* ---- numbers ---- */
+
+static const char *comm_name(const struct walk *c, uint32_t comm)
+{
+	const char *name = comm ? rn_process_comm(c->env->process, comm).name : WORLD;
+
+	return name ? name : "comm:unknown";
+}
+
+static int64_t constant(const struct walk *c, enum rn_param_kind kind, int64_t value)
+{
+	return rn_process_constant(c->env->process, kind, value);
+}
+
+/* An element of a table of the stream; empty if there is none. */
+static const void *element(const struct rn_sigs *table, uint64_t id, size_t *len)
+{
+	*len = 0;
+	return id < rn_sigs_count(table) ? rn_sigs_get(table, (uint32_t)id, len) : "";
+}
+
+/* The next value is about ranks of this communicator. */
+static void put_in(struct walk *c, uint32_t comm)
+{
+	const char *name = comm_name(c, comm);
+
+	if (strcmp(name, c->name) != 0)
+		rn_call_in(c->w, name, strlen(name));
+}
+
+/* How number i of the call is written. In a call that is cut, the list may have other numbers. */
+static struct rn_raw_slot slot_of(struct rn_raw_numbers *n, uint32_t i, int64_t v, uint32_t comm)
+{
+	struct rn_raw_slot s = { v, comm, RN_V_INT, v };
+
+	if (n->mode == RN_RAW_COLLECT) {
+		s.number = 0;
+		if (i < RN_RAW_SLOTS_MAX) {
+			n->slot[i] = s;
+			n->slots = i + 1;
+		}
+	} else if (n->mode == RN_RAW_EXPRESS && i < n->slots && n->slot[i].value == v &&
+		   n->slot[i].comm == comm) {
+		s = n->slot[i];
+	}
+	return s;
+}
+
+/* The next elastic slot of the call. */
+static enum rn_elastic next_hole(struct walk *c, bool is_rank, uint32_t comm)
+{
+	struct rn_raw_numbers *n = c->env->numbers;
+	struct rn_raw_hole *h = &n->hole[c->hole < RN_HOLES_MAX ? c->hole : 0];
+
+	c->hole++;
+	if (n->mode != RN_RAW_EXPRESS)
+		*h = (struct rn_raw_hole){ is_rank, comm, RN_ELASTIC_INT };
+	return h->form;
+}
+
+/* A number that may depend on the rank; comm 0: not as a rank of anything. */
+static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
+{
+	struct rn_raw_slot s = slot_of(c->env->numbers, c->slot++, v, comm);
+
+	if (named || (s.kind != RN_V_INT && s.kind != RN_V_VARIES))
+		put_in(c, comm);
+	rn_call_num(c->w, s.kind, s.number);
+}
+
+/* Constants that are bits, by name, joined: MPI_MODE_CREATE|MPI_MODE_RDWR. Bits that have none come
+ * last, as one number. */
+static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
+{
+	char text[256];
+	size_t n = 0;
+	uint64_t rest = 0;
+
+	for (uint64_t bit = 1; bit; bit <<= 1) {
+		int64_t word = v & bit ? constant(c, kind, (int64_t)bit) : -1;
+		const char *name = word < 0 ? NULL : rn_vocab_word(&rn_mpi_vocab, (uint64_t)word);
+
+		if (name && n + strlen(name) < BITS_MAX)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? "|" : "",
+					      name);
+		else
+			rest |= v & bit;
+	}
+	if (rest)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%#llx", n ? "|" : "",
+				      (unsigned long long)rest);
+	if (n)
+		rn_call_text(c->w, RN_V_NAME, text, n);
+	else
+		rn_call_num(c->w, RN_V_INT, 0);
+}
+
+static bool is_hole(const struct walk *c, uint64_t raw)
+{
+	return raw == RN_RAW_HOLE && c->env->elastic;
+}
+
+static void put_hole(struct walk *c, enum rn_param_kind kind)
+{
+	bool slot = kind == RN_K_rank || kind == RN_K_vary;
+	enum rn_elastic form = next_hole(c, slot, c->comm);
+
+	if (form != RN_ELASTIC_INT || (kind == RN_K_rank && c->win))
+		put_in(c, c->comm);
+	rn_call_elastic(c->w, form, c->env->like);
+}
+
+static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
+{
+	int64_t v = (int64_t)raw, word;
+
+	if (put_absent(c, raw))
+		return;
+	if (is_hole(c, raw)) {
+		put_hole(c, kind);
+		return;
+	}
+	if (RN_RAW_IS_SAME(raw) && c->env->elastic) {
+		rn_call_elastic_same(c->w, c->env->like, RN_RAW_SAME_AS(raw));
+		return;
+	}
+	if (kind == RN_K_fint) {
+		rn_call_const(c->w, RN_WORD_fint);
+	} else if (kind == RN_K_amode || kind == RN_K_assert) {
+		put_bits(c, kind, raw);
+	} else if (kind == RN_K_int) {
+		rn_call_num(c->w, RN_V_INT, v);
+	} else if (kind == RN_K_errcode && v == 0) {
+		rn_call_num(c->w, RN_V_INT, 0);
+	} else if ((word = constant(c, kind, v)) >= 0) {
+		rn_call_const(c->w, (uint32_t)word);
+	} else if (kind == RN_K_rank) {
+		put_slot(c, v, c->comm, c->win);
+	} else if (kind == RN_K_vary || kind == RN_K_color) {
+		put_slot(c, v, c->comm, false);
+	} else {
+		rn_call_num(c->w, RN_V_INT, v);
+	}
+}
+
+/* ---- handles, memory, text ---- */
+
+static uint32_t class_word(enum rn_param_kind kind)
+{
+	static const uint8_t word[RN_K_COUNT] = {
+		[RN_K_type] = RN_WORD_type,
+		[RN_K_group] = RN_WORD_group,
+		[RN_K_op] = RN_WORD_op,
+		[RN_K_info] = RN_WORD_info,
+		[RN_K_file] = RN_WORD_file,
+		[RN_K_win] = RN_WORD_win,
+		[RN_K_keyval] = RN_WORD_keyval,
+		[RN_K_errhandler] = RN_WORD_errhandler,
+		[RN_K_message] = RN_WORD_message,
+		[RN_K_session] = RN_WORD_session,
+		[RN_K_cvar] = RN_WORD_cvar,
+		[RN_K_pvar] = RN_WORD_pvar,
+		[RN_K_pvarsession] = RN_WORD_pvarsession,
+		[RN_K_enum] = RN_WORD_enum,
+		[RN_K_event] = RN_WORD_event,
+		[RN_K_eventreg] = RN_WORD_eventreg,
+		[RN_K_greqclass] = RN_WORD_greqclass,
+	};
+
+	return word[kind];
+}
+
+static void put_handle(struct walk *c, enum rn_param_kind kind, uint64_t raw)
+{
+	uint32_t v = (uint32_t)raw;
+
+	if (put_absent(c, raw))
+		return;
+	if (v & 1)
+		rn_call_const(c->w, v >> 1);
+	else if (kind == RN_K_comm)
+		put_name(c, comm_name(c, v));
+	else
+		rn_call_object(c->w, class_word(kind), v >> 1);
+}
+
+static uint32_t memory_word(uint32_t cls)
+{
+	static const uint8_t word[] = {
+		[RN_MEM_OTHER] = RN_WORD_other,   [RN_MEM_HEAP] = RN_WORD_heap,
+		[RN_MEM_STACK] = RN_WORD_stack,   [RN_MEM_TLS] = RN_WORD_tls,
+		[RN_MEM_STATIC] = RN_WORD_static, [RN_MEM_MMAP] = RN_WORD_mmap,
+		[RN_MEM_ALLOC] = RN_WORD_alloc,   [RN_MEM_WIN] = RN_WORD_window,
+		[RN_MEM_PINNED] = RN_WORD_pinned, [RN_MEM_MANAGED] = RN_WORD_managed,
+	};
+
+	return cls < sizeof(word) ? word[cls] : RN_WORD_gpu;
+}
+
+/* A file's name may have any bytes, a name may not: the others are %20 and so on. */
+static void module_text(char text[MODULE_MAX + 1], const char *file)
+{
+	size_t n = 0;
+
+	for (; *file && n <= MODULE_MAX - 3; file++) {
+		if (*file != '%' && rn_name_valid(file, 1))
+			text[n++] = *file;
+		else
+			n += (size_t)sprintf(text + n, "%%%02x", (unsigned char)*file);
+	}
+	text[n] = 0;
+}
+
+/* What a place that has no number of the vocabulary is called, without its displacement. */
+static size_t place_text(const struct walk *c, uint32_t cls, uint32_t id, char text[256])
+{
+	char file[MODULE_MAX + 1];
+	int n;
+
+	if (cls >= RN_MEM_GPU) {
+		n = snprintf(text, 256, "gpu%u:%u", cls - RN_MEM_GPU, id);
+	} else {
+		module_text(file, rn_process_module(c->env->process, id));
+		n = snprintf(text, 256, "static:%s", file);
+	}
+	return (size_t)n;
+}
+
+static void put_place(struct walk *c, uint64_t head, uint64_t disp)
+{
+	uint32_t cls = (uint32_t)(head & 255), id = (uint32_t)(head >> 8);
+	bool hole = is_hole(c, disp);
+	char text[256];
+	size_t n;
+
+	if (put_absent(c, head))
+		return;
+	if (hole && cls < RN_RAW_CLASS_INT)
+		next_hole(c, false, 0);
+	if (cls == RN_RAW_CLASS_CONST) {
+		rn_call_const(c->w, id);
+	} else if (cls == RN_RAW_CLASS_INT && hole) {
+		put_hole(c, RN_K_int);
+	} else if (cls == RN_RAW_CLASS_INT) {
+		rn_call_num(c->w, RN_V_INT, (int64_t)disp);
+	} else if (cls >= RN_MEM_GPU || cls == RN_MEM_STATIC) {
+		n = place_text(c, cls, id, text);
+		if (hole) {
+			rn_call_elastic_name(c->w, c->env->like, text, n);
+		} else {
+			snprintf(text + n, sizeof(text) - n, "%+lld", (long long)disp);
+			put_name(c, text);
+		}
+	} else if (hole) {
+		rn_call_elastic_place(c->w, c->env->like, memory_word(cls), id);
+	} else {
+		rn_call_place(c->w, memory_word(cls), id, (int64_t)disp);
+	}
+}
+
+static void put_string(struct walk *c, uint64_t raw)
+{
+	size_t n;
+	const char *s;
+
+	if (put_absent(c, raw))
+		return;
+	s = element(c->env->texts, raw, &n);
+	if (c->env->most && n > c->env->most)
+		rn_call_const(c->w, RN_WORD_unset);
+	else
+		rn_call_text(c->w, RN_V_STRING, s, n);
+}
+
+/* ---- requests and statuses ---- */
+
+static void put_request(struct walk *c, uint64_t raw)
+{
+	uint32_t stream = RN_RAW_STREAM(raw), shape = RN_RAW_SHAPE(raw), slot = RN_RAW_SLOT(raw);
+	char text[64];
+
+	if (put_absent(c, raw))
+		return;
+	if (raw == 0) {
+		rn_call_const(c->w, (uint32_t)constant(c, RN_K_request, 0));
+	} else if (raw == 1) {
+		put_name(c, "request:?");
+	} else if (stream) {
+		snprintf(text, sizeof(text), "request:%u.%u.%u", stream - 1, shape, slot);
+		put_name(c, text);
+	} else {
+		rn_call_place(c->w, raw & RN_RAW_GONE ? RN_WORD_request_gone : RN_WORD_request,
+			      shape, slot);
+	}
+}
+
+/* The name of a request that a call creates follows from its signature. */
+static void put_created(struct walk *c, uint64_t raw)
+{
+	if (raw && !rn_raw_is_absent(raw))
+		rn_call_const(c->w, RN_WORD_request_new);
+	else
+		put_request(c, raw);
+}
+
+/* A source that belongs to a communicator that is not the call's is told so as a whole. */
+static void put_status(struct walk *c, uint64_t head)
+{
+	enum rn_status_form form = (enum rn_status_form)(head & 255);
+	uint32_t comm = (uint32_t)(head >> 8);
+
+	if (put_absent(c, head))
+		return;
+	if (form != RN_STATUS_NOTHING) {
+		put_in(c, comm);
+		c->call_comm = c->comm;
+		c->call_name = c->name;
+		c->comm = comm;
+		c->name = comm_name(c, comm);
+	}
+	rn_call_status(c->w, form);
+}
+
+static void end_status(struct walk *c)
+{
+	c->comm = c->call_comm;
+	c->name = c->call_name;
+}
+
+/* ---- arrays ---- */
+
+static void put_list(struct walk *c, uint64_t head)
+{
+	if ((head & 3) == RN_RAW_NAMED)
+		rn_call_const(c->w, (uint32_t)(head >> 2));
+	else if ((head & 3) == RN_RAW_HERE)
+		rn_call_list(c->w, head >> 2);
+}
+
+static rn_raw_fn put_part;
+
+static void put_array(struct walk *c, enum rn_param_kind kind, uint64_t head, uint64_t id)
+{
+	uint64_t n = head >> 2;
+	const uint64_t *blob;
+	size_t len;
+
+	if (c->env->most && n > c->env->most && (head & 3) == RN_RAW_BLOB) {
+		rn_call_const(c->w, RN_WORD_unset);
+		return;
+	}
+	rn_call_list(c->w, n);
+	blob = element(c->env->blobs, id, &len);
+	/* The visitor changes nothing. */
+	c->bad |= !rn_raw_visit_blob((uint64_t *)(uintptr_t)blob, len / sizeof(*blob), kind, n,
+				     put_part, c);
+}
+
+/* ---- the communicator of the call ---- */
+
+/* MPI_COMM_NULL is none. */
+static bool is_comm(uint64_t raw)
+{
+	const char *name = raw & 1 ? rn_vocab_word(&rn_mpi_vocab, (uint32_t)raw >> 1) : WORLD;
+
+	return name && rn_comm_name(name, strlen(name));
+}
+
+/* The first communicator, in the order of the values, as a reader looks for it; else that of a
+ * window or message. No function has one after a status. */
+static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
+{
+	struct walk *c = arg;
+
+	c->found |= part == RN_RAW_STATUS;
+	if (part != RN_RAW_HANDLE || c->found)
+		return;
+	if (kind == RN_K_comm && is_comm(*w)) {
+		c->comm = (uint32_t)*w;
+		c->name = comm_name(c, c->comm);
+		c->win = false;
+		c->found = true;
+	} else if ((kind == RN_K_win || kind == RN_K_message) && !rn_raw_is_absent(*w)) {
+		c->comm = (uint32_t)(*w >> 32);
+		c->win = kind == RN_K_win;
+	}
+}
+
+/* ---- the call site and the return value ---- */
+
+static void put_stack(struct walk *c, uint32_t site)
+{
+	size_t len;
+	const char *bytes = rn_process_stack(c->env->process, site, &len);
+
+	rn_call_text(c->w, RN_V_STRING, bytes, len);
+}
+
+/* A hole, and what may stand in it. */
+static void put_alike(struct walk *c, uint64_t raw)
+{
+	if (!is_hole(c, raw)) {
+		c->bad = true;
+		return;
+	}
+	next_hole(c, false, 0);
+	if (c->env->numbers->mode != RN_RAW_EXPRESS) {
+		put_stack(c, 0);
+		return;
+	}
+	c->bad |= !c->env->stack;
+	rn_call_elastic_stack(c->w, c->env->like, c->env->stacks);
+	for (uint32_t i = 0; i < c->env->stacks; i++)
+		put_stack(c, c->env->stack[i]);
+}
+
+/* A number of seconds is stored as a name, which converts to the same double. */
+static void put_seconds(struct walk *c, uint64_t raw)
+{
+	char text[RN_DOUBLE_TEXT];
+	double v;
+
+	memcpy(&v, &raw, sizeof(v));
+	put_name(c, rn_double_text(text, v));
+}
+
+static void put_ret(struct walk *c, uint64_t raw)
+{
+	c->returned = true;
+	if (c->f->ret == RN_RET_errcode || raw == RN_RAW_UNSET)
+		put_number(c, RN_K_errcode, raw);
+	else if (c->f->ret == RN_RET_seconds)
+		put_seconds(c, raw);
+	else
+		rn_call_const(c->w, RN_WORD_nothing);
+}
+
+/* ---- a call ---- */
+
+static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
+{
+	struct walk *c = arg;
+
+	if (c->bad)
+		return;
+	switch (part) {
+	case RN_RAW_NUMBER:
+		put_number(c, kind, *w);
+		break;
+	case RN_RAW_PLACE:
+		put_place(c, w[0], w[1]);
+		break;
+	case RN_RAW_TEXT:
+		put_string(c, *w);
+		break;
+	case RN_RAW_HANDLE:
+		put_handle(c, kind, *w);
+		break;
+	case RN_RAW_REQUESTED:
+		put_request(c, *w);
+		break;
+	case RN_RAW_CREATED:
+		put_created(c, *w);
+		break;
+	case RN_RAW_STATUS:
+		put_status(c, *w);
+		break;
+	case RN_RAW_STATUS_END:
+		end_status(c);
+		break;
+	case RN_RAW_TRIPLE:
+		rn_call_list(c->w, 3);
+		break;
+	case RN_RAW_LIST:
+		put_list(c, *w);
+		break;
+	case RN_RAW_ARRAY:
+		put_array(c, kind, w[-1], *w);
+		break;
+	case RN_RAW_RETURN_VALUE:
+		put_ret(c, *w);
+		break;
+	case RN_RAW_STACK:
+		put_alike(c, *w);
+	}
+}
+
+int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
+		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len)
+{
+	struct walk c = { .env = env, .w = w, .head = words[0], .name = WORLD };
+	uint64_t *all = (uint64_t *)(uintptr_t)words; /* the visitors change nothing */
+	size_t used = 0;
+
+	c.f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
+	rn_raw_visit(all, n, find_comm, &c, NULL);
+	rn_call_begin(w, buf, cap, RN_RAW_FUNCTION(words[0]));
+	if (!rn_raw_visit(all, n, put_part, &c, &used) || used != n || !c.returned || c.bad)
+		return RN_E_ARG;
+	if (!(words[0] & RN_RAW_ALIKE) && RN_RAW_SITE(words[0]))
+		put_stack(&c, RN_RAW_SITE(words[0]));
+	return rn_call_done(w, len);
+}

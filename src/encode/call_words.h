@@ -1,0 +1,240 @@
+/*
+ * call_words.h - a call as words while the program runs, and its canonical bytes from them.
+ *
+ * A wrapper writes a call as 64-bit words: quick to write, and quick to compare with the call that
+ * is expected. The first is the function, and the stack that it was called from, if stacks are
+ * kept. What the others mean follows from the function's row in the table (api/mpi.api): first the
+ * values known before the call, in the order of the parameters, then those known after it, then the
+ * return value. Words are of this process: numbers of its tables, MPI's own values of constants.
+ * Only rn_raw_write, once per distinct call, makes bytes of them that mean the same everywhere.
+ *
+ *   number     itself                     (all kinds that are integers)
+ *   handle     constant: word << 1 | 1; object: id << 1; the upper half: its communicator, for
+ *              windows and messages
+ *   place      class (enum rn_mem_class, or RN_RAW_CLASS_*) | id << 8, displacement: two words
+ *   text       number of a string
+ *   request    see RN_RAW_REQUEST
+ *   status     form | communicator << 8, then what the form has
+ *   array      n << 2 | RN_RAW_HERE, and the elements; or RN_RAW_BLOB, and the number of a blob
+ * that holds them; or constant << 2 | RN_RAW_NAMED, for sentinels and what has no meaning
+ */
+#ifndef RN_ENCODE_CALL_WORDS_H
+#define RN_ENCODE_CALL_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "encode/signature.h"
+#include "encode/call_traits.h"
+
+/* clang-format off */
+#define RN_KINDS(X) \
+	X(int) X(rank) X(tag) X(vary) X(color) X(index) X(thread) X(amode) X(assert) X(lock) \
+	X(order) X(split) X(combiner) X(compare) X(topology) X(whence) X(distrib) X(darg) \
+	X(fileoff) X(typeclass) X(errcode) X(fint) X(buffer) X(pointer) X(bufptr) X(func) X(commcopy) \
+	X(commdelete) X(typecopy) X(typedelete) X(wincopy) X(windelete) X(keycopy) X(keydelete) X(convfn) \
+	X(disp) X(attr) X(string) X(strings) X(argv) X(argvs) X(status) X(matched) X(weight) X(range) \
+	X(varargs) X(request) X(comm) X(type) X(group) X(op) X(info) X(file) X(win) X(keyval) \
+	X(errhandler) X(message) X(session) X(cvar) X(pvar) X(pvarsession) X(enum) X(event) \
+	X(eventreg) X(greqclass) X(class) X(errcodes) X(statusptr) X(statusesptr)
+/* clang-format on */
+
+enum rn_param_kind {
+#define RN_KIND_NAME(k) RN_K_##k,
+	RN_KINDS(RN_KIND_NAME)
+#undef RN_KIND_NAME
+		RN_K_COUNT
+};
+
+enum rn_how {
+	RN_HOW_in,
+	RN_HOW_out,
+	RN_HOW_inout,
+	RN_HOW_new,
+	RN_HOW_free,
+	RN_HOW_ref,
+	RN_HOW_done
+};
+
+struct rn_param {
+	const char *name;
+	uint8_t how, kind;
+	bool array;
+	uint8_t value; /* index of its value in a signature; of two, the value before the call */
+};
+
+/* Kinds of return values. */
+enum rn_ret {
+	RN_RET_errcode, /* an error code */
+	RN_RET_hidden,  /* not recorded: a time, an address or a Fortran handle */
+	RN_RET_seconds, /* a constant number of seconds; the word is the bits of a double */
+};
+
+struct rn_proto {
+	const char *name;
+	const struct rn_param *param;
+	uint32_t nparams;
+	enum rn_ret ret;
+	struct rn_traits traits;
+};
+
+extern const struct rn_proto rn_mpi_protos[];
+extern const struct rn_vocab rn_mpi_vocab;
+
+/* The number of the function with this name, or UINT32_MAX. O(log n). */
+uint32_t rn_mpi_find(const char *name);
+
+/* The function of this program that has the name and the parameters of f; NULL if there is none.
+ * Directions are compared if f has them. O(log n). */
+const struct rn_proto *rn_mpi_known(const struct rn_func *f);
+
+/* The traits of rn_mpi_known(f). If it is NULL, an entry without traits. Never NULL. */
+const struct rn_traits *rn_func_traits(const struct rn_func *f);
+
+/* Words by name, for those that the code itself speaks of. */
+enum rn_mpi_word {
+	RN_WORD_request = 0,
+	RN_WORD_request_gone,
+	RN_WORD_request_new,
+	RN_WORD_type,
+	RN_WORD_group,
+	RN_WORD_op,
+	RN_WORD_info,
+	RN_WORD_file,
+	RN_WORD_win,
+	RN_WORD_keyval,
+	RN_WORD_errhandler,
+	RN_WORD_message,
+	RN_WORD_session,
+	RN_WORD_cvar,
+	RN_WORD_pvar,
+	RN_WORD_pvarsession,
+	RN_WORD_enum,
+	RN_WORD_event,
+	RN_WORD_eventreg,
+	RN_WORD_greqclass,
+	RN_WORD_heap,
+	RN_WORD_static,
+	RN_WORD_stack,
+	RN_WORD_mmap,
+	RN_WORD_gpu,
+	RN_WORD_alloc,
+	RN_WORD_window,
+	RN_WORD_other,
+	RN_WORD_fint,
+	RN_WORD_unset,
+	RN_WORD_NULL,
+	RN_WORD_nothing,
+	RN_WORD_tls,
+	RN_WORD_pinned,
+	RN_WORD_managed,
+};
+
+/* ---- words ---- */
+
+/* The first word: the function, and the number of the stack that it was called from, or 0. */
+#define RN_RAW_HEAD(function, site) ((uint64_t)(site) << 32 | (function))
+#define RN_RAW_FUNCTION(word)       ((uint32_t)(word))
+#define RN_RAW_SITE(word)           ((uint32_t)((word) >> 32) & (RN_RAW_SITE_ALIKE - 1))
+
+/* In that number: there are other stacks that are alike (encode/callsite.h). Once the call is over,
+ * the number is that of the first of them, and behind the return value is one more word: the number
+ * of the stack itself, which in signatures always is a hole. */
+#define RN_RAW_SITE_ALIKE ((uint32_t)1 << 31)
+#define RN_RAW_ALIKE      ((uint64_t)RN_RAW_SITE_ALIKE << 32)
+
+#define RN_RAW_UNSET   ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
+#define RN_RAW_NULL    ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
+#define RN_RAW_NOTHING ((uint64_t)1 << 63 | 5) /* it has no meaning in this call */
+
+#define RN_RAW_HOLE ((uint64_t)1 << 63 | 7) /* each call's own (encode/elastic_slots.h) */
+
+/* The same number as in an earlier hole, counted from 0 without such. */
+#define RN_RAW_SAME(hole)    ((uint64_t)1 << 63 | (uint64_t)(hole) << 8 | 9)
+#define RN_RAW_IS_SAME(word) (((word) & ~(uint64_t)0xff00) == ((uint64_t)1 << 63 | 9))
+#define RN_RAW_SAME_AS(word) ((uint32_t)((word) >> 8) & 0xff)
+
+#define RN_RAW_HERE  0u
+#define RN_RAW_BLOB  1u
+#define RN_RAW_NAMED 2u
+
+#define RN_RAW_FEW 64 /* elements of an array that are written in place */
+
+#define RN_RAW_CLASS_CONST 255u /* place: the id is a constant */
+#define RN_RAW_CLASS_INT   254u /* place: it is none, the displacement is a number */
+
+/* A request: 0 is MPI_REQUEST_NULL, 1 one that is not known. */
+#define RN_RAW_REQUEST(stream, shape, slot) \
+	((uint64_t)1 << 62 | (uint64_t)(stream) << 50 | (uint64_t)(shape) << 27 | (uint64_t)(slot))
+#define RN_RAW_SHAPE_MAX    0x7fffffu
+#define RN_RAW_GONE         ((uint64_t)1 << 61)
+#define RN_RAW_STREAM(word) ((uint32_t)((word) >> 50) & 0x7ff)
+#define RN_RAW_SHAPE(word)  ((uint32_t)((word) >> 27) & RN_RAW_SHAPE_MAX)
+#define RN_RAW_SLOT(word)   ((uint32_t)(word)&0x7ffffff)
+
+/* ---- making bytes ---- */
+
+#define RN_RAW_SLOTS_MAX 256u /* of one call; further numbers are written as they are */
+#define RN_HOLES_MAX     256u /* elastic slots of one call */
+
+/* A number that may differ between ranks. */
+struct rn_raw_slot {
+	int64_t value;
+	uint32_t comm;           /* word of the communicator whose rank it is; 0: a plain number */
+	enum rn_value_kind kind; /* how it is written: a kind that is a number, and its number */
+	int64_t number;
+};
+
+/* An elastic slot, and how its values are written. */
+struct rn_raw_hole {
+	bool is_rank;
+	uint32_t comm;
+	enum rn_elastic form;
+};
+
+enum rn_raw_mode {
+	RN_RAW_COLLECT, /* lists the numbers of the call, and writes 0 for each */
+	RN_RAW_EXPRESS, /* writes the numbers that were listed, as the list says */
+	RN_RAW_PLAIN,   /* writes numbers as they are */
+};
+
+/* The numbers of a call, in the order in which they are written. */
+struct rn_raw_numbers {
+	enum rn_raw_mode mode;
+	uint32_t slots;
+	struct rn_raw_slot slot[RN_RAW_SLOTS_MAX];
+	struct rn_raw_hole hole[RN_HOLES_MAX];
+};
+
+struct rn_process_table;
+struct rn_sigs;
+
+/* The objects that words refer to, and how numbers are written. */
+struct rn_raw_env {
+	const struct rn_process_table *process;
+	const struct rn_sigs *texts, *blobs; /* of the stream */
+	struct rn_raw_numbers *numbers;
+	bool elastic;  /* words can be elastic slots */
+	uint32_t like; /* number of signatures before it that are like this one (rn_call_elastic) */
+	/* The call stacks of the stack cluster that the call was made from. Unless numbers are
+	 * expressed, one that is not known is written instead. */
+	const uint32_t *stack;
+	uint32_t stacks;
+	uint64_t most; /* longer arrays and texts are left out; 0: none are */
+};
+
+/*
+ * Writes words[0..n), function first, as a signature. Returns RN_OK, or RN_E_RANGE if the words do
+ * not fit.
+ *
+ * Two calls of one stream that create requests have equal bytes if and only if they have equal
+ * words. Requests are named after the signature that created them (doc/format.md, 8.5): the tracer
+ * counts distinct words, a reader counts distinct bytes. Every object that a word refers to must
+ * therefore have a unique name: the process table has different names for different ids, and
+ * the id of a window or message implies its communicator (trace/handles.c).
+ */
+int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
+		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len);
+
+#endif

@@ -1,7 +1,0 @@
-/* version.h - the one place where Rondo's version stands. */
-#ifndef RN_FILE_VERSION_H
-#define RN_FILE_VERSION_H
-
-#define RN_VERSION "0.1.0"
-
-#endif

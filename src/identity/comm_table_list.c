@@ -1,0 +1,175 @@
+/*
+ * comm_table_list.c - see comm_table.h: all communicators, each as its members of one name know it.
+ *
+ * Rows in the order of their keys: the members of a side then stand together, by rank. Sides with
+ * keys of one name are looked for among the rows of that name, others among those of all names.
+ */
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "identity/comm_table_impl.h"
+
+int rn_rows_order(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	static const int order[] = { KEY, REMOTE_KEY, MY_RANK };
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+		if (x->v[order[i]] != y->v[order[i]])
+			return x->v[order[i]] < y->v[order[i]] ? -1 : 1;
+	return (x->v[RANK] > y->v[RANK]) - (x->v[RANK] < y->v[RANK]);
+}
+
+/* Those with keys from `least` on are added; they are only counted while there is no place. */
+static int add_rows(const struct rn_comms *c, uint32_t node, uint64_t least, struct rn_rows *out)
+{
+	struct rn_arena_mark mark = rn_arena_mark(c->mem);
+	struct rn_scan s;
+	struct row r;
+	int rc = rn_scan_init(&s, c, node);
+
+	while (rc == RN_OK && (rc = rn_scan_next(&s, &r)) > 0) {
+		rc = RN_OK;
+		if (r.v[KEY] < least)
+			continue;
+		if (out->row)
+			out->row[out->n] = r;
+		out->n++;
+	}
+	rn_arena_rewind(c->mem, mark);
+	return rc;
+}
+
+static int make_rows(const struct rn_comms *c, const uint32_t *node, uint32_t nodes, uint64_t least,
+		     struct rn_rows *out)
+{
+	int rc;
+
+	*out = (struct rn_rows){ NULL, 0 };
+	for (int pass = 0; pass < 2; pass++) {
+		out->n = 0;
+		for (uint32_t i = 0; i < nodes; i++) {
+			rc = add_rows(c, node[i], least, out);
+			if (rc < 0)
+				return rc;
+		}
+		if (!out->row && !(out->row = rn_new(c->mem, struct row, out->n)))
+			return RN_E_NOMEM;
+	}
+	qsort(out->row, out->n, sizeof(*out->row), rn_rows_order);
+	return RN_OK;
+}
+
+int rn_rows_of(const struct rn_comms *c, uint32_t node, struct rn_rows *out)
+{
+	return make_rows(c, &node, 1, 0, out);
+}
+
+int rn_rows_apart(const struct rn_comms *c, struct rn_rows *out)
+{
+	bool *seen = rn_new(c->mem, bool, c->node.n);
+	uint32_t *node = rn_new(c->mem, uint32_t, c->name.n), n = 0;
+
+	if (!seen || !node)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < c->name.n; i++) {
+		uint32_t its = name_at(c, i)->node;
+
+		if (!is_comm(name_at(c, i)) || seen[its])
+			continue;
+		node[n++] = its;
+		seen[its] = true;
+	}
+	return make_rows(c, node, n, RN_COMM_KEY_APART, out);
+}
+
+static bool same_side(const struct row *a, const struct row *b)
+{
+	return a->v[KEY] == b->v[KEY] && a->v[REMOTE_KEY] == b->v[REMOTE_KEY];
+}
+
+uint64_t rn_rows_find(const struct rn_rows *rows, uint64_t key, uint64_t remote_key)
+{
+	struct row wanted = { { [KEY] = key, [REMOTE_KEY] = remote_key } };
+	struct rn_bisect b = { 0, rows->n, 0 };
+
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, rn_rows_order(&rows->row[b.mid], &wanted) < 0);
+	return b.lo;
+}
+
+static int make_side(const struct rn_rows *rows, uint64_t key, uint64_t remote_key, uint64_t size,
+		     struct rn_arena *mem, struct rn_comm_side *out)
+{
+	uint64_t from = rn_rows_find(rows, key, remote_key), to = from;
+	struct rn_comm_member *member;
+
+	while (to < rows->n && rows->row[to].v[KEY] == key &&
+	       rows->row[to].v[REMOTE_KEY] == remote_key)
+		to++;
+	*out = (struct rn_comm_side){ .size = size, .n = to - from };
+	out->member = member = rn_new(mem, struct rn_comm_member, out->n);
+	if (!member)
+		return RN_E_NOMEM;
+	for (uint64_t i = 0; i < out->n; i++) {
+		const struct row *r = &rows->row[from + i];
+
+		member[i] = (struct rn_comm_member){ r->v[MY_RANK], r->v[RANK] };
+		if (r->v[MY_RANK] >= size || (i && member[i - 1].rank == r->v[MY_RANK]))
+			return RN_E_DATA;
+	}
+	return RN_OK;
+}
+
+struct lister {
+	const struct rn_comms *c;
+	struct rn_rows apart;
+	rn_comms_list_fn *fn;
+	void *arg;
+};
+
+/* The communicator that this row is of. */
+static int list_one(struct lister *l, const struct name *name, const struct rn_rows *own,
+		    const struct row *r)
+{
+	const struct rn_rows *rows = r->v[KEY] < RN_COMM_KEY_APART ? own : &l->apart;
+	uint64_t key = r->v[KEY], remote_key = r->v[REMOTE_KEY];
+	struct rn_comm_listed out = { .name = name->text, .len = name->len };
+	int rc = make_side(own, key, remote_key, r->v[SIZE], l->c->mem, &out.by);
+
+	if (rc == RN_OK)
+		rc = make_side(rows, key, remote_key, r->v[SIZE], l->c->mem, &out.local);
+	if (rc == RN_OK && r->v[REMOTE])
+		rc = make_side(rows, remote_key, key, r->v[REMOTE], l->c->mem, &out.remote);
+	return rc ? rc : l->fn(l->arg, &out);
+}
+
+static int list_name(struct lister *l, const struct name *name)
+{
+	struct rn_arena_mark mark = rn_arena_mark(l->c->mem), each;
+	struct rn_rows own;
+	int rc = rn_rows_of(l->c, name->node, &own);
+
+	each = rn_arena_mark(l->c->mem);
+	for (uint64_t i = 0; rc == RN_OK && i < own.n; i++) {
+		if (i && same_side(&own.row[i - 1], &own.row[i]))
+			continue;
+		rc = list_one(l, name, &own, &own.row[i]);
+		rn_arena_rewind(l->c->mem, each);
+	}
+	rn_arena_rewind(l->c->mem, mark);
+	return rc;
+}
+
+int rn_comms_list(const struct rn_comms *c, rn_comms_list_fn *fn, void *arg)
+{
+	struct rn_arena_mark mark = rn_arena_mark(c->mem);
+	struct lister l = { .c = c, .fn = fn, .arg = arg };
+	int rc = rn_rows_apart(c, &l.apart);
+
+	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++)
+		if (is_comm(name_at(c, i)))
+			rc = list_name(&l, name_at(c, i));
+	rn_arena_rewind(c->mem, mark);
+	return rc;
+}

@@ -1,0 +1,163 @@
+/* ompi_forward.c - our environment on other nodes. See ompi_forward.h. */
+#include "launch/ompi_forward.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/tracer_env.h"
+#include "base/mpi_detect.h"
+
+static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_base_env_list",
+		  delimiter[] = "OMPI_MCA_mca_base_env_list_delimiter",
+		  users_file[] = "/.openmpi/mca-params.conf";
+
+/* What is used until the program ends. */
+static struct rn_buf list; /* "NAME;NAME;..." */
+static char **line;
+
+static bool is_ours(const char *entry)
+{
+	return rn_begins(entry, "LD_PRELOAD=") || rn_begins(entry, RN_ENV_PREFIX);
+}
+
+static void add_text(struct rn_buf *b, const char *s)
+{
+	rn_buf_add(b, s, strlen(s));
+}
+
+/* The value of "mca_base_env_list = VALUE" in a file of parameters; the last one counts. */
+static void read_file(const char *path, struct rn_buf *value)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t cap = 0;
+
+	while (f && getline(&text, &cap, f) > 0) {
+		char *key = text + strspn(text, " \t"), *at = key + strlen(parameter);
+
+		if (!rn_begins(key, parameter) || *(at += strspn(at, " \t")) != '=')
+			continue;
+		at += 1 + strspn(at + 1, " \t");
+		at[strcspn(at, "\r\n")] = 0;
+		rn_buf_clear(value);
+		add_text(value, at);
+	}
+	free(text);
+	if (f)
+		fclose(f);
+}
+
+/* The list that the user has set in the environment or in the file, if any. */
+static void read_users_list(struct rn_buf *value)
+{
+	const char *set = getenv(variable), *home = getenv("HOME");
+	struct rn_buf path = { 0 };
+
+	if (set) {
+		add_text(value, set);
+	} else if (home) {
+		add_text(&path, home);
+		rn_buf_add(&path, users_file, sizeof(users_file));
+		if (rn_buf_status(&path) == RN_OK)
+			read_file((char *)path.data, value);
+		rn_buf_free(&path);
+	}
+}
+
+/* Ours come first: Open MPI reads no further than to a variable that is not set. */
+static int make_list(const char *users, size_t len)
+{
+	const char *set = getenv(delimiter);
+	char between[2] = { set && *set ? *set : ';', 0 };
+
+	for (char **e = environ; *e; e++)
+		if (is_ours(*e)) {
+			add_text(&list, list.len ? between : "");
+			rn_buf_add(&list, *e, strcspn(*e, "="));
+		}
+	add_text(&list, len ? between : "");
+	rn_buf_add(&list, users, len);
+	rn_buf_byte(&list, 0);
+	return rn_buf_status(&list);
+}
+
+/* Where VALUE of "--mca mca_base_env_list VALUE" is on the command line, or NULL. */
+static char **find_parameter(char **command)
+{
+	for (char **c = command + 1; *c; c++)
+		if (strcmp(*c, parameter) == 0 && strstr(c[-1], "mca") && c[1])
+			return c + 1;
+	return NULL;
+}
+
+static bool has_word(char **command, const char *word)
+{
+	for (; *command; command++)
+		if (strcmp(*command, word) == 0)
+			return true;
+	return false;
+}
+
+/* "-x", NAME for each of our variables; without `to`, only counts the words. */
+static size_t add_options(char **to)
+{
+	size_t n = 0;
+
+	for (char **e = environ; *e; e++) {
+		if (!is_ours(*e))
+			continue;
+		if (to) {
+			to[n] = "-x";
+			to[n + 1] = strndup(*e, strcspn(*e, "="));
+			if (!to[n + 1])
+				return 0;
+		}
+		n += 2;
+	}
+	return n;
+}
+
+/* An option is for one program, and ":" stands between several. */
+static char **copy_with_options(char **command)
+{
+	size_t n = 0, room = 1, k = 0, options = add_options(NULL);
+
+	for (; command[n]; n++)
+		room += n == 0 || strcmp(command[n], ":") == 0 ? options + 1 : 1;
+	line = calloc(room, sizeof(*line));
+	for (size_t i = 0; line && i < n; i++) {
+		line[k++] = command[i];
+		if (i > 0 && strcmp(command[i], ":") != 0)
+			continue;
+		if (add_options(line + k) != options)
+			return NULL;
+		k += options;
+	}
+	return line;
+}
+
+char **forward_environment(char **command)
+{
+	char **value = find_parameter(command);
+	struct rn_buf users = { 0 };
+	int rc;
+
+	if (value) {
+		if (make_list(*value, strlen(*value)) < 0)
+			return NULL;
+		*value = (char *)list.data;
+		return command;
+	}
+	read_users_list(&users);
+	if (users.len == 0 && has_word(command, "-x"))
+		return copy_with_options(command);
+	rc = make_list(users.len ? (char *)users.data : "", users.len);
+	if (rc == RN_OK)
+		rc = setenv(variable, (char *)list.data, 1);
+	rn_buf_free(&users);
+	return rc == RN_OK ? command : NULL;
+}

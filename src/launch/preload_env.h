@@ -1,0 +1,31 @@
+/*
+ * preload_env.h - starts a command with the stub (src/preload/stub.c) preloaded.
+ *
+ * Every process of the command loads the stub. A process that uses MPI is executed again with the
+ * tracer for that MPI.
+ *
+ * Functions return RN_OK, or a negative code with the reason in `err`.
+ */
+#ifndef RN_LAUNCH_PRELOAD_ENV_H
+#define RN_LAUNCH_PRELOAD_ENV_H
+
+#include "base/mpi_detect.h"
+
+#include <stdbool.h>
+
+struct rn_err;
+struct target;
+
+/* The MPI that the user has named, or RN_MPI_NONE. */
+enum rn_mpi inject_forced(void);
+
+/* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
+int inject_stub(bool shared, struct rn_err *err);
+
+/* Runs the command, to whose other nodes our environment goes too, and waits; its exit code. */
+int inject_run(const struct target *t, char **command, int *code, struct rn_err *err);
+
+/* Becomes the command; returns if that cannot be done. */
+int inject_become(const struct target *t, char **command, struct rn_err *err);
+
+#endif

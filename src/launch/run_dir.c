@@ -1,0 +1,82 @@
+/* run_dir.c - see run_dir.h. */
+#include "launch/run_dir.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/private_dir.h"
+#include "base/status_file.h"
+
+/* Stores the path of the directory of the status file. */
+static void directory_path(const struct run_dir *d, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%.*s", (int)(strlen(d->path) - strlen(RN_STATUS_NAME) - 1),
+		 d->path);
+}
+
+static int make_in(struct run_dir *d, const char *place)
+{
+	char path[PATH_MAX];
+	int n;
+
+	if (!place || *place != '/')
+		return ENOENT;
+	n = snprintf(d->path, PATH_MAX, "%s/.rondo-run.XXXXXX/" RN_STATUS_NAME, place);
+	if (n >= PATH_MAX)
+		return ENAMETOOLONG;
+	directory_path(d, path);
+	if (!mkdtemp(path))
+		return errno;
+	memcpy(d->path, path, strlen(path));
+	d->dir = rn_private_dir_open(path);
+	d->status = d->dir >= 0 ? rn_status_create(d->dir) : -1;
+	if (d->status >= 0)
+		return 0;
+	n = errno;
+	if (d->dir >= 0) {
+		unlinkat(d->dir, RN_STATUS_NAME, 0);
+		close(d->dir);
+	}
+	d->dir = -1;
+	rmdir(path);
+	return n;
+}
+
+/* Whether creating the directory may succeed on another file system. */
+static bool may_try(int error)
+{
+	return error == EPERM || error == ENOSPC || error == EDQUOT;
+}
+
+int run_dir_make(struct run_dir *d, const char *beside)
+{
+	const char *const others[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+	int error;
+
+	*d = (struct run_dir){ .dir = -1, .status = -1 };
+	error = make_in(d, beside);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others) && may_try(error); i++)
+		if (make_in(d, others[i]) == 0)
+			error = 0;
+	return error;
+}
+
+void run_dir_remove(struct run_dir *d)
+{
+	char path[PATH_MAX];
+
+	if (d->status >= 0) {
+		unlinkat(d->dir, RN_STATUS_NAME, 0);
+		close(d->status);
+	}
+	if (d->dir >= 0) {
+		directory_path(d, path);
+		rn_private_dir_remove(path);
+		close(d->dir);
+	}
+	d->dir = d->status = -1;
+}

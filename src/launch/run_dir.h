@@ -1,0 +1,20 @@
+/*
+ * run_dir.h - The private directory of one `rondo trace` command, which contains the status file.
+ */
+#ifndef RN_LAUNCH_RUN_DIR_H
+#define RN_LAUNCH_RUN_DIR_H
+
+#include <limits.h>
+
+struct run_dir {
+	char path[PATH_MAX]; /* path of the status file */
+	int dir, status;     /* descriptors of directory and status file; -1: not open */
+};
+
+/* Creates the directory .rondo-run.XXXXXX in `beside`. If that file system is full or does not
+ * store owner and mode, creates it in a directory for temporary files. 0 or an errno value. */
+int run_dir_make(struct run_dir *d, const char *beside);
+
+void run_dir_remove(struct run_dir *d);
+
+#endif

@@ -1,0 +1,269 @@
+/* spawn.c - starting other programs. See spawn.h. */
+#include "launch/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/errno_guard.h"
+#include "base/sanitizer.h"
+#include "base/tracer_env.h"
+#include "base/mpi_detect.h"
+#include "launch/elf_deps.h"
+
+bool pipe_was_ignored;
+
+/* 0, or why this file cannot be run. */
+static int runnable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
+}
+
+/* 0, or why the file DIR/NAME cannot be run; a path that is too long is not there. */
+static int runnable_in(const char *dir, size_t len, const char *name, char path[PATH_MAX])
+{
+	int n = snprintf(path, PATH_MAX, "%.*s%s%s", (int)len, dir, len ? "/" : "", name);
+
+	return n < 0 || n >= PATH_MAX ? ENOENT : runnable(path);
+}
+
+bool find_program(const char *name, char path[PATH_MAX])
+{
+	const char *dirs = getenv("PATH");
+	int why = ENOENT;
+
+	if (strchr(name, '/')) {
+		errno = runnable_in("", 0, name, path);
+		return errno == 0;
+	}
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *name && dirs; dirs = strchr(dirs, ':')) {
+		dirs += *dirs == ':';
+		errno = runnable_in(dirs, strcspn(dirs, ":"), name, path);
+		if (errno == 0)
+			return true;
+		if (errno == EACCES && access(path, F_OK) == 0)
+			why = EACCES;
+	}
+	errno = why;
+	return false;
+}
+
+bool find_library(const char *name, char path[PATH_MAX])
+{
+	static const char *const places[] = { "", "/../lib/rondo" };
+	char self[PATH_MAX / 2], at[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	bool found = false;
+
+	if (n <= 0)
+		return false;
+	self[n] = 0;
+	self[rn_base_name(self) - self - 1] = 0;
+	for (size_t i = 0; i < 2 && !found; i++) {
+		snprintf(at, sizeof(at), "%s%s/%s", self, places[i], name);
+		found = access(at, R_OK) == 0 && realpath(at, path);
+	}
+	return found;
+}
+
+static void add_text(struct rn_buf *b, const char *s)
+{
+	rn_buf_add(b, s, strlen(s));
+}
+
+enum preloaded { OURS, TOOLS, OTHERS };
+
+static enum preloaded which(const char *library)
+{
+	if (rn_begins(rn_base_name(library), "librondo-"))
+		return OURS;
+	return rn_is_asan(library) || elf_defines(library, "MPI_") ? TOOLS : OTHERS;
+}
+
+/* "LIBRARY:" for each that LD_PRELOAD has, of this kind or of the other one. */
+static void add_preloaded(struct rn_buf *b, enum preloaded kind, enum preloaded or)
+{
+	static const char separators[] = ": ";
+	const char *at = getenv("LD_PRELOAD");
+
+	while (at && *(at += strspn(at, separators))) {
+		size_t n = strcspn(at, separators);
+		struct rn_buf one = { 0 };
+		enum preloaded is;
+
+		rn_buf_add(&one, at, n);
+		rn_buf_byte(&one, 0);
+		is = rn_buf_status(&one) < 0 ? OTHERS : which((char *)one.data);
+		if (is == kind || is == or) {
+			rn_buf_add(b, at, n);
+			add_text(b, ":");
+		}
+		rn_buf_free(&one);
+		at += n;
+	}
+}
+
+/* Ends a list: its last colon becomes the end of the string. */
+static void end_list(struct rn_buf *b)
+{
+	if (b->len && !b->failed)
+		b->data[b->len - 1] = 0;
+	else
+		rn_buf_byte(b, 0);
+}
+
+int preload(const char *library)
+{
+	struct rn_buf all = { 0 }, users = { 0 };
+	int rc = RN_E_NOMEM;
+
+	add_preloaded(&users, TOOLS, OTHERS);
+	end_list(&users);
+	add_preloaded(&all, TOOLS, TOOLS);
+	add_text(&all, library);
+	add_text(&all, ":");
+	add_preloaded(&all, OTHERS, OTHERS);
+	end_list(&all);
+	if (rn_buf_status(&all) == RN_OK && rn_buf_status(&users) == RN_OK &&
+	    setenv("LD_PRELOAD", (char *)all.data, 1) == 0 &&
+	    setenv(RN_ENV_SANITIZER_FIRST, "0", 1) == 0 &&
+	    (*users.data ? setenv(RN_ENV_PRELOAD, (char *)users.data, 1)
+			 : unsetenv(RN_ENV_PRELOAD)) == 0)
+		rc = RN_OK;
+	rn_buf_free(&all);
+	rn_buf_free(&users);
+	return rc;
+}
+
+/* Reads a pipe to its end; what there is no memory for is lost. */
+static void drain(int fd, struct rn_buf *out)
+{
+	char piece[4096];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof(piece))) != 0) {
+		if (n > 0)
+			rn_buf_add(out, piece, (size_t)n);
+		else if (errno != EINTR)
+			break;
+	}
+}
+
+int wait_for_program(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool capture(char *const *argv, struct rn_buf *out)
+{
+	posix_spawn_file_actions_t to_pipe;
+	int ends[2], rc;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	posix_spawn_file_actions_init(&to_pipe);
+	posix_spawn_file_actions_addopen(&to_pipe, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&to_pipe, ends[1], 1);
+	posix_spawn_file_actions_adddup2(&to_pipe, ends[1], 2);
+	rc = posix_spawn(&pid, argv[0], &to_pipe, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&to_pipe);
+	close(ends[1]);
+	if (rc == 0) {
+		drain(ends[0], out);
+		rc = wait_for_program(pid);
+	}
+	close(ends[0]);
+	return rc == 0;
+}
+
+/* --- running the user's program ------------------------------------------------------------ */
+
+static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+
+static volatile sig_atomic_t child;
+
+/* What a terminal sends, all its foreground processes have got; what a process sends, only we. */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+	RN_ERRNO_GUARD;
+
+	(void)context;
+	if (info->si_code <= 0)
+		kill((pid_t)child, sig);
+}
+
+/* Ignored signals stay so, here and in the child; the others are blocked in `set`. */
+static void take_signals(sigset_t *set)
+{
+	struct sigaction take = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART },
+			 old;
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
+		if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+			sigaddset(set, passed_on[i]);
+			sigaction(passed_on[i], &take, NULL);
+		}
+}
+
+/* SIGPIPE, which rondo ignores for itself, as it was; the signals' mask, too. */
+static int spawn(pid_t *pid, const char *path, char *const *argv, const sigset_t *mask)
+{
+	posix_spawnattr_t attr;
+	sigset_t pipe;
+	int rc;
+
+	sigemptyset(&pipe);
+	if (!pipe_was_ignored)
+		sigaddset(&pipe, SIGPIPE);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigdefault(&attr, &pipe);
+	posix_spawnattr_setsigmask(&attr, mask);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawn(pid, path, NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+int start_program(const char *path, char *const *argv, pid_t *pid)
+{
+	sigset_t set, before;
+	int rc;
+
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the exit code away */
+	take_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	rc = spawn(pid, path, argv, &before);
+	child = rc == 0 ? *pid : 0;
+	if (rc == 0)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+int become(const char *path, char *const *argv)
+{
+	if (!pipe_was_ignored)
+		signal(SIGPIPE, SIG_DFL);
+	execv(path, argv);
+	return errno;
+}

@@ -1,0 +1,669 @@
+/* loop_fold.c - see loop_fold.h: from plain rules to loops. */
+#include "merge/loop_fold.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/intern.h"
+#include "grammar/grammar.h"
+#include "merge/loop_fold_search.h"
+#include "rules/rules.h"
+#include "rules/rule_visit.h"
+#include "series/series.h"
+#include "series/units.h"
+
+#include <string.h>
+
+#define COUNTS  5u  /* different ones that a symbol must have to become a loop */
+#define PASSES  16u /* loops in loops */
+#define OPTIONS 32u /* that are tried */
+
+/* One step from the inside to the outside. */
+struct pass {
+	const struct rn_fold_state *from;
+	struct rn_arena *scratch;
+	uint32_t rules, terminals;
+	uint32_t *loop; /* by symbol: the loop that it becomes, or RN_FOLD_NONE */
+	uint32_t loops; /* new ones */
+	bool *holds;    /* by rule: such a loop is in there */
+	/* Symbols of the old rules that stay whole, as terminals of the new grammar, behind the new
+	 * loops: by symbol, or RN_FOLD_NONE; and back. */
+	uint32_t *number, *symbol;
+	uint32_t numbers;
+	uint32_t group; /* the one that is being written */
+	struct rn_grammar *grammar;
+	struct rn_fold_option option; /* what the pass is about, if not counts */
+	bool owed;                    /* its anchor has come, and it has not yet */
+	uint32_t last;                /* symbol */
+	/* The loop that came last, or RN_FOLD_NONE, and its rounds so far: rules end in the middle
+	 * of repeats, too, which then go on with the next one. */
+	uint32_t open;
+	uint64_t rounds;
+	struct rn_fold_counts *count; /* [new loop * groups + group] */
+};
+
+/* ---- symbols: terminals, then rules, then literal runs ---- */
+
+static uint32_t symbol_of(const struct pass *p, const struct rn_item *it)
+{
+	if (it->kind == RN_KIND_TERMINAL)
+		return it->id;
+	return it->kind == RN_KIND_RULE ? p->terminals + it->id : p->terminals + p->rules + it->id;
+}
+
+static uint32_t symbols(const struct pass *p)
+{
+	return p->terminals + p->rules + rn_rules_literals(p->from->rules);
+}
+
+static struct rn_item item_of(const struct pass *p, uint32_t symbol)
+{
+	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = symbol, .count = 1 };
+
+	if (symbol >= p->terminals + p->rules) {
+		it.kind = RN_KIND_LITERAL;
+		it.id = symbol - p->terminals - p->rules;
+	} else if (symbol >= p->terminals) {
+		it.kind = RN_KIND_RULE;
+		it.id = symbol - p->terminals;
+	}
+	return it;
+}
+
+/* ---- which symbols become loops ---- */
+
+struct seen {
+	uint64_t count[COUNTS];
+	uint32_t n;
+};
+
+static void see(struct seen *s, uint64_t count)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->count[i] == count)
+			return;
+	if (s->n < COUNTS)
+		s->count[s->n++] = count;
+}
+
+static void see_all(const struct pass *p, struct seen *seen)
+{
+	for (uint32_t r = 0; r < p->rules; r++) {
+		struct rn_body body = rn_rules_body(p->from->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++)
+			see(&seen[symbol_of(p, &body.item[i])], body.item[i].count);
+	}
+}
+
+/* A rule with a loop inside waits for the next pass. Bodies refer to lower numbers only. */
+static void choose(struct pass *p, const struct seen *seen)
+{
+	for (uint32_t t = 0; t < p->terminals; t++)
+		if (seen[t].n == COUNTS)
+			p->loop[t] = p->loops++;
+	for (uint32_t r = 0; r < p->rules; r++) {
+		struct rn_body body = rn_rules_body(p->from->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++) {
+			const struct rn_item *it = &body.item[i];
+
+			if (p->loop[symbol_of(p, it)] != RN_FOLD_NONE ||
+			    (it->kind == RN_KIND_RULE && p->holds[it->id]))
+				p->holds[r] = true;
+		}
+		if (!p->holds[r] && seen[p->terminals + r].n == COUNTS)
+			p->loop[p->terminals + r] = p->loops++;
+	}
+}
+
+static void choose_option(struct pass *p, struct rn_fold_option o)
+{
+	p->option = o;
+	p->loop[o.terminal] = p->loops++;
+	for (uint32_t r = 0; r < p->rules; r++) {
+		struct rn_body body = rn_rules_body(p->from->rules, r);
+
+		for (uint32_t i = 0; i < body.n; i++) {
+			const struct rn_item *it = &body.item[i];
+
+			if (it->kind == RN_KIND_RULE
+				    ? p->holds[it->id]
+				    : it->kind == RN_KIND_TERMINAL &&
+					      (it->id == o.terminal || it->id == o.anchor))
+				p->holds[r] = true;
+		}
+	}
+}
+
+static bool begin_pass(struct pass *p, const struct rn_fold_state *s, struct rn_fold_option option,
+		       struct rn_arena *scratch)
+{
+	struct seen *seen;
+	size_t n;
+
+	*p = (struct pass){ .from = s, .scratch = scratch };
+	p->rules = rn_rules_count(s->rules);
+	p->terminals = s->sigs + s->loops;
+	n = (size_t)symbols(p) + 1;
+	p->loop = rn_new(scratch, uint32_t, n);
+	p->number = rn_new(scratch, uint32_t, n);
+	p->symbol = rn_new(scratch, uint32_t, n);
+	p->holds = rn_new(scratch, bool, (size_t)p->rules + 1);
+	seen = rn_new(scratch, struct seen, n);
+	if (!p->loop || !p->number || !p->symbol || !p->holds || !seen)
+		return false;
+	memset(p->loop, 0xff, n * sizeof(*p->loop));
+	memset(p->number, 0xff, n * sizeof(*p->number));
+	p->option = option;
+	if (option.terminal != RN_FOLD_NONE) {
+		choose_option(p, option);
+	} else {
+		see_all(p, seen);
+		choose(p, seen);
+	}
+	p->count = rn_new(scratch, struct rn_fold_counts, (size_t)p->loops * s->groups + 1);
+	return p->count != NULL;
+}
+
+/* ---- the streams again, with the loops as symbols ---- */
+
+static uint32_t number_of(struct pass *p, uint32_t symbol)
+{
+	if (p->number[symbol] == RN_FOLD_NONE) {
+		p->number[symbol] = p->loops + p->numbers;
+		p->symbol[p->numbers++] = symbol;
+	}
+	return p->number[symbol];
+}
+
+static int add_count(struct pass *p, uint32_t loop, uint64_t count)
+{
+	struct rn_fold_counts *c = &p->count[(size_t)loop * p->from->groups + p->group];
+	int64_t v = (int64_t)count, expected;
+
+	if (!c->series) {
+		c->series = rn_series_new(p->scratch);
+		c->lo = c->hi = v;
+	}
+	if (!c->series)
+		return RN_E_NOMEM;
+	if (!rn_series_predict(c->series, &expected, 1) || expected != v)
+		c->surprises++;
+	c->lo = v < c->lo ? v : c->lo;
+	c->hi = v > c->hi ? v : c->hi;
+	c->sum = rn_fold_add_product(c->sum, count, 1);
+	return rn_series_append(c->series, v);
+}
+
+static int close_loop(struct pass *p)
+{
+	uint32_t loop = p->open;
+	int rc;
+
+	if (loop == RN_FOLD_NONE)
+		return RN_OK;
+	p->open = RN_FOLD_NONE;
+	rc = add_count(p, loop, p->rounds);
+	return rc < 0 ? rc : rn_grammar_append(p->grammar, loop);
+}
+
+static int put_loop(struct pass *p, uint32_t loop, uint64_t count)
+{
+	int rc = p->open == loop ? RN_OK : close_loop(p);
+
+	p->rounds = p->open == loop ? p->rounds + count : count;
+	p->open = loop;
+	return rc;
+}
+
+static int put_symbol(struct pass *p, uint32_t symbol, uint64_t count)
+{
+	uint32_t number = number_of(p, symbol);
+	int rc = close_loop(p);
+
+	return rc < 0 ? rc : rn_grammar_append_repeat(p->grammar, &number, 1, count, NULL);
+}
+
+/* ---- one that comes in some rounds only ---- */
+
+/* It did not come this time. */
+static int pay(struct pass *p)
+{
+	if (!p->owed)
+		return RN_OK;
+	p->owed = false;
+	return put_loop(p, 0, 0);
+}
+
+static int put_anchor(struct pass *p, uint32_t symbol)
+{
+	const struct rn_fold_option *o = &p->option;
+	int rc = pay(p);
+
+	if (rc == RN_OK && !o->behind && p->last != o->terminal)
+		rc = put_loop(p, 0, 0);
+	if (rc == RN_OK)
+		rc = put_symbol(p, symbol, 1);
+	p->owed = o->behind;
+	p->last = symbol;
+	return rc;
+}
+
+static int fold_option(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
+{
+	struct pass *p = arg;
+	uint32_t symbol = symbol_of(p, it);
+	int rc;
+
+	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
+		*into = (struct rn_descent){ it->id, it->count };
+		return RN_VISIT_INTO;
+	}
+	if (symbol == p->option.anchor) {
+		rc = put_anchor(p, symbol);
+		return rc < 0 || time + 1 == it->count ? rc : RN_VISIT_AGAIN;
+	}
+	if (symbol == p->option.terminal) {
+		p->owed = false;
+		p->last = symbol;
+		return put_loop(p, 0, it->count);
+	}
+	rc = pay(p);
+	p->last = symbol;
+	return rc < 0 ? rc : put_symbol(p, symbol, it->count);
+}
+
+/* ---- */
+
+static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
+{
+	struct pass *p = arg;
+	uint32_t symbol = symbol_of(p, it), loop = p->loop[symbol];
+
+	(void)time;
+	if (loop != RN_FOLD_NONE)
+		return put_loop(p, loop, it->count);
+	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
+		*into = (struct rn_descent){ it->id, it->count };
+		return RN_VISIT_INTO;
+	}
+	return put_symbol(p, symbol, it->count);
+}
+
+/* The rules of the new grammars, over the pass's own terminals. */
+static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, uint64_t *left)
+{
+	rn_item_fn *fn = p->option.terminal == RN_FOLD_NONE ? fold_item : fold_option;
+	int rc = RN_OK;
+
+	p->grammar = rn_grammar_new(p->scratch, NULL);
+	if (!p->grammar)
+		return RN_E_NOMEM;
+	for (p->group = 0; p->group < p->from->groups && rc == RN_OK; p->group++) {
+		rn_grammar_reset(p->grammar);
+		p->last = p->open = RN_FOLD_NONE;
+		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], left, fn, p);
+		if (rc == RN_OK)
+			rc = pay(p);
+		if (rc == RN_OK)
+			rc = close_loop(p);
+		if (rc == RN_OK)
+			rc = rn_rules_seal(rules, p->grammar, &root[p->group]);
+	}
+	return rc;
+}
+
+/* ---- rules that have everything: what stays whole is put in its place ---- */
+
+struct rewrite {
+	struct pass *p;
+	struct rn_rules *to;
+	uint32_t *memo;    /* old rules in the new pool */
+	uint32_t *literal; /* and literal runs */
+};
+
+/* A symbol of the old rules in the new ones. */
+static int place(const struct rewrite *w, uint32_t symbol, struct rn_item *out)
+{
+	const struct rn_rules *from = w->p->from->rules;
+	uint64_t n;
+
+	*out = item_of(w->p, symbol);
+	if (out->kind == RN_KIND_RULE)
+		return rn_rules_import(w->to, from, out->id, NULL, w->memo, &out->id);
+	if (out->kind == RN_KIND_LITERAL) {
+		uint32_t *to = &w->literal[out->id];
+		const uint32_t *run = rn_rules_literal(from, out->id, &n);
+		int rc = *to == RN_FOLD_NONE ? rn_rules_add_literal(w->to, run, n, to) : RN_OK;
+
+		out->id = *to;
+		return rc;
+	}
+	return RN_OK;
+}
+
+static int rewrite_item(const struct rewrite *w, const uint32_t *done, struct rn_item *it)
+{
+	const struct pass *p = w->p;
+	struct rn_item placed;
+	int rc;
+
+	if (it->kind == RN_KIND_RULE) {
+		it->id = done[it->id];
+		return RN_OK;
+	}
+	if (it->id < p->loops) {
+		it->id += p->terminals;
+		return RN_OK;
+	}
+	rc = place(w, p->symbol[it->id - p->loops], &placed);
+	it->kind = placed.kind;
+	it->id = placed.id;
+	return rc;
+}
+
+static int rewrite_rules(const struct rewrite *w, const struct rn_rules *made, uint32_t *done)
+{
+	int rc = RN_OK;
+
+	for (uint32_t r = 0; r < rn_rules_count(made) && rc == RN_OK; r++) {
+		struct rn_body body = rn_rules_body(made, r);
+		struct rn_item *items = rn_new(w->p->scratch, struct rn_item, (size_t)body.n + 1);
+
+		if (!items)
+			return RN_E_NOMEM;
+		if (body.n)
+			memcpy(items, body.item, body.n * sizeof(*items));
+		for (uint32_t i = 0; i < body.n && rc == RN_OK; i++)
+			rc = rewrite_item(w, done, &items[i]);
+		if (rc == RN_OK)
+			rc = rn_rules_add(w->to, items, body.n, &done[r]);
+	}
+	return rc;
+}
+
+/* The rounds of all loops, the old ones and the new. */
+static int rewrite_loops(const struct rewrite *w, const struct rn_fold_state *from,
+			 struct rn_fold_state *to)
+{
+	int rc = RN_OK;
+
+	for (uint32_t k = 0; k < from->loops && rc == RN_OK; k++) {
+		to->loop[k] = from->loop[k];
+		if (to->loop[k].kind == RN_KIND_RULE)
+			rc = rn_rules_import(w->to, from->rules, from->loop[k].id, NULL, w->memo,
+					     &to->loop[k].id);
+	}
+	for (uint32_t s = 0; s < w->p->terminals + w->p->rules && rc == RN_OK; s++) {
+		struct rn_item it;
+
+		if (w->p->loop[s] == RN_FOLD_NONE)
+			continue;
+		rc = place(w, s, &it);
+		if (rc == RN_OK && it.kind == RN_KIND_TERMINAL && it.id >= from->sigs) {
+			/* A loop of a loop: its round is a rule of one item. */
+			rc = rn_rules_add(w->to, &it, 1, &it.id);
+			it.kind = RN_KIND_RULE;
+		}
+		to->loop[from->loops + w->p->loop[s]] = (struct rn_loop){ it.kind, it.id };
+	}
+	return rc;
+}
+
+static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *root,
+		   struct rn_fold_state *to, struct rn_arena *mem)
+{
+	struct rn_rules *rules = rn_rules_new(mem);
+	size_t literals = rn_rules_literals(p->from->rules);
+	struct rewrite w = { p, rules, rn_new(p->scratch, uint32_t, (size_t)p->rules + 1),
+			     rn_new(p->scratch, uint32_t, literals + 1) };
+	uint32_t *done = rn_new(p->scratch, uint32_t, (size_t)rn_rules_count(made) + 1);
+	int rc;
+
+	if (!rules || !w.memo || !w.literal || !done)
+		return RN_E_NOMEM;
+	memset(w.memo, 0xff, ((size_t)p->rules + 1) * sizeof(*w.memo));
+	memset(w.literal, 0xff, (literals + 1) * sizeof(*w.literal));
+	rc = rewrite_loops(&w, p->from, to);
+	if (rc == RN_OK)
+		rc = rewrite_rules(&w, made, done);
+	for (uint32_t g = 0; g < to->groups && rc == RN_OK; g++)
+		to->root[g] = done[root[g]];
+	to->rules = rules;
+	return rc;
+}
+
+/* ---- is it worth it ---- */
+
+/* About what is in a file: packing it to find out would take longer than all the rest. An item of a
+ * rule takes a byte or two, but fewer of them are also what people look at. */
+#define ITEM_BYTES   4
+#define LOOP_BYTES   3
+#define SERIES_BYTES 6
+
+/* What is as expected takes nothing, and the rest as many bits as tell the counts apart. */
+static size_t series_bytes(const struct rn_fold_counts *c)
+{
+	uint64_t range = (uint64_t)c->hi - (uint64_t)c->lo;
+	unsigned bits = range ? 64 - (unsigned)__builtin_clzll(range) : 0;
+
+	return c->series ? SERIES_BYTES + c->surprises * bits / 8 : 0;
+}
+
+/* The loops before `first` have been measured. */
+static void measure(struct rn_fold_state *s, uint32_t first)
+{
+	size_t items = 0;
+
+	for (uint32_t r = 0; r < rn_rules_count(s->rules); r++)
+		items += 1 + rn_rules_body(s->rules, r).n;
+	for (size_t i = (size_t)first * s->groups; i < (size_t)s->loops * s->groups; i++)
+		s->series_bytes += series_bytes(&s->count[i]);
+	s->bytes = ITEM_BYTES * items + LOOP_BYTES * s->loops + s->series_bytes;
+}
+
+/* ---- */
+
+static bool make_state(struct rn_fold_state *to, const struct rn_fold_state *from, uint32_t more,
+		       struct rn_arena *scratch)
+{
+	size_t n;
+
+	*to = *from;
+	to->loops = from->loops + more;
+	n = (size_t)to->loops * to->groups;
+	to->root = rn_new(scratch, uint32_t, (size_t)to->groups + 1);
+	to->loop = rn_new(scratch, struct rn_loop, (size_t)to->loops + 1);
+	to->count = rn_new(scratch, struct rn_fold_counts, n + 1);
+	return to->root && to->loop && to->count;
+}
+
+/* Makes *s smaller; 1 if it did, 0 when there is nothing to gain. */
+static int try_once(struct rn_fold_state *s, struct rn_fold_option option, struct rn_arena *scratch,
+		    uint64_t *left)
+{
+	struct rn_rules *made = rn_rules_new(scratch);
+	uint32_t *root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
+	struct rn_fold_state to;
+	struct pass p;
+	size_t had = (size_t)s->loops * s->groups;
+	int rc;
+
+	if (!made || !root || !begin_pass(&p, s, option, scratch))
+		return RN_E_NOMEM;
+	if (p.loops == 0 || p.loops > RN_LOOPS_MOST - s->loops)
+		return 0;
+	rc = fold_streams(&p, made, root, left);
+	if (rc == RN_E_RANGE)
+		return 0;
+	if (rc < 0 || !make_state(&to, s, p.loops, scratch))
+		return RN_E_NOMEM;
+	rc = rewrite(&p, made, root, &to, scratch);
+	if (had)
+		memcpy(to.count, s->count, had * sizeof(*to.count));
+	memcpy(to.count + had, p.count, (size_t)p.loops * s->groups * sizeof(*to.count));
+	if (rc < 0)
+		return rc;
+	measure(&to, s->loops);
+	if (to.bytes >= s->bytes)
+		return 0;
+	*s = to;
+	return 1;
+}
+
+/* The same within what it may take. What was for nothing costs no memory. Going through all rules,
+ * as every trial does a few times, has its price too. */
+static int fold_once(struct rn_fold_state *s, struct rn_fold_option option,
+		     struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	uint64_t most = s->left < s->waste ? s->left : s->waste, rules = s->bytes / ITEM_BYTES;
+	uint64_t left = most > rules ? most - rules : 0;
+	int rc = left ? try_once(s, option, scratch, &left) : 0;
+
+	s->left -= most - left;
+	if (rc > 0)
+		return rc;
+	s->waste -= most - left;
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+static const struct rn_fold_option no_option = { RN_FOLD_NONE, RN_FOLD_NONE, false };
+
+/* Entries of `tried` become RN_FOLD_NONE: all, or those that have not been written yet. */
+static void clear_tried(struct rn_fold_state *s, bool all)
+{
+	uint32_t from = all ? 0 : s->listed, to = s->sigs + s->loops;
+
+	if (to > from)
+		memset(s->tried + 2 * (size_t)from, 0xff,
+		       2 * (size_t)(to - from) * sizeof(*s->tried));
+	s->listed = to > s->listed ? to : s->listed;
+}
+
+/* One after the other. Behind one that was worth it others may be, too, that were not; when much
+ * has been done already, each is tried once. */
+static int fold_options(struct rn_fold_state *s, struct rn_arena *scratch)
+{
+	unsigned tries = 0;
+	int gained = 0, rc = 1;
+
+	while (rc > 0 && tries < OPTIONS) {
+		struct rn_fold_neighbours n;
+
+		clear_tried(s, !gained || s->left > RN_FOLD_STEPS / 2);
+		if (!rn_fold_find_neighbours(&n, s, scratch))
+			return RN_E_NOMEM;
+		for (rc = 0; rc == 0 && tries < OPTIONS && s->waste; tries++) {
+			struct rn_fold_option o = rn_fold_next_option(&n);
+
+			if (o.terminal == RN_FOLD_NONE)
+				return gained;
+			s->tried[2 * (size_t)o.terminal + o.behind] = o.anchor;
+			rc = fold_once(s, o, scratch);
+		}
+		gained |= rc > 0;
+	}
+	return rc < 0 ? rc : gained;
+}
+
+static bool begin(struct rn_fold_state *s, const struct rn_streams *streams,
+		  struct rn_arena *scratch)
+{
+	*s = (struct rn_fold_state){ .rules = streams->rules,
+				     .groups = streams->groups,
+				     .left = RN_FOLD_STEPS,
+				     .waste = RN_FOLD_WASTE,
+				     .sigs = rn_sigs_count(streams->sigs) };
+	s->root = rn_new(scratch, uint32_t, (size_t)s->groups + 1);
+	s->tried = rn_new(scratch, uint32_t, 2 * ((size_t)s->sigs + RN_LOOPS_MOST));
+	for (uint32_t g = 0; s->root && g < s->groups; g++)
+		s->root[g] = streams->group[g].root;
+	return s->root && s->tried;
+}
+
+/* Series as bytes, each once. */
+static int put_series(const struct rn_fold_state *s, struct rn_arena *scratch,
+		      struct rn_folded *out)
+{
+	struct rn_buf b = { 0 };
+	int rc = RN_OK;
+
+	for (size_t i = 0; i < (size_t)s->loops * s->groups && rc == RN_OK; i++) {
+		size_t loop = i / s->groups, group = i % s->groups;
+		struct rn_units *units;
+		uint32_t id;
+
+		if (!s->count[i].series)
+			continue;
+		rn_buf_clear(&b);
+		rc = rn_units_seal(scratch, s->count[i].series, &units);
+		if (rc == RN_OK)
+			rc = rn_units_encode(units, &b);
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(out->series, b.data, b.len, &id);
+		if (rc == RN_OK)
+			out->ref[group * s->loops + loop] = id + 1;
+	}
+	rn_buf_free(&b);
+	return rc;
+}
+
+/* What was gained, where it stays. */
+static int finish(const struct rn_fold_state *s, const struct rn_streams *streams,
+		  struct rn_arena *mem, struct rn_arena *scratch, struct rn_folded *out)
+{
+	struct rn_rules *rules = rn_rules_new(mem);
+	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(s->rules) + 1);
+	int rc = RN_OK;
+
+	out->streams = *streams;
+	out->streams.rules = rules;
+	out->streams.group = rn_new(mem, struct rn_stream_group, s->groups);
+	out->loop = rn_new(mem, struct rn_loop, s->loops);
+	out->refs = (size_t)s->loops * s->groups;
+	out->ref = rn_new(mem, uint32_t, out->refs);
+	out->series = rn_sigs_new(mem);
+	if (!rules || !memo || !out->streams.group || !out->loop || !out->ref || !out->series)
+		return RN_E_NOMEM;
+	memset(memo, 0xff, ((size_t)rn_rules_count(s->rules) + 1) * sizeof(*memo));
+	for (uint32_t k = 0; k < s->loops && rc == RN_OK; k++) {
+		out->loop[k] = s->loop[k];
+		if (s->loop[k].kind == RN_KIND_RULE)
+			rc = rn_rules_import(rules, s->rules, s->loop[k].id, NULL, memo,
+					     &out->loop[k].id);
+	}
+	for (uint32_t g = 0; g < s->groups && rc == RN_OK; g++) {
+		out->streams.group[g] = streams->group[g];
+		rc = rn_rules_import(rules, s->rules, s->root[g], NULL, memo,
+				     &out->streams.group[g].root);
+	}
+	if (rc == RN_OK)
+		rc = put_series(s, scratch, out);
+	out->loops = s->loops;
+	return rc;
+}
+
+int rn_fold(const struct rn_streams *streams, struct rn_arena *mem, struct rn_arena *scratch,
+	    struct rn_folded *out)
+{
+	struct rn_fold_state s;
+	int rc = 1;
+
+	*out = (struct rn_folded){ .streams = *streams };
+	if (!begin(&s, streams, scratch))
+		return RN_E_NOMEM;
+	measure(&s, 0);
+	for (unsigned pass = 0; pass < PASSES && rc > 0; pass++) {
+		int more;
+
+		rc = fold_once(&s, no_option, scratch);
+		more = rc < 0 ? rc : fold_options(&s, scratch);
+		rc = more < 0 ? more : rc | more;
+	}
+	rc = s.loops ? finish(&s, streams, mem, scratch, out) : RN_OK;
+	if (rc < 0)
+		*out = (struct rn_folded){ .streams = *streams };
+	return rc;
+}

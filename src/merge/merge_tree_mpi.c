@@ -1,0 +1,554 @@
+/* merge_tree_mpi.c - see merge_tree_mpi.h. */
+#include "merge/merge_tree_mpi.h"
+#include "base/errno_guard.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+/* With the head, below the smallest limit up to which an MPI sends at once (Open MPI's shared
+ * memory: 4 KiB with its own header). */
+#define SMALL 3072
+
+#define PIECE_MAX ((size_t)1 << 30)
+#define GRACE     ((uint64_t)2000000000)
+#define STRAY     ((uint64_t)50000000) /* for what is of no use any more */
+
+/* Waiting: look a few times, then sleep for an eighth of what has passed, within bounds. Who
+ * measures how long a message takes looks for some milliseconds before that. */
+#define LOOKS   16u
+#define STARES  4096u
+#define NAP_MIN ((uint64_t)20000)
+#define NAP_MAX ((uint64_t)5000000)
+
+/* Kinds of messages; each round has tags of its own, so that a late message is not mistaken. */
+enum { TAG_HEAD, TAG_REPLY, TAG_PIECE, TAG_DIRECT, TAGS };
+#define ROUNDS 4096u
+
+struct head {
+	uint64_t len; /* of the bytes; they follow in the same message if there are at most SMALL */
+	int32_t status, culprit;
+};
+
+struct message {
+	struct head head;
+	const void *bytes;
+};
+
+/* Waiting */
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct patience {
+	uint64_t since, until;
+	unsigned looks, awake; /* so many looks without sleep */
+};
+
+static struct patience patience(uint64_t until)
+{
+	return (struct patience){ .until = until, .awake = LOOKS };
+}
+
+static void nap(uint64_t ns)
+{
+	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	nanosleep(&t, NULL);
+}
+
+/* False when the time is over. What has arrived already is seen even then. */
+static bool wait_more(struct patience *p)
+{
+	uint64_t t, ns;
+
+	if (p->looks++ < p->awake) {
+		sched_yield();
+		return true;
+	}
+	t = now();
+	if (p->since == 0)
+		p->since = t;
+	if (t >= p->until)
+		return false;
+	ns = (t - p->since) / 8;
+	ns = ns < NAP_MIN ? NAP_MIN : ns > NAP_MAX ? NAP_MAX : ns;
+	nap(ns < p->until - t ? ns : p->until - t);
+	return true;
+}
+
+/* Single MPI messages */
+
+static int tag_of(const struct rn_mpi_link *l, int kind)
+{
+	return (int)(l->round % ROUNDS) * TAGS + kind;
+}
+
+/* A request that did not end in time. A receive is cancelled, which ends it at once unless its
+ * message is on the way. Others are kept for rn_link_close, and their memory with them. */
+static void give_up(struct rn_mpi_link *l, MPI_Request *r, bool receive)
+{
+	int done = 0;
+
+	if (receive && l->mpi->cancel(r) == MPI_SUCCESS)
+		for (unsigned i = 0; i < LOOKS && !done; i++)
+			if (l->mpi->test(r, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+				break;
+	if (done)
+		return;
+	l->stuck = true;
+	if (l->lefts < RN_LINK_LEFT)
+		l->left[l->lefts++] = *r;
+	else
+		l->mpi->request_free(r);
+}
+
+static int wait_for(struct rn_mpi_link *l, MPI_Request *r, bool receive, uint64_t until)
+{
+	struct patience p = patience(until);
+	int done = 0;
+
+	for (;;) {
+		if (l->mpi->test(r, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+			return RN_E_SYS;
+		if (done)
+			return RN_OK;
+		if (!wait_more(&p)) {
+			give_up(l, r, receive);
+			return RN_LINK_LATE;
+		}
+	}
+}
+
+static int send_one(struct rn_mpi_link *l, int to, int kind, const void *bytes, size_t n,
+		    uint64_t until)
+{
+	MPI_Request r;
+
+	if (l->mpi->isend(bytes, (int)n, MPI_BYTE, to, tag_of(l, kind), l->comm, &r) != MPI_SUCCESS)
+		return RN_E_SYS;
+	return wait_for(l, &r, false, until);
+}
+
+/* Waits until a message is there, and gives its length. */
+static int see_one(struct rn_mpi_link *l, int from, int kind, uint64_t until, size_t *n)
+{
+	struct patience p = patience(until);
+	int there = 0, count = 0;
+	MPI_Status st;
+
+	if (kind == TAG_DIRECT)
+		p.awake = STARES;
+	while (!there) {
+		if (l->mpi->iprobe(from, tag_of(l, kind), l->comm, &there, &st) != MPI_SUCCESS)
+			return RN_E_SYS;
+		if (!there && !wait_more(&p))
+			return RN_LINK_LATE;
+	}
+	if (l->mpi->get_count(&st, MPI_BYTE, &count) != MPI_SUCCESS || count < 0)
+		return RN_E_SYS;
+	*n = (size_t)count;
+	return RN_OK;
+}
+
+/* A message that was seen. */
+static int take_one(struct rn_mpi_link *l, int from, int kind, void *to, size_t n, uint64_t until)
+{
+	MPI_Request r;
+
+	if (l->mpi->irecv(to, (int)n, MPI_BYTE, from, tag_of(l, kind), l->comm, &r) != MPI_SUCCESS)
+		return RN_E_SYS;
+	return wait_for(l, &r, true, until);
+}
+
+/* One of exactly n bytes. Another length is a sender that has given up. */
+static int expect_one(struct rn_mpi_link *l, int from, int kind, void *to, size_t n, uint64_t until)
+{
+	size_t there;
+	int rc = see_one(l, from, kind, until, &there);
+
+	if (rc == RN_OK && there != n)
+		rc = RN_LINK_LATE;
+	return rc == RN_OK ? take_one(l, from, kind, to, n, until) : rc;
+}
+
+/* Whole messages */
+
+static size_t piece_at(const struct rn_mpi_link *l, size_t len, size_t at)
+{
+	return len - at < l->piece ? len - at : l->piece;
+}
+
+/* Says whether there is room. The byte outlives a send that is given up. */
+static int reply(struct rn_mpi_link *l, int to, bool go, uint64_t until)
+{
+	static const unsigned char answer[2] = { 0, 1 };
+
+	return send_one(l, to, TAG_REPLY, &answer[go], 1, until);
+}
+
+static int send_pieces(struct rn_mpi_link *l, int to, const unsigned char *bytes, size_t len,
+		       uint64_t until)
+{
+	unsigned char *go = rn_new(&l->mem, unsigned char, 1);
+	int rc = go ? expect_one(l, to, TAG_REPLY, go, 1, until) : RN_E_NOMEM;
+
+	if (rc == RN_OK && !*go)
+		return RN_E_NOMEM;
+	for (size_t at = 0; at < len && rc == RN_OK; at += l->piece)
+		rc = send_one(l, to, TAG_PIECE, bytes + at, piece_at(l, len, at), until);
+	if (rc < 0) /* whoever comes late must not wait for it */
+		send_one(l, to, TAG_PIECE, "", 0, until);
+	return rc;
+}
+
+/* Without memory for the message, that much is said all the same: the other side waits for it. */
+static int send_excuse(struct rn_mpi_link *l, int to, uint64_t until)
+{
+	static struct head excuse; /* outlives a send that is given up */
+
+	excuse = (struct head){ 0, RN_E_NOMEM, l->rank };
+	send_one(l, to, TAG_HEAD, &excuse, sizeof(excuse), until);
+	return RN_E_NOMEM;
+}
+
+/* Bytes that are longer than SMALL must stay where they are if the link gets stuck. */
+static int send_message(struct rn_mpi_link *l, int to, const struct message *msg, uint64_t until)
+{
+	size_t len = msg->head.len, small = len <= SMALL ? len : 0;
+	unsigned char *m = rn_new(&l->mem, unsigned char, sizeof(msg->head) + small);
+	int rc;
+
+	if (!m)
+		return send_excuse(l, to, until);
+	memcpy(m, &msg->head, sizeof(msg->head));
+	if (small)
+		memcpy(m + sizeof(msg->head), msg->bytes, small);
+	rc = send_one(l, to, TAG_HEAD, m, sizeof(msg->head) + small, until);
+	return rc == RN_OK && len > SMALL ? send_pieces(l, to, msg->bytes, len, until) : rc;
+}
+
+/* The bytes that a head announced. They are refused when there is no room for them. */
+static int take_pieces(struct rn_mpi_link *l, int from, struct message *m, bool wanted,
+		       uint64_t until)
+{
+	size_t len = m->head.len;
+	unsigned char *bytes = NULL;
+	int rc;
+
+	if (wanted && m->head.len <= l->limit)
+		bytes = rn_new(&l->mem, unsigned char, len);
+	rc = reply(l, from, bytes != NULL, until);
+	if (!bytes)
+		return RN_E_NOMEM;
+	for (size_t at = 0; at < len && rc == RN_OK; at += l->piece)
+		rc = expect_one(l, from, TAG_PIECE, bytes + at, piece_at(l, len, at), until);
+	m->bytes = bytes;
+	return rc;
+}
+
+static int take_message(struct rn_mpi_link *l, int from, struct message *m, bool wanted,
+			uint64_t until)
+{
+	unsigned char *b;
+	size_t n = 0;
+	int rc = see_one(l, from, TAG_HEAD, until, &n);
+
+	if (rc < 0)
+		return rc;
+	if (n < sizeof(m->head) || n > sizeof(m->head) + SMALL)
+		return RN_E_DATA;
+	b = rn_new(&l->mem, unsigned char, n);
+	if (!b)
+		return RN_E_NOMEM;
+	rc = take_one(l, from, TAG_HEAD, b, n, until);
+	if (rc < 0)
+		return rc;
+	memcpy(&m->head, b, sizeof(m->head));
+	if (m->head.len > SMALL)
+		return take_pieces(l, from, m, wanted, until);
+	if (n != sizeof(m->head) + m->head.len)
+		return RN_E_DATA;
+	m->bytes = b + sizeof(m->head);
+	return RN_OK;
+}
+
+/* The tree */
+
+int rn_link_open(struct rn_mpi_link *l, const struct rn_link_calls *mpi, MPI_Comm comm,
+		 size_t limit)
+{
+	*l = (struct rn_mpi_link){ .mpi = mpi, .comm = comm, .limit = limit, .piece = PIECE_MAX };
+	rn_arena_init(&l->mem, SIZE_MAX);
+	rn_link_arm(l, RN_LINK_NO_END);
+	if (mpi->comm_rank(comm, &l->rank) != MPI_SUCCESS ||
+	    mpi->comm_size(comm, &l->size) != MPI_SUCCESS)
+		return RN_E_SYS;
+	return RN_OK;
+}
+
+void rn_link_arm(struct rn_mpi_link *l, uint64_t nanoseconds)
+{
+	bool ends = nanoseconds != RN_LINK_NO_END;
+
+	l->deadline = ends ? now() + nanoseconds : RN_LINK_NO_END;
+	l->grace = ends ? GRACE + nanoseconds / 8 : 0;
+	l->status = RN_OK;
+	l->culprit = -1;
+}
+
+/* The first failure that a rank knows of is the one it reports. */
+static void note(struct rn_mpi_link *l, int status, int culprit)
+{
+	if (l->status < 0 || status >= 0)
+		return;
+	l->status = status;
+	l->culprit = culprit;
+}
+
+/* How many ranks the subtree of a rank has, if there were infinitely many. */
+static int span(int rank, int size)
+{
+	int n = 1;
+
+	while (n < size && !(rank & n))
+		n *= 2;
+	return n;
+}
+
+static void absorb_child(struct rn_mpi_link *l, int child, rn_link_absorb *absorb, void *arg)
+{
+	struct message m = { 0 };
+	bool wanted = l->status == RN_OK; /* after a failure nothing is taken in any more */
+	int n = span(child, l->size), rc = take_message(l, child, &m, wanted, l->deadline);
+
+	if (n > l->size - child)
+		n = l->size - child;
+	if (rc < 0)
+		note(l, rc, rc == RN_LINK_LATE || rc == RN_E_DATA ? child : l->rank);
+	else if (m.head.status < 0)
+		note(l, m.head.status, m.head.culprit);
+	else if (wanted && absorb)
+		note(l, absorb(arg, (uint64_t)child, (uint64_t)n, m.bytes, m.head.len), l->rank);
+}
+
+static void send_up(struct rn_mpi_link *l, rn_link_pack *pack, void *arg)
+{
+	int parent = l->rank & (l->rank - 1), rc;
+	struct rn_buf b = { 0 };
+	struct message m;
+
+	if (l->status == RN_OK && pack)
+		note(l, pack(arg, &b), l->rank);
+	note(l, rn_buf_status(&b), l->rank);
+	if (l->status < 0)
+		rn_buf_clear(&b);
+	m = (struct message){ { b.len, l->status, l->culprit }, b.data };
+	rc = send_message(l, parent, &m, l->deadline);
+	note(l, rc, rc == RN_LINK_LATE || rc == RN_E_NOMEM ? parent : l->rank);
+	if (!l->stuck)
+		rn_buf_free(&b);
+}
+
+/* What MPI may still use must stay. */
+static void forget(struct rn_mpi_link *l, struct rn_arena_mark mark)
+{
+	if (!l->stuck)
+		rn_arena_rewind(&l->mem, mark);
+}
+
+int rn_link_up(struct rn_mpi_link *l, rn_link_pack *pack, rn_link_absorb *absorb, void *arg)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	int saved = errno, n = span(l->rank, l->size);
+
+	l->round++;
+	for (int step = 1; step < n && step < l->size - l->rank; step *= 2) {
+		absorb_child(l, l->rank + step, absorb, arg);
+		forget(l, mark);
+	}
+	if (l->rank)
+		send_up(l, pack, arg);
+	forget(l, mark);
+	errno = saved;
+	return l->status;
+}
+
+static uint64_t last_call(const struct rn_mpi_link *l)
+{
+	return l->deadline == RN_LINK_NO_END ? RN_LINK_NO_END : l->deadline + l->grace;
+}
+
+/* Rank 0's word counts, and goes on as it is, even if this rank has failed since. Those behind a
+ * rank that did not get it fail with it. */
+static void take_down(struct rn_mpi_link *l, struct message *m)
+{
+	int parent = l->rank & (l->rank - 1), rc = take_message(l, parent, m, true, last_call(l));
+
+	if (rc < 0) {
+		note(l, rc, rc == RN_E_NOMEM ? l->rank : parent);
+		*m = (struct message){ { 0, l->status, l->culprit }, NULL };
+	} else if (m->head.status < 0) {
+		l->status = m->head.status;
+		l->culprit = m->head.culprit;
+	}
+}
+
+/* Rank 0's bytes, where they can stay if the link gets stuck. */
+static void own_bytes(struct rn_mpi_link *l, const struct rn_buf *b, struct message *m)
+{
+	size_t len = b && l->status == RN_OK ? b->len : 0;
+	unsigned char *copy = rn_new(&l->mem, unsigned char, len + 1);
+
+	if (!copy) {
+		note(l, RN_E_NOMEM, l->rank);
+		len = 0;
+	}
+	if (len)
+		memcpy(copy, b->data, len);
+	*m = (struct message){ { len, l->status, l->culprit }, copy };
+}
+
+int rn_link_down(struct rn_mpi_link *l, struct rn_buf *b)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	struct message m = { 0 };
+	int saved = errno, step = span(l->rank, l->size);
+
+	l->round++;
+	if (l->rank)
+		take_down(l, &m);
+	else
+		own_bytes(l, b, &m);
+	/* The largest subtree first. Whether a child has got it is its own affair: one that has not
+	 * says so with the next round. */
+	while (step /= 2)
+		if (step < l->size - l->rank)
+			send_message(l, l->rank + step, &m, last_call(l));
+	if (l->rank && b && l->status == RN_OK) {
+		rn_buf_clear(b);
+		if (m.head.len)
+			rn_buf_add(b, m.bytes, m.head.len);
+		note(l, rn_buf_status(b), l->rank);
+	}
+	forget(l, mark);
+	errno = saved;
+	return l->status;
+}
+
+int rn_link_agree_down(struct rn_mpi_link *l, int mine, struct rn_buf *b)
+{
+	note(l, mine, l->rank);
+	rn_link_up(l, NULL, NULL, NULL);
+	return rn_link_down(l, b);
+}
+
+int rn_link_agree(struct rn_mpi_link *l, int mine)
+{
+	return rn_link_agree_down(l, mine, NULL);
+}
+
+/* What is sent is copied: it outlives a send that is given up. */
+int rn_link_send(struct rn_mpi_link *l, int to, const void *bytes, size_t n)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	unsigned char *copy = rn_new(&l->mem, unsigned char, n);
+	int rc = copy ? RN_OK : RN_E_NOMEM;
+
+	if (copy)
+		rc = send_one(l, to, TAG_DIRECT, memcpy(copy, bytes, n), n, l->deadline);
+	forget(l, mark);
+	return rc;
+}
+
+int rn_link_recv(struct rn_mpi_link *l, int from, void *bytes, size_t n)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	unsigned char *copy = rn_new(&l->mem, unsigned char, n);
+	int rc = copy ? expect_one(l, from, TAG_DIRECT, copy, n, l->deadline) : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		memcpy(bytes, copy, n);
+	forget(l, mark);
+	return rc;
+}
+
+static const char *reason(int status)
+{
+	switch (status) {
+	case RN_LINK_LATE:
+		return "did not answer in time";
+	case RN_E_NOMEM:
+		return "out of memory, or over the limit";
+	case RN_E_SYS:
+		return "MPI or the system refused";
+	case RN_E_DATA:
+		return "data of another rank made no sense";
+	}
+	return "failed";
+}
+
+void rn_link_explain(const struct rn_mpi_link *l, struct rn_err *err)
+{
+	if (l->status == RN_OK)
+		rn_err_set(err, RN_OK, "done");
+	else
+		rn_err_set(err, l->status, "rank %d: %s", l->culprit, reason(l->status));
+}
+
+/* A message that came too late for its round. MPICH (UCX) complains about those on standard error
+ * when it ends, and that is the program's. False when there is none, or it cannot be taken. */
+static bool take_stray(struct rn_mpi_link *l)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
+	int there = 0, n = 0, rc;
+	unsigned char *b;
+	MPI_Request r;
+	MPI_Status st;
+
+	rc = l->mpi->iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, l->comm, &there, &st);
+	if (rc != MPI_SUCCESS || !there || l->mpi->get_count(&st, MPI_BYTE, &n) != MPI_SUCCESS)
+		return false;
+	b = rn_new(&l->mem, unsigned char, (size_t)n + 1);
+	if (!b || l->mpi->irecv(b, n, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, l->comm, &r))
+		return false;
+	rc = wait_for(l, &r, true, now() + STRAY);
+	forget(l, mark);
+	return rc == RN_OK;
+}
+
+/* Whether everything that was given up has ended after all. */
+static bool settled(struct rn_mpi_link *l)
+{
+	int done = 0;
+
+	while (l->lefts) {
+		MPI_Request *r = &l->left[l->lefts - 1];
+
+		if (l->mpi->test(r, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)
+			return false;
+		l->lefts--;
+	}
+	return true;
+}
+
+void rn_link_close(struct rn_mpi_link *l)
+{
+	struct patience p = patience(now() + STRAY);
+	RN_ERRNO_GUARD;
+
+	do
+		while (take_stray(l))
+			;
+	while ((!settled(l) || p.looks < LOOKS) && wait_more(&p));
+	while (l->lefts)
+		l->mpi->request_free(&l->left[--l->lefts]);
+	if (!l->stuck)
+		rn_arena_free(&l->mem);
+}

@@ -1,0 +1,77 @@
+/* process_trace.c - see process_trace.h. */
+#include "merge/process_trace.h"
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "merge/partial_trace.h"
+#include "grammar/grammar.h"
+#include "identity/comm_table.h"
+#include "merge/stream_set.h"
+
+int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)
+{
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < r->streams && rc == RN_OK; i++)
+		rc = rn_canonical_collect(&r->stream[i].calls, p);
+	return rc;
+}
+
+/* Converts the calls of a stream to signatures, and adds its data to the bundle of the stream. */
+static int convert(struct rn_bundle *leaf, const struct rn_recorded_stream *s,
+		   const struct rn_choices *choices, uint64_t number, struct rn_bundle *to,
+		   struct rn_arena *scratch)
+{
+	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(s->calls.words) + 1);
+	struct rn_canonical_out out = { .tables = to->comms,
+					.sigs = rn_sigs_new(scratch),
+					.map = map,
+					.values = &leaf->values,
+					.stream = number,
+					.lost = &leaf->tally.lost };
+	int rc = out.sigs && map ? rn_canonical_write(&s->calls, choices, &out) : RN_E_NOMEM;
+
+	if (rc == RN_OK && s->rules)
+		rc = rn_part_leaf_rules(&leaf->part, to->mem, number, out.sigs, map, s->rules,
+					s->root, scratch);
+	else if (rc == RN_OK)
+		rc = rn_part_leaf_mapped(&leaf->part, to->mem, number, out.sigs, map, s->grammar,
+					 scratch);
+	return rc == RN_OK ? rn_bundle_add(leaf, s, map) : rc;
+}
+
+/* A thread that this rank does not have. */
+static int make_empty(struct rn_bundle *leaf, uint64_t number, struct rn_arena *mem,
+		      struct rn_arena *scratch)
+{
+	struct rn_sigs *sigs = rn_sigs_new(scratch);
+	struct rn_grammar *g = rn_grammar_new(scratch, NULL);
+
+	return sigs && g ? rn_part_leaf(&leaf->part, mem, number, sigs, g) : RN_E_NOMEM;
+}
+
+int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *choices,
+		       uint32_t threads, struct rn_arena *mem, struct rn_arena *scratch,
+		       struct rn_bundle *out)
+{
+	uint64_t number = (uint64_t)r->process.rank * threads;
+	int rc = rn_bundle_init(out, mem, r->times);
+
+	for (uint32_t k = 0; k < threads && rc == RN_OK; k++) {
+		struct rn_bundle leaf;
+
+		rc = rn_bundle_init(&leaf, scratch, r->times);
+		if (rc == RN_OK)
+			rc = k < r->streams ? convert(&leaf, &r->stream[k], choices, number + k,
+						      out, scratch)
+					    : make_empty(&leaf, number + k, mem, scratch);
+		if (rc == RN_OK)
+			rc = rn_bundle_merge(out, &leaf, scratch);
+	}
+	if (out->times && r->scale)
+		rn_times_settle(out->times, r->scale);
+	if (rc == RN_OK && out->times)
+		rc = rn_times_clock(out->times, (uint64_t)r->process.rank, r->offset, r->drift);
+	return rc == RN_OK ? rn_process_add_comms(&r->process, out->comms) : rc;
+}

@@ -1,0 +1,281 @@
+/* stream_set.c - parts: one rank, and two parts into one. See stream_set.h; the last pass is
+ * stream_set_finish.c. */
+#include "merge/stream_set.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "rules/rules.h"
+
+static uint64_t run_last(const struct rn_run *r)
+{
+	return r->first + r->step * (r->n - 1);
+}
+
+/* An array of `n` elements of `size` bytes with room for `need`, moved when it has to grow. */
+static bool grow(struct rn_arena *mem, void **array, uint32_t *cap, uint32_t n, uint64_t need,
+		 size_t size)
+{
+	uint64_t want = *cap ? *cap : 1;
+	void *p;
+
+	if (need <= *cap)
+		return true;
+	while (want < need)
+		want *= 2;
+	if (want > UINT32_MAX)
+		return false;
+	p = rn_alloc(mem, size, 16, want);
+	if (!p)
+		return false;
+	if (n)
+		memcpy(p, *array, n * size);
+	*array = p;
+	*cap = (uint32_t)want;
+	return true;
+}
+
+static bool ranks_reserve(struct rn_ranks *l, struct rn_arena *mem, uint64_t more)
+{
+	void *run = l->run;
+	bool ok = grow(mem, &run, &l->cap, l->n, l->n + more, sizeof(*l->run));
+
+	l->run = run;
+	return ok;
+}
+
+/* Makes q part of p, which it follows, if the step allows it. */
+static bool run_extend(struct rn_run *p, const struct rn_run *q)
+{
+	uint64_t gap = q->first - run_last(p);
+
+	if (p->n > 1 && p->step != gap)
+		return false;
+	if (q->n > 1 && q->step != gap)
+		return false;
+	p->step = gap;
+	p->n += q->n;
+	return true;
+}
+
+/* Room for it must have been reserved. */
+static void ranks_push(struct rn_ranks *l, const struct rn_run *q)
+{
+	assert(l->n == 0 || q->first > run_last(&l->run[l->n - 1]));
+	if (l->n && run_extend(&l->run[l->n - 1], q))
+		return;
+	assert(l->n < l->cap);
+	l->run[l->n++] = *q;
+}
+
+static void ranks_join(struct rn_ranks *to, const struct rn_ranks *from)
+{
+	for (uint32_t i = 0; i < from->n; i++)
+		ranks_push(to, &from->run[i]);
+}
+
+/* The index from roots to groups covers every rule of the pool. */
+static bool cover_rules(struct rn_stream_set *p)
+{
+	void *array = p->group_of;
+	bool ok = grow(p->mem, &array, &p->group_of_cap, p->group_of_cap, rn_rules_count(p->rules),
+		       sizeof(*p->group_of));
+
+	p->group_of = array;
+	return ok;
+}
+
+static bool groups_reserve(struct rn_stream_set *p, uint64_t more)
+{
+	void *array = p->group;
+	bool ok =
+		grow(p->mem, &array, &p->group_cap, p->groups, p->groups + more, sizeof(*p->group));
+
+	p->group = array;
+	return ok;
+}
+
+static void add_group(struct rn_stream_set *p, uint32_t root, struct rn_ranks ranks)
+{
+	assert(p->groups < p->group_cap && p->group_of[root] == 0);
+	p->group[p->groups++] = (struct rn_group){ root, ranks };
+	p->group_of[root] = p->groups;
+}
+
+static int copy_sigs(struct rn_sigs *to, const struct rn_sigs *from, uint32_t *map)
+{
+	uint32_t n = rn_sigs_count(from);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (rn_sigs_copy(to, from, i, &map[i]) < 0)
+			return RN_E_NOMEM;
+	return RN_OK;
+}
+
+/* The leaf's table is new, so its signatures keep the stream's numbers. */
+static int copy_all_sigs(struct rn_sigs *to, const struct rn_sigs *from)
+{
+	uint32_t n = rn_sigs_count(from), id;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (rn_sigs_copy(to, from, i, &id) < 0)
+			return RN_E_NOMEM;
+		assert(id == i);
+	}
+	return RN_OK;
+}
+
+/* A rule of another pool, with its symbols renamed. */
+static int import_mapped(struct rn_rules *r, const struct rn_rules *from, uint32_t rule,
+			 const uint32_t *map, struct rn_arena *scratch, uint32_t *root)
+{
+	uint32_t n = rn_rules_count(from);
+	uint32_t *memo = rn_new(scratch, uint32_t, n);
+
+	if (!memo)
+		return RN_E_NOMEM;
+	memset(memo, 0xff, n * sizeof(*memo));
+	return rn_rules_import(r, from, rule, map, memo, root);
+}
+
+int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem)
+{
+	*p = (struct rn_stream_set){ .mem = mem,
+				     .sigs = rn_sigs_new(mem),
+				     .rules = rn_rules_new(mem) };
+	return p->sigs && p->rules ? RN_OK : RN_E_NOMEM;
+}
+
+/* A part with tables and no group yet. */
+static int begin(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		 const struct rn_sigs *sigs)
+{
+	int rc = rn_part_empty(p, mem);
+
+	p->ranks = 1;
+	p->first = p->last = rank;
+	return rc == RN_OK ? copy_all_sigs(p->sigs, sigs) : rc;
+}
+
+static int only_group(struct rn_stream_set *p, uint32_t root)
+{
+	struct rn_run run = { p->first, 0, 1 };
+	struct rn_ranks ranks = { 0 };
+
+	if (!ranks_reserve(&ranks, p->mem, 1) || !groups_reserve(p, 1) || !cover_rules(p))
+		return RN_E_NOMEM;
+	ranks_push(&ranks, &run);
+	add_group(p, root, ranks);
+	return RN_OK;
+}
+
+int rn_part_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		 const struct rn_sigs *sigs, const struct rn_grammar *g)
+{
+	uint32_t root;
+	int rc = begin(p, mem, rank, sigs);
+
+	if (rc == RN_OK)
+		rc = rn_rules_seal(p->rules, g, &root);
+	return rc == RN_OK ? only_group(p, root) : rc;
+}
+
+int rn_part_leaf_rules(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		       const struct rn_sigs *sigs, const uint32_t *map,
+		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	uint32_t root;
+	int rc = begin(p, mem, rank, sigs);
+
+	if (rc == RN_OK)
+		rc = import_mapped(p->rules, rules, rule, map, scratch, &root);
+	rn_arena_rewind(scratch, mark);
+	return rc == RN_OK ? only_group(p, root) : rc;
+}
+
+int rn_part_leaf_mapped(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
+			struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_rules *own = rn_rules_new(scratch);
+	uint32_t rule;
+	int rc = own ? rn_rules_seal(own, g, &rule) : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		rc = rn_part_leaf_rules(p, mem, rank, sigs, map, own, rule, scratch);
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
+/* Where a group of b goes: the root it has in a, and room for its ranks if it is new there. */
+struct plan {
+	uint32_t root;
+	struct rn_ranks ranks;
+};
+
+static struct rn_group *group_with_root(const struct rn_stream_set *p, uint32_t root)
+{
+	uint32_t k = root < p->group_of_cap ? p->group_of[root] : 0;
+
+	return k ? &p->group[k - 1] : NULL;
+}
+
+/* Everything that can fail, and nothing that shows. */
+static int prepare(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch,
+		   struct plan *plan)
+{
+	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(b->sigs) + 1);
+	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(b->rules) + 1);
+	uint32_t fresh = 0;
+
+	if (!map || !memo || copy_sigs(a->sigs, b->sigs, map) < 0)
+		return RN_E_NOMEM;
+	memset(memo, 0xff, rn_rules_count(b->rules) * sizeof(*memo));
+	for (uint32_t i = 0; i < b->groups; i++) {
+		struct rn_group *old;
+		int rc = rn_rules_import(a->rules, b->rules, b->group[i].root, map, memo,
+					 &plan[i].root);
+
+		if (rc < 0)
+			return rc;
+		old = group_with_root(a, plan[i].root);
+		fresh += !old;
+		if (!ranks_reserve(old ? &old->ranks : &plan[i].ranks, a->mem, b->group[i].ranks.n))
+			return RN_E_NOMEM;
+	}
+	return cover_rules(a) && groups_reserve(a, fresh) ? RN_OK : RN_E_NOMEM;
+}
+
+static void commit(struct rn_stream_set *a, const struct rn_stream_set *b, struct plan *plan)
+{
+	for (uint32_t i = 0; i < b->groups; i++) {
+		struct rn_group *old = group_with_root(a, plan[i].root);
+
+		ranks_join(old ? &old->ranks : &plan[i].ranks, &b->group[i].ranks);
+		if (!old)
+			add_group(a, plan[i].root, plan[i].ranks);
+	}
+	a->first = a->ranks ? a->first : b->first;
+	a->ranks += b->ranks;
+	a->last = b->last;
+}
+
+int rn_part_merge(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct plan *plan;
+	int rc;
+
+	if (a->ranks && b->first <= a->last)
+		return RN_E_ARG;
+	plan = rn_new(scratch, struct plan, b->groups);
+	rc = plan ? prepare(a, b, scratch, plan) : RN_E_NOMEM;
+	if (rc == RN_OK)
+		commit(a, b, plan);
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}

@@ -1,0 +1,301 @@
+/* trace_finish.c - see trace_finish.h. */
+#include "merge/trace_finish.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "model/metadata.h"
+#include "model/section_kinds.h"
+#include "model/lossy.h"
+#include "merge/loop_fold.h"
+#include "model/elastic_values.h"
+#include "order/lamport.h"
+#include "series/units.h"
+
+/* ---- streams ---- */
+
+#define FOLD_MEMORY ((size_t)256 << 20)
+
+/* If it cannot, or a reader would refuse it, the streams stay as they are. */
+static void fold(struct rn_trace *t, const struct rn_streams *s)
+{
+	struct rn_arena scratch;
+
+	rn_arena_init(&scratch, FOLD_MEMORY);
+	rn_fold(s, &t->mem, &scratch, &t->folded);
+	rn_arena_free(&scratch);
+	if (rn_meta_lossy(&t->meta).counts)
+		rn_blur(&t->folded, &t->mem, &scratch);
+	if (t->folded.loops &&
+	    rn_folded_open(&t->folded, &t->mem, &scratch, &t->streams, NULL) < 0) {
+		t->folded = (struct rn_folded){ .streams = *s };
+		t->streams = *s;
+	}
+	rn_arena_free(&scratch);
+}
+
+int rn_finish_streams(struct rn_trace *t, const struct rn_streams *s, const struct rn_vocab *vocab,
+		      const struct rn_meta *meta, struct rn_err *err)
+{
+	int rc = rn_meta_check(meta, err);
+
+	if (rc < 0)
+		return rc;
+	t->meta = *meta;
+	t->streams = t->folded.streams = *s;
+	rc = rn_vocab_used(&t->mem, vocab, s->sigs, &t->vocab);
+	if (rc < 0)
+		return rn_err_set(err, rc,
+				  rc == RN_E_ARG ? "a signature is not valid" : "out of memory");
+	if (rn_meta_elastic(meta))
+		fold(t, s);
+	return RN_OK;
+}
+
+/* ---- times ---- */
+
+int rn_finish_times(struct rn_trace *t, const struct rn_times *times, const uint32_t *map)
+{
+	uint32_t n = times->sig.n, *to = rn_new(&t->mem, uint32_t, (size_t)n + 1);
+
+	t->times = rn_new(&t->mem, struct rn_times, 1);
+	if (!t->times || !to)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) /* those of unused signatures come after all others */
+		to[i] = map[i] < UINT32_MAX ? map[i] : rn_sigs_count(t->streams.sigs);
+	rn_times_init(t->times, &t->mem, RN_TIME_SCALE_ONE);
+	return rn_times_merge(t->times, times, to);
+}
+
+/* ---- values ---- */
+
+/* The series of the trace. */
+struct kept {
+	struct rn_sigs *series;
+	struct rn_arena mem, scratch;
+	uint64_t blurred;
+};
+
+/* On the way here they were encoded quickly. */
+static int shrink_series(struct kept *k, const void *bytes, size_t len, struct rn_buf *out)
+{
+	struct rn_reader in = rn_reader(bytes, len);
+	struct rn_units *quick, *small;
+	int rc = rn_units_decode(&k->mem, &in, &quick, NULL);
+
+	if (rc == RN_OK)
+		rc = rn_units_shrink(&k->mem, &k->scratch, quick, &small);
+	return rc == RN_OK ? rn_units_encode(small, out) : rc;
+}
+
+static int keep_series(struct kept *k, const struct rn_sigs *from, uint32_t i, uint32_t *number)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&k->mem);
+	struct rn_buf b = { 0 }, blurred = { 0 }, *out = k->blurred ? &blurred : &b;
+	size_t len;
+	const void *bytes = rn_sigs_get(from, i, &len);
+	int rc = shrink_series(k, bytes, len, &b);
+
+	if (rc == RN_OK && k->blurred)
+		rc = rn_blur_values(b.data, b.len, k->blurred, &k->mem, &blurred);
+	if (rc == RN_OK)
+		rc = rn_buf_status(out);
+	if (rc == RN_OK)
+		rc = rn_sigs_intern(k->series, out->data, out->len, number);
+	rn_buf_free(&b);
+	rn_buf_free(&blurred);
+	rn_arena_rewind(&k->mem, mark);
+	return rc;
+}
+
+/* Which stack a call was made from is no argument of it. */
+static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
+{
+	size_t len;
+	const void *sig = rn_sigs_get(sigs, at.sig, &len);
+	uint32_t stack;
+
+	rn_call_elastics(sig, len, &stack);
+	return stack != at.hole;
+}
+
+#define SERIES_ROOM ((size_t)256 << 10) /* most are made in that */
+
+/* Series of the list are numbered in the order of their use. */
+static int number_series(struct rn_value_list *l, const struct rn_sigs *sigs, struct kept *k,
+			 uint64_t blurred, uint32_t *known)
+{
+	int rc = RN_OK;
+
+	for (uint32_t sig = 0; sig < rn_sigs_count(sigs); sig++)
+		for (uint32_t p = l->place[sig]; p < l->place[sig + 1]; p++) {
+			bool exact =
+				!blurred || !is_argument(sigs, (struct rn_value_place){
+								       sig, p - l->place[sig] });
+
+			k->blurred = exact ? 0 : blurred;
+			for (uint32_t i = l->share_of[p]; i < l->share_of[p + 1]; i++) {
+				uint32_t *as = &known[2 * l->share[i].number + exact];
+
+				if (*as == UINT32_MAX && rc == RN_OK)
+					rc = keep_series(k, l->series, l->share[i].number, as);
+				l->share[i].number = *as;
+			}
+		}
+	return rc;
+}
+
+static int finish_series(struct rn_trace *t, struct rn_arena *scratch)
+{
+	struct rn_value_list *l = &t->values;
+	uint32_t n = rn_sigs_count(l->series);
+	uint32_t *known = rn_new(scratch, uint32_t, 2 * (size_t)n + 1); /* blurred, and not */
+	struct kept k = { .series = rn_sigs_new(&t->mem) };
+	int rc;
+
+	if (!k.series || !known)
+		return RN_E_NOMEM;
+	memset(known, 0xff, 2 * (size_t)n * sizeof(*known));
+	rn_arena_init(&k.mem, SIZE_MAX);
+	rn_arena_init(&k.scratch, SIZE_MAX);
+	rn_arena_reserve(&k.mem, SERIES_ROOM);
+	rn_arena_reserve(&k.scratch, SERIES_ROOM);
+	rc = number_series(l, t->streams.sigs, &k, rn_meta_lossy(&t->meta).params, known);
+	rn_arena_free(&k.mem);
+	rn_arena_free(&k.scratch);
+	l->series = k.series;
+	return rc;
+}
+
+int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const struct rn_sigs *sigs,
+		     const uint32_t *map, struct rn_arena *scratch)
+{
+	struct rn_value_list old;
+	struct rn_values final;
+	int rc;
+
+	if (v->use.n == 0)
+		return RN_OK;
+	rc = rn_values_init(&final, &t->mem);
+	if (rc == RN_OK)
+		rc = rn_value_list_make(v, sigs, 0, scratch, &old);
+	if (rc == RN_OK)
+		rc = rn_value_list_merge(&old, map, rn_sigs_count(sigs), 0, &final);
+	if (rc == RN_OK)
+		rc = rn_value_list_make(&final, t->streams.sigs, 0, &t->mem, &t->values);
+	return rc == RN_OK && t->values.share ? finish_series(t, scratch) : rc;
+}
+
+/* ---- events ---- */
+
+/* The table with nodes; where each site is there. */
+static int take_stacks(const struct rn_order_list *l, struct rn_site_tables *tables,
+		       struct rn_order_list *out, uint32_t *map)
+{
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < rn_sigs_count(l->site) && rc == RN_OK; i++) {
+		struct rn_order_place p = rn_order_list_site(l, i);
+
+		if (p.stack_len)
+			rc = rn_site_tables_add(tables, p.stack, p.stack_len, &p.node);
+		if (rc == RN_OK)
+			rc = rn_order_list_intern(out, &p, &map[i]);
+	}
+	return rc;
+}
+
+/* Everything that there is, to be written in another codec. */
+struct all {
+	struct rn_order *order; /* by stream of the list */
+	const uint64_t **clock;
+};
+
+static int read_all(const struct rn_order_list *l, enum rn_order_codec codec, uint64_t threads,
+		    struct rn_arena *mem, struct all *a, struct rn_err *err)
+{
+	uint32_t n = l->chunks.stream.n;
+	int32_t *rank = rn_new(mem, int32_t, n);
+	const uint32_t *comm;
+	struct rn_sigs *names;
+	int rc = rn_order_list_comms(l, mem, &names, &comm);
+
+	a->order = rn_new(mem, struct rn_order, n);
+	a->clock = rn_new(mem, const uint64_t *, n);
+	if (!rank || !a->order || !a->clock)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		rank[i] = (int32_t)(rn_chunk_list_at(&l->chunks, i)->stream / threads);
+		rc = rn_order_list_get(l, rn_chunk_list_at(&l->chunks, i), comm, mem, &a->order[i],
+				       err);
+	}
+	if (rc == RN_OK && codec == RN_ORDER_CLOCK)
+		rc = rn_order_clocks(mem, a->order, rank, n, a->clock);
+	return rc;
+}
+
+/* The chunks as one. What was sent has done what it was for: `clock` keeps the reference order. */
+static int recode(const struct all *a, uint32_t i, enum rn_order_codec codec,
+		  struct rn_chunk_stream *to, struct rn_arena *mem, struct rn_arena *scratch)
+{
+	struct rn_chunk *chunk = rn_new(mem, struct rn_chunk, 1);
+	struct rn_order o = a->order[i];
+	struct rn_buf b = { 0 };
+	unsigned char *bytes = NULL;
+	int rc;
+
+	o.sends = 0;
+	rc = rn_order_chunk_write(codec, &o, a->clock[i], scratch, &b);
+	if (rc == RN_OK)
+		bytes = rn_new(mem, unsigned char, b.len);
+	if (bytes && chunk) {
+		memcpy(bytes, b.data, b.len);
+		*chunk = (struct rn_chunk){ bytes, b.len };
+		to->chunk = chunk;
+		to->chunks = 1;
+	} else if (rc == RN_OK) {
+		rc = RN_E_NOMEM;
+	}
+	rn_buf_free(&b);
+	return rc;
+}
+
+static int recode_all(struct rn_order_list *out, const struct rn_order_list *l,
+		      const struct rn_meta *meta, struct rn_err *err)
+{
+	enum rn_order_codec codec = rn_meta_order(meta);
+	struct rn_arena scratch;
+	struct all a;
+	int rc;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = read_all(l, codec, rn_meta_threads(meta), &scratch, &a, err);
+	for (uint32_t i = 0; i < l->chunks.stream.n && rc == RN_OK; i++)
+		rc = recode(&a, i, codec, rn_chunk_list_at(&out->chunks, i), out->mem, &scratch);
+	rn_arena_free(&scratch);
+	return rc;
+}
+
+int rn_finish_order(struct rn_trace *t, const struct rn_order_list *l,
+		    struct rn_site_tables *tables, struct rn_err *err)
+{
+	uint32_t *map = rn_new(&t->mem, uint32_t, rn_sigs_count(l->site));
+	struct rn_order_list *out = rn_new(&t->mem, struct rn_order_list, 1);
+	int rc;
+
+	if (l->chunks.stream.n == 0)
+		return RN_OK;
+	if (!map || !out || rn_order_list_init(out, &t->mem, true) < 0)
+		return RN_E_NOMEM;
+	t->events = out;
+	rc = take_stacks(l, tables, out, map);
+	if (rc == RN_OK)
+		rc = rn_order_list_copy(out, l, map);
+	return rc == RN_OK && rn_meta_order(&t->meta) != RN_ORDER_MODEL
+		       ? recode_all(out, l, &t->meta, err)
+		       : rc;
+}

@@ -1,0 +1,135 @@
+/* folded_streams.c - see folded_streams.h. Trusts no number. */
+#include "model/folded_streams.h"
+
+#include "base/arena.h"
+#include "base/varint.h"
+#include "base/intern.h"
+#include "series/units.h"
+
+#define PARTS_MOST ((uint64_t)1 << 24) /* of loops and rules with loops, over all groups */
+
+static uint64_t rounds_of(const void *series, uint64_t n)
+{
+	rn_i128 sum;
+
+	if (n > rn_units_length(series))
+		return UINT64_MAX;
+	sum = rn_units_sum(series, n);
+	return sum > (rn_i128)1 << 62 ? UINT64_MAX : (uint64_t)sum;
+}
+
+static bool has_negative(const struct rn_units *u)
+{
+	uint64_t i;
+
+	return rn_units_find_sum(u, 0, &i) == RN_E_ARG;
+}
+
+static int read_series(const struct rn_folded *f, struct rn_arena *mem, const struct rn_units **to,
+		       struct rn_err *err)
+{
+	for (uint32_t i = 0; i < rn_sigs_count(f->series); i++) {
+		size_t len;
+		const void *bytes = rn_sigs_get(f->series, i, &len);
+		struct rn_reader in = rn_reader(bytes, len);
+		struct rn_units *u;
+		int rc = rn_units_decode(mem, &in, &u, err);
+
+		if (rc < 0)
+			return rc;
+		if (has_negative(u))
+			return rn_err_set(err, RN_E_DATA, "series %u: a count is negative", i);
+		to[i] = u;
+	}
+	return RN_OK;
+}
+
+static int deal_series(const struct rn_folded *f, const struct rn_units **units,
+		       struct rn_stream_loops *l, struct rn_err *err)
+{
+	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++) {
+		if (f->ref[i] > rn_sigs_count(f->series))
+			return rn_err_set(err, RN_E_DATA, "no series %u", f->ref[i]);
+		l->series[i] = f->ref[i] ? units[f->ref[i] - 1] : NULL;
+	}
+	return RN_OK;
+}
+
+/* A stream uses each of its series up. */
+static bool open_group(const struct rn_streams *s, uint32_t group, struct rn_stretch *stretch,
+		       uint64_t *executions)
+{
+	const struct rn_stream_loops *l = s->loops;
+	uint32_t loops = rn_loopset_count(l->set);
+	struct rn_flow flow = rn_streams_flow(s, group);
+
+	if (!rn_flow_measure(stretch, &flow, executions))
+		return false;
+	l->length[group] = flow.length;
+	for (uint32_t k = 0; k < loops; k++) {
+		const struct rn_units *u = flow.series[k];
+
+		if (executions[k] != (u ? rn_units_length(u) : 0))
+			return false;
+		l->rounds[(size_t)group * loops + k] = u ? rounds_of(u, executions[k]) : 0;
+	}
+	return true;
+}
+
+static int open_groups(const struct rn_streams *s, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_loopset *set = s->loops->set;
+	struct rn_stretch *stretch = rn_stretch_new(scratch, set, PARTS_MOST);
+	uint64_t *executions = rn_new(scratch, uint64_t, rn_loopset_count(set));
+
+	if (!stretch || !executions)
+		return rn_err_nomem(err);
+	for (uint32_t g = 0; g < s->groups; g++) {
+		if (s->group[g].root >= rn_rules_count(s->rules))
+			return rn_err_set(err, RN_E_DATA, "group %u has no rule", g);
+		if (!open_group(s, g, stretch, executions))
+			return rn_err_set(err, RN_E_DATA, "group %u: counts do not fit", g);
+	}
+	return RN_OK;
+}
+
+static struct rn_stream_loops *new_loops(const struct rn_folded *f, struct rn_arena *mem)
+{
+	struct rn_stream_loops *l = rn_new(mem, struct rn_stream_loops, 1);
+	size_t all = (size_t)f->loops * f->streams.groups;
+
+	if (!l)
+		return NULL;
+	l->series = rn_new(mem, const void *, all + 1);
+	l->rounds = rn_new(mem, uint64_t, all + 1);
+	l->length = rn_new(mem, uint64_t, (size_t)f->streams.groups + 1);
+	return l->series && l->rounds && l->length ? l : NULL;
+}
+
+int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
+		   struct rn_streams *out, struct rn_err *err)
+{
+	struct rn_stream_loops *l = new_loops(f, mem);
+	const struct rn_units **units =
+		rn_new(scratch, const struct rn_units *, (size_t)rn_sigs_count(f->series) + 1);
+	struct rn_loopset *set;
+	int rc;
+
+	if (!l || !units)
+		return rn_err_nomem(err);
+	rc = rn_loopset_new(mem, f->streams.rules, rn_sigs_count(f->streams.sigs), f->loop,
+			    f->loops, rounds_of, &set);
+	if (rc < 0)
+		return rc == RN_E_NOMEM
+			       ? rn_err_nomem(err)
+			       : rn_err_set(err, rc, "a loop is inside itself, or in too much");
+	l->set = set;
+	rc = read_series(f, mem, units, err);
+	if (rc == RN_OK)
+		rc = deal_series(f, units, l, err);
+	if (rc < 0)
+		return rc;
+	*out = f->streams;
+	out->loops = l;
+	return open_groups(out, scratch, err);
+}

@@ -1,0 +1,97 @@
+/*
+ * section_kinds.h - a trace in memory, and one row for each kind of section.
+ *
+ * The merge fills a struct rn_trace (merge/trace_finish.h), the writer encodes its sections, and
+ * the reader decodes them again. Writer, reader and container iterate over the rows. A new kind of
+ * data is one file with its codec, one field of struct rn_trace and one row.
+ *
+ * Rows are in the order of decoding: a section depends only on sections of earlier rows. In a file,
+ * sections ascend by type. Encoders only encode: what is folded, rounded or renumbered was so
+ * before. Decoders do not trust their input: RN_OK, RN_E_NOMEM, or RN_E_DATA with the reason.
+ */
+#ifndef RN_MODEL_SECTION_KINDS_H
+#define RN_MODEL_SECTION_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "encode/signature.h"
+#include "model/event_list.h"
+#include "model/payload.h"
+#include "model/site_table.h"
+#include "model/elastic_values_codec.h"
+#include "model/folded_streams.h"
+#include "model/merged_streams.h"
+
+struct rn_comms;
+struct rn_container;
+struct rn_chunk_list;
+struct rn_order_view;
+struct rn_times;
+
+/* The numbers of the sections in a file. Reserved numbers (doc/format.md, section 3) are absent, so
+ * a trace that requires one is refused. */
+enum rn_section_type {
+	RN_SECTION_META = 1,
+	RN_SECTION_FUNCTIONS = 2,
+	RN_SECTION_STRINGS = 3,
+	RN_SECTION_SIGNATURES = 4,
+	RN_SECTION_RULES = 5,
+	RN_SECTION_LOOPS = 6,
+	RN_SECTION_RANKS = 7,
+	RN_SECTION_TIME = 8,
+	RN_SECTION_COMMS = 10,
+	RN_SECTION_TIMES = 11,
+	RN_SECTION_SITES = 12,
+	RN_SECTION_VALUES = 13,
+	RN_SECTION_ORDER = 14,
+	RN_SECTION_END
+};
+
+struct rn_trace {
+	struct rn_arena mem;
+	struct rn_buf file; /* of the reader, as are container and order */
+	struct rn_container *container;
+	struct rn_meta meta;
+	struct rn_vocab vocab;
+	struct rn_streams streams;     /* "rank" in it means stream */
+	struct rn_comms *comms;        /* NULL: no communicator is known */
+	struct rn_times *times;        /* time statistics; NULL: not recorded */
+	struct rn_chunk_list *moments; /* call times; NULL: not recorded */
+	struct rn_sites sites;         /* call sites */
+	struct rn_value_list values;   /* elastic values */
+	struct rn_order_list *events;  /* order events; NULL: none */
+	struct rn_order_view *order;   /* the events, with names (read/event_reader.h) */
+	uint64_t ranks, threads;
+	uint64_t symbols;        /* number of items in the bodies of all rules */
+	struct rn_folded folded; /* the streams as they are in the file */
+};
+
+void rn_trace_init(struct rn_trace *t);
+void rn_trace_close(struct rn_trace *t);
+
+struct rn_section_kind {
+	enum rn_section_type type;
+	const char *name;
+	bool required; /* a reader that does not know the section refuses the file */
+	bool optional; /* a trace may lack it */
+	/* Appends the section. An optional section without bytes is not written. RN_OK,
+	 * RN_E_NOMEM, or RN_E_ARG if a reader would refuse the data. */
+	int (*encode)(const struct rn_trace *t, struct rn_buf *out);
+	int (*decode)(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err);
+};
+
+#define RN_SECTION_KINDS 13
+extern const struct rn_section_kind rn_section_kinds[RN_SECTION_KINDS];
+
+/* The row of a type, or NULL. */
+const struct rn_section_kind *rn_section_kind(uint64_t type);
+
+/* "rules", or NULL for a type that this program does not know. */
+const char *rn_section_name(uint64_t type);
+
+#endif

@@ -1,0 +1,373 @@
+/* cdc_codec.c - see cdc_codec.h. One set of functions goes both ways, as in range_coder.h. */
+#include "order/cdc_codec.h"
+
+#include <assert.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/varint.h"
+#include "order/context_mix.h"
+#include "order/row_model.h"
+#include "order/cdc_tables.h"
+
+/* Kinds of decisions, beside those of parts. */
+enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, ALONE };
+
+struct delta {
+	struct rn_arena *scratch;
+	struct rn_pieces *p;
+	struct rn_guess *g;
+	bool writes;
+	struct rn_order_chunk c;
+	size_t dones; /* that are left */
+};
+
+/* A number of a table, by what came before it there. */
+struct last {
+	unsigned kind;
+	uint32_t salt, v[2];
+};
+
+static uint32_t code_next(struct delta *x, struct last *l, uint32_t v, uint32_t max)
+{
+	uint32_t a = l->v[0] < 48 ? l->v[0] : 48 + rn_pieces_bucket(l->v[0]);
+
+	struct rn_guess_on on = { l->kind, l->salt, rn_guess_mix(l->salt, 256 + a) };
+
+	l->v[1] = l->v[0];
+	return l->v[0] = rn_guess_number(x->g, &on, v, max);
+}
+
+static struct last table(unsigned kind, uint32_t site, uint32_t which)
+{
+	return (struct last){ .kind = kind, .salt = rn_guess_mix(site, 1000 + which) };
+}
+
+/* How many; at most `max`. */
+static uint32_t code_size(struct delta *x, uint32_t site, uint32_t which, uint32_t v, uint32_t max)
+{
+	struct last l = table(SIZE, site, which);
+
+	assert(!x->writes || v <= max);
+	return code_next(x, &l, v, max);
+}
+
+/* Ascending numbers. */
+static void code_list(struct delta *x, struct last l, uint32_t *v, uint32_t n)
+{
+	uint32_t base = 0;
+
+	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
+		uint32_t step;
+
+		assert(!x->writes || v[i] >= base);
+		step = code_next(x, &l, v[i] - base, UINT32_MAX - 1 - base);
+		if (!x->writes)
+			v[i] = base + step;
+		base = v[i] + 1;
+	}
+}
+
+static void code_numbers(struct delta *x, struct last l, uint32_t *v, uint32_t n, uint32_t least)
+{
+	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
+		uint32_t k;
+
+		assert(!x->writes || v[i] >= least);
+		k = code_next(x, &l, v[i] - least, UINT32_MAX - least);
+		if (!x->writes)
+			v[i] = k + least;
+	}
+}
+
+/* --- rows --- */
+
+static void code_sites(struct delta *x)
+{
+	for (uint32_t r = 0; r < x->c.rows && !rn_guess_bad(x->g); r++) {
+		uint32_t site = rn_pieces_site(x->p, x->writes ? x->c.row[r].site : 0);
+
+		if (!x->writes)
+			x->c.row[r].site = site;
+	}
+}
+
+/* In which rows nothing is done, as a rule those before a row of another site. */
+static void code_alones(struct delta *x, uint32_t site, struct rn_order_row_tables *t)
+{
+	struct rn_order_chunk *c = &x->c;
+	uint32_t last = 0;
+
+	t->rows = t->alones = 0;
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		bool ends = c->next[r] != r + 1, alone = x->writes && c->row[r].done == 0;
+		struct rn_guess_on on = { ALONE, rn_guess_mix(site, 8 + ends),
+					  rn_guess_mix(site, 64 + ends * 16u + (last & 15)) };
+
+		alone = rn_guess_bit(x->g, &on, alone);
+		if (ends)
+			last = last << 1 | alone;
+		if (!x->writes)
+			c->row[r].done = !alone;
+		t->rows++;
+		t->alones += alone;
+	}
+}
+
+/* Sizes that fit each other: every row is alone, or has a thing that is not with the next. */
+static bool code_row_sizes(struct delta *x, uint32_t site, struct rn_order_row_tables *t)
+{
+	uint32_t full;
+
+	code_alones(x, site, t);
+	full = t->rows - t->alones;
+	t->withs = code_size(x, site, 1, t->withs, full ? UINT32_MAX - full : 0);
+	t->unmatcheds = code_size(x, site, 2, t->unmatcheds, full);
+	t->things = full + t->withs;
+	if (t->things > x->dones)
+		rn_guess_refuse(x->g);
+	return !rn_guess_bad(x->g);
+}
+
+/* Numbers come one by one: there is nothing to match. */
+static void code_value_rows(struct delta *x, uint32_t site)
+{
+	for (uint32_t r = x->c.first[site]; r != RN_TABLES_NONE; r = x->c.next[r]) {
+		struct rn_order_row row =
+			x->writes ? x->c.row[r] : (struct rn_order_row){ .site = site };
+
+		row.fails = rn_pieces_fails(x->p, site, row.fails);
+		row.done = rn_pieces_done(x->p, site, row.fails, row.done);
+		rn_pieces_end_row(x->p, &row);
+		if (!x->writes)
+			x->c.row[r] = row;
+	}
+}
+
+static int code_site_rows(struct delta *x, uint32_t site)
+{
+	struct rn_order_row_tables t = { 0 };
+	bool memory = !x->writes || rn_order_row_tables(x->scratch, &x->c, site, &t);
+
+	if (!memory)
+		return RN_E_NOMEM;
+	if (!code_row_sizes(x, site, &t))
+		return RN_E_DATA;
+	if (!x->writes && !rn_order_row_tables_room(x->scratch, &t))
+		return RN_E_NOMEM;
+	code_list(x, table(AT, site, 0), t.with, t.withs);
+	code_numbers(x, table(FAILS, site, 1), t.alone_fails, t.alones, 0);
+	code_list(x, table(AT, site, 2), t.unmatched_at, t.unmatcheds);
+	code_numbers(x, table(FAILS, site, 2), t.unmatched_fails, t.unmatcheds, 1);
+	if (rn_guess_bad(x->g) || (!x->writes && !rn_order_apply_rows(&x->c, site, &t)))
+		return RN_E_DATA;
+	assert(t.things <= x->dones);
+	x->dones -= t.things;
+	return RN_OK;
+}
+
+/* --- what is done in them --- */
+
+static void code_epochs(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
+{
+	struct last who = table(EPOCH, site, 0), high = table(EPOCH, site, 1),
+		    low = table(EPOCH, site, 2);
+	uint64_t clock = 0;
+
+	for (uint32_t i = 0; i < t->epochs && !rn_guess_bad(x->g); i++) {
+		struct rn_order_epoch *e = &t->epoch[i], was = *e;
+		uint64_t step = rn_zigzag((int64_t)(was.clock - clock));
+
+		was.source = (int32_t)code_next(x, &who, (uint32_t)was.source, UINT32_MAX);
+		step = (uint64_t)code_next(x, &high, (uint32_t)(step >> 32), UINT32_MAX) << 32 |
+		       code_next(x, &low, (uint32_t)step, UINT32_MAX);
+		clock += (uint64_t)rn_unzigzag(step);
+		if (!x->writes)
+			*e = (struct rn_order_epoch){ was.source, clock };
+	}
+}
+
+/* Those that are moved come in groups: where the next one is, and how far it goes, depends on the
+ * last one. */
+static void code_moved(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
+{
+	struct last at = table(AT, site, 3), delay = table(DELAY, site, 0);
+	uint32_t base = 0;
+
+	for (uint32_t i = 0; i < t->moved && !rn_guess_bad(x->g); i++) {
+		uint32_t step, z = x->writes ? (uint32_t)rn_zigzag(t->delay[i]) : 0;
+
+		at.v[1] = delay.v[0];
+		step = code_next(x, &at, t->moved_at[i] - base, UINT32_MAX - 1 - base);
+		delay.v[1] = step;
+		z = code_next(x, &delay, z, UINT32_MAX);
+		if (!x->writes) {
+			t->moved_at[i] = base + step;
+			t->delay[i] = (int32_t)rn_unzigzag(z);
+		}
+		base = t->moved_at[i] + 1;
+	}
+}
+
+static int code_matched(struct delta *x, uint32_t site)
+{
+	struct rn_order_matched_tables t;
+
+	if (!(x->writes ? rn_order_matched_tables : rn_order_receives)(x->scratch, &x->c, site, &t))
+		return RN_E_NOMEM;
+	if (!t.matched)
+		return RN_OK;
+	t.epochs = code_size(x, site, 3, t.epochs, t.matched);
+	t.moved = code_size(x, site, 4, t.moved, t.matched);
+	if (!x->writes && !rn_order_matched_tables_room(x->scratch, &t))
+		return RN_E_NOMEM;
+	code_epochs(x, site, &t);
+	code_moved(x, site, &t);
+	if (rn_guess_bad(x->g))
+		return RN_E_DATA;
+	return x->writes ? RN_OK : rn_order_apply_matched(x->scratch, &x->c, &t);
+}
+
+static int code_site_done(struct delta *x, uint32_t site)
+{
+	struct rn_order_chunk *c = &x->c;
+
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		uint32_t n = c->at[r + 1] - c->at[r];
+
+		rn_pieces_begin_row(x->p, &c->row[r]);
+		for (uint32_t k = 0; k < n && !rn_guess_bad(x->g); k++) {
+			struct rn_order_done *d = &c->done[c->at[r] + k], was = *d;
+
+			was = rn_pieces_one(x->p, site, k, n - k - 1, was);
+			if (!x->writes)
+				*d = was;
+		}
+	}
+	return rn_guess_bad(x->g) ? RN_E_DATA : code_matched(x, site);
+}
+
+/* --- chunks --- */
+
+static bool of_values(const struct delta *x, uint32_t site)
+{
+	return rn_order_has_numbers(&x->c.site[site]);
+}
+
+/* Each site in its turn, by a function of it. */
+static int each_site(struct delta *x, int (*code)(struct delta *x, uint32_t site))
+{
+	int rc = RN_OK;
+
+	for (uint32_t s = 0; s < x->c.sites && !rc; s++) {
+		struct rn_arena_mark mark = rn_arena_mark(x->scratch);
+
+		if (x->c.first[s] != RN_TABLES_NONE)
+			rc = code(x, s);
+		rn_arena_rewind(x->scratch, mark);
+	}
+	return !rc && rn_guess_bad(x->g) ? RN_E_DATA : rc;
+}
+
+static int site_rows(struct delta *x, uint32_t site)
+{
+	if (!of_values(x, site))
+		return code_site_rows(x, site);
+	code_value_rows(x, site);
+	return RN_OK;
+}
+
+static int site_done(struct delta *x, uint32_t site)
+{
+	return of_values(x, site) ? RN_OK : code_site_done(x, site);
+}
+
+static int code_chunk(struct delta *x)
+{
+	struct rn_arena_mark mark = rn_arena_mark(x->scratch);
+	int rc;
+
+	code_sites(x);
+	if (rn_guess_bad(x->g))
+		return RN_E_DATA;
+	rc = rn_order_chunk_begin(x->scratch, &x->c) ? RN_OK : RN_E_NOMEM;
+	if (!rc)
+		rc = each_site(x, site_rows);
+	if (!rc) {
+		rn_order_chunk_count(&x->c);
+		rc = each_site(x, site_done);
+	}
+	if (!rc) {
+		uint32_t things = x->c.at[x->c.rows];
+
+		x->c.row += x->c.rows;
+		x->c.done += things;
+		x->c.clock = x->c.clock ? x->c.clock + things : NULL;
+		x->c.place = x->c.place ? x->c.place + things : NULL;
+		x->c.before += things;
+	}
+	rn_arena_rewind(x->scratch, mark);
+	return rc;
+}
+
+/* All chunks; the arena is as it was afterwards, but for a guess and parts. */
+static int run(struct delta *x, const struct rn_order *o, struct rn_guess *g)
+{
+	size_t left = o->rows;
+	int rc = RN_OK;
+
+	x->p = rn_pieces_new(x->scratch, o);
+	if (!x->p || !g)
+		return RN_E_NOMEM;
+	x->g = x->p->g = g;
+	x->writes = rn_guess_writes(g);
+	x->dones = o->dones;
+	x->c.site = o->site;
+	x->c.sites = o->sites;
+	for (; left && !rc; left -= x->c.rows) {
+		x->c.rows = left < RN_CLOCK_DELTA_ROWS ? (uint32_t)left : RN_CLOCK_DELTA_ROWS;
+		rc = code_chunk(x);
+	}
+	return rc;
+}
+
+static uint64_t decisions(const struct rn_order *o)
+{
+	return (uint64_t)4 * (o->rows + o->dones);
+}
+
+int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, const uint64_t *clock,
+			  struct rn_buf *out)
+{
+	struct rn_arena_mark before = rn_arena_mark(scratch);
+	struct rn_guess *g = rn_guess_write(scratch, decisions(o), out, NULL);
+	struct delta x = { .scratch = scratch, .c.clock = clock };
+	int rc;
+
+	/* Only written to when decoding. */
+	x.c.row = (struct rn_order_row *)(uintptr_t)o->row;
+	x.c.done = (struct rn_order_done *)(uintptr_t)o->done;
+	rc = run(&x, o, g);
+	if (!rc) {
+		rn_guess_end(g);
+		rc = rn_buf_status(out);
+	}
+	rn_arena_rewind(scratch, before);
+	return rc;
+}
+
+int rn_order_clock_decode(struct rn_arena *scratch, const void *bytes, size_t len,
+			  const struct rn_order *o, struct rn_order_row *row,
+			  struct rn_order_done *done, uint64_t *clock)
+{
+	struct rn_arena_mark before = rn_arena_mark(scratch);
+	struct rn_guess *g = rn_guess_read(scratch, decisions(o), bytes, len);
+	struct delta x = { .scratch = scratch, .c.row = row, .c.done = done, .c.place = clock };
+	int rc = run(&x, o, g);
+
+	if (!rc && (!rn_guess_end(g) || x.dones))
+		rc = RN_E_DATA;
+	rn_arena_rewind(scratch, before);
+	return rc;
+}

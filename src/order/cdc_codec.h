@@ -1,0 +1,37 @@
+/*
+ * cdc_codec.h - the events of a thread as differences to a reference order: the codec `clock`.
+ *
+ * Clock-delta compression as published (cdc_tables.h), per call site, in chunks of 2^14 rows, with
+ * the tables entropy coded. Where the publication stores the error of a linear prediction of an
+ * index, here the index is coded with the last two steps as contexts: who takes equal steps pays
+ * nothing, and who does not, no more than for the step. What is done in a row (index, source, tag,
+ * which receive it was) is coded as by `model` (row_model.h), as it came: with the differences,
+ * that is the reference order too.
+ *
+ * In proportion to the rows, but for a sort of each chunk. Memory: in proportion to a chunk and
+ * what is done in it, and 3 KB for each site.
+ */
+#ifndef RN_ORDER_CDC_CODEC_H
+#define RN_ORDER_CDC_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "order/events.h"
+
+struct rn_arena;
+struct rn_buf;
+
+#define RN_CLOCK_DELTA_ROWS 16384u /* in a chunk */
+
+/* Appends all but the values. Without clocks (NULL) the order that was is the reference. RN_OK or
+ * RN_E_NOMEM. */
+int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, const uint64_t *clock,
+			  struct rn_buf *out);
+
+/* As rn_order_model_decode; and clock[], zero before, is that of struct rn_order. */
+int rn_order_clock_decode(struct rn_arena *scratch, const void *bytes, size_t len,
+			  const struct rn_order *o, struct rn_order_row *row,
+			  struct rn_order_done *done, uint64_t *clock);
+
+#endif

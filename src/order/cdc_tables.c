@@ -1,0 +1,318 @@
+/* cdc_tables.c - see cdc_tables.h. */
+#include "order/cdc_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* --- chunks --- */
+
+bool rn_order_chunk_begin(struct rn_arena *mem, struct rn_order_chunk *c)
+{
+	c->at = rn_new(mem, uint32_t, (size_t)c->rows + 1);
+	c->first = rn_new(mem, uint32_t, c->sites);
+	c->next = rn_new(mem, uint32_t, c->rows);
+	if (!c->at || !c->first || !c->next)
+		return false;
+	for (size_t s = 0; s < c->sites; s++)
+		c->first[s] = RN_TABLES_NONE;
+	for (uint32_t r = c->rows; r-- > 0;) {
+		uint32_t *first = &c->first[c->row[r].site];
+
+		c->next[r] = *first;
+		*first = r;
+	}
+	return true;
+}
+
+void rn_order_chunk_count(struct rn_order_chunk *c)
+{
+	uint32_t at = 0;
+
+	for (uint32_t r = 0; r < c->rows; r++) {
+		const struct rn_order_row *row = &c->row[r];
+
+		c->at[r] = at;
+		at += rn_order_has_numbers(&c->site[row->site]) ? 0 : row->done;
+	}
+	c->at[c->rows] = at;
+}
+
+/* --- rows --- */
+
+bool rn_order_row_tables_room(struct rn_arena *mem, struct rn_order_row_tables *t)
+{
+	t->with = rn_new(mem, uint32_t, t->withs);
+	t->alone_fails = rn_new(mem, uint32_t, t->alones);
+	t->unmatched_at = rn_new(mem, uint32_t, t->unmatcheds);
+	t->unmatched_fails = rn_new(mem, uint32_t, t->unmatcheds);
+	return t->with && t->alone_fails && t->unmatched_at && t->unmatched_fails;
+}
+
+static struct rn_order_row_tables count_rows(const struct rn_order_chunk *c, uint32_t site)
+{
+	struct rn_order_row_tables t = { 0 };
+
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		const struct rn_order_row *row = &c->row[r];
+
+		t.rows++;
+		t.things += row->done;
+		t.alones += row->done == 0;
+		t.withs += row->done ? row->done - 1 : 0;
+		t.unmatcheds += row->done && row->fails;
+	}
+	return t;
+}
+
+bool rn_order_row_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
+			 struct rn_order_row_tables *t)
+{
+	uint32_t alone = 0, with = 0, unmatched = 0, full = 0, thing = 0;
+
+	*t = count_rows(c, site);
+	if (!rn_order_row_tables_room(mem, t))
+		return false;
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		const struct rn_order_row *row = &c->row[r];
+
+		if (row->done == 0) {
+			t->alone_fails[alone++] = row->fails;
+			continue;
+		}
+		if (row->fails) {
+			t->unmatched_at[unmatched] = full;
+			t->unmatched_fails[unmatched++] = row->fails;
+		}
+		for (uint32_t k = 1; k < row->done; k++)
+			t->with[with++] = thing++;
+		thing++;
+		full++;
+	}
+	return true;
+}
+
+bool rn_order_apply_rows(struct rn_order_chunk *c, uint32_t site,
+			 const struct rn_order_row_tables *t)
+{
+	uint32_t alone = 0, with = 0, unmatched = 0, full = 0, thing = 0;
+
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		struct rn_order_row *row = &c->row[r];
+
+		if (row->done == 0) {
+			if (alone == t->alones)
+				return false;
+			row->fails = t->alone_fails[alone++];
+			continue;
+		}
+		row->fails = 0;
+		if (unmatched < t->unmatcheds && t->unmatched_at[unmatched] == full)
+			row->fails = t->unmatched_fails[unmatched++];
+		row->done = 1;
+		for (; with < t->withs && t->with[with] == thing; with++, thing++)
+			row->done++;
+		thing++;
+		full++;
+	}
+	return alone == t->alones && with == t->withs && unmatched == t->unmatcheds &&
+	       thing == t->things;
+}
+
+/* --- receives --- */
+
+bool rn_order_matched_tables_room(struct rn_arena *mem, struct rn_order_matched_tables *t)
+{
+	t->epoch = rn_new(mem, struct rn_order_epoch, t->epochs);
+	t->moved_at = rn_new(mem, uint32_t, t->moved);
+	t->delay = rn_new(mem, int32_t, t->moved);
+	return t->epoch && t->moved_at && t->delay;
+}
+
+struct receive {
+	uint64_t clock;
+	int32_t source;
+	uint32_t nth; /* as they came */
+};
+
+static int by_clock(const void *a, const void *b)
+{
+	const struct receive *x = a, *y = b;
+
+	if (x->clock != y->clock)
+		return x->clock < y->clock ? -1 : 1;
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	return x->nth < y->nth ? -1 : x->nth > y->nth;
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const struct receive *x = a, *y = b;
+
+	return x->source < y->source ? -1 : x->source > y->source;
+}
+
+bool rn_order_receives(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
+		       struct rn_order_matched_tables *t)
+{
+	uint32_t things = 0;
+
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r])
+		things += c->at[r + 1] - c->at[r];
+	*t = (struct rn_order_matched_tables){ .thing = rn_new(mem, uint32_t, things) };
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE && t->thing; r = c->next[r])
+		for (uint32_t i = c->at[r]; i < c->at[r + 1]; i++)
+			if (c->done[i].flags & RN_ORDER_MATCHED)
+				t->thing[t->matched++] = i;
+	return t->thing != NULL;
+}
+
+/* The epoch of each source, in the order of sources. `by` is sorted by them. */
+static void fill_epochs(struct rn_order_matched_tables *t, const struct receive *by)
+{
+	t->epochs = 0;
+	for (uint32_t i = 0; i < t->matched; i++) {
+		struct rn_order_epoch *e = &t->epoch[t->epochs];
+
+		if (i == 0 || by[i].source != by[i - 1].source) {
+			*e = (struct rn_order_epoch){ by[i].source, by[i].clock };
+			t->epochs++;
+		} else if (e[-1].clock < by[i].clock) {
+			e[-1].clock = by[i].clock;
+		}
+	}
+}
+
+/*
+ * The fewest receives that have to be moved are those outside of a longest ascending subsequence
+ * of their places in the reference order. last[k] ends the best one of k + 1 elements. Looking from
+ * the end, in steps that double, a receive costs as much as it is out of order: all of them are
+ * linear when few are.
+ */
+static uint32_t place_of(const uint32_t *last, uint32_t n, uint32_t v)
+{
+	uint32_t step = 1, low, high = n;
+
+	for (; step <= n && last[n - step] > v; step *= 2)
+		high = n - step;
+	low = step <= n ? n - step + 1 : 0;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (last[mid] < v)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* stays[j]: the j-th that came need not be moved. */
+static bool find_moved(struct rn_arena *scratch, const uint32_t *place, uint32_t n, bool *stays)
+{
+	uint32_t *last = rn_new(scratch, uint32_t, n), *who = rn_new(scratch, uint32_t, n);
+	uint32_t *before = rn_new(scratch, uint32_t, n), length = 0;
+
+	if (!last || !who || !before)
+		return false;
+	for (uint32_t j = 0; j < n; j++) {
+		uint32_t k = place_of(last, length, place[j]);
+
+		last[k] = place[j];
+		who[k] = j;
+		before[j] = k ? who[k - 1] : RN_TABLES_NONE;
+		length += k == length;
+	}
+	for (uint32_t j = length ? who[length - 1] : RN_TABLES_NONE; j != RN_TABLES_NONE;
+	     j = before[j])
+		stays[j] = true;
+	return true;
+}
+
+/* From receives in the reference order. */
+static bool fill_moved(struct rn_arena *mem, struct rn_order_matched_tables *t,
+		       const struct receive *sorted)
+{
+	uint32_t *place = rn_new(mem, uint32_t, t->matched);
+	bool *stays = rn_new(mem, bool, t->matched);
+
+	if (!place || !stays)
+		return false;
+	for (uint32_t i = 0; i < t->matched; i++)
+		place[sorted[i].nth] = i;
+	if (!find_moved(mem, place, t->matched, stays))
+		return false;
+	t->moved = 0;
+	for (uint32_t i = 0; i < t->matched; i++)
+		if (!stays[sorted[i].nth]) {
+			t->moved_at[t->moved] = i;
+			t->delay[t->moved++] = (int32_t)(sorted[i].nth - i);
+		}
+	return true;
+}
+
+bool rn_order_matched_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
+			     struct rn_order_matched_tables *t)
+{
+	struct receive *by;
+
+	if (!rn_order_receives(mem, c, site, t))
+		return false;
+	t->epochs = t->moved = t->matched;
+	by = rn_new(mem, struct receive, t->matched);
+	if (!by || !rn_order_matched_tables_room(mem, t))
+		return false;
+	for (uint32_t j = 0; j < t->matched; j++) {
+		uint32_t i = t->thing[j];
+
+		by[j] = (struct receive){ c->clock ? c->clock[i] : j, c->done[i].source, j };
+	}
+	qsort(by, t->matched, sizeof(*by), by_source);
+	fill_epochs(t, by);
+	qsort(by, t->matched, sizeof(*by), by_clock);
+	return fill_moved(mem, t, by);
+}
+
+/* place[j]: where in the reference order the j-th that came stands. */
+static bool fill_places(const struct rn_order_matched_tables *t, uint32_t *place, bool *moved)
+{
+	uint32_t i = 0;
+
+	for (uint32_t j = 0; j < t->matched; j++)
+		place[j] = RN_TABLES_NONE;
+	for (uint32_t k = 0; k < t->moved; k++) {
+		int64_t to = (int64_t)t->moved_at[k] + t->delay[k];
+
+		if (t->moved_at[k] >= t->matched || moved[t->moved_at[k]] || to < 0 ||
+		    to >= t->matched || place[to] != RN_TABLES_NONE)
+			return false;
+		moved[t->moved_at[k]] = true;
+		place[to] = t->moved_at[k];
+	}
+	for (uint32_t j = 0; j < t->matched; j++) {
+		if (place[j] != RN_TABLES_NONE)
+			continue;
+		while (moved[i])
+			i++;
+		place[j] = i++;
+	}
+	return true;
+}
+
+int rn_order_apply_matched(struct rn_arena *scratch, const struct rn_order_chunk *c,
+			   const struct rn_order_matched_tables *t)
+{
+	uint32_t *place = rn_new(scratch, uint32_t, t->matched);
+	bool *moved = rn_new(scratch, bool, t->matched);
+
+	if (!place || !moved)
+		return RN_E_NOMEM;
+	if (!fill_places(t, place, moved))
+		return RN_E_DATA;
+	for (uint32_t j = 0; j < t->matched; j++)
+		c->place[t->thing[j]] = c->before + place[j];
+	return RN_OK;
+}

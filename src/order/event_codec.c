@@ -1,0 +1,267 @@
+/*
+ * event_codec.c - see event_codec.h: what all codecs have in common. On disk:
+ *
+ *   byte     the codec; plus 4 if the values are coded (value_codec.h)
+ *   varints  how many rows, things done, values
+ *   varint   bytes of what follows: rows and things done, by the codec
+ *   column   the values, if there are any; coded: a varint, the number of bytes, and these bytes
+ *   zeros    as many as the bound asks for
+ */
+#include "order/event_codec.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/varint.h"
+#include "column/column.h"
+#include "order/cdc_codec.h"
+#include "order/adaptive_codec.h"
+#include "order/value_codec.h"
+
+#define FREE     4096u
+#define PER_BYTE 1024u
+#define MANY     UINT32_MAX
+#define CODED    4u   /* bit of the first byte: the values are coded */
+#define FEW      256u /* number of values up to which both encodings are tried */
+
+static const char *const names[] = { "model", "clock" };
+
+_Static_assert(sizeof(names) / sizeof(names[0]) == RN_ORDER_CODECS, "a name for each");
+
+const char *rn_order_codec_name(enum rn_order_codec codec)
+{
+	return names[codec];
+}
+
+enum rn_order_codec rn_order_codec_named(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < RN_ORDER_CODECS && strcmp(names[i], name) != 0)
+		i++;
+	return (enum rn_order_codec)i;
+}
+
+/* The rows fit what is done, the values and the sites. */
+static bool sound(const struct rn_order *o)
+{
+	uint64_t dones = 0, values = 0;
+
+	if (o->rows >= MANY || o->dones >= MANY || o->sites >= MANY)
+		return false;
+	for (size_t i = 0; i < o->rows; i++) {
+		const struct rn_order_row *r = &o->row[i];
+
+		if (r->site >= o->sites)
+			return false;
+		*(rn_order_has_numbers(&o->site[r->site]) ? &values : &dones) += r->done;
+	}
+	for (size_t i = 0; i < o->dones; i++)
+		if (o->done[i].flags & ~(unsigned)(RN_ORDER_CANCELLED | RN_ORDER_MATCHED))
+			return false;
+	return dones == o->dones && values == o->values;
+}
+
+static int encode_rows(struct rn_arena *scratch, enum rn_order_codec codec,
+		       const struct rn_order *o, const uint64_t *clock, struct rn_buf *out)
+{
+	switch (codec) {
+	case RN_ORDER_MODEL:
+		return rn_order_model_encode(scratch, o, out, NULL);
+	case RN_ORDER_CLOCK:
+		return rn_order_clock_encode(scratch, o, clock, out);
+	case RN_ORDER_CODECS:
+		break;
+	}
+	return RN_E_ARG;
+}
+
+/* Number of bytes to add, so that the input bound permits all elements. Columns have their own
+ * bound. */
+static size_t padding(const struct rn_order *o, bool coded, size_t len)
+{
+	size_t n = o->rows + o->dones + (coded ? o->values : 0);
+	size_t need = n > FREE ? (n - FREE + PER_BYTE - 1) / PER_BYTE : 0;
+
+	return need > len ? need - len : 0;
+}
+
+/* Encodes the values by value_codec.h or as a column, whichever is smaller. Many clock readings are
+ * never encoded as a column. */
+static int encode_values(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *values,
+			 bool *coded)
+{
+	struct rn_buf bytes = { 0 };
+	bool clock = false;
+	int rc = o->values ? rn_order_values_encode(scratch, o, &bytes, &clock) : RN_OK;
+
+	*coded = clock && o->values > FEW;
+	if (!rc && o->values && !*coded) {
+		rc = rn_column_encode(o->value, o->values, values);
+		*coded = bytes.len + rn_varint_size(bytes.len) < values->len;
+	}
+	if (!rc && *coded) {
+		rn_buf_clear(values);
+		rn_buf_u64(values, bytes.len);
+		rn_buf_add(values, bytes.data, bytes.len);
+	}
+	rn_buf_free(&bytes);
+	return rc ? rc : rn_buf_status(values);
+}
+
+static int put(enum rn_order_codec codec, const struct rn_order *o, const struct rn_buf *body,
+	       const struct rn_buf *values, bool coded, struct rn_buf *out)
+{
+	size_t before = out->len;
+	int rc;
+
+	rn_buf_byte(out, (unsigned char)(codec | (coded ? CODED : 0)));
+	rn_buf_u64(out, o->rows);
+	rn_buf_u64(out, o->dones);
+	rn_buf_u64(out, o->values);
+	rn_buf_u64(out, body->len);
+	rn_buf_add(out, body->data, body->len);
+	rn_buf_add(out, values->data, values->len);
+	for (size_t n = padding(o, coded, out->len - before); n; n--)
+		rn_buf_byte(out, 0);
+	rc = rn_buf_status(out);
+	if (rc)
+		out->len = before;
+	return rc;
+}
+
+int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
+		    const uint64_t *clock, struct rn_buf *out)
+{
+	struct rn_buf body = { 0 }, values = { 0 };
+	int rc = sound(o) ? encode_rows(scratch, codec, o, clock, &body) : RN_E_ARG;
+	bool coded;
+
+	if (!rc)
+		rc = encode_values(scratch, o, &values, &coded);
+	if (!rc)
+		rc = put(codec, o, &body, &values, coded, out);
+	rn_buf_free(&body);
+	rn_buf_free(&values);
+	return rc;
+}
+
+static int decode_rows(struct rn_arena *scratch, unsigned codec, const void *bytes, size_t len,
+		       const struct rn_order *o, struct rn_order_row *row,
+		       struct rn_order_done *done, uint64_t *clock)
+{
+	if (codec == RN_ORDER_CLOCK)
+		return rn_order_clock_decode(scratch, bytes, len, o, row, done, clock);
+	return rn_order_model_decode(scratch, bytes, len, o, row, done);
+}
+
+/* Decodes coded values, within the input bound. */
+static int get_coded(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o,
+		     struct rn_err *err)
+{
+	uint64_t len = rn_get_count(in, 1);
+	const unsigned char *bytes = rn_get_bytes(in, len);
+	int64_t *v = rn_new(mem, int64_t, o->values);
+	int rc;
+
+	if (!v)
+		return rn_err_nomem(err);
+	if (!bytes)
+		return rn_err_set(err, RN_E_DATA, "order cut off");
+	rc = rn_order_values_decode(mem, bytes, len, o, v);
+	o->value = v;
+	if (rc == RN_E_NOMEM)
+		return rn_err_nomem(err);
+	return rc ? rn_err_set(err, RN_E_DATA, "order damaged: its values are malformed") : RN_OK;
+}
+
+static int get_values(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o,
+		      struct rn_err *err)
+{
+	size_t n = 0;
+	int64_t *v = NULL;
+	int rc = o->values ? rn_column_decode(mem, in, o->values, &v, &n, err) : RN_OK;
+
+	if (!rc && n != o->values)
+		return rn_err_set(err, RN_E_DATA, "order: values are missing");
+	o->value = v;
+	return rc;
+}
+
+static bool all_zero(struct rn_reader *in)
+{
+	while (in->p < in->end && *in->p == 0)
+		in->p++;
+	return rn_left(in) == 0;
+}
+
+/* Rows and things done, where nothing claimed has been believed without bytes for it. */
+static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, struct rn_order *o,
+		    struct rn_err *err)
+{
+	struct rn_order_row *row = rn_new(mem, struct rn_order_row, o->rows);
+	struct rn_order_done *done = rn_new(mem, struct rn_order_done, o->dones);
+	bool clocks = codec == RN_ORDER_CLOCK;
+	uint64_t *clock = rn_new(mem, uint64_t, clocks ? o->dones : 0);
+	uint64_t len = rn_get_count(in, 1);
+	const unsigned char *bytes = rn_get_bytes(in, len);
+	int rc;
+
+	if (!row || !done || !clock)
+		return rn_err_nomem(err);
+	if (!bytes)
+		return rn_err_set(err, RN_E_DATA, "order cut off");
+	rc = decode_rows(mem, codec, bytes, len, o, row, done, clock);
+	if (rc == RN_E_NOMEM)
+		return rn_err_nomem(err);
+	if (rc)
+		return rn_err_set(err, RN_E_DATA, "order damaged: not what %s makes", names[codec]);
+	o->row = row;
+	o->done = done;
+	o->clock = clocks ? clock : NULL;
+	return RN_OK;
+}
+
+static int get(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o, struct rn_err *err)
+{
+	size_t len = rn_left(in);
+	const unsigned char *first = rn_get_bytes(in, 1);
+	unsigned codec = first ? *first & ~CODED : 0;
+	bool coded = first && *first & CODED;
+	int rc;
+
+	o->rows = rn_get_max(in, MANY - 1);
+	o->dones = rn_get_max(in, MANY - 1);
+	o->values = rn_get_max(in, MANY - 1);
+	if (in->bad)
+		return rn_err_set(err, RN_E_DATA, "order cut off");
+	if (codec >= RN_ORDER_CODECS)
+		return rn_err_set(err, RN_E_DATA, "order codec %u does not exist", *first);
+	if (padding(o, coded, len))
+		return rn_err_set(err, RN_E_DATA, "order damaged: too many rows for so few bytes");
+	rc = get_rows(mem, codec, in, o, err);
+	if (!rc && !sound(o))
+		rc = rn_err_set(err, RN_E_DATA, "order damaged: its parts do not fit");
+	if (!rc)
+		rc = (coded ? get_coded : get_values)(mem, in, o, err);
+	if (!rc && !all_zero(in))
+		rc = rn_err_set(err, RN_E_DATA, "order damaged: its parts do not fit");
+	return rc;
+}
+
+int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size_t sites,
+		    const void *bytes, size_t len, struct rn_order *out, struct rn_err *err)
+{
+	struct rn_arena_mark before = rn_arena_mark(mem);
+	struct rn_order o = { .site = site, .sites = sites };
+	struct rn_reader in = rn_reader(bytes, len);
+	int rc = get(mem, &in, &o, err);
+
+	if (rc)
+		rn_arena_rewind(mem, before);
+	else
+		*out = o;
+	return rc;
+}

@@ -1,0 +1,235 @@
+/*
+ * loaded_object.c - see loaded_object.h.
+ */
+#include "preload/loaded_object.h"
+
+#include "base/mpi_detect.h"
+#include "preload/next_mpi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct link_map *rn_object_at(uintptr_t address)
+{
+	struct link_map *object;
+	Dl_info where;
+
+	return dladdr1((void *)address, &where, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
+}
+
+/* ---- symbols ---- */
+
+struct symbols {
+	const ElfW(Sym) * symbol;
+	const char *strings;
+	size_t size; /* of the strings */
+	const uint32_t
+		*hash; /* GNU's: buckets, first hashed symbol, words of the filter, a shift; */
+	const uint32_t *chain; /* the older kind: buckets, symbols */
+	struct {
+		const ElfW(Rela) * entry;
+		size_t bytes;
+	} uses[2];        /* where the loader puts addresses of symbols */
+	size_t relatives; /* entries of the first that are of none */
+};
+
+/* Where the loader may have left addresses as they are in the file. */
+static const void *loaded(const struct link_map *object, ElfW(Addr) at)
+{
+	return (const void *)(at < object->l_addr ? at + object->l_addr : at);
+}
+
+static bool find_symbols(const struct link_map *object, struct symbols *s)
+{
+	*s = (struct symbols){ 0 };
+	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			s->symbol = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRTAB)
+			s->strings = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_GNU_HASH)
+			s->hash = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_HASH)
+			s->chain = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRSZ)
+			s->size = d->d_un.d_val;
+		else if (d->d_tag == DT_RELA)
+			s->uses[0].entry = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_RELASZ)
+			s->uses[0].bytes = d->d_un.d_val;
+		else if (d->d_tag == DT_RELACOUNT)
+			s->relatives = d->d_un.d_val;
+		else if (d->d_tag == DT_JMPREL)
+			s->uses[1].entry = loaded(object, d->d_un.d_ptr);
+		else if (d->d_tag == DT_PLTRELSZ)
+			s->uses[1].bytes = d->d_un.d_val;
+	}
+	return s->symbol && s->strings;
+}
+
+/* Replaces strcmp, because the strcmp of a sanitizer fails before the sanitizer is initialized. */
+static bool are_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool is(const struct symbols *s, size_t i, const char *name, bool defined)
+{
+	return (s->symbol[i].st_shndx != SHN_UNDEF) == defined && s->symbol[i].st_name < s->size &&
+	       are_equal(s->strings + s->symbol[i].st_name, name);
+}
+
+/* Its number; 0 when there is none. */
+static size_t among(const struct symbols *s, const char *name)
+{
+	for (size_t i = 1; s->chain && i < s->chain[1]; i++)
+		if (is(s, i, name, true))
+			return i;
+	return 0;
+}
+
+/* The bucket says where symbols with such hashes begin; the last of them has an odd hash. */
+static size_t in_hash(const struct symbols *s, const char *name)
+{
+	uint32_t h = 5381, buckets = s->hash[0], first = s->hash[1], i;
+	const uint32_t *bucket = s->hash + 4 + s->hash[2] * (sizeof(ElfW(Addr)) / 4);
+
+	for (const char *c = name; *c; c++)
+		h = h * 33 + (unsigned char)*c;
+	i = buckets ? bucket[h % buckets] : 0;
+	for (; i && i >= first; i++) {
+		uint32_t hash = bucket[buckets + i - first];
+
+		if ((hash | 1) == (h | 1) && is(s, i, name, true))
+			return i;
+		if (hash & 1)
+			break;
+	}
+	return 0;
+}
+
+/* The value of an indirect function is a resolver, which returns the address. */
+static void *address_of(const struct link_map *object, const ElfW(Sym) * symbol)
+{
+	void *at = (void *)(object->l_addr + symbol->st_value);
+
+	return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? ((void *(*)(void))at)() : at;
+}
+
+void *rn_object_symbol(const struct link_map *object, const char *name)
+{
+	struct symbols s;
+	size_t i;
+
+	if (!find_symbols(object, &s))
+		return NULL;
+	i = s.hash ? in_hash(&s, name) : among(&s, name);
+	return i ? address_of(object, &s.symbol[i]) : NULL;
+}
+
+static bool defines(const struct link_map *object, const char *name)
+{
+	return rn_object_symbol(object, name) != NULL;
+}
+
+struct search {
+	const struct link_map *object;
+	const char *name;
+};
+
+/* Called once, with the list of objects locked. */
+static int find_next(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+
+	(void)info;
+	(void)size;
+	s->object = s->object ? s->object->l_next : _r_debug.r_map;
+	while (s->object && !defines(s->object, s->name))
+		s->object = s->object->l_next;
+	return 1;
+}
+
+const struct link_map *rn_object_next(const struct link_map *object, const char *name)
+{
+	struct search s = { object, name };
+
+	dl_iterate_phdr(find_next, &s);
+	return s.object;
+}
+
+/* Nothing tells how many symbols there are, as those that are not defined are in no table; but what
+ * it asks for it uses. */
+bool rn_object_imports(const struct link_map *object, const char *name)
+{
+	struct symbols s;
+
+	if (!find_symbols(object, &s))
+		return false;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = k ? 0 : s.relatives; i < s.uses[k].bytes / sizeof(ElfW(Rela)); i++)
+			if (is(&s, ELF64_R_SYM(s.uses[k].entry[i].r_info), name, false))
+				return true;
+	return false;
+}
+
+/* ---- kinds ---- */
+
+/* Open MPI loads mca_KIND_NAME.so and looks for mca_KIND_NAME_component in it. */
+static bool is_component(const struct link_map *object)
+{
+	const char *name = rn_base_name(object->l_name);
+	char symbol[256];
+
+	if (!rn_begins(name, "mca_"))
+		return false;
+	snprintf(symbol, sizeof(symbol), "%.*s_component", (int)strcspn(name, "."), name);
+	return defines(object, symbol);
+}
+
+/* As compilers spell it, and by the name that Open MPI's and MPICH's mpi_f08 modules call. */
+static bool binds_fortran(const struct link_map *object)
+{
+	static const char *const init[] = { "mpi_init_", "mpi_init__",    "mpi_init",
+					    "MPI_INIT",  "mpi_init_f08_", NULL };
+
+	for (int i = 0; init[i]; i++)
+		if (defines(object, init[i]))
+			return true;
+	return false;
+}
+
+/* The objects before the tracer in the list are loaded with the program and never unloaded. */
+const struct link_map *rn_object_ours(void)
+{
+	static const struct link_map *ours; /* several threads find the same */
+	const struct link_map *known = __atomic_load_n(&ours, __ATOMIC_RELAXED);
+
+	if (!known) {
+		for (known = _r_debug.r_map; known->l_ld != _DYNAMIC; known = known->l_next)
+			;
+		__atomic_store_n(&ours, known, __ATOMIC_RELAXED);
+	}
+	return known;
+}
+
+enum rn_object_kind rn_object_kind(const struct link_map *object)
+{
+	if (object == rn_object_ours())
+		return RN_OBJECT_TRACER;
+	if (object == rn_real_library || is_component(object))
+		return RN_OBJECT_MPI;
+	/* A tool can define both mpi_init_ and MPI_Init; and a program may be linked statically
+	 * with bindings. */
+	if (!*object->l_name || defines(object, "MPI_Init"))
+		return RN_OBJECT_PROGRAM;
+	if (defines(object, "_ZN3MPI4InitERiRPPc")) /* MPI::Init(int &, char **&) */
+		return RN_OBJECT_CXX;
+	return binds_fortran(object) ? RN_OBJECT_FORTRAN : RN_OBJECT_PROGRAM;
+}

@@ -1,0 +1,327 @@
+/* trace_check.c - see trace_check.h. */
+#include "read/trace_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "base/intern.h"
+#include "encode/template.h"
+#include "encode/time_stats.h"
+#include "model/chunk_list.h"
+#include "file/container.h"
+#include "read/call_times_reader.h"
+#include "read/call_nesting.h"
+#include "read/request_numbering.h"
+#include "read/event_reader.h"
+#include "read/trace.h"
+#include "rules/symbol_counts.h"
+#include "series/units.h"
+
+#define REQUEST_STEPS ((uint64_t)1 << 26) /* less than a second */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts the names; one that is there twice, or NULL. */
+static const char *repeated(const char **name, uint32_t n)
+{
+	qsort(name, n, sizeof(*name), by_text);
+	for (uint32_t i = 1; i < n; i++)
+		if (strcmp(name[i - 1], name[i]) == 0)
+			return name[i];
+	return NULL;
+}
+
+/* Two numbers with one name would make calls look equal that are not. */
+static int check_names(const struct rn_vocab *v, struct rn_arena *scratch, struct rn_err *err)
+{
+	const char **func = rn_new(scratch, const char *, v->funcs);
+	const char **word = rn_new(scratch, const char *, v->words), *twice;
+
+	if (!func || !word)
+		return rn_err_nomem(err);
+	for (uint32_t i = 0; i < v->funcs; i++)
+		func[i] = v->func[i].name;
+	for (uint32_t i = 0; i < v->words; i++)
+		word[i] = v->word[i].text;
+	twice = repeated(func, v->funcs);
+	if (twice)
+		return rn_err_set(err, RN_E_DATA, "two functions are called %s", twice);
+	twice = repeated(word, v->words);
+	if (twice)
+		return rn_err_set(err, RN_E_DATA, "two words are %s", twice);
+	return RN_OK;
+}
+
+/* The vocabulary holds what is used, once, and nothing else. */
+static int check_vocab(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	struct rn_vocab used;
+	int rc;
+
+	if (!rn_vocab_check(&t->vocab))
+		return rn_err_set(err, RN_E_DATA, "the tables of functions and words are wrong");
+	rc = check_names(&t->vocab, scratch, err);
+	if (rc < 0)
+		return rc;
+	rc = rn_vocab_used(scratch, &t->vocab, t->streams.sigs, &used);
+	if (rc == RN_E_NOMEM)
+		return rn_err_nomem(err);
+	if (rc < 0)
+		return rn_err_set(err, RN_E_DATA, "a signature is not valid");
+	if (used.funcs != t->vocab.funcs)
+		return rn_err_set(err, RN_E_DATA, "%u unused function%s",
+				  t->vocab.funcs - used.funcs,
+				  rn_plural(t->vocab.funcs - used.funcs));
+	if (used.words != t->vocab.words)
+		return rn_err_set(err, RN_E_DATA, "%u unused word%s", t->vocab.words - used.words,
+				  rn_plural(t->vocab.words - used.words));
+	return RN_OK;
+}
+
+/* Something is wrong with the streams of a group. */
+static int wrong_stream(const struct rn_trace *t, uint32_t group, const char *what,
+			struct rn_err *err)
+{
+	uint64_t first = t->streams.group[group].first;
+
+	return rn_err_set(err, RN_E_DATA, "rank %" PRIu64 ", thread %" PRIu64 ": %s",
+			  first / t->threads, first % t->threads, what);
+}
+
+static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
+{
+	const struct rn_markers m = rn_markers_of(v);
+
+	for (uint32_t i = 0; i < v->funcs; i++) {
+		const struct rn_func *f = &v->func[i];
+
+		if (f->nparams && (f->number == m.enter || f->number == m.leave))
+			return rn_err_set(err, RN_E_DATA, "%s has parameters", f->name);
+		if (f->number == m.thread && (f->nparams != 1 || rn_func_dir(f, 0) != RN_DIR_IN))
+			return rn_err_set(err, RN_E_DATA, "%s does not have one input parameter",
+					  f->name);
+	}
+	return RN_OK;
+}
+
+/* Checks that the lineage of a thread is an integer or an elastic value. */
+static int check_lineages(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const uint64_t thread = rn_markers_of(&t->vocab).thread;
+	const struct rn_keywords k = rn_keywords_of(&t->vocab);
+
+	for (uint32_t i = 0; i < rn_sigs_count(t->streams.sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
+		struct rn_template parsed;
+		const struct rn_value *v;
+
+		if (thread == UINT64_MAX || rn_call_function(sig, len) != thread)
+			continue;
+		if (rn_template_parse(scratch, &k, sig, len, &parsed) < 0)
+			return rn_err_nomem(err);
+		v = parsed.value;
+		if (v->kind != RN_V_INT && (v->kind != RN_V_ELASTIC || v->num != RN_ELASTIC_INT))
+			return rn_err_set(err, RN_E_DATA, "signature %u has no thread lineage", i);
+	}
+	return RN_OK;
+}
+
+/* Checks the markers of nested calls and of threads. */
+static int check_markers(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	struct rn_nesting *n =
+		rn_nesting_new(scratch, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
+
+	if (!n)
+		return rn_err_nomem(err);
+	for (uint32_t k = 0; k < s->groups && !rn_trace_lossy(t).counts; k++) {
+		struct rn_flow flow = rn_streams_flow(s, k);
+		struct rn_nested of;
+
+		if (rn_nesting_look(n, &flow, &of) < 0)
+			return rn_err_nomem(err);
+		if (of.wrong)
+			return wrong_stream(t, k, of.wrong, err);
+	}
+	if (check_marker_params(&t->vocab, err) < 0)
+		return RN_E_DATA;
+	return check_lineages(t, scratch, err);
+}
+
+static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig, struct rn_err *err)
+{
+	char what[80];
+
+	snprintf(what, sizeof(what), "signature %u is about a request that is not there", sig);
+	return wrong_stream(t, group, what, err);
+}
+
+/* Every request that a stream refers to is there then, if the calls are in their order. */
+static int check_requests(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	struct rn_numbering *n =
+		rn_numbering_new(scratch, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
+	uint64_t patience = REQUEST_STEPS;
+	int rc = n ? RN_OK : RN_E_NOMEM;
+	uint32_t sig;
+
+	for (uint32_t k = 0; k < s->groups && rc == RN_OK && !rn_trace_lossy(t).counts; k++) {
+		struct rn_flow flow = rn_streams_flow(s, k);
+
+		rc = rn_numbering_check(n, &flow, &patience, &sig);
+		if (rc == RN_E_DATA)
+			wrong_request(t, k, sig, err);
+		if (rc == RN_E_RANGE) /* too much to follow to its end */
+			rc = RN_OK;
+	}
+	rn_numbering_free(n);
+	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
+}
+
+typedef int check_fn(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err);
+
+static int check_streams(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	return rn_streams_check(&t->streams, scratch, err);
+}
+
+static int check_times(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	(void)scratch;
+	if (t->times && !rn_times_check(t->times))
+		return rn_err_set(err, RN_E_DATA,
+				  "section times: statistics contradict themselves");
+	return RN_OK;
+}
+
+/* All times of a stream can be read. */
+static int check_stream_moments(struct rn_moment_view *v, const struct rn_trace *t, uint64_t stream,
+				struct rn_err *err)
+{
+	uint64_t start, end;
+	uint32_t group;
+	int rc = rn_streams_find(&t->streams, stream, &group);
+
+	if (rc == RN_OK)
+		rc = rn_moment_view_stream(v, stream, group, err);
+	for (uint64_t i = 0; rc >= 0 && i < rn_moment_view_length(v); i++)
+		rc = rn_moment_view_at(v, i, &start, &end, err);
+	return rc < 0 ? rc : RN_OK;
+}
+
+static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_chunk_list *l = t->moments;
+	struct rn_moment_view *v = NULL;
+	int rc = RN_OK;
+
+	if (!l)
+		return RN_OK;
+	rc = rn_moment_view_new(scratch, t, &v, err);
+	for (uint32_t i = 0; rc == RN_OK && i < l->stream.n; i++)
+		rc = check_stream_moments(v, t, rn_chunk_list_at(l, i)->stream, err);
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "section time");
+	rn_moment_view_free(v);
+	return rc;
+}
+
+/* A stream of the group has as many numbers in each hole as it has calls. */
+static bool has_values(const struct rn_trace *t, uint64_t stream, const uint64_t *calls,
+		       uint32_t sigs)
+{
+	for (uint32_t i = 0; i < sigs; i++) {
+		uint32_t holes = calls[i] ? rn_value_list_holes(&t->values, i) : 0;
+
+		for (uint32_t k = 0; k < holes; k++) {
+			struct rn_value_source v = rn_value_list_find(&t->values, i, k, stream);
+
+			if (!v.series || rn_units_length(v.series) < calls[i])
+				return false;
+		}
+	}
+	return true;
+}
+
+static int check_values(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	uint32_t sigs = rn_sigs_count(s->sigs), rules = rn_rules_count(s->rules);
+	uint64_t *calls = rn_new(scratch, uint64_t, (size_t)sigs + 1);
+	uint64_t *times = rn_new(scratch, uint64_t, (size_t)rules + 1);
+
+	if (!calls || !times)
+		return rn_err_nomem(err);
+	for (uint32_t k = 0; t->values.share && k < s->groups; k++) {
+		uint64_t n = rn_units_length(s->group[k].ranks);
+
+		memset(calls, 0, sigs * sizeof(*calls));
+		memset(times, 0, rules * sizeof(*times));
+		times[s->group[k].root] = 1;
+		rn_rules_counts(s->rules, rn_streams_loops(s), rn_streams_rounds(s, k), times,
+				calls);
+		for (uint64_t i = 0; i < n; i++)
+			if (!has_values(t, (uint64_t)rn_units_at(s->group[k].ranks, i), calls,
+					sigs))
+				return wrong_stream(t, k, "fewer values than calls", err);
+	}
+	return RN_OK;
+}
+
+/* Holes need the section that says what stands in them. */
+static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	for (uint32_t i = 0; !t->values.share && i < rn_sigs_count(t->streams.sigs); i++) {
+		size_t len;
+		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
+
+		if (rn_call_elastics(sig, len, NULL))
+			return rn_err_set(err, RN_E_DATA, "section values is missing");
+	}
+	return check_values(t, scratch, err);
+}
+
+/* All events can be read. */
+static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_seg *streams = t->events ? &t->events->chunks.stream : NULL;
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; streams && i < streams->n && rc == RN_OK; i++) {
+		struct rn_arena_mark mark = rn_arena_mark(scratch);
+		struct rn_order o;
+
+		rc = rn_trace_order(t, RN_SEG_AT(streams, struct rn_chunk_stream, i)->stream,
+				    scratch, &o, err);
+		rn_arena_rewind(scratch, mark);
+	}
+	if (rc == RN_E_DATA)
+		rn_err_prefix(err, "section order");
+	return rc;
+}
+
+/* In this order: what comes later relies on what came before. */
+static check_fn *const checks[] = { check_vocab,    check_streams,  check_markers,
+				    rn_check_comms, check_requests, check_holes,
+				    check_times,    check_moments,  check_order };
+
+int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
+{
+	struct rn_arena scratch;
+	int rc = rn_container_check(t->container, err);
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	for (unsigned i = 0; i < sizeof(checks) / sizeof(*checks) && rc == RN_OK; i++)
+		rc = checks[i](t, &scratch, err);
+	rn_arena_free(&scratch);
+	return rc;
+}

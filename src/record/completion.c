@@ -1,0 +1,97 @@
+/* completion.c - see completion.h. */
+#include "record/completion.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#define FEW RN_COMPLETION_FEW
+
+static bool any(const struct rn_completion *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->q[i] != MPI_REQUEST_NULL)
+			return true;
+	return false;
+}
+
+static bool copy(struct rn_completion *b)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		b->now[i] = b->q[i];
+		some |= b->q[i] != MPI_REQUEST_NULL;
+	}
+	return some;
+}
+
+bool rn_completion_begin(struct rn_completion *b, int n, MPI_Request *q)
+{
+	b->n = n > 0 && q ? (uint32_t)n : 0;
+	b->q = q;
+	b->now = b->now_few;
+	b->s = b->s_few;
+	b->out = b->out_few;
+	b->kept = b->kept_few;
+	b->keeps = false;
+	return b->n > FEW ? any(b) : copy(b);
+}
+
+/* Room for many. */
+static bool make_room(struct rn_completion *b)
+{
+	size_t bytes =
+		b->n * (sizeof(*b->now) + sizeof(*b->s) + sizeof(*b->out) + sizeof(*b->kept));
+	struct rn_order_thread *o = b->c.o;
+
+	if (bytes > o->room_bytes) {
+		int saved = errno;
+		void *p = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			       -1, 0);
+
+		if (p != MAP_FAILED && o->room)
+			munmap(o->room, o->room_bytes);
+		errno = saved;
+		if (p == MAP_FAILED)
+			return false;
+		o->room = p;
+		o->room_bytes = 2 * bytes;
+	}
+	b->kept = o->room;
+	b->now = (MPI_Request *)(void *)(b->kept + b->n);
+	b->s = (MPI_Status *)(void *)(b->now + b->n + b->n % 2);
+	b->out = (struct rn_order_done *)(void *)(b->s + b->n);
+	return copy(b);
+}
+
+bool rn_completion_room(struct rn_completion *b, MPI_Status *status)
+{
+	if (b->n > FEW && !make_room(b))
+		return false;
+	if (status != MPI_STATUS_IGNORE && status != MPI_STATUSES_IGNORE)
+		b->s = status;
+	return true;
+}
+
+void rn_completion_keep(struct rn_completion *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		b->kept[i] = rn_tracked_find(b->q[i], &b->q[i]);
+	b->keeps = true;
+}
+
+int rn_real_Waitany(int n, MPI_Request q[], int *count, int index[], MPI_Status s[])
+{
+	int rc = rn_real.MPI_Waitany(n, q, index, s);
+
+	*count = *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
+	return rc;
+}
+
+int rn_real_Testany(int n, MPI_Request q[], int *count, int index[], MPI_Status s[])
+{
+	int flag = 0, rc = rn_real.MPI_Testany(n, q, index, &flag, s);
+
+	*count = !flag ? 0 : *index == MPI_UNDEFINED ? MPI_UNDEFINED : 1;
+	return rc;
+}

@@ -1,0 +1,146 @@
+/*
+ * libc_values.c - hooks for time and random functions of the C library, whose results are recorded
+ * (--values=all) or replayed (outcome.h).
+ *
+ * Only to the program itself, and to the runtime libraries of its language, of which the number of
+ * calls is determined; MPI asks for the time as often as it likes, and gets it. Other libraries do
+ * too: they are not told apart from those that MPI brings.
+ */
+#include "preload/chain.h"
+#include "preload/loaded_object.h"
+#include "runtime/outcome.h"
+#include "trace/stream.h"
+#include "trace/thread_stream.h"
+#include "runtime/tracer_state.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hand.h"
+
+#define PLACES 256u /* of calls that are remembered */
+
+/* ---- whose call it is ---- */
+
+static bool is_runtime(const char *path)
+{
+	static const char *const names[] = { "libstdc++.so", "libc++.so", "libgfortran.so" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The program itself has no name. */
+static bool decide(uintptr_t from)
+{
+	const struct link_map *object = rn_object_at(from);
+
+	return object && object != rn_object_ours() &&
+	       (!object->l_name[0] || is_runtime(object->l_name));
+}
+
+static bool is_programs(uintptr_t from)
+{
+	static _Atomic uint64_t known[PLACES]; /* address << 1 | answer */
+	_Atomic uint64_t *k = &known[(from >> 2) % PLACES];
+	uint64_t is = atomic_load_explicit(k, memory_order_relaxed);
+
+	if (is >> 1 != from) {
+		is = (uint64_t)from << 1 | decide(from);
+		atomic_store_explicit(k, is, memory_order_relaxed);
+	}
+	return is & 1;
+}
+
+/* Before MPI_Init too: of the first thread, which alone is sure to have a stream. False: the
+ * program gets the result of the C library. */
+static bool settle(uint32_t function, uintptr_t from, int64_t *value, uint32_t n)
+{
+	struct rn_stream *t = rn_me;
+
+	if (!rn_outcome_ops || !rn_outcome_ops->libc_values || !rn_tracer_active() ||
+	    !is_programs(from))
+		return false;
+	if (!t && gettid() == (pid_t)syscall(SYS_getpid)) /* a preloaded tool may replace getpid */
+		t = rn_stream_begin();
+	if (t)
+		rn_outcome_ops->value(t, function, value, n);
+	return t != NULL;
+}
+
+#define FROM ((uintptr_t)__builtin_return_address(0))
+
+/* ---- the functions ---- */
+
+time_t time(time_t *out)
+{
+	int64_t now = rn_libc()->time(NULL);
+
+	settle(RN_N_time, FROM, &now, 1);
+	if (out)
+		*out = (time_t)now;
+	return (time_t)now;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	int rc = rn_libc()->clock_gettime(clock, out);
+
+	if (rc == 0) {
+		int64_t now[2] = { out->tv_sec, out->tv_nsec };
+
+		settle(RN_N_clock_gettime, FROM, now, 2);
+		out->tv_sec = (time_t)now[0];
+		out->tv_nsec = (long)now[1];
+	}
+	return rc;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+	int rc = rn_libc()->gettimeofday(out, zone);
+
+	if (rc == 0) {
+		int64_t now[2] = { out->tv_sec, out->tv_usec };
+
+		settle(RN_N_gettimeofday, FROM, now, 2);
+		out->tv_sec = (time_t)now[0];
+		out->tv_usec = (suseconds_t)now[1];
+	}
+	return rc;
+}
+
+pid_t getpid(void)
+{
+	int64_t pid = rn_libc()->getpid();
+
+	settle(RN_N_getpid, FROM, &pid, 1);
+	return (pid_t)pid;
+}
+
+/* How many bytes there are, and then all of them. */
+ssize_t getrandom(void *out, size_t n, unsigned flags)
+{
+	ssize_t got = rn_libc()->getrandom(out, n, flags);
+	int64_t word = got;
+
+	if (got < 0 || !settle(RN_N_getrandom, FROM, &word, 1) || word < 0 || (uint64_t)word > n)
+		return got;
+	got = (ssize_t)word;
+	for (size_t at = 0; at < (size_t)got; at += sizeof(word)) {
+		size_t some = (size_t)got - at < sizeof(word) ? (size_t)got - at : sizeof(word);
+
+		word = 0;
+		memcpy(&word, (char *)out + at, some);
+		settle(RN_N_getrandom, FROM, &word, 1);
+		memcpy((char *)out + at, &word, some);
+	}
+	return got;
+}

@@ -1,0 +1,48 @@
+/* outcome_thread.c - see outcome_thread.h. */
+#include "record/outcome_thread.h"
+
+#include "encode/call_words.h"
+#include "preload/thread_lineage.h"
+#include "trace/handles.h"
+#include "runtime/tracer_state.h"
+
+struct rn_order_thread *rn_order_threads;
+_Thread_local struct rn_order_thread *rn_order_me;
+
+bool rn_order_alone(void)
+{
+	return !rn_order_threads || !rn_order_threads->next;
+}
+
+struct rn_order_thread *rn_order_thread_new(const struct rn_stream *t)
+{
+	struct rn_order_thread *o;
+
+	rn_tracer_lock();
+	o = rn_new(&rn_tracer.mem, struct rn_order_thread, 1);
+	if (o) {
+		o->stream = t->number;
+		o->birth = rn_birth();
+		o->next = rn_order_threads;
+		rn_order_threads = o;
+	}
+	rn_tracer_unlock();
+	rn_order_me = o;
+	return o;
+}
+
+void rn_order_call(struct rn_order_call *c, struct rn_stream *t, struct rn_order_thread *o,
+		   enum rn_order_kind kind, MPI_Comm comm)
+{
+	uint64_t head = rn_stream_under_way(t)[0];
+
+	*c = (struct rn_order_call){ .t = t,
+				     .o = o,
+				     .function = RN_RAW_FUNCTION(head),
+				     .place = RN_RAW_SITE(head),
+				     .kind = kind,
+				     .source = RN_PLAN_NOTHING,
+				     .tag = RN_PLAN_NOTHING };
+	if (comm != MPI_COMM_NULL)
+		c->comm = (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm);
+}

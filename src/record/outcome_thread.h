@@ -1,0 +1,70 @@
+/*
+ * outcome_thread.h - threads and calls, as record and replay identify them.
+ */
+#ifndef RN_RECORD_OUTCOME_THREAD_H
+#define RN_RECORD_OUTCOME_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/next_mpi.h"
+#include "trace/stream.h"
+#include "order/events.h"
+#include "order/ordinal_set.h"
+#include "order/replay_plan.h"
+
+/* A thread that had an outcome. Several may use a stream, one after the other. */
+struct rn_order_thread {
+	struct rn_order_thread *next; /* of all */
+	uint32_t stream;
+	int64_t birth;
+	uint64_t started;        /* wildcard receives so far */
+	uint64_t numbered;       /* operations with a named partner so far (tracked_request.h) */
+	struct rn_ordinals open; /* of the wildcard receives */
+	void *room;              /* for arrays of requests */
+	size_t room_bytes;
+	struct rn_replay *replay;      /* NULL: the recording does not contain this thread */
+	struct rn_turn_place *places;  /* post_order.h */
+	struct rn_order_thread *other; /* recording: the thread whose receive it completed last */
+};
+
+extern struct rn_order_thread *rn_order_threads; /* tracer lock */
+extern _Thread_local struct rn_order_thread *rn_order_me
+	__attribute__((tls_model("initial-exec"))); /* NULL: not known yet */
+
+/* Makes rn_order_me. NULL when there is no memory. */
+struct rn_order_thread *rn_order_thread_new(const struct rn_stream *t);
+
+/* Whether no other thread has had an outcome. */
+bool rn_order_alone(void);
+
+/* The call in flight: the function, and where it was called. */
+struct rn_order_call {
+	struct rn_stream *t;
+	struct rn_order_thread *o;
+	uint32_t function, place;
+	enum rn_order_kind kind;
+	uint32_t comm;   /* word; 0: none */
+	int source, tag; /* source and tag that it asks for; RN_PLAN_NOTHING: none */
+	uint64_t row;    /* row of the event that completed a request of it, plus 1; 0: unknown */
+};
+
+/* Fills c from the words of the call in flight. */
+void rn_order_call(struct rn_order_call *c, struct rn_stream *t, struct rn_order_thread *o,
+		   enum rn_order_kind kind, MPI_Comm comm);
+
+/* Whether the call asks for a message with this source and tag. */
+static inline bool rn_order_asks_for(const struct rn_order_call *c, int source, int tag)
+{
+	return (c->source == RN_PLAN_NOTHING || c->source == MPI_ANY_SOURCE ||
+		c->source == source) &&
+	       (c->tag == RN_PLAN_NOTHING || c->tag == MPI_ANY_TAG || c->tag == tag);
+}
+
+static inline bool rn_order_is_wild(int source, int tag)
+{
+	return source == MPI_ANY_SOURCE || (tag == MPI_ANY_TAG && source != MPI_PROC_NULL);
+}
+
+#endif

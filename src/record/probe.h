@@ -1,0 +1,55 @@
+/*
+ * probe.h - the functions of the Probe family, as record and replay make them. `m` is NULL, except
+ * in the functions that take the message (Mprobe, Improbe).
+ */
+#ifndef RN_RECORD_PROBE_H
+#define RN_RECORD_PROBE_H
+
+#include "preload/next_mpi.h"
+
+static inline int rn_real_probe(int source, int tag, MPI_Comm comm, MPI_Message *m, MPI_Status *s)
+{
+	return m ? rn_real.MPI_Mprobe(source, tag, comm, m, s)
+		 : rn_real.MPI_Probe(source, tag, comm, s);
+}
+
+static inline int rn_real_probe_once(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m,
+				     MPI_Status *s)
+{
+	return m ? rn_real.MPI_Improbe(source, tag, comm, flag, m, s)
+		 : rn_real.MPI_Iprobe(source, tag, comm, flag, s);
+}
+
+/* Hooks for the four functions, by the functions probe and probe_once. */
+#define RN_PROBES(probe, probe_once)                                                              \
+	static int hook_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)             \
+	{                                                                                         \
+		return probe(source, tag, comm, NULL, status);                                    \
+	}                                                                                         \
+                                                                                                  \
+	static int hook_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *m,                \
+			       MPI_Status *status)                                                \
+	{                                                                                         \
+		return probe(source, tag, comm, m, status);                                       \
+	}                                                                                         \
+                                                                                                  \
+	static int hook_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) \
+	{                                                                                         \
+		return probe_once(source, tag, comm, flag, NULL, status);                         \
+	}                                                                                         \
+                                                                                                  \
+	static int hook_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *m,    \
+				MPI_Status *status)                                               \
+	{                                                                                         \
+		return probe_once(source, tag, comm, flag, m, status);                            \
+	}
+
+#define RN_HOOK_PROBES()                                             \
+	do {                                                         \
+		RN_HOOK(RN_LINK_OUTCOME, MPI_Probe, hook_Probe);     \
+		RN_HOOK(RN_LINK_OUTCOME, MPI_Mprobe, hook_Mprobe);   \
+		RN_HOOK(RN_LINK_OUTCOME, MPI_Iprobe, hook_Iprobe);   \
+		RN_HOOK(RN_LINK_OUTCOME, MPI_Improbe, hook_Improbe); \
+	} while (0)
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * record.h - records outcomes (`rondo trace --only=order`).
+ *
+ * Hooks of the link RN_LINK_OUTCOME call the next function, and append its outcome to the event log
+ * of the stream (event_log.h). They change neither arguments nor results. Before the call, they
+ * only take the posting order of threads (post_order.h) and number the operations that may be
+ * cancelled (tracked_request.h).
+ */
+#ifndef RN_RECORD_RECORD_H
+#define RN_RECORD_RECORD_H
+
+#include "record/outcome_thread.h"
+
+/* Records the lineage of a thread that had no outcome yet. */
+struct rn_order_thread *rn_record_new_thread(struct rn_stream *t);
+
+/* The calling thread. NULL when there is no memory. */
+static inline struct rn_order_thread *rn_record_thread(struct rn_stream *t)
+{
+	return __builtin_expect(rn_order_me != NULL, 1) ? rn_order_me : rn_record_new_thread(t);
+}
+
+/* The call in flight. False when there is no memory. */
+bool rn_record_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
+
+void rn_record_failed_poll(const struct rn_order_call *c);
+void rn_record_completions(const struct rn_order_call *c, const struct rn_order_done *d,
+			   uint32_t n);
+void rn_record_numbers(const struct rn_order_call *c, const int64_t *value, uint32_t n);
+void rn_record_unreplayable(struct rn_stream *t, uint64_t head);
+/* A function of the C library returned these numbers. */
+void rn_record_value(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
+
+/* A wildcard receive is complete: what it has received, and how many that were started before it
+ * are not complete. */
+struct rn_tracked;
+struct rn_order_done rn_record_match(const struct rn_order_call *c, const struct rn_tracked *f,
+				     const MPI_Status *s);
+/* An operation that the program tried to cancel is complete. */
+void rn_record_cancellation(const struct rn_order_call *c, const struct rn_tracked *f,
+			    bool cancelled);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * journal_read_impl.h - a stream while it is read from its extents; for the files that do it:
+ *
+ *   journal_read_log.c      the records of logs, into the tables of each segment
+ *   journal_read_checkpoint.c     a segment's snapshots, and the rings behind them
+ *   journal_read_stream.c   calls under way, and the stream as a whole
+ *   journal_read_events.c    events
+ *   journal_read_live.c      where a stream is, of a program that runs
+ *
+ * What returns false has found that something is damaged, or, with s->failed, no memory.
+ */
+#ifndef RN_RECOVER_JOURNAL_READ_IMPL_H
+#define RN_RECOVER_JOURNAL_READ_IMPL_H
+
+#include "base/vec.h"
+#include "encode/reintern.h"
+#include "recover/segment_join.h"
+#include "recover/journal_read_stream.h"
+#include "model/markers.h"
+
+struct rn_recorded_stream;
+
+/* A segment that is over. */
+struct told {
+	struct rn_tables tables;
+	struct rn_seg *holes, *pieces;
+	struct rn_seal seal;
+};
+
+/* What stood in a hole before what is sealed. */
+struct value_piece {
+	struct rn_fact_values of;
+	const unsigned char *bytes;
+	size_t len;
+};
+
+/* What a stream becomes; process_trace.h has it read-only. */
+struct salvaged {
+	struct rn_arena *mem;
+	struct rn_founds f;
+	struct rn_stream_facts *facts;
+	/* Of the segment that is being read. */
+	struct rn_sigs *words, *blobs, *texts;
+	struct rn_seg *holes;       /* struct rn_holes *, by call; NULL: it has none */
+	struct rn_seg *value_piece; /* struct value_piece */
+	struct rn_rules *rules; /* if not NULL, the calls of `root` precede those of the grammar */
+	uint32_t root;
+	struct rn_grammar *grammar;
+	struct rn_times *times;
+	uint64_t before;       /* calls in those before it */
+	uint64_t hash_limit;   /* bytes of snapshots that may still be hashed */
+	uint64_t replay_limit; /* calls of checkpoints that may still be appended to a grammar */
+	uint64_t lost;         /* calls of segments whose snapshots are damaged */
+	/* Those that are in the log. */
+	struct rn_seg told; /* struct told */
+	struct rn_segment_list *pieces;
+	struct rn_markers markers;
+	const unsigned char *memory; /* the extent that begins with `live` */
+	size_t memory_len;
+	struct rn_live live;
+	unsigned char *under_way;  /* copy of the words of calls in flight */
+	size_t words_len;          /* bytes of words for which the extent has room */
+	struct rn_seg chunks;      /* struct rn_chunk */
+	uint64_t zero;             /* when they begin */
+	struct rn_seg order_site;  /* struct rn_order_site */
+	struct rn_seg order_chunk; /* struct rn_chunk */
+	bool failed;               /* no memory */
+	/* Of the calls in the grammar. */
+	uint64_t open;       /* have begun, had calls inside, and have not ended */
+	enum rn_marker last; /* the latest of them */
+};
+
+static inline struct rn_tables rn_salvage_tables_of(const struct salvaged *s)
+{
+	return (struct rn_tables){ s->words, s->blobs, s->texts };
+}
+
+/* ---- logs ---- */
+
+/* Empty tables for the segment that begins. */
+bool rn_salvage_tables(struct salvaged *s);
+/* One record of a stream's log (rn_fact_fn). */
+bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len);
+
+/* ---- events ---- */
+
+bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len);
+bool rn_salvage_order_chunk(struct salvaged *s, const void *bytes, size_t len);
+/* The log is read: gives the chunks that count, and the tail as one more; and how many events are
+ * missing. */
+bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out);
+
+/* ---- snapshots and rings ---- */
+
+/* NULL when there is none. */
+const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind kind,
+					 uint64_t page);
+enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id);
+
+/* Whether a seal, and what it is about, is what was written. */
+bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal);
+bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal);
+/* One more call, or a marker. */
+bool rn_salvage_append(struct salvaged *s, uint32_t id);
+/* The calls upto .. end. */
+bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end);
+
+/* ---- the stream ---- */
+
+/* An empty grammar, with the options of the recording process. NULL when there is no memory. */
+struct rn_grammar *rn_salvage_grammar(const struct salvaged *s);
+
+/* Calls inside calls that are looked at; deeper ones are of a program that does nothing else. */
+#define RN_SALVAGE_DEEP 64u
+
+struct under_way {
+	size_t from, to; /* byte offsets in salvaged.under_way */
+};
+
+/* Stores the calls in flight, innermost first. Returns their number. */
+uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out);
+
+bool rn_salvage_begin(struct salvaged *s);
+/* The stream's own memory: false when there is none. */
+bool rn_salvage_live(struct salvaged *s);
+/* Gives the last segment, and with it the stream if it is the only one. RN_OK or RN_E_NOMEM. */
+int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out);
+
+#endif

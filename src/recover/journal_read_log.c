@@ -1,0 +1,176 @@
+/* journal_read_log.c - see journal_read_impl.h: the records of logs. */
+#include "recover/journal_read_impl.h"
+
+#include "base/arena.h"
+#include "encode/elastic_slots.h"
+#include "encode/call_times.h"
+#include "base/intern.h"
+#include "model/chunk_list.h"
+
+#include <string.h>
+
+static bool read_records(const struct rn_found *e, size_t used, rn_fact_fn *fn, void *arg)
+{
+	const unsigned char *p = e->at + sizeof(e->head);
+	size_t size;
+
+	for (size_t at = 0; at < used; at += size) {
+		struct rn_record r;
+
+		if (used - at < sizeof(r))
+			return false;
+		memcpy(&r, p + at, sizeof(r));
+		size = sizeof(r) + (((size_t)r.bytes + 7) & ~(size_t)7);
+		if (size > used - at ||
+		    r.sum != rn_record_sum(&e->head, at, &r, p + at + sizeof(r)) ||
+		    !fn(arg, r.type, p + at + sizeof(r), r.bytes))
+			return false;
+	}
+	return true;
+}
+
+/* Numbers of records follow from their order, so nothing is read behind what is missing. */
+bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg)
+{
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < f.n; i++) {
+		const struct rn_found *e = &f.extent[i];
+		size_t room = e->len - sizeof(e->head);
+		bool cut = e->head.used > room;
+
+		if (e->head.kind != RN_EXTENT_LOG)
+			continue;
+		if (e->head.used && e->head.before != before)
+			return false;
+		if (!read_records(e, cut ? room : e->head.used, fn, arg) || cut)
+			return false;
+		before = e->head.number;
+	}
+	return true;
+}
+
+bool rn_salvage_tables(struct salvaged *s)
+{
+	s->words = rn_sigs_new(s->mem);
+	s->blobs = rn_sigs_new(s->mem);
+	s->texts = rn_sigs_new(s->mem);
+	s->holes = rn_new(s->mem, struct rn_seg, 1);
+	s->value_piece = rn_new(s->mem, struct rn_seg, 1);
+	if (!s->holes || !s->value_piece)
+		return false;
+	rn_seg_init(s->holes, sizeof(struct rn_holes *));
+	rn_seg_init(s->value_piece, sizeof(struct value_piece));
+	return s->words && s->blobs && s->texts;
+}
+
+static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
+{
+	struct told t = { { s->words, s->blobs, s->texts }, s->holes, s->value_piece, { 0 } };
+
+	if (len != sizeof(t.seal))
+		return false;
+	memcpy(&t.seal, bytes, sizeof(t.seal));
+	s->failed = !RN_SEG_PUSH(&s->told, s->mem, struct told, t) || !rn_salvage_tables(s);
+	return !s->failed;
+}
+
+static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
+{
+	struct rn_seg *shapes = &s->pieces->shape;
+	uint64_t call;
+
+	if (len != sizeof(call))
+		return false;
+	memcpy(&call, bytes, sizeof(call));
+	if (call >= rn_sigs_count(s->words))
+		return false;
+	s->failed = !RN_SEG_PUSH(shapes, s->mem, struct rn_shape,
+				 (struct rn_shape){ s->told.n, (uint32_t)call });
+	return !s->failed;
+}
+
+/* Times of single calls. What is in the chunk is looked at by who reads the trace. */
+static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t len)
+{
+	unsigned char *copy;
+
+	if (len <= sizeof(s->zero) ||
+	    !rn_moments_length(bytes + sizeof(s->zero), len - sizeof(s->zero)))
+		return false;
+	memcpy(&s->zero, bytes, sizeof(s->zero));
+	if (s->zero > INT64_MAX)
+		return false;
+	len -= sizeof(s->zero);
+	copy = rn_new(s->mem, unsigned char, len);
+	if (copy)
+		memcpy(copy, bytes + sizeof(s->zero), len);
+	s->failed = !copy || !RN_SEG_PUSH(&s->chunks, s->mem, struct rn_chunk,
+					  (struct rn_chunk){ copy, len });
+	return !s->failed;
+}
+
+/* The holes of a call, without what stands in them. */
+static bool take_holes(struct salvaged *s, uint32_t call, const uint64_t *words, size_t n)
+{
+	struct rn_holes *h = rn_holes_new(s->mem, words, n);
+
+	s->failed |= !h || !rn_holes_put(s->holes, s->mem, call, h);
+	return !s->failed;
+}
+
+/* The extents outlive what is read, so the bytes stay where they are. */
+static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t len)
+{
+	struct value_piece p;
+
+	if (len < sizeof(p.of))
+		return false;
+	memcpy(&p.of, bytes, sizeof(p.of));
+	p.bytes = bytes + sizeof(p.of);
+	p.len = len - sizeof(p.of);
+	s->failed = !RN_SEG_PUSH(s->value_piece, s->mem, struct value_piece, p);
+	return !s->failed;
+}
+
+/* The next element of one of the tables. */
+static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
+{
+	bool call = type == RN_FACT_CALL || type == RN_FACT_ELASTIC;
+	struct rn_sigs *table = call                   ? s->words
+				: type == RN_FACT_BLOB ? s->blobs
+				: type == RN_FACT_TEXT ? s->texts
+						       : NULL;
+	uint32_t n, id;
+
+	if (type == RN_FACT_MOMENTS)
+		return take_moments(s, bytes, len);
+	if (!table || (type != RN_FACT_TEXT && len % sizeof(uint64_t)) || (call && len == 0) ||
+	    (type == RN_FACT_ELASTIC && !rn_holes_valid(bytes, len / sizeof(uint64_t))))
+		return false;
+	n = rn_sigs_count(table);
+	if (rn_sigs_intern(table, bytes, len, &id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	if (id != n)
+		return false;
+	return type != RN_FACT_ELASTIC || take_holes(s, id, bytes, len / sizeof(uint64_t));
+}
+
+bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	if (type == RN_FACT_SEGMENT)
+		return take_segment(arg, bytes, len);
+	if (type == RN_FACT_SHAPE)
+		return take_shape(arg, bytes, len);
+	if (type == RN_FACT_MOMENTS)
+		return take_moments(arg, bytes, len);
+	if (type == RN_FACT_VALUES)
+		return take_values(arg, bytes, len);
+	if (type == RN_FACT_ORDER_SITE)
+		return rn_salvage_order_site(arg, bytes, len);
+	if (type == RN_FACT_ORDER)
+		return rn_salvage_order_chunk(arg, bytes, len);
+	return take_element(arg, type, bytes, len);
+}

@@ -1,0 +1,404 @@
+/*
+ * journal_read_stream.c - see journal_read_stream.h: the calls under way, and all that is there.
+ *
+ * The log is read first, into the tables of each segment. Then the snapshots of the segments that
+ * are over, and last what the stream's own memory says, of the segment that it says it is in.
+ */
+#include "recover/journal_read_stream.h"
+
+#include "base/arena.h"
+#include "encode/call_words.h"
+#include "encode/call_words_visit.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "merge/process_trace.h"
+#include "recover/journal_read_impl.h"
+#include "grammar/grammar.h"
+#include "rules/rules.h"
+
+#include <string.h>
+
+/* ---- calls under way ---- */
+
+static uint64_t word_at(const struct salvaged *s, size_t at)
+{
+	uint64_t w;
+
+	memcpy(&w, s->under_way + at, sizeof(w));
+	return w;
+}
+
+/* Converts an address of the process to a byte offset in the copy of its words. False if the
+ * address is outside the words. */
+static bool place_of(const struct salvaged *s, uint64_t address, size_t *at)
+{
+	uint64_t bytes = address - s->live.buffer;
+
+	*at = (size_t)bytes;
+	return address >= s->live.buffer && bytes <= s->words_len && bytes % sizeof(uint64_t) == 0;
+}
+
+/* The calls whose words end at `top` and below, innermost first; 0 if that is not so. Behind the
+ * words of each is where they begin. */
+static uint32_t chain(const struct salvaged *s, size_t top, struct under_way *out)
+{
+	uint32_t n = 0;
+
+	while (top) {
+		size_t from;
+
+		if (n == RN_SALVAGE_DEEP || top < 3 * sizeof(uint64_t) ||
+		    !place_of(s, word_at(s, top - sizeof(uint64_t)), &from) ||
+		    from + 3 * sizeof(uint64_t) > top)
+			return 0;
+		out[n++] = (struct under_way){ from, top - 2 * sizeof(uint64_t) };
+		top = from;
+	}
+	return n;
+}
+
+/* Copies the words of the expected call, the only call in flight, to their position in the copy. */
+static bool put_expected(struct salvaged *s, size_t top)
+{
+	bool given = s->live.top & RN_LIVE_GIVEN;
+	size_t len, n = given ? sizeof(uint64_t) : top - 2 * sizeof(uint64_t);
+	const void *words;
+
+	if (s->live.expected >= rn_sigs_count(s->words))
+		return false;
+	words = rn_sigs_get(s->words, s->live.expected, &len);
+	if (len < n)
+		return false;
+	memcpy(s->under_way, words, n);
+	memcpy(s->under_way + top - sizeof(uint64_t), &s->live.buffer, sizeof(uint64_t));
+	return true;
+}
+
+/* Copies the words of calls in flight, because put_expected changes them. */
+static bool copy_words(struct salvaged *s, size_t top)
+{
+	s->under_way = rn_new(s->mem, unsigned char, top);
+	s->failed |= !s->under_way;
+	if (s->under_way)
+		memcpy(s->under_way, s->memory + sizeof(s->live), top);
+	return s->under_way != NULL;
+}
+
+uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out)
+{
+	size_t top;
+
+	s->words_len = s->memory_len - sizeof(s->live);
+	if (!place_of(s, s->live.top & ~(uint64_t)RN_LIVE_GIVEN, &top) ||
+	    top < 3 * sizeof(uint64_t) || !copy_words(s, top) ||
+	    (s->live.expected != RN_LIVE_HERE && !put_expected(s, top)))
+		return 0;
+	return chain(s, top, out);
+}
+
+/* One more call, as it was made, without results. */
+static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *function)
+{
+	size_t n = (u.to - u.from) / sizeof(uint64_t);
+	uint64_t *w = rn_new(s->mem, uint64_t, n + RN_RAW_BARE_MAX);
+	uint32_t id;
+
+	if (!w) {
+		s->failed = true;
+		return false;
+	}
+	memcpy(w, s->under_way + u.from, n * sizeof(*w));
+	w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
+	if (RN_RAW_FUNCTION(w[0]) >= rn_mpi_vocab.funcs)
+		return false;
+	*function = RN_RAW_FUNCTION(w[0]);
+	n = (size_t)(rn_raw_unset(w, w + n) - w);
+	if (rn_sigs_intern(s->words, w, n * sizeof(*w), &id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	return rn_salvage_append(s, id);
+}
+
+static bool add_leave(struct salvaged *s)
+{
+	const uint64_t w[2] = { s->markers.leave, 0 };
+	uint32_t id;
+
+	if (rn_sigs_intern(s->words, w, sizeof(w), &id) < 0) {
+		s->failed = true;
+		return false;
+	}
+	return rn_salvage_append(s, id);
+}
+
+/* Whether the user does not want to have calls of this function. */
+static bool is_unwanted(const struct salvaged *s, uint64_t function)
+{
+	return (s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) ||
+	       ((s->live.off & RN_OFF_CALLS) && s->facts->wanted && function < rn_mpi_vocab.funcs &&
+		!s->facts->wanted[function]);
+}
+
+/* Where only events are wanted it is told all the same. */
+static void note_stop(struct salvaged *s, uint64_t function)
+{
+	if ((s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) == RN_OFF_ORDER &&
+	    RN_RAW_FUNCTION(function) < rn_mpi_vocab.funcs)
+		s->facts->stopped = RN_RAW_FUNCTION(function);
+}
+
+/*
+ * Each call that others were made inside of has begun with a marker, and ends with one. All but the
+ * innermost have; where the markers say something else (the tracer was switched off in between, a
+ * call was just ending), only the innermost call is added, which is right in any case.
+ */
+static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n)
+{
+	bool all = s->open == n || s->open == n - 1;
+	bool good = true;
+	uint32_t other;
+
+	for (uint32_t i = 0; i < (all ? n : 1) && good; i++) {
+		if (i == 0 && s->open != n && is_unwanted(s, word_at(s, u[0].from))) {
+			note_stop(s, word_at(s, u[0].from));
+			continue;
+		}
+		if (all && (i > 0 || s->open == n))
+			good = add_leave(s);
+		if (good)
+			good = add_unfinished(s, u[i], i ? &other : &s->facts->stopped);
+	}
+	return good;
+}
+
+static bool add_under_way(struct salvaged *s)
+{
+	struct under_way u[RN_SALVAGE_DEEP];
+	uint32_t n = rn_salvage_under_way(s, u);
+
+	/* A call that is just being recorded comes next, and it is not known. */
+	return n == 0 || s->last == RN_MARKER_LEAVE || add_all(s, u, n);
+}
+
+/* ---- a stream ---- */
+
+static struct told segment_being_read(const struct salvaged *s)
+{
+	return (struct told){ rn_salvage_tables_of(s), s->holes, s->value_piece, { 0 } };
+}
+
+/* Adds the calls of the grammar to those before it. */
+static int seal_calls(struct salvaged *s)
+{
+	struct rn_item both[2] = { { s->root, RN_KIND_RULE, 1 }, { 0, RN_KIND_RULE, 1 } };
+	bool alone = !s->rules;
+	int rc;
+
+	if (alone)
+		s->rules = rn_rules_new(s->mem);
+	rc = s->rules ? rn_rules_seal(s->rules, s->grammar, &both[1].id) : RN_E_NOMEM;
+	return rc == RN_OK ? rn_rules_add(s->rules, both + alone, 2u - alone, &s->root) : rc;
+}
+
+/* The segment is as far as it comes. */
+static bool end_segment(struct salvaged *s, bool lost)
+{
+	struct rn_seg *all = &s->pieces->segment;
+
+	s->failed = seal_calls(s) < 0 ||
+		    !RN_SEG_PUSH(all, s->mem, struct rn_segment,
+				 (struct rn_segment){ rn_salvage_tables_of(s), s->holes, s->rules,
+						      s->root, s->times, lost });
+	return !s->failed;
+}
+
+struct rn_grammar *rn_salvage_grammar(const struct salvaged *s)
+{
+	return rn_grammar_new(s->mem, &(struct rn_grammar_opts){ RN_LITERAL_LIMIT });
+}
+
+/* One that has these tables, and no calls yet. */
+static bool start_segment(struct salvaged *s, struct told of)
+{
+	s->words = of.tables.words;
+	s->blobs = of.tables.blobs;
+	s->texts = of.tables.texts;
+	s->holes = of.holes;
+	s->value_piece = of.pieces;
+	s->rules = NULL;
+	s->grammar = rn_salvage_grammar(s);
+	s->times = rn_new(s->mem, struct rn_times, 1);
+	s->open = 0;
+	s->last = RN_MARKER_NONE;
+	if (s->times)
+		rn_times_init(s->times, s->mem, RN_TIME_SCALE_ONE);
+	s->failed = !s->grammar || !s->times;
+	return !s->failed;
+}
+
+/* Gives the last segment, and with it the stream if it is the only one. */
+int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
+{
+	if (s->failed || !end_segment(s, false))
+		return RN_E_NOMEM;
+	out->calls.words = s->words;
+	out->calls.blobs = s->blobs;
+	out->calls.texts = s->texts;
+	out->calls.times = s->times;
+	out->calls.holes = s->holes;
+	out->rules = s->rules;
+	out->root = s->root;
+	return RN_OK;
+}
+
+/* They are of the calls from the first on, of all segments. */
+static void give_moments(struct salvaged *s, struct rn_moments *out)
+{
+	struct rn_chunk *chunk = rn_new(s->mem, struct rn_chunk, s->chunks.n);
+
+	s->failed |= !chunk;
+	for (uint32_t i = 0; chunk && i < s->chunks.n; i++)
+		chunk[i] = *RN_SEG_AT(&s->chunks, struct rn_chunk, i);
+	*out = (struct rn_moments){ s->facts->scale, s->zero, chunk, chunk ? s->chunks.n : 0 };
+}
+
+/* About 10 s of irregular calls. */
+#define REPLAY_MAX ((uint64_t)1 << 26)
+
+/* A stream has each snapshot hashed a few times. A few bytes can stand for any number of calls, so
+ * what is replayed is limited in proportion to the file. */
+static void set_limits(struct salvaged *s)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < s->f.n; i++)
+		bytes += s->f.extent[i].len;
+	s->hash_limit = 16 * bytes;
+	s->replay_limit = 64 * bytes < REPLAY_MAX ? 64 * bytes : REPLAY_MAX;
+}
+
+bool rn_salvage_begin(struct salvaged *s)
+{
+	set_limits(s);
+	rn_seg_init(&s->chunks, sizeof(struct rn_chunk));
+	rn_seg_init(&s->order_site, sizeof(struct rn_order_site));
+	rn_seg_init(&s->order_chunk, sizeof(struct rn_chunk));
+	s->markers = rn_markers_of(&rn_mpi_vocab);
+	rn_seg_init(&s->told, sizeof(struct told));
+	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
+	rn_seg_init(&s->pieces->shape, sizeof(struct rn_shape));
+	return rn_salvage_tables(s) && start_segment(s, segment_being_read(s));
+}
+
+int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
+		       struct rn_segment_list *pieces)
+{
+	struct salvaged s = { .mem = mem, .pieces = pieces };
+
+	return rn_salvage_begin(&s) ? rn_salvage_give(&s, out) : RN_E_NOMEM;
+}
+
+bool rn_salvage_live(struct salvaged *s)
+{
+	for (uint32_t i = 0; i < s->f.n; i++) {
+		const struct rn_found *e = &s->f.extent[i];
+
+		if (e->head.kind != RN_EXTENT_LIVE || e->len < sizeof(s->live))
+			continue;
+		s->memory = e->at;
+		s->memory_len = e->len;
+		memcpy(&s->live, e->at, sizeof(s->live));
+		return true;
+	}
+	return false;
+}
+
+/* Calls that are not in the file. */
+static uint64_t lost_calls(const struct rn_live *l)
+{
+	return l->calls > l->limit ? l->calls - l->limit : 0;
+}
+
+/* Reads a closed segment from the log. If its snapshots are damaged, its calls are lost. */
+static bool read_segment(struct salvaged *s, const struct told *t)
+{
+	bool lost;
+
+	if (!start_segment(s, *t))
+		return false;
+	lost = !rn_salvage_restore(s, &t->seal);
+	if (s->failed || t->seal.upto < s->before || (lost && s->facts->sealed_only))
+		return false;
+	if (lost) {
+		s->facts->damaged = true;
+		s->lost += t->seal.upto - s->before;
+	}
+	s->before = t->seal.upto;
+	return end_segment(s, lost);
+}
+
+/* The segments before that one, from the log. */
+static bool read_told(struct salvaged *s, uint64_t segment)
+{
+	for (uint32_t i = 0; i < s->told.n && i < segment; i++)
+		if (!read_segment(s, RN_SEG_AT(&s->told, struct told, i)))
+			return false;
+	return segment <= s->told.n;
+}
+
+static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
+{
+	struct told last = segment_being_read(s);
+
+	if (!read_told(s, seal->segment))
+		return false;
+	if (seal->segment < s->told.n)
+		last = *RN_SEG_AT(&s->told, struct told, seal->segment);
+	return start_segment(s, last) && rn_salvage_restore(s, seal);
+}
+
+/* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that
+ * the log has, but the stream's memory not yet. Of one whose latest seal is damaged, the one before
+ * it is there, as far as that goes. */
+static bool read_calls(struct salvaged *s)
+{
+	const struct rn_live *l = &s->live;
+	const struct rn_seal *seal = &l->seal[l->sealed & 1], *before = &l->seal[!l->sealed];
+
+	if (l->sealed > 1)
+		return false;
+	if (seal->area == 0 && seal->sum == 0)
+		return true;
+	if (!rn_salvage_sound(s, seal)) {
+		if (before->area && rn_salvage_sound(s, before))
+			read_sealed(s, before);
+		return false;
+	}
+	if (!read_sealed(s, seal) || s->facts->sealed_only ||
+	    !rn_salvage_ring(s, seal, l->calls < l->limit ? l->calls : l->limit))
+		return false;
+	return lost_calls(l) || add_under_way(s);
+}
+
+int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+		      struct rn_recorded_stream *out, struct rn_segment_list *pieces)
+{
+	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
+
+	if (!rn_salvage_begin(&s))
+		return RN_E_NOMEM;
+	if (!rn_salvage_live(&s)) {
+		facts->damaged = true;
+		return rn_salvage_give(&s, out);
+	}
+	if (!rn_found_log(f, rn_salvage_fact, &s))
+		facts->damaged = true;
+	if (!s.failed && !read_calls(&s))
+		facts->damaged = true;
+	out->lost = s.live.lost + lost_calls(&s.live) + s.lost;
+	if (!s.failed && !rn_salvage_order(&s, out))
+		facts->damaged = true;
+	give_moments(&s, &out->moments);
+	return rn_salvage_give(&s, out);
+}

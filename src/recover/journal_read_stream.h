@@ -1,0 +1,60 @@
+/*
+ * journal_read_stream.h - one stream from its extents; for journal_read.c.
+ *
+ * Memory from the arena. Every number in the extents is hostile.
+ */
+#ifndef RN_RECOVER_JOURNAL_READ_STREAM_H
+#define RN_RECOVER_JOURNAL_READ_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "journal/journal_file.h"
+
+struct rn_arena;
+struct rn_now;
+struct rn_segment_list;
+struct rn_recorded_stream;
+
+/* An extent, as far as the file has it. */
+struct rn_found {
+	struct rn_extent head;
+	const unsigned char *at; /* of the head */
+	size_t len;
+};
+
+/* Of one process and one stream, ascending. */
+struct rn_founds {
+	const struct rn_found *extent;
+	uint32_t n;
+};
+
+struct rn_stream_facts {
+	uint64_t scale;              /* in: of the clock */
+	const unsigned char *wanted; /* in: by function; NULL: all are */
+	bool sealed_only;            /* in: RN_SALVAGE_SEALED */
+	uint32_t stopped;            /* out: the function it was in, or RN_STOPPED_NOWHERE */
+	bool damaged;                /* out */
+};
+
+/* Calls fn for the records of a log, in order, as long as it returns true. False when the log
+ * breaks off. */
+typedef bool rn_fact_fn(void *arg, uint32_t type, const void *bytes, size_t len);
+bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg);
+
+/* A stream that has nothing. RN_OK or RN_E_NOMEM. */
+int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
+		       struct rn_segment_list *pieces);
+
+/* RN_OK or RN_E_NOMEM. `out` and `pieces` were made by the above. If there are several pieces,
+ * `out` is the last. */
+int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+		      struct rn_recorded_stream *out, struct rn_segment_list *pieces);
+
+/* Only its distinct calls, and where it is. */
+int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
+			  struct rn_recorded_stream *out, struct rn_segment_list *pieces,
+			  struct rn_now *now);
+
+#endif

@@ -1,0 +1,336 @@
+/* journal_repair.c - see journal_repair.h. */
+#include "recover/journal_repair.h"
+
+#include "journal/byte_locator.h"
+#include "journal/journal_file.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define BUDGET   ((uint64_t)1 << 31) /* bytes that all searches together may hash */
+#define FACTOR   4u                  /* additional hashes of each byte of the file */
+#define OVERHEAD 64u                 /* fixed cost of a hash, in bytes */
+
+struct repair {
+	unsigned char *bytes;
+	size_t len;
+	uint64_t budget;
+};
+
+/* Bytes that a checksum covers: the head of an extent, a record, a seal or a snapshot. */
+struct piece {
+	struct repair *r;
+	const struct rn_extent *extent; /* the extent that the checksum includes */
+	unsigned char *at;
+	size_t n;        /* bytes at `at`; for a record: upper bound */
+	uint64_t offset; /* record: offset in its extent; head of an extent: its page */
+	uint64_t sum;    /* snapshot: the expected checksum */
+};
+
+/* Whether the checksum of a piece matches. */
+typedef bool match_fn(const struct piece *p);
+
+static void charge(struct repair *r, uint64_t bytes)
+{
+	r->budget -= r->budget < bytes + OVERHEAD ? r->budget : bytes + OVERHEAD;
+}
+
+/* Tries all values of each of n bytes. On failure the bytes are unchanged. */
+static bool search(const struct piece *p, size_t from, size_t n, match_fn *matches)
+{
+	for (size_t i = from; i < from + n; i++) {
+		unsigned char old = p->at[i];
+
+		for (unsigned v = 1; v < 256 && p->r->budget; v++) {
+			p->at[i] = (unsigned char)(old ^ v);
+			if (matches(p))
+				return true;
+		}
+		p->at[i] = old;
+	}
+	return false;
+}
+
+/* Corrects one byte of a piece. False if the checksum does not match. A search that would exceed
+ * the budget is not started. Records of a hostile file can name the same snapshot many times, so
+ * the first comparison is limited, too. */
+static bool correct(const struct piece *p, match_fn *matches)
+{
+	if (p->n > p->r->budget)
+		return false;
+	if (matches(p))
+		return true;
+	if (p->n > p->r->budget / 255 / (p->n + OVERHEAD))
+		return false;
+	return search(p, 0, p->n, matches);
+}
+
+/* ---- the head of the file ---- */
+
+/* Replaces a word with `right` if they differ in one byte. */
+static void correct_word(unsigned char *at, uint64_t right)
+{
+	const unsigned char *want = (const unsigned char *)&right;
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < sizeof(right); i++)
+		wrong += at[i] != want[i];
+	if (wrong == 1)
+		memcpy(at, want, sizeof(right));
+}
+
+/* The last byte of the magic number is the format version. A different version is not corrected. */
+static void correct_magic(unsigned char *at)
+{
+	const uint64_t right = RN_SPILL_MAGIC;
+	const size_t last = sizeof(right) - 1;
+
+	if (at[last] == ((const unsigned char *)&right)[last])
+		correct_word(at, right);
+}
+
+/* ---- extents ---- */
+
+static bool is_extent(const struct piece *p)
+{
+	struct rn_extent e;
+
+	memcpy(&e, p->at, sizeof(e));
+	charge(p->r, sizeof(e));
+	return e.magic == RN_EXTENT_MAGIC && e.number == p->offset && e.pages &&
+	       e.sum == rn_extent_sum(&e);
+}
+
+static uint64_t count_pages(const struct repair *r)
+{
+	return r->len / RN_SPILL_PAGE;
+}
+
+/* Reads the head of the extent at a page, and corrects it. False if there is no extent. A page is
+ * searched only if the magic number or the page number is right. */
+static bool get_extent(struct repair *r, uint64_t page, struct rn_extent *e)
+{
+	struct piece p = { r, NULL, NULL, sizeof(*e), page, 0 };
+
+	if (page == 0 || page >= count_pages(r))
+		return false;
+	p.at = r->bytes + page * RN_SPILL_PAGE;
+	memcpy(e, p.at, sizeof(*e));
+	if ((e->magic != RN_EXTENT_MAGIC && e->number != page) || !correct(&p, is_extent))
+		return false;
+	memcpy(e, p.at, sizeof(*e));
+	return true;
+}
+
+/* The number of bytes of an extent after its head that the file contains. */
+static size_t room_of(const struct repair *r, const struct rn_extent *e)
+{
+	uint64_t left = count_pages(r) - e->number;
+
+	return (size_t)(e->pages < left ? e->pages : left) * RN_SPILL_PAGE - sizeof(*e);
+}
+
+/* Finds the next extent at or after *page. Sets *page to the page after the extent. */
+static bool next_extent(struct repair *r, uint64_t *page, struct rn_extent *e)
+{
+	while (*page < count_pages(r)) {
+		if (get_extent(r, *page, e)) {
+			*page += (room_of(r, e) + sizeof(*e)) / RN_SPILL_PAGE;
+			return true;
+		}
+		++*page;
+	}
+	return false;
+}
+
+static void set_used(struct repair *r, uint64_t page, uint64_t used)
+{
+	memcpy(r->bytes + page * RN_SPILL_PAGE + offsetof(struct rn_extent, used), &used,
+	       sizeof(used));
+}
+
+/* Corrects `used` of the previous extent of a log, of which the head of this extent has a copy. */
+static void correct_used_before(struct repair *r, const struct rn_extent *e)
+{
+	struct rn_extent before;
+
+	if (e->before && get_extent(r, e->before, &before) && before.kind == RN_EXTENT_LOG &&
+	    before.process == e->process && before.stream == e->stream)
+		set_used(r, e->before, e->before_used);
+}
+
+/* ---- snapshots ---- */
+
+static bool is_snapshot(const struct piece *p)
+{
+	charge(p->r, p->n);
+	return rn_area_sum(p->extent, p->at, p->n) == p->sum;
+}
+
+static void correct_snapshot(struct repair *r, uint64_t page, uint64_t at, uint64_t bytes,
+			     uint64_t sum)
+{
+	struct rn_extent e;
+	struct piece p = { r, &e, NULL, (size_t)bytes, 0, sum };
+
+	if ((bytes == 0 && sum == 0) || !get_extent(r, page, &e) || at > room_of(r, &e) ||
+	    bytes > room_of(r, &e) - at)
+		return;
+	p.at = r->bytes + page * RN_SPILL_PAGE + sizeof(e) + at;
+	correct(&p, is_snapshot);
+}
+
+static void correct_snapshots(struct repair *r, const struct rn_seal *s)
+{
+	correct_snapshot(r, s->area, 0, s->grammar, s->grammar_sum);
+	correct_snapshot(r, s->area, s->grammar, s->values, s->values_sum);
+	correct_snapshot(r, s->times_at, 0, s->times, s->times_sum);
+}
+
+static bool is_seal(const struct piece *p)
+{
+	struct rn_seal s;
+
+	memcpy(&s, p->at, sizeof(s));
+	charge(p->r, sizeof(s));
+	return s.sum == rn_seal_sum(p->extent, &s);
+}
+
+/* Corrects both seals of a stream, the index of the current seal, and the snapshots of the current
+ * seal. The process may have been writing the other seal when it ended. */
+static void correct_live(struct repair *r, const struct rn_extent *e)
+{
+	unsigned char *at = r->bytes + e->number * RN_SPILL_PAGE;
+	struct rn_live l;
+	bool valid[2];
+
+	if (room_of(r, e) < sizeof(l) - sizeof(*e))
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		valid[i] = correct(&(struct piece){ r, e,
+						    at + offsetof(struct rn_live, seal) +
+							    i * sizeof(struct rn_seal),
+						    sizeof(struct rn_seal), 0, 0 },
+				   is_seal);
+	memcpy(&l, at, sizeof(l));
+	if (l.sealed > 1) {
+		l.sealed = valid[1] && (!valid[0] || l.seal[1].number > l.seal[0].number);
+		memcpy(at + offsetof(struct rn_live, sealed), &l.sealed, sizeof(l.sealed));
+	}
+	if (valid[l.sealed])
+		correct_snapshots(r, &l.seal[l.sealed]);
+}
+
+/* ---- logs ---- */
+
+static size_t size_of(const struct rn_record *h)
+{
+	return sizeof(*h) + (((size_t)h->bytes + 7) & ~(size_t)7);
+}
+
+static bool is_record(const struct piece *p)
+{
+	struct rn_record h;
+
+	memcpy(&h, p->at, sizeof(h));
+	if (size_of(&h) > p->n)
+		return false;
+	charge(p->r, h.bytes);
+	return h.sum == rn_record_sum(p->extent, p->offset, &h, p->at + sizeof(h));
+}
+
+static bool correct_bytes(const struct piece *p, const struct rn_record *h)
+{
+	unsigned char *bytes = p->at + sizeof(*h), old, value;
+	size_t at;
+
+	if (!rn_locate(bytes, h->bytes, h->locator, &at, &value))
+		return false;
+	old = bytes[at];
+	bytes[at] = value;
+	if (is_record(p))
+		return true;
+	bytes[at] = old;
+	return false;
+}
+
+/* Corrects one byte of a record: a byte of its data by the locator, a byte of its checksum, or a
+ * byte of its type or length by a search. */
+static bool correct_record(const struct piece *p)
+{
+	struct rn_record h;
+
+	memcpy(&h, p->at, sizeof(h));
+	if (size_of(&h) <= p->n) {
+		if (correct_bytes(p, &h))
+			return true;
+		correct_word(p->at + offsetof(struct rn_record, sum),
+			     rn_record_sum(p->extent, p->offset, &h, p->at + sizeof(h)));
+		if (is_record(p))
+			return true;
+	}
+	return search(p, 0, offsetof(struct rn_record, sum), is_record);
+}
+
+/* Position in a log whose records are being read. */
+struct walk {
+	size_t at;       /* bytes read */
+	bool at_used;    /* a record begins or ends at offset `used` */
+	unsigned beyond; /* records after offset `used` */
+};
+
+/* Reads the next record, and corrects it. False at the end of the valid records. */
+static bool next_record(struct repair *r, const struct rn_extent *e, struct walk *w)
+{
+	size_t room = room_of(r, e);
+	struct piece p = { r, e, NULL, room - w->at, w->at, 0 };
+	struct rn_record h;
+	struct rn_seal s;
+
+	w->at_used |= w->at == e->used;
+	if (p.n < sizeof(h))
+		return false;
+	p.at = r->bytes + e->number * RN_SPILL_PAGE + sizeof(*e) + w->at;
+	if (!is_record(&p) && (w->at >= e->used || !correct_record(&p)))
+		return false;
+	memcpy(&h, p.at, sizeof(h));
+	if (h.type == RN_FACT_SEGMENT && h.bytes == sizeof(s)) {
+		memcpy(&s, p.at + sizeof(h), sizeof(s));
+		correct_snapshots(r, &s);
+	}
+	w->beyond += w->at >= e->used;
+	w->at += size_of(&h);
+	return true;
+}
+
+/* Corrects the records of a log, and `used`. A single record after offset `used` is not damage: the
+ * process may have been adding it when it ended. */
+static void correct_log(struct repair *r, const struct rn_extent *e)
+{
+	struct walk w = { 0 };
+
+	while (next_record(r, e, &w))
+		;
+	if (w.at > e->used && (!w.at_used || w.beyond > 1))
+		set_used(r, e->number, w.at);
+}
+
+void rn_journal_repair(void *bytes, size_t len, uint64_t run)
+{
+	struct repair r = { bytes, len, BUDGET + FACTOR * (uint64_t)len };
+	struct rn_extent e;
+	uint64_t page = 1;
+
+	if (len < RN_SPILL_PAGE)
+		return;
+	correct_magic(r.bytes + offsetof(struct rn_spill_head, magic));
+	correct_word(r.bytes + offsetof(struct rn_spill_head, run), run);
+	while (next_extent(&r, &page, &e))
+		if (e.kind == RN_EXTENT_LOG)
+			correct_used_before(&r, &e);
+	for (page = 1; next_extent(&r, &page, &e);)
+		if (e.kind == RN_EXTENT_LOG)
+			correct_log(&r, &e);
+		else if (e.kind == RN_EXTENT_LIVE)
+			correct_live(&r, &e);
+}

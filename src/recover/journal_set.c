@@ -1,0 +1,656 @@
+/*
+ * journal_set.c - see journal_set.h.
+ */
+#include "recover/journal_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/budget.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "base/notes.h"
+#include "base/plural.h"
+#include "base/private_dir.h"
+#include "recover/map_guard.h"
+#include "recover/place_trace.h"
+#include "recover/journal_repair.h"
+#include "recover/recover.h"
+#include "recover/journal_read.h"
+#include "journal/journal_file.h"
+#include "journal/journal_copy.h"
+#include "read/trace_check.h"
+#include "read/trace.h"
+
+struct file {
+	char *path;       /* for messages */
+	const char *name; /* last component of `path` */
+	int dir;          /* descriptor of the directory; not owned */
+	bool in_memory;   /* the part directory may contain a copy with the same name */
+	int fd;
+	void *bytes; /* NULL: nothing is to be had from it */
+	size_t len;
+	uint64_t run, time;
+	bool running;
+};
+
+struct folder {
+	const char *path;
+	uint64_t wanted;       /* the only run; 0: any */
+	char memory[PATH_MAX]; /* the one that stands in for it on this node; or "" */
+	int dir, memory_dir;   /* descriptors, or -1 */
+	struct file *file;
+	size_t n;
+	uint32_t cap;
+	struct rn_arena mem; /* of `file` */
+	uint64_t run;        /* the newest */
+	size_t bad, others, copies;
+	bool running;
+	bool look; /* the files are only looked at */
+	struct rn_buf *notes;
+};
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void free_folder(struct folder *d)
+{
+	close_if_open(d->dir);
+	close_if_open(d->memory_dir);
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->file[i].bytes)
+			munmap(d->file[i].bytes, d->file[i].len);
+		close_if_open(d->file[i].fd);
+		free(d->file[i].path);
+	}
+	rn_arena_free(&d->mem);
+}
+
+/* ---- the files ---- */
+
+/* RUN-HOST */
+static bool is_part_name(const struct folder *d, const char *name)
+{
+	return rn_spill_is_name(name) && (!d->wanted || strtoull(name, NULL, 16) == d->wanted);
+}
+
+static char *join(const char *folder, const char *name)
+{
+	size_t len = strlen(folder) + strlen(name) + 2;
+	char *path = malloc(len);
+
+	if (path)
+		snprintf(path, len, "%s/%s", folder, name);
+	return path;
+}
+
+static bool add_file(struct folder *d, int dir, const char *name)
+{
+	bool in_memory = dir == d->memory_dir;
+	struct file f = { .path = join(in_memory ? d->memory : d->path, name),
+			  .dir = dir,
+			  .in_memory = in_memory,
+			  .fd = -1 };
+
+	if (!f.path || !RN_GROW(&d->mem, d->file, d->n + 1, d->cap)) {
+		free(f.path);
+		return false;
+	}
+	f.name = strrchr(f.path, '/') + 1;
+	d->file[d->n++] = f;
+	return true;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
+}
+
+/* Those that are in memory are newer than their copies. There are few of them: this node's. */
+static bool is_listed(const struct folder *d, const char *name)
+{
+	for (size_t i = 0; i < d->n && d->file[i].in_memory; i++)
+		if (strcmp(d->file[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool scan_one(struct folder *d, int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+	struct dirent *e;
+	bool ok = dir != NULL;
+
+	while (ok && (e = readdir(dir)) != NULL)
+		if (is_part_name(d, e->d_name) && !is_listed(d, e->d_name))
+			ok = add_file(d, fd, e->d_name);
+	if (dir)
+		closedir(dir);
+	else
+		close_if_open(copy);
+	return ok;
+}
+
+/* Opens the directories. A directory that the user named may not be private; it is then only read.
+ */
+static void open_directories(struct folder *d)
+{
+	rn_arena_init(&d->mem, SIZE_MAX);
+	d->memory_dir = -1;
+	if (rn_spill_memory_folder(d->path, d->memory, sizeof(d->memory)))
+		d->memory_dir = rn_private_dir_open(d->memory);
+	if (d->memory_dir < 0)
+		d->memory[0] = 0;
+	d->dir = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* False without memory, or with errno if the folder cannot be read. */
+static bool scan(struct folder *d)
+{
+	int error;
+
+	open_directories(d);
+	error = errno;
+	if (d->memory_dir >= 0 && !scan_one(d, d->memory_dir))
+		return false;
+	if (d->dir >= 0)
+		return scan_one(d, d->dir);
+	errno = error;
+	return d->n && error == ENOENT;
+}
+
+static int list_files(struct folder *d, struct rn_err *err)
+{
+	if (!scan(d))
+		return rn_err_set(err, RN_E_DATA, "%s", strerror(errno));
+	if (d->n == 0)
+		return rn_err_set(err, RN_E_DATA, "there are no parts in it");
+	qsort(d->file, d->n, sizeof(*d->file), by_path);
+	return RN_OK;
+}
+
+/* Ours alone: pages that the program goes on writing to become a copy. */
+static int copy_running(struct file *f, struct rn_err *err)
+{
+	void *copy = mmap(NULL, f->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (copy == MAP_FAILED)
+		return rn_err_nomem(err);
+	if (!rn_salvage_copy(copy, f->bytes, f->len)) {
+		munmap(copy, f->len);
+		return rn_err_set(err, RN_E_DATA, "changes all the time");
+	}
+	munmap(f->bytes, f->len);
+	f->bytes = copy;
+	return RN_OK;
+}
+
+/* Where a file has nothing, a full file system in memory has no page to show, and looking there is
+ * a signal. So only what it has is mapped; the rest is 0. The mapping is private: corrections of
+ * bytes do not change the file. */
+static void *map_data(int fd, size_t len)
+{
+	const int flags = MAP_PRIVATE | MAP_NORESERVE, prot = PROT_READ | PROT_WRITE;
+	unsigned char *p = mmap(NULL, len, prot, flags | MAP_ANONYMOUS, -1, 0);
+	off_t from, to = 0;
+
+	while (p != MAP_FAILED && to < (off_t)len && (from = lseek(fd, to, SEEK_DATA)) >= 0) {
+		to = lseek(fd, from, SEEK_HOLE);
+		from = from / RN_SPILL_PAGE * RN_SPILL_PAGE;
+		if (to > (off_t)len)
+			to = (off_t)len;
+		if (to <= from)
+			break;
+		if (mmap(p + from, (size_t)(to - from), prot, flags | MAP_FIXED, fd, from) ==
+		    MAP_FAILED) {
+			munmap(p, len);
+			p = MAP_FAILED;
+		}
+	}
+	return p;
+}
+
+static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
+{
+	uint64_t size;
+	void *p;
+
+	f->fd = rn_io_open_at(f->dir, f->name, &size, err);
+	if (f->fd < 0)
+		return err->code;
+	if (size == 0)
+		return rn_err_set(err, RN_E_DATA, "is empty");
+	/* Who only looks leaves locks alone. */
+	f->running = !d->look && flock(f->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	/* One that is being written to gets more, which is to be seen. */
+	p = d->look || f->running ? mmap(NULL, size, PROT_READ, MAP_SHARED, f->fd, 0)
+				  : map_data(f->fd, size);
+	if (p == MAP_FAILED)
+		return rn_err_sys(err, "cannot be mapped");
+	f->bytes = p;
+	f->len = size;
+	return f->running ? copy_running(f, err) : RN_OK;
+}
+
+/* A file that cannot be read is noted, and is no error. */
+static int open_file(struct folder *d, struct file *f, struct rn_err *err)
+{
+	struct rn_err why = { 0 };
+	int rc = map_file(d, f, &why);
+
+	if (rc == RN_OK && !d->look)
+		rn_journal_repair(f->bytes, f->len, strtoull(f->name, NULL, 16));
+	if (rc == RN_OK)
+		rc = rn_salvage_peek(f->bytes, f->len, &f->run, &f->time, &why);
+	if (rc == RN_E_NOMEM)
+		return rn_err_nomem(err);
+	if (rc < 0) {
+		d->bad++;
+		if (f->bytes)
+			munmap(f->bytes, f->len);
+		f->bytes = NULL;
+		if (f->fd >= 0)
+			rn_note(d->notes, "%s: %s", f->path, why.text);
+		else
+			rn_note(d->notes, "%s", why.text);
+	}
+	return RN_OK;
+}
+
+/* Finds the newest run. */
+static int open_files(struct folder *d, struct rn_err *err)
+{
+	uint64_t newest = 0, bytes = 0;
+	int rc = RN_OK;
+
+	for (size_t i = 0; i < d->n && rc == RN_OK; i++) {
+		struct file *f = &d->file[i];
+
+		rc = open_file(d, f, err);
+		bytes += f->len;
+		if (f->bytes && f->time >= newest) {
+			newest = f->time;
+			d->run = f->run;
+		}
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		const struct file *f = &d->file[i];
+
+		d->others += f->bytes && f->run != d->run;
+		d->copies += f->bytes && f->run == d->run && rn_salvage_is_copy(f->bytes);
+		d->running |= f->bytes && f->run == d->run && f->running;
+	}
+	rn_budget_allow(bytes);
+	return rc;
+}
+
+/* Removes nothing from a directory whose entries other users can change. */
+static bool remove_file(const struct folder *d, const struct file *f)
+{
+	if (!rn_private_dir_is_ours(f->dir))
+		return false;
+	if (f->in_memory && d->dir >= 0 && rn_private_dir_is_ours(d->dir))
+		unlinkat(d->dir, f->name, 0);
+	return unlinkat(f->dir, f->name, 0) == 0;
+}
+
+static bool remove_folder(const struct folder *d)
+{
+	if (d->memory[0])
+		rn_private_dir_remove(d->memory);
+	if (d->dir < 0)
+		return true;
+	return rn_private_dir_is_ours(d->dir) && (rmdir(d->path) == 0 || errno == ENOENT);
+}
+
+/* Everything that was in them is in the trace. */
+static bool remove_files(const struct folder *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->file[i].bytes && d->file[i].run == d->run && !remove_file(d, &d->file[i]))
+			return false;
+	return remove_folder(d);
+}
+
+/* ---- the trace ---- */
+
+static void report(const struct folder *d, struct rn_journal_set_trace *t, struct rn_recovered *r)
+{
+	const char *missing = rn_rank_text(&r->missing);
+	const char *incomplete = rn_rank_text(&r->incomplete);
+	const char *noun = r->events ? "event" : "call";
+	uint64_t n = r->events ? r->events : r->calls;
+	struct rn_buf *out = &t->line;
+	/* Of what there is only a copy of, there may be more where it was made. */
+	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
+		    (d->copies && r->incomplete.n);
+
+	rn_putf(out, "%s: %" PRIu64 " of %" PRIu64 " rank%s, %" PRIu64 " %s%s, %" PRIu64 " bytes",
+		t->path, r->ranks - r->missing.n, r->ranks, rn_plural(r->ranks), n, noun,
+		rn_plural(n), r->bytes);
+	if (r->missing.n)
+		rn_putf(out, "; missing: %s", missing ? missing : "?");
+	if (r->incomplete.n > r->missing.n)
+		rn_putf(out, "; not complete: %s", incomplete ? incomplete : "?");
+	if (r->lost)
+		rn_putf(out, "; %" PRIu64 " %s%s lost", r->lost, noun, rn_plural(r->lost));
+	if (d->running)
+		rn_putf(out, "; the program is still running");
+	if (d->others)
+		rn_putf(out, "; the directory also contains part files of another run");
+	if (keep || !remove_files(d))
+		rn_putf(out, "; %s is kept", d->path);
+	rn_buf_byte(out, 0);
+}
+
+/* Returns RN_E_DATA if a file became shorter while it was read. */
+static int check_lengths(const struct folder *d, struct rn_err *err)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->file[i].bytes && rn_map_guard_is_shorter(d->file[i].fd, d->file[i].len))
+			return rn_err_set(err, RN_E_DATA, "%s became shorter while it was read",
+					  d->file[i].name);
+	return RN_OK;
+}
+
+static int write_trace(const struct folder *d, enum rn_recover_sealed sealed, const char *path,
+		       struct rn_recovered *r, struct rn_err *err)
+{
+	struct rn_node_file *node = calloc(d->n + 1, sizeof(*node));
+	size_t n = 0;
+	int rc;
+
+	if (!node)
+		return rn_err_nomem(err);
+	for (size_t i = 0; i < d->n; i++)
+		if (d->file[i].bytes && d->file[i].run == d->run)
+			node[n++] = (struct rn_node_file){ d->file[i].bytes, d->file[i].len };
+	rc = rn_recover(node, n, sealed, path, r, err);
+	free(node);
+	return rc == RN_E_NOMEM || check_lengths(d, err) == RN_OK ? rc : RN_E_DATA;
+}
+
+static int check_trace(const char *path, struct rn_err *err)
+{
+	struct rn_trace t;
+	int rc = rn_trace_open(&t, path, err);
+
+	if (rc == RN_OK) {
+		rc = rn_trace_check(&t, err);
+		rn_trace_close(&t);
+	}
+	return rc;
+}
+
+/* Writes a trace that passes the check. If a trace fails the check, writes one with fewer calls. */
+static int write_valid(const struct folder *d, const char *path, struct rn_recovered *r,
+		       struct rn_err *err)
+{
+	enum rn_recover_sealed sealed = RN_RECOVER_INVALID;
+	int rc;
+
+	do {
+		rn_recovered_free(r);
+		rc = write_trace(d, sealed, path, r, err);
+		if (rc == RN_OK) {
+			rc = check_trace(path, err);
+			if (rc == RN_OK)
+				return rc;
+			rn_err_prefix(err, "no valid trace can be made");
+		}
+		unlink(path);
+	} while (rc == RN_E_DATA && sealed++ < RN_RECOVER_SEALED);
+	return rc;
+}
+
+static int write_and_place(const struct folder *d, const struct rn_trace_placing *p,
+			   struct rn_journal_set_trace *t, struct rn_recovered *r,
+			   struct rn_err *err)
+{
+	enum rn_place_how how = t->how;
+	int rc = write_valid(d, p->file, r, err);
+
+	if (rc < 0)
+		return rc;
+	if (t->whole && r->missing.n)
+		return rn_err_set(err, RN_E_RANGE, "ranks are missing");
+	if (r->calls + r->events == 0 && how != PLACE_EXACTLY)
+		how = PLACE_NEW;
+	return rn_place_trace(p, t->path, how, how == PLACE_OLDER ? &t->since : NULL,
+			      !r->incomplete.n && !r->lost, err);
+}
+
+static int place_recovered(const struct folder *d, struct rn_journal_set_trace *t,
+			   struct rn_recovered *r, struct rn_err *err)
+{
+	struct rn_trace_placing p;
+	int rc = rn_place_begin(&p, t->path, err);
+
+	if (rc == RN_OK)
+		rc = write_and_place(d, &p, t, r, err);
+	rn_place_end(&p);
+	if (rc == RN_E_SYS)
+		rn_err_prefix(err, "%s", t->path);
+	return rc;
+}
+
+static int make_trace(const struct folder *d, struct rn_journal_set_trace *t, struct rn_err *err)
+{
+	struct rn_recovered r = { 0 };
+	char why[200];
+	int rc = place_recovered(d, t, &r, err);
+
+	if (rc == RN_OK && r.damaged)
+		rn_note(d->notes, "%s: %" PRIu32 " process%s left something damaged", d->path,
+			r.damaged, r.damaged == 1 ? "" : "es");
+	if (rc == RN_OK)
+		report(d, t, &r);
+	t->damaged = r.damaged || d->bad;
+	rn_recovered_free(&r);
+	if (rc == RN_E_DATA) {
+		snprintf(why, sizeof(why), "%.199s", err->text);
+		rn_err_set(err, rc, "%s; the part files are kept", why);
+	}
+	return rc == RN_OK && rn_buf_status(&t->line) < 0 ? rn_err_nomem(err) : rc;
+}
+
+/* Opens what is there; not RN_OK if that is nothing. */
+static int open_folder(struct folder *d, struct rn_err *err)
+{
+	int rc = list_files(d, err);
+
+	rn_map_guard_start();
+	if (rc == RN_OK)
+		rc = open_files(d, err);
+	if (rc == RN_OK && d->bad == d->n)
+		rc = rn_err_set(err, RN_E_DATA, "no part in it can be read");
+	return rc;
+}
+
+/* A process that has the file holds a lock on it. */
+static bool is_running(const struct file *f)
+{
+	struct rn_err err;
+	uint64_t size;
+	int fd = rn_io_open_at(f->dir, f->name, &size, &err);
+	bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	close_if_open(fd);
+	return runs;
+}
+
+static bool any_runs(const struct folder *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (is_running(&d->file[i]))
+			return true;
+	return false;
+}
+
+/* Waits a short time for all processes to end. Returns whether some are still running. */
+static bool wait_for_all(const struct folder *d, unsigned ms)
+{
+	static const struct timespec moment = { 0, 20000000 };
+	bool runs = any_runs(d);
+
+	for (unsigned tries = 0; tries < ms / 20 && runs; tries++) {
+		nanosleep(&moment, NULL);
+		runs = any_runs(d);
+	}
+	return runs;
+}
+
+bool rn_journal_set_wait(const char *folder, uint64_t run, unsigned ms)
+{
+	struct folder d = { .path = folder, .wanted = run };
+	bool runs = scan(&d) && wait_for_all(&d, ms);
+
+	free_folder(&d);
+	return runs;
+}
+
+bool rn_journal_set_exists(const char *folder, uint64_t run)
+{
+	struct folder d = { .path = folder, .wanted = run };
+	bool exist;
+
+	scan(&d);
+	exist = d.n > 0;
+	free_folder(&d);
+	return exist;
+}
+
+void rn_journal_set_remove(const char *folder, uint64_t run)
+{
+	struct folder d = { .path = folder, .wanted = run };
+
+	if (scan(&d)) {
+		wait_for_all(&d, PARTS_SETTLE_MS);
+		for (size_t i = 0; i < d.n; i++)
+			if (!is_running(&d.file[i]))
+				remove_file(&d, &d.file[i]);
+	}
+	remove_folder(&d);
+	free_folder(&d);
+}
+
+int rn_journal_set_recover(const char *folder, uint64_t run, struct rn_journal_set_trace *t,
+			   struct rn_buf *notes, struct rn_err *err)
+{
+	struct folder d = { .path = folder, .wanted = run, .notes = notes };
+	int rc = open_folder(&d, err);
+
+	if (rc == RN_OK)
+		rc = make_trace(&d, t, err);
+	free_folder(&d);
+	return rc;
+}
+
+/* Sets the flag `told` in a part file. Returns whether it was clear before. */
+static bool is_first(int fd)
+{
+	struct rn_spill_head *head = MAP_FAILED;
+	struct stat st;
+	bool first;
+
+	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*head))
+		head = mmap(NULL, sizeof(*head), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (head == MAP_FAILED)
+		return false;
+	first = !__atomic_exchange_n(&head->told, 1, __ATOMIC_RELAXED);
+	munmap(head, sizeof(*head));
+	return first;
+}
+
+/* Takes an open file description lock, which does not conflict with the flock(2) locks of the
+ * traced processes. */
+static int claim(const struct file *f, bool *first)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = rn_private_file_open(f->dir, f->name, O_RDWR);
+
+	if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	*first = fd >= 0 && is_first(fd);
+	return fd;
+}
+
+int rn_journal_set_claim(const char *folder, uint64_t run, bool *first)
+{
+	struct folder d = { .path = folder, .wanted = run };
+	char name[RN_SPILL_NAME];
+	int fd = -1;
+
+	*first = false;
+	rn_spill_name(run, name);
+	if (scan(&d))
+		for (size_t i = 0; i < d.n && fd < 0; i++)
+			if (strcmp(d.file[i].name, name) == 0)
+				fd = claim(&d.file[i], first);
+	free_folder(&d);
+	return fd;
+}
+
+bool rn_journal_set_wanted(int claim)
+{
+	struct rn_spill_head head;
+
+	return pread(claim, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       head.magic == RN_SPILL_MAGIC && head.wanted;
+}
+
+/* What is behind the run in a file's name. */
+static const char *host_of(const char *path)
+{
+	return strrchr(path, '/') + 1 + 17;
+}
+
+static int look(const struct folder *d, rn_journal_set_fn *fn, void *arg, struct rn_err *err)
+{
+	struct rn_journal_view *view = calloc(d->n + 1, sizeof(*view));
+	size_t n = 0;
+	int rc;
+
+	if (!view)
+		return rn_err_nomem(err);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct file *f = &d->file[i];
+
+		if (f->bytes && f->run == d->run)
+			view[n++] = (struct rn_journal_view){ f->path, host_of(f->path), f->fd,
+							      f->bytes, f->len };
+	}
+	rc = fn(arg, view, n, err);
+	free(view);
+	return check_lengths(d, err) < 0 ? RN_E_DATA : rc;
+}
+
+int rn_journal_set_inspect(const char *folder, rn_journal_set_fn *fn, void *arg,
+			   struct rn_buf *notes, struct rn_err *err)
+{
+	struct folder d = { .path = folder, .look = true, .notes = notes };
+	int rc = open_folder(&d, err);
+
+	if (rc == RN_OK)
+		rc = look(&d, fn, arg, err);
+	free_folder(&d);
+	return rc;
+}

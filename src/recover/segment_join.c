@@ -1,0 +1,211 @@
+/* segment_join.c - see segment_join.h. */
+#include "recover/segment_join.h"
+
+#include "base/arena.h"
+#include "encode/elastic_slots.h"
+#include "encode/call_words.h"
+#include "base/intern.h"
+#include "encode/time_stats.h"
+#include "merge/process_trace.h"
+#include "rules/symbol_counts.h"
+#include "rules/rules.h"
+
+#include <string.h>
+
+/* A stream, while it is put together. */
+struct whole {
+	const struct rn_segment_list *of;
+	struct rn_tables tables;
+	struct rn_seg *holes; /* struct rn_holes *, by call */
+	uint32_t *shape;      /* what each becomes */
+};
+
+struct join {
+	struct rn_arena *mem, scratch;
+	struct whole *whole;
+	uint32_t streams, self; /* the stream that is being done */
+};
+
+static const struct rn_segment *segment_of(const struct whole *w, uint32_t i)
+{
+	return RN_SEG_AT(&w->of->segment, struct rn_segment, i);
+}
+
+/* ---- requests ---- */
+
+static uint64_t request(void *arg, uint64_t word)
+{
+	const struct join *j = arg;
+	uint32_t stream = RN_RAW_STREAM(word), shape = RN_RAW_SHAPE(word);
+	const struct whole *w = stream == 0               ? &j->whole[j->self]
+				: stream - 1 < j->streams ? &j->whole[stream - 1]
+							  : NULL;
+
+	if (!w || shape >= w->of->shape.n)
+		return word;
+	return RN_RAW_REQUEST(stream, w->shape[shape], RN_RAW_SLOT(word)) | (word & RN_RAW_GONE);
+}
+
+/* The first calls in the table are those that make requests, so their numbers are the shapes'.
+ * (They have no requests in their words themselves.) */
+static int find_shapes(struct join *j, struct whole *w)
+{
+	uint32_t n = w->of->shape.n;
+
+	w->shape = rn_new(j->mem, uint32_t, (size_t)n + 1);
+	if (!w->shape)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rn_shape *s = RN_SEG_AT(&w->of->shape, struct rn_shape, i);
+		struct rn_carrier c = { .to = w->tables, .scratch = &j->scratch };
+
+		if (s->segment >= w->of->segment.n)
+			continue; /* nothing that is left refers to it */
+		c.from = segment_of(w, s->segment)->tables;
+		if (s->call < rn_sigs_count(c.from.words) &&
+		    rn_carry_call(&c, s->call, &w->shape[i]) < 0)
+			return RN_E_NOMEM;
+	}
+	return RN_OK;
+}
+
+/* ---- segments ---- */
+
+static int map_calls(struct join *j, const struct rn_segment *s, uint32_t *map)
+{
+	struct rn_carrier c = { .from = s->tables,
+				.to = j->whole[j->self].tables,
+				.request = request,
+				.arg = j,
+				.scratch = &j->scratch };
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < rn_sigs_count(s->tables.words) && rc == RN_OK; i++)
+		rc = rn_carry_call(&c, i, &map[i]);
+	return rc;
+}
+
+/* What stands in the holes of call i, which was made so often and has become call `to`. */
+static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uint64_t calls,
+		     uint32_t to)
+{
+	const struct whole *w = &j->whole[j->self];
+	const struct rn_holes *h = rn_holes_of(s->holes, i);
+	struct rn_holes *all = rn_holes_of(w->holes, to);
+
+	if (!h)
+		return RN_OK;
+	if (!all) {
+		size_t len;
+		const uint64_t *words = rn_sigs_get(w->tables.words, to, &len);
+
+		all = rn_holes_new(j->mem, words, len / sizeof(*words));
+		if (!all || !rn_holes_put(w->holes, j->mem, to, all))
+			return RN_E_NOMEM;
+	}
+	return rn_holes_join(all, h, calls, &j->scratch);
+}
+
+static int add_values(struct join *j, const struct rn_segment *s, const uint32_t *map)
+{
+	uint64_t *times = rn_new(&j->scratch, uint64_t, (size_t)rn_rules_count(s->rules) + 1);
+	uint64_t *calls = rn_new(&j->scratch, uint64_t, (size_t)rn_sigs_count(s->tables.words) + 1);
+	int rc = times && calls ? RN_OK : RN_E_NOMEM;
+
+	if (rc < 0 || s->holes->n == 0)
+		return rc;
+	times[s->root] = 1;
+	rn_rules_counts(s->rules, NULL, NULL, times, calls);
+	for (uint32_t i = 0; i < s->holes->n && rc == RN_OK; i++)
+		rc = add_holes(j, s, i, calls[i], map[i]);
+	return rc;
+}
+
+static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t *map,
+		     struct rn_rules *rules, uint32_t *root)
+{
+	uint32_t n = rn_rules_count(s->rules);
+	uint32_t *memo = rn_new(&j->scratch, uint32_t, n);
+	int rc = memo ? add_values(j, s, map) : RN_E_NOMEM;
+
+	if (rc < 0)
+		return rc;
+	memset(memo, 0xff, n * sizeof(*memo));
+	return rn_rules_import(rules, s->rules, s->root, map, memo, root);
+}
+
+static int add_segment(struct join *j, const struct rn_segment *s, struct rn_rules *rules,
+		       struct rn_times *times, uint32_t *root)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&j->scratch);
+	uint32_t *map = rn_new(&j->scratch, uint32_t, (size_t)rn_sigs_count(s->tables.words) + 1);
+	int rc = map ? map_calls(j, s, map) : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		rc = rn_times_merge(times, s->times, map);
+	if (rc == RN_OK)
+		rc = add_rules(j, s, map, rules, root);
+	rn_arena_rewind(&j->scratch, mark);
+	return rc;
+}
+
+/* ---- a stream ---- */
+
+static int join_stream(struct join *j, struct rn_recorded_stream *out)
+{
+	struct whole *w = &j->whole[j->self];
+	uint32_t n = w->of->segment.n, items = 0, root;
+	struct rn_rules *rules = rn_rules_new(j->mem);
+	struct rn_times *times = rn_new(j->mem, struct rn_times, 1);
+	struct rn_item *item = rn_new(j->mem, struct rn_item, (size_t)n + 1);
+	int rc = rules && times && item ? RN_OK : RN_E_NOMEM;
+
+	if (rc == RN_OK)
+		rn_times_init(times, j->mem, RN_TIME_SCALE_ONE);
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		if (segment_of(w, i)->lost)
+			continue;
+		rc = add_segment(j, segment_of(w, i), rules, times, &root);
+		if (rc == RN_OK && rn_rules_length(rules, root))
+			item[items++] = (struct rn_item){ root, RN_KIND_RULE, 1 };
+	}
+	if (rc == RN_OK)
+		rc = rn_rules_add(rules, item, items, &out->root);
+	out->calls.words = w->tables.words;
+	out->calls.blobs = w->tables.blobs;
+	out->calls.texts = w->tables.texts;
+	out->calls.times = times;
+	out->calls.holes = w->holes;
+	out->rules = rules;
+	return rc;
+}
+
+static int begin(struct join *j, struct whole *w, const struct rn_segment_list *of)
+{
+	w->of = of;
+	w->tables =
+		(struct rn_tables){ rn_sigs_new(j->mem), rn_sigs_new(j->mem), rn_sigs_new(j->mem) };
+	w->holes = rn_new(j->mem, struct rn_seg, 1);
+	if (!w->holes)
+		return RN_E_NOMEM;
+	rn_seg_init(w->holes, sizeof(struct rn_holes *));
+	return w->tables.words && w->tables.blobs && w->tables.texts ? find_shapes(j, w)
+								     : RN_E_NOMEM;
+}
+
+int rn_join(struct rn_arena *mem, const struct rn_segment_list *of, uint32_t streams,
+	    struct rn_recorded_stream *out)
+{
+	struct join j = { .mem = mem, .streams = streams };
+	int rc;
+
+	j.whole = rn_new(mem, struct whole, (size_t)streams + 1);
+	rn_arena_init(&j.scratch, SIZE_MAX);
+	rc = j.whole ? RN_OK : RN_E_NOMEM;
+	for (uint32_t i = 0; i < streams && rc == RN_OK; i++)
+		rc = begin(&j, &j.whole[i], &of[i]);
+	for (; j.self < streams && rc == RN_OK; j.self++)
+		rc = join_stream(&j, &out[j.self]);
+	rn_arena_free(&j.scratch);
+	return rc;
+}

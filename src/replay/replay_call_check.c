@@ -1,0 +1,216 @@
+/*
+ * replay_call_check.c - where the record has every call, each is compared with it: the function,
+ * and the communicator, peer, tag and count that it was given.
+ *
+ * Functions that a program may call more or less often, because they only ask something (tests,
+ * the time), are not (gen.awk has the list); nor are calls made inside others. Tests are compared
+ * by what comes out (replay_cursor.c).
+ *
+ * All these functions, and tests, have a hook here, which also publishes the state of the process
+ * (wait_state.h).
+ */
+#include "replay/replay_cursor.h"
+
+#include "encode/call_words.h"
+#include "trace/comm_registry.h"
+#include "trace/handles.h"
+#include "runtime/wait_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hand.h"
+
+static bool compares[1024]; /* by function */
+static uint8_t waits[1024]; /* by function: enum rn_wait_kind */
+
+static int64_t rank_number(int64_t rank)
+{
+	return rank == RN_PLAN_NOTHING     ? RN_PLAN_NOTHING
+	       : rank == MPI_ANY_SOURCE    ? RN_PLAN_ANY
+	       : rank == MPI_PROC_NULL     ? RN_PLAN_NOBODY
+	       : rank == (int64_t)MPI_ROOT ? RN_PLAN_ROOT
+					   : rank;
+}
+
+static int64_t tag_number(int64_t tag)
+{
+	return tag == MPI_ANY_TAG ? RN_PLAN_ANY : tag;
+}
+
+static bool differs(int64_t now, int64_t recorded)
+{
+	return now != recorded && now != RN_PLAN_NOTHING && recorded != RN_PLAN_NOTHING &&
+	       recorded != RN_PLAN_UNKNOWN;
+}
+
+static bool is_alike(const struct rn_plan_call *now, const struct rn_plan_call *recorded)
+{
+	return now->function == recorded->function && !differs(now->peer, recorded->peer) &&
+	       !differs(now->tag, recorded->tag) && !differs(now->count, recorded->count) &&
+	       !differs(now->source, recorded->source) && !differs(now->recvtag, recorded->recvtag);
+}
+
+static bool other_comm(const struct rn_plan_call *recorded, const char *now)
+{
+	const char *name = rn_replay_comm(recorded->comm);
+
+	return name && now && strcmp(name, now) != 0;
+}
+
+/* ", peer 3", or nothing. */
+static size_t put(char *text, size_t at, size_t cap, const char *what, int64_t v)
+{
+	int n;
+
+	if (v == RN_PLAN_NOTHING || v == RN_PLAN_UNKNOWN || at >= cap)
+		return at;
+	if (v == RN_PLAN_ANY || v == RN_PLAN_NOBODY || v == RN_PLAN_ROOT)
+		n = snprintf(text + at, cap - at, "%s%s %s", at ? ", " : "", what,
+			     v == RN_PLAN_ANY      ? "any"
+			     : v == RN_PLAN_NOBODY ? "MPI_PROC_NULL"
+						   : "MPI_ROOT");
+	else
+		n = snprintf(text + at, cap - at, "%s%s %" PRId64, at ? ", " : "", what, v);
+	return at + (size_t)n;
+}
+
+static void describe(char *text, size_t cap, const struct rn_plan_call *c, const char *comm)
+{
+	char args[200] = "";
+	size_t at = put(args, 0, sizeof(args), "peer", c->peer);
+
+	at = put(args, at, sizeof(args), "tag", c->tag);
+	at = put(args, at, sizeof(args), "count", c->count);
+	at = put(args, at, sizeof(args), "source", c->source);
+	at = put(args, at, sizeof(args), "recvtag", c->recvtag);
+	if (comm && at < sizeof(args))
+		snprintf(args + at, sizeof(args) - at, "%s%s", at ? ", " : "", comm);
+	snprintf(text, cap, "%s(%s)", rn_mpi_protos[c->function].name, args);
+}
+
+/* The next call that is compared, or NULL. With `at_end`, calls after MPI_Finalize do not count. */
+static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k, bool at_end)
+{
+	uint64_t n, *next;
+	const struct rn_plan_call *call = rn_replay_calls(r, &n, &next);
+
+	while (call && *next < n) {
+		const struct rn_plan_call *c = &call[*next];
+
+		if (at_end && c->function == RN_N_MPI_Finalize)
+			return NULL;
+		*k = (*next)++;
+		if (c->function < sizeof(compares) && compares[c->function])
+			return c;
+	}
+	return NULL;
+}
+
+/* Compares a call with the next call in the recording. */
+static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, const char *comm)
+{
+	const struct rn_plan_call *recorded;
+	char is[300], was[300];
+	uint64_t k;
+
+	recorded = next_call(o->replay, &k, false);
+	if (!recorded || (is_alike(now, recorded) && !other_comm(recorded, comm)))
+		return;
+	describe(is, sizeof(is), now, comm);
+	describe(was, sizeof(was), recorded, rn_replay_comm(recorded->comm));
+	rn_replay_differs(o, k, is, was);
+}
+
+/* Returns false if the call is nested. */
+static bool arrive(const struct rn_plan_call *now, MPI_Comm comm)
+{
+	struct rn_stream *t = rn_me;
+	struct rn_order_thread *o = rn_replay_current(t);
+	uint32_t function = now->function;
+	const char *name = NULL;
+
+	if (!o || rn_stream_under_way(t) != t->buffer)
+		return false;
+	if (comm != MPI_COMM_NULL)
+		name = rn_comm_get(
+			       (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm))
+			       ->name;
+	if (compares[function])
+		compare(o, now, name);
+	rn_wait_enter(function, waits[function], now->peer, now->tag, name);
+	return true;
+}
+
+/* Reports a divergence if calls or events remain in the recording at the end of the program. */
+static void arrive_at_end(void)
+{
+	struct rn_order_thread *o = rn_replay_current(rn_me);
+	const struct rn_plan_call *left;
+	char was[300];
+	uint64_t k;
+
+	if (!o || !o->replay || rn_replay_gets_free(o))
+		return;
+	left = next_call(o->replay, &k, true);
+	if (left) {
+		describe(was, sizeof(was), left, rn_replay_comm(left->comm));
+		rn_replay_differs(o, k, "MPI_Finalize", was);
+	} else if (!rn_replay_knows_sends(o->replay)) {
+		rn_replay_check_end(o);
+	}
+}
+
+static int compare_MPI_Finalize(void)
+{
+	int rc;
+
+	arrive_at_end();
+	rn_wait_enter(RN_N_MPI_Finalize, RN_WAIT_CALL, RN_PLAN_NOTHING, RN_PLAN_NOTHING, NULL);
+	rc = rn_next[RN_LINK_CHECK].MPI_Finalize();
+	rn_wait_leave(RN_WAIT_CALL);
+	rn_wait_end();
+	return rc;
+}
+
+#define COMPARE(name, ret, number, decl, args, comm, peer_, tag_, count_, source_, recvtag_)  \
+	static ret compare_##name decl                                                        \
+	{                                                                                     \
+		const struct rn_plan_call now = { .function = number,                         \
+						  .peer = (int32_t)rank_number(peer_),        \
+						  .tag = (int32_t)tag_number(tag_),           \
+						  .count = count_,                            \
+						  .source = (int32_t)rank_number(source_),    \
+						  .recvtag = (int32_t)tag_number(recvtag_) }; \
+		const bool outermost = arrive(&now, comm);                                    \
+		const ret rc = rn_next[RN_LINK_CHECK].name args;                              \
+                                                                                              \
+		if (outermost)                                                                \
+			rn_wait_leave(waits[number]);                                         \
+		return rc;                                                                    \
+	}
+#define POLL COMPARE
+#include "compare_calls.h"
+#undef POLL
+#undef COMPARE
+
+static void hook(uint32_t function, bool compared, bool polls)
+{
+	compares[function] = compared;
+	waits[function] = (uint8_t)(polls ? RN_WAIT_POLL : rn_wait_kind_of(function));
+}
+
+void rn_replay_hook_compare(void)
+{
+#define COMPARE(name, ret, number, ...)               \
+	RN_HOOK(RN_LINK_CHECK, name, compare_##name); \
+	hook(number, true, false);
+#define POLL(name, ret, number, ...)                  \
+	RN_HOOK(RN_LINK_CHECK, name, compare_##name); \
+	hook(number, false, true);
+#include "compare_calls.h"
+#undef POLL
+#undef COMPARE
+	RN_HOOK(RN_LINK_CHECK, MPI_Finalize, compare_MPI_Finalize);
+}

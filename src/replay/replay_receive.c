@@ -1,0 +1,538 @@
+/*
+ * replay_receive.c - posts wildcard receives with the recorded source and tag; defers and cancels
+ * as recorded.
+ *
+ * Receives that name their source and tag are numbered (tracked_request.h). With several threads,
+ * all receives are posted in the recorded order (replay_post_order.h).
+ */
+#include "replay/replay_cursor.h"
+#include "replay/replay_start.h"
+
+#include "record/receive_calls.h"
+#include "record/record_start.h"
+#include "replay/replay_post_order.h"
+#include "trace/request_names.h"
+#include "runtime/tracer_state.h"
+#include "record/tracked_request.h"
+
+/* A receive that is about to be started: a wildcard receive, or in a turn. */
+struct post {
+	struct rn_order_call c;
+	struct rn_receive as; /* how it is posted */
+	struct rn_tracked is; /* what is known of its request */
+	bool wild;
+	bool free;    /* it has had its turn, and is past the recording */
+	bool planned; /* `as` is from the plan, and `is.receive` what the program has */
+};
+
+static bool is_known(const struct rn_plan_match *m)
+{
+	return m->state == RN_PLAN_MATCHED || m->state == RN_PLAN_INFERRED;
+}
+
+/* Where no message comes. */
+static void post_nowhere(struct rn_receive *r)
+{
+	r->comm = rn_replay_nowhere();
+	r->source = 0;
+	r->tag = 0;
+}
+
+/* Whether a receive from number i on would fit. */
+static bool takes_from(const struct post *p, const struct rn_replay *r, uint64_t i)
+{
+	const struct rn_plan_match *m;
+
+	for (; (m = rn_replay_later(r, i)) != NULL; i++)
+		if (is_known(m) && rn_order_asks_for(&p->c, m->source, m->tag))
+			return true;
+	return false;
+}
+
+/* Nobody saw what it received. Where sends are not recorded, somebody's may wait for it; so it is
+ * posted as it is, unless that could be a message that a later one is known to have got. Those that
+ * are unseen are the last ones of a record, so not many are looked at. */
+static bool takes_from_others(const struct post *p)
+{
+	const struct rn_replay *mine = p->c.o->replay, *r;
+	uint64_t from;
+
+	for (uint32_t i = 0; rn_turns && (r = rn_replay_nth(i, &from)); i++)
+		if (r != mine && takes_from(p, r, from))
+			return true;
+	return takes_from(p, mine, p->is.ordinal + 1);
+}
+
+/* Whether the receive can be posted for the recorded message. If not, reports a divergence. */
+static bool is_asked_for(const struct post *p, const struct rn_plan_match *m)
+{
+	if (rn_replay_accepts(&p->c, m))
+		return rn_replay_reaches(&p->c, p->as.comm, m->source);
+	rn_replay_unasked(&p->c, m);
+	return false;
+}
+
+/* The next one of this thread: how it is posted in a replay. */
+static void number(struct post *p)
+{
+	struct rn_order_thread *o = p->c.o;
+	const struct rn_plan_match *m;
+
+	p->is.ordinal = o->started++;
+	p->is.starter = o;
+	p->is.kind = RN_REQUEST_WILDCARD;
+	p->is.real = MPI_REQUEST_NULL;
+	if (!o->replay || rn_replay_gets_free(o))
+		return;
+	p->is.receive = p->as;
+	p->planned = true;
+	m = rn_replay_match(o->replay, p->is.ordinal);
+	if (is_known(m) && !is_asked_for(p, m))
+		return;
+	rn_replay_start(o->replay, p->is.ordinal);
+	if (is_known(m)) {
+		p->as.source = m->source;
+		p->as.tag = m->tag;
+	} else if (m->state == RN_PLAN_CANCELLED) {
+		post_nowhere(&p->as);
+	} else if (rn_replay_knows_sends(o->replay) || takes_from_others(p)) {
+		p->is.state = RN_TRACKED_DEFERRED;
+		post_nowhere(&p->as);
+	}
+}
+
+static bool is_deferred(const struct post *p)
+{
+	return p->is.state == RN_TRACKED_DEFERRED;
+}
+
+/* False: the receive is determined. */
+static bool begin(struct post *p, void *buf, int64_t count, MPI_Datatype type, int source, int tag,
+		  MPI_Comm comm)
+{
+	*p = (struct post){ .as = { buf, count, type, source, tag, comm },
+			    .wild = rn_order_is_wild(source, tag) };
+	if (!(p->wild || (rn_turns && source != MPI_PROC_NULL)) ||
+	    !rn_replay_call(&p->c, RN_ORDER_WAIT, comm))
+		return false;
+	p->c.source = source;
+	p->c.tag = tag;
+	return true;
+}
+
+/* While it waited for its turn the run has left the recording: it is posted as the program has it.
+ */
+static void forget_plan(struct post *p)
+{
+	if (!p->planned || !rn_replay_is_free(p->c.o))
+		return;
+	p->as = p->is.receive;
+	p->is.state = RN_TRACKED_ACTIVE;
+}
+
+static int post(struct post *p, MPI_Request *q)
+{
+	struct rn_replay_turn turn;
+	int rc;
+
+	if (!rn_turns || !p->c.o || p->free)
+		return rn_receive_post(&p->as, q);
+	rn_replay_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	forget_plan(p);
+	rc = rn_receive_post(&p->as, q);
+	rn_replay_turn_end(&turn, true);
+	return rc;
+}
+
+/* Nothing is posted, but when it was recorded something was. */
+static void pass_turn(const struct post *p)
+{
+	struct rn_replay_turn turn;
+
+	if (!rn_turns)
+		return;
+	rn_replay_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	rn_replay_turn_end(&turn, true);
+}
+
+/* ---- functions that return when the message is there ---- */
+
+/* As number(), where the end of the record can only be in this call. */
+static void number_blocking(struct post *p)
+{
+	struct rn_receive given = p->as;
+
+	if (!p->wild)
+		return;
+	number(p);
+	if (p->c.o->replay && !rn_replay_is_free(p->c.o) &&
+	    rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_UNSEEN) {
+		p->as = given;
+		p->free = true;
+		pass_turn(p);
+		rn_replay_unobserved(&p->c, p->c.o->replay, p->is.ordinal);
+	}
+}
+
+/* In a replay in a way that can tell what it waits for. */
+static int wait_for(const struct post *p, MPI_Request *q, MPI_Status *s)
+{
+	struct rn_patience patience = { 0 };
+	bool loose;
+	int done = 0, rc = MPI_SUCCESS;
+
+	if (!p->c.o || !p->c.o->replay)
+		return rn_real.MPI_Wait(q, s);
+	loose = !p->wild || rn_replay_is_free(p->c.o);
+	if (!loose)
+		patience.row = rn_replay_match(p->c.o->replay, p->is.ordinal)->row;
+	while (rc == MPI_SUCCESS && !done) {
+		rc = rn_real.MPI_Test(q, &done, s);
+		if (rc == MPI_SUCCESS && !done &&
+		    rn_replay_wait(&patience, &p->c, p->as.source, p->as.tag) && !loose) {
+			loose = true;
+			rc = rn_receive_again(&p->is.receive, q);
+		}
+	}
+	return rc;
+}
+
+static int receive(struct post *p, MPI_Status *s)
+{
+	MPI_Request q;
+	int rc = post(p, &q);
+
+	return rc == MPI_SUCCESS ? wait_for(p, &q, s) : rc;
+}
+
+/* Both halves are posted in turns. */
+static int send_and_receive(struct post *p, const void *buf, int64_t count, MPI_Datatype type,
+			    int dest, int tag, MPI_Comm comm, MPI_Status *s)
+{
+	MPI_Request in, out;
+	int sent, rc = post(p, &in);
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	sent = rn_replay_isend(buf, count, type, dest, tag, comm, &out);
+	if (sent != MPI_SUCCESS) { /* nothing is received, either */
+		rn_real.MPI_Cancel(&in);
+		rn_real.MPI_Wait(&in, MPI_STATUS_IGNORE);
+		return sent;
+	}
+	rc = wait_for(p, &in, s);
+	sent = rn_real.MPI_Wait(&out, MPI_STATUS_IGNORE);
+	return rc == MPI_SUCCESS ? sent : rc;
+}
+
+/* A call that cannot be divided is posted out of turn. */
+static void out_of_turn(const struct post *p)
+{
+	if (rn_turns && p->c.o && !rn_order_alone())
+		rn_replay_count_unenforced(p->c.function);
+}
+
+/* A function that receives into `buffer`. Of what both halves of a call are given, only the source
+ * and tag of the receive change. */
+#define BLOCKING(name, params, buffer, n, of, tag_, call)           \
+	static int hook_##name(params, MPI_Status *status)          \
+	{                                                           \
+		struct post p;                                      \
+                                                                    \
+		if (begin(&p, buffer, n, of, source, tag_, comm)) { \
+			number_blocking(&p);                        \
+			source = p.as.source;                       \
+			tag_ = p.as.tag;                            \
+		}                                                   \
+		return call;                                        \
+	}
+
+#define ALL_BLOCKING(suffix, count_type)                                                         \
+	BLOCKING(Recv##suffix, RN_RECV_PARAMS(count_type), buf, count, type, tag,                \
+		 p.c.o && (p.c.o->replay || rn_turns)                                            \
+			 ? receive(&p, status)                                                   \
+			 : rn_real.MPI_Recv##suffix(RN_RECV_ARGS, status))                       \
+	BLOCKING(Sendrecv##suffix, RN_SENDRECV_PARAMS(count_type), recvbuf, recvcount, recvtype, \
+		 recvtag,                                                                        \
+		 rn_turns ? send_and_receive(&p, sendbuf, sendcount, sendtype, dest, sendtag,    \
+					     comm, status)                                       \
+			  : rn_real.MPI_Sendrecv##suffix(RN_SENDRECV_ARGS, status))              \
+	BLOCKING(Sendrecv_replace##suffix, RN_REPLACE_PARAMS(count_type), buf, count, type,      \
+		 recvtag,                                                                        \
+		 (out_of_turn(&p), rn_real.MPI_Sendrecv_replace##suffix(RN_REPLACE_ARGS, status)))
+
+/* ---- functions that return a request ---- */
+
+static int post_wild(struct post *p, MPI_Request *request)
+{
+	int rc;
+
+	number(p);
+	rc = post(p, request);
+	if (rc == MPI_SUCCESS)
+		rn_track(request, &p->is);
+	return rc;
+}
+
+static int number_receive(int rc, const MPI_Request *request)
+{
+	return rn_track_numbered(rn_replay_current(rn_me), RN_REQUEST_RECEIVE, rc, request);
+}
+
+#define IRECV(name, count_type)                                                  \
+	static int hook_##name(RN_RECV_PARAMS(count_type), MPI_Request *request) \
+	{                                                                        \
+		struct post p;                                                   \
+                                                                                 \
+		if (begin(&p, RN_RECV_ARGS) && p.wild)                           \
+			return post_wild(&p, request);                           \
+		if (rn_replay_next_cancelled())                                  \
+			post_nowhere(&p.as);                                     \
+		return number_receive(post(&p, request), request);               \
+	}
+
+/* A persistent wildcard receive is created as the program has it, and never started. */
+static void track_persistent(struct post *p, const MPI_Request *request)
+{
+	p->is.kind = p->wild ? RN_REQUEST_WILDCARD : RN_REQUEST_RECEIVE;
+	p->is.state = RN_TRACKED_INACTIVE;
+	p->is.persistent = true;
+	p->is.comm = p->c.comm;
+	p->is.real = MPI_REQUEST_NULL;
+	p->is.receive = p->as;
+	p->is.starter = p->c.o;
+	rn_track(request, &p->is);
+}
+
+#define RECV_INIT(name, count_type)                                              \
+	static int hook_##name(RN_RECV_PARAMS(count_type), MPI_Request *request) \
+	{                                                                        \
+		int rc = rn_real.MPI_##name(RN_RECV_ARGS, request);              \
+		struct post p;                                                   \
+                                                                                 \
+		if (rc == MPI_SUCCESS && begin(&p, RN_RECV_ARGS))                \
+			track_persistent(&p, request);                           \
+		return rc;                                                       \
+	}
+
+#define ALL(suffix, count_type)          \
+	ALL_BLOCKING(suffix, count_type) \
+	IRECV(Irecv##suffix, count_type) \
+	RECV_INIT(Recv_init##suffix, count_type)
+
+ALL(, int)
+#if MPI_VERSION >= 4
+ALL(_c, MPI_Count)
+
+/* Nothing of it happened. */
+static bool is_cancelled(const struct post *p)
+{
+	return p->c.o->replay &&
+	       rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_CANCELLED;
+}
+
+/* A call whose receive has a number and no outcome. */
+static bool is_unknown(const struct post *p)
+{
+	if (rn_isendrecv_tells())
+		return false;
+	p->c.o->started++;
+	rn_replay_count_unenforced(p->c.function);
+	return true;
+}
+
+/* The message is also sent if the receive is deferred: the request is then only that of the send.
+ */
+#define ISENDRECV(name, params, args, buf, count, type)                                         \
+	static int hook_##name(params, MPI_Request *request)                                    \
+	{                                                                                       \
+		struct post p;                                                                  \
+		int rc;                                                                         \
+                                                                                                \
+		if (!begin(&p, buf, count, type, source, recvtag, comm) || !p.wild) {           \
+			rc = rn_replay_next_cancelled() ? rn_replay_post_nowhere(request)       \
+							: rn_real.MPI_##name(args, request);    \
+			return rn_track_numbered(rn_replay_current(rn_me), RN_REQUEST_SEND, rc, \
+						 request);                                      \
+		}                                                                               \
+		if (is_unknown(&p))                                                             \
+			return rn_real.MPI_##name(args, request);                               \
+		number(&p);                                                                     \
+		source = is_deferred(&p) ? MPI_PROC_NULL : p.as.source;                         \
+		recvtag = p.as.tag;                                                             \
+		p.is.keep_own = true;                                                           \
+		rc = is_cancelled(&p) ? rn_receive_post(&p.as, request)                         \
+				      : rn_real.MPI_##name(args, request);                      \
+		if (rc == MPI_SUCCESS)                                                          \
+			rn_track(request, &p.is);                                               \
+		return rc;                                                                      \
+	}
+
+#define BOTH_ISENDRECV(suffix, count_type)                                                        \
+	ISENDRECV(Isendrecv##suffix, RN_SENDRECV_PARAMS(count_type), RN_SENDRECV_ARGS, recvbuf,   \
+		  recvcount, recvtype)                                                            \
+	ISENDRECV(Isendrecv_replace##suffix, RN_REPLACE_PARAMS(count_type), RN_REPLACE_ARGS, buf, \
+		  count, type)
+
+BOTH_ISENDRECV(, int)
+BOTH_ISENDRECV(_c, MPI_Count)
+#endif
+
+/* ---- persistent requests ---- */
+
+/* A new receive in the place of a persistent one. */
+static int start_wild(struct rn_tracked *f, struct post *p)
+{
+	MPI_Request q = MPI_REQUEST_NULL;
+	int rc = MPI_SUCCESS;
+
+	p->as = f->receive;
+	p->c.source = p->as.source;
+	p->c.tag = p->as.tag;
+	number(p);
+	f->ordinal = p->is.ordinal;
+	f->starter = p->is.starter;
+	if (is_deferred(p))
+		pass_turn(p);
+	else
+		rc = post(p, &q);
+	if (rc == MPI_SUCCESS)
+		rn_tracked_set(f, p->is.state, q);
+	return rc;
+}
+
+/* An operation that was cancelled is not started: a receive that can be cancelled takes its place.
+ */
+static int start_cancelled(struct rn_tracked *f, MPI_Request *request)
+{
+	struct rn_tracked is = { .starter = rn_replay_current(rn_me),
+				 .kind = RN_REQUEST_RECEIVE,
+				 .persistent = true };
+	int rc = rn_replay_post_nowhere(&is.real);
+
+	if (rc == MPI_SUCCESS && !f)
+		f = rn_track(request, &is);
+	else if (rc == MPI_SUCCESS)
+		rn_tracked_set(f, RN_TRACKED_ACTIVE, is.real);
+	if (rc == MPI_SUCCESS && f)
+		rn_tracked_restarts(f, is.starter);
+	return rc;
+}
+
+/* An operation with a named partner; f is NULL if its creation was not observed. */
+static int start_numbered(struct rn_tracked *f, MPI_Request *request)
+{
+	struct rn_order_thread *o = rn_replay_current(rn_me);
+	int rc;
+
+	if (rn_replay_next_cancelled())
+		return start_cancelled(f, request);
+	rc = rn_real.MPI_Start(request);
+	if (rc == MPI_SUCCESS && o && f)
+		rn_tracked_restarts(f, o);
+	else if (rc == MPI_SUCCESS)
+		number_receive(rc, request); /* it may also send */
+	return rc;
+}
+
+static int start_in_turn(struct rn_tracked *f, const struct rn_order_call *c, MPI_Request *request)
+{
+	struct rn_replay_turn turn;
+	int rc;
+
+	rn_replay_turn_begin(&turn, c,
+			     f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
+	rc = start_numbered(f, request);
+	rn_replay_turn_end(&turn, true);
+	return rc;
+}
+
+static int hook_Start(MPI_Request *request)
+{
+	struct rn_tracked *f = rn_tracked_any(*request, request);
+	struct post p = { 0 };
+
+	if (!f || !f->persistent) /* or an older operation with this handle */
+		return start_numbered(NULL, request);
+	if (!rn_replay_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
+		return rn_real.MPI_Start(request);
+	p.c.comm = f->comm;
+	if (rn_tracked_is_wild(f))
+		return start_wild(f, &p);
+	return rn_turns ? start_in_turn(f, &p.c, request) : start_numbered(f, request);
+}
+
+/* MPI starts them in the order of the array. */
+static int hook_Startall(int count, MPI_Request requests[])
+{
+	int rc = MPI_SUCCESS;
+
+	for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+		rc = hook_Start(&requests[i]);
+	return rc;
+}
+
+/* ---- MPI_Request_free and MPI_Cancel ---- */
+
+/* Nobody will see a deferred receive complete, so it is not kept for the end of the recording. */
+static void end_deferred(struct rn_tracked *f, MPI_Request *request)
+{
+	MPI_Request q;
+
+	if (!f->persistent && !f->keep_own)
+		rn_real.MPI_Cancel(request); /* or it would stay where nothing comes */
+	if (!rn_replay_knows_sends(f->starter->replay) &&
+	    rn_receive_post(&f->receive, &q) == MPI_SUCCESS)
+		rn_real.MPI_Request_free(&q);
+}
+
+static int hook_Request_free(MPI_Request *request)
+{
+	struct rn_tracked *f = rn_tracked_any(*request, request);
+
+	if (f) {
+		if (f->state == RN_TRACKED_DEFERRED)
+			end_deferred(f, request);
+		if (f->real != MPI_REQUEST_NULL)
+			rn_real.MPI_Request_free(&f->real);
+		rn_untrack(f);
+	}
+	return rn_real.MPI_Request_free(request);
+}
+
+/* An operation with a named partner. The recording says whether it was cancelled: one that was not
+ * must complete. */
+static int cancel_numbered(MPI_Request *request, struct rn_tracked *f)
+{
+	if (f && f->real != MPI_REQUEST_NULL)
+		return rn_real.MPI_Cancel(&f->real);
+	if (f && f->starter && f->starter->replay &&
+	    rn_replay_cancel(f->starter->replay, f->ordinal) == RN_CANCEL_FAILED)
+		return MPI_SUCCESS;
+	return rn_real.MPI_Cancel(request);
+}
+
+/* A receive that was cancelled is posted where nothing comes, and one that was not must receive. */
+static int hook_Cancel(MPI_Request *request)
+{
+	struct rn_tracked *f = rn_tracked_any(*request, request);
+	const struct rn_replay *replay;
+
+	if (!f || !rn_tracked_is_wild(f))
+		return cancel_numbered(request, f);
+	replay = f->starter->replay;
+	if (!replay)
+		return rn_real.MPI_Cancel(request);
+	if (!rn_replay_is_free(f->starter) && is_known(rn_replay_match(replay, f->ordinal)))
+		return MPI_SUCCESS;
+	f->state = RN_TRACKED_CANCELLED;
+	if (f->real != MPI_REQUEST_NULL)
+		return rn_real.MPI_Cancel(&f->real);
+	/* Nothing is posted for a persistent one that is deferred. */
+	return f->persistent ? MPI_SUCCESS : rn_real.MPI_Cancel(request);
+}
+
+void rn_replay_hook_receives(void)
+{
+	RN_HOOK_RECEIVES();
+}

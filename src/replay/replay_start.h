@@ -1,0 +1,39 @@
+/*
+ * replay_start.h - start of a replay, and the functions of replay that it installs.
+ */
+#ifndef RN_REPLAY_REPLAY_START_H
+#define RN_REPLAY_REPLAY_START_H
+
+#include <stdint.h>
+
+#include "preload/next_mpi.h"
+
+struct rn_stream;
+
+/* Installs the hooks, when the tracer starts; and after MPI_Init. */
+void rn_replay_install(void);
+void rn_replay_begin(void);
+
+void rn_replay_hook_receives(void);
+void rn_replay_hook_sends(void);
+void rn_replay_hook_completions(void);
+void rn_replay_hook_probes(void);
+void rn_replay_hook_polls(void);
+void rn_replay_hook_values(void);
+/* Hooks that only the posting order needs. */
+void rn_replay_hook_posts(void);
+
+/* replay_comm_check.c: a creating call is over that would have called what it gives by this name.
+ * `now`: so it did; NULL: it gave none, or one that is like another that was freed. Size, rank and
+ * leader are compared with the record. */
+struct rn_comm;
+void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now);
+
+/* A function of the C library returns the recorded numbers. */
+void rn_replay_libc_value(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
+
+/* MPI_Isend in a turn, as a part of another call. */
+int rn_replay_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
+		    MPI_Comm comm, MPI_Request *q);
+
+#endif

@@ -1,0 +1,222 @@
+/* live_sample.c - see live_report.h: the files, and what the machine says of their processes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "report/live_report.h"
+#include "recover/journal_read.h"
+#include "base/tick_clock.h"
+
+#define MOMENT_MS 200
+
+/* ---- processes ---- */
+
+static uint64_t clock_ns(clockid_t which)
+{
+	struct timespec t;
+
+	clock_gettime(which, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The state and the start, in ticks since the machine was booted, of a process. */
+static bool read_stat(uint32_t pid, char *state, unsigned long long *started)
+{
+	char path[64], text[1024], *p;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	p = strrchr(text, ')'); /* the name before it may be anything */
+	return p && sscanf(p + 1,
+			   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			   "%*d %*d %llu",
+			   state, started) == 2;
+}
+
+/* 0 when it is no more, or one that began later has its number. */
+static char process_state(const struct rn_salvaged *p)
+{
+	uint64_t booted = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	unsigned long long started;
+	char state;
+
+	if (!read_stat(p->process, &state, &started) || state == 'Z' || state == 'X')
+		return 0;
+	started = started * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
+	return booted / 1000000 + started > p->time / 1000000 + 1000 ? 0 : state;
+}
+
+static bool is_here(const struct rn_journal_view *f)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *p = host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	return strcmp(host, f->host) == 0;
+}
+
+/* Whether some process has the file open, wherever that is. Only asked where none is known to, so
+ * that there is nobody who could have to wait for us. */
+static bool is_locked(const struct rn_journal_view *f)
+{
+	if (flock(f->fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	flock(f->fd, LOCK_UN);
+	return false;
+}
+
+/* Process ids of other hosts, and of containers, mean nothing here. */
+static void find_states(struct live *v, const struct rn_journal_view *f)
+{
+	bool any = false, here = is_here(f);
+
+	for (size_t i = 0; i < v->n; i++)
+		if (v->process[i].file == f) {
+			v->process[i].here = here;
+			v->process[i].state = here ? process_state(v->sight[i].process) : 0;
+			any |= v->process[i].state != 0;
+		}
+	if (!any && is_locked(f)) {
+		any = true;
+		for (size_t i = 0; i < v->n; i++)
+			if (v->process[i].file == f && !v->sight[i].process->ended)
+				v->process[i].state = '?';
+	}
+	v->running |= any;
+}
+
+/* ---- looking ---- */
+
+static int see_file(struct live *v, size_t i, struct rn_salvage *out, struct rn_err *err)
+{
+	int rc = rn_salvage_now(&v->mem, v->file[i].bytes, v->file[i].len, out, err);
+
+	if (rc < 0)
+		rn_err_prefix(err, "%s", strrchr(v->file[i].path, '/') + 1);
+	return rc;
+}
+
+static struct rn_salvage *see_files(struct live *v, int *rc, struct rn_err *err)
+{
+	struct rn_salvage *s = rn_new(&v->mem, struct rn_salvage, v->files + 1);
+
+	*rc = s ? RN_OK : rn_err_nomem(err);
+	for (size_t i = 0; i < v->files && *rc == RN_OK; i++)
+		*rc = see_file(v, i, &s[i], err);
+	v->ticks = rn_clock_now();
+	v->ns = clock_ns(CLOCK_REALTIME);
+	return s;
+}
+
+static bool list_processes(struct live *v, const struct rn_salvage *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->files; i++)
+		n += s[i].n;
+	v->sight = rn_new(&v->mem, struct rn_sight, n + 1);
+	v->process = rn_new(&v->mem, struct live_process, n + 1);
+	if (!v->sight || !v->process)
+		return false;
+	for (size_t i = 0; i < v->files; i++)
+		for (uint32_t k = 0; k < s[i].n; k++) {
+			v->process[v->n].file = &v->file[i];
+			v->sight[v->n] = (struct rn_sight){ .process = &s[i].process[k],
+							    .tag = (uint32_t)v->n };
+			v->n++;
+		}
+	for (size_t i = 0; i < v->files; i++)
+		find_states(v, &v->file[i]);
+	return true;
+}
+
+/* The same process, as it was before. Processes do not change places in a file. */
+static void compare_with(struct live *v, const struct rn_salvage *first)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		size_t f = (size_t)(v->process[i].file - v->file);
+
+		for (uint32_t k = 0; k < first[f].n; k++) {
+			const struct rn_salvaged *was = &first[f].process[k];
+
+			if (was->process != v->sight[i].process->process)
+				continue;
+			v->sight[i].before = was->now;
+			v->sight[i].before_n = was->recorded.streams;
+		}
+	}
+}
+
+/* If none runs, where they stopped is of interest as if they still stood there. */
+static void find_gone(struct live *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		v->sight[i].gone =
+			v->running ? v->process[i].state == 0 : v->sight[i].process->ended != NULL;
+}
+
+int live_look(struct live *v, struct rn_err *err)
+{
+	static const struct timespec moment = { 0, MOMENT_MS * 1000000 };
+	const struct rn_salvage *first, *second;
+	int rc;
+
+	rn_clock_start();
+	first = see_files(v, &rc, err);
+	if (rc < 0)
+		return rc;
+	nanosleep(&moment, NULL);
+	second = see_files(v, &rc, err);
+	if (rc < 0)
+		return rc;
+	if (!list_processes(v, second))
+		return rn_err_nomem(err);
+	if (v->n == 0)
+		return rn_err_set(err, RN_E_DATA, "no process has said who it is");
+	if (v->running)
+		compare_with(v, first);
+	find_gone(v);
+	return rn_standstill(v->sight, v->n, &v->mem, &v->standstill, err);
+}
+
+/* ---- times ---- */
+
+/* How long ago that was; negative: nobody knows. */
+static double seconds_since(const struct live *v, const struct rn_stand *s, uint64_t ticks)
+{
+	const struct rn_fact_world *w = &s->sight->process->world;
+	const struct live_process *p = &v->process[s->sight->tag];
+	double scale = (double)w->scale / 4294967296.0 / 1e9;
+
+	if (!v->running || !p->state || ticks < w->started)
+		return -1;
+	if (p->here)
+		return ticks <= v->ticks ? (double)(v->ticks - ticks) * scale : -1;
+	return ((double)(int64_t)(v->ns - w->time)) / 1e9 - (double)(ticks - w->started) * scale;
+}
+
+double live_seconds(const struct live *v, const struct rn_stand *s)
+{
+	switch (s->kind) {
+	case RN_STAND_CALL:
+		return seconds_since(v, s, s->now->entered);
+	case RN_STAND_FREE:
+		return s->now->off ? -1 : seconds_since(v, s, s->now->left);
+	default:
+		return -1;
+	}
+}

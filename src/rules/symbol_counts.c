@@ -1,0 +1,114 @@
+/* symbol_counts.c - see symbol_counts.h. */
+#include "rules/symbol_counts.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "rules/loop_span.h"
+
+static void add(uint64_t *sum, uint64_t a, uint64_t b)
+{
+	uint64_t n;
+
+	if (__builtin_mul_overflow(a, b, &n) || __builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+struct sums {
+	const struct rn_rules *rules;
+	uint32_t symbols; /* terminals from here on are loops */
+	uint64_t *times, *count;
+};
+
+/* So many times the item, as often as it says. What a loop has inside comes by its rounds. */
+static void count_item(const struct sums *s, const struct rn_item *it, uint64_t n)
+{
+	const uint32_t *symbol;
+	uint64_t len;
+
+	if (it->kind == RN_KIND_TERMINAL) {
+		if (it->id < s->symbols)
+			add(&s->count[it->id], n, it->count);
+	} else if (it->kind == RN_KIND_RULE) {
+		add(&s->times[it->id], n, it->count);
+	} else {
+		symbol = rn_rules_literal(s->rules, it->id, &len);
+		for (uint64_t k = 0; k < len; k++)
+			add(&s->count[symbol[k]], n, it->count);
+	}
+}
+
+static void count_body(const struct sums *s, uint32_t rule)
+{
+	struct rn_body b = rn_rules_body(s->rules, rule);
+
+	for (uint32_t i = 0; s->times[rule] && i < b.n; i++)
+		count_item(s, &b.item[i], s->times[rule]);
+}
+
+void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
+		     const uint64_t *rounds, uint64_t *times, uint64_t *count)
+{
+	struct sums s = { r, rn_loopset_symbols(loops), times, count };
+	uint32_t rules = rn_rules_count(r);
+
+	for (uint32_t i = rules + rn_loopset_count(loops); i-- > 0;) {
+		uint32_t id = rn_loopset_order(loops, i);
+		struct rn_item round;
+
+		if (id < rules) {
+			count_body(&s, id);
+		} else {
+			round = rn_loopset_round(loops, id - rules);
+			count_item(&s, &round, rounds[id - rules]);
+		}
+	}
+}
+
+/* Of the item that the frame stands in, what is behind it: repeats, of a literal run symbols. */
+static void count_begun(const struct sums *s, const struct rn_item *it, uint64_t iter)
+{
+	struct rn_item whole = *it;
+	const uint32_t *symbol = NULL;
+	uint64_t len = 1;
+
+	if (it->kind == RN_KIND_LITERAL)
+		symbol = rn_rules_literal(s->rules, it->id, &len);
+	whole.count = iter / len;
+	count_item(s, &whole, 1);
+	for (uint64_t k = 0; k < iter % len; k++)
+		add(&s->count[symbol[k]], 1, 1);
+}
+
+/* The rounds of executions that have ended; of those that have not, frames tell. */
+static void count_rounds(const struct rn_walk *w, uint64_t *rounds)
+{
+	const struct rn_flow *f = &w->stretch->flow;
+
+	memcpy(rounds, w->done, rn_loopset_count(f->loops) * sizeof(*rounds));
+	for (uint32_t d = 0; d < w->depth; d++)
+		if (w->frame[d].rule >= RN_IN_LOOP) {
+			assert(rounds[w->frame[d].rule - RN_IN_LOOP] > 0);
+			rounds[w->frame[d].rule - RN_IN_LOOP]--;
+		}
+	for (uint32_t k = 0; k < rn_loopset_count(f->loops); k++)
+		rounds[k] = rn_flow_rounds(f, k, rounds[k]);
+}
+
+void rn_walk_counts(const struct rn_walk *w, uint64_t *times, uint64_t *rounds, uint64_t *count)
+{
+	struct sums s = { w->rules, w->symbols, times, count };
+
+	for (uint32_t d = 0; d < w->depth; d++) {
+		const struct rn_walk_frame *f = &w->frame[d];
+		struct rn_body b = rn_walk_body(w, f);
+
+		for (uint32_t i = 0; i < f->item && i < b.n; i++)
+			count_item(&s, &b.item[i], 1);
+		if (f->item < b.n)
+			count_begun(&s, &b.item[f->item], f->iter);
+	}
+	if (w->stretch)
+		count_rounds(w, rounds);
+	rn_rules_counts(w->rules, w->stretch ? w->stretch->flow.loops : NULL, rounds, times, count);
+}

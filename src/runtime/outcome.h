@@ -1,0 +1,40 @@
+/*
+ * outcome.h - the recording or replay of outcomes, as wrappers and hooks of the C library see it.
+ *
+ * In a run that records (`rondo trace --only=order`) or replays (`rondo replay`) outcomes, record
+ * or replay sets rn_outcome_ops when the tracer starts. Outcomes of MPI functions are the business
+ * of hooks of the link RN_LINK_OUTCOME (next_mpi.h), which record or replay installs. The functions
+ * below are for events that a link between wrapper and MPI does not see.
+ */
+#ifndef RN_RUNTIME_OUTCOME_H
+#define RN_RUNTIME_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rn_comm;
+struct rn_stream;
+
+struct rn_outcome_ops {
+	bool libc_values; /* `value` is called for functions of the C library */
+
+	/* A call of a function whose outcome no hook can reach has returned. `head` is the first
+	 * word of the call. */
+	void (*unreplayable)(struct rn_stream *t, uint64_t head);
+
+	/* The stream is in the journal from now on. */
+	void (*stream_stored)(struct rn_stream *t);
+
+	/* A function of the C library returns these n <= 2 numbers to the program. */
+	void (*value)(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
+
+	/* A call that creates communicators has returned. It would have given this name to a new
+	 * communicator. `now`: the new communicator; NULL: there is none, or it equals another one
+	 * that was freed. */
+	void (*comm_created)(uint32_t function, const char *name, const struct rn_comm *now);
+};
+
+/* NULL: the run traces calls. */
+extern const struct rn_outcome_ops *rn_outcome_ops;
+
+#endif

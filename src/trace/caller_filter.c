@@ -1,0 +1,164 @@
+/*
+ * caller_filter.c - looks at the object that a call came from.
+ */
+#include "trace/caller_filter.h"
+
+#include "base/errno_guard.h"
+#include "encode/call_words.h"
+#include "trace/bypass.h"
+#include "preload/loaded_object.h"
+#include "preload/next_mpi.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+_Atomic uint64_t rn_caller_cache[RN_SITES];
+static _Atomic uint64_t passing[RN_SITES];
+
+/* mpi_send_, pmpi_send__, ompi_send_f, MPI_SEND, mpi_send_f08_, MPIR_Send_cdesc: all are "send". */
+static bool binds(const char *symbol, const char *function)
+{
+	static const char *const ends[] = { "_cdesc", "_f08ts", "_f08", "_f", "_", NULL };
+	char s[128];
+	size_t n = 0;
+	bool cut = true;
+
+	for (; symbol[n] && n < sizeof(s) - 1; n++)
+		s[n] = (char)tolower((unsigned char)symbol[n]);
+	s[n] = '\0';
+	while (cut) {
+		cut = false;
+		for (int i = 0; ends[i]; i++) {
+			size_t m = strlen(ends[i]);
+
+			if (n > m && strcmp(s + n - m, ends[i]) == 0) {
+				s[n -= m] = '\0';
+				cut = true;
+				break;
+			}
+		}
+	}
+	symbol = s + strspn(s, "po");
+	if (strncmp(symbol, "mpi", 3) != 0)
+		return false;
+	symbol += strncmp(symbol, "mpir_", 5) == 0 ? 5 : 4;
+	return strcasecmp(symbol, strchr(function, '_') + 1) == 0;
+}
+
+/* On x86: E8 and four bytes. Elsewhere there is no telling, and the library is believed. */
+static bool direct_call(uintptr_t from)
+{
+#if defined(__x86_64__)
+	return *(const unsigned char *)(from - 5) == 0xe8;
+#else
+	(void)from;
+	return true;
+#endif
+}
+
+/* The function that an address is in, if it is one that the object shows. */
+static const char *symbol_at(uintptr_t from)
+{
+	const ElfW(Sym) * symbol;
+	Dl_info where;
+
+	if (!dladdr1((void *)from, &where, (void **)&symbol, RTLD_DL_SYMENT) || !where.dli_sname ||
+	    !symbol || from - (uintptr_t)where.dli_saddr > symbol->st_size)
+		return NULL;
+	return where.dli_sname;
+}
+
+/* Is it the program's own call? What the C++ bindings do outside of their functions, they do when
+ * they are loaded. */
+static bool is_own(uintptr_t from, uint32_t function)
+{
+	const struct link_map *object = rn_object_at(from);
+	const char *symbol;
+
+	switch (object ? rn_object_kind(object) : RN_OBJECT_PROGRAM) {
+	case RN_OBJECT_TRACER:
+		return false;
+	case RN_OBJECT_MPI:
+		return !direct_call(from);
+	case RN_OBJECT_FORTRAN:
+		symbol = symbol_at(from);
+		return !symbol || binds(symbol, rn_mpi_protos[function].name);
+	case RN_OBJECT_CXX:
+		return symbol_at(from) != NULL;
+	default:
+		return true;
+	}
+}
+
+/* MPI_X and PMPI_X are one function here, so what the caller asked its loader for has to tell which
+ * of the two it meant; if it asked for both, or for none (dlsym), it meant MPI_X. */
+static bool is_for_tool(uintptr_t from, uint32_t function)
+{
+	void *tool = rn_tool_function(function);
+	const char *name = rn_mpi_protos[function].name;
+	const struct link_map *object = tool ? rn_object_at(from) : NULL;
+	char p_name[128];
+
+	if (!object || object == rn_object_at((uintptr_t)tool))
+		return false;
+	snprintf(p_name, sizeof(p_name), "P%s", name);
+	return !rn_object_imports(object, p_name) || rn_object_imports(object, name);
+}
+
+static enum rn_site decide(uintptr_t from, uint32_t function)
+{
+	if (!is_own(from, function) || is_for_tool(from, function))
+		return RN_SITE_PASSES;
+	return rn_light_way(function) == RN_LIGHT_NOT ? RN_SITE_RECORDS : RN_SITE_LIGHT;
+}
+
+bool rn_site_passes(uintptr_t from, uint32_t function)
+{
+	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
+	_Atomic uint64_t *at = &passing[(key * 0x9e3779b97f4a7c15u) >> 53];
+	uint64_t known = atomic_load_explicit(at, memory_order_relaxed);
+	RN_ERRNO_GUARD;
+
+	if ((known & ~(uint64_t)1) != key) {
+		known = key | (is_own(from, function) && is_for_tool(from, function));
+		atomic_store_explicit(at, known, memory_order_relaxed);
+	}
+	return known & 1;
+}
+
+/* Places near its own, so that two calls with one place are not decided again and again. */
+#define NEAR 8u
+
+enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
+{
+	uint64_t key = (uint64_t)from << 12 | (uint64_t)function << 2;
+	RN_ERRNO_GUARD;
+	uint32_t free = at;
+	enum rn_site answer;
+
+	for (uint32_t i = 0; i < NEAR; i++) {
+		uint32_t near = (at + i) % RN_SITES;
+		uint64_t known = atomic_load_explicit(&rn_caller_cache[near], memory_order_acquire);
+
+		if ((known & ~(uint64_t)3) == key)
+			return (enum rn_site)(known & 3);
+		if (!known) {
+			free = near;
+			break;
+		}
+	}
+	answer = decide(from, function);
+	atomic_store_explicit(&rn_caller_cache[free], key | (uint64_t)answer, memory_order_release);
+	return answer;
+}
+
+void rn_site_forget(void)
+{
+	for (uint32_t i = 0; i < RN_SITES; i++) {
+		atomic_store_explicit(&rn_caller_cache[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&passing[i], 0, memory_order_relaxed);
+	}
+}

@@ -1,0 +1,418 @@
+/* callstack.c - see callstack.h. */
+#include "trace/callstack.h"
+
+#include "base/errno_guard.h"
+#include "base/arena.h"
+#include "base/spin.h"
+#include "encode/callsite.h"
+#include "encode/process_table.h"
+#include "base/intern.h"
+#include "model/metadata.h"
+#include "preload/loaded_object.h"
+#include "trace/stack_match.h"
+#include "trace/stream.h"
+#include "runtime/message.h"
+#include "runtime/process_log.h"
+#include "track/unwind.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#define UNKNOWN   1u   /* the number of the stack that is not known */
+#define WALK_MAX  256u /* frames, those left out included */
+#define BELOW_MAX 3u   /* frames below main */
+#define BELOW     64u  /* bytes of the code that the program begins with */
+
+/* ---- what a thread remembers ---- */
+
+/* A return address. */
+struct code {
+	uintptr_t pc;
+	struct rn_unwind_rule rule;
+	bool kept;  /* the frame is part of the stack */
+	bool below; /* but not if there is nothing under it: it is what calls main */
+	bool lost;  /* it is in no object */
+	uint32_t module;
+	uint64_t offset;
+};
+
+/* Of a stack that is remembered: two for each frame, and some more. */
+#define WORDS (2 * (RN_CALLSITE_FRAMES + BELOW_MAX) + 2)
+
+struct stack {
+	uintptr_t pc, sp;
+	uint32_t number; /* 0: nothing is here */
+	uint32_t words;
+	uintptr_t reach; /* from sp to behind the last of the words */
+	struct {
+		intptr_t at; /* from sp */
+		uintptr_t value;
+	} word[WORDS];
+};
+
+#define CODES  1024u
+#define STACKS 512u
+
+struct rn_callstacks {
+	uint32_t generation;
+	struct code code[CODES];
+	struct stack stack[STACKS];
+};
+
+static uint32_t generation; /* atomic: something was unloaded */
+
+void rn_callstack_forget(void)
+{
+	__atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
+}
+
+static void make_memory(struct rn_stream *t)
+{
+	int saved = errno;
+	void *p = mmap(NULL, sizeof(struct rn_callstacks), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	if (p != MAP_FAILED)
+		t->stacks = p;
+}
+
+/* NULL without memory: then nothing is remembered. */
+static struct rn_callstacks *memory_of(struct rn_stream *t)
+{
+	uint32_t now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!t->stacks, 0))
+		make_memory(t);
+	if (t->stacks && __builtin_expect(t->stacks->generation != now, 0)) {
+		memset(t->stacks, 0, sizeof(*t->stacks));
+		t->stacks->generation = now;
+	}
+	return t->stacks;
+}
+
+/* ---- the process's stacks ---- */
+
+static struct {
+	struct rn_spin lock;
+	struct rn_arena mem;
+	struct rn_sigs *table;
+	struct {
+		char key[RN_CALLSITE_NAME + 8];
+		const char *path;
+	} path[RN_CALLSTACK_PATHS];
+	uint32_t paths;
+	bool told;
+	struct rn_callsite site; /* being put together */
+	unsigned char bytes[RN_CALLSITE_BYTES];
+} all;
+
+#define LIMIT ((size_t)256 << 20)
+
+static void enter(void)
+{
+	rn_spin_lock(&all.lock);
+	if (all.table)
+		return;
+	rn_arena_init(&all.mem, LIMIT);
+	all.table = rn_sigs_new(&all.mem);
+}
+
+static void leave(void)
+{
+	rn_spin_unlock(&all.lock);
+}
+
+/* Stacks are numbered from 1. With the lock. */
+static uint32_t intern(const struct rn_callsite *s)
+{
+	size_t len = rn_callsite_write(s, all.bytes);
+	uint32_t n = all.table ? rn_sigs_count(all.table) : 0, id;
+
+	if (!all.table || rn_sigs_intern(all.table, all.bytes, len, &id) < 0)
+		return 0;
+	if (id == n)
+		rn_process_log_stack(id + 1, all.bytes, len);
+	/* What threads remember of a stack that was alone is not so any more. */
+	if (id == n && rn_config.callsite_slack && rn_slack_add(&all.mem, all.table, id + 1, s))
+		rn_callstack_forget();
+	return id + 1;
+}
+
+/* The stack that is not known comes first. If not even that has room, calls have none at all. */
+static uint32_t intern_or_unknown(void)
+{
+	static const struct rn_callsite unknown;
+	uint32_t first = all.table && rn_sigs_count(all.table) ? UNKNOWN : intern(&unknown);
+	uint32_t number = first ? intern(&all.site) : 0;
+
+	return number ? number : first;
+}
+
+static void add_path(const char *name, const char *path)
+{
+	uint32_t i = 0;
+	char key[sizeof(all.path[0].key)];
+
+	snprintf(key, sizeof(key), "%s%.*s", rn_meta_rows[RN_META_MODULE].key,
+		 (int)RN_CALLSITE_NAME, name);
+	while (i < all.paths && strcmp(all.path[i].key, key) != 0)
+		i++;
+	if (i < all.paths || i == RN_CALLSTACK_PATHS || !rn_name_valid(key, strlen(key)))
+		return;
+	memcpy(all.path[i].key, key, sizeof(key));
+	all.path[i].path = path;
+	all.paths++;
+	rn_process_log_meta(key, path);
+}
+
+int rn_callstack_list(struct rn_arena *mem, struct rn_objects *out)
+{
+	int rc = RN_OK;
+
+	enter();
+	for (uint32_t i = 0; all.table && i < rn_sigs_count(all.table) && rc == RN_OK; i++) {
+		size_t len;
+		const void *bytes = rn_sigs_get(all.table, i, &len);
+
+		rc = rn_objects_add(out, mem,
+				    (struct rn_object){ .number = (uint64_t)i + 1,
+							.bytes = bytes,
+							.len = (uint32_t)len });
+	}
+	leave();
+	return rc;
+}
+
+bool rn_callstack_path(uint32_t i, const char **key, const char **path)
+{
+	if (i >= all.paths)
+		return false;
+	*key = all.path[i].key;
+	*path = all.path[i].path;
+	return true;
+}
+
+/* ---- return addresses ---- */
+
+/* MODULE or MODULE:FROM-TO, with commas between; MODULE may have * and ?, numbers are hexadecimal.
+ */
+static bool is_ignored(const char *name, uint64_t offset)
+{
+	char list[sizeof(rn_config.callsite_ignore)], *save = NULL, *word;
+
+	snprintf(list, sizeof(list), "%s", rn_config.callsite_ignore);
+	for (word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		char *range = strchr(word, ':'), *to;
+		unsigned long long from = 0, end = UINT64_MAX;
+
+		if (range) {
+			*range = '\0';
+			from = strtoull(range + 1, &to, 16);
+			end = *to == '-' ? strtoull(to + 1, NULL, 16) : 0;
+		}
+		if (fnmatch(word, name, 0) == 0 && offset >= from && offset < end)
+			return true;
+	}
+	return false;
+}
+
+/* Ours, MPI's, and what stands between MPI and a program in another language. */
+static bool is_mpi(const struct link_map *object)
+{
+	return rn_object_kind(object) != RN_OBJECT_PROGRAM ||
+	       rn_object_symbol(object, "PyInit_MPI") != NULL; /* mpi4py */
+}
+
+static bool calls_main(const struct link_map *object, uintptr_t pc)
+{
+	return pc - getauxval(AT_ENTRY) < BELOW ||
+	       rn_object_symbol(object, "__libc_start_main") != NULL;
+}
+
+static struct code look_at(struct rn_stream *t, uintptr_t pc)
+{
+	struct code c = { .pc = pc, .rule = rn_unwind_rule(pc), .kept = true };
+	const struct link_map *object = rn_object_at(pc - 1);
+	struct rn_place place = { 0 };
+	const char *name = NULL;
+
+	if (object)
+		place = rn_mem_place(&t->places, (const void *)pc);
+	/* In a signal's handler, which may have come while places were being looked for, there is
+	 * no name. */
+	if (place.cls == RN_MEM_STATIC)
+		name = rn_mem_module_name(place.id);
+	if (!name) {
+		c.lost = true;
+		return c;
+	}
+	c.module = place.id;
+	c.offset = (uint64_t)place.disp;
+	c.below = calls_main(object, pc);
+	c.kept = !is_mpi(object) && !is_ignored(name, c.offset);
+	return c;
+}
+
+static struct code code_at(struct rn_stream *t, uintptr_t pc)
+{
+	struct rn_callstacks *m = t->stacks;
+	struct code *c = m ? &m->code[pc * 0x9e3779b97f4a7c15u >> 54] : NULL;
+
+	if (!c)
+		return look_at(t, pc);
+	if (c->pc != pc)
+		*c = look_at(t, pc);
+	return *c;
+}
+
+/* ---- walking ---- */
+
+struct walk {
+	struct rn_stream *t;
+	struct rn_unwind u;
+	uintptr_t end;      /* of the thread's stack */
+	struct stack *into; /* NULL: it is not remembered */
+	struct code frame[RN_CALLSITE_FRAMES + BELOW_MAX];
+	uint32_t frames;
+};
+
+static void remember(struct walk *w, const struct rn_unwind_uses *uses)
+{
+	struct stack *s = w->into;
+
+	for (uint32_t i = 0; s && i < uses->n; i++) {
+		intptr_t at = (intptr_t)(uses->at[i] - s->sp);
+
+		if (s->words == WORDS) { /* too deep to be remembered */
+			w->into = NULL;
+			return;
+		}
+		s->word[s->words].at = at;
+		memcpy(&s->word[s->words++].value, (const void *)uses->at[i], sizeof(uintptr_t));
+		if (at > 0 && (uintptr_t)at + sizeof(uintptr_t) > s->reach)
+			s->reach = (uintptr_t)at + sizeof(uintptr_t);
+	}
+}
+
+/* That a stack ends depends on words too. A frame pointer that leads to no code is none. */
+static bool step(struct walk *w, const struct code *from)
+{
+	struct rn_unwind_uses uses;
+	bool stepped = rn_unwind_step(from->rule, w->end, &w->u, &uses);
+
+	remember(w, &uses);
+	return stepped && (from->rule.cfa != RN_CFA_CHAIN || !code_at(w->t, w->u.pc).lost);
+}
+
+/* Whether the end of the stack was reached, not that of what is wanted. */
+static bool walk(struct walk *w, uint32_t wanted)
+{
+	for (uint32_t i = 0; i < WALK_MAX; i++) {
+		struct code c = code_at(w->t, w->u.pc);
+
+		if (c.kept)
+			w->frame[w->frames++] = c;
+		if (w->frames == wanted)
+			return false;
+		if (!step(w, &c))
+			return true;
+	}
+	return false;
+}
+
+/* ---- stacks ---- */
+
+static void add_frame(const struct code *c)
+{
+	struct rn_code_module m = { .name = c->lost ? NULL : rn_mem_module_name(c->module) };
+
+	if (m.name) {
+		m.name_len = strlen(m.name);
+		m.id = rn_mem_module_build_id(c->module, &m.id_len);
+		add_path(m.name, rn_mem_module_path(c->module));
+	}
+	rn_callsite_add(&all.site, m, c->offset);
+}
+
+static uint32_t number_of(const struct walk *w, uint32_t frames)
+{
+	bool tell = false;
+	uint32_t number;
+
+	enter();
+	all.site.modules = all.site.frames = 0;
+	for (uint32_t i = 0; i < frames; i++)
+		add_frame(&w->frame[i]);
+	number = intern_or_unknown();
+	if (frames && number <= UNKNOWN) {
+		tell = !all.told;
+		all.told = true;
+	}
+	if (rn_config.callsite_slack && rn_slack_alike(number))
+		number |= RN_RAW_SITE_ALIKE;
+	leave();
+	if (tell)
+		rn_say("no memory for more call stacks: some calls have none");
+	return number;
+}
+
+/* Not inlined: it needs a lot of room. */
+static __attribute__((noinline)) uint32_t find(struct rn_stream *t, struct rn_unwind u,
+					       struct stack *into)
+{
+	const uintptr_t lo = t->places.stack_lo, size = t->places.stack_size;
+	const bool inside = u.sp - lo < size;
+	struct walk w;
+	uint32_t depth = rn_config.callsite, number;
+	RN_ERRNO_GUARD;
+
+	/* On a stack that is not the thread's, nobody knows where it ends. */
+	w.t = t;
+	w.u = u;
+	w.end = inside ? lo + size : u.sp;
+	w.into = into = inside ? into : NULL;
+	w.frames = 0;
+	if (into) {
+		into->pc = u.pc;
+		into->sp = u.sp;
+		into->number = into->words = 0;
+		into->reach = 0;
+	}
+	if (walk(&w, depth == 1 ? 1 : depth + BELOW_MAX))
+		while (w.frames && w.frame[w.frames - 1].below)
+			w.frames--;
+	number = number_of(&w, w.frames < depth ? w.frames : depth);
+	if (w.into && w.into == into)
+		into->number = number;
+	return number;
+}
+
+/* What is remembered may be of another thread, which had more of a stack. */
+static bool is_still(const struct stack *s, struct rn_unwind u, const struct rn_mem_cache *places)
+{
+	uintptr_t below = u.sp - places->stack_lo, diff = 0;
+
+	if (s->pc != u.pc || s->sp != u.sp || !s->number ||
+	    (s->words && (below >= places->stack_size || places->stack_size - below < s->reach)))
+		return false;
+	for (uint32_t i = 0; i < s->words; i++)
+		diff |= *(const uintptr_t *)(u.sp + (uintptr_t)s->word[i].at) ^ s->word[i].value;
+	return diff == 0;
+}
+
+uint32_t rn_callstack(struct rn_stream *t, const void *frame)
+{
+	struct rn_unwind u = rn_unwind_from(frame);
+	struct rn_callstacks *m = memory_of(t);
+	struct stack *s =
+		m ? &m->stack[(u.pc ^ u.sp * 0x9e3779b97f4a7c15u) * 0x9e3779b97f4a7c15u >> 55]
+		  : NULL;
+
+	return s && is_still(s, u, &t->places) ? s->number : find(t, u, s);
+}

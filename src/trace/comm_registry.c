@@ -1,0 +1,534 @@
+/*
+ * comm_registry.c - see comm_registry.h. Symbol 0 is none, 1 the world, 2 self, 3 the parent of
+ * spawned processes.
+ *
+ * A family is the communicators that nothing but their order tells apart: of one parent, function
+ * and tag, with the same members. Those with several names are of no parent and function, as the
+ * sides of an inter-communicator may differ in both. Its members are numbered, the lowest free
+ * number first; each number has its symbol.
+ */
+#include "trace/comm_registry.h"
+
+#include "base/errno_guard.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "encode/process_table.h"
+#include "encode/call_words.h"
+#include "identity/comm_table.h"
+#include "trace/handles.h"
+#include "runtime/outcome.h"
+#include "runtime/process_log.h"
+#include "trace/run_env.h"
+#include "runtime/tracer_state.h"
+#include "track/id_pool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NONE, WORLD, SELF, PARENT };
+
+struct origin {
+	uint64_t local, remote, by;
+	uint32_t parent, function;
+};
+
+struct family {
+	struct origin origin;
+	struct rn_idpool numbers;
+	struct rn_seg symbols; /* uint32_t, by number */
+};
+
+static struct rn_seg comms;    /* struct rn_comm */
+static struct rn_seg families; /* struct family; 0 is none */
+static struct rn_map family_of;
+static MPI_Group world_group;
+static bool world_known;
+static uint32_t lone; /* of no parent, counted */
+
+static struct rn_comm *at(uint32_t symbol)
+{
+	return RN_SEG_AT(&comms, struct rn_comm, symbol);
+}
+
+static struct family *family_at(uint32_t i)
+{
+	return RN_SEG_AT(&families, struct family, i);
+}
+
+static uint32_t add(const char *name)
+{
+	size_t n = strlen(name) + 1;
+	char *copy;
+
+	if (!rn_seg_reserve(&comms, &rn_tracer.mem, 1) || !(copy = rn_new(&rn_tracer.mem, char, n)))
+		return NONE;
+	memcpy(copy, name, n);
+	return RN_SEG_PUT(&comms, struct rn_comm,
+			  (struct rn_comm){ .name = copy, .local = { 1, -1, 0 } });
+}
+
+int rn_comms_start(void)
+{
+	rn_seg_init(&comms, sizeof(struct rn_comm));
+	rn_seg_init(&families, sizeof(struct family));
+	if (rn_map_init(&family_of, &rn_tracer.mem) < 0 ||
+	    !rn_seg_reserve(&families, &rn_tracer.mem, 1))
+		return RN_E_NOMEM;
+	families.n = 1;
+	add("comm:?");
+	add("MPI_COMM_WORLD");
+	add("MPI_COMM_SELF");
+	add("comm:parent");
+	return comms.n == PARENT + 1 ? RN_OK : RN_E_NOMEM;
+}
+
+/* ---- members ---- */
+
+#define BLOCK 16
+
+static void more_members(struct rn_comm_members *m, const int *world, int n)
+{
+	for (int i = 0; i < n && m->first < 0; i++)
+		m->first = world[i] == MPI_UNDEFINED ? -1 : world[i];
+	m->hash = rn_hash_u64(m->hash ^ rn_hash(world, (size_t)n * sizeof(*world)));
+}
+
+/* Do these ranks go on as the block before them ended, whose ranks in the world are in `world`?
+ * Open MPI looks for each rank in all of the other group, so that is to be a small one: of the
+ * ranks that are expected. */
+static bool go_on(MPI_Group group, int n, const int *rank, int *world)
+{
+	int64_t last = world[BLOCK - 1], step = last - world[BLOCK - 2], end = last + n * step;
+	int range[1][3] = { { (int)(last + step), (int)end, (int)step } }, at[BLOCK], ranks;
+	bool same = true;
+	MPI_Group few;
+
+	rn_real.MPI_Group_size(world_group, &ranks);
+	if (last + step < 0 || last + step >= ranks || end < 0 || end >= ranks ||
+	    rn_real.MPI_Group_range_incl(world_group, 1, range, &few) != MPI_SUCCESS)
+		return false;
+	rn_real.MPI_Group_translate_ranks(group, n, rank, few, at);
+	rn_real.MPI_Group_free(&few);
+	for (int i = 0; i < n; i++)
+		same &= at[i] == i;
+	for (int i = 0; same && i < n; i++)
+		world[i] = (int)(last + (i + 1) * step);
+	return same;
+}
+
+static struct rn_comm_members members_of(MPI_Group group)
+{
+	struct rn_comm_members m = { 0, -1, 0 };
+	int rank[BLOCK], world[BLOCK], n;
+
+	rn_real.MPI_Group_size(group, &m.n);
+	for (int from = 0; world_known && from < m.n; from += n) {
+		n = m.n - from < BLOCK ? m.n - from : BLOCK;
+		for (int i = 0; i < n; i++)
+			rank[i] = from + i;
+		if (from == 0 || !go_on(group, n, rank, world))
+			rn_real.MPI_Group_translate_ranks(group, n, rank, world_group, world);
+		more_members(&m, world, n);
+	}
+	return m;
+}
+
+static void identify(struct rn_comm *c, MPI_Comm comm)
+{
+	MPI_Group group;
+	int inter = 0, n = 0;
+
+	/* What is no communicator may do for questions that MPI answers without looking far. */
+	if (rn_real.MPI_Comm_rank(comm, &c->rank) != MPI_SUCCESS ||
+	    rn_real.MPI_Comm_size(comm, &n) != MPI_SUCCESS || c->rank < 0 || c->rank >= n)
+		return;
+	rn_real.MPI_Comm_group(comm, &group);
+	c->local = members_of(group);
+	rn_real.MPI_Group_free(&group);
+	rn_real.MPI_Comm_test_inter(comm, &inter);
+	if (inter) {
+		rn_real.MPI_Comm_remote_group(comm, &group);
+		c->remote = members_of(group);
+		rn_real.MPI_Group_free(&group);
+	}
+	c->complete = true;
+}
+
+static struct rn_comm_members range(int first, int n)
+{
+	struct rn_comm_members m = { n, -1, 0 };
+	int world[BLOCK], k;
+
+	for (int from = 0; from < n; from += k) {
+		for (k = 0; k < BLOCK && from + k < n; k++)
+			world[k] = first + from + k;
+		more_members(&m, world, k);
+	}
+	return m;
+}
+
+void rn_comm_world(void)
+{
+	at(WORLD)->rank = rn_tracer.world_rank;
+	at(WORLD)->local = range(0, rn_tracer.world_size);
+	at(SELF)->local = range(rn_tracer.world_rank, 1);
+	at(WORLD)->complete = at(SELF)->complete = true;
+	world_known = rn_real.MPI_Comm_group(MPI_COMM_WORLD, &world_group) == MPI_SUCCESS;
+}
+
+void rn_comm_session(uint64_t session)
+{
+#if MPI_VERSION >= 4
+	if (!world_known)
+		world_known = rn_real.MPI_Group_from_session_pset((MPI_Session)(uintptr_t)session,
+								  "mpi://WORLD",
+								  &world_group) == MPI_SUCCESS;
+#else
+	(void)session;
+#endif
+}
+
+/* ---- symbols ---- */
+
+static uint32_t symbol_of(uint64_t word)
+{
+	if (!(word & 1))
+		return (uint32_t)word >> 1;
+	if (word >> 1 == (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_WORLD))
+		return WORLD;
+	return word >> 1 == (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_SELF)
+		       ? SELF
+		       : NONE;
+}
+
+const struct rn_comm *rn_comm_get(uint32_t word)
+{
+	return at(symbol_of(word));
+}
+
+/* Entries may move, but arenas keep where they were, and the rank and sizes do not change. */
+const struct rn_comm *rn_comm_look(struct rn_stream *t, MPI_Comm comm)
+{
+	static const struct rn_comm nobody;
+	uint32_t symbol = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm));
+	const struct rn_comm *c;
+
+	rn_tracer_lock();
+	c = at(symbol);
+	rn_tracer_unlock();
+	return c->complete ? c : &nobody;
+}
+
+static bool is(uint32_t function, uint32_t traits)
+{
+	return rn_mpi_protos[function].traits.is & traits;
+}
+
+struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_Comm parent,
+				   uint64_t by)
+{
+	struct rn_comm_birth b = { .function = function, .by = by };
+
+	if (parent != MPI_COMM_NULL)
+		b.parent = symbol_of(rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)parent));
+	b.group = b.parent != NONE && is(function, RN_IS_group);
+	rn_tracer_lock();
+	if (b.parent == NONE)
+		b.n = lone++;
+	else
+		b.n = b.group ? at(b.parent)->groups++ : at(b.parent)->calls++;
+	rn_tracer_unlock();
+	return b;
+}
+
+/* A name has 255 characters, so behind some generations there is a hash of all that came before. */
+#define LINEAGE_MAX 240
+#define LINEAGE_CUT 200
+
+/* world.0.2 of world.0; lone ones are told by their function: comm:join.0. */
+static void name_it(char text[256], const struct rn_comm_birth *b)
+{
+	const char *parent = at(b->parent)->name, *by = b->group ? ".g" : ".";
+	size_t n;
+
+	if (b->parent == WORLD)
+		parent = "comm:world";
+	else if (b->parent == SELF)
+		parent = "comm:self";
+	n = strlen(parent);
+	if (b->parent == NONE)
+		snprintf(text, 256, "comm:%s.%u", rn_mpi_protos[b->function].name + 4, b->n);
+	else if (n <= LINEAGE_MAX)
+		snprintf(text, 256, "%.*s%s%u", LINEAGE_MAX, parent, by, b->n);
+	else
+		snprintf(text, 256, "%.*s~%016llx%s%u", LINEAGE_CUT, parent,
+			 (unsigned long long)rn_hash(parent, n), by, b->n);
+}
+
+/* ---- families ---- */
+
+static uint32_t add_family(const struct origin *o, uint32_t tag)
+{
+	struct family f = { .origin = *o };
+
+	if (rn_map_reserve(&family_of, tag) < 0 || !rn_seg_reserve(&families, &rn_tracer.mem, 1))
+		return NONE;
+	rn_idpool_init(&f.numbers);
+	rn_seg_init(&f.symbols, sizeof(uint32_t));
+	rn_map_insert(&family_of, tag, families.n);
+	return RN_SEG_PUT(&families, struct family, f);
+}
+
+static uint32_t find_family(const struct origin *o)
+{
+	uint32_t tag = (uint32_t)rn_hash(o, sizeof(*o));
+
+	RN_MAP_EACH (&family_of, tag, i)
+		if (memcmp(&family_at(i)->origin, o, sizeof(*o)) == 0)
+			return i;
+	return add_family(o, tag);
+}
+
+/* Number n of the family, which has all lower ones: a symbol with this name. */
+static uint32_t add_to_family(struct family *f, uint32_t n, const struct rn_comm *c,
+			      const char *name)
+{
+	char *text;
+	uint32_t symbol = rn_seg_reserve(&f->symbols, &rn_tracer.mem, 1) ? add(name) : NONE;
+
+	if (symbol == NONE) {
+		rn_idpool_give(&f->numbers, n);
+		return NONE;
+	}
+	text = at(symbol)->name;
+	*at(symbol) = *c;
+	at(symbol)->name = text;
+	at(symbol)->number = n;
+	RN_SEG_PUT(&f->symbols, uint32_t, symbol);
+	return symbol;
+}
+
+/* A symbol for what c says, which has this name if it is new. The lock is held. */
+static uint32_t settle(struct rn_comm *c, const struct rn_comm_birth *b, const char *name)
+{
+	struct origin o = { c->local.hash, c->remote.hash, b->by, NONE, 0 };
+	struct family *f;
+	uint32_t n;
+
+	if (!c->complete) /* nothing is known of it; there is no other like it */
+		return add(name);
+	if (!c->apart) {
+		o.parent = b->parent;
+		o.function = b->function;
+	}
+	c->family = find_family(&o);
+	f = family_at(c->family);
+	if (c->family == NONE || rn_idpool_take(&f->numbers, &rn_tracer.mem, &n) < 0)
+		return NONE;
+	if (n < f->symbols.n)
+		return *RN_SEG_AT(&f->symbols, uint32_t, n);
+	return add_to_family(f, n, c, name);
+}
+
+/* What its parent says of it; the rest is for MPI to say. */
+static struct rn_comm child_of(const struct rn_comm_birth *b)
+{
+	struct rn_comm c = { .local = { 1, -1, 0 } };
+	const struct rn_comm *parent = at(b->parent);
+
+	if (is(b->function, RN_IS_duplicates)) {
+		c.complete = parent->complete;
+		c.rank = parent->rank;
+		c.local = parent->local;
+		c.remote = parent->remote;
+	}
+	c.apart = parent->apart || is(b->function, RN_IS_group | RN_IS_separate);
+	return c;
+}
+
+/* ---- for the reader ---- */
+
+/* Members have it in common: in a name of its own, who is the first; else all there is. */
+static uint64_t key_of(const struct rn_comm *c, const struct rn_comm_members *ours,
+		       const struct rn_comm_members *theirs)
+{
+	uint64_t all[4] = { ours->hash, theirs->hash, 0, c->number };
+
+	if (!c->apart)
+		return (uint64_t)(ours->first + 1);
+	all[2] = family_at(c->family)->origin.by;
+	return RN_COMM_KEY_APART | rn_hash(all, sizeof(all)) >> 2;
+}
+
+static struct rn_comm_entry entry_of(const struct rn_comm *c)
+{
+	struct rn_comm_entry e = { .my_rank = (uint64_t)c->rank,
+				   .size = (uint64_t)c->local.n,
+				   .remote = (uint64_t)c->remote.n,
+				   .key = key_of(c, &c->local, &c->remote) };
+
+	if (c->remote.n)
+		e.remote_key = key_of(c, &c->remote, &c->local);
+	return e;
+}
+
+static struct rn_object object_of(uint32_t symbol)
+{
+	struct rn_object o = { .number = (uint64_t)symbol << 1, .bytes = at(symbol)->name };
+
+	/* The world and self have no entry: signatures have constants for them. */
+	o.complete = symbol >= PARENT && at(symbol)->complete;
+	if (o.complete)
+		o.entry = entry_of(at(symbol));
+	return o;
+}
+
+static void log_comm(uint32_t symbol)
+{
+	struct rn_object o = object_of(symbol);
+
+	rn_process_log_comm(&o);
+}
+
+/* ---- new ones ---- */
+
+/* MPI_COMM_NULL: there may have been one when it was recorded. */
+static uint64_t none_made(const struct rn_comm_birth *b)
+{
+	char text[256];
+
+	if (rn_outcome_ops) {
+		rn_tracer_lock();
+		name_it(text, b);
+		rn_tracer_unlock();
+		rn_outcome_ops->comm_created(b->function, text, NULL);
+	}
+	return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
+}
+
+uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
+{
+	RN_ERRNO_GUARD;
+	struct rn_comm c;
+	char text[256];
+	uint32_t symbol, known;
+	bool added;
+
+	if (comm == MPI_COMM_NULL)
+		return none_made(b);
+	rn_tracer_lock();
+	c = child_of(b);
+	name_it(text, b);
+	rn_tracer_unlock();
+	if (!c.complete && !is(b->function, RN_IS_starts)) /* else after MPI_Wait */
+		identify(&c, comm);
+	rn_tracer_lock();
+	known = comms.n;
+	symbol = settle(&c, b, text);
+	added = comms.n > known;
+	if (added)
+		log_comm(symbol);
+	rn_tracer_unlock();
+	rn_handle_set(RN_K_comm, (uint64_t)(uintptr_t)comm, (uint64_t)symbol << 1);
+	if (rn_outcome_ops)
+		rn_outcome_ops->comm_created(b->function, text, added ? &c : NULL);
+	return (uint64_t)symbol << 1;
+}
+
+void rn_comm_gone(uint64_t handle, uint64_t word)
+{
+	const struct rn_comm *c;
+
+	rn_handle_unset(RN_K_comm, handle, word);
+	rn_tracer_lock();
+	c = at(symbol_of(word));
+	if (c->family != NONE)
+		rn_idpool_give(&family_at(c->family)->numbers, c->number);
+	rn_tracer_unlock();
+}
+
+/* ---- found ones ---- */
+
+static bool is_parent(uint64_t handle)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	rn_real.MPI_Comm_get_parent(&parent);
+	return parent != MPI_COMM_NULL && (uint64_t)(uintptr_t)parent == handle;
+}
+
+/* Nobody saw it being made, so it may be no communicator at all. The program, whose error handlers
+ * would be called, does not hear that it was asked. */
+static bool is_comm(MPI_Comm comm)
+{
+	const MPI_Comm told[] = { MPI_COMM_WORLD, MPI_COMM_SELF };
+	MPI_Errhandler was[2];
+	int rank, ret;
+
+	for (int i = 0; i < 2; i++) {
+		rn_real.MPI_Comm_get_errhandler(told[i], &was[i]);
+		rn_real.MPI_Comm_set_errhandler(told[i], MPI_ERRORS_RETURN);
+	}
+	ret = rn_real.MPI_Comm_rank(comm, &rank);
+	for (int i = 0; i < 2; i++) {
+		rn_real.MPI_Comm_set_errhandler(told[i], was[i]);
+		rn_real.MPI_Errhandler_free(&was[i]);
+	}
+	return ret == MPI_SUCCESS;
+}
+
+/* Other threads may need their error handlers, or change them. */
+static bool may_ask(void)
+{
+	return !rn_tracer.threaded || rn_tracer_nstreams() == 1;
+}
+
+void rn_comm_ask(struct rn_comm *c, uint64_t handle)
+{
+	MPI_Comm comm = (MPI_Comm)(uintptr_t)handle;
+
+	*c = (struct rn_comm){ .local = { 1, -1, 0 } };
+	if (!rn_tracer.init_done)
+		return;
+	c->apart = !is_parent(handle);
+	if (!c->apart || (may_ask() && is_comm(comm)))
+		identify(c, comm);
+}
+
+uint64_t rn_comm_unknown(struct rn_comm *c)
+{
+	static const struct rn_comm_birth found = { 0 };
+	uint32_t symbol;
+	char text[64];
+
+	if (c->complete && !c->apart) {
+		c->name = at(PARENT)->name;
+		*at(PARENT) = *c;
+		symbol = PARENT;
+	} else {
+		snprintf(text, sizeof(text), "comm:found.%u", lone++);
+		symbol = settle(c, &found, text);
+	}
+	log_comm(symbol);
+	return (uint64_t)symbol << 1;
+}
+
+int rn_comm_list(struct rn_arena *mem, struct rn_objects *out)
+{
+	struct rn_object node = { .number = UINT64_MAX, .bytes = RN_NODE_NAME, .complete = true };
+	int rc = RN_OK;
+
+	for (uint32_t i = NONE; i < comms.n && rc == RN_OK; i++)
+		rc = rn_objects_add(out, mem, object_of(i));
+	if (rc == RN_OK && rn_setting_node(&node.entry))
+		rc = rn_objects_add(out, mem, node);
+	return rc;
+}
+
+bool rn_comm_spawned(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}

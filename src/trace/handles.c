@@ -1,0 +1,315 @@
+/*
+ * handles.c - the tables of handles: a map from (kind, value) to words, and pools of numbers.
+ */
+#include "trace/handles.h"
+
+#include "base/errno_guard.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "encode/process_table.h"
+#include "trace/comm_registry.h"
+#include "preload/next_mpi.h"
+#include "track/id_pool.h"
+#include "track/owned_ids.h"
+
+struct entry {
+	uint64_t key, word; /* key 0: free, and word is the next free one */
+	uint64_t more;      /* how often MPI gave it again, to be freed once more */
+};
+
+static struct rn_map map;
+static struct rn_seg entries;
+static uint32_t free_entry;
+static struct rn_idpool pool[RN_K_COUNT];
+
+/* Windows and messages. Their words contain the communicator, but the bytes of a call do not always
+ * name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. An id therefore belongs to one communicator, so
+ * that equal bytes imply equal words (rn_raw_write). */
+static struct rn_owned_ids windows, messages;
+
+/* ---- constants ---- */
+
+static struct rn_const_value constants[512]; /* kind after kind, as in api/mpi.words */
+static uint32_t nconstants;
+static uint32_t first_of[RN_K_COUNT], behind[RN_K_COUNT];
+
+static bool is_handle(enum rn_param_kind k)
+{
+	return k >= RN_K_comm && k < RN_K_class;
+}
+
+static void add_constant(uint32_t word, enum rn_param_kind kind, uint64_t value)
+{
+	if (nconstants == sizeof(constants) / sizeof(constants[0]))
+		return;
+	if (!behind[kind])
+		first_of[kind] = nconstants;
+	constants[nconstants++] = (struct rn_const_value){ kind, word, (int64_t)value };
+	behind[kind] = nconstants;
+}
+
+static void add_constants(void)
+{
+#define CONST(n, kind, name) add_constant(n, RN_K_##kind, (uint64_t)(uintptr_t)(name));
+#include "constants.h"
+#undef CONST
+}
+
+int64_t rn_constant(enum rn_param_kind kind, int64_t value)
+{
+	for (uint32_t i = first_of[kind]; i < behind[kind]; i++)
+		if (constants[i].value == value || kind == RN_K_request)
+			return constants[i].word;
+	return -1;
+}
+
+const struct rn_const_value *rn_constants(uint32_t *n)
+{
+	*n = nconstants;
+	return constants;
+}
+
+/* ---- the table ---- */
+
+static uint64_t key_of(enum rn_param_kind kind, uint64_t handle)
+{
+	return (handle ^ (uint64_t)kind << 56) + 1;
+}
+
+static uint32_t tag_of(uint64_t key)
+{
+	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 29);
+}
+
+static uint32_t find(uint64_t key)
+{
+	uint32_t tag = tag_of(key), pos = tag, i;
+	const struct rn_map_page *p = rn_map_page(&map, tag);
+
+	do
+		i = rn_map_next(p, tag, &pos);
+	while (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->key != key);
+	return i;
+}
+
+static uint32_t take_entry(void)
+{
+	uint32_t i = free_entry;
+
+	if (i) {
+		free_entry = (uint32_t)RN_SEG_AT(&entries, struct entry, i)->word;
+		return i;
+	}
+	if (!rn_seg_reserve(&entries, &rn_tracer.mem, 1))
+		return 0;
+	return entries.n++;
+}
+
+/* Under the lock; it is read without. */
+static void next_generation(void)
+{
+	__atomic_store_n(&rn_tracer.generation, rn_tracer.generation + 1, __ATOMIC_RELAXED);
+}
+
+static void set(uint64_t key, uint64_t word)
+{
+	uint32_t tag = tag_of(key), i = find(key);
+
+	if (i == RN_MAP_NONE) {
+		if (rn_map_reserve(&map, tag) < 0 || !(i = take_entry()))
+			return; /* it will get another number each time that it is used */
+		*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ .key = key };
+		rn_map_insert(&map, tag, i);
+	}
+	RN_SEG_AT(&entries, struct entry, i)->word = word;
+	next_generation();
+}
+
+static void drop(uint64_t key)
+{
+	uint32_t i = find(key);
+
+	if (i == RN_MAP_NONE)
+		return;
+	rn_map_remove(&map, tag_of(key), i);
+	*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ 0, free_entry, 0 };
+	free_entry = i;
+	next_generation();
+}
+
+int rn_handles_init(struct rn_arena *mem)
+{
+	rn_seg_init(&entries, sizeof(struct entry));
+	if (rn_map_init(&map, mem) < 0 || !rn_seg_reserve(&entries, mem, 1))
+		return RN_E_NOMEM;
+	entries.n = 1;
+	if (rn_owned_ids_init(&windows, mem) < 0 || rn_owned_ids_init(&messages, mem) < 0)
+		return RN_E_NOMEM;
+	for (int k = 0; k < RN_K_COUNT; k++)
+		rn_idpool_init(&pool[k]);
+	rn_tracer.generation = 1;
+	add_constants();
+	for (uint32_t i = 0; i < nconstants; i++) {
+		uint64_t key = key_of(constants[i].kind, (uint64_t)constants[i].value);
+
+		if (is_handle(constants[i].kind) && find(key) == RN_MAP_NONE)
+			set(key, (uint64_t)constants[i].word << 1 | 1);
+	}
+	return RN_OK;
+}
+
+/* Returns NULL for a kind whose ids do not belong to a communicator. */
+static struct rn_owned_ids *owned_ids(enum rn_param_kind kind)
+{
+	return kind == RN_K_win ? &windows : kind == RN_K_message ? &messages : NULL;
+}
+
+static void give_number(enum rn_param_kind kind, uint64_t word)
+{
+	uint32_t n = (uint32_t)word >> 1;
+
+	if (owned_ids(kind))
+		rn_owned_ids_give(owned_ids(kind), n);
+	else
+		rn_idpool_give(&pool[kind], n);
+}
+
+/* With the communicator that its ranks are of, if it has any. */
+static uint64_t number(enum rn_param_kind kind, uint64_t comm)
+{
+	struct rn_owned_ids *owned = owned_ids(kind);
+	uint32_t n;
+
+	if ((owned ? rn_owned_ids_take(owned, comm, &rn_tracer.mem, &n)
+		   : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n)) < 0)
+		return RN_RAW_UNSET;
+	return (owned ? comm << 32 : 0) | (uint64_t)n << 1;
+}
+
+void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
+{
+	rn_tracer_lock();
+	set(key_of(kind, handle), word);
+	rn_tracer_unlock();
+}
+
+void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word)
+{
+	uint32_t i;
+
+	rn_tracer_lock();
+	i = find(key_of(kind, handle));
+	if (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->word == word && !(word & 1))
+		drop(key_of(kind, handle));
+	rn_tracer_unlock();
+}
+
+/* again: MPI may give one that there is. */
+static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, bool again)
+{
+	RN_ERRNO_GUARD;
+	uint64_t key = key_of(kind, handle), word;
+	struct entry *old;
+	uint32_t i;
+
+	if (kind == RN_K_session) {
+		/* Nothing says how many threads will use it. */
+		rn_tracer.threaded = rn_tracer.sessions = true;
+		rn_comm_session(handle);
+	}
+	rn_tracer_lock();
+	i = find(key);
+	old = i == RN_MAP_NONE ? NULL : RN_SEG_AT(&entries, struct entry, i);
+	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. */
+	if (old && ((old->word & 1) || again)) {
+		word = old->word;
+		old->more++;
+	} else {
+		if (old) /* it ended where nobody saw it */
+			give_number(kind, old->word);
+		word = number(kind, comm);
+		set(key, word);
+	}
+	rn_tracer_unlock();
+	return word;
+}
+
+uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
+{
+	/* Who asks twice for the group of a communicator gets it twice, and frees it twice. */
+	return given(kind, handle, comm, kind == RN_K_group);
+}
+
+uint64_t rn_handle_again(enum rn_param_kind kind, uint64_t handle)
+{
+	return given(kind, handle, 0, true);
+}
+
+bool rn_handle_known(enum rn_param_kind kind, uint64_t handle)
+{
+	bool known;
+
+	rn_tracer_lock();
+	known = find(key_of(kind, handle)) != RN_MAP_NONE;
+	rn_tracer_unlock();
+	return known;
+}
+
+/* Of a handle that nobody saw being made. The lock is held, and is not while MPI is asked: another
+ * thread may be faster. */
+static uint64_t unseen(enum rn_param_kind kind, uint64_t handle)
+{
+	uint64_t key = key_of(kind, handle), word;
+	struct rn_comm c;
+	uint32_t i;
+
+	if (kind == RN_K_comm) {
+		rn_tracer_unlock();
+		rn_comm_ask(&c, handle);
+		rn_tracer_lock();
+		i = find(key);
+		if (i != RN_MAP_NONE)
+			return RN_SEG_AT(&entries, struct entry, i)->word;
+		word = rn_comm_unknown(&c);
+	} else {
+		word = number(kind, 0);
+	}
+	set(key, word);
+	return word;
+}
+
+uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
+			     struct rn_handle_cache *c)
+{
+	RN_ERRNO_GUARD;
+	uint64_t word;
+	uint32_t i;
+
+	(void)t;
+	rn_tracer_lock();
+	i = find(key_of(kind, handle));
+	word = i != RN_MAP_NONE ? RN_SEG_AT(&entries, struct entry, i)->word : unseen(kind, handle);
+	*c = (struct rn_handle_cache){ handle ^ (uint64_t)kind << 56, word, rn_tracer.generation };
+	rn_tracer_unlock();
+	return word;
+}
+
+uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle)
+{
+	RN_ERRNO_GUARD;
+	uint64_t word = rn_handle_word(t, kind, handle);
+	uint32_t i;
+
+	if (!(word & 1)) {
+		rn_tracer_lock();
+		i = find(key_of(kind, handle));
+		if (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->more) {
+			RN_SEG_AT(&entries, struct entry, i)->more--;
+		} else {
+			drop(key_of(kind, handle));
+			give_number(kind, word);
+		}
+		rn_tracer_unlock();
+	}
+	return word;
+}

@@ -1,0 +1,376 @@
+/* stream_checkpoint.c - see stream_checkpoint.h. */
+#include "trace/stream_checkpoint.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "journal/journal_file.h"
+#include "rules/rules.h"
+#include "series/units.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define RING_FIRST   16384u /* numbers */
+#define RING_SCALE   8u     /* bytes of a ring for each byte of rules and units */
+#define TIMES_FIRST  4096u  /* bytes */
+#define VALUES_FIRST 16384u /* numbers */
+
+/* Makes room in the file for a snapshot of `bytes` bytes, and for some growth. 0 or an errno value.
+ */
+static int make_area(struct rn_stream *t, struct rn_mapped *area, size_t bytes)
+{
+	struct rn_mapped next;
+	int rc;
+
+	if (rn_mapped_room(area) >= bytes)
+		return 0;
+	rc = rn_spill_claim(t->log.spill, RN_EXTENT_AREA, t->number,
+			    sizeof(next.head) + bytes + bytes / 4 + 4096, NULL, &next);
+	if (rc)
+		return rc;
+	rn_spill_release(area);
+	*area = next;
+	return 0;
+}
+
+static unsigned char *area_bytes(const struct rn_mapped *area)
+{
+	return (unsigned char *)(area->at + 1);
+}
+
+/* Makes room in private memory for a snapshot of `bytes` bytes. A snapshot is built there and then
+ * copied to the file, so that the process does not read the file. Previous contents are lost. */
+static int make_room(struct rn_stream *t, size_t bytes)
+{
+	void *p;
+
+	if (bytes <= t->snapshot_room)
+		return 0;
+	bytes = (2 * bytes + RN_SPILL_PAGE - 1) & ~(size_t)(RN_SPILL_PAGE - 1);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	if (t->snapshot)
+		munmap(t->snapshot, t->snapshot_room);
+	t->snapshot = p;
+	t->snapshot_room = bytes;
+	return 0;
+}
+
+/* A new ring if the one that there is has become small; the old one is still needed. */
+static int make_ring(struct rn_stream *t, size_t bytes, struct rn_mapped *ring)
+{
+	uint64_t places = t->tail.at ? t->ring_mask + 1 : RING_FIRST;
+
+	*ring = t->tail;
+	if (t->tail.at && bytes <= places * sizeof(uint32_t))
+		return 0;
+	while (places * sizeof(uint32_t) < bytes)
+		places *= 2;
+	return rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
+			      sizeof(ring->head) + places * sizeof(uint32_t), NULL, ring);
+}
+
+static uint64_t ring_places(const struct rn_mapped *ring)
+{
+	uint64_t most = rn_mapped_room(ring) / sizeof(uint32_t);
+
+	return (uint64_t)1 << (63 - __builtin_clzll(most));
+}
+
+static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
+{
+	struct rn_mapped old = t->tail;
+
+	t->tail = *ring;
+	t->ring = (uint32_t *)(ring->at + 1);
+	t->ring_mask = ring_places(ring) - 1;
+	if (old.at == ring->at)
+		return;
+	t->ready = t->calls;
+	t->unready = ring_places(ring);
+	rn_spill_release(&old);
+}
+
+/* Larger areas are written with one call, because a page fault per page costs more. */
+#define WRITTEN 65536
+
+static int write_area(struct rn_stream *t, const struct rn_mapped *area, const void *bytes,
+		      size_t n)
+{
+	int fd = n > WRITTEN ? rn_spill_descriptor(t->log.spill) : -1;
+
+	if (n > WRITTEN && fd < 0)
+		return errno;
+	if (n > WRITTEN)
+		return rn_spill_write(fd, bytes, n,
+				      area->head.number * RN_SPILL_PAGE + sizeof(area->head));
+	memcpy(area_bytes(area), bytes, n);
+	return 0;
+}
+
+#define PIECE 16384 /* bytes; a longer series is not written again */
+
+/* What stands in a hole, and is long, goes to the log; the buffer has it behind `at`. */
+static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole, struct rn_buf *b,
+		      size_t at)
+{
+	const struct rn_fact_values f = { s->id, hole };
+	int rc = rn_log_add(&t->log, RN_FACT_VALUES, &f, sizeof(f), b->data + at, b->len - at);
+
+	if (rc)
+		return rc;
+	if (!rn_holes_cut(s->holes, &t->mem, hole))
+		return ENOMEM;
+	t->pieces++;
+	b->len = at;
+	return 0;
+}
+
+/* Memory of a checkpoint, until it is written. */
+struct work {
+	struct rn_arena mem, scratch;
+	struct rn_buf out; /* a full buffer is not an error: out.failed */
+};
+
+static int add_series(struct work *w, const struct rn_series *s)
+{
+	struct rn_arena_mark mark = rn_arena_mark(&w->mem);
+	struct rn_units *u;
+	int rc = rn_units_seal_quickly(&w->mem, &w->scratch, s, &u);
+
+	if (rc == RN_OK)
+		rn_units_encode_quickly(u, 0, &w->out);
+	rn_arena_rewind(&w->mem, mark);
+	return rc < 0 ? ENOMEM : 0;
+}
+
+static int add_values(struct rn_stream *t, const struct rn_sig *s, struct work *w)
+{
+	struct rn_buf *b = &w->out;
+	int rc = 0;
+
+	rn_buf_u64(b, s->id);
+	for (uint32_t k = 0; k < s->holes->n && rc == 0 && !b->failed; k++) {
+		size_t at = b->len;
+
+		rc = add_series(w, s->holes->series[k]);
+		if (rc || b->failed || b->len - at <= PIECE)
+			continue;
+		rc = cut_values(t, s, k, b, at);
+		if (rc == 0)
+			rc = add_series(w, s->holes->series[k]);
+	}
+	return rc;
+}
+
+/* Encodes the grammar and, after it, the elastic values. */
+static int encode_calls(struct rn_stream *t, struct rn_seal *s, struct work *w)
+{
+	struct rn_buf *b = &w->out;
+	int rc = 0;
+
+	if (rn_rules_encode_grammar(t->grammar, &w->scratch, b) < 0)
+		return b->failed ? 0 : ENOMEM;
+	s->grammar = b->len;
+	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b->failed; i++)
+		if (rn_holes_of(&t->holes, i))
+			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), w);
+	s->values = b->len - s->grammar;
+	return rc;
+}
+
+/* Encodes them in private memory. The size is not known in advance. */
+static int make_calls(struct rn_stream *t, struct rn_seal *s, struct rn_buf *b)
+{
+	struct work w;
+	int rc;
+
+	do {
+		rn_arena_init(&w.mem, SIZE_MAX);
+		rn_arena_init(&w.scratch, SIZE_MAX);
+		w.out = rn_buf_over(t->snapshot, t->snapshot_room);
+		rc = encode_calls(t, s, &w);
+		rn_arena_free(&w.mem);
+		rn_arena_free(&w.scratch);
+		if (rc == 0 && w.out.failed)
+			rc = make_room(t, t->snapshot_room + 1);
+	} while (rc == 0 && w.out.failed);
+	*b = w.out;
+	return rc;
+}
+
+/* The areas of the grammar alternate, too, but less often. */
+static int save_calls(struct rn_stream *t, struct rn_seal *s)
+{
+	struct rn_mapped *area =
+		&t->area[t->area[0].at && t->area[0].head.number == rn_spool_sealed(t)->area];
+	struct rn_buf b;
+	int rc = make_calls(t, s, &b);
+
+	if (rc == 0)
+		rc = make_area(t, area, b.len);
+	if (rc == 0)
+		rc = write_area(t, area, b.data, b.len);
+	if (rc)
+		return rc;
+	s->upto = t->calls;
+	s->area = area->head.number;
+	s->grammar_sum = rn_area_sum(&area->head, b.data, s->grammar);
+	s->values_sum = rn_area_sum(&area->head, b.data + s->grammar, s->values);
+	s->values_from = t->values_at;
+	s->pieces = t->pieces;
+	return 0;
+}
+
+static int save_times(struct rn_stream *t, struct rn_mapped *area, struct rn_seal *s)
+{
+	size_t room = s->times ? s->times : TIMES_FIRST;
+	struct rn_buf b;
+	int rc;
+
+	do {
+		rc = make_room(t, room);
+		b = rn_buf_over(t->snapshot, t->snapshot_room);
+		room = t->snapshot_room + 1;
+	} while (rc == 0 && rn_times_save(&t->times, &b) < 0);
+	if (rc == 0)
+		rc = make_area(t, area, b.len);
+	if (rc)
+		return rc;
+	s->times_at = area->head.number;
+	s->times = b.len;
+	s->times_sum = rn_area_sum(&area->head, b.data, b.len);
+	memcpy(area_bytes(area), b.data, b.len);
+	return 0;
+}
+
+/* The ring of numbers in holes, once there are some: a new one if it has become small. */
+static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_mapped *ring)
+{
+	uint64_t places = t->values_tail.at ? t->values_mask + 1 : VALUES_FIRST;
+	int rc = 0;
+
+	ring->at = NULL;
+	s->values_tail = s->values_places = 0;
+	if (s->values == 0)
+		return 0;
+	while (places * sizeof(int64_t) < RING_SCALE * s->values)
+		places *= 2;
+	*ring = t->values_tail;
+	if (!ring->at || places > t->values_mask + 1)
+		rc = rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
+				    sizeof(ring->head) + places * sizeof(int64_t), NULL, ring);
+	if (rc)
+		return rc;
+	s->values_tail = ring->head.number;
+	s->values_places = places;
+	return 0;
+}
+
+static void use_values_ring(struct rn_stream *t, const struct rn_mapped *ring)
+{
+	struct rn_mapped old = t->values_tail;
+	const struct rn_seal *s = rn_spool_sealed(t);
+
+	if (!ring->at) {
+		t->values_end = 0; /* the first number asks for one */
+		return;
+	}
+	t->values_tail = *ring;
+	t->values = (int64_t *)(ring->at + 1);
+	t->values_mask = s->values_places - 1;
+	t->values_end = s->values_from + s->values_places;
+	if (old.at != ring->at)
+		rn_spill_release(&old);
+}
+
+/* The pages of a new ring are made by writing to them, as far as it is going to be used until the
+ * next look: where that is a disk's, a page costs a fraction then of what a page fault would. */
+static int make_ready(struct rn_stream *t)
+{
+	static uint32_t zeros[RING_FIRST];
+	int fd = t->unready ? rn_spill_descriptor(t->log.spill) : -1, rc = 0;
+
+	if (t->unready && fd < 0)
+		return errno;
+	while (t->unready && t->ready < t->ring_end && rc == 0) {
+		uint64_t place = t->ready & t->ring_mask, n = RING_FIRST - place % RING_FIRST;
+
+		n = n < t->unready ? n : t->unready;
+		rc = rn_spill_write(fd, zeros, n * sizeof(*zeros),
+				    t->tail.head.number * RN_SPILL_PAGE + sizeof(t->tail.head) +
+					    place * sizeof(*zeros));
+		t->ready += n;
+		t->unready -= n;
+	}
+	return rc;
+}
+
+/* When to look again: soon at first, so that short runs leave times too. */
+static int plan(struct rn_stream *t)
+{
+	const struct rn_seal *s = rn_spool_sealed(t);
+	uint64_t calls = t->calls, full = s->upto + s->places,
+		 more = s->times > RING_FIRST / 2 ? 2 * s->times : RING_FIRST;
+
+	if (calls < RING_FIRST)
+		more = (calls | 63) + 1;
+	t->ring_end = full - calls < more ? full : calls + more;
+	return make_ready(t);
+}
+
+int rn_spool_seal_now(struct rn_stream *t, bool whole)
+{
+	unsigned which = !t->sealed;
+	struct rn_seal *s = &t->seal[which];
+	struct rn_mapped ring = t->tail, values = t->values_tail;
+	int rc;
+
+	*s = *rn_spool_sealed(t);
+	s->number++;
+	s->segment = t->segment;
+	rc = save_times(t, &t->times_area[which], s);
+	if (rc == 0 && whole)
+		rc = save_calls(t, s);
+	if (rc == 0 && whole)
+		rc = make_values_ring(t, s, &values);
+	if (rc == 0 && whole)
+		rc = make_ring(t, RING_SCALE * (s->grammar + s->values) + s->times, &ring);
+	if (rc)
+		return rc;
+	s->tail = ring.head.number;
+	s->places = ring_places(&ring);
+	s->sum = rn_seal_sum(&ring.head, s);
+	t->live.seal[which] = *s;
+	t->sealed = which;
+	__atomic_store_n(&t->live.sealed, which, __ATOMIC_RELEASE);
+	use_ring(t, &ring);
+	if (whole)
+		use_values_ring(t, &values);
+	return plan(t);
+}
+
+static void leave_area(struct rn_mapped *area, uint64_t page)
+{
+	if (area->at && area->head.number == page)
+		rn_spill_release(area);
+}
+
+void rn_spool_leave_areas(struct rn_stream *t, const struct rn_seal *last)
+{
+	for (int i = 0; i < 2; i++) {
+		leave_area(&t->area[i], last->area);
+		leave_area(&t->times_area[i], last->times_at);
+	}
+}
+
+size_t rn_spool_mapped(const struct rn_stream *t)
+{
+	size_t all = rn_mapped_room(&t->tail) + rn_mapped_room(&t->values_tail) + t->snapshot_room;
+
+	for (int i = 0; i < 2; i++)
+		all += rn_mapped_room(&t->area[i]) + rn_mapped_room(&t->times_area[i]);
+	return all;
+}

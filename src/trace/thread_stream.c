@@ -1,0 +1,137 @@
+/* thread_stream.c - see thread_stream.h. */
+#include "trace/thread_stream.h"
+
+#include "base/errno_guard.h"
+#include "preload/thread_lineage.h"
+#include "runtime/tracer_config.h"
+#include "trace/stream_journal.h"
+#include "trace/stream.h"
+#include "trace/stream_list.h"
+#include "trace/tracer_start.h"
+#include "runtime/tracer_state.h"
+#include "runtime/wait_state.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* Whether the calling thread has released its stream, and whether it is about to get one. */
+static _Thread_local struct {
+	bool ended, beginning;
+} this_thread __attribute__((tls_model("initial-exec")));
+
+static struct {
+	pthread_key_t key;
+	bool exists; /* if not, threads keep their streams */
+} end_of_thread;
+
+/* Destructors that come after this one may make calls, so it has itself called again, and the
+ * thread keeps its stream. It does not do so to the last, because allocators and the like, which do
+ * the same, still have to be there. Calls of the thread after that are lost. */
+static void thread_ends(void *arg)
+{
+	struct rn_stream *t = arg;
+
+	if (!rn_tracer_active()) /* or this is the child of a fork */
+		return;
+	rn_stream_unwind(t); /* pthread_exit in a callback, or cancelled */
+	if (++t->ends < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
+	    pthread_setspecific(end_of_thread.key, t) == 0)
+		return;
+	this_thread.ended = true;
+	rn_me = NULL;
+	rn_wait_thread_ends();
+	rn_mem_thread_stop(&t->places);
+	rn_stream_list_leave(t);
+}
+
+void rn_stream_watch_ends(void)
+{
+	end_of_thread.exists = pthread_key_create(&end_of_thread.key, thread_ends) == 0;
+}
+
+/* The calling thread's calls follow those of the thread that had the stream before, if any did; but
+ * it is a thread like any other, and what was off for that one need not be for this one. */
+static void enter(struct rn_stream *t)
+{
+	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
+	bool is_first = gettid() == getpid();
+	uint64_t *top;
+
+	if (rn_config.order || rn_config.replay[0])
+		off |= RN_OFF_ORDER;
+	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
+		off |= RN_OFF_RANK;
+	/* At once for all to see: either they have found the stream, or we see that all is over. */
+	__atomic_store_n(&t->off, off, __ATOMIC_SEQ_CST);
+	rn_stream_turn(t, RN_OFF_OVER, !rn_tracer_active());
+	t->live.left = t->left = is_first ? rn_clock_started() : rn_clock_now();
+	rn_mem_thread_start(&t->places, t->number, is_first ? __builtin_frame_address(0) : NULL);
+	t->ends = 0;
+	if (end_of_thread.exists)
+		pthread_setspecific(end_of_thread.key, t);
+	top = rn_stream_enter(t);
+	rn_me = t;
+	rn_stream_set_thread(t, rn_birth());
+	rn_stream_show_expected(t);
+	rn_stream_leave(t, top);
+}
+
+/* The first stream is numbered 0. */
+static void first_stream(void)
+{
+	rn_config_give_back();
+	rn_tracer.pid = (int)getpid();
+}
+
+/* The stream is in the journal before other threads see it. */
+static struct rn_stream *make(void)
+{
+	struct rn_stream *t = rn_stream_list_is_full() ? NULL : rn_stream_new();
+
+	if (!t)
+		return NULL;
+	if (!rn_stream_list_number(t)) {
+		rn_stream_free(t);
+		return NULL;
+	}
+	rn_spool_adopt(t);
+	if (t->number == 0)
+		first_stream();
+	rn_stream_list_publish(t);
+	return t;
+}
+
+static struct rn_stream *begin(void)
+{
+	struct rn_stream *t = NULL;
+
+	rn_tracer_start();
+	if (!rn_tracer_active() || (rn_tracer_nstreams() == 0 && rn_tracer_is_for_other()))
+		return NULL;
+	if (!this_thread.ended && !(t = rn_stream_list_take()))
+		t = make();
+	if (t)
+		enter(t);
+	else
+		__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
+	return t;
+}
+
+/* A signal handler may call MPI while the thread is here: that call is lost. */
+struct rn_stream *rn_stream_begin(void)
+{
+	RN_ERRNO_GUARD;
+	struct rn_stream *t;
+
+	if (this_thread.beginning) {
+		__atomic_fetch_add(&rn_tracer.lost, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	this_thread.beginning = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = begin();
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	this_thread.beginning = false;
+	return t;
+}

@@ -1,0 +1,448 @@
+/*
+ * wrap_completion.c - the calls that complete requests, by hand.
+ *
+ * Which requests are gone is known only after the call, but is part of what the call was given; so
+ * their words are written after it. Before it they are there as they are then, for who wants to
+ * know what a call that does not return waits for. Statuses are of the communicators that
+ * the requests were made on. Where the program ignores them and a wildcard receive is among the
+ * requests, statuses of our own tell what was received.
+ */
+#include "trace/wrapper_macros.h"
+
+#include <string.h>
+
+#include "hand.h"
+
+#define FEW RN_RAW_FEW
+
+#define GIVEN_MAX (RN_CALL_WORDS / 2) /* requests of a call under way that are told */
+
+/* Everything about the requests of one call. */
+struct wait {
+	struct rn_stream *t;
+	uint32_t n;
+	MPI_Request *q;
+	struct rn_request_use *use, few[FEW];
+	uint64_t *word, word_few[FEW + 1]; /* one more, so that they can be copied in pairs */
+	MPI_Status *own, own_few[FEW];     /* ours, where the program's are ignored but wanted */
+	bool ignored, wanted;
+	uint64_t *heap, *scratch; /* for many: words of other blobs; and all of it */
+	size_t scratch_words;
+};
+
+static bool wildcards(const struct wait *x)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->use[i].kind == RN_REQUEST_WILDCARD)
+			return true;
+	return false;
+}
+
+/* Room for many requests: what is known of them, 7 words of blobs for each, statuses. It is the
+ * stream's, which does without while the call lasts, for calls inside of it may need some too. */
+static bool make_room(struct wait *x, struct rn_stream *t)
+{
+	size_t bytes = x->n * (sizeof(*x->use) + 8 * sizeof(uint64_t) + sizeof(*x->own));
+
+	x->scratch = rn_stream_scratch(t, bytes / sizeof(uint64_t) + 1);
+	if (!x->scratch)
+		return false;
+	x->scratch_words = t->scratch_words;
+	t->scratch = NULL;
+	t->scratch_words = 0;
+	x->use = (struct rn_request_use *)(void *)x->scratch;
+	x->word = (uint64_t *)(void *)(x->use + x->n);
+	x->heap = x->word + x->n;
+	x->own = (MPI_Status *)(void *)(x->heap + x->n * (size_t)7);
+	return true;
+}
+
+static bool is_ignored(const MPI_Status *s)
+{
+	return s == MPI_STATUS_IGNORE || s == MPI_STATUSES_IGNORE;
+}
+
+/* False when there is no memory: the call is then made, and counted as lost. */
+static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, bool ignored)
+{
+	x->t = t;
+	x->n = n > 0 && q ? (uint32_t)n : 0;
+	x->q = q;
+	x->use = x->few;
+	x->word = x->word_few;
+	x->word[0] = RN_RAW_NULL; /* MPI_Wait(NULL), which fails */
+	x->own = x->own_few;
+	x->ignored = ignored;
+	x->heap = x->scratch = NULL;
+	if (x->n > FEW && !make_room(x, t))
+		return false;
+	rn_request_look(t, x->n, q, x->use, x->word);
+	x->wanted = ignored && wildcards(x);
+	return true;
+}
+
+static MPI_Status *statuses(struct wait *x, MPI_Status *given)
+{
+	return x->wanted ? x->own : given;
+}
+
+/* The room goes back. */
+static void leave(struct wait *x)
+{
+	if (x->scratch)
+		rn_stream_scratch_back(x->t, x->scratch, x->scratch_words);
+}
+
+/* w and p of the caller, moved along: an array of requests, or one. */
+struct pen {
+	uint64_t *w, diff;
+	const uint64_t *p;
+};
+
+static void put(struct pen *pen, uint64_t x)
+{
+	pen->diff |= x ^ *pen->p++;
+	*pen->w++ = x;
+}
+
+static void put_head(struct pen *pen, uint64_t x)
+{
+	if (x != *pen->p) {
+		pen->diff = 1;
+		pen->p = rn_no_words;
+	} else {
+		pen->p++;
+	}
+	*pen->w++ = x;
+}
+
+/* A list of n, whose words are too many for the call. */
+static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const uint64_t *words,
+		     size_t len)
+{
+	uint64_t id = rn_stream_blob(x->t, words, len);
+
+	if (id == RN_RAW_UNSET) {
+		put_head(pen, (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
+	} else {
+		put_head(pen, (uint64_t)n << 2 | RN_RAW_BLOB);
+		put(pen, id);
+	}
+}
+
+/* What a call was given, before it: behind w, and where that ends. The same goes to the part file
+ * as the words of the only call under way; if it is not the only one, all are written there again
+ * (RN_CALL_GIVEN). */
+static uint64_t *give_one(const struct wait *x, uint64_t *w)
+{
+	x->t->words_in_file[1] = *w = x->word[0];
+	return w + 1;
+}
+
+/* Two words at once. */
+struct pair {
+	uint64_t word[2];
+};
+
+static uint64_t *give_all(const struct wait *x, int count, uint64_t *w)
+{
+	uint64_t *file = x->t->words_in_file + 1;
+
+	file[0] = w[0] = (uint64_t)(int64_t)count;
+	if (x->n > GIVEN_MAX) {
+		file[1] = w[1] = (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED;
+		return w + 2;
+	}
+	file[1] = w[1] = (uint64_t)x->n << 2 | RN_RAW_HERE;
+	for (uint32_t i = 0; i < x->n; i += 2) {
+		struct pair p;
+
+		memcpy(&p, x->word + i, sizeof(p));
+		memcpy(w + 2 + i, &p, sizeof(p));
+		memcpy(file + 2 + i, &p, sizeof(p));
+	}
+	return w + 2 + x->n;
+}
+
+static void put_requests(struct pen *pen, struct wait *x, int count)
+{
+	put(pen, (uint64_t)(int64_t)count);
+	if (x->n <= FEW) {
+		put_head(pen, (uint64_t)x->n << 2 | RN_RAW_HERE);
+		for (uint32_t i = 0; i < x->n; i++)
+			put(pen, x->word[i]);
+		return;
+	}
+	put_blob(pen, x, x->n, x->word, x->n);
+}
+
+/* Fields of a status, except the error field, which MPI defines only in calls that return
+ * MPI_ERR_IN_STATUS. */
+enum { HAS_ENVELOPE = 1, HAS_COUNT = 2, HAS_CANCELLED = 4, HAS_ALL = 7 };
+
+/* The fields that MPI defines for request i, by its kind. A null request has an empty status, in
+ * which all fields are defined. Collective and one-sided operations define no fields. */
+static unsigned request_fields(const struct wait *x, uint32_t i)
+{
+	static const uint8_t fields[] = {
+		[RN_REQUEST_OTHER] = 0,         [RN_REQUEST_SEND] = HAS_CANCELLED,
+		[RN_REQUEST_RECEIVE] = HAS_ALL, [RN_REQUEST_WILDCARD] = HAS_ALL,
+		[RN_REQUEST_FILE] = HAS_COUNT,  [RN_REQUEST_GENERALIZED] = HAS_ALL,
+	};
+
+	if (i >= x->n || x->word[i] == 0)
+		return HAS_ALL;
+	return x->word[i] > 1 ? fields[x->use[i].kind] : 0;
+}
+
+/* The fields that are defined after the call: for a cancelled operation only HAS_CANCELLED, for a
+ * failed receive only its envelope. */
+static unsigned status_fields(const struct wait *x, uint32_t i, const MPI_Status *s, bool errors)
+{
+	unsigned fields = request_fields(x, i);
+
+	if (errors && s->MPI_ERROR != MPI_SUCCESS)
+		return s->MPI_ERROR == MPI_ERR_PENDING ? 0 : fields & HAS_ENVELOPE;
+	if ((fields & HAS_CANCELLED) && rn_status_cancelled(s))
+		return HAS_CANCELLED;
+	return fields;
+}
+
+/* Writes the match of a wildcard receive whose status is ignored. */
+static void put_ignored(struct pen *pen, const struct wait *x, uint32_t i, const MPI_Status *s)
+{
+	const struct rn_request_use *u = i < x->n ? &x->use[i] : NULL;
+
+	if (!u || u->kind != RN_REQUEST_WILDCARD || !x->wanted || rn_status_cancelled(s)) {
+		put_head(pen, RN_STATUS_NOTHING);
+		return;
+	}
+	put_head(pen, (uint64_t)u->comm << 8 | RN_STATUS_MATCHED);
+	put(pen, (uint64_t)(int64_t)s->MPI_SOURCE);
+	put(pen, (uint64_t)(int64_t)s->MPI_TAG);
+}
+
+/* Writes the status of request i, without the fields that MPI leaves unset. */
+static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const MPI_Status *s,
+		       bool errors)
+{
+	bool known = i < x->n && x->word[i] > 1;
+	unsigned fields;
+
+	if (x->ignored) {
+		put_ignored(pen, x, i, s);
+		return;
+	}
+	fields = status_fields(x, i, s, errors);
+	put_head(pen, (uint64_t)(known ? x->use[i].comm : 0) << 8 | RN_STATUS_FULL);
+	put(pen, fields & HAS_ENVELOPE ? (uint64_t)(int64_t)s->MPI_SOURCE : RN_RAW_NOTHING);
+	put(pen, fields & HAS_ENVELOPE ? (uint64_t)(int64_t)s->MPI_TAG : RN_RAW_NOTHING);
+	put(pen, errors ? rn_error_word(s->MPI_ERROR) : fields & HAS_ENVELOPE ? 0 : RN_RAW_NOTHING);
+	put(pen, fields & HAS_COUNT ? rn_status_count(s) : RN_RAW_NOTHING);
+	put(pen, fields & HAS_CANCELLED ? rn_status_cancelled(s) : RN_RAW_NOTHING);
+}
+
+static uint64_t statuses_ignored(void)
+{
+	static uint64_t head; /* looked up once; by several threads with one result */
+
+	if (!head)
+		head = (uint64_t)rn_constant(RN_K_statusesptr,
+					     (int64_t)(uintptr_t)MPI_STATUSES_IGNORE)
+			       << 2 |
+		       RN_RAW_NAMED;
+	return head;
+}
+
+static void put_no_statuses(struct pen *pen, const struct wait *x)
+{
+	put_head(pen,
+		 x->ignored ? statuses_ignored() : (uint64_t)RN_WORD_unset << 2 | RN_RAW_NAMED);
+}
+
+static void put_status_blob(struct pen *pen, struct wait *x, uint32_t n, const int *which,
+			    const MPI_Status *s, bool errors)
+{
+	uint64_t *words = x->heap;
+	struct pen blob = { .w = words };
+
+	for (uint32_t k = 0; k < n; k++) {
+		blob.p = rn_no_words; /* nothing to compare with: the blob is found by its hash */
+		put_status(&blob, x, which ? (uint32_t)which[k] : k, &s[k], errors);
+	}
+	put_blob(pen, x, n, words, (size_t)(blob.w - words));
+}
+
+/* Statuses of n requests, which[k] or k the k-th one. */
+static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int *which,
+			 const MPI_Status *s, int ret)
+{
+	bool errors = ret == MPI_ERR_IN_STATUS;
+
+	if ((x->ignored && !x->wanted) || (ret != MPI_SUCCESS && !errors)) {
+		put_no_statuses(pen, x);
+	} else if (n > FEW) {
+		put_status_blob(pen, x, n, which, s, errors);
+	} else {
+		put_head(pen, (uint64_t)n << 2 | RN_RAW_HERE);
+		for (uint32_t k = 0; k < n; k++)
+			put_status(pen, x, which ? (uint32_t)which[k] : k, &s[k], errors);
+	}
+}
+
+/* ---- what each function says when it returns ---- */
+
+/* The status of the request that was completed, if one was. */
+static inline void put_one_status(struct pen *pen, struct wait *x, bool done, int index,
+				  const MPI_Status *s)
+{
+	if (!done)
+		put_head(pen, x->ignored ? RN_STATUS_NOTHING : RN_RAW_UNSET);
+	else
+		put_status(pen, x, index == MPI_UNDEFINED ? UINT32_MAX : (uint32_t)index, s, false);
+}
+
+static void put_wait(struct pen *pen, struct wait *x, int ret, const MPI_Status *s)
+{
+	put(pen, x->word[0]);
+	put_one_status(pen, x, ret == MPI_SUCCESS, 0, s);
+}
+
+static inline void put_test(struct pen *pen, struct wait *x, int ret, const int *flag,
+			    const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put(pen, x->word[0]);
+	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	put_one_status(pen, x, ok && *flag, 0, s);
+}
+
+static void put_waitall(struct pen *pen, struct wait *x, int count, int ret, const MPI_Status *s)
+{
+	put_requests(pen, x, count);
+	put_statuses(pen, x, x->n, NULL, s, ret);
+}
+
+static void put_testall(struct pen *pen, struct wait *x, int count, int ret, const int *flag,
+			const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	if (ok && !*flag)
+		put_no_statuses(pen, x);
+	else
+		put_statuses(pen, x, x->n, NULL, s, ret);
+}
+
+static void put_waitany(struct pen *pen, struct wait *x, int count, int ret, const int *index,
+			const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
+	put_one_status(pen, x, ok, ok ? *index : 0, s);
+}
+
+static void put_testany(struct pen *pen, struct wait *x, int count, int ret, const int *index,
+			const int *flag, const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
+	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	put_one_status(pen, x, ok && *flag, ok ? *index : 0, s);
+}
+
+static void put_indices(struct pen *pen, struct wait *x, uint32_t n, const int *indices)
+{
+	uint64_t *words = x->heap;
+
+	if (n <= FEW) {
+		put_head(pen, (uint64_t)n << 2 | RN_RAW_HERE);
+		for (uint32_t k = 0; k < n; k++)
+			put(pen, (uint64_t)indices[k]);
+		return;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		words[k] = (uint64_t)indices[k];
+	put_blob(pen, x, n, words, n);
+}
+
+static void put_some(struct pen *pen, struct wait *x, int count, int ret, const int *outcount,
+		     const int *indices, const MPI_Status *s)
+{
+	bool ok = ret == MPI_SUCCESS || ret == MPI_ERR_IN_STATUS;
+	uint32_t n = ok && *outcount > 0 ? (uint32_t)*outcount : 0;
+
+	put_requests(pen, x, count);
+	put(pen, ok ? (uint64_t)(int64_t)*outcount : RN_RAW_UNSET);
+	put_indices(pen, x, n, indices);
+	put_statuses(pen, x, n, indices, s, ret);
+}
+
+/* ---- the functions ---- */
+
+/* st is the parameter that is a status or an array of them, and s the same or ours instead of it;
+ * `given` puts what the call was given, before it, and `said` all of that and what it has given. */
+#define COMPLETES(name, decl, args, count, requests, given, real, said)                    \
+	RN_EXPORT int name decl                                                            \
+	{                                                                                  \
+		RN_GATE(RN_N_##name, name, args)                                           \
+		RN_BUSY()                                                                  \
+		struct wait x;                                                             \
+		if (!look(&x, t, count, requests, is_ignored(st))) {                       \
+			rn_stream_lost(t);                                                 \
+			rn_stream_leave(t, rn_base);                                       \
+			return rn_real.name args;                                          \
+		}                                                                          \
+		RN_START(RN_N_##name)                                                      \
+		MPI_Status *const s = statuses(&x, st);                                    \
+		RN_CALL_GIVEN(given, RN_LIVE_GIVEN, int, rn_next[RN_LINK_TRACE].name real) \
+		struct pen pen = { w, diff, rn_p };                                        \
+		rn_request_settle(t, rn_base, x.n, requests, x.use, x.word);               \
+		said;                                                                      \
+		put(&pen, rn_error_word(rn_ret));                                          \
+		w = pen.w;                                                                 \
+		diff = pen.diff;                                                           \
+		leave(&x);                                                                 \
+		RN_END();                                                                  \
+		rn_stream_leave(t, rn_base);                                               \
+		return rn_ret;                                                             \
+	}                                                                                  \
+	WRAP_ALIAS(name)
+
+COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, give_one(&x, w), (q, s),
+	  put_wait(&pen, &x, rn_ret, s))
+
+COMPLETES(MPI_Test, (MPI_Request * q, int *flag, MPI_Status *st), (q, flag, st), 1, q,
+	  give_one(&x, w), (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
+
+/* Asks, and completes nothing: q is our copy, and stays. */
+COMPLETES(MPI_Request_get_status, (MPI_Request q, int *flag, MPI_Status *st), (q, flag, st), 1, &q,
+	  give_one(&x, w), (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
+
+COMPLETES(MPI_Waitall, (int n, MPI_Request q[], MPI_Status st[]), (n, q, st), n, q,
+	  give_all(&x, n, w), (n, q, s), put_waitall(&pen, &x, n, rn_ret, s))
+
+COMPLETES(MPI_Testall, (int n, MPI_Request q[], int *flag, MPI_Status st[]), (n, q, flag, st), n, q,
+	  give_all(&x, n, w), (n, q, flag, s), put_testall(&pen, &x, n, rn_ret, flag, s))
+
+COMPLETES(MPI_Waitany, (int n, MPI_Request q[], int *index, MPI_Status *st), (n, q, index, st), n,
+	  q, give_all(&x, n, w), (n, q, index, s), put_waitany(&pen, &x, n, rn_ret, index, s))
+
+COMPLETES(MPI_Testany, (int n, MPI_Request q[], int *index, int *flag, MPI_Status *st),
+	  (n, q, index, flag, st), n, q, give_all(&x, n, w), (n, q, index, flag, s),
+	  put_testany(&pen, &x, n, rn_ret, index, flag, s))
+
+COMPLETES(MPI_Waitsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
+	  (n, q, done, which, st), n, q, give_all(&x, n, w), (n, q, done, which, s),
+	  put_some(&pen, &x, n, rn_ret, done, which, s))
+
+COMPLETES(MPI_Testsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
+	  (n, q, done, which, st), n, q, give_all(&x, n, w), (n, q, done, which, s),
+	  put_some(&pen, &x, n, rn_ret, done, which, s))

@@ -1,0 +1,56 @@
+/*
+ * finish_impl.h - state of the end of a run, shared by finish*.c and run_summary.c.
+ */
+#ifndef RN_TRACER_FINISH_IMPL_H
+#define RN_TRACER_FINISH_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "encode/time_stats.h"
+#include "merge/partial_trace.h"
+#include "merge/process_trace.h"
+#include "runtime/signal_guard.h"
+#include "base/tick_clock.h"
+
+/* Nanoseconds that the ranks wait for each other. */
+#define RN_FINISH_DEADLINE ((uint64_t)60 * 1000000000)
+
+struct rn_choices;
+struct rn_peers;
+struct rn_stream;
+
+struct rn_finish {
+	/* From MPI_Init on. */
+	struct rn_clock_relation clocks;
+	bool spawned;              /* in MPI_Init; later on it may have left its parent */
+	bool another_rank_reports; /* another rank prints the messages */
+	bool journal_kept;         /* the recorded data are in the journal alone */
+	uint64_t tracer_ns;        /* time that the tracer used at the end of the run */
+
+	/* While the run ends. */
+	struct rn_arena mem, scratch;
+	struct rn_peers *peers;
+	struct rn_choices *choices;
+	uint32_t threads; /* streams a rank has at most */
+	struct rn_recorded recorded;
+	struct rn_bundle bundle;
+	struct rn_err err;
+	int status;    /* of this rank */
+	bool written;  /* rank 0: there is a trace at rn_config.output */
+	uint64_t left; /* journals with data, of this rank and those below it in the tree */
+	struct rn_calm calm;
+	uint64_t began; /* ticks */
+	/* The calling thread's stream, or NULL, and its `top`, which is NULL until the end. */
+	struct rn_stream *me;
+	uint64_t *top;
+};
+
+static inline uint64_t rn_finish_elapsed_ns(const struct rn_finish *f)
+{
+	return rn_time_ns(rn_clock_now() - f->began, rn_clock_scale());
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * finish_journal.h - starts the journal of a run, and ends a run without a merge: closes the
+ * journal and reports how to recover it.
+ */
+#ifndef RN_TRACER_FINISH_JOURNAL_H
+#define RN_TRACER_FINISH_JOURNAL_H
+
+#include <stdbool.h>
+
+struct rn_finish;
+struct rn_mpi_link;
+
+/* In MPI_Init, on all ranks together. From here on no call is lost. Rank 0 names the trace, because
+ * other ranks may run other programs or run on other nodes. */
+void rn_finish_start_journal(void);
+
+/* Writes the end reason of this process to the journal. `copied`: also to the copies of the file.
+ */
+void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied);
+
+/* Leaves the journal of this process, without MPI. The ranks do not know of each other: the first
+ * one on a node reports for all. */
+void rn_finish_leave_alone(struct rn_finish *f, const char *why);
+
+/* Leaves the journals of all ranks: the merge failed, or a rank has some of its calls in its
+ * journal alone. Called by all ranks together. */
+void rn_finish_leave_unmerged(struct rn_finish *f, struct rn_mpi_link *link);
+void rn_finish_leave_segments(struct rn_finish *f, struct rn_mpi_link *link);
+
+#endif
