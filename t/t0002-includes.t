@@ -63,7 +63,7 @@ is "every folder of src has a place in the order" \
 	done)" ""
 
 is "only what runs inside a traced program knows MPI" \
-	"$(grep '^src/' "$tmp/c_files" | grep -v -E -e '^src/(preload|trace|record|replay|tracer)/' \
+	"$(grep '^src/' "$tmp/c_files" | grep -v -E -e '^src/(runtime|preload|trace|record|replay|tracer)/' \
 		-e '^src/merge/merge_tree_mpi\.' |
 		xargs grep -Hn '#[[:space:]]*include[[:space:]]*[<"]mpi\.h')" ""
 

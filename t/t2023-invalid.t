@@ -15,6 +15,25 @@ refused() {
 	ok "... which is a sound trace" "$RONDO" check "$trace"
 }
 
+# Exit status of a command whose output is of no interest.
+status_of() {
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	echo $?
+}
+
+# With Open MPI, the exit status is that of the launcher after an abort.
+world_handler() {
+	trace=$tmp/$mpi/handler.rondo
+	ok "$mpi: prog_world_handler compiles" build_prog prog_world_handler
+	untraced=$(status_of run_mpi 2 "$tmp/$mpi/prog_world_handler")
+	grep -c 'error was returned' "$tmp/out" >"$tmp/untraced"
+	is "... and a duplicate of MPI_COMM_WORLD has the error handler that it has untraced" \
+		"$(status_of trace_mpi "$trace" 2 "$tmp/$mpi/prog_world_handler")" "$untraced"
+	is "... with the same number of returned errors" \
+		"$(grep -c 'error was returned' "$tmp/out")" "$(cat "$tmp/untraced")"
+}
+
 each_mpi refused
+each_mpi world_handler
 
 finish

@@ -18,6 +18,7 @@
 #include "order/event_codec.h"
 
 #include <fcntl.h>
+#include <mpi.h> /* OPEN_MPI */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -116,7 +116,7 @@ static void own_output(void)
 	finish.spawned = rn_comm_spawned();
 	if (!finish.spawned)
 		return;
-	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	rn_real.MPI_Bcast(&pid, 1, MPI_INT, 0, finish.start_comm);
 	rn_config_number("spawn", pid);
 }
 
@@ -132,8 +132,21 @@ static const struct rn_link_calls *real_calls(void)
 	return &calls;
 }
 
+/* With Open MPI 4.1, one more communicator during the run can make MPI_Dist_graph_create hang. The
+ * tracer's communicator is therefore created at the end. With MPICH it is created at the start: at
+ * the end there may be no memory for it on some ranks, and the other ranks would wait for them. */
+#ifdef OPEN_MPI
+#define COMM_AT_END true
+#else
+#define COMM_AT_END false
+#endif
+
 /* Replaces the error handler of MPI_COMM_WORLD, so that errors of the tracer's own calls do not end
- * the program. Returns the previous handler. */
+ * the program. Returns the previous handler.
+ *
+ * Not for the start of a run with MPICH. There, MPI_COMM_WORLD has no handler at first. While that
+ * is so, a duplicate of it follows later changes of MPI_COMM_WORLD's handler; afterwards, it keeps
+ * the handler that it was created with. No function of MPI removes a handler again. */
 static MPI_Errhandler quiet_world(void)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -151,44 +164,67 @@ static void restore_world(MPI_Errhandler handler)
 	rn_real.MPI_Errhandler_free(&handler);
 }
 
-/* With Open MPI 4.1, one more communicator during the run can make MPI_Dist_graph_create hang. The
- * tracer's communicator is therefore created at the end. With MPICH it is created at the start: at
- * the end there may be no memory for it on some ranks, and the other ranks would wait for them. */
-#ifdef OPEN_MPI
-#define COMM_AT_END true
+/* MPI_Comm_create_from_group returns errors regardless of the error handler of MPI_COMM_WORLD.
+ * MPI_Comm_dup would call the program's attribute functions. */
+static int new_link_comm(MPI_Group group)
+{
+#if !defined(OPEN_MPI) && MPI_VERSION >= 4
+	return rn_real.MPI_Comm_create_from_group(group, "rondo", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+						  &link_comm);
 #else
-#define COMM_AT_END false
+	return rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm);
 #endif
+}
 
-/* Creates the tracer's communicator. MPI_Comm_dup would call the program's attribute functions. */
+/* Creates the tracer's communicator. */
 static void create_link_comm(void)
 {
-	MPI_Errhandler handler = quiet_world();
 	MPI_Group group;
 
-	if (rn_real.MPI_Comm_group(MPI_COMM_WORLD, &group) == MPI_SUCCESS) {
-		if (rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm) != MPI_SUCCESS)
-			link_comm = MPI_COMM_NULL;
-		else
-			rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
-		rn_real.MPI_Group_free(&group);
-	}
+	if (rn_real.MPI_Comm_group(MPI_COMM_WORLD, &group) != MPI_SUCCESS)
+		return;
+	if (new_link_comm(group) != MPI_SUCCESS)
+		link_comm = MPI_COMM_NULL;
+	else
+		rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
+	rn_real.MPI_Group_free(&group);
+}
+
+static void create_link_comm_at_end(void)
+{
+	MPI_Errhandler handler = quiet_world();
+
+	create_link_comm();
+	restore_world(handler);
+}
+
+static void start_run(MPI_Comm comm)
+{
+	finish.start_comm = comm;
+	own_output();
+	rn_finish_start_journal(comm);
+	rn_finish_compare_clocks(&finish, NULL);
+}
+
+static void start_run_on_world(void)
+{
+	MPI_Errhandler handler = quiet_world();
+
+	start_run(MPI_COMM_WORLD);
 	restore_world(handler);
 }
 
 void rn_finish_prepare(void)
 {
 	RN_ERRNO_GUARD;
-	MPI_Errhandler handler;
 
 	lone_output();
-	handler = quiet_world();
-	own_output();
-	rn_finish_start_journal();
-	rn_finish_compare_clocks(&finish, NULL);
 	if (!COMM_AT_END)
 		create_link_comm();
-	restore_world(handler);
+	if (link_comm == MPI_COMM_NULL)
+		start_run_on_world();
+	else
+		start_run(link_comm);
 }
 
 /* ---- both ends ---- */
@@ -296,7 +332,7 @@ void rn_finish_world(void)
 		return;
 	begin(f);
 	if (COMM_AT_END)
-		create_link_comm();
+		create_link_comm_at_end();
 	if (link_comm == MPI_COMM_NULL ||
 	    rn_link_open(&world, real_calls(), link_comm, LIMIT) < 0) {
 		rn_finish_leave_alone(f, "the tracer has no communicator");

@@ -4,6 +4,7 @@
 #ifndef RN_TRACER_FINISH_IMPL_H
 #define RN_TRACER_FINISH_IMPL_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct rn_peers;
 struct rn_stream;
 
 struct rn_finish {
+	MPI_Comm start_comm; /* for the tracer's messages in MPI_Init */
 	/* From MPI_Init on. */
 	struct rn_clock_relation clocks;
 	bool spawned;              /* in MPI_Init; later on it may have left its parent */

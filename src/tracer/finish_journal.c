@@ -120,7 +120,7 @@ static void tell_spool(void)
 	rn_status_post(RN_TAG_SPOOL, rn_process_log_folder());
 }
 
-void rn_finish_start_journal(void)
+void rn_finish_start_journal(MPI_Comm comm)
 {
 	static struct {
 		uint64_t run;
@@ -134,8 +134,7 @@ void rn_finish_start_journal(void)
 	if (rn_tracer.world_rank == 0)
 		rn_output_choose(common.run);
 	memcpy(common.output, rn_config.output, sizeof(common.output));
-	if (rn_real.MPI_Bcast(&common, (int)sizeof(common), MPI_BYTE, 0, MPI_COMM_WORLD) !=
-	    MPI_SUCCESS)
+	if (rn_real.MPI_Bcast(&common, (int)sizeof(common), MPI_BYTE, 0, comm) != MPI_SUCCESS)
 		return;
 	memcpy(rn_config.output, common.output, sizeof(common.output));
 	rn_tracer.run = common.run;

@@ -5,6 +5,7 @@
 #ifndef RN_TRACER_FINISH_JOURNAL_H
 #define RN_TRACER_FINISH_JOURNAL_H
 
+#include <mpi.h>
 #include <stdbool.h>
 
 struct rn_finish;
@@ -12,7 +13,7 @@ struct rn_mpi_link;
 
 /* In MPI_Init, on all ranks together. From here on no call is lost. Rank 0 names the trace, because
  * other ranks may run other programs or run on other nodes. */
-void rn_finish_start_journal(void);
+void rn_finish_start_journal(MPI_Comm comm);
 
 /* Writes the end reason of this process to the journal. `copied`: also to the copies of the file.
  */

@@ -33,27 +33,29 @@
 
 /* ---- clocks ---- */
 
-/* Messages at the start of the program, over MPI_COMM_WORLD. They cannot be confused with messages
- * of the program: every receiver is still in MPI_Init, and messages between two ranks arrive in
- * order. */
+/* Messages at the start of the program, over rn_finish.start_comm. They cannot be confused with
+ * messages of the program, even over MPI_COMM_WORLD: every receiver is still in MPI_Init, and
+ * messages between two ranks arrive in order. */
 static int start_send(void *arg, const void *bytes, size_t n, uint32_t to)
 {
-	(void)arg;
-	return rn_real.MPI_Send(bytes, (int)n, MPI_BYTE, (int)to, 0, MPI_COMM_WORLD);
+	const struct rn_finish *f = arg;
+
+	return rn_real.MPI_Send(bytes, (int)n, MPI_BYTE, (int)to, 0, f->start_comm);
 }
 
 static int start_recv(void *arg, void *bytes, size_t n, uint32_t from)
 {
-	(void)arg;
-	return rn_real.MPI_Recv(bytes, (int)n, MPI_BYTE, (int)from, 0, MPI_COMM_WORLD,
+	const struct rn_finish *f = arg;
+
+	return rn_real.MPI_Recv(bytes, (int)n, MPI_BYTE, (int)from, 0, f->start_comm,
 				MPI_STATUS_IGNORE);
 }
 
 static int start_min(void *arg, uint64_t *v, size_t n)
 {
-	(void)arg;
-	return rn_real.MPI_Allreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_MIN,
-				     MPI_COMM_WORLD);
+	const struct rn_finish *f = arg;
+
+	return rn_real.MPI_Allreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_MIN, f->start_comm);
 }
 
 /* Messages at the end of the program, over the link. */
@@ -69,12 +71,11 @@ static int end_recv(void *arg, void *bytes, size_t n, uint32_t from)
 
 void rn_finish_compare_clocks(struct rn_finish *f, struct rn_mpi_link *link)
 {
-	struct rn_clock_calls calls = { link,
-					(uint32_t)rn_tracer.world_rank,
-					(uint32_t)rn_tracer.world_size,
-					link ? end_send : start_send,
-					link ? end_recv : start_recv,
-					start_min };
+	struct rn_clock_calls calls = {
+		link ? (void *)link : f,        (uint32_t)rn_tracer.world_rank,
+		(uint32_t)rn_tracer.world_size, link ? end_send : start_send,
+		link ? end_recv : start_recv,   start_min
+	};
 	int64_t offset, drift;
 
 	if (!rn_config.times || rn_clock_compare(&f->clocks, &calls) < 0)
