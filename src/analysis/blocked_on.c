@@ -39,9 +39,12 @@ static struct rn_template *parse_call(struct look *l, const uint64_t *words, siz
 	struct rn_buf b = { 0 };
 	int rc = t ? rn_canonical_one(&l->p->stream[l->stream].calls, words, n, &b) : RN_E_NOMEM;
 
-	if (rc == RN_OK)
-		rc = rn_template_parse(l->mem, &l->decoder.keywords, keep(l, b.data, b.len), b.len,
-				       t);
+	if (rc == RN_OK) {
+		const void *sig = keep(l, b.data, b.len);
+
+		rc = l->failed ? RN_E_NOMEM
+			       : rn_template_parse(l->mem, &l->decoder.keywords, sig, b.len, t);
+	}
 	l->failed |= rc == RN_E_NOMEM;
 	rn_buf_free(&b);
 	return rc == RN_OK && !l->failed ? t : NULL;

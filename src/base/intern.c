@@ -89,7 +89,7 @@ static inline bool equal(const unsigned char *a, const unsigned char *b, size_t 
 	size_t i;
 
 	if (len < 8)
-		return memcmp(a, b, len) == 0;
+		return len == 0 || memcmp(a, b, len) == 0; /* without bytes, a or b may be NULL */
 	for (i = 0; i + 8 < len; i += 8)
 		if (word_at(a + i) != word_at(b + i))
 			return false;
