@@ -11,8 +11,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "journal/journal_file.h"
 #include "grammar/grammar.h"
+#include "journal/journal_file.h"
 #include "rules/rules.h"
 
 #include <fcntl.h>

@@ -17,11 +17,11 @@
 #include "base/buf.h"
 #include "bench/rank_merge.h"
 #include "bench/worded.h"
-#include "merge/partial_trace.h"
-#include "file/trace_writer.h"
-#include "model/payload.h"
-#include "merge/process_trace.h"
 #include "encode/rank_expr.h"
+#include "file/trace_writer.h"
+#include "merge/partial_trace.h"
+#include "merge/process_trace.h"
+#include "model/payload.h"
 
 #define RANKS      64
 #define STEPS      1000

@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "bench/virtual.h"
 #include "base/intern.h"
-#include "model/payload.h"
+#include "bench/rank_merge.h"
+#include "bench/virtual.h"
 #include "file/trace_writer.h"
 #include "grammar/grammar.h"
-#include "bench/rank_merge.h"
 #include "model/merged_streams.h"
+#include "model/payload.h"
 #include "read/trace.h"
 
 struct result {

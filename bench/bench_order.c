@@ -20,11 +20,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
+#include "order/adaptive_codec.h"
 #include "order/cdc_codec.h"
+#include "order/cdc_tables.h"
 #include "order/event_codec.h"
 #include "order/lamport.h"
-#include "order/adaptive_codec.h"
-#include "order/cdc_tables.h"
 #include "read/trace.h"
 #include "order_sim.h"
 

@@ -1,10 +1,10 @@
 /* rank_merge.c - see rank_merge.h. */
 #include "bench/rank_merge.h"
 
-#include "merge/partial_trace.h"
 #include "file/container.h"
-#include "merge/trace_finish.h"
 #include "file/trace_writer.h"
+#include "merge/partial_trace.h"
+#include "merge/trace_finish.h"
 
 void rank_merge_init(struct rank_merge *m)
 {

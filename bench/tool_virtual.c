@@ -15,14 +15,14 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "bench/virtual.h"
 #include "base/intern.h"
-#include "model/payload.h"
 #include "base/version.h"
+#include "bench/rank_merge.h"
+#include "bench/virtual.h"
 #include "file/trace_writer.h"
 #include "grammar/grammar.h"
-#include "bench/rank_merge.h"
 #include "model/merged_streams.h"
+#include "model/payload.h"
 
 static struct {
 	const char *pattern, *output;

@@ -2,8 +2,8 @@
 #include "bench/worded.h"
 
 #include "base/arena.h"
-#include "encode/elastic_slots.h"
 #include "base/intern.h"
+#include "encode/elastic_slots.h"
 #include "grammar/grammar.h"
 #include "track/memory.h"
 

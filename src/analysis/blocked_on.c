@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/call_words_visit.h"
 #include "base/intern.h"
+#include "encode/call_words_visit.h"
 #include "merge/process_trace.h"
 #include "read/call_text.h"
 #include "read/output_form.h"

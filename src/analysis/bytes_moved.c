@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "encode/call_words.h"
 #include "encode/template.h"
 #include "model/elastic_values_codec.h"
 

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "encode/call_words.h"
-#include "recover/journal_read.h"
 #include "identity/comm_table.h"
+#include "recover/journal_read.h"
 
 #include <stdlib.h>
 #include <string.h>

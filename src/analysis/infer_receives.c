@@ -5,8 +5,8 @@
 
 #include "analysis/events_from_calls.h"
 #include "base/arena.h"
-#include "base/vec.h"
 #include "base/intern.h"
+#include "base/vec.h"
 #include "identity/comm_table.h"
 #include "read/trace.h"
 

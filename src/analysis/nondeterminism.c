@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "order/lamport.h"
 #include "order/cdc_tables.h"
+#include "order/lamport.h"
 
 /* Keys with a number each, for what is done at one site. */
 struct table {

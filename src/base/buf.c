@@ -1,6 +1,6 @@
 /* buf.c - see buf.h. */
-#include "base/buf.h"
 #include "base/budget.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
 

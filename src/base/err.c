@@ -1,6 +1,6 @@
 /* err.c - see err.h. */
-#include "base/err.h"
 #include "base/budget.h"
+#include "base/err.h"
 
 #include <errno.h>
 #include <stdarg.h>

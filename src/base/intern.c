@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/vec.h"
 #include "base/varint.h"
+#include "base/vec.h"
 
 #define FIRST_CHUNK ((size_t)1 << 10)
 #define LAST_CHUNK  ((size_t)1 << 16)

@@ -1,6 +1,6 @@
 /* map.c - see map.h. */
-#include "base/map.h"
 #include "base/err.h"
+#include "base/map.h"
 
 #include <string.h>
 

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/tracer_env.h"
 #include "base/mpi_detect.h"
+#include "base/tracer_env.h"
 
 /* Whether a path or name of a library is that of the shared runtime of gcc or clang. */
 static inline bool rn_is_asan(const char *path)

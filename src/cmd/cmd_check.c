@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "base/intern.h"
-#include "read/trace_check.h"
 #include "read/trace.h"
+#include "read/trace_check.h"
 
 static const struct opt opts[] = { OPT_MAX_MEMORY };
 

@@ -13,15 +13,15 @@
 #include "analysis/event_diff.h"
 #include "analysis/event_source.h"
 #include "base/buf.h"
+#include "base/intern.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
+#include "model/metadata.h"
+#include "read/event_text.h"
+#include "read/output_form.h"
+#include "read/trace.h"
 #include "report/report_format.h"
 #include "report/symbolizer.h"
-#include "base/intern.h"
-#include "model/metadata.h"
-#include "read/output_form.h"
-#include "read/event_text.h"
-#include "read/trace.h"
 
 #define RANKS_SHOWN 8u
 

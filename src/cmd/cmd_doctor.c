@@ -16,11 +16,11 @@
 
 #include "base/err.h"
 #include "base/mpi_detect.h"
-#include "cmd/cmd.h"
-#include "launch/spawn.h"
-#include "launch/preload_path.h"
-#include "file/container.h"
 #include "base/version.h"
+#include "cmd/cmd.h"
+#include "file/container.h"
+#include "launch/preload_path.h"
+#include "launch/spawn.h"
 
 static const struct usage usage = {
 	"doctor",

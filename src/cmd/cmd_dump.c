@@ -15,12 +15,12 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
-#include "report/symbolizer.h"
 #include "read/call_times_reader.h"
-#include "read/event_text.h"
 #include "read/event_reader.h"
+#include "read/event_text.h"
 #include "read/stream_printer.h"
 #include "read/trace.h"
+#include "report/symbolizer.h"
 
 #define PIECE ((size_t)1 << 16)
 

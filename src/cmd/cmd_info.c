@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "base/intern.h"
 #include "encode/time_stats.h"
-#include "model/metadata.h"
-#include "model/programs.h"
 #include "file/container.h"
 #include "identity/comm_table.h"
 #include "model/markers.h"
-#include "read/output_form.h"
+#include "model/metadata.h"
+#include "model/programs.h"
 #include "read/event_reader.h"
+#include "read/output_form.h"
 #include "read/trace.h"
 #include "series/units.h"
 

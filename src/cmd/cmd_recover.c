@@ -13,9 +13,9 @@
 
 #include "base/err.h"
 #include "cmd/cmd.h"
-#include "report/live_json.h"
 #include "recover/journal_set.h"
 #include "recover/recover.h"
+#include "report/live_json.h"
 
 static const char *output;
 static bool live, json;

@@ -18,17 +18,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/plan_writer.h"
 #include "base/err.h"
 #include "base/plural.h"
 #include "base/private_dir.h"
 #include "base/status_file.h"
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
-#include "launch/preload_env.h"
-#include "analysis/plan_writer.h"
 #include "cmd/stall.h"
-#include "launch/target_program.h"
 #include "encode/call_words.h"
+#include "launch/preload_env.h"
+#include "launch/target_program.h"
 #include "order/replay_control.h"
 #include "read/trace.h"
 

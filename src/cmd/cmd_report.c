@@ -9,21 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/outline_weight.h"
 #include "analysis/bytes_moved.h"
+#include "analysis/outline_weight.h"
 #include "base/buf.h"
+#include "base/intern.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
-#include "report/report_events.h"
-#include "report/report_format.h"
-#include "base/intern.h"
 #include "encode/time_stats.h"
+#include "model/markers.h"
 #include "model/metadata.h"
 #include "model/programs.h"
-#include "model/markers.h"
-#include "read/output_form.h"
 #include "read/event_reader.h"
+#include "read/output_form.h"
 #include "read/trace.h"
+#include "report/report_events.h"
+#include "report/report_format.h"
 
 #define TREES_SHOWN 6u
 #define LINES_SHOWN 24u /* of one round, before only what matters is shown */

@@ -10,17 +10,17 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/mpi_detect.h"
 #include "base/plural.h"
 #include "base/status_file.h"
 #include "base/text.h"
 #include "base/tracer_env.h"
-#include "base/mpi_detect.h"
-#include "launch/background.h"
 #include "cmd/cmd.h"
-#include "launch/node_once.h"
-#include "recover/journal_set.h"
-#include "launch/reports.h"
 #include "cmd/untraced.h"
+#include "launch/background.h"
+#include "launch/node_once.h"
+#include "launch/reports.h"
+#include "recover/journal_set.h"
 #include "recover/recover.h"
 
 /* After a rank was killed, Open MPI's launcher kills the other ranks one second later, and exits.

@@ -14,9 +14,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "read/trace.h"
 #include "recover/journal_set.h"
 #include "recover/recover.h"
-#include "read/trace.h"
 
 void print_safe(FILE *to, const char *text)
 {

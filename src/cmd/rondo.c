@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "launch/spawn.h"
-#include "file/container.h"
 #include "base/version.h"
+#include "cmd/cmd.h"
+#include "file/container.h"
+#include "launch/spawn.h"
 
 static const struct command {
 	const char *name;

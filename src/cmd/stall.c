@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/plural.h"
 #include "base/command_text.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "encode/call_words.h"
 #include "order/replay_control.h"

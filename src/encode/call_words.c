@@ -9,10 +9,10 @@
 #include "encode/call_words.h"
 
 #include "base/err.h"
-#include "base/number_text.h"
-#include "encode/process_table.h"
-#include "encode/call_words_visit.h"
 #include "base/intern.h"
+#include "base/number_text.h"
+#include "encode/call_words_visit.h"
+#include "encode/process_table.h"
 #include "track/memory.h"
 
 #include <stdio.h>

@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "encode/signature.h"
 #include "encode/call_traits.h"
+#include "encode/signature.h"
 
 /* clang-format off */
 #define RN_KINDS(X) \

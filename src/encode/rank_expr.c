@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/vec.h"
 #include "base/varint.h"
+#include "base/vec.h"
 
 #define EXPRESSIONS 4 /* those that are computed */
 #define CHOICES     5 /* and the value of each rank */

@@ -2,8 +2,8 @@
 #include "encode/reintern.h"
 
 #include "base/arena.h"
-#include "encode/call_words_visit.h"
 #include "base/intern.h"
+#include "encode/call_words_visit.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/compress.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/compress.h"
-#include "file/zstd_dictionary.h"
 #include "base/varint.h"
+#include "file/zstd_dictionary.h"
 
 #define HEADER    RN_CONTAINER_HEAD
 #define TRAILER   16

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/compress.h"
+#include "base/err.h"
 #include "model/section_kinds.h"
 
 struct rn_arena;

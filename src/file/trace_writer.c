@@ -3,9 +3,9 @@
 
 #include <sys/stat.h>
 
-#include "model/metadata.h"
 #include "file/container.h"
 #include "model/markers.h"
+#include "model/metadata.h"
 
 static int put_section(const struct rn_trace *t, const struct rn_section_kind *k,
 		       struct rn_container_writer *w, struct rn_buf *b, struct rn_err *err)

@@ -2,8 +2,8 @@
 #include "journal/journal_dir.h"
 
 #include "base/private_dir.h"
-#include "journal/journal_file.h"
 #include "journal/journal_copy.h"
+#include "journal/journal_file.h"
 
 #include <dirent.h>
 #include <errno.h>

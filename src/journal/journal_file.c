@@ -2,8 +2,8 @@
 #include "journal/journal_file.h"
 
 #include "base/buf.h"
-#include "journal/byte_locator.h"
 #include "base/private_dir.h"
+#include "journal/byte_locator.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/tracer_env.h"
 #include "base/mpi_detect.h"
+#include "base/tracer_env.h"
 
 static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_base_env_list",
 		  delimiter[] = "OMPI_MCA_mca_base_env_list_delimiter",

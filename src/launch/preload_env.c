@@ -11,8 +11,8 @@
 #include "base/sanitizer.h"
 #include "base/tracer_env.h"
 #include "launch/ompi_forward.h"
-#include "launch/spawn.h"
 #include "launch/preload_path.h"
+#include "launch/spawn.h"
 #include "launch/target_program.h"
 
 enum rn_mpi inject_forced(void)

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/tracer_env.h"
 #include "base/mpi_detect.h"
+#include "base/tracer_env.h"
 
 #define DIGITS 16
 

@@ -14,9 +14,9 @@
 
 #include "base/err.h"
 #include "base/errno_guard.h"
+#include "base/mpi_detect.h"
 #include "base/sanitizer.h"
 #include "base/tracer_env.h"
-#include "base/mpi_detect.h"
 #include "launch/elf_deps.h"
 
 bool pipe_was_ignored;

@@ -6,8 +6,8 @@
 #include "base/intern.h"
 #include "grammar/grammar.h"
 #include "merge/loop_fold_search.h"
-#include "rules/rules.h"
 #include "rules/rule_visit.h"
+#include "rules/rules.h"
 #include "series/series.h"
 #include "series/units.h"
 

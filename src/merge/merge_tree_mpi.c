@@ -1,6 +1,6 @@
 /* merge_tree_mpi.c - see merge_tree_mpi.h. */
-#include "merge/merge_tree_mpi.h"
 #include "base/errno_guard.h"
+#include "merge/merge_tree_mpi.h"
 
 #include <errno.h>
 #include <sched.h>

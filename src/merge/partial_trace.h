@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "merge/stream_set.h"
 #include "model/chunk_list.h"
+#include "model/elastic_values.h"
+#include "model/elastic_values_codec.h"
 #include "model/event_list.h"
 #include "model/programs.h"
-#include "model/elastic_values_codec.h"
-#include "merge/stream_set.h"
-#include "model/elastic_values.h"
 
 struct rn_arena;
 struct rn_buf;

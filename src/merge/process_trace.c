@@ -4,9 +4,9 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "encode/time_stats.h"
-#include "merge/partial_trace.h"
 #include "grammar/grammar.h"
 #include "identity/comm_table.h"
+#include "merge/partial_trace.h"
 #include "merge/stream_set.h"
 
 int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)

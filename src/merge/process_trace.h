@@ -13,8 +13,8 @@
 
 #include "base/err.h"
 #include "encode/process_table.h"
-#include "model/event_list.h"
 #include "merge/canonicalize.h"
+#include "model/event_list.h"
 
 struct rn_arena;
 struct rn_bundle;

@@ -2,10 +2,10 @@
 #include "merge/stack_clusters.h"
 
 #include "base/arena.h"
+#include "base/intern.h"
+#include "encode/call_words.h"
 #include "encode/elastic_slots.h"
 #include "encode/process_table.h"
-#include "encode/call_words.h"
-#include "base/intern.h"
 #include "merge/canonicalize.h"
 #include "series/units.h"
 

@@ -6,11 +6,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/varint.h"
 #include "base/intern.h"
-#include "model/payload.h"
+#include "base/varint.h"
 #include "merge/stream_set.h"
 #include "model/merged_streams.h"
+#include "model/payload.h"
 #include "rules/rules.h"
 
 /* Writing */

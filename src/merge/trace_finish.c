@@ -5,14 +5,14 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/varint.h"
 #include "base/intern.h"
+#include "base/varint.h"
 #include "encode/time_stats.h"
-#include "model/metadata.h"
-#include "model/section_kinds.h"
-#include "model/lossy.h"
 #include "merge/loop_fold.h"
 #include "model/elastic_values.h"
+#include "model/lossy.h"
+#include "model/metadata.h"
+#include "model/section_kinds.h"
 #include "order/lamport.h"
 #include "series/units.h"
 

@@ -20,8 +20,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/varint.h"
+#include "base/vec.h"
 
 struct rn_chunk_stream {
 	uint64_t stream;

@@ -24,8 +24,8 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "encode/signature.h"
 #include "encode/callsite.h"
+#include "encode/signature.h"
 
 struct rn_arena;
 struct rn_sigs;

@@ -3,10 +3,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/varint.h"
-#include "encode/signature.h"
-#include "encode/callsite.h"
 #include "base/intern.h"
+#include "base/varint.h"
+#include "encode/callsite.h"
+#include "encode/signature.h"
 
 #include <string.h>
 

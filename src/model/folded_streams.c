@@ -2,8 +2,8 @@
 #include "model/folded_streams.h"
 
 #include "base/arena.h"
-#include "base/varint.h"
 #include "base/intern.h"
+#include "base/varint.h"
 #include "series/units.h"
 
 #define PARTS_MOST ((uint64_t)1 << 24) /* of loops and rules with loops, over all groups */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "encode/signature.h"
 #include "base/intern.h"
+#include "encode/signature.h"
 #include "model/merged_streams.h"
 
 static const char prefix[] = "rondo_";

@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/intern.h"
-#include "rules/symbol_counts.h"
 #include "rules/rules.h"
+#include "rules/symbol_counts.h"
 #include "series/units.h"
 
 static int index_group(struct rn_streams *s, uint32_t k, struct rn_err *err)

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "model/payload.h"
 #include "model/lossy.h"
+#include "model/payload.h"
 #include "order/event_codec.h"
 
 struct rn_arena;

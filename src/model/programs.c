@@ -3,9 +3,9 @@
 #include "model/programs.h"
 
 #include "base/buf.h"
+#include "model/merged_streams.h"
 #include "model/metadata.h"
 #include "model/rank_text.h"
-#include "model/merged_streams.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/varint.h"
+#include "base/vec.h"
 
 struct rn_buf;
 struct rn_meta;

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "base/varint.h"
 #include "base/intern.h"
+#include "base/varint.h"
 #include "encode/time_stats.h"
+#include "identity/comm_table.h"
 #include "model/loops_codec.h"
 #include "model/metadata.h"
-#include "identity/comm_table.h"
 #include "rules/rules.h"
 
 void rn_trace_init(struct rn_trace *t)

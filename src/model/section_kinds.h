@@ -20,12 +20,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "encode/signature.h"
-#include "model/event_list.h"
-#include "model/payload.h"
-#include "model/site_table.h"
 #include "model/elastic_values_codec.h"
+#include "model/event_list.h"
 #include "model/folded_streams.h"
 #include "model/merged_streams.h"
+#include "model/payload.h"
+#include "model/site_table.h"
 
 struct rn_comms;
 struct rn_container;

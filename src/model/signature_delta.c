@@ -3,10 +3,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/vec.h"
-#include "base/varint.h"
-#include "encode/signature.h"
 #include "base/intern.h"
+#include "base/varint.h"
+#include "base/vec.h"
+#include "encode/signature.h"
 
 #define NONE UINT32_MAX
 

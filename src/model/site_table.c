@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/varint.h"
 #include "base/intern.h"
+#include "base/varint.h"
 #include "encode/template.h"
 
 #include <string.h>

@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
+#include "order/cdc_tables.h"
 #include "order/context_mix.h"
 #include "order/row_model.h"
-#include "order/cdc_tables.h"
 
 /* Kinds of decisions, beside those of parts. */
 enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, ALONE };

@@ -16,8 +16,8 @@
 #include "base/buf.h"
 #include "base/varint.h"
 #include "column/column.h"
-#include "order/cdc_codec.h"
 #include "order/adaptive_codec.h"
+#include "order/cdc_codec.h"
 #include "order/value_codec.h"
 
 #define FREE     4096u

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "order/events.h"
 #include "order/context_mix.h"
+#include "order/events.h"
 #include "order/last_value.h"
 #include "order/move_to_front.h"
 

@@ -18,8 +18,8 @@
  * next function. Allocations that reach no hook are found when an unknown address is used
  * (gpu_driver.h).
  */
-#include "preload/cuda_hooks.h"
 #include "base/errno_guard.h"
+#include "preload/cuda_hooks.h"
 
 #include "preload/chain.h"
 #include "preload/gpu_driver.h"

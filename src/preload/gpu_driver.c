@@ -5,8 +5,8 @@
  * call for hipGetLastError, and a program may read it later. HIP is therefore not queried while an
  * error is pending, and an error of the query itself is cleared.
  */
-#include "preload/gpu_driver.h"
 #include "base/errno_guard.h"
+#include "preload/gpu_driver.h"
 
 #include "preload/loaded_object.h"
 

@@ -34,10 +34,10 @@
 #include <unistd.h>
 
 #include "base/bounded_text.h"
+#include "base/mpi_detect.h"
 #include "base/sanitizer.h"
 #include "base/status_file.h"
 #include "base/tracer_env.h"
-#include "base/mpi_detect.h"
 
 #define HEAD 4096 /* bytes of the status file that are searched for an earlier report */
 

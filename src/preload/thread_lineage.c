@@ -1,6 +1,6 @@
 /* thread_lineage.c - see thread_lineage.h. */
-#include "preload/thread_lineage.h"
 #include "base/errno_guard.h"
+#include "preload/thread_lineage.h"
 
 #include "preload/chain.h"
 #include "runtime/wait_state.h"

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "rules/loop_stream.h"
-#include "rules/rules.h"
 #include "rules/rule_search.h"
+#include "rules/rules.h"
 
 #define TAME_MOST ((int64_t)1 << 60)
 #define LOOK_MOST ((uint64_t)1 << 28) /* steps, over all streams: less than a minute */

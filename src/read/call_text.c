@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/number_text.h"
-#include "model/site_table.h"
 #include "identity/comm_table.h"
+#include "model/site_table.h"
 #include "read/calls.h"
 #include "read/output_form.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/bisect.h"
-#include "encode/call_times.h"
 #include "base/intern.h"
+#include "encode/call_times.h"
 #include "encode/time_stats.h"
 #include "model/chunk_list.h"
 #include "model/markers.h"

@@ -5,10 +5,10 @@
 
 #include "base/arena.h"
 #include "identity/comm_table.h"
-#include "read/call_times_reader.h"
 #include "read/call_nesting.h"
-#include "read/trace.h"
+#include "read/call_times_reader.h"
 #include "read/elastic_reader.h"
+#include "read/trace.h"
 
 /* The nesting of a group's streams. */
 struct group {

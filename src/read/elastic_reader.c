@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "read/trace.h"
-#include "rules/symbol_counts.h"
 #include "rules/rules.h"
+#include "rules/symbol_counts.h"
 #include "series/units.h"
 
 #define BLOCK 32

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "encode/call_words.h"
 #include "read/trace.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/number_text.h"
 #include "encode/call_words.h"
-#include "read/output_form.h"
 #include "read/event_reader.h"
+#include "read/output_form.h"
 #include "read/trace.h"
 
 #include <math.h>

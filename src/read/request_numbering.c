@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/vec.h"
 #include "base/intern.h"
+#include "base/vec.h"
 #include "encode/template.h"
 #include "rules/loop_stream.h"
 #include "rules/rules.h"

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "model/section_kinds.h"
 #include "model/lossy.h"
+#include "model/section_kinds.h"
 #include "rules/rules.h"
 
 /* RN_OK; RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names the file. After a failure

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "base/intern.h"
+#include "base/plural.h"
 #include "encode/template.h"
 #include "encode/time_stats.h"
-#include "model/chunk_list.h"
 #include "file/container.h"
-#include "read/call_times_reader.h"
+#include "model/chunk_list.h"
 #include "read/call_nesting.h"
-#include "read/request_numbering.h"
+#include "read/call_times_reader.h"
 #include "read/event_reader.h"
+#include "read/request_numbering.h"
 #include "read/trace.h"
 #include "rules/symbol_counts.h"
 #include "series/units.h"

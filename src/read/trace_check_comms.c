@@ -13,8 +13,8 @@
 #include "base/intern.h"
 #include "identity/comm_table.h"
 #include "read/calls.h"
-#include "read/trace_check.h"
 #include "read/trace.h"
+#include "read/trace_check.h"
 #include "series/units.h"
 
 struct names {

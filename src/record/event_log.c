@@ -5,12 +5,12 @@
 #include "base/buf.h"
 #include "base/errno_guard.h"
 #include "base/vec.h"
-#include "model/event_list.h"
 #include "journal/event_tail.h"
+#include "model/event_list.h"
 #include "order/event_chunk.h"
 #include "runtime/tracer_config.h"
-#include "trace/stream_journal.h"
 #include "trace/stream.h"
+#include "trace/stream_journal.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -9,9 +9,9 @@
 #include "preload/chain.h"
 #include "preload/loaded_object.h"
 #include "runtime/outcome.h"
+#include "runtime/tracer_state.h"
 #include "trace/stream.h"
 #include "trace/thread_stream.h"
-#include "runtime/tracer_state.h"
 
 #include <errno.h>
 #include <link.h>

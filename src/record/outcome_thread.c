@@ -3,8 +3,8 @@
 
 #include "encode/call_words.h"
 #include "preload/thread_lineage.h"
-#include "trace/handles.h"
 #include "runtime/tracer_state.h"
+#include "trace/handles.h"
 
 struct rn_order_thread *rn_order_threads;
 _Thread_local struct rn_order_thread *rn_order_me;

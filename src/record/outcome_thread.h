@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/next_mpi.h"
-#include "trace/stream.h"
 #include "order/events.h"
 #include "order/ordinal_set.h"
 #include "order/replay_plan.h"
+#include "preload/next_mpi.h"
+#include "trace/stream.h"
 
 /* A thread that had an outcome. Several may use a stream, one after the other. */
 struct rn_order_thread {

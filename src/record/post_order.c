@@ -1,6 +1,6 @@
 /* post_order.c - see post_order.h. */
-#include "record/post_order.h"
 #include "base/errno_guard.h"
+#include "record/post_order.h"
 
 #include "record/event_log.h"
 #include "runtime/tracer_state.h"

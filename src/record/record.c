@@ -1,12 +1,12 @@
 /* record.c - see record.h: what the hooks have in common. */
-#include "record/record.h"
 #include "base/errno_guard.h"
+#include "record/record.h"
 
 #include "encode/call_words.h"
 #include "record/event_log.h"
-#include "trace/request_names.h"
-#include "runtime/tracer_state.h"
 #include "record/tracked_request.h"
+#include "runtime/tracer_state.h"
+#include "trace/request_names.h"
 
 /* The first thread is not recorded: events are its own until another thread is named. */
 struct rn_order_thread *rn_record_new_thread(struct rn_stream *t)

@@ -6,8 +6,8 @@
 
 #include "record/record.h"
 #include "record/record_start.h"
-#include "trace/request_names.h"
 #include "runtime/tracer_state.h"
+#include "trace/request_names.h"
 
 /* False: the call is not recorded. */
 static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_Request *q,

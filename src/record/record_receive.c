@@ -9,8 +9,8 @@
 
 #include "record/post_order.h"
 #include "record/receive_calls.h"
-#include "runtime/tracer_state.h"
 #include "record/tracked_request.h"
+#include "runtime/tracer_state.h"
 
 /* A receive that is about to be started. The message that the same call sends (MPI_Sendrecv) is not
  * recorded for clocks. */

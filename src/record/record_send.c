@@ -8,12 +8,12 @@
 #include "record/record.h"
 #include "record/record_start.h"
 
-#include "trace/comm_registry.h"
-#include "runtime/tracer_config.h"
 #include "record/event_log.h"
 #include "record/post_order.h"
 #include "record/send_hooks.h"
 #include "record/tracked_request.h"
+#include "runtime/tracer_config.h"
+#include "trace/comm_registry.h"
 
 struct send {
 	struct rn_order_call c;

@@ -2,12 +2,12 @@
 #include "record/record.h"
 #include "record/record_start.h"
 
-#include "runtime/tracer_config.h"
 #include "record/event_log.h"
-#include "runtime/outcome.h"
 #include "record/post_order.h"
-#include "trace/caller_filter.h"
+#include "runtime/outcome.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
+#include "trace/caller_filter.h"
 
 static void ignore_comm(uint32_t function, const char *name, const struct rn_comm *now)
 {

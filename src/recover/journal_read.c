@@ -4,12 +4,12 @@
 #include "base/arena.h"
 #include "encode/callsite.h"
 #include "encode/time_stats.h"
-#include "model/metadata.h"
-#include "journal/event_tail.h"
-#include "recover/segment_join.h"
-#include "recover/journal_read_stream.h"
-#include "journal/journal_file.h"
 #include "identity/comm_table.h"
+#include "journal/event_tail.h"
+#include "journal/journal_file.h"
+#include "model/metadata.h"
+#include "recover/journal_read_stream.h"
+#include "recover/segment_join.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "model/payload.h"
-#include "merge/process_trace.h"
 #include "journal/journal_file.h"
+#include "merge/process_trace.h"
+#include "model/payload.h"
 
 struct rn_arena;
 

@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "base/bisect.h"
+#include "base/intern.h"
 #include "base/varint.h"
 #include "encode/elastic_slots.h"
-#include "base/intern.h"
 #include "encode/time_stats.h"
 #include "grammar/grammar.h"
 #include "rules/rules.h"

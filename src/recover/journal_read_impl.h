@@ -14,9 +14,9 @@
 
 #include "base/vec.h"
 #include "encode/reintern.h"
-#include "recover/segment_join.h"
-#include "recover/journal_read_stream.h"
 #include "model/markers.h"
+#include "recover/journal_read_stream.h"
+#include "recover/segment_join.h"
 
 struct rn_recorded_stream;
 

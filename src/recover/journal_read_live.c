@@ -2,8 +2,8 @@
 #include "recover/journal_read_stream.h"
 
 #include "base/arena.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "encode/call_words.h"
 #include "merge/process_trace.h"
 #include "recover/journal_read.h"
 #include "recover/journal_read_impl.h"

@@ -2,9 +2,9 @@
 #include "recover/journal_read_impl.h"
 
 #include "base/arena.h"
-#include "encode/elastic_slots.h"
-#include "encode/call_times.h"
 #include "base/intern.h"
+#include "encode/call_times.h"
+#include "encode/elastic_slots.h"
 #include "model/chunk_list.h"
 
 #include <string.h>

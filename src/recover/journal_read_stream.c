@@ -7,13 +7,13 @@
 #include "recover/journal_read_stream.h"
 
 #include "base/arena.h"
+#include "base/intern.h"
 #include "encode/call_words.h"
 #include "encode/call_words_visit.h"
-#include "base/intern.h"
 #include "encode/time_stats.h"
+#include "grammar/grammar.h"
 #include "merge/process_trace.h"
 #include "recover/journal_read_impl.h"
-#include "grammar/grammar.h"
 #include "rules/rules.h"
 
 #include <string.h>

@@ -24,15 +24,15 @@
 #include "base/notes.h"
 #include "base/plural.h"
 #include "base/private_dir.h"
+#include "journal/journal_copy.h"
+#include "journal/journal_file.h"
+#include "read/trace.h"
+#include "read/trace_check.h"
+#include "recover/journal_read.h"
+#include "recover/journal_repair.h"
 #include "recover/map_guard.h"
 #include "recover/place_trace.h"
-#include "recover/journal_repair.h"
 #include "recover/recover.h"
-#include "recover/journal_read.h"
-#include "journal/journal_file.h"
-#include "journal/journal_copy.h"
-#include "read/trace_check.h"
-#include "read/trace.h"
 
 struct file {
 	char *path;       /* for messages */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/private_dir.h"
 #include "base/mpi_detect.h"
+#include "base/private_dir.h"
 #include "file/trace_name.h"
 #include "model/metadata.h"
 #include "read/trace.h"

@@ -3,13 +3,13 @@
 
 #include "base/varint.h"
 #include "encode/call_words.h"
-#include "merge/partial_trace.h"
-#include "model/metadata.h"
-#include "merge/process_trace.h"
-#include "recover/journal_read.h"
-#include "model/section_kinds.h"
-#include "file/trace_writer.h"
 #include "encode/rank_expr.h"
+#include "file/trace_writer.h"
+#include "merge/partial_trace.h"
+#include "merge/process_trace.h"
+#include "model/metadata.h"
+#include "model/section_kinds.h"
+#include "recover/journal_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>

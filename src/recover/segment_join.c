@@ -2,13 +2,13 @@
 #include "recover/segment_join.h"
 
 #include "base/arena.h"
-#include "encode/elastic_slots.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "encode/call_words.h"
+#include "encode/elastic_slots.h"
 #include "encode/time_stats.h"
 #include "merge/process_trace.h"
-#include "rules/symbol_counts.h"
 #include "rules/rules.h"
+#include "rules/symbol_counts.h"
 
 #include <string.h>
 

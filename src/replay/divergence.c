@@ -5,13 +5,13 @@
 #include "base/plural.h"
 #include "replay/replay_state.h"
 
-#include "trace/comm_registry.h"
-#include "runtime/tracer_config.h"
-#include "runtime/message.h"
 #include "record/post_order.h"
-#include "trace/request_names.h"
+#include "runtime/message.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 #include "runtime/wait_state.h"
+#include "trace/comm_registry.h"
+#include "trace/request_names.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -12,9 +12,9 @@
 #include "replay/replay_cursor.h"
 
 #include "encode/call_words.h"
+#include "runtime/wait_state.h"
 #include "trace/comm_registry.h"
 #include "trace/handles.h"
-#include "runtime/wait_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

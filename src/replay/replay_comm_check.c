@@ -11,8 +11,8 @@
 #include "replay/replay_start.h"
 
 #include "encode/call_words.h"
-#include "trace/comm_registry.h"
 #include "runtime/tracer_state.h"
+#include "trace/comm_registry.h"
 
 #include <inttypes.h>
 #include <stdio.h>

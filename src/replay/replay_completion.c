@@ -7,9 +7,9 @@
  */
 #include "record/completion.h"
 
-#include "runtime/tracer_config.h"
 #include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
+#include "runtime/tracer_config.h"
 
 /* Whether another request receives in its place. */
 static bool is_placeholder(const struct rn_tracked *f)

@@ -2,8 +2,8 @@
 #include "replay/replay_state.h"
 
 #include "base/bisect.h"
-#include "trace/comm_registry.h"
 #include "runtime/wait_state.h"
+#include "trace/comm_registry.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/tracked_request.h"
 #include "order/replay_plan.h"
+#include "record/tracked_request.h"
 
 struct rn_replay; /* opaque: of a thread */
 

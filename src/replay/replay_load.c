@@ -5,16 +5,16 @@
 #include "base/status_file.h"
 #include "replay/replay_state.h"
 
-#include "model/metadata.h"
 #include "base/tick_clock.h"
-#include "trace/comm_registry.h"
-#include "runtime/tracer_config.h"
-#include "trace/run_env.h"
+#include "model/metadata.h"
 #include "replay/run_env_check.h"
-#include "trace/caller_filter.h"
 #include "runtime/message.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 #include "runtime/wait_state.h"
+#include "trace/caller_filter.h"
+#include "trace/comm_registry.h"
+#include "trace/run_env.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* replay_post_order.c - see replay_post_order.h. */
 #include "replay/replay_post_order.h"
 
-#include "trace/comm_registry.h"
 #include "replay/replay_cursor.h"
 #include "runtime/tracer_state.h"
+#include "trace/comm_registry.h"
 
 #include <stdatomic.h>
 

@@ -7,8 +7,8 @@
 #include "record/probe.h"
 
 #include "replay/replay_cursor.h"
-#include "replay/replay_start.h"
 #include "replay/replay_post_order.h"
+#include "replay/replay_start.h"
 
 #include <sched.h>
 

@@ -10,10 +10,10 @@
 
 #include "record/receive_calls.h"
 #include "record/record_start.h"
-#include "replay/replay_post_order.h"
-#include "trace/request_names.h"
-#include "runtime/tracer_state.h"
 #include "record/tracked_request.h"
+#include "replay/replay_post_order.h"
+#include "runtime/tracer_state.h"
+#include "trace/request_names.h"
 
 /* A receive that is about to be started: a wildcard receive, or in a turn. */
 struct post {

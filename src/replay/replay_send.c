@@ -5,9 +5,9 @@
 #include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
 
-#include "replay/replay_post_order.h"
 #include "record/send_hooks.h"
 #include "record/tracked_request.h"
+#include "replay/replay_post_order.h"
 
 struct send {
 	struct rn_order_call c;

@@ -3,10 +3,10 @@
 #include "replay/replay_start.h"
 
 #include "base/mpi_detect.h"
-#include "runtime/outcome.h"
 #include "record/post_order.h"
-#include "trace/caller_filter.h"
+#include "runtime/outcome.h"
 #include "runtime/tracer_state.h"
+#include "trace/caller_filter.h"
 
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
 #ifndef RN_REPLAY_REPLAY_STATE_H
 #define RN_REPLAY_REPLAY_STATE_H
 
-#include "replay/replay_cursor.h"
 #include "order/replay_control.h"
+#include "replay/replay_cursor.h"
 
 /* Of a thread. */
 struct rn_replay {

@@ -2,8 +2,8 @@
  * replay_value.c - returns the recorded results of MPI_Wtime and MPI_Get_processor_name, and of
  * functions of the C library.
  */
-#include "record/record_value.h"
 #include "base/errno_guard.h"
+#include "record/record_value.h"
 
 #include "replay/replay_cursor.h"
 #include "replay/replay_start.h"

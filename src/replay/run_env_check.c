@@ -1,15 +1,15 @@
 /* run_env_check.c - see run_env_check.h. */
 #include "replay/run_env_check.h"
 
-#include "base/errno_guard.h"
 #include "base/command_text.h"
+#include "base/errno_guard.h"
 #include "identity/comm_table.h"
-#include "runtime/tracer_config.h"
-#include "trace/run_env.h"
 #include "replay/replay_cursor.h"
-#include "trace/run_env.h"
 #include "runtime/message.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
+#include "trace/run_env.h"
+#include "trace/run_env.h"
 #include "track/memory.h"
 
 #include <stdio.h>

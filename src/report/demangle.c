@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/notes.h"
 #include "base/mpi_detect.h"
+#include "base/notes.h"
 
 #define NAME_MAX_BYTES ((size_t)8192) /* maximum of a symbol and of a demangled name */
 #define CPU_SECONDS    1u             /* limit for all names together */

@@ -9,12 +9,12 @@
 
 #include "base/err.h"
 #include "base/notes.h"
-#include "report/live_report.h"
 #include "encode/call_words.h"
-#include "recover/journal_read.h"
-#include "read/calls.h"
 #include "read/call_text.h"
+#include "read/calls.h"
 #include "read/output_form.h"
+#include "recover/journal_read.h"
+#include "report/live_report.h"
 
 static const char *state_name(const struct live *v, const struct rn_stand *s)
 {

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/intern.h"
 #include "base/notes.h"
 #include "base/plural.h"
-#include "report/live_report.h"
 #include "encode/call_words.h"
-#include "base/intern.h"
 #include "model/metadata.h"
-#include "recover/recover.h"
-#include "recover/journal_read.h"
 #include "read/output_form.h"
+#include "recover/journal_read.h"
+#include "recover/recover.h"
+#include "report/live_report.h"
 
 #define LINES_MAX 40  /* of who waits for whom */
 #define LASTING_S 2.0 /* messages do not take that long */

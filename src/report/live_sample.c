@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "report/live_report.h"
-#include "recover/journal_read.h"
 #include "base/tick_clock.h"
+#include "recover/journal_read.h"
+#include "report/live_report.h"
 
 #define MOMENT_MS 200
 

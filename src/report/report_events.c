@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/nondeterminism.h"
 #include "analysis/event_source.h"
+#include "analysis/nondeterminism.h"
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/buf.h"
-#include "report/report_format.h"
-#include "report/symbolizer.h"
 #include "encode/call_words.h"
 #include "model/markers.h"
 #include "read/call_text.h"
-#include "read/output_form.h"
 #include "read/event_reader.h"
+#include "read/output_form.h"
 #include "read/trace.h"
+#include "report/report_format.h"
+#include "report/symbolizer.h"
 
 #define CALLS       ((uint64_t)1 << 24) /* that are read one by one without being told to */
 #define SITES_SHOWN 24u

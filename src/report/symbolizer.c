@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/notes.h"
 #include "base/mpi_detect.h"
-#include "report/demangle.h"
+#include "base/notes.h"
 #include "model/metadata.h"
 #include "read/output_form.h"
 #include "read/trace.h"
+#include "report/demangle.h"
 
 struct module {
 	bool tried;

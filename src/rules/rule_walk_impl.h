@@ -2,8 +2,8 @@
 #ifndef RN_RULES_RULE_WALK_IMPL_H
 #define RN_RULES_RULE_WALK_IMPL_H
 
-#include "rules/rules_impl.h"
 #include "rules/loop_span.h"
+#include "rules/rules_impl.h"
 
 static inline bool in_loop(const struct rn_walk_frame *f)
 {

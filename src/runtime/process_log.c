@@ -5,9 +5,9 @@
 #include "base/private_dir.h"
 #include "base/tracer_env.h"
 #include "encode/process_table.h"
-#include "runtime/tracer_config.h"
 #include "runtime/message.h"
 #include "runtime/status_line.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 
 #include <errno.h>

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #include "base/spin.h"
-#include "journal/journal_file.h"
 #include "journal/journal_copy.h"
 #include "journal/journal_dir.h"
+#include "journal/journal_file.h"
 
 struct rn_object;
 

@@ -5,16 +5,16 @@
 
 #include "base/arena.h"
 #include "base/call_list.h"
+#include "base/mpi_detect.h"
 #include "base/sanitizer.h"
 #include "base/script_name.h"
 #include "base/tracer_env.h"
-#include "base/mpi_detect.h"
+#include "encode/call_words.h"
 #include "encode/callsite.h"
 #include "encode/time_quant.h"
-#include "encode/call_words.h"
 #include "file/trace_name.h"
-#include "model/metadata.h"
 #include "model/lossy.h"
+#include "model/metadata.h"
 #include "order/event_codec.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "runtime/wait_state.h"
 
 #include "encode/call_words.h"
-#include "runtime/tracer_state.h"
 #include "order/replay_control.h"
+#include "runtime/tracer_state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "trace/comm_registry.h"
 #include "preload/next_mpi.h"
+#include "trace/comm_registry.h"
 
 /* Of a communicator the tracer knows more than enough; a handle that is none has no processes. */
 static inline int rn_len_size(struct rn_stream *t, MPI_Comm comm)

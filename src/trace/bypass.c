@@ -1,10 +1,10 @@
 /* bypass.c - see bypass.h. */
 #include "trace/bypass.h"
 
-#include "trace/callstack.h"
-#include "runtime/tracer_config.h"
-#include "runtime/outcome.h"
 #include "preload/next_mpi.h"
+#include "runtime/outcome.h"
+#include "runtime/tracer_config.h"
+#include "trace/callstack.h"
 
 _Atomic uint8_t rn_light[RN_LIGHT_FUNCTIONS];
 

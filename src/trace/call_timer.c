@@ -3,10 +3,10 @@
 
 #include "base/errno_guard.h"
 #include "model/chunk_list.h"
-#include "trace/stream_journal.h"
-#include "trace/stream.h"
 #include "runtime/message.h"
 #include "runtime/tracer_state.h"
+#include "trace/stream.h"
+#include "trace/stream_journal.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -5,9 +5,9 @@
 
 #include "base/errno_guard.h"
 #include "encode/call_words.h"
-#include "trace/bypass.h"
 #include "preload/loaded_object.h"
 #include "preload/next_mpi.h"
+#include "trace/bypass.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

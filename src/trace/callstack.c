@@ -1,18 +1,18 @@
 /* callstack.c - see callstack.h. */
 #include "trace/callstack.h"
 
-#include "base/errno_guard.h"
 #include "base/arena.h"
+#include "base/errno_guard.h"
+#include "base/intern.h"
 #include "base/spin.h"
 #include "encode/callsite.h"
 #include "encode/process_table.h"
-#include "base/intern.h"
 #include "model/metadata.h"
 #include "preload/loaded_object.h"
-#include "trace/stack_match.h"
-#include "trace/stream.h"
 #include "runtime/message.h"
 #include "runtime/process_log.h"
+#include "trace/stack_match.h"
+#include "trace/stream.h"
 #include "track/unwind.h"
 
 #include <errno.h>

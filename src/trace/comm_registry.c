@@ -13,14 +13,14 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "encode/process_table.h"
 #include "encode/call_words.h"
+#include "encode/process_table.h"
 #include "identity/comm_table.h"
-#include "trace/handles.h"
 #include "runtime/outcome.h"
 #include "runtime/process_log.h"
-#include "trace/run_env.h"
 #include "runtime/tracer_state.h"
+#include "trace/handles.h"
+#include "trace/run_env.h"
 #include "track/id_pool.h"
 
 #include <stdio.h>

@@ -2,14 +2,14 @@
 #include "trace/elastic.h"
 
 #include "base/errno_guard.h"
-#include "base/vec.h"
-#include "encode/elastic_slots.h"
-#include "encode/call_words_visit.h"
 #include "base/intern.h"
+#include "base/vec.h"
+#include "encode/call_words_visit.h"
+#include "encode/elastic_slots.h"
 #include "encode/time_stats.h"
 #include "runtime/tracer_config.h"
-#include "trace/stream_journal.h"
 #include "trace/stream.h"
+#include "trace/stream_journal.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "encode/process_table.h"
-#include "trace/comm_registry.h"
 #include "preload/next_mpi.h"
+#include "trace/comm_registry.h"
 #include "track/id_pool.h"
 #include "track/owned_ids.h"
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "encode/call_words.h"
-#include "trace/stream.h"
 #include "runtime/tracer_state.h"
+#include "trace/stream.h"
 
 /* RN_OK or RN_E_NOMEM. */
 int rn_handles_init(struct rn_arena *mem);

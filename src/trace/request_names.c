@@ -6,10 +6,10 @@
 
 #include "base/vec.h"
 #include "encode/call_words.h"
+#include "runtime/tracer_state.h"
 #include "trace/handles.h"
 #include "trace/stream_journal.h"
 #include "trace/stream_list.h"
-#include "runtime/tracer_state.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* run_env.c - see run_env.h. */
 #include "trace/run_env.h"
 
-#include "base/errno_guard.h"
 #include "base/command_text.h"
+#include "base/errno_guard.h"
 #include "identity/comm_table.h"
-#include "runtime/tracer_config.h"
 #include "preload/next_mpi.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 
 #include <dlfcn.h>

@@ -2,9 +2,9 @@
 #include "trace/stack_match.h"
 
 #include "base/arena.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "encode/callsite.h"
-#include "base/intern.h"
 #include "runtime/tracer_config.h"
 
 #define LATEST 64u /* sets that are looked at */

@@ -4,18 +4,18 @@
 #include "trace/stream.h"
 
 #include "base/errno_guard.h"
+#include "base/intern.h"
 #include "base/vec.h"
-#include "encode/reintern.h"
 #include "encode/call_words.h"
 #include "encode/call_words_visit.h"
-#include "base/intern.h"
+#include "encode/reintern.h"
 #include "runtime/tracer_config.h"
-#include "trace/elastic.h"
-#include "trace/bypass.h"
-#include "trace/stack_match.h"
-#include "trace/stream_journal.h"
-#include "trace/stream_checkpoint.h"
 #include "runtime/tracer_state.h"
+#include "trace/bypass.h"
+#include "trace/elastic.h"
+#include "trace/stack_match.h"
+#include "trace/stream_checkpoint.h"
+#include "trace/stream_journal.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,15 +3,15 @@
 
 #include "base/errno_guard.h"
 #include "base/intern.h"
-#include "model/chunk_list.h"
 #include "journal/event_tail.h"
-#include "journal/journal_file.h"
 #include "journal/journal_copy.h"
+#include "journal/journal_file.h"
+#include "model/chunk_list.h"
 #include "runtime/outcome.h"
 #include "runtime/process_log.h"
-#include "trace/stream_checkpoint.h"
-#include "trace/stream.h"
 #include "runtime/tracer_state.h"
+#include "trace/stream.h"
+#include "trace/stream_checkpoint.h"
 #include "track/memory.h"
 
 #include <sched.h>

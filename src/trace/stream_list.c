@@ -2,8 +2,8 @@
 #include "trace/stream_list.h"
 
 #include "base/spin.h"
-#include "trace/stream.h"
 #include "runtime/tracer_state.h"
+#include "trace/stream.h"
 
 #include <string.h>
 

@@ -4,12 +4,12 @@
 #include "base/errno_guard.h"
 #include "preload/thread_lineage.h"
 #include "runtime/tracer_config.h"
-#include "trace/stream_journal.h"
-#include "trace/stream.h"
-#include "trace/stream_list.h"
-#include "trace/tracer_start.h"
 #include "runtime/tracer_state.h"
 #include "runtime/wait_state.h"
+#include "trace/stream.h"
+#include "trace/stream_journal.h"
+#include "trace/stream_list.h"
+#include "trace/tracer_start.h"
 
 #include <limits.h>
 #include <pthread.h>

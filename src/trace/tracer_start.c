@@ -1,18 +1,18 @@
 /* tracer_start.c - see tracer_start.h. */
 #include "trace/tracer_start.h"
 
-#include "base/tracer_env.h"
 #include "base/mpi_detect.h"
 #include "base/tick_clock.h"
-#include "trace/comm_registry.h"
-#include "runtime/tracer_config.h"
+#include "base/tracer_env.h"
 #include "preload/gpu_driver.h"
-#include "trace/handles.h"
-#include "runtime/message.h"
 #include "preload/next_mpi.h"
-#include "trace/request_names.h"
+#include "runtime/message.h"
 #include "runtime/status_line.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
+#include "trace/comm_registry.h"
+#include "trace/handles.h"
+#include "trace/request_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,15 +19,15 @@
 #include <string.h>
 
 #include "encode/call_words.h"
+#include "preload/next_mpi.h"
+#include "trace/array_lengths.h"
+#include "trace/bypass.h"
+#include "trace/caller_filter.h"
 #include "trace/callstack.h"
 #include "trace/comm_registry.h"
 #include "trace/handles.h"
-#include "trace/array_lengths.h"
-#include "trace/bypass.h"
 #include "trace/mem_location.h"
-#include "preload/next_mpi.h"
 #include "trace/request_names.h"
-#include "trace/caller_filter.h"
 #include "trace/stream.h"
 #include "trace/thread_stream.h"
 

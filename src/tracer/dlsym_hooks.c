@@ -11,12 +11,12 @@
  * address. So whatever is not answered here goes on by a jump. For the same reason there is no
  * dlopen here: what is loaded is found when it is used.
  */
-#include "trace/callstack.h"
 #include "base/errno_guard.h"
 #include "preload/chain.h"
 #include "preload/cuda_hooks.h"
 #include "preload/loaded_object.h"
 #include "trace/caller_filter.h"
+#include "trace/callstack.h"
 #include "track/memory.h"
 
 #include <errno.h>

@@ -10,11 +10,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/tick_clock.h"
 #include "encode/time_stats.h"
 #include "merge/partial_trace.h"
 #include "merge/process_trace.h"
 #include "runtime/signal_guard.h"
-#include "base/tick_clock.h"
 
 /* Nanoseconds that the ranks wait for each other. */
 #define RN_FINISH_DEADLINE ((uint64_t)60 * 1000000000)

@@ -1,18 +1,18 @@
 /* run_summary.c - see run_summary.h. */
 #include "tracer/run_summary.h"
 
+#include "base/intern.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "base/tracer_env.h"
-#include "base/intern.h"
-#include "model/event_list.h"
 #include "file/trace_writer.h"
-#include "runtime/tracer_config.h"
-#include "tracer/finish_impl.h"
+#include "model/event_list.h"
 #include "runtime/message.h"
 #include "runtime/process_log.h"
 #include "runtime/status_line.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
+#include "tracer/finish_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>

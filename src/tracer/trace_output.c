@@ -6,8 +6,8 @@
 
 #include "base/status_file.h"
 #include "file/trace_name.h"
-#include "runtime/tracer_config.h"
 #include "runtime/process_log.h"
+#include "runtime/tracer_config.h"
 
 static unsigned number = 1;
 static struct rn_trace_seen seen; /* the file that may be replaced */

@@ -1,18 +1,18 @@
 /* tracer.c - see tracer.h. */
 #include "tracer/tracer.h"
 
-#include "trace/comm_registry.h"
-#include "runtime/tracer_config.h"
-#include "tracer/finish.h"
+#include "preload/next_mpi.h"
 #include "record/record_start.h"
 #include "replay/replay_start.h"
-#include "preload/next_mpi.h"
+#include "runtime/tracer_config.h"
+#include "runtime/tracer_state.h"
+#include "trace/comm_registry.h"
 #include "trace/run_env.h"
-#include "trace/stream_journal.h"
 #include "trace/stream.h"
+#include "trace/stream_journal.h"
 #include "trace/thread_stream.h"
 #include "trace/tracer_start.h"
-#include "runtime/tracer_state.h"
+#include "tracer/finish.h"
 
 #include <pthread.h>
 #include <unistd.h>

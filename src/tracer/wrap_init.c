@@ -4,9 +4,9 @@
 #include "trace/wrapper_macros.h"
 
 #include "runtime/tracer_config.h"
+#include "runtime/tracer_state.h"
 #include "tracer/finish.h"
 #include "tracer/tracer.h"
-#include "runtime/tracer_state.h"
 
 #include <stdarg.h>
 #include <string.h>

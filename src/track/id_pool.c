@@ -1,6 +1,6 @@
 /* id_pool.c - see id_pool.h. Numbers here are less 64: those of the tree. */
-#include "track/id_pool.h"
 #include "base/arena.h"
+#include "track/id_pool.h"
 
 #include <assert.h>
 #include <errno.h>

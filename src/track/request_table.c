@@ -1,7 +1,7 @@
 /* request_table.c - see request_table.h: new handles, handles that several requests have, and
  * growing. */
-#include "track/request_table.h"
 #include "base/arena.h"
+#include "track/request_table.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  * Base, "Exception Frames". It is read from memory, as the loader has mapped it, and believed as
  * far as its own lengths go, as every unwinder does.
  */
-#include "track/unwind.h"
 #include "base/bisect.h"
+#include "track/unwind.h"
 
 #include <link.h>
 #include <string.h>

@@ -11,11 +11,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "bench/virtual.h"
 #include "base/intern.h"
-#include "merge/stream_set_codec.h"
+#include "bench/virtual.h"
 #include "grammar/grammar.h"
 #include "merge/stream_set.h"
+#include "merge/stream_set_codec.h"
 #include "model/merged_streams.h"
 #include "t/unit/part_check.h"
 

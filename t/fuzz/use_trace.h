@@ -14,30 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/nondeterminism.h"
+#include "analysis/bytes_moved.h"
 #include "analysis/event_diff.h"
 #include "analysis/event_source.h"
 #include "analysis/events_from_calls.h"
+#include "analysis/infer_receives.h"
+#include "analysis/nondeterminism.h"
 #include "analysis/outline.h"
 #include "analysis/thread_events.h"
-#include "analysis/infer_receives.h"
-#include "analysis/bytes_moved.h"
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/buf.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "encode/call_words.h"
 #include "identity/comm_table.h"
 #include "model/markers.h"
 #include "order/replay_plan.h"
-#include "read/trace_check.h"
 #include "read/call_text.h"
-#include "read/output_form.h"
 #include "read/call_times_reader.h"
-#include "read/event_text.h"
 #include "read/event_reader.h"
+#include "read/event_text.h"
+#include "read/output_form.h"
 #include "read/stream_printer.h"
 #include "read/trace.h"
+#include "read/trace_check.h"
 
 #define CALLS_READ   10000u
 #define STREAMS_READ 64u

@@ -17,9 +17,9 @@
 #define AREA   ((size_t)1 << 12)
 
 #include "encode/call_times.h"
+#include "file/trace_writer.h"
 #include "journal/event_tail.h"
 #include "order/event_chunk.h"
-#include "file/trace_writer.h"
 #include "t/unit/part_files.h"
 
 enum good_part { GOOD_CALLS, GOOD_SEGMENTS, GOOD_EVENTS, GOOD_CLOCK, GOOD_PARTS };

@@ -26,17 +26,17 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/signature.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "bench/rank_merge.h"
+#include "encode/call_words.h"
+#include "encode/signature.h"
 #include "encode/template.h"
-#include "model/payload.h"
 #include "file/container.h"
 #include "file/trace_writer.h"
 #include "grammar/grammar.h"
 #include "identity/comm_table.h"
-#include "bench/rank_merge.h"
 #include "model/merged_streams.h"
+#include "model/payload.h"
 #include "tap.h"
 
 #define SCRIPT_NAMES  26

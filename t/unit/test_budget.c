@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/budget.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
 #include "file/container.h"

@@ -12,13 +12,13 @@
 #include "base/io.h"
 #include "encode/call_times.h"
 #include "encode/time_stats.h"
-#include "merge/partial_trace.h"
 #include "file/trace_writer.h"
 #include "identity/comm_table.h"
+#include "merge/partial_trace.h"
 #include "part_check.h"
-#include "read/trace_check.h"
 #include "read/call_times_reader.h"
 #include "read/trace.h"
+#include "read/trace_check.h"
 #include "virtual_trace.h"
 
 /* What one rank knows: times that depend on the signature's bytes and on the rank, one

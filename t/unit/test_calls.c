@@ -1,14 +1,14 @@
 /* test_calls.c - a call whose words make no sense costs its arguments, and nothing else. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/intern.h"
 #include "base/varint.h"
 #include "encode/process_table.h"
-#include "base/intern.h"
+#include "encode/rank_expr.h"
 #include "encode/template.h"
 #include "encode/time_stats.h"
 #include "identity/comm_table.h"
 #include "merge/canonicalize.h"
-#include "encode/rank_expr.h"
 #include "model/elastic_values.h"
 #include "tap.h"
 

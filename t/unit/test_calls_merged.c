@@ -1,9 +1,9 @@
 /* test_calls_merged.c - the calls of all streams by their end times, against each stream alone. */
 #include "base/arena.h"
 #include "model/chunk_list.h"
+#include "read/call_times_reader.h"
 #include "read/calls.h"
 #include "read/calls_merged.h"
-#include "read/call_times_reader.h"
 #include "read/trace.h"
 #include "tap.h"
 

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "encode/template.h"
 #include "identity/comm_table.h"
-#include "read/calls.h"
 #include "read/call_text.h"
+#include "read/calls.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
 

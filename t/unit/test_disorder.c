@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "analysis/nondeterminism.h"
 #include "analysis/event_diff.h"
+#include "analysis/nondeterminism.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,8 +1,8 @@
 /* test_flow.c - streams with loops: walking, seeking and counting, against their expansion. */
 #include "random_loops.h"
 
-#include "rules/symbol_counts.h"
 #include "rules/rule_search.h"
+#include "rules/symbol_counts.h"
 
 #include <stdlib.h>
 #include <string.h>

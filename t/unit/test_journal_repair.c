@@ -11,8 +11,8 @@
 
 #include "base/io.h"
 #include "journal/byte_locator.h"
-#include "recover/journal_repair.h"
 #include "model/merged_streams.h"
+#include "recover/journal_repair.h"
 #include "part_files.h"
 
 #define RANKS     2u

@@ -7,9 +7,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/intern.h"
 #include "base/varint.h"
 #include "encode/signature.h"
-#include "base/intern.h"
 #include "encode/template.h"
 #include "grammar/grammar.h"
 #include "model/merged_streams.h"

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "encode/signature.h"
 #include "base/intern.h"
+#include "encode/signature.h"
 #include "encode/template.h"
 #include "read/request_numbering.h"
 #include "rules/loop_stream.h"

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "order/cdc_tables.h"
 #include "order/event_codec.h"
 #include "order/lamport.h"
-#include "order/cdc_tables.h"
 
 #define THREADS 8u
 #define MOST    4000u

@@ -8,16 +8,16 @@
  */
 #include "tap.h"
 
-#include "bench/rank_merge.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "bench/rank_merge.h"
 #include "bench/worded.h"
-#include "merge/partial_trace.h"
-#include "file/trace_writer.h"
-#include "model/payload.h"
-#include "merge/process_trace.h"
-#include "identity/comm_table.h"
 #include "encode/rank_expr.h"
+#include "file/trace_writer.h"
+#include "identity/comm_table.h"
+#include "merge/partial_trace.h"
+#include "merge/process_trace.h"
+#include "model/payload.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -15,13 +15,13 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/process_table.h"
-#include "encode/call_words.h"
 #include "base/intern.h"
+#include "encode/call_words.h"
+#include "encode/process_table.h"
 #include "encode/template.h"
 #include "identity/comm_table.h"
-#include "read/calls.h"
 #include "read/call_text.h"
+#include "read/calls.h"
 #include "rules/rules.h"
 #include "track/memory.h"
 

@@ -2,10 +2,10 @@
 #include "tap.h"
 
 #include "base/io.h"
-#include "read/trace_check.h"
 #include "read/call_text.h"
 #include "read/stream_printer.h"
 #include "read/trace.h"
+#include "read/trace_check.h"
 #include "rich_trace.h"
 
 /* A trace opened, with what printing it needs. */

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
-#include "grammar/grammar.h"
 #include "bench/expand.h"
+#include "grammar/grammar.h"
 
 #include <string.h>
 

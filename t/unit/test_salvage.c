@@ -17,8 +17,8 @@
 
 #include "base/arena.h"
 #include "base/io.h"
-#include "recover/journal_read.h"
 #include "journal/journal_copy.h"
+#include "recover/journal_read.h"
 #include "part_files.h"
 #include "bench/expand.h"
 #include "series/units.h"

@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "file/zstd_dictionary.h"
 #include "file/container.h"
+#include "file/zstd_dictionary.h"
 
 #define HEADER  24
 #define TRAILER 16

@@ -1,9 +1,9 @@
 /* test_sites.c - stacks as bytes and as the section `sites`: there and back, and hostile bytes. */
 #include "base/arena.h"
 #include "base/buf.h"
-#include "encode/signature.h"
-#include "encode/callsite.h"
 #include "base/intern.h"
+#include "encode/callsite.h"
+#include "encode/signature.h"
 #include "encode/template.h"
 #include "take_sites.h"
 #include "tap.h"

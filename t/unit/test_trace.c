@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "encode/signature.h"
-#include "read/trace_check.h"
 #include "read/call_text.h"
 #include "read/stream_printer.h"
 #include "read/trace.h"
+#include "read/trace_check.h"
 #include "rich_trace.h"
 #include "virtual_trace.h"
 

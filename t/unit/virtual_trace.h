@@ -9,14 +9,14 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "bench/virtual.h"
 #include "base/intern.h"
-#include "model/payload.h"
+#include "bench/rank_merge.h"
+#include "bench/virtual.h"
 #include "file/container.h"
 #include "file/trace_writer.h"
 #include "grammar/grammar.h"
-#include "bench/rank_merge.h"
 #include "model/merged_streams.h"
+#include "model/payload.h"
 #include "rules/rules.h"
 
 /* A rank's table and grammar, used again for every rank. */
