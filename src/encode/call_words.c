@@ -58,9 +58,15 @@ static bool put_absent(struct walk *c, uint64_t v)
 
 static const char *comm_name(const struct walk *c, uint32_t comm)
 {
-	const char *name = comm ? rn_process_comm(c->env->process, comm).name : WORLD;
+	const char *name = rn_process_comm(c->env->process, comm).name;
 
 	return name ? name : "comm:unknown";
+}
+
+/* A call without a communicator uses the ranks of the world. */
+static const char *comm_or_world(const struct walk *c, uint32_t comm)
+{
+	return comm ? comm_name(c, comm) : WORLD;
 }
 
 static int64_t constant(const struct walk *c, enum rn_param_kind kind, int64_t value)
@@ -78,7 +84,7 @@ static const void *element(const struct rn_sigs *table, uint64_t id, size_t *len
 /* The next value is about ranks of this communicator. */
 static void put_in(struct walk *c, uint32_t comm)
 {
-	const char *name = comm_name(c, comm);
+	const char *name = comm_or_world(c, comm);
 
 	if (strcmp(name, c->name) != 0)
 		rn_call_in(c->w, name, strlen(name));
@@ -372,7 +378,7 @@ static void put_status(struct walk *c, uint64_t head)
 		c->call_comm = c->comm;
 		c->call_name = c->name;
 		c->comm = comm;
-		c->name = comm_name(c, comm);
+		c->name = comm_or_world(c, comm);
 	}
 	rn_call_status(c->w, form);
 }

@@ -232,7 +232,7 @@ static bool is_share(const struct reading *r, struct rn_value_share *s,
 static int get_share(struct reading *r, bool first, struct rn_err *err)
 {
 	struct rn_value_share s = { .number = (uint32_t)rn_get_max(&r->in, UINT32_MAX) };
-	struct rn_units *u;
+	struct rn_units *u = NULL;
 	int rc;
 
 	if (r->in.bad || s.number >= r->series)
@@ -309,7 +309,7 @@ static int open_series(const struct rn_sigs *series, uint32_t i, struct rn_arena
 	size_t len;
 	const void *p = rn_sigs_get(series, i, &len);
 	struct rn_reader in = rn_reader(p, len);
-	struct rn_units *u;
+	struct rn_units *u = NULL;
 	int rc = rn_units_decode(mem, &in, &u, err);
 
 	*out = u;

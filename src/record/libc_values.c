@@ -59,14 +59,20 @@ static bool is_programs(uintptr_t from)
 	return is & 1;
 }
 
+/* Whether results of the C library are recorded or replayed for this caller. */
+static bool is_wanted(uintptr_t from)
+{
+	return rn_outcome_ops && rn_outcome_ops->libc_values && rn_tracer_active() &&
+	       is_programs(from);
+}
+
 /* Before MPI_Init too: of the first thread, which alone is sure to have a stream. False: the
  * program gets the result of the C library. */
 static bool settle(uint32_t function, uintptr_t from, int64_t *value, uint32_t n)
 {
 	struct rn_stream *t = rn_me;
 
-	if (!rn_outcome_ops || !rn_outcome_ops->libc_values || !rn_tracer_active() ||
-	    !is_programs(from))
+	if (!is_wanted(from))
 		return false;
 	if (!t && gettid() == (pid_t)syscall(SYS_getpid)) /* a preloaded tool may replace getpid */
 		t = rn_stream_begin();
@@ -93,7 +99,7 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 {
 	int rc = rn_libc()->clock_gettime(clock, out);
 
-	if (rc == 0) {
+	if (rc == 0 && is_wanted(FROM)) {
 		int64_t now[2] = { out->tv_sec, out->tv_nsec };
 
 		settle(RN_N_clock_gettime, FROM, now, 2);
@@ -106,13 +112,15 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 int gettimeofday(struct timeval *restrict out, void *restrict zone)
 {
 	int rc = rn_libc()->gettimeofday(out, zone);
+	struct timeval *volatile at = out; /* may be NULL, although it is declared nonnull */
+	struct timeval *t = at;
 
-	if (rc == 0) {
-		int64_t now[2] = { out->tv_sec, out->tv_usec };
+	if (rc == 0 && t && is_wanted(FROM)) {
+		int64_t now[2] = { t->tv_sec, t->tv_usec };
 
 		settle(RN_N_gettimeofday, FROM, now, 2);
-		out->tv_sec = (time_t)now[0];
-		out->tv_usec = (suseconds_t)now[1];
+		t->tv_sec = (time_t)now[0];
+		t->tv_usec = (suseconds_t)now[1];
 	}
 	return rc;
 }

@@ -183,7 +183,21 @@ static int some(enum rn_order_kind kind, bool tests, rn_complete_some *real, int
 
 RN_COMPLETE_SOME(some)
 
+/* The handle may be that of an earlier operation, which MPI_Cancel must not find. */
+static int hook_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *done,
+			       MPI_Grequest_cancel_function *cancel, void *state,
+			       MPI_Request *request)
+{
+	int rc = rn_real.MPI_Grequest_start(query, done, cancel, state, request);
+	struct rn_tracked *f = rc == MPI_SUCCESS ? rn_tracked_any(*request, request) : NULL;
+
+	if (f)
+		rn_untrack(f);
+	return rc;
+}
+
 void rn_record_hook_completions(void)
 {
 	RN_HOOK_COMPLETIONS();
+	RN_HOOK(RN_LINK_OUTCOME, MPI_Grequest_start, hook_Grequest_start);
 }

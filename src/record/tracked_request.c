@@ -42,6 +42,12 @@ static void count(uint32_t by)
 	atomic_store_explicit(&rn_tracked_count, rn_tracked_count + by, memory_order_relaxed);
 }
 
+static void recount(struct rn_tracked *f, bool counted)
+{
+	count((uint32_t)counted - (uint32_t)f->counted);
+	f->counted = counted;
+}
+
 /* Whether another request with this handle may replace it. */
 static bool is_stale(const struct rn_tracked *f)
 {
@@ -110,11 +116,13 @@ struct rn_tracked *rn_track(const MPI_Request *request, const struct rn_tracked 
 	f = entry_of(request, is->kind);
 	if (f) {
 		uint32_t number = f->number;
+		bool counted = f->counted;
 
 		*f = *is;
 		f->number = number;
+		f->counted = counted;
 		f->handle = *request;
-		count(counts(f));
+		recount(f, counts(f));
 	}
 	rn_tracer_unlock();
 	if (!f)
@@ -135,6 +143,8 @@ static bool number(struct rn_order_thread *o, enum rn_request_kind kind, const M
 	f->kind = kind;
 	f->state = RN_TRACKED_ACTIVE;
 	f->real = MPI_REQUEST_NULL;
+	if (__builtin_expect(f->counted, 0))
+		recount(f, false);
 	return true;
 }
 
@@ -160,7 +170,7 @@ void rn_tracked_restarts(struct rn_tracked *f, struct rn_order_thread *o)
 {
 	f->ordinal = rn_tracked_is_wild(f) ? o->started++ : o->numbered++;
 	f->starter = o;
-	f->state = RN_TRACKED_ACTIVE;
+	rn_tracked_set(f, RN_TRACKED_ACTIVE, f->real);
 }
 
 struct rn_tracked *rn_tracked_any(MPI_Request handle, const MPI_Request *variable)
@@ -193,7 +203,7 @@ void rn_untrack(struct rn_tracked *f)
 {
 	rn_tracer_lock();
 	if (rn_requests_remove(&rn_tracer.requests, f->token)) {
-		count(-(uint32_t)counts(f));
+		recount(f, false);
 		give(f);
 	}
 	rn_tracer_unlock();
@@ -202,10 +212,9 @@ void rn_untrack(struct rn_tracked *f)
 void rn_tracked_set(struct rn_tracked *f, enum rn_tracked_state state, MPI_Request real)
 {
 	rn_tracer_lock();
-	count(-(uint32_t)counts(f));
 	f->state = state;
 	f->real = real;
-	count(counts(f));
+	recount(f, counts(f));
 	rn_tracer_unlock();
 }
 

@@ -53,6 +53,7 @@ struct rn_tracked {
 	enum rn_request_kind kind;
 	enum rn_tracked_state state;
 	bool persistent;
+	bool counted;              /* in rn_tracked_count */
 	bool keep_own;             /* the program's own request must not be cancelled */
 	uint32_t comm;             /* word; of a persistent one */
 	MPI_Request real;          /* MPI_REQUEST_NULL: the program's own request is used */

@@ -71,7 +71,7 @@ static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
 	if (len != sizeof(t.seal))
 		return false;
 	memcpy(&t.seal, bytes, sizeof(t.seal));
-	s->failed = !RN_SEG_PUSH(&s->told, s->mem, struct told, t) || !rn_salvage_tables(s);
+	s->failed |= !RN_SEG_PUSH(&s->told, s->mem, struct told, t) || !rn_salvage_tables(s);
 	return !s->failed;
 }
 
@@ -85,8 +85,8 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 	memcpy(&call, bytes, sizeof(call));
 	if (call >= rn_sigs_count(s->words))
 		return false;
-	s->failed = !RN_SEG_PUSH(shapes, s->mem, struct rn_shape,
-				 (struct rn_shape){ s->told.n, (uint32_t)call });
+	s->failed |= !RN_SEG_PUSH(shapes, s->mem, struct rn_shape,
+				  (struct rn_shape){ s->told.n, (uint32_t)call });
 	return !s->failed;
 }
 
@@ -105,8 +105,8 @@ static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t 
 	copy = rn_new(s->mem, unsigned char, len);
 	if (copy)
 		memcpy(copy, bytes + sizeof(s->zero), len);
-	s->failed = !copy || !RN_SEG_PUSH(&s->chunks, s->mem, struct rn_chunk,
-					  (struct rn_chunk){ copy, len });
+	s->failed |= !copy || !RN_SEG_PUSH(&s->chunks, s->mem, struct rn_chunk,
+					   (struct rn_chunk){ copy, len });
 	return !s->failed;
 }
 
@@ -129,7 +129,7 @@ static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t l
 	memcpy(&p.of, bytes, sizeof(p.of));
 	p.bytes = bytes + sizeof(p.of);
 	p.len = len - sizeof(p.of);
-	s->failed = !RN_SEG_PUSH(s->value_piece, s->mem, struct value_piece, p);
+	s->failed |= !RN_SEG_PUSH(s->value_piece, s->mem, struct value_piece, p);
 	return !s->failed;
 }
 

@@ -40,8 +40,12 @@ static void post_deferred(const struct rn_order_thread *o)
 {
 	struct rn_tracked *f = rn_tracked_count ? rn_tracked_next(o, 0, true) : NULL;
 
-	for (; f; f = rn_tracked_next(o, f->ordinal + 1, true))
+	while (f) {
+		uint64_t next = f->ordinal + 1; /* another thread may reuse the entry */
+
 		rn_replay_unpark(f);
+		f = rn_tracked_next(o, next, true);
+	}
 }
 
 /* Cancels the request, so that it can be posted otherwise. False: it has matched. */
@@ -86,8 +90,12 @@ static void set_free(struct rn_order_thread *o)
 	o->replay->free = true;
 	o->replay->at->over = true;
 	rn_replayed.released = true;
-	for (; f; f = rn_tracked_next(o, f->ordinal + 1, false))
+	while (f) {
+		uint64_t next = f->ordinal + 1;
+
 		release_receive(f);
+		f = rn_tracked_next(o, next, false);
+	}
 }
 
 bool rn_replay_turns_released(void)

@@ -384,7 +384,7 @@ BOTH_ISENDRECV(_c, MPI_Count)
 static int start_wild(struct rn_tracked *f, struct post *p)
 {
 	MPI_Request q = MPI_REQUEST_NULL;
-	int rc = MPI_SUCCESS;
+	int rc;
 
 	p->as = f->receive;
 	p->c.source = p->as.source;
@@ -392,10 +392,12 @@ static int start_wild(struct rn_tracked *f, struct post *p)
 	number(p);
 	f->ordinal = p->is.ordinal;
 	f->starter = p->is.starter;
-	if (is_deferred(p))
+	if (is_deferred(p)) { /* the thread may be released while it waits for its turn */
+		rn_tracked_set(f, p->is.state, q);
 		pass_turn(p);
-	else
-		rc = post(p, &q);
+		return MPI_SUCCESS;
+	}
+	rc = post(p, &q);
 	if (rc == MPI_SUCCESS)
 		rn_tracked_set(f, p->is.state, q);
 	return rc;
@@ -506,7 +508,7 @@ static int cancel_numbered(MPI_Request *request, struct rn_tracked *f)
 {
 	if (f && f->real != MPI_REQUEST_NULL)
 		return rn_real.MPI_Cancel(&f->real);
-	if (f && f->starter && f->starter->replay &&
+	if (f && f->kind != RN_REQUEST_GENERALIZED && f->starter && f->starter->replay &&
 	    rn_replay_cancel(f->starter->replay, f->ordinal) == RN_CANCEL_FAILED)
 		return MPI_SUCCESS;
 	return rn_real.MPI_Cancel(request);
@@ -522,7 +524,7 @@ static int hook_Cancel(MPI_Request *request)
 		return cancel_numbered(request, f);
 	replay = f->starter->replay;
 	if (!replay)
-		return rn_real.MPI_Cancel(request);
+		return rn_real.MPI_Cancel(f->real != MPI_REQUEST_NULL ? &f->real : request);
 	if (!rn_replay_is_free(f->starter) && is_known(rn_replay_match(replay, f->ordinal)))
 		return MPI_SUCCESS;
 	f->state = RN_TRACKED_CANCELLED;

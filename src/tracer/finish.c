@@ -164,16 +164,23 @@ static void restore_world(MPI_Errhandler handler)
 	rn_real.MPI_Errhandler_free(&handler);
 }
 
-/* MPI_Comm_create_from_group returns errors regardless of the error handler of MPI_COMM_WORLD.
- * MPI_Comm_dup would call the program's attribute functions. */
+/* MPI_Comm_create_from_group returns errors regardless of the error handler of MPI_COMM_WORLD. The
+ * library may be older than the one that the tracer was built with, and lack it. MPI_Comm_dup would
+ * call the program's attribute functions. */
 static int new_link_comm(MPI_Group group)
 {
+	MPI_Errhandler handler;
+	int rc;
+
 #if !defined(OPEN_MPI) && MPI_VERSION >= 4
-	return rn_real.MPI_Comm_create_from_group(group, "rondo", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-						  &link_comm);
-#else
-	return rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm);
+	if (rn_real.MPI_Comm_create_from_group)
+		return rn_real.MPI_Comm_create_from_group(group, "rondo", MPI_INFO_NULL,
+							  MPI_ERRORS_RETURN, &link_comm);
 #endif
+	handler = quiet_world();
+	rc = rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm);
+	restore_world(handler);
+	return rc;
 }
 
 /* Creates the tracer's communicator. */
@@ -188,14 +195,6 @@ static void create_link_comm(void)
 	else
 		rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
 	rn_real.MPI_Group_free(&group);
-}
-
-static void create_link_comm_at_end(void)
-{
-	MPI_Errhandler handler = quiet_world();
-
-	create_link_comm();
-	restore_world(handler);
 }
 
 static void start_run(MPI_Comm comm)
@@ -332,7 +331,7 @@ void rn_finish_world(void)
 		return;
 	begin(f);
 	if (COMM_AT_END)
-		create_link_comm_at_end();
+		create_link_comm();
 	if (link_comm == MPI_COMM_NULL ||
 	    rn_link_open(&world, real_calls(), link_comm, LIMIT) < 0) {
 		rn_finish_leave_alone(f, "the tracer has no communicator");
