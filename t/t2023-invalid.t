@@ -25,10 +25,10 @@ status_of() {
 world_handler() {
 	trace=$tmp/$mpi/handler.rondo
 	ok "$mpi: prog_world_handler compiles" build_prog prog_world_handler
-	untraced=$(status_of run_mpi 2 "$tmp/$mpi/prog_world_handler")
+	untraced=$(status_of run_mpi 1 "$tmp/$mpi/prog_world_handler")
 	grep -c 'error was returned' "$tmp/out" >"$tmp/untraced"
 	is "... and a duplicate of MPI_COMM_WORLD has the error handler that it has untraced" \
-		"$(status_of trace_mpi "$trace" 2 "$tmp/$mpi/prog_world_handler")" "$untraced"
+		"$(status_of trace_mpi "$trace" 1 "$tmp/$mpi/prog_world_handler")" "$untraced"
 	is "... with the same number of returned errors" \
 		"$(grep -c 'error was returned' "$tmp/out")" "$(cat "$tmp/untraced")"
 }
