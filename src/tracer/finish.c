@@ -146,7 +146,9 @@ static const struct rn_link_calls *real_calls(void)
  *
  * Not for the start of a run with MPICH. There, MPI_COMM_WORLD has no handler at first. While that
  * is so, a duplicate of it follows later changes of MPI_COMM_WORLD's handler; afterwards, it keeps
- * the handler that it was created with. No function of MPI removes a handler again. */
+ * the handler that it was created with. No function of MPI removes a handler again. An error in the
+ * creation of the tracer's communicator therefore ends the program, as an error in its own creation
+ * of a communicator would. */
 static MPI_Errhandler quiet_world(void)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -164,37 +166,28 @@ static void restore_world(MPI_Errhandler handler)
 	rn_real.MPI_Errhandler_free(&handler);
 }
 
-/* MPI_Comm_create_from_group returns errors regardless of the error handler of MPI_COMM_WORLD. The
- * library may be older than the one that the tracer was built with, and lack it. MPI_Comm_dup would
- * call the program's attribute functions. */
-static int new_link_comm(MPI_Group group)
-{
-	MPI_Errhandler handler;
-	int rc;
-
-#if !defined(OPEN_MPI) && MPI_VERSION >= 4
-	if (rn_real.MPI_Comm_create_from_group)
-		return rn_real.MPI_Comm_create_from_group(group, "rondo", MPI_INFO_NULL,
-							  MPI_ERRORS_RETURN, &link_comm);
-#endif
-	handler = quiet_world();
-	rc = rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm);
-	restore_world(handler);
-	return rc;
-}
-
-/* Creates the tracer's communicator. */
+/* MPI_Comm_dup would call the program's attribute functions. After MPI_Comm_create_from_group,
+ * which returns errors regardless of the error handler of MPI_COMM_WORLD, programs hung in
+ * MPICH 4.0. */
 static void create_link_comm(void)
 {
 	MPI_Group group;
 
 	if (rn_real.MPI_Comm_group(MPI_COMM_WORLD, &group) != MPI_SUCCESS)
 		return;
-	if (new_link_comm(group) != MPI_SUCCESS)
+	if (rn_real.MPI_Comm_create(MPI_COMM_WORLD, group, &link_comm) != MPI_SUCCESS)
 		link_comm = MPI_COMM_NULL;
 	else
 		rn_real.MPI_Comm_set_errhandler(link_comm, MPI_ERRORS_RETURN);
 	rn_real.MPI_Group_free(&group);
+}
+
+static void create_link_comm_at_end(void)
+{
+	MPI_Errhandler handler = quiet_world();
+
+	create_link_comm();
+	restore_world(handler);
 }
 
 static void start_run(MPI_Comm comm)
@@ -331,7 +324,7 @@ void rn_finish_world(void)
 		return;
 	begin(f);
 	if (COMM_AT_END)
-		create_link_comm();
+		create_link_comm_at_end();
 	if (link_comm == MPI_COMM_NULL ||
 	    rn_link_open(&world, real_calls(), link_comm, LIMIT) < 0) {
 		rn_finish_leave_alone(f, "the tracer has no communicator");
