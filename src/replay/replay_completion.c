@@ -167,6 +167,8 @@ static bool can_complete(const struct rn_completion *b)
 
 	if (b->c.kind == RN_ORDER_ANY && b->row->done > 1)
 		why = "which completed several requests";
+	else if (b->c.kind == RN_ORDER_SOME && b->row->done > b->n) /* the lengths of the arrays */
+		why = "in which the call has more requests";
 	for (uint32_t i = 0; i < b->row->done && !why; i++)
 		why = is_unlike(b, &b->done[i]);
 	if (why)
