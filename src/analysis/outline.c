@@ -7,8 +7,6 @@
 #include "analysis/outline_merge.h"
 #include "base/arena.h"
 #include "base/intern.h"
-#include "base/varint.h"
-#include "merge/loop_fold.h"
 #include "model/merged_streams.h"
 #include "rules/rules.h"
 #include "series/units.h"
@@ -43,20 +41,9 @@ static void collapse(struct rn_piece **list)
 
 /* ---- groups ---- */
 
-static int add_group(struct rn_outline_build *b, struct rn_tree *t, struct rn_count_variants **last,
-		     uint32_t group)
+static uint64_t streams_of(const struct rn_outline_build *b, uint32_t group)
 {
-	t->streams += rn_units_length(b->f->streams.group[group].ranks);
-	return rn_count_variants_add(b->mem, &t->family, last, group);
-}
-
-static struct rn_members *new_members(struct rn_outline_build *b, const struct rn_count_variants *f)
-{
-	struct rn_members *m = rn_new(b->mem, struct rn_members, 1);
-
-	if (m)
-		m->family = f;
-	return m;
+	return rn_units_length(b->s->group[group].ranks);
 }
 
 /* A part is the business of those who do what is around it, or of some of them. */
@@ -67,106 +54,106 @@ static int spread_members(struct rn_outline_build *b, const struct rn_count_vari
 
 	for (struct rn_piece *p = list; p && rc == RN_OK; p = p->next) {
 		p->streams = p->doers ? p->doing : streams;
-		p->members = p->last_member = new_members(b, p->doers ? p->doers : family);
+		p->members = p->last_member = rn_new(b->mem, struct rn_members, 1);
 		if (!p->members)
 			return RN_E_NOMEM;
+		p->members->family = p->doers ? p->doers : family;
 		rc = spread_members(b, p->members->family, p->streams, p->child);
 	}
 	return rc;
 }
 
-static int make_tree(struct rn_outline_build *b, struct rn_outline_counts *counts,
-		     struct rn_tree *t)
+static int make_tree(struct rn_outline_build *b, struct rn_piece *t)
 {
 	struct rn_piece *held;
 	int rc;
 
 	b->left = b->all_left < RN_OUTLINE_PARTS ? b->all_left : RN_OUTLINE_PARTS;
 	b->all_left -= b->left;
-	rc = rn_outline_expand(b, b->f->streams.group[t->family->group].root, &t->part);
+	rc = rn_outline_expand(b, b->s->group[t->doers->group].root, &t->child);
 	b->all_left += b->left;
 	if (rc == RN_OK)
-		rc = rn_outline_nest(b, &t->part);
+		rc = rn_outline_nest(b, &t->child);
 	if (rc < 0)
 		return rc;
-	held = rn_outline_find_counted(t->part);
-	for (const struct rn_count_variants *f = t->family; held && f && rc == RN_OK; f = f->next)
-		rc = rn_outline_count(b, counts, f->group, held);
+	held = rn_outline_find_counted(t->child);
+	for (const struct rn_count_variants *f = t->doers; held && f && rc == RN_OK; f = f->next)
+		rc = rn_outline_count(b, f->group, held);
 	return rc;
 }
 
-static int finish_tree(struct rn_outline_build *b, struct rn_tree *t)
+static int finish_tree(struct rn_outline_build *b, struct rn_piece *t)
 {
-	rn_outline_weigh(b, t->part, t->streams, &t->weight);
-	collapse(&t->part);
-	t->members = t->last_member = new_members(b, t->family);
-	if (!t->members)
-		return RN_E_NOMEM;
-	return spread_members(b, t->family, t->streams, t->part);
+	struct rn_weight sum = { 0 };
+
+	t->kind = RN_PIECE_LOOP;
+	t->count = 1;
+	rn_outline_weigh(b, t, t->doing, &sum);
+	collapse(&t->child);
+	return spread_members(b, NULL, 0, t);
 }
 
 /* Groups with the same root differ in counts alone, and are a family. */
-static int find_families(struct rn_outline_build *b, struct rn_tree *tree, uint32_t *trees)
+static int find_families(struct rn_outline_build *b, struct rn_piece *tree, uint32_t *trees)
 {
-	const struct rn_streams *s = &b->f->streams;
+	const struct rn_streams *s = b->s;
 	uint32_t *family = rn_new(b->scratch, uint32_t, (size_t)rn_rules_count(s->rules) + 1);
-	struct rn_count_variants **last =
-		rn_new(b->scratch, struct rn_count_variants *, (size_t)s->groups + 1);
-	int rc = family && last ? RN_OK : RN_E_NOMEM;
+	int rc = family ? RN_OK : RN_E_NOMEM;
 
 	*trees = 0;
 	for (uint32_t g = 0; g < s->groups && rc == RN_OK; g++) {
 		uint32_t *f = &family[s->group[g].root]; /* its number + 1 */
+		struct rn_piece *t;
 
-		if (rn_streams_length(b->s, g) == 0)
+		if (rn_streams_length(s, g) == 0)
 			continue;
 		if (!*f)
 			*f = ++*trees;
-		rc = add_group(b, &tree[*f - 1], &last[*f - 1], g);
+		t = &tree[*f - 1];
+		t->doing += streams_of(b, g);
+		rc = rn_count_variants_add(b->mem, &t->doers, &t->last_doer, g);
 	}
 	return rc;
 }
 
 /* Streams whose structure is too much for a tree: one rest. */
-static int sum_up_tree(struct rn_outline_build *b, struct rn_tree *t)
+static int sum_up_tree(struct rn_outline_build *b, struct rn_piece *t)
 {
 	struct rn_weight w;
-	int rc = rn_outline_weigh_stream(b, t->family->group, &w);
+	int rc = rn_outline_weigh_stream(b, t->doers->group, &w);
 
 	if (rc == RN_OK)
-		rc = rn_outline_rest(b, &w, &t->part);
+		rc = rn_outline_rest(b, &w, &t->child);
 	return rc == RN_OK ? finish_tree(b, t) : rc;
 }
 
 /* Its groups are of different lengths, so each is one by itself. */
-static int sum_up_family(struct rn_outline_build *b, struct rn_tree *tree, uint32_t t,
+static int sum_up_family(struct rn_outline_build *b, struct rn_piece *tree, uint32_t t,
 			 uint32_t *trees)
 {
-	struct rn_count_variants *f = tree[t].family->next;
+	struct rn_count_variants *f = tree[t].doers->next;
 	int rc = RN_OK;
 
-	tree[t].family->next = NULL;
+	tree[t].doers->next = NULL;
 	for (struct rn_count_variants *next; f && rc == RN_OK; f = next) {
-		struct rn_tree *own = &tree[(*trees)++];
+		struct rn_piece *own = &tree[(*trees)++];
 
 		next = f->next;
 		f->next = NULL;
-		own->family = f;
-		own->streams = rn_units_length(b->f->streams.group[f->group].ranks);
-		tree[t].streams -= own->streams;
+		own->doers = f;
+		own->doing = streams_of(b, f->group);
+		tree[t].doing -= own->doing;
 		rc = sum_up_tree(b, own);
 	}
 	return rc == RN_OK ? sum_up_tree(b, &tree[t]) : rc;
 }
 
-static int make_trees(struct rn_outline_build *b, struct rn_tree *tree, uint32_t *trees)
+static int make_trees(struct rn_outline_build *b, struct rn_piece *tree, uint32_t *trees)
 {
-	struct rn_outline_counts *counts =
-		rn_new(b->scratch, struct rn_outline_counts, (size_t)b->f->loops + 1);
-	int rc = counts ? find_families(b, tree, trees) : RN_E_NOMEM;
+	int rc = find_families(b, tree, trees);
 
 	for (uint32_t i = 0, n = *trees; i < n && rc == RN_OK; i++) {
-		rc = make_tree(b, counts, &tree[i]);
+		rc = make_tree(b, &tree[i]);
 		if (rc == RN_E_RANGE)
 			rc = sum_up_family(b, tree, i, trees);
 		else if (rc == RN_OK)
@@ -181,64 +168,38 @@ static void drop_empty(struct rn_outline *o)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < o->trees; i++)
-		if (o->tree[i].part)
+		if (o->tree[i].child)
 			o->tree[kept++] = o->tree[i];
 	o->trees = kept;
 }
 
 static int by_streams(const void *a, const void *b)
 {
-	const struct rn_tree *x = a, *y = b;
+	const struct rn_piece *x = a, *y = b;
 
 	if (x->streams != y->streams)
 		return x->streams < y->streams ? 1 : -1;
-	return x->family->group < y->family->group ? -1 : 1;
+	return x->doers->group < y->doers->group ? -1 : 1;
 }
 
 /* ---- */
 
-static int read_series(struct rn_outline_build *b)
+int rn_outline(const struct rn_streams *s, const struct rn_outline_sig *sig, struct rn_arena *mem,
+	       struct rn_arena *scratch, struct rn_outline *out)
 {
-	uint32_t n = b->f->loops ? rn_sigs_count(b->f->series) : 0;
-	struct rn_err err;
+	uint32_t loops = rn_loopset_count(rn_streams_loops(s));
+	struct rn_outline_build b = { .s = s,
+				      .sig = sig,
+				      .mem = mem,
+				      .scratch = scratch,
+				      .sigs = rn_sigs_count(s->sigs),
+				      .all_left = ALL_PARTS,
+				      .runs_left = ALL_RUNS };
+	int rc;
 
-	b->units = rn_new(b->scratch, struct rn_units *, (size_t)n + 1);
-	if (!b->units)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-		const void *bytes = rn_sigs_get(b->f->series, i, &len);
-		struct rn_reader in = rn_reader(bytes, len);
-		int rc = rn_units_decode(b->scratch, &in, &b->units[i], &err);
-
-		if (rc < 0)
-			return rc;
-	}
-	return RN_OK;
-}
-
-static int prepare(struct rn_outline_build *b)
-{
-	int rc = read_series(b);
-
-	b->sigs = rn_sigs_count(b->f->streams.sigs);
-	b->all_left = ALL_PARTS;
-	b->runs_left = ALL_RUNS;
-	return rc == RN_OK ? rn_outline_weigh_rules(b) : rc;
-}
-
-int rn_outline(const struct rn_folded *f, const struct rn_streams *s,
-	       const struct rn_outline_sig *sig, struct rn_arena *mem, struct rn_arena *scratch,
-	       struct rn_outline *out)
-{
-	struct rn_outline_build b = { .f = f, .s = s, .sig = sig, .mem = mem, .scratch = scratch };
-	int rc = prepare(&b);
-
-	*out = (struct rn_outline){ 0 };
-	if (rc < 0)
-		return rc;
-	out->tree = rn_new(mem, struct rn_tree, (size_t)f->streams.groups + 1);
-	if (!out->tree)
+	b.counts = rn_new(scratch, struct rn_outline_counts, (size_t)loops + 1);
+	*out = (struct rn_outline){ .tree = rn_new(mem, struct rn_piece, (size_t)s->groups + 1) };
+	if (!b.counts || !out->tree || rn_outline_weigh_rules(&b) < 0)
 		return RN_E_NOMEM;
 	rc = make_trees(&b, out->tree, &out->trees);
 	drop_empty(out);

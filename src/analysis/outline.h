@@ -34,7 +34,6 @@
 #include "base/err.h"
 
 struct rn_arena;
-struct rn_folded;
 struct rn_streams;
 
 #define RN_OUTLINE_PARTS 16384u
@@ -81,6 +80,7 @@ struct rn_rounds {
 
 enum rn_piece_kind { RN_PIECE_CALL, RN_PIECE_LOOP, RN_PIECE_REST };
 
+/* The root of a tree is a loop of one round. Its doers are the groups of the first family in it. */
 struct rn_piece {
 	enum rn_piece_kind kind;
 	struct rn_piece *next;
@@ -106,23 +106,13 @@ struct rn_piece {
 	struct rn_piece *held, *held_behind; /* the first such loop in it; the next beside it */
 };
 
-struct rn_tree {
-	struct rn_piece *part;
-	struct rn_count_variants *family; /* the first one */
-	uint64_t streams;
-	struct rn_members *members, *last_member;
-	struct rn_weight weight;
-};
-
 struct rn_outline {
-	struct rn_tree *tree; /* those of most streams first, then of the lowest group */
+	struct rn_piece *tree; /* those of most streams first, then of the lowest group */
 	uint32_t trees;
 };
 
-/* Of the streams with calls. `s` are the same streams, opened. RN_OK, RN_E_NOMEM, or RN_E_DATA: the
- * loops are not what they were when they were opened. */
-int rn_outline(const struct rn_folded *f, const struct rn_streams *s,
-	       const struct rn_outline_sig *sig, struct rn_arena *mem, struct rn_arena *scratch,
-	       struct rn_outline *out);
+/* Of the streams with calls. RN_OK or RN_E_NOMEM. */
+int rn_outline(const struct rn_streams *s, const struct rn_outline_sig *sig, struct rn_arena *mem,
+	       struct rn_arena *scratch, struct rn_outline *out);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "merge/loop_fold.h"
 #include "model/markers.h"
+#include "model/merged_streams.h"
 #include "rules/rules.h"
 
 #define NESTED_SHOWN 16u /* calls inside calls, in one round */
@@ -99,7 +99,7 @@ static bool is_full(const struct rn_outline_build *b, uint32_t level)
 static int add_run(struct rn_outline_build *b, uint32_t level, uint32_t lit, uint64_t count)
 {
 	uint64_t n;
-	const uint32_t *run = rn_rules_literal(b->f->streams.rules, lit, &n);
+	const uint32_t *run = rn_rules_literal(b->s->rules, lit, &n);
 	int rc = RN_OK;
 
 	if (is_full(b, level))
@@ -128,18 +128,18 @@ static int push(struct rn_seg *stack, struct rn_arena *mem, uint32_t rule, uint3
 										       : RN_E_NOMEM;
 }
 
-static int add_rule(struct rn_outline_build *b, struct rn_seg *stack, uint32_t level, uint32_t rule,
-		    uint64_t count)
+static int add_rule(struct rn_outline_build *b, struct rn_seg *stack, uint32_t level,
+		    const struct rn_item *it)
 {
 	int rc = RN_OK;
 
-	if (is_full(b, level) && !b->holds[rule])
-		return add_rest(b, level, &b->rule[rule], count);
+	if (is_full(b, level) && !rn_loopset_holds(rn_streams_loops(b->s), it))
+		return add_rest(b, level, &b->rule[it->id], it->count);
 	if (is_full(b, level))
 		return RN_E_RANGE;
-	if (count > 1)
-		rc = open_loop(b, level, count, 0);
-	return rc < 0 ? rc : push(stack, b->scratch, rule, count > 1 ? level + 1 : level);
+	if (it->count > 1)
+		rc = open_loop(b, level++, it->count, 0);
+	return rc < 0 ? rc : push(stack, b->scratch, it->id, level);
 }
 
 /* A loop with a series. Where several of its executions follow each other, there is a loop around
@@ -147,7 +147,7 @@ static int add_rule(struct rn_outline_build *b, struct rn_seg *stack, uint32_t l
 static int add_loop(struct rn_outline_build *b, struct rn_seg *stack, uint32_t level, uint32_t k,
 		    uint64_t count)
 {
-	struct rn_loop l = b->f->loop[k];
+	struct rn_item round = rn_loopset_round(b->s->loops->set, k);
 	int rc = RN_OK;
 
 	if (is_full(b, level + 1))
@@ -156,17 +156,17 @@ static int add_loop(struct rn_outline_build *b, struct rn_seg *stack, uint32_t l
 		rc = open_loop(b, level++, count, 0);
 	if (rc < 0)
 		return rc;
-	if (l.kind == RN_KIND_TERMINAL)
-		return add_call(b, level, l.id, 1, k + 1);
+	if (round.kind == RN_KIND_TERMINAL)
+		return add_call(b, level, round.id, 1, k + 1);
 	rc = open_loop(b, level, 1, k + 1);
-	return rc < 0 ? rc : push(stack, b->scratch, l.id, level + 1);
+	return rc < 0 ? rc : push(stack, b->scratch, round.id, level + 1);
 }
 
 static int add_item(struct rn_outline_build *b, struct rn_seg *stack, uint32_t level,
 		    const struct rn_item *it)
 {
 	if (it->kind == RN_KIND_RULE)
-		return add_rule(b, stack, level, it->id, it->count);
+		return add_rule(b, stack, level, it);
 	if (it->kind == RN_KIND_LITERAL)
 		return add_run(b, level, it->id, it->count);
 	if (it->id < b->sigs)
@@ -192,7 +192,7 @@ int rn_outline_expand(struct rn_outline_build *b, uint32_t root, struct rn_piece
 	rc = push(&stack, b->scratch, root, 0);
 	while (rc == RN_OK && stack.n) {
 		struct frame *f = RN_SEG_AT(&stack, struct frame, stack.n - 1);
-		struct rn_body body = rn_rules_body(b->f->streams.rules, f->rule);
+		struct rn_body body = rn_rules_body(b->s->rules, f->rule);
 
 		if (f->item == body.n)
 			stack.n--;

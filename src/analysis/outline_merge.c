@@ -302,13 +302,6 @@ static void zip(struct rn_piece *a, struct rn_piece *b)
 	}
 }
 
-static void join_trees(struct rn_tree *a, const struct rn_tree *b)
-{
-	a->streams += b->streams;
-	rn_weight_add(&a->weight, &b->weight, 1);
-	join_members(&a->last_member, b->members, b->last_member);
-}
-
 /* Hashes may lie. */
 static bool same_shape(const struct rn_piece *a, const struct rn_piece *b)
 {
@@ -319,36 +312,35 @@ static bool same_shape(const struct rn_piece *a, const struct rn_piece *b)
 	return !a && !b;
 }
 
-static bool try_same(struct rn_tree *a, const struct rn_tree *b)
+static bool try_same(struct rn_piece *a, struct rn_piece *b)
 {
-	if (list_shape(a->part) != list_shape(b->part) || !same_shape(a->part, b->part))
+	if (a->shape != b->shape || !same_shape(a, b))
 		return false;
-	zip(a->part, b->part);
-	join_trees(a, b);
+	zip(a, b);
 	return true;
 }
 
 /* 1: they are one now. */
-static int try_similar(struct join *j, struct rn_tree *a, const struct rn_tree *b)
+static int try_similar(struct join *j, struct rn_piece *a, struct rn_piece *b)
 {
-	uint32_t n = list_size(a->part), m = list_size(b->part), both;
+	uint32_t n = a->size - 1, m = b->size - 1, both;
 	int rc;
 
 	if (n > PARTS_MOST || m > PARTS_MOST || j->steps > STEPS_MOST)
 		return 0;
-	rc = common(j, a->part, b->part, &both);
+	rc = common(j, a->child, b->child, &both);
 	if (rc < 0 || 5 * both < 3 * SAME * larger(n, m))
 		return rc;
-	rc = join_lists(j, &a->part, b->part);
+	rc = join_lists(j, &a->child, b->child);
 	if (rc < 0)
 		return rc;
-	join_trees(a, b);
-	index_parts(a->part);
+	join_one(a, b);
+	index_parts(a);
 	return 1;
 }
 
 /* Trees of the same shape become one, each where the first one is. */
-static int join_same(struct join *j, struct rn_tree *tree, uint32_t *n)
+static int join_same(struct join *j, struct rn_piece *tree, uint32_t *n)
 {
 	size_t slots = 16;
 	uint32_t *slot, kept = 0; /* numbers of trees + 1, by their hashes */
@@ -359,7 +351,7 @@ static int join_same(struct join *j, struct rn_tree *tree, uint32_t *n)
 	if (!slot)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < *n; i++) {
-		size_t at = list_shape(tree[i].part) & (slots - 1);
+		size_t at = tree[i].shape & (slots - 1);
 
 		while (slot[at] && !try_same(&tree[slot[at] - 1], &tree[i]))
 			at = (at + 1) & (slots - 1);
@@ -373,7 +365,7 @@ static int join_same(struct join *j, struct rn_tree *tree, uint32_t *n)
 }
 
 /* Those that are much alike, too. */
-static int join_similar(struct join *j, struct rn_tree *tree, uint32_t *n)
+static int join_similar(struct join *j, struct rn_piece *tree, uint32_t *n)
 {
 	uint32_t kept = 0;
 
@@ -394,21 +386,21 @@ static int join_similar(struct join *j, struct rn_tree *tree, uint32_t *n)
 /* Who does most comes first: what the others do is then mostly a part of it. */
 static int by_size(const void *a, const void *b)
 {
-	const struct rn_tree *x = a, *y = b;
-	uint32_t n = list_size(x->part), m = list_size(y->part);
+	const struct rn_piece *x = a, *y = b;
 
-	if (n != m)
-		return n < m ? 1 : -1;
-	return x->family->group < y->family->group ? -1 : 1;
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->doers->group < y->doers->group ? -1 : 1;
 }
 
-int rn_trees_join(struct rn_tree *tree, uint32_t *n, struct rn_arena *mem, struct rn_arena *scratch)
+int rn_trees_join(struct rn_piece *tree, uint32_t *n, struct rn_arena *mem,
+		  struct rn_arena *scratch)
 {
 	struct join j = { .mem = mem, .scratch = scratch };
 	int rc;
 
 	for (uint32_t i = 0; i < *n; i++)
-		index_parts(tree[i].part);
+		index_parts(&tree[i]);
 	qsort(tree, *n, sizeof(*tree), by_size);
 	rc = join_similar(&j, tree, n);
 	/* Those that were too many, or too large, to be compared by their parts. */

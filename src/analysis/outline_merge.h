@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 struct rn_arena;
-struct rn_tree;
+struct rn_piece;
 
 /* Joins what can be joined: *n trees become fewer, in no order. RN_OK or RN_E_NOMEM. */
-int rn_trees_join(struct rn_tree *tree, uint32_t *n, struct rn_arena *mem,
+int rn_trees_join(struct rn_piece *tree, uint32_t *n, struct rn_arena *mem,
 		  struct rn_arena *scratch);
 
 #endif

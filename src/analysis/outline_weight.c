@@ -1,9 +1,9 @@
 /* outline_weight.c - see outline_weight.h. */
 #include "analysis/outline_weight.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
-#include "base/intern.h"
-#include "merge/loop_fold.h"
 #include "model/merged_streams.h"
 #include "rules/rules.h"
 #include "series/units.h"
@@ -42,7 +42,7 @@ static struct rn_weight weigh_run(const struct rn_outline_build *b, const uint32
 
 static int weigh_literals(struct rn_outline_build *b)
 {
-	const struct rn_rules *r = b->f->streams.rules;
+	const struct rn_rules *r = b->s->rules;
 	uint32_t n = rn_rules_literals(r);
 
 	b->whole = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
@@ -61,52 +61,12 @@ static int weigh_literals(struct rn_outline_build *b)
 	return RN_OK;
 }
 
-/* Every rule; in one with loops these (of which `holds` is told) weigh nothing. */
-static struct rn_weight *weigh_rules(struct rn_outline_build *b, bool *holds)
-{
-	const struct rn_rules *r = b->f->streams.rules;
-	uint32_t n = rn_rules_count(r);
-	struct rn_weight *w = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
-
-	for (uint32_t i = 0; w && i < n; i++) {
-		struct rn_body body = rn_rules_body(r, i);
-
-		for (uint32_t k = 0; k < body.n; k++) {
-			const struct rn_item *it = &body.item[k];
-			struct rn_weight one = { 0 };
-
-			if (it->kind == RN_KIND_RULE) {
-				one = w[it->id];
-				holds[i] |= holds[it->id];
-			} else if (it->kind == RN_KIND_TERMINAL && it->id < b->sigs) {
-				one = b->sig[it->id].one;
-			} else if (it->kind == RN_KIND_TERMINAL) {
-				holds[i] = true;
-			} else {
-				one = b->whole[it->id];
-			}
-			rn_weight_add(&w[i], &one, it->count);
-		}
-	}
-	return w;
-}
-
-int rn_outline_weigh_rules(struct rn_outline_build *b)
-{
-	int rc = weigh_literals(b);
-
-	b->holds = rn_new(b->scratch, bool, (size_t)rn_rules_count(b->f->streams.rules) + 1);
-	if (rc < 0 || !b->holds)
-		return RN_E_NOMEM;
-	b->rule = weigh_rules(b, b->holds);
-	return b->rule ? RN_OK : RN_E_NOMEM;
-}
-
 struct total {
 	const struct rn_outline_build *b;
 	struct rn_weight weight;
 };
 
+/* Adds an item that is not a loop. */
 static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
 {
 	struct total *t = arg;
@@ -116,6 +76,26 @@ static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
 								     : &b->whole[it->id];
 
 	rn_weight_add(&t->weight, one, times(n, it->count));
+}
+
+/* Loops in rules weigh nothing. */
+int rn_outline_weigh_rules(struct rn_outline_build *b)
+{
+	uint32_t n = rn_rules_count(b->s->rules);
+
+	b->rule = rn_new(b->scratch, struct rn_weight, (size_t)n + 1);
+	if (!b->rule || weigh_literals(b) < 0)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		struct rn_body body = rn_rules_body(b->s->rules, i);
+		struct total total = { .b = b };
+
+		for (uint32_t k = 0; k < body.n; k++)
+			if (body.item[k].kind != RN_KIND_TERMINAL || body.item[k].id < b->sigs)
+				weigh_fixed(&total, &body.item[k], 1);
+		b->rule[i] = total.weight;
+	}
+	return RN_OK;
 }
 
 int rn_outline_weigh_stream(struct rn_outline_build *b, uint32_t group, struct rn_weight *out)
@@ -157,19 +137,16 @@ struct run {
 	uint64_t *left; /* executions that may still be looked at */
 };
 
-static bool next_count(struct rn_outline_counts *c, uint64_t *count)
+/* Streams that are open have a count for each execution. */
+static uint64_t next_count(struct rn_outline_counts *c)
 {
 	if (c->i == c->n) {
-		c->n = c->units ? (uint32_t)rn_units_read(c->units, c->at, c->value,
-							  RN_OUTLINE_BLOCK)
-				: 0;
+		c->n = (uint32_t)rn_units_read(c->units, c->at, c->value, RN_OUTLINE_BLOCK);
 		c->at += c->n;
 		c->i = 0;
 	}
-	if (c->i == c->n || c->value[c->i] < 0)
-		return false;
-	*count = (uint64_t)c->value[c->i++];
-	return true;
+	assert(c->i < c->n && c->value[c->i] >= 0);
+	return (uint64_t)c->value[c->i++];
 }
 
 static void add_rounds(struct rn_rounds *sum, const struct rn_rounds *r)
@@ -270,8 +247,8 @@ static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds)
 	if (*r->left == 0)
 		return RN_E_RANGE;
 	--*r->left;
-	if (p->loop && !next_count(&r->counts[p->loop - 1], &raw))
-		return RN_E_DATA;
+	if (p->loop)
+		raw = next_count(&r->counts[p->loop - 1]);
 	if (p->open)
 		return run_open(r, p->child, raw, rounds);
 	for (uint64_t i = 0; p->held && i < raw && rc == RN_OK; i++)
@@ -302,18 +279,16 @@ static int end_group(struct rn_outline_build *b, struct rn_piece *first, uint32_
 	return rc;
 }
 
-int rn_outline_count(struct rn_outline_build *b, struct rn_outline_counts *counts, uint32_t group,
-		     struct rn_piece *first)
+int rn_outline_count(struct rn_outline_build *b, uint32_t group, struct rn_piece *first)
 {
-	uint32_t loops = b->f->loops;
-	struct run r = { counts, rn_units_length(b->f->streams.group[group].ranks), &b->runs_left };
+	struct rn_flow flow = rn_streams_flow(b->s, group);
+	uint32_t loops = rn_loopset_count(flow.loops);
+	struct run r = { b->counts, rn_units_length(b->s->group[group].ranks), &b->runs_left };
 	int rc;
 
 	for (uint32_t k = 0; k < loops; k++) {
-		uint32_t ref = b->f->ref[(size_t)group * loops + k];
-
-		counts[k].units = ref ? b->units[ref - 1] : NULL;
-		counts[k].at = counts[k].i = counts[k].n = 0;
+		b->counts[k].units = flow.series[k];
+		b->counts[k].at = b->counts[k].i = b->counts[k].n = 0;
 	}
 	rc = run_parts(&r, first);
 	return rc == RN_OK ? end_group(b, first, group, r.streams) : rc;

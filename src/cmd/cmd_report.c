@@ -288,18 +288,14 @@ static void put_parts(struct report *r, const struct rn_piece *list, unsigned le
 	put_skipped(r, &skipped, lines, level, streams);
 }
 
-static void put_tree(struct report *r, const struct rn_tree *tree)
+static void put_tree(struct report *r, const struct rn_piece *tree)
 {
-	bool exact = true;
-
 	rn_put(&r->out, "\n");
 	put_head(r);
-	for (const struct rn_piece *p = tree->part; p; p = p->next)
-		exact &= is_exact(r, p);
-	put_weight(r, &tree->weight, tree->streams, exact);
+	put_weight(r, &tree->weight, tree->streams, is_exact(r, tree));
 	text_ranks(&r->out, r->t, tree->members, tree->streams);
 	rn_put(&r->out, "\n");
-	put_parts(r, tree->part, 1, 0, tree->streams);
+	put_parts(r, tree->child, 1, 0, tree->streams);
 }
 
 /* ---- the whole ---- */
@@ -471,7 +467,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	rn_arena_init(&scratch, SIZE_MAX);
 	rc = describe_sigs(&r, &mem, &sig);
 	if (rc == RN_OK)
-		rc = rn_outline(&t->folded, &t->streams, sig, &mem, &scratch, &r.outline);
+		rc = rn_outline(&t->streams, sig, &mem, &scratch, &r.outline);
 	rn_arena_free(&scratch);
 	if (rc == RN_OK) {
 		put_report(&r);
@@ -482,11 +478,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 		fwrite(r.out.data, 1, r.out.len, stdout);
 	rn_buf_free(&r.out);
 	rn_arena_free(&mem);
-	if (rc == RN_E_DATA)
-		return fail(EXIT_INPUT, "%s: the loops contradict each other", file);
-	if (rc < 0)
-		return fail_memory(file);
-	return code;
+	return rc < 0 ? fail_memory(file) : code;
 }
 
 int cmd_report(int argc, char **argv)

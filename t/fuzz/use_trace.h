@@ -167,7 +167,7 @@ static void use_outline(const struct rn_trace *t, struct rn_arena *mem)
 	    is_done(rn_volumes(t->streams.sigs, &t->values, &t->vocab, t->ranks, &scratch,
 			       bytes))) {
 		describe_sigs(t, &m, bytes, sig);
-		if (is_done(rn_outline(&t->folded, &t->streams, sig, mem, &scratch, &o)))
+		if (is_done(rn_outline(&t->streams, sig, mem, &scratch, &o)))
 			compare_calls(t, &m, &o, &scratch);
 	}
 	rn_arena_free(&scratch);

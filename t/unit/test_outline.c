@@ -138,7 +138,7 @@ static int outline(struct world *w)
 
 	if (w->f.loops)
 		CHECK(rn_folded_open(&w->f, &w->mem, &w->scratch, &opened, &err) == RN_OK);
-	return rn_outline(&w->f, &opened, w->sig, &w->mem, &w->scratch, &w->out);
+	return rn_outline(&opened, w->sig, &w->mem, &w->scratch, &w->out);
 }
 
 /* ---- what it looks like ---- */
@@ -184,7 +184,7 @@ static bool looks(const struct world *w, uint32_t tree, const char *wanted)
 
 	if (tree >= w->out.trees)
 		return false;
-	show(&b, w->out.tree[tree].part, w->out.tree[tree].streams);
+	show(&b, w->out.tree[tree].child, w->out.tree[tree].streams);
 	rn_buf_byte(&b, 0);
 	same = strcmp((const char *)b.data, wanted) == 0;
 	if (!same)
@@ -204,9 +204,9 @@ static void test_plain(void)
 	CHECK(outline(&w) == RN_OK);
 	CHECK(w.out.trees == 1 && looks(&w, 0, "i(ab)*1000ccabd*3f"));
 	CHECK(w.out.tree[0].streams == 4 && w.out.tree[0].weight.calls == 4 * 2009);
-	CHECK(w.out.tree[0].part->next->weight.calls == 8000);
-	CHECK(w.out.tree[0].part->next->weight.bytes == 4000);
-	CHECK(w.out.tree[0].part->next->weight.ns == 16000);
+	CHECK(w.out.tree[0].child->next->weight.calls == 8000);
+	CHECK(w.out.tree[0].child->next->weight.bytes == 4000);
+	CHECK(w.out.tree[0].child->next->weight.ns == 16000);
 	world_free(&w);
 	ok("loops are loops, and shared rules stand in place");
 }
@@ -229,7 +229,7 @@ static void test_elastic(void)
 	counts(&w, 1, 1, (int64_t[]){ 0, 0, 0, 1 }, 4);
 	CHECK(outline(&w) == RN_OK);
 	if (CHECK(w.out.trees == 1 && looks(&w, 0, "i((ab)*1-40d*0-1c)*4f"))) {
-		const struct rn_piece *l = w.out.tree[0].part->next->child;
+		const struct rn_piece *l = w.out.tree[0].child->next->child;
 
 		CHECK(l->total.visits == 12 && l->total.rounds == 2 * 62 + 43);
 		CHECK(l->next->total.visits == 12 && l->next->total.rounds == 3);
@@ -296,8 +296,8 @@ static void test_join(void)
 	CHECK(w.out.trees == 2);
 	CHECK(looks(&w, 0, "i(a@4cx@1d)*10-12f"));
 	CHECK(looks(&w, 1, "pqrstuv"));
-	if (CHECK(w.out.tree[0].part->next->child)) {
-		const struct rn_piece *a = w.out.tree[0].part->next->child;
+	if (CHECK(w.out.tree[0].child->next->child)) {
+		const struct rn_piece *a = w.out.tree[0].child->next->child;
 
 		CHECK(a->variant->calls == 20 && a->variant->next && a->weight.calls == 40);
 		CHECK(a->next->weight.calls == 4 * 10 + 12);
@@ -317,7 +317,7 @@ static void test_join_call(void)
 	CHECK(outline(&w) == RN_OK);
 	CHECK(w.out.trees == 1 && looks(&w, 0, "i(a@2c)*10f"));
 	CHECK(w.out.tree[0].weight.calls == 12 + 2 * 22);
-	CHECK(w.out.tree[0].part->next->child->next->weight.calls == 30);
+	CHECK(w.out.tree[0].child->next->child->next->weight.calls == 30);
 	world_free(&w);
 	ok("a call that some only make in a loop is in the loop of the others");
 }
@@ -336,8 +336,8 @@ static void test_nested(void)
 	CHECK(outline(&w) == RN_OK);
 	CHECK(w.out.trees == 1 && looks(&w, 0, "i(o(ab))*5q(p(c))oo*2"));
 	CHECK(w.out.tree[0].weight.calls == 1 + 15 + 3 + 3);
-	CHECK(w.out.tree[0].part->next->weight.calls == 15);
-	CHECK(w.out.tree[0].part->next->weight.ns == 10); /* not that of a and b too */
+	CHECK(w.out.tree[0].child->next->weight.calls == 15);
+	CHECK(w.out.tree[0].child->next->weight.ns == 10); /* not that of a and b too */
 	world_free(&w);
 	ok("what was called inside a call is below it, and no marker is left");
 }
@@ -446,7 +446,7 @@ static void one_random(struct world *w)
 	CHECK(rn_streams_counts(&w->plain, &w->scratch, wanted) == RN_OK);
 	CHECK(outline(w) == RN_OK);
 	for (uint32_t i = 0; i < w->out.trees; i++)
-		add_counts(w->out.tree[i].part, got);
+		add_counts(w->out.tree[i].child, got);
 	CHECK(memcmp(got, wanted, sizeof(got)) == 0);
 }
 
