@@ -12,8 +12,8 @@
 
 #include "analysis/event_diff.h"
 #include "analysis/event_source.h"
-#include "base/buf.h"
 #include "base/intern.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
 #include "model/metadata.h"
@@ -178,18 +178,11 @@ static void put_stream(struct diff *d, uint64_t rank, uint64_t thread,
 {
 	uint64_t most = f->done[0] > f->done[1] ? f->done[0] : f->done[1];
 
-	rn_put(&d->text, "\nrank ");
-	rn_put_u64(&d->text, rank);
-	if (thread) {
-		rn_put(&d->text, " thread ");
-		rn_put_u64(&d->text, thread);
-	}
-	rn_put(&d->text, ": ");
-	text_count(&d->text, f->different);
-	rn_put(&d->text, " of ");
-	text_count(&d->text, most);
-	rn_put(&d->text, most == 1 ? " outcome differs" : " outcomes differ");
-	rn_put(&d->text, f->different == 1 ? ":\n" : ", the first:\n");
+	rn_putf(&d->text, "\nrank %" PRIu64, rank);
+	if (thread)
+		rn_putf(&d->text, " thread %" PRIu64, thread);
+	rn_putf(&d->text, ": %s of %s outcome%s%s\n", COUNT(f->different), COUNT(most),
+		most == 1 ? " differs" : "s differ", f->different == 1 ? ":" : ", the first:");
 	put_event(d, &d->side[0], &f->first[0]);
 	put_event(d, &d->side[1], &f->first[1]);
 }
@@ -228,31 +221,23 @@ static int compare_stream(struct diff *d, uint64_t rank, uint64_t thread)
 static void put_result(struct diff *d, struct rn_buf *out)
 {
 	rn_put(out, d->different ? "different: " : "same: ");
-	if (d->different) {
-		text_count(out, d->different);
-		rn_put(out, " of ");
-	}
-	text_items(out, d->done, " outcome");
-	rn_put(out, " on ");
+	if (d->different)
+		rn_putf(out, "%s of ", COUNT(d->different));
+	rn_putf(out, "%s outcome%s on ", COUNT(d->done), rn_plural(d->done));
 	if (d->different) {
 		text_streams(out, &d->side[0].t, d->other, d->others);
 		rn_put(out, " of ");
 	}
-	text_items(out, d->ranks, " rank");
-	rn_put(out, "\n");
+	rn_putf(out, "%s rank%s\n", COUNT(d->ranks), rn_plural(d->ranks));
 }
 
 static void put_failed(struct diff *d, struct rn_buf *out)
 {
 	if (!d->retried)
 		return;
-	rn_put(out, "\nfailed tests: ");
-	text_count(out, d->failed[0]);
-	rn_put(out, " in A, ");
-	text_count(out, d->failed[1]);
-	rn_put(out, " in B, not the same number before ");
-	text_items(out, d->retried, " call");
-	rn_put(out, strict ? "\n" : " (no difference without --strict)\n");
+	rn_putf(out, "\nfailed tests: %s in A, %s in B, not the same number before %s call%s%s\n",
+		COUNT(d->failed[0]), COUNT(d->failed[1]), COUNT(d->retried), rn_plural(d->retried),
+		strict ? "" : " (no difference without --strict)");
 }
 
 static int print_result(struct diff *d)
@@ -266,11 +251,8 @@ static int print_result(struct diff *d)
 		       "(call sites are not compared: not known in both traces, or of different "
 		       "builds)\n");
 	rn_buf_add(&out, d->text.data, d->text.len);
-	if (d->others > RANKS_SHOWN && !all) {
-		rn_put(&out, "\nand ");
-		text_count(&out, d->others - RANKS_SHOWN);
-		rn_put(&out, " more (--all shows them)\n");
-	}
+	if (d->others > RANKS_SHOWN && !all)
+		rn_putf(&out, "\nand %s more (--all shows them)\n", COUNT(d->others - RANKS_SHOWN));
 	if (d->different && d->sames) {
 		rn_put(&out, "\nthe same: ");
 		text_streams(&out, &d->side[0].t, d->same, d->sames);

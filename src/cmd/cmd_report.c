@@ -11,10 +11,11 @@
 
 #include "analysis/bytes_moved.h"
 #include "analysis/outline_weight.h"
-#include "base/buf.h"
 #include "base/intern.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
+#include "encode/template.h"
 #include "encode/time_stats.h"
 #include "model/markers.h"
 #include "model/metadata.h"
@@ -50,6 +51,7 @@ static const struct usage usage = {
 
 struct report {
 	const struct rn_trace *t;
+	struct rn_templates templates;
 	struct rn_outline outline;
 	uint64_t *total; /* by signature: how often in all */
 	struct rn_weight weight;
@@ -85,6 +87,7 @@ static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outli
 
 	r->total = rn_new(mem, uint64_t, (size_t)n + 1);
 	if (!s || !bytes || !r->total || rn_streams_counts(&r->t->streams, mem, r->total) < 0 ||
+	    rn_templates_init(&r->templates, mem, &r->t->vocab, sigs) < 0 ||
 	    rn_volumes(sigs, &r->t->values, &r->t->vocab, r->t->ranks, mem, bytes) < 0)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
@@ -92,7 +95,7 @@ static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outli
 		const void *sig = rn_sigs_get(sigs, i, &len);
 
 		s[i].function = (uint32_t)rn_call_function(sig, len);
-		s[i].manner = text_hash(&r->out, r->t, i);
+		s[i].manner = text_hash(&r->out, &r->templates, i);
 		s[i].marker = (unsigned char)rn_marker_of(&m, sig, len);
 		if (s[i].marker == RN_MARKER_NONE)
 			s[i].one = weigh(r, i, bytes[i]);
@@ -103,14 +106,6 @@ static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outli
 }
 
 /* ---- columns ---- */
-
-static void put_column(struct report *r, const struct rn_buf *text, size_t width)
-{
-	for (size_t n = text->len; n < width; n++)
-		rn_buf_byte(&r->out, ' ');
-	rn_buf_add(&r->out, text->data, text->len);
-	r->out.failed |= text->failed;
-}
 
 /* Whether the time of the part is known, and not shared out among the places where its calls are
  * made. */
@@ -131,27 +126,20 @@ static bool is_exact(const struct report *r, const struct rn_piece *p)
 
 static void put_weight(struct report *r, const struct rn_weight *w, uint64_t streams, bool exact)
 {
-	struct rn_buf text = { 0 };
+	bool timed = r->t->times && w->ns > 0, guessed = timed && !exact;
+	char time[TEXT_MAX] = "", bytes[TEXT_MAX] = "", text[2 * TEXT_MAX];
 
-	text_count(&text, w->calls);
-	put_column(r, &text, 15);
-	if (r->t->times) {
-		rn_buf_clear(&text);
-		if (!exact && w->ns > 0)
-			rn_buf_byte(&text, '~');
-		if (w->ns > 0)
-			text_time(&text, w->ns / (double)streams);
-		put_column(r, &text, 11);
-		r->guessed |= !exact && w->ns > 0;
-	}
-	rn_buf_clear(&text);
+	if (timed)
+		text_time(time, w->ns / (double)streams);
 	if (w->bytes)
-		text_bytes(&text, w->bytes);
-	if (w->unsized)
-		rn_buf_byte(&text, w->bytes ? '+' : '?');
-	put_column(r, &text, 11);
-	rn_put(&r->out, "  ");
-	rn_buf_free(&text);
+		text_bytes(bytes, w->bytes);
+	rn_putf(&r->out, "%15s", COUNT(w->calls));
+	snprintf(text, sizeof(text), "%s%s", guessed ? "~" : "", time);
+	if (r->t->times)
+		rn_putf(&r->out, "%11s", text);
+	snprintf(text, sizeof(text), "%s%s", bytes, !w->unsized ? "" : w->bytes ? "+" : "?");
+	rn_putf(&r->out, "%11s  ", text);
+	r->guessed |= guessed;
 }
 
 static void put_head(struct report *r)
@@ -176,41 +164,32 @@ static void put_share(struct report *r, const struct rn_piece *p)
 	uint64_t visits = p->total.visits, rounds = p->total.rounds;
 
 	if (visits == p->streams) {
-		rn_put(&r->out, "on ");
-		text_count(&r->out, rounds);
-		rn_put(&r->out, " of ");
-		text_items(&r->out, visits, " rank");
+		rn_putf(&r->out, "on %s of %s rank%s", COUNT(rounds), COUNT(visits),
+			rn_plural(visits));
 		return;
 	}
 	if (visits % p->streams == 0 && rounds % p->streams == 0) {
 		visits /= p->streams;
 		rounds /= p->streams;
 	}
-	rn_put(&r->out, "in ");
-	text_count(&r->out, rounds);
-	rn_put(&r->out, " of ");
-	text_items(&r->out, visits, " round");
+	rn_putf(&r->out, "in %s of %s round%s", COUNT(rounds), COUNT(visits), rn_plural(visits));
 }
 
 static void put_times(struct report *r, const struct rn_piece *p)
 {
+	double mean;
+
 	if (p->total.min == 0 && p->total.max == 1) {
 		put_share(r, p);
 		return;
 	}
-	text_count(&r->out, p->total.min);
-	if (p->total.min != p->total.max) {
-		rn_put(&r->out, "..");
-		text_count(&r->out, p->total.max);
-	}
-	rn_put(&r->out, " time");
-	rn_put(&r->out, rn_plural(p->total.max));
-	if (p->total.min != p->total.max) {
-		rn_put(&r->out, " (mean ");
-		text_mean(&r->out,
-			  p->total.visits ? (double)p->total.rounds / (double)p->total.visits : 0);
-		rn_put(&r->out, ")");
-	}
+	mean = p->total.visits ? (double)p->total.rounds / (double)p->total.visits : 0;
+	rn_put(&r->out, COUNT(p->total.min));
+	if (p->total.min != p->total.max)
+		rn_putf(&r->out, "..%s", COUNT(p->total.max));
+	rn_putf(&r->out, " time%s", rn_plural(p->total.max));
+	if (p->total.min != p->total.max)
+		rn_putf(&r->out, mean < 1e6 ? " (mean %.1f)" : " (mean %.3g)", mean);
 }
 
 static void put_label(struct report *r, const struct rn_piece *p)
@@ -222,7 +201,7 @@ static void put_label(struct report *r, const struct rn_piece *p)
 			rn_put(&r->out, "loop ");
 		put_times(r, p);
 	} else {
-		text_call(&r->out, r->t, p->variant);
+		text_call(&r->out, &r->templates, p->variant);
 		if (p->total.min != 1 || p->total.max != 1) {
 			rn_put(&r->out, "  ");
 			put_times(r, p);
@@ -250,9 +229,7 @@ static void put_skipped(struct report *r, const struct rn_weight *w, uint64_t li
 		return;
 	put_weight(r, w, streams, false);
 	put_indent(r, level);
-	rn_put(&r->out, "... ");
-	text_count(&r->out, lines);
-	rn_put(&r->out, " more\n");
+	rn_putf(&r->out, "... %s more\n", COUNT(lines));
 }
 
 /* Of what is long, the beginning, and the rest of it that is 1 % or more of everything. */
@@ -300,17 +277,6 @@ static void put_tree(struct report *r, const struct rn_piece *tree)
 
 /* ---- the whole ---- */
 
-static void put_text(struct report *r, const char *value)
-{
-	size_t left = strlen(value), used;
-	char c[RN_TEXT_CHAR];
-
-	for (; left; value += used, left -= used) {
-		used = rn_text_char(value, left, c);
-		rn_put(&r->out, c);
-	}
-}
-
 /* Where the ranks of a killed program were (recover/recover.h). */
 static void put_stops(struct report *r)
 {
@@ -319,7 +285,7 @@ static void put_stops(struct report *r)
 
 	if (ranks) {
 		rn_put(&r->out, "incomplete: ranks ");
-		put_text(r, ranks);
+		rn_put_safe(&r->out, ranks);
 		rn_put(&r->out, "\n");
 	}
 	for (uint32_t i = 0; i < meta->n; i++) {
@@ -333,10 +299,10 @@ static void put_stops(struct report *r)
 					? "stopped outside of what --only=order records: ranks "
 					: "stopped outside of MPI: ranks ");
 		if (function) {
-			put_text(r, function);
+			rn_put_safe(&r->out, function);
 			rn_put(&r->out, ": ranks ");
 		}
-		put_text(r, e->value);
+		rn_put_safe(&r->out, e->value);
 		rn_put(&r->out, "\n");
 	}
 }
@@ -351,11 +317,11 @@ static void put_names(struct report *r)
 	for (uint32_t i = 0; i < meta->n; i++)
 		if (rn_program_entry(&meta->entry[i], &ranks, &name)) {
 			rn_put(&r->out, between);
-			put_text(r, name);
+			rn_put_safe(&r->out, name);
 			between = ", ";
 		}
 	if (!*between)
-		put_text(r, program ? program : "unknown program");
+		rn_put_safe(&r->out, program ? program : "unknown program");
 }
 
 static void put_programs(struct report *r)
@@ -372,7 +338,7 @@ static void put_programs(struct report *r)
 		rn_put(&r->out, strcspn(value, ",- ") < (size_t)ranks ? "ranks " : "rank ");
 		rn_form_text.label(&r->out, value, (size_t)ranks);
 		rn_put(&r->out, " ran ");
-		put_text(r, name);
+		rn_put_safe(&r->out, name);
 		rn_put(&r->out, "\n");
 	}
 }
@@ -383,13 +349,11 @@ static void put_summary(struct report *r)
 	uint64_t n = r->t->order ? rn_order_list_count(r->t->events).events : r->weight.calls;
 
 	put_names(r);
-	rn_put(&r->out, ": ");
-	text_items(&r->out, n, r->t->order ? " event" : " call");
-	rn_put(&r->out, " on ");
-	text_items(&r->out, r->t->ranks, " rank");
+	rn_putf(&r->out, ": %s %s%s on %s rank%s", COUNT(n), r->t->order ? "event" : "call",
+		rn_plural(n), COUNT(r->t->ranks), rn_plural(r->t->ranks));
 	if (wall) {
 		rn_put(&r->out, ", ");
-		put_text(r, wall);
+		rn_put_safe(&r->out, wall);
 		rn_put(&r->out, " s");
 	}
 	rn_put(&r->out, "\n");
@@ -407,11 +371,9 @@ static void put_more(struct report *r, uint32_t from)
 
 	for (uint32_t i = from; i < r->outline.trees; i++)
 		rn_weight_add(&rest, &r->outline.tree[i].weight, 1);
-	rn_put(&r->out, "\nand ");
-	text_items(&r->out, r->outline.trees - from, " more group");
-	rn_put(&r->out, " of ranks with ");
-	text_items(&r->out, rest.calls, " call");
-	rn_put(&r->out, " (--all shows all)\n");
+	rn_putf(&r->out, "\nand %s more group%s of ranks with %s call%s (--all shows all)\n",
+		COUNT(r->outline.trees - from), rn_plural(r->outline.trees - from),
+		COUNT(rest.calls), rn_plural(rest.calls));
 }
 
 static void put_notes(struct report *r)
@@ -419,12 +381,10 @@ static void put_notes(struct report *r)
 	if (r->guessed)
 		rn_put(&r->out,
 		       "\n~ the same call is made elsewhere too, and its time shared out evenly\n");
-	if (r->weight.unsized) {
-		rn_put(&r->out, r->guessed ? "" : "\n");
-		rn_put(&r->out, "+ and ?: the size of ");
-		text_items(&r->out, r->weight.unsized, " call");
-		rn_put(&r->out, " is not known\n");
-	}
+	if (r->weight.unsized)
+		rn_putf(&r->out, "%s+ and ?: the size of %s call%s is not known\n",
+			r->guessed ? "" : "\n", COUNT(r->weight.unsized),
+			rn_plural(r->weight.unsized));
 }
 
 static void put_report(struct report *r)
@@ -477,6 +437,7 @@ static int report_trace(const struct rn_trace *t, const char *file)
 	if (rc == RN_OK)
 		fwrite(r.out.data, 1, r.out.len, stdout);
 	rn_buf_free(&r.out);
+	rn_templates_free(&r.templates);
 	rn_arena_free(&mem);
 	return rc < 0 ? fail_memory(file) : code;
 }

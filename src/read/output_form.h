@@ -32,6 +32,12 @@ static inline void rn_put(struct rn_buf *out, const char *s)
 	rn_buf_add(out, s, strlen(s));
 }
 
+/* Untrusted text: control characters do not reach a terminal. */
+static inline void rn_put_safe(struct rn_buf *out, const char *s)
+{
+	rn_form_text.label(out, s, strlen(s));
+}
+
 void rn_put_u64(struct rn_buf *out, uint64_t v);
 void rn_put_i64(struct rn_buf *out, int64_t v);
 

@@ -17,18 +17,6 @@
 #define LINES_MAX 40  /* of who waits for whom */
 #define LASTING_S 2.0 /* messages do not take that long */
 
-/* Text that others have made: control characters stay out of terminals. */
-static void put_safe(struct live *v, const char *s)
-{
-	size_t left = strlen(s), used;
-	char c[RN_TEXT_CHAR];
-
-	for (; left; s += used, left -= used) {
-		used = rn_text_char(s, left, c);
-		rn_put(&v->out, c);
-	}
-}
-
 static const char *duration(char text[32], double s)
 {
 	if (s < 1)
@@ -87,7 +75,7 @@ static void describe(struct live *v, const struct rn_stand *s, bool relative)
 
 	if (v->running && !state) {
 		rn_put(&v->out, p->ended ? "ended: " : "ended without a word");
-		put_safe(v, p->ended ? p->ended : "");
+		rn_put_safe(&v->out, p->ended ? p->ended : "");
 		if (call)
 			rn_putf(&v->out, "%s%s",
 				s->kind == RN_STAND_CALL ? ", in " : "; its last call was ", call);
@@ -497,7 +485,7 @@ static void put_next(struct live *v)
 		return;
 	}
 	rn_putf(&v->out, "try: gdb -p %" PRIu32 " (rank %" PRIu64 " on ", s->process->process, r);
-	put_safe(v, v->process[s->tag].file->host);
+	rn_put_safe(&v->out, v->process[s->tag].file->host);
 	rn_putf(&v->out, "), or rondo recover %s -o now.rondo\n", folder);
 }
 
@@ -507,10 +495,10 @@ bool live_put_text(struct live *v)
 	const char *mpi = rn_meta_value(&v->sight[0].process->meta, RN_META_MPI);
 
 	rn_putf(&v->out, "%s: ", v->folder);
-	put_safe(v, program ? program : "a program");
+	rn_put_safe(&v->out, program ? program : "a program");
 	rn_putf(&v->out, ", %" PRIu64 " rank%s, %zu host%s, ", v->standstill.ranks,
 		v->standstill.ranks == 1 ? "" : "s", v->files, v->files == 1 ? "" : "s");
-	put_safe(v, mpi ? mpi : "MPI");
+	rn_put_safe(&v->out, mpi ? mpi : "MPI");
 	rn_put(&v->out,
 	       v->running ? "\n" : "; none of it runs any more, so this is where it stopped\n");
 	if (!put_where(v) || !put_waits(v))

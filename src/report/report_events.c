@@ -2,14 +2,14 @@
 #include "report/report_events.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/event_source.h"
 #include "analysis/nondeterminism.h"
 #include "base/arena.h"
 #include "base/budget.h"
-#include "base/buf.h"
+#include "base/notes.h"
+#include "base/plural.h"
 #include "encode/call_words.h"
 #include "model/markers.h"
 #include "read/call_text.h"
@@ -36,25 +36,8 @@ struct page {
 /* "12 of 48 receives (25.0 %)" */
 static void put_share(struct page *p, uint64_t part, uint64_t of, const char *noun)
 {
-	char text[32];
-
-	text_count(p->out, part);
-	rn_put(p->out, " of ");
-	text_items(p->out, of, noun);
-	snprintf(text, sizeof(text), " (%.1f %%)", of ? 100.0 * (double)part / (double)of : 0.0);
-	rn_put(p->out, text);
-}
-
-static void put_cell(struct page *p, uint64_t v, size_t width)
-{
-	struct rn_buf text = { 0 };
-
-	text_count(&text, v);
-	for (size_t n = text.len; n < width; n++)
-		rn_buf_byte(p->out, ' ');
-	rn_buf_add(p->out, text.data, text.len);
-	p->out->failed |= text.failed;
-	rn_buf_free(&text);
+	rn_putf(p->out, "%s of %s %s%s (%.1f %%)", COUNT(part), COUNT(of), noun, rn_plural(of),
+		of ? 100.0 * (double)part / (double)of : 0.0);
 }
 
 static bool is_world(const char *comm)
@@ -77,10 +60,8 @@ static void put_site(struct page *p, const struct rn_disorder_site *s)
 	const char *comm = comm_of(p, s);
 
 	rn_put(p->out, f ? f->name : "a function that is not known here");
-	if (comm && !is_world(comm)) {
-		rn_put(p->out, " on ");
-		rn_put(p->out, comm);
-	}
+	if (comm && !is_world(comm))
+		rn_putf(p->out, " on %s", comm);
 	if (s->site.place) {
 		rn_put(p->out, " at ");
 		rn_decode_stack(&p->names, &rn_form_text, s->site.place, " < ", p->out);
@@ -95,21 +76,17 @@ static void put_headline(struct page *p)
 
 	rn_put(p->out, "order: ");
 	if (p->d.clocks) {
-		put_share(p, all->moved, all->received, " receive");
+		put_share(p, all->moved, all->received, "receive");
 		rn_put(p->out, " out of reference order");
 	} else {
-		put_share(p, all->irregular, all->done, " outcome");
+		put_share(p, all->irregular, all->done, "outcome");
 		rn_put(p->out, " irregular");
 	}
-	rn_put(p->out, ", at ");
-	text_count(p->out, p->d.disorderly);
-	rn_put(p->out, " of ");
-	text_items(p->out, p->d.sites, " call site");
-	if (all->failed) {
-		rn_put(p->out, "; ");
-		text_items(p->out, all->failed, " test");
-		rn_put(p->out, " found nothing");
-	}
+	rn_putf(p->out, ", at %s of %s call site%s", COUNT(p->d.disorderly), COUNT(p->d.sites),
+		rn_plural(p->d.sites));
+	if (all->failed)
+		rn_putf(p->out, "; %s test%s found nothing", COUNT(all->failed),
+			rn_plural(all->failed));
 	rn_put(p->out, "\n\n");
 }
 
@@ -123,24 +100,18 @@ static void put_table(struct page *p)
 	for (uint32_t i = 0; i < p->shown; i++) {
 		const struct rn_disorder_site *s = &p->d.site[i];
 
-		put_cell(p, s->calls, 12);
-		put_cell(p, s->failed, 10);
-		put_cell(p, s->done, 10);
-		put_cell(p, s->received, 10);
+		rn_putf(p->out, "%12s%10s%10s%10s", COUNT(s->calls), COUNT(s->failed),
+			COUNT(s->done), COUNT(s->received));
 		if (clocks)
-			put_cell(p, s->moved, 14);
-		put_cell(p, s->late, 9);
-		put_cell(p, s->irregular, 11);
-		put_cell(p, s->sources, 9);
-		rn_put(p->out, "  ");
+			rn_putf(p->out, "%14s", COUNT(s->moved));
+		rn_putf(p->out, "%9s%11s%9s  ", COUNT(s->late), COUNT(s->irregular),
+			COUNT(s->sources));
 		put_site(p, s);
 		rn_put(p->out, "\n");
 	}
-	if (p->shown < p->d.sites) {
-		rn_put(p->out, "and ");
-		text_items(p->out, p->d.sites - p->shown, " more call site");
-		rn_put(p->out, " (--all shows them)\n");
-	}
+	if (p->shown < p->d.sites)
+		rn_putf(p->out, "and %s more call site%s (--all shows them)\n",
+			COUNT(p->d.sites - p->shown), rn_plural(p->d.sites - p->shown));
 }
 
 static void put_meaning(struct page *p)
@@ -166,21 +137,17 @@ static void put_source(struct page *p, const struct rn_disorder_site *s)
 {
 	const char *comm = comm_of(p, s);
 
-	if (s->one_source) {
-		rn_put(p->out, "always from rank ");
-		rn_put_i64(p->out, s->source);
-	} else if (s->one_step && (!comm || is_world(comm))) {
-		rn_put(p->out, "always from (rank+");
-		rn_put_i64(p->out, s->step);
-		rn_put(p->out, ")%");
-		rn_put_u64(p->out, p->t->ranks);
-	} else {
+	if (s->one_source)
+		rn_putf(p->out, "always from rank %" PRId64, s->source);
+	else if (s->one_step && (!comm || is_world(comm)))
+		rn_putf(p->out, "always from (rank+%" PRId64 ")%%%" PRIu64, s->step, p->t->ranks);
+	else
 		rn_put(p->out, "on each rank always from the same one");
-	}
 }
 
 static void put_fixed(struct page *p, const struct rn_disorder_site *s)
 {
+	rn_put(p->out, "    ");
 	if (s->fixed & RN_FIXED_SOURCE)
 		put_source(p, s);
 	else if (s->fixed & RN_FIXED_BY_TAG)
@@ -192,12 +159,9 @@ static void put_fixed(struct page *p, const struct rn_disorder_site *s)
 
 static void put_period(struct page *p, const struct rn_disorder_site *s)
 {
-	rn_put(p->out, "the same order again and again, after each ");
-	text_count(p->out, s->period[0]);
-	if (s->period[1] != s->period[0]) {
-		rn_put(p->out, "..");
-		text_count(p->out, s->period[1]);
-	}
+	rn_putf(p->out, "    the same order again and again, after each %s", COUNT(s->period[0]));
+	if (s->period[1] != s->period[0])
+		rn_putf(p->out, "..%s", COUNT(s->period[1]));
 	rn_put(p->out, "\n");
 }
 
@@ -221,14 +185,10 @@ static void put_hidden(struct page *p)
 		rn_put(p->out, "  ");
 		put_site(p, s);
 		rn_put(p->out, "\n");
-		if (s->fixed) {
-			rn_put(p->out, "    ");
+		if (s->fixed)
 			put_fixed(p, s);
-		}
-		if (has_period(s)) {
-			rn_put(p->out, "    ");
+		if (has_period(s))
 			put_period(p, s);
-		}
 	}
 }
 
@@ -246,11 +206,11 @@ static void put_loose(struct page *p)
 
 	if (p->t->order)
 		n = rn_order_list_count(p->t->events);
-	if (!n.loose)
-		return;
-	rn_put(p->out, "not exactly replayable: ");
-	text_items(p->out, n.loose, " call");
-	rn_put(p->out, ", whose outcomes are not in the trace or cannot be enforced\n");
+	if (n.loose)
+		rn_putf(p->out,
+			"not exactly replayable: %s call%s, whose outcomes are not in the trace or "
+			"cannot be enforced\n",
+			COUNT(n.loose), rn_plural(n.loose));
 }
 
 static void put_next(struct page *p)
@@ -311,9 +271,10 @@ static int make_page(struct page *p, const char *file, bool all, struct rn_buf *
 	rn_arena_free(&mem);
 	symbols_free(symbols);
 	if (rc == RN_E_NOMEM && rn_budget_exceeded()) {
-		rn_put(p->out, "\norder: not analyzed, because this needs more than ");
-		rn_put_u64(p->out, rn_budget_limit() >> 20);
-		rn_put(p->out, " MiB of memory (--max-memory)\n");
+		rn_putf(p->out,
+			"\norder: not analyzed, because this needs more than %" PRIu64
+			" MiB of memory (--max-memory)\n",
+			(uint64_t)(rn_budget_limit() >> 20));
 		return RN_OK;
 	}
 	return rc;
@@ -335,8 +296,8 @@ static bool is_looked_at(const struct rn_trace *t, bool all, struct rn_buf *out)
 	rn_arena_free(&scratch);
 	if (!any || (t->ranks * t->threads <= RN_ORDERS_STREAMS && (all || calls <= CALLS)))
 		return any;
-	rn_put(out, "\norder: not looked at, for there are very many calls");
-	rn_put(out, all ? "\n" : " (--all does)\n");
+	rn_putf(out, "\norder: not looked at, for there are very many calls%s\n",
+		all ? "" : " (--all does)");
 	return false;
 }
 

@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "analysis/outline.h"
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/hash.h"
-#include "base/intern.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "encode/template.h"
 #include "read/output_form.h"
@@ -23,67 +21,51 @@
 
 /* ---- numbers ---- */
 
-void text_count(struct rn_buf *out, uint64_t v)
+const char *text_count(char text[TEXT_MAX], uint64_t v)
 {
-	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v);
+	char *p = text + TEXT_MAX - 1;
+	unsigned digits = 0;
 
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			rn_buf_byte(out, ',');
-		rn_buf_byte(out, (unsigned char)digits[i]);
-	}
-}
-
-void text_items(struct rn_buf *out, uint64_t n, const char *noun)
-{
-	text_count(out, n);
-	rn_put(out, noun);
-	rn_put(out, rn_plural(n));
+	*p = '\0';
+	do {
+		if (digits && digits % 3 == 0)
+			*--p = ',';
+		digits++;
+		*--p = (char)('0' + v % 10);
+	} while (v /= 10);
+	return p;
 }
 
 /* Three digits, and the largest unit that leaves at least one before the point. */
-static void put_scaled(struct rn_buf *out, double v, double step, const char *const *unit)
+static const char *scale(char text[TEXT_MAX], double v, const char *const *unit)
 {
-	char text[32];
-
-	while (v >= 0.9995 * step && unit[1]) {
-		v /= step;
+	while (v >= 999.5 && unit[1]) {
+		v /= 1000;
 		unit++;
 	}
-	snprintf(text, sizeof(text),
+	snprintf(text, TEXT_MAX,
 		 v < 9.995   ? "%.2f %s"
 		 : v < 99.95 ? "%.1f %s"
 			     : "%.0f %s",
 		 v, *unit);
-	rn_put(out, text);
+	return text;
 }
 
-void text_bytes(struct rn_buf *out, uint64_t v)
+const char *text_bytes(char text[TEXT_MAX], uint64_t v)
 {
 	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB", NULL };
 
-	if (v < 1000) {
-		rn_put_u64(out, v);
-		rn_put(out, " B");
-	} else {
-		put_scaled(out, (double)v, 1000, unit);
-	}
+	if (v >= 1000)
+		return scale(text, (double)v, unit);
+	snprintf(text, TEXT_MAX, "%u B", (unsigned)v);
+	return text;
 }
 
-void text_time(struct rn_buf *out, double ns)
+const char *text_time(char text[TEXT_MAX], double ns)
 {
 	static const char *const unit[] = { "ns", "us", "ms", "s", NULL };
 
-	put_scaled(out, ns, 1000, unit);
-}
-
-void text_mean(struct rn_buf *out, double number)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), number < 1e6 ? "%.1f" : "%.3g", number);
-	rn_put(out, text);
+	return scale(text, ns, unit);
 }
 
 /* ---- ranks ---- */
@@ -120,22 +102,15 @@ static void put_ranges(struct rn_buf *out, const struct rn_trace *t, const uint6
 		for (len = 1; i + len < n && s[i + len] == s[i] + len;)
 			len++;
 		if (ranges++ == RANGES) {
-			rn_put(out, ",... (");
-			text_count(out, n);
-			rn_put(out, " ranks)");
+			rn_putf(out, ",... (%s ranks)", COUNT(n));
 			break;
 		}
-		rn_put(out, i ? "," : "");
-		rn_put_u64(out, s[i] % t->ranks);
-		if (len > 1) {
-			rn_put(out, len > 2 ? "-" : ",");
-			rn_put_u64(out, s[i + len - 1] % t->ranks);
-		}
+		rn_putf(out, "%s%" PRIu64, i ? "," : "", s[i] % t->ranks);
+		if (len > 1)
+			rn_putf(out, "%s%" PRIu64, len > 2 ? "-" : ",", s[i + len - 1] % t->ranks);
 	}
-	if (s[0] >= t->ranks) {
-		rn_put(out, " thread ");
-		rn_put_u64(out, s[0] / t->ranks);
-	}
+	if (s[0] >= t->ranks)
+		rn_putf(out, " thread %" PRIu64, s[0] / t->ranks);
 }
 
 void text_streams(struct rn_buf *out, const struct rn_trace *t, uint64_t *s, uint64_t streams)
@@ -156,7 +131,7 @@ void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_me
 	uint64_t *s = streams <= STREAMS ? malloc((size_t)streams * sizeof(*s)) : NULL;
 
 	if (!s) {
-		text_items(out, streams, " rank");
+		rn_putf(out, "%s rank%s", COUNT(streams), rn_plural(streams));
 		return;
 	}
 	list_streams(t, m, s);
@@ -177,7 +152,7 @@ static void put_relative(struct rn_buf *out, const struct rn_value *v)
 	rn_put(out, v->kind == RN_V_RELMOD ? ")%size" : "");
 }
 
-static void put_argument(struct rn_buf *out, const struct rn_trace *t, const struct rn_value *v)
+static void put_argument(struct rn_buf *out, const struct rn_vocab *vocab, const struct rn_value *v)
 {
 	switch (v->kind) {
 	case RN_V_INT:
@@ -189,12 +164,10 @@ static void put_argument(struct rn_buf *out, const struct rn_trace *t, const str
 		put_relative(out, v);
 		break;
 	case RN_V_CONST:
-		rn_put(out, rn_vocab_word(&t->vocab, v->word));
+		rn_put(out, rn_vocab_word(vocab, v->word));
 		break;
 	case RN_V_OBJECT:
-		rn_put(out, rn_vocab_word(&t->vocab, v->word));
-		rn_buf_byte(out, ':');
-		rn_put_u64(out, v->id);
+		rn_putf(out, "%s:%" PRIu64, rn_vocab_word(vocab, v->word), v->id);
 		break;
 	case RN_V_NAME:
 		rn_buf_add(out, v->text, v->len);
@@ -242,10 +215,9 @@ static bool is_shown(const struct rn_func *f, uint32_t i)
 }
 
 /* Nobody needs to be told that it is the world. */
-static bool is_world(const struct rn_trace *t, const struct rn_value *v)
+static bool is_world(const struct rn_templates *t, const struct rn_value *v)
 {
-	return v->kind == RN_V_CONST &&
-	       strcmp(rn_vocab_word(&t->vocab, v->word), "MPI_COMM_WORLD") == 0;
+	return v->kind == RN_V_CONST && v->word == t->keywords.world;
 }
 
 static bool is_listed(const struct rn_value *list, unsigned n, const struct rn_value *v)
@@ -256,47 +228,28 @@ static bool is_listed(const struct rn_value *list, unsigned n, const struct rn_v
 	return false;
 }
 
-/* Parses signatures one after the other. Their communicators are not asked for, so keywords are not
- * looked up. */
-struct parser {
-	const struct rn_trace *t;
-	struct rn_keywords keywords;
-	struct rn_arena mem;
-	struct rn_arena_mark empty;
-	bool failed;
-};
-
-static bool parse(struct parser *p, uint32_t sig, struct rn_template *out)
-{
-	size_t len;
-	const void *bytes = rn_sigs_get(p->t->streams.sigs, sig, &len);
-
-	rn_arena_rewind(&p->mem, p->empty);
-	p->failed |= rn_template_parse(&p->mem, &p->keywords, bytes, len, out) < 0;
-	return !p->failed;
-}
-
 /* The argument of a function in one of its calls. */
-static bool argument(struct parser *p, const struct rn_func *f, uint32_t sig, uint32_t param,
-		     struct rn_value *v)
+static bool argument(struct rn_buf *out, struct rn_templates *t, const struct rn_func *f,
+		     uint32_t sig, uint32_t param, struct rn_value *v)
 {
-	struct rn_template t;
+	const struct rn_template *call = rn_templates_get(t, sig);
 
-	if (!parse(p, sig, &t) || t.func != f)
+	out->failed |= !call;
+	if (!call || call->func != f)
 		return false;
-	*v = *rn_template_argument(&t, param);
+	*v = *rn_template_argument(call, param);
 	return true;
 }
 
 /* The values that an argument has, most variants having one of a few. */
-static void put_values(struct rn_buf *out, struct parser *p, const struct rn_func *f,
+static void put_values(struct rn_buf *out, struct rn_templates *t, const struct rn_func *f,
 		       uint32_t param, const struct rn_variant *variant)
 {
 	struct rn_value value[VALUES], v;
 	unsigned n = 0;
 
 	for (; variant; variant = variant->next) {
-		if (!argument(p, f, variant->sig, param, &v) || is_listed(value, n, &v))
+		if (!argument(out, t, f, variant->sig, param, &v) || is_listed(value, n, &v))
 			continue;
 		if (n == VALUES) {
 			rn_buf_byte(out, '*');
@@ -306,11 +259,11 @@ static void put_values(struct rn_buf *out, struct parser *p, const struct rn_fun
 	}
 	for (unsigned i = 0; i < n; i++) {
 		rn_put(out, i ? "|" : "");
-		put_argument(out, p->t, &value[i]);
+		put_argument(out, t->keywords.vocab, &value[i]);
 	}
 }
 
-static void put_arguments(struct rn_buf *out, struct parser *p, const struct rn_func *f,
+static void put_arguments(struct rn_buf *out, struct rn_templates *t, const struct rn_func *f,
 			  const struct rn_variant *variant)
 {
 	const char *before = "(";
@@ -319,7 +272,7 @@ static void put_arguments(struct rn_buf *out, struct parser *p, const struct rn_
 	for (uint32_t i = 0; i < f->nparams; i++) {
 		struct rn_value v;
 
-		if (!is_shown(f, i) || !argument(p, f, variant->sig, i, &v) || is_world(p->t, &v))
+		if (!is_shown(f, i) || !argument(out, t, f, variant->sig, i, &v) || is_world(t, &v))
 			continue;
 		rn_put(out, before);
 		before = ", ";
@@ -329,26 +282,22 @@ static void put_arguments(struct rn_buf *out, struct parser *p, const struct rn_
 			rn_put(out, f->param[i]);
 			rn_buf_byte(out, '=');
 		}
-		put_values(out, p, f, i, variant);
+		put_values(out, t, f, i, variant);
 	}
 	rn_put(out, *before == '(' ? "" : ")");
 }
 
-void text_call(struct rn_buf *out, const struct rn_trace *t, const struct rn_variant *variant)
+void text_call(struct rn_buf *out, struct rn_templates *t, const struct rn_variant *variant)
 {
-	struct parser p = { .t = t, .keywords = { .vocab = &t->vocab } };
-	struct rn_template first;
+	const struct rn_template *first = rn_templates_get(t, variant->sig);
 
-	rn_arena_init(&p.mem, SIZE_MAX);
-	rn_arena_reserve(&p.mem, 1 << 14);
-	p.empty = rn_arena_mark(&p.mem);
-	if (parse(&p, variant->sig, &first))
-		put_arguments(out, &p, first.func, variant);
-	out->failed |= p.failed;
-	rn_arena_free(&p.mem);
+	if (first)
+		put_arguments(out, t, first->func, variant);
+	else
+		out->failed = true;
 }
 
-uint64_t text_hash(struct rn_buf *scratch, const struct rn_trace *t, uint32_t sig)
+uint64_t text_hash(struct rn_buf *scratch, struct rn_templates *t, uint32_t sig)
 {
 	struct rn_variant v = { .sig = sig };
 

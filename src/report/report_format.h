@@ -1,7 +1,7 @@
 /*
  * report_format.h - how the report writes numbers, lists of ranks, and calls with their arguments.
  *
- * Everything is appended to a buffer whose failure the caller looks at once.
+ * What has no bound is appended to a buffer whose failure the caller looks at once.
  */
 #ifndef RN_REPORT_REPORT_FORMAT_H
 #define RN_REPORT_REPORT_FORMAT_H
@@ -10,14 +10,16 @@
 
 struct rn_buf;
 struct rn_members;
+struct rn_templates;
 struct rn_trace;
 struct rn_variant;
 
-void text_count(struct rn_buf *out, uint64_t v);                   /* 48,210 */
-void text_items(struct rn_buf *out, uint64_t n, const char *noun); /* " call": 48,210 calls */
-void text_bytes(struct rn_buf *out, uint64_t v);                   /* 1.2 MB */
-void text_time(struct rn_buf *out, double ns);                     /* 78.9 us */
-void text_mean(struct rn_buf *out, double number);                 /* 20.1 */
+/* Texts of numbers, in the memory given or, for COUNT, in that of the block around it. */
+#define TEXT_MAX 32
+const char *text_count(char text[TEXT_MAX], uint64_t v); /* 48,210 */
+const char *text_bytes(char text[TEXT_MAX], uint64_t v); /* 1.2 MB */
+const char *text_time(char text[TEXT_MAX], double ns);   /* 78.9 us */
+#define COUNT(v) text_count((char[TEXT_MAX]){ 0 }, v)
 
 /* "rank 3", "ranks 0-3,7", "ranks 0-3 thread 1", of which at most some ranges. */
 void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_members *m,
@@ -28,9 +30,9 @@ void text_streams(struct rn_buf *out, const struct rn_trace *t, uint64_t *s, uin
 
 /* "MPI_Send(1 MPI_INT, dest=rank+1|MPI_PROC_NULL, tag=*)": the arguments that say what is done
  * with whom, each with its values in all variants; "*": there are more than a few. */
-void text_call(struct rn_buf *out, const struct rn_trace *t, const struct rn_variant *v);
+void text_call(struct rn_buf *out, struct rn_templates *t, const struct rn_variant *v);
 
 /* Equal for calls that have the same text. The buffer is scratch. */
-uint64_t text_hash(struct rn_buf *scratch, const struct rn_trace *t, uint32_t sig);
+uint64_t text_hash(struct rn_buf *scratch, struct rn_templates *t, uint32_t sig);
 
 #endif
