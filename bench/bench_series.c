@@ -24,7 +24,7 @@ struct sequence {
 	int64_t *v;
 	uint64_t n, cap;
 	double clk[REPS], ns[REPS];
-	double rate[4][REPS]; /* at, find, find_sum, read: million per second */
+	double rate[3][REPS]; /* at, find, read: million per second */
 	size_t bytes;
 	uint64_t memory;
 };
@@ -230,26 +230,6 @@ static void question_find(struct sequence *s, const struct rn_units *u, int rep)
 	free(x);
 }
 
-static void question_find_sum(struct sequence *s, const struct rn_units *u, int rep)
-{
-	uint64_t got, wrong = 0, *i = malloc(QUESTIONS * sizeof(*i));
-	rn_i128 *x = malloc(QUESTIONS * sizeof(*x));
-	double a;
-
-	for (int k = 0; k < QUESTIONS; k++) {
-		i[k] = 2 + below(s->n - 2);
-		x[k] = rn_units_sum(u, i[k]) + (k & 1);
-	}
-	a = bench_cpu();
-	for (int k = 0; k < QUESTIONS; k++)
-		wrong += rn_units_find_sum(u, x[k], &got) != RN_OK || got != i[k];
-	s->rate[2][rep] = QUESTIONS / (bench_cpu() - a) * 1000;
-	if (wrong)
-		printf("WRONG: find_sum\n");
-	free(i);
-	free(x);
-}
-
 static void question_read(struct sequence *s, const struct rn_units *u, int rep)
 {
 	int64_t block[1024];
@@ -258,7 +238,7 @@ static void question_read(struct sequence *s, const struct rn_units *u, int rep)
 
 	for (size_t n; (n = rn_units_read(u, i, block, 1024)) > 0; i += n)
 		wrong += (uint64_t)block[n - 1] != (uint64_t)s->v[i + n - 1];
-	s->rate[3][rep] = (double)i / (bench_cpu() - a) * 1000;
+	s->rate[2][rep] = (double)i / (bench_cpu() - a) * 1000;
 	if (wrong || i != s->n)
 		printf("WRONG: read\n");
 }
@@ -278,7 +258,6 @@ static void finish(struct sequence *s, struct rn_arena *mem, const struct rn_ser
 		return;
 	question_at(s, u, rep);
 	question_find(s, u, rep);
-	question_find_sum(s, u, rep);
 	question_read(s, u, rep);
 }
 
@@ -317,9 +296,9 @@ static void report(struct sequence *s)
 
 static void report_questions(struct sequence *s)
 {
-	static const char *name[] = { "at", "find", "find_sum", "read" };
+	static const char *name[] = { "at", "find", "read" };
 
-	for (int i = 0; s->questions && i < 4; i++) {
+	for (int i = 0; s->questions && i < 3; i++) {
 		char what[64];
 
 		snprintf(what, sizeof(what), "%s: %s", name[i], s->what);

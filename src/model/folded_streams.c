@@ -18,13 +18,6 @@ static uint64_t rounds_of(const void *series, uint64_t n)
 	return sum > (rn_i128)1 << 62 ? UINT64_MAX : (uint64_t)sum;
 }
 
-static bool has_negative(const struct rn_units *u)
-{
-	uint64_t i;
-
-	return rn_units_find_sum(u, 0, &i) == RN_E_ARG;
-}
-
 static int read_series(const struct rn_folded *f, struct rn_arena *mem, const struct rn_units **to,
 		       struct rn_err *err)
 {
@@ -37,7 +30,7 @@ static int read_series(const struct rn_folded *f, struct rn_arena *mem, const st
 
 		if (rc < 0)
 			return rc;
-		if (has_negative(u))
+		if (!rn_units_nonneg(u))
 			return rn_err_set(err, RN_E_DATA, "series %u: a count is negative", i);
 		to[i] = u;
 	}

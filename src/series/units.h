@@ -55,10 +55,6 @@ int rn_units_find(const struct rn_units *u, int64_t x, uint64_t *i);
 /* Sum of the first i elements, i <= length. */
 rn_i128 rn_units_sum(const struct rn_units *u, uint64_t i);
 
-/* For a series without negative elements: the largest i with sum(i) <= x. RN_E_RANGE when x < 0,
- * RN_E_ARG when an element is negative. */
-int rn_units_find_sum(const struct rn_units *u, rn_i128 x, uint64_t *i);
-
 /* Elements from..from+n to out; returns how many there were. The way to iterate: in blocks. */
 size_t rn_units_read(const struct rn_units *u, uint64_t from, int64_t *out, size_t n);
 
@@ -71,9 +67,5 @@ int rn_units_encode(const struct rn_units *u, struct rn_buf *out);
 int rn_units_encode_quickly(const struct rn_units *u, int64_t base, struct rn_buf *out);
 int rn_units_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_units **out,
 		    struct rn_err *err);
-
-/* Everything that is derived comes out the same again. False, too, when there is no memory to find
- * out. */
-bool rn_units_check(const struct rn_units *u);
 
 #endif

@@ -146,11 +146,6 @@ static bool all_used(const struct rn_make *m)
 	return true;
 }
 
-static uint64_t light_length(uint64_t largest)
-{
-	return ((uint64_t)1 << 57) / (largest + 1);
-}
-
 int rn_make_end(struct rn_make *m)
 {
 	const struct rn_make_sym *root = &m->known[m->nknown - 1];
@@ -165,7 +160,6 @@ int rn_make_end(struct rn_make *m)
 		p->nroot = root->nitems;
 		p->monotone = !m->falling;
 		p->nonneg = p->first >= 0 && p->first + root->lo >= 0;
-		p->light = p->nonneg ? light_length((uint64_t)(p->first + root->hi)) : 0;
 		rc = RN_OK;
 	}
 	rn_arena_rewind(m->mem, m->scratch);
@@ -187,8 +181,7 @@ int rn_make_even(struct rn_arena *mem, struct rn_pattern *p, int64_t first, int6
 					  .n = 1,
 					  .item = &nothing,
 					  .monotone = true,
-					  .nonneg = first >= 0,
-					  .light = first >= 0 ? light_length((uint64_t)first) : 0 };
+					  .nonneg = first >= 0 };
 		return n == 1 ? RN_OK : RN_E_RANGE;
 	}
 	rc = rn_make_begin(&m, mem, p, first, 1, 1, 1);

@@ -20,10 +20,10 @@
  *      count * (len * v + weight) + len * step * count * (count - 1) / 2.
  *
  * Why nothing overflows. Elements are int64, and so a step, the difference of two elements, has 65
- * bits: `step` keeps the low 64, which is exact for elements (they wrap back), for monotone
- * patterns (as unsigned) and for those without negative elements (as signed). Only rn_units_sum of
- * any series needs the whole, which is in the weights. A weight is a sum of fewer than 2^63
- * such differences and fits 128 bits; products on the way may wrap, in unsigned arithmetic.
+ * bits: `step` keeps the low 64, which is exact for elements (they wrap back) and for monotone
+ * patterns (as unsigned). Only rn_units_sum needs the whole, which is in the weights. A weight is a
+ * sum of fewer than 2^63 such differences and fits 128 bits; products on the way may wrap, in
+ * unsigned arithmetic.
  */
 #ifndef RN_SERIES_UNITS_IMPL_H
 #define RN_SERIES_UNITS_IMPL_H
@@ -63,7 +63,6 @@ struct rn_pattern {
 	const struct rn_unit_weight *weight;
 	uint32_t root, nroot;
 	bool monotone, nonneg;
-	uint64_t light; /* nonneg: so many elements add up to less than 2^57, whichever they are */
 	uint32_t nitems;
 	/* As they are written: symbols are numbered in the order in which they come up, deltas
 	 * where they are used first and rules where they end. */
