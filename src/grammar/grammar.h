@@ -70,10 +70,6 @@ static inline uint32_t rn_grammar_expect(const struct rn_grammar *g)
 	return sym == RN_EXPECT_NONE ? sym : sym >> 2;
 }
 
-/* What comes next if the loop goes on: fills out[0..k), returns how many are known: fewer than k
- * where a match ends, or where rules are nested more than 64 deep. O(k). */
-size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k);
-
 /* Live nodes: what the stream costs, 16 bytes each. */
 uint64_t rn_grammar_nodes(const struct rn_grammar *g);
 

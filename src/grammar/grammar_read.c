@@ -1,5 +1,5 @@
 /*
- * grammar_read.c - reading a builder: its bodies, its literal runs, and what it expects.
+ * grammar_read.c - reading a builder: its bodies and its literal runs.
  *
  * While the cursor is inside known structure, the symbols that it has taken are in no body yet.
  * Bodies are given out as they would be if it left now, without changing anything: what was walked
@@ -7,8 +7,6 @@
  * which stands both where it was walked and at the end of the start rule.
  */
 #include "grammar/grammar_impl.h"
-
-#include <string.h>
 
 uint64_t rn_grammar_nodes(const struct rn_grammar *g)
 {
@@ -180,67 +178,4 @@ void rn_grammar_literal_read(const struct rn_grammar *g, uint32_t id, uint64_t f
 	assert(from + n <= rn_grammar_literal_length(g, id));
 	for (size_t k = 0; k < n; k++, i++)
 		out[k] = *RN_SEG_AT(&g->literals, uint32_t, i);
-}
-
-/* ---- looking ahead ---- */
-
-#define PEEK_DEPTH 64
-
-struct peek {
-	const struct rn_grammar *g;
-	struct frame frame[PEEK_DEPTH];
-	uint32_t depth;
-};
-
-static bool peek_down(struct peek *p)
-{
-	const struct rn_grammar *g = p->g;
-	const struct node *n = node_at(g, p->frame[p->depth].node);
-
-	while (is_rule(n->sym)) {
-		uint32_t child = node_at(g, rule_at(g, n->sym >> 2)->guard)->next;
-
-		if (p->depth + 1 == PEEK_DEPTH)
-			return false;
-		p->frame[++p->depth] = (struct frame){ .node = child };
-		n = node_at(g, child);
-	}
-	return true;
-}
-
-/* One symbol further; false where what is followed ends. A loop goes on for ever. */
-static bool peek_on(struct peek *p)
-{
-	const struct rn_grammar *g = p->g;
-
-	for (;; p->depth--) {
-		struct frame *f = &p->frame[p->depth];
-		const struct node *n = node_at(g, f->node);
-
-		if (p->depth == 0 && g->match == NIL)
-			return true;
-		if (++f->iter < count_of(g, n))
-			return true;
-		if (p->depth == 0 || node_at(g, n->next)->sym != SYM_GUARD) {
-			*f = (struct frame){ .node = n->next };
-			return p->depth || !rn_gcursor_ends_match(g, n->next);
-		}
-	}
-}
-
-size_t rn_grammar_peek(const struct rn_grammar *g, uint32_t *out, size_t k)
-{
-	struct peek p = { .g = g, .depth = g->depth };
-
-	if (g->expect == NIL || g->depth >= PEEK_DEPTH)
-		return 0;
-	memcpy(p.frame, g->frame, (g->depth + 1) * sizeof(*g->frame));
-	for (size_t i = 0; i < k; i++) {
-		if (!peek_down(&p))
-			return i;
-		out[i] = node_at(g, p.frame[p.depth].node)->sym >> 2;
-		if (!peek_on(&p))
-			return i + 1;
-	}
-	return k;
 }

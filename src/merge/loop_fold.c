@@ -187,7 +187,7 @@ static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 	}
 	if (!c->series)
 		return RN_E_NOMEM;
-	if (!rn_series_predict(c->series, &expected, 1) || expected != v)
+	if (!rn_series_expect(c->series, &expected) || expected != v)
 		c->surprises++;
 	c->lo = v < c->lo ? v : c->lo;
 	c->hi = v > c->hi ? v : c->hi;

@@ -188,11 +188,9 @@ static void get_symbols(struct rn_moment_view *v, uint64_t first, uint32_t n)
 	enum rn_marker before = RN_MARKER_NONE;
 	uint32_t symbol;
 
-	rn_walk_seek(&v->walk, first);
-	if (rn_walk_prev(&v->walk, &symbol)) {
+	rn_walk_seek(&v->walk, first ? first - 1 : 0);
+	if (first && rn_walk_next(&v->walk, &symbol))
 		before = v->sig[symbol].marker;
-		rn_walk_seek(&v->walk, first);
-	}
 	rn_walk_read(&v->walk, v->symbol, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sig *s = &v->sig[v->symbol[i]];

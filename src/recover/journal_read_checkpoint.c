@@ -82,7 +82,7 @@ static int get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root,
 
 	if (rn_walk_init(&w, r, root, scratch) < 0)
 		return RN_E_NOMEM;
-	if (rn_walk_seek(&w, rn_rules_length(r, root)) == RN_OK && rn_walk_prev(&w, &id))
+	if (rn_walk_seek(&w, rn_rules_length(r, root) - 1) == RN_OK && rn_walk_next(&w, &id))
 		s->last = rn_salvage_marker(s, id);
 	return RN_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * rule_walk.c - walking the expansion of a rule, in both directions, by symbol or in bulk.
+ * rule_walk.c - walking the expansion of a rule, by symbol or in bulk.
  *
  * The top frame stands in a body, before item `item`, `iter` of whose repeats are behind. Frames
  * below it say which repeat of which item that body is. A rule item is entered when a symbol of
@@ -249,48 +249,6 @@ int rn_walk_next(struct rn_walk *w, uint32_t *t)
 			seek_loops(w, w->pos);
 			f = &w->frame[w->depth - 1];
 		}
-	}
-}
-
-/* The symbol before the position, which is not the first: found from the beginning. */
-static int find_prev(struct rn_walk *w, uint32_t *t)
-{
-	uint64_t k = w->pos - 1;
-
-	seek_loops(w, k);
-	rn_walk_next(w, t);
-	seek_loops(w, k);
-	return 1;
-}
-
-int rn_walk_prev(struct rn_walk *w, uint32_t *t)
-{
-	const struct rn_rules *r = w->rules;
-	struct rn_walk_frame *f = &w->frame[w->depth - 1];
-
-	if (w->pos == 0)
-		return 0;
-	for (unsigned idle = 1;; idle++) {
-		uint32_t n;
-		const struct rn_item *item = items_of(w, f, &n), *it = &item[f->item];
-
-		if (f->iter == 0 && f->item == 0) {
-			f = pop_back(w);
-		} else if (f->iter == 0) {
-			it = &item[--f->item];
-			f->iter = is_flat(w, it) ? flat_length(r, it) : it->count;
-		} else if (is_flat(w, it)) {
-			assert(w->pos > 0);
-			*t = flat_symbol(r, it, --f->iter);
-			w->pos--;
-			return 1;
-		} else {
-			f->iter--;
-			f = is_loop(w, it) ? rn_walk_enter(w, it, true)
-					   : push(w, it->id, entry_at(r, it->id)->n, SIZE_MAX);
-		}
-		if (w->stretch && idle % IDLE == 0)
-			return find_prev(w, t);
 	}
 }
 

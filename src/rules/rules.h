@@ -87,8 +87,8 @@ int rn_rules_decode_grammar(struct rn_arena *mem, struct rn_reader *in, uint32_t
 
 /*
  * Walking. A walker stands between two symbols of the expansion of `root`; next reads the one
- * after it and prev the one before it. Its stack, from the arena given, has room for the height of
- * the root (which is not O(log n)), so that moving never allocates.
+ * after it. Its stack, from the arena given, has room for the height of the root (which is not
+ * O(log n)), so that moving never allocates.
  */
 struct rn_walk_frame {
 	uint32_t rule; /* or RN_IN_LOOP + a loop (loop_stream.h): one execution of it */
@@ -119,9 +119,8 @@ struct rn_body rn_walk_body(const struct rn_walk *w, const struct rn_walk_frame 
 /* Position k, 0 <= k <= length: RN_OK or RN_E_RANGE. O(depth * log body); where there are loops, a
  * search (rule_search.h) from where it stands, or from the beginning. */
 int rn_walk_seek(struct rn_walk *w, uint64_t k);
-/* 1 and the symbol; 0 at the end (or the beginning). */
+/* 1 and the symbol; 0 at the end. */
 int rn_walk_next(struct rn_walk *w, uint32_t *t);
-int rn_walk_prev(struct rn_walk *w, uint32_t *t);
 /* Up to n symbols at once; returns how many. Repeats are copied, not walked. */
 size_t rn_walk_read(struct rn_walk *w, uint32_t *out, size_t n);
 

@@ -515,7 +515,7 @@ int rn_series_append(struct rn_series *s, int64_t x)
 	return rc;
 }
 
-/* ---- predicting ---- */
+/* ---- the next element ---- */
 
 static struct rn_lane *next_lane(const struct rn_series *s)
 {
@@ -526,57 +526,26 @@ static struct rn_lane *next_lane(const struct rn_series *s)
 	return l;
 }
 
-/* out[0], out[stride], ...: what the lane foresees, up to k of them. */
-static size_t lane_predict(const struct rn_lane *l, int64_t *out, size_t stride, size_t k)
-{
-	uint32_t ids[RN_PREDICT_MAX];
-	int64_t v = l->last;
-	size_t n = rn_grammar_peek(l->g, ids, k < RN_PREDICT_MAX ? k : RN_PREDICT_MAX), i;
-
-	for (i = 0; i < n; i++) {
-		if (__builtin_add_overflow(v, *RN_SEG_AT(&l->delta, int64_t, ids[i]), &v))
-			break;
-		out[i * stride] = v;
-	}
-	return i;
-}
-
-static size_t raw_predict(const struct rn_series *s, int64_t *out, size_t k)
+/* Equally spaced values go on so. */
+static bool raw_expect(const struct rn_series *s, int64_t *next)
 {
 	uint64_t n = s->n - s->start;
-	size_t i;
-	int64_t d, v;
 
-	if (n < 3 || !rn_series_even(s->raw, (uint32_t)n))
-		return 0;
-	v = s->raw[n - 1];
-	d = v - s->raw[n - 2];
-	for (i = 0; i < k && !__builtin_add_overflow(v, d, &v); i++)
-		out[i] = v;
-	return i;
+	return n >= 3 && rn_series_even(s->raw, (uint32_t)n) &&
+	       !__builtin_add_overflow(s->raw[n - 1], s->raw[n - 1] - s->raw[n - 2], next);
 }
 
-size_t rn_series_predict(const struct rn_series *s, int64_t *out, size_t k)
+bool rn_series_expect(const struct rn_series *s, int64_t *next)
 {
-	uint32_t lanes = s->open.lanes;
 	const struct rn_lane *l;
-	size_t known = SIZE_MAX;
+	uint32_t e;
 
-	if (k > RN_PREDICT_MAX)
-		k = RN_PREDICT_MAX;
-	if (s->mode == RN_SERIES_RAW)
-		return raw_predict(s, out, k);
-	if (s->mode == RN_SERIES_LITERAL)
-		return 0;
+	if (s->mode != RN_SERIES_PATTERN)
+		return s->mode == RN_SERIES_RAW && raw_expect(s, next);
 	l = next_lane(s);
-	for (uint32_t i = 0; i < lanes && i < k; i++, l = l->next) {
-		size_t got = lane_predict(l, out + i, lanes, (k - i + lanes - 1) / lanes);
-
-		/* The first lane that knows no more ends it for all. */
-		if (got * lanes + i < known)
-			known = got * lanes + i;
-	}
-	return known < k ? known : k;
+	e = rn_grammar_expect(l->g);
+	return e != RN_EXPECT_NONE &&
+	       !__builtin_add_overflow(l->last, *RN_SEG_AT(&l->delta, int64_t, e), next);
 }
 
 /* ---- checking ---- */

@@ -44,10 +44,8 @@ struct rn_series *rn_series_new_sorted(struct rn_arena *mem);
 /* RN_OK, or RN_E_NOMEM with the series exactly as it was. */
 int rn_series_append(struct rn_series *s, int64_t x);
 
-/* The next k values if the pattern goes on: fills out[0..k), returns how many are known (0 when
- * there is no pattern, never more than RN_PREDICT_MAX). O(k). */
-#define RN_PREDICT_MAX 1024
-size_t rn_series_predict(const struct rn_series *s, int64_t *out, size_t k);
+/* The next value if the pattern continues. False if there is no pattern. O(1). */
+bool rn_series_expect(const struct rn_series *s, int64_t *next);
 
 /* Verifies the structure of the builder. Sealing verifies the lengths and values of its parts. */
 bool rn_series_check(const struct rn_series *s);

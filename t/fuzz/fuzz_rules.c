@@ -32,8 +32,9 @@ static void walk(struct rn_arena *mem, const struct rn_rules *r, uint32_t root)
 	must(rn_walk_seek(&w, length / 2) == RN_OK);
 	must(rn_walk_next(&w, &t) == (length > 0));
 	must(rn_walk_seek(&w, length) == RN_OK && rn_walk_next(&w, &t) == 0);
-	for (int i = 0; i < 64 && rn_walk_prev(&w, &t); i++)
-		must(t < TERMINALS);
+	for (uint64_t i = 0; i < 64 && i < length; i++)
+		must(rn_walk_seek(&w, length - 1 - i) == RN_OK && rn_walk_next(&w, &t) == 1 &&
+		     t < TERMINALS);
 }
 
 static void code_again(const struct rn_rules *r, const uint8_t *data, size_t used)

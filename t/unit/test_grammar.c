@@ -290,44 +290,6 @@ static void test_repeat_limits(void)
 	ok("append_repeat stops at 2^61, at once");
 }
 
-static void test_peek(unsigned rounds)
-{
-	uint64_t right = 0, known = 0;
-
-	for (unsigned i = 0; i < rounds; i++) {
-		struct rn_grammar *g = fresh(NULL);
-
-		stream_random(&in);
-		for (uint32_t k = 0; k + 40 < in.n; k++) {
-			uint32_t next[40];
-			size_t n = k % 16 ? 0 : rn_grammar_peek(g, next, 40);
-
-			for (size_t j = 0; j < n && next[j] == in.t[k + j]; j++)
-				right++;
-			known += n;
-			if (n)
-				CHECK(next[0] == rn_grammar_expect(g));
-			rn_grammar_append(g, in.t[k]);
-		}
-	}
-	CHECK(right * 3 > known);
-	ok("peek: %llu of %llu looked-ahead symbols came", (unsigned long long)right,
-	   (unsigned long long)known);
-}
-
-static void test_peek_loop(void)
-{
-	struct rn_grammar *g = fresh(NULL);
-	uint32_t next[100];
-
-	for (uint32_t k = 0; k < 605; k++)
-		rn_grammar_append(g, k % 20 < 15 ? k % 3 : 3 + k % 5);
-	CHECK(rn_grammar_peek(g, next, 100) == 100);
-	for (uint32_t k = 0; k < 100; k++)
-		CHECK(next[k] == ((k + 605) % 20 < 15 ? (k + 605) % 3 : 3 + (k + 605) % 5));
-	ok("peek follows a nested loop over its rounds");
-}
-
 static void test_reset(void)
 {
 	struct rn_grammar *g = fresh(NULL);
@@ -364,8 +326,6 @@ int main(void)
 	test_backlog(rounds / 4);
 	test_wide_counts();
 	test_repeat_limits();
-	test_peek(rounds / 10);
-	test_peek_loop();
 	test_reset();
 	rn_arena_free(&mem);
 	return tap_done();

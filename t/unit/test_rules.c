@@ -57,7 +57,7 @@ static bool walks(const struct rn_rules *r, uint32_t root, unsigned moves)
 		uint64_t steps = tap_below(60);
 		size_t n;
 
-		switch (tap_below(4)) {
+		switch (tap_below(3)) {
 		case 0:
 			at = tap_below((uint64_t)in.n + 1);
 			if (rn_walk_seek(&w, at) != RN_OK)
@@ -66,11 +66,6 @@ static bool walks(const struct rn_rules *r, uint32_t root, unsigned moves)
 		case 1:
 			while (steps-- && rn_walk_next(&w, &t))
 				if (t != in.t[at++])
-					return false;
-			break;
-		case 2:
-			while (steps-- && rn_walk_prev(&w, &t))
-				if (t != in.t[--at])
 					return false;
 			break;
 		default:
@@ -83,8 +78,7 @@ static bool walks(const struct rn_rules *r, uint32_t root, unsigned moves)
 			return false;
 	}
 	return rn_walk_seek(&w, (uint64_t)in.n + 1) == RN_E_RANGE &&
-	       rn_walk_seek(&w, in.n) == RN_OK && !rn_walk_next(&w, &t) &&
-	       rn_walk_seek(&w, 0) == RN_OK && !rn_walk_prev(&w, &t);
+	       rn_walk_seek(&w, in.n) == RN_OK && !rn_walk_next(&w, &t);
 }
 
 static bool codes(const struct rn_rules *r, uint32_t root, uint32_t terminals)
@@ -358,7 +352,7 @@ static void test_deep(void)
 	CHECK(rn_rules_height(r, root) == 100000);
 	CHECK(rn_walk_init(&w, r, root, &side) == RN_OK);
 	CHECK(rn_walk_next(&w, &t) == 1 && t == 5);
-	CHECK(rn_walk_seek(&w, 50000) == RN_OK && rn_walk_prev(&w, &t) == 1);
+	CHECK(rn_walk_seek(&w, 49999) == RN_OK && rn_walk_next(&w, &t) == 1);
 	CHECK(rn_rules_encode(r, &b) == RN_OK);
 	rd = rn_reader(b.data, b.len);
 	CHECK(rn_rules_decode(&side, &rd, 64, &q, NULL) == RN_OK);
