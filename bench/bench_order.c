@@ -23,6 +23,7 @@
 #include "order/adaptive_codec.h"
 #include "order/cdc_codec.h"
 #include "order/cdc_tables.h"
+#include "order/context_mix.h"
 #include "order/event_codec.h"
 #include "order/lamport.h"
 #include "read/trace.h"
@@ -145,9 +146,13 @@ static double ideal(double *written)
 
 	*written = 0;
 	for (size_t t = 0; t < threads; t++) {
+		const struct rn_order *o = &thread[t];
 		struct rn_buf out = { 0 };
+		struct rn_guess *g = rn_guess_write(&mem, 4 * (o->rows + o->dones), &out, &bits);
 
-		must(rn_order_model_encode(&mem, &thread[t], &out, &bits));
+		must(rn_order_model_code(&mem, g, o, (struct rn_order_row *)(uintptr_t)o->row,
+					 (struct rn_order_done *)(uintptr_t)o->done));
+		must(rn_guess_end(g));
 		*written += (double)out.len;
 		rn_buf_free(&out);
 	}

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "order/row_model.h"
 
 /* Expecting whole rows. A past place is found by the hash of so many rows before it. */
@@ -205,76 +204,30 @@ static void code_rows(struct model *m)
 	}
 }
 
-static struct model *make(struct rn_arena *mem, const struct rn_order *o)
+static bool make(struct model *m, struct rn_arena *mem, const struct rn_order *o)
 {
-	struct model *m = rn_new(mem, struct model, 1);
-
-	if (!m)
-		return NULL;
-	m->rows = o->rows;
-	m->dones = o->dones;
 	m->past_bits = 6;
 	while (m->past_bits < PAST_BITS_MAX && (size_t)1 << m->past_bits < o->rows)
 		m->past_bits++;
 	for (unsigned i = 0; i < LENGTHS; i++)
 		m->chance[i] = i < 4 ? 32768 : 60000;
 	m->past = rn_new(mem, struct past, (size_t)1 << m->past_bits);
-	m->p = rn_pieces_new(mem, o);
-	return m->past && m->p ? m : NULL;
+	m->p = rn_pieces_new(mem, o, m->g);
+	return m->past && m->p;
 }
 
-/* Returns whether there was memory. */
-static bool run(struct model *m, struct rn_guess *g)
+int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
+			struct rn_order_row *row, struct rn_order_done *done)
 {
-	if (!m || !g)
-		return false;
-	m->g = m->p->g = g;
-	m->writes = rn_guess_writes(g);
-	code_rows(m);
-	return true;
-}
+	struct model m = { .g = g,
+			   .writes = rn_guess_writes(g),
+			   .row = row,
+			   .done = done,
+			   .rows = o->rows,
+			   .dones = o->dones };
 
-/* About how many: slots are for them. */
-static uint64_t decisions(const struct rn_order *o)
-{
-	return (uint64_t)4 * (o->rows + o->dones);
-}
-
-int rn_order_model_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out,
-			  double *ideal)
-{
-	struct rn_arena_mark before = rn_arena_mark(scratch);
-	struct model *m = make(scratch, o);
-	struct rn_guess *g = rn_guess_write(scratch, decisions(o), out, ideal);
-	int rc = RN_E_NOMEM;
-
-	if (m) {
-		m->row = (struct rn_order_row *)(uintptr_t)o->row;
-		m->done = (struct rn_order_done *)(uintptr_t)o->done;
-	}
-	if (run(m, g)) {
-		rn_guess_end(g);
-		rc = rn_buf_status(out);
-	}
-	rn_arena_rewind(scratch, before);
-	return rc;
-}
-
-int rn_order_model_decode(struct rn_arena *scratch, const void *bytes, size_t len,
-			  const struct rn_order *o, struct rn_order_row *row,
-			  struct rn_order_done *done)
-{
-	struct rn_arena_mark before = rn_arena_mark(scratch);
-	struct model *m = make(scratch, o);
-	struct rn_guess *g = rn_guess_read(scratch, decisions(o), bytes, len);
-	int rc = RN_E_NOMEM;
-
-	if (m) {
-		m->row = row;
-		m->done = done;
-	}
-	if (run(m, g))
-		rc = rn_guess_end(g) && m->d == m->dones ? RN_OK : RN_E_DATA;
-	rn_arena_rewind(scratch, before);
-	return rc;
+	if (!make(&m, scratch, o))
+		return RN_E_NOMEM;
+	code_rows(&m);
+	return m.d == m.dones ? RN_OK : RN_E_DATA;
 }

@@ -18,17 +18,12 @@
 #include "order/events.h"
 
 struct rn_arena;
-struct rn_buf;
+struct rn_guess;
 
-/* Appends all but the values. `ideal`, if not NULL, becomes the bits that the model takes for its
- * decisions. RN_OK or RN_E_NOMEM. */
-int rn_order_model_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out,
-			  double *ideal);
-
-/* Fills in row[o->rows] and done[o->dones], which `o` does not point to yet. RN_E_DATA: they are
- * not what the bytes say. */
-int rn_order_model_decode(struct rn_arena *scratch, const void *bytes, size_t len,
-			  const struct rn_order *o, struct rn_order_row *row,
-			  struct rn_order_done *done);
+/* Codes all but the values: those of row[o->rows] and done[o->dones], which are written to when
+ * decoding and which `o` need not point to. The caller ends the guess. RN_OK, RN_E_NOMEM, or
+ * RN_E_DATA: they are not what the bytes say. `scratch` is not rewound. */
+int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
+			struct rn_order_row *row, struct rn_order_done *done);
 
 #endif

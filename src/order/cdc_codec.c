@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
 #include "order/cdc_tables.h"
@@ -311,63 +310,27 @@ static int code_chunk(struct delta *x)
 	return rc;
 }
 
-/* All chunks; the arena is as it was afterwards, but for a guess and parts. */
-static int run(struct delta *x, const struct rn_order *o, struct rn_guess *g)
+int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
+			struct rn_order_row *row, struct rn_order_done *done, const uint64_t *clock,
+			uint64_t *place)
 {
+	struct delta x = { .scratch = scratch,
+			   .p = rn_pieces_new(scratch, o, g),
+			   .g = g,
+			   .writes = rn_guess_writes(g),
+			   .c = { .site = o->site,
+				  .sites = o->sites,
+				  .row = row,
+				  .done = done,
+				  .clock = clock,
+				  .place = place },
+			   .dones = o->dones };
 	size_t left = o->rows;
-	int rc = RN_OK;
+	int rc = x.p ? RN_OK : RN_E_NOMEM;
 
-	x->p = rn_pieces_new(x->scratch, o);
-	if (!x->p || !g)
-		return RN_E_NOMEM;
-	x->g = x->p->g = g;
-	x->writes = rn_guess_writes(g);
-	x->dones = o->dones;
-	x->c.site = o->site;
-	x->c.sites = o->sites;
-	for (; left && !rc; left -= x->c.rows) {
-		x->c.rows = left < RN_CLOCK_DELTA_ROWS ? (uint32_t)left : RN_CLOCK_DELTA_ROWS;
-		rc = code_chunk(x);
+	for (; left && !rc; left -= x.c.rows) {
+		x.c.rows = left < RN_CLOCK_DELTA_ROWS ? (uint32_t)left : RN_CLOCK_DELTA_ROWS;
+		rc = code_chunk(&x);
 	}
-	return rc;
-}
-
-static uint64_t decisions(const struct rn_order *o)
-{
-	return (uint64_t)4 * (o->rows + o->dones);
-}
-
-int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, const uint64_t *clock,
-			  struct rn_buf *out)
-{
-	struct rn_arena_mark before = rn_arena_mark(scratch);
-	struct rn_guess *g = rn_guess_write(scratch, decisions(o), out, NULL);
-	struct delta x = { .scratch = scratch, .c.clock = clock };
-	int rc;
-
-	/* Only written to when decoding. */
-	x.c.row = (struct rn_order_row *)(uintptr_t)o->row;
-	x.c.done = (struct rn_order_done *)(uintptr_t)o->done;
-	rc = run(&x, o, g);
-	if (!rc) {
-		rn_guess_end(g);
-		rc = rn_buf_status(out);
-	}
-	rn_arena_rewind(scratch, before);
-	return rc;
-}
-
-int rn_order_clock_decode(struct rn_arena *scratch, const void *bytes, size_t len,
-			  const struct rn_order *o, struct rn_order_row *row,
-			  struct rn_order_done *done, uint64_t *clock)
-{
-	struct rn_arena_mark before = rn_arena_mark(scratch);
-	struct rn_guess *g = rn_guess_read(scratch, decisions(o), bytes, len);
-	struct delta x = { .scratch = scratch, .c.row = row, .c.done = done, .c.place = clock };
-	int rc = run(&x, o, g);
-
-	if (!rc && (!rn_guess_end(g) || x.dones))
-		rc = RN_E_DATA;
-	rn_arena_rewind(scratch, before);
-	return rc;
+	return !rc && x.dones ? RN_E_DATA : rc;
 }

@@ -20,18 +20,14 @@
 #include "order/events.h"
 
 struct rn_arena;
-struct rn_buf;
+struct rn_guess;
 
 #define RN_CLOCK_DELTA_ROWS 16384u /* in a chunk */
 
-/* Appends all but the values. Without clocks (NULL) the order that was is the reference. RN_OK or
- * RN_E_NOMEM. */
-int rn_order_clock_encode(struct rn_arena *scratch, const struct rn_order *o, const uint64_t *clock,
-			  struct rn_buf *out);
-
-/* As rn_order_model_decode; and clock[], zero before, is that of struct rn_order. */
-int rn_order_clock_decode(struct rn_arena *scratch, const void *bytes, size_t len,
-			  const struct rn_order *o, struct rn_order_row *row,
-			  struct rn_order_done *done, uint64_t *clock);
+/* As rn_order_model_code. Encoding: `clock` is the reference order; NULL: the order that was.
+ * Decoding: place[], zero before, becomes the `clock` of struct rn_order. */
+int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
+			struct rn_order_row *row, struct rn_order_done *done, const uint64_t *clock,
+			uint64_t *place);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/err.h"
 
 #define ONE 65536u
 /* No decision is held for more certain than this, of 65536. */
@@ -73,9 +74,13 @@ struct rn_guess *rn_guess_read(struct rn_arena *mem, uint64_t decisions, const v
 	return g;
 }
 
-bool rn_guess_end(struct rn_guess *g)
+int rn_guess_end(struct rn_guess *g)
 {
-	return rn_coder_end(&g->coder);
+	bool good = rn_coder_end(&g->coder);
+
+	if (g->coder.out)
+		return rn_buf_status(g->coder.out);
+	return good ? RN_OK : RN_E_DATA;
 }
 
 bool rn_guess_writes(const struct rn_guess *g)

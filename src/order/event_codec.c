@@ -18,6 +18,7 @@
 #include "column/column.h"
 #include "order/adaptive_codec.h"
 #include "order/cdc_codec.h"
+#include "order/context_mix.h"
 #include "order/value_codec.h"
 
 #define FREE     4096u
@@ -64,18 +65,49 @@ static bool sound(const struct rn_order *o)
 	return dones == o->dones && values == o->values;
 }
 
-static int encode_rows(struct rn_arena *scratch, enum rn_order_codec codec,
-		       const struct rn_order *o, const uint64_t *clock, struct rn_buf *out)
+/* Codes rows and completions, in the direction of the guess; NULL: no memory for it. The arena is
+ * rewound to `before`. */
+static int code_rows(struct rn_arena *scratch, struct rn_arena_mark before, unsigned codec,
+		     struct rn_guess *g, const struct rn_order *o, const uint64_t *clock,
+		     uint64_t *place)
 {
-	switch (codec) {
-	case RN_ORDER_MODEL:
-		return rn_order_model_encode(scratch, o, out, NULL);
-	case RN_ORDER_CLOCK:
-		return rn_order_clock_encode(scratch, o, clock, out);
-	case RN_ORDER_CODECS:
-		break;
-	}
-	return RN_E_ARG;
+	/* Only written to when decoding. */
+	struct rn_order_row *row = (struct rn_order_row *)(uintptr_t)o->row;
+	struct rn_order_done *done = (struct rn_order_done *)(uintptr_t)o->done;
+	int rc = RN_E_NOMEM;
+
+	if (g)
+		rc = codec == RN_ORDER_CLOCK
+			     ? rn_order_clock_code(scratch, g, o, row, done, clock, place)
+			     : rn_order_model_code(scratch, g, o, row, done);
+	if (!rc)
+		rc = rn_guess_end(g);
+	rn_arena_rewind(scratch, before);
+	return rc;
+}
+
+/* The same for the values. */
+static int code_values(struct rn_arena *scratch, struct rn_arena_mark before, struct rn_guess *g,
+		       const struct rn_order *o, bool *clock)
+{
+	int64_t *value = (int64_t *)(uintptr_t)o->value;
+	int rc = g ? rn_order_values_code(scratch, g, o, value, clock) : RN_E_NOMEM;
+
+	if (!rc)
+		rc = rn_guess_end(g);
+	rn_arena_rewind(scratch, before);
+	return rc;
+}
+
+/* Estimated numbers of decisions, which determine the size of the model. */
+static uint64_t row_decisions(const struct rn_order *o)
+{
+	return (uint64_t)4 * (o->rows + o->dones);
+}
+
+static uint64_t value_decisions(const struct rn_order *o)
+{
+	return (uint64_t)8 * o->values;
 }
 
 /* Number of bytes to add, so that the input bound permits all elements. Columns have their own
@@ -93,10 +125,15 @@ static size_t padding(const struct rn_order *o, bool coded, size_t len)
 static int encode_values(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *values,
 			 bool *coded)
 {
+	struct rn_arena_mark before = rn_arena_mark(scratch);
 	struct rn_buf bytes = { 0 };
 	bool clock = false;
-	int rc = o->values ? rn_order_values_encode(scratch, o, &bytes, &clock) : RN_OK;
+	int rc = RN_OK;
 
+	if (o->values)
+		rc = code_values(scratch, before,
+				 rn_guess_write(scratch, value_decisions(o), &bytes, NULL), o,
+				 &clock);
 	*coded = clock && o->values > FEW;
 	if (!rc && o->values && !*coded) {
 		rc = rn_column_encode(o->value, o->values, values);
@@ -135,10 +172,15 @@ static int put(enum rn_order_codec codec, const struct rn_order *o, const struct
 int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
 		    const uint64_t *clock, struct rn_buf *out)
 {
+	struct rn_arena_mark before = rn_arena_mark(scratch);
 	struct rn_buf body = { 0 }, values = { 0 };
-	int rc = sound(o) ? encode_rows(scratch, codec, o, clock, &body) : RN_E_ARG;
+	int rc = sound(o) && codec < RN_ORDER_CODECS ? RN_OK : RN_E_ARG;
 	bool coded;
 
+	if (!rc)
+		rc = code_rows(scratch, before, codec,
+			       rn_guess_write(scratch, row_decisions(o), &body, NULL), o, clock,
+			       NULL);
 	if (!rc)
 		rc = encode_values(scratch, o, &values, &coded);
 	if (!rc)
@@ -148,30 +190,24 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 	return rc;
 }
 
-static int decode_rows(struct rn_arena *scratch, unsigned codec, const void *bytes, size_t len,
-		       const struct rn_order *o, struct rn_order_row *row,
-		       struct rn_order_done *done, uint64_t *clock)
-{
-	if (codec == RN_ORDER_CLOCK)
-		return rn_order_clock_decode(scratch, bytes, len, o, row, done, clock);
-	return rn_order_model_decode(scratch, bytes, len, o, row, done);
-}
-
 /* Decodes coded values, within the input bound. */
 static int get_coded(struct rn_arena *mem, struct rn_reader *in, struct rn_order *o,
 		     struct rn_err *err)
 {
 	uint64_t len = rn_get_count(in, 1);
 	const unsigned char *bytes = rn_get_bytes(in, len);
-	int64_t *v = rn_new(mem, int64_t, o->values);
+	struct rn_arena_mark before;
+	bool clock;
 	int rc;
 
-	if (!v)
+	o->value = rn_new(mem, int64_t, o->values);
+	if (!o->value)
 		return rn_err_nomem(err);
 	if (!bytes)
 		return rn_err_set(err, RN_E_DATA, "order cut off");
-	rc = rn_order_values_decode(mem, bytes, len, o, v);
-	o->value = v;
+	before = rn_arena_mark(mem);
+	rc = code_values(mem, before, rn_guess_read(mem, value_decisions(o), bytes, len), o,
+			 &clock);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	return rc ? rn_err_set(err, RN_E_DATA, "order damaged: its values are malformed") : RN_OK;
@@ -201,25 +237,26 @@ static bool all_zero(struct rn_reader *in)
 static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, struct rn_order *o,
 		    struct rn_err *err)
 {
-	struct rn_order_row *row = rn_new(mem, struct rn_order_row, o->rows);
-	struct rn_order_done *done = rn_new(mem, struct rn_order_done, o->dones);
 	bool clocks = codec == RN_ORDER_CLOCK;
 	uint64_t *clock = rn_new(mem, uint64_t, clocks ? o->dones : 0);
 	uint64_t len = rn_get_count(in, 1);
 	const unsigned char *bytes = rn_get_bytes(in, len);
+	struct rn_arena_mark before;
 	int rc;
 
-	if (!row || !done || !clock)
+	o->row = rn_new(mem, struct rn_order_row, o->rows);
+	o->done = rn_new(mem, struct rn_order_done, o->dones);
+	if (!o->row || !o->done || !clock)
 		return rn_err_nomem(err);
 	if (!bytes)
 		return rn_err_set(err, RN_E_DATA, "order cut off");
-	rc = decode_rows(mem, codec, bytes, len, o, row, done, clock);
+	before = rn_arena_mark(mem);
+	rc = code_rows(mem, before, codec, rn_guess_read(mem, row_decisions(o), bytes, len), o,
+		       NULL, clock);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	if (rc)
 		return rn_err_set(err, RN_E_DATA, "order damaged: not what %s makes", names[codec]);
-	o->row = row;
-	o->done = done;
 	o->clock = clocks ? clock : NULL;
 	return RN_OK;
 }

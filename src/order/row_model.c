@@ -3,12 +3,13 @@
 
 #include "base/arena.h"
 
-struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o)
+struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o, struct rn_guess *g)
 {
 	struct rn_pieces *p = rn_new(mem, struct rn_pieces, 1);
 
 	if (!p)
 		return NULL;
+	p->g = g;
 	p->site = o->site;
 	p->sites = o->sites;
 	p->memory = rn_new(mem, struct rn_pieces_memory, o->sites);

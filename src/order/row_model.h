@@ -83,7 +83,7 @@ struct rn_pieces {
 };
 
 /* NULL: no memory. */
-struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o);
+struct rn_pieces *rn_pieces_new(struct rn_arena *mem, const struct rn_order *o, struct rn_guess *g);
 
 /* Classes of numbers, two for each power of two. */
 static inline uint32_t rn_pieces_bucket(uint32_t v)

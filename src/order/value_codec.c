@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
 #include "order/clock_value.h"
@@ -53,7 +52,7 @@ static void each_value(struct values *x, void *arg,
 
 		if (!rn_order_has_numbers(&x->o->site[row->site]))
 			continue;
-		for (uint32_t i = 0; i < row->done && !(x->g && rn_guess_bad(x->g)); i++) {
+		for (uint32_t i = 0; i < row->done && !rn_guess_bad(x->g); i++) {
 			assert(at < x->o->values);
 			fn(x, row->site, &x->value[at++], arg);
 		}
@@ -185,20 +184,6 @@ static void code_value(struct values *x, uint32_t site, int64_t *value, void *ar
 		*value = (int64_t)v;
 }
 
-static void run(struct values *x, struct rn_guess *g)
-{
-	x->g = g;
-	x->writes = rn_guess_writes(g);
-	code_forms(x);
-	each_value(x, NULL, code_value);
-}
-
-/* Estimated number of decisions, which determines the size of the model. */
-static uint64_t decisions(const struct rn_order *o)
-{
-	return (uint64_t)8 * o->values;
-}
-
 static bool has_clock(const struct values *x)
 {
 	for (size_t i = 0; i < x->o->sites; i++)
@@ -207,42 +192,19 @@ static bool has_clock(const struct values *x)
 	return false;
 }
 
-int rn_order_values_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out,
-			   bool *clock)
+int rn_order_values_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
+			 int64_t *value, bool *clock)
 {
-	struct rn_arena_mark before = rn_arena_mark(scratch);
-	struct rn_guess *g = rn_guess_write(scratch, decisions(o), out, NULL);
-	struct values x = {
-		.o = o,
-		.value = (int64_t *)(uintptr_t)o->value, /* only written to when decoding */
-		.site = rn_new(scratch, struct site, o->sites)
-	};
-	int rc = RN_E_NOMEM;
-
-	if (g && x.site && find_forms(&x, scratch)) {
-		run(&x, g);
-		rn_guess_end(g);
-		*clock = has_clock(&x);
-		rc = rn_buf_status(out);
-	}
-	rn_arena_rewind(scratch, before);
-	return rc;
-}
-
-int rn_order_values_decode(struct rn_arena *scratch, const void *bytes, size_t len,
-			   const struct rn_order *o, int64_t *value)
-{
-	struct rn_arena_mark before = rn_arena_mark(scratch);
-	struct rn_guess *g = rn_guess_read(scratch, decisions(o), bytes, len);
 	struct values x = { .o = o,
 			    .value = value,
+			    .g = g,
+			    .writes = rn_guess_writes(g),
 			    .site = rn_new(scratch, struct site, o->sites) };
-	int rc = RN_E_NOMEM;
 
-	if (g && x.site) {
-		run(&x, g);
-		rc = rn_guess_end(g) ? RN_OK : RN_E_DATA;
-	}
-	rn_arena_rewind(scratch, before);
-	return rc;
+	if (!x.site || (x.writes && !find_forms(&x, scratch)))
+		return RN_E_NOMEM;
+	code_forms(&x);
+	each_value(&x, NULL, code_value);
+	*clock = has_clock(&x);
+	return RN_OK;
 }

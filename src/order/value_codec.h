@@ -1,5 +1,5 @@
 /*
- * value_codec.h - encodes the values of a thread's events (order/events.h).
+ * value_codec.h - codes the values of a thread's events (order/events.h).
  *
  * A clock reading is coded as a difference of ticks (clock_value.h) from the previous reading of
  * any site. Another value is coded as the difference from the previous value of its site, or from
@@ -20,14 +20,11 @@
 #include "order/events.h"
 
 struct rn_arena;
-struct rn_buf;
+struct rn_guess;
 
-/* *clock: the values contain clock readings. Returns RN_OK or RN_E_NOMEM. */
-int rn_order_values_encode(struct rn_arena *scratch, const struct rn_order *o, struct rn_buf *out,
-			   bool *clock);
-
-/* Returns RN_OK, RN_E_NOMEM or RN_E_DATA. */
-int rn_order_values_decode(struct rn_arena *scratch, const void *bytes, size_t len,
-			   const struct rn_order *o, int64_t *value);
+/* Codes value[o->values], which is written to when decoding. *clock: the values contain clock
+ * readings. The caller ends the guess. RN_OK or RN_E_NOMEM. `scratch` is not rewound. */
+int rn_order_values_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
+			 int64_t *value, bool *clock);
 
 #endif
