@@ -167,15 +167,12 @@ static void sum_up(struct rn_nesting *n)
 	}
 	for (uint32_t i = 0; i < rules + rn_loopset_count(n->loops); i++) {
 		uint32_t id = rn_loopset_order(n->loops, i);
+		struct sum s = sum_of_body(n, rn_loopset_body(n->loops, n->rules, id));
 
-		if (id < rules) {
-			n->rule[id] = sum_of_body(n, rn_rules_body(n->rules, id));
-		} else {
-			struct rn_item it = rn_loopset_round(n->loops, id - rules);
-			struct sum round = unit_sum(n, &it);
-
-			n->loop[id - rules] = tame(sum_of_loop(&round));
-		}
+		if (id < rules)
+			n->rule[id] = s;
+		else
+			n->loop[id - rules] = tame(sum_of_loop(&s));
 	}
 }
 

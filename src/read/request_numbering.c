@@ -65,8 +65,9 @@ struct rn_numbering {
 	/* What there is to do, the same for all streams. */
 	struct steps *of; /* by signature */
 	struct step *step;
-	bool *rule, *literal, *loop; /* whether there is anything to do in it */
-	struct memo *memo;           /* by rule */
+	bool *acts;        /* by rule, then loop: whether there is anything to do in it */
+	bool *literal;     /* the same by literal run */
+	struct memo *memo; /* by rule */
 	bool any;
 	/* The stream. */
 	struct rn_arena mem; /* all of it but `shape_of` */
@@ -177,9 +178,10 @@ static bool item_acts(const struct rn_numbering *n, const struct rn_item *it)
 
 	switch (it->kind) {
 	case RN_KIND_RULE:
-		return n->rule[it->id];
+		return n->acts[it->id];
 	case RN_KIND_TERMINAL:
-		return loop_of(n, it, &k) ? n->loop[k] : n->of[it->id].n > 0;
+		return loop_of(n, it, &k) ? n->acts[rn_rules_count(n->rules) + k]
+					  : n->of[it->id].n > 0;
 	default:
 		return n->literal[it->id];
 	}
@@ -208,13 +210,7 @@ static void plan_rules(struct rn_numbering *n)
 	for (uint32_t i = 0; i < rules + rn_loopset_count(n->loops); i++) {
 		uint32_t id = rn_loopset_order(n->loops, i);
 
-		if (id < rules) {
-			n->rule[id] = body_acts(n, rn_rules_body(n->rules, id));
-		} else {
-			struct rn_item round = rn_loopset_round(n->loops, id - rules);
-
-			n->loop[id - rules] = item_acts(n, &round);
-		}
+		n->acts[id] = body_acts(n, rn_loopset_body(n->loops, n->rules, id));
 	}
 }
 
@@ -247,12 +243,11 @@ struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_voca
 	n->loops = loops;
 	n->of = rn_new(mem, struct steps, rn_sigs_count(sigs));
 	n->shape_of = rn_alloc(mem, sizeof(*n->shape_of), _Alignof(uint32_t), rn_sigs_count(sigs));
-	n->rule = rn_new(mem, bool, rn_rules_count(rules));
+	n->acts = rn_new(mem, bool, (size_t)rn_rules_count(rules) + rn_loopset_count(loops));
 	n->literal = rn_new(mem, bool, rn_rules_literals(rules));
-	n->loop = rn_new(mem, bool, (size_t)rn_loopset_count(loops) + 1);
 	n->done = rn_new(mem, uint64_t, (size_t)rn_loopset_count(loops) + 1);
 	n->memo = rn_new(mem, struct memo, rn_rules_count(rules));
-	if (!n->of || !n->shape_of || !n->rule || !n->literal || !n->loop || !n->done || !n->memo ||
+	if (!n->of || !n->shape_of || !n->acts || !n->literal || !n->done || !n->memo ||
 	    plan_signatures(n, mem, vocab, sigs) < 0)
 		return NULL;
 	plan_rules(n);

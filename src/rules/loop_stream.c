@@ -26,7 +26,7 @@ struct unit {
 struct rn_loopset {
 	const struct rn_rules *rules;
 	uint32_t symbols, loops, units;
-	const struct rn_loop *loop;
+	struct rn_item *round; /* by loop: the only item of its body */
 	rn_rounds_fn *rounds;
 	uint32_t *order; /* rules and loops, inner ones first; the last ones are the units */
 	uint32_t *place; /* by rule and loop: its unit, or NONE */
@@ -67,7 +67,7 @@ static void rank_rules(const struct rn_loopset *l, uint32_t *highest)
 static bool loops_ascend(const struct rn_loopset *l, const uint32_t *highest)
 {
 	for (uint32_t k = 0; k < l->loops; k++) {
-		struct rn_loop of = l->loop[k];
+		struct rn_item of = l->round[k];
 
 		if (of.kind == RN_KIND_RULE
 			    ? of.id >= rn_rules_count(l->rules) || highest[of.id] > k ||
@@ -124,20 +124,25 @@ static void sort_by_rank(struct rn_loopset *l, const uint32_t *highest, uint32_t
  * Units
  */
 
-/* The parts of a body, or of a round. */
-static void look_inside(const struct rn_loopset *l, struct unit *u, const struct rn_item *item,
-			uint32_t n, struct inner *inner)
+/* The unit that an item is, or NONE. */
+static uint32_t unit_of(const struct rn_loopset *l, const struct rn_item *it)
 {
+	if (it->kind == RN_KIND_RULE)
+		return l->place[it->id];
+	return is_loop(l, it) ? l->place[rn_rules_count(l->rules) + it->id - l->symbols] : NONE;
+}
+
+/* The parts of a body, or of a round. */
+static void look_inside(const struct rn_loopset *l, struct unit *u, struct inner *inner)
+{
+	struct rn_body b = rn_loopset_body(l, l->rules, u->id);
+
 	u->inner = inner;
 	u->levels = 1;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct rn_item *it = &item[i];
-		uint32_t unit = NONE, height = 0;
+	for (uint32_t i = 0; i < b.n; i++) {
+		const struct rn_item *it = &b.item[i];
+		uint32_t unit = unit_of(l, it), height = 0;
 
-		if (is_loop(l, it))
-			unit = l->place[rn_rules_count(l->rules) + it->id - l->symbols];
-		else if (it->kind == RN_KIND_RULE)
-			unit = l->place[it->id];
 		if (unit != NONE) {
 			inner[u->inners++] = (struct inner){ unit, it->count };
 			height = l->unit[unit].height;
@@ -153,21 +158,17 @@ static void look_inside(const struct rn_loopset *l, struct unit *u, const struct
 
 static uint64_t count_items(const struct rn_loopset *l)
 {
-	uint64_t n = l->loops;
+	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < l->units; i++) {
-		uint32_t id = l->unit[i].id;
-
-		if (id < rn_rules_count(l->rules))
-			n += entry_at(l->rules, id)->n;
-	}
+	for (uint32_t i = 0; i < l->units; i++)
+		n += rn_loopset_body(l, l->rules, l->unit[i].id).n;
 	return n;
 }
 
 /* Inner ones first, so that of each part everything is known. */
 static int make_units(struct rn_loopset *l, struct rn_arena *mem)
 {
-	uint32_t rules = rn_rules_count(l->rules), all = rules + l->loops, levels = 0;
+	uint32_t all = rn_rules_count(l->rules) + l->loops, levels = 0;
 	struct inner *inner;
 
 	for (uint32_t i = 0; i < all; i++)
@@ -179,16 +180,8 @@ static int make_units(struct rn_loopset *l, struct rn_arena *mem)
 		return RN_E_NOMEM;
 	for (uint32_t i = l->units; i-- > 0;) {
 		struct unit *u = &l->unit[i];
-		struct rn_item round;
 
-		if (u->id < rules) {
-			const struct entry *e = entry_at(l->rules, u->id);
-
-			look_inside(l, u, e->item, e->n, inner);
-		} else {
-			round = rn_loopset_round(l, u->id - rules);
-			look_inside(l, u, &round, 1, inner);
-		}
+		look_inside(l, u, inner);
 		inner += u->inners;
 		levels = u->levels > levels ? u->levels : levels;
 	}
@@ -208,8 +201,13 @@ int rn_loopset_new(struct rn_arena *mem, const struct rn_rules *r, uint32_t symb
 	*out = l;
 	if (!l || !highest || !next)
 		return RN_E_NOMEM;
-	*l = (struct rn_loopset){ .rules = r, .symbols = symbols, .loop = loop, .loops = loops };
+	*l = (struct rn_loopset){ .rules = r, .symbols = symbols, .loops = loops };
 	l->rounds = rounds;
+	l->round = rn_new(mem, struct rn_item, loops);
+	if (!l->round)
+		return RN_E_NOMEM;
+	for (uint32_t k = 0; k < loops; k++)
+		l->round[k] = (struct rn_item){ loop[k].id, loop[k].kind, 1 };
 	if (loops == 0 || loops > RN_LOOPS_MOST || symbols > UINT32_MAX - loops ||
 	    all > UINT32_MAX - RN_LOOPS_MOST || !terminals_fit(l))
 		return RN_E_DATA;
@@ -242,15 +240,14 @@ uint32_t rn_loopset_symbols(const struct rn_loopset *l)
 
 struct rn_item rn_loopset_round(const struct rn_loopset *l, uint32_t loop)
 {
-	return (struct rn_item){ .id = l->loop[loop].id, .kind = l->loop[loop].kind, .count = 1 };
+	return l->round[loop];
 }
 
-/* The unit that an item is, or NONE. */
-static uint32_t unit_of(const struct rn_loopset *l, const struct rn_item *it)
+struct rn_body rn_loopset_body(const struct rn_loopset *l, const struct rn_rules *r, uint32_t id)
 {
-	if (it->kind == RN_KIND_RULE)
-		return l->place[it->id];
-	return is_loop(l, it) ? l->place[rn_rules_count(l->rules) + it->id - l->symbols] : NONE;
+	if (id < rn_rules_count(r))
+		return rn_rules_body(r, id);
+	return (struct rn_body){ .item = &l->round[id - rn_rules_count(r)], .n = 1 };
 }
 
 bool rn_loopset_holds(const struct rn_loopset *l, const struct rn_item *it)
@@ -403,32 +400,17 @@ void rn_stretch_move(const struct rn_stretch *s, uint64_t *done, bool back)
 	}
 }
 
-static void each_fixed(const struct rn_loopset *l, const struct rn_item *item, uint32_t n,
-		       uint64_t times, rn_fixed_fn *fn, void *arg)
-{
-	for (uint32_t i = 0; i < n && times; i++)
-		if (unit_of(l, &item[i]) == NONE)
-			fn(arg, &item[i], times);
-}
-
 void rn_stretch_each(const struct rn_stretch *s, rn_fixed_fn *fn, void *arg)
 {
 	const struct rn_loopset *l = s->flow.loops;
-	uint32_t rules = rn_rules_count(l->rules);
 
 	for (uint32_t i = 0; i < s->parts; i++) {
 		const struct rn_part *p = &s->part[i];
-		uint32_t id = l->unit[p->unit].id;
+		struct rn_body b = rn_loopset_body(l, l->rules, l->unit[p->unit].id);
 
-		if (id < rules) {
-			const struct entry *e = entry_at(l->rules, id);
-
-			each_fixed(l, e->item, e->n, p->bodies, fn, arg);
-		} else {
-			struct rn_item round = rn_loopset_round(l, id - rules);
-
-			each_fixed(l, &round, 1, p->bodies, fn, arg);
-		}
+		for (uint32_t k = 0; k < b.n && p->bodies; k++)
+			if (unit_of(l, &b.item[k]) == NONE)
+				fn(arg, &b.item[k], p->bodies);
 	}
 }
 

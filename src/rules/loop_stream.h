@@ -55,6 +55,8 @@ uint32_t rn_loopset_count(const struct rn_loopset *l);
 uint32_t rn_loopset_symbols(const struct rn_loopset *l);
 /* One round of a loop, as an item. */
 struct rn_item rn_loopset_round(const struct rn_loopset *l, uint32_t loop);
+/* The body of rule or loop `id`, numbered as above: that of a loop is one round. */
+struct rn_body rn_loopset_body(const struct rn_loopset *l, const struct rn_rules *r, uint32_t id);
 /* A loop, or a rule with loops inside. */
 bool rn_loopset_holds(const struct rn_loopset *l, const struct rn_item *it);
 

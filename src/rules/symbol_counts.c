@@ -38,14 +38,6 @@ static void count_item(const struct sums *s, const struct rn_item *it, uint64_t 
 	}
 }
 
-static void count_body(const struct sums *s, uint32_t rule)
-{
-	struct rn_body b = rn_rules_body(s->rules, rule);
-
-	for (uint32_t i = 0; s->times[rule] && i < b.n; i++)
-		count_item(s, &b.item[i], s->times[rule]);
-}
-
 void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
 		     const uint64_t *rounds, uint64_t *times, uint64_t *count)
 {
@@ -54,14 +46,11 @@ void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
 
 	for (uint32_t i = rules + rn_loopset_count(loops); i-- > 0;) {
 		uint32_t id = rn_loopset_order(loops, i);
-		struct rn_item round;
+		struct rn_body b = rn_loopset_body(loops, r, id);
+		uint64_t n = id < rules ? times[id] : rounds[id - rules];
 
-		if (id < rules) {
-			count_body(&s, id);
-		} else {
-			round = rn_loopset_round(loops, id - rules);
-			count_item(&s, &round, rounds[id - rules]);
-		}
+		for (uint32_t k = 0; n && k < b.n; k++)
+			count_item(&s, &b.item[k], n);
 	}
 }
 
