@@ -2,10 +2,10 @@
  * units_seal.c - from the builder to the sealed form.
  *
  * A closed or open pattern part becomes patterns through rules.h, which brings the grammar into
- * normal form. A part that a literal would say in fewer bytes becomes literal, and neighbouring
- * literals become one part; the few values of a part that has just begun are tried as a pattern
- * too. The builder is not changed. That is the slow part, for a trial is a compression; who seals
- * quickly takes patterns as they are, and may have them weighed later.
+ * normal form. The few values of a part that has just begun are tried as a pattern too. The builder
+ * is not changed. In a second pass, which may come later, a part that a literal would say in fewer
+ * bytes becomes literal, and neighbouring literals become one part. That is the slow part, for a
+ * trial is a compression.
  */
 #include "base/buf.h"
 #include "base/err.h"
@@ -148,7 +148,6 @@ static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_ar
 
 struct sealer {
 	const struct rn_series *s;
-	bool quick; /* patterns stay what they are */
 	struct rn_arena *mem, *scratch;
 	struct rn_seg units; /* struct rn_unit, in scratch */
 	struct rn_seg lit;   /* int64_t, in scratch: literal values since the last pattern */
@@ -260,13 +259,12 @@ static int take_pattern(struct sealer *z, const struct rn_unit *u)
 }
 
 /* Takes the pattern, or its values where they take fewer bytes. */
-static int take_smaller(struct sealer *z, const struct rn_unit *u, bool *is_pattern)
+static int take_smaller(struct sealer *z, const struct rn_unit *u)
 {
 	size_t pattern = rn_unit_pattern_size(u), literal = SIZE_MAX;
 	int64_t *v = NULL;
 	int rc = RN_OK;
 
-	*is_pattern = true;
 	if (worth_weighing(pattern, u->n)) {
 		v = room_for(z, u->n);
 		if (!v)
@@ -281,30 +279,14 @@ static int take_smaller(struct sealer *z, const struct rn_unit *u, bool *is_patt
 		return rc;
 	if (literal >= pattern)
 		return take_pattern(z, u);
-	*is_pattern = false;
 	if (z->lit.n == 0 && z->trial.len && u->n <= WEIGH_SAMPLE)
 		z->tried = u->n;
 	add_values(z, v, u->n);
 	return RN_OK;
 }
 
-/* The same for one that was allocated after `mark`. */
-static int choose(struct sealer *z, const struct rn_unit *u, struct rn_arena_mark mark)
-{
-	bool is_pattern;
-	int rc;
-
-	if (z->quick)
-		return take_pattern(z, u);
-	rc = take_smaller(z, u, &is_pattern);
-	if (rc == RN_OK && !is_pattern)
-		rn_arena_rewind(z->mem, mark);
-	return rc;
-}
-
 static int seal_lanes(struct sealer *z, const struct rn_lane *l, uint32_t lanes, uint64_t n)
 {
-	struct rn_arena_mark mark = rn_arena_mark(z->mem);
 	struct rn_pattern *p = rn_new(z->mem, struct rn_pattern, lanes);
 	struct rn_unit u;
 
@@ -318,7 +300,7 @@ static int seal_lanes(struct sealer *z, const struct rn_lane *l, uint32_t lanes,
 		assert(p[k].n == rn_lane_length(n, lanes, k) && p[k].last == l->last);
 	}
 	rn_unit_of_lanes(&u, p, lanes, n);
-	return choose(z, &u, mark);
+	return take_pattern(z, &u);
 }
 
 static int seal_part(struct sealer *z, const struct rn_series_part *part, uint64_t n)
@@ -344,7 +326,6 @@ static int seal_raw_pattern(struct sealer *z, uint32_t n)
 
 static int seal_raw_even(struct sealer *z, const int64_t *v, uint32_t n)
 {
-	struct rn_arena_mark mark = rn_arena_mark(z->mem);
 	struct rn_pattern *p = rn_new(z->mem, struct rn_pattern, 1);
 	int64_t d = n > 1 ? v[1] - v[0] : 0;
 	struct rn_unit u;
@@ -353,7 +334,7 @@ static int seal_raw_even(struct sealer *z, const int64_t *v, uint32_t n)
 	if (rc < 0)
 		return rc;
 	rn_unit_of_lanes(&u, p, 1, n);
-	return choose(z, &u, mark);
+	return take_pattern(z, &u);
 }
 
 static int seal_raw(struct sealer *z)
@@ -393,14 +374,13 @@ static int seal_all(struct sealer *z)
 
 static int shrink_all(struct sealer *z, const struct rn_units *u)
 {
-	bool is_pattern;
 	int rc = RN_OK;
 
 	for (uint32_t i = 0; i < u->count && rc == RN_OK; i++) {
 		const struct rn_unit *part = &u->unit[i];
 
 		if (part->lanes) {
-			rc = take_smaller(z, part, &is_pattern);
+			rc = take_smaller(z, part);
 		} else {
 			rc = rn_seg_reserve(&z->lit, z->scratch, part->n) ? RN_OK : RN_E_NOMEM;
 			if (rc == RN_OK)
@@ -444,22 +424,10 @@ static int seal(struct sealer *z, const struct rn_units *from, struct rn_units *
 	return rc;
 }
 
-int rn_units_seal(struct rn_arena *mem, const struct rn_series *s, struct rn_units **out)
-{
-	struct rn_arena scratch;
-	struct sealer z = { .s = s, .mem = mem, .scratch = &scratch };
-	int rc;
-
-	rn_arena_init(&scratch, SIZE_MAX);
-	rc = seal(&z, NULL, out);
-	rn_arena_free(&scratch);
-	return rc;
-}
-
 int rn_units_seal_quickly(struct rn_arena *mem, struct rn_arena *scratch, const struct rn_series *s,
 			  struct rn_units **out)
 {
-	struct sealer z = { .s = s, .quick = true, .mem = mem, .scratch = scratch };
+	struct sealer z = { .s = s, .mem = mem, .scratch = scratch };
 
 	return seal(&z, NULL, out);
 }
@@ -470,4 +438,21 @@ int rn_units_shrink(struct rn_arena *mem, struct rn_arena *scratch, const struct
 	struct sealer z = { .mem = mem, .scratch = scratch };
 
 	return seal(&z, u, out);
+}
+
+int rn_units_seal(struct rn_arena *mem, const struct rn_series *s, struct rn_units **out)
+{
+	struct rn_arena_mark mark = rn_arena_mark(mem);
+	struct rn_arena scratch;
+	struct rn_units *quick;
+	int rc;
+
+	rn_arena_init(&scratch, SIZE_MAX);
+	rc = rn_units_seal_quickly(mem, &scratch, s, &quick);
+	if (rc == RN_OK)
+		rc = rn_units_shrink(mem, &scratch, quick, out);
+	if (rc < 0)
+		rn_arena_rewind(mem, mark);
+	rn_arena_free(&scratch);
+	return rc;
 }
