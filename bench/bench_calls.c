@@ -157,7 +157,7 @@ static double memory_after(uint64_t steps)
 	struct rusage used;
 
 	make_trace(steps, &t, &group);
-	calls = rn_calls_new(&mem, &t);
+	calls = rn_calls_new(&mem, &t, NULL);
 	if (!calls)
 		fail("no memory");
 	read_all(calls, steps * (2 * PEERS + 1));
@@ -179,7 +179,7 @@ int main(void)
 		add_message(i);
 	add_wait();
 	make_trace(STEPS, &t, &group);
-	calls = rn_calls_new(&mem, &t);
+	calls = rn_calls_new(&mem, &t, NULL);
 	if (!calls)
 		fail("no memory");
 	for (int i = 0; i < REPS; i++) {

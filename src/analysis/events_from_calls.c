@@ -606,7 +606,7 @@ struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace 
 	o->comm_of_sig = rn_new(mem, uint32_t, rn_sigs_count(t->streams.sigs));
 	if (o->function && o->comm && o->comm_of_sig && comm_number(o, "MPI_COMM_WORLD", 14) &&
 	    comm_number(o, "MPI_COMM_SELF", 13))
-		o->calls_of = rn_calls_new(mem, t);
+		o->calls_of = rn_calls_new(mem, t, NULL);
 	if (o->calls_of)
 		return o;
 	rn_outcomes_free(o);

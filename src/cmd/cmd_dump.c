@@ -152,7 +152,7 @@ static int begin_times(struct dump *d)
 	int rc = RN_OK;
 
 	if (d->t->moments)
-		rc = rn_moment_view_new(&d->mem, d->t, &d->times, &d->err);
+		rc = rn_moment_view_new(&d->mem, d->t, NULL, &d->times, &d->err);
 	if (rc == RN_E_DATA)
 		return fail(EXIT_INPUT, "%s: section time: %s", d->file, d->err.text);
 	if (rc < 0)

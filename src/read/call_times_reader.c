@@ -99,7 +99,8 @@ static int look_at_sigs(struct rn_moment_view *v, struct rn_arena *mem)
 	return RN_OK;
 }
 
-int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t, struct rn_moment_view **out,
+int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
+		       const struct rn_moment_view *other, struct rn_moment_view **out,
 		       struct rn_err *err)
 {
 	struct rn_moment_view *v = rn_new(mem, struct rn_moment_view, 1);
@@ -110,6 +111,11 @@ int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t, struct rn
 	v->t = t;
 	rn_arena_init(&v->mem, SIZE_MAX);
 	rn_arena_init(&v->grains, SIZE_MAX);
+	if (other) {
+		v->sig = other->sig;
+		v->origin = other->origin;
+		return RN_OK;
+	}
 	if (look_at_sigs(v, mem) < 0)
 		return rn_err_nomem(err);
 	find_origin(v);

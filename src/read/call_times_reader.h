@@ -18,8 +18,10 @@ struct rn_arena;
 struct rn_moment_view; /* opaque */
 struct rn_trace;
 
-/* Of a trace that has such times, which outlives it. */
-int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t, struct rn_moment_view **out,
+/* Of a trace that has such times, which outlives it. It has the table and the
+ * origin of `other`, which must outlive it, if that is not NULL. */
+int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
+		       const struct rn_moment_view *other, struct rn_moment_view **out,
 		       struct rn_err *err);
 void rn_moment_view_free(struct rn_moment_view *v);
 

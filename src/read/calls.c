@@ -153,7 +153,8 @@ static int decode(struct rn_calls *c, uint32_t sig, const struct rn_template **o
 
 /* ---- making one ---- */
 
-struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t)
+struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
+			      const struct rn_calls *other)
 {
 	const struct rn_streams *s = &t->streams;
 	struct rn_calls *c = rn_new(mem, struct rn_calls, 1);
@@ -162,8 +163,9 @@ struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t)
 		return NULL;
 	c->t = t;
 	rn_arena_init(&c->mem, SIZE_MAX);
-	c->nesting = rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
-	c->group = rn_new(mem, struct group, (size_t)s->groups + 1);
+	c->nesting = other ? other->nesting
+			   : rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
+	c->group = other ? other->group : rn_new(mem, struct group, (size_t)s->groups + 1);
 	c->values = rn_value_view_new(mem, t);
 	if (rn_templates_init(&c->templates, mem, &t->vocab, s->sigs) < 0 || !c->nesting ||
 	    !c->group || !c->values)

@@ -55,8 +55,10 @@ struct rn_call {
 	uint64_t start, end;
 };
 
-/* At no stream. NULL without memory. */
-struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t);
+/* At no stream, with the tables of nesting of `other`, if it is not NULL. It must outlive it. NULL
+ * without memory. */
+struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
+			      const struct rn_calls *other);
 
 /* Calls have times from now on; `err` then contains why those of a stream cannot be read. */
 void rn_calls_times(struct rn_calls *c, struct rn_moment_view *times, struct rn_err *err);

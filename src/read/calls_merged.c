@@ -28,12 +28,13 @@ struct rn_calls_merged {
 static int open_source(struct rn_calls_merged *m, struct source *s, struct rn_arena *mem,
 		       const struct rn_trace *t)
 {
+	const struct source *first = m->source; /* the others have its tables */
 	int rc = rn_streams_find(&t->streams, s->stream, &s->group);
 
-	s->calls = rn_calls_new(mem, t);
+	s->calls = rn_calls_new(mem, t, s == first ? NULL : first->calls);
 	if (rc < 0 || !s->calls)
 		return rc < 0 ? rc : RN_E_NOMEM;
-	rc = rn_moment_view_new(mem, t, &s->times, m->err);
+	rc = rn_moment_view_new(mem, t, s == first ? NULL : first->times, &s->times, m->err);
 	if (rc < 0)
 		s->times = NULL; /* it has released itself */
 	else

@@ -32,7 +32,7 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 	p->hold = RN_PRINTER_HELD;
 	p->decoder =
 		(struct rn_decoder){ .keywords = rn_keywords_of(&t->vocab), .sites = &t->sites };
-	p->calls = rn_calls_new(mem, t);
+	p->calls = rn_calls_new(mem, t, NULL);
 	return p->calls ? p : NULL;
 }
 

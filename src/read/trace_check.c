@@ -226,7 +226,7 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 
 	if (!l)
 		return RN_OK;
-	rc = rn_moment_view_new(scratch, t, &v, err);
+	rc = rn_moment_view_new(scratch, t, NULL, &v, err);
 	for (uint32_t i = 0; rc == RN_OK && i < l->stream.n; i++)
 		rc = check_stream_moments(v, t, rn_chunk_list_at(l, i)->stream, err);
 	if (rc == RN_E_DATA)

@@ -101,7 +101,7 @@ static inline void print_calls(const struct rn_trace *t, struct rn_arena *mem, r
 	struct rn_buf out = { 0 };
 
 	require(p != NULL);
-	if (p && (!t->moments || is_done(rn_moment_view_new(mem, t, &times, &err)))) {
+	if (p && (!t->moments || is_done(rn_moment_view_new(mem, t, NULL, &times, &err)))) {
 		rn_printer_times(p, times, &err);
 		for (uint64_t i = 0; i < 4; i++)
 			print_stream(t, (t->streams.ranks - 1) * i / 3, p, &out);

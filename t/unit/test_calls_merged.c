@@ -23,11 +23,11 @@ static void read_streams(void)
 {
 	struct rn_err err = { 0 };
 	struct rn_moment_view *times;
-	struct rn_calls *c = rn_calls_new(&mem, &t);
+	struct rn_calls *c = rn_calls_new(&mem, &t, NULL);
 	struct rn_call call;
 	uint32_t group;
 
-	CHECK(rn_moment_view_new(&mem, &t, &times, &err) == RN_OK);
+	CHECK(rn_moment_view_new(&mem, &t, NULL, &times, &err) == RN_OK);
 	rn_calls_times(c, times, &err);
 	for (uint32_t i = 0; i < t.moments->stream.n; i++) {
 		uint64_t s = RN_SEG_AT(&t.moments->stream, struct rn_chunk_stream, i)->stream;
