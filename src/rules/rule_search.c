@@ -80,28 +80,30 @@ static bool try_symbol(struct rn_search *q, struct rn_walk *w, const struct rn_i
 	return true;
 }
 
-/* Gets on in an item: over repeats, over a symbol of a run, or into a rule or an execution. False
- * where it ends. */
-static bool go_on(struct rn_search *q, struct rn_walk *w, struct rn_walk_frame *f,
-		  const struct rn_item *it)
+/* Gets on in an item, in either direction: over repeats, over a symbol of a run, or into a rule or
+ * an execution. False where it ends, before the symbol. */
+static bool move(struct rn_search *q, struct rn_walk *w, struct rn_walk_frame *f,
+		 const struct rn_item *it, bool back)
 {
-	uint64_t steps = unit_steps(w, it), passed = 0;
+	uint64_t steps = unit_steps(w, it), done = f->iter / steps, passed = 0;
 
 	if (f->iter % steps == 0)
-		passed = pass_units(q, w, it, it->count - f->iter / steps, false);
-	f->iter += passed * steps;
+		passed = pass_units(q, w, it, back ? done : it->count - done, back);
+	f->iter = back ? f->iter - passed * steps : f->iter + passed * steps;
 	if (passed)
 		return true;
 	if (q->whole_items && !(w->stretch && rn_loopset_holds(w->stretch->flow.loops, it)))
 		return false;
+	f->iter -= back;
 	if (is_loop(w, it)) {
-		rn_walk_enter(w, it, false);
+		rn_walk_enter(w, it, back);
 	} else if (it->kind == RN_KIND_RULE) {
-		push(w, it->id, 0, SIZE_MAX);
+		push(w, it->id, back ? entry_at(w->rules, it->id)->n : 0, SIZE_MAX);
+	} else if (try_symbol(q, w, it, f->iter, back)) {
+		f->iter += !back;
 	} else {
-		if (!try_symbol(q, w, it, f->iter, false))
-			return false;
-		f->iter++;
+		w->pos -= back;
+		return false;
 	}
 	return true;
 }
@@ -120,33 +122,11 @@ bool rn_search_on(struct rn_search *q, struct rn_walk *w)
 		} else if (f->iter == it->count * unit_steps(w, it)) {
 			f->item++;
 			f->iter = 0;
-		} else if (!go_on(q, w, f, it)) {
+		} else if (!move(q, w, f, it, false)) {
 			return true;
 		}
 	}
 	return false;
-}
-
-static bool go_back(struct rn_search *q, struct rn_walk *w, struct rn_walk_frame *f,
-		    const struct rn_item *it)
-{
-	uint64_t steps = unit_steps(w, it), passed = 0;
-
-	if (f->iter % steps == 0)
-		passed = pass_units(q, w, it, f->iter / steps, true);
-	f->iter -= passed * steps;
-	if (passed)
-		return true;
-	f->iter--;
-	if (is_loop(w, it)) {
-		rn_walk_enter(w, it, true);
-	} else if (it->kind == RN_KIND_RULE) {
-		push(w, it->id, entry_at(w->rules, it->id)->n, SIZE_MAX);
-	} else if (!try_symbol(q, w, it, f->iter, true)) {
-		w->pos--;
-		return false;
-	}
-	return true;
 }
 
 bool rn_search_back(struct rn_search *q, struct rn_walk *w)
@@ -157,7 +137,7 @@ bool rn_search_back(struct rn_search *q, struct rn_walk *w)
 		const struct rn_item *item = items_of(w, f, &n);
 
 		if (f->iter) {
-			if (!go_back(q, w, f, &item[f->item]))
+			if (!move(q, w, f, &item[f->item], true))
 				return true;
 		} else if (f->item) {
 			f->item--;
