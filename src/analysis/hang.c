@@ -183,73 +183,68 @@ static struct rn_wait_set *new_set(struct job *j, uint64_t *rank, uint64_t n, bo
 
 /* ---- what calls name ---- */
 
-static uint64_t count_peers(struct job *j, const struct rn_stand *s)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < s->need.peers; i++) {
-		const struct rn_need_peer *p = &s->need.peer[i];
-		const struct group *g = peers_of(j, p->comm, s->rank);
-
-		n += p->rank != RN_NEED_ANYBODY ? 1 : g ? g->n : 0;
-	}
-	return n;
-}
+struct ranks {
+	uint64_t *rank;
+	uint32_t n, cap;
+};
 
 /* The world ranks that a peer is; false when not all are known. */
 static bool add_peer(struct job *j, const struct rn_stand *s, const struct rn_need_peer *p,
-		     uint64_t *rank, uint64_t *n)
+		     struct ranks *to)
 {
 	const struct group *g = peers_of(j, p->comm, s->rank);
 	uint64_t from = p->rank == RN_NEED_ANYBODY ? 0 : (uint64_t)p->rank;
-	uint64_t to = p->rank == RN_NEED_ANYBODY && g ? g->n : from + 1;
+	uint64_t end = p->rank == RN_NEED_ANYBODY && g ? g->n : from + 1;
 
-	if (!g || to > g->n)
+	if (!g || end > g->n)
 		return false;
-	for (uint64_t i = from; i < to; i++) {
-		if (g->member[i] == NOBODY)
+	for (uint64_t i = from; i < end; i++) {
+		if (!RN_GROW(j->mem, to->rank, to->n + 1, to->cap))
+			j->failed = true;
+		if (j->failed || g->member[i] == NOBODY)
 			return false;
 		if (g->member[i] != s->rank || p->rank != RN_NEED_ANYBODY)
-			rank[(*n)++] = g->member[i];
+			to->rank[to->n++] = g->member[i];
 	}
 	return true;
 }
 
 static void set_of_peers(struct job *j, struct rn_stand *s)
 {
-	uint64_t *rank = MAKE(j, uint64_t, count_peers(j, s)), n = 0;
+	struct ranks all = { 0 };
 
 	for (uint32_t i = 0; i < s->need.peers; i++)
-		if (!rank || !add_peer(j, s, &s->need.peer[i], rank, &n))
+		if (!add_peer(j, s, &s->need.peer[i], &all))
 			return;
-	s->set = new_set(j, rank, n, s->need.all);
+	s->set = new_set(j, all.rank, all.n, s->need.all);
 }
 
 /* ---- collective calls ---- */
 
-/* Threads that are in the same collective call of the same communicator. */
+/* A thread in a collective call. */
+struct caller {
+	struct rn_stand *stand;
+	const struct group *local; /* its communicator */
+};
+
+/* Threads that are in the same collective call of the same communicator, by rank. */
 struct meeting {
-	struct rn_stand **stand;
+	const struct caller *caller;
 	size_t n;
 	const struct group *local, *remote;
 	uint64_t *missing, missing_n; /* ranks */
 };
 
-static uint64_t key_of(struct job *j, const struct rn_stand *s)
-{
-	const struct group *g = group_of(j, s->need.comm, s->rank, false);
-
-	return g ? g->key : NOBODY;
-}
-
 static int by_call(const void *a, const void *b)
 {
-	const struct rn_stand *x = *(struct rn_stand *const *)a, *y = *(struct rn_stand *const *)b;
-	int d = strcmp(x->need.collective, y->need.collective);
+	const struct caller *x = a, *y = b;
+	int d = strcmp(x->stand->need.collective, y->stand->need.collective);
 
 	if (d == 0)
-		d = strcmp(x->need.comm, y->need.comm);
-	return d ? d : (x->rank > y->rank) - (x->rank < y->rank);
+		d = strcmp(x->local->name, y->local->name);
+	if (d == 0)
+		d = (x->local->key > y->local->key) - (x->local->key < y->local->key);
+	return d ? d : (x->stand->rank > y->stand->rank) - (x->stand->rank < y->stand->rank);
 }
 
 static bool is_there(const struct meeting *m, uint64_t rank)
@@ -257,8 +252,8 @@ static bool is_there(const struct meeting *m, uint64_t rank)
 	struct rn_bisect b = { 0, m->n, 0 };
 
 	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, m->stand[b.mid]->rank < rank);
-	return b.lo < m->n && m->stand[b.lo]->rank == rank;
+		rn_bisect_go(&b, m->caller[b.mid].stand->rank < rank);
+	return b.lo < m->n && m->caller[b.lo].stand->rank == rank;
 }
 
 static void add_missing(struct meeting *m, const struct group *g)
@@ -291,9 +286,11 @@ static struct rn_wait_set *set_of_root(struct job *j, const struct meeting *m,
 
 static void meet(struct job *j, struct meeting *m)
 {
-	const struct rn_stand *first = m->stand[0];
+	const struct rn_stand *first = m->caller[0].stand;
 	struct rn_wait_set *all, *root = NULL;
 
+	m->local = m->caller[0].local;
+	m->remote = group_of(j, first->need.comm, first->rank, true);
 	m->missing = MAKE(j, uint64_t, m->local->n + (m->remote ? m->remote->n : 0));
 	if (!m->missing)
 		return;
@@ -302,30 +299,10 @@ static void meet(struct job *j, struct meeting *m)
 	all = new_set(j, m->missing, m->missing_n, first->need.whom == RN_WHOM_all);
 	if (first->need.whom == RN_WHOM_root || first->need.whom == RN_WHOM_leaves)
 		root = set_of_root(j, m, first);
-	for (size_t i = 0; i < m->n; i++)
-		m->stand[i]->set = root && !is_root(m, m->stand[i]) ? root : all;
-}
+	for (size_t i = 0; i < m->n; i++) {
+		struct rn_stand *s = m->caller[i].stand;
 
-/* The stands of one call, of several communicators of one name: one meeting for each. */
-static void meet_by_key(struct job *j, struct rn_stand **stand, size_t n)
-{
-	struct rn_stand **some = MAKE(j, struct rn_stand *, n);
-	bool *done = MAKE(j, bool, n);
-
-	for (size_t i = 0; i < n && !j->failed; i++) {
-		struct meeting m = { .stand = some };
-		uint64_t key = key_of(j, stand[i]);
-
-		if (done[i] || key == NOBODY)
-			continue;
-		for (size_t k = i; k < n; k++)
-			if (!done[k] && key_of(j, stand[k]) == key) {
-				done[k] = true;
-				some[m.n++] = stand[k];
-			}
-		m.local = group_of(j, some[0]->need.comm, some[0]->rank, false);
-		m.remote = group_of(j, some[0]->need.comm, some[0]->rank, true);
-		meet(j, &m);
+		s->set = root && !is_root(m, s) ? root : all;
 	}
 }
 
@@ -336,19 +313,28 @@ static bool is_in_collective(const struct rn_stand *s)
 
 static void meet_all(struct job *j)
 {
-	struct rn_stand **stand = MAKE(j, struct rn_stand *, j->out->stands);
+	struct caller *caller = MAKE(j, struct caller, j->out->stands);
 	size_t n = 0;
 
-	for (size_t i = 0; i < j->out->stands && stand; i++)
-		if (is_in_collective(&j->out->stand[i]))
-			stand[n++] = &j->out->stand[i];
+	for (size_t i = 0; i < j->out->stands && caller; i++) {
+		struct rn_stand *s = &j->out->stand[i];
+
+		if (is_in_collective(s))
+			caller[n].local = group_of(j, s->need.comm, s->rank, false);
+		if (caller[n].local)
+			caller[n++].stand = s;
+	}
 	if (n)
-		qsort(stand, n, sizeof(struct rn_stand *), by_call);
-	for (size_t i = 0, k; i < n; i = k) {
-		for (k = i + 1; k < n && stand[k]->need.collective == stand[i]->need.collective &&
-				strcmp(stand[k]->need.comm, stand[i]->need.comm) == 0;)
+		qsort(caller, n, sizeof(*caller), by_call);
+	for (size_t i = 0, k; i < n && !j->failed; i = k) {
+		struct meeting m = { .caller = caller + i };
+
+		for (k = i + 1;
+		     k < n && caller[k].local == caller[i].local &&
+		     caller[k].stand->need.collective == caller[i].stand->need.collective;)
 			k++;
-		meet_by_key(j, stand + i, k - i);
+		m.n = k - i;
+		meet(j, &m);
 	}
 }
 

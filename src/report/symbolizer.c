@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,18 +80,11 @@ static bool is_it(Dwfl_Module *file, const struct rn_code_module *m)
 }
 
 /* Appends the path of a file of the module, and the reason why the file was not used. */
-__attribute__((format(printf, 3, 4))) static void explain(struct rn_buf *why, const char *path,
-							  const char *format, ...)
+static void explain(struct rn_buf *why, const char *path, const char *reason)
 {
-	char text[128];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	rn_put(why, why->len ? "; " : "");
-	rn_form_text.label(why, path, strlen(path));
-	rn_put(why, text);
+	rn_put_safe(why, path);
+	rn_put(why, reason);
 }
 
 /* The path is what the trace says: it may be anything, a pipe that nobody writes to. */
@@ -103,12 +95,15 @@ static int open_regular(const char *path, struct rn_buf *why)
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
-	if (fd < 0)
-		explain(why, path, ": %s", strerror(errno));
-	else
+	if (fd >= 0) {
 		explain(why, path, " is not a regular file");
-	if (fd >= 0)
 		close(fd);
+	} else {
+		const char *error = strerror(errno);
+
+		explain(why, path, ": ");
+		rn_put(why, error);
+	}
 	return -1;
 }
 
