@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/events_from_calls.h"
 #include "base/arena.h"
 #include "encode/call_words.h"
 #include "read/event_reader.h"
@@ -49,26 +48,65 @@ void rn_orders_free(struct rn_orders *o)
 	rn_outcomes_free(o->reader);
 }
 
-int rn_orders_read(const struct rn_orders *o, uint64_t stream, struct rn_arena *mem,
-		   struct rn_order *out, struct rn_err *err)
+/* Finds the threads of a stream of an order record. A row of kind THREAD is the first row of its
+ * thread. */
+static int find_threads(struct rn_arena *mem, struct rn_outcome *o)
 {
-	struct rn_outcome seen;
+	const struct rn_order *e = &o->order;
+	struct rn_outcome_thread at = { 0 }, *thread;
+
+	o->threads = 1;
+	for (size_t i = 0; i < e->rows; i++)
+		o->threads += e->site[e->row[i].site].kind == RN_ORDER_THREAD;
+	o->thread = thread = rn_new(mem, struct rn_outcome_thread, o->threads);
+	if (!thread)
+		return RN_E_NOMEM;
+	for (; at.row < e->rows; at.row++) {
+		const struct rn_order_site *s = &e->site[e->row[at.row].site];
+		uint32_t n = e->row[at.row].done;
+
+		if (s->kind == RN_ORDER_THREAD) {
+			at.lineage = n ? e->value[at.value] : 0;
+			at.named = true;
+			*++thread = at;
+		}
+		if (rn_order_has_numbers(s))
+			at.value += n;
+		else
+			at.done += n;
+	}
+	return RN_OK;
+}
+
+int rn_orders_outcome(const struct rn_orders *o, uint64_t stream, bool calls, struct rn_arena *mem,
+		      struct rn_outcome *out, struct rn_err *err)
+{
 	int rc;
 
-	*out = (struct rn_order){ 0 };
+	*out = (struct rn_outcome){ 0 };
 	if (stream >= o->streams)
 		return RN_OK;
-	if (!o->reader)
-		return rn_trace_order(o->t, stream, mem, out, err);
-	rc = rn_outcomes_read(o->reader, stream, o->group[stream], false, mem, &seen);
-	if (rc == RN_OK)
-		*out = seen.order;
+	if (!o->reader) {
+		rc = rn_trace_order(o->t, stream, mem, &out->order, err);
+		return rc == RN_OK && find_threads(mem, out) < 0 ? rn_err_nomem(err) : rc;
+	}
+	rc = rn_outcomes_read(o->reader, stream, o->group[stream], calls, mem, out);
 	if (rc == RN_E_RANGE)
 		return rn_err_set(err, RN_E_DATA, "stream %" PRIu64 " has too many calls", stream);
 	if (rc == RN_E_DATA)
 		return rn_err_set(err, RN_E_DATA, "stream %" PRIu64 ": calls without their numbers",
 				  stream);
 	return rc < 0 ? rn_err_nomem(err) : RN_OK;
+}
+
+int rn_orders_read(const struct rn_orders *o, uint64_t stream, struct rn_arena *mem,
+		   struct rn_order *out, struct rn_err *err)
+{
+	struct rn_outcome seen;
+	int rc = rn_orders_outcome(o, stream, false, mem, &seen, err);
+
+	*out = seen.order;
+	return rc;
 }
 
 const char *const *rn_orders_comms(const struct rn_orders *o, uint32_t *n)

@@ -14,11 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/events_from_calls.h"
 #include "base/err.h"
-#include "order/events.h"
 
 struct rn_arena;
-struct rn_outcomes;
 struct rn_trace;
 
 /* More streams than anybody has, so that a file that claims to have them takes no time. */
@@ -38,8 +37,13 @@ int rn_orders_init(struct rn_orders *o, struct rn_arena *mem, const struct rn_tr
 /* Gives back what is not in the arena. */
 void rn_orders_free(struct rn_orders *o);
 
-/* The events of a stream, in the arena; none if there is no such stream. RN_OK, RN_E_NOMEM or
- * RN_E_DATA. */
+/* The threads and events of a stream, in the arena; from calls also the rest of its outcome, with
+ * struct rn_plan_call if `calls`. Empty if there is no such stream. RN_OK, RN_E_NOMEM or RN_E_DATA.
+ */
+int rn_orders_outcome(const struct rn_orders *o, uint64_t stream, bool calls, struct rn_arena *mem,
+		      struct rn_outcome *out, struct rn_err *err);
+
+/* The events of a stream alone. */
 int rn_orders_read(const struct rn_orders *o, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/events_from_calls.h"
+#include "analysis/event_source.h"
 #include "base/arena.h"
 #include "base/intern.h"
 #include "base/vec.h"
@@ -65,7 +65,6 @@ struct job {
 	struct rn_sigs *key; /* of each channel */
 	struct rn_seg channel, open, left;
 	struct rn_outcome *out;
-	struct rn_unseen *told;
 };
 
 /* ---- communicators ---- */
@@ -282,7 +281,6 @@ static void place(struct job *j, const struct left *l)
 	uint32_t i = take_earliest(j, &l->key);
 	struct open *r = i ? open_at(j, i - 1) : NULL;
 
-	j->told->misplaced += !r && l->sure;
 	if (!r || r->number == RN_ORDER_NOT)
 		return;
 	j->out[r->stream].match[r->number] =
@@ -302,16 +300,6 @@ static void place_all(struct job *j, bool sure)
 
 /* ---- */
 
-static uint64_t count_unseen(const struct rn_outcome *out, uint64_t streams)
-{
-	uint64_t n = 0;
-
-	for (uint64_t s = 0; s < streams; s++)
-		for (size_t i = 0; i < out[s].matches; i++)
-			n += out[s].match[i].state == RN_PLAN_UNSEEN;
-	return n;
-}
-
 static int take_messages(struct job *j, uint64_t streams)
 {
 	int rc = RN_OK;
@@ -326,8 +314,11 @@ static int take_messages(struct job *j, uint64_t streams)
 	return rc == RN_OK ? mark_sure(j) : rc;
 }
 
-static void solve(struct job *j)
+/* Returns the number of receives that may have got something else. */
+static uint64_t solve(struct job *j)
 {
+	uint64_t ambiguous = 0;
+
 	for (uint32_t i = 0; i < j->left.n; i++)
 		mark_several(j, RN_SEG_AT(&j->left, struct left, i));
 	place_all(j, true);
@@ -335,22 +326,19 @@ static void solve(struct job *j)
 	for (uint32_t i = 0; i < j->open.n; i++) {
 		const struct open *r = open_at(j, i);
 
-		j->told->inferred += r->given;
-		j->told->ambiguous += r->given && channel_at(j, r->channel)->several;
+		ambiguous += r->given && channel_at(j, r->channel)->several;
 	}
-	j->told->parked -= j->told->inferred;
+	return ambiguous;
 }
 
-int rn_unseen_infer(struct rn_arena *mem, const struct rn_trace *t, const struct rn_outcomes *from,
-		    struct rn_outcome *out, uint64_t streams, struct rn_unseen *told)
+int rn_unseen_infer(struct rn_arena *mem, const struct rn_orders *from, struct rn_outcome *out,
+		    uint64_t streams, uint64_t *ambiguous)
 {
-	struct job j = { .mem = mem, .t = t, .out = out, .told = told };
+	struct job j = { .mem = mem, .t = from->t, .out = out };
 	int rc;
 
-	*told = (struct rn_unseen){ .parked = count_unseen(out, streams) };
-	if (told->parked == 0)
-		return RN_OK;
-	j.name = rn_outcomes_comms(from, &j.names);
+	*ambiguous = 0;
+	j.name = rn_orders_comms(from, &j.names);
 	j.side = rn_new(mem, struct side, j.names);
 	rn_seg_init(&j.channel, sizeof(struct channel));
 	rn_seg_init(&j.open, sizeof(struct open));
@@ -360,6 +348,6 @@ int rn_unseen_infer(struct rn_arena *mem, const struct rn_trace *t, const struct
 		return RN_E_NOMEM;
 	rc = take_messages(&j, streams);
 	if (rc == RN_OK)
-		solve(&j);
+		*ambiguous = solve(&j);
 	return rc;
 }

@@ -16,7 +16,7 @@
  * solutions, and counted.
  *
  * Cost: expected O(messages) of all streams. Memory from the arena: O(channels), and what is left
- * over; nothing where no receive is unseen.
+ * over.
  */
 #ifndef RN_ANALYSIS_INFER_RECEIVES_H
 #define RN_ANALYSIS_INFER_RECEIVES_H
@@ -26,20 +26,13 @@
 #include "base/err.h"
 
 struct rn_arena;
+struct rn_orders;
 struct rn_outcome;
-struct rn_outcomes;
-struct rn_trace;
-
-struct rn_unseen {
-	uint64_t inferred;  /* wildcard receives that get an outcome */
-	uint64_t parked;    /* those that get none */
-	uint64_t ambiguous; /* of the inferred, there may be another solution */
-	uint64_t misplaced; /* sends that were received, but for which there is no receive */
-};
 
 /* The outcomes of all streams, by stream, as `from` has read them: matches that are RN_PLAN_UNSEEN
- * become RN_PLAN_INFERRED. RN_OK, or RN_E_NOMEM. */
-int rn_unseen_infer(struct rn_arena *mem, const struct rn_trace *t, const struct rn_outcomes *from,
-		    struct rn_outcome *out, uint64_t streams, struct rn_unseen *told);
+ * become RN_PLAN_INFERRED. *ambiguous: number of these for which there may be another solution.
+ * RN_OK, or RN_E_NOMEM. */
+int rn_unseen_infer(struct rn_arena *mem, const struct rn_orders *from, struct rn_outcome *out,
+		    uint64_t streams, uint64_t *ambiguous);
 
 #endif

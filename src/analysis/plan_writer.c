@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "analysis/event_source.h"
-#include "analysis/events_from_calls.h"
 #include "analysis/infer_receives.h"
 #include "analysis/thread_events.h"
 #include "base/arena.h"
@@ -54,13 +53,10 @@ struct plans {
 	struct rn_buf *notes;
 };
 
-static int reading_failed(int rc, struct rn_err *err)
+static int contradiction(int rc, struct rn_err *err)
 {
-	if (rc == RN_E_NOMEM)
-		return rn_err_nomem(err);
-	return rn_err_set(err, RN_E_DATA,
-			  rc == RN_E_RANGE ? "the trace has more calls than can be replayed"
-					   : "the trace has calls without their numbers");
+	return rc == RN_E_NOMEM ? rn_err_nomem(err)
+				: rn_err_set(err, rc, "the events are contradictory");
 }
 
 static void plan_path(char path[PATH_MAX], const char *folder, uint64_t rank)
@@ -224,97 +220,31 @@ static int write_plan(const struct plans *p, const struct rn_plan_source *s, str
 	plan_path(path, p->folder, s->rank);
 	if (rc == RN_OK)
 		rc = rn_io_replace(path, bytes.data, bytes.len, err);
-	else if (rc == RN_E_NOMEM)
-		rn_err_nomem(err);
 	else
-		rn_err_set(err, rc, "the events are contradictory");
+		rc = contradiction(rc, err);
 	rn_buf_free(&bytes);
 	return rc;
 }
 
 /* What all ranks did, to find out what receives got that nobody saw complete. */
-static int read_all(struct plans *p)
+static int read_all(struct plans *p, struct rn_err *err)
 {
-	uint64_t streams = p->t->ranks * p->t->threads;
-	struct rn_unseen told = { 0 };
+	uint64_t streams = p->orders.streams, ambiguous = 0;
 	int rc = RN_OK;
 
 	p->seen = rn_new(&p->mem, struct rn_outcome, streams);
 	if (!p->seen)
-		return RN_E_NOMEM;
+		return rn_err_nomem(err);
 	for (uint64_t s = 0; s < streams && rc == RN_OK; s++)
-		rc = rn_outcomes_read(p->orders.reader, s, p->orders.group[s], false, &p->mem,
-				      &p->seen[s]);
-	if (rc == RN_OK)
-		rc = rn_unseen_infer(&p->mem, p->t, p->orders.reader, p->seen, streams, &told);
-	if (rc == RN_OK && told.ambiguous)
+		rc = rn_orders_outcome(&p->orders, s, false, &p->mem, &p->seen[s], err);
+	if (rc == RN_OK && rn_unseen_infer(&p->mem, &p->orders, p->seen, streams, &ambiguous) < 0)
+		rc = rn_err_nomem(err);
+	if (ambiguous)
 		rn_note(p->notes,
 			"%" PRIu64
 			" receive%s left open when the program ended could have got other "
 			"messages than are given now",
-			told.ambiguous, rn_plural(told.ambiguous));
-	return rc;
-}
-
-/* Reads the outcomes of a rank's streams. *unseen: there are unobserved receives. */
-static int read_rank(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o,
-		     bool *unseen)
-{
-	uint64_t threads = p->t->threads;
-	int rc = RN_OK;
-
-	*unseen = false;
-	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
-		uint64_t s = rank * threads + k;
-
-		rc = rn_outcomes_read(p->orders.reader, s, p->orders.group[s], true, mem, &o[k]);
-		for (size_t i = 0; rc == RN_OK && i < o[k].matches && !*unseen; i++)
-			*unseen = o[k].match[i].state == RN_PLAN_UNSEEN;
-	}
-	return rc;
-}
-
-/* Finds the threads of a stream of an order record. A row of kind THREAD is the first row of its
- * thread. */
-static int find_threads(struct rn_arena *mem, struct rn_outcome *o)
-{
-	const struct rn_order *e = &o->order;
-	struct rn_outcome_thread at = { 0 }, *thread;
-
-	o->threads = 1;
-	for (size_t i = 0; i < e->rows; i++)
-		o->threads += e->site[e->row[i].site].kind == RN_ORDER_THREAD;
-	o->thread = thread = rn_new(mem, struct rn_outcome_thread, o->threads);
-	if (!thread)
-		return RN_E_NOMEM;
-	for (; at.row < e->rows; at.row++) {
-		const struct rn_order_site *s = &e->site[e->row[at.row].site];
-		uint32_t n = e->row[at.row].done;
-
-		if (s->kind == RN_ORDER_THREAD) {
-			at.lineage = n ? e->value[at.value] : 0;
-			at.named = true;
-			*++thread = at;
-		}
-		if (rn_order_has_numbers(s))
-			at.value += n;
-		else
-			at.done += n;
-	}
-	return RN_OK;
-}
-
-/* A trace that has only events. */
-static int read_events(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o)
-{
-	uint64_t threads = p->t->threads;
-	int rc = RN_OK;
-
-	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
-		rc = rn_orders_read(&p->orders, rank * threads + k, mem, &o[k].order, NULL);
-		if (rc == RN_OK)
-			rc = find_threads(mem, &o[k]);
-	}
+			ambiguous, rn_plural(ambiguous));
 	return rc;
 }
 
@@ -349,17 +279,18 @@ static struct rn_plan_part part_of(const struct rn_outcome *o, size_t i)
  * Otherwise a thread without a lineage is the process's first thread; if it made no call, the
  * stream does not contain it. */
 static int split_threads(const struct plans *p, const struct rn_outcome *o, struct rn_arena *mem,
-			 struct rn_plan_source *s)
+			 struct rn_plan_source *s, struct rn_err *err)
 {
 	bool events = p->t->order != NULL;
 	struct rn_plan_part *part, *end;
 	size_t n = 0;
+	int rc;
 
 	for (uint64_t k = 0; k < p->t->threads; k++)
 		n += o[k].threads;
 	part = end = rn_new(mem, struct rn_plan_part, n);
 	if (!part)
-		return RN_E_NOMEM;
+		return rn_err_nomem(err);
 	for (uint64_t k = 0; k < p->t->threads; k++)
 		for (size_t i = 0; i < o[k].threads; i++) {
 			*end = part_of(&o[k], i);
@@ -368,32 +299,33 @@ static int split_threads(const struct plans *p, const struct rn_outcome *o, stru
 		}
 	s->part = part;
 	s->parts = (uint32_t)(end - part);
-	return rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
+	rc = rn_turns_take(mem, part, s->parts, &s->turn, &s->turns);
+	return rc < 0 ? contradiction(rc, err) : RN_OK;
 }
 
-/* A trace that has every call. */
-static int read_calls(struct plans *p, uint64_t rank, struct rn_arena *mem, struct rn_outcome *o)
+static bool has_unseen(const struct rn_outcome *o)
 {
-	uint64_t threads = p->t->threads;
-	bool unseen = false;
-	int rc = read_rank(p, rank, mem, o, &unseen);
-
-	if (rc == RN_OK && unseen && !p->seen)
-		rc = read_all(p);
-	for (uint64_t k = 0; k < threads && rc == RN_OK && p->seen; k++)
-		o[k].match = p->seen[rank * threads + k].match;
-	return rc;
+	for (size_t i = 0; i < o->matches; i++)
+		if (o->match[i].state == RN_PLAN_UNSEEN)
+			return true;
+	return false;
 }
 
 static int read_threads(struct plans *p, uint64_t rank, struct rn_arena *mem,
-			struct rn_plan_source *s)
+			struct rn_plan_source *s, struct rn_err *err)
 {
-	struct rn_outcome *o = rn_new(mem, struct rn_outcome, p->t->threads);
-	int rc = RN_E_NOMEM;
+	uint64_t threads = p->t->threads;
+	struct rn_outcome *o = rn_new(mem, struct rn_outcome, threads);
+	int rc = o ? RN_OK : rn_err_nomem(err);
 
-	if (o)
-		rc = p->t->order ? read_events(p, rank, mem, o) : read_calls(p, rank, mem, o);
-	return rc == RN_OK ? split_threads(p, o, mem, s) : rc;
+	for (uint64_t k = 0; k < threads && rc == RN_OK; k++) {
+		rc = rn_orders_outcome(&p->orders, rank * threads + k, true, mem, &o[k], err);
+		if (rc == RN_OK && !p->seen && has_unseen(&o[k]))
+			rc = read_all(p, err);
+	}
+	for (uint64_t k = 0; k < threads && rc == RN_OK && p->seen; k++)
+		o[k].match = p->seen[rank * threads + k].match;
+	return rc == RN_OK ? split_threads(p, o, mem, s, err) : rc;
 }
 
 /* "2 of 4" on its node, if that is known. Where each rank has its own rondo, nobody knows who has
@@ -430,9 +362,10 @@ static int plan_rank(struct plans *p, uint64_t rank, struct rn_err *err)
 	p->fact[2 * (size_t)p->facts + 1] = node_of(p, rank, node);
 	s.facts += p->fact[2 * (size_t)p->facts + 1] != NULL;
 	rn_arena_init(&mem, SIZE_MAX);
-	rc = read_threads(p, rank, &mem, &s);
+	rc = read_threads(p, rank, &mem, &s, err);
 	s.comm = rn_orders_comms(&p->orders, &s.comms);
-	rc = rc == RN_OK ? write_plan(p, &s, err) : reading_failed(rc, err);
+	if (rc == RN_OK)
+		rc = write_plan(p, &s, err);
 	rn_arena_free(&mem);
 	return rc;
 }

@@ -17,7 +17,6 @@
 #include "analysis/bytes_moved.h"
 #include "analysis/event_diff.h"
 #include "analysis/event_source.h"
-#include "analysis/events_from_calls.h"
 #include "analysis/infer_receives.h"
 #include "analysis/nondeterminism.h"
 #include "analysis/outline.h"
@@ -327,14 +326,13 @@ static inline void plan_calls(const struct rn_trace *t, struct rn_orders *orders
 {
 	struct rn_outcome out[STREAMS_READ];
 	struct rn_plan_part part;
-	struct rn_unseen told;
-	uint64_t n = 0;
+	struct rn_err err = { 0 };
+	uint64_t n = 0, ambiguous;
 
 	for (; n < orders->streams && n < STREAMS_READ; n++)
-		if (!is_done(rn_outcomes_read(orders->reader, n, orders->group[n], true, mem,
-					      &out[n])))
+		if (!is_done(rn_orders_outcome(orders, n, true, mem, &out[n], &err)))
 			return;
-	if (!n || !is_done(rn_unseen_infer(mem, t, orders->reader, out, n, &told)))
+	if (!n || !is_done(rn_unseen_infer(mem, orders, out, n, &ambiguous)))
 		return;
 	part = (struct rn_plan_part){ .order = out[0].order,
 				      .match = out[0].match,
