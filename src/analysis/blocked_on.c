@@ -260,52 +260,30 @@ static void add_peers(struct look *l, struct peers *to, const struct rn_template
 
 /* A call that makes requests; those of one shape (encode/call_words.h) are made by the same. */
 struct maker {
-	const uint64_t *words;
-	size_t n;
 	uint64_t uses; /* by the call that waits */
 	const char *text, *relative;
 };
-
-struct makers {
-	struct maker *maker;
-	uint32_t n;
-};
-
-/* Of one that is not known there are no words. */
-static struct makers find_makers(struct look *l)
-{
-	const struct rn_recorded_stream *s = &l->p->stream[l->stream];
-	struct makers m = { rn_new(l->mem, struct maker, (size_t)s->makers + 1), 0 };
-
-	l->failed |= !m.maker;
-	for (; m.n < s->makers && !l->failed; m.n++) {
-		size_t len;
-
-		if (s->maker[m.n] == RN_NO_MAKER)
-			continue;
-		m.maker[m.n].words = rn_sigs_get(s->calls.words, s->maker[m.n], &len);
-		m.maker[m.n].n = len / sizeof(uint64_t);
-	}
-	return m;
-}
 
 /* What a call waits for: the calls that made its requests, each once. */
 struct waited {
 	struct peers peers;
 	struct maker **used;
 	uint32_t n;
-	uint64_t unknown; /* requests */
-	struct makers *by_stream;
+	uint64_t unknown;         /* requests */
+	struct maker **by_stream; /* by shape; NULL: none is used */
 };
 
-static void use_maker(struct look *l, struct waited *to, struct maker *m)
+static void use_maker(struct look *l, struct waited *to, struct maker *m, uint32_t call)
 {
-	struct rn_template *t = m->uses++ ? NULL : parse_call(l, m->words, m->n);
+	size_t len;
+	const uint64_t *words = rn_sigs_get(l->p->stream[l->stream].calls.words, call, &len);
+	size_t n = len / sizeof(*words);
+	struct rn_template *t = m->uses++ ? NULL : parse_call(l, words, n);
 	struct rn_seen_comm seen;
 
 	if (!t)
 		return;
-	seen = seen_comm(l, t, m->words, m->n);
+	seen = seen_comm(l, t, words, n);
 	to->used[to->n++] = m;
 	m->text = make_text(l, t, NULL, NULL);
 	m->relative = make_text(l, t, &seen, NULL);
@@ -314,12 +292,14 @@ static void use_maker(struct look *l, struct waited *to, struct maker *m)
 
 static void use_shape(struct look *l, struct waited *to, uint64_t shape)
 {
-	struct makers *m = &to->by_stream[l->stream];
+	const struct rn_recorded_stream *s = &l->p->stream[l->stream];
+	struct maker **m = &to->by_stream[l->stream];
 
-	if (!m->maker)
-		*m = find_makers(l);
-	if (shape < m->n && m->maker[shape].words && !l->failed)
-		use_maker(l, to, &m->maker[shape]);
+	if (!*m)
+		*m = rn_new(l->mem, struct maker, (size_t)s->makers + 1);
+	l->failed |= !*m;
+	if (shape < s->makers && s->maker[shape] != RN_NO_MAKER && !l->failed)
+		use_maker(l, to, &(*m)[shape], s->maker[shape]);
 	else
 		to->unknown++;
 }
@@ -354,7 +334,7 @@ static void use_requests(struct look *l, struct waited *to, const struct rn_temp
 
 	if (n == 0)
 		return;
-	to->by_stream = rn_new(l->mem, struct makers, (size_t)l->p->streams + 1);
+	to->by_stream = rn_new(l->mem, struct maker *, (size_t)l->p->streams + 1);
 	to->used = rn_new(l->mem, struct maker *, (size_t)n);
 	l->failed |= !to->by_stream || !to->used;
 	to->unknown += v->kind != RN_V_LIST && f->param[param].array; /* too many to be told */

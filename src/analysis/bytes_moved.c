@@ -2,21 +2,13 @@
 #include "analysis/bytes_moved.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/bisect.h"
 #include "base/intern.h"
 #include "encode/call_words.h"
 #include "encode/template.h"
 #include "model/elastic_values_codec.h"
-
-/* A derived datatype, and the size that all who made it agree upon so far. */
-struct derived {
-	uint64_t id, size;
-	bool made;
-};
 
 struct volumes {
 	const struct rn_vocab *vocab;
@@ -25,9 +17,9 @@ struct volumes {
 	struct rn_templates templates;
 	bool failed; /* no memory */
 	uint64_t ranks;
-	uint64_t type_word; /* of the class of datatypes */
-	struct derived *derived;
-	uint32_t n; /* ascending by id */
+	uint64_t type_word;      /* of the class of datatypes */
+	struct rn_sigs *derived; /* the ids of derived datatypes that were made so far */
+	uint64_t *size;          /* of each, which all who made it agree upon */
 };
 
 /* ---- datatypes ---- */
@@ -101,24 +93,15 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return n;
 }
 
-static struct derived *find_derived(const struct volumes *v, uint64_t id)
-{
-	struct rn_bisect b = { 0, v->n, 0 };
-
-	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, v->derived[b.mid].id < id);
-	return b.lo < v->n && v->derived[b.lo].id == id ? &v->derived[b.lo] : NULL;
-}
-
 static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 {
 	const char *name;
-	const struct derived *d;
+	uint32_t at;
 
-	if (type->kind == RN_V_OBJECT && type->word == v->type_word) {
-		d = find_derived(v, type->id);
-		return d && d->made ? d->size : RN_VOLUME_UNKNOWN;
-	}
+	if (type->kind == RN_V_OBJECT && type->word == v->type_word)
+		return rn_sigs_find(v->derived, &type->id, sizeof(type->id), &at)
+			       ? v->size[at]
+			       : RN_VOLUME_UNKNOWN;
 	name = type->kind == RN_V_CONST ? rn_vocab_word(v->vocab, type->word) : NULL;
 	for (size_t i = 0; name && i < sizeof(predefined) / sizeof(*predefined); i++)
 		if (strcmp(name, predefined[i].name) == 0)
@@ -231,47 +214,22 @@ static bool makes_type(const struct volumes *v, const struct typical *c, uint64_
 	return true;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct derived *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static void list_derived(struct volumes *v, const struct rn_sigs *sigs)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		struct typical c;
-
-		if (open_call(v, i, &c) && makes_type(v, &c, &v->derived[v->n].id))
-			v->n++;
-	}
-	qsort(v->derived, v->n, sizeof(*v->derived), by_id);
-	for (uint32_t i = 0; i < v->n; i++)
-		if (n == 0 || v->derived[n - 1].id != v->derived[i].id)
-			v->derived[n++] = v->derived[i];
-	v->n = n;
-}
-
 /* One pass in the order of the signatures, which is mostly that of the program: a datatype that is
  * made of one that comes later stays unknown. */
 static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 {
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
 		struct typical c;
-		struct derived *d;
 		uint64_t id, size;
+		uint32_t k, n = rn_sigs_count(v->derived);
 
 		if (!open_call(v, i, &c) || !makes_type(v, &c, &id))
 			continue;
-		d = find_derived(v, id);
 		size = bytes_of(v, &c);
-		if (d->made && d->size != size)
-			size = RN_VOLUME_UNKNOWN;
-		d->made = true;
-		d->size = size;
+		if (rn_sigs_intern(v->derived, &id, sizeof(id), &k) < 0)
+			v->failed = true;
+		else
+			v->size[k] = k == n || v->size[k] == size ? size : RN_VOLUME_UNKNOWN;
 	}
 }
 
@@ -321,11 +279,12 @@ int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 	uint32_t n = rn_sigs_count(sigs);
 
 	v.type_word = rn_vocab_find(vocab, "type");
-	v.derived = rn_new(scratch, struct derived, (size_t)n + 1);
+	v.derived = rn_sigs_new(scratch);
+	v.size = rn_new(scratch, uint64_t, (size_t)n + 1);
 	v.mean = rn_new(scratch, int64_t, (size_t)most_holes(values, n) + 1);
-	if (!v.derived || !v.mean || rn_templates_init(&v.templates, scratch, vocab, sigs) < 0)
+	if (!v.derived || !v.size || !v.mean ||
+	    rn_templates_init(&v.templates, scratch, vocab, sigs) < 0)
 		return RN_E_NOMEM;
-	list_derived(&v, sigs);
 	size_derived(&v, sigs);
 	for (uint32_t i = 0; i < n; i++) {
 		struct typical c;

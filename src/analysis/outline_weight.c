@@ -131,12 +131,6 @@ int rn_count_variants_add(struct rn_arena *mem, struct rn_count_variants **first
 	return RN_OK;
 }
 
-struct run {
-	struct rn_outline_counts *counts; /* by loop */
-	uint64_t streams;
-	uint64_t *left; /* executions that may still be looked at */
-};
-
 /* Streams that are open have a count for each execution. */
 static uint64_t next_count(struct rn_outline_counts *c)
 {
@@ -158,10 +152,10 @@ static void add_rounds(struct rn_rounds *sum, const struct rn_rounds *r)
 }
 
 /* One execution of what has counts of its own. */
-static void record(const struct run *r, struct rn_piece *p, uint64_t rounds)
+static void record(const struct rn_outline_build *b, struct rn_piece *p, uint64_t rounds)
 {
 	add_rounds(&p->one,
-		   &(struct rn_rounds){ r->streams, times(rounds, r->streams), rounds, rounds });
+		   &(struct rn_rounds){ b->streams, times(rounds, b->streams), rounds, rounds });
 }
 
 /* Finds what has a series, or has something in it that has; returns the first in the list. */
@@ -182,35 +176,36 @@ struct rn_piece *rn_outline_find_counted(struct rn_piece *list)
 	return first;
 }
 
-static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds);
+static int run_part(struct rn_outline_build *b, struct rn_piece *p, uint64_t *rounds);
 
 /* Goes through what has series, in the order of the program. */
-static int run_parts(struct run *r, struct rn_piece *first)
+static int run_parts(struct rn_outline_build *b, struct rn_piece *first)
 {
 	int rc = RN_OK;
 
 	for (struct rn_piece *p = first; p && rc == RN_OK; p = p->held_behind) {
 		uint64_t rounds = 0;
 
-		rc = run_part(r, p, &rounds);
+		rc = run_part(b, p, &rounds);
 		if (p->loop || p->open)
-			record(r, p, rounds);
+			record(b, p, rounds);
 	}
 	return rc;
 }
 
 /* The present round is over. */
-static void end_round(const struct run *r, struct rn_piece *list)
+static void end_round(const struct rn_outline_build *b, struct rn_piece *list)
 {
 	for (struct rn_piece *p = list; p; p = p->next) {
-		record(r, p, p->now);
+		record(b, p, p->now);
 		p->now = 0;
 	}
 }
 
 /* Rounds in which each part may be missing: one that begins with what the one before ended with
  * goes on with that one. *rounds: as many as there are then. */
-static int run_open(struct run *r, struct rn_piece *list, uint64_t raw, uint64_t *rounds)
+static int run_open(struct rn_outline_build *b, struct rn_piece *list, uint64_t raw,
+		    uint64_t *rounds)
 {
 	const struct rn_piece *last = NULL; /* what came last */
 	int rc = RN_OK;
@@ -222,11 +217,11 @@ static int run_open(struct run *r, struct rn_piece *list, uint64_t raw, uint64_t
 		for (struct rn_piece *p = list; p && rc == RN_OK; p = p->next) {
 			uint64_t n = 0;
 
-			rc = run_part(r, p, &n);
+			rc = run_part(b, p, &n);
 			if (n == 0)
 				continue;
 			if (!begun && last && last != p)
-				end_round(r, list);
+				end_round(b, list);
 			*rounds += !begun && last != p;
 			begun = true;
 			p->now = plus(p->now, n);
@@ -234,33 +229,32 @@ static int run_open(struct run *r, struct rn_piece *list, uint64_t raw, uint64_t
 		}
 	}
 	if (last)
-		end_round(r, list);
+		end_round(b, list);
 	return rc;
 }
 
 /* One execution. */
-static int run_part(struct run *r, struct rn_piece *p, uint64_t *rounds)
+static int run_part(struct rn_outline_build *b, struct rn_piece *p, uint64_t *rounds)
 {
 	uint64_t raw = p->count;
 	int rc = RN_OK;
 
-	if (*r->left == 0)
+	if (b->runs_left == 0)
 		return RN_E_RANGE;
-	--*r->left;
+	b->runs_left--;
 	if (p->loop)
-		raw = next_count(&r->counts[p->loop - 1]);
+		raw = next_count(&b->counts[p->loop - 1]);
 	if (p->open)
-		return run_open(r, p->child, raw, rounds);
+		return run_open(b, p->child, raw, rounds);
 	for (uint64_t i = 0; p->held && i < raw && rc == RN_OK; i++)
-		rc = run_parts(r, p->held);
+		rc = run_parts(b, p->held);
 	*rounds = raw;
 	return rc;
 }
 
 /* A group that comes somewhere and never goes round does not do what is there; unless nobody does,
  * that is then the business of the others. */
-static int end_group(struct rn_outline_build *b, struct rn_piece *first, uint32_t group,
-		     uint64_t streams)
+static int end_group(struct rn_outline_build *b, struct rn_piece *first, uint32_t group)
 {
 	int rc = RN_OK;
 
@@ -269,12 +263,12 @@ static int end_group(struct rn_outline_build *b, struct rn_piece *first, uint32_
 
 		if (counted && gone_round) {
 			add_rounds(&p->total, &p->one);
-			p->doing += streams;
+			p->doing += b->streams;
 			rc = rn_count_variants_add(b->mem, &p->doers, &p->last_doer, group);
 		}
 		p->one = (struct rn_rounds){ 0 };
 		if (rc == RN_OK && (gone_round || !counted))
-			rc = end_group(b, p->held, group, streams);
+			rc = end_group(b, p->held, group);
 	}
 	return rc;
 }
@@ -283,15 +277,15 @@ int rn_outline_count(struct rn_outline_build *b, uint32_t group, struct rn_piece
 {
 	struct rn_flow flow = rn_streams_flow(b->s, group);
 	uint32_t loops = rn_loopset_count(flow.loops);
-	struct run r = { b->counts, rn_units_length(b->s->group[group].ranks), &b->runs_left };
 	int rc;
 
+	b->streams = rn_units_length(b->s->group[group].ranks);
 	for (uint32_t k = 0; k < loops; k++) {
 		b->counts[k].units = flow.series[k];
 		b->counts[k].at = b->counts[k].i = b->counts[k].n = 0;
 	}
-	rc = run_parts(&r, first);
-	return rc == RN_OK ? end_group(b, first, group, r.streams) : rc;
+	rc = run_parts(b, first);
+	return rc == RN_OK ? end_group(b, first, group) : rc;
 }
 
 /* What follows from the rounds of loops, for everything in a list that was come to so often. */

@@ -35,6 +35,7 @@ struct rn_outline_build {
 	struct rn_weight *whole;          /* by literal */
 	struct rn_stretch *stretch;       /* NULL until it is wanted */
 	struct rn_outline_counts *counts; /* by loop */
+	uint64_t streams;                 /* of the group whose counts are read */
 	uint32_t left, all_left; /* parts that may still be made, for this tree and in all */
 	uint64_t runs_left;      /* executions that may still be gone through */
 	/* The tree being made: where the next part of each level goes. */

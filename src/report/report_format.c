@@ -11,6 +11,7 @@
 #include "base/notes.h"
 #include "base/plural.h"
 #include "encode/template.h"
+#include "read/call_text.h"
 #include "read/output_form.h"
 #include "read/trace.h"
 #include "series/units.h"
@@ -141,36 +142,25 @@ void text_ranks(struct rn_buf *out, const struct rn_trace *t, const struct rn_me
 
 /* ---- calls ---- */
 
-static void put_relative(struct rn_buf *out, const struct rn_value *v)
+static void put_argument(struct rn_buf *out, const struct rn_templates *t, const struct rn_value *v)
 {
-	rn_put(out, v->kind == RN_V_RELMOD ? "(rank" : "rank");
-	if (v->kind == RN_V_XOR)
-		rn_buf_byte(out, '^');
-	else if (v->num >= 0)
-		rn_buf_byte(out, '+');
-	rn_put_i64(out, v->num);
-	rn_put(out, v->kind == RN_V_RELMOD ? ")%size" : "");
-}
+	const struct rn_decoder d = { .keywords = t->keywords };
+	struct rn_value inner = *v;
 
-static void put_argument(struct rn_buf *out, const struct rn_vocab *vocab, const struct rn_value *v)
-{
 	switch (v->kind) {
-	case RN_V_INT:
-		rn_put_i64(out, v->num);
-		break;
-	case RN_V_REL:
 	case RN_V_RELMOD:
+		inner.kind = RN_V_REL;
+		rn_buf_byte(out, '(');
+		rn_decode_value(&d, &rn_form_text, &inner, out);
+		rn_put(out, ")%size");
+		break;
+	case RN_V_INT:
+	case RN_V_REL:
 	case RN_V_XOR:
-		put_relative(out, v);
-		break;
 	case RN_V_CONST:
-		rn_put(out, rn_vocab_word(vocab, v->word));
-		break;
 	case RN_V_OBJECT:
-		rn_putf(out, "%s:%" PRIu64, rn_vocab_word(vocab, v->word), v->id);
-		break;
 	case RN_V_NAME:
-		rn_buf_add(out, v->text, v->len);
+		rn_decode_value(&d, &rn_form_text, v, out);
 		break;
 	default: /* each rank its own; lists, which are too long to be read here */
 		rn_buf_byte(out, '*');
@@ -259,7 +249,7 @@ static void put_values(struct rn_buf *out, struct rn_templates *t, const struct 
 	}
 	for (unsigned i = 0; i < n; i++) {
 		rn_put(out, i ? "|" : "");
-		put_argument(out, t->keywords.vocab, &value[i]);
+		put_argument(out, t, &value[i]);
 	}
 }
 
