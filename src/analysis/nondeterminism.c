@@ -7,24 +7,23 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "order/cdc_tables.h"
 #include "order/lamport.h"
 
-/* Keys with a number each, for what is done at one site. */
+/* Pairs of numbers with a value each, for what is done at one site. */
 struct table {
-	struct slot {
-		uint64_t key, value; /* key 0: free */
-	} * slot;
-	size_t mask;
+	struct rn_sigs *key;
+	uint64_t *value;
+	bool failed; /* no memory */
 };
 
 struct work {
 	struct rn_arena *mem;    /* of the result */
 	struct rn_arena scratch; /* of a thread */
-	struct rn_map site_of;
-	struct rn_seg site; /* struct rn_disorder_site */
+	struct rn_sigs *sites;   /* struct rn_order_site */
+	struct rn_seg site;      /* struct rn_disorder_site of each */
 	uint64_t ranks;
 	bool sends, clocks;
 };
@@ -63,43 +62,33 @@ static struct rn_disorder_site *site_at(const struct work *w, uint32_t i)
 /* NULL when there is no memory. */
 static struct rn_disorder_site *find_site(struct work *w, const struct rn_order_site *s)
 {
-	uint32_t tag = (uint32_t)rn_hash(s, sizeof(*s));
+	uint32_t i;
 
-	RN_MAP_EACH (&w->site_of, tag, i)
-		if (memcmp(&site_at(w, i)->site, s, sizeof(*s)) == 0)
-			return site_at(w, i);
-	if (rn_map_reserve(&w->site_of, tag) < 0 || !rn_seg_reserve(&w->site, w->mem, 1))
+	if (!rn_seg_reserve(&w->site, w->mem, 1) || rn_sigs_intern(w->sites, s, sizeof(*s), &i) < 0)
 		return NULL;
-	rn_map_insert(&w->site_of, tag, w->site.n);
-	return site_at(w, RN_SEG_PUT(&w->site, struct rn_disorder_site,
-				     (struct rn_disorder_site){ .site = *s, .fixed = ~0u }));
+	if (i == w->site.n)
+		RN_SEG_PUT(&w->site, struct rn_disorder_site,
+			   (struct rn_disorder_site){ .site = *s, .fixed = ~0u });
+	return site_at(w, i);
 }
 
 /* ---- what a thread did at one ---- */
 
-static struct slot *look_up(const struct table *t, uint64_t key)
-{
-	size_t i = key >> 7 & t->mask;
-
-	while (t->slot[i].key && t->slot[i].key != key)
-		i = (i + 1) & t->mask;
-	return &t->slot[i];
-}
-
 static bool make_table(struct table *t, struct rn_arena *mem, uint32_t n)
 {
-	size_t slots = 16;
-
-	while (slots < (size_t)n * 2)
-		slots *= 2;
-	t->mask = slots - 1;
-	t->slot = rn_new(mem, struct slot, slots);
-	return t->slot != NULL;
+	*t = (struct table){ rn_sigs_new(mem), rn_new(mem, uint64_t, (size_t)n + 1), false };
+	return t->key && t->value;
 }
 
-static void clear_table(struct table *t)
+/* The value of a pair; *known: it was there. */
+static uint64_t *look_up(struct table *t, uint64_t a, uint64_t b, bool *known)
 {
-	memset(t->slot, 0, (t->mask + 1) * sizeof(*t->slot));
+	const uint64_t key[] = { a, b };
+	uint32_t n = rn_sigs_count(t->key), i = 0;
+
+	t->failed |= rn_sigs_intern(t->key, key, sizeof(key), &i) < 0;
+	*known = i < n;
+	return &t->value[i];
 }
 
 static uint64_t source_of(const struct rn_order_done *d)
@@ -122,24 +111,21 @@ static uint64_t index_of(const struct rn_order_done *d)
 static uint64_t count_different(struct visit *v, uint64_t (*what)(const struct rn_order_done *),
 				bool *fixed)
 {
-	uint64_t n = 0;
-
 	*fixed = true;
-	clear_table(&v->table);
+	rn_sigs_reset(v->table.key);
 	for (uint32_t i = 0; i < v->dones; i++) {
 		const struct rn_order_done *d = v->done[i];
-		struct slot *s;
+		uint64_t *source;
+		bool known;
 
 		if (!is_received(d))
 			continue;
-		s = look_up(&v->table, key_of(what(d), 0));
-		if (!s->key) {
-			*s = (struct slot){ key_of(what(d), 0), source_of(d) };
-			n++;
-		}
-		*fixed = *fixed && s->value == source_of(d);
+		source = look_up(&v->table, what(d), 0, &known);
+		if (!known)
+			*source = source_of(d);
+		*fixed = *fixed && *source == source_of(d);
 	}
-	return n;
+	return rn_sigs_count(v->table.key);
 }
 
 /* What of it could have been otherwise. Tags often count messages, so they are left out. */
@@ -153,13 +139,14 @@ static uint64_t count_irregular(struct visit *v)
 {
 	uint64_t before[2] = { 0, 0 }, n = 0;
 
-	clear_table(&v->table);
+	rn_sigs_reset(v->table.key);
 	for (uint32_t i = 0; i < v->dones; i++) {
-		uint64_t now = outcome_of(v, v->done[i]), key = key_of(before[0], before[1]);
-		struct slot *s = look_up(&v->table, key);
+		uint64_t now = outcome_of(v, v->done[i]);
+		bool known;
+		uint64_t *next = look_up(&v->table, before[0], before[1], &known);
 
-		n += s->key && s->value != now;
-		*s = (struct slot){ key, now };
+		n += known && *next != now;
+		*next = now;
 		before[0] = before[1];
 		before[1] = now;
 	}
@@ -254,7 +241,7 @@ static int add_sequence(struct work *w, struct visit *v, struct rn_disorder_site
 	s->irregular += count_irregular(v);
 	if (v->dones > 1)
 		add_period(s, find_period(w, v, &failed));
-	if (failed)
+	if (failed || v->table.failed)
 		return RN_E_NOMEM;
 	if (!v->received)
 		return RN_OK;
@@ -265,7 +252,7 @@ static int add_sequence(struct work *w, struct visit *v, struct rn_disorder_site
 	s->fixed &= v->received > 1 ? find_fixed(v, sources) : ~0u;
 	add_source(w, s, first_received(v)->source, v->rank);
 	s->receivers++;
-	return RN_OK;
+	return v->table.failed ? RN_E_NOMEM : RN_OK;
 }
 
 static int add_moved(struct work *w, const struct visit *v, struct rn_disorder_site *s)
@@ -284,7 +271,6 @@ static void count_done(struct visit *v, const struct rn_order_done *d, struct rn
 {
 	v->done[v->dones++] = d;
 	v->received += is_received(d);
-	s->cancelled += (d->flags & RN_ORDER_CANCELLED) != 0;
 	s->late += d->late != RN_ORDER_NOT && d->late > 0;
 }
 
@@ -296,7 +282,6 @@ static int look_at_site(struct work *w, struct visit *v)
 
 	if (!s)
 		return RN_E_NOMEM;
-	s->threads++;
 	for (uint32_t r = c->first[v->site]; r != RN_TABLES_NONE; r = c->next[r]) {
 		s->calls += (uint64_t)c->row[r].fails + (c->row[r].done > 0);
 		s->failed += c->row[r].fails;
@@ -382,7 +367,6 @@ static void add_up(struct rn_disorder_site *to, const struct rn_disorder_site *s
 	to->failed += s->failed;
 	to->done += s->done;
 	to->received += s->received;
-	to->cancelled += s->cancelled;
 	to->moved += s->moved;
 	to->late += s->late;
 	to->irregular += s->irregular;
@@ -413,8 +397,8 @@ static int finish(struct work *w, struct rn_disorder *out)
 int rn_disorder(struct rn_arena *mem, const struct rn_order *thread, const int32_t *rank, size_t n,
 		uint64_t ranks, struct rn_disorder *out)
 {
-	struct work w = { .mem = mem, .ranks = ranks };
-	int rc = rn_map_init(&w.site_of, mem);
+	struct work w = { .mem = mem, .ranks = ranks, .sites = rn_sigs_new(mem) };
+	int rc = w.sites ? RN_OK : RN_E_NOMEM;
 
 	for (size_t t = 0; t < n; t++) {
 		w.sends |= thread[t].sends > 0;

@@ -37,11 +37,9 @@ enum rn_fixed { RN_FIXED_SOURCE = 1, RN_FIXED_BY_TAG = 2, RN_FIXED_BY_INDEX = 4 
 
 struct rn_disorder_site {
 	struct rn_order_site site;
-	uint64_t threads; /* that were there */
 	uint64_t calls, failed;
 	uint64_t done;     /* requests that were completed, messages that were found */
 	uint64_t received; /* of these, with a source: wildcard receives and probes */
-	uint64_t cancelled;
 	uint64_t moved, late, irregular;
 	uint64_t sources; /* of the thread that has the most */
 	unsigned fixed;   /* enum rn_fixed: what holds for all threads */
