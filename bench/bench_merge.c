@@ -37,21 +37,24 @@ static int build(const struct virtual_run *v, bool repeat, const char *path, uin
 	static struct rank_merge link;
 	const struct rn_meta_entry entry = { "program", v->pattern->name };
 	const struct rn_meta meta = { &entry, 1 };
-	struct rn_arena mem;
+	struct rn_arena mem, of_rank;
 	struct rn_streams s;
 	struct rn_sigs *sigs;
 	struct rn_grammar *g;
 	int rc = RN_OK;
 
 	rn_arena_init(&mem, SIZE_MAX);
+	rn_arena_init(&of_rank, SIZE_MAX);
 	rank_merge_init(&link);
-	sigs = rn_sigs_new(&mem);
 	g = rn_grammar_new(&mem, NULL);
 	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
+		rn_arena_rewind(&of_rank, (struct rn_arena_mark){ 0 });
+		sigs = rn_sigs_new(&of_rank);
 		rc = (repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
 		if (rc == RN_OK)
 			rc = rank_merge_add(&link, sigs, g);
 	}
+	rn_arena_free(&of_rank);
 	if (rc == RN_OK)
 		rc = rank_merge_finish(&link, &mem, &s);
 	if (rc == RN_OK)

@@ -217,15 +217,21 @@ static int write_trace(const struct virtual_run *v, const struct rn_streams *s, 
 static int merge_all(const struct virtual_run *v, struct rank_merge *link, struct rn_arena *mem,
 		     uint64_t *calls)
 {
-	struct rn_sigs *sigs = rn_sigs_new(mem);
 	struct rn_grammar *g = rn_grammar_new(mem, NULL);
-	int rc = sigs && g ? RN_OK : RN_E_NOMEM;
+	int rc = g ? RN_OK : RN_E_NOMEM;
+	struct rn_arena of_rank;
+	struct rn_sigs *sigs;
 
+	rn_arena_init(&of_rank, SIZE_MAX);
 	for (uint64_t r = 0; r < v->ranks && rc == RN_OK; r++) {
-		rc = (o.repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls);
+		rn_arena_rewind(&of_rank, (struct rn_arena_mark){ 0 });
+		sigs = rn_sigs_new(&of_rank);
+		rc = sigs ? (o.repeat ? virtual_feed_repeat : virtual_feed)(v, r, sigs, g, calls)
+			  : RN_E_NOMEM;
 		if (rc == RN_OK)
 			rc = rank_merge_add(link, sigs, g);
 	}
+	rn_arena_free(&of_rank);
 	return rc;
 }
 

@@ -11,29 +11,16 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-#define FIRST_CHUNK ((size_t)1 << 10)
-#define LAST_CHUNK  ((size_t)1 << 16)
-
 struct sig {
 	const unsigned char *bytes;
 	size_t len;
 	uint64_t hash;
 };
 
-/* Signatures' bytes lie in chunks, in the order of their numbers; a reset starts over in the
- * first one, so a table that is used rank after rank stops allocating. */
-struct chunk {
-	struct chunk *next;
-	size_t cap;
-	unsigned char data[];
-};
-
 struct rn_sigs {
 	struct rn_arena *mem;
 	struct rn_map map; /* tag: low half of the hash */
 	struct rn_seg sig; /* struct sig */
-	struct chunk *first, *last;
-	size_t used; /* bytes of the chunk `last` */
 };
 
 struct rn_sigs *rn_sigs_new(struct rn_arena *mem)
@@ -49,11 +36,8 @@ struct rn_sigs *rn_sigs_new(struct rn_arena *mem)
 
 void rn_sigs_reset(struct rn_sigs *s)
 {
-	assert(!s->first == !s->last);
 	rn_map_clear(&s->map);
 	s->sig.n = 0;
-	s->last = s->first;
-	s->used = 0;
 }
 
 uint32_t rn_sigs_count(const struct rn_sigs *s)
@@ -109,46 +93,7 @@ static inline uint32_t find(const struct rn_sigs *s, const void *bytes, size_t l
 	return RN_MAP_NONE;
 }
 
-static struct chunk *new_chunk(struct rn_sigs *s, size_t need)
-{
-	size_t cap = s->last ? s->last->cap * 2 : FIRST_CHUNK;
-	struct chunk *c;
-
-	if (cap > LAST_CHUNK)
-		cap = LAST_CHUNK;
-	if (cap < need)
-		cap = need;
-	if (cap > SIZE_MAX / 4)
-		return NULL;
-	assert(cap >= need);
-	c = rn_alloc(s->mem, sizeof(*c) + cap, _Alignof(struct chunk), 1);
-	if (c)
-		c->cap = cap;
-	return c;
-}
-
-/* Room for n bytes behind what is used. Chunks that are too small are passed over. */
-static unsigned char *bytes_room(struct rn_sigs *s, size_t n)
-{
-	while (!s->last || s->last->cap - s->used < n) {
-		struct chunk *c = s->last ? s->last->next : NULL;
-
-		if (!c) {
-			c = new_chunk(s, n);
-			if (!c)
-				return NULL;
-			if (s->last)
-				s->last->next = c;
-			else
-				s->first = c;
-		}
-		s->last = c;
-		s->used = 0;
-	}
-	assert(s->used <= s->last->cap && s->last->cap - s->used >= n);
-	return s->last->data + s->used;
-}
-
+/* Bytes that may be words are aligned as words. */
 static int add(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash, uint32_t *id)
 {
 	uint32_t tag = (uint32_t)hash;
@@ -156,12 +101,11 @@ static int add(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash, 
 
 	if (rn_map_reserve(&s->map, tag) < 0 || !rn_seg_reserve(&s->sig, s->mem, 1))
 		return RN_E_NOMEM;
-	copy = bytes_room(s, len);
+	copy = rn_alloc(s->mem, len, len % sizeof(uint64_t) ? 1 : sizeof(uint64_t), 1);
 	if (!copy)
 		return RN_E_NOMEM;
 	if (len)
 		memcpy(copy, bytes, len);
-	s->used += len;
 	*id = RN_SEG_PUT(&s->sig, struct sig, (struct sig){ copy, len, hash });
 	rn_map_insert(&s->map, tag, *id);
 	assert(s->map.used == s->sig.n);

@@ -21,7 +21,7 @@ struct rn_sigs; /* opaque */
 
 struct rn_sigs *rn_sigs_new(struct rn_arena *mem);
 
-/* Forgets the signatures, keeps the memory. */
+/* Forgets the signatures. Their bytes stay allocated in the arena. */
 void rn_sigs_reset(struct rn_sigs *s);
 
 uint32_t rn_sigs_count(const struct rn_sigs *s);

@@ -86,28 +86,6 @@ static void test_model(void)
 	rn_arena_free(&mem);
 }
 
-static void test_reset_keeps_memory(void)
-{
-	struct rn_arena mem;
-	struct rn_sigs *s;
-	size_t mapped = 0;
-
-	rn_arena_init(&mem, SIZE_MAX);
-	s = rn_sigs_new(&mem);
-	for (int round = 0; round < 100; round++) {
-		rn_sigs_reset(s);
-		for (uint32_t i = 0; i < 5000; i++) {
-			uint32_t id;
-
-			CHECK(rn_sigs_intern(s, &i, sizeof(i), &id) == RN_OK && id == i);
-		}
-		if (round == 0)
-			mapped = mem.mapped;
-	}
-	CHECK(mem.mapped == mapped);
-	rn_arena_free(&mem);
-}
-
 static void test_copy(void)
 {
 	struct rn_arena mem;
@@ -153,8 +131,6 @@ int main(void)
 {
 	test_model();
 	ok("interning and finding agree with a plain array");
-	test_reset_keeps_memory();
-	ok("a reset keeps the memory and needs no more");
 	test_copy();
 	ok("copies between tables");
 	test_failures();
