@@ -11,7 +11,8 @@
 #
 # A wrapper is: WRAP_BEGIN, what is recorded before the call, WRAP_CALL, what is recorded after it,
 # WRAP_END. The macros' names are HOW_KIND for one value and HOWV_KIND for an array; kinds that are
-# plain numbers to the tracer (they differ when they are written) share HOW_int.
+# plain numbers to the tracer (they differ when they are written) share HOW_int, and most kinds of
+# handles share HOW_handle, which has the kind as its first argument.
 
 BEGIN {
 	FS = "\t"
@@ -24,7 +25,8 @@ BEGIN {
 		number[plain[i]] = 1
 	# Functions whose numbers the hooks need: src/record/post_order.c, tracked_request.c.
 	numbered["MPI_Irecv"] = numbered["MPI_Isend"] = numbered["MPI_Cancel"] = 1
-	n = split("comm type op info", handles, " ")
+	n = split("type group op info file win keyval errhandler message session cvar pvar " \
+		"pvarsession enum event eventreg greqclass", handles, " ")
 	for (i = 1; i <= n; i++)
 		handle[handles[i]] = 1
 	count = 0
@@ -108,6 +110,11 @@ function declaration(i) {
 	return type[i] (type[i] ~ /\*$/ ? "" : " ") arg[i]
 }
 
+# Whether nothing about a parameter depends on which kind of handle it is.
+function is_any_handle(h, k) {
+	return (k in handle) && (h == "in" || h == "new" || (h == "free" && k !~ /^(win|message|eventreg)$/))
+}
+
 function macro(h, i,    k, m) {
 	k = kind[i]
 	if (k ~ /(copy|delete|convfn)$/)
@@ -118,9 +125,12 @@ function macro(h, i,    k, m) {
 		k = "int"
 	if (h != "in" && (k == "rank" || k == "tag"))
 		k = "int"
-	if (h == "in" && (k in handle) && cond[i] != "" && len[i] == "")
-		k = k "_if"
-	m = toupper(h) (len[i] != "" ? "V" : "") "_" k "(" arg[i]
+	m = k "("
+	if (h == "in" && (k == "comm" || (k in handle)) && cond[i] != "" && len[i] == "")
+		m = "handle_if(" k ", "
+	else if (is_any_handle(h, k))
+		m = "handle(" k ", "
+	m = toupper(h) (len[i] != "" ? "V" : "") "_" m arg[i]
 	if (len[i] != "")
 		m = m ", " len[i]
 	if (cond[i] != "" || len[i] != "" || after(h) || k == "string" || k == "strings" || k == "argvs")
@@ -330,9 +340,10 @@ function finish(    i, decl, args, real, line, k, dirs, both) {
 			decl = "void"
 		printf "WRAP_BEGIN(%s, %s, %d, (%s), (%s))\n", name, ret, count, decl, args
 		for (i = 1; i <= params; i++) {
-			if (how[i] == "new" || kind[i] == "matched")
-				printf "BEFORE_%s(%s%s)\n", kind[i], arg[i], kind[i] == "comm" ? \
-					", " from[i] ", " (by[i] != "" ? by[i] : "0") : ""
+			if (how[i] == "new" && kind[i] == "comm")
+				printf "BEFORE_comm(%s, %s)\n", from[i], by[i] != "" ? by[i] : "0"
+			if (kind[i] == "matched")
+				printf "BEFORE_matched(%s)\n", arg[i]
 			if (how[i] == "inout" && arg[i] ~ /(len|^num_elements)$/)
 				printf "HAD(%s)\n", arg[i]
 			if (before(how[i]))

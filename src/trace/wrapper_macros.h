@@ -295,37 +295,16 @@ static inline uint64_t rn_double_word(double v)
 	} while (0)
 
 /* Where it may mean nothing, only one that is known is looked at: the others may be no handles. */
-#define RN_HANDLE_IF(kind, x, cond)                                                        \
+#define IN_handle_if(kind, x, cond)                                                        \
 	do {                                                                               \
 		const struct rn_handle_cache *rn_c = rn_handle_kept(t, RN_K_##kind, H(x)); \
 		W(rn_handle_fresh(rn_c, RN_K_##kind, H(x))       ? rn_c->word              \
 		  : rn_handle_known(RN_K_##kind, H(x)) || (cond) ? RN_HANDLE(kind, x)      \
 								 : RN_RAW_NOTHING);        \
 	} while (0)
-#define IN_comm_if(x, cond)    RN_HANDLE_IF(comm, x, cond)
-#define IN_type_if(x, cond)    RN_HANDLE_IF(type, x, cond)
-#define IN_op_if(x, cond)      RN_HANDLE_IF(op, x, cond)
-#define IN_info_if(x, cond)    RN_HANDLE_IF(info, x, cond)
-#define IN_type(x)             W(RN_HANDLE(type, x))
-#define IN_group(x)            W(RN_HANDLE(group, x))
-#define IN_op(x)               W(RN_HANDLE(op, x))
-#define IN_info(x)             W(RN_HANDLE(info, x))
-#define IN_file(x)             W(RN_HANDLE(file, x))
-#define IN_win(x)              W(RN_HANDLE(win, x))
-#define IN_keyval(x)           W(RN_HANDLE(keyval, x))
-#define IN_errhandler(x)       W(RN_HANDLE(errhandler, x))
-#define IN_message(x)          W(RN_HANDLE(message, x))
-#define IN_session(x)          W(RN_HANDLE(session, x))
-#define IN_cvar(x)             W(RN_HANDLE(cvar, x))
-#define IN_pvar(x)             W(RN_HANDLE(pvar, x))
-#define IN_pvarsession(x)      W(RN_HANDLE(pvarsession, x))
-#define IN_enum(x)             W(RN_HANDLE(enum, x))
-#define IN_event(x)            W(RN_HANDLE(event, x))
-#define IN_eventreg(x)         W(RN_HANDLE(eventreg, x))
-#define IN_greqclass(x)        W(RN_HANDLE(greqclass, x))
-#define REF_type(x)            W((x) ? RN_HANDLE(type, *(x)) : RN_RAW_NULL)
-#define INV_type(a, len, cond) RN_ARRAY(a, len, cond, 1, IN_type((a)[rn_i]))
-#define INV_info(a, len, cond) RN_ARRAY(a, len, cond, 1, IN_info((a)[rn_i]))
+#define IN_handle(kind, x)             W(RN_HANDLE(kind, x))
+#define REF_type(x)                    W((x) ? RN_HANDLE(type, *(x)) : RN_RAW_NULL)
+#define INV_handle(kind, a, len, cond) RN_ARRAY(a, len, cond, 1, IN_handle(kind, (a)[rn_i]))
 
 /* Handles that come out but were there before; those not known get a number now. */
 #define RN_OUT_HANDLE(kind, x, cond) \
@@ -341,44 +320,12 @@ static inline uint64_t rn_double_word(double v)
 #define OUTV_type(a, len, cond) \
 	RN_OUT_ARRAY(a, len, cond, 1, W(rn_handle_again(RN_K_type, H((a)[rn_i]))))
 
-#define RN_NEW_HANDLE(kind, x, cond)                                       \
+#define NEW_handle(kind, x, cond)                                          \
 	W(!rn_ok || !(cond) ? RN_RAW_UNSET                                 \
 	  : (x)             ? rn_handle_new(RN_K_##kind, H(*(x)), rn_comm) \
 			    : RN_RAW_NULL)
-#define NEW_type(x, cond)        RN_NEW_HANDLE(type, x, cond)
-#define NEW_group(x, cond)       RN_NEW_HANDLE(group, x, cond)
-#define NEW_op(x, cond)          RN_NEW_HANDLE(op, x, cond)
-#define NEW_info(x, cond)        RN_NEW_HANDLE(info, x, cond)
-#define NEW_file(x, cond)        RN_NEW_HANDLE(file, x, cond)
-#define NEW_win(x, cond)         RN_NEW_HANDLE(win, x, cond)
-#define NEW_keyval(x, cond)      RN_NEW_HANDLE(keyval, x, cond)
-#define NEW_errhandler(x, cond)  RN_NEW_HANDLE(errhandler, x, cond)
-#define NEW_message(x, cond)     RN_NEW_HANDLE(message, x, cond)
-#define NEW_session(x, cond)     RN_NEW_HANDLE(session, x, cond)
-#define NEW_cvar(x, cond)        RN_NEW_HANDLE(cvar, x, cond)
-#define NEW_pvar(x, cond)        RN_NEW_HANDLE(pvar, x, cond)
-#define NEW_pvarsession(x, cond) RN_NEW_HANDLE(pvarsession, x, cond)
-#define NEW_eventreg(x, cond)    RN_NEW_HANDLE(eventreg, x, cond)
-#define NEW_greqclass(x, cond)   RN_NEW_HANDLE(greqclass, x, cond)
 
-#define BEFORE_type(x)
-#define BEFORE_group(x)
-#define BEFORE_op(x)
-#define BEFORE_info(x)
-#define BEFORE_file(x)
-#define BEFORE_win(x)
-#define BEFORE_keyval(x)
-#define BEFORE_errhandler(x)
-#define BEFORE_message(x)
-#define BEFORE_session(x)
-#define BEFORE_cvar(x)
-#define BEFORE_pvar(x)
-#define BEFORE_pvarsession(x)
-#define BEFORE_eventreg(x)
-#define BEFORE_greqclass(x)
-#define BEFORE_request(x)
-
-#define BEFORE_comm(x, parent, by) \
+#define BEFORE_comm(parent, by) \
 	struct rn_comm_birth rn_birth = rn_comm_birth(t, RN_FUNCTION, parent, (uint64_t)(by));
 #define NEW_comm(x, cond, parent) W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_comm_new(&rn_birth, *(x)))
 
@@ -391,28 +338,17 @@ static inline uint64_t rn_double_word(double v)
 	if (rn_ok)  \
 	rn_comm_gone(rn_ends, rn_ends_word)
 /* By the address of the handle, which a call that fails may not have. */
-#define RN_FREE(kind, x) W((x) ? rn_handle_free(t, RN_K_##kind, H(*(x))) : RN_RAW_NULL)
-#define FREE_type(x)     RN_FREE(type, x)
-#define FREE_group(x)    RN_FREE(group, x)
-#define FREE_op(x)       RN_FREE(op, x)
-#define FREE_info(x)     RN_FREE(info, x)
-#define FREE_file(x)     RN_FREE(file, x)
+#define FREE_handle(kind, x) W((x) ? rn_handle_free(t, RN_K_##kind, H(*(x))) : RN_RAW_NULL)
 #define FREE_win(x)                              \
 	do {                                     \
 		if (x)                           \
 			rn_place_win_ends(*(x)); \
-		RN_FREE(win, x);                 \
+		FREE_handle(win, x);             \
 	} while (0)
-#define FREE_keyval(x)      RN_FREE(keyval, x)
-#define FREE_errhandler(x)  RN_FREE(errhandler, x)
-#define FREE_session(x)     RN_FREE(session, x)
-#define FREE_cvar(x)        RN_FREE(cvar, x)
-#define FREE_pvar(x)        RN_FREE(pvar, x)
-#define FREE_pvarsession(x) RN_FREE(pvarsession, x)
-#define FREE_eventreg(x)    W(rn_handle_free(t, RN_K_eventreg, H(x)))
+#define FREE_eventreg(x) W(rn_handle_free(t, RN_K_eventreg, H(x)))
 #define FREE_message(x)                                      \
 	do {                                                 \
-		RN_FREE(message, x);                         \
+		FREE_handle(message, x);                     \
 		rn_comm = (x) ? (uint32_t)(w[-1] >> 32) : 0; \
 	} while (0)
 
@@ -446,7 +382,6 @@ static inline uint64_t rn_double_word(double v)
 			RN_NO_PLACE(RN_RAW_UNSET); \
 	} while (0)
 #define OUT_disp(x, cond) RN_OUT_PLACE(disp, (uintptr_t) * (x), cond)
-#define BEFORE_bufptr(x)
 /* Memory that MPI gives: it is known by that, wherever it comes from. If it is none, the address
  * may be anything. */
 #define NEW_bufptr(x, cond)                                                       \
