@@ -56,12 +56,17 @@ bool rn_private_dir_is_ours(int dir)
 	return fstat(dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
 }
 
-/* There is no rmdir(2) for a descriptor. rmdir removes only empty directories. */
-void rn_private_dir_remove(const char *path)
+bool rn_private_dir_exists(const char *path)
 {
 	struct stat st;
 
-	if (lstat(path, &st) == 0 && is_private(&st))
+	return lstat(path, &st) == 0 && is_private(&st);
+}
+
+/* There is no rmdir(2) for a descriptor. rmdir removes only empty directories. */
+void rn_private_dir_remove(const char *path)
+{
+	if (rn_private_dir_exists(path))
 		rmdir(path);
 }
 

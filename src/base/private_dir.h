@@ -25,6 +25,9 @@ int rn_private_dir_make(const char *path);
 /* Whether only this user can change the entries of an open directory, by its owner and mode. */
 bool rn_private_dir_is_ours(int dir);
 
+/* Whether the path is a private directory. */
+bool rn_private_dir_exists(const char *path);
+
 /* Removes a private directory if it is empty. Other directories are not changed. */
 void rn_private_dir_remove(const char *path);
 

@@ -38,19 +38,25 @@ bool rn_status_is_watched(const char *path)
 	return end[4] && !*skip_digits(end + 4);
 }
 
-/* Opens the private directory of a status file. */
-static int open_directory(const char *path)
+/* Stores the directory of a status file. False: the path does not name a status file. */
+static bool directory_of(const char *path, char dir[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX];
 	size_t n = slash ? (size_t)(slash - path) : 0;
 
-	errno = EINVAL;
-	if (*path != '/' || n == 0 || n >= sizeof(dir) || strcmp(slash + 1, RN_STATUS_NAME) != 0)
-		return -1;
+	if (*path != '/' || n == 0 || n >= PATH_MAX || strcmp(slash + 1, RN_STATUS_NAME) != 0)
+		return false;
 	memcpy(dir, path, n);
 	dir[n] = 0;
-	return rn_private_dir_open(dir);
+	return true;
+}
+
+static int open_directory(const char *path)
+{
+	char dir[PATH_MAX];
+
+	errno = EINVAL;
+	return directory_of(path, dir) ? rn_private_dir_open(dir) : -1;
 }
 
 static bool has_header(int fd)
@@ -118,19 +124,11 @@ static bool is_refused(int error)
 /* Removes the file by its path, for a program that has no descriptor left. */
 static void remove_by_path(const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX];
 	struct stat st;
-	size_t n = slash ? (size_t)(slash - path) : 0;
 
-	if (n == 0 || n >= sizeof(dir) || strcmp(slash + 1, RN_STATUS_NAME) != 0)
-		return;
-	memcpy(dir, path, n);
-	dir[n] = 0;
-	if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 077))
-		return;
-	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+	if (directory_of(path, dir) && rn_private_dir_exists(dir) && lstat(path, &st) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_uid == geteuid())
 		unlink(path);
 }
 

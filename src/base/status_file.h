@@ -4,7 +4,7 @@
  * RONDO_STATUS contains its path, which has one of two forms:
  *
  *	DIR/status      a file in a private directory (private_dir.h) that rondo created
- *	/proc/PID/fd/N  a memory file of the watcher of one rank (cmd/watch.h)
+ *	/proc/PID/fd/N  a memory file of the watcher of one rank (cmd/conclude.h)
  *
  * Processes on other nodes can write to DIR/status if DIR is on a shared file system.
  *
