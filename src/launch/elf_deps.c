@@ -37,18 +37,14 @@ static bool read_string(const struct image *im, uint64_t at, char *to, size_t ca
 	return true;
 }
 
-/* The headers of this very program say what runs here. */
+/* The header of this very program, which says what runs here. The linker defines it. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
 static bool is_for_here(const ElfW(Ehdr) * head)
 {
-	ElfW(Ehdr) own;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && read(fd, &own, sizeof(own)) == (ssize_t)sizeof(own);
-
-	if (fd >= 0)
-		close(fd);
-	return !ok || (own.e_machine == head->e_machine &&
-		       own.e_ident[EI_CLASS] == head->e_ident[EI_CLASS] &&
-		       own.e_ident[EI_DATA] == head->e_ident[EI_DATA]);
+	return __ehdr_start.e_machine == head->e_machine &&
+	       __ehdr_start.e_ident[EI_CLASS] == head->e_ident[EI_CLASS] &&
+	       __ehdr_start.e_ident[EI_DATA] == head->e_ident[EI_DATA];
 }
 
 static bool read_segments(struct image *im)

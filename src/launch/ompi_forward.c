@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mpi_detect.h"
+#include "base/notes.h"
 #include "base/tracer_env.h"
 
 static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_base_env_list",
@@ -22,11 +23,6 @@ static char **line;
 static bool is_ours(const char *entry)
 {
 	return rn_begins(entry, "LD_PRELOAD=") || rn_begins(entry, RN_ENV_PREFIX);
-}
-
-static void add_text(struct rn_buf *b, const char *s)
-{
-	rn_buf_add(b, s, strlen(s));
 }
 
 /* The value of "mca_base_env_list = VALUE" in a file of parameters; the last one counts. */
@@ -44,7 +40,7 @@ static void read_file(const char *path, struct rn_buf *value)
 		at += 1 + strspn(at + 1, " \t");
 		at[strcspn(at, "\r\n")] = 0;
 		rn_buf_clear(value);
-		add_text(value, at);
+		rn_putf(value, "%s", at);
 	}
 	free(text);
 	if (f)
@@ -58,10 +54,9 @@ static void read_users_list(struct rn_buf *value)
 	struct rn_buf path = { 0 };
 
 	if (set) {
-		add_text(value, set);
+		rn_putf(value, "%s", set);
 	} else if (home) {
-		add_text(&path, home);
-		rn_buf_add(&path, users_file, sizeof(users_file));
+		rn_note(&path, "%s%s", home, users_file);
 		if (rn_buf_status(&path) == RN_OK)
 			read_file((char *)path.data, value);
 		rn_buf_free(&path);
@@ -75,13 +70,10 @@ static int make_list(const char *users, size_t len)
 	char between[2] = { set && *set ? *set : ';', 0 };
 
 	for (char **e = environ; *e; e++)
-		if (is_ours(*e)) {
-			add_text(&list, list.len ? between : "");
-			rn_buf_add(&list, *e, strcspn(*e, "="));
-		}
-	add_text(&list, len ? between : "");
-	rn_buf_add(&list, users, len);
-	rn_buf_byte(&list, 0);
+		if (is_ours(*e))
+			rn_putf(&list, "%s%.*s", list.len ? between : "", (int)strcspn(*e, "="),
+				*e);
+	rn_note(&list, "%s%.*s", len ? between : "", (int)len, users);
 	return rn_buf_status(&list);
 }
 

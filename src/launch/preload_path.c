@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mpi_detect.h"
+#include "launch/spawn.h"
 
 /* The link of this process; empty: none. */
 static char directory[PATH_MAX], link_path[PATH_MAX + 32];
@@ -63,9 +63,7 @@ static int to_watcher = -1;
 /* Closes all file descriptors but one. */
 static void close_others(int kept)
 {
-	if (syscall(SYS_close_range, kept + 1, ~0u, 0) < 0)
-		for (int fd = kept + 1; fd < 256; fd++)
-			close(fd);
+	close_from(kept + 1);
 	for (int fd = 0; fd < kept; fd++)
 		close(fd);
 }
@@ -89,7 +87,6 @@ static void watch(int from_rondo)
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	setsid();
 	if (chdir("/") == 0)
 		close_others(from_rondo);
 	if (read(from_rondo, &pid, sizeof(pid)) == (ssize_t)sizeof(pid))
@@ -97,23 +94,18 @@ static void watch(int from_rondo)
 	remove_link();
 }
 
-/* The watcher is a grandchild, so that the program has no child that it did not start. */
+/* The program has no child that it did not start. */
 static void start_watcher(void)
 {
 	int ends[2];
-	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return;
-	child = fork();
-	if (child == 0) {
+	if (start_detached()) {
 		close(ends[1]);
-		if (fork() == 0)
-			watch(ends[0]);
+		watch(ends[0]);
 		_exit(0);
 	}
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
 	close(ends[0]);
 	to_watcher = ends[1];
 }

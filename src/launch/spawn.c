@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/errno_guard.h"
 #include "base/mpi_detect.h"
+#include "base/notes.h"
 #include "base/sanitizer.h"
 #include "base/tracer_env.h"
 #include "launch/elf_deps.h"
@@ -80,11 +82,6 @@ bool find_library(const char *name, char path[PATH_MAX])
 	return found;
 }
 
-static void add_text(struct rn_buf *b, const char *s)
-{
-	rn_buf_add(b, s, strlen(s));
-}
-
 enum preloaded { OURS, TOOLS, OTHERS };
 
 static enum preloaded which(const char *library)
@@ -105,13 +102,10 @@ static void add_preloaded(struct rn_buf *b, enum preloaded kind, enum preloaded 
 		struct rn_buf one = { 0 };
 		enum preloaded is;
 
-		rn_buf_add(&one, at, n);
-		rn_buf_byte(&one, 0);
+		rn_note(&one, "%.*s", (int)n, at);
 		is = rn_buf_status(&one) < 0 ? OTHERS : which((char *)one.data);
-		if (is == kind || is == or) {
-			rn_buf_add(b, at, n);
-			add_text(b, ":");
-		}
+		if (is == kind || is == or)
+			rn_putf(b, "%.*s:", (int)n, at);
 		rn_buf_free(&one);
 		at += n;
 	}
@@ -134,8 +128,7 @@ int preload(const char *library)
 	add_preloaded(&users, TOOLS, OTHERS);
 	end_list(&users);
 	add_preloaded(&all, TOOLS, TOOLS);
-	add_text(&all, library);
-	add_text(&all, ":");
+	rn_putf(&all, "%s:", library);
 	add_preloaded(&all, OTHERS, OTHERS);
 	end_list(&all);
 	if (rn_buf_status(&all) == RN_OK && rn_buf_status(&users) == RN_OK &&
@@ -258,6 +251,28 @@ int start_program(const char *path, char *const *argv, pid_t *pid)
 	if (rc == 0)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc;
+}
+
+bool start_detached(void)
+{
+	pid_t between = fork();
+
+	if (between == 0) {
+		setsid();
+		if (fork() == 0)
+			return true;
+		_exit(0);
+	}
+	while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR)
+		;
+	return false;
+}
+
+void close_from(int fd)
+{
+	if (syscall(SYS_close_range, fd, ~0u, 0) < 0)
+		for (; fd < 1024; fd++)
+			close(fd);
 }
 
 int become(const char *path, char *const *argv)

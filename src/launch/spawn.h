@@ -41,6 +41,13 @@ int start_program(const char *path, char *const *argv, pid_t *pid);
  * -1 if there is no such child. */
 int wait_for_program(pid_t pid);
 
+/* Starts a process that is not a child of this one and has its own session. Returns true in the new
+ * process, which ends with _exit. */
+bool start_detached(void);
+
+/* Closes all descriptors from this one on. */
+void close_from(int fd);
+
 /* Becomes the program. Returns the errno that kept it from starting. */
 int become(const char *path, char *const *argv);
 
