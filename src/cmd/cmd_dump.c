@@ -52,6 +52,7 @@ struct dump {
 	const struct rn_trace *t;
 	const char *file;
 	struct rn_printer *printer;
+	struct symbols *symbols;
 	struct rn_moment_view *times; /* NULL: the trace has none */
 	struct rn_err err;            /* what is wrong with them */
 	struct rn_buf out;
@@ -144,7 +145,7 @@ static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 			return wrong_stream(d, s, "there twice");
 		code = dump_stream(d, s, its_group);
 	}
-	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
+	return code;
 }
 
 static int begin_times(struct dump *d)
@@ -191,48 +192,50 @@ static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder 
 static int dump_order(struct dump *d)
 {
 	const struct rn_seg *all = &d->t->events->chunks.stream;
-	struct rn_buf notes = { 0 };
-	struct symbols *symbols = symbols_new(d->t, d->file, &notes);
 	const struct rn_decoder names = { .sites = &d->t->sites,
 					  .symbol = symbols_name,
-					  .symbol_arg = symbols };
+					  .symbol_arg = d->symbols };
 	int code = EXIT_DONE;
 
-	if (!symbols)
-		return fail_memory(d->file);
 	for (uint32_t i = 0; i < all->n && code == EXIT_DONE && !d->gone; i++) {
 		uint64_t s = RN_SEG_AT(all, struct rn_chunk_stream, i)->stream;
 
 		if (s / d->t->threads >= ranks.first && s / d->t->threads <= ranks.last)
 			code = dump_events(d, s, &names);
 	}
-	symbols_free(symbols);
-	print_notes(&notes);
-	return code == EXIT_DONE && !d->gone ? write_out(d) : code;
+	return code;
 }
 
 static int dump_ranks(struct dump *d)
 {
 	uint64_t threads = d->t->threads;
-	struct rn_buf notes = { 0 };
-	struct symbols *symbols;
-	int code = EXIT_DONE;
+	int code;
 
 	d->printer = rn_printer_new(&d->mem, d->t, json ? rn_decode_json : rn_decode_text);
-	symbols = symbols_new(d->t, d->file, &notes);
-	if (!d->printer || !symbols) {
-		symbols_free(symbols);
-		rn_printer_free(d->printer);
+	if (!d->printer)
 		return fail_memory(d->file);
-	}
-	rn_printer_symbols(d->printer, symbols_name, symbols);
+	rn_printer_symbols(d->printer, symbols_name, d->symbols);
 	code = begin_times(d);
 	if (code == EXIT_DONE && (ranks.first == ranks.last || !nothing_to_print(d)))
 		code = dump_streams(d, ranks.first * threads, ranks.last * threads + threads - 1);
-	symbols_free(symbols);
-	print_notes(&notes);
 	rn_printer_free(d->printer);
 	rn_moment_view_free(d->times);
+	return code;
+}
+
+static int dump_trace(struct dump *d)
+{
+	struct rn_buf notes = { 0 };
+	int code;
+
+	d->symbols = symbols_new(d->t, d->file, &notes);
+	if (!d->symbols)
+		return fail_memory(d->file);
+	code = d->t->order ? dump_order(d) : dump_ranks(d);
+	if (code == EXIT_DONE && !d->gone)
+		code = write_out(d);
+	symbols_free(d->symbols);
+	print_notes(&notes);
 	return code;
 }
 
@@ -265,7 +268,7 @@ static int dump_file(const char *file)
 		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
 			    ranks.last, file, t.ranks - 1);
 	else
-		code = t.order ? dump_order(&d) : dump_ranks(&d);
+		code = dump_trace(&d);
 	rn_arena_free(&d.mem);
 	rn_buf_free(&d.out);
 	rn_trace_close(&t);

@@ -28,6 +28,7 @@
 #include "cmd/stall.h"
 #include "encode/call_words.h"
 #include "launch/preload_env.h"
+#include "launch/reports.h"
 #include "launch/target_program.h"
 #include "order/replay_control.h"
 #include "read/trace.h"
@@ -99,30 +100,11 @@ struct run {
 	const struct rn_trace *trace;
 	const char *folder;
 	bool alone; /* this is one of many ranks that have a rondo each */
-	FILE *status;
+	int status;
 	struct rn_job *job;
 	struct rn_plans_maps *plans;
 	bool stalled;
 };
-
-/* What a process has told that the tracer does not fit; false: none has. */
-static bool read_untraced(FILE *status, char *text, size_t cap)
-{
-	char *line = NULL;
-	size_t room = 0;
-	bool found = false;
-
-	rewind(status);
-	while (getline(&line, &room, status) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		if (rn_begins(line, RN_TAG_UNTRACED " ")) {
-			snprintf(text, cap, "%s", line + strlen(RN_TAG_UNTRACED " "));
-			found = true;
-		}
-	}
-	free(line);
-	return found;
-}
 
 /* Writes "; not enforced: 12 MPI_Fetch_and_op, 3 MPI_Get". */
 static void put_unenforced(const struct rn_plans_progress *p, char *text, size_t cap)
@@ -174,13 +156,10 @@ static int diverged(const struct rn_job *job)
 }
 
 /* One line; but none of each of many ranks that are alone with their rondo. */
-static int conclude(const struct run *r, int code)
+static int conclude_traced(const struct run *r, int code)
 {
 	struct rn_plans_progress p;
-	char text[PATH_MAX];
 
-	if (read_untraced(r->status, text, sizeof(text)))
-		return fail(EXIT_SELF, "nothing is replayed: %s", text);
 	if (rn_job_first(r->job) >= 0)
 		return diverged(r->job);
 	if (r->stalled)
@@ -196,6 +175,18 @@ static int conclude(const struct run *r, int code)
 	else
 		say_progress(&p);
 	free(p.unenforced);
+	return code;
+}
+
+/* A process may have reported that the tracer does not fit. */
+static int conclude(const struct run *r, int code)
+{
+	struct reports told;
+
+	reports_read(r->status, &told);
+	code = *told.untraced ? fail(EXIT_SELF, "nothing is replayed: %s", told.untraced)
+			      : conclude_traced(r, code);
+	reports_free(&told);
 	return code;
 }
 
@@ -231,13 +222,13 @@ static int run(struct run *r, const struct target *t, char **command)
 	return own;
 }
 
-static FILE *create_status(const char *folder)
+static int create_status(const char *folder)
 {
 	int dir = rn_private_dir_open(folder), fd = dir >= 0 ? rn_status_create(dir) : -1;
 
 	if (dir >= 0)
 		close(dir);
-	return fd >= 0 ? fdopen(fd, "r+") : NULL;
+	return fd;
 }
 
 static int write_plans(const struct run *r)
@@ -260,14 +251,14 @@ static int replay_in(struct run *r, const struct target *t, char **command)
 
 	snprintf(status, sizeof(status), "%s/" RN_STATUS_NAME, r->folder);
 	r->status = create_status(r->folder);
-	if (!r->status)
+	if (r->status < 0)
 		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
 	code = write_plans(r);
 	if (!code)
 		code = set_variables(r->folder, status, r->alone);
 	if (!code)
 		code = run(r, t, command);
-	fclose(r->status);
+	close(r->status);
 	return code;
 }
 

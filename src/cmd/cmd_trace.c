@@ -2,8 +2,8 @@
  * cmd_trace.c - `rondo trace PROGRAM...`: runs a program, with the tracer in whatever uses MPI.
  *
  * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
- * MPI is preloaded, and rondo becomes the program. A watcher (watch.h) waits for its end. Before a
- * launcher (rondo trace mpirun -n 4 ./app), or without one, the stub (src/preload/stub.c) is
+ * MPI is preloaded, and rondo becomes the program. A watcher (conclude.h) waits for its end. Before
+ * a launcher (rondo trace mpirun -n 4 ./app), or without one, the stub (src/preload/stub.c) is
  * preloaded into every process and finds the ranks. rondo waits for the command, and then reads the
  * reports of stub and tracer (conclude.h).
  *
@@ -13,7 +13,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
@@ -30,7 +29,6 @@
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
-#include "cmd/watch.h"
 #include "encode/call_words.h"
 #include "encode/callsite.h"
 #include "encode/time_quant.h"
@@ -114,33 +112,26 @@ static bool matches(const char *s, const char *pattern)
 #define CALL_LIST   LIST("-?[A-Za-z0-9_*?]+")
 #define IGNORE_LIST LIST("[^:,]+(:[0-9a-fA-Fx]+-[0-9a-fA-Fx]+)?")
 
-/* A pattern that no function has the name of; in `piece`, without the - in front. */
-static bool is_foreign(const char *s, char piece[256])
-{
-	for (;; s++) {
-		size_t n;
-		bool found = false;
-
-		s += *s == '-';
-		n = strcspn(s, ",");
-		snprintf(piece, 256, "%.*s", (int)n, s);
-		for (uint32_t i = 0; i < rn_mpi_vocab.funcs && !found; i++)
-			found = rn_begins(rn_mpi_vocab.func[i].name, "MPI") &&
-				fnmatch(piece, rn_mpi_vocab.func[i].name, 0) == 0;
-		if (!found)
-			return true;
-		s += n;
-		if (!*s)
-			return false;
-	}
-}
-
 static bool selects_any(const char *list)
 {
 	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
 		if (rn_begins(rn_mpi_vocab.func[i].name, "MPI") &&
 		    rn_call_list_selects(list, rn_mpi_vocab.func[i].name))
 			return true;
+	return false;
+}
+
+/* A pattern that no function has the name of; in `piece`, without the - in front. */
+static bool is_foreign(const char *s, char piece[256])
+{
+	while (*s) {
+		size_t n = strcspn(s += *s == '-', ",");
+
+		snprintf(piece, 256, "%.*s", (int)n, s);
+		if (!selects_any(piece))
+			return true;
+		s += n + (s[n] == ',');
+	}
 	return false;
 }
 

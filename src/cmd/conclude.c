@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
-#include "cmd/untraced.h"
 #include "launch/background.h"
 #include "launch/node_once.h"
 #include "launch/reports.h"
@@ -116,28 +115,19 @@ static int make_trace(struct run_reports *r, const struct ending *e)
 static int add_late(struct run_reports *r, const struct ending *e)
 {
 	struct rn_journal_set_trace t = { .how = PLACE_EXACTLY, .whole = true };
-	char what[64], parts[RN_TEXT_PATH];
+	char calls[64] = "calls", what[96], parts[RN_TEXT_PATH];
 	int code;
 
 	snprintf(t.path, sizeof(t.path), "%s", r->traced);
-	if (e->whole) /* a watcher does not know how many calls the other ranks made */
-		snprintf(what, sizeof(what), "with calls after MPI_Finalize: ");
-	else
-		snprintf(what, sizeof(what),
-			 "with %" PRIu64 " call%s after MPI_Finalize: ", r->kept,
-			 rn_plural(r->kept));
+	if (!e->whole) /* a watcher does not know how many calls the other ranks made */
+		snprintf(calls, sizeof(calls), "%" PRIu64 " call%s", r->kept, rn_plural(r->kept));
+	snprintf(what, sizeof(what), "with %s after MPI_Finalize: ", calls);
 	code = recover(r, &t, what);
-	rn_text_path(r->spool, parts, sizeof(parts));
-	if (code == EXIT_NO && e->whole)
+	if (code == EXIT_NO)
 		code = fail(EXIT_DONE,
-			    "calls after MPI_Finalize cannot be added to %s, because part files of "
+			    "%s after MPI_Finalize cannot be added to %s, because part files of "
 			    "other nodes are missing; %s is kept",
-			    r->traced, parts);
-	else if (code == EXIT_NO)
-		code = fail(EXIT_DONE,
-			    "%" PRIu64 " call%s after MPI_Finalize cannot be added to %s, because "
-			    "part files of other nodes are missing; %s is kept",
-			    r->kept, rn_plural(r->kept), r->traced, parts);
+			    calls, r->traced, rn_text_path(r->spool, parts, sizeof(parts)));
 	return code;
 }
 

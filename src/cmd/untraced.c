@@ -1,5 +1,5 @@
-/* untraced.c - see untraced.h. */
-#include "cmd/untraced.h"
+/* untraced.c - why nothing was traced. See conclude.h. */
+#include "cmd/conclude.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* watch.c - see watch.h. */
-#include "cmd/watch.h"
+/* watch.c - the watcher of a rank. See conclude.h. */
+#include "cmd/conclude.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/status_file.h"
 #include "base/tracer_env.h"
-#include "cmd/conclude.h"
+#include "launch/spawn.h"
 
 /* Descriptor numbers in the watcher. */
 enum { STATUS = 3, RANK, TO_RONDO };
@@ -35,9 +34,7 @@ static void arrange_descriptors(int status, int rank, int to_rondo)
 	dup2(null, 1);
 	for (int i = 0; i < 3; i++)
 		dup2(high[i], STATUS + i);
-	if (syscall(SYS_close_range, TO_RONDO + 1, ~0u, 0) < 0)
-		for (int fd = TO_RONDO + 1; fd < 1024; fd++)
-			close(fd);
+	close_from(TO_RONDO + 1);
 }
 
 /* Main function of the watcher. Sends its process id to rondo when it is ready. */
@@ -57,27 +54,22 @@ static void watch(int status, int rank, int to_rondo, struct timespec since, pid
 	conclude_rank(STATUS, since, launcher);
 }
 
-/* Starts the watcher as a grandchild, so that the program has no child that it did not start.
+/* Starts the watcher, which is not a child, so that the program has no child that it did not start.
  * Returns its process id, or 0. */
 static pid_t start_watcher(int status, int rank)
 {
 	struct timespec since;
-	pid_t child, watcher = 0, launcher = getppid();
+	pid_t watcher = 0, launcher = getppid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &since);
-	child = fork();
-	if (child == 0) {
-		setsid();
-		if (fork() == 0)
-			watch(status, rank, ends[1], since, launcher);
+	if (start_detached()) {
+		watch(status, rank, ends[1], since, launcher);
 		_exit(0);
 	}
 	close(ends[1]);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
 	if (read(ends[0], &watcher, sizeof(watcher)) != (ssize_t)sizeof(watcher))
 		watcher = 0;
 	close(ends[0]);
