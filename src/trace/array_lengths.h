@@ -51,36 +51,13 @@ static inline int rn_len_ndims(struct rn_stream *t, MPI_Comm comm)
 	return n;
 }
 
-/* In- or outdegree of the calling process in the topology. */
-static inline int rn_len_degree(struct rn_stream *t, MPI_Comm comm, int in)
+/* The indegree (0) or outdegree (1) of a distributed graph, or whether it is weighted (2). */
+static inline int rn_len_dist_graph(MPI_Comm comm, int which)
 {
-	int topology = rn_len_topology(t, comm), n = 0, out = 0, weighted = 0;
+	int n[3] = { 0 };
 
-	if (topology == MPI_CART)
-		return 2 * rn_len_ndims(t, comm);
-	if (topology == MPI_DIST_GRAPH) {
-		rn_real.MPI_Dist_graph_neighbors_count(comm, &n, &out, &weighted);
-		return in ? n : out;
-	}
-	if (topology == MPI_GRAPH)
-		rn_real.MPI_Graph_neighbors_count(comm, rn_comm_look(t, comm)->rank, &n);
-	return n;
-}
-
-static inline int rn_len_weighted(MPI_Comm comm)
-{
-	int in = 0, out = 0, weighted = 0;
-
-	rn_real.MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-	return weighted;
-}
-
-static inline int rn_len_graph(MPI_Comm comm, int edges)
-{
-	int nodes = 0, n = 0;
-
-	rn_real.MPI_Graphdims_get(comm, &nodes, &n);
-	return edges ? n : nodes;
+	rn_real.MPI_Dist_graph_neighbors_count(comm, &n[0], &n[1], &n[2]);
+	return n[which];
 }
 
 static inline int rn_len_neighbors(MPI_Comm comm, int rank)
@@ -89,6 +66,26 @@ static inline int rn_len_neighbors(MPI_Comm comm, int rank)
 
 	rn_real.MPI_Graph_neighbors_count(comm, rank, &n);
 	return n;
+}
+
+/* Indegree (0) or outdegree (1) of the calling process in the topology. */
+static inline int rn_len_degree(struct rn_stream *t, MPI_Comm comm, int which)
+{
+	int topology = rn_len_topology(t, comm);
+
+	if (topology == MPI_CART)
+		return 2 * rn_len_ndims(t, comm);
+	if (topology == MPI_DIST_GRAPH)
+		return rn_len_dist_graph(comm, which);
+	return topology == MPI_GRAPH ? rn_len_neighbors(comm, rn_comm_look(t, comm)->rank) : 0;
+}
+
+static inline int rn_len_graph(MPI_Comm comm, int edges)
+{
+	int nodes = 0, n = 0;
+
+	rn_real.MPI_Graphdims_get(comm, &nodes, &n);
+	return edges ? n : nodes;
 }
 
 static inline int64_t rn_len_sum(const int *a, int n)
@@ -142,9 +139,9 @@ static inline int rn_len_category(int category, int which)
 #define at_leaf(root)         ((root) != MPI_ROOT && (root) != MPI_PROC_NULL)
 #define in_place(buffer)      ((buffer) == MPI_IN_PLACE)
 #define ndims(comm)           rn_len_ndims(t, comm)
-#define indegree(comm)        rn_len_degree(t, comm, 1)
-#define outdegree(comm)       rn_len_degree(t, comm, 0)
-#define weighted(comm)        rn_len_weighted(comm)
+#define indegree(comm)        rn_len_degree(t, comm, 0)
+#define outdegree(comm)       rn_len_degree(t, comm, 1)
+#define weighted(comm)        rn_len_dist_graph(comm, 2)
 #define nnodes(comm)          rn_len_graph(comm, 0)
 #define nedges(comm)          rn_len_graph(comm, 1)
 #define nneighbors(comm, r)   rn_len_neighbors(comm, r)

@@ -16,7 +16,6 @@
 #include <string.h>
 
 _Atomic uint64_t rn_caller_cache[RN_SITES];
-static _Atomic uint64_t passing[RN_SITES];
 
 /* mpi_send_, pmpi_send__, ompi_send_f, MPI_SEND, mpi_send_f08_, MPIR_Send_cdesc: all are "send". */
 static bool binds(const char *symbol, const char *function)
@@ -110,23 +109,11 @@ static bool is_for_tool(uintptr_t from, uint32_t function)
 
 static enum rn_site decide(uintptr_t from, uint32_t function)
 {
-	if (!is_own(from, function) || is_for_tool(from, function))
+	if (!is_own(from, function))
 		return RN_SITE_PASSES;
+	if (is_for_tool(from, function))
+		return RN_SITE_TOOL;
 	return rn_light_way(function) == RN_LIGHT_NOT ? RN_SITE_RECORDS : RN_SITE_LIGHT;
-}
-
-bool rn_site_passes(uintptr_t from, uint32_t function)
-{
-	uint64_t key = (uint64_t)from << 11 | (uint64_t)function << 1;
-	_Atomic uint64_t *at = &passing[(key * 0x9e3779b97f4a7c15u) >> 53];
-	uint64_t known = atomic_load_explicit(at, memory_order_relaxed);
-	RN_ERRNO_GUARD;
-
-	if ((known & ~(uint64_t)1) != key) {
-		known = key | (is_own(from, function) && is_for_tool(from, function));
-		atomic_store_explicit(at, known, memory_order_relaxed);
-	}
-	return known & 1;
 }
 
 /* Places near its own, so that two calls with one place are not decided again and again. */
@@ -155,10 +142,13 @@ enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)
 	return answer;
 }
 
+bool rn_site_is_for_tool(uintptr_t from, uint32_t function)
+{
+	return rn_site(from, function) == RN_SITE_TOOL;
+}
+
 void rn_site_forget(void)
 {
-	for (uint32_t i = 0; i < RN_SITES; i++) {
+	for (uint32_t i = 0; i < RN_SITES; i++)
 		atomic_store_explicit(&rn_caller_cache[i], 0, memory_order_relaxed);
-		atomic_store_explicit(&passing[i], 0, memory_order_relaxed);
-	}
 }

@@ -5,17 +5,16 @@
 #include "base/errno_guard.h"
 #include "base/intern.h"
 #include "base/spin.h"
+#include "base/vec.h"
 #include "encode/callsite.h"
 #include "encode/process_table.h"
 #include "model/metadata.h"
 #include "preload/loaded_object.h"
 #include "runtime/message.h"
 #include "runtime/process_log.h"
-#include "trace/stack_match.h"
 #include "trace/stream.h"
 #include "track/unwind.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +72,10 @@ void rn_callstack_forget(void)
 
 static void make_memory(struct rn_stream *t)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	void *p = mmap(NULL, sizeof(struct rn_callstacks), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	errno = saved;
 	if (p != MAP_FAILED)
 		t->stacks = p;
 }
@@ -94,6 +92,97 @@ static struct rn_callstacks *memory_of(struct rn_stream *t)
 		t->stacks->generation = now;
 	}
 	return t->stacks;
+}
+
+/* ---- stacks that are alike ---- */
+
+#define LATEST 64u /* sets that are looked at */
+#define CHAINS 1024u
+
+/*
+ * A stack, with --callsite-slack. A new stack is alike with the first one there was that it differs
+ * from in no more frames than it may, and alone if there is none; so sets of stacks grow, and no
+ * stack goes from one to another. A set has at most RN_CALLSITE_ALIKE, and only the latest sets
+ * that have the same depth and innermost frame are looked at, so a new stack costs at most some
+ * microseconds more. Sets are those that are their own first one.
+ */
+struct alike {
+	uint32_t first;   /* 0: alone, there was no memory */
+	uint32_t members; /* of the set */
+	uint32_t next;    /* the set before it of the same chain, or 0 */
+};
+
+static struct rn_seg alikes;    /* struct alike, by number - 1 */
+static uint32_t chains[CHAINS]; /* the latest set of each, or 0 */
+static struct rn_callsite other_site;
+
+static struct alike *alike_at(uint32_t number)
+{
+	return RN_SEG_AT(&alikes, struct alike, number - 1);
+}
+
+/* Its first chunk never moves, nor do others: numbers are looked up while more are added. */
+static bool make_room(struct rn_arena *mem, uint32_t number)
+{
+	if (!alikes.cap) {
+		rn_seg_init(&alikes, sizeof(struct alike));
+		if (!rn_seg_skip(&alikes, mem, 0))
+			return false;
+	}
+	if (!rn_seg_grow(&alikes, mem, number))
+		return false;
+	alikes.n = number;
+	return true;
+}
+
+static bool is_alike(const struct rn_sigs *table, uint32_t set, const struct rn_callsite *s)
+{
+	size_t len;
+	const void *bytes = rn_sigs_get(table, set - 1, &len);
+
+	return alike_at(set)->members < RN_CALLSITE_ALIKE &&
+	       rn_callsite_read(bytes, len, &other_site) &&
+	       rn_callsite_alike(s, &other_site, rn_config.callsite_slack);
+}
+
+static uint32_t *chain_of(const struct rn_callsite *s)
+{
+	uint64_t key = s->frame[0].offset << 7 | s->frames;
+
+	return &chains[key * 0x9e3779b97f4a7c15u >> 54];
+}
+
+/* Stack `number`, the newest in the table of their bytes. True when it is the second one of its
+ * set: until now the first one was alone. With the lock. */
+static bool add_alike(struct rn_arena *mem, const struct rn_sigs *table, uint32_t number,
+		      const struct rn_callsite *s)
+{
+	uint32_t *chain, set, looked = 0;
+
+	if (s->frames == 0 || !make_room(mem, number))
+		return false;
+	chain = chain_of(s);
+	for (set = *chain; set && looked < LATEST; set = alike_at(set)->next, looked++) {
+		if (is_alike(table, set, s)) {
+			alike_at(number)->first = set;
+			return ++alike_at(set)->members == 2;
+		}
+	}
+	*alike_at(number) = (struct alike){ number, 1, *chain };
+	*chain = number;
+	return false;
+}
+
+static bool has_alike(uint32_t number)
+{
+	uint32_t first = number && number <= alikes.n ? alike_at(number)->first : 0;
+
+	return first && alike_at(first)->members > 1;
+}
+
+uint32_t rn_slack_first(uint32_t number)
+{
+	return alike_at(number)->first;
 }
 
 /* ---- the process's stacks ---- */
@@ -139,7 +228,7 @@ static uint32_t intern(const struct rn_callsite *s)
 	if (id == n)
 		rn_process_log_stack(id + 1, all.bytes, len);
 	/* What threads remember of a stack that was alone is not so any more. */
-	if (id == n && rn_config.callsite_slack && rn_slack_add(&all.mem, all.table, id + 1, s))
+	if (id == n && rn_config.callsite_slack && add_alike(&all.mem, all.table, id + 1, s))
 		rn_callstack_forget();
 	return id + 1;
 }
@@ -354,7 +443,7 @@ static uint32_t number_of(const struct walk *w, uint32_t frames)
 		tell = !all.told;
 		all.told = true;
 	}
-	if (rn_config.callsite_slack && rn_slack_alike(number))
+	if (rn_config.callsite_slack && has_alike(number))
 		number |= RN_RAW_SITE_ALIKE;
 	leave();
 	if (tell)

@@ -11,7 +11,7 @@
 
 #include "base/errno_guard.h"
 #include "base/hash.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "encode/call_words.h"
 #include "encode/process_table.h"
@@ -39,9 +39,9 @@ struct family {
 	struct rn_seg symbols; /* uint32_t, by number */
 };
 
-static struct rn_seg comms;    /* struct rn_comm */
-static struct rn_seg families; /* struct family; 0 is none */
-static struct rn_map family_of;
+static struct rn_seg comms;     /* struct rn_comm */
+static struct rn_seg families;  /* struct family, by number - 1; 0 is none */
+static struct rn_sigs *origins; /* struct origin; its number is that of the family, less 1 */
 static MPI_Group world_group;
 static bool world_known;
 static uint32_t lone; /* of no parent, counted */
@@ -53,7 +53,7 @@ static struct rn_comm *at(uint32_t symbol)
 
 static struct family *family_at(uint32_t i)
 {
-	return RN_SEG_AT(&families, struct family, i);
+	return RN_SEG_AT(&families, struct family, i - 1);
 }
 
 static uint32_t add(const char *name)
@@ -72,10 +72,9 @@ int rn_comms_start(void)
 {
 	rn_seg_init(&comms, sizeof(struct rn_comm));
 	rn_seg_init(&families, sizeof(struct family));
-	if (rn_map_init(&family_of, &rn_tracer.mem) < 0 ||
-	    !rn_seg_reserve(&families, &rn_tracer.mem, 1))
+	origins = rn_sigs_new(&rn_tracer.mem);
+	if (!origins)
 		return RN_E_NOMEM;
-	families.n = 1;
 	add("comm:?");
 	add("MPI_COMM_WORLD");
 	add("MPI_COMM_SELF");
@@ -268,26 +267,19 @@ static void name_it(char text[256], const struct rn_comm_birth *b)
 
 /* ---- families ---- */
 
-static uint32_t add_family(const struct origin *o, uint32_t tag)
+static uint32_t find_family(const struct origin *o)
 {
 	struct family f = { .origin = *o };
+	uint32_t id;
 
-	if (rn_map_reserve(&family_of, tag) < 0 || !rn_seg_reserve(&families, &rn_tracer.mem, 1))
+	if (!rn_seg_reserve(&families, &rn_tracer.mem, 1) ||
+	    rn_sigs_intern(origins, o, sizeof(*o), &id) < 0)
 		return NONE;
 	rn_idpool_init(&f.numbers);
 	rn_seg_init(&f.symbols, sizeof(uint32_t));
-	rn_map_insert(&family_of, tag, families.n);
-	return RN_SEG_PUT(&families, struct family, f);
-}
-
-static uint32_t find_family(const struct origin *o)
-{
-	uint32_t tag = (uint32_t)rn_hash(o, sizeof(*o));
-
-	RN_MAP_EACH (&family_of, tag, i)
-		if (memcmp(&family_at(i)->origin, o, sizeof(*o)) == 0)
-			return i;
-	return add_family(o, tag);
+	if (id == families.n)
+		RN_SEG_PUT(&families, struct family, f);
+	return id + 1;
 }
 
 /* Number n of the family, which has all lower ones: a symbol with this name. */
@@ -323,8 +315,10 @@ static uint32_t settle(struct rn_comm *c, const struct rn_comm_birth *b, const c
 		o.function = b->function;
 	}
 	c->family = find_family(&o);
+	if (c->family == NONE)
+		return NONE;
 	f = family_at(c->family);
-	if (c->family == NONE || rn_idpool_take(&f->numbers, &rn_tracer.mem, &n) < 0)
+	if (rn_idpool_take(&f->numbers, &rn_tracer.mem, &n) < 0)
 		return NONE;
 	if (n < f->symbols.n)
 		return *RN_SEG_AT(&f->symbols, uint32_t, n);

@@ -162,17 +162,8 @@ static void start_over(struct rn_family *f)
 
 static bool add_member(struct rn_stream *t, struct rn_family *f, struct rn_sig *s)
 {
-	struct rn_sig **more;
-
-	if (f->members == f->room) {
-		more = rn_new(&t->mem, struct rn_sig *, 2 * (size_t)f->room + 4);
-		if (!more)
-			return false;
-		if (f->members)
-			memcpy(more, f->member, f->members * sizeof(*more));
-		f->member = more;
-		f->room = 2 * f->room + 4;
-	}
+	if (!RN_GROW(&t->mem, f->member, f->members + 1, f->room))
+		return false;
 	s->family = f;
 	f->member[f->members++] = s;
 	return true;

@@ -81,15 +81,17 @@ static uint32_t tag_of(uint64_t key)
 	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 29);
 }
 
+static struct entry *entry_at(uint32_t i)
+{
+	return RN_SEG_AT(&entries, struct entry, i);
+}
+
 static uint32_t find(uint64_t key)
 {
-	uint32_t tag = tag_of(key), pos = tag, i;
-	const struct rn_map_page *p = rn_map_page(&map, tag);
-
-	do
-		i = rn_map_next(p, tag, &pos);
-	while (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->key != key);
-	return i;
+	RN_MAP_EACH (&map, tag_of(key), i)
+		if (entry_at(i)->key == key)
+			return i;
+	return RN_MAP_NONE;
 }
 
 static uint32_t take_entry(void)
@@ -97,7 +99,7 @@ static uint32_t take_entry(void)
 	uint32_t i = free_entry;
 
 	if (i) {
-		free_entry = (uint32_t)RN_SEG_AT(&entries, struct entry, i)->word;
+		free_entry = (uint32_t)entry_at(i)->word;
 		return i;
 	}
 	if (!rn_seg_reserve(&entries, &rn_tracer.mem, 1))
@@ -118,10 +120,10 @@ static void set(uint64_t key, uint64_t word)
 	if (i == RN_MAP_NONE) {
 		if (rn_map_reserve(&map, tag) < 0 || !(i = take_entry()))
 			return; /* it will get another number each time that it is used */
-		*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ .key = key };
+		*entry_at(i) = (struct entry){ .key = key };
 		rn_map_insert(&map, tag, i);
 	}
-	RN_SEG_AT(&entries, struct entry, i)->word = word;
+	entry_at(i)->word = word;
 	next_generation();
 }
 
@@ -132,7 +134,7 @@ static void drop(uint64_t key)
 	if (i == RN_MAP_NONE)
 		return;
 	rn_map_remove(&map, tag_of(key), i);
-	*RN_SEG_AT(&entries, struct entry, i) = (struct entry){ 0, free_entry, 0 };
+	*entry_at(i) = (struct entry){ 0, free_entry, 0 };
 	free_entry = i;
 	next_generation();
 }
@@ -199,7 +201,7 @@ void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 
 	rn_tracer_lock();
 	i = find(key_of(kind, handle));
-	if (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->word == word && !(word & 1))
+	if (i != RN_MAP_NONE && entry_at(i)->word == word && !(word & 1))
 		drop(key_of(kind, handle));
 	rn_tracer_unlock();
 }
@@ -219,7 +221,7 @@ static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, b
 	}
 	rn_tracer_lock();
 	i = find(key);
-	old = i == RN_MAP_NONE ? NULL : RN_SEG_AT(&entries, struct entry, i);
+	old = i == RN_MAP_NONE ? NULL : entry_at(i);
 	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. */
 	if (old && ((old->word & 1) || again)) {
 		word = old->word;
@@ -269,7 +271,7 @@ static uint64_t unseen(enum rn_param_kind kind, uint64_t handle)
 		rn_tracer_lock();
 		i = find(key);
 		if (i != RN_MAP_NONE)
-			return RN_SEG_AT(&entries, struct entry, i)->word;
+			return entry_at(i)->word;
 		word = rn_comm_unknown(&c);
 	} else {
 		word = number(kind, 0);
@@ -288,7 +290,7 @@ uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint6
 	(void)t;
 	rn_tracer_lock();
 	i = find(key_of(kind, handle));
-	word = i != RN_MAP_NONE ? RN_SEG_AT(&entries, struct entry, i)->word : unseen(kind, handle);
+	word = i != RN_MAP_NONE ? entry_at(i)->word : unseen(kind, handle);
 	*c = (struct rn_handle_cache){ handle ^ (uint64_t)kind << 56, word, rn_tracer.generation };
 	rn_tracer_unlock();
 	return word;
@@ -303,8 +305,8 @@ uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t h
 	if (!(word & 1)) {
 		rn_tracer_lock();
 		i = find(key_of(kind, handle));
-		if (i != RN_MAP_NONE && RN_SEG_AT(&entries, struct entry, i)->more) {
-			RN_SEG_AT(&entries, struct entry, i)->more--;
+		if (i != RN_MAP_NONE && entry_at(i)->more) {
+			entry_at(i)->more--;
 		} else {
 			drop(key_of(kind, handle));
 			give_number(kind, word);

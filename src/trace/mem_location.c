@@ -42,11 +42,6 @@ void rn_place_given(uint32_t function, const void *p, size_t n)
 		rn_mem_region_add(p, n, window ? RN_MEM_WIN : RN_MEM_ALLOC);
 }
 
-void rn_place_taken_back(const void *p)
-{
-	rn_mem_region_drop(p);
-}
-
 void rn_place_win_ends(MPI_Win win)
 {
 	void *base = NULL, *value = NULL;

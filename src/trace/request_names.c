@@ -4,14 +4,14 @@
  */
 #include "trace/request_names.h"
 
+#include "base/errno_guard.h"
 #include "base/vec.h"
 #include "encode/call_words.h"
 #include "runtime/tracer_state.h"
 #include "trace/handles.h"
 #include "trace/stream_journal.h"
-#include "trace/stream_list.h"
+#include "trace/thread_stream.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "hand.h"
@@ -83,14 +83,13 @@ static void born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const v
 void rn_request_born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
 		     uint32_t comm, uint32_t wild)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (handle == NULL_HANDLE)
 		return;
 	rn_tracer_lock();
 	born(t, s, handle, var, comm, wild);
 	rn_tracer_unlock();
-	errno = saved;
 }
 
 static uint64_t word_of(const struct rn_stream *t, const struct rn_request *r)
@@ -122,7 +121,7 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var)
  * taken until that stream tells. If there is no memory it stays so. */
 static void ended_elsewhere(const struct rn_request *r)
 {
-	struct rn_stream *maker = rn_stream_list_get(r->stream);
+	struct rn_stream *maker = rn_stream_get(r->stream);
 
 	if (!rn_seg_reserve(&maker->ended, &rn_tracer.mem, 1))
 		return;

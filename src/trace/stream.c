@@ -12,12 +12,11 @@
 #include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 #include "trace/bypass.h"
+#include "trace/callstack.h"
 #include "trace/elastic.h"
-#include "trace/stack_match.h"
 #include "trace/stream_checkpoint.h"
 #include "trace/stream_journal.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -167,7 +166,7 @@ static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id, bool holes)
 
 struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n, bool holes)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	struct rn_sig *s = NULL;
 	uint32_t id;
 
@@ -177,7 +176,6 @@ struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n
 		else if (id == t->sig.n)
 			s = new_sig(t, id, holes);
 	}
-	errno = saved;
 	/* A number that looks like a hole, and all else is alike: that call cannot be told. */
 	return s && !holes == !s->holes ? s : NULL;
 }
@@ -348,13 +346,12 @@ static size_t put_stack(uint64_t *base, size_t n)
 
 struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (base[0] & RN_RAW_ALIKE)
 		n = put_stack(base, n);
 	if (t->mem.mapped != t->looked_at)
 		look_at_memory(t, base, n);
-	errno = saved;
 	return rn_elastic_call(t, base, n);
 }
 
@@ -389,7 +386,7 @@ uint64_t rn_stream_blob(struct rn_stream *t, const uint64_t *w, size_t n)
 
 uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	void *p;
 
 	if (n <= t->scratch_words)
@@ -397,14 +394,9 @@ uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n)
 	n = (n + 4095) & ~(size_t)4095;
 	p = mmap(NULL, n * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		 -1, 0);
-	errno = saved;
 	if (p == MAP_FAILED)
 		return NULL;
-	if (t->scratch)
-		munmap(t->scratch, t->scratch_words * sizeof(uint64_t));
-	errno = saved;
-	t->scratch = p;
-	t->scratch_words = n;
+	rn_stream_scratch_back(t, p, n);
 	return t->scratch;
 }
 
@@ -429,10 +421,9 @@ static bool is_mapped(const void *p, size_t len)
 
 uint64_t *rn_stream_room(struct rn_stream *t, const void *array, size_t len, size_t bytes, size_t n)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	bool there = len <= LONG || (len < PTRDIFF_MAX / bytes && is_mapped(array, len * bytes));
 
-	errno = saved;
 	return there ? rn_stream_scratch(t, len * n) : NULL;
 }
 

@@ -2,18 +2,91 @@
 #include "trace/thread_stream.h"
 
 #include "base/errno_guard.h"
+#include "base/spin.h"
 #include "preload/thread_lineage.h"
 #include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 #include "runtime/wait_state.h"
 #include "trace/stream.h"
 #include "trace/stream_journal.h"
-#include "trace/stream_list.h"
 #include "trace/tracer_start.h"
 
 #include <limits.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
+
+/* ---- the streams of the process ---- */
+
+#define STREAMS_OWN 32u  /* as many threads are told apart, though they may follow each other */
+#define STREAMS_MAX 2046 /* a request's word has 11 bits for it */
+
+/* It has a lock of its own, because threads begin and end at any time. */
+static struct {
+	struct rn_spin lock;
+	bool in_use[STREAMS_MAX];              /* by number */
+	struct rn_stream *stream[STREAMS_MAX]; /* by number */
+} list;
+
+static bool list_is_full(void)
+{
+	return rn_tracer_nstreams() >= STREAMS_MAX;
+}
+
+/* The stream with the lowest number that no thread uses, for the calling thread. NULL if there is
+ * none, or if there are few streams: the thread then makes one. */
+static struct rn_stream *take_free(void)
+{
+	struct rn_stream *t = NULL;
+	bool *free = NULL;
+
+	rn_spin_lock(&list.lock);
+	if (rn_tracer.nstreams >= STREAMS_OWN)
+		free = memchr(list.in_use, false, rn_tracer.nstreams);
+	if (free) {
+		*free = true;
+		t = list.stream[free - list.in_use];
+	}
+	rn_spin_unlock(&list.lock);
+	return t;
+}
+
+/* Adds a stream in two steps. Between them no other stream is added, and no other thread sees this
+ * one. False if there are too many streams; then the second step is omitted. */
+static bool add_number(struct rn_stream *t)
+{
+	rn_spin_lock(&list.lock);
+	if (list_is_full()) {
+		rn_spin_unlock(&list.lock);
+		return false;
+	}
+	t->number = rn_tracer.nstreams;
+	__atomic_store_n(&rn_tracer.nstreams, t->number + 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static void publish(struct rn_stream *t)
+{
+	list.stream[t->number] = t;
+	list.in_use[t->number] = true;
+	__atomic_store_n(rn_tracer.last_stream, t, __ATOMIC_RELEASE);
+	rn_tracer.last_stream = &t->next;
+	rn_spin_unlock(&list.lock);
+}
+
+struct rn_stream *rn_stream_get(uint32_t number)
+{
+	return list.stream[number];
+}
+
+static void release(const struct rn_stream *t)
+{
+	rn_spin_lock(&list.lock);
+	list.in_use[t->number] = false;
+	rn_spin_unlock(&list.lock);
+}
+
+/* ---- the stream of a thread ---- */
 
 /* Whether the calling thread has released its stream, and whether it is about to get one. */
 static _Thread_local struct {
@@ -42,7 +115,7 @@ static void thread_ends(void *arg)
 	rn_me = NULL;
 	rn_wait_thread_ends();
 	rn_mem_thread_stop(&t->places);
-	rn_stream_list_leave(t);
+	release(t);
 }
 
 void rn_stream_watch_ends(void)
@@ -87,18 +160,18 @@ static void first_stream(void)
 /* The stream is in the journal before other threads see it. */
 static struct rn_stream *make(void)
 {
-	struct rn_stream *t = rn_stream_list_is_full() ? NULL : rn_stream_new();
+	struct rn_stream *t = list_is_full() ? NULL : rn_stream_new();
 
 	if (!t)
 		return NULL;
-	if (!rn_stream_list_number(t)) {
+	if (!add_number(t)) {
 		rn_stream_free(t);
 		return NULL;
 	}
 	rn_spool_adopt(t);
 	if (t->number == 0)
 		first_stream();
-	rn_stream_list_publish(t);
+	publish(t);
 	return t;
 }
 
@@ -109,7 +182,7 @@ static struct rn_stream *begin(void)
 	rn_tracer_start();
 	if (!rn_tracer_active() || (rn_tracer_nstreams() == 0 && rn_tracer_is_for_other()))
 		return NULL;
-	if (!this_thread.ended && !(t = rn_stream_list_take()))
+	if (!this_thread.ended && !(t = take_free()))
 		t = make();
 	if (t)
 		enter(t);

@@ -302,60 +302,44 @@ static inline void put_one_status(struct pen *pen, struct wait *x, bool done, in
 		put_status(pen, x, index == MPI_UNDEFINED ? UINT32_MAX : (uint32_t)index, s, false);
 }
 
-static void put_wait(struct pen *pen, struct wait *x, int ret, const MPI_Status *s)
-{
-	put(pen, x->word[0]);
-	put_one_status(pen, x, ret == MPI_SUCCESS, 0, s);
-}
+/* In the following functions, `tests` is constant: whether the call has a flag. */
+#define INLINE static inline __attribute__((always_inline))
 
-static inline void put_test(struct pen *pen, struct wait *x, int ret, const int *flag,
-			    const MPI_Status *s)
+INLINE void put_one(struct pen *pen, struct wait *x, int ret, bool tests, const int *flag,
+		    const MPI_Status *s)
 {
 	bool ok = ret == MPI_SUCCESS;
 
 	put(pen, x->word[0]);
-	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	put_one_status(pen, x, ok && *flag, 0, s);
+	if (tests)
+		put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	put_one_status(pen, x, ok && (!tests || *flag), 0, s);
 }
 
-static void put_waitall(struct pen *pen, struct wait *x, int count, int ret, const MPI_Status *s)
-{
-	put_requests(pen, x, count);
-	put_statuses(pen, x, x->n, NULL, s, ret);
-}
-
-static void put_testall(struct pen *pen, struct wait *x, int count, int ret, const int *flag,
-			const MPI_Status *s)
+INLINE void put_all(struct pen *pen, struct wait *x, int count, int ret, bool tests,
+		    const int *flag, const MPI_Status *s)
 {
 	bool ok = ret == MPI_SUCCESS;
 
 	put_requests(pen, x, count);
-	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	if (ok && !*flag)
+	if (tests)
+		put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	if (tests && ok && !*flag)
 		put_no_statuses(pen, x);
 	else
 		put_statuses(pen, x, x->n, NULL, s, ret);
 }
 
-static void put_waitany(struct pen *pen, struct wait *x, int count, int ret, const int *index,
-			const MPI_Status *s)
+INLINE void put_any(struct pen *pen, struct wait *x, int count, int ret, const int *index,
+		    bool tests, const int *flag, const MPI_Status *s)
 {
 	bool ok = ret == MPI_SUCCESS;
 
 	put_requests(pen, x, count);
 	put(pen, ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
-	put_one_status(pen, x, ok, ok ? *index : 0, s);
-}
-
-static void put_testany(struct pen *pen, struct wait *x, int count, int ret, const int *index,
-			const int *flag, const MPI_Status *s)
-{
-	bool ok = ret == MPI_SUCCESS;
-
-	put_requests(pen, x, count);
-	put(pen, ok ? (uint64_t)(int64_t)*index : RN_RAW_UNSET);
-	put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
-	put_one_status(pen, x, ok && *flag, ok ? *index : 0, s);
+	if (tests)
+		put(pen, ok ? (uint64_t)*flag : RN_RAW_UNSET);
+	put_one_status(pen, x, ok && (!tests || *flag), ok ? *index : 0, s);
 }
 
 static void put_indices(struct pen *pen, struct wait *x, uint32_t n, const int *indices)
@@ -417,27 +401,28 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 	WRAP_ALIAS(name)
 
 COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, give_one(&x, w), (q, s),
-	  put_wait(&pen, &x, rn_ret, s))
+	  put_one(&pen, &x, rn_ret, false, NULL, s))
 
 COMPLETES(MPI_Test, (MPI_Request * q, int *flag, MPI_Status *st), (q, flag, st), 1, q,
-	  give_one(&x, w), (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
+	  give_one(&x, w), (q, flag, s), put_one(&pen, &x, rn_ret, true, flag, s))
 
 /* Asks, and completes nothing: q is our copy, and stays. */
 COMPLETES(MPI_Request_get_status, (MPI_Request q, int *flag, MPI_Status *st), (q, flag, st), 1, &q,
-	  give_one(&x, w), (q, flag, s), put_test(&pen, &x, rn_ret, flag, s))
+	  give_one(&x, w), (q, flag, s), put_one(&pen, &x, rn_ret, true, flag, s))
 
 COMPLETES(MPI_Waitall, (int n, MPI_Request q[], MPI_Status st[]), (n, q, st), n, q,
-	  give_all(&x, n, w), (n, q, s), put_waitall(&pen, &x, n, rn_ret, s))
+	  give_all(&x, n, w), (n, q, s), put_all(&pen, &x, n, rn_ret, false, NULL, s))
 
 COMPLETES(MPI_Testall, (int n, MPI_Request q[], int *flag, MPI_Status st[]), (n, q, flag, st), n, q,
-	  give_all(&x, n, w), (n, q, flag, s), put_testall(&pen, &x, n, rn_ret, flag, s))
+	  give_all(&x, n, w), (n, q, flag, s), put_all(&pen, &x, n, rn_ret, true, flag, s))
 
 COMPLETES(MPI_Waitany, (int n, MPI_Request q[], int *index, MPI_Status *st), (n, q, index, st), n,
-	  q, give_all(&x, n, w), (n, q, index, s), put_waitany(&pen, &x, n, rn_ret, index, s))
+	  q, give_all(&x, n, w), (n, q, index, s),
+	  put_any(&pen, &x, n, rn_ret, index, false, NULL, s))
 
 COMPLETES(MPI_Testany, (int n, MPI_Request q[], int *index, int *flag, MPI_Status *st),
 	  (n, q, index, flag, st), n, q, give_all(&x, n, w), (n, q, index, flag, s),
-	  put_testany(&pen, &x, n, rn_ret, index, flag, s))
+	  put_any(&pen, &x, n, rn_ret, index, true, flag, s))
 
 COMPLETES(MPI_Waitsome, (int n, MPI_Request q[], int *done, int which[], MPI_Status st[]),
 	  (n, q, done, which, st), n, q, give_all(&x, n, w), (n, q, done, which, s),

@@ -60,10 +60,10 @@
 /* ---- the frame ---- */
 
 /* Not recorded: straight on, to MPI or to another tool. */
-#define RN_ON(number, name)                                                             \
-	(RN_UNLIKELY(rn_tool.name != NULL) &&                                           \
-			 rn_site_passes((uintptr_t)__builtin_return_address(0), number) \
-		 ? rn_tool.name                                                         \
+#define RN_ON(number, name)                                                                  \
+	(RN_UNLIKELY(rn_tool.name != NULL) &&                                                \
+			 rn_site_is_for_tool((uintptr_t)__builtin_return_address(0), number) \
+		 ? rn_tool.name                                                              \
 		 : rn_real.name)
 
 /* Only what comes of it may be of interest. */
@@ -393,10 +393,10 @@ static inline uint64_t rn_double_word(double v)
 		else                                                              \
 			RN_OUT_PLACE(bufptr, *(void **)(x), cond);                \
 	} while (0)
-#define FREE_buffer(x)                  \
-	do {                            \
-		RN_PLACE(buffer, x);    \
-		rn_place_taken_back(x); \
+#define FREE_buffer(x)                 \
+	do {                           \
+		RN_PLACE(buffer, x);   \
+		rn_mem_region_drop(x); \
 	} while (0)
 #define OUT_bufptr(x, cond)     RN_OUT_PLACE(bufptr, *(void **)(x), cond)
 #define OUT_attr(x, cond)       RN_OUT_PLACE(attr, *(void **)(x), cond)

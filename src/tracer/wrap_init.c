@@ -106,27 +106,42 @@ static int init_poor(int ret, int provided)
 	return ret;
 }
 
-RN_EXPORT int MPI_Init(int *argc, char ***argv)
+/* Makes and records MPI_Init or MPI_Init_thread, called in this frame of the stack. */
+static int init(struct rn_stream *t, uint32_t function, const void *frame, int *argc, char ***argv,
+		int required, int *provided)
 {
-	if (RN_UNLIKELY(is_poor()))
-		return init_poor(RN_ON(RN_N_MPI_Init, MPI_Init)(argc, argv), MPI_THREAD_SINGLE);
-	RN_GATE(RN_N_MPI_Init, MPI_Init, (argc, argv))
+	const bool threads = function == RN_N_MPI_Init_thread;
 	uint64_t *base = rn_stream_enter(t), *w = base, t0;
 	int ret;
 
-	*w++ = RN_HEAD(RN_N_MPI_Init);
+	*w++ = rn_callstack_head(t, function, frame);
 	w = put_args(t, w, argc, argv);
+	if (threads)
+		*w++ = (uint64_t)required;
 	rn_stream_show(t, base, w);
 	RN_ENTERED(t0 = rn_clock_now());
 	RN_UNDER_WAY(base, w, 0);
-	ret = rn_real.MPI_Init(argc, argv);
+	ret = threads ? rn_real.MPI_Init_thread(argc, argv, required, provided)
+		      : rn_real.MPI_Init(argc, argv);
 	rn_stream_enter(t);
 	if (ret == MPI_SUCCESS)
-		init_done(MPI_THREAD_SINGLE);
+		init_done(*provided);
 	w = put_args(t, w, argc, argv);
+	if (threads)
+		*w++ = ret == MPI_SUCCESS ? (uint64_t)*provided : RN_RAW_UNSET;
 	*w++ = rn_error_word(ret);
 	record(t, base, w, t0, rn_clock_now());
 	return ret;
+}
+
+RN_EXPORT int MPI_Init(int *argc, char ***argv)
+{
+	int provided = MPI_THREAD_SINGLE;
+
+	if (RN_UNLIKELY(is_poor()))
+		return init_poor(RN_ON(RN_N_MPI_Init, MPI_Init)(argc, argv), provided);
+	RN_GATE(RN_N_MPI_Init, MPI_Init, (argc, argv))
+	return init(t, RN_N_MPI_Init, __builtin_frame_address(0), argc, argv, 0, &provided);
 }
 WRAP_ALIAS(MPI_Init)
 
@@ -139,24 +154,8 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 		return init_poor(ret, ret == MPI_SUCCESS ? *provided : 0);
 	}
 	RN_GATE(RN_N_MPI_Init_thread, MPI_Init_thread, (argc, argv, required, provided))
-	uint64_t *base = rn_stream_enter(t), *w = base, t0;
-	int ret;
-
-	*w++ = RN_HEAD(RN_N_MPI_Init_thread);
-	w = put_args(t, w, argc, argv);
-	*w++ = (uint64_t)required;
-	rn_stream_show(t, base, w);
-	RN_ENTERED(t0 = rn_clock_now());
-	RN_UNDER_WAY(base, w, 0);
-	ret = rn_real.MPI_Init_thread(argc, argv, required, provided);
-	rn_stream_enter(t);
-	if (ret == MPI_SUCCESS)
-		init_done(*provided);
-	w = put_args(t, w, argc, argv);
-	*w++ = ret == MPI_SUCCESS ? (uint64_t)*provided : RN_RAW_UNSET;
-	*w++ = rn_error_word(ret);
-	record(t, base, w, t0, rn_clock_now());
-	return ret;
+	return init(t, RN_N_MPI_Init_thread, __builtin_frame_address(0), argc, argv, required,
+		    provided);
 }
 WRAP_ALIAS(MPI_Init_thread)
 
@@ -214,7 +213,7 @@ static void control(struct rn_stream *t, int level, uint64_t head)
 RN_EXPORT int MPI_Pcontrol(const int level, ...)
 {
 	const uintptr_t from = (uintptr_t)__builtin_return_address(0);
-	const bool passes = rn_tool.MPI_Pcontrol && rn_site_passes(from, RN_N_MPI_Pcontrol);
+	const bool passes = rn_tool.MPI_Pcontrol && rn_site_is_for_tool(from, RN_N_MPI_Pcontrol);
 	struct rn_stream *t = rn_me ? rn_me : rn_stream_begin();
 
 	if (t && t->top &&
