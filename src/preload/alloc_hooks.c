@@ -51,20 +51,20 @@ __attribute__((constructor)) static void start(void)
 
 /* ---- the heap ---- */
 
-void *malloc(size_t n)
+static void *seen(void *p, size_t n)
 {
-	void *p = rn_libc()->malloc(n);
-
 	rn_mem_alloc(p, n);
 	return p;
 }
 
+void *malloc(size_t n)
+{
+	return seen(rn_libc()->malloc(n), n);
+}
+
 void *calloc(size_t n, size_t size)
 {
-	void *p = rn_libc()->calloc(n, size);
-
-	rn_mem_alloc(p, n * size);
-	return p;
+	return seen(rn_libc()->calloc(n, size), n * size);
 }
 
 void free(void *p)
@@ -94,12 +94,6 @@ int posix_memalign(void **p, size_t align, size_t n)
 	if (rc == 0)
 		rn_mem_alloc(*p, n);
 	return rc;
-}
-
-static void *seen(void *p, size_t n)
-{
-	rn_mem_alloc(p, n);
-	return p;
 }
 
 void *aligned_alloc(size_t align, size_t n)

@@ -30,39 +30,32 @@ static bool append_line(const char *line, int n)
 	return done;
 }
 
-static bool post_line(const char *line, int n)
+static bool or_remove(bool posted)
 {
-	if (append_line(line, n))
-		return true;
-	if (rn_config.status[0])
+	if (!posted && rn_config.status[0])
 		rn_status_remove(rn_config.status);
-	return false;
-}
-
-static int make_line(char line[LINE_MAX_BYTES], const char *tag, const char *text)
-{
-	return snprintf(line, LINE_MAX_BYTES, "%s %016" PRIx64 " %s\n", tag, rn_tracer.run, text);
+	return posted;
 }
 
 bool rn_status_append(const char *tag, const char *text)
 {
 	char line[LINE_MAX_BYTES];
 
-	return append_line(line, make_line(line, tag, text));
+	return append_line(line, snprintf(line, sizeof(line), "%s %016" PRIx64 " %s\n", tag,
+					  rn_tracer.run, text));
 }
 
 bool rn_status_post(const char *tag, const char *text)
 {
-	char line[LINE_MAX_BYTES];
-
-	return post_line(line, make_line(line, tag, text));
+	return or_remove(rn_status_append(tag, text));
 }
 
 bool rn_status_untraced(const char *text)
 {
 	char line[LINE_MAX_BYTES];
 
-	return post_line(line, snprintf(line, sizeof(line), RN_TAG_UNTRACED " %s\n", text));
+	return or_remove(
+		append_line(line, snprintf(line, sizeof(line), RN_TAG_UNTRACED " %s\n", text)));
 }
 
 bool rn_status_has_watcher(void)
