@@ -71,11 +71,21 @@ struct frame {
 	uint32_t rule, item;
 };
 
+/* Bodies with shared stretches: rule i of `from` is what the start rule has from begin[i] on, up to
+ * the next mark, and rule i of `found` follows all rules of `from`. */
+struct share {
+	struct rn_sigs *items;  /* distinct items and marks, as symbols */
+	struct rn_rules *found; /* the grammar's rules, over symbols */
+	const struct rn_item *start;
+	uint32_t *begin;
+};
+
 struct renumber {
 	const struct rn_rules *from;
 	struct rn_rules *to;
 	const struct rn_sigs *from_sigs;
-	struct rn_sigs *to_sigs; /* NULL: signatures keep their numbers */
+	struct rn_sigs *to_sigs;   /* NULL: signatures keep their numbers */
+	const struct share *share; /* NULL: bodies are as they are */
 	uint32_t *rule, *sig, *literal;
 	struct frame *stack; /* a rule is entered once, so the pool's size is enough */
 	uint32_t depth;
@@ -85,15 +95,56 @@ struct renumber {
 
 static int renumber_init(struct renumber *n, struct rn_arena *scratch)
 {
-	uint32_t rules = rn_rules_count(n->from);
+	const struct rn_rules *found = n->share ? n->share->found : NULL;
+	uint32_t rules = rn_rules_count(n->from) + (found ? rn_rules_count(found) : 0);
 
 	n->scratch = scratch;
 	n->rule = new_map(scratch, rules);
 	n->literal = new_map(scratch, rn_rules_literals(n->from));
 	n->sig = new_map(scratch, n->from_sigs ? rn_sigs_count(n->from_sigs) : 0);
 	n->stack = rn_new(scratch, struct frame, (size_t)rules + 1);
-	n->body = rn_new(scratch, struct rn_item, (size_t)longest_body(n->from) + 1);
+	n->body =
+		rn_new(scratch, struct rn_item, (size_t)longest_body(found ? found : n->from) + 1);
 	return n->rule && n->literal && n->sig && n->stack && n->body ? RN_OK : RN_E_NOMEM;
+}
+
+static struct rn_item symbol_item(const struct share *s, uint32_t sym)
+{
+	struct rn_item it;
+	size_t len;
+
+	memcpy(&it, rn_sigs_get(s->items, sym, &len), sizeof(it));
+	return it;
+}
+
+static uint32_t body_length(const struct renumber *n, uint32_t rule)
+{
+	const struct share *s = n->share;
+	uint32_t rules = rn_rules_count(n->from);
+
+	if (!s)
+		return rn_rules_body(n->from, rule).n;
+	return rule < rules ? s->begin[rule + 1] - s->begin[rule] - 1
+			    : rn_rules_body(s->found, rule - rules).n;
+}
+
+static struct rn_item body_item(const struct renumber *n, uint32_t rule, uint32_t i)
+{
+	const struct share *s = n->share;
+	uint32_t rules = rn_rules_count(n->from);
+	struct rn_item it, old;
+
+	if (!s)
+		return rn_rules_body(n->from, rule).item[i];
+	it = rule < rules ? s->start[s->begin[rule] + i]
+			  : rn_rules_body(s->found, rule - rules).item[i];
+	if (it.kind == RN_KIND_RULE) {
+		it.id += rules;
+		return it;
+	}
+	old = symbol_item(s, it.id);
+	old.count *= it.count; /* cannot overflow: the length of the old body includes it */
+	return old;
 }
 
 static int renumber_sig(struct renumber *n, uint32_t t, uint32_t *out)
@@ -141,13 +192,13 @@ static uint32_t new_id(const struct renumber *n, const struct rn_item *it)
 /* All that the rule refers to has its number now. */
 static int renumber_rule(struct renumber *n, uint32_t rule)
 {
-	struct rn_body b = rn_rules_body(n->from, rule);
+	uint32_t len = body_length(n, rule);
 
-	for (uint32_t i = 0; i < b.n; i++) {
-		n->body[i] = b.item[i];
-		n->body[i].id = new_id(n, &b.item[i]);
+	for (uint32_t i = 0; i < len; i++) {
+		n->body[i] = body_item(n, rule, i);
+		n->body[i].id = new_id(n, &n->body[i]);
 	}
-	return rn_rules_add(n->to, n->body, b.n, &n->rule[rule]);
+	return rn_rules_add(n->to, n->body, len, &n->rule[rule]);
 }
 
 static int renumber_item(struct renumber *n, const struct rn_item *it)
@@ -172,10 +223,11 @@ static int renumber_root(struct renumber *n, uint32_t root, uint32_t *out)
 		n->stack[n->depth++] = (struct frame){ root, 0 };
 	while (n->depth && rc == RN_OK) {
 		struct frame *f = &n->stack[n->depth - 1];
-		struct rn_body b = rn_rules_body(n->from, f->rule);
 
-		if (f->item < b.n) {
-			rc = renumber_item(n, &b.item[f->item++]);
+		if (f->item < body_length(n, f->rule)) {
+			struct rn_item it = body_item(n, f->rule, f->item++);
+
+			rc = renumber_item(n, &it);
 		} else {
 			rc = renumber_rule(n, f->rule);
 			n->depth--;
@@ -197,208 +249,58 @@ static int renumber_all(struct renumber *n, struct rn_arena *scratch, uint32_t *
 
 /* 2. Sharing */
 
-struct share {
-	const struct rn_rules *from;
-	/* Distinct items as symbols; symbol items + i is the mark of rule i. */
-	struct rn_sigs *items;
-	struct rn_rules *found; /* the grammar's rules, over symbols */
-	struct rn_rules *to;
-	uint32_t *rule;  /* from -> to */
-	uint32_t *again; /* found -> to */
-	uint32_t *need;  /* per found rule: 1 + the highest rule of `from` in it, or 0 */
-	uint32_t *order; /* found rules, by need */
-	struct rn_item *body;
-};
+#define MARK UINT32_MAX /* a kind of item: the end of the body of a rule */
 
-static int feed_rule(const struct share *s, struct rn_grammar *g, uint32_t rule, bool dry)
+static int feed(const struct share *s, struct rn_grammar *g, const struct rn_item *it)
 {
-	struct rn_body b = rn_rules_body(s->from, rule);
 	uint32_t sym;
+	int rc = rn_sigs_intern(s->items, it, sizeof(*it), &sym);
+
+	return rc == RN_OK ? rn_grammar_append(g, sym) : rc;
+}
+
+static int feed_rule(const struct share *s, struct rn_grammar *g, const struct rn_rules *from,
+		     uint32_t rule)
+{
+	struct rn_body b = rn_rules_body(from, rule);
 	int rc = RN_OK;
 
-	for (uint32_t i = 0; i < b.n && rc == RN_OK; i++) {
-		rc = rn_sigs_intern(s->items, &b.item[i], sizeof(b.item[i]), &sym);
-		if (rc == RN_OK && !dry)
-			rc = rn_grammar_append(g, sym);
-	}
-	if (rc == RN_OK && !dry)
-		rc = rn_grammar_append(g, rn_sigs_count(s->items) + rule);
-	return rc;
-}
-
-/* Twice: marks are numbered behind the symbols, so all symbols must be known first. */
-static int find_stretches(struct share *s, struct rn_arena *scratch, uint32_t *root)
-{
-	struct rn_grammar *g = rn_grammar_new(scratch, NULL);
-	uint32_t n = rn_rules_count(s->from);
-	int rc = g ? RN_OK : RN_E_NOMEM;
-
-	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
-		rc = feed_rule(s, g, i, true);
-	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
-		rc = feed_rule(s, g, i, false);
-	return rc == RN_OK ? rn_rules_seal(s->found, g, root) : rc;
-}
-
-static struct rn_item symbol_item(const struct share *s, uint32_t sym)
-{
-	struct rn_item it;
-	size_t len;
-
-	memcpy(&it, rn_sigs_get(s->items, sym, &len), sizeof(it));
-	return it;
-}
-
-static bool is_mark(const struct share *s, const struct rn_item *it)
-{
-	return it->kind == RN_KIND_TERMINAL && it->id >= rn_sigs_count(s->items);
-}
-
-static uint32_t item_need(const struct share *s, const struct rn_item *it)
-{
-	struct rn_item old;
-
-	if (it->kind == RN_KIND_RULE)
-		return s->need[it->id];
-	old = symbol_item(s, it->id);
-	return old.kind == RN_KIND_RULE ? old.id + 1 : 0;
-}
-
-/* A found rule can be added as soon as the last old rule in it is there. So they are sorted by
- * that (counting sort, which keeps children before their users). */
-static int order_found(struct share *s, struct rn_arena *scratch, uint32_t root)
-{
-	uint32_t rules = rn_rules_count(s->from);
-	uint32_t *place = rn_new(scratch, uint32_t, (size_t)rules + 2);
-
-	assert(root + 1 == rn_rules_count(s->found));
-	if (!place)
-		return RN_E_NOMEM;
-	for (uint32_t t = 0; t < root; t++) {
-		struct rn_body b = rn_rules_body(s->found, t);
-
-		for (uint32_t i = 0; i < b.n; i++) {
-			uint32_t need = item_need(s, &b.item[i]);
-
-			s->need[t] = need > s->need[t] ? need : s->need[t];
-		}
-		place[s->need[t] + 1]++;
-	}
-	for (uint32_t i = 0; i <= rules; i++)
-		place[i + 1] += place[i];
-	for (uint32_t t = 0; t < root; t++)
-		s->order[place[s->need[t]]++] = t;
-	return RN_OK;
-}
-
-static struct rn_item shared_item(const struct share *s, const struct rn_item *it)
-{
-	struct rn_item out = *it;
-
-	if (it->kind == RN_KIND_RULE) {
-		out.id = s->again[it->id];
-		return out;
-	}
-	out = symbol_item(s, it->id);
-	out.count *= it->count; /* cannot overflow: the length of the old body includes it */
-	if (out.kind == RN_KIND_RULE)
-		out.id = s->rule[out.id];
-	return out;
-}
-
-static int add_shared(struct share *s, const struct rn_item *item, uint32_t n, uint32_t *rule)
-{
-	for (uint32_t i = 0; i < n; i++)
-		s->body[i] = shared_item(s, &item[i]);
-	return rn_rules_add(s->to, s->body, n, rule);
-}
-
-static int add_found(struct share *s, uint32_t need, uint32_t *done, uint32_t n)
-{
-	while (*done < n && s->need[s->order[*done]] <= need) {
-		uint32_t t = s->order[(*done)++];
-		struct rn_body b = rn_rules_body(s->found, t);
-		int rc = add_shared(s, b.item, b.n, &s->again[t]);
-
-		if (rc < 0)
-			return rc;
-	}
-	return RN_OK;
+	for (uint32_t i = 0; i < b.n && rc == RN_OK; i++)
+		rc = feed(s, g, &b.item[i]);
+	return rc == RN_OK ? feed(s, g, &(struct rn_item){ rule, MARK, 1 }) : rc;
 }
 
 /* The start rule, cut at its marks, is the list of the new bodies. */
-static int cut(struct share *s, uint32_t root)
+static void cut(struct share *s, uint32_t start)
 {
-	struct rn_body all = rn_rules_body(s->found, root);
-	uint32_t from = 0, rule = 0, done = 0;
+	struct rn_body all = rn_rules_body(s->found, start);
+	uint32_t rule = 0;
 
-	for (uint32_t i = 0; i < all.n; i++) {
-		int rc;
-
-		if (!is_mark(s, &all.item[i]))
-			continue;
-		assert(all.item[i].id == rn_sigs_count(s->items) + rule);
-		rc = add_found(s, rule, &done, root);
-		if (rc == RN_OK)
-			rc = add_shared(s, all.item + from, i - from, &s->rule[rule]);
-		if (rc < 0)
-			return rc;
-		from = i + 1;
-		rule++;
-	}
-	assert(rule == rn_rules_count(s->from) && from == all.n);
-	return RN_OK;
+	s->start = all.item;
+	for (uint32_t i = 0; i < all.n; i++)
+		if (all.item[i].kind == RN_KIND_TERMINAL &&
+		    symbol_item(s, all.item[i].id).kind == MARK)
+			s->begin[++rule] = i + 1;
 }
 
-static int copy_literals(struct share *s)
+/* What rules have in common. */
+static int find_stretches(struct share *s, const struct rn_rules *from, struct rn_arena *scratch)
 {
-	uint32_t n = rn_rules_literals(s->from), id;
+	struct rn_grammar *g = rn_grammar_new(scratch, NULL);
+	uint32_t n = rn_rules_count(from), start;
+	int rc = RN_OK;
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t len;
-		const uint32_t *t = rn_rules_literal(s->from, i, &len);
-		int rc = rn_rules_add_literal(s->to, t, len, &id);
-
-		if (rc < 0)
-			return rc;
-		assert(id == i);
-	}
-	return RN_OK;
-}
-
-static int share_init(struct share *s, const struct rn_rules *from, struct rn_arena *scratch)
-{
-	*s = (struct share){ .from = from };
-	s->items = rn_sigs_new(scratch);
-	s->found = rn_rules_new(scratch);
-	s->to = rn_rules_new(scratch);
-	return s->items && s->found && s->to ? copy_literals(s) : RN_E_NOMEM;
-}
-
-/* The same streams with shared stretches, in s->to; root[] is renumbered. */
-static int share(struct share *s, const struct rn_rules *from, struct rn_arena *scratch,
-		 uint32_t *root, uint32_t roots)
-{
-	uint32_t start, n;
-	int rc = share_init(s, from, scratch);
-
-	if (rc == RN_OK)
-		rc = find_stretches(s, scratch, &start);
-	if (rc < 0)
-		return rc;
-	n = rn_rules_count(s->found);
-	s->rule = new_map(scratch, rn_rules_count(from));
-	s->again = new_map(scratch, n);
-	s->need = rn_new(scratch, uint32_t, (size_t)n + 1);
-	s->order = rn_new(scratch, uint32_t, (size_t)n + 1);
-	s->body = rn_new(scratch, struct rn_item, (size_t)longest_body(s->found) + 1);
-	if (!s->rule || !s->again || !s->need || !s->order || !s->body)
+	*s = (struct share){ .items = rn_sigs_new(scratch),
+			     .found = rn_rules_new(scratch),
+			     .begin = rn_new(scratch, uint32_t, (size_t)n + 1) };
+	if (!g || !s->items || !s->found || !s->begin)
 		return RN_E_NOMEM;
-	rc = order_found(s, scratch, start);
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
+		rc = feed_rule(s, g, from, i);
 	if (rc == RN_OK)
-		rc = cut(s, start);
-	for (uint32_t k = 0; k < roots && rc == RN_OK; k++)
-		root[k] = s->rule[root[k]];
+		rc = rn_rules_seal(s->found, g, &start);
+	if (rc == RN_OK)
+		cut(s, start);
 	return rc;
 }
 
@@ -412,31 +314,34 @@ static int encoded_size(const struct rn_rules *r, size_t *size)
 	return rc;
 }
 
-/* Replaces out->rules and the roots by the shared form if that is smaller. */
+/* Replaces out->rules and the roots by the shared form if that is smaller. The second pass leaves
+ * out rules that became part of others. */
 static int try_sharing(struct rn_streams *out, struct rn_arena *mem, struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);
-	struct renumber n = { .to = rn_rules_new(mem) };
 	uint32_t *root = rn_new(scratch, uint32_t, (size_t)out->groups);
 	struct share s;
+	struct renumber shared = { .from = out->rules, .share = &s };
+	struct renumber used = { .to = rn_rules_new(mem) };
 	size_t before = 0, after = 0;
 	int rc = root ? encoded_size(out->rules, &before) : RN_E_NOMEM;
 
 	for (uint32_t k = 0; k < out->groups && root; k++)
 		root[k] = out->group[k].root;
 	if (rc == RN_OK)
-		rc = share(&s, out->rules, scratch, root, out->groups);
-	if (rc == RN_OK) {
-		n.from = s.to;
-		rc = renumber_all(&n, scratch, root, out->groups);
-	}
+		rc = find_stretches(&s, out->rules, scratch);
+	used.from = shared.to = rn_rules_new(scratch);
 	if (rc == RN_OK)
-		rc = encoded_size(n.to, &after);
+		rc = renumber_all(&shared, scratch, root, out->groups);
+	if (rc == RN_OK)
+		rc = renumber_all(&used, scratch, root, out->groups);
+	if (rc == RN_OK)
+		rc = encoded_size(used.to, &after);
 	if (rc < 0 || after >= before) {
 		rn_arena_rewind(mem, mark);
 		return rc;
 	}
-	out->rules = n.to;
+	out->rules = used.to;
 	for (uint32_t k = 0; k < out->groups; k++)
 		out->group[k].root = root[k];
 	return RN_OK;
