@@ -14,38 +14,6 @@ static uint64_t run_last(const struct rn_run *r)
 	return r->first + r->step * (r->n - 1);
 }
 
-/* An array of `n` elements of `size` bytes with room for `need`, moved when it has to grow. */
-static bool grow(struct rn_arena *mem, void **array, uint32_t *cap, uint32_t n, uint64_t need,
-		 size_t size)
-{
-	uint64_t want = *cap ? *cap : 1;
-	void *p;
-
-	if (need <= *cap)
-		return true;
-	while (want < need)
-		want *= 2;
-	if (want > UINT32_MAX)
-		return false;
-	p = rn_alloc(mem, size, 16, want);
-	if (!p)
-		return false;
-	if (n)
-		memcpy(p, *array, n * size);
-	*array = p;
-	*cap = (uint32_t)want;
-	return true;
-}
-
-static bool ranks_reserve(struct rn_ranks *l, struct rn_arena *mem, uint64_t more)
-{
-	void *run = l->run;
-	bool ok = grow(mem, &run, &l->cap, l->n, l->n + more, sizeof(*l->run));
-
-	l->run = run;
-	return ok;
-}
-
 /* Makes q part of p, which it follows, if the step allows it. */
 static bool run_extend(struct rn_run *p, const struct rn_run *q)
 {
@@ -70,31 +38,22 @@ static void ranks_push(struct rn_ranks *l, const struct rn_run *q)
 	l->run[l->n++] = *q;
 }
 
+static bool reserve_runs(struct rn_ranks *l, struct rn_arena *mem, uint64_t more)
+{
+	return RN_GROW(mem, l->run, l->n + more, l->cap);
+}
+
 static void ranks_join(struct rn_ranks *to, const struct rn_ranks *from)
 {
 	for (uint32_t i = 0; i < from->n; i++)
 		ranks_push(to, &from->run[i]);
 }
 
-/* The index from roots to groups covers every rule of the pool. */
-static bool cover_rules(struct rn_stream_set *p)
+/* Room for so many more groups, and for the roots of all of them: every rule of the pool. */
+static bool reserve_groups(struct rn_stream_set *p, uint32_t more)
 {
-	void *array = p->group_of;
-	bool ok = grow(p->mem, &array, &p->group_of_cap, p->group_of_cap, rn_rules_count(p->rules),
-		       sizeof(*p->group_of));
-
-	p->group_of = array;
-	return ok;
-}
-
-static bool groups_reserve(struct rn_stream_set *p, uint64_t more)
-{
-	void *array = p->group;
-	bool ok =
-		grow(p->mem, &array, &p->group_cap, p->groups, p->groups + more, sizeof(*p->group));
-
-	p->group = array;
-	return ok;
+	return RN_GROW(p->mem, p->group, (uint64_t)p->groups + more, p->group_cap) &&
+	       RN_GROW(p->mem, p->group_of, rn_rules_count(p->rules), p->group_of_cap);
 }
 
 static void add_group(struct rn_stream_set *p, uint32_t root, struct rn_ranks ranks)
@@ -104,26 +63,14 @@ static void add_group(struct rn_stream_set *p, uint32_t root, struct rn_ranks ra
 	p->group_of[root] = p->groups;
 }
 
+/* map[i] becomes the number of signature i; NULL: not wanted. */
 static int copy_sigs(struct rn_sigs *to, const struct rn_sigs *from, uint32_t *map)
-{
-	uint32_t n = rn_sigs_count(from);
-
-	for (uint32_t i = 0; i < n; i++)
-		if (rn_sigs_copy(to, from, i, &map[i]) < 0)
-			return RN_E_NOMEM;
-	return RN_OK;
-}
-
-/* The leaf's table is new, so its signatures keep the stream's numbers. */
-static int copy_all_sigs(struct rn_sigs *to, const struct rn_sigs *from)
 {
 	uint32_t n = rn_sigs_count(from), id;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (rn_sigs_copy(to, from, i, &id) < 0)
+	for (uint32_t i = 0; i < n; i++)
+		if (rn_sigs_copy(to, from, i, map ? &map[i] : &id) < 0)
 			return RN_E_NOMEM;
-		assert(id == i);
-	}
 	return RN_OK;
 }
 
@@ -156,7 +103,8 @@ static int begin(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 
 	p->ranks = 1;
 	p->first = p->last = rank;
-	return rc == RN_OK ? copy_all_sigs(p->sigs, sigs) : rc;
+	/* The table is new, so the signatures keep their numbers. */
+	return rc == RN_OK ? copy_sigs(p->sigs, sigs, NULL) : rc;
 }
 
 static int only_group(struct rn_stream_set *p, uint32_t root)
@@ -164,7 +112,7 @@ static int only_group(struct rn_stream_set *p, uint32_t root)
 	struct rn_run run = { p->first, 0, 1 };
 	struct rn_ranks ranks = { 0 };
 
-	if (!ranks_reserve(&ranks, p->mem, 1) || !groups_reserve(p, 1) || !cover_rules(p))
+	if (!reserve_runs(&ranks, p->mem, 1) || !reserve_groups(p, 1))
 		return RN_E_NOMEM;
 	ranks_push(&ranks, &run);
 	add_group(p, root, ranks);
@@ -244,10 +192,10 @@ static int prepare(struct rn_stream_set *a, const struct rn_stream_set *b, struc
 			return rc;
 		old = group_with_root(a, plan[i].root);
 		fresh += !old;
-		if (!ranks_reserve(old ? &old->ranks : &plan[i].ranks, a->mem, b->group[i].ranks.n))
+		if (!reserve_runs(old ? &old->ranks : &plan[i].ranks, a->mem, b->group[i].ranks.n))
 			return RN_E_NOMEM;
 	}
-	return cover_rules(a) && groups_reserve(a, fresh) ? RN_OK : RN_E_NOMEM;
+	return reserve_groups(a, fresh) ? RN_OK : RN_E_NOMEM;
 }
 
 static void commit(struct rn_stream_set *a, const struct rn_stream_set *b, struct plan *plan)
