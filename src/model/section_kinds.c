@@ -7,7 +7,6 @@
 #include "base/varint.h"
 #include "encode/time_stats.h"
 #include "identity/comm_table.h"
-#include "model/loops_codec.h"
 #include "model/metadata.h"
 #include "rules/rules.h"
 

@@ -7,7 +7,6 @@
 #include "base/varint.h"
 #include "grammar/grammar.h"
 #include "merge/loop_fold.h"
-#include "model/loops_codec.h"
 #include "model/lossy.h"
 #include "rules/loop_stream.h"
 #include "rules/rules.h"
