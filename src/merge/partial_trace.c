@@ -228,7 +228,18 @@ static int merge_times(struct rn_bundle *b, const struct rn_bundle *from, struct
 
 static int finish_times(const struct rn_bundle *b, struct finish *f)
 {
-	return b->times ? rn_finish_times(f->t, b->times, f->map) : RN_OK;
+	uint32_t n = b->times ? b->times->sig.n : 0,
+		 *to = rn_new(&f->scratch, uint32_t, (size_t)n + 1);
+
+	if (!b->times)
+		return RN_OK;
+	f->t->times = rn_new(&f->t->mem, struct rn_times, 1);
+	if (!f->t->times || !to)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) /* those of unused signatures come after all others */
+		to[i] = f->map[i] < UINT32_MAX ? f->map[i] : rn_sigs_count(f->t->streams.sigs);
+	rn_times_init(f->t->times, &f->t->mem, RN_TIME_SCALE_ONE);
+	return rn_times_merge(f->t->times, b->times, to);
 }
 
 /* ---- call times ---- */
@@ -321,7 +332,7 @@ static int merge_values(struct rn_bundle *b, const struct rn_bundle *from, struc
 
 static int finish_values(const struct rn_bundle *b, struct finish *f)
 {
-	return rn_finish_values(f->t, &b->values, b->part.sigs, f->map, &f->scratch);
+	return rn_finish_values(f->t, &b->values, f->map, &f->scratch);
 }
 
 /* ---- events ---- */
@@ -519,18 +530,18 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 	return RN_OK;
 }
 
-int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t streams)
+int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t first, uint64_t n)
 {
 	struct rn_sigs *sigs = rn_sigs_new(mem);
 	struct rn_grammar *g = rn_grammar_new(mem, NULL);
 	int rc = rn_bundle_init(b, mem, false);
 
 	if (rc == RN_OK)
-		rc = sigs && g ? rn_part_leaf(&b->part, mem, 0, sigs, g) : RN_E_NOMEM;
+		rc = sigs && g ? rn_part_leaf(&b->part, mem, first, sigs, g) : RN_E_NOMEM;
 	if (rc == RN_OK) {
-		b->part.group[0].ranks.run[0] = (struct rn_run){ 0, streams > 1, streams };
-		b->part.ranks = streams;
-		b->part.last = streams - 1;
+		b->part.group[0].ranks.run[0] = (struct rn_run){ first, n > 1, n };
+		b->part.ranks = n;
+		b->part.last = first + n - 1;
 	}
 	return rc;
 }

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "encode/time_stats.h"
-#include "grammar/grammar.h"
 #include "identity/comm_table.h"
 #include "merge/partial_trace.h"
 #include "merge/stream_set.h"
@@ -30,8 +29,10 @@ static int convert(struct rn_bundle *leaf, const struct rn_recorded_stream *s,
 					.values = &leaf->values,
 					.stream = number,
 					.lost = &leaf->tally.lost };
-	int rc = out.sigs && map ? rn_canonical_write(&s->calls, choices, &out) : RN_E_NOMEM;
+	int rc = rn_bundle_init(leaf, scratch, to->times != NULL);
 
+	if (rc == RN_OK)
+		rc = out.sigs && map ? rn_canonical_write(&s->calls, choices, &out) : RN_E_NOMEM;
 	if (rc == RN_OK && s->rules)
 		rc = rn_part_leaf_rules(&leaf->part, to->mem, number, out.sigs, map, s->rules,
 					s->root, scratch);
@@ -39,16 +40,6 @@ static int convert(struct rn_bundle *leaf, const struct rn_recorded_stream *s,
 		rc = rn_part_leaf_mapped(&leaf->part, to->mem, number, out.sigs, map, s->grammar,
 					 scratch);
 	return rc == RN_OK ? rn_bundle_add(leaf, s, map) : rc;
-}
-
-/* A thread that this rank does not have. */
-static int make_empty(struct rn_bundle *leaf, uint64_t number, struct rn_arena *mem,
-		      struct rn_arena *scratch)
-{
-	struct rn_sigs *sigs = rn_sigs_new(scratch);
-	struct rn_grammar *g = rn_grammar_new(scratch, NULL);
-
-	return sigs && g ? rn_part_leaf(&leaf->part, mem, number, sigs, g) : RN_E_NOMEM;
 }
 
 int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *choices,
@@ -61,11 +52,10 @@ int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *cho
 	for (uint32_t k = 0; k < threads && rc == RN_OK; k++) {
 		struct rn_bundle leaf;
 
-		rc = rn_bundle_init(&leaf, scratch, r->times);
-		if (rc == RN_OK)
-			rc = k < r->streams ? convert(&leaf, &r->stream[k], choices, number + k,
-						      out, scratch)
-					    : make_empty(&leaf, number + k, mem, scratch);
+		if (k < r->streams)
+			rc = convert(&leaf, &r->stream[k], choices, number + k, out, scratch);
+		else /* a thread that this rank does not have */
+			rc = rn_bundle_silent(&leaf, scratch, number + k, 1);
 		if (rc == RN_OK)
 			rc = rn_bundle_merge(out, &leaf, scratch);
 	}

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/varint.h"
-#include "encode/time_stats.h"
 #include "merge/loop_fold.h"
 #include "model/elastic_values.h"
 #include "model/lossy.h"
@@ -54,21 +53,6 @@ int rn_finish_streams(struct rn_trace *t, const struct rn_streams *s, const stru
 	if (rn_meta_elastic(meta))
 		fold(t, s);
 	return RN_OK;
-}
-
-/* ---- times ---- */
-
-int rn_finish_times(struct rn_trace *t, const struct rn_times *times, const uint32_t *map)
-{
-	uint32_t n = times->sig.n, *to = rn_new(&t->mem, uint32_t, (size_t)n + 1);
-
-	t->times = rn_new(&t->mem, struct rn_times, 1);
-	if (!t->times || !to)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) /* those of unused signatures come after all others */
-		to[i] = map[i] < UINT32_MAX ? map[i] : rn_sigs_count(t->streams.sigs);
-	rn_times_init(t->times, &t->mem, RN_TIME_SCALE_ONE);
-	return rn_times_merge(t->times, times, to);
 }
 
 /* ---- values ---- */
@@ -171,22 +155,24 @@ static int finish_series(struct rn_trace *t, struct rn_arena *scratch)
 	return rc;
 }
 
-int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const struct rn_sigs *sigs,
-		     const uint32_t *map, struct rn_arena *scratch)
+int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const uint32_t *map,
+		     struct rn_arena *scratch)
 {
-	struct rn_value_list old;
-	struct rn_values final;
+	struct rn_values used = { .series = v->series };
 	int rc;
 
+	rn_seg_init(&used.use, sizeof(struct rn_value_use));
+	for (uint32_t i = 0; i < v->use.n; i++) {
+		struct rn_value_use use = *RN_SEG_AT(&v->use, struct rn_value_use, i);
+
+		use.place.sig = map[use.place.sig];
+		if (use.place.sig != UINT32_MAX &&
+		    !RN_SEG_PUSH(&used.use, scratch, struct rn_value_use, use))
+			return RN_E_NOMEM;
+	}
 	if (v->use.n == 0)
 		return RN_OK;
-	rc = rn_values_init(&final, &t->mem);
-	if (rc == RN_OK)
-		rc = rn_value_list_make(v, sigs, 0, scratch, &old);
-	if (rc == RN_OK)
-		rc = rn_value_list_merge(&old, map, rn_sigs_count(sigs), 0, &final);
-	if (rc == RN_OK)
-		rc = rn_value_list_make(&final, t->streams.sigs, 0, &t->mem, &t->values);
+	rc = rn_value_list_make(&used, t->streams.sigs, 0, &t->mem, &t->values);
 	return rc == RN_OK && t->values.share ? finish_series(t, scratch) : rc;
 }
 

@@ -16,10 +16,8 @@
 struct rn_arena;
 struct rn_meta;
 struct rn_order_list;
-struct rn_sigs;
 struct rn_site_tables;
 struct rn_streams;
-struct rn_times;
 struct rn_trace;
 struct rn_values;
 struct rn_vocab;
@@ -29,12 +27,9 @@ struct rn_vocab;
 int rn_finish_streams(struct rn_trace *t, const struct rn_streams *s, const struct rn_vocab *vocab,
 		      const struct rn_meta *meta, struct rn_err *err);
 
-/* Statistics by old signatures; map: old to new, UINT32_MAX for one that is not used any more. */
-int rn_finish_times(struct rn_trace *t, const struct rn_times *times, const uint32_t *map);
-
-/* Values by the old signatures `sigs`. */
-int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const struct rn_sigs *sigs,
-		     const uint32_t *map, struct rn_arena *scratch);
+/* Values by old signatures; map: old to new, UINT32_MAX for one that is not used any more. */
+int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const uint32_t *map,
+		     struct rn_arena *scratch);
 
 /* Call stacks of events become nodes of the tables; events are written in the codec of the trace.
  */

@@ -207,7 +207,7 @@ static int pad(struct recovery *r, uint64_t end)
 		return RN_OK;
 	rn_rank_text_add(&r->out->missing, next, end - 1);
 	rn_rank_text_add(&r->out->incomplete, next, end - 1);
-	rc = rn_bundle_silent(&b, &r->one, (end - next) * r->threads);
+	rc = rn_bundle_silent(&b, &r->one, 0, (end - next) * r->threads);
 	return rc == RN_OK ? absorb(r, &b, r->err) : rc;
 }
 

@@ -318,7 +318,7 @@ static void test_empty(void)
 	struct stat before, after;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	CHECK(rn_bundle_silent(&b, &mem, 2) == RN_OK);
+	CHECK(rn_bundle_silent(&b, &mem, 0, 2) == RN_OK);
 	CHECK(stat(path, &before) == 0);
 	CHECK(rank_merge_bundle(&b, &meta, path, &file, &err) == RN_OK && file.unchanged);
 	CHECK(stat(path, &after) == 0 && before.st_ino == after.st_ino &&

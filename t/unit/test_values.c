@@ -299,7 +299,7 @@ static void test_streams(void)
 	for (uint32_t i = 0; i < SIGS; i++)
 		map[i] = i;
 	gather(&all, sigs, &mem);
-	CHECK(rn_finish_values(&t, &all, sigs, map, &mem) == RN_OK);
+	CHECK(rn_finish_values(&t, &all, map, &mem) == RN_OK);
 	CHECK(rn_value_list_encode(&t.values, &b) == RN_OK);
 	CHECK(rn_value_list_decode(&mem, b.data, b.len, sigs, STREAMS, &l, NULL) == RN_OK);
 	CHECK(rn_value_list_open(&l, &mem, NULL) == RN_OK);
@@ -329,7 +329,7 @@ static void test_hostile(void)
 	for (uint32_t i = 0; i < SIGS; i++)
 		map[i] = i;
 	gather(&all, sigs, &mem);
-	CHECK(rn_finish_values(&t, &all, sigs, map, &mem) == RN_OK);
+	CHECK(rn_finish_values(&t, &all, map, &mem) == RN_OK);
 	CHECK(rn_value_list_encode(&t.values, &b) == RN_OK);
 	for (int i = 0; i < 3000; i++) {
 		struct rn_value_list l = { 0 };
