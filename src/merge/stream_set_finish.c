@@ -169,6 +169,9 @@ static int renumber_literal(struct renumber *n, uint32_t lit)
 
 	if (n->literal[lit] != NONE)
 		return RN_OK;
+	/* `to` may itself be in `scratch`, which must then not be rewound. */
+	if (!n->to_sigs)
+		return rn_rules_add_literal(n->to, old, len, &n->literal[lit]);
 	t = rn_new(n->scratch, uint32_t, len);
 	if (!t)
 		return RN_E_NOMEM;
