@@ -382,7 +382,7 @@ static const char *wrong_symbol(const struct search *q, struct rn_walk *w)
 static int look_at_loops(struct rn_nesting *n, const struct rn_flow *f, struct rn_arena *mem,
 			 struct rn_nested *out)
 {
-	struct search q = { .search = { fit_passes, fit_pass, n->left, false }, .n = n };
+	struct search q = { .search = { NULL, fit_passes, fit_pass, n->left, false }, .n = n };
 	struct fixed all = { .n = n };
 	struct rn_walk w;
 
@@ -428,7 +428,7 @@ int rn_nesting_look(struct rn_nesting *n, const struct rn_flow *f, struct rn_nes
 static uint32_t find_open(const struct rn_nesting *n, struct rn_walk *w, uint64_t number,
 			  uint64_t *open)
 {
-	struct search q = { .search = { enter_passes, enter_pass, UINT64_MAX, false },
+	struct search q = { .search = { NULL, enter_passes, enter_pass, UINT64_MAX, false },
 			    .n = n,
 			    .number = (int64_t)number };
 	uint32_t depth = 0;
@@ -451,7 +451,7 @@ static void reverse(uint64_t *v, uint32_t n)
 int rn_nesting_seek(const struct rn_nesting *n, const struct rn_nested *of, struct rn_walk *w,
 		    uint64_t number, uint64_t *open, uint32_t *depth)
 {
-	struct search q = { .search = { number_passes, number_pass, UINT64_MAX, false },
+	struct search q = { .search = { NULL, number_passes, number_pass, UINT64_MAX, false },
 			    .n = n,
 			    .flat = of->wrong,
 			    .wanted = (int64_t)number };
@@ -474,7 +474,8 @@ int rn_nesting_seek(const struct rn_nesting *n, const struct rn_nested *of, stru
 
 bool rn_nesting_leave(const struct rn_nesting *n, struct rn_walk *w)
 {
-	struct search q = { .search = { leave_passes, leave_pass, UINT64_MAX, false }, .n = n };
+	struct search q = { .search = { NULL, leave_passes, leave_pass, UINT64_MAX, false },
+			    .n = n };
 	uint32_t leave;
 
 	if (!n->marker)

@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "encode/template.h"
-#include "rules/loop_stream.h"
+#include "rules/rule_search.h"
 #include "rules/rules.h"
 #include "track/id_pool.h"
 
@@ -52,13 +52,6 @@ struct memo {
 	uint32_t stream; /* 0: nothing known */
 };
 
-struct frame {
-	uint32_t rule, item;
-	uint64_t left; /* repeats, this one included */
-	uint64_t time; /* executions of the item, a loop, that are behind */
-	struct point before;
-};
-
 struct rn_numbering {
 	const struct rn_rules *rules;
 	const struct rn_loopset *loops;
@@ -79,12 +72,9 @@ struct rn_numbering {
 	struct rn_seg live;   /* struct request, free ones included */
 	uint32_t newest, gap; /* of `live`: the newest request, the first free one; or NONE */
 	uint32_t count;
-	struct rn_flow flow;
-	uint64_t *done; /* by loop with anything to do: executions that have begun */
 	struct point now;
-	uint64_t patience; /* steps left */
-	bool strict;       /* stop at the first thing that is wrong, and say where */
-	uint32_t wrong;    /* signature */
+	bool strict;    /* stop at the first thing that is wrong, and say where */
+	uint32_t wrong; /* signature */
 };
 
 /*
@@ -161,27 +151,16 @@ static int plan_signatures(struct rn_numbering *n, struct rn_arena *mem,
 	return n->step ? rc : RN_E_NOMEM;
 }
 
-/* The loop that an item is; false: it is none. */
-static bool loop_of(const struct rn_numbering *n, const struct rn_item *it, uint32_t *loop)
-{
-	uint32_t symbols = rn_loopset_symbols(n->loops);
-
-	if (it->kind != RN_KIND_TERMINAL || it->id < symbols)
-		return false;
-	*loop = it->id - symbols;
-	return true;
-}
-
 static bool item_acts(const struct rn_numbering *n, const struct rn_item *it)
 {
-	uint32_t k;
+	uint32_t symbols = rn_loopset_symbols(n->loops);
 
 	switch (it->kind) {
 	case RN_KIND_RULE:
 		return n->acts[it->id];
 	case RN_KIND_TERMINAL:
-		return loop_of(n, it, &k) ? n->acts[rn_rules_count(n->rules) + k]
-					  : n->of[it->id].n > 0;
+		return it->id < symbols ? n->of[it->id].n > 0
+					: n->acts[rn_rules_count(n->rules) + it->id - symbols];
 	default:
 		return n->literal[it->id];
 	}
@@ -225,7 +204,6 @@ static void begin(struct rn_numbering *n)
 	rn_arena_free(&n->mem);
 	rn_seg_init(&n->shape, sizeof(struct shape));
 	rn_seg_init(&n->live, sizeof(struct request));
-	memset(n->done, 0, rn_loopset_count(n->loops) * sizeof(*n->done));
 	n->newest = n->gap = NONE;
 	n->count = 0;
 	n->now = (struct point){ 0 };
@@ -245,14 +223,12 @@ struct rn_numbering *rn_numbering_new(struct rn_arena *mem, const struct rn_voca
 	n->shape_of = rn_alloc(mem, sizeof(*n->shape_of), _Alignof(uint32_t), rn_sigs_count(sigs));
 	n->acts = rn_new(mem, bool, (size_t)rn_rules_count(rules) + rn_loopset_count(loops));
 	n->literal = rn_new(mem, bool, rn_rules_literals(rules));
-	n->done = rn_new(mem, uint64_t, (size_t)rn_loopset_count(loops) + 1);
 	n->memo = rn_new(mem, struct memo, rn_rules_count(rules));
-	if (!n->of || !n->shape_of || !n->acts || !n->literal || !n->done || !n->memo ||
+	if (!n->of || !n->shape_of || !n->acts || !n->literal || !n->memo ||
 	    plan_signatures(n, mem, vocab, sigs) < 0)
 		return NULL;
 	plan_rules(n);
 	rn_arena_init(&n->mem, SIZE_MAX);
-	n->patience = UINT64_MAX;
 	begin(n);
 	return n;
 }
@@ -426,243 +402,157 @@ static int do_call(struct rn_numbering *n, uint32_t sig)
 			n->wrong = sig;
 			return rc;
 		}
-		if (n->patience-- == 0)
-			return RN_E_RANGE;
 	}
 	return RN_OK;
 }
 
 /*
- * Many calls at once
+ * Many calls at once: a walk from the beginning of the stream that passes whatever changes nothing,
+ * or has been seen to change nothing but numbers.
  */
 
-/* What began at `before` has led to the same state, and so it will `times` times more: what is left
- * of the requests that it created are then those of its last time. */
-static void add_repeats(struct rn_numbering *n, const struct point *before, uint64_t times)
+/* One repeat of an item that the walk looks into. */
+struct frame {
+	const struct rn_item *item;
+	struct point before;
+};
+
+struct pass {
+	struct rn_search search; /* first */
+	struct rn_numbering *n;
+	struct rn_walk walk;
+	uint64_t end; /* position */
+	struct frame *frame;
+	uint32_t frames;
+	/* The item that may be passed, NULL: none. Each repeat of it makes so many requests, and
+	 * those with numbers from `from` on are then those of the last repeat. */
+	const struct rn_item *item;
+	uint64_t from, made;
+	int rc; /* of the calls so far */
+};
+
+/* Whether there is no live request with that number or a later one. */
+static bool is_newer(const struct rn_numbering *n, uint64_t number)
 {
-	uint64_t more = (n->now.next - before->next) * times;
+	return n->newest == NONE || request_at(n, n->newest)->number < number;
+}
+
+/* The repeat of a frame is over. */
+static void end_repeat(struct rn_numbering *n, const struct frame *f)
+{
+	if (f->item->kind == RN_KIND_RULE && !rn_loopset_holds(n->loops, f->item) &&
+	    n->now.taken == f->before.taken && is_newer(n, f->before.next))
+		n->memo[f->item->id] =
+			(struct memo){ n->now.taken, n->now.next - f->before.next, n->stream };
+}
+
+static bool remembered(const struct rn_numbering *n, const struct rn_item *it, uint64_t *made)
+{
+	const struct memo *m = it->kind == RN_KIND_RULE ? &n->memo[it->id] : NULL;
+
+	if (!m || m->stream != n->stream || m->taken != n->now.taken)
+		return false;
+	*made = m->made;
+	return true;
+}
+
+/* What began at `before` has led to the same state, and so it will again. With loops inside, the
+ * next repeat may be another. */
+static bool repeats(const struct rn_numbering *n, const struct rn_item *it,
+		    const struct point *before)
+{
+	return n->now.taken == before->taken && !rn_loopset_holds(n->loops, it);
+}
+
+static bool pass_enters(struct rn_search *q, const struct rn_walk *w, const struct rn_item *it)
+{
+	struct pass *p = (struct pass *)q;
+	struct rn_numbering *n = p->n;
+	uint32_t depth = w->depth - 1;
+	bool again = w->frame[depth].iter && p->frames > depth;
+
+	while (p->frames > depth)
+		end_repeat(n, &p->frame[--p->frames]);
+	p->item = it;
+	p->from = n->now.next;
+	p->made = 0;
+	if (!item_acts(n, it) || rn_walk_pos(w) == p->end)
+		return false;
+	if (again && repeats(n, it, &p->frame[depth].before)) {
+		p->from = p->frame[depth].before.next;
+		p->made = n->now.next - p->from;
+		return false;
+	}
+	if (remembered(n, it, &p->made))
+		return false;
+	p->item = NULL;
+	p->frame[p->frames++] = (struct frame){ it, n->now };
+	return true;
+}
+
+static bool pass_passes(const struct rn_search *q, const struct rn_passage *passage)
+{
+	const struct pass *p = (const struct pass *)q;
+
+	return p->rc == RN_OK && passage->length <= p->end - rn_walk_pos(&p->walk);
+}
+
+static void add_repeats(struct pass *p, uint64_t times)
+{
+	struct rn_numbering *n = p->n;
+	uint64_t more = p->made * times;
 
 	for (uint32_t i = n->newest; i != NONE; i = request_at(n, i)->older) {
 		struct request *r = request_at(n, i);
 
-		if (r->number < before->next)
+		if (r->number < p->from)
 			break;
 		r->number += more;
 	}
 	n->now.next += more;
 }
 
-/* The first so many symbols of an item that is a terminal or a literal run. */
-static int do_flat(struct rn_numbering *n, const struct rn_item *it, uint64_t symbols)
+static void pass_pass(struct rn_search *q, const struct rn_passage *passage)
 {
-	uint64_t unit = 1;
-	const uint32_t *symbol = &it->id;
+	struct pass *p = (struct pass *)q;
 
-	if (it->kind == RN_KIND_LITERAL)
-		symbol = rn_rules_literal(n->rules, it->id, &unit);
-	while (symbols) {
-		struct point before = n->now;
-		uint64_t len = symbols < unit ? symbols : unit;
-
-		for (uint64_t i = 0; i < len; i++) {
-			int rc = do_call(n, symbol[i]);
-
-			if (rc < 0)
-				return rc;
-		}
-		symbols -= len;
-		if (symbols >= unit && n->now.taken == before.taken) {
-			add_repeats(n, &before, symbols / unit);
-			symbols %= unit;
-		}
-	}
-	return RN_OK;
+	q->left -= passage->cost < q->left ? passage->cost : q->left - 1;
+	if (passage->item == p->item)
+		add_repeats(p, passage->n);
+	else
+		p->rc = do_call(p->n, passage->item->id);
 }
 
-static bool holds_loops(const struct rn_numbering *n, uint32_t rule)
+/* The calls of a stream before a position. RN_E_RANGE: they take more steps than *patience, from
+ * which those that they took are subtracted. */
+static int pass_calls(struct rn_numbering *n, const struct rn_flow *f, uint64_t end,
+		      uint64_t *patience)
 {
-	struct rn_item it = { .kind = RN_KIND_RULE, .id = rule };
+	struct pass p = { .search = { .enters = pass_enters,
+				      .passes = pass_passes,
+				      .pass = pass_pass,
+				      .left = *patience },
+			  .n = n,
+			  .end = end };
 
-	return rn_loopset_holds(n->loops, &it);
-}
-
-/* Whether the rule has been seen in this state; then its effect is had without it. */
-static bool remembered(struct rn_numbering *n, uint32_t rule, uint64_t times)
-{
-	const struct memo *m = &n->memo[rule];
-
-	if (m->stream != n->stream || m->taken != n->now.taken)
-		return false;
-	n->now.next += m->made * times;
-	return true;
-}
-
-/* One repeat of a rule is over. With loops inside, the next one may be another. */
-static void end_repeat(struct rn_numbering *n, struct frame *f)
-{
-	bool same = n->now.taken == f->before.taken && !holds_loops(n, f->rule);
-	uint32_t newest = n->newest;
-
-	if (same && (newest == NONE || request_at(n, newest)->number < f->before.next))
-		n->memo[f->rule] =
-			(struct memo){ n->now.taken, n->now.next - f->before.next, n->stream };
-	f->left--;
-	if (same) {
-		add_repeats(n, &f->before, f->left);
-		f->left = 0;
-	}
-	f->before = n->now;
-	f->item = 0;
-}
-
-/* Symbols of an item that is a terminal or a literal run. */
-static uint64_t flat_length(const struct rn_numbering *n, const struct rn_item *it)
-{
-	uint64_t unit = 1;
-
-	if (it->kind == RN_KIND_LITERAL)
-		rn_rules_literal(n->rules, it->id, &unit);
-	return unit * it->count;
-}
-
-/* All repeats of an item that is no loop; may enter the rule that it is. */
-static int do_repeats(struct rn_numbering *n, struct frame *stack, uint32_t *depth,
-		      const struct rn_item *it)
-{
-	if (it->kind != RN_KIND_RULE)
-		return do_flat(n, it, flat_length(n, it));
-	if (it->count && !remembered(n, it->id, it->count))
-		stack[(*depth)++] = (struct frame){ it->id, 0, it->count, 0, n->now };
-	return RN_OK;
-}
-
-/* The rounds of the next execution of a loop. */
-static struct rn_item next_execution(struct rn_numbering *n, uint32_t k)
-{
-	struct rn_item rounds = rn_loopset_round(n->loops, k);
-	uint64_t done = n->done[k]++;
-
-	rounds.count = rn_flow_rounds(&n->flow, k, done + 1) - rn_flow_rounds(&n->flow, k, done);
-	return rounds;
-}
-
-/* The next item of the topmost rule, or its next execution. */
-static int do_item(struct rn_numbering *n, struct frame *stack, uint32_t *depth,
-		   const struct rn_item *it)
-{
-	struct frame *f = &stack[*depth - 1];
-	struct rn_item rounds;
-	uint32_t k;
-
-	if (n->patience-- == 0)
-		return RN_E_RANGE;
-	if (!item_acts(n, it) || !loop_of(n, it, &k)) {
-		f->item++;
-		return item_acts(n, it) ? do_repeats(n, stack, depth, it) : RN_OK;
-	}
-	if (++f->time == it->count) {
-		f->time = 0;
-		f->item++;
-	}
-	rounds = next_execution(n, k);
-	return do_repeats(n, stack, depth, &rounds);
-}
-
-/* All repeats of an item, to their end. The stack has room for the height of the stream, of which
- * it is a part. */
-static int do_all(struct rn_numbering *n, struct frame *stack, const struct rn_item *it)
-{
-	uint32_t depth = 0;
-	int rc = do_repeats(n, stack, &depth, it);
-
-	while (depth && rc == RN_OK) {
-		struct frame *f = &stack[depth - 1];
-		struct rn_body b = rn_rules_body(n->rules, f->rule);
-
-		if (f->item < b.n) {
-			rc = do_item(n, stack, &depth, &b.item[f->item]);
-		} else {
-			end_repeat(n, f);
-			depth -= f->left == 0;
-		}
-	}
-	return rc;
-}
-
-static int do_executions(struct rn_numbering *n, struct frame *stack, uint32_t k, uint64_t times)
-{
-	int rc = RN_OK;
-
-	for (; times && rc == RN_OK; times--) {
-		struct rn_item rounds = next_execution(n, k);
-
-		rc = n->patience-- == 0 ? RN_E_RANGE : do_all(n, stack, &rounds);
-	}
-	return rc;
-}
-
-/* The first so many repeats of an item; of a literal run, symbols. */
-static int do_part(struct rn_numbering *n, struct frame *stack, const struct rn_item *it,
-		   uint64_t iter)
-{
-	struct rn_item part = *it;
-	uint32_t k;
-
-	if (!item_acts(n, it))
-		return RN_OK;
-	if (loop_of(n, it, &k))
-		return do_executions(n, stack, k, iter);
-	if (it->kind != RN_KIND_RULE)
-		return do_flat(n, it, iter);
-	part.count = iter;
-	return do_all(n, stack, &part);
-}
-
-/* The items of a body before the walker's place in it, and the repeats of that one. */
-static int do_body(struct rn_numbering *n, struct frame *stack, const struct rn_walk *w,
-		   const struct rn_walk_frame *to)
-{
-	struct rn_body b = rn_walk_body(w, to);
-	int rc = RN_OK;
-
-	if (to->rule >= RN_IN_LOOP)
-		n->done[to->rule - RN_IN_LOOP]++;
-	for (uint32_t i = 0; i < b.n && i <= to->item && rc == RN_OK; i++) {
-		const struct rn_item *it = &b.item[i];
-		uint64_t all = it->kind == RN_KIND_LITERAL ? flat_length(n, it) : it->count;
-
-		rc = do_part(n, stack, it, i < to->item ? all : to->iter);
-	}
-	return rc;
-}
-
-/* At the beginning of a stream. */
-static struct frame *begin_stream(struct rn_numbering *n, const struct rn_flow *f)
-{
 	begin(n);
-	n->flow = *f;
-	return rn_new(&n->mem, struct frame, (size_t)rn_flow_height(f) + 1);
+	p.frame = rn_new(&n->mem, struct frame, (size_t)rn_flow_height(f) + 1);
+	if (!p.frame || rn_walk_flow(&p.walk, f, &n->mem) < 0)
+		return RN_E_NOMEM;
+	rn_search_on(&p.search, &p.walk);
+	*patience = p.search.left;
+	return p.rc == RN_OK && p.search.left == 0 ? RN_E_RANGE : p.rc;
 }
 
 int rn_numbering_seek(struct rn_numbering *n, const struct rn_walk *w)
 {
-	struct rn_flow flow;
-	struct frame *stack;
-	int rc = RN_OK;
+	struct rn_flow flow = rn_walk_stream(w);
+	uint64_t patience = SEEK_STEPS;
 
-	if (!n->any || w->pos == 0) {
-		begin(n);
-		return RN_OK;
-	}
-	flow = rn_walk_stream(w);
-	stack = begin_stream(n, &flow);
-	if (!stack)
-		return RN_E_NOMEM;
-	n->patience = SEEK_STEPS;
-	for (uint32_t i = 0; i < w->depth && rc == RN_OK; i++)
-		rc = do_body(n, stack, w, &w->frame[i]);
-	n->patience = UINT64_MAX;
-	return rc;
+	if (n->any && rn_walk_pos(w))
+		return pass_calls(n, &flow, rn_walk_pos(w), &patience);
+	begin(n);
+	return RN_OK;
 }
 
 /* Stores the numbers that the requests of the call have before it is made. */
@@ -713,18 +603,12 @@ uint64_t rn_numbering_next(const struct rn_numbering *n)
 int rn_numbering_check(struct rn_numbering *n, const struct rn_flow *f, uint64_t *patience,
 		       uint32_t *sig)
 {
-	struct rn_item all = { .kind = RN_KIND_RULE, .id = f->root, .count = 1 };
-	struct frame *stack = begin_stream(n, f);
-	int rc = RN_E_NOMEM;
+	int rc;
 
 	n->strict = true;
-	n->patience = *patience;
-	if (stack)
-		rc = do_part(n, stack, &all, 1);
+	rc = pass_calls(n, f, UINT64_MAX, patience);
 	*sig = n->wrong;
-	*patience = rc == RN_E_RANGE ? 0 : n->patience;
 	n->strict = false;
-	n->patience = UINT64_MAX;
 	begin(n);
 	return rc;
 }

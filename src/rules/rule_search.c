@@ -15,7 +15,9 @@ static struct rn_passage measure(const struct rn_walk *w, const struct rn_item *
 	struct rn_passage p = { .item = it, .n = n };
 
 	if (w->stretch && rn_loopset_holds(w->stretch->flow.loops, it)) {
+		p.cost = w->stretch->left;
 		rn_stretch_measure(w->stretch, w->done, it, n, back);
+		p.cost -= w->stretch->left;
 		p.stretch = w->stretch;
 		p.length = w->stretch->length;
 	} else {
@@ -87,7 +89,7 @@ static bool move(struct rn_search *q, struct rn_walk *w, struct rn_walk_frame *f
 {
 	uint64_t steps = unit_steps(w, it), done = f->iter / steps, passed = 0;
 
-	if (f->iter % steps == 0)
+	if (f->iter % steps == 0 && !(q->enters && q->enters(q, w, it)))
 		passed = pass_units(q, w, it, back ? done : it->count - done, back);
 	f->iter = back ? f->iter - passed * steps : f->iter + passed * steps;
 	if (passed)

@@ -179,7 +179,8 @@ static void rewind_walk(struct rn_walk *w)
 /* To before symbol k: empty executions are behind. */
 static int seek_loops(struct rn_walk *w, uint64_t k)
 {
-	struct seek s = { .search = { seek_passes, seek_pass, UINT64_MAX, true }, .wanted = k };
+	struct seek s = { .search = { NULL, seek_passes, seek_pass, UINT64_MAX, true },
+			  .wanted = k };
 
 	if (k > w->stretch->flow.length)
 		return RN_E_RANGE;
