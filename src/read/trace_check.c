@@ -8,12 +8,14 @@
 
 #include "base/intern.h"
 #include "base/plural.h"
-#include "encode/template.h"
+#include "base/vec.h"
 #include "encode/time_stats.h"
 #include "file/container.h"
+#include "identity/comm_table.h"
 #include "model/chunk_list.h"
 #include "read/call_nesting.h"
 #include "read/call_times_reader.h"
+#include "read/calls.h"
 #include "read/event_reader.h"
 #include "read/request_numbering.h"
 #include "read/trace.h"
@@ -235,51 +237,164 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 	return rc;
 }
 
+/* What the calls of a group's streams need. */
+struct needs {
+	const struct rn_trace *t;
+	struct rn_arena *scratch;
+	const struct rn_units *streams;
+	uint32_t group;
+	struct rn_templates templates;
+	struct rn_sigs *names; /* of communicators and tables */
+	uint32_t *checked;     /* by name: the last group that it was checked for, + 1 */
+	uint32_t names_cap;
+	uint64_t *calls; /* by signature */
+	uint64_t *times; /* by rule */
+};
+
 /* A stream of the group has as many numbers in each hole as it has calls. */
-static bool has_values(const struct rn_trace *t, uint64_t stream, const uint64_t *calls,
-		       uint32_t sigs)
+static bool has_values(const struct needs *n, uint64_t stream)
 {
-	for (uint32_t i = 0; i < sigs; i++) {
-		uint32_t holes = calls[i] ? rn_value_list_holes(&t->values, i) : 0;
+	const struct rn_trace *t = n->t;
+
+	for (uint32_t i = 0; i < rn_sigs_count(t->streams.sigs); i++) {
+		uint32_t holes = n->calls[i] ? rn_value_list_holes(&t->values, i) : 0;
 
 		for (uint32_t k = 0; k < holes; k++) {
 			struct rn_value_source v = rn_value_list_find(&t->values, i, k, stream);
 
-			if (!v.series || rn_units_length(v.series) < calls[i])
+			if (!v.series || rn_units_length(v.series) < n->calls[i])
 				return false;
 		}
 	}
 	return true;
 }
 
-static int check_values(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+static bool all_have_values(const struct needs *n)
 {
-	const struct rn_streams *s = &t->streams;
-	uint32_t sigs = rn_sigs_count(s->sigs), rules = rn_rules_count(s->rules);
-	uint64_t *calls = rn_new(scratch, uint64_t, (size_t)sigs + 1);
-	uint64_t *times = rn_new(scratch, uint64_t, (size_t)rules + 1);
+	for (uint64_t i = 0; i < rn_units_length(n->streams); i++)
+		if (!has_values(n, (uint64_t)rn_units_at(n->streams, i)))
+			return false;
+	return true;
+}
 
-	if (!calls || !times)
-		return rn_err_nomem(err);
-	for (uint32_t k = 0; t->values.share && k < s->groups; k++) {
-		uint64_t n = rn_units_length(s->group[k].ranks);
+static int missing(uint64_t rank, const char *name, size_t len, struct rn_err *err)
+{
+	if (memcmp(name, "comm:", 5) == 0)
+		return rn_err_set(err, RN_E_DATA,
+				  "calls of rank %" PRIu64
+				  " are relative to %.*s, which it is not in",
+				  rank, (int)len, name);
+	return rn_err_set(err, RN_E_DATA,
+			  "calls of rank %" PRIu64 " have a value in %.*s, which it is not in",
+			  rank, (int)len, name);
+}
 
-		memset(calls, 0, sigs * sizeof(*calls));
-		memset(times, 0, rules * sizeof(*times));
-		times[s->group[k].root] = 1;
-		rn_rules_counts(s->rules, rn_streams_loops(s), rn_streams_rounds(s, k), times,
-				calls);
-		for (uint64_t i = 0; i < n; i++)
-			if (!has_values(t, (uint64_t)rn_units_at(s->group[k].ranks, i), calls,
-					sigs))
-				return wrong_stream(t, k, "fewer values than calls", err);
+/* Each of the streams' ranks is in the communicator or table. */
+static int check_name(const struct needs *n, const char *name, size_t len, struct rn_err *err)
+{
+	uint64_t rank, size;
+	int64_t stream[256];
+	size_t got;
+
+	for (uint64_t at = 0; (got = rn_units_read(n->streams, at, stream, 256)) > 0; at += got) {
+		for (size_t i = 0; i < got; i++) {
+			uint64_t of = (uint64_t)stream[i] / n->t->threads;
+
+			if (rn_comm_rank(n->t->comms, n->t->ranks, of, name, len, &rank, &size))
+				continue;
+			return missing(of, name, len, err);
+		}
 	}
 	return RN_OK;
+}
+
+/* Checks a name once for each group. */
+static int need_name(struct needs *n, const char *name, size_t len, struct rn_err *err)
+{
+	uint32_t id;
+
+	if (rn_sigs_intern(n->names, name, len, &id) < 0 ||
+	    !RN_GROW(n->scratch, n->checked, id + 1, n->names_cap))
+		return rn_err_nomem(err);
+	if (n->checked[id] == n->group + 1)
+		return RN_OK;
+	n->checked[id] = n->group + 1;
+	return check_name(n, name, len, err);
+}
+
+/* All processes are members of the world, and of their own MPI_COMM_SELF. */
+static int need_comm(struct needs *n, const struct rn_template_comm *c, struct rn_err *err)
+{
+	if (c->len < 5 || memcmp(c->name, "comm:", 5) != 0)
+		return RN_OK;
+	return need_name(n, c->name, c->len, err);
+}
+
+/* The communicators and tables that values depend on. */
+static int need_names(struct needs *n, const struct rn_template *t, struct rn_err *err)
+{
+	char name[RN_VARIES_NAME_MAX];
+	int rc = RN_OK;
+
+	for (uint32_t i = 0; i < t->ranks && rc == RN_OK; i++) {
+		const struct rn_template_rank *r = &t->rank[i];
+
+		rc = r->kind == RN_V_VARIES ? need_name(n, name, rn_varies_name(name, r->num), err)
+					    : need_comm(n, &t->comm_of[r->comm], err);
+	}
+	for (uint32_t i = 0; i < t->slots && rc == RN_OK; i++)
+		if (rn_value_is_relative(&t->slot[i].stored))
+			rc = need_comm(n, &t->comm_of[t->slot[i].comm], err);
+	return rc;
+}
+
+static int check_group(struct needs *n, struct rn_err *err)
+{
+	const struct rn_streams *s = &n->t->streams;
+	uint32_t sigs = rn_sigs_count(s->sigs);
+	int rc = RN_OK;
+
+	n->streams = s->group[n->group].ranks;
+	memset(n->calls, 0, sigs * sizeof(*n->calls));
+	memset(n->times, 0, rn_rules_count(s->rules) * sizeof(*n->times));
+	n->times[s->group[n->group].root] = 1;
+	rn_rules_counts(s->rules, rn_streams_loops(s), rn_streams_rounds(s, n->group), n->times,
+			n->calls);
+	for (uint32_t i = 0; i < sigs && rc == RN_OK; i++) {
+		const struct rn_template *t;
+
+		if (!n->calls[i])
+			continue;
+		t = rn_templates_get(&n->templates, i);
+		rc = t ? need_names(n, t, err) : rn_err_nomem(err);
+	}
+	if (rc == RN_OK && n->t->values.share && !all_have_values(n))
+		return wrong_stream(n->t, n->group, "fewer values than calls", err);
+	return rc;
+}
+
+/* Calls have their elastic values, and are relative to communicators that are known. */
+static int check_needs(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	const struct rn_streams *s = &t->streams;
+	struct needs n = { .t = t, .scratch = scratch, .names = rn_sigs_new(scratch) };
+	int rc = RN_OK;
+
+	n.calls = rn_new(scratch, uint64_t, (size_t)rn_sigs_count(s->sigs) + 1);
+	n.times = rn_new(scratch, uint64_t, (size_t)rn_rules_count(s->rules) + 1);
+	if (!n.names || !n.calls || !n.times ||
+	    rn_templates_init(&n.templates, scratch, &t->vocab, s->sigs) < 0)
+		return rn_err_nomem(err);
+	for (; n.group < s->groups && rc == RN_OK; n.group++)
+		rc = check_group(&n, err);
+	rn_templates_free(&n.templates);
+	return rc;
 }
 
 /* Holes need the section that says what stands in them. */
 static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
+	(void)scratch;
 	for (uint32_t i = 0; !t->values.share && i < rn_sigs_count(t->streams.sigs); i++) {
 		size_t len;
 		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
@@ -287,7 +402,17 @@ static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struc
 		if (rn_call_elastics(sig, len, NULL))
 			return rn_err_set(err, RN_E_DATA, "section values is missing");
 	}
-	return check_values(t, scratch, err);
+	return RN_OK;
+}
+
+static int check_comms(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
+{
+	int rc = t->comms ? rn_comms_check(t->comms, err) : RN_OK;
+
+	(void)scratch;
+	if (rc < 0)
+		rn_err_prefix(err, "section comms");
+	return rc;
 }
 
 /* All events can be read. */
@@ -310,9 +435,9 @@ static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struc
 }
 
 /* In this order: what comes later relies on what came before. */
-static check_fn *const checks[] = { check_vocab,    check_streams,  check_markers,
-				    rn_check_comms, check_requests, check_holes,
-				    check_times,    check_moments,  check_order };
+static check_fn *const checks[] = { check_vocab,    check_streams, check_markers, check_comms,
+				    check_requests, check_holes,   check_needs,   check_times,
+				    check_moments,  check_order };
 
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {
