@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "cmd/cmd.h"
-#include "read/call_times_reader.h"
 #include "read/event_reader.h"
 #include "read/event_text.h"
 #include "read/stream_printer.h"
@@ -53,8 +52,7 @@ struct dump {
 	const char *file;
 	struct rn_printer *printer;
 	struct symbols *symbols;
-	struct rn_moment_view *times; /* NULL: the trace has none */
-	struct rn_err err;            /* what is wrong with them */
+	struct rn_err err; /* what is wrong with the times */
 	struct rn_buf out;
 	struct rn_arena mem;
 	bool gone; /* the reader of our output */
@@ -148,20 +146,6 @@ static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 	return code;
 }
 
-static int begin_times(struct dump *d)
-{
-	int rc = RN_OK;
-
-	if (d->t->moments)
-		rc = rn_moment_view_new(&d->mem, d->t, NULL, &d->times, &d->err);
-	if (rc == RN_E_DATA)
-		return fail(EXIT_INPUT, "%s: section time: %s", d->file, d->err.text);
-	if (rc < 0)
-		return fail_memory(d->file);
-	rn_printer_times(d->printer, d->times, &d->err);
-	return EXIT_DONE;
-}
-
 static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder *names)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&d->mem);
@@ -209,17 +193,17 @@ static int dump_order(struct dump *d)
 static int dump_ranks(struct dump *d)
 {
 	uint64_t threads = d->t->threads;
-	int code;
+	int code = EXIT_DONE;
 
 	d->printer = rn_printer_new(&d->mem, d->t, json ? rn_decode_json : rn_decode_text);
 	if (!d->printer)
 		return fail_memory(d->file);
 	rn_printer_symbols(d->printer, symbols_name, d->symbols);
-	code = begin_times(d);
-	if (code == EXIT_DONE && (ranks.first == ranks.last || !nothing_to_print(d)))
+	if (rn_printer_times(d->printer, &d->err) < 0)
+		code = fail_memory(d->file);
+	else if (ranks.first == ranks.last || !nothing_to_print(d))
 		code = dump_streams(d, ranks.first * threads, ranks.last * threads + threads - 1);
 	rn_printer_free(d->printer);
-	rn_moment_view_free(d->times);
 	return code;
 }
 

@@ -11,15 +11,9 @@
 #include "model/markers.h"
 #include "read/trace.h"
 
-/* What is to be known of a signature. */
-struct sig {
-	uint32_t func;
-	enum rn_marker marker;
-};
-
 struct rn_moment_view {
 	const struct rn_trace *t;
-	struct sig *sig;
+	struct rn_markers markers;
 	uint64_t origin;     /* of all times; nanoseconds of rank 0's clock */
 	struct rn_arena mem; /* of the stream */
 	struct rn_arena grains;
@@ -80,46 +74,22 @@ static uint64_t since_origin(const struct rn_moment_view *v, uint64_t ticks)
 
 /* ---- making one ---- */
 
-static int look_at_sigs(struct rn_moment_view *v, struct rn_arena *mem)
-{
-	const struct rn_sigs *sigs = v->t->streams.sigs;
-	const struct rn_markers markers = rn_markers_of(&v->t->vocab);
-
-	v->sig = rn_new(mem, struct sig, rn_sigs_count(sigs));
-	if (!v->sig)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
-		size_t len;
-		const void *bytes = rn_sigs_get(sigs, i, &len);
-		uint64_t function = rn_call_function(bytes, len);
-
-		v->sig[i] =
-			(struct sig){ (uint32_t)function, rn_marker_function(&markers, function) };
-	}
-	return RN_OK;
-}
-
-int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
-		       const struct rn_moment_view *other, struct rn_moment_view **out,
-		       struct rn_err *err)
+struct rn_moment_view *rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
+					  const struct rn_moment_view *other)
 {
 	struct rn_moment_view *v = rn_new(mem, struct rn_moment_view, 1);
 
-	*out = v;
 	if (!v)
-		return rn_err_nomem(err);
+		return NULL;
 	v->t = t;
+	v->markers = rn_markers_of(&t->vocab);
 	rn_arena_init(&v->mem, SIZE_MAX);
 	rn_arena_init(&v->grains, SIZE_MAX);
-	if (other) {
-		v->sig = other->sig;
+	if (other)
 		v->origin = other->origin;
-		return RN_OK;
-	}
-	if (look_at_sigs(v, mem) < 0)
-		return rn_err_nomem(err);
-	find_origin(v);
-	return RN_OK;
+	else
+		find_origin(v);
+	return v;
 }
 
 void rn_moment_view_free(struct rn_moment_view *v)
@@ -188,21 +158,30 @@ static enum rn_moment_kind kind_of(enum rn_marker marker, enum rn_marker before)
 	return marker == RN_MARKER_ENTER ? RN_MOMENT_ENTER : RN_MOMENT_NONE;
 }
 
+static uint64_t function_of(const struct rn_moment_view *v, uint32_t symbol)
+{
+	size_t len;
+	const void *sig = rn_sigs_get(v->t->streams.sigs, symbol, &len);
+
+	return rn_call_function(sig, len);
+}
+
 /* The n symbols of a chunk: what they are. */
 static void get_symbols(struct rn_moment_view *v, uint64_t first, uint32_t n)
 {
-	enum rn_marker before = RN_MARKER_NONE;
+	enum rn_marker marker, before = RN_MARKER_NONE;
 	uint32_t symbol;
 
 	rn_walk_seek(&v->walk, first ? first - 1 : 0);
 	if (first && rn_walk_next(&v->walk, &symbol))
-		before = v->sig[symbol].marker;
+		before = rn_marker_function(&v->markers, function_of(v, symbol));
 	rn_walk_read(&v->walk, v->symbol, n);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct sig *s = &v->sig[v->symbol[i]];
+	for (uint32_t i = 0; i < n; i++, before = marker) {
+		uint64_t function = function_of(v, v->symbol[i]);
 
-		v->m[i] = (struct rn_moment){ .func = s->func, .kind = kind_of(s->marker, before) };
-		before = s->marker;
+		marker = rn_marker_function(&v->markers, function);
+		v->m[i] = (struct rn_moment){ .func = (uint32_t)function,
+					      .kind = kind_of(marker, before) };
 	}
 }
 

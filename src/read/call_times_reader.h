@@ -18,11 +18,10 @@ struct rn_arena;
 struct rn_moment_view; /* opaque */
 struct rn_trace;
 
-/* Of a trace that has such times, which outlives it. It has the table and the
- * origin of `other`, which must outlive it, if that is not NULL. */
-int rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
-		       const struct rn_moment_view *other, struct rn_moment_view **out,
-		       struct rn_err *err);
+/* Of a trace that has such times, which outlives it; with the origin of `other`, if that is not
+ * NULL. NULL without memory. */
+struct rn_moment_view *rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
+					  const struct rn_moment_view *other);
 void rn_moment_view_free(struct rn_moment_view *v);
 
 /* Goes to a stream, which is of that group. RN_OK, RN_E_NOMEM or RN_E_DATA. */

@@ -17,7 +17,9 @@ struct group {
 };
 
 struct rn_calls {
+	struct rn_arena *tables;
 	const struct rn_trace *t;
+	const struct rn_calls *other;  /* or NULL */
 	struct rn_templates templates; /* `owner`: the stream whose ranks it has */
 	struct rn_nesting *nesting;
 	struct group *group;
@@ -161,7 +163,9 @@ struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
 
 	if (!c)
 		return NULL;
+	c->tables = mem;
 	c->t = t;
+	c->other = other;
 	rn_arena_init(&c->mem, SIZE_MAX);
 	c->nesting = other ? other->nesting
 			   : rn_nesting_new(mem, &t->vocab, s->sigs, s->rules, rn_streams_loops(s));
@@ -174,16 +178,20 @@ struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
 	return c->requests ? c : NULL;
 }
 
-void rn_calls_times(struct rn_calls *c, struct rn_moment_view *times, struct rn_err *err)
+int rn_calls_times(struct rn_calls *c, struct rn_err *err)
 {
-	c->times = times;
+	if (!c->t->moments)
+		return RN_OK;
+	c->times = rn_moment_view_new(c->tables, c->t, c->other ? c->other->times : NULL);
 	c->times_err = err;
+	return c->times ? RN_OK : RN_E_NOMEM;
 }
 
 void rn_calls_free(struct rn_calls *c)
 {
 	if (!c)
 		return;
+	rn_moment_view_free(c->times);
 	rn_numbering_free(c->requests);
 	rn_templates_free(&c->templates);
 	rn_arena_free(&c->mem);

@@ -37,7 +37,6 @@
 struct rn_arena;
 struct rn_calls; /* opaque */
 struct rn_comms;
-struct rn_moment_view;
 struct rn_trace;
 
 /* A call, or a marker. Valid until the next one is read. */
@@ -55,13 +54,14 @@ struct rn_call {
 	uint64_t start, end;
 };
 
-/* At no stream, with the tables of nesting of `other`, if it is not NULL. It must outlive it. NULL
- * without memory. */
+/* At no stream, with the tables of nesting and the origin of times of `other`, if it is not NULL.
+ * It must outlive the iterator. NULL without memory. */
 struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
 			      const struct rn_calls *other);
 
-/* Calls have times from now on; `err` then contains why those of a stream cannot be read. */
-void rn_calls_times(struct rn_calls *c, struct rn_moment_view *times, struct rn_err *err);
+/* Calls have times from now on, if the trace contains them; `err` then contains why those of a
+ * stream cannot be read. RN_OK or RN_E_NOMEM. */
+int rn_calls_times(struct rn_calls *c, struct rn_err *err);
 
 /* Releases what is not in the arena. */
 void rn_calls_free(struct rn_calls *c);

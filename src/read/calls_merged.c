@@ -6,14 +6,12 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "model/chunk_list.h"
-#include "read/call_times_reader.h"
 #include "read/trace.h"
 
 struct source {
 	uint64_t stream;
 	uint32_t group;
 	struct rn_calls *calls;
-	struct rn_moment_view *times;
 	struct rn_call call; /* the next one */
 };
 
@@ -34,12 +32,7 @@ static int open_source(struct rn_calls_merged *m, struct source *s, struct rn_ar
 	s->calls = rn_calls_new(mem, t, s == first ? NULL : first->calls);
 	if (rc < 0 || !s->calls)
 		return rc < 0 ? rc : RN_E_NOMEM;
-	rc = rn_moment_view_new(mem, t, s == first ? NULL : first->times, &s->times, m->err);
-	if (rc < 0)
-		s->times = NULL; /* it has released itself */
-	else
-		rn_calls_times(s->calls, s->times, m->err);
-	return rc;
+	return rn_calls_times(s->calls, m->err);
 }
 
 int rn_calls_merged_new(struct rn_arena *mem, const struct rn_trace *t,
@@ -67,10 +60,8 @@ int rn_calls_merged_new(struct rn_arena *mem, const struct rn_trace *t,
 
 void rn_calls_merged_free(struct rn_calls_merged *m)
 {
-	for (uint32_t i = 0; m && i < m->sources; i++) {
+	for (uint32_t i = 0; m && i < m->sources; i++)
 		rn_calls_free(m->source[i].calls);
-		rn_moment_view_free(m->source[i].times);
-	}
 }
 
 /* Reads the next call of a stream, markers excluded. 1, 0 at the end of its times, or an error. */

@@ -43,9 +43,9 @@ void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, u
 	p->decoder.symbol_arg = arg;
 }
 
-void rn_printer_times(struct rn_printer *p, struct rn_moment_view *times, struct rn_err *err)
+int rn_printer_times(struct rn_printer *p, struct rn_err *err)
 {
-	rn_calls_times(p->calls, times, err);
+	return rn_calls_times(p->calls, err);
 }
 
 void rn_printer_free(struct rn_printer *p)

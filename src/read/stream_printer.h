@@ -25,7 +25,6 @@
 struct rn_arena;
 struct rn_buf;
 struct rn_err;
-struct rn_moment_view;
 struct rn_printer; /* opaque */
 struct rn_trace;
 
@@ -38,8 +37,8 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 /* From now on frames of stacks have these names (struct rn_decoder). */
 void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, uint32_t node),
 			void *arg);
-/* Lines have times from now on; in `err` is then why those of a stream cannot be read. */
-void rn_printer_times(struct rn_printer *p, struct rn_moment_view *times, struct rn_err *err);
+/* As rn_calls_times. */
+int rn_printer_times(struct rn_printer *p, struct rn_err *err);
 
 /* Gives back what is not in the arena. */
 void rn_printer_free(struct rn_printer *p);

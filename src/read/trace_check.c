@@ -223,12 +223,11 @@ static int check_stream_moments(struct rn_moment_view *v, const struct rn_trace 
 static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_chunk_list *l = t->moments;
-	struct rn_moment_view *v = NULL;
+	struct rn_moment_view *v = l ? rn_moment_view_new(scratch, t, NULL) : NULL;
 	int rc = RN_OK;
 
-	if (!l)
-		return RN_OK;
-	rc = rn_moment_view_new(scratch, t, NULL, &v, err);
+	if (!v)
+		return l ? rn_err_nomem(err) : RN_OK;
 	for (uint32_t i = 0; rc == RN_OK && i < l->stream.n; i++)
 		rc = check_stream_moments(v, t, rn_chunk_list_at(l, i)->stream, err);
 	if (rc == RN_E_DATA)

@@ -30,7 +30,6 @@
 #include "model/markers.h"
 #include "order/replay_plan.h"
 #include "read/call_text.h"
-#include "read/call_times_reader.h"
 #include "read/event_reader.h"
 #include "read/event_text.h"
 #include "read/output_form.h"
@@ -95,19 +94,15 @@ static inline void print_stream(const struct rn_trace *t, uint64_t stream, struc
 static inline void print_calls(const struct rn_trace *t, struct rn_arena *mem, rn_decode_fn *form)
 {
 	struct rn_printer *p = rn_printer_new(mem, t, form);
-	struct rn_moment_view *times = NULL;
 	struct rn_err err = { 0 };
 	struct rn_buf out = { 0 };
 
 	require(p != NULL);
-	if (p && (!t->moments || is_done(rn_moment_view_new(mem, t, NULL, &times, &err)))) {
-		rn_printer_times(p, times, &err);
+	if (p && is_done(rn_printer_times(p, &err)))
 		for (uint64_t i = 0; i < 4; i++)
 			print_stream(t, (t->streams.ranks - 1) * i / 3, p, &out);
-	}
 	require_text(&out);
 	rn_printer_free(p);
-	rn_moment_view_free(times);
 	rn_buf_free(&out);
 }
 

@@ -1,7 +1,6 @@
 /* test_calls_merged.c - the calls of all streams by their end times, against each stream alone. */
 #include "base/arena.h"
 #include "model/chunk_list.h"
-#include "read/call_times_reader.h"
 #include "read/calls.h"
 #include "read/calls_merged.h"
 #include "read/trace.h"
@@ -22,13 +21,11 @@ static unsigned calls;
 static void read_streams(void)
 {
 	struct rn_err err = { 0 };
-	struct rn_moment_view *times;
 	struct rn_calls *c = rn_calls_new(&mem, &t, NULL);
 	struct rn_call call;
 	uint32_t group;
 
-	CHECK(rn_moment_view_new(&mem, &t, NULL, &times, &err) == RN_OK);
-	rn_calls_times(c, times, &err);
+	CHECK(rn_calls_times(c, &err) == RN_OK);
 	for (uint32_t i = 0; i < t.moments->stream.n; i++) {
 		uint64_t s = RN_SEG_AT(&t.moments->stream, struct rn_chunk_stream, i)->stream;
 
@@ -40,7 +37,6 @@ static void read_streams(void)
 								 call.start, call.end };
 	}
 	rn_calls_free(c);
-	rn_moment_view_free(times);
 }
 
 /* The iterator delivers each call that ends at `from` or later once, by end times. */
