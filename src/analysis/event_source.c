@@ -117,15 +117,6 @@ const char *const *rn_orders_comms(const struct rn_orders *o, uint32_t *n)
 	return o->t->order->comm;
 }
 
-const char *rn_orders_function(const struct rn_orders *o, const struct rn_order *of, uint32_t site)
-{
-	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, of->site[site].function);
-
-	if (f)
-		return f->name;
-	return o->reader ? "?" : rn_order_function(o->t, site);
-}
-
 bool rn_orders_any(const struct rn_trace *t)
 {
 	const uint32_t chooses = RN_IS_probes | RN_IS_tests | RN_IS_any | RN_IS_some;

@@ -50,9 +50,6 @@ int rn_orders_read(const struct rn_orders *o, uint64_t stream, struct rn_arena *
 /* Communicators that have come up so far: number i + 1 is name[i]. */
 const char *const *rn_orders_comms(const struct rn_orders *o, uint32_t *n);
 
-/* The name of the function of a site, which is of a stream that was read. */
-const char *rn_orders_function(const struct rn_orders *o, const struct rn_order *of, uint32_t site);
-
 /* Whether a trace that has every call may have events at all: whether functions are used in it that
  * choose, or wildcards. O(vocabulary). */
 bool rn_orders_any(const struct rn_trace *t);

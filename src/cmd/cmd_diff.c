@@ -92,7 +92,7 @@ static void name_site(const struct diff *d, const struct side *s, uint32_t i, st
 	const char *const *comm = rn_orders_comms(&s->orders, &comms);
 
 	rn_buf_clear(out);
-	rn_put(out, rn_orders_function(&s->orders, &s->order, i));
+	rn_order_put_function(&s->t, site, i, out);
 	rn_buf_byte(out, ' ');
 	rn_put(out, site->comm ? comm[site->comm - 1] : "");
 	if (d->places && site->place) {

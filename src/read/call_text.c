@@ -292,7 +292,7 @@ static bool is_seconds(const char *s, size_t n)
 /* The return value, unless it was not recorded. A call that never returned has `unfinished`
  * instead: the process ended in it, or a jump left it. A number of seconds is a name in a trace,
  * and a number in both forms. */
-static void put_ret(struct view *v, const char *before, const char *unfinished)
+static void put_ret(struct view *v, const char *unfinished)
 {
 	const struct rn_template *t = v->c->args;
 	const struct rn_value *ret = &t->value[t->top[t->ret]];
@@ -300,7 +300,7 @@ static void put_ret(struct view *v, const char *before, const char *unfinished)
 
 	if (word && ret->word == v->d->keywords.nothing)
 		return;
-	rn_put(v->out, before);
+	rn_put(v->out, v->form->ret);
 	if (word && ret->word == v->d->keywords.unset)
 		rn_put(v->out, unfinished);
 	else if (ret->kind == RN_V_NAME && is_seconds(ret->text, ret->len))
@@ -343,13 +343,13 @@ static bool any_matched(const struct rn_value *list)
 
 /* Prints the match of a status, or of a list of statuses, that the program ignored; false if there
  * is none. */
-static bool try_matched(struct view *v, const struct rn_value *value, const char *before)
+static bool try_matched(struct view *v, const struct rn_value *value)
 {
 	bool list = value->kind == RN_V_LIST && all_ignored(value) && any_matched(value);
 
 	if (!list && !is_matched(value))
 		return false;
-	rn_put(v->out, before);
+	rn_put(v->out, v->form->matched);
 	if (list)
 		put_matched_list(v, value);
 	else
@@ -357,13 +357,13 @@ static bool try_matched(struct view *v, const struct rn_value *value, const char
 	return true;
 }
 
-static void put_all_matched(struct view *v, const char *before)
+static void put_all_matched(struct view *v)
 {
 	struct params p = params_of(v->c->args);
 	const struct rn_value *value;
 
 	while (v->statuses && (value = next_param(&p)))
-		if (try_matched(v, value, before))
+		if (try_matched(v, value))
 			return;
 }
 
@@ -405,45 +405,43 @@ static void put_frame(const struct rn_decoder *d, const struct rn_form *form, ui
 }
 
 void rn_decode_stack(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
-		     const char *between, struct rn_buf *out)
+		     struct rn_buf *out)
 {
+	rn_put(out, form->site[0]);
+	if (!node && !form->quote_names)
+		rn_buf_byte(out, '?');
 	for (uint32_t i = node; i; i = d->sites->node[i - 1].caller) {
 		if (i != node)
-			rn_put(out, between);
+			rn_put(out, form->site[1]);
 		put_frame(d, form, i - 1, out);
 	}
+	rn_put(out, form->site[2]);
 }
 
-static void put_site(struct view *v, const char *before, const char *between, const char *behind)
+static void put_site(struct view *v)
 {
-	const struct rn_template *t = v->c->args;
+	if (v->d->sites && v->c->args->has_site)
+		rn_decode_stack(v->d, v->form, v->c->args->site, v->out);
+}
 
-	if (!v->d->sites || !t->has_site)
-		return;
-	rn_put(v->out, before);
-	if (!t->site && !v->form->quote_names)
-		rn_buf_byte(v->out, '?');
-	rn_decode_stack(v->d, v->form, t->site, between, v->out);
-	rn_put(v->out, behind);
+/* The call with its arguments and what it returned. */
+static void put_call(struct view *v, const char *unfinished)
+{
+	const struct rn_call *c = v->c;
+
+	v->form->head(v->out, c->rank, c->thread, c->seq);
+	rn_put(v->out, c->args->func->name);
+	rn_put(v->out, v->form->args);
+	put_params(v);
+	rn_put(v->out, v->form->args_end);
+	put_ret(v, unfinished);
 }
 
 void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct rn_buf *out)
 {
 	struct view v = { d, c, &rn_form_text, out, false };
 
-	rn_put_u64(out, c->rank);
-	if (c->thread) {
-		rn_buf_byte(out, '.');
-		rn_put_u64(out, c->thread);
-	}
-	rn_buf_byte(out, ' ');
-	rn_put_u64(out, c->seq);
-	rn_buf_byte(out, ' ');
-	rn_put(out, c->args->func->name);
-	rn_buf_byte(out, '(');
-	put_params(&v);
-	rn_buf_byte(out, ')');
-	put_ret(&v, " = ", "? unfinished");
+	put_call(&v, "? unfinished");
 	if (c->timed) {
 		put_seconds(out, " [", c->start);
 		put_seconds(out, " ", c->end - c->start);
@@ -454,38 +452,25 @@ void rn_decode_text(const struct rn_decoder *d, const struct rn_call *c, struct 
 		rn_put_u64(out, c->parent);
 		rn_buf_byte(out, '>');
 	}
-	put_all_matched(&v, " matched=");
-	put_site(&v, " at ", " < ", "");
-	rn_buf_byte(out, '\n');
+	put_all_matched(&v);
+	put_site(&v);
+	rn_put(out, v.form->end);
 }
 
 void rn_decode_json(const struct rn_decoder *d, const struct rn_call *c, struct rn_buf *out)
 {
 	struct view v = { d, c, &rn_form_json, out, false };
 
-	rn_put(out, "{\"rank\":");
-	rn_put_u64(out, c->rank);
-	if (c->thread) {
-		rn_put(out, ",\"thread\":");
-		rn_put_u64(out, c->thread);
-	}
-	rn_put(out, ",\"seq\":");
-	v.form->number(out, (int64_t)c->seq); /* lengths are below 2^63 */
-	rn_put(out, ",\"call\":\"");
-	rn_put(out, c->args->func->name);
-	rn_put(out, "\",\"args\":{");
-	put_params(&v);
-	rn_buf_byte(out, '}');
-	put_ret(&v, ",\"ret\":", "null,\"unfinished\":true");
+	put_call(&v, "null,\"unfinished\":true");
 	if (c->depth) {
 		rn_put(out, ",\"parent\":");
 		v.form->number(out, (int64_t)c->parent);
 	}
-	put_all_matched(&v, ",\"matched\":");
+	put_all_matched(&v);
 	if (c->timed) {
 		put_seconds(out, ",\"start\":", c->start);
 		put_seconds(out, ",\"end\":", c->end);
 	}
-	put_site(&v, ",\"site\":[", ",", "]");
-	rn_put(out, "}\n");
+	put_site(&v);
+	rn_put(out, v.form->end);
 }

@@ -53,8 +53,8 @@ rn_decode_fn rn_decode_json;
 void rn_decode_value(const struct rn_decoder *d, const struct rn_form *form,
 		     const struct rn_value *value, struct rn_buf *out);
 
-/* The frames of a stack, whose innermost is node - 1 of d->sites, with `between` between them. */
+/* The call site: the stack whose innermost frame is node - 1 of d->sites; 0: it is not known. */
 void rn_decode_stack(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
-		     const char *between, struct rn_buf *out);
+		     struct rn_buf *out);
 
 #endif

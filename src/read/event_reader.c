@@ -8,16 +8,8 @@
 #include "read/trace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-
-static const char *terminated(struct rn_arena *mem, const char *s, size_t n)
-{
-	char *copy = rn_new(mem, char, n + 1);
-
-	if (copy && n)
-		memcpy(copy, s, n);
-	return copy;
-}
 
 static int name_comms(struct rn_order_view *v, const struct rn_order_list *l, struct rn_arena *mem)
 {
@@ -32,41 +24,43 @@ static int name_comms(struct rn_order_view *v, const struct rn_order_list *l, st
 	for (uint32_t i = 0; i < n && comm; i++) {
 		size_t len;
 		const char *s = rn_sigs_get(names, i, &len);
+		char *copy = rn_new(mem, char, len + 1);
 
-		comm[i] = terminated(mem, s, len);
-		if (!comm[i])
+		if (!copy)
 			return RN_E_NOMEM;
+		comm[i] = memcpy(copy, s, len);
 	}
 	v->comm = comm;
 	v->comms = n;
 	return comm ? RN_OK : RN_E_NOMEM;
 }
 
+static uint32_t number_of(const struct rn_order_place *p)
+{
+	char name[256]; /* longer than those of all functions */
+
+	snprintf(name, sizeof(name), "%.*s", (int)p->function_len, p->function);
+	return p->function_len ? rn_mpi_find(name) : RN_ORDER_NO_FUNCTION;
+}
+
 static int name_sites(struct rn_order_view *v, const struct rn_order_list *l, struct rn_arena *mem,
 		      uint32_t nodes, struct rn_err *err)
 {
 	struct rn_order_site *site = rn_new(mem, struct rn_order_site, v->sites);
-	const char **function = rn_new(mem, const char *, v->sites);
 
-	if (!site || !function)
+	if (!site)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < v->sites; i++) {
 		struct rn_order_place p = rn_order_list_site(l, i);
 
 		if (p.node > nodes)
 			return rn_err_set(err, RN_E_DATA, "the stack of site %u is not there", i);
-		function[i] = terminated(mem, p.function, p.function_len);
-		if (!function[i])
-			return RN_E_NOMEM;
 		site[i] = (struct rn_order_site){ .kind = p.kind,
-						  .function = p.function_len
-								      ? rn_mpi_find(function[i])
-								      : RN_ORDER_NO_FUNCTION,
+						  .function = number_of(&p),
 						  .comm = v->site_comm[i],
 						  .place = p.node };
 	}
 	v->site = site;
-	v->function = function;
 	return RN_OK;
 }
 
@@ -115,9 +109,4 @@ int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *m
 	out->site = v->site;
 	out->sites = v->sites;
 	return RN_OK;
-}
-
-const char *rn_order_function(const struct rn_trace *t, uint32_t site)
-{
-	return t->order->function[site];
 }

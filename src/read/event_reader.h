@@ -25,8 +25,7 @@ struct rn_trace;
 struct rn_order_view {
 	const struct rn_order_site *site;
 	const uint32_t *site_comm;
-	const char *const *function; /* by site: its name */
-	const char *const *comm;     /* the first one is number 1 */
+	const char *const *comm; /* the first one is number 1 */
 	uint32_t sites, comms;
 };
 
@@ -36,8 +35,5 @@ int rn_order_view_new(struct rn_trace *t, struct rn_err *err);
 /* The events of a stream, in the arena: none if it has none. RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err);
-
-/* The name of the function of an event site. The trace must have events. */
-const char *rn_order_function(const struct rn_trace *t, uint32_t site);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/number_text.h"
 #include "encode/call_words.h"
-#include "read/event_reader.h"
 #include "read/output_form.h"
 #include "read/trace.h"
 
@@ -88,15 +87,6 @@ static void put_param(struct line *l, const struct rn_proto *f, uint32_t param)
 		comm_name(l, name);
 }
 
-static const char *function_name(const struct line *l)
-{
-	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, l->site->function);
-
-	if (rn_order_kinds[l->site->kind].name)
-		return rn_order_kinds[l->site->kind].name;
-	return f ? f->name : l->x->t->order ? rn_order_function(l->x->t, l->place) : "?";
-}
-
 static bool is_time(const struct line *l)
 {
 	return l->site->kind == RN_ORDER_VALUE && l->site->function < rn_mpi_vocab.funcs &&
@@ -135,7 +125,7 @@ static void put_match(struct line *l, const struct rn_order_done *d)
 	rn_buf_byte(l->out, '}');
 }
 
-static void put_matched(struct line *l, const char *before)
+static void put_matched(struct line *l)
 {
 	bool list = l->n > 1 || l->site->kind == RN_ORDER_SOME, any = false;
 
@@ -143,7 +133,7 @@ static void put_matched(struct line *l, const char *before)
 		any |= (l->done[i].flags & (RN_ORDER_MATCHED | RN_ORDER_CANCELLED)) != 0;
 	if (!any || l->site->kind == RN_ORDER_PROBE)
 		return;
-	rn_put(l->out, before);
+	rn_put(l->out, l->form->matched);
 	if (list)
 		rn_buf_byte(l->out, '[');
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -153,15 +143,6 @@ static void put_matched(struct line *l, const char *before)
 	}
 	if (list)
 		rn_buf_byte(l->out, ']');
-}
-
-static void put_stack(struct line *l, const char *before, const char *between, const char *behind)
-{
-	if (!l->site->place)
-		return;
-	rn_put(l->out, before);
-	rn_decode_stack(l->x->decoder, l->form, l->site->place, between, l->out);
-	rn_put(l->out, behind);
 }
 
 static void put_result(struct line *l)
@@ -177,63 +158,42 @@ static void put_result(struct line *l)
 		l->form->number(l->out, v);
 }
 
-static void put_number(struct line *l)
+void rn_order_put_function(const struct rn_trace *t, const struct rn_order_site *s, uint32_t place,
+			   struct rn_buf *out)
+{
+	const struct rn_func *f = rn_vocab_func(&rn_mpi_vocab, s->function);
+	struct rn_order_place p = { .function = "?", .function_len = 1 };
+
+	if (!f && t->order)
+		p = rn_order_list_site(t->events, place);
+	if (rn_order_kinds[s->kind].name)
+		rn_put(out, rn_order_kinds[s->kind].name);
+	else if (f)
+		rn_put(out, f->name);
+	else
+		rn_buf_add(out, p.function, p.function_len);
+}
+
+static void put_line(struct line *l)
 {
 	const struct rn_order_text *x = l->x;
 
-	rn_put_u64(l->out, x->rank);
-	if (x->thread) {
-		rn_buf_byte(l->out, '.');
-		rn_put_u64(l->out, x->thread);
-	}
-	rn_buf_byte(l->out, ' ');
-	rn_put_u64(l->out, x->seq);
-	rn_buf_byte(l->out, ' ');
-}
-
-static void put_text(struct line *l)
-{
-	if (!l->x->bare)
-		put_number(l);
-	rn_put(l->out, function_name(l));
-	rn_buf_byte(l->out, '(');
+	if (!x->bare)
+		l->form->head(l->out, x->rank, x->thread, x->seq);
+	rn_order_put_function(x->t, l->site, l->place, l->out);
+	rn_put(l->out, l->form->args);
 	put_params(l);
-	rn_put(l->out, ") = ");
+	rn_put(l->out, l->form->args_end);
+	rn_put(l->out, l->form->ret);
 	put_result(l);
 	if (l->times) {
-		rn_put(l->out, " times=");
+		rn_put(l->out, x->json ? ",\"times\":" : " times=");
 		rn_put_u64(l->out, l->times);
 	}
-	put_matched(l, " matched=");
-	put_stack(l, " at ", " < ", "");
-	rn_buf_byte(l->out, '\n');
-}
-
-static void put_json(struct line *l)
-{
-	const struct rn_order_text *x = l->x;
-
-	rn_put(l->out, "{\"rank\":");
-	rn_put_u64(l->out, x->rank);
-	if (x->thread) {
-		rn_put(l->out, ",\"thread\":");
-		rn_put_u64(l->out, x->thread);
-	}
-	rn_put(l->out, ",\"seq\":");
-	l->form->number(l->out, (int64_t)x->seq);
-	rn_put(l->out, ",\"call\":\"");
-	rn_put(l->out, function_name(l));
-	rn_put(l->out, "\",\"args\":{");
-	put_params(l);
-	rn_put(l->out, "},\"ret\":");
-	put_result(l);
-	if (l->times) {
-		rn_put(l->out, ",\"times\":");
-		rn_put_u64(l->out, l->times);
-	}
-	put_matched(l, ",\"matched\":");
-	put_stack(l, ",\"site\":[", ",", "]");
-	rn_put(l->out, "}\n");
+	put_matched(l);
+	if (l->site->place)
+		rn_decode_stack(x->decoder, l->form, l->site->place, l->out);
+	rn_put(l->out, l->form->end);
 }
 
 bool rn_order_text_next(struct rn_order_text *x, uint64_t from, uint64_t to, struct rn_buf *out)
@@ -256,7 +216,7 @@ bool rn_order_text_next(struct rn_order_text *x, uint64_t from, uint64_t to, str
 		l.ret = value ? o->value[x->value] : 0;
 	}
 	if (x->seq + (l.times ? l.times : 1) > from)
-		x->json ? put_json(&l) : put_text(&l);
+		put_line(&l);
 	x->seq += l.times ? l.times : 1;
 	x->half = l.times && r->done;
 	if (!l.times) {

@@ -41,6 +41,11 @@ struct rn_order_text {
 	bool half; /* the failures of the row are behind */
 };
 
+/* Appends the name of a site's function, or of its kind. The site is number `place` of a trace of
+ * events. */
+void rn_order_put_function(const struct rn_trace *t, const struct rn_order_site *s, uint32_t place,
+			   struct rn_buf *out);
+
 /* Appends the next line if it has a call of from .. to; false at the end. */
 bool rn_order_text_next(struct rn_order_text *x, uint64_t from, uint64_t to, struct rn_buf *out);
 

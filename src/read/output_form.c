@@ -126,5 +126,58 @@ static void json_key(struct rn_buf *out, const char *name)
 	rn_put(out, "\":");
 }
 
-const struct rn_form rn_form_text = { ", ", rn_put_i64, quote_text, put_label, text_key, false };
-const struct rn_form rn_form_json = { ",", json_number, quote_json, quote_json, json_key, true };
+static void text_head(struct rn_buf *out, uint64_t rank, uint64_t thread, uint64_t seq)
+{
+	rn_put_u64(out, rank);
+	if (thread) {
+		rn_buf_byte(out, '.');
+		rn_put_u64(out, thread);
+	}
+	rn_buf_byte(out, ' ');
+	rn_put_u64(out, seq);
+	rn_buf_byte(out, ' ');
+}
+
+static void json_head(struct rn_buf *out, uint64_t rank, uint64_t thread, uint64_t seq)
+{
+	rn_put(out, "{\"rank\":");
+	rn_put_u64(out, rank);
+	if (thread) {
+		rn_put(out, ",\"thread\":");
+		rn_put_u64(out, thread);
+	}
+	rn_put(out, ",\"seq\":");
+	json_number(out, (int64_t)seq); /* lengths are below 2^63 */
+	rn_put(out, ",\"call\":\"");
+}
+
+const struct rn_form rn_form_text = {
+	.separator = ", ",
+	.number = rn_put_i64,
+	.quote = quote_text,
+	.label = put_label,
+	.key = text_key,
+	.head = text_head,
+	.args = "(",
+	.args_end = ")",
+	.ret = " = ",
+	.matched = " matched=",
+	.site = { " at ", " < ", "" },
+	.end = "\n",
+};
+
+const struct rn_form rn_form_json = {
+	.separator = ",",
+	.number = json_number,
+	.quote = quote_json,
+	.label = quote_json,
+	.key = json_key,
+	.head = json_head,
+	.args = "\",\"args\":{",
+	.args_end = "}",
+	.ret = ",\"ret\":",
+	.matched = ",\"matched\":",
+	.site = { ",\"site\":[", ",", "]" },
+	.end = "}\n",
+	.quote_names = true,
+};

@@ -62,10 +62,8 @@ static void put_site(struct page *p, const struct rn_disorder_site *s)
 	rn_put(p->out, f ? f->name : "a function that is not known here");
 	if (comm && !is_world(comm))
 		rn_putf(p->out, " on %s", comm);
-	if (s->site.place) {
-		rn_put(p->out, " at ");
-		rn_decode_stack(&p->names, &rn_form_text, s->site.place, " < ", p->out);
-	}
+	if (s->site.place)
+		rn_decode_stack(&p->names, &rn_form_text, s->site.place, p->out);
 }
 
 /* ---- how much ---- */
