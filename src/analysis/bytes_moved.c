@@ -259,18 +259,6 @@ static uint64_t volume_of(const struct volumes *v, const struct typical *c)
 	return goes_nowhere(v, c) ? 0 : bytes_of(v, c);
 }
 
-static uint32_t most_holes(const struct rn_value_list *l, uint32_t sigs)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < sigs; i++) {
-		uint32_t n = rn_value_list_holes(l, i);
-
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
 int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 	       const struct rn_vocab *vocab, uint64_t ranks, struct rn_arena *scratch,
 	       uint64_t *bytes)
@@ -281,7 +269,7 @@ int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 	v.type_word = rn_vocab_find(vocab, "type");
 	v.derived = rn_sigs_new(scratch);
 	v.size = rn_new(scratch, uint64_t, (size_t)n + 1);
-	v.mean = rn_new(scratch, int64_t, (size_t)most_holes(values, n) + 1);
+	v.mean = rn_new(scratch, int64_t, (size_t)(values->share ? values->place[n] : 0) + 1);
 	if (!v.derived || !v.size || !v.mean ||
 	    rn_templates_init(&v.templates, scratch, vocab, sigs) < 0)
 		return RN_E_NOMEM;
