@@ -112,29 +112,6 @@ static int check_marker_params(const struct rn_vocab *v, struct rn_err *err)
 	return RN_OK;
 }
 
-/* Checks that the lineage of a thread is an integer or an elastic value. */
-static int check_lineages(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
-{
-	const uint64_t thread = rn_markers_of(&t->vocab).thread;
-	const struct rn_keywords k = rn_keywords_of(&t->vocab);
-
-	for (uint32_t i = 0; i < rn_sigs_count(t->streams.sigs); i++) {
-		size_t len;
-		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
-		struct rn_template parsed;
-		const struct rn_value *v;
-
-		if (thread == UINT64_MAX || rn_call_function(sig, len) != thread)
-			continue;
-		if (rn_template_parse(scratch, &k, sig, len, &parsed) < 0)
-			return rn_err_nomem(err);
-		v = parsed.value;
-		if (v->kind != RN_V_INT && (v->kind != RN_V_ELASTIC || v->num != RN_ELASTIC_INT))
-			return rn_err_set(err, RN_E_DATA, "signature %u has no thread lineage", i);
-	}
-	return RN_OK;
-}
-
 /* Checks the markers of nested calls and of threads. */
 static int check_markers(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
@@ -153,9 +130,7 @@ static int check_markers(const struct rn_trace *t, struct rn_arena *scratch, str
 		if (of.wrong)
 			return wrong_stream(t, k, of.wrong, err);
 	}
-	if (check_marker_params(&t->vocab, err) < 0)
-		return RN_E_DATA;
-	return check_lineages(t, scratch, err);
+	return check_marker_params(&t->vocab, err);
 }
 
 static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig, struct rn_err *err)
@@ -240,6 +215,7 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 struct needs {
 	const struct rn_trace *t;
 	struct rn_arena *scratch;
+	uint64_t thread; /* the function that marks a thread */
 	const struct rn_units *streams;
 	uint32_t group;
 	struct rn_templates templates;
@@ -347,6 +323,22 @@ static int need_names(struct needs *n, const struct rn_template *t, struct rn_er
 	return rc;
 }
 
+/* The lineage of a thread is an integer or an elastic value; a call has elastic values only in a
+ * trace that contains them. */
+static int check_call(struct needs *n, uint32_t sig, struct rn_err *err)
+{
+	const struct rn_template *t = rn_templates_get(&n->templates, sig);
+
+	if (!t)
+		return rn_err_nomem(err);
+	if (t->func->number == n->thread && t->value->kind != RN_V_INT &&
+	    (t->value->kind != RN_V_ELASTIC || t->value->num != RN_ELASTIC_INT))
+		return rn_err_set(err, RN_E_DATA, "signature %u has no thread lineage", sig);
+	if (t->slots && !n->t->values.share)
+		return rn_err_set(err, RN_E_DATA, "section values is missing");
+	return need_names(n, t, err);
+}
+
 static int check_group(struct needs *n, struct rn_err *err)
 {
 	const struct rn_streams *s = &n->t->streams;
@@ -359,14 +351,9 @@ static int check_group(struct needs *n, struct rn_err *err)
 	n->times[s->group[n->group].root] = 1;
 	rn_rules_counts(s->rules, rn_streams_loops(s), rn_streams_rounds(s, n->group), n->times,
 			n->calls);
-	for (uint32_t i = 0; i < sigs && rc == RN_OK; i++) {
-		const struct rn_template *t;
-
-		if (!n->calls[i])
-			continue;
-		t = rn_templates_get(&n->templates, i);
-		rc = t ? need_names(n, t, err) : rn_err_nomem(err);
-	}
+	for (uint32_t i = 0; i < sigs && rc == RN_OK; i++)
+		if (n->calls[i])
+			rc = check_call(n, i, err);
 	if (rc == RN_OK && n->t->values.share && !all_have_values(n))
 		return wrong_stream(n->t, n->group, "fewer values than calls", err);
 	return rc;
@@ -376,7 +363,10 @@ static int check_group(struct needs *n, struct rn_err *err)
 static int check_needs(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;
-	struct needs n = { .t = t, .scratch = scratch, .names = rn_sigs_new(scratch) };
+	struct needs n = { .t = t,
+			   .scratch = scratch,
+			   .thread = rn_markers_of(&t->vocab).thread,
+			   .names = rn_sigs_new(scratch) };
 	int rc = RN_OK;
 
 	n.calls = rn_new(scratch, uint64_t, (size_t)rn_sigs_count(s->sigs) + 1);
@@ -388,20 +378,6 @@ static int check_needs(const struct rn_trace *t, struct rn_arena *scratch, struc
 		rc = check_group(&n, err);
 	rn_templates_free(&n.templates);
 	return rc;
-}
-
-/* Holes need the section that says what stands in them. */
-static int check_holes(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
-{
-	(void)scratch;
-	for (uint32_t i = 0; !t->values.share && i < rn_sigs_count(t->streams.sigs); i++) {
-		size_t len;
-		const void *sig = rn_sigs_get(t->streams.sigs, i, &len);
-
-		if (rn_call_elastics(sig, len, NULL))
-			return rn_err_set(err, RN_E_DATA, "section values is missing");
-	}
-	return RN_OK;
 }
 
 static int check_comms(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
@@ -434,9 +410,9 @@ static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struc
 }
 
 /* In this order: what comes later relies on what came before. */
-static check_fn *const checks[] = { check_vocab,    check_streams, check_markers, check_comms,
-				    check_requests, check_holes,   check_needs,   check_times,
-				    check_moments,  check_order };
+static check_fn *const checks[] = { check_vocab, check_streams,  check_markers,
+				    check_comms, check_requests, check_needs,
+				    check_times, check_moments,  check_order };
 
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {
