@@ -102,7 +102,6 @@ struct rn_piece {
 	bool open;                                   /* all that is in it has such counts */
 	unsigned char marker;
 	uint32_t size;                       /* parts in it, itself included */
-	uint64_t shape;                      /* of those */
 	struct rn_piece *held, *held_behind; /* the first such loop in it; the next beside it */
 };
 

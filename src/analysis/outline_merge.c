@@ -6,7 +6,9 @@
 
 #include "analysis/outline_weight.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/intern.h"
 
 #define PARTS_MOST    512u                /* of a tree that is compared with others */
 #define TREES_MOST    16u                 /* that one is compared with */
@@ -19,26 +21,11 @@ struct join {
 	uint64_t steps; /* taken */
 };
 
-/* ---- shapes ---- */
+/* ---- sizes ---- */
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 29;
-}
-
-static uint64_t list_shape(const struct rn_piece *list)
-{
-	uint64_t h = 1;
-
-	for (; list; list = list->next)
-		h = mix(h, list->shape);
-	return h;
 }
 
 static uint32_t list_size(const struct rn_piece *list)
@@ -50,12 +37,11 @@ static uint32_t list_size(const struct rn_piece *list)
 	return n;
 }
 
-static void index_parts(struct rn_piece *list)
+static void count_parts(struct rn_piece *list)
 {
 	for (struct rn_piece *p = list; p; p = p->next) {
-		index_parts(p->child);
+		count_parts(p->child);
 		p->size = 1 + list_size(p->child);
-		p->shape = mix(mix(p->kind, p->function), list_shape(p->child));
 	}
 }
 
@@ -302,22 +288,15 @@ static void zip(struct rn_piece *a, struct rn_piece *b)
 	}
 }
 
-/* Hashes may lie. */
-static bool same_shape(const struct rn_piece *a, const struct rn_piece *b)
+/* Equal bytes for lists of the same shape. */
+static void put_shape(struct rn_buf *out, const struct rn_piece *list)
 {
-	for (; a && b; a = a->next, b = b->next)
-		if (a->kind != b->kind || a->function != b->function ||
-		    !same_shape(a->child, b->child))
-			return false;
-	return !a && !b;
-}
-
-static bool try_same(struct rn_piece *a, struct rn_piece *b)
-{
-	if (a->shape != b->shape || !same_shape(a, b))
-		return false;
-	zip(a, b);
-	return true;
+	for (; list; list = list->next) {
+		rn_buf_u64(out, list->kind);
+		rn_buf_u64(out, list->function);
+		put_shape(out, list->child);
+	}
+	rn_buf_u64(out, RN_PIECE_REST + 1);
 }
 
 /* 1: they are one now. */
@@ -335,33 +314,32 @@ static int try_similar(struct join *j, struct rn_piece *a, struct rn_piece *b)
 	if (rc < 0)
 		return rc;
 	join_one(a, b);
-	index_parts(a);
+	count_parts(a);
 	return 1;
 }
 
 /* Trees of the same shape become one, each where the first one is. */
 static int join_same(struct join *j, struct rn_piece *tree, uint32_t *n)
 {
-	size_t slots = 16;
-	uint32_t *slot, kept = 0; /* numbers of trees + 1, by their hashes */
+	struct rn_sigs *shapes = rn_sigs_new(j->scratch);
+	struct rn_buf shape = { 0 };
+	uint32_t kept = 0, id = 0;
+	int rc = shapes ? RN_OK : RN_E_NOMEM;
 
-	while (slots < 2 * (size_t)*n)
-		slots *= 2;
-	slot = rn_new(j->scratch, uint32_t, slots);
-	if (!slot)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < *n; i++) {
-		size_t at = tree[i].shape & (slots - 1);
-
-		while (slot[at] && !try_same(&tree[slot[at] - 1], &tree[i]))
-			at = (at + 1) & (slots - 1);
-		if (slot[at])
-			continue;
-		tree[kept] = tree[i];
-		slot[at] = ++kept;
+	for (uint32_t i = 0; i < *n && rc == RN_OK; i++) {
+		rn_buf_clear(&shape);
+		put_shape(&shape, tree[i].child);
+		rc = rn_buf_status(&shape);
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(shapes, shape.data, shape.len, &id);
+		if (rc == RN_OK && id < kept)
+			zip(&tree[id], &tree[i]);
+		else
+			tree[kept++] = tree[i];
 	}
+	rn_buf_free(&shape);
 	*n = kept;
-	return RN_OK;
+	return rc;
 }
 
 /* Those that are much alike, too. */
@@ -400,7 +378,7 @@ int rn_trees_join(struct rn_piece *tree, uint32_t *n, struct rn_arena *mem,
 	int rc;
 
 	for (uint32_t i = 0; i < *n; i++)
-		index_parts(&tree[i]);
+		count_parts(&tree[i]);
 	qsort(tree, *n, sizeof(*tree), by_size);
 	rc = join_similar(&j, tree, n);
 	/* Those that were too many, or too large, to be compared by their parts. */
