@@ -226,10 +226,11 @@ struct search {
 	struct rn_search search; /* first */
 	const struct rn_nesting *n;
 	bool flat;       /* the markers do not fit */
+	bool back;       /* it goes towards the beginning */
 	int64_t number;  /* of the next call */
 	int64_t wanted;  /* number */
 	int64_t pending; /* markers that were passed without their other half; calls under way */
-	uint8_t last;    /* symbol, if it is a marker */
+	uint8_t last;    /* enum rn_marker of the symbol that was passed last */
 };
 
 static const struct search *search_of(const struct rn_search *q)
@@ -277,6 +278,17 @@ static int64_t numbers(bool flat, const struct sum *s)
 	return flat ? s->calls : s->calls + s->enters - s->leaves;
 }
 
+static void pass(struct rn_search *search, const struct rn_passage *p)
+{
+	struct search *q = (struct search *)search;
+	struct sum s = sum_of_passage(q->n, p);
+	int64_t on = q->back ? -1 : 1;
+
+	q->number += on * numbers(q->flat, &s);
+	q->pending += on * (s.enters - s.leaves);
+	q->last = s.last;
+}
+
 /* Numbers go down by one at a leave and up again with the call; nowhere else do they go down. */
 static bool number_passes(const struct rn_search *search, const struct rn_passage *p)
 {
@@ -287,27 +299,11 @@ static bool number_passes(const struct rn_search *search, const struct rn_passag
 	return q->number + numbers(q->flat, &s) + dips <= q->wanted;
 }
 
-static void number_pass(struct rn_search *search, const struct rn_passage *p)
-{
-	struct search *q = (struct search *)search;
-	struct sum s = sum_of_passage(q->n, p);
-
-	q->number += numbers(q->flat, &s);
-}
-
 static bool leave_passes(const struct rn_search *search, const struct rn_passage *p)
 {
 	const struct search *q = search_of(search);
 
 	return sum_of_passage(q->n, p).closes <= q->pending;
-}
-
-static void leave_pass(struct rn_search *search, const struct rn_passage *p)
-{
-	struct search *q = (struct search *)search;
-	struct sum s = sum_of_passage(q->n, p);
-
-	q->pending += s.enters - s.leaves;
 }
 
 /* This one goes backwards. */
@@ -317,15 +313,6 @@ static bool enter_passes(const struct rn_search *search, const struct rn_passage
 	struct sum s = sum_of_passage(q->n, p);
 
 	return opens(&s) <= q->pending;
-}
-
-static void enter_pass(struct rn_search *search, const struct rn_passage *p)
-{
-	struct search *q = (struct search *)search;
-	struct sum s = sum_of_passage(q->n, p);
-
-	q->pending += s.leaves - s.enters;
-	q->number -= numbers(q->flat, &s);
 }
 
 /*
@@ -356,15 +343,6 @@ static bool fit_passes(const struct rn_search *search, const struct rn_passage *
 	return !s.stray && s.closes <= q->pending && s.peak <= RN_NESTING_MAX - q->pending;
 }
 
-static void fit_pass(struct rn_search *search, const struct rn_passage *p)
-{
-	struct search *q = (struct search *)search;
-	struct sum s = sum_of_passage(q->n, p);
-
-	q->pending += s.enters - s.leaves;
-	q->last = s.last;
-}
-
 /* What does not fit: the symbol that the search has come to. */
 static const char *wrong_symbol(const struct search *q, struct rn_walk *w)
 {
@@ -382,7 +360,7 @@ static const char *wrong_symbol(const struct search *q, struct rn_walk *w)
 static int look_at_loops(struct rn_nesting *n, const struct rn_flow *f, struct rn_arena *mem,
 			 struct rn_nested *out)
 {
-	struct search q = { .search = { NULL, fit_passes, fit_pass, n->left, false }, .n = n };
+	struct search q = { .search = { NULL, fit_passes, pass, n->left, false }, .n = n };
 	struct fixed all = { .n = n };
 	struct rn_walk w;
 
@@ -428,8 +406,9 @@ int rn_nesting_look(struct rn_nesting *n, const struct rn_flow *f, struct rn_nes
 static uint32_t find_open(const struct rn_nesting *n, struct rn_walk *w, uint64_t number,
 			  uint64_t *open)
 {
-	struct search q = { .search = { NULL, enter_passes, enter_pass, UINT64_MAX, false },
+	struct search q = { .search = { NULL, enter_passes, pass, UINT64_MAX, false },
 			    .n = n,
+			    .back = true,
 			    .number = (int64_t)number };
 	uint32_t depth = 0;
 
@@ -451,7 +430,7 @@ static void reverse(uint64_t *v, uint32_t n)
 int rn_nesting_seek(const struct rn_nesting *n, const struct rn_nested *of, struct rn_walk *w,
 		    uint64_t number, uint64_t *open, uint32_t *depth)
 {
-	struct search q = { .search = { NULL, number_passes, number_pass, UINT64_MAX, false },
+	struct search q = { .search = { NULL, number_passes, pass, UINT64_MAX, false },
 			    .n = n,
 			    .flat = of->wrong,
 			    .wanted = (int64_t)number };
@@ -474,8 +453,7 @@ int rn_nesting_seek(const struct rn_nesting *n, const struct rn_nested *of, stru
 
 bool rn_nesting_leave(const struct rn_nesting *n, struct rn_walk *w)
 {
-	struct search q = { .search = { NULL, leave_passes, leave_pass, UINT64_MAX, false },
-			    .n = n };
+	struct search q = { .search = { NULL, leave_passes, pass, UINT64_MAX, false }, .n = n };
 	uint32_t leave;
 
 	if (!n->marker)
