@@ -31,13 +31,13 @@ struct rn_outcomes {
 	uint32_t *comm_of_sig;   /* number of its communicator + 1; 0: not known yet */
 	/* State of the stream. */
 	struct rn_follow f;
-	struct rn_buf thread; /* struct rn_outcome_thread */
-	struct rn_buf site;   /* struct rn_order_site */
-	struct rn_buf row;    /* struct rn_order_row */
-	struct rn_buf done;   /* struct rn_order_done */
-	struct rn_buf value;  /* int64_t */
-	struct rn_buf given;  /* struct rn_value: requests of a call */
-	size_t first_row;     /* index of the thread's first row */
+	struct rn_buf thread;         /* struct rn_outcome_thread */
+	struct rn_buf site;           /* struct rn_order_site */
+	struct rn_buf row;            /* struct rn_order_row */
+	struct rn_buf done;           /* struct rn_order_done */
+	struct rn_buf value;          /* int64_t */
+	size_t first_row;             /* index of the thread's first row */
+	const struct rn_value *given; /* requests of a call */
 	struct rn_sigs *site_ids;
 	struct rn_plan_call *call;
 	size_t calls;
@@ -282,26 +282,19 @@ static void take_maker(struct rn_outcomes *o, const struct call *c)
 		rn_follow_new(&o->f, &r, (uint64_t)v->num);
 }
 
-/* Lists the requests of a call. Returns their number; 0 without memory. */
+/* Finds the requests of a call, which are single values. Returns their number. */
 static size_t list_given(struct rn_outcomes *o, const struct call *c)
 {
 	const struct rn_value *v = arg(c, c->f->traits->request);
-	int64_t n = v && v->kind == RN_V_LIST ? (v++)->num : v != NULL;
+	bool list = v && v->kind == RN_V_LIST;
 
-	rn_buf_clear(&o->given);
-	for (; n > 0; n--, v += v->span)
-		rn_follow_add(&o->f, &o->given, v, sizeof(*v));
-	return o->f.rc == RN_OK ? RN_BUF_COUNT(&o->given, struct rn_value) : 0;
-}
-
-static const struct rn_value *given(const struct rn_outcomes *o, size_t i)
-{
-	return RN_BUF_AT(&o->given, const struct rn_value, i);
+	o->given = list ? v + 1 : v;
+	return list ? (size_t)v->num : v != NULL;
 }
 
 static struct rn_follow_request *given_request(const struct rn_outcomes *o, size_t i)
 {
-	return rn_follow_find(&o->f, given(o, i));
+	return rn_follow_find(&o->f, &o->given[i]);
 }
 
 static void take_start(struct rn_outcomes *o, const struct call *c)
@@ -338,7 +331,7 @@ static void forget_gone(struct rn_outcomes *o, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct rn_follow_request *r = NULL;
 
-		if (given(o, i)->id == RN_REQUEST_ENDED)
+		if (o->given[i].id == RN_REQUEST_ENDED)
 			r = given_request(o, i);
 		if (r)
 			rn_follow_forget(&o->f, r);
@@ -392,7 +385,7 @@ static void take_all(struct rn_outcomes *o, const struct call *c, size_t n)
 		return;
 	}
 	for (size_t i = 0; i < n && !active; i++)
-		active = rn_follow_is_active(&o->f, given(o, i));
+		active = rn_follow_is_active(&o->f, &o->given[i]);
 	for (size_t i = 0; i < n; i++)
 		done += complete(o, c, i, rn_arg_status_next(&o->words, &l), false);
 	if (tests && active && done == 0) {
@@ -586,8 +579,8 @@ static int walk(struct rn_outcomes *o)
 /* The arrays of the stream; NULL after the last. */
 static struct rn_buf *array(struct rn_outcomes *o, unsigned i)
 {
-	struct rn_buf *const all[] = { &o->thread, &o->site,  &o->row, &o->done,
-				       &o->value,  &o->given, NULL };
+	struct rn_buf *const all[] = { &o->thread, &o->site,   &o->row,    &o->done,    &o->value,
+				       &o->f.send, &o->f.sent, &o->f.recv, &o->f.match, NULL };
 
 	return all[i];
 }
@@ -598,7 +591,7 @@ struct rn_outcomes *rn_outcomes_new(struct rn_arena *mem, const struct rn_trace 
 
 	if (!o)
 		return NULL;
-	rn_follow_init(&o->f);
+	rn_arena_init(&o->f.scratch, SIZE_MAX);
 	o->t = t;
 	o->words = rn_arg_words_of(&t->vocab);
 	o->function = rn_arg_functions(mem, &t->vocab);
@@ -618,7 +611,7 @@ void rn_outcomes_free(struct rn_outcomes *o)
 	if (!o)
 		return;
 	rn_calls_free(o->calls_of);
-	rn_follow_free(&o->f);
+	rn_arena_free(&o->f.scratch);
 	rn_buf_free(&o->comm_name);
 	for (unsigned i = 0; array(o, i); i++)
 		rn_buf_free(array(o, i));
@@ -632,9 +625,9 @@ const char *const *rn_outcomes_comms(const struct rn_outcomes *o, uint32_t *n)
 
 static int begin(struct rn_outcomes *o)
 {
-	rn_follow_begin(&o->f);
 	for (unsigned i = 0; array(o, i); i++)
 		rn_buf_clear(array(o, i));
+	rn_follow_begin(&o->f);
 	o->call = NULL;
 	o->calls = 0;
 	begin_thread(o, 0, false);

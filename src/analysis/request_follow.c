@@ -191,20 +191,6 @@ bool rn_follow_is_active(const struct rn_follow *f, const struct rn_value *v)
 
 /* ---- streams and threads ---- */
 
-void rn_follow_init(struct rn_follow *f)
-{
-	rn_arena_init(&f->scratch, SIZE_MAX);
-}
-
-void rn_follow_free(struct rn_follow *f)
-{
-	rn_arena_free(&f->scratch);
-	rn_buf_free(&f->send);
-	rn_buf_free(&f->sent);
-	rn_buf_free(&f->recv);
-	rn_buf_free(&f->match);
-}
-
 void rn_follow_begin_thread(struct rn_follow *f)
 {
 	f->thread++;
@@ -216,10 +202,6 @@ void rn_follow_begin_thread(struct rn_follow *f)
 void rn_follow_begin(struct rn_follow *f)
 {
 	rn_arena_rewind(&f->scratch, (struct rn_arena_mark){ 0 });
-	rn_buf_clear(&f->send);
-	rn_buf_clear(&f->sent);
-	rn_buf_clear(&f->recv);
-	rn_buf_clear(&f->match);
 	f->rc = rn_map_init(&f->request_of, &f->scratch);
 	rn_seg_init(&f->request, sizeof(struct rn_follow_request));
 	f->unused = NONE;

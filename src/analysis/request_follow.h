@@ -10,8 +10,9 @@
  * are followed: their matches are known, but they have no ordinal on the thread that completes
  * them.
  *
- * A failed allocation sets `rc`; every later operation then has no effect. Memory: O(messages), and
- * O(live requests). Not locked.
+ * The owner of the structure initializes and releases its arena, and empties and releases its
+ * arrays. A failed allocation sets `rc`; every later operation then has no effect. Memory:
+ * O(messages), and O(live requests). Not locked.
  */
 #ifndef RN_ANALYSIS_REQUEST_FOLLOW_H
 #define RN_ANALYSIS_REQUEST_FOLLOW_H
@@ -88,10 +89,7 @@ struct rn_follow {
 	uint32_t unused;       /* the first unused request, or RN_FOLLOW_NONE */
 };
 
-void rn_follow_init(struct rn_follow *f);
-void rn_follow_free(struct rn_follow *f);
-
-/* Begins a stream, and its first thread. */
+/* Begins a stream, and its first thread. The arrays are empty. */
 void rn_follow_begin(struct rn_follow *f);
 /* The calls that follow were made by another thread. */
 void rn_follow_begin_thread(struct rn_follow *f);
