@@ -9,7 +9,6 @@
 #include "base/intern.h"
 #include "base/plural.h"
 #include "base/vec.h"
-#include "encode/time_stats.h"
 #include "file/container.h"
 #include "identity/comm_table.h"
 #include "model/chunk_list.h"
@@ -66,8 +65,6 @@ static int check_vocab(const struct rn_trace *t, struct rn_arena *scratch, struc
 	struct rn_vocab used;
 	int rc;
 
-	if (!rn_vocab_check(&t->vocab))
-		return rn_err_set(err, RN_E_DATA, "the tables of functions and words are wrong");
 	rc = check_names(&t->vocab, scratch, err);
 	if (rc < 0)
 		return rc;
@@ -169,15 +166,6 @@ typedef int check_fn(const struct rn_trace *t, struct rn_arena *scratch, struct 
 static int check_streams(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	return rn_streams_check(&t->streams, scratch, err);
-}
-
-static int check_times(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
-{
-	(void)scratch;
-	if (t->times && !rn_times_check(t->times))
-		return rn_err_set(err, RN_E_DATA,
-				  "section times: statistics contradict themselves");
-	return RN_OK;
 }
 
 /* All times of a stream can be read. */
@@ -410,9 +398,8 @@ static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struc
 }
 
 /* In this order: what comes later relies on what came before. */
-static check_fn *const checks[] = { check_vocab, check_streams,  check_markers,
-				    check_comms, check_requests, check_needs,
-				    check_times, check_moments,  check_order };
+static check_fn *const checks[] = { check_vocab,    check_streams, check_markers, check_comms,
+				    check_requests, check_needs,   check_moments, check_order };
 
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {
