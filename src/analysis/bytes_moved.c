@@ -18,6 +18,7 @@ struct volumes {
 	bool failed; /* no memory */
 	uint64_t ranks;
 	uint64_t type_word;      /* of the class of datatypes */
+	uint64_t nobody;         /* of MPI_PROC_NULL */
 	struct rn_sigs *derived; /* the ids of derived datatypes that were made so far */
 	uint64_t *size;          /* of each, which all who made it agree upon */
 };
@@ -134,24 +135,19 @@ static uint64_t count_of(const struct typical *c, uint32_t param)
 	return sum;
 }
 
-static bool is_word(const struct volumes *v, const struct typical *c, uint32_t param,
-		    const char *word)
+static bool is_word(const struct typical *c, uint32_t param, uint64_t word)
 {
 	const struct rn_value *value = rn_template_argument(c->args, param);
-	const char *text;
 
-	if (value->kind != RN_V_CONST)
-		return false;
-	text = rn_vocab_word(v->vocab, value->word);
-	return text && strcmp(text, word) == 0;
+	return value->kind == RN_V_CONST && value->word == word;
 }
 
 /* The size of MPI_COMM_WORLD or MPI_COMM_SELF. Other sizes are unknown. */
 static uint64_t comm_size(const struct volumes *v, const struct typical *c, uint32_t param)
 {
-	if (is_word(v, c, param, "MPI_COMM_WORLD"))
+	if (is_word(c, param, v->templates.keywords.world))
 		return v->ranks;
-	return is_word(v, c, param, "MPI_COMM_SELF") ? 1 : RN_VOLUME_UNKNOWN;
+	return is_word(c, param, v->templates.keywords.self) ? 1 : RN_VOLUME_UNKNOWN;
 }
 
 static uint64_t factor(const struct volumes *v, const struct typical *c, uint32_t param)
@@ -242,7 +238,7 @@ static bool goes_nowhere(const struct volumes *v, const struct typical *c)
 
 	for (uint32_t i = 0; i < f->nparams; i++)
 		if (f->param[i].kind == RN_K_rank && i != f->traits.source && i != f->traits.root &&
-		    is_word(v, c, i, "MPI_PROC_NULL"))
+		    is_word(c, i, v->nobody))
 			return true;
 	return false;
 }
@@ -267,6 +263,7 @@ int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 	uint32_t n = rn_sigs_count(sigs);
 
 	v.type_word = rn_vocab_find(vocab, "type");
+	v.nobody = rn_vocab_find(vocab, "MPI_PROC_NULL");
 	v.derived = rn_sigs_new(scratch);
 	v.size = rn_new(scratch, uint64_t, (size_t)n + 1);
 	v.mean = rn_new(scratch, int64_t, (size_t)(values->share ? values->place[n] : 0) + 1);
