@@ -188,19 +188,41 @@ static void put_numbers(struct published *p, const uint32_t *v, size_t n)
 		put(p, v[i]);
 }
 
+/* What the rows of a site have: completions with the next one, and failed tests. */
+static void put_rows(struct published *p, const struct rn_order_chunk *c, uint32_t site)
+{
+	uint32_t *with = rn_new(&mem, uint32_t, c->at[c->rows]), withs = 0, thing = 0, full = 0;
+	uint32_t *at = rn_new(&mem, uint32_t, c->rows), *fails = rn_new(&mem, uint32_t, c->rows);
+	uint32_t n = 0;
+
+	if (!with || !at || !fails)
+		abort();
+	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
+		const struct rn_order_row *row = &c->row[r];
+
+		for (uint32_t k = 1; k < row->done; k++)
+			with[withs++] = thing++;
+		thing += row->done > 0;
+		at[n] = full;
+		fails[n] = row->fails;
+		n += row->done && row->fails;
+		full += row->done > 0;
+	}
+	put_indices(p, with, withs);
+	put_indices(p, at, n);
+	put_numbers(p, fails, n);
+}
+
 static void put_site(struct published *p, const struct rn_order_chunk *c, uint32_t site)
 {
-	struct rn_order_row_tables r;
 	struct rn_order_matched_tables m;
 
-	if (!rn_order_row_tables(&mem, c, site, &r) || !rn_order_matched_tables(&mem, c, site, &m))
+	if (!rn_order_matched_tables(&mem, c, site, &m))
 		abort();
 	put_indices(p, m.moved_at, m.moved);
 	for (uint32_t i = 0; i < m.moved; i++)
 		put(p, m.delay[i]);
-	put_indices(p, r.with, r.withs);
-	put_indices(p, r.unmatched_at, r.unmatcheds);
-	put_numbers(p, r.unmatched_fails, r.unmatcheds);
+	put_rows(p, c, site);
 	for (uint32_t i = 0; i < m.epochs; i++) {
 		put(p, m.epoch[i].source);
 		put(p, (int64_t)m.epoch[i].clock);

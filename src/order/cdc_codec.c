@@ -52,32 +52,28 @@ static uint32_t code_size(struct delta *x, uint32_t site, uint32_t which, uint32
 	return code_next(x, &l, v, max);
 }
 
-/* Ascending numbers. */
-static void code_list(struct delta *x, struct last l, uint32_t *v, uint32_t n)
+/* Ascending numbers of rows or completions. */
+struct list {
+	struct last last;
+	uint32_t left; /* decoding: not read yet */
+	uint32_t next; /* the latest one; UINT32_MAX: none */
+};
+
+static struct list list(uint32_t site, uint32_t which, uint32_t n)
 {
-	uint32_t base = 0;
-
-	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
-		uint32_t step;
-
-		assert(!x->writes || v[i] >= base);
-		step = code_next(x, &l, v[i] - base, UINT32_MAX - 1 - base);
-		if (!x->writes)
-			v[i] = base + step;
-		base = v[i] + 1;
-	}
+	return (struct list){ table(AT, site, which), n, UINT32_MAX };
 }
 
-static void code_numbers(struct delta *x, struct last l, uint32_t *v, uint32_t n, uint32_t least)
+/* Whether the list contains `at`. Called with ascending numbers. */
+static bool code_member(struct delta *x, struct list *l, uint32_t at, bool is)
 {
-	for (uint32_t i = 0; i < n && !rn_guess_bad(x->g); i++) {
-		uint32_t k;
+	uint32_t base = l->next + 1;
 
-		assert(!x->writes || v[i] >= least);
-		k = code_next(x, &l, v[i] - least, UINT32_MAX - least);
-		if (!x->writes)
-			v[i] = k + least;
+	if (x->writes ? is : l->left && base <= at) {
+		l->next = base + code_next(x, &l->last, at - base, UINT32_MAX - 1 - base);
+		l->left--;
 	}
+	return l->next == at;
 }
 
 /* --- rows --- */
@@ -92,13 +88,20 @@ static void code_sites(struct delta *x)
 	}
 }
 
+/* Numbers of rows, and of completions, of a site. */
+struct sizes {
+	uint32_t alones, fulls; /* rows without and with completions */
+	uint32_t withs;         /* completions that are in one row with the next one */
+	uint32_t unmatcheds;    /* rows with completions and failed tests */
+};
+
 /* In which rows nothing is done, as a rule those before a row of another site. */
-static void code_alones(struct delta *x, uint32_t site, struct rn_order_row_tables *t)
+static struct sizes code_alones(struct delta *x, uint32_t site)
 {
 	struct rn_order_chunk *c = &x->c;
+	struct sizes n = { 0 };
 	uint32_t last = 0;
 
-	t->rows = t->alones = 0;
 	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
 		bool ends = c->next[r] != r + 1, alone = x->writes && c->row[r].done == 0;
 		struct rn_guess_on on = { ALONE, rn_guess_mix(site, 8 + ends),
@@ -108,25 +111,79 @@ static void code_alones(struct delta *x, uint32_t site, struct rn_order_row_tabl
 		if (ends)
 			last = last << 1 | alone;
 		if (!x->writes)
-			c->row[r].done = !alone;
-		t->rows++;
-		t->alones += alone;
+			c->row[r] = (struct rn_order_row){ .site = site, .done = !alone };
+		n.alones += alone;
+		n.fulls += !alone;
+		n.withs += alone ? 0 : c->row[r].done - 1;
+		n.unmatcheds += !alone && c->row[r].fails;
 	}
+	return n;
 }
 
 /* Sizes that fit each other: every row is alone, or has a thing that is not with the next. */
-static bool code_row_sizes(struct delta *x, uint32_t site, struct rn_order_row_tables *t)
+static struct sizes code_row_sizes(struct delta *x, uint32_t site)
 {
-	uint32_t full;
+	struct sizes n = code_alones(x, site);
 
-	code_alones(x, site, t);
-	full = t->rows - t->alones;
-	t->withs = code_size(x, site, 1, t->withs, full ? UINT32_MAX - full : 0);
-	t->unmatcheds = code_size(x, site, 2, t->unmatcheds, full);
-	t->things = full + t->withs;
-	if (t->things > x->dones)
+	n.withs = code_size(x, site, 1, n.withs, n.fulls ? UINT32_MAX - n.fulls : 0);
+	n.unmatcheds = code_size(x, site, 2, n.unmatcheds, n.fulls);
+	if (n.fulls + n.withs > x->dones)
 		rn_guess_refuse(x->g);
-	return !rn_guess_bad(x->g);
+	return n;
+}
+
+/* How many completions a row has. */
+static void code_withs(struct delta *x, uint32_t site, uint32_t n)
+{
+	struct list with = list(site, 0, n);
+	uint32_t thing = 0;
+
+	for (uint32_t r = x->c.first[site]; r != RN_TABLES_NONE; r = x->c.next[r]) {
+		struct rn_order_row *row = &x->c.row[r];
+		uint32_t done = 1;
+
+		if (row->done == 0)
+			continue;
+		while (code_member(x, &with, thing++, done < row->done))
+			done++;
+		if (!x->writes)
+			row->done = done;
+	}
+	if (!x->writes && with.left)
+		rn_guess_refuse(x->g);
+}
+
+/* Which rows with completions have failed tests. */
+static void code_unmatcheds(struct delta *x, uint32_t site, uint32_t n)
+{
+	struct list unmatched = list(site, 2, n);
+	uint32_t full = 0;
+
+	for (uint32_t r = x->c.first[site]; r != RN_TABLES_NONE; r = x->c.next[r]) {
+		struct rn_order_row *row = &x->c.row[r];
+
+		if (row->done && code_member(x, &unmatched, full++, row->fails) && !x->writes)
+			row->fails = 1;
+	}
+	if (!x->writes && unmatched.left)
+		rn_guess_refuse(x->g);
+}
+
+/* How many failed tests the rows have, with completions (there, at least 1) or without. */
+static void code_fails(struct delta *x, uint32_t site, bool full)
+{
+	struct last l = table(FAILS, site, 1u + full);
+
+	for (uint32_t r = x->c.first[site]; r != RN_TABLES_NONE; r = x->c.next[r]) {
+		struct rn_order_row *row = &x->c.row[r];
+		uint32_t fails;
+
+		if ((row->done > 0) != full || (full && !row->fails))
+			continue;
+		fails = code_next(x, &l, row->fails - full, UINT32_MAX - full) + full;
+		if (!x->writes)
+			row->fails = fails;
+	}
 }
 
 /* Numbers come one by one: there is nothing to match. */
@@ -146,23 +203,17 @@ static void code_value_rows(struct delta *x, uint32_t site)
 
 static int code_site_rows(struct delta *x, uint32_t site)
 {
-	struct rn_order_row_tables t = { 0 };
-	bool memory = !x->writes || rn_order_row_tables(x->scratch, &x->c, site, &t);
+	struct sizes n = code_row_sizes(x, site);
 
-	if (!memory)
-		return RN_E_NOMEM;
-	if (!code_row_sizes(x, site, &t))
+	if (rn_guess_bad(x->g))
 		return RN_E_DATA;
-	if (!x->writes && !rn_order_row_tables_room(x->scratch, &t))
-		return RN_E_NOMEM;
-	code_list(x, table(AT, site, 0), t.with, t.withs);
-	code_numbers(x, table(FAILS, site, 1), t.alone_fails, t.alones, 0);
-	code_list(x, table(AT, site, 2), t.unmatched_at, t.unmatcheds);
-	code_numbers(x, table(FAILS, site, 2), t.unmatched_fails, t.unmatcheds, 1);
-	if (rn_guess_bad(x->g) || (!x->writes && !rn_order_apply_rows(&x->c, site, &t)))
+	code_withs(x, site, n.withs);
+	code_fails(x, site, false);
+	code_unmatcheds(x, site, n.unmatcheds);
+	code_fails(x, site, true);
+	if (rn_guess_bad(x->g))
 		return RN_E_DATA;
-	assert(t.things <= x->dones);
-	x->dones -= t.things;
+	x->dones -= n.fulls + n.withs;
 	return RN_OK;
 }
 

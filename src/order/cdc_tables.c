@@ -2,9 +2,9 @@
 #include "order/cdc_tables.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/err.h"
 
 /* --- chunks --- */
@@ -38,87 +38,6 @@ void rn_order_chunk_count(struct rn_order_chunk *c)
 		at += rn_order_has_numbers(&c->site[row->site]) ? 0 : row->done;
 	}
 	c->at[c->rows] = at;
-}
-
-/* --- rows --- */
-
-bool rn_order_row_tables_room(struct rn_arena *mem, struct rn_order_row_tables *t)
-{
-	t->with = rn_new(mem, uint32_t, t->withs);
-	t->alone_fails = rn_new(mem, uint32_t, t->alones);
-	t->unmatched_at = rn_new(mem, uint32_t, t->unmatcheds);
-	t->unmatched_fails = rn_new(mem, uint32_t, t->unmatcheds);
-	return t->with && t->alone_fails && t->unmatched_at && t->unmatched_fails;
-}
-
-static struct rn_order_row_tables count_rows(const struct rn_order_chunk *c, uint32_t site)
-{
-	struct rn_order_row_tables t = { 0 };
-
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
-		const struct rn_order_row *row = &c->row[r];
-
-		t.rows++;
-		t.things += row->done;
-		t.alones += row->done == 0;
-		t.withs += row->done ? row->done - 1 : 0;
-		t.unmatcheds += row->done && row->fails;
-	}
-	return t;
-}
-
-bool rn_order_row_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
-			 struct rn_order_row_tables *t)
-{
-	uint32_t alone = 0, with = 0, unmatched = 0, full = 0, thing = 0;
-
-	*t = count_rows(c, site);
-	if (!rn_order_row_tables_room(mem, t))
-		return false;
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
-		const struct rn_order_row *row = &c->row[r];
-
-		if (row->done == 0) {
-			t->alone_fails[alone++] = row->fails;
-			continue;
-		}
-		if (row->fails) {
-			t->unmatched_at[unmatched] = full;
-			t->unmatched_fails[unmatched++] = row->fails;
-		}
-		for (uint32_t k = 1; k < row->done; k++)
-			t->with[with++] = thing++;
-		thing++;
-		full++;
-	}
-	return true;
-}
-
-bool rn_order_apply_rows(struct rn_order_chunk *c, uint32_t site,
-			 const struct rn_order_row_tables *t)
-{
-	uint32_t alone = 0, with = 0, unmatched = 0, full = 0, thing = 0;
-
-	for (uint32_t r = c->first[site]; r != RN_TABLES_NONE; r = c->next[r]) {
-		struct rn_order_row *row = &c->row[r];
-
-		if (row->done == 0) {
-			if (alone == t->alones)
-				return false;
-			row->fails = t->alone_fails[alone++];
-			continue;
-		}
-		row->fails = 0;
-		if (unmatched < t->unmatcheds && t->unmatched_at[unmatched] == full)
-			row->fails = t->unmatched_fails[unmatched++];
-		row->done = 1;
-		for (; with < t->withs && t->with[with] == thing; with++, thing++)
-			row->done++;
-		thing++;
-		full++;
-	}
-	return alone == t->alones && with == t->withs && unmatched == t->unmatcheds &&
-	       thing == t->things;
 }
 
 /* --- receives --- */
@@ -194,20 +113,15 @@ static void fill_epochs(struct rn_order_matched_tables *t, const struct receive 
  */
 static uint32_t place_of(const uint32_t *last, uint32_t n, uint32_t v)
 {
-	uint32_t step = 1, low, high = n;
+	struct rn_bisect b = { 0, n, 0 };
+	uint32_t step = 1;
 
 	for (; step <= n && last[n - step] > v; step *= 2)
-		high = n - step;
-	low = step <= n ? n - step + 1 : 0;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (last[mid] < v)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+		b.hi = n - step;
+	b.lo = step <= n ? n - step + 1 : 0;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, last[b.mid] < v);
+	return (uint32_t)b.lo;
 }
 
 /* stays[j]: the j-th that came need not be moved. */

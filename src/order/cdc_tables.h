@@ -1,5 +1,5 @@
 /*
- * cdc_tables.h - what clock-delta compression makes of the rows of a site: three tables, and back.
+ * cdc_tables.h - the chunks and tables of clock-delta compression.
  *
  * After K. Sato et al., "Clock Delta Compression for Scalable Order-Replay of Non-Deterministic
  * Parallel Applications" (SC '15), 3.2 to 3.5:
@@ -10,7 +10,9 @@
  *                reference order. Only those that came elsewhere are there, with how much later.
  *   epoch        the last clock of each source
  *
- * Here a row may also have nothing done (`alone`). Of a chunk of rows; those of a site are chained.
+ * Here a row may also have nothing done (`alone`). The first two tables are properties of the rows,
+ * which cdc_codec.c codes directly. The last two are in struct rn_order_matched_tables. A chunk has
+ * rows of all sites; those of a site are chained.
  *
  * In proportion to the rows; memory from the caller's arena. Tables that were decoded are checked
  * before they are applied.
@@ -43,14 +45,6 @@ struct rn_order_chunk {
 	uint32_t *next;  /* row of the same site */
 };
 
-/* Rows of a site. `with` counts things, the others rows that have some. */
-struct rn_order_row_tables {
-	uint32_t rows, alones, things, withs, unmatcheds;
-	uint32_t *with;
-	uint32_t *alone_fails;
-	uint32_t *unmatched_at, *unmatched_fails;
-};
-
 struct rn_order_epoch {
 	int32_t source;
 	uint64_t clock;
@@ -71,22 +65,14 @@ bool rn_order_chunk_begin(struct rn_arena *mem, struct rn_order_chunk *c);
 void rn_order_chunk_count(struct rn_order_chunk *c);
 
 /* Room for the numbers that the tables have. False here and below: no memory. */
-bool rn_order_row_tables_room(struct rn_arena *mem, struct rn_order_row_tables *t);
 bool rn_order_matched_tables_room(struct rn_arena *mem, struct rn_order_matched_tables *t);
 
-bool rn_order_row_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
-			 struct rn_order_row_tables *t);
 bool rn_order_matched_tables(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
 			     struct rn_order_matched_tables *t);
 
 /* The first of these alone: `matched` and `thing`. */
 bool rn_order_receives(struct rn_arena *mem, const struct rn_order_chunk *c, uint32_t site,
 		       struct rn_order_matched_tables *t);
-
-/* Fills in fails and done of the rows, of which those that are alone have 0 done. False: they are
- * not tables of so many rows. */
-bool rn_order_apply_rows(struct rn_order_chunk *c, uint32_t site,
-			 const struct rn_order_row_tables *t);
 
 /* Fills in the places of receives. RN_OK, RN_E_DATA, RN_E_NOMEM. */
 int rn_order_apply_matched(struct rn_arena *scratch, const struct rn_order_chunk *c,
