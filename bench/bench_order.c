@@ -73,12 +73,11 @@ static void simulate(void (*sim)(struct rn_arena *, size_t, struct rn_order *), 
 /* Rows that have a number are left out. */
 static void drop_values(struct rn_order *o)
 {
-	struct rn_order_row *row = (struct rn_order_row *)(uintptr_t)o->row; /* just made */
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->rows; i++)
-		if (!rn_order_has_numbers(&o->site[row[i].site]))
-			row[n++] = row[i];
+		if (!rn_order_has_numbers(&o->site[o->row[i].site]))
+			o->row[n++] = o->row[i];
 	o->rows = n;
 	o->values = 0;
 }
@@ -150,8 +149,7 @@ static double ideal(double *written)
 		struct rn_buf out = { 0 };
 		struct rn_guess *g = rn_guess_write(&mem, 4 * (o->rows + o->dones), &out, &bits);
 
-		must(rn_order_model_code(&mem, g, o, (struct rn_order_row *)(uintptr_t)o->row,
-					 (struct rn_order_done *)(uintptr_t)o->done));
+		must(rn_order_model_code(&mem, g, o));
 		must(rn_guess_end(g));
 		*written += (double)out.len;
 		rn_buf_free(&out);
@@ -234,8 +232,8 @@ static void put_thread(struct published *p, size_t t)
 	const struct rn_order *o = &thread[t];
 	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = clocks[t] };
 
-	c.row = (struct rn_order_row *)(uintptr_t)o->row;
-	c.done = (struct rn_order_done *)(uintptr_t)o->done;
+	c.row = o->row;
+	c.done = o->done;
 	for (size_t left = o->rows; left; left -= c.rows) {
 		struct rn_arena_mark mark = rn_arena_mark(&mem);
 

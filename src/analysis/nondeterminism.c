@@ -300,8 +300,8 @@ static int look_at_thread(struct work *w, const struct rn_order *o, int32_t rank
 	/* Tables that are made of a chunk only read it. */
 	struct rn_order_chunk c = { .site = o->site,
 				    .sites = o->sites,
-				    .row = (struct rn_order_row *)(uintptr_t)o->row,
-				    .done = (struct rn_order_done *)(uintptr_t)o->done,
+				    .row = o->row,
+				    .done = o->done,
 				    .clock = clock,
 				    .rows = (uint32_t)o->rows };
 	const struct rn_order_done **done =

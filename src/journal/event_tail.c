@@ -27,15 +27,14 @@ static uint32_t get_fails(struct rn_reader *in, const unsigned char *begin)
 	return n ? n : (uint32_t)rn_fail(in);
 }
 
-static void get_row(struct rn_reader *in, const unsigned char *begin, const struct rn_order *of,
-		    struct rn_order_build *b)
+static void get_row(struct rn_reader *in, const unsigned char *begin, struct rn_order *o)
 {
 	uint64_t tag = rn_get_u64(in);
 	struct rn_order_row r = { .site = (uint32_t)(tag >> 2) };
-	size_t dones = b->dones;
-	struct rn_order_send *s = &b->send[b->sends];
+	size_t dones = o->dones;
+	struct rn_order_send *s = &o->send[o->sends];
 
-	if (in->bad || tag >> 2 >= of->sites) {
+	if (in->bad || tag >> 2 >= o->sites) {
 		rn_fail(in);
 		return;
 	}
@@ -46,30 +45,29 @@ static void get_row(struct rn_reader *in, const unsigned char *begin, const stru
 	case RN_TAIL_DONE:
 		r.done = (uint32_t)rn_get_count(in, 2);
 		for (uint32_t i = 0; i < r.done && !in->bad; i++)
-			get_done(in, &b->done[dones++]);
-		if (r.done == 0 || rn_order_has_numbers(&of->site[r.site]))
+			get_done(in, &o->done[dones++]);
+		if (r.done == 0 || rn_order_has_numbers(&o->site[r.site]))
 			rn_fail(in);
 		break;
 	case RN_TAIL_VALUE:
 		r.done = 1;
-		b->value[b->values] = rn_get_i64(in);
-		if (!rn_order_has_numbers(&of->site[r.site]))
+		o->value[o->values] = rn_get_i64(in);
+		if (!rn_order_has_numbers(&o->site[r.site]))
 			rn_fail(in);
 		break;
 	case RN_TAIL_SEND:
-		*s = (struct rn_order_send){ .at = b->before, .comm = r.site };
+		*s = (struct rn_order_send){ .at = o->dones, .comm = r.site };
 		s->me = rn_get_i32(in);
 		s->dest = rn_get_i32(in);
 		s->tag = rn_get_i32(in);
-		b->sends += !in->bad;
+		o->sends += !in->bad;
 		return;
 	}
 	if (in->bad)
 		return;
-	rn_order_build_row(b, r);
-	b->before += dones - b->dones;
-	b->dones = dones;
-	b->values += (tag & 3) == RN_TAIL_VALUE;
+	rn_order_add_row(o, r);
+	o->dones = dones;
+	o->values += (tag & 3) == RN_TAIL_VALUE;
 }
 
 bool rn_order_tail_read(struct rn_arena *mem, const void *bytes, size_t len, struct rn_order *out,
@@ -77,13 +75,11 @@ bool rn_order_tail_read(struct rn_arena *mem, const void *bytes, size_t len, str
 {
 	struct rn_reader in = rn_reader(bytes, len);
 	const unsigned char *begin = in.p;
-	struct rn_order_build b;
 
-	*failed = !rn_order_build_init(&b, mem, len / 2 + 1, len / 2 + 1, len / 2 + 1, len / 4 + 1);
+	*failed = !rn_order_room(out, mem, len / 2 + 1, len / 2 + 1, len / 2 + 1, len / 4 + 1);
 	if (*failed)
 		return false;
 	while (rn_left(&in) && !in.bad)
-		get_row(&in, begin, out, &b);
-	rn_order_build_end(&b, out);
+		get_row(&in, begin, out);
 	return !in.bad;
 }

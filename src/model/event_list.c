@@ -235,7 +235,6 @@ int rn_order_list_get(const struct rn_order_list *l, const struct rn_chunk_strea
 		      struct rn_err *err)
 {
 	struct rn_order_site *site = rn_new(mem, struct rn_order_site, s->heads);
-	struct rn_order_send *send;
 	int rc;
 
 	if (!site)
@@ -247,8 +246,7 @@ int rn_order_list_get(const struct rn_order_list *l, const struct rn_chunk_strea
 		};
 	*out = (struct rn_order){ .site = site, .sites = s->heads };
 	rc = rn_order_chunks_read(s->chunk, s->chunks, mem, out, err);
-	send = (struct rn_order_send *)(uintptr_t)out->send; /* just made */
 	for (size_t i = 0; i < out->sends && rc == RN_OK; i++)
-		send[i].comm = site[send[i].comm].comm;
+		out->send[i].comm = site[out->send[i].comm].comm;
 	return rc;
 }

@@ -216,13 +216,12 @@ static bool make(struct model *m, struct rn_arena *mem, const struct rn_order *o
 	return m->past && m->p;
 }
 
-int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			struct rn_order_row *row, struct rn_order_done *done)
+int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o)
 {
 	struct model m = { .g = g,
 			   .writes = rn_guess_writes(g),
-			   .row = row,
-			   .done = done,
+			   .row = o->row,
+			   .done = o->done,
 			   .rows = o->rows,
 			   .dones = o->dones };
 

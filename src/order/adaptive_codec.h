@@ -20,10 +20,8 @@
 struct rn_arena;
 struct rn_guess;
 
-/* Codes all but the values: those of row[o->rows] and done[o->dones], which are written to when
- * decoding and which `o` need not point to. The caller ends the guess. RN_OK, RN_E_NOMEM, or
- * RN_E_DATA: they are not what the bytes say. `scratch` is not rewound. */
-int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			struct rn_order_row *row, struct rn_order_done *done);
+/* Codes o->row and o->done, which are written to when decoding. The caller ends the guess. RN_OK,
+ * RN_E_NOMEM, or RN_E_DATA: they are not what the bytes say. `scratch` is not rewound. */
+int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o);
 
 #endif

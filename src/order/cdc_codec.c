@@ -362,8 +362,7 @@ static int code_chunk(struct delta *x)
 }
 
 int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			struct rn_order_row *row, struct rn_order_done *done, const uint64_t *clock,
-			uint64_t *place)
+			const uint64_t *clock)
 {
 	struct delta x = { .scratch = scratch,
 			   .p = rn_pieces_new(scratch, o, g),
@@ -371,10 +370,10 @@ int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const stru
 			   .writes = rn_guess_writes(g),
 			   .c = { .site = o->site,
 				  .sites = o->sites,
-				  .row = row,
-				  .done = done,
+				  .row = o->row,
+				  .done = o->done,
 				  .clock = clock,
-				  .place = place },
+				  .place = o->clock },
 			   .dones = o->dones };
 	size_t left = o->rows;
 	int rc = x.p ? RN_OK : RN_E_NOMEM;

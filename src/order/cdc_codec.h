@@ -25,9 +25,8 @@ struct rn_guess;
 #define RN_CLOCK_DELTA_ROWS 16384u /* in a chunk */
 
 /* As rn_order_model_code. Encoding: `clock` is the reference order; NULL: the order that was.
- * Decoding: place[], zero before, becomes the `clock` of struct rn_order. */
+ * Decoding: o->clock, zero before, is written to as well. */
 int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			struct rn_order_row *row, struct rn_order_done *done, const uint64_t *clock,
-			uint64_t *place);
+			const uint64_t *clock);
 
 #endif

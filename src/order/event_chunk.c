@@ -33,40 +33,33 @@ struct rn_order_count rn_order_count(const struct rn_order *o)
 
 /* ---- rows, one after the other ---- */
 
-bool rn_order_build_init(struct rn_order_build *b, struct rn_arena *mem, size_t rows, size_t dones,
-			 size_t values, size_t sends)
+bool rn_order_room(struct rn_order *o, struct rn_arena *mem, size_t rows, size_t dones,
+		   size_t values, size_t sends)
 {
-	*b = (struct rn_order_build){ .row = rn_new(mem, struct rn_order_row, rows),
-				      .done = rn_new(mem, struct rn_order_done, dones),
-				      .value = rn_new(mem, int64_t, values),
-				      .send = rn_new(mem, struct rn_order_send, sends) };
-	return b->row && b->done && b->value && b->send;
+	struct rn_order room = { .site = o->site,
+				 .sites = o->sites,
+				 .row = rn_new(mem, struct rn_order_row, rows),
+				 .done = rn_new(mem, struct rn_order_done, dones),
+				 .value = rn_new(mem, int64_t, values),
+				 .send = rn_new(mem, struct rn_order_send, sends) };
+
+	if (!room.row || !room.done || !room.value || !room.send)
+		return false;
+	*o = room;
+	return true;
 }
 
-void rn_order_build_row(struct rn_order_build *b, struct rn_order_row r)
+void rn_order_add_row(struct rn_order *o, struct rn_order_row r)
 {
-	struct rn_order_row *last = b->rows ? &b->row[b->rows - 1] : NULL;
+	struct rn_order_row *last = o->rows ? &o->row[o->rows - 1] : NULL;
 
 	if (last && last->done == 0 && last->site == r.site &&
 	    last->fails <= UINT32_MAX - r.fails) {
 		last->fails += r.fails;
 		last->done = r.done;
 	} else {
-		b->row[b->rows++] = r;
+		o->row[o->rows++] = r;
 	}
-}
-
-void rn_order_build_end(const struct rn_order_build *b, struct rn_order *out)
-{
-	out->row = b->row;
-	out->done = b->done;
-	out->value = b->value;
-	out->send = b->send;
-	out->clock = b->clock;
-	out->rows = b->rows;
-	out->dones = b->dones;
-	out->values = b->values;
-	out->sends = b->sends;
 }
 
 /* ---- chunks ---- */
@@ -154,44 +147,41 @@ int rn_order_chunk_read(struct rn_chunk chunk, struct rn_arena *mem, struct rn_o
 			struct rn_err *err)
 {
 	struct rn_reader in = rn_reader(chunk.bytes, chunk.len);
-	const struct rn_order_site *site = out->site;
-	size_t sites = out->sites, sends;
 	struct rn_order_send *send;
 	struct rn_order_count n;
+	size_t sends;
 	int rc;
 
 	get_count(&in, &n);
-	send = get_sends(&in, mem, sites, &sends);
+	send = get_sends(&in, mem, out->sites, &sends);
 	if (!send)
 		return rn_err_nomem(err);
 	if (in.bad)
 		return rn_err_set(err, RN_E_DATA, "a chunk is malformed");
-	rc = rn_order_decode(mem, site, sites, in.p, rn_left(&in), out, err);
+	rc = rn_order_decode(mem, out->site, out->sites, in.p, rn_left(&in), out, err);
 	if (rc < 0)
 		return rc;
-	out->site = site;
-	out->sites = sites;
 	out->send = send;
 	out->sends = sends;
 	return fits(out, &n) ? RN_OK : rn_err_set(err, RN_E_DATA, "a chunk contradicts itself");
 }
 
-static void add_all(struct rn_order_build *b, const struct rn_order *o)
+static void add_all(struct rn_order *all, const struct rn_order *o)
 {
 	for (size_t i = 0; i < o->rows; i++)
-		rn_order_build_row(b, o->row[i]);
+		rn_order_add_row(all, o->row[i]);
 	if (o->dones)
-		memcpy(b->done + b->dones, o->done, o->dones * sizeof(*o->done));
+		memcpy(all->done + all->dones, o->done, o->dones * sizeof(*o->done));
 	if (o->values)
-		memcpy(b->value + b->values, o->value, o->values * sizeof(*o->value));
+		memcpy(all->value + all->values, o->value, o->values * sizeof(*o->value));
 	for (size_t i = 0; i < o->sends; i++) {
-		b->send[b->sends] = o->send[i];
-		b->send[b->sends++].at += b->dones;
+		all->send[all->sends] = o->send[i];
+		all->send[all->sends++].at += all->dones;
 	}
-	for (size_t i = 0; i < o->dones && b->clock; i++)
-		b->clock[b->dones + i] = b->dones + o->clock[i];
-	b->dones += o->dones;
-	b->values += o->values;
+	for (size_t i = 0; i < o->dones && all->clock; i++)
+		all->clock[all->dones + i] = all->dones + o->clock[i];
+	all->dones += o->dones;
+	all->values += o->values;
 }
 
 int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_arena *mem,
@@ -200,7 +190,6 @@ int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_are
 	struct rn_order *piece = rn_new(mem, struct rn_order, (size_t)n + 1);
 	size_t rows = 0, dones = 0, values = 0, sends = 0;
 	bool clocks = n > 0;
-	struct rn_order_build b;
 	int rc = piece ? RN_OK : rn_err_nomem(err);
 
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
@@ -214,12 +203,10 @@ int rn_order_chunks_read(const struct rn_chunk *chunk, uint32_t n, struct rn_are
 	}
 	if (rc < 0)
 		return rc;
-	if (!rn_order_build_init(&b, mem, rows, dones, values, sends))
-		return rn_err_nomem(err);
-	if (clocks && !(b.clock = rn_new(mem, uint64_t, dones)))
+	if (!rn_order_room(out, mem, rows, dones, values, sends) ||
+	    (clocks && !(out->clock = rn_new(mem, uint64_t, dones))))
 		return rn_err_nomem(err);
 	for (uint32_t i = 0; i < n; i++)
-		add_all(&b, &piece[i]);
-	rn_order_build_end(&b, out);
+		add_all(out, &piece[i]);
 	return RN_OK;
 }

@@ -35,23 +35,13 @@ struct rn_order_count {
 
 struct rn_order_count rn_order_count(const struct rn_order *o);
 
-/* Events that are read row by row, in memory for as many as there can be. */
-struct rn_order_build {
-	struct rn_order_row *row;
-	struct rn_order_done *done;
-	int64_t *value;
-	struct rn_order_send *send;
-	uint64_t *clock; /* NULL: not of all that is done */
-	size_t rows, dones, values, sends;
-	uint64_t before; /* things done in all, numbers not counted */
-};
-
-bool rn_order_build_init(struct rn_order_build *b, struct rn_arena *mem, size_t rows, size_t dones,
-			 size_t values, size_t sends);
+/* Memory for at most so many; none of them is there yet. False when there is none: *o is as it was.
+ */
+bool rn_order_room(struct rn_order *o, struct rn_arena *mem, size_t rows, size_t dones,
+		   size_t values, size_t sends);
 
 /* Adds a row, or joins it with the last one if that has failures of the same site alone. */
-void rn_order_build_row(struct rn_order_build *b, struct rn_order_row r);
-void rn_order_build_end(const struct rn_order_build *b, struct rn_order *out);
+void rn_order_add_row(struct rn_order *o, struct rn_order_row r);
 
 /* Appends a chunk; `clock` is for RN_ORDER_CLOCK, or NULL (order/event_codec.h). RN_OK, RN_E_NOMEM,
  * or RN_E_ARG: the events contradict themselves. */

@@ -68,18 +68,13 @@ static bool sound(const struct rn_order *o)
 /* Codes rows and completions, in the direction of the guess; NULL: no memory for it. The arena is
  * rewound to `before`. */
 static int code_rows(struct rn_arena *scratch, struct rn_arena_mark before, unsigned codec,
-		     struct rn_guess *g, const struct rn_order *o, const uint64_t *clock,
-		     uint64_t *place)
+		     struct rn_guess *g, const struct rn_order *o, const uint64_t *clock)
 {
-	/* Only written to when decoding. */
-	struct rn_order_row *row = (struct rn_order_row *)(uintptr_t)o->row;
-	struct rn_order_done *done = (struct rn_order_done *)(uintptr_t)o->done;
 	int rc = RN_E_NOMEM;
 
 	if (g)
-		rc = codec == RN_ORDER_CLOCK
-			     ? rn_order_clock_code(scratch, g, o, row, done, clock, place)
-			     : rn_order_model_code(scratch, g, o, row, done);
+		rc = codec == RN_ORDER_CLOCK ? rn_order_clock_code(scratch, g, o, clock)
+					     : rn_order_model_code(scratch, g, o);
 	if (!rc)
 		rc = rn_guess_end(g);
 	rn_arena_rewind(scratch, before);
@@ -90,8 +85,7 @@ static int code_rows(struct rn_arena *scratch, struct rn_arena_mark before, unsi
 static int code_values(struct rn_arena *scratch, struct rn_arena_mark before, struct rn_guess *g,
 		       const struct rn_order *o, bool *clock)
 {
-	int64_t *value = (int64_t *)(uintptr_t)o->value;
-	int rc = g ? rn_order_values_code(scratch, g, o, value, clock) : RN_E_NOMEM;
+	int rc = g ? rn_order_values_code(scratch, g, o, clock) : RN_E_NOMEM;
 
 	if (!rc)
 		rc = rn_guess_end(g);
@@ -179,8 +173,7 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 
 	if (!rc)
 		rc = code_rows(scratch, before, codec,
-			       rn_guess_write(scratch, row_decisions(o), &body, NULL), o, clock,
-			       NULL);
+			       rn_guess_write(scratch, row_decisions(o), &body, NULL), o, clock);
 	if (!rc)
 		rc = encode_values(scratch, o, &values, &coded);
 	if (!rc)
@@ -217,12 +210,10 @@ static int get_values(struct rn_arena *mem, struct rn_reader *in, struct rn_orde
 		      struct rn_err *err)
 {
 	size_t n = 0;
-	int64_t *v = NULL;
-	int rc = o->values ? rn_column_decode(mem, in, o->values, &v, &n, err) : RN_OK;
+	int rc = o->values ? rn_column_decode(mem, in, o->values, &o->value, &n, err) : RN_OK;
 
 	if (!rc && n != o->values)
 		return rn_err_set(err, RN_E_DATA, "order: values are missing");
-	o->value = v;
 	return rc;
 }
 
@@ -238,7 +229,6 @@ static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, 
 		    struct rn_err *err)
 {
 	bool clocks = codec == RN_ORDER_CLOCK;
-	uint64_t *clock = rn_new(mem, uint64_t, clocks ? o->dones : 0);
 	uint64_t len = rn_get_count(in, 1);
 	const unsigned char *bytes = rn_get_bytes(in, len);
 	struct rn_arena_mark before;
@@ -246,18 +236,18 @@ static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, 
 
 	o->row = rn_new(mem, struct rn_order_row, o->rows);
 	o->done = rn_new(mem, struct rn_order_done, o->dones);
-	if (!o->row || !o->done || !clock)
+	o->clock = clocks ? rn_new(mem, uint64_t, o->dones) : NULL;
+	if (!o->row || !o->done || (clocks && !o->clock))
 		return rn_err_nomem(err);
 	if (!bytes)
 		return rn_err_set(err, RN_E_DATA, "order cut off");
 	before = rn_arena_mark(mem);
 	rc = code_rows(mem, before, codec, rn_guess_read(mem, row_decisions(o), bytes, len), o,
-		       NULL, clock);
+		       NULL);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	if (rc)
 		return rn_err_set(err, RN_E_DATA, "order damaged: not what %s makes", names[codec]);
-	o->clock = clocks ? clock : NULL;
 	return RN_OK;
 }
 

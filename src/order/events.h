@@ -154,13 +154,13 @@ struct rn_order_send {
 /* Of one thread. */
 struct rn_order {
 	const struct rn_order_site *site;
-	const struct rn_order_row *row;
-	const struct rn_order_done *done;
-	const int64_t *value;
-	const struct rn_order_send *send;
+	struct rn_order_row *row;
+	struct rn_order_done *done;
+	int64_t *value;
+	struct rn_order_send *send;
 	/* By what is done: the reference order of receives, per site ascending
 	 * (order/cdc_tables.h), as the codec `clock` keeps it; NULL: not known. */
-	const uint64_t *clock;
+	uint64_t *clock;
 	size_t sites, rows, dones, values, sends;
 };
 

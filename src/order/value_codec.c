@@ -33,7 +33,6 @@ struct look {
 
 struct values {
 	const struct rn_order *o;
-	int64_t *value;
 	struct rn_guess *g;
 	bool writes;
 	uint32_t hz;
@@ -54,7 +53,7 @@ static void each_value(struct values *x, void *arg,
 			continue;
 		for (uint32_t i = 0; i < row->done && !rn_guess_bad(x->g); i++) {
 			assert(at < x->o->values);
-			fn(x, row->site, &x->value[at++], arg);
+			fn(x, row->site, &x->o->value[at++], arg);
 		}
 	}
 }
@@ -193,10 +192,9 @@ static bool has_clock(const struct values *x)
 }
 
 int rn_order_values_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			 int64_t *value, bool *clock)
+			 bool *clock)
 {
 	struct values x = { .o = o,
-			    .value = value,
 			    .g = g,
 			    .writes = rn_guess_writes(g),
 			    .site = rn_new(scratch, struct site, o->sites) };

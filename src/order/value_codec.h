@@ -22,9 +22,9 @@
 struct rn_arena;
 struct rn_guess;
 
-/* Codes value[o->values], which is written to when decoding. *clock: the values contain clock
+/* Codes o->value, which is written to when decoding. *clock: the values contain clock
  * readings. The caller ends the guess. RN_OK or RN_E_NOMEM. `scratch` is not rewound. */
 int rn_order_values_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			 int64_t *value, bool *clock);
+			 bool *clock);
 
 #endif

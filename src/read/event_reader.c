@@ -84,10 +84,8 @@ int rn_order_view_new(struct rn_trace *t, struct rn_err *err)
 /* The stream's own numbers of sites become those of the trace. */
 static void renumber(const struct rn_chunk_stream *s, struct rn_order *o)
 {
-	struct rn_order_row *row = (struct rn_order_row *)(uintptr_t)o->row; /* just made */
-
 	for (size_t i = 0; i < o->rows; i++)
-		row[i].site = (uint32_t)s->head[row[i].site];
+		o->row[i].site = (uint32_t)s->head[o->row[i].site];
 }
 
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,

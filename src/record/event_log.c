@@ -423,7 +423,7 @@ static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_
 	RN_ERRNO_GUARD;
 	struct rn_order_log *o = log_of(t);
 	struct rn_order_row row = { site, 0, n };
-	struct rn_order rows = { .row = &row, .rows = 1, .done = d, .dones = n };
+	struct rn_order rows = { .row = &row, .rows = 1, .dones = n };
 	struct rn_arena scratch;
 
 	if (!o)
@@ -433,6 +433,7 @@ static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_
 	rn_arena_init(&scratch, SIZE_MAX);
 	rows.site = all_sites(o, &scratch);
 	rows.sites = o->site.n;
+	rows.done = (struct rn_order_done *)(uintptr_t)d; /* only read */
 	if (rows.site && site < rows.sites && !o->over && seal_rows(t, o, &rows, &scratch))
 		count_event(o);
 	else

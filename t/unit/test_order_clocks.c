@@ -178,8 +178,8 @@ static void make_tables(const struct rn_order *o, const uint64_t *clock,
 {
 	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = clock };
 
-	c.row = (struct rn_order_row *)(uintptr_t)o->row;
-	c.done = (struct rn_order_done *)(uintptr_t)o->done;
+	c.row = o->row;
+	c.done = o->done;
 	c.rows = (uint32_t)o->rows;
 	CHECK(rn_order_chunk_begin(&mem, &c));
 	rn_order_chunk_count(&c);

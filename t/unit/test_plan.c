@@ -12,10 +12,10 @@
 
 static const struct rn_order_site site[] = { { RN_ORDER_SOME, 7, 0, 1 },
 					     { RN_ORDER_VALUE, 9, 0, 0 } };
-static const struct rn_order_row row[] = { { 0, 12, 2 }, { 1, 0, 1 }, { 0, 3, 0 } };
-static const struct rn_order_done done[] = { { 0, 1, 4, 5, RN_ORDER_MATCHED },
-					     { 3, RN_ORDER_NOT, 0, 0, 0 } };
-static const int64_t value[] = { 123 };
+static struct rn_order_row row[] = { { 0, 12, 2 }, { 1, 0, 1 }, { 0, 3, 0 } };
+static struct rn_order_done done[] = { { 0, 1, 4, 5, RN_ORDER_MATCHED },
+				       { 3, RN_ORDER_NOT, 0, 0, 0 } };
+static int64_t value[] = { 123 };
 static const struct rn_plan_call call[] = { { 3, 1, 2, RN_PLAN_ANY, 10, 4, 5 } };
 static const struct rn_plan_match match[] = { { 6, 7, RN_PLAN_INFERRED, 0 } };
 static const char *const comm[] = { "MPI_COMM_WORLD", "comm:world.0" };
@@ -260,8 +260,8 @@ static void test_cancels(void)
 		{ RN_ORDER_WAIT, function_named("MPI_Cancel"), 0, 0 },
 		{ RN_ORDER_VALUE, UINT32_MAX, 0, 0 }
 	};
-	const struct rn_order_row rows[] = { { 0, 0, 1 }, { 1, 0, 2 }, { 3, 0, 1 }, { 0, 0, 1 } };
-	const int64_t values[] = { 9 << 1 | 1, 5, 7, 3, 4 << 1 };
+	struct rn_order_row rows[] = { { 0, 0, 1 }, { 1, 0, 2 }, { 3, 0, 1 }, { 0, 0, 1 } };
+	int64_t values[] = { 9 << 1 | 1, 5, 7, 3, 4 << 1 };
 	const struct rn_order o = {
 		.site = sites, .row = rows, .value = values, .sites = 4, .rows = 4, .values = 5
 	};
@@ -333,9 +333,9 @@ static void random_matches(void)
 	rn_arena_free(&mem);
 }
 
-static int matches_of(const struct rn_order_done *d, size_t n)
+static int matches_of(struct rn_order_done *d, size_t n)
 {
-	const struct rn_order_row r = { .done = (uint32_t)n };
+	struct rn_order_row r = { .done = (uint32_t)n };
 	const struct rn_order o = {
 		.site = &waits, .row = &r, .rows = n > 0, .done = d, .dones = n
 	};
@@ -352,7 +352,7 @@ static int matches_of(const struct rn_order_done *d, size_t n)
 
 static void test_nonsense(void)
 {
-	const struct rn_order_done far = { 0, RN_ORDER_NOT - 1, 0, 0, RN_ORDER_MATCHED };
+	struct rn_order_done far = { 0, RN_ORDER_NOT - 1, 0, 0, RN_ORDER_MATCHED };
 
 	CHECK(matches_of(NULL, 0) == RN_OK);
 	CHECK(matches_of(&far, 1) == RN_E_DATA);
