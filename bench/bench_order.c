@@ -34,7 +34,6 @@ enum { REPS = 7, THREADS = 4096, RECEIVES = 100000, ITERATIONS = 1000 };
 static struct rn_arena mem;
 static struct rn_order thread[THREADS];
 static int32_t rank_of[THREADS];
-static const uint64_t *clocks[THREADS];
 static size_t threads;
 static double receives, tests; /* tests that failed */
 static const char *events;     /* what they are of */
@@ -55,10 +54,8 @@ static void count(void)
 		for (size_t i = 0; i < thread[t].rows; i++)
 			tests += thread[t].row[i].fails;
 	}
-	for (size_t t = 0; t < threads; t++)
-		clocks[t] = thread[t].clock;
 	if (!thread[0].clock)
-		must(rn_order_clocks(&mem, thread, rank_of, threads, clocks));
+		must(rn_order_clocks(&mem, thread, rank_of, threads));
 }
 
 static void simulate(void (*sim)(struct rn_arena *, size_t, struct rn_order *), size_t n)
@@ -131,7 +128,7 @@ static double encoded(enum rn_order_codec codec)
 	for (size_t t = 0; t < threads; t++) {
 		struct rn_buf out = { 0 };
 
-		must(rn_order_encode(&mem, codec, &thread[t], clocks[t], &out));
+		must(rn_order_encode(&mem, codec, &thread[t], &out));
 		n += (double)out.len;
 		rn_buf_free(&out);
 	}
@@ -230,7 +227,7 @@ static void put_site(struct published *p, const struct rn_order_chunk *c, uint32
 static void put_thread(struct published *p, size_t t)
 {
 	const struct rn_order *o = &thread[t];
-	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = clocks[t] };
+	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = o->clock };
 
 	c.row = o->row;
 	c.done = o->done;

@@ -294,15 +294,14 @@ static int look_at_site(struct work *w, struct visit *v)
 	return rc == RN_OK && v->received && c->clock ? add_moved(w, v, s) : rc;
 }
 
-static int look_at_thread(struct work *w, const struct rn_order *o, int32_t rank,
-			  const uint64_t *clock)
+static int look_at_thread(struct work *w, const struct rn_order *o, int32_t rank)
 {
 	/* Tables that are made of a chunk only read it. */
 	struct rn_order_chunk c = { .site = o->site,
 				    .sites = o->sites,
 				    .row = o->row,
 				    .done = o->done,
-				    .clock = clock,
+				    .clock = o->clock,
 				    .rows = (uint32_t)o->rows };
 	const struct rn_order_done **done =
 		rn_new(&w->scratch, const struct rn_order_done *, o->dones);
@@ -328,21 +327,16 @@ static int look_at_thread(struct work *w, const struct rn_order *o, int32_t rank
 	return rc;
 }
 
-static int look_at_all(struct work *w, const struct rn_order *thread, const int32_t *rank, size_t n)
+static int look_at_all(struct work *w, struct rn_order *thread, const int32_t *rank, size_t n)
 {
-	const uint64_t **clock = rn_new(w->mem, const uint64_t *, n);
-	int rc = clock ? RN_OK : RN_E_NOMEM;
+	int rc = w->sends ? rn_order_clocks(w->mem, thread, rank, n) : RN_OK;
 
-	if (rc == RN_OK && w->sends)
-		rc = rn_order_clocks(w->mem, thread, rank, n, clock);
-	for (size_t t = 0; t < n && rc == RN_OK && !w->sends; t++)
-		clock[t] = thread[t].clock;
 	for (size_t t = 0; t < n && rc == RN_OK; t++) {
 		struct rn_arena_mark mark = rn_arena_mark(&w->scratch);
 
 		if (thread[t].rows >= UINT32_MAX || thread[t].dones >= UINT32_MAX)
 			return RN_E_RANGE;
-		rc = look_at_thread(w, &thread[t], rank[t], clock[t]);
+		rc = look_at_thread(w, &thread[t], rank[t]);
 		rn_arena_rewind(&w->scratch, mark);
 	}
 	return rc;
@@ -394,7 +388,7 @@ static int finish(struct work *w, struct rn_disorder *out)
 	return RN_OK;
 }
 
-int rn_disorder(struct rn_arena *mem, const struct rn_order *thread, const int32_t *rank, size_t n,
+int rn_disorder(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n,
 		uint64_t ranks, struct rn_disorder *out)
 {
 	struct work w = { .mem = mem, .ranks = ranks, .sites = rn_sigs_new(mem) };

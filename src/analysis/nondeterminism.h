@@ -63,7 +63,7 @@ struct rn_disorder {
 
 /* Threads with their sites, which are the same where they are equal. rank[t] is that of thread t,
  * of so many. RN_OK, RN_E_NOMEM, or RN_E_RANGE: a thread has 2^32 events. */
-int rn_disorder(struct rn_arena *mem, const struct rn_order *thread, const int32_t *rank, size_t n,
+int rn_disorder(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n,
 		uint64_t ranks, struct rn_disorder *out);
 
 #endif

@@ -195,47 +195,38 @@ static int take_stacks(const struct rn_order_list *l, struct rn_site_tables *tab
 	return rc;
 }
 
-/* Everything that there is, to be written in another codec. */
-struct all {
-	struct rn_order *order; /* by stream of the list */
-	const uint64_t **clock;
-};
-
-static int read_all(const struct rn_order_list *l, enum rn_order_codec codec, uint64_t threads,
-		    struct rn_arena *mem, struct all *a, struct rn_err *err)
+/* Everything that there is, by stream of the list, to be written in another codec. */
+static int read_all(const struct rn_order_list *l, uint64_t threads, struct rn_arena *mem,
+		    struct rn_order **all, struct rn_err *err)
 {
 	uint32_t n = l->chunks.stream.n;
 	int32_t *rank = rn_new(mem, int32_t, n);
+	struct rn_order *order = *all = rn_new(mem, struct rn_order, n);
 	const uint32_t *comm;
 	struct rn_sigs *names;
 	int rc = rn_order_list_comms(l, mem, &names, &comm);
 
-	a->order = rn_new(mem, struct rn_order, n);
-	a->clock = rn_new(mem, const uint64_t *, n);
-	if (!rank || !a->order || !a->clock)
+	if (!rank || !order)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
 		rank[i] = (int32_t)(rn_chunk_list_at(&l->chunks, i)->stream / threads);
-		rc = rn_order_list_get(l, rn_chunk_list_at(&l->chunks, i), comm, mem, &a->order[i],
+		rc = rn_order_list_get(l, rn_chunk_list_at(&l->chunks, i), comm, mem, &order[i],
 				       err);
 	}
-	if (rc == RN_OK && codec == RN_ORDER_CLOCK)
-		rc = rn_order_clocks(mem, a->order, rank, n, a->clock);
-	return rc;
+	return rc == RN_OK ? rn_order_clocks(mem, order, rank, n) : rc;
 }
 
 /* The chunks as one. What was sent has done what it was for: `clock` keeps the reference order. */
-static int recode(const struct all *a, uint32_t i, enum rn_order_codec codec,
-		  struct rn_chunk_stream *to, struct rn_arena *mem, struct rn_arena *scratch)
+static int recode(struct rn_order o, enum rn_order_codec codec, struct rn_chunk_stream *to,
+		  struct rn_arena *mem, struct rn_arena *scratch)
 {
 	struct rn_chunk *chunk = rn_new(mem, struct rn_chunk, 1);
-	struct rn_order o = a->order[i];
 	struct rn_buf b = { 0 };
 	unsigned char *bytes = NULL;
 	int rc;
 
 	o.sends = 0;
-	rc = rn_order_chunk_write(codec, &o, a->clock[i], scratch, &b);
+	rc = rn_order_chunk_write(codec, &o, scratch, &b);
 	if (rc == RN_OK)
 		bytes = rn_new(mem, unsigned char, b.len);
 	if (bytes && chunk) {
@@ -255,13 +246,13 @@ static int recode_all(struct rn_order_list *out, const struct rn_order_list *l,
 {
 	enum rn_order_codec codec = rn_meta_order(meta);
 	struct rn_arena scratch;
-	struct all a;
+	struct rn_order *order;
 	int rc;
 
 	rn_arena_init(&scratch, SIZE_MAX);
-	rc = read_all(l, codec, rn_meta_threads(meta), &scratch, &a, err);
+	rc = read_all(l, rn_meta_threads(meta), &scratch, &order, err);
 	for (uint32_t i = 0; i < l->chunks.stream.n && rc == RN_OK; i++)
-		rc = recode(&a, i, codec, rn_chunk_list_at(&out->chunks, i), out->mem, &scratch);
+		rc = recode(order[i], codec, rn_chunk_list_at(&out->chunks, i), out->mem, &scratch);
 	rn_arena_free(&scratch);
 	return rc;
 }

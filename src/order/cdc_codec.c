@@ -354,15 +354,13 @@ static int code_chunk(struct delta *x)
 		x->c.row += x->c.rows;
 		x->c.done += things;
 		x->c.clock = x->c.clock ? x->c.clock + things : NULL;
-		x->c.place = x->c.place ? x->c.place + things : NULL;
 		x->c.before += things;
 	}
 	rn_arena_rewind(x->scratch, mark);
 	return rc;
 }
 
-int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
-			const uint64_t *clock)
+int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o)
 {
 	struct delta x = { .scratch = scratch,
 			   .p = rn_pieces_new(scratch, o, g),
@@ -372,8 +370,7 @@ int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const stru
 				  .sites = o->sites,
 				  .row = o->row,
 				  .done = o->done,
-				  .clock = clock,
-				  .place = o->clock },
+				  .clock = o->clock },
 			   .dones = o->dones };
 	size_t left = o->rows;
 	int rc = x.p ? RN_OK : RN_E_NOMEM;

@@ -227,6 +227,6 @@ int rn_order_apply_matched(struct rn_arena *scratch, const struct rn_order_chunk
 	if (!fill_places(t, place, moved))
 		return RN_E_DATA;
 	for (uint32_t j = 0; j < t->matched; j++)
-		c->place[t->thing[j]] = c->before + place[j];
+		c->clock[t->thing[j]] = c->before + place[j];
 	return RN_OK;
 }

@@ -36,8 +36,9 @@ struct rn_order_chunk {
 	size_t sites;
 	struct rn_order_row *row;
 	struct rn_order_done *done;
-	const uint64_t *clock; /* of what is done; NULL: all the same */
-	uint64_t *place;       /* decoding: where it stands in the reference order, from here on: */
+	/* Of what is done; NULL: all the same. Decoding: where it stands in the reference order,
+	 * counted from `before`. */
+	uint64_t *clock;
 	uint64_t before;
 	uint32_t rows;
 	uint32_t *at;    /* the first thing of each row; and of the row after the last */

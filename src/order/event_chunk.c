@@ -81,7 +81,7 @@ static void put_sends(const struct rn_order *o, struct rn_buf *out)
 	}
 }
 
-int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, const uint64_t *clock,
+int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o,
 			 struct rn_arena *scratch, struct rn_buf *out)
 {
 	struct rn_order_count n = rn_order_count(o);
@@ -91,7 +91,7 @@ int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, co
 	rn_buf_u64(out, n.received);
 	rn_buf_u64(out, n.loose);
 	put_sends(o, out);
-	return rn_order_encode(scratch, codec, o, clock, out);
+	return rn_order_encode(scratch, codec, o, out);
 }
 
 static void get_count(struct rn_reader *in, struct rn_order_count *n)

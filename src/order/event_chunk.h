@@ -43,9 +43,9 @@ bool rn_order_room(struct rn_order *o, struct rn_arena *mem, size_t rows, size_t
 /* Adds a row, or joins it with the last one if that has failures of the same site alone. */
 void rn_order_add_row(struct rn_order *o, struct rn_order_row r);
 
-/* Appends a chunk; `clock` is for RN_ORDER_CLOCK, or NULL (order/event_codec.h). RN_OK, RN_E_NOMEM,
- * or RN_E_ARG: the events contradict themselves. */
-int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o, const uint64_t *clock,
+/* Appends a chunk (order/event_codec.h). RN_OK, RN_E_NOMEM, or RN_E_ARG: the events contradict
+ * themselves. */
+int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o,
 			 struct rn_arena *scratch, struct rn_buf *out);
 
 /* What it says of itself. False when that is no chunk. */

@@ -68,12 +68,12 @@ static bool sound(const struct rn_order *o)
 /* Codes rows and completions, in the direction of the guess; NULL: no memory for it. The arena is
  * rewound to `before`. */
 static int code_rows(struct rn_arena *scratch, struct rn_arena_mark before, unsigned codec,
-		     struct rn_guess *g, const struct rn_order *o, const uint64_t *clock)
+		     struct rn_guess *g, const struct rn_order *o)
 {
 	int rc = RN_E_NOMEM;
 
 	if (g)
-		rc = codec == RN_ORDER_CLOCK ? rn_order_clock_code(scratch, g, o, clock)
+		rc = codec == RN_ORDER_CLOCK ? rn_order_clock_code(scratch, g, o)
 					     : rn_order_model_code(scratch, g, o);
 	if (!rc)
 		rc = rn_guess_end(g);
@@ -164,7 +164,7 @@ static int put(enum rn_order_codec codec, const struct rn_order *o, const struct
 }
 
 int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
-		    const uint64_t *clock, struct rn_buf *out)
+		    struct rn_buf *out)
 {
 	struct rn_arena_mark before = rn_arena_mark(scratch);
 	struct rn_buf body = { 0 }, values = { 0 };
@@ -173,7 +173,7 @@ int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const s
 
 	if (!rc)
 		rc = code_rows(scratch, before, codec,
-			       rn_guess_write(scratch, row_decisions(o), &body, NULL), o, clock);
+			       rn_guess_write(scratch, row_decisions(o), &body, NULL), o);
 	if (!rc)
 		rc = encode_values(scratch, o, &values, &coded);
 	if (!rc)
@@ -242,8 +242,7 @@ static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, 
 	if (!bytes)
 		return rn_err_set(err, RN_E_DATA, "order cut off");
 	before = rn_arena_mark(mem);
-	rc = code_rows(mem, before, codec, rn_guess_read(mem, row_decisions(o), bytes, len), o,
-		       NULL);
+	rc = code_rows(mem, before, codec, rn_guess_read(mem, row_decisions(o), bytes, len), o);
 	if (rc == RN_E_NOMEM)
 		return rn_err_nomem(err);
 	if (rc)

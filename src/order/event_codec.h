@@ -41,11 +41,11 @@ enum rn_order_codec {
 const char *rn_order_codec_name(enum rn_order_codec codec);
 enum rn_order_codec rn_order_codec_named(const char *name);
 
-/* Appends the events to out. `clock` (for RN_ORDER_CLOCK, or NULL) is what rn_order_clocks gave for
- * the thread. RN_OK, RN_E_NOMEM, or RN_E_ARG: the rows do not fit what is done, the values and the
- * sites, or there are 2^32 of them; out is as it was then. */
+/* Appends the events to out. RN_ORDER_CLOCK uses o->clock; NULL: the order in which they are.
+ * RN_OK, RN_E_NOMEM, or RN_E_ARG: the rows do not fit what is done, the values and the sites, or
+ * there are 2^32 of them; out is as it was then. */
 int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
-		    const uint64_t *clock, struct rn_buf *out);
+		    struct rn_buf *out);
 
 /* The codec is told by the bytes, of which all are read. On failure the arena is as it was. */
 int rn_order_decode(struct rn_arena *mem, const struct rn_order_site *site, size_t sites,

@@ -242,27 +242,27 @@ static bool make(struct world *w, struct rn_arena *mem)
 	return w->at && w->message && w->next && w->chain && w->stack;
 }
 
-int rn_order_clocks(struct rn_arena *mem, const struct rn_order *thread, const int32_t *rank,
-		    size_t n, const uint64_t **clock)
+int rn_order_clocks(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n)
 {
 	struct world w = { .thread = thread, .rank = rank, .threads = n };
 	struct rn_arena_mark before = rn_arena_mark(mem), scratch;
+	uint64_t **clock = rn_new(mem, uint64_t *, n);
 	size_t base = 0;
 
-	for (size_t t = 0; t < n; t++) {
-		clock[t] = rn_new(mem, uint64_t, thread[t].dones);
-		if (!clock[t])
+	for (size_t t = 0; t < n; t++)
+		if (!clock || !(clock[t] = rn_new(mem, uint64_t, thread[t].dones)))
 			goto none;
-	}
 	scratch = rn_arena_mark(mem);
 	if (!make(&w, mem))
 		goto none;
 	for (size_t t = 0; t < n; base += thread[t++].sends) {
 		w.at[t].base = base;
-		w.at[t].out = (uint64_t *)(uintptr_t)clock[t];
+		w.at[t].out = clock[t];
 		add_sends(&w, t, base);
 	}
 	run(&w);
+	for (size_t t = 0; t < n; t++)
+		thread[t].clock = clock[t];
 	rn_arena_rewind(mem, scratch);
 	return RN_OK;
 none:

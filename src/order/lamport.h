@@ -22,10 +22,9 @@
 
 struct rn_arena;
 
-/* clock[t][i] becomes the clock that came with the i-th thing done of thread t; for what is no
- * receive it means nothing. rank[t]: the rank of thread t, for communicators on which it has not
+/* clock[i] of thread t becomes the clock that came with the i-th thing done; for what is no receive
+ * it means nothing. rank[t]: the rank of thread t, for communicators on which it has not
  * sent. RN_OK or RN_E_NOMEM. */
-int rn_order_clocks(struct rn_arena *mem, const struct rn_order *thread, const int32_t *rank,
-		    size_t n, const uint64_t **clock);
+int rn_order_clocks(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n);
 
 #endif

@@ -249,7 +249,7 @@ static bool write_chunk(struct rn_order_log *o, const struct rn_order *rows,
 	struct rn_buf b = rn_buf_over(rn_new(scratch, unsigned char, room), room);
 	unsigned char *bytes;
 
-	if (!b.data || rn_order_chunk_write(RN_ORDER_MODEL, rows, NULL, scratch, &b) < 0 ||
+	if (!b.data || rn_order_chunk_write(RN_ORDER_MODEL, rows, scratch, &b) < 0 ||
 	    rn_buf_status(&b) < 0 || !rn_seg_reserve(&o->chunk, &o->mem, 1))
 		return false;
 	bytes = rn_new(&o->mem, unsigned char, b.len);

@@ -64,7 +64,7 @@ static bool add_tail(struct salvaged *s, const struct rn_order_part *p, const vo
 
 	s->failed |= failed;
 	if (!failed && (o.rows || o.sends)) {
-		rc = rn_order_chunk_write(RN_ORDER_MODEL, &o, NULL, scratch, &b);
+		rc = rn_order_chunk_write(RN_ORDER_MODEL, &o, scratch, &b);
 		s->failed |= rc == RN_E_NOMEM;
 		if (rc == RN_OK)
 			keep_chunk(s, b.data, b.len);

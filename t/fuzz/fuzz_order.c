@@ -45,7 +45,7 @@ static void code_again(const struct rn_order *o)
 		struct rn_order again;
 
 		rn_arena_init(&mem, SIZE_MAX);
-		must(rn_order_encode(&mem, c, o, NULL, &out) == RN_OK);
+		must(rn_order_encode(&mem, c, o, &out) == RN_OK);
 		must(rn_order_decode(&mem, o->site, o->sites, out.data, out.len, &again, NULL) ==
 		     RN_OK);
 		same(o, &again);

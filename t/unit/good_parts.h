@@ -129,7 +129,7 @@ static inline uint64_t add_chunk(struct stream *s, const struct rn_order_site *s
 	bool failed;
 
 	must(rn_order_tail_read(&s->mem, bytes, put_events(bytes, 0, rows, sends), &o, &failed));
-	must(rn_order_chunk_write(RN_ORDER_MODEL, &o, NULL, &s->mem, &b) == RN_OK);
+	must(rn_order_chunk_write(RN_ORDER_MODEL, &o, &s->mem, &b) == RN_OK);
 	must(rn_log_add(&s->log, RN_FACT_ORDER, b.data, b.len, NULL, 0) == 0);
 	rn_buf_free(&b);
 	return rn_order_count(&o).events;

@@ -137,14 +137,14 @@ static size_t there_and_back(void)
 		struct rn_err err = { 0 };
 
 		rn_buf_clear(&b);
-		CHECK(rn_order_encode(&mem, codec, &events, NULL, &b) == RN_OK);
+		CHECK(rn_order_encode(&mem, codec, &events, &b) == RN_OK);
 		if (!CHECK(rn_order_decode(&mem, site, 4, b.data, b.len, &back, &err) == RN_OK))
 			continue;
 		CHECK(back.values == events.values &&
 		      memcmp(back.value, value, events.values * sizeof(*value)) == 0);
 	}
 	rn_buf_clear(&b);
-	CHECK(rn_order_encode(&mem, RN_ORDER_MODEL, &events, NULL, &b) == RN_OK);
+	CHECK(rn_order_encode(&mem, RN_ORDER_MODEL, &events, &b) == RN_OK);
 	len = b.len;
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
@@ -225,7 +225,7 @@ static void test_no_memory(void)
 
 		rn_arena_init(&mem, limit);
 		rn_buf_clear(&b);
-		rc = rn_order_encode(&mem, RN_ORDER_MODEL, &events, NULL, &b);
+		rc = rn_order_encode(&mem, RN_ORDER_MODEL, &events, &b);
 		CHECK(rc == RN_OK || rc == RN_E_NOMEM);
 		rn_arena_free(&mem);
 	}

@@ -82,21 +82,19 @@ static void run_world(struct rn_order *o, int32_t *rank)
 
 static void test_carried(uint32_t comm)
 {
-	const uint64_t *clock[THREADS];
 	struct rn_order o[THREADS];
 	int32_t rank[THREADS];
 
 	site.comm = comm;
 	run_world(o, rank);
-	CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_OK);
+	CHECK(rn_order_clocks(&mem, o, rank, THREADS) == RN_OK);
 	for (uint32_t t = 0; t < THREADS; t++)
-		CHECK(memcmp(clock[t], world[t].carried, o[t].dones * sizeof(uint64_t)) == 0);
+		CHECK(memcmp(o[t].clock, world[t].carried, o[t].dones * sizeof(uint64_t)) == 0);
 }
 
 /* With sends that nobody knows of, and with others that never come before what waits for them. */
 static void test_wrong(void)
 {
-	const uint64_t *clock[THREADS];
 	struct rn_order o[THREADS];
 	int32_t rank[THREADS];
 
@@ -110,10 +108,10 @@ static void test_wrong(void)
 			world[5].send[k].at = o[5].dones;
 		for (size_t k = 0; k < o[6].sends; k++)
 			world[6].send[k].dest = (int32_t)tap_below(THREADS);
-		CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_OK);
+		CHECK(rn_order_clocks(&mem, o, rank, THREADS) == RN_OK);
 		for (uint64_t n = 1; n < 6; n++) {
 			mem.fail_at = n;
-			CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_E_NOMEM);
+			CHECK(rn_order_clocks(&mem, o, rank, THREADS) == RN_E_NOMEM);
 		}
 		mem.fail_at = 0;
 		rn_arena_rewind(&mem, mark);
@@ -173,10 +171,9 @@ static void test_fewest(void)
 	}
 }
 
-static void make_tables(const struct rn_order *o, const uint64_t *clock,
-			struct rn_order_matched_tables *t)
+static void make_tables(const struct rn_order *o, struct rn_order_matched_tables *t)
 {
-	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = clock };
+	struct rn_order_chunk c = { .site = o->site, .sites = o->sites, .clock = o->clock };
 
 	c.row = o->row;
 	c.done = o->done;
@@ -189,23 +186,22 @@ static void make_tables(const struct rn_order *o, const uint64_t *clock,
 /* Who decodes has the same receives out of order as who knew what was sent. */
 static void test_kept(void)
 {
-	const uint64_t *clock[THREADS];
 	struct rn_order o[THREADS];
 	int32_t rank[THREADS];
 	uint32_t moved = 0;
 
 	run_world(o, rank);
-	CHECK(rn_order_clocks(&mem, o, rank, THREADS, clock) == RN_OK);
+	CHECK(rn_order_clocks(&mem, o, rank, THREADS) == RN_OK);
 	for (uint32_t t = 0; t < THREADS; t++) {
 		struct rn_order_matched_tables was, is;
 		struct rn_buf out = { 0 };
 		struct rn_order again;
 
-		CHECK(rn_order_encode(&mem, RN_ORDER_CLOCK, &o[t], clock[t], &out) == RN_OK);
+		CHECK(rn_order_encode(&mem, RN_ORDER_CLOCK, &o[t], &out) == RN_OK);
 		CHECK(rn_order_decode(&mem, &site, 1, out.data, out.len, &again, NULL) == RN_OK);
 		CHECK(again.clock != NULL);
-		make_tables(&o[t], clock[t], &was);
-		make_tables(&again, again.clock, &is);
+		make_tables(&o[t], &was);
+		make_tables(&again, &is);
 		CHECK(was.moved == is.moved && was.matched == is.matched);
 		CHECK(memcmp(was.moved_at, is.moved_at, was.moved * sizeof(*was.moved_at)) == 0);
 		CHECK(memcmp(was.delay, is.delay, was.moved * sizeof(*was.delay)) == 0);

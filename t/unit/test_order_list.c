@@ -192,7 +192,7 @@ static void put_chunk(struct rn_arena *mem, enum rn_order_codec codec, size_t fr
 	} else {
 		CHECK(rn_order_tail_read(mem, events.tail, events.end[to - 1], &o, &failed));
 	}
-	CHECK(rn_order_chunk_write(codec, &o, NULL, mem, &b) == RN_OK);
+	CHECK(rn_order_chunk_write(codec, &o, mem, &b) == RN_OK);
 	out->bytes = memcpy(rn_new(mem, unsigned char, b.len), b.data, b.len);
 	out->len = b.len;
 	rn_buf_free(&b);
