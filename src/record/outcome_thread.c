@@ -3,6 +3,7 @@
 
 #include "encode/call_words.h"
 #include "preload/thread_lineage.h"
+#include "runtime/outcome.h"
 #include "runtime/tracer_state.h"
 #include "trace/handles.h"
 
@@ -14,7 +15,7 @@ bool rn_order_alone(void)
 	return !rn_order_threads || !rn_order_threads->next;
 }
 
-struct rn_order_thread *rn_order_thread_new(const struct rn_stream *t)
+struct rn_order_thread *rn_order_thread_new(struct rn_stream *t)
 {
 	struct rn_order_thread *o;
 
@@ -28,12 +29,15 @@ struct rn_order_thread *rn_order_thread_new(const struct rn_stream *t)
 	}
 	rn_tracer_unlock();
 	rn_order_me = o;
+	if (o)
+		rn_outcome_ops->thread_begins(t, o);
 	return o;
 }
 
-void rn_order_call(struct rn_order_call *c, struct rn_stream *t, struct rn_order_thread *o,
-		   enum rn_order_kind kind, MPI_Comm comm)
+bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm)
 {
+	struct rn_stream *t = rn_me;
+	struct rn_order_thread *o = rn_order_current(t);
 	uint64_t head = rn_stream_under_way(t)[0];
 
 	*c = (struct rn_order_call){ .t = t,
@@ -45,4 +49,5 @@ void rn_order_call(struct rn_order_call *c, struct rn_stream *t, struct rn_order
 				     .tag = RN_PLAN_NOTHING };
 	if (comm != MPI_COMM_NULL)
 		c->comm = (uint32_t)rn_handle_word(t, RN_K_comm, (uint64_t)(uintptr_t)comm);
+	return o != NULL;
 }

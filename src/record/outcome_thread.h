@@ -34,7 +34,13 @@ extern _Thread_local struct rn_order_thread *rn_order_me
 	__attribute__((tls_model("initial-exec"))); /* NULL: not known yet */
 
 /* Makes rn_order_me. NULL when there is no memory. */
-struct rn_order_thread *rn_order_thread_new(const struct rn_stream *t);
+struct rn_order_thread *rn_order_thread_new(struct rn_stream *t);
+
+/* The calling thread. NULL when there is no memory. */
+static inline struct rn_order_thread *rn_order_current(struct rn_stream *t)
+{
+	return __builtin_expect(rn_order_me != NULL, 1) ? rn_order_me : rn_order_thread_new(t);
+}
 
 /* Whether no other thread has had an outcome. */
 bool rn_order_alone(void);
@@ -50,9 +56,8 @@ struct rn_order_call {
 	uint64_t row;    /* row of the event that completed a request of it, plus 1; 0: unknown */
 };
 
-/* Fills c from the words of the call in flight. */
-void rn_order_call(struct rn_order_call *c, struct rn_stream *t, struct rn_order_thread *o,
-		   enum rn_order_kind kind, MPI_Comm comm);
+/* Fills c from the words of the call in flight. False when there is no memory for its thread. */
+bool rn_order_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
 
 /* Whether the call asks for a message with this source and tag. */
 static inline bool rn_order_asks_for(const struct rn_order_call *c, int source, int tag)

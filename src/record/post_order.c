@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-bool rn_turns;
+const struct rn_turn_ops *rn_turns;
 static struct rn_post_order *orders; /* tracer lock */
 
 /* An error handler of the program may post from inside a post. */
@@ -55,8 +55,8 @@ static struct rn_turn_place *new_place(struct rn_order_thread *o, uint32_t comm,
 	return p;
 }
 
-struct rn_turn_place *rn_turn_find(struct rn_order_thread *o, uint32_t comm,
-				   enum rn_plan_turn_of of)
+static struct rn_turn_place *find_place(struct rn_order_thread *o, uint32_t comm,
+					enum rn_plan_turn_of of)
 {
 	struct rn_turn_place **at = &o->places, *p;
 
@@ -68,6 +68,21 @@ struct rn_turn_place *rn_turn_find(struct rn_order_thread *o, uint32_t comm,
 	p->next = o->places;
 	o->places = p;
 	return p;
+}
+
+void rn_turn_begin(struct rn_turn *u, const struct rn_order_call *c, enum rn_plan_turn_of of)
+{
+	*u = (struct rn_turn){ .place = find_place(c->o, c->comm, of), .c = c };
+	if (u->place)
+		rn_turns->begin(u);
+}
+
+void rn_turn_end(struct rn_turn *u, bool had)
+{
+	if (u->place)
+		rn_turns->end(u, had);
+	else
+		rn_stream_lost(u->c->t);
 }
 
 /* ---- recording ---- */
@@ -91,22 +106,16 @@ static void record_turn(struct rn_turn_place *p, const struct rn_order_call *c)
 	atomic_store_explicit(&d->over, now + 1, memory_order_relaxed);
 }
 
-struct rn_turn_place *rn_turn_begin(const struct rn_order_call *c, enum rn_plan_turn_of of)
+static void begin(struct rn_turn *u)
 {
-	struct rn_turn_place *p = rn_turn_find(c->o, c->comm, of);
-
-	if (p)
-		pthread_mutex_lock(&p->order->lock);
-	return p;
+	pthread_mutex_lock(&u->place->order->lock);
 }
 
-void rn_turn_end(struct rn_turn_place *p, const struct rn_order_call *c, bool had)
+static void end(struct rn_turn *u, bool had)
 {
-	if (!p) {
-		rn_stream_lost(c->t);
-		return;
-	}
 	if (had)
-		record_turn(p, c);
-	pthread_mutex_unlock(&p->order->lock);
+		record_turn(u->place, u->c);
+	pthread_mutex_unlock(&u->place->order->lock);
 }
+
+const struct rn_turn_ops rn_turns_recorded = { begin, end };

@@ -5,7 +5,7 @@
  * If two threads post receives on one communicator, the first receive may match the message that
  * either could match; and messages that two threads send to one rank arrive in the order in which
  * they were sent. One post is a turn. Recording, a thread holds the lock of the communicator while
- * it posts, and the turns are counted. Replaying (replay_post_order.h), it waits until all turns
+ * it posts, and the turns are counted. Replaying (replay_post_order.c), it waits until all turns
  * are over that came before its own. A call that blocks is made of a post and a wait after the
  * turn. A probe that finds a message has a turn, too: no other thread can have received the message
  * before. Receives and sends have turns of their own.
@@ -29,10 +29,19 @@
 
 #include "record/outcome_thread.h"
 
-/* Whether turns are taken. Set after MPI_Init. */
-extern bool rn_turns;
-
 struct rn_post_order;
+struct rn_turn;
+
+struct rn_turn_ops {
+	void (*begin)(struct rn_turn *u);
+	void (*end)(struct rn_turn *u, bool had);
+};
+
+/* Record; replay is in replay_post_order.c. */
+extern const struct rn_turn_ops rn_turns_recorded;
+
+/* NULL: no turns are taken. Set after MPI_Init. */
+extern const struct rn_turn_ops *rn_turns;
 
 /* The place of a thread in the turns of one communicator, of one kind. */
 struct rn_turn_place {
@@ -56,13 +65,16 @@ struct rn_post_order {
 	_Atomic bool loaded; /* `run` is set */
 };
 
-/* NULL: there is no memory, and no order. */
-struct rn_turn_place *rn_turn_find(struct rn_order_thread *o, uint32_t comm,
-				   enum rn_plan_turn_of of);
+/* A turn of the calling thread. */
+struct rn_turn {
+	struct rn_turn_place *place; /* NULL: there is no memory, and no order */
+	const struct rn_order_call *c;
+	uint64_t number; /* replaying */
+};
 
-/* Recording: between the two, the thread may post on the communicator of the call. `had`: it has
- * posted, or has found a message; otherwise this was no turn. */
-struct rn_turn_place *rn_turn_begin(const struct rn_order_call *c, enum rn_plan_turn_of of);
-void rn_turn_end(struct rn_turn_place *p, const struct rn_order_call *c, bool had);
+/* Between the two, the thread may post on the communicator of the call. `had`: it has posted, or
+ * has found a message; otherwise this was no turn. */
+void rn_turn_begin(struct rn_turn *u, const struct rn_order_call *c, enum rn_plan_turn_of of);
+void rn_turn_end(struct rn_turn *u, bool had);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef RN_RECORD_PROBE_H
 #define RN_RECORD_PROBE_H
 
-#include "preload/next_mpi.h"
+#include "record/post_order.h"
 
 static inline int rn_real_probe(int source, int tag, MPI_Comm comm, MPI_Message *m, MPI_Status *s)
 {
@@ -18,6 +18,30 @@ static inline int rn_real_probe_once(int source, int tag, MPI_Comm comm, int *fl
 {
 	return m ? rn_real.MPI_Improbe(source, tag, comm, flag, m, s)
 		 : rn_real.MPI_Iprobe(source, tag, comm, flag, s);
+}
+
+static inline bool rn_probe_begin(struct rn_order_call *c, int source, int tag, MPI_Comm comm)
+{
+	bool known = rn_order_call(c, RN_ORDER_PROBE, comm);
+
+	c->source = source;
+	c->tag = tag;
+	return known;
+}
+
+/* With several threads, finding a message is a turn. */
+static inline int rn_probe_in_turn(const struct rn_order_call *c, int source, int tag,
+				   MPI_Comm comm, int *flag, MPI_Message *m, MPI_Status *s)
+{
+	struct rn_turn turn;
+	int rc;
+
+	if (!rn_turns)
+		return rn_real_probe_once(source, tag, comm, flag, m, s);
+	rn_turn_begin(&turn, c, RN_PLAN_RECEIVES);
+	rc = rn_real_probe_once(source, tag, comm, flag, m, s);
+	rn_turn_end(&turn, rc == MPI_SUCCESS && *flag);
+	return rc;
 }
 
 /* Hooks for the four functions, by the functions probe and probe_once. */

@@ -1,11 +1,124 @@
 /*
- * receive_calls.h - parameters of the functions that receive, for the hooks of record and replay,
- * and the hooks that both have. Each function is there once more for large counts, from MPI 4 on.
+ * receive_calls.h - hooks for the functions that receive, as far as record and replay have the same
+ * ones. Each function is there once more for large counts, from MPI 4 on.
+ *
+ * Record and replay expand RN_BLOCKING_RECEIVES, RN_RECV_INIT and RN_STARTALL after they have
+ * defined
+ *
+ *	ops                      struct rn_receive_ops
+ *	number_blocking(p)       numbers a wildcard receive of a call that blocks
+ *	received(p, rc, status)  such a call returns rc
+ *	hook_Start(request)
  */
 #ifndef RN_RECORD_RECEIVE_CALLS_H
 #define RN_RECORD_RECEIVE_CALLS_H
 
-#include "preload/next_mpi.h"
+#include "record/post_order.h"
+#include "record/tracked_request.h"
+#include "runtime/outcome.h"
+
+/* A receive that is about to be started. */
+struct rn_post {
+	struct rn_order_call c; /* of no thread: the receive is posted at once */
+	struct rn_receive as;   /* how it is posted */
+	struct rn_tracked is;   /* what is known of its request, when it is numbered */
+	bool wild;
+	/* Replay: it has had its turn, and is past the recording; `as` is from the plan, and
+	 * `is.receive` what the program has. */
+	bool free, planned;
+};
+
+/* False: the receive is determined. */
+static inline bool rn_post_begin(struct rn_post *p, void *buf, int64_t count, MPI_Datatype type,
+				 int source, int tag, MPI_Comm comm)
+{
+	p->as = (struct rn_receive){ buf, count, type, source, tag, comm };
+	p->c.o = NULL;
+	p->wild = rn_order_is_wild(source, tag);
+	p->free = p->planned = false;
+	if (!(p->wild || (rn_turns && source != MPI_PROC_NULL)) ||
+	    !rn_order_call(&p->c, RN_ORDER_WAIT, comm))
+		return false;
+	p->c.source = source;
+	p->c.tag = tag;
+	return true;
+}
+
+struct rn_receive_ops {
+	void (*number)(struct rn_post *p);              /* the next wildcard receive */
+	int (*post)(struct rn_post *p, MPI_Request *q); /* in its turn */
+	int (*wait)(const struct rn_post *p, MPI_Request *q, MPI_Status *s);
+	int (*isend)(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
+		     MPI_Comm comm, MPI_Request *q);
+};
+
+static inline int rn_post_wild(struct rn_post *p, const struct rn_receive_ops *ops,
+			       MPI_Request *request)
+{
+	int rc;
+
+	ops->number(p);
+	rc = ops->post(p, request);
+	if (rc == MPI_SUCCESS)
+		rn_track(request, &p->is);
+	return rc;
+}
+
+static inline int rn_receive_in_turn(struct rn_post *p, const struct rn_receive_ops *ops,
+				     MPI_Status *s)
+{
+	MPI_Request q;
+	int rc = ops->post(p, &q);
+
+	return rc == MPI_SUCCESS ? ops->wait(p, &q, s) : rc;
+}
+
+/* Both halves are posted in turns. */
+static inline int rn_send_and_receive(struct rn_post *p, const struct rn_receive_ops *ops,
+				      const void *buf, int64_t count, MPI_Datatype type, int dest,
+				      int tag, MPI_Comm comm, MPI_Status *s)
+{
+	MPI_Request in, out;
+	int sent, rc = ops->post(p, &in);
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	sent = ops->isend(buf, count, type, dest, tag, comm, &out);
+	if (sent != MPI_SUCCESS) { /* nothing is received, either */
+		rn_real.MPI_Cancel(&in);
+		rn_real.MPI_Wait(&in, MPI_STATUS_IGNORE);
+		return sent;
+	}
+	rc = ops->wait(p, &in, s);
+	sent = rn_real.MPI_Wait(&out, MPI_STATUS_IGNORE);
+	return rc == MPI_SUCCESS ? sent : rc;
+}
+
+static inline void rn_post_unreplayable(const struct rn_post *p)
+{
+	rn_outcome_ops->unreplayable(p->c.t, rn_stream_under_way(p->c.t)[0]);
+}
+
+/* A call that cannot be divided is posted out of turn. */
+static inline void rn_post_out_of_turn(const struct rn_post *p)
+{
+	if (rn_turns && p->c.o && !rn_order_alone())
+		rn_post_unreplayable(p);
+}
+
+/* A persistent receive is created. */
+static inline void rn_track_receive(const struct rn_post *p, const MPI_Request *request)
+{
+	const struct rn_tracked is = { .starter = p->c.o,
+				       .kind = p->wild ? RN_REQUEST_WILDCARD : RN_REQUEST_RECEIVE,
+				       .state = RN_TRACKED_INACTIVE,
+				       .persistent = true,
+				       .comm = p->c.comm,
+				       .real = MPI_REQUEST_NULL,
+				       .receive = p->as };
+
+	rn_track(request, &is);
+}
 
 #define RN_RECV_PARAMS(count_type) \
 	void *buf, count_type count, MPI_Datatype type, int source, int tag, MPI_Comm comm
@@ -23,6 +136,63 @@
 	void *buf, count_type count, MPI_Datatype type, int dest, int sendtag, int source, \
 		int recvtag, MPI_Comm comm
 #define RN_REPLACE_ARGS buf, count, type, dest, sendtag, source, recvtag, comm
+
+/* A function that receives into `buffer` what `call` receives, with status s. Of what both halves
+ * of a call are given, only the source and tag of the receive change. */
+#define RN_BLOCKING(name, params, buffer, n, of, tag_, call)                                \
+	static int hook_##name(params, MPI_Status *status)                                  \
+	{                                                                                   \
+		MPI_Status own, *s = status;                                                \
+		struct rn_post p;                                                           \
+		bool wild = rn_post_begin(&p, buffer, n, of, source, tag_, comm) && p.wild; \
+		int rc;                                                                     \
+                                                                                            \
+		if (wild) {                                                                 \
+			number_blocking(&p);                                                \
+			source = p.as.source;                                               \
+			tag_ = p.as.tag;                                                    \
+			s = status == MPI_STATUS_IGNORE ? &own : status;                    \
+		}                                                                           \
+		rc = call;                                                                  \
+		return wild ? received(&p, rc, s) : rc;                                     \
+	}
+
+#define RN_BLOCKING_RECEIVES(suffix, count_type)                                                 \
+	RN_BLOCKING(Recv##suffix, RN_RECV_PARAMS(count_type), buf, count, type, tag,             \
+		    p.c.o && (rn_turns || p.c.o->replay)                                         \
+			    ? rn_receive_in_turn(&p, &ops, s)                                    \
+			    : rn_real.MPI_Recv##suffix(RN_RECV_ARGS, s))                         \
+	RN_BLOCKING(Sendrecv##suffix, RN_SENDRECV_PARAMS(count_type), recvbuf, recvcount,        \
+		    recvtype, recvtag,                                                           \
+		    rn_turns ? rn_send_and_receive(&p, &ops, sendbuf, sendcount, sendtype, dest, \
+						   sendtag, comm, s)                             \
+			     : rn_real.MPI_Sendrecv##suffix(RN_SENDRECV_ARGS, s))                \
+	RN_BLOCKING(Sendrecv_replace##suffix, RN_REPLACE_PARAMS(count_type), buf, count, type,   \
+		    recvtag,                                                                     \
+		    (rn_post_out_of_turn(&p),                                                    \
+		     rn_real.MPI_Sendrecv_replace##suffix(RN_REPLACE_ARGS, s)))
+
+#define RN_RECV_INIT(name, count_type)                                           \
+	static int hook_##name(RN_RECV_PARAMS(count_type), MPI_Request *request) \
+	{                                                                        \
+		int rc = rn_real.MPI_##name(RN_RECV_ARGS, request);              \
+		struct rn_post p;                                                \
+                                                                                 \
+		if (rc == MPI_SUCCESS && rn_post_begin(&p, RN_RECV_ARGS))        \
+			rn_track_receive(&p, request);                           \
+		return rc;                                                       \
+	}
+
+/* MPI starts them in the order of the array. */
+#define RN_STARTALL                                                  \
+	static int hook_Startall(int count, MPI_Request requests[])  \
+	{                                                            \
+		int rc = MPI_SUCCESS;                                \
+                                                                     \
+		for (int i = 0; i < count && rc == MPI_SUCCESS; i++) \
+			rc = hook_Start(&requests[i]);               \
+		return rc;                                           \
+	}
 
 #define RN_HOOK_RECEIVES_OF(suffix)                                                            \
 	RN_HOOK(RN_LINK_OUTCOME, MPI_Recv##suffix, hook_Recv##suffix);                         \

@@ -9,23 +9,12 @@
 #include "trace/request_names.h"
 
 /* The first thread is not recorded: events are its own until another thread is named. */
-struct rn_order_thread *rn_record_new_thread(struct rn_stream *t)
+void rn_record_thread(struct rn_stream *t, struct rn_order_thread *o)
 {
-	struct rn_order_thread *o = rn_order_thread_new(t);
-
-	if (o && o->birth)
+	if (o->birth)
 		rn_order_log_value(
 			t, rn_order_log_site(t, RN_ORDER_THREAD, RN_ORDER_NO_FUNCTION, 0, 0),
 			o->birth);
-	return o;
-}
-
-bool rn_record_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm)
-{
-	struct rn_stream *t = rn_me;
-
-	rn_order_call(c, t, rn_record_thread(t), kind, comm);
-	return c->o != NULL;
 }
 
 static uint32_t site_of(const struct rn_order_call *c)
@@ -62,7 +51,7 @@ void rn_record_value(struct rn_stream *t, uint32_t function, int64_t *value, uin
 	const struct rn_order_call c = { .t = t, .function = function, .kind = RN_ORDER_VALUE };
 	RN_ERRNO_GUARD;
 
-	if (rn_record_thread(t))
+	if (rn_order_current(t))
 		rn_record_numbers(&c, value, n);
 }
 

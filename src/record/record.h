@@ -12,16 +12,7 @@
 #include "record/outcome_thread.h"
 
 /* Records the lineage of a thread that had no outcome yet. */
-struct rn_order_thread *rn_record_new_thread(struct rn_stream *t);
-
-/* The calling thread. NULL when there is no memory. */
-static inline struct rn_order_thread *rn_record_thread(struct rn_stream *t)
-{
-	return __builtin_expect(rn_order_me != NULL, 1) ? rn_order_me : rn_record_new_thread(t);
-}
-
-/* The call in flight. False when there is no memory. */
-bool rn_record_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
+void rn_record_thread(struct rn_stream *t, struct rn_order_thread *o);
 
 void rn_record_failed_poll(const struct rn_order_call *c);
 void rn_record_completions(const struct rn_order_call *c, const struct rn_order_done *d,

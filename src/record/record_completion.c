@@ -15,7 +15,7 @@ static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_R
 {
 	if (!rn_completion_begin(b, n, q))
 		return false;
-	if (!rn_record_call(&b->c, kind, MPI_COMM_NULL) || !rn_completion_room(b, status)) {
+	if (!rn_order_call(&b->c, kind, MPI_COMM_NULL) || !rn_completion_room(b, status)) {
 		rn_stream_lost(rn_me);
 		return false;
 	}
@@ -155,7 +155,7 @@ static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
 
 	if (rc != MPI_SUCCESS || q == MPI_REQUEST_NULL)
 		return rc;
-	if (!rn_record_call(&c, RN_ORDER_TEST, MPI_COMM_NULL))
+	if (!rn_order_call(&c, RN_ORDER_TEST, MPI_COMM_NULL))
 		rn_stream_lost(rn_me);
 	else if (*flag)
 		rn_record_completions(&c, &yes, 1);

@@ -10,7 +10,7 @@ static int record_poll(int rc, const int *flag)
 	const struct rn_order_done yes = { .late = RN_ORDER_NOT };
 	struct rn_order_call c;
 
-	if (rc != MPI_SUCCESS || !rn_record_call(&c, RN_ORDER_TEST, MPI_COMM_NULL))
+	if (rc != MPI_SUCCESS || !rn_order_call(&c, RN_ORDER_TEST, MPI_COMM_NULL))
 		return rc;
 	if (*flag)
 		rn_record_completions(&c, &yes, 1);

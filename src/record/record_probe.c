@@ -7,33 +7,9 @@
 #include "record/record.h"
 #include "record/record_start.h"
 
-#include "record/post_order.h"
 #include "record/probe.h"
 
 #include <sched.h>
-
-static bool begin(struct rn_order_call *c, int source, int tag, MPI_Comm comm)
-{
-	if (!rn_record_call(c, RN_ORDER_PROBE, comm))
-		return false;
-	c->source = source;
-	c->tag = tag;
-	return true;
-}
-
-static int look_in_turn(const struct rn_order_call *c, int source, int tag, MPI_Comm comm,
-			int *flag, MPI_Message *m, MPI_Status *s)
-{
-	struct rn_turn_place *turn;
-	int rc;
-
-	if (!rn_turns)
-		return rn_real_probe_once(source, tag, comm, flag, m, s);
-	turn = rn_turn_begin(c, RN_PLAN_RECEIVES);
-	rc = rn_real_probe_once(source, tag, comm, flag, m, s);
-	rn_turn_end(turn, c, rc == MPI_SUCCESS && *flag);
-	return rc;
-}
 
 static void record_message(const struct rn_order_call *c, const MPI_Status *s)
 {
@@ -52,12 +28,12 @@ static int probe(int source, int tag, MPI_Comm comm, MPI_Message *m, MPI_Status 
 	struct rn_order_call c;
 	int flag = 0, rc = MPI_SUCCESS;
 
-	if (!(wild || in_turn) || !begin(&c, source, tag, comm))
+	if (!(wild || in_turn) || !rn_probe_begin(&c, source, tag, comm))
 		return rn_real_probe(source, tag, comm, m, status);
 	if (!in_turn)
 		rc = rn_real_probe(source, tag, comm, m, s);
 	while (in_turn && rc == MPI_SUCCESS && !flag) {
-		rc = look_in_turn(&c, source, tag, comm, &flag, m, s);
+		rc = rn_probe_in_turn(&c, source, tag, comm, &flag, m, s);
 		if (!flag)
 			sched_yield();
 	}
@@ -73,9 +49,9 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag, MPI_Message
 	struct rn_order_call c;
 	int rc;
 
-	if (source == MPI_PROC_NULL || !begin(&c, source, tag, comm))
+	if (source == MPI_PROC_NULL || !rn_probe_begin(&c, source, tag, comm))
 		return rn_real_probe_once(source, tag, comm, flag, m, status);
-	rc = look_in_turn(&c, source, tag, comm, flag, m, s);
+	rc = rn_probe_in_turn(&c, source, tag, comm, flag, m, s);
 	if (rc == MPI_SUCCESS && *flag)
 		record_message(&c, s);
 	else if (rc == MPI_SUCCESS)

@@ -9,45 +9,25 @@
 #include "record/record_start.h"
 
 #include "record/event_log.h"
-#include "record/post_order.h"
 #include "record/send_hooks.h"
-#include "record/tracked_request.h"
-#include "runtime/tracer_config.h"
 #include "trace/comm_registry.h"
 
-struct send {
-	struct rn_order_call c;
-	struct rn_turn_place *turn;
-};
-
-/* Recorded before the message is sent: the answer to it comes later. */
-static bool send_begins(struct send *x, int dest, int tag, MPI_Comm comm)
+bool rn_send_begin_turn(struct rn_send *x, int dest, int tag, MPI_Comm comm)
 {
-	if (!(rn_turns || rn_config.order_sends) || dest < 0 ||
-	    !rn_record_call(&x->c, RN_ORDER_WAIT, comm))
+	if (!rn_order_call(&x->c, RN_ORDER_WAIT, comm))
 		return false;
 	if (rn_config.order_sends)
 		rn_order_log_send(x->c.t, x->c.comm, rn_comm_get(x->c.comm)->rank, dest, tag);
 	if (rn_turns)
-		x->turn = rn_turn_begin(&x->c, RN_PLAN_SENDS);
-	return rn_turns;
+		rn_turn_begin(&x->turn, &x->c, RN_PLAN_SENDS);
+	return rn_turns != NULL;
 }
 
-static void send_ends(struct send *x)
-{
-	rn_turn_end(x->turn, &x->c, true);
-}
-
-static int number_send(int rc, const MPI_Request *request)
-{
-	return rn_track_numbered(rn_record_thread(rn_me), RN_REQUEST_SEND, rc, request);
-}
-
-static void track_send(const MPI_Request *request, MPI_Comm comm)
+void rn_track_send(const MPI_Request *request, MPI_Comm comm)
 {
 	struct rn_order_call c;
 
-	if (rn_record_call(&c, RN_ORDER_WAIT, comm))
+	if (rn_order_call(&c, RN_ORDER_WAIT, comm))
 		rn_track(request, &(struct rn_tracked){ .kind = RN_REQUEST_SEND,
 							.state = RN_TRACKED_INACTIVE,
 							.persistent = true,

@@ -17,6 +17,7 @@ static void ignore_comm(uint32_t function, const char *name, const struct rn_com
 }
 
 static struct rn_outcome_ops outcome = { .unreplayable = rn_record_unreplayable,
+					 .thread_begins = rn_record_thread,
 					 .stream_stored = rn_order_log_adopt,
 					 .value = rn_record_value,
 					 .comm_created = ignore_comm };
@@ -37,9 +38,9 @@ void rn_record_install(void)
 
 void rn_record_begin(void)
 {
-	rn_turns = rn_tracer.threaded;
-	if (!rn_turns)
+	if (!rn_tracer.threaded)
 		return;
+	rn_turns = &rn_turns_recorded;
 	rn_record_hook_posts();
 	rn_site_forget();
 }

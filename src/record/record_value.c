@@ -12,7 +12,7 @@ static double hook_Wtime(void)
 	int64_t bits = rn_time_bits(now);
 	struct rn_order_call c;
 
-	if (rn_record_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
+	if (rn_order_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
 		rn_record_numbers(&c, &bits, 1);
 	return now;
 }
@@ -23,7 +23,7 @@ static int hook_Get_processor_name(char *name, int *len)
 	struct rn_order_call c;
 	int rc = rn_real.MPI_Get_processor_name(name, len);
 
-	if (rc != MPI_SUCCESS || !rn_record_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
+	if (rc != MPI_SUCCESS || !rn_order_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
 		return rc;
 	word[0] = *len;
 	memcpy(&word[1], name, (size_t)*len + 1);

@@ -1,32 +1,47 @@
 /*
  * send_hooks.h - hooks for the functions that send. Record and replay expand RN_SENDS after they
- * have defined
- *
- *	struct send                       a message that is being sent
- *	send_begins(x, dest, tag, comm)   true: the message is sent in a turn, which has begun
- *	send_ends(x)                      the turn ends
- *	START(name, args)                 the real call
- *	number_send(rc, request)          numbers the operation (tracked_request.h)
- *	track_send(request, comm)         a persistent one is created
+ * have defined START(name, args), the real call. They number sends, which may be cancelled
+ * (tracked_request.h), and take their turns, with several threads (post_order.h).
  */
 #ifndef RN_RECORD_SEND_HOOKS_H
 #define RN_RECORD_SEND_HOOKS_H
 
-#include "preload/next_mpi.h"
+#include "record/post_order.h"
+#include "record/tracked_request.h"
+#include "runtime/tracer_config.h"
+
+/* A message that is being sent. */
+struct rn_send {
+	struct rn_order_call c;
+	struct rn_turn turn;
+};
+
+/* True: the message is sent in a turn, which has begun. Records the message if sends are recorded,
+ * before it is sent: the answer to it comes later. */
+bool rn_send_begin_turn(struct rn_send *x, int dest, int tag, MPI_Comm comm);
+
+static inline bool rn_send_begins(struct rn_send *x, int dest, int tag, MPI_Comm comm)
+{
+	return (rn_turns || rn_config.order_sends) && dest >= 0 &&
+	       rn_send_begin_turn(x, dest, tag, comm);
+}
+
+/* A persistent send is created. */
+void rn_track_send(const MPI_Request *request, MPI_Comm comm);
 
 /* A message that is started in its turn, and then waited for. */
 #define RN_SEND(name, as, count_type)                                                          \
 	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
 			       int tag, MPI_Comm comm)                                         \
 	{                                                                                      \
-		struct send x;                                                                 \
+		struct rn_send x;                                                              \
 		MPI_Request q;                                                                 \
 		int rc;                                                                        \
                                                                                                \
-		if (!send_begins(&x, dest, tag, comm))                                         \
+		if (!rn_send_begins(&x, dest, tag, comm))                                      \
 			return rn_real.MPI_##name(buf, count, type, dest, tag, comm);          \
 		rc = rn_real.MPI_##as(buf, count, type, dest, tag, comm, &q);                  \
-		send_ends(&x);                                                                 \
+		rn_turn_end(&x.turn, true);                                                    \
 		return rc == MPI_SUCCESS ? rn_real.MPI_Wait(&q, MPI_STATUS_IGNORE) : rc;       \
 	}
 
@@ -34,13 +49,13 @@
 	static int start_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
 				int tag, MPI_Comm comm, MPI_Request *request, bool numbered)    \
 	{                                                                                       \
-		struct send x;                                                                  \
-		bool in_turn = send_begins(&x, dest, tag, comm);                                \
+		struct rn_send x;                                                               \
+		bool in_turn = rn_send_begins(&x, dest, tag, comm);                             \
 		int rc = START(name, (buf, count, type, dest, tag, comm, request));             \
                                                                                                 \
 		if (in_turn)                                                                    \
-			send_ends(&x);                                                          \
-		return numbered ? number_send(rc, request) : rc;                                \
+			rn_turn_end(&x.turn, true);                                             \
+		return numbered ? rn_track_numbered(RN_REQUEST_SEND, rc, request) : rc;         \
 	}                                                                                       \
                                                                                                 \
 	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest,  \
@@ -56,7 +71,7 @@
 		int rc = rn_real.MPI_##name(buf, count, type, dest, tag, comm, request);       \
                                                                                                \
 		if (rc == MPI_SUCCESS && dest >= 0)                                            \
-			track_send(request, comm);                                             \
+			rn_track_send(request, comm);                                          \
 		return rc;                                                                     \
 	}
 

@@ -148,9 +148,9 @@ static bool number(struct rn_order_thread *o, enum rn_request_kind kind, const M
 	return true;
 }
 
-int rn_track_numbered(struct rn_order_thread *o, enum rn_request_kind kind, int rc,
-		      const MPI_Request *request)
+int rn_track_numbered(enum rn_request_kind kind, int rc, const MPI_Request *request)
 {
+	struct rn_order_thread *o = rn_order_current(rn_me);
 	bool kept;
 
 	if (!o)

@@ -70,10 +70,9 @@ extern _Atomic uint32_t rn_tracked_count;
 /* Adds a request. NULL when there is no memory: the request is not tracked. */
 struct rn_tracked *rn_track(const MPI_Request *request, const struct rn_tracked *is);
 
-/* Numbers the operation with a named partner that the call has started. Returns rc, the result of
- * the call. */
-int rn_track_numbered(struct rn_order_thread *o, enum rn_request_kind kind, int rc,
-		      const MPI_Request *request);
+/* Numbers the operation with a named partner that the calling thread has started. Returns rc, the
+ * result of the call. */
+int rn_track_numbered(enum rn_request_kind kind, int rc, const MPI_Request *request);
 
 /* A persistent one is started again. */
 void rn_tracked_restarts(struct rn_tracked *f, struct rn_order_thread *o);

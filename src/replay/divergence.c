@@ -98,11 +98,6 @@ static void set_free(struct rn_order_thread *o)
 	}
 }
 
-bool rn_replay_turns_released(void)
-{
-	return rn_replayed.released;
-}
-
 bool rn_replay_is_free(const struct rn_order_thread *o)
 {
 	return o->replay && o->replay->free;

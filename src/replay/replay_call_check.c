@@ -127,7 +127,7 @@ static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, c
 static bool arrive(const struct rn_plan_call *now, MPI_Comm comm)
 {
 	struct rn_stream *t = rn_me;
-	struct rn_order_thread *o = rn_replay_current(t);
+	struct rn_order_thread *o = rn_order_current(t);
 	uint32_t function = now->function;
 	const char *name = NULL;
 
@@ -146,7 +146,7 @@ static bool arrive(const struct rn_plan_call *now, MPI_Comm comm)
 /* Reports a divergence if calls or events remain in the recording at the end of the program. */
 static void arrive_at_end(void)
 {
-	struct rn_order_thread *o = rn_replay_current(rn_me);
+	struct rn_order_thread *o = rn_order_current(rn_me);
 	const struct rn_plan_call *left;
 	char was[300];
 	uint64_t k;

@@ -66,7 +66,7 @@ static bool is_certain(const struct rn_plan_member *was, bool more)
 
 void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now)
 {
-	struct rn_order_thread *o = rn_replay_current(rn_me);
+	struct rn_order_thread *o = rn_order_current(rn_me);
 	const struct rn_plan_member *was;
 	struct rn_plan_member is;
 	char is_text[250], was_text[250];

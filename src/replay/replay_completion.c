@@ -33,7 +33,7 @@ static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_R
 {
 	if (!rn_completion_begin(b, n, q))
 		return false;
-	if (rn_replay_call(&b->c, kind, MPI_COMM_NULL) && rn_completion_room(b, status))
+	if (rn_order_call(&b->c, kind, MPI_COMM_NULL) && rn_completion_room(b, status))
 		return true;
 	rn_stream_lost(rn_me);
 	return false;
@@ -439,7 +439,7 @@ static int hook_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_
 			       MPI_Request *request)
 {
 	int rc = rn_real.MPI_Grequest_start(query, done, cancel, state, request);
-	struct rn_tracked is = { .starter = rn_replay_current(rn_me),
+	struct rn_tracked is = { .starter = rn_order_current(rn_me),
 				 .kind = RN_REQUEST_GENERALIZED,
 				 .real = MPI_REQUEST_NULL };
 

@@ -20,21 +20,10 @@ static struct rn_replay *plan_of(const struct rn_order_thread *o)
 	return NULL;
 }
 
-struct rn_order_thread *rn_replay_current(struct rn_stream *t)
+void rn_replay_thread(struct rn_stream *t, struct rn_order_thread *o)
 {
-	struct rn_order_thread *o = rn_order_me;
-
-	if (__builtin_expect(!o, 0) && (o = rn_order_thread_new(t)))
-		o->replay = plan_of(o);
-	return o;
-}
-
-bool rn_replay_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm)
-{
-	struct rn_stream *t = rn_me;
-
-	rn_order_call(c, t, rn_replay_current(t), kind, comm);
-	return c->o != NULL;
+	(void)t;
+	o->replay = plan_of(o);
 }
 
 void rn_replay_rejoin(void)
@@ -94,7 +83,7 @@ enum rn_cancel rn_replay_cancel(const struct rn_replay *r, uint64_t number)
 
 bool rn_replay_next_cancelled(void)
 {
-	const struct rn_order_thread *o = rn_replay_current(rn_me);
+	const struct rn_order_thread *o = rn_order_current(rn_me);
 
 	return o && o->replay && rn_replay_cancel(o->replay, o->numbered) == RN_CANCEL_DONE;
 }
@@ -138,11 +127,6 @@ void rn_replay_count_unenforced(uint32_t function)
 
 /* ---- turns of threads ---- */
 
-bool rn_replay_has_turns(void)
-{
-	return rn_replayed.plan && rn_replayed.plan->turn.n;
-}
-
 /* Most programs make and use communicators as they did. */
 const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n)
 {
@@ -151,11 +135,6 @@ const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_o
 
 	latest = number ? number : latest;
 	return rn_plan_turns(rn_replayed.plan, number, of, n);
-}
-
-bool rn_replay_is(const struct rn_replay *r, uint32_t stream)
-{
-	return r == &rn_replayed.thread[stream];
 }
 
 /* ---- the next event ---- */

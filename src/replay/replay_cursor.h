@@ -28,10 +28,9 @@ void rn_replay_prepare(void);
 /* What the record says of this (order/replay_plan.h), or NULL. */
 const char *rn_replay_fact(const char *key);
 
-/* The calling thread, and the call in flight. NULL or false when there is no memory. */
-struct rn_order_thread *rn_replay_current(struct rn_stream *t);
-bool rn_replay_call(struct rn_order_call *c, enum rn_order_kind kind, MPI_Comm comm);
-/* Finds the plans of all threads, when the plan is known. */
+/* Finds the plan of a thread that had no outcome yet; and of all threads, when the plan is known.
+ */
+void rn_replay_thread(struct rn_stream *t, struct rn_order_thread *o);
 void rn_replay_rejoin(void);
 
 /* A communicator of this process alone, on which nothing is ever sent; and a receive on it. */
@@ -177,13 +176,9 @@ bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int so
 bool rn_replay_is_free(const struct rn_order_thread *o);
 bool rn_replay_gets_free(struct rn_order_thread *o);
 
-/* Turns of threads (post_order.h): whether there are any; those on a communicator; whether a stream
- * of the plan is this thread's; and that one waits for such a thread. */
-bool rn_replay_has_turns(void);
-/* Whether a thread has left the recording: no thread waits for its turn any more. */
-bool rn_replay_turns_released(void);
+/* Turns of threads (post_order.h): those on a communicator; and that one waits for such a thread.
+ */
 const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n);
-bool rn_replay_is(const struct rn_replay *r, uint32_t stream);
 void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn_plan_turn_of of);
 
 #endif

@@ -33,7 +33,7 @@ static int ask(const struct question *q, int *flag)
 	struct rn_order_call c;
 	int rc;
 
-	if (rn_replay_call(&c, RN_ORDER_TEST, MPI_COMM_NULL) && c.o->replay)
+	if (rn_order_call(&c, RN_ORDER_TEST, MPI_COMM_NULL) && c.o->replay)
 		fate = rn_replay_next(&c, true, &row, &done);
 	if (fate == RN_FATE_DONE && ask_until(&c, q, flag, &rc))
 		return rc;

@@ -1,7 +1,8 @@
-/* replay_post_order.c - see replay_post_order.h. */
-#include "replay/replay_post_order.h"
+/* replay_post_order.c - enforces the recorded posting order of threads (post_order.h). */
+#include "replay/replay_start.h"
+#include "replay/replay_state.h"
 
-#include "replay/replay_cursor.h"
+#include "record/post_order.h"
 #include "runtime/tracer_state.h"
 #include "trace/comm_registry.h"
 
@@ -27,7 +28,7 @@ static uint64_t next_turn(struct rn_turn_place *p, const struct rn_order_thread 
 		const struct rn_plan_turn *r = &d->run[p->run];
 		bool last = p->run + 1 == d->runs;
 
-		if (rn_replay_is(o->replay, r->stream) &&
+		if (o->replay == &rn_replayed.thread[r->stream] &&
 		    (last || p->used < r[1].begins - r->begins))
 			return r->begins + p->used;
 	}
@@ -44,14 +45,14 @@ static uint32_t stream_of(const struct rn_post_order *d, uint64_t turn)
 	return d->run[i].stream;
 }
 
-static void await(const struct rn_replay_turn *u)
+static void await(const struct rn_turn *u)
 {
 	const struct rn_post_order *d = u->place->order;
 	struct rn_patience patience = { 0 };
 	uint64_t over;
 
 	while ((over = atomic_load_explicit(&d->over, memory_order_acquire)) < u->number &&
-	       !rn_replay_turns_released() && !rn_replay_gets_free(u->c->o)) {
+	       !rn_replayed.released && !rn_replay_gets_free(u->c->o)) {
 		if (patience.spins % PROGRESS_EACH == PROGRESS_EACH - 1)
 			rn_replay_progress();
 		if (rn_replay_tires(&patience))
@@ -59,29 +60,25 @@ static void await(const struct rn_replay_turn *u)
 	}
 }
 
-void rn_replay_turn_begin(struct rn_replay_turn *u, const struct rn_order_call *c,
-			  enum rn_plan_turn_of of)
+static void begin(struct rn_turn *u)
 {
-	*u = (struct rn_replay_turn){ .place = rn_turn_find(c->o, c->comm, of), .c = c };
-	if (!u->place)
-		return;
 	if (!u->place->order->loaded)
 		load_runs(u->place->order);
-	u->number = next_turn(u->place, c->o);
+	u->number = next_turn(u->place, u->c->o);
 	await(u);
 }
 
 /* A turn that others do not wait for, past the recording or after a release, leaves the count
  * unchanged. */
-void rn_replay_turn_end(struct rn_replay_turn *u, bool had)
+static void end(struct rn_turn *u, bool had)
 {
 	struct rn_turn_place *p = u->place;
 	uint64_t number = u->number;
 
-	if (!p) {
-		rn_stream_lost(u->c->t);
-	} else if (had && p->run < p->order->runs) {
+	if (had && p->run < p->order->runs) {
 		p->used++;
 		atomic_compare_exchange_strong(&p->order->over, &number, number + 1);
 	}
 }
+
+const struct rn_turn_ops rn_turns_replayed = { begin, end };

@@ -7,33 +7,9 @@
 #include "record/probe.h"
 
 #include "replay/replay_cursor.h"
-#include "replay/replay_post_order.h"
 #include "replay/replay_start.h"
 
 #include <sched.h>
-
-static bool begin(struct rn_order_call *c, int source, int tag, MPI_Comm comm)
-{
-	if (!rn_replay_call(c, RN_ORDER_PROBE, comm))
-		return false;
-	c->source = source;
-	c->tag = tag;
-	return true;
-}
-
-static int look_in_turn(const struct rn_order_call *c, int source, int tag, MPI_Comm comm,
-			int *flag, MPI_Message *m, MPI_Status *s)
-{
-	struct rn_replay_turn turn;
-	int rc;
-
-	if (!rn_turns)
-		return rn_real_probe_once(source, tag, comm, flag, m, s);
-	rn_replay_turn_begin(&turn, c, RN_PLAN_RECEIVES);
-	rc = rn_real_probe_once(source, tag, comm, flag, m, s);
-	rn_replay_turn_end(&turn, rc == MPI_SUCCESS && *flag);
-	return rc;
-}
 
 /* Looks until the message is there. False if the thread was released from the recording. */
 static bool await(const struct rn_order_call *c, int source, int tag, MPI_Comm comm, MPI_Message *m,
@@ -45,7 +21,7 @@ static bool await(const struct rn_order_call *c, int source, int tag, MPI_Comm c
 	if (c->o->replay && !rn_replay_reaches(c, comm, source))
 		return false;
 	for (;;) {
-		*rc = look_in_turn(c, source, tag, comm, &flag, m, s);
+		*rc = rn_probe_in_turn(c, source, tag, comm, &flag, m, s);
 		if (*rc != MPI_SUCCESS || flag)
 			return true;
 		if (!c->o->replay)
@@ -61,7 +37,7 @@ static int probe(int source, int tag, MPI_Comm comm, MPI_Message *m, MPI_Status 
 	const struct rn_order_done *d;
 	const struct rn_order_row *row;
 	struct rn_order_call c;
-	bool ours = (wild || in_turn) && begin(&c, source, tag, comm);
+	bool ours = (wild || in_turn) && rn_probe_begin(&c, source, tag, comm);
 	int rc;
 
 	if (ours && wild && c.o->replay && rn_replay_next(&c, false, &row, &d) == RN_FATE_DONE &&
@@ -81,7 +57,7 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag, MPI_Message
 	enum rn_fate fate = RN_FATE_FREE;
 	int rc;
 
-	if (source == MPI_PROC_NULL || !begin(&c, source, tag, comm))
+	if (source == MPI_PROC_NULL || !rn_probe_begin(&c, source, tag, comm))
 		return rn_real_probe_once(source, tag, comm, flag, m, status);
 	if (c.o->replay)
 		fate = rn_replay_next(&c, true, &row, &d);
@@ -94,7 +70,7 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag, MPI_Message
 		*flag = 1;
 		return rc;
 	}
-	return look_in_turn(&c, source, tag, comm, flag, m, status);
+	return rn_probe_in_turn(&c, source, tag, comm, flag, m, status);
 }
 
 RN_PROBES(probe, probe_once)

@@ -3,27 +3,15 @@
  * as recorded.
  *
  * Receives that name their source and tag are numbered (tracked_request.h). With several threads,
- * all receives are posted in the recorded order (replay_post_order.h).
+ * all receives are posted in the recorded order (replay_post_order.c).
  */
 #include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
 
 #include "record/receive_calls.h"
 #include "record/record_start.h"
-#include "record/tracked_request.h"
-#include "replay/replay_post_order.h"
 #include "runtime/tracer_state.h"
 #include "trace/request_names.h"
-
-/* A receive that is about to be started: a wildcard receive, or in a turn. */
-struct post {
-	struct rn_order_call c;
-	struct rn_receive as; /* how it is posted */
-	struct rn_tracked is; /* what is known of its request */
-	bool wild;
-	bool free;    /* it has had its turn, and is past the recording */
-	bool planned; /* `as` is from the plan, and `is.receive` what the program has */
-};
 
 static bool is_known(const struct rn_plan_match *m)
 {
@@ -39,7 +27,7 @@ static void post_nowhere(struct rn_receive *r)
 }
 
 /* Whether a receive from number i on would fit. */
-static bool takes_from(const struct post *p, const struct rn_replay *r, uint64_t i)
+static bool takes_from(const struct rn_post *p, const struct rn_replay *r, uint64_t i)
 {
 	const struct rn_plan_match *m;
 
@@ -52,7 +40,7 @@ static bool takes_from(const struct post *p, const struct rn_replay *r, uint64_t
 /* Nobody saw what it received. Where sends are not recorded, somebody's may wait for it; so it is
  * posted as it is, unless that could be a message that a later one is known to have got. Those that
  * are unseen are the last ones of a record, so not many are looked at. */
-static bool takes_from_others(const struct post *p)
+static bool takes_from_others(const struct rn_post *p)
 {
 	const struct rn_replay *mine = p->c.o->replay, *r;
 	uint64_t from;
@@ -64,7 +52,7 @@ static bool takes_from_others(const struct post *p)
 }
 
 /* Whether the receive can be posted for the recorded message. If not, reports a divergence. */
-static bool is_asked_for(const struct post *p, const struct rn_plan_match *m)
+static bool is_asked_for(const struct rn_post *p, const struct rn_plan_match *m)
 {
 	if (rn_replay_accepts(&p->c, m))
 		return rn_replay_reaches(&p->c, p->as.comm, m->source);
@@ -73,15 +61,15 @@ static bool is_asked_for(const struct post *p, const struct rn_plan_match *m)
 }
 
 /* The next one of this thread: how it is posted in a replay. */
-static void number(struct post *p)
+static void number(struct rn_post *p)
 {
 	struct rn_order_thread *o = p->c.o;
 	const struct rn_plan_match *m;
 
-	p->is.ordinal = o->started++;
-	p->is.starter = o;
-	p->is.kind = RN_REQUEST_WILDCARD;
-	p->is.real = MPI_REQUEST_NULL;
+	p->is = (struct rn_tracked){ .ordinal = o->started++,
+				     .starter = o,
+				     .kind = RN_REQUEST_WILDCARD,
+				     .real = MPI_REQUEST_NULL };
 	if (!o->replay || rn_replay_gets_free(o))
 		return;
 	p->is.receive = p->as;
@@ -101,28 +89,14 @@ static void number(struct post *p)
 	}
 }
 
-static bool is_deferred(const struct post *p)
+static bool is_deferred(const struct rn_post *p)
 {
 	return p->is.state == RN_TRACKED_DEFERRED;
 }
 
-/* False: the receive is determined. */
-static bool begin(struct post *p, void *buf, int64_t count, MPI_Datatype type, int source, int tag,
-		  MPI_Comm comm)
-{
-	*p = (struct post){ .as = { buf, count, type, source, tag, comm },
-			    .wild = rn_order_is_wild(source, tag) };
-	if (!(p->wild || (rn_turns && source != MPI_PROC_NULL)) ||
-	    !rn_replay_call(&p->c, RN_ORDER_WAIT, comm))
-		return false;
-	p->c.source = source;
-	p->c.tag = tag;
-	return true;
-}
-
 /* While it waited for its turn the run has left the recording: it is posted as the program has it.
  */
-static void forget_plan(struct post *p)
+static void forget_plan(struct rn_post *p)
 {
 	if (!p->planned || !rn_replay_is_free(p->c.o))
 		return;
@@ -130,40 +104,38 @@ static void forget_plan(struct post *p)
 	p->is.state = RN_TRACKED_ACTIVE;
 }
 
-static int post(struct post *p, MPI_Request *q)
+static int post(struct rn_post *p, MPI_Request *q)
 {
-	struct rn_replay_turn turn;
+	struct rn_turn turn;
 	int rc;
 
 	if (!rn_turns || !p->c.o || p->free)
 		return rn_receive_post(&p->as, q);
-	rn_replay_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
 	forget_plan(p);
 	rc = rn_receive_post(&p->as, q);
-	rn_replay_turn_end(&turn, true);
+	rn_turn_end(&turn, true);
 	return rc;
 }
 
 /* Nothing is posted, but when it was recorded something was. */
-static void pass_turn(const struct post *p)
+static void pass_turn(const struct rn_post *p)
 {
-	struct rn_replay_turn turn;
+	struct rn_turn turn;
 
 	if (!rn_turns)
 		return;
-	rn_replay_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
-	rn_replay_turn_end(&turn, true);
+	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	rn_turn_end(&turn, true);
 }
 
 /* ---- functions that return when the message is there ---- */
 
 /* As number(), where the end of the record can only be in this call. */
-static void number_blocking(struct post *p)
+static void number_blocking(struct rn_post *p)
 {
 	struct rn_receive given = p->as;
 
-	if (!p->wild)
-		return;
 	number(p);
 	if (p->c.o->replay && !rn_replay_is_free(p->c.o) &&
 	    rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_UNSEEN) {
@@ -175,7 +147,7 @@ static void number_blocking(struct post *p)
 }
 
 /* In a replay in a way that can tell what it waits for. */
-static int wait_for(const struct post *p, MPI_Request *q, MPI_Status *s)
+static int wait_for(const struct rn_post *p, MPI_Request *q, MPI_Status *s)
 {
 	struct rn_patience patience = { 0 };
 	bool loose;
@@ -197,175 +169,79 @@ static int wait_for(const struct post *p, MPI_Request *q, MPI_Status *s)
 	return rc;
 }
 
-static int receive(struct post *p, MPI_Status *s)
+static int received(const struct rn_post *p, int rc, const MPI_Status *s)
 {
-	MPI_Request q;
-	int rc = post(p, &q);
-
-	return rc == MPI_SUCCESS ? wait_for(p, &q, s) : rc;
-}
-
-/* Both halves are posted in turns. */
-static int send_and_receive(struct post *p, const void *buf, int64_t count, MPI_Datatype type,
-			    int dest, int tag, MPI_Comm comm, MPI_Status *s)
-{
-	MPI_Request in, out;
-	int sent, rc = post(p, &in);
-
-	if (rc != MPI_SUCCESS)
-		return rc;
-	sent = rn_replay_isend(buf, count, type, dest, tag, comm, &out);
-	if (sent != MPI_SUCCESS) { /* nothing is received, either */
-		rn_real.MPI_Cancel(&in);
-		rn_real.MPI_Wait(&in, MPI_STATUS_IGNORE);
-		return sent;
-	}
-	rc = wait_for(p, &in, s);
-	sent = rn_real.MPI_Wait(&out, MPI_STATUS_IGNORE);
-	return rc == MPI_SUCCESS ? sent : rc;
-}
-
-/* A call that cannot be divided is posted out of turn. */
-static void out_of_turn(const struct post *p)
-{
-	if (rn_turns && p->c.o && !rn_order_alone())
-		rn_replay_count_unenforced(p->c.function);
-}
-
-/* A function that receives into `buffer`. Of what both halves of a call are given, only the source
- * and tag of the receive change. */
-#define BLOCKING(name, params, buffer, n, of, tag_, call)           \
-	static int hook_##name(params, MPI_Status *status)          \
-	{                                                           \
-		struct post p;                                      \
-                                                                    \
-		if (begin(&p, buffer, n, of, source, tag_, comm)) { \
-			number_blocking(&p);                        \
-			source = p.as.source;                       \
-			tag_ = p.as.tag;                            \
-		}                                                   \
-		return call;                                        \
-	}
-
-#define ALL_BLOCKING(suffix, count_type)                                                         \
-	BLOCKING(Recv##suffix, RN_RECV_PARAMS(count_type), buf, count, type, tag,                \
-		 p.c.o && (p.c.o->replay || rn_turns)                                            \
-			 ? receive(&p, status)                                                   \
-			 : rn_real.MPI_Recv##suffix(RN_RECV_ARGS, status))                       \
-	BLOCKING(Sendrecv##suffix, RN_SENDRECV_PARAMS(count_type), recvbuf, recvcount, recvtype, \
-		 recvtag,                                                                        \
-		 rn_turns ? send_and_receive(&p, sendbuf, sendcount, sendtype, dest, sendtag,    \
-					     comm, status)                                       \
-			  : rn_real.MPI_Sendrecv##suffix(RN_SENDRECV_ARGS, status))              \
-	BLOCKING(Sendrecv_replace##suffix, RN_REPLACE_PARAMS(count_type), buf, count, type,      \
-		 recvtag,                                                                        \
-		 (out_of_turn(&p), rn_real.MPI_Sendrecv_replace##suffix(RN_REPLACE_ARGS, status)))
-
-/* ---- functions that return a request ---- */
-
-static int post_wild(struct post *p, MPI_Request *request)
-{
-	int rc;
-
-	number(p);
-	rc = post(p, request);
-	if (rc == MPI_SUCCESS)
-		rn_track(request, &p->is);
+	(void)p;
+	(void)s;
 	return rc;
 }
 
-static int number_receive(int rc, const MPI_Request *request)
-{
-	return rn_track_numbered(rn_replay_current(rn_me), RN_REQUEST_RECEIVE, rc, request);
-}
+static const struct rn_receive_ops ops = { number, post, wait_for, rn_replay_isend };
 
-#define IRECV(name, count_type)                                                  \
-	static int hook_##name(RN_RECV_PARAMS(count_type), MPI_Request *request) \
-	{                                                                        \
-		struct post p;                                                   \
-                                                                                 \
-		if (begin(&p, RN_RECV_ARGS) && p.wild)                           \
-			return post_wild(&p, request);                           \
-		if (rn_replay_next_cancelled())                                  \
-			post_nowhere(&p.as);                                     \
-		return number_receive(post(&p, request), request);               \
+/* ---- functions that return a request ---- */
+
+#define IRECV(name, count_type)                                                           \
+	static int hook_##name(RN_RECV_PARAMS(count_type), MPI_Request *request)          \
+	{                                                                                 \
+		struct rn_post p;                                                         \
+                                                                                          \
+		if (rn_post_begin(&p, RN_RECV_ARGS) && p.wild)                            \
+			return rn_post_wild(&p, &ops, request);                           \
+		if (rn_replay_next_cancelled())                                           \
+			post_nowhere(&p.as);                                              \
+		return rn_track_numbered(RN_REQUEST_RECEIVE, post(&p, request), request); \
 	}
 
-/* A persistent wildcard receive is created as the program has it, and never started. */
-static void track_persistent(struct post *p, const MPI_Request *request)
-{
-	p->is.kind = p->wild ? RN_REQUEST_WILDCARD : RN_REQUEST_RECEIVE;
-	p->is.state = RN_TRACKED_INACTIVE;
-	p->is.persistent = true;
-	p->is.comm = p->c.comm;
-	p->is.real = MPI_REQUEST_NULL;
-	p->is.receive = p->as;
-	p->is.starter = p->c.o;
-	rn_track(request, &p->is);
-}
-
-#define RECV_INIT(name, count_type)                                              \
-	static int hook_##name(RN_RECV_PARAMS(count_type), MPI_Request *request) \
-	{                                                                        \
-		int rc = rn_real.MPI_##name(RN_RECV_ARGS, request);              \
-		struct post p;                                                   \
-                                                                                 \
-		if (rc == MPI_SUCCESS && begin(&p, RN_RECV_ARGS))                \
-			track_persistent(&p, request);                           \
-		return rc;                                                       \
-	}
-
-#define ALL(suffix, count_type)          \
-	ALL_BLOCKING(suffix, count_type) \
-	IRECV(Irecv##suffix, count_type) \
-	RECV_INIT(Recv_init##suffix, count_type)
+#define ALL(suffix, count_type)                  \
+	RN_BLOCKING_RECEIVES(suffix, count_type) \
+	IRECV(Irecv##suffix, count_type)         \
+	RN_RECV_INIT(Recv_init##suffix, count_type)
 
 ALL(, int)
 #if MPI_VERSION >= 4
 ALL(_c, MPI_Count)
 
 /* Nothing of it happened. */
-static bool is_cancelled(const struct post *p)
+static bool is_cancelled(const struct rn_post *p)
 {
 	return p->c.o->replay &&
 	       rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_CANCELLED;
 }
 
 /* A call whose receive has a number and no outcome. */
-static bool is_unknown(const struct post *p)
+static bool is_unknown(const struct rn_post *p)
 {
 	if (rn_isendrecv_tells())
 		return false;
 	p->c.o->started++;
-	rn_replay_count_unenforced(p->c.function);
+	rn_post_unreplayable(p);
 	return true;
 }
 
 /* The message is also sent if the receive is deferred: the request is then only that of the send.
  */
-#define ISENDRECV(name, params, args, buf, count, type)                                         \
-	static int hook_##name(params, MPI_Request *request)                                    \
-	{                                                                                       \
-		struct post p;                                                                  \
-		int rc;                                                                         \
-                                                                                                \
-		if (!begin(&p, buf, count, type, source, recvtag, comm) || !p.wild) {           \
-			rc = rn_replay_next_cancelled() ? rn_replay_post_nowhere(request)       \
-							: rn_real.MPI_##name(args, request);    \
-			return rn_track_numbered(rn_replay_current(rn_me), RN_REQUEST_SEND, rc, \
-						 request);                                      \
-		}                                                                               \
-		if (is_unknown(&p))                                                             \
-			return rn_real.MPI_##name(args, request);                               \
-		number(&p);                                                                     \
-		source = is_deferred(&p) ? MPI_PROC_NULL : p.as.source;                         \
-		recvtag = p.as.tag;                                                             \
-		p.is.keep_own = true;                                                           \
-		rc = is_cancelled(&p) ? rn_receive_post(&p.as, request)                         \
-				      : rn_real.MPI_##name(args, request);                      \
-		if (rc == MPI_SUCCESS)                                                          \
-			rn_track(request, &p.is);                                               \
-		return rc;                                                                      \
+#define ISENDRECV(name, params, args, buf, count, type)                                       \
+	static int hook_##name(params, MPI_Request *request)                                  \
+	{                                                                                     \
+		struct rn_post p;                                                             \
+		int rc;                                                                       \
+                                                                                              \
+		if (!rn_post_begin(&p, buf, count, type, source, recvtag, comm) || !p.wild) { \
+			rc = rn_replay_next_cancelled() ? rn_replay_post_nowhere(request)     \
+							: rn_real.MPI_##name(args, request);  \
+			return rn_track_numbered(RN_REQUEST_SEND, rc, request);               \
+		}                                                                             \
+		if (is_unknown(&p))                                                           \
+			return rn_real.MPI_##name(args, request);                             \
+		number(&p);                                                                   \
+		source = is_deferred(&p) ? MPI_PROC_NULL : p.as.source;                       \
+		recvtag = p.as.tag;                                                           \
+		p.is.keep_own = true;                                                         \
+		rc = is_cancelled(&p) ? rn_receive_post(&p.as, request)                       \
+				      : rn_real.MPI_##name(args, request);                    \
+		if (rc == MPI_SUCCESS)                                                        \
+			rn_track(request, &p.is);                                             \
+		return rc;                                                                    \
 	}
 
 #define BOTH_ISENDRECV(suffix, count_type)                                                        \
@@ -381,7 +257,7 @@ BOTH_ISENDRECV(_c, MPI_Count)
 /* ---- persistent requests ---- */
 
 /* A new receive in the place of a persistent one. */
-static int start_wild(struct rn_tracked *f, struct post *p)
+static int start_wild(struct rn_tracked *f, struct rn_post *p)
 {
 	MPI_Request q = MPI_REQUEST_NULL;
 	int rc;
@@ -407,7 +283,7 @@ static int start_wild(struct rn_tracked *f, struct post *p)
  */
 static int start_cancelled(struct rn_tracked *f, MPI_Request *request)
 {
-	struct rn_tracked is = { .starter = rn_replay_current(rn_me),
+	struct rn_tracked is = { .starter = rn_order_current(rn_me),
 				 .kind = RN_REQUEST_RECEIVE,
 				 .persistent = true };
 	int rc = rn_replay_post_nowhere(&is.real);
@@ -424,7 +300,7 @@ static int start_cancelled(struct rn_tracked *f, MPI_Request *request)
 /* An operation with a named partner; f is NULL if its creation was not observed. */
 static int start_numbered(struct rn_tracked *f, MPI_Request *request)
 {
-	struct rn_order_thread *o = rn_replay_current(rn_me);
+	struct rn_order_thread *o = rn_order_current(rn_me);
 	int rc;
 
 	if (rn_replay_next_cancelled())
@@ -433,30 +309,29 @@ static int start_numbered(struct rn_tracked *f, MPI_Request *request)
 	if (rc == MPI_SUCCESS && o && f)
 		rn_tracked_restarts(f, o);
 	else if (rc == MPI_SUCCESS)
-		number_receive(rc, request); /* it may also send */
+		rn_track_numbered(RN_REQUEST_RECEIVE, rc, request); /* it may also send */
 	return rc;
 }
 
 static int start_in_turn(struct rn_tracked *f, const struct rn_order_call *c, MPI_Request *request)
 {
-	struct rn_replay_turn turn;
+	struct rn_turn turn;
 	int rc;
 
-	rn_replay_turn_begin(&turn, c,
-			     f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
+	rn_turn_begin(&turn, c, f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
 	rc = start_numbered(f, request);
-	rn_replay_turn_end(&turn, true);
+	rn_turn_end(&turn, true);
 	return rc;
 }
 
 static int hook_Start(MPI_Request *request)
 {
 	struct rn_tracked *f = rn_tracked_any(*request, request);
-	struct post p = { 0 };
+	struct rn_post p = { 0 };
 
 	if (!f || !f->persistent) /* or an older operation with this handle */
 		return start_numbered(NULL, request);
-	if (!rn_replay_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
+	if (!rn_order_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
 		return rn_real.MPI_Start(request);
 	p.c.comm = f->comm;
 	if (rn_tracked_is_wild(f))
@@ -464,15 +339,7 @@ static int hook_Start(MPI_Request *request)
 	return rn_turns ? start_in_turn(f, &p.c, request) : start_numbered(f, request);
 }
 
-/* MPI starts them in the order of the array. */
-static int hook_Startall(int count, MPI_Request requests[])
-{
-	int rc = MPI_SUCCESS;
-
-	for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-		rc = hook_Start(&requests[i]);
-	return rc;
-}
+RN_STARTALL
 
 /* ---- MPI_Request_free and MPI_Cancel ---- */
 

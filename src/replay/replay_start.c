@@ -1,6 +1,6 @@
 /* replay_start.c - see replay_cursor.h: start of a replay. */
-#include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
+#include "replay/replay_state.h"
 
 #include "base/mpi_detect.h"
 #include "record/post_order.h"
@@ -26,6 +26,7 @@ static void ignore_stream(struct rn_stream *t)
 
 static const struct rn_outcome_ops outcome = { .libc_values = true,
 					       .unreplayable = count_unenforced,
+					       .thread_begins = rn_replay_thread,
 					       .stream_stored = ignore_stream,
 					       .value = rn_replay_libc_value,
 					       .comm_created = rn_replay_made };
@@ -51,9 +52,9 @@ void rn_replay_begin(void)
 	rn_replay_load(rn_tracer.world_rank);
 	rn_replay_prepare();
 	rn_replay_rejoin();
-	rn_turns = rn_tracer.threaded && rn_replay_has_turns();
-	if (!rn_turns)
+	if (!rn_tracer.threaded || !rn_replayed.plan || !rn_replayed.plan->turn.n)
 		return;
+	rn_turns = &rn_turns_replayed;
 	rn_replay_hook_posts();
 	rn_site_forget();
 }

@@ -9,6 +9,10 @@
 #include "preload/next_mpi.h"
 
 struct rn_stream;
+struct rn_turn_ops;
+
+/* Turns of threads, in the recorded order (record/post_order.h). */
+extern const struct rn_turn_ops rn_turns_replayed;
 
 /* Installs the hooks, when the tracer starts; and after MPI_Init. */
 void rn_replay_install(void);

@@ -24,7 +24,7 @@ static double hook_Wtime(void)
 	struct rn_order_call c;
 	int64_t bits;
 
-	if (!rn_replay_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
+	if (!rn_order_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
 		return now;
 	if (!c.o->replay || !rn_replay_value(&c, &bits, 1)) {
 		now += time_of(ahead);
@@ -42,7 +42,7 @@ static int hook_Get_processor_name(char *name, int *len)
 	struct rn_order_call c;
 	int rc = rn_real.MPI_Get_processor_name(name, len);
 
-	if (rc != MPI_SUCCESS || !rn_replay_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
+	if (rc != MPI_SUCCESS || !rn_order_call(&c, RN_ORDER_VALUE, MPI_COMM_NULL))
 		return rc;
 	memcpy(&word[1], name, (size_t)*len + 1);
 	if (c.o->replay && rn_replay_value(&c, word, 1) && word[0] >= 0 &&
@@ -60,7 +60,7 @@ void rn_replay_libc_value(struct rn_stream *t, uint32_t function, int64_t *value
 	int64_t recorded[2];
 	RN_ERRNO_GUARD;
 
-	c.o = rn_replay_current(t);
+	c.o = rn_order_current(t);
 	if (c.o && c.o->replay && rn_replay_value(&c, recorded, n))
 		memcpy(value, recorded, n * sizeof(*recorded));
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct rn_comm;
+struct rn_order_thread;
 struct rn_stream;
 
 struct rn_outcome_ops {
@@ -21,6 +22,9 @@ struct rn_outcome_ops {
 	/* A call of a function whose outcome no hook can reach has returned. `head` is the first
 	 * word of the call. */
 	void (*unreplayable)(struct rn_stream *t, uint64_t head);
+
+	/* A thread has its first outcome. */
+	void (*thread_begins)(struct rn_stream *t, struct rn_order_thread *o);
 
 	/* The stream is in the journal from now on. */
 	void (*stream_stored)(struct rn_stream *t);
