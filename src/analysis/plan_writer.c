@@ -8,8 +8,6 @@
 #include "analysis/plan_writer.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -17,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/event_source.h"
@@ -436,21 +433,6 @@ struct rn_plans_maps {
 	} file[];
 };
 
-static void map_file(const char *path, struct rn_plans_file *f)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *p = MAP_FAILED;
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 0)
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	if (p != MAP_FAILED)
-		*f = (struct rn_plans_file){ p, (size_t)st.st_size };
-}
-
 struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks)
 {
 	struct rn_plans_maps *m = calloc(1, sizeof(*m) + ranks * sizeof(m->file[0]));
@@ -462,7 +444,7 @@ struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks)
 	m->ranks = ranks;
 	for (uint64_t r = 0; r < ranks; r++) {
 		plan_path(path, folder, r);
-		map_file(path, &m->file[r]);
+		m->file[r].bytes = rn_io_map(path, false, &m->file[r].len);
 	}
 	return m;
 }
@@ -472,9 +454,9 @@ struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks)
 static void read_progress(const char *path, const struct rn_plans_file *old,
 			  struct rn_plans_progress *out)
 {
-	struct rn_plans_file f = { 0 };
+	struct rn_plans_file f;
 
-	map_file(path, &f);
+	f.bytes = rn_io_map(path, false, &f.len);
 	if (f.bytes && rn_plan_valid(f.bytes, f.len))
 		add_progress(f.bytes, out);
 	else if (old->bytes && rn_plan_valid(old->bytes, old->len))

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,22 @@ int rn_io_write_all(int fd, const void *bytes, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+void *rn_io_map(const char *path, bool writable, size_t *len)
+{
+	int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	struct stat st;
+	void *p = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && st.st_size > 0) {
+		*len = (size_t)st.st_size;
+		p = mmap(NULL, *len, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+	}
+	close(fd);
+	return p == MAP_FAILED ? NULL : p;
 }
 
 /* "PATH: why", of which a long path does not push out the end. */

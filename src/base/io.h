@@ -7,6 +7,7 @@
 #ifndef RN_BASE_IO_H
 #define RN_BASE_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err);
 /* Replaces (or creates) path atomically. A file of this user that is replaced passes its mode on.
  */
 int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err *err);
+
+/* Maps a file that is not empty, shared. NULL: it cannot be mapped. */
+void *rn_io_map(const char *path, bool writable, size_t *len);
 
 /* Writes the entry of a file in its directory to the disk, if the file system permits. */
 void rn_io_sync_directory(const char *path);

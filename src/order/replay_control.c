@@ -3,13 +3,11 @@
 
 #include "base/io.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SLOTS_MAX ((uint64_t)1 << 20)
@@ -48,21 +46,13 @@ int rn_job_create(const char *folder, uint64_t ranks, struct rn_err *err)
 
 struct rn_job *rn_job_map(const char *folder)
 {
-	struct rn_job *j = MAP_FAILED;
 	char path[PATH_MAX];
-	struct stat st;
-	int fd = name_of(path, folder) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	size_t len;
+	struct rn_job *j = name_of(path, folder) ? rn_io_map(path, true, &len) : NULL;
 
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*j))
-		j = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (j == MAP_FAILED)
-		return NULL;
-	if (j->magic == RN_JOB_MAGIC && (size_t)st.st_size == size_of(j->slots))
+	if (!j || (len >= sizeof(*j) && j->magic == RN_JOB_MAGIC && len == size_of(j->slots)))
 		return j;
-	munmap(j, (size_t)st.st_size);
+	munmap(j, len);
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* replay_load.c - the plan of a rank (order/replay_plan.h) is mapped, and compared with where it
  * runs. */
 #include "base/errno_guard.h"
+#include "base/io.h"
 #include "base/plural.h"
 #include "base/status_file.h"
 #include "replay/replay_state.h"
@@ -16,11 +17,8 @@
 #include "trace/comm_registry.h"
 #include "trace/run_env.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_ROOM (sizeof(rn_config.replay) + 32)
@@ -32,21 +30,6 @@ static MPI_Comm nowhere = MPI_COMM_NULL;
 static void plan_path(char path[PATH_ROOM], int rank)
 {
 	snprintf(path, PATH_ROOM, "%s/rank-%d.plan", rn_config.replay, rank);
-}
-
-static void *map_plan(const char *path, size_t *len)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	struct stat st;
-	void *p = MAP_FAILED;
-
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
-		*len = (size_t)st.st_size;
-		p = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	}
-	if (fd >= 0)
-		close(fd);
-	return p == MAP_FAILED ? NULL : p;
 }
 
 static void open_thread(struct rn_replay *r, struct rn_plan_stream *s)
@@ -82,7 +65,7 @@ void rn_replay_load(int rank)
 		return;
 	rn_replayed.own = rn_replayed.job = rn_job_map(rn_config.replay);
 	plan_path(path, rank);
-	rn_replayed.plan = map_plan(path, &len);
+	rn_replayed.plan = rn_io_map(path, true, &len);
 	if (rn_replayed.plan && !rn_plan_valid(rn_replayed.plan, len))
 		rn_replayed.plan = NULL;
 	rn_replayed.thread = rn_replayed.plan ? rn_new(&rn_tracer.mem, struct rn_replay,
