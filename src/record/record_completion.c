@@ -149,19 +149,9 @@ static int hook_Testall(int n, MPI_Request q[], int *flag, MPI_Status status[])
 
 static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
 {
-	const struct rn_order_done yes = { .late = RN_ORDER_NOT };
-	struct rn_order_call c;
 	int rc = rn_real.MPI_Request_get_status(q, flag, status);
 
-	if (rc != MPI_SUCCESS || q == MPI_REQUEST_NULL)
-		return rc;
-	if (!rn_order_call(&c, RN_ORDER_TEST, MPI_COMM_NULL))
-		rn_stream_lost(rn_me);
-	else if (*flag)
-		rn_record_completions(&c, &yes, 1);
-	else
-		rn_record_failed_poll(&c);
-	return rc;
+	return q == MPI_REQUEST_NULL ? rc : rn_record_poll(rc, flag);
 }
 
 static int some(enum rn_order_kind kind, bool tests, rn_complete_some *real, int n, MPI_Request q[],
