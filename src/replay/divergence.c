@@ -222,7 +222,7 @@ static void diverge(struct rn_order_thread *o, const struct rn_replay *r, uint64
 	leave_the_record(o, text);
 }
 
-int rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why)
+void rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why)
 {
 	char now[300], recorded[300], both[600];
 
@@ -230,12 +230,11 @@ int rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const cha
 	describe_row(recorded, sizeof(recorded), c->o->replay, row);
 	snprintf(both, sizeof(both), "%s%s%s", recorded, why ? ", " : "", why ? why : "");
 	diverge(c->o, c->o->replay, row, now, both);
-	return MPI_ERR_OTHER;
 }
 
-int rn_replay_diverges(const struct rn_order_call *c, const char *why)
+void rn_replay_diverges(const struct rn_order_call *c, const char *why)
 {
-	return rn_replay_diverges_at(c, rn_replay_row_of(c), why);
+	rn_replay_diverges_at(c, rn_replay_row_of(c), why);
 }
 
 void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match *m)
@@ -247,15 +246,6 @@ void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match
 	snprintf(why, sizeof(why), "which received a message from rank %d with tag %d%s%.100s",
 		 m->source, m->tag, comm ? " on " : "", comm ? comm : "");
 	rn_replay_diverges_at(c, m->row ? m->row - 1 : c->o->replay->s->row.n, why);
-}
-
-void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now, const char *recorded)
-{
-	char text[900];
-
-	snprintf(text, sizeof(text), "rank %d, call %" PRIu64 ": now %s, recorded was %s",
-		 rn_tracer.world_rank, k, now, recorded);
-	leave_the_record(o, text);
 }
 
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded)

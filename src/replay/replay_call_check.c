@@ -9,7 +9,7 @@
  * All these functions, and tests, have a hook here, which also publishes the state of the process
  * (wait_state.h).
  */
-#include "replay/replay_cursor.h"
+#include "replay/replay_state.h"
 
 #include "encode/call_words.h"
 #include "runtime/wait_state.h"
@@ -91,17 +91,19 @@ static void describe(char *text, size_t cap, const struct rn_plan_call *c, const
 }
 
 /* The next call that is compared, or NULL. With `at_end`, calls after MPI_Finalize do not count. */
-static const struct rn_plan_call *next_call(struct rn_replay *r, uint64_t *k, bool at_end)
+static const struct rn_plan_call *next_call(struct rn_replay *r, bool at_end)
 {
-	uint64_t n, *next;
-	const struct rn_plan_call *call = rn_replay_calls(r, &n, &next);
+	const struct rn_plan_call *call;
 
-	while (call && *next < n) {
-		const struct rn_plan_call *c = &call[*next];
+	if (!r || r->at->over)
+		return NULL;
+	call = rn_plan_at(rn_replayed.plan, r->s->call.at);
+	while (r->call < r->s->call.n) {
+		const struct rn_plan_call *c = &call[r->call];
 
 		if (at_end && c->function == RN_N_MPI_Finalize)
 			return NULL;
-		*k = (*next)++;
+		r->call++;
 		if (c->function < sizeof(compares) && compares[c->function])
 			return c;
 	}
@@ -113,14 +115,13 @@ static void compare(struct rn_order_thread *o, const struct rn_plan_call *now, c
 {
 	const struct rn_plan_call *recorded;
 	char is[300], was[300];
-	uint64_t k;
 
-	recorded = next_call(o->replay, &k, false);
+	recorded = next_call(o->replay, false);
 	if (!recorded || (is_alike(now, recorded) && !other_comm(recorded, comm)))
 		return;
 	describe(is, sizeof(is), now, comm);
 	describe(was, sizeof(was), recorded, rn_replay_comm(recorded->comm));
-	rn_replay_differs(o, k, is, was);
+	rn_replay_departs(o, is, was);
 }
 
 /* Returns false if the call is nested. */
@@ -149,14 +150,13 @@ static void arrive_at_end(void)
 	struct rn_order_thread *o = rn_order_current(rn_me);
 	const struct rn_plan_call *left;
 	char was[300];
-	uint64_t k;
 
 	if (!o || !o->replay || rn_replay_gets_free(o))
 		return;
-	left = next_call(o->replay, &k, true);
+	left = next_call(o->replay, true);
 	if (left) {
 		describe(was, sizeof(was), left, rn_replay_comm(left->comm));
-		rn_replay_differs(o, k, "MPI_Finalize", was);
+		rn_replay_departs(o, "MPI_Finalize", was);
 	} else if (!rn_replay_knows_sends(o->replay)) {
 		rn_replay_check_end(o);
 	}

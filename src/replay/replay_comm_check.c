@@ -7,8 +7,8 @@
  * one that was freed makes no name, in both runs; so that a call gives a new name says that its
  * members are others than before.
  */
-#include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
+#include "replay/replay_state.h"
 
 #include "encode/call_words.h"
 #include "runtime/tracer_state.h"
@@ -74,7 +74,7 @@ void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *n
 
 	if (!o || !rn_replay_is_on(o->replay, &more))
 		return;
-	was = rn_replay_member(name);
+	was = rn_plan_member(rn_replayed.plan, name);
 	if (now && !now->complete)
 		return;
 	if (now)

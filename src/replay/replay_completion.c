@@ -7,8 +7,8 @@
  */
 #include "record/completion.h"
 
-#include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
+#include "replay/replay_state.h"
 #include "runtime/tracer_config.h"
 
 /* Whether another request receives in its place. */
@@ -172,7 +172,7 @@ static bool can_complete(const struct rn_completion *b)
 	for (uint32_t i = 0; i < b->row->done && !why; i++)
 		why = is_unlike(b, &b->done[i]);
 	if (why)
-		rn_replay_diverges_at(&b->c, rn_replay_row(r, b->row), why);
+		rn_replay_diverges_at(&b->c, (uint64_t)(b->row - r->rows), why);
 	return !why;
 }
 

@@ -52,13 +52,10 @@ const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from)
 	return &rn_replayed.thread[n];
 }
 
-const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal)
+void rn_replay_start(struct rn_replay *r, const struct rn_plan_match *m)
 {
-	const struct rn_plan_match *m = rn_replay_match(r, ordinal);
-
 	r->at->messages += m->state != RN_PLAN_UNSEEN;
 	r->at->cancelled += m->state == RN_PLAN_CANCELLED;
-	return m;
 }
 
 const struct rn_plan_match *rn_replay_match_of(const struct rn_tracked *f)
@@ -91,20 +88,6 @@ bool rn_replay_next_cancelled(void)
 bool rn_replay_knows_sends(const struct rn_replay *r)
 {
 	return r->s->call.n > 0;
-}
-
-const struct rn_plan_member *rn_replay_member(const char *name)
-{
-	return rn_plan_member(rn_replayed.plan, name);
-}
-
-const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uint64_t **next)
-{
-	if (!r || r->at->over || r->s->call.n == 0)
-		return NULL;
-	*n = r->s->call.n;
-	*next = &r->call;
-	return rn_plan_at(rn_replayed.plan, r->s->call.at);
 }
 
 const char *rn_replay_comm(uint32_t number)
@@ -202,11 +185,6 @@ uint64_t rn_replay_next_row(const struct rn_order_thread *o)
 uint64_t rn_replay_row_of(const struct rn_order_call *c)
 {
 	return earlier(rn_replay_next_row(c->o), c->row);
-}
-
-uint64_t rn_replay_row(const struct rn_replay *r, const struct rn_order_row *row)
-{
-	return (uint64_t)(row - r->rows);
 }
 
 uint64_t rn_replay_event(const struct rn_replay *r, uint64_t row)

@@ -60,8 +60,8 @@ const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t 
 /* The number of the first one that a thread of the process may have to start yet, in *from; NULL
  * behind the last thread. */
 const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from);
-/* The same of one that is being started, which counts. */
-const struct rn_plan_match *rn_replay_start(struct rn_replay *r, uint64_t ordinal);
+/* The receive is being started, which counts. */
+void rn_replay_start(struct rn_replay *r, const struct rn_plan_match *m);
 
 /* The same of a receive that may be none, or no wildcard. NULL: it is none. */
 const struct rn_plan_match *rn_replay_match_of(const struct rn_tracked *f);
@@ -77,8 +77,6 @@ bool rn_replay_next_cancelled(void);
 /* The record has all calls, and each is compared with them (replay_call_check.c): hooks for that,
  * in front of the others. */
 void rn_replay_hook_compare(void);
-/* Those of a thread, and where the next one is; NULL: there are none, or the record is over. */
-const struct rn_plan_call *rn_replay_calls(struct rn_replay *r, uint64_t *n, uint64_t **next);
 const char *rn_replay_comm(uint32_t number);
 
 /* Whether the receive or probe asks for the recorded message, on the recorded communicator if it is
@@ -96,8 +94,6 @@ uint64_t rn_replay_pending_row(const struct rn_replay *r);
 uint64_t rn_replay_next_row(const struct rn_order_thread *o);
 /* Like rn_replay_next_row, for a call that may complete a request of an earlier row. */
 uint64_t rn_replay_row_of(const struct rn_order_call *c);
-/* The index of a row that rn_replay_next returned. */
-uint64_t rn_replay_row(const struct rn_replay *r, const struct rn_order_row *row);
 /* The number of the event in a row, as `rondo dump` prints it. */
 uint64_t rn_replay_event(const struct rn_replay *r, uint64_t row);
 
@@ -112,24 +108,18 @@ void rn_replay_count_unenforced(uint32_t function);
 bool rn_replay_knows_sends(const struct rn_replay *r);
 
 /* The call is not the one that was recorded: says so, if nobody else has, and ends the run; or, if
- * it is to go on, the thread goes on by itself. Returns an error of MPI. */
-int rn_replay_diverges(const struct rn_order_call *c, const char *why);
+ * it is to go on, the thread goes on by itself. */
+void rn_replay_diverges(const struct rn_order_call *c, const char *why);
 /* Like rn_replay_diverges, for the recorded event in this row. */
-int rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why);
+void rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why);
 /* Like rn_replay_diverges, if the call does not ask for the recorded message. */
 void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match *m);
-/* The same where `now` and `recorded` tell what differs: call number k of the thread. */
-void rn_replay_differs(struct rn_order_thread *o, uint64_t k, const char *now,
-		       const char *recorded);
-
-/* The same of the call that is under way. */
+/* The same where `now` and `recorded` tell what differs. */
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded);
 
 /* Whether the communicator contains the sender of the message. If not, reports a divergence. */
 bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source);
 
-/* The recorded one of a name, or NULL. */
-const struct rn_plan_member *rn_replay_member(const char *name);
 /* Whether the thread goes by the record; and whether there is more of it to come. */
 bool rn_replay_is_on(struct rn_replay *r, bool *more);
 

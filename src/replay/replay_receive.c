@@ -77,7 +77,7 @@ static void number(struct rn_post *p)
 	m = rn_replay_match(o->replay, p->is.ordinal);
 	if (is_known(m) && !is_asked_for(p, m))
 		return;
-	rn_replay_start(o->replay, p->is.ordinal);
+	rn_replay_start(o->replay, m);
 	if (is_known(m)) {
 		p->as.source = m->source;
 		p->as.tag = m->tag;
