@@ -122,7 +122,7 @@ $(VIRTUAL): $(call objects,$(VIRTUAL_SRC)) $(BUILD)/sources
 	$(archive)
 
 # Names and lines of call sites: only where traces are read, not in traced programs.
-$(BUILD)/rondo: private LDLIBS += -ldw -ldl
+$(BUILD)/rondo: private LDLIBS += -ldw -lelf -ldl
 $(BUILD)/rondo: $(call objects,$(CMD_SRC)) $(LIB) $(BUILD)/sources
 	$(link)
 

@@ -31,7 +31,7 @@ for f in cmd_tally rondo; do
 		-c -o "$tmp/$f.o" "$tmp/src/cmd/$f.c"
 done
 ok "rondo links with the example" $cc $flags -o "$tmp/rondo" "$tmp/rondo.o" "$tmp/cmd_tally.o" \
-	$objects "$BUILD/librondo.a" -lzstd -lm -ldw -ldl
+	$objects "$BUILD/librondo.a" -lzstd -lm -ldw -lelf -ldl
 
 f=$tmp/a.rondo
 ok "virtual writes a trace" "$VIRTUAL" --pattern butterfly --ranks 8 -o "$f"

@@ -1,35 +1,21 @@
 /* elf_deps.c - reads the headers of executables. See elf_deps.h. */
 #include "launch/elf_deps.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "launch/spawn.h"
 
-#define MOST_HEADERS 256  /* far more than any linker writes; a damaged file may claim 65535 */
-#define MOST_DYNAMIC 1024 /* likewise */
-#define LONGEST_NAME PATH_MAX
+#define MOST_ENTRIES 1024 /* of the dynamic section; a damaged file may have more */
 
-struct image {
-	int fd;
-	ElfW(Ehdr) head;
-	ElfW(Phdr) seg[MOST_HEADERS];
-	unsigned nseg;
-};
-
-static bool read_at(const struct image *im, uint64_t at, void *to, size_t n)
+/* Reads a string of the file, and truncates it to the size of the array. */
+static bool read_string(int fd, uint64_t at, char *to, size_t cap)
 {
-	return at <= INT64_MAX && pread(im->fd, to, n, (off_t)at) == (ssize_t)n;
-}
-
-/* A string of the file, cut off where the array ends. */
-static bool read_string(const struct image *im, uint64_t at, char *to, size_t cap)
-{
-	ssize_t n = at <= INT64_MAX ? pread(im->fd, to, cap - 1, (off_t)at) : -1;
+	ssize_t n = at <= INT64_MAX ? pread(fd, to, cap - 1, (off_t)at) : -1;
 
 	if (n <= 0)
 		return false;
@@ -37,76 +23,52 @@ static bool read_string(const struct image *im, uint64_t at, char *to, size_t ca
 	return true;
 }
 
-/* The header of this very program, which says what runs here. The linker defines it. */
+/* The header of this program, which the linker defines. It contains the kind of this machine. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-static bool is_for_here(const ElfW(Ehdr) * head)
+static bool is_for_here(const GElf_Ehdr *head)
 {
 	return __ehdr_start.e_machine == head->e_machine &&
 	       __ehdr_start.e_ident[EI_CLASS] == head->e_ident[EI_CLASS] &&
 	       __ehdr_start.e_ident[EI_DATA] == head->e_ident[EI_DATA];
 }
 
-static bool read_segments(struct image *im)
+/* The contents of the first section of a type; NULL: there is no such section. */
+static Elf_Data *find_section(Elf *file, uint32_t type, GElf_Shdr *section)
 {
-	im->nseg = im->head.e_phnum < MOST_HEADERS ? im->head.e_phnum : MOST_HEADERS;
-	return im->head.e_phentsize == sizeof(*im->seg) &&
-	       read_at(im, im->head.e_phoff, im->seg, im->nseg * sizeof(*im->seg));
-}
+	Elf_Scn *s = NULL;
 
-static const ElfW(Phdr) * find_segment(const struct image *im, uint32_t type)
-{
-	for (unsigned i = 0; i < im->nseg; i++)
-		if (im->seg[i].p_type == type)
-			return &im->seg[i];
+	while ((s = elf_nextscn(file, s)))
+		if (gelf_getshdr(s, section) && section->sh_type == type)
+			return elf_getdata(s, NULL);
 	return NULL;
 }
 
-/* Where in the file an address of the program is; 0 (the ELF header) if nowhere. */
-static uint64_t offset_of(const struct image *im, uint64_t address)
+static void read_needed(Elf *file, struct elf *e)
 {
-	for (unsigned i = 0; i < im->nseg; i++) {
-		const ElfW(Phdr) *s = &im->seg[i];
+	GElf_Shdr section;
+	Elf_Data *data = find_section(file, SHT_DYNAMIC, &section);
+	GElf_Dyn d;
 
-		if (s->p_type == PT_LOAD && address >= s->p_vaddr &&
-		    address - s->p_vaddr < s->p_filesz)
-			return s->p_offset + (address - s->p_vaddr);
+	for (int i = 0; data && i < MOST_ENTRIES && gelf_getdyn(data, i, &d); i++) {
+		const char *name = d.d_tag == DT_NEEDED
+					   ? elf_strptr(file, section.sh_link, d.d_un.d_val)
+					   : NULL;
+
+		if (d.d_tag == DT_NULL)
+			break;
+		if (name && strlen(name) < PATH_MAX)
+			rn_buf_add(&e->needed, name, strlen(name) + 1);
 	}
-	return 0;
-}
-
-static void add_name(struct elf *e, const char *name)
-{
-	rn_buf_add(&e->needed, name, strlen(name) + 1);
-}
-
-static void read_needed(const struct image *im, struct elf *e)
-{
-	const ElfW(Phdr) *s = find_segment(im, PT_DYNAMIC);
-	ElfW(Dyn) dyn[MOST_DYNAMIC];
-	size_t n = s ? s->p_filesz / sizeof(*dyn) : 0;
-	uint64_t strings = 0;
-	char name[LONGEST_NAME];
-
-	n = n < MOST_DYNAMIC ? n : MOST_DYNAMIC;
-	if (n == 0 || !read_at(im, s->p_offset, dyn, n * sizeof(*dyn)))
-		return;
-	for (size_t i = 0; i < n && dyn[i].d_tag != DT_NULL; i++)
-		if (dyn[i].d_tag == DT_STRTAB)
-			strings = offset_of(im, dyn[i].d_un.d_ptr);
-	for (size_t i = 0; i < n && dyn[i].d_tag != DT_NULL && strings; i++)
-		if (dyn[i].d_tag == DT_NEEDED &&
-		    read_string(im, strings + dyn[i].d_un.d_val, name, sizeof(name)))
-			add_name(e, name);
 }
 
 /* "#!/usr/bin/env python3" is run by python3. */
-static void read_script(const struct image *im, struct elf *e)
+static void read_script(int fd, struct elf *e)
 {
 	static const char blanks[] = " \t";
 	char line[256], *word, *more;
 
-	if (!read_string(im, 2, line, sizeof(line)))
+	if (!read_string(fd, 2, line, sizeof(line)))
 		return;
 	line[strcspn(line, "\n")] = 0;
 	word = strtok_r(line, blanks, &more);
@@ -119,86 +81,87 @@ static void read_script(const struct image *im, struct elf *e)
 		strcpy(e->loader, word);
 }
 
-static enum elf_kind read_kind(struct image *im, struct elf *e)
+/* A program without a dynamic loader is static. */
+static enum elf_kind read_segments(int fd, Elf *file, struct elf *e)
 {
-	const ElfW(Phdr) * s;
-	unsigned char magic[2];
+	GElf_Phdr s;
+	size_t n;
 
-	if (read_at(im, 0, magic, 2) && magic[0] == '#' && magic[1] == '!') {
-		read_script(im, e);
-		return ELF_SCRIPT;
+	if (elf_getphdrnum(file, &n) < 0 || n == 0)
+		return ELF_OTHER;
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(file, (int)i, &s))
+			return ELF_OTHER;
+		if (s.p_type == PT_INTERP)
+			return read_string(fd, s.p_offset, e->loader, sizeof(e->loader))
+				       ? ELF_DYNAMIC
+				       : ELF_OTHER;
 	}
-	if (!read_at(im, 0, &im->head, sizeof(im->head)) ||
-	    memcmp(im->head.e_ident, ELFMAG, SELFMAG) != 0)
+	return ELF_STATIC;
+}
+
+static enum elf_kind read_elf(int fd, Elf *file, struct elf *e)
+{
+	enum elf_kind kind;
+	GElf_Ehdr head;
+
+	if (!file || !gelf_getehdr(file, &head))
 		return ELF_OTHER;
-	if (!is_for_here(&im->head))
+	if (!is_for_here(&head))
 		return ELF_FOREIGN;
-	if (!read_segments(im))
-		return ELF_OTHER;
-	s = find_segment(im, PT_INTERP);
-	if (!s)
-		return ELF_STATIC;
-	if (!read_string(im, s->p_offset, e->loader, sizeof(e->loader)))
-		return ELF_OTHER;
-	read_needed(im, e);
-	return ELF_DYNAMIC;
+	kind = read_segments(fd, file, e);
+	if (kind == ELF_DYNAMIC)
+		read_needed(file, e);
+	return kind;
+}
+
+static Elf *begin_elf(int fd)
+{
+	elf_version(EV_CURRENT);
+	return elf_begin(fd, ELF_C_READ, NULL);
 }
 
 int elf_read(const char *path, struct elf *e, struct rn_err *err)
 {
-	struct image im = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char magic[3];
+	Elf *file;
 
 	*e = (struct elf){ .kind = ELF_OTHER };
 	/* A program need not be readable to be run. */
-	if (im.fd < 0)
+	if (fd < 0)
 		return errno == EACCES ? RN_OK : rn_err_sys(err, "open %s", path);
-	e->kind = read_kind(&im, e);
-	close(im.fd);
-	return RN_OK;
-}
-
-/* Whether a defined symbol's name begins so; `names` is where the file has its strings. */
-static bool defines(const struct image *im, const ElfW(Shdr) * symbols, uint64_t names,
-		    const char *begin)
-{
-	ElfW(Sym) s[64];
-	char name[64];
-	size_t n;
-
-	for (uint64_t at = 0; at < symbols->sh_size; at += n * sizeof(*s)) {
-		n = (symbols->sh_size - at) / sizeof(*s);
-		n = n < 64 ? n : 64;
-		if (n == 0 || !read_at(im, symbols->sh_offset + at, s, n * sizeof(*s)))
-			return false;
-		for (size_t i = 0; i < n; i++)
-			if (s[i].st_shndx != SHN_UNDEF &&
-			    read_string(im, names + s[i].st_name, name, sizeof(name)) &&
-			    rn_begins(name, begin))
-				return true;
+	if (read_string(fd, 0, magic, sizeof(magic)) && strcmp(magic, "#!") == 0) {
+		e->kind = ELF_SCRIPT;
+		read_script(fd, e);
+	} else {
+		file = begin_elf(fd);
+		e->kind = read_elf(fd, file, e);
+		elf_end(file);
 	}
-	return false;
-}
-
-static bool read_section(const struct image *im, unsigned i, ElfW(Shdr) * s)
-{
-	return i < im->head.e_shnum &&
-	       read_at(im, im->head.e_shoff + (uint64_t)i * sizeof(*s), s, sizeof(*s));
+	close(fd);
+	return RN_OK;
 }
 
 bool elf_defines(const char *path, const char *begin)
 {
-	struct image im = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
-	ElfW(Shdr) s, strings;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	Elf *file = fd >= 0 ? begin_elf(fd) : NULL;
+	GElf_Shdr section;
+	Elf_Data *data = file ? find_section(file, SHT_DYNSYM, &section) : NULL;
 	bool found = false;
+	GElf_Sym s;
 
-	if (im.fd < 0)
-		return false;
-	if (read_at(&im, 0, &im.head, sizeof(im.head)) &&
-	    memcmp(im.head.e_ident, ELFMAG, SELFMAG) == 0 && im.head.e_shentsize == sizeof(s))
-		for (unsigned i = 0; read_section(&im, i, &s) && !found; i++)
-			found = s.sh_type == SHT_DYNSYM && read_section(&im, s.sh_link, &strings) &&
-				defines(&im, &s, strings.sh_offset, begin);
-	close(im.fd);
+	for (int i = 0; data && !found && gelf_getsym(data, i, &s); i++) {
+		const char *name = s.st_shndx != SHN_UNDEF
+					   ? elf_strptr(file, section.sh_link, s.st_name)
+					   : NULL;
+
+		found = name && rn_begins(name, begin);
+	}
+	elf_end(file);
+	if (fd >= 0)
+		close(fd);
 	return found;
 }
 
@@ -207,7 +170,7 @@ void elf_free(struct elf *e)
 	rn_buf_free(&e->needed);
 }
 
-const char *elf_next(const struct elf *e, const char *name)
+const char *elf_library(const struct elf *e, const char *name)
 {
 	const char *begin = (const char *)e->needed.data, *end = begin + e->needed.len;
 
@@ -217,7 +180,7 @@ const char *elf_next(const struct elf *e, const char *name)
 
 bool elf_needs(const struct elf *e, const char *begin)
 {
-	for (const char *name = elf_next(e, NULL); name; name = elf_next(e, name))
+	for (const char *name = elf_library(e, NULL); name; name = elf_library(e, name))
 		if (rn_begins(rn_base_name(name), begin))
 			return true;
 	return false;
@@ -227,7 +190,7 @@ enum rn_mpi elf_mpi(const struct elf *e)
 {
 	enum rn_mpi mpi = RN_MPI_NONE;
 
-	for (const char *name = elf_next(e, NULL); name && !mpi; name = elf_next(e, name))
+	for (const char *name = elf_library(e, NULL); name && !mpi; name = elf_library(e, name))
 		mpi = rn_mpi_of_library(name);
 	return mpi;
 }

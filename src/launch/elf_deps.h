@@ -33,7 +33,7 @@ int elf_read(const char *path, struct elf *e, struct rn_err *err);
 void elf_free(struct elf *e);
 
 /* The name behind this one, the first one behind NULL; NULL at the end. */
-const char *elf_next(const struct elf *e, const char *name);
+const char *elf_library(const struct elf *e, const char *name);
 
 /* Whether the name of one of them begins so. */
 bool elf_needs(const struct elf *e, const char *begin);

@@ -129,7 +129,7 @@ static int note_no_mpi(const struct target *t, bool replayed, struct rn_buf *not
 
 	if (!replayed && rn_rank_of(environ, 0) != 0)
 		return rc;
-	for (const char *n = elf_next(&t->elf, NULL); n; n = elf_next(&t->elf, n)) {
+	for (const char *n = elf_library(&t->elf, NULL); n; n = elf_library(&t->elf, n)) {
 		rn_buf_add(&needs, ", ", needs.len ? 2 : 0);
 		rn_buf_add(&needs, n, strlen(n));
 	}
