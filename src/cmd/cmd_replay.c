@@ -196,9 +196,9 @@ static int conclude(const struct run *r, int code)
 static int run_command(struct run *r, const struct target *t, char **command, int *code)
 {
 	const struct stall_limit limit = { stall_seconds, has_stall };
-	struct stall *stall = stall_watch(r->job, &limit, r->alone ? rn_rank_of(environ, -1) : -1);
+	struct stall *stall = stall_new(r->job, &limit, r->alone ? rn_rank_of(environ, -1) : -1);
 	struct rn_err err;
-	int rc = inject_run(t, command, code, &err);
+	int rc = inject_run(t, command, stall ? stall_check : NULL, stall, code, &err);
 
 	r->stalled = stall_end(stall);
 	return rc < 0 ? fail_self(&err) : EXIT_DONE;

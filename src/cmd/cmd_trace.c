@@ -398,7 +398,7 @@ static int run_and_conclude(const struct target *t, char **command, const struct
 	struct rn_err err;
 	int code = EXIT_DONE, own;
 
-	if (inject_run(t, command, &code, &err) < 0)
+	if (inject_run(t, command, NULL, NULL, &code, &err) < 0)
 		return fail_self(&err);
 	own = conclude(t, command, dir->status, code);
 	return code ? code : own;
@@ -414,7 +414,7 @@ static int trace_all(const struct target *t, char **command)
 	if (inject_stub(true, &err) < 0)
 		return fail_self(&err);
 	if (has_status()) /* the outer rondo makes the report */
-		return inject_run(t, command, &code, &err) < 0 ? fail_self(&err) : code;
+		return inject_run(t, command, NULL, NULL, &code, &err) < 0 ? fail_self(&err) : code;
 	code = make_status(&dir);
 	if (!code)
 		code = run_and_conclude(t, command, &dir);

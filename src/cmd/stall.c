@@ -1,24 +1,22 @@
 /* stall.c - see stall.h. */
 #include "cmd/stall.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/command_text.h"
 #include "base/plural.h"
 #include "cmd/cmd.h"
 #include "encode/call_words.h"
+#include "launch/spawn.h"
 #include "order/replay_control.h"
 #include "order/replay_plan.h"
 
-#define PER_SECOND 2  /* checks per second */
+#define PER_SECOND WAITS_PER_SECOND
 #define LINES      16 /* maximum number of lines of the summary */
 
 /* Number of checks after which each action to end the run is taken. */
@@ -34,14 +32,10 @@ struct stall {
 	struct rn_job *job;
 	struct stall_limit limit;
 	int rank;
-	struct counters *last; /* counters at the last check, by rank */
-	uint64_t unchanged;    /* number of consecutive checks in which all ranks waited */
-	bool diverged;         /* a rank has diverged */
-	uint64_t ending;       /* number of checks since the stall was detected; 0: no stall */
-	pthread_t thread;
-	pthread_mutex_t lock; /* protects `over` */
-	pthread_cond_t wake;
-	bool over;
+	uint64_t unchanged;     /* number of consecutive checks in which all ranks waited */
+	bool diverged;          /* a rank has diverged */
+	uint64_t ending;        /* number of checks since the stall was detected; 0: no stall */
+	struct counters last[]; /* counters at the last check, by rank */
 };
 
 /* --- the state of a rank ------------------------------------------------------------------- */
@@ -228,8 +222,10 @@ static void end_run(struct stall *s)
 /* --- the check ----------------------------------------------------------------------------- */
 
 /* The limit is a number of checks, not a time, because the whole run may be stopped. */
-static void check(struct stall *s)
+void stall_check(void *stall)
 {
+	struct stall *s = stall;
+
 	if (s->ending) {
 		end_run(s);
 		return;
@@ -245,72 +241,24 @@ static void check(struct stall *s)
 	end_run(s);
 }
 
-static void *watch(void *arg)
+struct stall *stall_new(struct rn_job *job, const struct stall_limit *limit, int rank)
 {
-	struct stall *s = arg;
-	struct timespec next;
+	struct stall *s = NULL;
 
-	pthread_mutex_lock(&s->lock);
-	while (!s->over) {
-		clock_gettime(CLOCK_MONOTONIC, &next);
-		next.tv_nsec += 1000000000 / PER_SECOND;
-		next.tv_sec += next.tv_nsec / 1000000000;
-		next.tv_nsec %= 1000000000;
-		if (pthread_cond_timedwait(&s->wake, &s->lock, &next) == ETIMEDOUT && !s->over)
-			check(s);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return NULL;
-}
-
-/* Signals are blocked in the new thread: the main thread handles them. */
-static int start_thread(struct stall *s)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	rc = pthread_create(&s->thread, NULL, watch, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc;
-}
-
-struct stall *stall_watch(struct rn_job *job, const struct stall_limit *limit, int rank)
-{
-	struct stall *s = limit->seconds ? calloc(1, sizeof(*s)) : NULL;
-	pthread_condattr_t monotonic;
-
+	if (limit->seconds)
+		s = calloc(1, sizeof(*s) + job->slots * sizeof(*s->last));
 	if (!s)
 		return NULL;
 	s->job = job;
 	s->limit = *limit;
 	s->rank = rank;
-	s->last = calloc((size_t)job->slots + 1, sizeof(*s->last));
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &monotonic);
-	if (s->last && start_thread(s) == 0)
-		return s;
-	free(s->last);
-	free(s);
-	return NULL;
+	return s;
 }
 
 bool stall_end(struct stall *s)
 {
-	bool stalled;
+	bool stalled = s && s->ending > 0;
 
-	if (!s)
-		return false;
-	pthread_mutex_lock(&s->lock);
-	s->over = true;
-	pthread_cond_signal(&s->wake);
-	pthread_mutex_unlock(&s->lock);
-	pthread_join(s->thread, NULL);
-	stalled = s->ending > 0;
-	free(s->last);
 	free(s);
 	return stalled;
 }

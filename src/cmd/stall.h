@@ -10,8 +10,8 @@
  * stall is not detected if the state of a rank is not visible, because it runs on another node or
  * has not called MPI_Init, or if the program communicates with processes outside its world.
  *
- * A thread of the rondo process compares the counters of all ranks with their last values twice a
- * second.
+ * While rondo waits for the program, it compares the counters of all ranks with their last values
+ * twice a second.
  */
 #ifndef RN_CMD_STALL_H
 #define RN_CMD_STALL_H
@@ -29,12 +29,15 @@ struct stall_limit {
 	bool polls;
 };
 
-/* Starts the check. `rank`: the rank whose process is killed if it does not exit; -1: all ranks.
- * Returns NULL, and checks nothing, if there is no limit or no memory. The job must outlive it. */
-struct stall *stall_watch(struct rn_job *job, const struct stall_limit *limit, int rank);
+/* `rank`: the rank whose process is killed if it does not exit; -1: all ranks. Returns NULL if
+ * there is no limit or no memory. The job must outlive it. */
+struct stall *stall_new(struct rn_job *job, const struct stall_limit *limit, int rank);
 
-/* Ends the check. Returns whether the replay was stalled. In this case the ranks were ended, and
- * the summary was printed. */
+/* Compares the counters, and ends the run if it is stalled: prints the summary, then ends the ranks
+ * in the following checks. For wait_for_program (launch/spawn.h). */
+void stall_check(void *stall);
+
+/* Returns whether the replay was stalled. */
 bool stall_end(struct stall *s);
 
 #endif

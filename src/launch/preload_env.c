@@ -56,7 +56,8 @@ static int cannot_run(const struct target *t, int error, struct rn_err *err)
 	return rn_err_set(err, RN_E_SYS, "%s cannot be run: %s", t->name, strerror(error));
 }
 
-int inject_run(const struct target *t, char **command, int *code, struct rn_err *err)
+int inject_run(const struct target *t, char **command, wait_fn *meanwhile, void *arg, int *code,
+	       struct rn_err *err)
 {
 	char **line = target_is_openmpi_launcher(t) ? forward_environment(command) : command;
 	pid_t pid;
@@ -68,7 +69,7 @@ int inject_run(const struct target *t, char **command, int *code, struct rn_err 
 	if (error)
 		return cannot_run(t, error, err);
 	preload_path_program(pid);
-	*code = wait_for_program(pid);
+	*code = wait_for_program(pid, meanwhile, arg);
 	return *code < 0 ? rn_err_sys(err, "wait for %s", t->name) : RN_OK;
 }
 

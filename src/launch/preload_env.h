@@ -9,9 +9,10 @@
 #ifndef RN_LAUNCH_PRELOAD_ENV_H
 #define RN_LAUNCH_PRELOAD_ENV_H
 
-#include "base/mpi_detect.h"
-
 #include <stdbool.h>
+
+#include "base/mpi_detect.h"
+#include "launch/spawn.h"
 
 struct rn_err;
 struct target;
@@ -22,8 +23,10 @@ enum rn_mpi inject_forced(void);
 /* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
 int inject_stub(bool shared, struct rn_err *err);
 
-/* Runs the command, to whose other nodes our environment goes too, and waits; its exit code. */
-int inject_run(const struct target *t, char **command, int *code, struct rn_err *err);
+/* Runs the command, to whose other nodes our environment goes too, and waits (wait_for_program);
+ * its exit code. */
+int inject_run(const struct target *t, char **command, wait_fn *meanwhile, void *arg, int *code,
+	       struct rn_err *err);
 
 /* Becomes the command; returns if that cannot be done. */
 int inject_become(const struct target *t, char **command, struct rn_err *err);

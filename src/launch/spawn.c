@@ -156,13 +156,24 @@ static void drain(int fd, struct rn_buf *out)
 	}
 }
 
-int wait_for_program(pid_t pid)
+/* SIGCHLD is blocked while `meanwhile` is called, so that it ends the next wait. */
+int wait_for_program(pid_t pid, wait_fn *meanwhile, void *arg)
 {
+	static const struct timespec interval = { 0, 1000000000 / WAITS_PER_SECOND };
+	sigset_t ended;
 	int status;
+	pid_t got;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	if (meanwhile)
+		sigprocmask(SIG_BLOCK, &ended, NULL);
+	while ((got = waitpid(pid, &status, meanwhile ? WNOHANG : 0)) <= 0) {
+		if (got < 0 && errno != EINTR)
 			return -1;
+		if (got == 0 && sigtimedwait(&ended, NULL, &interval) < 0 && errno == EAGAIN)
+			meanwhile(arg);
+	}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -183,7 +194,7 @@ bool capture(char *const *argv, struct rn_buf *out)
 	close(ends[1]);
 	if (rc == 0) {
 		drain(ends[0], out);
-		rc = wait_for_program(pid);
+		rc = wait_for_program(pid, NULL, NULL);
 	}
 	close(ends[0]);
 	return rc == 0;

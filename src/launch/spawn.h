@@ -37,9 +37,12 @@ bool capture(char *const *argv, struct rn_buf *out);
  * terminal reach it directly. Returns 0, or the errno value of the failure. */
 int start_program(const char *path, char *const *argv, pid_t *pid);
 
-/* Waits for the program. Returns its exit code, or 128 + the number of the signal that ended it, or
- * -1 if there is no such child. */
-int wait_for_program(pid_t pid);
+/* Waits for the program, and calls `meanwhile` WAITS_PER_SECOND times a second if it is not NULL.
+ * Returns the exit code, or 128 + the number of the signal that ended the program, or -1 if there
+ * is no such child. */
+#define WAITS_PER_SECOND 2
+typedef void wait_fn(void *arg);
+int wait_for_program(pid_t pid, wait_fn *meanwhile, void *arg);
 
 /* Starts a process that is not a child of this one and has its own session. Returns true in the new
  * process, which ends with _exit. */
