@@ -31,7 +31,7 @@
 #define RN_ENV_ONLY            "RONDO_ONLY"
 #define RN_ENV_ORDER_CODEC     "RONDO_ORDER_CODEC"
 #define RN_ENV_VALUES          "RONDO_VALUES"
-#define RN_ENV_MPI             "RONDO_MPI"    /* unset for --mpi=auto */
+#define RN_ENV_MPI             "RONDO_MPI"    /* ompi, mpich or auto */
 #define RN_ENV_OUTPUT          "RONDO_OUTPUT" /* pattern of the path of the trace */
 #define RN_ENV_CWD             "RONDO_CWD"    /* directory of the trace without -o */
 

@@ -82,14 +82,10 @@ static int make_folder(const char *file, char folder[PATH_MAX])
 
 static int set_variables(const char *folder, const char *status, bool alone)
 {
-	int code = export_options(&usage);
-
-	if (mpi_word && !rn_mpi_of_word(mpi_word))
-		unsetenv(RN_ENV_MPI);
 	if (setenv(RN_ENV_REPLAY, folder, 1) < 0 || setenv(RN_ENV_STATUS, status, 1) < 0 ||
 	    (alone && setenv(RN_ENV_ALONE, "1", 1) < 0))
 		return fail_memory(NULL);
-	return code;
+	return EXIT_DONE;
 }
 
 /* --- what became of it --------------------------------------------------------------------- */
@@ -262,25 +258,6 @@ static int replay_in(struct run *r, const struct target *t, char **command)
 	return code;
 }
 
-static bool is_alone(const struct target *t)
-{
-	return rn_is_rank(environ) && !target_is_launcher(t);
-}
-
-/* Before anything is written: a launcher may end the other ranks when one of them returns an error,
- * and they would leave their folders. */
-static int check_target(const struct target *t, char **command)
-{
-	enum rn_mpi forced = mpi_word ? rn_mpi_of_word(mpi_word) : inject_forced();
-	struct rn_buf notes = { 0 };
-	int rc = target_check(t, command, forced, &notes);
-
-	if (rc == RN_OK && is_alone(t))
-		rc = target_check_rank(t, forced, true, &notes);
-	print_notes(&notes);
-	return rc < 0 ? EXIT_SELF : EXIT_DONE;
-}
-
 static int replay(const char *file, const struct rn_trace *trace, const struct target *t,
 		  char **command)
 {
@@ -288,7 +265,7 @@ static int replay(const char *file, const struct rn_trace *trace, const struct t
 	int code = make_folder(file, folder);
 
 	if (!code) {
-		struct run r = { .trace = trace, .folder = folder, .alone = is_alone(t) };
+		struct run r = { .trace = trace, .folder = folder, .alone = target_is_rank(t) };
 
 		code = replay_in(&r, t, command);
 		rn_plans_remove(folder);
@@ -296,17 +273,21 @@ static int replay(const char *file, const struct rn_trace *trace, const struct t
 	return code;
 }
 
+/* Before anything is written: a launcher may end the other ranks when one of them returns an error,
+ * and they would leave their folders. */
 static int replay_command(const char *file, const struct rn_trace *trace, char **command)
 {
-	struct rn_err err = { 0 };
+	struct rn_buf notes = { 0 };
 	struct target t;
-	int code;
+	int code = export_options(&usage);
 
-	if (target_open(&t, command[0], &err) < 0)
-		return fail(EXIT_SELF, "%s", err.text);
-	code = check_target(&t, command);
-	if (!code)
-		code = replay(file, trace, &t, command);
+	if (code)
+		return code;
+	code = target_open_checked(&t, command, true, &notes) < 0 ? EXIT_SELF : EXIT_DONE;
+	print_notes(&notes);
+	if (code)
+		return code;
+	code = replay(file, trace, &t, command);
 	target_free(&t);
 	return code;
 }

@@ -245,15 +245,11 @@ static int check_options(void)
 static int set_variables(void)
 {
 	static char spill_path[PATH_MAX];
-	int code;
 
 	if (spill && !realpath(spill, spill_path))
 		return fail(EXIT_SELF, "--spill %s: %s", spill, strerror(errno));
 	spill = spill ? spill_path : NULL;
-	code = export_options(&usage);
-	if (mpi_word && !rn_mpi_of_word(mpi_word))
-		unsetenv(RN_ENV_MPI);
-	return code;
+	return export_options(&usage);
 }
 
 /* --- where the trace goes ------------------------------------------------------------------ */
@@ -378,14 +374,9 @@ static int set_output(void)
  */
 static int trace_rank(const struct target *t, char **command)
 {
-	struct rn_buf notes = { 0 };
 	struct rn_err err = { 0 };
-	int rc = target_check_rank(t, inject_forced(), false, &notes);
+	int rc = inject_stub(false, &err);
 
-	print_notes(&notes);
-	if (rc < 0)
-		return EXIT_SELF;
-	rc = inject_stub(false, &err);
 	if (rc == RN_OK && !has_status())
 		watch_rank();
 	if (rc == RN_OK)
@@ -425,7 +416,6 @@ static int trace_all(const struct target *t, char **command)
 int cmd_trace(int argc, char **argv)
 {
 	struct rn_buf notes = { 0 };
-	struct rn_err err = { 0 };
 	struct target t;
 	char **command;
 	int code = parse_command(&usage, argc, argv, &command);
@@ -441,14 +431,11 @@ int cmd_trace(int argc, char **argv)
 		code = set_output();
 	if (code)
 		return code;
-	if (target_open(&t, *command, &err) < 0)
-		return fail(EXIT_SELF, "%s", err.text);
-	code = target_check(&t, command, inject_forced(), &notes) < 0 ? EXIT_SELF : EXIT_DONE;
+	code = target_open_checked(&t, command, false, &notes) < 0 ? EXIT_SELF : EXIT_DONE;
 	print_notes(&notes);
-	if (!code && rn_is_rank(environ) && !target_is_launcher(&t))
-		code = trace_rank(&t, command);
-	else if (!code)
-		code = trace_all(&t, command);
+	if (code)
+		return code;
+	code = target_is_rank(&t) ? trace_rank(&t, command) : trace_all(&t, command);
 	target_free(&t);
 	return code;
 }

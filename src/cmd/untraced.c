@@ -6,7 +6,6 @@
 
 #include "base/mpi_detect.h"
 #include "cmd/cmd.h"
-#include "launch/preload_env.h"
 #include "launch/reports.h"
 #include "launch/target_program.h"
 
@@ -114,7 +113,7 @@ static int no_program_traced(const struct target *t, char **command, const struc
 			return EXIT_SELF;
 	return fail(EXIT_DONE, "%s%s made %s MPI call; nothing was traced%s",
 		    runs_others ? "no program started by " : "", t->name, runs_others ? "an" : "no",
-		    code && !*told->launcher && inject_forced() == RN_MPI_NONE
+		    code && !*told->launcher && forced_mpi() == RN_MPI_NONE
 			    ? " (one that loads MPI while it runs needs --mpi=ompi or --mpi=mpich)"
 			    : "");
 }
@@ -125,7 +124,7 @@ static int made_no_call(const struct reports *told, int code)
 {
 	return fail(EXIT_DONE, "%s made no MPI call%s; nothing was traced%s", told->started,
 		    code ? ", or was killed before MPI_Init" : "",
-		    rn_is_interpreter(told->started) && inject_forced() == RN_MPI_NONE
+		    rn_is_interpreter(told->started) && forced_mpi() == RN_MPI_NONE
 			    ? " (if it uses another MPI than its launcher: --mpi=)"
 			    : "");
 }

@@ -15,11 +15,6 @@
 #include "launch/spawn.h"
 #include "launch/target_program.h"
 
-enum rn_mpi inject_forced(void)
-{
-	return rn_mpi_of_word(getenv(RN_ENV_MPI));
-}
-
 /* The directory of the trace, which processes on other nodes can read; NULL: unknown. */
 static const char *shared_directory(char dir[PATH_MAX])
 {

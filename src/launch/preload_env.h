@@ -11,14 +11,10 @@
 
 #include <stdbool.h>
 
-#include "base/mpi_detect.h"
 #include "launch/spawn.h"
 
 struct rn_err;
 struct target;
-
-/* The MPI that the user has named, or RN_MPI_NONE. */
-enum rn_mpi inject_forced(void);
 
 /* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
 int inject_stub(bool shared, struct rn_err *err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/notes.h"
+#include "base/tracer_env.h"
 #include "launch/spawn.h"
 
 int target_open(struct target *t, const char *name, struct rn_err *err)
@@ -35,6 +36,11 @@ void target_free(struct target *t)
 bool target_is_launcher(const struct target *t)
 {
 	return rn_is_launcher(t->path) || rn_is_launcher(t->name);
+}
+
+bool target_is_rank(const struct target *t)
+{
+	return rn_is_rank(environ) && !target_is_launcher(t);
 }
 
 bool target_is_openmpi_launcher(const struct target *t)
@@ -69,12 +75,17 @@ const char *target_obstacle(const struct target *t)
 	return NULL;
 }
 
+enum rn_mpi forced_mpi(void)
+{
+	return rn_mpi_of_word(getenv(RN_ENV_MPI));
+}
+
 #define refuse(notes, ...) (rn_note((notes), __VA_ARGS__), RN_E_ARG)
 
 /* A program that links this MPI. */
-static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi forced,
-			struct rn_buf *notes)
+static int check_linked(const struct target *t, enum rn_mpi linked, struct rn_buf *notes)
 {
+	enum rn_mpi forced = forced_mpi();
 	char path[PATH_MAX];
 
 	if (forced != RN_MPI_NONE && forced != linked)
@@ -88,7 +99,7 @@ static int check_linked(const struct target *t, enum rn_mpi linked, enum rn_mpi 
 
 /* Checks the first argument of a launcher that is a program with MPI. The launcher may
  * start another program. */
-static int check_line(char *const *command, enum rn_mpi forced, struct rn_buf *notes)
+static int check_line(char *const *command, struct rn_buf *notes)
 {
 	enum rn_mpi linked = RN_MPI_NONE;
 	int rc = RN_OK;
@@ -100,24 +111,10 @@ static int check_line(char *const *command, enum rn_mpi forced, struct rn_buf *n
 			continue;
 		linked = elf_mpi(&t.elf);
 		if (linked != RN_MPI_NONE)
-			rc = check_linked(&t, linked, forced, notes);
+			rc = check_linked(&t, linked, notes);
 		target_free(&t);
 	}
 	return rc;
-}
-
-int target_check(const struct target *t, char *const *command, enum rn_mpi forced,
-		 struct rn_buf *notes)
-{
-	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
-	const char *why = target_obstacle(t);
-
-	/* The programs that a static shell runs inherit LD_PRELOAD and load the stub. */
-	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
-		return refuse(notes, "%s %s", t->name, why);
-	if (elf_mpi(&t->elf) != RN_MPI_NONE)
-		return check_linked(t, elf_mpi(&t->elf), forced, notes);
-	return target_is_launcher(t) ? check_line(command, forced, notes) : RN_OK;
 }
 
 /* A note is printed once, not by every rank. But the launcher may end the other ranks when one of
@@ -155,18 +152,47 @@ static int check_interpreter(const struct target *t, struct rn_buf *notes)
 	return refuse(notes, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich", t->name);
 }
 
-int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed,
-		      struct rn_buf *notes)
+/* Additional checks of a program that will be a rank. If the program does not use MPI and is not
+ * known to start other programs, rank 0 has a note. In a replay, this is an error. */
+static int check_rank(const struct target *t, bool replayed, struct rn_buf *notes)
 {
 	bool interpreter = rn_is_interpreter(t->runs),
 	     alone = t->elf.kind == ELF_DYNAMIC && !interpreter && !rn_is_runner(t->runs);
-	enum rn_mpi mpi = elf_mpi(&t->elf);
+	enum rn_mpi mpi = RN_MPI_NONE;
 
-	if (mpi == RN_MPI_NONE && alone && !elf_mpi_deep(t->path, &t->elf, &mpi))
+	if (alone && !elf_mpi_deep(t->path, &t->elf, &mpi))
 		return RN_OK; /* the loader will say what is missing */
 	if (mpi != RN_MPI_NONE)
-		return check_linked(t, mpi, forced, notes);
-	if (forced != RN_MPI_NONE || !(interpreter || alone))
+		return check_linked(t, mpi, notes);
+	if (forced_mpi() != RN_MPI_NONE || !(interpreter || alone))
 		return RN_OK;
 	return interpreter ? check_interpreter(t, notes) : note_no_mpi(t, replayed, notes);
+}
+
+static int check(const struct target *t, char *const *command, bool replayed, struct rn_buf *notes)
+{
+	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
+	const char *why = target_obstacle(t);
+
+	/* The programs that a static shell runs inherit LD_PRELOAD and load the stub. */
+	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
+		return refuse(notes, "%s %s", t->name, why);
+	if (elf_mpi(&t->elf) != RN_MPI_NONE)
+		return check_linked(t, elf_mpi(&t->elf), notes);
+	if (target_is_rank(t))
+		return check_rank(t, replayed, notes);
+	return target_is_launcher(t) ? check_line(command, notes) : RN_OK;
+}
+
+int target_open_checked(struct target *t, char *const *command, bool replayed, struct rn_buf *notes)
+{
+	struct rn_err err = { 0 };
+	int rc = target_open(t, *command, &err);
+
+	if (rc < 0)
+		return refuse(notes, "%s", err.text);
+	rc = check(t, command, replayed, notes);
+	if (rc < 0)
+		target_free(t);
+	return rc;
 }

@@ -27,23 +27,23 @@ int target_open(struct target *t, const char *name, struct rn_err *err);
 void target_free(struct target *t);
 
 bool target_is_launcher(const struct target *t);
+
+/* Whether the program will be a rank of a launcher. */
+bool target_is_rank(const struct target *t);
+
 bool target_is_openmpi_launcher(const struct target *t);
 
 /* Why no library can be preloaded into it, or NULL. */
 const char *target_obstacle(const struct target *t);
 
-/* These functions refuse a command that certainly cannot be traced, before it is started. In each
- * process, the stub (src/preload/stub.c) decides which tracer is loaded. `forced` is the MPI of
- * --mpi, or RN_MPI_NONE. They return RN_OK, or RN_E_ARG with a note of the reason. */
+/* The MPI of --mpi, or RN_MPI_NONE. */
+enum rn_mpi forced_mpi(void);
 
-/* Checks the program of a command. If it is a launcher, also checks the arguments that are
- * programs. */
-int target_check(const struct target *t, char *const *command, enum rn_mpi forced,
-		 struct rn_buf *notes);
-
-/* Additional checks of a program that will be a rank. If the program does not use MPI and is not
- * known to start other programs, rank 0 has a note. In a replay, this is an error. */
-int target_check_rank(const struct target *t, enum rn_mpi forced, bool replayed,
-		      struct rn_buf *notes);
+/* Opens the program of a command, and refuses a command that certainly cannot be traced before it
+ * is started. In each process, the stub (src/preload/stub.c) decides which tracer is loaded. If the
+ * program is a launcher, its arguments that are programs are also checked. Returns RN_OK, or
+ * RN_E_ARG with a note of the reason. */
+int target_open_checked(struct target *t, char *const *command, bool replayed,
+			struct rn_buf *notes);
 
 #endif

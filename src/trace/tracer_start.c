@@ -48,7 +48,7 @@ bool rn_tracer_is_for_other(void)
 static bool may_start_another(void)
 {
 	return rn_is_interpreter(rn_config.program) || rn_is_runner(rn_config.program) ||
-	       (getenv(RN_ENV_MPI) && !rn_is_rank(environ));
+	       (rn_mpi_of_word(getenv(RN_ENV_MPI)) && !rn_is_rank(environ));
 }
 
 /* NULL, or the reason why nothing can be recorded. */
