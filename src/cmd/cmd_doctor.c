@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/mpi_detect.h"
+#include "base/tick_clock.h"
 #include "base/version.h"
 #include "cmd/cmd.h"
 #include "file/container.h"
@@ -192,37 +193,13 @@ static bool check_tracer(enum rn_mpi mpi)
 
 /* --- the system ---------------------------------------------------------------------------- */
 
-static bool has_flag(const char *flags, const char *flag)
-{
-	const char *at = strstr(flags, flag);
-	size_t n = strlen(flag);
-
-	return at && at[-1] == ' ' && (at[n] == ' ' || at[n] == '\n');
-}
-
-/* Whether the processor's counter runs at one speed, always. */
-static bool has_steady_counter(void)
-{
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	char *line = NULL;
-	size_t cap = 0;
-	bool steady = false;
-
-	while (f && !steady && getline(&line, &cap, f) > 0)
-		steady = rn_begins(line, "flags") && has_flag(line, "constant_tsc") &&
-			 has_flag(line, "nonstop_tsc");
-	free(line);
-	if (f)
-		fclose(f);
-	return steady;
-}
-
 static void check_system(void)
 {
 	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
-	printf("clock: %s\n", has_steady_counter() ? "the processor's counter (invariant TSC)"
-						   : "the system's (no invariant TSC; slower)");
+	rn_clock_start();
+	printf("clock: %s\n", rn_clock_counter ? "the processor's counter (invariant TSC)"
+					       : "the system's (no invariant TSC; slower)");
 	printf("shm: /dev/shm %s\n",
 	       access("/dev/shm", W_OK | X_OK) == 0 ? "is writable" : "is not writable");
 	printf("zstd: %s\n", ZSTD_versionString());
