@@ -27,13 +27,6 @@
 #define CRASH_SETTLE_MS 400
 #define CRASH_END_MS    10000
 
-/* Rules for making the trace of an unfinished run. */
-struct ending {
-	struct timespec since; /* start of the command or rank */
-	bool known;            /* `since` is valid */
-	bool whole;            /* write no trace if ranks are missing */
-};
-
 /* --- one run ------------------------------------------------------------------------------- */
 
 /* Whether part files exist, and no process has reported how the run ended. */
@@ -93,12 +86,11 @@ static const char *why_unfinished(const struct run_reports *r)
 	return *r->parts ? r->parts : "the program ended before its trace was written";
 }
 
-/* Makes the trace of a program that was killed, or that could not merge its trace. */
-static int make_trace(struct run_reports *r, const struct ending *e)
+/* Makes the trace of a program that was killed, or that could not merge its trace. `e` has the
+ * rules for making it; the path is added here. */
+static int make_trace(struct run_reports *r, const struct rn_journal_set_trace *e)
 {
-	struct rn_journal_set_trace t = { .how = e->known ? PLACE_OLDER : PLACE_NEW,
-					  .since = e->since,
-					  .whole = e->whole };
+	struct rn_journal_set_trace t = *e;
 	char what[PATH_MAX + 8];
 	int code;
 
@@ -112,7 +104,7 @@ static int make_trace(struct run_reports *r, const struct ending *e)
 
 /* Writes the trace again, with the calls that were made after it was written. A node whose ranks
  * made no such call has removed its part file. In that case the trace is not changed. */
-static int add_late(struct run_reports *r, const struct ending *e)
+static int add_late(struct run_reports *r, const struct rn_journal_set_trace *e)
 {
 	struct rn_journal_set_trace t = { .how = PLACE_EXACTLY, .whole = true };
 	char calls[64] = "calls", what[96], parts[RN_TEXT_PATH];
@@ -145,7 +137,7 @@ static int still_traced(const struct run_reports *r, const char *program)
 /* Makes the trace from the part files of the run, or removes them. `late`: they contain calls that
  * were made after MPI_Finalize. A run that has reported a failure has ended without a trace, for a
  * reason that was printed. */
-static int use_parts(struct run_reports *r, const struct ending *e, bool late)
+static int use_parts(struct run_reports *r, const struct rn_journal_set_trace *e, bool late)
 {
 	if (*r->traced && late)
 		return add_late(r, e);
@@ -176,7 +168,7 @@ static void say_late(const struct run_reports *r)
 /* --- a command ----------------------------------------------------------------------------- */
 
 /* `gone`: a tracer could not write its report, and printed it instead. */
-static int conclude_run(struct run_reports *r, const struct ending *e, bool gone,
+static int conclude_run(struct run_reports *r, const struct rn_journal_set_trace *e, bool gone,
 			const char *program)
 {
 	say_late(r);
@@ -257,12 +249,13 @@ static void read_final(int status, struct reports *told, pid_t *background)
 
 int conclude(const struct target *t, char **command, int status, int code)
 {
-	struct ending e = { .whole = false };
+	struct rn_journal_set_trace e = { .how = PLACE_NEW };
 	struct reports told;
 	pid_t background;
 	int own = EXIT_DONE;
 
-	e.known = rn_status_read_since(status, &e.since);
+	if (rn_status_read_since(status, &e.since))
+		e.how = PLACE_OLDER;
 	read_final(status, &told, &background);
 	if (*told.untraced)
 		own = fail(EXIT_SELF, "not traced: %s", told.untraced);
@@ -332,7 +325,8 @@ static void say_untraced_rank(const char *what, pid_t launcher)
 }
 
 /* Waits for the other ranks, and uses the part files. Returns whether ranks are still running. */
-static bool use_claimed(struct run_reports *r, const struct ending *e, int claim, bool first)
+static bool use_claimed(struct run_reports *r, const struct rn_journal_set_trace *e, int claim,
+			bool first)
 {
 	bool runs;
 
@@ -352,7 +346,7 @@ static bool use_claimed(struct run_reports *r, const struct ending *e, int claim
 
 /* The watcher of the last rank may have found the claim taken, by this one, which stopped waiting
  * at that moment. So this one looks again when it has released the claim. */
-static void conclude_rank_run(struct run_reports *r, const struct ending *e)
+static void conclude_rank_run(struct run_reports *r, const struct rn_journal_set_trace *e)
 {
 	bool first, runs;
 	int claim;
@@ -375,7 +369,7 @@ static void conclude_rank_run(struct run_reports *r, const struct ending *e)
 
 void conclude_rank(int status, struct timespec since, pid_t launcher)
 {
-	struct ending e = { .since = since, .known = true, .whole = true };
+	struct rn_journal_set_trace e = { .how = PLACE_OLDER, .since = since, .whole = true };
 	struct reports told;
 
 	reports_read(status, &told);
