@@ -176,12 +176,14 @@ static void add_to_line(const struct live *v, struct line *l, const struct rn_st
 	l->most = d > l->most ? d : l->most;
 }
 
+/* Appends the list, and frees it. */
 static void put_ranks(struct live *v, struct rn_rank_text *t)
 {
 	const char *list = rn_rank_text(t);
 
-	rn_putf(&v->out, "rank%s ", t->n == 1 ? "" : "s");
+	rn_putf(&v->out, "rank%s ", rn_plural(t->n));
 	rn_put(&v->out, list ? list : "?");
+	rn_buf_free(&t->text);
 }
 
 static void put_how_long(struct live *v, const struct line *l)
@@ -211,7 +213,6 @@ static void put_line(struct live *v, struct line *l, const char *text, size_t le
 		rn_buf_add(&v->out, at + 1, len - (size_t)(at + 1 - text));
 	}
 	rn_put(&v->out, "\n");
-	rn_buf_free(&l->ranks.text);
 }
 
 static void put_missing(struct live *v)
@@ -227,7 +228,6 @@ static void put_missing(struct live *v)
 		rn_put(&v->out,
 		       ": not here; the file of their node is elsewhere, or there is none\n");
 	}
-	rn_buf_free(&none.text);
 }
 
 static bool put_where(struct live *v)
@@ -320,7 +320,6 @@ static void put_set(struct live *v, const struct rn_wait_set *set)
 		rn_rank_text_add(&t, set->rank[i], set->rank[i]);
 	rn_put(&v->out, set->all ? "" : "one or more of ");
 	put_ranks(v, &t);
-	rn_buf_free(&t.text);
 	for (uint64_t i = 0; i < set->n && set->n <= 3; i++) {
 		if (set->n > 1)
 			rn_putf(&v->out, "%s%" PRIu64 " ", i ? ", " : ": ", set->rank[i]);
@@ -361,7 +360,6 @@ static bool put_waits(struct live *v)
 		rn_put(&v->out, t.n == 1 ? " waits for " : " wait for ");
 		put_set(v, st->waiter[r].set);
 		rn_put(&v->out, "\n");
-		rn_buf_free(&t.text);
 	}
 	if (left)
 		rn_putf(&v->out, "  and %" PRIu64 " more rank%s (--json has all)\n", left,
@@ -413,7 +411,6 @@ static void put_list(struct live *v, const uint64_t *rank, uint64_t n, bool gone
 		if (v->standstill.waiter[rank[i]].gone == gone)
 			rn_rank_text_add(&t, rank[i], rank[i]);
 	put_ranks(v, &t);
-	rn_buf_free(&t.text);
 }
 
 static uint64_t count_gone(const struct live *v)
