@@ -262,7 +262,7 @@ static int dump_file(const char *file)
 int cmd_dump(int argc, char **argv)
 {
 	const char *file;
-	int code = parse_args(&usage, argc, argv, &file);
+	int code = parse_files(&usage, argc, argv, &file, 1);
 
 	return code || !file ? code : dump_file(file);
 }

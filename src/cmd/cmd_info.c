@@ -130,18 +130,14 @@ static void print_programs(const struct rn_trace *t)
 			print_line("programs", t->meta.entry[i].value);
 }
 
-static bool is_program(const struct rn_meta_entry *e)
+/* A key that looks like one of the facts above, which metadata cannot change, is marked. */
+static void print_entry(const struct rn_meta_entry *e)
 {
 	const char *name;
 	int ranks;
 
-	return rn_program_entry(e, &ranks, &name);
-}
-
-/* A key that looks like one of the facts above, which metadata cannot change, is marked. */
-static void print_entry(const struct rn_meta_entry *e)
-{
-	if (rn_meta_has_flag(e->key, RN_META_LINE) || print_stop(e) || is_program(e))
+	if (rn_meta_has_flag(e->key, RN_META_LINE) || print_stop(e) ||
+	    rn_program_entry(e, &ranks, &name))
 		return;
 	if (is_fact(e->key))
 		printf("meta.");

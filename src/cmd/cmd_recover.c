@@ -96,7 +96,7 @@ int cmd_recover(int argc, char **argv)
 {
 	const char *arg;
 	char *path;
-	int code = parse_args(&usage, argc, argv, &arg);
+	int code = parse_files(&usage, argc, argv, &arg, 1);
 
 	if (code || !arg)
 		return code;

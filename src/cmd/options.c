@@ -112,7 +112,7 @@ int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const
 {
 	struct rn_trace t;
 	const char *file;
-	int code = parse_args(u, argc, argv, &file);
+	int code = parse_files(u, argc, argv, &file, 1);
 
 	if (code || !file)
 		return code;
@@ -455,11 +455,6 @@ int parse_files(const struct usage *u, int argc, char **argv, const char **file,
 	for (int i = 0; i < files && code == EXIT_DONE; i++)
 		code = check_file(u, file[i]);
 	return code;
-}
-
-int parse_args(const struct usage *u, int argc, char **argv, const char **file)
-{
-	return parse_files(u, argc, argv, file, 1);
 }
 
 int parse_command(const struct usage *u, int argc, char **argv, char ***command)
