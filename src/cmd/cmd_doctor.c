@@ -169,6 +169,7 @@ static bool check_library(const char *key, const char *name)
 		return false;
 	}
 	error = preload_path(path, NULL, loaded);
+	preload_path_program(getpid());
 	if (error)
 		snprintf(why, sizeof(why), "a link to it cannot be created: %s", strerror(error));
 	else

@@ -2,16 +2,13 @@
 #include "launch/preload_path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mpi_detect.h"
@@ -56,67 +53,21 @@ static int make_link_in(const char *dir, const char *target)
 	return n;
 }
 
-/* --- the watcher --------------------------------------------------------------------------- */
-
-static int to_watcher = -1;
-
-/* Closes all file descriptors but one. */
-static void close_others(int kept)
-{
-	close_from(kept + 1);
-	for (int fd = 0; fd < kept; fd++)
-		close(fd);
-}
-
-static void wait_for_end(pid_t pid)
-{
-	struct pollfd process = { (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
-
-	if (process.fd >= 0)
-		poll(&process, 1, -1);
-	else /* an old kernel, or a container that forbids it */
-		while (kill(pid, 0) == 0)
-			sleep(1);
-}
-
-/* Reads the program's process id from rondo, which may exit without sending one. */
-static void watch(int from_rondo)
+/* Starts the watcher. The program has no child that it did not start. */
+void preload_path_program(pid_t pid)
 {
 	sigset_t all;
-	pid_t pid;
 
+	if (!*directory || start_detached() != 0)
+		return;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	if (chdir("/") == 0)
-		close_others(from_rondo);
-	if (read(from_rondo, &pid, sizeof(pid)) == (ssize_t)sizeof(pid))
-		wait_for_end(pid);
+		close_between(0, ~0u);
+	wait_for_end(pid);
 	remove_link();
+	_exit(0);
 }
-
-/* The program has no child that it did not start. */
-static void start_watcher(void)
-{
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return;
-	if (start_detached()) {
-		close(ends[1]);
-		watch(ends[0]);
-		_exit(0);
-	}
-	close(ends[0]);
-	to_watcher = ends[1];
-}
-
-void preload_path_program(pid_t pid)
-{
-	if (to_watcher >= 0)
-		(void)!write(to_watcher, &pid, sizeof(pid));
-}
-
-/* --- the path ------------------------------------------------------------------------------ */
 
 static int make_link(const char *dir, const char *target)
 {
@@ -125,10 +76,8 @@ static int make_link(const char *dir, const char *target)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && error; i++)
 		error = make_link_in(places[i], target);
-	if (!error) {
+	if (!error)
 		atexit(remove_link);
-		start_watcher();
-	}
 	return error;
 }
 

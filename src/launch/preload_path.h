@@ -10,10 +10,9 @@
  * the link does not exist: on another node, or by a process that outlives the run. Another user may
  * be able to create the directory there, but cannot guess NAME.
  *
- * A process creates at most one link. It is removed when rondo exits. If rondo is killed, or has
- * become the program by exec, a watcher removes the link: a process without terminal and open files
- * that waits for the end of the program, or of rondo if it has not started a program. Nothing here
- * prints.
+ * A process creates at most one link. It is removed when rondo exits. If rondo is killed while the
+ * program runs, or has become the program by exec, a watcher removes the link: a process without
+ * terminal and open files that waits for the end of the program. Nothing here prints.
  */
 #ifndef RN_LAUNCH_PRELOAD_PATH_H
 #define RN_LAUNCH_PRELOAD_PATH_H
@@ -27,7 +26,7 @@
 int preload_path(const char *library, const char *dir, char path[PATH_MAX]);
 
 /* Sets the program that needs the path, which may be this process. The link remains until the
- * program ends, even if rondo is killed. */
+ * program ends, and is then removed, even if rondo is killed. */
 void preload_path_program(pid_t pid);
 
 #endif

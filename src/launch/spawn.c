@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -264,26 +265,49 @@ int start_program(const char *path, char *const *argv, pid_t *pid)
 	return rc;
 }
 
-bool start_detached(void)
+pid_t start_detached(void)
 {
-	pid_t between = fork();
+	pid_t between, pid = -1;
+	int ends[2];
 
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	between = fork();
 	if (between == 0) {
 		setsid();
-		if (fork() == 0)
-			return true;
-		_exit(0);
+		pid = fork();
+		if (pid == 0) {
+			close(ends[0]);
+			close(ends[1]);
+			return 0;
+		}
+		_exit(write(ends[1], &pid, sizeof(pid)) < 0);
 	}
+	close(ends[1]);
+	if (read(ends[0], &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
+		pid = -1;
+	close(ends[0]);
 	while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR)
 		;
-	return false;
+	return pid;
 }
 
-void close_from(int fd)
+void wait_for_end(pid_t pid)
 {
-	if (syscall(SYS_close_range, fd, ~0u, 0) < 0)
-		for (; fd < 1024; fd++)
-			close(fd);
+	struct pollfd process = { (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
+
+	if (process.fd >= 0)
+		poll(&process, 1, -1);
+	else /* an old kernel, or a container that forbids it */
+		while (kill(pid, 0) == 0)
+			sleep(1);
+}
+
+void close_between(unsigned first, unsigned last)
+{
+	if (first <= last && syscall(SYS_close_range, first, last, 0) < 0)
+		for (; first <= last && first < 1024; first++)
+			close((int)first);
 }
 
 int become(const char *path, char *const *argv)

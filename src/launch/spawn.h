@@ -44,12 +44,15 @@ int start_program(const char *path, char *const *argv, pid_t *pid);
 typedef void wait_fn(void *arg);
 int wait_for_program(pid_t pid, wait_fn *meanwhile, void *arg);
 
-/* Starts a process that is not a child of this one and has its own session. Returns true in the new
- * process, which ends with _exit. */
-bool start_detached(void);
+/* Starts a process that is not a child of this one and has its own session. Returns its process id;
+ * 0 in the new process, which ends with _exit; -1 if it cannot be started. */
+pid_t start_detached(void);
 
-/* Closes all descriptors from this one on. */
-void close_from(int fd);
+/* Waits for the end of a process that is not a child. */
+void wait_for_end(pid_t pid);
+
+/* Closes the descriptors first..last. */
+void close_between(unsigned first, unsigned last);
 
 /* Becomes the program. Returns the errno that kept it from starting. */
 int become(const char *path, char *const *argv);
