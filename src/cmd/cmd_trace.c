@@ -24,7 +24,6 @@
 #include "base/arena.h"
 #include "base/call_list.h"
 #include "base/err.h"
-#include "base/io.h"
 #include "base/status_file.h"
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
@@ -32,7 +31,6 @@
 #include "encode/call_words.h"
 #include "encode/callsite.h"
 #include "encode/time_quant.h"
-#include "file/container.h"
 #include "file/trace_name.h"
 #include "launch/preload_env.h"
 #include "launch/run_dir.h"
@@ -289,21 +287,11 @@ static bool is_folder(const char *path)
 /* An empty file is as good as a trace: somebody has made sure of the name. */
 static int check_is_trace(const char *path)
 {
-	struct rn_buf head = { 0 };
 	struct rn_err err;
-	uint64_t size;
-	int fd = rn_io_open(path, &size, &err), rc = fd;
 
-	if (fd >= 0) {
-		rc = rn_io_read_part(fd, path, RN_CONTAINER_HEAD, &head, &err);
-		if (rc >= 0 && size)
-			rc = rn_container_probe(head.data, head.len, size, &err);
-		rn_buf_free(&head);
-		close(fd);
-	}
-	return rc >= 0 ? EXIT_DONE
-		       : fail(EXIT_SELF, "%s is there already, and not replaced: %s", path,
-			      err.text);
+	if (rn_trace_probe(path, &err) >= 0)
+		return EXIT_DONE;
+	return fail(EXIT_SELF, "%s is there already, and not replaced: %s", path, err.text);
 }
 
 /* The tracer replaces nothing but a trace: a slip of -o must not cost a program or its input. */

@@ -169,19 +169,19 @@ bool rn_trace_is_same(const char *path, const struct rn_trace_seen *seen)
 	       !is_later(now.changed, seen->changed);
 }
 
-static bool is_trace(const char *path)
+int rn_trace_probe(const char *path, struct rn_err *err)
 {
 	unsigned char head[RN_CONTAINER_HEAD];
-	struct rn_err err;
 	uint64_t size;
-	int fd = rn_io_open(path, &size, &err);
+	int fd = rn_io_open(path, &size, err), rc;
 	ssize_t n;
 
 	if (fd < 0)
-		return false;
+		return fd;
 	n = pread(fd, head, sizeof(head), 0);
+	rc = n < 0 ? rn_err_sys(err, "read %s", path) : RN_OK;
 	close(fd);
-	return size == 0 || (n > 0 && rn_container_probe(head, (size_t)n, size, &err) >= 0);
+	return rc < 0 || size == 0 ? rc : rn_container_probe(head, (size_t)n, size, err);
 }
 
 bool rn_trace_is_free(const char *path, const struct timespec *since)
@@ -190,5 +190,6 @@ bool rn_trace_is_free(const char *path, const struct timespec *since)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT;
-	return S_ISREG(st.st_mode) && !(since && is_later(st.st_ctim, *since)) && is_trace(path);
+	return S_ISREG(st.st_mode) && !(since && is_later(st.st_ctim, *since)) &&
+	       rn_trace_probe(path, NULL) >= 0;
 }

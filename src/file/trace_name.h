@@ -15,6 +15,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct rn_err;
+
 #define RN_TRACE_NUMBERS 10000u /* the numbers 1 to 9999 are tried */
 
 /* The first unknown sequence of the pattern, such as "%x"; NULL: there is none. */
@@ -49,5 +51,9 @@ bool rn_trace_is_same(const char *path, const struct rn_trace_seen *seen);
 /* Whether a trace may be written to the path: no file exists there, or the file is a trace (or
  * empty) that was not changed after `since`. `since` may be NULL: the time does not matter. */
 bool rn_trace_is_free(const char *path, const struct timespec *since);
+
+/* Whether a regular file is a trace or empty, by its first bytes. Returns a negative code if not.
+ */
+int rn_trace_probe(const char *path, struct rn_err *err);
 
 #endif
