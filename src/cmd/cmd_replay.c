@@ -20,6 +20,7 @@
 
 #include "analysis/plan_writer.h"
 #include "base/err.h"
+#include "base/notes.h"
 #include "base/plural.h"
 #include "base/private_dir.h"
 #include "base/status_file.h"
@@ -102,43 +103,30 @@ struct run {
 	bool stalled;
 };
 
-/* Writes "; not enforced: 12 MPI_Fetch_and_op, 3 MPI_Get". */
-static void put_unenforced(const struct rn_plans_progress *p, char *text, size_t cap)
-{
-	const char *between = "; not enforced: ";
-	size_t at = 0;
-
-	text[0] = '\0';
-	for (uint32_t i = 0; i < rn_mpi_vocab.funcs && at < cap; i++) {
-		if (!p->unenforced[i])
-			continue;
-		at += (size_t)snprintf(text + at, cap - at, "%s%" PRIu64 " %s", between,
-				       p->unenforced[i], rn_mpi_vocab.func[i].name);
-		between = ", ";
-	}
-}
-
 static void say_progress(const struct rn_plans_progress *p)
 {
-	char tests[96] = "", again[96] = "", left[96] = "", unenforced[1000];
+	const char *between = "; not enforced: ";
+	struct rn_buf b = { 0 };
 
+	rn_putf(&b, "%" PRIu64 " message%s came, and %" PRIu64 " call%s came out, as recorded",
+		p->messages, rn_plural(p->messages), p->calls, rn_plural(p->calls));
 	if (p->more || p->fewer)
-		snprintf(tests, sizeof(tests),
-			 "; failed tests: %" PRIu64 " more, %" PRIu64 " fewer than recorded",
-			 p->more, p->fewer);
+		rn_putf(&b, "; failed tests: %" PRIu64 " more, %" PRIu64 " fewer than recorded",
+			p->more, p->fewer);
 	if (p->again)
-		snprintf(again, sizeof(again),
-			 "; %" PRIu64 " test%s of generalised requests failed that did not",
-			 p->again, rn_plural(p->again));
+		rn_putf(&b, "; %" PRIu64 " test%s of generalised requests failed that did not",
+			p->again, rn_plural(p->again));
 	if (p->left)
-		snprintf(left, sizeof(left),
-			 "; %" PRIu64 " rank%s did not come to the record's end", p->left,
-			 rn_plural(p->left));
-	put_unenforced(p, unenforced, sizeof(unenforced));
-	fail(EXIT_DONE,
-	     "%" PRIu64 " message%s came, and %" PRIu64 " call%s came out, as recorded%s%s%s%s",
-	     p->messages, rn_plural(p->messages), p->calls, rn_plural(p->calls), tests, again, left,
-	     unenforced);
+		rn_putf(&b, "; %" PRIu64 " rank%s did not come to the record's end", p->left,
+			rn_plural(p->left));
+	for (uint32_t i = 0; i < rn_mpi_vocab.funcs; i++)
+		if (p->unenforced[i]) {
+			rn_putf(&b, "%s%" PRIu64 " %s", between, p->unenforced[i],
+				rn_mpi_vocab.func[i].name);
+			between = ", ";
+		}
+	rn_buf_byte(&b, 0);
+	print_notes(&b);
 }
 
 /* Unless the rank has told itself. */
