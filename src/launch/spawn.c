@@ -92,54 +92,49 @@ static enum preloaded which(const char *library)
 	return rn_is_asan(library) || elf_defines(library, "MPI_") ? TOOLS : OTHERS;
 }
 
-/* "LIBRARY:" for each that LD_PRELOAD has, of this kind or of the other one. */
-static void add_preloaded(struct rn_buf *b, enum preloaded kind, enum preloaded or)
+/* Sets a variable to a text, or unsets it if the text is empty. RN_OK or RN_E_NOMEM. */
+static int set_or_unset(const char *name, struct rn_buf *text)
 {
-	static const char separators[] = ": ";
-	const char *at = getenv("LD_PRELOAD");
+	bool empty = text->len == 0;
 
-	while (at && *(at += strspn(at, separators))) {
-		size_t n = strcspn(at, separators);
-		struct rn_buf one = { 0 };
-		enum preloaded is;
-
-		rn_note(&one, "%.*s", (int)n, at);
-		is = rn_buf_status(&one) < 0 ? OTHERS : which((char *)one.data);
-		if (is == kind || is == or)
-			rn_putf(b, "%.*s:", (int)n, at);
-		rn_buf_free(&one);
-		at += n;
-	}
-}
-
-/* Ends a list: its last colon becomes the end of the string. */
-static void end_list(struct rn_buf *b)
-{
-	if (b->len && !b->failed)
-		b->data[b->len - 1] = 0;
-	else
-		rn_buf_byte(b, 0);
+	rn_buf_byte(text, 0);
+	if (rn_buf_status(text) < 0)
+		return RN_E_NOMEM;
+	return (empty ? unsetenv(name) : setenv(name, (char *)text->data, 1)) < 0 ? RN_E_NOMEM
+										  : RN_OK;
 }
 
 int preload(const char *library)
 {
-	struct rn_buf all = { 0 }, users = { 0 };
-	int rc = RN_E_NOMEM;
+	const char *before = getenv("LD_PRELOAD");
+	char *copy = strdup(before ? before : ""), *rest = NULL, *one;
+	struct rn_buf all = { 0 }, others = { 0 }, users = { 0 };
+	int rc = copy ? RN_OK : RN_E_NOMEM;
 
-	add_preloaded(&users, TOOLS, OTHERS);
-	end_list(&users);
-	add_preloaded(&all, TOOLS, TOOLS);
-	rn_putf(&all, "%s:", library);
-	add_preloaded(&all, OTHERS, OTHERS);
-	end_list(&all);
-	if (rn_buf_status(&all) == RN_OK && rn_buf_status(&users) == RN_OK &&
-	    setenv("LD_PRELOAD", (char *)all.data, 1) == 0 &&
-	    setenv(RN_ENV_SANITIZER_FIRST, "0", 1) == 0 &&
-	    (*users.data ? setenv(RN_ENV_PRELOAD, (char *)users.data, 1)
-			 : unsetenv(RN_ENV_PRELOAD)) == 0)
-		rc = RN_OK;
+	one = copy ? strtok_r(copy, ": ", &rest) : NULL;
+	for (; one; one = strtok_r(NULL, ": ", &rest)) {
+		enum preloaded is = which(one);
+
+		if (is != OURS)
+			rn_putf(&users, "%s%s", users.len ? ":" : "", one);
+		if (is == TOOLS)
+			rn_putf(&all, "%s:", one);
+		if (is == OTHERS)
+			rn_putf(&others, ":%s", one);
+	}
+	rn_putf(&all, "%s", library);
+	rn_buf_add(&all, others.data, others.len);
+	all.failed |= others.failed;
+	if (rc == RN_OK)
+		rc = set_or_unset("LD_PRELOAD", &all);
+	if (rc == RN_OK)
+		rc = set_or_unset(RN_ENV_PRELOAD, &users);
+	if (rc == RN_OK && setenv(RN_ENV_SANITIZER_FIRST, "0", 1) < 0)
+		rc = RN_E_NOMEM;
 	rn_buf_free(&all);
+	rn_buf_free(&others);
 	rn_buf_free(&users);
+	free(copy);
 	return rc;
 }
 
