@@ -18,7 +18,7 @@ static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_
 
 /* What is used until the program ends. */
 static struct rn_buf list; /* "NAME;NAME;..." */
-static char **line;
+static struct rn_buf line; /* pointers to words */
 
 static bool is_ours(const char *entry)
 {
@@ -94,42 +94,35 @@ static bool has_word(char **command, const char *word)
 	return false;
 }
 
-/* "-x", NAME for each of our variables; without `to`, only counts the words. */
-static size_t add_options(char **to)
+static void add_word(char *word)
 {
-	size_t n = 0;
+	line.failed |= !word;
+	rn_buf_add(&line, &word, sizeof(word));
+}
 
+/* "-x", NAME for each of our variables */
+static void add_options(void)
+{
 	for (char **e = environ; *e; e++) {
 		if (!is_ours(*e))
 			continue;
-		if (to) {
-			to[n] = "-x";
-			to[n + 1] = strndup(*e, strcspn(*e, "="));
-			if (!to[n + 1])
-				return 0;
-		}
-		n += 2;
+		add_word("-x");
+		add_word(strndup(*e, strcspn(*e, "=")));
 	}
-	return n;
 }
 
 /* An option is for one program, and ":" stands between several. */
 static char **copy_with_options(char **command)
 {
-	size_t n = 0, room = 1, k = 0, options = add_options(NULL);
+	char *end = NULL;
 
-	for (; command[n]; n++)
-		room += n == 0 || strcmp(command[n], ":") == 0 ? options + 1 : 1;
-	line = calloc(room, sizeof(*line));
-	for (size_t i = 0; line && i < n; i++) {
-		line[k++] = command[i];
-		if (i > 0 && strcmp(command[i], ":") != 0)
-			continue;
-		if (add_options(line + k) != options)
-			return NULL;
-		k += options;
+	for (char **c = command; *c; c++) {
+		add_word(*c);
+		if (c == command || strcmp(*c, ":") == 0)
+			add_options();
 	}
-	return line;
+	rn_buf_add(&line, &end, sizeof(end));
+	return rn_buf_status(&line) == RN_OK ? RN_BUF_AT(&line, char *, 0) : NULL;
 }
 
 char **forward_environment(char **command)
