@@ -11,38 +11,26 @@
 #include "base/private_dir.h"
 #include "base/status_file.h"
 
-/* Stores the path of the directory of the status file. */
-static void directory_path(const struct run_dir *d, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%.*s", (int)(strlen(d->path) - strlen(RN_STATUS_NAME) - 1),
-		 d->path);
-}
-
 static int make_in(struct run_dir *d, const char *place)
 {
-	char path[PATH_MAX];
 	int n;
 
 	if (!place || *place != '/')
 		return ENOENT;
-	n = snprintf(d->path, PATH_MAX, "%s/.rondo-run.XXXXXX/" RN_STATUS_NAME, place);
-	if (n >= PATH_MAX)
+	n = snprintf(d->folder, sizeof(d->folder), "%s/.rondo-run.XXXXXX", place);
+	if ((size_t)n + strlen("/" RN_STATUS_NAME) >= PATH_MAX)
 		return ENAMETOOLONG;
-	directory_path(d, path);
-	if (!mkdtemp(path))
+	if (!mkdtemp(d->folder))
 		return errno;
-	memcpy(d->path, path, strlen(path));
-	d->dir = rn_private_dir_open(path);
+	snprintf(d->path, sizeof(d->path), "%s/" RN_STATUS_NAME, d->folder);
+	d->dir = rn_private_dir_open(d->folder);
 	d->status = d->dir >= 0 ? rn_status_create(d->dir) : -1;
 	if (d->status >= 0)
 		return 0;
 	n = errno;
-	if (d->dir >= 0) {
-		unlinkat(d->dir, RN_STATUS_NAME, 0);
-		close(d->dir);
-	}
-	d->dir = -1;
-	rmdir(path);
+	if (d->dir < 0)
+		rmdir(d->folder);
+	run_dir_remove(d);
 	return n;
 }
 
@@ -67,15 +55,11 @@ int run_dir_make(struct run_dir *d, const char *beside)
 
 void run_dir_remove(struct run_dir *d)
 {
-	char path[PATH_MAX];
-
-	if (d->status >= 0) {
-		unlinkat(d->dir, RN_STATUS_NAME, 0);
+	if (d->status >= 0)
 		close(d->status);
-	}
 	if (d->dir >= 0) {
-		directory_path(d, path);
-		rn_private_dir_remove(path);
+		unlinkat(d->dir, RN_STATUS_NAME, 0);
+		rn_private_dir_remove(d->folder);
 		close(d->dir);
 	}
 	d->dir = d->status = -1;

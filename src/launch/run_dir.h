@@ -7,8 +7,8 @@
 #include <limits.h>
 
 struct run_dir {
-	char path[PATH_MAX]; /* path of the status file */
-	int dir, status;     /* descriptors of directory and status file; -1: not open */
+	char folder[PATH_MAX], path[PATH_MAX + 8]; /* paths of the directory and the status file */
+	int dir, status; /* descriptors of directory and status file; -1: not open */
 };
 
 /* Creates the directory .rondo-run.XXXXXX in `beside`. If that file system is full or does not
