@@ -142,20 +142,32 @@ int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, str
 	return rc;
 }
 
-int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
+int rn_io_read_rest(int fd, const char *path, struct rn_buf *b, struct rn_err *err)
 {
 	size_t before = b->len, last;
+	int rc;
+
+	do {
+		last = b->len;
+		rc = read_on(fd, path, 65536, b, err);
+	} while (rc == RN_OK && b->len != last);
+	if (rc < 0)
+		b->len = before;
+	return rc;
+}
+
+/* The size of a file may change, and in /proc it is 0. */
+int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
+{
+	size_t before = b->len;
 	uint64_t size;
 	int fd = rn_io_open(path, &size, err), rc;
 
 	if (fd < 0)
 		return fd;
 	rc = read_on(fd, path, (size_t)size, b, err);
-	/* The size may be wrong by now, and in /proc it never was right. */
-	do {
-		last = b->len;
-		rc = rc < 0 ? rc : read_on(fd, path, 65536, b, err);
-	} while (rc == RN_OK && b->len != last);
+	if (rc == RN_OK)
+		rc = rn_io_read_rest(fd, path, b, err);
 	if (rc < 0)
 		b->len = before;
 	close(fd);
@@ -196,18 +208,22 @@ static int open_beside(const char *path, char **tmp, struct rn_err *err)
 	return fd;
 }
 
-/* Where nothing was, nothing is replaced that came up in the meantime. */
-static int move_into_place(const char *tmp, const char *path, bool replace)
+int rn_io_rename_new(int dir, const char *name, const char *to)
 {
-	int rc = replace ? rename(tmp, path)
-			 : renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE);
+	struct stat st;
 
-	if (rc == 0 || replace || (errno != EINVAL && errno != ENOSYS))
-		return rc;
+	if (renameat2(dir, name, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
 	/* The file system does not support the flag. */
-	if (link(tmp, path) == 0)
-		return unlink(tmp);
-	return errno == EEXIST ? -1 : rename(tmp, path);
+	if (linkat(dir, name, AT_FDCWD, to, 0) == 0)
+		return unlinkat(dir, name, 0);
+	if (errno == EEXIST || lstat(to, &st) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(dir, name, AT_FDCWD, to);
 }
 
 /* The rename itself reaches the disk with the folder; a folder that cannot be synced is no reason
@@ -236,7 +252,7 @@ static int fill_and_move(int fd, const char *tmp, const char *path, const struct
 		rc = rn_err_sys(err, "write %s", tmp);
 	if (close(fd) < 0 && !rc)
 		rc = rn_err_sys(err, "close %s", tmp);
-	if (!rc && move_into_place(tmp, path, old != NULL) < 0)
+	if (!rc && (old ? rename(tmp, path) : rn_io_rename_new(AT_FDCWD, tmp, path)) < 0)
 		rc = rn_err_sys(err, "rename %s to %s", tmp, path);
 	if (rc)
 		unlink(tmp);

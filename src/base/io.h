@@ -25,6 +25,9 @@ int rn_io_open_at(int dir, const char *name, uint64_t *size, struct rn_err *err)
  * path is for messages. */
 int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err);
 
+/* Appends all bytes up to the end of a file or pipe to b, or nothing. */
+int rn_io_read_rest(int fd, const char *path, struct rn_buf *b, struct rn_err *err);
+
 /* Appends the whole of a regular file to b, or nothing. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err);
 
@@ -34,6 +37,11 @@ int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err
 
 /* Maps a file that is not empty, shared. NULL: it cannot be mapped. */
 void *rn_io_map(const char *path, bool writable, size_t *len);
+
+/* Renames the file `name` of the directory `dir`. 0, or -1 with errno: EEXIST if the new name
+ * exists.
+ */
+int rn_io_rename_new(int dir, const char *name, const char *to);
 
 /* Writes the entry of a file in its directory to the disk, if the file system permits. */
 void rn_io_sync_directory(const char *path);

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/errno_guard.h"
+#include "base/io.h"
 #include "base/mpi_detect.h"
 #include "base/notes.h"
 #include "base/sanitizer.h"
@@ -138,20 +139,6 @@ int preload(const char *library)
 	return rc;
 }
 
-/* Reads a pipe to its end; what there is no memory for is lost. */
-static void drain(int fd, struct rn_buf *out)
-{
-	char piece[4096];
-	ssize_t n;
-
-	while ((n = read(fd, piece, sizeof(piece))) != 0) {
-		if (n > 0)
-			rn_buf_add(out, piece, (size_t)n);
-		else if (errno != EINTR)
-			break;
-	}
-}
-
 /* SIGCHLD is blocked while `meanwhile` is called, so that it ends the next wait. */
 int wait_for_program(pid_t pid, wait_fn *meanwhile, void *arg)
 {
@@ -188,12 +175,10 @@ bool capture(char *const *argv, struct rn_buf *out)
 	rc = posix_spawn(&pid, argv[0], &to_pipe, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&to_pipe);
 	close(ends[1]);
-	if (rc == 0) {
-		drain(ends[0], out);
-		rc = wait_for_program(pid, NULL, NULL);
-	}
+	if (rc == 0)
+		rn_io_read_rest(ends[0], argv[0], out, NULL);
 	close(ends[0]);
-	return rc == 0;
+	return rc == 0 && wait_for_program(pid, NULL, NULL) == 0;
 }
 
 /* --- running the user's program ------------------------------------------------------------ */

@@ -79,21 +79,10 @@ static bool may_replace(const char *path, const struct timespec *since, bool com
 	       (complete || !is_complete(path));
 }
 
-/* Renames the trace; EEXIST if the new name exists. 0 or an errno value. */
+/* EEXIST if the new name exists. 0 or an errno value. */
 static int rename_new(const struct rn_trace_placing *p, const char *to)
 {
-	struct stat st;
-
-	if (renameat2(p->dir, NAME, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return errno;
-	/* The file system does not support the flag. */
-	if (linkat(p->dir, NAME, AT_FDCWD, to, 0) == 0)
-		return 0;
-	if (errno == EEXIST || lstat(to, &st) == 0)
-		return EEXIST;
-	return renameat(p->dir, NAME, AT_FDCWD, to) == 0 ? 0 : errno;
+	return rn_io_rename_new(p->dir, NAME, to) < 0 ? errno : 0;
 }
 
 /* Gives the trace the mode of the file that it replaces. */
