@@ -236,33 +236,25 @@ static void tell_lossy(const char *file, struct rn_lossy l)
 		     file, l.params);
 }
 
-static int dump_file(const char *file)
+static int dump(const struct rn_trace *t, const char *file)
 {
-	struct rn_trace t;
-	struct dump d = { .t = &t, .file = file };
-	int code = open_trace(file, &t);
+	struct dump d = { .t = t, .file = file };
+	int code;
 
-	if (code)
-		return code;
-	rn_arena_init(&d.mem, SIZE_MAX);
 	if (!ranks_given)
-		ranks = (struct range){ 0, t.ranks - 1 };
-	tell_lossy(file, rn_trace_lossy(&t));
-	if (ranks.last >= t.ranks)
-		code = fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
-			    ranks.last, file, t.ranks - 1);
-	else
-		code = dump_trace(&d);
+		ranks = (struct range){ 0, t->ranks - 1 };
+	tell_lossy(file, rn_trace_lossy(t));
+	if (ranks.last >= t->ranks)
+		return fail(EXIT_USAGE, "dump: no rank %" PRIu64 ": %s has ranks 0 to %" PRIu64,
+			    ranks.last, file, t->ranks - 1);
+	rn_arena_init(&d.mem, SIZE_MAX);
+	code = dump_trace(&d);
 	rn_arena_free(&d.mem);
 	rn_buf_free(&d.out);
-	rn_trace_close(&t);
 	return code;
 }
 
 int cmd_dump(int argc, char **argv)
 {
-	const char *file;
-	int code = parse_files(&usage, argc, argv, &file, 1);
-
-	return code || !file ? code : dump_file(file);
+	return on_trace(&usage, argc, argv, dump, NULL);
 }
