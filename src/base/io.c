@@ -107,39 +107,30 @@ int rn_io_open_at(int dir, const char *name, uint64_t *size, struct rn_err *err)
 	return open_regular(dir, name, O_NOFOLLOW, size, err);
 }
 
-/* Reads on until `most` bytes are there, or the file ends. */
-static int read_on(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err)
+int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err)
 {
+	size_t before = b->len;
+
 	while (most) {
 		unsigned char *p = rn_buf_reserve(b, most);
-		ssize_t n;
+		ssize_t n = p ? read(fd, p, most) : -1;
 
-		if (!p) {
+		if (p && n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			b->len = before;
+			if (p)
+				return rn_err_sys(err, "read %s", path);
 			rn_err_nomem(err);
 			rn_err_prefix(err, "%s", path);
 			return RN_E_NOMEM;
 		}
-		n = read(fd, p, most);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return rn_err_sys(err, "read %s", path);
 		if (n == 0)
 			break;
 		b->len += (size_t)n;
 		most -= (size_t)n;
 	}
 	return RN_OK;
-}
-
-int rn_io_read_part(int fd, const char *path, size_t most, struct rn_buf *b, struct rn_err *err)
-{
-	size_t before = b->len;
-	int rc = read_on(fd, path, most, b, err);
-
-	if (rc < 0)
-		b->len = before;
-	return rc;
 }
 
 int rn_io_read_rest(int fd, const char *path, struct rn_buf *b, struct rn_err *err)
@@ -149,27 +140,22 @@ int rn_io_read_rest(int fd, const char *path, struct rn_buf *b, struct rn_err *e
 
 	do {
 		last = b->len;
-		rc = read_on(fd, path, 65536, b, err);
+		rc = rn_io_read_part(fd, path, 65536, b, err);
 	} while (rc == RN_OK && b->len != last);
 	if (rc < 0)
 		b->len = before;
 	return rc;
 }
 
-/* The size of a file may change, and in /proc it is 0. */
+/* Not by the size of the file, which is 0 in /proc. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
 {
-	size_t before = b->len;
 	uint64_t size;
 	int fd = rn_io_open(path, &size, err), rc;
 
 	if (fd < 0)
 		return fd;
-	rc = read_on(fd, path, (size_t)size, b, err);
-	if (rc == RN_OK)
-		rc = rn_io_read_rest(fd, path, b, err);
-	if (rc < 0)
-		b->len = before;
+	rc = rn_io_read_rest(fd, path, b, err);
 	close(fd);
 	return rc;
 }
