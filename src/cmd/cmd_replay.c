@@ -22,14 +22,13 @@
 #include "base/err.h"
 #include "base/notes.h"
 #include "base/plural.h"
-#include "base/private_dir.h"
-#include "base/status_file.h"
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
 #include "cmd/stall.h"
 #include "encode/call_words.h"
 #include "launch/preload_env.h"
 #include "launch/reports.h"
+#include "launch/run_dir.h"
 #include "launch/target_program.h"
 #include "order/replay_control.h"
 #include "read/trace.h"
@@ -95,9 +94,8 @@ static int set_variables(const char *folder, const char *status, bool alone)
  * all of it is opened before. */
 struct run {
 	const struct rn_trace *trace;
-	const char *folder;
+	struct run_dir dir;
 	bool alone; /* this is one of many ranks that have a rondo each */
-	int status;
 	struct rn_job *job;
 	struct rn_plans_maps *plans;
 	bool stalled;
@@ -167,7 +165,7 @@ static int conclude(const struct run *r, int code)
 {
 	struct reports told;
 
-	reports_read(r->status, &told);
+	reports_read(r->dir.status, &told);
 	code = *told.untraced ? fail(EXIT_SELF, "nothing is replayed: %s", told.untraced)
 			      : conclude_traced(r, code);
 	reports_free(&told);
@@ -193,10 +191,10 @@ static int run(struct run *r, const struct target *t, char **command)
 	struct rn_err err;
 	int code = EXIT_DONE, own = inject_stub(!r->alone, &err) < 0 ? fail_self(&err) : EXIT_DONE;
 
-	r->job = rn_job_map(r->folder);
-	r->plans = rn_plans_map(r->folder, r->trace->ranks);
+	r->job = rn_job_map(r->dir.folder);
+	r->plans = rn_plans_map(r->dir.folder, r->trace->ranks);
 	if (!r->plans || !r->job)
-		return r->plans ? fail(EXIT_SELF, "%s: %s", r->folder, strerror(errno))
+		return r->plans ? fail(EXIT_SELF, "%s: %s", r->dir.folder, strerror(errno))
 				: fail_memory(NULL);
 	if (!own)
 		own = run_command(r, t, command, &code);
@@ -206,20 +204,11 @@ static int run(struct run *r, const struct target *t, char **command)
 	return own;
 }
 
-static int create_status(const char *folder)
-{
-	int dir = rn_private_dir_open(folder), fd = dir >= 0 ? rn_status_create(dir) : -1;
-
-	if (dir >= 0)
-		close(dir);
-	return fd;
-}
-
 static int write_plans(const struct run *r)
 {
 	struct rn_buf notes = { 0 };
 	struct rn_err err = { 0 };
-	int rc = rn_plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->folder,
+	int rc = rn_plans_write(r->trace, r->alone ? rn_rank_of(environ, -1) : -1, r->dir.folder,
 				&notes, &err);
 
 	print_notes(&notes);
@@ -230,33 +219,28 @@ static int write_plans(const struct run *r)
 
 static int replay_in(struct run *r, const struct target *t, char **command)
 {
-	char status[PATH_MAX + 16];
-	int code;
+	int code, error = run_dir_open(&r->dir);
 
-	snprintf(status, sizeof(status), "%s/" RN_STATUS_NAME, r->folder);
-	r->status = create_status(r->folder);
-	if (r->status < 0)
-		return fail(EXIT_SELF, "%s: %s", status, strerror(errno));
+	if (error)
+		return fail(EXIT_SELF, "%s: %s", r->dir.path, strerror(error));
 	code = write_plans(r);
 	if (!code)
-		code = set_variables(r->folder, status, r->alone);
+		code = set_variables(r->dir.folder, r->dir.path, r->alone);
 	if (!code)
 		code = run(r, t, command);
-	close(r->status);
+	run_dir_remove(&r->dir);
 	return code;
 }
 
 static int replay(const char *file, const struct rn_trace *trace, const struct target *t,
 		  char **command)
 {
-	char folder[PATH_MAX];
-	int code = make_folder(file, folder);
+	struct run r = { .trace = trace, .alone = target_is_rank(t) };
+	int code = make_folder(file, r.dir.folder);
 
 	if (!code) {
-		struct run r = { .trace = trace, .folder = folder, .alone = target_is_rank(t) };
-
 		code = replay_in(&r, t, command);
-		rn_plans_remove(folder);
+		rn_plans_remove(r.dir.folder);
 	}
 	return code;
 }

@@ -11,6 +11,20 @@
 #include "base/private_dir.h"
 #include "base/status_file.h"
 
+int run_dir_open(struct run_dir *d)
+{
+	int error;
+
+	snprintf(d->path, sizeof(d->path), "%s/" RN_STATUS_NAME, d->folder);
+	d->dir = rn_private_dir_open(d->folder);
+	d->status = d->dir >= 0 ? rn_status_create(d->dir) : -1;
+	if (d->status >= 0)
+		return 0;
+	error = errno;
+	run_dir_remove(d);
+	return error;
+}
+
 static int make_in(struct run_dir *d, const char *place)
 {
 	int n;
@@ -22,15 +36,9 @@ static int make_in(struct run_dir *d, const char *place)
 		return ENAMETOOLONG;
 	if (!mkdtemp(d->folder))
 		return errno;
-	snprintf(d->path, sizeof(d->path), "%s/" RN_STATUS_NAME, d->folder);
-	d->dir = rn_private_dir_open(d->folder);
-	d->status = d->dir >= 0 ? rn_status_create(d->dir) : -1;
-	if (d->status >= 0)
-		return 0;
-	n = errno;
-	if (d->dir < 0)
+	n = run_dir_open(d);
+	if (n)
 		rmdir(d->folder);
-	run_dir_remove(d);
 	return n;
 }
 

@@ -1,5 +1,6 @@
 /*
- * run_dir.h - The private directory of one `rondo trace` command, which contains the status file.
+ * run_dir.h - The private directory of one command that runs a program. It contains the status
+ * file.
  */
 #ifndef RN_LAUNCH_RUN_DIR_H
 #define RN_LAUNCH_RUN_DIR_H
@@ -15,6 +16,10 @@ struct run_dir {
  * store owner and mode, creates it in a directory for temporary files. 0 or an errno value. */
 int run_dir_make(struct run_dir *d, const char *beside);
 
+/* Opens the directory `folder`, and creates the status file in it. 0 or an errno value. */
+int run_dir_open(struct run_dir *d);
+
+/* Removes the status file, and the directory if it is then empty. */
 void run_dir_remove(struct run_dir *d);
 
 #endif
