@@ -1,5 +1,6 @@
 /*
- * comm_table_list.c - see comm_table.h: all communicators, each as its members of one name know it.
+ * comm_table_list.c - see comm_table.h: the members of a communicator, and all communicators, each
+ * as its members of one name know it.
  *
  * Rows in the order of their keys: the members of a side then stand together, by rank. Sides with
  * keys of one name are looked for among the rows of that name, others among those of all names.
@@ -20,67 +21,54 @@ int rn_rows_order(const void *a, const void *b)
 	return (x->v[RANK] > y->v[RANK]) - (x->v[RANK] < y->v[RANK]);
 }
 
-/* Those with keys from `least` on are added; they are only counted while there is no place. */
-static int add_rows(const struct rn_comms *c, uint32_t node, uint64_t least, struct rn_rows *out)
+/* Adds the rows with keys from `least` to `most`. Scratch memory stays in the arena. */
+static int add_rows(const struct rn_comms *c, uint32_t node, uint64_t least, uint64_t most,
+		    struct rn_rows *out)
 {
-	struct rn_arena_mark mark = rn_arena_mark(c->mem);
 	struct rn_scan s;
 	struct row r;
 	int rc = rn_scan_init(&s, c, node);
 
 	while (rc == RN_OK && (rc = rn_scan_next(&s, &r)) > 0) {
 		rc = RN_OK;
-		if (r.v[KEY] < least)
+		if (r.v[KEY] < least || r.v[KEY] > most)
 			continue;
-		if (out->row)
-			out->row[out->n] = r;
-		out->n++;
+		if (!RN_GROW(c->mem, out->row, out->n + 1, out->cap))
+			return RN_E_NOMEM;
+		out->row[out->n++] = r;
 	}
-	rn_arena_rewind(c->mem, mark);
 	return rc;
 }
 
-static int make_rows(const struct rn_comms *c, const uint32_t *node, uint32_t nodes, uint64_t least,
-		     struct rn_rows *out)
+static int in_order(int rc, struct rn_rows *rows)
 {
-	int rc;
-
-	*out = (struct rn_rows){ NULL, 0 };
-	for (int pass = 0; pass < 2; pass++) {
-		out->n = 0;
-		for (uint32_t i = 0; i < nodes; i++) {
-			rc = add_rows(c, node[i], least, out);
-			if (rc < 0)
-				return rc;
-		}
-		if (!out->row && !(out->row = rn_new(c->mem, struct row, out->n)))
-			return RN_E_NOMEM;
-	}
-	qsort(out->row, out->n, sizeof(*out->row), rn_rows_order);
-	return RN_OK;
+	if (rc == RN_OK && rows->n)
+		qsort(rows->row, rows->n, sizeof(*rows->row), rn_rows_order);
+	return rc;
 }
 
-int rn_rows_of(const struct rn_comms *c, uint32_t node, struct rn_rows *out)
+int rn_rows_of(const struct rn_comms *c, uint32_t node, uint64_t least, uint64_t most,
+	       struct rn_rows *out)
 {
-	return make_rows(c, &node, 1, 0, out);
+	*out = (struct rn_rows){ 0 };
+	return in_order(add_rows(c, node, least, most, out), out);
 }
 
-int rn_rows_apart(const struct rn_comms *c, struct rn_rows *out)
+int rn_rows_apart(const struct rn_comms *c, uint64_t least, uint64_t most, struct rn_rows *out)
 {
 	bool *seen = rn_new(c->mem, bool, c->node.n);
-	uint32_t *node = rn_new(c->mem, uint32_t, c->name.n), n = 0;
+	int rc = seen ? RN_OK : RN_E_NOMEM;
 
-	if (!seen || !node)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < c->name.n; i++) {
-		uint32_t its = name_at(c, i)->node;
+	*out = (struct rn_rows){ 0 };
+	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++) {
+		uint32_t node = name_at(c, i)->node;
 
-		if (!is_comm(name_at(c, i)) || seen[its])
+		if (!is_comm(name_at(c, i)) || seen[node])
 			continue;
-		node[n++] = its;
-		seen[its] = true;
+		rc = add_rows(c, node, least, most, out);
+		seen[node] = true;
 	}
-	return make_rows(c, node, n, RN_COMM_KEY_APART, out);
+	return in_order(rc, out);
 }
 
 static bool same_side(const struct row *a, const struct row *b)
@@ -121,6 +109,50 @@ static int make_side(const struct rn_rows *rows, uint64_t key, uint64_t remote_k
 	return RN_OK;
 }
 
+/* ---- members ---- */
+
+/* One side, of those who have it by this name or, if the key is its own, by any name. */
+static int walk(const struct rn_comms *c, uint32_t name, uint64_t key, uint64_t remote_key,
+		uint64_t size, rn_comms_fn *fn, void *arg)
+{
+	struct rn_arena_mark mark = rn_arena_mark(c->mem);
+	struct rn_comm_side side = { 0 };
+	struct rn_rows rows;
+	int rc = key < RN_COMM_KEY_APART ? rn_rows_of(c, name_at(c, name)->node, key, key, &rows)
+					 : rn_rows_apart(c, key, key, &rows);
+
+	if (rc == RN_OK)
+		rc = make_side(&rows, key, remote_key, size, c->mem, &side);
+	for (uint64_t i = 0; rc == RN_OK && i < side.n; i++)
+		rc = fn(arg, side.member[i].rank, side.member[i].world_rank);
+	rn_arena_rewind(c->mem, mark);
+	return rc;
+}
+
+int rn_comms_members(const struct rn_comms *c, const char *name, size_t len, uint64_t world_rank,
+		     rn_comms_fn *fn, void *arg)
+{
+	struct rn_comm_entry e;
+	int rc = rn_comms_find(c, name, len, world_rank, &e);
+
+	if (rc < 0)
+		return rc;
+	return walk(c, rn_comms_find_name(c, name, len), e.key, e.remote_key, e.size, fn, arg);
+}
+
+int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t len,
+			    uint64_t world_rank, rn_comms_fn *fn, void *arg)
+{
+	struct rn_comm_entry e;
+	int rc = rn_comms_find(c, name, len, world_rank, &e);
+
+	if (rc < 0 || e.remote == 0)
+		return rc;
+	return walk(c, rn_comms_find_name(c, name, len), e.remote_key, e.key, e.remote, fn, arg);
+}
+
+/* ---- the list ---- */
+
 struct lister {
 	const struct rn_comms *c;
 	struct rn_rows apart;
@@ -148,7 +180,7 @@ static int list_name(struct lister *l, const struct name *name)
 {
 	struct rn_arena_mark mark = rn_arena_mark(l->c->mem), each;
 	struct rn_rows own;
-	int rc = rn_rows_of(l->c, name->node, &own);
+	int rc = rn_rows_of(l->c, name->node, 0, UINT64_MAX, &own);
 
 	each = rn_arena_mark(l->c->mem);
 	for (uint64_t i = 0; rc == RN_OK && i < own.n; i++) {
@@ -165,7 +197,7 @@ int rn_comms_list(const struct rn_comms *c, rn_comms_list_fn *fn, void *arg)
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);
 	struct lister l = { .c = c, .fn = fn, .arg = arg };
-	int rc = rn_rows_apart(c, &l.apart);
+	int rc = rn_rows_apart(c, RN_COMM_KEY_APART, UINT64_MAX, &l.apart);
 
 	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++)
 		if (is_comm(name_at(c, i)))

@@ -14,8 +14,9 @@ struct use {
 };
 
 struct uses {
-	struct use *use; /* NULL: they are only counted */
+	struct use *use;
 	uint64_t n;
+	uint32_t cap;
 };
 
 static uint64_t comm_of(const struct row *r)
@@ -36,7 +37,6 @@ static int by_comm(const void *a, const void *b)
 
 static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 {
-	struct rn_arena_mark mark = rn_arena_mark(c->mem);
 	struct rn_scan s;
 	struct row r;
 	int rc = rn_scan_init(&s, c, name_at(c, name)->node);
@@ -45,11 +45,10 @@ static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 		rc = RN_OK;
 		if (r.v[KEY] < RN_COMM_KEY_APART)
 			continue;
-		if (u->use)
-			u->use[u->n] = (struct use){ comm_of(&r), name };
-		u->n++;
+		if (!RN_GROW(c->mem, u->use, u->n + 1, u->cap))
+			return RN_E_NOMEM;
+		u->use[u->n++] = (struct use){ comm_of(&r), name };
 	}
-	rn_arena_rewind(c->mem, mark);
 	return rc;
 }
 
@@ -59,27 +58,23 @@ static int find_uses(const struct rn_comms *c, struct uses *u)
 {
 	bool *without = rn_new(c->mem, bool, c->node.n);
 
-	*u = (struct uses){ NULL, 0 };
+	*u = (struct uses){ 0 };
 	if (!without)
 		return RN_E_NOMEM;
-	for (int pass = 0; pass < 2; pass++) {
-		u->n = 0;
-		for (uint32_t i = 0; i < c->name.n; i++) {
-			const struct name *name = name_at(c, i);
-			uint64_t before = u->n;
-			int rc;
+	for (uint32_t i = 0; i < c->name.n; i++) {
+		const struct name *name = name_at(c, i);
+		uint64_t before = u->n;
+		int rc = RN_OK;
 
-			if (!is_comm(name) || without[name->node])
-				continue;
+		if (is_comm(name) && !without[name->node]) {
 			rc = add_uses(c, i, u);
-			if (rc < 0)
-				return rc;
 			without[name->node] = u->n == before;
 		}
-		if (!u->use && !(u->use = rn_new(c->mem, struct use, u->n)))
-			return RN_E_NOMEM;
+		if (rc < 0)
+			return rc;
 	}
-	qsort(u->use, u->n, sizeof(*u->use), by_comm);
+	if (u->n)
+		qsort(u->use, u->n, sizeof(*u->use), by_comm);
 	return RN_OK;
 }
 
@@ -127,7 +122,7 @@ static int tidy_name(struct rn_comms *c, struct name *name, const struct uses *s
 {
 	struct rn_rows rows;
 	struct row *tidy;
-	int rc = rn_rows_of(c, name->node, &rows);
+	int rc = rn_rows_of(c, name->node, 0, UINT64_MAX, &rows);
 
 	if (rc < 0)
 		return rc;

@@ -1,7 +1,5 @@
-/* comm_table_scan.c - see comm_table.h: all rows of a communicator, its members, and checking. */
+/* comm_table_scan.c - see comm_table.h: all rows of a communicator, and checking. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "identity/comm_table_impl.h"
 
@@ -73,128 +71,6 @@ int rn_scan_next(struct rn_scan *s, struct row *r)
 	return 1;
 }
 
-/* Members */
-
-struct member {
-	uint64_t rank, world_rank;
-};
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-struct group {
-	uint64_t key, remote_key, remote; /* what its rows have */
-	struct member *member;
-	uint64_t n;
-	uint32_t cap;
-	bool sorted;
-};
-
-static int group_add(struct group *g, struct rn_arena *mem, const struct row *r)
-{
-	if (!RN_GROW(mem, g->member, g->n + 1, g->cap))
-		return RN_E_NOMEM;
-	if (g->n && g->member[g->n - 1].rank >= r->v[MY_RANK])
-		g->sorted = false;
-	g->member[g->n++] = (struct member){ r->v[MY_RANK], r->v[RANK] };
-	return RN_OK;
-}
-
-/* Its key, and the same of the other side or none at all. */
-static bool in_group(const struct group *g, const struct row *r)
-{
-	return r->v[KEY] == g->key && r->v[REMOTE_KEY] == g->remote_key &&
-	       !r->v[REMOTE] == !g->remote;
-}
-
-static int collect(const struct rn_comms *c, uint32_t node, struct group *g)
-{
-	struct rn_scan s;
-	struct row r;
-	int rc = rn_scan_init(&s, c, node);
-
-	while (rc == RN_OK && (rc = rn_scan_next(&s, &r)) > 0)
-		rc = in_group(g, &r) ? group_add(g, c->mem, &r) : RN_OK;
-	return rc;
-}
-
-/* From all names. */
-static int collect_apart(const struct rn_comms *c, struct group *g)
-{
-	bool *seen = rn_new(c->mem, bool, c->node.n);
-	int rc = seen ? RN_OK : RN_E_NOMEM;
-
-	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++) {
-		uint32_t node = name_at(c, i)->node;
-
-		if (!is_comm(name_at(c, i)) || seen[node])
-			continue;
-		rc = collect(c, node, g);
-		seen[node] = true;
-	}
-	return rc;
-}
-
-static int put_in_order(struct group *g)
-{
-	if (!g->sorted)
-		qsort(g->member, g->n, sizeof(*g->member), by_rank);
-	for (uint64_t i = 1; i < g->n; i++)
-		if (g->member[i - 1].rank == g->member[i].rank)
-			return RN_E_DATA;
-	return RN_OK;
-}
-
-static int walk(const struct rn_comms *c, uint32_t node, struct group *g, rn_comms_fn *fn,
-		void *arg)
-{
-	struct rn_arena_mark mark = rn_arena_mark(c->mem);
-	int rc;
-
-	g->sorted = true;
-	rc = g->key < RN_COMM_KEY_APART ? collect(c, node, g) : collect_apart(c, g);
-	if (rc == RN_OK)
-		rc = put_in_order(g);
-	for (uint64_t i = 0; rc == RN_OK && i < g->n; i++)
-		rc = fn(arg, g->member[i].rank, g->member[i].world_rank);
-	rn_arena_rewind(c->mem, mark);
-	return rc;
-}
-
-int rn_comms_members(const struct rn_comms *c, const char *name, size_t len, uint64_t world_rank,
-		     rn_comms_fn *fn, void *arg)
-{
-	struct rn_comm_entry e;
-	struct group g = { 0 };
-	int rc = rn_comms_find(c, name, len, world_rank, &e);
-
-	if (rc < 0)
-		return rc;
-	g.key = e.key;
-	g.remote_key = e.remote_key;
-	g.remote = e.remote;
-	return walk(c, name_at(c, rn_comms_find_name(c, name, len))->node, &g, fn, arg);
-}
-
-int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t len,
-			    uint64_t world_rank, rn_comms_fn *fn, void *arg)
-{
-	struct rn_comm_entry e;
-	struct group g = { 0 };
-	int rc = rn_comms_find(c, name, len, world_rank, &e);
-
-	if (rc < 0 || e.remote == 0)
-		return rc;
-	g.key = e.remote_key;
-	g.remote_key = e.key;
-	g.remote = e.size;
-	return walk(c, name_at(c, rn_comms_find_name(c, name, len))->node, &g, fn, arg);
-}
-
 /* Checking */
 
 /* Neighbours in the order of keys that are in one communicator. */
@@ -223,30 +99,24 @@ static int check_pairs(const struct row *rows, uint64_t n, struct rn_err *err)
 	return rc;
 }
 
-static int check_rows(const struct rn_comms *c, uint32_t node, struct row *rows, struct rn_err *err)
+static int rows_failed(int rc, struct rn_err *err)
 {
-	uint64_t n = 0;
-	struct rn_scan s;
-	int rc = rn_scan_init(&s, c, node);
-
-	if (rc < 0)
-		return rn_err_nomem(err);
-	while (n < node_at(c, node)->rows && (rc = rn_scan_next(&s, &rows[n])) > 0)
-		n++;
-	if (rc < 0)
-		return rn_err_set(err, RN_E_DATA, "an entry is out of range");
-	if (n != node_at(c, node)->rows || s.sealed || s.n)
-		return rn_err_set(err, RN_E_DATA, "its rows are miscounted");
-	qsort(rows, n, sizeof(*rows), rn_rows_order);
-	return check_pairs(rows, n, err);
+	return rc == RN_E_DATA ? rn_err_set(err, rc, "an entry is out of range")
+			       : rn_err_nomem(err);
 }
 
 static int check_shape(const struct rn_comms *c, uint32_t node, struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);
-	struct row *rows = rn_new(c->mem, struct row, node_at(c, node)->rows);
-	int rc = rows ? check_rows(c, node, rows, err) : rn_err_nomem(err);
+	struct rn_rows rows;
+	int rc = rn_rows_of(c, node, 0, UINT64_MAX, &rows);
 
+	if (rc < 0)
+		rc = rows_failed(rc, err);
+	else if (rows.n != node_at(c, node)->rows)
+		rc = rn_err_set(err, RN_E_DATA, "its rows are miscounted");
+	else
+		rc = check_pairs(rows.row, rows.n, err);
 	rn_arena_rewind(c->mem, mark);
 	return rc;
 }
@@ -272,11 +142,9 @@ static int check_names(const struct rn_comms *c, bool *seen, struct rn_err *err)
 static int check_apart(const struct rn_comms *c, struct rn_err *err)
 {
 	struct rn_rows apart;
-	int rc = rn_rows_apart(c, &apart);
+	int rc = rn_rows_apart(c, RN_COMM_KEY_APART, UINT64_MAX, &apart);
 
-	if (rc == RN_E_DATA)
-		return rn_err_set(err, rc, "an entry is out of range");
-	return rc < 0 ? rn_err_nomem(err) : check_pairs(apart.row, apart.n, err);
+	return rc < 0 ? rows_failed(rc, err) : check_pairs(apart.row, apart.n, err);
 }
 
 int rn_comms_check(const struct rn_comms *c, struct rn_err *err)
