@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
+#include "base/intern.h"
 #include "base/varint.h"
 #include "identity/comm_table_impl.h"
 #include "series/series.h"
@@ -135,9 +135,8 @@ struct encoder {
 	const struct rn_comms *c;
 	uint32_t *order;    /* names by their bytes */
 	uint32_t *shape_of; /* by node: its number + 1, or 0 */
-	struct rn_map seen; /* shapes by the hash of their bytes */
-	struct rn_seg from; /* where each begins in `shapes`: size_t; one more at the end */
-	struct rn_buf shapes, names;
+	struct rn_sigs *shapes;
+	struct rn_buf shape, names; /* shape: the one that is being written */
 };
 
 static int compare_names(const void *a, const void *b, void *arg)
@@ -150,45 +149,16 @@ static int compare_names(const void *a, const void *b, void *arg)
 	return d ? d : (x->len > y->len) - (x->len < y->len);
 }
 
-static size_t *shape_from(const struct encoder *e, uint32_t i)
-{
-	return RN_SEG_AT(&e->from, size_t, i);
-}
-
 /* Equal rows may have come about as different trees, but they have the same bytes. */
-static int intern_shape(struct encoder *e, uint32_t node, uint32_t *id)
-{
-	size_t from = e->shapes.len, len;
-	uint32_t tag, pos;
-	int rc = put_shape(e->c, node, &e->shapes);
-
-	if (rc < 0)
-		return rc;
-	len = e->shapes.len - from;
-	tag = pos = (uint32_t)rn_hash(e->shapes.data + from, len);
-	while ((*id = rn_map_next(rn_map_page(&e->seen, tag), tag, &pos)) != RN_MAP_NONE) {
-		size_t at = *shape_from(e, *id);
-
-		if (*shape_from(e, *id + 1) - at != len ||
-		    memcmp(e->shapes.data + at, e->shapes.data + from, len) != 0)
-			continue;
-		e->shapes.len = from;
-		return RN_OK;
-	}
-	if (rn_map_reserve(&e->seen, tag) < 0 || !rn_seg_reserve(&e->from, e->c->mem, 1))
-		return RN_E_NOMEM;
-	*id = e->from.n - 1;
-	*shape_from(e, e->from.n++) = e->shapes.len;
-	rn_map_insert(&e->seen, tag, *id);
-	return RN_OK;
-}
-
 static int shape_number(struct encoder *e, uint32_t node, uint32_t *id)
 {
 	int rc = RN_OK;
 
 	if (!e->shape_of[node]) {
-		rc = intern_shape(e, node, id);
+		rn_buf_clear(&e->shape);
+		rc = put_shape(e->c, node, &e->shape);
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(e->shapes, e->shape.data, e->shape.len, id);
 		e->shape_of[node] = *id + 1;
 	}
 	*id = e->shape_of[node] - 1;
@@ -230,11 +200,9 @@ static int encoder_init(struct encoder *e, const struct rn_comms *c)
 	e->c = c;
 	e->order = rn_new(c->mem, uint32_t, c->name.n);
 	e->shape_of = rn_new(c->mem, uint32_t, c->node.n);
-	rn_seg_init(&e->from, sizeof(size_t));
-	if (!e->order || !e->shape_of || !rn_seg_reserve(&e->from, c->mem, 1) ||
-	    rn_map_init(&e->seen, c->mem) < 0)
+	e->shapes = rn_sigs_new(c->mem);
+	if (!e->order || !e->shape_of || !e->shapes)
 		return RN_E_NOMEM;
-	*shape_from(e, e->from.n++) = 0;
 	for (uint32_t i = 0; i < c->name.n; i++)
 		e->order[i] = i;
 	qsort_r(e->order, c->name.n, sizeof(*e->order), compare_names, (void *)(uintptr_t)c);
@@ -245,10 +213,15 @@ static int encoder_finish(struct encoder *e, struct rn_buf *out)
 {
 	size_t before = out->len;
 
-	if (rn_buf_status(&e->shapes) < 0 || rn_buf_status(&e->names) < 0)
+	if (rn_buf_status(&e->names) < 0)
 		return RN_E_NOMEM;
-	rn_buf_u64(out, e->from.n - 1);
-	rn_buf_add(out, e->shapes.data, e->shapes.len);
+	rn_buf_u64(out, rn_sigs_count(e->shapes));
+	for (uint32_t i = 0; i < rn_sigs_count(e->shapes); i++) {
+		size_t len;
+		const void *shape = rn_sigs_get(e->shapes, i, &len);
+
+		rn_buf_add(out, shape, len);
+	}
 	rn_buf_u64(out, e->c->name.n);
 	rn_buf_add(out, e->names.data, e->names.len);
 	if (rn_buf_status(out) == RN_OK)
@@ -267,7 +240,7 @@ int rn_comms_encode(const struct rn_comms *c, struct rn_buf *out)
 		rc = put_names(&e);
 	if (rc == RN_OK)
 		rc = encoder_finish(&e, out);
-	rn_buf_free(&e.shapes);
+	rn_buf_free(&e.shape);
 	rn_buf_free(&e.names);
 	rn_arena_rewind(c->mem, mark);
 	return rc;
