@@ -16,6 +16,7 @@
 #include "read/calls.h"
 #include "read/trace.h"
 #include "rules/loop_stream.h"
+#include "t/unit/call_writer.h"
 
 enum { PEERS = 4, STEPS = 100000, REPS = 7 };
 enum { IRECV, ISEND, WAITALL };
@@ -52,12 +53,12 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void add_call(unsigned i, struct rn_call_writer *w, const unsigned char *bytes)
+static void add_call(unsigned i, struct rn_buf *w, const unsigned char *bytes)
 {
 	size_t len;
 	uint32_t id;
 
-	if (rn_call_end(w, 0, &len) < 0 || !rn_call_valid(bytes, len, &vocab) ||
+	if (call_end(w, 0, &len) < 0 || !rn_call_valid(bytes, len, &vocab) ||
 	    rn_sigs_intern(sigs, bytes, len, &id) < 0)
 		fail("a call cannot be written");
 	step[i] = (struct rn_item){ .id = id, .kind = RN_KIND_TERMINAL, .count = 1 };
@@ -66,10 +67,10 @@ static void add_call(unsigned i, struct rn_call_writer *w, const unsigned char *
 static void add_message(unsigned i)
 {
 	static const int to[PEERS] = { -1, 1, -64, 64 };
-	unsigned char bytes[RN_CALL_BUFFER];
-	struct rn_call_writer w;
+	unsigned char bytes[CALL_BUFFER];
+	struct rn_buf w;
 
-	rn_call_begin(&w, bytes, sizeof(bytes), i < PEERS ? IRECV : ISEND);
+	call_begin(&w, bytes, sizeof(bytes), i < PEERS ? IRECV : ISEND);
 	rn_call_place(&w, HEAP, 1, 8 * (int64_t)i);
 	rn_call_num(&w, RN_V_INT, 1024);
 	rn_call_const(&w, DOUBLE);
@@ -83,10 +84,10 @@ static void add_message(unsigned i)
 /* Each message is of another signature, so each request is the first one of its creator. */
 static void add_wait(void)
 {
-	unsigned char bytes[RN_CALL_BUFFER];
-	struct rn_call_writer w;
+	unsigned char bytes[CALL_BUFFER];
+	struct rn_buf w;
 
-	rn_call_begin(&w, bytes, sizeof(bytes), WAITALL);
+	call_begin(&w, bytes, sizeof(bytes), WAITALL);
 	rn_call_num(&w, RN_V_INT, 2 * PEERS);
 	rn_call_list(&w, 2 * PEERS);
 	for (unsigned i = 0; i < 2 * PEERS; i++)

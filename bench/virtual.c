@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "grammar/grammar.h"
+#include "t/unit/call_writer.h"
 
 enum {
 	F_INIT,
@@ -111,7 +112,7 @@ struct virtual_rank {
 	unsigned n;
 	size_t used;
 	uint32_t len[BATCH];
-	unsigned char buf[2 * RN_CALL_BUFFER];
+	unsigned char buf[2 * CALL_BUFFER];
 };
 
 /*
@@ -219,22 +220,22 @@ static void flush(struct virtual_rank *c)
 	c->used = 0;
 }
 
-static inline void begin(struct virtual_rank *c, struct rn_call_writer *w, uint32_t func)
+static inline void begin(struct virtual_rank *c, struct rn_buf *w, uint32_t func)
 {
-	if (c->n == BATCH || c->used > RN_CALL_BUFFER)
+	if (c->n == BATCH || c->used > CALL_BUFFER)
 		flush(c);
-	rn_call_begin(w, c->buf + c->used, sizeof(c->buf) - c->used, func);
+	call_begin(w, c->buf + c->used, sizeof(c->buf) - c->used, func);
 }
 
-static inline void integer(struct rn_call_writer *w, int64_t v)
+static inline void integer(struct rn_buf *w, int64_t v)
 {
 	rn_call_num(w, RN_V_INT, v);
 }
 
-static inline void end(struct virtual_rank *c, struct rn_call_writer *w)
+static inline void end(struct virtual_rank *c, struct rn_buf *w)
 {
 	size_t len;
-	int rc = rn_call_end(w, 0, &len);
+	int rc = call_end(w, 0, &len);
 
 	if (rc < 0) {
 		c->rc = rc;
@@ -256,7 +257,7 @@ static const char *const request_name[2 * MAX_PEERS] = {
 
 static void mpi_init(struct virtual_rank *c)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		LOG(c, F_INIT, name("NULL"), name("NULL"));
@@ -270,7 +271,7 @@ static void mpi_init(struct virtual_rank *c)
 
 static void mpi_finalize(struct virtual_rank *c)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		log_call(c, F_FINALIZE, NULL);
@@ -282,7 +283,7 @@ static void mpi_finalize(struct virtual_rank *c)
 
 /* Each direction has a block of its own, those to receive into behind those to send from. Inline,
  * or the writer's position goes through memory at every step. */
-__attribute__((always_inline)) static inline void message(struct rn_call_writer *w, int block,
+__attribute__((always_inline)) static inline void message(struct rn_buf *w, int block,
 							  const struct peer *p, int tag)
 {
 	rn_call_place(w, W_HEAP, (uint64_t)block, 0);
@@ -309,7 +310,7 @@ static void log_message(struct virtual_rank *c, uint32_t func, const struct peer
 
 static void mpi_isend(struct virtual_rank *c, const struct peer *p, int tag, unsigned request)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		log_message(c, F_ISEND, p, tag, SEND_BLOCK(p), request_name[request]);
@@ -324,7 +325,7 @@ static void mpi_isend(struct virtual_rank *c, const struct peer *p, int tag, uns
 
 static void mpi_irecv(struct virtual_rank *c, const struct peer *p, int tag, unsigned request)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		log_message(c, F_IRECV, p, tag, RECV_BLOCK(p), request_name[request]);
@@ -339,7 +340,7 @@ static void mpi_irecv(struct virtual_rank *c, const struct peer *p, int tag, uns
 
 static void mpi_send(struct virtual_rank *c, const struct peer *p, int tag)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		log_message(c, F_SEND, p, tag, SEND_BLOCK(p), "");
@@ -353,7 +354,7 @@ static void mpi_send(struct virtual_rank *c, const struct peer *p, int tag)
 
 static void mpi_recv(struct virtual_rank *c, const struct peer *p, int tag)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		log_message(c, F_RECV, p, tag, RECV_BLOCK(p), "MPI_STATUS_IGNORE");
@@ -368,7 +369,7 @@ static void mpi_recv(struct virtual_rank *c, const struct peer *p, int tag)
 
 static void mpi_waitall(struct virtual_rank *c, unsigned n)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		LOG(c, F_WAITALL, num(n), names(request_name, n), name("MPI_STATUSES_IGNORE"));
@@ -386,7 +387,7 @@ static void mpi_waitall(struct virtual_rank *c, unsigned n)
 static void mpi_sendrecv(struct virtual_rank *c, const struct peer *to, const struct peer *from,
 			 int tag)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	char send[32], recv[32];
 
 	if (c->log) {
@@ -405,7 +406,7 @@ static void mpi_sendrecv(struct virtual_rank *c, const struct peer *to, const st
 	end(c, &w);
 }
 
-static inline void comm_value(struct rn_call_writer *w, const char *comm)
+static inline void comm_value(struct rn_buf *w, const char *comm)
 {
 	if (comm)
 		rn_call_text(w, RN_V_NAME, comm, strlen(comm));
@@ -416,7 +417,7 @@ static inline void comm_value(struct rn_call_writer *w, const char *comm)
 /* comm is NULL for the world. */
 static void mpi_allreduce(struct virtual_rank *c, int count, uint32_t op, const char *comm)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		LOG(c, F_ALLREDUCE, name("stack:0+64"), name("stack:0+72"), num(count),
@@ -436,7 +437,7 @@ static void mpi_allreduce(struct virtual_rank *c, int count, uint32_t op, const 
 
 static void mpi_bcast(struct virtual_rank *c, int count, int root, const char *comm)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		LOG(c, F_BCAST, name("heap:0+0"), num(count), name("MPI_INT"), num(root),
@@ -452,7 +453,7 @@ static void mpi_bcast(struct virtual_rank *c, int count, int root, const char *c
 	end(c, &w);
 }
 
-static void two_integers(struct rn_call_writer *w, int64_t a, int64_t b)
+static void two_integers(struct rn_buf *w, int64_t a, int64_t b)
 {
 	rn_call_list(w, 2);
 	integer(w, a);
@@ -462,7 +463,7 @@ static void two_integers(struct rn_call_writer *w, int64_t a, int64_t b)
 static void mpi_cart_create(struct virtual_rank *c)
 {
 	int64_t dims[2] = { (int64_t)c->v->grid[1], (int64_t)c->v->grid[0] };
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		LOG(c, F_CART_CREATE, name("MPI_COMM_WORLD"), num(2), nums(dims, 2),
@@ -481,7 +482,7 @@ static void mpi_cart_create(struct virtual_rank *c)
 
 static void mpi_cart_sub(struct virtual_rank *c, int row, int col, const char *comm)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 
 	if (c->log) {
 		LOG(c, F_CART_SUB, name("comm:cart"), nums((const int64_t[]){ row, col }, 2),

@@ -20,7 +20,7 @@
 struct walk {
 	const struct rn_raw_env *env;
 	const struct rn_proto *f;
-	struct rn_call_writer *w;
+	struct rn_buf *out;
 	uint64_t head; /* the first word */
 	uint32_t slot, hole;
 	uint32_t comm;      /* what ranks are of; 0: the world */
@@ -41,16 +41,16 @@ struct walk {
 
 static void put_name(struct walk *c, const char *s)
 {
-	rn_call_text(c->w, RN_V_NAME, s, strlen(s));
+	rn_call_text(c->out, RN_V_NAME, s, strlen(s));
 }
 
 static bool put_absent(struct walk *c, uint64_t v)
 {
 	if (!rn_raw_is_absent(v))
 		return false;
-	rn_call_const(c->w, v == RN_RAW_UNSET  ? RN_WORD_unset
-			    : v == RN_RAW_NULL ? RN_WORD_NULL
-					       : RN_WORD_nothing);
+	rn_call_const(c->out, v == RN_RAW_UNSET  ? RN_WORD_unset
+			      : v == RN_RAW_NULL ? RN_WORD_NULL
+						 : RN_WORD_nothing);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static void put_in(struct walk *c, uint32_t comm)
 	const char *name = comm_or_world(c, comm);
 
 	if (strcmp(name, c->name) != 0)
-		rn_call_in(c->w, name, strlen(name));
+		rn_call_in(c->out, name, strlen(name));
 }
 
 /* How number i of the call is written. In a call that is cut, the list may have other numbers. */
@@ -127,7 +127,7 @@ static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
 
 	if (named || (s.kind != RN_V_INT && s.kind != RN_V_VARIES))
 		put_in(c, comm);
-	rn_call_num(c->w, s.kind, s.number);
+	rn_call_num(c->out, s.kind, s.number);
 }
 
 /* Constants that are bits, by name, joined: MPI_MODE_CREATE|MPI_MODE_RDWR. Bits that have none come
@@ -152,9 +152,9 @@ static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%#llx", n ? "|" : "",
 				      (unsigned long long)rest);
 	if (n)
-		rn_call_text(c->w, RN_V_NAME, text, n);
+		rn_call_text(c->out, RN_V_NAME, text, n);
 	else
-		rn_call_num(c->w, RN_V_INT, 0);
+		rn_call_num(c->out, RN_V_INT, 0);
 }
 
 static bool is_hole(const struct walk *c, uint64_t raw)
@@ -169,7 +169,7 @@ static void put_hole(struct walk *c, enum rn_param_kind kind)
 
 	if (form != RN_ELASTIC_INT || (kind == RN_K_rank && c->win))
 		put_in(c, c->comm);
-	rn_call_elastic(c->w, form, c->env->like);
+	rn_call_elastic(c->out, form, c->env->like);
 }
 
 static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
@@ -183,25 +183,25 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 		return;
 	}
 	if (RN_RAW_IS_SAME(raw) && c->env->elastic) {
-		rn_call_elastic_same(c->w, c->env->like, RN_RAW_SAME_AS(raw));
+		rn_call_elastic_same(c->out, c->env->like, RN_RAW_SAME_AS(raw));
 		return;
 	}
 	if (kind == RN_K_fint) {
-		rn_call_const(c->w, RN_WORD_fint);
+		rn_call_const(c->out, RN_WORD_fint);
 	} else if (kind == RN_K_amode || kind == RN_K_assert) {
 		put_bits(c, kind, raw);
 	} else if (kind == RN_K_int) {
-		rn_call_num(c->w, RN_V_INT, v);
+		rn_call_num(c->out, RN_V_INT, v);
 	} else if (kind == RN_K_errcode && v == 0) {
-		rn_call_num(c->w, RN_V_INT, 0);
+		rn_call_num(c->out, RN_V_INT, 0);
 	} else if ((word = constant(c, kind, v)) >= 0) {
-		rn_call_const(c->w, (uint32_t)word);
+		rn_call_const(c->out, (uint32_t)word);
 	} else if (kind == RN_K_rank) {
 		put_slot(c, v, c->comm, c->win);
 	} else if (kind == RN_K_vary || kind == RN_K_color) {
 		put_slot(c, v, c->comm, false);
 	} else {
-		rn_call_num(c->w, RN_V_INT, v);
+		rn_call_num(c->out, RN_V_INT, v);
 	}
 }
 
@@ -239,11 +239,11 @@ static void put_handle(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 	if (put_absent(c, raw))
 		return;
 	if (v & 1)
-		rn_call_const(c->w, v >> 1);
+		rn_call_const(c->out, v >> 1);
 	else if (kind == RN_K_comm)
 		put_name(c, comm_name(c, v));
 	else
-		rn_call_object(c->w, class_word(kind), v >> 1);
+		rn_call_object(c->out, class_word(kind), v >> 1);
 }
 
 static uint32_t memory_word(uint32_t cls)
@@ -300,23 +300,23 @@ static void put_place(struct walk *c, uint64_t head, uint64_t disp)
 	if (hole && cls < RN_RAW_CLASS_INT)
 		next_hole(c, false, 0);
 	if (cls == RN_RAW_CLASS_CONST) {
-		rn_call_const(c->w, id);
+		rn_call_const(c->out, id);
 	} else if (cls == RN_RAW_CLASS_INT && hole) {
 		put_hole(c, RN_K_int);
 	} else if (cls == RN_RAW_CLASS_INT) {
-		rn_call_num(c->w, RN_V_INT, (int64_t)disp);
+		rn_call_num(c->out, RN_V_INT, (int64_t)disp);
 	} else if (cls >= RN_MEM_GPU || cls == RN_MEM_STATIC) {
 		n = place_text(c, cls, id, text);
 		if (hole) {
-			rn_call_elastic_name(c->w, c->env->like, text, n);
+			rn_call_elastic_name(c->out, c->env->like, text, n);
 		} else {
 			snprintf(text + n, sizeof(text) - n, "%+lld", (long long)disp);
 			put_name(c, text);
 		}
 	} else if (hole) {
-		rn_call_elastic_place(c->w, c->env->like, memory_word(cls), id);
+		rn_call_elastic_place(c->out, c->env->like, memory_word(cls), id);
 	} else {
-		rn_call_place(c->w, memory_word(cls), id, (int64_t)disp);
+		rn_call_place(c->out, memory_word(cls), id, (int64_t)disp);
 	}
 }
 
@@ -329,9 +329,9 @@ static void put_string(struct walk *c, uint64_t raw)
 		return;
 	s = element(c->env->texts, raw, &n);
 	if (c->env->most && n > c->env->most)
-		rn_call_const(c->w, RN_WORD_unset);
+		rn_call_const(c->out, RN_WORD_unset);
 	else
-		rn_call_text(c->w, RN_V_STRING, s, n);
+		rn_call_text(c->out, RN_V_STRING, s, n);
 }
 
 /* ---- requests and statuses ---- */
@@ -344,14 +344,14 @@ static void put_request(struct walk *c, uint64_t raw)
 	if (put_absent(c, raw))
 		return;
 	if (raw == 0) {
-		rn_call_const(c->w, (uint32_t)constant(c, RN_K_request, 0));
+		rn_call_const(c->out, (uint32_t)constant(c, RN_K_request, 0));
 	} else if (raw == 1) {
 		put_name(c, "request:?");
 	} else if (stream) {
 		snprintf(text, sizeof(text), "request:%u.%u.%u", stream - 1, shape, slot);
 		put_name(c, text);
 	} else {
-		rn_call_place(c->w, raw & RN_RAW_GONE ? RN_WORD_request_gone : RN_WORD_request,
+		rn_call_place(c->out, raw & RN_RAW_GONE ? RN_WORD_request_gone : RN_WORD_request,
 			      shape, slot);
 	}
 }
@@ -360,7 +360,7 @@ static void put_request(struct walk *c, uint64_t raw)
 static void put_created(struct walk *c, uint64_t raw)
 {
 	if (raw && !rn_raw_is_absent(raw))
-		rn_call_const(c->w, RN_WORD_request_new);
+		rn_call_const(c->out, RN_WORD_request_new);
 	else
 		put_request(c, raw);
 }
@@ -380,7 +380,7 @@ static void put_status(struct walk *c, uint64_t head)
 		c->comm = comm;
 		c->name = comm_or_world(c, comm);
 	}
-	rn_call_status(c->w, form);
+	rn_call_status(c->out, form);
 }
 
 static void end_status(struct walk *c)
@@ -394,9 +394,9 @@ static void end_status(struct walk *c)
 static void put_list(struct walk *c, uint64_t head)
 {
 	if ((head & 3) == RN_RAW_NAMED)
-		rn_call_const(c->w, (uint32_t)(head >> 2));
+		rn_call_const(c->out, (uint32_t)(head >> 2));
 	else if ((head & 3) == RN_RAW_HERE)
-		rn_call_list(c->w, head >> 2);
+		rn_call_list(c->out, head >> 2);
 }
 
 static rn_raw_fn put_part;
@@ -408,10 +408,10 @@ static void put_array(struct walk *c, enum rn_param_kind kind, uint64_t head, ui
 	size_t len;
 
 	if (c->env->most && n > c->env->most && (head & 3) == RN_RAW_BLOB) {
-		rn_call_const(c->w, RN_WORD_unset);
+		rn_call_const(c->out, RN_WORD_unset);
 		return;
 	}
-	rn_call_list(c->w, n);
+	rn_call_list(c->out, n);
 	blob = element(c->env->blobs, id, &len);
 	/* The visitor changes nothing. */
 	c->bad |= !rn_raw_visit_blob((uint64_t *)(uintptr_t)blob, len / sizeof(*blob), kind, n,
@@ -455,7 +455,7 @@ static void put_stack(struct walk *c, uint32_t site)
 	size_t len;
 	const char *bytes = rn_process_stack(c->env->process, site, &len);
 
-	rn_call_text(c->w, RN_V_STRING, bytes, len);
+	rn_call_text(c->out, RN_V_STRING, bytes, len);
 }
 
 /* A hole, and what may stand in it. */
@@ -471,7 +471,7 @@ static void put_alike(struct walk *c, uint64_t raw)
 		return;
 	}
 	c->bad |= !c->env->stack;
-	rn_call_elastic_stack(c->w, c->env->like, c->env->stacks);
+	rn_call_elastic_stack(c->out, c->env->like, c->env->stacks);
 	for (uint32_t i = 0; i < c->env->stacks; i++)
 		put_stack(c, c->env->stack[i]);
 }
@@ -494,7 +494,7 @@ static void put_ret(struct walk *c, uint64_t raw)
 	else if (c->f->ret == RN_RET_seconds)
 		put_seconds(c, raw);
 	else
-		rn_call_const(c->w, RN_WORD_nothing);
+		rn_call_const(c->out, RN_WORD_nothing);
 }
 
 /* ---- a call ---- */
@@ -503,7 +503,7 @@ static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, 
 {
 	struct walk *c = arg;
 
-	if (c->bad)
+	if (c->bad || c->out->len > RN_CALL_BYTES_MAX)
 		return;
 	switch (part) {
 	case RN_RAW_NUMBER:
@@ -531,7 +531,7 @@ static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, 
 		end_status(c);
 		break;
 	case RN_RAW_TRIPLE:
-		rn_call_list(c->w, 3);
+		rn_call_list(c->out, 3);
 		break;
 	case RN_RAW_LIST:
 		put_list(c, *w);
@@ -547,19 +547,21 @@ static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, 
 	}
 }
 
-int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
-		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len)
+int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n, struct rn_buf *out)
 {
-	struct walk c = { .env = env, .w = w, .head = words[0], .name = WORLD };
+	struct walk c = { .env = env, .out = out, .head = words[0], .name = WORLD };
 	uint64_t *all = (uint64_t *)(uintptr_t)words; /* the visitors change nothing */
 	size_t used = 0;
+	bool fits;
 
 	c.f = &rn_mpi_protos[RN_RAW_FUNCTION(words[0])];
 	rn_raw_visit(all, n, find_comm, &c, NULL);
-	rn_call_begin(w, buf, cap, RN_RAW_FUNCTION(words[0]));
-	if (!rn_raw_visit(all, n, put_part, &c, &used) || used != n || !c.returned || c.bad)
-		return RN_E_ARG;
-	if (!(words[0] & RN_RAW_ALIKE) && RN_RAW_SITE(words[0]))
+	rn_buf_clear(out);
+	rn_buf_u64(out, RN_RAW_FUNCTION(words[0]));
+	fits = rn_raw_visit(all, n, put_part, &c, &used) && used == n && c.returned && !c.bad;
+	if (fits && !(words[0] & RN_RAW_ALIKE) && RN_RAW_SITE(words[0]))
 		put_stack(&c, RN_RAW_SITE(words[0]));
-	return rn_call_done(w, len);
+	if (out->len > RN_CALL_BYTES_MAX)
+		return RN_E_RANGE;
+	return fits ? rn_buf_status(out) : RN_E_ARG;
 }

@@ -225,8 +225,8 @@ struct rn_raw_env {
 };
 
 /*
- * Writes words[0..n), function first, as a signature. Returns RN_OK, or RN_E_RANGE if the words do
- * not fit.
+ * Replaces the contents of `out` by words[0..n), function first, as a signature. Returns RN_OK,
+ * RN_E_NOMEM, RN_E_ARG if the words do not make sense, or RN_E_RANGE if the signature is too long.
  *
  * Two calls of one stream that create requests have equal bytes if and only if they have equal
  * words. Requests are named after the signature that created them (doc/format.md, 8.5): the tracer
@@ -234,7 +234,6 @@ struct rn_raw_env {
  * therefore have a unique name: the process table has different names for different ids, and
  * the id of a window or message implies its communicator (trace/handles.c).
  */
-int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n,
-		 struct rn_call_writer *w, unsigned char *buf, size_t cap, size_t *len);
+int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n, struct rn_buf *out);
 
 #endif

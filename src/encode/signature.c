@@ -4,10 +4,8 @@
 #include <assert.h>
 
 #include "base/bisect.h"
-#include "base/buf.h"
 
 _Static_assert((unsigned)RN_ELASTIC_FORMS == RN_ELASTIC_STEP, "no number is without a form");
-#define VALUE_MAX (1 + 3 * RN_VARINT_MAX) /* bytes of a number, an object or a place */
 
 static bool has_word(const struct rn_value *v)
 {
@@ -158,21 +156,13 @@ uint64_t rn_value_parts(const struct rn_value *v)
 
 void rn_value_write(const struct rn_value *v, struct rn_buf *out)
 {
-	struct rn_call_writer w = { .p = rn_buf_reserve(out, VALUE_MAX) };
-
-	if (!w.p)
-		return;
 	assert(v->kind == RN_V_OBJECT || v->kind == RN_V_PLACE || rn_value_is_number(v));
-	w.beg = w.p;
-	w.end = w.p + VALUE_MAX;
 	if (v->kind == RN_V_OBJECT)
-		rn_call_object(&w, (uint32_t)v->word, v->id);
+		rn_call_object(out, v->word, v->id);
 	else if (v->kind == RN_V_PLACE)
-		rn_call_place(&w, (uint32_t)v->word, v->id, v->num);
+		rn_call_place(out, v->word, v->id, v->num);
 	else
-		rn_call_num(&w, v->kind, v->num);
-	assert(!w.full);
-	out->len += (size_t)(w.p - w.beg);
+		rn_call_num(out, v->kind, v->num);
 }
 
 uint32_t rn_func_values(const struct rn_func *f)

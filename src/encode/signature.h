@@ -29,9 +29,8 @@
  * per program, the same on all ranks; what a trace uses of it is stored there, which so explains
  * itself. A blocking send so takes about 15 bytes.
  *
- * Writing goes into a fixed buffer of the caller and is inline, because it happens once per traced
- * call: constant texts become a few stores. No allocation. Reading trusts no byte. On disk:
- * doc/format.md.
+ * Writing goes into a buffer (base/buf.h), of which the caller looks at the status. Reading trusts
+ * no byte. On disk: doc/format.md.
  */
 #ifndef RN_ENCODE_SIGNATURE_H
 #define RN_ENCODE_SIGNATURE_H
@@ -41,16 +40,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
-
-struct rn_buf;
 
 #define RN_CALL_PARAMS_MAX 64
 #define RN_CALL_VALUES_MAX (2 * RN_CALL_PARAMS_MAX + 1)
 #define RN_CALL_DEPTH_MAX  8                 /* lists in lists */
 #define RN_CALL_BYTES_MAX  ((size_t)1 << 24) /* of any signature, as the format has it */
-#define RN_CALL_BUFFER     4096              /* a buffer for writing one; may be larger */
 
 /* Where a parameter's value comes from: the program, the call, or first one and then the other. */
 enum rn_dir { RN_DIR_IN, RN_DIR_OUT, RN_DIR_BOTH, RN_DIRS };
@@ -128,156 +125,100 @@ enum rn_elastic {
 
 #define RN_CALL_SMALL 15u /* first number that does not fit into the head byte */
 
-/* Appending to a signature. An overlong call sets `full`, ignores what comes after, and is refused
- * as a whole by rn_call_end. */
-struct rn_call_writer {
-	unsigned char *p, *beg, *end;
-	bool full;
-};
+/* Appending values to a signature, which begins with the number of the function. */
 
-static inline bool rn_call_room(struct rn_call_writer *w, size_t n)
+static inline void rn_call_head(struct rn_buf *out, enum rn_value_kind kind, uint64_t v)
 {
-	if ((size_t)(w->end - w->p) >= n)
-		return true;
-	w->full = true;
-	w->end = w->p;
-	return false;
-}
+	uint64_t small = v < RN_CALL_SMALL ? v : RN_CALL_SMALL;
 
-static inline unsigned char *rn_call_head(unsigned char *p, enum rn_value_kind kind, uint64_t v)
-{
-	if (v < RN_CALL_SMALL) {
-		*p++ = (unsigned char)((unsigned)v << 4 | (unsigned)kind);
-		return p;
-	}
-	*p++ = (unsigned char)(RN_CALL_SMALL << 4 | (unsigned)kind);
-	return rn_varint_put(p, v - RN_CALL_SMALL);
-}
-
-static inline void rn_call_begin(struct rn_call_writer *w, unsigned char *buf, size_t cap,
-				 uint32_t func)
-{
-	*w = (struct rn_call_writer){ buf, buf, buf + cap, false };
-	if (rn_call_room(w, RN_VARINT_MAX))
-		w->p = rn_varint_put(w->p, func);
+	rn_buf_byte(out, (unsigned char)(small << 4 | kind));
+	if (v >= RN_CALL_SMALL)
+		rn_buf_u64(out, v - RN_CALL_SMALL);
 }
 
 /* One of the four kinds that are numbers. */
-static inline void rn_call_num(struct rn_call_writer *w, enum rn_value_kind kind, int64_t v)
+static inline void rn_call_num(struct rn_buf *out, enum rn_value_kind kind, int64_t v)
 {
-	if (rn_call_room(w, 1 + RN_VARINT_MAX))
-		w->p = rn_call_head(w->p, kind, rn_zigzag(v));
+	rn_call_head(out, kind, rn_zigzag(v));
 }
 
-static inline void rn_call_const(struct rn_call_writer *w, uint32_t word)
+static inline void rn_call_const(struct rn_buf *out, uint64_t word)
 {
-	if (rn_call_room(w, 1 + RN_VARINT_MAX))
-		w->p = rn_call_head(w->p, RN_V_CONST, word);
+	rn_call_head(out, RN_V_CONST, word);
 }
 
-static inline void rn_call_object(struct rn_call_writer *w, uint32_t word, uint64_t id)
+static inline void rn_call_object(struct rn_buf *out, uint64_t word, uint64_t id)
 {
-	if (rn_call_room(w, 1 + 2 * RN_VARINT_MAX))
-		w->p = rn_varint_put(rn_call_head(w->p, RN_V_OBJECT, word), id);
+	rn_call_head(out, RN_V_OBJECT, word);
+	rn_buf_u64(out, id);
 }
 
-static inline void rn_call_place(struct rn_call_writer *w, uint32_t word, uint64_t id, int64_t disp)
+static inline void rn_call_place(struct rn_buf *out, uint64_t word, uint64_t id, int64_t disp)
 {
-	if (!rn_call_room(w, 1 + 3 * RN_VARINT_MAX))
-		return;
-	w->p = rn_varint_put(rn_call_head(w->p, RN_V_PLACE, word), id);
-	w->p = rn_varint_put(w->p, rn_zigzag(disp));
+	rn_call_head(out, RN_V_PLACE, word);
+	rn_buf_u64(out, id);
+	rn_buf_i64(out, disp);
 }
 
 /* A name or a string of n bytes. */
-static inline void rn_call_text(struct rn_call_writer *w, enum rn_value_kind kind, const char *s,
+static inline void rn_call_text(struct rn_buf *out, enum rn_value_kind kind, const char *s,
 				size_t n)
 {
-	if (n > RN_CALL_BYTES_MAX || !rn_call_room(w, 1 + RN_VARINT_MAX + n)) {
-		w->full = true;
-		return;
-	}
-	w->p = rn_call_head(w->p, kind, n);
-	memcpy(w->p, s, n);
-	w->p += n;
+	rn_call_head(out, kind, n);
+	rn_buf_add(out, s, n);
 }
 
 /* A number of the series; `like` is 0 for the first of signatures that are alike. */
-static inline void rn_call_elastic(struct rn_call_writer *w, enum rn_elastic form, uint32_t like)
+static inline void rn_call_elastic(struct rn_buf *out, enum rn_elastic form, uint32_t like)
 {
-	if (rn_call_room(w, 1 + RN_VARINT_MAX))
-		w->p = rn_call_head(w->p, RN_V_ELASTIC,
-				    (uint64_t)form + (uint64_t)like * RN_ELASTIC_STEP);
+	rn_call_head(out, RN_V_ELASTIC, (uint64_t)form + (uint64_t)like * RN_ELASTIC_STEP);
 }
 
-static inline void rn_call_elastic_place(struct rn_call_writer *w, uint32_t like, uint32_t word,
+static inline void rn_call_elastic_place(struct rn_buf *out, uint32_t like, uint32_t word,
 					 uint64_t id)
 {
-	rn_call_elastic(w, RN_ELASTIC_PLACE, like);
-	if (rn_call_room(w, 2 * RN_VARINT_MAX))
-		w->p = rn_varint_put(rn_varint_put(w->p, word), id);
+	rn_call_elastic(out, RN_ELASTIC_PLACE, like);
+	rn_buf_u64(out, word);
+	rn_buf_u64(out, id);
 }
 
 /* Again the number of that hole, which is a number as it is. */
-static inline void rn_call_elastic_same(struct rn_call_writer *w, uint32_t like, uint32_t hole)
+static inline void rn_call_elastic_same(struct rn_buf *out, uint32_t like, uint32_t hole)
 {
-	rn_call_elastic(w, RN_ELASTIC_SAME, like);
-	if (rn_call_room(w, RN_VARINT_MAX))
-		w->p = rn_varint_put(w->p, hole);
+	rn_call_elastic(out, RN_ELASTIC_SAME, like);
+	rn_buf_u64(out, hole);
 }
 
 /* One of the next n values, which are stacks. */
-static inline void rn_call_elastic_stack(struct rn_call_writer *w, uint32_t like, uint32_t n)
+static inline void rn_call_elastic_stack(struct rn_buf *out, uint32_t like, uint32_t n)
 {
-	rn_call_elastic(w, RN_ELASTIC_STACK, like);
-	if (rn_call_room(w, RN_VARINT_MAX))
-		w->p = rn_varint_put(w->p, n);
+	rn_call_elastic(out, RN_ELASTIC_STACK, like);
+	rn_buf_u64(out, n);
 }
 
-static inline void rn_call_elastic_name(struct rn_call_writer *w, uint32_t like, const char *s,
-					size_t n)
+static inline void rn_call_elastic_name(struct rn_buf *out, uint32_t like, const char *s, size_t n)
 {
-	rn_call_elastic(w, RN_ELASTIC_NAME, like);
-	if (!rn_call_room(w, RN_VARINT_MAX + n))
-		return;
-	w->p = rn_varint_put(w->p, n);
-	memcpy(w->p, s, n);
-	w->p += n;
+	rn_call_elastic(out, RN_ELASTIC_NAME, like);
+	rn_buf_u64(out, n);
+	rn_buf_add(out, s, n);
 }
 
 /* Begins a list: the next n values are its elements. */
-static inline void rn_call_list(struct rn_call_writer *w, uint64_t n)
+static inline void rn_call_list(struct rn_buf *out, uint64_t n)
 {
-	if (rn_call_room(w, 1 + RN_VARINT_MAX))
-		w->p = rn_call_head(w->p, RN_V_LIST, n);
+	rn_call_head(out, RN_V_LIST, n);
 }
 
 /* The communicator whose ranks the next value, a number or a status, is about. */
-static inline void rn_call_in(struct rn_call_writer *w, const char *name, size_t n)
+static inline void rn_call_in(struct rn_buf *out, const char *name, size_t n)
 {
-	rn_call_text(w, RN_V_IN, name, n);
+	rn_call_text(out, RN_V_IN, name, n);
 }
 
 /* Begins a status: the next 5, 2 or 0 values are its fields. */
-static inline void rn_call_status(struct rn_call_writer *w, enum rn_status_form form)
+static inline void rn_call_status(struct rn_buf *out, enum rn_status_form form)
 {
-	if (rn_call_room(w, 1))
-		w->p = rn_call_head(w->p, RN_V_STATUS, (uint64_t)form);
-}
-
-/* The length of the signature, whose return value has been written, or RN_E_RANGE when it did not
- * fit. */
-static inline int rn_call_done(struct rn_call_writer *w, size_t *len)
-{
-	*len = (size_t)(w->p - w->beg);
-	return w->full || *len > RN_CALL_BYTES_MAX ? RN_E_RANGE : RN_OK;
-}
-
-/* The same, with a number as the return value. Others are written as any value is. */
-static inline int rn_call_end(struct rn_call_writer *w, int64_t ret, size_t *len)
-{
-	rn_call_num(w, RN_V_INT, ret);
-	return rn_call_done(w, len);
+	rn_call_head(out, RN_V_STATUS, (uint64_t)form);
 }
 
 struct rn_value {

@@ -18,16 +18,13 @@
 #include "model/elastic_values.h"
 #include "series/units.h"
 
-#include <stdlib.h>
-
 struct writer {
 	const struct rn_stream_calls *of;
 	struct rn_raw_numbers numbers;
 	uint64_t key;                     /* of the call, when its numbers are being written */
 	const struct rn_choices *choices; /* NULL: the numbers are being collected */
 	struct rn_comms *tables;
-	unsigned char *buf;
-	size_t cap, len;
+	struct rn_buf buf;
 	const struct rn_holes *holes; /* of the call; NULL: none */
 	const struct rn_alike *alike;
 	const struct rn_stack_cluster *stacks; /* that it was made from; NULL: one */
@@ -197,7 +194,6 @@ static int write_words(struct writer *x, const uint64_t *words, size_t n)
 				  .numbers = &x->numbers,
 				  .elastic = x->holes || x->plain,
 				  .like = x->like };
-	struct rn_call_writer w;
 	int rc;
 
 	x->numbers.mode = x->plain ? RN_RAW_PLAIN : x->choices ? RN_RAW_EXPRESS : RN_RAW_COLLECT;
@@ -207,21 +203,13 @@ static int write_words(struct writer *x, const uint64_t *words, size_t n)
 		env.stack = x->stacks->stack;
 		env.stacks = x->stacks->n;
 	}
-	for (;;) {
-		rc = rn_raw_write(&env, words, n, &w, x->buf, x->cap, &x->len);
-		if (rc != RN_E_RANGE || env.most)
-			return rc;
-		if (x->cap >= RN_CALL_BYTES_MAX) {
-			env.most = MOST;
-			x->cut = true;
-			continue;
-		}
-		free(x->buf);
-		x->cap *= 16;
-		x->buf = malloc(x->cap);
-		if (!x->buf)
-			return RN_E_NOMEM;
+	rc = rn_raw_write(&env, words, n, &x->buf);
+	if (rc == RN_E_RANGE) {
+		env.most = MOST;
+		x->cut = true;
+		rc = rn_raw_write(&env, words, n, &x->buf);
 	}
+	return rc;
 }
 
 /* The words of call i. Of one that makes no sense there is nothing but a function. */
@@ -267,22 +255,20 @@ static int collect(struct writer *x, uint32_t i)
 	x->holes = rn_holes_of(x->of->holes, i);
 	rc = write_call(x, i);
 	if (rc == RN_OK)
-		x->key = rn_hash(x->buf, x->len);
+		x->key = rn_hash(x->buf.data, x->buf.len);
 	return rc;
 }
 
-static bool begin(struct writer *x, const struct rn_stream_calls *c)
+static void begin(struct writer *x, const struct rn_stream_calls *c)
 {
-	*x = (struct writer){ .of = c, .cap = 65536 };
+	*x = (struct writer){ .of = c };
 	rn_arena_init(&x->mem, SIZE_MAX);
 	rn_arena_init(&x->scratch, SIZE_MAX);
-	x->buf = malloc(x->cap);
-	return x->buf != NULL;
 }
 
 static void end(struct writer *x)
 {
-	free(x->buf);
+	rn_buf_free(&x->buf);
 	rn_arena_free(&x->mem);
 	rn_arena_free(&x->scratch);
 }
@@ -290,8 +276,9 @@ static void end(struct writer *x)
 int rn_canonical_collect(const struct rn_stream_calls *c, struct rn_peers *p)
 {
 	struct writer x;
-	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
+	int rc = RN_OK;
 
+	begin(&x, c);
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
 		rc = collect(&x, i);
 		for (uint32_t k = 0; k < x.numbers.slots && rc == RN_OK; k++) {
@@ -317,12 +304,11 @@ int rn_canonical_one(const struct rn_stream_calls *c, const uint64_t *words, siz
 
 	if (n == 0 || RN_RAW_FUNCTION(words[0]) >= rn_mpi_vocab.funcs)
 		return RN_E_ARG;
-	if (!begin(&x, c))
-		return RN_E_NOMEM;
+	begin(&x, c);
 	x.plain = true;
 	rc = write_words(&x, words, n);
 	if (rc == RN_OK)
-		rn_buf_add(out, x.buf, x.len);
+		rn_buf_add(out, x.buf.data, x.buf.len);
 	end(&x);
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
@@ -344,9 +330,9 @@ static int write_for_good(struct writer *x, uint32_t i, const struct rn_canonica
 	do {
 		rc = write_call(x, i);
 		x->like++;
-	} while (rc == RN_OK && x->holes && rn_sigs_find(out->sigs, x->buf, x->len, &id));
+	} while (rc == RN_OK && x->holes && rn_sigs_find(out->sigs, x->buf.data, x->buf.len, &id));
 	if (rc == RN_OK)
-		rc = rn_sigs_intern(out->sigs, x->buf, x->len, &out->map[i]);
+		rc = rn_sigs_intern(out->sigs, x->buf.data, x->buf.len, &out->map[i]);
 	return rc == RN_OK ? add_values(x, out, out->map[i]) : rc;
 }
 
@@ -356,12 +342,12 @@ int rn_canonical_write(const struct rn_stream_calls *c, const struct rn_choices 
 	struct rn_arena mem;
 	struct rn_alike stacks;
 	struct writer x;
-	int rc = begin(&x, c) ? RN_OK : RN_E_NOMEM;
+	int rc;
 
+	begin(&x, c);
 	rn_arena_init(&mem, SIZE_MAX);
 	x.alike = &stacks;
-	if (rc == RN_OK)
-		rc = rn_alike_find(&stacks, &mem, c);
+	rc = rn_alike_find(&stacks, &mem, c);
 	for (uint32_t i = 0; i < rn_sigs_count(c->words) && rc == RN_OK; i++) {
 		rc = collect(&x, i);
 		x.choices = choices;

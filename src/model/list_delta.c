@@ -1,7 +1,6 @@
 /* list_delta.c - see list_delta.h. */
 #include "model/list_delta.h"
 
-#include "base/buf.h"
 #include "encode/signature.h"
 
 #define COLUMNS 8 /* values of an element that may be steps; a status in a communicator has 7 */
@@ -43,20 +42,13 @@ static void copy_from(struct pass *p, const unsigned char *from)
 static bool pack_value(struct pass *p, struct rn_value *before, struct rn_value *v)
 {
 	const unsigned char *from = p->in.p;
-	unsigned char *to;
-	uint64_t step;
 
 	if (!rn_call_value(&p->in, v))
 		return false;
-	if (!before || !step_between(before, v)) {
+	if (before && step_between(before, v))
+		rn_call_num(p->out, RN_STEPS_KIND, (int64_t)(last_number(v) - last_number(before)));
+	else
 		copy_from(p, from);
-		return true;
-	}
-	to = rn_buf_reserve(p->out, 1 + RN_VARINT_MAX);
-	step = rn_zigzag((int64_t)(last_number(v) - last_number(before)));
-	if (to)
-		p->out->len +=
-			(size_t)(rn_call_head(to, (enum rn_value_kind)RN_STEPS_KIND, step) - to);
 	return true;
 }
 

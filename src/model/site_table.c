@@ -55,15 +55,11 @@ int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, 
 static int take_stack(struct rn_site_tables *t, const struct rn_value *v, struct rn_buf *out)
 {
 	uint32_t number = 0;
-	unsigned char *p;
 	int rc =
 		v->kind == RN_V_STRING ? rn_site_tables_add(t, v->text, v->len, &number) : RN_E_ARG;
 
-	if (rc < 0)
-		return rc;
-	p = rn_buf_reserve(out, 1 + RN_VARINT_MAX);
-	if (p)
-		out->len += (size_t)(rn_call_head(p, RN_V_INT, rn_zigzag(number)) - p);
+	if (rc == RN_OK)
+		rn_call_num(out, RN_V_INT, number);
 	return rc;
 }
 

@@ -35,6 +35,7 @@
 #include "grammar/grammar.h"
 #include "identity/comm_table.h"
 #include "model/merged_streams.h"
+#include "call_writer.h"
 
 enum {
 	RICH_INIT,
@@ -182,9 +183,9 @@ struct rich_stream {
 		size_t len;
 	} shape[RICH_SHAPES_MAX];
 	unsigned shapes;
-	struct rn_call_writer w;
-	unsigned char sig[RN_CALL_BUFFER];
-	char line[RN_CALL_BUFFER], matched[RN_CALL_BUFFER];
+	struct rn_buf w;
+	unsigned char sig[CALL_BUFFER];
+	char line[CALL_BUFFER], matched[CALL_BUFFER];
 	rich_emit *emit;
 	void *arg;
 	int rc;
@@ -205,13 +206,13 @@ __attribute__((format(printf, 2, 3))) static inline void rich_say(char *to, cons
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(to + n, RN_CALL_BUFFER - n, fmt, ap);
+	vsnprintf(to + n, CALL_BUFFER - n, fmt, ap);
 	va_end(ap);
 }
 
 static inline void rich_begin(struct rich_stream *s, unsigned func)
 {
-	rn_call_begin(&s->w, s->sig, sizeof(s->sig), func);
+	call_begin(&s->w, s->sig, sizeof(s->sig), func);
 	s->line[0] = s->matched[0] = 0;
 	rich_say(s->line, "%" PRIu64, s->rank);
 	if (s->thread)
@@ -254,7 +255,7 @@ static inline void rich_site(struct rich_stream *s)
 	static const char *const module[] = { "m0", "m1", "m2" };
 	static struct rn_callsite site;
 	static unsigned char bytes[RN_CALLSITE_BYTES];
-	uint64_t frames = rn_hash(s->sig, (size_t)(s->w.p - s->w.beg)) % 4;
+	uint64_t frames = rn_hash(s->sig, s->w.len) % 4;
 
 	site.frames = site.modules = 0;
 	rich_say(s->line, frames ? " at " : " at ?");
@@ -280,7 +281,7 @@ static inline void rich_end(struct rich_stream *s)
 	if (s->r->sites)
 		rich_site(s);
 	rich_say(s->line, "\n");
-	rc = rn_call_done(&s->w, &len);
+	rc = call_done(&s->w, &len);
 	rich_settle(s, len);
 	if (rc == RN_OK && s->rc == RN_OK)
 		rc = s->emit(s->arg, s->sig, len, s->line, s->back);
@@ -292,7 +293,7 @@ static inline void rich_end(struct rich_stream *s)
 static inline void rich_end_marker(struct rich_stream *s)
 {
 	size_t len;
-	int rc = rn_call_end(&s->w, 0, &len);
+	int rc = call_end(&s->w, 0, &len);
 
 	if (rc == RN_OK && s->rc == RN_OK)
 		rc = s->emit(s->arg, s->sig, len, "", 0);
@@ -302,7 +303,7 @@ static inline void rich_end_marker(struct rich_stream *s)
 
 static inline void rich_mark(struct rich_stream *s, unsigned func)
 {
-	rn_call_begin(&s->w, s->sig, sizeof(s->sig), func);
+	call_begin(&s->w, s->sig, sizeof(s->sig), func);
 	rich_end_marker(s);
 }
 
@@ -458,7 +459,7 @@ static inline void rich_wait(struct rich_stream *s, uint64_t x, uint64_t y)
 static inline void rich_waitall(struct rich_stream *s, uint64_t x, uint64_t y)
 {
 	unsigned n = s->lives < 6 ? s->lives : 6, known = 0;
-	char line[RN_CALL_BUFFER], matched[RN_CALL_BUFFER] = "[";
+	char line[CALL_BUFFER], matched[CALL_BUFFER] = "[";
 
 	(void)y;
 	rich_begin(s, RICH_WAITALL);
@@ -579,7 +580,7 @@ static inline void rich_ended(struct rich_stream *s, uint64_t x, uint64_t y)
 	(void)y;
 	if (!s->lives)
 		return;
-	rn_call_begin(&s->w, s->sig, sizeof(s->sig), RICH_ENDED);
+	call_begin(&s->w, s->sig, sizeof(s->sig), RICH_ENDED);
 	rn_call_place(&s->w, RICH_W_GONE, s->live[i].shape, s->live[i].slot);
 	rich_end_marker(s);
 	rich_forget(s, i);
@@ -588,7 +589,7 @@ static inline void rich_ended(struct rich_stream *s, uint64_t x, uint64_t y)
 /* The calls that follow were made by another thread. With a flaw, the lineage is not an integer. */
 static inline void rich_thread(struct rich_stream *s, uint32_t function, int64_t lineage)
 {
-	rn_call_begin(&s->w, s->sig, sizeof(s->sig), function);
+	call_begin(&s->w, s->sig, sizeof(s->sig), function);
 	if (lineage < 0)
 		rn_call_const(&s->w, RICH_W_NULL);
 	else

@@ -38,6 +38,7 @@
 #include "model/merged_streams.h"
 #include "model/payload.h"
 #include "tap.h"
+#include "call_writer.h"
 
 #define SCRIPT_NAMES  26
 #define SCRIPT_SHAPES 64
@@ -52,7 +53,7 @@ struct script {
 	int shapes;
 	int made;       /* by the call that is being written; -1: none */
 	unsigned going; /* bits */
-	struct rn_call_writer w;
+	struct rn_buf w;
 };
 
 static inline uint32_t script_word(const char *text, size_t n)
@@ -134,7 +135,7 @@ static inline const char *script_value(struct script *s, const char *p, bool is_
 
 static inline void script_list(struct script *s, const char *p)
 {
-	struct rn_call_writer head = s->w;
+	struct rn_buf head = s->w;
 	uint64_t n = 0;
 
 	/* The number of elements comes first, and takes a byte. */
@@ -219,7 +220,7 @@ static inline size_t script_call(struct script *s, const char *line, unsigned ch
 	const char *ret = script_find(line, "ret");
 	size_t len = 0;
 
-	rn_call_begin(&s->w, sig, cap, f->number);
+	call_begin(&s->w, sig, cap, f->number);
 	for (int out = 0; out < 2; out++)
 		for (uint32_t i = 0; i < f->nparams; i++)
 			if (rn_func_dir(f, i) == RN_DIR_BOTH ||
@@ -229,7 +230,7 @@ static inline size_t script_call(struct script *s, const char *line, unsigned ch
 		script_value(s, ret, false);
 	else
 		rn_call_num(&s->w, RN_V_INT, 0);
-	CHECK(rn_call_done(&s->w, &len) == RN_OK);
+	CHECK(call_done(&s->w, &len) == RN_OK);
 	CHECK(rn_call_valid(sig, len, &rn_mpi_vocab));
 	script_settle(s, sig, len);
 	return len;

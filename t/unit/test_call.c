@@ -5,6 +5,7 @@
 
 #include "encode/signature.h"
 #include "encode/template.h"
+#include "call_writer.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
 
@@ -70,7 +71,7 @@ static void test_numbers(void)
 {
 	for (size_t i = 0; i < CORNERS; i++) {
 		for (enum rn_value_kind k = RN_V_INT; k < RN_V_KINDS; k++) {
-			struct rn_call_writer w;
+			struct rn_buf w;
 			struct rn_reader in;
 			struct rn_value v;
 			size_t len;
@@ -78,9 +79,9 @@ static void test_numbers(void)
 			if (k == RN_V_ELASTIC ||
 			    !rn_value_is_number(&(struct rn_value){ .kind = k }))
 				continue;
-			rn_call_begin(&w, buf, sizeof(buf), 1);
+			call_begin(&w, buf, sizeof(buf), 1);
 			rn_call_num(&w, k, corner[i]);
-			CHECK(rn_call_end(&w, corner[CORNERS - 1 - i], &len) == RN_OK);
+			CHECK(call_end(&w, corner[CORNERS - 1 - i], &len) == RN_OK);
 			CHECK(rn_call_valid(buf, len, &vocab));
 			in = rn_reader(buf, len);
 			CHECK(rn_get_u64(&in) == 1);
@@ -93,26 +94,26 @@ static void test_numbers(void)
 
 static size_t write_three(void)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
-	rn_call_begin(&w, buf, sizeof(buf), 7);
+	call_begin(&w, buf, sizeof(buf), 7);
 	rn_call_place(&w, 20, 1000, -64);
 	rn_call_list(&w, 3);
 	rn_call_object(&w, 1, UINT64_MAX);
 	rn_call_text(&w, RN_V_NAME, "comm:row", 8);
 	rn_call_list(&w, 0);
 	rn_call_text(&w, RN_V_STRING, "a\0 \"string\"", 11);
-	CHECK(rn_call_end(&w, -1, &len) == RN_OK);
+	CHECK(call_end(&w, -1, &len) == RN_OK);
 	return len;
 }
 
 static size_t write_ways(void)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
-	rn_call_begin(&w, buf, sizeof(buf), 9);
+	call_begin(&w, buf, sizeof(buf), 9);
 	rn_call_list(&w, 2);
 	rn_call_const(&w, 20);
 	rn_call_in(&w, "comm:world.7", 12);
@@ -125,7 +126,7 @@ static size_t write_ways(void)
 	rn_call_status(&w, RN_STATUS_MATCHED);
 	rn_call_num(&w, RN_V_XOR, 2);
 	rn_call_const(&w, 1);
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK && rn_call_valid(buf, len, &vocab));
+	CHECK(call_end(&w, 0, &len) == RN_OK && rn_call_valid(buf, len, &vocab));
 	return len;
 }
 
@@ -193,24 +194,24 @@ static void test_refused(void)
 }
 
 /* A signature of `far` around what fn writes is valid or not. */
-static bool valid_around(void (*fn)(struct rn_call_writer *w))
+static bool valid_around(void (*fn)(struct rn_buf *w))
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
-	rn_call_begin(&w, buf, sizeof(buf), 300);
+	call_begin(&w, buf, sizeof(buf), 300);
 	fn(&w);
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(call_end(&w, 0, &len) == RN_OK);
 	return rn_call_valid(buf, len, &vocab);
 }
 
-static void integers(struct rn_call_writer *w, unsigned n)
+static void integers(struct rn_buf *w, unsigned n)
 {
 	while (n--)
 		rn_call_num(w, RN_V_INT, n);
 }
 
-static void full_status(struct rn_call_writer *w)
+static void full_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_FULL);
 	rn_call_num(w, RN_V_RELMOD, -1);
@@ -218,36 +219,36 @@ static void full_status(struct rn_call_writer *w)
 	integers(w, 3);
 }
 
-static void matched_status(struct rn_call_writer *w)
+static void matched_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_MATCHED);
 	integers(w, 2);
 }
 
-static void unknown_status(struct rn_call_writer *w)
+static void unknown_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_NOTHING);
 }
 
-static void status_in(struct rn_call_writer *w)
+static void status_in(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:world.0", 12);
 	full_status(w);
 }
 
-static void number_in(struct rn_call_writer *w)
+static void number_in(struct rn_buf *w)
 {
 	rn_call_in(w, "MPI_COMM_WORLD", 14);
 	rn_call_num(w, RN_V_XOR, 1);
 }
 
-static void varying_in(struct rn_call_writer *w)
+static void varying_in(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:world.0", 12);
 	rn_call_num(w, RN_V_VARIES, 3);
 }
 
-static void varying_status(struct rn_call_writer *w)
+static void varying_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_MATCHED);
 	rn_call_num(w, RN_V_VARIES, 0);
@@ -255,7 +256,7 @@ static void varying_status(struct rn_call_writer *w)
 }
 
 /* As deep as can be: lists, and in the innermost one all that may be there. */
-static void deep_statuses(struct rn_call_writer *w)
+static void deep_statuses(struct rn_buf *w)
 {
 	for (unsigned i = 0; i < RN_CALL_DEPTH_MAX; i++)
 		rn_call_list(w, i == RN_CALL_DEPTH_MAX - 1 ? 5 : 1);
@@ -266,76 +267,76 @@ static void deep_statuses(struct rn_call_writer *w)
 	full_status(w);
 }
 
-static void short_status(struct rn_call_writer *w)
+static void short_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_FULL);
 	integers(w, 4);
 }
 
-static void fourth_form(struct rn_call_writer *w)
+static void fourth_form(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_FORMS);
 }
 
-static void text_in_status(struct rn_call_writer *w)
+static void text_in_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_MATCHED);
 	rn_call_text(w, RN_V_STRING, "a", 1);
 	integers(w, 1);
 }
 
-static void list_in_status(struct rn_call_writer *w)
+static void list_in_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_MATCHED);
 	rn_call_list(w, 0);
 	integers(w, 1);
 }
 
-static void in_in_status(struct rn_call_writer *w)
+static void in_in_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_MATCHED);
 	number_in(w);
 	integers(w, 1);
 }
 
-static void status_in_status(struct rn_call_writer *w)
+static void status_in_status(struct rn_buf *w)
 {
 	rn_call_status(w, RN_STATUS_MATCHED);
 	unknown_status(w);
 	integers(w, 1);
 }
 
-static void in_in(struct rn_call_writer *w)
+static void in_in(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:a", 6);
 	number_in(w);
 }
 
-static void list_in(struct rn_call_writer *w)
+static void list_in(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:a", 6);
 	rn_call_list(w, 0);
 }
 
-static void constant_in(struct rn_call_writer *w)
+static void constant_in(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:a", 6);
 	rn_call_const(w, 0);
 }
 
-static void in_nothing(struct rn_call_writer *w)
+static void in_nothing(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:", 5);
 	integers(w, 1);
 }
 
-static void in_something(struct rn_call_writer *w)
+static void in_something(struct rn_buf *w)
 {
 	rn_call_in(w, "win:3", 5);
 	integers(w, 1);
 }
 
-static void in_no_name(struct rn_call_writer *w)
+static void in_no_name(struct rn_buf *w)
 {
 	rn_call_in(w, "comm:a b", 8);
 	integers(w, 1);
@@ -343,11 +344,10 @@ static void in_no_name(struct rn_call_writer *w)
 
 static void test_parts(void)
 {
-	void (*const good[])(struct rn_call_writer *) = { full_status,    matched_status,
-							  unknown_status, status_in,
-							  number_in,      deep_statuses,
-							  varying_in,     varying_status };
-	void (*const bad[])(struct rn_call_writer *) = {
+	void (*const good[])(struct rn_buf *) = { full_status, matched_status, unknown_status,
+						  status_in,   number_in,      deep_statuses,
+						  varying_in,  varying_status };
+	void (*const bad[])(struct rn_buf *) = {
 		short_status, fourth_form,      text_in_status, list_in_status,
 		in_in_status, status_in_status, in_in,          list_in,
 		constant_in,  in_nothing,       in_something,   in_no_name,
@@ -365,25 +365,25 @@ static void test_parts(void)
 static void test_directions(void)
 {
 	for (unsigned n = 0; n < 7; n++) {
-		struct rn_call_writer w;
+		struct rn_buf w;
 		size_t len;
 
-		rn_call_begin(&w, buf, sizeof(buf), 9);
+		call_begin(&w, buf, sizeof(buf), 9);
 		integers(&w, n);
-		CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+		CHECK(call_end(&w, 0, &len) == RN_OK);
 		CHECK(rn_call_valid(buf, len, &vocab) == (n == 4 || n == 5));
 	}
 }
 
 static void test_returned(void)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
 	for (enum rn_value_kind kind = RN_V_INT; kind <= RN_V_XOR; kind++) {
-		rn_call_begin(&w, buf, sizeof(buf), 0);
+		call_begin(&w, buf, sizeof(buf), 0);
 		rn_call_num(&w, kind, 3);
-		CHECK(rn_call_done(&w, &len) == RN_OK);
+		CHECK(call_done(&w, &len) == RN_OK);
 		CHECK(rn_call_valid(buf, len, &vocab) == (kind == RN_V_INT));
 	}
 	CHECK(rn_call_valid("\x00\x17\x61", 3, &vocab)); /* a name */
@@ -400,14 +400,14 @@ static void test_returned(void)
 static void test_depth(void)
 {
 	for (unsigned depth = 0; depth <= RN_CALL_DEPTH_MAX + 1; depth++) {
-		struct rn_call_writer w;
+		struct rn_buf w;
 		size_t len;
 
-		rn_call_begin(&w, buf, sizeof(buf), 1);
+		call_begin(&w, buf, sizeof(buf), 1);
 		for (unsigned i = 0; i < depth; i++)
 			rn_call_list(&w, 1);
 		rn_call_num(&w, RN_V_INT, 5);
-		CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+		CHECK(call_end(&w, 0, &len) == RN_OK);
 		CHECK(rn_call_valid(buf, len, &vocab) == (depth <= RN_CALL_DEPTH_MAX));
 	}
 }
@@ -417,23 +417,23 @@ static void test_full(void)
 	static const char text[RN_CALL_BYTES_MAX + 1];
 
 	for (size_t cap = 0; cap < 200; cap++) {
-		struct rn_call_writer w;
+		struct rn_buf w;
 		size_t len;
 
 		memset(buf, 0xee, 256);
-		rn_call_begin(&w, buf, cap, 1);
+		call_begin(&w, buf, cap, 1);
 		rn_call_text(&w, RN_V_STRING, text, 100);
-		CHECK(rn_call_end(&w, 0, &len) == (cap >= 114 ? RN_OK : RN_E_RANGE));
+		CHECK(call_end(&w, 0, &len) == (cap >= 104 ? RN_OK : RN_E_RANGE));
 		CHECK(len <= cap && buf[cap] == 0xee);
 	}
 	for (size_t n = RN_CALL_BYTES_MAX - 8; n <= sizeof(text); n++) {
-		struct rn_call_writer w;
+		struct rn_buf w;
 		size_t len;
 		int rc;
 
-		rn_call_begin(&w, buf, sizeof(buf), 1);
+		call_begin(&w, buf, sizeof(buf), 1);
 		rn_call_text(&w, RN_V_STRING, text, n);
-		rc = rn_call_end(&w, 0, &len);
+		rc = call_end(&w, 0, &len);
 		CHECK(rc == (n + 7 <= RN_CALL_BYTES_MAX ? RN_OK : RN_E_RANGE));
 		CHECK(rc == RN_OK ? rn_call_valid(buf, len, &vocab) : true);
 	}

@@ -9,6 +9,7 @@
 #include "identity/comm_table.h"
 #include "read/call_text.h"
 #include "read/calls.h"
+#include "call_writer.h"
 
 #define PARAMS(...) ((const char *const[]){ __VA_ARGS__ })
 
@@ -29,8 +30,8 @@ static struct rn_comms *comms;
 static uint64_t thread;
 static bool inside; /* call 2 */
 
-static unsigned char bytes[RN_CALL_BUFFER];
-static struct rn_call_writer w;
+static unsigned char bytes[CALL_BUFFER];
+static struct rn_buf w;
 
 static struct rn_arena args_mem;
 
@@ -54,7 +55,7 @@ static void prints(int64_t ret, const char *text, const char *json)
 	struct rn_buf out = { 0 };
 	size_t len;
 
-	CHECK(rn_call_end(&w, ret, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+	CHECK(call_end(&w, ret, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
 	c.args = args_of(len, 5, 8);
 	rn_decode_text(&d, &c, &out);
 	rn_buf_byte(&out, 0);
@@ -71,7 +72,7 @@ static void prints(int64_t ret, const char *text, const char *json)
 
 static void begin(uint32_t func)
 {
-	rn_call_begin(&w, bytes, sizeof(bytes), func);
+	call_begin(&w, bytes, sizeof(bytes), func);
 }
 
 #define J(args, ret) "{\"rank\":5,\"seq\":3,\"call\":" args ",\"ret\":" ret "}\n"
@@ -324,7 +325,7 @@ static void returns(const char *text, const char *json)
 			 "0 0 g()%s\n{\"rank\":0,\"seq\":0,\"call\":\"g\",\"args\":{}%s}\n", text,
 			 json);
 
-	CHECK(rn_call_done(&w, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+	CHECK(call_done(&w, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
 	c.args = args_of(len, 0, 1);
 	rn_decode_text(&d, &c, &out);
 	rn_decode_json(&d, &c, &out);
@@ -431,7 +432,7 @@ static void test_no_memory(void)
 
 	begin(0);
 	rn_call_num(&w, RN_V_INT, 1);
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(call_end(&w, 0, &len) == RN_OK);
 	c.args = args_of(len, 0, 1);
 	rn_buf_fail_at(1);
 	rn_decode_json(&d, &c, &out);

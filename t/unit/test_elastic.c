@@ -20,6 +20,7 @@
 #include "read/call_text.h"
 #include "read/stream_printer.h"
 #include "read/trace.h"
+#include "call_writer.h"
 
 #define RANKS_MOST 6u
 #define CALLS_MOST 1500u
@@ -56,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void put_line(struct rn_buf *b, con
 }
 
 /* A parameter is a partner now, relative to the rank, and then a number. */
-static void write_call(struct rank *r, struct rn_call_writer *w, uint32_t func, uint32_t call,
+static void write_call(struct rank *r, struct rn_buf *w, uint32_t func, uint32_t call,
 		       uint64_t parameter)
 {
 	int64_t number = (int64_t)(parameter * (call % 5 == 0 ? 1000000 : 1));
@@ -79,16 +80,16 @@ static void write_call(struct rank *r, struct rn_call_writer *w, uint32_t func, 
 static void make_call(void *arg, uint32_t call, uint64_t parameter)
 {
 	struct rank *r = arg;
-	unsigned char buf[RN_CALL_BUFFER];
-	struct rn_call_writer w;
+	unsigned char buf[CALL_BUFFER];
+	struct rn_buf w;
 	uint32_t func = call % FUNCS, id = 0;
 	size_t len = 0;
 
-	rn_call_begin(&w, buf, sizeof(buf), func);
+	call_begin(&w, buf, sizeof(buf), func);
 	put_line(r->log, "%u %llu %s", r->rank, (unsigned long long)r->seq++, funcs[func].name);
 	write_call(r, &w, func, call, parameter);
 	put_line(r->log, " = 0\n");
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(call_end(&w, 0, &len) == RN_OK);
 	CHECK(rn_sigs_intern(r->sigs, buf, len, &id) == RN_OK);
 	CHECK(rn_grammar_append(r->g, id) == RN_OK);
 }

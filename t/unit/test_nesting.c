@@ -18,6 +18,7 @@
 #include "read/trace.h"
 #include "rules/rules.h"
 #include "series/units.h"
+#include "call_writer.h"
 
 static const struct rn_func funcs[] = { { 0, "f", (const char *const[]){ "x" }, 1, NULL },
 					{ 3, "rondo_enter", NULL, 0, NULL },
@@ -38,8 +39,8 @@ static struct rn_rules *rules;
 
 static void begin(void)
 {
-	unsigned char bytes[RN_CALL_BUFFER];
-	struct rn_call_writer w;
+	unsigned char bytes[CALL_BUFFER];
+	struct rn_buf w;
 	size_t len;
 	uint32_t id;
 
@@ -47,10 +48,10 @@ static void begin(void)
 	sigs = rn_sigs_new(&mem);
 	rules = rn_rules_new(&mem);
 	for (uint32_t i = 0; i < SIGS; i++) {
-		rn_call_begin(&w, bytes, sizeof(bytes), i < CALLS ? 0 : i - 1);
+		call_begin(&w, bytes, sizeof(bytes), i < CALLS ? 0 : i - 1);
 		if (i < CALLS)
 			rn_call_num(&w, RN_V_INT, i);
-		CHECK(rn_call_end(&w, 0, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+		CHECK(call_end(&w, 0, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
 		CHECK(rn_sigs_intern(sigs, bytes, len, &id) == RN_OK && id == i);
 	}
 }
@@ -537,17 +538,17 @@ static void test_long(void)
  * that is an error, whatever comes behind. */
 static void test_no_values(void)
 {
-	unsigned char bytes[RN_CALL_BUFFER];
-	struct rn_call_writer w;
+	unsigned char bytes[CALL_BUFFER];
+	struct rn_buf w;
 	struct rn_buf out = { 0 };
 	size_t len;
 	uint32_t id;
 	int rc;
 
 	begin();
-	rn_call_begin(&w, bytes, sizeof(bytes), 0);
+	call_begin(&w, bytes, sizeof(bytes), 0);
 	rn_call_elastic(&w, RN_ELASTIC_INT, 0);
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(call_end(&w, 0, &len) == RN_OK);
 	CHECK(rn_sigs_intern(sigs, bytes, len, &id) == RN_OK && id == SIGS);
 	make_trace(BODY(terminal(ENTER, 2), terminal(0, 2), terminal(LEAVE, 1), terminal(SIGS, 1),
 			terminal(LEAVE, 1), terminal(1, 1)));

@@ -11,6 +11,7 @@
 #include "read/request_numbering.h"
 #include "rules/loop_stream.h"
 #include "rules/rules.h"
+#include "call_writer.h"
 
 static const struct rn_func func = { 0, "f", (const char *const[]){ "x" }, 1, NULL };
 static const struct rn_word words[] = {
@@ -40,12 +41,12 @@ static struct rn_rules *rules;
 
 static void write_sig(unsigned i)
 {
-	unsigned char bytes[RN_CALL_BUFFER];
-	struct rn_call_writer w;
+	unsigned char bytes[CALL_BUFFER];
+	struct rn_buf w;
 	size_t len;
 	uint32_t id;
 
-	rn_call_begin(&w, bytes, sizeof(bytes), 0);
+	call_begin(&w, bytes, sizeof(bytes), 0);
 	rn_call_list(&w, sig[i].n + 1);
 	for (unsigned k = 0; k < sig[i].n; k++) {
 		if (sig[i].step[k].what == CREATE)
@@ -55,7 +56,7 @@ static void write_sig(unsigned i)
 				      (uint64_t)sig[i].step[k].shape, sig[i].step[k].slot);
 	}
 	rn_call_place(&w, 3, i, 0); /* makes it different from the others */
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+	CHECK(call_end(&w, 0, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
 	CHECK(rn_sigs_intern(sigs, bytes, len, &id) == RN_OK && id == i);
 }
 

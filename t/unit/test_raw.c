@@ -1247,9 +1247,11 @@ static int write_words(size_t words, unsigned char *buf, size_t cap, size_t *len
 					.texts = call.texts,
 					.blobs = call.blob_table,
 					.numbers = &numbers };
-	struct rn_call_writer w;
+	struct rn_buf w = rn_buf_over(buf, cap);
+	int rc = rn_raw_write(&env, call.word, words, &w);
 
-	return rn_raw_write(&env, call.word, words, &w, buf, cap, len);
+	*len = w.len;
+	return rc;
 }
 
 /* Lists the numbers of the call, and says how each is to be written. */
@@ -1323,7 +1325,7 @@ static void check_refusals(size_t len)
 	size_t cap = tap_below(len), n;
 
 	memset(buf + cap, 0xa5, 64);
-	CHECK(write_words(call.words, buf, cap, &n) == RN_E_RANGE);
+	CHECK(write_words(call.words, buf, cap, &n) == RN_E_NOMEM);
 	for (size_t i = 0; i < 64; i++)
 		CHECK(buf[cap + i] == 0xa5);
 	CHECK(write_words(call.words - 1, buf, BYTES, &n) == RN_E_ARG);

@@ -7,6 +7,7 @@
 #include "model/payload.h"
 #include "model/signature_delta.h"
 #include "tap.h"
+#include "call_writer.h"
 
 #include <string.h>
 
@@ -33,13 +34,13 @@ struct call {
 
 static void put(const struct call *c)
 {
-	unsigned char bytes[RN_CALL_BUFFER];
+	unsigned char bytes[CALL_BUFFER];
 	const uint64_t *v = c->number;
-	struct rn_call_writer w;
+	struct rn_buf w;
 	uint32_t id;
 	size_t len;
 
-	rn_call_begin(&w, bytes, sizeof(bytes), c->func);
+	call_begin(&w, bytes, sizeof(bytes), c->func);
 	rn_call_num(&w, c->form & 1 ? RN_V_XOR : RN_V_INT, (int64_t)v[0]);
 	rn_call_place(&w, 1, v[1], (int64_t)v[2]);
 	rn_call_list(&w, 1 + (c->form & 2));
@@ -48,7 +49,7 @@ static void put(const struct call *c)
 		rn_call_text(&w, RN_V_STRING, "text", 4);
 	rn_call_object(&w, 0, v[4]);
 	rn_call_const(&w, 1);
-	CHECK(rn_call_end(&w, (int64_t)v[5], &len) == RN_OK);
+	CHECK(call_end(&w, (int64_t)v[5], &len) == RN_OK);
 	CHECK(rn_sigs_intern(table, bytes, len, &id) == RN_OK);
 }
 

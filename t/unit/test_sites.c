@@ -7,6 +7,7 @@
 #include "encode/template.h"
 #include "take_sites.h"
 #include "tap.h"
+#include "call_writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,15 +93,15 @@ static void test_not_canonical(void)
 
 static size_t signature(unsigned char *buf, size_t cap, int64_t arg, const void *site, size_t n)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
-	rn_call_begin(&w, buf, cap, 0);
+	call_begin(&w, buf, cap, 0);
 	rn_call_num(&w, RN_V_INT, arg);
 	rn_call_num(&w, RN_V_INT, 0);
 	if (site)
 		rn_call_text(&w, RN_V_STRING, site, n);
-	CHECK(rn_call_done(&w, &len) == RN_OK && rn_call_valid(buf, len, &vocab));
+	CHECK(call_done(&w, &len) == RN_OK && rn_call_valid(buf, len, &vocab));
 	return len;
 }
 

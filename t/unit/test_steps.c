@@ -1,6 +1,7 @@
 /* test_steps.c - long lists in stored signatures: back to the same bytes, small, and safe. */
 #include "base/buf.h"
 #include "encode/signature.h"
+#include "call_writer.h"
 #include "model/list_delta.h"
 #include "tap.h"
 
@@ -17,7 +18,7 @@ static int64_t some_number(void)
 }
 
 /* Any value without parts. */
-static void put_simple(struct rn_call_writer *w)
+static void put_simple(struct rn_buf *w)
 {
 	switch (tap_below(6)) {
 	case 0:
@@ -37,7 +38,7 @@ static void put_simple(struct rn_call_writer *w)
 	}
 }
 
-static void put_status(struct rn_call_writer *w, uint64_t i)
+static void put_status(struct rn_buf *w, uint64_t i)
 {
 	if (tap_below(4) == 0)
 		rn_call_in(w, "comm:world.1", 12);
@@ -47,7 +48,7 @@ static void put_status(struct rn_call_writer *w, uint64_t i)
 		rn_call_num(w, RN_V_INT, (int64_t)(k + tap_below(2)));
 }
 
-static void put_element(struct rn_call_writer *w, unsigned how, uint64_t i)
+static void put_element(struct rn_buf *w, unsigned how, uint64_t i)
 {
 	if (how == 0) {
 		rn_call_place(w, 1, 0, (int64_t)i);
@@ -64,10 +65,10 @@ static void put_element(struct rn_call_writer *w, unsigned how, uint64_t i)
 
 static size_t random_signature(uint64_t elements)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
-	rn_call_begin(&w, sig, CAP, (uint32_t)tap_below(1000));
+	call_begin(&w, sig, CAP, (uint32_t)tap_below(1000));
 	for (uint64_t lists = tap_below(3) + 1; lists > 0; lists--) {
 		unsigned how = (unsigned)tap_below(4);
 
@@ -76,7 +77,7 @@ static size_t random_signature(uint64_t elements)
 		for (uint64_t i = 0; i < elements; i++)
 			put_element(&w, how, i);
 	}
-	return rn_call_end(&w, 0, &len) == RN_OK ? len : 0;
+	return call_end(&w, 0, &len) == RN_OK ? len : 0;
 }
 
 static bool round_trip(size_t len)
@@ -99,15 +100,15 @@ static void test_random(void)
 
 static void test_which(void)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
 	for (uint64_t n = 60; n < 70; n++) {
-		rn_call_begin(&w, sig, CAP, 7);
+		call_begin(&w, sig, CAP, 7);
 		rn_call_list(&w, n);
 		for (uint64_t i = 0; i < n; i++)
 			rn_call_object(&w, 3, i);
-		rn_call_end(&w, 0, &len);
+		call_end(&w, 0, &len);
 		CHECK(rn_steps_needed(sig, len) == (n > RN_STEPS_FEW));
 	}
 }
@@ -115,15 +116,15 @@ static void test_which(void)
 /* A step and its neighbours: one byte each. */
 static void test_small(void)
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	uint64_t n = 50000;
 	size_t len;
 
-	rn_call_begin(&w, sig, CAP, 7);
+	call_begin(&w, sig, CAP, 7);
 	rn_call_list(&w, n);
 	for (uint64_t i = 0; i < n; i++)
 		rn_call_place(&w, 3, 0, (int64_t)i);
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(call_end(&w, 0, &len) == RN_OK);
 	CHECK(round_trip(len));
 	CHECK(packed.len < n + 16);
 	for (size_t i = 12; i < 1000; i++)

@@ -10,6 +10,7 @@
 #include "read/trace_check.h"
 #include "rich_trace.h"
 #include "virtual_trace.h"
+#include "call_writer.h"
 
 static struct rank_merge links;
 static struct virtual_run v;
@@ -452,16 +453,16 @@ static uint32_t func_number(const char *name)
 static size_t long_signature(unsigned char *sig, size_t cap, uint64_t n)
 {
 	uint32_t word = virtual_vocab.word[0].number;
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 
-	rn_call_begin(&w, sig, cap, func_number("MPI_Waitall"));
+	call_begin(&w, sig, cap, func_number("MPI_Waitall"));
 	rn_call_num(&w, RN_V_INT, (int64_t)n);
 	rn_call_list(&w, n);
 	for (uint64_t i = 0; i < n; i++)
 		rn_call_object(&w, word, i);
 	rn_call_const(&w, word);
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK && len > 100 * RN_CALL_BUFFER);
+	CHECK(call_end(&w, 0, &len) == RN_OK && len > 100 * CALL_BUFFER);
 	return len;
 }
 

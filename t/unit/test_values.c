@@ -16,6 +16,7 @@
 #include "model/section_kinds.h"
 #include "series/series.h"
 #include "series/units.h"
+#include "call_writer.h"
 
 #include <string.h>
 
@@ -29,11 +30,11 @@ static const struct rn_vocab vocab = { funcs, words, 1, 2 };
 /* The same call twice: with holes, and as it is with these numbers. */
 static size_t write_call(unsigned char *buf, bool holes, uint32_t like, const int64_t v[4])
 {
-	struct rn_call_writer w;
+	struct rn_buf w;
 	size_t len;
 	char name[64];
 
-	rn_call_begin(&w, buf, 256, 1);
+	call_begin(&w, buf, 256, 1);
 	if (holes) {
 		rn_call_elastic(&w, RN_ELASTIC_INT, like);
 		rn_call_elastic_place(&w, like, 3, 7);
@@ -52,7 +53,7 @@ static size_t write_call(unsigned char *buf, bool holes, uint32_t like, const in
 		snprintf(name, sizeof(name), "static:x%+lld", (long long)v[3]);
 		rn_call_text(&w, RN_V_NAME, name, strlen(name));
 	}
-	CHECK(rn_call_end(&w, 0, &len) == RN_OK);
+	CHECK(call_end(&w, 0, &len) == RN_OK);
 	return len;
 }
 
