@@ -207,29 +207,13 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 
 /* ---- handles, memory, text ---- */
 
+/* The keywords of the classes of handles have the order of their kinds. */
+_Static_assert(RN_K_greqclass - RN_K_type == RN_WORD_greqclass - RN_WORD_type,
+	       "each kind of handle has a keyword");
+
 static uint32_t class_word(enum rn_param_kind kind)
 {
-	static const uint8_t word[RN_K_COUNT] = {
-		[RN_K_type] = RN_WORD_type,
-		[RN_K_group] = RN_WORD_group,
-		[RN_K_op] = RN_WORD_op,
-		[RN_K_info] = RN_WORD_info,
-		[RN_K_file] = RN_WORD_file,
-		[RN_K_win] = RN_WORD_win,
-		[RN_K_keyval] = RN_WORD_keyval,
-		[RN_K_errhandler] = RN_WORD_errhandler,
-		[RN_K_message] = RN_WORD_message,
-		[RN_K_session] = RN_WORD_session,
-		[RN_K_cvar] = RN_WORD_cvar,
-		[RN_K_pvar] = RN_WORD_pvar,
-		[RN_K_pvarsession] = RN_WORD_pvarsession,
-		[RN_K_enum] = RN_WORD_enum,
-		[RN_K_event] = RN_WORD_event,
-		[RN_K_eventreg] = RN_WORD_eventreg,
-		[RN_K_greqclass] = RN_WORD_greqclass,
-	};
-
-	return word[kind];
+	return RN_WORD_type + (kind - RN_K_type);
 }
 
 static void put_handle(struct walk *c, enum rn_param_kind kind, uint64_t raw)
