@@ -30,16 +30,19 @@ static bool differs(const char *recorded, const char *now)
 static void compare_build(void)
 {
 	char key[sizeof(rn_config.program) + 16], now[2 * 64 + 1];
-	size_t n = 0;
-	const unsigned char *id = rn_mem_program_id(&n);
+	struct rn_mem_module program;
 	const char *recorded;
 
 	snprintf(key, sizeof(key), "build_id.%s", rn_config.program);
 	recorded = rn_replay_fact(key);
-	if (!recorded || !id || 2 * n >= sizeof(now))
+	if (!recorded)
 		return;
-	for (size_t i = 0; i < n; i++)
-		snprintf(now + 2 * i, 3, "%02x", id[i]);
+	rn_mem_modules_changed();
+	program = rn_mem_module(RN_MEM_PROGRAM);
+	if (!program.build_id || 2 * program.build_id_len >= sizeof(now))
+		return;
+	for (size_t i = 0; i < program.build_id_len; i++)
+		snprintf(now + 2 * i, 3, "%02x", program.build_id[i]);
 	if (differs(recorded, now))
 		rn_say("%s is not the build of it that was recorded", rn_config.program);
 }

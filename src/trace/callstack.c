@@ -336,7 +336,7 @@ static struct code look_at(struct rn_stream *t, uintptr_t pc)
 	/* In a signal's handler, which may have come while places were being looked for, there is
 	 * no name. */
 	if (place.cls == RN_MEM_STATIC)
-		name = rn_mem_module_name(place.id);
+		name = rn_mem_module(place.id).name;
 	if (!name) {
 		c.lost = true;
 		return c;
@@ -419,12 +419,15 @@ static bool walk(struct walk *w, uint32_t wanted)
 
 static void add_frame(const struct code *c)
 {
-	struct rn_code_module m = { .name = c->lost ? NULL : rn_mem_module_name(c->module) };
+	const struct rn_mem_module its =
+		c->lost ? (struct rn_mem_module){ 0 } : rn_mem_module(c->module);
+	struct rn_code_module m = { .name = its.name,
+				    .id = its.build_id,
+				    .id_len = its.build_id_len };
 
 	if (m.name) {
 		m.name_len = strlen(m.name);
-		m.id = rn_mem_module_build_id(c->module, &m.id_len);
-		add_path(m.name, rn_mem_module_path(c->module));
+		add_path(m.name, its.path);
 	}
 	rn_callsite_add(&all.site, m, c->offset);
 }

@@ -52,7 +52,7 @@ static void add_modules(void)
 	uint64_t n = __atomic_load_n(&state.modules, __ATOMIC_RELAXED);
 	const char *name;
 
-	while ((name = rn_mem_module_label((uint32_t)n))) {
+	while ((name = rn_mem_module((uint32_t)n).label)) {
 		rn_process_log_add(RN_FACT_MODULE, &n, sizeof(n), name, strlen(name));
 		n++;
 	}

@@ -116,7 +116,7 @@ static int list_modules(struct rn_arena *mem, struct rn_objects *out)
 	const char *name;
 	int rc = RN_OK;
 
-	for (uint32_t i = 0; rc == RN_OK && (name = rn_mem_module_label(i)); i++)
+	for (uint32_t i = 0; rc == RN_OK && (name = rn_mem_module(i).label); i++)
 		rc = rn_objects_add(out, mem, (struct rn_object){ .number = i, .bytes = name });
 	return rc;
 }

@@ -146,16 +146,20 @@ void rn_mem_unmap(const void *p, size_t n);
 void rn_mem_region_add(const void *p, size_t n, uint32_t cls);
 void rn_mem_region_drop(const void *p); /* the one that begins at p; before it is freed */
 
-/* Module `id` of a RN_MEM_STATIC location: file name without directory, label, full path, build id
- * (NULL: none). The label is the file name. If modules that were loaded earlier have the same file
- * name, it has a suffix "#2", "#3", ..., so that labels are unique. The suffix depends on the load
- * order; the displacement is that of the file. */
-const char *rn_mem_module_name(uint32_t id);
-const char *rn_mem_module_label(uint32_t id);
-const char *rn_mem_module_path(uint32_t id);
-const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len);
-/* That of the program itself. */
-const unsigned char *rn_mem_program_id(size_t *len);
+/* A module of the program. The label is the file name. If modules that were loaded earlier have the
+ * same file name, it has a suffix "#2", "#3", ..., so that labels are unique. The suffix depends on
+ * the load order; the displacement is that of the file. */
+struct rn_mem_module {
+	const char *path, *name; /* the name is the file name without directory */
+	const char *label;
+	const unsigned char *build_id; /* NULL: none */
+	size_t build_id_len;
+};
+
+#define RN_MEM_PROGRAM 0 /* the module that is the program itself */
+
+/* Module `id` of a RN_MEM_STATIC location; zeros if there is none. */
+struct rn_mem_module rn_mem_module(uint32_t id);
 
 /* After dlclose: places in modules that are gone are forgotten. New ones are found without it. */
 void rn_mem_modules_changed(void);

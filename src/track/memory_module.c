@@ -15,10 +15,7 @@
 #include "base/vec.h"
 
 struct module {
-	const char *path, *name; /* the name is the end of the path */
-	const char *label;       /* the name, made unique */
-	const unsigned char *build_id;
-	size_t build_id_len;
+	struct rn_mem_module of;
 	struct rn_mem_block *block; /* NULL while it is not loaded */
 	uint64_t seen;              /* the sweep that saw it last */
 };
@@ -137,7 +134,7 @@ static const char *label_of(const char *name)
 	char *label;
 
 	for (uint32_t i = 0; i < modules.n; i++)
-		same += strcmp(module_at(i)->name, name) == 0;
+		same += strcmp(module_at(i)->of.name, name) == 0;
 	if (same == 1)
 		return name;
 	label = rn_alloc(&rn_mem.mem, 1, 1, n);
@@ -148,7 +145,7 @@ static const char *label_of(const char *name)
 
 static bool new_module(const struct dl_phdr_info *info, const char *path, uint32_t *i)
 {
-	struct module m = { .path = copy(path, strlen(path) + 1) };
+	struct rn_mem_module m = { .path = copy(path, strlen(path) + 1) };
 	const unsigned char *id = build_id_of(info, &m.build_id_len);
 
 	if (!m.path || !rn_seg_reserve(&modules, &rn_mem.mem, 1))
@@ -159,7 +156,8 @@ static bool new_module(const struct dl_phdr_info *info, const char *path, uint32
 	if (!m.label)
 		return false;
 	m.build_id = id ? copy(id, m.build_id_len) : NULL;
-	*i = RN_SEG_PUT(&modules, struct module, m);
+	m.build_id_len = m.build_id ? m.build_id_len : 0;
+	*i = RN_SEG_PUT(&modules, struct module, (struct module){ .of = m });
 	return true;
 }
 
@@ -167,7 +165,7 @@ static bool new_module(const struct dl_phdr_info *info, const char *path, uint32
 static bool find_unloaded(const char *path, uint32_t *i)
 {
 	for (*i = 0; *i < modules.n; ++*i)
-		if (!module_at(*i)->block && strcmp(module_at(*i)->path, path) == 0)
+		if (!module_at(*i)->block && strcmp(module_at(*i)->of.path, path) == 0)
 			return true;
 	return false;
 }
@@ -186,7 +184,7 @@ static void load(const struct dl_phdr_info *info, uint64_t sweep, uintptr_t lo, 
 	struct rn_mem_block *b = rn_mem_set_find(rn_mem.modules, lo);
 	uint32_t i;
 
-	if (b && b->lo == lo && b->hi == hi && strcmp(module_at(b->id)->path, path) == 0) {
+	if (b && b->lo == lo && b->hi == hi && strcmp(module_at(b->id)->of.path, path) == 0) {
 		module_at(b->id)->seen = sweep;
 		return;
 	}
@@ -262,62 +260,14 @@ void rn_mem_modules_changed(void)
 	rn_mem_modules_refresh();
 }
 
-/* Zeros if there is no such module. */
-static struct module get(uint32_t id)
+struct rn_mem_module rn_mem_module(uint32_t id)
 {
-	struct module m = { 0 };
+	struct rn_mem_module m = { 0 };
 
 	if (rn_mem_enter()) {
 		if (id < modules.n)
-			m = *module_at(id);
+			m = module_at(id)->of;
 		rn_mem_leave();
 	}
 	return m;
-}
-
-const char *rn_mem_module_name(uint32_t id)
-{
-	return get(id).name;
-}
-
-const char *rn_mem_module_label(uint32_t id)
-{
-	return get(id).label;
-}
-
-const char *rn_mem_module_path(uint32_t id)
-{
-	return get(id).path;
-}
-
-const unsigned char *rn_mem_module_build_id(uint32_t id, size_t *len)
-{
-	struct module m = get(id);
-
-	*len = m.build_id ? m.build_id_len : 0;
-	return m.build_id;
-}
-
-struct program_id {
-	const unsigned char *id;
-	size_t len;
-};
-
-/* The program itself comes first. */
-static int see_program(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct program_id *p = arg;
-
-	(void)size;
-	p->id = build_id_of(info, &p->len);
-	return 1;
-}
-
-const unsigned char *rn_mem_program_id(size_t *len)
-{
-	struct program_id p = { 0 };
-
-	dl_iterate_phdr(see_program, &p);
-	*len = p.len;
-	return p.id;
 }

@@ -447,14 +447,13 @@ static void test_program(void)
 	struct rn_place s = place((uintptr_t)&a_static[50]), f = place((uintptr_t)dlsym);
 	struct rn_place t = place((uintptr_t)&a_local[50]);
 	int frame[10];
-	size_t len = 0;
 
 	CHECK(s.cls == RN_MEM_STATIC &&
-	      strcmp(rn_mem_module_name(s.id), program_invocation_short_name) == 0);
+	      strcmp(rn_mem_module(s.id).name, program_invocation_short_name) == 0);
 	CHECK(s.disp - place((uintptr_t)a_static).disp == 200);
-	CHECK(f.cls == RN_MEM_STATIC && strncmp(rn_mem_module_name(f.id), "libc.so", 7) == 0);
-	CHECK(rn_mem_module_build_id(f.id, &len) && len == 20);
-	CHECK(!rn_mem_module_name(10000) && !rn_mem_module_build_id(10000, &len) && len == 0);
+	CHECK(f.cls == RN_MEM_STATIC && strncmp(rn_mem_module(f.id).name, "libc.so", 7) == 0);
+	CHECK(rn_mem_module(f.id).build_id && rn_mem_module(f.id).build_id_len == 20);
+	CHECK(!rn_mem_module(10000).name && !rn_mem_module(10000).build_id);
 	CHECK(t.cls == RN_MEM_TLS && t.id == 0);
 	CHECK(t.disp - place((uintptr_t)a_local).disp == 200);
 	CHECK(place((uintptr_t)&frame[1]).cls == RN_MEM_STACK);
@@ -473,7 +472,7 @@ static void test_modules(void)
 		return;
 	}
 	p = place((uintptr_t)sym);
-	CHECK(p.cls == RN_MEM_STATIC && strcmp(rn_mem_module_name(p.id), lib) == 0);
+	CHECK(p.cls == RN_MEM_STATIC && strcmp(rn_mem_module(p.id).name, lib) == 0);
 	dlclose(h);
 	rn_mem_modules_changed();
 	CHECK(place((uintptr_t)sym).cls == RN_MEM_OTHER);
