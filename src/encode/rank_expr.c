@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -531,21 +532,11 @@ int rn_choices_decode(struct rn_arena *mem, const void *bytes, size_t len, struc
 /* Where x is, or UINT64_MAX. */
 static uint64_t place_of(const uint64_t *key, uint64_t n, uint64_t x)
 {
-	uint64_t lo = 0;
+	struct rn_bisect b = { 0, n, 0 };
 
-	while (n) {
-		uint64_t half = n / 2;
-
-		if (key[lo + half] == x)
-			return lo + half;
-		if (key[lo + half] < x) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return UINT64_MAX;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, key[b.mid] < x);
+	return b.lo < n && key[b.lo] == x ? b.lo : UINT64_MAX;
 }
 
 enum rn_value_kind rn_choices_get(const struct rn_choices *c, uint64_t key)
