@@ -297,23 +297,13 @@ int rn_times_save(const struct rn_times *ts, struct rn_buf *out)
 	return RN_E_NOMEM;
 }
 
-static unsigned get_byte(struct rn_reader *in, unsigned max)
-{
-	const unsigned char *p = rn_get_bytes(in, 1);
-
-	if (p && *p > max)
-		rn_fail(in);
-	return in->bad ? 0 : *p;
-}
-
 /* The bins, ascending, none of them empty. */
 static void load_bins(struct rn_reader *in, struct rn_timing *t)
 {
-	unsigned bins = get_byte(in, RN_TIME_BINS), next = 0;
+	uint64_t bins = rn_get_max(in, RN_TIME_BINS), next = 0;
 
-	for (unsigned i = 0; i < bins && !in->bad; i++) {
-		unsigned b = get_byte(in, RN_TIME_BINS - 1);
-		uint64_t n = rn_get_u64(in);
+	for (uint64_t i = 0; i < bins && !in->bad; i++) {
+		uint64_t b = rn_get_max(in, RN_TIME_BINS - 1), n = rn_get_u64(in);
 
 		if (b < next || n == 0)
 			rn_fail(in);
@@ -324,7 +314,7 @@ static void load_bins(struct rn_reader *in, struct rn_timing *t)
 
 static bool load(struct rn_arena *mem, struct rn_reader *in, struct rn_timing *t)
 {
-	unsigned few = get_byte(in, 3);
+	uint64_t few = rn_get_max(in, 3);
 
 	if (few == 0)
 		return true;
