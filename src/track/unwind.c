@@ -4,6 +4,7 @@
  * far as its own lengths go, as every unwinder does.
  */
 #include "base/bisect.h"
+#include "base/varint.h"
 #include "track/unwind.h"
 
 #include <link.h>
@@ -103,31 +104,17 @@ struct rn_unwind rn_unwind_from(const void *frame)
 
 enum { FP = 6, SP = 7, RA = 16 }; /* as DWARF numbers them */
 
-struct bytes {
-	const unsigned char *p, *end;
-	bool bad;
-};
-
-static bool has(struct bytes *b, size_t n)
+static uint64_t get(struct rn_reader *b, size_t n)
 {
-	if (!b->bad && (size_t)(b->end - b->p) >= n)
-		return true;
-	b->bad = true;
-	return false;
-}
-
-static uint64_t get(struct bytes *b, size_t n)
-{
+	const unsigned char *p = rn_get_bytes(b, n);
 	uint64_t v = 0;
 
-	if (!has(b, n))
-		return 0;
-	memcpy(&v, b->p, n);
-	b->p += n;
+	if (p)
+		memcpy(&v, p, n);
 	return v;
 }
 
-static uint64_t get_leb(struct bytes *b, bool is_signed)
+static uint64_t get_leb(struct rn_reader *b, bool is_signed)
 {
 	uint64_t v = 0;
 	unsigned shift = 0, byte;
@@ -143,26 +130,22 @@ static uint64_t get_leb(struct bytes *b, bool is_signed)
 	return v;
 }
 
-static uint64_t get_u(struct bytes *b)
+static uint64_t get_u(struct rn_reader *b)
 {
 	return get_leb(b, false);
 }
 
-static int64_t get_s(struct bytes *b)
+static int64_t get_s(struct rn_reader *b)
 {
 	return (int64_t)get_leb(b, true);
 }
 
-static struct bytes get_block(struct bytes *b)
+static struct rn_reader get_block(struct rn_reader *b)
 {
 	uint64_t n = get_u(b);
-	struct bytes block = { b->p, b->p, true };
+	const unsigned char *p = rn_get_bytes(b, n);
 
-	if (has(b, n)) {
-		b->p += n;
-		block = (struct bytes){ block.p, b->p, false };
-	}
-	return block;
+	return (struct rn_reader){ p, p ? p + n : p, !p };
 }
 
 /* How many bytes an address has that is written so; 0: it can be any number. */
@@ -208,7 +191,7 @@ static int find_table(struct dl_phdr_info *info, size_t size, void *arg)
 static const unsigned char *find_entry(const struct search *s, uintptr_t *begin)
 {
 	enum { VERSION = 1, U4 = 0x03, TABLE_S4 = 0x3b };
-	struct bytes b = { s->table, s->end, !s->table };
+	struct rn_reader b = { s->table, s->end, !s->table };
 	unsigned version = (unsigned)get(&b, 1), frame = (unsigned)get(&b, 1);
 	unsigned count = (unsigned)get(&b, 1), table = (unsigned)get(&b, 1);
 	int64_t pc = (int64_t)(s->pc - (uintptr_t)s->table);
@@ -217,7 +200,8 @@ static const unsigned char *find_entry(const struct search *s, uintptr_t *begin)
 
 	get(&b, encoded_size(frame));
 	at.hi = get(&b, 4);
-	if (b.bad || version != VERSION || count != U4 || table != TABLE_S4 || !has(&b, at.hi * 8))
+	if (b.bad || version != VERSION || count != U4 || table != TABLE_S4 ||
+	    at.hi * 8 > rn_left(&b))
 		return NULL;
 	while (rn_bisect_next(&at)) {
 		memcpy(pair, b.p + at.mid * 8, sizeof(pair));
@@ -239,20 +223,22 @@ struct common {
 	unsigned encoding; /* of addresses */
 	bool sized;        /* entries say how much of augmentation they have */
 	bool signal;       /* frames that the kernel makes */
-	struct bytes program;
+	struct rn_reader program;
 };
 
 /* An entry without its length; lengths of 64 bits do not occur. */
-static struct bytes entry_at(const unsigned char *p)
+static struct rn_reader entry_at(const unsigned char *p)
 {
 	uint32_t n;
+	bool bad;
 
 	memcpy(&n, p, sizeof(n));
 	p += sizeof(n);
-	return (struct bytes){ p, p + n, n == 0 || n >= 0xfffffff0 };
+	bad = n == 0 || n >= 0xfffffff0;
+	return (struct rn_reader){ p, bad ? p : p + n, bad };
 }
 
-static void read_augmentation(struct bytes b, const char *letter, struct common *c)
+static void read_augmentation(struct rn_reader b, const char *letter, struct common *c)
 {
 	for (; *letter && !b.bad; letter++) {
 		if (*letter == 'R')
@@ -268,7 +254,7 @@ static void read_augmentation(struct bytes b, const char *letter, struct common 
 
 static bool read_common(const unsigned char *p, struct common *c)
 {
-	struct bytes b = entry_at(p);
+	struct rn_reader b = entry_at(p);
 	const char *letters;
 	unsigned version;
 
@@ -296,9 +282,9 @@ static bool read_common(const unsigned char *p, struct common *c)
 /* Opens the entry at p, of a function that begins at `begin`: what it has in common with others,
  * and its own program. False when pc is not in it. */
 static bool read_entry(const unsigned char *p, uintptr_t begin, uintptr_t pc, struct common *c,
-		       struct bytes *program)
+		       struct rn_reader *program)
 {
-	struct bytes b = entry_at(p);
+	struct rn_reader b = entry_at(p);
 	const unsigned char *here = b.p;
 	uint64_t back = get(&b, 4), length;
 	size_t size;
@@ -334,7 +320,7 @@ struct machine {
 
 /* The two expressions that compilers make when they align the stack: frame pointer + offset, and
  * what is in memory there. */
-static bool read_expression(struct bytes b, int32_t *offset, bool *deref)
+static bool read_expression(struct rn_reader b, int32_t *offset, bool *deref)
 {
 	enum { BREG0 = 0x70, DEREF = 0x06 };
 
@@ -345,7 +331,7 @@ static bool read_expression(struct bytes b, int32_t *offset, bool *deref)
 	return !b.bad && b.p == b.end;
 }
 
-static void cfa_expression(struct machine *m, struct bytes b)
+static void cfa_expression(struct machine *m, struct rn_reader b)
 {
 	bool deref;
 
@@ -371,7 +357,7 @@ static void saved_at(struct machine *m, uint64_t reg, int64_t factored)
 	}
 }
 
-static void saved_by_expression(struct machine *m, uint64_t reg, struct bytes b)
+static void saved_by_expression(struct machine *m, uint64_t reg, struct rn_reader b)
 {
 	bool deref;
 
@@ -421,7 +407,7 @@ static void recall(struct machine *m)
 }
 
 /* Instructions with a byte of their own. One case each, as the standard lists them. */
-static void run_extended(struct machine *m, struct bytes *b, unsigned op)
+static void run_extended(struct machine *m, struct rn_reader *b, unsigned op)
 {
 	uint64_t reg;
 
@@ -494,7 +480,7 @@ static void run_extended(struct machine *m, struct bytes *b, unsigned op)
 }
 
 /* Up to the instructions for addresses behind pc. */
-static void run(struct machine *m, struct bytes b)
+static void run(struct machine *m, struct rn_reader b)
 {
 	while (!m->bad && !b.bad && b.p < b.end && m->at <= m->pc) {
 		unsigned op = (unsigned)get(&b, 1), low = op & 63;
@@ -517,7 +503,7 @@ struct rn_unwind_rule rn_unwind_rule(uintptr_t pc)
 	struct search s = { .pc = pc - 1 };
 	struct rn_unwind_rule none = { .cfa = RN_CFA_CHAIN }, end = { .cfa = RN_CFA_END };
 	struct common c;
-	struct bytes program;
+	struct rn_reader program;
 	struct machine m;
 	const unsigned char *entry;
 	uintptr_t begin;
