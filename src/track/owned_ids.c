@@ -26,30 +26,23 @@ int rn_owned_ids_init(struct rn_owned_ids *o, struct rn_arena *mem)
 	return rn_map_init(&o->map, mem);
 }
 
-static uint32_t find(const struct rn_owned_ids *o, uint64_t key, uint32_t tag)
-{
-	RN_MAP_EACH (&o->map, tag, i)
-		if (owner_at(o, i)->key == key)
-			return i;
-	return RN_MAP_NONE;
-}
-
 /* Returns the index of the owner, or RN_MAP_NONE without memory. */
 static uint32_t find_or_add(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem)
 {
-	uint32_t tag = (uint32_t)rn_hash_u64(key), i = find(o, key, tag);
+	uint32_t tag = (uint32_t)rn_hash_u64(key), n = o->owner.n;
 	struct owner *owner;
 
-	if (i != RN_MAP_NONE)
-		return i;
+	RN_MAP_EACH (&o->map, tag, i)
+		if (owner_at(o, i)->key == key)
+			return i;
 	if (rn_map_reserve(&o->map, tag) < 0 || !rn_seg_reserve(&o->owner, mem, 1))
 		return RN_MAP_NONE;
-	i = RN_SEG_PUT(&o->owner, struct owner, (struct owner){ .key = key });
-	owner = owner_at(o, i);
+	RN_SEG_PUT(&o->owner, struct owner, (struct owner){ .key = key });
+	owner = owner_at(o, n);
 	rn_idpool_init(&owner->pool);
 	rn_seg_init(&owner->id, sizeof(uint32_t));
-	rn_map_insert(&o->map, tag, i);
-	return i;
+	rn_map_insert(&o->map, tag, n);
+	return n;
 }
 
 int rn_owned_ids_take(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem, uint32_t *id)
