@@ -141,3 +141,13 @@ const char *rn_text_path(const char *path, char *out, size_t cap)
 	put(out, cap, at, "'");
 	return out;
 }
+
+bool rn_name_valid(const char *s, size_t n)
+{
+	if (n == 0 || n > RN_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\,()[]{}", s[i]))
+			return false;
+	return true;
+}

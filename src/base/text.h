@@ -1,6 +1,6 @@
 /*
- * text.h - untrusted text in output for people. No byte of it controls a terminal, and paths in
- * suggested commands can be pasted into a shell.
+ * text.h - untrusted text: names, and text in output for people. No byte of the output controls a
+ * terminal, and paths in suggested commands can be pasted into a shell.
  *
  * Allocates nothing.
  */
@@ -37,5 +37,10 @@ const char *rn_text_line(const char *text, char *out, size_t cap);
  * prefix ./. A word that does not fit is truncated. Returns `out`. */
 #define RN_TEXT_PATH (4 * 4096 + 8) /* sufficient for a path of PATH_MAX bytes */
 const char *rn_text_path(const char *path, char *out, size_t cap);
+
+/* Whether a text is a name in a trace: 1 to 255 graphic ASCII characters, none of which the text
+ * form of a call needs itself. */
+#define RN_NAME_MAX 255
+bool rn_name_valid(const char *s, size_t n);
 
 #endif

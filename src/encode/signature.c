@@ -205,16 +205,6 @@ int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks
 	}
 }
 
-bool rn_name_valid(const char *s, size_t n)
-{
-	if (n == 0 || n > 255)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\,()[]{}", s[i]))
-			return false;
-	return true;
-}
-
 static bool text_is(const char *s, size_t n, const char *what)
 {
 	return n == strlen(what) && memcmp(s, what, n) == 0;

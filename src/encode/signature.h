@@ -42,6 +42,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "base/varint.h"
 
 #define RN_CALL_PARAMS_MAX 64
@@ -299,9 +300,6 @@ static inline enum rn_dir rn_func_dir(const struct rn_func *f, uint32_t param)
 
 /* The number that `rank` of `ranks` (of that communicator) used. */
 int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks);
-
-/* A name is 1 to 255 graphic characters, none of which the text form of a call needs itself. */
-bool rn_name_valid(const char *s, size_t n);
 
 /* A communicator as signatures name it: "comm:" and more, or MPI_COMM_WORLD or MPI_COMM_SELF. */
 bool rn_comm_name(const char *s, size_t n);

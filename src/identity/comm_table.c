@@ -39,16 +39,6 @@ uint64_t rn_comms_ranks(const struct rn_comms *c)
 	return c->name.n ? c->last + 1 : 0;
 }
 
-bool rn_comms_name_valid(const char *s, size_t n)
-{
-	if (n == 0 || n > RN_COMM_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (s[i] <= ' ' || s[i] > '~' || strchr("\"\\,()[]{}", s[i]))
-			return false;
-	return true;
-}
-
 bool rn_comms_row_valid(const struct row *r)
 {
 	return r->v[RANK] < RN_COMM_RANKS_MAX && r->v[MY_RANK] < r->v[SIZE] &&
@@ -196,7 +186,7 @@ int rn_comms_add(struct rn_comms *c, const char *name, size_t len, uint64_t worl
 	struct row row = row_of(world_rank, entry);
 	uint32_t id, leaf, node;
 
-	if (!rn_comms_name_valid(name, len) || !rn_comms_row_valid(&row))
+	if (!rn_name_valid(name, len) || !rn_comms_row_valid(&row))
 		return RN_E_ARG;
 	id = rn_comms_find_name(c, name, len);
 	if (id != RN_MAP_NONE && node_at(c, name_at(c, id)->node)->last >= world_rank)

@@ -36,7 +36,6 @@ struct rn_buf;
 struct rn_comms; /* opaque */
 
 #define RN_COMM_RANKS_MAX ((uint64_t)1 << 31) /* world ranks are below it, sizes not above */
-#define RN_COMM_NAME_MAX  255
 
 /* Keys below it (usually a world rank + 1) are of one name: members have it by the same name. From
  * it on, a key is a communicator's own, and its members are all who have it by whatever name. */

@@ -347,7 +347,7 @@ static int read_shapes(struct rn_comms *c, struct rn_reader *in, struct rn_err *
 }
 
 struct name_in {
-	char text[RN_COMM_NAME_MAX], before[RN_COMM_NAME_MAX];
+	char text[RN_NAME_MAX], before[RN_NAME_MAX];
 	size_t len, before_len;
 	uint64_t shape;
 };
@@ -355,7 +355,7 @@ struct name_in {
 static bool read_name(struct rn_reader *in, struct name_in *n)
 {
 	uint64_t shared = rn_get_max(in, n->before_len);
-	uint64_t rest = rn_get_max(in, RN_COMM_NAME_MAX - shared);
+	uint64_t rest = rn_get_max(in, RN_NAME_MAX - shared);
 	const unsigned char *p = rn_get_bytes(in, rest);
 
 	if (in->bad)
@@ -367,7 +367,7 @@ static bool read_name(struct rn_reader *in, struct name_in *n)
 	/* Ascending: it goes on where the one before ends, or differs upwards. */
 	if (rest == 0 || (shared < n->before_len && n->text[shared] <= n->before[shared]))
 		rn_fail(in);
-	return !in->bad && rn_comms_name_valid(n->text, n->len);
+	return !in->bad && rn_name_valid(n->text, n->len);
 }
 
 /* Shapes are numbered by their first use. */

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "identity/comm_table.h"
 #include "series/units.h"
@@ -90,7 +91,6 @@ static inline int64_t column_at(const struct column *col, uint64_t i)
 
 /* What an entry may say. */
 bool rn_comms_row_valid(const struct row *r);
-bool rn_comms_name_valid(const char *s, size_t n);
 
 /* RN_OK or RN_E_NOMEM. Neither looks whether it is there already. */
 int rn_comms_push_node(struct rn_comms *c, const struct node *n, uint32_t *id);
