@@ -4,14 +4,13 @@
  *
  * A family is the communicators that nothing but their order tells apart: of one parent, function
  * and tag, with the same members. Those with several names are of no parent and function, as the
- * sides of an inter-communicator may differ in both. Its members are numbered, the lowest free
- * number first; each number has its symbol.
+ * sides of an inter-communicator may differ in both. A family owns its symbols (track/owned_ids.h),
+ * and its members are numbered, the lowest free number first.
  */
 #include "trace/comm_registry.h"
 
 #include "base/errno_guard.h"
 #include "base/hash.h"
-#include "base/intern.h"
 #include "base/vec.h"
 #include "encode/call_words.h"
 #include "encode/process_table.h"
@@ -21,27 +20,19 @@
 #include "runtime/tracer_state.h"
 #include "trace/handles.h"
 #include "trace/run_env.h"
-#include "track/id_pool.h"
+#include "track/owned_ids.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { NONE, WORLD, SELF, PARENT };
 
-struct origin {
-	uint64_t local, remote, by;
-	uint32_t parent, function;
-};
+#define NO_FAMILY 0u /* owns the symbols of communicators without a family; none is used again */
 
-struct family {
-	struct origin origin;
-	struct rn_idpool numbers;
-	struct rn_seg symbols; /* uint32_t, by number */
-};
+static const struct rn_comm unknown = { .local = { 1, -1, 0 } };
 
-static struct rn_seg comms;     /* struct rn_comm */
-static struct rn_seg families;  /* struct family, by number - 1; 0 is none */
-static struct rn_sigs *origins; /* struct origin; its number is that of the family, less 1 */
+static struct rn_owned_ids symbols;
+static struct rn_seg comms; /* struct rn_comm, by symbol */
 static MPI_Group world_group;
 static bool world_known;
 static uint32_t lone; /* of no parent, counted */
@@ -51,34 +42,37 @@ static struct rn_comm *at(uint32_t symbol)
 	return RN_SEG_AT(&comms, struct rn_comm, symbol);
 }
 
-static struct family *family_at(uint32_t i)
-{
-	return RN_SEG_AT(&families, struct family, i - 1);
-}
-
-static uint32_t add(const char *name)
+/* Takes the lowest free symbol of the family. A new symbol gets a copy of c and the name. NONE
+ * without memory. */
+static uint32_t take(uint64_t family, const struct rn_comm *c, const char *name)
 {
 	size_t n = strlen(name) + 1;
+	uint32_t symbol;
 	char *copy;
 
-	if (!rn_seg_reserve(&comms, &rn_tracer.mem, 1) || !(copy = rn_new(&rn_tracer.mem, char, n)))
+	if (!rn_seg_reserve(&comms, &rn_tracer.mem, 1) ||
+	    rn_owned_ids_take(&symbols, family, &rn_tracer.mem, &symbol) < 0)
 		return NONE;
-	memcpy(copy, name, n);
-	return RN_SEG_PUT(&comms, struct rn_comm,
-			  (struct rn_comm){ .name = copy, .local = { 1, -1, 0 } });
+	if (symbol < comms.n)
+		return symbol;
+	RN_SEG_PUT(&comms, struct rn_comm, *c);
+	at(symbol)->number = rn_owned_ids_index(&symbols, symbol);
+	copy = rn_new(&rn_tracer.mem, char, n);
+	at(symbol)->name = copy ? memcpy(copy, name, n) : "comm:?";
+	at(symbol)->complete = copy && c->complete;
+	return symbol;
 }
 
 int rn_comms_start(void)
 {
+	static const char *const names[] = { "comm:?", "MPI_COMM_WORLD", "MPI_COMM_SELF",
+					     "comm:parent" };
+
 	rn_seg_init(&comms, sizeof(struct rn_comm));
-	rn_seg_init(&families, sizeof(struct family));
-	origins = rn_sigs_new(&rn_tracer.mem);
-	if (!origins)
+	if (rn_owned_ids_init(&symbols, &rn_tracer.mem) < 0)
 		return RN_E_NOMEM;
-	add("comm:?");
-	add("MPI_COMM_WORLD");
-	add("MPI_COMM_SELF");
-	add("comm:parent");
+	for (uint32_t i = NONE; i <= PARENT; i++)
+		take(NO_FAMILY, &unknown, names[i]);
 	return comms.n == PARENT + 1 ? RN_OK : RN_E_NOMEM;
 }
 
@@ -265,70 +259,24 @@ static void name_it(char text[256], const struct rn_comm_birth *b)
 			 (unsigned long long)rn_hash(parent, n), by, b->n);
 }
 
-/* ---- families ---- */
-
-static uint32_t find_family(const struct origin *o)
-{
-	struct family f = { .origin = *o };
-	uint32_t id;
-
-	if (!rn_seg_reserve(&families, &rn_tracer.mem, 1) ||
-	    rn_sigs_intern(origins, o, sizeof(*o), &id) < 0)
-		return NONE;
-	rn_idpool_init(&f.numbers);
-	rn_seg_init(&f.symbols, sizeof(uint32_t));
-	if (id == families.n)
-		RN_SEG_PUT(&families, struct family, f);
-	return id + 1;
-}
-
-/* Number n of the family, which has all lower ones: a symbol with this name. */
-static uint32_t add_to_family(struct family *f, uint32_t n, const struct rn_comm *c,
-			      const char *name)
-{
-	char *text;
-	uint32_t symbol = rn_seg_reserve(&f->symbols, &rn_tracer.mem, 1) ? add(name) : NONE;
-
-	if (symbol == NONE) {
-		rn_idpool_give(&f->numbers, n);
-		return NONE;
-	}
-	text = at(symbol)->name;
-	*at(symbol) = *c;
-	at(symbol)->name = text;
-	at(symbol)->number = n;
-	RN_SEG_PUT(&f->symbols, uint32_t, symbol);
-	return symbol;
-}
-
 /* A symbol for what c says, which has this name if it is new. The lock is held. */
-static uint32_t settle(struct rn_comm *c, const struct rn_comm_birth *b, const char *name)
+static uint32_t settle(const struct rn_comm *c, const struct rn_comm_birth *b, const char *name)
 {
-	struct origin o = { c->local.hash, c->remote.hash, b->by, NONE, 0 };
-	struct family *f;
-	uint32_t n;
+	uint64_t origin[5] = { c->local.hash, c->remote.hash, c->by };
 
 	if (!c->complete) /* nothing is known of it; there is no other like it */
-		return add(name);
+		return take(NO_FAMILY, c, name);
 	if (!c->apart) {
-		o.parent = b->parent;
-		o.function = b->function;
+		origin[3] = b->parent;
+		origin[4] = b->function;
 	}
-	c->family = find_family(&o);
-	if (c->family == NONE)
-		return NONE;
-	f = family_at(c->family);
-	if (rn_idpool_take(&f->numbers, &rn_tracer.mem, &n) < 0)
-		return NONE;
-	if (n < f->symbols.n)
-		return *RN_SEG_AT(&f->symbols, uint32_t, n);
-	return add_to_family(f, n, c, name);
+	return take(rn_hash(origin, sizeof(origin)), c, name);
 }
 
 /* What its parent says of it; the rest is for MPI to say. */
 static struct rn_comm child_of(const struct rn_comm_birth *b)
 {
-	struct rn_comm c = { .local = { 1, -1, 0 } };
+	struct rn_comm c = unknown;
 	const struct rn_comm *parent = at(b->parent);
 
 	if (is(b->function, RN_IS_duplicates)) {
@@ -338,6 +286,7 @@ static struct rn_comm child_of(const struct rn_comm_birth *b)
 		c.remote = parent->remote;
 	}
 	c.apart = parent->apart || is(b->function, RN_IS_group | RN_IS_separate);
+	c.by = b->by;
 	return c;
 }
 
@@ -347,11 +296,10 @@ static struct rn_comm child_of(const struct rn_comm_birth *b)
 static uint64_t key_of(const struct rn_comm *c, const struct rn_comm_members *ours,
 		       const struct rn_comm_members *theirs)
 {
-	uint64_t all[4] = { ours->hash, theirs->hash, 0, c->number };
+	uint64_t all[4] = { ours->hash, theirs->hash, c->by, c->number };
 
 	if (!c->apart)
 		return (uint64_t)(ours->first + 1);
-	all[2] = family_at(c->family)->origin.by;
 	return RN_COMM_KEY_APART | rn_hash(all, sizeof(all)) >> 2;
 }
 
@@ -387,20 +335,6 @@ static void log_comm(uint32_t symbol)
 
 /* ---- new ones ---- */
 
-/* MPI_COMM_NULL: there may have been one when it was recorded. */
-static uint64_t none_made(const struct rn_comm_birth *b)
-{
-	char text[256];
-
-	if (rn_outcome_ops) {
-		rn_tracer_lock();
-		name_it(text, b);
-		rn_tracer_unlock();
-		rn_outcome_ops->comm_created(b->function, text, NULL);
-	}
-	return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)MPI_COMM_NULL) << 1 | 1;
-}
-
 uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 {
 	RN_ERRNO_GUARD;
@@ -409,12 +343,15 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	uint32_t symbol, known;
 	bool added;
 
-	if (comm == MPI_COMM_NULL)
-		return none_made(b);
 	rn_tracer_lock();
 	c = child_of(b);
 	name_it(text, b);
 	rn_tracer_unlock();
+	if (comm == MPI_COMM_NULL) { /* there may have been one when it was recorded */
+		if (rn_outcome_ops)
+			rn_outcome_ops->comm_created(b->function, text, NULL);
+		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)comm) << 1 | 1;
+	}
 	if (!c.complete && !is(b->function, RN_IS_starts)) /* else after MPI_Wait */
 		identify(&c, comm);
 	rn_tracer_lock();
@@ -432,24 +369,23 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 
 void rn_comm_gone(uint64_t handle, uint64_t word)
 {
-	const struct rn_comm *c;
+	uint32_t symbol = symbol_of(word);
 
 	rn_handle_unset(RN_K_comm, handle, word);
 	rn_tracer_lock();
-	c = at(symbol_of(word));
-	if (c->family != NONE)
-		rn_idpool_give(&family_at(c->family)->numbers, c->number);
+	if (symbol > PARENT && at(symbol)->complete)
+		rn_owned_ids_give(&symbols, symbol);
 	rn_tracer_unlock();
 }
 
 /* ---- found ones ---- */
 
-static bool is_parent(uint64_t handle)
+/* The communicator with the processes that started this one, or MPI_COMM_NULL. */
+static MPI_Comm parent_of_program(void)
 {
 	MPI_Comm parent = MPI_COMM_NULL;
 
-	rn_real.MPI_Comm_get_parent(&parent);
-	return parent != MPI_COMM_NULL && (uint64_t)(uintptr_t)parent == handle;
+	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS ? parent : MPI_COMM_NULL;
 }
 
 /* Nobody saw it being made, so it may be no communicator at all. The program, whose error handlers
@@ -482,10 +418,10 @@ void rn_comm_ask(struct rn_comm *c, uint64_t handle)
 {
 	MPI_Comm comm = (MPI_Comm)(uintptr_t)handle;
 
-	*c = (struct rn_comm){ .local = { 1, -1, 0 } };
+	*c = unknown;
 	if (!rn_tracer.init_done)
 		return;
-	c->apart = !is_parent(handle);
+	c->apart = parent_of_program() != comm;
 	if (!c->apart || (may_ask() && is_comm(comm)))
 		identify(c, comm);
 }
@@ -522,7 +458,5 @@ int rn_comm_list(struct rn_arena *mem, struct rn_objects *out)
 
 bool rn_comm_spawned(void)
 {
-	MPI_Comm parent = MPI_COMM_NULL;
-
-	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+	return parent_of_program() != MPI_COMM_NULL;
 }

@@ -41,14 +41,15 @@ struct rn_comm_members {
 };
 
 struct rn_comm {
-	char *name;
+	const char *name;
 	int rank;
 	bool complete; /* the following is known */
 	bool apart;    /* other members may have other names for it */
 	struct rn_comm_members local, remote;
-	uint32_t family, number; /* see comm_registry.c */
-	uint32_t calls;          /* collective creating calls so far */
-	uint32_t groups;         /* create_group calls */
+	uint64_t by;     /* of its birth */
+	uint32_t number; /* in its family, see comm_registry.c */
+	uint32_t calls;  /* collective creating calls so far */
+	uint32_t groups; /* create_group calls */
 };
 
 struct rn_comm_birth {

@@ -64,6 +64,11 @@ int rn_owned_ids_take(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem
 	return RN_OK;
 }
 
+uint32_t rn_owned_ids_index(const struct rn_owned_ids *o, uint32_t id)
+{
+	return RN_SEG_AT(&o->id, struct owned, id)->index;
+}
+
 void rn_owned_ids_give(struct rn_owned_ids *o, uint32_t id)
 {
 	const struct owned *owned = RN_SEG_AT(&o->id, struct owned, id);

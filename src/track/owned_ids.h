@@ -27,6 +27,9 @@ int rn_owned_ids_init(struct rn_owned_ids *o, struct rn_arena *mem);
 /* Allocates an id of the owner. Returns RN_OK, or RN_E_NOMEM with no additional id in use. */
 int rn_owned_ids_take(struct rn_owned_ids *o, uint64_t owner, struct rn_arena *mem, uint32_t *id);
 
+/* The index of an id among the ids of its owner, in the order of their creation. */
+uint32_t rn_owned_ids_index(const struct rn_owned_ids *o, uint32_t id);
+
 /* Releases an id that rn_owned_ids_take returned. */
 void rn_owned_ids_give(struct rn_owned_ids *o, uint32_t id);
 

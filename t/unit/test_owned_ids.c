@@ -34,6 +34,16 @@ static uint32_t expected(uint64_t owner)
 	return i;
 }
 
+/* How many ids below this one belong to the owner. */
+static uint32_t owned_below(uint64_t owner, uint32_t id)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < id; i++)
+		n += m.owner[i] == owner;
+	return n;
+}
+
 /* Returns false without memory. */
 static bool take(uint64_t owner)
 {
@@ -42,6 +52,7 @@ static bool take(uint64_t owner)
 	if (rn_owned_ids_take(&m.ids, owner, &m.mem, &got) < 0)
 		return false;
 	CHECK(got == want);
+	CHECK(rn_owned_ids_index(&m.ids, got) == owned_below(owner, got));
 	m.n += got == m.n;
 	m.owner[got] = owner;
 	m.used[got] = true;
