@@ -10,17 +10,17 @@
 int rn_process_set_constants(struct rn_process_table *p, struct rn_arena *mem,
 			     const struct rn_const_value *constant, uint32_t n)
 {
-	uint32_t at[RN_K_COUNT] = { 0 };
+	uint32_t at[RN_K_COUNT];
 
 	p->constant = rn_new(mem, struct rn_const_value, (size_t)n + 1);
 	if (!p->constant)
 		return RN_E_NOMEM;
+	memset(p->kind_at, 0, sizeof(p->kind_at));
 	for (uint32_t i = 0; i < n; i++)
-		at[constant[i].kind]++;
-	for (uint32_t k = 0, sum = 0; k < RN_K_COUNT; k++) {
-		sum += at[k];
-		p->kind_end[k] = sum;
-		at[k] = sum - at[k];
+		p->kind_at[constant[i].kind + 1]++;
+	for (uint32_t k = 0; k < RN_K_COUNT; k++) {
+		at[k] = p->kind_at[k];
+		p->kind_at[k + 1] += at[k];
 	}
 	for (uint32_t i = 0; i < n; i++)
 		p->constant[at[constant[i].kind]++] = constant[i];
@@ -30,7 +30,7 @@ int rn_process_set_constants(struct rn_process_table *p, struct rn_arena *mem,
 int64_t rn_process_constant(const struct rn_process_table *p, enum rn_param_kind kind,
 			    int64_t value)
 {
-	for (uint32_t i = kind ? p->kind_end[kind - 1] : 0; i < p->kind_end[kind]; i++)
+	for (uint32_t i = p->kind_at[kind]; i < p->kind_at[kind + 1]; i++)
 		if (p->constant[i].value == value || kind == RN_K_request)
 			return p->constant[i].word;
 	return -1;

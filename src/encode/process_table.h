@@ -47,7 +47,7 @@ struct rn_objects {
 struct rn_process_table {
 	int64_t rank, size; /* of the world */
 	struct rn_const_value *constant;
-	uint32_t kind_end[RN_K_COUNT]; /* the constants of each kind follow those of the last */
+	uint32_t kind_at[RN_K_COUNT + 1]; /* the constants of kind k begin at kind_at[k] */
 	struct rn_objects comms, modules, sites;
 };
 

@@ -9,7 +9,6 @@
 #include "encode/process_table.h"
 #include "preload/next_mpi.h"
 #include "trace/comm_registry.h"
-#include "track/id_pool.h"
 #include "track/owned_ids.h"
 
 struct entry {
@@ -20,53 +19,35 @@ struct entry {
 static struct rn_map map;
 static struct rn_seg entries;
 static uint32_t free_entry;
-static struct rn_idpool pool[RN_K_COUNT];
-
-/* Windows and messages. Their words contain the communicator, but the bytes of a call do not always
- * name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. An id therefore belongs to one communicator, so
- * that equal bytes imply equal words (rn_raw_write). */
-static struct rn_owned_ids windows, messages;
+static struct rn_owned_ids numbers[RN_K_COUNT];
+static struct rn_process_table constants; /* and nothing else of it */
 
 /* ---- constants ---- */
-
-static struct rn_const_value constants[512]; /* kind after kind, as in api/mpi.words */
-static uint32_t nconstants;
-static uint32_t first_of[RN_K_COUNT], behind[RN_K_COUNT];
 
 static bool is_handle(enum rn_param_kind k)
 {
 	return k >= RN_K_comm && k < RN_K_class;
 }
 
-static void add_constant(uint32_t word, enum rn_param_kind kind, uint64_t value)
+static int set_constants(struct rn_arena *mem)
 {
-	if (nconstants == sizeof(constants) / sizeof(constants[0]))
-		return;
-	if (!behind[kind])
-		first_of[kind] = nconstants;
-	constants[nconstants++] = (struct rn_const_value){ kind, word, (int64_t)value };
-	behind[kind] = nconstants;
-}
-
-static void add_constants(void)
-{
-#define CONST(n, kind, name) add_constant(n, RN_K_##kind, (uint64_t)(uintptr_t)(name));
+	const struct rn_const_value all[] = {
+#define CONST(n, kind, name) { RN_K_##kind, n, (int64_t)(uintptr_t)(name) },
 #include "constants.h"
 #undef CONST
+	};
+
+	return rn_process_set_constants(&constants, mem, all, sizeof(all) / sizeof(all[0]));
 }
 
 int64_t rn_constant(enum rn_param_kind kind, int64_t value)
 {
-	for (uint32_t i = first_of[kind]; i < behind[kind]; i++)
-		if (constants[i].value == value || kind == RN_K_request)
-			return constants[i].word;
-	return -1;
+	return rn_process_constant(&constants, kind, value);
 }
 
-const struct rn_const_value *rn_constants(uint32_t *n)
+const struct rn_process_table *rn_constants(void)
 {
-	*n = nconstants;
-	return constants;
+	return &constants;
 }
 
 /* ---- the table ---- */
@@ -145,47 +126,38 @@ int rn_handles_init(struct rn_arena *mem)
 	if (rn_map_init(&map, mem) < 0 || !rn_seg_reserve(&entries, mem, 1))
 		return RN_E_NOMEM;
 	entries.n = 1;
-	if (rn_owned_ids_init(&windows, mem) < 0 || rn_owned_ids_init(&messages, mem) < 0)
-		return RN_E_NOMEM;
-	for (int k = 0; k < RN_K_COUNT; k++)
-		rn_idpool_init(&pool[k]);
+	for (uint32_t k = 0; k < RN_K_COUNT; k++)
+		if (is_handle(k) && rn_owned_ids_init(&numbers[k], mem) < 0)
+			return RN_E_NOMEM;
 	rn_tracer.generation = 1;
-	add_constants();
-	for (uint32_t i = 0; i < nconstants; i++) {
-		uint64_t key = key_of(constants[i].kind, (uint64_t)constants[i].value);
+	if (set_constants(mem) < 0)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < constants.kind_at[RN_K_COUNT]; i++) {
+		const struct rn_const_value *c = &constants.constant[i];
+		uint64_t key = key_of(c->kind, (uint64_t)c->value);
 
-		if (is_handle(constants[i].kind) && find(key) == RN_MAP_NONE)
-			set(key, (uint64_t)constants[i].word << 1 | 1);
+		if (is_handle(c->kind) && find(key) == RN_MAP_NONE)
+			set(key, (uint64_t)c->word << 1 | 1);
 	}
 	return RN_OK;
 }
 
-/* Returns NULL for a kind whose ids do not belong to a communicator. */
-static struct rn_owned_ids *owned_ids(enum rn_param_kind kind)
-{
-	return kind == RN_K_win ? &windows : kind == RN_K_message ? &messages : NULL;
-}
-
 static void give_number(enum rn_param_kind kind, uint64_t word)
 {
-	uint32_t n = (uint32_t)word >> 1;
-
-	if (owned_ids(kind))
-		rn_owned_ids_give(owned_ids(kind), n);
-	else
-		rn_idpool_give(&pool[kind], n);
+	rn_owned_ids_give(&numbers[kind], (uint32_t)word >> 1);
 }
 
-/* With the communicator that its ranks are of, if it has any. */
+/* Words of windows and messages contain the communicator that their ranks are of, but the bytes of
+ * a call do not always name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. The communicator therefore
+ * owns the id, so that equal bytes imply equal words (rn_raw_write). Other ids have owner 0. */
 static uint64_t number(enum rn_param_kind kind, uint64_t comm)
 {
-	struct rn_owned_ids *owned = owned_ids(kind);
+	uint64_t owner = kind == RN_K_win || kind == RN_K_message ? comm : 0;
 	uint32_t n;
 
-	if ((owned ? rn_owned_ids_take(owned, comm, &rn_tracer.mem, &n)
-		   : rn_idpool_take(&pool[kind], &rn_tracer.mem, &n)) < 0)
+	if (rn_owned_ids_take(&numbers[kind], owner, &rn_tracer.mem, &n) < 0)
 		return RN_RAW_UNSET;
-	return (owned ? comm << 32 : 0) | (uint64_t)n << 1;
+	return owner << 32 | (uint64_t)n << 1;
 }
 
 void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word)
@@ -280,14 +252,12 @@ static uint64_t unseen(enum rn_param_kind kind, uint64_t handle)
 	return word;
 }
 
-uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
-			     struct rn_handle_cache *c)
+uint64_t rn_handle_word_slow(enum rn_param_kind kind, uint64_t handle, struct rn_handle_cache *c)
 {
 	RN_ERRNO_GUARD;
 	uint64_t word;
 	uint32_t i;
 
-	(void)t;
 	rn_tracer_lock();
 	i = find(key_of(kind, handle));
 	word = i != RN_MAP_NONE ? entry_at(i)->word : unseen(kind, handle);

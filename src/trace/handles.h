@@ -20,8 +20,7 @@
 /* RN_OK or RN_E_NOMEM. */
 int rn_handles_init(struct rn_arena *mem);
 
-uint64_t rn_handle_word_slow(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle,
-			     struct rn_handle_cache *c);
+uint64_t rn_handle_word_slow(enum rn_param_kind kind, uint64_t handle, struct rn_handle_cache *c);
 
 /* Where the thread keeps its word. */
 static inline struct rn_handle_cache *rn_handle_kept(struct rn_stream *t, enum rn_param_kind kind,
@@ -44,7 +43,7 @@ static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind ki
 {
 	struct rn_handle_cache *c = rn_handle_kept(t, kind, handle);
 
-	return rn_handle_fresh(c, kind, handle) ? c->word : rn_handle_word_slow(t, kind, handle, c);
+	return rn_handle_fresh(c, kind, handle) ? c->word : rn_handle_word_slow(kind, handle, c);
 }
 
 /* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. */
@@ -65,8 +64,8 @@ void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word);
 
 /* The word of a constant of an integer kind, or -1; for handles, 0 asks for the null one. */
 int64_t rn_constant(enum rn_param_kind kind, int64_t value);
-/* All constants. */
-struct rn_const_value;
-const struct rn_const_value *rn_constants(uint32_t *n);
+/* A table that contains all constants and no objects. */
+struct rn_process_table;
+const struct rn_process_table *rn_constants(void);
 
 #endif

@@ -49,11 +49,11 @@ static void log_world(void)
 
 static void log_constants(void)
 {
-	uint32_t n;
-	const struct rn_const_value *c = rn_constants(&n);
+	const struct rn_process_table *p = rn_constants();
 
-	for (uint32_t i = 0; i < n; i++)
-		rn_process_log_add(RN_FACT_CONSTANT, &c[i], sizeof(c[i]), NULL, 0);
+	for (uint32_t i = 0; i < p->kind_at[RN_K_COUNT]; i++)
+		rn_process_log_add(RN_FACT_CONSTANT, &p->constant[i], sizeof(*p->constant), NULL,
+				   0);
 }
 
 /* The call that a stream is in may be one that the user does not want to have. */

@@ -124,13 +124,11 @@ static int list_modules(struct rn_arena *mem, struct rn_objects *out)
 /* The objects that the calls of this process refer to. */
 static int fill_table(struct rn_process_table *p, struct rn_arena *mem)
 {
-	uint32_t n;
-	const struct rn_const_value *constant = rn_constants(&n);
-
-	*p = (struct rn_process_table){ .rank = rn_tracer.world_rank,
-					.size = rn_tracer.world_size };
-	if (rn_process_set_constants(p, mem, constant, n) < 0 || rn_comm_list(mem, &p->comms) < 0 ||
-	    list_modules(mem, &p->modules) < 0 || rn_callstack_list(mem, &p->sites) < 0)
+	*p = *rn_constants();
+	p->rank = rn_tracer.world_rank;
+	p->size = rn_tracer.world_size;
+	if (rn_comm_list(mem, &p->comms) < 0 || list_modules(mem, &p->modules) < 0 ||
+	    rn_callstack_list(mem, &p->sites) < 0)
 		return RN_E_NOMEM;
 	return RN_OK;
 }

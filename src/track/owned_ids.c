@@ -21,6 +21,7 @@ static struct owner *owner_at(const struct rn_owned_ids *o, uint32_t i)
 
 int rn_owned_ids_init(struct rn_owned_ids *o, struct rn_arena *mem)
 {
+	o->latest = 0;
 	rn_seg_init(&o->owner, sizeof(struct owner));
 	rn_seg_init(&o->id, sizeof(struct owned));
 	return rn_map_init(&o->map, mem);
@@ -29,9 +30,12 @@ int rn_owned_ids_init(struct rn_owned_ids *o, struct rn_arena *mem)
 /* Returns the index of the owner, or RN_MAP_NONE without memory. */
 static uint32_t find_or_add(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem)
 {
-	uint32_t tag = (uint32_t)rn_hash_u64(key), n = o->owner.n;
+	uint32_t tag, n = o->owner.n;
 	struct owner *owner;
 
+	if (o->latest < n && owner_at(o, o->latest)->key == key)
+		return o->latest;
+	tag = (uint32_t)rn_hash_u64(key);
 	RN_MAP_EACH (&o->map, tag, i)
 		if (owner_at(o, i)->key == key)
 			return i;
@@ -52,6 +56,7 @@ int rn_owned_ids_take(struct rn_owned_ids *o, uint64_t key, struct rn_arena *mem
 
 	if (i == RN_MAP_NONE)
 		return RN_E_NOMEM;
+	o->latest = i;
 	owner = owner_at(o, i);
 	if (!rn_seg_reserve(&owner->id, mem, 1) || !rn_seg_reserve(&o->id, mem, 1) ||
 	    rn_idpool_take(&owner->pool, mem, &index) < 0)

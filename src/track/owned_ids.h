@@ -19,6 +19,7 @@ struct rn_owned_ids {
 	struct rn_map map;   /* owner -> index in `owner` */
 	struct rn_seg owner; /* struct owner */
 	struct rn_seg id;    /* struct owned, by id */
+	uint32_t latest;     /* index of the owner of the latest object */
 };
 
 /* Returns RN_OK or RN_E_NOMEM. */
