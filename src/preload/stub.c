@@ -100,10 +100,23 @@ static void add_string(struct rn_bounded_text *t, const char *s)
 	rn_bounded_add(t, s, strlen(s));
 }
 
-static void add_tracer(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
+/* Adds the path of the tracer; without an MPI, that of this library. */
+static void add_library(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
 {
 	rn_bounded_add(t, p->self, (size_t)(rn_base_name(p->self) - p->self));
-	add_string(t, rn_mpi_names[mpi].tracer);
+	add_string(t, mpi == RN_MPI_NONE ? RN_STUB_LIBRARY : rn_mpi_names[mpi].tracer);
+}
+
+/* Whether the first character of the variable is `value`, which is 0 or 1. Changes it to the other
+ * one for the processes that are started. */
+static bool flip(char **env, const char *name, char value)
+{
+	char *text = (char *)rn_env_get(env, name);
+
+	if (!text || *text != value)
+		return false;
+	*text = value == '0' ? '1' : '0';
+	return true;
 }
 
 /* Whether a line of the status file begins with the word. */
@@ -139,14 +152,6 @@ static void report(const struct process *p, const char *word, const char *reason
 	syscall(SYS_close, fd);
 }
 
-static void add_self_or_tracer(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
-{
-	if (mpi == RN_MPI_NONE)
-		add_string(t, p->self);
-	else
-		add_tracer(t, p, mpi);
-}
-
 /* Adds the new value of LD_PRELOAD: the current value, with the tracer in place of the stub if the
  * process uses MPI, and with the sanitizer's runtime first. */
 static void add_preload(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
@@ -167,7 +172,7 @@ static void add_preload(struct rn_bounded_text *t, const struct process *p, enum
 
 		add_string(t, between);
 		if (n == strlen(p->self) && strncmp(old, p->self, n) == 0) {
-			add_self_or_tracer(t, p, mpi);
+			add_library(t, p, mpi);
 			there = true;
 		} else {
 			rn_bounded_add(t, old, n);
@@ -177,28 +182,19 @@ static void add_preload(struct rn_bounded_text *t, const struct process *p, enum
 	}
 	if (!there) {
 		add_string(t, between);
-		add_self_or_tracer(t, p, mpi);
+		add_library(t, p, mpi);
 	}
 }
 
-/* The environment with another LD_PRELOAD, or NULL. */
-static char **new_environment(const struct process *p, char *preload)
+/* The place of LD_PRELOAD in the environment: the last one, which the dynamic linker uses. */
+static char **place_of_preload(char **env)
 {
-	size_t n = 0, k = 0;
-	char **copy;
+	char **last = NULL;
 
-	while (p->env[n])
-		n++;
-	copy = (char **)syscall(SYS_mmap, NULL, (n + 2) * sizeof(*copy), PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
-	if (copy == MAP_FAILED)
-		return NULL;
-	copy[k++] = preload;
-	for (size_t i = 0; i < n; i++)
-		if (!rn_begins(p->env[i], "LD_PRELOAD="))
-			copy[k++] = p->env[i];
-	copy[k] = NULL;
-	return copy;
+	for (; *env; env++)
+		if (rn_begins(*env, "LD_PRELOAD="))
+			last = env;
+	return last;
 }
 
 /* Executes the process again. Returns only on failure. Without an MPI, the stub stays preloaded. */
@@ -206,31 +202,31 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 {
 	char line[4 * PATH_MAX];
 	struct rn_bounded_text t = { line, 0, sizeof(line), false };
-	char **env, *first = (char *)rn_env_get(p->env, RN_ENV_SANITIZER_FIRST);
+	char **at = place_of_preload(p->env), *old;
 
 	add_preload(&t, p, mpi);
-	env = t.full ? NULL : new_environment(p, line);
-	if (!env) {
+	if (t.full || !at) {
 		report(p, RN_TAG_UNTRACED " ", ": its environment is too large");
 		return;
 	}
-	if (first && p->asan)
-		*first = '1';
+	if (p->asan)
+		flip(p->env, RN_ENV_SANITIZER_FIRST, '0');
 	if (mpi != RN_MPI_NONE)
 		report(p, RN_TAG_STARTED " ", "");
-	syscall(SYS_execve, p->exe, p->argv, env);
+	old = *at;
+	*at = line;
+	syscall(SYS_execve, p->exe, p->argv, p->env);
+	*at = old;
 	report(p, RN_TAG_UNTRACED " ", " could not be started again");
 }
 
 /* Removes the first name from LD_PRELOAD if it was added only for this process. */
 static void remove_asan(char **env)
 {
-	char *first = (char *)rn_env_get(env, RN_ENV_SANITIZER_FIRST),
-	     *preload = (char *)rn_env_get(env, "LD_PRELOAD");
+	char *preload = (char *)rn_env_get(env, "LD_PRELOAD");
 
-	if (!first || *first != '1' || !preload)
+	if (!preload || !flip(env, RN_ENV_SANITIZER_FIRST, '1'))
 		return;
-	*first = '0';
 	for (const char *rest = rn_after_first(preload); (*preload = *rest); rest++)
 		preload++;
 }
@@ -240,7 +236,7 @@ static bool has_tracer(const struct process *p, enum rn_mpi mpi)
 	char path[PATH_MAX];
 	struct rn_bounded_text t = { path, 0, sizeof(path), false };
 
-	add_tracer(&t, p, mpi);
+	add_library(&t, p, mpi);
 	return !t.full && syscall(SYS_faccessat, AT_FDCWD, path, R_OK) == 0;
 }
 
@@ -254,23 +250,12 @@ static enum rn_mpi guess(const struct process *p)
 	return ompi ? RN_MPI_OMPI : RN_MPI_MPICH;
 }
 
-/* Whether this process is the command of `rondo trace` itself. Changes the variable for the
- * processes that the command starts. */
-static bool is_command(const struct process *p)
-{
-	char *is = (char *)rn_env_get(p->env, RN_ENV_IS_COMMAND);
-	bool yes = is && *is == '1';
-
-	if (yes)
-		*is = '0';
-	return yes;
-}
-
 /* The MPI whose tracer this process needs. If --mpi was given, the command or a rank may load that
  * MPI later. */
 static enum rn_mpi choose(const struct process *p, enum rn_mpi forced)
 {
-	bool may_load = is_command(p) || rn_is_rank(p->env);
+	bool is_command = flip(p->env, RN_ENV_IS_COMMAND, '1');
+	bool may_load = is_command || rn_is_rank(p->env);
 
 	if (p->linked != RN_MPI_NONE)
 		return rn_is_launcher(p->exe) ? RN_MPI_NONE : p->linked;
@@ -328,12 +313,8 @@ static void leave_alone(char **env)
  * reports: the processes that it starts find the variable changed. */
 static void report_rank(const struct process *p)
 {
-	char *seen = (char *)rn_env_get(p->env, RN_ENV_RANK_SEEN);
-
-	if (!seen || *seen != '0' || !rn_is_rank(p->env))
-		return;
-	*seen = '1';
-	report(p, RN_TAG_RANK " ", "");
+	if (rn_is_rank(p->env) && flip(p->env, RN_ENV_RANK_SEEN, '0'))
+		report(p, RN_TAG_RANK " ", "");
 }
 
 /* The process runs without a tracer. */
