@@ -28,44 +28,32 @@ struct symbols {
 	const uint32_t
 		*hash; /* GNU's: buckets, first hashed symbol, words of the filter, a shift; */
 	const uint32_t *chain; /* the older kind: buckets, symbols */
-	struct {
-		const ElfW(Rela) * entry;
-		size_t bytes;
-	} uses[2];        /* where the loader puts addresses of symbols */
-	size_t relatives; /* entries of the first that are of none */
 };
 
-/* Where the loader may have left addresses as they are in the file. */
-static const void *loaded(const struct link_map *object, ElfW(Addr) at)
+/* The value with this tag in the dynamic section; 0: there is none. */
+static ElfW(Addr) value_of(const struct link_map *object, ElfW(Sxword) tag)
 {
-	return (const void *)(at < object->l_addr ? at + object->l_addr : at);
+	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == tag)
+			return d->d_un.d_val;
+	return 0;
+}
+
+/* The table with this tag, or NULL. The loader may have left addresses as they are in the file. */
+static const void *table_of(const struct link_map *object, ElfW(Sxword) tag)
+{
+	ElfW(Addr) at = value_of(object, tag);
+
+	return (const void *)(at && at < object->l_addr ? at + object->l_addr : at);
 }
 
 static bool find_symbols(const struct link_map *object, struct symbols *s)
 {
-	*s = (struct symbols){ 0 };
-	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			s->symbol = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			s->strings = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_GNU_HASH)
-			s->hash = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_HASH)
-			s->chain = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRSZ)
-			s->size = d->d_un.d_val;
-		else if (d->d_tag == DT_RELA)
-			s->uses[0].entry = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_RELASZ)
-			s->uses[0].bytes = d->d_un.d_val;
-		else if (d->d_tag == DT_RELACOUNT)
-			s->relatives = d->d_un.d_val;
-		else if (d->d_tag == DT_JMPREL)
-			s->uses[1].entry = loaded(object, d->d_un.d_ptr);
-		else if (d->d_tag == DT_PLTRELSZ)
-			s->uses[1].bytes = d->d_un.d_val;
-	}
+	*s = (struct symbols){ .symbol = table_of(object, DT_SYMTAB),
+			       .strings = table_of(object, DT_STRTAB),
+			       .size = value_of(object, DT_STRSZ),
+			       .hash = table_of(object, DT_GNU_HASH),
+			       .chain = table_of(object, DT_HASH) };
 	return s->symbol && s->strings;
 }
 
@@ -168,14 +156,21 @@ const struct link_map *rn_object_next(const struct link_map *object, const char 
  * it asks for it uses. */
 bool rn_object_imports(const struct link_map *object, const char *name)
 {
+	static const ElfW(Sxword)
+		uses[][2] = { { DT_RELA, DT_RELASZ }, { DT_JMPREL, DT_PLTRELSZ } };
 	struct symbols s;
 
 	if (!find_symbols(object, &s))
 		return false;
-	for (int k = 0; k < 2; k++)
-		for (size_t i = k ? 0 : s.relatives; i < s.uses[k].bytes / sizeof(ElfW(Rela)); i++)
-			if (is(&s, ELF64_R_SYM(s.uses[k].entry[i].r_info), name, false))
+	for (int k = 0; k < 2; k++) {
+		const ElfW(Rela) *entry = table_of(object, uses[k][0]);
+		size_t n = value_of(object, uses[k][1]) / sizeof(*entry);
+
+		/* The first entries of DT_RELA have no symbol. */
+		for (size_t i = k ? 0 : value_of(object, DT_RELACOUNT); i < n; i++)
+			if (is(&s, ELF64_R_SYM(entry[i].r_info), name, false))
 				return true;
+	}
 	return false;
 }
 
