@@ -67,11 +67,6 @@ static int find_changes(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static void find_drivers(void)
-{
-	dl_iterate_phdr(find_changes, NULL);
-}
-
 /* ---- queries ---- */
 
 struct answer {
@@ -126,7 +121,7 @@ bool rn_gpu_query(uintptr_t p, struct rn_mem_range *range)
 	RN_ERRNO_GUARD;
 
 	range->cls = RN_MEM_OTHER;
-	find_drivers();
+	dl_iterate_phdr(find_changes, NULL);
 	for (int i = 0; i < RN_GPU_DRIVERS && range->cls == RN_MEM_OTHER; i++) {
 		enum rn_gpu_driver d = (enum rn_gpu_driver)i;
 
@@ -146,7 +141,7 @@ uint32_t rn_gpu_class(enum rn_gpu_driver driver, const void *p)
 	struct answer a;
 	RN_ERRNO_GUARD;
 
-	find_drivers();
+	dl_iterate_phdr(find_changes, NULL);
 	current = (device_function *)function(driver, DEVICE);
 	/* The query does not know memory of a graph that is being captured. */
 	if (!query(driver, (uintptr_t)p, &a) && current && current(&a.device) != 0)
