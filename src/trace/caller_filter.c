@@ -9,7 +9,6 @@
 #include "preload/next_mpi.h"
 #include "trace/bypass.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -17,34 +16,27 @@
 
 _Atomic uint64_t rn_caller_cache[RN_SITES];
 
+/* Whether this ends the name of a binding, or nothing. */
+static bool ends_binding(const char *s)
+{
+	static const char *const ends[] = { "_cdesc", "_f08ts", "_f08", "_f", "_" };
+
+	for (size_t i = 0; *s && i < sizeof(ends) / sizeof(*ends); i++)
+		if (strncasecmp(s, ends[i], strlen(ends[i])) == 0)
+			return ends_binding(s + strlen(ends[i]));
+	return !*s;
+}
+
 /* mpi_send_, pmpi_send__, ompi_send_f, MPI_SEND, mpi_send_f08_, MPIR_Send_cdesc: all are "send". */
 static bool binds(const char *symbol, const char *function)
 {
-	static const char *const ends[] = { "_cdesc", "_f08ts", "_f08", "_f", "_", NULL };
-	char s[128];
-	size_t n = 0;
-	bool cut = true;
+	const char *name = strchr(function, '_') + 1;
 
-	for (; symbol[n] && n < sizeof(s) - 1; n++)
-		s[n] = (char)tolower((unsigned char)symbol[n]);
-	s[n] = '\0';
-	while (cut) {
-		cut = false;
-		for (int i = 0; ends[i]; i++) {
-			size_t m = strlen(ends[i]);
-
-			if (n > m && strcmp(s + n - m, ends[i]) == 0) {
-				s[n -= m] = '\0';
-				cut = true;
-				break;
-			}
-		}
-	}
-	symbol = s + strspn(s, "po");
-	if (strncmp(symbol, "mpi", 3) != 0)
+	symbol += strspn(symbol, "poPO");
+	if (strncasecmp(symbol, "mpi", 3) != 0)
 		return false;
-	symbol += strncmp(symbol, "mpir_", 5) == 0 ? 5 : 4;
-	return strcasecmp(symbol, strchr(function, '_') + 1) == 0;
+	symbol += strncasecmp(symbol, "mpir_", 5) == 0 ? 5 : 4;
+	return strncasecmp(symbol, name, strlen(name)) == 0 && ends_binding(symbol + strlen(name));
 }
 
 /* On x86: E8 and four bytes. Elsewhere there is no telling, and the library is believed. */
