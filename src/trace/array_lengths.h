@@ -14,11 +14,6 @@
 #include "trace/comm_registry.h"
 
 /* Of a communicator the tracer knows more than enough; a handle that is none has no processes. */
-static inline int rn_len_size(struct rn_stream *t, MPI_Comm comm)
-{
-	return rn_comm_look(t, comm)->local.n;
-}
-
 static inline int rn_len_peers(struct rn_stream *t, MPI_Comm comm)
 {
 	const struct rn_comm *c = rn_comm_look(t, comm);
@@ -115,11 +110,6 @@ static inline int rn_len_envelope(MPI_Datatype type, int which)
 #endif
 }
 
-static inline uint64_t rn_text_tag(const char *text)
-{
-	return text ? rn_hash(text, strlen(text)) : 0;
-}
-
 /* What a category of the tools interface has. */
 static inline int rn_len_category(int category, int which)
 {
@@ -132,7 +122,7 @@ static inline int rn_len_category(int category, int which)
 	return n[which];
 }
 
-#define size(comm)          rn_len_size(t, comm)
+#define size(comm)          rn_comm_look(t, comm)->local.n
 #define peers(comm)         rn_len_peers(t, comm)
 #define at_root(root, comm) rn_len_at_root(t, root, comm)
 /* Rooted collectives: gives to the root, or gets from it, as others do. */
@@ -157,7 +147,7 @@ static inline int rn_len_category(int category, int which)
 #define nevents(category)     rn_len_category(category, 3)
 #define had(text, length)     (!(text) || rn_had_##length > 0)
 #define fit(length)           ((length) ? min(rn_had_##length, (int64_t) * (length)) : 0)
-#define text_tag(text)        rn_text_tag(text)
+#define text_tag(text)        ((text) ? rn_hash(text, strlen(text)) : 0)
 #define min(a, b)             ((a) < (b) ? (a) : (b))
 
 #endif

@@ -160,17 +160,18 @@
 #define WRAP_ALIAS(name) \
 	extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
 
-#define RN_WRAP_END(name, result)    \
-	W(result);                   \
-	RN_END();                    \
-	rn_stream_leave(t, rn_base); \
-	return rn_ret;               \
-	}                            \
+/* `append` appends the call to the stream. */
+#define RN_WRAP_END(name, result, append) \
+	W(result);                        \
+	append;                           \
+	rn_stream_leave(t, rn_base);      \
+	return rn_ret;                    \
+	}                                 \
 	WRAP_ALIAS(name)
 
-#define WRAP_END_errcode(name, ...) RN_WRAP_END(name, rn_error_word(rn_ret))
-#define WRAP_END_hidden(name, ...)  RN_WRAP_END(name, 0)
-#define WRAP_END_seconds(name, ...) RN_WRAP_END(name, rn_double_word(rn_ret))
+#define WRAP_END_errcode(name, ...) RN_WRAP_END(name, rn_error_word(rn_ret), RN_END())
+#define WRAP_END_hidden(name, ...)  RN_WRAP_END(name, 0, RN_END())
+#define WRAP_END_seconds(name, ...) RN_WRAP_END(name, rn_double_word(rn_ret), RN_END())
 
 static inline uint64_t rn_double_word(double v)
 {
@@ -180,17 +181,13 @@ static inline uint64_t rn_double_word(double v)
 	return word;
 }
 
-#define WRAP_END_REQUEST(name, ret, number, decl, args)                                   \
-	W(rn_error_word(rn_ret));                                                         \
-	{                                                                                 \
+#define RN_END_REQUEST()                                                                  \
+	do {                                                                              \
 		struct rn_sig *rn_s = RN_END();                                           \
 		if (RN_LIKELY(rn_ok && rn_s))                                             \
 			rn_request_born(t, rn_s, H(*request), request, rn_comm, rn_wild); \
-	}                                                                                 \
-	rn_stream_leave(t, rn_base);                                                      \
-	return rn_ret;                                                                    \
-	}                                                                                 \
-	WRAP_ALIAS(name)
+	} while (0)
+#define WRAP_END_REQUEST(name, ...) RN_WRAP_END(name, rn_error_word(rn_ret), RN_END_REQUEST())
 
 /* ---- numbers ---- */
 
@@ -208,8 +205,9 @@ static inline uint64_t rn_double_word(double v)
 /* A length that the call may change: what it was. */
 #define HAD(x)     const int64_t rn_had_##x = (x) ? (int64_t) * (x) : 0;
 #define REF_int(x) W((x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
-#define OUT_int(x, cond) \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
+/* A word that is known after the call, if x leads to it. */
+#define RN_OUT(x, cond, word) W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? (word) : RN_RAW_NULL)
+#define OUT_int(x, cond)      RN_OUT(x, cond, (uint64_t)(int64_t) * (x))
 
 /* ---- arrays ---- */
 
@@ -307,23 +305,14 @@ static inline uint64_t rn_double_word(double v)
 #define INV_handle(kind, a, len, cond) RN_ARRAY(a, len, cond, 1, IN_handle(kind, (a)[rn_i]))
 
 /* Handles that come out but were there before; those not known get a number now. */
-#define RN_OUT_HANDLE(kind, x, cond) \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? RN_HANDLE(kind, *(x)) : RN_RAW_NULL)
-#define RN_OUT_AGAIN(kind, x, cond)                                 \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET                          \
-	  : (x)             ? rn_handle_again(RN_K_##kind, H(*(x))) \
-			    : RN_RAW_NULL)
-#define OUT_type(x, cond)       RN_OUT_AGAIN(type, x, cond)
-#define OUT_comm(x, cond)       RN_OUT_HANDLE(comm, x, cond)
-#define OUT_errhandler(x, cond) RN_OUT_AGAIN(errhandler, x, cond)
-#define OUT_enum(x, cond)       RN_OUT_HANDLE(enum, x, cond)
+#define OUT_type(x, cond)       RN_OUT(x, cond, rn_handle_again(RN_K_type, H(*(x))))
+#define OUT_comm(x, cond)       RN_OUT(x, cond, RN_HANDLE(comm, *(x)))
+#define OUT_errhandler(x, cond) RN_OUT(x, cond, rn_handle_again(RN_K_errhandler, H(*(x))))
+#define OUT_enum(x, cond)       RN_OUT(x, cond, RN_HANDLE(enum, *(x)))
 #define OUTV_type(a, len, cond) \
 	RN_OUT_ARRAY(a, len, cond, 1, W(rn_handle_again(RN_K_type, H((a)[rn_i]))))
 
-#define NEW_handle(kind, x, cond)                                          \
-	W(!rn_ok || !(cond) ? RN_RAW_UNSET                                 \
-	  : (x)             ? rn_handle_new(RN_K_##kind, H(*(x)), rn_comm) \
-			    : RN_RAW_NULL)
+#define NEW_handle(kind, x, cond) RN_OUT(x, cond, rn_handle_new(RN_K_##kind, H(*(x)), rn_comm))
 
 #define BEFORE_comm(parent, by) \
 	struct rn_comm_birth rn_birth = rn_comm_birth(t, RN_FUNCTION, parent, (uint64_t)(by));
