@@ -1,7 +1,6 @@
 /* elastic.c - see elastic.h. */
 #include "trace/elastic.h"
 
-#include "base/errno_guard.h"
 #include "base/intern.h"
 #include "base/vec.h"
 #include "encode/call_words_visit.h"
@@ -39,13 +38,6 @@ struct rn_family {
 
 /* ---- which numbers are to be holes ---- */
 
-/* How many values make a number a hole. Where many members have few of each, fewer do, and where
- * the family has holes, and so members of which each stands for many. */
-static uint32_t many(const struct rn_family *f)
-{
-	return f->holes || f->members > MEMBERS_FIRST ? 4 : 8;
-}
-
 static bool has_many(const struct rn_family *f, uint16_t at, uint32_t enough)
 {
 	uint64_t value[8];
@@ -74,10 +66,13 @@ static bool is_steady(const struct rn_family *f, uint16_t at)
 	return step;
 }
 
-/* How many values make a number a hole; 0: it has to be steady. */
+/* How many values make a number a hole; 0: it has to be steady. Where many members have few of
+ * each, fewer do, and where the family has holes, and so members of which each stands for many. */
 static uint32_t needed(const struct rn_family *f)
 {
-	return f->members < MEMBERS_FIRST && !f->holes ? 0 : many(f);
+	if (f->holes || f->members > MEMBERS_FIRST)
+		return 4;
+	return f->members < MEMBERS_FIRST ? 0 : 8;
 }
 
 static bool are_same(const struct rn_family *f, uint16_t a, uint16_t b)
@@ -526,7 +521,6 @@ static bool add_numbers(struct rn_stream *t, const struct rn_sig *s, const uint6
 
 struct rn_sig *rn_elastic_call(struct rn_stream *t, uint64_t *w, size_t n)
 {
-	RN_ERRNO_GUARD;
 	struct rn_sig *s = known(t, w, n);
 
 	if (!s)

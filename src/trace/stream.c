@@ -344,15 +344,21 @@ static size_t put_stack(uint64_t *base, size_t n)
 	return n + 1;
 }
 
-struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n)
+struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n)
 {
 	RN_ERRNO_GUARD;
+	struct rn_sig *s;
 
 	if (base[0] & RN_RAW_ALIKE)
 		n = put_stack(base, n);
 	if (t->mem.mapped != t->looked_at)
 		look_at_memory(t, base, n);
-	return rn_elastic_call(t, base, n);
+	s = rn_elastic_call(t, base, n);
+	if (!s) {
+		rn_stream_lost(t);
+		rn_stream_show_expected(t);
+	}
+	return s;
 }
 
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n)
@@ -563,17 +569,6 @@ static void unnest(struct rn_stream *t, const uint64_t *base)
 }
 
 /* ---- calls that take the long way ---- */
-
-struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n)
-{
-	struct rn_sig *s = rn_stream_unexpected(t, base, n);
-
-	if (!s) {
-		rn_stream_lost(t);
-		rn_stream_show_expected(t);
-	}
-	return s;
-}
 
 static struct rn_sig *call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base, uint64_t *w,
 			       uint64_t t0, uint64_t t1)

@@ -188,10 +188,6 @@ void rn_stream_set_thread(struct rn_stream *t, int64_t lineage);
 /* Ends all calls in flight: the thread has left them. */
 void rn_stream_unwind(struct rn_stream *t);
 
-/* The signature of a call that is over and was not expected, an old one or a new; its words begin
- * at base, and may become others in a new segment. NULL when there is no memory. */
-struct rn_sig *rn_stream_unexpected(struct rn_stream *t, uint64_t *base, size_t n);
-
 /* The signature of these words, which is made if there is none. NULL when there is no memory. */
 struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n, bool holes);
 
@@ -305,7 +301,8 @@ static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
 struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
 				  uint64_t *w, uint64_t t0, uint64_t t1);
 
-/* A call that was not expected; NULL when it is lost. */
+/* The signature of a call that is over and was not expected, an old one or a new; its words begin
+ * at base, and may become others in a new segment. NULL when it is lost, for lack of memory. */
 struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n);
 
 /* The words of the call are base..w. s is their signature, or NULL if they are not the expected
