@@ -147,6 +147,21 @@ int rn_io_read_rest(int fd, const char *path, struct rn_buf *b, struct rn_err *e
 	return rc;
 }
 
+size_t rn_io_read_head(const char *path, char *bytes, size_t cap)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got = 1;
+
+	while (fd >= 0 && n < cap && got > 0) {
+		got = read(fd, bytes + n, cap - n);
+		n += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
 /* Not by the size of the file, which is 0 in /proc. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
 {

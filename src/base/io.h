@@ -31,6 +31,10 @@ int rn_io_read_rest(int fd, const char *path, struct rn_buf *b, struct rn_err *e
 /* Appends the whole of a regular file to b, or nothing. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err);
 
+/* Reads the first bytes of a file that need not be a regular one: those of /proc. Returns their
+ * number; 0 if the file cannot be read. */
+size_t rn_io_read_head(const char *path, char *bytes, size_t cap);
+
 /* Replaces (or creates) path atomically. A file of this user that is replaced passes its mode on.
  */
 int rn_io_replace(const char *path, const void *bytes, size_t len, struct rn_err *err);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/call_list.h"
+#include "base/io.h"
 #include "base/mpi_detect.h"
 #include "base/sanitizer.h"
 #include "base/script_name.h"
@@ -17,7 +18,6 @@
 #include "model/metadata.h"
 #include "order/event_codec.h"
 
-#include <fcntl.h>
 #include <mpi.h> /* OPEN_MPI */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +53,9 @@ static void own_name(void)
 static void trace_name(char *to, size_t cap)
 {
 	char line[8192];
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, line, sizeof(line)) : 0;
-	const char *end = n > 0 ? memchr(line, 0, (size_t)n) : NULL;
+	size_t n = rn_io_read_head("/proc/self/cmdline", line, sizeof(line));
+	const char *end = memchr(line, 0, n);
 
-	if (fd >= 0)
-		close(fd);
 	if (!end ||
 	    !rn_script_name(rn_config.program, end + 1, (size_t)(line + n - end - 1), to, cap))
 		copy(to, cap, rn_config.program);

@@ -3,14 +3,13 @@
 
 #include "base/command_text.h"
 #include "base/errno_guard.h"
+#include "base/io.h"
 #include "identity/comm_table.h"
 #include "preload/next_mpi.h"
 #include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,21 +25,6 @@ static int node_rank, node_size;                    /* 0: not known */
 
 /* ---- the command ---- */
 
-static size_t read_file(const char *path, char *bytes, size_t cap)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	ssize_t got = 1;
-
-	while (fd >= 0 && n < cap && got > 0) {
-		got = read(fd, bytes + n, cap - n);
-		n += got > 0 ? (size_t)got : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return n;
-}
-
 /* All words but the first, which is its name. */
 static void read_arguments(void)
 {
@@ -49,7 +33,7 @@ static void read_arguments(void)
 
 	if (line == MAP_FAILED)
 		return;
-	n = read_file("/proc/self/cmdline", line, LINE - 1);
+	n = rn_io_read_head("/proc/self/cmdline", line, LINE - 1);
 	for (size_t at = strlen(line) + 1; at < n; at += strlen(line + at) + 1)
 		rn_words_add(&arguments, line + at);
 	munmap(line, LINE);

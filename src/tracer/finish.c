@@ -2,6 +2,7 @@
 #include "tracer/finish.h"
 
 #include "base/errno_guard.h"
+#include "base/io.h"
 #include "base/mpi_detect.h"
 #include "base/tracer_env.h"
 #include "merge/merge_tree_mpi.h"
@@ -20,7 +21,6 @@
 #include "tracer/finish_merge.h"
 #include "tracer/run_summary.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +47,9 @@ static struct {
 static uint64_t used_space(void)
 {
 	char text[64] = "";
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
 
-	if (fd >= 0)
-		close(fd);
-	return n > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	rn_io_read_head("/proc/self/statm", text, sizeof(text) - 1);
+	return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Bytes of address space that the process may still use. */
