@@ -134,6 +134,15 @@ void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n)
 	return p;
 }
 
+uint32_t *rn_new_map(struct rn_arena *a, size_t n)
+{
+	uint32_t *map = rn_new(a, uint32_t, n + 1);
+
+	if (map)
+		memset(map, 0xff, (n + 1) * sizeof(*map));
+	return map;
+}
+
 /* `array` may be a pointer to any type, hence memcpy. */
 bool rn_arena_grow(struct rn_arena *a, void *array, size_t size, uint64_t need, uint32_t *cap)
 {

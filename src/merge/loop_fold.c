@@ -145,15 +145,13 @@ static bool begin_pass(struct pass *p, const struct rn_fold_state *s, struct rn_
 	p->rules = rn_rules_count(s->rules);
 	p->terminals = s->sigs + s->loops;
 	n = (size_t)symbols(p) + 1;
-	p->loop = rn_new(scratch, uint32_t, n);
-	p->number = rn_new(scratch, uint32_t, n);
+	p->loop = rn_new_map(scratch, n);
+	p->number = rn_new_map(scratch, n);
 	p->symbol = rn_new(scratch, uint32_t, n);
 	p->holds = rn_new(scratch, bool, (size_t)p->rules + 1);
 	seen = rn_new(scratch, struct seen, n);
 	if (!p->loop || !p->number || !p->symbol || !p->holds || !seen)
 		return false;
-	memset(p->loop, 0xff, n * sizeof(*p->loop));
-	memset(p->number, 0xff, n * sizeof(*p->number));
 	p->option = option;
 	if (option.terminal != RN_FOLD_NONE) {
 		choose_option(p, option);
@@ -414,16 +412,13 @@ static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *
 		   struct rn_fold_state *to, struct rn_arena *mem)
 {
 	struct rn_rules *rules = rn_rules_new(mem);
-	size_t literals = rn_rules_literals(p->from->rules);
-	struct rewrite w = { p, rules, rn_new(p->scratch, uint32_t, (size_t)p->rules + 1),
-			     rn_new(p->scratch, uint32_t, literals + 1) };
+	struct rewrite w = { p, rules, rn_new_map(p->scratch, p->rules),
+			     rn_new_map(p->scratch, rn_rules_literals(p->from->rules)) };
 	uint32_t *done = rn_new(p->scratch, uint32_t, (size_t)rn_rules_count(made) + 1);
 	int rc;
 
 	if (!rules || !w.memo || !w.literal || !done)
 		return RN_E_NOMEM;
-	memset(w.memo, 0xff, ((size_t)p->rules + 1) * sizeof(*w.memo));
-	memset(w.literal, 0xff, (literals + 1) * sizeof(*w.literal));
 	rc = rewrite_loops(&w, p->from, to);
 	if (rc == RN_OK)
 		rc = rewrite_rules(&w, made, done);
@@ -615,7 +610,7 @@ static int finish(const struct rn_fold_state *s, const struct rn_streams *stream
 		  struct rn_arena *mem, struct rn_arena *scratch, struct rn_folded *out)
 {
 	struct rn_rules *rules = rn_rules_new(mem);
-	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(s->rules) + 1);
+	uint32_t *memo = rn_new_map(scratch, rn_rules_count(s->rules));
 	int rc = RN_OK;
 
 	out->streams = *streams;
@@ -627,7 +622,6 @@ static int finish(const struct rn_fold_state *s, const struct rn_streams *stream
 	out->series = rn_sigs_new(mem);
 	if (!rules || !memo || !out->streams.group || !out->loop || !out->ref || !out->series)
 		return RN_E_NOMEM;
-	memset(memo, 0xff, ((size_t)rn_rules_count(s->rules) + 1) * sizeof(*memo));
 	for (uint32_t k = 0; k < s->loops && rc == RN_OK; k++) {
 		out->loop[k] = s->loop[k];
 		if (s->loop[k].kind == RN_KIND_RULE)

@@ -78,13 +78,9 @@ static int copy_sigs(struct rn_sigs *to, const struct rn_sigs *from, uint32_t *m
 static int import_mapped(struct rn_rules *r, const struct rn_rules *from, uint32_t rule,
 			 const uint32_t *map, struct rn_arena *scratch, uint32_t *root)
 {
-	uint32_t n = rn_rules_count(from);
-	uint32_t *memo = rn_new(scratch, uint32_t, n);
+	uint32_t *memo = rn_new_map(scratch, rn_rules_count(from));
 
-	if (!memo)
-		return RN_E_NOMEM;
-	memset(memo, 0xff, n * sizeof(*memo));
-	return rn_rules_import(r, from, rule, map, memo, root);
+	return memo ? rn_rules_import(r, from, rule, map, memo, root) : RN_E_NOMEM;
 }
 
 int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem)
@@ -177,12 +173,11 @@ static int prepare(struct rn_stream_set *a, const struct rn_stream_set *b, struc
 		   struct plan *plan)
 {
 	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(b->sigs) + 1);
-	uint32_t *memo = rn_new(scratch, uint32_t, (size_t)rn_rules_count(b->rules) + 1);
+	uint32_t *memo = rn_new_map(scratch, rn_rules_count(b->rules));
 	uint32_t fresh = 0;
 
 	if (!map || !memo || copy_sigs(a->sigs, b->sigs, map) < 0)
 		return RN_E_NOMEM;
-	memset(memo, 0xff, rn_rules_count(b->rules) * sizeof(*memo));
 	for (uint32_t i = 0; i < b->groups; i++) {
 		struct rn_group *old;
 		int rc = rn_rules_import(a->rules, b->rules, b->group[i].root, map, memo,

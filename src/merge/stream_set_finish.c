@@ -34,15 +34,6 @@
 #define NONE      UINT32_MAX
 #define SHARE_MAX ((uint64_t)1 << 20)
 
-static uint32_t *new_map(struct rn_arena *mem, uint32_t n)
-{
-	uint32_t *map = rn_new(mem, uint32_t, (size_t)n + 1);
-
-	if (map)
-		memset(map, 0xff, ((size_t)n + 1) * sizeof(*map));
-	return map;
-}
-
 static uint64_t count_items(const struct rn_rules *r)
 {
 	uint64_t sum = 0;
@@ -99,9 +90,9 @@ static int renumber_init(struct renumber *n, struct rn_arena *scratch)
 	uint32_t rules = rn_rules_count(n->from) + (found ? rn_rules_count(found) : 0);
 
 	n->scratch = scratch;
-	n->rule = new_map(scratch, rules);
-	n->literal = new_map(scratch, rn_rules_literals(n->from));
-	n->sig = new_map(scratch, n->from_sigs ? rn_sigs_count(n->from_sigs) : 0);
+	n->rule = rn_new_map(scratch, rules);
+	n->literal = rn_new_map(scratch, rn_rules_literals(n->from));
+	n->sig = rn_new_map(scratch, n->from_sigs ? rn_sigs_count(n->from_sigs) : 0);
 	n->stack = rn_new(scratch, struct frame, (size_t)rules + 1);
 	n->body =
 		rn_new(scratch, struct rn_item, (size_t)longest_body(found ? found : n->from) + 1);

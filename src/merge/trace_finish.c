@@ -137,13 +137,12 @@ static int finish_series(struct rn_trace *t, struct rn_arena *scratch)
 {
 	struct rn_value_list *l = &t->values;
 	uint32_t n = rn_sigs_count(l->series);
-	uint32_t *known = rn_new(scratch, uint32_t, 2 * (size_t)n + 1); /* blurred, and not */
+	uint32_t *known = rn_new_map(scratch, 2 * (size_t)n); /* blurred, and not */
 	struct kept k = { .series = rn_sigs_new(&t->mem) };
 	int rc;
 
 	if (!k.series || !known)
 		return RN_E_NOMEM;
-	memset(known, 0xff, 2 * (size_t)n * sizeof(*known));
 	rn_arena_init(&k.mem, SIZE_MAX);
 	rn_arena_init(&k.scratch, SIZE_MAX);
 	rn_arena_reserve(&k.mem, SERIES_ROOM);

@@ -124,14 +124,10 @@ static int add_values(struct join *j, const struct rn_segment *s, const uint32_t
 static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t *map,
 		     struct rn_rules *rules, uint32_t *root)
 {
-	uint32_t n = rn_rules_count(s->rules);
-	uint32_t *memo = rn_new(&j->scratch, uint32_t, n);
+	uint32_t *memo = rn_new_map(&j->scratch, rn_rules_count(s->rules));
 	int rc = memo ? add_values(j, s, map) : RN_E_NOMEM;
 
-	if (rc < 0)
-		return rc;
-	memset(memo, 0xff, n * sizeof(*memo));
-	return rn_rules_import(rules, s->rules, s->root, map, memo, root);
+	return rc == RN_OK ? rn_rules_import(rules, s->rules, s->root, map, memo, root) : rc;
 }
 
 static int add_segment(struct join *j, const struct rn_segment *s, struct rn_rules *rules,

@@ -91,11 +91,10 @@ static int put_in_order(const struct rn_grammar *g, struct rn_arena *scratch, st
 	struct rn_grammar_frame *stack = rn_new(scratch, struct rn_grammar_frame, all);
 	struct rn_grammar_order o;
 
-	*out = (struct ordered){ rn_new(scratch, uint32_t, all), rn_new(scratch, uint32_t, all),
+	*out = (struct ordered){ rn_new_map(scratch, all), rn_new(scratch, uint32_t, all),
 				 rn_new(scratch, uint32_t, all), 0 };
 	if (!stack || !out->number || !out->rule || !out->items)
 		return RN_E_NOMEM;
-	memset(out->number, 0xff, all * sizeof(*out->number));
 	o = rn_grammar_order(g, out->number, stack);
 	for (; rn_grammar_order_next(&o, &out->rule[out->n], &out->items[out->n]); out->n++)
 		out->number[out->rule[out->n]] = out->n;

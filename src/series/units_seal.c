@@ -135,12 +135,10 @@ static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_ar
 	rc = rules ? rn_rules_seal(rules, l->g, &root) : RN_E_NOMEM;
 	if (rc < 0)
 		return rc;
-	f.rule_sym = rn_new(scratch, uint32_t, (size_t)root + 1);
-	f.delta_sym = rn_new(scratch, uint32_t, (size_t)l->delta.n + 1);
+	f.rule_sym = rn_new_map(scratch, (size_t)root + 1);
+	f.delta_sym = rn_new_map(scratch, l->delta.n);
 	if (!f.rule_sym || !f.delta_sym)
 		return RN_E_NOMEM;
-	memset(f.rule_sym, 0xff, ((size_t)root + 1) * sizeof(uint32_t));
-	memset(f.delta_sym, 0xff, l->delta.n * sizeof(uint32_t));
 	return make_rules(&f, root, mem, l->first, p);
 }
 
