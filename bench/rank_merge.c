@@ -1,10 +1,12 @@
 /* rank_merge.c - see rank_merge.h. */
 #include "bench/rank_merge.h"
 
+#include "base/intern.h"
 #include "file/container.h"
 #include "file/trace_writer.h"
 #include "merge/partial_trace.h"
 #include "merge/trace_finish.h"
+#include "rules/rules.h"
 
 void rank_merge_init(struct rank_merge *m)
 {
@@ -19,9 +21,22 @@ static void rewind_all(struct rn_arena *a)
 	rn_arena_rewind(a, (struct rn_arena_mark){ 0 });
 }
 
+int rank_merge_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		    const struct rn_sigs *sigs, const struct rn_grammar *g)
+{
+	uint32_t root, id;
+	int rc = rn_part_empty(p, mem);
+
+	for (uint32_t i = 0; i < rn_sigs_count(sigs) && rc == RN_OK; i++)
+		rc = rn_sigs_copy(p->sigs, sigs, i, &id);
+	if (rc == RN_OK)
+		rc = rn_rules_seal(p->rules, g, &root);
+	return rc == RN_OK ? rn_part_streams(p, root, rank, 1) : rc;
+}
+
 static int add_first(struct rank_merge *m, const struct rn_sigs *sigs, const struct rn_grammar *g)
 {
-	int rc = rn_part_leaf(&m->part, &m->mem, 0, sigs, g);
+	int rc = rank_merge_leaf(&m->part, &m->mem, 0, sigs, g);
 
 	if (rc < 0)
 		rewind_all(&m->mem);
@@ -31,7 +46,7 @@ static int add_first(struct rank_merge *m, const struct rn_sigs *sigs, const str
 static int add_more(struct rank_merge *m, const struct rn_sigs *sigs, const struct rn_grammar *g)
 {
 	struct rn_stream_set leaf;
-	int rc = rn_part_leaf(&leaf, &m->leaf, m->next, sigs, g);
+	int rc = rank_merge_leaf(&leaf, &m->leaf, m->next, sigs, g);
 
 	if (rc == RN_OK)
 		rc = rn_part_merge(&m->part, &leaf, &m->scratch);

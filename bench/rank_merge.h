@@ -15,7 +15,9 @@
 
 struct rn_bundle;
 struct rn_container_writer;
+struct rn_grammar;
 struct rn_meta;
+struct rn_sigs;
 struct rn_written;
 struct rn_vocab;
 
@@ -24,6 +26,10 @@ struct rank_merge {
 	struct rn_stream_set part;
 	uint64_t next; /* rank that the next call adds */
 };
+
+/* A part of one rank with this table and this grammar, neither of which is changed. */
+int rank_merge_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
+		    const struct rn_sigs *sigs, const struct rn_grammar *g);
 
 void rank_merge_init(struct rank_merge *m);
 

@@ -10,7 +10,6 @@
 #include "base/varint.h"
 #include "encode/call_words.h"
 #include "encode/time_stats.h"
-#include "grammar/grammar.h"
 #include "identity/comm_table.h"
 #include "merge/process_trace.h"
 #include "merge/stream_set_codec.h"
@@ -532,18 +531,12 @@ int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 
 int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t first, uint64_t n)
 {
-	struct rn_sigs *sigs = rn_sigs_new(mem);
-	struct rn_grammar *g = rn_grammar_new(mem, NULL);
+	uint32_t root;
 	int rc = rn_bundle_init(b, mem, false);
 
 	if (rc == RN_OK)
-		rc = sigs && g ? rn_part_leaf(&b->part, mem, first, sigs, g) : RN_E_NOMEM;
-	if (rc == RN_OK) {
-		b->part.group[0].ranks.run[0] = (struct rn_run){ first, n > 1, n };
-		b->part.ranks = n;
-		b->part.last = first + n - 1;
-	}
-	return rc;
+		rc = rn_rules_add(b->part.rules, NULL, 0, &root);
+	return rc == RN_OK ? rn_part_streams(&b->part, root, first, n) : rc;
 }
 
 /* ---- the trace ---- */

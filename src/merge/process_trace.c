@@ -7,6 +7,7 @@
 #include "identity/comm_table.h"
 #include "merge/partial_trace.h"
 #include "merge/stream_set.h"
+#include "rules/rules.h"
 
 int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)
 {
@@ -17,6 +18,24 @@ int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)
 	return rc;
 }
 
+/* Adds the rules of a stream, whose call i is signature map[i]. */
+static int add_rules(struct rn_rules *rules, const struct rn_recorded_stream *s,
+		     const uint32_t *map, struct rn_arena *scratch, uint32_t *root)
+{
+	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_rules *own = rn_rules_new(scratch);
+	const struct rn_rules *from = s->rules ? s->rules : own;
+	uint32_t rule = s->root, *memo = NULL;
+	int rc = own && !s->rules ? rn_rules_seal(own, s->grammar, &rule) : RN_OK;
+
+	if (own && rc == RN_OK)
+		memo = rn_new_map(scratch, rn_rules_count(from));
+	if (rc == RN_OK)
+		rc = memo ? rn_rules_import(rules, from, rule, map, memo, root) : RN_E_NOMEM;
+	rn_arena_rewind(scratch, mark);
+	return rc;
+}
+
 /* Converts the calls of a stream to signatures, and adds its data to the bundle of the stream. */
 static int convert(struct rn_bundle *leaf, const struct rn_recorded_stream *s,
 		   const struct rn_choices *choices, uint64_t number, struct rn_bundle *to,
@@ -24,21 +43,22 @@ static int convert(struct rn_bundle *leaf, const struct rn_recorded_stream *s,
 {
 	uint32_t *map = rn_new(scratch, uint32_t, (size_t)rn_sigs_count(s->calls.words) + 1);
 	struct rn_canonical_out out = { .tables = to->comms,
-					.sigs = rn_sigs_new(scratch),
 					.map = map,
 					.values = &leaf->values,
 					.stream = number,
 					.lost = &leaf->tally.lost };
+	uint32_t root;
 	int rc = rn_bundle_init(leaf, scratch, to->times != NULL);
 
 	if (rc == RN_OK)
-		rc = out.sigs && map ? rn_canonical_write(&s->calls, choices, &out) : RN_E_NOMEM;
-	if (rc == RN_OK && s->rules)
-		rc = rn_part_leaf_rules(&leaf->part, to->mem, number, out.sigs, map, s->rules,
-					s->root, scratch);
-	else if (rc == RN_OK)
-		rc = rn_part_leaf_mapped(&leaf->part, to->mem, number, out.sigs, map, s->grammar,
-					 scratch);
+		rc = rn_part_empty(&leaf->part, to->mem);
+	out.sigs = leaf->part.sigs;
+	if (rc == RN_OK)
+		rc = map ? rn_canonical_write(&s->calls, choices, &out) : RN_E_NOMEM;
+	if (rc == RN_OK)
+		rc = add_rules(leaf->part.rules, s, map, scratch, &root);
+	if (rc == RN_OK)
+		rc = rn_part_streams(&leaf->part, root, number, 1);
 	return rc == RN_OK ? rn_bundle_add(leaf, s, map) : rc;
 }
 

@@ -3,7 +3,6 @@
 #include "merge/stream_set.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/intern.h"
@@ -63,24 +62,13 @@ static void add_group(struct rn_stream_set *p, uint32_t root, struct rn_ranks ra
 	p->group_of[root] = p->groups;
 }
 
-/* map[i] becomes the number of signature i; NULL: not wanted. */
+/* map[i] becomes the number of signature i. */
 static int copy_sigs(struct rn_sigs *to, const struct rn_sigs *from, uint32_t *map)
 {
-	uint32_t n = rn_sigs_count(from), id;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (rn_sigs_copy(to, from, i, map ? &map[i] : &id) < 0)
+	for (uint32_t i = 0; i < rn_sigs_count(from); i++)
+		if (rn_sigs_copy(to, from, i, &map[i]) < 0)
 			return RN_E_NOMEM;
 	return RN_OK;
-}
-
-/* A rule of another pool, with its symbols renamed. */
-static int import_mapped(struct rn_rules *r, const struct rn_rules *from, uint32_t rule,
-			 const uint32_t *map, struct rn_arena *scratch, uint32_t *root)
-{
-	uint32_t *memo = rn_new_map(scratch, rn_rules_count(from));
-
-	return memo ? rn_rules_import(r, from, rule, map, memo, root) : RN_E_NOMEM;
 }
 
 int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem)
@@ -91,68 +79,19 @@ int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem)
 	return p->sigs && p->rules ? RN_OK : RN_E_NOMEM;
 }
 
-/* A part with tables and no group yet. */
-static int begin(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-		 const struct rn_sigs *sigs)
+int rn_part_streams(struct rn_stream_set *p, uint32_t root, uint64_t first, uint64_t n)
 {
-	int rc = rn_part_empty(p, mem);
-
-	p->ranks = 1;
-	p->first = p->last = rank;
-	/* The table is new, so the signatures keep their numbers. */
-	return rc == RN_OK ? copy_sigs(p->sigs, sigs, NULL) : rc;
-}
-
-static int only_group(struct rn_stream_set *p, uint32_t root)
-{
-	struct rn_run run = { p->first, 0, 1 };
+	struct rn_run run = { first, n > 1, n };
 	struct rn_ranks ranks = { 0 };
 
 	if (!reserve_runs(&ranks, p->mem, 1) || !reserve_groups(p, 1))
 		return RN_E_NOMEM;
 	ranks_push(&ranks, &run);
 	add_group(p, root, ranks);
+	p->ranks = n;
+	p->first = first;
+	p->last = first + n - 1;
 	return RN_OK;
-}
-
-int rn_part_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-		 const struct rn_sigs *sigs, const struct rn_grammar *g)
-{
-	uint32_t root;
-	int rc = begin(p, mem, rank, sigs);
-
-	if (rc == RN_OK)
-		rc = rn_rules_seal(p->rules, g, &root);
-	return rc == RN_OK ? only_group(p, root) : rc;
-}
-
-int rn_part_leaf_rules(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-		       const struct rn_sigs *sigs, const uint32_t *map,
-		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch)
-{
-	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	uint32_t root;
-	int rc = begin(p, mem, rank, sigs);
-
-	if (rc == RN_OK)
-		rc = import_mapped(p->rules, rules, rule, map, scratch, &root);
-	rn_arena_rewind(scratch, mark);
-	return rc == RN_OK ? only_group(p, root) : rc;
-}
-
-int rn_part_leaf_mapped(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
-			struct rn_arena *scratch)
-{
-	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	struct rn_rules *own = rn_rules_new(scratch);
-	uint32_t rule;
-	int rc = own ? rn_rules_seal(own, g, &rule) : RN_E_NOMEM;
-
-	if (rc == RN_OK)
-		rc = rn_part_leaf_rules(p, mem, rank, sigs, map, own, rule, scratch);
-	rn_arena_rewind(scratch, mark);
-	return rc;
 }
 
 /* Where a group of b goes: the root it has in a, and room for its ranks if it is new there. */

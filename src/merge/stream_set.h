@@ -29,7 +29,6 @@
 #include "base/err.h"
 
 struct rn_arena;
-struct rn_grammar;
 struct rn_rules;
 struct rn_sigs;
 struct rn_streams;
@@ -63,19 +62,9 @@ struct rn_stream_set {
 /* A part of no rank. RN_OK or RN_E_NOMEM. */
 int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem);
 
-/* A part of one rank, from its table and its grammar (neither is changed). */
-int rn_part_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-		 const struct rn_sigs *sigs, const struct rn_grammar *g);
-
-/* The same for a grammar whose symbol i stands for signature map[i]. */
-int rn_part_leaf_mapped(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-			const struct rn_sigs *sigs, const uint32_t *map, const struct rn_grammar *g,
-			struct rn_arena *scratch);
-
-/* The same for a rule of a pool. */
-int rn_part_leaf_rules(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
-		       const struct rn_sigs *sigs, const uint32_t *map,
-		       const struct rn_rules *rules, uint32_t rule, struct rn_arena *scratch);
+/* Adds the first streams to a part without streams: streams first .. first + n - 1, which have the
+ * rule `root` of the part. RN_OK or RN_E_NOMEM. */
+int rn_part_streams(struct rn_stream_set *p, uint32_t root, uint64_t first, uint64_t n);
 
 /* Takes `b`, whose ranks all come after a's, into `a`; b is not changed and not referred to
  * afterwards. RN_OK, RN_E_NOMEM, or RN_E_ARG when the ranks do not follow. */

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/intern.h"
+#include "bench/rank_merge.h"
 #include "bench/virtual.h"
 #include "grammar/grammar.h"
 #include "merge/stream_set.h"
@@ -51,7 +52,7 @@ static void good_part(unsigned pattern, struct rn_arena *mem, uint64_t first, ui
 		struct rn_stream_set p;
 
 		must(virtual_feed(&v, r, sigs, g, &calls) == RN_OK);
-		must(rn_part_leaf(r == first ? out : &p, mem, r, sigs, g) == RN_OK);
+		must(rank_merge_leaf(r == first ? out : &p, mem, r, sigs, g) == RN_OK);
 		must(r == first || rn_part_merge(out, &p, &scratch) == RN_OK);
 	}
 	rn_arena_free(&scratch);

@@ -133,7 +133,7 @@ static void make_leaf(struct rn_bundle *b, struct rn_arena *mem, const struct vi
 	CHECK(rn_bundle_init(b, mem, timed) == RN_OK);
 	b->vocab = &virtual_vocab;
 	CHECK(virtual_feed(v, rank, f->sigs, f->g, &calls) == RN_OK);
-	CHECK(rn_part_leaf(&b->part, mem, rank, f->sigs, f->g) == RN_OK);
+	CHECK(rank_merge_leaf(&b->part, mem, rank, f->sigs, f->g) == RN_OK);
 	identify(b->comms, rank, v->ranks);
 	b->tally = (struct rn_tally){ rank, 1000 - rank, rank * 3, 7 };
 	if (!timed)

@@ -99,7 +99,7 @@ static void make_row(const struct virtual_run *v, struct rn_arena *mem)
 	for (uint64_t r = 0; r < v->ranks; r++) {
 		rn_arena_init(&row_mem[r], SIZE_MAX);
 		CHECK(virtual_feed(v, r, f.sigs, f.g, &calls) == RN_OK);
-		CHECK(rn_part_leaf(&row[r], &row_mem[r], r, f.sigs, f.g) == RN_OK);
+		CHECK(rank_merge_leaf(&row[r], &row_mem[r], r, f.sigs, f.g) == RN_OK);
 		CHECK(is_part_sound(&row[r]));
 	}
 }
@@ -378,7 +378,8 @@ static void test_mapped(void)
 	own = rn_grammar_new(&mem, NULL);
 	for (int round = 0; round < 200; round++) {
 		uint64_t n = tap_below(200), choices = 1 + tap_below(5);
-		uint32_t id;
+		struct rn_rules *own_rules;
+		uint32_t id, root, *memo;
 
 		rn_sigs_reset(f.sigs);
 		rn_grammar_reset(f.g);
@@ -391,8 +392,16 @@ static void test_mapped(void)
 			CHECK(rn_grammar_append(own, t) == RN_OK);
 			CHECK(rn_grammar_append(f.g, map[t]) == RN_OK);
 		}
-		CHECK(rn_part_leaf(&plain, &mem, 0, f.sigs, f.g) == RN_OK);
-		CHECK(rn_part_leaf_mapped(&mapped, &mem, 1, f.sigs, map, own, &scratch) == RN_OK);
+		CHECK(rank_merge_leaf(&plain, &mem, 0, f.sigs, f.g) == RN_OK);
+		CHECK(rn_part_empty(&mapped, &mem) == RN_OK);
+		for (unsigned i = 0; i < 3; i++)
+			CHECK(rn_sigs_copy(mapped.sigs, f.sigs, i, &id) == RN_OK);
+		own_rules = rn_rules_new(&mem);
+		memo = rn_new_map(&mem, 2 * n);
+		CHECK(rn_rules_seal(own_rules, own, &root) == RN_OK);
+		CHECK(rn_rules_count(own_rules) <= 2 * n + 1);
+		CHECK(rn_rules_import(mapped.rules, own_rules, root, map, memo, &root) == RN_OK);
+		CHECK(rn_part_streams(&mapped, root, 1, 1) == RN_OK);
 		CHECK(is_part_sound(&mapped) && mapped.first == 1 && mapped.last == 1);
 		part_is(&plain, &mapped, &mem);
 		CHECK(rn_part_merge(&plain, &mapped, &scratch) == RN_OK);

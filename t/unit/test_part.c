@@ -23,8 +23,8 @@ static int make_part(const struct virtual_run *v, struct rn_arena *mem, uint64_t
 
 		rc = virtual_feed(v, r, f.sigs, f.g, &calls);
 		if (rc == RN_OK)
-			rc = rn_part_leaf(r == first ? out : &p, r == first ? mem : &one, r, f.sigs,
-					  f.g);
+			rc = rank_merge_leaf(r == first ? out : &p, r == first ? mem : &one, r,
+					     f.sigs, f.g);
 		if (rc == RN_OK && r > first)
 			rc = rn_part_merge(out, &p, &scratch);
 	}
