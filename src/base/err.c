@@ -1,6 +1,7 @@
 /* err.c - see err.h. */
 #include "base/budget.h"
 #include "base/err.h"
+#include "base/varint.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -78,6 +79,13 @@ int rn_err_nomem(struct rn_err *err)
 	size_t needed = rn_budget_exceeded();
 
 	return needed ? over_budget(err, needed) : rn_err_set(err, RN_E_NOMEM, "out of memory");
+}
+
+int rn_err_end(const struct rn_reader *in, struct rn_err *err)
+{
+	if (in->bad)
+		return rn_err_set(err, RN_E_DATA, "cut off");
+	return rn_left(in) ? rn_err_set(err, RN_E_DATA, "bytes left over") : RN_OK;
 }
 
 int rn_err_prefix(struct rn_err *err, const char *fmt, ...)

@@ -8,6 +8,8 @@
 #ifndef RN_BASE_ERR_H
 #define RN_BASE_ERR_H
 
+struct rn_reader;
+
 enum rn_status {
 	RN_OK = 0,
 	RN_E_NOMEM = -1, /* an allocation failed; the object is as it was */
@@ -30,6 +32,10 @@ int rn_err_sys(struct rn_err *err, const char *fmt, ...) __attribute__((format(p
 /* Returns RN_E_NOMEM. The text is "out of memory" or, if the budget (budget.h) was exceeded, states
  * the limit. */
 int rn_err_nomem(struct rn_err *err);
+
+/* What a decoder has to say at the end of its input: RN_OK, or RN_E_DATA if the input was malformed
+ * (in->bad) or bytes are left over. */
+int rn_err_end(const struct rn_reader *in, struct rn_err *err);
 
 /* Puts "what: " in front of the text that is already there (a path, a section name). Gives the
  * code that is there, or RN_E_ARG for NULL: a caller that allows NULL returns its own. */

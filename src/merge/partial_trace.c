@@ -43,7 +43,7 @@ struct merging {
 struct kind {
 	int (*encode)(const struct rn_bundle *b, struct rn_buf *out);
 	/* Into an empty bundle; the streams of its part are known, but for the part itself. */
-	int (*decode)(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err);
+	int (*decode)(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err);
 	/* Adds a stream of a process, whose call i is signature map[i], to a bundle of this
 	 * stream. */
 	int (*add)(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map);
@@ -63,15 +63,14 @@ static int encode_tally(const struct rn_bundle *b, struct rn_buf *out)
 	return RN_OK;
 }
 
-static int decode_tally(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_tally(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-
-	b->tally.lost = rn_get_u64(&in);
-	b->tally.wall_ns = rn_get_u64(&in);
-	b->tally.tracer_ns = rn_get_u64(&in);
-	b->tally.memory = rn_get_u64(&in);
-	return in.bad || rn_left(&in) ? rn_err_set(err, RN_E_DATA, "the tally is damaged") : RN_OK;
+	(void)err;
+	b->tally.lost = rn_get_u64(in);
+	b->tally.wall_ns = rn_get_u64(in);
+	b->tally.tracer_ns = rn_get_u64(in);
+	b->tally.memory = rn_get_u64(in);
+	return RN_OK;
 }
 
 static int add_tally(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
@@ -105,11 +104,11 @@ static int encode_part(const struct rn_bundle *b, struct rn_buf *out)
 	return rn_part_encode(&b->part, out);
 }
 
-static int decode_part(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_part(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
 	struct rn_part_place place = { b->part.first, RN_RANKS_MAX };
 
-	return rn_part_decode(b->mem, bytes, len, place, b->vocab, &b->part, err);
+	return rn_part_decode(b->mem, in, place, b->vocab, &b->part, err);
 }
 
 static int merge_part(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m)
@@ -161,9 +160,9 @@ static int encode_programs(const struct rn_bundle *b, struct rn_buf *out)
 	return RN_OK;
 }
 
-static int decode_programs(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_programs(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_programs_decode(&b->programs, rn_reader(bytes, len), err);
+	return rn_programs_decode(&b->programs, in, err);
 }
 
 static int merge_programs(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m)
@@ -179,9 +178,11 @@ static int encode_comms(const struct rn_bundle *b, struct rn_buf *out)
 	return rn_comms_encode(b->comms, out);
 }
 
-static int decode_comms(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_comms(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_comms_decode(b->mem, bytes, len, &b->comms, err);
+	size_t len = rn_left(in);
+
+	return rn_comms_decode(b->mem, rn_get_bytes(in, len), len, &b->comms, err);
 }
 
 static int merge_comms(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m)
@@ -203,8 +204,10 @@ static int encode_times(const struct rn_bundle *b, struct rn_buf *out)
 	return b->times ? rn_times_save(b->times, out) : RN_OK;
 }
 
-static int decode_times(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_times(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
+	size_t len = rn_left(in);
+	const unsigned char *bytes = rn_get_bytes(in, len);
 	int rc;
 
 	if (!b->times || len == 0)
@@ -253,11 +256,9 @@ static uint64_t streams_of(const struct rn_bundle *b)
 	return b->part.last - b->part.first + 1;
 }
 
-static int decode_moments(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_moments(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-
-	return rn_chunk_list_decode(&b->moments, &in, b->part.first, streams_of(b), err);
+	return rn_chunk_list_decode(&b->moments, in, b->part.first, streams_of(b), err);
 }
 
 static int add_moments(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
@@ -309,11 +310,11 @@ static int encode_values(const struct rn_bundle *b, struct rn_buf *out)
 	return rc;
 }
 
-static int decode_values(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_values(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	return len ? rn_value_list_decode(b->mem, bytes, len, b->part.sigs, streams_of(b),
-					  &b->value_list, err)
-		   : RN_OK;
+	return rn_left(in) ? rn_value_list_decode(b->mem, in, b->part.sigs, streams_of(b),
+						  &b->value_list, err)
+			   : RN_OK;
 }
 
 static int merge_values(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m)
@@ -341,9 +342,9 @@ static int encode_order(const struct rn_bundle *b, struct rn_buf *out)
 	return rn_order_list_encode(&b->order, b->part.first, out);
 }
 
-static int decode_order(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode_order(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_order_list_decode(&b->order, bytes, len, b->part.first, streams_of(b), err);
+	return rn_order_list_decode(&b->order, in, b->part.first, streams_of(b), err);
 }
 
 /* The names of what the words and numbers of the process mean. */
@@ -459,33 +460,33 @@ int rn_bundle_merge(struct rn_bundle *b, const struct rn_bundle *from, struct rn
 	return rc;
 }
 
-static int decode(struct rn_bundle *b, const void *bytes, size_t len, struct rn_err *err)
+static int decode(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
 	int rc = RN_OK;
 
-	for (unsigned i = 0; i < KINDS && rc == RN_OK; i++) {
-		size_t n = rn_get_count(&in, 1);
-		const unsigned char *piece = rn_get_bytes(&in, n);
+	for (unsigned i = 0; i < KINDS && rc == RN_OK && !in->bad; i++) {
+		size_t n = rn_get_count(in, 1);
+		struct rn_reader piece = rn_reader(rn_get_bytes(in, n), n);
 
-		rc = in.bad ? RN_E_DATA : kinds[i].decode(b, piece, n, err);
+		rc = kinds[i].decode(b, &piece, err);
+		if (rc == RN_OK)
+			rc = rn_err_end(&piece, err);
 	}
-	if (in.bad || (rc == RN_OK && rn_left(&in)))
-		return rn_err_set(err, RN_E_DATA, "a bundle of ranks is damaged");
-	return rc;
+	return rc == RN_OK ? rn_err_end(in, err) : rc;
 }
 
 int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
 		     struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
+	struct rn_reader in = rn_reader(bytes, len);
 	struct rn_bundle from;
 	int rc = rn_bundle_init(&from, scratch, b->times != NULL);
 
 	from.vocab = b->vocab;
 	from.part.first = b->part.ranks ? b->part.last + 1 : 0;
 	if (rc == RN_OK)
-		rc = decode(&from, bytes, len, err);
+		rc = decode(&from, &in, err);
 	if (rc == RN_OK)
 		rc = rn_bundle_merge(b, &from, scratch);
 	rn_arena_rewind(scratch, mark);

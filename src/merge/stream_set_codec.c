@@ -15,17 +15,6 @@
 
 /* Writing */
 
-/* A piece behind its length; `piece` is emptied. */
-static void put_piece(struct rn_buf *out, struct rn_buf *piece)
-{
-	if (piece->failed)
-		out->failed = true;
-	rn_buf_u64(out, piece->len);
-	if (piece->len)
-		rn_buf_add(out, piece->data, piece->len);
-	rn_buf_clear(piece);
-}
-
 static void put_runs(const struct rn_ranks *l, uint64_t first, struct rn_buf *out)
 {
 	uint64_t next = first; /* the lowest that the next run can begin with */
@@ -53,25 +42,18 @@ static void put_groups(const struct rn_stream_set *p, struct rn_buf *out)
 
 int rn_part_encode(const struct rn_stream_set *p, struct rn_buf *out)
 {
-	struct rn_buf piece = { 0 };
 	int rc;
 
-	rn_sigs_encode(p->sigs, &piece);
-	put_piece(out, &piece);
-	rc = rn_rules_encode(p->rules, &piece);
-	if (rc == RN_OK) {
-		put_piece(out, &piece);
-		put_groups(p, out);
-		rc = rn_buf_status(out);
-	}
-	rn_buf_free(&piece);
-	return rc;
+	rn_sigs_encode(p->sigs, out);
+	rc = rn_rules_encode(p->rules, out);
+	put_groups(p, out);
+	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
 /* Reading */
 
 struct source {
-	struct rn_reader in;
+	struct rn_reader *in;
 	struct rn_part_place place;
 	struct rn_stream_set *p;
 	struct rn_err *err;
@@ -82,58 +64,18 @@ static int bad(struct rn_err *err, const char *what)
 	return rn_err_set(err, RN_E_DATA, "%s", what);
 }
 
-/* Adds the piece's name to what is wrong with it. */
-static int of_piece(int rc, const char *name, struct rn_err *err)
-{
-	if (rc == RN_E_DATA)
-		rn_err_prefix(err, "%s", name);
-	return rc;
-}
-
-/* The next piece, in place; NULL when it is cut off. */
-static const unsigned char *get_piece(struct rn_reader *in, size_t *len)
-{
-	*len = rn_get_count(in, 1);
-	return rn_get_bytes(in, *len);
-}
-
-static int get_sigs(struct source *s, const struct rn_vocab *vocab)
-{
-	size_t len;
-	const unsigned char *bytes = get_piece(&s->in, &len);
-	int rc = bytes ? rn_sigs_decode(s->p->mem, bytes, len, vocab, &s->p->sigs, s->err)
-		       : bad(s->err, "cut off");
-
-	return of_piece(rc, "signatures", s->err);
-}
-
-static int get_rules(struct source *s)
-{
-	size_t len;
-	const unsigned char *bytes = get_piece(&s->in, &len);
-	struct rn_reader in = rn_reader(bytes ? bytes : (const void *)"", bytes ? len : 0);
-	int rc;
-
-	if (!bytes)
-		return bad(s->err, "rules: cut off");
-	rc = rn_rules_decode(s->p->mem, &in, rn_sigs_count(s->p->sigs), &s->p->rules, s->err);
-	if (rc == RN_OK && rn_left(&in))
-		rc = bad(s->err, "bytes left over");
-	return of_piece(rc, "rules", s->err);
-}
-
 /* One run, as numbers from 0 on; *next is the lowest that it can begin with. */
 static void get_run(struct source *s, uint64_t *next, struct rn_run *r)
 {
 	uint64_t most = s->place.most;
 
-	r->first = *next + rn_get_max(&s->in, most);
+	r->first = *next + rn_get_max(s->in, most);
 	if (r->first >= most)
-		rn_fail(&s->in);
-	r->n = rn_get_max(&s->in, most) + 1;
-	r->step = r->n > 1 ? rn_get_max(&s->in, most) + 1 : 0;
-	if (s->in.bad || (r->n > 1 && r->n - 1 > (most - 1 - r->first) / r->step)) {
-		rn_fail(&s->in);
+		rn_fail(s->in);
+	r->n = rn_get_max(s->in, most) + 1;
+	r->step = r->n > 1 ? rn_get_max(s->in, most) + 1 : 0;
+	if (s->in->bad || (r->n > 1 && r->n - 1 > (most - 1 - r->first) / r->step)) {
+		rn_fail(s->in);
 		*r = (struct rn_run){ 0, 0, 1 };
 	}
 	*next = r->first + r->step * (r->n - 1) + 1;
@@ -141,7 +83,7 @@ static void get_run(struct source *s, uint64_t *next, struct rn_run *r)
 
 static int get_ranks(struct source *s, struct rn_ranks *l)
 {
-	uint64_t n = rn_get_count(&s->in, 2), next = 0;
+	uint64_t n = rn_get_count(s->in, 2), next = 0;
 
 	if (n == 0 || n > UINT32_MAX)
 		return bad(s->err, "a group has no streams");
@@ -152,7 +94,7 @@ static int get_ranks(struct source *s, struct rn_ranks *l)
 	for (uint32_t i = 0; i < l->n; i++) {
 		get_run(s, &next, &l->run[i]);
 		s->p->ranks += l->run[i].n;
-		if (s->in.bad || s->p->ranks > s->place.most)
+		if (s->in->bad || s->p->ranks > s->place.most)
 			return bad(s->err, "not a list of streams that can be here");
 	}
 	if (s->p->last < next - 1)
@@ -166,8 +108,8 @@ static int get_group(struct source *s, uint32_t k)
 	struct rn_group *g = &p->group[k];
 	int rc;
 
-	g->root = (uint32_t)rn_get_max(&s->in, UINT32_MAX);
-	if (s->in.bad || g->root >= p->group_of_cap || p->group_of[g->root])
+	g->root = (uint32_t)rn_get_max(s->in, UINT32_MAX);
+	if (s->in->bad || g->root >= p->group_of_cap || p->group_of[g->root])
 		return bad(s->err, "no such rule, or that of another group");
 	p->group_of[g->root] = k + 1;
 	rc = get_ranks(s, &g->ranks);
@@ -182,10 +124,10 @@ static int get_group(struct source *s, uint32_t k)
 static int get_groups(struct source *s)
 {
 	struct rn_stream_set *p = s->p;
-	uint64_t n = rn_get_count(&s->in, 4);
+	uint64_t n = rn_get_count(s->in, 4);
 
 	p->group_of_cap = rn_rules_count(p->rules);
-	if (s->in.bad || n == 0 || n > p->group_of_cap)
+	if (s->in->bad || n == 0 || n > p->group_of_cap)
 		return bad(s->err, "not a number of groups");
 	p->groups = p->group_cap = (uint32_t)n;
 	p->group = rn_new(p->mem, struct rn_group, n);
@@ -236,26 +178,25 @@ static void move_streams(struct rn_stream_set *p, uint64_t by)
 
 static int decode(struct source *s, const struct rn_vocab *vocab)
 {
-	int rc = get_sigs(s, vocab);
+	struct rn_stream_set *p = s->p;
+	int rc = rn_sigs_decode(p->mem, s->in, vocab, &p->sigs, s->err);
 
 	if (rc == RN_OK)
-		rc = get_rules(s);
+		rc = rn_rules_decode(p->mem, s->in, rn_sigs_count(p->sigs), &p->rules, s->err);
 	if (rc == RN_OK)
 		rc = get_groups(s);
-	if (rc == RN_OK && rn_left(&s->in))
-		rc = bad(s->err, "bytes left over");
 	if (rc == RN_OK)
 		rc = check_apart(s);
 	if (rc == RN_OK)
-		move_streams(s->p, s->place.first);
+		move_streams(p, s->place.first);
 	return rc;
 }
 
-int rn_part_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_part_place place,
+int rn_part_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_part_place place,
 		   const struct rn_vocab *vocab, struct rn_stream_set *out, struct rn_err *err)
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);
-	struct source s = { rn_reader(bytes, len), place, out, err };
+	struct source s = { in, place, out, err };
 	int rc;
 
 	assert(place.most <= RN_RANKS_MAX);

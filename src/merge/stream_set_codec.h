@@ -2,8 +2,7 @@
  * stream_set_codec.h - a part (merge/stream_set.h) as bytes, on its way from one rank to another.
  *
  *   size    what
- *   pieces  signatures, rules: each a varint, its length, and the section of that name
- *           (doc/format.md)
+ *   bytes   the section `signatures`, and the section `rules` (doc/format.md)
  *   varint  number of groups; per group, ascending by its first stream:
  *     varint  root rule
  *     varint  number of runs; per run, ascending:
@@ -29,6 +28,7 @@
 
 struct rn_arena;
 struct rn_buf;
+struct rn_reader;
 struct rn_stream_set;
 struct rn_vocab;
 
@@ -41,9 +41,9 @@ struct rn_part_place {
 	uint64_t first, most;
 };
 
-/* The part, in `mem`; signatures are verified against the vocabulary. RN_OK; RN_E_NOMEM or
- * RN_E_DATA with the arena as it was. */
-int rn_part_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_part_place place,
+/* The part, in `mem`; signatures are verified against the vocabulary. The caller verifies the end
+ * of the input. RN_OK; RN_E_NOMEM or RN_E_DATA with the arena as it was. */
+int rn_part_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_part_place place,
 		   const struct rn_vocab *vocab, struct rn_stream_set *out, struct rn_err *err);
 
 #endif

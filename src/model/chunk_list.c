@@ -128,7 +128,5 @@ int rn_chunk_list_decode(struct rn_chunk_list *l, struct rn_reader *in, uint64_t
 		if (rc < 0)
 			rn_fail(in);
 	}
-	return in->bad || rn_left(in)
-		       ? rn_err_set(err, RN_E_DATA, "the list of streams is malformed")
-		       : RN_OK;
+	return in->bad ? rn_err_set(err, RN_E_DATA, "the list of streams is malformed") : RN_OK;
 }

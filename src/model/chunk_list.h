@@ -53,8 +53,8 @@ int rn_chunk_list_merge(struct rn_chunk_list *l, const struct rn_chunk_list *fro
 /* Streams are numbered from `first` on. RN_OK or RN_E_NOMEM. */
 int rn_chunk_list_encode(const struct rn_chunk_list *l, uint64_t first, struct rn_buf *out);
 
-/* Fills an empty list; its streams are first .. first + n - 1. Reads to the end of the input.
- * RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Fills an empty list; its streams are first .. first + n - 1. The caller verifies the end of the
+ * input. RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_chunk_list_decode(struct rn_chunk_list *l, struct rn_reader *in, uint64_t first, uint64_t n,
 			 struct rn_err *err);
 

@@ -203,7 +203,7 @@ int rn_value_list_merge(const struct rn_value_list *l, const uint32_t *map, uint
 
 struct reading {
 	struct rn_arena *mem;
-	struct rn_reader in;
+	struct rn_reader *in;
 	uint32_t series; /* how many there are */
 	uint64_t streams;
 	struct rn_seg share; /* struct rn_value_share */
@@ -231,17 +231,17 @@ static bool is_share(const struct reading *r, struct rn_value_share *s,
 
 static int get_share(struct reading *r, bool first, struct rn_err *err)
 {
-	struct rn_value_share s = { .number = (uint32_t)rn_get_max(&r->in, UINT32_MAX) };
+	struct rn_value_share s = { .number = (uint32_t)rn_get_max(r->in, UINT32_MAX) };
 	struct rn_units *u = NULL;
 	int rc;
 
-	if (r->in.bad || s.number >= r->series)
+	if (r->in->bad || s.number >= r->series)
 		return RN_E_DATA;
-	rc = rn_units_decode(r->mem, &r->in, &u, err);
+	rc = rn_units_decode(r->mem, r->in, &u, err);
 	if (rc < 0)
 		return rc;
 	s.streams = u;
-	rc = rn_units_decode(r->mem, &r->in, &u, err);
+	rc = rn_units_decode(r->mem, r->in, &u, err);
 	if (rc < 0)
 		return rc;
 	s.begin = u;
@@ -253,8 +253,8 @@ static int get_share(struct reading *r, bool first, struct rn_err *err)
 
 static int get_place(struct reading *r, struct rn_err *err)
 {
-	uint64_t n = rn_get_count(&r->in, 3);
-	int rc = r->in.bad ? RN_E_DATA : RN_OK;
+	uint64_t n = rn_get_count(r->in, 3);
+	int rc = r->in->bad ? RN_E_DATA : RN_OK;
 
 	for (uint64_t i = 0; i < n && rc == RN_OK; i++)
 		rc = get_share(r, i == 0, err);
@@ -270,8 +270,6 @@ static int get_places(struct reading *r, struct rn_value_list *out, struct rn_er
 		out->share_of[i] = r->share.n;
 		rc = get_place(r, err);
 	}
-	if (rc == RN_OK && rn_left(&r->in))
-		rc = RN_E_DATA;
 	out->share_of[out->places] = r->share.n;
 	share = rn_new(r->mem, struct rn_value_share, (size_t)r->share.n + 1);
 	if (rc == RN_OK && !share)
@@ -282,11 +280,10 @@ static int get_places(struct reading *r, struct rn_value_list *out, struct rn_er
 	return rc;
 }
 
-int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
-			 const struct rn_sigs *sigs, uint64_t streams, struct rn_value_list *out,
-			 struct rn_err *err)
+int rn_value_list_decode(struct rn_arena *mem, struct rn_reader *in, const struct rn_sigs *sigs,
+			 uint64_t streams, struct rn_value_list *out, struct rn_err *err)
 {
-	struct reading r = { .mem = mem, .in = rn_reader(bytes, len), .streams = streams };
+	struct reading r = { .mem = mem, .in = in, .streams = streams };
 	int rc = begin_list(out, mem, sigs);
 
 	rn_err_set(err, RN_E_DATA, "cut off, or not what the signatures have holes for");
@@ -294,7 +291,7 @@ int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
 	out->series = rn_sigs_new(mem);
 	if (rc < 0 || !out->series)
 		return rn_err_nomem(err);
-	rc = rn_sigs_take(out->series, &r.in);
+	rc = rn_sigs_take(out->series, in);
 	r.series = rn_sigs_count(out->series);
 	if (rc == RN_OK)
 		rc = get_places(&r, out, err);
@@ -313,7 +310,7 @@ static int open_series(const struct rn_sigs *series, uint32_t i, struct rn_arena
 	int rc = rn_units_decode(mem, &in, &u, err);
 
 	*out = u;
-	return rc == RN_OK && rn_left(&in) ? rn_err_set(err, RN_E_DATA, "bytes left over") : rc;
+	return rc == RN_OK ? rn_err_end(&in, err) : rc;
 }
 
 int rn_value_list_open(struct rn_value_list *l, struct rn_arena *mem, struct rn_err *err)

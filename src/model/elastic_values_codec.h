@@ -23,6 +23,7 @@
 
 struct rn_arena;
 struct rn_buf;
+struct rn_reader;
 struct rn_sigs;
 struct rn_units;
 struct rn_values;
@@ -57,10 +58,9 @@ int rn_value_list_merge(const struct rn_value_list *l, const uint32_t *map, uint
 /* Nothing, if the list is empty. RN_OK or RN_E_NOMEM. */
 int rn_value_list_encode(const struct rn_value_list *l, struct rn_buf *out);
 
-/* RN_OK, RN_E_NOMEM or RN_E_DATA. */
-int rn_value_list_decode(struct rn_arena *mem, const void *bytes, size_t len,
-			 const struct rn_sigs *sigs, uint64_t streams, struct rn_value_list *out,
-			 struct rn_err *err);
+/* The caller verifies the end of the input. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_value_list_decode(struct rn_arena *mem, struct rn_reader *in, const struct rn_sigs *sigs,
+			 uint64_t streams, struct rn_value_list *out, struct rn_err *err);
 
 /* Decodes the series, for the functions below. RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_value_list_open(struct rn_value_list *l, struct rn_arena *mem, struct rn_err *err);

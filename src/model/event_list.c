@@ -173,14 +173,13 @@ static bool is_valid(const struct rn_order_list *l, const struct rn_chunk_stream
 	return true;
 }
 
-int rn_order_list_decode(struct rn_order_list *l, const void *bytes, size_t len, uint64_t first,
-			 uint64_t n, struct rn_err *err)
+int rn_order_list_decode(struct rn_order_list *l, struct rn_reader *in, uint64_t first, uint64_t n,
+			 struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	int rc = get_sites(l, &in);
+	int rc = get_sites(l, in);
 
 	if (rc == RN_OK)
-		rc = rn_chunk_list_decode(&l->chunks, &in, first, n, err);
+		rc = rn_chunk_list_decode(&l->chunks, in, first, n, err);
 	for (uint32_t i = 0; i < l->chunks.stream.n && rc == RN_OK; i++)
 		if (!is_valid(l, rn_chunk_list_at(&l->chunks, i)))
 			rc = RN_E_DATA;

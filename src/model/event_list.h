@@ -77,9 +77,10 @@ int rn_order_list_merge(struct rn_order_list *l, const struct rn_order_list *fro
 /* Streams are numbered from `first` on. RN_OK or RN_E_NOMEM. */
 int rn_order_list_encode(const struct rn_order_list *l, uint64_t first, struct rn_buf *out);
 
-/* Fills an empty list; its streams are first .. first + n - 1. RN_OK, RN_E_NOMEM or RN_E_DATA. */
-int rn_order_list_decode(struct rn_order_list *l, const void *bytes, size_t len, uint64_t first,
-			 uint64_t n, struct rn_err *err);
+/* Fills an empty list; its streams are first .. first + n - 1. The caller verifies the end of the
+ * input. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+int rn_order_list_decode(struct rn_order_list *l, struct rn_reader *in, uint64_t first, uint64_t n,
+			 struct rn_err *err);
 
 uint32_t rn_order_list_sites(const struct rn_order_list *l);
 struct rn_order_place rn_order_list_site(const struct rn_order_list *l, uint32_t i);

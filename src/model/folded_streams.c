@@ -175,16 +175,15 @@ static int get_refs(struct rn_reader *in, struct rn_arena *mem, struct rn_folded
 	return in->bad ? RN_E_DATA : RN_OK;
 }
 
-int rn_loops_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_folded *f,
+int rn_loops_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_folded *f,
 		    struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	int rc = get_loops(&in, mem, f);
+	int rc = get_loops(in, mem, f);
 
 	if (rc == RN_OK)
-		rc = get_series(&in, mem, f);
+		rc = get_series(in, mem, f);
 	if (rc == RN_OK)
-		rc = get_refs(&in, mem, f);
+		rc = get_refs(in, mem, f);
 	if (rc == RN_E_DATA)
 		return rn_err_set(err, RN_E_DATA, "cut off, or more than there should be");
 	return rc < 0 ? rn_err_nomem(err) : RN_OK;

@@ -17,6 +17,7 @@
 
 struct rn_arena;
 struct rn_buf;
+struct rn_reader;
 struct rn_sigs;
 
 struct rn_folded {
@@ -49,7 +50,7 @@ void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out);
 
 /* Everything but f->streams. Numbers are checked by rn_folded_open. RN_OK, RN_E_NOMEM or
  * RN_E_DATA. */
-int rn_loops_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_folded *f,
+int rn_loops_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_folded *f,
 		    struct rn_err *err);
 
 #endif

@@ -71,13 +71,6 @@ static int text_error(const struct rn_reader *in, struct rn_err *err, const char
 	return rn_err_set(err, RN_E_DATA, "%s %llu is malformed", what, (unsigned long long)i);
 }
 
-static int at_end(const struct rn_reader *in, struct rn_err *err)
-{
-	if (in->bad)
-		return rn_err_set(err, RN_E_DATA, "cut off");
-	return rn_left(in) ? rn_err_set(err, RN_E_DATA, "bytes left over") : RN_OK;
-}
-
 /* Numbers ascend; the gap to the one before is stored. False when there is none. */
 static bool next_number(struct rn_reader *in, bool first, uint32_t *number)
 {
@@ -151,28 +144,27 @@ int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
 	return RN_OK;
 }
 
-int rn_meta_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_meta *out,
+int rn_meta_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_meta *out,
 		   struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	uint64_t n = rn_get_count(&in, 2);
+	uint64_t n = rn_get_count(in, 2);
 	struct rn_meta_entry *e;
 
 	if (n > UINT32_MAX)
-		rn_fail(&in);
-	e = rn_new(mem, struct rn_meta_entry, in.bad ? 0 : n);
+		rn_fail(in);
+	e = rn_new(mem, struct rn_meta_entry, in->bad ? 0 : n);
 	if (!e)
 		return rn_err_nomem(err);
-	for (uint64_t i = 0; i < n && !in.bad; i++) {
-		e[i].key = get_name(mem, &in);
-		e[i].value = e[i].key ? get_text(mem, &in) : NULL;
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		e[i].key = get_name(mem, in);
+		e[i].value = e[i].key ? get_text(mem, in) : NULL;
 		if (!e[i].value)
-			return text_error(&in, err, "entry", i);
+			return text_error(in, err, "entry", i);
 		if (i && strcmp(e[i - 1].key, e[i].key) >= 0)
 			return rn_err_set(err, RN_E_DATA, "key %s is out of order", e[i].key);
 	}
 	*out = (struct rn_meta){ e, (uint32_t)n };
-	return at_end(&in, err);
+	return RN_OK;
 }
 
 const char *rn_meta_get(const struct rn_meta *m, const char *key)
@@ -267,25 +259,24 @@ static bool decode_func(struct rn_arena *mem, struct rn_reader *in, bool first, 
 	return !in->bad;
 }
 
-int rn_funcs_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+int rn_funcs_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab *out,
 		    struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	uint64_t n = rn_get_count(&in, 4);
+	uint64_t n = rn_get_count(in, 4);
 	struct rn_func *f = rn_new(mem, struct rn_func, n);
 
 	if (!f)
 		return rn_err_nomem(err);
 	for (uint64_t i = 0; i < n; i++) {
-		if (!decode_func(mem, &in, i == 0, &f[i]))
-			return text_error(&in, err, "function", i);
+		if (!decode_func(mem, in, i == 0, &f[i]))
+			return text_error(in, err, "function", i);
 		if (repeated_param(&f[i]))
 			return rn_err_set(err, RN_E_DATA, "function %s has two parameters %s",
 					  f[i].name, repeated_param(&f[i]));
 	}
 	out->func = f;
 	out->funcs = (uint32_t)n; /* numbers ascend below 2^16, so n is small */
-	return at_end(&in, err);
+	return RN_OK;
 }
 
 /* Words */
@@ -301,26 +292,25 @@ void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out)
 	}
 }
 
-int rn_words_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+int rn_words_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab *out,
 		    struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	uint64_t n = rn_get_count(&in, 3);
+	uint64_t n = rn_get_count(in, 3);
 	struct rn_word *w = rn_new(mem, struct rn_word, n);
 
 	if (!w)
 		return rn_err_nomem(err);
 	for (uint64_t i = 0; i < n; i++) {
 		w[i].number = i ? w[i - 1].number : 0;
-		if (!next_number(&in, i == 0, &w[i].number))
-			return text_error(&in, err, "word", i);
-		w[i].text = get_name(mem, &in);
+		if (!next_number(in, i == 0, &w[i].number))
+			return text_error(in, err, "word", i);
+		w[i].text = get_name(mem, in);
 		if (!w[i].text)
-			return text_error(&in, err, "word", i);
+			return text_error(in, err, "word", i);
 	}
 	out->word = w;
 	out->words = (uint32_t)n;
-	return at_end(&in, err);
+	return RN_OK;
 }
 
 /* The vocabulary that is used */
@@ -522,8 +512,8 @@ static bool unpack_sig(const unsigned char **sig, size_t *len, struct rn_buf *un
 /* Signatures as they are read. */
 struct sigs_reader {
 	struct rn_sigs *s;
-	struct rn_reader in;
-	size_t size; /* bytes of the section */
+	struct rn_reader *in;
+	const unsigned char *begin;
 	const struct rn_vocab *vocab;
 	struct rn_buf made; /* one that was not stored as it is */
 	uint64_t lines;     /* bytes that came from lines */
@@ -547,8 +537,8 @@ static int add_sig(struct sigs_reader *r, const void *sig, size_t len, bool soun
 
 static int decode_sig(struct sigs_reader *r, size_t len)
 {
-	const unsigned char *sig = rn_get_bytes(&r->in, len);
-	bool sound = !r->in.bad && unpack_sig(&sig, &len, &r->made);
+	const unsigned char *sig = rn_get_bytes(r->in, len);
+	bool sound = !r->in->bad && unpack_sig(&sig, &len, &r->made);
 
 	return add_sig(r, sig, len, sound);
 }
@@ -557,7 +547,7 @@ static int decode_sig(struct sigs_reader *r, size_t len)
 static int decode_line(struct sigs_reader *r, const struct rn_line *l, uint64_t room)
 {
 	uint32_t from = rn_sigs_count(r->s) - 1 - (uint32_t)l->back;
-	const struct rn_reader edits = r->in;
+	const struct rn_reader edits = *r->in;
 	int rc = RN_OK;
 
 	for (uint64_t k = 0; k < l->n && rc == RN_OK; k++) {
@@ -566,8 +556,8 @@ static int decode_line(struct sigs_reader *r, const struct rn_line *l, uint64_t 
 		bool sound;
 
 		rn_buf_clear(&r->made);
-		r->in = edits;
-		sound = rn_line_next(l, &r->in, sig, len, &r->made);
+		*r->in = edits;
+		sound = rn_line_next(l, r->in, sig, len, &r->made);
 		r->lines += r->made.len;
 		from = rn_sigs_count(r->s);
 		rc = add_sig(r, r->made.data, r->made.len, sound && r->lines <= room);
@@ -581,13 +571,13 @@ static int decode_sigs(struct sigs_reader *r, uint64_t n)
 
 	while (rn_sigs_count(r->s) < n && rc == RN_OK) {
 		uint32_t known = rn_sigs_count(r->s);
-		uint64_t room = rn_line_room(r->size - rn_left(&r->in));
-		size_t len = rn_get_max(&r->in, RN_CALL_BYTES_MAX);
+		uint64_t room = rn_line_room((uint64_t)(r->in->p - r->begin));
+		size_t len = rn_get_max(r->in, RN_CALL_BYTES_MAX);
 		struct rn_line l;
 
-		if (len || r->in.bad)
+		if (len || r->in->bad)
 			rc = decode_sig(r, len);
-		else if (rn_line_get(&r->in, known, n - known, &l))
+		else if (rn_line_get(r->in, known, n - known, &l))
 			rc = decode_line(r, &l, room);
 		else
 			rc = rn_err_set(r->err, RN_E_DATA, "signature %u is malformed", known);
@@ -595,20 +585,18 @@ static int decode_sigs(struct sigs_reader *r, uint64_t n)
 	return rc;
 }
 
-int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
-		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err)
+int rn_sigs_decode(struct rn_arena *mem, struct rn_reader *in, const struct rn_vocab *vocab,
+		   struct rn_sigs **out, struct rn_err *err)
 {
-	struct sigs_reader r = { .s = rn_sigs_new(mem),
-				 .in = rn_reader(bytes, len),
-				 .size = len,
-				 .vocab = vocab,
-				 .err = err };
-	uint64_t n = rn_get_max(&r.in, RN_TERMINAL_MAX);
+	struct sigs_reader r = {
+		.s = rn_sigs_new(mem), .in = in, .begin = in->p, .vocab = vocab, .err = err
+	};
+	uint64_t n = rn_get_max(in, RN_TERMINAL_MAX);
 	int rc = r.s ? decode_sigs(&r, n) : rn_err_nomem(err);
 
 	rn_buf_free(&r.made);
 	*out = r.s;
-	return rc == RN_OK ? at_end(&r.in, err) : rc;
+	return rc;
 }
 
 /* Ranks */
@@ -628,31 +616,29 @@ int rn_groups_encode(const struct rn_streams *s, struct rn_buf *out)
 	return rn_buf_status(out);
 }
 
-int rn_groups_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_streams *s,
+int rn_groups_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_streams *s,
 		     struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
 	uint64_t groups;
-	int rc;
 
-	s->ranks = rn_get_u64(&in);
-	groups = rn_get_count(&in, 2);
-	s->groups = (uint32_t)(groups <= UINT32_MAX ? groups : rn_fail(&in));
+	s->ranks = rn_get_u64(in);
+	groups = rn_get_count(in, 2);
+	s->groups = (uint32_t)(groups <= UINT32_MAX ? groups : rn_fail(in));
 	s->group = rn_new(mem, struct rn_stream_group, s->groups);
 	if (!s->group)
 		return rn_err_nomem(err);
 	for (uint32_t k = 0; k < s->groups; k++) {
 		struct rn_units *ranks;
+		int rc;
 
-		s->group[k].root = (uint32_t)rn_get_max(&in, UINT32_MAX);
-		rc = in.bad ? rn_err_set(err, RN_E_DATA, "cut off")
-			    : rn_units_decode(mem, &in, &ranks, err);
+		s->group[k].root = (uint32_t)rn_get_max(in, UINT32_MAX);
+		rc = in->bad ? rn_err_set(err, RN_E_DATA, "cut off")
+			     : rn_units_decode(mem, in, &ranks, err);
 		if (rc < 0) {
 			rn_err_prefix(err, "group %u", k);
 			return rc;
 		}
 		s->group[k].ranks = ranks;
 	}
-	rc = at_end(&in, err);
-	return rc < 0 ? rc : rn_streams_index(s, err);
+	return in->bad ? rn_err_end(in, err) : rn_streams_index(s, err);
 }

@@ -10,6 +10,7 @@
  *
  * (rules and series encode themselves.) Encoders write into a buffer whose failure the caller looks
  * at once (rn_buf_status). Decoders trust no byte: RN_OK, RN_E_NOMEM, or RN_E_DATA with the reason;
+ * the caller verifies the end of the input (rn_err_end), which also reports a malformed number;
  * results are in the arena given, and texts are terminated. On disk: doc/format.md, chapters 8-10.
  */
 #ifndef RN_MODEL_PAYLOAD_H
@@ -23,6 +24,7 @@
 
 struct rn_arena;
 struct rn_buf;
+struct rn_reader;
 struct rn_sigs;
 struct rn_streams;
 
@@ -46,7 +48,7 @@ int rn_meta_check(const struct rn_meta *m, struct rn_err *err);
 /* RN_OK, or what rn_meta_check says; then the buffer has failed too, so that nothing unreadable can
  * get into a file. O(n^2): there are a handful. */
 int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
-int rn_meta_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_meta *out,
+int rn_meta_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_meta *out,
 		   struct rn_err *err);
 /* The value of a key, or NULL. */
 const char *rn_meta_get(const struct rn_meta *m, const char *key);
@@ -57,11 +59,11 @@ int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct
 		  struct rn_vocab *out);
 
 void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out);
-int rn_funcs_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+int rn_funcs_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab *out,
 		    struct rn_err *err);
 
 void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out);
-int rn_words_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_vocab *out,
+int rn_words_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab *out,
 		    struct rn_err *err);
 
 /* As they are, for what is on its way. */
@@ -70,12 +72,12 @@ void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out);
  */
 int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out);
 /* Every signature is verified against the vocabulary, and occurs once. */
-int rn_sigs_decode(struct rn_arena *mem, const void *bytes, size_t len,
-		   const struct rn_vocab *vocab, struct rn_sigs **out, struct rn_err *err);
+int rn_sigs_decode(struct rn_arena *mem, struct rn_reader *in, const struct rn_vocab *vocab,
+		   struct rn_sigs **out, struct rn_err *err);
 
 int rn_groups_encode(const struct rn_streams *s, struct rn_buf *out);
 /* Fills groups and ranks of *s, whose rules are known, and indexes them. */
-int rn_groups_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_streams *s,
+int rn_groups_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_streams *s,
 		     struct rn_err *err);
 
 #endif

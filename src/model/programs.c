@@ -89,22 +89,20 @@ static bool read_run(struct rn_reader *in, char name[NAME_BYTES + 1], uint64_t *
 	return true;
 }
 
-int rn_programs_decode(struct rn_programs *p, struct rn_reader in, struct rn_err *err)
+int rn_programs_decode(struct rn_programs *p, struct rn_reader *in, struct rn_err *err)
 {
-	uint64_t n = rn_get_u64(&in), next = 0, first, last;
+	uint64_t n = rn_get_u64(in), next = 0, first, last;
 	char name[NAME_BYTES + 1];
 	int rc = RN_OK;
 
-	for (; n > 0 && !in.bad && rc == RN_OK; n--) {
-		if (!read_run(&in, name, &first, &last) || first < next)
+	for (; n > 0 && !in->bad && rc == RN_OK; n--) {
+		if (!read_run(in, name, &first, &last) || first < next)
 			rc = RN_E_DATA;
 		else
 			rc = rn_programs_add(p, name, first, last);
 		next = last + 1;
 	}
-	if (rc == RN_E_DATA || in.bad || rn_left(&in))
-		return rn_err_set(err, RN_E_DATA, "the list of programs is damaged");
-	return rc;
+	return rc == RN_E_DATA ? rn_err_set(err, rc, "the list of programs is damaged") : rc;
 }
 
 int rn_programs_merge(struct rn_programs *p, const struct rn_programs *from)

@@ -33,8 +33,9 @@ int rn_programs_add(struct rn_programs *p, const char *name, uint64_t first, uin
 
 void rn_programs_encode(const struct rn_programs *p, struct rn_buf *out);
 
-/* Decodes programs into an empty list. Input is untrusted; malformed input returns RN_E_DATA. */
-int rn_programs_decode(struct rn_programs *p, struct rn_reader in, struct rn_err *err);
+/* Decodes programs into an empty list. The caller verifies the end of the input. Input is
+ * untrusted; malformed input returns RN_E_DATA. */
+int rn_programs_decode(struct rn_programs *p, struct rn_reader *in, struct rn_err *err);
 
 /* Adds the programs of another list. Returns RN_OK, RN_E_NOMEM, or RN_E_ARG if its ranks do not
  * follow the ranks that were added before. */

@@ -29,9 +29,9 @@ static int encode_meta(const struct rn_trace *t, struct rn_buf *out)
 	return rn_meta_encode(&t->meta, out);
 }
 
-static int decode_meta(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_meta(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_meta_decode(&t->mem, bytes, len, &t->meta, err);
+	return rn_meta_decode(&t->mem, in, &t->meta, err);
 }
 
 static int encode_functions(const struct rn_trace *t, struct rn_buf *out)
@@ -40,9 +40,9 @@ static int encode_functions(const struct rn_trace *t, struct rn_buf *out)
 	return RN_OK;
 }
 
-static int decode_functions(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_functions(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_funcs_decode(&t->mem, bytes, len, &t->vocab, err);
+	return rn_funcs_decode(&t->mem, in, &t->vocab, err);
 }
 
 static int encode_strings(const struct rn_trace *t, struct rn_buf *out)
@@ -51,9 +51,9 @@ static int encode_strings(const struct rn_trace *t, struct rn_buf *out)
 	return RN_OK;
 }
 
-static int decode_strings(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_strings(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_words_decode(&t->mem, bytes, len, &t->vocab, err);
+	return rn_words_decode(&t->mem, in, &t->vocab, err);
 }
 
 /* ---- streams ---- */
@@ -66,10 +66,10 @@ static int encode_signatures(const struct rn_trace *t, struct rn_buf *out)
 	return RN_OK;
 }
 
-static int decode_signatures(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_signatures(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
 	struct rn_sigs *sigs;
-	int rc = rn_sigs_decode(&t->mem, bytes, len, &t->vocab, &sigs, err);
+	int rc = rn_sigs_decode(&t->mem, in, &t->vocab, &sigs, err);
 
 	if (rc == RN_OK)
 		t->streams.sigs = sigs;
@@ -83,9 +83,9 @@ static int encode_loops(const struct rn_trace *t, struct rn_buf *out)
 	return RN_OK;
 }
 
-static int decode_loops(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_loops(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_loops_decode(&t->mem, bytes, len, &t->folded, err);
+	return rn_loops_decode(&t->mem, in, &t->folded, err);
 }
 
 static int encode_rules(const struct rn_trace *t, struct rn_buf *out)
@@ -94,15 +94,12 @@ static int encode_rules(const struct rn_trace *t, struct rn_buf *out)
 }
 
 /* Loops are terminals of the rules. */
-static int decode_rules(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_rules(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
 	struct rn_rules *rules;
-	int rc = rn_rules_decode(&t->mem, &in, rn_sigs_count(t->streams.sigs) + t->folded.loops,
+	int rc = rn_rules_decode(&t->mem, in, rn_sigs_count(t->streams.sigs) + t->folded.loops,
 				 &rules, err);
 
-	if (rc == RN_OK && rn_left(&in))
-		rc = rn_err_set(err, RN_E_DATA, "bytes left over");
 	if (rc < 0)
 		return rc;
 	t->streams.rules = rules;
@@ -130,9 +127,9 @@ static int open_folded(struct rn_trace *t, struct rn_err *err)
 	return rc;
 }
 
-static int decode_ranks(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_ranks(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	int rc = rn_groups_decode(&t->mem, bytes, len, &t->streams, err);
+	int rc = rn_groups_decode(&t->mem, in, &t->streams, err);
 
 	t->folded.streams = t->streams;
 	return rc == RN_OK && t->folded.loops ? open_folded(t, err) : rc;
@@ -151,16 +148,15 @@ static bool is_moments(const struct rn_chunk_stream *s)
 	return s->heads == 2 && s->head[0] && s->head[1] <= INT64_MAX;
 }
 
-static int decode_time(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_time(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
 	int rc;
 
 	t->moments = rn_new(&t->mem, struct rn_chunk_list, 1);
 	if (!t->moments)
 		return rn_err_nomem(err);
 	rn_chunk_list_init(t->moments, &t->mem);
-	rc = rn_chunk_list_decode(t->moments, &in, 0, t->streams.ranks, err);
+	rc = rn_chunk_list_decode(t->moments, in, 0, t->streams.ranks, err);
 	for (uint32_t i = 0; i < t->moments->stream.n && rc == RN_OK; i++)
 		if (!is_moments(rn_chunk_list_at(t->moments, i)))
 			rc = rn_err_set(err, RN_E_DATA, "a stream is malformed");
@@ -172,9 +168,11 @@ static int encode_comms(const struct rn_trace *t, struct rn_buf *out)
 	return t->comms ? rn_comms_encode(t->comms, out) : RN_OK;
 }
 
-static int decode_comms(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_comms(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_comms_decode(&t->mem, bytes, len, &t->comms, err);
+	size_t len = rn_left(in);
+
+	return rn_comms_decode(&t->mem, rn_get_bytes(in, len), len, &t->comms, err);
 }
 
 /* How often each signature occurs, in `mem`; NULL without memory. */
@@ -201,15 +199,16 @@ static int encode_times(const struct rn_trace *t, struct rn_buf *out)
 	return rc;
 }
 
-static int decode_times(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_times(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
 	uint64_t *count = occurrences(t, &t->mem);
+	size_t len = rn_left(in);
 
 	t->times = rn_new(&t->mem, struct rn_times, 1);
 	if (!t->times || !count)
 		return rn_err_nomem(err);
-	return rn_times_decode(&t->mem, bytes, len, count, rn_sigs_count(t->streams.sigs), t->times,
-			       err);
+	return rn_times_decode(&t->mem, rn_get_bytes(in, len), len, count,
+			       rn_sigs_count(t->streams.sigs), t->times, err);
 }
 
 static int encode_sites(const struct rn_trace *t, struct rn_buf *out)
@@ -217,9 +216,9 @@ static int encode_sites(const struct rn_trace *t, struct rn_buf *out)
 	return rn_sites_encode(&t->sites, out);
 }
 
-static int decode_sites(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_sites(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	return rn_sites_decode(&t->mem, bytes, len, &t->sites, err);
+	return rn_sites_decode(&t->mem, in, &t->sites, err);
 }
 
 static int encode_values(const struct rn_trace *t, struct rn_buf *out)
@@ -227,10 +226,10 @@ static int encode_values(const struct rn_trace *t, struct rn_buf *out)
 	return rn_value_list_encode(&t->values, out);
 }
 
-static int decode_values(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_values(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
-	int rc = rn_value_list_decode(&t->mem, bytes, len, t->streams.sigs, t->streams.ranks,
-				      &t->values, err);
+	int rc = rn_value_list_decode(&t->mem, in, t->streams.sigs, t->streams.ranks, &t->values,
+				      err);
 
 	return rc == RN_OK ? rn_value_list_open(&t->values, &t->mem, err) : rc;
 }
@@ -240,12 +239,12 @@ static int encode_order(const struct rn_trace *t, struct rn_buf *out)
 	return t->events ? rn_order_list_encode(t->events, 0, out) : RN_OK;
 }
 
-static int decode_order(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err)
+static int decode_order(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
 	t->events = rn_new(&t->mem, struct rn_order_list, 1);
 	if (!t->events || rn_order_list_init(t->events, &t->mem, true) < 0)
 		return rn_err_nomem(err);
-	return rn_order_list_decode(t->events, bytes, len, 0, t->streams.ranks, err);
+	return rn_order_list_decode(t->events, in, 0, t->streams.ranks, err);
 }
 
 /* ---- the table ---- */

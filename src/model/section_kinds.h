@@ -82,7 +82,8 @@ struct rn_section_kind {
 	/* Appends the section. An optional section without bytes is not written. RN_OK,
 	 * RN_E_NOMEM, or RN_E_ARG if a reader would refuse the data. */
 	int (*encode)(const struct rn_trace *t, struct rn_buf *out);
-	int (*decode)(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err);
+	/* The caller verifies the end of the input (rn_err_end). */
+	int (*decode)(struct rn_trace *t, struct rn_reader *in, struct rn_err *err);
 };
 
 #define RN_SECTION_KINDS 13

@@ -195,11 +195,10 @@ static void get_node(struct rn_reader *in, struct rn_site_node *all, uint64_t i,
 		rn_fail(in);
 }
 
-int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_sites *out,
+int rn_sites_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_sites *out,
 		    struct rn_err *err)
 {
-	struct rn_reader in = rn_reader(bytes, len);
-	uint64_t modules = rn_get_count(&in, 2), nodes;
+	uint64_t modules = rn_get_count(in, 2), nodes;
 	struct rn_code_module *m = rn_new(mem, struct rn_code_module, modules);
 	struct rn_site_node *n;
 	unsigned char *depth;
@@ -207,20 +206,18 @@ int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 	if (!m)
 		return rn_err_nomem(err);
 	for (uint64_t i = 0; i < modules; i++)
-		rn_code_module_read(&in, &m[i]);
-	nodes = rn_get_count(&in, 3);
+		rn_code_module_read(in, &m[i]);
+	nodes = rn_get_count(in, 3);
 	if (modules >= UINT32_MAX || nodes >= UINT32_MAX)
-		rn_fail(&in);
-	n = rn_new(mem, struct rn_site_node, in.bad ? 0 : nodes);
-	depth = rn_new(mem, unsigned char, in.bad ? 0 : nodes);
+		rn_fail(in);
+	n = rn_new(mem, struct rn_site_node, in->bad ? 0 : nodes);
+	depth = rn_new(mem, unsigned char, in->bad ? 0 : nodes);
 	if (!n || !depth)
 		return rn_err_nomem(err);
-	for (uint64_t i = 0; i < nodes && !in.bad; i++)
-		get_node(&in, n, i, modules, depth);
-	if (in.bad)
+	for (uint64_t i = 0; i < nodes && !in->bad; i++)
+		get_node(in, n, i, modules, depth);
+	if (in->bad)
 		return rn_err_set(err, RN_E_DATA, "a stack is malformed");
-	if (rn_left(&in))
-		return rn_err_set(err, RN_E_DATA, "bytes left over");
 	*out = (struct rn_sites){ m, n, (uint32_t)modules, (uint32_t)nodes, true };
 	return RN_OK;
 }

@@ -20,6 +20,7 @@
 
 struct rn_arena;
 struct rn_buf;
+struct rn_reader;
 struct rn_sigs;
 struct rn_vocab;
 
@@ -61,7 +62,8 @@ int rn_site_tables_finish(const struct rn_site_tables *t, struct rn_arena *mem,
 /* Appends the section; nothing where nobody has had a stack. RN_OK or RN_E_NOMEM. */
 int rn_sites_encode(const struct rn_sites *s, struct rn_buf *section);
 
-int rn_sites_decode(struct rn_arena *mem, const void *bytes, size_t len, struct rn_sites *out,
+/* The caller verifies the end of the input. */
+int rn_sites_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_sites *out,
 		    struct rn_err *err);
 
 /* Whether the stacks of all signatures are there. RN_OK or RN_E_DATA. */

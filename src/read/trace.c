@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/varint.h"
 #include "file/container.h"
 #include "model/metadata.h"
 #include "read/event_reader.h"
 
 static int decode_section(struct rn_trace *t, const struct rn_section_kind *k, struct rn_err *err)
 {
+	struct rn_reader in;
 	const void *bytes;
 	size_t len;
 	int rc;
@@ -22,7 +24,10 @@ static int decode_section(struct rn_trace *t, const struct rn_section_kind *k, s
 		return rn_err_set(err, RN_E_DATA, "section %s is missing", k->name);
 	if (rc < 0)
 		return rc;
-	rc = k->decode(t, bytes, len, err);
+	in = rn_reader(bytes, len);
+	rc = k->decode(t, &in, err);
+	if (rc == RN_OK)
+		rc = rn_err_end(&in, err);
 	if (rc < 0)
 		rn_err_prefix(err, "section %s", k->name);
 	return rc;

@@ -12,6 +12,7 @@
 #include "encode/call_times.h"
 #include "encode/call_words.h"
 #include "model/chunk_list.h"
+#include "t/unit/whole.h"
 
 #define LIMIT ((size_t)64 << 20)
 
@@ -47,14 +48,13 @@ static void read_chunk(struct rn_arena *mem, const uint8_t *data, size_t size, u
 
 static void read_list(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
-	struct rn_reader in = rn_reader(data, size);
 	struct rn_chunk_list l, copy;
 	struct rn_err err = { 0 };
 	struct rn_buf out = { 0 };
 
 	rn_chunk_list_init(&l, mem);
 	rn_chunk_list_init(&copy, mem);
-	if (rn_chunk_list_decode(&l, &in, 0, 1000, &err) < 0) {
+	if (WHOLE(data, size, &err, rn_chunk_list_decode(&l, &whole, 0, 1000, &err)) < 0) {
 		must(err.text[0] && !strchr(err.text, '\n'));
 		return;
 	}

@@ -19,6 +19,7 @@
 #include "merge/stream_set_codec.h"
 #include "model/merged_streams.h"
 #include "t/unit/part_check.h"
+#include "t/unit/whole.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -118,8 +119,9 @@ static void part_before(struct rn_arena *mem, struct rn_stream_set *out)
 
 	if (before.len == 0)
 		good_bytes(0, 0, &before);
-	must(rn_part_decode(mem, before.data, before.len, (struct rn_part_place){ 0, RANKS },
-			    &virtual_vocab, out, NULL) == RN_OK);
+	must(WHOLE(before.data, before.len, NULL,
+		   rn_part_decode(mem, &whole, (struct rn_part_place){ 0, RANKS }, &virtual_vocab,
+				  out, NULL)) == RN_OK);
 }
 
 /* Behind another part, as a rank would take it in. */
@@ -162,8 +164,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(copy != NULL);
 	memcpy(copy, p.data, p.len);
 	rn_arena_init(&mem, SIZE_MAX);
-	if (rn_part_decode(&mem, copy, p.len, (struct rn_part_place){ RANKS, RANKS },
-			   &virtual_vocab, &part, &err) == RN_OK)
+	if (WHOLE(copy, p.len, &err,
+		  rn_part_decode(&mem, &whole, (struct rn_part_place){ RANKS, RANKS },
+				 &virtual_vocab, &part, &err)) == RN_OK)
 		use(&part, &mem);
 	else
 		must(err.text[0] && !strchr(err.text, '\n'));

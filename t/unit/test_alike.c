@@ -17,6 +17,7 @@
 #include "model/elastic_values.h"
 #include "series/units.h"
 #include "tap.h"
+#include "whole.h"
 
 #include <string.h>
 
@@ -246,7 +247,8 @@ static void check_section(struct process *p, const struct rn_sigs *sigs)
 	size_t len;
 
 	CHECK(take_sites(&p->mem, sigs, &rn_mpi_vocab, &out, &section) == RN_OK);
-	if (!CHECK(rn_sites_decode(&p->mem, section.data, section.len, &s, &err) == RN_OK))
+	if (!CHECK(WHOLE(section.data, section.len, &err,
+			 rn_sites_decode(&p->mem, &whole, &s, &err)) == RN_OK))
 		return;
 	CHECK(s.nodes == 1 + 2 * STACKS);
 	CHECK(rn_sites_fit(&s, out, &rn_mpi_vocab, &err) == RN_OK);

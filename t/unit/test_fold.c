@@ -13,6 +13,7 @@
 #include "rules/symbol_counts.h"
 #include "series/series.h"
 #include "series/units.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,12 +62,13 @@ static int reread(struct rn_folded *f, struct rn_arena *mem)
 	int rc;
 
 	rn_loops_encode(f, &b);
-	rc = rn_loops_decode(mem, b.data, b.len, &g, NULL);
+	rc = WHOLE(b.data, b.len, NULL, rn_loops_decode(mem, &whole, &g, NULL));
 	CHECK(g.loops == f->loops && g.refs == f->refs);
 	for (size_t cut = 0; cut < b.len && cut < 300; cut++) {
 		struct rn_folded less = { .streams = f->streams };
 
-		CHECK(rn_loops_decode(mem, b.data, cut, &less, NULL) == RN_E_DATA ||
+		CHECK(WHOLE(b.data, cut, NULL, rn_loops_decode(mem, &whole, &less, NULL)) ==
+			      RN_E_DATA ||
 		      less.refs < f->refs);
 	}
 	rn_buf_free(&b);

@@ -19,6 +19,7 @@
 #include "rules/rules.h"
 #include "series/units.h"
 #include "call_writer.h"
+#include "whole.h"
 
 static const struct rn_func funcs[] = { { 0, "f", (const char *const[]){ "x" }, 1, NULL },
 					{ 3, "rondo_enter", NULL, 0, NULL },
@@ -553,7 +554,8 @@ static void test_no_values(void)
 	make_trace(BODY(terminal(ENTER, 2), terminal(0, 2), terminal(LEAVE, 1), terminal(SIGS, 1),
 			terminal(LEAVE, 1), terminal(1, 1)));
 	rn_printer_free(printer);
-	CHECK(rn_value_list_decode(&mem, "\0\0", 2, sigs, 1, &trace.values, NULL) == RN_OK);
+	CHECK(WHOLE("\0\0", 2, NULL,
+		    rn_value_list_decode(&mem, &whole, sigs, 1, &trace.values, NULL)) == RN_OK);
 	printer = rn_printer_new(&mem, &trace, rn_decode_text);
 	for (size_t hold = 0; hold < 200; hold += 100) {
 		rn_printer_hold(printer, hold);

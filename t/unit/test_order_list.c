@@ -24,6 +24,7 @@
 #include "read/event_text.h"
 #include "read/trace.h"
 #include "read/trace_check.h"
+#include "whole.h"
 
 #define SITES 6u
 #define TAIL  ((size_t)1 << 16)
@@ -284,16 +285,18 @@ static void test_list(void)
 	make_events(&events, 300, false);
 	encode_list(&mem, 4, &b);
 	CHECK(rn_order_list_init(&l, &mem, false) == RN_OK);
-	CHECK(rn_order_list_decode(&l, b.data, b.len, 4, 3, &err) == RN_OK);
+	CHECK(WHOLE(b.data, b.len, &err, rn_order_list_decode(&l, &whole, 4, 3, &err)) == RN_OK);
 	CHECK(rn_order_list_init(&more, &mem, false) == RN_OK);
-	CHECK(rn_order_list_decode(&more, b.data, b.len, 10, 3, &err) == RN_OK);
+	CHECK(WHOLE(b.data, b.len, &err, rn_order_list_decode(&more, &whole, 10, 3, &err)) ==
+	      RN_OK);
 	CHECK(rn_order_list_merge(&l, &more) == RN_OK);
 	CHECK(rn_order_list_sites(&l) == SITES);
 	CHECK(has_events(&l, 4) && has_events(&l, 6) && has_events(&l, 10) && has_events(&l, 12));
 	CHECK(!rn_chunk_list_find(&l.chunks, 5) && !rn_chunk_list_find(&l.chunks, 13));
 	CHECK(rn_order_list_count(&l).events == 4 * rn_order_count(&events.o).events);
 	CHECK(rn_order_list_init(&more, &mem, false) == RN_OK);
-	CHECK(rn_order_list_decode(&more, b.data, b.len, 20, 2, &err) == RN_E_DATA);
+	CHECK(WHOLE(b.data, b.len, &err, rn_order_list_decode(&more, &whole, 20, 2, &err)) ==
+	      RN_E_DATA);
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
 }
@@ -308,7 +311,7 @@ static void try_list(const unsigned char *bytes, size_t len)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(rn_order_list_init(&l, &mem, false) == RN_OK);
-	rc = rn_order_list_decode(&l, bytes, len, 0, 3, &err);
+	rc = WHOLE(bytes, len, &err, rn_order_list_decode(&l, &whole, 0, 3, &err));
 	CHECK(rc == RN_OK || rc == RN_E_DATA);
 	if (rc == RN_OK) {
 		has_events(&l, 0);

@@ -6,6 +6,7 @@
 #include "merge/stream_set_codec.h"
 #include "part_check.h"
 #include "virtual_trace.h"
+#include "whole.h"
 
 /* Streams first .. first + n - 1 of a run, merged. */
 static int make_part(const struct virtual_run *v, struct rn_arena *mem, uint64_t first, uint64_t n,
@@ -74,8 +75,9 @@ static void through_bytes(const struct virtual_run *v)
 		CHECK(make_part(v, &mem, at, n, &one) == RN_OK);
 		rn_buf_clear(&bytes);
 		CHECK(rn_part_encode(&one, &bytes) == RN_OK);
-		CHECK(rn_part_decode(&mem, bytes.data, bytes.len, place, &virtual_vocab, &back,
-				     NULL) == RN_OK);
+		CHECK(WHOLE(bytes.data, bytes.len, NULL,
+			    rn_part_decode(&mem, &whole, place, &virtual_vocab, &back, NULL)) ==
+		      RN_OK);
 		CHECK(is_part_sound(&back) && back.ranks == n && back.first == at &&
 		      back.last == at + n - 1);
 		if (at == 0)
@@ -83,8 +85,9 @@ static void through_bytes(const struct virtual_run *v)
 		else
 			CHECK(rn_part_merge(&all, &back, &scratch) == RN_OK);
 		place.most--;
-		CHECK(rn_part_decode(&mem, bytes.data, bytes.len, place, &virtual_vocab, &back,
-				     NULL) == RN_E_DATA);
+		CHECK(WHOLE(bytes.data, bytes.len, NULL,
+			    rn_part_decode(&mem, &whole, place, &virtual_vocab, &back, NULL)) ==
+		      RN_E_DATA);
 		at += n;
 	}
 	CHECK(finish_bytes(v, &all, &got) == RN_OK);
@@ -112,7 +115,7 @@ static void test_bytes(void)
 /* Parts of our own making: no signatures, one rule without items, and groups as given. */
 static void put_part(struct rn_buf *b, const unsigned char *groups, size_t len)
 {
-	static const unsigned char head[] = { 1, 0, 3, 0, 1, 0 };
+	static const unsigned char head[] = { 0, 0, 1, 0 };
 
 	rn_buf_add(b, head, sizeof(head));
 	rn_buf_add(b, groups, len);
@@ -128,8 +131,9 @@ static int decode_groups(const unsigned char *groups, size_t len, uint64_t most)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	put_part(&b, groups, len);
-	rc = rn_part_decode(&mem, b.data, b.len, (struct rn_part_place){ 100, most }, &vocab, &p,
-			    NULL);
+	rc = WHOLE(b.data, b.len, NULL,
+		   rn_part_decode(&mem, &whole, (struct rn_part_place){ 100, most }, &vocab, &p,
+				  NULL));
 	CHECK(rc < 0 || (is_part_sound(&p) && p.first == 100));
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
@@ -172,8 +176,9 @@ static void test_twice(void)
 	CHECK(p.group[p.groups - 1].ranks.run[0].first == 15);
 	p.group[p.groups - 1].ranks.run[0].first = 14;
 	CHECK(rn_part_encode(&p, &bytes) == RN_OK);
-	CHECK(rn_part_decode(&mem, bytes.data, bytes.len, (struct rn_part_place){ 0, 16 },
-			     &virtual_vocab, &back, &err) == RN_E_DATA);
+	CHECK(WHOLE(bytes.data, bytes.len, &err,
+		    rn_part_decode(&mem, &whole, (struct rn_part_place){ 0, 16 }, &virtual_vocab,
+				   &back, &err)) == RN_E_DATA);
 	CHECK(strcmp(err.text, "a stream is there twice") == 0);
 	rn_buf_free(&bytes);
 	rn_arena_free(&mem);
@@ -202,8 +207,9 @@ static void test_hostile(void)
 			bad.data[tap_below(2) ? tap_below(bad.len)
 					      : bad.len - 1 - tap_below(bad.len < 60 ? 1 : 60)] ^=
 				(unsigned char)tap_rand();
-		rc = rn_part_decode(&mem, bad.data, bad.len, (struct rn_part_place){ 0, 12 },
-				    &virtual_vocab, &p, &err);
+		rc = WHOLE(bad.data, bad.len, &err,
+			   rn_part_decode(&mem, &whole, (struct rn_part_place){ 0, 12 },
+					  &virtual_vocab, &p, &err));
 		CHECK(rc == RN_OK ? is_part_sound(&p) : rc == RN_E_DATA && err.text[0]);
 		refused += rc < 0;
 		rn_arena_rewind(&mem, mark);
@@ -229,8 +235,9 @@ static void test_no_memory(void)
 	for (uint64_t fail_at = 1; rc != RN_OK && fail_at < 2000; fail_at++) {
 		rn_arena_init(&small, SIZE_MAX);
 		small.fail_at = fail_at;
-		rc = rn_part_decode(&small, bytes.data, bytes.len, (struct rn_part_place){ 0, 6 },
-				    &virtual_vocab, &back, NULL);
+		rc = WHOLE(bytes.data, bytes.len, NULL,
+			   rn_part_decode(&small, &whole, (struct rn_part_place){ 0, 6 },
+					  &virtual_vocab, &back, NULL));
 		CHECK(rc == RN_OK || rc == RN_E_NOMEM);
 		rn_arena_free(&small);
 	}

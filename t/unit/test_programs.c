@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "model/payload.h"
 #include "model/programs.h"
+#include "whole.h"
 
 static struct rn_arena mem;
 
@@ -27,7 +28,7 @@ static void make(struct rn_programs *p, const char *programs)
 	}
 	rn_programs_encode(&rest, &bytes);
 	rn_programs_init(&rest, &mem);
-	CHECK(rn_programs_decode(&rest, rn_reader(bytes.data, bytes.len), NULL) == RN_OK);
+	CHECK(WHOLE(bytes.data, bytes.len, NULL, rn_programs_decode(&rest, &whole, NULL)) == RN_OK);
 	CHECK(rn_programs_merge(p, &rest) == RN_OK);
 	rn_buf_free(&bytes);
 }
@@ -95,7 +96,8 @@ static void test_hostile(void)
 		struct rn_programs q;
 
 		rn_programs_init(&q, &mem);
-		CHECK(rn_programs_decode(&q, rn_reader(bytes.data, n), &err) == RN_E_DATA);
+		CHECK(WHOLE(bytes.data, n, &err, rn_programs_decode(&q, &whole, &err)) ==
+		      RN_E_DATA);
 	}
 	/* Ranks that were added before. */
 	CHECK(rn_programs_merge(&p, &p) == RN_E_ARG);

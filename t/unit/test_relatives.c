@@ -8,6 +8,7 @@
 #include "model/signature_delta.h"
 #include "tap.h"
 #include "call_writer.h"
+#include "whole.h"
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ static void random_table(void)
 static int decode(size_t len, struct rn_sigs **out)
 {
 	struct rn_err err = { 0 };
-	int rc = rn_sigs_decode(&mem, stored.data, len, &vocab, out, &err);
+	int rc = WHOLE(stored.data, len, &err, rn_sigs_decode(&mem, &whole, &vocab, out, &err));
 
 	CHECK(rc == RN_OK || (rc == RN_E_DATA && err.text[0]));
 	return rc;

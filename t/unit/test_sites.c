@@ -8,6 +8,7 @@
 #include "take_sites.h"
 #include "tap.h"
 #include "call_writer.h"
+#include "whole.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -157,7 +158,8 @@ static void test_section(void)
 
 	rn_arena_init(&mem, SIZE_MAX);
 	CHECK(take_sites(&mem, all_sigs(&mem), &vocab, &out, &section) == RN_OK);
-	if (CHECK(rn_sites_decode(&mem, section.data, section.len, &s, &err) == RN_OK)) {
+	if (CHECK(WHOLE(section.data, section.len, &err, rn_sites_decode(&mem, &whole, &s, &err)) ==
+		  RN_OK)) {
 		CHECK(rn_sites_fit(&s, out, &vocab, &err) == RN_OK);
 		CHECK(rn_sites_fit(&none, out, &vocab, &err) == RN_E_DATA);
 		check_sigs(&s, out);
@@ -190,7 +192,8 @@ static void test_hostile(void)
 
 		rn_arena_init(&mem, SIZE_MAX);
 		section.data[at] = (unsigned char)tap_rand();
-		if (rn_sites_decode(&mem, section.data, len, &s, &err) == RN_OK)
+		if (WHOLE(section.data, len, &err, rn_sites_decode(&mem, &whole, &s, &err)) ==
+		    RN_OK)
 			check_sound(&s);
 		section.data[at] = was;
 		rn_arena_free(&mem);
@@ -214,7 +217,7 @@ static void test_deep(void)
 		rn_buf_u64(&b, 0);
 		rn_buf_u64(&b, 5);
 	}
-	CHECK(rn_sites_decode(&mem, b.data, b.len, &s, &err) == RN_E_DATA);
+	CHECK(WHOLE(b.data, b.len, &err, rn_sites_decode(&mem, &whole, &s, &err)) == RN_E_DATA);
 	rn_buf_free(&b);
 	rn_arena_free(&mem);
 }

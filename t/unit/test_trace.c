@@ -11,6 +11,7 @@
 #include "rich_trace.h"
 #include "virtual_trace.h"
 #include "call_writer.h"
+#include "whole.h"
 
 static struct rank_merge links;
 static struct virtual_run v;
@@ -313,7 +314,8 @@ static void test_directions(void)
 		}
 		rn_buf_clear(&b);
 		rn_funcs_encode(&all, &b);
-		CHECK(rn_funcs_decode(&mem, b.data, b.len, &back, NULL) == RN_OK);
+		CHECK(WHOLE(b.data, b.len, NULL, rn_funcs_decode(&mem, &whole, &back, NULL)) ==
+		      RN_OK);
 		CHECK(back.funcs == 1 && back.func[0].nparams == f.nparams);
 		CHECK(!back.func[0].dir == rn_func_all_in(&f));
 		for (uint32_t i = 0; i < f.nparams; i++)
@@ -324,12 +326,18 @@ static void test_directions(void)
 	rn_buf_free(&b);
 }
 
-static bool funcs_refused(const char *bytes, size_t len)
+static bool funcs_taken(const char *bytes, size_t len, struct rn_err *err)
 {
 	struct rn_vocab back;
+
+	return WHOLE(bytes, len, err, rn_funcs_decode(&mem, &whole, &back, err)) == RN_OK;
+}
+
+static bool funcs_refused(const char *bytes, size_t len)
+{
 	struct rn_err err = { 0 };
 
-	return rn_funcs_decode(&mem, bytes, len, &back, &err) == RN_E_DATA && err.text[0];
+	return !funcs_taken(bytes, len, &err) && err.code == RN_E_DATA && err.text[0];
 }
 
 /* One function, number 0, name f, then what is given. */
@@ -342,16 +350,12 @@ static bool funcs_refused(const char *bytes, size_t len)
 
 static void test_bad_directions(void)
 {
-	struct rn_vocab back;
-
-	CHECK(rn_funcs_decode(&mem,
-			      FUNC("\x42\x05"
-				   "a"),
-			      &back, NULL) == RN_OK); /* out */
-	CHECK(rn_funcs_decode(&mem,
-			      FUNC("\x42\x06"
-				   "a"),
-			      &back, NULL) == RN_OK); /* both */
+	CHECK(funcs_taken(FUNC("\x42\x05"
+			       "a"),
+			  NULL)); /* out */
+	CHECK(funcs_taken(FUNC("\x42\x06"
+			       "a"),
+			  NULL)); /* both */
 	CHECK(funcs_refused(FUNC("\x42\x07"
 				 "a"))); /* not assigned */
 	CHECK(funcs_refused(FUNC("\x42\x04"
@@ -375,7 +379,8 @@ static int write_meta(const struct rn_meta *m, struct rn_meta *back)
 	if (rc < 0)
 		CHECK(strncmp(err.text, "metadata: ", 10) == 0 && !strchr(err.text, '\n'));
 	else
-		CHECK(rn_meta_decode(&mem, b.data, b.len, back, NULL) == RN_OK);
+		CHECK(WHOLE(b.data, b.len, NULL, rn_meta_decode(&mem, &whole, back, NULL)) ==
+		      RN_OK);
 	rn_buf_free(&b);
 	return rc;
 }

@@ -17,6 +17,7 @@
 #include "series/series.h"
 #include "series/units.h"
 #include "call_writer.h"
+#include "whole.h"
 
 #include <string.h>
 
@@ -277,7 +278,8 @@ static void gather(struct rn_values *all, const struct rn_sigs *sigs, struct rn_
 		add_stream(&one, mem, s);
 		CHECK(rn_value_list_make(&one, sigs, s, mem, &l) == RN_OK);
 		CHECK(rn_value_list_encode(&l, &b) == RN_OK);
-		CHECK(rn_value_list_decode(mem, b.data, b.len, sigs, 1, &theirs, NULL) == RN_OK);
+		CHECK(WHOLE(b.data, b.len, NULL,
+			    rn_value_list_decode(mem, &whole, sigs, 1, &theirs, NULL)) == RN_OK);
 		CHECK(rn_value_list_merge(&theirs, map, SIGS, s, all) == RN_OK);
 		rn_buf_free(&b);
 	}
@@ -302,7 +304,8 @@ static void test_streams(void)
 	gather(&all, sigs, &mem);
 	CHECK(rn_finish_values(&t, &all, map, &mem) == RN_OK);
 	CHECK(rn_value_list_encode(&t.values, &b) == RN_OK);
-	CHECK(rn_value_list_decode(&mem, b.data, b.len, sigs, STREAMS, &l, NULL) == RN_OK);
+	CHECK(WHOLE(b.data, b.len, NULL,
+		    rn_value_list_decode(&mem, &whole, sigs, STREAMS, &l, NULL)) == RN_OK);
 	CHECK(rn_value_list_open(&l, &mem, NULL) == RN_OK);
 	for (uint64_t s = 0; s < STREAMS; s++)
 		check_stream(&l, s);
@@ -340,7 +343,8 @@ static void test_hostile(void)
 
 		rn_arena_init(&own, SIZE_MAX);
 		b.data[at] = (unsigned char)tap_below(256);
-		if (rn_value_list_decode(&own, b.data, len, sigs, STREAMS, &l, NULL) == RN_OK &&
+		if (WHOLE(b.data, len, NULL,
+			  rn_value_list_decode(&own, &whole, sigs, STREAMS, &l, NULL)) == RN_OK &&
 		    rn_value_list_open(&l, &own, NULL) == RN_OK)
 			for (uint64_t s = 0; s < STREAMS; s++) {
 				struct rn_value_source from = rn_value_list_find(&l, 1, 1, s);
