@@ -44,9 +44,6 @@ struct kind {
 	int (*encode)(const struct rn_bundle *b, struct rn_buf *out);
 	/* Into an empty bundle; the streams of its part are known, but for the part itself. */
 	int (*decode)(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err);
-	/* Adds a stream of a process, whose call i is signature map[i], to a bundle of this
-	 * stream. */
-	int (*add)(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map);
 	/* Adds another bundle. */
 	int (*merge)(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m);
 	int (*finish)(const struct rn_bundle *b, struct finish *f);
@@ -70,13 +67,6 @@ static int decode_tally(struct rn_bundle *b, struct rn_reader *in, struct rn_err
 	b->tally.wall_ns = rn_get_u64(in);
 	b->tally.tracer_ns = rn_get_u64(in);
 	b->tally.memory = rn_get_u64(in);
-	return RN_OK;
-}
-
-static int add_tally(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
-{
-	(void)map;
-	b->tally.lost += s->lost;
 	return RN_OK;
 }
 
@@ -218,11 +208,6 @@ static int decode_times(struct rn_bundle *b, struct rn_reader *in, struct rn_err
 	return rc;
 }
 
-static int add_times(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
-{
-	return b->times ? rn_times_merge(b->times, s->calls.times, map) : RN_OK;
-}
-
 static int merge_times(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m)
 {
 	return b->times && from->times ? rn_times_merge(b->times, from->times, m->map) : RN_OK;
@@ -261,22 +246,6 @@ static int decode_moments(struct rn_bundle *b, struct rn_reader *in, struct rn_e
 	return rn_chunk_list_decode(&b->moments, in, b->part.first, streams_of(b), err);
 }
 
-static int add_moments(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
-{
-	const struct rn_moments *m = &s->moments;
-	uint64_t *head = rn_new(b->mem, uint64_t, 2);
-
-	(void)map;
-	if (m->chunks == 0)
-		return RN_OK;
-	if (!head)
-		return RN_E_NOMEM;
-	head[0] = m->scale;
-	head[1] = m->zero;
-	return rn_chunk_list_add(&b->moments, &(struct rn_chunk_stream){ b->part.first, head,
-									 m->chunk, 2, m->chunks });
-}
-
 static int merge_moments(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m)
 {
 	(void)m;
@@ -285,12 +254,7 @@ static int merge_moments(struct rn_bundle *b, const struct rn_bundle *from, stru
 
 static int finish_moments(const struct rn_bundle *b, struct finish *f)
 {
-	f->t->moments = rn_new(&f->t->mem, struct rn_chunk_list, 1);
-	if (!f->t->moments)
-		return RN_E_NOMEM;
-	*f->t->moments = b->moments;
-	if (b->moments.stream.n == 0)
-		f->t->moments = NULL;
+	f->t->moments = b->moments.stream.n ? &b->moments : NULL;
 	return RN_OK;
 }
 
@@ -368,15 +332,12 @@ static int resolve_site(struct rn_order_list *l, const struct rn_order_site *s,
 	return rn_order_list_intern(l, &p, id);
 }
 
-static int add_order(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
+static int add_order(struct rn_bundle *b, const struct rn_recorded_stream *s)
 {
 	const struct rn_order_part *p = &s->order;
 	uint64_t *site = rn_new(b->mem, uint64_t, p->sites);
 	int rc = site ? RN_OK : RN_E_NOMEM;
 
-	(void)map;
-	if (p->chunks == 0)
-		return RN_OK;
 	for (uint32_t i = 0; i < p->sites && rc == RN_OK; i++) {
 		uint32_t id = 0;
 
@@ -408,14 +369,14 @@ static int finish_order(const struct rn_bundle *b, struct finish *f)
 
 /* In this order: each may use the ones before it. */
 static const struct kind kinds[] = {
-	{ encode_programs, decode_programs, NULL, merge_programs, NULL },
-	{ encode_part, decode_part, NULL, merge_part, finish_part },
-	{ encode_tally, decode_tally, add_tally, merge_tally, NULL },
-	{ encode_comms, decode_comms, NULL, merge_comms, finish_comms },
-	{ encode_times, decode_times, add_times, merge_times, finish_times },
-	{ encode_moments, decode_moments, add_moments, merge_moments, finish_moments },
-	{ encode_values, decode_values, NULL, merge_values, finish_values },
-	{ encode_order, decode_order, add_order, merge_order, finish_order },
+	{ encode_programs, decode_programs, merge_programs, NULL },
+	{ encode_part, decode_part, merge_part, finish_part },
+	{ encode_tally, decode_tally, merge_tally, NULL },
+	{ encode_comms, decode_comms, merge_comms, finish_comms },
+	{ encode_times, decode_times, merge_times, finish_times },
+	{ encode_moments, decode_moments, merge_moments, finish_moments },
+	{ encode_values, decode_values, merge_values, finish_values },
+	{ encode_order, decode_order, merge_order, finish_order },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
@@ -440,12 +401,15 @@ int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out)
 
 int rn_bundle_add(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map)
 {
-	int rc = RN_OK;
+	const struct rn_moments *m = &s->moments;
+	int rc = b->times ? rn_times_merge(b->times, s->calls.times, map) : RN_OK;
 
-	for (unsigned i = 0; i < KINDS && rc == RN_OK; i++)
-		if (kinds[i].add)
-			rc = kinds[i].add(b, s, map);
-	return rc;
+	b->tally.lost += s->lost;
+	if (rc == RN_OK && m->chunks)
+		rc = rn_chunk_list_add(&b->moments,
+				       &(struct rn_chunk_stream){ b->part.first, m->head, m->chunk,
+								  2, m->chunks });
+	return rc == RN_OK && s->order.chunks ? add_order(b, s) : rc;
 }
 
 int rn_bundle_merge(struct rn_bundle *b, const struct rn_bundle *from, struct rn_arena *scratch)

@@ -26,10 +26,10 @@ struct rn_rules;
 
 #define RN_NO_MAKER UINT32_MAX
 
-/* The call times of one stream: nanoseconds per tick, times 2^32; when the stream began, in
- * nanoseconds of its host's clock; and chunks (encode/call_times.h). */
+/* The call times of one stream: as in the trace, nanoseconds per tick, times 2^32, and when the
+ * stream began, in nanoseconds of its host's clock; and chunks (encode/call_times.h). */
 struct rn_moments {
-	uint64_t scale, zero;
+	uint64_t head[2];
 	const struct rn_chunk *chunk;
 	uint32_t chunks;
 };

@@ -150,15 +150,16 @@ static bool is_moments(const struct rn_chunk_stream *s)
 
 static int decode_time(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
 {
+	struct rn_chunk_list *l = rn_new(&t->mem, struct rn_chunk_list, 1);
 	int rc;
 
-	t->moments = rn_new(&t->mem, struct rn_chunk_list, 1);
-	if (!t->moments)
+	t->moments = l;
+	if (!l)
 		return rn_err_nomem(err);
-	rn_chunk_list_init(t->moments, &t->mem);
-	rc = rn_chunk_list_decode(t->moments, in, 0, t->streams.ranks, err);
-	for (uint32_t i = 0; i < t->moments->stream.n && rc == RN_OK; i++)
-		if (!is_moments(rn_chunk_list_at(t->moments, i)))
+	rn_chunk_list_init(l, &t->mem);
+	rc = rn_chunk_list_decode(l, in, 0, t->streams.ranks, err);
+	for (uint32_t i = 0; i < l->stream.n && rc == RN_OK; i++)
+		if (!is_moments(rn_chunk_list_at(l, i)))
 			rc = rn_err_set(err, RN_E_DATA, "a stream is malformed");
 	return rc;
 }

@@ -58,14 +58,14 @@ struct rn_trace {
 	struct rn_container *container;
 	struct rn_meta meta;
 	struct rn_vocab vocab;
-	struct rn_streams streams;     /* "rank" in it means stream */
-	struct rn_comms *comms;        /* NULL: no communicator is known */
-	struct rn_times *times;        /* time statistics; NULL: not recorded */
-	struct rn_chunk_list *moments; /* call times; NULL: not recorded */
-	struct rn_sites sites;         /* call sites */
-	struct rn_value_list values;   /* elastic values */
-	struct rn_order_list *events;  /* order events; NULL: none */
-	struct rn_order_view *order;   /* the events, with names (read/event_reader.h) */
+	struct rn_streams streams;           /* "rank" in it means stream */
+	struct rn_comms *comms;              /* NULL: no communicator is known */
+	struct rn_times *times;              /* time statistics; NULL: not recorded */
+	const struct rn_chunk_list *moments; /* call times; NULL: not recorded */
+	struct rn_sites sites;               /* call sites */
+	struct rn_value_list values;         /* elastic values */
+	struct rn_order_list *events;        /* order events; NULL: none */
+	struct rn_order_view *order;         /* the events, with names (read/event_reader.h) */
 	uint64_t ranks, threads;
 	uint64_t symbols;        /* number of items in the bodies of all rules */
 	struct rn_folded folded; /* the streams as they are in the file */

@@ -260,7 +260,7 @@ static void give_moments(struct salvaged *s, struct rn_moments *out)
 	s->failed |= !chunk;
 	for (uint32_t i = 0; chunk && i < s->chunks.n; i++)
 		chunk[i] = *RN_SEG_AT(&s->chunks, struct rn_chunk, i);
-	*out = (struct rn_moments){ s->facts->scale, s->zero, chunk, chunk ? s->chunks.n : 0 };
+	*out = (struct rn_moments){ { s->facts->scale, s->zero }, chunk, chunk ? s->chunks.n : 0 };
 }
 
 /* About 10 s of irregular calls. */

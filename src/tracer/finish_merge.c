@@ -148,7 +148,8 @@ static int look_at_moments(struct rn_finish *f, struct rn_stream *t, struct rn_m
 		chunk[i].bytes += RN_STOPWATCH_HEAD;
 		chunk[i].len -= RN_STOPWATCH_HEAD;
 	}
-	*out = (struct rn_moments){ f->recorded.scale, rn_clock_ns(s->writer.zero), chunk,
+	*out = (struct rn_moments){ { f->recorded.scale, rn_clock_ns(s->writer.zero) },
+				    chunk,
 				    s->chunk.n };
 	return RN_OK;
 }
