@@ -267,7 +267,7 @@ static int encode_values(const struct rn_bundle *b, struct rn_buf *out)
 	int rc;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	rc = rn_value_list_make(&b->values, b->part.sigs, b->part.first, &mem, &l);
+	rc = rn_value_list_make(&b->values, NULL, b->part.sigs, b->part.first, &mem, &l);
 	if (rc == RN_OK)
 		rc = rn_value_list_encode(&l, out);
 	rn_arena_free(&mem);
@@ -287,8 +287,8 @@ static int merge_values(struct rn_bundle *b, const struct rn_bundle *from, struc
 	int rc = RN_OK;
 
 	if (from->values.use.n)
-		rc = rn_value_list_make(&from->values, from->part.sigs, from->part.first, from->mem,
-					&l);
+		rc = rn_value_list_make(&from->values, NULL, from->part.sigs, from->part.first,
+					from->mem, &l);
 	return rc == RN_OK ? rn_value_list_merge(&l, m->map, rn_sigs_count(from->part.sigs),
 						 from->part.first, &b->values)
 			   : rc;

@@ -157,21 +157,9 @@ static int finish_series(struct rn_trace *t, struct rn_arena *scratch)
 int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const uint32_t *map,
 		     struct rn_arena *scratch)
 {
-	struct rn_values used = { .series = v->series };
-	int rc;
+	int rc = v->use.n ? rn_value_list_make(v, map, t->streams.sigs, 0, &t->mem, &t->values)
+			  : RN_OK;
 
-	rn_seg_init(&used.use, sizeof(struct rn_value_use));
-	for (uint32_t i = 0; i < v->use.n; i++) {
-		struct rn_value_use use = *RN_SEG_AT(&v->use, struct rn_value_use, i);
-
-		use.place.sig = map[use.place.sig];
-		if (use.place.sig != UINT32_MAX &&
-		    !RN_SEG_PUSH(&used.use, scratch, struct rn_value_use, use))
-			return RN_E_NOMEM;
-	}
-	if (v->use.n == 0)
-		return RN_OK;
-	rc = rn_value_list_make(&used, t->streams.sigs, 0, &t->mem, &t->values);
 	return rc == RN_OK && t->values.share ? finish_series(t, scratch) : rc;
 }
 

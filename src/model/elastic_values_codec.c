@@ -30,8 +30,7 @@ static uint64_t first_stream(const struct rn_value_use *u)
 
 static int by_place(const void *x, const void *y)
 {
-	const struct rn_value_use *a = *(const struct rn_value_use *const *)x,
-				  *b = *(const struct rn_value_use *const *)y;
+	const struct rn_value_use *a = x, *b = y;
 
 	if (a->place.sig != b->place.sig)
 		return a->place.sig < b->place.sig ? -1 : 1;
@@ -93,49 +92,53 @@ static int make_share(const struct rn_value_use *u, uint64_t first, struct rn_ar
 	return rc == RN_OK ? seal_numbers(&u->begin, false, 0, mem, scratch, &out->begin) : rc;
 }
 
-/* The uses, by place and by their first streams; NULL without memory. */
-static struct rn_value_use **sort_uses(const struct rn_values *v, struct rn_arena *scratch)
+/* Copies the uses, by place and by their first streams, and returns how many there are. */
+static uint32_t sort_uses(const struct rn_values *v, const uint32_t *map, struct rn_value_use *use)
 {
-	struct rn_value_use **use = rn_new(scratch, struct rn_value_use *, v->use.n);
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < v->use.n && use; i++)
-		use[i] = RN_SEG_AT(&v->use, struct rn_value_use, i);
-	if (use)
-		qsort(use, v->use.n, sizeof(*use), by_place);
-	return use;
+	for (uint32_t i = 0; i < v->use.n; i++) {
+		use[n] = *RN_SEG_AT(&v->use, struct rn_value_use, i);
+		if (map)
+			use[n].place.sig = map[use[n].place.sig];
+		n += use[n].place.sig != UINT32_MAX;
+	}
+	qsort(use, n, sizeof(*use), by_place);
+	return n;
 }
 
-static int make_shares(const struct rn_values *v, uint64_t first, struct rn_arena *mem,
-		       struct rn_arena *scratch, struct rn_value_list *out)
+static int make_shares(const struct rn_value_use *use, uint32_t n, uint64_t first,
+		       struct rn_arena *mem, struct rn_arena *scratch, struct rn_value_list *out)
 {
-	struct rn_value_use **use = sort_uses(v, scratch);
-	int rc = use ? RN_OK : RN_E_NOMEM;
+	int rc = RN_OK;
 
-	for (uint32_t i = 0; i < v->use.n && rc == RN_OK; i++) {
-		struct rn_value_place at = use[i]->place;
+	out->share = n ? rn_new(mem, struct rn_value_share, n) : NULL;
+	if (n && !out->share)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		struct rn_value_place at = use[i].place;
 
 		if (at.hole >= out->place[at.sig + 1] - out->place[at.sig])
 			return RN_E_ARG;
 		out->share_of[out->place[at.sig] + at.hole + 1] = i + 1;
-		rc = make_share(use[i], first, mem, scratch, &out->share[i]);
+		rc = make_share(&use[i], first, mem, scratch, &out->share[i]);
 	}
 	return rc;
 }
 
-int rn_value_list_make(const struct rn_values *v, const struct rn_sigs *sigs, uint64_t first,
-		       struct rn_arena *mem, struct rn_value_list *out)
+int rn_value_list_make(const struct rn_values *v, const uint32_t *map, const struct rn_sigs *sigs,
+		       uint64_t first, struct rn_arena *mem, struct rn_value_list *out)
 {
 	struct rn_arena scratch;
+	struct rn_value_use *use;
 	int rc = begin_list(out, mem, sigs);
 
 	if (rc < 0 || v->use.n == 0)
 		return rc;
-	out->share = rn_new(mem, struct rn_value_share, v->use.n);
 	out->series = v->series;
-	if (!out->share)
-		return RN_E_NOMEM;
 	rn_arena_init(&scratch, SIZE_MAX);
-	rc = make_shares(v, first, mem, &scratch, out);
+	use = rn_new(&scratch, struct rn_value_use, v->use.n);
+	rc = use ? make_shares(use, sort_uses(v, map, use), first, mem, &scratch, out) : RN_E_NOMEM;
 	rn_arena_free(&scratch);
 	for (uint32_t i = 0; i < out->places; i++)
 		if (out->share_of[i + 1] < out->share_of[i])
@@ -206,7 +209,8 @@ struct reading {
 	struct rn_reader *in;
 	uint32_t series; /* how many there are */
 	uint64_t streams;
-	struct rn_seg share; /* struct rn_value_share */
+	struct rn_value_share *share;
+	uint32_t shares, cap;
 };
 
 /* `before` is the one before it at the place, or NULL. */
@@ -245,10 +249,12 @@ static int get_share(struct reading *r, bool first, struct rn_err *err)
 	if (rc < 0)
 		return rc;
 	s.begin = u;
-	if (!is_share(r, &s,
-		      first ? NULL : RN_SEG_AT(&r->share, struct rn_value_share, r->share.n - 1)))
+	if (!is_share(r, &s, first ? NULL : &r->share[r->shares - 1]))
 		return RN_E_DATA;
-	return RN_SEG_PUSH(&r->share, r->mem, struct rn_value_share, s) ? RN_OK : RN_E_NOMEM;
+	if (!RN_GROW(r->mem, r->share, (uint64_t)r->shares + 1, r->cap))
+		return RN_E_NOMEM;
+	r->share[r->shares++] = s;
+	return RN_OK;
 }
 
 static int get_place(struct reading *r, struct rn_err *err)
@@ -263,20 +269,14 @@ static int get_place(struct reading *r, struct rn_err *err)
 
 static int get_places(struct reading *r, struct rn_value_list *out, struct rn_err *err)
 {
-	struct rn_value_share *share;
-	int rc = RN_OK;
+	int rc = RN_GROW(r->mem, r->share, 1, r->cap) ? RN_OK : RN_E_NOMEM;
 
 	for (uint32_t i = 0; i < out->places && rc == RN_OK; i++) {
-		out->share_of[i] = r->share.n;
+		out->share_of[i] = r->shares;
 		rc = get_place(r, err);
 	}
-	out->share_of[out->places] = r->share.n;
-	share = rn_new(r->mem, struct rn_value_share, (size_t)r->share.n + 1);
-	if (rc == RN_OK && !share)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; rc == RN_OK && i < r->share.n; i++)
-		share[i] = *RN_SEG_AT(&r->share, struct rn_value_share, i);
-	out->share = share;
+	out->share_of[out->places] = r->shares;
+	out->share = r->share;
 	return rc;
 }
 
@@ -287,7 +287,6 @@ int rn_value_list_decode(struct rn_arena *mem, struct rn_reader *in, const struc
 	int rc = begin_list(out, mem, sigs);
 
 	rn_err_set(err, RN_E_DATA, "cut off, or not what the signatures have holes for");
-	rn_seg_init(&r.share, sizeof(struct rn_value_share));
 	out->series = rn_sigs_new(mem);
 	if (rc < 0 || !out->series)
 		return rn_err_nomem(err);

@@ -44,11 +44,11 @@ struct rn_value_list {
 	struct rn_sigs *series; /* as bytes */
 };
 
-/* The values, by these signatures; streams are numbered from `first` on. Refers to the series of
- * the values. Without values the list is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature has
- * fewer holes. */
-int rn_value_list_make(const struct rn_values *v, const struct rn_sigs *sigs, uint64_t first,
-		       struct rn_arena *mem, struct rn_value_list *out);
+/* The values, by these signatures; signature i of the values is map[i] (UINT32_MAX: it is left out;
+ * a map of NULL: i). Streams are numbered from `first` on. Refers to the series of the values.
+ * Without values the list is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature has fewer holes. */
+int rn_value_list_make(const struct rn_values *v, const uint32_t *map, const struct rn_sigs *sigs,
+		       uint64_t first, struct rn_arena *mem, struct rn_value_list *out);
 
 /* Adds the list, whose signature i is map[i] (UINT32_MAX: it is left out), and whose streams are
  * numbered from `first` on, to the values. RN_OK or RN_E_NOMEM. */

@@ -276,7 +276,7 @@ static void gather(struct rn_values *all, const struct rn_sigs *sigs, struct rn_
 
 		CHECK(rn_values_init(&one, mem) == RN_OK);
 		add_stream(&one, mem, s);
-		CHECK(rn_value_list_make(&one, sigs, s, mem, &l) == RN_OK);
+		CHECK(rn_value_list_make(&one, NULL, sigs, s, mem, &l) == RN_OK);
 		CHECK(rn_value_list_encode(&l, &b) == RN_OK);
 		CHECK(WHOLE(b.data, b.len, NULL,
 			    rn_value_list_decode(mem, &whole, sigs, 1, &theirs, NULL)) == RN_OK);
