@@ -299,27 +299,11 @@ int rn_value_list_decode(struct rn_arena *mem, struct rn_reader *in, const struc
 
 /* ---- looking up ---- */
 
-static int open_series(const struct rn_sigs *series, uint32_t i, struct rn_arena *mem,
-		       const struct rn_units **out, struct rn_err *err)
-{
-	size_t len;
-	const void *p = rn_sigs_get(series, i, &len);
-	struct rn_reader in = rn_reader(p, len);
-	struct rn_units *u = NULL;
-	int rc = rn_units_decode(mem, &in, &u, err);
-
-	*out = u;
-	return rc == RN_OK ? rn_err_end(&in, err) : rc;
-}
-
 int rn_value_list_open(struct rn_value_list *l, struct rn_arena *mem, struct rn_err *err)
 {
-	uint32_t n = rn_sigs_count(l->series);
-	const struct rn_units **units = rn_new(mem, const struct rn_units *, (size_t)n + 1);
-	int rc = units ? RN_OK : rn_err_nomem(err);
+	const struct rn_units **units;
+	int rc = rn_units_decode_all(mem, l->series, &units, err);
 
-	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
-		rc = open_series(l->series, i, mem, &units[i], err);
 	for (uint32_t i = 0; i < l->share_of[l->places] && rc == RN_OK; i++)
 		l->share[i].series = units[l->share[i].number];
 	return rc;

@@ -20,34 +20,21 @@ static uint64_t rounds_of(const void *series, uint64_t n)
 	return sum > (rn_i128)1 << 62 ? UINT64_MAX : (uint64_t)sum;
 }
 
-static int read_series(const struct rn_folded *f, struct rn_arena *mem, const struct rn_units **to,
+static int deal_series(const struct rn_folded *f, struct rn_arena *mem, struct rn_stream_loops *l,
 		       struct rn_err *err)
 {
-	for (uint32_t i = 0; i < rn_sigs_count(f->series); i++) {
-		size_t len;
-		const void *bytes = rn_sigs_get(f->series, i, &len);
-		struct rn_reader in = rn_reader(bytes, len);
-		struct rn_units *u;
-		int rc = rn_units_decode(mem, &in, &u, err);
+	const struct rn_units **units;
+	int rc = rn_units_decode_all(mem, f->series, &units, err);
 
-		if (rc < 0)
-			return rc;
-		if (!rn_units_nonneg(u))
-			return rn_err_set(err, RN_E_DATA, "series %u: a count is negative", i);
-		to[i] = u;
-	}
-	return RN_OK;
-}
-
-static int deal_series(const struct rn_folded *f, const struct rn_units **units,
-		       struct rn_stream_loops *l, struct rn_err *err)
-{
-	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++) {
+	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups && rc == RN_OK; i++) {
 		if (f->ref[i] > rn_sigs_count(f->series))
 			return rn_err_set(err, RN_E_DATA, "no series %u", f->ref[i]);
 		l->series[i] = f->ref[i] ? units[f->ref[i] - 1] : NULL;
+		if (f->ref[i] && !rn_units_nonneg(units[f->ref[i] - 1]))
+			return rn_err_set(err, RN_E_DATA, "series %u: a count is negative",
+					  f->ref[i] - 1);
 	}
-	return RN_OK;
+	return rc;
 }
 
 /* A stream uses each of its series up. */
@@ -105,12 +92,10 @@ int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_ar
 		   struct rn_streams *out, struct rn_err *err)
 {
 	struct rn_stream_loops *l = new_loops(f, mem);
-	const struct rn_units **units =
-		rn_new(scratch, const struct rn_units *, (size_t)rn_sigs_count(f->series) + 1);
 	struct rn_loopset *set;
 	int rc;
 
-	if (!l || !units)
+	if (!l)
 		return rn_err_nomem(err);
 	rc = rn_loopset_new(mem, f->streams.rules, rn_sigs_count(f->streams.sigs), f->loop,
 			    f->loops, rounds_of, &set);
@@ -119,9 +104,7 @@ int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_ar
 			       ? rn_err_nomem(err)
 			       : rn_err_set(err, rc, "a loop is inside itself, or in too much");
 	l->set = set;
-	rc = read_series(f, mem, units, err);
-	if (rc == RN_OK)
-		rc = deal_series(f, units, l, err);
+	rc = deal_series(f, mem, l, err);
 	if (rc < 0)
 		return rc;
 	*out = f->streams;

@@ -14,6 +14,7 @@
 #include "base/err.h"
 
 struct rn_arena;
+struct rn_sigs;
 struct rn_buf;
 struct rn_reader;
 struct rn_series;
@@ -67,5 +68,9 @@ int rn_units_encode(const struct rn_units *u, struct rn_buf *out);
 int rn_units_encode_quickly(const struct rn_units *u, int64_t base, struct rn_buf *out);
 int rn_units_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_units **out,
 		    struct rn_err *err);
+
+/* Decodes a table of encoded series: (*out)[i] is series i. */
+int rn_units_decode_all(struct rn_arena *mem, const struct rn_sigs *bytes,
+			const struct rn_units ***out, struct rn_err *err);
 
 #endif

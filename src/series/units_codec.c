@@ -8,6 +8,7 @@
  */
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/varint.h"
 #include "column/column.h"
 #include "series/series_impl.h"
@@ -468,5 +469,27 @@ int rn_units_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_units 
 		*out = u;
 	else
 		rn_arena_rewind(mem, mark);
+	return rc;
+}
+
+int rn_units_decode_all(struct rn_arena *mem, const struct rn_sigs *bytes,
+			const struct rn_units ***out, struct rn_err *err)
+{
+	uint32_t n = rn_sigs_count(bytes);
+	const struct rn_units **units = rn_new(mem, const struct rn_units *, (size_t)n + 1);
+	int rc = units ? RN_OK : rn_err_nomem(err);
+
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		size_t len;
+		const void *p = rn_sigs_get(bytes, i, &len);
+		struct rn_reader in = rn_reader(p, len);
+		struct rn_units *u = NULL;
+
+		rc = rn_units_decode(mem, &in, &u, err);
+		if (rc == RN_OK)
+			rc = rn_err_end(&in, err);
+		units[i] = u;
+	}
+	*out = units;
 	return rc;
 }
