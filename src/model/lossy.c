@@ -87,72 +87,6 @@ static int spread(const int64_t *sorted, const rn_i128 *sum, uint64_t n, struct 
 	return rc == RN_OK ? fill(to, rest, fills) : rc;
 }
 
-static int blur_units(const struct rn_units *u, struct rn_arena *scratch, struct rn_buf *out)
-{
-	uint64_t n = rn_units_length(u);
-	int64_t *sorted = rn_new(scratch, int64_t, n);
-	rn_i128 *sum = rn_new(scratch, rn_i128, n + 1);
-	struct rn_series *series = rn_series_new(scratch);
-	struct rn_units *blurred;
-	int rc;
-
-	if (!sorted || !sum || !series)
-		return RN_E_NOMEM;
-	rn_units_read(u, 0, sorted, n);
-	qsort(sorted, n, sizeof(*sorted), by_value);
-	for (uint64_t i = 0; i < n; i++)
-		sum[i + 1] = sum[i] + sorted[i];
-	rc = spread(sorted, sum, n, series);
-	if (rc == RN_OK)
-		rc = rn_units_seal(scratch, series, &blurred);
-	return rc == RN_OK ? rn_units_encode(blurred, out) : rc;
-}
-
-/* What stands for the series: itself, if it is short. */
-static int blur_series(const void *bytes, size_t len, struct rn_arena *scratch, struct rn_sigs *to,
-		       uint32_t *id)
-{
-	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	struct rn_reader in = rn_reader(bytes, len);
-	struct rn_buf b = { 0 };
-	struct rn_units *u;
-	int rc = rn_units_decode(scratch, &in, &u, NULL);
-
-	if (rc == RN_OK && rn_units_length(u) >= 2 * PLACES)
-		rc = blur_units(u, scratch, &b);
-	if (rc == RN_OK)
-		rc = b.len && b.len < len ? rn_sigs_intern(to, b.data, b.len, id)
-					  : rn_sigs_intern(to, bytes, len, id);
-	rn_buf_free(&b);
-	rn_arena_rewind(scratch, mark);
-	return rc;
-}
-
-int rn_blur(struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch)
-{
-	uint32_t n = f->loops ? rn_sigs_count(f->series) : 0;
-	uint32_t *now = rn_new(scratch, uint32_t, (size_t)n + 1);
-	struct rn_sigs *series = rn_sigs_new(mem);
-
-	if (!now || !series)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		size_t len;
-		const void *bytes = rn_sigs_get(f->series, i, &len);
-
-		if (blur_series(bytes, len, scratch, series, &now[i]) < 0)
-			return RN_E_NOMEM;
-	}
-	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++)
-		if (f->ref[i])
-			f->ref[i] = now[f->ref[i] - 1] + 1;
-	if (n)
-		f->series = series;
-	return RN_OK;
-}
-
-/* ---- numbers in holes ---- */
-
 /* The sorted numbers; NULL without memory. */
 static int64_t *sorted_numbers(const struct rn_units *u, struct rn_arena *scratch)
 {
@@ -166,42 +100,105 @@ static int64_t *sorted_numbers(const struct rn_units *u, struct rn_arena *scratc
 	return all;
 }
 
-static int blur_numbers(const struct rn_units *u, struct rn_arena *scratch, struct rn_buf *out)
+/* Appends to a series what stands for the sorted numbers. */
+typedef int blur_fn(const int64_t *sorted, uint64_t n, struct rn_arena *scratch,
+		    struct rn_series *to);
+
+static int blur_counts(const int64_t *sorted, uint64_t n, struct rn_arena *scratch,
+		       struct rn_series *to)
 {
-	uint64_t n = rn_units_length(u);
-	const int64_t *all = sorted_numbers(u, scratch);
+	rn_i128 *sum = rn_new(scratch, rn_i128, n + 1);
+
+	if (!sum)
+		return RN_E_NOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		sum[i + 1] = sum[i] + sorted[i];
+	return spread(sorted, sum, n, to);
+}
+
+static int blur_units(const struct rn_units *u, blur_fn *fn, struct rn_arena *scratch,
+		      struct rn_buf *out)
+{
+	const int64_t *sorted = sorted_numbers(u, scratch);
 	struct rn_series *series = rn_series_new(scratch);
 	struct rn_units *blurred;
-	int rc = all && series ? RN_OK : RN_E_NOMEM;
+	int rc = sorted && series ? fn(sorted, rn_units_length(u), scratch, series) : RN_E_NOMEM;
 
-	for (uint64_t i = 0; i < n && rc == RN_OK; i++) {
-		uint64_t place = (2 * (i % PLACES) + 1) * (n / PLACES) / 2;
-
-		rc = rn_series_append(series, all[place]);
-	}
 	if (rc == RN_OK)
 		rc = rn_units_seal(scratch, series, &blurred);
 	return rc == RN_OK ? rn_units_encode(blurred, out) : rc;
 }
 
-int rn_blur_values(const void *bytes, size_t len, uint64_t most, struct rn_arena *scratch,
-		   struct rn_buf *out)
+/* Appends what stands for a series of at least so many numbers: itself, if that is not longer. */
+static int blur(const struct rn_chunk *series, uint64_t least, blur_fn *fn,
+		struct rn_arena *scratch, struct rn_buf *out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(scratch);
-	struct rn_reader in = rn_reader(bytes, len);
+	struct rn_reader in = rn_reader(series->bytes, series->len);
 	struct rn_buf b = { 0 };
 	struct rn_units *u;
 	int rc = rn_units_decode(scratch, &in, &u, NULL);
 
-	if (rc == RN_OK && rn_units_length(u) > most && rn_units_length(u) >= 2 * PLACES)
-		rc = blur_numbers(u, scratch, &b);
-	if (rc == RN_OK && b.len && b.len < len)
+	if (rc == RN_OK && rn_units_length(u) >= least && rn_units_length(u) >= 2 * PLACES)
+		rc = blur_units(u, fn, scratch, &b);
+	if (rc == RN_OK && b.len && b.len < series->len)
 		rn_buf_add(out, b.data, b.len);
 	else if (rc == RN_OK)
-		rn_buf_add(out, bytes, len);
+		rn_buf_add(out, series->bytes, series->len);
 	rn_buf_free(&b);
 	rn_arena_rewind(scratch, mark);
+	return rc == RN_OK ? rn_buf_status(out) : rc;
+}
+
+int rn_blur(struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch)
+{
+	uint32_t n = f->loops ? rn_sigs_count(f->series) : 0;
+	uint32_t *now = rn_new(scratch, uint32_t, (size_t)n + 1);
+	struct rn_sigs *series = rn_sigs_new(mem);
+	struct rn_buf b = { 0 };
+	int rc = now && series ? RN_OK : RN_E_NOMEM;
+
+	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
+		struct rn_chunk c;
+
+		c.bytes = rn_sigs_get(f->series, i, &c.len);
+		rn_buf_clear(&b);
+		rc = blur(&c, 0, blur_counts, scratch, &b);
+		if (rc == RN_OK)
+			rc = rn_sigs_intern(series, b.data, b.len, &now[i]);
+	}
+	rn_buf_free(&b);
+	if (rc < 0)
+		return RN_E_NOMEM;
+	for (size_t i = 0; i < (size_t)f->loops * f->streams.groups; i++)
+		if (f->ref[i])
+			f->ref[i] = now[f->ref[i] - 1] + 1;
+	if (n)
+		f->series = series;
+	return RN_OK;
+}
+
+/* ---- numbers in holes ---- */
+
+static int blur_numbers(const int64_t *sorted, uint64_t n, struct rn_arena *scratch,
+			struct rn_series *to)
+{
+	int rc = RN_OK;
+
+	(void)scratch;
+	for (uint64_t i = 0; i < n && rc == RN_OK; i++) {
+		uint64_t place = (2 * (i % PLACES) + 1) * (n / PLACES) / 2;
+
+		rc = rn_series_append(to, sorted[place]);
+	}
 	return rc;
+}
+
+int rn_blur_values(const void *bytes, size_t len, uint64_t most, struct rn_arena *scratch,
+		   struct rn_buf *out)
+{
+	return blur(&(struct rn_chunk){ bytes, len }, most < UINT64_MAX ? most + 1 : most,
+		    blur_numbers, scratch, out);
 }
 
 /* ---- what is wanted ---- */
