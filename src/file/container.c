@@ -221,7 +221,6 @@ struct rn_container {
 	unsigned major, minor;
 	size_t count;
 	struct rn_section *section;
-	const void **unpacked; /* per section; NULL until it is asked for */
 };
 
 static int check_magic(const unsigned char *file, size_t len, struct rn_err *err)
@@ -356,8 +355,7 @@ static int read_footer(struct rn_container *c, struct rn_err *err)
 
 	c->count = rn_get_count(&r, ENTRY_MIN);
 	c->section = rn_new(c->mem, struct rn_section, c->count);
-	c->unpacked = rn_new(c->mem, const void *, c->count);
-	if (!c->section || !c->unpacked)
+	if (!c->section)
 		return rn_err_nomem(err);
 	for (size_t i = 0; i < c->count; i++)
 		read_entry(&r, &c->section[i]);
@@ -508,49 +506,24 @@ static int unpack(struct rn_container *c, const struct rn_section *s, const void
 	return rc;
 }
 
-static int load(struct rn_container *c, size_t i, struct rn_err *err)
+int rn_container_get(struct rn_container *c, enum rn_section_type type, const void **bytes,
+		     size_t *len, struct rn_err *err)
 {
-	const struct rn_section *s = &c->section[i];
+	size_t i = find_section(c, type);
+	const struct rn_section *s;
 	char space[24];
 	int rc;
 
-	if (c->unpacked[i])
-		return RN_OK;
-	if (s->codec == RN_SECTION_STORED) {
-		c->unpacked[i] = c->file + s->offset;
-		return RN_OK;
-	}
-	rc = unpack(c, s, &c->unpacked[i], err);
+	if (i == SIZE_MAX)
+		return rn_err_set(err, RN_E_RANGE, "no section %s", rn_section_name(type));
+	s = &c->section[i];
+	*bytes = c->file + s->offset;
+	*len = s->raw;
+	rc = s->codec == RN_SECTION_STORED ? RN_OK : unpack(c, s, bytes, err);
 	if (rc == RN_E_NOMEM)
 		rn_err_prefix(err, "section %s", label(s, space, sizeof(space)));
 	if (rc == RN_E_DATA)
 		rn_err_prefix(err, "section %s wrong at byte %" PRIu64 "..%" PRIu64,
 			      label(s, space, sizeof(space)), s->offset, s->offset + s->stored - 1);
-	return rc;
-}
-
-int rn_container_get(struct rn_container *c, enum rn_section_type type, const void **bytes,
-		     size_t *len, struct rn_err *err)
-{
-	size_t i = find_section(c, type);
-	int rc;
-
-	if (i == SIZE_MAX)
-		return rn_err_set(err, RN_E_RANGE, "no section %s", rn_section_name(type));
-	rc = load(c, i, err);
-	if (rc)
-		return rc;
-	*bytes = c->unpacked[i];
-	*len = c->section[i].raw;
-	return RN_OK;
-}
-
-int rn_container_check(struct rn_container *c, struct rn_err *err)
-{
-	int rc = RN_OK;
-
-	for (size_t i = 0; !rc && i < c->count; i++)
-		if (c->section[i].readable)
-			rc = load(c, i, err);
 	return rc;
 }

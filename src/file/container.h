@@ -94,7 +94,4 @@ bool rn_container_has(const struct rn_container *c, enum rn_section_type type);
 int rn_container_get(struct rn_container *c, enum rn_section_type type, const void **bytes,
 		     size_t *len, struct rn_err *err);
 
-/* Unpacks every section that this program can: what open leaves undone. */
-int rn_container_check(struct rn_container *c, struct rn_err *err);
-
 #endif

@@ -9,7 +9,6 @@
 #include "base/intern.h"
 #include "base/plural.h"
 #include "base/vec.h"
-#include "file/container.h"
 #include "identity/comm_table.h"
 #include "model/chunk_list.h"
 #include "read/call_nesting.h"
@@ -404,7 +403,7 @@ static check_fn *const checks[] = { check_vocab,    check_streams, check_markers
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err)
 {
 	struct rn_arena scratch;
-	int rc = rn_container_check(t->container, err);
+	int rc = RN_OK;
 
 	rn_arena_init(&scratch, SIZE_MAX);
 	for (unsigned i = 0; i < sizeof(checks) / sizeof(*checks) && rc == RN_OK; i++)
