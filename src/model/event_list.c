@@ -8,9 +8,6 @@
 #include "encode/callsite.h"
 #include "encode/signature.h"
 
-#include <string.h>
-
-#define SITE_BYTES (5 * RN_VARINT_MAX + 2 * (size_t)256 + RN_CALLSITE_BYTES)
 
 int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final)
 {
@@ -65,22 +62,14 @@ static struct rn_order_place get_site(struct rn_reader *in, bool final)
 
 int rn_order_list_intern(struct rn_order_list *l, const struct rn_order_place *p, uint32_t *id)
 {
-	struct rn_arena_mark mark = rn_arena_mark(l->mem);
-	struct rn_buf b = rn_buf_over(rn_new(l->mem, unsigned char, SITE_BYTES), SITE_BYTES);
-	unsigned char copy[1024];
+	struct rn_buf b = { 0 };
 	int rc;
 
-	if (!b.data)
-		return RN_E_NOMEM;
 	put_site(p, l->final, &b);
-	if (rn_buf_status(&b) < 0)
-		return RN_E_ARG;
-	/* As a rule they are short; what is kept comes behind the mark. */
-	if (b.len > sizeof(copy))
-		return rn_sigs_intern(l->site, b.data, b.len, id);
-	memcpy(copy, b.data, b.len);
-	rn_arena_rewind(l->mem, mark);
-	rc = rn_sigs_intern(l->site, copy, b.len, id);
+	rc = rn_buf_status(&b);
+	if (rc == RN_OK)
+		rc = rn_sigs_intern(l->site, b.data, b.len, id);
+	rn_buf_free(&b);
 	return rc;
 }
 
@@ -147,13 +136,13 @@ static int get_sites(struct rn_order_list *l, struct rn_reader *in)
 	uint64_t sites = rn_get_count(in, 4);
 
 	for (uint64_t i = 0; i < sites && !in->bad; i++) {
-		struct rn_order_place p = get_site(in, l->final);
+		const unsigned char *begin = in->p;
 		uint32_t id = 0;
-		int rc = in->bad ? RN_OK : rn_order_list_intern(l, &p, &id);
 
-		if (rc == RN_E_NOMEM)
-			return rc;
-		if (rc < 0 || id != i)
+		get_site(in, l->final);
+		if (!in->bad && rn_sigs_intern(l->site, begin, (size_t)(in->p - begin), &id) < 0)
+			return RN_E_NOMEM;
+		if (id != i)
 			rn_fail(in);
 	}
 	return RN_OK;

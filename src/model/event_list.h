@@ -62,8 +62,8 @@ struct rn_order_list {
 /* RN_OK or RN_E_NOMEM. */
 int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final);
 
-/* The number of a site, which is added if it is new. RN_OK, RN_E_NOMEM, or RN_E_ARG: it is too
- * long. */
+/* The number of a site, which is added if it is new. RN_OK or RN_E_NOMEM. Uses malloc (a buffer).
+ */
 int rn_order_list_intern(struct rn_order_list *l, const struct rn_order_place *p, uint32_t *id);
 
 /* Adds copies of all streams of another list, whose site i is map[i] here. */
