@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "base/intern.h"
 #include "rules/rules.h"
 #include "rules/symbol_counts.h"
@@ -55,17 +56,11 @@ int rn_streams_index(struct rn_streams *s, struct rn_err *err)
 /* How many groups begin at or before the rank. */
 static uint32_t groups_from(const struct rn_streams *s, uint64_t rank)
 {
-	uint32_t lo = 0, hi = s->groups;
+	struct rn_bisect b = { 0, s->groups, 0 };
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->group[mid].first <= rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	while (rn_bisect_next(&b))
+		rn_bisect_go(&b, s->group[b.mid].first <= rank);
+	return (uint32_t)b.lo;
 }
 
 static bool holds(const struct rn_stream_group *g, uint64_t rank)
