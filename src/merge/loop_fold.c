@@ -95,7 +95,8 @@ static void see_all(const struct pass *p, struct seen *seen)
 	}
 }
 
-/* A rule with a loop inside waits for the next pass. Bodies refer to lower numbers only. */
+/* A rule with a loop or the anchor inside waits for the next pass. Bodies refer to lower numbers
+ * only. */
 static void choose(struct pass *p, const struct seen *seen)
 {
 	for (uint32_t t = 0; t < p->terminals; t++)
@@ -106,32 +107,14 @@ static void choose(struct pass *p, const struct seen *seen)
 
 		for (uint32_t i = 0; i < body.n; i++) {
 			const struct rn_item *it = &body.item[i];
+			uint32_t symbol = symbol_of(p, it);
 
-			if (p->loop[symbol_of(p, it)] != RN_FOLD_NONE ||
+			if (p->loop[symbol] != RN_FOLD_NONE || symbol == p->option.anchor ||
 			    (it->kind == RN_KIND_RULE && p->holds[it->id]))
 				p->holds[r] = true;
 		}
 		if (!p->holds[r] && seen[p->terminals + r].n == COUNTS)
 			p->loop[p->terminals + r] = p->loops++;
-	}
-}
-
-static void choose_option(struct pass *p, struct rn_fold_option o)
-{
-	p->option = o;
-	p->loop[o.terminal] = p->loops++;
-	for (uint32_t r = 0; r < p->rules; r++) {
-		struct rn_body body = rn_rules_body(p->from->rules, r);
-
-		for (uint32_t i = 0; i < body.n; i++) {
-			const struct rn_item *it = &body.item[i];
-
-			if (it->kind == RN_KIND_RULE
-				    ? p->holds[it->id]
-				    : it->kind == RN_KIND_TERMINAL &&
-					      (it->id == o.terminal || it->id == o.anchor))
-				p->holds[r] = true;
-		}
 	}
 }
 
@@ -153,12 +136,11 @@ static bool begin_pass(struct pass *p, const struct rn_fold_state *s, struct rn_
 	if (!p->loop || !p->number || !p->symbol || !p->holds || !seen)
 		return false;
 	p->option = option;
-	if (option.terminal != RN_FOLD_NONE) {
-		choose_option(p, option);
-	} else {
+	if (option.terminal != RN_FOLD_NONE)
+		p->loop[option.terminal] = p->loops++;
+	else
 		see_all(p, seen);
-		choose(p, seen);
-	}
+	choose(p, seen);
 	p->count = rn_new(scratch, struct rn_fold_counts, (size_t)p->loops * s->groups + 1);
 	return p->count != NULL;
 }
@@ -247,10 +229,10 @@ static int put_anchor(struct pass *p, uint32_t symbol)
 	return rc;
 }
 
-static int fold_option(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
+static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
 {
 	struct pass *p = arg;
-	uint32_t symbol = symbol_of(p, it);
+	uint32_t symbol = symbol_of(p, it), loop = p->loop[symbol];
 	int rc;
 
 	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
@@ -261,37 +243,18 @@ static int fold_option(void *arg, const struct rn_item *it, uint64_t time, struc
 		rc = put_anchor(p, symbol);
 		return rc < 0 || time + 1 == it->count ? rc : RN_VISIT_AGAIN;
 	}
-	if (symbol == p->option.terminal) {
-		p->owed = false;
-		p->last = symbol;
-		return put_loop(p, 0, it->count);
-	}
-	rc = pay(p);
+	rc = loop == RN_FOLD_NONE ? pay(p) : RN_OK;
+	p->owed = false;
 	p->last = symbol;
-	return rc < 0 ? rc : put_symbol(p, symbol, it->count);
-}
-
-/* ---- */
-
-static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct rn_descent *into)
-{
-	struct pass *p = arg;
-	uint32_t symbol = symbol_of(p, it), loop = p->loop[symbol];
-
-	(void)time;
-	if (loop != RN_FOLD_NONE)
-		return put_loop(p, loop, it->count);
-	if (it->kind == RN_KIND_RULE && p->holds[it->id]) {
-		*into = (struct rn_descent){ it->id, it->count };
-		return RN_VISIT_INTO;
-	}
-	return put_symbol(p, symbol, it->count);
+	if (rc < 0)
+		return rc;
+	return loop != RN_FOLD_NONE ? put_loop(p, loop, it->count)
+				    : put_symbol(p, symbol, it->count);
 }
 
 /* The rules of the new grammars, over the pass's own terminals. */
 static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, uint64_t *left)
 {
-	rn_item_fn *fn = p->option.terminal == RN_FOLD_NONE ? fold_item : fold_option;
 	int rc = RN_OK;
 
 	p->grammar = rn_grammar_new(p->scratch, NULL);
@@ -300,7 +263,7 @@ static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, 
 	for (p->group = 0; p->group < p->from->groups && rc == RN_OK; p->group++) {
 		rn_grammar_reset(p->grammar);
 		p->last = p->open = RN_FOLD_NONE;
-		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], left, fn, p);
+		rc = rn_rules_visit(p->from->rules, p->from->root[p->group], left, fold_item, p);
 		if (rc == RN_OK)
 			rc = pay(p);
 		if (rc == RN_OK)
