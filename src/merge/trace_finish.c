@@ -203,27 +203,20 @@ static int read_all(const struct rn_order_list *l, uint64_t threads, struct rn_a
 	return rc == RN_OK ? rn_order_clocks(mem, order, rank, n) : rc;
 }
 
-/* The chunks as one. What was sent has done what it was for: `clock` keeps the reference order. */
-static int recode(struct rn_order o, enum rn_order_codec codec, struct rn_chunk_stream *to,
-		  struct rn_arena *mem, struct rn_arena *scratch)
+/* Adds a stream with its chunks as one. What was sent has done what it was for: `clock` keeps the
+ * reference order. */
+static int recode(struct rn_order o, enum rn_order_codec codec, struct rn_chunk_stream s,
+		  struct rn_chunk_list *to, struct rn_arena *scratch)
 {
-	struct rn_chunk *chunk = rn_new(mem, struct rn_chunk, 1);
 	struct rn_buf b = { 0 };
-	unsigned char *bytes = NULL;
 	int rc;
 
 	o.sends = 0;
 	rc = rn_order_chunk_write(codec, &o, scratch, &b);
+	s.chunk = &(struct rn_chunk){ b.data, b.len };
+	s.chunks = 1;
 	if (rc == RN_OK)
-		bytes = rn_new(mem, unsigned char, b.len);
-	if (bytes && chunk) {
-		memcpy(bytes, b.data, b.len);
-		*chunk = (struct rn_chunk){ bytes, b.len };
-		to->chunk = chunk;
-		to->chunks = 1;
-	} else if (rc == RN_OK) {
-		rc = RN_E_NOMEM;
-	}
+		rc = rn_chunk_list_copy(to, &s);
 	rn_buf_free(&b);
 	return rc;
 }
@@ -232,14 +225,16 @@ static int recode_all(struct rn_order_list *out, const struct rn_order_list *l,
 		      const struct rn_meta *meta, struct rn_err *err)
 {
 	enum rn_order_codec codec = rn_meta_order(meta);
+	struct rn_chunk_list from = out->chunks;
 	struct rn_arena scratch;
 	struct rn_order *order;
 	int rc;
 
 	rn_arena_init(&scratch, SIZE_MAX);
+	rn_chunk_list_init(&out->chunks, out->mem);
 	rc = read_all(l, rn_meta_threads(meta), &scratch, &order, err);
-	for (uint32_t i = 0; i < l->chunks.stream.n && rc == RN_OK; i++)
-		rc = recode(order[i], codec, rn_chunk_list_at(&out->chunks, i), out->mem, &scratch);
+	for (uint32_t i = 0; i < from.stream.n && rc == RN_OK; i++)
+		rc = recode(order[i], codec, *rn_chunk_list_at(&from, i), &out->chunks, &scratch);
 	rn_arena_free(&scratch);
 	return rc;
 }
