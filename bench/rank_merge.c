@@ -2,6 +2,7 @@
 #include "bench/rank_merge.h"
 
 #include "base/intern.h"
+#include "base/io.h"
 #include "file/container.h"
 #include "file/trace_writer.h"
 #include "merge/partial_trace.h"
@@ -107,10 +108,14 @@ int rank_merge_write(const char *path, const struct rn_streams *s, const struct 
 		     const struct rn_meta *meta, struct rn_err *err)
 {
 	struct rn_container_writer w = { 0 };
+	const void *bytes;
+	size_t len;
 	int rc = rank_merge_sections(&w, s, vocab, meta, err);
 
 	if (rc == RN_OK)
-		rc = rn_container_write(&w, path, err);
+		rc = rn_container_finish(&w, &bytes, &len, err);
+	if (rc == RN_OK)
+		rc = rn_io_replace(path, bytes, len, err);
 	rn_container_writer_free(&w);
 	return rc;
 }

@@ -191,15 +191,6 @@ int rn_container_finish(struct rn_container_writer *w, const void **bytes, size_
 	return RN_OK;
 }
 
-int rn_container_write(struct rn_container_writer *w, const char *path, struct rn_err *err)
-{
-	const void *bytes;
-	size_t len;
-	int rc = rn_container_finish(w, &bytes, &len, err);
-
-	return rc ? rc : rn_io_replace(path, bytes, len, err);
-}
-
 void rn_container_writer_free(struct rn_container_writer *w)
 {
 	rn_buf_free(&w->file);

@@ -62,9 +62,6 @@ int rn_container_add(struct rn_container_writer *w, enum rn_section_type type, c
 int rn_container_finish(struct rn_container_writer *w, const void **bytes, size_t *len,
 			struct rn_err *err);
 
-/* Finishes, and replaces (or creates) the file `path` atomically. */
-int rn_container_write(struct rn_container_writer *w, const char *path, struct rn_err *err);
-
 void rn_container_writer_free(struct rn_container_writer *w);
 
 /* Reading. */

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "file/container.h"
 #include "model/markers.h"
 #include "model/metadata.h"
@@ -70,7 +71,7 @@ int rn_trace_write(const struct rn_trace *t, const char *path, struct rn_written
 	out->bytes = len;
 	out->unchanged = rc == RN_OK && is_to_keep(t, out->calls, path);
 	if (rc == RN_OK && !out->unchanged)
-		rc = rn_container_write(&w, path, err);
+		rc = rn_io_replace(path, bytes, len, err);
 	rn_container_writer_free(&w);
 	return rc;
 }

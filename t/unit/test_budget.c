@@ -48,7 +48,8 @@ static void write_with(const char *path, enum rn_section_type type, const void *
 		else if (rn_container_get(c, i, &bytes, &len, NULL) == RN_OK)
 			CHECK(rn_container_add(&bad, i, bytes, len, NULL) == RN_OK);
 	}
-	CHECK(rn_container_write(&bad, path, NULL) == RN_OK);
+	CHECK(rn_container_finish(&bad, &bytes, &len, NULL) == RN_OK);
+	CHECK(rn_io_replace(path, bytes, len, NULL) == RN_OK);
 	rn_container_writer_free(&good);
 	rn_container_writer_free(&bad);
 	rn_arena_free(&mem);

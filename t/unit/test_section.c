@@ -682,10 +682,10 @@ static void test_on_disk(void)
 	snprintf(path, sizeof(path), "%s/x.rondo", dir);
 	build(&w, &file, &len);
 	for (int twice = 0; twice < 2; twice++)
-		CHECK(rn_container_write(&w, path, &err) == RN_OK);
+		CHECK(rn_io_replace(path, file, len, &err) == RN_OK);
 	CHECK(rn_io_read(path, &b, &err) == RN_OK && b.len == len);
 	CHECK(try_open(b.data, b.len, &c, &err) == RN_OK && has(c, &rules));
-	CHECK(rn_container_write(&w, dir, &err) == RN_E_ARG && one_line(&err));
+	CHECK(rn_io_replace(dir, file, len, &err) == RN_E_ARG && one_line(&err));
 	CHECK(stat(dir, &st) == 0 && S_ISDIR(st.st_mode));
 	rn_buf_clear(&b);
 	CHECK(rn_io_read(dir, &b, &err) == RN_E_DATA && one_line(&err));
