@@ -341,31 +341,6 @@ static int mark_used(const struct rn_vocab *all, const struct rn_sigs *sigs, str
 	return RN_OK;
 }
 
-/* Whether all numbers can be stored, and ascend. */
-static bool has_numbers(const struct rn_vocab *v)
-{
-	for (uint32_t i = 0; i < v->funcs; i++)
-		if (v->func[i].number > RN_NUMBER_MAX ||
-		    (i && v->func[i - 1].number >= v->func[i].number))
-			return false;
-	for (uint32_t i = 0; i < v->words; i++)
-		if (v->word[i].number > RN_NUMBER_MAX ||
-		    (i && v->word[i - 1].number >= v->word[i].number))
-			return false;
-	return true;
-}
-
-/* Whether a reader accepts it. */
-static bool storable(const struct rn_vocab *v)
-{
-	if (!rn_vocab_check(v))
-		return false;
-	for (uint32_t i = 0; i < v->funcs; i++)
-		if (repeated_param(&v->func[i]))
-			return false;
-	return true;
-}
-
 int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct rn_sigs *sigs,
 		  struct rn_vocab *out)
 {
@@ -376,7 +351,7 @@ int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct
 
 	if (!u.word || !u.func || !f || !w)
 		return RN_E_NOMEM;
-	if (!has_numbers(all) || mark_used(all, sigs, &u) < 0)
+	if (mark_used(all, sigs, &u) < 0)
 		return RN_E_ARG;
 	*out = (struct rn_vocab){ f, w, 0, 0 };
 	for (uint32_t i = 0; i < all->funcs; i++)
@@ -385,7 +360,7 @@ int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct
 	for (uint32_t i = 0; i < all->words; i++)
 		if (u.word[all->word[i].number])
 			w[out->words++] = all->word[i];
-	return storable(out) ? RN_OK : RN_E_ARG;
+	return RN_OK;
 }
 
 /* Signatures */

@@ -53,8 +53,9 @@ int rn_meta_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_meta *o
 /* The value of a key, or NULL. */
 const char *rn_meta_get(const struct rn_meta *m, const char *key);
 
-/* The part of a vocabulary that signatures use. Shares the texts. RN_OK or RN_E_NOMEM; RN_E_ARG
- * when a signature is not valid under the vocabulary, or the vocabulary cannot be stored. */
+/* The part of a vocabulary that signatures use. Shares the texts. The vocabulary is one that a
+ * reader accepts: that of MPI (a test verifies it), or one that was decoded. RN_OK or RN_E_NOMEM;
+ * RN_E_ARG when a signature is not valid under the vocabulary. */
 int rn_vocab_used(struct rn_arena *mem, const struct rn_vocab *all, const struct rn_sigs *sigs,
 		  struct rn_vocab *out);
 

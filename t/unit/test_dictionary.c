@@ -9,6 +9,7 @@
 #include "encode/call_words.h"
 #include "file/zstd_dictionary.h"
 #include "model/payload.h"
+#include "whole.h"
 
 /* The values of doc/format.md, section 1.3. If the test finds other values, existing rows of
  * api/mpi.api or api/mpi.words have changed, and older traces cannot be read. Add new rows at the
@@ -40,6 +41,28 @@ static void test_made_of(void)
 	rn_words_encode(&v, &words);
 	CHECK(words.len < d.len && memcmp(d.bytes, words.data, words.len) == 0);
 	rn_buf_free(&words);
+}
+
+/* A reader accepts all functions and words of MPI: a writer does not verify them. */
+static void test_vocabulary(void)
+{
+	struct rn_buf words = { 0 }, funcs = { 0 };
+	struct rn_vocab back = { 0 };
+	struct rn_err err = { 0 };
+	struct rn_arena mem;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	rn_words_encode(&rn_mpi_vocab, &words);
+	rn_funcs_encode(&rn_mpi_vocab, &funcs);
+	CHECK(WHOLE(words.data, words.len, &err, rn_words_decode(&mem, &whole, &back, &err)) ==
+	      RN_OK);
+	CHECK(WHOLE(funcs.data, funcs.len, &err, rn_funcs_decode(&mem, &whole, &back, &err)) ==
+	      RN_OK);
+	CHECK(back.funcs == rn_mpi_vocab.funcs && back.words == rn_mpi_vocab.words);
+	CHECK(rn_vocab_check(&back) && rn_vocab_check(&rn_mpi_vocab));
+	rn_buf_free(&words);
+	rn_buf_free(&funcs);
+	rn_arena_free(&mem);
 }
 
 /* Something between noise and a piece of the dictionary. */
@@ -121,6 +144,7 @@ int main(void)
 {
 	test_frozen();
 	test_made_of();
+	test_vocabulary();
 	ok("dictionary 1 is what the format says");
 	test_round_trips();
 	ok("what is packed comes back, with and without it");
