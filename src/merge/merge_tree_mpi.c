@@ -442,16 +442,11 @@ int rn_link_down(struct rn_mpi_link *l, struct rn_buf *b)
 	return l->status;
 }
 
-int rn_link_agree_down(struct rn_mpi_link *l, int mine, struct rn_buf *b)
+int rn_link_agree(struct rn_mpi_link *l, int mine, struct rn_buf *b)
 {
 	note(l, mine, l->rank);
 	rn_link_up(l, NULL, NULL, NULL);
 	return rn_link_down(l, b);
-}
-
-int rn_link_agree(struct rn_mpi_link *l, int mine)
-{
-	return rn_link_agree_down(l, mine, NULL);
 }
 
 /* What is sent is copied: it outlives a send that is given up. */

@@ -100,11 +100,9 @@ int rn_link_up(struct rn_mpi_link *l, rn_link_pack *pack, rn_link_absorb *absorb
  * with the next rn_link_up. */
 int rn_link_down(struct rn_mpi_link *l, struct rn_buf *b);
 
-/* Up and down with nothing but statuses; `mine` is this rank's. The verdict. */
-int rn_link_agree(struct rn_mpi_link *l, int mine);
-
-/* The same, and if the verdict is RN_OK, `b` is broadcast from rank 0 as by rn_link_down. */
-int rn_link_agree_down(struct rn_mpi_link *l, int mine, struct rn_buf *b);
+/* Statuses up and down; `mine` is this rank's. If the verdict is RN_OK, `b` is broadcast from rank
+ * 0 as by rn_link_down; NULL: nothing but statuses. The verdict. */
+int rn_link_agree(struct rn_mpi_link *l, int mine, struct rn_buf *b);
 
 /* A few bytes from one rank to another, outside of the tree, under the same deadline; for whoever
  * measures how long that takes. RN_OK, RN_E_NOMEM, RN_E_SYS or RN_LINK_LATE; l->status stays. */

@@ -305,7 +305,7 @@ static void end(struct rn_finish *f)
  * making. */
 static bool any_in_segments(struct rn_finish *f, struct rn_mpi_link *link)
 {
-	int rc = rn_link_agree(link, rn_spool_in_segments() ? IN_SEGMENTS : RN_OK);
+	int rc = rn_link_agree(link, rn_spool_in_segments() ? IN_SEGMENTS : RN_OK, NULL);
 
 	f->began = rn_clock_now();
 	rn_link_arm(link, RN_FINISH_DEADLINE);

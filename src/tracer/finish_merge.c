@@ -377,7 +377,7 @@ static int agree_on_output(struct rn_finish *f, struct rn_mpi_link *link)
 
 	if (f->written)
 		rn_buf_add(&b, rn_config.output, strlen(rn_config.output));
-	rc = rn_link_agree_down(link, f->status, &b);
+	rc = rn_link_agree(link, f->status, &b);
 	if (rc < 0 || rn_tracer.world_rank == 0)
 		return rc;
 	path[b.len] = 0;

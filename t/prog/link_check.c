@@ -224,10 +224,10 @@ static void test_agree(void)
 {
 	for (int r = 0; r < l.size; r++) {
 		arm(30000);
-		CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
-		CHECK(rn_link_agree(&l, l.rank == r ? -7 : RN_OK) == -7);
+		CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
+		CHECK(rn_link_agree(&l, l.rank == r ? -7 : RN_OK, NULL) == -7);
 		same_verdict(-7, r);
-		CHECK(rn_link_agree(&l, RN_OK) == -7);
+		CHECK(rn_link_agree(&l, RN_OK, NULL) == -7);
 	}
 }
 
@@ -244,7 +244,7 @@ static void test_failures(void)
 			else
 				w.fail_pack = r;
 			go_up(&w);
-			rn_link_agree(&l, RN_OK);
+			rn_link_agree(&l, RN_OK, NULL);
 			if (k % 2 == 0 && r > 0)
 				same_verdict(-50, r);
 			else if (k % 2 && r % 2 == 0 && r + 1 < l.size)
@@ -266,20 +266,20 @@ static void test_limit(void)
 	load_init(&w, 10);
 	w.len[l.size - 1] = 60000;
 	go_up(&w);
-	rn_link_agree(&l, RN_OK);
+	rn_link_agree(&l, RN_OK, NULL);
 	CHECK(l.status == (l.size > 1 ? RN_E_NOMEM : RN_OK));
 	rn_buf_free(&w.all);
 	arm(30000);
 	rn_buf_reserve(&b, 60000);
 	b.len = l.rank ? 0 : 60000;
 	rn_link_down(&l, &b);
-	rn_link_agree(&l, RN_OK);
+	rn_link_agree(&l, RN_OK, NULL);
 	CHECK(l.status == (l.size > 1 ? RN_E_NOMEM : RN_OK));
 	rn_buf_free(&b);
 	l.limit = (size_t)1 << 30;
 	arm(30000);
 	one_up(60000);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 }
 
 /* A rank that comes long after the deadline: the others do not wait for it, it does not wait for
@@ -291,14 +291,14 @@ static void one_late(int late, size_t len)
 	uint64_t start;
 
 	arm(0);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 	if (l.rank == late)
 		nanosleep(&t, NULL);
 	start = now();
 	arm(150);
 	load_init(&w, len);
 	go_up(&w);
-	rn_link_agree(&l, RN_OK);
+	rn_link_agree(&l, RN_OK, NULL);
 	CHECK(now() - start < 3000 * MS);
 	if (l.size > 1 && late)
 		same_verdict(RN_LINK_LATE, l.culprit);
@@ -306,7 +306,7 @@ static void one_late(int late, size_t len)
 	rn_buf_free(&w.all);
 	arm(0);
 	one_up(20000);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 }
 
 static void test_late(void)
@@ -332,7 +332,7 @@ static void test_stopped(void)
 
 	blind.iprobe = blind_iprobe;
 	arm(0);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 	arm(200);
 	load_init(&w, 2000000);
 	if (l.rank == 0)
@@ -340,10 +340,10 @@ static void test_stopped(void)
 	go_up(&w);
 	CHECK(l.rank || l.size == 1 || l.status == RN_LINK_LATE);
 	l.mpi = &calls;
-	rn_link_agree(&l, RN_OK);
+	rn_link_agree(&l, RN_OK, NULL);
 	CHECK((l.status < 0) == (l.size > 1));
 	arm(0);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 	rn_buf_free(&w.all);
 }
 
@@ -359,12 +359,12 @@ static void test_direct(void)
 			CHECK(rn_link_recv(&l, other, &got, sizeof(got)) == RN_OK);
 			CHECK(got == other);
 		}
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 	arm(50);
 	if (other < l.size)
 		CHECK(rn_link_recv(&l, other, &got, sizeof(got)) == RN_LINK_LATE);
 	arm(30000);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 }
 
 static void test_random(double seconds)
@@ -396,7 +396,7 @@ static void measure(void)
 	uint64_t t0, t1;
 
 	arm(30000);
-	rn_link_agree(&l, RN_OK);
+	rn_link_agree(&l, RN_OK, NULL);
 	t0 = now();
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &c0);
 	for (int i = 0; i < 20; i++) {
@@ -410,7 +410,7 @@ static void measure(void)
 		       (double)(t1 - t0) / 20e6,
 		       ((double)(c1.tv_sec - c0.tv_sec) * 1e9 + (double)(c1.tv_nsec - c0.tv_nsec)) /
 			       20e6);
-	CHECK(rn_link_agree(&l, RN_OK) == RN_OK);
+	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 }
 
 int main(int argc, char **argv)
