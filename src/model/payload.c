@@ -1,6 +1,7 @@
 /* payload.c - see payload.h; the bytes are described in doc/format.md, chapters 8 to 10. */
 #include "model/payload.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -124,15 +125,11 @@ static const struct rn_meta_entry *next_entry(const struct rn_meta *m, const cha
 	return next;
 }
 
-int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
+void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
 {
 	const char *last = ""; /* no key is empty */
-	int rc = rn_meta_check(m, NULL);
 
-	if (rc < 0) {
-		out->failed = true;
-		return rc;
-	}
+	assert(rn_meta_check(m, NULL) == RN_OK);
 	rn_buf_u64(out, m->n);
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct rn_meta_entry *e = next_entry(m, last);
@@ -141,7 +138,6 @@ int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
 		put_text(out, e->value);
 		last = e->key;
 	}
-	return RN_OK;
 }
 
 int rn_meta_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_meta *out,

