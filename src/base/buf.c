@@ -70,6 +70,12 @@ void rn_buf_u64(struct rn_buf *b, uint64_t v)
 		b->len += (size_t)(rn_varint_put(p, v) - p);
 }
 
+void rn_buf_piece(struct rn_buf *b, const void *bytes, size_t n)
+{
+	rn_buf_u64(b, n);
+	rn_buf_add(b, bytes, n);
+}
+
 void rn_buf_i64(struct rn_buf *b, int64_t v)
 {
 	rn_buf_u64(b, rn_zigzag(v));

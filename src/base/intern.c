@@ -147,8 +147,7 @@ void rn_sigs_put(const struct rn_sigs *s, struct rn_buf *out)
 	for (uint32_t i = 0; i < s->sig.n; i++) {
 		const struct sig *sig = sig_at(s, i);
 
-		rn_buf_u64(out, sig->len);
-		rn_buf_add(out, sig->bytes, sig->len);
+		rn_buf_piece(out, sig->bytes, sig->len);
 	}
 }
 

@@ -391,9 +391,7 @@ int rn_bundle_encode(const struct rn_bundle *b, struct rn_buf *out)
 		rc = kinds[i].encode(b, &piece);
 		if (rc == RN_OK)
 			rc = rn_buf_status(&piece);
-		rn_buf_u64(out, piece.len);
-		if (piece.len)
-			rn_buf_add(out, piece.data, piece.len);
+		rn_buf_piece(out, piece.data, piece.len);
 	}
 	rn_buf_free(&piece);
 	return rc == RN_OK ? rn_buf_status(out) : rc;

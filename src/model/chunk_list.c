@@ -82,10 +82,8 @@ int rn_chunk_list_encode(const struct rn_chunk_list *l, uint64_t first, struct r
 		for (uint32_t k = 0; k < s->heads; k++)
 			rn_buf_u64(out, s->head[k]);
 		rn_buf_u64(out, s->chunks);
-		for (uint32_t k = 0; k < s->chunks; k++) {
-			rn_buf_u64(out, s->chunk[k].len);
-			rn_buf_add(out, s->chunk[k].bytes, s->chunk[k].len);
-		}
+		for (uint32_t k = 0; k < s->chunks; k++)
+			rn_buf_piece(out, s->chunk[k].bytes, s->chunk[k].len);
 	}
 	return rn_buf_status(out);
 }

@@ -8,7 +8,6 @@
 #include "encode/callsite.h"
 #include "encode/signature.h"
 
-
 int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final)
 {
 	*l = (struct rn_order_list){ .mem = mem, .final = final, .site = rn_sigs_new(mem) };
@@ -18,21 +17,15 @@ int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final
 
 /* ---- sites ---- */
 
-static void put_text(struct rn_buf *out, const void *s, size_t n)
-{
-	rn_buf_u64(out, n);
-	rn_buf_add(out, s, n);
-}
-
 static void put_site(const struct rn_order_place *p, bool final, struct rn_buf *out)
 {
 	rn_buf_u64(out, p->kind);
-	put_text(out, p->function, p->function_len);
-	put_text(out, p->comm, p->comm_len);
+	rn_buf_piece(out, p->function, p->function_len);
+	rn_buf_piece(out, p->comm, p->comm_len);
 	if (final)
 		rn_buf_u64(out, p->node);
 	else
-		put_text(out, p->stack, p->stack_len);
+		rn_buf_piece(out, p->stack, p->stack_len);
 }
 
 static const char *get_text(struct rn_reader *in, size_t *len)

@@ -19,14 +19,6 @@
 /* Added to the number of a function's parameters where they have directions. */
 #define DIRECTED (RN_CALL_PARAMS_MAX + 1)
 
-static void put_text(struct rn_buf *out, const char *s)
-{
-	size_t n = strlen(s);
-
-	rn_buf_u64(out, n);
-	rn_buf_add(out, s, n);
-}
-
 /* A terminated copy of the next n bytes, or NULL with in->bad set (bad bytes) or unset (no
  * memory). */
 static const char *get_text_of(struct rn_arena *mem, struct rn_reader *in, uint64_t n)
@@ -134,8 +126,8 @@ void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out)
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct rn_meta_entry *e = next_entry(m, last);
 
-		put_text(out, e->key);
-		put_text(out, e->value);
+		rn_buf_piece(out, e->key, strlen(e->key));
+		rn_buf_piece(out, e->value, strlen(e->value));
 		last = e->key;
 	}
 }
@@ -195,7 +187,7 @@ void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out)
 		const struct rn_func *f = &v->func[i];
 
 		rn_buf_u64(out, i ? f->number - f[-1].number - 1 : f->number);
-		put_text(out, f->name);
+		rn_buf_piece(out, f->name, strlen(f->name));
 		put_params(out, f);
 	}
 }
@@ -284,7 +276,7 @@ void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out)
 		const struct rn_word *w = &v->word[i];
 
 		rn_buf_u64(out, i ? w->number - w[-1].number - 1 : w->number);
-		put_text(out, w->text);
+		rn_buf_piece(out, w->text, strlen(w->text));
 	}
 }
 
@@ -373,8 +365,7 @@ static void put_sig(const struct rn_sigs *s, uint32_t i, struct rn_buf *packed, 
 		sig = packed->data;
 		len = packed->len;
 	}
-	rn_buf_u64(out, len);
-	rn_buf_add(out, sig, len);
+	rn_buf_piece(out, sig, len);
 }
 
 void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out)

@@ -67,8 +67,7 @@ void rn_programs_encode(const struct rn_programs *p, struct rn_buf *out)
 	for (uint32_t i = 0; i < p->run.n; i++) {
 		const struct run *r = run_at(p, i);
 
-		rn_buf_u64(out, strlen(r->name));
-		rn_buf_add(out, r->name, strlen(r->name));
+		rn_buf_piece(out, r->name, strlen(r->name));
 		rn_buf_u64(out, r->first);
 		rn_buf_u64(out, r->last - r->first);
 	}
