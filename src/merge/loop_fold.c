@@ -343,18 +343,26 @@ static int rewrite_rules(const struct rewrite *w, const struct rn_rules *made, u
 	return rc;
 }
 
-/* The rounds of all loops, the old ones and the new. */
-static int rewrite_loops(const struct rewrite *w, const struct rn_fold_state *from,
-			 struct rn_fold_state *to)
+/* Copies loops, with the rules of their rounds. */
+static int copy_loops(const struct rn_fold_state *from, struct rn_rules *rules, uint32_t *memo,
+		      struct rn_loop *to)
 {
 	int rc = RN_OK;
 
 	for (uint32_t k = 0; k < from->loops && rc == RN_OK; k++) {
-		to->loop[k] = from->loop[k];
-		if (to->loop[k].kind == RN_KIND_RULE)
-			rc = rn_rules_import(w->to, from->rules, from->loop[k].id, NULL, w->memo,
-					     &to->loop[k].id);
+		to[k] = from->loop[k];
+		if (to[k].kind == RN_KIND_RULE)
+			rc = rn_rules_import(rules, from->rules, to[k].id, NULL, memo, &to[k].id);
 	}
+	return rc;
+}
+
+/* The rounds of all loops, the old ones and the new. */
+static int rewrite_loops(const struct rewrite *w, const struct rn_fold_state *from,
+			 struct rn_fold_state *to)
+{
+	int rc = copy_loops(from, w->to, w->memo, to->loop);
+
 	for (uint32_t s = 0; s < w->p->terminals + w->p->rules && rc == RN_OK; s++) {
 		struct rn_item it;
 
@@ -574,7 +582,7 @@ static int finish(const struct rn_fold_state *s, const struct rn_streams *stream
 {
 	struct rn_rules *rules = rn_rules_new(mem);
 	uint32_t *memo = rn_new_map(scratch, rn_rules_count(s->rules));
-	int rc = RN_OK;
+	int rc;
 
 	out->streams = *streams;
 	out->streams.rules = rules;
@@ -585,12 +593,7 @@ static int finish(const struct rn_fold_state *s, const struct rn_streams *stream
 	out->series = rn_sigs_new(mem);
 	if (!rules || !memo || !out->streams.group || !out->loop || !out->ref || !out->series)
 		return RN_E_NOMEM;
-	for (uint32_t k = 0; k < s->loops && rc == RN_OK; k++) {
-		out->loop[k] = s->loop[k];
-		if (s->loop[k].kind == RN_KIND_RULE)
-			rc = rn_rules_import(rules, s->rules, s->loop[k].id, NULL, memo,
-					     &out->loop[k].id);
-	}
+	rc = copy_loops(s, rules, memo, out->loop);
 	for (uint32_t g = 0; g < s->groups && rc == RN_OK; g++) {
 		out->streams.group[g] = streams->group[g];
 		rc = rn_rules_import(rules, s->rules, s->root[g], NULL, memo,
