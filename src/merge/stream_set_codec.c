@@ -59,11 +59,6 @@ struct source {
 	struct rn_err *err;
 };
 
-static int bad(struct rn_err *err, const char *what)
-{
-	return rn_err_set(err, RN_E_DATA, "%s", what);
-}
-
 /* One run, as numbers from 0 on; *next is the lowest that it can begin with. */
 static void get_run(struct source *s, uint64_t *next, struct rn_run *r)
 {
@@ -86,7 +81,7 @@ static int get_ranks(struct source *s, struct rn_ranks *l)
 	uint64_t n = rn_get_count(s->in, 2), next = 0;
 
 	if (n == 0 || n > UINT32_MAX)
-		return bad(s->err, "a group has no streams");
+		return rn_err_set(s->err, RN_E_DATA, "a group has no streams");
 	l->run = rn_new(s->p->mem, struct rn_run, n);
 	if (!l->run)
 		return rn_err_nomem(s->err);
@@ -95,7 +90,8 @@ static int get_ranks(struct source *s, struct rn_ranks *l)
 		get_run(s, &next, &l->run[i]);
 		s->p->ranks += l->run[i].n;
 		if (s->in->bad || s->p->ranks > s->place.most)
-			return bad(s->err, "not a list of streams that can be here");
+			return rn_err_set(s->err, RN_E_DATA,
+					  "not a list of streams that can be here");
 	}
 	if (s->p->last < next - 1)
 		s->p->last = next - 1;
@@ -110,14 +106,14 @@ static int get_group(struct source *s, uint32_t k)
 
 	g->root = (uint32_t)rn_get_max(s->in, UINT32_MAX);
 	if (s->in->bad || g->root >= p->group_of_cap || p->group_of[g->root])
-		return bad(s->err, "no such rule, or that of another group");
+		return rn_err_set(s->err, RN_E_DATA, "no such rule, or that of another group");
 	p->group_of[g->root] = k + 1;
 	rc = get_ranks(s, &g->ranks);
 	if (rc < 0)
 		return rc;
 	if (k ? p->group[k - 1].ranks.run[0].first >= g->ranks.run[0].first
 	      : g->ranks.run[0].first != 0)
-		return bad(s->err, "out of order");
+		return rn_err_set(s->err, RN_E_DATA, "out of order");
 	return RN_OK;
 }
 
@@ -128,7 +124,7 @@ static int get_groups(struct source *s)
 
 	p->group_of_cap = rn_rules_count(p->rules);
 	if (s->in->bad || n == 0 || n > p->group_of_cap)
-		return bad(s->err, "not a number of groups");
+		return rn_err_set(s->err, RN_E_DATA, "not a number of groups");
 	p->groups = p->group_cap = (uint32_t)n;
 	p->group = rn_new(p->mem, struct rn_group, n);
 	p->group_of = rn_new(p->mem, uint32_t, p->group_of_cap);
@@ -164,7 +160,7 @@ static int check_apart(struct source *s)
 			}
 		}
 	rn_arena_rewind(p->mem, mark);
-	return twice ? bad(s->err, "a stream is there twice") : RN_OK;
+	return twice ? rn_err_set(s->err, RN_E_DATA, "a stream is there twice") : RN_OK;
 }
 
 static void move_streams(struct rn_stream_set *p, uint64_t by)
