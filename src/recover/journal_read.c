@@ -397,7 +397,7 @@ static int join_streams(struct process *p, struct rn_salvaged *out)
 
 	for (uint32_t i = 0; i < out->recorded.streams; i++)
 		whole &= p->pieces[i].segment.n == 1;
-	return whole ? RN_OK : rn_join(p->mem, p->pieces, out->recorded.streams, s);
+	return whole || p->only_now ? RN_OK : rn_join(p->mem, p->pieces, out->recorded.streams, s);
 }
 
 static struct rn_founds shared_of(struct rn_founds all)

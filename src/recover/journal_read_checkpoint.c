@@ -34,7 +34,7 @@ const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind
 enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id)
 {
 	size_t len;
-	const uint64_t *w = rn_sigs_get(s->words, id, &len);
+	const uint64_t *w = rn_sigs_get(rn_salvage_words(s), id, &len);
 
 	return rn_marker_function(&s->markers, RN_RAW_FUNCTION(w[0]));
 }
@@ -178,7 +178,7 @@ static int replay(struct salvaged *s, const struct rn_rules *rules, uint32_t roo
 		  struct rn_arena *scratch)
 {
 	uint64_t n = rn_rules_length(rules, root);
-	struct replay x = { rules, s->grammar, scratch, NULL, &s->replay_limit };
+	struct replay x = { rules, s->segment->grammar, scratch, NULL, &s->replay_limit };
 	struct replay_frame *stack =
 		rn_new(scratch, struct replay_frame, rn_rules_height(rules, root));
 
@@ -196,7 +196,8 @@ static int load_calls(struct salvaged *s, const unsigned char *bytes, size_t len
 	struct rn_reader in = rn_reader(bytes, len);
 	struct rn_rules *r;
 	uint32_t root;
-	int rc = rn_rules_decode_grammar(s->mem, &in, rn_sigs_count(s->words), &r, &root, NULL);
+	int rc = rn_rules_decode_grammar(s->mem, &in, rn_sigs_count(rn_salvage_words(s)), &r, &root,
+					 NULL);
 
 	if (rc < 0)
 		return rc;
@@ -207,10 +208,10 @@ static int load_calls(struct salvaged *s, const unsigned char *bytes, size_t len
 		rc = replay(s, r, root, scratch);
 	if (rc != RN_E_RANGE)
 		return rc;
-	s->grammar = rn_salvage_grammar(s);
-	s->rules = r;
-	s->root = root;
-	return s->grammar ? RN_OK : RN_E_NOMEM;
+	s->segment->grammar = rn_salvage_grammar(s);
+	s->segment->rules = r;
+	s->segment->root = root;
+	return s->segment->grammar ? RN_OK : RN_E_NOMEM;
 }
 
 static bool restore_calls(struct salvaged *s, const unsigned char *bytes, size_t len,
@@ -229,13 +230,13 @@ static bool restore_calls(struct salvaged *s, const unsigned char *bytes, size_t
 /* What stood in them before that. */
 static bool restore_pieces(struct salvaged *s, uint64_t pieces)
 {
-	if (pieces > s->value_piece->n)
+	if (pieces > s->segment->piece.n)
 		return false;
 	for (uint64_t i = 0; i < pieces; i++) {
 		const struct value_piece *p =
-			RN_SEG_AT(s->value_piece, struct value_piece, (uint32_t)i);
-		struct rn_holes *h = p->of.call < rn_sigs_count(s->words)
-					     ? rn_holes_of(s->holes, (uint32_t)p->of.call)
+			RN_SEG_AT(&s->segment->piece, struct value_piece, (uint32_t)i);
+		struct rn_holes *h = p->of.call < rn_sigs_count(rn_salvage_words(s))
+					     ? rn_holes_of(&s->segment->holes, (uint32_t)p->of.call)
 					     : NULL;
 		struct rn_reader in = rn_reader(p->bytes, p->len);
 		int rc = h && p->of.hole < h->n
@@ -257,8 +258,8 @@ static bool restore_values(struct salvaged *s, const unsigned char *bytes, size_
 
 	while (rn_left(&in)) {
 		uint64_t call = rn_get_u64(&in);
-		struct rn_holes *h = call < rn_sigs_count(s->words)
-					     ? rn_holes_of(s->holes, (uint32_t)call)
+		struct rn_holes *h = call < rn_sigs_count(rn_salvage_words(s))
+					     ? rn_holes_of(&s->segment->holes, (uint32_t)call)
 					     : NULL;
 		int rc = h && !in.bad ? RN_OK : RN_E_DATA;
 
@@ -280,12 +281,12 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 
 	if (rc == RN_E_NOMEM)
 		s->failed = true;
-	if (rc < 0 || t.clock.n || t.sig.n > rn_sigs_count(s->words))
+	if (rc < 0 || t.clock.n || t.sig.n > rn_sigs_count(rn_salvage_words(s)))
 		return false;
 	rn_times_settle(&t, s->facts->scale);
 	if (!rn_times_check(&t))
 		return false;
-	*s->times = t;
+	s->segment->times = t;
 	return true;
 }
 
@@ -345,9 +346,9 @@ static bool is_next(const struct salvaged *s, enum rn_marker m)
 
 bool rn_salvage_append(struct salvaged *s, uint32_t id)
 {
-	if (id >= rn_sigs_count(s->words) || !is_next(s, rn_salvage_marker(s, id)))
+	if (id >= rn_sigs_count(rn_salvage_words(s)) || !is_next(s, rn_salvage_marker(s, id)))
 		return false;
-	if (rn_grammar_append(s->grammar, id) < 0) {
+	if (rn_grammar_append(s->segment->grammar, id) < 0) {
 		s->failed = true;
 		return false;
 	}
@@ -409,7 +410,7 @@ bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t en
 		if (at + sizeof(id) > tail->len)
 			return false;
 		memcpy(&id, tail->at + at, sizeof(id));
-		h = rn_holes_of(s->holes, id);
+		h = rn_holes_of(&s->segment->holes, id);
 		if ((h && !read_values(s, &values, h)) || !rn_salvage_append(s, id))
 			return false;
 	}

@@ -20,40 +20,18 @@
 
 struct rn_recorded_stream;
 
-/* A segment that is over. */
-struct told {
-	struct rn_tables tables;
-	struct rn_seg *holes, *pieces;
-	struct rn_seal seal;
-};
-
-/* What stood in a hole before what is sealed. */
-struct value_piece {
-	struct rn_fact_values of;
-	const unsigned char *bytes;
-	size_t len;
-};
-
 /* What a stream becomes; process_trace.h has it read-only. */
 struct salvaged {
 	struct rn_arena *mem;
 	struct rn_founds f;
 	struct rn_stream_facts *facts;
-	/* Of the segment that is being read. */
-	struct rn_sigs *words, *blobs, *texts;
-	struct rn_seg *holes;       /* struct rn_holes *, by call; NULL: it has none */
-	struct rn_seg *value_piece; /* struct value_piece */
-	struct rn_rules *rules; /* if not NULL, the calls of `root` precede those of the grammar */
-	uint32_t root;
-	struct rn_grammar *grammar;
-	struct rn_times *times;
-	uint64_t before;       /* calls in those before it */
-	uint64_t hash_limit;   /* bytes of snapshots that may still be hashed */
+	struct rn_segment_list *pieces; /* the segments up to the one that is being read */
+	uint32_t segments;              /* in the log */
+	struct rn_segment *segment;     /* the one that is being read */
+	uint64_t before;                /* calls in those before it */
+	uint64_t hash_limit;            /* bytes of snapshots that may still be hashed */
 	uint64_t replay_limit; /* calls of checkpoints that may still be appended to a grammar */
 	uint64_t lost;         /* calls of segments whose snapshots are damaged */
-	/* Those that are in the log. */
-	struct rn_seg told; /* struct told */
-	struct rn_segment_list *pieces;
 	struct rn_markers markers;
 	const unsigned char *memory; /* the extent that begins with `live` */
 	size_t memory_len;
@@ -70,15 +48,15 @@ struct salvaged {
 	enum rn_marker last; /* the latest of them */
 };
 
-static inline struct rn_tables rn_salvage_tables_of(const struct salvaged *s)
+static inline const struct rn_sigs *rn_salvage_words(const struct salvaged *s)
 {
-	return (struct rn_tables){ s->words, s->blobs, s->texts };
+	return s->segment->tables.words;
 }
 
 /* ---- logs ---- */
 
-/* Empty tables for the segment that begins. */
-bool rn_salvage_tables(struct salvaged *s);
+/* The next segment of the log begins. */
+bool rn_salvage_add_segment(struct salvaged *s);
 /* One record of a stream's log (rn_fact_fn). */
 bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len);
 

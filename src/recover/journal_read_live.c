@@ -48,7 +48,7 @@ static void back_in_ring(const struct salvaged *s, bool (*fn)(void *arg, uint32_
 		uint32_t id;
 
 		memcpy(&id, tail->at + sizeof(tail->head) + at * sizeof(id), sizeof(id));
-		if (id >= rn_sigs_count(s->words) || !fn(arg, id))
+		if (id >= rn_sigs_count(rn_salvage_words(s)) || !fn(arg, id))
 			return;
 	}
 }
@@ -80,7 +80,7 @@ static void find_last(const struct salvaged *s, struct rn_now *now)
 	now->again = x.again;
 	if (!x.again)
 		return;
-	now->last = rn_sigs_get(s->words, x.id, &now->last_n);
+	now->last = rn_sigs_get(rn_salvage_words(s), x.id, &now->last_n);
 	now->last_n /= sizeof(uint64_t);
 	if (RN_RAW_FUNCTION(now->last[0]) >= rn_mpi_vocab.funcs)
 		now->last = NULL;
@@ -133,17 +133,15 @@ static uint64_t segment_now(const struct salvaged *s)
 	return s->live.seal[s->live.sealed & 1].segment;
 }
 
-/* The tables of the segment that its memory is in. The log may have the next one already, the
- * `last`, which has not begun, and never does if there was no room for it. */
-static void use_tables_now(struct salvaged *s, struct rn_tables last)
+/* The segment that its memory is in. The log may have the next one already, which has not begun,
+ * and never does if there was no room for it. */
+static void use_segment_now(struct salvaged *s)
 {
-	struct rn_tables t = last;
+	uint32_t last = s->segments - 1;
 
-	if (segment_now(s) < s->told.n)
-		t = RN_SEG_AT(&s->told, struct told, segment_now(s))->tables;
-	s->words = t.words;
-	s->blobs = t.blobs;
-	s->texts = t.texts;
+	if (segment_now(s) < last)
+		last = (uint32_t)segment_now(s);
+	s->segment = *RN_SEG_AT(&s->pieces->segment, struct rn_segment *, last);
 }
 
 /* Those of earlier segments are not known any more: their words refer to other tables. */
@@ -167,7 +165,6 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 			  struct rn_now *now)
 {
 	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
-	struct rn_tables last;
 	int tries = 0;
 
 	if (!rn_salvage_begin(&s))
@@ -177,14 +174,12 @@ int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_st
 		return RN_OK;
 	}
 	facts->damaged |= !rn_found_log(f, take_fact_now, &s);
-	last = rn_salvage_tables_of(&s);
 	do {
 		rn_salvage_live(&s);
-		use_tables_now(&s, last);
+		use_segment_now(&s);
 		find_now(&s, now);
 	} while (!is_same(&s) && ++tries < TRIES && !s.failed);
-	now->busy = tries == TRIES || segment_now(&s) > s.told.n; /* that began just now */
+	now->busy = tries == TRIES || segment_now(&s) >= s.segments; /* that began just now */
 	give_makers(&s, out);
-	rn_salvage_give(&s, out);
-	return s.failed ? RN_E_NOMEM : RN_OK;
+	return rn_salvage_give(&s, out);
 }

@@ -50,29 +50,28 @@ bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg)
 	return true;
 }
 
-bool rn_salvage_tables(struct salvaged *s)
+bool rn_salvage_add_segment(struct salvaged *s)
 {
-	s->words = rn_sigs_new(s->mem);
-	s->blobs = rn_sigs_new(s->mem);
-	s->texts = rn_sigs_new(s->mem);
-	s->holes = rn_new(s->mem, struct rn_seg, 1);
-	s->value_piece = rn_new(s->mem, struct rn_seg, 1);
-	if (!s->holes || !s->value_piece)
+	struct rn_segment *next = rn_segment_new(s->mem);
+
+	if (next)
+		next->grammar = rn_salvage_grammar(s);
+	if (!next || !next->grammar ||
+	    !RN_SEG_PUSH(&s->pieces->segment, s->mem, struct rn_segment *, next)) {
+		s->failed = true;
 		return false;
-	rn_seg_init(s->holes, sizeof(struct rn_holes *));
-	rn_seg_init(s->value_piece, sizeof(struct value_piece));
-	return s->words && s->blobs && s->texts;
+	}
+	s->segment = next;
+	s->segments++;
+	return true;
 }
 
 static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
 {
-	struct told t = { { s->words, s->blobs, s->texts }, s->holes, s->value_piece, { 0 } };
-
-	if (len != sizeof(t.seal))
+	if (len != sizeof(s->segment->seal))
 		return false;
-	memcpy(&t.seal, bytes, sizeof(t.seal));
-	s->failed |= !RN_SEG_PUSH(&s->told, s->mem, struct told, t) || !rn_salvage_tables(s);
-	return !s->failed;
+	memcpy(&s->segment->seal, bytes, len);
+	return rn_salvage_add_segment(s);
 }
 
 static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
@@ -83,10 +82,10 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 	if (len != sizeof(call))
 		return false;
 	memcpy(&call, bytes, sizeof(call));
-	if (call >= rn_sigs_count(s->words))
+	if (call >= rn_sigs_count(rn_salvage_words(s)))
 		return false;
 	s->failed |= !RN_SEG_PUSH(shapes, s->mem, struct rn_shape,
-				  (struct rn_shape){ s->told.n, (uint32_t)call });
+				  (struct rn_shape){ s->segments - 1, (uint32_t)call });
 	return !s->failed;
 }
 
@@ -115,7 +114,7 @@ static bool take_holes(struct salvaged *s, uint32_t call, const uint64_t *words,
 {
 	struct rn_holes *h = rn_holes_new(s->mem, words, n);
 
-	s->failed |= !h || !rn_holes_put(s->holes, s->mem, call, h);
+	s->failed |= !h || !rn_holes_put(&s->segment->holes, s->mem, call, h);
 	return !s->failed;
 }
 
@@ -129,7 +128,7 @@ static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t l
 	memcpy(&p.of, bytes, sizeof(p.of));
 	p.bytes = bytes + sizeof(p.of);
 	p.len = len - sizeof(p.of);
-	s->failed |= !RN_SEG_PUSH(s->value_piece, s->mem, struct value_piece, p);
+	s->failed |= !RN_SEG_PUSH(&s->segment->piece, s->mem, struct value_piece, p);
 	return !s->failed;
 }
 
@@ -137,9 +136,10 @@ static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t l
 static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
 {
 	bool call = type == RN_FACT_CALL || type == RN_FACT_ELASTIC;
-	struct rn_sigs *table = call                   ? s->words
-				: type == RN_FACT_BLOB ? s->blobs
-				: type == RN_FACT_TEXT ? s->texts
+	struct rn_tables *all = &s->segment->tables;
+	struct rn_sigs *table = call                   ? all->words
+				: type == RN_FACT_BLOB ? all->blobs
+				: type == RN_FACT_TEXT ? all->texts
 						       : NULL;
 	uint32_t n, id;
 

@@ -64,9 +64,9 @@ static bool put_expected(struct salvaged *s, size_t top)
 	size_t len, n = given ? sizeof(uint64_t) : top - 2 * sizeof(uint64_t);
 	const void *words;
 
-	if (s->live.expected >= rn_sigs_count(s->words))
+	if (s->live.expected >= rn_sigs_count(rn_salvage_words(s)))
 		return false;
-	words = rn_sigs_get(s->words, s->live.expected, &len);
+	words = rn_sigs_get(rn_salvage_words(s), s->live.expected, &len);
 	if (len < n)
 		return false;
 	memcpy(s->under_way, words, n);
@@ -113,7 +113,7 @@ static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *fun
 		return false;
 	*function = RN_RAW_FUNCTION(w[0]);
 	n = (size_t)(rn_raw_unset(w, w + n) - w);
-	if (rn_sigs_intern(s->words, w, n * sizeof(*w), &id) < 0) {
+	if (rn_sigs_intern(s->segment->tables.words, w, n * sizeof(*w), &id) < 0) {
 		s->failed = true;
 		return false;
 	}
@@ -125,7 +125,7 @@ static bool add_leave(struct salvaged *s)
 	const uint64_t w[2] = { s->markers.leave, 0 };
 	uint32_t id;
 
-	if (rn_sigs_intern(s->words, w, sizeof(w), &id) < 0) {
+	if (rn_sigs_intern(s->segment->tables.words, w, sizeof(w), &id) < 0) {
 		s->failed = true;
 		return false;
 	}
@@ -183,72 +183,40 @@ static bool add_under_way(struct salvaged *s)
 
 /* ---- a stream ---- */
 
-static struct told segment_being_read(const struct salvaged *s)
-{
-	return (struct told){ rn_salvage_tables_of(s), s->holes, s->value_piece, { 0 } };
-}
-
-/* Adds the calls of the grammar to those before it. */
-static int seal_calls(struct salvaged *s)
-{
-	struct rn_item both[2] = { { s->root, RN_KIND_RULE, 1 }, { 0, RN_KIND_RULE, 1 } };
-	bool alone = !s->rules;
-	int rc;
-
-	if (alone)
-		s->rules = rn_rules_new(s->mem);
-	rc = s->rules ? rn_rules_seal(s->rules, s->grammar, &both[1].id) : RN_E_NOMEM;
-	return rc == RN_OK ? rn_rules_add(s->rules, both + alone, 2u - alone, &s->root) : rc;
-}
-
-/* The segment is as far as it comes. */
-static bool end_segment(struct salvaged *s, bool lost)
-{
-	struct rn_seg *all = &s->pieces->segment;
-
-	s->failed = seal_calls(s) < 0 ||
-		    !RN_SEG_PUSH(all, s->mem, struct rn_segment,
-				 (struct rn_segment){ rn_salvage_tables_of(s), s->holes, s->rules,
-						      s->root, s->times, lost });
-	return !s->failed;
-}
-
 struct rn_grammar *rn_salvage_grammar(const struct salvaged *s)
 {
 	return rn_grammar_new(s->mem, &(struct rn_grammar_opts){ RN_LITERAL_LIMIT });
 }
 
-/* One that has these tables, and no calls yet. */
-static bool start_segment(struct salvaged *s, struct told of)
+/* The segment is as far as it comes: adds the calls of the grammar to those of the rules. */
+static int end_segment(struct salvaged *s)
 {
-	s->words = of.tables.words;
-	s->blobs = of.tables.blobs;
-	s->texts = of.tables.texts;
-	s->holes = of.holes;
-	s->value_piece = of.pieces;
-	s->rules = NULL;
-	s->grammar = rn_salvage_grammar(s);
-	s->times = rn_new(s->mem, struct rn_times, 1);
+	struct rn_segment *it = s->segment;
+	struct rn_item both[2] = { { it->root, RN_KIND_RULE, 1 }, { 0, RN_KIND_RULE, 1 } };
+	bool alone = !it->rules;
+	int rc;
+
+	if (alone)
+		it->rules = rn_rules_new(s->mem);
+	rc = it->rules ? rn_rules_seal(it->rules, it->grammar, &both[1].id) : RN_E_NOMEM;
+	return rc == RN_OK ? rn_rules_add(it->rules, both + alone, 2u - alone, &it->root) : rc;
+}
+
+/* Segment i of the log is read now, and is the last one so far. */
+static void start_segment(struct salvaged *s, uint32_t i)
+{
+	s->segment = *RN_SEG_AT(&s->pieces->segment, struct rn_segment *, i);
+	s->pieces->segment.n = i + 1;
 	s->open = 0;
 	s->last = RN_MARKER_NONE;
-	if (s->times)
-		rn_times_init(s->times, s->mem, RN_TIME_SCALE_ONE);
-	s->failed = !s->grammar || !s->times;
-	return !s->failed;
 }
 
 /* Gives the last segment, and with it the stream if it is the only one. */
 int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 {
-	if (s->failed || !end_segment(s, false))
+	if (s->failed || end_segment(s) < 0)
 		return RN_E_NOMEM;
-	out->calls.words = s->words;
-	out->calls.blobs = s->blobs;
-	out->calls.texts = s->texts;
-	out->calls.times = s->times;
-	out->calls.holes = s->holes;
-	out->rules = s->rules;
-	out->root = s->root;
+	rn_segment_give(s->segment, out);
 	return RN_OK;
 }
 
@@ -285,10 +253,9 @@ bool rn_salvage_begin(struct salvaged *s)
 	rn_seg_init(&s->order_site, sizeof(struct rn_order_site));
 	rn_seg_init(&s->order_chunk, sizeof(struct rn_chunk));
 	s->markers = rn_markers_of(&rn_mpi_vocab);
-	rn_seg_init(&s->told, sizeof(struct told));
-	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment));
+	rn_seg_init(&s->pieces->segment, sizeof(struct rn_segment *));
 	rn_seg_init(&s->pieces->shape, sizeof(struct rn_shape));
-	return rn_salvage_tables(s) && start_segment(s, segment_being_read(s));
+	return rn_salvage_add_segment(s);
 }
 
 int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
@@ -321,41 +288,33 @@ static uint64_t lost_calls(const struct rn_live *l)
 }
 
 /* Reads a closed segment from the log. If its snapshots are damaged, its calls are lost. */
-static bool read_segment(struct salvaged *s, const struct told *t)
+static bool read_closed(struct salvaged *s)
 {
-	bool lost;
+	const struct rn_seal *seal = &s->segment->seal;
+	bool lost = !rn_salvage_restore(s, seal);
 
-	if (!start_segment(s, *t))
-		return false;
-	lost = !rn_salvage_restore(s, &t->seal);
-	if (s->failed || t->seal.upto < s->before || (lost && s->facts->sealed_only))
+	if (s->failed || seal->upto < s->before || (lost && s->facts->sealed_only))
 		return false;
 	if (lost) {
-		s->facts->damaged = true;
-		s->lost += t->seal.upto - s->before;
+		s->facts->damaged = s->segment->lost = true;
+		s->lost += seal->upto - s->before;
 	}
-	s->before = t->seal.upto;
-	return end_segment(s, lost);
+	s->before = seal->upto;
+	s->failed = end_segment(s) < 0;
+	return !s->failed;
 }
 
-/* The segments before that one, from the log. */
-static bool read_told(struct salvaged *s, uint64_t segment)
-{
-	for (uint32_t i = 0; i < s->told.n && i < segment; i++)
-		if (!read_segment(s, RN_SEG_AT(&s->told, struct told, i)))
-			return false;
-	return segment <= s->told.n;
-}
-
+/* The segment of the seal, and those before it. False if the log does not have it. */
 static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
 {
-	struct told last = segment_being_read(s);
+	uint32_t last = seal->segment < s->segments ? (uint32_t)seal->segment : s->segments - 1;
 
-	if (!read_told(s, seal->segment))
-		return false;
-	if (seal->segment < s->told.n)
-		last = *RN_SEG_AT(&s->told, struct told, seal->segment);
-	return start_segment(s, last) && rn_salvage_restore(s, seal);
+	for (uint32_t i = 0; i < last; i++) {
+		if (!read_closed(s))
+			return false;
+		start_segment(s, i + 1);
+	}
+	return seal->segment == last && rn_salvage_restore(s, seal);
 }
 
 /* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that
@@ -394,6 +353,7 @@ int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream
 	}
 	if (!rn_found_log(f, rn_salvage_fact, &s))
 		facts->damaged = true;
+	start_segment(&s, 0);
 	if (!s.failed && !read_calls(&s))
 		facts->damaged = true;
 	out->lost = s.live.lost + lost_calls(&s.live) + s.lost;

@@ -15,9 +15,8 @@
 /* A stream, while it is put together. */
 struct whole {
 	const struct rn_segment_list *of;
-	struct rn_tables tables;
-	struct rn_seg *holes; /* struct rn_holes *, by call */
-	uint32_t *shape;      /* what each becomes */
+	struct rn_segment *all;
+	uint32_t *shape; /* what each becomes */
 };
 
 struct join {
@@ -28,7 +27,31 @@ struct join {
 
 static const struct rn_segment *segment_of(const struct whole *w, uint32_t i)
 {
-	return RN_SEG_AT(&w->of->segment, struct rn_segment, i);
+	return *RN_SEG_AT(&w->of->segment, struct rn_segment *, i);
+}
+
+struct rn_segment *rn_segment_new(struct rn_arena *mem)
+{
+	struct rn_segment *s = rn_new(mem, struct rn_segment, 1);
+
+	if (!s)
+		return NULL;
+	s->tables = (struct rn_tables){ rn_sigs_new(mem), rn_sigs_new(mem), rn_sigs_new(mem) };
+	rn_seg_init(&s->holes, sizeof(struct rn_holes *));
+	rn_seg_init(&s->piece, sizeof(struct value_piece));
+	rn_times_init(&s->times, mem, RN_TIME_SCALE_ONE);
+	return s->tables.words && s->tables.blobs && s->tables.texts ? s : NULL;
+}
+
+void rn_segment_give(const struct rn_segment *s, struct rn_recorded_stream *out)
+{
+	out->calls.words = s->tables.words;
+	out->calls.blobs = s->tables.blobs;
+	out->calls.texts = s->tables.texts;
+	out->calls.times = &s->times;
+	out->calls.holes = &s->holes;
+	out->rules = s->rules;
+	out->root = s->root;
 }
 
 /* ---- requests ---- */
@@ -57,7 +80,7 @@ static int find_shapes(struct join *j, struct whole *w)
 		return RN_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rn_shape *s = RN_SEG_AT(&w->of->shape, struct rn_shape, i);
-		struct rn_carrier c = { .to = w->tables, .scratch = &j->scratch };
+		struct rn_carrier c = { .to = w->all->tables, .scratch = &j->scratch };
 
 		if (s->segment >= w->of->segment.n)
 			continue; /* nothing that is left refers to it */
@@ -74,7 +97,7 @@ static int find_shapes(struct join *j, struct whole *w)
 static int map_calls(struct join *j, const struct rn_segment *s, uint32_t *map)
 {
 	struct rn_carrier c = { .from = s->tables,
-				.to = j->whole[j->self].tables,
+				.to = j->whole[j->self].all->tables,
 				.request = request,
 				.arg = j,
 				.scratch = &j->scratch };
@@ -89,18 +112,18 @@ static int map_calls(struct join *j, const struct rn_segment *s, uint32_t *map)
 static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uint64_t calls,
 		     uint32_t to)
 {
-	const struct whole *w = &j->whole[j->self];
-	const struct rn_holes *h = rn_holes_of(s->holes, i);
-	struct rn_holes *all = rn_holes_of(w->holes, to);
+	struct rn_segment *whole = j->whole[j->self].all;
+	const struct rn_holes *h = rn_holes_of(&s->holes, i);
+	struct rn_holes *all = rn_holes_of(&whole->holes, to);
 
 	if (!h)
 		return RN_OK;
 	if (!all) {
 		size_t len;
-		const uint64_t *words = rn_sigs_get(w->tables.words, to, &len);
+		const uint64_t *words = rn_sigs_get(whole->tables.words, to, &len);
 
 		all = rn_holes_new(j->mem, words, len / sizeof(*words));
-		if (!all || !rn_holes_put(w->holes, j->mem, to, all))
+		if (!all || !rn_holes_put(&whole->holes, j->mem, to, all))
 			return RN_E_NOMEM;
 	}
 	return rn_holes_join(all, h, calls, &j->scratch);
@@ -112,35 +135,36 @@ static int add_values(struct join *j, const struct rn_segment *s, const uint32_t
 	uint64_t *calls = rn_new(&j->scratch, uint64_t, (size_t)rn_sigs_count(s->tables.words) + 1);
 	int rc = times && calls ? RN_OK : RN_E_NOMEM;
 
-	if (rc < 0 || s->holes->n == 0)
+	if (rc < 0 || s->holes.n == 0)
 		return rc;
 	times[s->root] = 1;
 	rn_rules_counts(s->rules, NULL, NULL, times, calls);
-	for (uint32_t i = 0; i < s->holes->n && rc == RN_OK; i++)
+	for (uint32_t i = 0; i < s->holes.n && rc == RN_OK; i++)
 		rc = add_holes(j, s, i, calls[i], map[i]);
 	return rc;
 }
 
 static int add_rules(struct join *j, const struct rn_segment *s, const uint32_t *map,
-		     struct rn_rules *rules, uint32_t *root)
+		     uint32_t *root)
 {
 	uint32_t *memo = rn_new_map(&j->scratch, rn_rules_count(s->rules));
 	int rc = memo ? add_values(j, s, map) : RN_E_NOMEM;
 
-	return rc == RN_OK ? rn_rules_import(rules, s->rules, s->root, map, memo, root) : rc;
+	if (rc < 0)
+		return rc;
+	return rn_rules_import(j->whole[j->self].all->rules, s->rules, s->root, map, memo, root);
 }
 
-static int add_segment(struct join *j, const struct rn_segment *s, struct rn_rules *rules,
-		       struct rn_times *times, uint32_t *root)
+static int add_segment(struct join *j, const struct rn_segment *s, uint32_t *root)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&j->scratch);
 	uint32_t *map = rn_new(&j->scratch, uint32_t, (size_t)rn_sigs_count(s->tables.words) + 1);
 	int rc = map ? map_calls(j, s, map) : RN_E_NOMEM;
 
 	if (rc == RN_OK)
-		rc = rn_times_merge(times, s->times, map);
+		rc = rn_times_merge(&j->whole[j->self].all->times, &s->times, map);
 	if (rc == RN_OK)
-		rc = add_rules(j, s, map, rules, root);
+		rc = add_rules(j, s, map, root);
 	rn_arena_rewind(&j->scratch, mark);
 	return rc;
 }
@@ -151,42 +175,28 @@ static int join_stream(struct join *j, struct rn_recorded_stream *out)
 {
 	struct whole *w = &j->whole[j->self];
 	uint32_t n = w->of->segment.n, items = 0, root;
-	struct rn_rules *rules = rn_rules_new(j->mem);
-	struct rn_times *times = rn_new(j->mem, struct rn_times, 1);
+	struct rn_rules *rules = w->all->rules = rn_rules_new(j->mem);
 	struct rn_item *item = rn_new(j->mem, struct rn_item, (size_t)n + 1);
-	int rc = rules && times && item ? RN_OK : RN_E_NOMEM;
+	int rc = rules && item ? RN_OK : RN_E_NOMEM;
 
-	if (rc == RN_OK)
-		rn_times_init(times, j->mem, RN_TIME_SCALE_ONE);
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++) {
 		if (segment_of(w, i)->lost)
 			continue;
-		rc = add_segment(j, segment_of(w, i), rules, times, &root);
+		rc = add_segment(j, segment_of(w, i), &root);
 		if (rc == RN_OK && rn_rules_length(rules, root))
 			item[items++] = (struct rn_item){ root, RN_KIND_RULE, 1 };
 	}
 	if (rc == RN_OK)
-		rc = rn_rules_add(rules, item, items, &out->root);
-	out->calls.words = w->tables.words;
-	out->calls.blobs = w->tables.blobs;
-	out->calls.texts = w->tables.texts;
-	out->calls.times = times;
-	out->calls.holes = w->holes;
-	out->rules = rules;
+		rc = rn_rules_add(rules, item, items, &w->all->root);
+	rn_segment_give(w->all, out);
 	return rc;
 }
 
 static int begin(struct join *j, struct whole *w, const struct rn_segment_list *of)
 {
 	w->of = of;
-	w->tables =
-		(struct rn_tables){ rn_sigs_new(j->mem), rn_sigs_new(j->mem), rn_sigs_new(j->mem) };
-	w->holes = rn_new(j->mem, struct rn_seg, 1);
-	if (!w->holes)
-		return RN_E_NOMEM;
-	rn_seg_init(w->holes, sizeof(struct rn_holes *));
-	return w->tables.words && w->tables.blobs && w->tables.texts ? find_shapes(j, w)
-								     : RN_E_NOMEM;
+	w->all = rn_segment_new(j->mem);
+	return w->all ? find_shapes(j, w) : RN_E_NOMEM;
 }
 
 int rn_join(struct rn_arena *mem, const struct rn_segment_list *of, uint32_t streams,

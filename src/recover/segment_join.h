@@ -16,20 +16,38 @@
 
 #include "base/vec.h"
 #include "encode/reintern.h"
+#include "encode/time_stats.h"
+#include "journal/journal_file.h"
 
 struct rn_arena;
+struct rn_grammar;
 struct rn_recorded_stream;
 struct rn_rules;
-struct rn_times;
+
+/* What stood in a hole before what is sealed. */
+struct value_piece {
+	struct rn_fact_values of;
+	const unsigned char *bytes;
+	size_t len;
+};
 
 struct rn_segment {
 	struct rn_tables tables;
-	const struct rn_seg *holes; /* struct rn_holes *, by call */
-	const struct rn_rules *rules;
+	struct rn_seg holes;        /* struct rn_holes *, by call */
+	struct rn_seg piece;        /* struct value_piece, of the journal */
+	struct rn_seal seal;        /* of a segment that is over */
+	struct rn_grammar *grammar; /* the calls after those of the rules; NULL: none */
+	struct rn_rules *rules;
 	uint32_t root;
-	const struct rn_times *times; /* settled */
+	struct rn_times times; /* settled */
 	bool lost; /* its calls are unknown; its tables remain, for requests of other segments */
 };
+
+/* A segment without calls. NULL when there is no memory. */
+struct rn_segment *rn_segment_new(struct rn_arena *mem);
+
+/* Makes the segment the stream. */
+void rn_segment_give(const struct rn_segment *s, struct rn_recorded_stream *out);
 
 struct rn_shape {
 	uint32_t segment, call;
@@ -37,7 +55,7 @@ struct rn_shape {
 
 /* Of one stream. */
 struct rn_segment_list {
-	struct rn_seg segment; /* struct rn_segment */
+	struct rn_seg segment; /* struct rn_segment * */
 	struct rn_seg shape;   /* struct rn_shape */
 };
 
