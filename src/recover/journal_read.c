@@ -110,21 +110,15 @@ static int get_head(const void *bytes, size_t len, struct rn_spill_head *h, stru
 
 struct process {
 	struct rn_arena *mem;
-	struct rn_fact_world world;
-	struct rn_fact_clock clock;
+	struct rn_salvaged *out;
 	bool is_known, failed;
-	struct rn_process_table table;
 	struct rn_const_value constant[CONSTANTS_MAX];
 	uint32_t constants;
 	struct rn_meta_entry meta[META_MAX];
-	uint32_t metas;
-	const char *ended;
 	const unsigned char *wanted; /* by function; NULL: all are */
 	bool only_now, sealed_only;
 	struct rn_segment_list *pieces; /* by stream */
 	uint64_t lost;
-	bool has_tally;
-	struct rn_fact_tally tally;
 };
 
 static const char *copy_text(struct process *p, const void *bytes, size_t len)
@@ -148,39 +142,35 @@ static void take_world(struct process *p, const void *bytes, size_t len)
 {
 	struct rn_fact_world w;
 
-	if (len != sizeof(w))
+	if (!rn_fact_get(bytes, len, &w, sizeof(w)) || w.rank < 0 || w.rank >= w.size ||
+	    (uint64_t)w.size > RN_COMM_RANKS_MAX || !w.scale)
 		return;
-	memcpy(&w, bytes, sizeof(w));
-	if (w.rank < 0 || w.rank >= w.size || (uint64_t)w.size > RN_COMM_RANKS_MAX || !w.scale)
-		return;
-	p->world = w;
+	p->out->world = w;
 	p->is_known = true;
 }
 
 static void take_meta(struct process *p, const void *bytes, size_t len)
 {
-	const char *key = copy_text(p, bytes, len), *value;
+	const char *key = copy_text(p, bytes, len);
 	size_t n = key ? strlen(key) + 1 : 0;
+	uint32_t *metas = &p->out->meta.n;
 
-	if (!key || p->metas == META_MAX || n >= len)
+	if (!key || *metas == META_MAX || n >= len)
 		return;
-	value = key + n;
-	for (uint32_t i = 0; i < p->metas; i++)
+	for (uint32_t i = 0; i < *metas; i++)
 		if (strcmp(p->meta[i].key, key) == 0)
 			return;
-	p->meta[p->metas] = (struct rn_meta_entry){ key, value };
-	if (rn_meta_check(&(struct rn_meta){ &p->meta[p->metas], 1 }, NULL) == RN_OK)
-		p->metas++;
+	p->meta[*metas] = (struct rn_meta_entry){ key, key + n };
+	if (rn_meta_check(&(struct rn_meta){ &p->meta[*metas], 1 }, NULL) == RN_OK)
+		++*metas;
 }
 
 static void take_constant(struct process *p, const void *bytes, size_t len)
 {
 	struct rn_const_value c;
 
-	if (len != sizeof(c) || p->constants == CONSTANTS_MAX)
-		return;
-	memcpy(&c, bytes, sizeof(c));
-	if (c.kind < RN_K_COUNT && rn_vocab_word(&rn_mpi_vocab, c.word))
+	if (p->constants < CONSTANTS_MAX && rn_fact_get(bytes, len, &c, sizeof(c)) &&
+	    c.kind < RN_K_COUNT && rn_vocab_word(&rn_mpi_vocab, c.word))
 		p->constant[p->constants++] = c;
 }
 
@@ -203,7 +193,7 @@ static void take_comm(struct process *p, const void *bytes, size_t len)
 	o.complete = f.complete && is_entry(&f.entry);
 	if (o.complete)
 		o.entry = f.entry;
-	add_object(p, &p->table.comms, &o);
+	add_object(p, &p->out->recorded.process.comms, &o);
 }
 
 /* A number, and the bytes of the object that has it. */
@@ -223,7 +213,7 @@ static void take_module(struct process *p, const void *bytes, size_t len)
 	struct rn_object o;
 
 	if (get_object(p, bytes, len, &o))
-		add_object(p, &p->table.modules, &o);
+		add_object(p, &p->out->recorded.process.modules, &o);
 }
 
 static void take_site(struct process *p, const void *bytes, size_t len)
@@ -232,31 +222,13 @@ static void take_site(struct process *p, const void *bytes, size_t len)
 	struct rn_callsite s;
 
 	if (get_object(p, bytes, len, &o) && rn_callsite_read(o.bytes, o.len, &s))
-		add_object(p, &p->table.sites, &o);
-}
-
-static void take_clock(struct process *p, const void *bytes, size_t len)
-{
-	if (len == sizeof(p->clock))
-		memcpy(&p->clock, bytes, sizeof(p->clock));
-}
-
-static void take_lost(struct process *p, const void *bytes, size_t len)
-{
-	if (len == sizeof(p->lost))
-		memcpy(&p->lost, bytes, len);
-}
-
-static void take_tally(struct process *p, const void *bytes, size_t len)
-{
-	p->has_tally = len == sizeof(p->tally);
-	if (p->has_tally)
-		memcpy(&p->tally, bytes, len);
+		add_object(p, &p->out->recorded.process.sites, &o);
 }
 
 static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 {
 	struct process *p = arg;
+	struct rn_salvaged *out = p->out;
 
 	switch (type) {
 	case RN_FACT_WORLD:
@@ -282,16 +254,16 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 			len == rn_mpi_vocab.funcs ? (const void *)copy_text(p, bytes, len) : NULL;
 		break;
 	case RN_FACT_END:
-		p->ended = copy_text(p, bytes, len);
+		out->ended = copy_text(p, bytes, len);
 		break;
 	case RN_FACT_CLOCK:
-		take_clock(p, bytes, len);
+		rn_fact_get(bytes, len, &out->clock, sizeof(out->clock));
 		break;
 	case RN_FACT_LOST:
-		take_lost(p, bytes, len);
+		rn_fact_get(bytes, len, &p->lost, sizeof(p->lost));
 		break;
 	case RN_FACT_TALLY:
-		take_tally(p, bytes, len);
+		out->has_tally = rn_fact_get(bytes, len, &out->tally, sizeof(out->tally));
 		break;
 	default:
 		return false;
@@ -301,45 +273,41 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 
 /* ---- a process ---- */
 
-static bool keeps_times(const struct process *p)
+static bool keeps_times(const struct rn_meta *meta)
 {
-	const char *time = rn_meta_value(&(struct rn_meta){ p->meta, p->metas }, RN_META_TIME);
+	const char *time = rn_meta_value(meta, RN_META_TIME);
 
 	return !time || strcmp(time, "none") != 0;
 }
 
 static int make_table(struct process *p)
 {
-	p->table.rank = p->world.rank;
-	p->table.size = p->world.size;
-	rn_objects_sort(&p->table.comms);
-	rn_objects_sort(&p->table.modules);
-	rn_objects_sort(&p->table.sites);
-	return rn_process_set_constants(&p->table, p->mem, p->constant, p->constants);
+	struct rn_process_table *table = &p->out->recorded.process;
+
+	table->rank = p->out->world.rank;
+	table->size = p->out->world.size;
+	rn_objects_sort(&table->comms);
+	rn_objects_sort(&table->modules);
+	rn_objects_sort(&table->sites);
+	return rn_process_set_constants(table, p->mem, p->constant, p->constants);
 }
 
-static int start(struct process *p, uint32_t streams, struct rn_salvaged *out)
+static int start(struct process *p, uint32_t streams)
 {
 	struct rn_recorded_stream *s = rn_new(p->mem, struct rn_recorded_stream, streams + 1);
+	struct rn_salvaged *out = p->out;
 
 	out->stopped = rn_new(p->mem, uint32_t, streams + 1);
 	p->pieces = rn_new(p->mem, struct rn_segment_list, streams + 1);
 	if (p->only_now)
 		out->now = rn_new(p->mem, struct rn_now, streams + 1);
-	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now))
+	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now) || make_table(p) < 0)
 		return RN_E_NOMEM;
-	out->recorded = (struct rn_recorded){ .process = p->table,
-					      .stream = s,
-					      .streams = streams,
-					      .times = keeps_times(p),
-					      .offset = p->clock.offset,
-					      .drift = p->clock.drift };
-	out->meta = (struct rn_meta){ p->meta, p->metas };
-	out->world = p->world;
-	out->time = p->world.time;
-	out->ended = p->ended;
-	out->has_tally = p->has_tally;
-	out->tally = p->tally;
+	out->recorded.stream = s;
+	out->recorded.streams = streams;
+	out->recorded.times = keeps_times(&out->meta);
+	out->recorded.offset = out->clock.offset;
+	out->recorded.drift = out->clock.drift;
 	for (uint32_t i = 0; i < streams; i++) {
 		out->stopped[i] = RN_STOPPED_NOWHERE;
 		if (rn_salvage_nothing(p->mem, &s[i], &p->pieces[i]) < 0)
@@ -361,15 +329,16 @@ static uint32_t count_streams(struct rn_founds all)
 	return n;
 }
 
-static int read_streams(struct process *p, struct rn_founds all, struct rn_salvaged *out)
+static int read_streams(struct process *p, struct rn_founds all)
 {
+	struct rn_salvaged *out = p->out;
 	struct rn_recorded_stream *s = (struct rn_recorded_stream *)out->recorded.stream;
 	int rc = RN_OK;
 
 	while (all.n && rc == RN_OK) {
 		uint32_t i = all.extent[0].head.stream;
 		struct rn_founds one = take_same(&all, true);
-		struct rn_stream_facts facts = { .scale = p->world.scale,
+		struct rn_stream_facts facts = { .scale = out->world.scale,
 						 .wanted = p->wanted,
 						 .sealed_only = p->sealed_only,
 						 .stopped = RN_STOPPED_NOWHERE };
@@ -390,14 +359,16 @@ static int read_streams(struct process *p, struct rn_founds all, struct rn_salva
 }
 
 /* Streams that are in segments become whole, and those of the others that speak of them. */
-static int join_streams(struct process *p, struct rn_salvaged *out)
+static int join_streams(struct process *p)
 {
-	struct rn_recorded_stream *s = (struct rn_recorded_stream *)out->recorded.stream;
+	struct rn_recorded *r = &p->out->recorded;
 	bool whole = true;
 
-	for (uint32_t i = 0; i < out->recorded.streams; i++)
+	for (uint32_t i = 0; i < r->streams; i++)
 		whole &= p->pieces[i].segment.n == 1;
-	return whole || p->only_now ? RN_OK : rn_join(p->mem, p->pieces, out->recorded.streams, s);
+	if (whole || p->only_now)
+		return RN_OK;
+	return rn_join(p->mem, p->pieces, r->streams, (struct rn_recorded_stream *)r->stream);
 }
 
 static struct rn_founds shared_of(struct rn_founds all)
@@ -429,23 +400,23 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 	if (!p)
 		return RN_E_NOMEM;
 	p->mem = mem;
+	p->out = out;
+	*out = (struct rn_salvaged){ .process = all.extent[0].head.process,
+				     .meta.entry = p->meta };
 	p->only_now = only_now;
 	p->sealed_only = what == RN_SALVAGE_SEALED;
-	out->process = all.extent[0].head.process;
 	out->damaged = !rn_found_log(shared_of(all), take_fact, p);
 	if (p->failed)
 		return RN_E_NOMEM;
 	if (!p->is_known)
 		return 0;
-	if (make_table(p) < 0)
-		return RN_E_NOMEM;
-	out->complete = p->ended != NULL;
+	out->complete = out->ended != NULL;
 	out->damaged |= cut && p->lost == 0 && !has_kind(all, RN_EXTENT_LIVE);
-	rc = start(p, count_streams(all), out);
+	rc = start(p, count_streams(all));
 	if (rc == RN_OK)
-		rc = read_streams(p, all, out);
+		rc = read_streams(p, all);
 	if (rc == RN_OK)
-		rc = join_streams(p, out);
+		rc = join_streams(p);
 	if (rc == RN_E_RANGE)
 		return 0;
 	return rc == RN_OK ? 1 : rc;
@@ -511,10 +482,7 @@ static bool peek_time(void *arg, uint32_t type, const void *bytes, size_t len)
 	struct rn_fact_world w;
 	uint64_t *time = arg;
 
-	if (type != RN_FACT_WORLD || len != sizeof(w))
-		return true;
-	memcpy(&w, bytes, sizeof(w));
-	if (w.time > *time)
+	if (type == RN_FACT_WORLD && rn_fact_get(bytes, len, &w, sizeof(w)) && w.time > *time)
 		*time = w.time;
 	return true;
 }

@@ -51,7 +51,7 @@ struct rn_salvaged {
 	struct rn_fact_world world;
 	struct rn_recorded recorded;
 	struct rn_meta meta;
-	uint64_t time;     /* when it began, in nanoseconds since 1970 */
+	struct rn_fact_clock clock;
 	const char *ended; /* how, if it could say so; NULL: it was killed, or still runs */
 	bool complete;     /* it ended by itself, and every call that it made is there */
 	bool has_tally;    /* it ended by itself, and `tally` is valid */

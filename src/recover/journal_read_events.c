@@ -14,10 +14,7 @@ bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len)
 {
 	struct rn_order_site site;
 
-	if (len != sizeof(site))
-		return false;
-	memcpy(&site, bytes, sizeof(site));
-	if (site.kind >= RN_ORDER_KINDS ||
+	if (!rn_fact_get(bytes, len, &site, sizeof(site)) || site.kind >= RN_ORDER_KINDS ||
 	    (rn_order_kinds[site.kind].call && !rn_vocab_func(&rn_mpi_vocab, site.function)))
 		return false;
 	s->failed |= !RN_SEG_PUSH(&s->order_site, s->mem, struct rn_order_site, site);

@@ -68,10 +68,8 @@ bool rn_salvage_add_segment(struct salvaged *s)
 
 static bool take_segment(struct salvaged *s, const void *bytes, size_t len)
 {
-	if (len != sizeof(s->segment->seal))
-		return false;
-	memcpy(&s->segment->seal, bytes, len);
-	return rn_salvage_add_segment(s);
+	return rn_fact_get(bytes, len, &s->segment->seal, sizeof(s->segment->seal)) &&
+	       rn_salvage_add_segment(s);
 }
 
 static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
@@ -79,10 +77,8 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 	struct rn_seg *shapes = &s->pieces->shape;
 	uint64_t call;
 
-	if (len != sizeof(call))
-		return false;
-	memcpy(&call, bytes, sizeof(call));
-	if (call >= rn_sigs_count(rn_salvage_words(s)))
+	if (!rn_fact_get(bytes, len, &call, sizeof(call)) ||
+	    call >= rn_sigs_count(rn_salvage_words(s)))
 		return false;
 	s->failed |= !RN_SEG_PUSH(shapes, s->mem, struct rn_shape,
 				  (struct rn_shape){ s->segments - 1, (uint32_t)call });

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "journal/journal_file.h"
 
@@ -42,6 +43,14 @@ struct rn_stream_facts {
  * breaks off. */
 typedef bool rn_fact_fn(void *arg, uint32_t type, const void *bytes, size_t len);
 bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg);
+
+/* Gets a record that is n bytes. */
+static inline bool rn_fact_get(const void *bytes, size_t len, void *to, size_t n)
+{
+	if (len == n)
+		memcpy(to, bytes, n);
+	return len == n;
+}
 
 /* A stream that has nothing. RN_OK or RN_E_NOMEM. */
 int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,

@@ -55,7 +55,7 @@ static char process_state(const struct rn_salvaged *p)
 	if (!read_stat(p->process, &state, &started) || state == 'Z' || state == 'X')
 		return 0;
 	started = started * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
-	return booted / 1000000 + started > p->time / 1000000 + 1000 ? 0 : state;
+	return booted / 1000000 + started > p->world.time / 1000000 + 1000 ? 0 : state;
 }
 
 static bool is_here(const struct rn_journal_view *f)
