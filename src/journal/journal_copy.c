@@ -209,15 +209,15 @@ int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied
 
 bool rn_copy_can(const struct rn_seal *s, const struct rn_copied *done)
 {
-	return s->area != done->area && s->times_at != done->times_at;
+	return s->calls.page != done->calls && s->times.page != done->times;
 }
 
-static int copy_area(struct rn_spill_copy *c, uint64_t page, uint64_t bytes)
+static int copy_snapshot(struct rn_spill_copy *c, const struct rn_snapshot *s)
 {
 	struct rn_extent e;
-	int rc = get_extent(c, page, &e);
+	int rc = get_extent(c, s->page, &e);
 
-	return rc ? rc : copy_extent(c, &e, 0, bytes);
+	return rc ? rc : copy_extent(c, &e, 0, s->bytes);
 }
 
 /* The words of calls that others were made inside of, and what counts. The ring has nothing that
@@ -266,12 +266,12 @@ int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const ui
 	int rc = rn_copy_log(c, rn_log_end(log), done);
 
 	if (rc == 0)
-		rc = copy_area(c, s->area, s->grammar + s->values);
+		rc = copy_snapshot(c, &s->calls);
 	if (rc == 0)
-		rc = copy_area(c, s->times_at, s->times);
+		rc = copy_snapshot(c, &s->times);
 	if (rc == 0)
 		rc = copy_live(c, live, words, n);
 	if (rc == 0)
-		done->area = s->area, done->times_at = s->times_at;
+		done->calls = s->calls.page, done->times = s->times.page;
 	return rc;
 }

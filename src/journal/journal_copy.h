@@ -47,7 +47,7 @@ struct rn_log_end rn_log_end(const struct rn_log *l);
 /* What of a log or a stream is in the copy. Zeroed: nothing. */
 struct rn_copied {
 	struct rn_log_end log;
-	uint64_t area, times_at;
+	uint64_t calls, times; /* pages of the snapshots */
 	uint64_t chunks, rows; /* of events: how many that count, and bytes behind them */
 };
 

@@ -55,7 +55,7 @@
 #include "identity/comm_table.h"
 
 #define RN_SPILL_PAGE  4096u
-#define RN_SPILL_MAGIC 0x354c4c4950534e52u /* "RNSPILL5" */
+#define RN_SPILL_MAGIC 0x364c4c4950534e52u /* "RNSPILL6" */
 
 struct rn_spill_head {
 	uint64_t magic;
@@ -166,22 +166,28 @@ struct rn_fact_comm {
 
 /* ---- a stream ---- */
 
+/* The first bytes after the head of an area. */
+struct rn_snapshot {
+	uint64_t page, bytes;
+	uint64_t sum; /* rn_area_sum */
+};
+
 /* Times are small and come more often than the grammar, so that few calls at the end are without.
  */
 struct rn_seal {
-	uint64_t number;          /* it is the how manieth */
-	uint64_t upto;            /* calls that are in the snapshot, or in segments before it */
-	uint64_t area, grammar;   /* page of its extent; bytes of the rules, behind its head */
-	uint64_t times_at, times; /* the same of the times (rn_times_save) */
+	uint64_t number; /* it is the how manieth */
+	uint64_t upto;   /* calls that are in the snapshot, or in segments before it */
+	/* The rules, and then what stands in holes: for each signature that has some, a varint, its
+	 * number, and a series for each hole. */
+	struct rn_snapshot calls;
+	uint64_t grammar;         /* bytes of the rules */
+	struct rn_snapshot times; /* rn_times_save */
 	uint64_t tail, places;    /* page of the ring's extent; numbers it has, a power of two */
 	uint64_t segment;         /* so many are over */
-	uint64_t values; /* bytes of what stands in holes, behind the grammar: for each signature
-			  * that has some, a varint, its number, and a series for each hole */
 	uint64_t values_tail, values_places; /* the ring of numbers in holes; 0: none so far */
 	uint64_t values_from;                /* so many had come */
 	uint64_t pieces;                     /* RN_FACT_VALUES of the segment that count */
-	uint64_t grammar_sum, times_sum, values_sum; /* rn_area_sum of all three */
-	uint64_t sum;                                /* rn_seal_sum */
+	uint64_t sum;                        /* rn_seal_sum */
 };
 
 /* Of a snapshot in its area, and of everything in a seal above its own sum; whose they are is in

@@ -401,8 +401,7 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 		return RN_E_NOMEM;
 	p->mem = mem;
 	p->out = out;
-	*out = (struct rn_salvaged){ .process = all.extent[0].head.process,
-				     .meta.entry = p->meta };
+	*out = (struct rn_salvaged){ .process = all.extent[0].head.process, .meta.entry = p->meta };
 	p->only_now = only_now;
 	p->sealed_only = what == RN_SALVAGE_SEALED;
 	out->damaged = !rn_found_log(shared_of(all), take_fact, p);

@@ -290,46 +290,39 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 	return true;
 }
 
-/* The `bytes` of a snapshot, so far behind the area's head; NULL when they are not there, or
- * others. None have no sum. Seals of a hostile file can name the same snapshot many times, so the
- * bytes that are hashed are limited. */
-static const unsigned char *snapshot(struct salvaged *s, uint64_t page, uint64_t at, uint64_t bytes,
-				     uint64_t sum)
+/* The bytes of a snapshot; NULL when they are not there, or others. Seals of a hostile file can
+ * name the same snapshot many times, so the bytes that are hashed are limited. */
+static const unsigned char *snapshot(struct salvaged *s, const struct rn_snapshot *of)
 {
-	const struct rn_found *area = rn_salvage_extent(s->f, RN_EXTENT_AREA, page);
-	uint64_t room = area ? area->len - sizeof(area->head) : 0;
+	const struct rn_found *area = rn_salvage_extent(s->f, RN_EXTENT_AREA, of->page);
 	const unsigned char *p;
 
-	if (!area || at > room || bytes > room - at || bytes > s->hash_limit)
+	if (!area || of->bytes > area->len - sizeof(area->head) || of->bytes > s->hash_limit)
 		return NULL;
-	s->hash_limit -= bytes;
-	p = area->at + sizeof(area->head) + at;
-	return (bytes == 0 && sum == 0) || rn_area_sum(&area->head, p, bytes) == sum ? p : NULL;
+	s->hash_limit -= of->bytes;
+	p = area->at + sizeof(area->head);
+	return rn_area_sum(&area->head, p, of->bytes) == of->sum ? p : NULL;
 }
 
 bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal)
 {
-	const unsigned char *p = snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum),
-			    *v = snapshot(s, seal->area, seal->grammar, seal->values,
-					  seal->values_sum);
+	const unsigned char *p = snapshot(s, &seal->calls);
 
-	if (!p || !v || seal->upto < s->before || !restore_pieces(s, seal->pieces) ||
-	    !restore_values(s, v, seal->values) ||
+	if (!p || seal->grammar > seal->calls.bytes || seal->upto < s->before ||
+	    !restore_pieces(s, seal->pieces) ||
+	    !restore_values(s, p + seal->grammar, seal->calls.bytes - seal->grammar) ||
 	    !restore_calls(s, p, seal->grammar, seal->upto - s->before))
 		return false;
-	p = snapshot(s, seal->times_at, 0, seal->times, seal->times_sum);
-	if (seal->times && (!p || !restore_times(s, p, seal->times)))
+	p = snapshot(s, &seal->times);
+	if (!p || !restore_times(s, p, seal->times.bytes))
 		s->facts->damaged = true;
 	return true;
 }
 
-/* What it says is what was written, and so is the grammar that it is about, and what stands in
- * holes. */
+/* What it says is what was written, and so are the calls that it is about. */
 bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal)
 {
-	return seal->sum == rn_seal_sum(&s->live.extent, seal) &&
-	       snapshot(s, seal->area, 0, seal->grammar, seal->grammar_sum) &&
-	       snapshot(s, seal->area, seal->grammar, seal->values, seal->values_sum);
+	return seal->sum == rn_seal_sum(&s->live.extent, seal) && snapshot(s, &seal->calls);
 }
 
 /* ---- ring ---- */

@@ -327,10 +327,10 @@ static bool read_calls(struct salvaged *s)
 
 	if (l->sealed > 1)
 		return false;
-	if (seal->area == 0 && seal->sum == 0)
+	if (seal->calls.page == 0 && seal->sum == 0)
 		return true;
 	if (!rn_salvage_sound(s, seal)) {
-		if (before->area && rn_salvage_sound(s, before))
+		if (before->calls.page && rn_salvage_sound(s, before))
 			read_sealed(s, before);
 		return false;
 	}

@@ -167,24 +167,21 @@ static bool is_snapshot(const struct piece *p)
 	return rn_area_sum(p->extent, p->at, p->n) == p->sum;
 }
 
-static void correct_snapshot(struct repair *r, uint64_t page, uint64_t at, uint64_t bytes,
-			     uint64_t sum)
+static void correct_snapshot(struct repair *r, const struct rn_snapshot *s)
 {
 	struct rn_extent e;
-	struct piece p = { r, &e, NULL, (size_t)bytes, 0, sum };
+	struct piece p = { r, &e, NULL, (size_t)s->bytes, 0, s->sum };
 
-	if ((bytes == 0 && sum == 0) || !get_extent(r, page, &e) || at > room_of(r, &e) ||
-	    bytes > room_of(r, &e) - at)
+	if (!get_extent(r, s->page, &e) || s->bytes > room_of(r, &e))
 		return;
-	p.at = r->bytes + page * RN_SPILL_PAGE + sizeof(e) + at;
+	p.at = r->bytes + s->page * RN_SPILL_PAGE + sizeof(e);
 	correct(&p, is_snapshot);
 }
 
 static void correct_snapshots(struct repair *r, const struct rn_seal *s)
 {
-	correct_snapshot(r, s->area, 0, s->grammar, s->grammar_sum);
-	correct_snapshot(r, s->area, s->grammar, s->values, s->values_sum);
-	correct_snapshot(r, s->times_at, 0, s->times, s->times_sum);
+	correct_snapshot(r, &s->calls);
+	correct_snapshot(r, &s->times);
 }
 
 static bool is_seal(const struct piece *p)

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define RING_FIRST   16384u /* numbers */
-#define RING_SCALE   8u     /* bytes of a ring for each byte of rules and units */
-#define TIMES_FIRST  4096u  /* bytes */
-#define VALUES_FIRST 16384u /* numbers */
+#define RING_FIRST  16384u /* numbers */
+#define RING_SCALE  8u     /* bytes of a ring for each byte of rules and units */
+#define TIMES_FIRST 4096u  /* bytes */
 
 /* Makes room in the file for a snapshot of `bytes` bytes, and for some growth. 0 or an errno value.
  */
@@ -32,11 +31,6 @@ static int make_area(struct rn_stream *t, struct rn_mapped *area, size_t bytes)
 	rn_spill_release(area);
 	*area = next;
 	return 0;
-}
-
-static unsigned char *area_bytes(const struct rn_mapped *area)
-{
-	return (unsigned char *)(area->at + 1);
 }
 
 /* Makes room in private memory for a snapshot of `bytes` bytes. A snapshot is built there and then
@@ -58,25 +52,27 @@ static int make_room(struct rn_stream *t, size_t bytes)
 	return 0;
 }
 
-/* A new ring if the one that there is has become small; the old one is still needed. */
-static int make_ring(struct rn_stream *t, size_t bytes, struct rn_mapped *ring)
+static uint64_t ring_places(const struct rn_mapped *ring, size_t size)
 {
-	uint64_t places = t->tail.at ? t->ring_mask + 1 : RING_FIRST;
-
-	*ring = t->tail;
-	if (t->tail.at && bytes <= places * sizeof(uint32_t))
-		return 0;
-	while (places * sizeof(uint32_t) < bytes)
-		places *= 2;
-	return rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
-			      sizeof(ring->head) + places * sizeof(uint32_t), NULL, ring);
-}
-
-static uint64_t ring_places(const struct rn_mapped *ring)
-{
-	uint64_t most = rn_mapped_room(ring) / sizeof(uint32_t);
+	uint64_t most = rn_mapped_room(ring) / size;
 
 	return (uint64_t)1 << (63 - __builtin_clzll(most));
+}
+
+/* A ring of so many bytes, of numbers of `size` bytes: a new one if the old one has become small.
+ * The old one is still needed. */
+static int make_ring(struct rn_stream *t, const struct rn_mapped *old, size_t size, size_t bytes,
+		     struct rn_mapped *ring)
+{
+	uint64_t places = old->at ? ring_places(old, size) : RING_FIRST;
+
+	*ring = *old;
+	if (old->at && bytes <= places * size)
+		return 0;
+	while (places * size < bytes)
+		places *= 2;
+	return rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
+			      sizeof(ring->head) + places * size, NULL, ring);
 }
 
 static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
@@ -85,11 +81,11 @@ static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
 
 	t->tail = *ring;
 	t->ring = (uint32_t *)(ring->at + 1);
-	t->ring_mask = ring_places(ring) - 1;
+	t->ring_mask = ring_places(ring, sizeof(uint32_t)) - 1;
 	if (old.at == ring->at)
 		return;
 	t->ready = t->calls;
-	t->unready = ring_places(ring);
+	t->unready = t->ring_mask + 1;
 	rn_spill_release(&old);
 }
 
@@ -106,8 +102,23 @@ static int write_area(struct rn_stream *t, const struct rn_mapped *area, const v
 	if (n > WRITTEN)
 		return rn_spill_write(fd, bytes, n,
 				      area->head.number * RN_SPILL_PAGE + sizeof(area->head));
-	memcpy(area_bytes(area), bytes, n);
+	memcpy(area->at + 1, bytes, n);
 	return 0;
+}
+
+/* Writes a snapshot to the area that the latest one, *s, is not in. */
+static int save(struct rn_stream *t, struct rn_mapped area[2], const struct rn_buf *b,
+		struct rn_snapshot *s)
+{
+	struct rn_mapped *to = &area[area[0].at && area[0].head.number == s->page];
+	int rc = make_area(t, to, b->len);
+
+	if (rc == 0)
+		rc = write_area(t, to, b->data, b->len);
+	if (rc == 0)
+		*s = (struct rn_snapshot){ to->head.number, b->len,
+					   rn_area_sum(&to->head, b->data, b->len) };
+	return rc;
 }
 
 #define PIECE 16384 /* bytes; a longer series is not written again */
@@ -177,7 +188,6 @@ static int encode_calls(struct rn_stream *t, struct rn_seal *s, struct work *w)
 	for (uint32_t i = 0; i < t->holes.n && rc == 0 && !b->failed; i++)
 		if (rn_holes_of(&t->holes, i))
 			rc = add_values(t, *RN_SEG_AT(&t->sig, struct rn_sig *, i), w);
-	s->values = b->len - s->grammar;
 	return rc;
 }
 
@@ -201,32 +211,22 @@ static int make_calls(struct rn_stream *t, struct rn_seal *s, struct rn_buf *b)
 	return rc;
 }
 
-/* The areas of the grammar alternate, too, but less often. */
 static int save_calls(struct rn_stream *t, struct rn_seal *s)
 {
-	struct rn_mapped *area =
-		&t->area[t->area[0].at && t->area[0].head.number == rn_spool_sealed(t)->area];
 	struct rn_buf b;
 	int rc = make_calls(t, s, &b);
 
 	if (rc == 0)
-		rc = make_area(t, area, b.len);
-	if (rc == 0)
-		rc = write_area(t, area, b.data, b.len);
-	if (rc)
-		return rc;
+		rc = save(t, t->area, &b, &s->calls);
 	s->upto = t->calls;
-	s->area = area->head.number;
-	s->grammar_sum = rn_area_sum(&area->head, b.data, s->grammar);
-	s->values_sum = rn_area_sum(&area->head, b.data + s->grammar, s->values);
 	s->values_from = t->values_at;
 	s->pieces = t->pieces;
-	return 0;
+	return rc;
 }
 
-static int save_times(struct rn_stream *t, struct rn_mapped *area, struct rn_seal *s)
+static int save_times(struct rn_stream *t, struct rn_seal *s)
 {
-	size_t room = s->times ? s->times : TIMES_FIRST;
+	size_t room = s->times.bytes ? s->times.bytes : TIMES_FIRST;
 	struct rn_buf b;
 	int rc;
 
@@ -235,38 +235,27 @@ static int save_times(struct rn_stream *t, struct rn_mapped *area, struct rn_sea
 		b = rn_buf_over(t->snapshot, t->snapshot_room);
 		room = t->snapshot_room + 1;
 	} while (rc == 0 && rn_times_save(&t->times, &b) < 0);
-	if (rc == 0)
-		rc = make_area(t, area, b.len);
-	if (rc)
-		return rc;
-	s->times_at = area->head.number;
-	s->times = b.len;
-	s->times_sum = rn_area_sum(&area->head, b.data, b.len);
-	memcpy(area_bytes(area), b.data, b.len);
-	return 0;
+	return rc ? rc : save(t, t->times_area, &b, &s->times);
 }
 
-/* The ring of numbers in holes, once there are some: a new one if it has become small. */
-static int make_values_ring(struct rn_stream *t, struct rn_seal *s, struct rn_mapped *ring)
+/* Makes the rings for the calls after a checkpoint. The ring of numbers in holes is there once
+ * there are some. */
+static int make_rings(struct rn_stream *t, struct rn_seal *s, struct rn_mapped *ring,
+		      struct rn_mapped *values)
 {
-	uint64_t places = t->values_tail.at ? t->values_mask + 1 : VALUES_FIRST;
 	int rc = 0;
 
-	ring->at = NULL;
 	s->values_tail = s->values_places = 0;
-	if (s->values == 0)
-		return 0;
-	while (places * sizeof(int64_t) < RING_SCALE * s->values)
-		places *= 2;
-	*ring = t->values_tail;
-	if (!ring->at || places > t->values_mask + 1)
-		rc = rn_spill_claim(t->log.spill, RN_EXTENT_TAIL, t->number,
-				    sizeof(ring->head) + places * sizeof(int64_t), NULL, ring);
-	if (rc)
-		return rc;
-	s->values_tail = ring->head.number;
-	s->values_places = places;
-	return 0;
+	if (s->calls.bytes > s->grammar) {
+		rc = make_ring(t, &t->values_tail, sizeof(int64_t),
+			       RING_SCALE * (s->calls.bytes - s->grammar), values);
+		if (rc)
+			return rc;
+		s->values_tail = values->head.number;
+		s->values_places = ring_places(values, sizeof(int64_t));
+	}
+	return make_ring(t, &t->tail, sizeof(uint32_t),
+			 RING_SCALE * s->calls.bytes + s->times.bytes, ring);
 }
 
 static void use_values_ring(struct rn_stream *t, const struct rn_mapped *ring)
@@ -313,7 +302,7 @@ static int plan(struct rn_stream *t)
 {
 	const struct rn_seal *s = rn_spool_sealed(t);
 	uint64_t calls = t->calls, full = s->upto + s->places,
-		 more = s->times > RING_FIRST / 2 ? 2 * s->times : RING_FIRST;
+		 more = s->times.bytes > RING_FIRST / 2 ? 2 * s->times.bytes : RING_FIRST;
 
 	if (calls < RING_FIRST)
 		more = (calls | 63) + 1;
@@ -325,23 +314,21 @@ int rn_spool_seal_now(struct rn_stream *t, bool whole)
 {
 	unsigned which = !t->sealed;
 	struct rn_seal *s = &t->seal[which];
-	struct rn_mapped ring = t->tail, values = t->values_tail;
+	struct rn_mapped ring = t->tail, values = { .at = NULL };
 	int rc;
 
 	*s = *rn_spool_sealed(t);
 	s->number++;
 	s->segment = t->segment;
-	rc = save_times(t, &t->times_area[which], s);
+	rc = save_times(t, s);
 	if (rc == 0 && whole)
 		rc = save_calls(t, s);
 	if (rc == 0 && whole)
-		rc = make_values_ring(t, s, &values);
-	if (rc == 0 && whole)
-		rc = make_ring(t, RING_SCALE * (s->grammar + s->values) + s->times, &ring);
+		rc = make_rings(t, s, &ring, &values);
 	if (rc)
 		return rc;
 	s->tail = ring.head.number;
-	s->places = ring_places(&ring);
+	s->places = ring_places(&ring, sizeof(uint32_t));
 	s->sum = rn_seal_sum(&ring.head, s);
 	t->live.seal[which] = *s;
 	t->sealed = which;
@@ -361,8 +348,8 @@ static void leave_area(struct rn_mapped *area, uint64_t page)
 void rn_spool_leave_areas(struct rn_stream *t, const struct rn_seal *last)
 {
 	for (int i = 0; i < 2; i++) {
-		leave_area(&t->area[i], last->area);
-		leave_area(&t->times_area[i], last->times_at);
+		leave_area(&t->area[i], last->calls.page);
+		leave_area(&t->times_area[i], last->times.page);
 	}
 }
 

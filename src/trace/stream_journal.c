@@ -35,7 +35,7 @@ static struct {
 /* What is in the file stays as it is; the ring is one that nobody reads. */
 static void freeze(struct rn_stream *t, int error)
 {
-	t->live.limit = t->limit = rn_spool_sealed(t)->area ? t->calls : 0;
+	t->live.limit = t->limit = rn_spool_sealed(t)->calls.page ? t->calls : 0;
 	t->spooled = false;
 	t->ring = t->no_ring;
 	t->ring_mask = RN_NO_RING - 1;
@@ -243,7 +243,7 @@ static bool copy_stream(struct rn_stream *t)
 {
 	for (int i = 0; i < 4 && t->spooled; i++) {
 		bool whole = t->calls != rn_spool_sealed(t)->upto ||
-			     t->copied.area == rn_spool_sealed(t)->area;
+			     t->copied.calls == rn_spool_sealed(t)->calls.page;
 
 		if (!whole && rn_copy_can(rn_spool_sealed(t), &t->copied))
 			return make_copy(t);

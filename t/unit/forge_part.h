@@ -15,26 +15,25 @@
 
 #include "journal/journal_file.h"
 
-/* The sum of bytes of an area; 0 if the file does not contain them. */
-static inline uint64_t forge_area(const unsigned char *b, size_t len, uint64_t page, uint64_t from,
-				  uint64_t bytes)
+/* The sum of a snapshot; 0 if the file does not contain it. */
+static inline void forge_snapshot(const unsigned char *b, size_t len, struct rn_snapshot *s)
 {
 	struct rn_extent area;
-	size_t at = page * RN_SPILL_PAGE + sizeof(area);
+	size_t at = s->page * RN_SPILL_PAGE + sizeof(area);
 
-	if (page >= len / RN_SPILL_PAGE || from > len - at || bytes > len - at - from)
-		return 0;
+	s->sum = 0;
+	if (s->page >= len / RN_SPILL_PAGE || s->bytes > len - at)
+		return;
 	memcpy(&area, b + at - sizeof(area), sizeof(area));
-	return rn_area_sum(&area, b + at + from, bytes);
+	s->sum = rn_area_sum(&area, b + at, s->bytes);
 }
 
 /* The sums of a seal that has the owner of the extent. */
 static inline void forge_seal(const unsigned char *b, size_t len, const struct rn_extent *of,
 			      struct rn_seal *s)
 {
-	s->grammar_sum = forge_area(b, len, s->area, 0, s->grammar);
-	s->values_sum = forge_area(b, len, s->area, s->grammar, s->values);
-	s->times_sum = forge_area(b, len, s->times_at, 0, s->times);
+	forge_snapshot(b, len, &s->calls);
+	forge_snapshot(b, len, &s->times);
 	s->sum = rn_seal_sum(of, s);
 }
 

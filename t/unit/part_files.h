@@ -176,8 +176,7 @@ static void save_values(struct rn_spill *spill, struct stream *s, struct rn_exte
 	put_series(s->holes->series[0], &b);
 	tail = claim(spill, RN_EXTENT_TAIL, s->log.stream, sizeof(*tail) + PLACES * sizeof(int64_t),
 		     NULL);
-	to->values = b.len;
-	to->values_sum = rn_area_sum(area, b.data, b.len);
+	to->calls.bytes += b.len;
 	to->values_from = s->values_at;
 	to->values_tail = tail->number;
 	to->values_places = PLACES;
@@ -198,18 +197,16 @@ static void seal(struct rn_spill *spill, struct stream *s)
 	put_grammar(s->grammar, &b);
 	*to = (struct rn_seal){ .number = s->m->live.seal[!which].number + 1,
 				.upto = s->m->live.calls,
-				.area = area->number,
+				.calls = { .page = area->number, .bytes = b.len },
 				.grammar = b.len,
-				.times_at = times->number,
 				.tail = tail->number,
 				.places = PLACES,
 				.segment = s->segment };
 	save_values(spill, s, area, to);
 	b = rn_buf_over(times + 1, AREA - sizeof(*times));
 	must(rn_times_save(&s->times, &b) == RN_OK);
-	to->times = b.len;
-	to->times_sum = rn_area_sum(times, b.data, b.len);
-	to->grammar_sum = rn_area_sum(area, area + 1, to->grammar);
+	to->times = (struct rn_snapshot){ times->number, b.len, rn_area_sum(times, b.data, b.len) };
+	to->calls.sum = rn_area_sum(area, area + 1, to->calls.bytes);
 	to->sum = rn_seal_sum(area, to);
 	s->ring = (uint32_t *)(tail + 1);
 	s->sealed_at = s->m->live.calls;

@@ -459,7 +459,7 @@ static void test_changed_values(void)
 	before = live.seal[!live.sealed].upto;
 	now = recovered_calls(&b);
 	CHECK(before > 500 && now == live.calls);
-	at = live.seal[live.sealed].area * RN_SPILL_PAGE + sizeof(struct rn_extent);
+	at = live.seal[live.sealed].calls.page * RN_SPILL_PAGE + sizeof(struct rn_extent);
 	b.data[at + live.seal[live.sealed].grammar + 1] ^= 1;
 	CHECK(recovered_calls(&b) == before);
 	rn_buf_free(&b);
