@@ -19,26 +19,26 @@
 
 /* ---- extents ---- */
 
-/* The extent that begins at a page. One that the file does not have the end of is cut. */
-static bool look_at(const unsigned char *bytes, size_t len, uint64_t page, struct rn_found *f)
+bool rn_found_at(const unsigned char *bytes, size_t len, uint64_t page, struct rn_found *f)
 {
-	uint64_t left = len / RN_SPILL_PAGE - page;
+	uint64_t pages = len / RN_SPILL_PAGE;
 
+	if (page == 0 || page >= pages)
+		return false;
 	f->at = bytes + page * RN_SPILL_PAGE;
 	memcpy(&f->head, f->at, sizeof(f->head));
 	if (f->head.magic != RN_EXTENT_MAGIC || f->head.number != page || f->head.pages == 0 ||
 	    f->head.sum != rn_extent_sum(&f->head))
 		return false;
-	f->len = (size_t)(f->head.pages < left ? f->head.pages : left) * RN_SPILL_PAGE;
+	pages -= page;
+	f->len = (size_t)(f->head.pages < pages ? f->head.pages : pages) * RN_SPILL_PAGE;
 	return true;
 }
 
-/* The next extent from *page on, which moves behind it. Where there is none the pages are those of
- * a process that was stopped before it could say what they are for. */
-static bool next_extent(const unsigned char *bytes, size_t len, uint64_t *page, struct rn_found *f)
+bool rn_found_next(const unsigned char *bytes, size_t len, uint64_t *page, struct rn_found *f)
 {
 	while (*page < len / RN_SPILL_PAGE) {
-		if (look_at(bytes, len, *page, f)) {
+		if (rn_found_at(bytes, len, *page, f)) {
 			*page += f->len / RN_SPILL_PAGE;
 			return true;
 		}
@@ -66,13 +66,13 @@ static int find_extents(struct rn_arena *mem, const unsigned char *bytes, size_t
 	uint64_t page = 1;
 
 	out->n = 0;
-	while (next_extent(bytes, len, &page, &f))
+	while (rn_found_next(bytes, len, &page, &f))
 		out->n++;
 	list = rn_new(mem, struct rn_found, (size_t)out->n + 1);
 	if (!list)
 		return RN_E_NOMEM;
 	page = 1;
-	for (uint32_t i = 0; next_extent(bytes, len, &page, &f); i++)
+	for (uint32_t i = 0; rn_found_next(bytes, len, &page, &f); i++)
 		list[i] = f;
 	qsort(list, out->n, sizeof(*list), by_owner);
 	out->extent = list;
@@ -496,7 +496,7 @@ int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time
 
 	*run = head.run;
 	*time = 0;
-	while (rc == RN_OK && next_extent(bytes, len, &page, &f)) {
+	while (rc == RN_OK && rn_found_next(bytes, len, &page, &f)) {
 		f.head.before = 0; /* each for itself */
 		if (f.head.kind == RN_EXTENT_LOG && f.head.stream == RN_EXTENT_SHARED)
 			rn_found_log((struct rn_founds){ &f, 1 }, peek_time, time);
@@ -523,7 +523,7 @@ static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
 	uint64_t page = 1;
 	struct rn_found f;
 
-	while (next_extent(to, len, &page, &f))
+	while (rn_found_next(to, len, &page, &f))
 		if (f.head.kind != RN_EXTENT_LIVE && !is_tail(&f))
 			memcpy(to + (f.at - to), from + (f.at - to), f.len);
 		else if (is_tail(&f))
@@ -554,7 +554,7 @@ static bool settle(unsigned char *to, const unsigned char *from, size_t len)
 	uint64_t page = 1;
 	struct rn_found f;
 
-	while (next_extent(to, len, &page, &f)) {
+	while (rn_found_next(to, len, &page, &f)) {
 		struct rn_live ours, now;
 
 		if (is_tail(&f) && !is_same_tail(f.at, from + (f.at - to)))

@@ -21,24 +21,18 @@ bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len)
 	return !s->failed;
 }
 
-static bool keep_chunk(struct salvaged *s, const void *bytes, size_t len)
+bool rn_salvage_chunk(struct salvaged *s, struct rn_seg *to, const void *bytes, size_t len)
 {
 	unsigned char *copy = rn_new(s->mem, unsigned char, len);
 
 	if (copy)
 		memcpy(copy, bytes, len);
-	s->failed |= !copy || !RN_SEG_PUSH(&s->order_chunk, s->mem, struct rn_chunk,
-					   (struct rn_chunk){ copy, len });
+	s->failed |=
+		!copy || !RN_SEG_PUSH(to, s->mem, struct rn_chunk, (struct rn_chunk){ copy, len });
 	return !s->failed;
 }
 
-bool rn_salvage_order_chunk(struct salvaged *s, const void *bytes, size_t len)
-{
-	return len && keep_chunk(s, bytes, len);
-}
-
-/* All of one kind, one behind the other. */
-static void *flatten(struct salvaged *s, const struct rn_seg *seg)
+void *rn_salvage_flatten(struct salvaged *s, const struct rn_seg *seg)
 {
 	unsigned char *all = rn_alloc(s->mem, seg->size, sizeof(uint64_t), seg->n);
 
@@ -64,7 +58,7 @@ static bool add_tail(struct salvaged *s, const struct rn_order_part *p, const vo
 		rc = rn_order_chunk_write(RN_ORDER_MODEL, &o, scratch, &b);
 		s->failed |= rc == RN_E_NOMEM;
 		if (rc == RN_OK)
-			keep_chunk(s, b.data, b.len);
+			rn_salvage_chunk(s, &s->order_chunk, b.data, b.len);
 	}
 	rn_buf_free(&b);
 	return whole && rc == RN_OK && !s->failed;
@@ -132,7 +126,7 @@ bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out)
 	if (!e)
 		return true;
 	memcpy(&head, e->at, sizeof(head));
-	p->site = flatten(s, &s->order_site);
+	p->site = rn_salvage_flatten(s, &s->order_site);
 	p->sites = s->order_site.n;
 	sealed = head.word >> 32;
 	if (s->failed)
@@ -141,7 +135,7 @@ bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out)
 	good = s->order_chunk.n == sealed;
 	if (good)
 		good = read_tail(s, p, e, &head, &events);
-	p->chunk = flatten(s, &s->order_chunk);
+	p->chunk = rn_salvage_flatten(s, &s->order_chunk);
 	p->chunks = p->chunk ? s->order_chunk.n : 0;
 	if (head.events > events)
 		out->lost += head.events - events;

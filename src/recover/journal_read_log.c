@@ -88,21 +88,13 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 /* Times of single calls. What is in the chunk is looked at by who reads the trace. */
 static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
-	unsigned char *copy;
-
 	if (len <= sizeof(s->zero) ||
 	    !rn_moments_length(bytes + sizeof(s->zero), len - sizeof(s->zero)))
 		return false;
 	memcpy(&s->zero, bytes, sizeof(s->zero));
 	if (s->zero > INT64_MAX)
 		return false;
-	len -= sizeof(s->zero);
-	copy = rn_new(s->mem, unsigned char, len);
-	if (copy)
-		memcpy(copy, bytes + sizeof(s->zero), len);
-	s->failed |= !copy || !RN_SEG_PUSH(&s->chunks, s->mem, struct rn_chunk,
-					   (struct rn_chunk){ copy, len });
-	return !s->failed;
+	return rn_salvage_chunk(s, &s->chunks, bytes + sizeof(s->zero), len - sizeof(s->zero));
 }
 
 /* The holes of a call, without what stands in them. */
@@ -156,17 +148,19 @@ static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, s
 
 bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 {
+	struct salvaged *s = arg;
+
 	if (type == RN_FACT_SEGMENT)
-		return take_segment(arg, bytes, len);
+		return take_segment(s, bytes, len);
 	if (type == RN_FACT_SHAPE)
-		return take_shape(arg, bytes, len);
+		return take_shape(s, bytes, len);
 	if (type == RN_FACT_MOMENTS)
-		return take_moments(arg, bytes, len);
+		return take_moments(s, bytes, len);
 	if (type == RN_FACT_VALUES)
-		return take_values(arg, bytes, len);
+		return take_values(s, bytes, len);
 	if (type == RN_FACT_ORDER_SITE)
-		return rn_salvage_order_site(arg, bytes, len);
+		return rn_salvage_order_site(s, bytes, len);
 	if (type == RN_FACT_ORDER)
-		return rn_salvage_order_chunk(arg, bytes, len);
-	return take_element(arg, type, bytes, len);
+		return len && rn_salvage_chunk(s, &s->order_chunk, bytes, len);
+	return take_element(s, type, bytes, len);
 }

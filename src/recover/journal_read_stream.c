@@ -223,11 +223,8 @@ int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 /* They are of the calls from the first on, of all segments. */
 static void give_moments(struct salvaged *s, struct rn_moments *out)
 {
-	struct rn_chunk *chunk = rn_new(s->mem, struct rn_chunk, s->chunks.n);
+	const struct rn_chunk *chunk = rn_salvage_flatten(s, &s->chunks);
 
-	s->failed |= !chunk;
-	for (uint32_t i = 0; chunk && i < s->chunks.n; i++)
-		chunk[i] = *RN_SEG_AT(&s->chunks, struct rn_chunk, i);
 	*out = (struct rn_moments){ { s->facts->scale, s->zero }, chunk, chunk ? s->chunks.n : 0 };
 }
 

@@ -25,6 +25,13 @@ struct rn_found {
 	size_t len;
 };
 
+/* The extent that begins at a page. One that the file does not have the end of is cut. */
+bool rn_found_at(const unsigned char *bytes, size_t len, uint64_t page, struct rn_found *f);
+
+/* The next extent from *page on, which moves behind it. Where there is none the pages are those of
+ * a process that was stopped before it could say what they are for. */
+bool rn_found_next(const unsigned char *bytes, size_t len, uint64_t *page, struct rn_found *f);
+
 /* Of one process and one stream, ascending. */
 struct rn_founds {
 	const struct rn_found *extent;

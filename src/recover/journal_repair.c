@@ -3,6 +3,7 @@
 
 #include "journal/byte_locator.h"
 #include "journal/journal_file.h"
+#include "recover/journal_read_stream.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -93,54 +94,38 @@ static void correct_magic(unsigned char *at)
 
 static bool is_extent(const struct piece *p)
 {
+	struct rn_found f;
+
+	charge(p->r, sizeof(f.head));
+	return rn_found_at(p->r->bytes, p->r->len, p->offset, &f);
+}
+
+/* Corrects the heads of all extents. A page is searched only if the magic number or the page number
+ * is right. */
+static void correct_heads(struct repair *r)
+{
+	struct rn_found f;
 	struct rn_extent e;
 
-	memcpy(&e, p->at, sizeof(e));
-	charge(p->r, sizeof(e));
-	return e.magic == RN_EXTENT_MAGIC && e.number == p->offset && e.pages &&
-	       e.sum == rn_extent_sum(&e);
-}
+	for (uint64_t page = 1; page < r->len / RN_SPILL_PAGE;) {
+		struct piece p = { r, NULL, r->bytes + page * RN_SPILL_PAGE, sizeof(e), page, 0 };
 
-static uint64_t count_pages(const struct repair *r)
-{
-	return r->len / RN_SPILL_PAGE;
-}
-
-/* Reads the head of the extent at a page, and corrects it. False if there is no extent. A page is
- * searched only if the magic number or the page number is right. */
-static bool get_extent(struct repair *r, uint64_t page, struct rn_extent *e)
-{
-	struct piece p = { r, NULL, NULL, sizeof(*e), page, 0 };
-
-	if (page == 0 || page >= count_pages(r))
-		return false;
-	p.at = r->bytes + page * RN_SPILL_PAGE;
-	memcpy(e, p.at, sizeof(*e));
-	if ((e->magic != RN_EXTENT_MAGIC && e->number != page) || !correct(&p, is_extent))
-		return false;
-	memcpy(e, p.at, sizeof(*e));
-	return true;
-}
-
-/* The number of bytes of an extent after its head that the file contains. */
-static size_t room_of(const struct repair *r, const struct rn_extent *e)
-{
-	uint64_t left = count_pages(r) - e->number;
-
-	return (size_t)(e->pages < left ? e->pages : left) * RN_SPILL_PAGE - sizeof(*e);
-}
-
-/* Finds the next extent at or after *page. Sets *page to the page after the extent. */
-static bool next_extent(struct repair *r, uint64_t *page, struct rn_extent *e)
-{
-	while (*page < count_pages(r)) {
-		if (get_extent(r, *page, e)) {
-			*page += (room_of(r, e) + sizeof(*e)) / RN_SPILL_PAGE;
-			return true;
-		}
-		++*page;
+		memcpy(&e, p.at, sizeof(e));
+		if (e.magic == RN_EXTENT_MAGIC || e.number == page)
+			correct(&p, is_extent);
+		page += rn_found_at(r->bytes, r->len, page, &f) ? f.len / RN_SPILL_PAGE : 1;
 	}
-	return false;
+}
+
+/* Where the bytes after the head of an extent are, and how many of them the file contains. */
+static unsigned char *bytes_of(struct repair *r, const struct rn_found *f)
+{
+	return r->bytes + f->head.number * RN_SPILL_PAGE + sizeof(f->head);
+}
+
+static size_t room_of(const struct rn_found *f)
+{
+	return f->len - sizeof(f->head);
 }
 
 static void set_used(struct repair *r, uint64_t page, uint64_t used)
@@ -152,10 +137,10 @@ static void set_used(struct repair *r, uint64_t page, uint64_t used)
 /* Corrects `used` of the previous extent of a log, of which the head of this extent has a copy. */
 static void correct_used_before(struct repair *r, const struct rn_extent *e)
 {
-	struct rn_extent before;
+	struct rn_found f;
 
-	if (e->before && get_extent(r, e->before, &before) && before.kind == RN_EXTENT_LOG &&
-	    before.process == e->process && before.stream == e->stream)
+	if (rn_found_at(r->bytes, r->len, e->before, &f) && f.head.kind == RN_EXTENT_LOG &&
+	    f.head.process == e->process && f.head.stream == e->stream)
 		set_used(r, e->before, e->before_used);
 }
 
@@ -169,13 +154,11 @@ static bool is_snapshot(const struct piece *p)
 
 static void correct_snapshot(struct repair *r, const struct rn_snapshot *s)
 {
-	struct rn_extent e;
-	struct piece p = { r, &e, NULL, (size_t)s->bytes, 0, s->sum };
+	struct rn_found f;
 
-	if (!get_extent(r, s->page, &e) || s->bytes > room_of(r, &e))
-		return;
-	p.at = r->bytes + s->page * RN_SPILL_PAGE + sizeof(e);
-	correct(&p, is_snapshot);
+	if (rn_found_at(r->bytes, r->len, s->page, &f) && s->bytes <= room_of(&f))
+		correct(&(struct piece){ r, &f.head, bytes_of(r, &f), (size_t)s->bytes, 0, s->sum },
+			is_snapshot);
 }
 
 static void correct_snapshots(struct repair *r, const struct rn_seal *s)
@@ -195,16 +178,16 @@ static bool is_seal(const struct piece *p)
 
 /* Corrects both seals of a stream, the index of the current seal, and the snapshots of the current
  * seal. The process may have been writing the other seal when it ended. */
-static void correct_live(struct repair *r, const struct rn_extent *e)
+static void correct_live(struct repair *r, const struct rn_found *f)
 {
-	unsigned char *at = r->bytes + e->number * RN_SPILL_PAGE;
+	unsigned char *at = r->bytes + f->head.number * RN_SPILL_PAGE;
 	struct rn_live l;
 	bool valid[2];
 
-	if (room_of(r, e) < sizeof(l) - sizeof(*e))
+	if (f->len < sizeof(l))
 		return;
 	for (unsigned i = 0; i < 2; i++)
-		valid[i] = correct(&(struct piece){ r, e,
+		valid[i] = correct(&(struct piece){ r, &f->head,
 						    at + offsetof(struct rn_live, seal) +
 							    i * sizeof(struct rn_seal),
 						    sizeof(struct rn_seal), 0, 0 },
@@ -277,57 +260,56 @@ struct walk {
 };
 
 /* Reads the next record, and corrects it. False at the end of the valid records. */
-static bool next_record(struct repair *r, const struct rn_extent *e, struct walk *w)
+static bool next_record(struct repair *r, const struct rn_found *f, struct walk *w)
 {
-	size_t room = room_of(r, e);
-	struct piece p = { r, e, NULL, room - w->at, w->at, 0 };
+	struct piece p = { r, &f->head, bytes_of(r, f) + w->at, room_of(f) - w->at, w->at, 0 };
 	struct rn_record h;
 	struct rn_seal s;
 
-	w->at_used |= w->at == e->used;
+	w->at_used |= w->at == f->head.used;
 	if (p.n < sizeof(h))
 		return false;
-	p.at = r->bytes + e->number * RN_SPILL_PAGE + sizeof(*e) + w->at;
-	if (!is_record(&p) && (w->at >= e->used || !correct_record(&p)))
+	if (!is_record(&p) && (w->at >= f->head.used || !correct_record(&p)))
 		return false;
 	memcpy(&h, p.at, sizeof(h));
 	if (h.type == RN_FACT_SEGMENT && h.bytes == sizeof(s)) {
 		memcpy(&s, p.at + sizeof(h), sizeof(s));
 		correct_snapshots(r, &s);
 	}
-	w->beyond += w->at >= e->used;
+	w->beyond += w->at >= f->head.used;
 	w->at += size_of(&h);
 	return true;
 }
 
 /* Corrects the records of a log, and `used`. A single record after offset `used` is not damage: the
  * process may have been adding it when it ended. */
-static void correct_log(struct repair *r, const struct rn_extent *e)
+static void correct_log(struct repair *r, const struct rn_found *f)
 {
 	struct walk w = { 0 };
 
-	while (next_record(r, e, &w))
+	while (next_record(r, f, &w))
 		;
-	if (w.at > e->used && (!w.at_used || w.beyond > 1))
-		set_used(r, e->number, w.at);
+	if (w.at > f->head.used && (!w.at_used || w.beyond > 1))
+		set_used(r, f->head.number, w.at);
 }
 
 void rn_journal_repair(void *bytes, size_t len, uint64_t run)
 {
 	struct repair r = { bytes, len, BUDGET + FACTOR * (uint64_t)len };
-	struct rn_extent e;
+	struct rn_found f;
 	uint64_t page = 1;
 
 	if (len < RN_SPILL_PAGE)
 		return;
 	correct_magic(r.bytes + offsetof(struct rn_spill_head, magic));
 	correct_word(r.bytes + offsetof(struct rn_spill_head, run), run);
-	while (next_extent(&r, &page, &e))
-		if (e.kind == RN_EXTENT_LOG)
-			correct_used_before(&r, &e);
-	for (page = 1; next_extent(&r, &page, &e);)
-		if (e.kind == RN_EXTENT_LOG)
-			correct_log(&r, &e);
-		else if (e.kind == RN_EXTENT_LIVE)
-			correct_live(&r, &e);
+	correct_heads(&r);
+	while (rn_found_next(r.bytes, len, &page, &f))
+		if (f.head.kind == RN_EXTENT_LOG)
+			correct_used_before(&r, &f.head);
+	for (page = 1; rn_found_next(r.bytes, len, &page, &f);)
+		if (f.head.kind == RN_EXTENT_LOG)
+			correct_log(&r, &f);
+		else if (f.head.kind == RN_EXTENT_LIVE)
+			correct_live(&r, &f);
 }
