@@ -60,13 +60,10 @@ static char process_state(const struct rn_salvaged *p)
 
 static bool is_here(const struct rn_journal_view *f)
 {
-	char host[256] = "";
+	char name[RN_SPILL_NAME];
 
-	gethostname(host, sizeof(host) - 1);
-	for (char *p = host; *p; p++)
-		if (*p == '/')
-			*p = '_';
-	return strcmp(host, f->host) == 0;
+	rn_spill_name(0, name);
+	return strcmp(strchr(name, '-') + 1, f->host) == 0;
 }
 
 /* Whether some process has the file open, wherever that is. Only asked where none is known to, so
