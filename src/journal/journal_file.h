@@ -116,11 +116,10 @@ enum rn_fact {
 	RN_FACT_CONSTANT, /* struct rn_const_value (encode/process_table.h), many */
 	RN_FACT_COMM,     /* struct rn_fact_comm, and its name */
 	RN_FACT_MODULE,   /* uint64_t, its number, and its name */
-	RN_FACT_END,      /* a text: how the process ended, if it could say so */
+	RN_FACT_END,      /* struct rn_fact_end, and a text: how the process ended, if it could say
+			   * so; the latest one is valid */
 	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
 	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
-	RN_FACT_LOST,     /* uint64_t: calls that are in none of its streams here */
-	RN_FACT_TALLY,    /* struct rn_fact_tally; the latest one is valid */
 	RN_FACT_SITE,     /* uint64_t, its number, and its bytes (encode/callsite.h) */
 	/* of a stream: where events are from, numbered from 0 as they come */
 	RN_FACT_ORDER_SITE, /* struct rn_order_site, before it is used */
@@ -153,7 +152,8 @@ struct rn_fact_clock {
 };
 
 /* Totals of the run, from a process that ended by itself (struct rn_tally). */
-struct rn_fact_tally {
+struct rn_fact_end {
+	uint64_t lost; /* calls that are in none of its streams here */
 	uint64_t wall_ns, tracer_ns, memory;
 };
 

@@ -118,7 +118,6 @@ struct process {
 	const unsigned char *wanted; /* by function; NULL: all are */
 	bool only_now, sealed_only;
 	struct rn_segment_list *pieces; /* by stream */
-	uint64_t lost;
 };
 
 static const char *copy_text(struct process *p, const void *bytes, size_t len)
@@ -225,10 +224,19 @@ static void take_site(struct process *p, const void *bytes, size_t len)
 		add_object(p, &p->out->recorded.process.sites, &o);
 }
 
+static void take_end(struct process *p, const void *bytes, size_t len)
+{
+	struct rn_fact_end *end = &p->out->end;
+
+	if (len < sizeof(*end))
+		return;
+	memcpy(end, bytes, sizeof(*end));
+	p->out->ended = copy_text(p, (const char *)bytes + sizeof(*end), len - sizeof(*end));
+}
+
 static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 {
 	struct process *p = arg;
-	struct rn_salvaged *out = p->out;
 
 	switch (type) {
 	case RN_FACT_WORLD:
@@ -254,16 +262,10 @@ static bool take_fact(void *arg, uint32_t type, const void *bytes, size_t len)
 			len == rn_mpi_vocab.funcs ? (const void *)copy_text(p, bytes, len) : NULL;
 		break;
 	case RN_FACT_END:
-		out->ended = copy_text(p, bytes, len);
+		take_end(p, bytes, len);
 		break;
 	case RN_FACT_CLOCK:
-		rn_fact_get(bytes, len, &out->clock, sizeof(out->clock));
-		break;
-	case RN_FACT_LOST:
-		rn_fact_get(bytes, len, &p->lost, sizeof(p->lost));
-		break;
-	case RN_FACT_TALLY:
-		out->has_tally = rn_fact_get(bytes, len, &out->tally, sizeof(out->tally));
+		rn_fact_get(bytes, len, &p->out->clock, sizeof(p->out->clock));
 		break;
 	default:
 		return false;
@@ -352,8 +354,8 @@ static int read_streams(struct process *p, struct rn_founds all)
 		out->damaged |= facts.damaged;
 		out->complete &= s[i].lost == 0;
 	}
-	s[0].lost += p->lost;
-	out->complete &= p->lost == 0;
+	s[0].lost += out->end.lost;
+	out->complete &= out->end.lost == 0;
 	out->complete &= !out->damaged;
 	return rc;
 }
@@ -410,7 +412,7 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 	if (!p->is_known)
 		return 0;
 	out->complete = out->ended != NULL;
-	out->damaged |= cut && p->lost == 0 && !has_kind(all, RN_EXTENT_LIVE);
+	out->damaged |= cut && out->end.lost == 0 && !has_kind(all, RN_EXTENT_LIVE);
 	rc = start(p, count_streams(all));
 	if (rc == RN_OK)
 		rc = read_streams(p, all);

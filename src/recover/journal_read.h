@@ -52,10 +52,9 @@ struct rn_salvaged {
 	struct rn_recorded recorded;
 	struct rn_meta meta;
 	struct rn_fact_clock clock;
-	const char *ended; /* how, if it could say so; NULL: it was killed, or still runs */
-	bool complete;     /* it ended by itself, and every call that it made is there */
-	bool has_tally;    /* it ended by itself, and `tally` is valid */
-	struct rn_fact_tally tally;
+	const char *ended;      /* how, if it could say so; NULL: it was killed, or still runs */
+	bool complete;          /* it ended by itself, and every call that it made is there */
+	struct rn_fact_end end; /* if it ended by itself */
 	bool damaged;
 	uint32_t *stopped;  /* by stream: the function it was in, or RN_STOPPED_NOWHERE */
 	struct rn_now *now; /* by stream; only of rn_salvage_now */

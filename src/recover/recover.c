@@ -183,9 +183,9 @@ static int add_process(struct recovery *r, const struct rn_salvaged *p)
 	int rc = rn_recorded_bundle(&p->recorded, r->choices, (uint32_t)r->threads, &r->one,
 				    &r->scratch, &b);
 
-	b.tally.wall_ns = p->tally.wall_ns;
-	b.tally.tracer_ns = p->tally.tracer_ns;
-	b.tally.memory = p->tally.memory;
+	b.tally.wall_ns = p->end.wall_ns;
+	b.tally.tracer_ns = p->end.tracer_ns;
+	b.tally.memory = p->end.memory;
 	if (rc == RN_OK && program)
 		rc = rn_programs_add(&b.programs, program, rank, rank);
 	return rc == RN_OK ? absorb(r, &b, &why) : rc;
@@ -217,7 +217,7 @@ static void note(struct recovery *r, const struct rn_salvaged *p)
 	bool in_call = false;
 
 	r->out->damaged += p->damaged;
-	r->tallies += p->has_tally;
+	r->tallies += p->ended != NULL;
 	if (!p->complete)
 		rn_rank_text_add(&r->out->incomplete, rank, rank);
 	for (uint32_t i = 0; i < p->recorded.streams; i++)

@@ -510,7 +510,7 @@ static bool add_numbers(struct rn_stream *t, const struct rn_sig *s, const uint6
 	struct rn_holes *h = s->holes;
 
 	if (t->values_at + h->n > t->values_end)
-		rn_spool_values_due(t);
+		rn_spool_seal(t);
 	for (uint32_t k = 0; k < h->n; k++)
 		t->values[(t->values_at + k) & t->values_mask] = (int64_t)w[h->at[k]];
 	if (rn_holes_append(h, w) < 0)

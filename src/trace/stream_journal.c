@@ -146,11 +146,6 @@ void rn_spool_seal_times(struct rn_stream *t)
 		seal_or_freeze(t, false);
 }
 
-void rn_spool_values_due(struct rn_stream *t)
-{
-	rn_spool_seal(t);
-}
-
 /* ---- copies ---- */
 
 #define COPY_FIRST ((uint64_t)10 * 1000000000) /* nanoseconds; short runs make none */
@@ -373,21 +368,17 @@ static bool copy_all(const struct rn_stream *me)
 }
 
 /* In the copy, too, this is behind everything. */
-void rn_spool_note(const struct rn_stream *me, const char *how, uint64_t lost,
-		   const struct rn_fact_tally *tally, bool copied)
+void rn_spool_note(const struct rn_stream *me, const char *how, struct rn_fact_end end, bool copied)
 {
 	RN_ERRNO_GUARD;
 	bool all = copied && rn_process_log.file.head && copy_all(me);
 
 	for (const struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		if (!t->in_file.at)
-			lost += t->calls + t->lost;
-		lost += t->events && !t->events->counted ? t->events->events : 0;
+			end.lost += t->calls + t->lost;
+		end.lost += t->events && !t->events->counted ? t->events->events : 0;
 	}
-	if (lost)
-		rn_process_log_add(RN_FACT_LOST, &lost, sizeof(lost), NULL, 0);
-	rn_process_log_add(RN_FACT_TALLY, tally, sizeof(*tally), NULL, 0);
-	rn_process_log_add(RN_FACT_END, how, strlen(how), NULL, 0);
+	rn_process_log_add(RN_FACT_END, &end, sizeof(end), how, strlen(how));
 	if (all)
 		make_copy(NULL);
 }

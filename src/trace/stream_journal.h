@@ -32,10 +32,8 @@ void rn_spool_adopt(struct rn_stream *t);
 /* Its ring is full, or so many calls have come that their times are to be kept. */
 void rn_spool_due(struct rn_stream *t);
 
-/* There is no room for the numbers in the holes of one more call. */
-void rn_spool_values_due(struct rn_stream *t);
-
-/* With all that was recorded so far. */
+/* With all that was recorded so far. Also when there is no room for the numbers in the holes of one
+ * more call. */
 void rn_spool_seal(struct rn_stream *t);
 
 /* The stream has become too large (stream.h). First it is sealed for the last time; then, when what
@@ -63,11 +61,11 @@ bool rn_spool_any(void);
 /* Writes a checkpoint of the stream's call times. The call ring contains the calls. */
 void rn_spool_seal_times(struct rn_stream *t);
 
-/* Records how the run ended, and the number of calls that are lost: `lost`, and those of streams
- * that are not in the file. Can be called again with new values. `copied`: also writes to the
- * copies of the file. `me` is the stream of the calling thread, or NULL. */
-void rn_spool_note(const struct rn_stream *me, const char *how, uint64_t lost,
-		   const struct rn_fact_tally *tally, bool copied);
+/* Records how the run ended, with the calls of streams that are not in the file added to
+ * `end.lost`. Can be called again with new values. `copied`: also writes to the copies of the file.
+ * `me` is the stream of the calling thread, or NULL. */
+void rn_spool_note(const struct rn_stream *me, const char *how, struct rn_fact_end end,
+		   bool copied);
 
 /* In a forked child: the file is the parent's. */
 void rn_spool_child(void);

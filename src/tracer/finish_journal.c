@@ -165,9 +165,10 @@ static uint64_t job_number(void)
 
 void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied)
 {
-	struct rn_fact_tally tally = { rn_clock_age(), f->tracer_ns, rn_finish_memory() };
+	struct rn_fact_end end = { rn_tracer.lost, rn_clock_age(), f->tracer_ns,
+				   rn_finish_memory() };
 
-	rn_spool_note(rn_me, how, rn_tracer.lost, &tally, copied);
+	rn_spool_note(rn_me, how, end, copied);
 }
 
 /* What this process has is in the part file, as a rule; one that has had no world puts it there. */

@@ -467,7 +467,8 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 	if (how == INVALID)
 		wait_for_nothing(spill, s);
 	if (how == SAID_SO)
-		must(rn_log_add(shared, RN_FACT_END, "exit", 4, NULL, 0) == 0);
+		must(rn_log_add(shared, RN_FACT_END, &(struct rn_fact_end){ 0 },
+				sizeof(struct rn_fact_end), "exit", 4) == 0);
 	if (how == IN_NEW_SEGMENT) { /* which has not begun for its stream */
 		end_segment(spill, s);
 		text(s, "new");
