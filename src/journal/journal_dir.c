@@ -60,8 +60,7 @@ void rn_journal_folder_find(struct rn_journal_folder *f, const char *output, con
 		memcpy(f->files, f->path, sizeof(f->files));
 }
 
-/* Whether a running process holds a lock on a part file. */
-static bool is_locked(int dir, const char *name)
+bool rn_journal_is_locked(int dir, const char *name)
 {
 	int fd = rn_private_file_open(dir, name, O_RDONLY);
 	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -79,7 +78,7 @@ static bool is_used(int dir)
 	bool used = false;
 
 	for (struct dirent *e; list && !used && (e = readdir(list));)
-		used = rn_spill_is_name(e->d_name) && is_locked(dir, e->d_name);
+		used = rn_spill_is_name(e->d_name) && rn_journal_is_locked(dir, e->d_name);
 	if (list)
 		closedir(list);
 	else if (copy >= 0)

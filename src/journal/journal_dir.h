@@ -27,6 +27,9 @@ int rn_journal_folder_make(const struct rn_journal_folder *f);
  * closed. 0; EBUSY: another run or another user uses the name; or another errno value. */
 int rn_journal_folder_lock(const struct rn_journal_folder *f, int *lock);
 
+/* Whether a running process holds a lock on the part file in a directory. */
+bool rn_journal_is_locked(int dir, const char *name);
+
 /* Removes the directory if it is empty. */
 void rn_journal_folder_remove(const struct rn_journal_folder *f);
 

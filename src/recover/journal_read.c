@@ -519,19 +519,25 @@ static bool is_tail(const struct rn_found *f)
 	return f->head.kind == RN_EXTENT_ORDER && f->len > sizeof(struct rn_order_tail);
 }
 
+/* The first bytes of an extent, which say how much of it counts. */
+static size_t count_kept(const struct rn_found *f)
+{
+	return f->head.kind == RN_EXTENT_LIVE ? f->len
+	       : is_tail(f)                   ? sizeof(struct rn_order_tail)
+					      : 0;
+}
+
 /* Everything but what says how much of it counts: that is older then. */
 static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
 {
 	uint64_t page = 1;
 	struct rn_found f;
 
-	while (rn_found_next(to, len, &page, &f))
-		if (f.head.kind != RN_EXTENT_LIVE && !is_tail(&f))
-			memcpy(to + (f.at - to), from + (f.at - to), f.len);
-		else if (is_tail(&f))
-			memcpy(to + (f.at - to) + sizeof(struct rn_order_tail),
-			       from + (f.at - to) + sizeof(struct rn_order_tail),
-			       f.len - sizeof(struct rn_order_tail));
+	while (rn_found_next(to, len, &page, &f)) {
+		size_t at = (size_t)(f.at - to), kept = count_kept(&f);
+
+		memcpy(to + at + kept, from + at + kept, f.len - kept);
+	}
 }
 
 static bool is_live(const struct rn_found *f)

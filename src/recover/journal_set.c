@@ -25,6 +25,7 @@
 #include "base/plural.h"
 #include "base/private_dir.h"
 #include "journal/journal_copy.h"
+#include "journal/journal_dir.h"
 #include "journal/journal_file.h"
 #include "read/trace.h"
 #include "read/trace_check.h"
@@ -369,18 +370,37 @@ static int check_lengths(const struct folder *d, struct rn_err *err)
 	return RN_OK;
 }
 
+/* What is behind the run in a file's name. */
+static const char *host_of(const char *path)
+{
+	return strrchr(path, '/') + 1 + 17;
+}
+
+/* The files of the run, to be freed. NULL when there is no memory. */
+static struct rn_node_file *list_run(const struct folder *d, size_t *n)
+{
+	struct rn_node_file *list = calloc(d->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; i < d->n && list; i++) {
+		const struct file *f = &d->file[i];
+
+		if (f->bytes && f->run == d->run)
+			list[(*n)++] = (struct rn_node_file){ f->bytes, f->len, f->path,
+							      host_of(f->path), f->fd };
+	}
+	return list;
+}
+
 static int write_trace(const struct folder *d, enum rn_recover_sealed sealed, const char *path,
 		       struct rn_recovered *r, struct rn_err *err)
 {
-	struct rn_node_file *node = calloc(d->n + 1, sizeof(*node));
-	size_t n = 0;
+	size_t n;
+	struct rn_node_file *node = list_run(d, &n);
 	int rc;
 
 	if (!node)
 		return rn_err_nomem(err);
-	for (size_t i = 0; i < d->n; i++)
-		if (d->file[i].bytes && d->file[i].run == d->run)
-			node[n++] = (struct rn_node_file){ d->file[i].bytes, d->file[i].len };
 	rc = rn_recover(node, n, sealed, path, r, err);
 	free(node);
 	return rc == RN_E_NOMEM || check_lengths(d, err) == RN_OK ? rc : RN_E_DATA;
@@ -483,22 +503,10 @@ static int open_folder(struct folder *d, struct rn_err *err)
 	return rc;
 }
 
-/* A process that has the file holds a lock on it. */
-static bool is_running(const struct file *f)
-{
-	struct rn_err err;
-	uint64_t size;
-	int fd = rn_io_open_at(f->dir, f->name, &size, &err);
-	bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-
-	close_if_open(fd);
-	return runs;
-}
-
 static bool any_runs(const struct folder *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (is_running(&d->file[i]))
+		if (rn_journal_is_locked(d->file[i].dir, d->file[i].name))
 			return true;
 	return false;
 }
@@ -543,7 +551,7 @@ void rn_journal_set_remove(const char *folder, uint64_t run)
 	if (scan(&d)) {
 		wait_for_all(&d, PARTS_SETTLE_MS);
 		for (size_t i = 0; i < d.n; i++)
-			if (!is_running(&d.file[i]))
+			if (!rn_journal_is_locked(d.file[i].dir, d.file[i].name))
 				remove_file(&d, &d.file[i]);
 	}
 	remove_folder(&d);
@@ -617,29 +625,16 @@ bool rn_journal_set_wanted(int claim)
 	       head.magic == RN_SPILL_MAGIC && head.wanted;
 }
 
-/* What is behind the run in a file's name. */
-static const char *host_of(const char *path)
-{
-	return strrchr(path, '/') + 1 + 17;
-}
-
 static int look(const struct folder *d, rn_journal_set_fn *fn, void *arg, struct rn_err *err)
 {
-	struct rn_journal_view *view = calloc(d->n + 1, sizeof(*view));
-	size_t n = 0;
+	size_t n;
+	struct rn_node_file *node = list_run(d, &n);
 	int rc;
 
-	if (!view)
+	if (!node)
 		return rn_err_nomem(err);
-	for (size_t i = 0; i < d->n; i++) {
-		const struct file *f = &d->file[i];
-
-		if (f->bytes && f->run == d->run)
-			view[n++] = (struct rn_journal_view){ f->path, host_of(f->path), f->fd,
-							      f->bytes, f->len };
-	}
-	rc = fn(arg, view, n, err);
-	free(view);
+	rc = fn(arg, node, n, err);
+	free(node);
 	return check_lengths(d, err) < 0 ? RN_E_DATA : rc;
 }
 

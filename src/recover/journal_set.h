@@ -30,6 +30,7 @@
 #include "recover/place_trace.h"
 
 struct rn_err;
+struct rn_node_file;
 
 #define PARTS_SETTLE_MS 2000
 
@@ -69,17 +70,9 @@ struct rn_journal_set_trace {
 int rn_journal_set_recover(const char *folder, uint64_t run, struct rn_journal_set_trace *t,
 			   struct rn_buf *notes, struct rn_err *err);
 
-/* A file of the newest run, as it is at the moment, and may go on changing. */
-struct rn_journal_view {
-	const char *path, *host;
-	int fd;
-	const void *bytes;
-	size_t len;
-};
-
-/* Calls fn with the files of the newest run, which are only read. Returns the result of fn, or a
- * negative code as above. */
-typedef int rn_journal_set_fn(void *arg, const struct rn_journal_view *view, size_t n,
+/* Calls fn with the files of the newest run, as they are at the moment; they may go on changing,
+ * and are only read. Returns the result of fn, or a negative code as above. */
+typedef int rn_journal_set_fn(void *arg, const struct rn_node_file *file, size_t n,
 			      struct rn_err *err);
 int rn_journal_set_inspect(const char *folder, rn_journal_set_fn *fn, void *arg,
 			   struct rn_buf *notes, struct rn_err *err);

@@ -33,10 +33,12 @@
 /* Streams that a recovered trace may have: a damaged number must not keep us busy for hours. */
 #define RN_RECOVER_STREAMS ((uint64_t)1 << 26)
 
-/* The file of one node. */
+/* The file of one node. rn_recover needs only its bytes. */
 struct rn_node_file {
 	const void *bytes;
 	size_t len;
+	const char *path, *host;
+	int fd;
 };
 
 struct rn_recovered {

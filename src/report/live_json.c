@@ -14,6 +14,7 @@
 #include "read/calls.h"
 #include "read/output_form.h"
 #include "recover/journal_read.h"
+#include "recover/recover.h"
 #include "report/live_report.h"
 
 static const char *state_name(const struct live *v, const struct rn_stand *s)
@@ -92,7 +93,7 @@ static void put_json(struct live *v)
 	rn_put(&v->out, "}\n");
 }
 
-static int show(void *arg, const struct rn_journal_view *file, size_t n, struct rn_err *err)
+static int show(void *arg, const struct rn_node_file *file, size_t n, struct rn_err *err)
 {
 	struct live *v = arg;
 	int rc;

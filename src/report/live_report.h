@@ -18,7 +18,7 @@
 
 /* What the machine says of a process. */
 struct live_process {
-	const struct rn_journal_view *file;
+	const struct rn_node_file *file;
 	bool here;  /* it is on this host */
 	char state; /* of proc(5), '?' if that is not known, 0: it is no more */
 };
@@ -27,7 +27,7 @@ struct live {
 	const char *folder;
 	bool json;
 	struct rn_arena mem;
-	const struct rn_journal_view *file;
+	const struct rn_node_file *file;
 	size_t files;
 	struct rn_sight *sight;
 	struct live_process *process; /* by sight */

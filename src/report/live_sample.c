@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/tick_clock.h"
 #include "recover/journal_read.h"
+#include "recover/recover.h"
 #include "report/live_report.h"
 
 #define MOMENT_MS 200
@@ -58,7 +59,7 @@ static char process_state(const struct rn_salvaged *p)
 	return booted / 1000000 + started > p->world.time / 1000000 + 1000 ? 0 : state;
 }
 
-static bool is_here(const struct rn_journal_view *f)
+static bool is_here(const struct rn_node_file *f)
 {
 	char name[RN_SPILL_NAME];
 
@@ -68,7 +69,7 @@ static bool is_here(const struct rn_journal_view *f)
 
 /* Whether some process has the file open, wherever that is. Only asked where none is known to, so
  * that there is nobody who could have to wait for us. */
-static bool is_locked(const struct rn_journal_view *f)
+static bool is_locked(const struct rn_node_file *f)
 {
 	if (flock(f->fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK;
@@ -77,7 +78,7 @@ static bool is_locked(const struct rn_journal_view *f)
 }
 
 /* Process ids of other hosts, and of containers, mean nothing here. */
-static void find_states(struct live *v, const struct rn_journal_view *f)
+static void find_states(struct live *v, const struct rn_node_file *f)
 {
 	bool any = false, here = is_here(f);
 

@@ -150,7 +150,7 @@ static bool is_line(const struct rn_err *err)
 
 static void put_together(const unsigned char *b, size_t len, bool sound)
 {
-	struct rn_node_file file = { b, len };
+	struct rn_node_file file = { .bytes = b, .len = len };
 	struct rn_recovered r;
 	struct rn_err err = { 0 };
 	struct rn_trace t;

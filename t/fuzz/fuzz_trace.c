@@ -138,7 +138,7 @@ static void recovered_file(enum good_part kind, struct rn_buf *out)
 	unlink(part);
 	write_good_part(part, kind);
 	must(rn_io_read(part, &bytes, NULL) == RN_OK);
-	file = (struct rn_node_file){ bytes.data, bytes.len };
+	file = (struct rn_node_file){ .bytes = bytes.data, .len = bytes.len };
 	must(rn_recover(&file, 1, RN_RECOVER_INVALID, trace, &r, NULL) == RN_OK && !r.damaged);
 	must(rn_io_read(trace, out, NULL) == RN_OK);
 	unlink(part);

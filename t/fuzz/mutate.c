@@ -204,7 +204,7 @@ static void add_part(enum good_part kind)
 	write_good_part(path, kind);
 	if (!good_part_file(in, path, name[kind]))
 		fatal("read", path);
-	file = (struct rn_node_file){ in->file.data, in->file.len };
+	file = (struct rn_node_file){ .bytes = in->file.data, .len = in->file.len };
 	if (rn_recover(&file, 1, RN_RECOVER_INVALID, trace, &r, NULL) < 0 ||
 	    !good_trace(&input[inputs + 1], trace))
 		fatal("recover", name[kind]);

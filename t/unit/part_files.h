@@ -521,7 +521,7 @@ __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, in
 __attribute__((unused)) static int recover_valid(const void *bytes, size_t len, const char *path,
 						 struct rn_recovered *r, struct rn_err *err)
 {
-	const struct rn_node_file file = { bytes, len };
+	const struct rn_node_file file = { .bytes = bytes, .len = len };
 	enum rn_recover_sealed sealed = RN_RECOVER_INVALID;
 	struct rn_trace t;
 	int rc;

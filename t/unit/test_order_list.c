@@ -412,7 +412,7 @@ static struct rn_order *recovered(const struct rn_buf *part, struct rn_trace *t,
 				  struct rn_recovered *r)
 {
 	static struct rn_order o;
-	const struct rn_node_file file = { part->data, part->len };
+	const struct rn_node_file file = { .bytes = part->data, .len = part->len };
 	struct rn_err err = { 0 };
 	const char *path = temporary("trace");
 	int rc = rn_recover(&file, 1, RN_RECOVER_INVALID, path, r, &err);
