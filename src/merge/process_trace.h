@@ -36,7 +36,7 @@ struct rn_moments {
 
 struct rn_recorded_stream {
 	struct rn_stream_calls calls;
-	/* By shape of requests: the call that makes them, or RN_NO_MAKER; only of rn_salvage_now.
+	/* By shape of requests: the call that makes them, or RN_NO_MAKER; only of RN_SALVAGE_NOW.
 	 */
 	const uint32_t *maker;
 	uint32_t makers;

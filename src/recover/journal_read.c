@@ -116,7 +116,7 @@ struct process {
 	uint32_t constants;
 	struct rn_meta_entry meta[META_MAX];
 	const unsigned char *wanted; /* by function; NULL: all are */
-	bool only_now, sealed_only;
+	enum rn_salvage_what what;
 	struct rn_segment_list *pieces; /* by stream */
 };
 
@@ -301,9 +301,10 @@ static int start(struct process *p, uint32_t streams)
 
 	out->stopped = rn_new(p->mem, uint32_t, streams + 1);
 	p->pieces = rn_new(p->mem, struct rn_segment_list, streams + 1);
-	if (p->only_now)
+	if (p->what == RN_SALVAGE_NOW)
 		out->now = rn_new(p->mem, struct rn_now, streams + 1);
-	if (!s || !out->stopped || !p->pieces || (p->only_now && !out->now) || make_table(p) < 0)
+	if (!s || !out->stopped || !p->pieces || (p->what == RN_SALVAGE_NOW && !out->now) ||
+	    make_table(p) < 0)
 		return RN_E_NOMEM;
 	out->recorded.stream = s;
 	out->recorded.streams = streams;
@@ -342,14 +343,13 @@ static int read_streams(struct process *p, struct rn_founds all)
 		struct rn_founds one = take_same(&all, true);
 		struct rn_stream_facts facts = { .scale = out->world.scale,
 						 .wanted = p->wanted,
-						 .sealed_only = p->sealed_only,
+						 .sealed_only = p->what == RN_SALVAGE_SEALED,
 						 .stopped = RN_STOPPED_NOWHERE };
 
 		if (i >= RN_SALVAGE_STREAMS)
 			continue;
-		rc = out->now ? rn_salvage_stream_now(p->mem, one, &facts, &s[i], &p->pieces[i],
-						      &out->now[i])
-			      : rn_salvage_stream(p->mem, one, &facts, &s[i], &p->pieces[i]);
+		rc = rn_salvage_stream(p->mem, one, &facts, &s[i], &p->pieces[i],
+				       out->now ? &out->now[i] : NULL);
 		out->stopped[i] = facts.stopped;
 		out->damaged |= facts.damaged;
 		out->complete &= s[i].lost == 0;
@@ -368,7 +368,7 @@ static int join_streams(struct process *p)
 
 	for (uint32_t i = 0; i < r->streams; i++)
 		whole &= p->pieces[i].segment.n == 1;
-	if (whole || p->only_now)
+	if (whole || p->what == RN_SALVAGE_NOW)
 		return RN_OK;
 	return rn_join(p->mem, p->pieces, r->streams, (struct rn_recorded_stream *)r->stream);
 }
@@ -393,8 +393,8 @@ static bool has_kind(struct rn_founds all, enum rn_extent_kind kind)
 
 /* 1: there is one more; 0: it is not known, or cannot be. `cut`: the file is shorter than it was.
  */
-static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_now,
-			enum rn_salvage_what what, bool cut, struct rn_salvaged *out)
+static int read_process(struct rn_arena *mem, struct rn_founds all, enum rn_salvage_what what,
+			bool cut, struct rn_salvaged *out)
 {
 	struct process *p = rn_new(mem, struct process, 1);
 	int rc;
@@ -404,8 +404,7 @@ static int read_process(struct rn_arena *mem, struct rn_founds all, bool only_no
 	p->mem = mem;
 	p->out = out;
 	*out = (struct rn_salvaged){ .process = all.extent[0].head.process, .meta.entry = p->meta };
-	p->only_now = only_now;
-	p->sealed_only = what == RN_SALVAGE_SEALED;
+	p->what = what;
 	out->damaged = !rn_found_log(shared_of(all), take_fact, p);
 	if (p->failed)
 		return RN_E_NOMEM;
@@ -438,8 +437,8 @@ static bool is_cut(const struct rn_spill_head *head, size_t len)
 	return head->copied != 2 && len / RN_SPILL_PAGE < head->next;
 }
 
-static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool only_now,
-		   enum rn_salvage_what what, struct rn_salvage *out, struct rn_err *err)
+int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, enum rn_salvage_what what,
+	       struct rn_salvage *out, struct rn_err *err)
 {
 	struct rn_spill_head head;
 	struct rn_founds all;
@@ -454,7 +453,7 @@ static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool onl
 	if (!out->process)
 		return rn_err_nomem(err);
 	while (all.n) {
-		rc = read_process(mem, take_same(&all, false), only_now, what, is_cut(&head, len),
+		rc = read_process(mem, take_same(&all, false), what, is_cut(&head, len),
 				  &out->process[out->n]);
 		if (rc < 0)
 			return rn_err_nomem(err);
@@ -462,18 +461,6 @@ static int salvage(struct rn_arena *mem, const void *bytes, size_t len, bool onl
 		out->unknown += rc == 0;
 	}
 	return RN_OK;
-}
-
-int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, enum rn_salvage_what what,
-	       struct rn_salvage *out, struct rn_err *err)
-{
-	return salvage(mem, bytes, len, false, what, out, err);
-}
-
-int rn_salvage_now(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
-		   struct rn_err *err)
-{
-	return salvage(mem, bytes, len, true, RN_SALVAGE_ALL, out, err);
 }
 
 /* ---- from outside ---- */

@@ -57,7 +57,7 @@ struct rn_salvaged {
 	struct rn_fact_end end; /* if it ended by itself */
 	bool damaged;
 	uint32_t *stopped;  /* by stream: the function it was in, or RN_STOPPED_NOWHERE */
-	struct rn_now *now; /* by stream; only of rn_salvage_now */
+	struct rn_now *now; /* by stream; only of RN_SALVAGE_NOW */
 };
 
 struct rn_salvage {
@@ -67,8 +67,11 @@ struct rn_salvage {
 	uint32_t unknown; /* processes that have not said who they are */
 };
 
-/* The calls of each stream that are read. */
+/* What is read of each stream. RN_SALVAGE_NOW is for who wants to know where the processes are, not
+ * what they have done; it takes a time that does not depend on how many calls have been made, and
+ * the file may be a mapping that processes go on writing to. */
 enum rn_salvage_what {
+	RN_SALVAGE_NOW, /* the distinct calls, and `now` */
 	RN_SALVAGE_ALL,
 	RN_SALVAGE_SEALED, /* calls before the first damage and before the latest seal; later calls
 			    * have no checksum */
@@ -77,12 +80,6 @@ enum rn_salvage_what {
 /* RN_OK, RN_E_NOMEM, or RN_E_DATA: this is not a part file. */
 int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, enum rn_salvage_what what,
 	       struct rn_salvage *out, struct rn_err *err);
-
-/* The same for who wants to know where the processes are, not what they have done: of calls there
- * are the distinct ones and `now`, in time that does not depend on how many have been made. The
- * file may be a mapping that processes go on writing to. */
-int rn_salvage_now(struct rn_arena *mem, const void *bytes, size_t len, struct rn_salvage *out,
-		   struct rn_err *err);
 
 /* The run, and when the latest of its processes here began; 0 if that is not known. */
 int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time,

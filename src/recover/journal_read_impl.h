@@ -101,9 +101,10 @@ struct under_way {
 /* Stores the calls in flight, innermost first. Returns their number. */
 uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out);
 
-bool rn_salvage_begin(struct salvaged *s);
 /* The stream's own memory: false when there is none. */
 bool rn_salvage_live(struct salvaged *s);
+/* Where a stream whose log is read is. RN_OK or RN_E_NOMEM. */
+int rn_salvage_look(struct salvaged *s, struct rn_recorded_stream *out, struct rn_now *now);
 /* Gives the last segment, and with it the stream if it is the only one. RN_OK or RN_E_NOMEM. */
 int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out);
 

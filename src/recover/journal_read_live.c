@@ -10,12 +10,6 @@
 
 #include <string.h>
 
-/* For where a stream is, nobody needs times, which may be many. */
-static bool take_fact_now(void *arg, uint32_t type, const void *bytes, size_t len)
-{
-	return type == RN_FACT_MOMENTS || rn_salvage_fact(arg, type, bytes, len);
-}
-
 /* A race with the process is one that it wins; then it is at work. */
 #define TRIES 100
 
@@ -160,26 +154,16 @@ static void give_makers(struct salvaged *s, struct rn_recorded_stream *out)
 	out->makers = maker ? shapes->n : 0;
 }
 
-int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-			  struct rn_recorded_stream *out, struct rn_segment_list *pieces,
-			  struct rn_now *now)
+int rn_salvage_look(struct salvaged *s, struct rn_recorded_stream *out, struct rn_now *now)
 {
-	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
 	int tries = 0;
 
-	if (!rn_salvage_begin(&s))
-		return RN_E_NOMEM;
-	if (!rn_salvage_live(&s)) {
-		facts->damaged = true;
-		return RN_OK;
-	}
-	facts->damaged |= !rn_found_log(f, take_fact_now, &s);
 	do {
-		rn_salvage_live(&s);
-		use_segment_now(&s);
-		find_now(&s, now);
-	} while (!is_same(&s) && ++tries < TRIES && !s.failed);
-	now->busy = tries == TRIES || segment_now(&s) >= s.segments; /* that began just now */
-	give_makers(&s, out);
-	return rn_salvage_give(&s, out);
+		rn_salvage_live(s);
+		use_segment_now(s);
+		find_now(s, now);
+	} while (!is_same(s) && ++tries < TRIES && !s->failed);
+	now->busy = tries == TRIES || segment_now(s) >= s->segments; /* that began just now */
+	give_makers(s, out);
+	return rn_salvage_give(s, out);
 }

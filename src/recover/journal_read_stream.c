@@ -243,7 +243,7 @@ static void set_limits(struct salvaged *s)
 	s->replay_limit = 64 * bytes < REPLAY_MAX ? 64 * bytes : REPLAY_MAX;
 }
 
-bool rn_salvage_begin(struct salvaged *s)
+static bool begin(struct salvaged *s)
 {
 	set_limits(s);
 	rn_seg_init(&s->chunks, sizeof(struct rn_chunk));
@@ -260,7 +260,7 @@ int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
 {
 	struct salvaged s = { .mem = mem, .pieces = pieces };
 
-	return rn_salvage_begin(&s) ? rn_salvage_give(&s, out) : RN_E_NOMEM;
+	return begin(&s) ? rn_salvage_give(&s, out) : RN_E_NOMEM;
 }
 
 bool rn_salvage_live(struct salvaged *s)
@@ -337,19 +337,28 @@ static bool read_calls(struct salvaged *s)
 	return lost_calls(l) || add_under_way(s);
 }
 
+/* For where a stream is, nobody needs times, which may be many. */
+static bool skip_moments(void *arg, uint32_t type, const void *bytes, size_t len)
+{
+	return type == RN_FACT_MOMENTS || rn_salvage_fact(arg, type, bytes, len);
+}
+
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-		      struct rn_recorded_stream *out, struct rn_segment_list *pieces)
+		      struct rn_recorded_stream *out, struct rn_segment_list *pieces,
+		      struct rn_now *now)
 {
 	struct salvaged s = { .mem = mem, .f = f, .facts = facts, .pieces = pieces };
 
-	if (!rn_salvage_begin(&s))
+	if (!begin(&s))
 		return RN_E_NOMEM;
 	if (!rn_salvage_live(&s)) {
 		facts->damaged = true;
 		return rn_salvage_give(&s, out);
 	}
-	if (!rn_found_log(f, rn_salvage_fact, &s))
+	if (!rn_found_log(f, now ? skip_moments : rn_salvage_fact, &s))
 		facts->damaged = true;
+	if (now)
+		return rn_salvage_look(&s, out, now);
 	start_segment(&s, 0);
 	if (!s.failed && !read_calls(&s))
 		facts->damaged = true;

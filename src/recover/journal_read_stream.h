@@ -64,13 +64,9 @@ int rn_salvage_nothing(struct rn_arena *mem, struct rn_recorded_stream *out,
 		       struct rn_segment_list *pieces);
 
 /* RN_OK or RN_E_NOMEM. `out` and `pieces` were made by the above. If there are several pieces,
- * `out` is the last. */
+ * `out` is the last. With `now`: only its distinct calls, and where it is. */
 int rn_salvage_stream(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-		      struct rn_recorded_stream *out, struct rn_segment_list *pieces);
-
-/* Only its distinct calls, and where it is. */
-int rn_salvage_stream_now(struct rn_arena *mem, struct rn_founds f, struct rn_stream_facts *facts,
-			  struct rn_recorded_stream *out, struct rn_segment_list *pieces,
-			  struct rn_now *now);
+		      struct rn_recorded_stream *out, struct rn_segment_list *pieces,
+		      struct rn_now *now);
 
 #endif

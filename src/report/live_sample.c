@@ -101,7 +101,7 @@ static void find_states(struct live *v, const struct rn_node_file *f)
 
 static int see_file(struct live *v, size_t i, struct rn_salvage *out, struct rn_err *err)
 {
-	int rc = rn_salvage_now(&v->mem, v->file[i].bytes, v->file[i].len, out, err);
+	int rc = rn_salvage(&v->mem, v->file[i].bytes, v->file[i].len, RN_SALVAGE_NOW, out, err);
 
 	if (rc < 0)
 		rn_err_prefix(err, "%s", strrchr(v->file[i].path, '/') + 1);

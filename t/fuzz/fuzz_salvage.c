@@ -177,7 +177,7 @@ static void look_at(const unsigned char *b, size_t len)
 	struct rn_sight *sight;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	if (rn_salvage_now(&mem, b, len, &s, &err) == RN_OK) {
+	if (rn_salvage(&mem, b, len, RN_SALVAGE_NOW, &s, &err) == RN_OK) {
 		sight = rn_new(&mem, struct rn_sight, (size_t)s.n + 1);
 		must(sight != NULL);
 		for (uint32_t i = 0; i < s.n; i++)

@@ -284,7 +284,7 @@ static uint32_t texts_now(uint64_t calls, uint64_t every, enum ending how, bool 
 
 	rn_arena_init(&mem, SIZE_MAX);
 	part_of(calls, every, 1, how, &part);
-	CHECK(rn_salvage_now(&mem, part.data, part.len, &s, NULL) == RN_OK && s.n == 1);
+	CHECK(rn_salvage(&mem, part.data, part.len, RN_SALVAGE_NOW, &s, NULL) == RN_OK && s.n == 1);
 	r = &s.process[0].recorded.stream[0];
 	n = rn_sigs_count(r->calls.texts);
 	*makers = false;

@@ -150,7 +150,8 @@ static bool see(struct seen *x, const void *bytes, size_t len)
 	int rc;
 
 	rn_arena_init(&x->mem, SIZE_MAX);
-	if (rn_salvage_now(&x->mem, bytes, len, &x->salvage, &err) < 0 || x->salvage.n > RANKS)
+	if (rn_salvage(&x->mem, bytes, len, RN_SALVAGE_NOW, &x->salvage, &err) < 0 ||
+	    x->salvage.n > RANKS)
 		return false;
 	for (uint32_t i = 0; i < x->salvage.n; i++)
 		x->sight[i] = (struct rn_sight){ .process = &x->salvage.process[i] };
@@ -333,7 +334,7 @@ static void test_memory(void)
 		rn_arena_free(&x.mem);
 		rn_arena_init(&x.mem, SIZE_MAX);
 		x.mem.fail_at = at;
-		rc = rn_salvage_now(&x.mem, x.file.data, x.file.len, &x.salvage, &err);
+		rc = rn_salvage(&x.mem, x.file.data, x.file.len, RN_SALVAGE_NOW, &x.salvage, &err);
 		for (uint32_t i = 0; i < x.salvage.n && rc == RN_OK; i++)
 			x.sight[i] = (struct rn_sight){ .process = &x.salvage.process[i] };
 		if (rc == RN_OK)
@@ -392,7 +393,7 @@ static void test_going_on(void)
 		void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 
 		rn_arena_init(&mem, SIZE_MAX);
-		CHECK(rn_salvage_now(&mem, p, size, &s, NULL) == RN_OK && s.n == 1);
+		CHECK(rn_salvage(&mem, p, size, RN_SALVAGE_NOW, &s, NULL) == RN_OK && s.n == 1);
 		CHECK(makes_sense(&s.process[0].now[0]));
 		in_call += s.process[0].now[0].call != NULL;
 		rn_arena_free(&mem);
