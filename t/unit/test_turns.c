@@ -59,7 +59,7 @@ static void says(struct thread *t, uint32_t at, int64_t v)
 static void make_parts(void)
 {
 	for (int i = 0; i < THREADS; i++) {
-		const struct thread *t = &thread[i];
+		struct thread *t = &thread[i];
 
 		part[i] = (struct rn_plan_part){ .order = { .site = site,
 							    .sites = SITES,
