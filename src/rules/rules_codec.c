@@ -10,7 +10,6 @@
 #include "column/column.h"
 #include "rules/rules_impl.h"
 
-
 /* An item's head: number, then two bits of kind, then whether a count follows. */
 #define HEAD_COUNT 1u
 
