@@ -84,6 +84,18 @@ general() {
 	reproduced '; [0-9]+ tests of generalised requests failed that did not' order general 20
 }
 
+# --- callbacks -----------------------------------------------------------------------------
+
+# A call of many requests inside a callback of another one does not use the memory of that call.
+callback() {
+	if [ "$mpi" = mpich ]; then
+		skip "$mpi: order_callback" "it does not permit MPI calls in a query function"
+		return
+	fi
+	ok "$mpi: order_callback compiles" build_prog order_callback
+	reproduced "$all_came" order callback
+}
+
 # --- MPI_Isendrecv -------------------------------------------------------------------------
 
 # Where its status says nothing, neither does the record.
@@ -148,6 +160,7 @@ test_rare() {
 	corners
 	cancelled
 	general
+	callback
 	isendrecv
 	one_sided
 	# MPICH has no such limit that could be set without knowing how it was built.

@@ -37,31 +37,52 @@ bool rn_completion_begin(struct rn_completion *b, int n, MPI_Request *q)
 	return b->n > FEW ? any(b) : copy(b);
 }
 
-/* Room for many. */
+static void unmap(struct rn_order_room room)
+{
+	int saved = errno;
+
+	if (room.p)
+		munmap(room.p, room.bytes);
+	errno = saved;
+}
+
+static bool map(struct rn_order_room *room, size_t bytes)
+{
+	int saved = errno;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	*room = p == MAP_FAILED ? (struct rn_order_room){ 0 } : (struct rn_order_room){ p, bytes };
+	return room->p;
+}
+
+/* Takes the room of the thread, or maps one if it is too small or an outer call has it. */
 static bool make_room(struct rn_completion *b)
 {
 	size_t bytes =
 		b->n * (sizeof(*b->now) + sizeof(*b->s) + sizeof(*b->out) + sizeof(*b->kept));
 	struct rn_order_thread *o = b->c.o;
 
-	if (bytes > o->room_bytes) {
-		int saved = errno;
-		void *p = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			       -1, 0);
-
-		if (p != MAP_FAILED && o->room)
-			munmap(o->room, o->room_bytes);
-		errno = saved;
-		if (p == MAP_FAILED)
+	b->room = o->room;
+	o->room = (struct rn_order_room){ 0 };
+	if (bytes > b->room.bytes) {
+		unmap(b->room);
+		if (!map(&b->room, 2 * bytes))
 			return false;
-		o->room = p;
-		o->room_bytes = 2 * bytes;
 	}
-	b->kept = o->room;
+	b->kept = b->room.p;
 	b->now = (MPI_Request *)(void *)(b->kept + b->n);
 	b->s = (MPI_Status *)(void *)(b->now + b->n + b->n % 2);
 	b->out = (struct rn_order_done *)(void *)(b->s + b->n);
 	return copy(b);
+}
+
+void rn_completion_return_room(struct rn_completion *b)
+{
+	struct rn_order_thread *o = b->c.o;
+
+	unmap(o->room);
+	o->room = b->room;
 }
 
 bool rn_completion_room(struct rn_completion *b, MPI_Status *status)

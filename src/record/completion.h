@@ -20,17 +20,32 @@ struct rn_completion {
 	struct rn_order_done *out, out_few[RN_COMPLETION_FEW];
 	struct rn_tracked **kept, *kept_few[RN_COMPLETION_FEW];
 	bool keeps; /* `kept` is what is known of them */
+	/* Memory of the arrays if there are many requests. The call owns it, because a callback of
+	 * it may complete many requests, too. */
+	struct rn_order_room room;
 	/* Replay: the recorded outcome. */
 	const struct rn_order_row *row;
 	const struct rn_order_done *done;
 };
 
+/* Declares a struct rn_completion, whose room the thread gets back when the hook returns. */
+#define RN_COMPLETION(b) struct rn_completion b __attribute__((cleanup(rn_completion_end)))
+
 /* Copies the requests. False if all are MPI_REQUEST_NULL: the call is determined and no event. */
 bool rn_completion_begin(struct rn_completion *b, int n, MPI_Request *q);
 
-/* Room for all requests, which thread b->c.o keeps, and for statuses, if the program ignores them.
- * False without memory: an event is lost. */
+/* Room for all requests, and for statuses, if the program ignores them. False without memory: an
+ * event is lost. */
 bool rn_completion_room(struct rn_completion *b, MPI_Status *status);
+
+/* Thread b->c.o keeps the room for its next call. */
+void rn_completion_return_room(struct rn_completion *b);
+
+static inline void rn_completion_end(struct rn_completion *b)
+{
+	if (b->room.p)
+		rn_completion_return_room(b);
+}
 
 /* What is known of request i, by its handle before the call. */
 static inline struct rn_tracked *rn_completion_known(const struct rn_completion *b, uint32_t i)

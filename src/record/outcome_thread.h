@@ -14,17 +14,22 @@
 #include "preload/next_mpi.h"
 #include "trace/stream.h"
 
+/* Mapped memory, or NULL. */
+struct rn_order_room {
+	void *p;
+	size_t bytes;
+};
+
 /* A thread that had an outcome. Several may use a stream, one after the other. */
 struct rn_order_thread {
 	struct rn_order_thread *next; /* of all */
 	uint32_t stream;
 	int64_t birth;
-	uint64_t started;        /* wildcard receives so far */
-	uint64_t numbered;       /* operations with a named partner so far (tracked_request.h) */
-	struct rn_ordinals open; /* of the wildcard receives */
-	void *room;              /* for arrays of requests */
-	size_t room_bytes;
-	struct rn_replay *replay;      /* NULL: the recording does not contain this thread */
+	uint64_t started;          /* wildcard receives so far */
+	uint64_t numbered;         /* operations with a named partner so far (tracked_request.h) */
+	struct rn_ordinals open;   /* of the wildcard receives */
+	struct rn_order_room room; /* for arrays of requests; empty while a call uses it */
+	struct rn_replay *replay;  /* NULL: the recording does not contain this thread */
 	struct rn_turn_place *places;  /* post_order.h */
 	struct rn_order_thread *other; /* recording: the thread whose receive it completed last */
 };

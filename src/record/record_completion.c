@@ -13,7 +13,8 @@
 static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_Request *q,
 		  MPI_Status *status)
 {
-	if (!rn_completion_begin(b, n, q))
+	b->room.p = NULL;
+	if ((kind == RN_ORDER_WAIT && !rn_tracked_count) || !rn_completion_begin(b, n, q))
 		return false;
 	if (!rn_order_call(&b->c, kind, MPI_COMM_NULL) || !rn_completion_room(b, status)) {
 		rn_stream_lost(rn_me);
@@ -99,18 +100,18 @@ static int waited(struct rn_completion *b, int rc)
 
 static int hook_Wait(MPI_Request *q, MPI_Status *status)
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 
-	if (!rn_tracked_count || !begin(&b, RN_ORDER_WAIT, 1, q, status))
+	if (!begin(&b, RN_ORDER_WAIT, 1, q, status))
 		return rn_real.MPI_Wait(q, status);
 	return waited(&b, rn_real.MPI_Wait(b.now, b.s));
 }
 
 static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 
-	if (!rn_tracked_count || !begin(&b, RN_ORDER_WAIT, n, q, status))
+	if (!begin(&b, RN_ORDER_WAIT, n, q, status))
 		return rn_real.MPI_Waitall(n, q, status);
 	return waited(&b, rn_real.MPI_Waitall(n, b.now, b.s));
 }
@@ -127,7 +128,7 @@ static int tested(struct rn_completion *b, int rc, const int *flag)
 
 static int hook_Test(MPI_Request *q, int *flag, MPI_Status *status)
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 	int rc;
 
 	if (!begin(&b, RN_ORDER_TEST, 1, q, status))
@@ -138,7 +139,7 @@ static int hook_Test(MPI_Request *q, int *flag, MPI_Status *status)
 
 static int hook_Testall(int n, MPI_Request q[], int *flag, MPI_Status status[])
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 	int rc;
 
 	if (!begin(&b, RN_ORDER_TEST, n, q, status))
@@ -157,7 +158,7 @@ static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
 static int some(enum rn_order_kind kind, bool tests, rn_complete_some *real, int n, MPI_Request q[],
 		int *count, int indices[], MPI_Status status[])
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 	int rc;
 
 	(void)tests;

@@ -31,7 +31,8 @@ static void use_real_requests(struct rn_completion *b)
 static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_Request *q,
 		  MPI_Status *status)
 {
-	if (!rn_completion_begin(b, n, q))
+	b->room.p = NULL;
+	if ((kind == RN_ORDER_WAIT && !rn_tracked_count) || !rn_completion_begin(b, n, q))
 		return false;
 	if (rn_order_call(&b->c, kind, MPI_COMM_NULL) && rn_completion_room(b, status))
 		return true;
@@ -311,10 +312,10 @@ static int wait_all(struct rn_completion *b)
 
 static int hook_Wait(MPI_Request *q, MPI_Status *status)
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 	int rc;
 
-	if (!rn_tracked_count || !begin(&b, RN_ORDER_WAIT, 1, q, status))
+	if (!begin(&b, RN_ORDER_WAIT, 1, q, status))
 		return rn_real.MPI_Wait(q, status);
 	if (b.c.o->replay)
 		return wait_all(&b);
@@ -326,10 +327,10 @@ static int hook_Wait(MPI_Request *q, MPI_Status *status)
 
 static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 	int rc;
 
-	if (!rn_tracked_count || !begin(&b, RN_ORDER_WAIT, n, q, status))
+	if (!begin(&b, RN_ORDER_WAIT, n, q, status))
 		return rn_real.MPI_Waitall(n, q, status);
 	if (b.c.o->replay)
 		return wait_all(&b);
@@ -357,7 +358,7 @@ static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
 
 static int hook_Test(MPI_Request *q, int *flag, MPI_Status *status)
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 
 	if (!begin(&b, RN_ORDER_TEST, 1, q, status))
 		return rn_real.MPI_Test(q, flag, status);
@@ -366,7 +367,7 @@ static int hook_Test(MPI_Request *q, int *flag, MPI_Status *status)
 
 static int hook_Testall(int n, MPI_Request q[], int *flag, MPI_Status status[])
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 
 	if (!begin(&b, RN_ORDER_TEST, n, q, status))
 		return rn_real.MPI_Testall(n, q, flag, status);
@@ -390,7 +391,7 @@ static int ask_until(struct rn_completion *b, int *flag)
 
 static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 
 	if (!begin(&b, RN_ORDER_TEST, 1, &q, status))
 		return rn_real.MPI_Request_get_status(q, flag, status);
@@ -409,7 +410,7 @@ static int hook_Request_get_status(MPI_Request q, int *flag, MPI_Status *status)
 static int some(enum rn_order_kind kind, bool tests, rn_complete_some *real, int n, MPI_Request q[],
 		int *count, int indices[], MPI_Status status[])
 {
-	struct rn_completion b;
+	RN_COMPLETION(b);
 	int rc;
 
 	if (!begin(&b, kind, n, q, status))
