@@ -152,22 +152,24 @@ static void report(const struct process *p, const char *word, const char *reason
 	syscall(SYS_close, fd);
 }
 
-/* Adds the new value of LD_PRELOAD: the current value, with the tracer in place of the stub if the
+#define PRELOAD "LD_PRELOAD="
+
+/* Adds LD_PRELOAD with a new value: the value `old`, with the tracer in place of the stub if the
  * process uses MPI, and with the sanitizer's runtime first. */
-static void add_preload(struct rn_bounded_text *t, const struct process *p, enum rn_mpi mpi)
+static void add_preload(struct rn_bounded_text *t, const struct process *p, const char *old,
+			enum rn_mpi mpi)
 {
 	static const char separators[] = ": ";
-	const char *old = rn_env_get(p->env, "LD_PRELOAD");
 	const char *between = "";
 	bool there = false;
 
-	add_string(t, "LD_PRELOAD=");
+	add_string(t, PRELOAD);
 	if (p->asan) {
 		add_string(t,
 			   p->asan[strcspn(p->asan, separators)] ? rn_base_name(p->asan) : p->asan);
 		between = ":";
 	}
-	while (old && *(old += strspn(old, separators))) {
+	while (*(old += strspn(old, separators))) {
 		size_t n = strcspn(old, separators);
 
 		add_string(t, between);
@@ -192,7 +194,7 @@ static char **place_of_preload(char **env)
 	char **last = NULL;
 
 	for (; *env; env++)
-		if (rn_begins(*env, "LD_PRELOAD="))
+		if (rn_begins(*env, PRELOAD))
 			last = env;
 	return last;
 }
@@ -204,8 +206,12 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 	struct rn_bounded_text t = { line, 0, sizeof(line), false };
 	char **at = place_of_preload(p->env), *old;
 
-	add_preload(&t, p, mpi);
-	if (t.full || !at) {
+	if (!at) {
+		report(p, RN_TAG_UNTRACED " ", ": Rondo is preloaded, but not by LD_PRELOAD");
+		return;
+	}
+	add_preload(&t, p, *at + strlen(PRELOAD), mpi);
+	if (t.full) {
 		report(p, RN_TAG_UNTRACED " ", ": its environment is too large");
 		return;
 	}
@@ -223,10 +229,11 @@ static void start_again(const struct process *p, enum rn_mpi mpi)
 /* Removes the first name from LD_PRELOAD if it was added only for this process. */
 static void remove_asan(char **env)
 {
-	char *preload = (char *)rn_env_get(env, "LD_PRELOAD");
+	char **at = place_of_preload(env), *preload;
 
-	if (!preload || !flip(env, RN_ENV_SANITIZER_FIRST, '1'))
+	if (!at || !flip(env, RN_ENV_SANITIZER_FIRST, '1'))
 		return;
+	preload = *at + strlen(PRELOAD);
 	for (const char *rest = rn_after_first(preload); (*preload = *rest); rest++)
 		preload++;
 }
