@@ -5,6 +5,7 @@
 #include "base/mpi_detect.h"
 #include "record/post_order.h"
 #include "runtime/outcome.h"
+#include "runtime/tracer_config.h"
 #include "runtime/tracer_state.h"
 #include "trace/caller_filter.h"
 
@@ -37,6 +38,7 @@ void rn_replay_install(void)
 	int rank = rn_rank_of(environ, -1);
 
 	rn_outcome_ops = &outcome;
+	rn_config.order_sends = false; /* a replay records nothing */
 	rn_replay_hook_receives();
 	rn_replay_hook_probes();
 	rn_replay_hook_polls();
