@@ -421,7 +421,7 @@ void rn_comm_ask(struct rn_comm *c, uint64_t handle)
 	*c = unknown;
 	if (!rn_tracer.init_done)
 		return;
-	c->apart = parent_of_program() != comm;
+	c->apart = !rn_comm_spawned() || parent_of_program() != comm;
 	if (!c->apart || (may_ask() && is_comm(comm)))
 		identify(c, comm);
 }
