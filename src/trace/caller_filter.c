@@ -33,9 +33,12 @@ static bool binds(const char *symbol, const char *function)
 	const char *name = strchr(function, '_') + 1;
 
 	symbol += strspn(symbol, "poPO");
-	if (strncasecmp(symbol, "mpi", 3) != 0)
+	if (strncasecmp(symbol, "mpi_", 4) == 0)
+		symbol += 4;
+	else if (strncasecmp(symbol, "mpir_", 5) == 0)
+		symbol += 5;
+	else
 		return false;
-	symbol += strncasecmp(symbol, "mpir_", 5) == 0 ? 5 : 4;
 	return strncasecmp(symbol, name, strlen(name)) == 0 && ends_binding(symbol + strlen(name));
 }
 
