@@ -411,7 +411,7 @@ static int do_call(struct rn_numbering *n, uint32_t sig)
  * or has been seen to change nothing but numbers.
  */
 
-/* One repeat of an item that the walk looks into. */
+/* One repeat of an item that the walk looks into. The frames are indexed by the depth of the walk. */
 struct frame {
 	const struct rn_item *item;
 	struct point before;
@@ -466,10 +466,12 @@ static bool repeats(const struct rn_numbering *n, const struct rn_item *it,
 
 static bool pass_enters(struct rn_search *q, const struct rn_walk *w, const struct rn_item *it)
 {
+	/* The walk also looks into a repeat that may be passed if the end is inside it. */
+	static const struct rn_item passable = { .kind = RN_KIND_TERMINAL };
 	struct pass *p = (struct pass *)q;
 	struct rn_numbering *n = p->n;
 	uint32_t depth = w->depth - 1;
-	bool again = w->frame[depth].iter && p->frames > depth;
+	bool again = w->frame[depth].iter && p->frames > depth && p->frame[depth].item == it;
 
 	while (p->frames > depth)
 		end_repeat(n, &p->frame[--p->frames]);
@@ -486,6 +488,8 @@ static bool pass_enters(struct rn_search *q, const struct rn_walk *w, const stru
 	if (remembered(n, it, &p->made))
 		return false;
 	p->item = NULL;
+	while (p->frames < depth)
+		p->frame[p->frames++] = (struct frame){ &passable, n->now };
 	p->frame[p->frames++] = (struct frame){ it, n->now };
 	return true;
 }
@@ -515,12 +519,14 @@ static void add_repeats(struct pass *p, uint64_t times)
 static void pass_pass(struct rn_search *q, const struct rn_passage *passage)
 {
 	struct pass *p = (struct pass *)q;
+	bool is_call = passage->item != p->item;
+	uint64_t cost = is_call ? p->n->of[passage->item->id].n : passage->cost;
 
-	q->left -= passage->cost < q->left ? passage->cost : q->left - 1;
-	if (passage->item == p->item)
-		add_repeats(p, passage->n);
-	else
+	q->left -= cost < q->left ? cost : q->left - 1;
+	if (is_call)
 		p->rc = do_call(p->n, passage->item->id);
+	else
+		add_repeats(p, passage->n);
 }
 
 /* The calls of a stream before a position. RN_E_RANGE: they take more steps than *patience, from

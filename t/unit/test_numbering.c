@@ -371,6 +371,72 @@ static void test_long(void)
 	rn_arena_free(&mem);
 }
 
+/* The rule P is seen in two states, and one of its repeats is passed in part. */
+static void test_partial_repeat(void)
+{
+	struct rn_numbering *n;
+	struct rn_walk all, to;
+	struct rn_flow of;
+	uint32_t p, q, x, r, root, t;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	sigs = rn_sigs_new(&mem);
+	rules = rn_rules_new(&mem);
+	paired_sigs();
+	p = add_rule((const struct rn_item[]){ terminal(1, 1), terminal(3, 1) }, 2);
+	q = add_rule((const struct rn_item[]){ terminal(1, 1), terminal(3, 1), terminal(6, 1) }, 3);
+	x = add_rule((const struct rn_item[]){ rule(p, 1), rule(q, 1) }, 2);
+	r = add_rule((const struct rn_item[]){ rule(x, 1), terminal(0, 1), rule(x, 1),
+					       terminal(2, 1), rule(p, 1), terminal(0, 1),
+					       rule(p, 1), terminal(2, 1), terminal(6, 1) },
+		     9);
+	root = add_rule((const struct rn_item[]){ terminal(0, 1), terminal(2, 1), rule(r, 10),
+						  terminal(7, 1) },
+			4);
+	n = rn_numbering_new(&mem, &vocab, sigs, rules, NULL);
+	of = flow_of(root);
+	CHECK(rn_walk_flow(&all, &of, &mem) == RN_OK && rn_walk_flow(&to, &of, &mem) == RN_OK);
+	model_begin();
+	for (uint64_t k = 0; rn_walk_next(&all, &t) == 1; k++) {
+		CHECK(rn_walk_seek(&to, k) == RN_OK && rn_numbering_seek(n, &to) == RN_OK);
+		CHECK(agrees(n));
+		model_call(t);
+	}
+	rn_numbering_free(n);
+	rn_arena_free(&mem);
+}
+
+/* A call with 2,000 requests, 2,000 times: the limit is a quarter of the requests. */
+static void test_steps(void)
+{
+	enum { REQUESTS = 2000 };
+	static unsigned char bytes[1 << 16];
+	uint64_t patience = REQUESTS * REQUESTS / 4;
+	struct rn_numbering *n;
+	uint32_t id, body, root, wrong;
+	struct rn_buf w;
+	struct rn_flow of;
+	size_t len;
+
+	rn_arena_init(&mem, SIZE_MAX);
+	sigs = rn_sigs_new(&mem);
+	rules = rn_rules_new(&mem);
+	paired_sigs();
+	call_begin(&w, bytes, sizeof(bytes), 0);
+	rn_call_list(&w, REQUESTS);
+	for (int64_t k = 0; k < REQUESTS; k++)
+		rn_call_place(&w, 0, 0, k);
+	CHECK(call_end(&w, 0, &len) == RN_OK && rn_call_valid(bytes, len, &vocab));
+	CHECK(rn_sigs_intern(sigs, bytes, len, &id) == RN_OK);
+	body = add_rule((const struct rn_item[]){ terminal(0, 1), terminal(id, 1) }, 2);
+	root = add_rule((const struct rn_item[]){ terminal(0, REQUESTS), rule(body, REQUESTS) }, 2);
+	n = rn_numbering_new(&mem, &vocab, sigs, rules, NULL);
+	of = flow_of(root);
+	CHECK(rn_numbering_check(n, &of, &patience, &wrong) == RN_E_RANGE);
+	rn_numbering_free(n);
+	rn_arena_free(&mem);
+}
+
 int main(void)
 {
 	test_random(random_sigs);
@@ -382,5 +448,9 @@ int main(void)
 	ok("also when less is wrong, and when everything is");
 	test_long();
 	ok("streams of 2^50 calls take no time");
+	test_partial_repeat();
+	ok("numbers are right inside a repeat that the search passes in part");
+	test_steps();
+	ok("each request of a call counts as a step");
 	return tap_done();
 }
