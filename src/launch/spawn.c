@@ -143,20 +143,22 @@ int preload(const char *library)
 int wait_for_program(pid_t pid, wait_fn *meanwhile, void *arg)
 {
 	static const struct timespec interval = { 0, 1000000000 / WAITS_PER_SECOND };
-	sigset_t ended;
+	sigset_t ended, before;
 	int status;
 	pid_t got;
 
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
-	if (meanwhile)
-		sigprocmask(SIG_BLOCK, &ended, NULL);
+	sigprocmask(SIG_BLOCK, meanwhile ? &ended : NULL, &before);
 	while ((got = waitpid(pid, &status, meanwhile ? WNOHANG : 0)) <= 0) {
 		if (got < 0 && errno != EINTR)
-			return -1;
+			break;
 		if (got == 0 && sigtimedwait(&ended, NULL, &interval) < 0 && errno == EAGAIN)
 			meanwhile(arg);
 	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (got < 0)
+		return -1;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
