@@ -113,17 +113,14 @@ int rn_rows_order(const void *a, const void *b);
 
 struct rn_rows {
 	struct row *row;
-	uint64_t n;
-	uint32_t cap;
+	uint64_t n, cap;
 };
 
-/* The rows of a node with keys from `least` to `most`, in that order. As rn_comms_find; from the
- * set's arena. */
-int rn_rows_of(const struct rn_comms *c, uint32_t node, uint64_t least, uint64_t most,
-	       struct rn_rows *out);
+/* All rows of a node, in that order. As rn_comms_find; from the set's arena. */
+int rn_rows_of(const struct rn_comms *c, uint32_t node, struct rn_rows *out);
 
-/* The same for the rows of all communicators. */
-int rn_rows_apart(const struct rn_comms *c, uint64_t least, uint64_t most, struct rn_rows *out);
+/* All rows that have keys of their own, in that order. */
+int rn_rows_apart(const struct rn_comms *c, struct rn_rows *out);
 
 /* Where rows of this key and remote key begin, or would. */
 uint64_t rn_rows_find(const struct rn_rows *rows, uint64_t key, uint64_t remote_key);

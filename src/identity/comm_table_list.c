@@ -21,54 +21,94 @@ int rn_rows_order(const void *a, const void *b)
 	return (x->v[RANK] > y->v[RANK]) - (x->v[RANK] < y->v[RANK]);
 }
 
-/* Adds the rows with keys from `least` to `most`. Scratch memory stays in the arena. */
-static int add_rows(const struct rn_comms *c, uint32_t node, uint64_t least, uint64_t most,
-		    struct rn_rows *out)
+/* Rows with keys from `least` to `most`. */
+struct range {
+	uint64_t least, most;
+};
+
+static const struct range all_keys = { 0, UINT64_MAX };
+
+/* Adds the rows in the range. Without an array, they are counted only. */
+static int add_rows(const struct rn_comms *c, uint32_t node, struct range keys, struct rn_rows *out)
 {
+	struct rn_arena_mark mark = rn_arena_mark(c->mem);
 	struct rn_scan s;
 	struct row r;
 	int rc = rn_scan_init(&s, c, node);
 
 	while (rc == RN_OK && (rc = rn_scan_next(&s, &r)) > 0) {
 		rc = RN_OK;
-		if (r.v[KEY] < least || r.v[KEY] > most)
+		if (r.v[KEY] < keys.least || r.v[KEY] > keys.most)
 			continue;
-		if (!RN_GROW(c->mem, out->row, out->n + 1, out->cap))
-			return RN_E_NOMEM;
-		out->row[out->n++] = r;
+		if (out->row && out->n == out->cap)
+			rc = RN_E_DATA;
+		else if (out->row)
+			out->row[out->n] = r;
+		out->n++;
 	}
+	rn_arena_rewind(c->mem, mark);
 	return rc;
 }
 
-static int in_order(int rc, struct rn_rows *rows)
+static bool is_in_order(const struct rn_rows *rows)
 {
-	if (rc == RN_OK && rows->n)
-		qsort(rows->row, rows->n, sizeof(*rows->row), rn_rows_order);
-	return rc;
+	for (uint64_t i = 1; i < rows->n; i++)
+		if (rn_rows_order(&rows->row[i - 1], &rows->row[i]) > 0)
+			return false;
+	return true;
 }
 
-int rn_rows_of(const struct rn_comms *c, uint32_t node, uint64_t least, uint64_t most,
-	       struct rn_rows *out)
+/* The rows are counted first, because there may be millions. A hostile number of rows in a node
+ * fails when the array is allocated, not after a scan. */
+static int collect(const struct rn_comms *c, const uint32_t *node, uint32_t nodes,
+		   struct range keys, struct rn_rows *out)
 {
+	bool all = keys.least == all_keys.least && keys.most == all_keys.most;
+	int rc = RN_OK;
+
 	*out = (struct rn_rows){ 0 };
-	return in_order(add_rows(c, node, least, most, out), out);
+	for (uint32_t i = 0; i < nodes && rc == RN_OK; i++)
+		if (all)
+			out->n += node_at(c, node[i])->rows;
+		else
+			rc = add_rows(c, node[i], keys, out);
+	out->cap = out->n;
+	out->n = 0;
+	if (rc == RN_OK && !(out->row = rn_new(c->mem, struct row, out->cap)))
+		rc = RN_E_NOMEM;
+	for (uint32_t i = 0; i < nodes && rc == RN_OK; i++)
+		rc = add_rows(c, node[i], keys, out);
+	if (rc == RN_OK && !is_in_order(out))
+		qsort(out->row, out->n, sizeof(*out->row), rn_rows_order);
+	return rc;
 }
 
-int rn_rows_apart(const struct rn_comms *c, uint64_t least, uint64_t most, struct rn_rows *out)
+int rn_rows_of(const struct rn_comms *c, uint32_t node, struct rn_rows *out)
+{
+	return collect(c, &node, 1, all_keys, out);
+}
+
+static int collect_apart(const struct rn_comms *c, struct range keys, struct rn_rows *out)
 {
 	bool *seen = rn_new(c->mem, bool, c->node.n);
-	int rc = seen ? RN_OK : RN_E_NOMEM;
+	uint32_t *node = rn_new(c->mem, uint32_t, c->name.n), n = 0;
 
-	*out = (struct rn_rows){ 0 };
-	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++) {
-		uint32_t node = name_at(c, i)->node;
+	if (!seen || !node)
+		return RN_E_NOMEM;
+	for (uint32_t i = 0; i < c->name.n; i++) {
+		uint32_t its = name_at(c, i)->node;
 
-		if (!is_comm(name_at(c, i)) || seen[node])
+		if (!is_comm(name_at(c, i)) || seen[its])
 			continue;
-		rc = add_rows(c, node, least, most, out);
-		seen[node] = true;
+		node[n++] = its;
+		seen[its] = true;
 	}
-	return in_order(rc, out);
+	return collect(c, node, n, keys, out);
+}
+
+int rn_rows_apart(const struct rn_comms *c, struct rn_rows *out)
+{
+	return collect_apart(c, (struct range){ RN_COMM_KEY_APART, UINT64_MAX }, out);
 }
 
 static bool same_side(const struct row *a, const struct row *b)
@@ -113,18 +153,22 @@ static int make_side(const struct rn_rows *rows, uint64_t key, uint64_t remote_k
 
 /* One side, of those who have it by this name or, if the key is its own, by any name. */
 static int walk(const struct rn_comms *c, uint32_t name, uint64_t key, uint64_t remote_key,
-		uint64_t size, rn_comms_fn *fn, void *arg)
+		rn_comms_fn *fn, void *arg)
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);
-	struct rn_comm_side side = { 0 };
+	struct range keys = { key, key };
 	struct rn_rows rows;
-	int rc = key < RN_COMM_KEY_APART ? rn_rows_of(c, name_at(c, name)->node, key, key, &rows)
-					 : rn_rows_apart(c, key, key, &rows);
+	int rc = key < RN_COMM_KEY_APART ? collect(c, &name_at(c, name)->node, 1, keys, &rows)
+					 : collect_apart(c, keys, &rows);
 
-	if (rc == RN_OK)
-		rc = make_side(&rows, key, remote_key, size, c->mem, &side);
-	for (uint64_t i = 0; rc == RN_OK && i < side.n; i++)
-		rc = fn(arg, side.member[i].rank, side.member[i].world_rank);
+	for (uint64_t i = rc == RN_OK ? rn_rows_find(&rows, key, remote_key) : 0;
+	     rc == RN_OK && i < rows.n && rows.row[i].v[REMOTE_KEY] == remote_key; i++) {
+		const struct row *r = &rows.row[i];
+
+		rc = fn(arg, r->v[MY_RANK], r->v[RANK]);
+		if (i + 1 < rows.n && same_side(r, r + 1) && r->v[MY_RANK] == r[1].v[MY_RANK])
+			rc = RN_E_DATA;
+	}
 	rn_arena_rewind(c->mem, mark);
 	return rc;
 }
@@ -137,7 +181,7 @@ int rn_comms_members(const struct rn_comms *c, const char *name, size_t len, uin
 
 	if (rc < 0)
 		return rc;
-	return walk(c, rn_comms_find_name(c, name, len), e.key, e.remote_key, e.size, fn, arg);
+	return walk(c, rn_comms_find_name(c, name, len), e.key, e.remote_key, fn, arg);
 }
 
 int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t len,
@@ -148,7 +192,7 @@ int rn_comms_remote_members(const struct rn_comms *c, const char *name, size_t l
 
 	if (rc < 0 || e.remote == 0)
 		return rc;
-	return walk(c, rn_comms_find_name(c, name, len), e.remote_key, e.key, e.remote, fn, arg);
+	return walk(c, rn_comms_find_name(c, name, len), e.remote_key, e.key, fn, arg);
 }
 
 /* ---- the list ---- */
@@ -180,7 +224,7 @@ static int list_name(struct lister *l, const struct name *name)
 {
 	struct rn_arena_mark mark = rn_arena_mark(l->c->mem), each;
 	struct rn_rows own;
-	int rc = rn_rows_of(l->c, name->node, 0, UINT64_MAX, &own);
+	int rc = rn_rows_of(l->c, name->node, &own);
 
 	each = rn_arena_mark(l->c->mem);
 	for (uint64_t i = 0; rc == RN_OK && i < own.n; i++) {
@@ -197,7 +241,7 @@ int rn_comms_list(const struct rn_comms *c, rn_comms_list_fn *fn, void *arg)
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);
 	struct lister l = { .c = c, .fn = fn, .arg = arg };
-	int rc = rn_rows_apart(c, RN_COMM_KEY_APART, UINT64_MAX, &l.apart);
+	int rc = rn_rows_apart(c, &l.apart);
 
 	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++)
 		if (is_comm(name_at(c, i)))

@@ -16,7 +16,6 @@ struct use {
 struct uses {
 	struct use *use;
 	uint64_t n;
-	uint32_t cap;
 };
 
 static uint64_t comm_of(const struct row *r)
@@ -35,6 +34,7 @@ static int by_comm(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
+/* Without an array, the uses are counted only. */
 static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 {
 	struct rn_scan s;
@@ -45,37 +45,46 @@ static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 		rc = RN_OK;
 		if (r.v[KEY] < RN_COMM_KEY_APART)
 			continue;
-		if (!RN_GROW(c->mem, u->use, u->n + 1, u->cap))
-			return RN_E_NOMEM;
-		u->use[u->n++] = (struct use){ comm_of(&r), name };
+		if (u->use)
+			u->use[u->n] = (struct use){ comm_of(&r), name };
+		u->n++;
 	}
 	return rc;
 }
 
 /* What has a key of its own, and by which names. Many names may have one shape, which is looked at
  * once if there is none in it. */
+static int add_all_uses(const struct rn_comms *c, bool *without, struct uses *u)
+{
+	int rc = RN_OK;
+
+	u->n = 0;
+	for (uint32_t i = 0; i < c->name.n && rc == RN_OK; i++) {
+		const struct name *name = name_at(c, i);
+		uint64_t before = u->n;
+
+		if (!is_comm(name) || without[name->node])
+			continue;
+		rc = add_uses(c, i, u);
+		without[name->node] = u->n == before;
+	}
+	return rc;
+}
+
 static int find_uses(const struct rn_comms *c, struct uses *u)
 {
 	bool *without = rn_new(c->mem, bool, c->node.n);
+	int rc;
 
 	*u = (struct uses){ 0 };
-	if (!without)
-		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < c->name.n; i++) {
-		const struct name *name = name_at(c, i);
-		uint64_t before = u->n;
-		int rc = RN_OK;
-
-		if (is_comm(name) && !without[name->node]) {
-			rc = add_uses(c, i, u);
-			without[name->node] = u->n == before;
-		}
-		if (rc < 0)
-			return rc;
-	}
-	if (u->n)
+	rc = without ? add_all_uses(c, without, u) : RN_E_NOMEM;
+	if (rc == RN_OK && !(u->use = rn_new(c->mem, struct use, u->n)))
+		rc = RN_E_NOMEM;
+	if (rc == RN_OK)
+		rc = add_all_uses(c, without, u);
+	if (rc == RN_OK && u->n)
 		qsort(u->use, u->n, sizeof(*u->use), by_comm);
-	return RN_OK;
+	return rc;
 }
 
 /* Drops those with several names; each of the others is there once. */
@@ -122,7 +131,7 @@ static int tidy_name(struct rn_comms *c, struct name *name, const struct uses *s
 {
 	struct rn_rows rows;
 	struct row *tidy;
-	int rc = rn_rows_of(c, name->node, 0, UINT64_MAX, &rows);
+	int rc = rn_rows_of(c, name->node, &rows);
 
 	if (rc < 0)
 		return rc;

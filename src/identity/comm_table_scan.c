@@ -109,7 +109,7 @@ static int check_shape(const struct rn_comms *c, uint32_t node, struct rn_err *e
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);
 	struct rn_rows rows;
-	int rc = rn_rows_of(c, node, 0, UINT64_MAX, &rows);
+	int rc = rn_rows_of(c, node, &rows);
 
 	if (rc < 0)
 		rc = rows_failed(rc, err);
@@ -142,7 +142,7 @@ static int check_names(const struct rn_comms *c, bool *seen, struct rn_err *err)
 static int check_apart(const struct rn_comms *c, struct rn_err *err)
 {
 	struct rn_rows apart;
-	int rc = rn_rows_apart(c, RN_COMM_KEY_APART, UINT64_MAX, &apart);
+	int rc = rn_rows_apart(c, &apart);
 
 	return rc < 0 ? rows_failed(rc, err) : check_pairs(apart.row, apart.n, err);
 }
