@@ -73,7 +73,16 @@ static bool code_member(struct delta *x, struct list *l, uint32_t at, bool is)
 		l->next = base + code_next(x, &l->last, at - base, UINT32_MAX - 1 - base);
 		l->left--;
 	}
-	return l->next == at;
+	return l->next == at && !rn_guess_bad(x->g);
+}
+
+/* All numbers of the list have been read, and were numbers of the `visited` that there are. */
+static void end_list(struct delta *x, const struct list *l, uint32_t visited)
+{
+	bool is_beyond = l->next != UINT32_MAX && l->next >= visited;
+
+	if (!x->writes && (l->left || is_beyond))
+		rn_guess_refuse(x->g);
 }
 
 /* --- rows --- */
@@ -149,8 +158,7 @@ static void code_withs(struct delta *x, uint32_t site, uint32_t n)
 		if (!x->writes)
 			row->done = done;
 	}
-	if (!x->writes && with.left)
-		rn_guess_refuse(x->g);
+	end_list(x, &with, thing);
 }
 
 /* Which rows with completions have failed tests. */
@@ -165,8 +173,7 @@ static void code_unmatcheds(struct delta *x, uint32_t site, uint32_t n)
 		if (row->done && code_member(x, &unmatched, full++, row->fails) && !x->writes)
 			row->fails = 1;
 	}
-	if (!x->writes && unmatched.left)
-		rn_guess_refuse(x->g);
+	end_list(x, &unmatched, full);
 }
 
 /* How many failed tests the rows have, with completions (there, at least 1) or without. */
