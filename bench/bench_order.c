@@ -183,7 +183,7 @@ static void put_numbers(struct published *p, const uint32_t *v, size_t n)
 		put(p, v[i]);
 }
 
-/* What the rows of a site have: completions with the next one, and failed tests. */
+/* Properties of the rows of a site: completions in one row with the next one, and failed tests. */
 static void put_rows(struct published *p, const struct rn_order_chunk *c, uint32_t site)
 {
 	uint32_t *with = rn_new(&mem, uint32_t, c->at[c->rows]), withs = 0, thing = 0, full = 0;

@@ -270,7 +270,7 @@ struct waited {
 	struct maker **used;
 	uint32_t n;
 	uint64_t unknown;         /* requests */
-	struct maker **by_stream; /* by shape; NULL: none is used */
+	struct maker **by_stream; /* by stream, then shape; NULL until a shape is used */
 };
 
 static void use_maker(struct look *l, struct waited *to, struct maker *m, uint32_t call)

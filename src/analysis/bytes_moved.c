@@ -18,9 +18,9 @@ struct volumes {
 	bool failed; /* no memory */
 	uint64_t ranks;
 	uint64_t type_word;      /* of the class of datatypes */
-	uint64_t nobody;         /* of MPI_PROC_NULL */
+	uint64_t nobody;         /* keyword of MPI_PROC_NULL */
 	struct rn_sigs *derived; /* the ids of derived datatypes that were made so far */
-	uint64_t *size;          /* of each, which all who made it agree upon */
+	uint64_t *size;          /* by index in derived; RN_VOLUME_UNKNOWN if calls disagree */
 };
 
 /* ---- datatypes ---- */

@@ -1,10 +1,10 @@
 /*
  * hang.h - where the ranks of a run are, and who of them waits for whom.
  *
- * From what rn_salvage_now (recover/journal_read.h) says of the processes that there are, at one
- * moment or at two: what has changed in between does not stand, so it waits for nobody. A rank
- * waits for what the calls that its threads are in need (blocked_on.h); in a collective call, for
- * those of the communicator who are not in the same one.
+ * From what rn_salvage with RN_SALVAGE_NOW (recover/journal_read.h) says of the processes that
+ * there are, at one moment or at two: what has changed in between does not stand, so it waits for
+ * nobody. A rank waits for what the calls that its threads are in need (blocked_on.h); in a
+ * collective call, for those of the communicator who are not in the same one.
  *
  * Cost: O(ranks x size of a communicator) at worst. All memory is the arena's.
  */

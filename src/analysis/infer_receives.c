@@ -314,7 +314,7 @@ static int take_messages(struct job *j, uint64_t streams)
 	return rc == RN_OK ? mark_sure(j) : rc;
 }
 
-/* Returns the number of receives that may have got something else. */
+/* Returns the number of inferred receives for which there may be another solution. */
 static uint64_t solve(struct job *j)
 {
 	uint64_t ambiguous = 0;

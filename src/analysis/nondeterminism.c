@@ -12,7 +12,7 @@
 #include "order/cdc_tables.h"
 #include "order/lamport.h"
 
-/* Pairs of numbers with a value each, for what is done at one site. */
+/* Pairs of numbers with a value each, for the outcomes of one site. */
 struct table {
 	struct rn_sigs *key;
 	uint64_t *value;

@@ -106,11 +106,11 @@ struct rn_piece {
 };
 
 struct rn_outline {
-	struct rn_piece *tree; /* those of most streams first, then of the lowest group */
+	struct rn_piece *tree; /* by number of streams, descending, then by lowest group */
 	uint32_t trees;
 };
 
-/* Of the streams with calls. RN_OK or RN_E_NOMEM. */
+/* Builds the outline of the streams with calls. RN_OK or RN_E_NOMEM. */
 int rn_outline(const struct rn_streams *s, const struct rn_outline_sig *sig, struct rn_arena *mem,
 	       struct rn_arena *scratch, struct rn_outline *out);
 

@@ -288,7 +288,7 @@ static void zip(struct rn_piece *a, struct rn_piece *b)
 	}
 }
 
-/* Equal bytes for lists of the same shape. */
+/* Lists of the same shape get equal bytes. */
 static void put_shape(struct rn_buf *out, const struct rn_piece *list)
 {
 	for (; list; list = list->next) {

@@ -131,7 +131,7 @@ int rn_count_variants_add(struct rn_arena *mem, struct rn_count_variants **first
 	return RN_OK;
 }
 
-/* Streams that are open have a count for each execution. */
+/* Open streams have one count per execution. */
 static uint64_t next_count(struct rn_outline_counts *c)
 {
 	if (c->i == c->n) {

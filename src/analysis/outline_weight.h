@@ -35,7 +35,7 @@ struct rn_outline_build {
 	struct rn_weight *whole;          /* by literal */
 	struct rn_stretch *stretch;       /* NULL until it is wanted */
 	struct rn_outline_counts *counts; /* by loop */
-	uint64_t streams;                 /* of the group whose counts are read */
+	uint64_t streams;                 /* number of streams of the group whose counts are read */
 	uint32_t left, all_left; /* parts that may still be made, for this tree and in all */
 	uint64_t runs_left;      /* executions that may still be gone through */
 	/* The tree being made: where the next part of each level goes. */
@@ -55,7 +55,7 @@ int rn_outline_weigh_stream(struct rn_outline_build *b, uint32_t group, struct r
 /* Finds the nodes of a list that have a series or contain one that has; returns the first. */
 struct rn_piece *rn_outline_find_counted(struct rn_piece *list);
 
-/* Reads the counts of a group. RN_OK, RN_E_NOMEM, or RN_E_RANGE: they are too many. */
+/* Reads the counts of a group. RN_OK, RN_E_NOMEM, or RN_E_RANGE if there are too many. */
 int rn_outline_count(struct rn_outline_build *b, uint32_t group, struct rn_piece *first);
 
 /* Sets the weights of the nodes of a list that is executed `visits` times, and adds them up. */

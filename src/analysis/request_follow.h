@@ -12,7 +12,7 @@
  *
  * The owner of the structure initializes and releases its arena, and empties and releases its
  * arrays. A failed allocation sets `rc`; every later operation then has no effect. Memory:
- * O(messages), and O(live requests). Not locked.
+ * O(messages + live requests). Not locked.
  */
 #ifndef RN_ANALYSIS_REQUEST_FOLLOW_H
 #define RN_ANALYSIS_REQUEST_FOLLOW_H

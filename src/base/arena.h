@@ -50,8 +50,8 @@ void rn_arena_reserve(struct rn_arena *a, size_t bytes);
 void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n);
 #define rn_new(a, type, n) ((type *)rn_alloc((a), sizeof(type), _Alignof(type), (n)))
 
-/* A map of n numbers (and room for one more) in which every entry is UINT32_MAX. NULL without
- * memory. */
+/* Allocates a map of n numbers, and room for one more, with UINT32_MAX in every entry. Returns NULL
+ * without memory. */
 uint32_t *rn_new_map(struct rn_arena *a, size_t n);
 
 /* Doubles the capacity of an array until it holds `need` elements, of which the first *cap are

@@ -35,7 +35,7 @@ static inline struct rn_buf rn_buf_over(void *p, size_t n)
 /* Room for n more bytes at data + len (never NULL then, even for n = 0), or NULL. */
 unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n);
 void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n);
-void rn_buf_piece(struct rn_buf *b, const void *bytes, size_t n); /* after n as a varint */
+void rn_buf_piece(struct rn_buf *b, const void *bytes, size_t n); /* length as a varint first */
 void rn_buf_byte(struct rn_buf *b, unsigned char byte);
 void rn_buf_u64(struct rn_buf *b, uint64_t v);  /* varint */
 void rn_buf_i64(struct rn_buf *b, int64_t v);   /* zigzag varint */

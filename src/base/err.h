@@ -33,8 +33,8 @@ int rn_err_sys(struct rn_err *err, const char *fmt, ...) __attribute__((format(p
  * the limit. */
 int rn_err_nomem(struct rn_err *err);
 
-/* What a decoder has to say at the end of its input: RN_OK, or RN_E_DATA if the input was malformed
- * (in->bad) or bytes are left over. */
+/* Verifies the end of the input of a decoder. Returns RN_OK, or RN_E_DATA if the input was
+ * malformed (in->bad) or bytes are left over. */
 int rn_err_end(const struct rn_reader *in, struct rn_err *err);
 
 /* Puts "what: " in front of the text that is already there (a path, a section name). Gives the

@@ -162,7 +162,7 @@ size_t rn_io_read_head(const char *path, char *bytes, size_t cap)
 	return n;
 }
 
-/* Not by the size of the file, which is 0 in /proc. */
+/* Does not use the size of the file, which is 0 in /proc. */
 int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
 {
 	uint64_t size;

@@ -38,8 +38,8 @@ const char *rn_text_line(const char *text, char *out, size_t cap);
 #define RN_TEXT_PATH (4 * 4096 + 8) /* sufficient for a path of PATH_MAX bytes */
 const char *rn_text_path(const char *path, char *out, size_t cap);
 
-/* Whether a text is a name in a trace: 1 to 255 graphic ASCII characters, none of which the text
- * form of a call needs itself. */
+/* Whether a text is a name in a trace: 1 to 255 graphic ASCII characters, without the characters
+ * that delimit values in the text form of a call. */
 #define RN_NAME_MAX 255
 bool rn_name_valid(const char *s, size_t n);
 

@@ -60,8 +60,8 @@ struct usage {
 	unsigned nopts;
 };
 
-/* Reads options and `files` names of files. EXIT_DONE with all set; with file[0] NULL when --help
- * was asked for and has been printed; EXIT_USAGE after an error. argv[0] is the command's name. */
+/* Reads options and `files` names of files. Returns EXIT_DONE with all set; EXIT_DONE with
+ * file[0] NULL if --help was printed; EXIT_USAGE after an error. argv[0] is the command's name. */
 int parse_files(const struct usage *u, int argc, char **argv, const char **file, int files);
 
 /* Reads options up to the first argument that is none; *command is the rest of argv, which may be

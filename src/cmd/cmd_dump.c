@@ -52,7 +52,7 @@ struct dump {
 	const char *file;
 	struct rn_printer *printer;
 	struct symbols *symbols;
-	struct rn_err err; /* what is wrong with the times */
+	struct rn_err err; /* why the times cannot be read */
 	struct rn_buf out;
 	struct rn_arena mem;
 	bool gone; /* the reader of our output */

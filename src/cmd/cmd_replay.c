@@ -160,7 +160,7 @@ static int conclude_traced(const struct run *r, int code)
 	return code;
 }
 
-/* A process may have reported that the tracer does not fit. */
+/* A process may have reported that the tracer cannot be loaded. */
 static int conclude(const struct run *r, int code)
 {
 	struct reports told;

@@ -226,7 +226,7 @@ struct rn_raw_env {
 
 /*
  * Replaces the contents of `out` by words[0..n), function first, as a signature. Returns RN_OK,
- * RN_E_NOMEM, RN_E_ARG if the words do not make sense, or RN_E_RANGE if the signature is too long.
+ * RN_E_NOMEM, RN_E_ARG if the words are invalid, or RN_E_RANGE if the signature is too long.
  *
  * Two calls of one stream that create requests have equal bytes if and only if they have equal
  * words. Requests are named after the signature that created them (doc/format.md, 8.5): the tracer

@@ -29,8 +29,8 @@
  * per program, the same on all ranks; what a trace uses of it is stored there, which so explains
  * itself. A blocking send so takes about 15 bytes.
  *
- * Writing goes into a buffer (base/buf.h), of which the caller looks at the status. Reading trusts
- * no byte. On disk: doc/format.md.
+ * Writing goes into a buffer (base/buf.h), whose status the caller checks. The input of
+ * readers is untrusted. On disk: doc/format.md.
  */
 #ifndef RN_ENCODE_SIGNATURE_H
 #define RN_ENCODE_SIGNATURE_H
@@ -126,7 +126,7 @@ enum rn_elastic {
 
 #define RN_CALL_SMALL 15u /* first number that does not fit into the head byte */
 
-/* Appending values to a signature, which begins with the number of the function. */
+/* Functions that append values to a signature, which begins with the number of the function. */
 
 static inline void rn_call_head(struct rn_buf *out, enum rn_value_kind kind, uint64_t v)
 {

@@ -136,7 +136,7 @@ struct encoder {
 	uint32_t *order;    /* names by their bytes */
 	uint32_t *shape_of; /* by node: its number + 1, or 0 */
 	struct rn_sigs *shapes;
-	struct rn_buf shape, names; /* shape: the one that is being written */
+	struct rn_buf shape, names; /* shape: the shape that is being written */
 };
 
 static int compare_names(const void *a, const void *b, void *arg)

@@ -116,7 +116,8 @@ struct rn_rows {
 	uint64_t n, cap;
 };
 
-/* All rows of a node, in that order. As rn_comms_find; from the set's arena. */
+/* All rows of a node, in that order. Returns as rn_comms_find. Memory is from the arena of the
+ * set. */
 int rn_rows_of(const struct rn_comms *c, uint32_t node, struct rn_rows *out);
 
 /* All rows that have keys of their own, in that order. */

@@ -151,7 +151,8 @@ static int make_side(const struct rn_rows *rows, uint64_t key, uint64_t remote_k
 
 /* ---- members ---- */
 
-/* One side, of those who have it by this name or, if the key is its own, by any name. */
+/* One side: the ranks that have the communicator under this name or, if the key is its own, under
+ * any name. */
 static int walk(const struct rn_comms *c, uint32_t name, uint64_t key, uint64_t remote_key,
 		rn_comms_fn *fn, void *arg)
 {

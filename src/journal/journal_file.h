@@ -116,8 +116,8 @@ enum rn_fact {
 	RN_FACT_CONSTANT, /* struct rn_const_value (encode/process_table.h), many */
 	RN_FACT_COMM,     /* struct rn_fact_comm, and its name */
 	RN_FACT_MODULE,   /* uint64_t, its number, and its name */
-	RN_FACT_END,      /* struct rn_fact_end, and a text: how the process ended, if it could say
-			   * so; the latest one is valid */
+	RN_FACT_END,      /* struct rn_fact_end and a text: how the process ended; the latest one
+			   * is valid */
 	RN_FACT_WANTED,   /* a byte for each function: whether the filter wants it */
 	RN_FACT_CLOCK,    /* struct rn_fact_clock; the latest counts; without: that of rank 0 */
 	RN_FACT_SITE,     /* uint64_t, its number, and its bytes (encode/callsite.h) */
@@ -153,7 +153,7 @@ struct rn_fact_clock {
 
 /* Totals of the run, from a process that ended by itself (struct rn_tally). */
 struct rn_fact_end {
-	uint64_t lost; /* calls that are in none of its streams here */
+	uint64_t lost; /* calls of the process that are in no stream of the file */
 	uint64_t wall_ns, tracer_ns, memory;
 };
 
@@ -175,10 +175,10 @@ struct rn_snapshot {
 /* Times are small and come more often than the grammar, so that few calls at the end are without.
  */
 struct rn_seal {
-	uint64_t number; /* it is the how manieth */
+	uint64_t number; /* ordinal of the seal */
 	uint64_t upto;   /* calls that are in the snapshot, or in segments before it */
-	/* The rules, and then what stands in holes: for each signature that has some, a varint, its
-	 * number, and a series for each hole. */
+	/* The rules, then the elastic values: for each signature with elastic slots its number as a
+	 * varint, and a series for each slot. */
 	struct rn_snapshot calls;
 	uint64_t grammar;         /* bytes of the rules */
 	struct rn_snapshot times; /* rn_times_save */

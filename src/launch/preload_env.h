@@ -19,7 +19,7 @@ struct target;
 /* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
 int inject_stub(bool shared, struct rn_err *err);
 
-/* Runs the command, to whose other nodes our environment goes too, and waits (wait_for_program);
+/* Runs the command with our environment, also on other nodes, and waits (wait_for_program). Returns
  * its exit code. */
 int inject_run(const struct target *t, char **command, wait_fn *meanwhile, void *arg, int *code,
 	       struct rn_err *err);

@@ -95,7 +95,7 @@ static void see_all(const struct pass *p, struct seen *seen)
 	}
 }
 
-/* A rule with a loop or the anchor inside waits for the next pass. Bodies refer to lower numbers
+/* A rule that contains a loop or the anchor is left to the next pass. Bodies refer to lower numbers
  * only. */
 static void choose(struct pass *p, const struct seen *seen)
 {

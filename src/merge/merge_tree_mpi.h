@@ -100,8 +100,9 @@ int rn_link_up(struct rn_mpi_link *l, rn_link_pack *pack, rn_link_absorb *absorb
  * with the next rn_link_up. */
 int rn_link_down(struct rn_mpi_link *l, struct rn_buf *b);
 
-/* Statuses up and down; `mine` is this rank's. If the verdict is RN_OK, `b` is broadcast from rank
- * 0 as by rn_link_down; NULL: nothing but statuses. The verdict. */
+/* Reduces the statuses of all ranks (`mine` is that of this rank) and broadcasts the verdict. If it
+ * is RN_OK and b is not NULL, rank 0 then broadcasts b as rn_link_down does. Returns the verdict.
+ */
 int rn_link_agree(struct rn_mpi_link *l, int mine, struct rn_buf *b);
 
 /* A few bytes from one rank to another, outside of the tree, under the same deadline; for whoever

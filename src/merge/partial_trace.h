@@ -54,8 +54,8 @@ struct rn_bundle {
 	struct rn_tally tally;
 };
 
-/* One of no ranks, which takes in the first ones; one of the streams first .. first + n - 1,
- * without a call. RN_OK or RN_E_NOMEM. */
+/* rn_bundle_init: an empty partial trace, to which streams are added. rn_bundle_silent: the streams
+ * first .. first + n - 1, without calls. RN_OK or RN_E_NOMEM. */
 int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times);
 int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t first, uint64_t n);
 

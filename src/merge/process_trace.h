@@ -26,8 +26,8 @@ struct rn_rules;
 
 #define RN_NO_MAKER UINT32_MAX
 
-/* The call times of one stream: as in the trace, nanoseconds per tick, times 2^32, and when the
- * stream began, in nanoseconds of its host's clock; and chunks (encode/call_times.h). */
+/* The call times of one stream: as in the trace, nanoseconds per tick, times 2^32; the
+ * start of the stream in nanoseconds of its host's clock; and chunks (encode/call_times.h). */
 struct rn_moments {
 	uint64_t head[2];
 	const struct rn_chunk *chunk;
@@ -36,7 +36,7 @@ struct rn_moments {
 
 struct rn_recorded_stream {
 	struct rn_stream_calls calls;
-	/* By shape of requests: the call that makes them, or RN_NO_MAKER; only of RN_SALVAGE_NOW.
+	/* By shape of requests: the call that makes them, or RN_NO_MAKER; only for RN_SALVAGE_NOW.
 	 */
 	const uint32_t *maker;
 	uint32_t makers;

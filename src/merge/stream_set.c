@@ -48,7 +48,7 @@ static void ranks_join(struct rn_ranks *to, const struct rn_ranks *from)
 		ranks_push(to, &from->run[i]);
 }
 
-/* Room for so many more groups, and for the roots of all of them: every rule of the pool. */
+/* Reserves room for n more groups, and for their roots, which may be any rule of the pool. */
 static bool reserve_groups(struct rn_stream_set *p, uint32_t more)
 {
 	return RN_GROW(p->mem, p->group, (uint64_t)p->groups + more, p->group_cap) &&

@@ -62,7 +62,7 @@ struct frame {
 	uint32_t rule, item;
 };
 
-/* Bodies with shared stretches: rule i of `from` is what the start rule has from begin[i] on, up to
+/* Bodies with shared stretches: rule i of `from` is the part of the start rule from begin[i] up to
  * the next mark, and rule i of `found` follows all rules of `from`. */
 struct share {
 	struct rn_sigs *items;  /* distinct items and marks, as symbols */
@@ -277,7 +277,7 @@ static void cut(struct share *s, uint32_t start)
 			s->begin[++rule] = i + 1;
 }
 
-/* What rules have in common. */
+/* The stretches that rules share. */
 static int find_stretches(struct share *s, const struct rn_rules *from, struct rn_arena *scratch)
 {
 	struct rn_grammar *g = rn_grammar_new(scratch, NULL);

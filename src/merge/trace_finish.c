@@ -182,7 +182,7 @@ static int take_stacks(const struct rn_order_list *l, struct rn_site_tables *tab
 	return rc;
 }
 
-/* Everything that there is, by stream of the list, to be written in another codec. */
+/* All events, by stream of the list, to be encoded with another codec. */
 static int read_all(const struct rn_order_list *l, uint64_t threads, struct rn_arena *mem,
 		    struct rn_order **all, struct rn_err *err)
 {
@@ -203,8 +203,8 @@ static int read_all(const struct rn_order_list *l, uint64_t threads, struct rn_a
 	return rc == RN_OK ? rn_order_clocks(mem, order, rank, n) : rc;
 }
 
-/* Adds a stream with its chunks as one. What was sent has done what it was for: `clock` keeps the
- * reference order. */
+/* Adds a stream with its chunks as one. Sends are omitted: `clock` has the reference
+ * order. */
 static int recode(struct rn_order o, enum rn_order_codec codec, struct rn_chunk_stream s,
 		  struct rn_chunk_list *to, struct rn_arena *scratch)
 {

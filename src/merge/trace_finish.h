@@ -27,7 +27,7 @@ struct rn_vocab;
 int rn_finish_streams(struct rn_trace *t, const struct rn_streams *s, const struct rn_vocab *vocab,
 		      const struct rn_meta *meta, struct rn_err *err);
 
-/* Values by old signatures; map: old to new, UINT32_MAX for one that is not used any more. */
+/* Values by old signatures; map: old to new, UINT32_MAX: not used any more. */
 int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const uint32_t *map,
 		     struct rn_arena *scratch);
 

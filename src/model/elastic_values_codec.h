@@ -44,9 +44,10 @@ struct rn_value_list {
 	struct rn_sigs *series; /* as bytes */
 };
 
-/* The values, by these signatures; signature i of the values is map[i] (UINT32_MAX: it is left out;
- * a map of NULL: i). Streams are numbered from `first` on. Refers to the series of the values.
- * Without values the list is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature has fewer holes. */
+/* Makes a list of the values. Signature i of the values is signature map[i] of `sigs` (UINT32_MAX:
+ * it is omitted; NULL for map: i). Streams are numbered from `first` on. Refers to the series of
+ * the values. Without values the list is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature has
+ * fewer holes. */
 int rn_value_list_make(const struct rn_values *v, const uint32_t *map, const struct rn_sigs *sigs,
 		       uint64_t first, struct rn_arena *mem, struct rn_value_list *out);
 

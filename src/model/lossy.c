@@ -100,7 +100,7 @@ static int64_t *sorted_numbers(const struct rn_units *u, struct rn_arena *scratc
 	return all;
 }
 
-/* Appends to a series what stands for the sorted numbers. */
+/* Appends the approximation of the sorted numbers to a series. */
 typedef int blur_fn(const int64_t *sorted, uint64_t n, struct rn_arena *scratch,
 		    struct rn_series *to);
 
@@ -129,7 +129,7 @@ static int blur_units(const struct rn_units *u, blur_fn *fn, struct rn_arena *sc
 	return rc == RN_OK ? rn_units_encode(blurred, out) : rc;
 }
 
-/* Appends what stands for a series of at least so many numbers: itself, if that is not longer. */
+/* Appends the approximation of a series, or the series itself if that is not longer. */
 static int blur(const struct rn_chunk *series, uint64_t least, blur_fn *fn,
 		struct rn_arena *scratch, struct rn_buf *out)
 {

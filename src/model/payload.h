@@ -45,7 +45,7 @@ struct rn_meta {
 /* Whether it can be written: RN_OK, or RN_E_ARG with the reason. */
 int rn_meta_check(const struct rn_meta *m, struct rn_err *err);
 
-/* The metadata must be such that they can be written. O(n^2): there are a handful. */
+/* The metadata must be valid. O(n^2) in the number of entries, which is small. */
 void rn_meta_encode(const struct rn_meta *m, struct rn_buf *out);
 int rn_meta_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_meta *out,
 		   struct rn_err *err);

@@ -21,7 +21,7 @@ struct rn_arena;
 struct rn_guess;
 
 /* Codes o->row and o->done, which are written to when decoding. The caller ends the guess. RN_OK,
- * RN_E_NOMEM, or RN_E_DATA: they are not what the bytes say. `scratch` is not rewound. */
+ * RN_E_NOMEM, or RN_E_DATA if the bytes contradict o. `scratch` is not rewound. */
 int rn_order_model_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o);
 
 #endif

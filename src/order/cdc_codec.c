@@ -141,7 +141,7 @@ static struct sizes code_row_sizes(struct delta *x, uint32_t site)
 	return n;
 }
 
-/* How many completions a row has. */
+/* Codes the number of completions of each row. */
 static void code_withs(struct delta *x, uint32_t site, uint32_t n)
 {
 	struct list with = list(site, 0, n);
@@ -161,7 +161,7 @@ static void code_withs(struct delta *x, uint32_t site, uint32_t n)
 	end_list(x, &with, thing);
 }
 
-/* Which rows with completions have failed tests. */
+/* Codes which rows with completions have failed tests. */
 static void code_unmatcheds(struct delta *x, uint32_t site, uint32_t n)
 {
 	struct list unmatched = list(site, 2, n);
@@ -176,7 +176,7 @@ static void code_unmatcheds(struct delta *x, uint32_t site, uint32_t n)
 	end_list(x, &unmatched, full);
 }
 
-/* How many failed tests the rows have, with completions (there, at least 1) or without. */
+/* Codes the number of failed tests of the rows: with completions (at least 1), or without. */
 static void code_fails(struct delta *x, uint32_t site, bool full)
 {
 	struct last l = table(FAILS, site, 1u + full);

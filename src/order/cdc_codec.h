@@ -24,7 +24,7 @@ struct rn_guess;
 
 #define RN_CLOCK_DELTA_ROWS 16384u /* in a chunk */
 
-/* As rn_order_model_code. Encoding: o->clock has the reference order; NULL: the order that was.
+/* As rn_order_model_code. Encoding: o->clock has the reference order; NULL: the observed order.
  * Decoding: o->clock, zero before, is written to as well. */
 int rn_order_clock_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o);
 

@@ -10,9 +10,9 @@
  *                reference order. Only those that came elsewhere are there, with how much later.
  *   epoch        the last clock of each source
  *
- * Here a row may also have nothing done (`alone`). The first two tables are properties of the rows,
- * which cdc_codec.c codes directly. The last two are in struct rn_order_matched_tables. A chunk has
- * rows of all sites; those of a site are chained.
+ * Here a row may also have no completion (`alone`). The first two tables are properties of the
+ * rows, which cdc_codec.c codes directly. The last two are in struct rn_order_matched_tables. A
+ * chunk has rows of all sites; those of a site are chained.
  *
  * In proportion to the rows; memory from the caller's arena. Tables that were decoded are checked
  * before they are applied.
@@ -36,7 +36,7 @@ struct rn_order_chunk {
 	size_t sites;
 	struct rn_order_row *row;
 	struct rn_order_done *done;
-	/* Of what is done; NULL: all the same. Decoding: where it stands in the reference order,
+	/* By completion; NULL: all equal. Decoding: the position in the reference order,
 	 * counted from `before`. */
 	uint64_t *clock;
 	uint64_t before;

@@ -36,8 +36,8 @@ struct rn_guess *rn_guess_write(struct rn_arena *mem, uint64_t decisions, struct
 struct rn_guess *rn_guess_read(struct rn_arena *mem, uint64_t decisions, const void *bytes,
 			       size_t len);
 
-/* Completes the bytes, or checks that all of them were read (rn_coder_end). RN_OK; RN_E_NOMEM of
- * the buffer; RN_E_DATA. */
+/* Completes the bytes, or checks that all of them were read (rn_coder_end). RN_OK; RN_E_NOMEM if
+ * the buffer failed; RN_E_DATA. */
 int rn_guess_end(struct rn_guess *g);
 
 bool rn_guess_writes(const struct rn_guess *g);

@@ -35,7 +35,8 @@ struct rn_order_count {
 
 struct rn_order_count rn_order_count(const struct rn_order *o);
 
-/* Memory for at most so many; none of them is there yet. False when there is none: *o is as it was.
+/* Allocates memory for at most that many elements of each kind. Returns false without memory: *o is
+ * as it was.
  */
 bool rn_order_room(struct rn_order *o, struct rn_arena *mem, size_t rows, size_t dones,
 		   size_t values, size_t sends);
@@ -43,8 +44,8 @@ bool rn_order_room(struct rn_order *o, struct rn_arena *mem, size_t rows, size_t
 /* Adds a row, or joins it with the last one if that has failures of the same site alone. */
 void rn_order_add_row(struct rn_order *o, struct rn_order_row r);
 
-/* Appends a chunk (order/event_codec.h). RN_OK, RN_E_NOMEM, or RN_E_ARG: the events contradict
- * themselves. */
+/* Appends a chunk (order/event_codec.h). RN_OK, RN_E_NOMEM, or RN_E_ARG: the events are
+ * contradictory. */
 int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o,
 			 struct rn_arena *scratch, struct rn_buf *out);
 

@@ -41,8 +41,8 @@ enum rn_order_codec {
 const char *rn_order_codec_name(enum rn_order_codec codec);
 enum rn_order_codec rn_order_codec_named(const char *name);
 
-/* Appends the events to out. RN_ORDER_CLOCK uses o->clock; NULL: the order in which they are.
- * RN_OK, RN_E_NOMEM, or RN_E_ARG: the rows do not fit what is done, the values and the sites, or
+/* Appends the events to out. RN_ORDER_CLOCK uses o->clock; NULL: the order of the list.
+ * RN_OK, RN_E_NOMEM, or RN_E_ARG: the rows do not fit the completions, the values and the sites, or
  * there are 2^32 of them; out is as it was then. */
 int rn_order_encode(struct rn_arena *scratch, enum rn_order_codec codec, const struct rn_order *o,
 		    struct rn_buf *out);

@@ -158,7 +158,7 @@ struct rn_order {
 	struct rn_order_done *done;
 	int64_t *value;
 	struct rn_order_send *send;
-	/* By what is done: Lamport clocks (order/lamport.h), or the reference order of receives,
+	/* By completion: Lamport clocks (order/lamport.h), or the reference order of receives,
 	 * per site ascending (order/cdc_tables.h), as the codec `clock` keeps it; NULL: not known.
 	 */
 	uint64_t *clock;

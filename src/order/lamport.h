@@ -22,9 +22,9 @@
 
 struct rn_arena;
 
-/* clock[i] of thread t becomes the clock that came with the i-th thing done; for what is no receive
- * it means nothing. rank[t]: the rank of thread t, for communicators on which it has not
- * sent. RN_OK or RN_E_NOMEM. */
+/* clock[i] of thread t becomes the clock that came with completion i; it is undefined for a
+ * completion that is not a receive. rank[t]: the rank of thread t, for communicators on which it
+ * has not sent. RN_OK or RN_E_NOMEM. */
 int rn_order_clocks(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n);
 
 #endif

@@ -30,7 +30,7 @@ struct symbols {
 	const uint32_t *chain; /* the older kind: buckets, symbols */
 };
 
-/* The value with this tag in the dynamic section; 0: there is none. */
+/* Returns the value with this tag in the dynamic section, or 0. */
 static ElfW(Addr) value_of(const struct link_map *object, ElfW(Sxword) tag)
 {
 	for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++)

@@ -226,7 +226,7 @@ struct search {
 	struct rn_search search; /* first */
 	const struct rn_nesting *n;
 	bool flat;       /* the markers do not fit */
-	bool back;       /* it goes towards the beginning */
+	bool back;       /* the search goes towards the beginning */
 	int64_t number;  /* of the next call */
 	int64_t wanted;  /* number */
 	int64_t pending; /* markers that were passed without their other half; calls under way */

@@ -424,7 +424,7 @@ static void put_site(struct view *v)
 		rn_decode_stack(v->d, v->form, v->c->args->site, v->out);
 }
 
-/* The call with its arguments and what it returned. */
+/* The call with its arguments and its return value. */
 static void put_call(struct view *v, const char *unfinished)
 {
 	const struct rn_call *c = v->c;

@@ -18,8 +18,8 @@ struct rn_arena;
 struct rn_moment_view; /* opaque */
 struct rn_trace;
 
-/* Of a trace that has such times, which outlives it; with the origin of `other`, if that is not
- * NULL. NULL without memory. */
+/* Creates a reader of a trace with call times, which must outlive the reader. The origin is that of
+ * `other`, if it is not NULL. Returns NULL without memory. */
 struct rn_moment_view *rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
 					  const struct rn_moment_view *other);
 void rn_moment_view_free(struct rn_moment_view *v);

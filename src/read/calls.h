@@ -54,12 +54,12 @@ struct rn_call {
 	uint64_t start, end;
 };
 
-/* At no stream, with the tables of nesting and the origin of times of `other`, if it is not NULL.
- * It must outlive the iterator. NULL without memory. */
+/* Creates an iterator without a stream. If `other` is not NULL, its nesting tables and its origin
+ * of times are used, and it must outlive the iterator. Returns NULL without memory. */
 struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
 			      const struct rn_calls *other);
 
-/* Calls have times from now on, if the trace contains them; `err` then contains why those of a
+/* Calls have times from now on, if the trace contains them. `err` gets the reason if the times of a
  * stream cannot be read. RN_OK or RN_E_NOMEM. */
 int rn_calls_times(struct rn_calls *c, struct rn_err *err);
 

@@ -41,8 +41,8 @@ struct rn_order_text {
 	bool half; /* the failures of the row are behind */
 };
 
-/* Appends the name of a site's function, or of its kind. The site is number `place` of a trace of
- * events. */
+/* Appends the name of a site's function, or the name of its kind. The site is number `place` of a
+ * trace of events. */
 void rn_order_put_function(const struct rn_trace *t, const struct rn_order_site *s, uint32_t place,
 			   struct rn_buf *out);
 

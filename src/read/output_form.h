@@ -21,12 +21,12 @@ struct rn_form {
 	void (*quote)(struct rn_buf *out, const char *s, size_t n); /* any bytes */
 	void (*label)(struct rn_buf *out, const char *s, size_t n); /* shown bare where it can be */
 	void (*key)(struct rn_buf *out, const char *name);          /* with what follows it */
-	/* Of a line: what comes before the name of the call. */
+	/* Text before the name of the call. */
 	void (*head)(struct rn_buf *out, uint64_t rank, uint64_t thread, uint64_t seq);
 	const char *args, *args_end; /* around the arguments */
-	const char *ret, *matched;   /* before the return value, and what was matched */
+	const char *ret, *matched;   /* before the return value and the match */
 	const char *site[3];         /* before, between and after the frames of a stack */
-	const char *end;             /* of the line */
+	const char *end;             /* end of the line */
 	bool quote_names;
 };
 

@@ -58,7 +58,7 @@ struct rn_numbering {
 	/* What there is to do, the same for all streams. */
 	struct steps *of; /* by signature */
 	struct step *step;
-	bool *acts;        /* by rule, then loop: whether there is anything to do in it */
+	bool *acts;        /* by rule, then loop: whether it changes requests */
 	bool *literal;     /* the same by literal run */
 	struct memo *memo; /* by rule */
 	bool any;
@@ -407,8 +407,8 @@ static int do_call(struct rn_numbering *n, uint32_t sig)
 }
 
 /*
- * Many calls at once: a walk from the beginning of the stream that passes whatever changes nothing,
- * or has been seen to change nothing but numbers.
+ * Many calls at once: a walk from the beginning of the stream that skips every item that changes
+ * nothing, or only numbers.
  */
 
 /* One repeat of an item that the walk looks into. The frames are indexed by the depth of the walk. */
@@ -456,8 +456,8 @@ static bool remembered(const struct rn_numbering *n, const struct rn_item *it, u
 	return true;
 }
 
-/* What began at `before` has led to the same state, and so it will again. With loops inside, the
- * next repeat may be another. */
+/* The repeat that began at `before` has led to the same state, so later repeats do too. An item
+ * with loops is excluded, because its next repeat may differ. */
 static bool repeats(const struct rn_numbering *n, const struct rn_item *it,
 		    const struct point *before)
 {

@@ -37,7 +37,7 @@ struct rn_printer *rn_printer_new(struct rn_arena *mem, const struct rn_trace *t
 /* From now on frames of stacks have these names (struct rn_decoder). */
 void rn_printer_symbols(struct rn_printer *p, const char *(*symbol)(void *arg, uint32_t node),
 			void *arg);
-/* As rn_calls_times. */
+/* Prints times from now on; see rn_calls_times. */
 int rn_printer_times(struct rn_printer *p, struct rn_err *err);
 
 /* Gives back what is not in the arena. */

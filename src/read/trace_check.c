@@ -198,7 +198,7 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 	return rc;
 }
 
-/* What the calls of a group's streams need. */
+/* The requirements of the calls of the streams of a group. */
 struct needs {
 	const struct rn_trace *t;
 	struct rn_arena *scratch;

@@ -1,6 +1,6 @@
 /*
- * receive_calls.h - hooks for the functions that receive, as far as record and replay have the same
- * ones. Each function is there once more for large counts, from MPI 4 on.
+ * receive_calls.h - hooks for the functions that receive, in the form that record and replay share.
+ * From MPI 4 on, each function has a second form for large counts.
  *
  * Record and replay expand RN_BLOCKING_RECEIVES, RN_RECV_INIT and RN_STARTALL after they have
  * defined
@@ -21,7 +21,7 @@
 struct rn_post {
 	struct rn_order_call c; /* of no thread: the receive is posted at once */
 	struct rn_receive as;   /* how it is posted */
-	struct rn_tracked is;   /* what is known of its request, when it is numbered */
+	struct rn_tracked is;   /* its request, once it is numbered */
 	bool wild;
 	/* Replay: it has had its turn, and is past the recording; `as` is from the plan, and
 	 * `is.receive` what the program has. */

@@ -14,7 +14,7 @@
 /* Records the lineage of a thread that had no outcome yet. */
 void rn_record_thread(struct rn_stream *t, struct rn_order_thread *o);
 
-/* A call that asks for something that completes once has returned `rc` and `flag`. Returns rc. */
+/* A poll for an operation that completes once has returned `rc` and `flag`. Returns rc. */
 int rn_record_poll(int rc, const int *flag);
 
 void rn_record_failed_poll(const struct rn_order_call *c);

@@ -17,7 +17,7 @@ struct rn_send {
 };
 
 /* True: the message is sent in a turn, which has begun. Records the message if sends are recorded,
- * before it is sent: the answer to it comes later. */
+ * before it is sent, because an answer may arrive at once. */
 bool rn_send_begin_turn(struct rn_send *x, int dest, int tag, MPI_Comm comm);
 
 static inline bool rn_send_begins(struct rn_send *x, int dest, int tag, MPI_Comm comm)

@@ -506,7 +506,7 @@ static bool is_tail(const struct rn_found *f)
 	return f->head.kind == RN_EXTENT_ORDER && f->len > sizeof(struct rn_order_tail);
 }
 
-/* The first bytes of an extent, which say how much of it counts. */
+/* The first bytes of an extent, which contain its valid length. */
 static size_t count_kept(const struct rn_found *f)
 {
 	return f->head.kind == RN_EXTENT_LIVE ? f->len

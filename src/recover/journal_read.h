@@ -67,9 +67,8 @@ struct rn_salvage {
 	uint32_t unknown; /* processes that have not said who they are */
 };
 
-/* What is read of each stream. RN_SALVAGE_NOW is for who wants to know where the processes are, not
- * what they have done; it takes a time that does not depend on how many calls have been made, and
- * the file may be a mapping that processes go on writing to. */
+/* The data that is read of each stream. RN_SALVAGE_NOW reads live positions only. It takes a time
+ * that is independent of the number of calls, and processes may write to the file meanwhile. */
 enum rn_salvage_what {
 	RN_SALVAGE_NOW, /* the distinct calls, and `now` */
 	RN_SALVAGE_ALL,

@@ -290,7 +290,7 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 	return true;
 }
 
-/* The bytes of a snapshot; NULL when they are not there, or others. Seals of a hostile file can
+/* The bytes of a snapshot; NULL if they are missing or changed. Seals of a hostile file can
  * name the same snapshot many times, so the bytes that are hashed are limited. */
 static const unsigned char *snapshot(struct salvaged *s, const struct rn_snapshot *of)
 {
@@ -319,7 +319,7 @@ bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal)
 	return true;
 }
 
-/* What it says is what was written, and so are the calls that it is about. */
+/* The seal and the calls that it covers are intact. */
 bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal)
 {
 	return seal->sum == rn_seal_sum(&s->live.extent, seal) && snapshot(s, &seal->calls);

@@ -65,7 +65,7 @@ bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len);
 bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len);
 /* Adds a copy of the bytes to an array of struct rn_chunk. */
 bool rn_salvage_chunk(struct salvaged *s, struct rn_seg *to, const void *bytes, size_t len);
-/* All elements, one behind the other. NULL with s->failed. */
+/* All elements, one after the other. NULL with s->failed. */
 void *rn_salvage_flatten(struct salvaged *s, const struct rn_seg *seg);
 /* The log is read: gives the chunks that count, and the tail as one more; and how many events are
  * missing. */

@@ -127,8 +127,8 @@ static uint64_t segment_now(const struct salvaged *s)
 	return s->live.seal[s->live.sealed & 1].segment;
 }
 
-/* The segment that its memory is in. The log may have the next one already, which has not begun,
- * and never does if there was no room for it. */
+/* The segment that contains the memory of the stream. The log may have the next one already, which
+ * has not begun, and never does if there was no room for it. */
 static void use_segment_now(struct salvaged *s)
 {
 	uint32_t last = s->segments - 1;

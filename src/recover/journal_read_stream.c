@@ -188,7 +188,7 @@ struct rn_grammar *rn_salvage_grammar(const struct salvaged *s)
 	return rn_grammar_new(s->mem, &(struct rn_grammar_opts){ RN_LITERAL_LIMIT });
 }
 
-/* The segment is as far as it comes: adds the calls of the grammar to those of the rules. */
+/* The segment is complete: adds the calls of the grammar to those of the rules. */
 static int end_segment(struct salvaged *s)
 {
 	struct rn_segment *it = s->segment;

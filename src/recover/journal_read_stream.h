@@ -51,7 +51,7 @@ struct rn_stream_facts {
 typedef bool rn_fact_fn(void *arg, uint32_t type, const void *bytes, size_t len);
 bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg);
 
-/* Gets a record that is n bytes. */
+/* Gets a record of n bytes. */
 static inline bool rn_fact_get(const void *bytes, size_t len, void *to, size_t n)
 {
 	if (len == n)

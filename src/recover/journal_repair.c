@@ -117,7 +117,7 @@ static void correct_heads(struct repair *r)
 	}
 }
 
-/* Where the bytes after the head of an extent are, and how many of them the file contains. */
+/* The position of the bytes after the head of an extent, and the number of them in the file. */
 static unsigned char *bytes_of(struct repair *r, const struct rn_found *f)
 {
 	return r->bytes + f->head.number * RN_SPILL_PAGE + sizeof(f->head);

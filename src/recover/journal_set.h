@@ -70,8 +70,8 @@ struct rn_journal_set_trace {
 int rn_journal_set_recover(const char *folder, uint64_t run, struct rn_journal_set_trace *t,
 			   struct rn_buf *notes, struct rn_err *err);
 
-/* Calls fn with the files of the newest run, as they are at the moment; they may go on changing,
- * and are only read. Returns the result of fn, or a negative code as above. */
+/* Calls fn with the files of the newest run, in their present state. They may
+ * change meanwhile, and are only read. Returns the result of fn, or a negative code as above. */
 typedef int rn_journal_set_fn(void *arg, const struct rn_node_file *file, size_t n,
 			      struct rn_err *err);
 int rn_journal_set_inspect(const char *folder, rn_journal_set_fn *fn, void *arg,

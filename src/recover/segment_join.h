@@ -24,7 +24,7 @@ struct rn_grammar;
 struct rn_recorded_stream;
 struct rn_rules;
 
-/* What stood in a hole before what is sealed. */
+/* Values of an elastic slot before those of the checkpoint. */
 struct value_piece {
 	struct rn_fact_values of;
 	const unsigned char *bytes;
@@ -35,7 +35,7 @@ struct rn_segment {
 	struct rn_tables tables;
 	struct rn_seg holes;        /* struct rn_holes *, by call */
 	struct rn_seg piece;        /* struct value_piece, of the journal */
-	struct rn_seal seal;        /* of a segment that is over */
+	struct rn_seal seal;        /* of a closed segment */
 	struct rn_grammar *grammar; /* the calls after those of the rules; NULL: none */
 	struct rn_rules *rules;
 	uint32_t root;
@@ -46,7 +46,7 @@ struct rn_segment {
 /* A segment without calls. NULL when there is no memory. */
 struct rn_segment *rn_segment_new(struct rn_arena *mem);
 
-/* Makes the segment the stream. */
+/* Stores the segment as the stream. */
 void rn_segment_give(const struct rn_segment *s, struct rn_recorded_stream *out);
 
 struct rn_shape {

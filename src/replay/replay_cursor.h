@@ -28,8 +28,8 @@ void rn_replay_prepare(void);
 /* What the record says of this (order/replay_plan.h), or NULL. */
 const char *rn_replay_fact(const char *key);
 
-/* Finds the plan of a thread that had no outcome yet; and of all threads, when the plan is known.
- */
+/* rn_replay_thread: finds the plan of a thread that had no outcome yet. rn_replay_rejoin: does so
+ * for all threads, when the plan is known. */
 void rn_replay_thread(struct rn_stream *t, struct rn_order_thread *o);
 void rn_replay_rejoin(void);
 
@@ -60,7 +60,7 @@ const struct rn_plan_match *rn_replay_later(const struct rn_replay *r, uint64_t 
 /* The number of the first one that a thread of the process may have to start yet, in *from; NULL
  * behind the last thread. */
 const struct rn_replay *rn_replay_nth(uint32_t n, uint64_t *from);
-/* The receive is being started, which counts. */
+/* Counts a receive that is being started. */
 void rn_replay_start(struct rn_replay *r, const struct rn_plan_match *m);
 
 /* The same of a receive that may be none, or no wildcard. NULL: it is none. */
@@ -107,14 +107,14 @@ void rn_replay_count_unenforced(uint32_t function);
 /* Whether it has all calls: what no send was left over for has received nothing. */
 bool rn_replay_knows_sends(const struct rn_replay *r);
 
-/* The call is not the one that was recorded: says so, if nobody else has, and ends the run; or, if
- * it is to go on, the thread goes on by itself. */
+/* The call differs from the recording: reports the first divergence and ends the run. If the run
+ * continues after a divergence, the thread is released. */
 void rn_replay_diverges(const struct rn_order_call *c, const char *why);
 /* Like rn_replay_diverges, for the recorded event in this row. */
 void rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why);
 /* Like rn_replay_diverges, if the call does not ask for the recorded message. */
 void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match *m);
-/* The same where `now` and `recorded` tell what differs. */
+/* The same; `now` and `recorded` describe the difference. */
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded);
 
 /* Whether the communicator contains the sender of the message. If not, reports a divergence. */
@@ -166,8 +166,8 @@ bool rn_replay_wait(struct rn_patience *p, const struct rn_order_call *c, int so
 bool rn_replay_is_free(const struct rn_order_thread *o);
 bool rn_replay_gets_free(struct rn_order_thread *o);
 
-/* Turns of threads (post_order.h): those on a communicator; and that one waits for such a thread.
- */
+/* Turns of threads (post_order.h). rn_replay_turns: those on a communicator. rn_replay_tell_turn:
+ * reports that the call waits for the turn of a thread. */
 const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n);
 void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn_plan_turn_of of);
 

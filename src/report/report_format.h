@@ -1,7 +1,7 @@
 /*
  * report_format.h - how the report writes numbers, lists of ranks, and calls with their arguments.
  *
- * What has no bound is appended to a buffer whose failure the caller looks at once.
+ * Text without a bound is appended to a buffer, whose status the caller checks at the end.
  */
 #ifndef RN_REPORT_REPORT_FORMAT_H
 #define RN_REPORT_REPORT_FORMAT_H
@@ -14,7 +14,7 @@ struct rn_templates;
 struct rn_trace;
 struct rn_variant;
 
-/* Texts of numbers, in the memory given or, for COUNT, in that of the block around it. */
+/* Numbers as text, in the given memory or, for COUNT, in memory of the enclosing block. */
 #define TEXT_MAX 32
 const char *text_count(char text[TEXT_MAX], uint64_t v); /* 48,210 */
 const char *text_bytes(char text[TEXT_MAX], uint64_t v); /* 1.2 MB */

@@ -82,7 +82,7 @@ static bool try_symbol(struct rn_search *q, struct rn_walk *w, const struct rn_i
 	return true;
 }
 
-/* Gets on in an item, in either direction: over repeats, over a symbol of a run, or into a rule or
+/* Advances in an item, in either direction: over repeats, over a symbol of a run, or into a rule or
  * an execution. False where it ends, before the symbol. */
 static bool move(struct rn_search *q, struct rn_walk *w, struct rn_walk_frame *f,
 		 const struct rn_item *it, bool back)

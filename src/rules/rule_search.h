@@ -18,7 +18,7 @@ struct rn_passage {
 	const struct rn_item *item;
 	uint64_t n;
 	uint64_t length;
-	uint64_t cost; /* parts with loops that were looked at to tell the length */
+	uint64_t cost; /* items with loops that were visited to find the length */
 	/* NULL: there is no loop in it. Otherwise what it consists of (rn_passage_each). */
 	const struct rn_stretch *stretch;
 };
@@ -28,7 +28,7 @@ void rn_passage_each(const struct rn_passage *p, rn_fixed_fn *fn, void *arg);
 
 struct rn_search {
 	/* NULL, or called before each repeat of an item: true if no repeat of the item may be
-	 * passed as a whole. Then the repeat is looked into. Only for searches towards the end. */
+	 * passed as a whole. The repeat is then entered. Only for searches towards the end. */
 	bool (*enters)(struct rn_search *q, const struct rn_walk *w, const struct rn_item *it);
 	bool (*passes)(const struct rn_search *q, const struct rn_passage *p);
 	void (*pass)(struct rn_search *q, const struct rn_passage *p);

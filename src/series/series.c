@@ -526,7 +526,7 @@ static struct rn_lane *next_lane(const struct rn_series *s)
 	return l;
 }
 
-/* Equally spaced values go on so. */
+/* Equally spaced values are expected to continue. */
 static bool raw_expect(const struct rn_series *s, int64_t *next)
 {
 	uint64_t n = s->n - s->start;

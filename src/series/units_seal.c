@@ -4,8 +4,8 @@
  * A closed or open pattern part becomes patterns through rules.h, which brings the grammar into
  * normal form. The few values of a part that has just begun are tried as a pattern too. The builder
  * is not changed. In a second pass, which may come later, a part that a literal would say in fewer
- * bytes becomes literal, and neighbouring literals become one part. That is the slow part, for a
- * trial is a compression.
+ * bytes becomes literal, and neighboring literals become one part. This pass is slow, because each
+ * trial compresses.
  */
 #include "base/buf.h"
 #include "base/err.h"

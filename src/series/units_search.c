@@ -1,5 +1,5 @@
 /*
- * units_search.c - questions to a sealed series: facts, element, position, sums.
+ * units_search.c - queries on a sealed series: facts, element, position, sums.
  *
  * All of them go down the same way: the part by binary search, then level by level the item in a
  * body (a scan where it is short, as most are) and the repeat of that item by one division. Nothing

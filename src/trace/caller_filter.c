@@ -16,7 +16,7 @@
 
 _Atomic uint64_t rn_caller_cache[RN_SITES];
 
-/* Whether this ends the name of a binding, or nothing. */
+/* Whether the rest of a name is empty or a suffix of a Fortran binding. */
 static bool ends_binding(const char *s)
 {
 	static const char *const ends[] = { "_cdesc", "_f08ts", "_f08", "_f", "_" };

@@ -34,7 +34,7 @@ enum rn_site {
 	RN_SITE_PASSES,  /* it is not recorded */
 	RN_SITE_RECORDS, /* it is */
 	RN_SITE_LIGHT,   /* its outcome is, if anything (bypass.h) */
-	RN_SITE_TOOL,    /* it is not recorded, and goes to another tool (rn_tool) */
+	RN_SITE_TOOL,    /* the call is not recorded, and goes to another tool (rn_tool) */
 };
 
 enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at);
@@ -53,7 +53,8 @@ static inline enum rn_site rn_site(uintptr_t from, uint32_t function)
 	return answer < 4 ? (enum rn_site)answer : rn_site_decide(from, function, at);
 }
 
-/* Whether it goes to another tool. Not inline, because wrappers ask only if there is a tool. */
+/* Whether the call goes to another tool. Not inline, because wrappers ask only if there is a tool.
+ */
 bool rn_site_is_for_tool(uintptr_t from, uint32_t function);
 
 /* Forgets everything: an object was unloaded, and another may take its addresses. */

@@ -94,26 +94,27 @@ static struct rn_callstacks *memory_of(struct rn_stream *t)
 	return t->stacks;
 }
 
-/* ---- stacks that are alike ---- */
+/* ---- stack clusters ---- */
 
-#define LATEST 64u /* sets that are looked at */
+#define LATEST 64u /* clusters that are compared */
 #define CHAINS 1024u
 
 /*
- * A stack, with --callsite-slack. A new stack is alike with the first one there was that it differs
- * from in no more frames than it may, and alone if there is none; so sets of stacks grow, and no
- * stack goes from one to another. A set has at most RN_CALLSITE_ALIKE, and only the latest sets
- * that have the same depth and innermost frame are looked at, so a new stack costs at most some
- * microseconds more. Sets are those that are their own first one.
+ * A stack, with --callsite-slack. A new stack joins the first cluster whose first stack differs
+ * from it in at most N frames; if there is none, it begins a cluster. A stack never changes its
+ * cluster. A cluster has at most RN_CALLSITE_ALIKE stacks. Only the latest clusters with the same
+ * depth and innermost frame are compared, so a new stack costs at most a few microseconds more. A
+ * cluster is represented by its first stack.
  */
 struct alike {
-	uint32_t first;   /* 0: alone, there was no memory */
-	uint32_t members; /* of the set */
-	uint32_t next;    /* the set before it of the same chain, or 0 */
+	uint32_t first;   /* number of the first stack of the cluster; 0: not in a cluster, for lack
+			     of memory */
+	uint32_t members; /* stacks in the cluster */
+	uint32_t next;    /* the previous cluster of the same chain, or 0 */
 };
 
 static struct rn_seg alikes;    /* struct alike, by number - 1 */
-static uint32_t chains[CHAINS]; /* the latest set of each, or 0 */
+static uint32_t chains[CHAINS]; /* the latest cluster of each, or 0 */
 static struct rn_callsite other_site;
 
 static struct alike *alike_at(uint32_t number)

@@ -49,7 +49,7 @@ int rn_callstack_list(struct rn_arena *mem, struct rn_objects *out);
 /* The i-th of those files, of which there are at most so many; false behind the last one. */
 bool rn_callstack_path(uint32_t i, const char **key, const char **path);
 
-/* The first one of the stacks that are alike with this one, which never changes. */
+/* The first stack of the stack cluster of this one, which never changes. */
 uint32_t rn_slack_first(uint32_t number);
 
 /* Code was unloaded, and other code may take its addresses. */

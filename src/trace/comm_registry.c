@@ -347,7 +347,7 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 	c = child_of(b);
 	name_it(text, b);
 	rn_tracer_unlock();
-	if (comm == MPI_COMM_NULL) { /* there may have been one when it was recorded */
+	if (comm == MPI_COMM_NULL) { /* the recorded call may have created one */
 		if (rn_outcome_ops)
 			rn_outcome_ops->comm_created(b->function, text, NULL);
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)comm) << 1 | 1;

@@ -46,7 +46,7 @@ struct rn_comm {
 	bool complete; /* the following is known */
 	bool apart;    /* other members may have other names for it */
 	struct rn_comm_members local, remote;
-	uint64_t by;     /* of its birth */
+	uint64_t by;     /* of its creation */
 	uint32_t number; /* in its family, see comm_registry.c */
 	uint32_t calls;  /* collective creating calls so far */
 	uint32_t groups; /* create_group calls */

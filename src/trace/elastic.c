@@ -66,8 +66,9 @@ static bool is_steady(const struct rn_family *f, uint16_t at)
 	return step;
 }
 
-/* How many values make a number a hole; 0: it has to be steady. Where many members have few of
- * each, fewer do, and where the family has holes, and so members of which each stands for many. */
+/* Number of distinct values that make a parameter elastic; 0: it must be constant. Fewer are needed
+ * if many members have few values each, or if the masked signature already has elastic slots, so
+ * that each member stands for many calls. */
 static uint32_t needed(const struct rn_family *f)
 {
 	if (f->holes || f->members > MEMBERS_FIRST)

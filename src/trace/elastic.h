@@ -21,7 +21,7 @@ struct rn_sig;
 struct rn_stream;
 
 /* The signature of a call that is over and was not expected; if it has holes, with the call's
- * numbers in them. The words need not stay as they are. NULL: there is no memory; errno may have
+ * numbers in them. The words may change. NULL: there is no memory; errno may have
  * changed. */
 struct rn_sig *rn_elastic_call(struct rn_stream *t, uint64_t *w, size_t n);
 

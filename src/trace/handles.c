@@ -20,7 +20,7 @@ static struct rn_map map;
 static struct rn_seg entries;
 static uint32_t free_entry;
 static struct rn_owned_ids numbers[RN_K_COUNT];
-static struct rn_process_table constants; /* and nothing else of it */
+static struct rn_process_table constants; /* only its constants are used */
 
 /* ---- constants ---- */
 
@@ -147,7 +147,7 @@ static void give_number(enum rn_param_kind kind, uint64_t word)
 	rn_owned_ids_give(&numbers[kind], (uint32_t)word >> 1);
 }
 
-/* Words of windows and messages contain the communicator that their ranks are of, but the bytes of
+/* Words of windows and messages contain the communicator of their ranks, but the bytes of
  * a call do not always name it: MPI_Imrecv, MPI_Rput to MPI_PROC_NULL. The communicator therefore
  * owns the id, so that equal bytes imply equal words (rn_raw_write). Other ids have owner 0. */
 static uint64_t number(enum rn_param_kind kind, uint64_t comm)

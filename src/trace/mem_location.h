@@ -24,7 +24,7 @@ static inline struct rn_place_words rn_place_memory(struct rn_stream *t, const v
 	return (struct rn_place_words){ place.cls | (uint64_t)place.id << 8, (uint64_t)place.disp };
 }
 
-/* Memory that MPI has given. A window that ends takes what came with it along. */
+/* Memory that MPI allocated. The memory of a window is removed with the window. */
 void rn_place_given(uint32_t function, const void *p, size_t n);
 void rn_place_win_ends(MPI_Win win);
 

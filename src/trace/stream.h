@@ -302,7 +302,7 @@ struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_
 				  uint64_t *w, uint64_t t0, uint64_t t1);
 
 /* The signature of a call that is over and was not expected, an old one or a new; its words begin
- * at base, and may become others in a new segment. NULL when it is lost, for lack of memory. */
+ * at base, and may become others in a new segment. NULL if it is lost, for lack of memory. */
 struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n);
 
 /* The words of the call are base..w. s is their signature, or NULL if they are not the expected

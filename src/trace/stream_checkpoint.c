@@ -59,7 +59,7 @@ static uint64_t ring_places(const struct rn_mapped *ring, size_t size)
 	return (uint64_t)1 << (63 - __builtin_clzll(most));
 }
 
-/* A ring of so many bytes, of numbers of `size` bytes: a new one if the old one has become small.
+/* A ring of the given bytes, for numbers of `size` bytes: a new one if the old one is too small.
  * The old one is still needed. */
 static int make_ring(struct rn_stream *t, const struct rn_mapped *old, size_t size, size_t bytes,
 		     struct rn_mapped *ring)
@@ -238,8 +238,8 @@ static int save_times(struct rn_stream *t, struct rn_seal *s)
 	return rc ? rc : save(t, t->times_area, &b, &s->times);
 }
 
-/* Makes the rings for the calls after a checkpoint. The ring of numbers in holes is there once
- * there are some. */
+/* Makes the rings for the calls after a checkpoint. The ring of elastic values exists only if
+ * there are any. */
 static int make_rings(struct rn_stream *t, struct rn_seal *s, struct rn_mapped *ring,
 		      struct rn_mapped *values)
 {

@@ -32,8 +32,8 @@ void rn_spool_adopt(struct rn_stream *t);
 /* Its ring is full, or so many calls have come that their times are to be kept. */
 void rn_spool_due(struct rn_stream *t);
 
-/* With all that was recorded so far. Also when there is no room for the numbers in the holes of one
- * more call. */
+/* Writes a checkpoint with all calls so far. Also called if there is no room for the elastic values
+ * of one more call. */
 void rn_spool_seal(struct rn_stream *t);
 
 /* The stream has become too large (stream.h). First it is sealed for the last time; then, when what

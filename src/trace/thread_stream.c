@@ -18,10 +18,10 @@
 
 /* ---- the streams of the process ---- */
 
-#define STREAMS_OWN 32u  /* as many threads are told apart, though they may follow each other */
+#define STREAMS_OWN 32u  /* a process with fewer streams reuses none */
 #define STREAMS_MAX 2046 /* a request's word has 11 bits for it */
 
-/* It has a lock of its own, because threads begin and end at any time. */
+/* The list has its own lock, because threads begin and end at any time. */
 static struct {
 	struct rn_spin lock;
 	bool in_use[STREAMS_MAX];              /* by number */
@@ -33,8 +33,8 @@ static bool list_is_full(void)
 	return rn_tracer_nstreams() >= STREAMS_MAX;
 }
 
-/* The stream with the lowest number that no thread uses, for the calling thread. NULL if there is
- * none, or if there are few streams: the thread then makes one. */
+/* The stream with the lowest number that no thread uses, for the calling thread. Returns NULL
+ * if there is none, or if there are few streams; the thread then creates one. */
 static struct rn_stream *take_free(void)
 {
 	struct rn_stream *t = NULL;

@@ -13,7 +13,7 @@ struct rn_stream;
  * when there is no memory or there are too many threads. */
 struct rn_stream *rn_stream_begin(void);
 
-/* The stream with this number, which there is. */
+/* The stream with this number, which must exist. */
 struct rn_stream *rn_stream_get(uint32_t number);
 
 /* Called once, by the constructor: threads that end release their streams from now on. */

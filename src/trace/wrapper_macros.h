@@ -205,7 +205,7 @@ static inline uint64_t rn_double_word(double v)
 /* A length that the call may change: what it was. */
 #define HAD(x)     const int64_t rn_had_##x = (x) ? (int64_t) * (x) : 0;
 #define REF_int(x) W((x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
-/* A word that is known after the call, if x leads to it. */
+/* A word that is known after the call, unless the pointer x is NULL. */
 #define RN_OUT(x, cond, word) W(!rn_ok || !(cond) ? RN_RAW_UNSET : (x) ? (word) : RN_RAW_NULL)
 #define OUT_int(x, cond)      RN_OUT(x, cond, (uint64_t)(int64_t) * (x))
 

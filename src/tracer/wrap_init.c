@@ -106,7 +106,7 @@ static int init_poor(int ret, int provided)
 	return ret;
 }
 
-/* Makes and records MPI_Init or MPI_Init_thread, called in this frame of the stack. */
+/* Calls and records MPI_Init or MPI_Init_thread, called in this frame of the stack. */
 static int init(struct rn_stream *t, uint32_t function, const void *frame, int *argc, char ***argv,
 		int required, int *provided)
 {

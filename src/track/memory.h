@@ -158,7 +158,7 @@ struct rn_mem_module {
 
 #define RN_MEM_PROGRAM 0 /* the module that is the program itself */
 
-/* Module `id` of a RN_MEM_STATIC location; zeros if there is none. */
+/* Module `id` of an RN_MEM_STATIC location; zeros if there is none. */
 struct rn_mem_module rn_mem_module(uint32_t id);
 
 /* After dlclose: places in modules that are gone are forgotten. New ones are found without it. */

@@ -24,7 +24,7 @@ static inline int call_done(const struct rn_buf *w, size_t *len)
 	return w->failed || w->len > RN_CALL_BYTES_MAX ? RN_E_RANGE : RN_OK;
 }
 
-/* Appends a number as the return value first. */
+/* Appends a number, which is the return value, first. */
 static inline int call_end(struct rn_buf *w, int64_t ret, size_t *len)
 {
 	rn_call_num(w, RN_V_INT, ret);

@@ -124,7 +124,7 @@ static void numbers_extremes(struct numbers *s, uint64_t n)
 			return;
 }
 
-/* Growing, and never negative: what find is for. */
+/* Ascending and never negative, as find requires. */
 static void numbers_growing(struct numbers *s, uint64_t n)
 {
 	uint64_t x = tap_below(1000), d[8], period = 1 + tap_below(8), zero = tap_below(3);

@@ -34,7 +34,7 @@ static uint32_t expected(uint64_t owner)
 	return i;
 }
 
-/* How many ids below this one belong to the owner. */
+/* The number of ids below this one that belong to the owner. */
 static uint32_t owned_below(uint64_t owner, uint32_t id)
 {
 	uint32_t n = 0;
