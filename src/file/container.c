@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/compress.h"
 #include "base/hash.h"
-#include "base/io.h"
 #include "base/varint.h"
 #include "file/zstd_dictionary.h"
 

@@ -108,9 +108,6 @@ void rn_comms_widen(struct rn_comms *c, uint64_t first, uint64_t last);
 /* A sealed node from bytes that stay where they are. */
 int rn_comms_read_shape(struct rn_comms *c, struct rn_reader *in, uint32_t *id, struct rn_err *err);
 
-/* Rows by key, remote key and rank, for qsort. */
-int rn_rows_order(const void *a, const void *b);
-
 struct rn_rows {
 	struct row *row;
 	uint64_t n, cap;

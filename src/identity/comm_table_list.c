@@ -10,7 +10,8 @@
 #include "base/bisect.h"
 #include "identity/comm_table_impl.h"
 
-int rn_rows_order(const void *a, const void *b)
+/* Rows by key, remote key and rank, for qsort. */
+static int by_key(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	static const int order[] = { KEY, REMOTE_KEY, MY_RANK };
@@ -53,7 +54,7 @@ static int add_rows(const struct rn_comms *c, uint32_t node, struct range keys, 
 static bool is_in_order(const struct rn_rows *rows)
 {
 	for (uint64_t i = 1; i < rows->n; i++)
-		if (rn_rows_order(&rows->row[i - 1], &rows->row[i]) > 0)
+		if (by_key(&rows->row[i - 1], &rows->row[i]) > 0)
 			return false;
 	return true;
 }
@@ -79,7 +80,7 @@ static int collect(const struct rn_comms *c, const uint32_t *node, uint32_t node
 	for (uint32_t i = 0; i < nodes && rc == RN_OK; i++)
 		rc = add_rows(c, node[i], keys, out);
 	if (rc == RN_OK && !is_in_order(out))
-		qsort(out->row, out->n, sizeof(*out->row), rn_rows_order);
+		qsort(out->row, out->n, sizeof(*out->row), by_key);
 	return rc;
 }
 
@@ -122,7 +123,7 @@ uint64_t rn_rows_find(const struct rn_rows *rows, uint64_t key, uint64_t remote_
 	struct rn_bisect b = { 0, rows->n, 0 };
 
 	while (rn_bisect_next(&b))
-		rn_bisect_go(&b, rn_rows_order(&rows->row[b.mid], &wanted) < 0);
+		rn_bisect_go(&b, by_key(&rows->row[b.mid], &wanted) < 0);
 	return b.lo;
 }
 

@@ -21,7 +21,6 @@
 #ifndef RN_MERGE_STREAM_SET_CODEC_H
 #define RN_MERGE_STREAM_SET_CODEC_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

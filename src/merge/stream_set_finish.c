@@ -20,7 +20,6 @@
  */
 #include "merge/stream_set.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"

@@ -19,7 +19,8 @@ bool rn_alike_has(const struct rn_stack_cluster *s, uint32_t number, uint32_t *a
 	return *at < s->n && s->number[*at] == number;
 }
 
-int64_t rn_alike_place(const struct rn_stack_cluster *s, int64_t number)
+/* The value that is encoded for a stack number. */
+static int64_t stack_place(const struct rn_stack_cluster *s, int64_t number)
 {
 	uint32_t at;
 
@@ -75,7 +76,7 @@ static int64_t expressed(int64_t value, const struct rn_expressed *how)
 	int64_t number;
 
 	if (how->alike)
-		return rn_alike_place(how->alike, value);
+		return stack_place(how->alike, value);
 	rn_peer_express(how->kind, value, how->rank, how->size, &number);
 	return number;
 }

@@ -66,9 +66,6 @@ struct rn_stack_cluster {
 /* Whether the number is among them; *at is where it is, or would be. */
 bool rn_alike_has(const struct rn_stack_cluster *s, uint32_t number, uint32_t *at);
 
-/* What a number becomes. */
-int64_t rn_alike_place(const struct rn_stack_cluster *s, int64_t number);
-
 /* How numbers are written: as this kind of value, of that rank; those of stacks as places among
  * these. */
 struct rn_expressed {

@@ -16,7 +16,6 @@
 #ifndef RN_MODEL_ELASTIC_VALUES_CODEC_H
 #define RN_MODEL_ELASTIC_VALUES_CODEC_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

@@ -13,7 +13,6 @@
 #define RN_MODEL_SECTION_KINDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"

@@ -12,8 +12,6 @@
 #ifndef RN_ORDER_ADAPTIVE_CODEC_H
 #define RN_ORDER_ADAPTIVE_CODEC_H
 
-#include <stddef.h>
-
 #include "base/err.h"
 #include "order/events.h"
 

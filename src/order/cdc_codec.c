@@ -99,9 +99,9 @@ static void code_sites(struct delta *x)
 
 /* Numbers of rows, and of completions, of a site. */
 struct sizes {
-	uint32_t alones, fulls; /* rows without and with completions */
-	uint32_t withs;         /* completions that are in one row with the next one */
-	uint32_t unmatcheds;    /* rows with completions and failed tests */
+	uint32_t fulls;      /* rows with completions */
+	uint32_t withs;      /* completions that are in one row with the next one */
+	uint32_t unmatcheds; /* rows with completions and failed tests */
 };
 
 /* In which rows nothing is done, as a rule those before a row of another site. */
@@ -121,7 +121,6 @@ static struct sizes code_alones(struct delta *x, uint32_t site)
 			last = last << 1 | alone;
 		if (!x->writes)
 			c->row[r] = (struct rn_order_row){ .site = site, .done = !alone };
-		n.alones += alone;
 		n.fulls += !alone;
 		n.withs += alone ? 0 : c->row[r].done - 1;
 		n.unmatcheds += !alone && c->row[r].fails;

@@ -14,7 +14,6 @@
 #ifndef RN_ORDER_CDC_CODEC_H
 #define RN_ORDER_CDC_CODEC_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "order/events.h"

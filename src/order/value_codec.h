@@ -14,7 +14,6 @@
 #define RN_ORDER_VALUE_CODEC_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "order/events.h"

@@ -411,7 +411,8 @@ static int do_call(struct rn_numbering *n, uint32_t sig)
  * nothing, or only numbers.
  */
 
-/* One repeat of an item that the walk looks into. The frames are indexed by the depth of the walk. */
+/* One repeat of an item that the walk looks into. The frames are indexed by the depth of the walk.
+ */
 struct frame {
 	const struct rn_item *item;
 	struct point before;

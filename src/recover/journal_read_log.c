@@ -1,7 +1,6 @@
 /* journal_read_log.c - see journal_read_impl.h: the records of logs. */
 #include "recover/journal_read_impl.h"
 
-#include "base/arena.h"
 #include "base/intern.h"
 #include "encode/call_times.h"
 #include "encode/elastic_slots.h"

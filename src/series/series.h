@@ -28,7 +28,6 @@
 #define RN_SERIES_SERIES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

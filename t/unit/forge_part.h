@@ -10,7 +10,6 @@
 #define RN_T_FORGE_PART_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "journal/journal_file.h"
