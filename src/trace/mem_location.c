@@ -21,6 +21,30 @@ static bool is_address(const void *p)
 	return (uintptr_t)p >= (uintptr_t)1 << 40 && (intptr_t)p > 0;
 }
 
+/* Whether p was found to be no memory since the latest call was entered or left. An array may have
+ * many such numbers, and each query of the kernel takes microseconds. */
+static bool is_in_gap(const struct rn_stream *t, uintptr_t p)
+{
+	const struct rn_mem_cache *c = &t->places;
+
+	return p - c->gap_lo < c->gap_hi - c->gap_lo && t->gap_entered == t->entered &&
+	       t->gap_left == t->left;
+}
+
+static struct rn_place_words number_or_memory(struct rn_stream *t, const void *p)
+{
+	struct rn_place_words words;
+
+	if (!is_address(p) || is_in_gap(t, (uintptr_t)p))
+		return number(p);
+	words = rn_place_memory(t, p);
+	if (words.head != RN_MEM_OTHER)
+		return words;
+	t->gap_entered = t->entered;
+	t->gap_left = t->left;
+	return number(p);
+}
+
 struct rn_place_words rn_place_special(struct rn_stream *t, enum rn_param_kind kind, const void *p)
 {
 	int64_t word = kind == RN_K_buffer || (kind >= RN_K_func && kind <= RN_K_convfn)
@@ -30,7 +54,7 @@ struct rn_place_words rn_place_special(struct rn_stream *t, enum rn_param_kind k
 	if (word >= 0)
 		return named(word);
 	if (kind == RN_K_disp || kind == RN_K_attr)
-		return is_address(p) ? rn_place_memory(t, p) : number(p);
+		return number_or_memory(t, p);
 	return p ? rn_place_memory(t, p) : named(RN_WORD_NULL);
 }
 

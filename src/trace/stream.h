@@ -116,6 +116,7 @@ struct rn_stream {
 	struct rn_times times;
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
+	uint64_t gap_entered, gap_left;      /* `entered` and `left` when the gap was valid */
 	struct rn_callstacks *stacks;        /* those remembered (callstack.c) */
 	const struct rn_event_state *events; /* NULL: none so far */
 	struct rn_order_log *order;          /* its events; NULL: none so far (event_log.h) */

@@ -289,22 +289,28 @@ void rn_mem_ask_kernel(void)
 	asking = true;
 }
 
+struct range {
+	uintptr_t lo, hi;
+};
+
 /* "7f01d000-7f01f000 rw-p ..." */
-static bool line_holds(const char *line, uintptr_t p, uintptr_t *lo, uintptr_t *hi)
+static struct range read_range(const char *line)
 {
 	char *end;
+	uintptr_t lo = strtoul(line, &end, 16);
 
-	*lo = strtoul(line, &end, 16);
-	*hi = *end == '-' ? strtoul(end + 1, NULL, 16) : 0;
-	return *lo <= p && p < *hi;
+	return (struct range){ lo, *end == '-' ? strtoul(end + 1, NULL, 16) : lo };
 }
 
-static bool find_mapping(int fd, uintptr_t p, uintptr_t *lo, uintptr_t *hi)
+/* Searches the mappings, which ascend. Without one that contains p, `r` is the gap around p. */
+static bool find_mapping(int fd, uintptr_t p, struct range *r)
 {
 	char buf[4096], line[64];
+	struct range m, gap = { 0, UINTPTR_MAX };
 	size_t have = 0;
 	ssize_t n;
 
+	*r = gap;
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		for (ssize_t i = 0; i < n; i++) {
 			if (have < sizeof(line) - 1)
@@ -313,26 +319,34 @@ static bool find_mapping(int fd, uintptr_t p, uintptr_t *lo, uintptr_t *hi)
 				continue;
 			line[have] = '\0';
 			have = 0;
-			if (line_holds(line, p, lo, hi))
-				return true;
+			m = read_range(line);
+			*r = p < m.lo ? (struct range){ gap.lo, m.lo } : m;
+			if (p < m.hi)
+				return p >= m.lo;
+			gap.lo = m.hi;
 		}
+	*r = gap;
 	return false;
 }
 
 /* A mapping that nobody told us of: UCX patches mmap itself, and then ours is not called any more.
  * The kernel knows it; neighbours that it has joined are one mapping here. */
-static bool kernel_knows(uintptr_t p)
+static bool kernel_knows(struct rn_mem_cache *c, uintptr_t p)
 {
 	int fd = asking ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
-	uintptr_t lo, hi;
+	struct range r;
 	bool found;
 
 	if (fd < 0)
 		return false;
-	found = find_mapping(fd, p, &lo, &hi);
+	found = find_mapping(fd, p, &r);
 	close(fd);
-	if (found)
-		rn_mem_map((void *)lo, hi - lo);
+	if (found) {
+		rn_mem_map((void *)r.lo, r.hi - r.lo);
+	} else {
+		c->gap_lo = r.lo;
+		c->gap_hi = r.hi;
+	}
 	return found;
 }
 
@@ -348,7 +362,7 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 		/* If it finds nothing new, another thread may have, since we looked. */
 		rn_mem_modules_refresh();
 		query_driver(p);
-		if (!look_up(c, p, &place, true) && kernel_knows(p))
+		if (!look_up(c, p, &place, true) && kernel_knows(c, p))
 			look_up(c, p, &place, true);
 	}
 	return place;
@@ -602,10 +616,6 @@ void rn_mem_realloc_undo(struct rn_mem_moving m)
 }
 
 /* ---- threads ---- */
-
-struct range {
-	uintptr_t lo, hi;
-};
 
 static struct range find_stack(void)
 {

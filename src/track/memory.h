@@ -68,6 +68,9 @@ struct rn_mem_entry {
 struct rn_mem_cache {
 	uintptr_t stack_lo, stack_size, stack_base;
 	struct rn_mem_block tls;
+	/* The latest range without memory that the kernel has reported to this thread; empty: none.
+	 * It may have been mapped since. */
+	uintptr_t gap_lo, gap_hi;
 	struct rn_mem_entry entry[256]; /* by address: in its place, or in the one beside it */
 	struct rn_mem_entry near[64];   /* heap blocks and regions, by page */
 };

@@ -229,6 +229,12 @@ static void absolute(void)
 	DO(MPI_Bcast(MPI_BOTTOM, 1, t, 0, MPI_COMM_SELF),
 	   "buffer=MPI_BOTTOM, count=1, datatype=type:0, root=0, comm=MPI_COMM_SELF");
 	release();
+	/* As large as an address, but not one. */
+	place = (bytes_t)1 << 41;
+	DO(MPI_Type_create_hindexed(1, &one, &place, MPI_INT, &t),
+	   "count=1, array_of_blocklengths=[1], array_of_displacements=[2199023255552], "
+	   "oldtype=MPI_INT, newtype=type:0");
+	release();
 }
 
 static void names(void)
