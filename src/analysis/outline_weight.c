@@ -4,27 +4,16 @@
 #include <assert.h>
 
 #include "base/arena.h"
+#include "base/saturate.h"
 #include "model/merged_streams.h"
 #include "rules/rules.h"
 #include "series/units.h"
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t n;
-
-	return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 void rn_weight_add(struct rn_weight *sum, const struct rn_weight *w, uint64_t n)
 {
-	sum->calls = plus(sum->calls, times(w->calls, n));
-	sum->bytes = plus(sum->bytes, times(w->bytes, n));
-	sum->unsized = plus(sum->unsized, times(w->unsized, n));
+	rn_sat_add(&sum->calls, rn_sat_mul(w->calls, n));
+	rn_sat_add(&sum->bytes, rn_sat_mul(w->bytes, n));
+	rn_sat_add(&sum->unsized, rn_sat_mul(w->unsized, n));
 	sum->ns += w->ns * (double)n;
 }
 
@@ -75,7 +64,7 @@ static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
 				      : it->kind == RN_KIND_TERMINAL ? &b->sig[it->id].one
 								     : &b->whole[it->id];
 
-	rn_weight_add(&t->weight, one, times(n, it->count));
+	rn_weight_add(&t->weight, one, rn_sat_mul(n, it->count));
 }
 
 /* Loops in rules weigh nothing. */
@@ -147,15 +136,15 @@ static void add_rounds(struct rn_rounds *sum, const struct rn_rounds *r)
 {
 	sum->min = sum->visits == 0 || r->min < sum->min ? r->min : sum->min;
 	sum->max = r->max > sum->max ? r->max : sum->max;
-	sum->visits = plus(sum->visits, r->visits);
-	sum->rounds = plus(sum->rounds, r->rounds);
+	rn_sat_add(&sum->visits, r->visits);
+	rn_sat_add(&sum->rounds, r->rounds);
 }
 
 /* One execution of what has counts of its own. */
 static void record(const struct rn_outline_build *b, struct rn_piece *p, uint64_t rounds)
 {
-	add_rounds(&p->one,
-		   &(struct rn_rounds){ b->streams, times(rounds, b->streams), rounds, rounds });
+	add_rounds(&p->one, &(struct rn_rounds){ b->streams, rn_sat_mul(rounds, b->streams), rounds,
+						 rounds });
 }
 
 /* Finds what has a series, or has something in it that has; returns the first in the list. */
@@ -224,7 +213,7 @@ static int run_open(struct rn_outline_build *b, struct rn_piece *list, uint64_t 
 				end_round(b, list);
 			*rounds += !begun && last != p;
 			begun = true;
-			p->now = plus(p->now, n);
+			rn_sat_add(&p->now, n);
 			last = p;
 		}
 	}
@@ -295,7 +284,7 @@ void rn_outline_weigh(const struct rn_outline_build *b, struct rn_piece *list, u
 	for (struct rn_piece *p = list; p; p = p->next) {
 		if (!p->loop && !p->open) {
 			p->total.visits = visits;
-			p->total.rounds = times(visits, p->count);
+			p->total.rounds = rn_sat_mul(visits, p->count);
 			p->total.min = p->total.max = p->count;
 		}
 		p->weight = (struct rn_weight){ 0 };

@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "base/plural.h"
+#include "base/saturate.h"
 #include "cmd/cmd.h"
 #include "encode/time_stats.h"
 #include "file/container.h"
@@ -290,10 +291,9 @@ static void add_signature(struct line *l, uint64_t n, const struct rn_time *t)
 		l->min = l->timed == 0 || min < l->min ? min : l->min;
 		l->max = max > l->max ? max : l->max;
 		l->sum += (double)t->dur.sum;
-		l->timed = timed > UINT64_MAX - l->timed ? UINT64_MAX : l->timed + timed;
+		rn_sat_add(&l->timed, timed);
 	}
-	if (__builtin_add_overflow(l->calls, n, &l->calls))
-		l->calls = UINT64_MAX;
+	rn_sat_add(&l->calls, n);
 }
 
 static void print_table(const struct line *line, uint32_t n, bool times)

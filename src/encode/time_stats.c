@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "base/buf.h"
+#include "base/saturate.h"
 #include "base/varint.h"
 #include "series/units.h"
 
@@ -63,16 +64,9 @@ static bool make_hist(struct rn_times *ts, struct rn_timing *t)
 	return true;
 }
 
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static void widen(struct rn_timing *t, bool first, uint64_t sum, uint64_t min, uint64_t max)
 {
-	t->sum = add_up(t->sum, sum);
+	rn_sat_add(&t->sum, sum);
 	if (first || min < t->min)
 		t->min = min;
 	if (max > t->max)
@@ -96,7 +90,7 @@ uint64_t rn_timing_count(const struct rn_timing *t)
 	if (!has_hist(t))
 		return t->few;
 	for (unsigned b = 0; b < RN_TIME_BINS; b++)
-		n = add_up(n, t->hist[b]);
+		rn_sat_add(&n, t->hist[b]);
 	return n;
 }
 
@@ -199,7 +193,7 @@ static int merge(struct rn_times *ts, struct rn_timing *t, const struct rn_timin
 		return RN_E_NOMEM;
 	if (has_hist(from)) {
 		for (unsigned b = 0; b < RN_TIME_BINS; b++)
-			t->hist[b] = add_up(t->hist[b], from->hist[b]);
+			rn_sat_add(&t->hist[b], from->hist[b]);
 	} else if (has_hist(t)) {
 		t->hist[rn_time_bin(rn_time_ns(from->min, ts->scale))]++;
 		if (from->few > 1)
@@ -379,7 +373,9 @@ int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, uint64_t 
 /* Sums and largest values are rounded apart from each other, so a mean may be 1 above. */
 static bool check_mean(const struct rn_timing *t, uint64_t n)
 {
-	return t->sum == UINT64_MAX || (t->sum / n >= t->min && t->sum / n <= add_up(t->max, 1));
+	uint64_t mean = t->sum / n;
+
+	return t->sum == UINT64_MAX || (mean >= t->min && (mean <= t->max || mean - 1 <= t->max));
 }
 
 static bool check(const struct rn_timing *t, bool settled)

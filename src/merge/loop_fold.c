@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/intern.h"
+#include "base/saturate.h"
 #include "grammar/grammar.h"
 #include "merge/loop_fold_search.h"
 #include "rules/rule_visit.h"
@@ -171,7 +172,7 @@ static int add_count(struct pass *p, uint32_t loop, uint64_t count)
 		c->surprises++;
 	c->lo = v < c->lo ? v : c->lo;
 	c->hi = v > c->hi ? v : c->hi;
-	c->sum = rn_fold_add_product(c->sum, count, 1);
+	rn_sat_add(&c->sum, count);
 	return rn_series_append(c->series, v);
 }
 

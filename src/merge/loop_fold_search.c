@@ -2,6 +2,7 @@
 #include "merge/loop_fold_search.h"
 
 #include "base/arena.h"
+#include "base/saturate.h"
 #include "rules/rules.h"
 
 #define MANY   (UINT32_MAX - 1)
@@ -62,7 +63,7 @@ static void weigh(struct rn_fold_neighbours *n)
 								      : NULL;
 
 			if (to)
-				*to = rn_fold_add_product(*to, n->weight[r], it->count);
+				rn_sat_add(to, rn_sat_mul(n->weight[r], it->count));
 		}
 	}
 }
@@ -112,7 +113,8 @@ struct rn_fold_option rn_fold_next_option(const struct rn_fold_neighbours *n)
 
 		if (!behind && !is_option(n, t, anchor, false))
 			continue;
-		both = rn_fold_add_product(n->of[anchor].occurs, a->occurs, 1);
+		both = n->of[anchor].occurs;
+		rn_sat_add(&both, a->occurs);
 		both = both < CHEAP ? 0 : both;
 		if (both < least) {
 			least = both;

@@ -69,13 +69,6 @@ struct rn_fold_neighbours {
 	uint64_t *weight;          /* by rule: how often it is executed */
 };
 
-/* sum + a * b, at most UINT64_MAX. */
-static inline uint64_t rn_fold_add_product(uint64_t sum, uint64_t a, uint64_t b)
-{
-	return __builtin_mul_overflow(a, b, &a) || __builtin_add_overflow(sum, a, &sum) ? UINT64_MAX
-											: sum;
-}
-
 /* The neighbors of all terminals. False without memory. */
 bool rn_fold_find_neighbours(struct rn_fold_neighbours *n, const struct rn_fold_state *s,
 			     struct rn_arena *scratch);

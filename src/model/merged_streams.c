@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/bisect.h"
 #include "base/intern.h"
+#include "base/saturate.h"
 #include "rules/rules.h"
 #include "rules/symbol_counts.h"
 #include "series/units.h"
@@ -113,20 +114,13 @@ const uint64_t *rn_streams_rounds(const struct rn_streams *s, uint32_t group)
 	return l ? l->rounds + (size_t)group * rn_loopset_count(l->set) : NULL;
 }
 
-static void add(uint64_t *sum, uint64_t a, uint64_t b)
-{
-	uint64_t n;
-
-	if (__builtin_mul_overflow(a, b, &n) || __builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
 uint64_t rn_streams_calls(const struct rn_streams *s)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t k = 0; k < s->groups; k++)
-		add(&sum, rn_units_length(s->group[k].ranks), rn_streams_length(s, k));
+		rn_sat_add(&sum,
+			   rn_sat_mul(rn_units_length(s->group[k].ranks), rn_streams_length(s, k)));
 	return sum;
 }
 
@@ -146,7 +140,7 @@ int rn_streams_counts(const struct rn_streams *s, struct rn_arena *scratch, uint
 
 		times[s->group[k].root] += ranks;
 		for (uint32_t i = 0; i < n; i++)
-			add(&rounds[i], ranks, rn_streams_rounds(s, k)[i]);
+			rn_sat_add(&rounds[i], rn_sat_mul(ranks, rn_streams_rounds(s, k)[i]));
 	}
 	rn_rules_counts(s->rules, loops, rounds, times, count);
 	rn_arena_rewind(scratch, mark);

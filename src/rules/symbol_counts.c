@@ -4,15 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "rules/loop_span.h"
-
-static void add(uint64_t *sum, uint64_t a, uint64_t b)
-{
-	uint64_t n;
-
-	if (__builtin_mul_overflow(a, b, &n) || __builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
 
 struct sums {
 	const struct rn_rules *rules;
@@ -26,15 +19,16 @@ static void count_item(const struct sums *s, const struct rn_item *it, uint64_t 
 	const uint32_t *symbol;
 	uint64_t len;
 
+	n = rn_sat_mul(n, it->count);
 	if (it->kind == RN_KIND_TERMINAL) {
 		if (it->id < s->symbols)
-			add(&s->count[it->id], n, it->count);
+			rn_sat_add(&s->count[it->id], n);
 	} else if (it->kind == RN_KIND_RULE) {
-		add(&s->times[it->id], n, it->count);
+		rn_sat_add(&s->times[it->id], n);
 	} else {
 		symbol = rn_rules_literal(s->rules, it->id, &len);
 		for (uint64_t k = 0; k < len; k++)
-			add(&s->count[symbol[k]], n, it->count);
+			rn_sat_add(&s->count[symbol[k]], n);
 	}
 }
 
@@ -66,7 +60,7 @@ static void count_begun(const struct sums *s, const struct rn_item *it, uint64_t
 	whole.count = iter / len;
 	count_item(s, &whole, 1);
 	for (uint64_t k = 0; k < iter % len; k++)
-		add(&s->count[symbol[k]], 1, 1);
+		rn_sat_add(&s->count[symbol[k]], 1);
 }
 
 /* The rounds of executions that have ended; of those that have not, frames tell. */
