@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -31,12 +30,17 @@ struct pair {
 static struct pair start; /* written once, by rn_clock_start */
 static bool started;
 
-uint64_t rn_clock_slow(void)
+uint64_t rn_clock_read(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t rn_clock_slow(void)
+{
+	return rn_clock_read(CLOCK_MONOTONIC_RAW);
 }
 
 /* The counter's value at a time that the other clock shows: of three tries the one in which least

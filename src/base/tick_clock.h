@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -28,6 +29,8 @@
 /* Set by rn_clock_start; until then the slow clock is read. */
 extern bool rn_clock_counter __attribute__((visibility("hidden")));
 
+/* A clock of the system, in nanoseconds. */
+uint64_t rn_clock_read(clockid_t clock);
 uint64_t rn_clock_slow(void);
 
 static inline uint64_t rn_clock_now(void)

@@ -1,5 +1,6 @@
 /* merge_tree_mpi.c - see merge_tree_mpi.h. */
 #include "base/errno_guard.h"
+#include "base/tick_clock.h"
 #include "merge/merge_tree_mpi.h"
 
 #include <errno.h>
@@ -38,14 +39,6 @@ struct message {
 
 /* Waiting */
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 struct patience {
 	uint64_t since, until;
 	unsigned looks, awake; /* so many looks without sleep */
@@ -72,7 +65,7 @@ static bool wait_more(struct patience *p)
 		sched_yield();
 		return true;
 	}
-	t = now();
+	t = rn_clock_read(CLOCK_MONOTONIC);
 	if (p->since == 0)
 		p->since = t;
 	if (t >= p->until)
@@ -297,7 +290,7 @@ void rn_link_arm(struct rn_mpi_link *l, uint64_t nanoseconds)
 {
 	bool ends = nanoseconds != RN_LINK_NO_END;
 
-	l->deadline = ends ? now() + nanoseconds : RN_LINK_NO_END;
+	l->deadline = ends ? rn_clock_read(CLOCK_MONOTONIC) + nanoseconds : RN_LINK_NO_END;
 	l->grace = ends ? GRACE + nanoseconds / 8 : 0;
 	l->status = RN_OK;
 	l->culprit = -1;
@@ -513,7 +506,7 @@ static bool take_stray(struct rn_mpi_link *l)
 	b = rn_new(&l->mem, unsigned char, (size_t)n + 1);
 	if (!b || l->mpi->irecv(b, n, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, l->comm, &r))
 		return false;
-	rc = wait_for(l, &r, true, now() + STRAY);
+	rc = wait_for(l, &r, true, rn_clock_read(CLOCK_MONOTONIC) + STRAY);
 	forget(l, mark);
 	return rc == RN_OK;
 }
@@ -535,7 +528,7 @@ static bool settled(struct rn_mpi_link *l)
 
 void rn_link_close(struct rn_mpi_link *l)
 {
-	struct patience p = patience(now() + STRAY);
+	struct patience p = patience(rn_clock_read(CLOCK_MONOTONIC) + STRAY);
 	RN_ERRNO_GUARD;
 
 	do

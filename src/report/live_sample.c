@@ -17,14 +17,6 @@
 
 /* ---- processes ---- */
 
-static uint64_t clock_ns(clockid_t which)
-{
-	struct timespec t;
-
-	clock_gettime(which, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* The state and the start, in ticks since the machine was booted, of a process. */
 static bool read_stat(uint32_t pid, char *state, unsigned long long *started)
 {
@@ -49,7 +41,7 @@ static bool read_stat(uint32_t pid, char *state, unsigned long long *started)
 /* 0 when it is no more, or one that began later has its number. */
 static char process_state(const struct rn_salvaged *p)
 {
-	uint64_t booted = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	uint64_t booted = rn_clock_read(CLOCK_REALTIME) - rn_clock_read(CLOCK_BOOTTIME);
 	unsigned long long started;
 	char state;
 
@@ -116,7 +108,7 @@ static struct rn_salvage *see_files(struct live *v, int *rc, struct rn_err *err)
 	for (size_t i = 0; i < v->files && *rc == RN_OK; i++)
 		*rc = see_file(v, i, &s[i], err);
 	v->ticks = rn_clock_now();
-	v->ns = clock_ns(CLOCK_REALTIME);
+	v->ns = rn_clock_read(CLOCK_REALTIME);
 	return s;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/errno_guard.h"
 #include "base/intern.h"
+#include "base/tick_clock.h"
 #include "journal/event_tail.h"
 #include "journal/journal_copy.h"
 #include "journal/journal_file.h"
@@ -150,16 +151,8 @@ void rn_spool_seal_times(struct rn_stream *t)
 
 #define COPY_FIRST ((uint64_t)10 * 1000000000) /* nanoseconds; short runs make none */
 #define COPY_LAST  ((uint64_t)320 * 1000000000)
-#define COPY_SHARE 50 /* one may take this part of the time */
-
-/* Milliseconds are exact enough, and this one costs little. */
-static uint64_t copy_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#define COPY_SHARE 50                     /* one may take this part of the time */
+#define COPY_CLOCK CLOCK_MONOTONIC_COARSE /* exact to milliseconds, and costs little */
 
 /* The state of the stream for the copy. `top`: the end of the words that are copied. */
 static struct rn_live state_of(const struct rn_stream *t, const uint64_t *top)
@@ -223,7 +216,7 @@ static bool make_copy(struct rn_stream *t)
 
 static bool is_copy_due(struct rn_stream *t)
 {
-	uint64_t now = rn_process_log.folder.in_memory ? copy_clock() : 0;
+	uint64_t now = rn_process_log.folder.in_memory ? rn_clock_read(COPY_CLOCK) : 0;
 
 	if (rn_process_log.folder.in_memory && t->copy_next == 0) {
 		t->copy_period = COPY_FIRST;
@@ -251,10 +244,10 @@ static bool copy_stream(struct rn_stream *t)
  * write to. */
 static void make_due_copy(struct rn_stream *t)
 {
-	uint64_t began = copy_clock(), wait;
+	uint64_t began = rn_clock_read(COPY_CLOCK), wait;
 
 	copy_stream(t);
-	wait = (copy_clock() - began) * COPY_SHARE;
+	wait = (rn_clock_read(COPY_CLOCK) - began) * COPY_SHARE;
 	if (t->copy_period < COPY_LAST)
 		t->copy_period *= 2;
 	t->copy_next = began + (wait > t->copy_period ? wait : t->copy_period);

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/mpi_detect.h"
+#include "base/tick_clock.h"
 #include "base/tracer_env.h"
 #include "base/varint.h"
 #include "encode/process_table.h"
@@ -29,21 +30,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- records of the process ---- */
 
 static void log_world(void)
 {
-	struct timespec now;
 	struct rn_fact_world w = { .rank = rn_tracer.world_rank,
 				   .size = rn_tracer.world_size,
 				   .scale = rn_clock_scale(),
 				   .started = rn_clock_now() };
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	w.time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	w.time = rn_clock_read(CLOCK_REALTIME);
 	rn_process_log_add(RN_FACT_WORLD, &w, sizeof(w), NULL, 0);
 }
 
@@ -126,11 +124,8 @@ void rn_finish_start_journal(MPI_Comm comm)
 		uint64_t run;
 		char output[sizeof(rn_config.output)];
 	} common;
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	common.run = rn_hash_u64((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) ^
-		     (uint64_t)getpid() << 32;
+	common.run = rn_hash_u64(rn_clock_read(CLOCK_REALTIME)) ^ (uint64_t)getpid() << 32;
 	if (rn_tracer.world_rank == 0)
 		rn_output_choose(common.run);
 	memcpy(common.output, rn_config.output, sizeof(common.output));
