@@ -200,9 +200,15 @@ static int intern(struct rn_rules *r, struct entry *e, uint32_t *rule)
 
 #define SMALL 128 /* bodies and grammars below this size are handled without scratch memory */
 
+/* An array of n items: `small` if it has enough; NULL without memory. */
+static struct rn_item *room_for(struct rn_arena *scratch, struct rn_item small[SMALL], uint32_t n)
+{
+	return n > SMALL ? rn_new(scratch, struct rn_item, n) : small;
+}
+
 int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule)
 {
-	struct rn_item small[SMALL], *body = small;
+	struct rn_item small[SMALL], *body;
 	struct rn_arena scratch;
 	struct entry e = { 0 };
 	int rc = RN_OK;
@@ -211,8 +217,7 @@ int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, ui
 		if (!is_item_valid(r, &items[i], r->entries.n))
 			return RN_E_ARG;
 	rn_arena_init(&scratch, SIZE_MAX);
-	if (n > SMALL)
-		body = rn_new(&scratch, struct rn_item, n);
+	body = room_for(&scratch, small, n);
 	if (!body)
 		rc = RN_E_NOMEM;
 	for (uint32_t i = 0; i < n && rc == RN_OK; i++)
@@ -267,8 +272,6 @@ struct seal {
 	const struct rn_grammar *g;
 	struct rn_arena scratch;
 	uint32_t *memo; /* grammar rule -> pool rule */
-	struct rn_item *items;
-	uint32_t item_cap;
 };
 
 static int seal_literal(struct seal *s, uint32_t id, uint32_t *lit)
@@ -295,25 +298,21 @@ static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct 
 	return from->kind == RN_KIND_LITERAL ? seal_literal(s, from->id, &to->id) : RN_OK;
 }
 
-static bool reserve_items(struct seal *s, uint32_t n)
-{
-	if (n <= s->item_cap)
-		return true;
-	s->item_cap = 2 * n;
-	s->items = rn_new(&s->scratch, struct rn_item, s->item_cap);
-	return s->items != NULL;
-}
-
 /* All children of `rule` are known: now itself. */
 static int seal_rule(struct seal *s, uint32_t rule, uint32_t items)
 {
 	struct rn_grammar_iter it = rn_grammar_body(s->g, rule);
 	struct rn_grammar_item item;
-	int rc = reserve_items(s, items) ? RN_OK : RN_E_NOMEM;
+	struct rn_arena_mark mark = rn_arena_mark(&s->scratch);
+	struct rn_item small[SMALL], *body = room_for(&s->scratch, small, items);
+	int rc = body ? RN_OK : RN_E_NOMEM;
 
 	for (uint32_t n = 0; rc == RN_OK && rn_grammar_body_next(&it, &item); n++)
-		rc = seal_item(s, &item, &s->items[n]);
-	return rc == RN_OK ? rn_rules_add(s->r, s->items, items, &s->memo[rule]) : rc;
+		rc = seal_item(s, &item, &body[n]);
+	if (rc == RN_OK)
+		rc = rn_rules_add(s->r, body, items, &s->memo[rule]);
+	rn_arena_rewind(&s->scratch, mark);
+	return rc;
 }
 
 static int seal_from_start(struct seal *s, struct rn_grammar_frame *stack)
@@ -331,8 +330,7 @@ int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, uint32_t *root
 {
 	uint32_t n = rn_grammar_rules(g), memo[SMALL];
 	struct rn_grammar_frame small[SMALL], *stack = small;
-	struct rn_item items[SMALL];
-	struct seal s = { .r = r, .g = g, .memo = memo, .items = items, .item_cap = SMALL };
+	struct seal s = { .r = r, .g = g, .memo = memo };
 	int rc = RN_E_NOMEM;
 
 	rn_arena_init(&s.scratch, SIZE_MAX);
@@ -398,11 +396,9 @@ static int import_rule(struct import *im, uint32_t rule)
 {
 	const struct entry *e = entry_at(im->from, rule);
 	struct rn_arena_mark mark = rn_arena_mark(&im->scratch);
-	struct rn_item small[SMALL], *items = small;
+	struct rn_item small[SMALL], *items = room_for(&im->scratch, small, e->n);
 	int rc;
 
-	if (e->n > SMALL)
-		items = rn_new(&im->scratch, struct rn_item, e->n);
 	if (!items)
 		return RN_E_NOMEM;
 	rc = import_items(im, e, items);
