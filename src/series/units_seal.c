@@ -192,16 +192,13 @@ static int flush_literal(struct sealer *z)
 	return rc == RN_OK ? add_unit(z, &u) : rc;
 }
 
-static int64_t *room_for(struct sealer *z, uint64_t n)
+static int add_values(struct sealer *z, const int64_t *v, uint64_t n)
 {
-	return rn_seg_reserve(&z->lit, z->scratch, n) ? rn_new(z->scratch, int64_t, n) : NULL;
-}
-
-static void add_values(struct sealer *z, const int64_t *v, uint64_t n)
-{
-	assert(z->lit.n + n <= z->lit.cap);
+	if (!rn_seg_reserve(&z->lit, z->scratch, n))
+		return RN_E_NOMEM;
 	for (uint64_t i = 0; i < n; i++)
 		RN_SEG_PUT(&z->lit, int64_t, v[i]);
+	return RN_OK;
 }
 
 /* About what the values cost as a literal: varints of them or of their differences. */
@@ -264,7 +261,7 @@ static int take_smaller(struct sealer *z, const struct rn_unit *u)
 	int rc = RN_OK;
 
 	if (worth_weighing(pattern, u->n)) {
-		v = room_for(z, u->n);
+		v = rn_new(z->scratch, int64_t, u->n);
 		if (!v)
 			return RN_E_NOMEM;
 		rn_unit_read(u, 0, v, u->n);
@@ -279,8 +276,7 @@ static int take_smaller(struct sealer *z, const struct rn_unit *u)
 		return take_pattern(z, u);
 	if (z->lit.n == 0 && z->trial.len && u->n <= WEIGH_SAMPLE)
 		z->tried = u->n;
-	add_values(z, v, u->n);
-	return RN_OK;
+	return add_values(z, v, u->n);
 }
 
 static int seal_lanes(struct sealer *z, const struct rn_lane *l, uint32_t lanes, uint64_t n)
@@ -346,12 +342,7 @@ static int seal_raw(struct sealer *z)
 		return seal_raw_even(z, z->s->raw, n);
 	if (n > RAW_FEW)
 		rc = seal_raw_pattern(z, n);
-	if (rc != RN_E_RANGE)
-		return rc;
-	if (!room_for(z, n))
-		return RN_E_NOMEM;
-	add_values(z, z->s->raw, n);
-	return RN_OK;
+	return rc == RN_E_RANGE ? add_values(z, z->s->raw, n) : rc;
 }
 
 static int seal_all(struct sealer *z)
@@ -377,13 +368,7 @@ static int shrink_all(struct sealer *z, const struct rn_units *u)
 	for (uint32_t i = 0; i < u->count && rc == RN_OK; i++) {
 		const struct rn_unit *part = &u->unit[i];
 
-		if (part->lanes) {
-			rc = take_smaller(z, part);
-		} else {
-			rc = rn_seg_reserve(&z->lit, z->scratch, part->n) ? RN_OK : RN_E_NOMEM;
-			if (rc == RN_OK)
-				add_values(z, part->value, part->n);
-		}
+		rc = part->lanes ? take_smaller(z, part) : add_values(z, part->value, part->n);
 	}
 	return rc == RN_OK ? flush_literal(z) : rc;
 }
