@@ -15,7 +15,6 @@ struct audit {
 	unsigned char *wide;     /* per wide count: used */
 	uint64_t *length;        /* per rule: symbols of its expansion */
 	uint32_t *order;         /* live rules, parents first */
-	uint32_t *left;          /* per rule: uses not yet met while ordering */
 	uint32_t linked, literals, ordered;
 };
 
@@ -119,16 +118,14 @@ static bool refs_ok(const struct audit *a)
 	return true;
 }
 
-/* Parents first, by counting uses down from the start rule. A cycle never comes off. */
+/* Parents first, by counting uses (a->refs) down from the start rule. A cycle never comes off. */
 static bool order_rules(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;
 	uint32_t live = 0;
 
-	for (uint32_t r = 0; r < g->rules.n; r++) {
-		a->left[r] = a->refs[r];
+	for (uint32_t r = 0; r < g->rules.n; r++)
 		live += live_rule(g, r);
-	}
 	a->order[a->ordered++] = 0;
 	for (uint32_t i = 0; i < a->ordered; i++) {
 		uint32_t guard = rule_at(g, a->order[i])->guard, n;
@@ -136,7 +133,7 @@ static bool order_rules(struct audit *a)
 		for (n = node_at(g, guard)->next; n != guard; n = node_at(g, n)->next) {
 			uint32_t sym = node_at(g, n)->sym;
 
-			if (is_rule(sym) && --a->left[sym >> 2] == 0)
+			if (is_rule(sym) && --a->refs[sym >> 2] == 0)
 				a->order[a->ordered++] = sym >> 2;
 		}
 	}
@@ -306,12 +303,11 @@ static bool audit(struct audit *a)
 	rn_arena_init(&a->mem, SIZE_MAX);
 	a->seen = rn_new(&a->mem, unsigned char, g->nodes.n);
 	a->refs = rn_new(&a->mem, uint32_t, g->rules.n);
-	a->left = rn_new(&a->mem, uint32_t, g->rules.n);
 	a->repeated = rn_new(&a->mem, unsigned char, g->rules.n);
 	a->order = rn_new(&a->mem, uint32_t, g->rules.n);
 	a->wide = rn_new(&a->mem, unsigned char, g->wide.n);
 	a->length = rn_new(&a->mem, uint64_t, g->rules.n);
-	if (!a->seen || !a->refs || !a->left || !a->repeated || !a->order || !a->wide || !a->length)
+	if (!a->seen || !a->refs || !a->repeated || !a->order || !a->wide || !a->length)
 		return false;
 	return sound(a);
 }
