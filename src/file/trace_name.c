@@ -12,21 +12,15 @@
 #include "base/bounded_text.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/mpi_detect.h"
 #include "file/container.h"
 
 #define LETTERS "pjhn%"
 #define RONDO   ".rondo"
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *rn_trace_name_error(const char *pattern)
 {
-	const char *p = last_component(pattern);
+	const char *p = rn_base_name(pattern);
 
 	for (; (p = strchr(p, '%')); p += 2)
 		if (!p[1] || !strchr(LETTERS, p[1]))
@@ -36,7 +30,7 @@ const char *rn_trace_name_error(const char *pattern)
 
 bool rn_trace_name_has(const char *pattern, char letter)
 {
-	const char *p = last_component(pattern);
+	const char *p = rn_base_name(pattern);
 
 	for (; (p = strchr(p, '%')) && p[1]; p += 2)
 		if (p[1] == letter)
@@ -123,7 +117,7 @@ bool rn_trace_name(const char *pattern, const char *program, unsigned number, ch
 {
 	char name[4096];
 	struct rn_bounded_text t = { name, 0, sizeof(name), false };
-	const char *p = last_component(pattern);
+	const char *p = rn_base_name(pattern);
 
 	rn_bounded_add(&t, pattern, (size_t)(p - pattern));
 	for (; *p; p++) {
