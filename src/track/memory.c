@@ -17,7 +17,6 @@ struct rn_mem_state rn_mem = { .mem = { .limit = SIZE_MAX } };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
-static uint64_t lost; /* atomic */
 
 /* Under the lock. */
 static struct rn_map named; /* heap blocks with a name, by address */
@@ -59,16 +58,6 @@ void rn_mem_start(void)
 
 	if (!__atomic_exchange_n(&started, true, __ATOMIC_RELAXED))
 		pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-static void lose(void)
-{
-	__atomic_fetch_add(&lost, 1, __ATOMIC_RELAXED);
-}
-
-uint64_t rn_mem_lost(void)
-{
-	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
 }
 
 void rn_mem_fail_at(uint64_t n)
@@ -275,8 +264,6 @@ static bool look_up(struct rn_mem_cache *c, uintptr_t p, struct rn_place *place,
 	if (b && b != &nameless && number(b)) {
 		*place = place_in(b, p);
 		keep(c, p, b);
-	} else if (b) {
-		lose();
 	}
 	rn_mem_leave();
 	return b != NULL;
@@ -383,8 +370,6 @@ static void add(struct rn_mem_block **set, uintptr_t lo, uintptr_t hi, uint32_t 
 
 	if (b)
 		rn_mem_set_insert(set, b);
-	else
-		lose();
 }
 
 static void drop(struct rn_mem_block **set, struct rn_mem_block *b)
@@ -556,8 +541,7 @@ void rn_mem_alloc_slow(uintptr_t p, size_t n)
 	}
 	rn_mem_free_slow(p); /* if it was freed behind our back */
 	inside = true;       /* the shadow's own mappings are none of the program's */
-	if (!rn_shadow_add(p, n))
-		lose();
+	rn_shadow_add(p, n);
 	inside = was_inside;
 }
 

@@ -15,7 +15,7 @@
  * loads and stores without a lock; only freeing a block that has a name takes it.
  *
  * Safe in threads, after fork and below malloc: memory comes from an arena of its own, and errno is
- * left alone. When memory is short, addresses are RN_MEM_OTHER, and rn_mem_lost() counts.
+ * left alone. When memory is short, addresses are RN_MEM_OTHER.
  */
 #ifndef RN_TRACK_MEMORY_H
 #define RN_TRACK_MEMORY_H
@@ -187,9 +187,6 @@ void rn_mem_ask_driver(rn_mem_driver *query);
 
 /* From now on the kernel is asked about addresses of which nothing is known (/proc/self/maps). */
 void rn_mem_ask_kernel(void);
-
-/* Blocks and regions that are not known for lack of memory. */
-uint64_t rn_mem_lost(void);
 
 /* Marks, names, numbers and sets agree. Not while other threads allocate. */
 bool rn_mem_check(void);

@@ -347,7 +347,6 @@ static void test_model(void)
 			CHECK(rn_mem_check());
 	}
 	CHECK(rn_mem_check());
-	CHECK(rn_mem_lost() == 0);
 	while (nthings)
 		any(HEAP) ? do_free() : any(REGION) ? do_region_drop() : do_map(true);
 }
@@ -655,7 +654,6 @@ static void test_first_to_see(void)
 
 static void test_failures(void)
 {
-	uint64_t before = rn_mem_lost();
 	uint32_t failures = 0, n = 30000;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -672,15 +670,14 @@ static void test_failures(void)
 		CHECK(same(place(p + 1), (struct rn_place){ RN_MEM_HEAP, i, 1 }));
 		CHECK(errno == 77);
 	}
-	CHECK(failures > 5 && rn_mem_lost() == before + failures);
+	CHECK(failures > 5);
 	for (uint32_t i = 0; i < n; i++)
 		rn_mem_free(ptr(area + (uintptr_t)i * 32));
 	CHECK(rn_mem_check());
 	/* Without a leaf: unknown, but harmless. */
 	rn_shadow_fail(true);
-	before = rn_mem_lost();
 	rn_mem_alloc(ptr(area + AREA), 100);
-	CHECK(place(area + AREA).cls == RN_MEM_OTHER && rn_mem_lost() == before + 1);
+	CHECK(place(area + AREA).cls == RN_MEM_OTHER);
 	rn_mem_free(ptr(area + AREA));
 	rn_shadow_fail(false);
 	rn_mem_alloc(ptr(area + AREA), 100);
