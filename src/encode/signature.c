@@ -245,31 +245,3 @@ uint32_t rn_call_elastics(const void *sig, size_t len, uint32_t *stack)
 		*stack = of_stack;
 	return n;
 }
-
-static bool func_check(const struct rn_func *f)
-{
-	if (!rn_name_valid(f->name, strlen(f->name)) || f->nparams > RN_CALL_PARAMS_MAX)
-		return false;
-	for (uint32_t i = 0; i < f->nparams; i++)
-		if (!rn_name_valid(f->param[i], strlen(f->param[i])) ||
-		    rn_func_dir(f, i) >= RN_DIRS)
-			return false;
-	return true;
-}
-
-bool rn_vocab_check(const struct rn_vocab *v)
-{
-	for (uint32_t i = 0; i < v->funcs; i++) {
-		if (i && v->func[i - 1].number >= v->func[i].number)
-			return false;
-		if (!func_check(&v->func[i]))
-			return false;
-	}
-	for (uint32_t i = 0; i < v->words; i++) {
-		if (i && v->word[i - 1].number >= v->word[i].number)
-			return false;
-		if (!rn_name_valid(v->word[i].text, strlen(v->word[i].text)))
-			return false;
-	}
-	return true;
-}

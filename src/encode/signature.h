@@ -304,10 +304,6 @@ int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks
 /* A communicator as signatures name it: "comm:" and more, or MPI_COMM_WORLD or MPI_COMM_SELF. */
 bool rn_comm_name(const char *s, size_t n);
 
-/* Names are as above, numbers ascend, no function has more than RN_CALL_PARAMS_MAX parameters, and
- * directions are known ones. */
-bool rn_vocab_check(const struct rn_vocab *v);
-
 /* Calls cb for each word that the signature, which is valid, uses; returns its function. */
 typedef void rn_word_fn(void *arg, uint64_t word);
 uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg);
