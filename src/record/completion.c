@@ -1,7 +1,8 @@
 /* completion.c - see completion.h. */
 #include "record/completion.h"
 
-#include <errno.h>
+#include "base/errno_guard.h"
+
 #include <sys/mman.h>
 
 #define FEW RN_COMPLETION_FEW
@@ -39,19 +40,17 @@ bool rn_completion_begin(struct rn_completion *b, int n, MPI_Request *q)
 
 static void unmap(struct rn_order_room room)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 
 	if (room.p)
 		munmap(room.p, room.bytes);
-	errno = saved;
 }
 
 static bool map(struct rn_order_room *room, size_t bytes)
 {
-	int saved = errno;
+	RN_ERRNO_GUARD;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	errno = saved;
 	*room = p == MAP_FAILED ? (struct rn_order_room){ 0 } : (struct rn_order_room){ p, bytes };
 	return room->p;
 }
