@@ -72,15 +72,15 @@ static struct rn_turn_place *find_place(struct rn_order_thread *o, uint32_t comm
 
 void rn_turn_begin(struct rn_turn *u, const struct rn_order_call *c, enum rn_plan_turn_of of)
 {
-	*u = (struct rn_turn){ .place = find_place(c->o, c->comm, of), .c = c };
+	*u = (struct rn_turn){ find_place(c->o, c->comm, of), c, .had = true };
 	if (u->place)
 		rn_turns->begin(u);
 }
 
-void rn_turn_end(struct rn_turn *u, bool had)
+void rn_turn_end(struct rn_turn *u)
 {
 	if (u->place)
-		rn_turns->end(u, had);
+		rn_turns->end(u);
 	else
 		rn_stream_lost(u->c->t);
 }
@@ -111,9 +111,9 @@ static void begin(struct rn_turn *u)
 	pthread_mutex_lock(&u->place->order->lock);
 }
 
-static void end(struct rn_turn *u, bool had)
+static void end(struct rn_turn *u)
 {
-	if (had)
+	if (u->had)
 		record_turn(u->place, u->c);
 	pthread_mutex_unlock(&u->place->order->lock);
 }

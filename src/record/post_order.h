@@ -34,7 +34,7 @@ struct rn_turn;
 
 struct rn_turn_ops {
 	void (*begin)(struct rn_turn *u);
-	void (*end)(struct rn_turn *u, bool had);
+	void (*end)(struct rn_turn *u);
 };
 
 /* Record; replay is in replay_post_order.c. */
@@ -70,11 +70,16 @@ struct rn_turn {
 	struct rn_turn_place *place; /* NULL: there is no memory, and no order */
 	const struct rn_order_call *c;
 	uint64_t number; /* replaying */
+	bool had;        /* it has posted, or has found a message; otherwise this was no turn */
 };
 
-/* Between the two, the thread may post on the communicator of the call. `had`: it has posted, or
- * has found a message; otherwise this was no turn. */
+/* Between the two, the thread may post on the communicator of the call. */
 void rn_turn_begin(struct rn_turn *u, const struct rn_order_call *c, enum rn_plan_turn_of of);
-void rn_turn_end(struct rn_turn *u, bool had);
+void rn_turn_end(struct rn_turn *u);
+
+/* A turn from here to the end of the block. */
+#define RN_TURN(u, c, of)                                       \
+	struct rn_turn u __attribute__((cleanup(rn_turn_end))); \
+	rn_turn_begin(&(u), c, of)
 
 #endif

@@ -33,14 +33,13 @@ static inline bool rn_probe_begin(struct rn_order_call *c, int source, int tag, 
 static inline int rn_probe_in_turn(const struct rn_order_call *c, int source, int tag,
 				   MPI_Comm comm, int *flag, MPI_Message *m, MPI_Status *s)
 {
-	struct rn_turn turn;
 	int rc;
 
 	if (!rn_turns)
 		return rn_real_probe_once(source, tag, comm, flag, m, s);
-	rn_turn_begin(&turn, c, RN_PLAN_RECEIVES);
+	RN_TURN(turn, c, RN_PLAN_RECEIVES);
 	rc = rn_real_probe_once(source, tag, comm, flag, m, s);
-	rn_turn_end(&turn, rc == MPI_SUCCESS && *flag);
+	turn.had = rc == MPI_SUCCESS && *flag;
 	return rc;
 }
 

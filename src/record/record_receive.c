@@ -20,15 +20,10 @@ static void number(struct rn_post *p)
 
 static int post(struct rn_post *p, MPI_Request *q)
 {
-	struct rn_turn turn;
-	int rc;
-
 	if (!rn_turns || !p->c.o)
 		return rn_receive_post(&p->as, q);
-	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
-	rc = rn_receive_post(&p->as, q);
-	rn_turn_end(&turn, true);
-	return rc;
+	RN_TURN(turn, &p->c, RN_PLAN_RECEIVES);
+	return rn_receive_post(&p->as, q);
 }
 
 static int wait(const struct rn_post *p, MPI_Request *q, MPI_Status *s)
@@ -153,15 +148,10 @@ BOTH_ISENDRECV(_c)
 
 static int start(const struct rn_order_call *c, const struct rn_tracked *f, MPI_Request *request)
 {
-	struct rn_turn turn;
-	int rc;
-
 	if (!rn_turns)
 		return rn_real.MPI_Start(request);
-	rn_turn_begin(&turn, c, f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
-	rc = rn_real.MPI_Start(request);
-	rn_turn_end(&turn, true);
-	return rc;
+	RN_TURN(turn, c, f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
+	return rn_real.MPI_Start(request);
 }
 
 static int hook_Start(MPI_Request *request)

@@ -41,7 +41,7 @@ void rn_track_send(const MPI_Request *request, MPI_Comm comm);
 		if (!rn_send_begins(&x, dest, tag, comm))                                      \
 			return rn_real.MPI_##name(buf, count, type, dest, tag, comm);          \
 		rc = rn_real.MPI_##as(buf, count, type, dest, tag, comm, &q);                  \
-		rn_turn_end(&x.turn, true);                                                    \
+		rn_turn_end(&x.turn);                                                          \
 		return rc == MPI_SUCCESS ? rn_real.MPI_Wait(&q, MPI_STATUS_IGNORE) : rc;       \
 	}
 
@@ -54,7 +54,7 @@ void rn_track_send(const MPI_Request *request, MPI_Comm comm);
 		int rc = START(name, (buf, count, type, dest, tag, comm, request));             \
                                                                                                 \
 		if (in_turn)                                                                    \
-			rn_turn_end(&x.turn, true);                                             \
+			rn_turn_end(&x.turn);                                                   \
 		return numbered ? rn_track_numbered(RN_REQUEST_SEND, rc, request) : rc;         \
 	}                                                                                       \
                                                                                                 \

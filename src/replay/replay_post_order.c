@@ -70,12 +70,12 @@ static void begin(struct rn_turn *u)
 
 /* A turn that others do not wait for, past the recording or after a release, leaves the count
  * unchanged. */
-static void end(struct rn_turn *u, bool had)
+static void end(struct rn_turn *u)
 {
 	struct rn_turn_place *p = u->place;
 	uint64_t number = u->number;
 
-	if (had && p->run < p->order->runs) {
+	if (u->had && p->run < p->order->runs) {
 		p->used++;
 		atomic_compare_exchange_strong(&p->order->over, &number, number + 1);
 	}

@@ -106,27 +106,19 @@ static void forget_plan(struct rn_post *p)
 
 static int post(struct rn_post *p, MPI_Request *q)
 {
-	struct rn_turn turn;
-	int rc;
-
 	if (!rn_turns || !p->c.o || p->free)
 		return rn_receive_post(&p->as, q);
-	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
+	RN_TURN(turn, &p->c, RN_PLAN_RECEIVES);
 	forget_plan(p);
-	rc = rn_receive_post(&p->as, q);
-	rn_turn_end(&turn, true);
-	return rc;
+	return rn_receive_post(&p->as, q);
 }
 
 /* Nothing is posted, but when it was recorded something was. */
 static void pass_turn(const struct rn_post *p)
 {
-	struct rn_turn turn;
-
 	if (!rn_turns)
 		return;
-	rn_turn_begin(&turn, &p->c, RN_PLAN_RECEIVES);
-	rn_turn_end(&turn, true);
+	RN_TURN(turn, &p->c, RN_PLAN_RECEIVES);
 }
 
 /* ---- functions that return when the message is there ---- */
@@ -315,13 +307,8 @@ static int start_numbered(struct rn_tracked *f, MPI_Request *request)
 
 static int start_in_turn(struct rn_tracked *f, const struct rn_order_call *c, MPI_Request *request)
 {
-	struct rn_turn turn;
-	int rc;
-
-	rn_turn_begin(&turn, c, f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
-	rc = start_numbered(f, request);
-	rn_turn_end(&turn, true);
-	return rc;
+	RN_TURN(turn, c, f->kind == RN_REQUEST_SEND ? RN_PLAN_SENDS : RN_PLAN_RECEIVES);
+	return start_numbered(f, request);
 }
 
 static int hook_Start(MPI_Request *request)
