@@ -19,7 +19,7 @@ struct look {
 	uint32_t stream;
 	struct rn_arena *mem;
 	struct rn_decoder decoder;
-	bool failed; /* no memory */
+	bool failed; /* an allocation failed */
 };
 
 static const void *keep(struct look *l, const void *s, size_t n)
@@ -32,7 +32,7 @@ static const void *keep(struct look *l, const void *s, size_t n)
 	return copy ? copy : "";
 }
 
-/* NULL if the words are malformed, or without memory. */
+/* Returns NULL if the words are malformed or memory is exhausted. */
 static struct rn_template *parse_call(struct look *l, const uint64_t *words, size_t n)
 {
 	struct rn_template *t = rn_new(l->mem, struct rn_template, 1);
@@ -60,7 +60,7 @@ static const struct rn_traits *traits_of(const struct rn_template *t)
 	return &proto_of(t)->traits;
 }
 
-/* The value of a parameter before the call, if it has one; NULL for RN_NO_PARAM. */
+/* The value of a parameter before the call; NULL for RN_NO_PARAM. */
 static const struct rn_value *arg_of(const struct rn_template *t, uint8_t param)
 {
 	return param == RN_NO_PARAM ? NULL : &t->value[t->top[proto_of(t)->param[param].value]];
@@ -87,7 +87,7 @@ static bool is_input(const struct rn_param *p)
 	return p->how != RN_HOW_out && p->how != RN_HOW_new;
 }
 
-/* The first communicator that is passed in, also to be freed. */
+/* The first communicator parameter that is an input, including one that the call frees. */
 static uint8_t comm_param(const struct rn_proto *f)
 {
 	for (uint32_t i = 0; i < f->nparams; i++)
@@ -105,7 +105,7 @@ static const char *comm_of(struct look *l, const struct rn_template *t)
 	return v && v->kind == RN_V_CONST ? rn_vocab_word(&rn_mpi_vocab, v->word) : NULL;
 }
 
-/* The first word of a communicator. */
+/* Finds the first word that is a communicator handle. */
 static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
 	uint64_t **found = arg;
@@ -114,7 +114,8 @@ static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind,
 		*found = w;
 }
 
-/* The size of the call's communicator, and the rank of the process in it. */
+/* The size of the call's communicator and the rank of the process in it. Without a communicator
+ * argument: those of MPI_COMM_WORLD. */
 static struct rn_seen_comm seen_comm(const struct look *l, const struct rn_template *t,
 				     const uint64_t *words, size_t n)
 {
@@ -122,7 +123,7 @@ static struct rn_seen_comm seen_comm(const struct look *l, const struct rn_templ
 	struct rn_seen_comm s = { 0 };
 	uint64_t *word = NULL;
 
-	/* The visitor changes nothing. */
+	/* The visitor does not modify the words. */
 	rn_raw_visit((uint64_t *)(uintptr_t)words, n, find_comm, &word, NULL);
 	if (word && comm_param(proto_of(t)) != RN_NO_PARAM)
 		s = rn_process_comm(process, (uint32_t)*word);
@@ -147,7 +148,7 @@ static bool is_shown(const struct rn_param *p)
 	}
 }
 
-/* A rank as seen from ours: as near as it is, around the corner. */
+/* Writes a rank relative to the caller's, as the smallest distance modulo the size. */
 static void put_relative(struct rn_buf *b, int64_t rank, const struct rn_seen_comm *in)
 {
 	int64_t size = in->remote ? in->remote : in->size, d;
@@ -213,7 +214,7 @@ static const char *make_text(struct look *l, const struct rn_template *t,
 struct peers {
 	struct rn_need_peer *peer;
 	uint32_t n, cap;
-	bool unknown; /* there is more that is waited for */
+	bool unknown; /* the call is also blocked on ranks that are not listed */
 };
 
 static void add_peer(struct look *l, struct peers *to, const char *comm, int64_t rank)
@@ -258,19 +259,21 @@ static void add_peers(struct look *l, struct peers *to, const struct rn_template
 
 /* ---- requests ---- */
 
-/* A call that makes requests; those of one shape (encode/call_words.h) are made by the same. */
+/* A call that creates requests. All requests with one creator (encode/call_words.h) are created by
+ * the same call. */
 struct maker {
-	uint64_t uses; /* by the call that waits */
+	uint64_t uses; /* number of requests of the waiting call that it created */
 	const char *text, *relative;
 };
 
-/* What a call waits for: the calls that made its requests, each once. */
+/* The calls that created the requests of a waiting call, each once. */
 struct waited {
 	struct peers peers;
 	struct maker **used;
 	uint32_t n;
-	uint64_t unknown;         /* requests */
-	struct maker **by_stream; /* by stream, then shape; NULL until a shape is used */
+	uint64_t unknown; /* number of requests whose creator is unknown */
+	struct maker *
+		*by_stream; /* by stream, then by creator; NULL: no creator of the stream is used */
 };
 
 static void use_maker(struct look *l, struct waited *to, struct maker *m, uint32_t call)
@@ -304,7 +307,7 @@ static void use_shape(struct look *l, struct waited *to, uint64_t shape)
 		to->unknown++;
 }
 
-/* A request of this stream's, or "request:THREAD.SHAPE.SLOT" of another's. */
+/* Adds a request of this stream, or one of another stream: "request:THREAD.CREATOR.INDEX". */
 static void use_request(struct look *l, struct waited *to, const struct rn_value *v)
 {
 	struct look other = *l;
@@ -337,7 +340,8 @@ static void use_requests(struct look *l, struct waited *to, const struct rn_temp
 	to->by_stream = rn_new(l->mem, struct maker *, (size_t)l->p->streams + 1);
 	to->used = rn_new(l->mem, struct maker *, (size_t)n);
 	l->failed |= !to->by_stream || !to->used;
-	to->unknown += v->kind != RN_V_LIST && f->param[param].array; /* too many to be told */
+	to->unknown += v->kind != RN_V_LIST &&
+		       f->param[param].array; /* the call words do not list so many requests */
 	for (v += v->kind == RN_V_LIST; n > 0 && !l->failed; n--, v++)
 		use_request(l, to, v);
 	to->peers.unknown |= to->unknown > 0;
@@ -460,7 +464,7 @@ static void describe(struct look *l, struct rn_template *call, const uint64_t *w
 	}
 }
 
-/* The words of a call that has no results yet, made whole. */
+/* Completes the words of a call that has no results yet. */
 static const uint64_t *complete(struct look *l, const uint64_t *words, size_t *n)
 {
 	uint64_t *w = rn_new(l->mem, uint64_t, *n + RN_RAW_BARE_MAX);

@@ -13,14 +13,14 @@
 struct volumes {
 	const struct rn_vocab *vocab;
 	const struct rn_value_list *values;
-	int64_t *mean; /* of one call's holes */
+	int64_t *mean; /* means of the elastic values of one signature */
 	struct rn_templates templates;
-	bool failed; /* no memory */
+	bool failed; /* an allocation failed */
 	uint64_t ranks;
-	uint64_t type_word;      /* of the class of datatypes */
+	uint64_t type_word;      /* keyword of the datatype class */
 	uint64_t nobody;         /* keyword of MPI_PROC_NULL */
-	struct rn_sigs *derived; /* the ids of derived datatypes that were made so far */
-	uint64_t *size;          /* by index in derived; RN_VOLUME_UNKNOWN if calls disagree */
+	struct rn_sigs *derived; /* ids of the derived datatypes created so far */
+	uint64_t *size; /* by index in derived; RN_VOLUME_UNKNOWN: unknown, or calls disagree */
 };
 
 /* ---- datatypes ---- */
@@ -112,13 +112,14 @@ static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 
 /* ---- arguments ---- */
 
-/* A call, with the mean of its elastic values. */
+/* A call in which the mean replaces each elastic value. */
 struct typical {
 	const struct rn_template *args;
-	const struct rn_proto *known; /* NULL: unknown, or with other parameters */
+	const struct rn_proto
+		*known; /* NULL: unknown function, or other parameters in this version */
 };
 
-/* A number, or the sum of a list of them. */
+/* An integer argument, or the sum of a list of integers. */
 static uint64_t count_of(const struct typical *c, uint32_t param)
 {
 	const struct rn_value *v = rn_template_argument(c->args, param), *e = v + 1;
@@ -162,7 +163,7 @@ static uint64_t factor(const struct volumes *v, const struct typical *c, uint32_
 	}
 }
 
-/* The number of bytes of a call: the product of the parameters that the trait `bytes` lists. */
+/* The number of bytes: the product of the parameters that the trait `bytes` lists. */
 static uint64_t bytes_of(const struct volumes *v, const struct typical *c)
 {
 	const uint8_t *param = c->known->traits.bytes;
@@ -175,7 +176,7 @@ static uint64_t bytes_of(const struct volumes *v, const struct typical *c)
 
 /* ---- derived datatypes ---- */
 
-/* The call is valid until the next one is opened. */
+/* Opens the call of signature i. *c is valid until the next call is opened. */
 static bool open_call(struct volumes *v, uint32_t i, struct typical *c)
 {
 	struct rn_template *t = rn_templates_get(&v->templates, i);
@@ -192,7 +193,7 @@ static bool open_call(struct volumes *v, uint32_t i, struct typical *c)
 	return true;
 }
 
-/* The datatype that a call makes. */
+/* Whether the call creates a datatype; if so, stores its id. */
 static bool makes_type(const struct volumes *v, const struct typical *c, uint64_t *id)
 {
 	const struct rn_param *p = c->known ? c->known->param : NULL;
@@ -210,8 +211,8 @@ static bool makes_type(const struct volumes *v, const struct typical *c, uint64_
 	return true;
 }
 
-/* One pass in the order of the signatures, which is mostly that of the program: a datatype that is
- * made of one that comes later stays unknown. */
+/* Makes one pass in the order of the signatures, which is usually the order of the program. A
+ * datatype that is derived from one created by a later signature remains unknown. */
 static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 {
 	for (uint32_t i = 0; i < rn_sigs_count(sigs); i++) {
@@ -231,7 +232,7 @@ static void size_derived(struct volumes *v, const struct rn_sigs *sigs)
 
 /* ---- calls ---- */
 
-/* Whether the rank that the data go to is MPI_PROC_NULL. */
+/* Whether the destination rank is MPI_PROC_NULL. */
 static bool goes_nowhere(const struct volumes *v, const struct typical *c)
 {
 	const struct rn_proto *f = c->known;

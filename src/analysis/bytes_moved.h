@@ -1,16 +1,16 @@
 /*
- * bytes_moved.h - how many bytes a call moves, as far as its signature says so.
+ * bytes_moved.h - number of bytes that a call moves, from count and datatype size.
  *
- * That is count times the size of the datatype, for what hands data over: messages where they are
- * sent (receives count nothing, so that no message counts twice), collectives with what each rank
- * puts in (of a broadcast its buffer, on every rank), one-sided calls and files with what they
- * read or write. Nothing goes to MPI_PROC_NULL.
+ * The number is count times datatype size. A message counts at the sender; receives count 0, so
+ * that no message is counted twice. A collective call counts the data that each rank contributes
+ * (for a broadcast the buffer, on every rank). One-sided calls and file operations count the data
+ * that they read or write. A call with destination MPI_PROC_NULL counts 0.
  *
- * Where each call has a count of its own (model/elastic_values_codec.h), it is their mean.
+ * If the count of a call is elastic (model/elastic_values_codec.h), its mean is used.
  *
- * Sizes of predefined datatypes are those of 64-bit machines. Of derived ones they are known where
- * everything that made one of that name made it of the same size. Requests that are started again
- * and again (MPI_Start) do not say what they move.
+ * Sizes of predefined datatypes are those of 64-bit machines. The size of a derived datatype is
+ * known if all calls that create a datatype with this name give it the same size. Starts of
+ * persistent requests (MPI_Start) are unknown.
  */
 #ifndef RN_ANALYSIS_BYTES_MOVED_H
 #define RN_ANALYSIS_BYTES_MOVED_H
@@ -26,7 +26,8 @@ struct rn_vocab;
 
 #define RN_VOLUME_UNKNOWN UINT64_MAX
 
-/* bytes[] gets an entry for each signature: a number, or RN_VOLUME_UNKNOWN. RN_OK or RN_E_NOMEM. */
+/* Stores the number of bytes, or RN_VOLUME_UNKNOWN, of each signature in bytes[]. Returns RN_OK or
+ * RN_E_NOMEM. */
 int rn_volumes(const struct rn_sigs *sigs, const struct rn_value_list *values,
 	       const struct rn_vocab *vocab, uint64_t ranks, struct rn_arena *scratch,
 	       uint64_t *bytes);

@@ -1,18 +1,18 @@
 /* event_diff.c - see event_diff.h. */
 #include "analysis/event_diff.h"
 
-/* At a thing that is done in one of the runs. */
+/* A walk through the completions of one run. */
 struct walk {
 	const struct rn_order *o;
 	const uint32_t *site;
 	struct rn_order_spot at;
-	uint32_t nth;    /* thing of the row */
-	uint64_t failed; /* calls since something was done */
+	uint32_t nth;    /* index of the completion in its row */
+	uint64_t failed; /* failed polls since the last completion */
 	uint64_t failed_before;
 	uint64_t done;
 };
 
-/* Up to a row in which something is done. */
+/* Advances to the next row with completions. */
 static void find_row(struct walk *w)
 {
 	for (; w->at.row < w->o->rows; w->at.row++) {
@@ -62,7 +62,8 @@ static bool is_same(const struct walk *a, const struct walk *b)
 	       x->source == y->source && x->tag == y->tag && x->flags == y->flags;
 }
 
-/* Both are at a call that found something, after another number that did not. */
+/* Whether both walks are at the first completion of a call and the numbers of failed polls before
+ * it differ. */
 static bool is_retried(const struct walk *a, const struct walk *b)
 {
 	return a->nth == 0 && b->nth == 0 && a->failed != b->failed;
@@ -95,7 +96,7 @@ struct rn_order_diff rn_order_diff(const struct rn_order_run run[2], bool strict
 			if (is_there(&w[i]))
 				step(&w[i]);
 	}
-	/* Those behind everything that was done. */
+	/* Failed polls after the last completion. */
 	if (w[0].failed != w[1].failed) {
 		d.retried++;
 		if (strict)

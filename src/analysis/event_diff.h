@@ -1,13 +1,13 @@
 /*
- * event_diff.h - whether the calls of a thread came out alike in two runs, and where first not.
+ * event_diff.h - compares the events of one thread in two runs and finds the first difference.
  *
- * Both runs are walked side by side, thing done by thing done: the n-th of one is compared with the
- * n-th of the other, the site, its place in its call, and what it is. So a call that found two
- * things instead of one does not make all that follows different, but a message that came in
- * addition does. What is not compared are numbers (MPI_Wtime), and unless that is wanted how often
- * calls found nothing.
+ * Both runs are walked in parallel: the n-th completion of one run is compared with the n-th of the
+ * other. Compared are the event site, whether it is the first completion of its call, and its
+ * contents. A call that reports two completions instead of one therefore does not make all later
+ * completions different; an additional message does. Recorded numbers (MPI_Wtime) are not compared.
+ * Failed polls are compared only if `strict` is set.
  *
- * Linear; no memory.
+ * Cost: linear; allocates nothing.
  */
 #ifndef RN_ANALYSIS_EVENT_DIFF_H
 #define RN_ANALYSIS_EVENT_DIFF_H
@@ -18,28 +18,31 @@
 
 #include "order/events.h"
 
-/* A thread of one run. */
+/* The events of a thread in one run. */
 struct rn_order_run {
 	const struct rn_order *order;
-	const uint32_t *site; /* by its sites: numbers that are equal for sites that are the same */
+	const uint32_t
+		*site; /* by site of `order`: an id that is equal in both runs if the sites are */
 };
 
-/* Where a walk is: a row that has something done, the first thing of it, and how many calls there
- * were before; row == rows at the end. */
+/* The position of a walk: a row with completions, its first completion and value, and the number of
+ * calls before it. At the end row == rows. */
 struct rn_order_spot {
 	size_t row, done, value;
-	uint64_t seq; /* of the call that found something */
+	uint64_t seq; /* ordinal of the call that reported the completions */
 };
 
 struct rn_order_diff {
-	uint64_t done[2];              /* in each run */
-	uint64_t failed[2];            /* calls that found nothing */
-	uint64_t retried;              /* calls before which another number of them found nothing */
-	uint64_t different;            /* things, with those that only one run has */
-	struct rn_order_spot first[2]; /* where the first one is, if there is any */
+	uint64_t done[2];   /* completions of each run */
+	uint64_t failed[2]; /* failed polls of each run */
+	uint64_t retried; /* calls that have another number of failed polls before them in the other
+			     run */
+	uint64_t different; /* differing completions, including those that only one run has */
+	struct rn_order_spot
+		first[2]; /* position of the first difference, if `different` is not 0 */
 };
 
-/* `strict`: things before which another number of calls found nothing are different too. */
+/* If `strict`, a completion with another number of failed polls before it is also different. */
 struct rn_order_diff rn_order_diff(const struct rn_order_run run[2], bool strict);
 
 #endif

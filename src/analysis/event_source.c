@@ -9,7 +9,7 @@
 #include "read/event_reader.h"
 #include "read/trace.h"
 
-/* The groups of all streams. */
+/* Stores the stream group of every stream. */
 static int find_groups(struct rn_orders *o, struct rn_arena *mem, struct rn_err *err)
 {
 	uint32_t *group = rn_new(mem, uint32_t, o->streams), its;
@@ -48,7 +48,7 @@ void rn_orders_free(struct rn_orders *o)
 	rn_outcomes_free(o->reader);
 }
 
-/* Finds the threads of a stream of an order record. A row of kind THREAD is the first row of its
+/* Finds the threads of a stream of an event trace. A row of kind THREAD is the first row of its
  * thread. */
 static int find_threads(struct rn_arena *mem, struct rn_outcome *o)
 {

@@ -1,12 +1,13 @@
 /*
- * event_source.h - the events (order/events.h) of a trace of either kind, stream by stream.
+ * event_source.h - events of a trace of either kind: read from it, or derived from its calls.
  *
- * A trace of `--only=order` has them (read/event_reader.h); from one that has every call they are
- * made, with what was sent (events_from_calls.h). In both, the function of a site is a number of
- * this program's vocabulary, its communicator a name below, and its place a node of the trace's
- * stacks, the latter two counted from 1.
+ * A trace of `--only=order` contains events (order/events.h, read/event_reader.h). For a trace that
+ * has every call, the events and the sent messages are derived (events_from_calls.h). For both
+ * kinds, the function of an event site is its id in this program's vocabulary. The communicator is
+ * 1 + an index of rn_orders_comms. The call site is 1 + a node of the trace's stacks. 0: none.
  *
- * Cost and memory: as of the two. Not for traces that have lost the order of calls.
+ * Traces that have lost the order of calls are rejected. Cost and memory: see read/event_reader.h
+ * and events_from_calls.h.
  */
 #ifndef RN_ANALYSIS_EVENT_SOURCE_H
 #define RN_ANALYSIS_EVENT_SOURCE_H
@@ -20,38 +21,39 @@
 struct rn_arena;
 struct rn_trace;
 
-/* More streams than anybody has, so that a file that claims to have them takes no time. */
+/* Maximum number of streams. It bounds the time spent on a malformed file. */
 #define RN_ORDERS_STREAMS ((uint64_t)1 << 22)
 
 struct rn_orders {
 	const struct rn_trace *t;
 	uint64_t streams;
-	struct rn_outcomes *reader; /* NULL: the trace has events */
-	const uint32_t *group;      /* by stream, where there is a reader */
+	struct rn_outcomes *reader; /* NULL: the trace contains events */
+	const uint32_t *group;      /* stream group of each stream; NULL without a reader */
 };
 
-/* Of a trace, which outlives it. RN_OK, RN_E_NOMEM, or RN_E_DATA: there is no order to read. */
+/* The trace must outlive *o. Returns RN_OK, RN_E_NOMEM, or RN_E_DATA if the trace has no order of
+ * calls. */
 int rn_orders_init(struct rn_orders *o, struct rn_arena *mem, const struct rn_trace *t,
 		   struct rn_err *err);
 
-/* Gives back what is not in the arena. */
+/* Releases the memory that is not in the arena. */
 void rn_orders_free(struct rn_orders *o);
 
-/* The threads and events of a stream, in the arena; from calls also the rest of its outcome, with
- * struct rn_plan_call if `calls`. Empty if there is no such stream. RN_OK, RN_E_NOMEM or RN_E_DATA.
- */
+/* Reads the threads and events of a stream into the arena. If they are derived from calls, reads
+ * the whole outcome, including struct rn_plan_call if `calls` is set. The outcome is empty if the
+ * stream does not exist. Returns RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_orders_outcome(const struct rn_orders *o, uint64_t stream, bool calls, struct rn_arena *mem,
 		      struct rn_outcome *out, struct rn_err *err);
 
-/* The events of a stream alone. */
+/* Reads the events of a stream without the rest of the outcome. */
 int rn_orders_read(const struct rn_orders *o, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err);
 
-/* Communicators that have come up so far: number i + 1 is name[i]. */
+/* The names of the communicators of all streams read so far. Communicator i + 1 is name[i]. */
 const char *const *rn_orders_comms(const struct rn_orders *o, uint32_t *n);
 
-/* Whether a trace that has every call may have events at all: whether functions are used in it that
- * choose, or wildcards. O(vocabulary). */
+/* Whether a trace that has every call may have events, that is whether its vocabulary has a
+ * wildcard or a function that probes, tests or chooses. O(vocabulary). */
 bool rn_orders_any(const struct rn_trace *t);
 
 #endif
