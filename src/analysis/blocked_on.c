@@ -273,7 +273,8 @@ struct waited {
 	uint32_t n;
 	uint64_t unknown; /* number of requests whose creator is unknown */
 	struct maker *
-		*by_stream; /* by stream, then by creator; NULL: no creator of the stream is used */
+		/* By stream, then by creator. NULL: no creator of the stream is used. */
+		*by_stream;
 };
 
 static void use_maker(struct look *l, struct waited *to, struct maker *m, uint32_t call)
@@ -341,7 +342,9 @@ static void use_requests(struct look *l, struct waited *to, const struct rn_temp
 	to->used = rn_new(l->mem, struct maker *, (size_t)n);
 	l->failed |= !to->by_stream || !to->used;
 	to->unknown += v->kind != RN_V_LIST &&
-		       f->param[param].array; /* the call words do not list so many requests */
+		       /* A value that is not a list: the call words do not list so many
+			* requests. */
+		       f->param[param].array;
 	for (v += v->kind == RN_V_LIST; n > 0 && !l->failed; n--, v++)
 		use_request(l, to, v);
 	to->peers.unknown |= to->unknown > 0;

@@ -116,7 +116,8 @@ static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 struct typical {
 	const struct rn_template *args;
 	const struct rn_proto
-		*known; /* NULL: unknown function, or other parameters in this version */
+		/* NULL: unknown function, or other parameters in this version. */
+		*known;
 };
 
 /* An integer argument, or the sum of a list of integers. */

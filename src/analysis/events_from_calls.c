@@ -17,19 +17,20 @@
 struct call {
 	const struct rn_call *c;
 	const struct rn_arg_function *f;
-	uint32_t comm; /* number of its communicator; 0: none */
+	uint32_t comm; /* communicator number; 0: none */
 	bool failed;
 };
 
 struct rn_outcomes {
 	const struct rn_trace *t;
-	const struct rn_arg_function *function; /* by number */
+	const struct rn_arg_function *function; /* by function number of the trace */
 	struct rn_arg_words words;
 	struct rn_calls *calls_of;
-	struct rn_sigs *comm;    /* names of communicators, terminated; number - 1 */
-	struct rn_buf comm_name; /* const char * */
-	uint32_t *comm_of_sig;   /* number of its communicator + 1; 0: not known yet */
-	/* State of the stream. */
+	struct rn_sigs
+		*comm; /* names of communicators with the terminating zero; id = number - 1 */
+	struct rn_buf comm_name; /* const char *, by id */
+	uint32_t *comm_of_sig;   /* communicator number + 1, by signature; 0: not yet determined */
+	/* State of the current stream. */
 	struct rn_follow f;
 	struct rn_buf thread;         /* struct rn_outcome_thread */
 	struct rn_buf site;           /* struct rn_order_site */
@@ -37,7 +38,7 @@ struct rn_outcomes {
 	struct rn_buf done;           /* struct rn_order_done */
 	struct rn_buf value;          /* int64_t */
 	size_t first_row;             /* index of the thread's first row */
-	const struct rn_value *given; /* requests of a call */
+	const struct rn_value *given; /* request values of the current call */
 	struct rn_sigs *site_ids;
 	struct rn_plan_call *call;
 	size_t calls;
@@ -74,7 +75,7 @@ static uint32_t find_site(struct rn_outcomes *o, const struct rn_order_site *s)
 	return i;
 }
 
-/* An operation that somebody tried to cancel has ended. */
+/* Adds an event: an operation on which MPI_Cancel was called has ended. */
 static void add_cancel(struct rn_outcomes *o, const struct rn_follow_request *r, bool cancelled)
 {
 	struct rn_order_site s = { .kind = RN_ORDER_CANCELLATION,
@@ -132,7 +133,7 @@ static enum rn_order_kind kind_of(const struct call *c)
 
 /* ---- rows ---- */
 
-/* The row that a call of that site continues, in which nothing is done yet. */
+/* The row that a call of this event site continues. It has no completions yet. */
 static struct rn_order_row *row_of(struct rn_outcomes *o, const struct call *c)
 {
 	struct rn_order_site s = { kind_of(c), c->f->number, c->comm, c->c->args->site };
@@ -156,7 +157,7 @@ static void add_failure(struct rn_outcomes *o, const struct call *c)
 		r->fails++;
 }
 
-/* So many of the last things done are this call's. */
+/* Ends the call's row. Its completions are the last n that were added. */
 static void add_row(struct rn_outcomes *o, const struct call *c, size_t n)
 {
 	struct rn_order_row *r = n ? row_of(o, c) : NULL;
@@ -180,7 +181,7 @@ static void add_done(struct rn_outcomes *o, uint32_t index, uint32_t late,
 	rn_follow_add(&o->f, &o->done, &d, sizeof(d));
 }
 
-/* The wildcard receive is done, as element `index`. */
+/* Adds the completion of a wildcard receive at index `index` of its call. */
 static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
 			 const struct rn_arg_status *s)
 {
@@ -189,8 +190,8 @@ static void add_received(struct rn_outcomes *o, uint32_t index, uint32_t recv,
 
 /* ---- calls that send and receive ---- */
 
-/* What a call that waits for a message has got. Nobody could have cancelled it, whatever MPICH
- * leaves in the status of a probe. */
+/* The status of a blocking receive or of a probe. Such a message cannot have been cancelled,
+ * although MPICH may set the flag in the status of a probe. */
 static struct rn_arg_status came(struct rn_outcomes *o, const struct call *c)
 {
 	struct rn_arg_status s = rn_arg_status(&o->words, arg(c, c->f->traits->status));
@@ -238,7 +239,8 @@ static void take_message(struct rn_outcomes *o, const struct call *c)
 	rn_follow_end_recv(&o->f, recv, &s);
 }
 
-/* A message that a probe has found; one that gives it out has received it. */
+/* Adds a message that a probe found. A probe that returns the message handle has received the
+ * message. */
 static void take_probe(struct rn_outcomes *o, const struct call *c)
 {
 	struct rn_message m = incoming(o, c);
@@ -311,7 +313,8 @@ static void take_start(struct rn_outcomes *o, const struct call *c)
 	}
 }
 
-/* Wildcard receives are identified by their ordinals. */
+/* Marks the requests that MPI_Cancel was called for, except wildcard receives, which are identified
+ * by their ordinals. */
 static void take_cancel(struct rn_outcomes *o, const struct call *c)
 {
 	size_t n = c->failed ? 0 : list_given(o, c);
@@ -325,7 +328,7 @@ static void take_cancel(struct rn_outcomes *o, const struct call *c)
 	}
 }
 
-/* Requests that the call has freed. */
+/* Removes the requests that the call has freed. */
 static void forget_gone(struct rn_outcomes *o, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -340,15 +343,15 @@ static void forget_gone(struct rn_outcomes *o, size_t n)
 
 /* ---- calls that complete requests ---- */
 
-/* Whether no event contains its outcome yet. */
+/* Whether the request is an active wildcard receive whose outcome is in no event yet. */
 static bool is_unseen(const struct rn_outcomes *o, const struct rn_follow_request *r)
 {
 	return r && r->active && !r->told && rn_follow_is_numbered(&o->f, r->recv);
 }
 
-/* Request i is complete, and the call says so. Returns the number of completions added, 0 or 1.
- * `all`: also if it is not a wildcard receive. Something is known of such a receive even if the
- * status is ignored, unless it was cancelled. */
+/* Records that the call completed request i. Returns the number of completions added, 0 or 1.
+ * `all`: a completion is added even if the request is not a wildcard receive. An ignored status of
+ * a wildcard receive counts as cancelled, because its source and tag are unknown. */
 static size_t complete(struct rn_outcomes *o, const struct call *c, size_t i,
 		       struct rn_arg_status s, bool all)
 {
@@ -373,7 +376,7 @@ static size_t complete(struct rn_outcomes *o, const struct call *c, size_t i,
 	return all;
 }
 
-/* Completes all n requests of the call. */
+/* Records that all n requests of the call completed. */
 static void take_all(struct rn_outcomes *o, const struct call *c, size_t n)
 {
 	bool tests = is(c, RN_IS_tests), active = c->f->traits->request == RN_NO_PARAM;
@@ -471,7 +474,7 @@ static void take_call(struct rn_outcomes *o, const struct call *c)
 	}
 }
 
-/* The parameter that is the destination or, if there is none, the source or the root. */
+/* The destination parameter; without one the source, and without that the root. */
 static uint8_t peer_of(const struct rn_traits *t)
 {
 	return t->dest != RN_NO_PARAM ? t->dest : t->source != RN_NO_PARAM ? t->source : t->root;
@@ -493,7 +496,7 @@ static void keep_call(struct rn_outcomes *o, const struct call *c)
 	};
 }
 
-/* The number of a communicator; 0 without memory. */
+/* The number of a communicator; 0 if memory is exhausted. */
 static uint32_t comm_number(struct rn_outcomes *o, const char *name, size_t len)
 {
 	char text[256] = "";
@@ -508,7 +511,7 @@ static uint32_t comm_number(struct rn_outcomes *o, const char *name, size_t len)
 	return o->f.rc == RN_OK ? id + 1 : 0;
 }
 
-/* That of a call is one that goes in. */
+/* The communicator of a call, if it is an input; otherwise 0. */
 static uint32_t comm_of(struct rn_outcomes *o, const struct rn_call *c,
 			const struct rn_arg_function *f)
 {
@@ -520,7 +523,7 @@ static uint32_t comm_of(struct rn_outcomes *o, const struct rn_call *c,
 	return *known ? *known - 1 : 0;
 }
 
-/* A call, or the end of a request of another stream. */
+/* Processes a call, or a marker that closes a request of another stream. */
 static void take_any_call(struct rn_outcomes *o, const struct rn_call *c)
 {
 	const struct rn_arg_function *f = &o->function[c->args->func->number];
@@ -576,7 +579,7 @@ static int walk(struct rn_outcomes *o)
 
 /* ---- */
 
-/* The arrays of the stream; NULL after the last. */
+/* The arrays of the stream by index; NULL after the last one. */
 static struct rn_buf *array(struct rn_outcomes *o, unsigned i)
 {
 	struct rn_buf *const all[] = { &o->thread, &o->site,   &o->row,    &o->done,    &o->value,

@@ -13,15 +13,15 @@
 #define WORLD  "MPI_COMM_WORLD"
 #define SELF   "MPI_COMM_SELF"
 #define NOBODY UINT64_MAX
-#define AGAIN  3u /* so many tests that find nothing are polling */
+#define AGAIN  3u /* equal tests without a completion after which a thread counts as polling */
 
-/* Who is in a communicator (or in the other group of one): world ranks, by rank in it. */
+/* World ranks of the members of a communicator (or of its remote group), by rank in it. */
 struct group {
 	struct group *next;
 	const char *name;
 	uint64_t key;
 	bool remote;
-	const uint64_t *member; /* NOBODY: not known who */
+	const uint64_t *member; /* NOBODY: unknown member */
 	uint64_t n;
 };
 
@@ -30,7 +30,7 @@ struct job {
 	struct rn_arena *mem;
 	struct rn_comms *comms;
 	struct group *groups;
-	bool failed; /* no memory */
+	bool failed; /* an allocation failed */
 };
 
 static void *make(struct job *j, size_t size, size_t n)
@@ -46,7 +46,8 @@ static void *make(struct job *j, size_t size, size_t n)
 
 /* ---- communicators ---- */
 
-/* By rank; of two that say they are the same one (a damaged file), the first. */
+/* Stores the samples by rank. If two processes claim one rank (a damaged file), the first is
+ * used. */
 static int place_sights(struct job *j, const struct rn_sight *sight, size_t n, struct rn_err *err)
 {
 	struct rn_standstill *out = j->out;
@@ -121,8 +122,8 @@ static const struct group *world_group(struct job *j)
 	return old ? old : g;
 }
 
-/* The group that a rank knows by that name; its key, which is the same for all who are in it. NULL:
- * not known, or without any other rank. */
+/* The communicator that `rank` knows by this name, identified by name and key. NULL if it is
+ * unknown or has no other member. */
 static const struct group *group_of(struct job *j, const char *name, uint64_t rank, bool remote)
 {
 	struct rn_comm_entry e;
@@ -148,7 +149,7 @@ static const struct group *group_of(struct job *j, const char *name, uint64_t ra
 	return g;
 }
 
-/* Those that messages go to. */
+/* The group that messages on the communicator are sent to. */
 static const struct group *peers_of(struct job *j, const char *name, uint64_t rank)
 {
 	const struct group *g = group_of(j, name, rank, true);
@@ -165,7 +166,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorted, and each once; NULL when there is nobody. */
+/* Sorts the ranks and removes duplicates. NULL if there are none. */
 static struct rn_wait_set *new_set(struct job *j, uint64_t *rank, uint64_t n, bool all)
 {
 	struct rn_wait_set *s = n ? MAKE(j, struct rn_wait_set, 1) : NULL;
@@ -181,14 +182,14 @@ static struct rn_wait_set *new_set(struct job *j, uint64_t *rank, uint64_t n, bo
 	return s;
 }
 
-/* ---- what calls name ---- */
+/* ---- ranks of peers ---- */
 
 struct ranks {
 	uint64_t *rank;
 	uint32_t n, cap;
 };
 
-/* The world ranks that a peer is; false when not all are known. */
+/* Adds the world ranks of a peer. Returns false if some are unknown. */
 static bool add_peer(struct job *j, const struct rn_stand *s, const struct rn_need_peer *p,
 		     struct ranks *to)
 {
@@ -224,15 +225,15 @@ static void set_of_peers(struct job *j, struct rn_stand *s)
 /* A thread in a collective call. */
 struct caller {
 	struct rn_stand *stand;
-	const struct group *local; /* its communicator */
+	const struct group *local; /* group of its communicator */
 };
 
-/* Threads that are in the same collective call of the same communicator, by rank. */
+/* Threads in the same collective call of one communicator, sorted by rank. */
 struct meeting {
 	const struct caller *caller;
 	size_t n;
 	const struct group *local, *remote;
-	uint64_t *missing, missing_n; /* ranks */
+	uint64_t *missing, missing_n; /* world ranks of the members that are not in the call */
 };
 
 static int by_call(const void *a, const void *b)
@@ -269,7 +270,7 @@ static bool is_root(const struct meeting *m, const struct rn_stand *s)
 	       m->local->member[s->need.root] == s->rank;
 }
 
-/* The root, where it is what the others need, and is not there. */
+/* The root, if the other members are blocked on it and it is not in the call; otherwise NULL. */
 static struct rn_wait_set *set_of_root(struct job *j, const struct meeting *m,
 				       const struct rn_stand *s)
 {
@@ -338,7 +339,7 @@ static void meet_all(struct job *j)
 	}
 }
 
-/* ---- where threads are ---- */
+/* ---- live positions ---- */
 
 static bool has_moved(const struct rn_stand *s)
 {
@@ -350,7 +351,8 @@ static bool has_moved(const struct rn_stand *s)
 			!was->call != !s->now->call));
 }
 
-/* MPI_Finalize is recorded as done when the trace is about to be written, inside of it. */
+/* MPI_Finalize is recorded as returned shortly before the trace is written, while the program is
+ * still in the call. */
 static bool is_finalizing(const struct rn_now *now)
 {
 	return !now->call && (now->off & RN_OFF_OVER) && now->last &&
@@ -397,7 +399,7 @@ static void look_at_all(struct job *j)
 			const struct rn_now *now = &s->process->now[k];
 
 			if (k && !now->call && !now->last)
-				continue; /* a thread that has done nothing */
+				continue; /* a thread that made no call */
 			*at = (struct rn_stand){ .rank = r, .thread = k, .sight = s, .now = now };
 			look_at(j, at);
 			out->stands++;
@@ -405,9 +407,9 @@ static void look_at_all(struct job *j)
 	}
 }
 
-/* ---- who waits ---- */
+/* ---- wait-for relation ---- */
 
-/* Whichever of its threads is helped first. */
+/* Combines the sets of two threads of a rank: the rank can continue as soon as one of them can. */
 static const struct rn_wait_set *either(struct job *j, const struct rn_wait_set *a,
 					const struct rn_wait_set *b)
 {

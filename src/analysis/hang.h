@@ -1,12 +1,13 @@
 /*
- * hang.h - where the ranks of a run are, and who of them waits for whom.
+ * hang.h - the live position of every rank, and the wait-for relation between ranks.
  *
- * From what rn_salvage with RN_SALVAGE_NOW (recover/journal_read.h) says of the processes that
- * there are, at one moment or at two: what has changed in between does not stand, so it waits for
- * nobody. A rank waits for what the calls that its threads are in need (blocked_on.h); in a
- * collective call, for those of the communicator who are not in the same one.
+ * Input: one or two samples of the journals of a running program (rn_salvage with RN_SALVAGE_NOW,
+ * recover/journal_read.h). A thread that moved between the samples is active and is blocked on no
+ * rank. Any other thread is blocked on the ranks that its call in flight is blocked on
+ * (blocked_on.h). In a collective call these are the members of the communicator that are not in
+ * the same call.
  *
- * Cost: O(ranks x size of a communicator) at worst. All memory is the arena's.
+ * Cost: O(ranks x communicator size) in the worst case. All memory is from the arena.
  */
 #ifndef RN_ANALYSIS_HANG_H
 #define RN_ANALYSIS_HANG_H
@@ -25,45 +26,46 @@ struct rn_salvaged;
 
 enum rn_stand_kind {
 	RN_STAND_CALL, /* in a call */
-	RN_STAND_POLL, /* tests again and again, and finds nothing */
+	RN_STAND_POLL, /* repeats a test that completes nothing */
 	RN_STAND_FREE, /* in no call */
-	RN_STAND_BUSY, /* calls come and go */
+	RN_STAND_BUSY, /* active: made calls between the samples */
 };
 
-/* A damaged number must not take all memory. */
+/* Maximum number of ranks. It bounds the memory that a damaged journal can require. */
 #define RN_STANDSTILL_RANKS ((uint64_t)1 << 22)
 
-/* A process, as it was found. */
+/* A process in the latest sample. */
 struct rn_sight {
 	const struct rn_salvaged *process;
-	bool gone;                   /* it is no more */
-	const struct rn_now *before; /* by stream, of an earlier moment; NULL: there is none */
+	bool gone;                   /* the process has ended */
+	const struct rn_now *before; /* positions in the first sample, by stream; NULL: none */
 	uint32_t before_n;
-	uint32_t tag; /* the caller's */
+	uint32_t tag; /* for use by the caller */
 };
 
-/* A thread. */
+/* The live position of a thread. */
 struct rn_stand {
 	uint64_t rank;
 	uint32_t thread;
 	const struct rn_sight *sight;
 	const struct rn_now *now;
 	enum rn_stand_kind kind;
-	bool any;            /* there is a call: the one it is in, or the latest */
-	struct rn_need need; /* of that */
+	bool any;            /* `need` is valid: there is a call in flight or a last call */
+	struct rn_need need; /* of the call in flight, otherwise of the last call */
 	const struct rn_wait_set *set;
 };
 
 struct rn_standstill {
 	uint64_t ranks;
-	const struct rn_sight **sight; /* by rank; NULL: nothing is known of it */
+	const struct rn_sight **sight; /* by rank; NULL: the rank is in no sample */
 	struct rn_stand *stand;        /* by rank and thread */
 	size_t stands;
 	struct rn_waiter *waiter; /* by rank */
 	struct rn_verdict verdict;
 };
 
-/* RN_OK, RN_E_NOMEM, or RN_E_DATA: the ranks make no sense. */
+/* Finds the positions and the wait-for relation. Returns RN_OK, RN_E_NOMEM, or RN_E_DATA if the
+ * journals claim more than RN_STANDSTILL_RANKS ranks. */
 int rn_standstill(const struct rn_sight *sight, size_t n, struct rn_arena *mem,
 		  struct rn_standstill *out, struct rn_err *err);
 

@@ -12,20 +12,21 @@
 
 #define NONE UINT32_MAX
 
-/* A communicator as all of its members know it, seen from who receives. */
+/* A communicator as identified by all of its members, for messages in one direction. */
 struct identity {
-	uint64_t to_key, from_key; /* the same, but between two groups */
-	uint32_t name;             /* 0: the keys say it all */
+	uint64_t to_key, from_key; /* keys of the receiving and the sending group; equal in an
+				      intracommunicator */
+	uint32_t name; /* communicator number; 0: the keys are unique without the name */
 };
 
-/* What a rank is in a communicator. */
+/* A rank's side of a communicator. */
 struct side {
 	bool asked, known;
 	uint32_t rank;
 	struct identity sends, receives;
 };
 
-/* Messages that are alike; or receives, which can have RN_PLAN_ANY in it. */
+/* Identifies messages with equal envelopes. For receives, source and tag can be RN_PLAN_ANY. */
 struct key {
 	uint64_t to_key, from_key;
 	uint32_t name;
@@ -33,23 +34,23 @@ struct key {
 };
 
 struct channel {
-	uint64_t known;       /* messages that somebody was seen to receive */
-	uint64_t sent;        /* so far */
-	uint32_t first, last; /* receives that are open, by number + 1; 0: none */
-	int32_t from;         /* who has sends left over for it; RN_PLAN_NOTHING: nobody */
-	bool several;         /* more than one has */
-	bool sure;            /* behind this, one was received */
+	uint64_t known;       /* messages with an observed receive */
+	uint64_t sent;        /* sends processed so far */
+	uint32_t first, last; /* first and last open receive, as index + 1; 0: none */
+	int32_t from;         /* rank with unassigned sends for it; RN_PLAN_NOTHING: none */
+	bool several;         /* more than one rank has such sends */
+	bool sure;            /* a later message on this channel is known to have been received */
 };
 
-/* A receive that is open, as they were posted. */
+/* A receive without an observed end. The array is in posting order. */
 struct open {
 	uint64_t stream;
-	uint32_t number; /* of a wildcard receive, or RN_ORDER_NOT */
+	uint32_t number; /* ordinal of a wildcard receive, or RN_ORDER_NOT */
 	uint32_t next, channel;
-	bool given; /* it has got something */
+	bool given; /* has an inferred match */
 };
 
-/* A send that is left over. */
+/* A send without an observed receive. */
 struct left {
 	struct key key;
 	bool sure;
@@ -60,9 +61,9 @@ struct job {
 	const struct rn_trace *t;
 	const char *const *name;
 	uint32_t names;
-	struct side *side; /* by communicator, of the rank at hand */
+	struct side *side; /* by communicator, for the current rank */
 	uint64_t rank;
-	struct rn_sigs *key; /* of each channel */
+	struct rn_sigs *key; /* key of each channel, by channel index */
 	struct rn_seg channel, open, left;
 	struct rn_outcome *out;
 };
@@ -74,7 +75,8 @@ static struct identity identity(uint32_t comm, uint64_t to_key, uint64_t from_ke
 	return (struct identity){ to_key, from_key, to_key >= RN_COMM_KEY_APART ? 0 : comm };
 }
 
-/* The world has the key 0; self is each rank's own. */
+/* Finds the communicator entry of the current rank. MPI_COMM_WORLD has the key 0; the key of
+ * MPI_COMM_SELF is the rank. */
 static bool find_entry(const struct job *j, uint32_t comm, struct rn_comm_entry *e)
 {
 	const char *name = j->name[comm - 1];
@@ -88,7 +90,7 @@ static bool find_entry(const struct job *j, uint32_t comm, struct rn_comm_entry 
 	return j->t->comms && rn_comms_find(j->t->comms, name, strlen(name), j->rank, e) == RN_OK;
 }
 
-/* NULL: nothing is known of it. */
+/* NULL if the communicator is unknown on this rank. */
 static const struct side *side_of(struct job *j, uint64_t rank, uint32_t comm)
 {
 	struct rn_comm_entry e;
@@ -131,7 +133,7 @@ static uint32_t find_channel(const struct job *j, const struct key *k)
 	return rn_sigs_find(j->key, k, sizeof(*k), &i) ? i : NONE;
 }
 
-/* NONE without memory. */
+/* The index of the channel, which is created if necessary; NONE if memory is exhausted. */
 static uint32_t need_channel(struct job *j, const struct key *k)
 {
 	uint32_t i;
@@ -188,7 +190,7 @@ static int take_recv(struct job *j, uint64_t stream, const struct rn_outcome_rec
 
 /* ---- sends ---- */
 
-/* Only those that are left over, and complete, are of interest. */
+/* Counts a send. Only completed sends beyond the observed receives are stored in `left`. */
 static int take_send(struct job *j, uint64_t stream, const struct rn_order_send *m,
 		     enum rn_outcome_sent sent)
 {
@@ -210,7 +212,8 @@ static int take_send(struct job *j, uint64_t stream, const struct rn_order_send 
 		       : RN_E_NOMEM;
 }
 
-/* What was sent before one that was received, from the same to the same, was received too. */
+/* Marks the sends known to have been received: messages do not overtake, so every message sent
+ * before a received one between the same ranks was received too. */
 static int mark_sure(struct job *j)
 {
 	for (uint32_t n = j->left.n; n > 0; n--) {
@@ -227,7 +230,7 @@ static int mark_sure(struct job *j)
 	return RN_OK;
 }
 
-/* Receives that could have got it: of this source and tag, or of any. */
+/* Number of receive keys that match a message: source named or any, tag named or any. */
 #define WAYS 4u
 
 static uint32_t find_way(const struct job *j, const struct key *k, unsigned way)
@@ -254,7 +257,7 @@ static void mark_several(struct job *j, const struct left *l)
 	}
 }
 
-/* The earliest receive goes: 0, or its number + 1. */
+/* Removes the earliest open receive that matches. Returns its index + 1, or 0. */
 static uint32_t take_earliest(struct job *j, const struct key *k)
 {
 	struct channel *best = NULL;

@@ -1,22 +1,23 @@
 /*
- * infer_receives.h - what wildcard receives got that nobody saw complete.
+ * infer_receives.h - infers the matches of unobserved wildcard receives from the sends of all
+ * ranks.
  *
- * A program that crashed, or freed a request, has receives of which the trace tells no outcome. But
- * it has the sends of all ranks. Per communicator, source, destination and tag, sends are matched
- * with the receives that are known, in their order; those that are left over, and are complete, go
- * to the earliest receive of their destination that could have got them:
+ * If a program crashed or freed a request, the trace does not contain the outcome of some receives.
+ * It does contain the sends of all ranks. For each communicator, source, destination and tag, the
+ * sends are first assigned to the receives with a known match. Completed sends that are left over
+ * are then assigned to the earliest receive of their destination that could have matched them:
  *
- *   rank 1   Ssend(to 0, tag 7)                     left over; it has returned
- *   rank 0   Irecv(from any, tag 7)    ...crash     so this has received from 1
+ *   rank 1   Ssend(to 0, tag 7)                     left over; the send has returned
+ *   rank 0   Irecv(from any, tag 7)    ...crash     therefore this receive matched rank 1
  *
- * That a synchronous send is complete says that it was received, so such go first, with what the
- * same sender has sent to the same receiver before: messages do not overtake. Others may still have
- * been on their way, and giving one to a receive whose outcome nobody saw does no harm. Where sends
- * of more than one rank were left over for a receive, what it is said to have got is one of several
- * solutions, and counted.
+ * A completed synchronous send proves that its message was received. Messages do not overtake, so
+ * the earlier messages from the same sender to the same receiver were received too. These sends are
+ * assigned first. Other messages may not have been received; assigning one to an unobserved receive
+ * is harmless. If sends of several ranks were left over for a receive, its match is one of several
+ * solutions and is counted as ambiguous.
  *
- * Cost: expected O(messages) of all streams. Memory from the arena: O(channels), and what is left
- * over.
+ * Cost: expected O(messages of all streams). Memory: O(channels + unmatched sends and receives),
+ * from the arena.
  */
 #ifndef RN_ANALYSIS_INFER_RECEIVES_H
 #define RN_ANALYSIS_INFER_RECEIVES_H
@@ -29,9 +30,9 @@ struct rn_arena;
 struct rn_orders;
 struct rn_outcome;
 
-/* The outcomes of all streams, by stream, as `from` has read them: matches that are RN_PLAN_UNSEEN
- * become RN_PLAN_INFERRED. *ambiguous: number of these for which there may be another solution.
- * RN_OK, or RN_E_NOMEM. */
+/* `out` has the outcomes of all streams, by stream, as `from` has read them. Matches in state
+ * RN_PLAN_UNSEEN become RN_PLAN_INFERRED. *ambiguous is the number of those for which there may be
+ * another solution. Returns RN_OK or RN_E_NOMEM. */
 int rn_unseen_infer(struct rn_arena *mem, const struct rn_orders *from, struct rn_outcome *out,
 		    uint64_t streams, uint64_t *ambiguous);
 
