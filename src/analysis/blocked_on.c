@@ -271,10 +271,8 @@ struct waited {
 	struct peers peers;
 	struct maker **used;
 	uint32_t n;
-	uint64_t unknown; /* number of requests whose creator is unknown */
-	struct maker *
-		/* By stream, then by creator. NULL: no creator of the stream is used. */
-		*by_stream;
+	uint64_t unknown;         /* number of requests whose creator is unknown */
+	struct maker **by_stream; /* by stream, then by creator; NULL: no creator in use */
 };
 
 static void use_maker(struct look *l, struct waited *to, struct maker *m, uint32_t call)
@@ -341,10 +339,8 @@ static void use_requests(struct look *l, struct waited *to, const struct rn_temp
 	to->by_stream = rn_new(l->mem, struct maker *, (size_t)l->p->streams + 1);
 	to->used = rn_new(l->mem, struct maker *, (size_t)n);
 	l->failed |= !to->by_stream || !to->used;
-	to->unknown += v->kind != RN_V_LIST &&
-		       /* A value that is not a list: the call words do not list so many
-			* requests. */
-		       f->param[param].array;
+	/* If the value of an array is not a list, the call words omit the requests: too many. */
+	to->unknown += v->kind != RN_V_LIST && f->param[param].array;
 	for (v += v->kind == RN_V_LIST; n > 0 && !l->failed; n--, v++)
 		use_request(l, to, v);
 	to->peers.unknown |= to->unknown > 0;

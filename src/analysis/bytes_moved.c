@@ -115,9 +115,7 @@ static uint64_t type_size(const struct volumes *v, const struct rn_value *type)
 /* A call in which the mean replaces each elastic value. */
 struct typical {
 	const struct rn_template *args;
-	const struct rn_proto
-		/* NULL: unknown function, or other parameters in this version. */
-		*known;
+	const struct rn_proto *known; /* NULL: function unknown, or with other parameters */
 };
 
 /* An integer argument, or the sum of a list of integers. */

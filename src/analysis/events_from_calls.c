@@ -350,8 +350,9 @@ static bool is_unseen(const struct rn_outcomes *o, const struct rn_follow_reques
 }
 
 /* Records that the call completed request i. Returns the number of completions added, 0 or 1.
- * `all`: a completion is added even if the request is not a wildcard receive. An ignored status of
- * a wildcard receive counts as cancelled, because its source and tag are unknown. */
+ * `all`: a completion is added even if the request is not a wildcard receive. The trace contains
+ * the source and tag of a completed wildcard receive even if the program ignored the status. A
+ * status without them therefore means that the receive was cancelled. */
 static size_t complete(struct rn_outcomes *o, const struct call *c, size_t i,
 		       struct rn_arg_status s, bool all)
 {
