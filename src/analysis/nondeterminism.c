@@ -12,29 +12,30 @@
 #include "order/cdc_tables.h"
 #include "order/lamport.h"
 
-/* Pairs of numbers with a value each, for the outcomes of one site. */
+/* Maps pairs of numbers to values, for the outcomes of one site. */
 struct table {
 	struct rn_sigs *key;
 	uint64_t *value;
-	bool failed; /* no memory */
+	bool failed; /* an allocation failed */
 };
 
 struct work {
-	struct rn_arena *mem;    /* of the result */
-	struct rn_arena scratch; /* of a thread */
-	struct rn_sigs *sites;   /* struct rn_order_site */
-	struct rn_seg site;      /* struct rn_disorder_site of each */
+	struct rn_arena *mem;    /* for the result */
+	struct rn_arena scratch; /* for the current thread */
+	struct rn_sigs *sites;   /* struct rn_order_site; the id is the index in `site` */
+	struct rn_seg site;      /* struct rn_disorder_site */
 	uint64_t ranks;
 	bool sends, clocks;
 };
 
-/* What a thread did at a site. */
+/* The outcomes of one thread at one site. */
 struct visit {
 	const struct rn_order_chunk *c;
 	uint32_t site;
 	int32_t rank;
-	bool chooses;                      /* among several requests */
-	const struct rn_order_done **done; /* as it was done */
+	bool chooses; /* the call chooses among several requests */
+	const struct rn_order_done *
+		*done; /* completions in the order in which they were reported */
 	uint32_t dones;
 	uint64_t received;
 	struct table table;
@@ -59,7 +60,7 @@ static struct rn_disorder_site *site_at(const struct work *w, uint32_t i)
 	return RN_SEG_AT(&w->site, struct rn_disorder_site, i);
 }
 
-/* NULL when there is no memory. */
+/* NULL if memory is exhausted. */
 static struct rn_disorder_site *find_site(struct work *w, const struct rn_order_site *s)
 {
 	uint32_t i;
@@ -72,7 +73,7 @@ static struct rn_disorder_site *find_site(struct work *w, const struct rn_order_
 	return site_at(w, i);
 }
 
-/* ---- what a thread did at one ---- */
+/* ---- outcomes of a thread at a site ---- */
 
 static bool make_table(struct table *t, struct rn_arena *mem, uint32_t n)
 {
@@ -80,7 +81,7 @@ static bool make_table(struct table *t, struct rn_arena *mem, uint32_t n)
 	return t->key && t->value;
 }
 
-/* The value of a pair; *known: it was there. */
+/* Returns the value of a pair, which is added if it is new. *known: it existed. */
 static uint64_t *look_up(struct table *t, uint64_t a, uint64_t b, bool *known)
 {
 	const uint64_t key[] = { a, b };
@@ -106,8 +107,8 @@ static uint64_t index_of(const struct rn_order_done *d)
 	return d->index;
 }
 
-/* How many different ones there are among what was received; and whether each always comes with the
- * same source. */
+/* Returns the number of different values of `what` among the receives. *fixed: receives with equal
+ * values always have the same source. */
 static uint64_t count_different(struct visit *v, uint64_t (*what)(const struct rn_order_done *),
 				bool *fixed)
 {
@@ -128,7 +129,8 @@ static uint64_t count_different(struct visit *v, uint64_t (*what)(const struct r
 	return rn_sigs_count(v->table.key);
 }
 
-/* What of it could have been otherwise. Tags often count messages, so they are left out. */
+/* The part of a completion that can differ between runs: source and, if the call chooses, index.
+ * Tags are excluded because they are often message counters. */
 static uint64_t outcome_of(const struct visit *v, const struct rn_order_done *d)
 {
 	return key_of(v->chooses ? d->index : 0,
@@ -153,8 +155,9 @@ static uint64_t count_irregular(struct visit *v)
 	return n;
 }
 
-/* The shortest period of what was done, if it comes at least twice; 0: none, or no memory
- * (*failed). That is n less the longest border of the whole, as Knuth, Morris and Pratt find it. */
+/* The shortest period of the completions that occurs at least twice; 0: none, or an allocation
+ * failed (*failed). It is n minus the longest border of the sequence, as computed by the
+ * Knuth-Morris-Pratt algorithm. */
 static uint64_t find_period(struct work *w, const struct visit *v, bool *failed)
 {
 	uint32_t n = v->dones, *border = rn_new(&w->scratch, uint32_t, (size_t)n + 1), k = 0;
@@ -180,7 +183,7 @@ static unsigned find_fixed(struct visit *v, uint64_t sources)
 	bool by_tag, by_index;
 	unsigned is = sources == 1 ? RN_FIXED_SOURCE : 0;
 
-	/* A tag, or an index, that comes once says nothing. */
+	/* Tags or indices that occur only once are no evidence. */
 	if (count_different(v, tag_of, &by_tag) * 2 <= v->received && by_tag)
 		is |= RN_FIXED_BY_TAG;
 	if (v->chooses && count_different(v, index_of, &by_index) * 2 <= v->received && by_index)
@@ -188,7 +191,7 @@ static unsigned find_fixed(struct visit *v, uint64_t sources)
 	return is;
 }
 
-/* The source of a thread, beside those of the others. */
+/* Adds a thread that has one source. */
 static void add_source(const struct work *w, struct rn_disorder_site *s, int64_t source,
 		       int64_t rank)
 {
@@ -221,7 +224,7 @@ static void add_period(struct rn_disorder_site *s, uint64_t period)
 	s->repeaters++;
 }
 
-/* Whether each place in an array is used once: then it says nothing of what comes. */
+/* Whether most array indices occur only once. Such indices do not describe the message order. */
 static bool once_each(struct visit *v)
 {
 	bool fixed;
@@ -229,7 +232,7 @@ static bool once_each(struct visit *v)
 	return v->received && count_different(v, index_of, &fixed) * 2 > v->received;
 }
 
-/* What comes in which order. */
+/* Adds the measures that depend on the order of completions. */
 static int add_sequence(struct work *w, struct visit *v, struct rn_disorder_site *s)
 {
 	uint64_t sources;
@@ -248,7 +251,7 @@ static int add_sequence(struct work *w, struct visit *v, struct rn_disorder_site
 	sources = count_different(v, source_of, &fixed);
 	if (sources > s->sources)
 		s->sources = sources;
-	/* Of a single message there is nothing that could be the same. */
+	/* A single message cannot show that a source is fixed. */
 	s->fixed &= v->received > 1 ? find_fixed(v, sources) : ~0u;
 	add_source(w, s, first_received(v)->source, v->rank);
 	s->receivers++;
@@ -296,7 +299,7 @@ static int look_at_site(struct work *w, struct visit *v)
 
 static int look_at_thread(struct work *w, const struct rn_order *o, int32_t rank)
 {
-	/* Tables that are made of a chunk only read it. */
+	/* The functions that build tables from a chunk do not modify it. */
 	struct rn_order_chunk c = { .site = o->site,
 				    .sites = o->sites,
 				    .row = o->row,
@@ -376,7 +379,7 @@ static int finish(struct work *w, struct rn_disorder *out)
 		struct rn_disorder_site *s = &out->site[i];
 
 		*s = *site_at(w, i);
-		/* Of single messages there is nothing to say. */
+		/* No thread received two messages, so nothing can be fixed. */
 		if (s->received < 2 * s->receivers || !s->receivers)
 			s->fixed = 0;
 		add_up(&out->all, s);

@@ -1,26 +1,27 @@
 /*
- * nondeterminism.h - how non-deterministic a program was, by call site, from its events.
+ * nondeterminism.h - measures of nondeterminism per event site, from the events of one run.
  *
- * Of one run nobody can tell what another would have done. What can be told:
+ * One run does not show what another run would do. It shows, for each thread separately:
  *
- *   moved      receives out of the reference order, the order of their senders' logical clocks,
- *              ties by rank (order/lamport.h): the fewest that would have to be moved to get it.
- *              Only where that order is in the trace, or what was sent
+ *   moved      Receives that are out of reference order. The reference order is that of the
+ *              senders' Lamport clocks, ties by rank (order/lamport.h). The measure is the
+ *              smallest number of receives whose move restores it. Available only if the trace
+ *              contains the clocks or the sends.
  *
- *   late       wildcard receives that were done before one that was started earlier
+ *   late       Wildcard receives that completed before one that was started earlier.
  *
- *   irregular  what has another source, or where a call chooses among requests another index, than
- *              what came the last time behind the same two. 0 for whatever repeats itself. Where
- *              hardly an index comes twice, only sources count
+ *   irregular  Completions with another source, or, if the call chooses among requests, with
+ *              another index, than the completion that followed the same two outcomes last time.
+ *              0 for a periodic sequence. If most indices occur only once, only sources count.
  *
- * all of them of each thread by itself. And what is hidden determinism, as far as it was seen:
+ * It also shows hidden determinism, as far as this run has it:
  *
- *   fixed      receives of a thread always had the same source; or always the same with a tag, or
- *              with a place in the array of requests
- *   period     sources and indices repeat themselves after so many
+ *   fixed      The receives of a thread always had the same source, or always the same source for
+ *              a tag or for an index in the array of requests.
+ *   period     Number of completions after which sources and indices repeat.
  *
- * Cost: in proportion to what was done, but for a sort by clocks. Memory: the result from the
- * arena, and scratch in proportion to the events of a thread.
+ * Cost: O(completions), except for a sort by clocks. Memory: the result is in the arena; scratch is
+ * O(events of a thread).
  */
 #ifndef RN_ANALYSIS_NONDETERMINISM_H
 #define RN_ANALYSIS_NONDETERMINISM_H
@@ -38,31 +39,33 @@ enum rn_fixed { RN_FIXED_SOURCE = 1, RN_FIXED_BY_TAG = 2, RN_FIXED_BY_INDEX = 4 
 struct rn_disorder_site {
 	struct rn_order_site site;
 	uint64_t calls, failed;
-	uint64_t done;     /* requests that were completed, messages that were found */
-	uint64_t received; /* of these, with a source: wildcard receives and probes */
+	uint64_t done;     /* completed requests and found messages */
+	uint64_t received; /* of these, those with a source: wildcard receives and probes */
 	uint64_t moved, late, irregular;
-	uint64_t sources; /* of the thread that has the most */
+	uint64_t sources; /* maximum over the threads of the number of different sources */
 	unsigned fixed;   /* enum rn_fixed: what holds for all threads */
-	/* Where each thread has one source: whether it is the same of all, and whether it is
-	 * equally far from the rank of each, modulo ranks. */
+	/* Valid if each thread has one source. one_source: all threads have the same one. one_step:
+	 * the distance of the source from the thread's rank, modulo the number of ranks, is always
+	 * the same. */
 	bool one_source, one_step;
 	int64_t source, step;
-	uint64_t period[2]; /* the shortest and the longest; 0: a thread has none */
-	uint64_t receivers; /* threads that received something */
-	uint64_t repeaters; /* threads in which something was done more than once */
+	uint64_t period[2]; /* shortest and longest; 0: some thread has no period */
+	uint64_t receivers; /* number of threads that received something */
+	uint64_t repeaters; /* number of threads with more than one completion */
 };
 
 struct rn_disorder {
-	struct rn_disorder_site *site; /* most of what is done first */
+	struct rn_disorder_site *site; /* sorted by `done`, descending */
 	uint32_t sites;
-	struct rn_disorder_site all; /* sums */
-	uint32_t disorderly; /* sites where something is moved (without clocks: irregular) */
-	bool clocks; /* messages were received and the reference order is known: `moved` means
-			something */
+	struct rn_disorder_site all; /* sums over all sites */
+	uint32_t disorderly; /* number of sites with `moved` > 0; without clocks, with `irregular` >
+				0 */
+	bool clocks; /* `moved` is valid: messages were received and the reference order is known */
 };
 
-/* Threads with their sites, which are the same where they are equal. rank[t] is that of thread t,
- * of so many. RN_OK, RN_E_NOMEM, or RN_E_RANGE: a thread has 2^32 events. */
+/* Computes the measures of n threads. Sites of different threads are the same if their structures
+ * are equal. rank[t] is the rank of thread t, below `ranks`. Returns RN_OK, RN_E_NOMEM, or
+ * RN_E_RANGE if a thread has 2^32 events. */
 int rn_disorder(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n,
 		uint64_t ranks, struct rn_disorder *out);
 

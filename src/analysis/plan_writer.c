@@ -1,9 +1,9 @@
 /*
  * plan_writer.c - see plan_writer.h.
  *
- * A trace of `--only=order` has the events. One that has every call is read stream by stream
- * (analysis/events_from_calls.h). If there are receives that nobody saw complete, what all ranks
- * did is looked at once (analysis/infer_receives.h).
+ * An event trace (`--only=order`) contains the events. A trace that has every call is read stream
+ * by stream (analysis/events_from_calls.h). At the first unobserved receive, the outcomes of all
+ * ranks are read once to infer the matches (analysis/infer_receives.h).
  */
 #include "analysis/plan_writer.h"
 
@@ -41,11 +41,12 @@ struct plans {
 	int rank; /* -1: all */
 	struct rn_arena mem;
 	struct rn_orders orders;
-	struct rn_outcome *seen; /* by stream, if all had to be looked at; else NULL */
+	struct rn_outcome *seen; /* outcomes by stream, if matches were inferred; otherwise NULL */
 	const char **place;
-	struct rn_buf member;  /* struct rn_plan_membership, by rank and name */
-	size_t members_before; /* elements of ranks before the current one */
-	const char **fact;     /* keys and values in turn, with room for one of a rank's own */
+	struct rn_buf member;  /* struct rn_plan_membership, sorted by rank and name */
+	size_t members_before; /* number of elements that belong to lower ranks than the current one
+				*/
+	const char **fact;     /* keys and values alternately, with room for one fact of the rank */
 	uint32_t facts;
 	struct rn_buf *notes;
 };
@@ -63,7 +64,7 @@ static void plan_path(char path[PATH_MAX], const char *folder, uint64_t rank)
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* Formats a text in the arena. NULL without memory. */
+/* Formats a text in the arena. Returns NULL if memory is exhausted. */
 __attribute__((format(printf, 2, 3))) static char *print(struct plans *p, const char *format, ...)
 {
 	va_list args, again;
@@ -81,7 +82,7 @@ __attribute__((format(printf, 2, 3))) static char *print(struct plans *p, const 
 	return text;
 }
 
-/* "app+0x12ab" for each node of the stacks. */
+/* Formats each node of the call stacks as "app+0x12ab". */
 static int name_places(struct plans *p)
 {
 	const struct rn_sites *s = &p->t->sites;
@@ -108,7 +109,7 @@ static bool add_fact(struct plans *p, const char *key, const char *value)
 	return key && value;
 }
 
-/* Processes may print it. */
+/* Adds a metadata entry. Unprintable characters are replaced because processes may print it. */
 static bool add_text(struct plans *p, const struct rn_meta_entry *e)
 {
 	char *copy = print(p, "%s", e->value);
@@ -118,7 +119,7 @@ static bool add_text(struct plans *p, const struct rn_meta_entry *e)
 	return add_fact(p, e->key, copy);
 }
 
-/* build_id.FILE for each file of the stacks, in hexadecimal. */
+/* Adds build_id.MODULE, in hexadecimal. */
 static bool add_build(struct plans *p, const struct rn_code_module *m)
 {
 	char *id = rn_new(&p->mem, char, 2 * m->id_len + 1);
@@ -128,7 +129,7 @@ static bool add_build(struct plans *p, const struct rn_code_module *m)
 	return add_fact(p, print(p, "build_id.%.*s", (int)m->name_len, m->name), id);
 }
 
-/* The metadata and builds that the processes compare at their start. */
+/* Lists the metadata and build ids that the processes compare at their start. */
 static int list_facts(struct plans *p)
 {
 	const struct rn_meta *m = &p->t->meta;
@@ -153,7 +154,7 @@ static uint64_t leader(const struct rn_comm_side *s)
 	return s->n && s->member[0].rank == 0 ? s->member[0].world_rank + 1 : 0;
 }
 
-/* Appends the members of a communicator that are replayed. */
+/* Appends the members of a communicator whose plans are written. */
 static int take_members(void *arg, const struct rn_comm_listed *c)
 {
 	struct plans *p = arg;
@@ -194,7 +195,7 @@ static int list_members(struct plans *p)
 	return rc;
 }
 
-/* Ranks are read in ascending order. */
+/* Finds the memberships of a rank. Must be called with ascending ranks. */
 static void find_members(struct plans *p, struct rn_plan_source *s)
 {
 	size_t n = RN_BUF_COUNT(&p->member, struct rn_plan_membership);
@@ -223,7 +224,7 @@ static int write_plan(const struct plans *p, const struct rn_plan_source *s, str
 	return rc;
 }
 
-/* What all ranks did, to find out what receives got that nobody saw complete. */
+/* Reads the outcomes of all ranks and infers the matches of unobserved receives. */
 static int read_all(struct plans *p, struct rn_err *err)
 {
 	uint64_t streams = p->orders.streams, ambiguous = 0;
@@ -325,9 +326,10 @@ static int read_threads(struct plans *p, uint64_t rank, struct rn_arena *mem,
 	return rc == RN_OK ? split_threads(p, o, mem, s, err) : rc;
 }
 
-/* "2 of 4" on its node, if that is known. Where each rank has its own rondo, nobody knows who has
- * said what, so only two ranks look: how many share a node, and how they are dealt out, they know.
- */
+/* The fact "2 of 4" of the rank's node, or NULL if it is unknown. If each rank has its own rondo,
+ * the ranks cannot agree which of them reports a difference. Therefore only ranks 0 and 1 have the
+ * fact. They are sufficient to compare the number of ranks per node and the distribution of the
+ * ranks. */
 static const char *node_of(const struct plans *p, uint64_t rank, char text[64])
 {
 	const char *nodes = rn_meta_value(&p->t->meta, RN_META_NODES);
@@ -355,7 +357,7 @@ static int plan_rank(struct plans *p, uint64_t rank, struct rn_err *err)
 	int rc;
 
 	find_members(p, &s);
-	p->fact[2 * (size_t)p->facts] = RN_NODE_NAME; /* for which there is room */
+	p->fact[2 * (size_t)p->facts] = RN_NODE_NAME; /* list_facts has reserved the space */
 	p->fact[2 * (size_t)p->facts + 1] = node_of(p, rank, node);
 	s.facts += p->fact[2 * (size_t)p->facts + 1] != NULL;
 	rn_arena_init(&mem, SIZE_MAX);
@@ -403,7 +405,7 @@ int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, struc
 	return rc;
 }
 
-/* --- afterwards ---------------------------------------------------------------------------- */
+/* --- progress and removal -------------------------------------------------------------------- */
 
 static void add_progress(const struct rn_plan_head *p, struct rn_plans_progress *out)
 {
@@ -428,7 +430,7 @@ struct rn_plans_maps {
 	const char *folder;
 	uint64_t ranks;
 	struct rn_plans_file {
-		void *bytes; /* NULL: there is none */
+		void *bytes; /* NULL: not mapped */
 		size_t len;
 	} file[];
 };
@@ -449,8 +451,8 @@ struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks)
 	return m;
 }
 
-/* Adds the progress in the file, or in the mapping of a file that no longer exists. A file that
- * exists may have been written on another node. It is therefore opened again. */
+/* Adds the progress in the file, or in the mapping if the file no longer exists. A file that exists
+ * may have been written on another node and is therefore opened again. */
 static void read_progress(const char *path, const struct rn_plans_file *old,
 			  struct rn_plans_progress *out)
 {
@@ -494,7 +496,8 @@ static bool is_of_replay(const char *name)
 	       (rn_begins(name, "rank-") && n > 5 && strcmp(name + n - 5, ".plan") == 0);
 }
 
-/* The files that exist, because a hostile trace can have millions of ranks and no plan. */
+/* Removes the files that exist. A loop over the ranks would be unbounded: a hostile trace can have
+ * millions of ranks and no plan. */
 void rn_plans_remove(const char *folder)
 {
 	DIR *dir = opendir(folder);

@@ -1,6 +1,8 @@
 /*
- * plan_writer.h - writes the replay plan of every rank of a trace (order/replay_plan.h) into a
- * directory, as rank-N.plan, and reads the progress of the ranks.
+ * plan_writer.h - writes the replay plan of every rank of a trace, and reads the progress of the
+ * ranks.
+ *
+ * A plan (order/replay_plan.h) is the file rank-N.plan of a directory.
  */
 #ifndef RN_ANALYSIS_PLAN_WRITER_H
 #define RN_ANALYSIS_PLAN_WRITER_H
@@ -12,27 +14,30 @@ struct rn_buf;
 struct rn_err;
 struct rn_trace;
 
-/* What the processes have done of it, all together. */
+/* The progress of all processes together. */
 struct rn_plans_progress {
-	uint64_t calls, messages, more, fewer, again; /* struct rn_plan_progress */
-	uint64_t left;                                /* ranks that have not done all of it */
-	/* By function of the vocabulary: number of calls whose outcome was not enforced. */
+	uint64_t calls, messages, more, fewer,
+		again; /* sums of the fields of struct rn_plan_progress */
+	uint64_t left; /* number of ranks that have not replayed their whole plan */
+	/* Number of calls whose outcome was not enforced, by function of the vocabulary. */
 	uint64_t *unenforced;
 };
 
-/* Writes the plans of all ranks, or of one that is not -1. Notes are messages for the user
- * (base/notes.h). RN_OK, RN_E_NOMEM, RN_E_SYS, or RN_E_DATA: the trace cannot be replayed. */
+/* Writes the plan of one rank, or of all ranks if `rank` is -1. `notes` receives messages for the
+ * user (base/notes.h). Returns RN_OK, RN_E_NOMEM, RN_E_SYS, or RN_E_DATA if the trace cannot be
+ * replayed. */
 int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, struct rn_buf *notes,
 		   struct rn_err *err);
 
-/* Plans that are looked at when the files may be gone. */
+/* Mappings of the plans, from which progress can be read after the files have been removed. */
 struct rn_plans_maps;
-struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks); /* NULL: no memory */
-/* Returns false without memory. The caller frees out->unenforced. */
+struct rn_plans_maps *rn_plans_map(const char *folder,
+				   uint64_t ranks); /* NULL if memory is exhausted */
+/* Returns false if memory is exhausted. The caller frees out->unenforced. */
 bool rn_plans_progress(const struct rn_plans_maps *m, struct rn_plans_progress *out);
 void rn_plans_unmap(struct rn_plans_maps *m);
 
-/* Removes the folder with the plans, the status file and the job file in it. */
+/* Removes the directory and its plans, status file and job file. */
 void rn_plans_remove(const char *folder);
 
 #endif

@@ -110,7 +110,7 @@ static struct rn_follow_request *request_at(const struct rn_follow *f, uint32_t 
 	return RN_SEG_AT(&f->request, struct rn_follow_request, i);
 }
 
-/* The index of the request with this number, or NONE. */
+/* The index of the request with this id, or NONE. */
 static uint32_t find_number(const struct rn_follow *f, uint64_t number)
 {
 	uint32_t tag = (uint32_t)rn_hash_u64(number);

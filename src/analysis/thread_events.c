@@ -5,10 +5,11 @@
 
 #include "base/arena.h"
 
-/* So many receives of a thread can be started behind the last one that it saw done itself. */
+/* Maximum distance of an ordinal beyond the receives whose completion the thread itself
+ * observed. */
 #define AHEAD_MAX ((uint64_t)1 << 24)
 
-/* A receive of a stream that another one saw done. */
+/* A receive whose completion another thread observed. */
 struct other {
 	uint32_t stream;
 	uint64_t number;
@@ -41,7 +42,7 @@ static uint64_t count(const struct rn_order *o)
 	return n;
 }
 
-/* The first stream of that birth, which is the one that a replay takes. */
+/* The first plan thread with that lineage, which is the one that a replay uses. */
 static uint32_t stream_of(const struct work *w, int64_t birth)
 {
 	uint32_t i = 0;
@@ -51,14 +52,15 @@ static uint32_t stream_of(const struct work *w, int64_t birth)
 	return i;
 }
 
-/* ---- reading them ---- */
+/* ---- reading the events ---- */
 
-/* Where a stream is in its numbers. */
+/* The position of a plan thread in its values. */
 struct reading {
-	uint32_t stream, own; /* and the first one of its birth */
-	uint64_t *begins;     /* by site: the latest run */
-	uint32_t whose;       /* stream; `parts`: nobody's */
-	unsigned nth;         /* of the next number in its group */
+	uint32_t stream, own; /* the plan thread, and the first one with its lineage */
+	uint64_t *begins;     /* by site: start of the latest run */
+	uint32_t whose;       /* plan thread whose receives follow; `parts`: none */
+	unsigned nth; /* position of the next value in its record: 0 lineage or ordinal, 1 source, 2
+			 tag */
 };
 
 static void take_turn(struct work *w, struct reading *r, uint32_t site, int64_t v)
@@ -119,7 +121,7 @@ static int read_part(struct work *w, uint32_t stream)
 	return RN_OK;
 }
 
-/* ---- what comes of it ---- */
+/* ---- matches and turns ---- */
 
 static int by_stream(const void *a, const void *b)
 {
@@ -128,7 +130,7 @@ static int by_stream(const void *a, const void *b)
 	return (x->stream > y->stream) - (x->stream < y->stream);
 }
 
-/* Receives that others of the same stream saw done, n of them. */
+/* Adds n matches of one plan thread that other threads observed. */
 static int add_matches(struct work *w, const struct other *x, size_t n)
 {
 	struct rn_plan_part *p = &w->part[x->stream];
@@ -180,7 +182,7 @@ static int by_order(const void *a, const void *b)
 	return (x->begins > y->begins) - (x->begins < y->begins);
 }
 
-/* In order, and with what the first thread did not say. */
+/* Sorts the turns, and adds the first run of the initial thread, which is implied. */
 static int put_turns(struct work *w, const struct rn_plan_turn **turn, size_t *turns)
 {
 	struct rn_plan_turn *all = rn_new(w->mem, struct rn_plan_turn, 2 * w->turns);

@@ -8,13 +8,13 @@
 struct judge {
 	const struct rn_waiter *waiter;
 	uint64_t n;
-	bool *goes;    /* by rank: it can go on */
-	uint64_t *at;  /* by rank: in which walk, and at which step, it was met */
-	uint64_t *way; /* the walk */
+	bool *goes;    /* by rank: it can continue */
+	uint64_t *at;  /* by rank: mark of the walk + step in it; 0: not visited */
+	uint64_t *way; /* ranks of the current walk */
 	uint64_t *best, best_n;
 };
 
-/* ---- who can go on ---- */
+/* ---- ranks that can continue ---- */
 
 static bool set_goes(const struct judge *j, const struct rn_wait_set *s)
 {
@@ -27,7 +27,8 @@ static bool set_goes(const struct judge *j, const struct rn_wait_set *s)
 	return s->all || s->n == 0;
 }
 
-/* Ranks behind each other mostly share a set, which is then looked at once. */
+/* Makes one pass over the ranks. Returns whether a rank changed. Consecutive ranks usually share a
+ * set, which is then evaluated once. */
 static bool spread(struct judge *j, bool down)
 {
 	const struct rn_wait_set *last = NULL;
@@ -58,10 +59,10 @@ static void find_who_goes(struct judge *j)
 		down = !down;
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-/* Whom a rank that cannot go on waits for, of those who cannot either; n: nobody. One that waits
- * for some rank for certain leads to a circle that is one for certain. */
+/* A stuck rank that r waits for; n: none. Prefers a rank whose own set has one member, because a
+ * cycle through it is certain. */
 static uint64_t step(const struct judge *j, uint64_t r)
 {
 	const struct rn_wait_set *s = j->waiter[r].set;
@@ -94,7 +95,7 @@ static void keep_circle(struct judge *j, const uint64_t *circle, uint64_t n)
 	j->best_n = n;
 }
 
-/* Every rank is walked from or met once; marks tell this walk's from those of earlier ones. */
+/* Visits every rank once. Marks distinguish the current walk from earlier ones. */
 static void find_circle(struct judge *j)
 {
 	uint64_t mark = 1;

@@ -1,18 +1,19 @@
 /*
- * wait_graph.h - who waits for whom, and what follows from it.
+ * wait_graph.h - deadlock cycles, ranks that can never continue, and the ranks that block others.
  *
  * A rank waits for a set of ranks: for all of them, or for at least one. Ranks that are in the same
- * call share a set. From the ranks that can go on by themselves it follows who else can; the others
- * never will: they wait in a circle, or for a process that is no more.
+ * call share a set. A rank without a set can continue. A rank whose set can continue can continue
+ * too. All others are stuck: they are in a cycle, wait for a cycle, or wait for a process that has
+ * ended.
  *
  *   0 waits for 1      1 waits for 0 or 2      2 waits for 1      0 -> 1 -> 0 is a deadlock
- *   0 waits for 1      1 waits for 0 or 2      2 computes         all wait for 2, in the end
+ *   0 waits for 1      1 waits for 0 or 2      2 computes         all wait for 2, finally
  *
- * Where it is not known whom of several a rank waits for, it is said to wait for any: what is
- * called a deadlock then is one in every case.
+ * If it is unknown for which of several ranks a rank waits, the set means "at least one". A
+ * reported deadlock is therefore always a deadlock.
  *
- * Cost: the sizes of the sets, times the length of the longest chain at worst. Memory from the
- * arena.
+ * Cost: O(size of the sets), multiplied by the length of the longest chain in the worst case.
+ * Memory is from the arena.
  */
 #ifndef RN_ANALYSIS_WAIT_GRAPH_H
 #define RN_ANALYSIS_WAIT_GRAPH_H
@@ -24,7 +25,7 @@
 
 struct rn_arena;
 
-/* Ranks, ascending. */
+/* Ranks in ascending order. `all`: all of them must continue; otherwise one is sufficient. */
 struct rn_wait_set {
 	const uint64_t *rank;
 	uint64_t n;
@@ -32,21 +33,24 @@ struct rn_wait_set {
 };
 
 struct rn_waiter {
-	const struct rn_wait_set *set; /* NULL: it waits for nobody, or nobody knows for whom */
-	bool gone;                     /* the process is no more */
+	const struct rn_wait_set *set; /* NULL: the rank is not blocked, or on unknown ranks */
+	bool gone;                     /* the process has ended */
 };
 
 struct rn_verdict {
-	uint64_t waiting;       /* ranks that wait for somebody */
-	const uint64_t *circle; /* ranks that wait for each other, the lowest first; n 0: none */
+	uint64_t waiting;       /* number of ranks with a set */
+	const uint64_t *circle; /* a shortest cycle found, starting with its lowest rank; circle_n
+				   is 0 if there is none */
 	uint64_t circle_n;
-	const uint64_t *stuck; /* ranks that can never go on, ascending */
+	const uint64_t *stuck; /* ranks that can never continue, ascending */
 	uint64_t stuck_n;
-	const uint64_t *root; /* those that others wait for, and that do not wait themselves */
+	const uint64_t
+		*root; /* ranks that others wait for and that have no set themselves, ascending */
 	uint64_t root_n;
 };
 
-/* Ranks in the sets that are not below n are nobody's. RN_OK or RN_E_NOMEM. */
+/* Analyzes n waiters, indexed by rank. Ranks >= n in the sets are unknown processes. Returns RN_OK
+ * or RN_E_NOMEM. */
 int rn_waits_judge(const struct rn_waiter *waiter, uint64_t n, struct rn_arena *mem,
 		   struct rn_verdict *out);
 
