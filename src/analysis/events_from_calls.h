@@ -11,8 +11,8 @@
  *   - the messages sent and received, from which infer_receives.h infers unobserved receives
  *
  * Functions are ids of this program's vocabulary. Communicators are numbered from 1 in the order in
- * which the reader first finds them, and the numbers are the same in all streams. A call site is 1
- * + a node of the trace's stacks.
+ * which the reader first finds them, and the numbers are the same in all streams. Call sites
+ * are nodes of the trace's stacks, counted from 1.
  *
  * Cost: O(bytes of the calls). Memory: O(events + messages + live requests), and 24 bytes per call
  * if calls are requested. Traces that have lost the order of calls (rn_trace_lossy) or contain only

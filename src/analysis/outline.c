@@ -1,4 +1,4 @@
-/* outline.c - see outline.h: the trees of all streams. */
+/* outline.c - see outline.h: builds the trees of all streams. */
 #include "analysis/outline.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "rules/rules.h"
 #include "series/units.h"
 
-#define ALL_PARTS ((uint32_t)1 << 20) /* of all trees together */
-#define ALL_RUNS  ((uint64_t)1 << 27) /* executions of parts in them: a few seconds */
+#define ALL_PARTS ((uint32_t)1 << 20) /* limit on the nodes of all trees */
+#define ALL_RUNS  ((uint64_t)1 << 27) /* limit on the executions that are read: a few seconds */
 
-/* What nobody does is not shown. What is there once or not at all, and is only there to hold one
- * other part, is that part. */
+/* Removes nodes without iterations. Replaces a loop by its child if it has only one and never
+ * executes more than one iteration. */
 static void collapse(struct rn_piece **list)
 {
 	for (struct rn_piece **at = list; *at;) {
@@ -39,14 +39,15 @@ static void collapse(struct rn_piece **list)
 	}
 }
 
-/* ---- groups ---- */
+/* ---- stream groups ---- */
 
 static uint64_t streams_of(const struct rn_outline_build *b, uint32_t group)
 {
 	return rn_units_length(b->s->group[group].ranks);
 }
 
-/* A part is the business of those who do what is around it, or of some of them. */
+/* Sets the members of each node. They are its doers if it has any, and otherwise those of its
+ * parent. */
 static int spread_members(struct rn_outline_build *b, const struct rn_count_variants *family,
 			  uint64_t streams, struct rn_piece *list)
 {
@@ -93,7 +94,8 @@ static int finish_tree(struct rn_outline_build *b, struct rn_piece *t)
 	return spread_members(b, NULL, 0, t);
 }
 
-/* Groups with the same root differ in counts alone, and are a family. */
+/* Assigns stream groups with the same start rule to one tree. They differ only in elastic
+ * counts. */
 static int find_families(struct rn_outline_build *b, struct rn_piece *tree, uint32_t *trees)
 {
 	const struct rn_streams *s = b->s;
@@ -102,7 +104,7 @@ static int find_families(struct rn_outline_build *b, struct rn_piece *tree, uint
 
 	*trees = 0;
 	for (uint32_t g = 0; g < s->groups && rc == RN_OK; g++) {
-		uint32_t *f = &family[s->group[g].root]; /* its number + 1 */
+		uint32_t *f = &family[s->group[g].root]; /* index of the tree + 1; 0: none */
 		struct rn_piece *t;
 
 		if (rn_streams_length(s, g) == 0)
@@ -116,7 +118,7 @@ static int find_families(struct rn_outline_build *b, struct rn_piece *tree, uint
 	return rc;
 }
 
-/* Streams whose structure is too much for a tree: one rest. */
+/* Sums up a stream group whose structure exceeds the limits of a tree: one rest. */
 static int sum_up_tree(struct rn_outline_build *b, struct rn_piece *t)
 {
 	struct rn_weight w;
@@ -127,7 +129,8 @@ static int sum_up_tree(struct rn_outline_build *b, struct rn_piece *t)
 	return rc == RN_OK ? finish_tree(b, t) : rc;
 }
 
-/* Its groups are of different lengths, so each is one by itself. */
+/* Creates a separate summed-up tree for each stream group of tree t, because their lengths
+ * differ. */
 static int sum_up_family(struct rn_outline_build *b, struct rn_piece *tree, uint32_t t,
 			 uint32_t *trees)
 {
@@ -162,7 +165,7 @@ static int make_trees(struct rn_outline_build *b, struct rn_piece *tree, uint32_
 	return rc;
 }
 
-/* Streams that have no call are none that there is anything to say about. */
+/* Removes trees without nodes: their streams have no calls. */
 static void drop_empty(struct rn_outline *o)
 {
 	uint32_t kept = 0;

@@ -7,9 +7,10 @@
 #include "model/merged_streams.h"
 #include "rules/rules.h"
 
-#define NESTED_SHOWN 16u /* calls inside calls, in one round */
+#define NESTED_SHOWN 16u /* limit on the depth of nested calls and on consecutive `enter` markers \
+			  */
 
-/* ---- parts ---- */
+/* ---- nodes ---- */
 
 static struct rn_piece *add_part(struct rn_outline_build *b, uint32_t level,
 				 enum rn_piece_kind kind)
@@ -26,7 +27,8 @@ static struct rn_piece *add_part(struct rn_outline_build *b, uint32_t level,
 	return p;
 }
 
-/* What is not shown, added to what already is not, if that is just before. */
+/* Adds n times the weight to the rest node at the end of the level, which is created if
+ * necessary. */
 static int add_rest(struct rn_outline_build *b, uint32_t level, const struct rn_weight *w,
 		    uint64_t n)
 {
@@ -64,7 +66,7 @@ static int add_call_part(struct rn_outline_build *b, uint32_t level, uint32_t si
 	return RN_OK;
 }
 
-/* Each `enter` is by itself: it has its own `leave`. */
+/* Adds a call. Each `enter` marker is a node of its own, because it has its own `leave`. */
 static int add_call(struct rn_outline_build *b, uint32_t level, uint32_t sig, uint64_t count,
 		    uint32_t loop)
 {
@@ -77,7 +79,7 @@ static int add_call(struct rn_outline_build *b, uint32_t level, uint32_t sig, ui
 	return rc;
 }
 
-/* A loop, whose parts go to the next level. */
+/* Adds a loop. Subsequent nodes of the next level are its children. */
 static int open_loop(struct rn_outline_build *b, uint32_t level, uint64_t count, uint32_t loop)
 {
 	struct rn_piece *p = add_part(b, level, RN_PIECE_LOOP);
@@ -117,7 +119,7 @@ static int add_run(struct rn_outline_build *b, uint32_t level, uint32_t lit, uin
 
 /* ---- a tree ---- */
 
-/* A rule that is being gone through. */
+/* A rule that is being expanded. */
 struct frame {
 	uint32_t rule, item, level;
 };
@@ -142,8 +144,7 @@ static int add_rule(struct rn_outline_build *b, struct rn_seg *stack, uint32_t l
 	return rc < 0 ? rc : push(stack, b->scratch, it->id, level);
 }
 
-/* A loop with a series. Where several of its executions follow each other, there is a loop around
- * it. */
+/* Adds a loop with an elastic count. Consecutive executions of it are enclosed in another loop. */
 static int add_loop(struct rn_outline_build *b, struct rn_seg *stack, uint32_t level, uint32_t k,
 		    uint64_t count)
 {
@@ -181,7 +182,7 @@ static void begin_tree(struct rn_outline_build *b, struct rn_piece **list)
 	b->last[0] = NULL;
 }
 
-/* Depths of rules are the input's: they are on a stack of our own. Those of trees are bounded. */
+/* Rules can be nested to any depth, so an explicit stack is used. The depth of trees is bounded. */
 int rn_outline_expand(struct rn_outline_build *b, uint32_t root, struct rn_piece **list)
 {
 	struct rn_seg stack;
@@ -208,14 +209,15 @@ int rn_outline_rest(struct rn_outline_build *b, const struct rn_weight *w, struc
 	return add_rest(b, 0, w, 1);
 }
 
-/* ---- calls inside calls ---- */
+/* ---- nested calls ---- */
 
 static bool is_once(const struct rn_piece *p)
 {
 	return p->count == 1 && !p->loop;
 }
 
-/* The call that a `leave` belongs to: by itself, if it was made several times in a row. */
+/* The call that a `leave` belongs to. If it is the first of consecutive equal calls, it is split
+ * off. */
 static struct rn_piece *split_first(struct rn_outline_build *b, struct rn_piece *call)
 {
 	struct rn_piece *rest;
@@ -236,7 +238,8 @@ static struct rn_piece *split_first(struct rn_outline_build *b, struct rn_piece 
 	return call;
 }
 
-/* From `enter` at *from to `leave`, whose call gets what is between as its own. */
+/* Moves the nodes between `enter` at *from and `leave` below the call of `leave`, and removes both
+ * markers. */
 static int put_inside(struct rn_outline_build *b, struct rn_piece **from, struct rn_piece **leave)
 {
 	struct rn_piece *call = split_first(b, (*leave)->next), *inner = (*from)->next;
@@ -260,7 +263,8 @@ static bool ends_call(const struct rn_piece *leave)
 	       !call->child;
 }
 
-/* Markers whose other half is not in the same round are dropped with the others. */
+/* Nests the calls of one list. Markers without a counterpart in the same iteration have no effect;
+ * the caller removes them. */
 static int nest_calls(struct rn_outline_build *b, struct rn_piece **list)
 {
 	struct rn_piece **open[NESTED_SHOWN], **at = list;
@@ -287,7 +291,7 @@ static int nest_calls(struct rn_outline_build *b, struct rn_piece **list)
 	return RN_OK;
 }
 
-/* A loop around one call that is made once is that call, several times. */
+/* Replaces a loop around one call that is made once by that call with the loop's count. */
 static void simplify(struct rn_piece *p)
 {
 	struct rn_piece *c = p->child;

@@ -10,15 +10,15 @@
 #include "base/err.h"
 #include "base/intern.h"
 
-#define PARTS_MOST    512u                /* of a tree that is compared with others */
-#define TREES_MOST    16u                 /* that one is compared with */
-#define STEPS_MOST    ((uint64_t)1 << 28) /* for all comparisons */
-#define VARIANTS_SEEN 64u                 /* that a signature is looked for among */
-#define SAME          4u                  /* a part in common; 1 more in the same manner */
+#define PARTS_MOST    512u                /* maximum nodes of a tree that is compared */
+#define TREES_MOST    16u                 /* number of trees that one tree is compared with */
+#define STEPS_MOST    ((uint64_t)1 << 28) /* limit for all comparisons, in cells of grids */
+#define VARIANTS_SEEN 64u /* number of variants among which a signature is searched */
+#define SAME          4u  /* score of a common node; 1 more if the manner is the same */
 
 struct join {
 	struct rn_arena *mem, *scratch;
-	uint64_t steps; /* taken */
+	uint64_t steps; /* number of cells computed so far */
 };
 
 /* ---- sizes ---- */
@@ -45,7 +45,7 @@ static void count_parts(struct rn_piece *list)
 	}
 }
 
-/* ---- one part from two ---- */
+/* ---- merging two nodes ---- */
 
 static void join_members(struct rn_members **last, struct rn_members *more,
 			 struct rn_members *more_last)
@@ -86,7 +86,7 @@ static void join_one(struct rn_piece *a, struct rn_piece *b)
 	}
 }
 
-/* ---- what two lists have in common ---- */
+/* ---- common nodes of two lists ---- */
 
 static uint32_t length(const struct rn_piece *list)
 {
@@ -97,10 +97,11 @@ static uint32_t length(const struct rn_piece *list)
 	return n;
 }
 
-/* Parts of two lists, and best[i * (m + 1) + j]: how much those from i and j on have in common. */
+/* Nodes of two lists. best[i * (m + 1) + j] is the maximum score of the lists from i and from j
+ * on. */
 struct grid {
 	struct rn_piece **a, **b;
-	uint32_t n, m, *best, *pair; /* pair: what i and j have in common */
+	uint32_t n, m, *best, *pair; /* pair: score of nodes i and j */
 };
 
 static int common(struct join *j, struct rn_piece *a, struct rn_piece *b, uint32_t *score);
@@ -115,13 +116,14 @@ static bool has_manner(const struct rn_piece *p, uint64_t manner)
 	return false;
 }
 
-/* A call that is made several times, which is a loop of its own. */
+/* Whether the node is a repeated call, which is equivalent to a loop of one call. */
 static bool is_loop_of_one(const struct rn_piece *p)
 {
 	return p->kind == RN_PIECE_CALL && !p->child && p->total.max > 1;
 }
 
-/* A loop, and a loop of one call that is in it: the same one, if they go round equally often. */
+/* Compares a loop with a repeated call. They match if the loop contains a call of the same function
+ * and their ranges of iterations overlap. */
 static uint32_t compare_with_call(const struct rn_piece *loop, const struct rn_piece *call)
 {
 	uint32_t best = 0;
@@ -148,7 +150,7 @@ static struct rn_members *copy_members(struct join *j, const struct rn_members *
 	return first;
 }
 
-/* Makes a loop of a call that is made several times. */
+/* Converts a repeated call to a loop of one call. */
 static int make_loop(struct join *j, struct rn_piece *p)
 {
 	struct rn_piece *call = rn_new(j->mem, struct rn_piece, 1);
@@ -167,7 +169,7 @@ static int make_loop(struct join *j, struct rn_piece *p)
 	return call->members ? RN_OK : RN_E_NOMEM;
 }
 
-/* Calls are the same whatever is called inside of them. */
+/* Stores the score of two nodes. Nested calls add to the score, but are not required to match. */
 static int compare(struct join *j, struct rn_piece *a, struct rn_piece *b, uint32_t *score)
 {
 	uint32_t inner = 0, most = larger(a->size, b->size) - 1;
@@ -234,7 +236,7 @@ static int common(struct join *j, struct rn_piece *a, struct rn_piece *b, uint32
 	return rc;
 }
 
-/* ---- two lists on top of each other ---- */
+/* ---- merging two lists ---- */
 
 static int join_lists(struct join *j, struct rn_piece **list, struct rn_piece *b);
 
@@ -279,7 +281,7 @@ static int join_lists(struct join *j, struct rn_piece **list, struct rn_piece *b
 
 /* ---- trees ---- */
 
-/* Lists of the same shape, of any length. */
+/* Merges two lists of the same structure. */
 static void zip(struct rn_piece *a, struct rn_piece *b)
 {
 	for (; a && b; a = a->next, b = b->next) {
@@ -288,7 +290,7 @@ static void zip(struct rn_piece *a, struct rn_piece *b)
 	}
 }
 
-/* Lists of the same shape get equal bytes. */
+/* Appends bytes that are equal for lists of the same structure. */
 static void put_shape(struct rn_buf *out, const struct rn_piece *list)
 {
 	for (; list; list = list->next) {
@@ -299,7 +301,8 @@ static void put_shape(struct rn_buf *out, const struct rn_piece *list)
 	rn_buf_u64(out, RN_PIECE_REST + 1);
 }
 
-/* 1: they are one now. */
+/* Merges two trees if they are similar enough. Returns 1 if they were merged, 0 if not, or an error
+ * code. */
 static int try_similar(struct join *j, struct rn_piece *a, struct rn_piece *b)
 {
 	uint32_t n = a->size - 1, m = b->size - 1, both;
@@ -318,7 +321,7 @@ static int try_similar(struct join *j, struct rn_piece *a, struct rn_piece *b)
 	return 1;
 }
 
-/* Trees of the same shape become one, each where the first one is. */
+/* Merges each tree into the first one of the same structure. */
 static int join_same(struct join *j, struct rn_piece *tree, uint32_t *n)
 {
 	struct rn_sigs *shapes = rn_sigs_new(j->scratch);
@@ -342,7 +345,7 @@ static int join_same(struct join *j, struct rn_piece *tree, uint32_t *n)
 	return rc;
 }
 
-/* Those that are much alike, too. */
+/* Merges each tree into a similar one among the first TREES_MOST. */
 static int join_similar(struct join *j, struct rn_piece *tree, uint32_t *n)
 {
 	uint32_t kept = 0;
@@ -361,7 +364,7 @@ static int join_similar(struct join *j, struct rn_piece *tree, uint32_t *n)
 	return RN_OK;
 }
 
-/* Who does most comes first: what the others do is then mostly a part of it. */
+/* Sorts larger trees first, because the smaller ones are then mostly parts of them. */
 static int by_size(const void *a, const void *b)
 {
 	const struct rn_piece *x = a, *y = b;
@@ -381,6 +384,6 @@ int rn_trees_join(struct rn_piece *tree, uint32_t *n, struct rn_arena *mem,
 		count_parts(&tree[i]);
 	qsort(tree, *n, sizeof(*tree), by_size);
 	rc = join_similar(&j, tree, n);
-	/* Those that were too many, or too large, to be compared by their parts. */
+	/* Merges equal trees among those that exceeded the limits of a comparison by nodes. */
 	return rc == RN_OK ? join_same(&j, tree, n) : rc;
 }

@@ -1,10 +1,11 @@
 /*
- * outline_merge.h - one tree from the trees of streams that do the same, or nearly (outline.h).
+ * outline_merge.h - merges the outlines (outline.h) of streams that do the same, or nearly the
+ * same.
  *
- * Two lists of parts are put on top of each other by their longest common subsequence: calls of the
- * same function, rather in the same manner, and loops half of whose parts are common. What only
- * one has stays, with its own streams. Trees are joined where what they have in common is most of
- * both.
+ * Two lists of nodes are merged along their longest common subsequence. Calls match if they are of
+ * the same function, preferably in the same manner; loops match if half of their nodes are common.
+ * A node that only one list has is retained with its own streams. Trees are merged if their common
+ * nodes are most of both trees.
  */
 #ifndef RN_ANALYSIS_OUTLINE_MERGE_H
 #define RN_ANALYSIS_OUTLINE_MERGE_H
@@ -14,7 +15,8 @@
 struct rn_arena;
 struct rn_piece;
 
-/* Joins what can be joined: *n trees become fewer, in no order. RN_OK or RN_E_NOMEM. */
+/* Merges equal and similar trees. *n is the number of trees; their order is not specified
+ * afterwards. Returns RN_OK or RN_E_NOMEM. */
 int rn_trees_join(struct rn_piece *tree, uint32_t *n, struct rn_arena *mem,
 		  struct rn_arena *scratch);
 

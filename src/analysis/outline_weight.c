@@ -17,7 +17,7 @@ void rn_weight_add(struct rn_weight *sum, const struct rn_weight *w, uint64_t n)
 	sum->ns += w->ns * (double)n;
 }
 
-/* ---- what rules weigh ---- */
+/* ---- weights of rules ---- */
 
 static struct rn_weight weigh_run(const struct rn_outline_build *b, const uint32_t *symbol,
 				  uint64_t n)
@@ -55,7 +55,7 @@ struct total {
 	struct rn_weight weight;
 };
 
-/* Adds an item that is not a loop. */
+/* Adds an item that is not a loop with an elastic count. */
 static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
 {
 	struct total *t = arg;
@@ -67,7 +67,7 @@ static void weigh_fixed(void *arg, const struct rn_item *it, uint64_t n)
 	rn_weight_add(&t->weight, one, rn_sat_mul(n, it->count));
 }
 
-/* Loops in rules weigh nothing. */
+/* Loops with elastic counts have weight 0 here. */
 int rn_outline_weigh_rules(struct rn_outline_build *b)
 {
 	uint32_t n = rn_rules_count(b->s->rules);
@@ -103,7 +103,6 @@ int rn_outline_weigh_stream(struct rn_outline_build *b, uint32_t group, struct r
 
 /* ---- counts ---- */
 
-/* A group more, behind those that are there. */
 int rn_count_variants_add(struct rn_arena *mem, struct rn_count_variants **first,
 			  struct rn_count_variants **last, uint32_t group)
 {
@@ -120,7 +119,7 @@ int rn_count_variants_add(struct rn_arena *mem, struct rn_count_variants **first
 	return RN_OK;
 }
 
-/* Open streams have one count per execution. */
+/* The next count of a loop. Opened streams have one count per execution. */
 static uint64_t next_count(struct rn_outline_counts *c)
 {
 	if (c->i == c->n) {
@@ -140,14 +139,14 @@ static void add_rounds(struct rn_rounds *sum, const struct rn_rounds *r)
 	rn_sat_add(&sum->rounds, r->rounds);
 }
 
-/* One execution of what has counts of its own. */
+/* Records one execution of a node in each stream of the stream group. */
 static void record(const struct rn_outline_build *b, struct rn_piece *p, uint64_t rounds)
 {
 	add_rounds(&p->one, &(struct rn_rounds){ b->streams, rn_sat_mul(rounds, b->streams), rounds,
 						 rounds });
 }
 
-/* Finds what has a series, or has something in it that has; returns the first in the list. */
+/* The result includes nodes with an elastic count and nodes that contain one. */
 struct rn_piece *rn_outline_find_counted(struct rn_piece *list)
 {
 	struct rn_piece *first = NULL, **at = &first;
@@ -167,7 +166,7 @@ struct rn_piece *rn_outline_find_counted(struct rn_piece *list)
 
 static int run_part(struct rn_outline_build *b, struct rn_piece *p, uint64_t *rounds);
 
-/* Goes through what has series, in the order of the program. */
+/* Executes the elastic nodes of a list in program order. */
 static int run_parts(struct rn_outline_build *b, struct rn_piece *first)
 {
 	int rc = RN_OK;
@@ -182,7 +181,7 @@ static int run_parts(struct rn_outline_build *b, struct rn_piece *first)
 	return rc;
 }
 
-/* The present round is over. */
+/* Ends the current joined iteration: records the iterations of each child. */
 static void end_round(const struct rn_outline_build *b, struct rn_piece *list)
 {
 	for (struct rn_piece *p = list; p; p = p->next) {
@@ -191,12 +190,13 @@ static void end_round(const struct rn_outline_build *b, struct rn_piece *list)
 	}
 }
 
-/* Rounds in which each part may be missing: one that begins with what the one before ended with
- * goes on with that one. *rounds: as many as there are then. */
+/* Executes an open loop. Any child may have 0 iterations, so folding can split an iteration. An
+ * iteration that begins with the child that ended the previous one continues it. *rounds is the
+ * number of joined iterations. */
 static int run_open(struct rn_outline_build *b, struct rn_piece *list, uint64_t raw,
 		    uint64_t *rounds)
 {
-	const struct rn_piece *last = NULL; /* what came last */
+	const struct rn_piece *last = NULL; /* last child with iterations */
 	int rc = RN_OK;
 
 	*rounds = 0;
@@ -222,7 +222,7 @@ static int run_open(struct rn_outline_build *b, struct rn_piece *list, uint64_t 
 	return rc;
 }
 
-/* One execution. */
+/* Executes a node once. *rounds is its number of iterations. */
 static int run_part(struct rn_outline_build *b, struct rn_piece *p, uint64_t *rounds)
 {
 	uint64_t raw = p->count;
@@ -241,8 +241,9 @@ static int run_part(struct rn_outline_build *b, struct rn_piece *p, uint64_t *ro
 	return rc;
 }
 
-/* A group that comes somewhere and never goes round does not do what is there; unless nobody does,
- * that is then the business of the others. */
+/* Adds the counts of a stream group to the totals. A stream group whose count of a node is always 0
+ * is not among its doers, so the node belongs to the other stream groups only. A node that no
+ * stream group iterates is removed later. */
 static int end_group(struct rn_outline_build *b, struct rn_piece *first, uint32_t group)
 {
 	int rc = RN_OK;
@@ -277,7 +278,7 @@ int rn_outline_count(struct rn_outline_build *b, uint32_t group, struct rn_piece
 	return rc == RN_OK ? end_group(b, first, group) : rc;
 }
 
-/* What follows from the rounds of loops, for everything in a list that was come to so often. */
+/* Sets the weights of all nodes of a list. Nodes with elastic counts already have their totals. */
 void rn_outline_weigh(const struct rn_outline_build *b, struct rn_piece *list, uint64_t visits,
 		      struct rn_weight *sum)
 {
@@ -290,7 +291,7 @@ void rn_outline_weigh(const struct rn_outline_build *b, struct rn_piece *list, u
 		p->weight = (struct rn_weight){ 0 };
 		rn_outline_weigh(b, p->child, p->total.rounds, &p->weight);
 		if (p->kind == RN_PIECE_CALL) {
-			p->weight.ns = 0; /* a call's time has in it what was called inside */
+			p->weight.ns = 0; /* the time of a call includes that of its nested calls */
 			p->variant->calls = p->total.rounds;
 			rn_weight_add(&p->weight, &b->sig[p->variant->sig].one, p->total.rounds);
 		}
