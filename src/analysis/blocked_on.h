@@ -34,8 +34,7 @@ enum rn_need_kind {
 
 struct rn_need_peer {
 	const char *comm; /* name of a communicator, or MPI_COMM_WORLD */
-	int64_t rank;     /* in `comm` (in its remote group if it is an intercommunicator), or
-			     RN_NEED_ANYBODY */
+	int64_t rank;     /* in `comm` or its remote group, or RN_NEED_ANYBODY */
 };
 
 struct rn_need {

@@ -21,8 +21,7 @@
 /* The events of a thread in one run. */
 struct rn_order_run {
 	const struct rn_order *order;
-	const uint32_t
-		*site; /* by site of `order`: an id that is equal in both runs if the sites are */
+	const uint32_t *site; /* id of each site of `order`, equal in both runs */
 };
 
 /* The position of a walk: a row with completions, its first completion and value, and the number of
@@ -35,11 +34,9 @@ struct rn_order_spot {
 struct rn_order_diff {
 	uint64_t done[2];   /* completions of each run */
 	uint64_t failed[2]; /* failed polls of each run */
-	uint64_t retried; /* calls that have another number of failed polls before them in the other
-			     run */
+	uint64_t retried;   /* calls with unequal numbers of failed polls before them */
 	uint64_t different; /* differing completions, including those that only one run has */
-	struct rn_order_spot
-		first[2]; /* position of the first difference, if `different` is not 0 */
+	struct rn_order_spot first[2]; /* valid if `different` is not 0 */
 };
 
 /* If `strict`, a completion with another number of failed polls before it is also different. */

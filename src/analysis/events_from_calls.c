@@ -26,8 +26,7 @@ struct rn_outcomes {
 	const struct rn_arg_function *function; /* by function number of the trace */
 	struct rn_arg_words words;
 	struct rn_calls *calls_of;
-	struct rn_sigs
-		*comm; /* names of communicators with the terminating zero; id = number - 1 */
+	struct rn_sigs *comm;    /* communicator names, zero-terminated; id = number - 1 */
 	struct rn_buf comm_name; /* const char *, by id */
 	uint32_t *comm_of_sig;   /* communicator number + 1, by signature; 0: not yet determined */
 	/* State of the current stream. */

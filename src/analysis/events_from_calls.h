@@ -48,10 +48,9 @@ struct rn_outcome_thread {
 struct rn_outcome {
 	const struct rn_outcome_thread *thread; /* in stream order; at least one */
 	size_t threads;
-	struct rn_order order;     /* includes all sends */
-	const unsigned char *sent; /* enum rn_outcome_sent of each send */
-	const struct rn_outcome_recv
-		*recv; /* in posting order, without receives from MPI_PROC_NULL */
+	struct rn_order order;              /* includes all sends */
+	const unsigned char *sent;          /* enum rn_outcome_sent of each send */
+	const struct rn_outcome_recv *recv; /* in posting order, MPI_PROC_NULL excluded */
 	size_t recvs;
 	struct rn_plan_match *match; /* of each wildcard receive that was started, by ordinal */
 	size_t matches;

@@ -166,7 +166,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the ranks and removes duplicates. NULL if there are none. */
+/* Sorts the ranks and removes duplicates. Returns NULL if n is 0. */
 static struct rn_wait_set *new_set(struct job *j, uint64_t *rank, uint64_t n, bool all)
 {
 	struct rn_wait_set *s = n ? MAKE(j, struct rn_wait_set, 1) : NULL;

@@ -14,8 +14,7 @@
 
 /* A communicator as identified by all of its members, for messages in one direction. */
 struct identity {
-	uint64_t to_key, from_key; /* keys of the receiving and the sending group; equal in an
-				      intracommunicator */
+	uint64_t to_key, from_key; /* of receiver and sender; equal in an intracommunicator */
 	uint32_t name; /* communicator number; 0: the keys are unique without the name */
 };
 

@@ -33,9 +33,8 @@ struct visit {
 	const struct rn_order_chunk *c;
 	uint32_t site;
 	int32_t rank;
-	bool chooses; /* the call chooses among several requests */
-	const struct rn_order_done *
-		*done; /* completions in the order in which they were reported */
+	bool chooses;                      /* the call chooses among several requests */
+	const struct rn_order_done **done; /* completions in reporting order */
 	uint32_t dones;
 	uint64_t received;
 	struct table table;

@@ -58,8 +58,7 @@ struct rn_disorder {
 	struct rn_disorder_site *site; /* sorted by `done`, descending */
 	uint32_t sites;
 	struct rn_disorder_site all; /* sums over all sites */
-	uint32_t disorderly; /* number of sites with `moved` > 0; without clocks, with `irregular` >
-				0 */
+	uint32_t disorderly;         /* sites with `moved` > 0; without clocks, `irregular` > 0 */
 	bool clocks; /* `moved` is valid: messages were received and the reference order is known */
 };
 

@@ -102,14 +102,13 @@ struct rn_piece {
 	uint64_t doing;                              /* number of their streams */
 	bool open; /* a loop in which every child has an elastic count */
 	unsigned char marker;
-	uint32_t size;                       /* number of nodes in the subtree, this one included */
-	struct rn_piece *held, *held_behind; /* First child that is an elastic loop or contains one,
-						and the next such sibling. */
+	uint32_t size; /* number of nodes in the subtree, this one included */
+	/* First child that has an elastic count or contains such a node; the next such sibling. */
+	struct rn_piece *held, *held_behind;
 };
 
 struct rn_outline {
-	struct rn_piece
-		*tree; /* sorted by number of streams, descending, then by lowest stream group */
+	struct rn_piece *tree; /* by number of streams, descending; then by group */
 	uint32_t trees;
 };
 

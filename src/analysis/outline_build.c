@@ -7,8 +7,7 @@
 #include "model/merged_streams.h"
 #include "rules/rules.h"
 
-#define NESTED_SHOWN 16u /* limit on the depth of nested calls and on consecutive `enter` markers \
-			  */
+#define NESTED_SHOWN 16u /* limit on nesting, and on consecutive `enter` markers */
 
 /* ---- nodes ---- */
 

@@ -166,7 +166,7 @@ struct rn_piece *rn_outline_find_counted(struct rn_piece *list)
 
 static int run_part(struct rn_outline_build *b, struct rn_piece *p, uint64_t *rounds);
 
-/* Executes the elastic nodes of a list in program order. */
+/* Executes the linked nodes of a list in program order. */
 static int run_parts(struct rn_outline_build *b, struct rn_piece *first)
 {
 	int rc = RN_OK;

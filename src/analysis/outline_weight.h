@@ -52,7 +52,8 @@ int rn_outline_weigh_rules(struct rn_outline_build *b);
 /* Computes the weight of one stream of the stream group. Returns RN_OK or RN_E_NOMEM. */
 int rn_outline_weigh_stream(struct rn_outline_build *b, uint32_t group, struct rn_weight *out);
 
-/* Links the nodes of a list that are elastic loops or contain one. Returns the first of them. */
+/* Links the nodes of a list that have an elastic count or contain such a node. Returns the first of
+ * them. */
 struct rn_piece *rn_outline_find_counted(struct rn_piece *list);
 
 /* Reads the counts of a stream group. `first` is the result of rn_outline_find_counted. Returns

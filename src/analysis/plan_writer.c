@@ -44,8 +44,7 @@ struct plans {
 	struct rn_outcome *seen; /* outcomes by stream, if matches were inferred; otherwise NULL */
 	const char **place;
 	struct rn_buf member;  /* struct rn_plan_membership, sorted by rank and name */
-	size_t members_before; /* number of elements that belong to lower ranks than the current one
-				*/
+	size_t members_before; /* elements of lower ranks than the current one */
 	const char **fact;     /* keys and values alternately, with room for one fact of the rank */
 	uint32_t facts;
 	struct rn_buf *notes;

@@ -16,8 +16,7 @@ struct rn_trace;
 
 /* The progress of all processes together. */
 struct rn_plans_progress {
-	uint64_t calls, messages, more, fewer,
-		again; /* sums of the fields of struct rn_plan_progress */
+	uint64_t calls, messages, more, fewer, again; /* sums of rn_plan_progress */
 	uint64_t left; /* number of ranks that have not replayed their whole plan */
 	/* Number of calls whose outcome was not enforced, by function of the vocabulary. */
 	uint64_t *unenforced;

@@ -83,8 +83,7 @@ struct rn_follow {
 	size_t thread;       /* number of the current thread, from 1 */
 	size_t first_match;  /* index of the current thread's first match */
 	struct rn_ordinals open;
-	uint64_t directed; /* number of operations that the thread started, except wildcard receives
-			    */
+	uint64_t directed; /* operations started by the thread, except wildcard receives */
 	struct rn_map request_of;
 	struct rn_seg request; /* struct rn_follow_request */
 	uint32_t unused;       /* index of the first unused request, or RN_FOLLOW_NONE */

@@ -59,8 +59,7 @@ struct reading {
 	uint32_t stream, own; /* the plan thread, and the first one with its lineage */
 	uint64_t *begins;     /* by site: start of the latest run */
 	uint32_t whose;       /* plan thread whose receives follow; `parts`: none */
-	unsigned nth; /* position of the next value in its record: 0 lineage or ordinal, 1 source, 2
-			 tag */
+	unsigned nth;         /* next value: 0 lineage or ordinal, 1 source, 2 tag */
 };
 
 static void take_turn(struct work *w, struct reading *r, uint32_t site, int64_t v)

@@ -39,13 +39,11 @@ struct rn_waiter {
 
 struct rn_verdict {
 	uint64_t waiting;       /* number of ranks with a set */
-	const uint64_t *circle; /* a shortest cycle found, starting with its lowest rank; circle_n
-				   is 0 if there is none */
-	uint64_t circle_n;
-	const uint64_t *stuck; /* ranks that can never continue, ascending */
+	const uint64_t *circle; /* a shortest cycle found, lowest rank first */
+	uint64_t circle_n;      /* 0: no cycle */
+	const uint64_t *stuck;  /* ranks that can never continue, ascending */
 	uint64_t stuck_n;
-	const uint64_t
-		*root; /* ranks that others wait for and that have no set themselves, ascending */
+	const uint64_t *root; /* ranks without a set that others wait for, ascending */
 	uint64_t root_n;
 };
 

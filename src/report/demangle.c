@@ -14,7 +14,7 @@
 #include "base/mpi_detect.h"
 #include "base/notes.h"
 
-#define NAME_MAX_BYTES ((size_t)8192) /* maximum of a symbol and of a demangled name */
+#define NAME_MAX_BYTES ((size_t)8192) /* maximum length of a symbol and of a demangled name */
 #define CPU_SECONDS    1u             /* limit for all names together */
 #define MEMORY_BYTES   ((rlim_t)64 << 20)
 

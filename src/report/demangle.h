@@ -13,8 +13,8 @@
 
 struct rn_buf;
 
-/* The demangled name, for free(3); NULL if it is not a C++ name or cannot be demangled. The first
- * failure of the demangler is noted (base/notes.h). */
+/* Returns the demangled name, for free(3), or NULL if it is not a C++ name or cannot be demangled.
+ * The first failure of the demangler is noted (base/notes.h). */
 char *demangle(const char *symbol, struct rn_buf *notes);
 
 /* Ends the demangler process, if it exists. */

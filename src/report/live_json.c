@@ -1,4 +1,4 @@
-/* live_json.c - see live_json.h: the command, and its output as JSON. */
+/* live_json.c - see live_json.h: the entry point and the JSON output. */
 #include "report/live_json.h"
 
 #include <errno.h>
@@ -38,7 +38,8 @@ static void put_string(struct live *v, const char *key, const char *s)
 	rn_form_json.quote(&v->out, s, strlen(s));
 }
 
-/* As `rondo dump --json` has it, without its end; of a thread that is in no call, the last one. */
+/* Writes the call as `rondo dump --json` does, without the closing brace. If the thread is in no
+ * call, its last call is written. */
 static void put_call(struct live *v, const struct rn_decoder *d, const struct rn_stand *s)
 {
 	struct rn_call c = { .args = s->need.args,

@@ -1,4 +1,4 @@
-/* live_report.c - see live_report.h: where ranks are and who waits for whom, for people. */
+/* live_report.c - see live_report.h: text output: ranks by call, wait-for relation, verdict. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "recover/recover.h"
 #include "report/live_report.h"
 
-#define LINES_MAX 40  /* of who waits for whom */
-#define LASTING_S 2.0 /* messages do not take that long */
+#define LINES_MAX 40  /* of the wait-for relation */
+#define LASTING_S 2.0 /* seconds; a message is not in flight for so long */
 
 static const char *duration(char text[32], double s)
 {
@@ -30,7 +30,7 @@ static const char *duration(char text[32], double s)
 	return text;
 }
 
-/* ---- where they are ---- */
+/* ---- live positions ---- */
 
 static const char *doing(char state)
 {
@@ -49,12 +49,12 @@ static const char *doing(char state)
 	}
 }
 
-/* What a thread does, with the call as it is or as seen from its rank; HOW_LONG stands for how
- * long. Equal texts are one line. */
+/* Describes the state of a thread, with the call in absolute or relative ranks. HOW_LONG is a
+ * placeholder for the duration. Threads with equal texts share a line. */
 #define HOW_LONG "\1"
 
-/* Only outcomes are recorded (--only=order): of a call under way the function is known, if it is
- * one that has any. */
+/* Whether only outcomes are recorded (--only=order). The arguments of a call in flight are then
+ * unknown; its function is known if the function can have an outcome. */
 static bool has_order_only(const struct rn_stand *s)
 {
 	return s->now->off & RN_OFF_ORDER;
@@ -109,7 +109,7 @@ struct line {
 	double least, most; /* seconds */
 };
 
-/* The lines: `of[i]` is that of stand i. */
+/* The lines of the report. `of[i]` is the line of stand i. */
 struct lines {
 	struct rn_sigs *text;
 	struct line *line;
@@ -130,7 +130,8 @@ static bool find_line(struct live *v, struct rn_sigs *table, const struct rn_sta
 	return ok;
 }
 
-/* With the text that more of them have; as seen from the rank only if many say the same so. */
+/* Selects for each thread the text that more threads share. Relative ranks are used only if more
+ * than two threads have the same text. */
 static bool choose_lines(struct live *v, struct lines *l)
 {
 	const struct rn_standstill *st = &v->standstill;
@@ -154,7 +155,7 @@ static bool choose_lines(struct live *v, struct lines *l)
 
 		l->of[i] = way[many > 2 && many > count[way[0][i]]][i];
 	}
-	/* Who is left alone by that says it as it is. */
+	/* A thread that is the only one with its relative text gets its absolute text. */
 	memset(count, 0, 2 * st->stands * sizeof(*count));
 	for (size_t i = 0; i < st->stands; i++)
 		count[l->of[i]]++;
@@ -176,7 +177,7 @@ static void add_to_line(const struct live *v, struct line *l, const struct rn_st
 	l->most = d > l->most ? d : l->most;
 }
 
-/* Appends the list, and frees it. */
+/* Appends the list of ranks and frees it. */
 static void put_ranks(struct live *v, struct rn_rank_text *t)
 {
 	const char *list = rn_rank_text(t);
@@ -252,9 +253,9 @@ static bool put_where(struct live *v)
 	return true;
 }
 
-/* ---- who waits for whom ---- */
+/* ---- wait-for relation ---- */
 
-/* The first thread of a rank; NULL when nothing is known of it. */
+/* The first thread of a rank; NULL if the rank is in no sample. */
 static const struct rn_stand *first_of(const struct live *v, uint64_t rank)
 {
 	const struct rn_stand *all = v->standstill.stand;
@@ -270,7 +271,7 @@ static bool is_last(const struct live *v, const struct rn_stand *s)
 	return s + 1 == v->standstill.stand + v->standstill.stands || s[1].rank != s->rank;
 }
 
-/* Of the threads of a rank, one that waits, if any does. */
+/* A blocked thread of the rank; without one, the first thread. */
 static const struct rn_stand *stand_of(const struct live *v, uint64_t rank)
 {
 	const struct rn_stand *first = first_of(v, rank), *s = first;
@@ -280,7 +281,7 @@ static const struct rn_stand *stand_of(const struct live *v, uint64_t rank)
 	return s && s->set ? s : first;
 }
 
-/* A thread in no call may still do what others wait for. */
+/* A thread in no call may still make the call that other ranks wait for. */
 static bool has_free_thread(const struct live *v, uint64_t rank)
 {
 	const struct rn_stand *s = first_of(v, rank);
@@ -334,7 +335,7 @@ static bool same_set(const struct rn_wait_set *a, const struct rn_wait_set *b)
 			  memcmp(a->rank, b->rank, a->n * sizeof(*a->rank)) == 0);
 }
 
-/* Ranks that wait for the same ones are one line, though others may stand between them. */
+/* Ranks that wait for the same set share a line, even if they are not consecutive. */
 static bool put_waits(struct live *v)
 {
 	const struct rn_standstill *st = &v->standstill;
@@ -367,11 +368,11 @@ static bool put_waits(struct live *v)
 	return done != NULL;
 }
 
-/* ---- what follows ---- */
+/* ---- verdict ---- */
 
 #define CIRCLE_SHOWN 16u
 
-/* How long the ranks of the circle have been in it. */
+/* Seconds for which all ranks of the cycle have been in their calls; negative: unknown. */
 static double circle_lasts(const struct live *v)
 {
 	double least = -1;
@@ -454,7 +455,8 @@ static void put_verdict(struct live *v)
 	}
 }
 
-/* A rank that is worth a look: in the circle, or what others wait for, or the first one. */
+/* The rank to inspect first: a rank of the cycle, otherwise a rank that others wait for, otherwise
+ * the first running rank. */
 static uint64_t suspect(const struct live *v)
 {
 	const struct rn_verdict *x = &v->standstill.verdict;

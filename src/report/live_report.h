@@ -1,8 +1,8 @@
 /*
- * live_report.h - what the files that make up `rondo recover --live` share (live_json.h).
+ * live_report.h - state shared by the files of `rondo recover --live` (live_json.h).
  *
- * live_sample.c looks at the files and at the processes, twice, a moment apart, so that what stands
- * can be told from what moves; live_report.c says it to people, live_json.c to programs.
+ * live_sample.c samples the journals and processes twice, to distinguish blocked threads from
+ * active ones. live_report.c writes the result as text, live_json.c as JSON.
  */
 #ifndef RN_REPORT_LIVE_REPORT_H
 #define RN_REPORT_LIVE_REPORT_H
@@ -16,11 +16,11 @@
 #include "base/buf.h"
 #include "recover/journal_set.h"
 
-/* What the machine says of a process. */
+/* The state of a process according to the operating system. */
 struct live_process {
 	const struct rn_node_file *file;
-	bool here;  /* it is on this host */
-	char state; /* of proc(5), '?' if that is not known, 0: it is no more */
+	bool here;  /* the process is on this host */
+	char state; /* state of proc(5); '?': running, state unknown; 0: the process has ended */
 };
 
 struct live {
@@ -30,21 +30,21 @@ struct live {
 	const struct rn_node_file *file;
 	size_t files;
 	struct rn_sight *sight;
-	struct live_process *process; /* by sight */
+	struct live_process *process; /* by index in `sight` */
 	size_t n;
-	bool running;       /* some process is */
-	uint64_t ticks, ns; /* now, here; and since 1970 */
+	bool running;       /* at least one process is running */
+	uint64_t ticks, ns; /* time of the latest sample: host ticks; ns since 1970 */
 	struct rn_standstill standstill;
 	struct rn_buf out;
 };
 
-/* Fills in all but the output. Returns RN_OK or a negative code. */
+/* Samples the run; fills in all fields except the output. Returns RN_OK or a negative code. */
 int live_look(struct live *v, struct rn_err *err);
 
-/* For how long it has been where it is; negative: nobody knows. */
+/* Seconds since the thread entered or left its call, depending on its state; negative: unknown. */
 double live_seconds(const struct live *v, const struct rn_stand *s);
 
-/* What there is to say to people, into the output. False when there is no memory. */
+/* Appends the text report to the output. Returns false if memory is exhausted. */
 bool live_put_text(struct live *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* live_sample.c - see live_report.h: the files, and what the machine says of their processes. */
+/* live_sample.c - see live_report.h: samples the journals and processes of a running program. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 /* ---- processes ---- */
 
-/* The state and the start, in ticks since the machine was booted, of a process. */
+/* Reads the state and the start time of a process, in clock ticks since boot. */
 static bool read_stat(uint32_t pid, char *state, unsigned long long *started)
 {
 	char path[64], text[1024], *p;
@@ -31,14 +31,15 @@ static bool read_stat(uint32_t pid, char *state, unsigned long long *started)
 	n = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
 	text[n] = 0;
-	p = strrchr(text, ')'); /* the name before it may be anything */
+	p = strrchr(text, ')'); /* the name before it can contain any character */
 	return p && sscanf(p + 1,
 			   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
 			   "%*d %*d %llu",
 			   state, started) == 2;
 }
 
-/* 0 when it is no more, or one that began later has its number. */
+/* The state of the process; 0 if it has ended, or if its id belongs to a process that started
+ * later. */
 static char process_state(const struct rn_salvaged *p)
 {
 	uint64_t booted = rn_clock_read(CLOCK_REALTIME) - rn_clock_read(CLOCK_BOOTTIME);
@@ -59,8 +60,8 @@ static bool is_here(const struct rn_node_file *f)
 	return strcmp(strchr(name, '-') + 1, f->host) == 0;
 }
 
-/* Whether some process has the file open, wherever that is. Only asked where none is known to, so
- * that there is nobody who could have to wait for us. */
+/* Whether a process has the file open, on any host. Called only if no process is known to have it,
+ * so that the lock attempt blocks no process. */
 static bool is_locked(const struct rn_node_file *f)
 {
 	if (flock(f->fd, LOCK_EX | LOCK_NB) < 0)
@@ -69,7 +70,8 @@ static bool is_locked(const struct rn_node_file *f)
 	return false;
 }
 
-/* Process ids of other hosts, and of containers, mean nothing here. */
+/* Determines which processes of a file are running. Process ids of other hosts and of containers
+ * are meaningless here; for these, the lock of the file is tested. */
 static void find_states(struct live *v, const struct rn_node_file *f)
 {
 	bool any = false, here = is_here(f);
@@ -89,7 +91,7 @@ static void find_states(struct live *v, const struct rn_node_file *f)
 	v->running |= any;
 }
 
-/* ---- looking ---- */
+/* ---- samples ---- */
 
 static int see_file(struct live *v, size_t i, struct rn_salvage *out, struct rn_err *err)
 {
@@ -134,7 +136,8 @@ static bool list_processes(struct live *v, const struct rn_salvage *s)
 	return true;
 }
 
-/* The same process, as it was before. Processes do not change places in a file. */
+/* Stores the position of each process in the first sample. The order of the processes in a file is
+ * constant. */
 static void compare_with(struct live *v, const struct rn_salvage *first)
 {
 	for (size_t i = 0; i < v->n; i++) {
@@ -151,7 +154,8 @@ static void compare_with(struct live *v, const struct rn_salvage *first)
 	}
 }
 
-/* If none runs, where they stopped is of interest as if they still stood there. */
+/* If no process is running, only processes that ended regularly count as gone. The others are
+ * analyzed as if they were still in their last position. */
 static void find_gone(struct live *v)
 {
 	for (size_t i = 0; i < v->n; i++)
@@ -185,7 +189,7 @@ int live_look(struct live *v, struct rn_err *err)
 
 /* ---- times ---- */
 
-/* How long ago that was; negative: nobody knows. */
+/* Seconds since `ticks`; negative: unknown. */
 static double seconds_since(const struct live *v, const struct rn_stand *s, uint64_t ticks)
 {
 	const struct rn_fact_world *w = &s->sight->process->world;

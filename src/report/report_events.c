@@ -19,7 +19,7 @@
 #include "report/report_format.h"
 #include "report/symbolizer.h"
 
-#define CALLS       ((uint64_t)1 << 24) /* that are read one by one without being told to */
+#define CALLS       ((uint64_t)1 << 24) /* maximum number of calls that are read without --all */
 #define SITES_SHOWN 24u
 
 struct page {
@@ -27,11 +27,11 @@ struct page {
 	struct rn_orders orders;
 	struct rn_disorder d;
 	struct rn_decoder names;
-	uint32_t shown; /* sites */
+	uint32_t shown; /* number of sites */
 	struct rn_buf *out;
 };
 
-/* ---- words ---- */
+/* ---- formatting ---- */
 
 /* "12 of 48 receives (25.0 %)" */
 static void put_share(struct page *p, uint64_t part, uint64_t of, const char *noun)
@@ -66,7 +66,7 @@ static void put_site(struct page *p, const struct rn_disorder_site *s)
 		rn_decode_stack(&p->names, &rn_form_text, s->site.place, p->out);
 }
 
-/* ---- how much ---- */
+/* ---- measures ---- */
 
 static void put_headline(struct page *p)
 {
@@ -129,8 +129,8 @@ static void put_meaning(struct page *p)
 
 /* ---- hidden determinism ---- */
 
-/* Where each rank has one source. Ranks are those of the communicator, which only of the world are
- * known to be the callers'. */
+/* Writes the source of a site whose receivers have one source each. Sources are ranks of the
+ * communicator. Only on MPI_COMM_WORLD can they be compared with the rank of the receiver. */
 static void put_source(struct page *p, const struct rn_disorder_site *s)
 {
 	const char *comm = comm_of(p, s);
@@ -163,7 +163,7 @@ static void put_period(struct page *p, const struct rn_disorder_site *s)
 	rn_put(p->out, "\n");
 }
 
-/* What says more than that there is one source. */
+/* Whether the sequence has a period longer than 1; period 1 only means that there is one source. */
 static bool has_period(const struct rn_disorder_site *s)
 {
 	return s->repeaters && s->period[0] && s->period[1] > 1;
@@ -223,7 +223,7 @@ static void put_next(struct page *p)
 
 /* ---- reading ---- */
 
-/* The events of all streams. */
+/* Reads the events of all streams and computes the measures. */
 static int read_all(struct page *p, struct rn_arena *mem, struct rn_err *err)
 {
 	size_t n = (size_t)p->orders.streams;
@@ -278,7 +278,7 @@ static int make_page(struct page *p, const char *file, bool all, struct rn_buf *
 	return rc;
 }
 
-/* Whether a trace of calls is read for it; if not, perhaps with a word about it. */
+/* Whether the calls of the trace are read. If they are too many, appends a line that says so. */
 static bool is_looked_at(const struct rn_trace *t, bool all, struct rn_buf *out)
 {
 	const struct rn_markers m = rn_markers_of(&t->vocab);

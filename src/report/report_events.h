@@ -1,10 +1,9 @@
 /*
- * report_events.h - the part of the report that says how non-deterministic the program was
- * (analysis/nondeterminism.h).
+ * report_events.h - the message-order part of the report (analysis/nondeterminism.h).
  *
- * Of a trace of --only=order that is all there is to report. One that has every call is read call
- * by call for it, so that is only done where calls could have come out otherwise, and where there
- * are not too many.
+ * For an event trace (--only=order) it is the whole report. For a trace that has every call, all
+ * calls must be read. This is done only if the trace has nondeterministic functions or wildcards,
+ * and at most CALLS calls (report_events.c), or any number if `all` is set.
  */
 #ifndef RN_REPORT_REPORT_EVENTS_H
 #define RN_REPORT_REPORT_EVENTS_H
@@ -15,8 +14,9 @@ struct rn_buf;
 struct rn_err;
 struct rn_trace;
 
-/* Appends it; nothing where there is nothing to say. `all`: however many calls and sites there are.
- * Notes are messages for the user (base/notes.h). Returns RN_OK or a negative code. */
+/* Appends the message-order part, or nothing if it is empty. `all`: the numbers of calls and sites
+ * are not limited. `notes` receives messages for the user (base/notes.h). Returns RN_OK or a
+ * negative code. */
 int report_order(const struct rn_trace *t, const char *file, bool all, struct rn_buf *out,
 		 struct rn_buf *notes, struct rn_err *err);
 

@@ -16,9 +16,9 @@
 #include "read/trace.h"
 #include "series/units.h"
 
-#define RANGES  5u                  /* of a list of ranks */
-#define VALUES  3u                  /* of an argument */
-#define STREAMS ((uint64_t)1 << 20) /* that are listed one by one to find them */
+#define RANGES  5u                  /* maximum number of ranges in a list of ranks */
+#define VALUES  3u                  /* maximum number of values shown for an argument */
+#define STREAMS ((uint64_t)1 << 20) /* maximum number of streams whose ranks are listed */
 
 /* ---- numbers ---- */
 
@@ -37,7 +37,7 @@ const char *text_count(char text[TEXT_MAX], uint64_t v)
 	return p;
 }
 
-/* Three digits, and the largest unit that leaves at least one before the point. */
+/* Writes three digits, in the largest unit in which the value is at least 1. */
 static const char *scale(char text[TEXT_MAX], double v, const char *const *unit)
 {
 	while (v >= 999.5 && unit[1]) {
@@ -78,7 +78,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of each stream, thread * ranks + rank. */
+/* Stores thread * ranks + rank of each stream. */
 static void list_streams(const struct rn_trace *t, const struct rn_members *m, uint64_t *to)
 {
 	for (; m; m = m->next)
@@ -93,7 +93,7 @@ static void list_streams(const struct rn_trace *t, const struct rn_members *m, u
 		}
 }
 
-/* The streams of one thread, which are the first n. */
+/* Appends the ranks of n streams that belong to one thread number. */
 static void put_ranges(struct rn_buf *out, const struct rn_trace *t, const uint64_t *s, uint64_t n)
 {
 	unsigned ranges = 0;
@@ -162,7 +162,7 @@ static void put_argument(struct rn_buf *out, const struct rn_templates *t, const
 	case RN_V_NAME:
 		rn_decode_value(&d, &rn_form_text, v, out);
 		break;
-	default: /* each rank its own; lists, which are too long to be read here */
+	default: /* per-rank tables and lists, which are too long for a report */
 		rn_buf_byte(out, '*');
 	}
 }
@@ -204,7 +204,7 @@ static bool is_shown(const struct rn_func *f, uint32_t i)
 	return ends_with(f->param[i], "count") || ends_with(f->param[i], "type");
 }
 
-/* Nobody needs to be told that it is the world. */
+/* MPI_COMM_WORLD is implied and not written. */
 static bool is_world(const struct rn_templates *t, const struct rn_value *v)
 {
 	return v->kind == RN_V_CONST && v->word == t->keywords.world;
@@ -218,7 +218,7 @@ static bool is_listed(const struct rn_value *list, unsigned n, const struct rn_v
 	return false;
 }
 
-/* The argument of a function in one of its calls. */
+/* Stores in *v an argument of a signature. Returns false if the signature is not a call of f. */
 static bool argument(struct rn_buf *out, struct rn_templates *t, const struct rn_func *f,
 		     uint32_t sig, uint32_t param, struct rn_value *v)
 {
@@ -231,7 +231,8 @@ static bool argument(struct rn_buf *out, struct rn_templates *t, const struct rn
 	return true;
 }
 
-/* The values that an argument has, most variants having one of a few. */
+/* Appends the different values of an argument in all variants, or "*" if there are more than
+ * VALUES. Most arguments have few values, so a linear search is sufficient. */
 static void put_values(struct rn_buf *out, struct rn_templates *t, const struct rn_func *f,
 		       uint32_t param, const struct rn_variant *variant)
 {

@@ -22,9 +22,9 @@
 struct module {
 	bool tried;
 	bool told;     /* missing symbols were noted */
-	Dwfl *session; /* NULL: no file */
+	Dwfl *session; /* NULL: no file with its build id was found */
 	Dwfl_Module *file;
-	GElf_Addr bias; /* of addresses in the session, to those in the file */
+	GElf_Addr bias; /* added to an address in the file to get one in the session */
 };
 
 struct symbols {
@@ -32,8 +32,8 @@ struct symbols {
 	const char *file;
 	struct rn_buf *notes;
 	struct rn_arena mem;
-	struct module *module; /* by number */
-	char **name;           /* by node; NULL: not asked for yet */
+	struct module *module; /* by module number */
+	char **name;           /* by node; NULL: not yet looked up; "": no name */
 };
 
 struct symbols *symbols_new(const struct rn_trace *t, const char *file, struct rn_buf *notes)
@@ -87,7 +87,8 @@ static void explain(struct rn_buf *why, const char *path, const char *reason)
 	rn_put(why, reason);
 }
 
-/* The path is what the trace says: it may be anything, a pipe that nobody writes to. */
+/* The path is from the trace and untrusted. It may be a pipe without a writer, where open would
+ * block. */
 static int open_regular(const char *path, struct rn_buf *why)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -110,7 +111,7 @@ static int open_regular(const char *path, struct rn_buf *why)
 static bool open_file(struct module *to, const char *path, const struct rn_code_module *m,
 		      struct rn_buf *why)
 {
-	static char *folders; /* those that elfutils looks in by itself */
+	static char *folders; /* NULL: the default directories of elfutils */
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
@@ -125,7 +126,7 @@ static bool open_file(struct module *to, const char *path, const struct rn_code_
 		dwfl_report_begin(session);
 		to->file = dwfl_report_offline(session, path, path, fd);
 	}
-	if (fd >= 0 && !to->file) /* otherwise it is the session's */
+	if (fd >= 0 && !to->file) /* the session owns fd unless dwfl_report_offline failed */
 		close(fd);
 	if (!session)
 		return false;
@@ -151,7 +152,8 @@ static bool from_meta(const struct symbols *s, struct module *to, const struct r
 	return path && open_file(to, path, m, why);
 }
 
-/* A name that leads elsewhere is none of a module's. */
+/* Opens the file next to the trace. A module name with a slash is rejected, because it leads to
+ * another directory. */
 static bool beside(const struct symbols *s, struct module *to, const struct rn_code_module *m,
 		   struct rn_buf *why)
 {
@@ -224,7 +226,8 @@ static struct module *module_of(struct symbols *s, uint32_t i)
 
 /* ---- names ---- */
 
-/* The return address is behind the call, which may be the last of its line or of its function. */
+/* Looks up the byte before the return address, because the call may be the last instruction of its
+ * line or function. */
 static char *name_of(const struct symbols *s, const struct module *m, uint64_t offset)
 {
 	GElf_Addr at = m->bias + offset - 1;

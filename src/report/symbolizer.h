@@ -1,12 +1,12 @@
 /*
- * symbolizer.h - names and lines for the frames of stacks (model/site_table.h), by elfutils.
+ * symbolizer.h - names and lines for the frames of call stacks (model/site_table.h), by elfutils.
  *
- * A module's file is taken where it was when the trace was made (the metadata `module.NAME`), or
- * beside the trace, or from the system's debug files; in any case only if it has the build id that
- * the trace contains. Otherwise its frames have no names, and a note for each module states the
+ * The file of a module is searched at its path in the traced run (the metadata `module.NAME`), next
+ * to the trace, and among the system's debug files. A file is used only if its build id is the one
+ * in the trace. Otherwise the module's frames have no names, and one note per module states the
  * reason. C++ names are demangled.
  *
- * Looked for when first asked for, and remembered.
+ * A name is looked up at its first use and cached.
  */
 #ifndef RN_REPORT_SYMBOLIZER_H
 #define RN_REPORT_SYMBOLIZER_H
@@ -17,12 +17,12 @@ struct rn_buf;
 struct rn_trace;
 struct symbols; /* opaque */
 
-/* `file` is the trace's name. `notes` receives messages for the user (base/notes.h). NULL without
- * memory. The trace outlives it. */
+/* `file` is the path of the trace. `notes` receives messages for the user (base/notes.h). Returns
+ * NULL if memory is exhausted. The trace must outlive the result. */
 struct symbols *symbols_new(const struct rn_trace *t, const char *file, struct rn_buf *notes);
 void symbols_free(struct symbols *s);
 
-/* "main+0x1c (stencil.c:42)", or "solve(int)+0x1c" without lines, or NULL. */
+/* Returns "main+0x1c (stencil.c:42)", "solve(int)+0x1c" without line information, or NULL. */
 const char *symbols_name(void *symbols, uint32_t node);
 
 #endif
