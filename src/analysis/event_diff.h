@@ -36,7 +36,8 @@ struct rn_order_diff {
 	uint64_t failed[2]; /* failed polls of each run */
 	uint64_t retried;   /* calls with unequal numbers of failed polls before them */
 	uint64_t different; /* differing completions, including those that only one run has */
-	struct rn_order_spot first[2]; /* valid if `different` is not 0 */
+	/* Position of the first difference in each run, if `different` is not 0. */
+	struct rn_order_spot first[2];
 };
 
 /* If `strict`, a completion with another number of failed polls before it is also different. */

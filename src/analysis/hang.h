@@ -2,10 +2,10 @@
  * hang.h - the live position of every rank, and the wait-for relation between ranks.
  *
  * Input: one or two samples of the journals of a running program (rn_salvage with RN_SALVAGE_NOW,
- * recover/journal_read.h). A thread that moved between the samples is active and is blocked on no
- * rank. Any other thread is blocked on the ranks that its call in flight is blocked on
- * (blocked_on.h). In a collective call these are the members of the communicator that are not in
- * the same call.
+ * recover/journal_read.h). A thread that moved between the samples is active, and a rank with an
+ * active thread waits for no rank. A thread that only repeats a test without success counts as
+ * blocked. A blocked thread waits for the ranks that its call is blocked on (blocked_on.h). In a
+ * collective call these are the members of the communicator that are not in the same call.
  *
  * Cost: O(ranks x communicator size) in the worst case. All memory is from the arena.
  */
@@ -28,7 +28,7 @@ enum rn_stand_kind {
 	RN_STAND_CALL, /* in a call */
 	RN_STAND_POLL, /* repeats a test that completes nothing */
 	RN_STAND_FREE, /* in no call */
-	RN_STAND_BUSY, /* active: made calls between the samples */
+	RN_STAND_BUSY, /* active: made calls between or during the samples */
 };
 
 /* Maximum number of ranks. It bounds the memory that a damaged journal can require. */

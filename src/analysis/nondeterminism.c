@@ -190,7 +190,7 @@ static unsigned find_fixed(struct visit *v, uint64_t sources)
 	return is;
 }
 
-/* Adds a thread that has one source. */
+/* Compares the first source of a thread with those of the other threads. */
 static void add_source(const struct work *w, struct rn_disorder_site *s, int64_t source,
 		       int64_t rank)
 {

@@ -30,8 +30,8 @@ int rn_plans_write(const struct rn_trace *t, int rank, const char *folder, struc
 
 /* Mappings of the plans, from which progress can be read after the files have been removed. */
 struct rn_plans_maps;
-struct rn_plans_maps *rn_plans_map(const char *folder,
-				   uint64_t ranks); /* NULL if memory is exhausted */
+/* Maps the plans of a directory. Returns NULL if memory is exhausted. */
+struct rn_plans_maps *rn_plans_map(const char *folder, uint64_t ranks);
 /* Returns false if memory is exhausted. The caller frees out->unenforced. */
 bool rn_plans_progress(const struct rn_plans_maps *m, struct rn_plans_progress *out);
 void rn_plans_unmap(struct rn_plans_maps *m);

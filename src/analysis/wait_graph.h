@@ -33,7 +33,7 @@ struct rn_wait_set {
 };
 
 struct rn_waiter {
-	const struct rn_wait_set *set; /* NULL: the rank is not blocked, or on unknown ranks */
+	const struct rn_wait_set *set; /* NULL: not blocked, or blocked on unknown ranks */
 	bool gone;                     /* the process has ended */
 };
 

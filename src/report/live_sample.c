@@ -71,7 +71,8 @@ static bool is_locked(const struct rn_node_file *f)
 }
 
 /* Determines which processes of a file are running. Process ids of other hosts and of containers
- * are meaningless here; for these, the lock of the file is tested. */
+ * are meaningless here. If no process of the file is visible, the lock of the file is tested
+ * instead. */
 static void find_states(struct live *v, const struct rn_node_file *f)
 {
 	bool any = false, here = is_here(f);

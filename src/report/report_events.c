@@ -163,7 +163,7 @@ static void put_period(struct page *p, const struct rn_disorder_site *s)
 	rn_put(p->out, "\n");
 }
 
-/* Whether the sequence has a period longer than 1; period 1 only means that there is one source. */
+/* Whether every thread has a period and one is longer than 1. Period 1 means only one source. */
 static bool has_period(const struct rn_disorder_site *s)
 {
 	return s->repeaters && s->period[0] && s->period[1] > 1;
