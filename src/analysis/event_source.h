@@ -4,7 +4,8 @@
  * A trace of `--only=order` contains events (order/events.h, read/event_reader.h). For a trace that
  * has every call, the events and the sent messages are derived (events_from_calls.h). For both
  * kinds, the function of an event site is its id in this program's vocabulary. The communicator is
- * 1 + an index of rn_orders_comms. The call site is 1 + a node of the trace's stacks. 0: none.
+ * 1 + an index of rn_orders_comms, or 0 for no communicator. The call site is 1 + a node of the
+ * trace's stacks, or 0 if it was not recorded.
  *
  * Traces that have lost the order of calls are rejected. Cost and memory: see read/event_reader.h
  * and events_from_calls.h.

@@ -52,7 +52,7 @@ struct rn_outcome {
 	const unsigned char *sent;          /* enum rn_outcome_sent of each send */
 	const struct rn_outcome_recv *recv; /* in posting order, MPI_PROC_NULL excluded */
 	size_t recvs;
-	struct rn_plan_match *match; /* of each wildcard receive that was started, by ordinal */
+	struct rn_plan_match *match; /* of all wildcard receives, in the order of their start */
 	size_t matches;
 	const struct rn_plan_call *call;
 	size_t calls;

@@ -44,7 +44,7 @@ struct channel {
 /* A receive without an observed end. The array is in posting order. */
 struct open {
 	uint64_t stream;
-	uint32_t number; /* ordinal of a wildcard receive, or RN_ORDER_NOT */
+	uint32_t number; /* index of its match; RN_ORDER_NOT: not a wildcard receive */
 	uint32_t next, channel;
 	bool given; /* has an inferred match */
 };

@@ -65,7 +65,7 @@ static int add_call_part(struct rn_outline_build *b, uint32_t level, uint32_t si
 	return RN_OK;
 }
 
-/* Adds a call. Each `enter` marker is a node of its own, because each has a separate `leave`. */
+/* Adds a call. `enter` markers are not combined, because each has a separate `leave`. */
 static int add_call(struct rn_outline_build *b, uint32_t level, uint32_t sig, uint64_t count,
 		    uint32_t loop)
 {

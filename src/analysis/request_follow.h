@@ -56,7 +56,7 @@ enum rn_outcome_got {
 struct rn_outcome_recv {
 	uint32_t comm;
 	int32_t source, tag; /* as posted, RN_PLAN_ANY included; after completion, as received */
-	uint32_t number;     /* ordinal of a wildcard receive; otherwise RN_ORDER_NOT */
+	uint32_t number;     /* index of its match; RN_ORDER_NOT: no ordinal */
 	uint32_t got;        /* enum rn_outcome_got */
 };
 
