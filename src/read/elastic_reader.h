@@ -1,10 +1,11 @@
 /*
- * elastic_reader.h - the elastic values of a stream (model/elastic_values_codec.h), call after
+ * elastic_reader.h - reads the elastic values of a stream (model/elastic_values_codec.h) call by
  * call.
  *
- * The n-th call of a signature in a stream has the n-th number of each of its holes' series, so a
- * reader counts calls. What comes before the place where reading begins is counted from the rules,
- * without walking them: O(size of the rules). Where a trace has no holes, nothing is done.
+ * The n-th call of a signature in a stream has the n-th value of the series of each of its elastic
+ * slots, so the reader counts calls. The calls before the position where reading begins are counted
+ * from the rules without a walk: O(size of the rules). If the trace has no elastic slots, all
+ * functions return immediately.
  *
  * Memory: O(signatures + rules), from the arena.
  */
@@ -21,13 +22,13 @@ struct rn_trace;
 struct rn_value_view; /* opaque */
 struct rn_walk;
 
-/* Of a trace, which outlives it. NULL when there is no memory. */
+/* Creates a reader of a trace. The trace must outlive the reader. Returns NULL without memory. */
 struct rn_value_view *rn_value_view_new(struct rn_arena *mem, const struct rn_trace *t);
 
-/* At the beginning of a stream. */
+/* Moves to the beginning of a stream. */
 void rn_value_view_begin(struct rn_value_view *v, uint64_t stream);
 
-/* To the call that the walker is about to read. */
+/* Moves to the call that the walker reads next. */
 void rn_value_view_seek(struct rn_value_view *v, const struct rn_walk *w);
 
 /* The elastic values of the next call of a signature that has elastic slots, one for each series;

@@ -1,12 +1,15 @@
 /*
- * event_reader.h - the events of a trace (order/events.h): how calls came out.
+ * event_reader.h - reads the order events of a trace (order/events.h): the recorded outcomes of
+ * calls.
  *
- * Sites are numbered for the whole trace. What their numbers mean: `function` that of this
- * program's vocabulary (rn_mpi_vocab), UINT32_MAX where it has none of that name; `comm` a name of
- * a communicator, and `place` a stack (model/site_table.h), both counted from 1, 0: none. Of
- * messages that were sent, `comm` is the same.
+ * Event sites are numbered for the whole trace. In a site, `function` is the id of the function in
+ * the vocabulary of this program (rn_mpi_vocab), or UINT32_MAX if that vocabulary does not contain
+ * it. `comm` is the number of a communicator name, and `place` the number of a call stack
+ * (model/site_table.h). Both are counted from 1; 0: none. For sent messages, `comm` has the same
+ * meaning.
  *
- * Reading a stream is linear in its events, and its memory too. Trusts no byte of a chunk.
+ * Cost: reading a stream takes time and memory linear in the number of its events. Input is
+ * untrusted.
  */
 #ifndef RN_READ_EVENT_READER_H
 #define RN_READ_EVENT_READER_H
@@ -25,14 +28,15 @@ struct rn_trace;
 struct rn_order_view {
 	const struct rn_order_site *site;
 	const uint32_t *site_comm;
-	const char *const *comm; /* the first one is number 1 */
+	const char *const *comm; /* comm[0] is the name of communicator number 1 */
 	uint32_t sites, comms;
 };
 
-/* Sets t->order from t->events. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Sets t->order from t->events. Returns RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_order_view_new(struct rn_trace *t, struct rn_err *err);
 
-/* The events of a stream, in the arena: none if it has none. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Reads the events of a stream into the arena. *out is empty if the stream has no events. Returns
+ * RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_trace_order(const struct rn_trace *t, uint64_t stream, struct rn_arena *mem,
 		   struct rn_order *out, struct rn_err *err);
 

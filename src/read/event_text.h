@@ -1,18 +1,20 @@
 /*
- * event_text.h - events of a trace as lines, in the shape that calls have (call_text.h), of what is
- * known of them:
+ * event_text.h - prints order events as lines in the forms of calls (call_text.h).
+ *
+ * A line contains only the recorded parts of a call:
  *
  *   text  RANK SEQ CALL(flag=1, index=2) = RET times=N matched={source=1, tag=5} at FRAME < ...
  *   JSON  {"rank":0,"seq":12,"call":"MPI_Testany","args":{"flag":1,"index":2},"ret":0,"times":N,
  *          "matched":{"source":1,"tag":5},"site":["FRAME",...]}
  *
- * Calls in a row that found nothing are one line, with how many they are; SEQ, which counts calls,
- * is that of the first. What was matched is a list where the call can complete several requests, in
- * which those that are no wildcard receives are null. What MPI_Wtime gave is in seconds. A line of
- * `thread` says which of the threads that share a stream begins: thread(birth=NUMBER) = 0. Events
- * that are no calls have the name of their kind (rn_order_kinds).
+ * Consecutive failed polls of one event are one line, with their number in `times`. SEQ counts
+ * calls; for such a line it is that of the first poll. `matched` is a list if the call can complete
+ * several requests; its elements are null for requests that are not wildcard receives. The result
+ * of MPI_Wtime is in seconds. A line `thread(birth=NUMBER) = 0` marks which of the threads that
+ * share a stream made the following calls. Events that are not calls are printed with the name of
+ * their kind (rn_order_kinds).
  *
- * Events that were made from calls (analysis/event_source.h) can be written too.
+ * Events that were derived from calls (analysis/event_source.h) are printed in the same way.
  */
 #ifndef RN_READ_EVENT_TEXT_H
 #define RN_READ_EVENT_TEXT_H
@@ -27,26 +29,27 @@
 struct rn_buf;
 struct rn_trace;
 
-/* Goes through the events of a stream. */
+/* Iterates over the events of a stream. */
 struct rn_order_text {
 	const struct rn_trace *t;
-	const struct rn_decoder *decoder; /* for names of stacks */
-	const char *const *comm;          /* communicators: the first one is number 1 */
+	const struct rn_decoder *decoder; /* for symbolic names of call stacks */
+	const char *const *comm;          /* names of communicators; comm[0] is number 1 */
 	const struct rn_order *order;
 	uint64_t rank, thread;
 	bool json;
-	bool bare;    /* lines of text begin with the call */
-	uint64_t seq; /* of the next line */
+	bool bare;    /* text lines begin with the call, without rank and seq */
+	uint64_t seq; /* SEQ of the next line */
 	size_t row, done, value;
-	bool half; /* the failures of the row are behind */
+	bool half; /* the failed polls of the row have been printed */
 };
 
-/* Appends the name of a site's function, or the name of its kind. The site is number `place` of a
- * trace of events. */
+/* Appends the name of the function of an event site, or the name of its kind if it has no function.
+ * `place` is the index of the site in the trace's event sites. */
 void rn_order_put_function(const struct rn_trace *t, const struct rn_order_site *s, uint32_t place,
 			   struct rn_buf *out);
 
-/* Appends the next line if it has a call of from .. to; false at the end. */
+/* Appends the next line, if it contains a call with a number in from .. to. Returns false at the
+ * end. */
 bool rn_order_text_next(struct rn_order_text *x, uint64_t from, uint64_t to, struct rn_buf *out);
 
 #endif

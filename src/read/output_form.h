@@ -1,8 +1,8 @@
 /*
- * output_form.h - how the two forms of a call, text and JSON, write what they are made of.
+ * output_form.h - the syntax elements of the two output forms of a call, text and JSON.
  *
- * See call_text.h for what the forms are. Names (rn_name_valid) need no escaping in either.
- * Everything goes into a buffer whose failure the caller looks at once.
+ * call_text.h describes the forms. Names (rn_name_valid) need no escaping in either form. All
+ * output is appended to a buffer. The caller checks the buffer for failure.
  */
 #ifndef RN_READ_OUTPUT_FORM_H
 #define RN_READ_OUTPUT_FORM_H
@@ -18,10 +18,11 @@
 struct rn_form {
 	const char *separator;
 	void (*number)(struct rn_buf *out, int64_t v);
-	void (*quote)(struct rn_buf *out, const char *s, size_t n); /* any bytes */
-	void (*label)(struct rn_buf *out, const char *s, size_t n); /* shown bare where it can be */
-	void (*key)(struct rn_buf *out, const char *name);          /* with what follows it */
-	/* Text before the name of the call. */
+	void (*quote)(struct rn_buf *out, const char *s, size_t n); /* quotes any bytes */
+	void (*label)(struct rn_buf *out, const char *s,
+		      size_t n);                           /* unquoted where the form allows it */
+	void (*key)(struct rn_buf *out, const char *name); /* name and the separator after it */
+	/* Appends the text before the name of the call. */
 	void (*head)(struct rn_buf *out, uint64_t rank, uint64_t thread, uint64_t seq);
 	const char *args, *args_end; /* around the arguments */
 	const char *ret, *matched;   /* before the return value and the match */
@@ -32,13 +33,13 @@ struct rn_form {
 
 extern const struct rn_form rn_form_text, rn_form_json;
 
-/* The same in both. Inline, as most texts are constant. */
+/* Appends a constant string in both forms. Inline, because most strings are constant. */
 static inline void rn_put(struct rn_buf *out, const char *s)
 {
 	rn_buf_add(out, s, strlen(s));
 }
 
-/* Untrusted text: control characters do not reach a terminal. */
+/* Appends untrusted text with control characters escaped, so that none reaches a terminal. */
 static inline void rn_put_safe(struct rn_buf *out, const char *s)
 {
 	rn_form_text.label(out, s, strlen(s));

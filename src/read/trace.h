@@ -1,13 +1,14 @@
 /*
- * trace.h - a trace file, opened: everything decoded once, calls read lazily.
+ * trace.h - opens a trace file and decodes all of it except the calls.
  *
- * Opening reads the file, verifies the container and decodes every section, so that afterwards no
- * byte of the file can do harm: numbers lead to what they should, signatures are well formed,
- * lengths add up. What a reader does not depend on is left to trace_check.h.
+ * Opening reads the file, verifies the container and decodes every section. Afterwards no byte of
+ * the file can cause an invalid access: ids are in range, signatures are well formed, lengths are
+ * consistent. Invariants that no reader depends on are checked by trace_check.h.
  *
  * Each thread of a rank has a stream of calls. Streams are numbered rank * threads + thread, where
- * `threads` is what the rank with the most of them has; those that do not exist are empty. A stream
- * is never expanded as a whole, its loops (rules/loop_stream.h) included: calls.h reads its calls.
+ * `threads` is the maximum number of threads of a rank. Streams of threads that do not exist are
+ * empty. A stream and its loops (rules/loop_stream.h) are never expanded as a whole; calls.h reads
+ * the calls.
  *
  * Memory: one arena, O(file). Immutable after opening.
  */
@@ -23,15 +24,15 @@
 #include "model/section_kinds.h"
 #include "rules/rules.h"
 
-/* RN_OK; RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names the file. After a failure
- * there is nothing to close. */
+/* Opens a trace file. Returns RN_OK, or RN_E_SYS, RN_E_DATA or RN_E_NOMEM with one line that names
+ * the file. After a failure the trace must not be closed. */
 int rn_trace_open(struct rn_trace *t, const char *path, struct rn_err *err);
 
-/* The same for a file that is in memory already and outlives the trace. */
+/* Opens a trace file that is already in memory. The bytes must outlive the trace. */
 int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_err *err);
 
-/* Each stream has the calls that were made, but in an order that may be made up, or with numbers
- * that may be (model/lossy.h). */
+/* Returns which data of the trace are approximate (model/lossy.h). Each stream still has all calls
+ * that were made, but their order or their elastic values may be inexact. */
 struct rn_lossy rn_trace_lossy(const struct rn_trace *t);
 
 #endif

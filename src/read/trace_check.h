@@ -1,13 +1,15 @@
 /*
- * trace_check.h - every invariant of a trace that opening it does not already verify.
+ * trace_check.h - checks every invariant of a trace that opening it does not verify.
  *
- * Opening refuses what could harm a reader; this finds what is merely wrong: a rank in two groups
- * or in none, rules and signatures that nothing uses, words that no signature uses, functions or
- * words of the same name, tables that are not in normal form, communicators whose ranks do not
- * agree, ranks relative to one that is not known, markers of calls inside calls that do not fit,
- * requests that nobody created. O(ranks log groups + file), O(ranks) for each communicator that
- * something is relative to, and per group O(rules and signatures) and what following its requests
- * takes (request_numbering.h), up to a limit: beyond it they are taken to be right.
+ * Opening rejects data that could harm a reader. This module finds data that are merely wrong: a
+ * rank in two stream groups or in none; unused rules, signatures and keywords; functions or
+ * keywords with equal names; tables that are not in normal form; communicators whose ranks
+ * disagree; ranks relative to an unknown rank; markers of nested calls that do not match; requests
+ * that no call created.
+ *
+ * Cost: O(ranks log groups + file); O(ranks) for each communicator that a value is relative to; for
+ * each stream group, O(rules and signatures) and the cost of following its requests
+ * (request_numbering.h). Following requests has a limit. Requests beyond it are not checked.
  */
 #ifndef RN_READ_TRACE_CHECK_H
 #define RN_READ_TRACE_CHECK_H
@@ -16,7 +18,8 @@
 
 struct rn_trace;
 
-/* RN_OK; RN_E_DATA with the first violation in words; RN_E_NOMEM. */
+/* Checks a trace. Returns RN_OK, RN_E_DATA with a description of the first violation, or
+ * RN_E_NOMEM. */
 int rn_trace_check(const struct rn_trace *t, struct rn_err *err);
 
 #endif
