@@ -8,35 +8,35 @@
 #include "rules/rules.h"
 
 #define TAME_MOST ((int64_t)1 << 60)
-#define LOOK_MOST ((uint64_t)1 << 28) /* steps, over all streams: less than a minute */
+#define LOOK_MOST ((uint64_t)1 << 28) /* steps, total for all streams: less than a minute */
 
-/* What matters of a piece of a stream. Counts are at most its length, which is at most 2^62. Where
- * there are loops inside it is what holds whatever their rounds are: calls, enters and leaves are
- * those outside of the loops, and the others what there may be. */
+/* Summary of a span of a stream. Counts are at most the length of the span, which is at most 2^62.
+ * For a span with loops, all fields hold for every iteration count: calls, enters and leaves count
+ * only the symbols outside the loops, and the other fields are bounds. */
 struct sum {
 	int64_t calls, enters, leaves;
-	int64_t closes;      /* leaves whose enter is before the piece */
-	int64_t peak;        /* how many more calls are under way than before it, at most */
+	int64_t closes; /* leaves whose enter is before the span */
+	int64_t peak;   /* maximum number of calls in flight, minus the number before the span */
 	uint8_t first, last; /* enum rn_marker; with loops, a marker if it may be one */
 	bool stray;          /* a leave is followed by a marker */
-	bool any;            /* it is not empty */
-	bool maybe;          /* it may be empty, by its loops */
-	bool wild; /* rounds leave more or fewer calls open: of closes and peak nothing is known */
+	bool any;            /* the span is not empty */
+	bool maybe;          /* the span is empty for some iteration counts */
+	bool wild; /* an iteration changes the number of open calls: closes and peak are unknown */
 };
 
 struct rn_nesting {
 	const struct rn_rules *rules;
 	const struct rn_loopset *loops;
-	unsigned char *marker;             /* by signature; NULL: there are no markers */
-	struct sum *rule, *literal, *loop; /* by number */
-	uint64_t left;                     /* steps for looking */
+	unsigned char *marker;             /* by signature; NULL: the trace has no markers */
+	struct sum *rule, *literal, *loop; /* by id */
+	uint64_t left;                     /* steps left for checking streams */
 };
 
 /*
  * Sums
  */
 
-/* Enters whose leave is behind the piece. */
+/* Number of enters whose leave is after the span. */
 static int64_t opens(const struct sum *s)
 {
 	return s->enters - s->leaves + s->closes;
@@ -85,7 +85,7 @@ static struct sum join(const struct sum *a, const struct sum *b)
 			     .wild = a->wild || b->wild };
 }
 
-/* The piece `times` times, at least once. */
+/* Summary of `times` repeats of a span; times >= 1. */
 static struct sum repeat(const struct sum *s, uint64_t times)
 {
 	int64_t more = (int64_t)times - 1, deeper = s->enters - s->leaves;
@@ -100,7 +100,7 @@ static struct sum repeat(const struct sum *s, uint64_t times)
 	return r;
 }
 
-/* Any number of rounds, or none. */
+/* Summary of any number of iterations, including 0. */
 static struct sum sum_of_loop(const struct sum *round)
 {
 	struct sum s = *round;
@@ -112,7 +112,8 @@ static struct sum sum_of_loop(const struct sum *round)
 	return s;
 }
 
-/* Numbers that are larger than any stream would add up to anything. */
+/* Marks a sum as wild if a bound exceeds the length of any stream, because adding such bounds could
+ * overflow. */
 static struct sum tame(struct sum s)
 {
 	s.wild |= s.closes > TAME_MOST || s.peak > TAME_MOST;
@@ -121,7 +122,7 @@ static struct sum tame(struct sum s)
 	return s;
 }
 
-/* One repeat of an item. */
+/* Summary of one repeat of an item. */
 static struct sum unit_sum(const struct rn_nesting *n, const struct rn_item *it)
 {
 	uint32_t symbols = rn_loopset_symbols(n->loops);
@@ -218,19 +219,18 @@ enum rn_marker rn_nesting_marker(const struct rn_nesting *n, uint32_t sig)
 }
 
 /*
- * Searches (rules/rule_search.h). Number, enters and leaves are as of the place that one has come
- * to.
+ * Searches (rules/rule_search.h). `number` and `pending` belong to the current position.
  */
 
 struct search {
 	struct rn_search search; /* first */
 	const struct rn_nesting *n;
-	bool flat;       /* the markers do not fit */
-	bool back;       /* the search goes towards the beginning */
-	int64_t number;  /* of the next call */
-	int64_t wanted;  /* number */
-	int64_t pending; /* markers that were passed without their other half; calls under way */
-	uint8_t last;    /* enum rn_marker of the symbol that was passed last */
+	bool flat;       /* the markers do not match */
+	bool back;       /* the search moves toward the beginning */
+	int64_t number;  /* number of the next call */
+	int64_t wanted;  /* number of the call that is searched */
+	int64_t pending; /* calls in flight; or passed markers without their counterpart */
+	uint8_t last;    /* enum rn_marker of the last symbol passed */
 };
 
 static const struct search *search_of(const struct rn_search *q)
@@ -272,7 +272,7 @@ static struct sum sum_of_passage(const struct rn_nesting *n, const struct rn_pas
 	return s;
 }
 
-/* How far the numbers of calls get on in the piece. The call behind a leave has one already. */
+/* Number of call numbers that a span assigns. The call after a leave was numbered at its enter. */
 static int64_t numbers(bool flat, const struct sum *s)
 {
 	return flat ? s->calls : s->calls + s->enters - s->leaves;
@@ -289,7 +289,8 @@ static void pass(struct rn_search *search, const struct rn_passage *p)
 	q->last = s.last;
 }
 
-/* Numbers go down by one at a leave and up again with the call; nowhere else do they go down. */
+/* The next number decreases by one at a leave, and increases again at the call after it. It
+ * decreases nowhere else. */
 static bool number_passes(const struct rn_search *search, const struct rn_passage *p)
 {
 	const struct search *q = search_of(search);
@@ -306,7 +307,7 @@ static bool leave_passes(const struct rn_search *search, const struct rn_passage
 	return sum_of_passage(q->n, p).closes <= q->pending;
 }
 
-/* This one goes backwards. */
+/* For a search toward the beginning. */
 static bool enter_passes(const struct rn_search *search, const struct rn_passage *p)
 {
 	const struct search *q = search_of(search);
@@ -330,7 +331,8 @@ static const char *what_is_wrong(bool closes, bool stray, bool deep)
 	return NULL;
 }
 
-/* What is passed surely fits, and it is known whether it ends with a leave. */
+/* Passes only spans whose markers certainly match, and of which it is known whether they end with a
+ * leave. */
 static bool fit_passes(const struct rn_search *search, const struct rn_passage *p)
 {
 	const struct search *q = search_of(search);
@@ -343,7 +345,7 @@ static bool fit_passes(const struct rn_search *search, const struct rn_passage *
 	return !s.stray && s.closes <= q->pending && s.peak <= RN_NESTING_MAX - q->pending;
 }
 
-/* What does not fit: the symbol that the search has come to. */
+/* Describes the error in the markers at the symbol where the search stopped. */
 static const char *wrong_symbol(const struct search *q, struct rn_walk *w)
 {
 	uint32_t sig = 0;
@@ -356,7 +358,7 @@ static const char *wrong_symbol(const struct search *q, struct rn_walk *w)
 	return what_is_wrong(s.closes > q->pending, q->last == RN_MARKER_LEAVE, true);
 }
 
-/* One with loops: most of it is passed. */
+/* Checks a stream with loops. The search skips most of it. */
 static int look_at_loops(struct rn_nesting *n, const struct rn_flow *f, struct rn_arena *mem,
 			 struct rn_nested *out)
 {
@@ -402,7 +404,8 @@ int rn_nesting_look(struct rn_nesting *n, const struct rn_flow *f, struct rn_nes
  * Numbers
  */
 
-/* The calls that are under way where the walker stands, innermost first; ends at the beginning. */
+/* Finds the calls in flight at the walker, innermost first, and returns their number. Moves the
+ * walker to the beginning of the stream. */
 static uint32_t find_open(const struct rn_nesting *n, struct rn_walk *w, uint64_t number,
 			  uint64_t *open)
 {

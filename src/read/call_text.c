@@ -14,13 +14,13 @@
 #include "read/calls.h"
 #include "read/output_form.h"
 
-/* A call being printed. */
+/* State of printing one call. */
 struct view {
 	const struct rn_decoder *d;
 	const struct rn_call *c;
 	const struct rn_form *form;
 	struct rn_buf *out;
-	bool statuses; /* there is one among what was printed */
+	bool statuses; /* the printed parameters include a status */
 };
 
 static void put_displacement(struct rn_buf *out, int64_t v)
@@ -44,7 +44,7 @@ static void put_plain_name(struct view *v, const char *name)
 	put_mark(v);
 }
 
-/* A relative number that nobody can say more about. */
+/* Prints a relative rank that cannot be resolved. */
 static void put_relative(struct view *v, const struct rn_value *value)
 {
 	put_mark(v);
@@ -116,7 +116,7 @@ static void put_name(struct view *v, const struct rn_value *value)
 }
 
 /*
- * Values that are made of others
+ * Compound values
  */
 
 static void put_value(struct view *v, const struct rn_value *value);
@@ -172,7 +172,7 @@ static bool all_ignored(const struct rn_value *list)
 	return list->num > 0;
 }
 
-/* No deeper than RN_CALL_DEPTH_MAX in a valid signature. */
+/* The recursion depth is at most RN_CALL_DEPTH_MAX for a valid signature. */
 static void put_list(struct view *v, const struct rn_value *list)
 {
 	const struct rn_value *value = list + 1;
@@ -206,7 +206,7 @@ static void put_value(struct view *v, const struct rn_value *value)
 	case RN_V_STRING:
 		v->form->quote(v->out, value->text, value->len);
 		break;
-	case RN_V_ELASTIC: /* of no call in particular */
+	case RN_V_ELASTIC: /* the template was not filled for a call */
 		put_plain_name(v, "?");
 		break;
 	case RN_V_LIST:
@@ -232,8 +232,8 @@ void rn_decode_value(const struct rn_decoder *d, const struct rn_form *form,
  * Calls
  */
 
-/* Visits the parameters, with the value that each is shown as: of one that the call changes, the
- * value after it. */
+/* Iterates over the parameters and the values to print. For a parameter that the call changes, that
+ * is the value after the call. */
 struct params {
 	const struct rn_template *t;
 	uint32_t i, in, out;
@@ -289,9 +289,9 @@ static bool is_seconds(const char *s, size_t n)
 	return isfinite(v) && strcmp(rn_double_text(again, v), text) == 0;
 }
 
-/* The return value, unless it was not recorded. A call that never returned has `unfinished`
- * instead: the process ended in it, or a jump left it. A number of seconds is a name in a trace,
- * and a number in both forms. */
+/* Prints the return value, unless it was not recorded. For a call that never returned, because the
+ * process ended in it or a jump left it, prints `unfinished` instead. A number of seconds is stored
+ * as a name, and printed as a number in both forms. */
 static void put_ret(struct view *v, const char *unfinished)
 {
 	const struct rn_template *t = v->c->args;
@@ -309,7 +309,7 @@ static void put_ret(struct view *v, const char *unfinished)
 		put_value(v, ret);
 }
 
-/* Prints what is known of a status that was ignored. */
+/* Prints the match of a status that the program ignored, or null. */
 static void put_matched(struct view *v, const struct rn_value *status)
 {
 	if (is_matched(status))
@@ -341,8 +341,8 @@ static bool any_matched(const struct rn_value *list)
 	return false;
 }
 
-/* Prints the match of a status, or of a list of statuses, that the program ignored; false if there
- * is none. */
+/* Prints the match of a status, or of a list of statuses, that the program ignored. Returns false
+ * if the value has no match. */
 static bool try_matched(struct view *v, const struct rn_value *value)
 {
 	bool list = value->kind == RN_V_LIST && all_ignored(value) && any_matched(value);
@@ -376,7 +376,7 @@ static void put_seconds(struct rn_buf *out, const char *before, uint64_t ns)
 	rn_put(out, text);
 }
 
-/* Where it was made. */
+/* Call site */
 
 static void put_module_offset(struct rn_buf *out, const struct rn_code_module *m, uint64_t offset)
 {
@@ -387,7 +387,7 @@ static void put_module_offset(struct rn_buf *out, const struct rn_code_module *m
 	rn_put(out, m->name_len ? text : "");
 }
 
-/* Names of files may have any bytes. */
+/* File names may contain any bytes. */
 static void put_frame(const struct rn_decoder *d, const struct rn_form *form, uint32_t node,
 		      struct rn_buf *out)
 {
@@ -424,7 +424,7 @@ static void put_site(struct view *v)
 		rn_decode_stack(v->d, v->form, v->c->args->site, v->out);
 }
 
-/* The call with its arguments and its return value. */
+/* Prints the call with its arguments and its return value. */
 static void put_call(struct view *v, const char *unfinished)
 {
 	const struct rn_call *c = v->c;

@@ -14,25 +14,26 @@
 struct rn_moment_view {
 	const struct rn_trace *t;
 	struct rn_markers markers;
-	uint64_t origin;     /* of all times; nanoseconds of rank 0's clock */
-	struct rn_arena mem; /* of the stream */
+	uint64_t origin;     /* origin of all times, in nanoseconds of rank 0's clock */
+	struct rn_arena mem; /* memory of the current stream */
 	struct rn_arena grains;
 	struct rn_moment_reader reader;
-	/* The stream. */
-	const struct rn_chunk_stream *moments; /* NULL: the stream has none */
+	/* Current stream. */
+	const struct rn_chunk_stream *moments; /* NULL: the stream has no times */
 	uint32_t chunks;
 	struct rn_time_clock clock;
-	uint64_t *first; /* symbol of each chunk, and of what is behind the last */
+	uint64_t *first; /* position of the first symbol of each chunk, then of the end of the last
+			    one */
 	struct rn_walk walk;
-	uint64_t length; /* symbols that have times */
-	uint32_t chunk;  /* the one that has been read; `chunks`: none */
+	uint64_t length; /* number of symbols that have times */
+	uint32_t chunk;  /* index of the decoded chunk; `chunks`: no chunk is decoded */
 	uint32_t symbol[RN_MOMENTS_CHUNK];
 	struct rn_moment m[RN_MOMENTS_CHUNK];
 };
 
 /* ---- clocks ---- */
 
-/* Nanoseconds of rank 0's clock, from those of a stream's, which began at `zero`. */
+/* Converts `since`, the nanoseconds since a stream began at `zero`, to rank 0's clock. */
 static uint64_t on_rank_0(const struct rn_time_clock *c, uint64_t zero, uint64_t since)
 {
 	__int128 drift = (__int128)c->drift * (int64_t)since / 1000000000;
@@ -49,7 +50,8 @@ static struct rn_time_clock clock_of(const struct rn_moment_view *v, uint64_t st
 	return c;
 }
 
-/* When the first stream began. Clocks are compared as if they could not be far apart. */
+/* Sets the origin to the earliest begin of a stream. Times are compared by their signed difference,
+ * modulo 2^64, on the assumption that clocks are close to each other. */
 static void find_origin(struct rn_moment_view *v)
 {
 	const struct rn_chunk_list *l = v->t->moments;
@@ -72,7 +74,7 @@ static uint64_t since_origin(const struct rn_moment_view *v, uint64_t ticks)
 	return at > INT64_MAX ? 0 : at;
 }
 
-/* ---- making one ---- */
+/* ---- construction ---- */
 
 struct rn_moment_view *rn_moment_view_new(struct rn_arena *mem, const struct rn_trace *t,
 					  const struct rn_moment_view *other)
@@ -102,7 +104,7 @@ void rn_moment_view_free(struct rn_moment_view *v)
 
 /* ---- a stream ---- */
 
-/* Where each chunk begins. What the stream does not have has no times. */
+/* Computes the begin of each chunk. Times beyond the end of the stream are ignored. */
 static int index_chunks(struct rn_moment_view *v, struct rn_err *err)
 {
 	uint64_t at = 0;
@@ -166,7 +168,7 @@ static uint64_t function_of(const struct rn_moment_view *v, uint32_t symbol)
 	return rn_call_function(sig, len);
 }
 
-/* The n symbols of a chunk: what they are. */
+/* Reads the n symbols of a chunk, and their functions and kinds. */
 static void get_symbols(struct rn_moment_view *v, uint64_t first, uint32_t n)
 {
 	enum rn_marker marker, before = RN_MARKER_NONE;

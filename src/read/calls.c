@@ -10,7 +10,7 @@
 #include "read/elastic_reader.h"
 #include "read/trace.h"
 
-/* The nesting of a group's streams. */
+/* Nesting of the streams of one stream group. */
 struct group {
 	bool known;
 	struct rn_nested nested;
@@ -19,24 +19,24 @@ struct group {
 struct rn_calls {
 	struct rn_arena *tables;
 	const struct rn_trace *t;
-	const struct rn_calls *other;  /* or NULL */
-	struct rn_templates templates; /* `owner`: the stream whose ranks it has */
+	const struct rn_calls *other;  /* shares its nesting tables and time origin; NULL: none */
+	struct rn_templates templates; /* `owner`: the stream for whose rank it is resolved */
 	struct rn_nesting *nesting;
 	struct group *group;
 	struct rn_numbering *requests;
 	struct rn_value_view *values;
-	struct rn_moment_view *times; /* NULL: without times */
+	struct rn_moment_view *times; /* NULL: times are disabled */
 	struct rn_err *times_err;
-	/* The stream. */
+	/* Current stream. */
 	struct rn_arena mem; /* stacks of the walkers */
 	struct rn_walk at, ahead;
-	uint32_t stream; /* counts streams; never 0 */
+	uint32_t stream; /* sequence number of the stream; never 0 */
 	uint64_t rank, thread;
 	uint64_t next, to;    /* call numbers */
 	bool flat;            /* the markers do not match: there is no nesting */
 	bool leaving;         /* the next call is the innermost one in flight */
-	bool moved;           /* requests and values are those of another position */
-	uint32_t ahead_depth; /* if so: `ahead` is after the call in flight at that depth */
+	bool moved;           /* requests and values are at another position */
+	uint32_t ahead_depth; /* if moved: `ahead` is after the call in flight at that depth */
 	uint32_t depth;       /* calls in flight */
 	uint64_t open[RN_NESTING_MAX]; /* their numbers */
 };
@@ -63,7 +63,7 @@ bool rn_comm_rank(const struct rn_comms *comms, uint64_t ranks, uint64_t of, con
 	return true;
 }
 
-/* The value of the rank in a table. */
+/* Finds the value of a rank in a per-rank table. */
 static bool find_varying(const struct rn_comms *comms, uint64_t rank, int64_t table, int64_t *value)
 {
 	char name[RN_VARIES_NAME_MAX];
@@ -107,7 +107,7 @@ void rn_template_locate(struct rn_template *t, const struct rn_comms *comms, uin
 
 /* ---- templates ---- */
 
-/* An elastic value that is the name of a request. */
+/* Converts elastic values that are request names to request numbers. */
 static void number_slots(const struct rn_calls *c, struct rn_template *t)
 {
 	for (uint32_t i = 0; i < t->slots; i++) {
@@ -135,7 +135,7 @@ static int fill(struct rn_calls *c, struct rn_template *t, uint32_t sig)
 	return RN_OK;
 }
 
-/* Decodes the call that a walker has read, and moves requests and values beyond it. */
+/* Decodes the call that a walker has read, and advances requests and values beyond it. */
 static int decode(struct rn_calls *c, uint32_t sig, const struct rn_template **out)
 {
 	struct rn_template *t = rn_templates_get(&c->templates, sig);
@@ -153,7 +153,7 @@ static int decode(struct rn_calls *c, uint32_t sig, const struct rn_template **o
 	return rc < 0 ? rc : rn_numbering_call(c->requests, sig, t->value);
 }
 
-/* ---- making one ---- */
+/* ---- construction ---- */
 
 struct rn_calls *rn_calls_new(struct rn_arena *mem, const struct rn_trace *t,
 			      const struct rn_calls *other)
@@ -215,7 +215,7 @@ uint64_t rn_calls_numbers(struct rn_calls *c, uint32_t group)
 	return c->group[group].nested.numbers;
 }
 
-/* The requests and values from before the call that a walker is about to read. */
+/* Moves requests and values to before the call that a walker reads next. */
 static int stand_at(struct rn_calls *c, const struct rn_walk *w)
 {
 	rn_value_view_seek(c->values, w);
@@ -254,7 +254,7 @@ int rn_calls_begin(struct rn_calls *c, uint64_t stream, uint32_t group, uint64_t
 	return rc == RN_OK ? stand_at(c, &c->at) : rc;
 }
 
-/* The call that a walker has just read. */
+/* Fills in the call that a walker has just read. */
 static int read_call(struct rn_calls *c, const struct rn_walk *w, uint32_t sig, struct rn_call *out)
 {
 	int rc = decode(c, sig, &out->args);
@@ -275,7 +275,7 @@ static int read_call(struct rn_calls *c, const struct rn_walk *w, uint32_t sig, 
 	return rc < 0 ? rc : 1;
 }
 
-/* A call in flight that returns, or one that no other was made inside. */
+/* Reads a call in flight that returns, or a call without nested calls. */
 static int next_call(struct rn_calls *c, uint32_t sig, struct rn_call *out)
 {
 	out->has_nested = c->leaving;

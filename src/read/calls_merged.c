@@ -82,9 +82,9 @@ static int begin_at(struct source *s, uint64_t number)
 	return rc < 0 ? rc : advance(s);
 }
 
-/* Of the calls that are entered after call number n, the first to return ends the later, the
- * larger n is. A call that encloses number n may end before it is entered: the search goes back by
- * one. */
+/* The first call to return after the entry of call n ends no earlier for a larger n. A call that
+ * encloses call n - 1 may return before call n is entered. The final scan therefore begins one call
+ * before the result of the search. */
 static int seek_source(struct source *s, uint64_t time)
 {
 	struct rn_bisect b = { 0, rn_calls_numbers(s->calls, s->group), 0 };

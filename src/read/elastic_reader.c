@@ -12,10 +12,10 @@
 
 #define BLOCK 32
 
-/* A hole of the stream, and some of its numbers. */
+/* An elastic slot of the stream, and a block of its values. */
 struct hole {
 	struct rn_value_source source;
-	bool asked; /* the source is known */
+	bool asked; /* the source was looked up */
 	uint64_t from;
 	size_t n;
 	int64_t block[BLOCK];
@@ -26,8 +26,8 @@ struct rn_value_view {
 	uint32_t sigs, holes;
 	uint64_t stream;
 	uint64_t *calls, *times, *rounds; /* by signature, rule and loop */
-	struct hole *hole;                /* by place */
-	int64_t *number;                  /* of one call */
+	struct hole *hole;                /* by elastic slot */
+	int64_t *number;                  /* values of one call */
 };
 
 struct rn_value_view *rn_value_view_new(struct rn_arena *mem, const struct rn_trace *t)

@@ -37,7 +37,7 @@ static int name_comms(struct rn_order_view *v, const struct rn_order_list *l, st
 
 static uint32_t number_of(const struct rn_order_place *p)
 {
-	char name[256]; /* longer than those of all functions */
+	char name[256]; /* longer than the name of any MPI function */
 
 	snprintf(name, sizeof(name), "%.*s", (int)p->function_len, p->function);
 	return p->function_len ? rn_mpi_find(name) : RN_ORDER_NO_FUNCTION;
@@ -81,7 +81,7 @@ int rn_order_view_new(struct rn_trace *t, struct rn_err *err)
 	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
 }
 
-/* The stream's own numbers of sites become those of the trace. */
+/* Replaces the stream's event site numbers by those of the trace. */
 static void renumber(const struct rn_chunk_stream *s, struct rn_order *o)
 {
 	for (size_t i = 0; i < o->rows; i++)

@@ -10,15 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-/* One line. */
+/* State of printing one line. */
 struct line {
 	const struct rn_order_text *x;
 	const struct rn_form *form;
 	const struct rn_order_site *site;
-	uint32_t place; /* of the site in the trace's table */
+	uint32_t place; /* index of the site in the trace's table */
 	const struct rn_order_done *done;
-	uint32_t n;     /* things done */
-	uint64_t times; /* it is so many calls that found nothing; 0: one that did */
+	uint32_t n;     /* number of completions */
+	uint64_t times; /* number of failed polls that the line represents; 0: the line is a call
+			   with an outcome */
 	int64_t ret;
 	struct rn_buf *out;
 	bool any;
@@ -63,7 +64,7 @@ static bool has_match(const struct line *l)
 	return l->n && (l->done[0].flags & RN_ORDER_MATCHED);
 }
 
-/* A parameter, if something is known of it. */
+/* Prints a parameter if its value was recorded. */
 static void put_param(struct line *l, const struct rn_proto *f, uint32_t param)
 {
 	bool some = l->site->kind == RN_ORDER_SOME, any = l->site->kind == RN_ORDER_ANY,

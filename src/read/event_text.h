@@ -48,8 +48,8 @@ struct rn_order_text {
 void rn_order_put_function(const struct rn_trace *t, const struct rn_order_site *s, uint32_t place,
 			   struct rn_buf *out);
 
-/* Appends the next line, if it contains a call with a number in from .. to. Returns false at the
- * end. */
+/* Advances by one line, and appends the line if one of its calls has a number in from..to - 1.
+ * Returns false at the end of the stream or at `to`. */
 bool rn_order_text_next(struct rn_order_text *x, uint64_t from, uint64_t to, struct rn_buf *out);
 
 #endif

@@ -74,7 +74,7 @@ static size_t put_json_char(struct rn_buf *out, const char *text, size_t n)
 	} else if (len == 0) {
 		put_u(out, BYTE_CHAR + s[0]);
 	} else if (rn_text_is_control(s, len)) {
-		put_u(out, s[len - 1]); /* of C1 too: U+0080 is C2 80 */
+		put_u(out, s[len - 1]); /* also control characters of C1: U+0080 is C2 80 */
 	} else {
 		rn_buf_add(out, s, len);
 	}

@@ -13,75 +13,79 @@
 #include "track/id_pool.h"
 
 #define NONE       UINT32_MAX
-#define SEEK_STEPS ((uint64_t)1 << 32) /* a minute */
+#define SEEK_STEPS ((uint64_t)1 << 32) /* about a minute */
 
-/* What a signature does with one request, in the order of its values. */
+/* The action of a signature on one request. The steps of a signature are in the order of its
+ * values. */
 struct step {
 	enum rn_request_action what;
-	uint32_t shape, slot; /* of RN_REQUEST_USED and RN_REQUEST_ENDED; NONE when there cannot be
-				 such a request */
-	uint32_t value;       /* entry of the signature's template */
+	uint32_t shape, slot; /* of a request that is used or ended; NONE: out of range */
+	uint32_t value;       /* index of the value in the signature's template */
 };
 
 struct steps {
 	uint32_t first, n;
 };
 
-/* A live request. Those that are in a list are linked from the newest to the oldest; free ones by
+/* A live request, linked into a list from the newest to the oldest. Free entries are linked by
  * `older`. */
 struct request {
 	uint64_t number;
 	uint32_t older, newer;
 };
 
-/* The requests that one signature creates. */
+/* The requests that one signature created. */
 struct shape {
 	struct rn_idpool pool;
 	struct rn_seg request; /* by slot: index of the request, or NONE */
 };
 
-/* Which slots are taken, as a hash, and how far the numbers have come. What has been run once finds
- * the signatures that it creates requests with known: only `taken` decides what it does next. */
+/* State of the numbering: a hash of the occupied slots, and the next request number. When an item
+ * has been processed once, all its request-creating signatures have a shape. From then on, `taken`
+ * alone determines the effect of the item. */
 struct point {
 	uint64_t taken, next;
 };
 
-/* A rule that was met in a state and left the same requests behind, new numbers aside. */
+/* Cached effect of a rule that began in state `taken` and restored it, and of which no new request
+ * is live: it created `made` requests. */
 struct memo {
 	uint64_t taken, made;
-	uint32_t stream; /* 0: nothing known */
+	uint32_t stream; /* stream of the entry; 0: empty */
 };
 
 struct rn_numbering {
 	const struct rn_rules *rules;
 	const struct rn_loopset *loops;
-	/* What there is to do, the same for all streams. */
+	/* Request operations of the trace, common to all streams. */
 	struct steps *of; /* by signature */
 	struct step *step;
-	bool *acts;        /* by rule, then loop: whether it changes requests */
-	bool *literal;     /* the same by literal run */
+	bool *acts;        /* by rule, then by loop: it contains request operations */
+	bool *literal;     /* by literal run: it contains request operations */
 	struct memo *memo; /* by rule */
 	bool any;
-	/* The stream. */
-	struct rn_arena mem; /* all of it but `shape_of` */
-	uint32_t stream;     /* its number; old entries of tables are those of other streams */
+	/* Current stream. */
+	struct rn_arena mem; /* all tables of the stream except `shape_of` */
+	uint32_t stream;     /* sequence number of the stream; table entries with another number are
+				stale */
 	struct {
 		uint32_t shape, stream;
-	} * shape_of;         /* by signature */
-	struct rn_seg shape;  /* struct shape */
-	struct rn_seg live;   /* struct request, free ones included */
-	uint32_t newest, gap; /* of `live`: the newest request, the first free one; or NONE */
+	} * shape_of;        /* by signature */
+	struct rn_seg shape; /* struct shape */
+	struct rn_seg live;  /* struct request, including free entries */
+	uint32_t newest,
+		gap; /* in `live`: index of the newest request, first free entry; or NONE */
 	uint32_t count;
 	struct point now;
-	bool strict;    /* stop at the first thing that is wrong, and say where */
-	uint32_t wrong; /* signature */
+	bool strict;    /* stop at the first error, and set `wrong` */
+	uint32_t wrong; /* signature of the error */
 };
 
 /*
- * The plan
+ * Request operations of signatures and rules
  */
 
-/* Whether the value is about a request, and what happens to it. */
+/* Sets *s if the value is a request. Returns whether it is. */
 static bool step_of(const struct rn_keywords *k, const struct rn_value *v, struct step *s)
 {
 	if (v->kind == RN_V_CONST && v->word == k->made) {
@@ -99,7 +103,7 @@ static bool step_of(const struct rn_keywords *k, const struct rn_value *v, struc
 	return true;
 }
 
-/* Appends the steps of a signature; returns how many. */
+/* Appends the steps of a signature and returns their number. */
 static uint32_t find_steps(const struct rn_keywords *k, const struct rn_template *t,
 			   struct rn_buf *out)
 {
@@ -199,7 +203,7 @@ static void plan_rules(struct rn_numbering *n)
 
 static void begin(struct rn_numbering *n)
 {
-	if (++n->stream == 0) /* a number that is in no table */
+	if (++n->stream == 0) /* 0 marks empty table entries */
 		n->stream = 1;
 	rn_arena_free(&n->mem);
 	rn_seg_init(&n->shape, sizeof(struct shape));
@@ -244,7 +248,7 @@ static struct request *request_at(const struct rn_numbering *n, uint32_t i)
 	return RN_SEG_AT(&n->live, struct request, i);
 }
 
-/* Where the index of a request is kept, or NULL. */
+/* Returns the table entry with the index of a request, or NULL. */
 static uint32_t *slot_at(const struct rn_numbering *n, uint32_t shape, uint32_t slot)
 {
 	const struct shape *s;
@@ -262,7 +266,8 @@ static uint32_t find(const struct rn_numbering *n, uint32_t shape, uint32_t slot
 	return at ? *at : NONE;
 }
 
-/* Two states are the same when the slots that are taken are: each toggles a few bits. */
+/* Toggles a slot in the hash of the occupied slots. The hash is an exclusive or over all occupied
+ * slots, so equal sets of slots have equal hashes. */
 static void toggle(struct rn_numbering *n, uint32_t shape, uint32_t slot)
 {
 	uint64_t z = ((uint64_t)shape << 32 | slot) + 0x9e3779b97f4a7c15u;
@@ -290,7 +295,7 @@ static int shape_of(struct rn_numbering *n, uint32_t sig, uint32_t *shape)
 	return RN_OK;
 }
 
-/* Room for one more request: its index. */
+/* Returns the index of an unused entry for a request; NONE without memory. */
 static uint32_t new_request(struct rn_numbering *n)
 {
 	uint32_t i = n->gap;
@@ -302,7 +307,7 @@ static uint32_t new_request(struct rn_numbering *n)
 	return rn_seg_reserve(&n->live, &n->mem, 1) ? n->live.n++ : NONE;
 }
 
-/* Links it as the newest one. */
+/* Links the request as the newest one. */
 static void put_newest(struct rn_numbering *n, uint32_t i)
 {
 	*request_at(n, i) = (struct request){ n->now.next, n->newest, NONE };
@@ -320,7 +325,7 @@ static int take_slot(struct rn_numbering *n, struct shape *s, uint32_t *slot)
 		return RN_OK;
 	if (!rn_seg_reserve(&s->request, &n->mem, 1))
 		return RN_E_NOMEM;
-	s->request.n++; /* the lowest free one is never further away */
+	s->request.n++; /* the lowest free slot is at most the number of slots */
 	return RN_OK;
 }
 
@@ -388,7 +393,8 @@ static int do_step(struct rn_numbering *n, uint32_t sig, const struct step *s)
 	}
 }
 
-/* What a stream does wrong stops nobody who only wants to read it. */
+/* Errors of the stream are ignored unless the check is strict, because a reader continues after
+ * them. */
 static int do_call(struct rn_numbering *n, uint32_t sig)
 {
 	const struct steps *of = &n->of[sig];
@@ -407,12 +413,11 @@ static int do_call(struct rn_numbering *n, uint32_t sig)
 }
 
 /*
- * Many calls at once: a walk from the beginning of the stream that skips every item that changes
- * nothing, or only numbers.
+ * Seeking: a walk from the beginning of the stream that skips every item that changes nothing, or
+ * changes only request numbers.
  */
 
-/* One repeat of an item that the walk looks into. The frames are indexed by the depth of the walk.
- */
+/* One repeat of an item that the walk has entered. Frames are indexed by the depth of the walk. */
 struct frame {
 	const struct rn_item *item;
 	struct point before;
@@ -422,23 +427,23 @@ struct pass {
 	struct rn_search search; /* first */
 	struct rn_numbering *n;
 	struct rn_walk walk;
-	uint64_t end; /* position */
+	uint64_t end; /* position where the walk ends */
 	struct frame *frame;
 	uint32_t frames;
-	/* The item that may be passed, NULL: none. Each repeat of it makes so many requests, and
-	 * those with numbers from `from` on are then those of the last repeat. */
+	/* The item that may be skipped; NULL: none. Each repeat of it creates `made` requests. The
+	 * live requests with numbers >= `from` were created by its last repeat. */
 	const struct rn_item *item;
 	uint64_t from, made;
-	int rc; /* of the calls so far */
+	int rc; /* result of the calls so far */
 };
 
-/* Whether there is no live request with that number or a later one. */
+/* Whether all live requests have numbers below `number`. */
 static bool is_newer(const struct rn_numbering *n, uint64_t number)
 {
 	return n->newest == NONE || request_at(n, n->newest)->number < number;
 }
 
-/* The repeat of a frame is over. */
+/* Ends the repeat of a frame. Caches the effect of a rule that restored the occupied slots. */
 static void end_repeat(struct rn_numbering *n, const struct frame *f)
 {
 	if (f->item->kind == RN_KIND_RULE && !rn_loopset_holds(n->loops, f->item) &&
@@ -457,8 +462,8 @@ static bool remembered(const struct rn_numbering *n, const struct rn_item *it, u
 	return true;
 }
 
-/* The repeat that began at `before` has led to the same state, so later repeats do too. An item
- * with loops is excluded, because its next repeat may differ. */
+/* Whether the repeat that began at `before` restored the state, so that later repeats have the same
+ * effect. An item with loops is excluded, because its next repeat may differ. */
 static bool repeats(const struct rn_numbering *n, const struct rn_item *it,
 		    const struct point *before)
 {
@@ -467,7 +472,7 @@ static bool repeats(const struct rn_numbering *n, const struct rn_item *it,
 
 static bool pass_enters(struct rn_search *q, const struct rn_walk *w, const struct rn_item *it)
 {
-	/* The walk also looks into a repeat that may be passed if the end is inside it. */
+	/* The walk also enters a repeat that could be skipped if the end is inside it. */
 	static const struct rn_item passable = { .kind = RN_KIND_TERMINAL };
 	struct pass *p = (struct pass *)q;
 	struct rn_numbering *n = p->n;
@@ -530,8 +535,8 @@ static void pass_pass(struct rn_search *q, const struct rn_passage *passage)
 		add_repeats(p, passage->n);
 }
 
-/* The calls of a stream before a position. RN_E_RANGE: they take more steps than *patience, from
- * which those that they took are subtracted. */
+/* Processes the calls of a stream before a position. Returns RN_E_RANGE if they take more than
+ * *patience steps. The steps used are subtracted from *patience. */
 static int pass_calls(struct rn_numbering *n, const struct rn_flow *f, uint64_t end,
 		      uint64_t *patience)
 {
@@ -562,7 +567,7 @@ int rn_numbering_seek(struct rn_numbering *n, const struct rn_walk *w)
 	return RN_OK;
 }
 
-/* Stores the numbers that the requests of the call have before it is made. */
+/* Stores the numbers that the requests of the call have before the call. */
 static void number_values(const struct rn_numbering *n, const struct steps *of,
 			  struct rn_value *value)
 {

@@ -14,10 +14,11 @@ struct rn_printer {
 	struct rn_decoder decoder;
 	size_t hold;
 	struct rn_buf held, line;
-	/* The stream. */
+	/* Current stream. */
 	bool done;
-	uint32_t opened; /* calls in flight whose place in `held` is known */
-	uint32_t shown;  /* the outermost ones, which are not waited for */
+	uint32_t opened; /* number of calls in flight with a valid place[] */
+	uint32_t shown;  /* number of outermost calls in flight that are not awaited: already
+			    printed, or out of range */
 	size_t place[RN_NESTING_MAX + 1];
 };
 
@@ -67,7 +68,7 @@ uint64_t rn_printer_numbers(struct rn_printer *p, uint32_t group)
 	return rn_calls_numbers(p->calls, group);
 }
 
-/* Calls that are in flight at the beginning are not among those that are wanted. */
+/* Calls in flight at the beginning are outside the range and are not printed. */
 int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint64_t from,
 		     uint64_t to)
 {
@@ -79,14 +80,15 @@ int rn_printer_begin(struct rn_printer *p, uint64_t stream, uint32_t group, uint
 	return rc;
 }
 
-/* Calls that were entered since the last line: theirs come after what is held back so far. */
+/* Sets the place of calls that were entered since the last line: their lines follow the lines
+ * buffered so far. */
 static void open_calls(struct rn_printer *p, uint32_t depth)
 {
 	while (p->opened < depth)
 		p->place[p->opened++] = p->held.len;
 }
 
-/* Prints a call that others were made inside, before these. */
+/* Inserts the line of a call that encloses other calls before the lines of these. */
 static void print_open(struct rn_printer *p, const struct rn_call *c)
 {
 	size_t at = p->place[c->depth];
@@ -109,8 +111,8 @@ static void let_go(struct rn_printer *p, struct rn_buf *out)
 	rn_buf_clear(&p->held);
 }
 
-/* Prints the calls in flight that are waited for from where they are in the stream, and waits for
- * none of them any more. */
+/* Reads the awaited calls in flight from their positions in the stream, and prints them and the
+ * buffered lines. Afterwards no call is awaited. */
 static int look_ahead(struct rn_printer *p, struct rn_buf *out)
 {
 	uint32_t depth = rn_calls_depth(p->calls);

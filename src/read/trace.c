@@ -33,7 +33,7 @@ static int decode_section(struct rn_trace *t, const struct rn_section_kind *k, s
 	return rc;
 }
 
-/* A whole number of at least 1 in decimal, without anything around it; otherwise 0. */
+/* Parses a decimal integer without surrounding characters. Returns 0 if the text is malformed. */
 static uint64_t whole_number(const char *s)
 {
 	uint64_t v = 0;
@@ -43,7 +43,7 @@ static uint64_t whole_number(const char *s)
 	return *s ? 0 : v;
 }
 
-/* How streams are dealt out to ranks and their threads. */
+/* Computes the number of ranks and of threads per rank from the number of streams. */
 static int share_streams(struct rn_trace *t, struct rn_err *err)
 {
 	const char *threads = rn_meta_value(&t->meta, RN_META_THREADS);
@@ -81,7 +81,7 @@ int rn_trace_parse(struct rn_trace *t, const void *bytes, size_t len, struct rn_
 	return rc;
 }
 
-/* Looks at the header before it asks for memory: the file may be anything, and of any size. */
+/* Checks the header before allocating memory, because the file may have any content and size. */
 static int read_file(int fd, const char *path, uint64_t size, struct rn_buf *b, struct rn_err *err)
 {
 	int rc = rn_io_read_part(fd, path, RN_CONTAINER_HEAD, b, err);

@@ -20,14 +20,14 @@
 #include "rules/symbol_counts.h"
 #include "series/units.h"
 
-#define REQUEST_STEPS ((uint64_t)1 << 26) /* less than a second */
+#define REQUEST_STEPS ((uint64_t)1 << 26) /* takes less than a second */
 
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the names; one that is there twice, or NULL. */
+/* Sorts the names. Returns a name that occurs twice, or NULL. */
 static const char *repeated(const char **name, uint32_t n)
 {
 	qsort(name, n, sizeof(*name), by_text);
@@ -37,7 +37,7 @@ static const char *repeated(const char **name, uint32_t n)
 	return NULL;
 }
 
-/* Two numbers with one name would make calls look equal that are not. */
+/* Checks that names are unique. If two ids had the same name, different calls would look equal. */
 static int check_names(const struct rn_vocab *v, struct rn_arena *scratch, struct rn_err *err)
 {
 	const char **func = rn_new(scratch, const char *, v->funcs);
@@ -58,7 +58,7 @@ static int check_names(const struct rn_vocab *v, struct rn_arena *scratch, struc
 	return RN_OK;
 }
 
-/* The vocabulary holds what is used, once, and nothing else. */
+/* Checks that the vocabulary contains each used name once, and no unused name. */
 static int check_vocab(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	struct rn_vocab used;
@@ -82,7 +82,7 @@ static int check_vocab(const struct rn_trace *t, struct rn_arena *scratch, struc
 	return RN_OK;
 }
 
-/* Something is wrong with the streams of a group. */
+/* Sets the error of a stream group. */
 static int wrong_stream(const struct rn_trace *t, uint32_t group, const char *what,
 			struct rn_err *err)
 {
@@ -137,7 +137,7 @@ static int wrong_request(const struct rn_trace *t, uint32_t group, uint32_t sig,
 	return wrong_stream(t, group, what, err);
 }
 
-/* Every request that a stream refers to is there then, if the calls are in their order. */
+/* Checks that each request that a stream uses is live then, if the order of the calls is exact. */
 static int check_requests(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;
@@ -153,7 +153,7 @@ static int check_requests(const struct rn_trace *t, struct rn_arena *scratch, st
 		rc = rn_numbering_check(n, &flow, &patience, &sig);
 		if (rc == RN_E_DATA)
 			wrong_request(t, k, sig, err);
-		if (rc == RN_E_RANGE) /* too much to follow to its end */
+		if (rc == RN_E_RANGE) /* too many steps to check completely */
 			rc = RN_OK;
 	}
 	rn_numbering_free(n);
@@ -167,7 +167,7 @@ static int check_streams(const struct rn_trace *t, struct rn_arena *scratch, str
 	return rn_streams_check(&t->streams, scratch, err);
 }
 
-/* All times of a stream can be read. */
+/* Checks that all times of a stream can be decoded. */
 static int check_stream_moments(struct rn_moment_view *v, const struct rn_trace *t, uint64_t stream,
 				struct rn_err *err)
 {
@@ -198,22 +198,22 @@ static int check_moments(const struct rn_trace *t, struct rn_arena *scratch, str
 	return rc;
 }
 
-/* The requirements of the calls of the streams of a group. */
+/* Requirements of the calls in the streams of a stream group. */
 struct needs {
 	const struct rn_trace *t;
 	struct rn_arena *scratch;
-	uint64_t thread; /* the function that marks a thread */
+	uint64_t thread; /* id of the function that marks a thread */
 	const struct rn_units *streams;
 	uint32_t group;
 	struct rn_templates templates;
-	struct rn_sigs *names; /* of communicators and tables */
-	uint32_t *checked;     /* by name: the last group that it was checked for, + 1 */
+	struct rn_sigs *names; /* names of communicators and per-rank tables */
+	uint32_t *checked;     /* by name: the last stream group that it was checked for, plus 1 */
 	uint32_t names_cap;
 	uint64_t *calls; /* by signature */
 	uint64_t *times; /* by rule */
 };
 
-/* A stream of the group has as many numbers in each hole as it has calls. */
+/* Whether each elastic slot of the stream has one value for each call. */
 static bool has_values(const struct needs *n, uint64_t stream)
 {
 	const struct rn_trace *t = n->t;
@@ -251,7 +251,7 @@ static int missing(uint64_t rank, const char *name, size_t len, struct rn_err *e
 			  rank, (int)len, name);
 }
 
-/* Each of the streams' ranks is in the communicator or table. */
+/* Checks that each rank of the stream group is in the communicator or per-rank table. */
 static int check_name(const struct needs *n, const char *name, size_t len, struct rn_err *err)
 {
 	uint64_t rank, size;
@@ -270,7 +270,7 @@ static int check_name(const struct needs *n, const char *name, size_t len, struc
 	return RN_OK;
 }
 
-/* Checks a name once for each group. */
+/* Checks a name once for each stream group. */
 static int need_name(struct needs *n, const char *name, size_t len, struct rn_err *err)
 {
 	uint32_t id;
@@ -284,7 +284,7 @@ static int need_name(struct needs *n, const char *name, size_t len, struct rn_er
 	return check_name(n, name, len, err);
 }
 
-/* All processes are members of the world, and of their own MPI_COMM_SELF. */
+/* All processes are members of MPI_COMM_WORLD and of their own MPI_COMM_SELF. */
 static int need_comm(struct needs *n, const struct rn_template_comm *c, struct rn_err *err)
 {
 	if (c->len < 5 || memcmp(c->name, "comm:", 5) != 0)
@@ -292,7 +292,7 @@ static int need_comm(struct needs *n, const struct rn_template_comm *c, struct r
 	return need_name(n, c->name, c->len, err);
 }
 
-/* The communicators and tables that values depend on. */
+/* Checks the communicators and per-rank tables that values depend on. */
 static int need_names(struct needs *n, const struct rn_template *t, struct rn_err *err)
 {
 	char name[RN_VARIES_NAME_MAX];
@@ -346,7 +346,8 @@ static int check_group(struct needs *n, struct rn_err *err)
 	return rc;
 }
 
-/* Calls have their elastic values, and are relative to communicators that are known. */
+/* Checks that calls have their elastic values, and that the communicators of relative ranks are
+ * known. */
 static int check_needs(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_streams *s = &t->streams;
@@ -377,7 +378,7 @@ static int check_comms(const struct rn_trace *t, struct rn_arena *scratch, struc
 	return rc;
 }
 
-/* All events can be read. */
+/* Checks that all order events can be decoded. */
 static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struct rn_err *err)
 {
 	const struct rn_seg *streams = t->events ? &t->events->chunks.stream : NULL;
@@ -396,7 +397,7 @@ static int check_order(const struct rn_trace *t, struct rn_arena *scratch, struc
 	return rc;
 }
 
-/* In this order: what comes later relies on what came before. */
+/* The order matters: later checks rely on earlier ones. */
 static check_fn *const checks[] = { check_vocab,    check_streams, check_markers, check_comms,
 				    check_requests, check_needs,   check_moments, check_order };
 
