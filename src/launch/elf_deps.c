@@ -10,7 +10,7 @@
 
 #include "launch/spawn.h"
 
-#define MOST_ENTRIES 1024 /* of the dynamic section; a damaged file may have more */
+#define MOST_ENTRIES 1024 /* read from the dynamic section; a damaged file may have more */
 
 /* Reads a string of the file, and truncates it to the size of the array. */
 static bool read_string(int fd, uint64_t at, char *to, size_t cap)
@@ -23,7 +23,7 @@ static bool read_string(int fd, uint64_t at, char *to, size_t cap)
 	return true;
 }
 
-/* The header of this program, which the linker defines. It contains the kind of this machine. */
+/* The ELF header of this program, defined by the linker. It contains the machine architecture. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 static bool is_for_here(const GElf_Ehdr *head)
@@ -33,7 +33,7 @@ static bool is_for_here(const GElf_Ehdr *head)
 	       __ehdr_start.e_ident[EI_DATA] == head->e_ident[EI_DATA];
 }
 
-/* The contents of the first section of a type; NULL: there is no such section. */
+/* Returns the contents of the first section of a type, or NULL. */
 static Elf_Data *find_section(Elf *file, uint32_t type, GElf_Shdr *section)
 {
 	Elf_Scn *s = NULL;
@@ -62,7 +62,7 @@ static void read_needed(Elf *file, struct elf *e)
 	}
 }
 
-/* "#!/usr/bin/env python3" is run by python3. */
+/* For "#!/usr/bin/env python3", the interpreter is python3. */
 static void read_script(int fd, struct elf *e)
 {
 	static const char blanks[] = " \t";
@@ -128,7 +128,7 @@ int elf_read(const char *path, struct elf *e, struct rn_err *err)
 	Elf *file;
 
 	*e = (struct elf){ .kind = ELF_OTHER };
-	/* A program need not be readable to be run. */
+	/* A program can be executable without being readable. */
 	if (fd < 0)
 		return errno == EACCES ? RN_OK : rn_err_sys(err, "open %s", path);
 	if (read_string(fd, 0, magic, sizeof(magic)) && strcmp(magic, "#!") == 0) {

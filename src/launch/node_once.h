@@ -1,8 +1,9 @@
 /*
- * node_once.h - the watchers of a node print a line once, where no part file can coordinate them.
+ * node_once.h - elects one watcher of a node to print a line, if no journal can coordinate them.
  *
- * The first watcher that asks binds an abstract socket with the key in its name, and holds it until
- * it ends. Ranks of a run end at about the same time, so it waits a moment before that.
+ * The first watcher that requests a key binds an abstract socket with the key in its name, and
+ * holds it until the watcher ends. The ranks of a run end at about the same time, so this watcher
+ * waits briefly before it ends.
  */
 #ifndef RN_LAUNCH_NODE_ONCE_H
 #define RN_LAUNCH_NODE_ONCE_H
@@ -10,10 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether no other watcher of this node holds the key. */
+/* Acquires a key. Returns false if another watcher of this node holds it. */
 bool node_once(uint64_t key);
 
-/* Waits for other watchers if this one holds a key. Called before the watcher ends. */
+/* Waits if this watcher holds a key, so that later watchers find it taken. Called before the
+ * watcher ends. */
 void node_once_wait(void);
 
 #endif

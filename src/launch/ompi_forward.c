@@ -1,4 +1,4 @@
-/* ompi_forward.c - our environment on other nodes. See ompi_forward.h. */
+/* ompi_forward.c - see ompi_forward.h. */
 #include "launch/ompi_forward.h"
 
 #include <stdio.h>
@@ -16,16 +16,16 @@ static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_
 		  delimiter[] = "OMPI_MCA_mca_base_env_list_delimiter",
 		  users_file[] = "/.openmpi/mca-params.conf";
 
-/* What is used until the program ends. */
+/* These buffers are used until the process ends. */
 static struct rn_buf list; /* "NAME;NAME;..." */
-static struct rn_buf line; /* pointers to words */
+static struct rn_buf line; /* pointers to the arguments */
 
 static bool is_ours(const char *entry)
 {
 	return rn_begins(entry, "LD_PRELOAD=") || rn_begins(entry, RN_ENV_PREFIX);
 }
 
-/* The value of "mca_base_env_list = VALUE" in a file of parameters; the last one counts. */
+/* Reads the value of "mca_base_env_list = VALUE" from a parameter file. The last line counts. */
 static void read_file(const char *path, struct rn_buf *value)
 {
 	FILE *f = fopen(path, "re");
@@ -47,7 +47,7 @@ static void read_file(const char *path, struct rn_buf *value)
 		fclose(f);
 }
 
-/* The list that the user has set in the environment or in the file, if any. */
+/* Reads the list that the user has set in the environment or in the parameter file, if any. */
 static void read_users_list(struct rn_buf *value)
 {
 	const char *set = getenv(variable), *home = getenv("HOME");
@@ -63,7 +63,8 @@ static void read_users_list(struct rn_buf *value)
 	}
 }
 
-/* Ours come first: Open MPI reads no further than to a variable that is not set. */
+/* Makes the list. Variables of Rondo precede those of the user, because Open MPI stops reading at
+ * the first variable that is not set. */
 static int make_list(const char *users, size_t len)
 {
 	const char *set = getenv(delimiter);
@@ -77,7 +78,7 @@ static int make_list(const char *users, size_t len)
 	return rn_buf_status(&list);
 }
 
-/* Where VALUE of "--mca mca_base_env_list VALUE" is on the command line, or NULL. */
+/* Returns the position of VALUE of "--mca mca_base_env_list VALUE" in the command line, or NULL. */
 static char **find_parameter(char **command)
 {
 	for (char **c = command + 1; *c; c++)
@@ -100,7 +101,7 @@ static void add_word(char *word)
 	rn_buf_add(&line, &word, sizeof(word));
 }
 
-/* "-x", NAME for each of our variables */
+/* Appends "-x", NAME for each variable of Rondo. */
 static void add_options(void)
 {
 	for (char **e = environ; *e; e++) {
@@ -111,7 +112,8 @@ static void add_options(void)
 	}
 }
 
-/* An option is for one program, and ":" stands between several. */
+/* Copies the command with the options added for each program, because an option applies to one
+ * program and ":" separates programs. */
 static char **copy_with_options(char **command)
 {
 	char *end = NULL;

@@ -15,7 +15,8 @@
 #include "launch/spawn.h"
 #include "launch/target_program.h"
 
-/* The directory of the trace, which processes on other nodes can read; NULL: unknown. */
+/* Returns the directory of the trace, which processes on other nodes can read, or NULL if it is
+ * unknown. */
 static const char *shared_directory(char dir[PATH_MAX])
 {
 	const char *replay = getenv(RN_ENV_REPLAY), *file = replay ? replay : getenv(RN_ENV_OUTPUT);

@@ -19,12 +19,12 @@ struct target;
 /* Adds the stub to LD_PRELOAD. `shared`: processes on other nodes also load it. */
 int inject_stub(bool shared, struct rn_err *err);
 
-/* Runs the command with our environment, also on other nodes, and waits (wait_for_program). Returns
- * its exit code. */
+/* Runs the command with the current environment, also on other nodes, and waits (wait_for_program).
+ * Sets *code to its exit code. */
 int inject_run(const struct target *t, char **command, wait_fn *meanwhile, void *arg, int *code,
 	       struct rn_err *err);
 
-/* Becomes the command; returns if that cannot be done. */
+/* Replaces this process by the command. Returns only if that fails. */
 int inject_become(const struct target *t, char **command, struct rn_err *err);
 
 #endif

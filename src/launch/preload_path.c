@@ -14,7 +14,7 @@
 #include "base/mpi_detect.h"
 #include "launch/spawn.h"
 
-/* The link of this process; empty: none. */
+/* The link of this process; empty: there is no link. */
 static char directory[PATH_MAX], link_path[PATH_MAX + 32];
 
 static bool is_usable(const char *path)
@@ -53,7 +53,8 @@ static int make_link_in(const char *dir, const char *target)
 	return n;
 }
 
-/* Starts the watcher. The program has no child that it did not start. */
+/* Starts the watcher as a detached process, so that the program has no child that it did not start.
+ */
 void preload_path_program(pid_t pid)
 {
 	sigset_t all;

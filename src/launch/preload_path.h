@@ -1,5 +1,5 @@
 /*
- * preload_path.h - a path of a Rondo library that LD_PRELOAD can contain.
+ * preload_path.h - provides a path of a Rondo library that LD_PRELOAD can contain.
  *
  * The dynamic loader splits LD_PRELOAD at spaces and colons, and expands $NAME in it. If the path
  * of a library contains such a character, LD_PRELOAD contains a path through a symbolic link:
@@ -11,8 +11,9 @@
  * be able to create the directory there, but cannot guess NAME.
  *
  * A process creates at most one link. It is removed when rondo exits. If rondo is killed while the
- * program runs, or has become the program by exec, a watcher removes the link: a process without
- * terminal and open files that waits for the end of the program. Nothing here prints.
+ * program runs, or has become the program by exec, a watcher removes the link. This watcher is a
+ * process without terminal and open files that waits for the end of the program. Functions print
+ * nothing.
  */
 #ifndef RN_LAUNCH_PRELOAD_PATH_H
 #define RN_LAUNCH_PRELOAD_PATH_H

@@ -1,5 +1,5 @@
 /*
- * reports.h - The reports of the processes of a command, from the status file
+ * reports.h - reads the reports of the processes of a command from the status file
  * (base/status_file.h). base/tracer_env.h lists their tags.
  */
 #ifndef RN_LAUNCH_REPORTS_H
@@ -14,10 +14,10 @@
 struct run_reports {
 	uint64_t run;
 	bool failed, ended;
-	bool unopened; /* `unspilled` is the reason why there is no part file */
+	bool unopened; /* there is no journal; `unspilled` is the reason */
 	bool running;  /* processes have not ended; not a report: set by conclude.c */
-	/* Calls after MPI_Finalize, in part files and not recorded; ranks that reported such calls.
-	 */
+	/* Calls after MPI_Finalize: `kept` are in journals, `late` are not recorded. `late_ranks`
+	 * is the number of ranks that reported such calls. */
 	uint64_t kept, late, late_ranks;
 	char spool[PATH_MAX], traced[PATH_MAX], parts[PATH_MAX], unmerged[PATH_MAX];
 	char unspilled[PATH_MAX];

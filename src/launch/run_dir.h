@@ -1,5 +1,5 @@
 /*
- * run_dir.h - The private directory of one command that runs a program. It contains the status
+ * run_dir.h - the private directory of one command that runs a program. It contains the status
  * file.
  */
 #ifndef RN_LAUNCH_RUN_DIR_H
@@ -13,10 +13,11 @@ struct run_dir {
 };
 
 /* Creates the directory .rondo-run.XXXXXX in `beside`. If that file system is full or does not
- * store owner and mode, creates it in a directory for temporary files. 0 or an errno value. */
+ * store owner and mode, creates it in a directory for temporary files. Returns 0 or an errno value.
+ */
 int run_dir_make(struct run_dir *d, const char *beside);
 
-/* Opens the directory `folder`, and creates the status file in it. 0 or an errno value. */
+/* Opens the directory `folder` and creates the status file in it. Returns 0 or an errno value. */
 int run_dir_open(struct run_dir *d);
 
 /* Removes the status file, and the directory if it is then empty. */

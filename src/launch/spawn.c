@@ -1,4 +1,4 @@
-/* spawn.c - starting other programs. See spawn.h. */
+/* spawn.c - see spawn.h. */
 #include "launch/spawn.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 bool pipe_was_ignored;
 
-/* 0, or why this file cannot be run. */
+/* Returns 0, or the errno value that executing the file would cause. */
 static int runnable(const char *path)
 {
 	struct stat st;
@@ -37,7 +37,8 @@ static int runnable(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
 }
 
-/* 0, or why the file DIR/NAME cannot be run; a path that is too long is not there. */
+/* Returns 0, or the errno value that executing DIR/NAME would cause; ENOENT if the path is too
+ * long. */
 static int runnable_in(const char *dir, size_t len, const char *name, char path[PATH_MAX])
 {
 	int n = snprintf(path, PATH_MAX, "%.*s%s%s", (int)len, dir, len ? "/" : "", name);
@@ -93,7 +94,7 @@ static enum preloaded which(const char *library)
 	return rn_is_asan(library) || elf_defines(library, "MPI_") ? TOOLS : OTHERS;
 }
 
-/* Sets a variable to a text, or unsets it if the text is empty. RN_OK or RN_E_NOMEM. */
+/* Sets a variable to a text, or unsets it if the text is empty. Returns RN_OK or RN_E_NOMEM. */
 static int set_or_unset(const char *name, struct rn_buf *text)
 {
 	bool empty = text->len == 0;
@@ -189,7 +190,8 @@ static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGU
 
 static volatile sig_atomic_t child;
 
-/* What a terminal sends, all its foreground processes have got; what a process sends, only we. */
+/* Forwards a signal that a process has sent to rondo only. A signal from the terminal was delivered
+ * to all foreground processes, including the program, and is not forwarded. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	RN_ERRNO_GUARD;
@@ -199,7 +201,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		kill((pid_t)child, sig);
 }
 
-/* Ignored signals stay so, here and in the child; the others are blocked in `set`. */
+/* Installs the handler for the forwarded signals and adds them to `set`, which the caller blocks.
+ * Ignored signals remain ignored, here and in the child. */
 static void take_signals(sigset_t *set)
 {
 	struct sigaction take = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART },
@@ -213,7 +216,8 @@ static void take_signals(sigset_t *set)
 		}
 }
 
-/* SIGPIPE, which rondo ignores for itself, as it was; the signals' mask, too. */
+/* Starts the program with `mask` as its signal mask, and with the disposition that SIGPIPE had when
+ * rondo was started; rondo itself ignores SIGPIPE. */
 static int spawn(pid_t *pid, const char *path, char *const *argv, const sigset_t *mask)
 {
 	posix_spawnattr_t attr;
@@ -237,7 +241,7 @@ int start_program(const char *path, char *const *argv, pid_t *pid)
 	sigset_t set, before;
 	int rc;
 
-	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the exit code away */
+	signal(SIGCHLD, SIG_DFL); /* if SIGCHLD is ignored, the exit code is lost */
 	take_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	rc = spawn(pid, path, argv, &before);
@@ -280,7 +284,7 @@ void wait_for_end(pid_t pid)
 
 	if (process.fd >= 0)
 		poll(&process, 1, -1);
-	else /* an old kernel, or a container that forbids it */
+	else /* pidfd_open is missing in an old kernel, or forbidden in a container */
 		while (kill(pid, 0) == 0)
 			sleep(1);
 }

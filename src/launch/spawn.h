@@ -1,7 +1,7 @@
 /*
- * spawn.h - starting other programs: finding them, preloading into them, waiting for them.
+ * spawn.h - finds programs and libraries, preloads libraries, starts programs and waits for them.
  *
- * Nothing here prints.
+ * Functions print nothing.
  */
 #ifndef RN_LAUNCH_SPAWN_H
 #define RN_LAUNCH_SPAWN_H
@@ -12,25 +12,25 @@
 
 #include "base/buf.h"
 
-/* Whether SIGPIPE was ignored when rondo was started; a program that it starts finds it so again.
- */
+/* SIGPIPE was ignored when rondo was started. Programs that rondo starts inherit this setting. */
 extern bool pipe_was_ignored;
 
-/* Where execvp would find a program. If it would not: false, and errno is ENOENT, EACCES (there,
- * but not to be run), EISDIR, or what else the system says. */
+/* Sets `path` to the file that execvp would execute. Returns false if it would fail, with errno
+ * set: ENOENT, EACCES (the file exists, but is not executable), EISDIR, or another error. */
 bool find_program(const char *name, char path[PATH_MAX]);
 
-/* A library of Rondo's own, beside the rondo program (in the build folder) or in ../lib/rondo. */
+/* Finds a library of Rondo, next to the rondo program (in the build directory) or in ../lib/rondo.
+ * Returns false if it does not exist. */
 bool find_library(const char *name, char path[PATH_MAX]);
 
-/* Adds a library to LD_PRELOAD in our environment. It precedes the user's libraries, so that it
- * sees memory before another allocator does. It follows other tools for MPI, which rely on being
- * called first, and AddressSanitizer, which must be the first library. The user's value, without
- * libraries of Rondo's, is stored in RONDO_PRELOAD. RN_OK or RN_E_NOMEM. */
+/* Adds a library to LD_PRELOAD in the environment of this process. It precedes the user's
+ * libraries, so that it observes memory before another allocator does. It follows other MPI tools,
+ * which must be called first, and AddressSanitizer, which must be the first library. The user's
+ * value, without libraries of Rondo, is stored in RONDO_PRELOAD. Returns RN_OK or RN_E_NOMEM. */
 int preload(const char *library);
 
-/* Runs a program as a child and appends its standard output and error to `out`. Whether it could be
- * run and exited with 0. */
+/* Runs a program as a child process and appends its standard output and error to `out`. Returns
+ * whether it could be run and exited with 0. */
 bool capture(char *const *argv, struct rn_buf *out);
 
 /* Starts a program. Signals that are sent to this process are forwarded to it; signals of the
@@ -54,7 +54,7 @@ void wait_for_end(pid_t pid);
 /* Closes the descriptors first..last. */
 void close_between(unsigned first, unsigned last);
 
-/* Becomes the program. Returns the errno that kept it from starting. */
+/* Replaces this process by the program. Returns the errno value if that fails. */
 int become(const char *path, char *const *argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* target_program.c - the program that is to be traced. See target_program.h. */
+/* target_program.c - see target_program.h. */
 #include "launch/target_program.h"
 
 #include <errno.h>
@@ -50,8 +50,8 @@ bool target_is_openmpi_launcher(const struct target *t)
 		elf_needs(&t->elf, "libprrte.so"));
 }
 
-/* The dynamic loader takes no orders from the environment of a program with more rights than those
- * of its user. */
+/* Whether the program has more rights than its user. The dynamic loader ignores LD_PRELOAD for such
+ * programs. */
 static bool has_rights(const struct target *t)
 {
 	struct stat st;
@@ -82,7 +82,7 @@ enum rn_mpi forced_mpi(void)
 
 #define refuse(notes, ...) (rn_note((notes), __VA_ARGS__), RN_E_ARG)
 
-/* A program that links this MPI. */
+/* Checks a program that links this MPI. */
 static int check_linked(const struct target *t, enum rn_mpi linked, struct rn_buf *notes)
 {
 	enum rn_mpi forced = forced_mpi();
@@ -117,8 +117,8 @@ static int check_line(char *const *command, struct rn_buf *notes)
 	return rc;
 }
 
-/* A note is printed once, not by every rank. But the launcher may end the other ranks when one of
- * them returns an error, so each rank prints that. */
+/* Notes that the program does not use MPI. Only rank 0 prints a note. An error is printed by each
+ * rank, because the launcher may end the other ranks when one of them returns an error. */
 static int note_no_mpi(const struct target *t, bool replayed, struct rn_buf *notes)
 {
 	struct rn_buf needs = { 0 };
@@ -140,7 +140,8 @@ static int note_no_mpi(const struct target *t, bool replayed, struct rn_buf *not
 	return rc;
 }
 
-/* The MPI that an interpreter loads is that of the launcher, or the only one that has a tracer. */
+/* The MPI that an interpreter will load is assumed to be that of the launcher, or the only one with
+ * a tracer. */
 static int check_interpreter(const struct target *t, struct rn_buf *notes)
 {
 	char path[PATH_MAX];
@@ -152,8 +153,8 @@ static int check_interpreter(const struct target *t, struct rn_buf *notes)
 	return refuse(notes, "which MPI will %s use? Say --mpi=ompi or --mpi=mpich", t->name);
 }
 
-/* Additional checks of a program that will be a rank. If the program does not use MPI and is not
- * known to start other programs, rank 0 has a note. In a replay, this is an error. */
+/* Additional checks of a program that will be a rank. If the program does not use MPI and is not a
+ * known runner of other programs, rank 0 prints a note. In a replay, this is an error. */
 static int check_rank(const struct target *t, bool replayed, struct rn_buf *notes)
 {
 	bool interpreter = rn_is_interpreter(t->runs),
@@ -161,7 +162,7 @@ static int check_rank(const struct target *t, bool replayed, struct rn_buf *note
 	enum rn_mpi mpi = RN_MPI_NONE;
 
 	if (alone && !elf_mpi_deep(t->path, &t->elf, &mpi))
-		return RN_OK; /* the loader will say what is missing */
+		return RN_OK; /* the loader will report the missing library */
 	if (mpi != RN_MPI_NONE)
 		return check_linked(t, mpi, notes);
 	if (forced_mpi() != RN_MPI_NONE || !(interpreter || alone))
@@ -174,7 +175,7 @@ static int check(const struct target *t, char *const *command, bool replayed, st
 	bool runs_others = target_is_launcher(t) || rn_is_runner(t->runs);
 	const char *why = target_obstacle(t);
 
-	/* The programs that a static shell runs inherit LD_PRELOAD and load the stub. */
+	/* Programs that a static shell starts inherit LD_PRELOAD and load the stub. */
 	if (why && !(runs_others && t->elf.kind == ELF_STATIC))
 		return refuse(notes, "%s %s", t->name, why);
 	if (elf_mpi(&t->elf) != RN_MPI_NONE)

@@ -1,6 +1,6 @@
 /*
- * target_program.h - the program that is to be traced: what it is, which MPI it uses, what is in
- * the way.
+ * target_program.h - examines the program to be traced: its file, its MPI, and obstacles to
+ * tracing.
  */
 #ifndef RN_LAUNCH_TARGET_PROGRAM_H
 #define RN_LAUNCH_TARGET_PROGRAM_H
@@ -14,15 +14,15 @@
 struct rn_buf;
 
 struct target {
-	const char *name;    /* as it was given */
-	char path[PATH_MAX]; /* where it is */
-	const char *runs;    /* what will run: itself, or a script's interpreter */
+	const char *name;    /* name as given on the command line */
+	char path[PATH_MAX]; /* path of the file */
+	const char
+		*runs; /* the executable that runs: the program, or the interpreter of a script */
 	struct elf elf;
 };
 
-/* Finds a program as execvp would and reads its headers. RN_OK or a negative code; free it if
- * RN_OK.
- */
+/* Finds a program as execvp would, and reads its headers. Returns RN_OK or a negative code. After
+ * RN_OK the target must be freed with target_free. */
 int target_open(struct target *t, const char *name, struct rn_err *err);
 void target_free(struct target *t);
 
@@ -33,13 +33,13 @@ bool target_is_rank(const struct target *t);
 
 bool target_is_openmpi_launcher(const struct target *t);
 
-/* Why no library can be preloaded into it, or NULL. */
+/* Returns why no library can be preloaded into the program, or NULL. */
 const char *target_obstacle(const struct target *t);
 
-/* The MPI of --mpi, or RN_MPI_NONE. */
+/* Returns the MPI of the option --mpi, or RN_MPI_NONE. */
 enum rn_mpi forced_mpi(void);
 
-/* Opens the program of a command, and refuses a command that certainly cannot be traced before it
+/* Opens the program of a command. A command that certainly cannot be traced is rejected before it
  * is started. In each process, the stub (src/preload/stub.c) decides which tracer is loaded. If the
  * program is a launcher, its arguments that are programs are also checked. Returns RN_OK, or
  * RN_E_ARG with a note of the reason. */
