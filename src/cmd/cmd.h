@@ -1,8 +1,8 @@
 /*
- * cmd.h - what the commands of `rondo` share: their table's rows, options, errors, exit codes.
+ * cmd.h - common definitions of the `rondo` commands: options, errors, exit codes.
  *
- * A command is one file cmd_NAME.c and one row of the table in rondo.c. Only here and in those
- * files are errors printed; every error is one line, `rondo: ...`, on standard error.
+ * A command is one file cmd_NAME.c and one row of the table in rondo.c. Errors are printed only by
+ * the files of this directory. Every error is one line, `rondo: ...`, on standard error.
  */
 #ifndef RN_CMD_CMD_H
 #define RN_CMD_CMD_H
@@ -20,14 +20,14 @@ struct rn_trace;
 
 enum exit_code {
 	EXIT_DONE = 0,
-	EXIT_NO = 1,    /* the answer is no */
+	EXIT_NO = 1,    /* negative result, for example of a comparison */
 	EXIT_USAGE = 2, /* wrong usage */
 	EXIT_INPUT = 3, /* bad or unreadable input */
-	EXIT_SELF = 70, /* rondo itself could not do its work: no memory, no room for the output */
+	EXIT_SELF = 70, /* failure of rondo itself: no memory, output cannot be written */
 };
 
-/* OPT_MAYBE, OPT_MAYBE_TEXT: an optional number or text, only as --name=VALUE. Without a value, the
- * variable is unchanged. */
+/* OPT_MAYBE, OPT_MAYBE_TEXT: an optional number or text, accepted only as --name=VALUE. Without a
+ * value, the variable is unchanged. */
 enum opt_kind { OPT_FLAG, OPT_NUMBER, OPT_SIZE, OPT_MAYBE, OPT_MAYBE_TEXT, OPT_RANGE, OPT_TEXT };
 
 static inline bool is_maybe(enum opt_kind kind)
@@ -39,7 +39,7 @@ struct range {
 	uint64_t first, last;
 };
 
-/* The one description of an option. --help prints it, tools/rondo.bash completes from --help, and
+/* The only description of an option. --help prints it, tools/rondo.bash completes from --help, and
  * t/t0004-docs.t compares --help with the man page. */
 struct opt {
 	const char *name; /* with its dashes */
@@ -47,12 +47,12 @@ struct opt {
 	const char *help;
 	enum opt_kind kind;
 	void *var;         /* bool, uint64_t, struct range or const char * */
-	bool *given;       /* NULL, or set if the option is given */
-	const char *words; /* NULL, or the only values, with spaces between */
-	const char *env;   /* NULL, or the variable that export_options sets (base/tracer_env.h) */
+	bool *given;       /* set to true if the option is given; may be NULL */
+	const char *words; /* the accepted values, separated by spaces; NULL: any */
+	const char *env;   /* the variable that export_options sets (base/tracer_env.h), or NULL */
 };
 
-/* One command's line of the manual, for its --help. */
+/* The synopsis of a command, for its --help. */
 struct usage {
 	const char *name, *operands, *summary;
 	const char *example;
@@ -60,16 +60,16 @@ struct usage {
 	unsigned nopts;
 };
 
-/* Reads options and `files` names of files. Returns EXIT_DONE with all set; EXIT_DONE with
- * file[0] NULL if --help was printed; EXIT_USAGE after an error. argv[0] is the command's name. */
+/* Parses options and `files` file names. Returns EXIT_DONE with all set; EXIT_DONE with file[0]
+ * NULL if --help was printed; EXIT_USAGE after an error. argv[0] is the command's name. */
 int parse_files(const struct usage *u, int argc, char **argv, const char **file, int files);
 
-/* Reads options up to the first argument that is none; *command is the rest of argv, which may be
- * empty. *command is NULL when --help was asked for and has been printed, or after an error. */
+/* Parses options up to the first argument that is not an option. *command is the rest of argv,
+ * which may be empty. *command is NULL if --help was printed, or after an error. */
 int parse_command(const struct usage *u, int argc, char **argv, char ***command);
 
-/* Sets the environment variables of the options that are given. An option that is not given leaves
- * the variable as an outer `rondo` has set it. Returns EXIT_DONE or EXIT_SELF. */
+/* Sets the environment variables of the options that are given. For an option that is not given, a
+ * variable set by an outer `rondo` is unchanged. Returns EXIT_DONE or EXIT_SELF. */
 int export_options(const struct usage *u);
 
 /* Prints untrusted text, such as a path, so that it cannot control a terminal (rn_text_line). */
@@ -78,14 +78,14 @@ void print_safe(FILE *to, const char *text);
 /* Prints `rondo: ...` and returns the code, for `return fail(EXIT_USAGE, ...)`. */
 int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The exit code for an error of the libraries, which it prints. */
+/* Prints an error of the libraries. Returns the exit code for it. */
 int fail_err(const struct rn_err *err);
 
 /* Prints an error of a function that starts programs or writes files. Returns EXIT_SELF. */
 int fail_self(const struct rn_err *err);
 
-/* Prints the result of rn_journal_set_recover: the notes, and the error if there is one. The exit
- * code. */
+/* Prints the result of rn_journal_set_recover: the notes, and the error if there is one. Returns
+ * the exit code. */
 struct rn_journal_set_trace;
 int conclude_parts(const char *folder, int rc, const struct rn_journal_set_trace *t,
 		   struct rn_buf *notes, const struct rn_err *err);
@@ -93,11 +93,11 @@ int conclude_parts(const char *folder, int rc, const struct rn_journal_set_trace
 /* Prints the notes of a library (base/notes.h), and frees the buffer. */
 void print_notes(struct rn_buf *notes);
 
-/* Reports that there is no memory. Returns EXIT_INPUT if the memory limit was exceeded, EXIT_SELF
- * otherwise. `file`: the file that is being read, or NULL. */
+/* Prints that memory is exhausted. Returns EXIT_INPUT if the memory limit was exceeded, EXIT_SELF
+ * otherwise. `file`: the file being read, or NULL. */
 int fail_memory(const char *file);
 
-/* The option --max-memory of all commands that read traces or part files. */
+/* The option --max-memory of all commands that read traces or journals. */
 #define OPT_MAX_MEMORY                                                                             \
 	{                                                                                          \
 		"--max-memory", "SIZE", "use up to SIZE of memory for a file: 512M, 2G", OPT_SIZE, \
@@ -108,26 +108,29 @@ int fail_memory(const char *file);
  * larger than the trace. */
 #define MEMORY_FOR_EVENTS ((uint64_t)2 << 30)
 
-/* Opens a trace or says why not. EXIT_DONE or another code. */
+/* Opens a trace, or prints why it cannot be opened. Returns EXIT_DONE or another code. */
 int open_trace(const char *path, struct rn_trace *t);
 
-/* A command that is given one trace, does something with it, and prints. Returns the exit code.
- * `next`: the options of the `rondo dump` that is to be tried then, or NULL. */
+/* A command that reads one trace and prints. on_trace parses the arguments, opens the trace and
+ * calls `does`. Returns the exit code. `next`: the options of the `rondo dump` command to suggest
+ * afterwards, or NULL. */
 typedef int trace_fn(const struct rn_trace *t, const char *file);
 int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const char *next);
 
-/* What to try next, `command file options`, when a person is watching: on standard error, and only
- * if standard output is a terminal. The file's name is quoted for the shell where it has to be. */
+/* Suggests a command, `command file options`, to an interactive user. It is printed to standard
+ * error, and only if standard output is a terminal. The file name is quoted for the shell if
+ * necessary. */
 void hint(const char *command, const char *file, const char *options);
 
 /* Whether an argument is an option, long or short. */
 bool is_either(const char *arg, const char *name, const char *short_name);
 
-/* Whether all of standard output could be written. A reader that has gone away (EPIPE) is none of
- * our errors. */
+/* Flushes standard output and returns the exit code. It is not an error if the reader of standard
+ * output has closed the pipe (EPIPE). */
 int finish_output(void);
 
-/* The name in a table (a list of strings that ends with NULL) that was probably meant, or NULL. */
+/* Returns the name in a table (a list of strings that ends with NULL) that is most similar to
+ * `word`, or NULL if none is similar enough. */
 const char *nearest(const char *word, const char *const *names);
 
 int cmd_trace(int argc, char **argv);

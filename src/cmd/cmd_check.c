@@ -1,8 +1,9 @@
 /*
- * cmd_check.c - `rondo check FILE`: is every invariant of the format kept?
+ * cmd_check.c - `rondo check FILE`: checks every invariant of the trace format.
  *
- * Exit status 0: yes. 1: the file can be read, but an invariant is violated; no damage does that,
- * only a writer's bug. 3: it cannot be read: missing, not a trace, cut off, damaged, too new.
+ * Exit status 0: all hold. 1: the file can be read, but an invariant is violated; this is caused by
+ * a bug of the writer, not by damage. 3: the file cannot be read: missing, not a trace, truncated,
+ * damaged, or of a newer format.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
- * cmd_diff.c - `rondo diff A B`: whether two runs had the same order.
+ * cmd_diff.c - `rondo diff A B`: compares the message order of two runs.
  *
- * Streams are compared one by one (analysis/event_diff.h), so that memory is that of the largest.
- * Call sites are the same if function and communicator are, and the innermost frame of the stack,
- * where both traces have stacks of the same files.
+ * Streams are compared one by one (analysis/event_diff.h), so memory is that of the largest stream.
+ * Two event sites are equal if their functions and communicators are equal, and also the innermost
+ * frames of their call stacks, if both traces have stacks of the same files.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,33 +43,33 @@ static const struct usage usage = {
 	sizeof(opts) / sizeof(*opts),
 };
 
-/* One of the two. */
+/* One of the two traces. */
 struct side {
 	const char *file;
 	struct rn_trace t;
-	struct rn_arena mem, scratch; /* for the trace; for a stream */
+	struct rn_arena mem, scratch; /* lifetime of the trace; of one stream */
 	struct rn_orders orders;
 	struct symbols *symbols;
-	struct rn_buf notes;   /* of the symbols */
-	struct rn_order order; /* the stream */
+	struct rn_buf notes;   /* notes of the symbol lookup */
+	struct rn_order order; /* events of the current stream */
 	uint32_t *site;
 };
 
 struct diff {
 	struct side side[2];
 	struct rn_arena mem;
-	struct rn_sigs *names; /* sites of both */
-	bool places;           /* are compared */
+	struct rn_sigs *names; /* event sites of both traces */
+	bool places;           /* stack frames are compared */
 	uint64_t ranks, threads;
-	/* What is found. */
+	/* Results. */
 	uint64_t done, different, failed[2], retried;
 	uint64_t *same, sames, *other, others; /* streams, as thread * ranks + rank */
-	struct rn_buf text;                    /* on the streams that differ */
+	struct rn_buf text;                    /* output for the streams that differ */
 };
 
 /* ---- sites ---- */
 
-/* All modules that both have are the same files. */
+/* Whether all modules that occur in both traces are the same files. */
 static bool same_modules(const struct rn_sites *a, const struct rn_sites *b)
 {
 	for (uint32_t i = 0; i < a->modules; i++)
@@ -106,7 +106,7 @@ static void name_site(const struct diff *d, const struct side *s, uint32_t i, st
 	}
 }
 
-/* The numbers of a stream's sites. */
+/* Sets s->site to the ids of the stream's event sites in d->names. */
 static int number_sites(struct diff *d, struct side *s)
 {
 	struct rn_buf name = { 0 };
@@ -216,7 +216,7 @@ static int compare_stream(struct diff *d, uint64_t rank, uint64_t thread)
 	return EXIT_DONE;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static void put_result(struct diff *d, struct rn_buf *out)
 {
@@ -267,7 +267,7 @@ static int print_result(struct diff *d)
 	return rc == RN_OK ? finish_output() : fail_memory(NULL);
 }
 
-/* ---- both ---- */
+/* ---- the two traces ---- */
 
 static int open_side(struct side *s, const char *file)
 {
@@ -298,7 +298,8 @@ static void close_side(struct side *s)
 	rn_trace_close(&s->t);
 }
 
-/* A program by another name may be the same all the same. */
+/* Warns that the programs have different names. The traces are compared nevertheless, because the
+ * programs may be the same. */
 static void tell_programs(const struct diff *d)
 {
 	const char *a = rn_meta_value(&d->side[0].t.meta, RN_META_PROGRAM);

@@ -1,8 +1,8 @@
 /*
- * cmd_doctor.c - `rondo doctor`: what of the things that Rondo uses is here, and what will work.
+ * cmd_doctor.c - `rondo doctor`: checks the installation: MPI libraries, tracers, system settings.
  *
- * MPIs are found by asking the launchers and compilers in PATH who they are; their names say
- * nothing, because mpirun and mpicc are called so in each of them.
+ * MPI implementations are identified by the version output of the launchers and compilers in PATH.
+ * Their names do not identify them, because every implementation has an mpirun and an mpicc.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ static const struct usage usage = {
 	0,
 };
 
-#define MPIS 3 /* the values of enum rn_mpi */
+#define MPIS 3 /* number of values of enum rn_mpi */
 
 static const char *const keys[MPIS] = { "", "openmpi", "mpich" };
 
@@ -61,7 +61,7 @@ static enum rn_mpi who(const char *text)
 	return RN_MPI_NONE;
 }
 
-/* The first thing with digits and a dot: 4.1.4. */
+/* Copies the first word with digits and a dot, for example 4.1.4. */
 static void copy_version(const char *text, struct tool *t)
 {
 	static const char digits[] = "0123456789";
@@ -77,7 +77,8 @@ static void copy_version(const char *text, struct tool *t)
 	}
 }
 
-/* Notes a program of this name, if there is one, under the MPI that its answer shows. */
+/* Runs a program of this name, if it exists, with the option `question`, and stores it for the MPI
+ * that its output identifies. Returns whether it identified an MPI. */
 static bool ask(const char *name, const char *question, struct tool tools[MPIS])
 {
 	char path[PATH_MAX];
@@ -129,9 +130,10 @@ static void print_tool(const char *key, const char *what, const struct tool *t)
 	putchar('\n');
 }
 
-/* --- our libraries ------------------------------------------------------------------------- */
+/* --- the libraries of Rondo ------------------------------------------------------------------ */
 
-/* Loads a library in a process of its own, for what it does to that; "" or why it cannot. */
+/* Loads a library in a separate process, because loading it changes the process. Sets `why` to ""
+ * or to the reason of the failure. */
 static void try_load(const char *path, char *why, size_t cap)
 {
 	int ends[2];

@@ -1,10 +1,10 @@
 /*
- * cmd_dump.c - `rondo dump FILE`: every call, in order.
+ * cmd_dump.c - `rondo dump FILE`: prints every call, in order.
  *
- * Ranks ascend, and within a rank its threads. --from and --to are call numbers of each thread,
- * from the first one given to the one before the second (half open, as array slices are), and cost
- * a search, not a walk. Output goes out in large pieces; when its reader goes away, dump ends
- * quietly.
+ * Ranks are printed in ascending order, and within a rank its threads. --from and --to are call
+ * numbers of each thread. The range includes --from and excludes --to. Finding its start is a
+ * search in the rules, not a walk. Output is written in large blocks. If its reader closes the
+ * pipe, dump ends without a message.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -52,10 +52,10 @@ struct dump {
 	const char *file;
 	struct rn_printer *printer;
 	struct symbols *symbols;
-	struct rn_err err; /* why the times cannot be read */
+	struct rn_err err; /* reason why the times cannot be read */
 	struct rn_buf out;
 	struct rn_arena mem;
-	bool gone; /* the reader of our output */
+	bool gone; /* the reader of standard output has closed the pipe */
 };
 
 static int write_out(struct dump *d)
@@ -95,8 +95,8 @@ static int dump_stream(struct dump *d, uint64_t stream, uint32_t group)
 	return rc < 0 ? fail_memory(d->file) : code;
 }
 
-/* A hostile file can have two billion streams without a call; they need not be walked one by one
- * when there is nothing to print. */
+/* Whether no stream has a call in the range. A forged file can have two billion streams without
+ * calls, which must not be visited one by one. */
 static bool nothing_to_print(const struct dump *d)
 {
 	uint64_t longest = 0;
@@ -109,7 +109,7 @@ static bool nothing_to_print(const struct dump *d)
 	return from >= longest || (to_given && from >= to);
 }
 
-/* A stream that opening did not look at is not right. */
+/* Reports an invalid stream that opening the trace does not detect. */
 static int wrong_stream(const struct dump *d, uint64_t stream, const char *what)
 {
 	uint64_t rank = stream / d->t->threads, thread = stream % d->t->threads;
@@ -120,8 +120,9 @@ static int wrong_stream(const struct dump *d, uint64_t stream, const char *what)
 		    rank, what);
 }
 
-/* Opening leaves it to us that each stream is in exactly one group (format.md, 9). One that is not
- * must not be printed as if it were, so the iterator is one ahead. */
+/* Prints the streams. Opening a trace does not verify that each stream is in exactly one stream
+ * group (format.md, 9). The iterator is one stream ahead, so that a duplicate is found before the
+ * stream is printed. */
 static int dump_streams(struct dump *d, uint64_t first, uint64_t last)
 {
 	struct rn_rank_iter it;
@@ -172,7 +173,7 @@ static int dump_events(struct dump *d, uint64_t stream, const struct rn_decoder 
 	return code;
 }
 
-/* A trace of events has no calls. */
+/* Prints the events of a trace that contains order events instead of calls. */
 static int dump_order(struct dump *d)
 {
 	const struct rn_seg *all = &d->t->events->chunks.stream;
@@ -223,7 +224,7 @@ static int dump_trace(struct dump *d)
 	return code;
 }
 
-/* What is shown is not all what happened. */
+/* Warns that parts of a lossy trace are approximate. */
 static void tell_lossy(const char *file, struct rn_lossy l)
 {
 	if (l.counts)

@@ -1,4 +1,4 @@
-/* cmd_info.c - `rondo info FILE`: what a trace holds. Nothing is expanded for it. */
+/* cmd_info.c - `rondo info FILE`: prints a summary of a trace without expanding it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct usage usage = {
 	sizeof(opts) / sizeof(*opts),
 };
 
-/* Metadata is text of the traced program's making: control characters stay out of terminals. */
+/* Prints metadata. It can contain text of the traced program, so control characters are escaped. */
 static void print_text(const char *value)
 {
 	size_t left = strlen(value), used;
@@ -107,8 +107,8 @@ static bool is_fact(const char *key)
 	return strncmp(key, "section.", 8) == 0 || strncmp(key, "meta.", 5) == 0;
 }
 
-/* Where ranks stopped: a key for each function (recover/recover.h), a line `FUNCTION RANKS` here.
- */
+/* Prints the line `FUNCTION RANKS` of a function in which ranks stopped. The trace has a metadata
+ * key for each such function (recover/recover.h). Returns false for other keys. */
 static bool print_stop(const struct rn_meta_entry *e)
 {
 	const char *function = rn_meta_suffix(e->key, RN_META_STOPPED_IN);
@@ -120,7 +120,7 @@ static bool print_stop(const struct rn_meta_entry *e)
 	return true;
 }
 
-/* If the ranks ran different programs: one line `RANKS PROGRAM` for each program. */
+/* Prints one line `RANKS PROGRAM` for each program, if the ranks ran different programs. */
 static void print_programs(const struct rn_trace *t)
 {
 	const char *name;
@@ -131,7 +131,8 @@ static void print_programs(const struct rn_trace *t)
 			print_line("programs", t->meta.entry[i].value);
 }
 
-/* A key that looks like one of the facts above, which metadata cannot change, is marked. */
+/* Prints a metadata entry. The prefix `meta.` marks a key that is equal to a key of another line.
+ */
 static void print_entry(const struct rn_meta_entry *e)
 {
 	const char *name;
@@ -145,7 +146,8 @@ static void print_entry(const struct rn_meta_entry *e)
 	print_line(e->key, e->value);
 }
 
-/* Streams in which there is a call, or an event where those were recorded. */
+/* Returns the number of streams with at least one call, or with events in a trace of order events.
+ */
 static uint64_t count_threads(const struct rn_trace *t)
 {
 	const struct rn_streams *s = &t->streams;
@@ -157,7 +159,7 @@ static uint64_t count_threads(const struct rn_trace *t)
 	return t->order ? t->events->chunks.stream.n : n;
 }
 
-/* Signatures that are calls. */
+/* Returns the number of signatures that are calls. */
 static uint32_t count_signatures(const struct rn_markers *m, const struct rn_sigs *sigs)
 {
 	uint32_t n = 0;
@@ -171,7 +173,7 @@ static uint32_t count_signatures(const struct rn_markers *m, const struct rn_sig
 	return n;
 }
 
-/* What the times of single calls take. */
+/* Prints the size of the call times. */
 static void print_time_bytes(const struct rn_trace *t, uint64_t n)
 {
 	for (size_t i = 0; i < rn_container_count(t->container); i++) {
@@ -183,7 +185,7 @@ static void print_time_bytes(const struct rn_trace *t, uint64_t n)
 	}
 }
 
-/* How calls came out, where that is what was recorded. */
+/* Prints the numbers of order events, if the trace contains order events. */
 static void print_events(const struct rn_trace *t)
 {
 	struct rn_order_count n;
@@ -199,7 +201,7 @@ static void print_events(const struct rn_trace *t)
 	printf("bytes_per_event: %.3g\n", n.events ? (double)t->file.len / (double)n.events : 0.0);
 }
 
-/* Nodes, if there were several: how many, and of how many ranks. */
+/* Prints the number of nodes and the number of ranks on them, if there were several nodes. */
 static void print_nodes(const struct rn_trace *t)
 {
 	uint64_t nodes = 0, least = UINT64_MAX, most = 0;
@@ -220,7 +222,7 @@ static void print_nodes(const struct rn_trace *t)
 		       most);
 }
 
-/* RN_OK or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. */
 static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 {
 	const struct rn_streams *s = &t->streams;
@@ -261,15 +263,15 @@ static int print_info(const struct rn_trace *t, struct rn_arena *mem)
 	return RN_OK;
 }
 
-/* A function's line of the table. */
+/* The table line of a function. */
 struct line {
 	const char *name;
 	bool hidden;
-	uint64_t calls, timed; /* times of a killed program's last calls are not known */
+	uint64_t calls, timed; /* the last calls of a killed program have no times */
 	double sum, min, max;  /* nanoseconds */
 };
 
-/* What takes longest first; without times, what is called most often. */
+/* Orders by descending time; without times, by descending number of calls. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -315,7 +317,7 @@ static void print_table(const struct line *line, uint32_t n, bool times)
 	}
 }
 
-/* RN_OK or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. */
 static int print_calls(const struct rn_trace *t, struct rn_arena *mem)
 {
 	const struct rn_markers m = rn_markers_of(&t->vocab);
@@ -344,7 +346,7 @@ static int print_calls(const struct rn_trace *t, struct rn_arena *mem)
 	return RN_OK;
 }
 
-/* Ranks of the communicator from..to of which nothing is known. */
+/* Prints the ranks from..to - 1 of a communicator, whose ranks in the world are unknown. */
 static void print_unknown(uint64_t from, uint64_t to)
 {
 	const char *comma = from ? "," : "";
@@ -355,7 +357,7 @@ static void print_unknown(uint64_t from, uint64_t to)
 		printf("%s?", comma);
 }
 
-/* Ranks of the world in the order of the communicator; 4-7 for 4,5,6,7. */
+/* Prints the world ranks of a communicator in the order of its ranks; 4-7 for 4,5,6,7. */
 static void print_side(const struct rn_comm_side *s)
 {
 	uint64_t next = 0;

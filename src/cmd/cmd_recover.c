@@ -1,10 +1,11 @@
 /*
- * cmd_recover.c - `rondo recover DIR.part [-o FILE]`: a trace from what a run has left
- * (journal_set.h); `rondo recover --live DIR.part`: where the ranks of a running program are
- * (live_json.h).
+ * cmd_recover.c - `rondo recover DIR.part [-o FILE]`: makes a trace from the journals of a run
+ * (journal_set.h); `rondo recover --live DIR.part`: prints the live positions of the ranks of a
+ * running program (live_json.h).
  *
- * Exit status 0: every part that is there is in the trace, though ranks may be missing. 3: one
- * could not be read, or there is none. 70: no memory, or the trace could not be written.
+ * Exit status 0: the trace contains every journal in the directory, though ranks may be missing. 3:
+ * a journal could not be read, or the directory contains none. 70: no memory, or the trace could
+ * not be written.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ static const struct usage usage = {
 	sizeof(opts) / sizeof(*opts),
 };
 
-/* The folder's name without its .part, in place; false when there is none. */
+/* Removes the suffix .part from the directory name, in place. Returns false if it has no such
+ * suffix. */
 static bool cut_suffix(char *path)
 {
 	size_t n = strlen(path), m = strlen(RN_PART_FOLDER);

@@ -1,10 +1,10 @@
 /*
- * cmd_replay.c - `rondo replay FILE PROGRAM...`: runs a program again, in the recorded order.
+ * cmd_replay.c - `rondo replay FILE PROGRAM...`: runs a program again in the recorded order.
  *
- * What each rank has to do is written into a folder first (analysis/plan_writer.h), where the
- * tracer in the program finds it (src/replay/replay_cursor.h). The program is started as `rondo
- * trace` does it. We wait for it in any case, even behind a launcher: somebody has to remove the
- * folder. What the ranks tell at their end is in a status file there.
+ * The replay plan of each rank is first written into a directory (analysis/plan_writer.h), where
+ * the tracer in the program finds it (src/replay/replay_cursor.h). The program is started as by
+ * `rondo trace`. rondo always waits for it, even if a launcher has started rondo, because it has to
+ * remove the directory. The reports of the ranks are in a status file in the directory.
  *
  * The exit code is that of the program; 71 if it diverged from the recording or stalled (stall.h);
  * 70 instead of 0 if nothing was replayed.
@@ -62,10 +62,10 @@ static const struct usage usage = {
 	sizeof(opts) / sizeof(*opts),
 };
 
-/* --- the folder ---------------------------------------------------------------------------- */
+/* --- the directory ------------------------------------------------------------------------- */
 
-/* Beside the trace, because the processes of other nodes find that; else where files for a while
- * are. */
+/* Creates the directory next to the trace, where processes on other nodes find it. If that fails,
+ * creates it in the directory for temporary files. */
 static int make_folder(const char *file, char folder[PATH_MAX])
 {
 	const char *tmp = getenv("TMPDIR");
@@ -88,14 +88,14 @@ static int set_variables(const char *folder, const char *status, bool alone)
 	return EXIT_DONE;
 }
 
-/* --- what became of it --------------------------------------------------------------------- */
+/* --- the result ---------------------------------------------------------------------------- */
 
-/* A run that is under way. What is in the folder may be gone before it ends (replay_cursor.h), so
- * all of it is opened before. */
+/* State of a run. The files in the directory may be removed before the run ends (replay_cursor.h),
+ * so all of them are opened before it starts. */
 struct run {
 	const struct rn_trace *trace;
 	struct run_dir dir;
-	bool alone; /* this is one of many ranks that have a rondo each */
+	bool alone; /* each rank has its own rondo process, and this is one of them */
 	struct rn_job *job;
 	struct rn_plans_maps *plans;
 	bool stalled;
@@ -127,7 +127,7 @@ static void say_progress(const struct rn_plans_progress *p)
 	print_notes(&b);
 }
 
-/* Unless the rank has told itself. */
+/* Prints the divergence, unless the rank has printed it. Returns EXIT_DIVERGED. */
 static int diverged(const struct rn_job *job)
 {
 	char text[sizeof(job->text) + 1];
@@ -137,7 +137,8 @@ static int diverged(const struct rn_job *job)
 	return fail(EXIT_DIVERGED, "the program does not do what was recorded: %s", text);
 }
 
-/* One line; but none of each of many ranks that are alone with their rondo. */
+/* Prints one line about the result, or none if each rank has its own rondo process. Divergences are
+ * always printed. Returns the exit code. */
 static int conclude_traced(const struct run *r, int code)
 {
 	struct rn_plans_progress p;
@@ -160,7 +161,8 @@ static int conclude_traced(const struct run *r, int code)
 	return code;
 }
 
-/* A process may have reported that the tracer cannot be loaded. */
+/* Prints the result of the run. A process may have reported that the tracer cannot be loaded.
+ * Returns the exit code. */
 static int conclude(const struct run *r, int code)
 {
 	struct reports told;
@@ -245,8 +247,8 @@ static int replay(const char *file, const struct rn_trace *trace, const struct t
 	return code;
 }
 
-/* Before anything is written: a launcher may end the other ranks when one of them returns an error,
- * and they would leave their folders. */
+/* The program is checked before anything is written. A launcher may end the other ranks when one of
+ * them returns an error, and their directories would remain. */
 static int replay_command(const char *file, const struct rn_trace *trace, char **command)
 {
 	struct rn_buf notes = { 0 };

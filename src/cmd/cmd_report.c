@@ -1,9 +1,9 @@
 /*
- * cmd_report.c - `rondo report FILE`: what the program did, as its loops and calls.
+ * cmd_report.c - `rondo report FILE`: prints the structure of the program as its loops and calls.
  *
- * The structure comes from analysis/outline.h, without expanding a stream. Each line has what all
- * ranks together did there, but for the time, which is a mean: what one rank spent. Below it, how
- * non-deterministic it was (report_events.h), which is all there is of a trace of events.
+ * The outline is built by analysis/outline.h without expanding a stream. Each line has the sums
+ * over all ranks, except the time, which is the mean over the ranks. The measures of nondeterminism
+ * follow (report_events.h). For a trace of order events, they are the whole report.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #include "report/report_format.h"
 
 #define TREES_SHOWN 6u
-#define LINES_SHOWN 24u /* of one round, before only what matters is shown */
+#define LINES_SHOWN 24u /* lines of a list that are always shown */
 
 static bool all;
 static uint64_t depth = UINT64_MAX;
@@ -53,13 +53,13 @@ struct report {
 	const struct rn_trace *t;
 	struct rn_templates templates;
 	struct rn_outline outline;
-	uint64_t *total; /* by signature: how often in all */
+	uint64_t *total; /* by signature: total number of calls */
 	struct rn_weight weight;
-	bool guessed; /* a time that is marked was shown */
+	bool guessed; /* an inexact time was shown, marked with ~ */
 	struct rn_buf out;
 };
 
-/* ---- what there is to know about signatures ---- */
+/* ---- signatures ---- */
 
 static struct rn_weight weigh(const struct report *r, uint32_t sig, uint64_t bytes)
 {
@@ -71,7 +71,8 @@ static struct rn_weight weigh(const struct report *r, uint32_t sig, uint64_t byt
 		w.unsized = 1;
 	else
 		w.bytes = bytes;
-	/* Of a killed program's last calls there are no times: they count as the others do. */
+	/* The last calls of a killed program have no times. They count with the mean of the others.
+	 */
 	if (timed)
 		w.ns = (double)time->dur.sum / (double)timed;
 	return w;
@@ -107,8 +108,8 @@ static int describe_sigs(struct report *r, struct rn_arena *mem, struct rn_outli
 
 /* ---- columns ---- */
 
-/* Whether the time of the part is known, and not shared out among the places where its calls are
- * made. */
+/* Whether the time of an outline node is exact. It is an estimate if the calls of a signature are
+ * in several nodes, because the time of the signature is then divided among them. */
 static bool is_exact(const struct report *r, const struct rn_piece *p)
 {
 	if (p->kind == RN_PIECE_REST)
@@ -158,7 +159,8 @@ static void put_indent(struct report *r, unsigned level)
 
 /* ---- lines ---- */
 
-/* What comes once or not at all. */
+/* Prints on how many ranks, or in how many iterations, a node is executed that is executed at most
+ * once on or in each. */
 static void put_share(struct report *r, const struct rn_piece *p)
 {
 	uint64_t visits = p->total.visits, rounds = p->total.rounds;
@@ -232,7 +234,8 @@ static void put_skipped(struct report *r, const struct rn_weight *w, uint64_t li
 	rn_putf(&r->out, "... %s more\n", COUNT(lines));
 }
 
-/* Of what is long, the beginning, and the rest of it that is 1 % or more of everything. */
+/* Whether a line of a list is shown. Of a long list, the first lines are shown, and lines with at
+ * least 1 % of all calls or of the time. */
 static bool is_wanted(const struct report *r, const struct rn_piece *p, uint64_t at, uint64_t n)
 {
 	return all || at < LINES_SHOWN || n <= LINES_SHOWN + 2 ||
@@ -240,7 +243,7 @@ static bool is_wanted(const struct report *r, const struct rn_piece *p, uint64_t
 	       (r->weight.ns > 0 && p->weight.ns > r->weight.ns / 100);
 }
 
-/* Levels are bounded by those of outlines. */
+/* The recursion depth is bounded by the number of levels of outlines. */
 static void put_parts(struct report *r, const struct rn_piece *list, unsigned level, unsigned loops,
 		      uint64_t streams)
 {
@@ -275,9 +278,9 @@ static void put_tree(struct report *r, const struct rn_piece *tree)
 	put_parts(r, tree->child, 1, 0, tree->streams);
 }
 
-/* ---- the whole ---- */
+/* ---- the report ---- */
 
-/* Where the ranks of a killed program were (recover/recover.h). */
+/* Prints where the ranks of a killed program stopped (recover/recover.h). */
 static void put_stops(struct report *r)
 {
 	const struct rn_meta *meta = &r->t->meta;
@@ -307,7 +310,7 @@ static void put_stops(struct report *r)
 	}
 }
 
-/* The program of rank 0, and those of other ranks. */
+/* Prints the name of the program of rank 0, and the names of the programs of other ranks. */
 static void put_names(struct report *r)
 {
 	const struct rn_meta *meta = &r->t->meta;

@@ -1,15 +1,16 @@
 /*
- * cmd_trace.c - `rondo trace PROGRAM...`: runs a program, with the tracer in whatever uses MPI.
+ * cmd_trace.c - `rondo trace PROGRAM...`: runs a program, with the tracer in each process that uses
+ * MPI.
  *
- * Behind a launcher (mpirun -n 4 rondo trace ./app) we will be a rank: the tracer for the program's
- * MPI is preloaded, and rondo becomes the program. A watcher (conclude.h) waits for its end. Before
- * a launcher (rondo trace mpirun -n 4 ./app), or without one, the stub (src/preload/stub.c) is
- * preloaded into every process and finds the ranks. rondo waits for the command, and then reads the
- * reports of stub and tracer (conclude.h).
+ * If a launcher has started rondo (mpirun -n 4 rondo trace ./app), the process will be a rank. The
+ * tracer for the program's MPI is preloaded, and rondo becomes the program by exec. A watcher
+ * (conclude.h) waits for its end. Otherwise (rondo trace mpirun -n 4 ./app, or without a launcher),
+ * the stub (src/preload/stub.c) is preloaded into every process and finds the ranks. rondo waits
+ * for the command, and then reads the reports of stub and tracer (conclude.h).
  *
- * What can be known to be wrong is said before anything runs, in one line, with exit code 70. After
- * that, the exit code is that of the program, or 70 instead of 0 if a program could not be traced.
- * A program that makes no MPI call is not such a case.
+ * Errors that can be detected in advance are reported before anything runs, in one line, with exit
+ * code 70. After that, the exit code is that of the program, or 70 instead of 0 if a program could
+ * not be traced. A program that makes no MPI call is not such a case.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,8 +104,8 @@ static bool matches(const char *s, const char *pattern)
 	return is;
 }
 
-/* Lists, with commas between: numbers and ranges of numbers; names, which may contain * and ? and
- * begin with -; MODULE or MODULE:FROM-TO, hexadecimal. */
+/* Lists separated by commas: rank numbers and ranges; names, which may contain * and ? and begin
+ * with -; MODULE or MODULE:FROM-TO, hexadecimal. */
 #define LIST(item)  "^" item "(," item ")*$"
 #define RANK_LIST   LIST("[0-9]+(-[0-9]+)?")
 #define CALL_LIST   LIST("-?[A-Za-z0-9_*?]+")
@@ -119,7 +120,8 @@ static bool selects_any(const char *list)
 	return false;
 }
 
-/* A pattern that no function has the name of; in `piece`, without the - in front. */
+/* Whether a pattern in the list matches no function. `piece` is set to the pattern, without a
+ * leading -. */
 static bool is_foreign(const char *s, char piece[256])
 {
 	while (*s) {
@@ -155,9 +157,9 @@ static int check_sites(void)
 	return EXIT_DONE;
 }
 
-#define TIME_MAX 255 /* what the tracer has room for */
+#define TIME_MAX 255 /* capacity of the tracer's buffer */
 
-/* A word, or how exactly the times of single calls are kept. */
+/* Checks the value of --time: a keyword, or the quantization of call times. */
 static int check_timing(void)
 {
 	struct rn_err err = { 0 };
@@ -250,12 +252,12 @@ static int set_variables(void)
 	return export_options(&usage);
 }
 
-/* --- where the trace goes ------------------------------------------------------------------ */
+/* --- the output file ----------------------------------------------------------------------- */
 
 static char folder[PATH_MAX];
 
-/* Whether an outer rondo reads the reports of this run. If RONDO_STATUS is not its status file, the
- * variable is removed. */
+/* Whether an outer rondo reads the reports of this run. If RONDO_STATUS is not its status file,
+ * this removes the variable. */
 static bool has_status(void)
 {
 	const char *path = getenv(RN_ENV_STATUS);
@@ -284,7 +286,8 @@ static bool is_folder(const char *path)
 	return S_ISDIR(st.st_mode);
 }
 
-/* An empty file is as good as a trace: somebody has made sure of the name. */
+/* Checks that an existing file is a trace. An empty file is accepted, because the user may have
+ * created it to reserve the name. */
 static int check_is_trace(const char *path)
 {
 	struct rn_err err;
@@ -294,7 +297,8 @@ static int check_is_trace(const char *path)
 	return fail(EXIT_SELF, "%s is there already, and not replaced: %s", path, err.text);
 }
 
-/* The tracer replaces nothing but a trace: a slip of -o must not cost a program or its input. */
+/* Checks that the output file does not exist or is a trace. Other files are not replaced, because a
+ * mistyped -o could otherwise destroy a program or its input. */
 static int check_output(const char *path)
 {
 	struct stat st;
@@ -324,7 +328,7 @@ static int make_status(struct run_dir *dir)
 		       : EXIT_DONE;
 }
 
-/* RONDO_CWD and RONDO_OUTPUT; and whether the tracer will be able to write there. */
+/* Sets RONDO_CWD and RONDO_OUTPUT, and checks that the tracer will be able to write there. */
 static int set_output(void)
 {
 	const char *given = output ? output : getenv(RN_ENV_OUTPUT);
@@ -358,8 +362,8 @@ static int set_output(void)
 
 /* --- the run ------------------------------------------------------------------------------- */
 
-/* mpirun -n 4 rondo trace ./app: this process becomes the rank. Its watcher reports how it ended.
- */
+/* Runs as a rank (mpirun -n 4 rondo trace ./app): this process becomes the program. Its watcher
+ * reports how it ended. */
 static int trace_rank(const struct target *t, char **command)
 {
 	struct rn_err err = { 0 };
@@ -383,7 +387,7 @@ static int run_and_conclude(const struct target *t, char **command, const struct
 	return code ? code : own;
 }
 
-/* rondo trace mpirun -n 4 ./app */
+/* Runs a launcher or a program without a launcher (rondo trace mpirun -n 4 ./app). */
 static int trace_all(const struct target *t, char **command)
 {
 	struct run_dir dir;
@@ -392,7 +396,7 @@ static int trace_all(const struct target *t, char **command)
 
 	if (inject_stub(true, &err) < 0)
 		return fail_self(&err);
-	if (has_status()) /* the outer rondo makes the report */
+	if (has_status()) /* the outer rondo reads the reports */
 		return inject_run(t, command, NULL, NULL, &code, &err) < 0 ? fail_self(&err) : code;
 	code = make_status(&dir);
 	if (!code)

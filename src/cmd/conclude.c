@@ -29,13 +29,13 @@
 
 /* --- one run ------------------------------------------------------------------------------- */
 
-/* Whether part files exist, and no process has reported how the run ended. */
+/* Whether journals exist, and no process has reported how the run ended. */
 static bool is_open(const struct run_reports *r)
 {
 	return *r->spool && !*r->traced && !*r->parts && !*r->unmerged && !r->failed;
 }
 
-/* Stores the path of the trace: the directory of the output, and the name of the part directory
+/* Stores the path of the trace: the directory of the output, and the name of the journal directory
  * without its suffix. */
 static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 {
@@ -50,7 +50,7 @@ static void trace_path(const struct run_reports *r, char path[PATH_MAX])
 		snprintf(path, PATH_MAX, "%s/%.*s", cwd ? cwd : ".", n, name);
 }
 
-/* Makes the trace from the part files, and prints one line that begins with `what`. */
+/* Makes the trace from the journals, and prints one line that begins with `what`. */
 static int recover(struct run_reports *r, struct rn_journal_set_trace *t, const char *what)
 {
 	struct rn_buf notes = { 0 };
@@ -86,8 +86,8 @@ static const char *why_unfinished(const struct run_reports *r)
 	return *r->parts ? r->parts : "the program ended before its trace was written";
 }
 
-/* Makes the trace of a program that was killed, or that could not merge its trace. `e` has the
- * rules for making it; the path is added here. */
+/* Makes the trace of a program that was killed, or that could not merge its trace. `e` contains the
+ * options; the path is added here. */
 static int make_trace(struct run_reports *r, const struct rn_journal_set_trace *e)
 {
 	struct rn_journal_set_trace t = *e;
@@ -103,7 +103,7 @@ static int make_trace(struct run_reports *r, const struct rn_journal_set_trace *
 }
 
 /* Writes the trace again, with the calls that were made after it was written. A node whose ranks
- * made no such call has removed its part file. In that case the trace is not changed. */
+ * made no such call has removed its journal. In that case the trace is not changed. */
 static int add_late(struct run_reports *r, const struct rn_journal_set_trace *e)
 {
 	struct rn_journal_set_trace t = { .how = PLACE_EXACTLY, .whole = true };
@@ -111,7 +111,7 @@ static int add_late(struct run_reports *r, const struct rn_journal_set_trace *e)
 	int code;
 
 	snprintf(t.path, sizeof(t.path), "%s", r->traced);
-	if (!e->whole) /* a watcher does not know how many calls the other ranks made */
+	if (!e->whole) /* the number of calls of the other ranks is unknown to a watcher */
 		snprintf(calls, sizeof(calls), "%" PRIu64 " call%s", r->kept, rn_plural(r->kept));
 	snprintf(what, sizeof(what), "with %s after MPI_Finalize: ", calls);
 	code = recover(r, &t, what);
@@ -123,7 +123,7 @@ static int add_late(struct run_reports *r, const struct rn_journal_set_trace *e)
 	return code;
 }
 
-/* The command has ended, but traced processes are still running. */
+/* Reports that the command has ended, but traced processes are still running. */
 static int still_traced(const struct run_reports *r, const char *program)
 {
 	char parts[RN_TEXT_PATH];
@@ -134,7 +134,7 @@ static int still_traced(const struct run_reports *r, const char *program)
 		    program, rn_text_path(r->spool, parts, sizeof(parts)));
 }
 
-/* Makes the trace from the part files of the run, or removes them. `late`: they contain calls that
+/* Makes the trace from the journals of the run, or removes them. `late`: they contain calls that
  * were made after MPI_Finalize. A run that has reported a failure has ended without a trace, for a
  * reason that was printed. */
 static int use_parts(struct run_reports *r, const struct rn_journal_set_trace *e, bool late)
@@ -143,8 +143,8 @@ static int use_parts(struct run_reports *r, const struct rn_journal_set_trace *e
 		return add_late(r, e);
 	if (!*r->traced && (late || !r->failed))
 		return make_trace(r, e);
-	rn_journal_set_remove(r->spool,
-			      r->run); /* a launcher killed ranks after the trace was written */
+	/* A launcher killed ranks after the trace was written. */
+	rn_journal_set_remove(r->spool, r->run);
 	return r->failed ? EXIT_SELF : EXIT_DONE;
 }
 
@@ -209,7 +209,7 @@ static bool reported_nothing(const struct reports *told)
 	return !told->runs && !*told->untraced && !told->gone;
 }
 
-/* A running process that the command started; 0: there is none. */
+/* Returns a running process that the command started; 0: there is none. */
 static pid_t find_background(void)
 {
 	char entry[PATH_MAX + 16];
@@ -218,8 +218,8 @@ static pid_t find_background(void)
 	return background_process(entry);
 }
 
-/* Whether a run was running when the earlier reports were read. True for a run that started later.
- */
+/* Whether a run was running when the earlier reports were read. Also true for a run that started
+ * later. */
 static bool was_running(const struct reports *earlier, uint64_t run)
 {
 	for (size_t i = 0; i < earlier->runs; i++)
@@ -275,8 +275,8 @@ int conclude(const struct target *t, char **command, int status, int code)
 
 /* --- a rank -------------------------------------------------------------------------------- */
 
-/* Whether the trace has to be made from part files, by the reports of this rank. The reports of
- * other ranks are not known here. */
+/* Whether the trace must be made from journals, according to the reports of this rank. The reports
+ * of other ranks are not available here. */
 static bool is_unfinished(const struct run_reports *r)
 {
 	return *r->spool && (!r->ended || *r->parts || *r->unmerged || r->kept);
@@ -300,7 +300,7 @@ static void stop_printing(void)
 /* Reports that watchers of a node print once. */
 enum { REPORT_LATE = 1, REPORT_NO_FILE, REPORT_UNTRACED };
 
-/* A watcher does not know how many calls the other ranks made. */
+/* The number of calls of the other ranks is unknown to a watcher. */
 static void say_late_rank(const struct run_reports *r)
 {
 	if (r->late && node_once(rn_hash_u64(r->run ^ REPORT_LATE)))
@@ -309,7 +309,7 @@ static void say_late_rank(const struct run_reports *r)
 		     "be added");
 }
 
-/* The run was killed, and this node has no part file. */
+/* Reports that the run was killed and that this node has no journal. */
 static void say_no_file_rank(const struct run_reports *r)
 {
 	if (!*r->traced && !r->failed && node_once(rn_hash_u64(r->run ^ REPORT_NO_FILE)))
@@ -324,7 +324,7 @@ static void say_untraced_rank(const char *what, pid_t launcher)
 		fail(EXIT_SELF, "not traced: %s", what);
 }
 
-/* Waits for the other ranks, and uses the part files. Returns whether ranks are still running. */
+/* Waits for the other ranks, and uses the journals. Returns whether ranks are still running. */
 static bool use_claimed(struct run_reports *r, const struct rn_journal_set_trace *e, int claim,
 			bool first)
 {
@@ -344,8 +344,9 @@ static bool use_claimed(struct run_reports *r, const struct rn_journal_set_trace
 	return runs;
 }
 
-/* The watcher of the last rank may have found the claim taken, by this one, which stopped waiting
- * at that moment. So this one looks again when it has released the claim. */
+/* Concludes the run of this rank. The watcher of the last rank may have found the claim held by
+ * this watcher, which stopped waiting at that moment. This watcher therefore checks again after it
+ * has released the claim. */
 static void conclude_rank_run(struct run_reports *r, const struct rn_journal_set_trace *e)
 {
 	bool first, runs;

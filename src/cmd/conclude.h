@@ -1,12 +1,12 @@
 /*
- * conclude.h - Concludes a traced command or rank that has ended: makes the traces of killed runs
- * from their part files, and prints at most one line per run.
+ * conclude.h - concludes a traced command or rank that has ended: makes the traces of killed runs
+ * from their journals, and prints at most one line per run.
  *
  * A watcher is a process that waits for the end of a rank that a launcher started. rondo becomes
- * the program of the rank, so that tracing does not change process id, parent, signals and exit
- * code. A rank that is killed cannot write its trace. The watcher then makes the trace, or prints
- * the `rondo recover` command. The watcher has its own session and is not a child of the program.
- * It has the standard error of the rank, and a status file in memory.
+ * the program of the rank by exec, so that tracing does not change process id, parent, signals and
+ * exit code. A rank that is killed cannot write its trace. The watcher then makes the trace, or
+ * prints the `rondo recover` command. The watcher has its own session and is not a child of the
+ * program. It shares the standard error of the rank, and has a status file in memory.
  */
 #ifndef RN_CMD_CONCLUDE_H
 #define RN_CMD_CONCLUDE_H

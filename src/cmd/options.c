@@ -1,4 +1,4 @@
-/* options.c - options, help, errors and suggestions, for all commands. See cmd.h. */
+/* options.c - parses options; prints help, errors and suggestions for all commands. See cmd.h. */
 #include "cmd/cmd.h"
 
 #include <assert.h>
@@ -161,7 +161,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* Edits (insert, delete, replace a letter) between two words, both shorter than 32. */
+/* Returns the number of edits (insert, delete, replace a character) between two words, both shorter
+ * than 32. */
 static unsigned distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -186,12 +187,12 @@ static unsigned distance(const char *a, const char *b)
 const char *nearest(const char *word, const char *const *names)
 {
 	const char *best = NULL;
-	unsigned least = 3; /* two edits still look like a slip */
+	unsigned least = 3; /* words with at most two edits are similar */
 
 	for (; *names; names++) {
 		unsigned d = distance(word, *names);
 
-		/* If every letter of a name is edited (-n for -o), it is not similar. */
+		/* If every character of a name is replaced (-n for -o), it is not similar. */
 		if (d < least && d < strlen(*names + strspn(*names, "-"))) {
 			least = d;
 			best = *names;
@@ -220,7 +221,7 @@ static void print_help(const struct usage *u)
 static const char not_number[] = "not a number", too_large[] = "too large",
 		  not_range[] = "not a number or a range such as 0-3";
 
-/* Parsers give NULL, or what is wrong with the text; *s is moved behind the number. */
+/* The parsers advance *s beyond the number. They return NULL, or a description of the error. */
 static const char *parse_digits(const char **s, uint64_t *v)
 {
 	char *stop;
@@ -309,7 +310,8 @@ static const char *set_option(const struct opt *o, const char *value)
 	return NULL;
 }
 
-/* The value of an option as text, in `number` if it is one; NULL: the option is not given. */
+/* Returns the value of an option as text, in `number` if it is a number; NULL: the option is not
+ * given. */
 static const char *option_text(const struct opt *o, char number[24])
 {
 	if (o->given && !*o->given)
@@ -349,7 +351,7 @@ static const struct opt *find_option(const struct usage *u, const char *arg, siz
 
 #define OPTIONS_MAX 40 /* maximum number of options of a command */
 
-/* The option's name is the first `len` bytes of `arg`; a value may follow. */
+/* Reports an unknown option. Its name is the first `len` bytes of `arg`; a value may follow. */
 static int unknown_option(const struct usage *u, const char *arg, size_t len)
 {
 	const char *names[OPTIONS_MAX + 2] = { "--help" }, *near;
@@ -365,7 +367,8 @@ static int unknown_option(const struct usage *u, const char *arg, size_t len)
 	return fail(EXIT_USAGE, "%s: no option %s (see: rondo %s --help)", u->name, word, u->name);
 }
 
-/* --name, --name VALUE or --name=VALUE; returns how many arguments it took, or 0 after an error. */
+/* Parses --name, --name VALUE or --name=VALUE. Returns the number of arguments used, or 0 after an
+ * error. */
 static int take_option(const struct usage *u, char **argv)
 {
 	const char *equals = strchr(argv[0], '=');
@@ -408,8 +411,8 @@ static int too_many(const struct usage *u, int files, const char *arg)
 	return 0;
 }
 
-/* Reads options and up to `files` names of files. If `files` is 0, the first argument that is not
- * an option ends the options. Returns the number of arguments read, or -1 with an exit code: after
+/* Parses options and up to `files` file names. If `files` is 0, the first argument that is not an
+ * option ends the options. Returns the number of arguments parsed, or -1 with an exit code: after
  * --help, or after an error. */
 static int parse(const struct usage *u, int argc, char **argv, const char **file, int files,
 		 int *code)

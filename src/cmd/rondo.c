@@ -1,4 +1,4 @@
-/* rondo.c - the program: one table of commands. */
+/* rondo.c - main function and table of commands. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,8 @@ int main(int argc, char **argv)
 {
 	const struct command *c;
 
-	/* A reader that goes away is an error of write(2), which dump ends quietly on. */
+	/* If the reader of the output closes the pipe, write(2) fails, and dump ends without a
+	 * message. */
 	pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
 	if (argc < 2) {
 		print_usage(stderr);

@@ -78,7 +78,7 @@ static enum state state_of(struct stall *s, uint32_t rank)
 	struct counters now = { __atomic_load_n(&r->calls, __ATOMIC_RELAXED),
 				__atomic_load_n(&r->polls, __ATOMIC_RELAXED) };
 	uint32_t threads = __atomic_load_n(&r->threads, __ATOMIC_RELAXED);
-	/* A thread that has not called MPI may compute what others wait for. */
+	/* A thread that has not called MPI may compute a value that other threads wait for. */
 	bool inside = __atomic_load_n(&r->inside, __ATOMIC_RELAXED) >= threads &&
 		      (s->limit.polls || !__atomic_load_n(&r->silent, __ATOMIC_RELAXED));
 	bool called = now.calls != last->calls, polled = now.polls != last->polls;
@@ -232,7 +232,7 @@ void stall_check(void *stall)
 	}
 	s->unchanged = all_wait(s) ? s->unchanged + 1 : 0;
 	if (!s->diverged && rn_job_first(s->job) >= 0) {
-		s->diverged = true; /* the run ends, or continues without the recording */
+		s->diverged = true; /* the run ends or continues without the recording */
 		s->unchanged = 0;
 	}
 	if (s->unchanged / PER_SECOND < s->limit.seconds)

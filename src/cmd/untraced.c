@@ -1,4 +1,4 @@
-/* untraced.c - why nothing was traced. See conclude.h. */
+/* untraced.c - explains why nothing was traced. See conclude.h. */
 #include "cmd/conclude.h"
 
 #include <stdbool.h>

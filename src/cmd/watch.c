@@ -36,7 +36,7 @@ static void watch(int status, pid_t rank, struct timespec since, pid_t launcher)
 	_exit(0);
 }
 
-/* The descriptor of a memory file that is not a standard descriptor, or -1. */
+/* Returns a descriptor of a memory file that is not a standard descriptor, or -1. */
 static int create_status(void)
 {
 	int first = rn_status_create_memory(),

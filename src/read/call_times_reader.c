@@ -50,7 +50,7 @@ static struct rn_time_clock clock_of(const struct rn_moment_view *v, uint64_t st
 	return c;
 }
 
-/* Sets the origin to the earliest begin of a stream. Times are compared by their signed difference,
+/* Sets the origin to the earliest start of a stream. Times are compared by their signed difference,
  * modulo 2^64, on the assumption that clocks are close to each other. */
 static void find_origin(struct rn_moment_view *v)
 {
@@ -104,7 +104,7 @@ void rn_moment_view_free(struct rn_moment_view *v)
 
 /* ---- a stream ---- */
 
-/* Computes the begin of each chunk. Times beyond the end of the stream are ignored. */
+/* Computes the start of each chunk. Times beyond the end of the stream are ignored. */
 static int index_chunks(struct rn_moment_view *v, struct rn_err *err)
 {
 	uint64_t at = 0;

@@ -73,8 +73,9 @@ struct rn_numbering {
 	} * shape_of;        /* by signature */
 	struct rn_seg shape; /* struct shape */
 	struct rn_seg live;  /* struct request, including free entries */
-	uint32_t newest,
-		gap; /* in `live`: index of the newest request, first free entry; or NONE */
+	/* Indexes in `live` of the newest request and of the first free entry; NONE: there is none.
+	 */
+	uint32_t newest, gap;
 	uint32_t count;
 	struct point now;
 	bool strict;    /* stop at the first error, and set `wrong` */
