@@ -122,7 +122,7 @@ int on_trace(const struct usage *u, int argc, char **argv, trace_fn *does, const
  * necessary. */
 void hint(const char *command, const char *file, const char *options);
 
-/* Whether an argument is an option, long or short. */
+/* Whether an argument is the option, in its long or short form. */
 bool is_either(const char *arg, const char *name, const char *short_name);
 
 /* Flushes standard output and returns the exit code. It is not an error if the reader of standard

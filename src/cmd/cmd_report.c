@@ -159,8 +159,8 @@ static void put_indent(struct report *r, unsigned level)
 
 /* ---- lines ---- */
 
-/* Prints on how many ranks, or in how many iterations, a node is executed that is executed at most
- * once on or in each. */
+/* Prints the number of ranks or iterations that execute a node, if each executes it at most once.
+ */
 static void put_share(struct report *r, const struct rn_piece *p)
 {
 	uint64_t visits = p->total.visits, rounds = p->total.rounds;

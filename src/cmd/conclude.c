@@ -167,7 +167,7 @@ static void say_late(const struct run_reports *r)
 
 /* --- a command ----------------------------------------------------------------------------- */
 
-/* `gone`: a tracer could not write its report, and printed it instead. */
+/* Concludes one run. `gone`: a tracer could not write its report, and printed it instead. */
 static int conclude_run(struct run_reports *r, const struct rn_journal_set_trace *e, bool gone,
 			const char *program)
 {
@@ -185,7 +185,7 @@ static int conclude_run(struct run_reports *r, const struct rn_journal_set_trace
 	return fail(EXIT_SELF, "%s was removed during the run; no trace can be made", r->spool);
 }
 
-#define NAMED 3 /* traces that are named in the summary */
+#define NAMED 3 /* maximum number of traces named in the summary */
 
 /* Names the traces if there are several. */
 static void say_traces(const struct reports *told)
@@ -291,7 +291,7 @@ static void say_later(const struct run_reports *r)
 	     why_unfinished(r), rn_text_path(r->spool, parts, sizeof(parts)));
 }
 
-/* Closes standard error, because launchers wait for this. The line was printed before. */
+/* Closes standard error, because launchers wait until it is closed. The line was printed before. */
 static void stop_printing(void)
 {
 	dup2(STDOUT_FILENO, STDERR_FILENO); /* /dev/null */

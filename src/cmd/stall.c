@@ -42,7 +42,8 @@ struct stall {
 
 enum state { RUNS, WAITS, ENDED };
 
-/* Reads the state and the tracer from /proc/PID/status. False: there is no such process. */
+/* Reads the state and the tracing process from /proc/PID/status. Returns false if there is no such
+ * process. */
 static bool read_status(uint32_t pid, char *state, long *tracer)
 {
 	char path[64], line[256];

@@ -57,8 +57,8 @@ static bool explains(const struct target *t, const char *word, int code)
 	return sets || mpi;
 }
 
-/* The end of the words that may name a program that ran: all words if the command runs a program
- * that its arguments name, otherwise only the first word. */
+/* Returns the end of the words that may name a program that ran: all words if the command runs a
+ * program that its arguments name, otherwise only the first word. */
 static char **end_of_programs(const struct target *t, char **command, const struct reports *told)
 {
 	bool all = target_is_launcher(t) ? !*told->rank || rn_is_runner(told->rank)

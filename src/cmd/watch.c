@@ -11,8 +11,8 @@
 #include "base/tracer_env.h"
 #include "launch/spawn.h"
 
-/* Keeps the status file and standard error open, redirects standard input and output to /dev/null,
- * and closes all other descriptors. */
+/* Redirects standard input and output to /dev/null, and closes all other descriptors except the
+ * status file and standard error. */
 static void arrange_descriptors(int status)
 {
 	int null = open("/dev/null", O_RDWR);

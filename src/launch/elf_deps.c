@@ -81,7 +81,7 @@ static void read_script(int fd, struct elf *e)
 		strcpy(e->loader, word);
 }
 
-/* A program without a dynamic loader is static. */
+/* Reads the program headers. A program without a dynamic loader is static. */
 static enum elf_kind read_segments(int fd, Elf *file, struct elf *e)
 {
 	GElf_Phdr s;

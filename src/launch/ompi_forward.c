@@ -16,7 +16,7 @@ static const char parameter[] = "mca_base_env_list", variable[] = "OMPI_MCA_mca_
 		  delimiter[] = "OMPI_MCA_mca_base_env_list_delimiter",
 		  users_file[] = "/.openmpi/mca-params.conf";
 
-/* These buffers are used until the process ends. */
+/* Both buffers are used until the process ends. */
 static struct rn_buf list; /* "NAME;NAME;..." */
 static struct rn_buf line; /* pointers to the arguments */
 

@@ -33,7 +33,7 @@ struct rn_nesting {
 };
 
 /*
- * Sums
+ * Summaries of spans
  */
 
 /* Number of enters whose leave is after the span. */
@@ -317,7 +317,7 @@ static bool enter_passes(const struct rn_search *search, const struct rn_passage
 }
 
 /*
- * Streams as a whole
+ * Checks of whole streams
  */
 
 static const char *what_is_wrong(bool closes, bool stray, bool deep)
@@ -401,7 +401,7 @@ int rn_nesting_look(struct rn_nesting *n, const struct rn_flow *f, struct rn_nes
 }
 
 /*
- * Numbers
+ * Call numbers
  */
 
 /* Finds the calls in flight at the walker, innermost first, and returns their number. Moves the

@@ -51,7 +51,7 @@ enum rn_marker rn_nesting_marker(const struct rn_nesting *n, uint32_t sig);
 
 /* The nesting of one stream. */
 struct rn_nested {
-	const char *wrong; /* what is wrong with the markers; NULL: they match */
+	const char *wrong; /* description of the error in the markers; NULL: they match */
 	uint64_t numbers;  /* all call numbers of the stream are below this */
 };
 

@@ -38,7 +38,7 @@ struct rn_calls {
 	bool moved;           /* requests and values are at another position */
 	uint32_t ahead_depth; /* if moved: `ahead` is after the call in flight at that depth */
 	uint32_t depth;       /* calls in flight */
-	uint64_t open[RN_NESTING_MAX]; /* their numbers */
+	uint64_t open[RN_NESTING_MAX]; /* numbers of the calls in flight */
 };
 
 /* ---- ranks ---- */
@@ -236,7 +236,7 @@ int rn_calls_begin(struct rn_calls *c, uint64_t stream, uint32_t group, uint64_t
 	c->thread = stream % c->t->threads;
 	c->flat = nested->wrong;
 	c->next = from;
-	/* After the last call there may be any number of markers, if they do not match. */
+	/* If the markers do not match, any number of them may follow the last call. */
 	c->to = from >= nested->numbers           ? 0
 		: c->flat && to > nested->numbers ? nested->numbers
 						  : to;

@@ -18,15 +18,16 @@ struct source {
 struct rn_calls_merged {
 	struct rn_err *err;
 	struct source *source; /* by stream */
-	struct source **heap;  /* those that have a call; the first one ends first */
+	struct source *
+		*heap; /* heap of the sources with a next call; the first one's call ends first */
 	uint32_t sources, n;
-	bool taken; /* the call of the first one was read */
+	bool taken; /* the call of the first source was returned */
 };
 
 static int open_source(struct rn_calls_merged *m, struct source *s, struct rn_arena *mem,
 		       const struct rn_trace *t)
 {
-	const struct source *first = m->source; /* the others have its tables */
+	const struct source *first = m->source; /* the other sources use its tables */
 	int rc = rn_streams_find(&t->streams, s->stream, &s->group);
 
 	s->calls = rn_calls_new(mem, t, s == first ? NULL : first->calls);
@@ -64,7 +65,8 @@ void rn_calls_merged_free(struct rn_calls_merged *m)
 		rn_calls_free(m->source[i].calls);
 }
 
-/* Reads the next call of a stream, markers excluded. 1, 0 at the end of its times, or an error. */
+/* Reads the next call of a stream, skipping markers. Returns 1, 0 at the end of its times, or a
+ * negative code. */
 static int advance(struct source *s)
 {
 	int rc;

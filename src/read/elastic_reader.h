@@ -31,8 +31,9 @@ void rn_value_view_begin(struct rn_value_view *v, uint64_t stream);
 /* Moves to the call that the walker reads next. */
 void rn_value_view_seek(struct rn_value_view *v, const struct rn_walk *w);
 
-/* The elastic values of the next call of a signature that has elastic slots, one for each series;
- * valid until the next call. NULL if the stream has fewer values than calls. */
+/* Returns the elastic values of the next call of a signature that has elastic slots, one for each
+ * slot. They are valid until the next call of this function. Returns NULL if the stream has fewer
+ * values than calls. */
 const int64_t *rn_value_view_next(struct rn_value_view *v, uint32_t sig);
 
 #endif

@@ -52,8 +52,9 @@ static void put_u(struct rn_buf *out, unsigned v)
 /* A byte that is not UTF-8 is written as a private-use character, U+F700 + the byte. */
 #define BYTE_CHAR 0xf700u
 
-/* The length of a character that is written unchanged; 0: its first byte is written as a byte. The
- * characters U+F780 to U+F7FF are written as three bytes, so that every string can be restored. */
+/* Returns the length of a character that is written unchanged; 0 if its first byte is written as a
+ * byte. The characters U+F780 to U+F7FF are written as three bytes, so that every string can be
+ * restored. */
 static size_t json_length(const unsigned char *s, size_t n)
 {
 	size_t len = rn_text_length(s, n);

@@ -73,8 +73,7 @@ struct rn_numbering {
 	} * shape_of;        /* by signature */
 	struct rn_seg shape; /* struct shape */
 	struct rn_seg live;  /* struct request, including free entries */
-	/* Indexes in `live` of the newest request and of the first free entry; NONE: there is none.
-	 */
+	/* Indexes in `live` of the newest request and of the first free entry, or NONE. */
 	uint32_t newest, gap;
 	uint32_t count;
 	struct point now;
