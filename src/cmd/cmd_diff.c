@@ -63,9 +63,8 @@ struct diff {
 	uint64_t ranks, threads;
 	/* Results. */
 	uint64_t done, different, failed[2], retried;
-	uint64_t *same, sames, *other,
-		others;     /* equal and different streams, as thread * ranks + rank */
-	struct rn_buf text; /* output for the streams that differ */
+	uint64_t *same, sames, *other, others; /* equal, different streams: thread * ranks + rank */
+	struct rn_buf text;                    /* output for the streams that differ */
 };
 
 /* ---- sites ---- */

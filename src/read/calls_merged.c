@@ -18,8 +18,7 @@ struct source {
 struct rn_calls_merged {
 	struct rn_err *err;
 	struct source *source; /* by stream */
-	struct source *
-		*heap; /* heap of the sources with a next call; the first one's call ends first */
+	struct source **heap;  /* sources with a next call; that of heap[0] ends first */
 	uint32_t sources, n;
 	bool taken; /* the call of the first source was returned */
 };
