@@ -16,8 +16,7 @@ struct rn_buf;
 struct target {
 	const char *name;    /* name as given on the command line */
 	char path[PATH_MAX]; /* path of the file */
-	const char
-		*runs; /* the executable that runs: the program, or the interpreter of a script */
+	const char *runs;    /* executable that runs: the program, or the interpreter of a script */
 	struct elf elf;
 };
 
