@@ -1,16 +1,18 @@
 /*
- * lamport.h - the Lamport clocks of messages, from what all threads sent and received.
+ * lamport.h - Lamport clocks of messages, computed from the recorded sends and receives.
  *
- * As if each message had carried its sender's clock: a send takes the clock and then adds one to
- * it; a receive sets it to the larger of both, plus one. Nothing is carried: the n-th message of a
- * (communicator, sender, receiver, tag) that is received is the n-th that was sent, and threads are
- * followed as far as the messages that they received are known.
+ * The clocks are those that would result if each message carried its sender's clock. A send takes
+ * the current clock and then increments it. A receive sets the clock to the maximum of both, plus
+ * one. The messages carry no data for this. The n-th received message of a (communicator, sender,
+ * receiver, tag) is the n-th sent one. A thread is processed as far as the messages that it
+ * received are known.
  *
- * Clocks say what order to expect, and nothing is wrong when one is: a receive whose send is not
- * there (it was lost with its rank; the communicator is not known and there are several; directed
- * receives took some of its messages) has the clock of its own thread, or of another message.
+ * A wrong clock only makes the reference order a worse prediction. A receive without a recorded
+ * send has the clock of its own thread or of another message. Causes are a rank whose data were
+ * lost, an unknown communicator when there are several, and receives with a named source that
+ * consumed some of the messages.
  *
- * In proportion to sends and receives, with some 120 bytes of scratch for each send.
+ * Cost: linear in sends and receives, with about 120 bytes of scratch memory per send.
  */
 #ifndef RN_ORDER_LAMPORT_H
 #define RN_ORDER_LAMPORT_H
@@ -22,9 +24,9 @@
 
 struct rn_arena;
 
-/* clock[i] of thread t becomes the clock that came with completion i; it is undefined for a
- * completion that is not a receive. rank[t]: the rank of thread t, for communicators on which it
- * has not sent. RN_OK or RN_E_NOMEM. */
+/* Sets clock[i] of each thread to the clock of the message of completion i. It is undefined for a
+ * completion that is not a receive. rank[t] is the rank of thread t, for communicators on which the
+ * thread has not sent. Returns RN_OK or RN_E_NOMEM. */
 int rn_order_clocks(struct rn_arena *mem, struct rn_order *thread, const int32_t *rank, size_t n);
 
 #endif

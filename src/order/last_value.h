@@ -1,9 +1,8 @@
 /*
- * last_value.h - what came in a context when it was there before: expected once it has come twice
- * in a row.
+ * last_value.h - last-value predictor: predicts a value after it followed a context twice in a row.
  *
- * A context is a number, hashed by the caller, as in context_mix.h. Contexts share places where
- * their hashes meet: what is expected then is wrong more often, and costs size.
+ * A context is a hash computed by the caller, as in context_mix.h. Contexts whose hashes collide
+ * share a slot. Collisions cause wrong predictions, which cost compression.
  */
 #ifndef RN_ORDER_LAST_VALUE_H
 #define RN_ORDER_LAST_VALUE_H
@@ -16,11 +15,11 @@
 struct rn_past {
 	struct rn_past_place {
 		uint32_t value;
-		uint32_t times; /* in a row; 2: or more */
+		uint32_t times; /* consecutive occurrences; 2: two or more */
 	} place[1u << RN_PAST_BITS];
 };
 
-/* NULL: nothing is expected. */
+/* Returns the predicted value, or NULL if there is no prediction. */
 static inline const uint32_t *rn_past_expects(const struct rn_past *p, uint32_t context)
 {
 	const struct rn_past_place *at = &p->place[context >> (32 - RN_PAST_BITS)];

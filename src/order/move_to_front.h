@@ -1,13 +1,15 @@
 /*
- * move_to_front.h - coding who comes next, of those who came before: sources, indices, sites.
+ * move_to_front.h - move-to-front coding of values that tend to recur: sources, indices, event
+ * sites.
  *
- * A line has the values in the order in which they came last. What the caller thinks is asked for
- * first, then whether it is in the line at all, then the others, the most recent first: is it this
- * one? Contexts are who it is, and how long ago that came. What is not in the line is coded as a
+ * A list has the values in the order of their last occurrence, the latest first. The coder first
+ * decides whether the value equals the caller's guess, then whether it is in the list. Then it
+ * decides for each value of the list, the latest first, whether it is the one. Contexts are the
+ * value and the time since its last occurrence. A value that is not in the list is coded as a
  * number.
  *
- * Cost: a decision for each value that is asked for; memory the caller's. Both directions, as in
- * context_mix.h.
+ * Cost: one decision per candidate. Memory: the caller's. The same function encodes and decodes, as
+ * in context_mix.h.
  */
 #ifndef RN_ORDER_MOVE_TO_FRONT_H
 #define RN_ORDER_MOVE_TO_FRONT_H
@@ -24,27 +26,28 @@ struct rn_recent {
 		uint32_t value;
 		uint64_t when;
 	} one[RN_RECENT_MAX];
-	uint32_t n, second; /* the last but one */
+	uint32_t n, second; /* value of the last occurrence but one */
 };
 
-/* What is known when the question is asked. */
+/* Context of a coding step. */
 struct rn_recent_at {
-	unsigned kind;         /* of decisions; the next two are used as well */
-	uint32_t salt;         /* whose line it is */
-	uint32_t extra;        /* something that it may depend on */
-	bool timed;            /* how long ago it came counts, not who came last */
-	uint64_t now;          /* of a clock that goes with how long things take */
-	const uint32_t *guess; /* asked for first; or NULL */
-	const uint32_t *never; /* what it is known not to be; or NULL */
+	unsigned kind;  /* kind of decision; the next two kinds are also used */
+	uint32_t salt;  /* identifies the list in the hashes */
+	uint32_t extra; /* an additional context value */
+	bool timed;   /* use the time since the last occurrence as context instead of the last value
+		       */
+	uint64_t now; /* current time, of a clock that advances with the number of polls */
+	const uint32_t *guess; /* value tried first; or NULL */
+	const uint32_t *never; /* value that v is known to differ from; or NULL */
 };
 
 #define RN_RECENT_KINDS 3u
 
-/* Codes v, and puts it in front. */
+/* Codes v and moves it to the front. */
 uint32_t rn_recent_code(struct rn_guess *g, struct rn_recent *r, const struct rn_recent_at *at,
 			uint32_t v);
 
-/* Puts v in front: it is known without having been coded. */
+/* Moves v to the front without coding it. */
 void rn_recent_touch(struct rn_recent *r, uint32_t v, uint64_t now);
 
 #endif

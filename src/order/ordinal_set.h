@@ -1,13 +1,12 @@
 /*
- * ordinal_set.h - which of the things that are numbered as they begin are done: how many that are
- * not done have a lower number than one that ends.
+ * ordinal_set.h - set of completed ordinals; reports how many lower ordinals are still open.
  *
- * What is kept are the gaps: numbers that are not done, below the highest that is. So who ends in
- * order costs a comparison, memory goes with how many are out of order at a time and not with how
- * long one is open, and a number far above the others is one gap.
+ * The set is stored as gaps: ranges of open ordinals below the highest completed one. A completion
+ * in order therefore costs one comparison. Memory is proportional to the number of gaps, not to the
+ * time for which an ordinal remains open. An ordinal far above the others adds one gap.
  *
- * Memory from the arena. Cost: a few nanoseconds, and what begins late is found soon; for one that
- * is below 100,000 gaps a microsecond.
+ * Memory: the arena. Cost: a few nanoseconds; the highest gaps are searched first. An ordinal below
+ * 100,000 gaps costs a microsecond.
  */
 #ifndef RN_ORDER_ORDINAL_SET_H
 #define RN_ORDER_ORDINAL_SET_H
@@ -19,17 +18,17 @@ struct rn_arena;
 struct rn_ordinals_block;
 
 struct rn_ordinals {
-	uint64_t next;                  /* above all that are done */
-	uint64_t open;                  /* numbers in gaps */
-	struct rn_ordinals_block *last; /* of gaps, those with the highest numbers */
+	uint64_t next;                  /* highest completed ordinal plus 1 */
+	uint64_t open;                  /* number of open ordinals in gaps */
+	struct rn_ordinals_block *last; /* block of the gaps with the highest ordinals */
 	struct rn_ordinals_block *unused;
 };
 
-/* Number n is done now: `late` is how many lower ones are not. False when there is no memory, or it
- * was done before, with all as it was. */
+/* Completes ordinal n. *late becomes the number of lower ordinals that are still open. Returns
+ * false without memory, or if n is already complete, with the set unchanged. */
 bool rn_ordinals_done(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n, uint64_t *late);
 
-/* The other way round: which number it is. */
+/* Returns the ordinal whose completion would overtake `late` open ordinals. */
 uint64_t rn_ordinals_number(const struct rn_ordinals *o, uint64_t late);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * replay_plan.h - what one process is to do again: the events of its threads, made ready for `rondo
- * replay`.
+ * replay_plan.h - replay plan of one process: its recorded outcomes, laid out for lookup.
  *
- * Made from a trace before the program starts, one file for each rank, in the byte order and with
- * the structures of the machine; the process maps it and looks things up without decoding. Offsets
- * are bytes from the beginning of the file, of arrays that are aligned to 8.
+ * `rondo replay` writes one plan file per rank from a trace before it starts the program. The file
+ * has the byte order and the structure layout of the machine. The process maps it and looks
+ * outcomes up without decoding. Offsets are bytes from the start of the file; arrays are aligned to
+ * 8 bytes.
  *
- * `match` says by the number of a wildcard receive, counted from 0 as they are started on the
- * thread, what it has to receive. `row`, `done` and `value` are those of order/events.h, in which
- * functions are numbers of this program's own table and communicators are names of the plan; what
- * threads say of each other is not among them, but in `match` and `turn`
+ * `match` contains the message that each wildcard receive has to match, by ordinal: the number of
+ * the receive in the order in which its thread started them, from 0. `row`, `done` and `value` are
+ * those of order/events.h, with the function ids of this program and the communicator names of the
+ * plan. Rows that relate threads to each other are converted to `match` and `turn`
  * (analysis/thread_events.h).
  */
 #ifndef RN_ORDER_REPLAY_PLAN_H
@@ -31,10 +31,10 @@ struct rn_plan_list {
 };
 
 enum rn_plan_state {
-	RN_PLAN_MATCHED,   /* with this source and tag */
-	RN_PLAN_CANCELLED, /* it was, and had not matched */
-	RN_PLAN_UNSEEN,    /* nobody has seen what it received, if it did */
-	RN_PLAN_INFERRED,  /* nor this; but it follows from what others did */
+	RN_PLAN_MATCHED,   /* matched a message with this source and tag */
+	RN_PLAN_CANCELLED, /* was cancelled without a match */
+	RN_PLAN_UNSEEN,    /* unobserved receive: its outcome is unknown */
+	RN_PLAN_INFERRED,  /* unobserved receive; its match was inferred from other ranks */
 };
 
 struct rn_plan_match {
@@ -43,74 +43,81 @@ struct rn_plan_match {
 	uint32_t row;   /* row of the event that completed it, plus 1; 0: unknown */
 };
 
-/* An operation that somebody tried to cancel, by its number (order/events.h). */
+/* An operation for which MPI_Cancel was called, by its number (order/events.h). */
 struct rn_plan_cancel {
 	uint64_t number;
-	uint64_t cancelled; /* 0: it was too late */
+	uint64_t cancelled; /* 0: the operation completed before it could be cancelled */
 };
 
-/* What is compared of a call: of its parameters that go in, the first communicator; the first of
- * `dest`, `source` and `root` that there is; of `tag` and `sendtag`; of `count`, `sendcount` and
- * `incount`. A call that both sends and receives also has `source` and `recvtag`. */
+/* The properties of a call that replay compares. Only input parameters count: the first
+ * communicator; the first of `dest`, `source` and `root`; the first of `tag` and `sendtag`; and the
+ * first of `count`, `sendcount` and `incount`. `source` and `recvtag` are set for a call that both
+ * sends and receives. */
 struct rn_plan_call {
-	uint32_t function;       /* RN_PLAN_NO_FUNCTION: this program does not know it */
-	uint32_t comm;           /* name, counted from 1; 0: it has none, or MPI_COMM_NULL */
-	int32_t peer, tag;       /* or one of those below */
-	int64_t count;           /* the same */
-	int32_t source, recvtag; /* the same */
+	uint32_t function;       /* RN_PLAN_NO_FUNCTION: unknown in this program */
+	uint32_t comm;           /* name id, from 1; 0: no communicator, or MPI_COMM_NULL */
+	int32_t peer, tag;       /* value, or a RN_PLAN_* constant below */
+	int64_t count;           /* value, or a RN_PLAN_* constant below */
+	int32_t source, recvtag; /* values, or RN_PLAN_* constants below */
 };
 
 #define RN_PLAN_NO_FUNCTION UINT32_MAX
 
-#define RN_PLAN_NOTHING INT32_MIN       /* it has none */
-#define RN_PLAN_UNKNOWN (INT32_MIN + 1) /* it has one that the trace does not tell */
-#define RN_PLAN_ANY     (INT32_MIN + 2) /* MPI_ANY_SOURCE, MPI_ANY_TAG */
-#define RN_PLAN_NOBODY  (INT32_MIN + 3) /* MPI_PROC_NULL */
-#define RN_PLAN_ROOT    (INT32_MIN + 4) /* MPI_ROOT */
+#define RN_PLAN_NOTHING INT32_MIN       /* the call has no such parameter */
+#define RN_PLAN_UNKNOWN (INT32_MIN + 1) /* the trace does not contain the value of the parameter \
+					 */
+#define RN_PLAN_ANY    (INT32_MIN + 2)  /* MPI_ANY_SOURCE, MPI_ANY_TAG */
+#define RN_PLAN_NOBODY (INT32_MIN + 3)  /* MPI_PROC_NULL */
+#define RN_PLAN_ROOT   (INT32_MIN + 4)  /* MPI_ROOT */
 
-/* A communicator that the rank was in. Leaders are the ranks of the world, from 1 on, that are rank
- * 0 of its sides; 0: not known. */
+/* A communicator of which the rank was a member. A leader is the world rank plus 1 of rank 0 of one
+ * side of the communicator; 0: unknown. */
 struct rn_plan_member {
-	uint64_t name; /* where it is */
+	uint64_t name; /* offset of the name */
 	uint64_t rank, size, leader;
-	uint64_t remote, remote_leader; /* size of the other side; 0: there is none */
+	uint64_t remote, remote_leader; /* size and leader of the remote group; remote 0:
+					   intracommunicator */
 };
 
-/* A thread's run of turns (record/post_order.h), which ends where the next one of the same
+/* A run of turns of one thread (record/post_order.h). It ends where the next run of the same
  * communicator and kind begins. */
 enum rn_plan_turn_of { RN_PLAN_RECEIVES, RN_PLAN_SENDS };
 
 struct rn_plan_turn {
-	uint64_t begins; /* with this turn, counted from 0 */
-	uint32_t comm;   /* name, counted from 1 */
+	uint64_t begins; /* first turn of the run, counted from 0 */
+	uint32_t comm;   /* name id, from 1 */
 	uint32_t of;     /* enum rn_plan_turn_of */
-	uint32_t stream; /* of the plan */
+	uint32_t stream; /* stream index in the plan */
 	uint32_t unused;
 };
 
-/* How far the process has come; it writes this into the file, for who waits for it. */
+/* Progress of the replay of one stream. The process writes it into the file, where `rondo replay`
+ * reads it. */
 struct rn_plan_progress {
-	uint64_t calls;       /* that came out as recorded, failed tests included */
-	uint64_t messages;    /* wildcard receives that were given what they got */
-	uint64_t cancelled;   /* ... which was nothing */
-	uint64_t more, fewer; /* failed tests that were not recorded; that did not come up */
-	uint64_t again;       /* tests of generalised requests that failed, and did not */
-	uint64_t row;         /* the next one */
-	uint64_t over;        /* the record is, and the thread goes on */
+	uint64_t calls;       /* calls replayed with the recorded outcome, failed tests included */
+	uint64_t messages;    /* wildcard receives started with a known outcome */
+	uint64_t cancelled;   /* those of `messages` that were cancelled */
+	uint64_t more, fewer; /* failed tests not in the recording; recorded failed tests that did
+				 not occur */
+	uint64_t again; /* failed tests of generalized requests that succeeded in the recording */
+	uint64_t row;   /* index of the next row */
+	uint64_t over;  /* nonzero: the recording of the thread has ended and the thread runs freely
+			 */
 };
 
 struct rn_plan_stream {
-	struct rn_plan_progress progress; /* zero */
+	struct rn_plan_progress progress; /* zero when the plan is written */
 	struct rn_plan_list site;         /* struct rn_order_site */
 	struct rn_plan_list row;          /* struct rn_order_row */
 	struct rn_plan_list done;         /* struct rn_order_done */
 	struct rn_plan_list value;        /* int64_t */
 	struct rn_plan_list match;        /* struct rn_plan_match */
-	struct rn_plan_list cancel;       /* struct rn_plan_cancel, by number */
-	struct rn_plan_list call;         /* struct rn_plan_call; empty: only events are recorded */
-	uint64_t last_row;                /* number of rows up to the last that a call waits for */
-	uint64_t known;                   /* number of wildcard receives with a known outcome */
-	uint64_t born;                    /* its thread has this birth (preload/thread_lineage.h) */
+	struct rn_plan_list cancel;       /* struct rn_plan_cancel, ascending by number */
+	struct rn_plan_list call; /* struct rn_plan_call; empty: the trace contains only events */
+	uint64_t last_row; /* number of rows up to the last one with which a call is compared */
+	uint64_t known;    /* number of wildcard receives with a known outcome */
+	uint64_t
+		born; /* nonzero: `birth` is the lineage of the thread (preload/thread_lineage.h) */
 	int64_t birth;
 };
 
@@ -118,20 +125,20 @@ struct rn_plan_head {
 	uint64_t magic, bytes;
 	uint32_t rank, ranks;
 	struct rn_plan_list stream; /* struct rn_plan_stream */
-	struct rn_plan_list comm;   /* uint64_t: where the name of communicator i, from 1 on, is */
-	struct rn_plan_list place;  /* uint64_t: where the text of call site i, from 1 on, is */
-	struct rn_plan_list member; /* struct rn_plan_member, ascending by their names */
-	struct rn_plan_list fact; /* uint64_t: where a key is, and behind it, where its value is */
-	struct rn_plan_list turn; /* struct rn_plan_turn, by communicator, kind and beginning */
+	struct rn_plan_list comm;   /* uint64_t: offset of the name of communicator i, from 1 */
+	struct rn_plan_list place;  /* uint64_t: offset of the text of call site i, from 1 */
+	struct rn_plan_list member; /* struct rn_plan_member, ascending by name */
+	struct rn_plan_list fact;   /* uint64_t: offset of a key, then offset of its value */
+	struct rn_plan_list turn;   /* struct rn_plan_turn, by communicator, kind and first turn */
 	/* uint64_t, by function: number of calls in the replay whose outcome cannot be enforced.
 	 * Written by the replayed process. */
 	struct rn_plan_list unenforced;
 };
 
-/* What a plan is made of: of each thread. */
+/* The part of a plan's source that belongs to one thread. */
 struct rn_plan_part {
 	struct rn_order order;
-	const struct rn_plan_match *match; /* NULL: as rn_plan_matches has them */
+	const struct rn_plan_match *match; /* NULL: derived from `order` by rn_plan_matches */
 	size_t matches;
 	const struct rn_plan_call *call;
 	size_t calls;
@@ -141,7 +148,7 @@ struct rn_plan_part {
 
 struct rn_plan_membership {
 	uint64_t world_rank; /* rank of the member in the world */
-	const char *name;    /* of the communicator */
+	const char *name;    /* communicator name */
 	struct rn_plan_member in;
 };
 
@@ -149,48 +156,50 @@ struct rn_plan_source {
 	uint32_t rank, ranks;
 	const struct rn_plan_part *part;
 	uint32_t parts;
-	const char *const *comm, *const *place; /* names, the first one is number 1 */
+	const char *const *comm, *const *place; /* names; the first element has id 1 */
 	uint32_t comms, places;
-	const char *const *fact; /* of the record: keys and values in turn, of so many */
+	const char *const *fact; /* `facts` pairs of key and value, from the recording */
 	uint32_t facts;
-	const struct rn_plan_membership *member; /* by name */
+	const struct rn_plan_membership *member; /* ascending by name */
 	uint64_t members;
 	const struct rn_plan_turn *turn;
 	size_t turns;
 };
 
-/* Appends the bytes of a plan. RN_OK; RN_E_NOMEM; or RN_E_DATA, from rn_plan_matches. */
+/* Appends the bytes of a plan. Returns RN_OK, RN_E_NOMEM, or RN_E_DATA (see rn_plan_matches). */
 int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out);
 
-/* Whether this is a plan as a whole: everything that an offset leads to is there, and the rows have
- * as many things done as there are. */
+/* Returns whether the bytes are a complete plan: every offset is inside the file, and the number of
+ * completions and values equals the sum over the rows. */
 bool rn_plan_valid(const void *bytes, size_t len);
 
-/* Whether the thread has replayed its part of the plan: it has started all receives whose outcome
- * is known, and the remaining rows are calls that only complete requests. */
+/* Returns whether the thread has replayed its part of the plan: it has started all receives with a
+ * known outcome, and the remaining rows are calls that only complete requests. */
 bool rn_plan_done(const struct rn_plan_stream *s);
 
-/* What the wildcard receives of a thread matched, from its events: by number, those that no event
- * tells of unseen. RN_OK, RN_E_NOMEM, or RN_E_DATA: the numbers make no sense. */
+/* Derives the matches of a thread's wildcard receives from its events, by ordinal. A receive
+ * without an event is RN_PLAN_UNSEEN. Returns RN_OK, RN_E_NOMEM, or RN_E_DATA if the ordinals are
+ * invalid. */
 struct rn_arena;
 int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_match **match,
 		    size_t *n);
 
-/* What the record says of this, or NULL. */
+/* Returns the value that the recording has for `key`, or NULL. */
 const char *rn_plan_fact(const struct rn_plan_head *p, const char *key);
 
-/* The communicator of this name, or NULL. */
+/* Returns the communicator of this name, or NULL. */
 const struct rn_plan_member *rn_plan_member(const struct rn_plan_head *p, const char *name);
 
-/* The number of that name, or 0. It is looked for from number `hint` on, or from the first one: who
- * asks for one after the other in the order of the plan does not pay for all of them each time. */
+/* Returns the id of the communicator of this name, or 0. The search starts at id `hint`, or at the
+ * first id if `hint` is 0. Lookups in the order of the plan therefore cost O(1) each. */
 uint32_t rn_plan_comm(const struct rn_plan_head *p, const char *name, uint32_t hint);
 
-/* Who had turns of this kind there, n runs. */
+/* Returns the *n runs of turns of this kind on a communicator. */
 const struct rn_plan_turn *rn_plan_turns(const struct rn_plan_head *p, uint32_t comm,
 					 enum rn_plan_turn_of of, uint64_t *n);
 
-/* The operations that somebody tried to cancel, sorted. RN_OK or RN_E_NOMEM. */
+/* Collects the operations for which MPI_Cancel was called, ascending by number. Returns RN_OK or
+ * RN_E_NOMEM. */
 int rn_plan_cancels(struct rn_arena *mem, const struct rn_order *o, struct rn_plan_cancel **cancel,
 		    size_t *n);
 
@@ -199,7 +208,7 @@ static inline const void *rn_plan_at(const struct rn_plan_head *p, uint64_t at)
 	return (const char *)p + at;
 }
 
-/* Text i of a list of names; NULL if it has no such text. */
+/* Returns text i of a list of names; NULL beyond the end of the list. */
 static inline const char *rn_plan_text(const struct rn_plan_head *p, const struct rn_plan_list *l,
 				       uint64_t i)
 {

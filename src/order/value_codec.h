@@ -21,8 +21,8 @@
 struct rn_arena;
 struct rn_guess;
 
-/* Codes o->value, which is written to when decoding. *clock: the values contain clock
- * readings. The caller ends the guess. RN_OK or RN_E_NOMEM. `scratch` is not rewound. */
+/* Codes o->value, which is the output when decoding. *clock: the values contain clock readings. The
+ * caller ends the coder. Returns RN_OK or RN_E_NOMEM. `scratch` is not rewound. */
 int rn_order_values_code(struct rn_arena *scratch, struct rn_guess *g, const struct rn_order *o,
 			 bool *clock);
 
