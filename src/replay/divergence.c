@@ -1,6 +1,5 @@
 /*
- * divergence.c - the record counts no more: it is over, the program does something else, or
- * another rank does; and what people are told of that, and of long waits.
+ * divergence.c - divergence from the recording, end of the recording, and stall messages.
  */
 #include "base/plural.h"
 #include "replay/replay_state.h"
@@ -19,9 +18,9 @@
 #include <time.h>
 
 #define DIVERGED 71
-#define SPINS    100 /* before time is given away */
+#define SPINS    100 /* polls before the thread sleeps instead of yielding */
 
-/* ---- going on freely ---- */
+/* ---- releasing threads and receives ---- */
 
 void rn_replay_unpark(struct rn_tracked *f)
 {
@@ -48,7 +47,8 @@ static void post_deferred(const struct rn_order_thread *o)
 	}
 }
 
-/* Cancels the request, so that it can be posted otherwise. False: it has matched. */
+/* Cancels the request, so that it can be posted with other arguments. Returns false if it has
+ * matched. */
 static bool take_back(MPI_Request q)
 {
 	MPI_Status s;
@@ -67,7 +67,7 @@ int rn_receive_again(const struct rn_receive *r, MPI_Request *q)
 	return rn_receive_post(r, q);
 }
 
-/* The receive gets what the program asks for, unless it has matched already. */
+/* Posts the receive with the program's arguments, unless it has matched already. */
 static void release_receive(struct rn_tracked *f)
 {
 	if (f->state == RN_TRACKED_CANCELLED)
@@ -82,7 +82,7 @@ static void release_receive(struct rn_tracked *f)
 	}
 }
 
-/* In the order in which the thread has started them. */
+/* Releases the thread, and its receives in the order in which the thread started them. */
 static void set_free(struct rn_order_thread *o)
 {
 	struct rn_tracked *f = rn_tracked_next(o, 0, false);
@@ -121,16 +121,17 @@ static const char *place_of(uint32_t place)
 	return text ? text : "?";
 }
 
-/* Launchers that end a run may lose what is said, so who waits for it says it; unless the launcher
- * ends that one as well, or it cannot see what we have mapped. */
+/* Returns whether `rondo replay` prints the report of the divergence. Launchers that end a run may
+ * lose the output of its processes. This process prints it if the launcher also ends `rondo
+ * replay`, or if `rondo replay` cannot see the memory that this process has mapped. */
 static bool rondo_tells(void)
 {
 	return rn_replayed.own && !rn_config.alone && !rn_config.diverges_on &&
 	       rn_job_is_near(rn_replayed.own);
 }
 
-/* Is this process the first to find that something is wrong? The others are likely to have been led
- * astray by it. */
+/* Returns whether this process is the first to diverge. Divergences of other ranks are usually a
+ * consequence of the first one. */
 static bool is_first(const char *text)
 {
 	bool first = !rn_replayed.job || rn_job_diverges(rn_replayed.job, rn_tracer.world_rank);
@@ -142,7 +143,7 @@ static bool is_first(const char *text)
 	return first;
 }
 
-/* With a moment for launchers to pass on what was said. */
+/* Aborts the run, after a delay in which launchers can forward the output. */
 static void end_run(void)
 {
 	static const struct timespec moment = { 0, 100000000 };
@@ -297,7 +298,7 @@ bool rn_replay_reaches(const struct rn_order_call *c, MPI_Comm comm, int source)
 
 /* ---- waiting ---- */
 
-/* Writes "rank 2" or "any rank", where `word` is "rank". */
+/* Writes "rank 2" or "any rank", if `word` is "rank". */
 static void put_number(char *text, size_t cap, const char *word, int number, int any)
 {
 	if (number == any)
@@ -398,9 +399,10 @@ void rn_replay_tell_turn(const struct rn_order_call *c, uint32_t stream, enum rn
 	       rn_comm_get(c->comm)->name);
 }
 
-/* ---- the end of the record ---- */
+/* ---- the end of the recording ---- */
 
-/* In vain, where something else has to happen first that nobody has recorded. */
+/* Waits until the other threads have replayed their plans. Gives up after the stall time, because
+ * an unrecorded event may have to happen first. */
 static void await_others(const struct rn_replay *r)
 {
 	struct rn_patience patience = { 0 };

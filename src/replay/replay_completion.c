@@ -1,9 +1,9 @@
 /*
  * replay_completion.c - enforces the recorded completions in the Wait and Test families.
  *
- * The requests that completed in the recorded run are waited for, one after the other, in the
- * recorded order. When the recording says nothing more, the call is made as it is, but on the
- * requests behind placeholders (tracked_request.h).
+ * The requests that completed in the recorded run are completed one after the other, in the
+ * recorded order. After the end of the recording the call is made as the program made it, but on
+ * the real requests of placeholders (tracked_request.h).
  */
 #include "record/completion.h"
 
@@ -11,13 +11,13 @@
 #include "replay/replay_state.h"
 #include "runtime/tracer_config.h"
 
-/* Whether another request receives in its place. */
+/* Returns whether another request receives instead of the program's. */
 static bool is_placeholder(const struct rn_tracked *f)
 {
 	return f && f->real != MPI_REQUEST_NULL;
 }
 
-/* The call is made on the requests behind placeholders. */
+/* Replaces placeholders with their real requests. */
 static void use_real_requests(struct rn_completion *b)
 {
 	for (uint32_t i = 0; i < b->n && rn_tracked_count; i++) {
@@ -27,7 +27,7 @@ static void use_real_requests(struct rn_completion *b)
 	}
 }
 
-/* False: the call is determined. */
+/* Returns false if the call has no outcome to enforce. */
 static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_Request *q,
 		  MPI_Status *status)
 {
@@ -40,7 +40,7 @@ static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_R
 	return false;
 }
 
-/* The request behind the placeholder is complete. */
+/* Completes a placeholder whose real request is complete. */
 static void end_placeholder(struct rn_tracked *f, MPI_Request *q)
 {
 	if (!f->persistent) {
@@ -51,7 +51,7 @@ static void end_placeholder(struct rn_tracked *f, MPI_Request *q)
 	rn_tracked_ends(f);
 }
 
-/* After the call: the program gets the requests. */
+/* Stores the requests in the program's variables, after the call. */
 static void store_requests(struct rn_completion *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -70,7 +70,8 @@ static void store_requests(struct rn_completion *b)
 	}
 }
 
-/* The record of this thread is over: what others have parked is posted, too. */
+/* Posts the deferred receives among the requests, those of other threads included, because the
+ * recording of this thread has ended. */
 static void unpark(struct rn_completion *b)
 {
 	for (uint32_t i = 0; i < b->n && rn_tracked_count; i++) {
@@ -81,7 +82,7 @@ static void unpark(struct rn_completion *b)
 	}
 }
 
-/* What is waited for in the place of request i. */
+/* Returns the recorded match of request i, or one without source and tag. */
 static const struct rn_plan_match *awaited(const struct rn_tracked *f)
 {
 	static const struct rn_plan_match nothing = { RN_PLAN_NOTHING, RN_PLAN_NOTHING, 0, 0 };
@@ -98,7 +99,8 @@ static bool is_send(MPI_Request q)
 	return f && f->kind == RN_REQUEST_SEND;
 }
 
-/* What to say when a send is not complete that a test has found to be. */
+/* Returns the description of the wait for a send that a recorded test found complete; otherwise
+ * NULL. */
 static const char *send_at_once(const struct rn_completion *b, MPI_Request q)
 {
 	return b->c.kind != RN_ORDER_WAIT && is_send(q)
@@ -106,7 +108,8 @@ static const char *send_at_once(const struct rn_completion *b, MPI_Request q)
 		       : NULL;
 }
 
-/* Request i is complete, and will say so to who asks; false: the record counts no more. */
+/* Waits until request i is complete, without completing it. Returns false if the thread was
+ * released. */
 static bool comes(const struct rn_completion *b, uint32_t i)
 {
 	struct rn_patience patience = { .what = send_at_once(b, b->q[i]) };
@@ -126,8 +129,8 @@ static bool comes(const struct rn_completion *b, uint32_t i)
 	}
 }
 
-/* All that the call is to find done. Who goes on without the record must not have completed half
- * of it. */
+/* Waits for all requests that the call has to complete. A thread that is released must not have
+ * completed only some of them. */
 static bool all_come(const struct rn_completion *b)
 {
 	bool each = b->c.kind == RN_ORDER_TEST;
@@ -139,7 +142,8 @@ static bool all_come(const struct rn_completion *b)
 	return true;
 }
 
-/* Why the request at the recorded index cannot have the recorded completion; NULL: it can. */
+/* Returns why the request at the recorded index cannot have the recorded completion; NULL if it
+ * can. */
 static const char *is_unlike(const struct rn_completion *b, const struct rn_order_done *d)
 {
 	const struct rn_tracked *f;
@@ -160,7 +164,7 @@ static const char *is_unlike(const struct rn_completion *b, const struct rn_orde
 		       : NULL;
 }
 
-/* Whether the requests can complete as recorded. If not, reports a divergence. */
+/* Returns whether the requests can complete as recorded. If not, reports a divergence. */
 static bool can_complete(const struct rn_completion *b)
 {
 	const struct rn_replay *r = b->c.o->replay;
@@ -168,7 +172,8 @@ static bool can_complete(const struct rn_completion *b)
 
 	if (b->c.kind == RN_ORDER_ANY && b->row->done > 1)
 		why = "which completed several requests";
-	else if (b->c.kind == RN_ORDER_SOME && b->row->done > b->n) /* the lengths of the arrays */
+	else if (b->c.kind == RN_ORDER_SOME &&
+		 b->row->done > b->n) /* the output arrays have n elements */
 		why = "in which the call has more requests";
 	for (uint32_t i = 0; i < b->row->done && !why; i++)
 		why = is_unlike(b, &b->done[i]);
@@ -177,7 +182,7 @@ static bool can_complete(const struct rn_completion *b)
 	return !why;
 }
 
-/* It is a generalised request, and the program has not completed it. */
+/* Returns whether request i is a generalized request that the program has not completed. */
 static bool is_awaited(const struct rn_completion *b, uint32_t i)
 {
 	const struct rn_tracked *f = i < b->n ? rn_completion_known(b, i) : NULL;
@@ -185,7 +190,7 @@ static bool is_awaited(const struct rn_completion *b, uint32_t i)
 	return f && f->kind == RN_REQUEST_GENERALIZED && f->state != RN_TRACKED_COMPLETED;
 }
 
-/* Whether one of those that were done is. */
+/* Returns whether one of the recorded completions is such a request. */
 static bool awaits(const struct rn_completion *b)
 {
 	bool all = b->c.kind == RN_ORDER_TEST;
@@ -197,7 +202,7 @@ static bool awaits(const struct rn_completion *b)
 	return false;
 }
 
-/* The row of the first event that completed one of the receives, plus 1; 0: unknown. */
+/* Returns the row of the first event that completed one of the receives, plus 1; 0: unknown. */
 static uint64_t first_row(const struct rn_completion *b)
 {
 	uint64_t first = 0;
@@ -211,7 +216,7 @@ static uint64_t first_row(const struct rn_completion *b)
 	return first;
 }
 
-/* What is to become of a call that may find nothing, or not. */
+/* Determines the outcome of a call. `may_fail`: it can return without a completion. */
 static enum rn_fate fate(struct rn_completion *b, bool may_fail)
 {
 	enum rn_fate is;
@@ -230,7 +235,7 @@ static enum rn_fate fate(struct rn_completion *b, bool may_fail)
 	if (is == RN_FATE_FAIL)
 		rn_replay_progress();
 	if (is == RN_FATE_DONE && b->done->index == RN_ORDER_NOT)
-		is = RN_FATE_FREE; /* nothing was active: MPI says so at once */
+		is = RN_FATE_FREE; /* no request was active: MPI returns at once */
 	if (is == RN_FATE_DONE && (!can_complete(b) || (rn_config.diverges_on && !all_come(b))))
 		is = RN_FATE_FREE;
 	if (is == RN_FATE_FREE) {
@@ -240,7 +245,7 @@ static enum rn_fate fate(struct rn_completion *b, bool may_fail)
 	return is;
 }
 
-/* The request completes, however long that takes. */
+/* Completes the request. Waits as long as necessary. */
 static int finish(struct rn_completion *b, uint32_t i, MPI_Status *s)
 {
 	struct rn_tracked *f = rn_completion_known(b, i);
@@ -250,8 +255,9 @@ static int finish(struct rn_completion *b, uint32_t i, MPI_Status *s)
 	int flag = 0, rc = MPI_SUCCESS;
 
 	while (rc == MPI_SUCCESS && !flag) {
-		real = is_placeholder(f) ? &f->real
-					 : q; /* it may be posted anew, also by another thread */
+		real = is_placeholder(f)
+			       ? &f->real
+			       : q; /* the receive may be posted again, also by another thread */
 		rc = rn_real.MPI_Test(real, &flag, s);
 		if (rc == MPI_SUCCESS && !flag)
 			rn_replay_wait(&patience, &b->c, m->source, m->tag);
@@ -283,7 +289,7 @@ static int finish_some(struct rn_completion *b, int *indices)
 	return rc;
 }
 
-/* An unobserved receive among them, or NULL. */
+/* Returns an unobserved receive among the requests, or NULL. */
 static const struct rn_tracked *find_unobserved(const struct rn_completion *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -374,7 +380,8 @@ static int hook_Testall(int n, MPI_Request q[], int *flag, MPI_Status status[])
 	TEST(&b, flag, rn_real.MPI_Testall(n, b.now, flag, b.s))
 }
 
-/* Nothing completes: the call is repeated until the request is complete. */
+/* Repeats MPI_Request_get_status until the request is complete. The call does not complete the
+ * request. */
 static int ask_until(struct rn_completion *b, int *flag)
 {
 	struct rn_patience patience = { 0 };
@@ -433,8 +440,8 @@ RN_COMPLETE_SOME(some)
 
 /* ---- generalized requests ---- */
 
-/* MPI does not know their state until the program completes them, possibly in this thread, and only
- * after a test has said that they are not complete. */
+/* The state of a generalized request is unknown until the program completes it, possibly in this
+ * thread, and only after a test has failed. */
 static int hook_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *done,
 			       MPI_Grequest_cancel_function *cancel, void *state,
 			       MPI_Request *request)

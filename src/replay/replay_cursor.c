@@ -1,4 +1,4 @@
-/* replay_cursor.c - see replay_cursor.h: what the record says of a thread. */
+/* replay_cursor.c - see replay_cursor.h. */
 #include "replay/replay_state.h"
 
 #include "base/bisect.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the record does not tell threads apart by their births, streams are what it has. */
+/* Finds the plan by thread lineage; if the recording has no lineages, by stream index. */
 static struct rn_replay *plan_of(const struct rn_order_thread *o)
 {
 	for (uint32_t i = 0; i < rn_replayed.threads; i++) {
@@ -65,7 +65,7 @@ const struct rn_plan_match *rn_replay_match_of(const struct rn_tracked *f)
 		       : NULL;
 }
 
-/* They are sorted. */
+/* Operations are sorted by number. */
 enum rn_cancel rn_replay_cancel(const struct rn_replay *r, uint64_t number)
 {
 	uint64_t n = r->at->over || r->free ? 0 : r->s->cancel.n;
@@ -108,12 +108,13 @@ void rn_replay_count_unenforced(uint32_t function)
 		__atomic_fetch_add(&n[function], 1, __ATOMIC_RELAXED);
 }
 
-/* ---- turns of threads ---- */
+/* ---- posting order of threads ---- */
 
-/* Most programs make and use communicators as they did. */
+/* Programs usually create and use communicators in the recorded order, so the search starts at the
+ * latest hit. */
 const struct rn_plan_turn *rn_replay_turns(const char *comm, enum rn_plan_turn_of of, uint64_t *n)
 {
-	static uint32_t latest; /* with the tracer's lock */
+	static uint32_t latest; /* protected by the tracer lock */
 	uint32_t number = rn_plan_comm(rn_replayed.plan, comm, latest);
 
 	latest = number ? number : latest;
@@ -140,7 +141,7 @@ static void pass_row(struct rn_replay *r)
 	r->fails = 0;
 }
 
-/* To a row that a call has to be compared with. False at the end. */
+/* Skips to the next row that a call is compared with. Returns false at the end. */
 static bool find_row(struct rn_replay *r)
 {
 	while (r->at->row < r->s->row.n && !rn_order_in_order(&r->site[r->rows[r->at->row].site]))
@@ -218,7 +219,8 @@ static bool same_site(const struct rn_order_site *s, const struct rn_order_call 
 	return s->function == c->function && same_comm(s->comm, c->comm);
 }
 
-/* Whether the call is the call of the next row and asks for the message that this row contains. */
+/* Returns whether the call is that of the next row and asks for the message that this row contains.
+ */
 static bool is_same(const struct rn_replay *r, const struct rn_order_call *c)
 {
 	const struct rn_order_row *row = &r->rows[r->at->row];
@@ -268,8 +270,8 @@ bool rn_replay_polls_long(const struct rn_order_thread *o)
 	return o->replay && o->replay->patience.spins + 1 >= RN_PATIENCE_LOOKS;
 }
 
-/* A failed test that was not recorded: the next recorded event belongs to another call, or the test
- * does not ask for its message. */
+/* Handles a failed test that was not recorded: the next recorded event belongs to another call, or
+ * the test does not ask for its message. */
 static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
 {
 	r->at->more++;
@@ -284,7 +286,7 @@ static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c
 	return RN_FATE_FREE;
 }
 
-/* All that is recorded are receives which have not been started yet. */
+/* Handles a call when the recording has no more rows, but receives that are not started yet. */
 static enum rn_fate more_to_receive(struct rn_replay *r, const struct rn_order_call *c,
 				    bool may_fail)
 {
@@ -339,7 +341,7 @@ enum rn_fate rn_replay_next(const struct rn_order_call *c, bool may_fail,
 	return RN_FATE_FREE;
 }
 
-/* Its failures have been counted. */
+/* The failed polls of the row have been counted already. */
 void rn_replay_again(const struct rn_order_call *c)
 {
 	struct rn_replay *r = c->o->replay;
@@ -358,7 +360,8 @@ void rn_replay_again(const struct rn_order_call *c)
 	rn_replay_wait(&r->again, c, RN_PLAN_NOTHING, RN_PLAN_NOTHING);
 }
 
-/* Past tests that failed when this was recorded, and now do not come up. */
+/* Skips failed tests that were recorded and do not occur now. Returns whether the next row is a
+ * value. */
 static bool find_value(struct rn_replay *r)
 {
 	while (find_row(r) && !is_kind(r, RN_ORDER_VALUE) && !r->rows[r->at->row].done) {

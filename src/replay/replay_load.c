@@ -1,5 +1,5 @@
-/* replay_load.c - the plan of a rank (order/replay_plan.h) is mapped, and compared with where it
- * runs. */
+/* replay_load.c - maps the replay plan of this process (order/replay_plan.h), and compares it with
+ * the run. */
 #include "base/errno_guard.h"
 #include "base/io.h"
 #include "base/plural.h"
@@ -83,7 +83,7 @@ const char *rn_replay_fact(const char *key)
 	return rn_replayed.plan ? rn_plan_fact(rn_replayed.plan, key) : NULL;
 }
 
-/* Where each rank has a rondo of its own, that of rank 0 has the job. */
+/* If each rank has its own `rondo replay`, uses the control block of rank 0's. */
 static void share_job(char folder[sizeof(rn_config.replay)])
 {
 	struct rn_job *first;
@@ -96,8 +96,9 @@ static void share_job(char folder[sizeof(rn_config.replay)])
 		rn_replayed.job = first;
 }
 
-/* Everybody has what is in the folder: it goes now, for who knows how the run will end. The plan of
- * a program that has one rank, which a debugger can run again, stays. */
+/* Removes this rank's files, because the run may end in any way. The last rank removes the
+ * directory. All ranks have mapped their files by then. The plan of a program with one rank is not
+ * removed, because a debugger can run the program again. */
 static void leave_folder(const char *common)
 {
 	char path[PATH_ROOM];
@@ -117,7 +118,7 @@ static void leave_folder(const char *common)
 	rn_job_remove(common);
 }
 
-/* What was found may be the plan of who has spawned it. */
+/* Discards the plan of a spawned process: it may be that of the process that spawned it. */
 static void look_for_plan(void)
 {
 	bool spawned = rn_comm_spawned();
@@ -134,8 +135,8 @@ static void look_for_plan(void)
 					: "nothing was recorded of it");
 }
 
-/* A full trace has no posting order. It contains the lineages of threads, unless it is an older
- * trace. */
+/* Prints a warning about threads. A full trace has no posting order. It contains the lineages of
+ * threads, unless it is an older trace. */
 static void warn_of_threads(void)
 {
 	const struct rn_replay *second = rn_replayed.threads > 1 ? &rn_replayed.thread[1] : NULL;
@@ -150,7 +151,7 @@ static void warn_of_threads(void)
 		       "their first calls");
 }
 
-/* Nobody has said yet that ranks are elsewhere. */
+/* Returns whether no rank has reported yet that ranks run on other nodes. */
 static bool is_first_moved(void)
 {
 	return !rn_replayed.job || rn_job_moves(rn_replayed.job);
@@ -193,8 +194,8 @@ int rn_replay_post_nowhere(MPI_Request *request)
 	return rn_real.MPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, nowhere, request);
 }
 
-/* Programs that test again and again, in a row, do not have to drive it each time. */
-#define RESTS 4000 /* ticks of the clock: a microsecond or two, where it is quick */
+/* Minimum time between probes. Programs that test in a loop need not probe with each test. */
+#define RESTS 4000 /* clock ticks: one or two microseconds with a fast clock */
 
 void rn_replay_progress(void)
 {

@@ -2,7 +2,7 @@
  * replay_receive.c - posts wildcard receives with the recorded source and tag; defers and cancels
  * as recorded.
  *
- * Receives that name their source and tag are numbered (tracked_request.h). With several threads,
+ * Receives with a named source and tag are numbered (tracked_request.h). With several threads,
  * all receives are posted in the recorded order (replay_post_order.c).
  */
 #include "replay/replay_cursor.h"
@@ -18,7 +18,7 @@ static bool is_known(const struct rn_plan_match *m)
 	return m->state == RN_PLAN_MATCHED || m->state == RN_PLAN_INFERRED;
 }
 
-/* Where no message comes. */
+/* Changes the receive so that it cannot match any message. */
 static void post_nowhere(struct rn_receive *r)
 {
 	r->comm = rn_replay_nowhere();
@@ -26,7 +26,8 @@ static void post_nowhere(struct rn_receive *r)
 	r->tag = 0;
 }
 
-/* Whether a receive from number i on would fit. */
+/* Returns whether a recorded message of a receive with ordinal i or higher could match this
+ * receive. */
 static bool takes_from(const struct rn_post *p, const struct rn_replay *r, uint64_t i)
 {
 	const struct rn_plan_match *m;
@@ -37,9 +38,9 @@ static bool takes_from(const struct rn_post *p, const struct rn_replay *r, uint6
 	return false;
 }
 
-/* Nobody saw what it received. Where sends are not recorded, somebody's may wait for it; so it is
- * posted as it is, unless that could be a message that a later one is known to have got. Those that
- * are unseen are the last ones of a record, so not many are looked at. */
+/* Returns whether this unobserved receive could match a message that was recorded for a later
+ * receive. If not, it is posted unchanged: when sends are not recorded, a sender may wait for it.
+ * Unobserved receives are the last ones of a recording, so the search is short. */
 static bool takes_from_others(const struct rn_post *p)
 {
 	const struct rn_replay *mine = p->c.o->replay, *r;
@@ -51,7 +52,8 @@ static bool takes_from_others(const struct rn_post *p)
 	return takes_from(p, mine, p->is.ordinal + 1);
 }
 
-/* Whether the receive can be posted for the recorded message. If not, reports a divergence. */
+/* Returns whether the receive can be posted for the recorded message. If not, reports a divergence.
+ */
 static bool is_asked_for(const struct rn_post *p, const struct rn_plan_match *m)
 {
 	if (rn_replay_accepts(&p->c, m))
@@ -60,7 +62,7 @@ static bool is_asked_for(const struct rn_post *p, const struct rn_plan_match *m)
 	return false;
 }
 
-/* The next one of this thread: how it is posted in a replay. */
+/* Assigns the next ordinal of this thread, and the recorded source and tag. */
 static void number(struct rn_post *p)
 {
 	struct rn_order_thread *o = p->c.o;
@@ -94,8 +96,8 @@ static bool is_deferred(const struct rn_post *p)
 	return p->is.state == RN_TRACKED_DEFERRED;
 }
 
-/* While it waited for its turn the run has left the recording: it is posted as the program has it.
- */
+/* Restores the program's arguments if the run has left the recording while the thread waited for
+ * its turn. */
 static void forget_plan(struct rn_post *p)
 {
 	if (!p->planned || !rn_replay_is_free(p->c.o))
@@ -113,7 +115,7 @@ static int post(struct rn_post *p, MPI_Request *q)
 	return rn_receive_post(&p->as, q);
 }
 
-/* Nothing is posted, but when it was recorded something was. */
+/* Takes the turn that was recorded for a receive which is not posted now. */
 static void pass_turn(const struct rn_post *p)
 {
 	if (!rn_turns)
@@ -121,9 +123,10 @@ static void pass_turn(const struct rn_post *p)
 	RN_TURN(turn, &p->c, RN_PLAN_RECEIVES);
 }
 
-/* ---- functions that return when the message is there ---- */
+/* ---- blocking functions ---- */
 
-/* As number(), where the end of the record can only be in this call. */
+/* Like number(), for a blocking call. The recording of the thread ends in this call if the receive
+ * is unobserved. */
 static void number_blocking(struct rn_post *p)
 {
 	struct rn_receive given = p->as;
@@ -138,7 +141,7 @@ static void number_blocking(struct rn_post *p)
 	}
 }
 
-/* In a replay in a way that can tell what it waits for. */
+/* Waits for the receive. In a replay it polls, so that it can report the awaited message. */
 static int wait_for(const struct rn_post *p, MPI_Request *q, MPI_Status *s)
 {
 	struct rn_patience patience = { 0 };
@@ -193,14 +196,16 @@ ALL(, int)
 #if MPI_VERSION >= 4
 ALL(_c, MPI_Count)
 
-/* Nothing of it happened. */
+/* Returns whether the receive was cancelled in the recording. If so, neither half of the call
+ * happened. */
 static bool is_cancelled(const struct rn_post *p)
 {
 	return p->c.o->replay &&
 	       rn_replay_match(p->c.o->replay, p->is.ordinal)->state == RN_PLAN_CANCELLED;
 }
 
-/* A call whose receive has a number and no outcome. */
+/* Returns whether the outcome of the receive is not recorded. If so, the receive gets an ordinal,
+ * and the call is counted as unreplayable. */
 static bool is_unknown(const struct rn_post *p)
 {
 	if (rn_isendrecv_tells())
@@ -210,7 +215,7 @@ static bool is_unknown(const struct rn_post *p)
 	return true;
 }
 
-/* The message is also sent if the receive is deferred: the request is then only that of the send.
+/* The message is sent even if the receive is deferred. The request is then that of the send alone.
  */
 #define ISENDRECV(name, params, args, buf, count, type)                                       \
 	static int hook_##name(params, MPI_Request *request)                                  \
@@ -248,7 +253,7 @@ BOTH_ISENDRECV(_c, MPI_Count)
 
 /* ---- persistent requests ---- */
 
-/* A new receive in the place of a persistent one. */
+/* Posts a new receive instead of starting the persistent one. */
 static int start_wild(struct rn_tracked *f, struct rn_post *p)
 {
 	MPI_Request q = MPI_REQUEST_NULL;
@@ -271,8 +276,8 @@ static int start_wild(struct rn_tracked *f, struct rn_post *p)
 	return rc;
 }
 
-/* An operation that was cancelled is not started: a receive that can be cancelled takes its place.
- */
+/* Replays the start of an operation that was cancelled: posts a receive without a possible match,
+ * which can be cancelled, instead of starting the operation. */
 static int start_cancelled(struct rn_tracked *f, MPI_Request *request)
 {
 	struct rn_tracked is = { .starter = rn_order_current(rn_me),
@@ -289,7 +294,7 @@ static int start_cancelled(struct rn_tracked *f, MPI_Request *request)
 	return rc;
 }
 
-/* An operation with a named partner; f is NULL if its creation was not observed. */
+/* Starts an operation with a named partner. `f` is NULL if its creation was not observed. */
 static int start_numbered(struct rn_tracked *f, MPI_Request *request)
 {
 	struct rn_order_thread *o = rn_order_current(rn_me);
@@ -301,7 +306,8 @@ static int start_numbered(struct rn_tracked *f, MPI_Request *request)
 	if (rc == MPI_SUCCESS && o && f)
 		rn_tracked_restarts(f, o);
 	else if (rc == MPI_SUCCESS)
-		rn_track_numbered(RN_REQUEST_RECEIVE, rc, request); /* it may also send */
+		rn_track_numbered(RN_REQUEST_RECEIVE, rc,
+				  request); /* the operation may be a send */
 	return rc;
 }
 
@@ -316,7 +322,7 @@ static int hook_Start(MPI_Request *request)
 	struct rn_tracked *f = rn_tracked_any(*request, request);
 	struct rn_post p = { 0 };
 
-	if (!f || !f->persistent) /* or an older operation with this handle */
+	if (!f || !f->persistent) /* an entry of an earlier operation may have the same handle */
 		return start_numbered(NULL, request);
 	if (!rn_order_call(&p.c, RN_ORDER_WAIT, MPI_COMM_NULL))
 		return rn_real.MPI_Start(request);
@@ -330,13 +336,15 @@ RN_STARTALL
 
 /* ---- MPI_Request_free and MPI_Cancel ---- */
 
-/* Nobody will see a deferred receive complete, so it is not kept for the end of the recording. */
+/* Handles a deferred receive that the program frees. Its completion cannot be observed, so the
+ * receive is not deferred until the end of the recording. */
 static void end_deferred(struct rn_tracked *f, MPI_Request *request)
 {
 	MPI_Request q;
 
 	if (!f->persistent && !f->keep_own)
-		rn_real.MPI_Cancel(request); /* or it would stay where nothing comes */
+		rn_real.MPI_Cancel(
+			request); /* otherwise the placeholder would remain posted forever */
 	if (!rn_replay_knows_sends(f->starter->replay) &&
 	    rn_receive_post(&f->receive, &q) == MPI_SUCCESS)
 		rn_real.MPI_Request_free(&q);
@@ -356,8 +364,8 @@ static int hook_Request_free(MPI_Request *request)
 	return rn_real.MPI_Request_free(request);
 }
 
-/* An operation with a named partner. The recording says whether it was cancelled: one that was not
- * must complete. */
+/* Cancels an operation with a named partner. An operation that was not cancelled in the recording
+ * has to complete, so MPI_Cancel has no effect on it. */
 static int cancel_numbered(MPI_Request *request, struct rn_tracked *f)
 {
 	if (f && f->real != MPI_REQUEST_NULL)
@@ -368,7 +376,8 @@ static int cancel_numbered(MPI_Request *request, struct rn_tracked *f)
 	return rn_real.MPI_Cancel(request);
 }
 
-/* A receive that was cancelled is posted where nothing comes, and one that was not must receive. */
+/* A receive that was cancelled in the recording cannot match. One that was not cancelled has to
+ * receive its message, so MPI_Cancel has no effect on it. */
 static int hook_Cancel(MPI_Request *request)
 {
 	struct rn_tracked *f = rn_tracked_any(*request, request);
@@ -384,7 +393,7 @@ static int hook_Cancel(MPI_Request *request)
 	f->state = RN_TRACKED_CANCELLED;
 	if (f->real != MPI_REQUEST_NULL)
 		return rn_real.MPI_Cancel(&f->real);
-	/* Nothing is posted for a persistent one that is deferred. */
+	/* A persistent receive that is deferred has no posted request. */
 	return f->persistent ? MPI_SUCCESS : rn_real.MPI_Cancel(request);
 }
 

@@ -1,5 +1,5 @@
 /*
- * replay_start.h - start of a replay, and the functions of replay that it installs.
+ * replay_start.h - start of a replay, and the hooks that it installs.
  */
 #ifndef RN_REPLAY_REPLAY_START_H
 #define RN_REPLAY_REPLAY_START_H
@@ -11,10 +11,11 @@
 struct rn_stream;
 struct rn_turn_ops;
 
-/* Turns of threads, in the recorded order (record/post_order.h). */
+/* Posting order of threads, as recorded (record/post_order.h). */
 extern const struct rn_turn_ops rn_turns_replayed;
 
-/* Installs the hooks, when the tracer starts; and after MPI_Init. */
+/* rn_replay_install installs the hooks when the tracer starts; rn_replay_begin, those that are
+ * needed after MPI_Init. */
 void rn_replay_install(void);
 void rn_replay_begin(void);
 
@@ -33,10 +34,10 @@ void rn_replay_hook_posts(void);
 struct rn_comm;
 void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now);
 
-/* A function of the C library returns the recorded numbers. */
+/* Replaces the n results of a libc function with the recorded ones. */
 void rn_replay_libc_value(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
 
-/* MPI_Isend in a turn, as a part of another call. */
+/* MPI_Isend in a turn, as a part of another call. Returns the MPI error code. */
 int rn_replay_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
 		    MPI_Comm comm, MPI_Request *q);
 

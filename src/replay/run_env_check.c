@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 300 /* bytes of a text that are told */
+#define SHOWN 300 /* bytes of a recorded text that a message contains at most */
 
 static const char *or_none(const char *s)
 {
@@ -73,8 +73,8 @@ static void compare_library(void)
 		       SHOWN, recorded, library);
 }
 
-/* The next NAME=VALUE, and where its value is; n is 0 at the end. Blanks inside quotes are its own.
- */
+/* An item NAME=VALUE of a list, with the offset of its value; n is 0 at the end. Spaces inside
+ * quotes belong to the item. */
 struct item {
 	const char *name;
 	size_t n, value;
@@ -107,8 +107,8 @@ static struct item find_item(const char *text, const struct item *like)
 	return i;
 }
 
-/* "; NAME was A, is B" for those of one list that are not in the other, or not the same. Those that
- * both have are told from one side only. */
+/* Appends "; NAME was A, is B" for each item of `mine` that is missing from `others` or different
+ * there. Items that are in both lists are printed only if `now` is set. Returns the new length. */
 static size_t put_items(char *text, size_t at, size_t cap, const char *mine, const char *others,
 			bool now)
 {
@@ -126,7 +126,7 @@ static size_t put_items(char *text, size_t at, size_t cap, const char *mine, con
 	return at;
 }
 
-/* `so`: what may come of it. */
+/* Compares a recorded list of settings. `so` describes the possible effect of a difference. */
 static void compare_list(enum rn_meta_key key, const char *what, const char *so)
 {
 	const char *recorded = rn_replay_fact(rn_meta_rows[key].key);
@@ -135,14 +135,15 @@ static void compare_list(enum rn_meta_key key, const char *what, const char *so)
 	size_t at;
 
 	recorded = recorded ? recorded : "";
-	if (strcmp(recorded, now) == 0 || strlen(recorded) >= RN_WORDS_MAX) /* not of our making */
+	if (strcmp(recorded, now) == 0 ||
+	    strlen(recorded) >= RN_WORDS_MAX) /* not written by this version */
 		return;
 	at = put_items(text, 0, sizeof(text), now, recorded, true);
 	put_items(text, at, sizeof(text), recorded, now, false);
 	rn_say("%s when it was recorded (%s): %s", what, text, so);
 }
 
-/* The way it was is known of traces that have this. */
+/* Compares the MPI library and its settings, if the trace contains them. */
 static void compare_mpi(void)
 {
 	if (!rn_replay_fact(rn_meta_rows[RN_META_LIBRARY].key))
@@ -165,8 +166,8 @@ void rn_setting_compare(void)
 	compare_mpi();
 }
 
-/* How many share the first rank's node, it knows; if others are dealt out differently, some of them
- * are the how manieth that they were not. */
+/* Rank 0 compares the number of ranks on its node. Each other rank compares its index on its node.
+ * If the ranks are distributed differently, at least one of these values differs. */
 void rn_setting_compare_node(bool (*first)(void))
 {
 	RN_ERRNO_GUARD;

@@ -10,11 +10,11 @@
 
 #include <stdbool.h>
 
-/* On rank 0, whose settings are recorded: prints a line for each kind of difference. */
+/* On rank 0, whose settings are recorded: prints one line per kind of difference. */
 void rn_setting_compare(void);
 
-/* On all ranks: whether the ranks are on the nodes where they were recorded. `first` returns
- * whether no rank has reported this yet. */
+/* On all ranks: prints a line if the ranks are not on the nodes where they were recorded. `first`
+ * returns whether no rank has reported this yet. */
 void rn_setting_compare_node(bool (*first)(void));
 
 #endif
