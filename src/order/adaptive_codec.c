@@ -1,4 +1,4 @@
-/* adaptive_codec.c - see adaptive_codec.h. One set of functions goes both ways, as in
+/* adaptive_codec.c - see adaptive_codec.h. The same functions encode and decode, as in
  * range_coder.h. */
 #include "order/adaptive_codec.h"
 
@@ -8,11 +8,11 @@
 #include "base/arena.h"
 #include "order/row_model.h"
 
-/* Expecting whole rows. A past place is found by the hash of so many rows before it. */
+/* Prediction of whole rows. A past position is found by the hash of the CONTEXT rows before it. */
 #define CONTEXT       4u
 #define PAST_BITS_MAX 16u
 #define LENGTHS       12u
-/* The chance, of 65536, from which on asking pays. */
+/* Minimum probability of a repetition for which it is coded, in units of 1/65536. */
 #define WORTH 58000u
 
 struct past {
@@ -23,15 +23,15 @@ struct model {
 	struct rn_pieces *p;
 	struct rn_guess *g;
 	bool writes;
-	/* All rows and what is done; those before `r` and `d` are known. Only written to when
-	 * decoding. */
+	/* All rows and completions; those before `r` and `d` are known. Written only when decoding.
+	 */
 	struct rn_order_row *row;
 	struct rn_order_done *done;
 	size_t rows, dones, r, d;
-	struct past *past, as; /* as: the place that this one looks like, or 0 */
+	struct past *past, as; /* as: the position whose row is predicted to repeat, or 0 */
 	unsigned past_bits;
-	uint32_t hash[CONTEXT]; /* of the last rows */
-	uint32_t alike;         /* rows that were as expected */
+	uint32_t hash[CONTEXT]; /* hashes of the last rows, the latest first */
+	uint32_t alike;         /* number of consecutive rows that were predicted correctly */
 	uint32_t chance[LENGTHS];
 };
 
@@ -40,7 +40,7 @@ static uint32_t things(const struct model *m, const struct rn_order_row *row)
 	return rn_pieces_things(m->p, row);
 }
 
-/* --- a row, part by part --- */
+/* --- rows coded field by field --- */
 
 static struct rn_order_row code_head(struct model *m, struct rn_order_row row)
 {
@@ -77,9 +77,9 @@ static void code_row(struct model *m)
 	rn_pieces_end_row(m->p, &row);
 }
 
-/* --- whole rows --- */
+/* --- predicted rows --- */
 
-/* As if the row had been coded by its parts. */
+/* Updates the predictions as if the row had been coded field by field. */
 static void learn_row(struct model *m, const struct rn_order_row *row)
 {
 	rn_pieces_learn_site(m->p, row->site);
@@ -89,7 +89,7 @@ static void learn_row(struct model *m, const struct rn_order_row *row)
 	rn_pieces_end_row(m->p, row);
 }
 
-/* Source and tag count only where they are there. */
+/* Compares two completions. Source and tag count only with RN_ORDER_MATCHED. */
 static bool same_done(const struct rn_order_done *a, const struct rn_order_done *b)
 {
 	return a->index == b->index && a->late == b->late && a->flags == b->flags &&
@@ -154,7 +154,8 @@ static void repeat(struct model *m)
 	memmove(&m->done[m->d], &m->done[m->as.done - 1], things(m, from) * sizeof(*m->done));
 }
 
-/* True: the row is the expected one, and is there now. */
+/* Codes whether the row is the predicted one. If it is, stores it when decoding, and returns true.
+ */
 static bool code_repeat(struct model *m)
 {
 	uint32_t chance = *chance_now(m);
@@ -169,7 +170,8 @@ static bool code_repeat(struct model *m)
 	return same;
 }
 
-/* The row at r is known: was it as expected, and what is expected next? */
+/* Updates the prediction after the row at r is known, and moves to the next row. `expected`: a row
+ * was predicted. */
 static void follow(struct model *m, bool expected)
 {
 	const struct rn_order_row *row = &m->row[m->r];

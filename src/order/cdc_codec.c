@@ -1,4 +1,4 @@
-/* cdc_codec.c - see cdc_codec.h. One set of functions goes both ways, as in range_coder.h. */
+/* cdc_codec.c - see cdc_codec.h. The same functions encode and decode, as in range_coder.h. */
 #include "order/cdc_codec.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "order/context_mix.h"
 #include "order/row_model.h"
 
-/* Kinds of decisions, beside those of parts. */
+/* Decision kinds, in addition to those of row_model.h. */
 enum { SIZE = RN_PIECES_KINDS, AT, FAILS, DELAY, EPOCH, ALONE };
 
 struct delta {
@@ -19,10 +19,10 @@ struct delta {
 	struct rn_guess *g;
 	bool writes;
 	struct rn_order_chunk c;
-	size_t dones; /* that are left */
+	size_t dones; /* completions that are not decoded yet */
 };
 
-/* A number of a table, by what came before it there. */
+/* Context of the next value of a table: the preceding values. */
 struct last {
 	unsigned kind;
 	uint32_t salt, v[2];
@@ -43,7 +43,7 @@ static struct last table(unsigned kind, uint32_t site, uint32_t which)
 	return (struct last){ .kind = kind, .salt = rn_guess_mix(site, 1000 + which) };
 }
 
-/* How many; at most `max`. */
+/* Codes the size of a table, at most `max`. */
 static uint32_t code_size(struct delta *x, uint32_t site, uint32_t which, uint32_t v, uint32_t max)
 {
 	struct last l = table(SIZE, site, which);
@@ -52,11 +52,11 @@ static uint32_t code_size(struct delta *x, uint32_t site, uint32_t which, uint32
 	return code_next(x, &l, v, max);
 }
 
-/* Ascending numbers of rows or completions. */
+/* An ascending list of indices of rows or completions. */
 struct list {
 	struct last last;
-	uint32_t left; /* decoding: not read yet */
-	uint32_t next; /* the latest one; UINT32_MAX: none */
+	uint32_t left; /* decoding: number of elements not read yet */
+	uint32_t next; /* latest element; UINT32_MAX: none */
 };
 
 static struct list list(uint32_t site, uint32_t which, uint32_t n)
@@ -76,7 +76,7 @@ static bool code_member(struct delta *x, struct list *l, uint32_t at, bool is)
 	return l->next == at && !rn_guess_bad(x->g);
 }
 
-/* All numbers of the list have been read, and were numbers of the `visited` that there are. */
+/* Decoding: verifies that all elements of the list have been read and are below `visited`. */
 static void end_list(struct delta *x, const struct list *l, uint32_t visited)
 {
 	bool is_beyond = l->next != UINT32_MAX && l->next >= visited;
@@ -97,14 +97,14 @@ static void code_sites(struct delta *x)
 	}
 }
 
-/* Numbers of rows, and of completions, of a site. */
+/* Numbers of rows and completions of an event site. */
 struct sizes {
 	uint32_t fulls;      /* rows with completions */
-	uint32_t withs;      /* completions that are in one row with the next one */
+	uint32_t withs;      /* completions that have a later completion in the same row */
 	uint32_t unmatcheds; /* rows with completions and failed tests */
 };
 
-/* In which rows nothing is done, as a rule those before a row of another site. */
+/* Codes which rows have no completion. Usually these are the rows before a row of another site. */
 static struct sizes code_alones(struct delta *x, uint32_t site)
 {
 	struct rn_order_chunk *c = &x->c;
@@ -128,7 +128,8 @@ static struct sizes code_alones(struct delta *x, uint32_t site)
 	return n;
 }
 
-/* Sizes that fit each other: every row is alone, or has a thing that is not with the next. */
+/* Codes the table sizes of a site. They are consistent: each row has no completion, or exactly one
+ * that is the last of its row. */
 static struct sizes code_row_sizes(struct delta *x, uint32_t site)
 {
 	struct sizes n = code_alones(x, site);
@@ -192,7 +193,7 @@ static void code_fails(struct delta *x, uint32_t site, bool full)
 	}
 }
 
-/* Numbers come one by one: there is nothing to match. */
+/* Codes rows with numbers. Such rows have no receives to match. */
 static void code_value_rows(struct delta *x, uint32_t site)
 {
 	for (uint32_t r = x->c.first[site]; r != RN_TABLES_NONE; r = x->c.next[r]) {
@@ -223,7 +224,7 @@ static int code_site_rows(struct delta *x, uint32_t site)
 	return RN_OK;
 }
 
-/* --- what is done in them --- */
+/* --- completions of the rows --- */
 
 static void code_epochs(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
 {
@@ -244,8 +245,8 @@ static void code_epochs(struct delta *x, uint32_t site, struct rn_order_matched_
 	}
 }
 
-/* Those that are moved come in groups: where the next one is, and how far it goes, depends on the
- * last one. */
+/* Codes the receives that are out of order. They occur in groups: position and delay of the next
+ * one depend on those of the previous one. */
 static void code_moved(struct delta *x, uint32_t site, struct rn_order_matched_tables *t)
 {
 	struct last at = table(AT, site, 3), delay = table(DELAY, site, 0);
@@ -311,7 +312,7 @@ static bool of_values(const struct delta *x, uint32_t site)
 	return rn_order_has_numbers(&x->c.site[site]);
 }
 
-/* Each site in its turn, by a function of it. */
+/* Calls the function for each event site of the chunk. */
 static int each_site(struct delta *x, int (*code)(struct delta *x, uint32_t site))
 {
 	int rc = RN_OK;

@@ -53,7 +53,7 @@ bool rn_order_matched_tables_room(struct rn_arena *mem, struct rn_order_matched_
 struct receive {
 	uint64_t clock;
 	int32_t source;
-	uint32_t nth; /* as they came */
+	uint32_t nth; /* position in observed order */
 };
 
 static int by_clock(const void *a, const void *b)
@@ -89,7 +89,7 @@ bool rn_order_receives(struct rn_arena *mem, const struct rn_order_chunk *c, uin
 	return t->thing != NULL;
 }
 
-/* The epoch of each source, in the order of sources. `by` is sorted by them. */
+/* Computes the epoch of each source, ascending by source. `by` is sorted by source. */
 static void fill_epochs(struct rn_order_matched_tables *t, const struct receive *by)
 {
 	t->epochs = 0;
@@ -106,10 +106,12 @@ static void fill_epochs(struct rn_order_matched_tables *t, const struct receive 
 }
 
 /*
- * The fewest receives that have to be moved are those outside of a longest ascending subsequence
- * of their places in the reference order. last[k] ends the best one of k + 1 elements. Looking from
- * the end, in steps that double, a receive costs as much as it is out of order: all of them are
- * linear when few are.
+ * Returns the length of the longest ascending subsequence that v can extend.
+ *
+ * The smallest set of receives that have to be moved is the complement of a longest ascending
+ * subsequence of their positions in the reference order. last[k] is the last element of the best
+ * subsequence of k + 1 elements. The search starts at the end and doubles its steps. Its cost
+ * depends on how far the receive is out of order, so the total is linear if few receives are.
  */
 static uint32_t place_of(const uint32_t *last, uint32_t n, uint32_t v)
 {
@@ -124,7 +126,7 @@ static uint32_t place_of(const uint32_t *last, uint32_t n, uint32_t v)
 	return (uint32_t)b.lo;
 }
 
-/* stays[j]: the j-th that came need not be moved. */
+/* Sets stays[j] for each j-th observed receive that is not moved. Returns false without memory. */
 static bool find_moved(struct rn_arena *scratch, const uint32_t *place, uint32_t n, bool *stays)
 {
 	uint32_t *last = rn_new(scratch, uint32_t, n), *who = rn_new(scratch, uint32_t, n);
@@ -146,7 +148,7 @@ static bool find_moved(struct rn_arena *scratch, const uint32_t *place, uint32_t
 	return true;
 }
 
-/* From receives in the reference order. */
+/* Computes the moved receives. `sorted` has the receives in the reference order. */
 static bool fill_moved(struct rn_arena *mem, struct rn_order_matched_tables *t,
 		       const struct receive *sorted)
 {
@@ -190,7 +192,8 @@ bool rn_order_matched_tables(struct rn_arena *mem, const struct rn_order_chunk *
 	return fill_moved(mem, t, by);
 }
 
-/* place[j]: where in the reference order the j-th that came stands. */
+/* Computes place[j], the position of the j-th observed receive in the reference order. Returns
+ * false if the tables are invalid. */
 static bool fill_places(const struct rn_order_matched_tables *t, uint32_t *place, bool *moved)
 {
 	uint32_t i = 0;

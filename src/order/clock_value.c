@@ -19,7 +19,7 @@ static unsigned length_of(wide x)
 		     : 0;
 }
 
-/* The double nearest to x * 2^-scale; the even one of two. */
+/* Returns the double nearest to x * 2^-scale; of two, the even one. */
 static uint64_t nearest(wide x, unsigned scale)
 {
 	unsigned length = length_of(x), drop = length > MANTISSA ? length - MANTISSA : 0;
@@ -39,14 +39,14 @@ static uint64_t nearest(wide x, unsigned scale)
 	       (m & (((uint64_t)1 << 52) - 1));
 }
 
-/* Returns m of a nonzero double, which is m * 2^-scale. */
+/* Returns the mantissa m of a nonzero double, whose value is m * 2^-scale. */
 static uint64_t mantissa(uint64_t bits, int *scale)
 {
 	*scale = BIAS - (int)(bits >> 52);
 	return (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
 }
 
-/* The double nearest to n / hz. */
+/* Returns the double nearest to n / hz. */
 static uint64_t divide(uint64_t n, uint32_t hz)
 {
 	unsigned shift = 127 - length_of(n);
@@ -57,7 +57,7 @@ static uint64_t divide(uint64_t n, uint32_t hz)
 	return nearest(q | (q * hz != x), shift); /* the remainder decides between two doubles */
 }
 
-/* The double nearest to whole + part, or to whole - part. `part` is a double below 1. */
+/* Returns the double nearest to whole + part, or to whole - part. `part` is a double below 1. */
 static uint64_t add(uint64_t whole, uint64_t part, bool minus)
 {
 	int scale;
@@ -101,7 +101,7 @@ uint64_t rn_clock_seconds(uint64_t ticks, uint32_t hz)
 	return divide(ticks, hz);
 }
 
-/* 0: a is below b, 1: equal, 2: above. */
+/* Returns 0 if a is below b, 1 if they are equal, and 2 if a is above. */
 static uint32_t compare(uint64_t a, uint64_t b)
 {
 	return 1u + (a > b) - (a < b);

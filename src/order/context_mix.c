@@ -9,11 +9,12 @@
 #include "base/err.h"
 
 #define ONE 65536u
-/* No decision is held for more certain than this, of 65536. */
+/* Minimum probability of an outcome, in units of 1/65536. */
 #define LEAST 32u
-/* A context's chance moves by 1 / (seen + 1.5) of the way, seen being at most this. */
+/* The probability of a context moves towards the outcome by 1 / (seen + 1.5) of the distance.
+ * `seen` is the number of decisions of the context, at most SEEN. */
 #define SEEN 250u
-/* The specific context counts for seen / (seen + this). */
+/* The weight of the specific context is seen / (seen + DOUBT). */
 #define DOUBT     10u
 #define SLOTS_MIN 10u
 #define SLOTS_MAX 18u
@@ -27,7 +28,8 @@ struct rn_guess {
 	struct slot *slot;
 	unsigned shift;
 	double *ideal;
-	/* By how often a context was seen: of 65536. */
+	/* By the number of decisions seen: step of the probability, and weight; in units of
+	 * 1/65536. */
 	uint32_t step[SEEN + 1], trust[SEEN + 1];
 };
 
@@ -115,7 +117,7 @@ static inline void learn(const struct rn_guess *g, struct slot *s, bool bit)
 	s->seen = (uint16_t)(s->seen + (s->seen < SEEN));
 }
 
-/* The node is where in a decision of several parts this one stands. */
+/* Codes one binary decision. `node` identifies it among the binary decisions of one value. */
 static bool decide(struct rn_guess *g, const struct rn_guess_on *on, uint32_t node, bool bit)
 {
 	const uint32_t salt = node * 0x85ebca6bu + on->kind * 0xc2b2ae35u;

@@ -31,7 +31,7 @@ struct rn_order_count rn_order_count(const struct rn_order *o)
 	return n;
 }
 
-/* ---- rows, one after the other ---- */
+/* ---- rows ---- */
 
 bool rn_order_room(struct rn_order *o, struct rn_arena *mem, size_t rows, size_t dones,
 		   size_t values, size_t sends)
@@ -96,7 +96,7 @@ int rn_order_chunk_write(enum rn_order_codec codec, const struct rn_order *o,
 
 static void get_count(struct rn_reader *in, struct rn_order_count *n)
 {
-	/* So that sums over all chunks of a trace have room. */
+	/* The limits prevent overflow of the sums over all chunks of a trace. */
 	n->events = rn_get_max(in, UINT64_MAX >> 24);
 	n->failed = rn_get_max(in, n->events);
 	n->received = rn_get_max(in, UINT64_MAX >> 24);
@@ -111,7 +111,7 @@ bool rn_order_chunk_head(struct rn_chunk chunk, struct rn_order_count *n)
 	return !in.bad;
 }
 
-/* NULL when there is no memory. */
+/* Returns NULL without memory. */
 static struct rn_order_send *get_sends(struct rn_reader *in, struct rn_arena *mem, size_t sites,
 				       size_t *n)
 {
@@ -133,7 +133,7 @@ static struct rn_order_send *get_sends(struct rn_reader *in, struct rn_arena *me
 	return send;
 }
 
-/* Whether what the codec gave is of this chunk. */
+/* Returns whether the decoded rows agree with the counts in the header. */
 static bool fits(const struct rn_order *o, const struct rn_order_count *says)
 {
 	struct rn_order_count is = rn_order_count(o);

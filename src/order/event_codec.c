@@ -1,11 +1,11 @@
 /*
- * event_codec.c - see event_codec.h: what all codecs have in common. On disk:
+ * event_codec.c - see event_codec.h: codec selection, framing and limits. On disk:
  *
  *   byte     the codec; plus 4 if the values are coded (value_codec.h)
- *   varints  how many rows, things done, values
- *   varint   bytes of what follows: rows and things done, by the codec
+ *   varints  numbers of rows, completions and values
+ *   varint   number of bytes of the next field: rows and completions, encoded by the codec
  *   column   the values, if there are any; coded: a varint, the number of bytes, and these bytes
- *   zeros    as many as the bound asks for
+ *   zeros    as many as the input bound requires
  */
 #include "order/event_codec.h"
 
@@ -45,7 +45,7 @@ enum rn_order_codec rn_order_codec_named(const char *name)
 	return (enum rn_order_codec)i;
 }
 
-/* The rows fit what is done, the values and the sites. */
+/* Returns whether the rows are consistent with the completions, the values and the event sites. */
 static bool sound(const struct rn_order *o)
 {
 	uint64_t dones = 0, values = 0;
@@ -65,8 +65,8 @@ static bool sound(const struct rn_order *o)
 	return dones == o->dones && values == o->values;
 }
 
-/* Codes rows and completions, in the direction of the guess; NULL: no memory for it. The arena is
- * rewound to `before`. */
+/* Codes rows and completions, in the direction of `g`. `g` is NULL if its creation failed without
+ * memory. Rewinds the arena to `before`. */
 static int code_rows(struct rn_arena *scratch, struct rn_arena_mark before, unsigned codec,
 		     struct rn_guess *g, const struct rn_order *o)
 {
@@ -81,7 +81,7 @@ static int code_rows(struct rn_arena *scratch, struct rn_arena_mark before, unsi
 	return rc;
 }
 
-/* The same for the values. */
+/* Codes the values, in the direction of `g`, as code_rows does. */
 static int code_values(struct rn_arena *scratch, struct rn_arena_mark before, struct rn_guess *g,
 		       const struct rn_order *o, bool *clock)
 {
@@ -224,7 +224,8 @@ static bool all_zero(struct rn_reader *in)
 	return rn_left(in) == 0;
 }
 
-/* Rows and things done, where nothing claimed has been believed without bytes for it. */
+/* Decodes rows and completions. Their counts have been checked against the input bound, so
+ * allocations are limited by the size of the input. */
 static int get_rows(struct rn_arena *mem, unsigned codec, struct rn_reader *in, struct rn_order *o,
 		    struct rn_err *err)
 {

@@ -8,27 +8,28 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-/* Messages with the same key, in the order in which they were sent. A message is in two chains: by
- * its communicator, and by 0 for receivers that do not know it. Links are counted from 1. */
+/* Messages with the same key, in the order in which they were sent. A message is in two chains: one
+ * with its communicator, and one with communicator 0 for receivers whose communicator is unknown.
+ * Links are counted from 1. */
 struct chain {
-	uint64_t key; /* 0: free */
+	uint64_t key; /* 0: the slot is empty */
 	uint32_t head, tail;
 };
 
 struct message {
 	uint64_t clock;
 	bool sent;
-	uint32_t waits; /* the thread that waits for it, from 1 */
+	uint32_t waits; /* thread that waits for the message, plus 1; 0: none */
 };
 
-/* How far a thread has been followed. */
+/* Position of a thread in its events. */
 struct at {
 	uint64_t clock;
 	size_t row, left, done, send;
-	size_t base; /* number of its first message */
+	size_t base; /* index of its first message */
 	uint64_t *out;
-	uint32_t pending; /* the message that it waits for, from 1 */
-	bool ready;       /* it is on the stack */
+	uint32_t pending; /* message that it waits for, plus 1; 0: none */
+	bool ready;       /* the thread is on the stack */
 };
 
 struct world {
@@ -52,7 +53,7 @@ static uint64_t key_of(uint32_t what, uint32_t comm, int32_t from, int32_t to, i
 	return rn_hash(words, sizeof(words)) | 1;
 }
 
-/* The chain of a key, or the free place for it. */
+/* Returns the chain of a key, or the empty slot for it. */
 static struct chain *find(const struct world *w, uint64_t key)
 {
 	size_t i = key >> 7 & w->mask;
@@ -76,7 +77,7 @@ static void append(struct world *w, uint64_t key, uint32_t link)
 	c->tail = link;
 }
 
-/* The next message of a key, from 1; 0: none is left. */
+/* Removes the next message of a key. Returns its index plus 1, or 0 if none is left. */
 static uint32_t take(struct world *w, uint64_t key)
 {
 	struct chain *c = find(w, key);
@@ -90,7 +91,7 @@ static uint32_t take(struct world *w, uint64_t key)
 	return (link + 1) / 2;
 }
 
-/* Which rank a thread is in a communicator: as its sends say. */
+/* Stores the rank of a thread in a communicator, which its sends contain. */
 static void note_member(struct world *w, size_t t, const struct rn_order_send *s)
 {
 	struct chain *c = find(w, key_of(MEMBER, s->comm, (int32_t)t, 0, 0));
@@ -130,7 +131,7 @@ static void push(struct world *w, size_t t)
 	w->at[t].ready = true;
 }
 
-/* What the thread sent before the next thing was done. */
+/* Processes the sends of the thread before its next completion. */
 static void send_all(struct world *w, size_t t)
 {
 	struct at *a = &w->at[t];
@@ -148,7 +149,7 @@ static void send_all(struct world *w, size_t t)
 	}
 }
 
-/* The site of the next thing done. */
+/* Returns the event site of the next completion. */
 static const struct rn_order_site *site_now(struct world *w, size_t t)
 {
 	struct at *a = &w->at[t];
@@ -167,7 +168,8 @@ static bool is_receive(const struct rn_order_done *d)
 	return (d->flags & (RN_ORDER_MATCHED | RN_ORDER_CANCELLED)) == RN_ORDER_MATCHED;
 }
 
-/* The next thing done. False: its message has not been sent yet. */
+/* Processes the next completion. Returns false if its message has not been sent yet. With `anyhow`,
+ * it does not wait for the message. */
 static bool step(struct world *w, size_t t, bool anyhow)
 {
 	struct at *a = &w->at[t];
@@ -202,7 +204,8 @@ static void follow(struct world *w, size_t t)
 	while (w->at[t].done < w->thread[t].dones && step(w, t, false));
 }
 
-/* Where all wait for each other, somebody's message is not the one that it was taken for. */
+/* Processes all threads. If all wait for each other, a message was assigned to the wrong receive;
+ * then the first thread continues without its message. */
 static void run(struct world *w)
 {
 	for (size_t t = w->threads; t-- > 0;)

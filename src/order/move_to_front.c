@@ -30,7 +30,7 @@ void rn_recent_touch(struct rn_recent *r, uint32_t v, uint64_t now)
 	r->one[0] = (struct rn_recent_one){ v, now };
 }
 
-/* How long ago, in steps of about a quarter. */
+/* Size class of a time, in steps of about a quarter. */
 static uint32_t age(uint64_t t)
 {
 	uint32_t digits = 63u - (uint32_t)__builtin_clzll(t | 1);
@@ -38,7 +38,7 @@ static uint32_t age(uint64_t t)
 	return digits < 2 ? (uint32_t)t : digits * 4 + (uint32_t)(t >> (digits - 2) & 3);
 }
 
-/* `rank`: how many were asked for before. */
+/* Decides whether the value is entry i. `rank` is the number of entries that were tried before. */
 static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
 		uint32_t i, uint32_t rank, bool yes)
 {
@@ -56,13 +56,14 @@ static bool ask(struct rn_guess *g, const struct rn_recent *r, const struct rn_r
 	return rn_guess_bit(g, &on, yes);
 }
 
-/* Where a value is that the caller knows something of; behind the line: nowhere. */
+/* Returns the position of a value that the caller supplied; r->n if it is not in the list. */
 static uint32_t place_of(const struct rn_recent *r, const uint32_t *value)
 {
 	return value ? find(r, *value) : r->n;
 }
 
-/* Which of the line, but for two places: the last one needs no question. */
+/* Returns the position of the value among the entries other than `asked` and `never`. The last
+ * remaining entry needs no decision. */
 static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
 		       uint32_t asked, uint32_t never, uint32_t left, uint32_t which)
 {
@@ -78,7 +79,7 @@ static uint32_t choose(struct rn_guess *g, const struct rn_recent *r, const stru
 	return 0;
 }
 
-/* Whether it is in the line at all. */
+/* Decides whether the value is in the list. */
 static bool ask_there(struct rn_guess *g, const struct rn_recent *r, const struct rn_recent_at *at,
 		      bool is)
 {

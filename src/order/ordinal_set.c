@@ -14,8 +14,8 @@ struct gap {
 
 struct rn_ordinals_block {
 	struct rn_ordinals_block *below, *above;
-	uint64_t open; /* numbers in its gaps */
-	uint32_t gaps; /* at least one */
+	uint64_t open; /* number of open ordinals in its gaps */
+	uint32_t gaps; /* number of gaps; at least 1 while the block is in the list */
 	struct gap gap[GAPS];
 };
 
@@ -48,7 +48,7 @@ static void put_above(struct rn_ordinals *o, struct rn_ordinals_block *b,
 		b->above = upper;
 }
 
-/* The upper half of a full block goes into one of its own. */
+/* Moves the upper half of a full block to a new block. */
 static bool split(struct rn_ordinals *o, struct rn_arena *mem, struct rn_ordinals_block *b)
 {
 	struct rn_ordinals_block *upper = take_block(o, mem);
@@ -66,7 +66,7 @@ static bool split(struct rn_ordinals *o, struct rn_arena *mem, struct rn_ordinal
 	return true;
 }
 
-/* All numbers from `next` to below n are a gap now. */
+/* Adds the gap from `next` to n - 1. */
 static bool add_gap(struct rn_ordinals *o, struct rn_arena *mem, uint64_t n)
 {
 	struct rn_ordinals_block *b = o->last;
@@ -96,7 +96,7 @@ static void drop_block(struct rn_ordinals *o, struct rn_ordinals_block *b)
 	o->unused = b;
 }
 
-/* Number n leaves gap i of a block that has room for one more. */
+/* Removes n from gap i of a block with room for one more gap. */
 static void leave_gap(struct rn_ordinals_block *b, uint32_t i, uint64_t n)
 {
 	struct gap *g = &b->gap[i];
@@ -118,7 +118,8 @@ static void leave_gap(struct rn_ordinals_block *b, uint32_t i, uint64_t n)
 	}
 }
 
-/* The block that a number is in, if it is in any, and how many numbers are in those above. */
+/* Returns the block that can contain n, or NULL. *above becomes the number of open ordinals in
+ * higher blocks. */
 static struct rn_ordinals_block *find(const struct rn_ordinals *o, uint64_t n, uint64_t *above)
 {
 	struct rn_ordinals_block *b = o->last;

@@ -12,12 +12,12 @@
 
 #define ALIGN 8u
 
-/* So many receives can be under way that are started before one that is done. */
+/* Maximum number of open receives that a completion can overtake. */
 #define LATE_MAX ((uint64_t)1 << 24)
 
 /* ---- writing ---- */
 
-/* A plan being appended to a buffer. */
+/* A plan that is being appended to a buffer. */
 struct pen {
 	struct rn_buf *out;
 	size_t base;
@@ -39,7 +39,7 @@ static struct rn_plan_list put_list(const struct pen *pen, const void *p, size_t
 	return (struct rn_plan_list){ put(pen, p, size * n), n };
 }
 
-/* What was put there is this after all. */
+/* Overwrites bytes that were appended before. */
 static void put_again(const struct pen *pen, uint64_t at, const void *bytes, size_t n)
 {
 	if (!pen->out->failed && n)
@@ -82,14 +82,14 @@ static struct rn_plan_list put_members(const struct pen *pen, const struct rn_pl
 	return l;
 }
 
-/* What follows from the events of a thread. */
+/* Data derived from the events of a thread. */
 struct derived {
 	const struct rn_plan_match *match;
 	struct rn_plan_cancel *cancel;
 	size_t matches, cancels;
 };
 
-/* The number of rows up to the last one that a call waits for. */
+/* Returns the number of rows up to the last one with which a call is compared. */
 static size_t rows_to_replay(const struct rn_order *o)
 {
 	size_t n = o->rows;
@@ -174,7 +174,7 @@ int rn_plan_write(const struct rn_plan_source *s, struct rn_buf *out)
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
-/* ---- looking whether it is one ---- */
+/* ---- validation ---- */
 
 struct span {
 	const unsigned char *bytes;
@@ -191,7 +191,7 @@ static bool text_there(const struct span *f, uint64_t at)
 	return at < f->len && memchr(f->bytes + at, 0, f->len - at);
 }
 
-/* A list of elements that begin with the offset of a text. */
+/* Validates a list of elements that begin with the offset of a text. */
 static bool names_there(const struct span *f, const struct rn_plan_list *l, size_t size)
 {
 	if (!is_there(f, l, size))
@@ -202,7 +202,7 @@ static bool names_there(const struct span *f, const struct rn_plan_list *l, size
 	return true;
 }
 
-/* Whether the rows have as much as they say. */
+/* Returns whether the number of completions and values equals the sum over the rows. */
 static bool rows_fit(const struct span *f, const struct rn_plan_stream *s)
 {
 	const struct rn_order_site *site = (const void *)(f->bytes + s->site.at);
@@ -266,7 +266,7 @@ bool rn_plan_valid(const void *bytes, size_t len)
 	return true;
 }
 
-/* ---- looking at it ---- */
+/* ---- lookup ---- */
 
 const char *rn_plan_fact(const struct rn_plan_head *p, const char *key)
 {
@@ -324,9 +324,10 @@ bool rn_plan_done(const struct rn_plan_stream *s)
 	       __atomic_load_n(&s->progress.messages, __ATOMIC_RELAXED) >= s->known;
 }
 
-/* ---- what receives matched ---- */
+/* ---- matches of receives ---- */
 
-/* The ordinal of each completion that is a wildcard receive, and the number of ordinals. */
+/* Computes the ordinal of each completion that is a wildcard receive, and the number of ordinals.
+ */
 static int number_receives(const struct rn_order *o, struct rn_arena *mem, uint64_t *number,
 			   uint64_t *n)
 {
@@ -346,7 +347,7 @@ static int number_receives(const struct rn_order *o, struct rn_arena *mem, uint6
 	return RN_OK;
 }
 
-/* The match of a receive that the event in `row` completed. */
+/* Returns the match of a receive that the event in `row` completed. */
 static struct rn_plan_match match_of(const struct rn_order_done *d, size_t row)
 {
 	struct rn_plan_match m = { .state = RN_PLAN_UNSEEN, .row = (uint32_t)row + 1 };
@@ -398,7 +399,7 @@ int rn_plan_matches(struct rn_arena *mem, const struct rn_order *o, struct rn_pl
 	return rc;
 }
 
-/* ---- what was cancelled ---- */
+/* ---- cancelled operations ---- */
 
 static int by_number(const void *a, const void *b)
 {

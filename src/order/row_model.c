@@ -21,7 +21,7 @@ static uint32_t salted(uint32_t site, uint32_t what)
 	return rn_guess_mix(site * 16 + 1, what);
 }
 
-/* ---- what comes after what ---- */
+/* ---- prediction of the next value ---- */
 
 #define SITE_BITS   4u
 #define SOURCE_BITS 16u
@@ -37,7 +37,7 @@ static void learn_next(struct rn_past *after, uint64_t *last, unsigned bits, uin
 	*last = *last << bits | ((v * 0x9e3779b1u) >> (32 - bits));
 }
 
-/* ---- sites, and how often ---- */
+/* ---- event sites and counts ---- */
 
 uint32_t rn_pieces_site(struct rn_pieces *p, uint32_t v)
 {
@@ -92,7 +92,7 @@ static void fill_queue(struct rn_pieces_queue *q, const struct rn_recent *r, uin
 	}
 }
 
-/* The lowest of those that should be done; NULL: all are. */
+/* Returns the lowest index that is still expected in this row; NULL if there is none. */
 static const uint32_t *expected_index(const struct rn_pieces_queue *q)
 {
 	const uint32_t *best = NULL;
@@ -116,7 +116,8 @@ static void take(struct rn_pieces_queue *q, uint32_t index)
 		q->first++;
 }
 
-/* In a row indices go up as a rule: it depends on the one before, and how many are left. */
+/* Codes an index. The indices of a row usually ascend, so the contexts are the previous index and
+ * the number of completions left. */
 static uint32_t code_index(struct rn_pieces *p, uint32_t site, uint32_t nth, uint32_t left,
 			   uint32_t v)
 {
@@ -173,7 +174,8 @@ static void learn_tag(struct rn_pieces *p, struct rn_pieces_tag *e, uint32_t v)
 	e->last = v;
 }
 
-/* What came after the last two of this source; else it goes up evenly, or stays. */
+/* Predicts the tag that followed the last two tags of this source. Otherwise predicts the same step
+ * as before, which may be 0. */
 static uint32_t next_tag(struct rn_pieces *p, uint32_t site, uint32_t source)
 {
 	const struct rn_pieces_tag *e = last_tag(p, site, source);
@@ -182,7 +184,7 @@ static uint32_t next_tag(struct rn_pieces *p, uint32_t site, uint32_t source)
 	return next ? *next : e->last + e->step;
 }
 
-/* Or it is one of the recent ones. */
+/* Codes a tag: the predicted one, or one of the recent ones. */
 static uint32_t code_tag(struct rn_pieces *p, uint32_t site, uint32_t source, uint32_t v)
 {
 	uint32_t next = next_tag(p, site, source);
@@ -223,7 +225,8 @@ static uint32_t code_late(struct rn_pieces *p, uint32_t site, uint32_t index, ui
 	return rn_guess_number(p->g, &on, v, RN_ORDER_NOT - 1);
 }
 
-/* All but index and source are as expected: most are, so that is asked first. */
+/* Returns whether all fields except index and source are as predicted. This is decided first,
+ * because it is usually true. */
 static bool is_plain(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
 {
 	return shape_of(d) == p->memory[site].shape &&
@@ -241,7 +244,7 @@ static bool code_plain(struct rn_pieces *p, uint32_t site, const struct rn_order
 	return rn_guess_bit(p->g, &on, rn_guess_writes(p->g) && is_plain(p, site, d));
 }
 
-/* What is known of it now but for what the lines of index and source have learnt. */
+/* Updates the predictions, except the move-to-front lists of index and source. */
 static void learn_rest(struct rn_pieces *p, uint32_t site, const struct rn_order_done *d)
 {
 	struct rn_pieces_memory *s = &p->memory[site];

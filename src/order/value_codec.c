@@ -81,7 +81,8 @@ static void look_at(struct values *x, uint32_t i, int64_t *value, void *arg)
 	s->last[0] = v;
 }
 
-/* The tick is 1 us if the readings of the sample are whole microseconds, apart from rounding. */
+/* Determines the tick: 1 us if the readings of the sample are whole microseconds, apart from
+ * rounding. */
 static void find_hz(struct values *x, uint32_t i, int64_t *value, void *arg)
 {
 	uint64_t *seen = arg, v = (uint64_t)*value;
