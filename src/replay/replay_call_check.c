@@ -1,10 +1,10 @@
 /*
- * replay_call_check.c - where the record has every call, each is compared with it: the function,
- * and the communicator, peer, tag and count that it was given.
+ * replay_call_check.c - compares every call of a replay with the recorded call, if the trace has
+ * all calls: the function, and its communicator, peer, tag and count.
  *
- * Functions that a program may call more or less often, because they only ask something (tests,
- * the time), are not (gen.awk has the list); nor are calls made inside others. Tests are compared
- * by what comes out (replay_cursor.c).
+ * Functions that only query something (tests, the time) are not compared, because a program may
+ * call them any number of times; gen.awk has the list. Nested calls are not compared either. Tests
+ * are compared by their outcome (replay_cursor.c).
  *
  * All these functions, and tests, have a hook here, which also publishes the state of the process
  * (wait_state.h).
@@ -59,7 +59,7 @@ static bool other_comm(const struct rn_plan_call *recorded, const char *now)
 	return name && now && strcmp(name, now) != 0;
 }
 
-/* ", peer 3", or nothing. */
+/* Appends ", peer 3", or nothing if v has no value. Returns the new length. */
 static size_t put(char *text, size_t at, size_t cap, const char *what, int64_t v)
 {
 	int n;
@@ -90,7 +90,8 @@ static void describe(char *text, size_t cap, const struct rn_plan_call *c, const
 	snprintf(text, cap, "%s(%s)", rn_mpi_protos[c->function].name, args);
 }
 
-/* The next call that is compared, or NULL. With `at_end`, calls after MPI_Finalize do not count. */
+/* Returns the next recorded call that is compared, or NULL. With `at_end`, the search ends at
+ * MPI_Finalize. */
 static const struct rn_plan_call *next_call(struct rn_replay *r, bool at_end)
 {
 	const struct rn_plan_call *call;

@@ -1,11 +1,10 @@
 /*
- * replay_comm_check.c - communicators that are made in a replay are compared with those of the
- * record.
+ * replay_comm_check.c - compares each communicator created in a replay with the recorded one.
  *
- * Their names are how they came to be (comm_registry.h), and all that has one name on a rank has
- * the same members, so the record has one identity for it. A call that makes a communicator like
- * one that was freed makes no name, in both runs; so that a call gives a new name says that its
- * members are others than before.
+ * The name of a communicator is the sequence of calls that created it (comm_registry.h). All
+ * communicators of one name on a rank have the same members, so the recording has one entry per
+ * name. A call that creates a communicator equal to a freed one creates no new name, in both runs.
+ * A new name therefore means that the members are new.
  */
 #include "replay/replay_start.h"
 #include "replay/replay_state.h"
@@ -57,8 +56,9 @@ static void describe(char *text, size_t cap, uint32_t function, const char *name
 		 m->rank, leader, remote);
 }
 
-/* Which number a call has is certain only where threads do not make communicators at once. What the
- * record does not have was never made, unless the record ends before. */
+/* Returns whether a missing communicator is a certain difference. The position of a call in the
+ * sequence is certain only if threads do not create communicators concurrently. A communicator that
+ * is missing from the recording was not created, unless the recording ended before. */
 static bool is_certain(const struct rn_plan_member *was, bool more)
 {
 	return rn_tracer_nstreams() == 1 && (was || more);

@@ -1,12 +1,13 @@
 /*
- * replay_poll.c - enforces the recorded outcomes of functions that ask for what is not a request:
- * parts of messages, epochs of windows. A call that was true asks until it is true again; a call
- * that was false does not ask.
+ * replay_poll.c - enforces the recorded outcomes of MPI_Parrived and MPI_Win_test.
+ *
+ * A call that returned true is repeated until it returns true again. A call that returned false is
+ * not passed to MPI.
  */
 #include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
 
-/* A function, and what it asks for. */
+/* A call of one of the functions, with its arguments. */
 struct question {
 	int (*ask)(const struct question *q, int *flag);
 	MPI_Request request;
@@ -14,7 +15,7 @@ struct question {
 	MPI_Win win;
 };
 
-/* False if the thread was released from the recording. */
+/* Repeats the call until its flag is true. Returns false if the thread was released. */
 static bool ask_until(const struct rn_order_call *c, const struct question *q, int *flag, int *rc)
 {
 	struct rn_patience patience = { 0 };

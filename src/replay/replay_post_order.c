@@ -19,7 +19,8 @@ static void load_runs(struct rn_post_order *d)
 	rn_tracer_unlock();
 }
 
-/* The thread's next turn; past the recording, the last run, after which all turns are over. */
+/* Returns the thread's next turn. Beyond the recorded turns of the thread, it is the first turn of
+ * the last run, so that the thread waits for all earlier runs. */
 static uint64_t next_turn(struct rn_turn_place *p, const struct rn_order_thread *o)
 {
 	const struct rn_post_order *d = p->order;
@@ -35,7 +36,7 @@ static uint64_t next_turn(struct rn_turn_place *p, const struct rn_order_thread 
 	return d->runs && o->replay ? d->run[d->runs - 1].begins : 0;
 }
 
-/* The stream that has this turn. */
+/* Returns the stream that has this turn. */
 static uint32_t stream_of(const struct rn_post_order *d, uint64_t turn)
 {
 	uint64_t i = 0;
@@ -68,8 +69,8 @@ static void begin(struct rn_turn *u)
 	await(u);
 }
 
-/* A turn that others do not wait for, past the recording or after a release, leaves the count
- * unchanged. */
+/* A turn that other threads do not wait for, beyond the recording or after a release, leaves the
+ * count unchanged. */
 static void end(struct rn_turn *u)
 {
 	struct rn_turn_place *p = u->place;

@@ -1,8 +1,8 @@
 /*
  * replay_probe.c - enforces the recorded outcomes of the Probe family.
  *
- * A probe looks for the recorded message until it is there; a probe that found none does not look.
- * With several threads, finding a message is a turn (post_order.h).
+ * A probe that found a message is repeated until that message arrives. A probe that found none is
+ * not passed to MPI. With several threads, finding a message is a turn (post_order.h).
  */
 #include "record/probe.h"
 
@@ -11,7 +11,7 @@
 
 #include <sched.h>
 
-/* Looks until the message is there. False if the thread was released from the recording. */
+/* Probes until the message arrives. Returns false if the thread was released. */
 static bool await(const struct rn_order_call *c, int source, int tag, MPI_Comm comm, MPI_Message *m,
 		  MPI_Status *s, int *rc)
 {

@@ -1,13 +1,13 @@
 /*
- * replay_send.c - numbers sends (tracked_request.h), does not send what was cancelled in the
- * recorded run, and enforces the posting order of threads (replay_post_order.c).
+ * replay_send.c - replays sends: numbers them (tracked_request.h), omits those that were cancelled
+ * in the recorded run, and enforces the posting order of threads (replay_post_order.c).
  */
 #include "replay/replay_cursor.h"
 #include "replay/replay_start.h"
 
 #include "record/send_hooks.h"
 
-/* A message that was cancelled is not sent, but had its turn. */
+/* A cancelled message is not sent, but its turn is taken. */
 #define START(name, args)                                                         \
 	(numbered && rn_replay_next_cancelled() ? rn_replay_post_nowhere(request) \
 						: rn_real.MPI_##name args)

@@ -1,4 +1,4 @@
-/* replay_start.c - see replay_cursor.h: start of a replay. */
+/* replay_start.c - see replay_start.h. */
 #include "replay/replay_start.h"
 #include "replay/replay_state.h"
 
@@ -32,7 +32,7 @@ static const struct rn_outcome_ops outcome = { .libc_values = true,
 					       .value = rn_replay_libc_value,
 					       .comm_created = rn_replay_made };
 
-/* Some programs ask for the time before MPI_Init. */
+/* Called when the tracer starts, because programs may call time functions before MPI_Init. */
 void rn_replay_install(void)
 {
 	int rank = rn_rank_of(environ, -1);

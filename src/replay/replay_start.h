@@ -28,9 +28,10 @@ void rn_replay_hook_values(void);
 /* Hooks that only the posting order needs. */
 void rn_replay_hook_posts(void);
 
-/* replay_comm_check.c: a creating call is over that would have called what it gives by this name.
- * `now`: so it did; NULL: it gave none, or one that is like another that was freed. Size, rank and
- * leader are compared with the record. */
+/* Called by tracer hooks when a call that creates communicators has returned; implemented in
+ * replay_comm_check.c. `name` is the name of a new communicator of this call. `now` is that
+ * communicator; NULL: the call created none, or one equal to a freed communicator. Compares size,
+ * rank and leader with the recording. */
 struct rn_comm;
 void rn_replay_made(uint32_t function, const char *name, const struct rn_comm *now);
 

@@ -1,6 +1,6 @@
 /*
  * replay_value.c - returns the recorded results of MPI_Wtime and MPI_Get_processor_name, and of
- * functions of the C library.
+ * libc functions.
  */
 #include "base/errno_guard.h"
 #include "record/record_value.h"
@@ -16,10 +16,12 @@ static double time_of(int64_t bits)
 	return v;
 }
 
-/* A time that is not recorded continues from the last recorded time of any thread. */
+/* Returns the recorded time. A time that is not recorded continues from the last recorded time of
+ * any thread. */
 static double hook_Wtime(void)
 {
-	static _Atomic int64_t last, ahead; /* bits; ahead: of the time */
+	static _Atomic int64_t last,
+		ahead; /* bits of doubles; ahead: recorded time minus actual time */
 	double now = rn_real.MPI_Wtime();
 	struct rn_order_call c;
 	int64_t bits;
@@ -28,14 +30,15 @@ static double hook_Wtime(void)
 		return now;
 	if (!c.o->replay || !rn_replay_value(&c, &bits, 1)) {
 		now += time_of(ahead);
-		return now < time_of(last) ? time_of(last) : now; /* rounded */
+		return now < time_of(last) ? time_of(last)
+					   : now; /* rounding must not make the time decrease */
 	}
 	last = bits;
 	ahead = rn_time_bits(time_of(bits) - now);
 	return time_of(bits);
 }
 
-/* The program may read the whole array. */
+/* Clears the array behind the name, because the program may read all of it. */
 static int hook_Get_processor_name(char *name, int *len)
 {
 	int64_t word[RN_NAME_NUMBERS] = { 0 };
