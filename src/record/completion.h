@@ -14,31 +14,32 @@
 struct rn_completion {
 	struct rn_order_call c;
 	uint32_t n;
-	MPI_Request *q;                               /* the program's */
-	MPI_Request *now, now_few[RN_COMPLETION_FEW]; /* the call is made on these */
-	MPI_Status *s, s_few[RN_COMPLETION_FEW];      /* statuses, the program's or others */
+	MPI_Request *q;                               /* the program's requests */
+	MPI_Request *now, now_few[RN_COMPLETION_FEW]; /* copy on which the call is made */
+	MPI_Status *s, s_few[RN_COMPLETION_FEW];      /* statuses: the program's or our own */
 	struct rn_order_done *out, out_few[RN_COMPLETION_FEW];
 	struct rn_tracked **kept, *kept_few[RN_COMPLETION_FEW];
-	bool keeps; /* `kept` is what is known of them */
-	/* Memory of the arrays if there are many requests. The call owns it, because a callback of
-	 * it may complete many requests, too. */
+	bool keeps; /* `kept` contains the tracked requests */
+	/* Memory of the arrays if there are many requests. It belongs to the call, because a
+	 * callback of the call may also complete many requests. */
 	struct rn_order_room room;
 	/* Replay: the recorded outcome. */
 	const struct rn_order_row *row;
 	const struct rn_order_done *done;
 };
 
-/* Declares a struct rn_completion, whose room the thread gets back when the hook returns. */
+/* Declares a struct rn_completion, whose memory is returned to the thread when the hook returns. */
 #define RN_COMPLETION(b) struct rn_completion b __attribute__((cleanup(rn_completion_end)))
 
-/* Copies the requests. False if all are MPI_REQUEST_NULL: the call is determined and no event. */
+/* Copies the requests. Returns false if all are MPI_REQUEST_NULL: the outcome is determined, and
+ * the call is not an event. */
 bool rn_completion_begin(struct rn_completion *b, int n, MPI_Request *q);
 
-/* Room for all requests, and for statuses, if the program ignores them. False without memory: an
- * event is lost. */
+/* Provides memory for all requests, and for statuses if the program ignores them. Returns false
+ * without memory: an event is lost. */
 bool rn_completion_room(struct rn_completion *b, MPI_Status *status);
 
-/* Thread b->c.o keeps the room for its next call. */
+/* Stores the memory in thread b->c.o for its next call. */
 void rn_completion_return_room(struct rn_completion *b);
 
 static inline void rn_completion_end(struct rn_completion *b)
@@ -47,22 +48,23 @@ static inline void rn_completion_end(struct rn_completion *b)
 		rn_completion_return_room(b);
 }
 
-/* What is known of request i, by its handle before the call. */
+/* Returns the tracked request of request i, by its handle before the call, or NULL. */
 static inline struct rn_tracked *rn_completion_known(const struct rn_completion *b, uint32_t i)
 {
 	return b->keeps ? b->kept[i] : rn_tracked_find(b->q[i], &b->q[i]);
 }
 
-/* Looks for all requests now. With several threads, a request that completes in the call may be
- * another thread's after it. */
+/* Looks up all requests before the call. With several threads, the handle of a request that
+ * completes in the call may belong to another thread's request afterwards. */
 void rn_completion_keep(struct rn_completion *b);
 
-/* How MPI completes some requests: `count` is their number, 0, or MPI_UNDEFINED. */
+/* MPI's function that completes some requests. `count` becomes their number, 0, or MPI_UNDEFINED.
+ */
 typedef int rn_complete_some(int n, MPI_Request q[], int *count, int indices[], MPI_Status s[]);
 int rn_real_Waitany(int n, MPI_Request q[], int *count, int index[], MPI_Status s[]);
 int rn_real_Testany(int n, MPI_Request q[], int *count, int index[], MPI_Status s[]);
 
-/* Hooks for the functions that complete some requests, by a function `some` of type rn_some_hook.
+/* Defines the hooks of the functions that complete some requests. `some` is their implementation.
  */
 #define RN_COMPLETE_SOME(some)                                                                     \
 	static int hook_Waitany(int n, MPI_Request q[], int *index, MPI_Status *status)            \
@@ -97,7 +99,7 @@ int rn_real_Testany(int n, MPI_Request q[], int *count, int index[], MPI_Status 
 			    status);                                                               \
 	}
 
-/* Installs the hooks hook_Wait, ..., which both have. */
+/* Installs hook_Wait and the others. Record and replay define hooks of the same names. */
 #define RN_HOOK_COMPLETIONS()                                                              \
 	do {                                                                               \
 		RN_HOOK(RN_LINK_OUTCOME, MPI_Wait, hook_Wait);                             \

@@ -1,15 +1,15 @@
 /*
- * event_log.h - how calls came out that could have come out otherwise (order/events.h), while the
- * program runs (--only=order).
+ * event_log.h - in-process event log of a stream (order/events.h), for --only=order.
  *
- * Events are rows in a piece of the part file (journal/event_tail.h), so that a killed program
- * leaves all of them; when that is full it becomes a chunk, in the log of the stream and in memory,
- * where the end finds it. Without a part file, or when that cannot grow, rows are in plain memory.
+ * Events are rows in an extent of the journal (journal/event_tail.h), so that a killed program
+ * loses none. When the extent is full, its rows are encoded into a chunk, which is appended to the
+ * log of the stream and stored in memory for the end of the run. Without a journal, or when it
+ * cannot grow, rows are in private memory.
  *
- * Cost: 2 to 3 ns for one more failure at the same site, 10 to 20 ns for what is done; making a
- * chunk takes some milliseconds, once in 20,000 calls or so. errno is not touched. Without memory,
- * events are lost and counted (rn_stream_lost). Not locked: the stream's thread alone; at the end,
- * who has stopped it.
+ * Cost: 2 to 3 ns for another failed poll at the same event site, 10 to 20 ns for completions.
+ * Encoding a chunk takes some milliseconds, once in about 20,000 calls. errno is not changed.
+ * Without memory, events are lost and counted (rn_stream_lost). Not locked: only the stream's
+ * thread uses the log; at the end of the run, the thread that has stopped the stream.
  */
 #ifndef RN_RECORD_EVENT_LOG_H
 #define RN_RECORD_EVENT_LOG_H
@@ -23,33 +23,34 @@ struct rn_arena;
 struct rn_order_part;
 struct rn_stream;
 
-#define RN_ORDER_NO_SITE UINT32_MAX /* there was no memory; its events are lost */
+#define RN_ORDER_NO_SITE UINT32_MAX /* no memory for the event site: its events are lost */
 
-/* The number of a site: a function, as the vocabulary has it, a communicator's word or 0, and a
- * call stack's number (callstack.h) or 0. */
+/* Returns the id of an event site: a function id of the vocabulary, a communicator id or 0, and a
+ * call stack id (callstack.h) or 0. */
 uint32_t rn_order_log_site(struct rn_stream *t, enum rn_order_kind kind, uint32_t function,
 			   uint32_t comm_word, uint32_t callstack);
 
-/* A call that found nothing; one that found n >= 1 things done; one that gave a number. */
+/* Record a failed poll; a call with n >= 1 completions; a call with a number as its result. */
 void rn_order_log_fails(struct rn_stream *t, uint32_t site);
 void rn_order_log_done(struct rn_stream *t, uint32_t site, const struct rn_order_done *d,
 		       uint32_t n);
 void rn_order_log_value(struct rn_stream *t, uint32_t site, int64_t value);
 
-/* A message is sent; only where clocks are wanted (rn_config.order_sends). */
+/* Records a sent message. Called only if Lamport clocks are needed (rn_config.order_sends). */
 void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest, int tag);
 
-/* The stream has become part of the file. */
+/* Writes the existing events to the journal, when the stream gets a place in it. */
 void rn_order_log_adopt(struct rn_stream *t);
 
-/* What there is becomes a chunk. */
+/* Encodes the remaining rows into a chunk, at the end of the run. */
 void rn_order_log_stop(struct rn_stream *t);
 
-/* How many events there have been; and all of them, in the arena: RN_OK or RN_E_NOMEM. */
+/* rn_order_log_events returns the number of events. rn_order_log_part stores all event sites and
+ * chunks in *out, with arrays in the arena; returns RN_OK or RN_E_NOMEM. */
 uint64_t rn_order_log_events(const struct rn_stream *t);
 int rn_order_log_part(const struct rn_stream *t, struct rn_arena *mem, struct rn_order_part *out);
 
-/* Bytes that it takes. */
+/* Returns the memory of the log, in bytes. */
 uint64_t rn_order_log_size(const struct rn_stream *t);
 
 #endif

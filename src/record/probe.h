@@ -1,6 +1,6 @@
 /*
- * probe.h - the functions of the Probe family, as record and replay make them. `m` is NULL, except
- * in the functions that take the message (Mprobe, Improbe).
+ * probe.h - calls of the Probe family, shared by record and replay. `m` is NULL except in the
+ * functions that return the message (Mprobe, Improbe).
  */
 #ifndef RN_RECORD_PROBE_H
 #define RN_RECORD_PROBE_H
@@ -43,7 +43,7 @@ static inline int rn_probe_in_turn(const struct rn_order_call *c, int source, in
 	return rc;
 }
 
-/* Hooks for the four functions, by the functions probe and probe_once. */
+/* Defines the hooks of the four functions, which call `probe` and `probe_once`. */
 #define RN_PROBES(probe, probe_once)                                                              \
 	static int hook_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)             \
 	{                                                                                         \

@@ -1,14 +1,15 @@
 /*
- * receive_calls.h - hooks for the functions that receive, in the form that record and replay share.
- * From MPI 4 on, each function has a second form for large counts.
+ * receive_calls.h - hooks for the functions that receive, shared by record and replay.
+ *
+ * Since MPI 4, each function has a second form for large counts.
  *
  * Record and replay expand RN_BLOCKING_RECEIVES, RN_RECV_INIT and RN_STARTALL after they have
  * defined
  *
- *	ops                      struct rn_receive_ops
- *	number_blocking(p)       numbers a wildcard receive of a call that blocks
- *	received(p, rc, status)  such a call returns rc
- *	hook_Start(request)
+ * 	ops                      struct rn_receive_ops
+ * 	number_blocking(p)       assigns the ordinal of a wildcard receive of a blocking call
+ * 	received(p, rc, status)  called when a blocking call returns rc
+ * 	hook_Start(request)
  */
 #ifndef RN_RECORD_RECEIVE_CALLS_H
 #define RN_RECORD_RECEIVE_CALLS_H
@@ -19,16 +20,16 @@
 
 /* A receive that is about to be started. */
 struct rn_post {
-	struct rn_order_call c; /* of no thread: the receive is posted at once */
-	struct rn_receive as;   /* how it is posted */
-	struct rn_tracked is;   /* its request, once it is numbered */
+	struct rn_order_call c; /* c.o is NULL: the receive is posted without a turn */
+	struct rn_receive as;   /* arguments of the posted receive */
+	struct rn_tracked is;   /* its tracked request, after an ordinal was assigned */
 	bool wild;
-	/* Replay: it has had its turn, and is past the recording; `as` is from the plan, and
-	 * `is.receive` what the program has. */
+	/* Replay. free: its turn was taken already, and it is beyond the recording. planned: `as`
+	 * is from the plan, and `is.receive` has the program's arguments. */
 	bool free, planned;
 };
 
-/* False: the receive is determined. */
+/* Returns false if the outcome of the receive is determined. */
 static inline bool rn_post_begin(struct rn_post *p, void *buf, int64_t count, MPI_Datatype type,
 				 int source, int tag, MPI_Comm comm)
 {
@@ -45,8 +46,8 @@ static inline bool rn_post_begin(struct rn_post *p, void *buf, int64_t count, MP
 }
 
 struct rn_receive_ops {
-	void (*number)(struct rn_post *p);              /* the next wildcard receive */
-	int (*post)(struct rn_post *p, MPI_Request *q); /* in its turn */
+	void (*number)(struct rn_post *p);              /* assigns the next ordinal */
+	int (*post)(struct rn_post *p, MPI_Request *q); /* posts the receive in its turn */
 	int (*wait)(const struct rn_post *p, MPI_Request *q, MPI_Status *s);
 	int (*isend)(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
 		     MPI_Comm comm, MPI_Request *q);
@@ -73,7 +74,7 @@ static inline int rn_receive_in_turn(struct rn_post *p, const struct rn_receive_
 	return rc == MPI_SUCCESS ? ops->wait(p, &q, s) : rc;
 }
 
-/* Both halves are posted in turns. */
+/* Posts the receive and the send in turns, and waits for both. */
 static inline int rn_send_and_receive(struct rn_post *p, const struct rn_receive_ops *ops,
 				      const void *buf, int64_t count, MPI_Datatype type, int dest,
 				      int tag, MPI_Comm comm, MPI_Status *s)
@@ -84,7 +85,7 @@ static inline int rn_send_and_receive(struct rn_post *p, const struct rn_receive
 	if (rc != MPI_SUCCESS)
 		return rc;
 	sent = ops->isend(buf, count, type, dest, tag, comm, &out);
-	if (sent != MPI_SUCCESS) { /* nothing is received, either */
+	if (sent != MPI_SUCCESS) { /* the receive is withdrawn */
 		rn_real.MPI_Cancel(&in);
 		rn_real.MPI_Wait(&in, MPI_STATUS_IGNORE);
 		return sent;
@@ -99,14 +100,14 @@ static inline void rn_post_unreplayable(const struct rn_post *p)
 	rn_outcome_ops->unreplayable(p->c.t, rn_stream_under_way(p->c.t)[0]);
 }
 
-/* A call that cannot be divided is posted out of turn. */
+/* Counts a call that cannot be divided as unreplayable, because it is posted out of turn. */
 static inline void rn_post_out_of_turn(const struct rn_post *p)
 {
 	if (rn_turns && p->c.o && !rn_order_alone())
 		rn_post_unreplayable(p);
 }
 
-/* A persistent receive is created. */
+/* Tracks a persistent receive that was created. */
 static inline void rn_track_receive(const struct rn_post *p, const MPI_Request *request)
 {
 	const struct rn_tracked is = { .starter = p->c.o,
@@ -137,8 +138,8 @@ static inline void rn_track_receive(const struct rn_post *p, const MPI_Request *
 		int recvtag, MPI_Comm comm
 #define RN_REPLACE_ARGS buf, count, type, dest, sendtag, source, recvtag, comm
 
-/* A function that receives into `buffer` what `call` receives, with status s. Of what both halves
- * of a call are given, only the source and tag of the receive change. */
+/* Defines the hook of a function that receives into `buffer` by the call `call`, with status s. Of
+ * the arguments of a send and receive, only the source and tag of the receive change. */
 #define RN_BLOCKING(name, params, buffer, n, of, tag_, call)                                \
 	static int hook_##name(params, MPI_Status *status)                                  \
 	{                                                                                   \
@@ -183,7 +184,7 @@ static inline void rn_track_receive(const struct rn_post *p, const MPI_Request *
 		return rc;                                                       \
 	}
 
-/* MPI starts them in the order of the array. */
+/* MPI starts the requests in the order of the array. */
 #define RN_STARTALL                                                  \
 	static int hook_Startall(int count, MPI_Request requests[])  \
 	{                                                            \
@@ -214,7 +215,7 @@ static inline void rn_track_receive(const struct rn_post *p, const MPI_Request *
 #define RN_HOOK_LARGE_RECEIVES()
 #endif
 
-/* Installs hook_Recv, ... */
+/* Installs hook_Recv and the others. */
 #define RN_HOOK_RECEIVES()                                                     \
 	do {                                                                   \
 		RN_HOOK_RECEIVES_OF();                                         \

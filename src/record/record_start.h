@@ -23,12 +23,12 @@ void rn_record_hook_values(void);
 /* Hooks that only the posting order needs. */
 void rn_record_hook_posts(void);
 
-/* MPI_Isend in a turn, as a part of another call. */
+/* MPI_Isend in a turn, as a part of another call. Returns the MPI error code. */
 int rn_record_isend(const void *buf, int64_t count, MPI_Datatype type, int dest, int tag,
 		    MPI_Comm comm, MPI_Request *q);
 
-/* Whether the status of MPI_Isendrecv contains what the receive in it has matched, which MPICH 4.0
- * does not store. Found by one message to this process. */
+/* Returns whether the status of MPI_Isendrecv contains the source and tag of the matched message,
+ * which MPICH 4.0 does not store. The first call tests it with a message to this process. */
 bool rn_isendrecv_tells(void);
 
 #endif

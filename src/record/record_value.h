@@ -1,8 +1,8 @@
 /*
- * record_value.h - numbers that stand for results of functions.
+ * record_value.h - conversion of results of functions to numbers.
  *
  * The time of MPI_Wtime is stored as the bits of the double. The name of MPI_Get_processor_name is
- * its length, and then its bytes, eight to a number.
+ * stored as its length, and then its bytes, eight per number.
  */
 #ifndef RN_RECORD_RECORD_VALUE_H
 #define RN_RECORD_RECORD_VALUE_H
@@ -14,7 +14,7 @@
 
 #define RN_NAME_NUMBERS (1 + (MPI_MAX_PROCESSOR_NAME + 7) / 8)
 
-/* Numbers of the bytes of a name of this length, with the terminating one. */
+/* Returns the number of numbers for a name of this length, with its terminating zero. */
 static inline uint32_t rn_name_numbers(int64_t len)
 {
 	return ((uint32_t)len + 8) / 8;

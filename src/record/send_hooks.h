@@ -1,7 +1,9 @@
 /*
- * send_hooks.h - hooks for the functions that send. Record and replay expand RN_SENDS after they
- * have defined START(name, args), the real call. They number sends, which may be cancelled
- * (tracked_request.h), and take their turns, with several threads (post_order.h).
+ * send_hooks.h - hooks for the functions that send, shared by record and replay.
+ *
+ * Record and replay expand RN_SENDS after they have defined START(name, args), the real call. The
+ * hooks number sends, which may be cancelled (tracked_request.h). With several threads, they take
+ * turns (post_order.h).
  */
 #ifndef RN_RECORD_SEND_HOOKS_H
 #define RN_RECORD_SEND_HOOKS_H
@@ -16,8 +18,8 @@ struct rn_send {
 	struct rn_turn turn;
 };
 
-/* True: the message is sent in a turn, which has begun. Records the message if sends are recorded,
- * before it is sent, because an answer may arrive at once. */
+/* Returns whether the message is sent in a turn, which has begun. Records the message if sends are
+ * recorded. It does so before the send, because an answer may arrive at once. */
 bool rn_send_begin_turn(struct rn_send *x, int dest, int tag, MPI_Comm comm);
 
 static inline bool rn_send_begins(struct rn_send *x, int dest, int tag, MPI_Comm comm)
@@ -26,10 +28,10 @@ static inline bool rn_send_begins(struct rn_send *x, int dest, int tag, MPI_Comm
 	       rn_send_begin_turn(x, dest, tag, comm);
 }
 
-/* A persistent send is created. */
+/* Tracks a persistent send that was created. */
 void rn_track_send(const MPI_Request *request, MPI_Comm comm);
 
-/* A message that is started in its turn, and then waited for. */
+/* Starts the message in its turn, and then waits for it. */
 #define RN_SEND(name, as, count_type)                                                          \
 	static int hook_##name(const void *buf, count_type count, MPI_Datatype type, int dest, \
 			       int tag, MPI_Comm comm)                                         \
