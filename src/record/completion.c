@@ -55,7 +55,7 @@ static bool map(struct rn_order_room *room, size_t bytes)
 	return room->p;
 }
 
-/* Takes the room of the thread, or maps one if it is too small or an outer call has it. */
+/* Uses the memory of the thread. Maps new memory if it is too small or an outer call uses it. */
 static bool make_room(struct rn_completion *b)
 {
 	size_t bytes =

@@ -17,32 +17,33 @@
 
 #include "hand.h"
 
-#define TAIL  ((size_t)256 << 10) /* bytes, with its head */
+#define TAIL  ((size_t)256 << 10) /* bytes, including the header */
 #define ROWS  (TAIL - sizeof(struct rn_order_tail))
-#define TABLE 1024u /* places of the hash, of which half are used */
+#define TABLE 1024u /* slots of the hash table, of which half are used */
 
-/* A site and its number + 1, 0: none. */
+/* A hash slot: an event site and its id plus 1; 0: empty. */
 struct slot {
 	struct rn_order_site site;
 	uint32_t number;
 };
 
-/* The rows and all other state are in private memory. `tail` is the copy in the part file, which is
- * written and never read. Without a part file, `tail` is in private memory and is not used. */
+/* The event log of a stream. The rows and all other state are in private memory. `tail` is the copy
+ * in the journal, which is written and never read. Without a journal, `tail` is in private memory
+ * and is not used. */
 struct rn_order_log {
 	struct rn_event_state state;
-	uint32_t *run; /* the row that failures count up in; NULL: none */
+	uint32_t *run; /* number of failed polls in the current row; NULL: none */
 	uint32_t run_site;
-	uint64_t *events_in_file; /* copy of `events`, also if `tail` is not in the part file */
+	uint64_t *events_in_file; /* copy of `events`, even if `tail` is not in the journal */
 	struct rn_order_tail *tail;
 	unsigned char *rows; /* TAIL bytes */
-	bool over;           /* there was no memory: the rest is lost */
+	bool over;           /* no memory: all later events are lost */
 	bool busy;           /* an event is being added; events of signal handlers are lost */
-	uint64_t sealed;     /* events in chunks */
+	uint64_t sealed;     /* number of events in chunks */
 	struct rn_arena mem;
 	struct rn_seg site;  /* struct rn_order_site */
 	struct rn_seg chunk; /* struct rn_chunk */
-	struct slot last;    /* of those that are not in their place */
+	struct slot last;    /* latest event site that is not in its first slot */
 	struct slot table[TABLE];
 };
 
@@ -53,7 +54,7 @@ static void *map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Creates the tail, in the part file if there is one, otherwise in private memory. */
+/* Creates the tail: in the journal if there is one, otherwise in private memory. */
 static bool make_tail(struct rn_stream *t, struct rn_order_log *o)
 {
 	struct rn_mapped m = { .at = NULL };
@@ -91,8 +92,8 @@ static struct rn_order_log *allocate(struct rn_stream *t)
 	return NULL;
 }
 
-/* NULL if there is no memory, or if a signal handler has interrupted this function: the event of
- * the handler is lost. */
+/* Creates the log. Returns NULL without memory, or if a signal handler has interrupted this
+ * function: the event of the handler is lost. */
 static struct rn_order_log *make(struct rn_stream *t)
 {
 	RN_ERRNO_GUARD;
@@ -101,7 +102,7 @@ static struct rn_order_log *make(struct rn_stream *t)
 		return NULL;
 	t->making_order = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (!t->order) /* a handler may have made it since the caller looked */
+	if (!t->order) /* a signal handler may have created it after the caller's check */
 		t->order = allocate(t);
 	t->events = t->order ? &t->order->state : NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -109,7 +110,8 @@ static struct rn_order_log *make(struct rn_stream *t)
 	return t->order;
 }
 
-/* NULL when nothing is to be recorded; what comes too late is counted. */
+/* Returns the log, marked busy, for one more event; NULL if nothing is to be recorded. Calls after
+ * the end of the recording are counted. */
 static struct rn_order_log *log_of(struct rn_stream *t)
 {
 	uint8_t off = t->off;
@@ -140,7 +142,8 @@ static void done_with(struct rn_order_log *o)
 
 static bool seal(struct rn_stream *t, struct rn_order_log *o);
 
-/* The file does not take any more: what its tail has stays, and rows go elsewhere from now on. */
+/* Called when the journal cannot grow: the rows in its tail remain there, and later rows are stored
+ * in private memory. */
 static void leave_file(struct rn_stream *t, struct rn_order_log *o)
 {
 	if (o->state.at)
@@ -149,7 +152,7 @@ static void leave_file(struct rn_stream *t, struct rn_order_log *o)
 		o->over = true;
 }
 
-/* ---- sites ---- */
+/* ---- event sites ---- */
 
 static bool is_site(const struct slot *s, const struct rn_order_site *site)
 {
@@ -165,8 +168,9 @@ static uint32_t place_of(const struct rn_order_site *s)
 	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 54);
 }
 
-/* Its number + 1, or 0, and where it would be. When half of the table is used no more are added to
- * it, and those sites are searched for. */
+/* Returns the id plus 1 of an event site, or 0; *slot becomes its slot, or the empty slot for it.
+ * When half of the table is used, no more sites are added to it, and later sites are searched
+ * linearly. */
 static uint32_t find_site(struct rn_order_log *o, const struct rn_order_site *site,
 			  struct slot **slot)
 {
@@ -183,7 +187,8 @@ static uint32_t find_site(struct rn_order_log *o, const struct rn_order_site *si
 	return 0;
 }
 
-/* It is in the file before a row has it. */
+/* Adds an event site. It is written to the journal before a row refers to it. Returns its id plus
+ * 1, or 0 without memory. */
 static uint32_t add_site(struct rn_stream *t, struct rn_order_log *o,
 			 const struct rn_order_site *site, struct slot *slot)
 {
@@ -203,7 +208,8 @@ static uint32_t add_site(struct rn_stream *t, struct rn_order_log *o,
 	return o->site.n;
 }
 
-/* Not inlined: most calls find their site where it should be. */
+/* Finds or adds an event site that is not in its first slot. Not inlined, because most sites are.
+ */
 static __attribute__((noinline)) uint32_t site_elsewhere(struct rn_stream *t,
 							 struct rn_order_log *o,
 							 const struct rn_order_site *site)
@@ -219,7 +225,7 @@ static __attribute__((noinline)) uint32_t site_elsewhere(struct rn_stream *t,
 	if (n)
 		o->last = (struct slot){ *site, n };
 	done_with(o);
-	return n - 1; /* RN_ORDER_NO_SITE without one */
+	return n - 1; /* RN_ORDER_NO_SITE if n is 0 */
 }
 
 uint32_t rn_order_log_site(struct rn_stream *t, enum rn_order_kind kind, uint32_t function,
@@ -240,8 +246,8 @@ uint32_t rn_order_log_site(struct rn_stream *t, enum rn_order_kind kind, uint32_
 
 /* ---- chunks ---- */
 
-/* Rows as they are in the tail, into memory that is given back; the chunk into memory that stays.
- */
+/* Encodes rows into a chunk. Temporary data are in `scratch`; the chunk is in the memory of the
+ * log. */
 static bool write_chunk(struct rn_order_log *o, const struct rn_order *rows,
 			struct rn_arena *scratch, struct rn_chunk *out)
 {
@@ -260,7 +266,7 @@ static bool write_chunk(struct rn_order_log *o, const struct rn_order *rows,
 	return true;
 }
 
-/* All sites in one piece, as readers of rows want them. */
+/* Copies all event sites to one array, as readers of rows require. */
 static struct rn_order_site *all_sites(const struct rn_order_log *o, struct rn_arena *mem)
 {
 	struct rn_order_site *all = rn_new(mem, struct rn_order_site, o->site.n);
@@ -280,7 +286,8 @@ static void publish(struct rn_order_log *o)
 	__atomic_store_n(&o->tail->word, tail_word(o), __ATOMIC_RELEASE);
 }
 
-/* Into the log, too: a chunk that is there counts when the tail says so. */
+/* Adds the chunk to the log, and to the journal. A chunk in the journal is valid when the tail
+ * contains its count. */
 static void keep_chunk(struct rn_stream *t, struct rn_order_log *o, struct rn_chunk c)
 {
 	*RN_SEG_AT(&o->chunk, struct rn_chunk, o->chunk.n) = c;
@@ -313,8 +320,8 @@ static bool seal_rows(struct rn_stream *t, struct rn_order_log *o, const struct 
 	return done;
 }
 
-/* The tail becomes a chunk. Where there is no memory for that it stays as it is, and is the last.
- */
+/* Encodes the rows of the tail into a chunk. Without memory the tail is unchanged, and no more rows
+ * are recorded. */
 static bool seal(struct rn_stream *t, struct rn_order_log *o)
 {
 	RN_ERRNO_GUARD;
@@ -333,7 +340,8 @@ static bool seal(struct rn_stream *t, struct rn_order_log *o)
 	return done;
 }
 
-/* Room for so many bytes, and where; NULL when there cannot be. */
+/* Returns memory for `bytes` more bytes of rows, or NULL if there is none. Encodes a chunk if
+ * necessary. */
 static unsigned char *room_for(struct rn_stream *t, struct rn_order_log *o, size_t bytes)
 {
 	if (__builtin_expect(o->state.at + bytes > ROWS, 0) && o->state.at)
@@ -341,7 +349,7 @@ static unsigned char *room_for(struct rn_stream *t, struct rn_order_log *o, size
 	return o->over || bytes > ROWS ? NULL : o->rows + o->state.at;
 }
 
-/* The row ends here. */
+/* Publishes the row that ends at p. */
 static void row_ends(struct rn_order_log *o, const unsigned char *p)
 {
 	size_t end = (size_t)(p - o->rows);
@@ -358,8 +366,8 @@ static void count_event(struct rn_order_log *o)
 
 /* ---- events ---- */
 
-/* Room for a row of at most `bytes` bytes; NULL: the row is lost, or not wanted. If the result is
- * not NULL, the caller must call done_with. */
+/* Starts a row of at most `bytes` bytes. Returns NULL if the row is lost or not wanted. If the
+ * result is not NULL, the caller must call done_with. */
 static unsigned char *begin_row(struct rn_stream *t, uint32_t site, size_t bytes)
 {
 	struct rn_order_log *o = log_of(t);
@@ -417,7 +425,7 @@ void rn_order_log_fails(struct rn_stream *t, uint32_t site)
 	}
 }
 
-/* More than a tail has room for: a chunk of its own. */
+/* Records a call whose completions exceed the tail: they become a separate chunk. */
 static void add_large(struct rn_stream *t, uint32_t site, const struct rn_order_done *d, uint32_t n)
 {
 	RN_ERRNO_GUARD;
@@ -471,7 +479,7 @@ void rn_order_log_value(struct rn_stream *t, uint32_t site, int64_t value)
 	done_with(t->order);
 }
 
-/* The communicator is that of a site, which may have no events. */
+/* The message refers to its communicator by an event site, which may have no events. */
 void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest, int tag)
 {
 	uint32_t site = rn_order_log_site(t, RN_ORDER_WAIT, RN_N_MPI_Wait, comm_word, 0);
@@ -483,9 +491,9 @@ void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest
 	done_with(t->order);
 }
 
-/* ---- from outside ---- */
+/* ---- interface for the end of the run and for the journal ---- */
 
-/* What was recorded before there was a file goes there as well. */
+/* Writes everything that was recorded before the stream had a journal to the journal. */
 void rn_order_log_adopt(struct rn_stream *t)
 {
 	struct rn_order_log *o = t->order;
@@ -508,7 +516,8 @@ void rn_order_log_adopt(struct rn_stream *t)
 	munmap(old, TAIL);
 }
 
-/* There may be memory now where there was none. */
+/* Tries to encode the remaining rows even if memory was exhausted before. Rows that cannot be
+ * encoded are counted as lost. */
 void rn_order_log_stop(struct rn_stream *t)
 {
 	struct rn_order_log *o = t->order;

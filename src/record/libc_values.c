@@ -1,10 +1,11 @@
 /*
- * libc_values.c - hooks for time and random functions of the C library, whose results are recorded
+ * libc_values.c - hooks for time and random-number functions of libc, whose results are recorded
  * (--values=all) or replayed (outcome.h).
  *
- * Only to the program itself, and to the runtime libraries of its language, of which the number of
- * calls is determined; MPI asks for the time as often as it likes, and gets it. Other libraries do
- * too: they are not told apart from those that MPI brings.
+ * Only calls from the program itself and from the runtime libraries of its language are recorded,
+ * because their number is deterministic. MPI calls such functions any number of times and receives
+ * the real results. So do other libraries, because they cannot be distinguished from those that MPI
+ * loads.
  */
 #include "preload/chain.h"
 #include "preload/loaded_object.h"
@@ -22,9 +23,9 @@
 
 #include "hand.h"
 
-#define PLACES 256u /* of calls that are remembered */
+#define PLACES 256u /* number of return addresses in the cache */
 
-/* ---- whose call it is ---- */
+/* ---- callers ---- */
 
 static bool is_runtime(const char *path)
 {
@@ -37,7 +38,8 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-/* The program itself has no name. */
+/* Returns whether a return address is in the program, which has an empty name, or in a runtime
+ * library of its language. */
 static bool decide(uintptr_t from)
 {
 	const struct link_map *object = rn_object_at(from);
@@ -48,7 +50,7 @@ static bool decide(uintptr_t from)
 
 static bool is_programs(uintptr_t from)
 {
-	static _Atomic uint64_t known[PLACES]; /* address << 1 | answer */
+	static _Atomic uint64_t known[PLACES]; /* cache: return address << 1 | result */
 	_Atomic uint64_t *k = &known[(from >> 2) % PLACES];
 	uint64_t is = atomic_load_explicit(k, memory_order_relaxed);
 
@@ -59,15 +61,15 @@ static bool is_programs(uintptr_t from)
 	return is & 1;
 }
 
-/* Whether results of the C library are recorded or replayed for this caller. */
+/* Returns whether libc results are recorded or replayed for this caller. */
 static bool is_wanted(uintptr_t from)
 {
 	return rn_outcome_ops && rn_outcome_ops->libc_values && rn_tracer_active() &&
 	       is_programs(from);
 }
 
-/* Before MPI_Init too: of the first thread, which alone is sure to have a stream. False: the
- * program gets the result of the C library. */
+/* Records or replays a result. Before MPI_Init it does so only for the first thread, because other
+ * threads may have no stream. Returns false if the program receives the result of libc. */
 static bool settle(uint32_t function, uintptr_t from, int64_t *value, uint32_t n)
 {
 	struct rn_stream *t = rn_me;
@@ -133,7 +135,7 @@ pid_t getpid(void)
 	return (pid_t)pid;
 }
 
-/* How many bytes there are, and then all of them. */
+/* Records the number of bytes, and then the bytes. */
 ssize_t getrandom(void *out, size_t n, unsigned flags)
 {
 	ssize_t got = rn_libc()->getrandom(out, n, flags);

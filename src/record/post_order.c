@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 
 const struct rn_turn_ops *rn_turns;
-static struct rn_post_order *orders; /* tracer lock */
+static struct rn_post_order *orders; /* protected by the tracer lock */
 
-/* An error handler of the program may post from inside a post. */
+/* The lock is recursive, because an error handler of the program may post from inside a post. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t a;

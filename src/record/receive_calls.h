@@ -6,10 +6,10 @@
  * Record and replay expand RN_BLOCKING_RECEIVES, RN_RECV_INIT and RN_STARTALL after they have
  * defined
  *
- * 	ops                      struct rn_receive_ops
- * 	number_blocking(p)       assigns the ordinal of a wildcard receive of a blocking call
- * 	received(p, rc, status)  called when a blocking call returns rc
- * 	hook_Start(request)
+ *	ops                      struct rn_receive_ops
+ *	number_blocking(p)       assigns the ordinal of a wildcard receive of a blocking call
+ *	received(p, rc, status)  called when a blocking call returns rc
+ *	hook_Start(request)
  */
 #ifndef RN_RECORD_RECEIVE_CALLS_H
 #define RN_RECORD_RECEIVE_CALLS_H

@@ -1,4 +1,4 @@
-/* record.c - see record.h: what the hooks have in common. */
+/* record.c - see record.h: functions shared by the hooks. */
 #include "base/errno_guard.h"
 #include "record/record.h"
 
@@ -8,7 +8,8 @@
 #include "runtime/tracer_state.h"
 #include "trace/request_names.h"
 
-/* The first thread is not recorded: events are its own until another thread is named. */
+/* The lineage of the first thread is not recorded: events belong to it until another thread is
+ * recorded. */
 void rn_record_thread(struct rn_stream *t, struct rn_order_thread *o)
 {
 	if (o->birth)
@@ -55,7 +56,8 @@ void rn_record_value(struct rn_stream *t, uint32_t function, int64_t *value, uin
 		rn_record_numbers(&c, value, n);
 }
 
-/* A receive that another thread started: its match must be known when it is started again. */
+/* Records the completion of a receive that another thread started. A replay needs its match when it
+ * starts the receive again. */
 static void record_adoption(const struct rn_order_call *c, struct rn_order_thread *starter,
 			    uint64_t ordinal, const struct rn_order_done *d)
 {
@@ -91,7 +93,8 @@ struct rn_order_done rn_record_match(const struct rn_order_call *c, const struct
 	return d;
 }
 
-/* Numbers are those of a thread: another thread's number would mean another operation. */
+/* Numbers count the operations of one thread, so only completions in the starting thread are
+ * recorded. */
 void rn_record_cancellation(const struct rn_order_call *c, const struct rn_tracked *f,
 			    bool cancelled)
 {

@@ -1,6 +1,6 @@
 /*
- * record_completion.c - records which requests the Wait and Test families complete, and what the
- * wildcard receives among them have received.
+ * record_completion.c - records the completions reported by the Wait and Test families, and the
+ * messages that wildcard receives among them matched.
  */
 #include "record/completion.h"
 
@@ -9,7 +9,7 @@
 #include "runtime/tracer_state.h"
 #include "trace/request_names.h"
 
-/* False: the call is not recorded. */
+/* Returns false if the call is not recorded. */
 static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_Request *q,
 		  MPI_Status *status)
 {
@@ -25,7 +25,7 @@ static bool begin(struct rn_completion *b, enum rn_order_kind kind, int n, MPI_R
 	return true;
 }
 
-/* After the call: the program gets the requests. */
+/* Stores the requests in the program's variables, after the call. */
 static void store_requests(struct rn_completion *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -37,7 +37,7 @@ static void store_requests(struct rn_completion *b)
 	}
 }
 
-/* The completion of request i. */
+/* Returns the completion of request i. */
 static struct rn_order_done completion(struct rn_completion *b, int i, const MPI_Status *s)
 {
 	struct rn_order_done d = { .index = (uint32_t)i, .late = RN_ORDER_NOT };
@@ -54,8 +54,8 @@ static struct rn_order_done completion(struct rn_completion *b, int i, const MPI
 	return d;
 }
 
-/* Records that all requests completed. Without a wildcard receive among them, a test was true, and
- * a wait is no event. */
+/* Records that all requests completed. If no wildcard receive is among them, a successful test is
+ * an event without flags, and a wait is not an event. */
 static void record_all(struct rn_completion *b)
 {
 	uint32_t n = 0;
@@ -72,7 +72,8 @@ static void record_all(struct rn_completion *b)
 		rn_record_completions(&b->c, b->out, n);
 }
 
-/* `n` is MPI_UNDEFINED if all requests are persistent and not active. */
+/* Records the completion of some requests. `n` is MPI_UNDEFINED if all requests are persistent and
+ * inactive. */
 static void record_some(struct rn_completion *b, int n, const int *indices)
 {
 	if (n == 0) {
@@ -116,7 +117,7 @@ static int hook_Waitall(int n, MPI_Request q[], MPI_Status status[])
 	return waited(&b, rn_real.MPI_Waitall(n, b.now, b.s));
 }
 
-/* A test that fails leaves requests unchanged. */
+/* A failed test leaves the requests unchanged. */
 static int tested(struct rn_completion *b, int rc, const int *flag)
 {
 	if (rc == MPI_SUCCESS && !*flag) {
@@ -174,7 +175,7 @@ static int some(enum rn_order_kind kind, bool tests, rn_complete_some *real, int
 
 RN_COMPLETE_SOME(some)
 
-/* The handle may be that of an earlier operation, which MPI_Cancel must not find. */
+/* Removes an earlier operation with the same handle, so that MPI_Cancel does not find it. */
 static int hook_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *done,
 			       MPI_Grequest_cancel_function *cancel, void *state,
 			       MPI_Request *request)

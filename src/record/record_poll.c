@@ -1,6 +1,5 @@
 /*
- * record_poll.c - records the outcomes of functions that ask for what is not a request: parts of
- * messages, epochs of windows.
+ * record_poll.c - records the outcomes of MPI_Parrived and MPI_Win_test.
  */
 #include "record/record.h"
 #include "record/record_start.h"

@@ -1,8 +1,8 @@
 /*
  * record_probe.c - records the outcomes of the Probe family.
  *
- * With several threads, finding a message is a turn (post_order.h), and a probe that blocks is made
- * of probes that do not.
+ * With several threads, finding a message is a turn (post_order.h), and a blocking probe is
+ * replaced by repeated nonblocking probes.
  */
 #include "record/record.h"
 #include "record/record_start.h"

@@ -1,7 +1,8 @@
 /*
- * record_receive.c - numbers wildcard receives, and records what those that block have received.
+ * record_receive.c - assigns ordinals to wildcard receives and records the matches of blocking
+ * ones.
  *
- * Receives that name their source and tag are numbered, too, because they may be cancelled
+ * Receives with a named source and tag are numbered, because they may be cancelled
  * (tracked_request.h). With several threads, all receives are posted in turns (post_order.h).
  */
 #include "record/record.h"
@@ -34,9 +35,9 @@ static int wait(const struct rn_post *p, MPI_Request *q, MPI_Status *s)
 
 static const struct rn_receive_ops ops = { number, post, wait, rn_record_isend };
 
-/* ---- functions that return when the message is there ---- */
+/* ---- blocking functions ---- */
 
-/* A receive that blocks cannot be cancelled, whatever its status contains. */
+/* Records the match of a blocking receive. It cannot be cancelled, whatever its status contains. */
 static void record_received(const struct rn_post *p, const MPI_Status *s)
 {
 	struct rn_order_done d = { .source = s->MPI_SOURCE,
@@ -109,8 +110,8 @@ bool rn_isendrecv_tells(void)
 	return tells;
 }
 
-/* The request of the call: numbered, or, if the receive in it is a wildcard receive whose match MPI
- * tells, tracked. */
+/* Handles the request of the call: numbers it, or tracks it if the receive is a wildcard receive
+ * whose match the status contains. */
 static int track_isendrecv(struct rn_post *p, bool wild, int rc, const MPI_Request *request)
 {
 	if (!wild)
@@ -167,7 +168,7 @@ static int hook_Start(MPI_Request *request)
 			rn_tracked_restarts(f, c.o);
 		return rc;
 	}
-	rc = rn_real.MPI_Start(request); /* it may also send */
+	rc = rn_real.MPI_Start(request); /* the operation may be a send */
 	return rc == MPI_SUCCESS ? rn_track_numbered(RN_REQUEST_RECEIVE, rc, request) : rc;
 }
 
@@ -182,7 +183,8 @@ static int hook_Request_free(MPI_Request *request)
 	return rn_real.MPI_Request_free(request);
 }
 
-/* The completion of an operation that the program tries to cancel is an event. */
+/* Marks the operation, because the completion of an operation that the program cancels is an event.
+ */
 static int hook_Cancel(MPI_Request *request)
 {
 	struct rn_tracked *f = rn_tracked_any(*request, request);

@@ -1,9 +1,10 @@
 /*
- * record_send.c - numbers sends, which may be cancelled (tracked_request.h); takes their turns,
- * with several threads (post_order.h); and records them where the codec computes clocks from the
- * messages of all ranks (order/lamport.h).
+ * record_send.c - hooks for sends: numbering, posting order, and Lamport clocks.
  *
- * Messages of persistent sends are not recorded: they count as unknown, which costs a few bytes.
+ * Sends are numbered because they may be cancelled (tracked_request.h). With several threads they
+ * take turns (post_order.h). They are recorded if the codec computes clocks from the messages of
+ * all ranks (order/lamport.h). Messages of persistent sends are not recorded: they count as
+ * unknown, which costs a few bytes.
  */
 #include "record/record.h"
 #include "record/record_start.h"

@@ -1,4 +1,4 @@
-/* record_start.c - see record.h: start of a recording. */
+/* record_start.c - see record_start.h. */
 #include "record/record.h"
 #include "record/record_start.h"
 

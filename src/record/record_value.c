@@ -1,5 +1,5 @@
 /*
- * record_value.c - records results that differ between runs: MPI_Wtime, MPI_Get_processor_name.
+ * record_value.c - records run-dependent values: MPI_Wtime, MPI_Get_processor_name.
  */
 #include "record/record_value.h"
 

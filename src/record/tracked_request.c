@@ -11,7 +11,7 @@
 _Atomic uint32_t rn_tracked_count;
 
 static struct {
-	struct rn_seg all; /* struct rn_tracked *; `aux` of a request is an index, plus 1 */
+	struct rn_seg all; /* struct rn_tracked *; `aux` of a request is its index plus 1 */
 	struct rn_tracked *unused;
 } tracked = { .all = { .size = sizeof(struct rn_tracked *) } };
 
@@ -30,13 +30,13 @@ static bool names_partner(const struct rn_tracked *f)
 	return f->kind == RN_REQUEST_SEND || f->kind == RN_REQUEST_RECEIVE;
 }
 
-/* Whether calls that complete requests have to look for it. */
+/* Returns whether calls that complete requests have to look up this one. */
 static bool counts(const struct rn_tracked *f)
 {
 	return !names_partner(f) || f->state == RN_TRACKED_CANCELLED || f->real != MPI_REQUEST_NULL;
 }
 
-/* Other threads only read the counter. */
+/* Called with the tracer lock; other threads only read the counter. */
 static void count(uint32_t by)
 {
 	atomic_store_explicit(&rn_tracked_count, rn_tracked_count + by, memory_order_relaxed);
@@ -48,7 +48,7 @@ static void recount(struct rn_tracked *f, bool counted)
 	f->counted = counted;
 }
 
-/* Whether another request with this handle may replace it. */
+/* Returns whether another request with this handle may replace this entry. */
 static bool is_stale(const struct rn_tracked *f)
 {
 	return !f->persistent && !counts(f);
@@ -93,8 +93,9 @@ static struct rn_tracked *add(const MPI_Request *request, enum rn_request_kind k
 	return NULL;
 }
 
-/* The stale entry of the handle, or a new one. Those with the same handle and variable are found
- * oldest first, so the token is not asked for here, where it could be that of another one. */
+/* Returns the stale entry of the handle, or a new one. Requests with the same handle and variable
+ * are found oldest first. The token is therefore not looked up here, where it could be that of
+ * another request. */
 static struct rn_tracked *entry_of(const MPI_Request *request, enum rn_request_kind kind)
 {
 	struct rn_request_entry *e =

@@ -54,7 +54,7 @@ struct rn_tracked {
 	enum rn_tracked_state state;
 	bool persistent;
 	bool counted;       /* in rn_tracked_count */
-	bool keep_own;      /* the program's own request also sends, and must not be cancelled */
+	bool keep_own;      /* own request must not be cancelled: it also sends, or already was */
 	uint32_t comm;      /* communicator id; persistent requests only */
 	MPI_Request real;   /* MPI_REQUEST_NULL: the program's own request is used */
 	MPI_Request handle; /* the program's handle */
