@@ -64,7 +64,7 @@ static struct list list(uint32_t site, uint32_t which, uint32_t n)
 	return (struct list){ table(AT, site, which), n, UINT32_MAX };
 }
 
-/* Whether the list contains `at`. Called with ascending numbers. */
+/* Returns whether the list contains `at`. Called with ascending indices. */
 static bool code_member(struct delta *x, struct list *l, uint32_t at, bool is)
 {
 	uint32_t base = l->next + 1;

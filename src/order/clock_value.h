@@ -20,16 +20,16 @@
 #define RN_CLOCK_NS 1000000000u
 #define RN_CLOCK_US 1000000u
 
-/* Whether the double can be a clock reading: 0, or from 2^-40 to below 2^33 seconds. */
+/* Returns whether the double can be a clock reading: 0, or from 2^-40 to below 2^33 seconds. */
 bool rn_clock_is_reading(uint64_t bits);
 
-/* The number of ticks nearest to a reading. */
+/* Returns the number of ticks nearest to a reading. */
 uint64_t rn_clock_ticks(uint64_t bits, uint32_t hz);
 
-/* The double nearest to the time of a number of ticks, in seconds. */
+/* Returns the double nearest to the time of a number of ticks, in seconds. */
 uint64_t rn_clock_seconds(uint64_t ticks, uint32_t hz);
 
-/* The differences of three common conversions from rn_clock_seconds, as a number below
+/* Returns the differences of three common conversions from rn_clock_seconds, as a number below
  * RN_CLOCK_ROUNDINGS. The conversions are seconds + ticks / hz, (seconds + 1) - (ticks to the next
  * second) / hz, and seconds + ticks * (1 / hz). */
 #define RN_CLOCK_ROUNDINGS 27u

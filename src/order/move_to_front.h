@@ -31,12 +31,11 @@ struct rn_recent {
 
 /* Context of a coding step. */
 struct rn_recent_at {
-	unsigned kind;  /* kind of decision; the next two kinds are also used */
-	uint32_t salt;  /* identifies the list in the hashes */
-	uint32_t extra; /* an additional context value */
-	bool timed;   /* use the time since the last occurrence as context instead of the last value
-		       */
-	uint64_t now; /* current time, of a clock that advances with the number of polls */
+	unsigned kind;         /* kind of decision; the next two kinds are also used */
+	uint32_t salt;         /* identifies the list in the hashes */
+	uint32_t extra;        /* an additional context value */
+	bool timed;            /* context: time since the last occurrence, not the last value */
+	uint64_t now;          /* current time, of a clock that advances with the number of polls */
 	const uint32_t *guess; /* value tried first; or NULL */
 	const uint32_t *never; /* value that v is known to differ from; or NULL */
 };

@@ -46,15 +46,13 @@ struct rn_job {
 	uint32_t arrived; /* processes that have mapped all files of the directory that they need */
 	uint32_t first;   /* rank of the first divergence, plus 1; 0: none */
 	uint32_t told;    /* nonzero: `text` is complete */
-	uint32_t moved; /* nonzero: a rank has reported that ranks run on other nodes than recorded
-			 */
-	uint32_t slots; /* number of elements of `rank` */
-	uint32_t world; /* number of ranks of the program; 0: unknown */
+	uint32_t moved;   /* nonzero: a rank has reported that ranks run on other nodes */
+	uint32_t slots;   /* number of elements of `rank` */
+	uint32_t world;   /* number of ranks of the program; 0: unknown */
 	uint32_t external; /* a rank waits, or may wait, for processes outside the world */
 	uint32_t stalled;  /* the run must end: no rank makes progress (cmd/stall.h) */
-	char text[920]; /* description of the first divergence; unterminated if it fills the array
-			 */
-	char host[64];  /* name of the node on which the file was created */
+	char text[920];    /* description of the first divergence; may be unterminated */
+	char host[64];     /* name of the node on which the file was created */
 	struct rn_job_rank rank[];
 };
 

@@ -64,11 +64,10 @@ struct rn_plan_call {
 #define RN_PLAN_NO_FUNCTION UINT32_MAX
 
 #define RN_PLAN_NOTHING INT32_MIN       /* the call has no such parameter */
-#define RN_PLAN_UNKNOWN (INT32_MIN + 1) /* the trace does not contain the value of the parameter \
-					 */
-#define RN_PLAN_ANY    (INT32_MIN + 2)  /* MPI_ANY_SOURCE, MPI_ANY_TAG */
-#define RN_PLAN_NOBODY (INT32_MIN + 3)  /* MPI_PROC_NULL */
-#define RN_PLAN_ROOT   (INT32_MIN + 4)  /* MPI_ROOT */
+#define RN_PLAN_UNKNOWN (INT32_MIN + 1) /* the trace has no value for the parameter */
+#define RN_PLAN_ANY     (INT32_MIN + 2) /* MPI_ANY_SOURCE, MPI_ANY_TAG */
+#define RN_PLAN_NOBODY  (INT32_MIN + 3) /* MPI_PROC_NULL */
+#define RN_PLAN_ROOT    (INT32_MIN + 4) /* MPI_ROOT */
 
 /* A communicator of which the rank was a member. A leader is the world rank plus 1 of rank 0 of one
  * side of the communicator; 0: unknown. */
@@ -101,8 +100,7 @@ struct rn_plan_progress {
 				 not occur */
 	uint64_t again; /* failed tests of generalized requests that succeeded in the recording */
 	uint64_t row;   /* index of the next row */
-	uint64_t over;  /* nonzero: the recording of the thread has ended and the thread runs freely
-			 */
+	uint64_t over;  /* nonzero: the recording has ended; the thread runs freely */
 };
 
 struct rn_plan_stream {

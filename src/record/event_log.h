@@ -1,10 +1,10 @@
 /*
  * event_log.h - in-process event log of a stream (order/events.h), for --only=order.
  *
- * Events are rows in an extent of the journal (journal/event_tail.h), so that a killed program
- * loses none. When the extent is full, its rows are encoded into a chunk, which is appended to the
- * log of the stream and stored in memory for the end of the run. Without a journal, or when it
- * cannot grow, rows are in private memory.
+ * Events are rows, with a copy in an extent of the journal (journal/event_tail.h), so that a killed
+ * program loses none. When the extent is full, its rows are encoded into a chunk, which is appended
+ * to the log of the stream and stored in memory for the end of the run. Without a journal, or when
+ * it cannot grow, rows are in private memory only.
  *
  * Cost: 2 to 3 ns for another failed poll at the same event site, 10 to 20 ns for completions.
  * Encoding a chunk takes some milliseconds, once in about 20,000 calls. errno is not changed.
@@ -39,7 +39,7 @@ void rn_order_log_value(struct rn_stream *t, uint32_t site, int64_t value);
 /* Records a sent message. Called only if Lamport clocks are needed (rn_config.order_sends). */
 void rn_order_log_send(struct rn_stream *t, uint32_t comm_word, int me, int dest, int tag);
 
-/* Writes the existing events to the journal, when the stream gets a place in it. */
+/* Writes the existing events to the journal, when the stream gets extents in it. */
 void rn_order_log_adopt(struct rn_stream *t);
 
 /* Encodes the remaining rows into a chunk, at the end of the run. */

@@ -26,8 +26,7 @@ struct rn_order_thread {
 	uint32_t stream;
 	int64_t birth;
 	uint64_t started;  /* number of wildcard receives started */
-	uint64_t numbered; /* number of operations with a named partner started (tracked_request.h)
-			    */
+	uint64_t numbered; /* number of named-partner operations started (tracked_request.h) */
 	struct rn_ordinals open;       /* set of completed ordinals of wildcard receives */
 	struct rn_order_room room;     /* for arrays of requests; empty while a call uses it */
 	struct rn_replay *replay;      /* NULL: the recording does not contain this thread */

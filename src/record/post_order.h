@@ -78,7 +78,7 @@ struct rn_turn {
 void rn_turn_begin(struct rn_turn *u, const struct rn_order_call *c, enum rn_plan_turn_of of);
 void rn_turn_end(struct rn_turn *u);
 
-/* A turn from here to the end of the block. */
+/* Declares a turn that ends at the end of the block. */
 #define RN_TURN(u, c, of)                                       \
 	struct rn_turn u __attribute__((cleanup(rn_turn_end))); \
 	rn_turn_begin(&(u), c, of)

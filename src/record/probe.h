@@ -29,7 +29,7 @@ static inline bool rn_probe_begin(struct rn_order_call *c, int source, int tag, 
 	return known;
 }
 
-/* With several threads, finding a message is a turn. */
+/* Probes once. With several threads, a probe that finds a message is a turn. */
 static inline int rn_probe_in_turn(const struct rn_order_call *c, int source, int tag,
 				   MPI_Comm comm, int *flag, MPI_Message *m, MPI_Status *s)
 {

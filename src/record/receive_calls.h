@@ -85,7 +85,7 @@ static inline int rn_send_and_receive(struct rn_post *p, const struct rn_receive
 	if (rc != MPI_SUCCESS)
 		return rc;
 	sent = ops->isend(buf, count, type, dest, tag, comm, &out);
-	if (sent != MPI_SUCCESS) { /* the receive is withdrawn */
+	if (sent != MPI_SUCCESS) { /* the receive is cancelled */
 		rn_real.MPI_Cancel(&in);
 		rn_real.MPI_Wait(&in, MPI_STATUS_IGNORE);
 		return sent;

@@ -3,7 +3,7 @@
  *
  * Hooks of the link RN_LINK_OUTCOME call the next function and append its outcome to the event log
  * of the stream (event_log.h). They change neither arguments nor results. Before the call, they
- * only record the posting order of threads (post_order.h) and number the operations that may be
+ * only begin a turn of the posting order (post_order.h) and number the operations that may be
  * cancelled (tracked_request.h).
  */
 #ifndef RN_RECORD_RECORD_H

@@ -11,7 +11,7 @@
 
 /* Installs the hooks, when the tracer starts. */
 void rn_record_install(void);
-/* After MPI_Init. */
+/* Starts recording the posting order of threads, after MPI_Init. */
 void rn_record_begin(void);
 
 void rn_record_hook_receives(void);
@@ -20,7 +20,7 @@ void rn_record_hook_completions(void);
 void rn_record_hook_probes(void);
 void rn_record_hook_polls(void);
 void rn_record_hook_values(void);
-/* Hooks that only the posting order needs. */
+/* Installs the hooks that only the posting order needs. */
 void rn_record_hook_posts(void);
 
 /* MPI_Isend in a turn, as a part of another call. Returns the MPI error code. */

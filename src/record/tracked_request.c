@@ -30,7 +30,7 @@ static bool names_partner(const struct rn_tracked *f)
 	return f->kind == RN_REQUEST_SEND || f->kind == RN_REQUEST_RECEIVE;
 }
 
-/* Returns whether calls that complete requests have to look up this one. */
+/* Returns whether completing calls have to look up this request. */
 static bool counts(const struct rn_tracked *f)
 {
 	return !names_partner(f) || f->state == RN_TRACKED_CANCELLED || f->real != MPI_REQUEST_NULL;

@@ -64,7 +64,7 @@ struct rn_tracked {
 	uint32_t number;
 };
 
-/* Number of tracked requests that calls which complete requests have to look up. */
+/* Number of tracked requests that completing calls have to look up. */
 extern _Atomic uint32_t rn_tracked_count;
 
 /* Adds a request. Returns NULL without memory: the request is not tracked. */
@@ -77,8 +77,8 @@ int rn_track_numbered(enum rn_request_kind kind, int rc, const MPI_Request *requ
 /* Updates a persistent request that is started again. */
 void rn_tracked_restarts(struct rn_tracked *f, struct rn_order_thread *o);
 
-/* Return the request whose handle is or was in this variable, or NULL. rn_tracked_find only returns
- * requests that calls which complete requests have to look up. */
+/* Return the request whose handle is or was in this variable, or NULL. rn_tracked_find ignores
+ * requests that completing calls need not look up. */
 struct rn_tracked *rn_tracked_any(MPI_Request handle, const MPI_Request *variable);
 struct rn_tracked *rn_tracked_find(MPI_Request handle, const MPI_Request *variable);
 

@@ -219,8 +219,7 @@ static bool same_site(const struct rn_order_site *s, const struct rn_order_call 
 	return s->function == c->function && same_comm(s->comm, c->comm);
 }
 
-/* Returns whether the call is that of the next row and asks for the message that this row contains.
- */
+/* Returns whether the call is that of the next row and can match the message of this row. */
 static bool is_same(const struct rn_replay *r, const struct rn_order_call *c)
 {
 	const struct rn_order_row *row = &r->rows[r->at->row];
@@ -271,7 +270,7 @@ bool rn_replay_polls_long(const struct rn_order_thread *o)
 }
 
 /* Handles a failed test that was not recorded: the next recorded event belongs to another call, or
- * the test does not ask for its message. */
+ * the test cannot match its message. */
 static enum rn_fate fail_more(struct rn_replay *r, const struct rn_order_call *c)
 {
 	r->at->more++;

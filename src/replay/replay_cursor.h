@@ -23,8 +23,8 @@
 
 struct rn_replay; /* opaque: the cursor of one thread */
 
-/* rn_replay_load maps the plan of a rank, once. rn_replay_prepare compares it with the run, after
- * MPI_Init. */
+/* rn_replay_load maps the plan of a rank, once. rn_replay_prepare is called after MPI_Init and
+ * compares the plan with the run. */
 void rn_replay_load(int rank);
 void rn_replay_prepare(void);
 
@@ -89,7 +89,7 @@ bool rn_replay_next_cancelled(void);
 void rn_replay_hook_compare(void);
 const char *rn_replay_comm(uint32_t number);
 
-/* Returns whether the receive or probe asks for the recorded message, on the recorded communicator
+/* Returns whether the receive or probe can match the recorded message, on the recorded communicator
  * if it is known. */
 bool rn_replay_accepts(const struct rn_order_call *c, const struct rn_plan_match *m);
 /* Returns the event site of the event that completed a receive, or NULL if unknown. */
@@ -126,7 +126,7 @@ bool rn_replay_knows_sends(const struct rn_replay *r);
 void rn_replay_diverges(const struct rn_order_call *c, const char *why);
 /* Like rn_replay_diverges, for the recorded event in this row. */
 void rn_replay_diverges_at(const struct rn_order_call *c, uint64_t row, const char *why);
-/* Like rn_replay_diverges, if the call does not ask for the recorded message. */
+/* Like rn_replay_diverges, if the call cannot match the recorded message. */
 void rn_replay_unasked(const struct rn_order_call *c, const struct rn_plan_match *m);
 /* Like rn_replay_diverges; `now` and `recorded` describe the difference. */
 void rn_replay_departs(struct rn_order_thread *o, const char *now, const char *recorded);

@@ -25,7 +25,7 @@ void rn_replay_hook_completions(void);
 void rn_replay_hook_probes(void);
 void rn_replay_hook_polls(void);
 void rn_replay_hook_values(void);
-/* Hooks that only the posting order needs. */
+/* Installs the hooks that only the posting order needs. */
 void rn_replay_hook_posts(void);
 
 /* Called by tracer hooks when a call that creates communicators has returned; implemented in

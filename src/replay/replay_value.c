@@ -38,7 +38,7 @@ static double hook_Wtime(void)
 	return time_of(bits);
 }
 
-/* Clears the array behind the name, because the program may read all of it. */
+/* Clears the array after the name, because the program may read all of it. */
 static int hook_Get_processor_name(char *name, int *len)
 {
 	int64_t word[RN_NAME_NUMBERS] = { 0 };
