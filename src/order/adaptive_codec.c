@@ -23,8 +23,7 @@ struct model {
 	struct rn_pieces *p;
 	struct rn_guess *g;
 	bool writes;
-	/* All rows and completions; those before `r` and `d` are known. Decoding writes the rest.
-	 */
+	/* All rows and completions; those before `r` and `d` are known. Decoding writes others. */
 	struct rn_order_row *row;
 	struct rn_order_done *done;
 	size_t rows, dones, r, d;
