@@ -1,24 +1,25 @@
 /*
- * event_tail.h - events (order/events.h) of a stream while the program runs: the latest ones as
- * plain rows, the others in chunks.
+ * event_tail.h - the latest order events (order/events.h) of a running stream, as plain rows.
  *
- * The rows are in the extent RN_EXTENT_ORDER of the part file, behind struct rn_order_tail, and are
- * bytes that are only added to, one row for an event or a run of failures:
+ * Earlier events are in chunks (order/event_chunk.h). The rows are in the extent RN_EXTENT_ORDER of
+ * the journal, after struct rn_order_tail. They are append-only bytes. One row is an event or a run
+ * of failed polls:
  *
  *   varint  site << 2 | what
- *     RN_TAIL_FAILS  bytes of 0 up to a multiple of 4, uint32_t: failures in a row, which counts up
- *     RN_TAIL_DONE   varint, how many, not 0; of each: varint index, varint flags << 1 | whether it
- *                    has `late`; that, a varint; with RN_ORDER_MATCHED svarint source, svarint tag
+ *     RN_TAIL_FAILS  bytes of 0 up to a multiple of 4; uint32_t number of consecutive failed polls,
+ *                    which is incremented in place
+ *     RN_TAIL_DONE   varint number of completions, not 0; for each: varint index, varint
+ *                    flags << 1 | whether it has `late`; varint `late` if so; with
+ *                    RN_ORDER_MATCHED svarint source, svarint tag
  *     RN_TAIL_VALUE  svarint
  *     RN_TAIL_SEND   svarint me, svarint dest, svarint tag; on the communicator of the site
  *
- * When they are many they become a chunk, a record RN_FACT_ORDER of the stream's log. Which of them
- * are in chunks, and how many bytes of rows there are, is one word, stored last: so at any moment
+ * When there are many rows, they become a chunk: a record RN_FACT_ORDER of the stream's log. One
+ * word contains the number of chunks and the number of bytes of rows. It is stored last, so at any
+ * moment
  *
  *   events of a stream = the first `word >> 32` chunks, and the rows in the first (uint32_t)word
  *                        bytes
- *
- * Chunks are those of event_chunk.h.
  */
 #ifndef RN_JOURNAL_EVENT_TAIL_H
 #define RN_JOURNAL_EVENT_TAIL_H
@@ -38,15 +39,16 @@ enum rn_tail_what { RN_TAIL_FAILS, RN_TAIL_DONE, RN_TAIL_VALUE, RN_TAIL_SEND };
 
 #define RN_TAIL_WHAT(w, site) ((uint64_t)(site) << 2 | (w))
 
-/* Bytes that a row has at most, and more for each thing that is done. */
+/* Maximum bytes of a row without completions, and of each completion. */
 #define RN_TAIL_ROW        32u
 #define RN_TAIL_DONE_BYTES 28u
 
-/* At the beginning of the extent; rows follow. */
+/* The beginning of the extent; the rows follow. */
 struct rn_order_tail {
 	struct rn_extent extent;
 	uint64_t word;
-	uint64_t events; /* so many there have been; more than can be found: those are lost */
+	/* Number of events recorded. Those that are neither in a chunk nor in a row are lost. */
+	uint64_t events;
 };
 
 static inline unsigned char *rn_order_tail_rows(struct rn_order_tail *t)
@@ -54,8 +56,9 @@ static inline unsigned char *rn_order_tail_rows(struct rn_order_tail *t)
 	return (unsigned char *)(t + 1);
 }
 
-/* Writing rows: each gives where the row ends. A row of failures in a row begins with one, and the
- * count is the last thing in it; `begin` is where all rows begin, which is aligned to 4. */
+/* The functions that write rows return the end of the row. A row of failed polls begins with a
+ * count of 1, which is its last field. `begin` is the start of all rows and is aligned to 4
+ * bytes. */
 static inline unsigned char *rn_tail_put_fails(const unsigned char *begin, unsigned char *p,
 					       uint32_t site)
 {
@@ -106,8 +109,9 @@ static inline unsigned char *rn_tail_put_send(unsigned char *p, uint32_t site, i
 	return rn_varint_put(p, rn_zigzag(tag));
 }
 
-/* The rows of a tail, in the arena, up to what is none: returns whether all were. False with
- * *failed: there was no memory. out->site is known. */
+/* Decodes the rows of a tail into the arena, up to the first invalid row. Returns whether all rows
+ * were valid. False with *failed: out of memory. The caller sets out->site and out->sites. Input is
+ * untrusted. */
 bool rn_order_tail_read(struct rn_arena *mem, const void *bytes, size_t len, struct rn_order *out,
 			bool *failed);
 

@@ -1,20 +1,20 @@
 /*
- * journal_copy.h - a copy of what is sealed in a part file (journal_file.h), where it outlives the
- * node.
+ * journal_copy.h - copies the checkpoints of a journal to a file that survives the node.
  *
- * When the trace goes to a file system of another machine's, the part file is in this node's memory
- * (/dev/shm), because mapping a file there is slow, or forgets what was not synced. Now and then
- * the processes write what they have sealed to a file beside the trace: by plain writes, each its
- * own extents, at the places where they are in the part file. So all of them together make a file
- * that is a part file with holes, and is read as one.
+ * If the trace is written to a file system of another machine, the journal file is in the memory of
+ * this node (/dev/shm): mapping a remote file is slow, or loses data that was not synchronized.
+ * From time to time each process copies its checkpoints to a file beside the trace. It writes only
+ * its own extents, with plain writes, at the offsets that they have in the journal. The writes of
+ * all processes together form a journal file with holes, which is read like any other.
  *
- * Of a stream a copy has its log, its latest snapshot, and how many calls that has; no ring; and
- * all of its events. What refers to something is written behind it, and no snapshot over the one
- * that counts, so a copy that breaks off leaves the one before it. The file is opened for each copy
- * and closed behind it: that is what makes a network's file system take it over, and there is no
- * descriptor for the program to close.
+ * The copy of a stream contains its log, its latest checkpoint with the number of calls, and all of
+ * its events. It contains no call ring. Data is written before the references to it, and no
+ * snapshot overwrites the one that is valid in the copy. A copy that is interrupted therefore
+ * leaves the previous one intact. The file is opened for each copy and closed after it: a network
+ * file system writes data back when the file is closed, and the program cannot close a descriptor
+ * that is not open.
  *
- * Errors are errno values. Not locked: one copy at a time in a process.
+ * Errors are errno values. Not locked: a process makes one copy at a time.
  */
 #ifndef RN_JOURNAL_JOURNAL_COPY_H
 #define RN_JOURNAL_JOURNAL_COPY_H
@@ -26,51 +26,55 @@
 
 #include "journal/journal_file.h"
 
-/* The folder in memory that stands in for a folder of parts: another one for each. False when the
- * place of the folder is not there, or the name is too long. */
+/* Stores the directory in memory that replaces a journal directory. Different directories have
+ * different replacements. False if the parent of `folder` does not exist, or the name is longer
+ * than `cap`. */
 bool rn_spill_memory_folder(const char *folder, char *out, size_t cap);
 
 struct rn_spill_copy {
 	struct rn_spill *of;
-	int fd; /* while one is being made */
+	int fd; /* descriptor of the copy while one is made */
 	uint64_t size;
 	char path[PATH_MAX];
 };
 
-/* Where a log ends: an extent and the bytes of records in it. */
+/* The end of a log: the first page of its last extent, and the bytes of records in it. */
 struct rn_log_end {
 	uint64_t extent, used;
 };
 
 struct rn_log_end rn_log_end(const struct rn_log *l);
 
-/* What of a log or a stream is in the copy. Zeroed: nothing. */
+/* The data of a log or a stream that the copy has. All 0: none. */
 struct rn_copied {
 	struct rn_log_end log;
 	uint64_t calls, times; /* pages of the snapshots */
-	uint64_t chunks, rows; /* of events: how many that count, and bytes behind them */
+	uint64_t chunks, rows; /* of events: number of chunks, and bytes of rows */
 };
 
-/* Opens the file, or makes it, and its folder too. */
+/* Opens the copy. Creates the file and its directory if they do not exist. */
 int rn_copy_begin(struct rn_spill_copy *c);
 
-/* What a log has more than at the last time. */
+/* Copies the records of a log that follow those in the copy. */
 int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied *done);
 
-/* Whether what is sealed can be copied: what the copy stands on is not in the same place. */
+/* Whether the checkpoint can be copied: its snapshots are not at the positions of the snapshots
+ * that are valid in the copy. */
 bool rn_copy_can(const struct rn_seal *s, const struct rn_copied *done);
 
-/* Copies a stream that has just been sealed. Called by the thread that records in it. `live` is the
- * state of the stream, with the head of its extent; `words` are the n words of calls in flight. */
+/* Copies a stream whose checkpoint has just been made. Called by the thread that records the
+ * stream. `live` is the state of the stream, with the head of its extent; `words` are the n words
+ * of calls in flight. */
 int rn_copy_stream(struct rn_spill_copy *c, const struct rn_live *live, const uint64_t *words,
 		   size_t n, const struct rn_log *log, struct rn_copied *done);
 
-/* Its events, behind its log, by the same thread. */
+/* Copies the events of a stream. Called after its log was copied, by the same thread. */
 struct rn_order_tail;
 int rn_copy_order(struct rn_spill_copy *c, const struct rn_order_tail *tail,
 		  struct rn_copied *done);
 
-/* Closes it. `rc` is what came of it so far, and is returned if it is not 0. */
+/* Closes the copy. `rc` is the result so far. Returns `rc` if it is not 0, else the result of
+ * closing. */
 int rn_copy_end(struct rn_spill_copy *c, int rc);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * journal_read_impl.h - a stream while it is read from its extents; for the files that do it:
+ * journal_read_impl.h - state of one stream while it is read from its extents.
  *
- *   journal_read_log.c      the records of logs, into the tables of each segment
- *   journal_read_checkpoint.c     a segment's snapshots, and the rings behind them
- *   journal_read_stream.c   calls under way, and the stream as a whole
- *   journal_read_events.c    events
- *   journal_read_live.c      where a stream is, of a program that runs
+ *   journal_read_log.c         log records, into the tables of each segment
+ *   journal_read_checkpoint.c  the snapshots of a segment, and the rings that follow them
+ *   journal_read_stream.c      the calls in flight, and the stream as a whole
+ *   journal_read_events.c      order events
+ *   journal_read_live.c        the live position of a stream of a running program
  *
- * What returns false has found that something is damaged, or, with s->failed, no memory.
+ * A function that returns false has found damaged data; or, with s->failed set, is out of memory.
  */
 #ifndef RN_RECOVER_JOURNAL_READ_IMPL_H
 #define RN_RECOVER_JOURNAL_READ_IMPL_H
@@ -20,32 +20,33 @@
 
 struct rn_recorded_stream;
 
-/* What a stream becomes; process_trace.h has it read-only. */
+/* A stream that is being read. The result is in struct rn_recorded_stream, whose members
+ * (process_trace.h) are read-only. */
 struct salvaged {
 	struct rn_arena *mem;
 	struct rn_founds f;
 	struct rn_stream_facts *facts;
-	struct rn_segment_list *pieces; /* the segments up to the one that is being read */
-	uint32_t segments;              /* in the log */
-	struct rn_segment *segment;     /* the one that is being read */
-	uint64_t before;                /* calls in those before it */
-	uint64_t hash_limit;            /* bytes of snapshots that may still be hashed */
-	uint64_t replay_limit; /* calls of checkpoints that may still be appended to a grammar */
-	uint64_t lost;         /* calls of segments whose snapshots are damaged */
+	struct rn_segment_list *pieces; /* the segments up to the one being read */
+	uint32_t segments;              /* number of segments in the log */
+	struct rn_segment *segment;     /* the segment being read */
+	uint64_t before;                /* number of calls in the segments before it */
+	uint64_t hash_limit;            /* remaining budget of snapshot bytes to hash */
+	/* Remaining budget of calls of checkpoints to append to a grammar. */
+	uint64_t replay_limit;
+	uint64_t lost; /* number of calls of segments whose snapshots are damaged */
 	struct rn_markers markers;
-	const unsigned char *memory; /* the extent that begins with `live` */
+	const unsigned char *memory; /* the extent whose head is `live` */
 	size_t memory_len;
 	struct rn_live live;
-	unsigned char *under_way;  /* copy of the words of calls in flight */
-	size_t words_len;          /* bytes of words for which the extent has room */
-	struct rn_seg chunks;      /* struct rn_chunk */
-	uint64_t zero;             /* when they begin */
+	unsigned char *under_way; /* copy of the words of calls in flight */
+	size_t words_len;         /* bytes of call words that fit in the extent */
+	struct rn_seg chunks;     /* struct rn_chunk */
+	uint64_t zero; /* start of the stream, in nanoseconds; the time 0 of the chunks */
 	struct rn_seg order_site;  /* struct rn_order_site */
 	struct rn_seg order_chunk; /* struct rn_chunk */
-	bool failed;               /* no memory */
-	/* Of the calls in the grammar. */
-	uint64_t open;       /* have begun, had calls inside, and have not ended */
-	enum rn_marker last; /* the latest of them */
+	bool failed;               /* out of memory */
+	uint64_t open;             /* number of `enter` markers in the grammar without `leave` */
+	enum rn_marker last;       /* marker at the end of the grammar, or RN_MARKER_NONE */
 };
 
 static inline const struct rn_sigs *rn_salvage_words(const struct salvaged *s)
@@ -55,43 +56,44 @@ static inline const struct rn_sigs *rn_salvage_words(const struct salvaged *s)
 
 /* ---- logs ---- */
 
-/* The next segment of the log begins. */
+/* Begins the next segment of the log. */
 bool rn_salvage_add_segment(struct salvaged *s);
-/* One record of a stream's log (rn_fact_fn). */
+/* Decodes one record of a stream's log (rn_fact_fn). */
 bool rn_salvage_fact(void *arg, uint32_t type, const void *bytes, size_t len);
 
 /* ---- events ---- */
 
 bool rn_salvage_order_site(struct salvaged *s, const void *bytes, size_t len);
-/* Adds a copy of the bytes to an array of struct rn_chunk. */
+/* Appends a copy of the bytes to an array of struct rn_chunk. */
 bool rn_salvage_chunk(struct salvaged *s, struct rn_seg *to, const void *bytes, size_t len);
-/* All elements, one after the other. NULL with s->failed. */
+/* Returns all elements as one array. NULL with s->failed. */
 void *rn_salvage_flatten(struct salvaged *s, const struct rn_seg *seg);
-/* The log is read: gives the chunks that count, and the tail as one more; and how many events are
- * missing. */
+/* Called when the log has been read. Stores the valid chunks, and the tail as one more chunk, in
+ * `out`. Adds the number of missing events to out->lost. */
 bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out);
 
 /* ---- snapshots and rings ---- */
 
-/* NULL when there is none. */
+/* The extent of a kind that begins at `page`; NULL if there is none. */
 const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind kind,
 					 uint64_t page);
 enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id);
 
-/* Whether a seal, and what it is about, is what was written. */
+/* Whether a checkpoint and its snapshot of the calls are valid. */
 bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal);
 bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal);
-/* One more call, or a marker. */
+/* Appends a call or a marker to the grammar. */
 bool rn_salvage_append(struct salvaged *s, uint32_t id);
-/* The calls upto .. end. */
+/* Appends the calls upto .. end from the call ring. False if some of them are missing. */
 bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end);
 
 /* ---- the stream ---- */
 
-/* An empty grammar, with the options of the recording process. NULL when there is no memory. */
+/* Returns an empty grammar with the options of the recording process. NULL if out of memory. */
 struct rn_grammar *rn_salvage_grammar(const struct salvaged *s);
 
-/* Calls inside calls that are looked at; deeper ones are of a program that does nothing else. */
+/* Maximum depth of nested calls in flight that are read. A program that nests deeper is assumed to
+ * be in endless recursion. */
 #define RN_SALVAGE_DEEP 64u
 
 struct under_way {
@@ -101,11 +103,12 @@ struct under_way {
 /* Stores the calls in flight, innermost first. Returns their number. */
 uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out);
 
-/* The stream's own memory: false when there is none. */
+/* Reads the stream's extent RN_EXTENT_LIVE. False if there is none. */
 bool rn_salvage_live(struct salvaged *s);
-/* Where a stream whose log is read is. RN_OK or RN_E_NOMEM. */
+/* Stores the live position of a stream whose log has been read. RN_OK or RN_E_NOMEM. */
 int rn_salvage_look(struct salvaged *s, struct rn_recorded_stream *out, struct rn_now *now);
-/* Gives the last segment, and with it the stream if it is the only one. RN_OK or RN_E_NOMEM. */
+/* Completes the last segment and stores it in `out`, as the stream if it is the only segment. RN_OK
+ * or RN_E_NOMEM. */
 int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * journal_repair.h - Corrects single wrong bytes of a part file (journal_file.h) by its checksums.
+ * journal_repair.h - corrects single wrong bytes of a journal file (journal_file.h) by its
+ * checksums.
  *
- * Log records have a locator (journal/byte_locator.h), from which the changed byte follows. In
- * heads, seals and snapshots, each byte is replaced with every other value until the checksum
+ * Log records have a locator (journal/byte_locator.h), which determines the changed byte. In heads,
+ * checkpoints and snapshots, each byte is replaced with every other value until the checksum
  * matches. The number of bytes that a log uses is corrected from the next extent of the log, or
  * from the records themselves. Rings, rows of events and counters have no checksum and are not
  * corrected.
  *
  * Cost: linear in the size of the file. The search in a damaged snapshot of n bytes hashes up to
  * 255 n^2 bytes. All searches in a file together are limited to about half a second; larger
- * snapshots stay damaged. Input is untrusted.
+ * snapshots remain damaged. Input is untrusted.
  */
 #ifndef RN_RECOVER_JOURNAL_REPAIR_H
 #define RN_RECOVER_JOURNAL_REPAIR_H

@@ -1,5 +1,5 @@
 /*
- * map_guard.h - Survives the truncation of a mapped file while it is read.
+ * map_guard.h - handles the truncation of a mapped file while it is read.
  *
  * The kernel sends SIGBUS when a process reads a page of a mapping that the file no longer
  * contains. The handler maps a page of zeros there, and the reader continues. The caller must then

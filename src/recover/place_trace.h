@@ -1,5 +1,5 @@
 /*
- * place_trace.h - Renames a trace that was made from part files to its final name.
+ * place_trace.h - renames a trace that was built from journal files to its final name.
  *
  * A trace never replaces a file that the caller did not allow it to replace. If the name is in use,
  * the trace gets the next number (file/trace_name.h), and the caller reports the name.
@@ -14,19 +14,20 @@
 #include "base/err.h"
 
 enum rn_place_how {
-	PLACE_NEW,    /* replace no file */
-	PLACE_OLDER,  /* replace a trace that was not changed after a given time; an incomplete
-			 trace replaces only an incomplete trace */
+	PLACE_NEW, /* replace no file */
+	/* replace a trace that was not changed after a given time; an incomplete trace replaces
+	 * only an incomplete trace */
+	PLACE_OLDER,
 	PLACE_EXACTLY /* replace the file: the user named it, or it is a trace of the same run */
 };
 
-/* A trace while it is written: a file in a private directory beside its place, where no other user
- * can replace it. */
+/* A trace while it is written: a file in a private directory beside the final path, where no other
+ * user can replace it. */
 struct rn_trace_placing {
 	int dir;
 	char dir_path[PATH_MAX];
-	char file[64]; /* the path of the trace; valid in this process, whatever happens to dir_path
-			*/
+	/* Path of the trace. It is valid in this process even if dir_path is renamed or removed. */
+	char file[64];
 };
 
 /* Creates the directory. RN_OK or an error. */
