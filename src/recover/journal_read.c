@@ -1,4 +1,4 @@
-/* journal_read.c - see journal_read.h: the file, its processes, and what they say of themselves. */
+/* journal_read.c - see journal_read.h: the file, its processes, and the records of each process. */
 #include "recover/journal_read.h"
 
 #include "base/arena.h"
@@ -79,7 +79,8 @@ static int find_extents(struct rn_arena *mem, const unsigned char *bytes, size_t
 	return RN_OK;
 }
 
-/* Takes the extents off the front of a list that have the same process, or the same stream too. */
+/* Removes the extents of the first process from the front of a list, or with `stream` those of its
+ * first stream. Returns the removed extents. */
 static struct rn_founds take_same(struct rn_founds *from, bool stream)
 {
 	struct rn_founds out = { from->extent, 0 };
@@ -106,7 +107,7 @@ static int get_head(const void *bytes, size_t len, struct rn_spill_head *h, stru
 	return rn_err_set(err, RN_E_DATA, "is not a part of a trace");
 }
 
-/* ---- what a process says of itself ---- */
+/* ---- records of a process ---- */
 
 struct process {
 	struct rn_arena *mem;
@@ -115,7 +116,7 @@ struct process {
 	struct rn_const_value constant[CONSTANTS_MAX];
 	uint32_t constants;
 	struct rn_meta_entry meta[META_MAX];
-	const unsigned char *wanted; /* by function; NULL: all are */
+	const unsigned char *wanted; /* by function: whether the filter selects it; NULL: all */
 	enum rn_salvage_what what;
 	struct rn_segment_list *pieces; /* by stream */
 };
@@ -195,7 +196,7 @@ static void take_comm(struct process *p, const void *bytes, size_t len)
 	add_object(p, &p->out->recorded.process.comms, &o);
 }
 
-/* A number, and the bytes of the object that has it. */
+/* Decodes an id and the bytes of the object with that id. */
 static bool get_object(struct process *p, const void *bytes, size_t len, struct rn_object *o)
 {
 	*o = (struct rn_object){ 0 };
@@ -320,8 +321,8 @@ static int start(struct process *p, uint32_t streams)
 	return RN_OK;
 }
 
-/* Streams are numbered; what is shared comes behind them. There is always one: a process may have
- * had no room for it. */
+/* The extents are sorted by stream id, those of the process last. The result is at least 1: a
+ * process may have had no space for its stream. */
 static uint32_t count_streams(struct rn_founds all)
 {
 	uint32_t n = 1;
@@ -360,7 +361,8 @@ static int read_streams(struct process *p, struct rn_founds all)
 	return rc;
 }
 
-/* Streams that are in segments become whole, and those of the others that speak of them. */
+/* Joins the segments of divided streams. Then the other streams of the process are converted, too,
+ * because they refer to the requests of divided streams. */
 static int join_streams(struct process *p)
 {
 	struct rn_recorded *r = &p->out->recorded;
@@ -391,8 +393,8 @@ static bool has_kind(struct rn_founds all, enum rn_extent_kind kind)
 	return false;
 }
 
-/* 1: there is one more; 0: it is not known, or cannot be. `cut`: the file is shorter than it was.
- */
+/* Returns 1 if the process is stored in `out`; 0 if it is unidentified or has too many calls; or an
+ * error. `cut`: the end of the file is missing. */
 static int read_process(struct rn_arena *mem, struct rn_founds all, enum rn_salvage_what what,
 			bool cut, struct rn_salvaged *out)
 {
@@ -463,7 +465,7 @@ int rn_salvage(struct rn_arena *mem, const void *bytes, size_t len, enum rn_salv
 	return RN_OK;
 }
 
-/* ---- from outside ---- */
+/* ---- other readers of the file ---- */
 
 static bool peek_time(void *arg, uint32_t type, const void *bytes, size_t len)
 {
@@ -486,7 +488,7 @@ int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time
 	*run = head.run;
 	*time = 0;
 	while (rc == RN_OK && rn_found_next(bytes, len, &page, &f)) {
-		f.head.before = 0; /* each for itself */
+		f.head.before = 0; /* each extent is read as a log of its own */
 		if (f.head.kind == RN_EXTENT_LOG && f.head.stream == RN_EXTENT_SHARED)
 			rn_found_log((struct rn_founds){ &f, 1 }, peek_time, time);
 	}
@@ -514,7 +516,8 @@ static size_t count_kept(const struct rn_found *f)
 					      : 0;
 }
 
-/* Everything but what says how much of it counts: that is older then. */
+/* Copies everything but the valid lengths of extents, which were copied earlier: they are not newer
+ * than the data that they cover. */
 static void copy_rest(unsigned char *to, const unsigned char *from, size_t len)
 {
 	uint64_t page = 1;
@@ -532,7 +535,7 @@ static bool is_live(const struct rn_found *f)
 	return f->head.kind == RN_EXTENT_LIVE && f->len >= sizeof(struct rn_live);
 }
 
-/* Whether the rows are still those of the chunk that they were copied of. */
+/* Whether the rows still belong to the chunk that the copy has them for. */
 static bool is_same_tail(const unsigned char *ours, const unsigned char *now)
 {
 	struct rn_order_tail a, b;
@@ -542,8 +545,8 @@ static bool is_same_tail(const unsigned char *ours, const unsigned char *now)
 	return a.word >> 32 == b.word >> 32;
 }
 
-/* Whether what the copies of the streams refer to is still what it was. A call that may have come
- * or gone while it was copied is left out. */
+/* Whether the data that the copies of the streams refer to is unchanged. If calls or the call in
+ * flight changed during the copy, the call in flight is removed from the copy. */
 static bool settle(unsigned char *to, const unsigned char *from, size_t len)
 {
 	uint64_t page = 1;

@@ -1,5 +1,5 @@
-/* journal_read_checkpoint.c - see journal_read_impl.h: the snapshots of a segment, and the rings
- * behind them. */
+/* journal_read_checkpoint.c - see journal_read_impl.h: restores a segment from its checkpoint, and
+ * replays the rings that follow it. */
 #include "recover/journal_read_impl.h"
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* A stream has no more calls: what follows a checkpoint can be added to them. */
+/* Maximum number of calls of a checkpoint, so that adding the calls of a ring cannot overflow. */
 #define CALLS_MAX ((uint64_t)1 << 61)
 
 /* ---- snapshot ---- */
@@ -44,8 +44,8 @@ static uint64_t opens(enum rn_marker m)
 	return m == RN_MARKER_ENTER ? 1 : m == RN_MARKER_LEAVE ? UINT64_MAX : 0;
 }
 
-/* By literal run and by rule: how many more calls are under way behind it than before it, modulo
- * 2^64. */
+/* For each literal run and each rule: the number of `enter` markers minus the number of `leave`
+ * markers, modulo 2^64. */
 static void count_literals(const struct salvaged *s, const struct rn_rules *r, uint64_t *open)
 {
 	for (uint32_t i = 0; i < rn_rules_literals(r); i++) {
@@ -87,7 +87,8 @@ static int get_last(struct salvaged *s, const struct rn_rules *r, uint32_t root,
 	return RN_OK;
 }
 
-/* The calls under way behind the last one, and what that is. RN_OK or RN_E_NOMEM. */
+/* Sets the number of open `enter` markers at the end of the rules, and the marker at their end.
+ * RN_OK or RN_E_NOMEM. */
 static int look_at_rules(struct salvaged *s, const struct rn_rules *r, uint32_t root,
 			 struct rn_arena *scratch)
 {
@@ -104,7 +105,7 @@ static int look_at_rules(struct salvaged *s, const struct rn_rules *r, uint32_t 
 
 /* ---- replaying rules ---- */
 
-/* Rules that expand to more calls are replayed item by item. */
+/* Rules that expand to more calls than this are replayed item by item. */
 #define BLOCK (1u << 22)
 struct replay {
 	const struct rn_rules *rules;
@@ -172,8 +173,8 @@ static int replay_all(struct replay *x, struct replay_frame *stack)
 	return rc;
 }
 
-/* Appends the calls of `root` to an empty grammar, which is then as it was when the rules were
- * written. RN_OK, RN_E_NOMEM, or RN_E_RANGE: this would take too long. */
+/* Appends the calls of `root` to an empty grammar. The grammar is then as it was when the rules
+ * were written. RN_OK, RN_E_NOMEM, or RN_E_RANGE: the replay limit is exceeded. */
 static int replay(struct salvaged *s, const struct rn_rules *rules, uint32_t root,
 		  struct rn_arena *scratch)
 {
@@ -189,7 +190,8 @@ static int replay(struct salvaged *s, const struct rn_rules *rules, uint32_t roo
 	return replay_all(&x, stack);
 }
 
-/* The calls of a checkpoint, if they are so many: as rules, or in a grammar that continues them. */
+/* Loads the calls of a checkpoint if there are `calls` of them: into the grammar, or if that
+ * exceeds the replay limit, as rules that an empty grammar continues. */
 static int load_calls(struct salvaged *s, const unsigned char *bytes, size_t len, uint64_t calls,
 		      struct rn_arena *scratch)
 {
@@ -227,7 +229,7 @@ static bool restore_calls(struct salvaged *s, const unsigned char *bytes, size_t
 	return rc == RN_OK;
 }
 
-/* What stood in them before that. */
+/* Restores the elastic values that precede those of the checkpoint. */
 static bool restore_pieces(struct salvaged *s, uint64_t pieces)
 {
 	if (pieces > s->segment->piece.n)
@@ -251,7 +253,7 @@ static bool restore_pieces(struct salvaged *s, uint64_t pieces)
 	return true;
 }
 
-/* What stands in the holes of the calls in the snapshot. */
+/* Restores the elastic values of the calls in the checkpoint. */
 static bool restore_values(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
 	struct rn_reader in = rn_reader(bytes, len);
@@ -273,7 +275,7 @@ static bool restore_values(struct salvaged *s, const unsigned char *bytes, size_
 	return true;
 }
 
-/* Without them the calls are there all the same. */
+/* Restores the time statistics. If they are damaged, the calls remain valid. */
 static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
 	struct rn_times t;
@@ -290,8 +292,8 @@ static bool restore_times(struct salvaged *s, const unsigned char *bytes, size_t
 	return true;
 }
 
-/* The bytes of a snapshot; NULL if they are missing or changed. Seals of a hostile file can
- * name the same snapshot many times, so the bytes that are hashed are limited. */
+/* Returns the bytes of a snapshot; NULL if they are missing or changed. Checkpoints of a hostile
+ * file can name the same snapshot many times, so the number of bytes that are hashed is limited. */
 static const unsigned char *snapshot(struct salvaged *s, const struct rn_snapshot *of)
 {
 	const struct rn_found *area = rn_salvage_extent(s->f, RN_EXTENT_AREA, of->page);
@@ -319,7 +321,6 @@ bool rn_salvage_restore(struct salvaged *s, const struct rn_seal *seal)
 	return true;
 }
 
-/* The seal and the calls that it covers are intact. */
 bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal)
 {
 	return seal->sum == rn_seal_sum(&s->live.extent, seal) && snapshot(s, &seal->calls);
@@ -327,7 +328,8 @@ bool rn_salvage_sound(struct salvaged *s, const struct rn_seal *seal)
 
 /* ---- ring ---- */
 
-/* Whether a marker may come next, or a call: what follows `leave` is the call that it is about. */
+/* Whether a marker or a call may be next. A `leave` marker must be followed by the call that it
+ * completes. */
 static bool is_next(const struct salvaged *s, enum rn_marker m)
 {
 	if (s->last == RN_MARKER_LEAVE && m != RN_MARKER_NONE)
@@ -350,7 +352,7 @@ bool rn_salvage_append(struct salvaged *s, uint32_t id)
 	return true;
 }
 
-/* The ring of what stands in holes. */
+/* Read position in the value ring. */
 struct values {
 	const struct rn_found *tail;
 	uint64_t next, left, places;
@@ -383,7 +385,6 @@ static bool read_values(struct salvaged *s, struct values *v, struct rn_holes *h
 	return !s->failed;
 }
 
-/* The calls upto .. end. False when not all are there. */
 bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t end)
 {
 	const struct rn_found *tail = rn_salvage_extent(s->f, RN_EXTENT_TAIL, seal->tail);

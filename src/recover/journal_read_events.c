@@ -1,5 +1,5 @@
-/* journal_read_events.c - see journal_read_impl.h: events, from chunks in the log and the rows of
- * the tail. */
+/* journal_read_events.c - see journal_read_impl.h: order events, from chunks in the log and the
+ * rows of the tail. */
 #include "recover/journal_read_impl.h"
 
 #include "base/arena.h"
@@ -44,7 +44,7 @@ void *rn_salvage_flatten(struct salvaged *s, const struct rn_seg *seg)
 	return all;
 }
 
-/* Adds the rows of the tail as one more chunk; false: not all are rows. */
+/* Adds the rows of the tail as one more chunk. False if a row is invalid. */
 static bool add_tail(struct salvaged *s, const struct rn_order_part *p, const void *rows, size_t n,
 		     struct rn_arena *scratch)
 {
@@ -64,7 +64,7 @@ static bool add_tail(struct salvaged *s, const struct rn_order_part *p, const vo
 	return whole && rc == RN_OK && !s->failed;
 }
 
-/* Chunks are looked into: one that is none ends the stream before it. */
+/* Counts the chunks up to the first invalid one, which ends the events of the stream. */
 static uint32_t count_good(struct salvaged *s, const struct rn_order_part *p, uint64_t n,
 			   uint64_t *events)
 {
@@ -114,7 +114,7 @@ static bool read_tail(struct salvaged *s, const struct rn_order_part *p, const s
 	return good && used <= room;
 }
 
-/* Without a tail there is nothing but what was recorded before there was a file. */
+/* A stream without a tail has only events that were recorded before the journal was opened. */
 bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out)
 {
 	const struct rn_found *e = find_tail(s);

@@ -92,8 +92,8 @@ bool rn_salvage_ring(struct salvaged *s, const struct rn_seal *seal, uint64_t en
 /* Returns an empty grammar with the options of the recording process. NULL if out of memory. */
 struct rn_grammar *rn_salvage_grammar(const struct salvaged *s);
 
-/* Maximum depth of nested calls in flight that are read. A program that nests deeper is assumed to
- * be in endless recursion. */
+/* Maximum depth of nested calls in flight. If they are nested deeper, none of them is read. Only a
+ * program that does nothing else is expected to nest deeper. */
 #define RN_SALVAGE_DEEP 64u
 
 struct under_way {

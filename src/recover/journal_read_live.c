@@ -1,4 +1,5 @@
-/* journal_read_live.c - see journal_read_stream.h: where a stream is, of a program that runs. */
+/* journal_read_live.c - see journal_read_impl.h: the live position of a stream of a running
+ * program. */
 #include "recover/journal_read_stream.h"
 
 #include "base/arena.h"
@@ -10,11 +11,11 @@
 
 #include <string.h>
 
-/* A race with the process is one that it wins; then it is at work. */
+/* Number of attempts to read a consistent state. If all fail, the stream is reported as busy. */
 #define TRIES 100
 
-/* How many of the latest calls are in the ring: those since the last snapshot, and those before it
- * if that did not come with a new ring. */
+/* Number of latest calls in the call ring: those since the latest checkpoint, and those before it
+ * unless that checkpoint began a new ring. */
 static uint64_t in_ring(const struct rn_live *l)
 {
 	const struct rn_seal *seal = &l->seal[l->sealed & 1], *other = &l->seal[~l->sealed & 1];
@@ -26,7 +27,7 @@ static uint64_t in_ring(const struct rn_live *l)
 	return n < seal->places ? n : seal->places;
 }
 
-/* The numbers of the latest calls, the latest first, as long as fn returns true. */
+/* Calls fn with the ids of the latest calls, the latest first, until it returns false. */
 static void back_in_ring(const struct salvaged *s, bool (*fn)(void *arg, uint32_t id), void *arg)
 {
 	const struct rn_live *l = &s->live;
@@ -87,7 +88,7 @@ static const uint64_t *copy_words(struct salvaged *s, struct under_way u, size_t
 	*n = (u.to - u.from) / sizeof(uint64_t);
 	if (w) {
 		memcpy(w, s->under_way + u.from, *n * sizeof(*w));
-		w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
+		w[0] &= ~RN_RAW_ALIKE; /* the call has its own stack, not that of a cluster */
 	} else {
 		s->failed = true;
 	}
@@ -110,7 +111,7 @@ static void find_now(struct salvaged *s, struct rn_now *now)
 		now->outer = copy_words(s, u[1], &now->outer_n);
 }
 
-/* Whether it still is what we have read of it. */
+/* Whether the stream still has the state that was read. */
 static bool is_same(const struct salvaged *s)
 {
 	struct rn_live now;
@@ -127,8 +128,8 @@ static uint64_t segment_now(const struct salvaged *s)
 	return s->live.seal[s->live.sealed & 1].segment;
 }
 
-/* The segment that contains the memory of the stream. The log may have the next one already, which
- * has not begun, and never does if there was no room for it. */
+/* Selects the segment of the stream's checkpoint. The log may already contain the next segment,
+ * which has not begun, and never begins if there was no space for it. */
 static void use_segment_now(struct salvaged *s)
 {
 	uint32_t last = s->segments - 1;
@@ -138,7 +139,8 @@ static void use_segment_now(struct salvaged *s)
 	s->segment = *RN_SEG_AT(&s->pieces->segment, struct rn_segment *, last);
 }
 
-/* Those of earlier segments are not known any more: their words refer to other tables. */
+/* Stores the creators of requests. Those of earlier segments are unknown, because their words refer
+ * to other tables. */
 static void give_makers(struct salvaged *s, struct rn_recorded_stream *out)
 {
 	const struct rn_seg *shapes = &s->pieces->shape;
@@ -163,7 +165,8 @@ int rn_salvage_look(struct salvaged *s, struct rn_recorded_stream *out, struct r
 		use_segment_now(s);
 		find_now(s, now);
 	} while (!is_same(s) && ++tries < TRIES && !s->failed);
-	now->busy = tries == TRIES || segment_now(s) >= s->segments; /* that began just now */
+	/* The segment has just begun. */
+	now->busy = tries == TRIES || segment_now(s) >= s->segments;
 	give_makers(s, out);
 	return rn_salvage_give(s, out);
 }

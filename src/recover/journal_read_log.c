@@ -28,7 +28,7 @@ static bool read_records(const struct rn_found *e, size_t used, rn_fact_fn *fn, 
 	return true;
 }
 
-/* Numbers of records follow from their order, so nothing is read behind what is missing. */
+/* The ids of records follow from their order, so no record after a missing one is read. */
 bool rn_found_log(struct rn_founds f, rn_fact_fn *fn, void *arg)
 {
 	uint64_t before = 0;
@@ -84,7 +84,7 @@ static bool take_shape(struct salvaged *s, const void *bytes, size_t len)
 	return !s->failed;
 }
 
-/* Times of single calls. What is in the chunk is looked at by who reads the trace. */
+/* Adds call times. The readers of the trace validate the contents of the chunk. */
 static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
 	if (len <= sizeof(s->zero) ||
@@ -96,7 +96,7 @@ static bool take_moments(struct salvaged *s, const unsigned char *bytes, size_t 
 	return rn_salvage_chunk(s, &s->chunks, bytes + sizeof(s->zero), len - sizeof(s->zero));
 }
 
-/* The holes of a call, without what stands in them. */
+/* Creates the elastic slots of a call, without values. */
 static bool take_holes(struct salvaged *s, uint32_t call, const uint64_t *words, size_t n)
 {
 	struct rn_holes *h = rn_holes_new(s->mem, words, n);
@@ -105,7 +105,8 @@ static bool take_holes(struct salvaged *s, uint32_t call, const uint64_t *words,
 	return !s->failed;
 }
 
-/* The extents outlive what is read, so the bytes stay where they are. */
+/* Adds elastic values. The bytes are not copied, because the extents remain valid while the stream
+ * is read. */
 static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t len)
 {
 	struct value_piece p;
@@ -119,7 +120,7 @@ static bool take_values(struct salvaged *s, const unsigned char *bytes, size_t l
 	return !s->failed;
 }
 
-/* The next element of one of the tables. */
+/* Adds the next element of one of the tables. */
 static bool take_element(struct salvaged *s, uint32_t type, const void *bytes, size_t len)
 {
 	bool call = type == RN_FACT_CALL || type == RN_FACT_ELASTIC;

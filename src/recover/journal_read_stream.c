@@ -1,8 +1,9 @@
 /*
- * journal_read_stream.c - see journal_read_stream.h: the calls under way, and all that is there.
+ * journal_read_stream.c - see journal_read_stream.h: the calls in flight, and the stream as a
+ * whole.
  *
- * The log is read first, into the tables of each segment. Then the snapshots of the segments that
- * are over, and last what the stream's own memory says, of the segment that it says it is in.
+ * The log is read first, into the tables of each segment. Then the snapshots of closed segments are
+ * read, and last the extent RN_EXTENT_LIVE, for the segment that its checkpoint names.
  */
 #include "recover/journal_read_stream.h"
 
@@ -18,7 +19,7 @@
 
 #include <string.h>
 
-/* ---- calls under way ---- */
+/* ---- calls in flight ---- */
 
 static uint64_t word_at(const struct salvaged *s, size_t at)
 {
@@ -38,8 +39,9 @@ static bool place_of(const struct salvaged *s, uint64_t address, size_t *at)
 	return address >= s->live.buffer && bytes <= s->words_len && bytes % sizeof(uint64_t) == 0;
 }
 
-/* The calls whose words end at `top` and below, innermost first; 0 if that is not so. Behind the
- * words of each is where they begin. */
+/* Finds the calls whose words end at `top` and below it, innermost first. Each call's words are
+ * followed by the address at which they begin. Returns the number of calls; 0 if the addresses are
+ * invalid. */
 static uint32_t chain(const struct salvaged *s, size_t top, struct under_way *out)
 {
 	uint32_t n = 0;
@@ -96,7 +98,7 @@ uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out)
 	return chain(s, top, out);
 }
 
-/* One more call, as it was made, without results. */
+/* Appends a call in flight, without results. */
 static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *function)
 {
 	size_t n = (u.to - u.from) / sizeof(uint64_t);
@@ -108,7 +110,7 @@ static bool add_unfinished(struct salvaged *s, struct under_way u, uint32_t *fun
 		return false;
 	}
 	memcpy(w, s->under_way + u.from, n * sizeof(*w));
-	w[0] &= ~RN_RAW_ALIKE; /* it has its own stack */
+	w[0] &= ~RN_RAW_ALIKE; /* the call has its own stack, not that of a cluster */
 	if (RN_RAW_FUNCTION(w[0]) >= rn_mpi_vocab.funcs)
 		return false;
 	*function = RN_RAW_FUNCTION(w[0]);
@@ -132,7 +134,7 @@ static bool add_leave(struct salvaged *s)
 	return rn_salvage_append(s, id);
 }
 
-/* Whether the user does not want to have calls of this function. */
+/* Whether the user has excluded the calls of this function. */
 static bool is_unwanted(const struct salvaged *s, uint64_t function)
 {
 	return (s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) ||
@@ -140,7 +142,8 @@ static bool is_unwanted(const struct salvaged *s, uint64_t function)
 		!s->facts->wanted[function]);
 }
 
-/* Where only events are wanted it is told all the same. */
+/* Stores the function of the call in flight, also if only order events are recorded and the call
+ * itself is not appended. */
 static void note_stop(struct salvaged *s, uint64_t function)
 {
 	if ((s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) == RN_OFF_ORDER &&
@@ -149,9 +152,10 @@ static void note_stop(struct salvaged *s, uint64_t function)
 }
 
 /*
- * Each call that others were made inside of has begun with a marker, and ends with one. All but the
- * innermost have; where the markers say something else (the tracer was switched off in between, a
- * call was just ending), only the innermost call is added, which is right in any case.
+ * An outer call begins with an `enter` marker and ends with a `leave` marker. All calls in flight
+ * but the innermost have an `enter` marker. If the markers do not match (the tracer was switched
+ * off in between, or a call was just ending), only the innermost call is added, which is always
+ * valid.
  */
 static bool add_all(struct salvaged *s, const struct under_way *u, uint32_t n)
 {
@@ -177,7 +181,7 @@ static bool add_under_way(struct salvaged *s)
 	struct under_way u[RN_SALVAGE_DEEP];
 	uint32_t n = rn_salvage_under_way(s, u);
 
-	/* A call that is just being recorded comes next, and it is not known. */
+	/* the next call is being recorded, and is unknown */
 	return n == 0 || s->last == RN_MARKER_LEAVE || add_all(s, u, n);
 }
 
@@ -188,7 +192,7 @@ struct rn_grammar *rn_salvage_grammar(const struct salvaged *s)
 	return rn_grammar_new(s->mem, &(struct rn_grammar_opts){ RN_LITERAL_LIMIT });
 }
 
-/* The segment is complete: adds the calls of the grammar to those of the rules. */
+/* Completes the segment: appends the calls of the grammar to those of the rules. */
 static int end_segment(struct salvaged *s)
 {
 	struct rn_segment *it = s->segment;
@@ -202,7 +206,7 @@ static int end_segment(struct salvaged *s)
 	return rc == RN_OK ? rn_rules_add(it->rules, both + alone, 2u - alone, &it->root) : rc;
 }
 
-/* Segment i of the log is read now, and is the last one so far. */
+/* Makes segment i of the log the segment being read, and the last one so far. */
 static void start_segment(struct salvaged *s, uint32_t i)
 {
 	s->segment = *RN_SEG_AT(&s->pieces->segment, struct rn_segment *, i);
@@ -211,7 +215,6 @@ static void start_segment(struct salvaged *s, uint32_t i)
 	s->last = RN_MARKER_NONE;
 }
 
-/* Gives the last segment, and with it the stream if it is the only one. */
 int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 {
 	if (s->failed || end_segment(s) < 0)
@@ -220,7 +223,7 @@ int rn_salvage_give(struct salvaged *s, struct rn_recorded_stream *out)
 	return RN_OK;
 }
 
-/* They are of the calls from the first on, of all segments. */
+/* Stores the call times. They cover the calls of all segments, from the first call on. */
 static void give_moments(struct salvaged *s, struct rn_moments *out)
 {
 	const struct rn_chunk *chunk = rn_salvage_flatten(s, &s->chunks);
@@ -228,11 +231,11 @@ static void give_moments(struct salvaged *s, struct rn_moments *out)
 	*out = (struct rn_moments){ { s->facts->scale, s->zero }, chunk, chunk ? s->chunks.n : 0 };
 }
 
-/* About 10 s of irregular calls. */
+/* Replaying this many irregular calls takes about 10 s. */
 #define REPLAY_MAX ((uint64_t)1 << 26)
 
-/* A stream has each snapshot hashed a few times. A few bytes can stand for any number of calls, so
- * what is replayed is limited in proportion to the file. */
+/* Each snapshot of a stream is hashed a few times. A few bytes can expand to any number of calls,
+ * so the number of replayed calls is limited in proportion to the size of the file. */
 static void set_limits(struct salvaged *s)
 {
 	uint64_t bytes = 0;
@@ -278,7 +281,7 @@ bool rn_salvage_live(struct salvaged *s)
 	return false;
 }
 
-/* Calls that are not in the file. */
+/* Number of calls that are not in the file. */
 static uint64_t lost_calls(const struct rn_live *l)
 {
 	return l->calls > l->limit ? l->calls - l->limit : 0;
@@ -301,7 +304,8 @@ static bool read_closed(struct salvaged *s)
 	return !s->failed;
 }
 
-/* The segment of the seal, and those before it. False if the log does not have it. */
+/* Reads the segment of the checkpoint, and those before it. False if the log does not contain
+ * it. */
 static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
 {
 	uint32_t last = seal->segment < s->segments ? (uint32_t)seal->segment : s->segments - 1;
@@ -314,9 +318,9 @@ static bool read_sealed(struct salvaged *s, const struct rn_seal *seal)
 	return seal->segment == last && rn_salvage_restore(s, seal);
 }
 
-/* What is not sealed yet has not begun, and its log may be half written. Neither has a segment that
- * the log has, but the stream's memory not yet. Of one whose latest seal is damaged, the one before
- * it is there, as far as that goes. */
+/* Reads the calls of the stream. A stream without a checkpoint has no calls, and its log may be
+ * incomplete. A segment that is in the log but not yet in the stream's extent has no calls either.
+ * If the latest checkpoint is damaged, the previous one is restored as far as it is valid. */
 static bool read_calls(struct salvaged *s)
 {
 	const struct rn_live *l = &s->live;
@@ -337,7 +341,7 @@ static bool read_calls(struct salvaged *s)
 	return lost_calls(l) || add_under_way(s);
 }
 
-/* For where a stream is, nobody needs times, which may be many. */
+/* Reads a record, but no call times: a live position needs none, and there may be many. */
 static bool skip_moments(void *arg, uint32_t type, const void *bytes, size_t len)
 {
 	return type == RN_FACT_MOMENTS || rn_salvage_fact(arg, type, bytes, len);

@@ -18,7 +18,7 @@ struct repair {
 	uint64_t budget;
 };
 
-/* Bytes that a checksum covers: the head of an extent, a record, a seal or a snapshot. */
+/* Bytes that a checksum covers: the head of an extent, a record, a checkpoint or a snapshot. */
 struct piece {
 	struct repair *r;
 	const struct rn_extent *extent; /* the extent that the checksum includes */
@@ -176,8 +176,8 @@ static bool is_seal(const struct piece *p)
 	return s.sum == rn_seal_sum(p->extent, &s);
 }
 
-/* Corrects both seals of a stream, the index of the current seal, and the snapshots of the current
- * seal. The process may have been writing the other seal when it ended. */
+/* Corrects both checkpoints of a stream, the index of the valid one, and the snapshots of the valid
+ * one. The process may have been writing the other one when it ended. */
 static void correct_live(struct repair *r, const struct rn_found *f)
 {
 	unsigned char *at = r->bytes + f->head.number * RN_SPILL_PAGE;

@@ -39,9 +39,9 @@ struct file {
 	char *path;       /* for messages */
 	const char *name; /* last component of `path` */
 	int dir;          /* descriptor of the directory; not owned */
-	bool in_memory;   /* the part directory may contain a copy with the same name */
+	bool in_memory;   /* the journal directory may contain a copy with the same name */
 	int fd;
-	void *bytes; /* NULL: nothing is to be had from it */
+	void *bytes; /* NULL: the file cannot be read */
 	size_t len;
 	uint64_t run, time;
 	bool running;
@@ -49,17 +49,18 @@ struct file {
 
 struct folder {
 	const char *path;
-	uint64_t wanted;       /* the only run; 0: any */
-	char memory[PATH_MAX]; /* the one that stands in for it on this node; or "" */
-	int dir, memory_dir;   /* descriptors, or -1 */
+	uint64_t wanted; /* the only run; 0: any */
+	/* The directory in memory that replaces it on this node; "": none. */
+	char memory[PATH_MAX];
+	int dir, memory_dir; /* descriptors, or -1 */
 	struct file *file;
 	size_t n;
 	uint32_t cap;
-	struct rn_arena mem; /* of `file` */
-	uint64_t run;        /* the newest */
+	struct rn_arena mem; /* memory of `file` */
+	uint64_t run;        /* the newest run */
 	size_t bad, others, copies;
 	bool running;
-	bool look; /* the files are only looked at */
+	bool look; /* the files are not repaired, and locks are not tested */
 	struct rn_buf *notes;
 };
 
@@ -122,7 +123,8 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
 }
 
-/* Those that are in memory are newer than their copies. There are few of them: this node's. */
+/* Whether a file in memory has this name. Files in memory are newer than their copies. They are
+ * few, because they belong to this node. */
 static bool is_listed(const struct folder *d, const char *name)
 {
 	for (size_t i = 0; i < d->n && d->file[i].in_memory; i++)
@@ -161,7 +163,7 @@ static void open_directories(struct folder *d)
 	d->dir = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* False without memory, or with errno if the folder cannot be read. */
+/* False if out of memory, or with errno if the directory cannot be read. */
 static bool scan(struct folder *d)
 {
 	int error;
@@ -186,7 +188,8 @@ static int list_files(struct folder *d, struct rn_err *err)
 	return RN_OK;
 }
 
-/* Ours alone: pages that the program goes on writing to become a copy. */
+/* Replaces the mapping with a copy that is private to this process, because the program continues
+ * to write to the file. */
 static int copy_running(struct file *f, struct rn_err *err)
 {
 	void *copy = mmap(NULL, f->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -202,9 +205,9 @@ static int copy_running(struct file *f, struct rn_err *err)
 	return RN_OK;
 }
 
-/* Where a file has nothing, a full file system in memory has no page to show, and looking there is
- * a signal. So only what it has is mapped; the rest is 0. The mapping is private: corrections of
- * bytes do not change the file. */
+/* Maps a file. In a full file system in memory, an access to a hole of the file raises a signal.
+ * Therefore only the data of the file is mapped, and the rest reads as 0. The mapping is private:
+ * corrections of bytes do not change the file. */
 static void *map_data(int fd, size_t len)
 {
 	const int flags = MAP_PRIVATE | MAP_NORESERVE, prot = PROT_READ | PROT_WRITE;
@@ -237,9 +240,9 @@ static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 		return err->code;
 	if (size == 0)
 		return rn_err_set(err, RN_E_DATA, "is empty");
-	/* Who only looks leaves locks alone. */
+	/* Inspection does not use locks. */
 	f->running = !d->look && flock(f->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	/* One that is being written to gets more, which is to be seen. */
+	/* A file that is still written to is mapped shared, so that later data is visible. */
 	p = d->look || f->running ? mmap(NULL, size, PROT_READ, MAP_SHARED, f->fd, 0)
 				  : map_data(f->fd, size);
 	if (p == MAP_FAILED)
@@ -249,7 +252,7 @@ static int map_file(const struct folder *d, struct file *f, struct rn_err *err)
 	return f->running ? copy_running(f, err) : RN_OK;
 }
 
-/* A file that cannot be read is noted, and is no error. */
+/* Opens a file. A file that cannot be read is noted; that is not an error. */
 static int open_file(struct folder *d, struct file *f, struct rn_err *err)
 {
 	struct rn_err why = { 0 };
@@ -274,7 +277,7 @@ static int open_file(struct folder *d, struct file *f, struct rn_err *err)
 	return RN_OK;
 }
 
-/* Finds the newest run. */
+/* Opens the files and finds the newest run. */
 static int open_files(struct folder *d, struct rn_err *err)
 {
 	uint64_t newest = 0, bytes = 0;
@@ -301,7 +304,7 @@ static int open_files(struct folder *d, struct rn_err *err)
 	return rc;
 }
 
-/* Removes nothing from a directory whose entries other users can change. */
+/* Removes a file, unless other users can change its directory. */
 static bool remove_file(const struct folder *d, const struct file *f)
 {
 	if (!rn_private_dir_is_ours(f->dir))
@@ -320,7 +323,7 @@ static bool remove_folder(const struct folder *d)
 	return rn_private_dir_is_ours(d->dir) && (rmdir(d->path) == 0 || errno == ENOENT);
 }
 
-/* Everything that was in them is in the trace. */
+/* Removes the files of the run, whose data the trace contains. */
 static bool remove_files(const struct folder *d)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -338,7 +341,7 @@ static void report(const struct folder *d, struct rn_journal_set_trace *t, struc
 	const char *noun = r->events ? "event" : "call";
 	uint64_t n = r->events ? r->events : r->calls;
 	struct rn_buf *out = &t->line;
-	/* Of what there is only a copy of, there may be more where it was made. */
+	/* If only a copy is present, its node may have more data. */
 	bool keep = d->bad || d->running || r->damaged || r->missing.n ||
 		    (d->copies && r->incomplete.n);
 
@@ -370,13 +373,13 @@ static int check_lengths(const struct folder *d, struct rn_err *err)
 	return RN_OK;
 }
 
-/* What is behind the run in a file's name. */
+/* Returns the host in a file's name: the text after the run id. */
 static const char *host_of(const char *path)
 {
 	return strrchr(path, '/') + 1 + 17;
 }
 
-/* The files of the run, to be freed. NULL when there is no memory. */
+/* Returns the files of the run; the caller frees the list. NULL if out of memory. */
 static struct rn_node_file *list_run(const struct folder *d, size_t *n)
 {
 	struct rn_node_file *list = calloc(d->n + 1, sizeof(*list));
@@ -490,7 +493,7 @@ static int make_trace(const struct folder *d, struct rn_journal_set_trace *t, st
 	return rc == RN_OK && rn_buf_status(&t->line) < 0 ? rn_err_nomem(err) : rc;
 }
 
-/* Opens what is there; not RN_OK if that is nothing. */
+/* Opens the files of the directory. Returns an error if no file can be read. */
 static int open_folder(struct folder *d, struct rn_err *err)
 {
 	int rc = list_files(d, err);
@@ -570,7 +573,7 @@ int rn_journal_set_recover(const char *folder, uint64_t run, struct rn_journal_s
 	return rc;
 }
 
-/* Sets the flag `told` in a part file. Returns whether it was clear before. */
+/* Sets the flag `told` in a journal file. Returns whether it was clear before. */
 static bool is_first(int fd)
 {
 	struct rn_spill_head *head = MAP_FAILED;
@@ -586,7 +589,7 @@ static bool is_first(int fd)
 	return first;
 }
 
-/* Takes an open file description lock, which does not conflict with the flock(2) locks of the
+/* Acquires an open file description lock, which does not conflict with the flock(2) locks of the
  * traced processes. */
 static int claim(const struct file *f, bool *first)
 {

@@ -85,7 +85,7 @@ static int rename_new(const struct rn_trace_placing *p, const char *to)
 	return rn_io_rename_new(p->dir, NAME, to) < 0 ? errno : 0;
 }
 
-/* Gives the trace the mode of the file that it replaces. */
+/* Sets the mode of the trace to that of the file that it replaces. */
 static int copy_mode(const struct rn_trace_placing *p, const struct stat *old)
 {
 	int fd = rn_private_file_open(p->dir, NAME, O_RDONLY), error = 0;

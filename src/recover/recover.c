@@ -17,8 +17,8 @@
 #include <string.h>
 
 struct recovery {
-	struct rn_arena mem;          /* what stays */
-	struct rn_arena one, scratch; /* the process that is being added */
+	struct rn_arena mem;          /* memory of the result */
+	struct rn_arena one, scratch; /* memory of the process that is being added */
 	const struct rn_node_file *file;
 	enum rn_recover_sealed use_sealed;
 	struct rn_salvage *sealed;    /* by file: read with RN_SALVAGE_SEALED when first needed */
@@ -29,7 +29,7 @@ struct recovery {
 	struct rn_choices *choices;
 	struct rn_bundle bundle;
 	struct rn_rank_text *stopped; /* by function */
-	struct rn_rank_text outside;  /* stopped in none */
+	struct rn_rank_text outside;  /* ranks without a call in flight */
 	struct rn_recovered *out;
 	struct rn_err *err;
 };
@@ -69,7 +69,7 @@ static int salvage_files(struct recovery *r, size_t n)
 	return RN_OK;
 }
 
-/* As most of them see it: the size of the world. */
+/* The size of MPI_COMM_WORLD that the majority of the processes recorded (Boyer-Moore vote). */
 static uint64_t common_size(const struct recovery *r)
 {
 	uint64_t size = 0;
@@ -85,7 +85,8 @@ static uint64_t common_size(const struct recovery *r)
 	return size;
 }
 
-/* One process for each rank; any that does not fit is left out. */
+/* Selects one process for each rank. Processes that do not fit are omitted and counted as
+ * damaged. */
 static void agree(struct recovery *r)
 {
 	uint32_t n = 0;
@@ -123,9 +124,10 @@ static int find_processes(struct recovery *r, size_t n)
 	return RN_OK;
 }
 
-/* ---- slots ---- */
+/* ---- rank expressions ---- */
 
-/* The sets of ranks have to be told apart from those of one rank, as they are in the tree. */
+/* Adds the rank arguments of all processes. Those of one process are encoded and absorbed, as in
+ * the merge tree, so that a set of ranks is distinguished from the arguments of one rank. */
 static int add_slots(struct recovery *r, struct rn_peers *all, struct rn_buf *b)
 {
 	int rc = RN_OK;
@@ -160,9 +162,10 @@ static int choose(struct recovery *r)
 	return rc;
 }
 
-/* ---- bundles ---- */
+/* ---- partial traces ---- */
 
-/* By way of bytes, which are looked at: a process whose calls are no calls is refused. */
+/* Merges a partial trace in its encoded form, because decoding validates it: a process with invalid
+ * calls is rejected. */
 static int absorb(struct recovery *r, const struct rn_bundle *b, struct rn_err *err)
 {
 	struct rn_buf bytes = { 0 };
@@ -196,7 +199,7 @@ static uint64_t next_rank(const struct recovery *r)
 	return r->bundle.part.ranks / r->threads;
 }
 
-/* Ranks up to `end` are there, without a call if they were not. */
+/* Adds ranks without calls up to `end`, if they are missing. */
 static int pad(struct recovery *r, uint64_t end)
 {
 	uint64_t next = next_rank(r);
@@ -229,7 +232,8 @@ static void note(struct recovery *r, const struct rn_salvaged *p)
 		rn_rank_text_add(&r->outside, rank, rank);
 }
 
-/* Finds the process with the calls up to its latest seals. RN_OK or an error. */
+/* Replaces *p with the process that has the calls up to its latest checkpoints. RN_OK or an
+ * error. */
 static int find_sealed(struct recovery *r, const struct rn_salvaged **p)
 {
 	const struct rn_node_file *f = &r->file[(*p)->file];
@@ -251,7 +255,8 @@ static void rewind_both(struct recovery *r)
 	rn_arena_rewind(&r->scratch, (struct rn_arena_mark){ 0 });
 }
 
-/* Whether only the sealed calls of a process are used, without trying all of its calls first. */
+/* Whether only the calls up to the latest checkpoints of a process are used, without trying all of
+ * its calls first. */
 static bool is_sealed_only(const struct recovery *r, const struct rn_salvaged *p)
 {
 	return r->use_sealed == RN_RECOVER_SEALED ||
@@ -291,7 +296,7 @@ static int add_processes(struct recovery *r)
 
 /* ---- the file ---- */
 
-#define LIST_MAX 8000 /* bytes; a longer list of ranks is cut */
+#define LIST_MAX 8000 /* bytes; longer lists of ranks are truncated */
 
 static const char *list_value(struct recovery *r, struct rn_rank_text *t)
 {
@@ -322,7 +327,7 @@ static void stopped_facts(struct recovery *r, struct rn_facts *f)
 }
 
 /* The times of the run are known if every rank ended by itself. Keys that are known only at the end
- * of the run are not copied from a part file, because part files are untrusted. */
+ * of the run are not copied from a journal file, because journal files are untrusted. */
 static int make_meta(struct recovery *r, struct rn_meta *out)
 {
 	const struct rn_bundle_end end = { .threads = r->threads,

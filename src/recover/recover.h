@@ -44,7 +44,7 @@ struct rn_node_file {
 
 struct rn_recovered {
 	uint64_t ranks, calls, bytes;
-	uint64_t events;  /* number of order events if no calls were recorded, else 0 */
+	uint64_t events;  /* number of order events; 0 if calls were recorded */
 	uint64_t lost;    /* number of calls that were made and are missing */
 	uint32_t damaged; /* number of processes of which some or all data is omitted */
 	struct rn_rank_text missing, incomplete;

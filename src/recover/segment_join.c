@@ -12,17 +12,17 @@
 
 #include <string.h>
 
-/* A stream, while it is put together. */
+/* A stream whose segments are being joined. */
 struct whole {
 	const struct rn_segment_list *of;
 	struct rn_segment *all;
-	uint32_t *shape; /* what each becomes */
+	uint32_t *shape; /* by creator: its creator in the joined stream */
 };
 
 struct join {
 	struct rn_arena *mem, scratch;
 	struct whole *whole;
-	uint32_t streams, self; /* the stream that is being done */
+	uint32_t streams, self; /* `self`: index of the stream that is being joined */
 };
 
 static const struct rn_segment *segment_of(const struct whole *w, uint32_t i)
@@ -69,8 +69,8 @@ static uint64_t request(void *arg, uint64_t word)
 	return RN_RAW_REQUEST(stream, w->shape[shape], RN_RAW_SLOT(word)) | (word & RN_RAW_GONE);
 }
 
-/* The first calls in the table are those that make requests, so their numbers are the shapes'.
- * (They have no requests in their words themselves.) */
+/* Interns the creators of requests first, so that their ids in the table are their numbers as
+ * creators. (Their words contain no requests themselves.) */
 static int find_shapes(struct join *j, struct whole *w)
 {
 	uint32_t n = w->of->shape.n;
@@ -83,7 +83,7 @@ static int find_shapes(struct join *j, struct whole *w)
 		struct rn_carrier c = { .to = w->all->tables, .scratch = &j->scratch };
 
 		if (s->segment >= w->of->segment.n)
-			continue; /* nothing that is left refers to it */
+			continue; /* no remaining call refers to it */
 		c.from = segment_of(w, s->segment)->tables;
 		if (s->call < rn_sigs_count(c.from.words) &&
 		    rn_carry_call(&c, s->call, &w->shape[i]) < 0)
@@ -108,7 +108,8 @@ static int map_calls(struct join *j, const struct rn_segment *s, uint32_t *map)
 	return rc;
 }
 
-/* What stands in the holes of call i, which was made so often and has become call `to`. */
+/* Adds the elastic values of call i, which occurs `calls` times in the segment and has the id `to`
+ * in the joined stream. */
 static int add_holes(struct join *j, const struct rn_segment *s, uint32_t i, uint64_t calls,
 		     uint32_t to)
 {
