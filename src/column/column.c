@@ -1,10 +1,10 @@
 /*
- * column.c - see column.h; the bytes are described in doc/format.md, chapter 5.
+ * column.c - see column.h; doc/format.md, chapter 5, describes the format.
  *
  *   values --(as they are | differences)--> residuals --zigzag--> (varints | planes) --> [zstd]
  *
  * Short columns are coded in all eight ways. For long ones the first two choices are made on a
- * sample and the whole is coded once, so the cost stays close to that of one compression.
+ * sample and the column is coded once, so the cost is close to that of one compression.
  */
 #include "column/column.h"
 
@@ -21,20 +21,22 @@
 /* The bits of the codec byte. */
 enum { DELTA = 1, PLANES = 2, ZSTD = 4, CODECS = 8, MODEL_END = 16 };
 
-/* A frame costs 9 bytes and more before it says anything; shorter payloads never win. */
+/* A frame has at least 9 bytes of overhead, so shorter payloads are not compressed. */
 #define ZSTD_MIN 24
 
-/* The form is chosen with the one, and written with the other: a trace may have thousands of
- * columns, and the levels above cost twice as much for next to nothing. */
+/* Compression levels: QUICK to choose the form, STRONG to write it. A trace may have thousands of
+ * columns, and higher levels cost twice as much for almost no gain. */
 #define QUICK  6
 #define STRONG 15
 
-/* Columns above this many values are judged by a sample of as many, taken in stretches. */
+/* The form of a column with more than SAMPLE values is chosen on SAMPLE of them, taken in STRETCHES
+ * spans. */
 #define SAMPLE    8192
 #define STRETCHES 4
 
-/* A few bytes of a frame, or none of planes, can stand for any number of equal values. So that a
- * reader's memory stays in proportion to its input, a column may claim no more than this. */
+/* Whether a column may have n values with this payload. A few bytes of a frame, or no bytes of
+ * planes, can represent any number of equal values. The limit bounds the memory of a reader in
+ * proportion to its input. */
 static bool believable(uint64_t n, uint64_t payload)
 {
 	return n <= 4096 || (n - 4096) / 256 <= payload;
@@ -55,7 +57,7 @@ static void work_free(struct work *w)
 	rn_packer_free(&w->packer);
 }
 
-/* Unsigned arithmetic: differences wrap, and adding them up wraps back. */
+/* Residual of value i. Unsigned arithmetic: differences wrap, and their sums wrap back. */
 static uint64_t residual(const int64_t *v, size_t i, unsigned codec)
 {
 	assert(!(codec & DELTA) || i > 0);
@@ -96,7 +98,7 @@ static void put_varints(const int64_t *v, size_t n, unsigned codec, struct rn_bu
 		rn_buf_u64(out, residual(v, i, codec));
 }
 
-/* Puts a whole column together and keeps it when it is the smallest believable one so far. */
+/* Builds a whole column. Stores it as the best one if it is the smallest believable one so far. */
 static int offer(struct work *w, const int64_t *v, size_t n, unsigned codec, unsigned planes)
 {
 	const struct rn_buf *body = codec & ZSTD ? &w->packed : &w->payload;
@@ -125,7 +127,7 @@ static int offer(struct work *w, const int64_t *v, size_t n, unsigned codec, uns
 	return RN_OK;
 }
 
-/* One choice of transform and layout, as it is and compressed. */
+/* Tries one transform and layout, plain and compressed. */
 static int try_form(struct work *w, const int64_t *v, size_t n, unsigned form)
 {
 	unsigned planes = form & PLANES ? planes_needed(v, n, form) : 0;
@@ -146,7 +148,8 @@ static int try_form(struct work *w, const int64_t *v, size_t n, unsigned form)
 	return rc ? rc : offer(w, v, n, form | ZSTD, planes);
 }
 
-/* Quickly, and then the best one for good, if that is compressed. */
+/* Tries all forms at the quick level. If the best one is compressed, it is compressed again at the
+ * strong level. */
 static int try_all(struct work *w, const int64_t *v, size_t n)
 {
 	int rc = RN_OK;
@@ -160,7 +163,8 @@ static int try_all(struct work *w, const int64_t *v, size_t n)
 	return rc;
 }
 
-/* Decides the form on stretches spread over the column: its beginning is often not typical. */
+/* Chooses the form on spans that are spread over the column, because the beginning of a column is
+ * often not typical. */
 static int try_sampled(struct work *w, const int64_t *v, size_t n)
 {
 	size_t part = SAMPLE / STRETCHES;
@@ -200,7 +204,8 @@ int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out)
 		rc = try_all(&w, v, n);
 	else
 		rc = try_sampled(&w, v, n);
-	if (!rc && w.best.len == 0) /* nothing else was believable: a byte a value and more is */
+	/* No other form was believable. Varints are: they have at least one byte per value. */
+	if (!rc && w.best.len == 0)
 		rc = try_form(&w, v, n, 0);
 	if (!rc)
 		rc = rn_buf_status(&w.best);
@@ -214,7 +219,7 @@ int rn_column_encode(const int64_t *v, size_t n, struct rn_buf *out)
 	return rc;
 }
 
-/* What the head of a column says about the payload that follows it. */
+/* The head of a column, which describes the payload that follows it. */
 struct head {
 	unsigned codec, planes;
 	uint64_t n, m;  /* values, residuals */
@@ -278,7 +283,8 @@ static int read_head(struct rn_reader *in, uint64_t max_n, struct head *h, struc
 	return in->bad ? rn_err_set(err, RN_E_DATA, "column cut off") : RN_OK;
 }
 
-/* The payload is there and can hold what the head claims: before anything is allocated for it. */
+/* Checks, before any allocation, that the payload is complete and can contain the claimed
+ * values. */
 static int check_claim(const struct rn_reader *in, struct head *h, struct rn_err *err)
 {
 	uint64_t lo = h->m * (h->codec & PLANES ? h->planes : 1);
@@ -344,7 +350,7 @@ static void sum_up(int64_t *v, const struct head *h)
 		v[i] = (int64_t)((uint64_t)v[i - 1] + (uint64_t)v[i]);
 }
 
-/* Turns the payload into h->n values at v. */
+/* Decodes the payload into h->n values at v. */
 static int read_body(struct rn_reader *body, const struct head *h, int64_t *v, struct rn_err *err)
 {
 	int64_t *out = v + (h->n - h->m);

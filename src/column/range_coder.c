@@ -1,8 +1,8 @@
 /*
  * range_coder.c - see range_coder.h.
  *
- * The arithmetic is that of a range coder with carries: the interval is low .. low + range,
- * narrowed by each decision, and shifted out by bytes while its width is below 2^24.
+ * The arithmetic is that of a range coder with carries: the interval is low .. low + range. Each
+ * decision narrows it, and bytes are shifted out while its width is below 2^24.
  */
 #include "column/range_coder.h"
 
@@ -12,11 +12,12 @@
 
 #define TOP  ((uint32_t)1 << 24)
 #define HALF 32768
-/* No decision is held for more certain than this, of 65536. */
+/* The probability of a decision is at least this and at most 65536 minus this, of 65536. */
 #define LEAST 64
-/* A chance moves by 2 / (2 seen + 5) of the way, seen being at most this. */
+/* A probability moves toward the decision by 2 / (2 * seen + 5) of the distance; `seen` is at most
+ * this. */
 #define SEEN_MAX 60
-/* Bytes of the interval's lower end. */
+/* bytes of the lower end of the interval */
 #define TAIL 4u
 
 void rn_coder_write(struct rn_coder *c, struct rn_buf *out)
@@ -37,7 +38,7 @@ void rn_coder_read(struct rn_coder *c, const void *bytes, size_t len)
 		read_byte(c);
 }
 
-/* The highest byte of low leaves, unless a carry could still change it. The very first one is
+/* Shifts out the highest byte of low, unless a carry could still change it. The very first byte is
  * always 0 and is not written. */
 static void shift_out(struct rn_coder *c)
 {
@@ -67,7 +68,7 @@ static void normalise(struct rn_coder *c)
 	}
 }
 
-/* The part from .. from + width of the interval is taken. */
+/* Narrows the interval to from .. from + width. */
 static void narrow(struct rn_coder *c, uint32_t from, uint32_t width)
 {
 	assert(width > 0 && width <= c->range && from <= c->range - width);
@@ -121,7 +122,7 @@ uint32_t rn_coder_even(struct rn_coder *c, uint32_t v, uint32_t n)
 		return 0;
 	if (!c->out) {
 		v = c->code / unit;
-		c->bad = v >= n; /* the rest of the interval stands for nothing */
+		c->bad = v >= n; /* no value is assigned to the rest of the interval */
 		if (c->bad)
 			return 0;
 	}
@@ -129,13 +130,14 @@ uint32_t rn_coder_even(struct rn_coder *c, uint32_t v, uint32_t n)
 	return v;
 }
 
-/* Which context: long numbers share the last one. */
+/* Index of the context for n digits; long numbers share the last one. */
 static unsigned length_class(unsigned n)
 {
 	return n < RN_CODER_LENGTHS ? n : RN_CODER_LENGTHS - 1;
 }
 
-/* v + 1 as the number of its binary digits, and then the digits but the first, highest first. */
+/* Codes v + 1 as the number of its binary digits after the leading one, and then these digits,
+ * highest first. */
 uint64_t rn_coder_number(struct rn_coder *c, struct rn_number *m, uint64_t v, uint64_t max)
 {
 	unsigned n = 0, digits = c->out ? 63u - (unsigned)__builtin_clzll(v + 1) : 0;
@@ -173,7 +175,8 @@ uint64_t rn_coder_small(struct rn_coder *c, struct rn_small *m, uint64_t v, uint
 	return c->bad ? 0 : n;
 }
 
-/* Of all numbers in the interval the one that ends in the most zeros: a reader makes them up. */
+/* Writes the number of the interval that ends in the most zero bytes. Trailing zero bytes are
+ * omitted, because a reader adds them. */
 static void finish(struct rn_coder *c)
 {
 	uint64_t last = c->low + c->range - 1, mask = UINT32_MAX;

@@ -1,14 +1,14 @@
 /*
- * range_coder.h - an adaptive arithmetic coder: decisions to about as many bits as they are
- * surprising.
+ * range_coder.h - adaptive binary range coder.
  *
- * One set of functions codes and decodes: each takes the value to write and gives the value that
- * stands there, so that a model is written down once and both directions agree by construction.
- * Contexts learn as they are used: the first decisions move a probability fast, later ones slowly.
+ * A decision costs about as many bits as its information content. One set of functions encodes and
+ * decodes: each function has the value to encode as an argument and returns the encoded or decoded
+ * value. A model is therefore written only once, and both directions agree by construction. The
+ * probabilities adapt with use: fast in the first decisions, slowly in later ones.
  *
- * Decoding trusts no byte: what is read past the end is zeros, impossible values set `bad`, and
- * from then on every value is 0. Cost: some 10 ns a decision. The buffer is the caller's (malloc);
- * nothing else is allocated. On disk: doc/format.md.
+ * Input is untrusted: bytes read past the end are 0, and impossible values set `bad`. From then on
+ * every decoded value is 0. Cost: about 10 ns per decision. The caller owns the output buffer
+ * (malloc); nothing else is allocated. Format in the file: doc/format.md.
  */
 #ifndef RN_COLUMN_RANGE_CODER_H
 #define RN_COLUMN_RANGE_CODER_H
@@ -21,35 +21,40 @@ struct rn_buf;
 
 struct rn_coder {
 	struct rn_buf *out; /* NULL when decoding */
-	/* The interval that the decisions so far have left, as its lower end and its width. */
+	/* The interval that the decisions so far have left: its lower end and its width. */
 	uint64_t low;
 	uint32_t range;
-	/* Coding: the last byte waits for a carry, and with it the 255s behind it. */
+	/* Encoding: `cache` is the last byte, which is not written yet because of a possible carry.
+	 * `waiting` is the number of 255 bytes that follow it. */
 	uint64_t waiting;
 	unsigned char cache;
 	bool begun;
-	/* Decoding */
-	uint32_t code; /* where in the interval the input is */
+	/* Decoding. */
+	uint32_t code; /* position of the input in the interval */
 	const unsigned char *in;
 	size_t len, at;
 	bool bad;
 };
 
-/* How likely a decision is. Zeroed is even chances. */
+/* The probability that a decision is true. All fields 0: one half. */
 struct rn_chance {
-	int16_t lean; /* from below -32000, surely not, to above 32000, surely so */
+	/* Probability minus one half, in units of 1/65536: below -32000 is almost certainly false,
+	 * above 32000 almost certainly true. */
+	int16_t lean;
 	uint16_t seen;
 };
 
 #define RN_CODER_LENGTHS 12
 #define RN_CODER_SMALL   12
 
-/* For numbers of any size: the number of digits is learnt, and the first two of them. */
+/* Model of numbers of any size. The number of binary digits and the first two digits after the
+ * leading one are adaptive. */
 struct rn_number {
 	struct rn_chance length[RN_CODER_LENGTHS], top[RN_CODER_LENGTHS][3];
 };
 
-/* For numbers that are below RN_CODER_SMALL as a rule: how often each comes is learnt. */
+/* Model of numbers that are usually below RN_CODER_SMALL. The frequency of each such number is
+ * adaptive. */
 struct rn_small {
 	struct rn_chance more[RN_CODER_SMALL];
 	struct rn_number rest;
@@ -58,22 +63,24 @@ struct rn_small {
 void rn_coder_write(struct rn_coder *c, struct rn_buf *out);
 void rn_coder_read(struct rn_coder *c, const void *bytes, size_t len);
 
-/* Coding: writes what is left; the buffer's status tells whether all went well. Decoding: false
- * when the input was impossible, shorter than what was read, or longer. */
+/* Encoding: writes the remaining bytes and returns true; the status of the buffer says whether all
+ * writes succeeded. Decoding: returns false if the input was impossible, shorter than what was
+ * read, or longer. */
 bool rn_coder_end(struct rn_coder *c);
 
-/* Decoding: more has been read than the input can have meant. */
+/* Decoding: whether more bytes were read than any valid input requires. */
 bool rn_coder_past(const struct rn_coder *c);
 
 bool rn_coder_bit(struct rn_coder *c, struct rn_chance *p, bool bit);
 
-/* The same with a chance that somebody else knows: of 65536, 0 < ones < 65536. */
+/* Codes a decision with a probability that the caller supplies: `ones` of 65536 that it is true; 0
+ * < ones < 65536. */
 bool rn_coder_weighed(struct rn_coder *c, uint32_t ones, bool bit);
 
-/* v < n, all as likely; 0 < n <= 2^16. */
+/* Codes v < n with equal probabilities; 0 < n <= 2^16. */
 uint32_t rn_coder_even(struct rn_coder *c, uint32_t v, uint32_t n);
 
-/* v <= max < 2^64 - 1. */
+/* Code v <= max < 2^64 - 1. */
 uint64_t rn_coder_number(struct rn_coder *c, struct rn_number *m, uint64_t v, uint64_t max);
 uint64_t rn_coder_small(struct rn_coder *c, struct rn_small *m, uint64_t v, uint64_t max);
 

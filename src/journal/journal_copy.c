@@ -15,8 +15,8 @@
 
 #define MEMORY "/dev/shm"
 
-/* By its full name, so that traces of one name in several folders, and of several users, do not
- * meet. */
+/* The name contains a hash of the full path, so that traces of the same name in several
+ * directories, or of several users, have different directories. */
 bool rn_spill_memory_folder(const char *folder, char *out, size_t cap)
 {
 	char place[PATH_MAX], full[2 * PATH_MAX];
@@ -73,7 +73,7 @@ static int get_extent(struct rn_spill_copy *c, uint64_t page, struct rn_extent *
 	return rc;
 }
 
-/* The same bytes at the same place. */
+/* Copies n bytes to the same offset. */
 static int copy(struct rn_spill_copy *c, uint64_t at, uint64_t n)
 {
 	static char buffer[65536];
@@ -91,8 +91,8 @@ static int copy(struct rn_spill_copy *c, uint64_t at, uint64_t n)
 	return rc;
 }
 
-/* All pages of an extent are in the file, if only as a hole: its last byte is not used, or there.
- */
+/* Extends the copy so that it contains all pages of an extent, if only as a hole: the last byte of
+ * the extent is copied, which is either unused or already written. */
 static int reach(struct rn_spill_copy *c, const struct rn_extent *e)
 {
 	uint64_t end = (e->number + e->pages) * RN_SPILL_PAGE;
@@ -163,7 +163,8 @@ int rn_copy_end(struct rn_spill_copy *c, int rc)
 
 /* ---- logs ---- */
 
-/* One extent, from `from` on, of which `used` bytes count. The head is behind what it speaks of. */
+/* Copies one extent from the offset `from` on; `used` is its valid length. The head is written
+ * last, after the data that it refers to. */
 static int copy_extent(struct rn_spill_copy *c, struct rn_extent *e, uint64_t from, uint64_t used)
 {
 	uint64_t at = e->number * RN_SPILL_PAGE;
@@ -175,7 +176,8 @@ static int copy_extent(struct rn_spill_copy *c, struct rn_extent *e, uint64_t fr
 	return rc ? rc : put(c, e, sizeof(*e), at);
 }
 
-/* Somebody may have removed the file, or moved it away; then this is another one. */
+/* Whether the copy still contains the log up to `end`. The copy may have been removed or renamed
+ * and created again. */
 static bool is_there(const struct rn_spill_copy *c, struct rn_log_end end)
 {
 	struct rn_extent e;
@@ -185,7 +187,7 @@ static bool is_there(const struct rn_spill_copy *c, struct rn_log_end end)
 	       e.number == end.extent && e.used == end.used;
 }
 
-/* From the last extent back to the one that the copy ended in. */
+/* Copies from the last extent back to the one in which the copy ends. */
 int rn_copy_log(struct rn_spill_copy *c, struct rn_log_end end, struct rn_copied *done)
 {
 	uint64_t number = end.extent;
@@ -220,8 +222,8 @@ static int copy_snapshot(struct rn_spill_copy *c, const struct rn_snapshot *s)
 	return rc ? rc : copy_extent(c, &e, 0, s->bytes);
 }
 
-/* The words of calls that others were made inside of, and what counts. The ring has nothing that
- * the snapshot does not have. */
+/* Copies the words of outer calls in flight, and the state of the stream. The number of calls is
+ * that of the checkpoint, because the copy has no call ring. */
 static int copy_live(struct rn_spill_copy *c, const struct rn_live *live, const uint64_t *words,
 		     size_t n)
 {
@@ -235,7 +237,8 @@ static int copy_live(struct rn_spill_copy *c, const struct rn_live *live, const 
 	return rc ? rc : put(c, &l, sizeof(l), at);
 }
 
-/* Rows of another chunk replace those in the copy, so for that moment it has none. */
+/* Rows that follow a new chunk replace those in the copy. Until they are written, the copy has no
+ * rows. */
 int rn_copy_order(struct rn_spill_copy *c, const struct rn_order_tail *tail, struct rn_copied *done)
 {
 	struct rn_order_tail t = *tail;
@@ -247,7 +250,7 @@ int rn_copy_order(struct rn_spill_copy *c, const struct rn_order_tail *tail, str
 		t.word = chunks << 32;
 		rc = put(c, &t, sizeof(t), at);
 	}
-	/* The row that failures count up in may be one that is there already. */
+	/* A row of failed polls that is already in the copy may have a new count. */
 	from = from > sizeof(uint32_t) ? from - sizeof(uint32_t) : 0;
 	if (rc == 0)
 		rc = copy(c, at + sizeof(t) + from, rows - from);

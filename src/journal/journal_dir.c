@@ -15,7 +15,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Mapping a file of another machine's is slow, or forgets what was not synced. */
+/* Whether the directory is on another machine. Mapping a remote file is slow, or loses data that
+ * was not synchronized. */
 static bool is_remote(const char *folder)
 {
 	static const uint64_t magic[] = {
@@ -41,8 +42,8 @@ static bool is_remote(const char *folder)
 	return false;
 }
 
-/* Beside the trace, or where the user wants it. If that is another machine's, the file is in
- * memory. */
+/* The directory is beside the trace, or in the directory that the user chose. If the trace is on
+ * another machine and the user chose no directory, the files are in memory. */
 void rn_journal_folder_find(struct rn_journal_folder *f, const char *output, const char *in)
 {
 	const char *name = strrchr(output, '/');

@@ -18,10 +18,11 @@
 
 #define FIRST_LOG ((size_t)16 << 10)
 #define LAST_LOG  ((size_t)256 << 10)
-#define AHEAD     ((uint64_t)1 << 20) /* pages that others may have claimed and not yet allocated */
-#define HIGH_FD   1000                /* out of the way of those that the program counts on */
+/* Pages that other processes may have claimed and not yet allocated. */
+#define AHEAD   ((uint64_t)1 << 20)
+#define HIGH_FD 1000 /* lower bound, so that the program's descriptors stay the same */
 
-/* A high number; the file stays open by its own if there is none. */
+/* Moves a descriptor to a high number. If that fails, the descriptor is unchanged. */
 static int move_up(int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
@@ -32,7 +33,7 @@ static int move_up(int fd)
 	return high;
 }
 
-/* Beyond the limit for a file there would be a signal. */
+/* Whether a file may have this size. A write beyond the limit raises SIGXFSZ. */
 static bool allowed(uint64_t bytes)
 {
 	struct rlimit l;
@@ -41,7 +42,7 @@ static bool allowed(uint64_t bytes)
 	       bytes <= l.rlim_cur;
 }
 
-/* The file with its head, under a name of this process's own, and locked. */
+/* Creates the file with its head, under a name that is unique to this process, and locks it. */
 static int make_file(int dir, const char *name, uint64_t run, int *out)
 {
 	struct rn_spill_head h = { .magic = RN_SPILL_MAGIC, .run = run, .next = 1 };
@@ -57,8 +58,9 @@ static int make_file(int dir, const char *name, uint64_t run, int *out)
 	return rc;
 }
 
-/* So that nobody finds it half made, it gets its name when it is done; the first one's stays. While
- * `fd` is open nobody takes it for one that a run has left. */
+/* Creates the file. It gets its name when it is complete, so that no process finds a partial file.
+ * If another process was first, its file is used. While `fd` is open, the lock shows that the run
+ * has not ended. */
 static int make(int dir, const char *name, uint64_t run, int *fd)
 {
 	char own[NAME_MAX + 16];
@@ -89,7 +91,7 @@ static int map_head(struct rn_spill *s, uint64_t run)
 	return s->head->magic == RN_SPILL_MAGIC && s->head->run == run ? 0 : EEXIST;
 }
 
-/* Opens the file and keeps it locked: who finds it can tell that the run goes on. */
+/* Opens the file and locks it. The lock shows to other processes that the run has not ended. */
 static int open_locked(int dir, const char *name)
 {
 	int fd = rn_private_file_open(dir, name, O_RDWR);
@@ -152,7 +154,7 @@ int rn_spill_open(struct rn_spill *s, const char *path, uint64_t run)
 	return rc;
 }
 
-/* Is the descriptor still ours? */
+/* Whether the descriptor still refers to the journal file. */
 static bool is_ours(const struct rn_spill *s, int fd)
 {
 	struct stat st;
@@ -207,9 +209,10 @@ int rn_spill_write(int fd, const void *bytes, size_t n, uint64_t at)
 
 /* ---- extents ---- */
 
-/* What is at `at` goes into the file, and then the file there. Without, the first pages are made by
- * writing to them: a page fault in a new extent would have the kernel make many more than that one,
- * which takes up to 2 ms in a large one. */
+/* Maps an extent. If `at` is not NULL, the contents of the memory there are written to the file,
+ * and the mapping replaces that memory. Otherwise the first pages are allocated by writing to them:
+ * at a page fault in a new extent, the kernel would allocate many more pages than one, which takes
+ * up to 2 ms in a large extent. */
 static void *map_extent(int fd, void *at, size_t size, off_t offset)
 {
 	static char zeros[64 * RN_SPILL_PAGE];

@@ -142,8 +142,8 @@ static bool is_unwanted(const struct salvaged *s, uint64_t function)
 		!s->facts->wanted[function]);
 }
 
-/* Stores the function of the call in flight, also if only order events are recorded and the call
- * itself is not appended. */
+/* If only order events are recorded, the call in flight is not appended, but its function is
+ * stored. */
 static void note_stop(struct salvaged *s, uint64_t function)
 {
 	if ((s->live.off & (RN_OFF_RANK | RN_OFF_ORDER)) == RN_OFF_ORDER &&

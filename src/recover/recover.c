@@ -29,7 +29,7 @@ struct recovery {
 	struct rn_choices *choices;
 	struct rn_bundle bundle;
 	struct rn_rank_text *stopped; /* by function */
-	struct rn_rank_text outside;  /* ranks without a call in flight */
+	struct rn_rank_text outside;  /* killed ranks without a call in flight */
 	struct rn_recovered *out;
 	struct rn_err *err;
 };
@@ -126,8 +126,8 @@ static int find_processes(struct recovery *r, size_t n)
 
 /* ---- rank expressions ---- */
 
-/* Adds the rank arguments of all processes. Those of one process are encoded and absorbed, as in
- * the merge tree, so that a set of ranks is distinguished from the arguments of one rank. */
+/* Adds the rank arguments of all processes. Those of each process are encoded and absorbed, as in
+ * the merge tree, because a set of several ranks must be distinguished from a single rank. */
 static int add_slots(struct recovery *r, struct rn_peers *all, struct rn_buf *b)
 {
 	int rc = RN_OK;

@@ -1,15 +1,15 @@
 /*
- * dlsym_hooks.c - dlsym and dlclose, as the traced program sees them.
+ * dlsym_hooks.c - interposes dlsym and dlclose.
  *
- * Who is linked with MPI gets our functions from the dynamic linker, because we come before the MPI
- * library. Who asks it later need not: dlsym(RTLD_NEXT) of a library that comes behind us (a tool),
- * or of a handle (MPI loaded by an interpreter, or with RTLD_LOCAL), finds the MPI library itself.
- * Such a question for a function that we have gets ours as an answer, and all others theirs.
- * Functions of GPU drivers are looked up in cuda_hooks.c.
+ * A program that is linked with MPI binds to the wrappers, because the tracer precedes the MPI
+ * library in the search order. A lookup at run time may not: dlsym(RTLD_NEXT) from a library that
+ * follows the tracer (a tool), or dlsym on a handle (MPI loaded by an interpreter, or with
+ * RTLD_LOCAL), finds the MPI library itself. The hook answers such a lookup with the wrapper if one
+ * exists. Functions of GPU drivers are looked up in cuda_hooks.c.
  *
- * RTLD_NEXT and RTLD_DEFAULT depend on who asks, and the dynamic linker takes that from the return
- * address. So whatever is not answered here goes on by a jump. For the same reason there is no
- * dlopen here: what is loaded is found when it is used.
+ * RTLD_NEXT and RTLD_DEFAULT depend on the caller, which the dynamic linker derives from the return
+ * address. All other lookups are therefore forwarded by a jump. For the same reason dlopen is not
+ * interposed; libraries that are loaded later are found when they are first used.
  */
 #include "base/errno_guard.h"
 #include "preload/chain.h"
@@ -28,7 +28,7 @@ static bool is_mpi(const struct link_map *object)
 	return object && rn_object_kind(object) == RN_OBJECT_MPI;
 }
 
-/* Our function, where MPI's would be found. */
+/* Returns the wrapper if the lookup would find the function of the MPI library; otherwise NULL. */
 static void *answer(void *handle, const char *name, uintptr_t from)
 {
 	const struct link_map *us = rn_object_ours(), *who = rn_object_at(from);
@@ -42,14 +42,15 @@ static void *answer(void *handle, const char *name, uintptr_t from)
 	return theirs && is_mpi(rn_object_at((uintptr_t)theirs)) ? ours : NULL;
 }
 
-/* RTLD_DEFAULT finds us first, if the program does not have the function itself. */
+/* Whether the lookup may need a wrapper. RTLD_DEFAULT finds the wrapper first, unless the program
+ * defines the function itself. */
 static bool is_ours(void *handle, const char *name)
 {
 	return handle != RTLD_DEFAULT && name &&
 	       (strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0);
 }
 
-/* Not inlined, so that nothing of it is left on the stack when the function below jumps. */
+/* Not inlined, so that its stack frame is gone when the function below jumps. */
 __attribute__((noinline)) static void *answer_calmly(void *handle, const char *name, uintptr_t from)
 {
 	RN_ERRNO_GUARD;
@@ -69,7 +70,7 @@ __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *r
 	return ours ? ours : rn_libc()->dlsym(handle, name);
 }
 
-/* What is unloaded may make room for something else. */
+/* Discards cached addresses: another object may be loaded at those of the unloaded one. */
 int dlclose(void *lib)
 {
 	int ret = rn_libc()->dlclose(lib), saved = errno;

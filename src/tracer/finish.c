@@ -64,7 +64,7 @@ static uint64_t space_left(void)
 	return space.rlim_cur > used ? space.rlim_cur - used : 0;
 }
 
-/* At most a quarter of the address space that is left. */
+/* The reserve is at most a quarter of the address space that is left. */
 void rn_finish_reserve(void)
 {
 	uint64_t few = space_left() / 4 & ~(uint64_t)4095;
@@ -87,8 +87,9 @@ static void use_reserve(void)
 
 /* ---- MPI_Init ---- */
 
-/* The launcher has started many, but MPI does not know of it (a launcher of another MPI's): each
- * finds itself in a world of its own. The first keeps the name and tells. */
+/* Detects a launcher of another MPI implementation. It has started several processes, but each of
+ * them is the only rank of its MPI_COMM_WORLD. The first process uses the name of the trace and
+ * prints a message; the others add their rank to the name. */
 static void lone_output(void)
 {
 	int size = rn_size_of(environ, 1), rank = rn_rank_of(environ, 0);
@@ -104,8 +105,8 @@ static void lone_output(void)
 		       size);
 }
 
-/* Processes that were spawned are a world of their own, and have a trace of their own, beside that
- * of their parents: NAME.spawn-PID.rondo. */
+/* Spawned processes have an MPI_COMM_WORLD of their own, and a trace of their own beside that of
+ * their parents: NAME.spawn-PID.rondo. */
 static void own_output(void)
 {
 	int pid = (int)getpid();
@@ -216,18 +217,20 @@ void rn_finish_prepare(void)
 		start_run(link_comm);
 }
 
-/* ---- both ends ---- */
+/* ---- end of the recording ---- */
 
-#define BUSY_TRIES 5000 /* of 2 ms each: then it is not going to end */
+#define BUSY_TRIES 5000 /* number of waits of 2 ms; after that the thread is ignored */
 
-/* A thread that starts a segment is done before anybody else looks at its stream. */
+/* Whether another thread is starting a new segment of its stream. Other threads may not access the
+ * stream until it has done so. */
 static bool is_busy(const struct rn_stream *t)
 {
 	return t != rn_me && __atomic_load_n(&t->busy, __ATOMIC_ACQUIRE);
 }
 
-/* From now on calls are counted, not recorded: those of other threads, when one calls exit,
- * MPI_Abort or MPI_Finalize. Who is about to record one gets the time to do so. */
+/* Stops recording: later calls of other threads are counted. There may be such calls if a thread
+ * calls exit, MPI_Abort or MPI_Finalize. A thread that is about to record a call gets the time to
+ * do so. */
 static void stop_recording(void)
 {
 	static const struct timespec moment = { 0, 2000000 };
@@ -264,13 +267,14 @@ static void resume_recording(void)
 	rn_tracer.active = whole;
 }
 
-/* _Fork and clone make children that no handler hears of. */
+/* Whether this process may end the run. Children created by _Fork or clone run no pthread_atfork
+ * handlers, so the process id is compared. */
 static bool is_ours_to_end(void)
 {
 	return !rn_tracer.finished && rn_tracer.pid == (int)getpid();
 }
 
-/* Nothing was recorded. */
+/* Whether this is a replay, in which nothing is recorded. */
 static bool is_replay(void)
 {
 	return rn_config.replay[0];
@@ -301,8 +305,8 @@ static void end(struct rn_finish *f)
 
 #define IN_SEGMENTS RN_E_RANGE
 
-/* Whether some rank cannot take part. Ranks come here at different times, which is not of our
- * making. */
+/* Whether any rank has closed segments, which only its journal contains. Ranks arrive here at
+ * different times, so the time of the tracer and the deadline begin when all have arrived. */
 static bool any_in_segments(struct rn_finish *f, struct rn_mpi_link *link)
 {
 	int rc = rn_link_agree(link, rn_spool_in_segments() ? IN_SEGMENTS : RN_OK, NULL);
@@ -364,7 +368,7 @@ void rn_finish_late(void)
 	for (struct rn_stream *t = rn_tracer.streams; t; t = t->next) {
 		rn_stopwatch_stop(t);
 		lost += t->late;
-		if (finish.journal_kept) /* which have this counter */
+		if (finish.journal_kept) /* the journals contain this counter */
 			t->live.lost = t->lost += t->late;
 		made = t->calls + rn_order_log_events(t);
 		kept += rn_process_log_is_whole() && made > t->merged ? made - t->merged : 0;

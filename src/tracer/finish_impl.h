@@ -25,26 +25,27 @@ struct rn_stream;
 
 struct rn_finish {
 	MPI_Comm start_comm; /* for the tracer's messages in MPI_Init */
-	/* From MPI_Init on. */
+	/* Valid from MPI_Init on. */
 	struct rn_clock_relation clocks;
-	bool spawned;              /* in MPI_Init; later on it may have left its parent */
+	bool spawned; /* state in MPI_Init: the program may disconnect from its parent later */
 	bool another_rank_reports; /* another rank prints the messages */
 	bool journal_kept;         /* the recorded data are in the journal alone */
 	uint64_t tracer_ns;        /* time that the tracer used at the end of the run */
 
-	/* While the run ends. */
+	/* Valid while the run ends. */
 	struct rn_arena mem, scratch;
 	struct rn_peers *peers;
 	struct rn_choices *choices;
-	uint32_t threads; /* streams a rank has at most */
+	uint32_t threads; /* maximum number of streams of a rank */
 	struct rn_recorded recorded;
 	struct rn_bundle bundle;
 	struct rn_err err;
 	int status;    /* of this rank */
-	bool written;  /* rank 0: there is a trace at rn_config.output */
-	uint64_t left; /* journals with data, of this rank and those below it in the tree */
+	bool written;  /* rank 0: the trace at rn_config.output was written */
+	uint64_t left; /* number of ranks with data in journals: this one and those below it in the
+			  tree */
 	struct rn_calm calm;
-	uint64_t began; /* ticks */
+	uint64_t began; /* ticks: start of the end of the run */
 	/* The calling thread's stream, or NULL, and its `top`, which is NULL until the end. */
 	struct rn_stream *me;
 	uint64_t *top;

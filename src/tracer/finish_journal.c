@@ -54,7 +54,8 @@ static void log_constants(void)
 				   0);
 }
 
-/* The call that a stream is in may be one that the user does not want to have. */
+/* Logs which functions the filter selects, because a call in flight may be one that the user has
+ * excluded. */
 static void log_wanted(void)
 {
 	unsigned char wanted[1024];
@@ -96,7 +97,7 @@ static void log_objects(void)
 	rn_arena_free(&mem);
 }
 
-/* The world comes last: without it, a reader does not know the process. */
+/* The world is logged last: a reader ignores a process without it. */
 static void open_journal(void)
 {
 	if (!rn_process_log_open(rn_tracer.run))
@@ -112,7 +113,7 @@ static void open_journal(void)
 
 /* ---- the start ---- */
 
-/* Reports where the part files of this run are. */
+/* Reports the directory of the journal files of this run. */
 static void tell_spool(void)
 {
 	rn_status_post(RN_TAG_SPOOL, rn_process_log_folder());
@@ -138,7 +139,8 @@ void rn_finish_start_journal(MPI_Comm comm)
 		tell_spool();
 }
 
-/* Without a world (sessions only) the launcher's word has to do. */
+/* Without MPI_COMM_WORLD (sessions only), the rank and the size are those in the launcher's
+ * environment variables. */
 static void find_place(void)
 {
 	if (rn_tracer.init_done)
@@ -147,7 +149,8 @@ static void find_place(void)
 	rn_tracer.world_size = rn_size_of(environ, rn_tracer.world_rank + 1);
 }
 
-/* The same for all processes of a job, as far as its launcher tells. */
+/* Returns a run id that is the same for all processes of a job, if the launcher identifies the job.
+ * Otherwise it is the id of the parent process. */
 static uint64_t job_number(void)
 {
 	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID" };
@@ -166,7 +169,8 @@ void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied)
 	rn_spool_note(rn_me, how, end, copied);
 }
 
-/* What this process has is in the part file, as a rule; one that has had no world puts it there. */
+/* Completes the journal of this process. A process that had no MPI_COMM_WORLD has no journal yet;
+ * it is created here. Returns whether the journal contains data of this process. */
 static bool leave_part(struct rn_finish *f, const char *how)
 {
 	find_place();
@@ -179,7 +183,7 @@ static bool leave_part(struct rn_finish *f, const char *how)
 		rn_spool_adopt(t);
 		rn_stopwatch_stop(t);
 		if (t->spooled)
-			rn_spool_seal(t); /* with all times */
+			rn_spool_seal(t); /* includes all time statistics */
 	}
 	f->tracer_ns = rn_finish_elapsed_ns(f);
 	rn_finish_note_end(f, how, true);
@@ -216,8 +220,8 @@ static int absorb_left(void *arg, uint64_t first, uint64_t n, const void *bytes,
 	return in.bad ? RN_E_DATA : RN_OK;
 }
 
-/* What was recorded stays in parts, on all ranks: `how` they ended. One line says why, whatever
- * becomes of the parts. */
+/* Leaves the recorded data of all ranks in the journals; `how`: the end reason of the ranks. Rank 0
+ * reports the reason in one line, whether or not a trace is built from the journals. */
 static void leave_parts(struct rn_finish *f, struct rn_mpi_link *link, const char *how,
 			const char *word, const char *text)
 {

@@ -11,16 +11,17 @@
 struct rn_finish;
 struct rn_mpi_link;
 
-/* In MPI_Init, on all ranks together. From here on no call is lost. Rank 0 names the trace, because
- * other ranks may run other programs or run on other nodes. */
+/* Starts the journal. Called in MPI_Init by all ranks together. Calls made after it are not lost in
+ * a crash. Rank 0 names the trace, because other ranks may run other programs or run on other
+ * nodes. */
 void rn_finish_start_journal(MPI_Comm comm);
 
 /* Writes the end reason of this process to the journal. `copied`: also to the copies of the file.
  */
 void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied);
 
-/* Leaves the journal of this process, without MPI. The ranks do not know of each other: the first
- * one on a node reports for all. */
+/* Leaves the journal of this process, without MPI. The ranks do not communicate: the first one on a
+ * node reports for all. */
 void rn_finish_leave_alone(struct rn_finish *f, const char *why);
 
 /* Leaves the journals of all ranks: the merge failed, or a rank has some of its calls in its

@@ -84,7 +84,7 @@ void rn_finish_compare_clocks(struct rn_finish *f, struct rn_mpi_link *link)
 	rn_process_log_clock(offset, drift);
 }
 
-/* ---- slots ---- */
+/* ---- rank expressions ---- */
 
 static int pack_slots(void *arg, struct rn_buf *out)
 {
@@ -133,7 +133,7 @@ static int fill_table(struct rn_process_table *p, struct rn_arena *mem)
 	return RN_OK;
 }
 
-/* Times of single calls; of a stream that goes on later, those so far. */
+/* Stores the call times of a stream; if the stream continues, those recorded so far. */
 static int look_at_moments(struct rn_finish *f, struct rn_stream *t, struct rn_moments *out)
 {
 	struct rn_stopwatch *s = t->stopwatch;
@@ -161,7 +161,7 @@ static int look_at_events(struct rn_finish *f, struct rn_stream *t, struct rn_re
 	return rn_order_log_part(t, &f->mem, &s->order);
 }
 
-/* This process's streams, as they are. */
+/* Stores the streams of this process in f->recorded, in their present state. */
 static int look_at_streams(struct rn_finish *f)
 {
 	struct rn_recorded *r = &f->recorded;
@@ -225,7 +225,7 @@ static int get_choices(struct rn_finish *f, const struct rn_buf *b)
 		      : rn_choices_decode(&f->mem, in.p, rn_left(&in), &f->choices, &f->err);
 }
 
-/* With a link: all ranks'. Without: this one's alone. */
+/* Chooses the rank expressions: with a link for all ranks, without one for this rank alone. */
 static int choose(struct rn_finish *f, struct rn_mpi_link *link)
 {
 	struct rn_buf b = { 0 };
@@ -243,7 +243,7 @@ static int choose(struct rn_finish *f, struct rn_mpi_link *link)
 	return rc;
 }
 
-/* ---- this rank's bundle ---- */
+/* ---- partial trace of this rank ---- */
 
 uint64_t rn_finish_memory(void)
 {
@@ -367,8 +367,8 @@ static int write_trace(struct rn_finish *f)
 	return rc;
 }
 
-/* Broadcasts the path of the trace with the verdict: rank 0 may have changed it since MPI_Init. It
- * is empty if no trace was written. The watcher of each rank needs it. */
+/* Broadcasts the path of the trace with the result of the merge: rank 0 may have changed it since
+ * MPI_Init. The path is empty if no trace was written. The watcher of each rank needs it. */
 static int agree_on_output(struct rn_finish *f, struct rn_mpi_link *link)
 {
 	static char path[sizeof(rn_config.output)];

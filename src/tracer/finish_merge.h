@@ -13,8 +13,8 @@ struct rn_mpi_link;
  * the program. If clocks cannot be compared, they are assumed to be equal. */
 void rn_finish_compare_clocks(struct rn_finish *f, struct rn_mpi_link *link);
 
-/* All ranks go through the same steps, whatever fails on the way. The result is the same on all
- * ranks: RN_OK or an error. */
+/* Merges the traces of all ranks. Called by all ranks together. A rank in which a step fails
+ * continues with the remaining steps. The result is the same on all ranks: RN_OK or an error. */
 int rn_finish_merge(struct rn_finish *f, struct rn_mpi_link *link);
 
 /* Memory of the recorded data of this process, in bytes. */

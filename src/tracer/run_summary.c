@@ -68,7 +68,8 @@ static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text,
 	}
 }
 
-/* What is spawned in a replay runs freely. */
+/* Prints the summary of a recording. Spawned processes run freely in a replay, so the message names
+ * `rondo report` for their traces. */
 static void say_events(const struct rn_finish *f, const struct rn_order_count *n, uint64_t size)
 {
 	char loose[400] = "";

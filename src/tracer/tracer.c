@@ -46,7 +46,8 @@ void rn_tracer_init_done(int provided)
 
 static bool is_forked_child;
 
-/* One that is made before MPI is used may be the one that uses it. */
+/* Disables the tracer in a forked child, unless the parent has not used MPI yet: then the child may
+ * be the process that uses it. */
 static void leave_to_parent(void)
 {
 	if (!rn_tracer.streams)
@@ -80,7 +81,7 @@ __attribute__((constructor)) static void start(void)
 	rn_tracer_begin();
 }
 
-/* A program that ends without MPI_Finalize still leaves what it did. */
+/* Leaves the journal of a program that ends without MPI_Finalize. */
 __attribute__((destructor)) static void stop(void)
 {
 	if (is_forked_child)

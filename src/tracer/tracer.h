@@ -1,15 +1,16 @@
 /*
- * tracer.h - start-up of the tracer, and exits of the process other than MPI_Finalize. Together
- * with finish.h and wrap_init.h, the only part that knows trace, record and replay.
+ * tracer.h - starts the tracer, and handles exits of the process other than MPI_Finalize.
  *
- *   load       constructor: configuration, the real functions, the clock
- *   first call of a thread: its stream, one that a thread has left or a new one
- *   MPI_Init   who we are in the world; an attribute on MPI_COMM_SELF
- *   MPI_Finalize deletes that attribute: everything is merged and written
- *   exit without MPI_Finalize: what this process has is written as a part
+ * Only this module, finish.h and wrap_init.h depend on trace, record and replay.
  *
- * A child of a process that has called MPI is silent, however it was made: it has none of the other
- * threads, and the trace is not its own.
+ *   load                   constructor: configuration, next functions, clock
+ *   first call of a thread its stream: one that an ended thread has left, or a new one
+ *   MPI_Init               rank and size of the world; an attribute on MPI_COMM_SELF
+ *   MPI_Finalize           deletes that attribute: the traces are merged and written
+ *   exit without MPI_Finalize   the data of this process is left in its journal
+ *
+ * A child of a process that has called MPI records nothing, however it was created: it has none of
+ * the other threads, and the trace belongs to the parent.
  */
 #ifndef RN_TRACER_TRACER_H
 #define RN_TRACER_TRACER_H
@@ -18,7 +19,7 @@
  * MPI_Init in the constructor of another library. */
 void rn_tracer_begin(void);
 
-/* After MPI_Init and its like. */
+/* Called after MPI_Init, MPI_Init_thread or an equivalent has returned. */
 void rn_tracer_init_done(int provided);
 
 #endif

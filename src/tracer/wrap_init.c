@@ -1,5 +1,6 @@
 /*
- * wrap_init.c - the calls that begin and end things, by hand.
+ * wrap_init.c - hand-written wrappers of MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Abort and
+ * MPI_Pcontrol.
  */
 #include "trace/wrapper_macros.h"
 
@@ -13,13 +14,13 @@
 
 #include "hand.h"
 
-/* The program's arguments, where MPI is given them. */
+/* Appends the program's arguments, if they are passed to MPI. */
 static uint64_t *put_args(struct rn_stream *t, uint64_t *w, const int *argc, char ***argv)
 {
 	int n = argc && argv && *argv ? *argc : -1;
 
 	for (int i = 0; i < n; i++)
-		if (!(*argv)[i]) /* a program may do what it likes with them */
+		if (!(*argv)[i]) /* the program may have changed the array */
 			n = i;
 	*w++ = argc ? (uint64_t)(int64_t)*argc : RN_RAW_NULL;
 	if (n < 0 || n > RN_RAW_FEW) {
@@ -32,7 +33,7 @@ static uint64_t *put_args(struct rn_stream *t, uint64_t *w, const int *argc, cha
 	return w;
 }
 
-/* These are made once: nothing is expected of them. */
+/* Records a call. These calls are made once, so their signatures are not predicted. */
 static void record(struct rn_stream *t, uint64_t *base, uint64_t *w, uint64_t t0, uint64_t t1)
 {
 	rn_stream_call(t, NULL, base, w, t0, t1);
@@ -71,9 +72,9 @@ static int self_deleted(MPI_Comm comm, int keyval, void *value, void *state)
 	return MPI_SUCCESS;
 }
 
-/* The attribute that is set first is deleted last, when MPI_Finalize begins and MPI still works.
- * The key is freed at once, so that it is not reported as a leak of the program; MPI keeps it until
- * the attribute is deleted. */
+/* Registers the end of the run. MPI deletes the attribute that was set first last, when
+ * MPI_Finalize begins and MPI still works. The key is freed at once, so that it is not reported as
+ * a leak of the program; MPI keeps it until the attribute is deleted. */
 static void watch_finalize(void)
 {
 	int keyval;
@@ -91,8 +92,8 @@ static void init_done(int provided)
 	watch_finalize();
 }
 
-/* There is no memory to record anything. All the same the world is told of, because the other ranks
- * wait for this one when they agree on something. */
+/* Whether there is no memory for a stream. The start of the run is executed nevertheless, because
+ * the other ranks wait for this one in collective steps of the tracer. */
 static bool is_poor(void)
 {
 	rn_tracer_begin();
@@ -159,8 +160,8 @@ RN_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 }
 WRAP_ALIAS(MPI_Init_thread)
 
-/* Recorded as done when the trace is written, which is inside of it, behind what the program does
- * in delete callbacks. */
+/* The call is recorded as completed when the trace is written. That happens inside MPI_Finalize,
+ * after the delete callbacks of the program. */
 RN_EXPORT int MPI_Finalize(void)
 {
 	RN_GATE(RN_N_MPI_Finalize, MPI_Finalize, ())
@@ -203,13 +204,15 @@ static void control(struct rn_stream *t, int level, uint64_t head)
 	base[2] = 0;
 	if (level != 0)
 		rn_stream_turn(t, RN_OFF_CONTROL, false);
-	record(t, base, base + 3, now, now); /* not when it was off and stays so */
+	record(t, base, base + 3, now,
+	       now); /* not recorded if recording was and remains disabled */
 	if (level == 0)
 		rn_stream_turn(t, RN_OFF_CONTROL, true);
 }
 
-/* 0: off; 1 and more: on. Recorded itself, so that a trace tells where it has holes. Another tool
- * need not go on to PMPI_Pcontrol, so it is told when all is done. */
+/* Level 0 disables recording, other levels enable it. The call itself is recorded, so that the
+ * trace shows where calls are missing. Another tool may not forward the call to PMPI_Pcontrol, so
+ * it is called last. */
 RN_EXPORT int MPI_Pcontrol(const int level, ...)
 {
 	const uintptr_t from = (uintptr_t)__builtin_return_address(0);
