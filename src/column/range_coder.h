@@ -63,9 +63,8 @@ struct rn_small {
 void rn_coder_write(struct rn_coder *c, struct rn_buf *out);
 void rn_coder_read(struct rn_coder *c, const void *bytes, size_t len);
 
-/* Encoding: writes the remaining bytes and returns true; the status of the buffer says whether all
- * writes succeeded. Decoding: returns false if the input was impossible, shorter than what was
- * read, or longer. */
+/* Encoding: writes the remaining bytes and returns true; the buffer has the error status. Decoding:
+ * returns false if the input was impossible, shorter than what was read, or longer. */
 bool rn_coder_end(struct rn_coder *c);
 
 /* Decoding: whether more bytes were read than any valid input requires. */

@@ -101,8 +101,8 @@ uint64_t rn_extent_sum(const struct rn_extent *e);
 /* ---- records of logs ---- */
 
 enum rn_fact {
-	/* Of a stream. Calls, texts, blobs and creators of requests are numbered from 0, each in
-	 * the order of their records. */
+	/* Records of a stream. Calls, texts, blobs and creators of requests are numbered from 0,
+	 * each in the order of their records. */
 	RN_FACT_CALL = 1, /* call words (encode/call_words.h) */
 	RN_FACT_ELASTIC,  /* call words with elastic slots (encode/elastic_slots.h) */
 	RN_FACT_TEXT,
@@ -117,7 +117,7 @@ enum rn_fact {
 	/* uint64_t: start of the stream in nanoseconds of the host's clock; and a chunk
 	 * (encode/call_times.h). Chunks continue across segments. */
 	RN_FACT_MOMENTS,
-	/* Of a process. */
+	/* Records of a process. */
 	RN_FACT_WORLD, /* struct rn_fact_world; without it the process is unidentified */
 	RN_FACT_META,  /* key, 0, value, 0 */
 	/* struct rn_const_value (encode/process_table.h); one record per constant */
@@ -130,7 +130,8 @@ enum rn_fact {
 	/* struct rn_fact_clock; the latest one is valid. Without it the clock is that of rank 0. */
 	RN_FACT_CLOCK,
 	RN_FACT_SITE, /* uint64_t: id of the call site; and its bytes (encode/callsite.h) */
-	/* Of a stream. Event sites are numbered from 0 in the order of their records. */
+	/* More records of a stream. Event sites are numbered from 0 in the order of their
+	 * records. */
 	RN_FACT_ORDER_SITE, /* struct rn_order_site; precedes its first use */
 	RN_FACT_ORDER,      /* a chunk of events (event_chunk.h) */
 };

@@ -488,7 +488,7 @@ int rn_salvage_peek(const void *bytes, size_t len, uint64_t *run, uint64_t *time
 	*run = head.run;
 	*time = 0;
 	while (rc == RN_OK && rn_found_next(bytes, len, &page, &f)) {
-		f.head.before = 0; /* each extent is read as a log of its own */
+		f.head.before = 0; /* each extent is read as a separate log */
 		if (f.head.kind == RN_EXTENT_LOG && f.head.stream == RN_EXTENT_SHARED)
 			rn_found_log((struct rn_founds){ &f, 1 }, peek_time, time);
 	}

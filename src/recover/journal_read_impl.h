@@ -74,7 +74,7 @@ bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out);
 
 /* ---- snapshots and rings ---- */
 
-/* The extent of a kind that begins at `page`; NULL if there is none. */
+/* The extent of a kind that begins at `page`; NULL if it does not exist. */
 const struct rn_found *rn_salvage_extent(struct rn_founds f, enum rn_extent_kind kind,
 					 uint64_t page);
 enum rn_marker rn_salvage_marker(const struct salvaged *s, uint32_t id);
@@ -103,7 +103,7 @@ struct under_way {
 /* Stores the calls in flight, innermost first. Returns their number. */
 uint32_t rn_salvage_under_way(struct salvaged *s, struct under_way *out);
 
-/* Reads the stream's extent RN_EXTENT_LIVE. False if there is none. */
+/* Reads the stream's extent RN_EXTENT_LIVE. False if the stream has no such extent. */
 bool rn_salvage_live(struct salvaged *s);
 /* Stores the live position of a stream whose log has been read. RN_OK or RN_E_NOMEM. */
 int rn_salvage_look(struct salvaged *s, struct rn_recorded_stream *out, struct rn_now *now);

@@ -85,8 +85,8 @@ static uint64_t common_size(const struct recovery *r)
 	return size;
 }
 
-/* Selects one process for each rank. Processes that do not fit are omitted and counted as
- * damaged. */
+/* Selects one process for each rank. A process that recorded another size, or a rank that is
+ * already assigned, is omitted and counted as damaged. */
 static void agree(struct recovery *r)
 {
 	uint32_t n = 0;

@@ -40,10 +40,10 @@ struct rn_finish {
 	struct rn_recorded recorded;
 	struct rn_bundle bundle;
 	struct rn_err err;
-	int status;    /* of this rank */
-	bool written;  /* rank 0: the trace at rn_config.output was written */
-	uint64_t left; /* number of ranks with data in journals: this one and those below it in the
-			  tree */
+	int status;   /* of this rank */
+	bool written; /* rank 0: the trace at rn_config.output was written */
+	/* Number of ranks with data in journals: this rank and those below it in the tree. */
+	uint64_t left;
 	struct rn_calm calm;
 	uint64_t began; /* ticks: start of the end of the run */
 	/* The calling thread's stream, or NULL, and its `top`, which is NULL until the end. */

@@ -205,7 +205,8 @@ static void control(struct rn_stream *t, int level, uint64_t head)
 	if (level != 0)
 		rn_stream_turn(t, RN_OFF_CONTROL, false);
 	record(t, base, base + 3, now,
-	       now); /* not recorded if recording was and remains disabled */
+	       /* Not recorded if recording was and remains disabled. */
+	       now);
 	if (level == 0)
 		rn_stream_turn(t, RN_OFF_CONTROL, true);
 }
