@@ -1,5 +1,5 @@
 /*
- * byte_locator.h - A weighted sum of bytes that locates a single changed byte.
+ * byte_locator.h - a weighted sum of bytes that locates a single changed byte.
  *
  * The locator has two parts. The first part is the sum of the bytes. The second part is the sum of
  * all prefix sums. If one byte changes by d, the first part changes by d, and the second part by d

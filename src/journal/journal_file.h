@@ -122,18 +122,18 @@ enum rn_fact {
 	RN_FACT_META,  /* key, 0, value, 0 */
 	/* struct rn_const_value (encode/process_table.h); one record per constant */
 	RN_FACT_CONSTANT,
-	RN_FACT_COMM,   /* struct rn_fact_comm, and its name */
-	RN_FACT_MODULE, /* uint64_t: id of the module; and its name */
+	RN_FACT_COMM,   /* struct rn_fact_comm; and the name of the communicator */
+	RN_FACT_MODULE, /* uint64_t: id of the module; and the name of the module */
 	/* struct rn_fact_end and a text: how the process ended; the latest one is valid */
 	RN_FACT_END,
 	RN_FACT_WANTED, /* one byte per function: whether the filter selects it */
 	/* struct rn_fact_clock; the latest one is valid. Without it the clock is that of rank 0. */
 	RN_FACT_CLOCK,
-	RN_FACT_SITE, /* uint64_t: id of the call site; and its bytes (encode/callsite.h) */
+	RN_FACT_SITE, /* uint64_t: id of the call site; and the call site (encode/callsite.h) */
 	/* More records of a stream. Event sites are numbered from 0 in the order of their
 	 * records. */
 	RN_FACT_ORDER_SITE, /* struct rn_order_site; precedes its first use */
-	RN_FACT_ORDER,      /* a chunk of events (event_chunk.h) */
+	RN_FACT_ORDER,      /* a chunk of order events (order/event_chunk.h) */
 };
 
 struct rn_record { /* followed by `bytes` bytes, padded to a multiple of 8 */
@@ -163,7 +163,7 @@ struct rn_fact_clock {
 
 /* Totals of the run, from a process that ended by itself (struct rn_tally). */
 struct rn_fact_end {
-	uint64_t lost; /* calls of the process that are in no stream of the file */
+	uint64_t lost; /* number of calls of the process that are in no stream of the file */
 	uint64_t wall_ns, tracer_ns, memory;
 };
 

@@ -139,14 +139,16 @@ static const struct rn_link_calls *real_calls(void)
 #define COMM_AT_END false
 #endif
 
-/* Replaces the error handler of MPI_COMM_WORLD, so that errors of the tracer's own calls do not end
+/*
+ * Replaces the error handler of MPI_COMM_WORLD, so that errors of the tracer's own calls do not end
  * the program. Returns the previous handler.
  *
- * Not for the start of a run with MPICH. There, MPI_COMM_WORLD has no handler at first. While that
- * is so, a duplicate of it follows later changes of MPI_COMM_WORLD's handler; afterwards, it keeps
- * the handler that it was created with. No function of MPI removes a handler again. An error in the
- * creation of the tracer's communicator therefore ends the program, as an error in its own creation
- * of a communicator would. */
+ * Not for the start of a run with MPICH. There, MPI_COMM_WORLD has no handler at first. While it
+ * has none, a duplicate of it follows later changes of MPI_COMM_WORLD's handler. Afterwards, a
+ * duplicate retains the handler that it was created with. No function of MPI removes a handler. An
+ * error in the creation of the tracer's communicator therefore ends the program, as an error in the
+ * program's own creation of a communicator would.
+ */
 static MPI_Errhandler quiet_world(void)
 {
 	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -246,7 +248,7 @@ static void stop_recording(void)
 			nanosleep(&moment, NULL);
 }
 
-/* The trace is written. The journal is also completed: if any rank makes more calls, the trace is
+/* Completes the journal after the trace was written: if any rank makes more calls, the trace is
  * built again from the journals of all ranks. */
 static void keep_part(void)
 {
@@ -255,7 +257,8 @@ static void keep_part(void)
 	rn_finish_note_end(&finish, "MPI_Finalize", false);
 }
 
-/* Later calls are recorded in the journal. If it is not complete, they are only counted. */
+/* Resumes recording, into the journal. If the journal is incomplete, later calls are only
+ * counted. */
 static void resume_recording(void)
 {
 	bool whole = rn_process_log_is_whole();

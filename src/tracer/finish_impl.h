@@ -16,7 +16,7 @@
 #include "merge/process_trace.h"
 #include "runtime/signal_guard.h"
 
-/* Nanoseconds that the ranks wait for each other. */
+/* Time limit, in nanoseconds, of the waits of ranks for each other. */
 #define RN_FINISH_DEADLINE ((uint64_t)60 * 1000000000)
 
 struct rn_choices;
@@ -24,13 +24,13 @@ struct rn_peers;
 struct rn_stream;
 
 struct rn_finish {
-	MPI_Comm start_comm; /* for the tracer's messages in MPI_Init */
+	MPI_Comm start_comm; /* communicator of the tracer's messages in MPI_Init */
 	/* Valid from MPI_Init on. */
 	struct rn_clock_relation clocks;
 	bool spawned; /* state in MPI_Init: the program may disconnect from its parent later */
 	bool another_rank_reports; /* another rank prints the messages */
-	bool journal_kept;         /* the recorded data are in the journal alone */
-	uint64_t tracer_ns;        /* time that the tracer used at the end of the run */
+	bool journal_kept;         /* the journal is the only result of the run */
+	uint64_t tracer_ns; /* time in nanoseconds that the tracer used at the end of the run */
 
 	/* Valid while the run ends. */
 	struct rn_arena mem, scratch;

@@ -1,6 +1,7 @@
 /*
- * finish_journal.h - starts the journal of a run, and ends a run without a merge: closes the
- * journal and reports how to recover it.
+ * finish_journal.h - starts the journal of a run, and ends a run without a merge.
+ *
+ * To end a run without a merge, it completes the journal and reports how to recover the trace.
  */
 #ifndef RN_TRACER_FINISH_JOURNAL_H
 #define RN_TRACER_FINISH_JOURNAL_H
@@ -24,8 +25,8 @@ void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied)
  * node reports for all. */
 void rn_finish_leave_alone(struct rn_finish *f, const char *why);
 
-/* Leaves the journals of all ranks: the merge failed, or a rank has some of its calls in its
- * journal alone. Called by all ranks together. */
+/* Leave the journals of all ranks: the first because the merge failed, the second because a rank
+ * has some of its calls only in its journal. Called by all ranks together. */
 void rn_finish_leave_unmerged(struct rn_finish *f, struct rn_mpi_link *link);
 void rn_finish_leave_segments(struct rn_finish *f, struct rn_mpi_link *link);
 

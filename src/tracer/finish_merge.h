@@ -17,7 +17,7 @@ void rn_finish_compare_clocks(struct rn_finish *f, struct rn_mpi_link *link);
  * continues with the remaining steps. The result is the same on all ranks: RN_OK or an error. */
 int rn_finish_merge(struct rn_finish *f, struct rn_mpi_link *link);
 
-/* Memory of the recorded data of this process, in bytes. */
+/* Returns the memory of the recorded data of this process, in bytes. */
 uint64_t rn_finish_memory(void);
 
 #endif

@@ -22,7 +22,8 @@
 	1024 /* maximum bytes of a path in a message; rn_say truncates longer messages \
 	      */
 
-/* The merge time is `tracer_s`. The write time cannot be stored in the file being written. */
+/* Prints the summary of a trace. The merge time is `tracer_ns` of the tally. The write time cannot
+ * be stored in the file that is being written. */
 static void say_done(const struct rn_finish *f, uint64_t calls, uint64_t size)
 {
 	uint64_t write_ns = rn_finish_elapsed_ns(f) - f->tracer_ns;
@@ -49,7 +50,8 @@ static bool is_named(const char *list, const char *name)
 	return false;
 }
 
-/* "; not exactly replayable: 12 calls of MPI_Get, MPI_Fetch_and_op" */
+/* Formats the unreplayable calls: "; not exactly replayable: 12 calls of MPI_Get,
+ * MPI_Fetch_and_op". */
 static void say_loose(const struct rn_order_list *l, uint64_t calls, char *text, size_t cap)
 {
 	size_t at = (size_t)snprintf(text, cap, "; not exactly replayable: %" PRIu64 " call%s of ",

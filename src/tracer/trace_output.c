@@ -20,8 +20,8 @@ static bool is_available(const struct timespec *since)
 	return rn_trace_is_free(rn_config.output, since);
 }
 
-/* Finds when `rondo trace` was started. False: it does not matter. If the status file was removed,
- * any trace may be one of the same command. */
+/* Stores the start time of `rondo trace`. False: the time does not matter (rn_trace_is_free). If
+ * the status file was removed, the time is 0, because any trace may be one of the same command. */
 static bool find_start(struct timespec *since)
 {
 	if (rn_status_since(rn_config.status, since))
