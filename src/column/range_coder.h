@@ -28,12 +28,12 @@ struct rn_coder {
 	 * `waiting` is the number of 255 bytes that follow it. */
 	uint64_t waiting;
 	unsigned char cache;
-	bool begun;
+	bool begun; /* `cache` is valid */
 	/* Decoding. */
 	uint32_t code; /* position of the input in the interval */
 	const unsigned char *in;
 	size_t len, at;
-	bool bad;
+	bool bad; /* the input is invalid */
 };
 
 /* The probability that a decision is true. All fields 0: one half. */
@@ -41,7 +41,7 @@ struct rn_chance {
 	/* Probability minus one half, in units of 1/65536: below -32000 is almost certainly false,
 	 * above 32000 almost certainly true. */
 	int16_t lean;
-	uint16_t seen;
+	uint16_t seen; /* number of decisions so far, up to a limit */
 };
 
 #define RN_CODER_LENGTHS 12

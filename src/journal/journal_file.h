@@ -72,11 +72,11 @@ struct rn_spill_head {
 };
 
 enum rn_extent_kind {
-	RN_EXTENT_LOG = 1,
-	RN_EXTENT_LIVE,
-	RN_EXTENT_TAIL,
-	RN_EXTENT_AREA,
-	RN_EXTENT_ORDER,
+	RN_EXTENT_LOG = 1, /* records of a process or a stream */
+	RN_EXTENT_LIVE,    /* struct rn_live and the words of the calls in flight */
+	RN_EXTENT_TAIL,    /* call ring or value ring */
+	RN_EXTENT_AREA,    /* a snapshot */
+	RN_EXTENT_ORDER,   /* struct rn_order_tail and rows (event_tail.h) */
 };
 
 #define RN_EXTENT_MAGIC  0x78655f6eu /* "n_ex" */
@@ -148,7 +148,7 @@ uint64_t rn_record_sum(const struct rn_extent *e, uint64_t at, const struct rn_r
 
 struct rn_fact_world {
 	int64_t rank, size;
-	uint64_t scale;   /* nanoseconds per tick, as in struct rn_times */
+	uint64_t scale;   /* nanoseconds per tick, 32.32 fixed point (struct rn_times) */
 	uint64_t started; /* ticks at the time of this record */
 	uint64_t time;    /* the same time in nanoseconds since 1970 */
 };
@@ -158,7 +158,7 @@ struct rn_fact_values {
 };
 
 struct rn_fact_clock {
-	int64_t offset, drift; /* struct rn_time_clock */
+	int64_t offset, drift; /* nanoseconds; nanoseconds per second (struct rn_time_clock) */
 };
 
 /* Totals of the run, from a process that ended by itself (struct rn_tally). */
@@ -167,7 +167,7 @@ struct rn_fact_end {
 	uint64_t wall_ns, tracer_ns, memory;
 };
 
-/* If a file has several records for the same word, the last one is valid. */
+/* Of several records of a process for the same word, the last one is valid. */
 struct rn_fact_comm {
 	uint64_t word;
 	uint64_t complete; /* 1: `entry` is valid */
@@ -178,8 +178,8 @@ struct rn_fact_comm {
 
 /* Position of a snapshot: the first bytes after the head of an area. */
 struct rn_snapshot {
-	uint64_t page, bytes;
-	uint64_t sum; /* rn_area_sum */
+	uint64_t page, bytes; /* first page of the area's extent; size of the snapshot */
+	uint64_t sum;         /* rn_area_sum */
 };
 
 /* A checkpoint of a stream. Snapshots of time statistics are small and are made more often than
@@ -239,8 +239,8 @@ struct rn_live {
 	/* Number of calls in the grammar, earlier segments included. Call i is in the call ring at
 	 * i modulo its capacity. */
 	uint64_t calls;
-	uint64_t limit; /* upper bound of the calls in the file; later ones are lost */
-	uint64_t lost;
+	uint64_t limit;  /* upper bound of the calls in the file; later ones are lost */
+	uint64_t lost;   /* number of calls that were not recorded */
 	uint64_t sealed; /* index in `seal` of the valid checkpoint; stored last */
 	struct rn_seal seal[2];
 	uint32_t expected; /* signature id, or RN_LIVE_HERE */

@@ -55,7 +55,7 @@ struct rn_salvaged {
 	const char *ended;      /* how the process ended; NULL: killed, or still running */
 	bool complete;          /* the process ended by itself, and all of its calls are present */
 	struct rn_fact_end end; /* valid if `ended` is not NULL */
-	bool damaged;
+	bool damaged;           /* some of its data is damaged or missing */
 	uint32_t *stopped;  /* by stream: function of the call in flight, or RN_STOPPED_NOWHERE */
 	struct rn_now *now; /* by stream; only with RN_SALVAGE_NOW */
 };

@@ -41,7 +41,7 @@ struct rn_founds {
 };
 
 struct rn_stream_facts {
-	uint64_t scale;              /* in: nanoseconds per tick, as in struct rn_times */
+	uint64_t scale;              /* in: nanoseconds per tick, 32.32 fixed point */
 	const unsigned char *wanted; /* in: by function: whether the filter selects it; NULL: all */
 	bool sealed_only;            /* in: RN_SALVAGE_SEALED */
 	uint32_t stopped; /* out: function of the call in flight, or RN_STOPPED_NOWHERE */
