@@ -14,8 +14,7 @@
 
 struct rn_journal_folder {
 	char path[RN_SPOOL_PATH];  /* the path that messages show */
-	char files[RN_SPOOL_PATH]; /* the directory of the files: `path`, or a directory in memory
-				    */
+	char files[RN_SPOOL_PATH]; /* directory of the files: `path`, or one in memory */
 	/* `path` is on another machine: `files` is in memory, and the files are copied to
 	 * `path`. */
 	bool in_memory;

@@ -114,7 +114,8 @@ static bool read_tail(struct salvaged *s, const struct rn_order_part *p, const s
 	return good && used <= room;
 }
 
-/* A stream without a tail has only events that were recorded before the journal was opened. */
+/* A stream has no tail in the journal if all of its events were recorded before the journal was
+ * opened. */
 bool rn_salvage_order(struct salvaged *s, struct rn_recorded_stream *out)
 {
 	const struct rn_found *e = find_tail(s);

@@ -150,8 +150,7 @@ static bool scan_one(struct folder *d, int fd)
 	return ok;
 }
 
-/* Opens the directories. A directory that the user named may not be private; it is then only read.
- */
+/* Opens the directories. A directory that the user named is only read if it is not private. */
 static void open_directories(struct folder *d)
 {
 	rn_arena_init(&d->mem, SIZE_MAX);

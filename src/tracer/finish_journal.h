@@ -17,8 +17,8 @@ struct rn_mpi_link;
  * nodes. */
 void rn_finish_start_journal(MPI_Comm comm);
 
-/* Writes the end reason of this process to the journal. `copied`: also to the copies of the file.
- */
+/* Writes the end reason of this process to the journal; if `copied`, also to the copies of the
+ * file. */
 void rn_finish_note_end(const struct rn_finish *f, const char *how, bool copied);
 
 /* Leaves the journal of this process, without MPI. The ranks do not communicate: the first one on a
