@@ -1,8 +1,9 @@
 /*
- * array_lengths.h - the functions that api/mpi.api uses in lengths, conditions and tags.
+ * array_lengths.h - functions that api/mpi.api uses in lengths, conditions and tags.
  *
- * Asked when a call is made that needs them, only those with arrays: of what the tracer knows, or
- * of the MPI library, and then only of what is a handle, for an error would be the program's.
+ * Cost: evaluated only in calls with array parameters. The values are from the tracer's tables or
+ * from the MPI library. The MPI library is queried only with valid handles, because an error would
+ * be reported to the program.
  */
 #ifndef RN_TRACE_ARRAY_LENGTHS_H
 #define RN_TRACE_ARRAY_LENGTHS_H
@@ -13,7 +14,7 @@
 #include "preload/next_mpi.h"
 #include "trace/comm_registry.h"
 
-/* Of a communicator the tracer knows more than enough; a handle that is none has no processes. */
+/* Uses the tracer's record of the communicator. An invalid handle has 0 processes. */
 static inline int rn_len_peers(struct rn_stream *t, MPI_Comm comm)
 {
 	const struct rn_comm *c = rn_comm_look(t, comm);
@@ -92,8 +93,8 @@ static inline int64_t rn_len_sum(const int *a, int n)
 	return sum;
 }
 
-/* How many integers (0), addresses (1), datatypes (2) or large counts (3) a derived type was made
- * with. Types made with large counts can only be asked for in the large way. */
+/* Number of integers (0), addresses (1), datatypes (2) or large counts (3) that a derived type was
+ * constructed with. Types constructed with large counts support only the large-count query. */
 static inline int rn_len_envelope(MPI_Datatype type, int which)
 {
 #if MPI_VERSION >= 4
@@ -110,7 +111,8 @@ static inline int rn_len_envelope(MPI_Datatype type, int which)
 #endif
 }
 
-/* What a category of the tools interface has. */
+/* Number of control variables (0), performance variables (1), categories (2) or events (3) in a
+ * category of the tools interface. */
 static inline int rn_len_category(int category, int which)
 {
 	int name = 0, desc = 0, n[4] = { 0 };
@@ -125,7 +127,8 @@ static inline int rn_len_category(int category, int which)
 #define size(comm)          rn_comm_look(t, comm)->local.n
 #define peers(comm)         rn_len_peers(t, comm)
 #define at_root(root, comm) rn_len_at_root(t, root, comm)
-/* Rooted collectives: gives to the root, or gets from it, as others do. */
+/* Rooted collectives: this process sends to the root or receives from it, as an ordinary member
+ * does. */
 #define at_leaf(root)         ((root) != MPI_ROOT && (root) != MPI_PROC_NULL)
 #define in_place(buffer)      ((buffer) == MPI_IN_PLACE)
 #define ndims(comm)           rn_len_ndims(t, comm)

@@ -1,16 +1,16 @@
 /*
- * call_timer.h - when each call of a stream began and ended, while the program runs (--time=bins:B
- * and --time=exact).
+ * call_timer.h - records the start and end of each call of a stream (--time=bins:B and
+ * --time=exact).
  *
- * A call is noted by its two ticks; when there are some hundred they are written into a chunk
- * (encode/call_times.h). Chunks that are full are kept in the stream's memory and go to the part
- * file. So of a program that is killed, the times of the latest calls are missing: those of the
- * chunk that was not full. Calls never are. A new segment of the stream (stream.h) leaves full
- * chunks to the part file, and the one that is not full goes on.
+ * A call is first stored as two tick values in a batch of some hundred calls. A full batch is
+ * encoded into a chunk (encode/call_times.h). Full chunks are stored in the stream's memory and in
+ * the journal. If the program is killed, the times of the calls in the chunk that was not full are
+ * lost; the calls are not. When the stream starts a new segment (stream.h), the full chunks are
+ * only in the journal, and the chunk that is not full continues.
  *
- * Cost: noting is some ns, writing 30 to 100 ns a call, in batches. Without memory there are no
- * more times, one line says so, and the rest of the stream has none. Not locked: the stream's
- * thread alone; at the end, who has stopped it.
+ * Cost: some ns per call for the batch, and 30 to 100 ns per call for the encoding. If memory is
+ * exhausted, one message says so and the rest of the stream has no call times.
+ * Locking: none. Used by the stream's thread; at the end, by the thread that has stopped it.
  */
 #ifndef RN_TRACE_CALL_TIMER_H
 #define RN_TRACE_CALL_TIMER_H
@@ -25,37 +25,38 @@ struct rn_stream;
 
 struct rn_stopwatch {
 	uint32_t n;
-	bool leaving; /* the call that comes next has had others inside */
-	bool over;    /* there was no memory */
+	bool leaving; /* the next call has had nested calls */
+	bool over;    /* memory is exhausted; no more times are recorded */
 	struct rn_moment batch[RN_MOMENTS_BATCH];
-	struct rn_seg chunk; /* struct rn_chunk, of this segment: a head, and a chunk */
+	struct rn_seg chunk; /* struct rn_chunk of this segment: head and call times */
 	struct rn_moment_writer writer;
 };
 
-/* What stands before a chunk: when its stream began, in nanoseconds of the host's clock, as well as
- * that is known by now. */
+/* Bytes of the head of a chunk: the start of its stream in nanoseconds of the host's clock, as far
+ * as the clock's scale is known when the chunk is written. */
 #define RN_STOPWATCH_HEAD sizeof(uint64_t)
 
-/* Of a new stream. NULL when there is no memory, which it says: its calls have no times then. */
+/* Allocates the timer of a new stream. NULL if out of memory, after a message; the calls of the
+ * stream then have no times. */
 struct rn_stopwatch *rn_stopwatch_new(const struct rn_grain *grain);
 void rn_stopwatch_free(struct rn_stopwatch *s);
 
-/* Bytes that it takes. */
+/* Bytes allocated for the timer. */
 static inline size_t rn_stopwatch_size(const struct rn_stopwatch *s)
 {
 	return s ? sizeof(*s) : 0;
 }
 
-/* The memory of the stream's segment goes, and with it the chunks, which are in the part file. */
+/* Discards the chunks, which are in the journal. Called when the memory of the segment is freed. */
 void rn_stopwatch_forget(struct rn_stopwatch *s);
 
-/* The batch is full. */
+/* Encodes the batch, which is full. */
 void rn_stopwatch_write(struct rn_stream *t);
 
-/* Nothing comes any more, or not for now: what there is becomes a chunk. */
+/* Encodes the batch and closes the chunk, at the end of the stream or before a pause. */
 void rn_stopwatch_stop(struct rn_stream *t);
 
-/* A call or a marker has been added to the stream. */
+/* Stores the times of a call or marker that was appended to the stream. */
 static inline void rn_stopwatch_note(struct rn_stream *t, struct rn_stopwatch *s, uint32_t func,
 				     enum rn_moment_kind kind, uint64_t start, uint64_t end)
 {
@@ -73,7 +74,7 @@ static inline void rn_stopwatch_call(struct rn_stream *t, struct rn_stopwatch *s
 	rn_stopwatch_note(t, s, func, kind, start, end);
 }
 
-/* A marker, by the number of its function. */
+/* Stores the time of a marker; func is the marker's function. */
 void rn_stopwatch_marker(struct rn_stream *t, uint32_t func);
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * callstack.h - where calls are made (--callsite): the stack of a call as a number, which becomes
- * part of its first word, so that calls from different places are different calls.
+ * callstack.h - call sites (--callsite): the id of the call stack is part of the first word of a
+ * call, so calls from different sites have different signatures.
  *
- * A stack is a list of frames as (module, offset), innermost first. Frames of ours, of the MPI
- * library and of its bindings are left out wherever they are, those that are to be ignored as well,
- * and what is below main or a thread's function. The process has one table of its stacks, by their
- * bytes (encode/callsite.h), numbered from 1; number 1 is the stack that is not known.
+ * A stack is a list of frames as (module, offset), innermost first. Frames of the tracer, of the
+ * MPI library and its bindings, of ignored modules, and below main or a thread's start function are
+ * omitted. The process has one table of stacks, by their bytes (encode/callsite.h). Ids start at 1;
+ * id 1 is the unknown stack.
  *
- * A thread remembers stacks by return address and stack pointer, and with each the words of the
- * stack that finding it depended on (track/unwind.h): all return addresses of the chain, and those
- * frame pointers that say where a frame is. It is the same stack if all of these words are as they
- * were: by induction every frame then is where it was, called from where it was. So what is
- * remembered is never taken for another, and checking it is a compare for each frame.
+ * A thread caches stacks by return address and stack pointer. With each it stores the words of the
+ * stack memory that unwinding depended on (track/unwind.h): all return addresses of the chain, and
+ * the frame pointers that locate a frame. A cached stack is valid if all of these words are
+ * unchanged: by induction, every frame is then at the same address and has the same caller. So a
+ * cached stack is never used for another stack.
  *
- * Costs nothing without --callsite: the first word of a call is compared anyhow, and only where it
- * is not the expected one does anybody ask for a stack.
+ * Cost: one comparison per frame for a cached stack. None without --callsite: the first word of a
+ * call is compared in any case, and a stack is requested only if the word was not predicted.
  */
 #ifndef RN_TRACE_CALLSTACK_H
 #define RN_TRACE_CALLSTACK_H
@@ -27,11 +27,11 @@
 
 struct rn_stream;
 
-/* The number of the stack above a function of ours, whose frame this is; with RN_RAW_SITE_ALIKE, if
- * there are others that are alike. */
+/* Returns the id of the stack above a function of the tracer whose frame this is. RN_RAW_SITE_ALIKE
+ * is set if the stack cluster has other stacks. */
 uint32_t rn_callstack(struct rn_stream *t, const void *frame);
 
-/* A call's first word. */
+/* Returns the first word of a call. */
 static inline uint64_t rn_callstack_head(struct rn_stream *t, uint32_t function, const void *frame)
 {
 	if (__builtin_expect(rn_config.callsite == 0, 1))
@@ -39,20 +39,22 @@ static inline uint64_t rn_callstack_head(struct rn_stream *t, uint32_t function,
 	return RN_RAW_HEAD(function, rn_callstack(t, frame));
 }
 
-/* All call stacks so far. RN_OK or RN_E_NOMEM. */
+/* Stores all call stacks recorded so far in `out`. RN_OK or RN_E_NOMEM. */
 struct rn_arena;
 struct rn_objects;
 int rn_callstack_list(struct rn_arena *mem, struct rn_objects *out);
 
 #define RN_CALLSTACK_PATHS 32u
 
-/* The i-th of those files, of which there are at most so many; false behind the last one. */
+/* Returns the metadata key and the path of the i-th module that occurs in call stacks. There are at
+ * most RN_CALLSTACK_PATHS. False if i is beyond the last one. */
 bool rn_callstack_path(uint32_t i, const char **key, const char **path);
 
-/* The first stack of the stack cluster of this one, which never changes. */
+/* Returns the first stack of the cluster of this stack. It never changes. */
 uint32_t rn_slack_first(uint32_t number);
 
-/* Code was unloaded, and other code may take its addresses. */
+/* Invalidates the cached stacks after code was unloaded, because other code may be loaded at its
+ * addresses. */
 void rn_callstack_forget(void);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * elastic.h - which numbers of calls leave their signatures.
+ * elastic.h - decides which parameters of calls become elastic slots.
  *
- * Calls that differ in nothing but numbers are a family. As long as it has few members, each is a
- * signature of its own: a few values carry structure (two message sizes, the neighbours of a
- * grid), and the grammar finds it. When there are many, those numbers that have many values become
- * holes (encode/elastic_slots.h), for good: the calls of the family that come from then on are few
- * signatures again, or one. One that stands out among the members, because it comes again and
- * again, stays what it is. Members that make requests become holes with fewer values, where what
- * waits for them is a new combination of them again and again.
+ * Calls with equal masked signatures are members of one rn_family. While a family has few members,
+ * each has a separate signature: few values carry structure (two message sizes, the neighbors of a
+ * grid), which the grammar finds. When a family has many members, the parameters with many values
+ * become elastic slots (encode/elastic_slots.h) permanently: later calls of the family have one or
+ * few signatures again. A member that accounts for a large share of the calls remains a signature.
+ * For members that create requests, fewer values suffice, if each combination of them would make a
+ * new signature of the calls that wait for the requests.
  *
- * Nothing of it is on the way of an expected call that has no holes.
+ * Cost: none for a predicted call without elastic slots.
  */
 #ifndef RN_TRACE_ELASTIC_H
 #define RN_TRACE_ELASTIC_H
@@ -20,12 +20,13 @@
 struct rn_sig;
 struct rn_stream;
 
-/* The signature of a call that is over and was not expected; if it has holes, with the call's
- * numbers in them. The words may change. NULL: there is no memory; errno may have
- * changed. */
+/* Returns the signature of a call that has returned and was not predicted. If it has elastic slots,
+ * the values of the call are appended to them. The words may be changed. NULL if out of memory;
+ * errno may have changed. */
 struct rn_sig *rn_elastic_call(struct rn_stream *t, uint64_t *w, size_t n);
 
-/* The call could not be appended: its numbers, if it has any, do not count. */
+/* Closes the elastic slots of a signature whose latest call could not be appended, so that the
+ * values of that call do not count. */
 void rn_elastic_undo(struct rn_stream *t, uint32_t id);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * handles.h - MPI's handles as words: predefined ones by name, others by number.
+ * handles.h - converts MPI handles to call words: predefined handles by name, others by id.
  *
- * Objects are numbered per kind, the lowest free number first (windows and messages: the lowest
- * free number of their communicator); communicators by symbol (comm_registry.h). A handle that
- * nobody has seen being made (a library's, or from before) gets a number when it is first used.
+ * Ids are assigned per kind of object. The lowest free id is used; for windows and messages, the
+ * lowest free id of their communicator. Communicators use symbols (comm_registry.h). A handle whose
+ * creation was not seen (created by a library, or before tracing began) is numbered when it is
+ * first used.
  *
- * Each thread keeps the words of the handles that it used lately; any change of the tables makes
- * all of that stale (rn_tracer.generation), which costs a lookup and no more.
+ * Each thread caches the words of the handles that it used recently. Any change of the tables
+ * invalidates the caches of all threads (rn_tracer.generation), which costs one lookup per entry.
  */
 #ifndef RN_TRACE_HANDLES_H
 #define RN_TRACE_HANDLES_H
@@ -22,7 +23,7 @@ int rn_handles_init(struct rn_arena *mem);
 
 uint64_t rn_handle_word_slow(enum rn_param_kind kind, uint64_t handle, struct rn_handle_cache *c);
 
-/* Where the thread keeps its word. */
+/* Returns the entry of the thread's cache for this handle. */
 static inline struct rn_handle_cache *rn_handle_kept(struct rn_stream *t, enum rn_param_kind kind,
 						     uint64_t handle)
 {
@@ -46,23 +47,28 @@ static inline uint64_t rn_handle_word(struct rn_stream *t, enum rn_param_kind ki
 	return rn_handle_fresh(c, kind, handle) ? c->word : rn_handle_word_slow(kind, handle, c);
 }
 
-/* An object was born, with the communicator (a word) that its ranks are of, or 0; its word. */
+/* Assigns an id to a new object. `comm`: call word of the communicator that its ranks refer to, or
+ * 0. Returns its call word. */
 uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm);
 
-/* One was asked for, which is there already as a rule, and has to be freed once more. */
+/* Registers a handle that MPI returned and that usually exists already. The program must free it
+ * once more. Returns its call word. */
 uint64_t rn_handle_again(enum rn_param_kind kind, uint64_t handle);
 
-/* Has it been seen? Only of such a one is sure that it is a handle. */
+/* Whether the handle is in the table. Only such a value is certainly a handle. */
 bool rn_handle_known(enum rn_param_kind kind, uint64_t handle);
 
-/* The object, which is no communicator, ends with the call that is about to be made; its word. */
+/* Releases the id of an object that the next call frees; not for communicators. Returns its call
+ * word. */
 uint64_t rn_handle_free(struct rn_stream *t, enum rn_param_kind kind, uint64_t handle);
 
-/* A communicator's symbol is its word. Unset: if it is this one's still. */
+/* Set and remove the call word of a communicator, which contains its symbol. rn_handle_unset does
+ * nothing if the handle has another word by now. */
 void rn_handle_set(enum rn_param_kind kind, uint64_t handle, uint64_t word);
 void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word);
 
-/* The word of a constant of an integer kind, or -1; for handles, 0 asks for the null one. */
+/* Returns the keyword of a constant of an integer kind, or -1. For handle kinds, the value 0
+ * selects the null handle. */
 int64_t rn_constant(enum rn_param_kind kind, int64_t value);
 /* A table that contains all constants and no objects. */
 struct rn_process_table;

@@ -1,6 +1,4 @@
-/*
- * mem_location.h - addresses as words.
- */
+/* mem_location.h - converts addresses to call words: memory locations, constants and integers. */
 #ifndef RN_TRACE_MEM_LOCATION_H
 #define RN_TRACE_MEM_LOCATION_H
 
@@ -14,7 +12,8 @@ struct rn_place_words {
 	uint64_t head, disp;
 };
 
-/* Not plain memory: sentinels, functions, numbers in a pointer's place. */
+/* For pointers that are not plain memory: sentinels, functions, and integers stored in a
+ * pointer. */
 struct rn_place_words rn_place_special(struct rn_stream *t, enum rn_param_kind kind, const void *p);
 
 static inline struct rn_place_words rn_place_memory(struct rn_stream *t, const void *p)
@@ -24,7 +23,7 @@ static inline struct rn_place_words rn_place_memory(struct rn_stream *t, const v
 	return (struct rn_place_words){ place.cls | (uint64_t)place.id << 8, (uint64_t)place.disp };
 }
 
-/* Memory that MPI allocated. The memory of a window is removed with the window. */
+/* Add memory that MPI allocated, and remove the memory of a window that is freed. */
 void rn_place_given(uint32_t function, const void *p, size_t n);
 void rn_place_win_ends(MPI_Win win);
 

@@ -1,6 +1,4 @@
-/*
- * request_names.h - requests from their creation to their end, as the wrappers see them.
- */
+/* request_names.h - names requests for the wrappers, from their creation to their end. */
 #ifndef RN_TRACE_REQUEST_NAMES_H
 #define RN_TRACE_REQUEST_NAMES_H
 
@@ -10,15 +8,15 @@
 #include "trace/stream.h"
 #include "track/request_table.h"
 
-/* s has created one; it gets the lowest free slot of s. */
+/* Registers a request that signature s created. Its index is the lowest free one of s. */
 void rn_request_born(struct rn_stream *t, struct rn_sig *s, uint64_t handle, const void *var,
 		     uint32_t comm, uint32_t wild);
 
-/* Its word; var may be NULL. */
+/* Returns the call word of a request; var may be NULL. */
 uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var);
 
-/* The same, and the request ends with the call that is about to be made. `base`: the words of that
- * call. */
+/* Returns the call word of a request that the next call ends, and ends it. `base`: the words of
+ * that call. */
 uint64_t rn_request_free(struct rn_stream *t, const uint64_t *base, uint64_t handle,
 			 const void *var);
 
@@ -26,8 +24,8 @@ uint64_t rn_request_free(struct rn_stream *t, const uint64_t *base, uint64_t han
  * the link RN_LINK_OUTCOME are installed. */
 void rn_request_hook_starts(void);
 
-/* A request of a Wait or Test: found before the call, settled after it. Its word is beside it, in
- * an array of its own, which is what a long array of requests is recorded as. */
+/* A request of a Wait or Test call. It is found before the call and ended after it. The call words
+ * are in a separate array, because a long array of requests is recorded as such. */
 struct rn_request_use {
 	struct rn_request_token token;
 	uint32_t comm;
@@ -60,7 +58,7 @@ static inline uint64_t rn_status_cancelled(const MPI_Status *s)
 #endif
 }
 
-/* 0, or the class of an error code, by which it is named. */
+/* Returns 0, or the call word of an error class: error codes are recorded by class. */
 uint64_t rn_error_word_slow(int code);
 
 static inline uint64_t rn_error_word(int code)

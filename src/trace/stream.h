@@ -1,32 +1,34 @@
 /*
- * stream.h - what one thread of the program has called so far.
+ * stream.h - stream: the sequence of calls of one thread, while it is being recorded.
  *
- * One thread at a time: from the 33rd thread on, a stream that its thread has left, by ending, goes
- * to the next new one. So a stream is a lane, and a program that starts threads in every step does
- * not have more and more of them.
+ * One thread uses a stream at a time. From the 33rd thread on, a stream whose thread has ended is
+ * reused by the next new thread. A program that starts threads in every step therefore does not
+ * accumulate streams.
  *
- * A stream is a table of distinct calls (as words, encode/call_words.h; those that keep changing
- * with holes, elastic.h), a grammar over their numbers, and the call that the grammar expects next.
- * A wrapper compares with that one while it writes; when they are equal, recording the call is two
- * counters and a step of the grammar's cursor.
+ * A stream has a table of signatures (as call words, encode/call_words.h; parameters whose values
+ * vary become elastic slots, elastic.h), a grammar over their ids, and the call that the grammar
+ * predicts. A wrapper compares each word that it writes with the predicted call. If all are equal,
+ * recording the call costs two counters and one step of the grammar's cursor.
  *
- * `top` is where the next call writes its words. A call that is under way has its words below it,
- * so calls made inside a call (from callbacks) have room of their own; and behind them the frame
- * that it was made from and where they begin, so that one that was left by longjmp or an exception
- * is told from one that lasts.
+ * The next call writes its words at `top`. The words of calls in flight are below `top`, so nested
+ * calls (made from callbacks) have separate space. Two words follow the words of a call in flight:
+ * the stack frame that made the call, and the start of its words. The frame distinguishes a call
+ * that is still in flight from one that was left by longjmp or an exception.
  *
- * While the tracer works on the stream, `top` is NULL. A call that comes then is one of a signal
- * handler that has interrupted the tracer: it goes directly to MPI and is counted as lost.
+ * While the tracer works on the stream, `top` is NULL. A call made then comes from a signal handler
+ * that interrupted the tracer. It is forwarded to MPI and counted as lost.
  *
- * All of this is private memory. `live` and `words` are what the part file has of it
- * (journal/journal_file.h), once there is one: they are written and never read.
+ * The tables and the grammar are in private memory. `live` and `words_in_file` are mapped from the
+ * journal (journal/journal_file.h) once it exists; they are written and never read.
  *
- * Memory: an arena of the stream's own. When the streams of the process have as much as they may
- * (--memory), one that is in the part file goes on in a new segment there, with an empty arena; all
- * numbers begin anew, but those of shapes with requests that have not ended. One that is not keeps
- * what it has: a call for which there is no memory is counted as lost and told at the end, never
- * ignored. So is a call of a thread that there is no stream for.
- * Not locked: a thread touches its own stream alone.
+ * Memory: each stream has an arena. When the streams of the process reach the memory limit
+ * (--memory), a stream that is in the journal starts a new segment there, with an empty arena. All
+ * ids start again at 0, except those of creators whose requests are still open. A stream that is
+ * not in the journal retains its tables. A call that cannot be recorded because memory is exhausted
+ * is counted as lost, and the count is reported at the end. A call of a thread that has no stream
+ * is also counted as lost.
+ *
+ * Locking: none. A thread accesses only its own stream.
  */
 #ifndef RN_TRACE_STREAM_H
 #define RN_TRACE_STREAM_H
@@ -48,10 +50,10 @@
 #include "track/id_pool.h"
 #include "track/memory.h"
 
-#define RN_WORDS      32768u /* of all calls under way on a thread */
-#define RN_CALL_WORDS 8192u  /* of one */
+#define RN_WORDS      32768u /* words of all calls in flight of a thread */
+#define RN_CALL_WORDS 8192u  /* words of one call */
 
-#define RN_LIVE_WORDS 16384u /* of calls under way that readers of the part file see */
+#define RN_LIVE_WORDS 16384u /* words of calls in flight in the journal */
 
 #define RN_NESTED_MAX 32u
 
@@ -62,18 +64,19 @@ struct rn_order_log;
 struct rn_sigs;
 
 struct rn_sig {
-	const uint64_t *w; /* what is compared with: its words, or, with holes, what no call has */
+	const uint64_t *w; /* compared with a new call: its words, or words that no call has if it
+			      has elastic slots */
 	const uint64_t *words;
 	uint32_t n, id;
-	bool retired;             /* new calls are those of a signature with more holes */
-	struct rn_holes *holes;   /* NULL: none */
-	struct rn_family *family; /* NULL: not known (elastic.h) */
-	uint32_t shape;           /* of the requests it creates, counted from 1; 0: none so far */
-	uint8_t request_kind;     /* enum rn_request_kind */
+	bool retired;             /* new calls use a signature with more elastic slots */
+	struct rn_holes *holes;   /* NULL: no elastic slots */
+	struct rn_family *family; /* NULL: not a member (elastic.h) */
+	uint32_t shape;       /* creator number of its requests, from 1; 0: it has created none */
+	uint8_t request_kind; /* enum rn_request_kind */
 	struct rn_idpool slots;
 };
 
-/* Handles lately used, and their words. */
+/* Call words of the handles used recently. */
 struct rn_handle_cache {
 	uint64_t key, word;
 	uint32_t generation;
@@ -85,100 +88,106 @@ struct rn_handle_cache {
 
 /* State of the event log (event_log.h), as the journal reads it. */
 struct rn_event_state {
-	struct rn_extent extent; /* head of the tail's extent */
+	struct rn_extent extent; /* head of the extent of the event tail */
 	size_t at;               /* bytes of rows in the tail */
-	uint32_t chunks;         /* that the tail follows on */
+	uint32_t chunks;         /* number of chunks before the tail */
 	uint64_t events;
-	bool in_file; /* the tail is an extent */
-	bool counted; /* the counter is in the part file */
+	bool in_file; /* the tail is in a journal extent */
+	bool counted; /* the event counter is in the journal */
 };
 
 struct rn_stream {
-	uint64_t *top; /* NULL: the tracer is at work */
+	uint64_t *top; /* NULL: the tracer is working on the stream */
 	union {
 		struct {
 			uint8_t off;   /* RN_OFF_* */
-			uint8_t marks; /* calls that others were made inside of */
-			bool timed;    /* times of single calls are kept: there is a stopwatch */
+			uint8_t marks; /* number of calls in flight that have nested calls */
+			bool timed;    /* call times are recorded: `stopwatch` is not NULL */
 		};
-		uint32_t odd; /* not 0: calls take the long way */
+		uint32_t odd; /* 0: calls use the fast path */
 	};
-	struct rn_sig *expected;             /* never NULL: `none` when nothing is */
+	struct rn_sig *expected;             /* never NULL; `none`: no prediction */
 	uint64_t entered, left, calls, lost; /* as in struct rn_live */
-	uint32_t *ring;                      /* where the numbers of calls go, for the part file */
+	uint32_t *ring; /* call ring: signature ids of the latest calls, for the journal */
 	uint64_t ring_mask;
-	uint64_t ring_end; /* at so many calls it is looked at */
-	uint8_t ends;      /* how often its thread's destructors have been called */
+	uint64_t ring_end; /* value of `calls` at which a checkpoint is due next */
+	uint8_t ends;      /* number of times the thread's TLS destructor has run */
 	uint32_t number;
 	int64_t lineage; /* lineage of the thread that made the latest calls (thread_lineage.h) */
 	struct rn_grammar *grammar;
-	struct rn_stopwatch *stopwatch; /* NULL: times of single calls are not kept */
+	struct rn_stopwatch *stopwatch; /* NULL: call times are not recorded */
 	struct rn_times times;
 	struct rn_handle_cache handles[RN_HANDLE_CACHE];
 	struct rn_mem_cache places;
-	uint64_t gap_entered, gap_left;      /* `entered` and `left` when the gap was valid */
-	struct rn_callstacks *stacks;        /* those remembered (callstack.c) */
-	const struct rn_event_state *events; /* NULL: none so far */
-	struct rn_order_log *order;          /* its events; NULL: none so far (event_log.h) */
+	/* `entered` and `left` when the gap of `places` was found. */
+	uint64_t gap_entered, gap_left;
+	struct rn_callstacks *stacks;        /* stacks that the thread has cached (callstack.c) */
+	const struct rn_event_state *events; /* NULL: no events */
+	struct rn_order_log *order;          /* event log; NULL: no events (event_log.h) */
 	bool making_order;                   /* `order` is being allocated */
 
 	struct rn_sig none;
 	struct rn_arena mem;
-	struct rn_sigs *words; /* bytes of the calls */
-	struct rn_sigs *blobs; /* arrays too long for a call */
+	struct rn_sigs *words; /* signatures, as call words */
+	struct rn_sigs *blobs; /* arrays too long for call words */
 	struct rn_sigs *texts;
-	struct rn_sigs *families; /* words with all holes that there can be */
-	struct rn_seg family;     /* struct rn_family *, by number */
-	struct rn_seg holes;      /* struct rn_holes *, by number of the call */
-	struct rn_seg sig;        /* struct rn_sig *, by number */
-	struct rn_seg shape; /* struct rn_sig *, by shape - 1; of earlier segments those in use */
-	size_t looked_at;    /* how much its arena had when that was last looked at */
-	size_t counted;      /* of rn_tracer.recorded, its own */
-	size_t least;        /* the same when the segment began */
-	bool busy;           /* is starting a segment, and in nobody else's hands */
-	struct rn_seg
-		ended;   /* uint64_t, words of its requests that ended elsewhere; tables' lock */
-	uint64_t late;   /* calls that came when the trace was being written */
-	uint64_t merged; /* so many are in the trace */
-	uint64_t *mark[RN_NESTED_MAX]; /* ends of the words of calls that others were made inside of
-					*/
-	uint64_t marked[RN_NESTED_MAX]; /* when they began */
-	struct rn_stream *next;         /* of all streams */
+	struct rn_sigs *families; /* masked words */
+	struct rn_seg family;     /* struct rn_family *, by id */
+	struct rn_seg holes;      /* struct rn_holes *, by signature id */
+	struct rn_seg sig;        /* struct rn_sig *, by signature id */
+	/* struct rn_sig *, by creator number - 1. Of earlier segments, only the creators that have
+	 * open requests. */
+	struct rn_seg shape;
+	size_t looked_at; /* arena bytes at the latest check of the memory limit */
+	size_t counted;   /* this stream's share of rn_tracer.recorded, bytes */
+	size_t least;     /* `counted` when the segment began */
+	bool busy;        /* atomic: the owner is replacing the tables; other threads wait */
+	/* uint64_t, call words of its requests that ended in other streams; protected by the
+	 * tables' lock. */
+	struct rn_seg ended;
+	uint64_t late;   /* calls made while the trace was written: counted, not recorded */
+	uint64_t merged; /* number of calls in the trace */
+	/* End of the words of each call in flight that has nested calls, outermost first. */
+	uint64_t *mark[RN_NESTED_MAX];
+	uint64_t marked[RN_NESTED_MAX]; /* when each of these calls began, ticks */
+	struct rn_stream *next;         /* next stream of the process */
 	uint64_t *scratch;
 	size_t scratch_words;
-	bool spooled;     /* it is in the part file (stream_journal.c) */
-	uint64_t segment; /* so many are over */
+	bool spooled;     /* the stream is in the journal (stream_journal.c) */
+	uint64_t segment; /* number of segments closed */
 	struct rn_log log;
 	struct rn_mapped in_file; /* the extent of `live` */
 	struct rn_mapped tail, values_tail, area[2], times_area[2];
-	struct rn_seal seal[2];  /* as in the file */
-	unsigned sealed;         /* which of the two counts */
-	uint64_t limit;          /* calls that the file has at most */
-	unsigned char *snapshot; /* room to make one, before it goes into the file */
+	struct rn_seal seal[2];  /* the latest two checkpoints, as in the journal */
+	unsigned sealed;         /* index in `seal` of the latest checkpoint */
+	uint64_t limit;          /* maximum number of calls in the journal */
+	unsigned char *snapshot; /* a snapshot, before it is written to the journal */
 	size_t snapshot_room;
-	uint64_t ready, unready; /* the ring's pages are made up to this call; places to go */
-	struct rn_copied copied; /* of it, if the file is copied */
-	uint64_t copy_next, copy_period; /* when again, and how far apart; nanoseconds */
+	/* Pages of the ring exist up to call `ready`; `unready` entries have no page yet. */
+	uint64_t ready, unready;
+	struct rn_copied copied; /* state of the copy, if the journal is copied */
+	/* Time of the next copy, and interval between copies; nanoseconds. */
+	uint64_t copy_next, copy_period;
 	uint32_t no_ring[RN_NO_RING];
-	/* Where the numbers in holes go, for the part file; so many have come, and at `end` there
-	 * is no room for more. */
+	/* Ring of elastic values, for the journal. `values_at`: number of values added. The ring is
+	 * full when it reaches `values_end`. */
 	int64_t *values;
 	uint64_t values_mask, values_at, values_end;
-	uint64_t pieces; /* of them, that are in the log, of this segment */
+	uint64_t pieces; /* number of RN_FACT_VALUES records of this segment */
 	int64_t no_values[RN_HOLES_MAX];
-	uint64_t masked[RN_HOLES_WORDS]; /* words that are being given holes */
+	uint64_t masked[RN_HOLES_WORDS]; /* copy of call words in which slots are masked */
 	uint64_t buffer[RN_WORDS];
 	struct rn_live live __attribute__((aligned(RN_SPILL_PAGE)));
-	uint64_t words_in_file[RN_LIVE_WORDS]; /* of calls under way; follows `live` */
+	uint64_t words_in_file[RN_LIVE_WORDS]; /* words of the calls in flight; follows `live` */
 };
 
-/* This thread's. NULL before its first call and when tracing is over. */
+/* Stream of the calling thread. NULL before the thread's first call and after tracing has ended. */
 extern _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-exec")));
 
-/* Words that no call has: what is compared with once the expected call is known to be another. */
+/* Words that no call has. They replace the words of the predicted call once a mismatch is known. */
 extern const uint64_t rn_no_words[RN_CALL_WORDS];
 
-/* Allocates a stream without calls, which has no number yet. NULL when there is no memory. */
+/* Allocates a stream that has no calls and no id. NULL if out of memory. */
 struct rn_stream *rn_stream_new(void);
 void rn_stream_free(struct rn_stream *t);
 
@@ -186,29 +195,33 @@ void rn_stream_free(struct rn_stream *t);
  * (thread_lineage.h). */
 void rn_stream_set_thread(struct rn_stream *t, int64_t lineage);
 
-/* Ends all calls in flight: the thread has left them. */
+/* Ends all calls in flight, because the thread has left them. */
 void rn_stream_unwind(struct rn_stream *t);
 
-/* The signature of these words, which is made if there is none. NULL when there is no memory. */
+/* Returns the signature with these words, and adds it if it is new. `holes`: the words contain
+ * elastic slots. NULL if out of memory, or if a parameter value cannot be distinguished from an
+ * elastic slot. */
 struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n, bool holes);
 
 void rn_stream_lost(struct rn_stream *t);
 
-/* Something that is no call, between those that are (model/markers.h). No call is under way but
- * those that the current one was made in. */
+/* Appends a marker to the stream (model/markers.h). The only calls in flight are those that the
+ * current call is nested in. */
 void rn_stream_marker(struct rn_stream *t, const uint64_t *w, size_t n);
 
-/* The number of a text or of a long array's words. RN_RAW_UNSET when there is no memory. */
+/* Returns the id of a string, or of the words of a long array. RN_RAW_UNSET if out of memory. */
 uint64_t rn_stream_text(struct rn_stream *t, const char *s, size_t n);
 uint64_t rn_stream_blob(struct rn_stream *t, const uint64_t *w, size_t n);
 
-/* Room for n words that is valid until the next call of this; NULL when there is none. */
+/* Returns a buffer of n words, which is valid until the next call of this function. NULL if out of
+ * memory. */
 uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n);
-/* The same for an array of the program's: n words for each of len elements of so many bytes. NULL
- * also when the array is not all there: MPI refuses some lengths before it looks. */
+/* Returns a scratch buffer of n words per element for an array of the program with `len` elements
+ * of `bytes` bytes each. NULL if out of memory, or if the array is not entirely mapped: MPI rejects
+ * some lengths before it reads the array. */
 uint64_t *rn_stream_room(struct rn_stream *t, const void *array, size_t len, size_t bytes,
 			 size_t n);
-/* Room that was taken out of the stream (t->scratch = NULL) becomes its scratch again. */
+/* Returns a buffer that was detached from the stream (t->scratch = NULL) as its scratch buffer. */
 void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words);
 
 static inline void rn_stream_expect(struct rn_stream *t)
@@ -218,27 +231,27 @@ static inline void rn_stream_expect(struct rn_stream *t)
 	t->expected = id == RN_EXPECT_NONE ? &t->none : *RN_SEG_AT(&t->sig, struct rn_sig *, id);
 }
 
-/* Tells readers of the part file which call is expected, so that it need not have the words of that
- * call. Only where no call is under way. */
+/* Stores the id of the predicted call in the journal, so that the words of that call need not be
+ * written there. Valid only if no call is in flight. */
 static inline void rn_stream_show_expected(struct rn_stream *t)
 {
 	t->live.expected = t->expected->id;
 }
 
-/* Writes the words of all calls under way to the part file; those of the innermost are base..end.
- */
+/* Writes the words of all calls in flight to the journal. Those of the innermost call are
+ * base..end. */
 void rn_stream_show(struct rn_stream *t, const uint64_t *base, const uint64_t *end);
 
-/* Sets or clears a reason why calls are not recorded. */
+/* Sets or clears a reason (RN_OFF_*) for which calls are not recorded. */
 void rn_stream_turn(struct rn_stream *t, uint8_t off, bool on);
 
-/* stream_journal.h: the ring is full, or it is time to look. */
+/* stream_journal.h: the ring is full, or a checkpoint is due. */
 void rn_spool_due(struct rn_stream *t);
 
-/* elastic.h: the call, whose numbers are there, is not. */
+/* elastic.h: removes the elastic values of a call that could not be appended. */
 void rn_elastic_undo(struct rn_stream *t, uint32_t id);
 
-/* One more call of the signature, or a marker. False when it is lost. */
+/* Appends a call with this signature, or a marker. False if it is lost. */
 static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 {
 	bool there = __builtin_expect(rn_grammar_append(t->grammar, id) >= 0, 1);
@@ -250,7 +263,7 @@ static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 	} else {
 		t->ring[calls++ & t->ring_mask] = id;
 		t->calls = calls;
-		/* The number is there before it counts, for whoever finds the file. */
+		/* The id is stored before the counter, for readers of the journal. */
 		__atomic_store_n(&t->live.calls, calls, __ATOMIC_RELEASE);
 		if (__builtin_expect(calls == t->ring_end, 0))
 			rn_spool_due(t);
@@ -259,7 +272,7 @@ static inline bool rn_stream_number(struct rn_stream *t, uint32_t id)
 	return there;
 }
 
-/* The call is over: s is its signature. Returns whether it is recorded. */
+/* Appends a call that has returned, with signature s. Returns whether it is recorded. */
 static inline bool rn_stream_append(struct rn_stream *t, const struct rn_sig *s, uint64_t t0,
 				    uint64_t t1)
 {
@@ -268,7 +281,8 @@ static inline bool rn_stream_append(struct rn_stream *t, const struct rn_sig *s,
 	return rn_stream_number(t, s->id);
 }
 
-/* The tracer begins to work on the stream. Returns where the words of the next call begin. */
+/* Marks the stream as in use by the tracer. Returns where the words of the next call begin; NULL if
+ * the tracer was already working on the stream. */
 static inline uint64_t *rn_stream_enter(struct rn_stream *t)
 {
 	uint64_t *base = t->top;
@@ -278,37 +292,38 @@ static inline uint64_t *rn_stream_enter(struct rn_stream *t)
 	return base;
 }
 
-/* The tracer is done with the stream: the program goes on, or MPI. */
+/* Ends the tracer's use of the stream, before control returns to the program or passes to MPI. */
 static inline void rn_stream_leave(struct rn_stream *t, uint64_t *top)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->top = top;
 }
 
-/* A call begins, in this frame of the stack, while another one seems to be under way: marks where
- * that one began, if not done yet. False when there is no room, or the tracer is at work; the call
- * is lost. */
+/* Handles a call that begins in this stack frame while another call appears to be in flight. Calls
+ * that were left are ended; for a call in flight an `enter` marker is appended if it has none.
+ * False if there is no space or the tracer is working on the stream; the call is then lost. */
 bool rn_stream_nested(struct rn_stream *t, const void *frame);
-/* Something is off: is the call whose words begin at base? */
+/* Whether the call whose words begin at `base` is not recorded, because of a bit of `off`. */
 bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base);
 
-/* The words of the innermost call that is being made. */
+/* Words of the innermost call in flight. */
 static inline const uint64_t *rn_stream_under_way(const struct rn_stream *t)
 {
 	return (const uint64_t *)(uintptr_t)t->top[-1];
 }
 
-/* rn_stream_call, where something is off, nested or timed. */
+/* rn_stream_call for streams where `odd` is not 0: calls disabled, nested or timed. */
 struct rn_sig *rn_stream_call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
 				  uint64_t *w, uint64_t t0, uint64_t t1);
 
-/* The signature of a call that is over and was not expected, an old one or a new; its words begin
- * at base, and may become others in a new segment. NULL if it is lost, for lack of memory. */
+/* Returns the signature of a call that has returned and was not predicted. The signature may be
+ * new. The words begin at `base` and may be changed by a new segment. NULL if out of memory; the
+ * call is then lost. */
 struct rn_sig *rn_stream_other(struct rn_stream *t, uint64_t *base, size_t n);
 
-/* The words of the call are base..w. s is their signature, or NULL if they are not the expected
- * ones. Returns the signature, or NULL when the call is lost. The tracer is at work until
- * rn_stream_leave. With six parameters, all of them are in registers. */
+/* Records the call with the words base..w. s is the signature, or NULL if it is not the predicted
+ * one. Returns the signature, or NULL if the call is lost. The tracer works on the stream until
+ * rn_stream_leave. Six parameters all fit into registers. */
 static inline struct rn_sig *rn_stream_call(struct rn_stream *t, struct rn_sig *s, uint64_t *base,
 					    uint64_t *w, uint64_t t0, uint64_t t1)
 {

@@ -1,10 +1,12 @@
 /*
- * stream_checkpoint.h - a stream is sealed: snapshots of its grammar, its values and its times go
- * into areas of the part file (journal/journal_file.h) beside the last ones, and when they are
- * there, take their place.
+ * stream_checkpoint.h - writes checkpoints of a stream.
  *
- * Cost: in proportion to the calls since the last time, for the rings are as large as the
- * snapshots. By the stream's thread alone.
+ * Snapshots of the grammar, the elastic values and the time statistics are written to areas of the
+ * journal (journal/journal_file.h) next to the latest snapshots. When they are complete, they
+ * replace the latest ones.
+ *
+ * Cost: proportional to the calls since the previous checkpoint, because the rings are as large as
+ * the snapshots. Locking: none; called only by the stream's thread.
  */
 #ifndef RN_TRACE_STREAM_CHECKPOINT_H
 #define RN_TRACE_STREAM_CHECKPOINT_H
@@ -14,7 +16,8 @@
 
 #include "trace/stream.h"
 
-/* The times, or the `whole`. 0 or an errno value: then the last seal is what there is. */
+/* Writes a checkpoint of the time statistics, or, if `whole`, of everything. Returns 0, or an errno
+ * value with the latest checkpoint still valid. */
 int rn_spool_seal_now(struct rn_stream *t, bool whole);
 
 static inline struct rn_seal *rn_spool_sealed(struct rn_stream *t)
@@ -22,10 +25,10 @@ static inline struct rn_seal *rn_spool_sealed(struct rn_stream *t)
 	return &t->seal[t->sealed];
 }
 
-/* A segment has ended with this seal: its areas stay what they are, and are not used again. */
+/* Stops using the areas of a segment's last checkpoint, so that they are not overwritten. */
 void rn_spool_leave_areas(struct rn_stream *t, const struct rn_seal *last);
 
-/* Bytes of the file that are mapped for it and grow with it. */
+/* Bytes of the mappings and buffers of the stream that grow with its checkpoints. */
 size_t rn_spool_mapped(const struct rn_stream *t);
 
 #endif

@@ -1,19 +1,20 @@
 /*
- * stream_journal.h - keeps what is recorded in the part file (journal/journal_file.h) while the
- * program runs, so that it is there when the program is not.
+ * stream_journal.h - writes the streams of a running program to the journal
+ * (journal/journal_file.h), so that they can be recovered if the program crashes.
  *
  * The file exists from MPI_Init on. The state of a stream that readers need (struct rn_live) is
- * mapped from the file, so that the call in flight and the counters cost a few stores. A recorded
- * call adds one signature id to the ring. When the ring is full, the stream is sealed: a new
- * snapshot is written next to the latest one and replaces it. The ring is as large as the snapshot,
- * so the cost is proportional to the number of calls. The times, which are not in the ring, are
- * sealed more often.
+ * mapped from the file, so the call in flight and the counters cost a few stores. A recorded call
+ * adds one signature id to the ring. When the ring is full, a checkpoint is written: a new snapshot
+ * is written next to the latest one and replaces it. The ring is as large as the snapshot, so the
+ * cost is proportional to the number of calls. Time statistics are not in the ring, so they have
+ * more frequent checkpoints.
  *
- * If the folder is another machine's, the file is in memory, and what is sealed is copied to the
- * folder now and then, by whoever seals (journal/journal_copy.h).
+ * If the journal directory is on another machine, the file is in memory, and checkpoints are copied
+ * to the directory at intervals. The thread that writes a checkpoint makes the copy
+ * (journal/journal_copy.h).
  *
- * If the file cannot be had, or grow, the program runs on and is traced as without it: one line
- * says so, and what is in the file stays a valid beginning.
+ * If the file cannot be created or cannot grow, the program runs on and is traced without it. One
+ * message says so, and the contents of the file remain a valid prefix.
  */
 #ifndef RN_TRACE_STREAM_JOURNAL_H
 #define RN_TRACE_STREAM_JOURNAL_H
@@ -26,39 +27,42 @@
 
 struct rn_stream;
 
-/* A stream of the calling thread, for which nothing is in the file so far. */
+/* Adds a stream of the calling thread to the journal, with everything recorded so far. */
 void rn_spool_adopt(struct rn_stream *t);
 
-/* Its ring is full, or so many calls have come that their times are to be kept. */
+/* Writes a checkpoint when the ring is full, or a checkpoint of the time statistics when it is
+ * due. */
 void rn_spool_due(struct rn_stream *t);
 
 /* Writes a checkpoint with all calls so far. Also called if there is no room for the elastic values
  * of one more call. */
 void rn_spool_seal(struct rn_stream *t);
 
-/* The stream has become too large (stream.h). First it is sealed for the last time; then, when what
- * the next segment begins with is there instead, that segment begins in the file. False when that
- * cannot be: it is not, or not any more, in the file, but all that was is. */
+/* Start a new segment of a stream that has become too large (stream.h). rn_spool_close writes the
+ * last checkpoint of the old segment. rn_spool_segment is called when the tables of the next
+ * segment are initialized, and starts that segment in the file. False if the stream is not, or no
+ * longer, in the journal; data already written remains there. */
 bool rn_spool_close(struct rn_stream *t);
 bool rn_spool_segment(struct rn_stream *t);
 
-/* Whether this process has streams in segments: in its memory is only the rest of them. */
+/* Whether a stream of this process has more than one segment. Memory then has only the latest
+ * segments. */
 bool rn_spool_in_segments(void);
 
-/* The next call (its words), text, blob or shape, in the order of their numbers. Before it is
- * used. */
+/* Appends a log record for the next signature (its words), string, blob or request creator. Records
+ * are in the order of the ids, and each is written before its id is used. */
 void rn_spool_fact(struct rn_stream *t, enum rn_fact type, const void *bytes, size_t n);
 
 /* Claims an extent of `bytes` bytes for the stream's events. False on failure. */
 bool rn_spool_order(struct rn_stream *t, size_t bytes, struct rn_mapped *out);
 
-/* A chunk of them is in its log. */
+/* Called after a chunk of events was appended to the stream's log. */
 void rn_spool_order_sealed(struct rn_stream *t);
 
-/* Whether there is anything of this process in it. */
+/* Whether a stream of this process is in the journal. */
 bool rn_spool_any(void);
 
-/* Writes a checkpoint of the stream's call times. The call ring contains the calls. */
+/* Writes a checkpoint of the stream's time statistics. The call ring contains the calls. */
 void rn_spool_seal_times(struct rn_stream *t);
 
 /* Records how the run ended, with the calls of streams that are not in the file added to
@@ -67,7 +71,7 @@ void rn_spool_seal_times(struct rn_stream *t);
 void rn_spool_note(const struct rn_stream *me, const char *how, struct rn_fact_end end,
 		   bool copied);
 
-/* In a forked child: the file is the parent's. */
+/* Called in a forked child: detaches it from the file, which belongs to the parent. */
 void rn_spool_child(void);
 
 #endif

@@ -9,14 +9,14 @@
 
 struct rn_stream;
 
-/* Finds or makes this thread's stream. NULL when tracing is off, and, with a call that is lost,
- * when there is no memory or there are too many threads. */
+/* Finds or creates the stream of the calling thread. NULL if tracing is off. NULL, with the call
+ * counted as lost, if out of memory or if there are too many threads. */
 struct rn_stream *rn_stream_begin(void);
 
-/* The stream with this number, which must exist. */
+/* Returns the stream with this id, which must exist. */
 struct rn_stream *rn_stream_get(uint32_t number);
 
-/* Called once, by the constructor: threads that end release their streams from now on. */
+/* Called once by the constructor. From then on, threads release their streams when they end. */
 void rn_stream_watch_ends(void);
 
 #endif

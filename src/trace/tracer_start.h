@@ -13,8 +13,8 @@
 /* Starts the tracer, once. rn_tracer.active is set if calls can be recorded. */
 void rn_tracer_start(void);
 
-/* Before the first call: whether the program uses another MPI than the tracer. Then nothing is
- * recorded, and a message says so. */
+/* Whether the program uses another MPI than the tracer; called before the first call. If so,
+ * nothing is recorded, and a message says so. */
 bool rn_tracer_is_for_other(void);
 
 #endif

@@ -1,17 +1,20 @@
 /*
- * wrapper_macros.h - what the lines that gen.awk makes of api/mpi.api mean in a wrapper.
+ * wrapper_macros.h - macros for the code that gen.awk generates from api/mpi.api: one wrapper per
+ * MPI function.
  *
- *	WRAP_BEGIN   is the call recorded? then the function's number is its first word
- *	IN_ REF_ FREE_ ...   values known before the call
- *	WRAP_CALL    the real call, between two looks at the clock
- *	OUT_ NEW_    values known after it
- *	WRAP_END_    the return value; appends the call to the stream
+ *   WRAP_BEGIN          tests if the call is recorded; the function's number is its first word
+ *   IN_ REF_ FREE_ ...  values known before the call
+ *   WRAP_CALL           calls the next function, and reads the clock before and after it
+ *   OUT_ NEW_           values known after the call
+ *   WRAP_END_           the return value; appends the call to the stream
  *
- * W(x) writes a word and compares it with the expected call's. In a wrapper: t is the stream, w
- *where the next word goes, rn_p the expected one, diff what differed so far.
+ * W(x) writes a word and compares it with that of the predicted call. Variables of a wrapper: t is
+ * the stream, w the position of the next word, rn_p the next predicted word, and diff is not 0 if a
+ * word differed.
  *
- * An array whose length is not the expected one, or that is missing, must not be compared further:
- * the expected call may end early. HEAD(x) sees to that.
+ * If the length of an array differs from the predicted one, or the array is missing, its elements
+ * must not be compared: the predicted call may have fewer words. HEAD(x) writes such a length and
+ * stops the comparison if it differs.
  */
 #ifndef RN_TRACE_WRAPPER_MACROS_H
 #define RN_TRACE_WRAPPER_MACROS_H
@@ -35,7 +38,7 @@
 #define RN_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define RN_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* A handle of whichever kind as a number; MPICH's are int, Open MPI's pointers. */
+/* Converts a handle of any kind to an integer. MPICH's handles are int, Open MPI's are pointers. */
 #define H(x) ((uint64_t)(uintptr_t)(x))
 
 #define W(x)                                   \
@@ -57,16 +60,16 @@
 		*w++ = rn_head;                      \
 	} while (0)
 
-/* ---- the frame ---- */
+/* ---- start and end of a wrapper ---- */
 
-/* Not recorded: straight on, to MPI or to another tool. */
+/* Destination of a call that is not recorded: MPI, or another tool. */
 #define RN_ON(number, name)                                                                  \
 	(RN_UNLIKELY(rn_tool.name != NULL) &&                                                \
 			 rn_site_is_for_tool((uintptr_t)__builtin_return_address(0), number) \
 		 ? rn_tool.name                                                              \
 		 : rn_real.name)
 
-/* Only what comes of it may be of interest. */
+/* Makes a call of which at most the outcome is recorded. */
 #define RN_LIGHTLY(number, name, args)                                                        \
 	do {                                                                                  \
 		uint64_t *rn_light_base;                                                      \
@@ -91,10 +94,11 @@
 	if (RN_UNLIKELY(t->top != t->buffer) && !rn_stream_nested(t, __builtin_frame_address(0))) \
 		return RN_ON(number, name) args;
 
-/* The first word of a call. With call sites no expected one is a bare number. */
+/* First word of a call. With call sites, the predicted first word is never a bare function
+ * number. */
 #define RN_HEAD(number) rn_callstack_head(t, number, __builtin_frame_address(0))
 
-/* After RN_GATE, and before the tracer does anything for the call. */
+/* Used after RN_GATE and before the tracer does any work for the call. */
 #define RN_BUSY() uint64_t *const rn_base = rn_stream_enter(t);
 
 #define RN_START(number)                                      \
@@ -113,8 +117,8 @@
 	rn_p = RN_LIKELY(diff == 0) ? rn_p + 1 : rn_no_words; \
 	*w++ = rn_first;
 
-/* The call whose words are base..w is being made. The part file has them, or knows the signature;
- * `bit`: RN_LIVE_GIVEN or 0. */
+/* Puts the call whose words are base..w in flight. The journal has its words, or the id of its
+ * signature. `bit`: RN_LIVE_GIVEN or 0. */
 #define RN_UNDER_WAY(base, w, bit)                                 \
 	((w)[0] = (uint64_t)(uintptr_t)__builtin_frame_address(0), \
 	 (w)[1] = (uint64_t)(uintptr_t)(base),                     \
@@ -122,7 +126,7 @@
 
 #define RN_ENTERED(t0) (t->live.entered = t->entered = (t0))
 
-/* What is known of the call before it ends at `given`. */
+/* Makes the call. The words known before it end at `given`. */
 #define RN_CALL_GIVEN(given, bit, ret, call)          \
 	uint64_t *const rn_given = given;             \
 	if (RN_UNLIKELY(diff != 0))                   \
@@ -189,7 +193,7 @@ static inline uint64_t rn_double_word(double v)
 	} while (0)
 #define WRAP_END_REQUEST(name, ...) RN_WRAP_END(name, rn_error_word(rn_ret), RN_END_REQUEST())
 
-/* ---- numbers ---- */
+/* ---- integers ---- */
 
 #define IN_int(x) W((int64_t)(x))
 #define IN_rank(x)                                \
@@ -202,7 +206,7 @@ static inline uint64_t rn_double_word(double v)
 		W((int64_t)(x));               \
 		rn_wild |= (x) == MPI_ANY_TAG; \
 	} while (0)
-/* A length that the call may change: what it was. */
+/* Saves the value of a length that the call may change. */
 #define HAD(x)     const int64_t rn_had_##x = (x) ? (int64_t) * (x) : 0;
 #define REF_int(x) W((x) ? (uint64_t)(int64_t) * (x) : RN_RAW_NULL)
 /* A word that is known after the call, unless the pointer x is NULL. */
@@ -211,8 +215,8 @@ static inline uint64_t rn_double_word(double v)
 
 /* ---- arrays ---- */
 
-/* element: writes element rn_i with W. More than a few go into a blob, with words that are compared
- * with themselves. */
+/* `element` writes element rn_i with W. Arrays of more than RN_RAW_FEW elements are stored as a
+ * blob. While the blob is written, its words are compared with themselves. */
 #define RN_ARRAY(a, len, cond, each, element)                                                      \
 	do {                                                                                       \
 		int64_t rn_n = 0;                                                                  \
@@ -247,7 +251,7 @@ static inline uint64_t rn_double_word(double v)
 		}                                                                                  \
 	} while (0)
 
-/* One that the call has filled. */
+/* An array that the call has written. */
 #define RN_OUT_ARRAY(a, len, cond, each, element)                          \
 	do {                                                               \
 		if (!rn_ok)                                                \
@@ -260,7 +264,7 @@ static inline uint64_t rn_double_word(double v)
 #define REFV_int(a, len, cond) INV_int(a, len, cond)
 #define OUTV_int(a, len, cond) RN_OUT_ARRAY(a, len, cond, 1, W((int64_t)(a)[rn_i]))
 
-/* Pointers that stand for a word of their own instead of leading to an array. */
+/* Pointers that are named constants and do not point to an array. */
 #define RN_SENTINEL(kind, a, otherwise)                                              \
 	do {                                                                         \
 		int64_t rn_word = rn_constant(RN_K_##kind, (int64_t)(uintptr_t)(a)); \
@@ -292,7 +296,8 @@ static inline uint64_t rn_double_word(double v)
 		W(rn_word);                            \
 	} while (0)
 
-/* Where it may mean nothing, only one that is known is looked at: the others may be no handles. */
+/* If the parameter may be insignificant, only a handle that the tracer knows is converted: any
+ * other value may not be a handle. */
 #define IN_handle_if(kind, x, cond)                                                        \
 	do {                                                                               \
 		const struct rn_handle_cache *rn_c = rn_handle_kept(t, RN_K_##kind, H(x)); \
@@ -304,7 +309,8 @@ static inline uint64_t rn_double_word(double v)
 #define REF_type(x)                    W((x) ? RN_HANDLE(type, *(x)) : RN_RAW_NULL)
 #define INV_handle(kind, a, len, cond) RN_ARRAY(a, len, cond, 1, IN_handle(kind, (a)[rn_i]))
 
-/* Handles that come out but were there before; those not known get a number now. */
+/* Handles of existing objects that the call returns. An object that is not known is numbered
+ * now. */
 #define OUT_type(x, cond)       RN_OUT(x, cond, rn_handle_again(RN_K_type, H(*(x))))
 #define OUT_comm(x, cond)       RN_OUT(x, cond, RN_HANDLE(comm, *(x)))
 #define OUT_errhandler(x, cond) RN_OUT(x, cond, rn_handle_again(RN_K_errhandler, H(*(x))))
@@ -318,7 +324,8 @@ static inline uint64_t rn_double_word(double v)
 	struct rn_comm_birth rn_birth = rn_comm_birth(t, RN_FUNCTION, parent, (uint64_t)(by));
 #define NEW_comm(x, cond, parent) W(!rn_ok || !(cond) ? RN_RAW_UNSET : rn_comm_new(&rn_birth, *(x)))
 
-/* What its attributes' functions do with it, they do inside the call; and the call may fail. */
+/* The communicator's word is read before the call: attribute delete functions may use it during the
+ * call, and the call may fail. */
 #define FREE_comm(x)                                                                             \
 	const uint64_t rn_ends = (x) ? H(*(x)) : 0;                                              \
 	const uint64_t rn_ends_word = (x) ? rn_handle_word(t, RN_K_comm, rn_ends) : RN_RAW_NULL; \
@@ -326,7 +333,7 @@ static inline uint64_t rn_double_word(double v)
 #define GONE_comm() \
 	if (rn_ok)  \
 	rn_comm_gone(rn_ends, rn_ends_word)
-/* By the address of the handle, which a call that fails may not have. */
+/* Reads the handle through its address, which may be NULL in a call that fails. */
 #define FREE_handle(kind, x) W((x) ? rn_handle_free(t, RN_K_##kind, H(*(x))) : RN_RAW_NULL)
 #define FREE_win(x)                              \
 	do {                                     \
@@ -371,8 +378,8 @@ static inline uint64_t rn_double_word(double v)
 			RN_NO_PLACE(RN_RAW_UNSET); \
 	} while (0)
 #define OUT_disp(x, cond) RN_OUT_PLACE(disp, (uintptr_t) * (x), cond)
-/* Memory that MPI gives: it is known by that, wherever it comes from. If it is none, the address
- * may be anything. */
+/* Memory that MPI allocated. It is identified by its allocation, whatever its address is. If the
+ * size is 0, the address may be anything. */
 #define NEW_bufptr(x, cond)                                                       \
 	do {                                                                      \
 		if (rn_ok)                                                        \
@@ -391,7 +398,7 @@ static inline uint64_t rn_double_word(double v)
 #define OUT_attr(x, cond)       RN_OUT_PLACE(attr, *(void **)(x), cond)
 #define OUTV_disp(a, len, cond) RN_OUT_ARRAY(a, len, cond, 2, IN_disp((a)[rn_i]))
 
-/* ---- text ---- */
+/* ---- strings ---- */
 
 #define RN_TEXT(s)          rn_stream_text(t, s, (s) ? strlen(s) : 0)
 #define IN_string(x, cond)  W((cond) ? RN_TEXT(x) : RN_RAW_NOTHING)
@@ -429,7 +436,8 @@ static inline int rn_count_texts(char *const *a)
 
 /* ---- statuses and requests ---- */
 
-/* A receive: if the program does not want to know what came, the trace still does. */
+/* For receives: if the program ignores the status, the wrapper passes its own, so that the match is
+ * recorded. */
 #define BEFORE_matched(x)                                 \
 	MPI_Status rn_own;                                \
 	const bool rn_ignored = (x) == MPI_STATUS_IGNORE; \
