@@ -8,7 +8,8 @@
 
 _Atomic uint8_t rn_light[RN_LIGHT_FUNCTIONS];
 
-/* It makes a communicator, or ends one; or it begins a session, of which there may be some. */
+/* Whether the function creates or frees a communicator or a session. A program may have several
+ * sessions. */
 static bool deals_in_comms(const struct rn_proto *f)
 {
 	for (uint32_t i = 0; i < f->nparams; i++)
@@ -18,7 +19,8 @@ static bool deals_in_comms(const struct rn_proto *f)
 	return false;
 }
 
-/* Its outcome depends on other processes in ways that no hook can reach, or is not recorded. */
+/* Whether the outcome depends on other processes in a way that no hook can reach, or is not
+ * recorded. */
 static bool is_unreplayable(uint32_t function)
 {
 	uint32_t unreplayable = RN_IS_external | RN_IS_unreplayable;

@@ -39,8 +39,9 @@ void rn_stopwatch_forget(struct rn_stopwatch *s)
 		rn_seg_init(&s->chunk, sizeof(struct rn_chunk));
 }
 
-/* The chunk into the stream's memory, and into the part file. The stream looks at its memory when a
- * call comes that is not expected; with times it also grows when all are. */
+/* Closes the chunk and stores it in the stream's memory and in the journal. The memory limit is
+ * checked when a call is not predicted. Chunks use memory even if all calls are predicted, so the
+ * prediction is discarded here. */
 static bool keep_chunk(struct rn_stream *t, struct rn_stopwatch *s)
 {
 	uint64_t zero = rn_clock_ns(s->writer.zero);

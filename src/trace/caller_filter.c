@@ -1,6 +1,4 @@
-/*
- * caller_filter.c - looks at the object that a call came from.
- */
+/* caller_filter.c - see caller_filter.h. */
 #include "trace/caller_filter.h"
 
 #include "base/errno_guard.h"
@@ -27,7 +25,8 @@ static bool ends_binding(const char *s)
 	return !*s;
 }
 
-/* mpi_send_, pmpi_send__, ompi_send_f, MPI_SEND, mpi_send_f08_, MPIR_Send_cdesc: all are "send". */
+/* Whether the symbol is a Fortran binding of the function. mpi_send_, pmpi_send__, ompi_send_f,
+ * MPI_SEND, mpi_send_f08_ and MPIR_Send_cdesc all bind MPI_Send. */
 static bool binds(const char *symbol, const char *function)
 {
 	const char *name = strchr(function, '_') + 1;
@@ -42,7 +41,8 @@ static bool binds(const char *symbol, const char *function)
 	return strncasecmp(symbol, name, strlen(name)) == 0 && ends_binding(symbol + strlen(name));
 }
 
-/* On x86: E8 and four bytes. Elsewhere there is no telling, and the library is believed. */
+/* Whether the instruction before the return address is a direct call. On x86: E8 and four bytes. On
+ * other machines this cannot be determined, and the call is assumed to be the library's own. */
 static bool direct_call(uintptr_t from)
 {
 #if defined(__x86_64__)
@@ -53,7 +53,7 @@ static bool direct_call(uintptr_t from)
 #endif
 }
 
-/* The function that an address is in, if it is one that the object shows. */
+/* Returns the exported function that contains the address, or NULL. */
 static const char *symbol_at(uintptr_t from)
 {
 	const ElfW(Sym) * symbol;
@@ -65,8 +65,8 @@ static const char *symbol_at(uintptr_t from)
 	return where.dli_sname;
 }
 
-/* Is it the program's own call? What the C++ bindings do outside of their functions, they do when
- * they are loaded. */
+/* Whether the call is the program's own. Calls of the C++ bindings outside their functions are made
+ * while they are loaded. */
 static bool is_own(uintptr_t from, uint32_t function)
 {
 	const struct link_map *object = rn_object_at(from);
@@ -87,8 +87,9 @@ static bool is_own(uintptr_t from, uint32_t function)
 	}
 }
 
-/* MPI_X and PMPI_X are one function here, so what the caller asked its loader for has to tell which
- * of the two it meant; if it asked for both, or for none (dlsym), it meant MPI_X. */
+/* Whether the call is forwarded to another tool. MPI_X and PMPI_X are one function here, so the
+ * caller's imports decide which of them it calls. A caller that imports both, or neither (dlsym),
+ * is assumed to call MPI_X. */
 static bool is_for_tool(uintptr_t from, uint32_t function)
 {
 	void *tool = rn_tool_function(function);
@@ -111,7 +112,8 @@ static enum rn_site decide(uintptr_t from, uint32_t function)
 	return rn_light_way(function) == RN_LIGHT_NOT ? RN_SITE_RECORDS : RN_SITE_LIGHT;
 }
 
-/* Places near its own, so that two calls with one place are not decided again and again. */
+/* Number of adjacent entries that are searched, so that callers with equal hashes are not decided
+ * again each time. */
 #define NEAR 8u
 
 enum rn_site rn_site_decide(uintptr_t from, uint32_t function, uint32_t at)

@@ -22,34 +22,34 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#define UNKNOWN   1u   /* the number of the stack that is not known */
-#define WALK_MAX  256u /* frames, those left out included */
+#define UNKNOWN   1u   /* id of the unknown stack */
+#define WALK_MAX  256u /* frames, omitted ones included */
 #define BELOW_MAX 3u   /* frames below main */
-#define BELOW     64u  /* bytes of the code that the program begins with */
+#define BELOW     64u  /* bytes of code at the program's entry point */
 
-/* ---- what a thread remembers ---- */
+/* ---- the cache of a thread ---- */
 
-/* A return address. */
+/* Cached properties of a return address. */
 struct code {
 	uintptr_t pc;
 	struct rn_unwind_rule rule;
 	bool kept;  /* the frame is part of the stack */
-	bool below; /* but not if there is nothing under it: it is what calls main */
-	bool lost;  /* it is in no object */
+	bool below; /* omitted if it is the outermost frame, which calls main */
+	bool lost;  /* the address is in no object */
 	uint32_t module;
 	uint64_t offset;
 };
 
-/* Of a stack that is remembered: two for each frame, and some more. */
+/* Words of a cached stack: two per frame, and some more. */
 #define WORDS (2 * (RN_CALLSITE_FRAMES + BELOW_MAX) + 2)
 
 struct stack {
 	uintptr_t pc, sp;
-	uint32_t number; /* 0: nothing is here */
+	uint32_t number; /* 0: the entry is empty */
 	uint32_t words;
-	uintptr_t reach; /* from sp to behind the last of the words */
+	uintptr_t reach; /* offset from sp of the end of the last word */
 	struct {
-		intptr_t at; /* from sp */
+		intptr_t at; /* offset from sp */
 		uintptr_t value;
 	} word[WORDS];
 };
@@ -63,7 +63,7 @@ struct rn_callstacks {
 	struct stack stack[STACKS];
 };
 
-static uint32_t generation; /* atomic: something was unloaded */
+static uint32_t generation; /* atomic; incremented when an object is unloaded */
 
 void rn_callstack_forget(void)
 {
@@ -80,7 +80,8 @@ static void make_memory(struct rn_stream *t)
 		t->stacks = p;
 }
 
-/* NULL without memory: then nothing is remembered. */
+/* Returns the thread's cache, emptied if it is invalid. NULL if out of memory; nothing is then
+ * cached. */
 static struct rn_callstacks *memory_of(struct rn_stream *t)
 {
 	uint32_t now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
@@ -96,25 +97,23 @@ static struct rn_callstacks *memory_of(struct rn_stream *t)
 
 /* ---- stack clusters ---- */
 
-#define LATEST 64u /* clusters that are compared */
+#define LATEST 64u /* clusters that a new stack is compared with */
 #define CHAINS 1024u
 
-/*
- * A stack, with --callsite-slack. A new stack joins the first cluster whose first stack differs
- * from it in at most N frames; if there is none, it begins a cluster. A stack never changes its
- * cluster. A cluster has at most RN_CALLSITE_ALIKE stacks. Only the latest clusters with the same
- * depth and innermost frame are compared, so a new stack costs at most a few microseconds more. A
- * cluster is represented by its first stack.
- */
+/* Cluster data of a stack, with --callsite-slack. A new stack joins the first cluster whose first
+ * stack differs from it in at most N frames. If no cluster matches, it begins a new one. A stack
+ * never changes its cluster. A cluster has at most RN_CALLSITE_ALIKE stacks. Only the latest
+ * clusters with the same depth and innermost frame are compared, so a new stack costs at most a few
+ * microseconds more. A cluster is represented by its first stack. */
 struct alike {
-	uint32_t first;   /* number of the first stack of the cluster; 0: not in a cluster, for lack
-			     of memory */
+	uint32_t first;   /* first stack of the cluster; 0: not in a cluster, because memory was
+			     exhausted */
 	uint32_t members; /* stacks in the cluster */
 	uint32_t next;    /* the previous cluster of the same chain, or 0 */
 };
 
-static struct rn_seg alikes;    /* struct alike, by number - 1 */
-static uint32_t chains[CHAINS]; /* the latest cluster of each, or 0 */
+static struct rn_seg alikes;    /* struct alike, by stack id - 1 */
+static uint32_t chains[CHAINS]; /* the latest cluster of each chain, or 0 */
 static struct rn_callsite other_site;
 
 static struct alike *alike_at(uint32_t number)
@@ -122,7 +121,8 @@ static struct alike *alike_at(uint32_t number)
 	return RN_SEG_AT(&alikes, struct alike, number - 1);
 }
 
-/* Its first chunk never moves, nor do others: numbers are looked up while more are added. */
+/* Chunks of the table never move, the first one included: stacks are looked up while more are
+ * added. */
 static bool make_room(struct rn_arena *mem, uint32_t number)
 {
 	if (!alikes.cap) {
@@ -153,8 +153,8 @@ static uint32_t *chain_of(const struct rn_callsite *s)
 	return &chains[key * 0x9e3779b97f4a7c15u >> 54];
 }
 
-/* Stack `number`, the newest in the table of their bytes. True when it is the second one of its
- * set: until now the first one was alone. With the lock. */
+/* Adds stack `number`, the latest in the table of stacks, to a cluster. True if it is the second
+ * stack of its cluster. The lock must be held. */
 static bool add_alike(struct rn_arena *mem, const struct rn_sigs *table, uint32_t number,
 		      const struct rn_callsite *s)
 {
@@ -186,7 +186,7 @@ uint32_t rn_slack_first(uint32_t number)
 	return alike_at(number)->first;
 }
 
-/* ---- the process's stacks ---- */
+/* ---- the table of stacks ---- */
 
 static struct {
 	struct rn_spin lock;
@@ -198,7 +198,7 @@ static struct {
 	} path[RN_CALLSTACK_PATHS];
 	uint32_t paths;
 	bool told;
-	struct rn_callsite site; /* being put together */
+	struct rn_callsite site; /* the stack that is being built */
 	unsigned char bytes[RN_CALLSITE_BYTES];
 } all;
 
@@ -218,7 +218,7 @@ static void leave(void)
 	rn_spin_unlock(&all.lock);
 }
 
-/* Stacks are numbered from 1. With the lock. */
+/* Returns the id of the stack, from 1; 0 if out of memory. The lock must be held. */
 static uint32_t intern(const struct rn_callsite *s)
 {
 	size_t len = rn_callsite_write(s, all.bytes);
@@ -228,13 +228,14 @@ static uint32_t intern(const struct rn_callsite *s)
 		return 0;
 	if (id == n)
 		rn_process_log_stack(id + 1, all.bytes, len);
-	/* What threads remember of a stack that was alone is not so any more. */
+	/* The first stack of the cluster is cached as one without others. */
 	if (id == n && rn_config.callsite_slack && add_alike(&all.mem, all.table, id + 1, s))
 		rn_callstack_forget();
 	return id + 1;
 }
 
-/* The stack that is not known comes first. If not even that has room, calls have none at all. */
+/* Returns the id of the stack, or UNKNOWN if it cannot be added. The unknown stack is added first.
+ * If that fails, calls have no stack. */
 static uint32_t intern_or_unknown(void)
 {
 	static const struct rn_callsite unknown;
@@ -290,8 +291,8 @@ bool rn_callstack_path(uint32_t i, const char **key, const char **path)
 
 /* ---- return addresses ---- */
 
-/* MODULE or MODULE:FROM-TO, with commas between; MODULE may have * and ?, numbers are hexadecimal.
- */
+/* The list has elements MODULE or MODULE:FROM-TO, separated by commas. MODULE can contain * and ?.
+ * Offsets are hexadecimal. */
 static bool is_ignored(const char *name, uint64_t offset)
 {
 	char list[sizeof(rn_config.callsite_ignore)], *save = NULL, *word;
@@ -312,7 +313,8 @@ static bool is_ignored(const char *name, uint64_t offset)
 	return false;
 }
 
-/* Ours, MPI's, and what stands between MPI and a program in another language. */
+/* Whether the object is the tracer, MPI, or a binding between MPI and a program in another
+ * language. */
 static bool is_mpi(const struct link_map *object)
 {
 	return rn_object_kind(object) != RN_OBJECT_PROGRAM ||
@@ -334,8 +336,7 @@ static struct code look_at(struct rn_stream *t, uintptr_t pc)
 
 	if (object)
 		place = rn_mem_place(&t->places, (const void *)pc);
-	/* In a signal's handler, which may have come while places were being looked for, there is
-	 * no name. */
+	/* There is no name in a signal handler that interrupted a lookup of memory locations. */
 	if (place.cls == RN_MEM_STATIC)
 		name = rn_mem_module(place.id).name;
 	if (!name) {
@@ -366,8 +367,8 @@ static struct code code_at(struct rn_stream *t, uintptr_t pc)
 struct walk {
 	struct rn_stream *t;
 	struct rn_unwind u;
-	uintptr_t end;      /* of the thread's stack */
-	struct stack *into; /* NULL: it is not remembered */
+	uintptr_t end;      /* end of the thread's stack */
+	struct stack *into; /* cache entry to be filled; NULL: the stack is not cached */
 	struct code frame[RN_CALLSITE_FRAMES + BELOW_MAX];
 	uint32_t frames;
 };
@@ -379,7 +380,7 @@ static void remember(struct walk *w, const struct rn_unwind_uses *uses)
 	for (uint32_t i = 0; s && i < uses->n; i++) {
 		intptr_t at = (intptr_t)(uses->at[i] - s->sp);
 
-		if (s->words == WORDS) { /* too deep to be remembered */
+		if (s->words == WORDS) { /* too deep for the cache */
 			w->into = NULL;
 			return;
 		}
@@ -390,7 +391,8 @@ static void remember(struct walk *w, const struct rn_unwind_uses *uses)
 	}
 }
 
-/* That a stack ends depends on words too. A frame pointer that leads to no code is none. */
+/* Steps to the caller. The end of a stack also depends on words of the stack. A frame pointer that
+ * leads to no code is invalid. */
 static bool step(struct walk *w, const struct code *from)
 {
 	struct rn_unwind_uses uses;
@@ -400,7 +402,7 @@ static bool step(struct walk *w, const struct code *from)
 	return stepped && (from->rule.cfa != RN_CFA_CHAIN || !code_at(w->t, w->u.pc).lost);
 }
 
-/* Whether the end of the stack was reached, not that of what is wanted. */
+/* Walks until `wanted` frames are found. True if the end of the stack was reached. */
 static bool walk(struct walk *w, uint32_t wanted)
 {
 	for (uint32_t i = 0; i < WALK_MAX; i++) {
@@ -455,7 +457,7 @@ static uint32_t number_of(const struct walk *w, uint32_t frames)
 	return number;
 }
 
-/* Not inlined: it needs a lot of room. */
+/* Not inlined, because it needs much stack space. */
 static __attribute__((noinline)) uint32_t find(struct rn_stream *t, struct rn_unwind u,
 					       struct stack *into)
 {
@@ -465,7 +467,7 @@ static __attribute__((noinline)) uint32_t find(struct rn_stream *t, struct rn_un
 	uint32_t depth = rn_config.callsite, number;
 	RN_ERRNO_GUARD;
 
-	/* On a stack that is not the thread's, nobody knows where it ends. */
+	/* The end of a stack that is not the thread's own is unknown. */
 	w.t = t;
 	w.u = u;
 	w.end = inside ? lo + size : u.sp;
@@ -486,7 +488,8 @@ static __attribute__((noinline)) uint32_t find(struct rn_stream *t, struct rn_un
 	return number;
 }
 
-/* What is remembered may be of another thread, which had more of a stack. */
+/* Whether a cached stack is valid for this call. The entry may be from another thread, which had a
+ * larger stack. */
 static bool is_still(const struct stack *s, struct rn_unwind u, const struct rn_mem_cache *places)
 {
 	uintptr_t below = u.sp - places->stack_lo, diff = 0;

@@ -1,11 +1,12 @@
 /*
- * comm_registry.c - see comm_registry.h. Symbol 0 is none, 1 the world, 2 self, 3 the parent of
- * spawned processes.
+ * comm_registry.c - see comm_registry.h. Symbol 0 is an unknown communicator, 1 the world, 2 self,
+ * 3 the parent of spawned processes.
  *
- * A family is the communicators that nothing but their order tells apart: of one parent, function
- * and tag, with the same members. Those with several names are of no parent and function, as the
- * sides of an inter-communicator may differ in both. A family owns its symbols (track/owned_ids.h),
- * and its members are numbered, the lowest free number first.
+ * A comm class (`family` in the code) is the set of communicators that differ only in their order
+ * of creation: same parent, function, tag and members. Communicators whose name is local have no
+ * parent and function in their class, because the two sides of an inter-communicator may differ in
+ * both. A class owns its symbols (track/owned_ids.h). Its members have indices; the lowest free one
+ * is used.
  */
 #include "trace/comm_registry.h"
 
@@ -27,7 +28,7 @@
 
 enum { NONE, WORLD, SELF, PARENT };
 
-#define NO_FAMILY 0u /* owns the symbols of communicators without a family; none is used again */
+#define NO_FAMILY 0u /* owner of symbols without a class; they are not reused */
 
 static const struct rn_comm unknown = { .local = { 1, -1, 0 } };
 
@@ -35,15 +36,15 @@ static struct rn_owned_ids symbols;
 static struct rn_seg comms; /* struct rn_comm, by symbol */
 static MPI_Group world_group;
 static bool world_known;
-static uint32_t lone; /* of no parent, counted */
+static uint32_t lone; /* number of communicators without a parent */
 
 static struct rn_comm *at(uint32_t symbol)
 {
 	return RN_SEG_AT(&comms, struct rn_comm, symbol);
 }
 
-/* Takes the lowest free symbol of the family. A new symbol gets a copy of c and the name. NONE
- * without memory. */
+/* Allocates the lowest free symbol of the class. A new symbol gets a copy of c and the name. NONE
+ * if out of memory. */
 static uint32_t take(uint64_t family, const struct rn_comm *c, const char *name)
 {
 	size_t n = strlen(name) + 1;
@@ -87,9 +88,10 @@ static void more_members(struct rn_comm_members *m, const int *world, int n)
 	m->hash = rn_hash_u64(m->hash ^ rn_hash(world, (size_t)n * sizeof(*world)));
 }
 
-/* Do these ranks go on as the block before them ended, whose ranks in the world are in `world`?
- * Open MPI looks for each rank in all of the other group, so that is to be a small one: of the
- * ranks that are expected. */
+/* Whether these ranks continue the arithmetic progression of the preceding block, whose world ranks
+ * are in `world`; if so, their world ranks are stored there. Open MPI searches the whole other
+ * group for each rank. The ranks are therefore translated to a small group, which consists of the
+ * expected ranks. */
 static bool go_on(MPI_Group group, int n, const int *rank, int *world)
 {
 	int64_t last = world[BLOCK - 1], step = last - world[BLOCK - 2], end = last + n * step;
@@ -132,7 +134,8 @@ static void identify(struct rn_comm *c, MPI_Comm comm)
 	MPI_Group group;
 	int inter = 0, n = 0;
 
-	/* What is no communicator may do for questions that MPI answers without looking far. */
+	/* MPI may answer queries about an invalid communicator, because it does not check it
+	 * thoroughly. */
 	if (rn_real.MPI_Comm_rank(comm, &c->rank) != MPI_SUCCESS ||
 	    rn_real.MPI_Comm_size(comm, &n) != MPI_SUCCESS || c->rank < 0 || c->rank >= n)
 		return;
@@ -200,7 +203,8 @@ const struct rn_comm *rn_comm_get(uint32_t word)
 	return at(symbol_of(word));
 }
 
-/* Entries may move, but arenas keep where they were, and the rank and sizes do not change. */
+/* Entries may move, but the arena does not free the old copies, and rank and sizes do not
+ * change. */
 const struct rn_comm *rn_comm_look(struct rn_stream *t, MPI_Comm comm)
 {
 	static const struct rn_comm nobody;
@@ -235,11 +239,13 @@ struct rn_comm_birth rn_comm_birth(struct rn_stream *t, uint32_t function, MPI_C
 	return b;
 }
 
-/* A name has 255 characters, so behind some generations there is a hash of all that came before. */
+/* A name has at most 255 characters. If the parent's name is too long, it is cut and a hash of it
+ * follows. */
 #define LINEAGE_MAX 240
 #define LINEAGE_CUT 200
 
-/* world.0.2 of world.0; lone ones are told by their function: comm:join.0. */
+/* Writes the name of a new communicator: world.0.2 is a child of world.0. Without a parent, the
+ * function names it: comm:join.0. */
 static void name_it(char text[256], const struct rn_comm_birth *b)
 {
 	const char *parent = at(b->parent)->name, *by = b->group ? ".g" : ".";
@@ -259,12 +265,12 @@ static void name_it(char text[256], const struct rn_comm_birth *b)
 			 (unsigned long long)rn_hash(parent, n), by, b->n);
 }
 
-/* A symbol for what c says, which has this name if it is new. The lock is held. */
+/* Allocates a symbol for communicator c. A new symbol gets the name. The lock must be held. */
 static uint32_t settle(const struct rn_comm *c, const struct rn_comm_birth *b, const char *name)
 {
 	uint64_t origin[5] = { c->local.hash, c->remote.hash, c->by };
 
-	if (!c->complete) /* nothing is known of it; there is no other like it */
+	if (!c->complete) /* its members are unknown, so it has no class */
 		return take(NO_FAMILY, c, name);
 	if (!c->apart) {
 		origin[3] = b->parent;
@@ -273,7 +279,7 @@ static uint32_t settle(const struct rn_comm *c, const struct rn_comm_birth *b, c
 	return take(rn_hash(origin, sizeof(origin)), c, name);
 }
 
-/* What its parent says of it; the rest is for MPI to say. */
+/* Returns the fields that follow from the parent. The others are obtained from MPI. */
 static struct rn_comm child_of(const struct rn_comm_birth *b)
 {
 	struct rn_comm c = unknown;
@@ -290,9 +296,10 @@ static struct rn_comm child_of(const struct rn_comm_birth *b)
 	return c;
 }
 
-/* ---- for the reader ---- */
+/* ---- data for the reader ---- */
 
-/* Members have it in common: in a name of its own, who is the first; else all there is. */
+/* Returns the key, which is equal on all members. For a common name it is the first member plus 1;
+ * for a local name, a hash of all that identifies the communicator. */
 static uint64_t key_of(const struct rn_comm *c, const struct rn_comm_members *ours,
 		       const struct rn_comm_members *theirs)
 {
@@ -319,7 +326,7 @@ static struct rn_object object_of(uint32_t symbol)
 {
 	struct rn_object o = { .number = (uint64_t)symbol << 1, .bytes = at(symbol)->name };
 
-	/* The world and self have no entry: signatures have constants for them. */
+	/* The world and self have no entry, because signatures have constants for them. */
 	o.complete = symbol >= PARENT && at(symbol)->complete;
 	if (o.complete)
 		o.entry = entry_of(at(symbol));
@@ -333,7 +340,7 @@ static void log_comm(uint32_t symbol)
 	rn_process_log_comm(&o);
 }
 
-/* ---- new ones ---- */
+/* ---- created communicators ---- */
 
 uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 {
@@ -352,7 +359,7 @@ uint64_t rn_comm_new(const struct rn_comm_birth *b, MPI_Comm comm)
 			rn_outcome_ops->comm_created(b->function, text, NULL);
 		return (uint64_t)rn_constant(RN_K_comm, (int64_t)(uintptr_t)comm) << 1 | 1;
 	}
-	if (!c.complete && !is(b->function, RN_IS_starts)) /* else after MPI_Wait */
+	if (!c.complete && !is(b->function, RN_IS_starts)) /* nonblocking: after MPI_Wait */
 		identify(&c, comm);
 	rn_tracer_lock();
 	known = comms.n;
@@ -378,7 +385,7 @@ void rn_comm_gone(uint64_t handle, uint64_t word)
 	rn_tracer_unlock();
 }
 
-/* ---- found ones ---- */
+/* ---- communicators whose creation was not seen ---- */
 
 /* The communicator with the processes that started this one, or MPI_COMM_NULL. */
 static MPI_Comm parent_of_program(void)
@@ -388,8 +395,8 @@ static MPI_Comm parent_of_program(void)
 	return rn_real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS ? parent : MPI_COMM_NULL;
 }
 
-/* Nobody saw it being made, so it may be no communicator at all. The program, whose error handlers
- * would be called, does not hear that it was asked. */
+/* Whether the value is a communicator. Its creation was not seen, so it may be invalid. The error
+ * handlers are replaced during the query, so that those of the program are not called. */
 static bool is_comm(MPI_Comm comm)
 {
 	const MPI_Comm told[] = { MPI_COMM_WORLD, MPI_COMM_SELF };
@@ -408,7 +415,7 @@ static bool is_comm(MPI_Comm comm)
 	return ret == MPI_SUCCESS;
 }
 
-/* Other threads may need their error handlers, or change them. */
+/* Whether the error handlers may be replaced. Other threads may need or change them. */
 static bool may_ask(void)
 {
 	return !rn_tracer.threaded || rn_tracer_nstreams() == 1;

@@ -12,31 +12,32 @@
 
 #include <string.h>
 
-#define MEMBERS_STEADY 8u    /* numbers of so many members that go up or down evenly are holes */
-#define MEMBERS_FIRST  32u   /* of so many are those that have many values */
-#define MEMBERS_LAST   1024u /* and no more are looked at */
-#define ASTRAY         4u    /* so many makers that were others, and they are looked at */
-#define ASTRAY_FEW     2u    /* so many partners are not worth it */
+#define MEMBERS_STEADY 8u    /* members at which arithmetic progressions become slots */
+#define MEMBERS_FIRST  32u   /* members at which parameters with many values become slots */
+#define MEMBERS_LAST   1024u /* maximum number of members that are checked */
+#define ASTRAY         4u    /* creator changes at which slots are reconsidered */
+#define ASTRAY_FEW     2u    /* a slot is not worthwhile for this number of partners */
 
-/* Where a hole is; or where a number is that has been that of hole `same` so far. */
+/* An elastic slot; or a parameter that has always been equal to slot `same`. */
 struct hole {
 	uint16_t at;
-	int16_t same; /* -1: it is a hole */
+	int16_t same; /* -1: an elastic slot */
 };
 
 struct rn_family {
-	struct hole *hole; /* by place */
+	struct hole *hole; /* by position */
 	uint32_t holes;
-	struct rn_sig **member; /* that are not retired */
+	struct rn_sig **member; /* signatures that are not retired */
 	uint32_t members, room;
-	uint32_t next;   /* so many, and they are looked at */
-	uint32_t astray; /* one of them made what is waited for, where another one did before */
-	const struct rn_possible *at; /* where their numbers are */
+	uint32_t next;   /* number of members at which slots are reconsidered */
+	uint32_t astray; /* number of creator changes: waits for a request that another member had
+			    created before */
+	const struct rn_possible *at; /* numeric parameters, by position */
 	uint32_t possible;
-	const struct rn_sig *last; /* of calls that are about requests, the newest */
+	const struct rn_sig *last; /* latest signature that refers to requests, or NULL */
 };
 
-/* ---- which numbers are to be holes ---- */
+/* ---- which parameters become slots ---- */
 
 static bool has_many(const struct rn_family *f, uint16_t at, uint32_t enough)
 {
@@ -55,7 +56,8 @@ static bool has_many(const struct rn_family *f, uint16_t at, uint32_t enough)
 	return n >= enough;
 }
 
-/* Goes up or down by the same each time: a counter, and not some values that come again. */
+/* Whether the values increase or decrease by a constant step: a counter, and not a few recurring
+ * values. */
 static bool is_steady(const struct rn_family *f, uint16_t at)
 {
 	uint64_t step = f->member[1]->words[at] - f->member[0]->words[at];
@@ -91,7 +93,7 @@ static uint64_t calls_of(const struct rn_stream *t, const struct rn_sig *s)
 	return time ? rn_timing_count(&time->dur) : 0;
 }
 
-/* All but those that stand out. */
+/* Retires all members except those with more than an eighth of the calls. */
 static void retire(struct rn_stream *t, const struct rn_family *f)
 {
 	uint64_t all = 0;
@@ -108,7 +110,7 @@ static void retire_all(const struct rn_family *f)
 		f->member[i]->retired = true;
 }
 
-/* Which of the holes before it has the same number in all members; -1: none. */
+/* Returns the earlier slot that has the same value in all members; -1: no such slot. */
 static int16_t same_as(const struct rn_family *f, const struct hole *hole, uint32_t n,
 		       const struct rn_possible *at, const bool *plain)
 {
@@ -124,8 +126,9 @@ static int16_t same_as(const struct rn_family *f, const struct hole *hole, uint3
 	return -1;
 }
 
-/* Those that are none so far and keep changing. One that was a hole stays one by itself: what its
- * members have there is not known any more. False: there are no more than before. */
+/* Makes slots of the parameters whose values vary. A parameter that is a slot already cannot
+ * become an alias, because its values in the members are no longer known. False if there are no
+ * new slots. */
 static bool make_holes(struct rn_stream *t, struct rn_family *f, uint32_t values)
 {
 	struct hole *all = rn_new(&t->mem, struct hole, f->possible);
@@ -176,7 +179,7 @@ static void grow(struct rn_stream *t, struct rn_family *f, struct rn_sig *s)
 	}
 }
 
-/* ---- families ---- */
+/* ---- families (masked signatures) ---- */
 
 static struct rn_family *new_family(struct rn_stream *t, const struct rn_possible *at,
 				    uint32_t possible)
@@ -195,7 +198,8 @@ static struct rn_family *new_family(struct rn_stream *t, const struct rn_possibl
 	return f;
 }
 
-/* A copy of the words, in which there are to be holes; which of several stacks it was is one. */
+/* Returns a copy of the words, in which slots can be masked. The stack of a clustered call is
+ * masked already. */
 static uint64_t *masked(struct rn_stream *t, const uint64_t *w, size_t n)
 {
 	memcpy(t->masked, w, n * sizeof(*w));
@@ -204,7 +208,7 @@ static uint64_t *masked(struct rn_stream *t, const uint64_t *w, size_t n)
 	return t->masked;
 }
 
-/* Of words that all members have. */
+/* Returns the family with these masked words, which all members share. */
 static struct rn_family *family_with(struct rn_stream *t, const uint64_t *words, size_t n,
 				     const struct rn_possible *at, uint32_t possible)
 {
@@ -231,24 +235,25 @@ static struct rn_family *family_of(struct rn_stream *t, const uint64_t *w, size_
 	return family_with(t, words, n, at, possible);
 }
 
-/* ---- makers ---- */
+/* ---- creators ---- */
 
-/*
- * A request is known by the signature that made it. If that changes with the partner, so does what
- * is waited for: four requests to any of four ranks are 256 signatures of MPI_Waitall, though each
- * of the four calls has no more than four. So where requests of a call that is new were made by
- * others than those of the last such call, which differ in nothing but partners and lengths, that
- * counts, and then all numbers in which the makers differ become holes. It counts only if one of
- * the makers has come before: known calls in a new combination, and there will be more of them.
- * Where all are new, it may be the next phase of a loop that never changes.
- */
+/* A request is named by the signature that created it. If the creator changes with the partner, the
+ * words of the waiting call change too. Example: four requests to any of four ranks make 256
+ * signatures of MPI_Waitall, though each of the four creating calls has at most four signatures.
+ * So the creators of the requests of a new call are compared with those of the latest such call. If
+ * two creators differ only in partners and lengths, this is a creator change of their family. After
+ * ASTRAY creator changes, all parameters in which the members differ become slots.
+ * A change counts only if one of the creators was called before: then known calls occur in a new
+ * combination, and more combinations will follow. If all creators are new, this may be the next
+ * phase of a loop that never changes. */
 
-/* Where the words of a call that are about requests are; and all that may change is masked. */
+/* Words of a call in which every variable parameter is masked, and the positions of the words that
+ * refer to requests. */
 struct asked {
 	uint64_t *words;
 	uint32_t n;
 	uint16_t at[RN_HOLES_WORDS];
-	uint16_t blob; /* where the number of one is; 0: there is none */
+	uint16_t blob; /* position of the blob id of an array of requests; 0: no blob */
 };
 
 static void mask(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
@@ -265,8 +270,8 @@ static void mask(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint
 		w[part == RN_RAW_PLACE] = RN_RAW_HOLE;
 }
 
-/* The signature that made a request of this stream, or NULL: of the first call of a segment, which
- * has ended its requests already, they are not known any more. */
+/* Returns the signature that created a request of this stream, or NULL if it is not known: the
+ * first call of a segment may have ended the request already. */
 static const struct rn_sig *maker_of(const struct rn_stream *t, uint64_t word)
 {
 	uint32_t shape = RN_RAW_SHAPE(word);
@@ -286,7 +291,7 @@ static bool differ_in_partner(const struct rn_family *f, const struct rn_sig *a,
 	return only;
 }
 
-/* The family of both, if they differ so; or NULL. */
+/* Returns the family of both signatures if they differ only in partners and lengths, or NULL. */
 static struct rn_family *common_family(const struct rn_sig *a, const struct rn_sig *b)
 {
 	struct rn_family *f = a && b && a != b && a->family == b->family ? a->family : NULL;
@@ -294,7 +299,7 @@ static struct rn_family *common_family(const struct rn_sig *a, const struct rn_s
 	return f && differ_in_partner(f, a, b) ? f : NULL;
 }
 
-/* Those that there are few of make few combinations. */
+/* A family with few partners makes few combinations. */
 static bool has_few_partners(const struct rn_family *f)
 {
 	bool few = false;
@@ -305,7 +310,8 @@ static bool has_few_partners(const struct rn_family *f)
 	return few;
 }
 
-/* All retire: one that is left would be another maker again. */
+/* Counts a creator change. If slots are made, all members retire: a remaining one would be another
+ * creator. */
 static void go_astray(struct rn_stream *t, struct rn_family *f)
 {
 	if (++f->astray < ASTRAY)
@@ -317,10 +323,10 @@ static void go_astray(struct rn_stream *t, struct rn_family *f)
 	}
 }
 
-/* Requests of the last call and of the new one. */
+/* Requests of the latest call and of the new one. */
 struct pairs {
 	const uint64_t *before, *now;
-	const uint16_t *at; /* NULL: one behind the other */
+	const uint16_t *at; /* positions of the requests; NULL: consecutive */
 	size_t n;
 };
 
@@ -356,14 +362,14 @@ static void see_makers(struct rn_stream *t, const struct pairs *p)
 	}
 }
 
-/* The same for long arrays, which are elsewhere. */
+/* Compares the creators of long arrays, which are stored as blobs. */
 static void see_blobs(struct rn_stream *t, uint64_t before, uint64_t now)
 {
 	uint32_t blobs = rn_sigs_count(t->blobs);
 	struct pairs p = { 0 };
 	size_t a, b;
 
-	if (before >= blobs || now >= blobs) /* there was no memory for it */
+	if (before >= blobs || now >= blobs) /* out of memory when it was added */
 		return;
 	p.before = rn_sigs_get(t->blobs, (uint32_t)before, &a);
 	p.now = rn_sigs_get(t->blobs, (uint32_t)now, &b);
@@ -382,7 +388,8 @@ static void compare_makers(struct rn_stream *t, const struct asked *a, const str
 		see_makers(t, &p);
 }
 
-/* With one request there are as many of the call as of its makers. */
+/* Calls with one request are not examined: they have as many signatures as the request has
+ * creators. */
 static void see_requests(struct rn_stream *t, const struct rn_sig *s)
 {
 	struct asked a = { .words = t->masked };
@@ -411,8 +418,8 @@ static uint16_t place_of(const struct rn_family *f, int16_t hole)
 	return f->hole[i].at;
 }
 
-/* Numbers that are not the same any more are holes of their own, behind which the others are
- * numbered anew; so none is the same as another any more. */
+/* Makes aliases that differ in this call slots of their own. This renumbers the slots after them,
+ * so all aliases of the family are removed. */
 static void see_same(struct rn_family *f, const uint64_t *w)
 {
 	bool same = true;
@@ -431,7 +438,7 @@ static struct rn_sig *intern_holes(struct rn_stream *t, const uint64_t *words, s
 	return s && !s->holes->closed ? s : NULL;
 }
 
-/* The signature with the family's holes. */
+/* Returns the signature with the slots of the family. */
 static struct rn_sig *with_holes(struct rn_stream *t, struct rn_family *f, const uint64_t *w,
 				 size_t n)
 {
@@ -444,7 +451,8 @@ static struct rn_sig *with_holes(struct rn_stream *t, struct rn_family *f, const
 	return intern_holes(t, words, n);
 }
 
-/* The one without them; if need be, with a stack of its own. */
+/* Returns the signature without slots. If the stack slot of a clustered call cannot be used, the
+ * call gets its own stack. */
 static struct rn_sig *without(struct rn_stream *t, uint64_t *w, size_t n)
 {
 	struct rn_sig *s;
@@ -458,7 +466,7 @@ static struct rn_sig *without(struct rn_stream *t, uint64_t *w, size_t n)
 	return rn_stream_intern(t, w, n - 1, false);
 }
 
-/* One that the family does not have yet, or that is retired. */
+/* Returns the signature of a call that is not a member yet, or whose member is retired. */
 static struct rn_sig *member_for(struct rn_stream *t, uint64_t *w, size_t n)
 {
 	struct rn_family *f = rn_config.elastic ? family_of(t, w, n) : NULL;
@@ -476,7 +484,8 @@ static struct rn_sig *member_for(struct rn_stream *t, uint64_t *w, size_t n)
 
 /* ---- calls ---- */
 
-/* Which of several stacks it was is nothing that a call is known by. */
+/* Finds the signature with these words. The stack of a clustered call is masked, because it is not
+ * part of the signature. */
 static bool find(const struct rn_stream *t, uint64_t *w, size_t n, uint32_t *id)
 {
 	uint64_t last = w[n - 1];
@@ -500,12 +509,13 @@ static struct rn_sig *known(const struct rn_stream *t, uint64_t *w, size_t n)
 	if (!find(t, w, n, &id))
 		return NULL;
 	s = *RN_SEG_AT(&t->sig, struct rn_sig *, id);
-	/* One with holes, but for the stack, has a number in it that looks like one. */
+	/* If the found words contain other slots than the stack, a parameter value equals the slot
+	 * marker. */
 	open = w[0] & RN_RAW_ALIKE ? s->holes && !s->holes->closed : !s->holes;
 	return open && !s->retired ? s : NULL;
 }
 
-/* In the part file before the call is. */
+/* Appends the elastic values of a call. They are in the journal before the call is. */
 static bool add_numbers(struct rn_stream *t, const struct rn_sig *s, const uint64_t *w)
 {
 	struct rn_holes *h = s->holes;

@@ -1,6 +1,5 @@
-/*
- * handles.c - the tables of handles: a map from (kind, value) to words, and pools of numbers.
- */
+/* handles.c - see handles.h. The tables are a map from (kind, value) to call words, and pools of
+ * ids. */
 #include "trace/handles.h"
 
 #include "base/errno_guard.h"
@@ -12,8 +11,8 @@
 #include "track/owned_ids.h"
 
 struct entry {
-	uint64_t key, word; /* key 0: free, and word is the next free one */
-	uint64_t more;      /* how often MPI gave it again, to be freed once more */
+	uint64_t key, word; /* key 0: the entry is free, and word is the next free one */
+	uint64_t more;      /* number of times MPI returned it again; each must be freed */
 };
 
 static struct rn_map map;
@@ -88,7 +87,7 @@ static uint32_t take_entry(void)
 	return entries.n++;
 }
 
-/* Under the lock; it is read without. */
+/* The caller holds the lock; the value is read without it. */
 static void next_generation(void)
 {
 	__atomic_store_n(&rn_tracer.generation, rn_tracer.generation + 1, __ATOMIC_RELAXED);
@@ -100,7 +99,7 @@ static void set(uint64_t key, uint64_t word)
 
 	if (i == RN_MAP_NONE) {
 		if (rn_map_reserve(&map, tag) < 0 || !(i = take_entry()))
-			return; /* it will get another number each time that it is used */
+			return; /* out of memory: it gets another id with each use */
 		*entry_at(i) = (struct entry){ .key = key };
 		rn_map_insert(&map, tag, i);
 	}
@@ -178,7 +177,7 @@ void rn_handle_unset(enum rn_param_kind kind, uint64_t handle, uint64_t word)
 	rn_tracer_unlock();
 }
 
-/* again: MPI may give one that there is. */
+/* Assigns a call word to a handle that MPI returned. `again`: MPI may return an existing object. */
 static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, bool again)
 {
 	RN_ERRNO_GUARD;
@@ -187,19 +186,19 @@ static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, b
 	uint32_t i;
 
 	if (kind == RN_K_session) {
-		/* Nothing says how many threads will use it. */
+		/* The number of threads that will use it is unknown. */
 		rn_tracer.threaded = rn_tracer.sessions = true;
 		rn_comm_session(handle);
 	}
 	rn_tracer_lock();
 	i = find(key);
 	old = i == RN_MAP_NONE ? NULL : entry_at(i);
-	/* A constant stays one: MPI_Group_excl may give MPI_GROUP_EMPTY. */
+	/* A constant retains its word: MPI_Group_excl may return MPI_GROUP_EMPTY. */
 	if (old && ((old->word & 1) || again)) {
 		word = old->word;
 		old->more++;
 	} else {
-		if (old) /* it ended where nobody saw it */
+		if (old) /* the end of the old object was not seen */
 			give_number(kind, old->word);
 		word = number(kind, comm);
 		set(key, word);
@@ -210,7 +209,8 @@ static uint64_t given(enum rn_param_kind kind, uint64_t handle, uint64_t comm, b
 
 uint64_t rn_handle_new(enum rn_param_kind kind, uint64_t handle, uint64_t comm)
 {
-	/* Who asks twice for the group of a communicator gets it twice, and frees it twice. */
+	/* Two queries for the group of a communicator may return the same handle, which must be
+	 * freed twice. */
 	return given(kind, handle, comm, kind == RN_K_group);
 }
 
@@ -229,8 +229,8 @@ bool rn_handle_known(enum rn_param_kind kind, uint64_t handle)
 	return known;
 }
 
-/* Of a handle that nobody saw being made. The lock is held, and is not while MPI is asked: another
- * thread may be faster. */
+/* Returns the call word of a handle whose creation was not seen. The lock is held, but released
+ * while MPI is queried; another thread may then add the handle first. */
 static uint64_t unseen(enum rn_param_kind kind, uint64_t handle)
 {
 	uint64_t key = key_of(kind, handle), word;

@@ -1,6 +1,4 @@
-/*
- * mem_location.c - addresses that are not, or not only, memory.
- */
+/* mem_location.c - converts addresses that are not, or not only, memory. */
 #include "trace/mem_location.h"
 
 #include "trace/handles.h"
@@ -15,14 +13,14 @@ static struct rn_place_words number(const void *p)
 	return (struct rn_place_words){ RN_RAW_CLASS_INT, (uint64_t)(uintptr_t)p };
 }
 
-/* Displacements and attributes are numbers or addresses, and only the size tells which. */
+/* Displacements and attributes are integers or addresses; only the magnitude distinguishes them. */
 static bool is_address(const void *p)
 {
 	return (uintptr_t)p >= (uintptr_t)1 << 40 && (intptr_t)p > 0;
 }
 
-/* Whether p was found to be no memory since the latest call was entered or left. An array may have
- * many such numbers, and each query of the kernel takes microseconds. */
+/* Whether p was found not to be memory since the latest call was entered or left. An array may have
+ * many such integers, and each query of the kernel takes microseconds. */
 static bool is_in_gap(const struct rn_stream *t, uintptr_t p)
 {
 	const struct rn_mem_cache *c = &t->places;

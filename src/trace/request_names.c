@@ -1,6 +1,6 @@
 /*
- * request_names.c - see request_names.h. The table is track/request_table.h; here is what MPI has
- * to do with it.
+ * request_names.c - see request_names.h. The table of requests is in track/request_table.h; this
+ * file contains the parts that depend on MPI.
  */
 #include "trace/request_names.h"
 
@@ -16,7 +16,7 @@
 
 #include "hand.h"
 
-#define AHEAD       8u /* requests of an array that are looked for at the same time */
+#define AHEAD       8u /* distance of the prefetch in an array of requests */
 #define NULL_HANDLE ((uint64_t)(uintptr_t)MPI_REQUEST_NULL)
 
 static enum rn_request_kind kind_of(const struct rn_sig *s, uint32_t wild)
@@ -30,7 +30,7 @@ static enum rn_request_kind kind_of(const struct rn_sig *s, uint32_t wild)
 				      : RN_REQUEST_OTHER;
 }
 
-/* The first request of a signature makes it a shape. */
+/* Makes s a creator at its first request. */
 static bool new_shape(struct rn_stream *t, struct rn_sig *s, uint32_t wild)
 {
 	uint64_t call = s->id;
@@ -49,7 +49,7 @@ static void give_slot(struct rn_stream *t, uint32_t shape, uint32_t slot)
 	rn_idpool_give(&(*RN_SEG_AT(&t->shape, struct rn_sig *, shape))->slots, slot);
 }
 
-/* Requests that ended elsewhere: here this is told, and now their slots are free. */
+/* Appends `ended` markers for requests that ended in other streams, and releases their indices. */
 static void tell_ended(struct rn_stream *t)
 {
 	for (uint32_t i = 0; i < t->ended.n; i++) {
@@ -117,8 +117,9 @@ uint64_t rn_request_word(struct rn_stream *t, uint64_t handle, const void *var)
 	return word;
 }
 
-/* Who reads the stream that made it, and numbers its requests, does not see it end: its slot is
- * taken until that stream tells. If there is no memory it stays so. */
+/* Registers the end of a request in another stream than its own. A reader of the creating stream,
+ * which numbers its requests, does not see this end. The index remains in use until the creating
+ * stream appends an `ended` marker. If out of memory, it remains in use permanently. */
 static void ended_elsewhere(const struct rn_request *r)
 {
 	struct rn_stream *maker = rn_stream_get(r->stream);
@@ -130,12 +131,13 @@ static void ended_elsewhere(const struct rn_request *r)
 	maker->ended.n++;
 }
 
-/* The words of the call that ends it begin at base. The slot may be given to the next one. */
+/* Ends a request. The words of the call that ends it begin at `base`. The index can be reused at
+ * once. */
 static void end(struct rn_stream *t, const uint64_t *base, struct rn_request_token token)
 {
 	const struct rn_request *r = rn_requests_get(&rn_tracer.requests, token);
 
-	/* What is removed stays as it is until the next one is added. */
+	/* A removed entry remains unchanged until the next one is added. */
 	if (!r || !rn_requests_remove(&rn_tracer.requests, token))
 		return;
 	if (r->stream != t->number || (t->off && rn_stream_silent(t, base)))
@@ -233,7 +235,7 @@ static void follow(uint64_t before, const MPI_Request *q)
 	if (r) {
 		copy = *r;
 		rn_requests_remove(all, token);
-		rn_requests_add(all, now, q, &copy); /* without memory, `now` is unknown */
+		rn_requests_add(all, now, q, &copy); /* out of memory: `now` is unknown */
 	}
 	rn_tracer_unlock();
 }
@@ -283,8 +285,9 @@ void rn_request_hook_starts(void)
 }
 #endif
 
-/* Callbacks may return what is no error code, and their callers too. To ask Open MPI of it is an
- * error in itself, of which the program would be told. */
+/* Whether the value is an error code. Callbacks may return other values, and the functions that
+ * call them too. Querying Open MPI for such a value is itself an error, which would be reported to
+ * the program. */
 static bool is_code(int code)
 {
 #ifdef OPEN_MPI
@@ -302,8 +305,8 @@ uint64_t rn_error_word_slow(int code)
 {
 	int class = code;
 
-	/* Before MPI-4 that may only be asked between MPI_Init and MPI_Finalize. What fails outside
-	 * of them (the tools interface) returns classes. */
+	/* Before MPI-4, MPI_Error_class may be called only between MPI_Init and MPI_Finalize. The
+	 * functions that fail outside of them (tools interface) return classes. */
 	if ((MPI_VERSION >= 4 || (rn_tracer.init_done && !rn_tracer.finished)) && is_code(code))
 		rn_real.MPI_Error_class(code, &class);
 	return (uint64_t)(int64_t) class;

@@ -16,16 +16,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LINE ((size_t)128 << 10) /* bytes of a command line that are looked at */
+#define LINE ((size_t)128 << 10) /* bytes of a command line that are read */
 
 static struct rn_words arguments;
 static char library[128];
 static struct rn_words eager, choices, environment; /* NAME=VALUE each, ascending */
-static int node_rank, node_size;                    /* 0: not known */
+static int node_rank, node_size;                    /* 0: unknown */
 
 /* ---- the command ---- */
 
-/* All words but the first, which is its name. */
+/* Reads all arguments except the first, which is the program's name. */
 static void read_arguments(void)
 {
 	char *line = mmap(NULL, LINE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -41,7 +41,8 @@ static void read_arguments(void)
 
 /* ---- MPI ---- */
 
-/* What is at the beginning of a line of the text, up to one of `ends`, behind what is there now. */
+/* Appends to `library` the rest of the line that begins with `begin`, up to one of the characters
+ * `ends`. */
 static void add_line(const char *text, const char *begin, const char *ends)
 {
 	const char *at = strstr(text, begin);
@@ -55,7 +56,7 @@ static void add_line(const char *text, const char *begin, const char *ends)
 		 at);
 }
 
-/* Of MPICH's page of text, the lines that matter. */
+/* Reads the version line; from MPICH's long text, only the significant lines. */
 static void read_library(void)
 {
 	static char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -75,7 +76,7 @@ static void read_library(void)
 
 #ifdef OPEN_MPI
 
-/* Exported by libopen-pal of Open MPI 1.7 and later, for tools of its own. */
+/* Exported by libopen-pal of Open MPI 1.7 and later, for Open MPI's own tools. */
 typedef int find_fn(const char *project, const char *framework, const char *component,
 		    const char *name);
 typedef int get_fn(int variable, const void *value, int *source, const char **file);
@@ -138,7 +139,7 @@ static void ask_library(void)
 
 #else
 
-/* All that it has comes from the environment. */
+/* All settings of MPICH come from the environment. */
 static void ask_library(void)
 {
 }
@@ -149,8 +150,8 @@ static void ask_library(void)
 
 #define VARIABLES 256u
 
-/* What has a say in how messages are buffered and reductions computed, and is not asked for above.
- * (A launcher says which host it is in one of them.) */
+/* Whether the variable influences how messages are buffered or reductions computed, and is not
+ * covered by the queries above. A launcher stores the host name in one of the variables. */
 static bool matters(const char *variable)
 {
 	static const char *const such[] = { "FI_", "MPIR_CVAR_", "OMPI_MCA_coll_", "UCX_" };
@@ -186,7 +187,7 @@ static void read_environment(void)
 
 /* ---- nodes ---- */
 
-/* As launchers tell. */
+/* Reads the rank on the node from the launcher's variables. */
 static void read_node(void)
 {
 	static const char *const names[][2] = {

@@ -1,6 +1,4 @@
-/*
- * stream.c - making streams, and what a call needs that was never made before.
- */
+/* stream.c - allocates streams, and records calls that were not predicted. */
 #include "trace/stream.h"
 
 #include "base/errno_guard.h"
@@ -27,7 +25,7 @@ _Thread_local struct rn_stream *rn_me __attribute__((tls_model("initial-exec")))
 const uint64_t rn_no_words[RN_CALL_WORDS];
 static const uint64_t nothing = UINT64_MAX;
 
-/* What a segment has, empty. */
+/* Initializes the memory, tables and grammar of a segment without calls. */
 static bool fill_memory(struct rn_stream *t, size_t limit)
 {
 	struct rn_grammar_opts opts = { .literal_limit = RN_LITERAL_LIMIT };
@@ -108,7 +106,7 @@ void rn_stream_set_thread(struct rn_stream *t, int64_t lineage)
 	append_marker(t, rn_elastic_call(t, w, sizeof(w) / sizeof(*w)), RN_N_rondo_thread);
 }
 
-/* Also called by a signal handler that has interrupted this. */
+/* Can be called by a signal handler that interrupts this function. */
 void rn_stream_lost(struct rn_stream *t)
 {
 	t->live.lost = __atomic_add_fetch(&t->lost, 1, __ATOMIC_RELAXED);
@@ -122,7 +120,7 @@ void rn_stream_turn(struct rn_stream *t, uint8_t off, bool on)
 	t->live.off = now;
 }
 
-/* The next one, whose words are in the table. */
+/* Adds the next signature, whose words are in the table. */
 static struct rn_sig *add_sig(struct rn_stream *t, uint32_t id)
 {
 	struct rn_sig *s = rn_new(&t->mem, struct rn_sig, 1);
@@ -138,7 +136,7 @@ static struct rn_sig *add_sig(struct rn_stream *t, uint32_t id)
 	return s;
 }
 
-/* Its words have holes. */
+/* Makes s a signature with elastic slots. */
 static bool add_holes(struct rn_stream *t, struct rn_sig *s)
 {
 	struct rn_holes *h = rn_holes_new(&t->mem, s->words, s->n);
@@ -150,7 +148,8 @@ static bool add_holes(struct rn_stream *t, struct rn_sig *s)
 	return true;
 }
 
-/* Numbers of calls are those of their facts, so there is one in any case. */
+/* Signature ids equal the positions of their log records. The record is therefore written even if
+ * the slots could not be added. */
 static struct rn_sig *new_sig(struct rn_stream *t, uint32_t id, bool holes)
 {
 	struct rn_sig *s = add_sig(t, id);
@@ -176,17 +175,18 @@ struct rn_sig *rn_stream_intern(struct rn_stream *t, const uint64_t *w, size_t n
 		else if (id == t->sig.n)
 			s = new_sig(t, id, holes);
 	}
-	/* A number that looks like a hole, and all else is alike: that call cannot be told. */
+	/* A parameter value can equal RN_RAW_HOLE, so that the words equal those of a signature
+	 * with slots. Such a call cannot be recorded. */
 	return s && !holes == !s->holes ? s : NULL;
 }
 
 /* ---- segments ---- */
 
-#define ONE_CALL      ((size_t)64 << 20) /* what a call, and calls inside of it, may need at once */
-#define STREAM_LEAST  ((size_t)1 << 20)  /* what a stream may have, however many there are */
-#define SEGMENT_LEAST ((size_t)512 << 10) /* and before it is worth while to go on in the file */
+#define ONE_CALL      ((size_t)64 << 20) /* memory reserved for a call and its nested calls */
+#define STREAM_LEAST  ((size_t)1 << 20)  /* minimum memory of a stream, for any number of streams */
+#define SEGMENT_LEAST ((size_t)512 << 10) /* minimum memory of a segment that ends */
 
-/* What a segment had, while the next one begins. */
+/* Tables of the old segment, while the next one is initialized. */
 struct held {
 	struct rn_grammar *grammar;
 	struct rn_times times;
@@ -218,8 +218,8 @@ static void put_back(struct rn_stream *t, const struct held *h)
 	t->shape = h->shape;
 }
 
-/* A signature that has requests which have not ended: they are known by its shape and their slots,
- * so both stay as they are. */
+/* Copies a signature that has open requests to the new segment. Requests are named by its creator
+ * number and their indices, so both remain unchanged. */
 static bool carry_sig(struct rn_stream *t, struct rn_carrier *c, const struct rn_sig *from)
 {
 	struct rn_sig *s;
@@ -249,8 +249,8 @@ static bool carry_sigs(struct rn_stream *t, struct rn_carrier *c, const struct h
 	return good;
 }
 
-/* What the next segment has to begin with: the signatures of requests, and what the words refer to.
- * They are changed if all goes well. */
+/* Initializes the next segment: signatures with open requests, and the data that the words refer
+ * to. The words are changed only on success. */
 static bool begin_anew(struct rn_stream *t, const struct held *h, uint64_t *base, size_t n)
 {
 	struct rn_arena scratch;
@@ -271,8 +271,8 @@ static bool begin_anew(struct rn_stream *t, const struct held *h, uint64_t *base
 	return good;
 }
 
-/* Everything that is not needed goes; it is in the part file. If that cannot be done, the stream is
- * as it was. */
+/* Frees the tables, which are in the journal, and starts a new segment. On failure the stream is
+ * unchanged. */
 static void start_segment(struct rn_stream *t, uint64_t *base, size_t n)
 {
 	struct held h;
@@ -297,8 +297,8 @@ static size_t count(struct rn_stream *t)
 	return __atomic_add_fetch(&rn_tracer.recorded, more, __ATOMIC_RELAXED);
 }
 
-/* Half of what there is may be used before, so that the other half is there for what one call
- * brings. Streams of threads that rest keep theirs. */
+/* A segment ends when half of the memory limit is used; the other half is reserved for the demand
+ * of one call. The stream must exceed its share. Streams of idle threads retain their memory. */
 static bool has_enough(const struct rn_stream *t, size_t total)
 {
 	size_t half = rn_config.memory / 2;
@@ -307,13 +307,15 @@ static bool has_enough(const struct rn_stream *t, size_t total)
 	       t->counted > SEGMENT_LEAST && t->counted > 2 * t->least;
 }
 
-/* The arena has grown. Where no call is under way, no other words refer to its tables. */
+/* Checks the memory limit after the arena has grown. A new segment can start only if no other call
+ * is in flight, because its words would refer to the old tables. */
 static void look_at_memory(struct rn_stream *t, uint64_t *base, size_t n)
 {
 	size_t total = count(t), left;
 
 	if (t->spooled && base == t->buffer && !t->marks && has_enough(t, total)) {
-		/* Either who ends the process sees that we are at it, or we see that it ends. */
+		/* Either the thread that ends the process sees `busy`, or this thread sees
+		 * RN_OFF_OVER. */
 		__atomic_store_n(&t->busy, true, __ATOMIC_SEQ_CST);
 		if (!(__atomic_load_n(&t->off, __ATOMIC_SEQ_CST) & RN_OFF_OVER))
 			start_segment(t, base, n);
@@ -329,8 +331,9 @@ static void look_at_memory(struct rn_stream *t, uint64_t *base, size_t n)
 	t->mem.limit = t->mem.mapped + left;
 }
 
-/* Where stacks are alike, the number of the call's becomes its last word, and calls from all of
- * them have the same first one. One that is too long for holes is what it is. */
+/* For a stack of a cluster, appends the stack's id as the last word, and sets the cluster's first
+ * stack in the first word, which is then equal for all calls from the cluster. A call that is too
+ * long for elastic slots retains its own stack. Returns the number of words. */
 static size_t put_stack(uint64_t *base, size_t n)
 {
 	uint32_t site = RN_RAW_SITE(base[0]);
@@ -407,9 +410,8 @@ uint64_t *rn_stream_scratch(struct rn_stream *t, size_t n)
 }
 
 #define PAGE 4096u
-#define LONG                                                                                \
-	((size_t)1 << 20) /* an array this long may be none; asking the kernel costs little \
-			   */
+#define LONG \
+	((size_t)1 << 20) /* elements; for longer arrays, mincore checks that they are mapped */
 
 static bool is_mapped(const void *p, size_t len)
 {
@@ -443,7 +445,7 @@ void rn_stream_scratch_back(struct rn_stream *t, uint64_t *scratch, size_t words
 	t->scratch_words = words;
 }
 
-/* ---- calls inside calls ---- */
+/* ---- nested calls ---- */
 
 static void put_marker(struct rn_stream *t, uint64_t function)
 {
@@ -452,7 +454,8 @@ static void put_marker(struct rn_stream *t, uint64_t function)
 	append_marker(t, rn_stream_intern(t, w, 2, false), (uint32_t)function);
 }
 
-/* Is the innermost call that was under way gone? Its frame is not below that of the next one. */
+/* Whether the innermost call in flight was left without returning. Its frame then has no higher
+ * address than the frame of the next call. Both frames must be on the thread's stack. */
 static bool was_left(const struct rn_stream *t, const uint64_t *top, uintptr_t frame)
 {
 	uintptr_t of = (uintptr_t)top[-2], lo = t->places.stack_lo, n = t->places.stack_size;
@@ -460,8 +463,8 @@ static bool was_left(const struct rn_stream *t, const uint64_t *top, uintptr_t f
 	return of <= frame && of - lo < n && frame - lo < n;
 }
 
-/* The innermost call, whose words end at `top`, is recorded as it was made, without results.
- * Returns where its words began. The tracer is at work. */
+/* Records the innermost call, whose words end at `top`, without results. Returns where its words
+ * began. The tracer must be working on the stream. */
 static uint64_t *end_left(struct rn_stream *t, uint64_t *top)
 {
 	uint64_t *base = (uint64_t *)(uintptr_t)top[-1], *w = top - 2;
@@ -481,7 +484,7 @@ void rn_stream_unwind(struct rn_stream *t)
 	rn_stream_leave(t, t->buffer);
 }
 
-/* ---- */
+/* ---- words of calls in flight ---- */
 
 void rn_stream_show(struct rn_stream *t, const uint64_t *base, const uint64_t *end)
 {
@@ -495,7 +498,7 @@ void rn_stream_show(struct rn_stream *t, const uint64_t *base, const uint64_t *e
 	__atomic_store_n(&t->live.expected, RN_LIVE_HERE, __ATOMIC_RELEASE);
 }
 
-/* The next call writes its own words to the part file, and those below it stay there. */
+/* Makes the next call write its own words to the journal; the words below them remain there. */
 static void expect_nothing(struct rn_stream *t)
 {
 	t->expected = &t->none;
@@ -541,7 +544,7 @@ static bool is_unwanted(const struct rn_stream *t, const uint64_t *base)
 	       !rn_config_wants_function((uint32_t)base[0]);
 }
 
-/* What others were recorded inside of is recorded too. */
+/* A call with recorded nested calls is also recorded. */
 bool rn_stream_silent(const struct rn_stream *t, const uint64_t *base)
 {
 	return (t->off & RN_OFF_OVER) ||
@@ -557,7 +560,9 @@ static bool skips(struct rn_stream *t, const uint64_t *base)
 	return rn_stream_silent(t, base);
 }
 
-/* The call whose words begin at base ends, and had others inside, or is inside of one. */
+/* Called when the call whose words begin at `base` ends and calls with nested calls are in flight.
+ * The call is either nested itself, or the innermost one that has nested calls: then a `leave`
+ * marker is appended. */
 static void unnest(struct rn_stream *t, const uint64_t *base)
 {
 	if (t->mark[t->marks - 1] <= base) {
@@ -568,7 +573,7 @@ static void unnest(struct rn_stream *t, const uint64_t *base)
 	put_marker(t, RN_N_rondo_leave);
 }
 
-/* ---- calls that take the long way ---- */
+/* ---- calls outside the fast path ---- */
 
 static struct rn_sig *call_odd(struct rn_stream *t, struct rn_sig *s, uint64_t *base, uint64_t *w,
 			       uint64_t t0, uint64_t t1)

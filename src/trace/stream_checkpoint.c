@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define RING_FIRST  16384u /* numbers */
-#define RING_SCALE  8u     /* bytes of a ring for each byte of rules and units */
-#define TIMES_FIRST 4096u  /* bytes */
+#define RING_FIRST  16384u /* entries of the first ring */
+#define RING_SCALE  8u     /* bytes of a ring for each byte of a snapshot */
+#define TIMES_FIRST 4096u  /* bytes of the first buffer for time statistics */
 
-/* Makes room in the file for a snapshot of `bytes` bytes, and for some growth. 0 or an errno value.
- */
+/* Makes room in the file for a snapshot of `bytes` bytes and some growth. Returns 0 or an errno
+ * value. */
 static int make_area(struct rn_stream *t, struct rn_mapped *area, size_t bytes)
 {
 	struct rn_mapped next;
@@ -33,8 +33,9 @@ static int make_area(struct rn_stream *t, struct rn_mapped *area, size_t bytes)
 	return 0;
 }
 
-/* Makes room in private memory for a snapshot of `bytes` bytes. A snapshot is built there and then
- * copied to the file, so that the process does not read the file. Previous contents are lost. */
+/* Makes room in private memory for a snapshot of `bytes` bytes. A snapshot is built in this buffer
+ * and then copied to the file, so that the process does not read the file. The previous contents
+ * are lost. */
 static int make_room(struct rn_stream *t, size_t bytes)
 {
 	void *p;
@@ -59,8 +60,8 @@ static uint64_t ring_places(const struct rn_mapped *ring, size_t size)
 	return (uint64_t)1 << (63 - __builtin_clzll(most));
 }
 
-/* A ring of the given bytes, for numbers of `size` bytes: a new one if the old one is too small.
- * The old one is still needed. */
+/* Makes a ring of at least `bytes` bytes for entries of `size` bytes. Claims a new ring if the old
+ * one is too small. The old ring remains in use. */
 static int make_ring(struct rn_stream *t, const struct rn_mapped *old, size_t size, size_t bytes,
 		     struct rn_mapped *ring)
 {
@@ -89,7 +90,8 @@ static void use_ring(struct rn_stream *t, const struct rn_mapped *ring)
 	rn_spill_release(&old);
 }
 
-/* Larger areas are written with one call, because a page fault per page costs more. */
+/* More bytes than this are written with one system call, because one page fault per page costs
+ * more. */
 #define WRITTEN 65536
 
 static int write_area(struct rn_stream *t, const struct rn_mapped *area, const void *bytes,
@@ -106,7 +108,7 @@ static int write_area(struct rn_stream *t, const struct rn_mapped *area, const v
 	return 0;
 }
 
-/* Writes a snapshot to the area that the latest one, *s, is not in. */
+/* Writes a snapshot to the area that does not contain the latest one, *s. */
 static int save(struct rn_stream *t, struct rn_mapped area[2], const struct rn_buf *b,
 		struct rn_snapshot *s)
 {
@@ -121,9 +123,9 @@ static int save(struct rn_stream *t, struct rn_mapped area[2], const struct rn_b
 	return rc;
 }
 
-#define PIECE 16384 /* bytes; a longer series is not written again */
+#define PIECE 16384 /* bytes; a longer encoded series is moved to the log and not written again */
 
-/* What stands in a hole, and is long, goes to the log; the buffer has it behind `at`. */
+/* Moves the long series of an elastic slot to the log. The buffer contains it from `at` on. */
 static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole, struct rn_buf *b,
 		      size_t at)
 {
@@ -142,7 +144,7 @@ static int cut_values(struct rn_stream *t, const struct rn_sig *s, uint32_t hole
 /* Memory of a checkpoint, until it is written. */
 struct work {
 	struct rn_arena mem, scratch;
-	struct rn_buf out; /* a full buffer is not an error: out.failed */
+	struct rn_buf out; /* out.failed if too small, which is not an error */
 };
 
 static int add_series(struct work *w, const struct rn_series *s)
@@ -176,7 +178,8 @@ static int add_values(struct rn_stream *t, const struct rn_sig *s, struct work *
 	return rc;
 }
 
-/* Encodes the grammar and, after it, the elastic values. */
+/* Encodes the grammar and, after it, the elastic values. Returns 0 also if the buffer is too
+ * small. */
 static int encode_calls(struct rn_stream *t, struct rn_seal *s, struct work *w)
 {
 	struct rn_buf *b = &w->out;
@@ -191,7 +194,7 @@ static int encode_calls(struct rn_stream *t, struct rn_seal *s, struct work *w)
 	return rc;
 }
 
-/* Encodes them in private memory. The size is not known in advance. */
+/* Encodes grammar and elastic values in private memory. The size is not known in advance. */
 static int make_calls(struct rn_stream *t, struct rn_seal *s, struct rn_buf *b)
 {
 	struct work w;
@@ -264,7 +267,7 @@ static void use_values_ring(struct rn_stream *t, const struct rn_mapped *ring)
 	const struct rn_seal *s = rn_spool_sealed(t);
 
 	if (!ring->at) {
-		t->values_end = 0; /* the first number asks for one */
+		t->values_end = 0; /* the first value requests a ring */
 		return;
 	}
 	t->values_tail = *ring;
@@ -275,8 +278,8 @@ static void use_values_ring(struct rn_stream *t, const struct rn_mapped *ring)
 		rn_spill_release(&old);
 }
 
-/* The pages of a new ring are made by writing to them, as far as it is going to be used until the
- * next look: where that is a disk's, a page costs a fraction then of what a page fault would. */
+/* Allocates the pages of a new ring by writing to them, as far as it will be used until the next
+ * checkpoint. For a file on a disk, this costs a fraction of a page fault per page. */
 static int make_ready(struct rn_stream *t)
 {
 	static uint32_t zeros[RING_FIRST];
@@ -297,7 +300,8 @@ static int make_ready(struct rn_stream *t)
 	return rc;
 }
 
-/* When to look again: soon at first, so that short runs leave times too. */
+/* Computes when the next checkpoint is due. The first ones follow early, so that short runs also
+ * leave time statistics. */
 static int plan(struct rn_stream *t)
 {
 	const struct rn_seal *s = rn_spool_sealed(t);

@@ -25,15 +25,16 @@
 
 static struct {
 	bool any;         /* a stream of this process is in the file */
-	bool in_segments; /* a stream of this process is */
+	bool in_segments; /* a stream of this process has more than one segment */
 	bool copying;
-	struct rn_copied copied; /* of the process */
-	uint32_t modules;        /* in the file; atomic */
+	struct rn_copied copied; /* state of the copy of the process log */
+	uint32_t modules;        /* number of modules in the file; atomic */
 } state;
 
 /* ---- a stream ---- */
 
-/* What is in the file stays as it is; the ring is one that nobody reads. */
+/* Stops writing the stream to the file after an error. The contents of the file remain valid. Calls
+ * are written to a ring that is never read. */
 static void freeze(struct rn_stream *t, int error)
 {
 	t->live.limit = t->limit = rn_spool_sealed(t)->calls.page ? t->calls : 0;
@@ -47,7 +48,7 @@ static void freeze(struct rn_stream *t, int error)
 	rn_process_log_fail(error);
 }
 
-/* Modules that calls may refer to by now, and that are not in the file yet. */
+/* Appends the modules that calls may refer to and that are not in the file yet. */
 static void add_modules(void)
 {
 	uint64_t n = __atomic_load_n(&state.modules, __ATOMIC_RELAXED);
@@ -122,7 +123,7 @@ bool rn_spool_order(struct rn_stream *t, size_t bytes, struct rn_mapped *out)
 	return rc == 0;
 }
 
-/* ---- sealing ---- */
+/* ---- checkpoints ---- */
 
 static void seal_or_freeze(struct rn_stream *t, bool whole)
 {
@@ -149,10 +150,10 @@ void rn_spool_seal_times(struct rn_stream *t)
 
 /* ---- copies ---- */
 
-#define COPY_FIRST ((uint64_t)10 * 1000000000) /* nanoseconds; short runs make none */
+#define COPY_FIRST ((uint64_t)10 * 1000000000) /* nanoseconds; shorter runs make no copy */
 #define COPY_LAST  ((uint64_t)320 * 1000000000)
-#define COPY_SHARE 50                     /* one may take this part of the time */
-#define COPY_CLOCK CLOCK_MONOTONIC_COARSE /* exact to milliseconds, and costs little */
+#define COPY_SHARE 50                     /* a copy may use 1/COPY_SHARE of the time */
+#define COPY_CLOCK CLOCK_MONOTONIC_COARSE /* resolution in milliseconds, at little cost */
 
 /* The state of the stream for the copy. `top`: the end of the words that are copied. */
 static struct rn_live state_of(const struct rn_stream *t, const uint64_t *top)
@@ -170,7 +171,7 @@ static struct rn_live state_of(const struct rn_stream *t, const uint64_t *top)
 				 .off = t->off };
 }
 
-/* The end of the words of all calls in flight except the innermost. */
+/* Returns the end of the words of all calls in flight except the innermost. */
 static const uint64_t *outer_end(const struct rn_stream *t)
 {
 	return t->marks ? t->mark[t->marks - 1] : t->buffer;
@@ -193,7 +194,8 @@ static int copy_one(struct rn_stream *t)
 	return rc;
 }
 
-/* Of the process, and of the stream if there is one. False: not now, or not any more. */
+/* Copies the process log, and the stream if t is not NULL. False if another thread is copying, or
+ * if copying has failed or is disabled. */
 static bool make_copy(struct rn_stream *t)
 {
 	int rc;
@@ -225,8 +227,9 @@ static bool is_copy_due(struct rn_stream *t)
 	return rn_process_log.folder.in_memory && now >= t->copy_next;
 }
 
-/* Everything that the stream has, once its areas are not those that the copy stands on. Both change
- * with the whole, and those of the times by themselves: three seals lead there from anywhere. */
+/* Copies all data of the stream, once its areas are not those that the existing copy refers to. A
+ * full checkpoint changes both areas; a checkpoint of the time statistics changes only their own.
+ * Three checkpoints are sufficient from any state. */
 static bool copy_stream(struct rn_stream *t)
 {
 	for (int i = 0; i < 4 && t->spooled; i++) {
@@ -240,8 +243,8 @@ static bool copy_stream(struct rn_stream *t)
 	return false;
 }
 
-/* Less and less often, so that the whole costs little: that may be a slow place, which many nodes
- * write to. */
+/* Makes a copy and doubles the interval to the next one. This limits the total cost: the directory
+ * may be slow, and many nodes may write to it. */
 static void make_due_copy(struct rn_stream *t)
 {
 	uint64_t began = rn_clock_read(COPY_CLOCK), wait;
@@ -278,7 +281,7 @@ void rn_spool_adopt(struct rn_stream *t)
 	int rc;
 
 	if (!rn_process_log.file.head ||
-	    t->in_file.at) /* it is in the file, all of it or a beginning */
+	    t->in_file.at) /* the stream, or a prefix of it, is in the file */
 		return;
 	t->log = (struct rn_log){ .spill = &rn_process_log.file, .stream = t->number };
 	rc = rn_spill_claim(&rn_process_log.file, RN_EXTENT_LIVE, t->number,
@@ -292,7 +295,7 @@ void rn_spool_adopt(struct rn_stream *t)
 		add_moments(t);
 		if (rn_outcome_ops)
 			rn_outcome_ops->stream_stored(t);
-		/* Twice, so that both areas are there before the program does anything. */
+		/* Two checkpoints, so that both areas exist before the program continues. */
 		for (int i = 0; i < 2 && t->spooled; i++)
 			rn_spool_seal(t);
 	}
@@ -305,10 +308,10 @@ bool rn_spool_in_segments(void)
 	return __atomic_load_n(&state.in_segments, __ATOMIC_RELAXED);
 }
 
-#define COPY_TRIES 10000 /* of 1 ms each: then who copies is not going to end */
+#define COPY_TRIES 10000 /* attempts, 1 ms apart; then the other copy is assumed stuck */
 
-/* It is not sealed again, so this is when it is copied, if it is, even if another thread is just
- * copying what is its own. */
+/* The segment gets no further checkpoint. If the journal is copied, the segment must therefore be
+ * copied now. If another thread is copying its own stream, this thread waits. */
 bool rn_spool_close(struct rn_stream *t)
 {
 	static const struct timespec moment = { 0, 1000000 };
@@ -321,7 +324,7 @@ bool rn_spool_close(struct rn_stream *t)
 	return t->spooled;
 }
 
-/* Until it is sealed, the file has the segment before it and nothing behind. */
+/* Until the first checkpoint of the new segment, the file ends with the previous segment. */
 bool rn_spool_segment(struct rn_stream *t)
 {
 	struct rn_seal last = *rn_spool_sealed(t);
@@ -349,7 +352,7 @@ bool rn_spool_any(void)
 	return rn_process_log.file.head && state.any;
 }
 
-/* Not of threads that go on. */
+/* Copies all streams, except those of threads that are still running. */
 static bool copy_all(const struct rn_stream *me)
 {
 	bool all = true;
@@ -360,7 +363,7 @@ static bool copy_all(const struct rn_stream *me)
 	return all;
 }
 
-/* In the copy, too, this is behind everything. */
+/* The end record is the last one, in the copy as well. */
 void rn_spool_note(const struct rn_stream *me, const char *how, struct rn_fact_end end, bool copied)
 {
 	RN_ERRNO_GUARD;
@@ -377,9 +380,9 @@ void rn_spool_note(const struct rn_stream *me, const char *how, struct rn_fact_e
 }
 
 /* Replaces the mapping of the file in a forked child with private memory, so that the child does
- * not write to the file. If there is no memory, the mapping stays: the child makes no calls, so
- * only the call in flight could write there. The kernel is called directly, because UCX replaces
- * mmap with a function that takes a lock, which a thread of the parent may hold. */
+ * not write to the file. If out of memory, the mapping remains: the child makes no calls, so only
+ * the call in flight could be written there. The system call is made directly, because UCX replaces
+ * mmap with a function that acquires a lock, which a thread of the parent may hold. */
 static void leave_file(struct rn_stream *t)
 {
 	size_t bytes = t->in_file.head.pages * RN_SPILL_PAGE;

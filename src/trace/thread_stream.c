@@ -19,13 +19,13 @@
 /* ---- the streams of the process ---- */
 
 #define STREAMS_OWN 32u  /* a process with fewer streams reuses none */
-#define STREAMS_MAX 2046 /* a request's word has 11 bits for it */
+#define STREAMS_MAX 2046 /* the call word of a request has 11 bits for the stream */
 
 /* The list has its own lock, because threads begin and end at any time. */
 static struct {
 	struct rn_spin lock;
-	bool in_use[STREAMS_MAX];              /* by number */
-	struct rn_stream *stream[STREAMS_MAX]; /* by number */
+	bool in_use[STREAMS_MAX];              /* by stream id */
+	struct rn_stream *stream[STREAMS_MAX]; /* by stream id */
 } list;
 
 static bool list_is_full(void)
@@ -33,8 +33,9 @@ static bool list_is_full(void)
 	return rn_tracer_nstreams() >= STREAMS_MAX;
 }
 
-/* The stream with the lowest number that no thread uses, for the calling thread. Returns NULL
- * if there is none, or if there are few streams; the thread then creates one. */
+/* Returns the stream with the lowest id that no thread uses, and assigns it to the calling
+ * thread. Returns NULL if all streams are in use, or if there are few streams; the thread then
+ * creates one. */
 static struct rn_stream *take_free(void)
 {
 	struct rn_stream *t = NULL;
@@ -95,19 +96,20 @@ static _Thread_local struct {
 
 static struct {
 	pthread_key_t key;
-	bool exists; /* if not, threads keep their streams */
+	bool exists; /* false: threads never release their streams */
 } end_of_thread;
 
-/* Destructors that come after this one may make calls, so it has itself called again, and the
- * thread keeps its stream. It does not do so to the last, because allocators and the like, which do
- * the same, still have to be there. Calls of the thread after that are lost. */
+/* Destructors that run after this one may make calls. So this destructor schedules itself again,
+ * and the thread retains its stream. It does not do so until the last round, because allocators and
+ * similar libraries, which also schedule themselves again, must still be usable. Calls that the
+ * thread makes later are lost. */
 static void thread_ends(void *arg)
 {
 	struct rn_stream *t = arg;
 
-	if (!rn_tracer_active()) /* or this is the child of a fork */
+	if (!rn_tracer_active()) /* tracing has ended, or this is a forked child */
 		return;
-	rn_stream_unwind(t); /* pthread_exit in a callback, or cancelled */
+	rn_stream_unwind(t); /* the thread called pthread_exit in a callback, or was canceled */
 	if (++t->ends < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
 	    pthread_setspecific(end_of_thread.key, t) == 0)
 		return;
@@ -123,8 +125,9 @@ void rn_stream_watch_ends(void)
 	end_of_thread.exists = pthread_key_create(&end_of_thread.key, thread_ends) == 0;
 }
 
-/* The calling thread's calls follow those of the thread that had the stream before, if any did; but
- * it is a thread like any other, and what was off for that one need not be for this one. */
+/* Assigns the stream to the calling thread. Its calls follow those of the stream's previous thread,
+ * if there was one. The disabling reasons are computed again, because those of the previous thread
+ * may not apply. */
 static void enter(struct rn_stream *t)
 {
 	uint8_t off = (uint8_t)(rn_config.call[0] ? RN_OFF_CALLS : 0);
@@ -135,7 +138,8 @@ static void enter(struct rn_stream *t)
 		off |= RN_OFF_ORDER;
 	if (rn_tracer.init_done && !rn_config_wants_rank(rn_tracer.world_rank))
 		off |= RN_OFF_RANK;
-	/* At once for all to see: either they have found the stream, or we see that all is over. */
+	/* Sequentially consistent: either the thread that ends the run sees the stream, or this
+	 * thread sees that the run has ended. */
 	__atomic_store_n(&t->off, off, __ATOMIC_SEQ_CST);
 	rn_stream_turn(t, RN_OFF_OVER, !rn_tracer_active());
 	t->live.left = t->left = is_first ? rn_clock_started() : rn_clock_now();
@@ -150,7 +154,7 @@ static void enter(struct rn_stream *t)
 	rn_stream_leave(t, top);
 }
 
-/* The first stream is numbered 0. */
+/* Initializes what belongs to the first stream, which has the id 0. */
 static void first_stream(void)
 {
 	rn_config_give_back();
@@ -191,7 +195,7 @@ static struct rn_stream *begin(void)
 	return t;
 }
 
-/* A signal handler may call MPI while the thread is here: that call is lost. */
+/* A signal handler may call MPI while the thread is here; that call is lost. */
 struct rn_stream *rn_stream_begin(void)
 {
 	RN_ERRNO_GUARD;

@@ -24,7 +24,7 @@
 #define MISMATCH "uses Open MPI, but was given the tracer for MPICH; try --mpi=ompi"
 #endif
 
-/* An interpreter has loaded a library for it. */
+/* True if an interpreter has loaded the library of the other MPI. */
 bool rn_tracer_is_for_other(void)
 {
 	char line[sizeof(rn_config.program) + sizeof(MISMATCH)];
@@ -37,21 +37,21 @@ bool rn_tracer_is_for_other(void)
 	else
 		rn_say("not traced: %s", line);
 #ifndef OPEN_MPI
-	_exit(70); /* its handles are wider than those that our functions pass on */
+	_exit(70); /* Open MPI's handles are wider than those that MPICH's wrappers forward */
 #endif
 	rn_tracer.active = false;
 	return true;
 }
 
-/* The program that uses MPI may be one that this one starts. Where the MPI was named and there is
- * no launcher, nothing is known of any. */
+/* Whether this program may start the one that uses MPI. If the MPI was given by name and there is
+ * no launcher, nothing is known about the program. */
 static bool may_start_another(void)
 {
 	return rn_is_interpreter(rn_config.program) || rn_is_runner(rn_config.program) ||
 	       (rn_mpi_of_word(getenv(RN_ENV_MPI)) && !rn_is_rank(environ));
 }
 
-/* NULL, or the reason why nothing can be recorded. */
+/* Returns NULL, or the reason why nothing can be recorded. */
 static const char *make_tables(void)
 {
 	if (!rn_real.MPI_Init)
@@ -69,7 +69,7 @@ void rn_tracer_start(void)
 	if (rn_tracer.started)
 		return;
 	rn_tracer.started = true;
-	rn_clock_start(); /* must be first: the run starts here */
+	rn_clock_start(); /* first, because the run's clock starts here */
 	rn_message_start();
 	rn_config_read();
 	if (may_start_another())
@@ -78,7 +78,7 @@ void rn_tracer_start(void)
 		rn_config_give_back();
 	if (rn_tracer_is_for_other())
 		return;
-	rn_real_resolve(); /* what this library lacks, this program cannot call */
+	rn_real_resolve(); /* the program cannot call functions that its library lacks */
 	obstacle = make_tables();
 	if (obstacle) {
 		rn_say("not tracing: %s", obstacle);

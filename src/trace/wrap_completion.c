@@ -1,11 +1,11 @@
 /*
- * wrap_completion.c - the calls that complete requests, by hand.
+ * wrap_completion.c - hand-written wrappers for the Wait and Test families.
  *
- * Which requests are gone is known only after the call, but is part of what the call was given; so
- * their words are written after it. Before it they are there as they are then, for who wants to
- * know what a call that does not return waits for. Statuses are of the communicators that
- * the requests were made on. Where the program ignores them and a wildcard receive is among the
- * requests, statuses of our own tell what was received.
+ * The call words of these functions contain the completed requests, which are known only after the
+ * call. The words are therefore written twice: before the call, so that the journal shows the
+ * requests of a blocked call, and again after it. A status refers to the communicator of its
+ * request. If the program ignores statuses and one of the requests is a wildcard receive, the
+ * wrapper passes its own statuses, to record the matches.
  */
 #include "trace/wrapper_macros.h"
 
@@ -15,18 +15,19 @@
 
 #define FEW RN_RAW_FEW
 
-#define GIVEN_MAX (RN_CALL_WORDS / 2) /* requests of a call under way that are told */
+#define GIVEN_MAX (RN_CALL_WORDS / 2) /* maximum number of requests shown for a call in flight */
 
-/* Everything about the requests of one call. */
+/* The requests of one call. */
 struct wait {
 	struct rn_stream *t;
 	uint32_t n;
 	MPI_Request *q;
 	struct rn_request_use *use, few[FEW];
-	uint64_t *word, word_few[FEW + 1]; /* one more, so that they can be copied in pairs */
-	MPI_Status *own, own_few[FEW];     /* ours, where the program's are ignored but wanted */
+	uint64_t *word, word_few[FEW + 1]; /* one extra, because they are copied in pairs */
+	MPI_Status *own, own_few[FEW];     /* the wrapper's own statuses; used if `wanted` */
 	bool ignored, wanted;
-	uint64_t *heap, *scratch; /* for many: words of other blobs; and all of it */
+	uint64_t *heap, *scratch; /* for more than FEW requests: words of other blobs; and the whole
+				     buffer */
 	size_t scratch_words;
 };
 
@@ -38,8 +39,9 @@ static bool wildcards(const struct wait *x)
 	return false;
 }
 
-/* Room for many requests: what is known of them, 7 words of blobs for each, statuses. It is the
- * stream's, which does without while the call lasts, for calls inside of it may need some too. */
+/* Allocates memory for many requests: their data, 7 words of blobs for each, and statuses. It is
+ * the stream's scratch buffer, which is detached during the call, because nested calls may need one
+ * too. */
 static bool make_room(struct wait *x, struct rn_stream *t)
 {
 	size_t bytes = x->n * (sizeof(*x->use) + 8 * sizeof(uint64_t) + sizeof(*x->own));
@@ -62,7 +64,8 @@ static bool is_ignored(const MPI_Status *s)
 	return s == MPI_STATUS_IGNORE || s == MPI_STATUSES_IGNORE;
 }
 
-/* False when there is no memory: the call is then made, and counted as lost. */
+/* Finds the requests before the call. False if out of memory: the call is then made and counted as
+ * lost. */
 static bool look(struct wait *x, struct rn_stream *t, int n, MPI_Request *q, bool ignored)
 {
 	x->t = t;
@@ -86,14 +89,14 @@ static MPI_Status *statuses(struct wait *x, MPI_Status *given)
 	return x->wanted ? x->own : given;
 }
 
-/* The room goes back. */
+/* Returns the scratch buffer to the stream. */
 static void leave(struct wait *x)
 {
 	if (x->scratch)
 		rn_stream_scratch_back(x->t, x->scratch, x->scratch_words);
 }
 
-/* w and p of the caller, moved along: an array of requests, or one. */
+/* Position of the caller's w and p while it writes an array of requests, or one request. */
 struct pen {
 	uint64_t *w, diff;
 	const uint64_t *p;
@@ -116,7 +119,7 @@ static void put_head(struct pen *pen, uint64_t x)
 	*pen->w++ = x;
 }
 
-/* A list of n, whose words are too many for the call. */
+/* Writes an array of n elements whose words are too many for the call. */
 static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const uint64_t *words,
 		     size_t len)
 {
@@ -130,16 +133,16 @@ static void put_blob(struct pen *pen, const struct wait *x, uint32_t n, const ui
 	}
 }
 
-/* What a call was given, before it: behind w, and where that ends. The same goes to the part file
- * as the words of the only call under way; if it is not the only one, all are written there again
- * (RN_CALL_GIVEN). */
+/* Writes the requests before the call, after w. Returns the end of the words. The words are also
+ * stored in the journal as those of the only call in flight. If it is nested, all words are stored
+ * again (RN_CALL_GIVEN). */
 static uint64_t *give_one(const struct wait *x, uint64_t *w)
 {
 	x->t->words_in_file[1] = *w = x->word[0];
 	return w + 1;
 }
 
-/* Two words at once. */
+/* Two words that are copied at once. */
 struct pair {
 	uint64_t word[2];
 };
@@ -244,7 +247,7 @@ static void put_status(struct pen *pen, const struct wait *x, uint32_t i, const 
 
 static uint64_t statuses_ignored(void)
 {
-	static uint64_t head; /* looked up once; by several threads with one result */
+	static uint64_t head; /* looked up once; several threads compute the same value */
 
 	if (!head)
 		head = (uint64_t)rn_constant(RN_K_statusesptr,
@@ -267,13 +270,13 @@ static void put_status_blob(struct pen *pen, struct wait *x, uint32_t n, const i
 	struct pen blob = { .w = words };
 
 	for (uint32_t k = 0; k < n; k++) {
-		blob.p = rn_no_words; /* nothing to compare with: the blob is found by its hash */
+		blob.p = rn_no_words; /* not compared: the blob is found by its hash */
 		put_status(&blob, x, which ? (uint32_t)which[k] : k, &s[k], errors);
 	}
 	put_blob(pen, x, n, words, (size_t)(blob.w - words));
 }
 
-/* Statuses of n requests, which[k] or k the k-th one. */
+/* Writes the statuses of n requests: request which[k], or k if `which` is NULL. */
 static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int *which,
 			 const MPI_Status *s, int ret)
 {
@@ -290,9 +293,9 @@ static void put_statuses(struct pen *pen, struct wait *x, uint32_t n, const int 
 	}
 }
 
-/* ---- what each function says when it returns ---- */
+/* ---- words of each function after the call ---- */
 
-/* The status of the request that was completed, if one was. */
+/* Writes the status of the completed request, if there is one. */
 static inline void put_one_status(struct pen *pen, struct wait *x, bool done, int index,
 				  const MPI_Status *s)
 {
@@ -369,10 +372,10 @@ static void put_some(struct pen *pen, struct wait *x, int count, int ret, const 
 	put_statuses(pen, x, n, indices, s, ret);
 }
 
-/* ---- the functions ---- */
+/* ---- wrappers ---- */
 
-/* st is the parameter that is a status or an array of them, and s the same or ours instead of it;
- * `given` puts what the call was given, before it, and `said` all of that and what it has given. */
+/* st is the parameter that is a status or an array of statuses. s is the same, or the wrapper's own
+ * statuses. `given` writes the words known before the call, and `said` all words after it. */
 #define COMPLETES(name, decl, args, count, requests, given, real, said)                    \
 	RN_EXPORT int name decl                                                            \
 	{                                                                                  \
@@ -406,7 +409,7 @@ COMPLETES(MPI_Wait, (MPI_Request * q, MPI_Status *st), (q, st), 1, q, give_one(&
 COMPLETES(MPI_Test, (MPI_Request * q, int *flag, MPI_Status *st), (q, flag, st), 1, q,
 	  give_one(&x, w), (q, flag, s), put_one(&pen, &x, rn_ret, true, flag, s))
 
-/* Asks, and completes nothing: q is our copy, and stays. */
+/* Completes no request: q is a copy of the handle, and does not change. */
 COMPLETES(MPI_Request_get_status, (MPI_Request q, int *flag, MPI_Status *st), (q, flag, st), 1, &q,
 	  give_one(&x, w), (q, flag, s), put_one(&pen, &x, rn_ret, true, flag, s))
 

@@ -1,6 +1,4 @@
-/*
- * wrappers.c - the wrappers: one for each function that the MPI library has.
- */
+/* wrappers.c - the wrappers, one for each function of the MPI library. */
 #include "trace/wrapper_macros.h"
 
 #include <string.h>
