@@ -53,6 +53,6 @@ void rn_say(const char *format, ...)
 	line[n++] = '\n';
 	rn_calm_begin(&calm);
 	if (is_same_file() && write(STDERR_FILENO, line, n) < 0)
-		n = 0; /* there is nowhere to report this */
+		n = 0; /* the failure cannot be reported */
 	rn_calm_end(&calm);
 }

@@ -7,7 +7,7 @@
 #ifndef RN_RUNTIME_MESSAGE_H
 #define RN_RUNTIME_MESSAGE_H
 
-/* Remembers the file that standard error is. Before that, nothing is printed. */
+/* Stores which file standard error refers to. Nothing is printed before this call. */
 void rn_message_start(void);
 
 /* Prints "rondo: TEXT" as one line. Longer texts are truncated. */

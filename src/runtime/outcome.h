@@ -1,9 +1,10 @@
 /*
- * outcome.h - the recording or replay of outcomes, as wrappers and hooks of the C library see it.
+ * outcome.h - interface between the wrappers and libc hooks and the recording or replay of
+ * outcomes.
  *
  * In a run that records (`rondo trace --only=order`) or replays (`rondo replay`) outcomes, record
- * or replay sets rn_outcome_ops when the tracer starts. Outcomes of MPI functions are the business
- * of hooks of the link RN_LINK_OUTCOME (next_mpi.h), which record or replay installs. The functions
+ * or replay sets rn_outcome_ops when the tracer starts. Outcomes of MPI functions are handled by
+ * hooks of the link RN_LINK_OUTCOME (next_mpi.h), which record or replay installs. The functions
  * below are for events that a link between wrapper and MPI does not see.
  */
 #ifndef RN_RUNTIME_OUTCOME_H
@@ -23,18 +24,18 @@ struct rn_outcome_ops {
 	 * word of the call. */
 	void (*unreplayable)(struct rn_stream *t, uint64_t head);
 
-	/* A thread has its first outcome. */
+	/* A thread has reached its first outcome. */
 	void (*thread_begins)(struct rn_stream *t, struct rn_order_thread *o);
 
 	/* The stream is in the journal from now on. */
 	void (*stream_stored)(struct rn_stream *t);
 
-	/* A function of the C library returns these n <= 2 numbers to the program. */
+	/* A function of the C library returns these values to the program; n <= 2. */
 	void (*value)(struct rn_stream *t, uint32_t function, int64_t *value, uint32_t n);
 
-	/* A call that creates communicators has returned. It would have given this name to a new
-	 * communicator. `now`: the new communicator; NULL: there is none, or it equals another one
-	 * that was freed. */
+	/* A call that creates communicators has returned. `name`: the name of the communicator, if
+	 * the call created a new one. `now`: the new communicator; NULL: none was created, or it
+	 * equals one that was freed. */
 	void (*comm_created)(uint32_t function, const char *name, const struct rn_comm *now);
 };
 

@@ -22,7 +22,8 @@ struct rn_process_log rn_process_log;
 
 /* ---- errors ---- */
 
-/* One process of the node reports. Without a file rank 0 does, or every rank to its own watcher. */
+/* Whether this process reports the error: the first one of the node. Without a file, rank 0 reports
+ * it, or every rank to its own watcher. */
 static bool is_first_error(void)
 {
 	struct rn_process_log *p = &rn_process_log;
@@ -34,7 +35,7 @@ static bool is_first_error(void)
 	return !__atomic_exchange_n(&p->file.head->warned, 1, __ATOMIC_RELAXED);
 }
 
-/* If the run ends well, nothing is lost, so the waiting command gets the report first. */
+/* Reports to the waiting command if there is one: if the run ends normally, nothing is lost. */
 static void warn(const char *path, int error, const char *event)
 {
 	char text[RN_SPOOL_PATH + 256];

@@ -1,12 +1,14 @@
 /*
- * process_log.h - the journal file of a process, and its log records that are not of a stream:
- * world, metadata, constants, communicators, modules, call stacks, and how the process ended.
+ * process_log.h - the journal file of a process, and the log records that do not belong to a
+ * stream: world, metadata, constants, communicators, modules, call stacks, and how the process
+ * ended.
  *
- * A sink: callers pass in what is to be written. Before the file is open, and without a file,
- * records are dropped; rn_process_log_open is followed by all records so far. If the file cannot be
- * opened or cannot grow, one line says so, and the file stays a valid beginning.
+ * Callers pass in the data to be written. Records are dropped before the file is open, and if there
+ * is no file. After rn_process_log_open, the callers append all records so far. If the file cannot
+ * be opened or cannot grow, one message says so, and the contents of the file remain a valid
+ * prefix.
  *
- * Records are appended under a lock of their own.
+ * Locking: records are appended under a separate lock.
  */
 #ifndef RN_RUNTIME_PROCESS_LOG_H
 #define RN_RUNTIME_PROCESS_LOG_H
@@ -23,7 +25,7 @@
 struct rn_object;
 
 struct rn_process_log {
-	struct rn_spill file; /* without a head: not open */
+	struct rn_spill file; /* the file is open if its head is not NULL */
 	struct rn_journal_folder folder;
 	struct rn_spill_copy copies;
 	struct rn_log log;
@@ -42,41 +44,42 @@ int rn_process_log_reserve(uint64_t run);
  * in no others. False: there is no file. */
 bool rn_process_log_open(uint64_t run);
 
-/* The directory that `rondo recover` finds the journal by; "" before it is known. */
+/* Returns the directory from which `rondo recover` reads the journal; "" before it is known. */
 const char *rn_process_log_folder(void);
 
-/* Whether this process is the first on its node to ask. */
+/* Whether this process is the first on its node to call this function. */
 bool rn_process_log_is_first(void);
 
-/* Whether there is a file, with everything in it so far. */
+/* Whether the file exists and contains all records appended so far. */
 bool rn_process_log_is_whole(void);
 
-/* Something could not be written. The first process of the node reports it. */
+/* Reports a write error. Only the first process of the node prints it. */
 void rn_process_log_fail(int error);
 
-/* Copying the file failed. */
+/* Reports that the file could not be copied. */
 void rn_process_log_copy_failed(int error);
 
 /* Appends a record; its bytes are a and b. */
 void rn_process_log_add(enum rn_fact type, const void *a, size_t an, const void *b, size_t bn);
 void rn_process_log_meta(const char *key, const char *value);
 
-/* A communicator is new, or known better. */
+/* Appends the record of a communicator that is new or has more known fields. */
 void rn_process_log_comm(const struct rn_object *comm);
 
-/* The next call stack. */
+/* Appends the record of the next call stack. */
 void rn_process_log_stack(uint64_t number, const void *bytes, size_t len);
 
-/* The relation of this host's clock to that of rank 0. */
+/* Appends the relation of this host's clock to that of rank 0. */
 void rn_process_log_clock(int64_t offset, int64_t drift);
 
-/* The end of the log, for a copy. */
+/* Returns the end of the log, for a copy of the file. */
 struct rn_log_end rn_process_log_end(void);
 
-/* The process ends. If no process of the node keeps the file, the last one removes it. */
+/* Closes the file at the end of the process. The last process of the node removes the file if no
+ * process has set `keep`. */
 void rn_process_log_close(bool keep);
 
-/* No process has written anything to the file: removes it. */
+/* Removes the file, to which no process has written anything. */
 void rn_process_log_drop(void);
 
 #endif

@@ -16,7 +16,7 @@ void rn_calm_begin(struct rn_calm *c)
 	sigemptyset(&c->ours);
 	sigpending(&pending);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!sigismember(&pending, kinds[i])) /* else it is not of our making */
+		if (!sigismember(&pending, kinds[i])) /* pending: not caused by the tracer */
 			sigaddset(&c->ours, kinds[i]);
 	pthread_sigmask(SIG_BLOCK, &c->ours, &c->before);
 	feholdexcept(&c->floats);

@@ -1,11 +1,11 @@
 /*
- * signal_guard.h - writing without signals, and computing without leaving a mark.
+ * signal_guard.h - blocks the side effects of the tracer's own writes and arithmetic.
  *
- * A write to a pipe that nobody reads, or beyond a limit of file sizes, is an error to us and a
- * signal to the process, whose signals are the program's. Between begin and end both are held back
- * from this thread, and those that came of it are taken away. In the same way floating-point
- * exceptions, which a program may have asked to be a signal or may look at afterwards, do not come
- * of what we compute.
+ * A write to a closed pipe raises SIGPIPE, and a write beyond the file size limit raises SIGXFSZ.
+ * Both signals would be delivered to the traced program. Between begin and end this thread blocks
+ * them, and end discards those that the tracer caused. The floating-point environment is saved and
+ * restored, so that the tracer's arithmetic neither traps nor sets exception flags that the program
+ * sees.
  */
 #ifndef RN_RUNTIME_SIGNAL_GUARD_H
 #define RN_RUNTIME_SIGNAL_GUARD_H

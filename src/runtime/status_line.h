@@ -3,8 +3,8 @@
  *
  * A line is "TAG RUN TEXT", or "untraced TEXT". RUN is the id of the run (rn_tracer.run). The
  * functions return false if there is no status file (base/status_file.h), or if it cannot be
- * written. In that case rn_status_post and rn_status_untraced also remove the file, so that the
- * waiting command knows that a report is missing.
+ * written. In that case rn_status_post and rn_status_untraced also remove the file, from which the
+ * waiting command concludes that a report is missing.
  */
 #ifndef RN_RUNTIME_STATUS_LINE_H
 #define RN_RUNTIME_STATUS_LINE_H

@@ -89,11 +89,11 @@ static void output_name(void)
 		copy(rn_config.output, sizeof(rn_config.output), rn_config.pattern);
 }
 
-static char preload[4096]; /* what the user had */
+static char preload[4096]; /* LD_PRELOAD of the user */
 
-#define STALL        10u /* seconds; tests cannot wait so long */
+#define STALL        10u /* seconds; tests do not wait this long */
 #define MEMORY       ((size_t)256 << 20)
-#define MEMORY_LEAST ((size_t)1 << 20) /* a stream has a third of that before its first call */
+#define MEMORY_LEAST ((size_t)1 << 20) /* a stream uses a third of it before its first call */
 
 static size_t memory_limit(void)
 {
@@ -105,7 +105,7 @@ static size_t memory_limit(void)
 	return bytes < MEMORY_LEAST ? MEMORY_LEAST : bytes;
 }
 
-/* What `rondo trace` would have refused is the default here. */
+/* Values that `rondo trace` would have rejected are replaced with the default. */
 static void read_time(void)
 {
 	static struct rn_arena mem;
@@ -123,7 +123,7 @@ static void read_time(void)
 		copy(rn_config.time, sizeof(rn_config.time), "summary");
 }
 
-/* Times of single calls have their place in the order of calls. */
+/* Quantized counts cannot be combined with call times, which are in the order of the calls. */
 static void read_lossy(void)
 {
 	struct rn_lossy l;
@@ -133,7 +133,7 @@ static void read_lossy(void)
 		rn_config.lossy[0] = '\0';
 }
 
-/* Calls have no times where they are not recorded. */
+/* Without recorded calls there are no call times. */
 static void read_only(void)
 {
 	const char *only = getenv(RN_ENV_ONLY), *codec = getenv(RN_ENV_ORDER_CODEC);
@@ -206,7 +206,8 @@ void rn_config_read(void)
 	read_only();
 }
 
-/* `rondo trace` has put our names before those that the user wants to have on other nodes. */
+/* Removes Rondo's variables from Open MPI's list of variables for other nodes. `rondo trace` has
+ * put them before those of the user. */
 static void give_back_list(void)
 {
 	static const char list[] = "OMPI_MCA_mca_base_env_list";
@@ -253,7 +254,7 @@ void rn_config_give_back(void)
 	static const char *const ours[] = { RN_ENV_ALL, NULL };
 	static bool done;
 
-	if (done) /* what is there now is the program's */
+	if (done) /* the environment may have been changed by the program since */
 		return;
 	done = true;
 	if (preload[0])
@@ -280,7 +281,7 @@ void rn_config_number(const char *word, int number)
 
 bool rn_config_wants_function(uint32_t number)
 {
-	static _Atomic signed char known[1024]; /* 1: yes, -1: no */
+	static _Atomic signed char known[1024]; /* 1: recorded, -1: not, 0: unknown */
 
 	if (!known[number])
 		known[number] =

@@ -2,8 +2,8 @@
  * tracer_state.h - process-wide state of the tracer: world rank and size, stream list, tables, and
  * their lock.
  *
- * The lock protects the tables of handles, communicators and requests. It is not taken while MPI
- * allows the program one thread in MPI at a time.
+ * Locking: the lock protects the tables of handles, communicators and requests. It is not acquired
+ * if the MPI thread level allows only one thread in MPI at a time.
  */
 #ifndef RN_RUNTIME_TRACER_STATE_H
 #define RN_RUNTIME_TRACER_STATE_H
@@ -18,22 +18,22 @@
 struct rn_stream;
 
 struct rn_tracer {
-	bool started;        /* the real functions are known */
+	bool started;        /* rn_tracer_start has been called */
 	bool active;         /* calls are recorded */
-	bool threaded;       /* MPI_THREAD_MULTIPLE, or not known: the tables need the lock */
-	bool sessions;       /* there has been one */
-	bool init_done;      /* the world is known */
+	bool threaded;       /* MPI_THREAD_MULTIPLE, or unknown: the tables need the lock */
+	bool sessions;       /* the program has initialized a session */
+	bool init_done;      /* world_rank and world_size are valid */
 	bool finished;       /* the trace has been written */
-	uint32_t generation; /* counts changes of the handles' tables, for the caches */
+	uint32_t generation; /* number of changes of the handle tables; validates caches */
 	int world_rank, world_size;
 	uint64_t run;        /* id of the run, different for every run; 0: not known yet */
-	struct rn_arena mem; /* of the tables */
+	struct rn_arena mem; /* memory of the tables */
 	struct rn_requests requests;
 	struct rn_stream *streams, **last_stream;
 	uint32_t nstreams; /* atomic */
-	int pid;           /* of the process whose streams they are */
+	int pid;           /* id of the process that recorded the streams */
 	uint64_t lost;     /* calls of threads that have no stream */
-	size_t recorded;   /* bytes of all streams, as they were when each was last looked at */
+	size_t recorded;   /* bytes of all streams, as of the latest check of each stream */
 	struct rn_spin lock;
 };
 

@@ -4,10 +4,10 @@
  *
  * In a replay every MPI function that can wait has a hook (replay_call_check.c), which calls
  * rn_wait_enter before the call and rn_wait_leave after it. Before rn_wait_begin, and on a node
- * where the job file is not visible, they publish nothing.
+ * where the job file is not visible, these functions publish nothing.
  *
- * Cost: four atomic operations per call. Of threads that call at the same time, one is described;
- * the counters are always exact.
+ * Cost: four atomic operations per call. If several threads are in calls at the same time, the call
+ * of one of them is described; the counters are always exact.
  */
 #ifndef RN_RUNTIME_WAIT_STATE_H
 #define RN_RUNTIME_WAIT_STATE_H
