@@ -1,14 +1,14 @@
 /*
- * alloc_hooks.c - malloc and its relatives, and mmap, as the traced program sees them.
+ * alloc_hooks.c - hooks of malloc and the other allocation functions, and of mmap.
  *
- * Each calls the function that the program would have called without us, and tells memory.h of the
- * block. Nothing else changes: results, errno, and which allocator the program uses. This works
- * from the first instruction on, whether or not the tracer ever wakes up, because blocks that are
- * allocated long before MPI_Init are sent later.
+ * Each hook calls the next function, which is the one that the program would call without the
+ * tracer, and registers the block in track/memory.h. Results, errno and the choice of the allocator
+ * are unchanged. The hooks work from the first instruction of the process, even if the tracer is
+ * never started, because blocks that are allocated long before MPI_Init are sent later.
  *
- * reallocarray is not here: glibc's calls realloc, which is. A program that brings an allocator of
- * its own in the executable never calls us, and its blocks are not known. A sanitizer's allocator
- * that precedes the tracer reports its blocks through hooks.
+ * reallocarray is not hooked, because glibc's version calls realloc. If a program has its own
+ * allocator in the executable, the hooks are not called and its blocks are unknown. A sanitizer's
+ * allocator that precedes the tracer reports its blocks through hooks.
  */
 #include <stdarg.h>
 
@@ -42,7 +42,8 @@ static void hook_sanitizer(void)
 		install(hook_malloc, hook_free);
 }
 
-/* A fork in one thread while another is in memory.c must not leave its lock taken in the child. */
+/* Registers the fork handlers early: after a fork in one thread while another is in memory.c, the
+ * child must not find its lock held. */
 __attribute__((constructor)) static void start(void)
 {
 	rn_mem_start();
@@ -137,7 +138,8 @@ static bool whole_page(const void *p)
 	return (uintptr_t)p % (uintptr_t)sysconf(_SC_PAGESIZE) == 0;
 }
 
-/* Before the call, like free; but what the system is going to refuse stays known. */
+/* The mapping is removed before the call, as in free. If munmap will fail because p is not the
+ * start of a page, the mapping is retained. */
 int munmap(void *p, size_t n)
 {
 	if (whole_page(p))

@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* These declarations export the hooks. */
+/* Declarations that export the hooks. */
 #define NEXT(name, ret, number, decl) __attribute__((visibility("default"))) ret name decl;
 #include "next_posix_calls.h"
 #undef NEXT

@@ -143,7 +143,7 @@ uint32_t rn_gpu_class(enum rn_gpu_driver driver, const void *p)
 
 	dl_iterate_phdr(find_changes, NULL);
 	current = (device_function *)function(driver, DEVICE);
-	/* The query does not know memory of a graph that is being captured. */
+	/* The query does not cover memory of a graph that is being captured. */
 	if (!query(driver, (uintptr_t)p, &a) && current && current(&a.device) != 0)
 		a.device = -1;
 	return a.device >= 0 && a.device < RN_MEM_GPUS ? RN_MEM_GPU + (uint32_t)a.device

@@ -24,10 +24,10 @@ const struct link_map *rn_object_at(uintptr_t address)
 struct symbols {
 	const ElfW(Sym) * symbol;
 	const char *strings;
-	size_t size; /* of the strings */
-	const uint32_t
-		*hash; /* GNU's: buckets, first hashed symbol, words of the filter, a shift; */
-	const uint32_t *chain; /* the older kind: buckets, symbols */
+	size_t size;           /* bytes of the strings */
+	const uint32_t *hash;  /* GNU hash: number of buckets, first hashed symbol, words of the
+				  filter, shift */
+	const uint32_t *chain; /* SysV hash: number of buckets, number of symbols */
 };
 
 /* Returns the value with this tag in the dynamic section, or 0. */
@@ -73,7 +73,7 @@ static bool is(const struct symbols *s, size_t i, const char *name, bool defined
 	       are_equal(s->strings + s->symbol[i].st_name, name);
 }
 
-/* Its number; 0 when there is none. */
+/* Returns the index of the symbol by a search of all symbols; 0 if it is not defined. */
 static size_t among(const struct symbols *s, const char *name)
 {
 	for (size_t i = 1; s->chain && i < s->chain[1]; i++)
@@ -82,7 +82,8 @@ static size_t among(const struct symbols *s, const char *name)
 	return 0;
 }
 
-/* The bucket says where symbols with such hashes begin; the last of them has an odd hash. */
+/* Returns the index of the symbol by the GNU hash table; 0 if it is not defined. The bucket
+ * contains the first symbol with its hashes; the last one has an odd hash. */
 static size_t in_hash(const struct symbols *s, const char *name)
 {
 	uint32_t h = 5381, buckets = s->hash[0], first = s->hash[1], i;
@@ -152,8 +153,8 @@ const struct link_map *rn_object_next(const struct link_map *object, const char 
 	return s.object;
 }
 
-/* Nothing tells how many symbols there are, as those that are not defined are in no table; but what
- * it asks for it uses. */
+/* Searches the relocations. The number of symbols is not known, because no hash table has the
+ * undefined ones. An imported symbol always has a relocation. */
 bool rn_object_imports(const struct link_map *object, const char *name)
 {
 	static const ElfW(Sxword)
@@ -176,7 +177,8 @@ bool rn_object_imports(const struct link_map *object, const char *name)
 
 /* ---- kinds ---- */
 
-/* Open MPI loads mca_KIND_NAME.so and looks for mca_KIND_NAME_component in it. */
+/* Whether the object is a component of Open MPI, which loads mca_KIND_NAME.so and looks up
+ * mca_KIND_NAME_component in it. */
 static bool is_component(const struct link_map *object)
 {
 	const char *name = rn_base_name(object->l_name);
@@ -188,7 +190,8 @@ static bool is_component(const struct link_map *object)
 	return defines(object, symbol);
 }
 
-/* As compilers spell it, and by the name that Open MPI's and MPICH's mpi_f08 modules call. */
+/* Whether the object defines MPI_Init for Fortran: under the names that compilers use, or under the
+ * name that the mpi_f08 modules of Open MPI and MPICH call. */
 static bool binds_fortran(const struct link_map *object)
 {
 	static const char *const init[] = { "mpi_init_", "mpi_init__",    "mpi_init",
@@ -203,7 +206,7 @@ static bool binds_fortran(const struct link_map *object)
 /* The objects before the tracer in the list are loaded with the program and never unloaded. */
 const struct link_map *rn_object_ours(void)
 {
-	static const struct link_map *ours; /* several threads find the same */
+	static const struct link_map *ours; /* several threads compute the same value */
 	const struct link_map *known = __atomic_load_n(&ours, __ATOMIC_RELAXED);
 
 	if (!known) {

@@ -1,5 +1,5 @@
 /*
- * next_mpi.h - the MPI library's own functions, behind ours.
+ * next_mpi.h - table of the MPI library's functions.
  *
  * The tracer defines MPI_X and PMPI_X, so every call of either reaches the wrapper. The library's
  * functions are found once, as the next functions of PMPI_X (chain.h). The tracer calls them
@@ -17,7 +17,7 @@
 #include <mpi-ext.h>
 #endif
 
-/* Which MPICH 4.0 has without const. */
+/* Type of the list of partitions in MPI_Pready_list; MPICH 4.0 declares it without const. */
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 typedef int *rn_pready_list;
 #else
@@ -51,18 +51,19 @@ extern struct rn_real rn_next[RN_LINKS];
 
 /* Inserts a hook. Its position in the chain does not depend on the order of insertion. */
 void rn_link_insert(enum rn_link link, size_t at, void *hook);
-#define RN_HOOK(link, name, hook)                          \
-	((void)sizeof(rn_real.name == (hook)), /* types */ \
+#define RN_HOOK(link, name, hook)                                           \
+	((void)sizeof(rn_real.name == (hook)), /* checks the hook's type */ \
 	 rn_link_insert(link, offsetof(struct rn_real, name), (void *)(hook)))
 
-/* Where they are. */
+/* The object that defines these functions. */
 extern const struct link_map *rn_real_library;
 
-/* Another tool's MPI_X, where a library of the program has one between us and MPI; else NULL. Calls
- * of MPI_X are given to it, unrecorded, and are recorded when it goes on to PMPI_X. (One that is
- * preloaded, or in the executable, stands before us and needs no help.) */
+/* MPI_X of another tool, if a library of the program between the tracer and MPI defines it; else
+ * NULL. Calls of MPI_X are forwarded to it without being recorded, and are recorded when it
+ * calls PMPI_X. A tool that is preloaded, or in the executable, precedes the tracer and needs no
+ * entry. */
 extern struct rn_real rn_tool;
-/* The same by the function's number. */
+/* Returns the function of rn_tool with this number. */
 void *rn_tool_function(uint32_t number);
 /* Whether a link has a hook for the function. */
 bool rn_real_hooked(uint32_t number);
@@ -70,8 +71,8 @@ bool rn_real_hooked(uint32_t number);
 /* Finds the functions. A function that the library lacks is NULL. */
 void rn_real_resolve(void);
 
-/* The program has brought the library of another MPI than the one that this tracer is for: from now
- * on its functions are the real ones, and nothing can be recorded. */
+/* Whether the program has loaded the library of another MPI than the tracer's. If so, rn_real
+ * refers to that library from then on, and nothing can be recorded. */
 bool rn_real_is_other(void);
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * stub.c - the library that `rondo trace` preloads into everything its command starts. It finds the
- * processes that use MPI and starts them again with the tracer for that MPI in its place.
+ * stub.c - library that `rondo trace` preloads into all processes that its command starts. It
+ * detects processes that use MPI and executes them again with the tracer for that MPI in its place.
  *
- * What is preloaded has to be known before a process starts, and which MPI it uses only shows once
- * its libraries are there. So the stub looks, before main, at the libraries that came with the
- * program, and where one of them is an MPI it executes the same file with the same arguments and
- * another LD_PRELOAD; process id, descriptors and working folder stay. A rank whose program may
- * load MPI later (an interpreter) is executed again in the same way, with the MPI of its launcher.
- * With --mpi, this also applies to any other rank and to the command itself. All other processes
- * continue, and the stub stays in the environment for the processes that they start. If such a
- * process has loaded an MPI when it exits, the stub reports that it was not traced.
+ * The library to be preloaded must be chosen before a process starts, but the MPI of a process is
+ * known only after its libraries are loaded. Before main, the stub therefore examines the libraries
+ * that were loaded with the program. If one of them is an MPI, it executes the same file with the
+ * same arguments and another LD_PRELOAD; process id, descriptors and working directory do not
+ * change. A rank whose program may load MPI later (an interpreter) is executed again in the same
+ * way, with the MPI of its launcher. With --mpi, this also applies to any other rank and to the
+ * command itself. All other processes continue, and the stub stays in the environment for the
+ * processes that they start. If such a process has loaded an MPI when it exits, the stub reports
+ * that it was not traced.
  *
- * It is a library of its own, without MPI, linked with -z initfirst: what the constructors of other
- * libraries do would be done twice. So it runs before the C library and before sanitizers are
- * ready. Before main it calls no function that a sanitizer replaces: it makes system calls through
- * syscall(), and has its own versions of C library functions (stub_libc.c). It does not allocate
- * memory or call getenv. After any error the program runs untraced.
+ * The stub is a separate library without MPI, linked with -z initfirst: constructors of other
+ * libraries would otherwise be executed twice. It therefore runs before the C library and before
+ * sanitizers are initialized. Before main it calls no function that a sanitizer replaces: it makes
+ * system calls through syscall(), and has its own versions of C library functions (stub_libc.c). It
+ * does not allocate memory or call getenv. After any error the program runs untraced.
  *
  * If the stub precedes AddressSanitizer's runtime (sanitizer.h) in a process, the stub executes the
  * process again with the runtime first, whether or not the process uses MPI.
@@ -51,10 +52,10 @@ struct process {
 	const char *self;      /* the path of this library */
 	const char *asan;      /* path of AddressSanitizer's runtime, or NULL */
 	bool asan_late;        /* the stub precedes the runtime */
-	char exe[PATH_MAX];    /* and of the program */
+	char exe[PATH_MAX];    /* path of the program */
 	char status[PATH_MAX]; /* path of the file that `rondo trace` reads, or "" */
-	bool traced;           /* a tracer is there already */
-	bool forced;           /* an MPI was named */
+	bool traced;           /* a tracer is loaded already */
+	bool forced;           /* an MPI was given with --mpi */
 	pid_t untraced;        /* the process id if the program runs without a tracer, or 0 */
 };
 
@@ -187,7 +188,8 @@ static void add_preload(struct rn_bounded_text *t, const struct process *p, cons
 	}
 }
 
-/* The place of LD_PRELOAD in the environment: the last one, which the dynamic linker uses. */
+/* Returns the position of LD_PRELOAD in the environment: the last one, which the dynamic linker
+ * uses. */
 static char **place_of_preload(char **env)
 {
 	char **last = NULL;
@@ -300,8 +302,9 @@ static const char *obstacle(const struct process *p, enum rn_mpi mpi, enum rn_mp
 	return NULL;
 }
 
-/* A job that a rank starts is none of its world's, and would write over its trace: the environment
- * is what it is without us. "RONDO_PRELOAD=" ends in what becomes "LD_PRELOAD=". */
+/* Removes Rondo from the environment. A job that a rank starts is not part of the rank's world and
+ * would overwrite its trace. "RONDO_PRELOAD=VALUE" is overwritten in place, so that it ends in
+ * "LD_PRELOAD=VALUE". */
 static void leave_alone(char **env)
 {
 	char **to = env;
@@ -323,7 +326,7 @@ static void report_rank(const struct process *p)
 		report(p, RN_TAG_RANK " ", "");
 }
 
-/* The process runs without a tracer. */
+/* Lets the process continue without a tracer. */
 static void stay(struct process *p, enum rn_mpi forced)
 {
 	if (rn_is_launcher(p->exe)) {

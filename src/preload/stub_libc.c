@@ -1,5 +1,5 @@
 /*
- * stub_libc.c - The stub's own versions of C library functions.
+ * stub_libc.c - functions of the C library, for the stub only.
  *
  * Sanitizers replace functions of the C library. The replacements fail if they are called before
  * the sanitizer is initialized, and the stub runs before that. The definitions in this file are

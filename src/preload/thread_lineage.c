@@ -7,10 +7,10 @@
 
 #include <stdatomic.h>
 
-#define MOST_CHILDREN 4096 /* of a thread, before numbers may be those of others' */
+#define MOST_CHILDREN 4096 /* children of a thread that have unique lineages */
 #define SLOTS         64
 
-/* What a thread is to begin with. */
+/* Start function and lineage of a new thread. */
 struct child {
 	void *(*start)(void *);
 	thrd_start_t thrd_start;
@@ -31,7 +31,7 @@ int64_t rn_birth(void)
 	return birth;
 }
 
-/* Returns a slot, or allocated memory if all slots are in use; NULL without memory. */
+/* Returns a slot, or allocated memory if all slots are in use; NULL if out of memory. */
 static struct child *take_child(void)
 {
 	RN_ERRNO_GUARD;
@@ -88,7 +88,7 @@ static int begin_thrd(void *arg)
 	return result;
 }
 
-/* The thread could not be created. */
+/* Undoes next_birth and take_child after the thread could not be created. */
 static void undo(struct child *c)
 {
 	children--;
