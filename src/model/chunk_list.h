@@ -1,16 +1,17 @@
 /*
- * chunk_list.h - chunks of bytes by stream: the call times (encode/call_times.h) and the order
- * events (model/event_list.h) of those streams that have any.
+ * chunk_list.h - chunks of bytes by stream: the call times (encode/call_times.h) or the order
+ * events (model/event_list.h) of the streams that have any.
  *
- * Nothing looks into a chunk before the trace is read. The head of a stream is a few numbers that
- * the chunks need. As bytes (doc/format.md, 14 and 16):
+ * Chunks are opaque until the trace is read. The head of a stream is a short list of numbers that
+ * the reader of its chunks needs. Encoded form (doc/format.md, 14 and 16):
  *
  *   varint  number of streams in the list; per stream, ascending:
- *     varint  number of streams between it and the one before
- *     varint  length of the head; of each number a varint
- *     varint  number of chunks; of each a varint, its length, and its bytes
+ *     varint  number of streams between this one and the previous one
+ *     varint  length of the head; the numbers, each a varint
+ *     varint  number of chunks; per chunk a varint, its length, and its bytes
  *
- * Memory from the arena. Decoding does not trust its input, and refers to the bytes it was given.
+ * Memory is allocated from the arena. Input of the decoder is untrusted. The decoded list refers to
+ * the input, which must outlive it.
  */
 #ifndef RN_MODEL_CHUNK_LIST_H
 #define RN_MODEL_CHUNK_LIST_H
@@ -42,19 +43,21 @@ struct rn_chunk_stream *rn_chunk_list_at(const struct rn_chunk_list *l, uint32_t
 /* The chunks of a stream, or NULL. */
 const struct rn_chunk_stream *rn_chunk_list_find(const struct rn_chunk_list *l, uint64_t stream);
 
-/* Adds a stream, which follows all others; the list refers to its head and its chunks, or has
- * copies. RN_OK, RN_E_NOMEM, or RN_E_ARG: it does not follow. */
+/* Adds a stream, whose number must be greater than those in the list. rn_chunk_list_add refers to
+ * the head and the chunks; rn_chunk_list_copy copies them. Returns RN_OK, RN_E_NOMEM, or RN_E_ARG
+ * if the streams do not ascend. */
 int rn_chunk_list_add(struct rn_chunk_list *l, const struct rn_chunk_stream *s);
 int rn_chunk_list_copy(struct rn_chunk_list *l, const struct rn_chunk_stream *s);
 
-/* Adds copies of all streams of another list, which follow those of this one. */
+/* Adds copies of all streams of another list. Their numbers must be greater than those in this
+ * list. */
 int rn_chunk_list_merge(struct rn_chunk_list *l, const struct rn_chunk_list *from);
 
-/* Streams are numbered from `first` on. RN_OK or RN_E_NOMEM. */
+/* Encodes the list with stream `first` as number 0. Returns RN_OK or RN_E_NOMEM. */
 int rn_chunk_list_encode(const struct rn_chunk_list *l, uint64_t first, struct rn_buf *out);
 
-/* Fills an empty list; its streams are first .. first + n - 1. The caller verifies the end of the
- * input. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Decodes into an empty list; its streams are within first .. first + n - 1. The caller verifies
+ * the end of the input. Returns RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_chunk_list_decode(struct rn_chunk_list *l, struct rn_reader *in, uint64_t first, uint64_t n,
 			 struct rn_err *err);
 

@@ -1,24 +1,24 @@
 /*
- * lossy.h - what lossy traces keep: a series that has no pattern is replaced by one that has.
+ * lossy.h - lossy traces: a series without a pattern is replaced by one that has a pattern.
  *
- * Of counts of rounds of a loop:
+ * Counts of loop iterations:
  *
- * What stays is how many executions a loop has, how many rounds they have together, and how these
- * are distributed: the sorted counts are cut into as many slices as there are places, and the mean
- * of a slice is its place's count.
+ * The replacement keeps the number of executions of a loop, the total number of iterations, and the
+ * distribution of the counts. The sorted counts are divided into RN_BLUR_PLACES slices of equal
+ * size. The mean of each slice becomes one count of a pattern, which is repeated:
  *
- *	counts   17 19 9 31 17 8 ...              as many as there are steps
- *	places   8 9 10 ... 31 32                 RN_BLUR_PLACES of them, again and again
+ *	counts    17 19 9 31 17 8 ...             one per execution
+ *	pattern   8 9 10 ... 31 32                RN_BLUR_PLACES counts, repeated
  *
- * As the sum stays, so does the number of executions of what is inside a loop, and each stream has
- * as many calls of each signature as it had. Only their order is made up. A series is replaced when
- * that makes it smaller: what has a pattern of its own stays as it is.
+ * Because the sum is unchanged, so is the number of executions of everything inside a loop. Each
+ * stream keeps its number of calls of each signature; only their order changes. A series is
+ * replaced only if that makes it smaller, so a series with a pattern of its own is unchanged.
  *
- * Of numbers in holes (model/elastic_values.h), which need not add up to anything, the middle of
- *each slice is its place: values that occurred, about as often as they did.
+ * Elastic values (model/elastic_values.h) have no sum to preserve. For these, the median of each
+ * slice is used: values that occurred, about as often as they did.
  *
- * Deterministic: equal series give equal ones. Memory: results in `mem`, the rest in scratch; uses
- * malloc (buffers).
+ * Deterministic: equal series have equal replacements. Memory: results in `mem`, temporary data in
+ * scratch; uses malloc (buffers).
  */
 #ifndef RN_MODEL_LOSSY_H
 #define RN_MODEL_LOSSY_H
@@ -33,26 +33,28 @@ struct rn_arena;
 struct rn_buf;
 struct rn_folded;
 
-/* What need not be exact. */
+/* The data that may be inexact. */
 struct rn_lossy {
 	bool counts;
-	uint64_t params; /* series of more numbers than this; 0: none */
+	uint64_t params; /* series with more elements than this are replaced; 0: none */
 };
 
 #define RN_LOSSY_COUNTS "counts"
-#define RN_LOSSY_PARAMS "params" /* of more than RN_LOSSY_MOST, or params:N */
+#define RN_LOSSY_PARAMS "params" /* longer than RN_LOSSY_MOST, or params:N */
 #define RN_LOSSY_MOST   256u
 
-/* "counts", "params:1000", "counts,params". False when it is none of these. */
+/* Parses "counts", "params:1000" or "counts,params". False if the text is malformed. */
 bool rn_lossy_parse(const char *text, struct rn_lossy *out);
 
 #define RN_BLUR_PLACES 32u
 
-/* RN_OK; or RN_E_NOMEM, with everything as it was. */
+/* Replaces the iteration counts of all loops. Returns RN_OK, or RN_E_NOMEM with the streams
+ * unchanged. */
 int rn_blur(struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch);
 
-/* Appends what stands for a series of numbers, as bytes, that has more than `most`: itself, if that
- * is not longer. RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Appends the replacement of an encoded series of more than `most` elements. Appends the series
+ * itself if it is shorter or has no more elements than that. Returns RN_OK, RN_E_NOMEM or
+ * RN_E_DATA. */
 int rn_blur_values(const void *bytes, size_t len, uint64_t most, struct rn_arena *scratch,
 		   struct rn_buf *out);
 

@@ -20,7 +20,7 @@ struct rn_arena;
 
 enum rn_meta_flag {
 	RN_META_LINE = 1,   /* `rondo info` prints it among its first lines */
-	RN_META_FINAL = 4,  /* known only at the end of the run; not in a part file */
+	RN_META_FINAL = 4,  /* known only at the end of the run; not in a journal */
 	RN_META_PREFIX = 8, /* a prefix of keys; a name follows */
 };
 
@@ -95,7 +95,7 @@ struct rn_facts {
 	bool failed; /* memory for an entry was not available */
 };
 
-/* RN_OK or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. */
 int rn_facts_init(struct rn_facts *f, struct rn_arena *mem, uint32_t cap);
 
 /* Adds an entry, unless the value is NULL or empty or the list is full. Key and value are not

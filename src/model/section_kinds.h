@@ -1,13 +1,13 @@
 /*
  * section_kinds.h - a trace in memory, and one row for each kind of section.
  *
- * The merge fills a struct rn_trace (merge/trace_finish.h), the writer encodes its sections, and
- * the reader decodes them again. Writer, reader and container iterate over the rows. A new kind of
- * data is one file with its codec, one field of struct rn_trace and one row.
+ * The merge creates the contents of a struct rn_trace (merge/trace_finish.h), the writer encodes
+ * its sections, and the reader decodes them. Writer, reader and container iterate over the rows. A
+ * new kind of data needs one file with its codec, one field of struct rn_trace and one row.
  *
  * Rows are in the order of decoding: a section depends only on sections of earlier rows. In a file,
- * sections ascend by type. Encoders only encode: what is folded, rounded or renumbered was so
- * before. Decoders do not trust their input: RN_OK, RN_E_NOMEM, or RN_E_DATA with the reason.
+ * sections ascend by type. Encoders only encode: folding, rounding and renumbering happen before.
+ * Input of the decoders is untrusted. They return RN_OK, RN_E_NOMEM, or RN_E_DATA with the reason.
  */
 #ifndef RN_MODEL_SECTION_KINDS_H
 #define RN_MODEL_SECTION_KINDS_H
@@ -32,8 +32,8 @@ struct rn_chunk_list;
 struct rn_order_view;
 struct rn_times;
 
-/* The numbers of the sections in a file. Reserved numbers (doc/format.md, section 3) are absent, so
- * a trace that requires one is refused. */
+/* The types of sections in a file. Reserved types (doc/format.md, section 3) are absent, so a trace
+ * that requires one is refused. */
 enum rn_section_type {
 	RN_SECTION_META = 1,
 	RN_SECTION_FUNCTIONS = 2,
@@ -53,7 +53,7 @@ enum rn_section_type {
 
 struct rn_trace {
 	struct rn_arena mem;
-	struct rn_buf file; /* of the reader, as are container and order */
+	struct rn_buf file; /* used only by the reader, as are container and order */
 	struct rn_container *container;
 	struct rn_meta meta;
 	struct rn_vocab vocab;
@@ -67,7 +67,7 @@ struct rn_trace {
 	struct rn_order_view *order;         /* the events, with names (read/event_reader.h) */
 	uint64_t ranks, threads;
 	uint64_t symbols;        /* number of items in the bodies of all rules */
-	struct rn_folded folded; /* the streams as they are in the file */
+	struct rn_folded folded; /* the streams in the form of the file */
 };
 
 void rn_trace_init(struct rn_trace *t);
@@ -77,8 +77,8 @@ struct rn_section_kind {
 	enum rn_section_type type;
 	const char *name;
 	bool required; /* a reader that does not know the section refuses the file */
-	bool optional; /* a trace may lack it */
-	/* Appends the section. An optional section without bytes is not written. RN_OK,
+	bool optional; /* a trace may be without it */
+	/* Appends the section. An optional section without bytes is not written. Returns RN_OK,
 	 * RN_E_NOMEM, or RN_E_ARG if a reader would refuse the data. */
 	int (*encode)(const struct rn_trace *t, struct rn_buf *out);
 	/* The caller verifies the end of the input (rn_err_end). */
@@ -88,10 +88,10 @@ struct rn_section_kind {
 #define RN_SECTION_KINDS 13
 extern const struct rn_section_kind rn_section_kinds[RN_SECTION_KINDS];
 
-/* The row of a type, or NULL. */
+/* Returns the row of a type, or NULL. */
 const struct rn_section_kind *rn_section_kind(uint64_t type);
 
-/* "rules", or NULL for a type that this program does not know. */
+/* Returns a name such as "rules", or NULL for a type that this program does not support. */
 const char *rn_section_name(uint64_t type);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * site_table.h - the section `sites`: the call stacks of a trace.
+ * site_table.h - the section `sites`: the call stacks of a trace as a prefix tree of frames.
  *
- * Stacks begin alike (main, then what it calls), so they are kept as the paths of a tree: a node is
- * a frame (encode/callsite.h) and the node of the frame that it was called from. A signature has
- * the number of its innermost frame's node, as its last value: 0 for a stack that is not known,
- * node + 1 for others; or several of these, and a hole that says which.
+ * Stacks have common outer frames (main and its callees), so they are stored as paths of a tree. A
+ * node is a frame (encode/callsite.h) and the node of the calling frame. The last value of a
+ * signature identifies its call site: 0 for an unknown stack, otherwise the node of the innermost
+ * frame plus 1. For a stack cluster the signature has several of these, and an elastic slot selects
+ * one.
  *
- * Decoding trusts no byte; results are in the arena. On disk: doc/format.md, chapter 13.
+ * Input of the decoder is untrusted. Results are in the arena. On disk: doc/format.md, chapter 13.
  */
 #ifndef RN_MODEL_SITE_TABLE_H
 #define RN_MODEL_SITE_TABLE_H
@@ -25,7 +26,7 @@ struct rn_sigs;
 struct rn_vocab;
 
 struct rn_site_node {
-	uint32_t caller; /* node + 1; 0: none. Always a lower one */
+	uint32_t caller; /* node of the calling frame + 1, always a lower node; 0: outermost */
 	uint32_t module;
 	uint64_t offset;
 };
@@ -34,39 +35,40 @@ struct rn_sites {
 	const struct rn_code_module *module;
 	const struct rn_site_node *node;
 	uint32_t modules, nodes;
-	bool known; /* there is a stack, if only one that is not known */
+	bool known; /* at least one call has a stack, which may be unknown */
 };
 
-/* Modules and nodes while they are collected: modules as bytes, nodes as struct rn_site_node. */
+/* Modules and nodes while they are collected: encoded modules, and nodes as struct rn_site_node. */
 struct rn_site_tables {
 	struct rn_sigs *module, *node;
-	bool any; /* somebody has had a stack, if only one that is not known */
+	bool any; /* at least one call has a stack, which may be unknown */
 };
 
-/* RN_OK or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. */
 int rn_site_tables_init(struct rn_site_tables *t, struct rn_arena *mem);
 
-/* The number of a stack, given as bytes: its innermost frame's node + 1, or 0. RN_OK, RN_E_NOMEM,
- * or RN_E_ARG: it is none. */
+/* Stores the number of an encoded stack: the node of its innermost frame + 1, or 0. Returns RN_OK,
+ * RN_E_NOMEM, or RN_E_ARG if the bytes are not a stack. */
 int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, uint32_t *number);
 
-/* Signatures with stacks as bytes: *out are the same with numbers, in `mem`. Without stacks: *out
- * is `in`. RN_OK, RN_E_NOMEM, or RN_E_ARG: a signature is not valid under the vocabulary. */
+/* Converts signatures with encoded stacks: *out has the same signatures with numbers, in `mem`.
+ * Without stacks *out is `in`. Returns RN_OK, RN_E_NOMEM, or RN_E_ARG if a signature is not valid
+ * under the vocabulary. */
 int rn_site_tables_take(struct rn_site_tables *t, struct rn_arena *mem, const struct rn_sigs *in,
 			const struct rn_vocab *vocab, const struct rn_sigs **out);
 
-/* The sites; modules are those of the tables. RN_OK or RN_E_NOMEM. */
+/* Stores the sites; the modules remain those of the tables. Returns RN_OK or RN_E_NOMEM. */
 int rn_site_tables_finish(const struct rn_site_tables *t, struct rn_arena *mem,
 			  struct rn_sites *out);
 
-/* Appends the section; nothing where nobody has had a stack. RN_OK or RN_E_NOMEM. */
+/* Appends the section, or nothing if no call has a stack. Returns RN_OK or RN_E_NOMEM. */
 int rn_sites_encode(const struct rn_sites *s, struct rn_buf *section);
 
 /* The caller verifies the end of the input. */
 int rn_sites_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_sites *out,
 		    struct rn_err *err);
 
-/* Whether the stacks of all signatures are there. RN_OK or RN_E_DATA. */
+/* Validates that the stacks of all signatures exist. Returns RN_OK or RN_E_DATA. */
 int rn_sites_fit(const struct rn_sites *s, const struct rn_sigs *sigs, const struct rn_vocab *vocab,
 		 struct rn_err *err);
 
