@@ -1,16 +1,17 @@
 /*
- * container.h - the container of a trace: sections of bytes, each under a check.
+ * container.h - the container of a trace: sections of bytes, each with a checksum.
  *
- *   header | section | section | ... | footer (what each section is) | trailer
+ *  header | section | section | ... | footer (describes each section) | trailer
  *
- * Writing: sections are added in ascending type, packed at once where that makes them smaller, and
- * the file is replaced atomically. Reading: opening verifies everything about the container, every
- * hash included; a section is unpacked when it is first asked for. After a successful open only a
- * writer's bug can make a section fail, never a damaged disk.
+ * Writing: sections are added in ascending type and compressed at once if that makes them smaller.
+ * Reading: opening verifies the complete container, including every hash. A section is decompressed
+ * at its first rn_container_get. After a successful open a section can be invalid only because of a
+ * defect of the writer, never because of a damaged disk.
  *
- * Cost: 41 bytes a file, 10 to 15 a section. Opening reads the file once. Tool-side code: the
- * writer uses malloc through struct rn_buf, the reader an arena; zstd allocates for itself.
- * Not locked: asking for a section may unpack it. On disk: doc/format.md, chapters 2 to 4.
+ * Cost: 41 bytes per file, 10 to 15 per section. Opening reads the file once. The writer uses
+ * malloc through struct rn_buf, the reader an arena; zstd allocates its own memory. Not used inside
+ * a traced program. Not locked: rn_container_get may decompress. On disk: doc/format.md, chapters 2
+ * to 4.
  */
 #ifndef RN_FILE_CONTAINER_H
 #define RN_FILE_CONTAINER_H
@@ -34,31 +35,32 @@ enum rn_section_codec { RN_SECTION_STORED, RN_SECTION_ZSTD, RN_SECTION_ZSTD_DICT
 /* One entry of the footer. */
 struct rn_section {
 	uint64_t type;
-	uint64_t offset, stored; /* where its bytes are in the file */
-	uint64_t raw;            /* bytes when unpacked */
+	uint64_t offset, stored; /* position and size of its bytes in the file */
+	uint64_t raw;            /* size after decompression, in bytes */
 	uint64_t hash;
-	unsigned codec; /* enum rn_section_codec, or a newer one */
+	unsigned codec; /* enum rn_section_codec, or a codec of a newer version */
 	bool required;
-	bool readable; /* both type and codec are known */
+	bool readable; /* both type and codec are supported */
 };
 
 /* Writing. A zeroed struct is an empty container. */
 struct rn_container_writer {
-	struct rn_buf file;           /* header and sections; after finish, the whole file */
-	struct rn_buf footer;         /* its entries, without the count */
-	struct rn_buf scratch, other; /* a section being packed, both ways */
+	struct rn_buf file;   /* header and sections; the whole file after rn_container_finish */
+	struct rn_buf footer; /* encoded entries, without their count */
+	struct rn_buf scratch, other; /* a section compressed without and with the dictionary */
 	struct rn_packer packer;
 	uint64_t count, last_type;
-	uint64_t packed_raw; /* bytes that the packed sections unpack to */
+	uint64_t packed_raw; /* total size of the compressed sections after decompression, in bytes
+			      */
 	bool finished;
 };
 
-/* Adds a section; the bytes are not needed afterwards. RN_E_ARG when types do not ascend or the
- * container is finished. On failure the container is as it was. */
+/* Adds a copy of a section. Returns RN_E_ARG if types do not ascend or the container is finished.
+ * On failure the container is unchanged. */
 int rn_container_add(struct rn_container_writer *w, enum rn_section_type type, const void *bytes,
 		     size_t len, struct rn_err *err);
 
-/* The whole file, in memory that stays the writer's. May be asked for again. */
+/* Returns the whole file, in memory owned by the writer. May be called again. */
 int rn_container_finish(struct rn_container_writer *w, const void **bytes, size_t *len,
 			struct rn_err *err);
 
@@ -69,25 +71,27 @@ struct rn_container; /* opaque */
 
 #define RN_CONTAINER_HEAD 24 /* bytes of the header */
 
-/* Whether a file of this size that begins with these bytes (RN_CONTAINER_HEAD, or all there are) is
- * worth reading: rn_container_open's checks of magic, header, version and length. */
+/* Checks that a file of this size which begins with these bytes (RN_CONTAINER_HEAD, or all if it is
+ * shorter) can be a container: the checks of magic, header, version and length of
+ * rn_container_open. */
 int rn_container_probe(const void *head, size_t head_len, uint64_t file_size, struct rn_err *err);
 
-/* `bytes` is the whole file and must outlive the container. RN_E_DATA with one line that says what
- * is wrong and where; RN_E_NOMEM. */
+/* `bytes` is the whole file and must outlive the container. Returns RN_OK, RN_E_NOMEM, or RN_E_DATA
+ * with a description of the error and its location in one line. */
 int rn_container_open(struct rn_arena *mem, const void *bytes, size_t len,
 		      struct rn_container **out, struct rn_err *err);
 
 void rn_container_version(const struct rn_container *c, unsigned *major, unsigned *minor);
 
-/* How many sections there are, unknown ones included, and entry i of the footer. */
+/* Number of sections, including unsupported ones, and entry i of the footer. */
 size_t rn_container_count(const struct rn_container *c);
 const struct rn_section *rn_container_section(const struct rn_container *c, size_t i);
 
 bool rn_container_has(const struct rn_container *c, enum rn_section_type type);
 
-/* The bytes of a section, unpacked into the container's arena when needed, valid as long as the
- * arena and the file's bytes are. RN_E_RANGE when there is no such section. */
+/* Returns the bytes of a section, decompressed into the arena of the container if necessary. They
+ * are valid as long as both the arena and the bytes of the file. Returns RN_E_RANGE if the section
+ * does not exist. */
 int rn_container_get(struct rn_container *c, enum rn_section_type type, const void **bytes,
 		     size_t *len, struct rn_err *err);
 

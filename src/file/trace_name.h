@@ -1,5 +1,5 @@
 /*
- * trace_name.h - Names of traces, and the existing files that a run may replace.
+ * trace_name.h - names of traces, and the check whether a run may replace an existing file.
  *
  * The name of a trace is a pattern. In its last component, %p is the program, %j the job, %h the
  * host, %n the number of the trace, and %% a percent sign. If the name is in use, the trace gets
@@ -19,7 +19,7 @@ struct rn_err;
 
 #define RN_TRACE_NUMBERS 10000u /* the numbers 1 to 9999 are tried */
 
-/* The first unknown sequence of the pattern, such as "%x"; NULL: there is none. */
+/* Returns the first unknown sequence of the pattern, such as "%x"; NULL if all are known. */
 const char *rn_trace_name_error(const char *pattern);
 
 /* Whether the pattern contains the sequence %letter. */
@@ -34,7 +34,7 @@ bool rn_trace_name(const char *pattern, const char *program, unsigned number, ch
  * result does not fit. */
 bool rn_trace_name_number(const char *name, unsigned number, char *out, size_t cap);
 
-/* The state of a file when it was examined. */
+/* The state of a file at the time of an examination. */
 struct rn_trace_seen {
 	bool exists;
 	dev_t dev;

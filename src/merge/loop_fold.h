@@ -1,24 +1,26 @@
 /*
- * loop_fold.h - elastic counts: loops whose number of rounds changes become one loop and a series.
+ * loop_fold.h - folds loops whose iteration count varies: each becomes one loop and a series of
+ * counts.
  *
- * A grammar is small while every iteration does the same. Where a solver takes 17, then 19 rounds,
- * each count is a place of its own in the rules:
+ * A grammar is small while all iterations are equal. If a solver runs 17, then 19 iterations, each
+ * count is a separate item of the rules:
  *
  *	plain    A^17 B  A^19 B  A^9 B C  A^17 B ...
  *	folded   L = (A)^*    with the series 17, 19, 9, 17 ...
- *	         M = (L B)^*  with the series 3, ...              one that comes now and then is
- *between (M C)^n                                          runs of those without it
+ *	         M = (L B)^*  with the series 3, ...
+ *	         (M C)^n      an occasional symbol separates runs of iterations without it
  *
- * A loop is a symbol behind the signatures, with what one round of it is and, for each group of
- * streams, a series of how many rounds each execution has, in their order. 0 is a count. Streams
- *that differ in counts alone so have the same rules.
+ * A loop is a symbol numbered after the signatures. It has a body and, for each stream group, a
+ * series of the iteration counts of its executions, in order. A count may be 0. Streams that differ
+ * only in counts have the same rules.
  *
- * Folding is done when a trace is written, from the inside out and only where the bytes get fewer.
- * Who reads a trace reads it as it is (rules/loop_stream.h). Others wait for folding, so it takes
- *only so many steps, of which an eighth may be for nothing, and then leaves it at what it has.
+ * Folding runs when a trace is written, from the innermost loops outwards, and only where it
+ * reduces the number of bytes. Readers do not expand loops (rules/loop_stream.h). The other ranks
+ * wait while loops are folded, so the number of steps is limited. At most an eighth of them may be
+ * used by unsuccessful trials. At the limit, the loops found so far are the result.
  *
- * Deterministic. Memory: results in `mem`, the rest in scratch, where a limit of the arena's is one
- * more reason to leave it at that; uses malloc (buffers).
+ * Deterministic. Memory: results in `mem`, temporary data in scratch. Reaching the limit of that
+ * arena also ends the search. Uses malloc (buffers).
  */
 #ifndef RN_MERGE_LOOP_FOLD_H
 #define RN_MERGE_LOOP_FOLD_H
@@ -29,7 +31,8 @@
 
 struct rn_arena;
 
-/* RN_OK; or RN_E_NOMEM, when not even what it has can be told: the streams stay as they are. */
+/* Returns RN_OK, or RN_E_NOMEM if the loops found cannot be stored; *out then has the streams
+ * unfolded. */
 int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *scratch,
 	    struct rn_folded *out);
 

@@ -1,11 +1,13 @@
 /*
- * partial_trace.h - everything that is known of some ranks, on its way to the trace.
+ * partial_trace.h - all data of a range of ranks, encoded for the merge.
  *
- * A part (streams), the identities of communicators, times, values, events, programs, and a tally.
- * Ranks send theirs up a tree, where they are absorbed in ascending order; what has everything is
- * finished and written. The same bytes go into a file when the tree is not to be had.
+ * A partial trace has a stream set, communicators, time statistics, call times, elastic values,
+ * events, programs and a tally. Ranks send their partial traces up a tree, where they are absorbed
+ * in ascending order. The partial trace of all ranks is finished and written. The same bytes are
+ * written to a file if the tree is not available.
  *
- * Memory: the arena of the bundle; absorbing uses another for what it decodes. Trusts no byte.
+ * Memory is allocated from the arena of the bundle; absorbing uses another one for decoded data.
+ * Input of the decoder is untrusted.
  */
 #ifndef RN_MERGE_PARTIAL_TRACE_H
 #define RN_MERGE_PARTIAL_TRACE_H
@@ -32,12 +34,12 @@ struct rn_times;
 struct rn_trace;
 struct rn_vocab;
 
-/* Sums, and the most of any rank. */
+/* Sums and maxima over all ranks. */
 struct rn_tally {
 	uint64_t lost;      /* calls that are not in the trace */
 	uint64_t wall_ns;   /* maximum; from the start of the process */
-	uint64_t tracer_ns; /* maximum; the part that the tracer used at the end of the run */
-	uint64_t memory;    /* most bytes */
+	uint64_t tracer_ns; /* maximum; time that the tracer used at the end of the run */
+	uint64_t memory;    /* maximum, in bytes */
 };
 
 struct rn_bundle {
@@ -45,10 +47,10 @@ struct rn_bundle {
 	const struct rn_vocab *vocab;
 	struct rn_stream_set part;
 	struct rn_comms *comms;
-	struct rn_times *times;          /* by the part's signatures; NULL: not kept */
+	struct rn_times *times;          /* by signature of `part`; NULL: not recorded */
 	struct rn_chunk_list moments;    /* call times */
-	struct rn_values values;         /* by the part's signatures; */
-	struct rn_value_list value_list; /* or, in a decoded bundle, these instead */
+	struct rn_values values;         /* by signature of `part` */
+	struct rn_value_list value_list; /* replaces `values` in a decoded bundle */
 	struct rn_order_list order;
 	struct rn_programs programs;
 	struct rn_tally tally;
@@ -71,17 +73,19 @@ struct rn_bundle_end {
 void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end,
 		     struct rn_facts *f);
 
-/* Takes in what another rank encoded, whose streams begin right behind this one's. What is refused
- * as damaged leaves the bundle as it was. */
+/* Adds an encoded partial trace, whose streams begin directly after those of this one. If the input
+ * is malformed, returns RN_E_DATA with the bundle unchanged. */
 int rn_bundle_absorb(struct rn_bundle *b, const void *bytes, size_t len, struct rn_arena *scratch,
 		     struct rn_err *err);
 
-/* Adds another bundle, whose streams follow those of this one. Its part may be in the arena of this
- * one, which then refers to it if it is empty. RN_OK, RN_E_NOMEM, or RN_E_ARG. */
+/* Adds another bundle, whose streams follow those of this one. If this one has no streams and the
+ * stream set of the other one is in its arena, the set is shared instead of copied. Returns RN_OK,
+ * RN_E_NOMEM or RN_E_ARG. */
 int rn_bundle_merge(struct rn_bundle *b, const struct rn_bundle *from, struct rn_arena *scratch);
 
-/* Adds what a process recorded of a stream besides its calls, to a bundle of this stream alone,
- * which refers to it; map[i] is the signature of its call i. RN_OK, RN_E_NOMEM or RN_E_ARG. */
+/* Adds the data that a process recorded for a stream in addition to its calls. The bundle has only
+ * this stream, and refers to the data. map[i] is the signature of call i of the stream. Returns
+ * RN_OK, RN_E_NOMEM or RN_E_ARG. */
 int rn_bundle_add(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map);
 
 /* Makes the trace of a bundle that contains all ranks. The trace is initialized (rn_trace_init),

@@ -1,14 +1,14 @@
 /*
- * stack_clusters.h - which of the stacks that are alike (encode/callsite.h) the calls of a stream
- * were made from.
+ * stack_clusters.h - the stack clusters (encode/callsite.h) of the calls of a stream.
  *
- * While a program runs they have numbers of its process, and so has what stands in the holes of
- * calls. In a signature all of them follow each other, ordered by their bytes, and a number in the
- * hole is a place among them: ranks that were in the same places have the same signatures, whatever
- * they came to first. Numbers may come from a file: one that no stack has is that of the stack that
- * is not known, as are those beyond what there can be.
+ * During the run, stacks have ids that are valid in one process, and the elastic values of calls
+ * are such ids. A signature contains all stacks of a cluster, ordered by their bytes, and the
+ * elastic value is an index into them. Ranks that called from the same stacks therefore have the
+ * same signatures, whatever stack they called from first. Ids may come from a file. An id without a
+ * stack, and ids beyond the maximum number of stacks, become the unknown stack.
  *
- * Cost: all that stands in those holes. Memory from the arena: 3 KiB for each set of them.
+ * Cost: linear in the number of elastic values that are stack ids. Memory is allocated from the
+ * arena: 3 KiB per cluster.
  */
 #ifndef RN_MERGE_STACK_CLUSTERS_H
 #define RN_MERGE_STACK_CLUSTERS_H
@@ -25,14 +25,14 @@ struct rn_sigs;
 
 struct rn_alike {
 	struct rn_arena *mem;
-	struct rn_sigs *first; /* uint32_t, the number that is in words, to that of its stacks */
+	struct rn_sigs *first; /* uint32_t, stack id in the call words, to the index in `stacks` */
 	struct rn_seg stacks;  /* struct rn_stack_cluster */
 };
 
-/* All that a stream has. RN_OK or RN_E_NOMEM. */
+/* Finds all clusters of a stream. Returns RN_OK or RN_E_NOMEM. */
 int rn_alike_find(struct rn_alike *a, struct rn_arena *mem, const struct rn_stream_calls *c);
 
-/* Those of a number that is in words of the stream; NULL when it is not. */
+/* Returns the cluster of a stack id in the call words; NULL if the stream does not have it. */
 const struct rn_stack_cluster *rn_alike_stacks(const struct rn_alike *a, uint32_t first);
 
 #endif

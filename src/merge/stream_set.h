@@ -1,24 +1,24 @@
 /*
- * stream_set.h - many ranks' streams into one trace.
+ * stream_set.h - merges the streams of many ranks into one set.
  *
- * A part is a set of ranks with one signature table, one pool of rules, and groups: a root rule
- * and the ranks whose stream it is. A rank alone is a part with one group; merging brings another
- * part's signatures and rules into this one's numbering, where equal streams become the same root
- * (hash-consing) and their ranklists are joined. Parts are merged pairwise in a binary tree, so a
- * rank takes part in O(log ranks) merges and only distinct streams are ever compared.
+ * A stream set covers a set of ranks. It has one signature table, one pool of rules, and stream
+ * groups: a root rule and the ranks whose stream it is. The set of a single rank has one group. A
+ * merge renumbers the signatures and rules of the other set into this one. Equal streams get the
+ * same root (hash-consing), and their rank sets are joined. Sets are merged pairwise in a binary
+ * tree, so a rank takes part in O(log ranks) merges, and only distinct streams are compared.
  *
- * While parts are merged, a ranklist is a list of runs (first, step, count): joining two is a copy
- * that cannot fail once there is room, and a part of one rank costs next to nothing. It becomes a
- * Series when the part is finished (merged_streams.h).
+ * During the merge a rank set is a list of runs (first, step, count). Joining two lists is a copy
+ * that cannot fail once the memory is reserved, and the set of one rank is small. The final form is
+ * a series (merged_streams.h).
  *
- * Invariants: groups have different roots and no rank twice, runs ascend, and groups are in the
- * order of their first ranks (which holds by itself, because the ranks that come in are higher
- * than those that are there). The result of a merge does not depend on the shape of the tree,
- * except for the numbering, and rn_part_finish removes that.
+ * Invariants: groups have different roots and no rank twice; runs ascend; groups are in order of
+ * their first ranks. (The order follows from merging in ascending order of ranks.) The result of a
+ * merge does not depend on the shape of the tree, except for the numbering; rn_part_finish removes
+ * that dependence.
  *
- * Cost of a merge: the size of the part that is taken in, not of the one that takes it.
- * Memory: everything from the part's arena; a merge that fails with RN_E_NOMEM leaves the part's
- * groups as they were (some unused signatures and rules may stay behind).
+ * Cost of a merge: the size of the added set, not of the set that it is added to. Memory is
+ * allocated from the arena of the set. A merge that fails with RN_E_NOMEM leaves the groups
+ * unchanged; some unused signatures and rules may remain.
  */
 #ifndef RN_MERGE_STREAM_SET_H
 #define RN_MERGE_STREAM_SET_H
@@ -34,7 +34,7 @@ struct rn_sigs;
 struct rn_streams;
 
 struct rn_run {
-	uint64_t first, step, n; /* first, first + step, ...: n of them; step is 0 when n is 1 */
+	uint64_t first, step, n; /* n ranks: first, first + step, ...; step is 0 if n is 1 */
 };
 
 struct rn_ranks {
@@ -55,24 +55,24 @@ struct rn_stream_set {
 	uint32_t groups, group_cap;
 	uint32_t *group_of; /* by root: group number + 1, or 0; group_of_cap entries */
 	uint32_t group_of_cap;
-	uint64_t ranks;       /* how many */
-	uint64_t first, last; /* the lowest and the highest */
+	uint64_t ranks;       /* number of ranks */
+	uint64_t first, last; /* lowest and highest rank */
 };
 
-/* A part of no rank. RN_OK or RN_E_NOMEM. */
+/* Initializes a set without ranks. Returns RN_OK or RN_E_NOMEM. */
 int rn_part_empty(struct rn_stream_set *p, struct rn_arena *mem);
 
-/* Adds the first streams to a part without streams: streams first .. first + n - 1, which have the
- * rule `root` of the part. RN_OK or RN_E_NOMEM. */
+/* Adds the first streams to an empty set: streams first .. first + n - 1, all with the rule `root`
+ * of the set. Returns RN_OK or RN_E_NOMEM. */
 int rn_part_streams(struct rn_stream_set *p, uint32_t root, uint64_t first, uint64_t n);
 
-/* Takes `b`, whose ranks all come after a's, into `a`; b is not changed and not referred to
- * afterwards. RN_OK, RN_E_NOMEM, or RN_E_ARG when the ranks do not follow. */
+/* Adds `b`, whose ranks are all higher than those of `a`. `b` is unchanged and not referred to
+ * afterwards. Returns RN_OK, RN_E_NOMEM, or RN_E_ARG if the ranks do not follow. */
 int rn_part_merge(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch);
 
-/* The finished form, in `mem`: what different streams still have in common (equal stretches of
- * their rules) becomes shared rules, where that is smaller; unused rules and signatures go; all
- * numbers depend on the streams alone. The part is not changed. Uses malloc (a buffer). */
+/* Converts the set to its final form, in `mem`. Equal item sequences of different streams become
+ * shared rules if that is smaller. Unused rules and signatures are removed. All ids depend on the
+ * streams alone. The set is unchanged. Uses malloc (a buffer). */
 int rn_part_finish(const struct rn_stream_set *p, struct rn_arena *mem, struct rn_arena *scratch,
 		   struct rn_streams *out);
 
