@@ -14,15 +14,15 @@
 
 #define HEADER    RN_CONTAINER_HEAD
 #define TRAILER   16
-#define ENTRY_MIN 10 /* tag, length, hash */
+#define ENTRY_MIN 10 /* in bytes: tag, length, hash */
 
-/* Larger sections gain nothing by the dictionary. */
+/* Sections of this size and larger do not benefit from the dictionary. */
 #define DICT_WORTH ((size_t)64 << 10)
 
-/* Larger ones that are coded already gain nothing by packing. */
+/* Sections of this size and larger that are already coded do not benefit from compression. */
 #define CODED_WORTH ((size_t)4 << 10)
 
-/* Most bytes that the packed sections of one file may unpack to. */
+/* Limit of the total size of the compressed sections of one file after decompression, in bytes. */
 #define RAW_MAX ((uint64_t)4 << 30)
 
 static const unsigned char magic[8] = { 0x89, 'R', 'N', 'D', '\r', '\n', 0x1a, '\n' };
@@ -43,13 +43,13 @@ static uint64_t get_le(const unsigned char *p, unsigned bytes)
 	return v;
 }
 
-/* The check inside the header, over what stands before it. */
+/* Returns the checksum in the header, of the bytes before it. */
 static uint64_t header_check(const unsigned char *file)
 {
 	return XXH64(file, 20, 0) & UINT32_MAX;
 }
 
-/* Seeded with the header, so that the header is under 64 bits of hash too. */
+/* Seeded with the header, so that a 64-bit hash also protects the header. */
 static uint64_t footer_hash(const unsigned char *file, const unsigned char *footer, size_t len)
 {
 	return XXH64(footer, len, XXH64(file, HEADER, 0));
@@ -59,10 +59,10 @@ static uint64_t footer_hash(const unsigned char *file, const unsigned char *foot
  * Writing
  */
 
-/* Every frame begins with it, so with the dictionary it is left out. */
+/* Magic number of every zstd frame. Omitted from frames that use the dictionary. */
 static const unsigned char frame_mark[4] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-/* The bytes packed, in w->scratch, in the way that is smallest: how. */
+/* Compresses the bytes into w->scratch in the smallest form. *codec is that form. */
 static int pack(struct rn_container_writer *w, const void *bytes, size_t len, unsigned *codec)
 {
 	int rc = rn_pack(&w->packer, (struct rn_pack_dict){ 0 }, bytes, len, &w->scratch);
@@ -80,13 +80,13 @@ static int pack(struct rn_container_writer *w, const void *bytes, size_t len, un
 			*codec = RN_SECTION_ZSTD_DICT;
 		}
 	}
-	/* A reader would refuse more than RAW_MAX packed bytes. */
+	/* A reader would refuse more than RAW_MAX bytes in compressed sections. */
 	if (w->scratch.len >= len || len > RAW_MAX - w->packed_raw)
 		*codec = RN_SECTION_STORED;
 	return rc;
 }
 
-/* Nothing is to be gained any more, and trying would take long. */
+/* True if the section is already coded: compression would gain nothing and take long. */
 static bool is_coded(const struct rn_section_kind *t, size_t len)
 {
 	return t->type == RN_SECTION_TIME && len >= CODED_WORTH;
@@ -116,7 +116,7 @@ static int append(struct rn_container_writer *w, const struct rn_section_kind *t
 	return RN_OK;
 }
 
-/* Back to what it was before a failure. */
+/* Restores a buffer to its state before a failure. */
 static void roll_back(struct rn_buf *b, size_t len)
 {
 	b->len = len;
@@ -274,7 +274,7 @@ static int check_header(struct rn_container *c, struct rn_err *err)
 	return rc;
 }
 
-/* Finds the footer, and verifies it. */
+/* Finds and verifies the footer. */
 static int check_trailer(struct rn_container *c, struct rn_err *err)
 {
 	const unsigned char *p = c->file + c->len - TRAILER;
@@ -311,7 +311,8 @@ static void read_entry(struct rn_reader *r, struct rn_section *s)
 	s->readable = rn_section_kind(s->type) && s->codec <= RN_SECTION_ZSTD_DICT;
 }
 
-/* What the entries claim together: NULL, or what is impossible about it. */
+/* Sets the offsets of all sections. Returns NULL, or a description if the entries are inconsistent.
+ */
 static const char *place_sections(struct rn_container *c)
 {
 	uint64_t at = HEADER, raw_left = RAW_MAX, last = 0;
@@ -356,7 +357,7 @@ static int read_footer(struct rn_container *c, struct rn_err *err)
 	return RN_OK;
 }
 
-/* A section as it is called in messages. */
+/* Returns the name of a section for messages. */
 static const char *label(const struct rn_section *s, char *space, size_t size)
 {
 	const char *name = rn_section_name(s->type);
@@ -438,7 +439,7 @@ const struct rn_section *rn_container_section(const struct rn_container *c, size
 	return &c->section[i];
 }
 
-/* Index of a section that can be read, or SIZE_MAX. */
+/* Returns the index of a section that can be read, or SIZE_MAX. */
 static size_t find_section(const struct rn_container *c, uint64_t type)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -452,7 +453,7 @@ bool rn_container_has(const struct rn_container *c, enum rn_section_type type)
 	return find_section(c, type) != SIZE_MAX;
 }
 
-/* Footer and frame must agree on the length before memory is asked for. */
+/* Decompresses a frame. Footer and frame must agree on the length before memory is allocated. */
 static int unpack_frame(struct rn_container *c, struct rn_pack_dict dict, const void *frame,
 			size_t len, const struct rn_section *s, const void **out,
 			struct rn_err *err)

@@ -40,7 +40,7 @@ bool rn_trace_name_has(const char *pattern, char letter)
 
 /* ---- values ---- */
 
-/* The id of the batch job or of the launcher's job; "nojob" if there is none. */
+/* Returns the id of the batch job or of the launcher's job; "nojob" if it is unknown. */
 static const char *job(void)
 {
 	static const char *const names[] = { "SLURM_JOB_ID", "PBS_JOBID",      "LSB_JOBID",

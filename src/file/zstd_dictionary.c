@@ -7,7 +7,7 @@
 #include "encode/call_words.h"
 #include "model/payload.h"
 
-/* What the vocabulary had when the dictionary became part of the format. */
+/* Size of the vocabulary when the dictionary became part of the format. */
 #define FUNCS 682u
 #define WORDS 319u
 

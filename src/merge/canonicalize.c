@@ -1,6 +1,6 @@
 /*
- * canonicalize.c - see canonicalize.h. Words may come from a file: what they refer to need not
- * exist.
+ * canonicalize.c - see canonicalize.h. Call words may come from a file. The objects that they refer
+ * to may not exist.
  */
 #include "merge/canonicalize.h"
 
@@ -21,20 +21,20 @@
 struct writer {
 	const struct rn_stream_calls *of;
 	struct rn_raw_numbers numbers;
-	uint64_t key;                     /* of the call, when its numbers are being written */
-	const struct rn_choices *choices; /* NULL: the numbers are being collected */
+	uint64_t key;                     /* hash of the call without rank parameters */
+	const struct rn_choices *choices; /* NULL: rank parameters are being collected */
 	struct rn_comms *tables;
 	struct rn_buf buf;
-	const struct rn_holes *holes; /* of the call; NULL: none */
+	const struct rn_holes *holes; /* elastic slots of the call; NULL: none */
 	const struct rn_alike *alike;
-	const struct rn_stack_cluster *stacks; /* that it was made from; NULL: one */
-	uint32_t like;                         /* so many calls of the stream are like this one */
-	bool cut;                              /* the call is not as it was made */
-	bool plain;                            /* numbers are written as they are */
+	const struct rn_stack_cluster *stacks; /* stack cluster of the call; NULL: a single stack */
+	uint32_t like; /* number of earlier calls of the stream with the same signature */
+	bool cut;      /* the signature lacks arguments of the call */
+	bool plain;    /* values are written as absolute values */
 	struct rn_arena mem, scratch;
 };
 
-/* ---- slots ---- */
+/* ---- rank parameters ---- */
 
 static void whose(const struct writer *x, uint32_t comm, int64_t *rank, int64_t *size)
 {
@@ -54,7 +54,8 @@ static uint64_t slot_key(uint64_t call, uint32_t slot)
 	return call + (uint64_t)(slot + 1) * 0x9e3779b97f4a7c15u;
 }
 
-/* The table it is in. Where several calls of the rank have this slot, it is there already. */
+/* Adds the value to the per-rank table of the rank parameter; *number is the table. If several
+ * calls of the rank have this parameter, the value is already in the table. */
 static enum rn_value_kind varying(struct writer *x, uint64_t key, int64_t value, int64_t *number)
 {
 	int64_t table = (int64_t)rn_choices_varying(x->choices, key);
@@ -66,7 +67,7 @@ static enum rn_value_kind varying(struct writer *x, uint64_t key, int64_t value,
 	return RN_V_VARIES;
 }
 
-/* Chooses how slot i of the call is written. */
+/* Chooses the rank expression of rank parameter i of the call. */
 static void express_slot(struct writer *x, uint32_t i)
 {
 	struct rn_raw_slot *s = &x->numbers.slot[i];
@@ -83,17 +84,19 @@ static void express_slot(struct writer *x, uint32_t i)
 	}
 }
 
-/* ---- holes ---- */
+/* ---- elastic slots ---- */
 
-#define HOLE_ROOM  ((size_t)256 << 10) /* most series are sealed in that */
-#define PEERS_SEEN 64                  /* of the ranks in a hole, so many decide about all */
+#define HOLE_ROOM ((size_t)256 << 10) /* bytes; sufficient to seal most series */
+#define PEERS_SEEN \
+	64 /* number of leading ranks in an elastic slot that determine the expression of all */
 
 static uint64_t hole_key(uint64_t call, uint32_t hole)
 {
 	return slot_key(call, RN_RAW_SLOTS_MAX + hole);
 }
 
-/* What stands in a hole of the call, until the next is asked for. */
+/* Seals the values of an elastic slot of the call. They are valid until the next call of this
+ * function. */
 static int numbers(struct writer *x, uint32_t hole, struct rn_units **u)
 {
 	const struct rn_arena_mark beginning = { 0 };
@@ -104,7 +107,7 @@ static int numbers(struct writer *x, uint32_t hole, struct rn_units **u)
 	return rn_holes_units(x->holes, hole, &x->mem, &x->scratch, u);
 }
 
-/* Whether that can express all that stands in the hole. */
+/* True if `kind` can express all values of the elastic slot. */
 static bool can_express(struct writer *x, enum rn_value_kind kind, uint32_t hole, int64_t rank,
 			int64_t size)
 {
@@ -119,7 +122,7 @@ static bool can_express(struct writer *x, enum rn_value_kind kind, uint32_t hole
 	return can;
 }
 
-/* Chooses how the values of elastic slot i are written. */
+/* Chooses the expression of the values of elastic slot i. */
 static void express_hole(struct writer *x, uint32_t i)
 {
 	struct rn_raw_hole *h = &x->numbers.hole[i];
@@ -157,7 +160,7 @@ static int add_peers(struct writer *x, uint32_t i, struct rn_peers *p)
 	return rc;
 }
 
-/* What stands in the holes of the call, which is signature `sig` now. */
+/* Adds the values of all elastic slots of the call, whose signature is `sig`. */
 static int add_values(struct writer *x, const struct rn_canonical_out *out, uint32_t sig)
 {
 	struct rn_units *u;
@@ -182,10 +185,12 @@ static int add_values(struct writer *x, const struct rn_canonical_out *out, uint
 
 /* ---- writing ---- */
 
-/* Elements of an array, or characters of a text, in a call that is too long for the format. */
+/* Limit of the elements of an array and of the characters of a text, in a call that is too long for
+ * the format. */
 #define MOST 65536
 
-/* In x->buf. One that is too long does without what makes it so. */
+/* Writes a call to x->buf. If the call is too long for the format, its arrays and texts are
+ * truncated. */
 static int write_words(struct writer *x, const uint64_t *words, size_t n)
 {
 	struct rn_raw_env env = { .process = x->of->process,
@@ -212,7 +217,8 @@ static int write_words(struct writer *x, const uint64_t *words, size_t n)
 	return rc;
 }
 
-/* The words of call i. Of one that makes no sense there is nothing but a function. */
+/* Returns the words of call i. Invalid words are replaced by a call of function 0 without
+ * arguments. */
 static const uint64_t *words_of(const struct rn_stream_calls *c, uint32_t i, size_t *n)
 {
 	static const uint64_t none[1];
@@ -225,7 +231,7 @@ static const uint64_t *words_of(const struct rn_stream_calls *c, uint32_t i, siz
 	return none;
 }
 
-/* The bytes of call i. Of one that cannot be written nothing but the function is. */
+/* Writes the signature of call i. If the call cannot be converted, only its function is written. */
 static int write_call(struct writer *x, uint32_t i)
 {
 	size_t n;
@@ -313,7 +319,7 @@ int rn_canonical_one(const struct rn_stream_calls *c, const uint64_t *words, siz
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
-/* How often the stream has call i. */
+/* Returns the number of times that the stream has call i. */
 static uint64_t occurrences(const struct rn_stream_calls *c, uint32_t i)
 {
 	const struct rn_time *time = rn_times_get(c->times, i);
@@ -321,7 +327,8 @@ static uint64_t occurrences(const struct rn_stream_calls *c, uint32_t i)
 	return time ? rn_timing_count(&time->dur) : 1;
 }
 
-/* For good. Calls that become the same one are one, but not if each has numbers of its own. */
+/* Writes the final signature of call i. Calls with equal signatures are merged, except calls with
+ * elastic values: x->like makes their signatures distinct. */
 static int write_for_good(struct writer *x, uint32_t i, const struct rn_canonical_out *out)
 {
 	uint32_t id;

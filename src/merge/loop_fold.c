@@ -1,4 +1,4 @@
-/* loop_fold.c - see loop_fold.h: from plain rules to loops. */
+/* loop_fold.c - see loop_fold.h. Converts plain rules to rules with loops. */
 #include "merge/loop_fold.h"
 
 #include "base/arena.h"
@@ -14,29 +14,31 @@
 
 #include <string.h>
 
-#define COUNTS  5u  /* different ones that a symbol must have to become a loop */
-#define PASSES  16u /* loops in loops */
-#define OPTIONS 32u /* that are tried */
+#define COUNTS  5u  /* number of distinct counts that makes a symbol a loop */
+#define PASSES  16u /* maximum number of passes: one per nesting level of loops */
+#define OPTIONS 32u /* maximum number of options tried per pass */
 
-/* One step from the inside to the outside. */
+/* One pass of the folding, which proceeds from the innermost loops outwards. */
 struct pass {
 	const struct rn_fold_state *from;
 	struct rn_arena *scratch;
 	uint32_t rules, terminals;
-	uint32_t *loop; /* by symbol: the loop that it becomes, or RN_FOLD_NONE */
-	uint32_t loops; /* new ones */
-	bool *holds;    /* by rule: such a loop is in there */
-	/* Symbols of the old rules that stay whole, as terminals of the new grammar, behind the new
-	 * loops: by symbol, or RN_FOLD_NONE; and back. */
+	uint32_t *loop; /* by symbol: its loop, or RN_FOLD_NONE */
+	uint32_t loops; /* number of new loops */
+	bool *holds;    /* by rule: it contains a new loop or the anchor */
+	/* Symbols of the old rules that are not expanded become terminals of the new grammar,
+	 * numbered after the new loops. `number` maps symbols to them, or is RN_FOLD_NONE; `symbol`
+	 * is the inverse. */
 	uint32_t *number, *symbol;
 	uint32_t numbers;
-	uint32_t group; /* the one that is being written */
+	uint32_t group; /* group that is being written */
 	struct rn_grammar *grammar;
-	struct rn_fold_option option; /* what the pass is about, if not counts */
-	bool owed;                    /* its anchor has come, and it has not yet */
-	uint32_t last;                /* symbol */
-	/* The loop that came last, or RN_FOLD_NONE, and its rounds so far: rules end in the middle
-	 * of repeats, too, which then go on with the next one. */
+	struct rn_fold_option
+		option; /* option that is folded, or RN_FOLD_NONE if varying counts are folded */
+	bool owed;      /* the anchor has occurred, and the terminal has not followed yet */
+	uint32_t last;  /* previous symbol */
+	/* The loop that is being counted, or RN_FOLD_NONE, and its iterations so far. A rule may
+	 * end inside a repetition, which then continues in the next rule. */
 	uint32_t open;
 	uint64_t rounds;
 	struct rn_fold_counts *count; /* [new loop * groups + group] */
@@ -70,7 +72,7 @@ static struct rn_item item_of(const struct pass *p, uint32_t symbol)
 	return it;
 }
 
-/* ---- which symbols become loops ---- */
+/* ---- selection of the symbols that become loops ---- */
 
 struct seen {
 	uint64_t count[COUNTS];
@@ -96,8 +98,8 @@ static void see_all(const struct pass *p, struct seen *seen)
 	}
 }
 
-/* A rule that contains a loop or the anchor is left to the next pass. Bodies refer to lower numbers
- * only. */
+/* Selects the new loops. A rule that contains a loop or the anchor is left to the next pass. Bodies
+ * refer only to rules with lower numbers. */
 static void choose(struct pass *p, const struct seen *seen)
 {
 	for (uint32_t t = 0; t < p->terminals; t++)
@@ -146,7 +148,7 @@ static bool begin_pass(struct pass *p, const struct rn_fold_state *s, struct rn_
 	return p->count != NULL;
 }
 
-/* ---- the streams again, with the loops as symbols ---- */
+/* ---- streams with loops as symbols ---- */
 
 static uint32_t number_of(struct pass *p, uint32_t symbol)
 {
@@ -205,9 +207,9 @@ static int put_symbol(struct pass *p, uint32_t symbol, uint64_t count)
 	return rc < 0 ? rc : rn_grammar_append_repeat(p->grammar, &number, 1, count, NULL);
 }
 
-/* ---- one that comes in some rounds only ---- */
+/* ---- a terminal that occurs in some iterations only ---- */
 
-/* It did not come this time. */
+/* Appends an execution with 0 iterations if the terminal did not follow its anchor. */
 static int pay(struct pass *p)
 {
 	if (!p->owed)
@@ -253,7 +255,7 @@ static int fold_item(void *arg, const struct rn_item *it, uint64_t time, struct 
 				    : put_symbol(p, symbol, it->count);
 }
 
-/* The rules of the new grammars, over the pass's own terminals. */
+/* Builds the rules of the new grammars, whose terminals are those of the pass. */
 static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, uint64_t *left)
 {
 	int rc = RN_OK;
@@ -275,16 +277,16 @@ static int fold_streams(struct pass *p, struct rn_rules *rules, uint32_t *root, 
 	return rc;
 }
 
-/* ---- rules that have everything: what stays whole is put in its place ---- */
+/* ---- final rules: terminals of the pass are replaced by the old symbols ---- */
 
 struct rewrite {
 	struct pass *p;
 	struct rn_rules *to;
-	uint32_t *memo;    /* old rules in the new pool */
-	uint32_t *literal; /* and literal runs */
+	uint32_t *memo;    /* by old rule: its id in the new pool */
+	uint32_t *literal; /* by old literal run: its id in the new pool */
 };
 
-/* A symbol of the old rules in the new ones. */
+/* Copies a symbol of the old rules to the new pool. */
 static int place(const struct rewrite *w, uint32_t symbol, struct rn_item *out)
 {
 	const struct rn_rules *from = w->p->from->rules;
@@ -344,7 +346,7 @@ static int rewrite_rules(const struct rewrite *w, const struct rn_rules *made, u
 	return rc;
 }
 
-/* Copies loops, with the rules of their rounds. */
+/* Copies loops, with the rules of their bodies. */
 static int copy_loops(const struct rn_fold_state *from, struct rn_rules *rules, uint32_t *memo,
 		      struct rn_loop *to)
 {
@@ -358,7 +360,7 @@ static int copy_loops(const struct rn_fold_state *from, struct rn_rules *rules, 
 	return rc;
 }
 
-/* The rounds of all loops, the old ones and the new. */
+/* Sets the bodies of all loops, old and new. */
 static int rewrite_loops(const struct rewrite *w, const struct rn_fold_state *from,
 			 struct rn_fold_state *to)
 {
@@ -371,7 +373,7 @@ static int rewrite_loops(const struct rewrite *w, const struct rn_fold_state *fr
 			continue;
 		rc = place(w, s, &it);
 		if (rc == RN_OK && it.kind == RN_KIND_TERMINAL && it.id >= from->sigs) {
-			/* A loop of a loop: its round is a rule of one item. */
+			/* A loop of a loop: its body is a rule of one item. */
 			rc = rn_rules_add(w->to, &it, 1, &it.id);
 			it.kind = RN_KIND_RULE;
 		}
@@ -400,15 +402,16 @@ static int rewrite(struct pass *p, const struct rn_rules *made, const uint32_t *
 	return rc;
 }
 
-/* ---- is it worth it ---- */
+/* ---- estimation of the size ---- */
 
-/* About what is in a file: packing it to find out would take longer than all the rest. An item of a
- * rule takes a byte or two, but fewer of them are also what people look at. */
+/* Estimated bytes in a file. Compressing to measure them would take longer than all other steps. An
+ * item of a rule needs one or two bytes; the weight is higher because rules are also read by users.
+ */
 #define ITEM_BYTES   4
 #define LOOP_BYTES   3
 #define SERIES_BYTES 6
 
-/* What is as expected takes nothing, and the rest as many bits as tell the counts apart. */
+/* Predicted values cost nothing. Each other value costs the bits that distinguish the counts. */
 static size_t series_bytes(const struct rn_fold_counts *c)
 {
 	uint64_t range = (uint64_t)c->hi - (uint64_t)c->lo;
@@ -417,7 +420,7 @@ static size_t series_bytes(const struct rn_fold_counts *c)
 	return c->series ? SERIES_BYTES + c->surprises * bits / 8 : 0;
 }
 
-/* The loops before `first` have been measured. */
+/* Estimates the size. The series of the loops before `first` are already included. */
 static void measure(struct rn_fold_state *s, uint32_t first)
 {
 	size_t items = 0;
@@ -429,7 +432,7 @@ static void measure(struct rn_fold_state *s, uint32_t first)
 	s->bytes = ITEM_BYTES * items + LOOP_BYTES * s->loops + s->series_bytes;
 }
 
-/* ---- */
+/* ---- folding ---- */
 
 static bool make_state(struct rn_fold_state *to, const struct rn_fold_state *from, uint32_t more,
 		       struct rn_arena *scratch)
@@ -445,7 +448,8 @@ static bool make_state(struct rn_fold_state *to, const struct rn_fold_state *fro
 	return to->root && to->loop && to->count;
 }
 
-/* Makes *s smaller; 1 if it did, 0 when there is nothing to gain. */
+/* Folds once if that makes *s smaller. Returns 1 if it did, 0 if nothing was gained, or an error.
+ */
 static int try_once(struct rn_fold_state *s, struct rn_fold_option option, struct rn_arena *scratch,
 		    uint64_t *left)
 {
@@ -478,8 +482,8 @@ static int try_once(struct rn_fold_state *s, struct rn_fold_option option, struc
 	return 1;
 }
 
-/* The same within what it may take. What was for nothing costs no memory. Going through all rules,
- * as every trial does a few times, has its price too. */
+/* Calls try_once within the remaining steps. A failed trial releases its memory. A trial visits all
+ * rules a few times, so their number is also counted as steps. */
 static int fold_once(struct rn_fold_state *s, struct rn_fold_option option,
 		     struct rn_arena *scratch)
 {
@@ -498,7 +502,7 @@ static int fold_once(struct rn_fold_state *s, struct rn_fold_option option,
 
 static const struct rn_fold_option no_option = { RN_FOLD_NONE, RN_FOLD_NONE, false };
 
-/* Entries of `tried` become RN_FOLD_NONE: all, or those that have not been written yet. */
+/* Sets entries of `tried` to RN_FOLD_NONE: all, or only uninitialized ones. */
 static void clear_tried(struct rn_fold_state *s, bool all)
 {
 	uint32_t from = all ? 0 : s->listed, to = s->sigs + s->loops;
@@ -509,8 +513,9 @@ static void clear_tried(struct rn_fold_state *s, bool all)
 	s->listed = to > s->listed ? to : s->listed;
 }
 
-/* One after the other. Behind one that was worth it others may be, too, that were not; when much
- * has been done already, each is tried once. */
+/* Tries the options one after the other. After a successful option, options that failed before may
+ * succeed, so all are tried again. Once half of the steps are used, each is tried only once.
+ * Returns 1 if the size decreased, 0 if not, or an error. */
 static int fold_options(struct rn_fold_state *s, struct rn_arena *scratch)
 {
 	unsigned tries = 0;
@@ -550,7 +555,7 @@ static bool begin(struct rn_fold_state *s, const struct rn_streams *streams,
 	return s->root && s->tried;
 }
 
-/* Series as bytes, each once. */
+/* Encodes the series, each distinct one once. */
 static int put_series(const struct rn_fold_state *s, struct rn_arena *scratch,
 		      struct rn_folded *out)
 {
@@ -577,7 +582,7 @@ static int put_series(const struct rn_fold_state *s, struct rn_arena *scratch,
 	return rc;
 }
 
-/* What was gained, where it stays. */
+/* Copies the result to `mem`. */
 static int finish(const struct rn_fold_state *s, const struct rn_streams *streams,
 		  struct rn_arena *mem, struct rn_arena *scratch, struct rn_folded *out)
 {

@@ -6,9 +6,9 @@
 #include "rules/rules.h"
 
 #define MANY   (UINT32_MAX - 1)
-#define OUTER  (UINT32_MAX - 2) /* the beginning or the end of a stream, or a literal run */
-#define RARELY 4u               /* that often is not worth a loop */
-#define SELDOM 64u              /* nor is one round in more than so many */
+#define OUTER  (UINT32_MAX - 2) /* start or end of a stream, or a literal run */
+#define RARELY 4u               /* terminals with fewer occurrences are no options */
+#define SELDOM 64u /* nor are terminals that occur in less than 1/SELDOM of the iterations */
 
 static void meet(struct rn_fold_neighbours *n, uint32_t a, uint32_t b)
 {
@@ -88,7 +88,7 @@ bool rn_fold_find_neighbours(struct rn_fold_neighbours *n, const struct rn_fold_
 	return true;
 }
 
-/* Whether it can be an option with this anchor. */
+/* True if the terminal is an untried option with this anchor. */
 static bool is_option(const struct rn_fold_neighbours *n, uint32_t t, uint32_t anchor, bool behind)
 {
 	uint64_t occurs = n->of[t].occurs;

@@ -8,27 +8,29 @@
 #include <string.h>
 #include <time.h>
 
-/* With the head, below the smallest limit up to which an MPI sends at once (Open MPI's shared
- * memory: 4 KiB with its own header). */
+/* Maximum payload of a single message, in bytes. With the header it is below the smallest eager
+ * limit of the MPI libraries (Open MPI's shared memory: 4 KiB including its own header). */
 #define SMALL 3072
 
 #define PIECE_MAX ((size_t)1 << 30)
 #define GRACE     ((uint64_t)2000000000)
-#define STRAY     ((uint64_t)50000000) /* for what is of no use any more */
+#define STRAY     ((uint64_t)50000000) /* ns that rn_link_close waits */
 
-/* Waiting: look a few times, then sleep for an eighth of what has passed, within bounds. Who
- * measures how long a message takes looks for some milliseconds before that. */
+/* A wait polls a few times, then sleeps for an eighth of the elapsed time, within bounds. Direct
+ * messages are used to measure latency, so their receiver polls for some milliseconds before it
+ * sleeps. */
 #define LOOKS   16u
 #define STARES  4096u
 #define NAP_MIN ((uint64_t)20000)
 #define NAP_MAX ((uint64_t)5000000)
 
-/* Kinds of messages; each round has tags of its own, so that a late message is not mistaken. */
+/* Kinds of messages. Each round has its own tags, so that a late message is not received in a later
+ * round. */
 enum { TAG_HEAD, TAG_REPLY, TAG_PIECE, TAG_DIRECT, TAGS };
 #define ROUNDS 4096u
 
 struct head {
-	uint64_t len; /* of the bytes; they follow in the same message if there are at most SMALL */
+	uint64_t len; /* bytes of payload; up to SMALL bytes follow in the same message */
 	int32_t status, culprit;
 };
 
@@ -41,7 +43,7 @@ struct message {
 
 struct patience {
 	uint64_t since, until;
-	unsigned looks, awake; /* so many looks without sleep */
+	unsigned looks, awake; /* polls so far, and polls before the first sleep */
 };
 
 static struct patience patience(uint64_t until)
@@ -56,7 +58,7 @@ static void nap(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* False when the time is over. What has arrived already is seen even then. */
+/* Sleeps or yields. False if the time limit has passed; at least one poll happens even after it. */
 static bool wait_more(struct patience *p)
 {
 	uint64_t t, ns;
@@ -83,8 +85,9 @@ static int tag_of(const struct rn_mpi_link *l, int kind)
 	return (int)(l->round % ROUNDS) * TAGS + kind;
 }
 
-/* A request that did not end in time. A receive is cancelled, which ends it at once unless its
- * message is on the way. Others are kept for rn_link_close, and their memory with them. */
+/* Abandons a request that did not complete in time. A receive is canceled, which completes it at
+ * once unless its message is in transfer. Other requests are stored for rn_link_close, and their
+ * memory is not freed. */
 static void give_up(struct rn_mpi_link *l, MPI_Request *r, bool receive)
 {
 	int done = 0;
@@ -129,7 +132,7 @@ static int send_one(struct rn_mpi_link *l, int to, int kind, const void *bytes, 
 	return wait_for(l, &r, false, until);
 }
 
-/* Waits until a message is there, and gives its length. */
+/* Waits for a message and stores its length, without receiving it. */
 static int see_one(struct rn_mpi_link *l, int from, int kind, uint64_t until, size_t *n)
 {
 	struct patience p = patience(until);
@@ -150,7 +153,7 @@ static int see_one(struct rn_mpi_link *l, int from, int kind, uint64_t until, si
 	return RN_OK;
 }
 
-/* A message that was seen. */
+/* Receives a message that see_one found. */
 static int take_one(struct rn_mpi_link *l, int from, int kind, void *to, size_t n, uint64_t until)
 {
 	MPI_Request r;
@@ -160,7 +163,7 @@ static int take_one(struct rn_mpi_link *l, int from, int kind, void *to, size_t 
 	return wait_for(l, &r, true, until);
 }
 
-/* One of exactly n bytes. Another length is a sender that has given up. */
+/* Receives a message of exactly n bytes. A different length means that the sender has given up. */
 static int expect_one(struct rn_mpi_link *l, int from, int kind, void *to, size_t n, uint64_t until)
 {
 	size_t there;
@@ -178,7 +181,8 @@ static size_t piece_at(const struct rn_mpi_link *l, size_t len, size_t at)
 	return len - at < l->piece ? len - at : l->piece;
 }
 
-/* Says whether there is room. The byte outlives a send that is given up. */
+/* Replies whether there is memory for the message. The byte is static because it must outlive an
+ * abandoned send. */
 static int reply(struct rn_mpi_link *l, int to, bool go, uint64_t until)
 {
 	static const unsigned char answer[2] = { 0, 1 };
@@ -196,22 +200,23 @@ static int send_pieces(struct rn_mpi_link *l, int to, const unsigned char *bytes
 		return RN_E_NOMEM;
 	for (size_t at = 0; at < len && rc == RN_OK; at += l->piece)
 		rc = send_one(l, to, TAG_PIECE, bytes + at, piece_at(l, len, at), until);
-	if (rc < 0) /* whoever comes late must not wait for it */
+	if (rc < 0) /* a late receiver must not wait for the bytes */
 		send_one(l, to, TAG_PIECE, "", 0, until);
 	return rc;
 }
 
-/* Without memory for the message, that much is said all the same: the other side waits for it. */
+/* Sends a header with RN_E_NOMEM if there is no memory for the message, because the receiver waits
+ * for one. */
 static int send_excuse(struct rn_mpi_link *l, int to, uint64_t until)
 {
-	static struct head excuse; /* outlives a send that is given up */
+	static struct head excuse; /* static: must outlive an abandoned send */
 
 	excuse = (struct head){ 0, RN_E_NOMEM, l->rank };
 	send_one(l, to, TAG_HEAD, &excuse, sizeof(excuse), until);
 	return RN_E_NOMEM;
 }
 
-/* Bytes that are longer than SMALL must stay where they are if the link gets stuck. */
+/* Sends a message. Bytes longer than SMALL must remain valid if the link gets stuck. */
 static int send_message(struct rn_mpi_link *l, int to, const struct message *msg, uint64_t until)
 {
 	size_t len = msg->head.len, small = len <= SMALL ? len : 0;
@@ -227,7 +232,7 @@ static int send_message(struct rn_mpi_link *l, int to, const struct message *msg
 	return rc == RN_OK && len > SMALL ? send_pieces(l, to, msg->bytes, len, until) : rc;
 }
 
-/* The bytes that a head announced. They are refused when there is no room for them. */
+/* Receives the bytes that a header announced, or refuses them if there is no memory. */
 static int take_pieces(struct rn_mpi_link *l, int from, struct message *m, bool wanted,
 		       uint64_t until)
 {
@@ -296,7 +301,7 @@ void rn_link_arm(struct rn_mpi_link *l, uint64_t nanoseconds)
 	l->culprit = -1;
 }
 
-/* The first failure that a rank knows of is the one it reports. */
+/* Stores the status. Only the first failure that a rank detects is reported. */
 static void note(struct rn_mpi_link *l, int status, int culprit)
 {
 	if (l->status < 0 || status >= 0)
@@ -305,7 +310,7 @@ static void note(struct rn_mpi_link *l, int status, int culprit)
 	l->culprit = culprit;
 }
 
-/* How many ranks the subtree of a rank has, if there were infinitely many. */
+/* Returns the number of ranks in the subtree of a rank, not limited to existing ranks. */
 static int span(int rank, int size)
 {
 	int n = 1;
@@ -318,7 +323,7 @@ static int span(int rank, int size)
 static void absorb_child(struct rn_mpi_link *l, int child, rn_link_absorb *absorb, void *arg)
 {
 	struct message m = { 0 };
-	bool wanted = l->status == RN_OK; /* after a failure nothing is taken in any more */
+	bool wanted = l->status == RN_OK; /* after a failure nothing is absorbed */
 	int n = span(child, l->size), rc = take_message(l, child, &m, wanted, l->deadline);
 
 	if (n > l->size - child)
@@ -349,7 +354,7 @@ static void send_up(struct rn_mpi_link *l, rn_link_pack *pack, void *arg)
 		rn_buf_free(&b);
 }
 
-/* What MPI may still use must stay. */
+/* Releases the messages of a round. Memory that MPI may still use is not released. */
 static void forget(struct rn_mpi_link *l, struct rn_arena_mark mark)
 {
 	if (!l->stuck)
@@ -378,8 +383,8 @@ static uint64_t last_call(const struct rn_mpi_link *l)
 	return l->deadline == RN_LINK_NO_END ? RN_LINK_NO_END : l->deadline + l->grace;
 }
 
-/* Rank 0's word counts, and goes on as it is, even if this rank has failed since. Those behind a
- * rank that did not get it fail with it. */
+/* Receives the message of rank 0. Its status is the verdict, and is forwarded unchanged even if
+ * this rank has failed since. The descendants of a rank that did not receive it fail with it. */
 static void take_down(struct rn_mpi_link *l, struct message *m)
 {
 	int parent = l->rank & (l->rank - 1), rc = take_message(l, parent, m, true, last_call(l));
@@ -393,7 +398,7 @@ static void take_down(struct rn_mpi_link *l, struct message *m)
 	}
 }
 
-/* Rank 0's bytes, where they can stay if the link gets stuck. */
+/* Copies the bytes of rank 0 to memory that remains valid if the link gets stuck. */
 static void own_bytes(struct rn_mpi_link *l, const struct rn_buf *b, struct message *m)
 {
 	size_t len = b && l->status == RN_OK ? b->len : 0;
@@ -419,8 +424,8 @@ int rn_link_down(struct rn_mpi_link *l, struct rn_buf *b)
 		take_down(l, &m);
 	else
 		own_bytes(l, b, &m);
-	/* The largest subtree first. Whether a child has got it is its own affair: one that has not
-	 * says so with the next round. */
+	/* The largest subtree first. The result of a send is ignored: a child that did not receive
+	 * the message reports that in the next round. */
 	while (step /= 2)
 		if (step < l->size - l->rank)
 			send_message(l, l->rank + step, &m, last_call(l));
@@ -442,7 +447,7 @@ int rn_link_agree(struct rn_mpi_link *l, int mine, struct rn_buf *b)
 	return rn_link_down(l, b);
 }
 
-/* What is sent is copied: it outlives a send that is given up. */
+/* The bytes are copied, because the copy must outlive an abandoned send. */
 int rn_link_send(struct rn_mpi_link *l, int to, const void *bytes, size_t n)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
@@ -490,8 +495,9 @@ void rn_link_explain(const struct rn_mpi_link *l, struct rn_err *err)
 		rn_err_set(err, l->status, "rank %d: %s", l->culprit, reason(l->status));
 }
 
-/* A message that came too late for its round. MPICH (UCX) complains about those on standard error
- * when it ends, and that is the program's. False when there is none, or it cannot be taken. */
+/* Receives a message that arrived too late for its round. Otherwise MPICH (UCX) prints a warning
+ * about it to standard error of the program at the end. False if there is no such message or it
+ * cannot be received. */
 static bool take_stray(struct rn_mpi_link *l)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&l->mem);
@@ -511,7 +517,7 @@ static bool take_stray(struct rn_mpi_link *l)
 	return rc == RN_OK;
 }
 
-/* Whether everything that was given up has ended after all. */
+/* True if all abandoned requests have completed. */
 static bool settled(struct rn_mpi_link *l)
 {
 	int done = 0;

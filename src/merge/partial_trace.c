@@ -1,6 +1,6 @@
 /*
- * partial_trace.c - see partial_trace.h. As bytes: one piece for each row of the table, after its
- * length.
+ * partial_trace.c - see partial_trace.h. Encoded form: for each row of the table the length and the
+ * bytes.
  */
 #include "merge/partial_trace.h"
 
@@ -23,26 +23,29 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is known while a trace is made from a bundle. */
+/* State while a trace is created from a bundle. */
 struct finish {
 	const struct rn_meta *meta;
 	struct rn_trace *t;
 	struct rn_site_tables sites;
-	const uint32_t *map; /* signatures of the bundle in the trace; UINT32_MAX: not used */
+	const uint32_t
+		*map; /* by signature of the bundle: its id in the trace; UINT32_MAX: unused */
 	struct rn_arena scratch;
 	struct rn_err *err;
 };
 
-/* What is known while a bundle is added to another one. */
+/* State while a bundle is added to another one. */
 struct merging {
 	struct rn_arena *scratch;
-	uint32_t *map; /* signatures of the one in the other; from the part on */
+	uint32_t *map; /* by signature of the added bundle: its id in the other one; set by
+			  merge_part */
 };
 
 /* Kinds of data. A function that a kind does not need is NULL. */
 struct kind {
 	int (*encode)(const struct rn_bundle *b, struct rn_buf *out);
-	/* Into an empty bundle; the streams of its part are known, but for the part itself. */
+	/* Decodes into an empty bundle. The streams of `part` are set, except for the part itself
+	 * and earlier rows. */
 	int (*decode)(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err);
 	/* Adds another bundle. */
 	int (*merge)(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m);
@@ -223,7 +226,7 @@ static int finish_times(const struct rn_bundle *b, struct finish *f)
 	f->t->times = rn_new(&f->t->mem, struct rn_times, 1);
 	if (!f->t->times || !to)
 		return RN_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++) /* those of unused signatures come after all others */
+	for (uint32_t i = 0; i < n; i++) /* those of unused signatures follow all others */
 		to[i] = f->map[i] < UINT32_MAX ? f->map[i] : rn_sigs_count(f->t->streams.sigs);
 	rn_times_init(f->t->times, &f->t->mem, RN_TIME_SCALE_ONE);
 	return rn_times_merge(f->t->times, b->times, to);
@@ -299,7 +302,7 @@ static int finish_values(const struct rn_bundle *b, struct finish *f)
 	return rn_finish_values(f->t, &b->values, f->map, &f->scratch);
 }
 
-/* ---- events ---- */
+/* ---- order events ---- */
 
 static int encode_order(const struct rn_bundle *b, struct rn_buf *out)
 {
@@ -311,7 +314,7 @@ static int decode_order(struct rn_bundle *b, struct rn_reader *in, struct rn_err
 	return rn_order_list_decode(&b->order, in, b->part.first, streams_of(b), err);
 }
 
-/* The names of what the words and numbers of the process mean. */
+/* Adds an event site, converted from the call words and ids of the process to names. */
 static int resolve_site(struct rn_order_list *l, const struct rn_order_site *s,
 			const struct rn_process_table *process, uint32_t *id)
 {
@@ -367,7 +370,7 @@ static int finish_order(const struct rn_bundle *b, struct finish *f)
 
 /* ---- the table ---- */
 
-/* In this order: each may use the ones before it. */
+/* The order matters: each kind may use the data of earlier kinds. */
 static const struct kind kinds[] = {
 	{ encode_programs, decode_programs, merge_programs, NULL },
 	{ encode_part, decode_part, merge_part, finish_part },
@@ -473,7 +476,7 @@ void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end,
 	rn_fact(f, RN_META_MEMORY, "%" PRIu64, y->memory);
 }
 
-/* ---- without ranks, and without calls ---- */
+/* ---- bundles without ranks, and without calls ---- */
 
 int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times)
 {

@@ -18,7 +18,7 @@ int rn_recorded_slots(const struct rn_recorded *r, struct rn_peers *p)
 	return rc;
 }
 
-/* Adds the rules of a stream, whose call i is signature map[i]. */
+/* Adds the rules of a stream. map[i] is the signature of its call i. */
 static int add_rules(struct rn_rules *rules, const struct rn_recorded_stream *s,
 		     const uint32_t *map, struct rn_arena *scratch, uint32_t *root)
 {
@@ -74,7 +74,7 @@ int rn_recorded_bundle(const struct rn_recorded *r, const struct rn_choices *cho
 
 		if (k < r->streams)
 			rc = convert(&leaf, &r->stream[k], choices, number + k, out, scratch);
-		else /* a thread that this rank does not have */
+		else /* a stream that this rank does not have */
 			rc = rn_bundle_silent(&leaf, scratch, number + k, 1);
 		if (rc == RN_OK)
 			rc = rn_bundle_merge(out, &leaf, scratch);

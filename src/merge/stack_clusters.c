@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last place is for the one that is not known. */
+/* Adds a stack id to the cluster. The last entry is reserved for the unknown stack. */
 static void add(struct rn_stack_cluster *s, int64_t value)
 {
 	uint32_t number = value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0, at;
@@ -33,7 +33,8 @@ static struct rn_stack_cluster *stacks_at(const struct rn_alike *a, uint32_t i)
 	return RN_SEG_AT(&a->stacks, struct rn_stack_cluster, i);
 }
 
-/* Those of this first one, made if there are none; NULL without memory. */
+/* Returns the cluster of this first stack, and creates it if it does not exist; NULL without
+ * memory. */
 static struct rn_stack_cluster *need(struct rn_alike *a, uint32_t first)
 {
 	uint32_t id;
@@ -57,7 +58,7 @@ const struct rn_stack_cluster *rn_alike_stacks(const struct rn_alike *a, uint32_
 	return rn_sigs_find(a->first, &first, sizeof(first), &id) ? stacks_at(a, id) : NULL;
 }
 
-/* All that stands in the last hole. */
+/* Adds all values of the last elastic slot. */
 static int add_all(struct rn_stack_cluster *s, const struct rn_holes *h)
 {
 	struct rn_arena mem, scratch;
@@ -99,7 +100,7 @@ static int add_call(struct rn_alike *a, const struct rn_stream_calls *c, uint32_
 struct one {
 	const unsigned char *bytes;
 	size_t len;
-	uint32_t at; /* among the numbers */
+	uint32_t at; /* index in s->number */
 };
 
 static int by_bytes(const void *x, const void *y)

@@ -1,5 +1,5 @@
-/* stream_set.c - parts: one rank, and two parts into one. See stream_set.h; the last pass is
- * stream_set_finish.c. */
+/* stream_set.c - see stream_set.h: initialization and merge. The last pass is stream_set_finish.c.
+ */
 #include "merge/stream_set.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@ static uint64_t run_last(const struct rn_run *r)
 	return r->first + r->step * (r->n - 1);
 }
 
-/* Makes q part of p, which it follows, if the step allows it. */
+/* Appends run q to run p if the steps are compatible. q follows p. */
 static bool run_extend(struct rn_run *p, const struct rn_run *q)
 {
 	uint64_t gap = q->first - run_last(p);
@@ -27,7 +27,7 @@ static bool run_extend(struct rn_run *p, const struct rn_run *q)
 	return true;
 }
 
-/* Room for it must have been reserved. */
+/* Appends a run. Capacity for it must have been reserved. */
 static void ranks_push(struct rn_ranks *l, const struct rn_run *q)
 {
 	assert(l->n == 0 || q->first > run_last(&l->run[l->n - 1]));
@@ -48,7 +48,7 @@ static void ranks_join(struct rn_ranks *to, const struct rn_ranks *from)
 		ranks_push(to, &from->run[i]);
 }
 
-/* Reserves room for n more groups, and for their roots, which may be any rule of the pool. */
+/* Reserves capacity for `more` groups, and for their roots, which may be any rule of the pool. */
 static bool reserve_groups(struct rn_stream_set *p, uint32_t more)
 {
 	return RN_GROW(p->mem, p->group, (uint64_t)p->groups + more, p->group_cap) &&
@@ -62,7 +62,7 @@ static void add_group(struct rn_stream_set *p, uint32_t root, struct rn_ranks ra
 	p->group_of[root] = p->groups;
 }
 
-/* map[i] becomes the number of signature i. */
+/* Copies the signatures; map[i] becomes the new id of signature i. */
 static int copy_sigs(struct rn_sigs *to, const struct rn_sigs *from, uint32_t *map)
 {
 	for (uint32_t i = 0; i < rn_sigs_count(from); i++)
@@ -94,7 +94,8 @@ int rn_part_streams(struct rn_stream_set *p, uint32_t root, uint64_t first, uint
 	return RN_OK;
 }
 
-/* Where a group of b goes: the root it has in a, and room for its ranks if it is new there. */
+/* The destination of a group of b: its root in a, and capacity for its ranks if the group is new in
+ * a. */
 struct plan {
 	uint32_t root;
 	struct rn_ranks ranks;
@@ -107,7 +108,7 @@ static struct rn_group *group_with_root(const struct rn_stream_set *p, uint32_t 
 	return k ? &p->group[k - 1] : NULL;
 }
 
-/* Everything that can fail, and nothing that shows. */
+/* Performs every step that can fail, without a visible effect. */
 static int prepare(struct rn_stream_set *a, const struct rn_stream_set *b, struct rn_arena *scratch,
 		   struct plan *plan)
 {

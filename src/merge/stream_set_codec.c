@@ -13,11 +13,11 @@
 #include "model/payload.h"
 #include "rules/rules.h"
 
-/* Writing */
+/* ---- encoding ---- */
 
 static void put_runs(const struct rn_ranks *l, uint64_t first, struct rn_buf *out)
 {
-	uint64_t next = first; /* the lowest that the next run can begin with */
+	uint64_t next = first; /* lowest possible start of the next run */
 
 	rn_buf_u64(out, l->n);
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -50,7 +50,7 @@ int rn_part_encode(const struct rn_stream_set *p, struct rn_buf *out)
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
 
-/* Reading */
+/* ---- decoding ---- */
 
 struct source {
 	struct rn_reader *in;
@@ -59,7 +59,7 @@ struct source {
 	struct rn_err *err;
 };
 
-/* One run, as numbers from 0 on; *next is the lowest that it can begin with. */
+/* Decodes a run with streams numbered from 0. *next is its lowest possible start. */
 static void get_run(struct source *s, uint64_t *next, struct rn_run *r)
 {
 	uint64_t most = s->place.most;
@@ -141,7 +141,8 @@ static int get_groups(struct source *s)
 	return RN_OK;
 }
 
-/* Groups that are in order may still interleave: one bit per stream tells. */
+/* Groups in ascending order may still interleave. Detects duplicate streams with one bit per
+ * stream. */
 static int check_apart(struct source *s)
 {
 	const struct rn_stream_set *p = s->p;

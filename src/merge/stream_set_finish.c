@@ -1,22 +1,23 @@
 /*
- * stream_set_finish.c - the last pass of a merge: from a part to the finished streams.
+ * stream_set_finish.c - the last pass of a merge: from a stream set to the merged streams.
  *
- * 1. Renumber. Groups are taken in order; from each root, rules and signatures get numbers as
- *    they are first met, children before their users. What no group reaches gets none. The result
- *    depends on the streams alone, not on how they were merged.
- * 2. Share. All bodies, one after the other with a mark of its own behind each, are the input of
- *    one grammar whose symbols are whole items (a^3, R^100). Stretches that occur in several
- *    bodies become rules:
+ * 1. Renumber. Groups are visited in order. From each root, rules and signatures are numbered in
+ * the
+ *   order of their first visit, children before their users. Items that no group reaches are
+ * dropped. The result depends on the streams alone, not on the order of merges.
+ * 2. Share. All bodies, each followed by a unique separator, are the input of one grammar whose
+ *   symbols are whole items (a^3, R^100). Item sequences that occur in several bodies become rules:
  *
- *      R0 = a b c d      R1 = x b c y        a b c d |0 x b c y |1
- *                                      ->    a T d |0 x T y |1         T = b c
+ *     R0 = a b c d      R1 = x b c y        a b c d |0 x b c y |1
+ *                                     ->    a T d |0 x T y |1         T = b c
  *
- *    A mark occurs once, so no rule of that grammar contains one, and its start rule falls apart
- *    into the new bodies. The new rules are renumbered again, and kept if they encode smaller.
+ *   A separator occurs once, so no rule of that grammar contains one. Its start rule is split at
+ * the separators into the new bodies. The new rules are renumbered again, and used if they encode
+ *   smaller.
  *
- * Cost: linear in the size of the rules. Sharing takes about 90 bytes an item while it lasts, so
- * beyond SHARE_MAX items it is left out, and what streams have in common stays separate. Results
- * in `mem`, everything else in `scratch`.
+ * Cost: linear in the size of the rules. Sharing needs about 90 bytes of temporary memory per item,
+ * so it is omitted beyond SHARE_MAX items; common sequences of streams then remain separate.
+ * Results are in `mem`, everything else in `scratch`.
  */
 #include "merge/stream_set.h"
 
@@ -61,11 +62,11 @@ struct frame {
 	uint32_t rule, item;
 };
 
-/* Bodies with shared stretches: rule i of `from` is the part of the start rule from begin[i] up to
- * the next mark, and rule i of `found` follows all rules of `from`. */
+/* Bodies with shared item sequences. Rule i of `from` is the part of the start rule from begin[i]
+ * to the next separator. Rule i of `found` is numbered after all rules of `from`. */
 struct share {
-	struct rn_sigs *items;  /* distinct items and marks, as symbols */
-	struct rn_rules *found; /* the grammar's rules, over symbols */
+	struct rn_sigs *items;  /* distinct items and separators, as symbols */
+	struct rn_rules *found; /* rules of the grammar, over symbols */
 	const struct rn_item *start;
 	uint32_t *begin;
 };
@@ -74,10 +75,10 @@ struct renumber {
 	const struct rn_rules *from;
 	struct rn_rules *to;
 	const struct rn_sigs *from_sigs;
-	struct rn_sigs *to_sigs;   /* NULL: signatures keep their numbers */
-	const struct share *share; /* NULL: bodies are as they are */
+	struct rn_sigs *to_sigs;   /* NULL: signature ids are unchanged */
+	const struct share *share; /* NULL: bodies are unchanged */
 	uint32_t *rule, *sig, *literal;
-	struct frame *stack; /* a rule is entered once, so the pool's size is enough */
+	struct frame *stack; /* sufficient: each rule is entered only once */
 	uint32_t depth;
 	struct rn_item *body;
 	struct rn_arena *scratch;
@@ -182,7 +183,7 @@ static uint32_t new_id(const struct renumber *n, const struct rn_item *it)
 	return n->to_sigs ? n->sig[it->id] : it->id;
 }
 
-/* All that the rule refers to has its number now. */
+/* Adds a rule. Everything that it refers to is already renumbered. */
 static int renumber_rule(struct renumber *n, uint32_t rule)
 {
 	uint32_t len = body_length(n, rule);
@@ -207,7 +208,7 @@ static int renumber_item(struct renumber *n, const struct rn_item *it)
 	return RN_OK;
 }
 
-/* Depth first, with a stack of our own: rules can be nested deeply. */
+/* Depth first, with an explicit stack because rules can be nested deeply. */
 static int renumber_root(struct renumber *n, uint32_t root, uint32_t *out)
 {
 	int rc = RN_OK;
@@ -242,7 +243,7 @@ static int renumber_all(struct renumber *n, struct rn_arena *scratch, uint32_t *
 
 /* 2. Sharing */
 
-#define MARK UINT32_MAX /* a kind of item: the end of the body of a rule */
+#define MARK UINT32_MAX /* kind of an item: separator after the body of a rule */
 
 static int feed(const struct share *s, struct rn_grammar *g, const struct rn_item *it)
 {
@@ -263,7 +264,7 @@ static int feed_rule(const struct share *s, struct rn_grammar *g, const struct r
 	return rc == RN_OK ? feed(s, g, &(struct rn_item){ rule, MARK, 1 }) : rc;
 }
 
-/* The start rule, cut at its marks, is the list of the new bodies. */
+/* Splits the start rule at its separators into the new bodies. */
 static void cut(struct share *s, uint32_t start)
 {
 	struct rn_body all = rn_rules_body(s->found, start);
@@ -276,7 +277,7 @@ static void cut(struct share *s, uint32_t start)
 			s->begin[++rule] = i + 1;
 }
 
-/* The stretches that rules share. */
+/* Finds the item sequences that rules share. */
 static int find_stretches(struct share *s, const struct rn_rules *from, struct rn_arena *scratch)
 {
 	struct rn_grammar *g = rn_grammar_new(scratch, NULL);
@@ -307,8 +308,8 @@ static int encoded_size(const struct rn_rules *r, size_t *size)
 	return rc;
 }
 
-/* Replaces out->rules and the roots by the shared form if that is smaller. The second pass leaves
- * out rules that became part of others. */
+/* Replaces out->rules and the roots by the shared form if that is smaller. The second pass drops
+ * rules that became part of others. */
 static int try_sharing(struct rn_streams *out, struct rn_arena *mem, struct rn_arena *scratch)
 {
 	struct rn_arena_mark mark = rn_arena_mark(mem);

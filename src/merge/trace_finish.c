@@ -19,7 +19,7 @@
 
 #define FOLD_MEMORY ((size_t)256 << 20)
 
-/* If it cannot, or a reader would refuse it, the streams stay as they are. */
+/* Folds loops. If folding fails or a reader would refuse the result, the streams are unchanged. */
 static void fold(struct rn_trace *t, const struct rn_streams *s)
 {
 	struct rn_arena scratch;
@@ -55,16 +55,16 @@ int rn_finish_streams(struct rn_trace *t, const struct rn_streams *s, const stru
 	return RN_OK;
 }
 
-/* ---- values ---- */
+/* ---- elastic values ---- */
 
-/* The series of the trace. */
+/* Collects the series of the trace. */
 struct kept {
 	struct rn_sigs *series;
 	struct rn_arena mem, scratch;
 	uint64_t blurred;
 };
 
-/* On the way here they were encoded quickly. */
+/* Encodes a series in its smallest form. During the merge it had a form that is fast to encode. */
 static int shrink_series(struct kept *k, const void *bytes, size_t len, struct rn_buf *out)
 {
 	struct rn_reader in = rn_reader(bytes, len);
@@ -96,7 +96,7 @@ static int keep_series(struct kept *k, const struct rn_sigs *from, uint32_t i, u
 	return rc;
 }
 
-/* Which stack a call was made from is no argument of it. */
+/* True if an elastic slot is an argument. The call stack is not an argument. */
 static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
 {
 	size_t len;
@@ -107,9 +107,9 @@ static bool is_argument(const struct rn_sigs *sigs, struct rn_value_place at)
 	return stack != at.hole;
 }
 
-#define SERIES_ROOM ((size_t)256 << 10) /* most are made in that */
+#define SERIES_ROOM ((size_t)256 << 10) /* bytes; sufficient for most series */
 
-/* Series of the list are numbered in the order of their use. */
+/* Numbers the series of the list in the order of their use. */
 static int number_series(struct rn_value_list *l, const struct rn_sigs *sigs, struct kept *k,
 			 uint64_t blurred, uint32_t *known)
 {
@@ -137,7 +137,8 @@ static int finish_series(struct rn_trace *t, struct rn_arena *scratch)
 {
 	struct rn_value_list *l = &t->values;
 	uint32_t n = rn_sigs_count(l->series);
-	uint32_t *known = rn_new_map(scratch, 2 * (size_t)n); /* blurred, and not */
+	uint32_t *known = rn_new_map(
+		scratch, 2 * (size_t)n); /* by series: ids of its lossy and of its exact form */
 	struct kept k = { .series = rn_sigs_new(&t->mem) };
 	int rc;
 
@@ -163,9 +164,10 @@ int rn_finish_values(struct rn_trace *t, const struct rn_values *v, const uint32
 	return rc == RN_OK && t->values.share ? finish_series(t, scratch) : rc;
 }
 
-/* ---- events ---- */
+/* ---- order events ---- */
 
-/* The table with nodes; where each site is there. */
+/* Copies the event sites, with nodes instead of stacks. map[i] becomes the new id of event site i.
+ */
 static int take_stacks(const struct rn_order_list *l, struct rn_site_tables *tables,
 		       struct rn_order_list *out, uint32_t *map)
 {
@@ -182,7 +184,7 @@ static int take_stacks(const struct rn_order_list *l, struct rn_site_tables *tab
 	return rc;
 }
 
-/* All events, by stream of the list, to be encoded with another codec. */
+/* Decodes all events, by stream of the list, to encode them with another codec. */
 static int read_all(const struct rn_order_list *l, uint64_t threads, struct rn_arena *mem,
 		    struct rn_order **all, struct rn_err *err)
 {
@@ -203,8 +205,8 @@ static int read_all(const struct rn_order_list *l, uint64_t threads, struct rn_a
 	return rc == RN_OK ? rn_order_clocks(mem, order, rank, n) : rc;
 }
 
-/* Adds a stream with its chunks as one. Sends are omitted: `clock` has the reference
- * order. */
+/* Adds a stream, with its chunks joined to one. Sends are omitted, because `clock` has the
+ * reference order. */
 static int recode(struct rn_order o, enum rn_order_codec codec, struct rn_chunk_stream s,
 		  struct rn_chunk_list *to, struct rn_arena *scratch)
 {

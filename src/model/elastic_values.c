@@ -19,14 +19,13 @@ bool rn_alike_has(const struct rn_stack_cluster *s, uint32_t number, uint32_t *a
 	return *at < s->n && s->number[*at] == number;
 }
 
-/* The value that is encoded for a stack number. */
+/* Returns the value that is encoded for a stack id: its index in the cluster. */
 static int64_t stack_place(const struct rn_stack_cluster *s, int64_t number)
 {
 	uint32_t at;
 
 	if (number <= 0 || number > UINT32_MAX || !rn_alike_has(s, (uint32_t)number, &at))
-		at = 0; /* which is that of the stack that is not known, if there is any such number
-			 */
+		at = 0; /* the unknown stack, which has the lowest id if the cluster contains it */
 	return s->place_of[at];
 }
 
@@ -81,7 +80,7 @@ static int64_t expressed(int64_t value, const struct rn_expressed *how)
 	return number;
 }
 
-/* The numbers of a series, expressed, less the first one, as another. */
+/* Expresses the values of a series and converts them to differences from the first one, *begin. */
 static int rebase(const struct rn_units *u, const struct rn_expressed *how, struct rn_arena *mem,
 		  struct rn_arena *scratch, struct rn_units **out, int64_t *begin)
 {
@@ -101,8 +100,8 @@ static int rebase(const struct rn_units *u, const struct rn_expressed *how, stru
 	return rc == RN_OK ? rn_units_seal_quickly(mem, scratch, based, out) : rc;
 }
 
-/* The bytes of the numbers of a series, expressed, less the first one. Where that moves all by the
- * same, the others need not be looked at. */
+/* Appends the encoded differences of the expressed values from the first one. If expressing them
+ * only adds a constant, the series is reused without reading all of its values. */
 static int encode_based(const struct rn_units *u, const struct rn_expressed *how,
 			struct rn_buf *out, int64_t *begin)
 {

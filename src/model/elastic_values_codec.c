@@ -21,7 +21,7 @@ static uint32_t holes_of(const struct rn_sigs *sigs, uint32_t i)
 	return rn_call_elastics(sig, len, NULL);
 }
 
-/* ---- writing ---- */
+/* ---- encoding ---- */
 
 static uint64_t first_stream(const struct rn_value_use *u)
 {
@@ -39,7 +39,7 @@ static int by_place(const void *x, const void *y)
 	return (first_stream(a) > first_stream(b)) - (first_stream(a) < first_stream(b));
 }
 
-/* Numbers the places, and returns how many there are. */
+/* Numbers the elastic slots and returns their number. */
 static uint32_t number_places(const struct rn_sigs *sigs, uint32_t *place)
 {
 	uint32_t n = 0;
@@ -52,7 +52,7 @@ static uint32_t number_places(const struct rn_sigs *sigs, uint32_t *place)
 	return n;
 }
 
-/* The places of these signatures, without shares. */
+/* Initializes the list with the elastic slots of these signatures, without shares. */
 static int begin_list(struct rn_value_list *l, struct rn_arena *mem, const struct rn_sigs *sigs)
 {
 	*l = (struct rn_value_list){ 0 };
@@ -64,7 +64,7 @@ static int begin_list(struct rn_value_list *l, struct rn_arena *mem, const struc
 	return l->share_of ? RN_OK : RN_E_NOMEM;
 }
 
-/* The numbers, less `less`, as a series. */
+/* Seals the numbers, minus `less`, as a series. */
 static int seal_numbers(const struct rn_seg *all, bool sorted, uint64_t less, struct rn_arena *mem,
 			struct rn_arena *scratch, const struct rn_units **out)
 {
@@ -92,7 +92,7 @@ static int make_share(const struct rn_value_use *u, uint64_t first, struct rn_ar
 	return rc == RN_OK ? seal_numbers(&u->begin, false, 0, mem, scratch, &out->begin) : rc;
 }
 
-/* Copies the uses, by place and by their first streams, and returns how many there are. */
+/* Copies the uses, sorted by slot and by first stream. Returns their number. */
 static uint32_t sort_uses(const struct rn_values *v, const uint32_t *map, struct rn_value_use *use)
 {
 	uint32_t n = 0;
@@ -202,18 +202,19 @@ int rn_value_list_merge(const struct rn_value_list *l, const uint32_t *map, uint
 	return rc;
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 struct reading {
 	struct rn_arena *mem;
 	struct rn_reader *in;
-	uint32_t series; /* how many there are */
+	uint32_t series; /* number of series */
 	uint64_t streams;
 	struct rn_value_share *share;
 	uint32_t shares, cap;
 };
 
-/* `before` is the one before it at the place, or NULL. */
+/* Validates a share and sets its first, last and reach. `before` is the previous share of the slot,
+ * or NULL. */
 static bool is_share(const struct reading *r, struct rn_value_share *s,
 		     const struct rn_value_share *before)
 {
@@ -297,7 +298,7 @@ int rn_value_list_decode(struct rn_arena *mem, struct rn_reader *in, const struc
 	return rc == RN_E_NOMEM ? rn_err_nomem(err) : rc;
 }
 
-/* ---- looking up ---- */
+/* ---- lookup ---- */
 
 int rn_value_list_open(struct rn_value_list *l, struct rn_arena *mem, struct rn_err *err)
 {
@@ -334,7 +335,7 @@ struct rn_value_source rn_value_list_find(const struct rn_value_list *l, uint32_
 	return (struct rn_value_source){ NULL, 0 };
 }
 
-/* Sums of a forged trace are beyond all bounds, so these are not exact. */
+/* The sums of a malicious trace may exceed every integer type, so the computation is not exact. */
 int64_t rn_value_list_mean(const struct rn_value_list *l, uint32_t sig, uint32_t hole)
 {
 	uint32_t place = l->place[sig] + hole;

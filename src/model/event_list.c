@@ -15,7 +15,7 @@ int rn_order_list_init(struct rn_order_list *l, struct rn_arena *mem, bool final
 	return l->site ? RN_OK : RN_E_NOMEM;
 }
 
-/* ---- sites ---- */
+/* ---- event sites ---- */
 
 static void put_site(const struct rn_order_place *p, bool final, struct rn_buf *out)
 {
@@ -141,7 +141,7 @@ static int get_sites(struct rn_order_list *l, struct rn_reader *in)
 	return RN_OK;
 }
 
-/* Whether all sites exist and all chunks are chunks. */
+/* True if all event sites exist and all chunks have a valid header. */
 static bool is_valid(const struct rn_order_list *l, const struct rn_chunk_stream *s)
 {
 	struct rn_order_count n;

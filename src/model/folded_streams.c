@@ -1,4 +1,4 @@
-/* folded_streams.c - see folded_streams.h. Trusts no number. */
+/* folded_streams.c - see folded_streams.h. All ids and counts are untrusted. */
 #include "model/folded_streams.h"
 
 #include "base/arena.h"
@@ -8,7 +8,8 @@
 #include "rules/rules.h"
 #include "series/units.h"
 
-#define PARTS_MOST ((uint64_t)1 << 24) /* of loops and rules with loops, over all groups */
+#define PARTS_MOST \
+	((uint64_t)1 << 24) /* limit of loops and rules with loops, summed over all groups */
 
 static uint64_t rounds_of(const void *series, uint64_t n)
 {
@@ -37,7 +38,7 @@ static int deal_series(const struct rn_folded *f, struct rn_arena *mem, struct r
 	return rc;
 }
 
-/* A stream uses each of its series up. */
+/* Measures the streams of a group. False unless each of its series is consumed completely. */
 static bool open_group(const struct rn_streams *s, uint32_t group, struct rn_stretch *stretch,
 		       uint64_t *executions)
 {
@@ -147,7 +148,7 @@ static int get_series(struct rn_reader *in, struct rn_arena *mem, struct rn_fold
 	return f->series ? rn_sigs_take(f->series, in) : RN_E_NOMEM;
 }
 
-/* The rest of the section: each takes a byte at least. */
+/* Decodes the rest of the section. Each reference needs at least one byte. */
 static int get_refs(struct rn_reader *in, struct rn_arena *mem, struct rn_folded *f)
 {
 	f->ref = rn_new(mem, uint32_t, rn_left(in) + 1);

@@ -3,14 +3,15 @@
 
 #include "encode/signature.h"
 
-#define COLUMNS 8 /* values of an element that may be steps; a status in a communicator has 7 */
+#define COLUMNS \
+	8 /* values per element that may be coded as steps; a status in a communicator has 7 */
 
-/* A signature on its way from one form to the other. */
+/* Conversion of a signature from one form to the other. */
 struct pass {
 	struct rn_reader in;
 	struct rn_buf *out;
-	/* Passes over one value, given the one it may be a step from or NULL; false at anything
-	 * malformed. */
+	/* Converts one value. `before` is the value that it may be a step from, or NULL. False if
+	 * the input is malformed. */
 	bool (*value)(struct pass *p, struct rn_value *before, struct rn_value *v);
 };
 
@@ -19,7 +20,7 @@ static bool is_number(const struct rn_value *v)
 	return v->kind <= RN_V_XOR;
 }
 
-/* The number that a step changes. */
+/* Returns the number that a step changes. */
 static uint64_t last_number(const struct rn_value *v)
 {
 	return v->kind == RN_V_OBJECT ? v->id : (uint64_t)v->num;
@@ -52,7 +53,8 @@ static bool pack_value(struct pass *p, struct rn_value *before, struct rn_value 
 	return true;
 }
 
-/* The number of a step's head byte, as rn_call_value reads it of others. */
+/* Decodes the number in the head byte of a step, encoded as rn_call_value expects it for other
+ * kinds. */
 static bool read_step(struct rn_reader *in, uint64_t *step)
 {
 	unsigned small = *in->p++ >> 4;
@@ -87,7 +89,7 @@ static bool unpack_value(struct pass *p, struct rn_value *before, struct rn_valu
 
 /* ---- lists ---- */
 
-/* An element: a value and all that it is made of. Its values become those before. */
+/* Converts an element: a value and all values nested in it. They replace those in `before`. */
 static bool pass_element(struct pass *p, struct rn_value before[COLUMNS], unsigned *known)
 {
 	unsigned i = 0;
@@ -116,12 +118,13 @@ static bool pass_list(struct pass *p, uint64_t n)
 	return true;
 }
 
-/* All values to the end. A list inside of a long one is but values of its element. */
+/* Converts all values up to the end. A list inside a long list is treated as values of its element.
+ */
 static bool pass_all(struct pass *p)
 {
 	const unsigned char *from = p->in.p;
 
-	rn_get_u64(&p->in); /* the function */
+	rn_get_u64(&p->in); /* function */
 	copy_from(p, from);
 	while (rn_left(&p->in)) {
 		struct rn_value v;

@@ -21,8 +21,8 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The sum of the smallest counts, so many that it is `place` slices of them, times PLACES: slices
- * end inside counts, too. */
+/* Returns PLACES times the sum of the smallest counts that fill `place` slices. A slice may end
+ * inside a count. */
 static rn_i128 sum_below(const int64_t *sorted, const rn_i128 *sum, uint64_t n, uint64_t place)
 {
 	rn_i128 at = (rn_i128)place * n;
@@ -31,8 +31,8 @@ static rn_i128 sum_below(const int64_t *sorted, const rn_i128 *sum, uint64_t n, 
 	return sum[whole] * PLACES + (part ? (rn_i128)part * sorted[whole] : 0);
 }
 
-/* Their sum is PLACES times the mean, less than one below it; all are between the lowest and the
- * highest count. */
+/* Computes the counts of the pattern. Their sum is PLACES times the mean, rounded down. Each is
+ * between the lowest and the highest count. */
 static void find_places(const int64_t *sorted, const rn_i128 *sum, uint64_t n, int64_t *place)
 {
 	for (uint64_t i = 0; i < PLACES; i++)
@@ -40,7 +40,8 @@ static void find_places(const int64_t *sorted, const rn_i128 *sum, uint64_t n, i
 				     sum_below(sorted, sum, n, i) / n);
 }
 
-/* The last one that may have one more: none, if all counts are the same. */
+/* Returns the index of the last count of the pattern that can be incremented; 0 if all counts are
+ * equal. */
 static unsigned place_with_room(const int64_t *place, int64_t highest)
 {
 	unsigned i = PLACES - 1;
@@ -50,7 +51,7 @@ static unsigned place_with_room(const int64_t *place, int64_t highest)
 	return i;
 }
 
-/* The same places again and again, */
+/* Appends the pattern several times. */
 static int repeat(struct rn_series *to, const int64_t *place, uint64_t times)
 {
 	int rc = RN_OK;
@@ -60,7 +61,8 @@ static int repeat(struct rn_series *to, const int64_t *place, uint64_t times)
 	return rc;
 }
 
-/* and what does not fill them, in counts as near to the mean as can be. */
+/* Appends n counts as close to their mean as possible. Used for the rest, which is shorter than a
+ * pattern. */
 static int fill(struct rn_series *to, uint64_t n, uint64_t sum)
 {
 	int rc = RN_OK;
@@ -70,7 +72,8 @@ static int fill(struct rn_series *to, uint64_t n, uint64_t sum)
 	return rc;
 }
 
-/* One place has one more from some time on, so that the sum is right. */
+/* Appends the patterns and the rest. In the last `more` patterns one count is incremented, so that
+ * the sum is exact. */
 static int spread(const int64_t *sorted, const rn_i128 *sum, uint64_t n, struct rn_series *to)
 {
 	uint64_t times = n / PLACES, rest = n % PLACES;
@@ -87,7 +90,7 @@ static int spread(const int64_t *sorted, const rn_i128 *sum, uint64_t n, struct 
 	return rc == RN_OK ? fill(to, rest, fills) : rc;
 }
 
-/* The sorted numbers; NULL without memory. */
+/* Returns the values of a series, sorted; NULL without memory. */
 static int64_t *sorted_numbers(const struct rn_units *u, struct rn_arena *scratch)
 {
 	uint64_t n = rn_units_length(u);
@@ -100,7 +103,7 @@ static int64_t *sorted_numbers(const struct rn_units *u, struct rn_arena *scratc
 	return all;
 }
 
-/* Appends the approximation of the sorted numbers to a series. */
+/* Appends the approximation of the sorted values to a series. */
 typedef int blur_fn(const int64_t *sorted, uint64_t n, struct rn_arena *scratch,
 		    struct rn_series *to);
 
@@ -178,7 +181,7 @@ int rn_blur(struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch)
 	return RN_OK;
 }
 
-/* ---- numbers in holes ---- */
+/* ---- elastic values ---- */
 
 static int blur_numbers(const int64_t *sorted, uint64_t n, struct rn_arena *scratch,
 			struct rn_series *to)
@@ -201,7 +204,7 @@ int rn_blur_values(const void *bytes, size_t len, uint64_t most, struct rn_arena
 		    blur_numbers, scratch, out);
 }
 
-/* ---- what is wanted ---- */
+/* ---- options ---- */
 
 /* "params" or "params:N". */
 static bool parse_params(const char *text, size_t n, uint64_t *most)

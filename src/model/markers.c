@@ -10,8 +10,8 @@
 
 static const char prefix[] = "rondo_";
 
-/* One pass, because vocabularies have hundreds of functions and each reader of a trace asks. The
- * first function of a name counts. */
+/* One pass, because vocabularies have hundreds of functions and every reader of a trace calls this.
+ * If several functions have the same name, the first one is used. */
 struct rn_markers rn_markers_of(const struct rn_vocab *v)
 {
 	struct rn_markers m = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };

@@ -46,7 +46,7 @@ int rn_streams_index(struct rn_streams *s, struct rn_err *err)
 
 		if (rc < 0)
 			return rc;
-		n += rn_units_length(s->group[k].ranks); /* at most 2^32 times 2^31 */
+		n += rn_units_length(s->group[k].ranks); /* no overflow: at most 2^32 times 2^31 */
 	}
 	if (n != s->ranks)
 		return rn_err_set(err, RN_E_DATA, "groups hold %" PRIu64 " ranks of %" PRIu64, n,
@@ -54,7 +54,7 @@ int rn_streams_index(struct rn_streams *s, struct rn_err *err)
 	return RN_OK;
 }
 
-/* How many groups begin at or before the rank. */
+/* Returns the number of groups that begin at or before the rank. */
 static uint32_t groups_from(const struct rn_streams *s, uint64_t rank)
 {
 	struct rn_bisect b = { 0, s->groups, 0 };
@@ -147,7 +147,7 @@ int rn_streams_counts(const struct rn_streams *s, struct rn_arena *scratch, uint
 	return RN_OK;
 }
 
-/* Puts heap[i] in its place below; the smallest rank is on top. */
+/* Restores the heap order below heap[i]. The smallest rank is at the top. */
 static void sift_down(struct rn_rank_next *heap, uint32_t n, uint32_t i)
 {
 	struct rn_rank_next x = heap[i];
@@ -164,7 +164,8 @@ static void sift_down(struct rn_rank_next *heap, uint32_t n, uint32_t i)
 	heap[i] = x;
 }
 
-/* Index of the group's first rank at or after `from`; its length when there is none. */
+/* Returns the index of the first rank of the group at or after `from`; the number of ranks if there
+ * is no such rank. */
 static uint64_t index_from(const struct rn_stream_group *g, uint64_t from)
 {
 	uint64_t i;
@@ -236,7 +237,7 @@ static int check_ranks(const struct rn_streams *s, struct rn_arena *scratch, str
 	return RN_OK;
 }
 
-/* What the groups reach, one byte each. */
+/* Flags of the items that are reachable from the groups, one byte each. */
 struct used {
 	unsigned char *rule, *sig, *literal, *loop;
 };
@@ -308,7 +309,7 @@ static int mark_loop(const struct rn_streams *s, struct used *u, uint32_t k, str
 	return RN_OK;
 }
 
-/* One pass from the top sees users before what they use. */
+/* Marks in one pass from the top, which visits users before the items that they use. */
 static int mark_all(const struct rn_streams *s, struct used *u, struct rn_err *err)
 {
 	const struct rn_loopset *loops = rn_streams_loops(s);

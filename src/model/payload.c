@@ -16,11 +16,11 @@
 #include "rules/rules.h"
 #include "series/units.h"
 
-/* Added to the number of a function's parameters where they have directions. */
+/* Added to the number of parameters of a function that has directions. */
 #define DIRECTED (RN_CALL_PARAMS_MAX + 1)
 
-/* A terminated copy of the next n bytes, or NULL with in->bad set (bad bytes) or unset (no
- * memory). */
+/* Returns a terminated copy of the next n bytes. Returns NULL with in->bad set if the bytes are
+ * malformed, or with in->bad unset if there is no memory. */
 static const char *get_text_of(struct rn_arena *mem, struct rn_reader *in, uint64_t n)
 {
 	const unsigned char *p = n <= RN_META_VALUE_MAX ? rn_get_bytes(in, n) : NULL;
@@ -41,7 +41,7 @@ static const char *get_text(struct rn_arena *mem, struct rn_reader *in)
 	return get_text_of(mem, in, rn_get_u64(in));
 }
 
-/* The text, which may be NULL already, if it is a name. */
+/* Returns the text if it is a valid name, otherwise NULL. The text may be NULL. */
 static const char *name_of(const char *s, struct rn_reader *in)
 {
 	if (s && !rn_name_valid(s, strlen(s))) {
@@ -56,7 +56,7 @@ static const char *get_name(struct rn_arena *mem, struct rn_reader *in)
 	return name_of(get_text(mem, in), in);
 }
 
-/* Why reading a text gave NULL. */
+/* Reports why decoding a text returned NULL. */
 static int text_error(const struct rn_reader *in, struct rn_err *err, const char *what, uint64_t i)
 {
 	if (!in->bad)
@@ -64,7 +64,8 @@ static int text_error(const struct rn_reader *in, struct rn_err *err, const char
 	return rn_err_set(err, RN_E_DATA, "%s %llu is malformed", what, (unsigned long long)i);
 }
 
-/* Numbers ascend; the gap to the one before is stored. False when there is none. */
+/* Decodes the next id. Ids ascend; the distance to the previous one is stored. False if it is
+ * malformed. */
 static bool next_number(struct rn_reader *in, bool first, uint32_t *number)
 {
 	uint64_t next = rn_get_max(in, RN_NUMBER_MAX) + (first ? 0 : (uint64_t)*number + 1);
@@ -103,7 +104,7 @@ int rn_meta_check(const struct rn_meta *m, struct rn_err *err)
 	return RN_OK;
 }
 
-/* The entry with the least key above `last`; there is one. */
+/* Returns the entry with the lowest key above `last`, which must exist. */
 static const struct rn_meta_entry *next_entry(const struct rn_meta *m, const char *last)
 {
 	const struct rn_meta_entry *next = NULL;
@@ -165,8 +166,8 @@ const char *rn_meta_get(const struct rn_meta *m, const char *key)
 
 /* Functions */
 
-/* Directions stand in the low bits of the names' lengths, where they take no byte of their own; a
- * number of parameters that cannot be says that they do. */
+/* Directions are stored in the low bits of the lengths of the names, where they need no additional
+ * byte. A number of parameters above the maximum indicates them. */
 static void put_params(struct rn_buf *out, const struct rn_func *f)
 {
 	bool plain = rn_func_all_in(f);
@@ -192,7 +193,7 @@ void rn_funcs_encode(const struct rn_vocab *v, struct rn_buf *out)
 	}
 }
 
-/* A name that two of its parameters have, or NULL. An object of JSON would lose one of them. */
+/* Returns a name that two parameters have, or NULL. A JSON object would lose one of them. */
 static const char *repeated_param(const struct rn_func *f)
 {
 	for (uint32_t i = 1; i < f->nparams; i++)
@@ -202,7 +203,7 @@ static const char *repeated_param(const struct rn_func *f)
 	return NULL;
 }
 
-/* Names of parameters and, where dir is not NULL, their directions. */
+/* Decodes the names of parameters and, if dir is not NULL, their directions. */
 static bool get_params(struct rn_arena *mem, struct rn_reader *in, uint32_t n, const char **param,
 		       unsigned char *dir)
 {
@@ -242,7 +243,7 @@ static bool decode_func(struct rn_arena *mem, struct rn_reader *in, bool first, 
 		return false;
 	if (!get_params(mem, in, f->nparams, param, dir))
 		return false;
-	if (dir && rn_func_all_in(f)) /* which has a form without directions, and needs no other */
+	if (dir && rn_func_all_in(f)) /* must have the form without directions */
 		rn_fail(in);
 	return !in->bad;
 }
@@ -263,11 +264,11 @@ int rn_funcs_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab 
 					  f[i].name, repeated_param(&f[i]));
 	}
 	out->func = f;
-	out->funcs = (uint32_t)n; /* numbers ascend below 2^16, so n is small */
+	out->funcs = (uint32_t)n; /* ids ascend below 2^16, so n is small */
 	return RN_OK;
 }
 
-/* Words */
+/* Keywords */
 
 void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out)
 {
@@ -301,10 +302,10 @@ int rn_words_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab 
 	return RN_OK;
 }
 
-/* The vocabulary that is used */
+/* The part of a vocabulary that is used */
 
 struct used {
-	bool *word, *func; /* by number */
+	bool *word, *func; /* by id */
 };
 
 static void use_word(void *arg, uint64_t word)
@@ -406,7 +407,7 @@ static void put_sigs(const struct rn_sigs *s, const struct rn_relatives *r, bool
 	rn_buf_free(&packed);
 }
 
-#define QUICK 6 /* it shows which one will be smaller */
+#define QUICK 6 /* compression level; sufficient to find the smaller form */
 
 static int packed_size(const struct rn_buf *b, struct rn_buf *packed, size_t *size)
 {
@@ -418,7 +419,7 @@ static int packed_size(const struct rn_buf *b, struct rn_buf *packed, size_t *si
 	return rc;
 }
 
-/* Which of the two is smaller when it is compressed. */
+/* Stores the buffer that is smaller after compression. */
 static int choose(const struct rn_buf *a, const struct rn_buf *b, const struct rn_buf **smaller)
 {
 	struct rn_buf packed = { 0 };
@@ -458,7 +459,8 @@ int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out)
 	return rc;
 }
 
-/* A stored signature as it is in memory; `unpacked` may hold it. False when it is malformed. */
+/* Converts a stored signature to its form in memory, which may be in `unpacked`. False if it is
+ * malformed. */
 static bool unpack_sig(const unsigned char **sig, size_t *len, struct rn_buf *unpacked)
 {
 	if (!rn_steps_needed(*sig, *len))
@@ -471,14 +473,14 @@ static bool unpack_sig(const unsigned char **sig, size_t *len, struct rn_buf *un
 	return true;
 }
 
-/* Signatures as they are read. */
+/* State while signatures are decoded. */
 struct sigs_reader {
 	struct rn_sigs *s;
 	struct rn_reader *in;
 	const unsigned char *begin;
 	const struct rn_vocab *vocab;
-	struct rn_buf made; /* one that was not stored as it is */
-	uint64_t lines;     /* bytes that came from lines */
+	struct rn_buf made; /* a signature that was not stored in full */
+	uint64_t lines;     /* bytes of signatures produced by lines */
 	struct rn_err *err;
 };
 
@@ -505,7 +507,8 @@ static int decode_sig(struct sigs_reader *r, size_t len)
 	return add_sig(r, sig, len, sound);
 }
 
-/* Each is made from the one before; `room` is how many bytes they may have. */
+/* Decodes a line: each signature is derived from the previous one. `room` is the limit of r->lines.
+ */
 static int decode_line(struct sigs_reader *r, const struct rn_line *l, uint64_t room)
 {
 	uint32_t from = rn_sigs_count(r->s) - 1 - (uint32_t)l->back;
@@ -561,7 +564,7 @@ int rn_sigs_decode(struct rn_arena *mem, struct rn_reader *in, const struct rn_v
 	return rc;
 }
 
-/* Ranks */
+/* Stream groups */
 
 int rn_groups_encode(const struct rn_streams *s, struct rn_buf *out)
 {

@@ -136,14 +136,14 @@ static int decode_ranks(struct rn_trace *t, struct rn_reader *in, struct rn_err 
 	return rc == RN_OK && t->folded.loops ? open_folded(t, err) : rc;
 }
 
-/* ---- what else is known about calls ---- */
+/* ---- additional data about calls ---- */
 
 static int encode_time(const struct rn_trace *t, struct rn_buf *out)
 {
 	return t->moments ? rn_chunk_list_encode(t->moments, 0, out) : RN_OK;
 }
 
-/* The head of a stream: nanoseconds per tick, times 2^32, and when it began. */
+/* Validates the head of a stream: nanoseconds per tick, times 2^32, and the start of the stream. */
 static bool is_moments(const struct rn_chunk_stream *s)
 {
 	return s->heads == 2 && s->head[0] && s->head[1] <= INT64_MAX;
@@ -177,7 +177,7 @@ static int decode_comms(struct rn_trace *t, struct rn_reader *in, struct rn_err 
 	return rn_comms_decode(&t->mem, rn_get_bytes(in, len), len, &t->comms, err);
 }
 
-/* How often each signature occurs, in `mem`; NULL without memory. */
+/* Returns the number of occurrences of each signature, in `mem`; NULL without memory. */
 static uint64_t *occurrences(const struct rn_trace *t, struct rn_arena *mem)
 {
 	uint64_t *count = rn_new(mem, uint64_t, (size_t)rn_sigs_count(t->streams.sigs) + 1);

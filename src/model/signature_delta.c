@@ -10,7 +10,7 @@
 
 #define NONE UINT32_MAX
 
-/* How a number comes from that of the one before. */
+/* How a number is derived from that of the previous signature. */
 enum op { ADD, DOUBLE, HALVE, OPS };
 
 #define OP_BITS 2
@@ -20,7 +20,7 @@ static uint64_t applied(enum op op, uint64_t step, uint64_t v)
 	return op == DOUBLE ? 2 * v : op == HALVE ? (uint64_t)((int64_t)v >> 1) : v + step;
 }
 
-/* Whether it leads from a to b, and from b to c. */
+/* True if the operation leads from a to b and from b to c. */
 static bool leads(enum op op, uint64_t a, uint64_t b, uint64_t c)
 {
 	return applied(op, b - a, a) == b && applied(op, b - a, b) == c;
@@ -49,16 +49,16 @@ static void set_number(struct rn_value *v, unsigned k, uint64_t number)
 		v->num = (int64_t)number;
 }
 
-/* ---- who is whose relative ---- */
+/* ---- relatives ---- */
 
 struct member {
-	uint32_t relative; /* the latest before it, or NONE */
-	uint32_t first, n; /* its numbers */
+	uint32_t relative; /* the latest relative before it, or NONE */
+	uint32_t first, n; /* index of its first number, and how many it has */
 };
 
 struct rn_relatives {
 	const struct rn_sigs *sigs;
-	struct rn_seg member; /* struct member, by number of the signature */
+	struct rn_seg member; /* struct member, by signature */
 	struct rn_seg number; /* uint64_t */
 };
 
@@ -72,7 +72,7 @@ static uint64_t number_at(const struct rn_relatives *r, uint32_t i, uint32_t k)
 	return *RN_SEG_AT(&r->number, uint64_t, member_at(r, i)->first + k);
 }
 
-/* Takes a signature's numbers out of it; what is left are the bytes that relatives share. */
+/* Appends the numbers of a signature to r->number, and the bytes that relatives share to `rest`. */
 static bool take_numbers(struct rn_relatives *r, struct rn_arena *mem, const void *sig, size_t len,
 			 struct rn_buf *rest)
 {
@@ -81,7 +81,7 @@ static bool take_numbers(struct rn_relatives *r, struct rn_arena *mem, const voi
 	struct rn_value v;
 
 	rn_buf_clear(rest);
-	rn_get_u64(&in); /* the function */
+	rn_get_u64(&in); /* function */
 	for (;;) {
 		const unsigned char *at = in.p;
 		unsigned n;
@@ -144,10 +144,10 @@ struct rn_relatives *rn_relatives_new(struct rn_arena *mem, const struct rn_sigs
 	return good ? r : NULL;
 }
 
-/* ---- writing ---- */
+/* ---- encoding ---- */
 
-/* Number k goes on so from i to the next one of a line. What is doubled can also be added to: it
- * takes a third one to see. */
+/* Returns the operation by which number k changes from i to the next signature of a line. A
+ * doubling is also an addition, so a third value is required to distinguish them. */
 static enum op op_of(const struct rn_relatives *r, uint32_t i, uint32_t k)
 {
 	uint64_t a = number_at(r, member_at(r, i)->relative, k), b = number_at(r, i, k), c;
@@ -160,7 +160,7 @@ static enum op op_of(const struct rn_relatives *r, uint32_t i, uint32_t k)
 	return leads(DOUBLE, a, b, c) ? DOUBLE : leads(HALVE, a, b, c) ? HALVE : ADD;
 }
 
-/* Whether k comes from the one before it as i does from its relative. */
+/* True if k is derived from k - 1 as i is derived from its relative. */
 static bool goes_on(const struct rn_relatives *r, uint32_t i, uint32_t k)
 {
 	const struct member *m = member_at(r, i);
@@ -197,7 +197,7 @@ static void put_edits(const struct rn_relatives *r, uint32_t i, struct rn_buf *o
 	}
 }
 
-/* How many signatures the line from i on has that fit. */
+/* Returns the number of signatures of the line from i on that fit in `room`. */
 static uint32_t length_of(const struct rn_relatives *r, uint32_t i, uint64_t room)
 {
 	uint32_t n = 0;
@@ -232,7 +232,7 @@ uint32_t rn_line_put(const struct rn_relatives *r, uint32_t i, uint64_t room, bo
 	return 0;
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 bool rn_line_get(struct rn_reader *in, uint64_t before, uint64_t left, struct rn_line *l)
 {
@@ -245,10 +245,11 @@ bool rn_line_get(struct rn_reader *in, uint64_t before, uint64_t left, struct rn
 	return !in->bad;
 }
 
-/* What is still to be done to a signature's numbers. */
+/* The remaining edits of the numbers of a signature. */
 struct edits {
 	struct rn_reader *in;
-	uint64_t left, at; /* how many, and the number of the next one */
+	uint64_t left, at; /* number of edits left, and the index of the number that the next one
+			      changes */
 	enum op op;
 	uint64_t step;
 };

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- writing ---- */
+/* ---- encoding ---- */
 
 int rn_site_tables_init(struct rn_site_tables *t, struct rn_arena *mem)
 {
@@ -25,7 +25,7 @@ static int add_module(struct rn_site_tables *t, const struct rn_code_module *m, 
 	return rn_sigs_intern(t->module, bytes, n, id);
 }
 
-/* The number of a stack, from the outermost frame to the innermost. */
+/* Stores the number of a stack, which is added from the outermost frame to the innermost. */
 static int add_stack(struct rn_site_tables *t, const struct rn_callsite *s, uint32_t *number)
 {
 	*number = 0;
@@ -51,7 +51,7 @@ int rn_site_tables_add(struct rn_site_tables *t, const void *stack, size_t len, 
 	return rn_callsite_read(stack, len, &s) ? add_stack(t, &s, number) : RN_E_ARG;
 }
 
-/* A number instead of a stack. */
+/* Appends the number of a stack. */
 static int take_stack(struct rn_site_tables *t, const struct rn_value *v, struct rn_buf *out)
 {
 	uint32_t number = 0;
@@ -63,7 +63,7 @@ static int take_stack(struct rn_site_tables *t, const struct rn_value *v, struct
 	return rc;
 }
 
-/* The signature with numbers instead of its stacks. */
+/* Stores the signature with numbers instead of its stacks in `out`. */
 static int take_stacks(struct rn_site_tables *t, const void *sig, const struct rn_template *of,
 		       struct rn_buf *out)
 {
@@ -72,7 +72,8 @@ static int take_stacks(struct rn_site_tables *t, const void *sig, const struct r
 	rn_buf_clear(out);
 	rn_buf_add(out, sig, of->stacks);
 	for (uint32_t i = of->top[of->ret + 1]; i < of->n && rc == RN_OK; i++)
-		if (of->value[i].kind != RN_V_ELASTIC) /* which chooses one of those after it */
+		if (of->value[i].kind !=
+		    RN_V_ELASTIC) /* an elastic value selects one of the stacks after it */
 			rc = take_stack(t, &of->value[i], out);
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
@@ -179,9 +180,10 @@ int rn_sites_encode(const struct rn_sites *s, struct rn_buf *section)
 	return rn_buf_status(section);
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
-/* The next node, if it is no deeper than stacks are: a line of `rondo dump` has all its frames. */
+/* Decodes the next node. Its depth is limited to that of stacks, because `rondo dump` prints all
+ * frames of a stack in one line. */
 static void get_node(struct rn_reader *in, struct rn_site_node *all, uint64_t i, uint64_t modules,
 		     unsigned char *depth)
 {
