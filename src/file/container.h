@@ -4,14 +4,14 @@
  *  header | section | section | ... | footer (describes each section) | trailer
  *
  * Writing: sections are added in ascending type and compressed at once if that makes them smaller.
- * Reading: opening verifies the complete container, including every hash. A section is decompressed
- * at its first rn_container_get. After a successful open a section can be invalid only because of a
- * defect of the writer, never because of a damaged disk.
+ * The file is replaced atomically (file/trace_writer.h). Reading: opening verifies the complete
+ * container, including every hash. A section is decompressed at its first rn_container_get. After a
+ * successful open a section can be invalid only because of a defect of the writer, never because of
+ * a damaged disk.
  *
  * Cost: 41 bytes per file, 10 to 15 per section. Opening reads the file once. The writer uses
- * malloc through struct rn_buf, the reader an arena; zstd allocates its own memory. Not used inside
- * a traced program. Not locked: rn_container_get may decompress. On disk: doc/format.md, chapters 2
- * to 4.
+ * malloc through struct rn_buf, the reader an arena; zstd allocates its own memory. Not locked:
+ * rn_container_get may decompress. On disk: doc/format.md, chapters 2 to 4.
  */
 #ifndef RN_FILE_CONTAINER_H
 #define RN_FILE_CONTAINER_H
@@ -50,8 +50,7 @@ struct rn_container_writer {
 	struct rn_buf scratch, other; /* a section compressed without and with the dictionary */
 	struct rn_packer packer;
 	uint64_t count, last_type;
-	uint64_t packed_raw; /* total size of the compressed sections after decompression, in bytes
-			      */
+	uint64_t packed_raw; /* decompressed size of the compressed sections, in bytes */
 	bool finished;
 };
 

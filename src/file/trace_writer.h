@@ -1,8 +1,8 @@
 /*
  * trace_writer.h - writes a trace in memory to a file: its sections in one container.
  *
- * Equal traces always have equal bytes. Cost: linear, plus zstd. Uses malloc; not used inside a
- * traced program. The target is replaced atomically (base/io.h).
+ * Equal traces always have equal bytes. Cost: linear, plus zstd. Uses malloc. The target is
+ * replaced atomically (base/io.h).
  */
 #ifndef RN_FILE_TRACE_WRITER_H
 #define RN_FILE_TRACE_WRITER_H

@@ -86,9 +86,8 @@ static void express_slot(struct writer *x, uint32_t i)
 
 /* ---- elastic slots ---- */
 
-#define HOLE_ROOM ((size_t)256 << 10) /* bytes; sufficient to seal most series */
-#define PEERS_SEEN \
-	64 /* number of leading ranks in an elastic slot that determine the expression of all */
+#define HOLE_ROOM  ((size_t)256 << 10) /* bytes; sufficient to seal most series */
+#define PEERS_SEEN 64 /* ranks examined to choose the expression of an elastic slot */
 
 static uint64_t hole_key(uint64_t call, uint32_t hole)
 {

@@ -31,8 +31,7 @@ struct rn_stream_calls {
 	const struct rn_process_table *process;
 	const struct rn_sigs *words, *blobs, *texts;
 	const struct rn_times *times; /* call counts */
-	const struct rn_seg
-		*holes; /* struct rn_holes *, by call: elastic slots; NULL: the stream has none */
+	const struct rn_seg *holes;   /* struct rn_holes *, by call; NULL: no elastic slots */
 };
 
 /* Adds the rank parameters of all calls of a stream. Returns RN_OK or RN_E_NOMEM. */
@@ -50,8 +49,7 @@ struct rn_canonical_out {
 	uint32_t *map;            /* by call: its signature */
 	struct rn_values *values; /* receives the elastic values */
 	uint64_t stream;          /* number of the stream */
-	uint64_t *lost; /* incremented by the number of calls that could not be converted completely
-			 */
+	uint64_t *lost;           /* calls not converted completely are added */
 };
 
 /* Converts all calls. A call that cannot be converted becomes a call of its function without

@@ -33,10 +33,9 @@ struct pass {
 	uint32_t numbers;
 	uint32_t group; /* group that is being written */
 	struct rn_grammar *grammar;
-	struct rn_fold_option
-		option; /* option that is folded, or RN_FOLD_NONE if varying counts are folded */
-	bool owed;      /* the anchor has occurred, and the terminal has not followed yet */
-	uint32_t last;  /* previous symbol */
+	struct rn_fold_option option; /* RN_FOLD_NONE: the pass folds varying counts */
+	bool owed;     /* the anchor has occurred, and the terminal has not followed yet */
+	uint32_t last; /* previous symbol */
 	/* The loop that is being counted, or RN_FOLD_NONE, and its iterations so far. A rule may
 	 * end inside a repetition, which then continues in the next rule. */
 	uint32_t open;

@@ -7,8 +7,8 @@
 
 #define MANY   (UINT32_MAX - 1)
 #define OUTER  (UINT32_MAX - 2) /* start or end of a stream, or a literal run */
-#define RARELY 4u               /* terminals with fewer occurrences are no options */
-#define SELDOM 64u /* nor are terminals that occur in less than 1/SELDOM of the iterations */
+#define RARELY 4u               /* a terminal with fewer occurrences is not an option */
+#define SELDOM 64u              /* nor is one in less than 1/SELDOM of the iterations */
 
 static void meet(struct rn_fold_neighbours *n, uint32_t a, uint32_t b)
 {

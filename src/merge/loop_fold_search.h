@@ -43,8 +43,7 @@ struct rn_fold_state {
 	struct rn_loop *loop;
 	struct rn_fold_counts *count; /* [loop * groups + group] */
 	uint32_t loops;
-	size_t series_bytes,
-		bytes; /* estimated size of the series, and of series, loops and rules */
+	size_t series_bytes, bytes; /* estimates: of the series; of everything */
 	/* Remaining steps: in total, and of unsuccessful trials. */
 	uint64_t left, waste;
 	/* Two entries per terminal, for an anchor after it and before it: the last anchor with
@@ -61,8 +60,7 @@ struct rn_fold_option {
 };
 
 struct rn_fold_around {
-	uint32_t before, behind; /* the only neighbor, MANY, or RN_FOLD_NONE if the terminal does
-				    not occur */
+	uint32_t before, behind; /* the only neighbor, MANY, or RN_FOLD_NONE */
 	uint64_t occurs;
 };
 

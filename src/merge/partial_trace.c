@@ -28,8 +28,7 @@ struct finish {
 	const struct rn_meta *meta;
 	struct rn_trace *t;
 	struct rn_site_tables sites;
-	const uint32_t
-		*map; /* by signature of the bundle: its id in the trace; UINT32_MAX: unused */
+	const uint32_t *map; /* id in the trace, by signature; UINT32_MAX: unused */
 	struct rn_arena scratch;
 	struct rn_err *err;
 };
@@ -37,15 +36,14 @@ struct finish {
 /* State while a bundle is added to another one. */
 struct merging {
 	struct rn_arena *scratch;
-	uint32_t *map; /* by signature of the added bundle: its id in the other one; set by
-			  merge_part */
+	uint32_t *map; /* by signature of the added bundle: id in the other one */
 };
 
 /* Kinds of data. A function that a kind does not need is NULL. */
 struct kind {
 	int (*encode)(const struct rn_bundle *b, struct rn_buf *out);
-	/* Decodes into an empty bundle. The streams of `part` are set, except for the part itself
-	 * and earlier rows. */
+	/* Decodes into an empty bundle. Rows after that of the part may use the range of streams of
+	 * b->part. */
 	int (*decode)(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err);
 	/* Adds another bundle. */
 	int (*merge)(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m);

@@ -53,9 +53,8 @@ struct rn_recorded {
 	struct rn_process_table process;
 	const struct rn_recorded_stream *stream;
 	uint32_t streams;
-	bool times;     /* time statistics are recorded */
-	uint64_t scale; /* nanoseconds per tick (encode/time_stats.h); 0: times are already in
-			   nanoseconds */
+	bool times;            /* time statistics are recorded */
+	uint64_t scale;        /* ns per tick (encode/time_stats.h); 0: times are already in ns */
 	int64_t offset, drift; /* of the clock (encode/time_stats.h) */
 };
 

@@ -2,18 +2,18 @@
  * stream_set_finish.c - the last pass of a merge: from a stream set to the merged streams.
  *
  * 1. Renumber. Groups are visited in order. From each root, rules and signatures are numbered in
- * the
- *   order of their first visit, children before their users. Items that no group reaches are
+ * the order of their first visit, children before their users. Items that no group reaches are
  * dropped. The result depends on the streams alone, not on the order of merges.
+ *
  * 2. Share. All bodies, each followed by a unique separator, are the input of one grammar whose
- *   symbols are whole items (a^3, R^100). Item sequences that occur in several bodies become rules:
+ * symbols are whole items (a^3, R^100). Item sequences that occur in several bodies become rules:
  *
- *     R0 = a b c d      R1 = x b c y        a b c d |0 x b c y |1
- *                                     ->    a T d |0 x T y |1         T = b c
+ *    R0 = a b c d      R1 = x b c y        a b c d |0 x b c y |1
+ *                                    ->    a T d |0 x T y |1         T = b c
  *
- *   A separator occurs once, so no rule of that grammar contains one. Its start rule is split at
- * the separators into the new bodies. The new rules are renumbered again, and used if they encode
- *   smaller.
+ * A separator occurs once, so no rule of that grammar contains one. Its start rule is split at the
+ * separators into the new bodies. The new rules are renumbered again, and used if they encode
+ * smaller.
  *
  * Cost: linear in the size of the rules. Sharing needs about 90 bytes of temporary memory per item,
  * so it is omitted beyond SHARE_MAX items; common sequences of streams then remain separate.

@@ -137,8 +137,7 @@ static int finish_series(struct rn_trace *t, struct rn_arena *scratch)
 {
 	struct rn_value_list *l = &t->values;
 	uint32_t n = rn_sigs_count(l->series);
-	uint32_t *known = rn_new_map(
-		scratch, 2 * (size_t)n); /* by series: ids of its lossy and of its exact form */
+	uint32_t *known = rn_new_map(scratch, 2 * (size_t)n); /* lossy and exact ids */
 	struct kept k = { .series = rn_sigs_new(&t->mem) };
 	int rc;
 

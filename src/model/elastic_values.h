@@ -66,8 +66,8 @@ struct rn_stack_cluster {
  */
 bool rn_alike_has(const struct rn_stack_cluster *s, uint32_t number, uint32_t *at);
 
-/* How values are expressed before they are stored: as this kind of value, relative to this rank.
- * Stack ids become indices in the cluster. */
+/* Expression of values before they are stored: as this kind of value, relative to this rank. Stack
+ * ids become indices in the cluster. */
 struct rn_expressed {
 	enum rn_value_kind kind;
 	int64_t rank, size;

@@ -32,8 +32,7 @@ struct rn_value_share {
 	uint32_t number;               /* id of the series */
 	const struct rn_units *series; /* set by rn_value_list_open */
 	const struct rn_units *streams, *begin;
-	uint64_t first, last, reach; /* first and last stream; highest `last` of the slot's shares
-					up to this one */
+	uint64_t first, last, reach; /* first and last stream; highest `last` up to this share */
 };
 
 struct rn_value_list {

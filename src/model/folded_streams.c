@@ -8,8 +8,7 @@
 #include "rules/rules.h"
 #include "series/units.h"
 
-#define PARTS_MOST \
-	((uint64_t)1 << 24) /* limit of loops and rules with loops, summed over all groups */
+#define PARTS_MOST ((uint64_t)1 << 24) /* loops and rules with loops, over all groups */
 
 static uint64_t rounds_of(const void *series, uint64_t n)
 {

@@ -37,10 +37,15 @@ struct rn_folded {
 int rn_folded_open(const struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch,
 		   struct rn_streams *out, struct rn_err *err);
 
-/* The section `loops`: the data that elastic counts need in addition to rules and ranks.  varint
- * number of loops, at least 1; per loop: varint  its body: id << 1, plus 1 for a rule, 0 for a
- * signature varint  number of series; per series: varint  length, and that many bytes: the series
- * (doc/format.md, 7) per stream group and loop: varint  0, or the id of the series + 1 */
+/* The section `loops`: the data that elastic counts need in addition to rules and ranks.
+ *
+ *   varint  number of loops, at least 1; per loop:
+ *     varint  its body: id << 1, plus 1 for a rule, 0 for a signature
+ *   varint  number of series; per series:
+ *     varint  length, and that many bytes: the series (doc/format.md, 7)
+ *   per stream group and loop:
+ *     varint  0, or the id of the series + 1
+ */
 void rn_loops_encode(const struct rn_folded *f, struct rn_buf *out);
 
 /* Decodes everything except f->streams. rn_folded_open validates the ids. Returns RN_OK, RN_E_NOMEM

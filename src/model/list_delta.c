@@ -3,8 +3,7 @@
 
 #include "encode/signature.h"
 
-#define COLUMNS \
-	8 /* values per element that may be coded as steps; a status in a communicator has 7 */
+#define COLUMNS 8 /* values of an element that may be steps; a status in a communicator has 7 */
 
 /* Conversion of a signature from one form to the other. */
 struct pass {

@@ -1,5 +1,5 @@
 /*
- * lossy.h - lossy traces: a series without a pattern is replaced by one that has a pattern.
+ * lossy.h - lossy traces: replaces a series without a pattern by an approximation with a pattern.
  *
  * Counts of loop iterations:
  *

@@ -3,7 +3,7 @@
  * decoder.
  *
  *   meta        keys and values about the whole trace
- *   functions   the functions that signatures refer to, with the names and directions of their
+ *   functions   the functions that signatures refer to, with the names and directions of
  *               parameters
  *   strings     the keywords that signatures refer to
  *   signatures  the terminals, in order of their ids

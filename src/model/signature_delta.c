@@ -10,7 +10,7 @@
 
 #define NONE UINT32_MAX
 
-/* How a number is derived from that of the previous signature. */
+/* Operation that derives a number from that of the previous signature. */
 enum op { ADD, DOUBLE, HALVE, OPS };
 
 #define OP_BITS 2
@@ -248,8 +248,7 @@ bool rn_line_get(struct rn_reader *in, uint64_t before, uint64_t left, struct rn
 /* The remaining edits of the numbers of a signature. */
 struct edits {
 	struct rn_reader *in;
-	uint64_t left, at; /* number of edits left, and the index of the number that the next one
-			      changes */
+	uint64_t left, at; /* edits left; index of the next edited number */
 	enum op op;
 	uint64_t step;
 };

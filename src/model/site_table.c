@@ -72,8 +72,7 @@ static int take_stacks(struct rn_site_tables *t, const void *sig, const struct r
 	rn_buf_clear(out);
 	rn_buf_add(out, sig, of->stacks);
 	for (uint32_t i = of->top[of->ret + 1]; i < of->n && rc == RN_OK; i++)
-		if (of->value[i].kind !=
-		    RN_V_ELASTIC) /* an elastic value selects one of the stacks after it */
+		if (of->value[i].kind != RN_V_ELASTIC) /* selects one of those after it */
 			rc = take_stack(t, &of->value[i], out);
 	return rc == RN_OK ? rn_buf_status(out) : rc;
 }
