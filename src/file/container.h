@@ -1,7 +1,7 @@
 /*
  * container.h - the container of a trace: sections of bytes, each with a checksum.
  *
- *  header | section | section | ... | footer (describes each section) | trailer
+ *   header | section | section | ... | footer (describes each section) | trailer
  *
  * Writing: sections are added in ascending type and compressed at once if that makes them smaller.
  * The file is replaced atomically (file/trace_writer.h). Reading: opening verifies the complete
@@ -43,7 +43,7 @@ struct rn_section {
 	bool readable; /* both type and codec are supported */
 };
 
-/* Writing. A zeroed struct is an empty container. */
+/* Writing. A struct of zeros is an empty container. */
 struct rn_container_writer {
 	struct rn_buf file;   /* header and sections; the whole file after rn_container_finish */
 	struct rn_buf footer; /* encoded entries, without their count */

@@ -54,8 +54,8 @@ static uint64_t slot_key(uint64_t call, uint32_t slot)
 	return call + (uint64_t)(slot + 1) * 0x9e3779b97f4a7c15u;
 }
 
-/* Adds the value to the per-rank table of the rank parameter; *number is the table. If several
- * calls of the rank have this parameter, the value is already in the table. */
+/* Adds the value to the per-rank table of the rank parameter, and stores the id of the table in
+ * *number. If several calls of the rank have this parameter, the value is already in the table. */
 static enum rn_value_kind varying(struct writer *x, uint64_t key, int64_t value, int64_t *number)
 {
 	int64_t table = (int64_t)rn_choices_varying(x->choices, key);

@@ -31,8 +31,8 @@
 
 struct rn_arena;
 
-/* Returns RN_OK, or RN_E_NOMEM if the loops found cannot be stored; *out then has the streams
- * unfolded. */
+/* Returns RN_OK, or RN_E_NOMEM if there is no memory to store the loops; the streams in *out are
+ * then not folded. */
 int rn_fold(const struct rn_streams *s, struct rn_arena *mem, struct rn_arena *scratch,
 	    struct rn_folded *out);
 

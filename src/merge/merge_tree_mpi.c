@@ -14,7 +14,7 @@
 
 #define PIECE_MAX ((size_t)1 << 30)
 #define GRACE     ((uint64_t)2000000000)
-#define STRAY     ((uint64_t)50000000) /* ns that rn_link_close waits */
+#define STRAY     ((uint64_t)50000000) /* ns; limit of the waits in rn_link_close */
 
 /* A wait polls a few times, then sleeps for an eighth of the elapsed time, within bounds. Direct
  * messages are used to measure latency, so their receiver polls for some milliseconds before it
@@ -58,7 +58,8 @@ static void nap(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* Sleeps or yields. False if the time limit has passed; at least one poll happens even after it. */
+/* Sleeps or yields. False if the time limit has passed. The first polls ignore the limit, so
+ * messages that have already arrived are found even after it. */
 static bool wait_more(struct patience *p)
 {
 	uint64_t t, ns;
@@ -216,7 +217,7 @@ static int send_excuse(struct rn_mpi_link *l, int to, uint64_t until)
 	return RN_E_NOMEM;
 }
 
-/* Sends a message. Bytes longer than SMALL must remain valid if the link gets stuck. */
+/* Sends a message. Bytes longer than SMALL must remain valid if the transfer is abandoned. */
 static int send_message(struct rn_mpi_link *l, int to, const struct message *msg, uint64_t until)
 {
 	size_t len = msg->head.len, small = len <= SMALL ? len : 0;
@@ -398,7 +399,7 @@ static void take_down(struct rn_mpi_link *l, struct message *m)
 	}
 }
 
-/* Copies the bytes of rank 0 to memory that remains valid if the link gets stuck. */
+/* Copies the bytes of rank 0 to memory that remains valid if a transfer is abandoned. */
 static void own_bytes(struct rn_mpi_link *l, const struct rn_buf *b, struct message *m)
 {
 	size_t len = b && l->status == RN_OK ? b->len : 0;

@@ -16,7 +16,7 @@
  * part, with an empty payload. All ranks make the same calls in the same order whatever they
  * return. After rn_link_agree all have the same verdict: the deadline binds rank 0, which decides,
  * and the others wait for its decision for `grace` nanoseconds longer. A rank that has no decision
- * then, because a rank between it and rank 0 is blocked, uses RN_LINK_LATE. Only that rank and its
+ * then, because a rank between it and rank 0 is blocked, gets RN_LINK_LATE. Only that rank and its
  * descendants can differ from the others.
  *
  * A message of up to about 3 KiB is one MPI message, which every implementation sends without the

@@ -42,8 +42,8 @@ struct merging {
 /* Kinds of data. A function that a kind does not need is NULL. */
 struct kind {
 	int (*encode)(const struct rn_bundle *b, struct rn_buf *out);
-	/* Decodes into an empty bundle. Rows after that of the part may use the range of streams of
-	 * b->part. */
+	/* Decodes into an empty bundle. b->part.first is set. decode_part sets the other fields of
+	 * b->part, so only later rows may use them. */
 	int (*decode)(struct rn_bundle *b, struct rn_reader *in, struct rn_err *err);
 	/* Adds another bundle. */
 	int (*merge)(struct rn_bundle *b, const struct rn_bundle *from, struct merging *m);

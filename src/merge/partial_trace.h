@@ -56,8 +56,8 @@ struct rn_bundle {
 	struct rn_tally tally;
 };
 
-/* rn_bundle_init: an empty partial trace, to which streams are added. rn_bundle_silent: the streams
- * first .. first + n - 1, without calls. RN_OK or RN_E_NOMEM. */
+/* rn_bundle_init creates an empty partial trace, to which streams are added. rn_bundle_silent
+ * creates the streams first .. first + n - 1 without calls. Both return RN_OK or RN_E_NOMEM. */
 int rn_bundle_init(struct rn_bundle *b, struct rn_arena *mem, bool times);
 int rn_bundle_silent(struct rn_bundle *b, struct rn_arena *mem, uint64_t first, uint64_t n);
 
@@ -69,7 +69,7 @@ struct rn_bundle_end {
 	bool timed;       /* the tally contains the times and the memory of all ranks */
 };
 
-/* Adds the metadata that are known only at the end of the run. */
+/* Adds the metadata entries that are available only at the end of the run. */
 void rn_bundle_facts(const struct rn_bundle *b, const struct rn_bundle_end *end,
 		     struct rn_facts *f);
 
@@ -88,7 +88,7 @@ int rn_bundle_merge(struct rn_bundle *b, const struct rn_bundle *from, struct rn
  * RN_OK, RN_E_NOMEM or RN_E_ARG. */
 int rn_bundle_add(struct rn_bundle *b, const struct rn_recorded_stream *s, const uint32_t *map);
 
-/* Makes the trace of a bundle that contains all ranks. The trace is initialized (rn_trace_init),
+/* Creates the trace of a bundle that contains all ranks. The trace is initialized (rn_trace_init),
  * and refers to the bundle. */
 int rn_bundle_finish(const struct rn_bundle *b, const struct rn_meta *meta, struct rn_trace *t,
 		     struct rn_err *err);

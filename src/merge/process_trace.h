@@ -53,9 +53,9 @@ struct rn_recorded {
 	struct rn_process_table process;
 	const struct rn_recorded_stream *stream;
 	uint32_t streams;
-	bool times;            /* time statistics are recorded */
-	uint64_t scale;        /* ns per tick (encode/time_stats.h); 0: times are already in ns */
-	int64_t offset, drift; /* of the clock (encode/time_stats.h) */
+	bool times;     /* time statistics are recorded */
+	uint64_t scale; /* ns per tick, times 2^32 (encode/time_stats.h); 0: times are in ns */
+	int64_t offset, drift; /* of its clock, in ns and ns per second */
 };
 
 /* Adds the rank parameters of all streams. Returns RN_OK or RN_E_NOMEM. */

@@ -53,7 +53,7 @@ struct rn_stream_set {
 	struct rn_rules *rules;
 	struct rn_group *group;
 	uint32_t groups, group_cap;
-	uint32_t *group_of; /* by root: group number + 1, or 0; group_of_cap entries */
+	uint32_t *group_of; /* by root: index of the group + 1, or 0; group_of_cap entries */
 	uint32_t group_of_cap;
 	uint64_t ranks;       /* number of ranks */
 	uint64_t first, last; /* lowest and highest rank */

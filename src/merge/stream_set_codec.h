@@ -1,15 +1,15 @@
 /*
  * stream_set_codec.h - a stream set (merge/stream_set.h) as bytes, for sending from rank to rank.
  *
- *  size    contents
- *  bytes   the section `signatures`, and the section `rules` (doc/format.md)
- *  varint  number of stream groups; per group, ascending by its first stream:
- *    varint  root rule
- *    varint  number of runs; per run, ascending:
- *      varint  its first stream - 1 - the last stream of the previous run (for the first run: the
- *              first stream, relative to that of the set)
- *      varint  number of streams - 1
- *      varint  if there is more than one: their distance - 1
+ *   size    contents
+ *   bytes   the section `signatures`, and the section `rules` (doc/format.md)
+ *   varint  number of stream groups; per group, ascending by its first stream:
+ *     varint  root rule
+ *     varint  number of runs; per run, ascending:
+ *       varint  its first stream - 1 - the last stream of the previous run (for the first run: the
+ *               first stream, relative to that of the set)
+ *       varint  number of streams - 1
+ *       varint  if there is more than one: their distance - 1
  *
  * Streams are numbered from the first one of the set. The decoder gets the number of that stream
  * from its caller, not from the bytes. Encoder and decoder have the same vocabulary.

@@ -88,7 +88,7 @@ int rn_chunk_list_encode(const struct rn_chunk_list *l, uint64_t first, struct r
 	return rn_buf_status(out);
 }
 
-/* RN_OK, also for malformed input, or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. Malformed input sets in->bad. */
 static int get_stream(struct rn_chunk_list *l, struct rn_reader *in, struct rn_chunk_stream *s)
 {
 	struct rn_chunk *chunk;

@@ -9,7 +9,8 @@
  *	slot    series              streams     begin
  *	3, 0    0 1 2 3 4 ...       0 1 2 3     0 1000 2000 3000
  *
- * Series are encoded with the fast encoder here and compressed when the merge is finished.
+ * Here series have a form that is fast to encode. They get their smallest form when the merge is
+ * finished.
  *
  * Streams must be added and merged in ascending order. Memory is allocated from the arena: the
  * bytes of the series, and 16 bytes per stream and slot. For encoding, the values are converted to

@@ -39,7 +39,7 @@ static int by_place(const void *x, const void *y)
 	return (first_stream(a) > first_stream(b)) - (first_stream(a) < first_stream(b));
 }
 
-/* Numbers the elastic slots and returns their number. */
+/* Assigns an index to each elastic slot and returns how many there are. */
 static uint32_t number_places(const struct rn_sigs *sigs, uint32_t *place)
 {
 	uint32_t n = 0;
@@ -92,7 +92,7 @@ static int make_share(const struct rn_value_use *u, uint64_t first, struct rn_ar
 	return rc == RN_OK ? seal_numbers(&u->begin, false, 0, mem, scratch, &out->begin) : rc;
 }
 
-/* Copies the uses, sorted by slot and by first stream. Returns their number. */
+/* Copies the uses, sorted by slot and by first stream, and returns how many there are. */
 static uint32_t sort_uses(const struct rn_values *v, const uint32_t *map, struct rn_value_use *use)
 {
 	uint32_t n = 0;

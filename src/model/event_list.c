@@ -123,7 +123,7 @@ int rn_order_list_encode(const struct rn_order_list *l, uint64_t first, struct r
 	return rn_chunk_list_encode(&l->chunks, first, out);
 }
 
-/* RN_OK, also for malformed input, or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. Malformed input sets in->bad. */
 static int get_sites(struct rn_order_list *l, struct rn_reader *in)
 {
 	uint64_t sites = rn_get_count(in, 4);

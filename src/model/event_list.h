@@ -6,14 +6,14 @@
  * are valid in one process only. The chunks of a stream use ids of the stream's own; the head of
  * the stream maps these to the table. Encoded form (doc/format.md, 16):
  *
- *  varint  number of event sites; per site:
- *    varint  its kind (enum rn_order_kind)
- *    text    name of the function: its length, a varint, and its bytes; empty if the events of
- *            this kind are not calls (rn_order_kinds)
- *    text    name of the communicator, or empty
- *    varint  call site: a node of the section `sites`, plus 1; 0: unknown.
- *            During the merge a text: the bytes of the stack (encode/callsite.h)
- *          and the chunks (chunk_list.h); the head of a stream is its event sites
+ *   varint  number of event sites; per site:
+ *     varint  its kind (enum rn_order_kind)
+ *     text    name of the function: its length, a varint, and its bytes; empty if the events of
+ *             this kind are not calls (rn_order_kinds)
+ *     text    name of the communicator, or empty
+ *     varint  call site: a node of the section `sites`, plus 1; 0: unknown.
+ *             During the merge a text: the bytes of the stack (encode/callsite.h)
+ *           and the chunks (chunk_list.h); the head of a stream is its event sites
  *
  * Chunks are opaque until the trace is read, except for their headers. Memory is allocated from the
  * arena. Input of the decoder is untrusted. The decoded list refers to the input, which must

@@ -53,8 +53,8 @@ bool rn_lossy_parse(const char *text, struct rn_lossy *out);
 int rn_blur(struct rn_folded *f, struct rn_arena *mem, struct rn_arena *scratch);
 
 /* Appends the replacement of an encoded series of more than `most` elements. Appends the series
- * itself if it is shorter or has no more elements than that. Returns RN_OK, RN_E_NOMEM or
- * RN_E_DATA. */
+ * itself if it has no more elements than that, or if the replacement is not smaller. Returns RN_OK,
+ * RN_E_NOMEM or RN_E_DATA. */
 int rn_blur_values(const void *bytes, size_t len, uint64_t most, struct rn_arena *scratch,
 		   struct rn_buf *out);
 

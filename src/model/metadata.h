@@ -20,7 +20,7 @@ struct rn_arena;
 
 enum rn_meta_flag {
 	RN_META_LINE = 1,   /* `rondo info` prints it among its first lines */
-	RN_META_FINAL = 4,  /* known only at the end of the run; not in a journal */
+	RN_META_FINAL = 4,  /* available only at the end of the run; not in a journal */
 	RN_META_PREFIX = 8, /* a prefix of keys; a name follows */
 };
 
