@@ -1,10 +1,10 @@
 /*
  * partial_trace.h - all data of a range of ranks, encoded for the merge.
  *
- * A partial trace has a stream set, communicators, time statistics, call times, elastic values,
- * events, programs and a tally. Ranks send their partial traces up a tree, where they are absorbed
- * in ascending order. The partial trace of all ranks is finished and written. The same bytes are
- * written to a file if the tree is not available.
+ * A partial trace (struct rn_bundle) has a stream set, communicators, time statistics, call times,
+ * elastic values, events, programs and a tally. Ranks send their partial traces up a tree, where
+ * they are absorbed in ascending order. The partial trace of all ranks is finished and written. The
+ * same bytes are written to a file if the tree is not available.
  *
  * Memory is allocated from the arena of the bundle; absorbing uses another one for decoded data.
  * Input of the decoder is untrusted.
