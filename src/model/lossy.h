@@ -3,15 +3,15 @@
  *
  * Counts of loop iterations:
  *
- * The replacement keeps the number of executions of a loop, the total number of iterations, and the
- * distribution of the counts. The sorted counts are divided into RN_BLUR_PLACES slices of equal
+ * The replacement preserves the number of executions of a loop, the total number of iterations, and
+ *the distribution of the counts. The sorted counts are divided into RN_BLUR_PLACES slices of equal
  * size. The mean of each slice becomes one count of a pattern, which is repeated:
  *
  *	counts    17 19 9 31 17 8 ...             one per execution
  *	pattern   8 9 10 ... 31 32                RN_BLUR_PLACES counts, repeated
  *
  * Because the sum is unchanged, so is the number of executions of everything inside a loop. Each
- * stream keeps its number of calls of each signature; only their order changes. A series is
+ * stream has as many calls of each signature as before; only their order changes. A series is
  * replaced only if that makes it smaller, so a series with a pattern of its own is unchanged.
  *
  * Elastic values (model/elastic_values.h) have no sum to preserve. For these, the median of each

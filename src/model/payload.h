@@ -67,10 +67,11 @@ void rn_words_encode(const struct rn_vocab *v, struct rn_buf *out);
 int rn_words_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_vocab *out,
 		    struct rn_err *err);
 
-/* Encodes signatures without delta coding, for partial traces. */
+/* Encodes signatures without lines (signature_delta.h): for partial traces, and for traces whose
+ * metadata has "elastic" = "no". */
 void rn_sigs_encode(const struct rn_sigs *s, struct rn_buf *out);
-/* Encodes signatures for the file, with delta coding (signature_delta.h). `out` is empty. Returns
- * RN_OK or RN_E_NOMEM. */
+/* Encodes signatures for the file, with lines (signature_delta.h) where that is smaller. `out` is
+ * empty. Returns RN_OK or RN_E_NOMEM. */
 int rn_sigs_encode_small(const struct rn_sigs *s, struct rn_buf *out);
 /* Validates every signature under the vocabulary, and that it occurs once. */
 int rn_sigs_decode(struct rn_arena *mem, struct rn_reader *in, const struct rn_vocab *vocab,

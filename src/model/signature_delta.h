@@ -5,9 +5,9 @@
  * bytes long; tags increase. Such signatures are relatives: equal except for their numbers. In
  * memory each is an ordinary signature (base/intern.h). In the section `signatures` a sequence of
  * relatives, each of which is derived from the previous one by the same edits, is stored once as a
- * *line*. Its size does not depend on its length. A single signature may be stored as its
- * difference from the latest relative before it. Whether that is smaller depends on how the general
- * compressor packs either form.
+ * *line*. The size of a line is independent of its number of signatures. A single signature may be
+ * stored as its difference from the latest relative before it. Whether that is smaller depends on
+ * how the general compressor packs either form.
  *
  * The numbers of a signature are those of its values, in order: a number itself, the id of an
  * object, and the id and displacement of a memory location. On disk: doc/format.md, 8.3.
