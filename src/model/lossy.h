@@ -3,9 +3,9 @@
  *
  * Counts of loop iterations:
  *
- * The replacement preserves the number of executions of a loop, the total number of iterations, and
- *the distribution of the counts. The sorted counts are divided into RN_BLUR_PLACES slices of equal
- * size. The mean of each slice becomes one count of a pattern, which is repeated:
+ * The replacement preserves the number of executions of a loop, the total number of iterations,
+ * and the distribution of the counts. The sorted counts are divided into RN_BLUR_PLACES slices of
+ * equal size. The mean of each slice becomes one count of a pattern, which is repeated:
  *
  *	counts    17 19 9 31 17 8 ...             one per execution
  *	pattern   8 9 10 ... 31 32                RN_BLUR_PLACES counts, repeated

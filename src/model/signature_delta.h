@@ -5,7 +5,7 @@
  * bytes long; tags increase. Such signatures are relatives: equal except for their numbers. In
  * memory each is an ordinary signature (base/intern.h). In the section `signatures` a sequence of
  * relatives, each of which is derived from the previous one by the same edits, is stored once as a
- * *line*. The size of a line is independent of its number of signatures. A single signature may be
+ * "line". The size of a line is independent of its number of signatures. A single signature may be
  * stored as its difference from the latest relative before it. Whether that is smaller depends on
  * how the general compressor packs either form.
  *
