@@ -1,22 +1,25 @@
 /*
- * call_words.h - a call as words while the program runs, and its canonical bytes from them.
+ * call_words.h - call words: a call as 64-bit words while the program runs, and their conversion to
+ * canonical bytes.
  *
- * A wrapper writes a call as 64-bit words: quick to write, and quick to compare with the call that
- * is expected. The first is the function, and the stack that it was called from, if stacks are
- * kept. What the others mean follows from the function's row in the table (api/mpi.api): first the
- * values known before the call, in the order of the parameters, then those known after it, then the
- * return value. Words are of this process: numbers of its tables, MPI's own values of constants.
- * Only rn_raw_write, once per distinct call, makes bytes of them that mean the same everywhere.
+ * A wrapper writes a call as 64-bit words, which are fast to write and fast to compare with the
+ * predicted call. The first word is the function and, if call stacks are recorded, the id of the
+ * stack. The function's row of the table (api/mpi.api) determines the meaning of the other words:
+ * the values known before the call, in the order of the parameters, then those known after it, then
+ * the return value. Words are valid inside one process: they contain ids of its tables and MPI's
+ * own values of constants. rn_raw_write, called once per distinct call, converts them to bytes that
+ * are independent of the process.
  *
- *   number     itself                     (all kinds that are integers)
- *   handle     constant: word << 1 | 1; object: id << 1; the upper half: its communicator, for
+ *   number     itself                     (all integer kinds)
+ *   handle     constant: keyword << 1 | 1; object: id << 1; the upper half is the communicator, for
  *              windows and messages
- *   place      class (enum rn_mem_class, or RN_RAW_CLASS_*) | id << 8, displacement: two words
- *   text       number of a string
+ *   location   class (enum rn_mem_class, or RN_RAW_CLASS_*) | id << 8, displacement: two words
+ *   text       id of a string
  *   request    see RN_RAW_REQUEST
- *   status     form | communicator << 8, then what the form has
- *   array      n << 2 | RN_RAW_HERE, and the elements; or RN_RAW_BLOB, and the number of a blob
- * that holds them; or constant << 2 | RN_RAW_NAMED, for sentinels and what has no meaning
+ *   status     form | communicator << 8, then the fields of the form
+ *   array      n << 2 | RN_RAW_HERE, and the elements; or n << 2 | RN_RAW_BLOB, and the id of the
+ * blob that contains them; or constant << 2 | RN_RAW_NAMED, for sentinels and for arrays without a
+ * meaning
  */
 #ifndef RN_ENCODE_CALL_WORDS_H
 #define RN_ENCODE_CALL_WORDS_H
@@ -61,7 +64,8 @@ struct rn_param {
 	const char *name;
 	uint8_t how, kind;
 	bool array;
-	uint8_t value; /* index of its value in a signature; of two, the value before the call */
+	uint8_t value; /* index of its value in a signature; if it has two, of the value before the
+			  call */
 };
 
 /* Kinds of return values. */
@@ -82,17 +86,17 @@ struct rn_proto {
 extern const struct rn_proto rn_mpi_protos[];
 extern const struct rn_vocab rn_mpi_vocab;
 
-/* The number of the function with this name, or UINT32_MAX. O(log n). */
+/* Returns the number of the function with this name, or UINT32_MAX. O(log n). */
 uint32_t rn_mpi_find(const char *name);
 
-/* The function of this program that has the name and the parameters of f; NULL if there is none.
+/* Returns the function of this program that has the name and the parameters of f, or NULL.
  * Directions are compared if f has them. O(log n). */
 const struct rn_proto *rn_mpi_known(const struct rn_func *f);
 
-/* The traits of rn_mpi_known(f). If it is NULL, an entry without traits. Never NULL. */
+/* Returns the traits of rn_mpi_known(f), or an entry without traits. Never returns NULL. */
 const struct rn_traits *rn_func_traits(const struct rn_func *f);
 
-/* Words by name, for those that the code itself speaks of. */
+/* Keywords that the code itself refers to. */
 enum rn_mpi_word {
 	RN_WORD_request = 0,
 	RN_WORD_request_gone,
@@ -133,24 +137,25 @@ enum rn_mpi_word {
 
 /* ---- words ---- */
 
-/* The first word: the function, and the number of the stack that it was called from, or 0. */
+/* The first word: the function, and the id of the call stack, or 0. */
 #define RN_RAW_HEAD(function, site) ((uint64_t)(site) << 32 | (function))
 #define RN_RAW_FUNCTION(word)       ((uint32_t)(word))
 #define RN_RAW_SITE(word)           ((uint32_t)((word) >> 32) & (RN_RAW_SITE_ALIKE - 1))
 
-/* In that number: there are other stacks that are alike (encode/callsite.h). Once the call is over,
- * the number is that of the first of them, and behind the return value is one more word: the number
- * of the stack itself, which in signatures always is a hole. */
+/* Flag in the stack id: the stack belongs to a stack cluster (encode/callsite.h). When the call has
+ * returned, the id is that of the first stack of the cluster, and one more word follows the return
+ * value: the id of the stack itself, which is always an elastic slot in signatures. */
 #define RN_RAW_SITE_ALIKE ((uint32_t)1 << 31)
 #define RN_RAW_ALIKE      ((uint64_t)RN_RAW_SITE_ALIKE << 32)
 
 #define RN_RAW_UNSET   ((uint64_t)1 << 63 | 1) /* an output of a call that failed */
 #define RN_RAW_NULL    ((uint64_t)1 << 63 | 3) /* the pointer was NULL */
-#define RN_RAW_NOTHING ((uint64_t)1 << 63 | 5) /* it has no meaning in this call */
+#define RN_RAW_NOTHING ((uint64_t)1 << 63 | 5) /* the value has no meaning in this call */
 
-#define RN_RAW_HOLE ((uint64_t)1 << 63 | 7) /* each call's own (encode/elastic_slots.h) */
+#define RN_RAW_HOLE ((uint64_t)1 << 63 | 7) /* an elastic slot (encode/elastic_slots.h) */
 
-/* The same number as in an earlier hole, counted from 0 without such. */
+/* The value of an earlier elastic slot. The index counts from 0 and skips the words that are
+ * RN_RAW_SAME. */
 #define RN_RAW_SAME(hole)    ((uint64_t)1 << 63 | (uint64_t)(hole) << 8 | 9)
 #define RN_RAW_IS_SAME(word) (((word) & ~(uint64_t)0xff00) == ((uint64_t)1 << 63 | 9))
 #define RN_RAW_SAME_AS(word) ((uint32_t)((word) >> 8) & 0xff)
@@ -159,12 +164,12 @@ enum rn_mpi_word {
 #define RN_RAW_BLOB  1u
 #define RN_RAW_NAMED 2u
 
-#define RN_RAW_FEW 64 /* elements of an array that are written in place */
+#define RN_RAW_FEW 64 /* maximum number of array elements that are written in place */
 
-#define RN_RAW_CLASS_CONST 255u /* place: the id is a constant */
-#define RN_RAW_CLASS_INT   254u /* place: it is none, the displacement is a number */
+#define RN_RAW_CLASS_CONST 255u /* location: the id is a constant */
+#define RN_RAW_CLASS_INT   254u /* location: not an address; the displacement is an integer */
 
-/* A request: 0 is MPI_REQUEST_NULL, 1 one that is not known. */
+/* A request. 0: MPI_REQUEST_NULL; 1: an unknown request. */
 #define RN_RAW_REQUEST(stream, shape, slot) \
 	((uint64_t)1 << 62 | (uint64_t)(stream) << 50 | (uint64_t)(shape) << 27 | (uint64_t)(slot))
 #define RN_RAW_SHAPE_MAX    0x7fffffu
@@ -173,16 +178,16 @@ enum rn_mpi_word {
 #define RN_RAW_SHAPE(word)  ((uint32_t)((word) >> 27) & RN_RAW_SHAPE_MAX)
 #define RN_RAW_SLOT(word)   ((uint32_t)(word)&0x7ffffff)
 
-/* ---- making bytes ---- */
+/* ---- conversion to bytes ---- */
 
-#define RN_RAW_SLOTS_MAX 256u /* of one call; further numbers are written as they are */
+#define RN_RAW_SLOTS_MAX 256u /* of one call; further numbers are written as absolute values */
 #define RN_HOLES_MAX     256u /* elastic slots of one call */
 
 /* A number that may differ between ranks. */
 struct rn_raw_slot {
 	int64_t value;
-	uint32_t comm;           /* word of the communicator whose rank it is; 0: a plain number */
-	enum rn_value_kind kind; /* how it is written: a kind that is a number, and its number */
+	uint32_t comm; /* word of the communicator that the rank refers to; 0: not a rank */
+	enum rn_value_kind kind; /* one of the numeric kinds; `number` is written with it */
 	int64_t number;
 };
 
@@ -195,8 +200,8 @@ struct rn_raw_hole {
 
 enum rn_raw_mode {
 	RN_RAW_COLLECT, /* lists the numbers of the call, and writes 0 for each */
-	RN_RAW_EXPRESS, /* writes the numbers that were listed, as the list says */
-	RN_RAW_PLAIN,   /* writes numbers as they are */
+	RN_RAW_EXPRESS, /* writes the listed numbers with the kinds in the list */
+	RN_RAW_PLAIN,   /* writes absolute values */
 };
 
 /* The numbers of a call, in the order in which they are written. */
@@ -210,18 +215,18 @@ struct rn_raw_numbers {
 struct rn_process_table;
 struct rn_sigs;
 
-/* The objects that words refer to, and how numbers are written. */
+/* The tables that words refer to, and the way in which numbers are written. */
 struct rn_raw_env {
 	const struct rn_process_table *process;
 	const struct rn_sigs *texts, *blobs; /* of the stream */
 	struct rn_raw_numbers *numbers;
-	bool elastic;  /* words can be elastic slots */
-	uint32_t like; /* number of signatures before it that are like this one (rn_call_elastic) */
-	/* The call stacks of the stack cluster that the call was made from. Unless numbers are
-	 * expressed, one that is not known is written instead. */
+	bool elastic;  /* words may be elastic slots */
+	uint32_t like; /* number of earlier signatures that are otherwise equal (rn_call_elastic) */
+	/* The call stacks of the stack cluster that the call was made from. In the modes other than
+	 * RN_RAW_EXPRESS, the empty stack is written instead. */
 	const uint32_t *stack;
 	uint32_t stacks;
-	uint64_t most; /* longer arrays and texts are left out; 0: none are */
+	uint64_t most; /* longer arrays and texts are omitted; 0: no limit */
 };
 
 /*

@@ -43,7 +43,7 @@ enum rn_raw_part {
 	RN_RAW_LIST,         /* the head of an array; its elements or RN_RAW_ARRAY follow */
 	RN_RAW_ARRAY,        /* the number of a blob; the word before it is the head */
 	RN_RAW_RETURN_VALUE, /* absent in a call that has not returned */
-	RN_RAW_STACK,        /* which of those that are alike */
+	RN_RAW_STACK,        /* the index of the stack in its cluster */
 };
 
 typedef void rn_raw_fn(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w);
@@ -56,11 +56,11 @@ bool rn_raw_visit(uint64_t *words, size_t n, rn_raw_fn *fn, void *arg, size_t *u
 bool rn_raw_visit_blob(uint64_t *words, size_t n, enum rn_param_kind kind, uint64_t count,
 		       rn_raw_fn *fn, void *arg);
 
-/* A call that has no results, with words behind its function for all values from before it or for
- * none of them: completes the words, and returns the end of them. */
+/* Completes the words of a call that has no results. After the function, the words contain either
+ * all values known before the call or none of them. Returns the end of the words. */
 uint64_t *rn_raw_unset(const uint64_t *words, uint64_t *end);
 
-/* As many words as a call has at most of which nothing but the function is known. */
+/* The maximum number of words of a call of which only the function is known. */
 #define RN_RAW_BARE_MAX 128
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * callsite.h - where a call was made: its stack, as bytes that are the same in every run and on
+ * callsite.h - call site: the call stack of a call, as bytes that are equal in every run and on
  * every rank.
  *
  * A frame is a module (file name and build id) and a return address as an offset in that file, so
- * where things are loaded does not matter. Frames begin with the innermost one. As bytes: the
- * modules, in the order of their first use, then the frames, as numbers of those and offsets.
+ * it does not depend on load addresses. The innermost frame is the first one. Encoding: the modules
+ * in the order of their first use, then the frames, each a module index and an offset.
  *
- * These bytes are the last value, a string, of a signature on its way to the trace; there it is a
- * number of the section `sites` (model/site_table.h). A stack without frames is one that is not
- * known. Reading trusts no byte.
+ * In signatures on their way to the trace, these bytes are the last value, a string. In the trace
+ * the value is an index into the section `sites` (model/site_table.h). A stack without frames means
+ * that the stack is unknown. Input is untrusted.
  *
- * Stacks can be alike (--callsite-slack): what calls they make then are the same calls, and which
- * stack each was made from is a number beside them (encode/elastic_slots.h).
+ * With --callsite-slack, stacks that differ in few frames form a stack cluster. Calls from one
+ * cluster share a signature; the stack of each call is an elastic value (encode/elastic_slots.h).
  */
 #ifndef RN_ENCODE_CALLSITE_H
 #define RN_ENCODE_CALLSITE_H
@@ -27,12 +27,12 @@
 #define RN_CALLSITE_ID     64u  /* bytes of a build id */
 #define RN_CALLSITE_BYTES  ((size_t)RN_CALLSITE_FRAMES * 350)
 
-/* Code that is in no file (made while the program runs) has a name of no bytes. */
+/* The module of code without a file (generated at run time) has an empty name. */
 struct rn_code_module {
 	const char *name; /* not terminated */
 	size_t name_len;
 	const unsigned char *id;
-	size_t id_len; /* 0: it has none */
+	size_t id_len; /* 0: no build id */
 };
 
 struct rn_code_frame {
@@ -48,25 +48,27 @@ struct rn_callsite {
 
 #define RN_CODE_MODULE_BYTES (2 * RN_VARINT_MAX + RN_CALLSITE_NAME + RN_CALLSITE_ID)
 
-/* As bytes, of which there are at most so many: returns their end. Back: fails the reader if they
- * are none. */
+/* A module as at most RN_CODE_MODULE_BYTES bytes. rn_code_module_write returns their end.
+ * rn_code_module_read sets in->bad if the bytes are malformed. */
 unsigned char *rn_code_module_write(const struct rn_code_module *m, unsigned char *p);
 void rn_code_module_read(struct rn_reader *in, struct rn_code_module *m);
 
-/* One more frame; what is too long is cut, and a frame too many is left out. */
+/* Appends a frame. Names and ids that are too long are truncated; frames beyond the limit are
+ * dropped. */
 void rn_callsite_add(struct rn_callsite *s, struct rn_code_module module, uint64_t offset);
 
-/* Into `out`, which has room for RN_CALLSITE_BYTES. Returns how many they are. */
+/* Writes the stack to `out`, which must have RN_CALLSITE_BYTES bytes. Returns the number of bytes.
+ */
 size_t rn_callsite_write(const struct rn_callsite *s, unsigned char *out);
 
-/* Whether the innermost frames are the same, and of the others, which are as many in both, at most
- * so many are not. */
+/* Returns whether both stacks have the same number of frames, the same innermost frame, and at most
+ * `slack` other frames that differ. */
 bool rn_callsite_alike(const struct rn_callsite *a, const struct rn_callsite *b, uint32_t slack);
 
-#define RN_CALLSITE_ALIKE 256u /* stacks that are alike, with the first of them */
+#define RN_CALLSITE_ALIKE 256u /* maximum number of stacks in a cluster, including the first */
 
-/* False when that is no stack, or not as rn_callsite_write writes it: different bytes are different
- * stacks. The names are those in the bytes. */
+/* Decodes a stack. Returns false if the bytes are not a stack in the form of rn_callsite_write:
+ * different bytes are different stacks. The names point into the bytes. */
 bool rn_callsite_read(const void *bytes, size_t len, struct rn_callsite *out);
 
 #endif

@@ -3,8 +3,8 @@
  * communicators, modules and call stacks.
  *
  * The table is passive. The tracer fills it from its memory, and recovery fills it from a journal.
- * Ids that are not in the table are answered with a default, because the words may come from a
- * damaged file. The arrays belong to the code that filled the table.
+ * For an id that is not in the table the functions return a default, because the words may come
+ * from a damaged file. The arrays belong to the code that filled the table.
  */
 #ifndef RN_ENCODE_PROCESS_TABLE_H
 #define RN_ENCODE_PROCESS_TABLE_H
@@ -18,34 +18,35 @@
 
 struct rn_arena;
 
-/* A value of a parameter kind that has a keyword. */
+/* A keyword, and the value and parameter kind that it represents. */
 struct rn_const_value {
 	uint32_t kind; /* enum rn_param_kind */
 	uint32_t word;
 	int64_t value;
 };
 
-/* An object by its id: a communicator (its word, and its name), a module (its name), or a call
- * stack (its bytes, encode/callsite.h). A name is followed by a 0. */
+/* An object by its id: a communicator (word and name), a module (name), or a call stack (bytes,
+ * encode/callsite.h). A name is followed by a 0. */
 struct rn_object {
 	uint64_t number;
 	const char *bytes;
 	uint32_t len;
-	uint32_t order; /* in which it was added */
+	uint32_t order; /* sequence number of its addition */
 	bool complete;  /* of a communicator: `entry` is valid */
 	struct rn_comm_entry entry;
 };
 
-/* In ascending order of numbers, each of which occurs once. */
+/* Objects sorted by number. Each number occurs once. */
 struct rn_objects {
 	struct rn_object *at;
 	uint32_t n, cap;
 };
 
-/* Keywords of constants are in the vocabulary, and call stacks are well-formed: recovery leaves
- * others out. The node of the process is among the communicators, with a word that none has. */
+/* Keywords of constants are in the vocabulary, and call stacks are well-formed: recovery discards
+ * all others. The node of the process is stored among the communicators, under a word that no
+ * communicator has. */
 struct rn_process_table {
-	int64_t rank, size; /* of the world */
+	int64_t rank, size; /* in MPI_COMM_WORLD */
 	struct rn_const_value *constant;
 	uint32_t kind_at[RN_K_COUNT + 1]; /* the constants of kind k begin at kind_at[k] */
 	struct rn_objects comms, modules, sites;
@@ -54,12 +55,12 @@ struct rn_process_table {
 /* Appends an object. RN_OK or RN_E_NOMEM. */
 int rn_objects_add(struct rn_objects *o, struct rn_arena *mem, struct rn_object object);
 
-/* Sorts the objects. Of those with the same number, the last one is kept. */
+/* Sorts the objects. If several have the same number, the last one is retained. */
 void rn_objects_sort(struct rn_objects *o);
 
-/* A communicator, as the process sees it. */
+/* A communicator as seen by the process. */
 struct rn_seen_comm {
-	const char *name; /* NULL: not known */
+	const char *name; /* NULL: unknown */
 	int64_t rank, size, remote;
 };
 
@@ -67,22 +68,23 @@ struct rn_seen_comm {
 int rn_process_set_constants(struct rn_process_table *p, struct rn_arena *mem,
 			     const struct rn_const_value *constant, uint32_t n);
 
-/* The keyword of a value, or -1. If several have the value, the first one that was set. */
+/* Returns the keyword of a value, or -1. If several keywords have the value, returns the first one
+ * that was set. */
 int64_t rn_process_constant(const struct rn_process_table *p, enum rn_param_kind kind,
 			    int64_t value);
 
 struct rn_seen_comm rn_process_comm(const struct rn_process_table *p, uint32_t word);
 
-/* Adds the communicators that are complete. RN_OK or RN_E_NOMEM. */
+/* Adds the complete communicators to `out`. Returns RN_OK or RN_E_NOMEM. */
 int rn_process_add_comms(const struct rn_process_table *p, struct rn_comms *out);
 
-/* The name of a module; "unknown" if the process ended while it named it. */
+/* Returns the name of a module; "unknown" if the process ended before it wrote the name. */
 const char *rn_process_module(const struct rn_process_table *p, uint32_t id);
 
-/* The bytes of a call stack; NULL if it is missing. */
+/* Returns the bytes of a call stack, or NULL if it is missing. */
 const void *rn_process_site(const struct rn_process_table *p, uint32_t id, size_t *len);
 
-/* The same, with the empty stack for a stack that is missing. */
+/* Returns the bytes of a call stack, or the empty stack if it is missing. */
 const void *rn_process_stack(const struct rn_process_table *p, uint32_t id, size_t *len);
 
 #endif

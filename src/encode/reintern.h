@@ -1,12 +1,12 @@
 /*
- * reintern.h - calls from one set of tables to another: numbers of texts, of long arrays and of
- * requests in their words become those of the other.
+ * reintern.h - moves calls from one set of tables to another: the ids of texts, long arrays and
+ * requests in their words are replaced by those of the other set.
  *
- * For streams that are in pieces, of which each has tables of its own (journal/journal_file.h): the
- * tracer takes over what the next piece needs, and who reads them makes one stream of all.
+ * Used for streams that consist of segments, each with its own tables (journal/journal_file.h). The
+ * tracer copies the calls that the next segment needs; recovery joins all segments into one stream.
  *
- * Trusts no word: of a call that makes no sense, words stay as they are. Cost: the words, and those
- * of the arrays that they refer to. Scratch memory is given back; errno is left alone.
+ * Words are untrusted: the words of a malformed call are left unchanged. Cost: O(words), including
+ * those of the arrays that they refer to. Releases scratch memory; does not change errno.
  */
 #ifndef RN_ENCODE_REINTERN_H
 #define RN_ENCODE_REINTERN_H
@@ -20,21 +20,22 @@ struct rn_arena;
 struct rn_sigs;
 
 struct rn_tables {
-	struct rn_sigs *words, *blobs, *texts; /* of distinct calls, of long arrays, of texts */
+	struct rn_sigs *words, *blobs,
+		*texts; /* tables of distinct calls, of long arrays, of texts */
 };
 
 struct rn_carrier {
 	struct rn_tables from, to;
-	/* What a request's word becomes; NULL: it stays. */
+	/* Returns the new word of a request; NULL: requests are unchanged. */
 	uint64_t (*request)(void *arg, uint64_t word);
 	void *arg;
 	struct rn_arena *scratch;
 };
 
-/* Words of a call, in place. RN_OK or RN_E_NOMEM. */
+/* Converts the words of a call in place. Returns RN_OK or RN_E_NOMEM. */
 int rn_carry_words(struct rn_carrier *c, uint64_t *words, size_t n);
 
-/* Call i, and its number there. RN_OK or RN_E_NOMEM. */
+/* Converts call i; *id: its id in the table `to`. Returns RN_OK or RN_E_NOMEM. */
 int rn_carry_call(struct rn_carrier *c, uint32_t i, uint32_t *id);
 
 #endif

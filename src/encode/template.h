@@ -45,8 +45,8 @@ struct rn_keywords {
 
 struct rn_keywords rn_keywords_of(const struct rn_vocab *v);
 
-/* A communicator that ranks are relative to. `rank` and `size` are those of a reader: what the
- * process that made the call is in it, if that is known. */
+/* A communicator that ranks are relative to. `rank` and `size` are set by a reader: the rank of the
+ * calling process in the communicator and its size, if `known`. */
 struct rn_template_comm {
 	const char *name;
 	size_t len;
@@ -54,7 +54,7 @@ struct rn_template_comm {
 	uint64_t rank, size;
 };
 
-/* A value of kind RN_V_REL, RN_V_RELMOD, RN_V_XOR or RN_V_VARIES, as it is stored. */
+/* A value of kind RN_V_REL, RN_V_RELMOD, RN_V_XOR or RN_V_VARIES, as stored in the signature. */
 struct rn_template_rank {
 	uint32_t value, comm;
 	enum rn_value_kind kind;
@@ -66,54 +66,59 @@ struct rn_template_slot {
 	uint32_t series; /* the series of the signature that the value comes from */
 	enum rn_elastic form;
 	struct rn_value stored;
-	char *text; /* of RN_ELASTIC_NAME: room for the name and a displacement */
+	char *text; /* RN_ELASTIC_NAME: buffer for the name and a displacement */
 };
 
 struct rn_template {
 	const struct rn_func *func;
 	struct rn_value *value;
-	uint32_t *top;   /* entries of the values that are not part of others: see `ret` */
-	uint32_t n, ret; /* entries; top[ret] is the return value, after those of the parameters */
+	uint32_t *top;   /* entries of the values that are not nested in others; see `ret` */
+	uint32_t n, ret; /* number of entries; top[ret] is the return value, after the values of the
+			    parameters */
 	uint32_t comm;   /* index in `top` of the call's communicator, or RN_TEMPLATE_NONE */
 	uint32_t ranks, slots, comms;
-	struct rn_template_comm *comm_of; /* the first: that of the call, or MPI_COMM_WORLD */
+	struct rn_template_comm *comm_of; /* the first one is that of the call, or MPI_COMM_WORLD */
 	struct rn_template_rank *rank;
 	struct rn_template_slot *slot;
-	bool has_site;  /* the call site is known: top[ret + 1] */
-	uint32_t site;  /* its node + 1; 0: none, or a slot that is not filled */
-	uint32_t stack; /* its entry; RN_TEMPLATE_NONE: as above */
-	size_t stacks;  /* bytes of the signature before the stacks of its call site; 0: none */
-	uint32_t owner; /* free for the reader; 0 after parsing */
+	bool has_site; /* the call site is known: top[ret + 1] */
+	uint32_t
+		site; /* node of the call site + 1; 0: no call site, or a slot that is not filled */
+	uint32_t stack; /* entry of the call site; RN_TEMPLATE_NONE: no call site, or a slot that is
+			   not filled */
+	size_t stacks; /* bytes of the signature before the stacks of its call site; 0: no stacks */
+	uint32_t owner; /* for use by the reader; 0 after parsing */
 };
 
-/* RN_OK, RN_E_NOMEM or RN_E_DATA. */
+/* Parses a signature. Returns RN_OK, RN_E_NOMEM or RN_E_DATA. */
 int rn_template_parse(struct rn_arena *mem, const struct rn_keywords *k, const void *sig,
 		      size_t len, struct rn_template *out);
 
-/* Stores the elastic values of a call: one for each series of the signature. Ranks become absolute
- * where their communicator is known. False if there is no call site of that number. */
+/* Stores the elastic values of a call, one for each series of the signature. Ranks become absolute
+ * if their communicator is known. Returns false if the index of the call site is out of range. */
 bool rn_template_fill(struct rn_template *t, const int64_t *series);
 
-/* The value of a parameter: before the call or, for one that is only an output, after it. */
+/* The value of a parameter before the call; for an output parameter, the value after it. */
 const struct rn_value *rn_template_argument(const struct rn_template *t, uint32_t param);
 
-/* The templates of a table of signatures, each parsed when it is first needed. They take at most
- * about RN_TEMPLATES_MAX bytes, or the memory of one template: beyond that all are parsed again. */
+/* The templates of a table of signatures. Each is parsed at its first use. They take at most about
+ * RN_TEMPLATES_MAX bytes, or the memory of one template. When the limit is reached, all are
+ * discarded and parsed again on use. */
 struct rn_templates {
 	struct rn_keywords keywords;
 	const struct rn_sigs *sigs;
 	struct rn_arena mem;
-	struct rn_template *of; /* by signature; func is NULL until it is parsed */
+	struct rn_template *of; /* by signature; func is NULL until the signature is parsed */
 };
 
 #define RN_TEMPLATES_MAX ((size_t)64 << 20)
 
-/* Signatures are valid under the vocabulary; both must outlive the table. RN_OK or RN_E_NOMEM. */
+/* Initializes the table. Signatures must be valid under the vocabulary; both must outlive the
+ * table. Returns RN_OK or RN_E_NOMEM. */
 int rn_templates_init(struct rn_templates *t, struct rn_arena *mem, const struct rn_vocab *vocab,
 		      const struct rn_sigs *sigs);
 void rn_templates_free(struct rn_templates *t);
 
-/* Valid until the next one is asked for. NULL without memory. */
+/* Parses a signature. The result is valid until the next call. Returns NULL without memory. */
 struct rn_template *rn_templates_parse(struct rn_templates *t, uint32_t sig);
 
 static inline struct rn_template *rn_templates_get(struct rn_templates *t, uint32_t sig)
@@ -126,12 +131,12 @@ struct rn_sig_contents {
 	const struct rn_func *func;
 	uint64_t values, ranks, slots, names, comms, series;
 	size_t stacks;     /* bytes before the stacks of the call site; 0: it has no call site */
-	uint64_t max_site; /* the largest number of a stack; UINT64_MAX: one is not a number */
+	uint64_t max_site; /* largest index of a stack; UINT64_MAX: one of them is not a number */
 };
 
-/* False if the bytes are not a signature: known function and keywords, the right number of values,
- * values in `in` and statuses that may be there, one return value that is equal on all ranks, at
- * most a call site after it. */
+/* Returns false if the bytes are not a valid signature. A valid signature has a known function and
+ * known keywords, the right number of values, only permitted values in `in` and in statuses, one
+ * return value that is equal on all ranks, and at most a call site after it. */
 bool rn_sig_scan(const void *sig, size_t len, const struct rn_vocab *vocab,
 		 struct rn_sig_contents *out);
 bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab);
