@@ -13,8 +13,8 @@
  *                head     varint: values << 2 | same order << 1 | same set
  *                values   the union over ranks, ascending; empty if they exceed the limit
  *                hashes   of the order and of the set (u32), unless the values imply them
- *   choices    for relative, modulo, exclusive or, varying: number of keys, the keys (u64),
- * ascending
+ *   choices    for relative, modulo, exclusive or, varying: number of keys, then the
+ *              keys (u64), ascending
  *
  * The choice for a key is the first of these that applies:
  *

@@ -1,19 +1,19 @@
 /*
- * id_pool.h - numbers for live objects: the lowest free one, given back when the object is gone.
+ * id_pool.h - pool of ids for live objects: allocates the lowest free id.
  *
- * The lowest, not the last given back, so that the numbers a loop sees do not depend on the order
- * in which its objects went away.
+ * The lowest free id is allocated, not the last released one, so the ids in a loop do not depend on
+ * the order in which its objects are released.
  *
- *   free  ...111010  bit i: i is free; numbers from 64 on are in a tree of nodes of 64
- *   more -> [free|64 children] -> [free|64 children] -> [free|64 words]    a word is 64 numbers
+ *   free  ...111010  bit i: id i is free; ids from 64 on are in a tree of nodes with 64 children
+ *   more -> [free|64 children] -> [free|64 children] -> [free|64 words]    a word is 64 ids
  *
- * Bit i of a node's `free` is set while something below its child i is free; a child that does not
- * exist is free all over. The tree grows at the top, and a child is made when the first number
- * below it is taken.
+ * Bit i of a node's `free` is set if an id below its child i is free. All ids below a missing child
+ * are free. The tree grows at the top. A child is created when the first id below it is allocated.
  *
- * Cost: take and give are two instructions below 64 and O(log64 n) above. Memory: 24 bytes and no
- * arena while at most 64 numbers are out; then 520 bytes for each 4096. A pool does not know its
- * arena, so that there can be one for each shape of request. Not locked; errno is left alone.
+ * Cost: allocating and releasing are two instructions for ids below 64, else O(log64 n). Memory: 24
+ * bytes and no arena while at most 64 ids are in use; then 520 bytes for every 4096 ids. A pool
+ * does not store its arena, so one pool per request creator is affordable. Not locked; does not
+ * change errno.
  */
 #ifndef RN_TRACK_ID_POOL_H
 #define RN_TRACK_ID_POOL_H
@@ -40,8 +40,8 @@ static inline void rn_idpool_init(struct rn_idpool *p)
 int rn_idpool_take_more(struct rn_idpool *p, struct rn_arena *mem, uint32_t *n);
 void rn_idpool_give_more(struct rn_idpool *p, uint32_t n);
 
-/* Takes the lowest free number. RN_OK, or RN_E_NOMEM with the pool as it was (2^30 numbers out are
- * taken for lack of memory too). */
+/* Allocates the lowest free id. Returns RN_OK, or RN_E_NOMEM with the pool unchanged. The limit of
+ * 2^30 ids in use also returns RN_E_NOMEM. */
 static inline int rn_idpool_take(struct rn_idpool *p, struct rn_arena *mem, uint32_t *n)
 {
 	if (__builtin_expect(p->free == 0, 0))
@@ -51,7 +51,7 @@ static inline int rn_idpool_take(struct rn_idpool *p, struct rn_arena *mem, uint
 	return RN_OK;
 }
 
-/* Gives back a number that was taken. */
+/* Releases an id that rn_idpool_take returned. */
 static inline void rn_idpool_give(struct rn_idpool *p, uint32_t n)
 {
 	if (__builtin_expect(n >= 64, 0))
@@ -60,12 +60,14 @@ static inline void rn_idpool_give(struct rn_idpool *p, uint32_t n)
 		p->free |= (uint64_t)1 << n;
 }
 
-/* Whether a number is out, and a pool with the same ones out, in another arena; RN_E_NOMEM leaves
- * `to` as it was. O(numbers ever out at once). */
+/* rn_idpool_any returns whether an id is in use. rn_idpool_copy creates a pool with the same ids in
+ * use, in another arena; RN_E_NOMEM leaves `to` unchanged. O(maximum number of ids ever in use at
+ * once). */
 bool rn_idpool_any(const struct rn_idpool *p);
 int rn_idpool_copy(struct rn_idpool *to, const struct rn_idpool *from, struct rn_arena *mem);
 
-/* Each node's bits say what is below it. O(numbers ever out at once). */
+/* Returns whether each node's bits agree with its children. O(maximum number of ids ever in use at
+ * once). */
 bool rn_idpool_check(const struct rn_idpool *p);
 
 #endif

@@ -1,21 +1,23 @@
 /*
- * memory.h - from an address to (class, block, displacement), equal from run to run.
+ * memory.h - converts an address to a memory location (class, block, displacement) that is equal
+ * from run to run.
  *
- * What the tracer learns of: heap blocks (rn_mem_alloc, _free, _realloc_*), mappings (rn_mem_map,
- * _unmap), regions whose class the caller knows (MPI_Alloc_mem, windows, GPUs), the stacks and
- * thread-local storage of its threads, the modules of the program. A block gets its number when
- * rn_mem_place first meets it: the lowest one that is free in its class. It keeps it until it goes.
- * An address right behind a block, where no other block begins, belongs to it.
+ * The tracer reports heap blocks (rn_mem_alloc, _free, _realloc_*), mappings (rn_mem_map, _unmap),
+ * regions whose class the caller knows (MPI_Alloc_mem, windows, GPUs), the stacks and thread-local
+ * storage of its threads, and the modules of the program. A block receives its id when rn_mem_place
+ * first finds it: the lowest free id of its class. The block retains the id until it is released.
+ * The address directly after a block belongs to the block, unless another block begins there.
  *
- * There is one memory in a process, so the state is global. It needs no initialisation: blocks made
- * before the tracer wakes up are known to it.
+ * A process has one memory, so the state is global. It needs no initialization: blocks allocated
+ * before the tracer starts are recorded.
  *
- * Cost: rn_mem_place about 3 ns while the address is in the thread's cache, else a lock and a
- * search of O(1) for heap blocks, O(log n) for the others. rn_mem_alloc and rn_mem_free are a few
- * loads and stores without a lock; only freeing a block that has a name takes it.
+ * Cost: rn_mem_place takes about 3 ns if the address is in the thread's cache. Otherwise it takes a
+ * lock and a search, O(1) for heap blocks and O(log n) for other memory. rn_mem_alloc and
+ * rn_mem_free are a few loads and stores without a lock; only the release of a block with an id
+ * takes the lock.
  *
- * Safe in threads, after fork and below malloc: memory comes from an arena of its own, and errno is
- * left alone. When memory is short, addresses are RN_MEM_OTHER.
+ * Thread-safe, fork-safe, and callable from malloc: memory comes from an arena of its own, and
+ * errno does not change. When memory is short, addresses are RN_MEM_OTHER.
  */
 #ifndef RN_TRACK_MEMORY_H
 #define RN_TRACK_MEMORY_H
@@ -27,17 +29,18 @@
 #include "track/memory_shadow.h"
 
 enum rn_mem_class {
-	RN_MEM_OTHER,   /* nothing is known: block 0, displacement 0 */
-	RN_MEM_STACK,   /* block 0: the thread's own; t + 1: that of thread t */
+	RN_MEM_OTHER,   /* unknown memory: block 0, displacement 0 */
+	RN_MEM_STACK,   /* block 0: the stack of the thread itself; t + 1: that of thread t */
 	RN_MEM_TLS,     /* thread-local variables; blocks as for the stack */
-	RN_MEM_STATIC,  /* the block is a module */
-	RN_MEM_HEAP,    /* malloc and its relatives; from here on blocks have lowest free numbers */
+	RN_MEM_STATIC,  /* the block is the id of a module */
+	RN_MEM_HEAP,    /* malloc and related functions; from this class on, a block has the lowest
+			   free id */
 	RN_MEM_MMAP,    /* mmap */
 	RN_MEM_ALLOC,   /* MPI_Alloc_mem */
-	RN_MEM_WIN,     /* memory that came with a window */
-	RN_MEM_PINNED,  /* of the host, allocated by CUDA */
-	RN_MEM_MANAGED, /* of host and GPUs */
-	RN_MEM_GPU,     /* of device d: RN_MEM_GPU + d */
+	RN_MEM_WIN,     /* memory allocated with a window */
+	RN_MEM_PINNED,  /* host memory allocated by CUDA */
+	RN_MEM_MANAGED, /* memory managed for host and GPUs */
+	RN_MEM_GPU,     /* memory of device d: RN_MEM_GPU + d */
 };
 
 enum { RN_MEM_GPUS = 32, RN_MEM_CLASSES = RN_MEM_GPU + RN_MEM_GPUS };
@@ -47,38 +50,41 @@ struct rn_place {
 	int64_t disp;
 };
 
-/* A block is where it is as long as its serial does not change; the struct itself never goes. */
+/* A block of memory. Cached locations in it are valid while its serial is unchanged. The struct is
+ * recycled, but its memory is never released. */
 struct rn_mem_block {
 	uint64_t serial;  /* atomic */
-	uintptr_t origin; /* displacements count from here */
-	uint32_t cls, id; /* no number yet: UINT32_MAX */
-	uintptr_t lo, hi; /* the rest is read under the lock only */
+	uintptr_t origin; /* displacements are relative to this address */
+	uint32_t cls, id; /* UINT32_MAX: no id yet */
+	uintptr_t lo, hi; /* this field and those below are read under the lock only */
 	struct rn_mem_block *left, *right;
 	uint32_t index, prio;
 };
 
 struct rn_mem_entry {
-	uintptr_t addr; /* or a page's number */
+	uintptr_t addr; /* the address, or a page number */
 	const struct rn_mem_block *block;
 	uint64_t serial;
 };
 
-/* One for each thread that asks; belongs to the caller, and must last as long as the thread. It
- * takes for granted that memory is freed before it becomes something else. */
+/* Cache of one thread. It belongs to the caller and must exist as long as the thread. It assumes
+ * that memory is freed before it is reused for something else. */
 struct rn_mem_cache {
 	uintptr_t stack_lo, stack_size, stack_base;
 	struct rn_mem_block tls;
-	/* The latest range without memory that the kernel has reported to this thread; empty: none.
-	 * It may have been mapped since. */
+	/* The latest unmapped range that the kernel reported to this thread; empty: none. It may
+	 * have been mapped since. */
 	uintptr_t gap_lo, gap_hi;
-	struct rn_mem_entry entry[256]; /* by address: in its place, or in the one beside it */
-	struct rn_mem_entry near[64];   /* heap blocks and regions, by page */
+	struct rn_mem_entry
+		entry[256]; /* hash table by address: at its index, or at the adjacent one */
+	struct rn_mem_entry near[64]; /* heap blocks and regions, by page number */
 };
 
-/* The calling thread will ask: finds its stack. Displacements on it count from `base`, an address
- * that is at the same depth in every run (the frame of MPI_Init's caller); NULL for the top, which
- * is right for threads but not for the first, where it depends on the environment. Stop before the
- * thread ends: the memory of its stack may be anything afterwards. */
+/* Registers the calling thread and finds its stack. Stack displacements are relative to `base`, an
+ * address at the same stack depth in every run (the frame of MPI_Init's caller). NULL: relative to
+ * the top of the stack. That is correct for all threads except the first, whose top depends on the
+ * environment. Call rn_mem_thread_stop before the thread ends, because the memory of its stack may
+ * be reused afterwards. */
 void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *base);
 void rn_mem_thread_stop(struct rn_mem_cache *c);
 
@@ -108,14 +114,15 @@ static inline struct rn_place rn_mem_place(struct rn_mem_cache *c, const void *a
 void rn_mem_alloc_slow(uintptr_t p, size_t n);
 void rn_mem_free_slow(uintptr_t p);
 
-/* After the allocation; p may be NULL. */
+/* Records a block after its allocation; p may be NULL. */
 static inline void rn_mem_alloc(const void *p, size_t n)
 {
 	if (__builtin_expect(!rn_shadow_add_small((uintptr_t)p, n), 0))
 		rn_mem_alloc_slow((uintptr_t)p, n);
 }
 
-/* Before the block is freed, so that no other thread can have it already. */
+/* Removes a block. Call it before the block is freed, so that no other thread can have allocated it
+ * again. */
 static inline void rn_mem_free(const void *p)
 {
 	unsigned char *mark = rn_shadow_mark((uintptr_t)p);
@@ -126,11 +133,12 @@ static inline void rn_mem_free(const void *p)
 		rn_mem_free_slow((uintptr_t)p);
 }
 
-/* Around a realloc of `old`; the block keeps its name if it stays where it is. The end gets its new
- * address and size, NULL when realloc freed it; undo comes instead of it when realloc failed. */
+/* Brackets a realloc of `old`. The block keeps its id if its address is unchanged.
+ * rn_mem_realloc_end receives the new address and size; NULL if realloc freed the block. If realloc
+ * failed, call rn_mem_realloc_undo instead. */
 struct rn_mem_moving {
 	uintptr_t old;
-	size_t size; /* 0: the block was not known */
+	size_t size; /* 0: the block is unknown */
 	struct rn_mem_block *named;
 };
 
@@ -140,14 +148,16 @@ void rn_mem_realloc_undo(struct rn_mem_moving m);
 
 /* ---- other memory ---- */
 
-/* Replaces what was known of [p, p + n); rn_mem_unmap may also cut a piece out of it. */
+/* rn_mem_map replaces all mappings in [p, p + n). rn_mem_unmap removes [p, p + n), which may be a
+ * part of a mapping. */
 void rn_mem_map(const void *p, size_t n);
 void rn_mem_unmap(const void *p, size_t n);
 
-/* A region that is known to be of a class, also when it lies in a heap block or a mapping. It takes
- * the place of regions that it overlaps. */
+/* Adds a region of a known class. It may be inside a heap block or a mapping. It replaces the
+ * regions that it overlaps. */
 void rn_mem_region_add(const void *p, size_t n, uint32_t cls);
-void rn_mem_region_drop(const void *p); /* the one that begins at p; before it is freed */
+void rn_mem_region_drop(
+	const void *p); /* removes the region that begins at p; call before it is freed */
 
 /* A module of the program. The label is the file name. If modules that were loaded earlier have the
  * same file name, it has a suffix "#2", "#3", ..., so that labels are unique. The suffix depends on
@@ -164,12 +174,13 @@ struct rn_mem_module {
 /* Module `id` of an RN_MEM_STATIC location; zeros if there is none. */
 struct rn_mem_module rn_mem_module(uint32_t id);
 
-/* After dlclose: places in modules that are gone are forgotten. New ones are found without it. */
+/* Discards the locations in unloaded modules; call after dlclose. New modules are detected without
+ * a call. */
 void rn_mem_modules_changed(void);
 
 /* ---- */
 
-/* Makes fork safe in programs with threads. Early; a second time does nothing. */
+/* Makes fork safe in multithreaded programs. Call it early; further calls have no effect. */
 void rn_mem_start(void);
 
 /* A GPU driver's reply for an address. The class is RN_MEM_OTHER if it is not GPU memory. */
@@ -185,10 +196,11 @@ typedef bool rn_mem_driver(uintptr_t p, struct rn_mem_range *range);
  * and allocates in them, so an address in a mapping counts as unknown if a driver is loaded. */
 void rn_mem_ask_driver(rn_mem_driver *query);
 
-/* From now on the kernel is asked about addresses of which nothing is known (/proc/self/maps). */
+/* From now on, unknown addresses are looked up in /proc/self/maps. */
 void rn_mem_ask_kernel(void);
 
-/* Marks, names, numbers and sets agree. Not while other threads allocate. */
+/* Returns whether marks, ids, caches and sets are consistent. No other thread may allocate
+ * meanwhile. */
 bool rn_mem_check(void);
 
 /* For tests: the n-th allocation of this module from now fails; 0 turns it off. */

@@ -1,8 +1,8 @@
 /*
  * owned_ids.h - ids of live objects. Each id always belongs to the same owner.
  *
- * An object gets the lowest free id of its owner, or a new id if the owner has no free id. An id
- * therefore implies its owner, and ids do not depend on the order in which objects are released.
+ * An object receives the lowest free id of its owner, or a new id if the owner has no free id. An
+ * id therefore implies its owner, and ids do not depend on the order in which objects are released.
  *
  * Cost: O(log64 n) expected for n ids of one owner. Memory from the arena: 64 bytes for each owner,
  * 12 bytes for each id, never released. Not locked; does not change errno.

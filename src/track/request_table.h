@@ -1,42 +1,43 @@
 /*
- * request_table.h - the live requests of a process: handle and variable -> what is known of the
- * request.
+ * request_table.h - table of the live requests of a process, indexed by handle and variable.
  *
- * A handle does not name a request: both MPIs hand out one value for several outstanding requests
- * (small sends that are complete at once, MPI_PROC_NULL, Ibarrier on one process). What tells those
- * apart is the address of the variable that the handle was stored in, and where the program copied
- * it into another one, age: of equal handles the oldest goes first. So there are two ways to find
- * one: _find_at by handle and variable (the oldest of several), _find_moved by handle alone.
+ * A handle does not identify a request: both MPIs return the same handle for several outstanding
+ * requests (small sends that complete immediately, MPI_PROC_NULL, Ibarrier on one process). The
+ * address of the variable in which the program stored the handle tells them apart. If the program
+ * copied the handle into another variable, the oldest request with the handle is used. There are
+ * therefore two lookups: _find_at by handle and variable (the oldest of several), and _find_moved
+ * by handle alone.
  *
  *   index   handle 1 -> entry                  the only one with its handle
- *           handle 2 -> head                   several have it, or had:
+ *           handle 2 -> head                   several requests have it, or had it:
  *                        first -> entry <-> entry <-> entry <-> entry <- last    by age
  *           (head, variable A) -> entry        the oldest with this variable too
  *           (head, variable B) -> entry = entry = entry     (a ring, by age)
  *
- * Programs come back with the same handles and variables. So what is removed stays in the index and
- * waits for that; it is thrown out when the index is full. Where all is known, adding is a search
- * and some stores, and removing does not touch the index.
+ * Programs reuse handles and variables. A removed request therefore remains in the index until the
+ * index is full. Adding a request whose handle and variable are in the index is one search and a
+ * few stores; removing does not change the index.
  *
- * A wrapper finds before the real call and removes after it. In between another thread may get the
- * same handle again, so finding gives a token, and removing takes away what the token was for or
- * nothing: an entry's generation is odd while it lives and counts up when it comes and goes.
+ * A wrapper looks up a request before the real call and removes it afterwards. In between, another
+ * thread may receive the same handle. A lookup therefore returns a token, and a removal removes the
+ * request of that token or nothing. The generation of an entry is odd while the entry is live, and
+ * increases by 1 at every addition and removal.
  *
  *   an array of requests (Waitall, Testsome, ...)              one request
  *     rn_requests_begin(t);                                      k = rn_requests_find(t, h, var);
  *     for each: k[i] = rn_requests_find_at(t, h, &q[i]);
- *     for those that got none and are not MPI_REQUEST_NULL:
+ *     for those without a token that are not MPI_REQUEST_NULL:
  *               k[i] = rn_requests_find_moved(t, h);
  *
- * Between two begins no entry is given to two elements: _find_moved passes over what was given.
- * (Two threads that wait for copies of equal handles at the same time may get the same token; the
- * second removal is then refused.)
+ * Between two calls of rn_requests_begin, no entry is returned for two elements: _find_moved skips
+ * the entries that were returned before. If two threads wait for copies of equal handles at the
+ * same time, both may receive the same token; the second removal then fails.
  *
- * Cost: O(1) expected and amortised (the index grows as a whole; _find_moved over an array). Memory
- * from the arena, kept for later requests: 64 bytes for a request, 8 to 40 for its place in the
- * index. A handle is any 64-bit value, a variable any address. Not locked: under
- * MPI_THREAD_MULTIPLE the caller holds one lock around an add, a remove, and all finds of a call.
- * errno is left alone.
+ * Cost: O(1) expected and amortized (the index is resized as a whole; _find_moved is amortized over
+ * an array). Memory is from the arena and reused for later requests: 64 bytes per request, 8 to 40
+ * for its index entries. A handle is any 64-bit value, a variable any address. Not locked: under
+ * MPI_THREAD_MULTIPLE, the caller holds one lock during an add, a remove, and all lookups of a
+ * call. Does not change errno.
  */
 #ifndef RN_TRACK_REQUEST_TABLE_H
 #define RN_TRACK_REQUEST_TABLE_H
@@ -53,49 +54,52 @@ enum rn_request_kind {
 	RN_REQUEST_OTHER,       /* its status has no fields */
 	RN_REQUEST_SEND,        /* only the cancelled field of its status is defined */
 	RN_REQUEST_RECEIVE,     /* its status has source and tag */
-	RN_REQUEST_WILDCARD,    /* the same, of MPI_ANY_SOURCE or MPI_ANY_TAG: they are news */
-	RN_REQUEST_FILE,        /* its status has a count, and nothing else */
+	RN_REQUEST_WILDCARD,    /* its status has source and tag, which a wildcard leaves open */
+	RN_REQUEST_FILE,        /* its status has a count only */
 	RN_REQUEST_GENERALIZED, /* the program completes it */
 };
 
-/* What is known of a request; the table does not look at it. */
+/* Data of a request; the table does not read it. */
 struct rn_request {
-	uint32_t stream;      /* whose it is: the thread that created it */
-	uint32_t shape, slot; /* its name there; the slot's pool is the caller's */
-	uint32_t comm;        /* symbol number, for the ranks in statuses */
-	uint32_t aux;         /* number of its state in record or replay, plus 1; 0: none */
-	uint8_t kind;         /* enum rn_request_kind */
+	uint32_t stream; /* the stream that created it */
+	uint32_t shape,
+		slot;  /* its request name: creator and index; the caller owns the index pool */
+	uint32_t comm; /* id of the communicator that ranks in statuses refer to */
+	uint32_t aux;  /* index of its state in record or replay, plus 1; 0: no state */
+	uint8_t kind;  /* enum rn_request_kind */
 };
 
-/* Entry 0 is none. */
+/* A reference to a request. entry 0: no request. */
 struct rn_request_token {
 	uint32_t entry, generation;
 };
 
-/* An entry or a head, by `group`. */
+/* A request, or the head of the requests with one handle; see `group`. */
 struct rn_request_entry {
-	uint64_t key;        /* the handle; in a group the variable */
-	uint32_t group;      /* its head; 0: the only one with its handle */
-	uint32_t generation; /* odd: alive (an entry only) */
+	uint64_t key;   /* the handle; for a request in a group, its variable */
+	uint32_t group; /* head of the requests with this handle; 0: the only one with its handle */
+	uint32_t generation; /* odd: live (requests only) */
 	union {
 		const void *var;
 		struct {
-			uint32_t older, newer; /* in its group */
+			uint32_t older, newer; /* neighbors in the group by age */
 		};
 		struct {
-			uint32_t first, last; /* of a head */
+			uint32_t first, last; /* head: oldest and youngest request */
 		};
 	};
 	union {
 		struct {
-			uint32_t before, behind; /* in a group: the ring of its variable */
+			uint32_t before, behind; /* neighbors in the ring of requests in the group
+						    with the same variable */
 		};
 		struct {
-			uint32_t round, upto; /* a head: all up to there are given in this round */
+			uint32_t round, upto; /* head: all requests up to `upto` were returned in
+						 this round */
 		};
 	};
-	uint32_t seen; /* the last round in which it was given */
-	uint32_t next; /* RN_REQUEST_INDEXED, or the next free one */
+	uint32_t seen; /* the last round in which the entry was returned */
+	uint32_t next; /* RN_REQUEST_INDEXED, or the next entry of the free list */
 	struct rn_request request;
 };
 
@@ -105,11 +109,13 @@ struct rn_request_entry {
 
 struct rn_requests {
 	struct rn_arena *mem;
-	struct rn_request_entry **chunk; /* of RN_REQUEST_CHUNK entries, which never move */
+	struct rn_request_entry *
+		*chunk; /* chunks of RN_REQUEST_CHUNK entries; they are never moved */
 	uint32_t chunks, chunks_cap;
-	uint32_t *slot;  /* open addressing; an entry number below bits of the hash; 0: empty */
-	uint32_t mask;   /* slots - 1 */
-	uint32_t number; /* the bits of a slot that are an entry number */
+	uint32_t *slot;  /* open addressing; low bits: entry number, high bits: from the hash; 0:
+			    empty */
+	uint32_t mask;   /* number of slots - 1 */
+	uint32_t number; /* mask of the bits of a slot that are the entry number */
 	uint32_t shift;  /* 64 - log2(slots) */
 	uint32_t used;   /* slots in use, at most half of them */
 	uint32_t free, nfree;
@@ -117,10 +123,10 @@ struct rn_requests {
 	uint64_t last; /* the handle that was added last */
 };
 
-/* RN_OK or RN_E_NOMEM. */
+/* Initializes an empty table. Returns RN_OK or RN_E_NOMEM. */
 int rn_requests_init(struct rn_requests *t, struct rn_arena *mem);
 
-/* ---- inside ---- */
+/* ---- implementation of the inline functions ---- */
 
 int rn_requests_add_slow(struct rn_requests *t, uint64_t handle, uint32_t known, const void *var,
 			 const struct rn_request *r);
@@ -131,21 +137,22 @@ static inline struct rn_request_entry *rn_requests_entry(const struct rn_request
 	return &t->chunk[i / RN_REQUEST_CHUNK][i % RN_REQUEST_CHUNK];
 }
 
-/* The top bits of a product: regular keys (handles are small numbers or addresses from a pool) are
- * spread evenly, better than at random. */
+/* The slot index is the top bits of a product. Regular keys (small numbers, or addresses from a
+ * pool) are distributed more evenly than at random. */
 static inline uint64_t rn_requests_hash(uint64_t key, uint32_t group)
 {
 	return (key + group * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
 }
 
-/* The bits of the hash that a slot keeps, so that a search looks at few other entries: as many as
- * the entry number leaves room for. */
+/* The hash bits that a slot stores, so that a search reads few other entries: all bits that the
+ * entry number does not use. */
 static inline uint32_t rn_requests_tag(const struct rn_requests *t, uint64_t hash)
 {
 	return (uint32_t)(hash >> 8) & ~t->number;
 }
 
-/* The entry or head of a handle (group 0), or the indexed entry of a variable in a group; or 0. */
+/* Returns the entry or head of a handle (group 0), or the indexed entry of a variable in a group,
+ * or 0. */
 static inline uint32_t rn_requests_lookup(const struct rn_requests *t, uint64_t key, uint32_t group)
 {
 	uint64_t hash = rn_requests_hash(key, group);
@@ -177,8 +184,8 @@ static inline struct rn_request_token rn_requests_give(struct rn_requests *t, ui
 	return (struct rn_request_token){ i, e->generation };
 }
 
-/* The live request with this handle, if it is the only one or was stored in this variable; or NULL.
- */
+/* Returns the live request with this handle if it is the only one or was stored in this variable,
+ * else NULL. */
 static inline struct rn_request_entry *rn_requests_peek(const struct rn_requests *t,
 							uint64_t handle, const void *var)
 {
@@ -190,7 +197,7 @@ static inline struct rn_request_entry *rn_requests_peek(const struct rn_requests
 	return rn_requests_alive(e) ? e : NULL;
 }
 
-/* A new request takes the place of one that rn_requests_peek found. */
+/* Replaces a request that rn_requests_peek returned by a new one. */
 static inline void rn_requests_renew(struct rn_request_entry *e, const void *var)
 {
 	e->generation += 2;
@@ -205,24 +212,24 @@ static inline void rn_requests_revive(struct rn_request_entry *e, const struct r
 	e->request = *r;
 }
 
-/* ---- the calls ---- */
+/* ---- public functions ---- */
 
-/* Where a search for the handle will begin. */
+/* Prefetches the slot at which a search for the handle will begin. */
 static inline void rn_requests_prefetch(const struct rn_requests *t, uint64_t handle)
 {
 	__builtin_prefetch(&t->slot[rn_requests_hash(handle, 0) >> t->shift]);
 }
 
-/* RN_OK, or RN_E_NOMEM with the table as it was. */
+/* Adds a request. Returns RN_OK, or RN_E_NOMEM with the table unchanged. */
 static inline int rn_requests_add(struct rn_requests *t, uint64_t handle, const void *var,
 				  const struct rn_request *r)
 {
 	uint32_t i = rn_requests_lookup(t, handle, 0);
 	struct rn_request_entry *e = rn_requests_entry(t, i);
 
-	/* MPI takes them from a pool: the next ones are likely to be as far from each other as this
-	 * is from the last. With very many requests their slots are not in any cache, and it takes
-	 * longer to get one than until the next call. */
+	/* MPI allocates handles from a pool, so the distance to the next ones is probably that
+	 * between the last two. With many requests the slots are in no cache, and loading one takes
+	 * longer than the time until the next call. */
 	rn_requests_prefetch(t, handle + 3 * (handle - t->last));
 	t->last = handle;
 	if (!i || e->group || rn_requests_alive(e))
@@ -239,7 +246,7 @@ static inline void rn_requests_begin(struct rn_requests *t)
 		t->round = 1;
 }
 
-/* The oldest request with this handle that was stored in this variable, or none. */
+/* Returns the oldest request with this handle that was stored in this variable, or entry 0. */
 static inline struct rn_request_token rn_requests_find_at(struct rn_requests *t, uint64_t handle,
 							  const void *var)
 {
@@ -255,10 +262,10 @@ static inline struct rn_request_token rn_requests_find_at(struct rn_requests *t,
 	return i && rn_requests_alive(e) ? rn_requests_give(t, i) : (struct rn_request_token){ 0 };
 }
 
-/* The oldest request with this handle that this round has not given to anybody, or none. */
+/* Returns the oldest request with this handle that was not returned in this round, or entry 0. */
 struct rn_request_token rn_requests_find_moved(struct rn_requests *t, uint64_t handle);
 
-/* For a call with one request: at its variable, or moved. */
+/* The lookup for a call with one request: by variable, else by handle alone. */
 static inline struct rn_request_token rn_requests_find(struct rn_requests *t, uint64_t handle,
 						       const void *var)
 {
@@ -270,8 +277,8 @@ static inline struct rn_request_token rn_requests_find(struct rn_requests *t, ui
 	return rn_requests_find_moved(t, handle);
 }
 
-/* What is known of it, to be read or changed while it is there; NULL when it is gone, and for
- * none. */
+/* Returns the data of a request, valid while the request is in the table. NULL if it was removed,
+ * or for entry 0. */
 static inline struct rn_request *rn_requests_get(const struct rn_requests *t,
 						 struct rn_request_token k)
 {
@@ -280,7 +287,7 @@ static inline struct rn_request *rn_requests_get(const struct rn_requests *t,
 	return e->generation == k.generation ? &e->request : NULL;
 }
 
-/* Takes the request out of the table. False when it is gone already, and for none. */
+/* Removes the request. Returns false if it was removed before, or for entry 0. */
 static inline bool rn_requests_remove(struct rn_requests *t, struct rn_request_token k)
 {
 	struct rn_request_entry *e = rn_requests_entry(t, k.entry);
@@ -293,7 +300,8 @@ static inline bool rn_requests_remove(struct rn_requests *t, struct rn_request_t
 	return true;
 }
 
-/* Index, lists and counts agree. O(requests ever live at once). */
+/* Returns whether index, lists and counts are consistent. O(maximum number of requests ever live at
+ * once). */
 bool rn_requests_check(const struct rn_requests *t);
 
 #endif
