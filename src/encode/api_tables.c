@@ -1,7 +1,7 @@
 /*
- * api_tables.c - the functions and words of api/mpi.api and api/mpi.words as tables.
+ * api_tables.c - the functions of api/mpi.api and the keywords of api/mpi.words as tables.
  *
- * The generated lines are read several times, with the macros meaning something else each time.
+ * The generated lines are included several times, with different definitions of their macros.
  */
 #include "encode/call_words.h"
 
@@ -77,7 +77,7 @@ static const struct rn_func funcs[] = {
 #undef SORTED
 };
 
-/* Function numbers in the order of names. */
+/* Function numbers sorted by name. */
 static const uint16_t sorted[] = {
 #define FUNC_BEGIN(n, f, text, ret, ...)
 #define SORTED(n) n,

@@ -1,9 +1,9 @@
 /*
  * call_times.c - see call_times.h.
  *
- * One set of functions writes and reads, as the coder's do. A chunk as bytes:
+ * The same functions write and read, as in the coder. A chunk as bytes:
  *
- *   grain, symbols, the moment it begins at, calls under way and when they began, coded moments
+ *   quantization levels, symbols, start time, calls in flight and their start times, coded times
  */
 #include "encode/call_times.h"
 
@@ -12,8 +12,8 @@
 
 #include "base/varint.h"
 
-#define WIDE_INDEX 256u /* what wide_index has, and more */
-#define MOMENT_MAX 128u /* bytes, if everything about it is a surprise */
+#define WIDE_INDEX 256u /* exceeds every result of wide_index */
+#define MOMENT_MAX 128u /* upper bound of the bytes of one call's times */
 
 /* A chunk while it is written or read. */
 struct chunk {
@@ -25,7 +25,8 @@ struct chunk {
 
 /* ---- numbers ---- */
 
-/* Place j has been picked: it moves up by one if it is more frequent than the one before it. */
+/* Counts a use of entry j. The entry moves up by one if it is then more frequent than the previous
+ * one. */
 static void count_pick(struct rn_picks *p, uint32_t j)
 {
 	uint16_t at = p->at[j], times;
@@ -44,7 +45,7 @@ static void count_pick(struct rn_picks *p, uint32_t j)
 	p->times[j - 1] = times;
 }
 
-/* A number that is new takes the last place. */
+/* Adds a new value as the last entry. If the table is full, it replaces the last one. */
 static void new_pick(struct rn_picks *p, uint32_t v)
 {
 	assert(v <= UINT16_MAX && p->n <= RN_PICKS);
@@ -55,7 +56,7 @@ static void new_pick(struct rn_picks *p, uint32_t v)
 	p->last = (uint16_t)v;
 }
 
-/* v < limit <= 2^16. */
+/* Codes v, which must be below limit <= 2^16. */
 static uint32_t code_pick(struct rn_coder *c, struct rn_picks *p, uint32_t v, uint32_t limit)
 {
 	assert(limit > 0 && limit <= (uint32_t)1 << 16);
@@ -63,9 +64,8 @@ static uint32_t code_pick(struct rn_coder *c, struct rn_picks *p, uint32_t v, ui
 		if (rn_coder_bit(c, &p->is[j][p->at[j] == p->last], v == p->at[j])) {
 			v = p->at[j];
 			count_pick(p, j);
-			c->bad |=
-				v >=
-				limit; /* functions that share a context, read from forged bytes */
+			c->bad |= v >= limit; /* possible if two functions share a context and the
+						 bytes are forged */
 			return c->bad ? 0 : v;
 		}
 	v = rn_coder_even(c, v, limit);
@@ -73,7 +73,8 @@ static uint32_t code_pick(struct rn_coder *c, struct rn_picks *p, uint32_t v, ui
 	return v;
 }
 
-/* Four places an octave: which, and how many digits are below. */
+/* Splits an octave into four intervals: returns the index of the interval of v. The digits below it
+ * are coded separately. */
 static uint32_t wide_index(uint64_t v)
 {
 	unsigned d = rn_binary_digits(v);
@@ -96,7 +97,7 @@ static uint64_t code_digits(struct rn_coder *c, uint64_t v, unsigned digits)
 	return x;
 }
 
-/* Any number, exactly. */
+/* Codes any number exactly. */
 static uint64_t code_wide(struct rn_coder *c, struct rn_picks *p, uint64_t v)
 {
 	uint32_t i = code_pick(c, p, wide_index(v), WIDE_INDEX);
@@ -124,7 +125,8 @@ static uint64_t context_key(const struct rn_moment_model *m, uint32_t func)
 	return key;
 }
 
-/* When there are too many, all others share the first. */
+/* Returns the context of a function. When the table is full, all new keys share the first context.
+ */
 static struct rn_moment_ctx *find_context(struct rn_moment_model *m, uint32_t func)
 {
 	const uint32_t slots = sizeof(m->slot) / sizeof(*m->slot);
@@ -162,16 +164,16 @@ static void forget(struct rn_moment_model *m)
 	memset(m->history, 0, sizeof(m->history));
 }
 
-/* ---- moments ---- */
+/* ---- times ---- */
 
-/* How much may be taken off a time of which so much counts. */
+/* Returns the maximum error of a time v. */
 static uint64_t tolerance(const struct rn_levels *l, uint64_t v)
 {
 	assert(l->base <= RN_GRAIN_BASE_MAX);
 	return (uint64_t)((unsigned __int128)v * l->base / 1000);
 }
 
-/* A gap that is to be known to within `most`: without its last digits. */
+/* Codes a gap with an error of at most `most`, by dropping its low digits. */
 static uint64_t code_fine(struct rn_coder *c, struct rn_moment_ctx *ctx, uint64_t v, uint64_t most)
 {
 	uint32_t drop;
@@ -182,7 +184,8 @@ static uint64_t code_fine(struct rn_coder *c, struct rn_moment_ctx *ctx, uint64_
 	return code_wide(c, &ctx->fine, v >> drop) << drop;
 }
 
-/* From the end before, as it is read, v ticks; of which `gap` are true. */
+/* Codes v ticks, the gap from the reconstructed end of the previous call. `gap` is the true gap,
+ * which determines the permitted error. */
 static uint64_t code_gap(struct rn_coder *c, struct rn_moment_ctx *ctx, const struct rn_levels *l,
 			 uint64_t v, uint64_t gap)
 {
@@ -204,7 +207,8 @@ static uint64_t code_duration(struct rn_coder *c, struct rn_moment_ctx *ctx,
 	return l->at[code_pick(c, &ctx->dur, rn_level_of(l, v), l->n)];
 }
 
-/* The chain goes on by so much; what would go beyond all time is not there. */
+/* Advances the position by `by` ticks. On overflow the input is malformed, and the position becomes
+ * UINT64_MAX. */
 static uint64_t go_on(struct chunk *k, uint64_t by)
 {
 	if (__builtin_add_overflow(k->state->at, by, &k->state->at)) {
@@ -219,7 +223,8 @@ static uint64_t innermost(const struct rn_moment_state *s)
 	return s->depth && s->depth <= RN_MOMENTS_OPEN ? s->open[s->depth - 1] : s->at;
 }
 
-/* *m is what is to be written, or what is read; `before` is when the one before it really ended. */
+/* Codes *m, which is the input when writing and the output when reading. `before` is the true end
+ * of the previous call. */
 static void code_moment(struct chunk *k, struct rn_moment *m, uint64_t before)
 {
 	struct rn_moment_state *s = k->state;
@@ -266,8 +271,8 @@ void rn_moments_begin(struct rn_moment_writer *w, const struct rn_grain *grain, 
 	rn_coder_write(&w->coder, &w->coded);
 }
 
-/* Clocks of processors may differ by a few ticks, and threads follow each other: nothing goes back.
- */
+/* Makes the times non-decreasing. The clocks of processors may differ by a few ticks, and a thread
+ * may continue the stream of another. */
 static struct rn_moment put_right(const struct rn_moment_writer *w, struct rn_moment m)
 {
 	uint64_t least = w->true_end;
@@ -332,7 +337,7 @@ void rn_moments_close(struct rn_moment_writer *w, struct rn_buf *out)
 
 /* ---- reading ---- */
 
-/* Behind the grain. */
+/* Reads the head of a chunk, after the quantization levels. */
 static void read_head(struct rn_reader *in, uint32_t *n, struct rn_moment_state *s)
 {
 	uint32_t known;
@@ -347,7 +352,7 @@ static void read_head(struct rn_reader *in, uint32_t *n, struct rn_moment_state 
 		rn_fail(in);
 }
 
-/* The same as rn_grain_decode, without keeping anything. */
+/* Skips what rn_grain_decode reads, without storing it. */
 static void skip_grain(struct rn_reader *in)
 {
 	uint64_t n;
@@ -369,7 +374,8 @@ uint32_t rn_moments_length(const void *bytes, size_t len)
 	return in.bad ? 0 : n;
 }
 
-/* Chunks of a stream have the same grain as a rule; then it is there already. */
+/* Reads the quantization levels, or reuses those of the previous chunk: they are usually equal
+ * within a stream. */
 static int read_grain(struct rn_moment_reader *r, struct rn_arena *mem, struct rn_reader *in,
 		      struct rn_err *err)
 {
@@ -392,7 +398,8 @@ static int read_grain(struct rn_moment_reader *r, struct rn_arena *mem, struct r
 	return rc;
 }
 
-/* The most that a duration is shown with: it is right for all that its level stands for. */
+/* Returns the largest duration to be reported for a level. Its error is within the bound for all
+ * durations of the level. */
 static uint64_t middle(const struct rn_levels *l, uint64_t duration)
 {
 	uint32_t k = rn_level_of(l, duration);
@@ -402,10 +409,11 @@ static uint64_t middle(const struct rn_levels *l, uint64_t duration)
 	return duration + (last - duration < most ? last - duration : most) / 2;
 }
 
-/* Durations have been rounded down; where the next moment leaves room, they are put right. */
+/* Durations were rounded down. Lengthens them up to middle(), as far as the start of the next call
+ * permits. */
 static void lengthen(const struct rn_grain *g, struct rn_moment *m, uint32_t n)
 {
-	uint64_t next = 0; /* moment; 0: not known */
+	uint64_t next = 0; /* time; 0: unknown */
 
 	for (uint32_t i = n; i-- > 0;) {
 		const struct rn_levels *l = rn_grain_levels(g, m[i].func);
@@ -416,7 +424,7 @@ static void lengthen(const struct rn_grain *g, struct rn_moment *m, uint32_t n)
 		if (l && m[i].kind == RN_MOMENT_CALL && next > m[i].end) {
 			uint64_t length = middle(l, m[i].end - m[i].start);
 
-			/* Bytes that do not mean it could go beyond all time. */
+			/* Only malformed input can overflow. */
 			if (__builtin_add_overflow(m[i].start, length, &end) || end > next)
 				end = next;
 			m[i].end = end;

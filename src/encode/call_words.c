@@ -1,10 +1,12 @@
 /*
- * call_words.c - canonical bytes from a call's words: each kind of parameter, read and written.
+ * call_words.c - conversion of call words to canonical bytes, by kind of parameter.
  *
- * Runs once per distinct call, as a visitor of the words (call_words_visit.h). What a rank is
- * relative to: the communicator of the call, which is its first one; for windows, messages and
- * requests the one they were made with. A reader takes it to be the first one, or the world if
- * there is none; where it is another, that is named beside the value.
+ * Runs once per distinct call, as a visitor of the words (call_words_visit.h).
+ *
+ * A rank is relative to a communicator. This is the communicator of the call (its first one) or,
+ * for windows, messages and requests, the one that they were created with. A reader assumes the
+ * first communicator, or the world if there is none. If the actual communicator is another one, it
+ * is named beside the value.
  */
 #include "encode/call_words.h"
 
@@ -23,19 +25,20 @@ struct walk {
 	struct rn_buf *out;
 	uint64_t head; /* the first word */
 	uint32_t slot, hole;
-	uint32_t comm;      /* what ranks are of; 0: the world */
-	const char *name;   /* what a reader takes it to be */
-	bool win;           /* it is a window's: always named, for windows of others can be alike */
-	uint32_t call_comm; /* `comm` and `name` of the call, while those of a status count */
+	uint32_t comm;    /* communicator of the ranks; 0: the world */
+	const char *name; /* communicator that a reader assumes */
+	bool win; /* that of a window; always named, because windows of different communicators can
+		     look alike */
+	uint32_t call_comm; /* saved `comm` and `name` of the call inside a status */
 	const char *call_name;
 	bool found;    /* the communicator of the call is known */
 	bool returned; /* the return value was written */
-	bool bad;      /* words do not fit: a mistake of ours, refused */
+	bool bad;      /* malformed words: a bug in the tracer; the call is rejected */
 };
 
 #define WORLD "MPI_COMM_WORLD"
 
-/* Of names that are put together, at most so many characters before a number: a name has 255. */
+/* Limits on the characters before the number in a composed name; a name has at most 255. */
 #define BITS_MAX   220
 #define MODULE_MAX 200
 
@@ -74,14 +77,14 @@ static int64_t constant(const struct walk *c, enum rn_param_kind kind, int64_t v
 	return rn_process_constant(c->env->process, kind, value);
 }
 
-/* An element of a table of the stream; empty if there is none. */
+/* Returns an element of a table of the stream; an empty one if the id is out of range. */
 static const void *element(const struct rn_sigs *table, uint64_t id, size_t *len)
 {
 	*len = 0;
 	return id < rn_sigs_count(table) ? rn_sigs_get(table, (uint32_t)id, len) : "";
 }
 
-/* The next value is about ranks of this communicator. */
+/* States that the ranks of the next value refer to this communicator. */
 static void put_in(struct walk *c, uint32_t comm)
 {
 	const char *name = comm_or_world(c, comm);
@@ -90,7 +93,8 @@ static void put_in(struct walk *c, uint32_t comm)
 		rn_call_in(c->out, name, strlen(name));
 }
 
-/* How number i of the call is written. In a call that is cut, the list may have other numbers. */
+/* Returns how number i of the call is written. If the call is truncated, the numbers may differ
+ * from those in the list; the result is then an absolute value. */
 static struct rn_raw_slot slot_of(struct rn_raw_numbers *n, uint32_t i, int64_t v, uint32_t comm)
 {
 	struct rn_raw_slot s = { v, comm, RN_V_INT, v };
@@ -108,7 +112,7 @@ static struct rn_raw_slot slot_of(struct rn_raw_numbers *n, uint32_t i, int64_t 
 	return s;
 }
 
-/* The next elastic slot of the call. */
+/* Returns the form of the next elastic slot of the call. */
 static enum rn_elastic next_hole(struct walk *c, bool is_rank, uint32_t comm)
 {
 	struct rn_raw_numbers *n = c->env->numbers;
@@ -120,7 +124,7 @@ static enum rn_elastic next_hole(struct walk *c, bool is_rank, uint32_t comm)
 	return h->form;
 }
 
-/* A number that may depend on the rank; comm 0: not as a rank of anything. */
+/* Writes a number that may depend on the rank; comm 0: the world. */
 static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
 {
 	struct rn_raw_slot s = slot_of(c->env->numbers, c->slot++, v, comm);
@@ -130,8 +134,8 @@ static void put_slot(struct walk *c, int64_t v, uint32_t comm, bool named)
 	rn_call_num(c->out, s.kind, s.number);
 }
 
-/* Constants that are bits, by name, joined: MPI_MODE_CREATE|MPI_MODE_RDWR. Bits that have none come
- * last, as one number. */
+/* Writes the names of the set bits: MPI_MODE_CREATE|MPI_MODE_RDWR. Bits without a name come last,
+ * as one number. */
 static void put_bits(struct walk *c, enum rn_param_kind kind, uint64_t v)
 {
 	char text[256];
@@ -207,7 +211,7 @@ static void put_number(struct walk *c, enum rn_param_kind kind, uint64_t raw)
 
 /* ---- handles, memory, text ---- */
 
-/* The keywords of the classes of handles have the order of their kinds. */
+/* The keywords of the handle classes have the same order as their kinds. */
 _Static_assert(RN_K_greqclass - RN_K_type == RN_WORD_greqclass - RN_WORD_type,
 	       "each kind of handle has a keyword");
 
@@ -243,7 +247,8 @@ static uint32_t memory_word(uint32_t cls)
 	return cls < sizeof(word) ? word[cls] : RN_WORD_gpu;
 }
 
-/* A file's name may have any bytes, a name may not: the others are %20 and so on. */
+/* Converts a file name to a valid name: all bytes that a name cannot contain become %20 and so on.
+ */
 static void module_text(char text[MODULE_MAX + 1], const char *file)
 {
 	size_t n = 0;
@@ -257,7 +262,7 @@ static void module_text(char text[MODULE_MAX + 1], const char *file)
 	text[n] = 0;
 }
 
-/* What a place that has no number of the vocabulary is called, without its displacement. */
+/* Writes the name of a memory location whose class has no keyword, without the displacement. */
 static size_t place_text(const struct walk *c, uint32_t cls, uint32_t id, char text[256])
 {
 	char file[MODULE_MAX + 1];
@@ -340,7 +345,7 @@ static void put_request(struct walk *c, uint64_t raw)
 	}
 }
 
-/* The name of a request that a call creates follows from its signature. */
+/* Writes the request that a call creates; its name follows from the signature. */
 static void put_created(struct walk *c, uint64_t raw)
 {
 	if (raw && !rn_raw_is_absent(raw))
@@ -349,7 +354,8 @@ static void put_created(struct walk *c, uint64_t raw)
 		put_request(c, raw);
 }
 
-/* A source that belongs to a communicator that is not the call's is told so as a whole. */
+/* Begins a status. If its source belongs to another communicator than that of the call, the
+ * communicator is stated for the whole status. */
 static void put_status(struct walk *c, uint64_t head)
 {
 	enum rn_status_form form = (enum rn_status_form)(head & 255);
@@ -397,14 +403,14 @@ static void put_array(struct walk *c, enum rn_param_kind kind, uint64_t head, ui
 	}
 	rn_call_list(c->out, n);
 	blob = element(c->env->blobs, id, &len);
-	/* The visitor changes nothing. */
+	/* The visitor does not change the words. */
 	c->bad |= !rn_raw_visit_blob((uint64_t *)(uintptr_t)blob, len / sizeof(*blob), kind, n,
 				     put_part, c);
 }
 
 /* ---- the communicator of the call ---- */
 
-/* MPI_COMM_NULL is none. */
+/* Returns whether the handle is a communicator; false for MPI_COMM_NULL. */
 static bool is_comm(uint64_t raw)
 {
 	const char *name = raw & 1 ? rn_vocab_word(&rn_mpi_vocab, (uint32_t)raw >> 1) : WORLD;
@@ -412,8 +418,8 @@ static bool is_comm(uint64_t raw)
 	return name && rn_comm_name(name, strlen(name));
 }
 
-/* The first communicator, in the order of the values, as a reader looks for it; else that of a
- * window or message. No function has one after a status. */
+/* Finds the communicator that a reader assumes: the first one in the order of the values, else that
+ * of a window or message. No function has a communicator after a status. */
 static void find_comm(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w)
 {
 	struct walk *c = arg;
@@ -442,7 +448,7 @@ static void put_stack(struct walk *c, uint32_t site)
 	rn_call_text(c->out, RN_V_STRING, bytes, len);
 }
 
-/* A hole, and what may stand in it. */
+/* Writes an elastic call site: the slot and the stacks of the cluster. */
 static void put_alike(struct walk *c, uint64_t raw)
 {
 	if (!is_hole(c, raw)) {
@@ -460,7 +466,7 @@ static void put_alike(struct walk *c, uint64_t raw)
 		put_stack(c, c->env->stack[i]);
 }
 
-/* A number of seconds is stored as a name, which converts to the same double. */
+/* Writes seconds as a name that converts to the same double. */
 static void put_seconds(struct walk *c, uint64_t raw)
 {
 	char text[RN_DOUBLE_TEXT];
@@ -534,7 +540,7 @@ static void put_part(void *arg, enum rn_raw_part part, enum rn_param_kind kind, 
 int rn_raw_write(const struct rn_raw_env *env, const uint64_t *words, size_t n, struct rn_buf *out)
 {
 	struct walk c = { .env = env, .out = out, .head = words[0], .name = WORLD };
-	uint64_t *all = (uint64_t *)(uintptr_t)words; /* the visitors change nothing */
+	uint64_t *all = (uint64_t *)(uintptr_t)words; /* the visitors do not change the words */
 	size_t used = 0;
 	bool fits;
 

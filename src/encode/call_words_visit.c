@@ -13,7 +13,8 @@ static bool is_status(enum rn_param_kind k)
 	return k == RN_K_status || k == RN_K_matched;
 }
 
-/* The kind of an array of texts tells that it is one. A text is one word. */
+/* Returns whether a parameter is written as a list. For texts the kind tells whether it is an
+ * array; a text is one word. */
 static bool is_list(const struct rn_param *p)
 {
 	return p->array && !is_texts(p->kind) && p->kind != RN_K_string;
@@ -33,12 +34,12 @@ static bool is_late(const struct rn_param *p)
 
 struct walk {
 	uint64_t *at, *end;
-	bool bad; /* the words do not fit */
+	bool bad; /* the words are malformed */
 	rn_raw_fn *fn;
 	void *arg;
 };
 
-/* The next word; NULL when there is none. */
+/* Returns the next word, or NULL at the end. */
 static uint64_t *next(struct walk *c)
 {
 	assert(c->at <= c->end);

@@ -87,8 +87,8 @@ bool rn_callsite_alike(const struct rn_callsite *a, const struct rn_callsite *b,
 	return differ <= slack;
 }
 
-/* Modules are as rn_callsite_add stores them: all are used, each once, in the order of first use.
- */
+/* Returns whether the modules are as rn_callsite_add stores them: all are used, each occurs once,
+ * in the order of first use. */
 static bool is_canonical(const struct rn_callsite *s)
 {
 	uint32_t used = 0;

@@ -15,7 +15,7 @@ struct possible {
 	uint32_t n;
 };
 
-/* One hole is left for the stack. */
+/* One elastic slot is reserved for the stack. */
 static void add_possible(struct possible *p, const uint64_t *w, enum rn_param_kind kind)
 {
 	if ((int64_t)*w >= 0 && p->n < RN_HOLES_MAX - 1)
@@ -26,7 +26,7 @@ static void add_possible(struct possible *p, const uint64_t *w, enum rn_param_ki
 		};
 }
 
-/* Kinds whose constants are all below 0. */
+/* Returns whether all constants of this kind are negative. */
 static bool is_free(enum rn_param_kind k)
 {
 	return k == RN_K_int || k == RN_K_rank || k == RN_K_tag || k == RN_K_vary ||
@@ -50,7 +50,7 @@ static bool has_mark(const uint64_t *words, size_t n)
 	return false;
 }
 
-/* A number that looks like a hole would be taken for one. */
+/* A number equal to the mark of an elastic slot would be mistaken for one. */
 bool rn_holes_can(const uint64_t *words, size_t n)
 {
 	return n <= RN_HOLES_WORDS && !has_mark(words, n);
@@ -59,7 +59,7 @@ bool rn_holes_can(const uint64_t *words, size_t n)
 uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX])
 {
 	struct possible p = { .words = words, .at = at };
-	/* The visitor changes nothing. */
+	/* The visitor does not change the words. */
 	bool fits = rn_holes_can(words, n) &&
 		    rn_raw_visit((uint64_t *)(uintptr_t)words, n, see, &p, NULL);
 
@@ -68,7 +68,7 @@ uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible a
 
 struct marks {
 	size_t holes, ties;
-	bool wrong; /* one is the same as a hole that does not come before it */
+	bool wrong; /* an RN_RAW_SAME refers to a slot that does not precede it */
 };
 
 static void add_mark(struct marks *m, uint64_t word)
@@ -96,7 +96,7 @@ bool rn_holes_valid(const uint64_t *words, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		add_mark(&all, words[i]);
-	/* The visitor changes nothing. */
+	/* The visitor does not change the words. */
 	return n <= RN_HOLES_WORDS && all.holes <= RN_HOLES_MAX && !all.wrong &&
 	       rn_raw_visit((uint64_t *)(uintptr_t)words, n, see_mark, &seen, NULL) &&
 	       seen.holes == all.holes && seen.ties == all.ties;
@@ -110,7 +110,7 @@ static bool add_hole(struct rn_holes *h, struct rn_arena *mem, size_t at)
 	return h->series[h->n++] != NULL;
 }
 
-/* False: it is the same as what is no hole. */
+/* Returns false if the slot that the word refers to does not precede it. */
 static bool add_tie(struct rn_holes *h, size_t at, uint32_t of)
 {
 	h->tie[h->ties++] = (struct rn_tie){ (uint16_t)at, (uint16_t)of };
@@ -184,7 +184,7 @@ int rn_holes_append_numbers(struct rn_holes *h, const int64_t *number)
 	return RN_OK;
 }
 
-/* No more than *left of them. */
+/* Appends at most *left values of u to s. */
 static int join_units(struct rn_series *s, const struct rn_units *u, uint64_t *left)
 {
 	int64_t block[256];
@@ -218,7 +218,7 @@ static int join_series(struct rn_series *s, const struct rn_series *other, uint6
 	return rc;
 }
 
-/* The first `left` of all stretches of a hole, to the end of a series. */
+/* Appends the first `left` values of a slot to a series. */
 static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hole, uint64_t left,
 		     struct rn_arena *scratch)
 {
@@ -234,7 +234,8 @@ static int join_hole(struct rn_series *s, const struct rn_holes *h, uint32_t hol
 	return rc == RN_OK ? join_series(s, h->series[hole], &left, scratch) : rc;
 }
 
-/* Numbers of a hole that are from a journal, where a few bytes can stand for any number of them. */
+/* Returns the number of values that come from a journal, in which a few bytes can represent any
+ * number of values. */
 static uint64_t loaded(const struct rn_holes *h, uint32_t hole)
 {
 	uint64_t n = 0;
@@ -248,7 +249,7 @@ static uint64_t loaded(const struct rn_holes *h, uint32_t hole)
 	return n;
 }
 
-/* All stretches of a hole, one after the other, with patterns of their own. */
+/* Concatenates all sections of a slot; each retains its own patterns. */
 static int concat_hole(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,
 		       struct rn_arena *scratch, struct rn_units **out)
 {
@@ -274,7 +275,8 @@ static int concat_hole(const struct rn_holes *h, uint32_t hole, struct rn_arena 
 	return rn_units_concat(mem, list, n, out);
 }
 
-/* So many numbers are appended to one series, in which patterns continue: a second of time. */
+/* Maximum number of values that are appended to one series, in which patterns continue across
+ * sections: about a second. */
 #define JOINED_MAX ((uint64_t)1 << 26)
 
 int rn_holes_units(const struct rn_holes *h, uint32_t hole, struct rn_arena *mem,

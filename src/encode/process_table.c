@@ -132,7 +132,7 @@ const void *rn_process_site(const struct rn_process_table *p, uint32_t id, size_
 
 const void *rn_process_stack(const struct rn_process_table *p, uint32_t id, size_t *len)
 {
-	static const unsigned char unknown[1]; /* no modules, no frames */
+	static const unsigned char unknown[1]; /* an encoded stack without modules and frames */
 	const void *bytes = rn_process_site(p, id, len);
 
 	if (bytes)

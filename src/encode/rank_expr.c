@@ -13,29 +13,31 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-#define EXPRESSIONS 4 /* those that are computed */
-#define CHOICES     5 /* and the value of each rank */
+#define EXPRESSIONS 4 /* the computed ones */
+#define CHOICES     5 /* and the per-rank table */
 
 static const enum rn_value_kind kinds[CHOICES] = { RN_V_INT, RN_V_REL, RN_V_RELMOD, RN_V_XOR,
 						   RN_V_VARIES };
 
-/* What all ranks so far did with one slot, in one expression. */
+/* The values of one slot on all ranks so far, in one expression. */
 struct view {
-	int64_t *value;      /* the union, ascending */
-	uint32_t order, set; /* hashes of what each rank had, while they are the same */
+	int64_t *value; /* the union over ranks, ascending */
+	uint32_t order,
+		set; /* hashes of each rank's values; valid while same_order or same_set is true */
 	bool same_order, same_set;
-	bool many; /* more than RN_PEERS_UNION values; then n is 0 */
+	bool many; /* more than RN_PEERS_UNION values, or a value that cannot be expressed; n is 0
+		    */
 	unsigned char n, cap;
 };
 
-/* A slot without a value in it is one that an absorption prepared and did not get to. */
+/* A slot without values was prepared by an rn_peers_absorb that failed. */
 struct slot {
 	uint64_t key;
-	bool several; /* values of one rank */
+	bool several; /* a rank has more than one value */
 	struct view view[EXPRESSIONS];
 };
 
-/* What was added, so that it counts once. */
+/* The values added so far, so that each is counted once. */
 struct added {
 	uint64_t slot;
 	int64_t value, rank, size;
@@ -63,7 +65,7 @@ static uint32_t order_hash(uint32_t before, int64_t v)
 	return (uint32_t)rn_hash_u64((uint64_t)before << 32 ^ (uint64_t)v);
 }
 
-/* Added up over a set's elements, so that their order does not matter. */
+/* The hashes are summed over a set, so the order of its elements has no effect. */
 static uint32_t set_hash(int64_t v)
 {
 	return (uint32_t)(rn_hash_u64((uint64_t)v) >> 32);
@@ -83,7 +85,7 @@ struct rn_peers *rn_peers_new(struct rn_arena *mem)
 
 /* Expressions */
 
-/* The distance around a ring of `size`, the shorter way: then it is the same for rings of different
+/* Returns the shorter distance around a ring of `size`, which is the same for rings of different
  * sizes. */
 static int64_t around(int64_t value, int64_t rank, int64_t size)
 {
@@ -126,7 +128,7 @@ static uint32_t find_slot(const struct rn_peers *p, uint64_t key)
 	return RN_MAP_NONE;
 }
 
-/* The slot of a key, made if there is none. RN_MAP_NONE without memory. */
+/* Returns the slot of a key; creates it if necessary. RN_MAP_NONE without memory. */
 static uint32_t need_slot(struct rn_peers *p, uint64_t key)
 {
 	uint32_t tag = (uint32_t)rn_hash_u64(key), i = find_slot(p, key);
@@ -140,7 +142,7 @@ static uint32_t need_slot(struct rn_peers *p, uint64_t key)
 	return i;
 }
 
-/* Room for n more values, or for as many as are kept. */
+/* Reserves memory for n more values, up to the limit. */
 static bool view_reserve(struct view *v, struct rn_arena *mem, unsigned n)
 {
 	unsigned need = v->n + n < RN_PEERS_UNION ? v->n + n : RN_PEERS_UNION, cap = 1;
@@ -160,7 +162,7 @@ static bool view_reserve(struct view *v, struct rn_arena *mem, unsigned n)
 	return true;
 }
 
-/* Puts a value into the union; false if it was there. Room must have been reserved. */
+/* Inserts a value into the union. Returns false if it was present. Memory must be reserved. */
 static bool view_insert(struct view *v, int64_t x)
 {
 	unsigned i = v->n;
@@ -182,7 +184,7 @@ static bool view_insert(struct view *v, int64_t x)
 	return true;
 }
 
-/* A value of our own. */
+/* Adds a value of this rank. */
 static void view_add(struct view *v, int64_t x)
 {
 	if (v->n == 0 && !v->many)
@@ -193,7 +195,7 @@ static void view_add(struct view *v, int64_t x)
 	v->set += set_hash(x);
 }
 
-/* A value that the expression cannot give: it is out of the running. */
+/* Excludes an expression that cannot represent one of the values. */
 static void view_kill(struct view *v)
 {
 	*v = (struct view){ .value = v->value, .cap = v->cap, .many = true };
@@ -276,7 +278,8 @@ static int by_key(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Slots that hold something, by their keys; NULL without memory. The caller rewinds the arena. */
+/* Returns the slots with values, sorted by key; NULL without memory. The caller rewinds the arena.
+ */
 static struct sorted *sort_slots(const struct rn_peers *p, uint32_t *n)
 {
 	struct sorted *s = rn_new(p->mem, struct sorted, (size_t)p->slot.n + 1);
@@ -290,7 +293,8 @@ static struct sorted *sort_slots(const struct rn_peers *p, uint32_t *n)
 	return s;
 }
 
-/* The hash of a set that is kept as a whole follows from it, and so does an order of one. */
+/* Writes a view. Hashes that follow from the values are omitted: that of a stored set, and that of
+ * the order of one value. */
 static void encode_view(const struct view *v, struct rn_buf *out)
 {
 	rn_buf_u64(out, (uint64_t)v->n << 2 | (uint64_t)v->same_order << 1 | v->same_set);
@@ -352,7 +356,7 @@ static void decode_values(struct rn_reader *in, struct view *v)
 	}
 }
 
-/* One expression of one slot; in->bad when no rank can have written it. */
+/* Reads one expression of one slot. Sets in->bad if rn_peers_encode cannot have written it. */
 static void decode_view(struct rn_reader *in, struct view *v)
 {
 	uint64_t head = rn_get_max(in, (uint64_t)RN_PEERS_UNION << 2 | 3);
@@ -376,7 +380,7 @@ static void decode_view(struct rn_reader *in, struct view *v)
 		v->set = (uint32_t)get_le(in, 4);
 }
 
-/* A slot as it is read, its values beside it. */
+/* A slot read from a summary, and the storage of its values. */
 struct incoming {
 	struct slot slot;
 	int64_t value[EXPRESSIONS][RN_PEERS_UNION];
@@ -420,8 +424,8 @@ static void commit_slot(struct rn_peers *p, const struct incoming *s)
 
 #define SLOT_MIN (9 + EXPRESSIONS)
 
-/* First everything that can fail, and nothing that shows; then the same again, for good. Keys
- * ascend, so what is prepared for one is not used up by another. */
+/* The first pass does everything that can fail, without a visible effect; the second pass applies
+ * it. Keys ascend, so each key's reserved memory is used by that key only. */
 int rn_peers_absorb(struct rn_peers *p, const void *bytes, size_t len, struct rn_err *err)
 {
 	struct rn_reader in = rn_reader(bytes, len), again;
@@ -498,7 +502,8 @@ int rn_choices_encode(const struct rn_peers *p, struct rn_buf *out)
 }
 
 struct rn_choices {
-	const uint64_t *key[CHOICES]; /* ascending; nothing for absolute */
+	const uint64_t
+		*key[CHOICES]; /* keys sorted by value; no array for the absolute expression */
 	uint64_t n[CHOICES];
 };
 
@@ -529,7 +534,7 @@ int rn_choices_decode(struct rn_arena *mem, const void *bytes, size_t len, struc
 	return RN_OK;
 }
 
-/* Where x is, or UINT64_MAX. */
+/* Returns the index of x, or UINT64_MAX. */
 static uint64_t place_of(const uint64_t *key, uint64_t n, uint64_t x)
 {
 	struct rn_bisect b = { 0, n, 0 };

@@ -10,7 +10,7 @@
 
 struct carry {
 	struct rn_carrier *of;
-	int status; /* RN_E_NOMEM */
+	int status; /* RN_OK or RN_E_NOMEM */
 };
 
 static void carry_text(struct carry *c, uint64_t *w)
@@ -34,7 +34,7 @@ static void carry_request(struct carry *c, uint64_t *w)
 
 static rn_raw_fn carry_part;
 
-/* The array that is elsewhere: a copy, changed, gets a number there. */
+/* Copies a long array, converts the copy, and replaces the array's id by the copy's id in `to`. */
 static void carry_blob(struct carry *c, enum rn_param_kind kind, uint64_t n, uint64_t *number)
 {
 	struct rn_carrier *of = c->of;

@@ -44,7 +44,8 @@ uint64_t rn_vocab_find(const struct rn_vocab *v, const char *word)
 	return UINT64_MAX;
 }
 
-/* The number of a head byte. A sum that wraps around is not an encoding of anything. */
+/* Returns the number of a head byte. Sets in->bad if the sum overflows, because every number has
+ * exactly one encoding. */
 static uint64_t head_number(struct rn_reader *in, unsigned small)
 {
 	uint64_t v;
@@ -57,7 +58,7 @@ static uint64_t head_number(struct rn_reader *in, unsigned small)
 
 static bool text_valid(const struct rn_value *v)
 {
-	/* Room for a displacement. */
+	/* The limit leaves room for a displacement. */
 	if (v->kind == RN_V_ELASTIC)
 		return v->len <= 230 && rn_name_valid(v->text, v->len);
 	if (v->kind == RN_V_IN && !rn_comm_name(v->text, v->len))
@@ -88,7 +89,7 @@ static void read_elastic(struct rn_reader *in, uint64_t n, struct rn_value *v)
 	}
 }
 
-/* What stands behind the head byte, by kind; n is the head's number. */
+/* Reads the fields after the head byte; n is the head's number. */
 static void read_rest(struct rn_reader *in, uint64_t n, struct rn_value *v)
 {
 	switch (v->kind) {
@@ -107,7 +108,7 @@ static void read_rest(struct rn_reader *in, uint64_t n, struct rn_value *v)
 		if (v->kind == RN_V_PLACE)
 			v->num = rn_get_i64(in);
 		break;
-	case RN_V_LIST: /* every element takes a byte or more */
+	case RN_V_LIST: /* every element takes at least one byte */
 		v->num = (int64_t)(n <= rn_left(in) ? n : rn_fail(in));
 		break;
 	case RN_V_STATUS:
@@ -194,8 +195,8 @@ int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks
 {
 	switch (v->kind) {
 	case RN_V_REL:
-		return (int64_t)(rank +
-				 (uint64_t)v->num); /* a forged offset wraps, and is shown so */
+		return (int64_t)(rank + (uint64_t)v->num); /* a forged offset wraps around and is
+							      printed as such */
 	case RN_V_RELMOD:
 		return ranks ? modulo(v->num, rank, ranks) : 0;
 	case RN_V_XOR:
@@ -216,7 +217,7 @@ bool rn_comm_name(const char *s, size_t n)
 	       text_is(s, n, "MPI_COMM_SELF");
 }
 
-/* Needs no vocabulary: it reads on to the end of the bytes, return value included. */
+/* Needs no vocabulary: reads all values to the end of the bytes, including the return value. */
 uint64_t rn_call_words(const void *sig, size_t len, rn_word_fn *cb, void *arg)
 {
 	struct rn_reader in = rn_reader(sig, len);

@@ -27,13 +27,15 @@ struct rn_keywords rn_keywords_of(const struct rn_vocab *v)
 
 /* ---- the values of a signature ---- */
 
-/* Visits all values of a signature. A level is the parts of a value. Lists contain lists at most to
- * that depth; inside them may be an `in`, and inside that a status, and these contain no lists. */
+/* Iterates over all values of a signature. A level holds the values nested in one value. Lists
+ * contain lists at most to depth RN_CALL_DEPTH_MAX. The innermost list may contain an `in`, and
+ * that a status; these contain no lists. */
 struct values {
 	struct rn_reader in;
 	struct level {
 		uint64_t left;
-		enum rn_value_kind of; /* RN_V_LIST also for the parameters */
+		enum rn_value_kind of; /* kind of the value that contains the level; RN_V_LIST also
+					  for the parameters */
 	} level[RN_CALL_DEPTH_MAX + 3];
 	unsigned depth;
 };
@@ -54,7 +56,7 @@ static bool fits(const struct level *l, unsigned depth, const struct rn_value *v
 	return v->kind != RN_V_LIST || depth < RN_CALL_DEPTH_MAX;
 }
 
-/* False at the end (with in.bad unset) and at anything malformed (with in.bad set). */
+/* Returns false at the end, and at malformed input with in.bad set. */
 static bool next_value(struct values *it, struct rn_value *v)
 {
 	struct level *l;
@@ -107,14 +109,14 @@ static bool is_return_value(const struct rn_value *v)
 	return v->kind == RN_V_INT || (v->kind >= RN_V_CONST && v->kind <= RN_V_STRING);
 }
 
-/* The number of a stack in a trace, or the stack itself before the trace is written. */
+/* Returns whether a value is a call site: the index of a stack in a trace, or the stack itself
+ * before the trace is written. */
 static bool is_site(const struct rn_value *v)
 {
 	return v->kind == RN_V_INT || v->kind == RN_V_STRING;
 }
 
-/* The call site, to the end of the bytes: a stack, or an elastic slot and the stacks to choose
- * from. */
+/* Validates the call site to the end of the bytes: a stack, or an elastic slot and its stacks. */
 static bool site_valid(struct rn_reader *in, size_t len, struct rn_sig_contents *n)
 {
 	struct rn_reader first = *in;
@@ -148,7 +150,7 @@ bool rn_sig_scan(const void *sig, size_t len, const struct rn_vocab *vocab,
 		return false;
 	it.level[0] = (struct level){ rn_func_values(n->func), RN_V_LIST };
 	while (next_value(&it, &v)) {
-		/* A value that is equal to that of another slot comes after it. */
+		/* A value equal to that of another slot must follow that slot. */
 		if (!is_keyword_known(&v, vocab) ||
 		    (v.kind == RN_V_ELASTIC && v.num == RN_ELASTIC_SAME && v.id >= n->series))
 			return false;
@@ -171,13 +173,14 @@ bool rn_call_valid(const void *sig, size_t len, const struct rn_vocab *vocab)
 
 /* ---- parsing ---- */
 
-/* The state of a parser: the communicator that `in` names counts for the next value. */
+/* The state of a parser. The communicator named by an `in` applies to the next value. */
 struct parser {
 	struct rn_template *t;
-	char *text;      /* room for the names of slots */
-	uint32_t series; /* slots so far that have a series */
+	char *text;      /* buffers for the names of slots */
+	uint32_t series; /* number of slots so far that have a series */
 	uint32_t comm;
-	unsigned in_depth; /* depth of the values that are about `comm`; 0: the call's */
+	unsigned in_depth; /* nesting depth of the values that `comm` applies to; 0: `comm` is that
+			      of the call */
 };
 
 static void add_slot(struct parser *p, const struct rn_value *v)
@@ -207,7 +210,7 @@ static void add_value(struct parser *p, const struct rn_value *v)
 	t->value[t->n++] = *v;
 }
 
-/* The name of a communicator, if the value is one. */
+/* Sets *out to the name of a communicator. Returns false if the value is not a communicator. */
 static bool comm_name(const struct rn_keywords *k, const struct rn_value *v,
 		      struct rn_template_comm *out)
 {
@@ -223,7 +226,7 @@ static bool comm_name(const struct rn_keywords *k, const struct rn_value *v,
 	return true;
 }
 
-/* The next value of a parameter, at any depth. */
+/* Parses the next value of a parameter, at any depth. */
 static void parse_value(struct parser *p, const struct rn_keywords *k, const struct rn_value *v,
 			unsigned depth)
 {
@@ -269,7 +272,7 @@ static void set_site(struct rn_template *t, uint32_t stack)
 	t->site = stack == RN_TEMPLATE_NONE ? 0 : (uint32_t)t->value[stack].num;
 }
 
-/* The return value and the call site. */
+/* Parses the return value and the call site. */
 static void parse_rest(struct parser *p, struct rn_reader *in)
 {
 	struct rn_template *t = p->t;

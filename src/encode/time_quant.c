@@ -17,7 +17,7 @@
 
 /* ---- levels ---- */
 
-/* False behind the last one. */
+/* Computes the next level. Returns false if `at` is the last one. */
 static bool next_level(uint32_t base, uint64_t at, uint64_t *next)
 {
 	unsigned __int128 v = (unsigned __int128)at * ONE / (ONE - base) + 1;
@@ -104,7 +104,7 @@ const struct rn_levels *rn_grain_find(const struct rn_grain *g, uint32_t func)
 
 /* ---- text ---- */
 
-/* A base as people write it: 1, 1.2, 1.05, 1.125. */
+/* Parses a base in decimal: 1, 1.2, 1.05, 1.125. */
 static bool read_base(const char *s, size_t len, uint32_t *base)
 {
 	uint32_t unit = ONE / 10;
@@ -140,7 +140,7 @@ static int read_head(const char *s, size_t len, uint32_t *base, struct rn_err *e
 	return RN_OK;
 }
 
-/* PATTERN=B for the functions that it fits: base[i] becomes it, and 1 more than it. */
+/* Parses PATTERN=B. For each function whose name matches, base[i] becomes the base + 1. */
 static int read_own(const char *s, size_t len, const struct rn_vocab *vocab, uint32_t *base,
 		    struct rn_err *err)
 {

@@ -1,4 +1,6 @@
-/* time_stats.c - see time_stats.h: the table, merging, and its exact written form. */
+/*
+ * time_stats.c - see time_stats.h: the table, the merge, and the exact written form.
+ */
 #include "encode/time_stats.h"
 
 #include <assert.h>
@@ -48,7 +50,7 @@ static bool has_hist(const struct rn_timing *t)
 	return t->few > 2;
 }
 
-/* What was observed so far, twice at most, goes into a histogram. */
+/* Creates the histogram from the observations so far, which are at most two. */
 static bool make_hist(struct rn_times *ts, struct rn_timing *t)
 {
 	uint64_t *hist = rn_new(ts->mem, uint64_t, RN_TIME_BINS);
@@ -103,8 +105,8 @@ uint64_t rn_timing_bin(const struct rn_timing *t, unsigned bin)
 	       (uint64_t)(t->few > 1 && rn_time_bin(t->max) == bin);
 }
 
-/* The bins were chosen by what was known of the scale then: the first and the last one may be one
- * too far out. */
+/* Moves observations into the bins of the minimum and the maximum. The bins were computed with the
+ * scale known at the time, so the first and the last bin may be off by one. */
 static void pull_in(struct rn_timing *t)
 {
 	unsigned lo = rn_time_bin(t->min), hi = rn_time_bin(t->max);
@@ -234,14 +236,14 @@ int rn_times_merge(struct rn_times *a, const struct rn_times *b, const uint32_t 
 
 /* The exact form */
 
-/* Most bytes of a statistic: what it is, three numbers, and its bins. */
+/* Maximum bytes of a statistic: its form, three numbers, and its bins. */
 #define SAVED_MAX (2 + 3 * RN_VARINT_MAX + RN_TIME_BINS * (1 + RN_VARINT_MAX))
 
 static unsigned char *save_bins(const uint64_t *hist, unsigned char *p)
 {
 	uint64_t used = 0;
 
-	/* Which ones are is known without a branch for each. */
+	/* The set of used bins is computed without branches. */
 	for (unsigned b = 0; b < RN_TIME_BINS; b++)
 		used |= (uint64_t)(hist[b] > 0) << b;
 	*p++ = (unsigned char)__builtin_popcountll(used);
@@ -291,7 +293,7 @@ int rn_times_save(const struct rn_times *ts, struct rn_buf *out)
 	return RN_E_NOMEM;
 }
 
-/* The bins, ascending, none of them empty. */
+/* Reads the non-empty bins, which ascend. */
 static void load_bins(struct rn_reader *in, struct rn_timing *t)
 {
 	uint64_t bins = rn_get_max(in, RN_TIME_BINS), next = 0;
@@ -370,7 +372,7 @@ int rn_times_load(struct rn_arena *mem, const void *bytes, size_t len, uint64_t 
 
 /* Checking */
 
-/* Sums and largest values are rounded apart from each other, so a mean may be 1 above. */
+/* The sum and the maximum are rounded independently, so the mean may exceed the maximum by 1. */
 static bool check_mean(const struct rn_timing *t, uint64_t n)
 {
 	uint64_t mean = t->sum / n;

@@ -1,14 +1,15 @@
 /*
- * time_stats_codec.c - see time_stats.h: the section "times"; its bytes are described in
+ * time_stats_codec.c - see time_stats.h: the section "times"; its bytes are specified in
  * doc/format.md.
  *
- * Statistics are rounded to a few whole numbers (struct rounded), which go through an arithmetic
- * coder. What the others imply is left out: the count, which the trace has; the histogram of one or
- * two observations; the largest bin, which has what the others leave; and of the sum all but its
- * ratio to what the histogram suggests.
+ * Statistics are rounded to a few integers (struct rounded), which are arithmetically coded. Values
+ * implied by others are omitted: the count, which the trace contains; the histogram of one or two
+ * observations; the count of the largest bin, which is the remainder. The sum is stored as its
+ * ratio to an estimate from the histogram.
  *
- * How finely bins are told apart is one number for the whole section, the detail. The writer takes
- * the finest that fits a budget, so that a trace does not grow with the length of the run.
+ * The resolution of the bin counts is one number for the whole section, the detail. The writer
+ * chooses the finest detail within a budget, so the section does not grow with the length of the
+ * run.
  */
 #include <assert.h>
 #include <string.h>
@@ -23,36 +24,36 @@
 
 #define BINS RN_TIME_BINS
 
-/* Times are rounded to 2^PRECISION levels an octave, and so are off by one part in 64 at most. */
+/* Times are rounded to 2^PRECISION levels per octave, so their error is at most one part in 64. */
 #define PRECISION  5u
 #define PLACES_MAX ((uint64_t)(64 - PRECISION + 1) << PRECISION)
 
-/* Bytes that the writer allows itself: for each of the first signatures that have a histogram, for
- * the others that have one, for those that have none; and if all that is little, a quarter more.
- * Not more than even short runs can fill, so that long ones do not take more. */
+/* The writer's budget in bytes: per signature with a histogram, for the first BUDGET_FIRST of them
+ * and for later ones, and per signature without one. A small budget is increased by a quarter, to
+ * at most BUDGET_LITTLE. Even short runs use the budget, so longer runs do not take more. */
 #define BUDGET        8u
 #define BUDGET_FIRST  64u
 #define BUDGET_LATER  7u
 #define BUDGET_FEW    3u
 #define BUDGET_LITTLE 400u
 
-/* How finely counts are kept. */
+/* The resolution of the bin counts. */
 struct detail {
-	unsigned fine; /* log2 of the levels of an octave */
-	unsigned cut;  /* bins that hold less than 1 in 2^(cut/2), or so, are not kept */
+	unsigned fine; /* log2 of the levels per octave */
+	unsigned cut; /* bins with less than about 1 in 2^(cut/2) of the observations are dropped */
 };
 
-#define CUT_NONE 63u /* all are kept */
+#define CUT_NONE 63u /* no bin is dropped */
 
 struct rounded {
 	uint64_t n;
-	uint64_t min, max;    /* levels */
-	unsigned peak;        /* the bin that holds most */
-	uint64_t level[BINS]; /* of the other bins' counts: 0 when it is not kept */
-	int64_t sum;          /* in levels above what the histogram suggests */
+	uint64_t min, max;    /* levels of times */
+	unsigned peak;        /* the bin with the largest count */
+	uint64_t level[BINS]; /* levels of the other bins' counts; 0: empty or dropped */
+	int64_t sum;          /* level of the sum minus the level of its estimate */
 };
 
-/* Levels: what is below 2^(fine+1) is its own level; above there are 2^fine levels an octave. With
+/* Levels: a value below 2^(fine+1) is its own level. Above, each octave has 2^fine levels. With
  * fine 1: 0, 1, 2, 3, 4-5, 6-7, 8-11, 12-15, ... */
 
 static uint64_t level_of(uint64_t v, unsigned fine)
@@ -63,7 +64,7 @@ static uint64_t level_of(uint64_t v, unsigned fine)
 	return exp <= fine ? v : ((uint64_t)(exp - fine) << fine) + (v >> (exp - fine));
 }
 
-/* The middle of what the level stands for. */
+/* Returns the middle of the interval of a level. */
 static uint64_t level_value(uint64_t level, unsigned fine)
 {
 	uint64_t mantissa = (level & (((uint64_t)1 << fine) - 1)) + ((uint64_t)1 << fine);
@@ -76,7 +77,8 @@ static uint64_t level_value(uint64_t level, unsigned fine)
 	return (mantissa << shift) + (((uint64_t)1 << shift) - 1) / 2;
 }
 
-/* Of times: the octave of a level, the first level of an octave, and how many it has. */
+/* For levels of times: the octave of a level, the first level of an octave, and its number of
+ * levels. */
 
 static unsigned octave_of(uint64_t level)
 {
@@ -97,7 +99,7 @@ static uint32_t octave_levels(unsigned exp)
 	return exp == 0 ? 2 : exp < PRECISION ? 1u << exp : 1u << PRECISION;
 }
 
-/* n / 2^(halves/2), more or less. */
+/* Returns approximately n / 2^(halves/2). */
 static uint64_t divide(uint64_t n, unsigned halves)
 {
 	unsigned __int128 v = n >> (halves / 2);
@@ -105,8 +107,8 @@ static uint64_t divide(uint64_t n, unsigned halves)
 	return (uint64_t)(halves % 2 ? v * 181 / 256 : v);
 }
 
-/* The lowest level that is kept in a bin, of n observations. Bins above the peak's may hold the
- * less the longer their observations are. */
+/* Returns the lowest level that is stored for a bin. Above the peak the limit decreases with the
+ * bin, because the observations are longer. */
 static uint64_t level_floor(const struct rounded *r, struct detail d, unsigned bin)
 {
 	unsigned cut = d.cut + (bin > r->peak ? bin - r->peak : 0);
@@ -122,8 +124,8 @@ static unsigned bin_of(uint64_t level)
 	return exp < BINS ? exp : BINS - 1;
 }
 
-/* The histogram that the levels stand for. The least and the largest are observations, and the
- * peak has what is left. */
+/* Computes the histogram from the levels. The bins of the minimum and the maximum have at least one
+ * observation, and the peak has the remainder. */
 static void restore_bins(const struct rounded *r, struct detail d, uint64_t *hist)
 {
 	uint64_t left = r->n;
@@ -144,8 +146,8 @@ static void restore_bins(const struct rounded *r, struct detail d, uint64_t *his
 	hist[r->peak] = left;
 }
 
-/* What the sum would be if observations were spread over their bins as they mostly are, a little
- * below the middle. */
+/* Estimates the sum. The observations of a bin are assumed to lie slightly below its middle on
+ * average. */
 static uint64_t guess_sum(const struct rounded *r, const uint64_t *hist)
 {
 	uint64_t min = level_value(r->min, PRECISION), max = level_value(r->max, PRECISION);
@@ -191,7 +193,7 @@ static void round_timing(const struct rn_timing *t, struct detail d, struct roun
 	*r = (struct rounded){ .n = rn_timing_count(t) };
 	if (r->n == 0)
 		return;
-	r->n -= r->n == UINT64_MAX; /* the largest that is written */
+	r->n -= r->n == UINT64_MAX; /* the largest count that can be coded */
 	r->min = level_of(t->min, PRECISION);
 	r->max = level_of(t->max, PRECISION);
 	if (r->n < 3)
@@ -202,7 +204,7 @@ static void round_timing(const struct rn_timing *t, struct detail d, struct roun
 		 (int64_t)level_of(guess_sum(r, hist), PRECISION);
 }
 
-/* Rounding makes the mean leave its bounds at times. */
+/* Clamps the sum so that the mean is between minimum and maximum; rounding can violate that. */
 static uint64_t bounded_sum(uint64_t sum, uint64_t n, const struct rn_timing *t)
 {
 	unsigned __int128 least = (unsigned __int128)n * t->min;
@@ -216,7 +218,8 @@ static uint64_t bounded_sum(uint64_t sum, uint64_t n, const struct rn_timing *t)
 	return sum > most ? (uint64_t)most : sum;
 }
 
-/* RN_OK, RN_E_NOMEM, or RN_E_DATA when no statistics can be that. */
+/* Computes statistics from rounded ones. Returns RN_OK, RN_E_NOMEM, or RN_E_DATA if the numbers are
+ * impossible. */
 static int restore(const struct rounded *r, struct detail d, struct rn_arena *mem,
 		   struct rn_timing *t)
 {
@@ -244,7 +247,7 @@ static int restore(const struct rounded *r, struct detail d, struct rn_arena *me
 	return RN_OK;
 }
 
-/* The model: both ways */
+/* The model, for both directions */
 
 struct signed_model {
 	struct rn_chance zero, negative;
@@ -253,18 +256,18 @@ struct signed_model {
 
 #define CLASSES 5u
 
-struct level_model { /* of one bin, going outwards from the peak */
+struct level_model { /* model of one bin's level, from the peak outwards */
 	struct rn_chance none, up;
 	struct rn_small above, below, fresh;
 };
 
 struct model {
-	struct rn_chance all; /* as many observations as calls */
+	struct rn_chance all; /* whether the number of observations is that of the calls */
 	struct rn_number count;
 	struct signed_model min, sum;
 	struct rn_small max, peak;
 	struct level_model level[2][CLASSES];
-	unsigned last_min; /* exponent of the signature before */
+	unsigned last_min; /* octave of the previous signature's minimum */
 };
 
 static int64_t code_signed(struct rn_coder *c, struct signed_model *m, int64_t v, uint64_t max)
@@ -280,7 +283,7 @@ static int64_t code_signed(struct rn_coder *c, struct signed_model *m, int64_t v
 	return negative ? -(int64_t)size : (int64_t)size;
 }
 
-/* A level of the octave that is not below `from`. */
+/* Codes a level within octave `exp`; it is at least `from`. */
 static uint64_t code_within(struct rn_coder *c, unsigned exp, uint64_t from, uint64_t level)
 {
 	uint64_t first = octave_first(exp);
@@ -312,11 +315,11 @@ static void code_max(struct rn_coder *c, struct model *m, uint64_t min, uint64_t
 	*level = code_within(c, exp, min, *level);
 }
 
-/* What a bin's level is to be expected from. */
+/* The context for the prediction of a bin's level. */
 struct around {
-	uint64_t before;      /* level of the bin next to it, nearer to the peak */
-	uint64_t floor, most; /* if it is kept it is in floor .. most */
-	unsigned octave;      /* levels of an octave */
+	uint64_t before;      /* level of the adjacent bin towards the peak */
+	uint64_t floor, most; /* range of a stored level */
+	unsigned octave;      /* levels per octave */
 	bool beside_peak;
 };
 
@@ -348,8 +351,8 @@ static uint64_t code_level(struct rn_coder *c, struct level_model *m, uint64_t l
 	return before - rn_coder_small(c, &m->below, before - level, before - a->floor);
 }
 
-/* From the peak outwards, down first. Floors do not rise on the way, so what is kept is not below
- * the next floor. */
+/* Codes the bins from the peak outwards, first downwards. The floors do not increase on the way, so
+ * a stored level is at least the next floor. */
 static void code_bins(struct rn_coder *c, struct model *m, struct detail d, struct rounded *r)
 {
 	unsigned lo = bin_of(r->min), hi = bin_of(r->max);
@@ -396,7 +399,7 @@ struct writer {
 	const struct rn_times *ts;
 	const uint64_t *count;
 	uint32_t sigs;
-	struct model *model; /* of durations and of gaps */
+	struct model *model; /* two models: durations and gaps */
 	size_t budget;
 	struct rn_buf bytes, best;
 };
@@ -446,8 +449,8 @@ static size_t budget_of(const struct writer *w)
 	return bytes;
 }
 
-/* From coarse to fine, in steps as small as can be: traces of the same program then have the same
- * size, whatever its times were. */
+/* From coarse to fine in small steps, so traces of the same program have about the same size,
+ * whatever its times were. */
 static const struct detail ladder[] = {
 	{ 0, 0 },  { 0, 1 },  { 0, 2 },  { 0, 3 },        { 0, 4 },        { 0, 5 },
 	{ 0, 6 },  { 1, 6 },  { 1, 7 },  { 1, 8 },        { 1, 9 },        { 1, 10 },
@@ -455,8 +458,8 @@ static const struct detail ladder[] = {
 	{ 1, 20 }, { 1, 24 }, { 1, 32 }, { 1, CUT_NONE }, { 2, CUT_NONE }, { 3, CUT_NONE },
 };
 
-/* Finer ones are larger (but for a few bytes), so it is searched for by halves. The coarsest is
- * taken if need be. */
+/* Binary search for the finest detail within the budget: finer details are larger, except for a few
+ * bytes. The coarsest one is used even if it exceeds the budget. */
 static int write_best(struct writer *w)
 {
 	size_t lo = 0, hi = sizeof(ladder) / sizeof(*ladder), mid = 0;
