@@ -1,4 +1,6 @@
-/* comm_table.c - see comm_table.h: nodes and names, looking up, merging. */
+/*
+ * comm_table.c - see comm_table.h: nodes and names, lookup, merge.
+ */
 #include "identity/comm_table.h"
 
 #include <stdio.h>
@@ -74,7 +76,7 @@ static uint32_t node_tag(const struct node *n)
 	return (uint32_t)rn_hash_u64((uint64_t)n->left << 32 | n->right);
 }
 
-/* A new node; sealed ones are not looked for, as no set has two that are equal. */
+/* Appends a node. Sealed nodes are not hash-consed, because no two in a set are equal. */
 int rn_comms_push_node(struct rn_comms *c, const struct node *n, uint32_t *id)
 {
 	*id = c->node.n;
@@ -207,7 +209,7 @@ int rn_comms_add(struct rn_comms *c, const char *name, size_t len, uint64_t worl
 
 /* Rows of a sealed node */
 
-/* Index of the row of a rank that is within first..last. */
+/* Finds the index of the row of a rank in first..last. */
 static bool sealed_find(const struct sealed *s, uint64_t rank, uint64_t *i)
 {
 	const struct column *col = &s->col[RANK];
@@ -225,7 +227,7 @@ static void sealed_row(const struct sealed *s, uint64_t i, struct row *r)
 		r->v[k] = (uint64_t)column_at(&s->col[k], i);
 }
 
-/* The node of which the rank's row is a direct part, or NULL. */
+/* Returns the leaf or sealed node whose range contains the rank, or NULL. */
 static const struct node *descend(const struct rn_comms *c, uint32_t id, uint64_t rank)
 {
 	const struct node *n = node_at(c, id);
@@ -281,7 +283,7 @@ static int take_sealed(struct rn_comms *a, const struct sealed *s, uint32_t *id)
 	return rc;
 }
 
-/* b's nodes in a, by their number; nodes refer to lower numbers only. */
+/* Copies b's nodes into a; to[i] is the new index of node i. Nodes refer to lower indices only. */
 static int take_nodes(struct rn_comms *a, const struct rn_comms *b, uint32_t *to)
 {
 	int rc = RN_OK;
@@ -299,7 +301,8 @@ static int take_nodes(struct rn_comms *a, const struct rn_comms *b, uint32_t *to
 	return rc;
 }
 
-/* What each of b's names becomes: names that a has are only looked at, new ones are pushed. */
+/* Computes the new node of each of b's names. Names that a has are only looked up; the others are
+ * appended. */
 static int take_names(struct rn_comms *a, const struct rn_comms *b, const uint32_t *to,
 		      uint32_t *becomes)
 {

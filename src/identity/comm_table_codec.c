@@ -1,8 +1,8 @@
 /*
- * comm_table_codec.c - see comm_table.h; the bytes are described in doc/format.md.
+ * comm_table_codec.c - see comm_table.h; the bytes are specified in doc/format.md.
  *
- * Rows stream from the tree into six columns. A column needs a builder only from the first element
- * on that is not evenly spaced, so that thousands of small shapes cost next to nothing.
+ * Rows are streamed from the tree into six columns. A column needs a series builder only from the
+ * first element that is not evenly spaced, so thousands of small row sets cost almost nothing.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "identity/comm_table_impl.h"
 #include "series/series.h"
 
-/* How a column is written, two bits each in a shape's head. */
+/* The form of a column: two bits each in the head of a row set. */
 enum form { ZERO, SAME, EVEN, SERIES };
 
 /* Encoding */
@@ -42,7 +42,7 @@ static int go_irregular(struct column_out *col, struct rn_arena *mem, uint64_t n
 	return rc;
 }
 
-/* Element n of the column. */
+/* Appends element n to the column. */
 static int column_put(struct column_out *col, struct rn_arena *mem, uint64_t n, int64_t x,
 		      bool sorted)
 {
@@ -133,10 +133,10 @@ static int put_shape(const struct rn_comms *c, uint32_t node, struct rn_buf *out
 
 struct encoder {
 	const struct rn_comms *c;
-	uint32_t *order;    /* names by their bytes */
-	uint32_t *shape_of; /* by node: its number + 1, or 0 */
+	uint32_t *order;    /* names sorted by their bytes */
+	uint32_t *shape_of; /* by node: index of its row set + 1, or 0 */
 	struct rn_sigs *shapes;
-	struct rn_buf shape, names; /* shape: the shape that is being written */
+	struct rn_buf shape, names; /* shape: the row set being written */
 };
 
 static int compare_names(const void *a, const void *b, void *arg)
@@ -149,7 +149,8 @@ static int compare_names(const void *a, const void *b, void *arg)
 	return d ? d : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Equal rows may have come about as different trees, but they have the same bytes. */
+/* Returns the index of a node's row set. Different trees can have equal rows; their bytes are
+ * equal, so they share an index. */
 static int shape_number(struct encoder *e, uint32_t node, uint32_t *id)
 {
 	int rc = RN_OK;
@@ -254,7 +255,7 @@ static void read_even(struct rn_reader *in, enum form form, uint64_t n, struct c
 
 	col->first = form == ZERO ? 0 : rn_get_i64(in);
 	col->step = form == EVEN ? rn_get_i64(in) : 0;
-	/* Below n there is then no overflow either. n is at most 2^31. */
+	/* If this does not overflow, no element below n does. n is at most 2^31. */
 	if (__builtin_mul_overflow(col->step, (int64_t)n - 1, &reach) ||
 	    __builtin_add_overflow(col->first, reach, &reach))
 		rn_fail(in);
@@ -294,7 +295,8 @@ static int read_columns(struct rn_arena *mem, struct rn_reader *in, uint64_t n, 
 	return in->bad ? rn_err_set(err, RN_E_DATA, "malformed") : RN_OK;
 }
 
-/* Fills in the ranks of the node, if they are a ranklist. */
+/* Sets the range of ranks of the node. Returns false if the ranks do not ascend or are out of
+ * range. */
 static bool read_ranks(const struct column *ranks, struct node *n)
 {
 	int64_t first = column_at(ranks, 0), last = column_at(ranks, n->rows - 1);
@@ -364,13 +366,13 @@ static bool read_name(struct rn_reader *in, struct name_in *n)
 	memcpy(n->text + shared, p, rest);
 	n->len = shared + rest;
 	n->shape = rn_get_u64(in);
-	/* Ascending: it goes on where the one before ends, or differs upwards. */
+	/* Names ascend: a name extends the previous one, or its first different byte is larger. */
 	if (rest == 0 || (shared < n->before_len && n->text[shared] <= n->before[shared]))
 		rn_fail(in);
 	return !in->bad && rn_name_valid(n->text, n->len);
 }
 
-/* Shapes are numbered by their first use. */
+/* Row sets are numbered in the order of their first use. */
 static int read_names(struct rn_comms *c, struct rn_reader *in, struct rn_err *err)
 {
 	uint64_t n = rn_get_count(in, 3), used = 0;
@@ -408,7 +410,7 @@ int rn_comms_decode(struct rn_arena *mem, const void *bytes, size_t len, struct 
 	if (!c || !copy)
 		return rn_err_nomem(err);
 	if (len)
-		memcpy(copy, bytes, len); /* sealed shapes refer to it */
+		memcpy(copy, bytes, len); /* sealed nodes refer to it */
 	in = rn_reader(copy, len);
 	rc = read_shapes(c, &in, err);
 	if (rc == RN_OK)

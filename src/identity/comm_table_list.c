@@ -1,16 +1,16 @@
 /*
- * comm_table_list.c - see comm_table.h: the members of a communicator, and all communicators, each
- * as its members of one name know it.
+ * comm_table_list.c - see comm_table.h: the members of a communicator, and the list of all
+ * communicators under each of their names.
  *
- * Rows in the order of their keys: the members of a side then stand together, by rank. Sides with
- * keys of one name are looked for among the rows of that name, others among those of all names.
+ * Rows are sorted by key, so the members of a group are adjacent and sorted by rank. A group whose
+ * key belongs to one name is searched in the rows of that name, any other in the rows of all names.
  */
 #include <stdlib.h>
 
 #include "base/bisect.h"
 #include "identity/comm_table_impl.h"
 
-/* Rows by key, remote key and rank, for qsort. */
+/* Compares rows by key, remote key and rank, for qsort. */
 static int by_key(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -152,8 +152,8 @@ static int make_side(const struct rn_rows *rows, uint64_t key, uint64_t remote_k
 
 /* ---- members ---- */
 
-/* One side: the ranks that have the communicator under this name or, if the key is its own, under
- * any name. */
+/* Iterates over one group: the ranks that have the communicator under this name or, if the key is
+ * unique to the communicator, under any name. */
 static int walk(const struct rn_comms *c, uint32_t name, uint64_t key, uint64_t remote_key,
 		rn_comms_fn *fn, void *arg)
 {
@@ -206,7 +206,7 @@ struct lister {
 	void *arg;
 };
 
-/* The communicator that this row is of. */
+/* Lists the communicator of this row. */
 static int list_one(struct lister *l, const struct name *name, const struct rn_rows *own,
 		    const struct row *r)
 {

@@ -1,7 +1,8 @@
 /*
- * comm_table_normalize.c - see comm_table.h: keys of communicators that turn out to have one name.
+ * comm_table_normalize.c - see comm_table.h: new keys for communicators with a unique key but only
+ * one name.
  *
- * The two sides of an inter-communicator go together: it is known by the lower one of its keys.
+ * The two groups of an inter-communicator are handled together, under the lower one of their keys.
  */
 #include <stdlib.h>
 
@@ -34,7 +35,7 @@ static int by_comm(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Without an array, the uses are counted only. */
+/* Adds the uses of a name; if u->use is NULL, they are only counted. */
 static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 {
 	struct rn_scan s;
@@ -52,8 +53,8 @@ static int add_uses(const struct rn_comms *c, uint32_t name, struct uses *u)
 	return rc;
 }
 
-/* What has a key of its own, and by which names. Many names may have one shape, which is looked at
- * once if there is none in it. */
+/* Collects the communicators with a unique key and their names. Many names may have the same row
+ * set. A row set without such a communicator is read only once. */
 static int add_all_uses(const struct rn_comms *c, bool *without, struct uses *u)
 {
 	int rc = RN_OK;
@@ -87,7 +88,7 @@ static int find_uses(const struct rn_comms *c, struct uses *u)
 	return rc;
 }
 
-/* Drops those with several names; each of the others is there once. */
+/* Removes communicators with several names; each of the others remains once. */
 static void keep_single(struct uses *u)
 {
 	uint64_t kept = 0;
@@ -110,7 +111,8 @@ static bool is_single(const struct uses *u, uint64_t comm)
 	return b.lo < u->n && u->use[b.lo].comm == comm;
 }
 
-/* As the tracer makes keys of one name. 0 when nobody of the side is known. */
+/* Computes a key in the way in which the tracer computes keys of one name. Returns 0 if no member
+ * of the group is known. */
 static uint64_t own_key(const struct rn_rows *rows, uint64_t key, uint64_t remote_key)
 {
 	uint64_t i = rn_rows_find(rows, key, remote_key);

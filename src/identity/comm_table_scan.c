@@ -1,4 +1,6 @@
-/* comm_table_scan.c - see comm_table.h: all rows of a communicator, and checking. */
+/*
+ * comm_table_scan.c - see comm_table.h: iteration over the rows of a communicator, and validation.
+ */
 #include <inttypes.h>
 
 #include "identity/comm_table_impl.h"
@@ -71,9 +73,9 @@ int rn_scan_next(struct rn_scan *s, struct row *r)
 	return 1;
 }
 
-/* Checking */
+/* Validation */
 
-/* Neighbours in the order of keys that are in one communicator. */
+/* Validates two adjacent rows, in the order of keys, that may belong to one communicator. */
 static int check_pair(const struct row *a, const struct row *b, struct rn_err *err)
 {
 	if (a->v[KEY] != b->v[KEY] || a->v[REMOTE_KEY] != b->v[REMOTE_KEY])
@@ -138,7 +140,7 @@ static int check_names(const struct rn_comms *c, bool *seen, struct rn_err *err)
 	return RN_OK;
 }
 
-/* What has several names agrees over all of them, too. */
+/* Validates the communicators with unique keys, whose entries must agree over all their names. */
 static int check_apart(const struct rn_comms *c, struct rn_err *err)
 {
 	struct rn_rows apart;

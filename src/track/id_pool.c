@@ -1,4 +1,6 @@
-/* id_pool.c - see id_pool.h. Numbers here are less 64: those of the tree. */
+/*
+ * id_pool.c - see id_pool.h. Ids in this file are ids in the tree: 64 less than those of the pool.
+ */
 #include "base/arena.h"
 #include "track/id_pool.h"
 
@@ -13,9 +15,9 @@ struct rn_idpool_node {
 	};
 };
 
-#define MAX_HEIGHT 3 /* 64^5 = 2^30 numbers */
+#define MAX_HEIGHT 3 /* 64^5 = 2^30 ids */
 
-/* Where n goes in a node of this height. */
+/* Returns the index of the child, or word, that contains n in a node of this height. */
 static uint32_t digit(uint32_t n, uint32_t height)
 {
 	return n >> (6 * (height + 1)) & 63;
@@ -33,7 +35,8 @@ static struct rn_idpool_node *new_node(struct rn_arena *mem, uint32_t height)
 	return node;
 }
 
-/* Room in the tree; an empty root, or one above the root, changes nothing about what is free. */
+/* Ensures that the tree has a free id. A new root is empty or has the old root as its first child,
+ * so the set of free ids is unchanged. */
 static int make_room(struct rn_idpool *p, struct rn_arena *mem)
 {
 	struct rn_idpool_node *root;
@@ -62,7 +65,8 @@ static uint32_t take_bit(uint64_t *bits)
 	return i;
 }
 
-/* The lowest number below `node`, which has one; full children are struck out on the way back. */
+/* Allocates the lowest free id below `node`, which must have one. Clears the bits of full children
+ * on return. */
 static int take_below(struct rn_idpool_node *node, uint32_t height, struct rn_arena *mem,
 		      uint32_t *n)
 {

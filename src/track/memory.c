@@ -1,4 +1,6 @@
-/* memory.c - naming blocks, and what happens to them; see memory.h. */
+/*
+ * memory.c - see memory.h: ids of blocks, and changes of memory.
+ */
 #include "track/memory_impl.h"
 
 #include <unistd.h>
@@ -18,8 +20,8 @@ struct rn_mem_state rn_mem = { .mem = { .limit = SIZE_MAX } };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
-/* Under the lock. */
-static struct rn_map named; /* heap blocks with a name, by address */
+/* Protected by the lock. */
+static struct rn_map named; /* heap blocks with an id, by address */
 static struct rn_idpool pools[] = { [0 ... RN_MEM_CLASSES - 1] = { .free = UINT64_MAX } };
 
 bool rn_mem_enter(void)
@@ -37,7 +39,8 @@ void rn_mem_leave(void)
 	inside = false;
 }
 
-/* A child that is forked while another thread is inside must not find the lock taken forever. */
+/* Prevents a child that is forked while another thread holds the lock from inheriting a locked
+ * lock. */
 static _Thread_local bool forking __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
@@ -65,9 +68,9 @@ void rn_mem_fail_at(uint64_t n)
 	rn_mem.mem.fail_at = n;
 }
 
-/* ---- names ---- */
+/* ---- ids of blocks ---- */
 
-/* Stands for a block that is there, but cannot be given a name for lack of memory. */
+/* Represents an existing block that has no id for lack of memory. */
 static struct rn_mem_block nameless = { .cls = RN_MEM_OTHER };
 
 static bool number(struct rn_mem_block *b)
@@ -131,16 +134,17 @@ static struct rn_mem_block *name_heap_block(const struct rn_shadow_hit *hit)
 	return b;
 }
 
-/* ---- places ---- */
+/* ---- memory locations ---- */
 
 static bool holds(const struct rn_mem_block *b, uintptr_t p)
 {
 	return p - b->lo < b->hi - b->lo;
 }
 
-/* What the caller of region_add says is true even where the memory is also heap or mapped, and heap
- * blocks can lie in mappings. The end of the inner one is rather its own than in the middle of the
- * outer one; but a block that begins there goes before. */
+/* Finds the block of an address. A region takes precedence over the heap block or mapping that
+ * contains it; a heap block takes precedence over the mapping that contains it. The address
+ * directly after an inner block belongs to that block rather than to the middle of the outer one. A
+ * block that begins there takes precedence. */
 static struct rn_mem_block *find(uintptr_t p)
 {
 	struct rn_mem_block *b = rn_mem_set_find(rn_mem.regions, p), *map = NULL;
@@ -168,7 +172,8 @@ static bool is_current(const struct rn_mem_entry *e)
 	return e->serial == __atomic_load_n(&e->block->serial, __ATOMIC_RELAXED);
 }
 
-/* The older address goes beside: two that share a place do not drive each other out. */
+/* Adds an entry. The old entry moves to the adjacent index, so that two addresses with the same
+ * index do not evict each other. */
 static void remember(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block *b,
 		     uint64_t serial)
 {
@@ -203,14 +208,14 @@ static struct rn_place place_in(const struct rn_mem_block *b, uintptr_t p)
 	return (struct rn_place){ b->cls, b->id, (int64_t)(p - b->origin) };
 }
 
-/* Whether the block contains no other block. */
+/* Returns whether the block contains no other block. */
 static bool is_innermost(const struct rn_mem_block *b)
 {
 	return b->cls > RN_MEM_MMAP ||
 	       (b->cls == RN_MEM_HEAP && !rn_mem_set_overlap(rn_mem.regions, b->lo, b->hi));
 }
 
-/* The end of a block is not remembered: another block may begin there later. */
+/* Adds p to the cache, unless it is the end of a block: another block may begin there later. */
 static void keep(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block *b)
 {
 	if (!holds(b, p))
@@ -221,7 +226,7 @@ static void keep(struct rn_mem_cache *c, uintptr_t p, const struct rn_mem_block 
 }
 
 static rn_mem_driver *driver;
-static bool driver_loaded; /* atomic; as of the last query */
+static bool driver_loaded; /* atomic; result of the last query */
 
 void rn_mem_ask_driver(rn_mem_driver *query)
 {
@@ -289,7 +294,7 @@ static struct range read_range(const char *line)
 	return (struct range){ lo, *end == '-' ? strtoul(end + 1, NULL, 16) : lo };
 }
 
-/* Searches the mappings, which ascend. Without one that contains p, `r` is the gap around p. */
+/* Searches the mappings in ascending order. If none contains p, `r` is the gap around p. */
 static bool find_mapping(int fd, uintptr_t p, struct range *r)
 {
 	char buf[4096], line[64];
@@ -316,8 +321,9 @@ static bool find_mapping(int fd, uintptr_t p, struct range *r)
 	return false;
 }
 
-/* A mapping that nobody told us of: UCX patches mmap itself, and then ours is not called any more.
- * The kernel knows it; neighbours that it has joined are one mapping here. */
+/* Adds a mapping that was created without a call of the interposed mmap: UCX patches mmap itself,
+ * and then the interposed function is bypassed. The kernel lists it; adjacent mappings that the
+ * kernel has joined are one mapping here. */
 static bool kernel_knows(struct rn_mem_cache *c, uintptr_t p)
 {
 	int fd = asking ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
@@ -346,7 +352,8 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 		return place_in(b, p);
 	RN_ERRNO_GUARD;
 	if (!look_up(c, p, &place, false)) {
-		/* If it finds nothing new, another thread may have, since we looked. */
+		/* Even if this finds nothing new, another thread may have, since the last lookup.
+		 */
 		rn_mem_modules_refresh();
 		query_driver(p);
 		if (!look_up(c, p, &place, true) && kernel_knows(c, p))
@@ -357,7 +364,7 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 
 /* ---- sets of regions and mappings ---- */
 
-/* Caches look again; the name stays. */
+/* Invalidates the cached locations of a block; its id is unchanged. */
 static void renew(struct rn_mem_block *b)
 {
 	if (b)
@@ -378,8 +385,8 @@ static void drop(struct rn_mem_block **set, struct rn_mem_block *b)
 	rn_mem_block_gone(b);
 }
 
-/* Takes [lo, hi) out of the mappings. One that begins before it keeps its name, one that goes on
- * behind it is new there. */
+/* Removes [lo, hi) from the mappings. The part of a mapping before lo retains its id; the part from
+ * hi on becomes a new mapping. */
 static void cut(uintptr_t lo, uintptr_t hi)
 {
 	struct rn_mem_block *b;
@@ -440,7 +447,8 @@ static void renew_around(uintptr_t p)
 		renew(named_find(hit.start));
 }
 
-/* id and origin: of a stack or thread-local storage, else RN_MEM_NO_ID and lo. */
+/* Adds a region. id and origin: those of a stack or of thread-local storage, else RN_MEM_NO_ID and
+ * lo. */
 static void add_region(uintptr_t lo, uintptr_t hi, uint32_t cls, uint32_t id, uintptr_t origin)
 {
 	struct rn_mem_block *b;
@@ -460,7 +468,7 @@ static void add_region(uintptr_t lo, uintptr_t hi, uint32_t cls, uint32_t id, ui
 	rn_mem_leave();
 }
 
-/* Gives its size, 0 when there is none. */
+/* Removes the region that begins at p. Returns its size, or 0 if there is none. */
 static size_t drop_region(uintptr_t p)
 {
 	struct rn_mem_block *b;
@@ -494,8 +502,8 @@ void rn_mem_region_drop(const void *p)
 
 /* ---- heap blocks ---- */
 
-/* Two blocks of 8 bytes can share a granule with some allocators. The upper one is then a region:
- * slower, but right. */
+/* With some allocators two blocks of 8 bytes share a granule. The upper one is then recorded as a
+ * region: slower, but correct. */
 static bool between_granules(uintptr_t p)
 {
 	return p % RN_SHADOW_GRANULE != 0;
@@ -539,14 +547,14 @@ void rn_mem_alloc_slow(uintptr_t p, size_t n)
 		rn_mem_region_add((const void *)p, n, RN_MEM_HEAP);
 		return;
 	}
-	rn_mem_free_slow(p); /* if it was freed behind our back */
-	inside = true;       /* the shadow's own mappings are none of the program's */
+	rn_mem_free_slow(p); /* if its release was not reported */
+	inside = true;       /* the mappings of the shadow do not belong to the program */
 	rn_shadow_add(p, n);
 	inside = was_inside;
 }
 
-/* The name is kept aside while realloc works: once the block has moved, its old address may be
- * another thread's block, with a name. */
+/* The named block is removed from the table during realloc: once the memory has moved, another
+ * thread may allocate the old address, and that block may receive an id. */
 struct rn_mem_moving rn_mem_realloc_begin(const void *old)
 {
 	struct rn_mem_moving m = { .old = (uintptr_t)old };
@@ -614,7 +622,8 @@ static struct range find_stack(void)
 	return (struct range){ (uintptr_t)lo, (uintptr_t)lo + size };
 }
 
-/* Storage that is made when a module is loaded later lies in the heap, and stays heap. */
+/* Thread-local storage of modules that are loaded later is in the heap, and remains of class heap.
+ */
 static int widen_tls(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uintptr_t lo = (uintptr_t)info->dlpi_tls_data;
@@ -649,7 +658,7 @@ void rn_mem_thread_start(struct rn_mem_cache *c, uint32_t thread, const void *ba
 	struct range stack = find_stack(), tls = find_tls();
 	const struct rn_mem_entry nothing = { .block = &c->tls, .serial = 1 }; /* never current */
 
-	/* A thread's stack has its thread-local storage at the top. */
+	/* The top of a thread's stack contains its thread-local storage. */
 	if (tls.lo - stack.lo < stack.hi - stack.lo)
 		stack.hi = tls.lo;
 	c->stack_lo = stack.lo;
@@ -673,7 +682,8 @@ void rn_mem_thread_stop(struct rn_mem_cache *c)
 
 /* ---- checking ---- */
 
-/* Block i, if it is the name of a heap block, is the one that the table and the shadow know. */
+/* Returns whether block i, if it is a heap block with an id, agrees with the table and the shadow.
+ */
 static bool name_is_right(const struct rn_mem_block *b, uint64_t *names)
 {
 	const unsigned char *mark = rn_shadow_mark(b->lo);

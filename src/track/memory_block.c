@@ -1,10 +1,12 @@
-/* memory_block.c - blocks and sets of them; see memory_impl.h. */
+/*
+ * memory_block.c - see memory_impl.h: blocks, and sets of blocks.
+ */
 #include "track/memory_impl.h"
 
 /* ---- blocks ---- */
 
-/* Chunk k holds the indices 16 << k to (32 << k) - 1, so that few blocks cost little and no index
- * takes more than a shift to find. */
+/* Chunk k contains the indices 16 << k to (32 << k) - 1. Few blocks therefore need little memory,
+ * and an index is found with one shift. */
 static uint32_t chunk_of(uint32_t index)
 {
 	return 27 - (uint32_t)__builtin_clz(index);
@@ -76,7 +78,7 @@ void rn_mem_set_insert(struct rn_mem_block **set, struct rn_mem_block *b)
 		set = (*set)->lo < b->lo ? &(*set)->right : &(*set)->left;
 	t = *set;
 	*set = b;
-	while (t) { /* what was here goes below b, to the left or to the right */
+	while (t) { /* the old subtree moves below b, split into its left and right part */
 		struct rn_mem_block ***side = t->lo < b->lo ? &l : &r;
 
 		**side = t;
@@ -130,7 +132,7 @@ struct rn_mem_block *rn_mem_set_overlap(struct rn_mem_block *set, uintptr_t lo, 
 	return first && first->lo < hi ? first : NULL;
 }
 
-/* All of t lies in [lo, hi), and no priority is above `prio`. */
+/* Returns whether all of t is in [lo, hi) and no priority exceeds `prio`. */
 static bool ordered(const struct rn_mem_block *t, uintptr_t lo, uintptr_t hi, uint32_t prio)
 {
 	if (!t)

@@ -1,8 +1,9 @@
 /*
- * memory_module.c - the modules of the program: what the dynamic linker has loaded.
+ * memory_module.c - see memory.h: the modules of the program, as loaded by the dynamic linker.
  *
- * A module keeps its number when it goes and comes back. Its block in the set lives while it is
- * loaded. The linker counts what it loads and unloads; nothing is looked at while the counts stay.
+ * A module that is unloaded and loaded again retains its id. Its block is in the set while it is
+ * loaded. The linker counts loads and unloads; the modules are read only if the counts have
+ * changed.
  */
 #include "track/memory_impl.h"
 
@@ -16,18 +17,18 @@
 
 struct module {
 	struct rn_mem_module of;
-	struct rn_mem_block *block; /* NULL while it is not loaded */
-	uint64_t seen;              /* the sweep that saw it last */
+	struct rn_mem_block *block; /* NULL while the module is not loaded */
+	uint64_t seen;              /* the last sweep that found it */
 };
 
-static struct rn_seg modules = { .size = sizeof(struct module) }; /* under the lock */
+static struct rn_seg modules = { .size = sizeof(struct module) }; /* protected by the lock */
 
-/* Under the linker's lock. */
+/* Protected by the linker's lock. */
 static uint64_t adds, subs, sweeps;
-static bool stale; /* atomic: look even if the counts stay */
+static bool stale; /* atomic: sweep even if the counts are unchanged */
 
 struct sweep {
-	uint64_t number; /* 0: not begun, or nothing to do */
+	uint64_t number; /* 0: not begun, or not necessary */
 	bool begun;
 };
 
@@ -43,7 +44,7 @@ static void *copy(const void *bytes, size_t n)
 	return to ? memcpy(to, bytes, n) : NULL;
 }
 
-/* ---- what the linker says of a module ---- */
+/* ---- data of a module from the linker ---- */
 
 static bool range_of(const struct dl_phdr_info *info, uintptr_t *lo, uintptr_t *hi)
 {
@@ -61,7 +62,8 @@ static bool range_of(const struct dl_phdr_info *info, uintptr_t *lo, uintptr_t *
 	return *lo < *hi;
 }
 
-/* A note: three words (length of name, length of contents, type), name, contents, all in words. */
+/* Finds the build id in a note: three words (length of name, length of contents, type), name and
+ * contents, both padded to words. */
 static const unsigned char *build_id_in(const unsigned char *note, size_t left, size_t *len)
 {
 	while (left >= sizeof(ElfW(Nhdr))) {
@@ -84,7 +86,7 @@ static const unsigned char *build_id_in(const unsigned char *note, size_t left, 
 	return NULL;
 }
 
-/* Only notes that are loaded can be read. */
+/* Returns whether a note is in memory; others cannot be read. */
 static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -112,7 +114,7 @@ static const unsigned char *build_id_of(const struct dl_phdr_info *info, size_t 
 	return id;
 }
 
-/* The linker calls the program itself "". */
+/* Returns the path of a module. The linker's name of the program itself is "". */
 static const char *path_of(const struct dl_phdr_info *info, char *room, size_t n)
 {
 	ssize_t len;
@@ -161,7 +163,7 @@ static bool new_module(const struct dl_phdr_info *info, const char *path, uint32
 	return true;
 }
 
-/* A module of this path that is not loaded, so far as we know. */
+/* Finds a module of this path that is not recorded as loaded. */
 static bool find_unloaded(const char *path, uint32_t *i)
 {
 	for (*i = 0; *i < modules.n; ++*i)
@@ -211,8 +213,8 @@ static void unload_unseen(uint64_t sweep)
 
 /* ---- sweeping ---- */
 
-/* The first module decides whether the sweep is worth it. The linker's lock is held, so counts and
- * sweeps of several threads do not mix. */
+/* Begins the sweep at the first module, if the linker's counts have changed. The linker's lock is
+ * held, so the sweeps of several threads are serialized. */
 static bool begin(struct sweep *s, const struct dl_phdr_info *info, size_t size)
 {
 	bool counts = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs);

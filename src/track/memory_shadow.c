@@ -6,7 +6,7 @@
 
 #define ODD_BYTES 0x0101010101010101u
 
-/* Where a mark has the number of its digits: it is that of a large block. */
+/* The number of digits in the mark of a large block. */
 #define LARGE 7u
 
 #define LEAVES ((uintptr_t)1 << (RN_SHADOW_BRANCH - RN_SHADOW_LEAF)) /* per branch */
@@ -18,7 +18,7 @@ typedef void *pointer __attribute__((may_alias));
 
 struct rn_shadow_branch *rn_shadow_branches[1 << (RN_SHADOW_BITS - RN_SHADOW_BRANCH)];
 
-/* A search goes back no further than the longest block there ever was. */
+/* Size of the largest block so far; it limits how far a search goes back. */
 static size_t longest;
 static bool no_leaves;
 
@@ -31,7 +31,7 @@ static void remember_longest(size_t n)
 		;
 }
 
-/* Without huge pages: a leaf is touched here and there, and must not cost 2 MiB in each place. */
+/* Maps without huge pages: a leaf is touched sparsely, and no touch may cost 2 MiB. */
 static void *map(size_t n)
 {
 	void *p = MAP_FAILED;
@@ -40,7 +40,7 @@ static void *map(size_t n)
 		p = mmap(NULL, n, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED) {
-		/* Trying again would cost each later malloc a system call. */
+		/* A retry would cost a system call in each later malloc. */
 		rn_shadow_fail(true);
 		return NULL;
 	}
@@ -75,7 +75,8 @@ static struct rn_shadow_leaf *make_leaf(uintptr_t p)
 	return map_at((pointer *)&b->leaf[i], sizeof(struct rn_shadow_leaf));
 }
 
-/* The pages that the block covers whole hold no other block: the search may skip them. */
+/* Clears the flags of the pages that the block covers completely. They contain no other block, so
+ * the search may skip them. */
 static void clear_inside(uintptr_t p, size_t size)
 {
 	uintptr_t a = (p >> 12) + 1, end = (p + size) >> 12, b;
@@ -127,7 +128,7 @@ bool rn_shadow_add(uintptr_t p, size_t n)
 		return false;
 	i = rn_shadow_index(p);
 	RN_SHADOW_PUT(l->mega[i >> 16], 1);
-	/* Another thread's block may begin in the same page. */
+	/* Atomic, because a block of another thread may begin in the same page. */
 	__atomic_fetch_or(&l->page[i >> 8],
 			  (unsigned char)(RN_SHADOW_ANY | (large ? 0 : RN_SHADOW_BELOW_4K)),
 			  __ATOMIC_RELAXED);
@@ -162,7 +163,10 @@ size_t rn_shadow_size(const unsigned char *mark)
 
 /* ---- searching ---- */
 
-enum { BELOW = -1, NOWHERE = -2 }; /* not here, but it may be further down; in no block */
+enum {
+	BELOW = -1,
+	NOWHERE = -2
+}; /* BELOW: not here, but possibly at a lower address; NOWHERE: in no block */
 
 /* The last odd byte of a[first..last], or BELOW; `first` is a multiple of 8. */
 static ptrdiff_t last_odd(const unsigned char *a, size_t first, size_t last)
@@ -182,12 +186,12 @@ static ptrdiff_t last_odd(const unsigned char *a, size_t first, size_t last)
 	return BELOW;
 }
 
-/* The last block that begins in the page of granule i, and not behind it. */
+/* Returns the last block that begins in the page of granule i, at or before i, or BELOW. */
 static ptrdiff_t last_here(const struct rn_shadow_leaf *l, size_t i)
 {
 	const struct rn_shadow_large *large = &l->large[i >> 8];
-	/* The place is read behind the mark, as it is written before it: another thread's block may
-	 * be coming, and the place be that of one that is gone. */
+	/* `at` is written before the mark and read after it: another thread may be adding a block,
+	 * and `at` could be that of a freed one. */
 	bool any = __atomic_load_n(&large->mark, __ATOMIC_ACQUIRE) & RN_SHADOW_START;
 	unsigned flags = RN_SHADOW_GET(l->page[i >> 8]), place = RN_SHADOW_GET(large->at);
 	ptrdiff_t at = BELOW;
@@ -199,8 +203,9 @@ static ptrdiff_t last_here(const struct rn_shadow_leaf *l, size_t i)
 	return at;
 }
 
-/* The block around an address below which the flags lead to a page begins in that page, or there is
- * none: whatever lies between is inside that block, and had its flags cleared. */
+/* Returns the last block in a page to which the flags lead, or NOWHERE. If a block contains the
+ * searched address, the flags between its first page and that address are clear, so it begins in
+ * this page. */
 static ptrdiff_t last_in_page(const struct rn_shadow_leaf *l, size_t page)
 {
 	ptrdiff_t i = last_here(l, page * 256 + 255);
@@ -222,7 +227,7 @@ static ptrdiff_t last_in_leaf(const struct rn_shadow_leaf *l)
 	return mega == BELOW ? BELOW : last_in_mega(l, (size_t)mega);
 }
 
-/* The last mark of the leaf that is not behind granule i. */
+/* Returns the last mark of the leaf at or before granule i. */
 static ptrdiff_t last_until(const struct rn_shadow_leaf *l, size_t i)
 {
 	size_t page = i >> 8, mega = i >> 16;

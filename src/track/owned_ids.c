@@ -6,7 +6,7 @@
 
 struct owner {
 	uint64_t key;
-	struct rn_idpool pool; /* of indices in `id` */
+	struct rn_idpool pool; /* pool of indices in `id` */
 	struct rn_seg id;      /* uint32_t: its ids, in the order of their creation */
 };
 

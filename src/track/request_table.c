@@ -1,5 +1,6 @@
-/* request_table.c - see request_table.h: new handles, handles that several requests have, and
- * growing. */
+/*
+ * request_table.c - see request_table.h: new handles, handles of several requests, and growth.
+ */
 #include "base/arena.h"
 #include "track/request_table.h"
 
@@ -7,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MIN_LOG2  8  /* slots at first */
-#define GROW_LOG2 2  /* by fours: growing touches every entry */
-#define MAX_LOG2  30 /* slots, and entries */
+#define MIN_LOG2  8  /* log2 of the initial number of slots */
+#define GROW_LOG2 2  /* log2 of the growth factor: growing touches every entry */
+#define MAX_LOG2  30 /* log2 of the maximum number of slots and of entries */
 
 static struct rn_request_entry *at(const struct rn_requests *t, uint32_t i)
 {
@@ -25,7 +26,7 @@ static void free_entry(struct rn_requests *t, uint32_t i)
 	t->nfree++;
 }
 
-/* Takes a free entry; make_room() has seen to it that there is one. */
+/* Allocates a free entry; make_room() must have ensured that one exists. */
 static uint32_t new_entry(struct rn_requests *t, uint64_t key, uint32_t group)
 {
 	uint32_t i = t->free;
@@ -59,7 +60,7 @@ static int add_chunk(struct rn_requests *t)
 
 /* ---- the index ---- */
 
-/* Adds an entry that is not in the index; there is room. */
+/* Adds an entry that is not in the index; the index must have a free slot. */
 static void index_add(struct rn_requests *t, uint32_t i)
 {
 	struct rn_request_entry *e = at(t, i);
@@ -74,7 +75,7 @@ static void index_add(struct rn_requests *t, uint32_t i)
 	t->used++;
 }
 
-/* Puts entry `now`, which has the same key, in the place of `was`. */
+/* Replaces `was` in the index by `now`, which has the same key. */
 static void index_replace(struct rn_requests *t, uint32_t was, uint32_t now)
 {
 	struct rn_request_entry *e = at(t, was);
@@ -88,7 +89,7 @@ static void index_replace(struct rn_requests *t, uint32_t was, uint32_t now)
 	e->next = 0;
 }
 
-/* Whether something lives behind it. */
+/* Returns whether an entry is live, or a head has live entries. */
 static bool needed(const struct rn_request_entry *e)
 {
 	return e->group == RN_REQUEST_HEAD ? e->first != 0 : rn_requests_alive(e);
@@ -103,8 +104,8 @@ static uint32_t count_needed(const struct rn_requests *t)
 	return n;
 }
 
-/* Fills the empty index again, without what is not needed. From the last entry to the first, so
- * that the free ones are used in the order of their addresses. */
+/* Rebuilds the empty index without the unneeded entries. Iterates from the last entry to the first,
+ * so that free entries are allocated in ascending order. */
 static void index_all(struct rn_requests *t)
 {
 	t->used = 0;
@@ -135,7 +136,7 @@ static int use_slots(struct rn_requests *t, uint32_t log2)
 	slot = rn_new(t->mem, uint32_t, (size_t)1 << log2);
 	if (!slot)
 		return RN_E_NOMEM;
-	/* They are all going to be written; a page that is read before that costs two faults. */
+	/* All pages will be written. Reading a page first would cost two page faults. */
 	for (size_t i = 0; i >> log2 == 0; i += 4096 / sizeof(*slot))
 		((volatile uint32_t *)slot)[i] = 0;
 	t->slot = slot;
@@ -145,9 +146,9 @@ static int use_slots(struct rn_requests *t, uint32_t log2)
 	return RN_OK;
 }
 
-/* Looking at every entry is paid for by the adds since the last time if those are not few: when it
- * is done at least a quarter of the slots are left to be used, and the slots are not few compared
- * to the entries (of which all but one with the same handle and variable need none). */
+/* Reading every entry is amortized over the adds since the last call, under two conditions. At
+ * least a quarter of the slots is available for adds afterwards. The slots are not few compared
+ * with the entries; of entries with the same handle and variable, only one needs a slot. */
 static int clean_or_grow(struct rn_requests *t)
 {
 	if (count_needed(t) <= t->mask / 4 && t->chunks * RN_REQUEST_CHUNK / 2 <= t->mask) {
@@ -160,7 +161,8 @@ static int clean_or_grow(struct rn_requests *t)
 	return RN_OK;
 }
 
-/* Where many requests share handle and variable there can be more entries than slots. */
+/* Widens the entry numbers in the slots. If many requests share a handle and a variable, there can
+ * be more entries than slots. */
 static int widen_numbers(struct rn_requests *t)
 {
 	if (t->number >> (MAX_LOG2 - GROW_LOG2))
@@ -170,7 +172,8 @@ static int widen_numbers(struct rn_requests *t)
 	return RN_OK;
 }
 
-/* What one add can need: two entries (a head and a request), and both in the index. */
+/* Returns whether the index lacks room for one add, which needs at most two entries (a head and a
+ * request), both in the index. */
 static bool index_full(const struct rn_requests *t)
 {
 	return t->used + 2 > t->mask / 2;
@@ -197,13 +200,14 @@ int rn_requests_init(struct rn_requests *t, struct rn_arena *mem)
 	*t = (struct rn_requests){ .mem = mem, .round = 1 };
 	if (use_slots(t, MIN_LOG2) < 0 || add_chunk(t) < 0)
 		return RN_E_NOMEM;
-	at(t, 0)->generation = 2; /* no token has it: those of requests are odd, and none is 0 */
+	at(t, 0)->generation =
+		2; /* matches no token: those of requests are odd, and an empty one is 0 */
 	return RN_OK;
 }
 
 /* ---- groups ---- */
 
-/* Puts an entry at the end of the ring of `oldest`. */
+/* Appends an entry to the ring of `oldest`. */
 static void join_ring(struct rn_requests *t, uint32_t i, uint32_t oldest)
 {
 	struct rn_request_entry *e = at(t, i), *o = at(t, oldest);
@@ -214,7 +218,7 @@ static void join_ring(struct rn_requests *t, uint32_t i, uint32_t oldest)
 	o->before = i;
 }
 
-/* An entry whose variable is new in its group. */
+/* Begins the ring of an entry whose variable is new in its group. */
 static void begin_ring(struct rn_requests *t, uint32_t i)
 {
 	at(t, i)->before = at(t, i)->behind = i;
@@ -265,7 +269,7 @@ void rn_requests_leave(struct rn_requests *t, uint32_t i)
 		leave_ring(t, i);
 }
 
-/* Puts the only request with its handle into a group; the head takes its place in the index. */
+/* Moves the only request with its handle into a new group. The head replaces it in the index. */
 static uint32_t form_group(struct rn_requests *t, uint32_t i)
 {
 	struct rn_request_entry *e = at(t, i);
@@ -318,7 +322,7 @@ int rn_requests_add_slow(struct rn_requests *t, uint64_t handle, uint32_t known,
 		errno = saved;
 		if (rc < 0)
 			return rc;
-		known = rn_requests_lookup(t, handle, 0); /* an empty group may be gone */
+		known = rn_requests_lookup(t, handle, 0); /* an empty group may have been removed */
 	}
 	if (!known)
 		add_alone(t, handle, var, r);
@@ -327,7 +331,7 @@ int rn_requests_add_slow(struct rn_requests *t, uint64_t handle, uint32_t known,
 	return RN_OK;
 }
 
-/* ---- finding by age ---- */
+/* ---- search by age ---- */
 
 static uint32_t oldest_of(const struct rn_requests *t, struct rn_request_entry *head)
 {
@@ -377,7 +381,7 @@ static uint32_t count_slots(const struct rn_requests *t)
 	return n;
 }
 
-/* Its entries, by age, in both directions; adds up how many. */
+/* Checks the entries of a head by age, in both directions, and adds their number to *members. */
 static bool head_check(const struct rn_requests *t, uint32_t group, uint32_t *members)
 {
 	const struct rn_request_entry *head = at(t, group);
@@ -393,7 +397,8 @@ static bool head_check(const struct rn_requests *t, uint32_t group, uint32_t *me
 	return head->last == older && !rn_requests_alive(head);
 }
 
-/* Of those with its handle and variable one is in the index, and it is in the ring of that. */
+/* Checks that one entry with this handle and variable is in the index, and that i is in its ring.
+ */
 static bool member_check(const struct rn_requests *t, uint32_t i)
 {
 	const struct rn_request_entry *e = at(t, i), *behind = at(t, e->behind);

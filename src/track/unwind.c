@@ -1,7 +1,9 @@
 /*
- * unwind.c - see unwind.h. What is in .eh_frame: the DWARF standard, 6.4, and the Linux Standard
- * Base, "Exception Frames". It is read from memory, as the loader has mapped it, and believed as
- * far as its own lengths go, as every unwinder does.
+ * unwind.c - see unwind.h.
+ *
+ * The format of .eh_frame is specified in the DWARF standard, 6.4, and in the Linux Standard Base,
+ * "Exception Frames". It is read from memory, as mapped by the loader. It is trusted within the
+ * limits that its own lengths set, as in every unwinder.
  */
 #include "base/bisect.h"
 #include "base/varint.h"
@@ -14,7 +16,7 @@
 
 /* ---- stepping ---- */
 
-/* A word between the frame and the end of the stack. */
+/* Loads a word between the frame and the end of the stack. Returns false if `at` is outside. */
 static bool load(const struct rn_unwind *u, uintptr_t end, uintptr_t at, uintptr_t *value)
 {
 	if (at % WORD || at < u->sp || at >= end || end - at < WORD)
@@ -29,7 +31,7 @@ static bool use(struct rn_unwind_uses *uses, uintptr_t at)
 	return true;
 }
 
-/* Where the frame begins. */
+/* Computes the start of the frame. */
 static bool find_cfa(struct rn_unwind_rule r, uintptr_t end, const struct rn_unwind *u,
 		     struct rn_unwind_uses *uses, uintptr_t *cfa)
 {
@@ -45,7 +47,7 @@ static bool find_cfa(struct rn_unwind_rule r, uintptr_t end, const struct rn_unw
 	case RN_CFA_AT_FP:
 		return use(uses, u->fp_at) && load(u, end, u->fp + offset, cfa) &&
 		       use(uses, u->fp + offset);
-	case RN_CFA_CHAIN: /* a frame pointer, the return address, and the frame begins */
+	case RN_CFA_CHAIN: /* the saved frame pointer and the return address precede the frame */
 		*cfa = u->fp + 2 * WORD;
 		return use(uses, u->fp_at);
 	default:
@@ -102,7 +104,7 @@ struct rn_unwind rn_unwind_from(const void *frame)
 
 /* ---- reading ---- */
 
-enum { FP = 6, SP = 7, RA = 16 }; /* as DWARF numbers them */
+enum { FP = 6, SP = 7, RA = 16 }; /* DWARF register numbers */
 
 static uint64_t get(struct rn_reader *b, size_t n)
 {
@@ -148,7 +150,7 @@ static struct rn_reader get_block(struct rn_reader *b)
 	return (struct rn_reader){ p, p ? p + n : p, !p };
 }
 
-/* How many bytes an address has that is written so; 0: it can be any number. */
+/* Returns the number of bytes of an encoded address; 0: variable. */
 static size_t encoded_size(unsigned encoding)
 {
 	static const unsigned char size[16] = { 8, 0, 2, 4, 8, 0, 0, 0, 8, 0, 2, 4, 8, 0, 0, 0 };
@@ -161,7 +163,7 @@ static size_t encoded_size(unsigned encoding)
 struct search {
 	uintptr_t pc;
 	const unsigned char *table; /* .eh_frame_hdr of the object that pc is in */
-	const unsigned char *end;   /* of what is mapped with it */
+	const unsigned char *end;   /* end of the mapped segment that contains it */
 };
 
 static int find_table(struct dl_phdr_info *info, size_t size, void *arg)
@@ -186,8 +188,8 @@ static int find_table(struct dl_phdr_info *info, size_t size, void *arg)
 	return here;
 }
 
-/* The entry of the last function that begins at or before pc, by the sorted table that linkers
- * make: pairs of offsets from where the table begins. */
+/* Finds the entry of the last function that begins at or before pc. The linker's sorted table
+ * contains pairs of offsets from the start of .eh_frame_hdr. */
 static const unsigned char *find_entry(const struct search *s, uintptr_t *begin)
 {
 	enum { VERSION = 1, U4 = 0x03, TABLE_S4 = 0x3b };
@@ -216,17 +218,17 @@ static const unsigned char *find_entry(const struct search *s, uintptr_t *begin)
 
 /* ---- entries ---- */
 
-/* What many functions have in common. */
+/* The common information of many functions (CIE). */
 struct common {
 	uint64_t code_align;
 	int64_t data_align;
-	unsigned encoding; /* of addresses */
-	bool sized;        /* entries say how much of augmentation they have */
-	bool signal;       /* frames that the kernel makes */
+	unsigned encoding; /* encoding of addresses */
+	bool sized;        /* entries contain the length of their augmentation data */
+	bool signal;       /* signal frame, created by the kernel */
 	struct rn_reader program;
 };
 
-/* An entry without its length; lengths of 64 bits do not occur. */
+/* Returns an entry without its length field; 64-bit lengths do not occur. */
 static struct rn_reader entry_at(const unsigned char *p)
 {
 	uint32_t n;
@@ -259,7 +261,7 @@ static bool read_common(const unsigned char *p, struct common *c)
 	unsigned version;
 
 	*c = (struct common){ 0 };
-	if (get(&b, 4) != 0) /* only these have none before them */
+	if (get(&b, 4) != 0) /* only a CIE has 0 here */
 		return false;
 	version = (unsigned)get(&b, 1);
 	letters = (const char *)b.p;
@@ -279,8 +281,8 @@ static bool read_common(const unsigned char *p, struct common *c)
 	return !b.bad;
 }
 
-/* Opens the entry at p, of a function that begins at `begin`: what it has in common with others,
- * and its own program. False when pc is not in it. */
+/* Opens the entry at p, of a function that begins at `begin`: its common information and its own
+ * program. Returns false if pc is outside the function. */
 static bool read_entry(const unsigned char *p, uintptr_t begin, uintptr_t pc, struct common *c,
 		       struct rn_reader *program)
 {
@@ -311,15 +313,15 @@ struct row {
 
 struct machine {
 	const struct common *common;
-	struct row row, first; /* first: as the common program leaves it */
+	struct row row, first; /* first: the row after the common program */
 	struct row saved[REMEMBERED];
 	unsigned depth;
 	uintptr_t at, pc;
 	bool bad;
 };
 
-/* The two expressions that compilers make when they align the stack: frame pointer + offset, and
- * what is in memory there. */
+/* Reads one of the two expressions that compilers emit when they align the stack: frame pointer +
+ * offset, and the value in memory there. */
 static bool read_expression(struct rn_reader b, int32_t *offset, bool *deref)
 {
 	enum { BREG0 = 0x70, DEREF = 0x06 };
@@ -406,7 +408,8 @@ static void recall(struct machine *m)
 		m->bad = true;
 }
 
-/* Instructions with a byte of their own. One case each, as the standard lists them. */
+/* Executes an instruction with an opcode byte of its own. One case each, in the order of the
+ * standard. */
 static void run_extended(struct machine *m, struct rn_reader *b, unsigned op)
 {
 	uint64_t reg;
@@ -438,7 +441,7 @@ static void run_extended(struct machine *m, struct rn_reader *b, unsigned op)
 	case 0x0b:
 		recall(m);
 		break;
-	case 0x0c: /* the frame begins at register + offset */
+	case 0x0c: /* the frame begins at register + offset (def_cfa) */
 		cfa_register(m, get_u(b));
 		m->row.rule.cfa_offset = (int32_t)get_u(b);
 		break;
@@ -466,7 +469,7 @@ static void run_extended(struct machine *m, struct rn_reader *b, unsigned op)
 	case 0x13:
 		m->row.rule.cfa_offset = (int32_t)(get_s(b) * m->common->data_align);
 		break;
-	case 0x16: /* a value that is in no memory; nobody does that to the two that matter */
+	case 0x16: /* a value that is not in memory; compilers do not emit it for FP and RA */
 		reg = get_u(b);
 		m->bad |= reg == FP || reg == RA;
 		get_block(b);
@@ -479,7 +482,7 @@ static void run_extended(struct machine *m, struct rn_reader *b, unsigned op)
 	}
 }
 
-/* Up to the instructions for addresses behind pc. */
+/* Executes the program up to the instructions for addresses after pc. */
 static void run(struct machine *m, struct rn_reader b)
 {
 	while (!m->bad && !b.bad && b.p < b.end && m->at <= m->pc) {
@@ -497,7 +500,8 @@ static void run(struct machine *m, struct rn_reader b)
 	m->bad |= b.bad;
 }
 
-/* The call is the instruction before the return address, and may be a function's last. */
+/* Looks up the address before pc: the call precedes the return address and may be the last
+ * instruction of its function. */
 struct rn_unwind_rule rn_unwind_rule(uintptr_t pc)
 {
 	struct search s = { .pc = pc - 1 };
