@@ -64,8 +64,7 @@ static uint32_t code_pick(struct rn_coder *c, struct rn_picks *p, uint32_t v, ui
 		if (rn_coder_bit(c, &p->is[j][p->at[j] == p->last], v == p->at[j])) {
 			v = p->at[j];
 			count_pick(p, j);
-			c->bad |= v >= limit; /* possible if two functions share a context and the
-						 bytes are forged */
+			c->bad |= v >= limit; /* forged bytes: functions share a context */
 			return c->bad ? 0 : v;
 		}
 	v = rn_coder_even(c, v, limit);
@@ -125,8 +124,7 @@ static uint64_t context_key(const struct rn_moment_model *m, uint32_t func)
 	return key;
 }
 
-/* Returns the context of a function. When the table is full, all new keys share the first context.
- */
+/* Returns the context of a function. Keys beyond the table's capacity share the first one. */
 static struct rn_moment_ctx *find_context(struct rn_moment_model *m, uint32_t func)
 {
 	const uint32_t slots = sizeof(m->slot) / sizeof(*m->slot);

@@ -25,10 +25,9 @@ struct walk {
 	struct rn_buf *out;
 	uint64_t head; /* the first word */
 	uint32_t slot, hole;
-	uint32_t comm;    /* communicator of the ranks; 0: the world */
-	const char *name; /* communicator that a reader assumes */
-	bool win; /* that of a window; always named, because windows of different communicators can
-		     look alike */
+	uint32_t comm;      /* communicator of the ranks; 0: the world */
+	const char *name;   /* communicator that a reader assumes */
+	bool win;           /* that of a window; always named, because windows may look alike */
 	uint32_t call_comm; /* saved `comm` and `name` of the call inside a status */
 	const char *call_name;
 	bool found;    /* the communicator of the call is known */

@@ -17,9 +17,9 @@
  *   text       id of a string
  *   request    see RN_RAW_REQUEST
  *   status     form | communicator << 8, then the fields of the form
- *   array      n << 2 | RN_RAW_HERE, and the elements; or n << 2 | RN_RAW_BLOB, and the id of the
- * blob that contains them; or constant << 2 | RN_RAW_NAMED, for sentinels and for arrays without a
- * meaning
+ *   array      n << 2 | RN_RAW_HERE, and the elements; or n << 2 | RN_RAW_BLOB, and the id of
+ *              the blob that contains them; or constant << 2 | RN_RAW_NAMED, for sentinels and
+ *              meaningless arrays
  */
 #ifndef RN_ENCODE_CALL_WORDS_H
 #define RN_ENCODE_CALL_WORDS_H
@@ -64,8 +64,7 @@ struct rn_param {
 	const char *name;
 	uint8_t how, kind;
 	bool array;
-	uint8_t value; /* index of its value in a signature; if it has two, of the value before the
-			  call */
+	uint8_t value; /* index of its value in a signature; of two, the input value */
 };
 
 /* Kinds of return values. */

@@ -57,8 +57,7 @@ void rn_code_module_read(struct rn_reader *in, struct rn_code_module *m);
  * dropped. */
 void rn_callsite_add(struct rn_callsite *s, struct rn_code_module module, uint64_t offset);
 
-/* Writes the stack to `out`, which must have RN_CALLSITE_BYTES bytes. Returns the number of bytes.
- */
+/* Writes the stack to `out`, of RN_CALLSITE_BYTES bytes. Returns the number of bytes. */
 size_t rn_callsite_write(const struct rn_callsite *s, unsigned char *out);
 
 /* Returns whether both stacks have the same number of frames, the same innermost frame, and at most

@@ -45,8 +45,7 @@ struct rn_done_series {
 
 struct rn_holes {
 	uint32_t n, ties;
-	bool closed;  /* a series may have one value more than the number of calls; appending is
-			 disabled */
+	bool closed;  /* an append failed: a series may have one value too many */
 	uint16_t *at; /* indices of the slots in the words, ascending */
 	struct rn_tie *tie;
 	struct rn_seg done; /* struct rn_done_series: the values before those in `series` */
@@ -63,8 +62,7 @@ bool rn_holes_can(const uint64_t *words, size_t n);
 struct rn_possible {
 	uint16_t at;
 	bool plain;
-	bool partner; /* a rank or a length: it describes the partner or the amount, not the purpose
-		       */
+	bool partner; /* a rank or a length; not a tag or an index */
 };
 uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX]);
 

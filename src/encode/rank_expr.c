@@ -25,8 +25,7 @@ struct view {
 	uint32_t order,
 		set; /* hashes of each rank's values; valid while same_order or same_set is true */
 	bool same_order, same_set;
-	bool many; /* more than RN_PEERS_UNION values, or a value that cannot be expressed; n is 0
-		    */
+	bool many; /* too many values, or one that cannot be expressed; n is 0 */
 	unsigned char n, cap;
 };
 
@@ -278,8 +277,7 @@ static int by_key(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the slots with values, sorted by key; NULL without memory. The caller rewinds the arena.
- */
+/* Returns the slots with values, sorted by key, or NULL. The caller rewinds the arena. */
 static struct sorted *sort_slots(const struct rn_peers *p, uint32_t *n)
 {
 	struct sorted *s = rn_new(p->mem, struct sorted, (size_t)p->slot.n + 1);

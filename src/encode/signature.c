@@ -195,8 +195,7 @@ int64_t rn_value_resolve(const struct rn_value *v, uint64_t rank, uint64_t ranks
 {
 	switch (v->kind) {
 	case RN_V_REL:
-		return (int64_t)(rank + (uint64_t)v->num); /* a forged offset wraps around and is
-							      printed as such */
+		return (int64_t)(rank + (uint64_t)v->num); /* a forged offset wraps around */
 	case RN_V_RELMOD:
 		return ranks ? modulo(v->num, rank, ranks) : 0;
 	case RN_V_XOR:

@@ -130,8 +130,7 @@ enum rn_elastic {
 
 #define RN_CALL_SMALL 15u /* the first number that does not fit into the head byte */
 
-/* Functions that append values to a signature. A signature begins with the number of the function.
- */
+/* Functions that append values to a signature, which begins with the function's number. */
 
 static inline void rn_call_head(struct rn_buf *out, enum rn_value_kind kind, uint64_t v)
 {
@@ -280,8 +279,8 @@ static inline bool rn_value_is_relative(const struct rn_value *v)
 	return k == RN_V_REL || k == RN_V_RELMOD || k == RN_V_XOR;
 }
 
-/* Returns the number of series of a valid signature: one for each elastic slot with values of its
- * own. *stack, unless NULL: the index of the call site's series, or UINT32_MAX. */
+/* Counts the series of a valid signature: one for each elastic slot except those of form
+ * RN_ELASTIC_SAME. *stack, unless NULL: the index of the call site's series, or UINT32_MAX. */
 uint32_t rn_call_elastics(const void *sig, size_t len, uint32_t *stack);
 
 /* Returns the number of the signature's function; UINT64_MAX: the bytes are malformed. */

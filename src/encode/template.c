@@ -34,8 +34,7 @@ struct values {
 	struct rn_reader in;
 	struct level {
 		uint64_t left;
-		enum rn_value_kind of; /* kind of the value that contains the level; RN_V_LIST also
-					  for the parameters */
+		enum rn_value_kind of; /* kind of the containing value; parameters: RN_V_LIST */
 	} level[RN_CALL_DEPTH_MAX + 3];
 	unsigned depth;
 };
@@ -179,8 +178,7 @@ struct parser {
 	char *text;      /* buffers for the names of slots */
 	uint32_t series; /* number of slots so far that have a series */
 	uint32_t comm;
-	unsigned in_depth; /* nesting depth of the values that `comm` applies to; 0: `comm` is that
-			      of the call */
+	unsigned in_depth; /* depth of the values that `comm` applies to; 0: all */
 };
 
 static void add_slot(struct parser *p, const struct rn_value *v)

@@ -73,8 +73,7 @@ struct rn_template {
 	const struct rn_func *func;
 	struct rn_value *value;
 	uint32_t *top;   /* entries of the values that are not nested in others; see `ret` */
-	uint32_t n, ret; /* number of entries; top[ret] is the return value, after the values of the
-			    parameters */
+	uint32_t n, ret; /* number of entries; top[ret] is the return value */
 	uint32_t comm;   /* index in `top` of the call's communicator, or RN_TEMPLATE_NONE */
 	uint32_t ranks, slots, comms;
 	struct rn_template_comm *comm_of; /* the first one is that of the call, or MPI_COMM_WORLD */
@@ -83,8 +82,7 @@ struct rn_template {
 	bool has_site; /* the call site is known: top[ret + 1] */
 	uint32_t
 		site; /* node of the call site + 1; 0: no call site, or a slot that is not filled */
-	uint32_t stack; /* entry of the call site; RN_TEMPLATE_NONE: no call site, or a slot that is
-			   not filled */
+	uint32_t stack; /* entry of the call site; RN_TEMPLATE_NONE: as for `site` */
 	size_t stacks; /* bytes of the signature before the stacks of its call site; 0: no stacks */
 	uint32_t owner; /* for use by the reader; 0 after parsing */
 };

@@ -31,8 +31,7 @@ struct rn_vocab;
 struct rn_levels {
 	uint32_t base, n;
 	uint64_t *at;       /* ascending; the first is 0 */
-	uint32_t first[66]; /* by number of binary digits: index of the first level with that many
-			       digits or more */
+	uint32_t first[66]; /* index by binary digits: the first level of that many or more */
 };
 
 struct rn_grain_own {

@@ -33,8 +33,7 @@ struct rn_arena;
 struct rn_buf;
 struct rn_units;
 
-/* Bin 0 counts 0 and 1 ns, bin b counts from 2^b to below 2^(b+1), the last bin all larger values.
- */
+/* Bin 0 counts 0 and 1 ns, bin b from 2^b to below 2^(b+1), the last bin all larger ones. */
 #define RN_TIME_BINS 40u
 
 struct rn_timing {

@@ -352,8 +352,7 @@ struct rn_place rn_mem_place_slow(struct rn_mem_cache *c, uintptr_t p)
 		return place_in(b, p);
 	RN_ERRNO_GUARD;
 	if (!look_up(c, p, &place, false)) {
-		/* Even if this finds nothing new, another thread may have, since the last lookup.
-		 */
+		/* Another thread may have added the block since the last lookup. */
 		rn_mem_modules_refresh();
 		query_driver(p);
 		if (!look_up(c, p, &place, true) && kernel_knows(c, p))
@@ -468,7 +467,7 @@ static void add_region(uintptr_t lo, uintptr_t hi, uint32_t cls, uint32_t id, ui
 	rn_mem_leave();
 }
 
-/* Removes the region that begins at p. Returns its size, or 0 if there is none. */
+/* Removes the region that begins at p. Returns its size; 0: no such region. */
 static size_t drop_region(uintptr_t p)
 {
 	struct rn_mem_block *b;
@@ -622,8 +621,7 @@ static struct range find_stack(void)
 	return (struct range){ (uintptr_t)lo, (uintptr_t)lo + size };
 }
 
-/* Thread-local storage of modules that are loaded later is in the heap, and remains of class heap.
- */
+/* Thread-local storage of modules loaded later is in the heap; its class remains heap. */
 static int widen_tls(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uintptr_t lo = (uintptr_t)info->dlpi_tls_data;

@@ -33,8 +33,7 @@ enum rn_mem_class {
 	RN_MEM_STACK,   /* block 0: the stack of the thread itself; t + 1: that of thread t */
 	RN_MEM_TLS,     /* thread-local variables; blocks as for the stack */
 	RN_MEM_STATIC,  /* the block is the id of a module */
-	RN_MEM_HEAP,    /* malloc and related functions; from this class on, a block has the lowest
-			   free id */
+	RN_MEM_HEAP,    /* malloc etc.; from this class on, ids are the lowest free ones */
 	RN_MEM_MMAP,    /* mmap */
 	RN_MEM_ALLOC,   /* MPI_Alloc_mem */
 	RN_MEM_WIN,     /* memory allocated with a window */

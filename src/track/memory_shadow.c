@@ -246,7 +246,7 @@ static ptrdiff_t last_until(const struct rn_shadow_leaf *l, size_t i)
 	return at == BELOW ? BELOW : last_in_mega(l, (size_t)at);
 }
 
-/* The index of the last existing leaf in `lowest` .. `leaf` - 1, or BELOW if there is none. */
+/* Returns the index of the last existing leaf in `lowest` .. `leaf` - 1, or BELOW. */
 static ptrdiff_t last_leaf(uintptr_t leaf, uintptr_t lowest)
 {
 	while (leaf > lowest) {

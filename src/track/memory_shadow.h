@@ -158,7 +158,7 @@ struct rn_shadow_hit {
 	size_t size;
 };
 
-/* Finds the block that contains the byte at p. Returns false if there is none. */
+/* Finds the block that contains the byte at p. Returns false without such a block. */
 bool rn_shadow_find(uintptr_t p, struct rn_shadow_hit *hit);
 
 /* For tests: if `fail` is set, no leaves are allocated. */

@@ -90,12 +90,10 @@ struct rn_request_entry {
 	};
 	union {
 		struct {
-			uint32_t before, behind; /* neighbors in the ring of requests in the group
-						    with the same variable */
+			uint32_t before, behind; /* neighbors in the ring of its variable */
 		};
 		struct {
-			uint32_t round, upto; /* head: all requests up to `upto` were returned in
-						 this round */
+			uint32_t round, upto; /* head: returned in this round, up to `upto` */
 		};
 	};
 	uint32_t seen; /* the last round in which the entry was returned */
@@ -112,8 +110,7 @@ struct rn_requests {
 	struct rn_request_entry *
 		*chunk; /* chunks of RN_REQUEST_CHUNK entries; they are never moved */
 	uint32_t chunks, chunks_cap;
-	uint32_t *slot;  /* open addressing; low bits: entry number, high bits: from the hash; 0:
-			    empty */
+	uint32_t *slot;  /* open addressing: entry number, below hash bits; 0: empty */
 	uint32_t mask;   /* number of slots - 1 */
 	uint32_t number; /* mask of the bits of a slot that are the entry number */
 	uint32_t shift;  /* 64 - log2(slots) */

@@ -408,8 +408,7 @@ static void recall(struct machine *m)
 		m->bad = true;
 }
 
-/* Executes an instruction with an opcode byte of its own. One case each, in the order of the
- * standard. */
+/* Executes an instruction with its own opcode byte. The cases are in the standard's order. */
 static void run_extended(struct machine *m, struct rn_reader *b, unsigned op)
 {
 	uint64_t reg;

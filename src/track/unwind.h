@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the frame of the function begins. Its return address is directly below. */
+/* The start of the function's frame (CFA). The return address is directly below it. */
 enum rn_unwind_cfa {
 	RN_CFA_CHAIN, /* no rule: follow the chain of frame pointers */
 	RN_CFA_END,   /* outermost frame, or the caller cannot be determined */
