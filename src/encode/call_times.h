@@ -41,7 +41,7 @@
 #define RN_MOMENTS_CHUNK 16384u /* symbols of a stream, markers included */
 #define RN_MOMENTS_BATCH 512u
 #define RN_MOMENTS_OPEN  64u                 /* calls in flight whose start a chunk records */
-#define RN_MOMENTS_ROOM  ((size_t)256 << 10) /* maximum bytes of a chunk */
+#define RN_MOMENTS_ROOM  ((size_t)256 << 10) /* maximum bytes; then a chunk is closed early */
 
 enum rn_moment_kind {
 	RN_MOMENT_CALL,

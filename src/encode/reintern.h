@@ -20,8 +20,7 @@ struct rn_arena;
 struct rn_sigs;
 
 struct rn_tables {
-	struct rn_sigs *words, *blobs,
-		*texts; /* tables of distinct calls, of long arrays, of texts */
+	struct rn_sigs *words, *blobs, *texts; /* distinct calls, long arrays, texts */
 };
 
 struct rn_carrier {

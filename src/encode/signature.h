@@ -76,8 +76,7 @@ struct rn_vocab {
 	uint32_t funcs, words;
 };
 
-/* Returns the entry with this number, or NULL. O(1) if no number below it is missing, else O(log
- * n). */
+/* Returns the entry with this number, or NULL. O(1) without gaps below it, else O(log n). */
 const struct rn_func *rn_vocab_func(const struct rn_vocab *v, uint64_t number);
 const char *rn_vocab_word(const struct rn_vocab *v, uint64_t number);
 
@@ -115,7 +114,7 @@ enum rn_status_form {
 
 /* The meaning of an elastic value. */
 enum rn_elastic {
-	RN_ELASTIC_INT = RN_V_INT, /* the value has this kind and the elastic number */
+	RN_ELASTIC_INT = RN_V_INT, /* the number of a value of this kind */
 	RN_ELASTIC_REL = RN_V_REL,
 	RN_ELASTIC_RELMOD = RN_V_RELMOD,
 	RN_ELASTIC_XOR = RN_V_XOR,

@@ -3,9 +3,9 @@
  * elastic slots.
  *
  * The values of a signature (signature.h) have the order of its bytes. The elements of a list and
- *the fields of a status follow it, so a value takes `span` entries, and v + v->span is the value
- *after it. RN_V_IN is not stored: a number that depends on the rank refers to the communicator
- *instead.
+ * the fields of a status follow it, so a value takes `span` entries, and v + v->span is the value
+ * after it. RN_V_IN is not stored: a number that depends on the rank refers to the communicator
+ * instead.
  *
  *	MPI_Waitall   value  count  LIST 2  request  request  LIST 1  STATUS  source  tag  0
  *	              span     1      3       1        1       4       3       1      1   1
@@ -36,8 +36,7 @@ struct rn_sigs;
 #define RN_REQUEST_GONE "request-"
 #define RN_REQUEST_NEW  "request+"
 
-/* A vocabulary and the keywords that have a meaning; UINT64_MAX: it does not contain the keyword.
- */
+/* A vocabulary and its keywords with a meaning; UINT64_MAX: it lacks the keyword. */
 struct rn_keywords {
 	const struct rn_vocab *vocab;
 	uint64_t world, self, live, gone, made, unset, nothing;
@@ -79,9 +78,8 @@ struct rn_template {
 	struct rn_template_comm *comm_of; /* the first one is that of the call, or MPI_COMM_WORLD */
 	struct rn_template_rank *rank;
 	struct rn_template_slot *slot;
-	bool has_site; /* the call site is known: top[ret + 1] */
-	uint32_t
-		site; /* node of the call site + 1; 0: no call site, or a slot that is not filled */
+	bool has_site;  /* the call site is known: top[ret + 1] */
+	uint32_t site;  /* node of the call site + 1; 0: none, or the slot is not filled */
 	uint32_t stack; /* entry of the call site; RN_TEMPLATE_NONE: as for `site` */
 	size_t stacks; /* bytes of the signature before the stacks of its call site; 0: no stacks */
 	uint32_t owner; /* for use by the reader; 0 after parsing */

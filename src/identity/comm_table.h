@@ -47,8 +47,7 @@ struct rn_comms; /* opaque */
 struct rn_comm_entry {
 	uint64_t my_rank, size; /* my_rank < size */
 	uint64_t remote;        /* size of the remote group; 0 for an intra-communicator */
-	uint64_t key;           /* entries with the same key are in the same communicator; see
-				   RN_COMM_KEY_APART */
+	uint64_t key;           /* equal for all members; see RN_COMM_KEY_APART */
 	uint64_t remote_key;    /* key of the remote group; 0 for an intra-communicator */
 };
 

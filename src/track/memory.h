@@ -74,9 +74,8 @@ struct rn_mem_cache {
 	/* The latest unmapped range that the kernel reported to this thread; empty: none. It may
 	 * have been mapped since. */
 	uintptr_t gap_lo, gap_hi;
-	struct rn_mem_entry
-		entry[256]; /* hash table by address: at its index, or at the adjacent one */
-	struct rn_mem_entry near[64]; /* heap blocks and regions, by page number */
+	struct rn_mem_entry entry[256]; /* by address: at its index or the adjacent one */
+	struct rn_mem_entry near[64];   /* heap blocks and regions, by page number */
 };
 
 /* Registers the calling thread and finds its stack. Stack displacements are relative to `base`, an

@@ -200,8 +200,7 @@ int rn_requests_init(struct rn_requests *t, struct rn_arena *mem)
 	*t = (struct rn_requests){ .mem = mem, .round = 1 };
 	if (use_slots(t, MIN_LOG2) < 0 || add_chunk(t) < 0)
 		return RN_E_NOMEM;
-	at(t, 0)->generation =
-		2; /* matches no token: those of requests are odd, and an empty one is 0 */
+	at(t, 0)->generation = 2; /* equal to no token's, which is odd or 0 */
 	return RN_OK;
 }
 

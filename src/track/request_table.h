@@ -61,12 +61,11 @@ enum rn_request_kind {
 
 /* Data of a request; the table does not read it. */
 struct rn_request {
-	uint32_t stream; /* the stream that created it */
-	uint32_t shape,
-		slot;  /* its request name: creator and index; the caller owns the index pool */
-	uint32_t comm; /* id of the communicator that ranks in statuses refer to */
-	uint32_t aux;  /* index of its state in record or replay, plus 1; 0: no state */
-	uint8_t kind;  /* enum rn_request_kind */
+	uint32_t stream;      /* the stream that created it */
+	uint32_t shape, slot; /* request name: creator, index; the pool is the caller's */
+	uint32_t comm;        /* id of the communicator that ranks in statuses refer to */
+	uint32_t aux;         /* index of its state in record or replay, plus 1; 0: no state */
+	uint8_t kind;         /* enum rn_request_kind */
 };
 
 /* A reference to a request. entry 0: no request. */
@@ -107,10 +106,9 @@ struct rn_request_entry {
 
 struct rn_requests {
 	struct rn_arena *mem;
-	struct rn_request_entry *
-		*chunk; /* chunks of RN_REQUEST_CHUNK entries; they are never moved */
+	struct rn_request_entry **chunk; /* of RN_REQUEST_CHUNK entries; never moved */
 	uint32_t chunks, chunks_cap;
-	uint32_t *slot;  /* open addressing: entry number, below hash bits; 0: empty */
+	uint32_t *slot;  /* open addressing; high bits of the hash, entry number; 0: empty */
 	uint32_t mask;   /* number of slots - 1 */
 	uint32_t number; /* mask of the bits of a slot that are the entry number */
 	uint32_t shift;  /* 64 - log2(slots) */
