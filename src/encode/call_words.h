@@ -185,7 +185,7 @@ enum rn_mpi_word {
 /* A number that may differ between ranks. */
 struct rn_raw_slot {
 	int64_t value;
-	uint32_t comm; /* word of the communicator that the rank refers to; 0: not a rank */
+	uint32_t comm;           /* word of the communicator of the ranks; 0: the world */
 	enum rn_value_kind kind; /* one of the numeric kinds; `number` is written with it */
 	int64_t number;
 };

@@ -41,9 +41,9 @@ enum rn_raw_part {
 	RN_RAW_STATUS_END,   /* after the fields; no word */
 	RN_RAW_TRIPLE,       /* three numbers follow; no word */
 	RN_RAW_LIST,         /* the head of an array; its elements or RN_RAW_ARRAY follow */
-	RN_RAW_ARRAY,        /* the number of a blob; the word before it is the head */
+	RN_RAW_ARRAY,        /* the id of a blob; the word before it is the head */
 	RN_RAW_RETURN_VALUE, /* absent in a call that has not returned */
-	RN_RAW_STACK,        /* the index of the stack in its cluster */
+	RN_RAW_STACK,        /* the id of a stack that belongs to a cluster */
 };
 
 typedef void rn_raw_fn(void *arg, enum rn_raw_part part, enum rn_param_kind kind, uint64_t *w);

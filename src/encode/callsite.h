@@ -6,7 +6,7 @@
  * it does not depend on load addresses. The innermost frame is the first one. Encoding: the modules
  * in the order of their first use, then the frames, each a module index and an offset.
  *
- * In signatures on their way to the trace, these bytes are the last value, a string. In the trace
+ * Before a trace is written, these bytes are the last value of a signature, a string. In the trace
  * the value is an index into the section `sites` (model/site_table.h). A stack without frames means
  * that the stack is unknown. Input is untrusted.
  *

@@ -62,7 +62,7 @@ bool rn_holes_can(const uint64_t *words, size_t n);
 struct rn_possible {
 	uint16_t at;
 	bool plain;
-	bool partner; /* a rank or a length; not a tag or an index */
+	bool partner; /* a rank or a length: the partner or the amount, not the purpose */
 };
 uint32_t rn_holes_possible(const uint64_t *words, size_t n, struct rn_possible at[RN_HOLES_MAX]);
 

@@ -21,9 +21,8 @@ static const enum rn_value_kind kinds[CHOICES] = { RN_V_INT, RN_V_REL, RN_V_RELM
 
 /* The values of one slot on all ranks so far, in one expression. */
 struct view {
-	int64_t *value; /* the union over ranks, ascending */
-	uint32_t order,
-		set; /* hashes of each rank's values; valid while same_order or same_set is true */
+	int64_t *value;      /* the union over ranks, ascending */
+	uint32_t order, set; /* hashes of a rank's values, while equal on all ranks */
 	bool same_order, same_set;
 	bool many; /* too many values, or one that cannot be expressed; n is 0 */
 	unsigned char n, cap;

@@ -178,7 +178,7 @@ struct parser {
 	char *text;      /* buffers for the names of slots */
 	uint32_t series; /* number of slots so far that have a series */
 	uint32_t comm;
-	unsigned in_depth; /* depth of the values that `comm` applies to; 0: all */
+	unsigned in_depth; /* depth of the values that `comm` applies to; 0: it is the call's */
 };
 
 static void add_slot(struct parser *p, const struct rn_value *v)

@@ -31,7 +31,7 @@ struct rn_vocab;
 struct rn_levels {
 	uint32_t base, n;
 	uint64_t *at;       /* ascending; the first is 0 */
-	uint32_t first[66]; /* index by binary digits: the first level of that many or more */
+	uint32_t first[66]; /* by number of binary digits: rn_level_of the least such number */
 };
 
 struct rn_grain_own {
@@ -52,7 +52,8 @@ struct rn_grain {
 int rn_grain_parse(struct rn_arena *mem, const char *text, const struct rn_vocab *vocab,
 		   struct rn_grain *out, struct rn_err *err);
 
-/* Encodes and decodes the precision. Input is untrusted; malformed input returns RN_E_DATA. */
+/* Encode and decode the bases of all functions. Input is untrusted; malformed input returns
+ * RN_E_DATA. */
 void rn_grain_encode(const struct rn_grain *g, struct rn_buf *out);
 int rn_grain_decode(struct rn_arena *mem, struct rn_reader *in, struct rn_grain *out,
 		    struct rn_err *err);

@@ -29,7 +29,7 @@ struct range {
 
 static const struct range all_keys = { 0, UINT64_MAX };
 
-/* Adds the rows in the range. Without an array, they are counted only. */
+/* Adds the rows in the range; if out->row is NULL, they are only counted. */
 static int add_rows(const struct rn_comms *c, uint32_t node, struct range keys, struct rn_rows *out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(c->mem);

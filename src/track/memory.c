@@ -39,8 +39,7 @@ void rn_mem_leave(void)
 	inside = false;
 }
 
-/* Prevents a child that is forked while another thread holds the lock from inheriting a locked
- * lock. */
+/* The forking thread acquired the lock, so that no other thread holds it in the child. */
 static _Thread_local bool forking __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)

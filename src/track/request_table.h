@@ -54,7 +54,7 @@ enum rn_request_kind {
 	RN_REQUEST_OTHER,       /* its status has no fields */
 	RN_REQUEST_SEND,        /* only the cancelled field of its status is defined */
 	RN_REQUEST_RECEIVE,     /* its status has source and tag */
-	RN_REQUEST_WILDCARD,    /* its status has source and tag, which a wildcard leaves open */
+	RN_REQUEST_WILDCARD,    /* RN_REQUEST_RECEIVE with MPI_ANY_SOURCE or MPI_ANY_TAG */
 	RN_REQUEST_FILE,        /* its status has a count only */
 	RN_REQUEST_GENERALIZED, /* the program completes it */
 };
@@ -73,7 +73,7 @@ struct rn_request_token {
 	uint32_t entry, generation;
 };
 
-/* A request, or the head of the requests with one handle; see `group`. */
+/* A request, or the head of the requests with one handle (group is then RN_REQUEST_HEAD). */
 struct rn_request_entry {
 	uint64_t key;   /* the handle; for a request in a group, its variable */
 	uint32_t group; /* head of the requests with this handle; 0: the only one with its handle */
