@@ -5,8 +5,8 @@
  *
  * A rank is relative to a communicator. This is the communicator of the call (its first one) or,
  * for windows, messages and requests, the one that they were created with. A reader assumes the
- * first communicator, or the world if there is none. If the actual communicator is another one, it
- * is named beside the value.
+ * first communicator, or the world if the call has no communicator. If the actual communicator is
+ * another one, it is named beside the value.
  */
 #include "encode/call_words.h"
 

@@ -1,6 +1,6 @@
 /*
- * memory.h - converts an address to a memory location (class, block, displacement) that is equal
- * from run to run.
+ * memory.h - converts an address to a memory location (class, block, displacement) that is the
+ * same in every run.
  *
  * The tracer reports heap blocks (rn_mem_alloc, _free, _realloc_*), mappings (rn_mem_map, _unmap),
  * regions whose class the caller knows (MPI_Alloc_mem, windows, GPUs), the stacks and thread-local
@@ -169,7 +169,7 @@ struct rn_mem_module {
 
 #define RN_MEM_PROGRAM 0 /* the module that is the program itself */
 
-/* Module `id` of an RN_MEM_STATIC location; zeros if there is none. */
+/* Returns module `id` of an RN_MEM_STATIC location; zeros if the id is unknown. */
 struct rn_mem_module rn_mem_module(uint32_t id);
 
 /* Discards the locations in unloaded modules; call after dlclose. New modules are detected without
