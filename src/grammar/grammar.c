@@ -1,20 +1,21 @@
 /*
- * grammar.c - nodes, rules, digrams, and the rewriting that keeps the invariants of grammar.h.
+ * grammar.c - nodes, rules, digrams, and the rewriting that maintains the invariants of grammar.h.
  *
- * A rewriting step looks at one digram from the work list. It is new and goes into the table; or
- * it is known, and both places are replaced by a rule:
+ * A rewriting step processes one digram from the work list. A new digram is inserted into the
+ * table. If the digram is known, both occurrences are replaced by a rule:
  *
  *    S: .. a b .. a b ..     ->   S: .. R .. R ..      R: a b
  *
- * Steps put the digrams that they create on the work list instead of calling themselves, so a long
- * cascade needs no stack and can stop anywhere: what is pending is only a missed chance to
- * compress, never a wrong expansion. That is also why a step that finds no memory may simply stop.
+ * Steps append the digrams that they create to the work list instead of recursing. A long cascade
+ * therefore needs no stack and can stop anywhere: pending work is only a missed chance to compress,
+ * never a wrong expansion. For the same reason a step that cannot allocate memory may stop.
  */
 #include "grammar/grammar_impl.h"
 
 #include <string.h>
 
-/* Room for one step of rewriting, besides what the rest of this append has reserved. */
+/* Reserves memory for one rewriting step, in addition to what the rest of this append has reserved
+ * (g->held). */
 static bool reserve_all(struct rn_grammar *g, uint32_t nodes, uint32_t rules, uint32_t work)
 {
 	uint32_t spare = g->free_nodes;
@@ -93,7 +94,7 @@ bool rn_grammar_same(const struct rn_grammar *g, const struct node *a, const str
 	       ((a->cnt & b->cnt & COUNT_WIDE) && count_of(g, a) == count_of(g, b));
 }
 
-/* Takes the digram that begins at n out of the table, if it is n's. */
+/* Removes the digram that begins at n from the table, if the table refers to n. */
 void rn_digram_forget(struct rn_grammar *g, uint32_t n)
 {
 	const struct node *a = node_at(g, n), *b;
@@ -156,7 +157,7 @@ void rn_digram_replace(struct rn_grammar *g, uint32_t n, uint32_t r)
 	pend(g, a->prev);
 }
 
-/* Node u is the only use of its rule: the body takes its place. */
+/* Node u is the only use of its rule. Replaces the node by the body. */
 static void inline_rule(struct rn_grammar *g, uint32_t u)
 {
 	struct node *n = node_at(g, u);
@@ -198,7 +199,7 @@ static uint32_t whole_digram(const struct rn_grammar *g, uint32_t n)
 
 /*
  *   .. a b c e ..   ->   .. P e ..,   P: a b c
- * The digrams inside stay in the table as they are: their nodes only move.
+ * The digrams inside remain in the table unchanged, because their nodes only move.
  */
 uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last)
 {
@@ -221,11 +222,11 @@ uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last)
 }
 
 /*
- * The digrams at p and n are A b, and A is used nowhere else: b moves into A's body.
+ * The digrams at p and n are A b, and A has no other use: moves b into A's body.
  *
  *    S: .. A b c .. A b   A: x y      ->   S: .. A c .. A   A: x y b
  *
- * A new rule for A b, into which A would be inlined at once, comes to the same and costs twice.
+ * A new rule for A b, into which A would be inlined at once, has the same result at twice the cost.
  */
 static void extend(struct rn_grammar *g, uint32_t p, uint32_t n)
 {
@@ -257,7 +258,7 @@ static bool can_extend(const struct rn_grammar *g, uint32_t n)
 	return is_rule(a->sym) && a->cnt == 1 && rule_at(g, a->sym >> 2)->refs == 2;
 }
 
-/* The digram at n is the one at p, which is in the table. */
+/* Replaces the digram at n and the equal one at p, which is in the table, by a rule. */
 static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 {
 	uint32_t r = whole_digram(g, p), guard;
@@ -277,13 +278,14 @@ static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 		r = rn_grammar_rule_of(g, p, node_at(g, p)->next);
 		rn_digram_replace(g, n, r);
 	}
-	/* What the digram was made of lost a use; the one left may be the one in r. */
+	/* Each symbol of the digram lost a use. Its only remaining use may be the one in r. */
 	guard = rule_at(g, r)->guard;
 	rn_grammar_inline_single(g, node_at(g, guard)->next);
 	rn_grammar_inline_single(g, node_at(g, guard)->prev);
 }
 
-/* The digrams that a rewriting leaves behind lie anywhere in the table: fetch them all at once. */
+/* The digrams that a rewriting creates are scattered over the table: prefetches all of them at
+ * once. */
 static void prefetch_work(const struct rn_grammar *g, uint32_t from)
 {
 	for (; from < g->work.n; from++) {
@@ -297,7 +299,8 @@ static void prefetch_work(const struct rn_grammar *g, uint32_t from)
 	}
 }
 
-/* Looks at the digram that begins at n. False when memory is short: nothing has changed. */
+/* Processes the digram that begins at n. Returns false, with nothing changed, if memory is short.
+ */
 static bool step(struct rn_grammar *g, uint32_t n)
 {
 	const struct node *a = node_at(g, n), *b;
@@ -402,7 +405,8 @@ static int literal_append(struct rn_grammar *g, uint32_t t)
 	return RN_OK;
 }
 
-/* Every LITERAL_WINDOW appends that the cursor did not take: does the stream still compress? */
+/* Called after every LITERAL_WINDOW appends that the cursor did not accept. Opens a literal run if
+ * the stream no longer compresses. */
 static void judge(struct rn_grammar *g)
 {
 	uint32_t live = g->nodes.n - g->free_nodes;
@@ -418,7 +422,7 @@ static void judge(struct rn_grammar *g)
 		literal_open(g);
 }
 
-/* ---- the public face ---- */
+/* ---- public functions ---- */
 
 static void start_over(struct rn_grammar *g)
 {
@@ -470,7 +474,8 @@ void rn_grammar_reset(struct rn_grammar *g)
 	start_over(g);
 }
 
-/* Starts loading what the new digram will be compared with; the rest of the append overlaps it. */
+/* Prefetches the table entry with which the new digram will be compared. The rest of the append
+ * overlaps the load. */
 static void prefetch_append(const struct rn_grammar *g, uint32_t sym)
 {
 	const struct node *last = node_at(g, last_node(g)), next = { .sym = sym, .cnt = 1 };

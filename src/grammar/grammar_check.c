@@ -1,19 +1,19 @@
 /*
  * grammar_check.c - verification of a grammar's invariants, for tests and debug builds.
  *
- * No index is followed before it was checked. Linear in the grammar; scratch from an arena of its
- * own.
+ * Every index is validated before it is used. Linear in the size of the grammar. Scratch memory is
+ * from an arena of its own.
  */
 #include "grammar/grammar_impl.h"
 
 struct audit {
 	const struct rn_grammar *g;
 	struct rn_arena mem;
-	unsigned char *seen;     /* per node: linked in a body, a guard, or free; then EXEMPT */
-	uint32_t *refs;          /* per rule: uses found */
-	unsigned char *repeated; /* per rule: some use has a count above one */
+	unsigned char *seen;     /* per node: SEEN if it is in a body, a guard, or free; EXEMPT */
+	uint32_t *refs;          /* per rule: number of uses found */
+	unsigned char *repeated; /* per rule: a use has a count above one */
 	unsigned char *wide;     /* per wide count: used */
-	uint64_t *length;        /* per rule: symbols of its expansion */
+	uint64_t *length;        /* per rule: number of symbols in its expansion */
 	uint32_t *order;         /* live rules, parents first */
 	uint32_t linked, literals, ordered;
 };
@@ -26,7 +26,7 @@ static bool live_rule(const struct rn_grammar *g, uint32_t r)
 	return r < g->rules.n && rule_at(g, r)->refs != RULE_FREE;
 }
 
-/* A wide count is one node's own, and not one that would fit. */
+/* Whether a count is valid. A wide count must belong to one node and must not fit into 31 bits. */
 static bool count_ok(struct audit *a, uint32_t cnt)
 {
 	const struct rn_grammar *g = a->g;
@@ -46,7 +46,7 @@ static bool symbol_ok(struct audit *a, uint32_t sym, uint32_t rule)
 		return true;
 	case RN_KIND_RULE:
 		return sym >> 2 && live_rule(a->g, sym >> 2);
-	case RN_KIND_LITERAL: /* once each, in order, in the start rule only */
+	case RN_KIND_LITERAL: /* each run once, in order, in the start rule only */
 		return rule == 0 && sym >> 2 == a->literals++ && sym >> 2 < a->g->runs.n;
 	default:
 		return false;
@@ -104,7 +104,8 @@ static bool free_lists_ok(struct audit *a)
 	       free_rules + live == g->rules.n;
 }
 
-/* Uses as counted; and, with nothing pending, every rule earns its keep. */
+/* Whether all reference counts are correct. If no work is pending, every rule must also be used
+ * twice or repeated. */
 static bool refs_ok(const struct audit *a)
 {
 	for (uint32_t r = 1; r < a->g->rules.n; r++) {
@@ -118,7 +119,8 @@ static bool refs_ok(const struct audit *a)
 	return true;
 }
 
-/* Parents first, by counting uses (a->refs) down from the start rule. A cycle never comes off. */
+/* Sorts the live rules, parents first, by decrementing the use counts (a->refs) from the start rule
+ * on. Returns false if there is a cycle, because its use counts never reach 0. */
 static bool order_rules(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;
@@ -147,7 +149,7 @@ static uint64_t unit_length(const struct audit *a, uint32_t sym)
 	return is_rule(sym) ? a->length[sym >> 2] : 1;
 }
 
-/* No stream is longer than COUNT_MAX, so that no sum of counts can overflow. */
+/* Whether no rule is longer than COUNT_MAX, so that no sum of counts can overflow. */
 static bool lengths_ok(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;
@@ -181,7 +183,7 @@ static bool firsts_ok(const struct audit *a)
 	return true;
 }
 
-/* The open run is the last thing in the stream, and will not become too long. */
+/* Whether the open literal run is the last node of the stream and cannot become too long. */
 static bool literal_open_ok(const struct rn_grammar *g)
 {
 	if (g->runs.n == 0 || g->expect != NIL || g->match != NIL)
@@ -214,7 +216,7 @@ static bool literals_ok(const struct audit *a)
 	return at == g->literals.n;
 }
 
-/* Frame `level` stands on a node of the body of the rule that the frame above it repeats. */
+/* Whether frame `level` is at a node in the body of the rule that frame `level` - 1 repeats. */
 static bool frame_ok(const struct rn_grammar *g, uint32_t level)
 {
 	const struct frame *f = &g->frame[level];
@@ -229,7 +231,8 @@ static bool frame_ok(const struct rn_grammar *g, uint32_t level)
 	return false;
 }
 
-/* What is followed is a digram like the last two nodes, and frame[0] stands behind it. */
+/* Whether the match is valid: the digram at g->match equals the last two nodes, and frame[0]
+ * follows it. */
 static bool match_ok(const struct rn_grammar *g)
 {
 	const struct node *m = node_at(g, last_node(g)), *p, *q, *f;
@@ -312,7 +315,7 @@ static bool audit(struct audit *a)
 	return sound(a);
 }
 
-/* The digram at n may be a duplicate or missing from the table, now. */
+/* Marks the digrams that may currently be duplicates or missing from the table. */
 static void mark_exempt(struct audit *a)
 {
 	const struct rn_grammar *g = a->g;

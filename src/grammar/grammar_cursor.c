@@ -1,32 +1,33 @@
 /*
- * grammar_cursor.c - following what the grammar already knows, instead of appending.
+ * grammar_cursor.c - the cursor: follows known structure instead of appending symbols.
  *
- * A loop: the start rule's last node once more.
+ * A loop repeats the start rule's last node once more.
  *
  *   start rule:  x  y  R^7            frame[0] = R, repeated 7 times so far
  *                      |
- *            R:  a  B^3  c            frame[1] = B, iter = 1: one B is behind us
+ *            R:  a  B^3  c            frame[1] = B, iter = 1: one B is complete
  *                   |
  *            B:     d  e              frame[2] = e: the next terminal, expected
  *
- * Reaching the end of R adds one to its count: the only change that following makes.
+ * At the end of R its count is incremented. Following a loop changes nothing else.
  *
- * A match: the last two nodes n m have just turned out to be equal to p q elsewhere. Rather than
- * making a rule of two and extending it symbol by symbol, what comes after q is followed; where
- * that ends, one rule is made of the whole stretch.
+ * A match begins when the last two nodes n m equal two nodes p q elsewhere. Instead of creating a
+ * rule of two nodes and extending it symbol by symbol, the cursor follows the nodes after q. Where
+ * the match ends, one rule is created for the whole span.
  *
  *   somewhere:   p  q  C^2  d ..      match = p, frame[0] = C (then d, ..), frame[1] inside C
  *   start rule:  ..  n  m             stop = n
  *
- * In both, a node with a rule is entered only when the rule's first terminal has come.
+ * In both cases a node that contains a rule is entered only when the rule's first terminal has
+ * arrived.
  */
 #include "grammar/grammar_impl.h"
 
 #include <string.h>
 
-/* A descent this deep is free. Deeper ones are paid from the credit, which ordinary appends and
- * completed rounds earn and misses spend: the frames that a miss throws away are so bounded by
- * the symbols appended. */
+/* A descent to this depth is free. Deeper descents are paid from the credit. Ordinary appends and
+ * completed iterations earn credit, and misses spend it. The number of frames that a miss discards
+ * is therefore bounded by the number of symbols appended. */
 #define FREE_DEPTH  32u
 #define EARN_APPEND 4u
 
@@ -66,7 +67,8 @@ bool rn_gcursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n)
 	return true;
 }
 
-/* From a node with a rule down to its first terminal. False: too deep, or no memory. */
+/* Descends from a node with a rule to the rule's first terminal. Returns false if that is too deep
+ * or memory is short. */
 static bool descend(struct rn_grammar *g)
 {
 	uint32_t depth = g->depth;
@@ -88,8 +90,8 @@ static bool descend(struct rn_grammar *g)
 	return true;
 }
 
-/* The first change of the repeated node's count takes the digram before it out of the table; it
- * comes back, with the final count, when the cursor leaves. */
+/* Increments the count of the repeated node. The first change removes the digram before the node
+ * from the table. When the cursor is closed, the digram is inserted again, with the final count. */
 static void add_round(struct rn_grammar *g, struct node *top)
 {
 	if (UNLIKELY(!g->taken)) {
@@ -102,7 +104,7 @@ static void add_round(struct rn_grammar *g, struct node *top)
 		rn_grammar_set_count(g, top, count_of(g, top) + 1);
 }
 
-/* Whether add_round may need a wide count and cannot have one. */
+/* Whether add_round may need a wide count that cannot be allocated. */
 static bool cannot_count(struct rn_grammar *g, const struct node *top)
 {
 	return UNLIKELY(top->cnt >= COUNT_WIDE - 1) && !rn_seg_reserve(&g->wide, g->mem, 1);
@@ -122,7 +124,8 @@ static inline void move_to(struct rn_grammar *g, struct frame *f, uint32_t n)
 		g->expect = first_of(g, node_at(g, n)->sym);
 }
 
-/* The leaf's node is done: on to what comes after it, one level up for each body that ends. */
+/* Leaves the leaf's node n, whose repeats are complete: moves to the following node, one level up
+ * for each body that ends. */
 static inline void step_on(struct rn_grammar *g, struct frame *f, struct node *n)
 {
 	for (;;) {
@@ -200,7 +203,8 @@ static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 {
 	assert(count > 0 && g->prefix.n < g->prefix.cap);
 	RN_SEG_PUT(&g->prefix, struct prefix_item, (struct prefix_item){ count, sym });
-	rule_ref(g, sym); /* held until the symbol is appended: rewriting must not inline it */
+	rule_ref(g, sym); /* a reference until the symbol is appended, so that rewriting does not
+			     inline the rule */
 }
 
 bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end)
@@ -220,7 +224,7 @@ bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *fir
 	return *first != *end && node_at(g, *first)->next != *end;
 }
 
-/* What was walked of the body that frame `level` is in. */
+/* Appends the nodes that the cursor passed in the body of frame `level` to g->prefix. */
 static void keep_level(struct rn_grammar *g, uint32_t level)
 {
 	const struct frame *f = &g->frame[level];
@@ -235,14 +239,16 @@ static void keep_level(struct rn_grammar *g, uint32_t level)
 		keep(g, node_at(g, f->node)->sym, f->iter);
 }
 
-/* The stretch from p to before frame[0] was repeated; its repetition so far is the digram at n. */
+/* Ends a match. The nodes from p to before frame[0] were repeated. In the start rule, their
+ * repetition is only the digram at n so far. */
 static void close_match(struct rn_grammar *g, uint32_t p, uint32_t n)
 {
 	uint32_t last = node_at(g, g->frame[0].node)->prev, q = node_at(g, p)->next;
 
 	assert(n == g->stop && node_at(g, n)->next == last_node(g));
 	if (last == q) {
-		pend(g, n); /* just the digram: as if it had not been followed */
+		pend(g, n); /* only the digram was repeated: process it as if there had been no
+			       match */
 	} else {
 		uint32_t r = rn_grammar_whole_body(g, p, last);
 
@@ -257,7 +263,7 @@ void rn_gcursor_leave(struct rn_grammar *g)
 {
 	uint32_t match = g->match;
 
-	/* All levels first: appending rewrites the very bodies that the frames point into. */
+	/* Collect all levels first: appending rewrites the bodies to which the frames refer. */
 	g->prefix.n = 0;
 	if (match != NIL && g->frame[0].iter)
 		keep(g, node_at(g, g->frame[0].node)->sym, g->frame[0].iter);

@@ -1,9 +1,10 @@
 /*
- * grammar_impl.h - inside the grammar builder: what the files of this folder share.
+ * grammar_impl.h - grammar builder internals shared by the source files of this directory.
  *
- * Everything is an index. A symbol carries its kind in the low two bits; a count is 31 bits, or
- * (top bit set) an index to a table of 64-bit counts, which keeps a node at 16 bytes and leaves
- * room for counts that are not numbers. A rule's body is a ring of nodes closed by its guard.
+ * All references are indices. A symbol has its kind in the low two bits. A count has 31 bits or, if
+ * its top bit is set, is an index into a table of 64-bit counts. This limits a node to 16 bytes and
+ * leaves room for counts that are not integers. A rule's body is a ring of nodes, closed by its
+ * guard.
  */
 #ifndef RN_GRAMMAR_GRAMMAR_IMPL_H
 #define RN_GRAMMAR_GRAMMAR_IMPL_H
@@ -20,15 +21,15 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #define NIL        UINT32_MAX
-#define SYM_GUARD  0xFFFFFFFFu /* cnt: the rule it closes */
-#define SYM_FREE   0xFFFFFFFBu /* next: next free node */
+#define SYM_GUARD  0xFFFFFFFFu /* cnt: the rule whose body the guard closes */
+#define SYM_FREE   0xFFFFFFFBu /* next: the next free node */
 #define COUNT_WIDE 0x80000000u
-#define COUNT_MAX  ((uint64_t)1 << 62) /* also of the whole stream */
-#define RULE_FREE  NIL                 /* in refs; guard: next free rule */
+#define COUNT_MAX  ((uint64_t)1 << 62) /* also the limit for the length of the stream */
+#define RULE_FREE  NIL                 /* value of refs of a free rule; guard: the next free rule */
 
-/* After so many rewriting steps the rest waits for the next append. */
+/* Maximum number of rewriting steps per append. Further steps are deferred to the next append. */
 #define STEP_BUDGET 256
-/* What one rewriting step may need. */
+/* Maximum numbers of nodes and work items that one rewriting step needs. */
 #define STEP_NODES 2
 #define STEP_WORK  12
 
@@ -60,30 +61,31 @@ struct literal_run {
 };
 
 struct rn_grammar {
-	uint32_t expect; /* must be first: rn_grammar_expect reads it */
-	uint32_t depth;  /* frame[depth] is the leaf; what frame[0] is, see grammar_cursor.c */
+	uint32_t expect; /* must be the first field: rn_grammar_expect reads it */
+	uint32_t depth;  /* frame[depth] is the leaf; for frame[0] see grammar_cursor.c */
 	struct frame *frame;
 	uint32_t frame_cap;
-	bool taken;       /* the digram in front of frame[0] is out of the table */
-	bool may_follow;  /* the digram looked at is the last thing of this append */
-	uint32_t match;   /* where the stretch that is followed begins, or NIL */
-	uint32_t stop;    /* where its repetition begins: the last but one node of the start rule */
-	uint32_t credit;  /* how deep a descent may go beyond FREE_DEPTH */
-	uint64_t misses;  /* appends that the cursor did not take */
-	uint64_t in_bulk; /* symbols that whole rounds have brought */
+	bool taken;      /* the digram before frame[0] was removed from the table */
+	bool may_follow; /* the current digram is the last of this append */
+	uint32_t match;  /* first node of the span that the match follows, or NIL */
+	uint32_t stop; /* first node of its repetition: the second to last node of the start rule */
+	uint32_t credit;  /* number of levels that a descent may exceed FREE_DEPTH */
+	uint64_t misses;  /* appends that the cursor did not accept */
+	uint64_t in_bulk; /* symbols appended by rn_grammar_append_repeat */
 
 	struct rn_seg nodes, rules, wide;
 	uint32_t free_node, free_nodes, free_rule;
 	struct rn_map digrams; /* tag of (symbol, count, symbol, count) -> left node */
-	struct rn_seg work;    /* left nodes of digrams still to be looked at */
+	struct rn_seg work;    /* left nodes of the digrams that are still to be processed */
 	struct rn_seg prefix;  /* scratch of a cursor miss */
-	uint32_t held;         /* appends still to come for which room is reserved */
+	uint32_t held;         /* remaining appends for which memory is reserved */
 
 	struct rn_grammar_opts opts;
 	struct rn_seg runs, literals;
-	uint64_t literal_left; /* symbols to go in the open literal run; 0: none is open */
+	uint64_t literal_left; /* symbols that the open literal run may still receive; 0: none is
+				  open */
 	uint64_t literal_span;
-	uint32_t judged, nodes_then; /* appends since the last look, and live nodes at it */
+	uint32_t judged, nodes_then; /* misses since judge() last ran; live nodes then */
 
 	struct rn_arena *mem;
 };
@@ -116,7 +118,7 @@ static inline bool is_rule(uint32_t sym)
 	return kind_of(sym) == RN_KIND_RULE;
 }
 
-/* A guard or a free node: no symbol at all. */
+/* Whether a symbol marks a guard or a free node. */
 static inline bool is_mark(uint32_t sym)
 {
 	return (sym & 3) == 3;
@@ -148,7 +150,8 @@ static inline uint32_t last_node(const struct rn_grammar *g)
 	return node_at(g, start_guard(g))->prev;
 }
 
-/* Only digrams of terminals and rules can occur twice: every literal run is unique. */
+/* Whether a digram is in the table. Only digrams of terminals and rules can occur twice, because
+ * every literal run is unique. */
 static inline bool digram_counts(const struct node *a, const struct node *b)
 {
 	return (a->sym & 3) < RN_KIND_LITERAL && (b->sym & 3) < RN_KIND_LITERAL && a->sym != b->sym;
@@ -193,46 +196,51 @@ static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
 	rule_at(g, sym >> 2)->refs--;
 }
 
-/* grammar.c: changing it. Callers have reserved what these need. */
+/* grammar.c: changes to the grammar. The caller must have reserved the memory. */
 void rn_grammar_set_count(struct rn_grammar *g, struct node *n, uint64_t count);
 void rn_digram_forget(struct rn_grammar *g, uint32_t n);
 bool rn_grammar_same(const struct rn_grammar *g, const struct node *a, const struct node *b);
-/* The rule, other than the start rule, whose whole body is first..last; NIL if none. */
+/* Returns the rule whose whole body is first..last, except the start rule; NIL if there is none. */
 uint32_t rn_grammar_whole_body(const struct rn_grammar *g, uint32_t first, uint32_t last);
-/* The nodes first..last become the body of a rule of their own, which takes their place. */
+/* Moves the nodes first..last into the body of a new rule, which replaces them. */
 uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last);
-/* The digram at n, which is not in the table, becomes rule r. */
+/* Replaces the digram at n, which is not in the table, by rule r. */
 void rn_digram_replace(struct rn_grammar *g, uint32_t n, uint32_t r);
-/* Node u's rule is inlined if this is its only use. */
+/* Inlines the rule of node u if this is its only use. */
 void rn_grammar_inline_single(struct rn_grammar *g, uint32_t u);
-/* Looks at what is pending. */
+/* Processes the pending digrams, within the step budget. */
 void rn_grammar_drain(struct rn_grammar *g);
-/* At the end of the start rule; `held`: the caller's reference to a rule goes to the node. */
+/* Appends symbol^count to the start rule. If `held`, the caller's reference to the rule is
+ * transferred to the node. */
 void rn_grammar_append_symbol(struct rn_grammar *g, uint32_t sym, uint64_t count, bool held);
 uint32_t rn_digram_find(const struct rn_grammar *g, uint32_t tag, const struct node *a,
 			const struct node *b);
 
-/* The cursor did not take t: close it, append, and see whether there is a loop to follow. */
+/* Appends t, which the cursor did not accept: closes the cursor, appends the symbol, and opens the
+ * cursor again if there is a loop to follow. */
 int rn_grammar_append_slowly(struct rn_grammar *g, uint32_t t);
 
 /* grammar_cursor.c */
-#define CREDIT_MAX 512u /* also bounds what a single miss may cost */
+#define CREDIT_MAX 512u /* also bounds the cost of a single miss */
 void rn_gcursor_earn(struct rn_grammar *g, uint64_t credit);
-/* The nodes from *first to before *end were walked in the body that frame `level` stands in (level
- * 0: of the stretch that is matched). They are worth a rule of their own if there are two or more,
- * of a match three (two are the digram itself). */
+/* Finds the nodes that the cursor has passed in the body of frame `level` (level 0: in the span of
+ * the match): *first up to but excluding *end. Returns true if they become a rule of their own.
+ * This requires two nodes, or three in a match, because two are the digram itself. */
 bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end);
-/* A stretch can be followed until its body ends, a literal run, or where its repetition began. */
+/* Whether a match ends before node n: at the end of its body, at a literal run, or where its
+ * repetition began. */
 bool rn_gcursor_ends_match(const struct rn_grammar *g, uint32_t n);
 void rn_gcursor_enter(struct rn_grammar *g);
-/* The digram at n is the one at p. True: what follows p is followed from now on, and the digram
- * is dealt with when that ends. */
+/* Starts a match if the digram at n, which equals the one at p, can be followed. If true, the
+ * cursor follows the nodes after the digram at p, and the digram at n is processed when the match
+ * ends. */
 bool rn_gcursor_follow(struct rn_grammar *g, uint32_t p, uint32_t n);
-/* The expected terminal has come. False: the cursor cannot follow; nothing has changed. */
+/* Moves the cursor past the expected terminal, which has arrived. Returns false, with nothing
+ * changed, if the cursor cannot follow. */
 bool rn_gcursor_advance(struct rn_grammar *g);
-/* Room for what rn_gcursor_leave does; RN_OK or RN_E_NOMEM. */
+/* Reserves memory for rn_gcursor_leave and `more_nodes` nodes. Returns RN_OK or RN_E_NOMEM. */
 int rn_gcursor_reserve(struct rn_grammar *g, uint32_t more_nodes);
-/* Appends what the cursor has walked as structure, and forgets the cursor. */
+/* Appends the symbols that the cursor has passed as structure, and closes the cursor. */
 void rn_gcursor_leave(struct rn_grammar *g);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * grammar_read.c - reading a builder: its bodies and its literal runs.
+ * grammar_read.c - read access to a builder: its bodies and its literal runs.
  *
- * While the cursor is inside known structure, the symbols that it has taken are in no body yet.
- * Bodies are given out as they would be if it left now, without changing anything: what was walked
- * on level k becomes a rule of its own (numbered behind the real ones, in the order of levels),
- * which stands both where it was walked and at the end of the start rule.
+ * While the cursor follows known structure, the symbols that it has passed are not in any body yet.
+ * The functions return the bodies as they would be if the cursor were closed now, and change
+ * nothing. The nodes passed on level k become a rule of their own. These rules are numbered after
+ * the existing ones, in the order of levels. Each is used twice: where the cursor passed the nodes,
+ * and at the end of the start rule.
  */
 #include "grammar/grammar_impl.h"
 
@@ -23,8 +24,8 @@ uint32_t rn_grammar_rules(const struct rn_grammar *g)
 	return g->rules.n + (is_open(g) ? g->depth + 1 : 0);
 }
 
-/* The walked stretch that stands in the body of `rule`, if one does. The one of a match may be in
- * any body: its first node is looked for while reading. */
+/* Finds the passed nodes that are in the body of `rule`, if any. Those of a match can be in any
+ * body, so rn_grammar_body_next compares each node with their first one. */
 static void find_cut(struct rn_grammar_iter *it, uint32_t rule)
 {
 	const struct rn_grammar *g = it->g;
@@ -66,7 +67,8 @@ struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule
 	find_cut(&it, rule);
 	it.open = rule == 0;
 	if (it.open && it.cut_rule == g->rules.n)
-		it.end = g->stop; /* the repetition's two nodes are part of what is at the end */
+		it.end = g->stop; /* the two nodes of the repetition are returned as part of the
+				     tail */
 	return it;
 }
 
@@ -75,7 +77,8 @@ static struct rn_grammar_item item_of(uint32_t sym, uint64_t count)
 	return (struct rn_grammar_item){ kind_of(sym), sym >> 2, count };
 }
 
-/* What was walked on it->level: the stretch, and then the repeats of the node behind it. */
+/* Returns the next item of the tail. Each level has two: the nodes that were passed, and the
+ * repeats of the node after them. */
 static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
 {
 	const struct rn_grammar *g = it->g;
@@ -107,7 +110,8 @@ static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
 	return false;
 }
 
-/* A literal run that was opened and has no symbols yet. It is the last node of the start rule. */
+/* Whether a symbol is a literal run that was opened and has no symbols yet. Such a run is the last
+ * node of the start rule. */
 static bool is_empty_run(const struct rn_grammar *g, uint32_t sym)
 {
 	return kind_of(sym) == RN_KIND_LITERAL && sym >> 2 == rn_grammar_literals(g);

@@ -1,22 +1,24 @@
 /*
- * grammar_repeat.c - appending a loop as a whole.
+ * grammar_repeat.c - appends all iterations of a loop at once.
  *
- * A round that the cursor took without a miss, and that ends where it began but for one level's
- * repeat count, has changed nothing else, and so will every further round: they are added to that
- * count at once. On level 0 of a loop the count is the loop's own and may grow at will; below it
- * only up to the repeat that the rule foresees.
+ * Suppose that the cursor follows an iteration without a miss, and that its position afterward
+ * differs from that before in the repeat count of only one level. Then every further iteration
+ * changes only that count, and the remaining iterations are added to it at once. On level 0 of a
+ * loop, the count is that of the loop itself and can grow without limit. On other levels it is
+ * limited by the repeat count in the rule.
  */
 #include "grammar/grammar_impl.h"
 
 #include <string.h>
 
-/* What whole rounds may bring a stream to: no one will ever append as many symbols one by one
- * again, so the stream stays below COUNT_MAX without a check on the fast path. */
+/* Maximum number of symbols that can be appended by iterations. No program can append as many
+ * symbols again one by one, so the stream is shorter than COUNT_MAX without a check on the fast
+ * path. */
 #define REPEAT_MAX (COUNT_MAX / 2)
 
-#define DEPTH 16 /* deeper cursors are not looked at: rounds are then appended one by one */
+#define DEPTH 16 /* deeper cursors are not saved; their iterations are appended one by one */
 
-/* Where the cursor stands before a round. */
+/* The position of the cursor before an iteration. */
 struct round {
 	uint64_t misses, top;
 	uint32_t depth, credit, match;
@@ -41,7 +43,7 @@ static bool mark(const struct rn_grammar *g, struct round *r)
 	return true;
 }
 
-/* The only level whose count the round moved, or UINT32_MAX. */
+/* Returns the only level whose count the iteration changed, or UINT32_MAX. */
 static uint32_t moved_level(const struct rn_grammar *g, const struct round *r)
 {
 	uint32_t moved = UINT32_MAX;
@@ -61,7 +63,8 @@ static uint32_t moved_level(const struct rn_grammar *g, const struct round *r)
 	return moved;
 }
 
-/* Goes on as since `from`, for up to `rounds` more rounds; returns for how many. */
+/* Adds up to `rounds` further iterations, equal to the one since `from`. Returns the number added.
+ */
 static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint64_t rounds)
 {
 	uint32_t level = moved_level(g, from);
