@@ -1,37 +1,38 @@
-/* loop_span.h - inside loop_stream.h: pieces of a stream with loops, for walkers and searches. */
+/* loop_span.h - a span of a stream with loops (internal): used by walkers and searches. */
 #ifndef RN_RULES_LOOP_SPAN_H
 #define RN_RULES_LOOP_SPAN_H
 
 #include "rules/loop_stream.h"
 
-/* What a piece has of a unit. */
+/* The occurrences of one unit inside a span. */
 struct rn_part {
 	uint32_t unit;
-	uint64_t times;  /* of a loop: executions */
-	uint64_t bodies; /* of a loop: rounds; of a rule the same as times */
+	uint64_t times;  /* of a rule: occurrences; of a loop: executions */
+	uint64_t bodies; /* of a rule: same as times; of a loop: iterations */
 };
 
 struct rn_stretch {
 	struct rn_flow flow;
 	uint64_t length;
-	struct rn_part *part; /* outer ones first */
+	struct rn_part *part; /* outer units first */
 	uint32_t parts;
-	uint64_t left; /* parts that may still be looked at */
-	/* While it is measured. */
-	uint64_t *times; /* by unit */
+	uint64_t left; /* units and their items that may still be visited */
+	/* Scratch of the measurement: */
+	uint64_t *times; /* by unit: occurrences found so far */
 	uint32_t *heap;
 	uint32_t heaped;
 };
 
-/* n times an item with loops, which begins after done[] executions of each loop (NULL: none), or,
- * backwards, ends after them. False: the stream has no such piece. */
+/* Measures the span of n repeats of an item with loops. The span begins after done[k] executions of
+ * each loop k (done NULL: none) or, if `back`, ends after them. Returns false if the stream has no
+ * such span, or if s->left is exceeded. */
 bool rn_stretch_measure(struct rn_stretch *s, const uint64_t *done, const struct rn_item *it,
 			uint64_t n, bool back);
 
-/* Adds the executions of the piece that was measured to done[], or takes them away. */
+/* Adds the executions of the measured span to done[] or, if `back`, subtracts them. */
 void rn_stretch_move(const struct rn_stretch *s, uint64_t *done, bool back);
 
-/* Its items without loops. */
+/* Calls fn for the items without loops of the measured span. */
 void rn_stretch_each(const struct rn_stretch *s, rn_fixed_fn *fn, void *arg);
 
 #endif

@@ -7,7 +7,7 @@
 #include "rules/rules_impl.h"
 
 #define NONE      UINT32_MAX
-#define WORK_MOST ((uint64_t)1 << 26) /* levels times parts: what finding a place may cost */
+#define WORK_MOST ((uint64_t)1 << 26) /* levels times items; limits the cost of a seek */
 
 struct inner {
 	uint32_t unit;
@@ -15,10 +15,10 @@ struct inner {
 };
 
 struct unit {
-	uint32_t id;     /* rule, or the number of rules + that of a loop */
-	uint32_t height; /* levels of bodies and executions below, its own included */
-	uint32_t levels; /* those of units alone */
-	uint64_t fixed;  /* symbols in one body or round, those in units aside */
+	uint32_t id;     /* a rule, or the number of rules plus the id of a loop */
+	uint32_t height; /* levels of bodies and executions below, including its own */
+	uint32_t levels; /* levels of units only */
+	uint64_t fixed;  /* symbols in one body or iteration, without those in units */
 	const struct inner *inner;
 	uint32_t inners;
 };
@@ -28,14 +28,15 @@ struct rn_loopset {
 	uint32_t symbols, loops, units;
 	struct rn_item *round; /* by loop: the only item of its body */
 	rn_rounds_fn *rounds;
-	uint32_t *order; /* rules and loops, inner ones first; the last ones are the units */
-	uint32_t *place; /* by rule and loop: its unit, or NONE */
+	uint32_t *order; /* rules and loops, inner ones first; the units are last */
+	uint32_t *place; /* by rule and loop: the index of its unit, or NONE */
 	struct unit *unit;
 };
 
 /*
- * Order: a rule belongs to the highest loop inside of it, at any depth, and comes behind that loop;
- * a loop comes behind all lower ones and what belongs to them, of which its round is one.
+ * Order: a rule belongs to the highest loop that it contains at any depth, and follows that loop. A
+ * loop follows all lower loops and the rules that belong to them. One of these rules is its
+ * iteration.
  */
 
 static bool is_loop(const struct rn_loopset *l, const struct rn_item *it)
@@ -43,7 +44,7 @@ static bool is_loop(const struct rn_loopset *l, const struct rn_item *it)
 	return it->kind == RN_KIND_TERMINAL && it->id >= l->symbols;
 }
 
-/* By rule: the highest loop in it, + 1; 0: none. */
+/* Computes, for each rule, the highest loop in it plus 1; 0: no loop. */
 static void rank_rules(const struct rn_loopset *l, uint32_t *highest)
 {
 	for (uint32_t r = 0; r < rn_rules_count(l->rules); r++) {
@@ -63,7 +64,7 @@ static void rank_rules(const struct rn_loopset *l, uint32_t *highest)
 	}
 }
 
-/* A round is not empty, and has only loops with lower numbers inside. */
+/* Whether no iteration is empty, and every iteration contains only loops with lower ids. */
 static bool loops_ascend(const struct rn_loopset *l, const uint32_t *highest)
 {
 	for (uint32_t k = 0; k < l->loops; k++) {
@@ -78,7 +79,7 @@ static bool loops_ascend(const struct rn_loopset *l, const uint32_t *highest)
 	return true;
 }
 
-/* Terminals are symbols or loops; a literal run has symbols only. */
+/* Whether all terminals are symbols or loops, and all literal runs consist of symbols. */
 static bool terminals_fit(const struct rn_loopset *l)
 {
 	uint32_t end = l->symbols + l->loops;
@@ -100,7 +101,8 @@ static bool terminals_fit(const struct rn_loopset *l)
 	return true;
 }
 
-/* next[h]: where the first of those that belong to loop h - 1 goes, that loop included. */
+/* Sorts rules and loops by rank. next[h] becomes the position of the first element that belongs to
+ * loop h - 1, that loop included. */
 static void sort_by_rank(struct rn_loopset *l, const uint32_t *highest, uint32_t *next)
 {
 	uint32_t rules = rn_rules_count(l->rules), at = 0;
@@ -124,7 +126,7 @@ static void sort_by_rank(struct rn_loopset *l, const uint32_t *highest, uint32_t
  * Units
  */
 
-/* The unit that an item is, or NONE. */
+/* Returns the unit of an item, or NONE. */
 static uint32_t unit_of(const struct rn_loopset *l, const struct rn_item *it)
 {
 	if (it->kind == RN_KIND_RULE)
@@ -132,7 +134,7 @@ static uint32_t unit_of(const struct rn_loopset *l, const struct rn_item *it)
 	return is_loop(l, it) ? l->place[rn_rules_count(l->rules) + it->id - l->symbols] : NONE;
 }
 
-/* The parts of a body, or of a round. */
+/* Collects the units in the body of u, or in its iteration, and computes the sizes of u. */
 static void look_inside(const struct rn_loopset *l, struct unit *u, struct inner *inner)
 {
 	struct rn_body b = rn_loopset_body(l, l->rules, u->id);
@@ -165,7 +167,7 @@ static uint64_t count_items(const struct rn_loopset *l)
 	return n;
 }
 
-/* Inner ones first, so that of each part everything is known. */
+/* Creates the units, inner ones first, because a unit depends on those that it contains. */
 static int make_units(struct rn_loopset *l, struct rn_arena *mem)
 {
 	uint32_t all = rn_rules_count(l->rules) + l->loops, levels = 0;
@@ -256,7 +258,7 @@ bool rn_loopset_holds(const struct rn_loopset *l, const struct rn_item *it)
 }
 
 /*
- * Pieces of a stream
+ * Spans of a stream
  */
 
 uint64_t rn_flow_rounds(const struct rn_flow *f, uint32_t loop, uint64_t n)
@@ -296,7 +298,7 @@ static void heap_push(struct rn_stretch *s, uint32_t unit)
 	s->heap[i] = unit;
 }
 
-/* The lowest number, which is that of the outermost one. */
+/* Removes and returns the lowest index, which is that of the outermost unit. */
 static uint32_t heap_pop(struct rn_stretch *s)
 {
 	uint32_t top = s->heap[0], x = s->heap[--s->heaped], i = 0, child;
@@ -330,7 +332,8 @@ static bool add_unit(struct rn_stretch *s, uint32_t unit, uint64_t a, uint64_t b
 	return add_up(&s->times[unit], a, b);
 }
 
-/* How many rounds the executions have that begin, or end, after `done` ones. */
+/* Computes the number of iterations in p->times executions that begin after `done` executions or,
+ * if `back`, end after them. */
 static bool count_rounds(const struct rn_stretch *s, uint32_t loop, uint64_t done, bool back,
 			 struct rn_part *p)
 {
@@ -344,7 +347,8 @@ static bool count_rounds(const struct rn_stretch *s, uint32_t loop, uint64_t don
 	return after != UINT64_MAX;
 }
 
-/* Nothing that is outside of this unit is left: it is known how often it comes. */
+/* Processes a unit. No unit that contains it is left in the heap, so its number of occurrences is
+ * final. */
 static bool settle(struct rn_stretch *s, uint32_t unit, const uint64_t *done, bool back)
 {
 	const struct rn_loopset *l = s->flow.loops;
@@ -418,7 +422,7 @@ void rn_stretch_each(const struct rn_stretch *s, rn_fixed_fn *fn, void *arg)
  * Whole streams
  */
 
-/* The whole of it, from the beginning. */
+/* Measures the whole stream, from its beginning. */
 static bool measure_all(struct rn_stretch *s)
 {
 	struct rn_item all = { .kind = RN_KIND_RULE, .id = s->flow.root, .count = 1 };

@@ -8,7 +8,7 @@ void rn_passage_each(const struct rn_passage *p, rn_fixed_fn *fn, void *arg)
 	rn_stretch_each(p->stretch, fn, arg);
 }
 
-/* What n repeats of an item are from here on, or up to here. */
+/* Measures n repeats of an item after the walker's position or, if `back`, before it. */
 static struct rn_passage measure(const struct rn_walk *w, const struct rn_item *it, uint64_t n,
 				 bool back)
 {
@@ -34,7 +34,7 @@ static void pass(struct rn_search *q, struct rn_walk *w, const struct rn_passage
 		rn_stretch_move(p->stretch, w->done, back);
 }
 
-/* Passes as many of `times` repeats as it may, and says how many. */
+/* Passes as many of `times` repeats as the callback permits, and returns their number. */
 static uint64_t pass_units(struct rn_search *q, struct rn_walk *w, const struct rn_item *it,
 			   uint64_t times, bool back)
 {
@@ -42,7 +42,7 @@ static uint64_t pass_units(struct rn_search *q, struct rn_walk *w, const struct 
 	struct rn_passage p;
 
 	while (bad - good > 1) {
-		/* All of them, or none, is what it nearly always is. */
+		/* Usually all repeats may be passed, or none. */
 		uint64_t k = good == 0 && bad == times + 1 ? times : good + (bad - good) / 2;
 
 		p = measure(w, it, k, back);
@@ -63,7 +63,7 @@ static bool is_flat(const struct rn_walk *w, const struct rn_item *it)
 	return it->kind != RN_KIND_RULE && !is_loop(w, it);
 }
 
-/* How much a frame's `iter` counts in one repeat of an item. */
+/* Returns the amount by which one repeat of an item increases a frame's `iter`. */
 static uint64_t unit_steps(const struct rn_walk *w, const struct rn_item *it)
 {
 	return is_flat(w, it) ? unit_length(w->rules, it) : 1;
@@ -83,7 +83,7 @@ static bool try_symbol(struct rn_search *q, struct rn_walk *w, const struct rn_i
 }
 
 /* Advances in an item, in either direction: over repeats, over a symbol of a run, or into a rule or
- * an execution. False where it ends, before the symbol. */
+ * an execution. Returns false if the search ends here, before the symbol. */
 static bool move(struct rn_search *q, struct rn_walk *w, struct rn_walk_frame *f,
 		 const struct rn_item *it, bool back)
 {

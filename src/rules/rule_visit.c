@@ -7,8 +7,8 @@
 
 struct frame {
 	uint32_t rule, item;
-	uint64_t left; /* rounds, this one included */
-	uint64_t time; /* how often the item has been asked about */
+	uint64_t left; /* iterations, including this one */
+	uint64_t time; /* number of calls of the callback for the item */
 };
 
 static struct frame *top(struct rn_seg *stack)
@@ -26,7 +26,7 @@ static int push(struct rn_seg *stack, struct rn_arena *mem, struct rn_descent in
 		       : RN_E_NOMEM;
 }
 
-/* The next round of the innermost rule, or back to where it stands. */
+/* Starts the next iteration of the innermost rule, or leaves it after the last one. */
 static void next_round(struct rn_seg *stack)
 {
 	struct frame *f = top(stack);
@@ -37,7 +37,7 @@ static void next_round(struct rn_seg *stack)
 		stack->n--;
 }
 
-/* Asks about the item that is next. */
+/* Calls the callback for the next item. */
 static int ask(struct frame *f, const struct rn_item *it, rn_item_fn *fn, void *arg,
 	       struct rn_descent *into)
 {
@@ -55,7 +55,7 @@ static int ask(struct frame *f, const struct rn_item *it, rn_item_fn *fn, void *
 int rn_rules_visit(const struct rn_rules *r, uint32_t root, uint64_t *left, rn_item_fn *fn,
 		   void *arg)
 {
-	struct rn_arena mem; /* nobody else's: the function may allocate */
+	struct rn_arena mem; /* separate from the arenas of the callback, which may allocate */
 	struct rn_seg stack;
 	int rc;
 

@@ -1,13 +1,13 @@
 /*
- * rule_walk.c - walking the expansion of a rule, by symbol or in bulk.
+ * rule_walk.c - walks the expansion of a rule, by symbol or in bulk.
  *
- * The top frame stands in a body, before item `item`, `iter` of whose repeats are behind. Frames
- * below it say which repeat of which item that body is. A rule item is entered when a symbol of
- * it is wanted and left when its end is reached. Each execution of a loop has a frame of its own,
- * in which its rounds are repeats of the only item.
+ * The position of the top frame is in a body, before item `item`, of which `iter` repeats have been
+ * passed. The frames below identify the outer item and the repeat to which that body belongs. A
+ * rule item is entered when one of its symbols is read, and left when its end is reached. Each
+ * execution of a loop has a frame of its own, in which the iterations are repeats of the only item.
  *
- * Executions may be empty, any number of them in a row: who has met none but these for a while
- * has the others passed by a search.
+ * Any number of successive executions may be empty. After IDLE steps without a symbol, the walker
+ * uses a search to pass further empty executions.
  */
 #include "rules/rule_walk_impl.h"
 
@@ -84,7 +84,7 @@ struct rn_walk_frame *rn_walk_enter(struct rn_walk *w, const struct rn_item *loo
 
 /* ---- seeking ---- */
 
-/* The last item that begins at or before k; bodies are often short. */
+/* Returns the last item that begins at or before k. Bodies are often short. */
 static uint32_t item_at(const struct entry *e, uint64_t k)
 {
 	uint32_t lo = 0, hi = e->n;
@@ -101,8 +101,8 @@ static uint32_t item_at(const struct entry *e, uint64_t k)
 	return lo;
 }
 
-/* So many symbols on from the beginning of the topmost frame's repeats of an item that has no loop
- * inside, to a place in it. */
+/* Moves k symbols forward in the current item of the top frame, which must be between two repeats.
+ * The item contains no loops. */
 static void descend(struct rn_walk *w, uint64_t k)
 {
 	const struct rn_rules *r = w->rules;
@@ -145,7 +145,8 @@ static void seek_pass(struct rn_search *q, const struct rn_passage *p)
 	((struct seek *)q)->pos += p->length;
 }
 
-/* Out of a run that it stands in the middle of. True: the place is in it. */
+/* Leaves a run of symbols if the position is inside one. Returns true if position k is in that run.
+ */
 static bool leave_run(struct rn_walk *w, uint64_t k)
 {
 	struct rn_walk_frame *f = &w->frame[w->depth - 1];
@@ -176,7 +177,7 @@ static void rewind_walk(struct rn_walk *w)
 		memset(w->done, 0, rn_loopset_count(w->stretch->flow.loops) * sizeof(*w->done));
 }
 
-/* To before symbol k: empty executions are behind. */
+/* Moves to the position before symbol k, after any empty executions. */
 static int seek_loops(struct rn_walk *w, uint64_t k)
 {
 	struct seek s = { .search = { NULL, seek_passes, seek_pass, UINT64_MAX, true },
@@ -260,7 +261,8 @@ struct bulk {
 	size_t n, cap;
 };
 
-/* The last `unit` symbols written are one repeat; writes up to `times` more. */
+/* The last `unit` symbols written are one repeat. Writes up to `times` more, and returns their
+ * number. */
 static uint64_t copy_repeats(struct bulk *b, size_t unit, uint64_t times)
 {
 	size_t fit = (b->cap - b->n) / unit, have = unit, want;
@@ -269,7 +271,7 @@ static uint64_t copy_repeats(struct bulk *b, size_t unit, uint64_t times)
 	if (times > fit)
 		times = fit;
 	want = (size_t)times * unit;
-	while (want) { /* what has been written doubles as the source */
+	while (want) { /* the source includes the symbols just written, so it doubles */
 		size_t k = want < have ? want : have;
 
 		memcpy(b->out + b->n, b->out + b->n - have, k * sizeof(*b->out));
@@ -298,7 +300,8 @@ static uint64_t copy_flat(const struct rn_rules *r, struct bulk *b, const struct
 	return n;
 }
 
-/* A body has ended. If all of it is in the buffer, the repeats that follow are copies of it. */
+/* Leaves a body at its end. If all of it is in the buffer, the repeats that follow are copies of
+ * it. */
 static struct rn_walk_frame *pop_bulk(struct rn_walk *w, struct bulk *b)
 {
 	size_t from = w->frame[w->depth - 1].from;
@@ -311,7 +314,8 @@ static struct rn_walk_frame *pop_bulk(struct rn_walk *w, struct bulk *b)
 	return f;
 }
 
-/* Repeats of what has loops inside are not the same. */
+/* Enters a rule or an execution. The repeats of an item that contains loops differ, so they are not
+ * copied. */
 static struct rn_walk_frame *push_bulk(struct rn_walk *w, const struct bulk *b,
 				       const struct rn_item *it)
 {
@@ -322,7 +326,7 @@ static struct rn_walk_frame *push_bulk(struct rn_walk *w, const struct bulk *b,
 	return push(w, it->id, 0, b->n);
 }
 
-/* Positions in the buffer mean nothing to the next call. */
+/* Discards positions in the buffer, which are invalid in the next call. */
 static void forget_buffer(struct rn_walk *w)
 {
 	for (uint32_t i = 0; i < w->depth; i++)

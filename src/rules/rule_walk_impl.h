@@ -1,4 +1,4 @@
-/* rule_walk_impl.h - inside walkers: what rule_walk.c and rule_search.c share. */
+/* rule_walk_impl.h - walker internals shared by rule_walk.c and rule_search.c. */
 #ifndef RN_RULES_RULE_WALK_IMPL_H
 #define RN_RULES_RULE_WALK_IMPL_H
 
@@ -15,7 +15,7 @@ static inline bool is_loop(const struct rn_walk *w, const struct rn_item *it)
 	return it->kind == RN_KIND_TERMINAL && it->id >= w->symbols;
 }
 
-/* The items that a frame stands in. */
+/* Returns the items of the body that a frame is in. */
 static inline const struct rn_item *items_of(const struct rn_walk *w, const struct rn_walk_frame *f,
 					     uint32_t *n)
 {
@@ -30,7 +30,7 @@ static inline const struct rn_item *items_of(const struct rn_walk *w, const stru
 	return e->item;
 }
 
-/* Symbols of a terminal or literal item, all repeats. */
+/* Returns the number of symbols in all repeats of a terminal or literal item. */
 static inline uint64_t flat_length(const struct rn_rules *r, const struct rn_item *it)
 {
 	return unit_length(r, it) * it->count;
@@ -55,11 +55,11 @@ static inline struct rn_walk_frame *push(struct rn_walk *w, uint32_t rule, uint3
 	f->rule = rule;
 	f->item = item;
 	f->iter = 0;
-	f->from = from; /* `round` is for executions alone */
+	f->from = from; /* `round` is used only by executions */
 	return f;
 }
 
-/* Leaves a body at its end: one more repeat of the item it belongs to is behind. */
+/* Leaves a body at its end. The item to which the body belongs has one more complete repeat. */
 static inline struct rn_walk_frame *pop(struct rn_walk *w)
 {
 	struct rn_walk_frame *f;
@@ -70,7 +70,7 @@ static inline struct rn_walk_frame *pop(struct rn_walk *w)
 	return f;
 }
 
-/* Leaves a body at its beginning. */
+/* Leaves a body at its beginning. An execution that is left no longer counts as begun. */
 static inline struct rn_walk_frame *pop_back(struct rn_walk *w)
 {
 	struct rn_walk_frame *f = &w->frame[--w->depth];
@@ -82,7 +82,7 @@ static inline struct rn_walk_frame *pop_back(struct rn_walk *w)
 	return f - 1;
 }
 
-/* Into the execution of a loop that comes next, or, at its end, into the one before. */
+/* Enters the next execution of a loop or, if `back`, the previous one at its end. */
 struct rn_walk_frame *rn_walk_enter(struct rn_walk *w, const struct rn_item *loop, bool back);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * rules.c - the pool: adding, sealing a grammar, copying between pools, checking.
+ * rules.c - the pool: adding rules, sealing a grammar, copying between pools, checking.
  *
- * A body is normalised aside and copied into the pool only if it is new.
- * Grammars and pools are walked children first with explicit stacks: depth is not O(log n), and a
- * hostile file must not be able to exhaust the C stack.
+ * A body is normalized in scratch memory, and copied into the pool only if it is new. Grammars and
+ * pools are traversed children first with explicit stacks. The depth is not O(log n), and a
+ * malformed file must not exhaust the C stack.
  */
 #include "rules/rules_impl.h"
 
@@ -78,7 +78,7 @@ static bool same_symbol(const struct rn_item *a, const struct rn_item *b)
 	return a->id == b->id && a->kind == b->kind;
 }
 
-/* Appends one item to a body in normal form; false when a count would be too large. */
+/* Appends an item to a body in normal form. Returns false if a count would overflow. */
 static bool put_normal(const struct rn_rules *r, struct rn_item *body, uint32_t *n,
 		       struct rn_item item)
 {
@@ -87,7 +87,7 @@ static bool put_normal(const struct rn_rules *r, struct rn_item *body, uint32_t 
 
 		if (e->n == 0)
 			return true;
-		if (e->n == 1) { /* (x^3)^4 is x^12; x itself is no such rule */
+		if (e->n == 1) { /* (x^3)^4 is x^12; x is not a single-item rule itself */
 			uint64_t count = item.count;
 
 			item = e->item[0];
@@ -113,7 +113,7 @@ static uint64_t symbol_hash(const struct rn_rules *r, const struct rn_item *item
 	return item->id;
 }
 
-/* Lengths, height and hash of a body in normal form. */
+/* Computes lengths, height and hash of a body in normal form. */
 static int measure(const struct rn_rules *r, struct entry *e, uint64_t *before)
 {
 	e->length = 0;
@@ -160,7 +160,7 @@ static uint32_t find_entry(const struct rn_rules *r, const struct entry *e)
 	return UINT32_MAX;
 }
 
-/* Copies the body into the pool, as a new rule. */
+/* Copies the body into the pool as a new rule. */
 static int add_entry(struct rn_rules *r, struct entry *e, uint32_t *rule)
 {
 	struct rn_item *body;
@@ -184,7 +184,7 @@ static int add_entry(struct rn_rules *r, struct entry *e, uint32_t *rule)
 	return RN_OK;
 }
 
-/* The rule with this body, which is in normal form: an old one, or a new one. */
+/* Finds the rule with this body, which is in normal form, or adds it. */
 static int intern(struct rn_rules *r, struct entry *e, uint32_t *rule)
 {
 	int rc = measure(r, e, NULL);
@@ -200,7 +200,7 @@ static int intern(struct rn_rules *r, struct entry *e, uint32_t *rule)
 
 #define SMALL 128 /* bodies and grammars below this size are handled without scratch memory */
 
-/* An array of n items: `small` if it has enough; NULL without memory. */
+/* Returns an array of n items: `small` if it is sufficient; NULL if memory is short. */
 static struct rn_item *room_for(struct rn_arena *scratch, struct rn_item small[SMALL], uint32_t n)
 {
 	return n > SMALL ? rn_new(scratch, struct rn_item, n) : small;
@@ -298,7 +298,7 @@ static int seal_item(struct seal *s, const struct rn_grammar_item *from, struct 
 	return from->kind == RN_KIND_LITERAL ? seal_literal(s, from->id, &to->id) : RN_OK;
 }
 
-/* All children of `rule` are known: now itself. */
+/* Seals `rule`, whose children have been sealed. */
 static int seal_rule(struct seal *s, uint32_t rule, uint32_t items)
 {
 	struct rn_grammar_iter it = rn_grammar_body(s->g, rule);
@@ -446,7 +446,7 @@ int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t ro
 	uint32_t height = entry_at(from, root)->height;
 	int rc = RN_OK;
 
-	if (memo[root] != UINT32_MAX) { /* as most are that are asked for often */
+	if (memo[root] != UINT32_MAX) { /* the usual case if roots are imported repeatedly */
 		*out = memo[root];
 		return RN_OK;
 	}

@@ -1,20 +1,21 @@
 /*
- * rules.h - immutable, hash-consed rules: what every reader of a grammar works on.
+ * rules.h - immutable, hash-consed rules, on which all readers of a grammar operate.
  *
- * A pool holds rules numbered from 0; a body refers to lower numbers only, so a pool has no cycle
- * and one pass in order sees children first. Equal bodies are one rule, over all grammars that
- * were added: streams that were built by the same appends have the same root (other ways to the
- * same symbols may give other rules), and the structural hash (over terminals, counts and child
- * hashes, not over numbers) is equal in different pools. Per rule: length (expanded symbols) and,
- * per item, the length before it, so the k-th symbol is found in O(depth * log body).
+ * A pool contains rules numbered from 0. A body refers only to lower numbers, so a pool has no
+ * cycle, and one pass in ascending order visits children first. Equal bodies are one rule, across
+ * all grammars that were added. Streams that were built by the same appends have the same root;
+ * other appends with the same resulting symbols may produce other rules. The structural hash covers
+ * terminals, counts and child hashes, but no rule numbers. Equal rules therefore have equal hashes
+ * in different pools. A rule stores its length in expanded symbols and, per item, the length before
+ * it, so the k-th symbol is found in O(depth * log body).
  *
- * Bodies are normal: neighbours differ, no item has count 0, and no rule of a single item stands
- * inside another body (it is put in place, counts multiplied). Counts and lengths are 64 bits;
- * what would overflow is refused.
+ * Bodies are in normal form. Neighbors differ, and no item has count 0. A rule of a single item
+ * does not occur inside another body: its item replaces it, and the counts are multiplied. Counts
+ * and lengths have 64 bits. Values that would overflow are rejected.
  *
- * Memory from the arena. Adding a rule may fail with RN_E_NOMEM and leaves the pool as it was
- * (space in the arena aside); sealing and importing may then leave rules behind that nothing uses.
- * Reading allocates nothing, except walkers their stacks. On disk: doc/format.md.
+ * Memory is from the arena. Adding a rule may fail with RN_E_NOMEM. The pool is then unchanged,
+ * except for space in the arena. If sealing or importing fails, the pool may contain unused rules.
+ * Reading allocates nothing, except for the stacks of walkers. File format: doc/format.md.
  */
 #ifndef RN_RULES_RULES_H
 #define RN_RULES_RULES_H
@@ -33,14 +34,14 @@ struct rn_rules;   /* opaque */
 struct rn_stretch; /* opaque */
 
 struct rn_item {
-	uint32_t id;   /* terminal, rule number, or literal number */
+	uint32_t id;   /* terminal, rule number, or literal run number */
 	uint32_t kind; /* enum rn_kind */
 	uint64_t count;
 };
 
 struct rn_body {
 	const struct rn_item *item;
-	const uint64_t *before; /* before[i]: symbols in items 0..i-1 */
+	const uint64_t *before; /* before[i]: number of symbols in items 0..i-1 */
 	uint32_t n;
 	uint64_t length;
 };
@@ -50,52 +51,55 @@ uint32_t rn_rules_count(const struct rn_rules *r);
 uint32_t rn_rules_literals(const struct rn_rules *r);
 struct rn_body rn_rules_body(const struct rn_rules *r, uint32_t rule);
 uint64_t rn_rules_length(const struct rn_rules *r, uint32_t rule);
-/* Levels of bodies below the rule, its own included. */
+/* Returns the number of levels of bodies below the rule, including its own. */
 uint32_t rn_rules_height(const struct rn_rules *r, uint32_t rule);
-/* Symbols of literal run `lit`. */
+/* Returns the symbols of literal run `lit`, and stores their number in *n. */
 const uint32_t *rn_rules_literal(const struct rn_rules *r, uint32_t lit, uint64_t *n);
 
-/* Adds a rule, or finds the equal one; items refer to rules and literals of this pool. The body
- * is brought into normal form first. RN_E_RANGE when its length would exceed 2^62. */
+/* Adds a rule, or finds the equal one. Items refer to rules and literal runs of this pool. The body
+ * is converted to normal form first. Returns RN_E_RANGE if its length would exceed 2^62. */
 int rn_rules_add(struct rn_rules *r, const struct rn_item *items, uint32_t n, uint32_t *rule);
 int rn_rules_add_literal(struct rn_rules *r, const uint32_t *symbols, uint64_t n, uint32_t *lit);
 
-/* Adds what the builder holds now, its open cursor included, without changing it. `*root` is the
- * rule that stands for the whole stream. */
+/* Adds the current contents of the builder, including its open cursor. The builder is not changed.
+ * *root is the rule that expands to the whole stream. */
 int rn_rules_seal(struct rn_rules *r, const struct rn_grammar *g, uint32_t *root);
 
-/* Copies rules of another pool. memo has rn_rules_count(from) entries, UINT32_MAX where a rule
- * has not been copied yet; keep it between calls for the same pair of pools. */
+/* Copies rules of another pool. memo has rn_rules_count(from) entries, and UINT32_MAX for a rule
+ * that has not been copied yet. Pass the same memo in further calls for the same pair of pools. If
+ * map is not NULL, map[t] replaces terminal t. */
 int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t root,
 		    const uint32_t *map, uint32_t *memo, uint32_t *out);
 
-/* All invariants of the header comment. */
+/* Verifies all invariants of the header comment. */
 bool rn_rules_check(const struct rn_rules *r);
 
-/* Bytes of the whole pool; symbols are checked against `terminals` when decoding. */
+/* Encode and decode the whole pool. Decoding verifies that all symbols are below `terminals`. */
 int rn_rules_encode(const struct rn_rules *r, struct rn_buf *out);
 int rn_rules_decode(struct rn_arena *mem, struct rn_reader *in, uint32_t terminals,
 		    struct rn_rules **out, struct rn_err *err);
 
-/* What the builder holds now, in the same form, but quickly: bodies are as the builder has them,
- * which may not be in normal form, and the last rule is the stream. `scratch` is not rewound. The
- * reader converts them to normal form; `*root` is the rule that the last one becomes. */
+/* Encode the current contents of the builder in the same form, but quickly. Bodies are encoded as
+ * the builder stores them, which may not be normal form. The last rule is the stream. `scratch` is
+ * not rewound. The reader converts the bodies to normal form; *root is the rule that the last one
+ * becomes. */
 int rn_rules_encode_grammar(const struct rn_grammar *g, struct rn_arena *scratch,
 			    struct rn_buf *out);
 int rn_rules_decode_grammar(struct rn_arena *mem, struct rn_reader *in, uint32_t terminals,
 			    struct rn_rules **out, uint32_t *root, struct rn_err *err);
 
 /*
- * Walking. A walker stands between two symbols of the expansion of `root`; next reads the one
- * after it. Its stack, from the arena given, has room for the height of the root (which is not
- * O(log n)), so that moving never allocates.
+ * Walking. The position of a walker is between two symbols of the expansion of `root`. rn_walk_next
+ * returns the symbol after it. The stack of a walker is allocated from the given arena. It has room
+ * for the height of the root (which is not O(log n)), so that moving never allocates.
  */
 struct rn_walk_frame {
-	uint32_t rule; /* or RN_IN_LOOP + a loop (loop_stream.h): one execution of it */
+	uint32_t rule; /* or RN_IN_LOOP + loop (loop_stream.h): one execution of the loop */
 	uint32_t item;
-	uint64_t iter;        /* repeats of the item (of a literal: symbols) before the position */
-	size_t from;          /* where the current rn_walk_read began this repeat, or SIZE_MAX */
-	struct rn_item round; /* in an execution, the only item */
+	uint64_t iter; /* complete repeats of the item (literal: symbols) before the position */
+	size_t from;   /* index in the buffer of rn_walk_read at which the repeat began, or SIZE_MAX
+			*/
+	struct rn_item round; /* the only item of an execution */
 };
 
 #define RN_IN_LOOP 0xffff0000u
@@ -103,25 +107,26 @@ struct rn_walk_frame {
 struct rn_walk {
 	const struct rn_rules *rules;
 	struct rn_walk_frame *frame;
-	uint32_t depth; /* frames in use; there is room for the height of the root */
+	uint32_t depth; /* frames in use; capacity: the height of the root */
 	uint32_t root;
 	uint64_t pos;
-	/* In a stream with loops: */
+	/* Only in a stream with loops: */
 	uint32_t symbols;           /* terminals from here on are loops */
-	uint64_t *done;             /* by loop: executions that have begun */
-	struct rn_stretch *stretch; /* to measure pieces in */
+	uint64_t *done;             /* by loop: number of executions that have begun */
+	struct rn_stretch *stretch; /* for measuring spans */
 };
 
 int rn_walk_init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, struct rn_arena *mem);
 uint64_t rn_walk_pos(const struct rn_walk *w);
-/* What a frame stands in; in an execution of a loop there are no lengths. */
+/* Returns the body that a frame is in. For an execution of a loop, it has no lengths. */
 struct rn_body rn_walk_body(const struct rn_walk *w, const struct rn_walk_frame *f);
-/* Position k, 0 <= k <= length: RN_OK or RN_E_RANGE. O(depth * log body); where there are loops, a
- * search (rule_search.h) from where it stands, or from the beginning. */
+/* Moves to position k, 0 <= k <= length. Returns RN_OK or RN_E_RANGE. O(depth * log body). In a
+ * stream with loops, it searches (rule_search.h) from the current position, or from the beginning.
+ */
 int rn_walk_seek(struct rn_walk *w, uint64_t k);
-/* 1 and the symbol; 0 at the end. */
+/* Returns 1 and the next symbol; 0 at the end. */
 int rn_walk_next(struct rn_walk *w, uint32_t *t);
-/* Up to n symbols at once; returns how many. Repeats are copied, not walked. */
+/* Reads up to n symbols and returns their number. Repeats are copied, not walked. */
 size_t rn_walk_read(struct rn_walk *w, uint32_t *out, size_t n);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * rules_codec.c - a pool of rules as bytes, and back. doc/format.md, "Rules", is the law.
+ * rules_codec.c - encodes and decodes a pool of rules. Normative: doc/format.md, "Rules".
  *
- * Decoding adds rule by rule to a fresh pool, which verifies references, lengths and normal form
- * as it always does; a body that is not already in normal form, or was there before, is refused,
- * so that a pool has one encoding only. What was encoded from a builder is not refused.
+ * Decoding adds rule by rule to a new pool, which verifies references, lengths and normal form. A
+ * body that is a duplicate or not in normal form is rejected, so that a pool has only one encoding.
+ * Bodies that were encoded from a builder are exempt.
  */
 #include "base/buf.h"
 #include "base/varint.h"
 #include "column/column.h"
 #include "rules/rules_impl.h"
 
-/* An item's head: number, then two bits of kind, then whether a count follows. */
+/* The head of an item: the id, then two bits for the kind, then one bit if a count follows. */
 #define HEAD_COUNT 1u
 
 static int encode_literals(const struct rn_rules *r, struct rn_buf *out)
@@ -35,7 +35,7 @@ static int encode_literals(const struct rn_rules *r, struct rn_buf *out)
 
 static void put_item(unsigned kind, uint32_t id, uint64_t count, uint32_t self, struct rn_buf *out)
 {
-	/* Children are usually the latest rules: count back from here. */
+	/* Children are usually recent rules, so their ids are relative to this rule. */
 	uint64_t number = kind == RN_KIND_RULE ? self - 1 - id : id;
 
 	assert(count > 0 && (kind != RN_KIND_RULE || id < self));
@@ -59,7 +59,7 @@ int rn_rules_encode(const struct rn_rules *r, struct rn_buf *out)
 	return rc < 0 ? rc : rn_buf_status(out);
 }
 
-/* ---- what a builder holds ---- */
+/* ---- encoding a builder ---- */
 
 static void put_runs(const struct rn_grammar *g, struct rn_buf *out)
 {
@@ -80,7 +80,7 @@ static void put_runs(const struct rn_grammar *g, struct rn_buf *out)
 }
 
 struct ordered {
-	uint32_t *number, *rule, *items, n; /* by rule; by number */
+	uint32_t *number, *rule, *items, n; /* number: by rule; rule, items: by number */
 };
 
 static int put_in_order(const struct rn_grammar *g, struct rn_arena *scratch, struct ordered *out)
@@ -121,15 +121,15 @@ int rn_rules_encode_grammar(const struct rn_grammar *g, struct rn_arena *scratch
 	return rn_buf_status(out);
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 struct decoding {
 	struct rn_reader *in;
 	struct rn_rules *r;
 	struct rn_arena scratch;
 	uint32_t terminals;
-	bool normal; /* only runs and rules that the pool takes as they are */
-	uint32_t *literal, *rule, literals, rules; /* by number in the input: the pool's number */
+	bool normal; /* accept only runs and rules that are new and in normal form */
+	uint32_t *literal, *rule, literals, rules; /* by id in the input: the id in the pool */
 	struct rn_err *err;
 };
 
@@ -185,7 +185,7 @@ static bool decode_item(struct decoding *d, uint32_t self, struct rn_item *it)
 	}
 }
 
-/* The pool took the body as it is, and had no such rule before. */
+/* Whether the pool has added the body unchanged, as a new rule. */
 static bool taken_as_is(const struct rn_rules *r, uint32_t self, const struct rn_item *items,
 			uint64_t n)
 {
@@ -219,7 +219,7 @@ static int decode_rule(struct decoding *d, uint32_t self)
 	return RN_OK;
 }
 
-/* Reads a list, each element with `decode`; `*map` has room for the pool's numbers of all. */
+/* Decodes a list, each element with `decode`. *map receives the ids of the elements in the pool. */
 static int decode_list(struct decoding *d, int (*decode)(struct decoding *d, uint32_t i),
 		       uint32_t **map, uint32_t *count)
 {

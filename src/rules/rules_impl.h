@@ -1,4 +1,4 @@
-/* rules_impl.h - inside the pool of rules: what the files of this folder share. */
+/* rules_impl.h - rule pool internals shared by the source files of this directory. */
 #ifndef RN_RULES_RULES_IMPL_H
 #define RN_RULES_RULES_IMPL_H
 
@@ -42,7 +42,7 @@ static inline const struct literal *literal_at(const struct rn_rules *r, uint32_
 	return RN_SEG_AT(&r->literals, struct literal, i);
 }
 
-/* Symbols in one repeat of the item. */
+/* Returns the number of symbols in one repeat of the item. */
 static inline uint64_t unit_length(const struct rn_rules *r, const struct rn_item *item)
 {
 	assert(item->kind <= RN_KIND_LITERAL);
@@ -52,7 +52,7 @@ static inline uint64_t unit_length(const struct rn_rules *r, const struct rn_ite
 					  : literal_at(r, item->id)->n;
 }
 
-/* The same items in the same order. */
+/* Whether both bodies have the same items in the same order. */
 bool rn_rules_same_body(const struct entry *a, const struct entry *b);
 
 #endif

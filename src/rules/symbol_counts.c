@@ -13,7 +13,7 @@ struct sums {
 	uint64_t *times, *count;
 };
 
-/* So many times the item, as often as it says. What a loop has inside comes by its rounds. */
+/* Adds n times an item with its count. The contents of a loop are counted by its iterations. */
 static void count_item(const struct sums *s, const struct rn_item *it, uint64_t n)
 {
 	const uint32_t *symbol;
@@ -48,7 +48,8 @@ void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
 	}
 }
 
-/* Of the item that the frame stands in, what is behind it: repeats, of a literal run symbols. */
+/* Counts the repeats of an item before the frame's position; of a literal run, also single symbols.
+ */
 static void count_begun(const struct sums *s, const struct rn_item *it, uint64_t iter)
 {
 	struct rn_item whole = *it;
@@ -63,7 +64,8 @@ static void count_begun(const struct sums *s, const struct rn_item *it, uint64_t
 		rn_sat_add(&s->count[symbol[k]], 1);
 }
 
-/* The rounds of executions that have ended; of those that have not, frames tell. */
+/* Computes the iterations of the executions that have ended. The frames count those of the others.
+ */
 static void count_rounds(const struct rn_walk *w, uint64_t *rounds)
 {
 	const struct rn_flow *f = &w->stretch->flow;

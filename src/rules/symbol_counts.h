@@ -1,5 +1,6 @@
 /*
- * symbol_counts.h - how often symbols occur, from the rules: nothing is expanded.
+ * symbol_counts.h - the number of occurrences of each symbol, computed from the rules without
+ * expansion.
  *
  * O(size of the rules and of the literal runs). Sums saturate at UINT64_MAX.
  */
@@ -10,14 +11,15 @@
 
 #include "rules/loop_stream.h"
 
-/* times[] says for each rule how often it occurs by itself, and has what follows added; rounds[],
- * by loop if there are any (loop_stream.h), how many there are in all; count[], by symbol, gets
- * what is in all of them. */
+/* Counts the symbols of rules. On entry, times[r] is the number of times that rule r occurs by
+ * itself; occurrences inside other rules are added to it. rounds[], by loop if there are loops
+ * (loop_stream.h), is the total number of iterations. The occurrences of each symbol are added to
+ * count[]. */
 void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
 		     const uint64_t *rounds, uint64_t *times, uint64_t *count);
 
-/* The same for what comes before a walker; times[] is zeroed before, and there is room for all its
- * loops in rounds[]. */
+/* Counts the symbols before the position of a walker. times[] must be zero on entry. rounds[] is
+ * scratch with room for all its loops. */
 void rn_walk_counts(const struct rn_walk *w, uint64_t *times, uint64_t *rounds, uint64_t *count);
 
 #endif
