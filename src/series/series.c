@@ -1,20 +1,21 @@
 /*
- * series.c - the series builder: which part an element goes to, and when parts change.
+ * series.c - the series builder: selects the unit for each element, and changes units.
  *
- *   raw        8 equally spaced values, or 64 with a pattern       -> pattern
- *              64 values without one                               -> literal
- *   pattern    its credit is spent: closed, the next part begins   -> raw
- *              the same, and it was not worth its grammar: undone  -> literal
- *   literal    the latest values have a pattern: they leave it     -> pattern
+ *   raw        8 equally spaced values, or 64 with a pattern            -> pattern
+ *              64 values without a pattern                              -> literal
+ *   pattern    credit spent: the unit is closed, the next one begins    -> raw
+ *              credit spent, and not worth its grammar: undone          -> literal
+ *   literal    the latest values have a pattern: they leave the unit    -> pattern
  *
- * An append has two steps: `settle` makes the change of parts that is due, and then the element is
- * taken. Each is done whole or, when memory is short, not at all; changing parts changes no
- * element. What one settle moves is bounded (CUT_MAX, KEEP), so no append is slow.
+ * An append has two steps. `settle` makes the change of units that is due; then the element is
+ * added. Each step is done completely or, if memory is short, not at all. Changing units changes no
+ * element. The number of values that one settle moves is bounded (CUT_MAX, KEEP), so no append is
+ * slow.
  *
- * Health of a pattern part: each difference that the grammar did not foresee costs a credit, five
- * that it did earn one. At most CREDIT_MAX can be saved up, which bounds the noise that gets into a
- * good grammar, and is the longest loop body that a part learns in passing; longer ones are found
- * by their lag, and get the credit for three passes when their part begins.
+ * Credit of a pattern unit: each difference that the grammar did not predict costs one credit, and
+ * five predicted ones earn one. The credit is limited to CREDIT_MAX. This bounds the noise that
+ * enters a good grammar. It is also the longest loop body that a unit can learn. Longer loop bodies
+ * are found by their lag, and receive the credit for three passes when their unit begins.
  */
 #include "series/series_impl.h"
 
@@ -23,25 +24,25 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* A look at the credit is due after so many unforeseen differences. */
+/* The credit is updated after this number of differences that were not predicted. */
 #define LOOK         64u
-#define EARN         5u  /* foreseen differences for one that was not */
-#define CREDIT_WEAK  128 /* to begin with: few different differences, in no visible order */
+#define EARN         5u  /* predicted differences that earn one credit */
+#define CREDIT_WEAK  128 /* initial credit: few distinct differences, in no apparent order */
 #define CREDIT_FIRST 256
 #define CREDIT_MAX   512
 #define CREDIT_MOST  (CREDIT_FIRST + 3 * (int64_t)LAG_MAX)
 
-/* A closed pattern part shorter than KEEP is undone unless its grammar is small against it. */
+/* A closed pattern unit shorter than KEEP is undone, unless its grammar is small in comparison. */
 #define KEEP      4096u
 #define KEEP_LANE 256u
 
 #define PATIENCE_MIN 64u
 #define PATIENCE_MAX 65536u
-/* Strong evidence waits no longer than this. */
+/* With strong evidence, an attempt waits for at most this number of values. */
 #define PATIENCE_STRONG 4096u
 
-/* A lag counts as evidence when 32 differences and a quarter of the period have repeated; where
- * patterns have failed before, it takes three times as many. */
+/* A lag is evidence when 32 differences plus a quarter of the period have repeated. Where patterns
+ * have failed before, 96 differences plus a quarter are required. */
 #define LAG_RUN 32u
 #define LAG_MAX 8192u
 
@@ -69,7 +70,7 @@ struct rn_series *rn_series_new_sorted(struct rn_arena *mem)
 	return s;
 }
 
-/* ---- changing parts ---- */
+/* ---- changing units ---- */
 
 static void begin_pattern(struct rn_series *s, struct rn_lane *ring, uint32_t lanes, int64_t credit)
 {
@@ -107,7 +108,8 @@ static void begin_literal(struct rn_series *s)
 	rn_seen_clear(s);
 }
 
-/* The first n elements of the open part become a closed one; the place is reserved. */
+/* Closes the first n elements of the open unit as a unit. The caller must have reserved its entry.
+ */
 static void file_part(struct rn_series *s, uint64_t n)
 {
 	struct rn_series_part *p = RN_SEG_AT(&s->parts, struct rn_series_part, s->parts.n);
@@ -144,8 +146,8 @@ static int raw_to_pattern(struct rn_series *s, uint32_t lanes, int64_t credit)
 	return RN_OK;
 }
 
-/* A pattern part that eight values promised and that breaks before there are RAW_FULL is judged
- * again as a whole: the first round of lanes is often equally spaced. */
+/* Converts a young pattern unit, which fails before it has RAW_FULL values, back to raw, so that it
+ * is classified as a whole. The first iteration of lanes is often equally spaced. */
 static int young_to_raw(struct rn_series *s)
 {
 	struct rn_lane *l = s->open.lane;
@@ -203,7 +205,7 @@ static int settle_raw(struct rn_series *s)
 	return rc == RN_E_RANGE ? raw_to_literal(s) : rc;
 }
 
-/* A try that came to nothing: the next one has to wait longer. */
+/* Records a failed attempt: the next one has to wait longer. */
 static void lose_patience(struct rn_series *s)
 {
 	s->since = 0;
@@ -228,7 +230,7 @@ static bool lag_is_evidence(const struct rn_series *s)
 	return s->lag && s->lag <= LAG_MAX && s->run >= run + s->lag / 4;
 }
 
-/* From the first time that the period was seen, if that is not too long ago. */
+/* Requests conversion from the first occurrence of the period on, within CUT_MAX values. */
 static void want_period(struct rn_series *s, uint32_t n)
 {
 	uint32_t cut = s->lag + s->run + 4;
@@ -238,7 +240,7 @@ static void want_period(struct rn_series *s, uint32_t n)
 	want(s, 1, cut < CUT_MAX ? cut : CUT_MAX, CREDIT_FIRST + 3 * s->lag);
 }
 
-/* Lanes reach back as far as every value lies on its lane's line. */
+/* Returns the number of latest values for which each value is on the line of its lane. */
 static uint32_t reach_back(const struct rn_series *s, uint32_t lanes, uint32_t n)
 {
 	uint32_t cut = RAW_FULL, most = n < CUT_MAX ? n : CUT_MAX;
@@ -255,8 +257,8 @@ static uint32_t reach_back(const struct rn_series *s, uint32_t lanes, uint32_t n
 	return cut;
 }
 
-/* Looks at the latest RAW_FULL values. Weak evidence has to wait for its time, and a pattern (not
- * lanes) that has just failed is not tried again at once. */
+/* Classifies the latest RAW_FULL values. Weak evidence has to wait, and a pattern (not lanes) that
+ * has just failed is not attempted again at once. */
 static void judge_block(struct rn_series *s, bool failed)
 {
 	uint32_t n = s->lit.n - s->open.lit, lanes;
@@ -274,7 +276,7 @@ static void judge_block(struct rn_series *s, bool failed)
 		want(s, 1, RAW_FULL, strong ? CREDIT_FIRST : CREDIT_WEAK);
 }
 
-/* The latest values leave the literal part for a pattern part of their own. */
+/* Moves the latest values of the literal unit to a new pattern unit. */
 static int literal_to_pattern(struct rn_series *s)
 {
 	uint64_t n = s->n - s->start;
@@ -313,7 +315,8 @@ static bool worth_keeping(const struct rn_series *s)
 	return n >= (uint64_t)KEEP_LANE * s->open.lanes && rn_lanes_nodes(s->open.lane) * 3 <= n;
 }
 
-/* The open part goes on as a literal one, joined to the one before it if that is literal too. */
+/* Continues the open unit as a literal unit, joined to the preceding one if that is also literal.
+ */
 static void adopt_literal(struct rn_series *s)
 {
 	const struct rn_series_part *last;
@@ -332,7 +335,8 @@ static void adopt_literal(struct rn_series *s)
 	s->parts.n--;
 }
 
-/* Undoes a pattern part. RN_E_RANGE: too deep to expand, and nothing has changed. */
+/* Converts a pattern unit to literal values. Returns RN_E_RANGE, with nothing changed, if it is too
+ * deep to expand. */
 static int pattern_to_literal(struct rn_series *s)
 {
 	uint32_t n = (uint32_t)(s->n - s->start), lanes = s->open.lanes, from;
@@ -391,7 +395,7 @@ static int settle(struct rn_series *s)
 	return s->due == RN_DUE_CONVERT ? literal_to_pattern(s) : RN_OK;
 }
 
-/* ---- taking an element ---- */
+/* ---- adding an element ---- */
 
 static int take_raw(struct rn_series *s, int64_t x)
 {
@@ -480,7 +484,7 @@ static int take(struct rn_series *s, int64_t x)
 	rc = take_pattern(s, x);
 	if (rc != RN_E_RANGE)
 		return rc;
-	/* The difference does not fit: a part of any other kind takes every x. */
+	/* The difference does not fit. A unit of any other kind accepts every x. */
 	rc = close_pattern(s);
 	if (rc < 0)
 		return rc;
@@ -578,7 +582,7 @@ static bool part_check(const struct rn_series_part *p, uint64_t n, uint64_t *lit
 	return l == p->lane;
 }
 
-/* The state of the open part is one that a run can be in. */
+/* Whether the state of the open unit is possible. */
 static bool state_check(const struct rn_series *s)
 {
 	uint64_t n = s->n - s->start;

@@ -1,24 +1,25 @@
 /*
- * series_detect.c - does this look like a pattern? The builder's two detectors.
+ * series_detect.c - the two pattern detectors of the builder.
  *
- * (1) rn_series_judge looks at a block of RAW_FULL values at once: values that go on linearly at a
- *     distance of L make a cycle if all have the same stride, and L lanes if they differ; few
- *     different differences that mostly follow from those before are worth a try as a pattern.
- * (2) `seen` watches a literal part for differences that repeat at any distance (a loop over a
- *     hundred irregular places): four differences in a row that were there before set a lag, and
- *     the lag is believed once enough differences have repeated at it.
+ * (1) rn_series_judge examines a block of RAW_FULL values. Values that continue linearly at a
+ * distance of L form a cycle if all have the same stride, and L lanes if the strides differ. A
+ * small number of distinct differences that mostly follow from the preceding ones justifies an
+ * attempt. (2) `seen` searches a literal unit for differences that repeat at any distance, such as
+ * a loop over a hundred irregular addresses. Four successive differences that occurred before set a
+ * lag. The lag is accepted once enough differences have repeated at it.
  *
- * Cost: (1) some hundred steps per block, up to two thousand where there are few differences; (2)
- * one hash and one or two compares per value.
+ * Cost: (1) some hundred steps per block, up to two thousand if there are few distinct differences;
+ * (2) one hash and one or two compares per value.
  */
 #include "series/series_impl.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Most different differences among the RAW_FULL - 1 of a block that is still a pattern. */
+/* Maximum number of distinct differences in a block of RAW_FULL values with a pattern. */
 #define FEW_DELTAS 16u
-/* How many of its last 31 may come as a surprise: about as many as a pattern part can live with. */
+/* Maximum number of the last 31 differences that may be unpredicted. A pattern unit can sustain
+ * about as many. */
 #define UNFORESEEN_MAX 6u
 
 bool rn_series_even(const int64_t *v, uint32_t n)
@@ -33,7 +34,7 @@ bool rn_series_even(const int64_t *v, uint32_t n)
 	return true;
 }
 
-/* Numbers the differences; false if there are more than FEW_DELTAS. */
+/* Assigns ids to the differences. Returns false if there are more than FEW_DELTAS. */
 static bool few_deltas(const int64_t *v, uint8_t *id)
 {
 	int64_t found[FEW_DELTAS], d;
@@ -53,8 +54,8 @@ static bool few_deltas(const int64_t *v, uint8_t *id)
 	return true;
 }
 
-/* What came most often where the differences before were most like those before i. past[i] has a
- * difference's number in every four bits, the latest lowest. */
+/* Returns the most frequent successor of the earlier contexts that are most similar to that of i.
+ * past[i] contains the ids of the preceding differences, four bits each, the latest lowest. */
 static uint32_t likeliest(const uint64_t *past, const uint8_t *id, uint32_t i)
 {
 	uint8_t votes[FEW_DELTAS] = { 0 };
@@ -78,8 +79,8 @@ static uint32_t likeliest(const uint64_t *past, const uint8_t *id, uint32_t i)
 	return best;
 }
 
-/* Whether most differences of the second half follow from those before them: that tells structure
- * from noise over a small alphabet. */
+/* Whether most differences of the second half follow from the preceding ones. This distinguishes
+ * structure from noise over a small alphabet. */
 static bool foreseeable(const uint8_t *id)
 {
 	uint64_t past[RAW_FULL - 1] = { 0 };
@@ -96,8 +97,8 @@ static bool foreseeable(const uint8_t *id)
 	return true;
 }
 
-/* How many values do not lie on the line through the two before them at distance lag; counting
- * stops above `most`. */
+/* Counts the values that are not on the line through the values at distances lag and 2 * lag before
+ * them. Counting stops above `most`. */
 static uint32_t off_line(const int64_t *v, uint32_t lag, uint32_t most)
 {
 	uint32_t off = 0;
@@ -109,7 +110,8 @@ static uint32_t off_line(const int64_t *v, uint32_t lag, uint32_t most)
 	return off;
 }
 
-/* The lag at which the fewest values are off the line, 0 if more than a sixth always are. */
+/* Returns the lag at which the fewest values are off the line; 0 if more than a sixth are at every
+ * lag. */
 static uint32_t best_lag(const int64_t *v)
 {
 	uint32_t best = 0, least = UINT32_MAX;
@@ -130,8 +132,8 @@ static uint32_t best_lag(const int64_t *v)
 	return best;
 }
 
-/* Whether differences repeat at this lag, all but a quarter: then all lanes have the same stride,
- * and the whole is a cycle, which is the smaller description. */
+/* Whether at least three quarters of the differences repeat at this lag. All lanes then have the
+ * same stride, and the whole is a cycle, which is the smaller description. */
 static bool cyclic(const int64_t *v, uint32_t lag)
 {
 	uint32_t off = 0;
@@ -168,7 +170,7 @@ void rn_seen_clear(struct rn_series *s)
 	s->context = s->lag = s->run = 0;
 }
 
-/* The difference before value i > 0 of the open literal part; wraps around. */
+/* Returns the difference before value i > 0 of the open literal unit, modulo 2^64. */
 static uint64_t delta_before(const struct rn_series *s, uint32_t i)
 {
 	uint32_t at = s->open.lit + i;
@@ -177,7 +179,7 @@ static uint64_t delta_before(const struct rn_series *s, uint32_t i)
 	return (uint64_t)rn_lit_at(s, at) - (uint64_t)rn_lit_at(s, at - 1);
 }
 
-/* Four differences in a row: older ones have left the word. */
+/* Hashes four successive differences. Older ones have been shifted out of the word. */
 static uint32_t mix(uint32_t context, uint64_t d)
 {
 	return context << 8 ^ (uint32_t)(d * 0x9e3779b97f4a7c15u >> 32);

@@ -1,8 +1,8 @@
 /*
  * series_lane.c - one pattern under construction: a first value, and a grammar over differences.
  *
- * Lanes are costly to make (a grammar, two tables) and parts come and go, so a lane that is no
- * longer needed is emptied and kept for the next part.
+ * A lane is expensive to create (a grammar and two tables), and units change often. A lane that is
+ * no longer needed is therefore emptied and reused by a later unit.
  */
 #include "series/series_impl.h"
 
@@ -69,7 +69,7 @@ uint32_t rn_lane_find(const struct rn_lane *l, int64_t d)
 	return find_id(l, tag_of(d), d);
 }
 
-/* Room for one more difference; its entry is written, but not yet counted. */
+/* Reserves memory for one more difference. Its entry is written, but not yet counted. */
 static int reserve_id(struct rn_lane *l, struct rn_arena *mem, uint32_t tag, int64_t d)
 {
 	if (l->delta.n > RN_TERMINAL_MAX || rn_map_reserve(&l->ids, tag) < 0 ||
@@ -79,7 +79,8 @@ static int reserve_id(struct rn_lane *l, struct rn_arena *mem, uint32_t tag, int
 	return RN_OK;
 }
 
-/* A new difference is entered only after the grammar has taken it: either may lack memory. */
+/* Enters a new difference only after the grammar has accepted it, because either can run out of
+ * memory. */
 static int step_unforeseen(struct rn_lane *l, struct rn_arena *mem, int64_t d)
 {
 	uint32_t tag = tag_of(d), id = find_id(l, tag, d);
@@ -169,12 +170,12 @@ uint64_t rn_lanes_nodes(const struct rn_lane *ring)
 	return n;
 }
 
-/* Rules deeper than this are not expanded; a part so short hardly ever has them. */
+/* Rules deeper than this are not expanded. They are rare in units this short. */
 #define EXPAND_DEPTH 48
 
 struct expand_frame {
 	struct rn_grammar_iter it;
-	struct rn_grammar_item item; /* the rule that is being repeated one level below */
+	struct rn_grammar_item item; /* the rule that is repeated one level below */
 };
 
 struct expand {

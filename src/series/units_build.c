@@ -1,17 +1,18 @@
 /*
- * units_build.c - sealed patterns from symbols, parts from patterns, series from parts.
+ * units_build.c - builds sealed patterns from symbols, units from patterns, and series from units.
  *
- * Everything that a search relies on is computed, and proved, here: lengths below 2^63, every
- * element an int64, whether elements only grow, whether one is negative. Linear in the items,
- * whatever the elements they stand for. Range arithmetic in 128 bits cannot overflow: fewer than
- * 2^63 deltas of at most 2^63 each.
+ * All properties on which a search relies are computed and verified here: lengths are below 2^63,
+ * and every element is an int64. Also computed is whether elements never decrease, and whether any
+ * is negative. Linear in the number of items, regardless of the number of elements. Range
+ * arithmetic in 128 bits cannot overflow, because there are fewer than 2^63 deltas of at most 2^63
+ * each.
  */
 #include "base/err.h"
 #include "series/units_impl.h"
 
 #include <assert.h>
 
-#define SHORT 4u /* items of a child that is put in its place */
+#define SHORT 4u /* maximum number of items of a child that is inlined */
 
 int rn_make_begin(struct rn_make *m, struct rn_arena *mem, struct rn_pattern *p, int64_t first,
 		  uint32_t rules, uint32_t terms, uint32_t deltas)
@@ -44,7 +45,8 @@ uint32_t rn_make_delta(struct rn_make *m, int64_t d)
 	return m->nknown++;
 }
 
-/* The elements of count repeats of s, and nothing beyond 2^63. */
+/* Computes the number of elements in count repeats of s. Returns false if there would be 2^63 or
+ * more. */
 static bool length_of(const struct rn_make_sym *s, uint64_t count, uint64_t before, uint64_t *len)
 {
 	return !__builtin_mul_overflow(s->len, count, len) && *len < (uint64_t)INT64_MAX &&
@@ -53,7 +55,7 @@ static bool length_of(const struct rn_make_sym *s, uint64_t count, uint64_t befo
 
 static void widen(struct rn_make_sym *to, const struct rn_make_sym *s, uint64_t count)
 {
-	rn_i128 far = s->step * (rn_i128)(count - 1); /* how far the last repeat is moved */
+	rn_i128 far = s->step * (rn_i128)(count - 1); /* offset of the last repeat */
 	rn_i128 lo = to->step + s->lo + (far < 0 ? far : 0);
 	rn_i128 hi = to->step + s->hi + (far > 0 ? far : 0);
 
@@ -63,7 +65,7 @@ static void widen(struct rn_make_sym *to, const struct rn_make_sym *s, uint64_t 
 		to->hi = hi;
 }
 
-/* The weight of count repeats of s whose first one is entered with a value `at` above zero. */
+/* Returns the weight of count repeats of s, the first of which is entered with value `at`. */
 static rn_u128 weight_of(const struct rn_make_sym *s, uint64_t count, rn_i128 at)
 {
 	rn_u128 pairs = (rn_u128)count * (count - 1) / 2;
@@ -78,7 +80,8 @@ static void put_item(struct rn_make *m, struct rn_unit_item item, struct rn_unit
 	m->open.nitems++;
 }
 
-/* A repeat adds what it adds wherever it is entered from: only what lies before has changed. */
+/* Inlines the items of a child. The contribution of a repeat does not depend on its position. Only
+ * the totals before it change. */
 static void put_in_place(struct rn_make *m, const struct rn_make_sym *child)
 {
 	const struct rn_make_sym *to = &m->open;
@@ -166,7 +169,7 @@ int rn_make_end(struct rn_make *m)
 	return rc;
 }
 
-/* What a pattern of one element points to, so that a search may begin there too. */
+/* The item of a pattern of one element, so that a search can also start there. */
 static const struct rn_unit_item nothing;
 
 int rn_make_even(struct rn_arena *mem, struct rn_pattern *p, int64_t first, int64_t d, uint64_t n)
@@ -193,9 +196,9 @@ int rn_make_even(struct rn_arena *mem, struct rn_pattern *p, int64_t first, int6
 }
 
 /*
- * Whether interleaved lanes only grow. The step from one lane to the next is linear where both
- * are even, and so grows everywhere if it does in the first and in the last round. Where a lane's
- * stride changes this is not decided, and the answer is no.
+ * Whether interleaved lanes never decrease. If two lanes are even, the step from one to the other
+ * is linear, so it is nonnegative everywhere if it is in the first and in the last iteration. If
+ * the stride of a lane changes, the function does not decide this and returns false.
  */
 static bool lanes_monotone(const struct rn_unit *u)
 {

@@ -1,10 +1,10 @@
 /*
- * units_codec.c - a sealed series as bytes, and back; the bytes are described in doc/format.md.
+ * units_codec.c - encodes and decodes a sealed series. The format is described in doc/format.md.
  *
- * No lengths are written that follow from something else, and rules come children first, each
- * symbol where it is first needed, so that no reader can be led in circles. Decoding trusts
- * nothing: it is linear in its input, and memory is bounded by it (nothing is expanded; columns
- * see to themselves).
+ * Lengths that follow from other values are not encoded. Rules are encoded children first, and each
+ * symbol where it is first needed, so that the input cannot contain a cycle. Decoder input is
+ * untrusted. Decoding is linear in the input, and the input bounds its memory: nothing is expanded,
+ * and columns enforce their own limit.
  */
 #include "base/buf.h"
 #include "base/err.h"
@@ -16,25 +16,25 @@
 
 #include <assert.h>
 
-/* A part's head: kind and a number, and whether another part follows. */
+/* The head of a unit: a kind, a number, and whether another unit follows. */
 enum kind { KIND_INLINE, KIND_EVEN, KIND_NESTED, KIND_MORE };
 enum more { MORE_COLUMN, MORE_EVEN_LANES, MORE_LANES, MORE_RESERVED };
 
 #define NUMBER_MAX (UINT64_MAX >> 3)
 
-/* An item's symbol: a new delta, the escape for counts that are not numbers, or a known one. */
+/* The symbol of an item: a new delta, the escape for elastic counts, or a known symbol. */
 enum { REF_NEW, REF_ELASTIC, REF_KNOWN };
 
-/* Fewer values than this are not worth a column's head. */
+/* Up to this number of values, the head of a column is not worth its size. */
 #define INLINE_MAX 16u
 
-/* ---- writing: to a buffer, or only counting ---- */
+/* ---- encoding: to a buffer, or only counting ---- */
 
 struct sink {
-	struct rn_buf *out; /* NULL: count */
+	struct rn_buf *out; /* NULL: only count the bytes */
 	size_t n;
 	bool quick;   /* without columns */
-	int64_t base; /* elements are written less this */
+	int64_t base; /* subtracted from elements */
 };
 
 static void put(struct sink *s, uint64_t v)
@@ -60,7 +60,7 @@ static bool is_even(const struct rn_pattern *p)
 	return p->n == 1 || (p->nterms == 1 && p->nrules == 1);
 }
 
-/* first and, where there is a second element, the difference. */
+/* Writes the first element and, if there is a second one, the difference. */
 static void put_even(const struct rn_pattern *p, struct sink *s)
 {
 	put_element(s, p->first);
@@ -162,7 +162,7 @@ static int put_column(const struct rn_unit *u, struct rn_buf *out)
 	return RN_OK;
 }
 
-/* As a column, unless that is not smaller. */
+/* Writes values as a column, or inline if the column is not smaller. */
 static int put_values(const struct rn_unit *u, bool follows, struct sink *s)
 {
 	struct sink count = { 0 };
@@ -214,7 +214,7 @@ int rn_units_encode_quickly(const struct rn_units *u, int64_t base, struct rn_bu
 	return encode(u, &(struct sink){ .out = out, .quick = true, .base = base });
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 struct source {
 	struct rn_reader *in;
@@ -268,7 +268,7 @@ static struct item get_item(struct rn_reader *in)
 	return t;
 }
 
-/* How much there is to allocate, read ahead on a copy of the reader. */
+/* Computes the sizes of the arrays to allocate, by reading ahead on a copy of the reader. */
 static bool survey(struct rn_reader in, uint64_t rules, uint32_t *items, uint32_t *deltas)
 {
 	uint64_t n = 0, fresh = 0;
@@ -427,7 +427,8 @@ struct unit_list {
 	uint32_t n, cap;
 };
 
-/* Doubling in the arena: what is left behind is as much again. */
+/* Returns a new unit. The list doubles in the arena; the abandoned copies have the same total size.
+ */
 static struct rn_unit *next_unit(struct source *s, struct unit_list *l)
 {
 	return RN_GROW(s->mem, l->unit, l->n + 1, l->cap) ? &l->unit[l->n++] : NULL;

@@ -1,11 +1,11 @@
 /*
- * units_seal.c - from the builder to the sealed form.
+ * units_seal.c - converts a builder to the sealed form.
  *
- * A closed or open pattern part becomes patterns through rules.h, which brings the grammar into
- * normal form. The few values of a part that has just begun are tried as a pattern too. The builder
- * is not changed. In a second pass, which may come later, a part that a literal would say in fewer
- * bytes becomes literal, and neighboring literals become one part. This pass is slow, because each
- * trial compresses.
+ * A pattern unit, closed or open, becomes patterns by way of rules.h, which converts the grammar to
+ * normal form. The few values of a unit that has just begun are also tried as a pattern. The
+ * builder is not changed. A second pass, which may run later, converts a unit to literal if that
+ * takes fewer bytes, and joins neighboring literal units. This pass is slow, because each trial
+ * compresses.
  */
 #include "base/buf.h"
 #include "base/err.h"
@@ -20,16 +20,18 @@
 
 #define NONE UINT32_MAX
 
-/* Up to WEIGH_SMALL elements, a pattern is always weighed against its values as a literal; up to
- * WEIGH_MAX, if it is large for what it says; beyond, it is taken as it is. */
+/* A pattern of up to WEIGH_SMALL elements is always compared with its values as a literal unit. One
+ * of up to WEIGH_MAX elements is compared if its size is large for its length. Longer patterns are
+ * accepted without comparison. */
 #define WEIGH_SMALL 4096u
 #define WEIGH_MAX   (1u << 20)
-/* A column is tried on so many values, and what they take holds for all. */
+/* Number of values for a trial column. Their size is extrapolated to all values. */
 #define WEIGH_SAMPLE 8192u
 
 /* ---- one lane ---- */
 
-/* first, first + d, ... is by far the most frequent pattern, and needs no rules. */
+/* Whether a lane is first, first + d, ... This is by far the most frequent pattern, and needs no
+ * rules. */
 static bool lane_even(const struct rn_lane *l, int64_t *d, uint64_t *n)
 {
 	struct rn_grammar_iter it = rn_grammar_body(l->g, 0);
@@ -50,12 +52,13 @@ static bool lane_even(const struct rn_lane *l, int64_t *d, uint64_t *n)
 struct from_rules {
 	const struct rn_rules *rules;
 	const struct rn_seg *delta;
-	uint32_t *rule_sym;  /* rule -> symbol; before it has one, 0 if it is reached, or NONE */
+	uint32_t *rule_sym;  /* rule -> symbol; before it has one: 0 if it is reached, or NONE */
 	uint32_t *delta_sym; /* delta -> symbol, or NONE */
 	uint32_t nrules, nitems, ndeltas;
 };
 
-/* Rules in the pool refer to lower numbers only: one pass down finds all that are reached. */
+/* Finds all rules that are reached. One descending pass is sufficient, because rules refer only to
+ * lower numbers. */
 static int reach(struct from_rules *f, uint32_t root)
 {
 	f->rule_sym[root] = 0;
@@ -118,7 +121,7 @@ static int make_rules(struct from_rules *f, uint32_t root, struct rn_arena *mem,
 	return rc == RN_OK ? rn_make_end(&m) : rc;
 }
 
-/* RN_OK, RN_E_NOMEM; RN_E_DATA and RN_E_RANGE only when the lane was restored from bad bytes. */
+/* Returns RN_OK or RN_E_NOMEM. Returns RN_E_DATA or RN_E_RANGE only if the lane is inconsistent. */
 static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_arena *scratch,
 		     struct rn_pattern *p)
 {
@@ -142,15 +145,15 @@ static int seal_lane(const struct rn_lane *l, struct rn_arena *mem, struct rn_ar
 	return make_rules(&f, root, mem, l->first, p);
 }
 
-/* ---- all parts ---- */
+/* ---- all units ---- */
 
 struct sealer {
 	const struct rn_series *s;
 	struct rn_arena *mem, *scratch;
 	struct rn_seg units; /* struct rn_unit, in scratch */
 	struct rn_seg lit;   /* int64_t, in scratch: literal values since the last pattern */
-	struct rn_buf trial; /* the latest column that a pattern was weighed against, */
-	uint64_t tried;      /* which is that of the first so many values of `lit`, or of none */
+	struct rn_buf trial; /* latest column with which a pattern was compared */
+	uint64_t tried;      /* number of first values of `lit` in trial; 0: none */
 };
 
 static int add_unit(struct sealer *z, const struct rn_unit *u)
@@ -170,7 +173,7 @@ static int keep_column(struct sealer *z, struct rn_unit *u)
 	return RN_OK;
 }
 
-/* The literal values collected so far become one part. */
+/* Creates one unit from the literal values collected so far. */
 static int flush_literal(struct sealer *z)
 {
 	struct rn_unit u;
@@ -201,7 +204,8 @@ static int add_values(struct sealer *z, const int64_t *v, uint64_t n)
 	return RN_OK;
 }
 
-/* About what the values cost as a literal: varints of them or of their differences. */
+/* Estimates the size of the values as a literal unit, in bytes: varints of the values or of their
+ * differences. */
 static size_t literal_estimate(const int64_t *v, uint64_t n)
 {
 	size_t plain = 0, differences = 0;
@@ -220,7 +224,8 @@ static bool large_for(size_t pattern, uint64_t n)
 	return pattern > 64 && pattern > n / 32;
 }
 
-/* A pattern that is large for what it says is weighed against a real column. */
+/* Computes the size of the values as a literal unit, in bytes. If the pattern is large for its
+ * length, encodes a real column; otherwise estimates. */
 static int literal_size(struct sealer *z, const int64_t *v, uint64_t n, size_t pattern,
 			size_t *size)
 {
@@ -234,7 +239,7 @@ static int literal_size(struct sealer *z, const int64_t *v, uint64_t n, size_t p
 		return RN_OK;
 	rc = rn_column_encode(v + (n - sample) / 2, sample, &z->trial);
 	*size = (size_t)((z->trial.len + 1) * n / sample);
-	if (n > WEIGH_SMALL) /* a reader holds every value of it: not for a few bytes */
+	if (n > WEIGH_SMALL) /* a reader stores every value: not for a few bytes */
 		*size += *size / 3;
 	return rc;
 }
@@ -253,7 +258,7 @@ static int take_pattern(struct sealer *z, const struct rn_unit *u)
 	return rc == RN_OK ? add_unit(z, u) : rc;
 }
 
-/* Takes the pattern, or its values where they take fewer bytes. */
+/* Adds the pattern, or its values if these take fewer bytes. */
 static int take_smaller(struct sealer *z, const struct rn_unit *u)
 {
 	size_t pattern = rn_unit_pattern_size(u), literal = SIZE_MAX;
@@ -266,7 +271,7 @@ static int take_smaller(struct sealer *z, const struct rn_unit *u)
 			return RN_E_NOMEM;
 		rn_unit_read(u, 0, v, u->n);
 		rc = literal_size(z, v, u->n, pattern, &literal);
-		/* Next to literal values it costs no head of its own. */
+		/* After literal values it needs no head of its own. */
 		if (z->lit.n && literal < SIZE_MAX)
 			literal--;
 	}
@@ -308,7 +313,7 @@ static int seal_part(struct sealer *z, const struct rn_series_part *part, uint64
 	return RN_OK;
 }
 
-/* Raw values with some order in them: as a pattern, built on the side. */
+/* Seals raw values with some order as a pattern, which is built in a separate series. */
 static int seal_raw_pattern(struct sealer *z, uint32_t n)
 {
 	struct rn_series *side = rn_series_new(z->scratch);
@@ -388,7 +393,7 @@ static int finish(struct sealer *z, struct rn_units **out)
 	return rc;
 }
 
-/* From a builder, or else from what is sealed. */
+/* Seals a builder or, if `from` is not NULL, a sealed series. */
 static int seal(struct sealer *z, const struct rn_units *from, struct rn_units **out)
 {
 	struct rn_arena_mark mark = rn_arena_mark(z->mem), used = rn_arena_mark(z->scratch);

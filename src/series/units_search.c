@@ -1,20 +1,21 @@
 /*
- * units_search.c - queries on a sealed series: facts, element, position, sums.
+ * units_search.c - queries on a sealed series: properties, element, position, sums.
  *
- * All of them go down the same way: the part by binary search, then level by level the item in a
- * body (a scan where it is short, as most are) and the repeat of that item by one division. Nothing
- * recurses and nothing is allocated: rules may be nested as deeply as their number.
+ * All queries descend in the same way. A binary search finds the unit. On each level, they find the
+ * item in a body (by a scan if it is short, as most are), and then the repeat of that item by one
+ * division. Nothing recurses and nothing is allocated, because rules can be nested as deeply as
+ * there are rules.
  */
 #include "base/err.h"
 #include "series/units_impl.h"
 
 #include <assert.h>
 
-#define SCAN_MAX 8u /* items; longer bodies are searched by halving */
+#define SCAN_MAX 8u /* maximum number of items to scan; longer bodies are bisected */
 
-/* Moves p to the last of n elements for which `holds`, a condition on p[k], is true. It is true for
- * the first element, and for no element after one for which it is false. Halving compiles to
- * conditional moves. Changes n. */
+/* Moves p to the last of n elements for which `holds`, a condition on p[k], is true. It must be
+ * true for the first element, and for no element after one for which it is false. Bisection
+ * compiles to conditional moves. Changes n. */
 #define FIND_LAST(p, n, k, holds)                              \
 	do {                                                   \
 		__typeof__(n) k = 1;                           \
@@ -28,7 +29,7 @@
 			}                                      \
 	} while (0)
 
-/* 64-bit division costs several times a 32-bit one, and most lengths are short. */
+/* A 64-bit division costs several times a 32-bit one, and most lengths are short. */
 static inline uint64_t divide(uint64_t a, uint64_t b)
 {
 	if (b == 1)
@@ -55,7 +56,7 @@ bool rn_units_nonneg(const struct rn_units *u)
 
 /* ---- elements ---- */
 
-/* The last of n items that begins before element i > 0 of the body (they count from 1). */
+/* Returns the last of n items that begins before element i > 0 of the body (counted from 1). */
 static inline const struct rn_unit_item *item_of(const struct rn_unit_item *t, uint32_t n,
 						 uint64_t i)
 {
@@ -92,7 +93,7 @@ int64_t rn_unit_at(const struct rn_unit *u, uint64_t i)
 	return pattern_at(&u->lane[i % u->lanes], divide(i, u->lanes));
 }
 
-/* The part that element i is in. */
+/* Returns the unit that contains element i. */
 static inline const struct rn_unit *unit_of(const struct rn_units *u, uint64_t i)
 {
 	const struct rn_unit *p = u->unit;
@@ -119,7 +120,7 @@ static inline const struct rn_unit_item *item_up_to(const struct rn_unit_item *t
 	return t;
 }
 
-/* The last element not above x; the first one is not. */
+/* Returns the index of the last element not above x. The first element must not be above x. */
 static uint64_t pattern_find(const struct rn_pattern *p, int64_t x)
 {
 	const struct rn_unit_item *t = p->item + p->root;
@@ -185,7 +186,7 @@ int rn_units_find(const struct rn_units *u, int64_t x, uint64_t *i)
 
 /* ---- sums ---- */
 
-/* q repeats of an item that is entered with v. */
+/* Returns the sum of q repeats of an item that is entered with value v. */
 static inline rn_u128 repeats_sum(const struct rn_unit_item *t, const struct rn_unit_weight *w,
 				  uint64_t v, uint64_t q)
 {
@@ -251,11 +252,11 @@ rn_i128 rn_units_sum(const struct rn_units *u, uint64_t i)
 	return u->n ? (rn_i128)(p->sum_before + rn_unit_sum(p, i - p->start)) : 0;
 }
 
-/* ---- reading a stretch ---- */
+/* ---- reading a range ---- */
 
 struct output {
 	int64_t *at;
-	size_t n, stride; /* n: still to be written */
+	size_t n, stride; /* n: elements still to be written */
 };
 
 static void put_run(struct output *o, uint64_t *v, uint64_t step, uint64_t count)
@@ -270,8 +271,8 @@ static void put_run(struct output *o, uint64_t *v, uint64_t step, uint64_t count
 	o->n -= n;
 }
 
-/* The elements after the first i deltas: down to the next delta, and then along its body as long
- * as there are deltas in it. */
+/* Reads the elements after the first i deltas: descends to the next delta, then continues along its
+ * body while the items are deltas. */
 static uint64_t read_body(const struct rn_pattern *p, uint64_t i, struct output *o)
 {
 	const struct rn_unit_item *t = p->item + p->root, *end;
