@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Under AddressSanitizer memory that is not handed out is poisoned, and a gap follows each object,
- * so that an overrun and a use after a rewind are found as they are with malloc. */
+/* Under AddressSanitizer, memory that is not allocated is poisoned, and a gap follows each object.
+ * Overruns and uses after a rewind are then detected as with malloc. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define ASAN 1
@@ -23,18 +23,19 @@
 #define SHOW(p, n) ((void)0)
 #endif
 
-/* Blocks start small (a rank's stream is often a few kilobytes) and double up to MAX_BLOCK. They
- * come with their pages: a bump allocator is going to touch them all, and a fault for each would
- * cost a tenth of what the engines need for noise. 64 pages at once stay far below a millisecond.
- */
+/* Blocks start small, because a rank's stream often needs only a few kilobytes, and double up to
+ * MAX_BLOCK. They are mapped with their pages. A bump allocator will touch all pages, and on data
+ * without patterns one fault per page would cost a tenth of the total time. Mapping 64 pages at
+ * once takes far less than a millisecond. */
 #define MIN_BLOCK ((size_t)16 << 10)
 #define MAX_BLOCK ((size_t)256 << 10)
 
 struct rn_arena_block {
 	struct rn_arena_block *older;
 	size_t size;
-	/* How far memory has been handed out before, and so is no longer zero. A rewind lowers
-	 * `beg`, never this, and only what lies below it is cleared when it is handed out again. */
+	/* End of the memory that has been allocated before and may therefore not be zero. A rewind
+	 * lowers `beg`, but not `dirty`. Only memory below `dirty` is cleared when it is allocated
+	 * again. */
 	unsigned char *dirty;
 };
 
@@ -78,7 +79,7 @@ static int add_block(struct rn_arena *a, size_t need)
 
 	if (size > a->limit - a->mapped || !rn_budget_charge(size))
 		return -1;
-	if (size <= MAX_BLOCK) /* a larger one holds a single object, filled as its owner likes */
+	if (size <= MAX_BLOCK) /* a larger block is a single object, which may stay partly unused */
 		flags |= MAP_POPULATE;
 	b = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (b == MAP_FAILED) {
@@ -175,15 +176,15 @@ static void drop_block(struct rn_arena *a)
 
 	a->block = b->older;
 	a->mapped -= b->size;
-	SHOW(b, b->size); /* the addresses may become somebody else's */
+	SHOW(b, b->size); /* another mapping may receive these addresses */
 	rn_budget_release(b->size);
 	munmap(b, b->size);
 }
 
 void rn_arena_rewind(struct rn_arena *a, struct rn_arena_mark mark)
 {
-	/* The oldest block is kept even when the mark is older: rewinding to an empty arena
-	 * over and over (a rank at a time) must not cost a system call each. */
+	/* The oldest block is retained even if the mark is older. Rewinding to an empty arena
+	 * repeatedly (one rank at a time) must not cost a system call each time. */
 	while (a->block != mark.block && a->block->older)
 		drop_block(a);
 	if (!a->block)

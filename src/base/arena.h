@@ -1,17 +1,17 @@
 /*
- * arena.h - where the engines' memory comes from.
+ * arena.h - region allocator for the grammar, rule and series data structures.
  *
- * An arena hands out zeroed memory by moving a pointer through blocks that it maps from the
- * system; nothing is freed one by one. Results go into an arena passed by pointer. Scratch goes
- * into one that the caller marks before and rewinds after.
+ * An arena returns zeroed memory by advancing a pointer through blocks that it maps from the
+ * system. Single allocations cannot be freed. A function allocates its results from an arena that
+ * the caller passes. For scratch memory, the caller marks an arena before and rewinds it after.
  *
- * Cost: an allocation is a compare and an add; a new block is one mmap. No libc allocation, so it
- * is safe inside a wrapper of malloc. Not locked: one arena per stream.
+ * Cost: an allocation is a compare and an add; a new block is one mmap. No libc allocation, so a
+ * wrapper of malloc may use it. Not locked: one arena per stream.
  *
  * Each block is charged to the budget of the process (budget.h).
  *
- * `limit` bounds the bytes mapped, and `fail_at` makes the n-th allocation from now fail: the
- * tests use it to prove that an object survives every single failure.
+ * `limit` bounds the number of bytes mapped. `fail_at` makes the n-th allocation from now fail.
+ * Tests use it to verify that an object survives every single failure.
  */
 #ifndef RN_BASE_ARENA_H
 #define RN_BASE_ARENA_H
@@ -23,11 +23,11 @@
 struct rn_arena_block;
 
 struct rn_arena {
-	unsigned char *beg, *end;     /* the free part of the current block */
-	struct rn_arena_block *block; /* current block; older ones hang behind it */
+	unsigned char *beg, *end;     /* free part of the current block */
+	struct rn_arena_block *block; /* current block; linked to the older ones */
 	size_t mapped;                /* bytes mapped so far */
-	size_t limit;                 /* most bytes to map; SIZE_MAX when unlimited */
-	uint64_t fail_at;             /* 0: never; n: the n-th allocation from now fails */
+	size_t limit;                 /* maximum of `mapped`; SIZE_MAX: unlimited */
+	uint64_t fail_at;             /* n: the n-th allocation from now fails; 0: none fails */
 };
 
 struct rn_arena_mark {
@@ -37,38 +37,39 @@ struct rn_arena_mark {
 
 void rn_arena_init(struct rn_arena *a, size_t limit);
 
-/* The same with a first block that is there already, aligned as any object. The arena is never
- * freed. */
+/* Initializes an arena whose first block is memory of the caller, aligned as for any object. Such
+ * an arena is never freed. */
 void rn_arena_init_over(struct rn_arena *a, size_t limit, void *block, size_t size);
 
-/* The first block of an empty arena, of about so many bytes: as much stays mapped when the arena is
- * rewound to its beginning again and again. Without memory nothing changes. */
+/* Maps the first block of an empty arena, of about `bytes` bytes. This block stays mapped when the
+ * arena is rewound to its beginning. If memory is short, nothing changes. */
 void rn_arena_reserve(struct rn_arena *a, size_t bytes);
 
-/* n objects of `size` bytes, zeroed, or NULL (with the arena as it was). `align` is a power of two
- * and at most 4096. */
+/* Allocates n zeroed objects of `size` bytes. Returns NULL, with the arena unchanged, if memory is
+ * short. `align` is a power of two and at most 4096. */
 void *rn_alloc(struct rn_arena *a, size_t size, size_t align, size_t n);
 #define rn_new(a, type, n) ((type *)rn_alloc((a), sizeof(type), _Alignof(type), (n)))
 
-/* Allocates a map of n numbers, and room for one more, with UINT32_MAX in every entry. Returns NULL
- * without memory. */
+/* Allocates a map of n numbers, and one spare entry, with UINT32_MAX in every entry. Returns NULL
+ * if memory is short. */
 uint32_t *rn_new_map(struct rn_arena *a, size_t n);
 
-/* Doubles the capacity of an array until it holds `need` elements, of which the first *cap are
- * copied. `array` is the address of the pointer. False without memory; nothing is changed then. */
+/* Doubles the capacity of an array until it is at least `need` elements, and copies the first *cap
+ * elements. `array` is the address of the pointer. Returns false, with nothing changed, if memory
+ * is short. */
 bool rn_arena_grow(struct rn_arena *a, void *array, size_t size, uint64_t need, uint32_t *cap);
 
-/* Room for `need` elements in an array of `cap` (uint32_t) elements, which may move. The arguments
- * are evaluated more than once. */
+/* Ensures that an array of `cap` (uint32_t) elements has room for `need` elements. The array may
+ * move. The arguments are evaluated more than once. */
 #define RN_GROW(a, array, need, cap)             \
 	(__builtin_expect((need) <= (cap), 1) || \
 	 rn_arena_grow((a), &(array), sizeof(*(array)), (need), &(cap)))
 
-/* Everything allocated after a mark is given back by a rewind to it. */
+/* A rewind releases everything that was allocated after the mark. */
 struct rn_arena_mark rn_arena_mark(const struct rn_arena *a);
 void rn_arena_rewind(struct rn_arena *a, struct rn_arena_mark mark);
 
-/* Unmaps everything; the arena may be used again. */
+/* Unmaps all blocks. The arena can be used again. */
 void rn_arena_free(struct rn_arena *a);
 
 #endif

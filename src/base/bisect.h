@@ -1,11 +1,11 @@
 /*
- * bisect.h - binary search: where a sorted list stops being below what is looked for.
+ * bisect.h - binary search in a sorted list: finds the first element that is not below a value.
  *
  *	struct rn_bisect b = { 0, n, 0 };
  *
  *	while (rn_bisect_next(&b))
  *		rn_bisect_go(&b, list[b.mid] < x);
- *	... b.lo is the first one that is not below x, or n
+ *	... b.lo is the index of the first element that is not below x, or n
  */
 #ifndef RN_BASE_BISECT_H
 #define RN_BASE_BISECT_H
@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 struct rn_bisect {
-	uint64_t lo, hi; /* what is before lo is below, what is from hi on is not */
-	uint64_t mid;    /* the next to look at */
+	uint64_t lo, hi; /* elements before lo are below, elements from hi on are not */
+	uint64_t mid;    /* the element to compare next */
 };
 
-/* False when there is nothing left to look at. */
+/* Returns false when the search is complete. */
 static inline bool rn_bisect_next(struct rn_bisect *b)
 {
 	b->mid = b->lo + (b->hi - b->lo) / 2;

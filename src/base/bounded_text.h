@@ -1,6 +1,7 @@
 /*
- * bounded_text.h - Builds a string in an array of fixed size, without allocation. A string that
- * does not fit is not added, and `full` is set.
+ * bounded_text.h - builds a string in an array of fixed size, without allocation.
+ *
+ * A string that does not fit is not added, and `full` is set.
  */
 #ifndef RN_BASE_BOUNDED_TEXT_H
 #define RN_BASE_BOUNDED_TEXT_H

@@ -20,7 +20,7 @@
 void rn_budget_set(size_t limit);
 size_t rn_budget_limit(void);
 
-/* The limit that the user has set (--max-memory), in bytes; 0: none. */
+/* The limit that the user has set (--max-memory), in bytes; 0: not set. */
 extern uint64_t rn_budget_given;
 
 /* Sets the limit for reading a file: the limit that the user has set, or one in proportion to the

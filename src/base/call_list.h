@@ -1,5 +1,5 @@
 /*
- * call_list.h - Lists of functions, as of --call: 'MPI_I*,-MPI_Test*'.
+ * call_list.h - lists of functions, as in --call: 'MPI_I*,-MPI_Test*'.
  *
  * A name may contain the wildcards of fnmatch(3). A name that begins with - excludes functions. The
  * last name that matches decides. A list that begins with an exclusion starts with all functions.

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-#define CUT (RN_WORDS_MAX - 24) /* bytes that stay of a long one */
+#define CUT (RN_WORDS_MAX - 24) /* bytes that remain of a truncated text */
 
 static void put(struct rn_words *w, char c)
 {

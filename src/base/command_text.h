@@ -1,9 +1,9 @@
 /*
- * command_text.h - the words of a command line as one text, by which two command lines are compared
- * and which people read: words are quoted as a shell wants them, and nothing in it is unprintable.
+ * command_text.h - a command line as one text, for comparing two command lines and for display.
  *
- * What is too long is cut, and ends with a hash of all of it, so that texts are equal only if the
- * words are. No memory, no failure.
+ * Arguments are quoted for a shell, and unprintable characters are escaped. A text that is too long
+ * is truncated and ends with a hash of the whole command line. Texts are therefore equal only if
+ * the arguments are. Allocates nothing and cannot fail.
  */
 #ifndef RN_BASE_COMMAND_TEXT_H
 #define RN_BASE_COMMAND_TEXT_H
@@ -11,21 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RN_WORDS_MAX 512 /* bytes of a text, with its end */
+#define RN_WORDS_MAX 512 /* size of a text in bytes, with its terminator */
 
-/* Begins as zeros. */
+/* Must be zero-initialized. */
 struct rn_words {
 	char text[RN_WORDS_MAX];
-	size_t len; /* as it would be, if it were not cut */
+	size_t len; /* length of the text without truncation */
 	uint64_t hash;
 };
 
 void rn_words_add(struct rn_words *w, const char *word);
 
-/* When all are there. */
+/* Returns the text, after the last argument was added. */
 const char *rn_words_text(struct rn_words *w);
 
-/* Replaces control characters and bytes that are not UTF-8 with question marks. The text is
+/* Replaces control characters and bytes that are not UTF-8 by question marks. The text is
  * untrusted. */
 void rn_words_clean(char *text);
 

@@ -4,17 +4,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCDict */
+#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_initStaticCDict */
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* What four bytes of a frame can expand to: one block of the largest size. */
+/* Maximum expansion of four bytes of a frame: one block of the largest size. */
 #define BLOCK 131072
 
-/* The size that ZSTD_createCDict assumes for what is packed with it. */
+/* The content size for which ZSTD_createCDict selects its parameters. */
 #define SMALL 513
 
-/* Small data gets the strongest level, where it costs next to nothing. */
+/* Returns the level for data of a given length. Small data has the strongest level, at little cost.
+ */
 static int level_for(size_t len)
 {
 	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;
@@ -22,8 +23,8 @@ static int level_for(size_t len)
 
 #define SAMPLE 65536u
 
-/* All bytes are about as frequent, as behind a coder of our own: trying hard is of no use. The sum
- * of the squares is least where they are equal. */
+/* Whether all byte values are about equally frequent, as in the output of Rondo's own coder. A high
+ * level is then useless. The sum of the squares is minimal if the frequencies are equal. */
 static bool is_dense(const unsigned char *bytes, size_t len)
 {
 	uint32_t count[256] = { 0 };
@@ -38,7 +39,7 @@ static bool is_dense(const unsigned char *bytes, size_t len)
 	return squares < (uint64_t)SAMPLE * SAMPLE / 256 * 11 / 10;
 }
 
-/* In memory of our own: where there is none, ZSTD_createCDict crashes (zstd 1.5.4). */
+/* Allocates the memory itself, because ZSTD_createCDict crashes if memory is short (zstd 1.5.4). */
 void rn_pack_prepare(struct rn_pack_dict *dict)
 {
 	ZSTD_compressionParameters p = ZSTD_getCParams(level_for(0), SMALL, dict->len);
@@ -75,7 +76,7 @@ int rn_pack(struct rn_packer *p, struct rn_pack_dict dict, const void *bytes, si
 		n = ZSTD_compress_usingDict(
 			p->ctx, to, room, bytes, len, dict.bytes, dict.len,
 			is_dense(bytes, len) ? 1 : at_most(p->level, level_for(len)));
-	if (ZSTD_isError(n)) /* with enough room in the output, only memory can be missing */
+	if (ZSTD_isError(n)) /* the output has enough room, so memory is short */
 		return RN_E_NOMEM;
 	out->len = n;
 	return RN_OK;

@@ -1,8 +1,8 @@
 /*
- * errno_guard.h - Restores errno when a scope is left.
+ * errno_guard.h - restores errno when a scope is left.
  *
- * The tracer must not change the errno of the traced program. RN_ERRNO_GUARD is a declaration: it
- * saves errno, and every way out of the scope restores it.
+ * The tracer must not change the errno of the traced program. RN_ERRNO_GUARD is a declaration. It
+ * saves errno, and every exit from the scope restores it.
  */
 #ifndef RN_BASE_ERRNO_GUARD_H
 #define RN_BASE_ERRNO_GUARD_H

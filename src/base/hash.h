@@ -1,4 +1,4 @@
-/* hash.h - the one hash: XXH3 and XXH64 from libxxhash, inlined where the length is known. */
+/* hash.h - hash functions: XXH3 and XXH64 of libxxhash, inlined where the length is known. */
 #ifndef RN_BASE_HASH_H
 #define RN_BASE_HASH_H
 
@@ -13,20 +13,20 @@ static inline uint64_t rn_hash(const void *bytes, size_t len)
 	return XXH3_64bits(bytes, len);
 }
 
-/* Another one for each seed. */
+/* Returns a different hash for each seed. */
 static inline uint64_t rn_hash_seeded(const void *bytes, size_t len, uint64_t seed)
 {
 	return XXH3_64bits_withSeed(bytes, len, seed);
 }
 
-/* The same for bytes that come in pieces. */
+/* Computes rn_hash_seeded of bytes that are added in pieces. */
 struct rn_hasher {
 	XXH3_state_t state;
 };
 
 static inline void rn_hasher_begin(struct rn_hasher *h, uint64_t seed)
 {
-	XXH3_INITSTATE(&h->state); /* what follows reads it */
+	XXH3_INITSTATE(&h->state); /* the reset reads the state */
 	XXH3_64bits_reset_withSeed(&h->state, seed);
 }
 
@@ -40,7 +40,7 @@ static inline uint64_t rn_hasher_end(const struct rn_hasher *h)
 	return XXH3_64bits_digest(&h->state);
 }
 
-/* Hash of one 64-bit word; for keys that are numbers. */
+/* Returns the hash of one 64-bit word, for keys that are integers. */
 static inline uint64_t rn_hash_u64(uint64_t v)
 {
 	return XXH3_64bits(&v, sizeof(v));

@@ -67,13 +67,13 @@ static inline uint64_t word_at(const unsigned char *p)
 	return w;
 }
 
-/* memcmp for the lengths that signatures have: two to four words, the last one overlapping. */
+/* memcmp for the usual lengths of signatures: two to four words, the last one overlapping. */
 static inline bool equal(const unsigned char *a, const unsigned char *b, size_t len)
 {
 	size_t i;
 
 	if (len < 8)
-		return len == 0 || memcmp(a, b, len) == 0; /* without bytes, a or b may be NULL */
+		return len == 0 || memcmp(a, b, len) == 0; /* if len is 0, a or b may be NULL */
 	for (i = 0; i + 8 < len; i += 8)
 		if (word_at(a + i) != word_at(b + i))
 			return false;
@@ -93,7 +93,7 @@ static inline uint32_t find(const struct rn_sigs *s, const void *bytes, size_t l
 	return RN_MAP_NONE;
 }
 
-/* Bytes that may be words are aligned as words. */
+/* Bytes whose length is a multiple of the word size may be words and are aligned as words. */
 static int add(struct rn_sigs *s, const void *bytes, size_t len, uint64_t hash, uint32_t *id)
 {
 	uint32_t tag = (uint32_t)hash;

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* After a write that failed: whether to try again. Who shares the descriptor may have made it
- * non-blocking; then we wait, as a blocking write would. */
+/* Whether to repeat a write that failed. A process that shares the descriptor may have made it
+ * nonblocking. Then this function waits, as a blocking write would. */
 static bool may_retry(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -58,7 +58,7 @@ void *rn_io_map(const char *path, bool writable, size_t *len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* "PATH: why", of which a long path does not push out the end. */
+/* Sets the text "PATH: why". A long path does not displace the end. */
 static int refuse(struct rn_err *err, int code, const char *path, const char *why)
 {
 	rn_err_set(err, code, "%s", why);
@@ -80,7 +80,7 @@ static int check_regular(int fd, const char *path, uint64_t *size, struct rn_err
 	return RN_OK;
 }
 
-/* O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. */
+/* O_NONBLOCK: opening a FIFO must not wait for a writer before the FIFO can be rejected. */
 static int open_regular(int dir, const char *path, int flags, uint64_t *size, struct rn_err *err)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags), rc;
@@ -175,7 +175,7 @@ int rn_io_read(const char *path, struct rn_buf *b, struct rn_err *err)
 	return rc;
 }
 
-/* The length of the folder part of a path, the last slash included. */
+/* Returns the length of the directory part of a path, including the last slash. */
 static size_t folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -183,8 +183,8 @@ static size_t folder_length(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* A fresh file in the target's own folder, so that the rename cannot cross file systems; its name
- * is short, because the target's own may be as long as names can be. */
+/* Creates a file in the directory of the target, so that the rename does not cross file systems.
+ * Its name is short, because the name of the target may have the maximum length. */
 static int open_beside(const char *path, char **tmp, struct rn_err *err)
 {
 	size_t folder = folder_length(path), size = folder + 64;
@@ -227,8 +227,8 @@ int rn_io_rename_new(int dir, const char *name, const char *to)
 	return renameat(dir, name, AT_FDCWD, to);
 }
 
-/* The rename itself reaches the disk with the folder; a folder that cannot be synced is no reason
- * to call a file that is there a failure. */
+/* A rename reaches the disk when the directory is synced. A failure to sync is ignored, because the
+ * file exists. */
 void rn_io_sync_directory(const char *path)
 {
 	size_t n = folder_length(path);

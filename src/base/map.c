@@ -6,7 +6,7 @@
 
 #define MIN_BITS  4  /* first page: 16 slots */
 #define MAX_BITS  12 /* pages double up to 4096 slots, then split */
-#define MAX_DEPTH 20 /* past 2^20 directory entries pages double again (many equal tags) */
+#define MAX_DEPTH 20 /* with 2^20 directory entries, pages double again (many equal tags) */
 
 static uint32_t room_for(uint32_t bits)
 {
@@ -68,7 +68,8 @@ static void page_add(struct rn_map_page *p, struct rn_map_slot s)
 	p->room--;
 }
 
-/* Points every directory entry that shares p's tag prefix at one of two pages (or one twice). */
+/* Sets every directory entry that shares the tag prefix of the page to one of two pages, which may
+ * be the same. */
 static void redirect(struct rn_map *m, uint32_t tag, uint32_t depth, struct rn_map_page *lo,
 		     struct rn_map_page *hi)
 {
@@ -153,7 +154,8 @@ void rn_map_insert(struct rn_map *m, uint32_t tag, uint32_t val)
 	m->used++;
 }
 
-/* Closes the gap at i: later entries of the run move up if their home slot allows it. */
+/* Closes the gap at i: later entries of the probe sequence move up if their home slot permits it.
+ */
 static void close_gap(struct rn_map_page *p, uint32_t i)
 {
 	uint32_t j = i;

@@ -1,16 +1,17 @@
 /*
- * map.h - the hash table of the hot path: 32-bit hash tag -> 32-bit value.
+ * map.h - hash table for the hot path: 32-bit hash tag -> 32-bit value.
  *
- * The keys live with the caller (the value is an index to them), who compares them while probing.
- * Open addressing with linear probing inside pages of at most 4096 slots; a directory indexed by
- * the tag's top bits leads to the page (extendible hashing). A full page splits alone, so no
- * insertion is slow however large the table: the reason not to use one doubling table.
+ * The caller owns the keys and compares them while probing; the value is an index to them. The
+ * table uses open addressing with linear probing inside pages of at most 4096 slots. A directory,
+ * indexed by the top bits of the tag, refers to the pages (extendible hashing). A full page splits
+ * by itself, so no insertion is slow, however large the table is. A table that doubles as a whole
+ * cannot guarantee this.
  *
  *   tag 0110....  dir[011] -> page, depth 2 (shared with dir[010])  slot[tag & mask], next, next..
  *
- * Cost: find and insert O(1) expected; a split moves one page. Memory from the arena; pages that a
- * split or doubling retires are kept on a list and used again. Not locked.
- * RN_MAP_NONE is not a valid value.
+ * Cost: find and insert are O(1) expected; a split moves one page. Memory: from the arena. Pages
+ * that a split or a doubling retires are stored in a list and reused. Not locked. RN_MAP_NONE is
+ * not a valid value.
  */
 #ifndef RN_BASE_MAP_H
 #define RN_BASE_MAP_H
@@ -31,7 +32,7 @@ struct rn_map_page {
 	uint32_t mask;  /* slots - 1 */
 	uint32_t depth; /* tag bits that all entries of this page share */
 	uint32_t used;
-	uint32_t room; /* insertions left before it must grow */
+	uint32_t room; /* insertions left before the page must grow */
 	struct rn_map_slot slot[];
 };
 
@@ -45,7 +46,7 @@ struct rn_map {
 	struct rn_map_page *free_pages[RN_MAP_SIZES]; /* retired pages by log2 of their size */
 };
 
-/* 0 or RN_E_NOMEM. */
+/* Returns RN_OK or RN_E_NOMEM. */
 int rn_map_init(struct rn_map *m, struct rn_arena *mem);
 
 static inline struct rn_map_page *rn_map_page(const struct rn_map *m, uint32_t tag)
@@ -53,7 +54,7 @@ static inline struct rn_map_page *rn_map_page(const struct rn_map *m, uint32_t t
 	return m->dir[(uint64_t)tag >> (32 - m->depth)];
 }
 
-/* Starts loading what a search for this tag will look at. */
+/* Prefetches the slot at which a search for this tag starts. */
 static inline void rn_map_prefetch(const struct rn_map *m, uint32_t tag)
 {
 	const struct rn_map_page *p = rn_map_page(m, tag);
@@ -61,7 +62,8 @@ static inline void rn_map_prefetch(const struct rn_map *m, uint32_t tag)
 	__builtin_prefetch(&p->slot[tag & p->mask]);
 }
 
-/* Walks the entries with this tag: start with `*pos = tag`, call until it gives RN_MAP_NONE. */
+/* Iterates over the entries with this tag: start with `*pos = tag`, and call until the result is
+ * RN_MAP_NONE. */
 static inline uint32_t rn_map_next(const struct rn_map_page *p, uint32_t tag, uint32_t *pos)
 {
 	for (;;) {
@@ -77,7 +79,7 @@ static inline uint32_t rn_map_next(const struct rn_map_page *p, uint32_t tag, ui
 	for (uint32_t rn_map_pos = (tag), val; \
 	     (val = rn_map_next(rn_map_page((m), (tag)), (tag), &rn_map_pos)) != RN_MAP_NONE;)
 
-/* Makes sure that the next insertion of `tag` cannot fail. 0 or RN_E_NOMEM. */
+/* Reserves memory, so that the next insertion of `tag` cannot fail. Returns RN_OK or RN_E_NOMEM. */
 int rn_map_make_room(struct rn_map *m, uint32_t tag);
 
 static inline int rn_map_reserve(struct rn_map *m, uint32_t tag)
@@ -85,16 +87,17 @@ static inline int rn_map_reserve(struct rn_map *m, uint32_t tag)
 	return rn_map_page(m, tag)->room ? 0 : rn_map_make_room(m, tag);
 }
 
-/* Adds an entry; several with one tag are fine. The room must have been reserved. */
+/* Adds an entry. Several entries may have the same tag. The caller must have reserved memory. */
 void rn_map_insert(struct rn_map *m, uint32_t tag, uint32_t val);
 
-/* Removes the entry (tag, val) if it is there. */
+/* Removes the entry (tag, val). Returns false if there is none. */
 bool rn_map_remove(struct rn_map *m, uint32_t tag, uint32_t val);
 
-/* Empties the table and keeps its memory. */
+/* Removes all entries and retains the memory. */
 void rn_map_clear(struct rn_map *m);
 
-/* Every entry sits in the page and the probe run where a search looks for it. */
+/* Verifies that every entry is in the page and in the probe sequence in which a search expects it.
+ */
 bool rn_map_check(const struct rn_map *m);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * mpi_detect.h - which MPI a process has to do with, from names alone: of the libraries it links,
- * of the variables its launcher set, of its executable.
+ * mpi_detect.h - identifies the MPI implementation, the launcher and the rank of a process from
+ * names: of the libraries that it links, of the variables that its launcher set, and of its
+ * executable.
  *
- * The rondo program and the stub that it preloads decide by these same tables. No memory, no MPI,
- * nothing but string comparisons: safe before a program's main.
+ * The rondo program and the stub that it preloads use the same tables. No allocation and no MPI,
+ * only string comparisons: safe before a program's main.
  */
 #ifndef RN_BASE_MPI_DETECT_H
 #define RN_BASE_MPI_DETECT_H
@@ -17,7 +18,7 @@ enum rn_mpi { RN_MPI_NONE, RN_MPI_OMPI, RN_MPI_MPICH };
 
 #define RN_STUB_LIBRARY "librondo-stub.so"
 
-/* How it is called by people, by --mpi and RONDO_MPI, and the tracer for it. */
+/* By implementation: its name in messages, its value of --mpi and RONDO_MPI, and its tracer. */
 static const struct {
 	const char *name, *word, *tracer;
 } rn_mpi_names[] = {
@@ -38,7 +39,7 @@ static inline bool rn_begins(const char *s, const char *with)
 	return strncmp(s, with, strlen(with)) == 0;
 }
 
-/* Which of the two a word of --mpi or RONDO_MPI (or NULL) means. */
+/* Returns the implementation for a value of --mpi or RONDO_MPI, which may be NULL. */
 static inline enum rn_mpi rn_mpi_of_word(const char *word)
 {
 	if (word && strcmp(word, "ompi") == 0)
@@ -46,8 +47,9 @@ static inline enum rn_mpi rn_mpi_of_word(const char *word)
 	return word && strcmp(word, "mpich") == 0 ? RN_MPI_MPICH : RN_MPI_NONE;
 }
 
-/* By a library's name, with or without its folder. MPICH's C library has two names: Debian's
- * libmpich.so.12, and libmpi.so.12, which its other makers use, too. */
+/* Returns the implementation for the name of a library, with or without its directory. MPICH's C
+ * library has two names: libmpich.so.12 in Debian, and libmpi.so.12, which derived libraries also
+ * use. */
 static inline enum rn_mpi rn_mpi_of_library(const char *path)
 {
 	static const struct {
@@ -68,7 +70,7 @@ static inline enum rn_mpi rn_mpi_of_library(const char *path)
 	return RN_MPI_NONE;
 }
 
-/* getenv(3), for those who run before the C library is ready. */
+/* getenv(3) for callers that run before the C library is initialized. */
 static inline const char *rn_env_get(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
@@ -79,7 +81,8 @@ static inline const char *rn_env_get(char *const *env, const char *name)
 	return NULL;
 }
 
-/* By what a launcher told its ranks. Open MPI's sets PMIX_RANK, too, but so does Slurm for both. */
+/* Returns the implementation according to the variables that a launcher sets for its ranks.
+ * PMIX_RANK is not sufficient: Open MPI sets it, but Slurm also does for both implementations. */
 static inline enum rn_mpi rn_mpi_of_rank(char *const *env)
 {
 	if (rn_env_get(env, "OMPI_COMM_WORLD_RANK"))
@@ -89,14 +92,16 @@ static inline enum rn_mpi rn_mpi_of_rank(char *const *env)
 	return RN_MPI_NONE;
 }
 
-/* Slurm numbers the processes of a batch script, too; only those of a step are ranks. */
+/* Whether the process is a rank. Slurm also numbers the processes of a batch script, but only those
+ * of a step are ranks. */
 static inline bool rn_is_rank(char *const *env)
 {
 	return rn_mpi_of_rank(env) != RN_MPI_NONE || rn_env_get(env, "PMIX_RANK") ||
 	       (rn_env_get(env, "SLURM_PROCID") && rn_env_get(env, "SLURM_STEP_ID"));
 }
 
-/* What the first variable says that is there, of a list that ends with NULL. */
+/* Returns the value of the first variable that is set, of a list that ends with NULL; `otherwise`
+ * if none is set. */
 static inline int rn_env_number(char *const *env, const char *const *names, int otherwise)
 {
 	for (; *names; names++) {
@@ -108,7 +113,8 @@ static inline int rn_env_number(char *const *env, const char *const *names, int 
 	return otherwise;
 }
 
-/* Which rank it is, and of how many, as the launcher has told: before MPI_Init, or without. */
+/* Return the rank and the number of ranks from the launcher's variables: before MPI_Init, or
+ * without it. */
 static inline int rn_rank_of(char *const *env, int otherwise)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
@@ -125,7 +131,7 @@ static inline int rn_size_of(char *const *env, int otherwise)
 	return rn_env_number(env, names, otherwise);
 }
 
-/* Whether a name is one of those, or one of them with more behind it: python3.11, mpirun.openmpi,
+/* Whether a name is one of the list, or one of them with a suffix: python3.11, mpirun.openmpi,
  * hydra_pmi_proxy. */
 static inline bool rn_is_one_of(const char *name, const char *const *names)
 {
@@ -133,13 +139,13 @@ static inline bool rn_is_one_of(const char *name, const char *const *names)
 		size_t n = strlen(*names);
 
 		if (strncmp(name, *names, n) == 0 &&
-		    strchr("-._0123456789", name[n])) /* or the end */
+		    strchr("-._0123456789", name[n])) /* also matches the terminator */
 			return true;
 	}
 	return false;
 }
 
-/* What starts ranks, or helps to on other nodes. */
+/* Programs that start ranks, or daemons that start them on other nodes. */
 static inline bool rn_is_launcher(const char *path)
 {
 	static const char *const names[] = { "mpirun", "mpiexec", "orterun", "orted", "prterun",

@@ -1,8 +1,8 @@
 /*
- * notes.h - Formatted text in a buffer, and messages that a library has for the user.
+ * notes.h - formatted text in a buffer, and messages that a library has for the user.
  *
- * Only commands print (src/cmd). A function that has to report something beside its result appends
- * notes to a buffer, each with a zero byte at its end; the command prints them.
+ * Only commands print (src/cmd). A function that has to report something besides its result appends
+ * notes to a buffer, each with a zero byte at its end. The command prints them.
  */
 #ifndef RN_BASE_NOTES_H
 #define RN_BASE_NOTES_H

@@ -1,5 +1,5 @@
 /*
- * number_text.h - A floating-point number as decimal text.
+ * number_text.h - converts a floating-point number to decimal text.
  */
 #ifndef RN_BASE_NUMBER_TEXT_H
 #define RN_BASE_NUMBER_TEXT_H
@@ -10,7 +10,7 @@
 
 #define RN_DOUBLE_TEXT 32
 
-/* Replaces the decimal point of the program's locale by a point. */
+/* Replaces the decimal separator of the program's locale by a point. */
 static inline void rn_use_point(char *text)
 {
 	char *point = text + strspn(text, "+-0123456789e");
@@ -22,7 +22,7 @@ static inline void rn_use_point(char *text)
 	*point = '.';
 }
 
-/* The shortest decimal text that converts to the same finite number: "1e-09". */
+/* Returns the shortest decimal text that converts to the same finite number: "1e-09". */
 static inline const char *rn_double_text(char text[RN_DOUBLE_TEXT], double v)
 {
 	for (int digits = 15; digits <= 17; digits++) {

@@ -1,5 +1,5 @@
 /*
- * plural.h - The ending of an English noun after a count: "1 rank", "2 ranks".
+ * plural.h - the ending of an English noun after a count: "1 rank", "2 ranks".
  */
 #ifndef RN_BASE_PLURAL_H
 #define RN_BASE_PLURAL_H

@@ -1,9 +1,9 @@
 /*
  * private_dir.h - directories that only this user can read, write and search.
  *
- * Part files and status files are stored in such directories, because the directory of a trace may
- * be writable by other users. A private directory is opened once, its owner and mode are verified,
- * and a symbolic link is not followed. Its files are accessed relative to the descriptor.
+ * Journal files and status files are stored in such directories, because the directory of a trace
+ * may be writable by other users. A private directory is opened once, its owner and mode are
+ * verified, and a symbolic link is not followed. Its files are accessed relative to the descriptor.
  * Symbolic links in the path above it are followed: the user chose that path.
  *
  * Functions return a descriptor, or -1 with errno. System calls only: no allocation, no output,

@@ -1,4 +1,4 @@
-/* saturate.h - Sums and products of counts that stay at UINT64_MAX instead of overflowing. */
+/* saturate.h - sums and products of counts that saturate at UINT64_MAX instead of overflowing. */
 #ifndef RN_BASE_SATURATE_H
 #define RN_BASE_SATURATE_H
 

@@ -9,11 +9,11 @@
 /* The command line of an interpreter. One-letter options can be combined ("-um"). */
 struct interpreter {
 	const char *const *names;
-	const char *values;           /* options with a value, in the same argument or the next */
-	const char *attached;         /* options whose optional value is in the same argument */
-	const char *code;             /* options whose value is the program */
-	const char *modules;          /* options whose value is the name of a module to run */
-	const char *file;             /* long option whose value is the script; NULL: none */
+	const char *values;   /* options with a value, in the same argument or the next */
+	const char *attached; /* options whose optional value is in the same argument */
+	const char *code;     /* options whose value is the program */
+	const char *modules;  /* options whose value is the name of a module to run */
+	const char *file;     /* long option whose value is the script; NULL: no such option */
 	const char *const *extension; /* file name extensions of scripts; not part of the name */
 	const char *const *runners;   /* modules that run the script or module that follows */
 };

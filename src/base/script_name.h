@@ -1,5 +1,5 @@
 /*
- * script_name.h - The name of the script that an interpreter runs, from its command line.
+ * script_name.h - the name of the script that an interpreter runs, from its command line.
  *
  * A trace is named after the program. The program of an interpreter is its script: the executable
  * python3.11 that runs solver.py is named "solver".

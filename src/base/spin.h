@@ -1,8 +1,8 @@
 /*
- * spin.h - A lock for short critical sections; zero bytes are an unlocked lock.
+ * spin.h - a lock for short critical sections. Zero bytes are an unlocked lock.
  *
  * A thread that finds the lock held yields the processor. The lock is not recursive. It uses no
- * function of a thread library, so that a wrapper of one may hold it.
+ * function of a thread library, so a wrapper of such a function may hold it.
  */
 #ifndef RN_BASE_SPIN_H
 #define RN_BASE_SPIN_H

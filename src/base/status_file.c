@@ -114,7 +114,8 @@ int rn_status_open(const char *path)
 	return fd;
 }
 
-/* Whether an error of open means that the file or directory is not ours, or does not exist. */
+/* Whether an error of open means that the file or directory does not exist or is not private to
+ * this user. */
 static bool is_refused(int error)
 {
 	return error == EPERM || error == EACCES || error == ENOENT || error == ENOTDIR ||
@@ -190,7 +191,8 @@ static int write_header(int fd)
 	return write_text(fd, RN_STATUS_HEADER, strlen(RN_STATUS_HEADER));
 }
 
-/* The directory was changed last when the file was created in it. */
+/* Creating the file is the last change of the directory, so the directory's time of modification is
+ * the time of creation. */
 int rn_status_create(int dir)
 {
 	int fd = write_header(rn_private_file_create(dir, RN_STATUS_NAME)), n;

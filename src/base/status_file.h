@@ -26,14 +26,16 @@
 /* Opens the file for reading and appending. Returns a descriptor, or -1. */
 int rn_status_open(const char *path);
 
-/* Removes the file. A missing file tells `rondo trace` that a report could not be written. */
+/* Removes the file. If the file is missing, `rondo trace` concludes that a report could not be
+ * written. */
 void rn_status_remove(const char *path);
 
 /* Whether the path names the memory file of a watcher. */
 bool rn_status_is_watched(const char *path);
 
-/* Stores the time at which the file was created, by the clock of the file system. False: unknown.
- * The second function reads it from an open status file, which may have been removed. */
+/* Stores the time at which the file was created, by the clock of the file system. Returns false if
+ * it is unknown. The second function reads it from an open status file, which may have been
+ * removed. */
 bool rn_status_since(const char *path, struct timespec *since);
 bool rn_status_read_since(int fd, struct timespec *since);
 

@@ -1,6 +1,6 @@
 /*
- * text.h - untrusted text: names, and text in output for people. No byte of the output controls a
- * terminal, and paths in suggested commands can be pasted into a shell.
+ * text.h - untrusted text: validates names, and escapes text for output. No byte of the output
+ * controls a terminal, and paths in suggested commands can be pasted into a shell.
  *
  * Allocates nothing.
  */
@@ -10,11 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the UTF-8 character at s; n >= 1 bytes are available. 0: not valid UTF-8 (shortest
- * form, no surrogates, up to U+10FFFF). */
+/* Returns the length of the UTF-8 character at s; n >= 1 bytes are available. 0: not valid UTF-8
+ * (shortest form, no surrogates, up to U+10FFFF). */
 size_t rn_text_length(const unsigned char *s, size_t n);
 
-/* The letter after the backslash in the C escape of a character; 0: it has no such escape. */
+/* Returns the character after the backslash in the C escape of a character; 0: it has no such
+ * escape. */
 char rn_text_letter(unsigned char c);
 
 /* Whether a character of `len` bytes is C0, DEL or C1. Terminals execute these characters. */

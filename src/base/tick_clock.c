@@ -15,10 +15,10 @@
 #include "base/hash.h"
 
 #define NS_PER_S 1000000000u
-/* Two pairs that are so far apart give the scale to within some ten-thousandths, and better the
- * farther apart they are. */
+/* Minimum distance of two pairs for the scale, in ns. The scale is then exact to some
+ * ten-thousandths, and better the farther they are apart. */
 #define APART_NS 200000u
-/* Round trips between two hosts: the fastest one counts. */
+/* Number of round trips between two hosts. The fastest one is used. */
 #define ROUND_TRIPS 8
 
 bool rn_clock_counter;
@@ -43,8 +43,8 @@ uint64_t rn_clock_slow(void)
 	return rn_clock_read(CLOCK_MONOTONIC_RAW);
 }
 
-/* The counter's value at a time that the other clock shows: of three tries the one in which least
- * happened in between. */
+/* Reads the counter and the slow clock at the same time. Of three attempts, returns the one with
+ * the shortest duration. */
 static struct pair read_pair(void)
 {
 	struct pair best = { 0 };
@@ -75,7 +75,7 @@ static bool have_counter(void)
 #endif
 }
 
-/* The counter's rate as the processor states it, or 0. */
+/* Returns the rate of the counter as the processor states it; 0: unknown. */
 static uint64_t stated_hz(void)
 {
 #if defined(__x86_64__)
@@ -163,8 +163,8 @@ static uint64_t mix_file(uint64_t hash, const char *path, bool link)
 	return n > 0 ? rn_hash_u64(hash ^ rn_hash(text, (size_t)n)) : hash;
 }
 
-/* Equal for processes that read one clock: the same boot of the same kernel, seen from the same
- * time namespace. System calls go past whatever the program put in front of libc. */
+/* Returns an id that is equal for processes that read one clock: the same boot of the same kernel,
+ * in the same time namespace. Raw system calls bypass interposed libc functions. */
 static uint64_t host_id(void)
 {
 	struct utsname name;
@@ -176,14 +176,15 @@ static uint64_t host_id(void)
 	return mix_file(id, "/proc/self/ns/time", true);
 }
 
-/* Comparing along a binomial tree, from rank 0 on: a rank's parent has one set bit less. */
+/* Clocks are compared along a binomial tree with root rank 0. The parent of a rank is the rank
+ * without its lowest set bit. */
 
 struct greeting {
 	uint64_t host;
-	int64_t offset; /* to rank 0; only from the parent */
+	int64_t offset; /* to rank 0; valid only from the parent */
 };
 
-/* As the child: the offset of the parent's clock to ours, from the fastest of some exchanges. */
+/* Child side: measures the offset of the parent's clock to the own one, by the fastest exchange. */
 static int ask(const struct rn_clock_calls *calls, uint32_t parent, int64_t *offset)
 {
 	uint64_t least = UINT64_MAX;
@@ -260,7 +261,7 @@ static int with_children(const struct rn_clock_calls *calls, uint64_t host, int6
 
 static int on_one_host(const struct rn_clock_calls *calls, uint64_t host, bool *one)
 {
-	uint64_t range[2] = { host, ~host }; /* the least, and the largest turned round */
+	uint64_t range[2] = { host, ~host }; /* the minimum, and the complement of the maximum */
 
 	if (calls->min(calls->arg, range, 2))
 		return RN_E_SYS;

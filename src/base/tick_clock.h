@@ -1,18 +1,20 @@
 /*
- * tick_clock.h - fast timestamps in ticks, what a tick is, and how the ranks' clocks relate.
+ * tick_clock.h - fast timestamps in ticks, the duration of a tick, and the offsets between the
+ * clocks of ranks.
  *
- * Ticks are the processor's counter where it runs at a constant rate (x86: the invariant TSC,
- * aarch64: CNTVCT), elsewhere nanoseconds of CLOCK_MONOTONIC_RAW. Nothing is measured at start: the
- * counter and that clock are read together once when the process starts and again whenever the
- * scale is asked for, and the two pairs give it. What is asked for in the first 0.2 ms comes from
- * the processor's own description, or is waited for.
+ * Ticks are those of the processor's counter if its rate is constant (x86: invariant TSC, aarch64:
+ * CNTVCT), otherwise nanoseconds of CLOCK_MONOTONIC_RAW. There is no calibration at start. The
+ * counter and that clock are read together once when the process starts, and again whenever the
+ * scale is requested; the scale follows from the two pairs. A request in the first 0.2 ms uses the
+ * rate that the processor states, or waits.
  *
- * Processes of one host read one clock. Between hosts the offset is measured with a handful of
- * messages, at the start and at the end, which also gives the drift.
+ * The processes of a host read the same clock. Between hosts, the offset is measured with a small
+ * number of messages, at the start and at the end. The drift follows from the two offsets.
  *
- * Cost: rn_clock_now about 9 ns (the counter itself); the rest below a microsecond. rn_clock_start
- * once, before there are threads; all else from any thread, rn_clock_compare from one at a time.
- * errno is kept. No MPI here: who compares brings the calls.
+ * Cost: rn_clock_now about 9 ns (the counter itself); the other functions less than a microsecond.
+ * Call rn_clock_start once, before there are threads. Any thread may call the other functions, but
+ * only one at a time rn_clock_compare. errno is preserved. This file does not call MPI: the caller
+ * of rn_clock_compare passes the functions.
  */
 #ifndef RN_BASE_TICK_CLOCK_H
 #define RN_BASE_TICK_CLOCK_H
@@ -26,10 +28,10 @@
 #include <x86intrin.h>
 #endif
 
-/* Set by rn_clock_start; until then the slow clock is read. */
+/* Set by rn_clock_start. Until then the slow clock is read. */
 extern bool rn_clock_counter __attribute__((visibility("hidden")));
 
-/* A clock of the system, in nanoseconds. */
+/* Return the time of a system clock, and of CLOCK_MONOTONIC_RAW, in nanoseconds. */
 uint64_t rn_clock_read(clockid_t clock);
 uint64_t rn_clock_slow(void);
 
@@ -49,47 +51,48 @@ static inline uint64_t rn_clock_now(void)
 	return rn_clock_slow();
 }
 
-/* Chooses the source and reads the first pair. Again is fine and does nothing. */
+/* Selects the source and reads the first pair. Further calls have no effect. */
 void rn_clock_start(void);
 
-/* The start of the run in this process: the tick of the first pair. rn_clock_age is the time since
- * then, in nanoseconds. */
+/* Return the start of the run in this process: the tick of the first pair, and the time since then,
+ * in nanoseconds. */
 uint64_t rn_clock_started(void);
 uint64_t rn_clock_age(void);
 
-/* Nanoseconds per tick, times 2^32, as well as it is known now. */
+/* Returns the number of nanoseconds per tick, times 2^32, as exactly as it is known at this time.
+ */
 uint64_t rn_clock_scale(void);
 
-/* When that was, in nanoseconds of CLOCK_MONOTONIC_RAW. Reads the clocks: for the end of a run. */
+/* Converts ticks to nanoseconds of CLOCK_MONOTONIC_RAW. Reads the clocks: for the end of a run. */
 uint64_t rn_clock_ns(uint64_t ticks);
 
-/* How ranks talk, on a communicator of the tracer's own; other than 0 is a failure. */
+/* Communication between ranks, on a communicator of the tracer. A nonzero result is an error. */
 struct rn_clock_calls {
 	void *arg;
 	uint32_t rank, size;
 	int (*send)(void *arg, const void *bytes, size_t n, uint32_t to);
 	int (*recv)(void *arg, void *bytes, size_t n, uint32_t from);
-	/* Everybody gets the least of what the ranks have, element by element. */
+	/* All ranks receive the element-wise minimum. */
 	int (*min)(void *arg, uint64_t *v, size_t n);
 };
 
-/* What a rank knows about its clock. Zeroed is ready. */
+/* The relation of a rank's clock to that of rank 0. Must be zero-initialized. */
 struct rn_clock_relation {
-	unsigned times; /* compared so far */
-	bool one_host;  /* all ranks are on it */
+	unsigned times; /* number of comparisons */
+	bool one_host;  /* all ranks are on one host */
 	struct {
 		uint64_t at;    /* own clock, CLOCK_MONOTONIC_RAW */
-		int64_t offset; /* rank 0's clock minus that */
+		int64_t offset; /* rank 0's clock minus the own clock */
 	} first, last;
 };
 
-/* Called by all ranks together, at the start and at the end. When all are on one host it is a
- * reduction of two words the first time, and nothing the second. RN_OK, or RN_E_SYS when a call
- * failed: then what was known before stays. */
+/* Collective over all ranks; called at the start and at the end. If all are on one host, the first
+ * call is a reduction of two words, and the second does not communicate. Returns RN_OK, or RN_E_SYS
+ * if a call failed. The relation is then unchanged. */
 int rn_clock_compare(struct rn_clock_relation *r, const struct rn_clock_calls *calls);
 
-/* The offset at the first comparison, in nanoseconds, and by how many nanoseconds a second it
- * grows. Both 0 where the clock is that of rank 0. */
+/* Computes the offset at the first comparison, in nanoseconds, and its increase in nanoseconds per
+ * second. Both are 0 if the clock is that of rank 0. */
 void rn_clock_difference(const struct rn_clock_relation *r, int64_t *offset, int64_t *drift);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * tracer_env.h - The contract between the rondo program and the tracer.
+ * tracer_env.h - the contract between the rondo program and the tracer.
  *
  * The rondo program sets environment variables for the command that it starts. The stub reads them
  * before the C library is initialized. The tracer reads them when it starts, and removes them from
@@ -7,10 +7,10 @@
  * `rondo trace` or `rondo replay` that concerns the tracer has a variable in its row (cmd/cmd.h);
  * the variable contains the value of the option.
  *
- * Stub and tracer answer with reports in the status file (status_file.h), one per line. A report
+ * Stub and tracer respond with reports in the status file (status_file.h), one per line. A report
  * begins with a tag. The report of a stub is "TAG TEXT". The report of a tracer is "TAG RUN TEXT",
- * where RUN is the id of the run as 16 hexadecimal digits; only an untraced program is reported
- * without RUN.
+ * where RUN is the id of the run as 16 hexadecimal digits. Only the report about an untraced
+ * program has no RUN.
  */
 #ifndef RN_BASE_TRACER_ENV_H
 #define RN_BASE_TRACER_ENV_H
@@ -38,7 +38,7 @@
 /* Set by `rondo replay` */
 #define RN_ENV_REPLAY     "RONDO_REPLAY"     /* directory of the replay plans */
 #define RN_ENV_DIVERGENCE "RONDO_DIVERGENCE" /* --on-divergence */
-#define RN_ENV_ALONE      "RONDO_ALONE"      /* each rank has a directory of its own */
+#define RN_ENV_ALONE      "RONDO_ALONE"      /* each rank has a private directory */
 #define RN_ENV_STALL      "RONDO_STALL"      /* seconds until a rank reports its wait; tests */
 
 /* State of the launch */
@@ -66,14 +66,14 @@
 #define RN_TAG_UNTRACED "untraced" /* also of the tracer: the program cannot be traced, and why */
 
 /* Tags of the tracer */
-#define RN_TAG_SPOOL     "spool"     /* the directory of the part files */
+#define RN_TAG_SPOOL     "spool"     /* the directory of the journal files */
 #define RN_TAG_TRACED    "traced"    /* the path of the trace; the trace was written */
-#define RN_TAG_PARTS     "parts"     /* why the trace has to be made from part files */
+#define RN_TAG_PARTS     "parts"     /* why the trace has to be built from journal files */
 #define RN_TAG_UNMERGED  "unmerged"  /* why an attempt to merge failed; as `parts` */
-#define RN_TAG_UNSPILLED "unspilled" /* why a part file does not contain all calls */
-#define RN_TAG_UNOPENED  "unopened"  /* why there is no part file on the node of the process */
-#define RN_TAG_LATE      "late"   /* calls after MPI_Finalize: number in part files, number lost */
-#define RN_TAG_FAILED    "failed" /* why there is neither a trace nor a part file */
-#define RN_TAG_ENDED     "ended"  /* no text; the process called exit or returned from main */
+#define RN_TAG_UNSPILLED "unspilled" /* why a journal file does not contain all calls */
+#define RN_TAG_UNOPENED  "unopened"  /* why the process's node has no journal file */
+#define RN_TAG_LATE      "late"      /* calls after MPI_Finalize: in journal files, lost */
+#define RN_TAG_FAILED    "failed"    /* why there is neither a trace nor a journal file */
+#define RN_TAG_ENDED     "ended"     /* no text; the process called exit or returned from main */
 
 #endif

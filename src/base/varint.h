@@ -1,8 +1,8 @@
 /*
  * varint.h - LEB128 integers, the only number format inside sections.
  *
- * Unsigned: seven bits a byte, low group first, at most 10 bytes; the reader refuses longer and
- * overlong forms, so that a value has exactly one encoding. Signed: zigzag first.
+ * Unsigned: seven bits per byte, low-order group first, at most 10 bytes. The reader rejects longer
+ * and overlong forms, so that a value has exactly one encoding. Signed: zigzag, then unsigned.
  */
 #ifndef RN_BASE_VARINT_H
 #define RN_BASE_VARINT_H
@@ -39,8 +39,8 @@ static inline int64_t rn_unzigzag(uint64_t v)
 	return (int64_t)((v >> 1) ^ (0 - (v & 1)));
 }
 
-/* A reader over hostile bytes. Past the end, or at a bad varint, `bad` is set and stays set, and
- * every read gives 0: decoders read on and look at `bad` once. */
+/* A reader for untrusted bytes. Beyond the end, or at an invalid varint, `bad` is set and remains
+ * set, and every read returns 0. Decoders therefore check `bad` once, at the end. */
 struct rn_reader {
 	const unsigned char *p, *end;
 	bool bad;
@@ -48,7 +48,7 @@ struct rn_reader {
 
 static inline struct rn_reader rn_reader(const void *bytes, size_t len)
 {
-	/* An empty buffer may be NULL, and NULL + 0 is not defined. */
+	/* An empty buffer may be NULL, and NULL + 0 is undefined. */
 	const unsigned char *p = len ? bytes : (const void *)"";
 
 	return (struct rn_reader){ p, p + len, false };
@@ -98,7 +98,7 @@ static inline int32_t rn_get_i32(struct rn_reader *r)
 	return v < INT32_MIN || v > INT32_MAX ? (int32_t)rn_fail(r) : (int32_t)v;
 }
 
-/* An unsigned value that must not exceed max. */
+/* Reads an unsigned value that must not exceed max. */
 static inline uint64_t rn_get_max(struct rn_reader *r, uint64_t max)
 {
 	uint64_t v = rn_get_u64(r);
@@ -106,8 +106,8 @@ static inline uint64_t rn_get_max(struct rn_reader *r, uint64_t max)
 	return v <= max ? v : rn_fail(r);
 }
 
-/* How many elements follow. Each takes at least `min_bytes` of what is left, so that a forged
- * count cannot make the decoder allocate more than the input justifies. */
+/* Reads the number of elements that follow. Each needs at least `min_bytes` of the remaining input,
+ * so a forged count cannot cause a larger allocation than the input justifies. */
 static inline uint64_t rn_get_count(struct rn_reader *r, size_t min_bytes)
 {
 	uint64_t n = rn_get_u64(r);
@@ -115,7 +115,7 @@ static inline uint64_t rn_get_count(struct rn_reader *r, size_t min_bytes)
 	return n <= rn_left(r) / (min_bytes ? min_bytes : 1) ? n : rn_fail(r);
 }
 
-/* n bytes in place, or NULL with `bad` set. */
+/* Returns the address of the next n bytes in the input, or NULL with `bad` set. */
 static inline const unsigned char *rn_get_bytes(struct rn_reader *r, uint64_t n)
 {
 	const unsigned char *p = r->p;

@@ -38,7 +38,7 @@ bool rn_seg_grow(struct rn_seg *s, struct rn_arena *mem, uint64_t n)
 		unsigned char *chunk = rn_alloc(mem, s->size, 16, RN_SEG_CHUNK);
 
 		if (!chunk)
-			return false; /* chunks already added stay as room for later */
+			return false; /* the chunks that were added remain as capacity */
 		s->dir[s->cap >> RN_SEG_SHIFT] = chunk;
 		s->cap += RN_SEG_CHUNK;
 	}
@@ -54,7 +54,7 @@ bool rn_seg_touch(struct rn_seg *s, struct rn_arena *mem, uint32_t i)
 	return *chunk != NULL;
 }
 
-/* All chunks are of full size, the first one too. */
+/* All chunks have the full size, including the first. */
 bool rn_seg_skip(struct rn_seg *s, struct rn_arena *mem, uint32_t n)
 {
 	uint32_t chunks = (n >> RN_SEG_SHIFT) + 1;

@@ -1,4 +1,4 @@
-/* version.h - the one place where Rondo's version stands. */
+/* version.h - Rondo's version number. */
 #ifndef RN_BASE_VERSION_H
 #define RN_BASE_VERSION_H
 
