@@ -37,15 +37,14 @@ static inline struct rn_buf rn_buf_over(void *p, size_t n)
 unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n);
 void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n);
 void rn_buf_piece(struct rn_buf *b, const void *bytes,
-		  size_t n); /* the length as a varint, then the bytes */
+		  size_t n); /* length as a varint, then bytes */
 void rn_buf_byte(struct rn_buf *b, unsigned char byte);
 void rn_buf_u64(struct rn_buf *b, uint64_t v);  /* varint */
 void rn_buf_i64(struct rn_buf *b, int64_t v);   /* zigzag varint */
 void rn_buf_le32(struct rn_buf *b, uint32_t v); /* fixed width, little endian */
 void rn_buf_le64(struct rn_buf *b, uint64_t v);
 int rn_buf_status(const struct rn_buf *b); /* RN_OK or RN_E_NOMEM */
-void rn_buf_clear(
-	struct rn_buf *b); /* empties the buffer but retains its memory; resets `failed` */
+void rn_buf_clear(struct rn_buf *b);       /* empties it, retains its memory, resets `failed` */
 void rn_buf_free(struct rn_buf *b);
 
 /* Access to a buffer as an array: the number of elements, and element i. */

@@ -14,8 +14,7 @@
 /* The content size for which ZSTD_createCDict selects its parameters. */
 #define SMALL 513
 
-/* Returns the level for data of a given length. Small data has the strongest level, at little cost.
- */
+/* Returns the level for data of a given length. The strongest level costs little for small data. */
 static int level_for(size_t len)
 {
 	return len < (size_t)256 << 10 ? 19 : len < (size_t)4 << 20 ? 16 : 9;

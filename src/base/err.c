@@ -21,8 +21,7 @@ int rn_err_set(struct rn_err *err, int code, const char *fmt, ...)
 	return code;
 }
 
-/* Writes "what: why" to err->text. A long `what` (a path) is truncated, so that `why` is readable.
- */
+/* Writes "what: why" to err->text. A long `what` (a path) is truncated to keep `why` readable. */
 static void join(struct rn_err *err, const char *fmt, va_list ap, const char *why)
 {
 	size_t room = sizeof(err->text) / 2, n = strlen(why) + 2;

@@ -154,8 +154,7 @@ void rn_map_insert(struct rn_map *m, uint32_t tag, uint32_t val)
 	m->used++;
 }
 
-/* Closes the gap at i: later entries of the probe sequence move up if their home slot permits it.
- */
+/* Closes the gap at i: later entries of the probe sequence move up if their home slot permits. */
 static void close_gap(struct rn_map_page *p, uint32_t i)
 {
 	uint32_t j = i;

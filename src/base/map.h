@@ -62,8 +62,7 @@ static inline void rn_map_prefetch(const struct rn_map *m, uint32_t tag)
 	__builtin_prefetch(&p->slot[tag & p->mask]);
 }
 
-/* Iterates over the entries with this tag: start with `*pos = tag`, and call until the result is
- * RN_MAP_NONE. */
+/* Iterates over the entries with this tag: start with `*pos = tag`, call until RN_MAP_NONE. */
 static inline uint32_t rn_map_next(const struct rn_map_page *p, uint32_t tag, uint32_t *pos)
 {
 	for (;;) {
@@ -96,8 +95,7 @@ bool rn_map_remove(struct rn_map *m, uint32_t tag, uint32_t val);
 /* Removes all entries and retains the memory. */
 void rn_map_clear(struct rn_map *m);
 
-/* Verifies that every entry is in the page and in the probe sequence in which a search expects it.
- */
+/* Verifies that every entry is in the page and the probe sequence where a search expects it. */
 bool rn_map_check(const struct rn_map *m);
 
 #endif

@@ -131,8 +131,8 @@ static inline int rn_size_of(char *const *env, int otherwise)
 	return rn_env_number(env, names, otherwise);
 }
 
-/* Whether a name is one of the list, or one of them with a suffix: python3.11, mpirun.openmpi,
- * hydra_pmi_proxy. */
+/* Whether a name is in the list, or is a name of the list with a suffix, such as python3.11,
+ * mpirun.openmpi or hydra_pmi_proxy. */
 static inline bool rn_is_one_of(const char *name, const char *const *names)
 {
 	for (; *names; names++) {

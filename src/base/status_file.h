@@ -26,8 +26,7 @@
 /* Opens the file for reading and appending. Returns a descriptor, or -1. */
 int rn_status_open(const char *path);
 
-/* Removes the file. If the file is missing, `rondo trace` concludes that a report could not be
- * written. */
+/* Removes the file. From a missing file, `rondo trace` concludes that a report was not written. */
 void rn_status_remove(const char *path);
 
 /* Whether the path names the memory file of a watcher. */

@@ -14,8 +14,7 @@
  * (shortest form, no surrogates, up to U+10FFFF). */
 size_t rn_text_length(const unsigned char *s, size_t n);
 
-/* Returns the character after the backslash in the C escape of a character; 0: it has no such
- * escape. */
+/* Returns the character after the backslash in the C escape of a character; 0: no such escape. */
 char rn_text_letter(unsigned char c);
 
 /* Whether a character of `len` bytes is C0, DEL or C1. Terminals execute these characters. */

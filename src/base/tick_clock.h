@@ -59,8 +59,7 @@ void rn_clock_start(void);
 uint64_t rn_clock_started(void);
 uint64_t rn_clock_age(void);
 
-/* Returns the number of nanoseconds per tick, times 2^32, as exactly as it is known at this time.
- */
+/* Returns the number of nanoseconds per tick, times 2^32. The precision increases with time. */
 uint64_t rn_clock_scale(void);
 
 /* Converts ticks to nanoseconds of CLOCK_MONOTONIC_RAW. Reads the clocks: for the end of a run. */

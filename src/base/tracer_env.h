@@ -72,8 +72,8 @@
 #define RN_TAG_UNMERGED  "unmerged"  /* why an attempt to merge failed; as `parts` */
 #define RN_TAG_UNSPILLED "unspilled" /* why a journal file does not contain all calls */
 #define RN_TAG_UNOPENED  "unopened"  /* why the process's node has no journal file */
-#define RN_TAG_LATE      "late"      /* calls after MPI_Finalize: in journal files, lost */
-#define RN_TAG_FAILED    "failed"    /* why there is neither a trace nor a journal file */
-#define RN_TAG_ENDED     "ended"     /* no text; the process called exit or returned from main */
+#define RN_TAG_LATE      "late" /* calls after MPI_Finalize: number in journal files, number lost */
+#define RN_TAG_FAILED    "failed" /* why there is neither a trace nor a journal file */
+#define RN_TAG_ENDED     "ended"  /* no text; the process called exit or returned from main */
 
 #endif

@@ -34,8 +34,7 @@ static inline void rn_seg_init(struct rn_seg *s, uint32_t size)
 /* Element i as a `type *`. */
 #define RN_SEG_AT(s, type, i) (&((type *)(void *)(s)->dir[(i) >> RN_SEG_SHIFT])[(i)&RN_SEG_MASK])
 
-/* Ensures room for n elements in total. Returns false, with the array unchanged, if memory is
- * short. */
+/* Ensures room for n elements in total. False if memory is short; the array is then unchanged. */
 bool rn_seg_grow(struct rn_seg *s, struct rn_arena *mem, uint64_t n);
 
 static inline bool rn_seg_reserve(struct rn_seg *s, struct rn_arena *mem, uint64_t more)

@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-/* Reserves memory for one rewriting step, in addition to what the rest of this append has reserved
- * (g->held). */
+/* Reserves memory for one rewriting step. What the rest of this append has reserved (g->held) stays
+ * available. */
 static bool reserve_all(struct rn_grammar *g, uint32_t nodes, uint32_t rules, uint32_t work)
 {
 	uint32_t spare = g->free_nodes;
@@ -284,8 +284,7 @@ static void share(struct rn_grammar *g, uint32_t tag, uint32_t p, uint32_t n)
 	rn_grammar_inline_single(g, node_at(g, guard)->prev);
 }
 
-/* The digrams that a rewriting creates are scattered over the table: prefetches all of them at
- * once. */
+/* The digrams that a rewriting creates are scattered over the table: prefetches all of them. */
 static void prefetch_work(const struct rn_grammar *g, uint32_t from)
 {
 	for (; from < g->work.n; from++) {
@@ -299,8 +298,7 @@ static void prefetch_work(const struct rn_grammar *g, uint32_t from)
 	}
 }
 
-/* Processes the digram that begins at n. Returns false, with nothing changed, if memory is short.
- */
+/* Processes the digram that begins at n. Returns false, with nothing changed, if out of memory. */
 static bool step(struct rn_grammar *g, uint32_t n)
 {
 	const struct node *a = node_at(g, n), *b;

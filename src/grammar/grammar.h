@@ -41,10 +41,9 @@ struct rn_grammar; /* opaque; rn_grammar_expect reads its first field */
 #define RN_LITERAL_LIMIT (1u << 20) /* literal_limit for streams of calls */
 
 struct rn_grammar_opts {
-	/* Enables literal runs when the grammar has more nodes than this; 0: never. If the last
-	 * symbols then added more than one node per two symbols, the following symbols are stored
-	 * as a literal run (4 bytes per symbol). Each time this happens again, the run is longer.
-	 */
+	/* 0: no literal runs. Otherwise, once the grammar has more nodes than this, and a span of
+	 * the stream has added more than one node per two symbols, the next span is stored as a
+	 * literal run (4 bytes per symbol). The span is longer each time this happens again. */
 	uint32_t literal_limit;
 };
 
@@ -97,8 +96,7 @@ struct rn_grammar_iter { /* private; created by rn_grammar_body */
 	uint32_t node, end;
 	uint32_t cut, cut_end, cut_rule; /* nodes cut..cut_end, returned as rule cut_rule */
 	uint32_t level;
-	bool open,
-		half; /* open: return the tail at the end; half: first half of `level` returned */
+	bool open, half; /* the tail follows; half of `level` was returned */
 };
 
 uint32_t rn_grammar_rules(const struct rn_grammar *g);

@@ -203,8 +203,7 @@ static void keep(struct rn_grammar *g, uint32_t sym, uint64_t count)
 {
 	assert(count > 0 && g->prefix.n < g->prefix.cap);
 	RN_SEG_PUT(&g->prefix, struct prefix_item, (struct prefix_item){ count, sym });
-	rule_ref(g, sym); /* a reference until the symbol is appended, so that rewriting does not
-			     inline the rule */
+	rule_ref(g, sym); /* rewriting must not inline the rule before the symbol is appended */
 }
 
 bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end)
@@ -247,8 +246,7 @@ static void close_match(struct rn_grammar *g, uint32_t p, uint32_t n)
 
 	assert(n == g->stop && node_at(g, n)->next == last_node(g));
 	if (last == q) {
-		pend(g, n); /* only the digram was repeated: process it as if there had been no
-			       match */
+		pend(g, n); /* a digram only: process it as if there were no match */
 	} else {
 		uint32_t r = rn_grammar_whole_body(g, p, last);
 

@@ -82,8 +82,8 @@ struct rn_grammar {
 
 	struct rn_grammar_opts opts;
 	struct rn_seg runs, literals;
-	uint64_t literal_left; /* symbols that the open literal run may still receive; 0: none is
-				  open */
+	uint64_t literal_left; /* symbols still to store in the open literal run; 0: no run is open
+				*/
 	uint64_t literal_span;
 	uint32_t judged, nodes_then; /* misses since judge() last ran; live nodes then */
 

@@ -67,8 +67,7 @@ struct rn_grammar_iter rn_grammar_body(const struct rn_grammar *g, uint32_t rule
 	find_cut(&it, rule);
 	it.open = rule == 0;
 	if (it.open && it.cut_rule == g->rules.n)
-		it.end = g->stop; /* the two nodes of the repetition are returned as part of the
-				     tail */
+		it.end = g->stop; /* the tail includes the two nodes of the repetition */
 	return it;
 }
 

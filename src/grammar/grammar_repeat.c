@@ -63,8 +63,7 @@ static uint32_t moved_level(const struct rn_grammar *g, const struct round *r)
 	return moved;
 }
 
-/* Adds up to `rounds` further iterations, equal to the one since `from`. Returns the number added.
- */
+/* Adds up to `rounds` further iterations, equal to the one since `from`. Returns their number. */
 static uint64_t skip_rounds(struct rn_grammar *g, const struct round *from, uint64_t rounds)
 {
 	uint32_t level = moved_level(g, from);

@@ -347,8 +347,7 @@ static bool count_rounds(const struct rn_stretch *s, uint32_t loop, uint64_t don
 	return after != UINT64_MAX;
 }
 
-/* Processes a unit. No unit that contains it is left in the heap, so its number of occurrences is
- * final. */
+/* Processes a unit. No unit that contains it is left in the heap, so its occurrences are final. */
 static bool settle(struct rn_stretch *s, uint32_t unit, const uint64_t *done, bool back)
 {
 	const struct rn_loopset *l = s->flow.loops;

@@ -88,15 +88,13 @@ bool rn_flow_measure(struct rn_stretch *s, struct rn_flow *f, uint64_t *executio
 typedef void rn_fixed_fn(void *arg, const struct rn_item *it, uint64_t n);
 void rn_flow_each(struct rn_stretch *s, const struct rn_flow *f, rn_fixed_fn *fn, void *arg);
 
-/* Returns the number of iterations of the first n executions of a loop; UINT64_MAX if there are
- * fewer. */
+/* Returns the number of iterations of the first n executions; UINT64_MAX if there are fewer. */
 uint64_t rn_flow_rounds(const struct rn_flow *f, uint32_t loop, uint64_t n);
 
 /* Returns the number of levels of bodies and executions in the stream. */
 uint32_t rn_flow_height(const struct rn_flow *f);
 
-/* Initializes a walker of a measured stream. The objects to which the flow refers must outlive it.
- */
+/* Initializes a walker of a measured stream. The objects to which f refers must outlive it. */
 int rn_walk_flow(struct rn_walk *w, const struct rn_flow *f, struct rn_arena *mem);
 /* Returns the stream of a walker. */
 struct rn_flow rn_walk_stream(const struct rn_walk *w);

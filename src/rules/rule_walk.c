@@ -145,8 +145,7 @@ static void seek_pass(struct rn_search *q, const struct rn_passage *p)
 	((struct seek *)q)->pos += p->length;
 }
 
-/* Leaves a run of symbols if the position is inside one. Returns true if position k is in that run.
- */
+/* Leaves a run of symbols if the position is inside one. Returns true if position k is in it. */
 static bool leave_run(struct rn_walk *w, uint64_t k)
 {
 	struct rn_walk_frame *f = &w->frame[w->depth - 1];
@@ -261,8 +260,7 @@ struct bulk {
 	size_t n, cap;
 };
 
-/* The last `unit` symbols written are one repeat. Writes up to `times` more, and returns their
- * number. */
+/* The last `unit` symbols written are one repeat. Writes up to `times` more; returns how many. */
 static uint64_t copy_repeats(struct bulk *b, size_t unit, uint64_t times)
 {
 	size_t fit = (b->cap - b->n) / unit, have = unit, want;
@@ -300,8 +298,8 @@ static uint64_t copy_flat(const struct rn_rules *r, struct bulk *b, const struct
 	return n;
 }
 
-/* Leaves a body at its end. If all of it is in the buffer, the repeats that follow are copies of
- * it. */
+/* Leaves a body at its end. If all of it is in the buffer, copies it for the repeats that follow.
+ */
 static struct rn_walk_frame *pop_bulk(struct rn_walk *w, struct bulk *b)
 {
 	size_t from = w->frame[w->depth - 1].from;
@@ -314,8 +312,7 @@ static struct rn_walk_frame *pop_bulk(struct rn_walk *w, struct bulk *b)
 	return f;
 }
 
-/* Enters a rule or an execution. The repeats of an item that contains loops differ, so they are not
- * copied. */
+/* Enters a rule or an execution. Repeats of an item with loops differ, so they are not copied. */
 static struct rn_walk_frame *push_bulk(struct rn_walk *w, const struct bulk *b,
 				       const struct rn_item *it)
 {

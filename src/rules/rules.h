@@ -97,8 +97,7 @@ struct rn_walk_frame {
 	uint32_t rule; /* or RN_IN_LOOP + loop (loop_stream.h): one execution of the loop */
 	uint32_t item;
 	uint64_t iter; /* complete repeats of the item (literal: symbols) before the position */
-	size_t from;   /* index in the buffer of rn_walk_read at which the repeat began, or SIZE_MAX
-			*/
+	size_t from;   /* buffer index in rn_walk_read where the repeat began, or SIZE_MAX */
 	struct rn_item round; /* the only item of an execution */
 };
 

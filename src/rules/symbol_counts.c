@@ -48,8 +48,7 @@ void rn_rules_counts(const struct rn_rules *r, const struct rn_loopset *loops,
 	}
 }
 
-/* Counts the repeats of an item before the frame's position; of a literal run, also single symbols.
- */
+/* Counts the repeats of an item before the frame's position and, of a literal run, the symbols. */
 static void count_begun(const struct sums *s, const struct rn_item *it, uint64_t iter)
 {
 	struct rn_item whole = *it;
@@ -64,8 +63,7 @@ static void count_begun(const struct sums *s, const struct rn_item *it, uint64_t
 		rn_sat_add(&s->count[symbol[k]], 1);
 }
 
-/* Computes the iterations of the executions that have ended. The frames count those of the others.
- */
+/* Computes the iterations of executions that have ended. The frames count those of the others. */
 static void count_rounds(const struct rn_walk *w, uint64_t *rounds)
 {
 	const struct rn_flow *f = &w->stretch->flow;

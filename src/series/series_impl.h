@@ -51,8 +51,7 @@ enum rn_series_mode { RN_SERIES_RAW, RN_SERIES_PATTERN, RN_SERIES_LITERAL };
 enum rn_series_due { RN_DUE_NOTHING, RN_DUE_CLOSE, RN_DUE_CONVERT };
 
 struct rn_series {
-	struct rn_lane *lane; /* receives the next element; NULL unless a pattern unit with credit
-				 is open */
+	struct rn_lane *lane; /* receives the next element; NULL: no pattern unit with credit */
 	uint64_t n;           /* number of elements */
 	uint64_t start;       /* number of elements in closed units */
 	struct rn_series_part open; /* all fields except n, which is n - start */

@@ -45,8 +45,7 @@ uint32_t rn_make_delta(struct rn_make *m, int64_t d)
 	return m->nknown++;
 }
 
-/* Computes the number of elements in count repeats of s. Returns false if there would be 2^63 or
- * more. */
+/* Computes the number of elements in count repeats of s. False if there would be 2^63 or more. */
 static bool length_of(const struct rn_make_sym *s, uint64_t count, uint64_t before, uint64_t *len)
 {
 	return !__builtin_mul_overflow(s->len, count, len) && *len < (uint64_t)INT64_MAX &&

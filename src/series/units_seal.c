@@ -30,8 +30,7 @@
 
 /* ---- one lane ---- */
 
-/* Whether a lane is first, first + d, ... This is by far the most frequent pattern, and needs no
- * rules. */
+/* Whether a lane is first, first + d, ... This most frequent pattern by far needs no rules. */
 static bool lane_even(const struct rn_lane *l, int64_t *d, uint64_t *n)
 {
 	struct rn_grammar_iter it = rn_grammar_body(l->g, 0);
