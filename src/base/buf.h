@@ -36,8 +36,7 @@ static inline struct rn_buf rn_buf_over(void *p, size_t n)
  * memory is short. */
 unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n);
 void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n);
-void rn_buf_piece(struct rn_buf *b, const void *bytes,
-		  size_t n); /* length as a varint, then bytes */
+void rn_buf_piece(struct rn_buf *b, const void *bytes, size_t n); /* length, then bytes */
 void rn_buf_byte(struct rn_buf *b, unsigned char byte);
 void rn_buf_u64(struct rn_buf *b, uint64_t v);  /* varint */
 void rn_buf_i64(struct rn_buf *b, int64_t v);   /* zigzag varint */

@@ -14,7 +14,7 @@
  * earlier occurrence of the digram just appended. While the cursor follows, no node is appended. A
  * complete iteration of a loop increments k, and a match becomes one rule when it ends. On a miss,
  * the symbols that the cursor has passed are appended as structure, never symbol by symbol: the
- * prefix of each level becomes a rule of its own in O(1). The cursor then tries to follow again
+ * prefix of each level becomes a separate rule in O(1). The cursor then tries to follow again
  * from the new last node. A rule is entered only when its first terminal has arrived. The descent
  * is paid from a credit that appends earn, so that deep grammars cannot make it quadratic.
  *

@@ -2,7 +2,7 @@
  * grammar_check.c - verification of a grammar's invariants, for tests and debug builds.
  *
  * Every index is validated before it is used. Linear in the size of the grammar. Scratch memory is
- * from an arena of its own.
+ * from a separate arena.
  */
 #include "grammar/grammar_impl.h"
 

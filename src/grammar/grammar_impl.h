@@ -82,8 +82,7 @@ struct rn_grammar {
 
 	struct rn_grammar_opts opts;
 	struct rn_seg runs, literals;
-	uint64_t literal_left; /* symbols still to store in the open literal run; 0: no run is open
-				*/
+	uint64_t literal_left; /* symbols still to store in the open literal run; 0: none */
 	uint64_t literal_span;
 	uint32_t judged, nodes_then; /* misses since judge() last ran; live nodes then */
 
@@ -224,7 +223,7 @@ int rn_grammar_append_slowly(struct rn_grammar *g, uint32_t t);
 #define CREDIT_MAX 512u /* also bounds the cost of a single miss */
 void rn_gcursor_earn(struct rn_grammar *g, uint64_t credit);
 /* Finds the nodes that the cursor has passed in the body of frame `level` (level 0: in the span of
- * the match): *first up to but excluding *end. Returns true if they become a rule of their own.
+ * the match): *first up to but excluding *end. Returns true if they become a separate rule.
  * This requires two nodes, or three in a match, because two are the digram itself. */
 bool rn_gcursor_walked(const struct rn_grammar *g, uint32_t level, uint32_t *first, uint32_t *end);
 /* Whether a match ends before node n: at the end of its body, at a literal run, or where its

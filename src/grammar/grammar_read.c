@@ -3,7 +3,7 @@
  *
  * While the cursor follows known structure, the symbols that it has passed are not in any body yet.
  * The functions return the bodies as they would be if the cursor were closed now, and change
- * nothing. The nodes passed on level k become a rule of their own. These rules are numbered after
+ * nothing. The nodes passed on level k become a separate rule. These rules are numbered after
  * the existing ones, in the order of levels. Each is used twice: where the cursor passed the nodes,
  * and at the end of the start rule.
  */

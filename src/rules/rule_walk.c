@@ -4,7 +4,7 @@
  * The position of the top frame is in a body, before item `item`, of which `iter` repeats have been
  * passed. The frames below identify the outer item and the repeat to which that body belongs. A
  * rule item is entered when one of its symbols is read, and left when its end is reached. Each
- * execution of a loop has a frame of its own, in which the iterations are repeats of the only item.
+ * execution of a loop has a separate frame, in which the iterations are repeats of the only item.
  *
  * Any number of successive executions may be empty. After IDLE steps without a symbol, the walker
  * uses a search to pass further empty executions.
@@ -298,7 +298,7 @@ static uint64_t copy_flat(const struct rn_rules *r, struct bulk *b, const struct
 	return n;
 }
 
-/* Leaves a body at its end. If all of it is in the buffer, copies it for the repeats that follow.
+/* Leaves a body at its end. If all of it is in the buffer, the following repeats are copies of it.
  */
 static struct rn_walk_frame *pop_bulk(struct rn_walk *w, struct bulk *b)
 {

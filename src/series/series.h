@@ -4,12 +4,12 @@
  * A series is a list of units. A unit is one of:
  *   pattern  a first value, and a grammar over the differences between successive elements:
  * constants, arithmetic progressions, cyclic deltas, rows of blocks of arrays; lanes    2 to 16
- * interleaved patterns, for sequences in which every L-th element has a stride of its own, so that
+ * interleaved patterns, for sequences in which every L-th element has a separate stride, so that
  * the deltas alone never repeat; literal  values without a pattern, stored as they are. A unit
  * begins as a short buffer of raw values, which determine its kind. A pattern unit whose
  * predictions keep failing is closed, and the next unit begins. Where patterns fail repeatedly, the
  * literal spans between attempts become longer. A literal unit is searched for lanes, and for loops
- * of up to some thousand elements. These leave it and become a unit of their own.
+ * of up to some thousand elements. These leave it and become a separate unit.
  *
  * Length of a pattern: a pattern of n elements is its first value followed by n - 1 differences. So
  * [i, (d0, d1)^3] has 1 + 2 * 3 = 7 elements: i, i+d0, i+d0+d1, ... The length of a unit always

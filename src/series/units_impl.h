@@ -109,7 +109,7 @@ struct rn_units {
  * rn_make_end, so nothing else may be allocated from mem in between.
  */
 struct rn_make_sym {
-	rn_i128 step, lo, hi; /* elements, minus the value before the first */
+	rn_i128 step, lo, hi; /* lo, hi: range of elements, relative to that before the first */
 	rn_u128 weight;
 	uint64_t len;
 	uint32_t item, nitems; /* nitems 0: a delta */

@@ -30,7 +30,7 @@
 
 /* ---- one lane ---- */
 
-/* Whether a lane is first, first + d, ... This most frequent pattern by far needs no rules. */
+/* Whether a lane is first, first + d, ... This is the most frequent pattern and needs no rules. */
 static bool lane_even(const struct rn_lane *l, int64_t *d, uint64_t *n)
 {
 	struct rn_grammar_iter it = rn_grammar_body(l->g, 0);
@@ -270,7 +270,7 @@ static int take_smaller(struct sealer *z, const struct rn_unit *u)
 			return RN_E_NOMEM;
 		rn_unit_read(u, 0, v, u->n);
 		rc = literal_size(z, v, u->n, pattern, &literal);
-		/* After literal values it needs no head of its own. */
+		/* After literal values it needs no separate head. */
 		if (z->lit.n && literal < SIZE_MAX)
 			literal--;
 	}
