@@ -89,7 +89,7 @@ static inline int rn_map_reserve(struct rn_map *m, uint32_t tag)
 /* Adds an entry. Several entries may have the same tag. The caller must have reserved memory. */
 void rn_map_insert(struct rn_map *m, uint32_t tag, uint32_t val);
 
-/* Removes the entry (tag, val). Returns false if there is none. */
+/* Removes the entry (tag, val). Returns false if there is no such entry. */
 bool rn_map_remove(struct rn_map *m, uint32_t tag, uint32_t val);
 
 /* Removes all entries and retains the memory. */

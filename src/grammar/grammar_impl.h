@@ -199,7 +199,8 @@ static inline void rule_unref(struct rn_grammar *g, uint32_t sym)
 void rn_grammar_set_count(struct rn_grammar *g, struct node *n, uint64_t count);
 void rn_digram_forget(struct rn_grammar *g, uint32_t n);
 bool rn_grammar_same(const struct rn_grammar *g, const struct node *a, const struct node *b);
-/* Returns the rule whose whole body is first..last, except the start rule; NIL if there is none. */
+/* Returns the rule, other than the start rule, whose whole body is first..last; NIL: no such rule.
+ */
 uint32_t rn_grammar_whole_body(const struct rn_grammar *g, uint32_t first, uint32_t last);
 /* Moves the nodes first..last into the body of a new rule, which replaces them. */
 uint32_t rn_grammar_rule_of(struct rn_grammar *g, uint32_t first, uint32_t last);

@@ -76,7 +76,7 @@ static struct rn_grammar_item item_of(uint32_t sym, uint64_t count)
 	return (struct rn_grammar_item){ kind_of(sym), sym >> 2, count };
 }
 
-/* Returns the next item of the tail. Each level has two: the nodes that were passed, and the
+/* Returns the next item of the tail. Each level has up to two: the nodes that were passed, and the
  * repeats of the node after them. */
 static bool tail_next(struct rn_grammar_iter *it, struct rn_grammar_item *item)
 {

@@ -74,7 +74,8 @@ int rn_rules_import(struct rn_rules *r, const struct rn_rules *from, uint32_t ro
 /* Verifies all invariants of the header comment. */
 bool rn_rules_check(const struct rn_rules *r);
 
-/* Encode and decode the whole pool. Decoding verifies that all symbols are below `terminals`. */
+/* Encode and decode the whole pool. Decoder input is untrusted; malformed input, also a symbol that
+ * is not below `terminals`, returns RN_E_DATA. */
 int rn_rules_encode(const struct rn_rules *r, struct rn_buf *out);
 int rn_rules_decode(struct rn_arena *mem, struct rn_reader *in, uint32_t terminals,
 		    struct rn_rules **out, struct rn_err *err);
@@ -117,7 +118,8 @@ struct rn_walk {
 
 int rn_walk_init(struct rn_walk *w, const struct rn_rules *r, uint32_t root, struct rn_arena *mem);
 uint64_t rn_walk_pos(const struct rn_walk *w);
-/* Returns the body that a frame is in. For an execution of a loop, it has no lengths. */
+/* Returns the body that a frame is in. For an execution of a loop, it has no `before` and no
+ * `length`. */
 struct rn_body rn_walk_body(const struct rn_walk *w, const struct rn_walk_frame *f);
 /* Moves to position k, 0 <= k <= length. Returns RN_OK or RN_E_RANGE. O(depth * log body). In a
  * stream with loops, it searches (rule_search.h) from the current position, or from the beginning.
