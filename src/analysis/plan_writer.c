@@ -27,7 +27,7 @@
 #include "base/io.h"
 #include "base/mpi_detect.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "encode/call_words.h"
 #include "identity/comm_table.h"
 #include "model/metadata.h"

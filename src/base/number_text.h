@@ -1,9 +1,10 @@
 /*
- * number_text.h - converts a floating-point number to decimal text.
+ * number_text.h - Numbers in text: a floating-point number in decimal, and the plural of a noun.
  */
 #ifndef RN_BASE_NUMBER_TEXT_H
 #define RN_BASE_NUMBER_TEXT_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,12 @@ static inline const char *rn_double_text(char text[RN_DOUBLE_TEXT], double v)
 	}
 	rn_use_point(text);
 	return text;
+}
+
+/* The ending of a noun after a count, for printf("%u rank%s", n, rn_plural(n)). */
+static inline const char *rn_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
 }
 
 #endif

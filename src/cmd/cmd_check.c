@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/intern.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "cmd/cmd.h"
 #include "read/trace.h"
 #include "read/trace_check.h"

@@ -14,7 +14,7 @@
 #include "analysis/event_source.h"
 #include "base/intern.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "cmd/cmd.h"
 #include "model/metadata.h"
 #include "read/event_text.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/saturate.h"
 #include "cmd/cmd.h"
 #include "encode/time_stats.h"

@@ -21,7 +21,7 @@
 #include "analysis/plan_writer.h"
 #include "base/err.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/tracer_env.h"
 #include "cmd/cmd.h"
 #include "cmd/stall.h"

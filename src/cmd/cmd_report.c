@@ -13,7 +13,7 @@
 #include "analysis/outline_weight.h"
 #include "base/intern.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "cmd/cmd.h"
 #include "encode/template.h"
 #include "encode/time_stats.h"

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mpi_detect.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/status_file.h"
 #include "base/text.h"
 #include "base/tracer_env.h"

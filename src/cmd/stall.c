@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/command_text.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "cmd/cmd.h"
 #include "encode/call_words.h"
 #include "launch/spawn.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/vec.h"
 #include "identity/comm_table.h"
 #include "model/chunk_list.h"

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/private_dir.h"
 #include "journal/journal_copy.h"
 #include "journal/journal_dir.h"

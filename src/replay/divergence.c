@@ -1,7 +1,7 @@
 /*
  * divergence.c - divergence from the recording, end of the recording, and stall messages.
  */
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "replay/replay_state.h"
 
 #include "record/post_order.h"

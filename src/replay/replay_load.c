@@ -2,7 +2,7 @@
  * the run. */
 #include "base/errno_guard.h"
 #include "base/io.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/status_file.h"
 #include "replay/replay_state.h"
 

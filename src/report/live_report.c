@@ -6,7 +6,7 @@
 #include "base/bisect.h"
 #include "base/intern.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "encode/call_words.h"
 #include "model/metadata.h"
 #include "read/output_form.h"

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "encode/call_words.h"
 #include "model/markers.h"
 #include "read/call_text.h"

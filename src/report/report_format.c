@@ -9,7 +9,7 @@
 #include "analysis/outline.h"
 #include "base/hash.h"
 #include "base/notes.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "encode/template.h"
 #include "read/call_text.h"
 #include "read/output_form.h"

@@ -2,7 +2,7 @@
 #include "tracer/run_summary.h"
 
 #include "base/intern.h"
-#include "base/plural.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "base/tracer_env.h"
 #include "file/trace_writer.h"
