@@ -21,8 +21,9 @@ row=$(example '{ "tally", cmd_tally,' '   ```')
 sed 's/^int cmd_check(.*/int cmd_tally(int argc, char **argv);\n&/' src/cmd/cmd.h >"$tmp/src/cmd/cmd.h"
 awk -v row="$row" '{ print } /^} commands\[\] = \{/ { print row }' src/cmd/rondo.c >"$tmp/src/cmd/rondo.c"
 
-# $BUILD/flags: the compiler, and the flags of the build
-read -r cc flags <"$BUILD/flags"
+# $BUILD/flags: the compiler, possibly of several words, and the flags of the build
+flags=$(cat "$BUILD/flags")
+cc=${flags%% -*} flags=-${flags#* -}
 objects=$(for c in src/cmd/*.c src/launch/*.c src/report/*.c; do
 	[ "$c" = src/cmd/rondo.c ] || echo "$BUILD/obj/${c%.c}.o"
 done)
