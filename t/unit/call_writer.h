@@ -17,14 +17,14 @@ static inline void call_begin(struct rn_buf *w, void *bytes, size_t cap, uint32_
 	rn_buf_u64(w, func);
 }
 
-/* Ends a signature. Returns RN_OK with its length, or RN_E_RANGE if it does not fit. */
+/* Ends a signature. Returns RN_OK and sets *len, or RN_E_RANGE if it does not fit. */
 static inline int call_done(const struct rn_buf *w, size_t *len)
 {
 	*len = w->len;
 	return w->failed || w->len > RN_CALL_BYTES_MAX ? RN_E_RANGE : RN_OK;
 }
 
-/* Appends a number, which is the return value, first. */
+/* Appends the return value and ends the signature. */
 static inline int call_end(struct rn_buf *w, int64_t ret, size_t *len)
 {
 	rn_call_num(w, RN_V_INT, ret);

@@ -1,10 +1,10 @@
 /*
- * forge_part.h - recomputes the checksums of a part file (journal/journal_file.h) that was changed.
+ * forge_part.h - recomputes the checksums of a modified journal (journal/journal_file.h).
  *
- * Readers find most changes by checksums. A fuzzer that wants to test the code after them forges
- * them as an attacker would: the sums of heads of extents, of areas in seals, of seals, also of
- * those in records of finished segments, and of records. Rings, counters, calls under way and the
- * rows of events have no checksums.
+ * Readers detect most modifications by their checksums. To test the code after those checks, a
+ * fuzzer forges the checksums as an attacker would: those of extent heads, of the areas of
+ * checkpoints, of checkpoints (also those in records of finished segments) and of log records.
+ * Rings, counters, calls in flight and order events have no checksums.
  */
 #ifndef RN_T_FORGE_PART_H
 #define RN_T_FORGE_PART_H
@@ -14,7 +14,7 @@
 
 #include "journal/journal_file.h"
 
-/* The sum of a snapshot; 0 if the file does not contain it. */
+/* Recomputes the checksum of a snapshot, or sets it to 0 if the snapshot is not in the file. */
 static inline void forge_snapshot(const unsigned char *b, size_t len, struct rn_snapshot *s)
 {
 	struct rn_extent area;
@@ -27,7 +27,7 @@ static inline void forge_snapshot(const unsigned char *b, size_t len, struct rn_
 	s->sum = rn_area_sum(&area, b + at, s->bytes);
 }
 
-/* The sums of a seal that has the owner of the extent. */
+/* Recomputes the checksums of a checkpoint that has the owner of the extent. */
 static inline void forge_seal(const unsigned char *b, size_t len, const struct rn_extent *of,
 			      struct rn_seal *s)
 {
@@ -36,7 +36,7 @@ static inline void forge_seal(const unsigned char *b, size_t len, const struct r
 	s->sum = rn_seal_sum(of, s);
 }
 
-/* The record at an offset of the log at *at. */
+/* Recomputes the checksum of the record at this offset of the log at `at`. */
 static inline void forge_record(unsigned char *b, size_t len, size_t at, const struct rn_extent *e,
 				size_t offset)
 {
@@ -78,7 +78,7 @@ static inline void forge_live(unsigned char *b, size_t len, size_t at)
 	memcpy(b + at, &l, sizeof(l));
 }
 
-/* All checksums of the file. */
+/* Recomputes all checksums of the file. */
 static inline void forge_part(unsigned char *b, size_t len)
 {
 	for (size_t at = RN_SPILL_PAGE; at + RN_SPILL_PAGE <= len; at += RN_SPILL_PAGE) {

@@ -26,7 +26,7 @@ static inline void forge_le(unsigned char *p, uint64_t v, unsigned bytes)
 		p[i] = (unsigned char)(v >> 8 * i);
 }
 
-/* The hash of each section goes where the footer has room for it. */
+/* Stores the hash of each section in the section's footer entry. */
 static inline void forge_entries(unsigned char *file, unsigned char *footer, size_t len)
 {
 	struct rn_reader r = rn_reader(footer, len);
@@ -49,8 +49,8 @@ static inline void forge_entries(unsigned char *file, unsigned char *footer, siz
 	}
 }
 
-/* A file of `len` bytes, at least FORGE_HEADER + FORGE_TRAILER. Footers of 64 KiB and more do not
- * occur. */
+/* Recomputes the checks of a file of `len` bytes, at least FORGE_HEADER + FORGE_TRAILER. The
+ * footer must be shorter than 64 KiB. */
 static inline void forge_trace(unsigned char *file, size_t len)
 {
 	unsigned char *trailer = file + len - FORGE_TRAILER;
@@ -73,7 +73,7 @@ static inline void forge_trace(unsigned char *file, size_t len)
 
 #define FORGE_SECTIONS RN_SECTION_KINDS
 
-/* In the order of a file. */
+/* In file order. */
 static const enum rn_section_type forge_types[] = {
 	RN_SECTION_META,  RN_SECTION_FUNCTIONS, RN_SECTION_STRINGS, RN_SECTION_SIGNATURES,
 	RN_SECTION_RULES, RN_SECTION_LOOPS,     RN_SECTION_RANKS,   RN_SECTION_TIME,
@@ -82,8 +82,8 @@ static const enum rn_section_type forge_types[] = {
 };
 _Static_assert(sizeof(forge_types) / sizeof(*forge_types) == FORGE_SECTIONS, "all sections");
 
-/* The bytes of section i of forge_types. A section without bytes that is not needed is left out,
- * as is one that is `dropped`. */
+/* The bytes of section i of forge_types. A section is omitted if it is `dropped`, or if it is
+ * empty and optional. */
 struct forge_section {
 	const unsigned char *bytes;
 	size_t len;
@@ -95,7 +95,7 @@ static inline bool forge_has(const struct forge_section s[FORGE_SECTIONS], unsig
 	return !s[i].dropped && (s[i].len || !rn_section_kind(forge_types[i])->optional);
 }
 
-/* Replaces the content of `out` by the file. */
+/* Replaces the content of `out` with the file. */
 static inline void forge_container(const struct forge_section s[FORGE_SECTIONS], struct rn_buf *out)
 {
 	static const unsigned char zero[FORGE_HEADER];

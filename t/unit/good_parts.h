@@ -1,13 +1,13 @@
 /*
- * good_parts.h - small part files (journal/journal_file.h) of every kind, for fuzzers.
+ * good_parts.h - small journals (journal/journal_file.h) of every kind, for fuzzers.
  *
- *   calls      two ranks with one thread each: calls, stacks, a call inside a call
- *   segments   one rank of two, with two threads in segments: values, requests, texts, and the
- *              times of single calls
- *   events     two ranks: a chunk of events, and the rows of a tail
- *   clock      the same for the codec `clock`, with the messages that were sent
+ *   calls      two ranks with one thread each: calls, stacks, a nested call
+ *   segments   one rank of two, with two threads in segments: values, requests, strings and
+ *              call times
+ *   events     two ranks: a chunk of order events, and an event tail
+ *   clock      as `events`, for the codec `clock`, with the messages that were sent
  *
- * Together the traces that are recovered from them have all sections but `loops`. The bytes of a
+ * The traces recovered from them have, taken together, all sections except `loops`. The bytes of a
  * kind are the same in every process.
  */
 #ifndef RN_T_GOOD_PARTS_H
@@ -28,7 +28,7 @@ enum good_part { GOOD_CALLS, GOOD_SEGMENTS, GOOD_EVENTS, GOOD_CLOCK, GOOD_PARTS 
 
 /* ---- calls ---- */
 
-/* The times of the calls that the stream has so far, in one record. */
+/* Adds one record with the times of all calls that the stream has so far. */
 static inline void add_moments(struct stream *s)
 {
 	static const struct rn_grain exactly;
@@ -88,7 +88,7 @@ static inline void add_sites(struct stream *s, struct rn_order_site site[EVENT_S
 	}
 }
 
-/* Row i, and a message before it if those are wanted. */
+/* Writes row i, preceded by a message if `sends`. Returns the end of what was written. */
 static inline unsigned char *put_event(unsigned char *begin, unsigned char *p, uint32_t i,
 				       bool sends)
 {
@@ -110,7 +110,7 @@ static inline unsigned char *put_event(unsigned char *begin, unsigned char *p, u
 	return rn_tail_put_done(p, site, d, done);
 }
 
-/* Rows from .. to, which begin at `begin`; returns the number of bytes. */
+/* Writes the rows from .. to, the first of them at `begin`. Returns the number of bytes. */
 static inline size_t put_events(unsigned char *begin, uint32_t from, uint32_t to, bool sends)
 {
 	unsigned char *p = begin;
@@ -161,7 +161,7 @@ static inline void good_events(const char *path, int64_t rank, bool clock)
 
 /* ---- all ---- */
 
-/* Creates the file of a kind; its directory is private. */
+/* Creates the journal of a kind. Its directory must be private. */
 static inline void write_good_part(const char *path, enum good_part kind)
 {
 	for (uint32_t rank = 0; rank < 2; rank++) {

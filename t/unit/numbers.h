@@ -1,9 +1,10 @@
 /*
  * numbers.h - random integer sequences for the tests of series.
  *
- * Stretches that look like what programs do (constants, strides, cycles, nested strides,
- * interleaved lanes, loops over irregular places), noise of small and large ranges, extremes, and
- * mixtures of them. All arithmetic wraps, so that differences beyond an int64 come up as well.
+ * A sequence mixes spans that resemble the values of real programs (constants, strides, cycles,
+ * nested strides, interleaved lanes, loops over irregular positions), noise of small and large
+ * ranges, and extreme values. All arithmetic wraps, so that differences that overflow an int64
+ * occur too.
  */
 #ifndef RN_T_NUMBERS_H
 #define RN_T_NUMBERS_H
@@ -25,7 +26,7 @@ static bool numbers_put(struct numbers *s, uint64_t x)
 	return true;
 }
 
-/* Small most of the time, any size now and then; signed. */
+/* Returns a signed step, usually small, sometimes of any magnitude. */
 static uint64_t numbers_step(void)
 {
 	uint64_t x = tap_rand() >> (tap_below(12) ? 44 + tap_below(20) : tap_below(64));
@@ -63,7 +64,7 @@ static void numbers_nest(struct numbers *s, unsigned depth, uint64_t base)
 	}
 }
 
-/* The same nest again and again: what nest() makes afresh, copied with an offset. */
+/* Appends the same nest `times` times. Each copy of the output of nest() is offset. */
 static void numbers_rows(struct numbers *s, unsigned depth, uint64_t times)
 {
 	uint32_t from = s->n, to;
@@ -100,7 +101,7 @@ static void numbers_noise(struct numbers *s, uint64_t n, uint64_t range)
 			return;
 }
 
-/* A loop over irregular places that moves on each time. */
+/* A loop over irregular positions, all of which are shifted in each iteration. */
 static void numbers_places(struct numbers *s, uint64_t n, uint64_t period)
 {
 	uint64_t place[1024], d = numbers_step();
@@ -124,7 +125,7 @@ static void numbers_extremes(struct numbers *s, uint64_t n)
 			return;
 }
 
-/* Ascending and never negative, as find requires. */
+/* Ascending and non-negative, as find requires. */
 static void numbers_growing(struct numbers *s, uint64_t n)
 {
 	uint64_t x = tap_below(1000), d[8], period = 1 + tap_below(8), zero = tap_below(3);
@@ -178,7 +179,7 @@ static void numbers_random(struct numbers *s, uint32_t limit)
 {
 	s->n = 0;
 	s->limit = limit < NUMBERS_MAX ? limit : NUMBERS_MAX;
-	if (tap_below(4) == 0) { /* monotone as a whole, and long enough to be searched */
+	if (tap_below(4) == 0) { /* monotone overall, and long enough to be searched */
 		numbers_growing(s, tap_below(s->limit));
 		return;
 	}

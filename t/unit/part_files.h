@@ -1,7 +1,8 @@
 /*
- * part_files.h - writes part files (journal/journal_file.h) by hand, as the tracer would: of ranks
- * that have made the calls that add_ith has, and then ended in one of several ways. With `every`,
- * the same streams are in segments.
+ * part_files.h - writes journals (journal/journal_file.h) as the tracer would.
+ *
+ * Each rank makes the calls of add_ith and then ends in one of several ways (enum ending). With
+ * `every`, the streams are divided into segments of so many calls.
  */
 #ifndef RN_T_PART_FILES_H
 #define RN_T_PART_FILES_H
@@ -31,14 +32,15 @@
 
 #define RUN 0x1234u
 
-/* Calls in a ring, and bytes of an area. A file that includes this one may define smaller ones. */
+/* Entries of a ring, and bytes of an area. A file that includes this one may define smaller
+ * values. */
 #ifndef PLACES
 #define PLACES 64u
 #endif
 #ifndef AREA
 #define AREA ((size_t)1 << 16)
 #endif
-/* Calls of a stream whose functions are stored. */
+/* The number of calls of a stream whose functions are stored. */
 #define CALLS_KNOWN 512u
 
 /* ---- a private directory ---- */
@@ -52,8 +54,8 @@ static void remove_private_dir(void)
 		rmdir(private_dir);
 }
 
-/* The path of a file in a private directory, where part files have to be. The directory is removed
- * when the process that created it ends; its children share it. */
+/* Returns the path of a file in a private directory, which journals require. The directory is
+ * removed when the process that created it exits. Child processes share it. */
 static inline const char *private_path(const char *in, const char *what)
 {
 	static char path[sizeof(private_dir) + 64];
@@ -70,7 +72,7 @@ static inline const char *private_path(const char *in, const char *what)
 	return path;
 }
 
-/* A stream's memory. */
+/* The memory of a stream. */
 struct memory {
 	struct rn_live live;
 	uint64_t buffer[512];
@@ -86,16 +88,16 @@ struct stream {
 	struct rn_extent *area[2];
 	uint32_t *ring;
 	uint64_t sealed_at;
-	struct rn_holes *holes; /* of the call with some; NULL: it has not been made */
-	uint32_t elastic;       /* its number */
-	int64_t *values;        /* ring of what stands in them; all since the seal */
+	struct rn_holes *holes; /* of the elastic call; NULL: not made yet */
+	uint32_t elastic;       /* the id of that call */
+	int64_t *values;        /* ring of its elastic values; all since the checkpoint */
 	uint64_t values_at, pieces;
-	uint64_t segment, every; /* a new one after so many calls; 0: never */
+	uint64_t segment, every; /* calls per segment; 0: one segment */
 	uint32_t shape[3], shapes;
-	uint32_t function[CALLS_KNOWN], functions; /* of its first calls */
+	uint32_t function[CALLS_KNOWN], functions; /* of the first CALLS_KNOWN calls */
 };
 
-/* The process that writes; 0: this one. */
+/* The id of the writing process; 0: the id of this process. */
 static uint32_t part_process;
 
 static uint32_t function(const char *name)
@@ -153,7 +155,8 @@ static void put_grammar(const struct rn_grammar *g, struct rn_buf *out)
 	rn_arena_free(&scratch);
 }
 
-/* What stands in holes, behind the grammar; every other time most of it is in the log. */
+/* Writes the elastic values after the grammar. At every other checkpoint the values so far go to
+ * the log instead. */
 static void save_values(struct rn_spill *spill, struct stream *s, struct rn_extent *area,
 			struct rn_seal *to)
 {
@@ -223,8 +226,8 @@ static void start_tables(struct stream *s)
 	rn_times_init(&s->times, &s->mem, 3 * RN_TIME_SCALE_ONE);
 }
 
-/* The file contains addresses of a stream's memory. The kernel usually allocates it at the address
- * that is asked for, and the file is then the same in every process. */
+/* The file contains addresses of a stream's memory. The kernel usually honors the requested
+ * address, and the file is then the same in every process. */
 static void *stream_memory(size_t bytes)
 {
 	static uintptr_t next = (uintptr_t)1 << 45;
@@ -283,8 +286,8 @@ static void add_call(struct rn_spill *spill, struct stream *s, const uint64_t *w
 	add_number(spill, s, id);
 }
 
-/* A call with a hole that has this in it. If it is `lost`, for want of memory, what stands in the
- * hole is there, but the call is not. */
+/* Adds a call with `tag` in its elastic slot. If it is `lost`, as when memory is exhausted, only
+ * the elastic value is stored, and the call is not recorded. */
 static void add_elastic(struct rn_spill *spill, struct stream *s, uint64_t tag, bool lost)
 {
 	const uint64_t w[] = { function("MPI_Iprobe"), 0, RN_RAW_HOLE, world(), 0,
@@ -317,7 +320,7 @@ __attribute__((unused)) static void end_segment(struct rn_spill *spill, struct s
 	start_tables(s);
 }
 
-/* The stream goes on in another segment, if it is time. */
+/* Starts a new segment of the stream if call i is the first of one. */
 __attribute__((unused)) static void next_segment(struct rn_spill *spill, struct stream *s,
 						 uint64_t i)
 {
@@ -328,7 +331,7 @@ __attribute__((unused)) static void next_segment(struct rn_spill *spill, struct 
 	seal(spill, s);
 }
 
-/* The number of a text in this segment. */
+/* Returns the id of a string in this segment. */
 __attribute__((unused)) static uint64_t text(struct stream *s, const char *bytes)
 {
 	uint32_t before = rn_sigs_count(s->texts), id;
@@ -339,8 +342,8 @@ __attribute__((unused)) static uint64_t text(struct stream *s, const char *bytes
 	return id;
 }
 
-/* A request is made by one of three calls, and waited for. As in the tracer, a call that is new in
- * its segment has a new shape. */
+/* Adds a call that creates a request, which is one of three, and a call that waits for it. As in
+ * the tracer, a call that is new in its segment is a new creator. */
 __attribute__((unused)) static void add_request(struct rn_spill *spill, struct stream *s,
 						uint64_t which)
 {
@@ -367,22 +370,22 @@ static void add_text(struct rn_spill *spill, struct stream *s, uint64_t i)
 	add_call(spill, s, w, 4);
 }
 
-/* Call i of each rank: barriers, and now and then an error code that nobody had before. */
+/* Adds call i of each rank: barriers, and occasionally an error code not seen before. */
 static void add_ith(struct rn_spill *spill, struct stream *s, uint64_t i)
 {
 	uint64_t barrier[] = { function("MPI_Barrier"), world(), 0 };
 	uint64_t other[] = { function("MPI_Initialized"), i / 5 % 2, 0 };
 
 	barrier[2] = i % 7 ? 0 : i;
-	barrier[0] = RN_RAW_HEAD(barrier[0], i % 3); /* stack 2 is not there */
+	barrier[0] = RN_RAW_HEAD(barrier[0], i % 3); /* stack 2 does not exist */
 	if (i % 5)
 		add_call(spill, s, barrier, 3);
 	else
 		add_call(spill, s, other, 3);
 }
 
-/* The same, and what has to be told anew in each segment; at the end of one, where it is lost, what
- * nobody sees. */
+/* Like add_ith, but also adds elastic calls, requests and strings, which each segment must
+ * define again. The elastic value added at the end of a segment is lost, and no call uses it. */
 static void add_rich(struct rn_spill *spill, struct stream *s, uint64_t i)
 {
 	if (i % 3 == 2)
@@ -414,7 +417,7 @@ static void add_facts(struct rn_log *log, int64_t rank, int64_t ranks)
 	must(rn_log_add(log, RN_FACT_CLOCK, &clock_of_rank, sizeof(clock_of_rank), NULL, 0) == 0);
 }
 
-/* The words of a call that is under way, behind those of others. */
+/* Stores the words of a call in flight, after those of other calls in flight. */
 static void enter(struct stream *s, const uint64_t *w, size_t n)
 {
 	uint64_t *base = (uint64_t *)(uintptr_t)s->m->live.top;
@@ -425,8 +428,8 @@ static void enter(struct stream *s, const uint64_t *w, size_t n)
 	s->m->live.top = (uint64_t)(uintptr_t)(base + n + 2);
 }
 
-/* The call with these words, and one more, is under way, and it is the expected one. The file has
- * other words in their place. */
+/* Records a call in flight that is the expected one. Its signature has the n words and one more.
+ * The words stored in the file are different. */
 static void enter_expected(struct stream *s, const uint64_t *w, size_t n)
 {
 	const uint64_t other[4] = { 0, 1, 2, 3 };
@@ -441,7 +444,7 @@ static void enter_expected(struct stream *s, const uint64_t *w, size_t n)
 
 enum ending { IN_NOTHING, IN_BARRIER, IN_NESTED, IN_EXPECTED, SAID_SO, IN_NEW_SEGMENT, INVALID };
 
-/* A request is completed whose creator is only in the table of calls. */
+/* Completes a request whose creator exists only in the table of calls. */
 static void wait_for_nothing(struct rn_spill *spill, struct stream *s)
 {
 	const uint64_t begin[] = { function("MPI_Ibarrier"), world(), 2, 0 };
@@ -469,7 +472,7 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 	if (how == SAID_SO)
 		must(rn_log_add(shared, RN_FACT_END, &(struct rn_fact_end){ 0 },
 				sizeof(struct rn_fact_end), "exit", 4) == 0);
-	if (how == IN_NEW_SEGMENT) { /* which has not begun for its stream */
+	if (how == IN_NEW_SEGMENT) { /* the stream has not begun it */
 		end_segment(spill, s);
 		text(s, "new");
 		return;
@@ -484,7 +487,7 @@ static void end_so(struct rn_spill *spill, struct rn_log *shared, struct stream 
 		enter_expected(s, inner, 2);
 }
 
-/* Opens the part file for the process that writes. */
+/* Opens the journal for the process that writes (part_process). */
 static void open_part(struct rn_spill *spill, const char *path)
 {
 	must(rn_spill_open(spill, path, RUN) == 0);
@@ -492,7 +495,8 @@ static void open_part(struct rn_spill *spill, const char *path)
 		spill->process = part_process;
 }
 
-/* With `every`, calls of more kinds, in segments of so many. */
+/* Writes the journal of a rank. With `every`, it makes more kinds of calls, in segments of that
+ * many calls. */
 __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, int64_t ranks,
 					      uint32_t threads, uint64_t calls, uint64_t every,
 					      enum ending how)
@@ -517,7 +521,7 @@ __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, in
 	rn_spill_close(&spill, false);
 }
 
-/* Writes a trace that passes the check, or none, as `rondo recover` does. */
+/* Writes a trace if it passes the check, as `rondo recover` does. Otherwise no file is written. */
 __attribute__((unused)) static int recover_valid(const void *bytes, size_t len, const char *path,
 						 struct rn_recovered *r, struct rn_err *err)
 {

@@ -1,8 +1,8 @@
 /*
- * random_loops.h - random rules with loops inside, and what a stream of theirs expands to.
+ * random_loops.h - random rules that contain loops, and the expansion of a stream of these rules.
  *
- * The expansion is made here, item by item, and decides on the rounds of each execution as it comes
- * to it: nothing of what is tested has a part in it.
+ * The expansion is computed here, item by item, and chooses the iteration count of each execution
+ * when it reaches that execution. It uses no code under test.
  */
 #ifndef RN_T_RANDOM_LOOPS_H
 #define RN_T_RANDOM_LOOPS_H
@@ -15,7 +15,7 @@
 #define LOOPS_MOST      5u
 #define EXECUTIONS_MOST 3000u
 
-/* Rounds of the executions before each, and of all. */
+/* sum[i] is the number of iterations of the first i executions; sum[n] is the total. */
 struct executions {
 	uint64_t n;
 	uint64_t sum[EXECUTIONS_MOST + 1];
@@ -34,7 +34,7 @@ struct random_loops {
 	/* The expansion. */
 	uint32_t *symbol;
 	uint64_t n, room;
-	uint64_t most; /* rounds of one execution */
+	uint64_t most; /* iterations of one execution, at most */
 	bool full;
 };
 
@@ -45,12 +45,12 @@ static inline uint64_t random_loops_sum(const void *series, uint64_t n)
 	return n > e->n ? UINT64_MAX : e->sum[n];
 }
 
-/* Adds a few items to a body: what is to be tested says which. Returns how many. */
+/* Adds a few items to a body; the test chooses which. Returns their number. */
 typedef uint32_t random_items_fn(const struct random_loops *r, struct rn_item *to);
 
 #define RANDOM_ITEMS_ROOM 8
 
-/* Any rule, any loop there is so far, or the symbol. */
+/* Returns a random rule, any loop defined so far, or the symbol. */
 static inline struct rn_item random_item(const struct random_loops *r, uint32_t symbol)
 {
 	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = symbol, .count = 1 + tap_below(3) };
@@ -120,8 +120,8 @@ static inline void random_expand(struct random_loops *r, const struct rn_item *i
 		random_expand_once(r, it);
 }
 
-/* Rules in an empty pool, and a stream of at most r->room symbols; false: it got too long. The
- * symbols and the room for them are the caller's, as are pool and arena. */
+/* Creates rules in an empty pool, and a stream of at most r->room symbols. Returns false if the
+ * stream became too long. The caller owns the symbols and their memory, the pool and the arena. */
 static inline bool random_loops(struct random_loops *r, struct rn_arena *mem,
 				random_items_fn *items)
 {

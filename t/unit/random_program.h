@@ -1,9 +1,9 @@
 /*
- * random_program.h - random programs for the tests of what is elastic: loops, branches and calls.
+ * random_program.h - random programs of loops, branches and calls, for the tests of elastic values.
  *
- * How often a loop goes round, whether a branch is taken, and the parameter that a call has are
- * fixed, random by execution, random by execution and stream, by stream alone, or rise. Streams of
- * the same program so differ in what real ranks differ in. make_program() invents one, and
+ * The iteration count of a loop, whether a branch is taken, and the parameter of a call are each
+ * fixed, random per execution, random per execution and stream, random per stream, or increasing.
+ * Streams of one program therefore differ as real ranks do. make_program() creates a program, and
  * run_program() makes the calls of one stream of it.
  */
 #ifndef RN_T_RANDOM_PROGRAM_H
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PROGRAM_NODES 64u
-#define PROGRAM_CALLS 40u /* different ones, without parameters */
+#define PROGRAM_CALLS 40u /* distinct calls, parameters not counted */
 
 struct program;
 
@@ -26,7 +26,7 @@ enum node_way { FIXED, BY_STEP, BY_STEP_AND_STREAM, BY_STREAM, RISING, NODE_WAYS
 struct node {
 	enum node_kind kind;
 	enum node_way way;
-	uint32_t value; /* the call, or the most rounds */
+	uint32_t value; /* the call, or the maximum iteration count */
 	uint32_t first, n;
 };
 
@@ -35,7 +35,7 @@ struct program {
 	uint32_t nodes;
 	uint64_t seed, done[PROGRAM_NODES];
 	uint32_t stream;
-	uint64_t left; /* calls that may still be made */
+	uint64_t left; /* remaining number of calls */
 	program_call *call;
 	void *arg;
 };
@@ -49,7 +49,7 @@ static uint64_t program_mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* Most calls are always the same: what has a new parameter every time leaves little to fold. */
+/* Most calls are fixed: if every call had a new parameter, little could be folded. */
 static enum node_way random_way(enum node_kind kind)
 {
 	return kind == CALL && tap_below(4) ? FIXED : (enum node_way)tap_below(NODE_WAYS);
@@ -83,7 +83,8 @@ static void make_program(struct program *p)
 	make_block(p, 0, 1 + (unsigned)tap_below(4));
 }
 
-/* What a node has this time, below `most`, if it is not fixed. */
+/* Returns the value of a node for this execution, less than `most`, or `fixed` if the node is
+ * fixed. */
 static uint64_t this_time(struct program *p, uint32_t at, uint64_t most, uint64_t fixed)
 {
 	uint64_t time = p->done[at]++, key = p->seed + at * 1000003u;

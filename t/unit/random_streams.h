@@ -22,7 +22,7 @@ static void stream_put(struct stream *s, uint64_t t)
 		s->t[s->n++] = (uint32_t)t;
 }
 
-/* A loop nest: the body is generated once and repeated, now and then with a foreign symbol. */
+/* A loop nest: the body is generated once and repeated, sometimes with an extra symbol. */
 static void stream_nest(struct stream *s, unsigned depth, uint32_t alphabet)
 {
 	uint64_t items = 1 + tap_below(4), trips = 1 + tap_below(7), i, k;

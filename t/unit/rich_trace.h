@@ -1,16 +1,16 @@
 /*
- * rich_trace.h - for the tests: streams that use everything a signature can say, and their log.
+ * rich_trace.h - streams that use every feature of signatures, and their log, for tests.
  *
- * Each stream is a random program of a few phases, each a body of operations that is repeated. An
- * operation writes its call twice: as a signature, with ranks relative to a communicator, requests
- * by shape and slot, statuses in all forms; and, from absolute ranks and numbers, as the line that
- * `rondo dump` has to print. Requests are followed by a naive model: a list that is searched. All
- * ranks run the same programs with different peers, so that there is something to merge. A nested
- * run has calls inside calls too.
+ * Each stream is a random program of a few phases. A phase is a body of operations that is
+ * repeated. An operation writes its call twice: as a signature, with ranks relative to a
+ * communicator, requests as creator and index, and statuses in all forms; and as the line that
+ * `rondo dump` must print, from absolute ranks and numbers. A naive model, a list searched
+ * linearly, tracks the requests. All ranks run the same programs with different peers, so that
+ * their streams can be merged. A nested run also has nested calls.
  *
- *	ranks 0..R-1, R even; threads 0..T-1, of which odd ranks have only the first
- *	comm:world.0   rows of W ranks
- *	comm:world.1   an inter-communicator between the two halves
+ * 	ranks 0..R-1, R even; threads 0..T-1, of which odd ranks have only the first
+ * 	comm:world.0   rows of W ranks
+ * 	comm:world.1   an inter-communicator between the two halves
  */
 #ifndef RN_T_RICH_TRACE_H
 #define RN_T_RICH_TRACE_H
@@ -116,7 +116,7 @@ static const struct rn_vocab rich_vocab = { rich_funcs, rich_words,
 					    sizeof(rich_funcs) / sizeof(*rich_funcs),
 					    sizeof(rich_words) / sizeof(*rich_words) };
 
-/* What is to be wrong with a trace. */
+/* The defect of a trace. */
 enum rich_flaw {
 	RICH_GOOD,
 	RICH_NO_COMMS,
@@ -141,7 +141,8 @@ enum { RICH_WORLD, RICH_SELF, RICH_ROW, RICH_HALVES, RICH_COMMS };
 static const char *const rich_comm_name[RICH_COMMS] = { "MPI_COMM_WORLD", "MPI_COMM_SELF",
 							"comm:world.0", "comm:world.1" };
 
-/* What a rank is in a communicator, and how many it can talk to there. */
+/* Computes the rank of a process in a communicator, and the number of ranks it can address
+ * there. */
 static inline void rich_place(const struct rich_run *r, unsigned comm, uint64_t rank, uint64_t *me,
 			      uint64_t *size)
 {
@@ -162,11 +163,12 @@ static inline void rich_place(const struct rich_run *r, unsigned comm, uint64_t 
 
 #define RICH_DEPTH_MAX 3
 
-/* The line goes in front of the last `back` lines; a marker has none. */
+/* Receives one signature and its log line. The line is inserted before the last `back` lines. A
+ * marker has no line. */
 typedef int rich_emit(void *arg, const unsigned char *sig, size_t len, const char *line,
 		      uint64_t back);
 
-/* A stream at work. */
+/* A stream that is being generated. */
 struct rich_stream {
 	const struct rich_run *r;
 	uint64_t rank, thread, seq, created, rng;
@@ -175,7 +177,7 @@ struct rich_stream {
 	struct {
 		unsigned shape, slot, comm;
 		uint64_t number;
-		bool fresh; /* its shape is not known yet: created by the current call */
+		bool fresh; /* created by the current call; its creator is not known yet */
 	} live[RICH_LIVE_MAX];
 	unsigned lives;
 	struct {
@@ -220,7 +222,7 @@ static inline void rich_begin(struct rich_stream *s, unsigned func)
 	rich_say(s->line, " %" PRIu64 " %s(", s->seq++, rich_funcs[func].name);
 }
 
-/* The requests that the call created get their shape and slot. */
+/* Assigns creator and index to the requests that the call created. */
 static inline void rich_settle(struct rich_stream *s, size_t len)
 {
 	unsigned shape = 0, slot;
@@ -249,7 +251,7 @@ static inline void rich_settle(struct rich_stream *s, size_t len)
 	}
 }
 
-/* Where it was made: in up to three frames, which depend on what is called. */
+/* Writes the call site: up to three frames, which depend on the called function. */
 static inline void rich_site(struct rich_stream *s)
 {
 	static const char *const module[] = { "m0", "m1", "m2" };
@@ -307,14 +309,14 @@ static inline void rich_mark(struct rich_stream *s, unsigned func)
 	rich_end_marker(s);
 }
 
-/* A call begins that others are made inside of, and has its number. */
+/* Begins a call that contains nested calls. The call gets its number here. */
 static inline void rich_enter(struct rich_stream *s)
 {
 	s->parent[s->depth++] = s->seq++;
 	rich_mark(s, RICH_ENTER);
 }
 
-/* A peer `d` further on in a communicator, in one of four ways. */
+/* Writes the peer `d` ranks further in a communicator, in one of four ways. */
 static inline void rich_peer(struct rich_stream *s, char *text, unsigned comm, uint64_t d,
 			     unsigned way)
 {
@@ -341,7 +343,8 @@ static inline void rich_comm(struct rich_stream *s, unsigned comm)
 	rich_say(s->line, "comm=%s", name);
 }
 
-/* A status in one of three forms, perhaps about a communicator that the call does not name. */
+/* Writes a status in one of three forms, optionally of a communicator that is not an argument of
+ * the call. */
 static inline void rich_status(struct rich_stream *s, unsigned form, int comm, int own, uint64_t d)
 {
 	static const char *const ignored = "MPI_STATUS_IGNORE";
@@ -455,7 +458,7 @@ static inline void rich_wait(struct rich_stream *s, uint64_t x, uint64_t y)
 		rich_forget(s, i);
 }
 
-/* All statuses ignored, or none. */
+/* Either all statuses are ignored or none is. */
 static inline void rich_waitall(struct rich_stream *s, uint64_t x, uint64_t y)
 {
 	unsigned n = s->lives < 6 ? s->lives : 6, known = 0;
@@ -525,7 +528,7 @@ static inline void rich_put(struct rich_stream *s, uint64_t x, uint64_t y)
 	rich_end(s);
 }
 
-/* Of a status that the call changes, what it was comes first and is not shown. */
+/* The call changes the status. The old value is written first and is not printed. */
 static inline void rich_set(struct rich_stream *s, uint64_t x, uint64_t y)
 {
 	rich_begin(s, RICH_SET);
@@ -538,7 +541,7 @@ static inline void rich_set(struct rich_stream *s, uint64_t x, uint64_t y)
 	rich_end(s);
 }
 
-/* Requests at several places of one call, and an old one between them. */
+/* Creates requests in several parameters of one call, with an existing request between them. */
 static inline void rich_many(struct rich_stream *s, uint64_t x, uint64_t y)
 {
 	unsigned n = 1 + (unsigned)(y % 3), i = s->lives ? (unsigned)(x % s->lives) : 0;
@@ -572,7 +575,7 @@ static inline void rich_free(struct rich_stream *s, uint64_t x, uint64_t y)
 	rich_forget(s, i);
 }
 
-/* It ends where the stream does not show it. */
+/* Ends a request by a marker, because the call that completed it is not in this stream. */
 static inline void rich_ended(struct rich_stream *s, uint64_t x, uint64_t y)
 {
 	unsigned i = s->lives ? (unsigned)(x % s->lives) : 0;
@@ -599,7 +602,7 @@ static inline void rich_thread(struct rich_stream *s, uint32_t function, int64_t
 	rich_end_marker(s);
 }
 
-/* A request that has never been. */
+/* Frees a request that never existed. */
 static inline void rich_free_none(struct rich_stream *s)
 {
 	rich_begin(s, RICH_FREE);
@@ -615,7 +618,7 @@ static void (*const rich_op[])(struct rich_stream *s, uint64_t x, uint64_t y) = 
 
 #define RICH_OPS (sizeof(rich_op) / sizeof(*rich_op))
 
-/* Some operations inside a call that is always made. */
+/* Runs some operations as nested calls of a call that is always made. */
 static inline void rich_inside(struct rich_stream *s, uint64_t x, uint64_t y)
 {
 	static void (*const outer[])(struct rich_stream * s, uint64_t x,
@@ -641,7 +644,7 @@ static inline void rich_inside(struct rich_stream *s, uint64_t x, uint64_t y)
 	s->seq = next;
 }
 
-/* A number that each rank has its own of. */
+/* A value that differs from rank to rank. */
 #define RICH_TABLE 2
 
 static inline int64_t rich_colour(uint64_t rank)
@@ -669,7 +672,7 @@ static inline void rich_first(struct rich_stream *s)
 	rich_end(s);
 }
 
-/* Draws the body's operations again for each repeat: they are the same. */
+/* Generates the operations of the body again for each repetition, from the same random numbers. */
 static inline void rich_phase(struct rich_stream *s, unsigned phase, unsigned times)
 {
 	for (unsigned t = 0; t < times; t++) {
@@ -686,7 +689,7 @@ static inline void rich_phase(struct rich_stream *s, unsigned phase, unsigned ti
 	}
 }
 
-/* The calls of a stream, one by one. s is large: not on a small stack. */
+/* Generates the calls of a stream in order. *s is too large for a small stack. */
 static inline int rich_calls(const struct rich_run *r, uint64_t stream, struct rich_stream *s,
 			     rich_emit *emit, void *arg)
 {
@@ -716,7 +719,7 @@ static inline int rich_calls(const struct rich_run *r, uint64_t stream, struct r
 		rich_mark(s, RICH_LEAVE);
 	for (unsigned i = 0; i < 3 && r->flaw == RICH_LEAVE_NOTHING; i++)
 		rich_mark(s, i == 1 ? RICH_LEAVE : RICH_ENTER);
-	if (r->nested && r->seed % 2) { /* calls that never end */
+	if (r->nested && r->seed % 2) { /* calls that never return */
 		rich_enter(s);
 		rich_inside(s, 3, r->seed);
 		rich_enter(s);
@@ -779,7 +782,7 @@ static inline int rich_feed_call(void *arg, const unsigned char *sig, size_t len
 	return rc < 0 ? rc : rn_grammar_append(f->g, id);
 }
 
-/* All streams merged, and their log if that is not NULL. */
+/* Merges all streams. Appends their log to *log unless that is NULL. */
 static inline int rich_merge(const struct rich_run *r, struct rank_merge *link,
 			     struct rn_arena *mem, struct rn_streams *out, struct rn_buf *log)
 {
@@ -796,7 +799,8 @@ static inline int rich_merge(const struct rich_run *r, struct rank_merge *link,
 	return rc == RN_OK ? rank_merge_finish(link, mem, out) : rc;
 }
 
-/* Signature i took i microseconds and a bit more each time, and came after one millisecond. */
+/* Writes time statistics. Signature i takes i microseconds, and slightly more in each call,
+ * after a gap of one millisecond. */
 static inline int rich_times(const struct rn_streams *s, struct rn_arena *mem, struct rn_buf *out)
 {
 	uint32_t n = rn_sigs_count(s->sigs);
@@ -812,7 +816,7 @@ static inline int rich_times(const struct rn_streams *s, struct rn_arena *mem, s
 	return rc == RN_OK ? rn_times_encode(&times, count, n, out) : rc;
 }
 
-/* The whole file, in the writer's memory; the log is appended. */
+/* Writes the whole trace file into the memory of the writer, and appends the log. */
 static inline int rich_file(const struct rich_run *r, struct rn_container_writer *w,
 			    const void **bytes, size_t *len, struct rn_buf *log)
 {

@@ -1,21 +1,21 @@
 /*
- * script_trace.h - for the tests: a trace from calls that are written down.
+ * script_trace.h - builds a trace from calls given as text, for tests.
  *
- *	static const char *const rank0[] = {
- *		"MPI_Irecv source=* tag=7 comm=MPI_COMM_WORLD request=+a",
- *		"MPI_Wait request=a- status=<1,7,0>",
- *		NULL };
+ * 	static const char *const rank0[] = {
+ * 		"MPI_Irecv source=* tag=7 comm=MPI_COMM_WORLD request=+a",
+ * 		"MPI_Wait request=a- status=<1,7,0>",
+ * 		NULL };
  *
- * Functions and words are those of MPI. A parameter that is not named is 0 if it goes in and unset
- * if it comes out; `ret` is 0. Values:
+ * Functions and keywords are those of MPI. An input parameter that is omitted is 0, an omitted
+ * output parameter is unset, and an omitted `ret` is 0. Values:
  *
- *	12  *                   a number; MPI_ANY_SOURCE or MPI_ANY_TAG
- *	^1                      the caller's rank + 1
- *	comm:x  MPI_INT         a communicator; any other word
- *	+a  a  a-               a request: made, there, gone after the call; 26 have names
- *	<1,7,0>  {1,7}  ~       a status: source, tag, cancelled; one that was ignored; all of it
- *was
- *	[..]                    a list of these
+ * 	12  *                   a number; MPI_ANY_SOURCE or MPI_ANY_TAG
+ * 	^1                      the caller's rank + 1
+ * 	comm:x  MPI_INT         a communicator; any other keyword
+ * 	+a  a  a-               a request: created by the call, existing, ended by the call;
+ * 	                        26 have names
+ * 	<1,7,0>  {1,7}  ~       a status: source, tag, cancelled; one that was ignored; unchanged
+ * 	[..]                    a list of these
  */
 #ifndef RN_T_SCRIPT_TRACE_H
 #define RN_T_SCRIPT_TRACE_H
@@ -43,16 +43,16 @@
 #define SCRIPT_NAMES  26
 #define SCRIPT_SHAPES 64
 
-/* A stream, with the requests that it has. */
+/* A stream and its open requests. */
 struct script {
 	struct {
-		int shape, slot; /* shape -1: there is none */
+		int shape, slot; /* creator and index; shape -1: no such request */
 	} request[SCRIPT_NAMES];
 	unsigned char shape[SCRIPT_SHAPES][256];
 	size_t shape_len[SCRIPT_SHAPES];
 	int shapes;
-	int made;       /* by the call that is being written; -1: none */
-	unsigned going; /* bits */
+	int made;       /* request created by the current call; -1: none */
+	unsigned going; /* bit set of the requests that the current call ends */
 	struct rn_buf w;
 };
 
@@ -68,7 +68,7 @@ static inline uint32_t script_word(const char *text, size_t n)
 
 #define SCRIPT_WORD(s) script_word(s, sizeof(s) - 1)
 
-/* Numbers up to the bracket that closes. */
+/* Parses numbers up to the closing bracket. */
 static inline const char *script_status(struct script *s, const char *p)
 {
 	bool full = *p == '<';
@@ -138,7 +138,7 @@ static inline void script_list(struct script *s, const char *p)
 	struct rn_buf head = s->w;
 	uint64_t n = 0;
 
-	/* The number of elements comes first, and takes a byte. */
+	/* The number of elements precedes them and occupies one byte. */
 	rn_call_list(&s->w, 0);
 	for (p++; *p && *p != ']'; n++) {
 		p = script_value(s, p, false);
@@ -148,7 +148,7 @@ static inline void script_list(struct script *s, const char *p)
 	CHECK(n < RN_CALL_SMALL);
 }
 
-/* What the line has for a parameter, or NULL. */
+/* Returns the value of a parameter in the line, or NULL. */
 static inline const char *script_find(const char *line, const char *param)
 {
 	size_t n = strlen(param);
@@ -185,7 +185,7 @@ static inline const struct rn_func *script_func(const char *line)
 	return &rn_mpi_vocab.func[0];
 }
 
-/* As the format has it (doc/format.md, 8.5). */
+/* Names requests as the format requires (doc/format.md, 8.5). */
 static inline void script_settle(struct script *s, const unsigned char *sig, size_t len)
 {
 	int shape = 0, slot = 0;
@@ -255,7 +255,7 @@ static inline int script_stream(const char *const *line, struct rn_sigs *sigs, s
 	return rc;
 }
 
-/* The whole file of ranks with a thread each, appended to out. `comms` may be NULL. */
+/* Appends the whole file of ranks with one thread each to out. `comms` may be NULL. */
 static inline int script_file(const char *const *const *rank, uint64_t ranks,
 			      const struct rn_comms *comms, struct rn_buf *out)
 {

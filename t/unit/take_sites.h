@@ -4,7 +4,7 @@
 
 #include "model/site_table.h"
 
-/* *out has the signatures, with an id in place of each call stack. */
+/* Sets *out to the signatures with an id in place of each call stack. */
 static inline int take_sites(struct rn_arena *mem, const struct rn_sigs *in,
 			     const struct rn_vocab *vocab, const struct rn_sigs **out,
 			     struct rn_buf *section)

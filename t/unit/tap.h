@@ -1,23 +1,23 @@
 /*
- * tap.h - TAP for the C unit tests; each test is a program that includes this once.
+ * tap.h - TAP for the C unit tests; each test is a program that includes this file once.
  *
- *	static void test_push(void)
- *	{
- *		CHECK(push(1) == 0);            as many as wanted; a failure says where and what
- *		if (!CHECK(top() != NULL))      CHECK gives the truth of its expression
- *			return;
- *	}
+ * 	static void test_push(void)
+ * 	{
+ * 		CHECK(push(1) == 0);            a failure prints its position and expression
+ * 		if (!CHECK(top() != NULL))      CHECK returns the truth value of its expression
+ * 			return;
+ * 	}
  *
- *	int main(void)
- *	{
- *		test_push();
- *		ok("push and top agree");       one TAP line for all the CHECKs since the last ok
- *		return tap_done();              the plan, and the exit status
- *	}
+ * 	int main(void)
+ * 	{
+ * 		test_push();
+ * 		ok("push and top agree");       one TAP line for all CHECKs since the last ok
+ * 		return tap_done();              prints the plan, returns the exit status
+ * 	}
  *
- * tap_rand() gives the same numbers in every run. RONDO_SEED=n asks for others, and the seed is
- * printed, so a failure can be had again. Failures go to standard error, which prove shows;
- * remarks (diag) to standard output, which it shows with -v.
+ * tap_rand() returns the same numbers in every run. RONDO_SEED=n selects others. The seed is
+ * printed, so that a failure can be reproduced. Failures are printed on standard error, which prove
+ * shows. Remarks (diag) are printed on standard output, which prove shows with -v.
  */
 #ifndef RN_T_TAP_H
 #define RN_T_TAP_H
@@ -28,7 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Failures that are spelled out per group: a loop may fail a million times. */
+/* The maximum number of failures printed per group: a check in a loop may fail a million times. */
 #define TAP_DIAGS_MAX 20
 
 static struct {
@@ -60,7 +60,7 @@ __attribute__((unused)) static bool tap_check(bool good, const char *expr, const
 
 #define CHECK(expr) tap_check(!!(expr), #expr, __FILE__, __LINE__)
 
-/* Ends a group: one TAP line. */
+/* Ends a group by printing its TAP line. */
 __attribute__((unused, format(printf, 1, 2))) static void ok(const char *fmt, ...)
 {
 	va_list ap;
@@ -79,7 +79,7 @@ __attribute__((unused, format(printf, 1, 2))) static void ok(const char *fmt, ..
 	tap.bad = 0;
 }
 
-/* Says why a group was not run. */
+/* Prints a group as skipped, with the reason. */
 __attribute__((unused)) static void skip(const char *name, const char *why)
 {
 	printf("ok %u - %s # SKIP %s\n", ++tap.tests, name, why);
@@ -94,7 +94,7 @@ __attribute__((unused)) static int tap_done(void)
 	return fflush(stdout) == 0 && tap.failed == 0 ? 0 : 1;
 }
 
-/* splitmix64: any seed is a good one. */
+/* splitmix64: any seed is suitable. */
 __attribute__((unused)) static uint64_t tap_rand(void)
 {
 	uint64_t z;

@@ -1,6 +1,6 @@
 /*
- * virtual_trace.h - for the tests: virtual ranks merged, and a rank's stream compared with what
- * the generator says.
+ * virtual_trace.h - merges virtual ranks, and compares the stream of a rank with its generator, for
+ * tests.
  */
 #ifndef RN_T_VIRTUAL_TRACE_H
 #define RN_T_VIRTUAL_TRACE_H
@@ -19,7 +19,7 @@
 #include "model/payload.h"
 #include "rules/rules.h"
 
-/* A rank's table and grammar, used again for every rank. */
+/* The table and grammar of a rank, reused for every rank. */
 struct feeder {
 	struct rn_sigs *sigs;
 	struct rn_grammar *g;
@@ -30,7 +30,7 @@ static inline struct feeder new_feeder(struct rn_arena *mem)
 	return (struct feeder){ rn_sigs_new(mem), rn_grammar_new(mem, NULL) };
 }
 
-/* All ranks of a run through a link, finished in mem. */
+/* Merges all ranks of a run through a link. The result is in mem. */
 static inline int merge_run(const struct virtual_run *v, struct rank_merge *link,
 			    struct rn_arena *mem, struct rn_streams *out)
 {
@@ -46,7 +46,7 @@ static inline int merge_run(const struct virtual_run *v, struct rank_merge *link
 	return rc == RN_OK ? rank_merge_finish(link, mem, out) : rc;
 }
 
-/* Walks a rank's stream beside the generator. */
+/* State of a walk through a rank's stream in parallel with the generator. */
 struct compare {
 	const struct rn_streams *s;
 	struct rn_walk walk;
@@ -65,7 +65,7 @@ static inline int compare_call(void *arg, const unsigned char *sig, size_t len)
 	return n == len && memcmp(bytes, sig, n) == 0 ? RN_OK : RN_E_DATA;
 }
 
-/* Whether the merged trace has exactly this rank's calls. */
+/* Returns whether the merged trace has exactly this rank's calls. */
 static inline bool rank_is_right(const struct virtual_run *v, const struct rn_streams *s,
 				 uint64_t rank, struct rn_arena *mem)
 {
@@ -83,7 +83,7 @@ static inline bool rank_is_right(const struct virtual_run *v, const struct rn_st
 	return good;
 }
 
-/* The whole file of a merged trace, appended to out. */
+/* Appends the whole file of a merged trace to out. */
 static inline int file_bytes(const struct virtual_run *v, const struct rn_streams *s,
 			     struct rn_buf *out)
 {

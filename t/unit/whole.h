@@ -1,5 +1,5 @@
 /*
- * whole.h - the result of a decoder that is to read all bytes of its input.
+ * whole.h - checks that a decoder reads all bytes of its input.
  */
 #ifndef T_UNIT_WHOLE_H
 #define T_UNIT_WHOLE_H
@@ -7,7 +7,8 @@
 #include "base/err.h"
 #include "base/varint.h"
 
-/* The result of `call`, which reads from &whole, or of the check at the end of the input. */
+/* The result of `call`, which reads from &whole; if that is RN_OK, of the check for the end of
+ * input. */
 #define WHOLE(bytes, len, err, call)                                      \
 	({                                                                \
 		struct rn_reader whole = rn_reader((bytes), (len));       \
