@@ -1,6 +1,6 @@
 /*
- * test_alike.c - calls from stacks that are alike: one signature, whatever numbers the stacks had
- * in their process, and which of them each call was made from.
+ * test_alike.c - stack clusters: calls from one cluster share a signature, whatever ids the stacks
+ * have in their process, and the elastic values identify the stack of each call.
  */
 #include "base/arena.h"
 #include "base/buf.h"
@@ -29,7 +29,7 @@
 static const struct rn_code_module modules[] = { { "app", 3, NULL, 0 },
 						 { "app", 3, (const unsigned char *)"ab", 2 } };
 
-/* Frame 2 of three is another one each time. */
+/* Returns stack i. The stacks differ in frame 2 of three. */
 static struct rn_callsite stack(uint64_t i)
 {
 	struct rn_callsite s = { .frames = 0 };
@@ -50,7 +50,7 @@ static void test_match(void)
 	CHECK(!rn_callsite_alike(&a, &c, 1) && rn_callsite_alike(&a, &c, 2));
 	CHECK(rn_callsite_alike(&b, &c, 1));
 	c = b;
-	c.frame[0].offset++; /* the innermost one */
+	c.frame[0].offset++; /* the innermost frame */
 	CHECK(!rn_callsite_alike(&b, &c, RN_CALLSITE_FRAMES));
 	c = b;
 	rn_callsite_add(&c, modules[0], 400);
@@ -63,7 +63,7 @@ static void test_match(void)
 
 /* ---- a process ---- */
 
-/* Stacks have the numbers that it met them in. */
+/* A process whose stacks have ids that depend on `shift`. */
 struct process {
 	struct rn_arena mem;
 	unsigned shift;
@@ -114,7 +114,7 @@ static void begin(struct process *p, unsigned shift)
 	rn_arena_init(&p->mem, SIZE_MAX);
 	p->table = (struct rn_process_table){ .size = 1 };
 	p->words = rn_sigs_new(&p->mem);
-	p->sigs = rn_sigs_new(&p->mem); /* bytes of stacks, so that they stay */
+	p->sigs = rn_sigs_new(&p->mem); /* owns the bytes of the stacks */
 	add_stacks(p);
 	rn_times_init(&p->times, &p->mem, RN_TIME_SCALE_ONE);
 	rn_seg_init(&p->holes, sizeof(struct rn_holes *));
@@ -124,7 +124,7 @@ static void begin(struct process *p, unsigned shift)
 	};
 }
 
-/* A call with these words; NULL: it has no holes. */
+/* Adds a call with these words. Returns its elastic slots, or NULL if it has none. */
 static struct rn_holes *add_call(struct process *p, const uint64_t *w, size_t n)
 {
 	struct rn_holes *h = rn_holes_valid(w, n) ? rn_holes_new(&p->mem, w, n) : NULL;
@@ -157,7 +157,7 @@ static struct rn_sigs *write_calls(struct process *p)
 	return out.sigs;
 }
 
-/* The n-th number of the last hole of a signature. */
+/* Returns value n of the last elastic slot of a signature. */
 static int64_t value(const struct process *p, uint32_t sig, uint32_t hole, uint64_t n)
 {
 	struct rn_units *u;
@@ -184,7 +184,7 @@ static int64_t value(const struct process *p, uint32_t sig, uint32_t hole, uint6
 
 /* ---- there and back ---- */
 
-/* Call n was made from this stack, in both processes. */
+/* The stack of call n, equal in both processes. */
 static unsigned stack_of(unsigned n)
 {
 	return n < STACKS ? n : (n * n) % STACKS;
@@ -234,7 +234,7 @@ static void check_calls(struct process *p, const void *sig, size_t len)
 	}
 }
 
-/* With numbers instead of stacks, as it is in a file. */
+/* Encodes the call sites as a section, with ids in place of stacks, as in a file. */
 static void check_section(struct process *p, const struct rn_sigs *sigs)
 {
 	const struct rn_keywords k = rn_keywords_of(&rn_mpi_vocab);
@@ -257,7 +257,7 @@ static void check_section(struct process *p, const struct rn_sigs *sigs)
 	CHECK(rn_sites_fit(&fewer, out, &rn_mpi_vocab, &err) == RN_E_DATA);
 	sig = rn_sigs_get(out, p->map[0], &len);
 	CHECK(rn_call_valid(sig, len, &rn_mpi_vocab) && rn_call_elastics(sig, len, NULL) == 1);
-	/* Four bytes are the function and its return value, a whole call without a call site. */
+	/* The first four bytes, function and return value, are a valid call without a call site. */
 	for (size_t i = 0; i < len; i++)
 		CHECK(!rn_call_valid(sig, i, &rn_mpi_vocab) || i == 4);
 	CHECK(rn_template_parse(&p->mem, &k, sig, len, &t) == RN_OK && t.has_site && !t.site);
@@ -286,7 +286,7 @@ static void test_ranks(void)
 
 /* ---- hostile ---- */
 
-/* More numbers than stacks that can be alike, of stacks that are not there. */
+/* Stack ids that do not exist, and more of them than a cluster can have. */
 static void test_numbers(void)
 {
 	static struct process p;
@@ -317,7 +317,7 @@ static void test_numbers(void)
 	rn_arena_free(&p.mem);
 }
 
-/* Which stack it was is missing, or no hole, or more than one. */
+/* The elastic slot of the stack is missing, is not elastic, occurs twice, or is an alias. */
 static void test_words(void)
 {
 	static struct process p;

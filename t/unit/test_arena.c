@@ -1,4 +1,7 @@
-/* test_arena.c - memory is zeroed, aligned, apart, bounded, given back, and fails when told to. */
+/*
+ * test_arena.c - memory is zeroed, aligned, disjoint and bounded; rewinding releases it; and
+ * allocations fail on request.
+ */
 #include "base/arena.h"
 #include "base/errno_guard.h"
 #include "tap.h"
@@ -21,7 +24,7 @@ struct piece {
 
 #define PIECES 4000
 
-/* Random sizes and alignments, some far larger than a block; each piece keeps its own bytes. */
+/* Random sizes and alignments, some far larger than a block. No allocation overwrites another. */
 static void test_pieces(void)
 {
 	static struct piece piece[PIECES];
@@ -49,7 +52,7 @@ static void test_pieces(void)
 	CHECK(a.mapped == 0);
 }
 
-/* A rewind gives memory back; what is handed out again is zero again; what is older stays. */
+/* A rewind releases memory. Reused memory is zeroed again, and older allocations are unchanged. */
 static void test_rewind(void)
 {
 	struct rn_arena a;
@@ -85,7 +88,8 @@ static void test_rewind(void)
 	rn_arena_free(&a);
 }
 
-/* Rewinding to a mark from before the first block keeps that block: no system call per round. */
+/* Rewinding to a mark set before the first block retains that block: no system call per
+ * iteration. */
 static void test_rewind_empty(void)
 {
 	struct rn_arena a;
@@ -111,11 +115,11 @@ static void test_rewind_empty(void)
 	}
 	rn_arena_free(&a);
 	rn_arena_free(&a);
-	CHECK(rn_new(&a, int, 1) != NULL); /* may be used again */
+	CHECK(rn_new(&a, int, 1) != NULL); /* usable again */
 	rn_arena_free(&a);
 }
 
-/* What is reserved stays when all is given back. */
+/* Reserved memory remains when the arena is rewound to its start. */
 static void test_reserve(void)
 {
 	const struct rn_arena_mark beginning = { 0 };
@@ -133,11 +137,11 @@ static void test_reserve(void)
 		rn_arena_rewind(&a, beginning);
 		CHECK(a.mapped == mapped);
 	}
-	rn_arena_reserve(&a, 1000000); /* it is not empty */
+	rn_arena_reserve(&a, 1000000); /* the arena is not empty */
 	CHECK(a.mapped == mapped);
 	rn_arena_free(&a);
 	rn_arena_init(&a, 1000);
-	rn_arena_reserve(&a, 100000); /* more than it may have */
+	rn_arena_reserve(&a, 100000); /* more than its limit */
 	CHECK(a.mapped == 0 && !rn_new(&a, int, 1));
 }
 
@@ -174,7 +178,7 @@ static void test_refusals(void)
 	before = a;
 	CHECK(rn_alloc(&a, SIZE_MAX / 2 + 1, 8, 2) == NULL); /* the product is 0 in a size_t */
 	CHECK(rn_alloc(&a, SIZE_MAX, 1, 1) == NULL);
-	CHECK(rn_alloc(&a, SIZE_MAX / 4, 1, 1) == NULL); /* no such memory */
+	CHECK(rn_alloc(&a, SIZE_MAX / 4, 1, 1) == NULL); /* not that much memory */
 	CHECK(same(&a, &before));
 	CHECK(rn_alloc(&a, 16, 8, 0) != NULL);
 	rn_arena_free(&a);
@@ -198,7 +202,7 @@ static void test_fail_at(void)
 	rn_arena_free(&a);
 }
 
-/* What fits into it needs no memory of the system's. */
+/* An allocation that fits into the caller's block needs no memory from the system. */
 static void test_over(void)
 {
 	static _Alignas(64) unsigned char block[4096];
@@ -211,8 +215,7 @@ static void test_over(void)
 	CHECK(n > 20 && a.mapped == 0);
 }
 
-/* An array that grows element by element has the elements of a plain one. A failed growth changes
- * nothing. */
+/* An array grown element by element equals a plain array. A failed growth changes nothing. */
 static void test_grow(void)
 {
 	uint32_t *v = NULL, n = 0, cap = 0, *old, was, failures = 0;

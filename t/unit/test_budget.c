@@ -26,7 +26,7 @@
 #define ZEROS  (300 * MIB)
 #define STACKS ((size_t)30000000)
 
-/* Writes a trace in which the section of this type has other contents. */
+/* Writes a trace in which the section of this type has the given contents. */
 static void write_with(const char *path, enum rn_section_type type, const void *other, size_t n)
 {
 	const struct rich_run r = {

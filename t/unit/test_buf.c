@@ -1,4 +1,7 @@
-/* test_buf.c - what is written is there; a failed growth is remembered, and costs nothing else. */
+/*
+ * test_buf.c - a buffer has the bytes written to it. A failed growth is remembered, and has no
+ * other effect.
+ */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/varint.h"
@@ -37,7 +40,7 @@ static void test_empty(void)
 	rn_buf_free(&b);
 }
 
-/* Random pieces against a plain array. */
+/* Random writes, compared with a plain array. */
 static void test_model(void)
 {
 	enum { MAX = 1 << 20 };
@@ -65,7 +68,7 @@ static void test_model(void)
 	free(model);
 }
 
-/* Whichever growth fails: the bytes before it stay, everything after it is ignored. */
+/* For every growth that can fail: earlier bytes are unchanged, and later writes are ignored. */
 static void test_failures(void)
 {
 	uint64_t fail, bad = 0;

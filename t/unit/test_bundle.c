@@ -1,6 +1,6 @@
 /*
- * test_bundle.c - bundles that went through bytes give the file that the ranks give when they are
- * merged in memory, with their tables and statistics; hostile bytes are refused.
+ * test_bundle.c - partial traces that are encoded and decoded give the same file as a merge in
+ * memory, including tables and statistics. Hostile bytes are refused.
  */
 #include "tap.h"
 
@@ -21,8 +21,8 @@
 #include "read/trace_check.h"
 #include "virtual_trace.h"
 
-/* What one rank knows: times that depend on the signature's bytes and on the rank, one
- * communicator, and values of a table at the limits of what there is. */
+/* The data of one rank: times that depend on the bytes of the signature and on the rank, one
+ * communicator, and table values near the limits of int64_t. */
 
 static void observe(struct rn_times *ts, const struct rn_sigs *sigs, uint64_t rank)
 {
@@ -50,7 +50,7 @@ static void identify(struct rn_comms *c, uint64_t rank, uint64_t ranks)
 	CHECK(rn_varies_add(c, 5, rank, ranks, table_value(rank)) == RN_OK);
 }
 
-/* Times of single calls, of every second rank. */
+/* Every second rank has call times. */
 
 static bool has_moments(uint64_t rank)
 {
@@ -154,7 +154,7 @@ static void absorb(struct rn_bundle *a, const struct rn_bundle *b, struct rn_are
 	rn_buf_free(&bytes);
 }
 
-/* Ranks from .. to - 1, cut in two anywhere. */
+/* Builds the partial trace of the ranks from .. to - 1, divided at a random rank. */
 static void bundle_range(struct rn_bundle *b, struct rn_arena *mem, const struct virtual_run *v,
 			 uint64_t from, uint64_t to, struct feeder *f, bool timed)
 {
@@ -177,7 +177,7 @@ static void bundle_range(struct rn_bundle *b, struct rn_arena *mem, const struct
 static const struct rn_meta_entry entries[] = { { "complete", "yes" }, { "program", "test" } };
 static const struct rn_meta meta = { entries, 2 };
 
-static char path[] = "/tmp/rondo-bundle.XXXXXX"; /* becomes a file of its own */
+static char path[] = "/tmp/rondo-bundle.XXXXXX"; /* mkstemp replaces the Xs */
 static char other[sizeof(path) + 6];
 
 static void write_bundle(const struct rn_bundle *b, struct rn_buf *out)
@@ -191,7 +191,7 @@ static void write_bundle(const struct rn_bundle *b, struct rn_buf *out)
 	CHECK(rn_io_read(path, out, &err) == RN_OK && out->len == file.bytes);
 }
 
-/* The sections that every trace has, of streams that were merged in memory. */
+/* Compares the sections that every trace has with those of streams merged in memory. */
 static void same_streams(const struct virtual_run *v, const struct rn_buf *file)
 {
 	struct rank_merge link;
@@ -235,7 +235,7 @@ static void tables_are_right(const struct virtual_run *v, const struct rn_trace 
 	}
 }
 
-/* What the signatures that are left had, each counted by all ranks that have it. */
+/* Compares the times of the remaining signatures with the sum over all ranks that have them. */
 static void times_are_right(const struct virtual_run *v, const struct rn_streams *s,
 			    const struct rn_times *ts)
 {
@@ -302,14 +302,14 @@ static void test_runs(void)
 		CHECK(virtual_init(&v, virtual_patterns[i].name, 1 + tap_below(30), tap_below(9)) ==
 		      RN_OK);
 		one_run(&v, i % 2, &first);
-		one_run(&v, i % 2, &again); /* another tree */
+		one_run(&v, i % 2, &again); /* a different merge tree */
 		CHECK(first.len == again.len && memcmp(first.data, again.data, first.len) == 0);
 	}
 	rn_buf_free(&first);
 	rn_buf_free(&again);
 }
 
-/* Writes a bundle without a call to an existing file and to a new file. */
+/* Writes a partial trace without calls to an existing file and to a new file. */
 static void test_empty(void)
 {
 	struct rn_written file;

@@ -1,4 +1,6 @@
-/* test_call.c - signatures: what is written is read, and nothing else is. */
+/*
+ * test_call.c - signatures: what is written can be read, and all other bytes are refused.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -55,7 +57,7 @@ static void test_names(void)
 	      !rn_name_valid("\xc3\xa9", 2));
 }
 
-/* Values that have caused trouble elsewhere: borders of the head byte, of varints, of 64 bits. */
+/* Boundary values of the head byte, of varints and of 64-bit integers. */
 static const int64_t corner[] = { 0,    1,         -1,        7,         -7,        -8,
 				  8,    63,        64,        -64,       -65,       8191,
 				  8192, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
@@ -174,21 +176,21 @@ static void test_refused(void)
 		CHECK(!rn_call_valid(buf, i, &vocab));
 	buf[len] = RN_V_LIST;
 	CHECK(!rn_call_valid(buf, len + 1, &vocab));
-	buf[len] = buf[len + 1] = RN_V_INT; /* where it was made, and something else */
+	buf[len] = buf[len + 1] = RN_V_INT; /* the call site, and an extra value */
 	CHECK(rn_call_valid(buf, len + 1, &vocab) && !rn_call_valid(buf, len + 2, &vocab));
 	fewer.words = 2;
 	CHECK(!rn_call_valid(buf, len, &fewer));
 	fewer = vocab;
 	fewer.funcs = 2;
 	CHECK(!rn_call_valid(buf, len, &fewer));
-	/* A number that the head byte could hold has no second form, and 15 + 2^64 - 1 none at all.
-	 */
+	/* A number that fits the head byte has no second encoding, and 15 + 2^64 - 1 has no
+	 * encoding. */
 	CHECK(!rn_call_valid("\x01\x0f\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 13, &vocab));
 	CHECK(!rn_call_valid("\x01\x0d\x00", 3, &vocab));         /* kind 13 */
 	CHECK(!rn_call_valid("\x01\x27\x61\x20\x00", 5, &vocab)); /* "a " is not a name */
 }
 
-/* A signature of `far` around what fn writes is valid or not. */
+/* Returns whether a signature of `far` with the values that fn writes is valid. */
 static bool valid_around(void (*fn)(struct rn_buf *w))
 {
 	struct rn_buf w;
@@ -250,7 +252,7 @@ static void varying_status(struct rn_buf *w)
 	rn_call_num(w, RN_V_VARIES, 1);
 }
 
-/* As deep as can be: lists, and in the innermost one all that may be there. */
+/* Lists of the maximum depth; the innermost one has statuses of every form. */
 static void deep_statuses(struct rn_buf *w)
 {
 	for (unsigned i = 0; i < RN_CALL_DEPTH_MAX; i++)
@@ -355,8 +357,8 @@ static void test_parts(void)
 			diag("bad one number %zu", i);
 }
 
-/* Values that go in, then values that come out; one parameter does both. With one more, the last is
- * where the call was made. */
+/* Input values precede output values; one parameter is both. If there is one value more, the
+ * last one is the call site. */
 static void test_directions(void)
 {
 	for (unsigned n = 0; n < 7; n++) {
@@ -383,10 +385,10 @@ static void test_returned(void)
 	}
 	CHECK(rn_call_valid("\x00\x17\x61", 3, &vocab)); /* a name */
 	CHECK(rn_call_valid("\x00\x14", 2, &vocab));     /* a constant */
-	CHECK(!rn_call_valid("\x00\x24", 2, &vocab));    /* one that is not known */
+	CHECK(!rn_call_valid("\x00\x24", 2, &vocab));    /* an unknown constant */
 	CHECK(!rn_call_valid("\x00\x09", 2, &vocab));    /* a list */
 	CHECK(!rn_call_valid("\x00\x2b", 2, &vocab));    /* a status */
-	CHECK(!rn_call_valid("\x00\x2c", 2, &vocab));    /* one that varies */
+	CHECK(!rn_call_valid("\x00\x2c", 2, &vocab));    /* a status that differs between ranks */
 	CHECK(!rn_call_valid("\x00\x6a"
 			     "comm:a\x00",
 			     9, &vocab)); /* a number somewhere */
@@ -448,7 +450,7 @@ static void test_resolve(void)
 	CHECK(resolve(RN_V_RELMOD, INT64_MIN, 0, 10) == 2);
 	CHECK(resolve(RN_V_RELMOD, INT64_MAX, 9, 1) == 0);
 	CHECK(resolve(RN_V_XOR, 4, 5, 10) == 1);
-	CHECK(resolve(RN_V_REL, INT64_MAX, 1, 10) == INT64_MIN); /* wraps, does not trap */
+	CHECK(resolve(RN_V_REL, INT64_MAX, 1, 10) == INT64_MIN); /* wraps and does not trap */
 }
 
 static void count_word(void *arg, uint64_t word)
@@ -456,7 +458,8 @@ static void count_word(void *arg, uint64_t word)
 	*(uint64_t *)arg += word + 1;
 }
 
-/* Random bytes, and random changes of good ones: whatever is accepted can be read to its end. */
+/* Random bytes, and random changes of valid signatures: whatever is accepted can be read to its
+ * end. */
 static void test_random(void)
 {
 	for (int round = 0; round < 300000; round++) {

@@ -1,4 +1,6 @@
-/* test_calls.c - a call whose words make no sense costs its arguments, and nothing else. */
+/*
+ * test_calls.c - a call with invalid call words loses its arguments and nothing else.
+ */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/intern.h"
@@ -44,7 +46,7 @@ static void begin_stream(struct stream *s)
 	rn_seg_init(&s->holes, sizeof(struct rn_holes *));
 }
 
-/* The call was made so often. */
+/* Adds a call that was made `times` times. */
 static void add_call(struct stream *s, const uint64_t *w, size_t n, unsigned times)
 {
 	uint32_t id;
@@ -77,7 +79,7 @@ static uint64_t function_of(const struct rn_sigs *sigs, uint32_t id)
 	return rn_get_u64(&in);
 }
 
-/* All calls, as signatures; returns how many of those made are lost. */
+/* Converts all calls to signatures. Returns how many calls were lost. */
 static uint64_t write_calls(struct stream *s, struct rn_sigs **sigs, uint32_t *map)
 {
 	struct rn_values values;
@@ -117,7 +119,7 @@ static void test_senseless(void)
 	rn_arena_free(&s.mem);
 }
 
-/* Texts, arrays and communicators that are not there. */
+/* Strings, arrays and communicators that do not exist. */
 static void test_missing(void)
 {
 	const uint64_t text[] = { number("MPI_Info_delete"), 2, 77, 0 };

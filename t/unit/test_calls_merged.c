@@ -1,4 +1,7 @@
-/* test_calls_merged.c - the calls of all streams by their end times, against each stream alone. */
+/*
+ * test_calls_merged.c - the calls of all streams in order of end time, compared with each stream
+ * alone.
+ */
 #include "base/arena.h"
 #include "model/chunk_list.h"
 #include "read/calls.h"
@@ -17,7 +20,7 @@ static struct rn_arena mem;
 static struct known known[CALLS_MAX];
 static unsigned calls;
 
-/* All calls, stream by stream. */
+/* Reads all calls, one stream after the other. */
 static void read_streams(void)
 {
 	struct rn_err err = { 0 };
@@ -39,7 +42,8 @@ static void read_streams(void)
 	rn_calls_free(c);
 }
 
-/* The iterator delivers each call that ends at `from` or later once, by end times. */
+/* The iterator returns each call that ends at `from` or later exactly once, in order of end
+ * time. */
 static void check_from(struct rn_calls_merged *m, uint64_t from)
 {
 	static bool seen[CALLS_MAX];

@@ -1,8 +1,8 @@
 /*
- * test_clock.c - ticks against the system's clock, and comparing clocks of hosts that are not here.
+ * test_clock.c - compares ticks with the system clock, and the clocks of simulated hosts.
  *
- * The clock is compiled into this test with its two windows to the system replaced: each thread is
- * a rank with a host, an offset and a drift of its own, and messages go through mailboxes.
+ * The clock is compiled into this test with its two interfaces to the system replaced: each thread
+ * is a rank with its own host, offset and drift, and messages pass through mailboxes.
  */
 #include "tap.h"
 
@@ -17,8 +17,8 @@
 #define RANKS_MAX 33
 
 static _Thread_local struct {
-	int64_t offset; /* to rank 0, in ns, when the test began */
-	int64_t drift;  /* ns a second */
+	int64_t offset; /* to rank 0, in ns, at the start of the test */
+	int64_t drift;  /* ns per second */
 	unsigned host;
 } here;
 
@@ -36,7 +36,7 @@ static int fake_gettime(clockid_t id, struct timespec *t)
 	return rc;
 }
 
-/* Only what tells hosts apart is asked for. */
+/* Answers only the system calls that distinguish hosts. */
 static long fake_syscall(long number, ...)
 {
 	va_list ap;
@@ -73,10 +73,10 @@ static void test_ticks(void)
 {
 	uint64_t a, b, ns, t0, t1, scale;
 
-	CHECK(rn_clock_now() > 0); /* before it is started */
+	CHECK(rn_clock_now() > 0); /* before the clock is started */
 	rn_clock_start();
 	t0 = rn_clock_now();
-	scale = rn_clock_scale(); /* at once */
+	scale = rn_clock_scale(); /* without delay */
 	CHECK(scale > 0);
 	rn_clock_start();
 	a = system_ns();
@@ -101,7 +101,7 @@ static void test_ticks(void)
 	}
 }
 
-/* One message at a time from each to each. */
+/* Mailboxes: one message at a time for each pair of ranks. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -110,7 +110,7 @@ static struct {
 	uint64_t least[2];
 	uint32_t arrived;
 	unsigned messages, fail_at;
-	bool broken; /* somebody failed: nobody waits any more */
+	bool broken; /* a rank failed: all ranks stop waiting */
 } box = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 static bool breaks(void)
@@ -218,7 +218,7 @@ static void run_ranks(struct rank *r, uint32_t n, unsigned hosts, unsigned fail_
 		pthread_join(thread[i], NULL);
 }
 
-/* Threads of a busy machine answer late: a few milliseconds are right enough here. */
+/* Threads of a busy machine respond late, so an error of a few milliseconds is accepted. */
 static bool about(int64_t got, int64_t want, int64_t error)
 {
 	return got - want < error && want - got < error;
@@ -276,7 +276,7 @@ static void test_difference(void)
 	r.last.offset = -12345 * 10 - 7;
 	rn_clock_difference(&r, &offset, &drift);
 	CHECK(offset == -7 && drift == -12345);
-	r.last.at = r.first.at + 10; /* too close to tell */
+	r.last.at = r.first.at + 10; /* too close for a drift to be measured */
 	rn_clock_difference(&r, &offset, &drift);
 	CHECK(offset == -7 && drift == 0);
 }

@@ -1,4 +1,6 @@
-/* test_clock_values.c - clock readings as ticks, and the values of events as differences. */
+/*
+ * test_clock_values.c - clock readings as ticks, and the values of order events as differences.
+ */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -187,7 +189,7 @@ static void test_even_steps(void)
 	CHECK(there_and_back() < 400);
 }
 
-/* Two alternating numbers, as from clock_gettime. */
+/* Pairs of alternating values, as from clock_gettime. */
 static void test_pairs(void)
 {
 	uint64_t ns = 12345678901234;

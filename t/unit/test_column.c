@@ -1,4 +1,6 @@
-/* test_column.c - columns come back as they went in, and hostile bytes are refused. */
+/*
+ * test_column.c - columns are decoded to the values that were encoded. Hostile bytes are refused.
+ */
 #include "tap.h"
 
 #include <inttypes.h>
@@ -30,7 +32,7 @@ static int64_t extreme(void)
 	return list[tap_below(7)];
 }
 
-/* What columns are made of: one function per shape, called for each value in turn. */
+/* The values of columns: one function per form, called with each index in turn. */
 static int64_t base, step;
 
 static int64_t s_zero(size_t i)
@@ -168,7 +170,7 @@ static void test_lengths(void)
 	}
 }
 
-/* Beyond 8192 values the form is chosen on a sample. */
+/* Beyond 8192 values the encoding is chosen from a sample. */
 static void test_long(void)
 {
 	static const size_t lengths[] = { 8191, 8192, 8193, 20000, LONG };
@@ -194,8 +196,8 @@ static void test_sizes(void)
 	CHECK(size_of(0, 0) == 2);
 	CHECK(size_of(1, 0) == 3);
 	for (size_t i = 0; i < SHAPES; i++) {
-		/* Longer ones must grow, so that a reader can believe them; the section that holds
-		 * them is compressed again. */
+		/* Longer columns must need more bytes, so that a reader can trust their length.
+		 * The section that holds them is compressed again. */
 		if (shapes[i] == s_constant || shapes[i] == s_ramp) {
 			CHECK(size_of(4096, i) <= (shapes[i] == s_constant ? 15 : 200));
 			CHECK(size_of(LONG, i) >= (LONG - 4096) / 256);
@@ -211,7 +213,7 @@ static void test_sizes(void)
 	}
 }
 
-/* The bytes that doc/format.md gives as examples. */
+/* The bytes that doc/format.md lists as examples. */
 static void test_documented(void)
 {
 	static const int64_t seven = 7, two[] = { -1, 300 };
@@ -238,7 +240,7 @@ static void refused(const void *bytes, size_t len, uint64_t max_n)
 	CHECK(mem.mapped <= mapped + (1 << 20));
 }
 
-/* Accepted with other values, or refused; nothing else. */
+/* The bytes are refused, or accepted with other values. */
 static void survived(const void *bytes, size_t len, uint64_t max_n)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&mem);
@@ -295,7 +297,8 @@ static void test_codecs(void)
 	refused("\3\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\0\0", 13, UINT64_MAX);
 }
 
-/* A column whose frame is `frame`, for n values of one plane, or of varints. */
+/* Writes a column of n values with the compressed frame `frame`, which holds one plane or
+ * varints. */
 static void forge(unsigned codec, uint64_t n, const void *frame, size_t len)
 {
 	rn_buf_clear(&out);
@@ -329,7 +332,7 @@ static void test_frames(void)
 		CHECK(decode(out.data, out.len, want, &v, &n, &err) == RN_OK && n == want);
 		forge(codec, want + 1, frame, len);
 		refused(out.data, out.len, 1000);
-		forge(codec, want - 1, frame, len); /* bytes left over */
+		forge(codec, want - 1, frame, len); /* excess bytes */
 		refused(out.data, out.len, 1000);
 		forge(codec, codec & 1, frame, len);
 		refused(out.data, out.len, 1000);
@@ -389,7 +392,7 @@ static void test_no_memory(void)
 {
 	static const size_t lengths[] = { 1, 40, 1000, 10000 };
 
-	(void)rn_alloc(&mem, 1, 1, 1); /* so that a rewind has a block to go back to */
+	(void)rn_alloc(&mem, 1, 1, 1); /* so that a rewind has a block to return to */
 	for (size_t i = 0; i < 4; i++) {
 		for (size_t shape = 0; shape < SHAPES; shape++) {
 			fill(lengths[i], shape);

@@ -1,4 +1,7 @@
-/* test_comms.c - communicators against a plain table, through merges, bytes and failures. */
+/*
+ * test_comms.c - communicator tables, compared with a plain table, through merges, encoding and
+ * failures.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -11,14 +14,15 @@
 #define NAMES 24
 #define RANKS 40
 
-/* The model: who knows what by which name. */
+/* The model: which rank has which communicator under which name. */
 static struct {
 	char name[NAMES][40];
 	bool have[NAMES][RANKS];
 	struct rn_comm_entry e[NAMES][RANKS];
 } model;
 
-/* What programs do: splits of all kinds, duplicates, and the two sides of inter-communicators. */
+/* Communicators as programs create them: splits of all kinds, duplicates, and the two sides of
+ * inter-communicators. */
 static void model_rank(uint32_t i, uint64_t r, unsigned kind, uint64_t param)
 {
 	struct rn_comm_entry *e = &model.e[i][r];
@@ -26,7 +30,7 @@ static void model_rank(uint32_t i, uint64_t r, unsigned kind, uint64_t param)
 
 	model.have[i][r] = true;
 	switch (kind) {
-	case 0: /* a duplicate of the world */
+	case 0: /* a duplicate of MPI_COMM_WORLD */
 		*e = (struct rn_comm_entry){ r, RANKS, 0, 0, 0 };
 		break;
 	case 1: /* blocks */
@@ -37,15 +41,15 @@ static void model_rank(uint32_t i, uint64_t r, unsigned kind, uint64_t param)
 		*e = (struct rn_comm_entry){ r / param, (RANKS - 1 - r % param) / param + 1, 0,
 					     r % param, 0 };
 		break;
-	case 3: /* some of the world, backwards */
+	case 3: /* the first ranks of MPI_COMM_WORLD, in reverse */
 		*e = (struct rn_comm_entry){ param - 1 - r, param, 0, param - 1, 0 };
 		model.have[i][r] = r < param;
 		break;
-	case 4: /* two sides */
+	case 4: /* an inter-communicator */
 		*e = (struct rn_comm_entry){ r - (side ? param : 0), sides[side], sides[!side],
 					     side ? param : 0, side ? 0 : param };
 		break;
-	default: /* alone, with an odd identity */
+	default: /* the rank alone, with a random key */
 		*e = (struct rn_comm_entry){ 0, 1, 0, tap_rand(), 0 };
 		model.have[i][r] = tap_below(3) > 0;
 	}
@@ -58,7 +62,7 @@ static void random_model(void)
 		unsigned kind = (unsigned)tap_below(6);
 		uint64_t param = 1 + tap_below(RANKS - 1);
 
-		/* Prefixes of each other, and numbers of several digits. */
+		/* Names that are prefixes of each other, and numbers of several digits. */
 		snprintf(model.name[i], sizeof(model.name[i]), "comm:world.%u%s", i,
 			 i % 3 ? "" : ".0");
 		if (tap_below(8) == 0)
@@ -129,7 +133,7 @@ static void same_members(const struct rn_comms *c, uint32_t i, uint64_t r)
 	CHECK(w.seen == (e->remote ? model_members(i, e->remote_key) : 0));
 }
 
-/* The set is the model for ranks from..to. */
+/* Checks that the table equals the model for the ranks from..to. */
 static void same_as_model(const struct rn_comms *c, uint64_t from, uint64_t to)
 {
 	struct rn_err err = { 0 };
@@ -157,7 +161,7 @@ static bool one_line(const struct rn_err *err)
 	return err->text[0] && !strchr(err->text, '\n');
 }
 
-/* What comes back from its bytes, in another arena. */
+/* Encodes the table and decodes it into another arena. */
 static struct rn_comms *recode(struct rn_arena *mem, const struct rn_comms *c)
 {
 	struct rn_buf b = { 0 };
@@ -171,8 +175,8 @@ static struct rn_comms *recode(struct rn_arena *mem, const struct rn_comms *c)
 	return out;
 }
 
-/* Ranks from..to through a random tree, with and without bytes in between. Parts that are taken in
- * are freed, so that a reference to them would be noticed. */
+/* Merges the ranks from..to in a random tree, encoding some tables on the way. Merged tables are
+ * freed, so that a remaining reference to them would be detected. */
 static struct rn_comms *random_tree(struct rn_arena *mem, uint64_t from, uint64_t to)
 {
 	struct rn_arena other;
@@ -265,13 +269,14 @@ static void test_arguments(void)
 	rn_arena_free(&mem);
 }
 
-/* Groups that some ranks made, each of which counts what it made: it has many names. Every third
- * one has another side, which is the one after it. */
+/* Communicators created by some of the ranks. Each rank counts those that it created, so one
+ * communicator has many names. Every third one is an inter-communicator, whose remote group is
+ * the next one. */
 #define GROUPS 30
 
 static struct {
-	uint64_t n, rank[RANKS]; /* in order */
-	unsigned name[RANKS];    /* by rank of the world */
+	uint64_t n, rank[RANKS]; /* in rank order */
+	unsigned name[RANKS];    /* by rank in MPI_COMM_WORLD */
 } group[GROUPS];
 
 static bool has_other(unsigned g)
@@ -284,7 +289,7 @@ static uint64_t group_key(unsigned g)
 	return RN_COMM_KEY_APART | (g + 1) * UINT64_C(0x123456789abcdef);
 }
 
-/* Who is not in `without`. */
+/* Creates a communicator of random ranks that are not in `without`. */
 static void random_group(unsigned g, const bool *without, unsigned *counted)
 {
 	uint64_t left[RANKS], n = 0, i;
@@ -414,7 +419,8 @@ static void test_apart(void)
 	rn_arena_free(&other);
 }
 
-/* A rank of a cols x rows grid: row and column communicators, and duplicates of the world. */
+/* Adds a rank of a cols x rows grid: row and column communicators, and duplicates of
+ * MPI_COMM_WORLD. */
 static void add_grid(struct rn_comms *c, uint64_t r, uint64_t cols, uint64_t rows, unsigned dups)
 {
 	uint64_t x = r % cols, y = r / cols;
@@ -464,7 +470,7 @@ static size_t grid_size(uint64_t cols, uint64_t rows, unsigned dups)
 	return n;
 }
 
-/* Rows by MPI_Comm_create_group, and the inter-communicators of neighbouring rows. */
+/* Rows created by MPI_Comm_create_group, and inter-communicators of neighboring rows. */
 static size_t group_size(uint64_t cols, uint64_t rows)
 {
 	struct rn_arena mem;
@@ -527,7 +533,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Many names: duplicates, which share a shape, and splits that are all different. */
+/* Many names: duplicates, which share a row set, and splits that all differ. */
 static void test_many(bool distinct)
 {
 	struct rn_arena mem, other;
@@ -558,8 +564,8 @@ static void test_many(bool distinct)
 	rn_arena_free(&other);
 }
 
-/* The bytes that doc/format.md gives as an example: the rows of a grid of 4 times 4 ranks, and a
- * duplicate of the world. */
+/* The bytes that doc/format.md lists as an example: the rows of a 4 x 4 grid of ranks, and a
+ * duplicate of MPI_COMM_WORLD. */
 static void test_documented(void)
 {
 	static const char bytes[] = "\2"
@@ -607,7 +613,7 @@ static int ignore_listed(void *arg, const struct rn_comm_listed *l)
 	return l->by.n > l->local.n;
 }
 
-/* Refused, or accepted and then usable; nothing else. */
+/* The bytes are refused, or accepted and then usable. */
 static int survived(const void *bytes, size_t len)
 {
 	struct rn_arena mem;
@@ -669,7 +675,7 @@ static void test_damage(void)
 	rn_arena_free(&mem);
 }
 
-/* Bytes that are well formed and say what cannot be. */
+/* Well-formed bytes with contradictory contents. */
 static void test_hostile(void)
 {
 	static const struct {
@@ -681,15 +687,15 @@ static void test_hostile(void)
 		{ "\1\2\x12\2\1\2\1\0\1x\0", 11 },                   /* ranks descend */
 		{ "\1\2\x12\2\xfe\xff\xff\xff\x1f\2\1\0\1x\0", 15 }, /* ranks above 2^31 */
 		{ "\1\2\x92\0\2\2\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1\0\1x\0", 21 },
-		{ "\1\1\x10\2\1\0\1x\1", 9 },          /* no such shape */
-		{ "\1\1\x10\2\2\0\1x\0\0\1x\0", 13 },  /* a name twice */
+		{ "\1\1\x10\2\1\0\1x\1", 9 },          /* row set does not exist */
+		{ "\1\1\x10\2\2\0\1x\0\0\1x\0", 13 },  /* duplicate name */
 		{ "\1\1\x10\2\2\0\1x\0\0\1a\0", 13 },  /* names descend */
-		{ "\1\1\x10\2\2\0\1x\0\1\0\0", 12 },   /* the same as its prefix */
-		{ "\1\1\x10\2\1\0\1 \0", 9 },          /* no name */
-		{ "\2\1\x10\2\1\x10\4\1\0\1x\0", 12 }, /* a shape without a name */
+		{ "\1\1\x10\2\2\0\1x\0\1\0\0", 12 },   /* equal to its prefix */
+		{ "\1\1\x10\2\1\0\1 \0", 9 },          /* not a name */
+		{ "\2\1\x10\2\1\x10\4\1\0\1x\0", 12 }, /* a row set without a name */
 		{ "\1\2\x13\2\x10\0\2\1\0\1x\0", 12 }, /* too few elements */
 	};
-	/* Sizes are 0, which decoding does not see. */
+	/* The sizes are 0, which the decoder does not check. */
 	static const char odd[] = "\1\2\x22\0\2\0\2\1\0\1x\0";
 	struct rn_arena mem;
 	struct rn_comms *c;
@@ -714,7 +720,7 @@ static void test_hostile(void)
 	rn_arena_free(&mem);
 }
 
-/* Entries that contradict each other are found. */
+/* rn_comms_check detects contradictory entries. */
 static void test_check(void)
 {
 	static const struct rn_comm_entry pair[][2] = {
@@ -839,7 +845,7 @@ static void test_no_memory(void)
 	rn_arena_free(&other);
 }
 
-/* Ranks in twos on nodes, of which the last is alone. */
+/* Two ranks per node; the last rank is alone on its node. */
 static void test_nodes(void)
 {
 	struct rn_arena mem;

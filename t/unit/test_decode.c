@@ -1,4 +1,7 @@
-/* test_decode.c - calls as text and as JSON: every kind of value, every awkward byte. */
+/*
+ * test_decode.c - calls as text and as JSON: every kind of value, and every byte that needs an
+ * escape.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -28,14 +31,14 @@ static const struct rn_word words[] = {
 static const struct rn_vocab vocab = { funcs, words, 4, 8 };
 static struct rn_comms *comms;
 static uint64_t thread;
-static bool inside; /* call 2 */
+static bool inside; /* the call is nested in call 2 */
 
 static unsigned char bytes[CALL_BUFFER];
 static struct rn_buf w;
 
 static struct rn_arena args_mem;
 
-/* Parses the call that was written, of a rank of `ranks`. */
+/* Parses the written call as one of a rank of `ranks`. */
 static const struct rn_template *args_of(size_t len, uint64_t rank, uint64_t ranks)
 {
 	static struct rn_template t;
@@ -47,7 +50,7 @@ static const struct rn_template *args_of(size_t len, uint64_t rank, uint64_t ran
 	return &t;
 }
 
-/* Ends the call that was begun and compares both forms; rank 5 of 8, call 3. */
+/* Ends the current call and compares both output forms. The call is call 3 of rank 5 of 8. */
 static void prints(int64_t ret, const char *text, const char *json)
 {
 	struct rn_call c = { .rank = 5, .thread = thread, .seq = 3, .depth = inside, .parent = 2 };
@@ -129,7 +132,8 @@ static void test_names(void)
 		 "0"));
 }
 
-/* Of a parameter that the call changes, only what it has become is shown, each at its place. */
+/* Of a parameter that the call changes, only the new value is printed, in the parameter's
+ * position. */
 static void test_directions(void)
 {
 	begin(3);
@@ -145,7 +149,7 @@ static void test_directions(void)
 	thread = 0;
 }
 
-/* x, y and z, each relative in its way, of the communicator given. */
+/* Writes x, y and z, each relative in a different form, to the communicator given. */
 static void relative(const char *text, const char *json)
 {
 	rn_call_list(&w, 3);
@@ -156,7 +160,7 @@ static void relative(const char *text, const char *json)
 	prints(0, text, json);
 }
 
-/* Rank 5 is 2 of 3 in comm:row, and 1 of 4 in comm:inter, where 7 are on the other side. */
+/* Rank 5 is rank 2 of 3 in comm:row, and 1 of 4 in comm:inter, whose remote group has 7 ranks. */
 static void test_communicators(void)
 {
 	const struct rn_comm_entry row = { .my_rank = 2, .size = 3, .key = 3 };
@@ -187,14 +191,15 @@ static void test_communicators(void)
 	rn_call_text(&w, RN_V_NAME, "comm:inter", 10);
 	relative("5 3 h(x=comm:inter, y=[-5, 5, 2], z=MPI_INT) = 0\n",
 		 J("\"h\",\"args\":{\"x\":\"comm:inter\",\"y\":[-5,5,2],\"z\":\"MPI_INT\"}", "0"));
-	/* Nobody knows. */
+	/* The communicator is unknown. */
 	begin(2);
 	rn_call_text(&w, RN_V_NAME, "comm:other", 10);
 	relative("5 3 h(x=comm:other, y=[rank-6, rank+4%size, rank^3], z=MPI_INT) = 0\n",
 		 J("\"h\",\"args\":{\"x\":\"comm:other\","
 		   "\"y\":[\"rank-6\",\"rank+4%size\",\"rank^3\"],\"z\":\"MPI_INT\"}",
 		   "0"));
-	/* The first one counts, and only at the top; what says its own goes by that. */
+	/* Ranks are relative to the first communicator at the top level. A value with its own
+	 * communicator is relative to that one. */
 	begin(2);
 	rn_call_list(&w, 2);
 	rn_call_text(&w, RN_V_NAME, "comm:row", 8);
@@ -290,7 +295,7 @@ static void test_status_lists(void)
 	begin(0);
 	rn_call_list(&w, 0);
 	prints(0, "5 3 f(x=[]) = 0\n", J("\"f\",\"args\":{\"x\":[]}", "0"));
-	/* What a status was before the call is nobody's business. */
+	/* The value of a status before the call is not printed. */
 	begin(3);
 	status(RN_STATUS_MATCHED);
 	rn_call_num(&w, RN_V_INT, 0);
@@ -300,7 +305,7 @@ static void test_status_lists(void)
 	       J("\"d\",\"args\":{\"x\":0,\"y\":\"MPI_STATUS_IGNORE\",\"z\":0}", "0"));
 }
 
-/* Requests of which nothing is known; test_reader.c has the others. */
+/* Requests of unknown origin. test_reader.c covers the others. */
 static void test_requests(void)
 {
 	begin(2);
@@ -313,7 +318,7 @@ static void test_requests(void)
 		 "0"));
 }
 
-/* Checks the output for the return value, as the rest of a line of text and of JSON. */
+/* Checks the output of the return value, which is the end of a line of text and of JSON. */
 static void returns(const char *text, const char *json)
 {
 	struct rn_call c = { 0 };
@@ -385,17 +390,19 @@ static void test_strings(void)
 	string(S("\0\x01\x1f\x7f"), "\\000\\001\\037\\177", "\\u0000\\u0001\\u001f\\u007f");
 	string(S("\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5"), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5",
 	       "\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\xb5");
-	/* An escape ends by itself, whatever follows it. */
+	/* An escape has a fixed length, so the following characters cannot extend it. */
 	string(S("\x01"
 		 "a\x01"
 		 "1"),
 	       "\\001a\\0011", "\\u0001a\\u00011");
-	/* C1: control characters that are UTF-8, and their neighbours that are none. */
+	/* C1 control characters in UTF-8, and the adjacent characters, which are not control
+	 * characters. */
 	string(S("\xc2\x80\xc2\x9b\xc2\x9f"), "\\302\\200\\302\\233\\302\\237",
 	       "\\u0080\\u009b\\u009f");
 	string(S("\xc2\xa0\xc3\x80"), "\xc2\xa0\xc3\x80", "\xc2\xa0\xc3\x80");
 	string(S("\x9b"), "\\233", "\\uf79b");
-	/* Not UTF-8: a lone byte, a cut character, an overlong one, a surrogate, too high. */
+	/* Invalid UTF-8: a lone byte, a truncated character, an overlong one, a surrogate, too
+	 * large a code. */
 	string(S("\xff"), "\\377", "\\uf7ff");
 	string(S("\xe2\x82"), "\\342\\202", "\\uf7e2\\uf782");
 	string(S("\xc0\xaf"), "\\300\\257", "\\uf7c0\\uf7af");

@@ -1,4 +1,6 @@
-/* test_dictionary.c - dictionary 1 is what it was, and what is packed with it comes back. */
+/*
+ * test_dictionary.c - dictionary 1 is unchanged, and data packed with it is unpacked correctly.
+ */
 #include "tap.h"
 
 #include <inttypes.h>
@@ -30,7 +32,8 @@ static void test_frozen(void)
 	CHECK(rn_dictionary().bytes == d.bytes);
 }
 
-/* The sections of the whole vocabulary begin as the dictionary does, but for their counts. */
+/* The sections of the whole vocabulary begin with the bytes of the dictionary, except for
+ * counts. */
 static void test_made_of(void)
 {
 	struct rn_pack_dict d = rn_dictionary();
@@ -43,7 +46,7 @@ static void test_made_of(void)
 	rn_buf_free(&words);
 }
 
-/* A reader accepts all functions and words of MPI: a writer does not verify them. */
+/* A reader accepts all functions and keywords of MPI, because a writer does not verify them. */
 static void test_vocabulary(void)
 {
 	struct rn_buf words = { 0 }, funcs = { 0 };
@@ -64,7 +67,7 @@ static void test_vocabulary(void)
 	rn_arena_free(&mem);
 }
 
-/* Something between noise and a piece of the dictionary. */
+/* Produces a mixture of noise and bytes of the dictionary. */
 static size_t random_piece(unsigned char *out, size_t max)
 {
 	struct rn_pack_dict d = rn_dictionary();
@@ -112,7 +115,8 @@ static void test_round_trips(void)
 	rn_buf_free(&other);
 }
 
-/* With another dictionary, or with changed bytes: refused, or as long as it should be. */
+/* With another dictionary, or with changed bytes, unpacking fails or returns the expected
+ * length. */
 static void test_hostile(void)
 {
 	static unsigned char bytes[1000], back[1000];

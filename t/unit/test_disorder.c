@@ -1,8 +1,8 @@
 /*
- * test_disorder.c - how non-deterministic events are, and where two runs differ, against simple
+ * test_disorder.c - the measures of nondeterminism, and the comparison of two runs, against simple
  * models.
  *
- *	test_disorder FILE NAME     writes a trace for t1013-diff.t: `plain`, or how it differs
+ * 	test_disorder FILE NAME     writes a trace for t1013-diff.t: `plain`, or a variant of it
  */
 #include "tap.h"
 
@@ -28,7 +28,7 @@ static const struct rn_order_site sites[] = { { .kind = RN_ORDER_WAIT, .function
 
 enum { WAIT, ANY, SOME, VALUE, SITES };
 
-/* A thread that is being put together. */
+/* The events of a thread, while they are built. */
 struct events {
 	struct rn_order o;
 	struct rn_order_row row[MOST];
@@ -63,7 +63,7 @@ static void add_done(struct events *e, uint32_t index, uint32_t late, int32_t so
 		(struct rn_order_done){ index, late, source, tag, RN_ORDER_MATCHED };
 }
 
-/* A receive that is done alone. */
+/* Adds a receive that is completed alone. */
 static void receive(struct events *e, uint32_t site, uint32_t index, int32_t source, int32_t tag)
 {
 	add_row(e, site, 0, 1);
@@ -116,7 +116,7 @@ static void test_counts(void)
 	CHECK(look(1).sites == 0 && look(0).sites == 0);
 }
 
-/* What always comes from one source, or by turns. */
+/* Sources that are always the same, or determined by tag, index or a period. */
 static void test_hidden(void)
 {
 	const struct rn_disorder_site *wait, *any, *some;
@@ -141,7 +141,7 @@ static void test_hidden(void)
 	CHECK(any->fixed == (RN_FIXED_BY_TAG | RN_FIXED_BY_INDEX) && any->sources == 3);
 	CHECK(any->period[0] == 3 && any->period[1] == 3);
 	CHECK(some->fixed == RN_FIXED_BY_INDEX && some->period[1] == 4);
-	/* One thread has it otherwise, at the end. */
+	/* One thread deviates at the end. */
 	receive(&thread[2], WAIT, 0, 2, 0);
 	receive(&thread[2], ANY, 1, 2, 1);
 	d = look(THREADS);
@@ -150,7 +150,7 @@ static void test_hidden(void)
 	CHECK(wait->fixed == 0 && wait->sources == 2 && wait->period[0] == 0);
 	CHECK(any->fixed == 0 && any->period[0] == 0 && any->irregular == 1);
 	CHECK(d.disorderly == 2);
-	/* All from the same. */
+	/* All messages are from one source. */
 	begin(&thread[0]);
 	begin(&thread[1]);
 	for (uint32_t i = 0; i < 6; i++)
@@ -196,7 +196,7 @@ static void test_model(void)
 			bool fresh = i < round || (noise && tap_below(noise) == 0);
 
 			source[i] = fresh ? (int32_t)tap_below(5) : source[i - round];
-			/* Where each place is used once, it does not count either. */
+			/* A site whose indices are each used once has the same irregularity. */
 			receive(&thread[0], turn % 3 ? WAIT : ANY, turn % 3 ? 0 : i, source[i], 0);
 		}
 		d = look(1);
@@ -206,7 +206,7 @@ static void test_model(void)
 	}
 }
 
-/* Threads 1 and 2 send by turns; thread 0 gets all of one first. */
+/* Threads 1 and 2 send alternately. Thread 0 receives all messages of one of them first. */
 static void test_reference(void)
 {
 	struct rn_disorder d;
@@ -312,7 +312,7 @@ static void test_different(void)
 #define SENDS     "MPI_Send dest=0 tag=2" W
 #define LINE(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* What rank 0 does. */
+/* The calls of rank 0. */
 static const struct script_of {
 	const char *name;
 	uint64_t ranks;

@@ -1,9 +1,9 @@
 /*
- * test_elastic.c - a trace shows the same calls whether it is elastic or not: random programs with
- * random parameters on random numbers of ranks, merged, written in both ways, read again, and
- * compared with what the program did.
+ * test_elastic.c - a trace shows the same calls with and without elastic counts. Random programs
+ * with random parameters on random numbers of ranks are merged, written in both ways, read again,
+ * and compared with the calls of the program.
  *
- * RONDO_PROGRAMS=n tries so many of them.
+ * RONDO_PROGRAMS=n tests n programs.
  */
 #include "random_program.h"
 
@@ -25,7 +25,7 @@
 #define RANKS_MOST 6u
 #define CALLS_MOST 1500u
 
-/* Functions take turns over the different calls of a program. */
+/* The calls of a program use the functions in turn. */
 enum { F_SEND, F_BCAST, F_BARRIER, FUNCS };
 
 static const struct rn_func funcs[] = {
@@ -56,7 +56,8 @@ __attribute__((format(printf, 2, 3))) static void put_line(struct rn_buf *b, con
 	rn_buf_add(b, line, (size_t)n);
 }
 
-/* A parameter is a partner now, relative to the rank, and then a number. */
+/* The parameter is the destination, absolute or relative to the rank, in MPI_Send, and a count
+ * in MPI_Bcast. */
 static void write_call(struct rank *r, struct rn_buf *w, uint32_t func, uint32_t call,
 		       uint64_t parameter)
 {
@@ -94,7 +95,7 @@ static void make_call(void *arg, uint32_t call, uint64_t parameter)
 	CHECK(rn_grammar_append(r->g, id) == RN_OK);
 }
 
-/* What all ranks do goes to the link, and to the log. */
+/* Runs all ranks. Their calls are written to the link and to the log. */
 static void run_ranks(struct program *p, uint32_t ranks, struct rank_merge *link,
 		      struct rn_arena *mem, struct rn_buf *log)
 {
@@ -130,7 +131,7 @@ static bool dump(const struct rn_trace *t, struct rn_arena *mem, struct rn_buf *
 	return rc == 0 && rn_buf_status(out) == RN_OK;
 }
 
-/* Where the line of that call is in the log, or the end. */
+/* Returns the offset of the line of this call in the log, or the end of the log. */
 static size_t find_line(const struct rn_buf *log, uint64_t rank, uint64_t seq)
 {
 	char head[64];
@@ -143,7 +144,8 @@ static size_t find_line(const struct rn_buf *log, uint64_t rank, uint64_t seq)
 	return (size_t)(at - log->data);
 }
 
-/* Where the calls of a rank end in the log; those behind it may have made none. */
+/* Returns the offset of the end of a rank's calls in the log. The following ranks may have no
+ * calls. */
 static size_t find_end(const struct rn_buf *log, uint64_t rank, uint64_t ranks)
 {
 	size_t at = log->len;
@@ -153,7 +155,7 @@ static size_t find_end(const struct rn_buf *log, uint64_t rank, uint64_t ranks)
 	return at;
 }
 
-/* A few calls from anywhere in each stream. */
+/* Prints a few calls from random positions of each stream. */
 static bool dump_some(const struct rn_trace *t, struct rn_arena *mem, const struct rn_buf *log)
 {
 	struct rn_printer *printer = rn_printer_new(mem, t, rn_decode_text);
@@ -184,7 +186,8 @@ static bool dump_some(const struct rn_trace *t, struct rn_arena *mem, const stru
 	return good;
 }
 
-/* Written, read again and shown. Returns how many loops there are. */
+/* Writes the trace, reads it again and compares its calls with the log. Returns the number of
+ * loops. */
 static uint32_t is_as_logged(const struct rn_streams *s, bool elastic, const struct rn_buf *log)
 {
 	const struct rn_meta_entry entry = { rn_meta_rows[RN_META_ELASTIC].key,

@@ -1,4 +1,7 @@
-/* test_err.c - one line that says what and why, whole where it matters, and NULL is fine. */
+/*
+ * test_err.c - an error is one line with the failed operation and the reason. The reason is never
+ * truncated, and NULL is accepted.
+ */
 #include "base/err.h"
 #include "tap.h"
 
@@ -36,7 +39,7 @@ static void test_prefix(void)
 	CHECK(strcmp(err.text, "a.rondo: section rules: bad checksum") == 0);
 }
 
-/* A path may be longer than the text; the reason must still be there to read. */
+/* A path may be longer than the error text. The reason must still be readable. */
 static void test_long(void)
 {
 	struct rn_err err = { 0 };
