@@ -252,7 +252,7 @@ static void varying_status(struct rn_buf *w)
 	rn_call_num(w, RN_V_VARIES, 1);
 }
 
-/* Lists of the maximum depth; the innermost one has statuses of every form. */
+/* Nested lists of the maximum depth. The innermost list has one element of each form. */
 static void deep_statuses(struct rn_buf *w)
 {
 	for (unsigned i = 0; i < RN_CALL_DEPTH_MAX; i++)

@@ -196,7 +196,7 @@ static void test_model(void)
 			bool fresh = i < round || (noise && tap_below(noise) == 0);
 
 			source[i] = fresh ? (int32_t)tap_below(5) : source[i - round];
-			/* A site whose indices are each used once has the same irregularity. */
+			/* An index that is used only once does not affect the measures. */
 			receive(&thread[0], turn % 3 ? WAIT : ANY, turn % 3 ? 0 : i, source[i], 0);
 		}
 		d = look(1);

@@ -1,4 +1,6 @@
-/* test_flow.c - streams with loops: walking, seeking and counting, against their expansion. */
+/*
+ * test_flow.c - streams with loops: walking, seeking and counting, compared with their expansion.
+ */
 #include "random_loops.h"
 
 #include "rules/rule_search.h"
@@ -152,9 +154,9 @@ static struct rn_item rule(uint32_t id, uint64_t count)
 	add_rule((const struct rn_item[]){ __VA_ARGS__ }, \
 		 sizeof((const struct rn_item[]){ __VA_ARGS__ }) / sizeof(struct rn_item))
 
-/* Loops 0 and 1 with so many rounds in each execution: of symbol 1, and of a rule with loop 0 and
- * symbol 2, if `full`, or else nothing but loop 0. The stream is symbol 0, loop 1 so many times,
- * and symbol 3. */
+/* Creates loop 0 with `inner` iterations and loop 1 with `outer` iterations in each execution.
+ * Loop 0 is over symbol 1. The body of loop 1 is loop 0, followed by symbol 2 if `full`. The
+ * stream is symbol 0, `times` executions of loop 1, and symbol 3. */
 static bool long_stream(uint64_t inner, uint64_t outer, uint64_t times, bool full)
 {
 	static uint64_t rounds[2];
@@ -193,7 +195,8 @@ static void test_long(void)
 	struct rn_walk w;
 	uint32_t t;
 
-	/* 2^40 executions of loop 1 of 2^10 rounds, in which loop 0 has 2^6, and a symbol. */
+	/* 2^40 executions of loop 1 with 2^10 iterations each. An iteration is loop 0 with 2^6
+	 * iterations, and a symbol. */
 	CHECK(long_stream(64, 1024, huge, true) && loops->flow.length == huge * 1024 * 65 + 2);
 	CHECK(rn_walk_flow(&w, &loops->flow, &mem) == RN_OK);
 	expect(&w, 0, 0);
@@ -205,7 +208,7 @@ static void test_long(void)
 	expect(&w, huge * 1024 * 65 + 1, 3);
 	rn_arena_free(&mem);
 
-	/* Nothing but empty executions between two symbols. */
+	/* Only executions without iterations between two symbols. */
 	CHECK(long_stream(0, huge, 1024, false) && loops->flow.length == 2);
 	CHECK(rn_walk_flow(&w, &loops->flow, &mem) == RN_OK);
 	CHECK(rn_walk_next(&w, &t) == 1 && t == 0 && rn_walk_next(&w, &t) == 1 && t == 3);

@@ -1,4 +1,6 @@
-/* test_fold.c - folding loses nothing, over random programs; and what it is for. */
+/*
+ * test_fold.c - folding preserves all calls of random programs, and shortens programs with loops.
+ */
 #include "random_program.h"
 
 #include "base/arena.h"
@@ -54,7 +56,7 @@ static void add_group(struct world *w, uint32_t g, const struct rn_grammar *gram
 	      RN_OK);
 }
 
-/* Through bytes and back; f's own parts that are in them are made anew. */
+/* Encodes and decodes the loops. The parts of f that the bytes contain are created anew. */
 static int reread(struct rn_folded *f, struct rn_arena *mem)
 {
 	struct rn_buf b = { 0 };
@@ -107,7 +109,7 @@ static bool same_counts(const struct rn_walk *w, const struct rn_streams *s, con
 	return memcmp(has, wanted, sizeof(has)) == 0;
 }
 
-/* Any moves: by symbol, forwards and backwards, in bulk and by seeking. */
+/* Random moves: by symbol, forward and backward, in bulk and by seeking. */
 static bool walks_like(const struct rn_streams *s, uint32_t group, const struct plain *p,
 		       struct rn_arena *mem)
 {
@@ -222,8 +224,9 @@ static uint64_t most_executions(const struct rn_folded *f, struct rn_arena *mem)
 	return most;
 }
 
-/* Steps with a solver of 8 to 32 iterations, and now and then two more calls, each by itself. The
- * solver is executed once in each, wherever rules have cut its iterations in two. */
+/* Steps with a solver of 8 to 32 iterations, some with two more calls, each by itself. Each step
+ * executes the solver once, even if rules divide its iterations. Returns the number of items
+ * after folding. */
 static uint64_t solver(unsigned steps)
 {
 	struct rn_folded f;
@@ -268,7 +271,7 @@ static uint64_t series_bytes(const struct rn_folded *f)
 	return n;
 }
 
-/* What was lost is the order of calls, not a single one of them. */
+/* Blurring loses the order of calls, but no call. */
 static void same_calls(const struct world *w, const struct rn_streams *s)
 {
 	for (uint32_t g = 0; g < w->s.groups; g++) {
@@ -290,7 +293,7 @@ static void same_calls(const struct world *w, const struct rn_streams *s)
 	}
 }
 
-/* The bytes of the series when they are blurred. */
+/* Returns the size of the series in bytes after blurring. */
 static uint64_t blur(struct world *w)
 {
 	struct rn_streams out;
@@ -367,7 +370,7 @@ static void test_programs(unsigned n)
 
 /* ---- */
 
-/* Opens loop 0, of signature 7, with a hostile reference, round or series. */
+/* Decodes loop 0, over signature 7, with a hostile reference, iteration count or series. */
 static int hostile(struct rn_loop loop, uint32_t ref, int64_t count, uint64_t times)
 {
 	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = SIGS, .count = times };
@@ -417,7 +420,7 @@ static void test_hostile(void)
 	ok("what does not fit is refused");
 }
 
-/* A series of so many equal numbers, of which few bytes are needed however many they are. */
+/* Writes a series of n equal values. Its size is a few bytes for any n. */
 static void put_even(struct rn_buf *b, uint64_t n, unsigned char number)
 {
 	rn_buf_u64(b, n << 3 | 1 << 1);
@@ -425,7 +428,8 @@ static void put_even(struct rn_buf *b, uint64_t n, unsigned char number)
 	rn_buf_byte(b, 0);
 }
 
-/* Groups that have the same loop, of a few bytes, each so many times, with one round each. */
+/* Decodes many stream groups that have the same loop, of a few bytes, each `times` times with
+ * one iteration per execution. */
 static int many_groups(uint32_t groups, uint64_t times)
 {
 	struct rn_item it = { .kind = RN_KIND_TERMINAL, .id = SIGS, .count = times };
@@ -469,8 +473,8 @@ static void test_many_groups(void)
 	ok("opening takes nothing for executions, however many there are");
 }
 
-/* Many steps, which end with a call that they begin with, too: so there is much that could be tried
- * before what is worth it. */
+/* Many steps that end with the call that they begin with, so that many candidates are tried
+ * before a useful one. */
 static void test_many_steps(void)
 {
 	struct rn_folded f;
@@ -490,8 +494,8 @@ static void test_many_steps(void)
 	ok("what is worth it is found among much that is not");
 }
 
-/* Calls in random order, each of which may be followed by one of its own: all of them could be
- * options, and none is worth it. */
+/* Calls in random order, each of which may be followed by a call specific to it. Every one of
+ * these could become a branch, and none is worth it. */
 static void test_large(void)
 {
 	struct rn_folded f;

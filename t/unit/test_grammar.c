@@ -1,4 +1,6 @@
-/* test_grammar.c - the grammar builder against the plain stream that it was given. */
+/*
+ * test_grammar.c - the grammar builder, compared with the plain stream of appended symbols.
+ */
 #include "random_streams.h"
 
 #include "base/arena.h"
@@ -11,7 +13,7 @@
 static struct stream in, other;
 static struct rn_arena mem;
 
-/* Expands rule r recursively and compares with the stream; simple on purpose. */
+/* Expands rule r recursively and compares the expansion with the stream. Deliberately simple. */
 struct reading {
 	const struct rn_grammar *g;
 	const struct stream *s;
@@ -111,7 +113,8 @@ static void test_random(unsigned rounds)
 	   (unsigned long long)symbols);
 }
 
-/* Appends with the n-th allocation failing, for every n; what was taken must be intact. */
+/* Appends while the n-th allocation fails, for every n. The symbols accepted before must be
+ * intact. */
 static void test_no_memory(void)
 {
 	unsigned failures = 0;
@@ -186,7 +189,8 @@ static void test_repeat(unsigned rounds)
 	ok("append_repeat gives the very grammar that %u symbol-wise loops give", rounds);
 }
 
-/* Inside an outer loop that is already a rule, too; a loop of 10^12 rounds would not end else. */
+/* Also inside an outer loop that is already a rule. Without it, a loop of 10^12 iterations would
+ * not terminate. */
 static void test_repeat_nested(void)
 {
 	const uint32_t body[] = { 1, 2 };
@@ -200,8 +204,8 @@ static void test_repeat_nested(void)
 	ok("append_repeat skips rounds inside an outer loop");
 }
 
-/* Rewriting that was put off when memory was short catches up while a miss is being appended: it
- * must not use the room that the miss has reserved. */
+/* Rewriting that was postponed when memory was short is done while a miss is appended. It must
+ * not use the memory reserved for the miss. */
 static void test_backlog(unsigned rounds)
 {
 	unsigned pending = 0;
@@ -240,7 +244,7 @@ static void test_wide_counts(void)
 	for (int i = 0; i < 3; i++) {
 		CHECK(rn_grammar_append_repeat(g, body, 3, (uint64_t)1 << 40, NULL) == RN_OK);
 		CHECK(rn_grammar_append_repeat(g, one, 1, ((uint64_t)1 << 31) - 2, NULL) == RN_OK);
-		for (int k = 0; k < 5; k++) /* across the border between narrow and wide */
+		for (int k = 0; k < 5; k++) /* across the boundary between narrow and wide counts */
 			CHECK(rn_grammar_append(g, 9) == RN_OK);
 		CHECK(rn_grammar_check(g));
 	}
@@ -249,7 +253,7 @@ static void test_wide_counts(void)
 	while (rn_grammar_body_next(&it, &item))
 		total += item.count;
 	CHECK(total == 4 && "three equal rounds of (1 2 3)^2^40 9^(2^31+3) are one rule");
-	g = fresh(NULL); /* the round that makes a count wide */
+	g = fresh(NULL); /* the iteration that makes a count wide */
 	CHECK(rn_grammar_append_repeat(g, body, 2, ((uint64_t)1 << 31) - 1, NULL) == RN_OK);
 	CHECK(rn_grammar_append(g, 1) == RN_OK);
 	CHECK(rn_grammar_append(g, 2) == RN_OK && rn_grammar_check(g));

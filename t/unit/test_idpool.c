@@ -1,4 +1,6 @@
-/* test_idpool.c - the pool of numbers against an array that says which are out. */
+/*
+ * test_idpool.c - the id pool, compared with an array of flags that mark the ids in use.
+ */
 #include "base/arena.h"
 #include "base/err.h"
 #include "track/id_pool.h"
@@ -7,13 +9,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define N 700000u /* beyond 64 + 64^3: three levels of nodes */
+#define N 700000u /* more than 64 + 64^3: three levels of nodes */
 
 struct model {
 	struct rn_idpool pool;
 	struct rn_arena mem;
 	bool out[N];
-	uint32_t lowest, n; /* nothing below `lowest` is free; n are out */
+	uint32_t lowest, n; /* all ids below `lowest` are in use; n ids are in use in total */
 };
 
 static struct model m;
@@ -52,7 +54,7 @@ static void give(uint32_t i)
 		m.lowest = i;
 }
 
-/* Gives back one that is out, at or after a random place. */
+/* Releases an id that is in use, the first at or after a random one. */
 static void give_any(uint32_t range)
 {
 	uint32_t i = (uint32_t)tap_below(range);
@@ -76,7 +78,7 @@ static void test_small(void)
 	rn_arena_free(&m.mem);
 }
 
-/* Phases that mostly take and phases that mostly give. */
+/* Alternates phases that mostly acquire ids with phases that mostly release ids. */
 static void test_random(uint32_t ops, uint32_t most)
 {
 	uint32_t takes = 7;
@@ -106,7 +108,7 @@ static void test_large(void)
 	for (uint32_t i = 0; i < N; i++)
 		wrong += !take();
 	CHECK(wrong == 0 && m.n == N && rn_idpool_check(&m.pool));
-	CHECK(m.mem.mapped < N); /* a byte is more than enough */
+	CHECK(m.mem.mapped < N); /* less than one byte per id */
 	for (uint32_t i = 0; i < N; i++)
 		if (tap_below(3))
 			give(i);
@@ -120,7 +122,8 @@ static void test_large(void)
 	rn_arena_free(&m.mem);
 }
 
-/* Each allocation fails, the second and third on the way as well; the pool is as it was. */
+/* Each allocation fails in turn, including the second and third of one operation. The pool is
+ * unchanged. */
 static void test_failures(void)
 {
 	uint64_t wrong = 0, failures = 0;
@@ -146,7 +149,7 @@ static void test_failures(void)
 	rn_arena_free(&m.mem);
 }
 
-/* An arena that has nothing to give. */
+/* An arena without free memory. */
 static void test_limit(void)
 {
 	uint32_t got;
@@ -161,7 +164,7 @@ static void test_limit(void)
 	CHECK(take());
 }
 
-/* A copy has the same numbers out, and is on its own. */
+/* A copy has the same ids in use and is independent of the original. */
 static void test_copy(uint32_t n)
 {
 	struct rn_arena mem;

@@ -1,8 +1,9 @@
 /*
- * test_io.c - a file is replaced as a whole or not at all; only regular files are; nothing hangs.
+ * test_io.c - a file is replaced completely or not at all, only regular files are replaced, and no
+ * operation blocks forever.
  *
- * Everything happens in a fresh folder of its own, which is empty again before each group: a
- * temporary file that a failure leaves behind is so seen by entries().
+ * Each group runs in a new directory, which is empty again before the next group. entries()
+ * therefore detects a temporary file that remains after a failure.
  */
 #include "base/io.h"
 #include "tap.h"
@@ -22,7 +23,7 @@
 
 static char folder[] = "/tmp/rondo-test-io.XXXXXX";
 
-/* How many names the folder holds; removes them when asked to. */
+/* Returns the number of names in the directory. Removes them if `remove_them`. */
 static int entries(bool remove_them)
 {
 	DIR *d = opendir(".");
@@ -86,14 +87,14 @@ static void test_create(void)
 	CHECK(replace("new", "hello", NULL) == RN_OK);
 	CHECK(holds_text("new", "hello"));
 	CHECK(mode_of("new") == (S_IFREG | 0640));
-	CHECK(umask(022) == 027); /* as it was */
+	CHECK(umask(022) == 027); /* the mask is unchanged */
 	CHECK(rn_io_replace("empty", NULL, 0, NULL) == RN_OK);
 	CHECK(holds("empty", "", 0));
 	CHECK(mode_of("empty") == (S_IFREG | 0644));
 	CHECK(entries(false) == 2);
 }
 
-/* Who has the old file, by descriptor or by another name, keeps it whole. */
+/* A process that has the old file open or linked under another name still reads all of it. */
 static void test_replace(void)
 {
 	char old[16] = { 0 };
@@ -172,7 +173,8 @@ static void test_not_regular(void)
 	CHECK(access("nowhere", F_OK) < 0);
 }
 
-/* The same device as /dev/null, but not the one that everybody else is using. */
+/* A device node with the numbers of /dev/null, so that a failure does not damage /dev/null
+ * itself. */
 static void test_device(void)
 {
 	if (mknod("null", S_IFCHR | 0666, makedev(1, 3)) < 0) {
@@ -183,7 +185,7 @@ static void test_device(void)
 	group("a device is not replaced");
 }
 
-/* Writing fails half way, as on a full disk. */
+/* A write fails halfway, as on a full disk. */
 static void test_full(void)
 {
 	static char big[1 << 20];
@@ -235,7 +237,7 @@ static void test_read(void)
 	CHECK(rn_io_read("big", &b, NULL) == RN_OK);
 	CHECK(b.len == N + 6 && !memcmp(b.data, "before", 6) && !memcmp(b.data + 6, bytes, N));
 	rn_buf_free(&b);
-	/* A file that does not say how long it is. */
+	/* A file whose size is reported as 0. */
 	CHECK(rn_io_read("/proc/self/status", &b, NULL) == RN_OK && b.len > 100);
 	rn_buf_free(&b);
 	CHECK(rn_io_read("nowhere", &b, &err) == RN_E_SYS);
@@ -243,7 +245,7 @@ static void test_read(void)
 	free(bytes);
 }
 
-/* Piece by piece; a piece behind the end is short, not an error. */
+/* Reads of parts of a file. A read beyond the end is short and is not an error. */
 static void test_read_part(void)
 {
 	struct rn_buf b = { 0 };
@@ -291,7 +293,7 @@ static void unreadable(const char *path, const char *why)
 	rn_buf_free(&b);
 }
 
-/* A hang ends in SIGALRM, and so in a failed test. */
+/* If a read blocks, SIGALRM ends the test, which then fails. */
 static void test_read_not_regular(void)
 {
 	struct rn_buf b = { 0 };
@@ -301,7 +303,7 @@ static void test_read_not_regular(void)
 	CHECK(mkdir("dir", 0755) == 0);
 	CHECK(make_socket("socket"));
 	unreadable("fifo", "pipe");
-	fd = open("fifo", O_RDWR); /* now somebody could write, and does not */
+	fd = open("fifo", O_RDWR); /* now the FIFO has a writer, which writes nothing */
 	unreadable("fifo", "pipe");
 	close(fd);
 	unreadable("dir", "not a regular file");
@@ -309,8 +311,8 @@ static void test_read_not_regular(void)
 	CHECK(rn_io_read("socket", &b, NULL) < 0 && b.len == 0);
 }
 
-/* Through a pipe that takes little at a time, and does not block when it is full if `flags` say so.
- */
+/* Writes through a pipe that is drained slowly. With O_NONBLOCK in `flags`, writes to the full
+ * pipe do not block. */
 static void test_write_all(int flags)
 {
 	enum { N = 1 << 20 };
@@ -327,7 +329,7 @@ static void test_write_all(int flags)
 	if (pid == 0)
 		_exit(rn_io_write_all(fd[1], bytes, N) == 0 ? 0 : 1);
 	close(fd[1]);
-	usleep(1000); /* the pipe is full by then */
+	usleep(1000); /* until the pipe is full */
 	while ((n = read(fd[0], in, sizeof(in))) > 0)
 		total += (size_t)n;
 	CHECK(total == N);
@@ -339,7 +341,7 @@ static void test_write_all(int flags)
 	free(bytes);
 }
 
-/* Nobody will ever read: an error, not a wait. */
+/* The pipe has no reader: the result is an error, and the call does not block. */
 static void test_write_gone(void)
 {
 	static unsigned char bytes[1 << 20];

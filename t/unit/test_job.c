@@ -1,4 +1,6 @@
-/* test_job.c - of many processes one has diverged first; what is no job is none; nothing is left.
+/*
+ * test_job.c - exactly one of many processes diverges first; invalid job files are refused; and no
+ * file remains.
  */
 #include "order/replay_control.h"
 #include "tap.h"

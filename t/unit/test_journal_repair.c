@@ -1,6 +1,6 @@
 /*
- * test_journal_repair.c - Part files of two ranks in which one byte is changed. Both ranks are in
- * the trace, and at most the calls of one snapshot, or the calls after it, are missing.
+ * test_journal_repair.c - journals of two ranks in which one byte is changed. Both ranks are in the
+ * trace. At most the calls of one snapshot, or the calls after it, are missing.
  */
 #include "tap.h"
 
@@ -19,14 +19,14 @@
 #define CALLS     700u
 #define MOST_LOST (4 * PLACES)
 
-static unsigned changed; /* changes that cost calls */
+static unsigned changed; /* number of changes that lost calls */
 
 static const char *temporary(const char *what)
 {
 	return private_path(getenv("TMPDIR"), what);
 }
 
-/* Writes the part file of two ranks, each in its own process, and reads it. */
+/* Writes the journal of two ranks, each in its own process, and reads it. */
 static void part_of_two(uint64_t every, enum ending how, struct rn_buf *out)
 {
 	char path[300];
@@ -46,7 +46,7 @@ static void part_of_two(uint64_t every, enum ending how, struct rn_buf *out)
 }
 
 struct result {
-	bool valid; /* a trace was written, and it passed the check */
+	bool valid; /* a trace was written and passed the check */
 	uint32_t damaged;
 	uint64_t calls[RANKS];
 };
@@ -89,8 +89,8 @@ static size_t choose_byte(const struct rn_buf *b)
 	return at;
 }
 
-/* Changes one byte, and checks the loss: at most one rank loses calls, and at most one segment or
- * the calls since the last but one seal. */
+/* Changes one byte and checks the loss: at most one rank loses calls, and it loses at most one
+ * segment or the calls since the last checkpoint but one. */
 static void change_byte(struct rn_buf *b, const struct result *good)
 {
 	size_t at = choose_byte(b);

@@ -1,8 +1,8 @@
 /*
- * test_map.c - the hash table against a plain array.
+ * test_map.c - the hash table, compared with a plain array.
  *
- * The test draws a number k, a function makes it a tag, and the entry is (tag(k), k). So the model
- * is an array that says for each k how often its entry is in the table.
+ * The test chooses a number k, a function maps it to a tag, and the entry is (tag(k), k). The model
+ * is therefore an array with the number of entries in the table for each k.
  */
 #include "base/err.h"
 #include "base/map.h"
@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-/* How a number becomes a tag decides which parts of the table work hard. */
+/* The function that maps numbers to tags determines which code of the table is exercised. */
 static uint32_t tag_spread(uint32_t k)
 {
 	return k * 2654435761u;
 }
 
-static uint32_t tag_low(uint32_t k) /* one page's worth of prefixes: pages double and split deep */
+static uint32_t tag_low(uint32_t k) /* prefixes of one page: pages double and split often */
 {
 	return k;
 }
@@ -50,7 +50,7 @@ static void model_init(struct model *m, uint32_t (*tag)(uint32_t))
 	CHECK(rn_map_init(&m->map, &m->mem) == RN_OK);
 }
 
-/* How often a search for k's tag comes upon k. */
+/* Returns how often a search for the tag of k returns k. */
 static uint32_t found(const struct model *m, uint32_t k)
 {
 	uint32_t tag = m->tag(k), pos = tag, n = 0, val;
@@ -99,7 +99,7 @@ static void clear(struct model *m)
 	m->used = 0;
 }
 
-/* Phases that mostly grow take turns with phases that mostly shrink. */
+/* Phases that mostly insert alternate with phases that mostly delete. */
 static void test_random(uint32_t (*tag)(uint32_t), uint32_t ops, uint32_t keys)
 {
 	static struct model m;
@@ -128,7 +128,8 @@ static void test_random(uint32_t (*tag)(uint32_t), uint32_t ops, uint32_t keys)
 	rn_arena_free(&m.mem);
 }
 
-/* Large: splits of pages and directory, memory in proportion, all entries found. */
+/* A large table: pages and directory split, memory is proportional to the entries, and all
+ * entries are found. */
 static void test_large(void)
 {
 	const uint32_t n = 1000000;
@@ -158,7 +159,8 @@ static void test_large(void)
 	rn_arena_free(&mem);
 }
 
-/* Nothing but one tag, far past what a page may hold: the table bends, it does not break. */
+/* One tag only, with far more entries than a page may hold: the table becomes slow, but stays
+ * correct. */
 static void test_one_tag(void)
 {
 	const uint32_t n = 8000, tag = 0xdeadbeef;
@@ -187,8 +189,8 @@ static void test_one_tag(void)
 	free(seen);
 }
 
-/* Each allocation that a filling table makes fails once, and again on the next two tries: the
- * table is valid and whole after every failure, and the insertion succeeds when it is repeated. */
+/* Each allocation that an insertion makes fails once, and again in the next two attempts. The
+ * table is valid and unchanged after every failure, and the repeated insertion succeeds. */
 static void test_failures(uint32_t (*tag)(uint32_t), uint32_t keys)
 {
 	static struct model m;
@@ -196,7 +198,7 @@ static void test_failures(uint32_t (*tag)(uint32_t), uint32_t keys)
 
 	model_init(&m, tag);
 	for (uint32_t i = 0; i < keys; i++) {
-		/* Splitting takes up to three allocations: let each of them be the one. */
+		/* A split makes up to three allocations. Each of them fails in turn. */
 		for (uint64_t at = 1; at <= 3; at++) {
 			m.mem.fail_at = at;
 			if (insert(&m, i))
@@ -228,7 +230,7 @@ static void test_init_failures(void)
 	rn_arena_free(&mem);
 }
 
-/* A check that finds nothing wrong is worth something only if it can find something wrong. */
+/* rn_map_check is useful only if it detects errors: each of these is one. */
 static void test_check(void)
 {
 	static struct model m;

@@ -1,9 +1,9 @@
 /*
- * test_memory.c - addresses to places: against a plain list, in threads, after fork, without
- * memory.
+ * test_memory.c - conversion of addresses to memory locations: compared with a plain list, in
+ * several threads, after fork, and without memory.
  *
- * The blocks are made up: addresses in a large area that is mapped but never touched, so that a
- * block can be anywhere, of any length, next to any other.
+ * The blocks are fictitious: their addresses are in a large area that is mapped but never accessed.
+ * A block can therefore have any position and length, and be adjacent to any other.
  */
 #include "track/memory.h"
 #include "tap.h"
@@ -22,15 +22,15 @@
 #define THINGS 400
 #define NO_ID  UINT32_MAX
 
-static uintptr_t area; /* begins at a leaf */
+static uintptr_t area; /* starts at a leaf boundary */
 
-/* What there is, in the order in which a search prefers it. */
+/* The kinds of blocks, in the order in which a search prefers them. */
 enum kind { REGION, HEAP, MAP, KINDS };
 
 struct thing {
 	enum kind kind;
-	uintptr_t lo, hi; /* the bytes it answers for */
-	uintptr_t need;   /* the end of what was asked for */
+	uintptr_t lo, hi; /* the bytes that resolve to this block */
+	uintptr_t need;   /* the end of the requested bytes */
 	uint32_t cls, id;
 };
 
@@ -113,8 +113,8 @@ static struct thing *any(enum kind kind)
 
 /* ---- operations on both ---- */
 
-/* A program does not use an address as one thing and then, without freeing it, as another; a cache
- * may rely on that. Here it happens. */
+/* A program does not reuse an address for another block without freeing it, and a cache may rely
+ * on that. This test does reuse addresses, so it clears the cache. */
 static void forget(void)
 {
 	for (int i = 0; i < 256; i++)
@@ -135,7 +135,7 @@ static size_t any_size(void)
 	return tap_below(most[tap_below(tap_below(20) ? 7 : 8)]);
 }
 
-/* Near others, near the ends of pages, megas and leaves, or anywhere. */
+/* Returns an address near other blocks, near boundaries of pages, MiB or leaves, or anywhere. */
 static uintptr_t any_address(void)
 {
 	static const uintptr_t edge[] = { 4096, 1 << 20, LEAF };
@@ -159,7 +159,7 @@ static void set_heap_end(struct thing *t, size_t n)
 	t->hi = t->lo % 16 ? t->need : t->lo + round_up(n ? n : 1, 16);
 }
 
-/* An allocator may put a block of 8 bytes in the upper half of a granule. */
+/* An allocator may return a block of 8 bytes in the upper half of a granule. */
 static void do_alloc(void)
 {
 	size_t n = any_size();
@@ -217,7 +217,7 @@ static void do_realloc(void)
 		model_drop(t);
 		return;
 	}
-	t->kind = KINDS; /* out of the way */
+	t->kind = KINDS; /* excluded from the search */
 	if (tap_below(3) && in_area(t->lo, n) && !model_overlap(HEAP, t->lo, t->lo + n + 1)) {
 		rn_mem_realloc_end(m, ptr(t->lo), n);
 		set_heap_end(t, n);
@@ -246,7 +246,8 @@ static void do_region_add(void)
 	rn_mem_region_add(ptr(lo), n, cls);
 }
 
-/* Also blocks in the upper half of a granule, which a free makes go. */
+/* Drops a region. Blocks in the upper half of a granule are regions too, and are dropped by a
+ * free. */
 static void do_region_drop(void)
 {
 	struct thing *t = any(REGION);
@@ -320,7 +321,7 @@ static void do_something(void)
 {
 	unsigned what = (unsigned)tap_below(100);
 
-	if (nthings > THINGS - 8) /* many at once, then few again */
+	if (nthings > THINGS - 8) /* many at once, later few again */
 		while (nthings > 10)
 			tap_below(4) ? do_free() : tap_below(2) ? do_region_drop() : do_map(true);
 	if (what < 50)
@@ -351,7 +352,7 @@ static void test_model(void)
 		any(HEAP) ? do_free() : any(REGION) ? do_region_drop() : do_map(true);
 }
 
-/* ---- what needs no model ---- */
+/* ---- tests without the model ---- */
 
 static struct rn_place place(uintptr_t p)
 {
@@ -365,18 +366,18 @@ static void test_odd_cases(void)
 	rn_mem_alloc(NULL, 100);
 	rn_mem_free(NULL);
 	rn_mem_free(ptr(p));     /* never allocated */
-	rn_mem_free(ptr(p + 8)); /* nor aligned */
+	rn_mem_free(ptr(p + 8)); /* not aligned either */
 	rn_mem_region_drop(ptr(p));
 	rn_mem_region_add(NULL, 10, RN_MEM_ALLOC);
 	rn_mem_region_add(ptr(p), 10, RN_MEM_CLASSES);
 	rn_mem_unmap(ptr(p), 0);
 	rn_mem_unmap(ptr(p), SIZE_MAX);
-	rn_mem_alloc(ptr((uintptr_t)1 << 60), 10); /* no such address */
+	rn_mem_alloc(ptr((uintptr_t)1 << 60), 10); /* an invalid address */
 	CHECK(place((uintptr_t)1 << 60).cls == RN_MEM_OTHER);
 	CHECK(place(UINTPTR_MAX).cls == RN_MEM_OTHER);
 	CHECK(same(place(0), (struct rn_place){ RN_MEM_OTHER, 0, 0 }));
 	CHECK(same(place(p), (struct rn_place){ RN_MEM_OTHER, 0, 0 }));
-	/* A free that was not seen, and a block that begins where the lost one did. */
+	/* A block whose free was not recorded, and a new block at the same address. */
 	rn_mem_alloc(ptr(p), 100);
 	CHECK(same(place(p + 99), (struct rn_place){ RN_MEM_HEAP, 0, 99 }));
 	rn_mem_alloc(ptr(p), 5000);
@@ -385,7 +386,7 @@ static void test_odd_cases(void)
 	rn_mem_free(ptr(p));
 }
 
-/* A driver that may be loaded, and has one range. */
+/* A driver that may be loaded and has one range. */
 static struct {
 	bool loaded;
 	struct rn_mem_range range;
@@ -401,7 +402,7 @@ static bool query(uintptr_t p, struct rn_mem_range *range)
 	return driver.loaded;
 }
 
-/* The number of queries until p is found in a block of this class. */
+/* Returns the number of driver queries needed to resolve p to a block of this class. */
 static int queries_for(uintptr_t p, uint32_t cls, uint32_t id, int64_t disp)
 {
 	int before = driver.queries;
@@ -459,7 +460,7 @@ static void test_program(void)
 	CHECK(place((uintptr_t)&frame[1]).disp == (char *)&frame[1] - (char *)cache.stack_base);
 }
 
-/* A library that nobody else uses comes, goes and comes back. */
+/* A library used only by this test is loaded, unloaded and loaded again. */
 static void test_modules(void)
 {
 	static const char lib[] = "libBrokenLocale.so.1";
@@ -486,7 +487,8 @@ static void test_modules(void)
 
 enum { THREADS = 4, ROUNDS = 30000, OWN = 64 };
 
-/* Granules by turns: neighbours in the shadow belong to different threads. */
+/* Threads own alternating granules, so that neighbors in the shadow memory belong to different
+ * threads. */
 static uintptr_t own(uintptr_t thread, uint64_t i)
 {
 	return area + LEAF - 4096 + (i * THREADS + thread) * 32;
@@ -547,7 +549,7 @@ static void *ask_about_stack(void *arg)
 	return &c;
 }
 
-/* The stack of thread 0, as another thread sees it. */
+/* The stack of thread 0, as seen from another thread. */
 static void test_stack_of_another(void)
 {
 	struct rn_place p[2] = { 0 };
@@ -558,7 +560,7 @@ static void test_stack_of_another(void)
 	if (CHECK(pthread_create(&t, NULL, ask_about_stack, p) == 0))
 		pthread_join(t, (void **)&other);
 	CHECK(p[1].cls == RN_MEM_STACK && p[1].id == 1 && p[1].disp == p[0].disp);
-	/* It has ended, and with it what was known of its own. */
+	/* The other thread has ended, and its stack is no longer registered. */
 	CHECK(other && place(other->stack_lo + other->stack_size - 16).cls != RN_MEM_STACK);
 }
 
@@ -579,7 +581,8 @@ static void *name_and_forget(void *arg)
 	return NULL;
 }
 
-/* A child can name and free while another thread of its parent was doing so. */
+/* A child can resolve and free addresses even if another thread of its parent was doing so at
+ * the fork. */
 static void test_fork(void)
 {
 	pthread_t t;
@@ -618,7 +621,8 @@ static void *ask_about_static(void *arg)
 	return good ? NULL : arg;
 }
 
-/* Modules that all threads at once are the first to see; in processes that have seen none. */
+/* All threads resolve an address of the same new module at the same time, in a process that has
+ * seen no module. */
 static int see_modules(void)
 {
 	pthread_t t[THREADS];
@@ -674,7 +678,7 @@ static void test_failures(void)
 	for (uint32_t i = 0; i < n; i++)
 		rn_mem_free(ptr(area + (uintptr_t)i * 32));
 	CHECK(rn_mem_check());
-	/* Without a leaf: unknown, but harmless. */
+	/* Without a leaf, the address is unknown, which does no harm. */
 	rn_shadow_fail(true);
 	rn_mem_alloc(ptr(area + AREA), 100);
 	CHECK(place(area + AREA).cls == RN_MEM_OTHER);

@@ -1,4 +1,6 @@
-/* test_merge.c - merged ranks are the generator's, whatever the tree, the pattern and the memory.
+/*
+ * test_merge.c - the calls of merged ranks equal those of the generator, for every merge tree,
+ * pattern and memory limit.
  */
 #include "tap.h"
 
@@ -9,7 +11,7 @@
 
 static struct rank_merge link;
 
-/* Every rank, or a sample of many. */
+/* Checks every rank, or a sample if there are many. */
 static void ranks_are_right(const struct virtual_run *v, const struct rn_streams *s,
 			    struct rn_arena *mem)
 {
@@ -56,7 +58,7 @@ static void test_patterns(void)
 	}
 }
 
-/* One step encoded and repeated is the same stream as all of them. */
+/* Encoding one step and repeating it produces the same stream as encoding all steps. */
 static void test_repeat(void)
 {
 	struct virtual_run v;
@@ -85,7 +87,7 @@ static void test_repeat(void)
 	rn_arena_free(&mem);
 }
 
-/* A row of parts, merged pairwise at random places until one is left. */
+/* A row of stream sets. Random neighbors are merged until one set remains. */
 #define ROW 41
 
 static struct rn_arena row_mem[ROW];
@@ -104,7 +106,7 @@ static void make_row(const struct virtual_run *v, struct rn_arena *mem)
 	}
 }
 
-/* Both have one rank, with the same calls. */
+/* Checks that both sets have one rank, with the same calls. */
 static void part_is(const struct rn_stream_set *a, const struct rn_stream_set *b,
 		    struct rn_arena *mem)
 {
@@ -128,7 +130,7 @@ static void part_is(const struct rn_stream_set *a, const struct rn_stream_set *b
 	CHECK(more == 0 && rn_walk_next(&y, &u) == 0);
 }
 
-/* Returns the place of the part that is left. */
+/* Merges the row. Returns the index of the remaining stream set. */
 static unsigned merge_row(unsigned n, bool random, struct rn_arena *scratch)
 {
 	unsigned at[ROW];
@@ -200,7 +202,7 @@ static void test_shapes(void)
 	}
 }
 
-/* Streams of our own making: letters as signatures. */
+/* Streams given as text: each letter is a signature. */
 static int push_text(struct rank_merge *l, struct feeder *f, const char *text)
 {
 	rn_sigs_reset(f->sigs);
@@ -250,7 +252,8 @@ static void merge_texts(const char *const *text, unsigned n, struct rn_arena *me
 
 static void test_sharing(void)
 {
-	/* No stretch repeats within a stream; the long one that all have becomes a rule. */
+	/* No substring repeats within a stream; the long one that all streams share becomes a
+	 * rule. */
 	const char *const common[] = { "abcdefghijklmnopqrstuvwxyz", "0bcdefghijklmnopqrstuvwxy1",
 				       "2bcdefghijklmnopqrstuvwxy3" };
 	const char *const apart[] = { "abc", "def", "ghi" };
@@ -294,7 +297,7 @@ static void is_noise(const struct rn_streams *s, uint32_t group, uint32_t calls,
 	}
 }
 
-/* Noise that the builder keeps as literal runs, the same on every third rank. */
+/* Noise that the builder stores as literal runs, identical on every third rank. */
 static void test_literals(void)
 {
 	enum { RANKS = 9, CALLS = 20000 };
@@ -328,7 +331,7 @@ static void test_literals(void)
 	rn_arena_free(&mem);
 }
 
-/* Irregular ranks: many groups, whose lists interleave at random. */
+/* Irregular ranks: many stream groups, whose rank sets interleave at random. */
 static void test_irregular(void)
 {
 	enum { RANKS = 400 };
@@ -362,7 +365,8 @@ static void test_irregular(void)
 	rn_arena_free(&mem);
 }
 
-/* A grammar of numbers of its own, some of which stand for the same signature. */
+/* A grammar whose terminals are mapped to signatures. Several terminals map to the same
+ * signature. */
 static void test_mapped(void)
 {
 	static const char *const letters[] = { "a", "b", "c" };
@@ -411,7 +415,7 @@ static void test_mapped(void)
 	rn_arena_free(&scratch);
 }
 
-/* Occurrences, as walking through all ranks counts them. */
+/* Compares the counted occurrences with those found by walking through all ranks. */
 static void counts_are_right(const struct virtual_run *v, struct rn_arena *mem)
 {
 	struct rn_streams s;
@@ -475,7 +479,7 @@ static void test_wrong_order(void)
 	rn_arena_free(&mem);
 }
 
-/* Broken on purpose, one invariant at a time. */
+/* Creates a rank set for tests that violate one invariant at a time. */
 static const struct rn_units *ranklist(struct rn_arena *mem, const int64_t *v, unsigned n)
 {
 	struct rn_series *s = rn_series_new(mem);
@@ -527,7 +531,7 @@ static void build_broken(const struct broken *c, struct rn_arena *mem, struct rn
 		CHECK(rn_rules_add(rules, &it, 1, &id) == RN_OK && id == i);
 	}
 	*s = (struct rn_streams){ .sigs = sigs, .rules = rules, .groups = 2, .ranks = c->ranks };
-	if (!c->root_b) { /* keep rule 1 in use */
+	if (!c->root_b) { /* so that rule 1 remains in use */
 		struct rn_item both[2] = { { 0, RN_KIND_TERMINAL, 1 }, { 1, RN_KIND_TERMINAL, 1 } };
 
 		rules = rn_rules_new(mem);
@@ -563,7 +567,7 @@ static void test_broken(void)
 	rn_arena_free(&mem);
 }
 
-/* The n-th allocation of every arena fails once; whoever it hit tries again. */
+/* The n-th allocation of every arena fails once, and the failed operation is repeated. */
 static bool push_all_failing(const struct virtual_run *v, uint64_t n, struct rn_arena *mem)
 {
 	struct feeder f = new_feeder(mem);

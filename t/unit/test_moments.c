@@ -1,4 +1,6 @@
-/* test_moments.c - times of single calls: how far they are off, nesting, damage, lists of them. */
+/*
+ * test_moments.c - call times: their errors, nesting, damaged chunks, and lists of chunks.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ static struct rn_arena mem;
 static struct rn_moment_writer writer;
 static struct rn_moment_reader reader;
 
-/* ---- what is asked for ---- */
+/* ---- quantization levels ---- */
 
 static void good(const char *text, uint32_t base, uint32_t owns)
 {
@@ -91,7 +93,7 @@ static void test_levels(void)
 /* ---- streams ---- */
 
 static struct rn_moment truth[CALLS], got[CALLS];
-static uint64_t before[CALLS]; /* when what came before really ended */
+static uint64_t before[CALLS]; /* the actual end of the preceding call */
 static uint32_t length;
 
 enum style { STEADY, NOISE, TIES, HUGE_GAPS, LONG_THEN_SHORT, NESTED, STYLES };
@@ -123,7 +125,7 @@ static void add(enum rn_moment_kind kind, uint64_t prior, uint64_t start, uint64
 	truth[length++] = (struct rn_moment){ start, end, (uint32_t)tap_below(FUNCS), kind };
 }
 
-/* The program goes on from `now`, at a depth. Returns when it is. */
+/* Generates calls from the time `now`, at a nesting depth. Returns the time after the last one. */
 static uint64_t fill(enum style s, uint64_t now, uint32_t n, unsigned depth)
 {
 	for (uint32_t i = 0; i < n && length + 4 < CALLS; i++) {
@@ -145,7 +147,7 @@ static uint64_t fill(enum style s, uint64_t now, uint32_t n, unsigned depth)
 	return now;
 }
 
-/* Chunks of a stream, one behind the other; where[i] is where they begin. */
+/* Consecutive chunks of a stream. where[i] is the offset of chunk i. */
 struct written {
 	struct rn_buf bytes;
 	size_t where[2000];
@@ -219,7 +221,7 @@ static uint32_t base_of(const struct rn_grain *g, uint32_t func)
 	return l ? l->base : 0;
 }
 
-/* The promises of call_times.h, for every single call. */
+/* Checks the guarantees of call_times.h for every call. */
 static void compare(const struct rn_grain *g, uint64_t zero)
 {
 	uint64_t now = 0;
@@ -259,7 +261,7 @@ static void test_bounds(const char *text, enum style s, uint32_t n)
 	     (double)out.bytes.len / (double)length);
 }
 
-/* One recorded stream, kept exactly and in bins, as two traces of one run would have it. */
+/* Stores generated streams exactly and in bins, as two traces of one run would. */
 static void test_styles(void)
 {
 	static const char *const text[] = { "exact",      "bins:1.2",
@@ -273,7 +275,7 @@ static void test_styles(void)
 	test_bounds("bins:1.2", NESTED, CALLS);
 }
 
-/* Clocks that go back, times beyond all bounds, markers that do not fit. */
+/* Clocks that go backward, times beyond all limits, and markers that do not match. */
 static void test_odd_clocks(void)
 {
 	struct rn_grain g;
@@ -293,7 +295,7 @@ static void test_odd_clocks(void)
 	}
 }
 
-/* A stream that was cut off has less than its last chunk. */
+/* Reads the beginning of a chunk, as for a truncated stream. */
 static void test_beginning(void)
 {
 	struct rn_grain g;
@@ -308,7 +310,7 @@ static void test_beginning(void)
 
 		memcpy(some, truth, n * sizeof(*some));
 		CHECK(read_one(0, some, n) == RN_OK);
-		/* The last one does not know what comes next. */
+		/* The last calls may differ, because their times depend on the calls after them. */
 		for (uint32_t i = 0; i + 8 < n; i++)
 			CHECK(some[i].start == got[i].start && some[i].end == got[i].end);
 	}
