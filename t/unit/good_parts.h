@@ -88,7 +88,7 @@ static inline void add_sites(struct stream *s, struct rn_order_site site[EVENT_S
 	}
 }
 
-/* Writes row i, preceded by a message if `sends`. Returns the end of what was written. */
+/* Writes row i, preceded by a message if `sends`. Returns the end of the written bytes. */
 static inline unsigned char *put_event(unsigned char *begin, unsigned char *p, uint32_t i,
 				       bool sends)
 {

@@ -1,8 +1,8 @@
 /*
  * part_files.h - writes journals (journal/journal_file.h) as the tracer would.
  *
- * Each rank makes the calls of add_ith and then ends in one of several ways (enum ending). With
- * `every`, the streams are divided into segments of so many calls.
+ * Each rank makes the calls of add_ith and then ends in one of several ways (enum ending). If
+ * `every` is not 0, a segment has that number of calls.
  */
 #ifndef RN_T_PART_FILES_H
 #define RN_T_PART_FILES_H

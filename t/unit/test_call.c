@@ -1,5 +1,5 @@
 /*
- * test_call.c - signatures: what is written can be read, and all other bytes are refused.
+ * test_call.c - written signatures can be read, and all other bytes are refused.
  */
 #include "tap.h"
 

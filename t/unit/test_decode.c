@@ -132,7 +132,7 @@ static void test_names(void)
 		 "0"));
 }
 
-/* Of a parameter that the call changes, only the new value is printed, in the parameter's
+/* If the call changes a parameter, only the new value is printed, in the parameter's
  * position. */
 static void test_directions(void)
 {

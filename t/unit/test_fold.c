@@ -78,7 +78,7 @@ static int reread(struct rn_folded *f, struct rn_arena *mem)
 	return rc;
 }
 
-/* ---- reading what is folded, as it is ---- */
+/* ---- reading folded streams ---- */
 
 struct plain {
 	uint32_t *t;

@@ -189,8 +189,8 @@ static void test_repeat(unsigned rounds)
 	ok("append_repeat gives the very grammar that %u symbol-wise loops give", rounds);
 }
 
-/* Also inside an outer loop that is already a rule. Without it, a loop of 10^12 iterations would
- * not terminate. */
+/* append_repeat must not append every iteration, also inside an outer loop that is already a rule.
+ * Otherwise a loop of 10^12 iterations would not terminate. */
 static void test_repeat_nested(void)
 {
 	const uint32_t body[] = { 1, 2 };
