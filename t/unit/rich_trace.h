@@ -8,9 +8,9 @@
  * linearly, tracks the requests. All ranks run the same programs with different peers, so that
  * their streams can be merged. A nested run also has nested calls.
  *
- * 	ranks 0..R-1, R even; threads 0..T-1, of which odd ranks have only the first
- * 	comm:world.0   rows of W ranks
- * 	comm:world.1   an inter-communicator between the two halves
+ *	ranks 0..R-1, R even; threads 0..T-1, of which odd ranks have only the first
+ *	comm:world.0   rows of W ranks
+ *	comm:world.1   an inter-communicator between the two halves
  */
 #ifndef RN_T_RICH_TRACE_H
 #define RN_T_RICH_TRACE_H

@@ -1,21 +1,21 @@
 /*
  * script_trace.h - builds a trace from calls given as text, for tests.
  *
- * 	static const char *const rank0[] = {
- * 		"MPI_Irecv source=* tag=7 comm=MPI_COMM_WORLD request=+a",
- * 		"MPI_Wait request=a- status=<1,7,0>",
- * 		NULL };
+ *	static const char *const rank0[] = {
+ *		"MPI_Irecv source=* tag=7 comm=MPI_COMM_WORLD request=+a",
+ *		"MPI_Wait request=a- status=<1,7,0>",
+ *		NULL };
  *
  * Functions and keywords are those of MPI. An input parameter that is omitted is 0, an omitted
  * output parameter is unset, and an omitted `ret` is 0. Values:
  *
- * 	12  *                   a number; MPI_ANY_SOURCE or MPI_ANY_TAG
- * 	^1                      the caller's rank + 1
- * 	comm:x  MPI_INT         a communicator; any other keyword
- * 	+a  a  a-               a request: created by the call, existing, ended by the call;
- * 	                        26 have names
- * 	<1,7,0>  {1,7}  ~       a status: source, tag, cancelled; one that was ignored; unchanged
- * 	[..]                    a list of these
+ *	12  *                   a number; MPI_ANY_SOURCE or MPI_ANY_TAG
+ *	^1                      the caller's rank + 1
+ *	comm:x  MPI_INT         a communicator; any other keyword
+ *	+a  a  a-               a request: created by the call, existing, ended by the call;
+ *	                        26 have names
+ *	<1,7,0>  {1,7}  ~       a status: source, tag, cancelled; one that was ignored; unchanged
+ *	[..]                    a list of these
  */
 #ifndef RN_T_SCRIPT_TRACE_H
 #define RN_T_SCRIPT_TRACE_H

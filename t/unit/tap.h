@@ -1,19 +1,19 @@
 /*
  * tap.h - TAP for the C unit tests; each test is a program that includes this file once.
  *
- * 	static void test_push(void)
- * 	{
- * 		CHECK(push(1) == 0);            a failure prints its position and expression
- * 		if (!CHECK(top() != NULL))      CHECK returns the truth value of its expression
- * 			return;
- * 	}
+ *	static void test_push(void)
+ *	{
+ *		CHECK(push(1) == 0);            a failure prints its position and expression
+ *		if (!CHECK(top() != NULL))      CHECK returns the truth value of its expression
+ *			return;
+ *	}
  *
- * 	int main(void)
- * 	{
- * 		test_push();
- * 		ok("push and top agree");       one TAP line for all CHECKs since the last ok
- * 		return tap_done();              prints the plan, returns the exit status
- * 	}
+ *	int main(void)
+ *	{
+ *		test_push();
+ *		ok("push and top agree");       one TAP line for all CHECKs since the last ok
+ *		return tap_done();              prints the plan, returns the exit status
+ *	}
  *
  * tap_rand() returns the same numbers in every run. RONDO_SEED=n selects others. The seed is
  * printed, so that a failure can be reproduced. Failures are printed on standard error, which prove

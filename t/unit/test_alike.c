@@ -182,7 +182,7 @@ static int64_t value(const struct process *p, uint32_t sig, uint32_t hole, uint6
 	return -1;
 }
 
-/* ---- there and back ---- */
+/* ---- round trip ---- */
 
 /* The stack of call n, equal in both processes. */
 static unsigned stack_of(unsigned n)

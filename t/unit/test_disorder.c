@@ -2,7 +2,7 @@
  * test_disorder.c - the measures of nondeterminism, and the comparison of two runs, against simple
  * models.
  *
- * 	test_disorder FILE NAME     writes a trace for t1013-diff.t: `plain`, or a variant of it
+ *	test_disorder FILE NAME     writes a trace for t1013-diff.t: `plain`, or a variant of it
  */
 #include "tap.h"
 

@@ -121,7 +121,7 @@ static void test_random(void)
 	ok("%u random streams with loops: walked, sought and counted", done);
 }
 
-/* ---- as long as can be ---- */
+/* ---- very long streams ---- */
 
 static uint64_t each_has(const void *series, uint64_t n)
 {
