@@ -521,7 +521,8 @@ __attribute__((unused)) static void be_a_rank(const char *path, int64_t rank, in
 	rn_spill_close(&spill, false);
 }
 
-/* Writes a trace if it passes the check, as `rondo recover` does. Otherwise no file is written. */
+/* Writes a trace that passes the check, as `rondo recover` does: tries the values of enum
+ * rn_recover_sealed in turn. Returns the error of the last attempt if no trace passes. */
 __attribute__((unused)) static int recover_valid(const void *bytes, size_t len, const char *path,
 						 struct rn_recovered *r, struct rn_err *err)
 {

@@ -644,7 +644,7 @@ static inline void rich_inside(struct rich_stream *s, uint64_t x, uint64_t y)
 	s->seq = next;
 }
 
-/* A value that differs from rank to rank. */
+/* The value of a rank in a per-rank table. */
 #define RICH_TABLE 2
 
 static inline int64_t rich_colour(uint64_t rank)

@@ -154,7 +154,7 @@ static void absorb(struct rn_bundle *a, const struct rn_bundle *b, struct rn_are
 	rn_buf_free(&bytes);
 }
 
-/* Builds the partial trace of the ranks from .. to - 1, divided at a random rank. */
+/* Builds the partial trace of the ranks from .. to - 1 with a random merge tree. */
 static void bundle_range(struct rn_bundle *b, struct rn_arena *mem, const struct virtual_run *v,
 			 uint64_t from, uint64_t to, struct feeder *f, bool timed)
 {

@@ -36,7 +36,7 @@ static int fake_gettime(clockid_t id, struct timespec *t)
 	return rc;
 }
 
-/* Answers only the system calls that distinguish hosts. */
+/* Simulates only the system calls that read the identity of the host. */
 static long fake_syscall(long number, ...)
 {
 	va_list ap;

@@ -240,7 +240,7 @@ static void refused(const void *bytes, size_t len, uint64_t max_n)
 	CHECK(mem.mapped <= mapped + (1 << 20));
 }
 
-/* The bytes are refused, or accepted with other values. */
+/* The bytes are refused, or decoded to at most max_n values. */
 static void survived(const void *bytes, size_t len, uint64_t max_n)
 {
 	struct rn_arena_mark mark = rn_arena_mark(&mem);

@@ -295,7 +295,7 @@ static void test_odd_clocks(void)
 	}
 }
 
-/* Reads the beginning of a chunk, as for a truncated stream. */
+/* Reads a chunk of a truncated stream, which has fewer calls than the chunk. */
 static void test_beginning(void)
 {
 	struct rn_grain g;
