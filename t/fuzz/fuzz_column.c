@@ -1,10 +1,11 @@
 /*
  * fuzz_column.c - libFuzzer target: decoding a column from hostile bytes.
  *
- * What decodes is coded again, and must come back the same. The first byte picks the bound on the
- * count, and whether the input is a column as it stands or a head and what its frame is to hold:
- * nobody guesses a valid frame. The arena's limit makes a decoder that believes a forged count
- * fail as out of memory, which is a finding: nothing below the bound needs that much.
+ * A decoded column is encoded again; decoding that must return the same values. The first byte
+ * selects the bound on the count and the form of the input. The input is either a complete column,
+ * or a head and the content of its frame, because a fuzzer does not find a valid frame. The arena
+ * has a limit: a decoder that accepts a forged count runs out of memory, which is a finding. No
+ * column below the bound needs that much.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "base/varint.h"
 #include "column/column.h"
 
-/* 2^16 values, unpacked varints of ten bytes each, and blocks rounded up. */
+/* Room for 2^16 values, unpacked varints of ten bytes each, and rounding up to blocks. */
 #define MAX_N ((uint64_t)1 << 16)
 #define LIMIT ((size_t)4 << 20)
 
@@ -39,8 +40,8 @@ static void code_again(struct rn_arena *mem, const int64_t *v, size_t n)
 	rn_buf_free(&out);
 }
 
-/* A column from five bytes of head and the bytes that its frame holds; data[4] changes the frame.
- */
+/* Makes a column from five bytes of head and the content of its frame. data[4] changes the frame.
+ * */
 static void frame_up(struct rn_buf *out, const uint8_t *data, size_t size)
 {
 	size_t room = ZSTD_compressBound(size), n;
@@ -88,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rc = rn_column_decode(&mem, &in, max_n, &v, &n, &err);
 	must(rc == RN_OK || (rc == RN_E_DATA && err.text[0] && !strchr(err.text, '\n')));
 	must(rc != RN_OK || n <= max_n);
-	if (rc == RN_OK && n <= 256) /* longer ones only cost time */
+	if (rc == RN_OK && n <= 256) /* larger columns only cost time */
 		code_again(&mem, v, n);
 	rn_arena_free(&mem);
 	rn_buf_free(&framed);

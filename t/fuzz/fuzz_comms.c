@@ -1,9 +1,9 @@
 /*
  * fuzz_comms.c - libFuzzer target: decoding a set of communicators from hostile bytes.
  *
- * What decodes is looked into, merged into an empty set and into one with a lower rank, and coded
- * again: the bytes must then decode to the same entries. Sets that stand for very many ranks are
- * only searched: going through them all takes its time, and is no finding.
+ * A decoded set is searched, merged into an empty set and into one with a lower rank, and encoded
+ * again. The bytes must then decode to the same entries. A set that represents very many ranks is
+ * only searched, because iterating over them takes long without being a finding.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /*
- * fuzz_grammar.c - libFuzzer target: the builder, by operations and by its encoded bodies.
+ * fuzz_grammar.c - libFuzzer target: the grammar builder, by operations and by its encoded bodies.
  *
- * The first byte chooses. Either the rest is a program of appends with failing allocations in
- * between, and the sealed rules and the encoded bodies must give back the appended symbols; or the
- * rest is patched into encoded bodies, which must be refused or be sound.
+ * The first byte selects one of two modes. In one, the rest is a program of appends, some of which
+ * have a failing allocation; the sealed rules and the encoded bodies must expand to the appended
+ * symbols. In the other, the rest is patched into encoded bodies, which must be rejected or be
+ * sound.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void must(int condition)
 		abort();
 }
 
-/* The bodies, decoded, are the rules that sealing makes. */
+/* The decoded bodies are equal to the rules that sealing returns. */
 static void verify_bodies(struct rn_arena *mem, const struct rn_grammar *g)
 {
 	struct rn_rules *r = rn_rules_new(mem), *back;
@@ -41,7 +42,7 @@ static void verify_bodies(struct rn_arena *mem, const struct rn_grammar *g)
 	rn_buf_free(&b);
 }
 
-/* Appends and keeps what was appended; the allocation that a zero byte makes fail loses nothing. */
+/* Appends symbols and stores them. A zero byte makes an allocation fail, which loses no symbol. */
 static void play(struct rn_arena *mem, struct rn_grammar *g, const uint8_t *p, size_t n,
 		 uint32_t *log)
 {
@@ -86,7 +87,8 @@ static void operations(struct rn_arena *mem, const uint8_t *data, size_t size)
 	free(log);
 }
 
-/* Pairs of (position, change) on the bodies of a small grammar that has a bit of everything. */
+/* Applies pairs of (position, change) to the bodies of a small grammar that has every kind of item.
+ * */
 static void bodies(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
 	struct rn_grammar *g =

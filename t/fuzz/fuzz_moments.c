@@ -1,8 +1,9 @@
 /*
- * fuzz_moments.c - libFuzzer target: times of single calls, from hostile bytes and there and back.
+ * fuzz_moments.c - libFuzzer target: decoding call times from hostile bytes, and round trips.
  *
- * The first byte picks: a chunk from bytes, with functions and kinds that follow from it; a list of
- * streams; or moments made of the bytes, which are written, and have to be read as promised.
+ * The first byte selects the input: an encoded chunk, with functions and kinds derived from it; a
+ * list of streams; or call times derived from the bytes, which are encoded, and must decode within
+ * the stated precision.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static void read_list(struct rn_arena *mem, const uint8_t *data, size_t size)
 	rn_buf_free(&out);
 }
 
-/* Two bytes a length: its digits, and its value. */
+/* Each length has two bytes: its digits and its value. */
 static uint64_t length_at(const uint8_t *p)
 {
 	return (uint64_t)(p[1] | 256) << (p[0] % 40) >> 8;

@@ -1,9 +1,10 @@
 /*
- * fuzz_order.c - libFuzzer target: the events of a thread from hostile bytes, in every codec.
+ * fuzz_order.c - libFuzzer target: decoding the events of a thread from hostile bytes, in every
+ * codec.
  *
- * The first byte says how many sites there are, and their kinds. What decodes is coded again by all
- * codecs, and must come back the same. The arena's limit makes a decoder that believes a forged
- * count fail as out of memory, which is a finding.
+ * The first byte selects the number of sites and their kinds. Decoded events are encoded by all
+ * codecs, and must decode to the same events. The arena has a limit: a decoder that accepts a
+ * forged count runs out of memory, which is a finding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 #define SITES 4u
 #define MOST  1024u /* bytes of input */
-/* What event_codec.h allows for so many, and the codecs' own. */
+/* The memory that event_codec.h allows for MOST bytes, and that of the codecs. */
 #define LIMIT (((size_t)64 << 10) * (MOST + 4) + ((size_t)8 << 20))
 
 static void must(int condition)

@@ -1,10 +1,10 @@
 /*
- * fuzz_part.c - libFuzzer target: a part of a trace as hostile bytes.
+ * fuzz_part.c - libFuzzer target: decoding a partial trace from hostile bytes.
  *
- * The first byte picks. Bit 0 unset: the rest of the input is the part. Set: it is a good part, of
- * the pattern that the second byte names, and the rest of the input is edits: offset, what to do,
- * byte. What is decoded must hold all invariants, and is merged
- * behind another part and finished.
+ * If bit 0 of the first byte is 0, the rest of the input is the partial trace. If it is 1, a good
+ * partial trace of the pattern that the second byte selects is edited; the rest of the input is
+ * the edits: offset, operation, byte. A decoded partial trace must satisfy all invariants. It is
+ * merged after another one and finished.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void must(int condition)
 		abort();
 }
 
-/* Ranks first .. first + n - 1 of a small run. */
+/* Makes the partial trace of ranks first .. first + n - 1 of a small run. */
 static void good_part(unsigned pattern, struct rn_arena *mem, uint64_t first, uint64_t n,
 		      struct rn_stream_set *out)
 {
@@ -112,7 +112,8 @@ static void edited(const uint8_t *data, size_t size, struct bytes *p)
 		edit(p, data[i] | (unsigned)data[i + 1] << 8, data[i + 2], data[i + 3]);
 }
 
-/* The part of the ranks before. It is encoded once, because that takes longer than decoding. */
+/* Decodes the partial trace of the preceding ranks. It is encoded once, because encoding takes
+ * longer than decoding. */
 static void part_before(struct rn_arena *mem, struct rn_stream_set *out)
 {
 	static struct bytes before;
@@ -124,7 +125,7 @@ static void part_before(struct rn_arena *mem, struct rn_stream_set *out)
 				  out, NULL)) == RN_OK);
 }
 
-/* Behind another part, as a rank would take it in. */
+/* Merges the partial trace after another one, as a rank of the merge does. */
 static void use(const struct rn_stream_set *p, struct rn_arena *mem)
 {
 	struct rn_err err = { 0 };
@@ -159,7 +160,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(p.data, data + 1, size - 1);
 		p.len = size - 1;
 	}
-	/* A copy of just the right size: reading behind it is seen. */
+	/* A copy of exactly the input's size, so that AddressSanitizer finds reads beyond its end.
+	 * */
 	copy = malloc(p.len + !p.len);
 	must(copy != NULL);
 	memcpy(copy, p.data, p.len);

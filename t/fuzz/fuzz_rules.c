@@ -1,8 +1,8 @@
 /*
  * fuzz_rules.c - libFuzzer target: decoding a pool of rules from hostile bytes.
  *
- * What decodes must pass its own check, code to the same bytes again, and be walkable from both
- * ends, however deep and however long its expansion claims to be.
+ * Decoded rules must pass their check, be encoded to the same bytes, and be iterable from both
+ * ends, for any nesting depth and any claimed length of the expansion.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +42,13 @@ static void code_again(const struct rn_rules *r, const uint8_t *data, size_t use
 	struct rn_buf out = { 0 };
 
 	must(rn_rules_encode(r, &out) == RN_OK);
-	/* Literals may have come in another codec than ours would choose. */
+	/* Literal runs may have been encoded by another codec than the encoder selects. */
 	if (rn_rules_literals(r) == 0)
 		must(out.len == used && memcmp(out.data, data, used) == 0);
 	rn_buf_free(&out);
 }
 
-/* The same bytes as bodies of a builder, which need not be in normal form. */
+/* Decodes the same bytes as bodies of a builder, which may differ from the normal form. */
 static void decode_bodies(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
 	struct rn_reader in = rn_reader(data, size);

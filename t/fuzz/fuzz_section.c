@@ -1,10 +1,11 @@
 /*
  * fuzz_section.c - libFuzzer target: opening a container of hostile bytes.
  *
- * The first byte picks what the rest is: a file as it stands; a file whose checks (magic, length,
- * version, hashes) are made right first, so that the fuzzer reaches what lies behind them; or
- * sections for the writer, because nobody guesses a valid frame, and a few bytes to change in its
- * file before its checks are made right, or are not.
+ * The first byte selects what the rest is. It is a complete file; or a file whose checks (magic,
+ * length, version, hashes) are corrected first, so that the fuzzer reaches the data that they
+ * protect; or sections for the writer, because a fuzzer does not find a valid frame. In the last
+ * case a few bytes change the writer's file, before its checks are corrected or without
+ * correction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 #include "file/container.h"
 #include "t/unit/forge_trace.h"
 
-/* Sections of inputs this short unpack to less; more means that a claim was believed. */
+/* Sections of inputs no longer than this unpack to less. More means that the reader accepted a
+ * forged size. */
 #define INPUT_MAX 1024
 #define LIMIT     ((size_t)64 << 20)
 
@@ -24,7 +26,7 @@ static void must(int condition)
 		abort();
 }
 
-/* All that the reader offers; every byte that it hands out is read. */
+/* Calls every function of the reader, and reads every byte that it returns. */
 static void use(struct rn_container *c)
 {
 	struct rn_err err = { 0 };
@@ -61,7 +63,7 @@ static void try_file(const void *file, size_t len)
 	rn_arena_free(&mem);
 }
 
-/* A copy of just the right size: reading behind it is seen. */
+/* Opens a copy of exactly the input's size, so that AddressSanitizer finds reads beyond its end. */
 static void try_copy(const uint8_t *data, size_t len, bool mended)
 {
 	unsigned char *file = malloc(len + !len);
@@ -74,7 +76,7 @@ static void try_copy(const uint8_t *data, size_t len, bool mended)
 	free(file);
 }
 
-/* The same bytes eight times over, so that the section gets packed. */
+/* Adds the bytes eight times, so that the section is packed. */
 static void add_section(struct rn_container_writer *w, enum rn_section_type type,
 			const uint8_t *data, size_t len)
 {

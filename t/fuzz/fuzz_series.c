@@ -1,10 +1,10 @@
 /*
  * fuzz_series.c - libFuzzer target: sealed series from bytes, and the builder.
  *
- * The first byte chooses. The rest is an encoded series, which must be refused or answer every
- * question and encode to bytes that decode to the same again; or a program of appends with failing
- * allocations in between, which the sealed series must give back; or it is patched into a series
- * that was encoded quickly, which must be refused or answer every question.
+ * The first byte selects what the rest is. It is an encoded series, which must be rejected, or
+ * support every query and be encoded to bytes that decode to the same series. Or it is a program
+ * of appends with failing allocations, whose values the sealed series must return. Or it is
+ * patched into a series that was encoded quickly, which must be rejected or support every query.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,13 +88,13 @@ static void append(struct program *p, int64_t x)
 	if (p->n == ELEMENTS_MAX)
 		return;
 	if (rn_series_append(p->s, x) < 0) {
-		must(p->mem->fail_at == 0); /* it has just been spent */
+		must(p->mem->fail_at == 0); /* the failure has been consumed */
 		must(rn_series_append(p->s, x) == RN_OK);
 	}
 	p->log[p->n++] = x;
 }
 
-/* An instruction is a byte: what to do, and how much of it. Arithmetic wraps. */
+/* An instruction is one byte: operation and amount. Arithmetic wraps. */
 static void play(struct program *p, const uint8_t *data, size_t size)
 {
 	uint64_t d = 1, x = 0;
@@ -103,7 +103,7 @@ static void play(struct program *p, const uint8_t *data, size_t size)
 		unsigned n = data[i] & 31;
 
 		switch (data[i] >> 5) {
-		case 0: /* go on */
+		case 0: /* continue the pattern */
 			for (; n; n--)
 				append(p, (int64_t)(x += d));
 			break;
@@ -113,11 +113,11 @@ static void play(struct program *p, const uint8_t *data, size_t size)
 		case 2:
 			d = d << 3 ^ n;
 			break;
-		case 3: /* what came a while ago, moved */
+		case 3: /* earlier values with an offset */
 			for (unsigned k = 0; k < 2 * n && p->n > n; k++)
 				append(p, (int64_t)((uint64_t)p->log[p->n - n - 1] + d));
 			break;
-		case 4: /* again, exactly */
+		case 4: /* earlier values, unchanged */
 			for (unsigned k = 0; k < 4 * n && p->n > n; k++)
 				append(p, p->log[p->n - n - 1]);
 			break;
@@ -154,7 +154,7 @@ static void building(struct rn_arena *mem, const uint8_t *data, size_t size)
 
 /* ---- patching ---- */
 
-/* One of several series, each in another state when it is encoded. */
+/* Builds one of several series, each in another state when it is encoded. */
 static void prepare(struct rn_series *s, unsigned kind)
 {
 	uint64_t x = kind;

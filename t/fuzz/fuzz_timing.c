@@ -1,8 +1,9 @@
 /*
- * fuzz_timing.c - libFuzzer target: both forms of time statistics from hostile bytes.
+ * fuzz_timing.c - libFuzzer target: decoding both forms of time statistics from hostile bytes.
  *
- * The first byte picks the form and how many signatures there are, and seeds their counts. What
- * decodes must be sound, and survive being coded again: exactly, or to within its rounding.
+ * The first byte selects the form and the number of signatures, and seeds their counts. Decoded
+ * statistics must be sound. Encoded again, they must decode to the same values, exactly or within
+ * the rounding of the form.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -47,7 +47,7 @@ struct payload {
 	size_t len;
 };
 
-/* ---- good traces ---- */
+/* ---- valid traces ---- */
 
 /* Instead of the calls of the pattern: nested loops whose counts change, and a call that occurs in
  * some iterations. */

@@ -203,7 +203,7 @@ static void change_sections(uint64_t *random, const struct good_input *in, size_
 	forge_container(s, out);
 }
 
-/* Changes of the file as it is, packed. */
+/* Changes bytes of the packed file. */
 static void change_container(uint64_t *random, const struct good_input *in, bool forged,
 			     struct rn_buf *out)
 {

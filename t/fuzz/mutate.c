@@ -60,7 +60,7 @@ static uint64_t mutants = 1000, seconds, seed = 1, first, jobs = 1, memory_mib =
 static struct good_input input[INPUTS_MAX];
 static size_t inputs;
 
-/* What all mutants together did. */
+/* Totals over all mutants. */
 struct tally {
 	uint64_t mutants, parts, runs, findings;
 	double slowest; /* CPU seconds */
@@ -80,10 +80,11 @@ enum operand { NOTHING, MUTANT, GOOD, OUTPUT };
 
 struct command {
 	const char *argv[ARGS_MAX];
-	unsigned codes; /* bits: exit codes that are no finding */
+	unsigned codes; /* bit set of exit codes that are not findings */
 	enum {
-		READS_CALLS = 1, /* one by one: not run on a trace with more than CALLS_MAX */
-		REPLAYS = 2,     /* also 70: no MPI program is started */
+		READS_CALLS =
+			1, /* reads calls one by one: not run on a trace with more than CALLS_MAX */
+		REPLAYS = 2, /* exit code 70 is also valid, because no MPI program is started */
 	} flags;
 };
 
@@ -92,8 +93,8 @@ struct command {
 #define CODES(a, b) (1u << (a) | 1u << (b))
 #define ANSWERS     (CODES(0, 1) | 1u << 3)
 
-/* The first one opens the trace. If it refuses it, most others are not run, because all open it by
- * the same function. */
+/* The first command opens the trace. If it rejects the trace, most others are not run, because all
+ * open it by the same function. */
 static const struct command of_traces[] = {
 	{ { "info", "--sections", MUTANT_PATH }, CODES(0, 3), 0 },
 	{ { "info", "--calls", MUTANT_PATH }, CODES(0, 3), 0 },
@@ -107,7 +108,8 @@ static const struct command of_traces[] = {
 	{ { "replay", MUTANT_PATH, "/bin/true" }, CODES(0, 3), READS_CALLS | REPLAYS },
 };
 
-/* These compare two looks at the processes, 0.2 s apart, so only some mutants are shown to them. */
+/* These commands compare two observations of the processes, 0.2 s apart. They run only on some
+ * mutants. */
 static const struct command of_live[] = {
 	{ { "recover", "--live", MUTANT_PATH }, CODES(0, 3), 0 },
 	{ { "recover", "--live", "--json", MUTANT_PATH }, CODES(0, 3), 0 },
@@ -128,7 +130,7 @@ static const struct command of_parts[] = {
 
 static char work[200];
 
-/* The result is valid for the next 15 calls. */
+/* Returns the path of a file in the work directory. It is valid for the next 15 calls. */
 static const char *at_work(const char *name)
 {
 	static char path[16][sizeof(work) + 64];
@@ -164,7 +166,7 @@ static void write_mutant(bool part, const struct rn_buf *b)
 	write_file(at_work(part ? PART_FILE : "m.rondo"), b);
 }
 
-/* A directory of this process, in memory if that is possible. */
+/* Creates the work directory of this process, in a memory file system if possible. */
 static void make_work(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -191,7 +193,7 @@ static void remove_work(void)
 
 /* ---- inputs ---- */
 
-/* A part file, and the trace that is recovered from it. */
+/* Adds a part file and the trace that is recovered from it. */
 static void add_part(enum good_part kind)
 {
 	static const char *const name[GOOD_PARTS] = { "calls", "segments", "events", "clock" };
@@ -215,7 +217,7 @@ static void add_part(enum good_part kind)
 
 /* ---- output ---- */
 
-/* Bytes of the character at p if it may be in a line, or 0. */
+/* Returns the length of the character at p if a line may contain it, or 0. */
 static size_t visible(const unsigned char *p, size_t left)
 {
 	size_t n = rn_text_length(p, left);
@@ -223,7 +225,7 @@ static size_t visible(const unsigned char *p, size_t left)
 	return n && (*p == '\n' || !rn_text_is_control(p, n)) ? n : 0;
 }
 
-/* Whole lines of the output are text without control characters. */
+/* Whether the complete lines of the output are text without control characters. */
 static bool is_text(const struct rn_buf *b, bool is_cut)
 {
 	size_t end = b->len;
@@ -238,7 +240,7 @@ static bool is_text(const struct rn_buf *b, bool is_cut)
 	return true;
 }
 
-/* NULL, or what is wrong with the error messages. */
+/* Returns NULL, or a description of the flaw in the error messages. */
 static const char *wrong_errors(const struct run_result *r)
 {
 	static const char prefix[] = "rondo: ";
@@ -261,7 +263,7 @@ static const char *wrong_errors(const struct run_result *r)
 	return r->code && r->code != 1 && !lines ? "no error message" : NULL;
 }
 
-/* NULL, or what is wrong with a run. */
+/* Returns NULL, or a description of the finding. */
 static const char *wrong(const struct command *c, const struct run_result *r)
 {
 	static char text[64];
@@ -338,7 +340,7 @@ static int run_one(const struct command *c, const char *const *path, uint64_t nu
 	return r->code;
 }
 
-/* The calls of the trace, which `rondo info` has printed. */
+/* Returns the number of calls of the trace, from the output of `rondo info`. */
 static uint64_t count_calls(struct rn_buf *out)
 {
 	static const char key[] = "\ncalls: ";
@@ -366,7 +368,7 @@ static void run_trace(uint64_t *random, const char *const *path, uint64_t number
 			run_one(&of_traces[i], path, number, in, mutant);
 }
 
-/* Recovering may remove the part directory, so it is last of those that read it. */
+/* `rondo recover` may remove the part directory, so it is the last command that reads it. */
 static void run_part(uint64_t *random, const char *const *path, uint64_t number,
 		     const struct good_input *in, const struct rn_buf *mutant)
 {
@@ -400,7 +402,7 @@ static void run_mutant(uint64_t number)
 	all.parts += in->part;
 }
 
-/* ---- all ---- */
+/* ---- jobs ---- */
 
 static double now(void)
 {
@@ -429,7 +431,7 @@ static void add_tally(const struct tally *t)
 	all.largest = t->largest > all.largest ? t->largest : all.largest;
 }
 
-/* A child that has a directory of its own, and writes its tally into the pipe. */
+/* Starts a child process with a work directory of its own. It writes its tally to the pipe. */
 static void start_job(uint64_t share, double began, int to)
 {
 	pid_t pid = fork();
@@ -496,7 +498,7 @@ static int parse_options(int argc, char **argv)
 	return at;
 }
 
-/* Sanitizers end a program with exit code 1, which is an answer of some commands. */
+/* Sanitizers end a program with exit code 1, which is a regular exit code of some commands. */
 static void set_environment(void)
 {
 	const struct rlimit none = { 0, 0 };

@@ -1,12 +1,12 @@
 /*
- * reuse.c - the fuzzing targets reuse memory for the next input, and pack fast.
+ * reuse.c - makes the fuzzing targets reuse memory for the next input, and pack fast.
  *
  * The targets link this file with -Wl,--wrap=FUNCTION for each function below. An input takes less
- * than a millisecond, and most of that was the kernel's: it mapped and unmapped the blocks of
- * arenas and the tables of zstd.
+ * than a millisecond. Without this file the kernel takes most of it, to map and unmap the blocks
+ * of arenas and the tables of zstd.
  *
  * A block that is unmapped becomes the next block of its size. It is poisoned in between, so
- * AddressSanitizer finds uses after munmap. Contexts of zstd are reset before they are used again.
+ * AddressSanitizer finds uses after munmap. Contexts of zstd are reset before they are reused.
  */
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #endif
 
 #define PAGE      4096u
-#define PAGES_MAX 64u /* of a mapping that is stored: the largest usual block of an arena */
+#define PAGES_MAX 64u /* pages of a stored mapping: the largest usual block of an arena */
 #define STORED    32u /* mappings of each size */
 
 /* ---- mappings ---- */
@@ -59,7 +59,7 @@ void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offse
 	return memset(p, 0, len);
 }
 
-/* In the targets only arenas unmap memory: a mapping of a file is never stored here. */
+/* Only arenas unmap memory in the targets, so a mapping of a file is never stored here. */
 int __wrap_munmap(void *at, size_t len)
 {
 	size_t pages = pages_of(len);
@@ -120,7 +120,7 @@ size_t __wrap_ZSTD_freeDCtx(ZSTD_DCtx *c)
 	return 0;
 }
 
-/* Packing is as fast as zstd can be. Readers do not depend on the level. */
+/* The level is the fastest of zstd. Readers do not depend on it. */
 #define LEVEL 1
 
 ZSTD_compressionParameters __real_ZSTD_getCParams(int level, unsigned long long size, size_t dict);

@@ -52,7 +52,7 @@ static pid_t start(const char *const *argv, int out, int err)
 	return rc == 0 ? pid : -1;
 }
 
-/* Up to `max` bytes. Returns whether there are more. */
+/* Reads up to `max` bytes. Returns whether there are more. */
 static bool read_all(int fd, size_t max, struct rn_buf *to)
 {
 	rn_buf_clear(to);

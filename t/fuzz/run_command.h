@@ -19,11 +19,11 @@
 
 struct run_result {
 	int code;           /* exit code, or -1 */
-	int signal;         /* that ended it, or 0 */
-	bool killed;        /* it did not end by itself */
-	double cpu_seconds; /* of it and its children */
-	long memory_kib;    /* most memory of it or a child */
-	bool is_cut;        /* it had more output */
+	int signal;         /* signal that ended the command, or 0 */
+	bool killed;        /* exceeded a limit */
+	double cpu_seconds; /* of the command and its children */
+	long memory_kib;    /* maximum of the command and its children */
+	bool is_cut;        /* output beyond OUTPUT_MAX was discarded */
 	struct rn_buf out, err;
 };
 

@@ -1,10 +1,10 @@
 /*
- * use_trace.h - what the commands do with a trace, each part as a function, for fuzz_trace.c.
+ * use_trace.h - the operations of the commands on a trace, as functions for fuzz_trace.c.
  *
- * The trace is hostile, but it was opened. A function may find that it cannot be read further
- * (RN_E_DATA, with one line of text where an error is filled in) or that this takes more memory
- * than the limit (base/budget.h). Anything else is a finding. Streams with more than CALLS_READ
- * calls are not read call by call.
+ * The trace is hostile, but rn_trace_parse accepted it. A function may fail because the data is
+ * invalid (RN_E_DATA, with one line of text where it fills in an error) or because the memory
+ * limit (base/budget.h) is exceeded. Any other failure is a finding. Streams with more than
+ * CALLS_READ calls are not read call by call.
  */
 #ifndef RN_T_USE_TRACE_H
 #define RN_T_USE_TRACE_H
@@ -50,7 +50,7 @@ static inline bool is_line(const struct rn_err *err)
 	return err->text[0] && !strchr(err->text, '\n');
 }
 
-/* Whether the step succeeded. It may have failed for want of memory or because of the data. */
+/* Whether the step succeeded. It may fail because of the memory limit or the data. */
 static inline bool is_done(int rc)
 {
 	if (rc != RN_OK && rc != RN_E_DATA && rc != RN_E_RANGE && !is_over(rc))
@@ -64,7 +64,7 @@ static inline void require(bool condition)
 		abort();
 }
 
-/* No control characters but the ends of lines. */
+/* The output contains no control characters except newlines. */
 static inline void require_text(const struct rn_buf *out)
 {
 	for (size_t i = 0; i < out->len; i++)
@@ -132,7 +132,7 @@ static inline void describe_sigs(const struct rn_trace *t, const struct rn_marke
 	}
 }
 
-/* The calls of all trees are those of all streams. */
+/* The calls of all trees are equal to the calls of all streams. */
 static inline void compare_calls(const struct rn_trace *t, const struct rn_markers *m,
 				 const struct rn_outline *o, struct rn_arena *scratch)
 {
@@ -208,7 +208,7 @@ static inline void print_events(const struct rn_trace *t, const struct rn_order 
 		;
 }
 
-/* Events of the section `order`, as text and JSON. */
+/* Prints the events of the section `order` as text and JSON. */
 static void use_events(const struct rn_trace *t, struct rn_arena *mem)
 {
 	struct rn_buf out = { 0 };
@@ -255,7 +255,8 @@ static inline void compare_orders(const struct rn_order *a, const struct rn_orde
 			a->dones + b->dones + a->values + b->values + a->rows + b->rows);
 }
 
-/* The events of all streams: their disorder, a difference, and as text. */
+/* Determines disorder and differences of the events of all streams, and prints the events as text.
+ * */
 static void use_orders(const struct rn_trace *t, struct rn_arena *mem)
 {
 	struct rn_orders orders = { 0 };
@@ -337,7 +338,7 @@ static inline void plan_calls(const struct rn_trace *t, struct rn_orders *orders
 	write_plan(t, orders, &part, 1);
 }
 
-/* The plan of rank 0, as `rondo replay` makes it. */
+/* Writes the plan of rank 0, as `rondo replay` does. */
 static void use_plan(const struct rn_trace *t, struct rn_arena *mem)
 {
 	struct rn_orders orders = { 0 };
