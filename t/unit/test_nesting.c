@@ -1,5 +1,4 @@
-/* test_nesting.c - calls inside calls, against a list of symbols that is gone through one by one.
- */
+/* test_nesting.c - nested calls, compared with a list of symbols that is scanned linearly. */
 #include "random_loops.h"
 
 #include <string.h>
@@ -66,9 +65,9 @@ static struct {
 	uint64_t n;
 	bool wrong;
 	uint64_t numbers;
-	uint64_t number[MOST]; /* of a call, or of the one that an enter begins */
-	uint64_t parent[MOST]; /* of a call: an index, or MOST */
-	uint64_t begins[MOST]; /* by number: index */
+	uint64_t number[MOST]; /* ordinal of a call, or of the call that an enter begins */
+	uint64_t parent[MOST]; /* of a call: index of the enclosing call, or MOST */
+	uint64_t begins[MOST]; /* by ordinal of a call: index */
 	uint64_t around[MOST]; /* the innermost enter that is open before the symbol, or MOST */
 	uint64_t leaves[MOST]; /* of an enter: index of its leave, or MOST */
 } model;
@@ -138,7 +137,7 @@ static void model_stream(void)
 		model_nested();
 }
 
-/* The numbers of the calls around a symbol are those given, outermost first. */
+/* The ordinals of the calls that enclose a symbol are the given ones, outermost first. */
 static bool same_open(uint64_t i, const uint64_t *open, uint32_t depth)
 {
 	uint64_t around = model.around[i];
@@ -249,7 +248,7 @@ static void compare_lines(uint64_t from, uint64_t to)
 
 		if (model.symbol[i] == ENTER)
 			i = model.leaves[i] == MOST ? MOST : model.leaves[i] + 1;
-		if (i >= model.n) /* it never ended */
+		if (i >= model.n) /* the call never ended */
 			continue;
 		model_line(i, want + len, sizeof(want) - len);
 		len += strlen(want + len);
@@ -274,7 +273,7 @@ static struct rn_nested look(struct rn_nesting *n, uint32_t root)
 	return of;
 }
 
-/* The symbols of the model are there. */
+/* The symbols of the flow are those of the model. */
 static void compare_flow(const struct rn_flow *f, const struct rn_stream_loops *loops)
 {
 	struct rn_nesting *n = rn_nesting_new(&mem, &vocab, sigs, rules, f->loops);
@@ -316,7 +315,7 @@ static bool compare(uint32_t root)
  * Streams
  */
 
-/* A program that makes calls and returns from them; `odds` of 100 symbols are just anything. */
+/* A program that makes calls and returns from them. `odds` of 100 symbols are arbitrary. */
 static uint32_t random_program(uint64_t odds)
 {
 	struct rn_grammar *g = rn_grammar_new(&mem, NULL);
@@ -351,7 +350,7 @@ static uint32_t random_program(uint64_t odds)
 	return root;
 }
 
-/* Rules as no grammar would make them, with markers that rarely fit. */
+/* Rules that a grammar would not build, with markers that rarely match. */
 static uint32_t random_rules(uint64_t markers)
 {
 	uint32_t rule = 0;
@@ -405,7 +404,7 @@ static void test_random(void)
 	CHECK(nested > 1000 && wrong > 500);
 }
 
-/* Markers that fit, whatever the rounds are; or, now and then, any. */
+/* Markers that match for every number of iterations, or arbitrary ones if any_markers is true. */
 static bool any_markers;
 
 static uint32_t nested_items(const struct random_loops *r, struct rn_item *to)
@@ -488,14 +487,14 @@ static struct rn_item rule(uint32_t id, uint64_t count)
 	add_rule((const struct rn_item[]){ __VA_ARGS__ }, \
 		 sizeof((const struct rn_item[]){ __VA_ARGS__ }) / sizeof(struct rn_item))
 
-/* As long as can be: found at once all the same. */
+/* Streams of maximum length: a call is found in constant time. */
 static void test_long(void)
 {
 	const uint64_t huge = (uint64_t)1 << 50;
 	clock_t start = clock();
 	uint32_t root;
 
-	/* A loop of calls with one inside; it was found in the middle. */
+	/* A loop of calls with a nested call each. Printing starts in the middle of it. */
 	begin();
 	root = BODY(terminal(LEAVE, 1), terminal(1, 1), terminal(ENTER, 1), terminal(0, 1));
 	make_trace(BODY(terminal(ENTER, 1), terminal(0, 1), rule(root, huge), terminal(LEAVE, 1),
@@ -507,7 +506,7 @@ static void test_long(void)
 	prints(2 * huge + 2, UINT64_MAX, "0 2251799813685250 f(x=2) = 0\n");
 	rn_printer_free(printer);
 
-	/* The same without a loop. */
+	/* Nested rules instead of a loop. */
 	for (int i = 0; i < 50; i++)
 		root = BODY(rule(root, 1), terminal(LEAVE, 1), terminal(2, 1), terminal(ENTER, 1),
 			    rule(root, 1));
@@ -518,7 +517,7 @@ static void test_long(void)
 	       "0 1688849860263936 f(x=1) = 0\n");
 	rn_printer_free(printer);
 
-	/* Everything inside one call: it ends, or it does not. */
+	/* All calls are nested in one call, which ends or does not end. */
 	make_trace(BODY(terminal(ENTER, 1), terminal(0, huge), terminal(LEAVE, 1), terminal(1, 1)));
 	prints(0, 2, "0 0 f(x=1) = 0\n0 1 f(x=0) = 0 <0>\n");
 	prints(huge, UINT64_MAX, "0 1125899906842624 f(x=0) = 0 <0>\n");
@@ -527,7 +526,7 @@ static void test_long(void)
 	prints(0, 2, "0 1 f(x=0) = 0 <0>\n");
 	rn_printer_free(printer);
 
-	/* Nothing but markers, behind a call. */
+	/* A call that is followed only by markers. */
 	make_trace(BODY(terminal(0, 1), terminal(ENTER, huge)));
 	prints(0, UINT64_MAX, "0 0 f(x=0) = 0\n");
 	rn_printer_free(printer);
@@ -535,8 +534,8 @@ static void test_long(void)
 	CHECK(clock() - start < CLOCKS_PER_SEC);
 }
 
-/* A call that is printed before what was made inside of it, and that has no numbers for its hole:
- * that is an error, whatever comes behind. */
+/* A call that is printed before its nested calls and has no value for its elastic slot. This is an
+ * error, whatever follows it. */
 static void test_no_values(void)
 {
 	unsigned char bytes[CALL_BUFFER];
@@ -587,7 +586,7 @@ static void test_depth(void)
 	rn_arena_free(&mem);
 }
 
-/* Where there are no markers, nothing is done: a call's number is its place. */
+/* Without markers no nesting is computed: the ordinal of a call is its position. */
 static void test_none(void)
 {
 	uint64_t open[RN_NESTING_MAX];
@@ -631,7 +630,7 @@ static void test_counts(void)
 	rn_arena_free(&mem);
 }
 
-/* Every allocation fails once, and every growth of a buffer. */
+/* Every allocation fails once, and every growth of a buffer fails once. */
 static void test_memory(void)
 {
 	struct rn_buf out = { 0 };

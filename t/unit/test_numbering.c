@@ -1,4 +1,4 @@
-/* test_numbering.c - numbers of requests, against a list that is searched call by call. */
+/* test_numbering.c - request numbers, compared with a list that is searched call by call. */
 #include "random_loops.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct rn_vocab vocab = { &func, words, 1, 4 };
 
 enum what { NOTHING, CREATE, USE, END };
 
-/* What each signature does: a list of steps. */
+/* The effects of a signature on requests: a list of steps. */
 struct sig {
 	struct {
 		enum what what;
@@ -73,7 +73,7 @@ static void random_sigs(void)
 	}
 }
 
-/* Hostile places: what cannot be there is not found, and does no harm. */
+/* Out-of-range creators and indices are not found and do no damage. */
 static void strange_sigs(void)
 {
 	static const int64_t odd[] = { INT64_MIN, -1, RN_REQUESTS_MAX, UINT32_MAX, INT64_MAX };
@@ -98,7 +98,7 @@ static uint32_t random_literal(void)
 	return lit;
 }
 
-/* Rules over rules, with counts; the last one is the root. */
+/* Nested rules with counts; the last one is the start rule. */
 static uint32_t random_rules(unsigned n)
 {
 	uint32_t rule = 0;
@@ -128,8 +128,9 @@ static uint32_t random_rules(unsigned n)
 
 /* The model. */
 static struct {
-	uint64_t number[SIGS][256]; /* by shape and slot; UINT64_MAX where there is none */
-	int64_t shape[SIGS];        /* by signature */
+	uint64_t number[SIGS]
+		       [256]; /* by creator and index; UINT64_MAX if there is no such request */
+	int64_t shape[SIGS];  /* creator of each signature */
 	unsigned shapes;
 	uint64_t next;
 	bool wrong;
@@ -173,7 +174,7 @@ static bool model_call(uint32_t s)
 	return true;
 }
 
-/* Whether numbering and model agree about every request that there can be. */
+/* Whether numbering and model agree about every possible request. */
 static bool agrees(const struct rn_numbering *n)
 {
 	bool good = rn_numbering_next(n) == model.next;
@@ -196,7 +197,7 @@ static struct rn_flow flow_of(uint32_t root)
 				 .length = rn_rules_length(rules, root) };
 }
 
-/* A stream; false when the model cannot hold it. */
+/* Compares a stream with the model. Returns false if the model has no room for it. */
 static bool compare_stream(struct rn_numbering *n, const struct rn_flow *of)
 {
 	struct rn_walk w, to;
@@ -255,7 +256,7 @@ static uint32_t any_items(const struct random_loops *r, struct rn_item *to)
 	return 1;
 }
 
-/* Loops of any rounds with requests inside. */
+/* Loops with any number of iterations that contain requests. */
 static void test_loops(void (*make_sigs)(void))
 {
 	static uint32_t symbol[3000];
@@ -285,7 +286,8 @@ static void test_loops(void (*make_sigs)(void))
 	CHECK(done > 200);
 }
 
-/* Two that create, and for the slots 0 and 1 of both shapes one that ends what is there. */
+/* Two signatures create requests. For the indices 0 and 1 of both creators, one signature each ends
+ * the request. */
 static void paired_sigs(void)
 {
 	for (unsigned i = 0; i < SIGS; i++) {
@@ -294,7 +296,7 @@ static void paired_sigs(void)
 		sig[i].step[1].what = END;
 		for (unsigned k = 0; k < 2; k++) {
 			sig[i].step[k].shape = i % 2;
-			sig[i].step[k].slot = i / 2 % 2 == 0; /* 2 and 3: slot 0 */
+			sig[i].step[k].slot = i / 2 % 2 == 0; /* 2 and 3: index 0 */
 		}
 		write_sig(i);
 	}
@@ -318,8 +320,8 @@ static struct rn_item rule(uint32_t id, uint64_t count)
 	return (struct rn_item){ .id = id, .kind = RN_KIND_RULE, .count = count };
 }
 
-/* A request at each end of a repeat that is waited for in the next: it is there all the time, and
- * another one each time. */
+/* A request is created at the end of each iteration and completed in the next one. Some request is
+ * always open, but another one in each iteration. */
 static uint32_t rolling(uint64_t times)
 {
 	/* create 0, then: (create 1, end (1, 0), end (0, 0), create 0) times */
@@ -331,7 +333,8 @@ static uint32_t rolling(uint64_t times)
 	return add_rule(root, 3);
 }
 
-/* As long as can be, loops in loops, and doublings without a loop: found at once all the same. */
+/* Streams of maximum length, nested loops, and doublings without a loop: a request is found
+ * quickly. */
 static void test_long(void)
 {
 	clock_t start = clock();
@@ -371,7 +374,7 @@ static void test_long(void)
 	rn_arena_free(&mem);
 }
 
-/* The rule P is seen in two states, and one of its repeats is passed in part. */
+/* Rule P occurs in two states, and one of its repeats is traversed in part. */
 static void test_partial_repeat(void)
 {
 	struct rn_numbering *n;
@@ -406,7 +409,7 @@ static void test_partial_repeat(void)
 	rn_arena_free(&mem);
 }
 
-/* A call with 2,000 requests, 2,000 times: the limit is a quarter of the requests. */
+/* A call with 2,000 requests that is made 2,000 times. The limit is a quarter of the requests. */
 static void test_steps(void)
 {
 	enum { REQUESTS = 2000 };

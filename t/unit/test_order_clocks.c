@@ -1,4 +1,6 @@
-/* test_order_clocks.c - clocks are those that messages would have carried; tables move the fewest.
+/*
+ * test_order_clocks.c - computed clocks equal those that messages would have carried; tables move
+ * the fewest receives.
  */
 #include "tap.h"
 
@@ -24,7 +26,8 @@ struct carrier {
 	struct rn_order_send send[MOST];
 	uint64_t carried[MOST], now;
 	size_t dones, sends;
-	/* What is on its way to it, by sender and tag: a queue of clocks. */
+	/* Queues of the clocks of messages that were sent to this thread and not received, by
+	 * sender and tag. */
 	uint64_t queue[THREADS][TAGS][MOST];
 	size_t in[THREADS][TAGS], out[THREADS][TAGS];
 };
@@ -92,7 +95,8 @@ static void test_carried(uint32_t comm)
 		CHECK(memcmp(o[t].clock, world[t].carried, o[t].dones * sizeof(uint64_t)) == 0);
 }
 
-/* With sends that nobody knows of, and with others that never come before what waits for them. */
+/* With sends that are missing from the events, and with others that never precede the receives that
+ * wait for them. */
 static void test_wrong(void)
 {
 	struct rn_order o[THREADS];
@@ -118,7 +122,7 @@ static void test_wrong(void)
 	}
 }
 
-/* The longest ascending subsequence, simply. */
+/* Length of the longest ascending subsequence, by the obvious algorithm. */
 static uint32_t longest(const uint32_t *v, uint32_t n)
 {
 	static uint32_t best[MOST];
@@ -183,7 +187,7 @@ static void make_tables(const struct rn_order *o, struct rn_order_matched_tables
 	CHECK(rn_order_matched_tables(&mem, &c, 0, t));
 }
 
-/* Who decodes has the same receives out of order as who knew what was sent. */
+/* The decoder finds the same receives out of order as the encoder, which had the sends. */
 static void test_kept(void)
 {
 	struct rn_order o[THREADS];

@@ -1,4 +1,6 @@
-/* test_order_codec.c - events come back the same from every codec, and hostile bytes are refused.
+/*
+ * test_order_codec.c - events survive a round trip through every codec; hostile bytes are
+ * rejected.
  */
 #include "tap.h"
 
@@ -19,7 +21,8 @@ static struct rn_order_done done[ROWS * 4];
 static int64_t value[ROWS];
 static struct rn_order events;
 
-/* How wild a set is: what is drawn, and how often the last rows come again. */
+/* Parameters of a random set: exclusive bounds of the values, and how often the last rows are
+ * repeated. */
 struct manner {
 	uint32_t sources, tags, indices, fails, done, repeats;
 	bool extreme;
@@ -59,7 +62,7 @@ static void add_row(const struct manner *m, struct rn_order_row r)
 	row[events.rows++] = r;
 }
 
-/* The last n rows once more, with what was done in them. */
+/* Appends the last n rows once more, with their completions. */
 static void repeat_rows(size_t n)
 {
 	size_t from = events.rows - n, d = events.dones;
@@ -121,7 +124,7 @@ static int decode(const struct rn_buf *b, struct rn_order *out)
 	return rn_order_decode(&mem, site, events.sites, b->data, b->len, out, NULL);
 }
 
-/* Each codec, behind bytes that are there already. */
+/* A round trip through each codec, after bytes that the buffer already has. */
 static void there_and_back(uint64_t *clock)
 {
 	for (unsigned c = 0; c < RN_ORDER_CODECS; c++) {
@@ -177,7 +180,7 @@ static void test_small(void)
 	there_and_back(NULL);
 }
 
-/* What is not there is not kept. */
+/* Absent completions are not stored. */
 static void test_unmatched(void)
 {
 	struct manner m = any_manner();
@@ -199,7 +202,7 @@ static void test_unmatched(void)
 	}
 }
 
-/* A million rows that are all the same are believed, and cost next to nothing. */
+/* A million equal rows are accepted and take almost no space. */
 static void test_same(void)
 {
 	enum { MANY = 1000000 };
@@ -240,8 +243,8 @@ static void test_not_sound(void)
 	rn_buf_free(&out);
 }
 
-/* Cut off anywhere it is refused; changed anywhere it is refused or is something sound, for which
- * codecs take a bounded amount of memory. */
+/* A truncated encoding is rejected. A changed one is rejected or decodes to sound events, in a
+ * bounded amount of memory. */
 static void test_damage(void)
 {
 	for (unsigned c = 0; c < RN_ORDER_CODECS; c++) {
@@ -270,7 +273,7 @@ static void test_damage(void)
 	}
 }
 
-/* Forged counts allocate nothing that the bytes do not justify. */
+/* Forged counts allocate no more than the bytes justify. */
 static void test_forged(void)
 {
 	for (unsigned c = 0; c < RN_ORDER_CODECS; c++) {
@@ -292,7 +295,7 @@ static void test_forged(void)
 	}
 }
 
-/* Every allocation fails once, and out is as it was. */
+/* Every allocation fails once, and the output is unchanged after the failure. */
 static void test_no_memory(void)
 {
 	struct manner m = any_manner();

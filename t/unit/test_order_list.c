@@ -1,6 +1,7 @@
 /*
- * test_order_list.c - events on their way into a trace: rows of a tail, chunks, lists of streams,
- * and part files of processes that were killed. There and back, and hostile bytes.
+ * test_order_list.c - order events in all their encodings: rows of a tail, chunks, lists of
+ * streams, and part files of killed processes. Each is tested with a round trip and with hostile
+ * bytes.
  */
 #include "tap.h"
 
@@ -41,7 +42,7 @@ static void make_sites(void)
 						  i == 3 ? (uint32_t)world() : 0, i % 3 };
 }
 
-/* What a thread has done, in the words of order/events.h and as rows of a tail. */
+/* The events of a thread, in the form of order/events.h and as rows of a tail. */
 struct events {
 	struct rn_order o;
 	struct rn_order_row row[4096];
@@ -49,7 +50,7 @@ struct events {
 	int64_t value[4096];
 	struct rn_order_send send[4096];
 	size_t used;
-	size_t end[4096]; /* where each row ends, as far as it was published */
+	size_t end[4096]; /* end of each row, among the published values */
 	_Alignas(8) unsigned char tail[TAIL];
 };
 
@@ -97,7 +98,7 @@ static void add_send(struct events *e, unsigned char **p)
 	*p = rn_tail_put_send(*p, 3, s.me, s.dest, s.tag);
 }
 
-/* No row follows one that it could be put together with. */
+/* No row follows one that it could be merged with. */
 static void make_events(struct events *e, size_t rows, bool sends)
 {
 	unsigned char *p = e->tail;
@@ -153,7 +154,7 @@ static void test_tail(void)
 		CHECK(!failed && is_same(&o, &events.o));
 		rn_arena_rewind(&mem, (struct rn_arena_mark){ 0 });
 	}
-	/* Cut anywhere, it is a beginning. */
+	/* A truncated tail is a prefix of the events. */
 	make_events(&events, 40, true);
 	for (size_t n = 0; n < events.used; n++) {
 		struct rn_order o = { .site = site, .sites = SITES };
@@ -167,7 +168,7 @@ static void test_tail(void)
 	rn_arena_free(&mem);
 }
 
-/* The rows from..to of the events, as a chunk of their own. */
+/* Makes a chunk of the rows from..to of the events. */
 static void put_chunk(struct rn_arena *mem, enum rn_order_codec codec, size_t from, size_t to,
 		      struct rn_chunk *out)
 {
@@ -175,7 +176,7 @@ static void put_chunk(struct rn_arena *mem, enum rn_order_codec codec, size_t fr
 	struct rn_buf b = { 0 };
 	bool failed;
 
-	/* Where rows begin they are aligned in a tail of their own. */
+	/* Rows are aligned in a tail, so the chunk's rows need a tail that starts with them. */
 	if (from) {
 		struct rn_order before = o, all = o;
 		size_t skipped = 0, values = 0;
@@ -224,7 +225,7 @@ static void test_chunks(void)
 
 static const unsigned char stack[] = { 1, 1, 'm', 0, 0, 16 }; /* m+0x10 */
 
-/* The sites, by name. */
+/* Interns the sites and stores their ids. */
 static void intern_sites(struct rn_order_list *l, uint64_t *id)
 {
 	for (uint32_t i = 0; i < SITES; i++) {
@@ -241,7 +242,7 @@ static void intern_sites(struct rn_order_list *l, uint64_t *id)
 	}
 }
 
-/* Streams first, first + 2. */
+/* Encodes streams first and first + 2. */
 static void encode_list(struct rn_arena *mem, uint64_t first, struct rn_buf *out)
 {
 	uint64_t id[SITES];
@@ -301,7 +302,7 @@ static void test_list(void)
 	rn_arena_free(&mem);
 }
 
-/* What can be decoded can be read, or is refused. */
+/* A list that can be decoded can be read, or is rejected. */
 static void try_list(const unsigned char *bytes, size_t len)
 {
 	struct rn_order_list l;
@@ -342,7 +343,8 @@ static void test_hostile(void)
 
 /* ---- part files ---- */
 
-/* So many rows, or some more, that those behind them can be a tail: counts are aligned in it. */
+/* The least number of rows, at least n, such that the following rows can be a tail: counts are
+ * aligned in a tail. */
 static size_t whole_rows(size_t n)
 {
 	while (events.end[n - 1] % 4)
@@ -350,10 +352,11 @@ static size_t whole_rows(size_t n)
 	return n;
 }
 
-/* A process that dies with so many of its rows in chunks, and so many chunks that count. */
+/* The state of a process when it is killed: its rows in chunks, and its valid chunks. */
 struct death {
 	size_t sealed; /* rows in the chunk */
-	bool unsaid;   /* the log has it, but the tail does not say so, and still has its rows */
+	bool unsaid;   /* the log has the chunk, but the tail does not record this and still has its
+			  rows */
 	uint64_t missing;
 };
 
@@ -407,7 +410,7 @@ static void part_of(const struct death *d, struct rn_buf *out)
 	unlink(path);
 }
 
-/* The events of the trace that is made of a part file; NULL: there is none. */
+/* The events of the trace that is recovered from a part file; NULL if it has none. */
 static struct rn_order *recovered(const struct rn_buf *part, struct rn_trace *t,
 				  struct rn_recovered *r)
 {
@@ -427,7 +430,7 @@ static struct rn_order *recovered(const struct rn_buf *part, struct rn_trace *t,
 	return &o;
 }
 
-/* Sites are numbered as they are first used, by the one stream. */
+/* Sites are numbered in order of first use by the one stream. */
 static void test_salvage(const struct death *d)
 {
 	struct rn_buf part = { 0 };
@@ -464,7 +467,7 @@ static struct rn_order_tail *tail_in(struct rn_buf *part)
 	abort();
 }
 
-/* Rows have no checksums, so others may be found; but never more, and the trace is sound. */
+/* Rows have no checksums, so other rows may be found, but never more. The trace is sound. */
 static void test_damage(void)
 {
 	struct death d = { 0 };
@@ -491,7 +494,7 @@ static void test_damage(void)
 	rn_buf_free(&part);
 }
 
-/* The chunk that counts is not there: what follows it is not either. */
+/* A valid chunk is missing: the chunks after it are not used. */
 static void test_missing_chunk(void)
 {
 	struct death d = { 0 };

@@ -1,4 +1,7 @@
-/* test_ordinals.c - how many that began earlier are not done, against a list of all numbers. */
+/*
+ * test_ordinals.c - the number of earlier receives that are open, compared with a list of all
+ * ordinals.
+ */
 #include "tap.h"
 
 #include "base/arena.h"
@@ -8,7 +11,7 @@
 
 static struct rn_arena mem;
 
-/* Those that are open are found by counting. */
+/* The model: open ordinals are found by counting. */
 static bool is_done[MOST];
 
 static uint64_t count_open(uint64_t below)
@@ -20,7 +23,7 @@ static uint64_t count_open(uint64_t below)
 	return n;
 }
 
-/* One of the latest, or the next below that is open. */
+/* One of the latest `spread` ordinals, or the next lower one that is open. */
 static uint64_t pick_open(uint64_t started, uint64_t spread)
 {
 	uint64_t n = started - 1 - tap_below(spread < started ? spread : started);
@@ -32,8 +35,8 @@ static uint64_t pick_open(uint64_t started, uint64_t spread)
 	return n;
 }
 
-/* `spread`: among how many of the latest one ends; some of the earliest may stay open to the end.
- */
+/* Each completion is among the latest `spread` ordinals. Some of the earliest may stay open to the
+ * end. */
 static bool run(uint64_t spread)
 {
 	struct rn_ordinals o = { 0 };
@@ -79,7 +82,7 @@ int main(void)
 	CHECK(mem.mapped < 4u << 20);
 	ok("a number far above the others takes no memory");
 
-	/* One stays open for ever, as a receive for the word to end does. */
+	/* One ordinal stays open forever, like a receive for a termination message. */
 	o = (struct rn_ordinals){ 0 };
 	same = true;
 	for (uint64_t i = 1; i < 1000000; i++)

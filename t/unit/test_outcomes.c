@@ -1,6 +1,6 @@
 /*
- * test_outcomes.c - how calls came out, from traces that are written down: events, calls, and what
- * receives got that nobody saw complete.
+ * test_outcomes.c - outcomes of calls, from traces that are written as text: events, calls, and
+ * the matches of unobserved receives.
  */
 #include "tap.h"
 
@@ -28,7 +28,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* index, +late, what it got; x is cancelled. */
+/* Prints index, +overtaken, source and tag; x: cancelled. */
 static void say_done(const struct rn_order_done *d)
 {
 	say(" %u", d->index);
@@ -62,7 +62,7 @@ static void say_rows(const struct rn_order *o)
 	CHECK(d == o->done + o->dones && v == o->value + o->values);
 }
 
-/* x cancelled, ? unseen, ! inferred. */
+/* Prints the matches; x: cancelled, ?: unobserved, !: inferred. */
 static void say_matches(const struct rn_outcome *o)
 {
 	for (size_t i = 0; i < o->matches; i++) {
@@ -77,7 +77,7 @@ static void say_matches(const struct rn_outcome *o)
 	say("\n");
 }
 
-/* A trace that has been read, and its outcomes. */
+/* A trace that was read, and its outcomes. */
 struct read {
 	struct rn_buf file;
 	struct rn_trace t;
@@ -118,7 +118,7 @@ static void close_script(struct read *r)
 	rn_buf_free(&r->file);
 }
 
-/* Each wildcard receive as the events alone tell it. */
+/* Compares each wildcard receive with the match that the events alone give. */
 static void check_matches(const struct read *r, const struct rn_outcome *o)
 {
 	struct rn_plan_match *m;
@@ -146,7 +146,7 @@ static void is_text(const char *wanted)
 	text[0] = 0;
 }
 
-/* The events of one rank, and then its matches. */
+/* Compares the events of one rank, then its matches. */
 static void one_rank(const char *const *line, const char *wanted)
 {
 	struct read r;
@@ -269,8 +269,8 @@ static void test_ends(void)
 		 "Waitany 0: 0x\n"
 		 "Win_test 1: 0\n"
 		 " x x ? 3/1 ?\n");
-	/* Of those that name their partner, which was cancelled, and which not: number times two,
-	 * and one if it was. What nobody tried to cancel has a number, too. */
+	/* For requests with a named partner: which were cancelled. Twice the ordinal, plus one if
+	 * it was cancelled. Requests that the program did not try to cancel have ordinals too. */
 	one_rank(LINE("MPI_Isend dest=1 tag=1" W " request=+a",
 		      "MPI_Isend dest=1 tag=1" W " request=+b",
 		      "MPI_Recv_init source=1 tag=1" W " request=+c", "MPI_Start request=c",
@@ -301,7 +301,7 @@ static void test_ends(void)
 		 "Wait 0: 0+0=6/1\n"
 		 "Test 0: 0\n"
 		 " 5/1 4/1 6/1\n");
-	/* What is made inside another call is none of ours, but a request all the same. */
+	/* A nested call has no event, but its request is tracked. */
 	one_rank(LINE("MPI_Irecv source=* tag=1" W " request=+a", "rondo_enter",
 		      "MPI_Recv source=* tag=1" W " status={1,1}",
 		      "MPI_Irecv source=* tag=1" W " request=+b", "rondo_leave",
@@ -363,7 +363,7 @@ static void test_threads(void)
 	close_script(&r);
 }
 
-/* ---- what is compared of calls ---- */
+/* ---- properties of calls that a replay compares ---- */
 
 static struct rn_comms *pairs(struct rn_arena *mem, bool between)
 {
@@ -437,7 +437,7 @@ static void test_calls(void)
 	rn_arena_free(&mem);
 }
 
-/* ---- what nobody saw ---- */
+/* ---- unobserved receives ---- */
 
 static void several_ranks(const char *const *const *rank, uint64_t ranks,
 			  const struct rn_comms *comms, uint64_t ambiguous, const char *wanted)
@@ -460,14 +460,15 @@ static void several_ranks(const char *const *const *rank, uint64_t ranks,
 
 static void test_unseen(void)
 {
-	/* The first Send has been received, so the other one is left over. */
+	/* The first Send has been received, so only the second one can match. */
 	several_ranks(RANKS(LINE("MPI_Irecv source=* tag=7" W " request=+a",
 				 "MPI_Irecv source=* tag=7" W " request=+b",
 				 "MPI_Irecv source=* tag=9" W " request=+c",
 				 "MPI_Wait request=b- status={1,7}"),
 			    LINE("MPI_Send dest=0 tag=7" W, "MPI_Send dest=0 tag=7" W)),
 		      2, NULL, 0, " 1/7! 1/7 ?\n");
-	/* One that was surely received comes first; whatever else is open takes what it can. */
+	/* A receive that certainly completed is matched first. Other open receives match the
+	 * remaining sends. */
 	several_ranks(RANKS(LINE("MPI_Irecv source=* tag=*" W " request=+a"),
 			    LINE("MPI_Send dest=0 tag=1" W), LINE("MPI_Ssend dest=0 tag=2" W)),
 		      3, NULL, 1, " 2/2!\n");
@@ -475,14 +476,15 @@ static void test_unseen(void)
 				 "MPI_Irecv source=1 tag=*" W " request=+b"),
 			    LINE("MPI_Send dest=0 tag=1" W, "MPI_Send dest=0 tag=1" W)),
 		      2, NULL, 0, " 1/1!\n");
-	/* Messages do not overtake: the sure one has the others before it. */
+	/* Messages do not overtake: the messages before the certain one were received earlier. */
 	several_ranks(
 		RANKS(LINE("MPI_Irecv source=1 tag=*" W " request=+a",
 			   "MPI_Irecv source=1 tag=*" W " request=+b"),
 		      LINE("MPI_Send dest=0 tag=1" W, "MPI_Issend dest=0 tag=2" W " request=+a",
 			   "MPI_Test request=a- flag=1 status=~")),
 		2, NULL, 0, " 1/1! 1/2!\n");
-	/* Not complete, cancelled, received by a probe: nothing is left over. */
+	/* The receive is incomplete or cancelled, or the message was received by a matched probe:
+	 * no send remains. */
 	several_ranks(RANKS(LINE("MPI_Irecv source=* tag=*" W " request=+a",
 				 "MPI_Mprobe source=1 tag=3" W " status={1,3}"),
 			    LINE("MPI_Isend dest=0 tag=1" W " request=+a",
@@ -490,7 +492,7 @@ static void test_unseen(void)
 				 "MPI_Wait request=b- status=<0,0,1>", "MPI_Send dest=0 tag=3" W,
 				 "MPI_Ssend dest=0 tag=4" W " ret=unset")),
 		      2, NULL, 0, " ?\n");
-	/* Two are alike, and one is too many. */
+	/* Rank 2 has two equal sends. One of the three sends remains unmatched. */
 	several_ranks(RANKS(LINE("MPI_Irecv source=* tag=1" W " request=+a",
 				 "MPI_Request_free request=a-",
 				 "MPI_Irecv source=* tag=1" W " request=+a"),
@@ -510,16 +512,16 @@ static void test_unseen_comms(void)
 	struct rn_arena mem;
 
 	rn_arena_init(&mem, SIZE_MAX);
-	/* 0 and 1 are a pair, and 2 and 3. */
+	/* Ranks 0 and 1 are a pair, and ranks 2 and 3. */
 	several_ranks(rank, 4, pairs(&mem, false), 0, " 1/1! ?\n 1/1! ?\n");
-	/* 0 and 1 on one side: 1 sends to 2, and 3 to 0. */
+	/* Ranks 0 and 1 are one side: 1 sends to 2, and 3 to 0. */
 	several_ranks(rank, 4, pairs(&mem, true), 0, " 1/1! ?\n 1/1! ?\n");
-	/* Nothing is known of it. */
+	/* The communicator is unknown. */
 	several_ranks(rank, 4, NULL, 0, " ? ?\n ? ?\n");
 	rn_arena_free(&mem);
 }
 
-/* ---- at random: against a list that is searched ---- */
+/* ---- random programs, compared with a list that is searched linearly ---- */
 
 struct model {
 	char line[LINES][LONGER];
@@ -538,7 +540,8 @@ static void add_line(struct model *m, const char *fmt, int a, int b)
 #define TAGS    2
 #define RECVS   20
 
-/* Plain sends of all senders go, one after the other, to the first receive that fits. */
+/* The model: the plain sends of all senders match, one after the other, the first receive that
+ * fits. */
 static void expect(int source[RECVS], int tag[RECVS], const int sent[SENDERS][RECVS], const int *n)
 {
 	bool taken[RECVS] = { false };
@@ -646,7 +649,7 @@ static void random_late(void)
 	}
 }
 
-/* ---- when things go wrong ---- */
+/* ---- failures ---- */
 
 static const char *const *const rich[] = {
 	LINE("MPI_Irecv source=* tag=7 comm=comm:world.0 request=+a",
@@ -688,7 +691,7 @@ static void test_no_memory(void)
 	rn_arena_free(&mem);
 }
 
-/* Calls with values of any kind in any place: a trace need not come from a program. */
+/* Calls with values of any kind in any position: a trace need not come from a program. */
 static void random_values(void)
 {
 	static const char *const name[] = {

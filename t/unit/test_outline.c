@@ -1,4 +1,4 @@
-/* test_outline.c - trees from rules: what they look like, and that nothing gets lost in them. */
+/* test_outline.c - outlines of rules: their structure, and that they contain every call. */
 #include "tap.h"
 
 #include "analysis/outline.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define SIGS   26u /* a to z; each its own function, but for those that a test changes */
+#define SIGS   26u /* a to z; each has its own function, unless a test changes it */
 #define GROUPS 6u
 
 struct world {
@@ -65,8 +65,8 @@ static void marker(struct world *w, char c, enum rn_marker m)
 	w->sig[c - 'a'].one = (struct rn_weight){ 0 };
 }
 
-/* "ab3R0L1": calls, rules and loops, each with how often behind it, if that is not once; R and L
- * have their number, a digit, before it. */
+/* Parses a rule such as "ab3R0L1": calls, rules and loops, each followed by its count if that is
+ * not 1. R and L follow their index, a digit. */
 static uint32_t rule(struct world *w, const char *text)
 {
 	struct rn_item item[64];
@@ -102,7 +102,7 @@ static const struct rn_units *units(struct world *w, const int64_t *value, uint3
 	return u;
 }
 
-/* So many ranks more do what the rule says. */
+/* Adds a stream group of `ranks` more ranks with this start rule. */
 static void group(struct world *w, uint32_t root, uint32_t ranks)
 {
 	int64_t rank[16];
@@ -114,7 +114,7 @@ static void group(struct world *w, uint32_t root, uint32_t ranks)
 	w->f.streams.ranks = w->ranks;
 }
 
-/* The counts of a loop in a group. */
+/* Sets the elastic counts of a loop in a stream group. */
 static void counts(struct world *w, uint32_t g, uint32_t loop, const int64_t *value, uint32_t n)
 {
 	struct rn_series *s = rn_series_new(&w->mem);
@@ -141,7 +141,7 @@ static int outline(struct world *w)
 	return rn_outline(&opened, w->sig, &w->mem, &w->scratch, &w->out);
 }
 
-/* ---- what it looks like ---- */
+/* ---- outlines as text ---- */
 
 static void put(struct rn_buf *b, const char *fmt, ...)
 {
@@ -154,8 +154,8 @@ static void put(struct rn_buf *b, const char *fmt, ...)
 	rn_buf_add(b, text, strlen(text));
 }
 
-/* Calls as letters, what is in them or in a loop in brackets, then how often: *3, *0-2; the number
- * of streams, where it is not that of all: @1. */
+/* Prints calls as characters, the content of a call or loop in brackets, then the count: *3, *0-2.
+ * The number of streams follows if it is not the number of all: @1. */
 static void show(struct rn_buf *b, const struct rn_piece *p, uint64_t streams)
 {
 	for (; p; p = p->next) {
@@ -239,7 +239,7 @@ static void test_elastic(void)
 	ok("counts that change have a range, over all streams");
 }
 
-/* a^5, a^7 b is a^12 b, and rounds without anything are none. */
+/* a^5, a^7 b is a^12 b, and empty iterations are dropped. */
 static void test_cut_rounds(void)
 {
 	struct world w;
@@ -259,7 +259,7 @@ static void test_cut_rounds(void)
 	ok("a round that was cut in two is one");
 }
 
-/* The same loop at two places of the program: each has its own counts. */
+/* A loop that occurs twice in the program has separate counts for each occurrence. */
 static void test_places(void)
 {
 	struct world w;
@@ -337,12 +337,13 @@ static void test_nested(void)
 	CHECK(w.out.trees == 1 && looks(&w, 0, "i(o(ab))*5q(p(c))oo*2"));
 	CHECK(w.out.tree[0].weight.calls == 1 + 15 + 3 + 3);
 	CHECK(w.out.tree[0].child->next->weight.calls == 15);
-	CHECK(w.out.tree[0].child->next->weight.ns == 10); /* not that of a and b too */
+	CHECK(w.out.tree[0].child->next->weight.ns == 10); /* without the time of a and b */
 	world_free(&w);
 	ok("what was called inside a call is below it, and no marker is left");
 }
 
-/* What would be too large a tree: 2^41 calls in rules that share everything, and a long body. */
+/* Outlines that would be too large: 2^41 calls in rules that share all subrules, and a long body.
+ * */
 static void test_large(void)
 {
 	struct world w;
@@ -372,7 +373,7 @@ static void test_large(void)
 	ok("what is too large for a tree is summed up");
 }
 
-/* The same, by how often a loop is executed: a few bytes say 2^40 times. */
+/* Too many executions of a loop: a few bytes encode 2^40 of them. */
 static void test_many_executions(void)
 {
 	const uint64_t times = (uint64_t)1 << 40;
@@ -385,7 +386,7 @@ static void test_many_executions(void)
 	w.f.loops = 1;
 	w.loop[0] = (struct rn_loop){ RN_KIND_TERMINAL, 0 };
 	group(&w, rule(&w, "iR01099511627776f"), 1);
-	rn_buf_u64(&b, times << 3 | 1 << 1); /* equally spaced: 3, and no difference */
+	rn_buf_u64(&b, times << 3 | 1 << 1); /* one pattern of `times` values with difference 0 */
 	rn_buf_byte(&b, 3 << 1);
 	rn_buf_byte(&b, 0);
 	CHECK(rn_sigs_intern(w.f.series, b.data, b.len, &id) == RN_OK);

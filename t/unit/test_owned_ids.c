@@ -44,7 +44,7 @@ static uint32_t owned_below(uint64_t owner, uint32_t id)
 	return n;
 }
 
-/* Returns false without memory. */
+/* Returns false if an allocation failed. */
 static bool take(uint64_t owner)
 {
 	uint32_t want = expected(owner), got = UINT32_MAX;
