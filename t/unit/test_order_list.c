@@ -176,7 +176,7 @@ static void put_chunk(struct rn_arena *mem, enum rn_order_codec codec, size_t fr
 	struct rn_buf b = { 0 };
 	bool failed;
 
-	/* Rows are aligned in a tail, so the chunk's rows need a tail that starts with them. */
+	/* A read that ends at row `from` counts the completions and values before it, aligned. */
 	if (from) {
 		struct rn_order before = o, all = o;
 		size_t skipped = 0, values = 0;

@@ -1,5 +1,5 @@
 /*
- * test_part.c - a part survives being bytes, whatever becomes of it then.
+ * test_part.c - partial traces survive encoding and decoding, and can then be merged and finished.
  */
 #include "tap.h"
 
@@ -8,7 +8,7 @@
 #include "virtual_trace.h"
 #include "whole.h"
 
-/* Streams first .. first + n - 1 of a run, merged. */
+/* Merges streams first .. first + n - 1 of a run. */
 static int make_part(const struct virtual_run *v, struct rn_arena *mem, uint64_t first, uint64_t n,
 		     struct rn_stream_set *out)
 {
@@ -56,7 +56,7 @@ static bool same_bytes(const struct rn_buf *a, const struct rn_buf *b)
 	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-/* Cuts a run into parts, sends each through bytes, and merges what comes out. */
+/* Cuts a run into partial traces, encodes and decodes each, and merges the decoded ones. */
 static void through_bytes(const struct virtual_run *v)
 {
 	struct rn_buf bytes = { 0 }, want = { 0 }, got = { 0 };
@@ -112,7 +112,8 @@ static void test_bytes(void)
 	}
 }
 
-/* Parts of our own making: no signatures, one rule without items, and groups as given. */
+/* Encodes a partial trace without signatures, with one rule without items, and the given stream
+ * groups. */
 static void put_part(struct rn_buf *b, const unsigned char *groups, size_t len)
 {
 	static const unsigned char head[] = { 0, 0, 1, 0 };
@@ -144,24 +145,24 @@ static int decode_groups(const unsigned char *groups, size_t len, uint64_t most)
 	decode_groups((const unsigned char[]){ __VA_ARGS__ }, \
 		      sizeof((const unsigned char[]){ __VA_ARGS__ }), most)
 
-/* One rule, so one group: root 0, number of runs, runs. */
+/* One rule, so one stream group: root 0, number of runs, runs. */
 static void test_groups(void)
 {
 	CHECK(GROUPS(1, 1, 0, 1, 0, 0) == RN_OK);
 	CHECK(GROUPS(10, 1, 0, 1, 0, 9, 0) == RN_OK);              /* 0..9 */
 	CHECK(GROUPS(10, 1, 0, 2, 0, 4, 1, 0, 0) == RN_OK);        /* 0,2..8 and 9 */
-	CHECK(GROUPS(9, 1, 0, 2, 0, 4, 1, 0, 0) == RN_E_DATA);     /* 9 is one too many */
-	CHECK(GROUPS(10, 1, 0, 1, 0, 10, 0) == RN_E_DATA);         /* eleven */
+	CHECK(GROUPS(9, 1, 0, 2, 0, 4, 1, 0, 0) == RN_E_DATA);     /* 9 is out of range */
+	CHECK(GROUPS(10, 1, 0, 1, 0, 10, 0) == RN_E_DATA);         /* eleven ranks */
 	CHECK(GROUPS(10, 1, 0, 1, 1, 0) == RN_E_DATA);             /* begins with 1 */
 	CHECK(GROUPS(10, 1, 1, 1, 0, 0) == RN_E_DATA);             /* no rule 1 */
 	CHECK(GROUPS(10, 1, 0, 0) == RN_E_DATA);                   /* no streams */
 	CHECK(GROUPS(10, 0) == RN_E_DATA);                         /* no groups */
 	CHECK(GROUPS(10, 2, 0, 1, 0, 0, 0, 1, 1, 0) == RN_E_DATA); /* one rule for two groups */
-	CHECK(GROUPS(10, 1, 0, 1, 0, 0, 0) == RN_E_DATA);          /* something behind */
+	CHECK(GROUPS(10, 1, 0, 1, 0, 0, 0) == RN_E_DATA);          /* trailing bytes */
 	CHECK(GROUPS(10, 1, 0, 1, 0) == RN_E_DATA);                /* cut off */
 }
 
-/* The last corner of a grid, which is alone in its group, says that it is its neighbour. */
+/* The last corner of a grid, alone in its stream group, claims the rank of its neighbor. */
 static void test_twice(void)
 {
 	struct rn_buf bytes = { 0 };

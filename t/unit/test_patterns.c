@@ -1,10 +1,10 @@
 /*
- * test_patterns.c - well-known patterns of communication on 16, 64, 1024 and 65536 ranks: their
+ * test_patterns.c - well-known communication patterns on 16, 64, 1024 and 65536 ranks: their
  * traces have nearly the same size.
  *
- * Every rank's calls are words, as its tracer records them, and go the way that they go at the end
- * of a run: the slots of all ranks are put together, how each is expressed is chosen, and the
- * bundles that are made so are merged and written. Grids are square.
+ * The calls of every rank are call words, as its tracer records them. They are processed as at the
+ * end of a run: the rank parameters of all ranks are merged, a rank expression is selected for
+ * each, and the resulting partial traces are merged and written. Grids are square.
  */
 #include "tap.h"
 
@@ -27,7 +27,7 @@
 #define ROW       2u /* communicators, as handles of objects */
 #define COLUMN    4u
 
-/* A rank at work. */
+/* A rank of the pattern. */
 struct rank {
 	struct worded w;
 	int64_t rank, size, side; /* of the grid */
@@ -36,7 +36,7 @@ struct rank {
 
 /* ---- calls as words ---- */
 
-/* Looked up once. */
+/* Function ids, looked up once. */
 static uint32_t f_sendrecv, f_send, f_recv, f_split, f_bcast;
 static uint32_t w_world, w_double, w_proc_null;
 
@@ -217,13 +217,13 @@ static const struct pattern {
 	{ "wavefront", NULL, wavefront },
 };
 
-/* ---- what a tracer knows besides ---- */
+/* ---- data of the tracer other than calls ---- */
 
 static const struct pattern *pattern;
 
 /* ---- a run ---- */
 
-/* Of ranks, one after the other. */
+/* Arenas of the rank that is processed; ranks are processed one after the other. */
 static struct rn_arena rank_mem, rank_scratch;
 
 static void run_rank(struct rank *r, int64_t rank, int64_t side)
@@ -262,7 +262,7 @@ static struct rn_recorded recorded(struct rank *r, struct rn_recorded_stream *s)
 	return rec;
 }
 
-/* A thing of each rank, as bytes. */
+/* Encodes some data of a rank. */
 typedef void rank_fn(const struct rn_recorded *rec, void *arg, struct rn_buf *out);
 
 static void pack_slots(const struct rn_recorded *rec, void *arg, struct rn_buf *out)
@@ -338,7 +338,7 @@ static uint64_t bytes_of(int64_t side)
 			diag("%s", err.text);
 	}
 	CHECK(rank_merge_bundle(&all, &meta, path, &file, NULL) == RN_OK);
-	unlink(path); /* or it would be kept as an old one */
+	unlink(path); /* otherwise it would be kept as an old trace */
 	rn_buf_free(&b);
 	rn_arena_free(&scratch);
 	rn_arena_free(&mem);

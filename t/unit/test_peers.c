@@ -1,5 +1,8 @@
-/* test_peers.c - the choice is what a naive model says, for known patterns what it should be, and
- * the same for every tree; hostile bytes and missing memory change nothing. */
+/*
+ * test_peers.c - the selected rank expression is that of a naive model, the expected one for known
+ * patterns, and the same for every merge tree. Hostile bytes and failed allocations change
+ * nothing.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -28,7 +31,7 @@ static void say(int who, uint64_t key, int64_t value, int64_t rank, int64_t size
 
 static const enum rn_value_kind kinds[4] = { RN_V_INT, RN_V_REL, RN_V_RELMOD, RN_V_XOR };
 
-/* What one rank says about a key in one expression, without repeats, in order. */
+/* The distinct values of one rank for a key in one expression, in order. */
 static unsigned listed(int who, uint64_t key, enum rn_value_kind kind, int64_t *out, bool *possible)
 {
 	unsigned n = 0;
@@ -68,7 +71,7 @@ static bool same_set(const int64_t *a, unsigned na, const int64_t *b, unsigned n
 
 struct verdict {
 	bool order, set;
-	bool several; /* values of one rank */
+	bool several; /* a rank has several values */
 	unsigned all; /* size of the union */
 };
 
@@ -120,7 +123,7 @@ static enum rn_value_kind model(int ranks, uint64_t key)
 	return v[best].all <= RN_PEERS_UNION ? kinds[best] : RN_V_INT;
 }
 
-/* The module: each rank's summary, merged along a random tree. */
+/* The module under test: the summary of each rank, merged along a random tree. */
 #define RANKS_MAX 256
 
 static void say_all(struct rn_peers *p, int who)
@@ -133,7 +136,7 @@ static void say_all(struct rn_peers *p, int who)
 	}
 }
 
-/* Ranks from..to-1, split anywhere, and either side may absorb the other. */
+/* Merges ranks from..to-1, split at random. Either half may absorb the other. */
 static struct rn_peers *merge_range(struct rn_arena *mem, int from, int to)
 {
 	struct rn_peers *a, *b;
@@ -165,7 +168,7 @@ static bool same_bytes(const struct rn_buf *a, const struct rn_buf *b)
 	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-/* Any tree gives the same bytes. Returns the last one. */
+/* Every merge tree results in the same bytes. Returns the last result. */
 static struct rn_peers *merge_all(struct rn_arena *mem, int ranks)
 {
 	struct rn_buf want = { 0 }, got = { 0 };
@@ -193,7 +196,7 @@ static struct rn_choices *send_choices(struct rn_arena *mem, const struct rn_pee
 	return c;
 }
 
-/* All keys 0 .. keys-1 are what the model says; gives the choice of key 0. */
+/* The choices for all keys 0 .. keys-1 are those of the model. Returns the choice for key 0. */
 static enum rn_value_kind choices_are_right(int ranks, uint64_t keys)
 {
 	struct rn_arena mem;
@@ -218,7 +221,7 @@ static enum rn_value_kind choices_are_right(int ranks, uint64_t keys)
 	return kind;
 }
 
-/* Known patterns: key 0 is the slot in question. */
+/* Known patterns: key 0 is the rank parameter under test. */
 static enum rn_value_kind stencil(int nx, int ny, bool periodic, bool tags)
 {
 	static const int step[4][2] = { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } };
@@ -268,7 +271,7 @@ static enum rn_value_kind butterfly(int n)
 	return choices_are_right(n, 1);
 }
 
-/* Everybody to everybody: from the next one on around, or from 0 on. */
+/* All-to-all communication: cyclic from the next rank, or from rank 0. */
 static enum rn_value_kind all_to_all(int n, bool rotated, bool self)
 {
 	for (int r = 0; r < n; r++)
@@ -281,7 +284,7 @@ static enum rn_value_kind all_to_all(int n, bool rotated, bool self)
 	return choices_are_right(n, 1);
 }
 
-/* Workers report to 0; the master answers each (key 1). */
+/* Workers send to rank 0. The master replies to each (key 1). */
 static enum rn_value_kind master_worker(int n)
 {
 	for (int r = 1; r < n; r++) {
@@ -291,7 +294,7 @@ static enum rn_value_kind master_worker(int n)
 	return choices_are_right(n, 2);
 }
 
-/* Row communicators whose sizes differ: a ring in each. */
+/* Row communicators of different sizes, with a ring in each. */
 static enum rn_value_kind rings_of_rows(void)
 {
 	static const int size[] = { 3, 5, 4, 7 };
@@ -303,7 +306,7 @@ static enum rn_value_kind rings_of_rows(void)
 	return choices_are_right(who, 1);
 }
 
-/* Colours of a split: each rank has one, and they follow no rule; every other key has a pattern. */
+/* Colors of a split: each rank has one, without a pattern. Every other key has a pattern. */
 static enum rn_value_kind colours(int n)
 {
 	for (int r = 0; r < n; r++)
@@ -312,7 +315,7 @@ static enum rn_value_kind colours(int n)
 	return choices_are_right(n, 6);
 }
 
-/* As before, but one rank has a second value. */
+/* Colors of a split, where one rank has a second value. */
 static enum rn_value_kind two_colours(int n)
 {
 	for (int r = 0; r < n; r++)
@@ -342,21 +345,23 @@ static void test_patterns(void)
 	CHECK(butterfly(64) == RN_V_XOR);
 	CHECK(master_worker(40) == RN_V_INT);
 	CHECK(all_to_all(40, true, false) == RN_V_RELMOD);
-	CHECK(all_to_all(40, true, true) == RN_V_RELMOD); /* the order tells it from the next */
+	CHECK(all_to_all(40, true, true) ==
+	      RN_V_RELMOD); /* the order distinguishes it from the next one */
 	CHECK(all_to_all(40, false, true) == RN_V_INT);
 	CHECK(all_to_all(5, true, false) == RN_V_RELMOD);
 	CHECK(colours(3) == RN_V_VARIES && colours(40) == RN_V_VARIES);
 	CHECK(two_colours(40) == RN_V_INT);
 }
 
-/* Slots of all sorts at once: from nothing in common to everything. */
+/* Rank parameters of many kinds at once: from nothing in common to everything. */
 static void test_random(void)
 {
 	for (int round = 0; round < 60; round++) {
 		int ranks = 1 + (int)tap_below(24);
 		uint64_t keys = 1 + tap_below(6);
-		int times =
-			round % 2 ? 400 : ranks; /* few: a rank has one value of a slot, or none */
+		int times = round % 2
+				    ? 400
+				    : ranks; /* few: a rank has at most one value of a parameter */
 
 		for (int i = 0; i < times; i++) {
 			int who = (int)tap_below((uint64_t)ranks);
@@ -389,7 +394,7 @@ static void test_express(void)
 	}
 }
 
-/* A few ranks' worth of everything, for what follows. */
+/* Adds values of all kinds for a rank, for the tests below. */
 static void talk(int who)
 {
 	for (int i = 0; i < 50; i++)
@@ -454,7 +459,7 @@ static void test_no_memory(void)
 	rn_arena_free(&mem);
 }
 
-/* Good bytes with something changed: taken in or refused, but nothing between. */
+/* Modified encodings are absorbed completely, or rejected without any effect. */
 static void test_hostile(void)
 {
 	struct rn_buf good = { 0 }, bad = { 0 }, before = { 0 }, after = { 0 };

@@ -1,4 +1,7 @@
-/* test_plan.c - plans: written, mapped, damaged; and what receives matched, from events. */
+/*
+ * test_plan.c - replay plans: written, mapped and damaged; and the matches of receives, from
+ * events.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -8,7 +11,7 @@
 #include "encode/call_words.h"
 #include "order/replay_plan.h"
 
-/* ---- written and looked at ---- */
+/* ---- writing and reading ---- */
 
 static const struct rn_order_site site[] = { { RN_ORDER_SOME, 7, 0, 1 },
 					     { RN_ORDER_VALUE, 9, 0, 0 } };
@@ -51,7 +54,7 @@ static const struct rn_plan_turn turn[] = { { 0, 1, RN_PLAN_SENDS, 1, 0 },
 static const struct rn_plan_source source = { 3, 8,    parts, 2,      comm, place, 2,
 					      1, fact, 2,     member, 3,    turn,  4 };
 
-/* Of the machine's alignment, as if it had been mapped. */
+/* Copies a plan to memory with the alignment of a mapping. */
 static void *aligned(const struct rn_buf *b)
 {
 	void *p = aligned_alloc(8, (b->len + 7) & ~(size_t)7);
@@ -120,7 +123,7 @@ static void check_turns(const struct rn_plan_head *h)
 	CHECK(n == 0);
 }
 
-/* The second one has a receive to start, and no rows; the first both. */
+/* The second stream has a receive to start and no rows. The first one has both. */
 static void check_done(const struct rn_plan_head *h)
 {
 	struct rn_plan_stream s[2];
@@ -156,7 +159,7 @@ static void test_write(void)
 	rn_buf_free(&b);
 }
 
-/* Behind something else, or without anything. */
+/* Appended to other bytes, and without content. */
 static void test_append(void)
 {
 	const struct rn_plan_source none = { .ranks = 1 };
@@ -190,7 +193,7 @@ static void test_no_memory(void)
 	CHECK(rc == RN_OK);
 }
 
-/* Goes everywhere that an offset leads to. */
+/* Reads everything that an offset refers to. */
 static uint64_t touch_all(const struct rn_plan_head *h)
 {
 	const struct rn_plan_stream *s = rn_plan_at(h, h->stream.at);
@@ -216,7 +219,7 @@ static uint64_t touch_all(const struct rn_plan_head *h)
 	return sum;
 }
 
-/* In memory that ends where it does, for a sanitizer to see. */
+/* The plan is in memory of exactly its size, so that a sanitizer finds reads beyond its end. */
 static void test_damage(void)
 {
 	struct rn_buf b = { 0 };
@@ -251,7 +254,7 @@ static uint32_t function_named(const char *name)
 	return rn_mpi_vocab.func[i].number;
 }
 
-/* Among other numbers, and not in their order. */
+/* Among other ordinals, and in another order. */
 static void test_cancels(void)
 {
 	const struct rn_order_site sites[] = {
@@ -286,8 +289,8 @@ static void test_cancels(void)
 
 static const struct rn_order_site waits = { .kind = RN_ORDER_WAIT };
 
-/* Receives done in random order, some never, some cancelled; against counting those that are open.
- */
+/* Receives complete in random order; some never complete, some are cancelled. The model counts the
+ * receives that are open. */
 static void random_matches(void)
 {
 	struct rn_order_done d[2 * RECEIVES];
@@ -309,7 +312,7 @@ static void random_matches(void)
 		r[o.rows - 1].done++;
 		for (uint32_t lower = 0; lower < k; lower++)
 			late += !is_done[lower];
-		if (is_done[k]) { /* something else instead */
+		if (is_done[k]) { /* a completion that is not a receive instead */
 			d[o.dones++] = (struct rn_order_done){ .late = RN_ORDER_NOT };
 			continue;
 		}

@@ -11,8 +11,8 @@
 
 static struct rn_arena mem;
 
-/* `programs`: a letter for each rank. Merged in two halves; the second half is encoded and decoded.
- */
+/* `programs`: a character for each rank. Merges two halves, of which the second is encoded and
+ * decoded. */
 static void make(struct rn_programs *p, const char *programs)
 {
 	size_t n = strlen(programs);

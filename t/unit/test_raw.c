@@ -1,11 +1,11 @@
 /*
- * test_raw.c - every function of MPI: random words, their canonical bytes, and the line a reader
- * sees.
+ * test_raw.c - every function of MPI: random call words, their canonical bytes, and the printed
+ * line.
  *
- * The model makes a value's words and what JSON has to say of it side by side, by kind; nobody
- * calls MPI. The calls of one function are a stream of one process with communicators and requests
- * of its own; the lines are compared when the stream is over, as a reader has it then. Each value
- * has a seed, so that a call can be made again, or with a single value changed.
+ * The model makes the words of a value and its JSON text together, by kind. MPI is never called.
+ * The calls of one function are a stream of one process with its own communicators and requests.
+ * The lines are compared when the stream is complete, as in a reader. Each value has a seed, so
+ * that a call can be repeated exactly or with a single value changed.
  */
 #include "tap.h"
 
@@ -33,7 +33,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static uint64_t state; /* of the values' numbers */
+static uint64_t state; /* random state of the values */
 
 static uint64_t draw(void)
 {
@@ -56,12 +56,12 @@ static bool one_in(uint64_t n)
 
 /* ---- the process ---- */
 
-#define COMMS        6 /* a reader knows nothing of the last one */
+#define COMMS        6 /* the reader has no data about the last one */
 #define COMM_WORD(i) ((uint32_t)((i) + 1) << 28)
 
 struct comm {
 	const char *name;
-	uint64_t rank, size; /* of those that can be meant */
+	uint64_t rank, size; /* of the ranks that can be used */
 	bool known;
 };
 
@@ -69,7 +69,7 @@ static struct rn_arena mem;
 static struct comm world, comm[COMMS];
 static const struct comm self = { "MPI_COMM_SELF", 0, 1, true };
 static struct rn_comms *comms;
-static int64_t varying[64]; /* what this process has in the tables of values */
+static int64_t varying[64]; /* values of this process in the per-rank tables */
 static uint32_t tables;
 static uint32_t word_world, word_self, word_null;
 
@@ -106,13 +106,13 @@ static void random_process(void)
 		random_comm(i, name[i]);
 }
 
-/* A reader does not have some of the tables. */
+/* Whether the reader has a table. Some are missing. */
 static bool table_known(int64_t table)
 {
 	return table % 8 != 7;
 }
 
-/* The table of a value, made if there is room; or -1. */
+/* The table of a value, created if there is room; otherwise -1. */
 static int64_t table_of(int64_t value)
 {
 	for (uint32_t i = 0; i < tables; i++)
@@ -128,7 +128,7 @@ static int64_t table_of(int64_t value)
 
 /* ---- constants ---- */
 
-#define FIRST (-77) /* where the values of constants begin, but for bits */
+#define FIRST (-77) /* the first value of constants, except bits */
 
 static const struct {
 	enum rn_param_kind kind;
@@ -203,7 +203,8 @@ static bool is_bits(enum rn_param_kind kind)
 	return kind == RN_K_amode || kind == RN_K_assert;
 }
 
-/* Which constant of its kind a value is, or -1. Bits are not neighbours. */
+/* Returns the index of the constant of this kind that has the value, or -1. Bits are not
+ * consecutive. */
 static int which_constant(enum rn_param_kind kind, int64_t value)
 {
 	const struct constants *k = &constants_of[kind];
@@ -214,14 +215,14 @@ static int which_constant(enum rn_param_kind kind, int64_t value)
 	return -1;
 }
 
-/* ---- the call that is being made ---- */
+/* ---- the current call ---- */
 
 /* One value of a signature. */
 struct value {
 	const struct rn_param *param;
 	bool shown;
 	uint64_t seed;
-	size_t from, to; /* its text */
+	size_t from, to; /* its range in the text */
 };
 
 struct slot {
@@ -234,7 +235,7 @@ struct piece {
 	size_t from, n;
 };
 
-/* What a call does to a request. */
+/* The effect of a call on a request. */
 struct step {
 	bool create;
 	uint32_t shape, slot;
@@ -245,12 +246,12 @@ static struct {
 	struct value value[RN_CALL_VALUES_MAX];
 	uint32_t values;
 	uint64_t ret_seed;
-	uint32_t comm; /* that the ranks of the call are of; 0: the world */
+	uint32_t comm; /* communicator that the ranks of the call refer to; 0: the world */
 	uint64_t word[WORDS];
 	size_t words;
 	struct rn_buf text;
-	struct rn_buf matched, received; /* of the value, of the call */
-	/* What words refer to. */
+	struct rn_buf matched, received; /* matched: of the value; received: of the call */
+	/* The data that words refer to. */
 	uint64_t blob_word[WORDS];
 	size_t blob_words;
 	struct piece blob[PIECES];
@@ -262,8 +263,8 @@ static struct {
 	uint32_t blobs, slots, steps, created;
 } call;
 
-static uint64_t *put;       /* where the next word goes */
-static struct rn_buf *page; /* where text goes */
+static uint64_t *put;       /* position of the next word */
+static struct rn_buf *page; /* output of the text */
 
 static void word(uint64_t w)
 {
@@ -291,7 +292,7 @@ static void say_name(const char *s)
 	sayf("\"%s\"", s);
 }
 
-/* Numbers that a double cannot hold are text. */
+/* Numbers that a double cannot represent are printed as text. */
 static void say_number(struct rn_buf *to, int64_t v)
 {
 	char text[32];
@@ -308,7 +309,7 @@ static bool is_absent(uint64_t w)
 	return w == RN_RAW_UNSET || w == RN_RAW_NULL || w == RN_RAW_NOTHING;
 }
 
-/* Whether the page ends with this text, starting at `from`. */
+/* Whether the page from `from` on is this text. */
 static bool says(size_t from, const char *s)
 {
 	return page->len - from == strlen(s) && memcmp(page->data + from, s, strlen(s)) == 0;
@@ -320,7 +321,7 @@ static void make_absent(uint64_t w)
 	say_name(w == RN_RAW_UNSET ? "unset" : w == RN_RAW_NULL ? "NULL" : "-");
 }
 
-/* The word of a value that is not there, or 0. */
+/* The word of an absent value, or 0. */
 static uint64_t random_absent(void)
 {
 	static const uint64_t absent[] = { RN_RAW_UNSET, RN_RAW_NULL, RN_RAW_NOTHING };
@@ -352,7 +353,7 @@ static int64_t random_number(void)
 	}
 }
 
-/* A number as one that depends on the rank, if that can be. */
+/* Writes a number as a rank expression, if possible. */
 static void express(struct slot *s, const struct comm *c)
 {
 	static const enum rn_value_kind kinds[] = { RN_V_INT, RN_V_REL, RN_V_RELMOD, RN_V_XOR,
@@ -410,7 +411,7 @@ static void make_rank(uint32_t of)
 	}
 }
 
-/* Names of bits, and the others as a number. */
+/* Prints the names of known bits, and the other bits as a number. */
 static void make_bits(enum rn_param_kind kind)
 {
 	const struct constants *k = &constants_of[kind];
@@ -534,7 +535,8 @@ static void make_handle(enum rn_param_kind kind)
 
 static char module_name[MODULES][300] = { "a.out", "libfoo-1.2.so.3", "my program (2)", "" };
 
-/* What cannot be in a name is spelled in hexadecimal digits; up to about 200 characters in all. */
+/* Bytes that a name cannot contain are printed as hexadecimal digits. The limit is about 200
+ * characters in all. */
 static void say_module(const char *s)
 {
 	for (size_t n = 0; *s; s++) {
@@ -601,7 +603,7 @@ static void add_byte(uint64_t b)
 	rn_buf_byte(&call.string_bytes, (unsigned char)b);
 }
 
-/* A character, whole; what it is in JSON. */
+/* Adds a complete character, and its form in JSON. */
 static void random_utf8(void)
 {
 	uint32_t c = (uint32_t)below(3) ? 0xa0 + (uint32_t)below(0x760)
@@ -634,12 +636,12 @@ static void random_character(void)
 	uint64_t i, b;
 
 	switch (below(8)) {
-	case 0: /* that have a letter */
+	case 0: /* control characters with a letter escape */
 		i = below(sizeof(letter) - 1);
 		add_byte((unsigned char)letter[i]);
 		sayf("\\%c", escape[i]);
 		break;
-	case 1: /* control characters that have none, of one byte and of two */
+	case 1: /* control characters without a letter escape, of one byte and of two */
 		b = one_in(2) ? 0x7f : one_in(2) ? below(8) : 0x0e + below(18);
 		add_byte(b);
 		sayf("\\u%04x", (unsigned)b);
@@ -648,7 +650,7 @@ static void random_character(void)
 		add_byte(b);
 		sayf("\\u%04x", (unsigned)b);
 		break;
-	case 2: /* no UTF-8, whatever stands before or behind */
+	case 2: /* a byte that is invalid in UTF-8 in every context */
 		b = one_in(2) ? 0x80 + below(0x40) : 0xf5 + below(11);
 		add_byte(b);
 		sayf("\\uf7%02x", (unsigned)b);
@@ -685,14 +687,14 @@ static void make_string(void)
 
 /* ---- requests ---- */
 
-/* What a reader of the stream has to know, searched from end to end. */
+/* The request state of a reader of the stream. Lookups are linear. */
 static struct {
 	struct request {
 		uint32_t shape, slot;
 		uint64_t number;
 	} live[CALLS * 2];
 	uint32_t n, shapes;
-	uint32_t shape_of[CALLS * 2]; /* by signature; 0: none, else shape + 1 */
+	uint32_t shape_of[CALLS * 2]; /* by signature; 0: none, otherwise creator + 1 */
 	uint64_t next;
 } requests;
 
@@ -716,7 +718,7 @@ static void create_request(uint32_t sig)
 	requests.live[requests.n++] = r;
 }
 
-/* The call has been made, as this signature. */
+/* Applies the steps of the call, which has this signature. */
 static void do_steps(uint32_t sig)
 {
 	for (uint32_t i = 0; i < call.steps; i++) {
@@ -744,7 +746,7 @@ static void make_new_request(void)
 	}
 }
 
-/* One of this stream, which may be live or not; some end with the call. */
+/* A request of this stream, which may be live or not. Some end with the call. */
 static void make_own_request(uint64_t gone)
 {
 	uint32_t shape = (uint32_t)below(1 << 23), slot = (uint32_t)below(1 << 27);
@@ -794,7 +796,7 @@ static void make_request(void)
 
 /* ---- statuses ---- */
 
-/* A field that is not defined is not shown. */
+/* An undefined field is not printed. */
 static void make_field(const char *name, enum rn_param_kind kind, uint32_t of)
 {
 	size_t before = page->len, value;
@@ -817,8 +819,8 @@ static void make_source_and_tag(uint32_t of)
 	make_field("\"tag\":", RN_K_tag, of);
 }
 
-/* What JSON shows of it goes to the page; what was received without the program's wanting to know
- * to `matched`. */
+/* Appends the JSON form of a status to the page. A message that the program ignores is appended to
+ * `matched`. */
 static void make_status(enum rn_status_form form, struct rn_buf *matched)
 {
 	uint32_t of = one_in(4) ? 0 : random_comm_word();
@@ -857,10 +859,11 @@ static void make_one_status(void)
 	}
 	make_status(form, &call.matched);
 	if (form == RN_STATUS_NOTHING)
-		rn_buf_clear(&call.matched); /* nothing is not shown */
+		rn_buf_clear(&call.matched); /* an empty value is not printed */
 }
 
-/* All that the program wants, or ignores; also both, although no program can do that. */
+/* All statuses are stored by the program, or ignored. Both occur together, although no program can
+ * do that. */
 static void make_statuses(uint64_t n)
 {
 	static const enum rn_status_form forms[] = { RN_STATUS_MATCHED, RN_STATUS_NOTHING,
@@ -949,7 +952,8 @@ static void make_elements(enum rn_param_kind element, uint64_t n)
 	say("]");
 }
 
-/* Words of a blob are made where they stay, those of blobs inside it behind all that there are. */
+/* The words of a blob are written at their final position. Those of nested blobs follow all
+ * existing words. */
 static void make_blob(enum rn_param_kind element, uint64_t n)
 {
 	static uint64_t scratch[2][WORDS];
@@ -1013,7 +1017,7 @@ static void make_param(const struct rn_param *p)
 {
 	if (p->kind == RN_K_request && p->how == RN_HOW_new)
 		make_new_request();
-	else if (p->array && !is_texts(p->kind)) /* those say it by their kind */
+	else if (p->array && !is_texts(p->kind)) /* the kind of texts implies an array */
 		make_array(p->kind, p->kind);
 	else
 		make_one(p->kind);
@@ -1036,7 +1040,7 @@ static void add_value(const struct rn_param *p, bool shown)
 	call.value[call.values++] = (struct value){ p, shown, draw(), 0, 0 };
 }
 
-/* A call of this function; the same seed gives the same values. */
+/* Starts a call of this function. The same seed results in the same values. */
 static void begin_call(uint32_t function, uint64_t seed)
 {
 	const struct rn_proto *f = &rn_mpi_protos[function];
@@ -1053,8 +1057,8 @@ static void begin_call(uint32_t function, uint64_t seed)
 			add_value(&f->param[i], true);
 }
 
-/* The reader takes the first communicator for that of the call. Without one, a window or a message
- * says what ranks are of. */
+/* The reader uses the first communicator as that of the call. If there is none, ranks refer to that
+ * of a window or message. */
 static void choose_comm(void)
 {
 	uint32_t outer = 0, implied = 0;
@@ -1076,7 +1080,7 @@ static void choose_comm(void)
 	call.comm = outer ? outer : implied;
 }
 
-/* The word of a number of seconds is the bits of a double. */
+/* The word of a time in seconds is the bits of a double. */
 static void make_seconds(void)
 {
 	static const struct {
@@ -1116,7 +1120,7 @@ static void text_to(struct rn_buf *line, const char *s)
 	rn_buf_add(line, s, strlen(s));
 }
 
-/* Parameters in order; what has two values is shown with the later one. */
+/* Parameters in order. A parameter with two values is printed with the later one. */
 static void make_args(struct rn_buf *line)
 {
 	const struct rn_proto *f = &rn_mpi_protos[call.function];
@@ -1142,7 +1146,7 @@ static void make_values(void)
 		rn_buf_clear(&call.matched);
 		make_param(v->param);
 		v->to = call.text.len;
-		if (v->shown) /* no function has two of these */
+		if (v->shown) /* no function has two such values */
 			rn_buf_add(&call.received, call.matched.data, call.matched.len);
 	}
 }
@@ -1159,7 +1163,7 @@ static void add_ret(struct rn_buf *line, size_t from)
 		rn_buf_add(line, page->data + from, page->len - from);
 }
 
-/* Words and line of the call, as its seeds have it. */
+/* Makes the words and the line of the call from its seeds. */
 static void make_call(const struct rn_call *c, struct rn_buf *line)
 {
 	char text[100];
@@ -1199,7 +1203,7 @@ static void make_call(const struct rn_call *c, struct rn_buf *line)
 	text_to(line, "}\n");
 }
 
-/* ---- what words refer to ---- */
+/* ---- data that words refer to ---- */
 
 static struct rn_process_table process;
 static struct rn_raw_numbers numbers;
@@ -1254,7 +1258,7 @@ static int write_words(size_t words, unsigned char *buf, size_t cap, size_t *len
 	return rc;
 }
 
-/* Lists the numbers of the call, and says how each is to be written. */
+/* Lists the numbers of the call and the form in which each is to be written. */
 static void list_numbers(void)
 {
 	static unsigned char buf[BYTES];
@@ -1275,7 +1279,7 @@ static void list_numbers(void)
 	numbers.mode = RN_RAW_EXPRESS;
 }
 
-/* The call's bytes, which are the same each time. */
+/* Writes the bytes of the call, which are the same each time. */
 static bool write_call(unsigned char *buf, size_t *len)
 {
 	static unsigned char again[BYTES];
@@ -1290,7 +1294,7 @@ static bool write_call(unsigned char *buf, size_t *len)
 	return CHECK(n == *len && memcmp(buf, again, n) == 0);
 }
 
-/* Whether the call is refused with this many words in blob i. Where the table then has two equal
+/* Whether the call is rejected with this many words in blob i. If the table then has two equal
  * blobs, the words refer to other ones. */
 static void check_blob_words(uint32_t i, size_t words)
 {
@@ -1318,7 +1322,8 @@ static void check_blob(uint32_t i)
 		check_blob_words(i, call.blob[i].n - 1);
 }
 
-/* Too little room is refused, without a byte behind the end; so is a word too few or too many. */
+/* A buffer that is too small is rejected without a write beyond its end. A missing or extra word is
+ * rejected too. */
 static void check_refusals(size_t len)
 {
 	static unsigned char buf[BYTES];
@@ -1359,18 +1364,18 @@ static bool uses(uint32_t function, bool born)
 	return false;
 }
 
-/* The first few lines that are wrong. */
+/* Prints the first few wrong lines. */
 static void show(const char *what, const unsigned char *line, size_t n)
 {
 	if (tap.bad < 4)
 		fprintf(stderr, "# %s: %.*s", what, (int)n, line);
 }
 
-/* The call that is open with another value for one of its parameters. */
+/* The current call with another value for one of its parameters. */
 static struct {
 	unsigned char bytes[BYTES];
 	struct rn_buf line;
-	size_t len; /* 0: there is none */
+	size_t len; /* 0: there is no such call */
 } neighbour;
 
 static void make_neighbour(const struct rn_call *c)
@@ -1384,7 +1389,7 @@ static void make_neighbour(const struct rn_call *c)
 	*seed = tap_rand();
 }
 
-/* If the line is another, so are the bytes. */
+/* If the line differs, the bytes differ too. */
 static void check_neighbour(const unsigned char *bytes, size_t len, const struct piece *line)
 {
 	const struct rn_buf *other = &neighbour.line;
@@ -1424,7 +1429,7 @@ static void one_call(uint32_t function, uint64_t seed)
 	calls++;
 }
 
-/* The line depends on the requests that there are. */
+/* The line depends on the open requests. */
 static void compare(const struct rn_decoder *d, struct rn_numbering *n, struct rn_template *args,
 		    uint32_t i, struct rn_buf *out)
 {
@@ -1458,7 +1463,7 @@ static void read_stream(void)
 	rn_numbering_free(numbering);
 }
 
-/* A few calls of each function are made again and again: requests of one shape. */
+/* Some calls of each function are repeated often, so that several requests have one creator. */
 static uint64_t random_seed(uint32_t function)
 {
 	return tap_below(4) ? tap_rand() : function * 4 + tap_below(4);
@@ -1509,7 +1514,7 @@ static bool unique(const char **name, uint32_t n)
 	return good;
 }
 
-/* A function's row for writing and its row for reading. */
+/* Compares the row of a function for writing with its row for reading. */
 static void check_rows(const struct rn_proto *p, const struct rn_func *f)
 {
 	static const enum rn_dir dir[] = {
@@ -1545,7 +1550,7 @@ static void check_statuses(const struct rn_proto *f)
 	}
 }
 
-/* That every kind of api/mpi.api is one of call_words.h's, the compiler has seen. */
+/* The compiler verifies that every kind of api/mpi.api is a kind of call_words.h. */
 static void test_table(void)
 {
 	const struct rn_vocab *v = &rn_mpi_vocab;
@@ -1561,7 +1566,7 @@ static void test_table(void)
 	free(name);
 }
 
-/* In a trace no two words are equal, or its calls would look equal that are not. */
+/* The names of constants in a trace are distinct, so different calls never look equal. */
 static void test_words(void)
 {
 	const struct rn_vocab *v = &rn_mpi_vocab;

@@ -1,4 +1,7 @@
-/* test_reader.c - traces with all that signatures can say, printed from anywhere, against a log. */
+/*
+ * test_reader.c - traces with everything that signatures can express, printed from any call,
+ * compared with a log.
+ */
 #include "tap.h"
 
 #include "base/io.h"
@@ -8,7 +11,7 @@
 #include "read/trace_check.h"
 #include "rich_trace.h"
 
-/* A trace opened, with what printing it needs. */
+/* An open trace and the state for printing it. */
 struct reader {
 	struct rn_container_writer w;
 	struct rn_trace t;
@@ -46,7 +49,7 @@ static void close_reader(struct reader *r)
 	rn_buf_free(&r->out);
 }
 
-/* Prints the calls of a stream from number `from` on, before number `to`. */
+/* Prints the calls of a stream with the numbers from..to-1. */
 static void print(struct reader *r, uint64_t stream, uint64_t from, uint64_t to)
 {
 	uint32_t group;
@@ -102,7 +105,7 @@ static struct rich_run random_run(uint64_t seed)
 	};
 }
 
-/* The lines of a log whose calls have such numbers. */
+/* The lines of a log whose calls have the numbers from..to-1. */
 static void cut_out(const struct rn_buf *log, uint64_t from, uint64_t to, struct rn_buf *out)
 {
 	const char *line = (const char *)log->data, *end = line + log->len;
@@ -117,7 +120,7 @@ static void cut_out(const struct rn_buf *log, uint64_t from, uint64_t to, struct
 	}
 }
 
-/* From random calls on: everything is as reading from the beginning has it. */
+/* From random calls on: the output equals that of reading from the beginning. */
 static void test_anywhere(struct reader *r, uint64_t stream, uint64_t calls)
 {
 	struct rn_buf all = { 0 }, want = { 0 };
@@ -174,7 +177,7 @@ static const struct rich_run small = {
 	.ranks = 4, .row = 2, .threads = 2, .seed = 1, .phases = 4, .ops = 8, .times = 3
 };
 
-/* What a check says of a trace with a flaw that can be read; then its log is what is printed. */
+/* The message of a check of a readable trace with a flaw. Its log is then the printed text. */
 static void flawed(enum rich_flaw flaw, const char *what)
 {
 	struct rich_run run = small;
@@ -227,8 +230,9 @@ static void test_flaws(void)
 	rn_container_writer_free(&w);
 }
 
-/* Files for t/golden and t/bad: `test_reader NAME [FLAW]` makes NAME.rondo, and without a flaw (a
- * number, enum rich_flaw) NAME.txt, its log. "nested" instead of a flaw: calls inside calls. */
+/* Writes files for t/golden and t/bad. `test_reader NAME [FLAW]` writes NAME.rondo and, without a
+ * flaw (a number, enum rich_flaw), its log NAME.txt. The flaw "nested" instead selects nested
+ * calls. */
 static int write_file(const char *name, const char *flaw)
 {
 	struct rich_run run = small;

@@ -1,4 +1,7 @@
-/* test_relatives.c - signatures stored as lines of relatives: back to the same, small, and safe. */
+/*
+ * test_relatives.c - delta-coded runs of signatures: they decode to the same signatures, are
+ * small, and reject hostile bytes.
+ */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -27,7 +30,7 @@ static struct rn_buf stored;
 
 /* ---- tables ---- */
 
-/* Two functions, and for each a few forms, are some families. */
+/* Two functions with a few forms each result in several templates. */
 struct call {
 	uint32_t func, form;
 	uint64_t number[NUMBERS];
@@ -68,7 +71,7 @@ static struct call random_call(void)
 	return c;
 }
 
-/* Numbers stay, go up or down evenly, double, or are halved. */
+/* Numbers that are constant, rise or fall evenly, double, or are halved. */
 static void put_line(struct call *c, uint64_t n)
 {
 	uint64_t how[NUMBERS], step[NUMBERS];
@@ -139,7 +142,7 @@ static void begin(void)
 	rn_buf_clear(&stored);
 }
 
-/* Of the table; returns the bytes that it takes. */
+/* Encodes and decodes the table. Returns the encoded size in bytes. */
 static size_t round_trip(void)
 {
 	struct rn_sigs *back;
@@ -150,7 +153,7 @@ static size_t round_trip(void)
 	return stored.len;
 }
 
-/* Whether some signatures are stored as lines. */
+/* Whether some signatures are stored as delta-coded runs. */
 static bool has_lines(void)
 {
 	struct rn_buf plain = { 0 };
@@ -175,7 +178,7 @@ static void test_random(void)
 	CHECK(with_lines > 1000);
 }
 
-/* What has numbers that go on from one to the next in one way. */
+/* The size of a table of signatures whose numbers follow one pattern. */
 static size_t size_of_line(uint64_t n, uint64_t first, int how, uint64_t step)
 {
 	struct call c = { 0 };
@@ -205,7 +208,7 @@ static void test_sizes(void)
 	CHECK(size_of_line(40, 1ull << 40, 2, 0) <= plain + 8);
 }
 
-/* More than a reader would take from one line. */
+/* More signatures than a reader accepts in one run. */
 static void test_long(void)
 {
 	CHECK(size_of_line(500000, 0, 0, 1) > (size_t)100000);
@@ -230,11 +233,11 @@ static void test_damaged(void)
 	diag("%llu of 20000 damaged tables were still tables", (unsigned long long)taken);
 }
 
-/* A signature of function 0, and what follows it. */
+/* Decodes a signature of function 0, and what follows it. */
 static int decode_after_one(uint64_t count, const char *bytes, size_t n)
 {
 	const char one[] =
-		"\x07\x00\x00\x00\x00\x00\x00\x00"; /* five numbers, and what it returned */
+		"\x07\x00\x00\x00\x00\x00\x00\x00"; /* five numbers, and the return value */
 	struct rn_sigs *back;
 
 	begin();
@@ -249,22 +252,25 @@ static int decode_after_one(uint64_t count, const char *bytes, size_t n)
 static void test_refused(void)
 {
 	CHECK(AFTER_ONE(1, "") == RN_OK);
-	CHECK(AFTER_ONE(4, "\x00\x00\x02\x01\x00\x02") == RN_OK);     /* 1, 2, 3 */
-	CHECK(AFTER_ONE(2, "\x00\x01\x00\x01\x00\x02") == RN_E_DATA); /* of none before it */
-	CHECK(AFTER_ONE(4, "\x00\x00\x03\x01\x00\x02") == RN_E_DATA); /* more than there are */
-	CHECK(AFTER_ONE(4, "\x00\x00\x01\x01\x00\x02") == RN_E_DATA); /* fewer */
-	CHECK(AFTER_ONE(2, "\x00\x00\x00\x00") == RN_E_DATA);         /* the same again */
-	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x01") == RN_E_DATA);     /* as is twice 0 */
+	CHECK(AFTER_ONE(4, "\x00\x00\x02\x01\x00\x02") == RN_OK); /* 1, 2, 3 */
+	CHECK(AFTER_ONE(2, "\x00\x01\x00\x01\x00\x02") ==
+	      RN_E_DATA); /* no signature before it to refer to */
+	CHECK(AFTER_ONE(4, "\x00\x00\x03\x01\x00\x02") ==
+	      RN_E_DATA); /* more signatures than the table has */
+	CHECK(AFTER_ONE(4, "\x00\x00\x01\x01\x00\x02") == RN_E_DATA); /* fewer signatures */
+	CHECK(AFTER_ONE(2, "\x00\x00\x00\x00") == RN_E_DATA);         /* a repeated signature */
+	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x01") ==
+	      RN_E_DATA); /* equal, because 0 is added twice */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x18\x02") == RN_E_DATA); /* it has no number 6 */
-	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x14\x02") == RN_OK);     /* but 5 */
+	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x14\x02") == RN_OK);     /* but number 5 */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x02\x14\x02") == RN_E_DATA); /* cut off */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x03") == RN_E_DATA);     /* not assigned */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00") == RN_E_DATA);
 	CHECK(AFTER_ONE(2, "\x00") == RN_E_DATA);
-	/* 2^29 of them, out of nothing */
+	/* 2^29 signatures without data */
 	CHECK(AFTER_ONE((1u << 29) + 1, "\x00\x00\xff\xff\xff\xff\x01\x01\x00\x02") == RN_E_DATA);
 	CHECK(mem.mapped < (size_t)64 << 20);
-	/* and a line where there is nothing before it */
+	/* a run without a signature before it */
 	rn_buf_clear(&stored);
 	rn_buf_add(&stored, "\x01\x00\x00\x00\x01\x00\x02", 7);
 	CHECK(decode(stored.len, &table) == RN_E_DATA);

@@ -1,9 +1,9 @@
 /*
- * test_request.c - the table of requests against a plain list, oldest first.
+ * test_request.c - the table of requests, compared with a plain list, oldest first.
  *
- * Tokens are kept over other operations, as those of threads that are inside a call, so that many
- * of them are stale when they are used. Few handles and few variables make most requests share
- * theirs with others; handles that never come back make the table throw out what it remembers.
+ * Tokens are held over other operations, like those of threads that are inside a call, so many of
+ * them are stale when they are used. There are few handles and few variables, so most requests
+ * share theirs with others. Handles that are never reused make the table evict old entries.
  */
 #include "base/arena.h"
 #include "base/err.h"
@@ -14,19 +14,19 @@
 #include <string.h>
 
 #define LIVE_MAX 4000u
-#define HELD     40u /* tokens that threads have in their hands */
+#define HELD     40u /* tokens that threads hold */
 #define ARRAY    24u
 
 struct live {
 	uint64_t handle;
 	const void *var;
-	uint32_t id; /* also in the payload; no two requests have the same */
+	uint32_t id; /* unique; also in the payload */
 	uint32_t round;
 };
 
 struct held {
 	struct rn_request_token token;
-	uint32_t id; /* of what it should be for; 0: none */
+	uint32_t id; /* of the expected request; 0: none */
 };
 
 struct config {
@@ -56,7 +56,7 @@ static void start(struct config c)
 	CHECK(rn_requests_init(&m.table, &m.mem) == RN_OK);
 }
 
-/* Large and small ones, as the two MPIs have. Handle 0 is one as well. */
+/* Small and large handles, like those of the two MPI libraries. Handle 0 is valid. */
 static uint64_t any_handle(void)
 {
 	uint64_t k = tap_below(m.c.handles) + (m.c.fresh ? m.ids : 0);
@@ -126,7 +126,7 @@ static void begin(void)
 	m.round++;
 }
 
-/* Whether the token is for what the model found; takes it into somebody's hands if so. */
+/* Whether the token refers to the request that the model found. If so, a thread holds it. */
 static bool given(struct rn_request_token k, struct live *l, struct held *h)
 {
 	*h = (struct held){ k, l ? l->id : 0 };
@@ -150,7 +150,7 @@ static bool find(struct held *h)
 	return given(k, l, h);
 }
 
-/* A call with an array. Its elements are different variables, so none comes twice. */
+/* A call with an array. Its elements are different variables, so no request is found twice. */
 static bool find_array(void)
 {
 	uint64_t handle[ARRAY];
@@ -175,7 +175,7 @@ static bool find_array(void)
 	return good;
 }
 
-/* One more in the round that is under way, whatever has happened since it began. */
+/* One more request in the current round, whatever has happened since the round began. */
 static bool find_more(struct held *h)
 {
 	uint64_t handle = any_handle();
@@ -191,7 +191,7 @@ static bool remove_held(struct held *h)
 	       rn_requests_remove(&m.table, h->token) == there;
 }
 
-/* Removes one that is there: without this the table would only grow. */
+/* Removes a request. Without this the table would only grow. */
 static bool complete_one(void)
 {
 	struct live l = m.live[tap_below(m.n)];
@@ -200,7 +200,7 @@ static bool complete_one(void)
 	return model_remove(model_at(l.handle, l.var)->id) && rn_requests_remove(&m.table, k);
 }
 
-/* ---- all of it ---- */
+/* ---- tests ---- */
 
 static bool ages_agree(uint64_t handle)
 {
@@ -258,7 +258,7 @@ static bool operation(uint32_t adds)
 	}
 }
 
-/* Phases that mostly add take turns with phases that mostly remove. */
+/* Phases that mostly add requests alternate with phases that mostly remove them. */
 static void test_random(struct config c, uint32_t ops)
 {
 	uint32_t adds = 6;
@@ -276,7 +276,7 @@ static void test_random(struct config c, uint32_t ops)
 	CHECK(agrees());
 }
 
-/* Each allocation fails, and the next two tries as well: the table is as it was after each, and
+/* Each allocation fails, and the next two as well. The table is unchanged after each failure, and
  * the add succeeds when it is repeated. */
 static void test_failures(struct config c)
 {
@@ -322,8 +322,8 @@ static void test_init_failures(void)
 	rn_arena_free(&mem);
 }
 
-/* A program that forgets its requests: one handle, one variable. The k-th found is the k-th added,
- * by the variable and by age. A few others come in the middle. */
+/* A program that loses its requests: one handle, one variable. The k-th found is the k-th added, by
+ * the variable and by age. A few other requests are added in between. */
 static void test_forgotten(void)
 {
 	const uint32_t n = 200000, others = 1000;
@@ -357,8 +357,8 @@ static void test_forgotten(void)
 	CHECK(wrong == 0);
 }
 
-/* What is remembered of requests that are gone does not grow for ever: handles that were alone and
- * such that were not, variables of one handle. */
+/* The memory for removed requests is bounded: for handles with one request and with several, and
+ * for variables of one handle. */
 static void test_memory(void)
 {
 	size_t mapped;
@@ -379,7 +379,7 @@ static void test_memory(void)
 	CHECK(m.mem.mapped == mapped);
 }
 
-/* A check that finds nothing wrong is worth something only if it can find something wrong. */
+/* The consistency check must detect an inconsistent table. */
 static void test_check(void)
 {
 	struct rn_request_entry *e;

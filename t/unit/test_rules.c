@@ -1,4 +1,4 @@
-/* test_rules.c - sealed rules against the plain stream: expand, seek, walk, code, copy. */
+/* test_rules.c - sealed rules, compared with the plain stream: expand, seek, walk, encode, copy. */
 #include "random_streams.h"
 
 #include "base/arena.h"
@@ -44,7 +44,7 @@ static bool expands_to(const struct rn_rules *r, uint32_t root, const uint32_t *
 	       c.at == n;
 }
 
-/* A walker moves at random and must always see what the array has there. */
+/* A walker that moves at random returns the elements of the array. */
 static bool walks(const struct rn_rules *r, uint32_t root, unsigned moves)
 {
 	struct rn_walk w;
@@ -102,7 +102,7 @@ static bool codes(const struct rn_rules *r, uint32_t root, uint32_t terminals)
 	return good;
 }
 
-/* The same rule in two pools. */
+/* Whether two rules, in two pools, are equal. */
 static bool is_same(struct rn_rules *a, uint32_t rule, const struct rn_rules *b, uint32_t other)
 {
 	uint32_t n = rn_rules_count(b), *memo = rn_new(&side, uint32_t, n), found;
@@ -111,7 +111,7 @@ static bool is_same(struct rn_rules *a, uint32_t rule, const struct rn_rules *b,
 	return rn_rules_import(a, b, other, NULL, memo, &found) == RN_OK && found == rule;
 }
 
-/* The bodies of a builder become the rules that sealing it makes. */
+/* The bodies of a builder decode to the rules that sealing it makes. */
 static bool codes_builder(const struct rn_grammar *g, struct rn_rules *r, uint32_t root,
 			  uint32_t terminals)
 {
@@ -159,7 +159,7 @@ static void test_random(unsigned rounds)
 	   rounds, (unsigned long long)symbols);
 }
 
-/* Noise through literal runs, with a number of signatures that makes it hopeless to compress. */
+/* Random noise in literal runs, with so many signatures that it does not compress. */
 static void test_literals(void)
 {
 	const struct rn_grammar_opts opts = { .literal_limit = 1000 };
@@ -184,7 +184,8 @@ static void test_literals(void)
 	ok("literal runs are read like everything else");
 }
 
-/* A stream that ends in the middle of a loop, as a killed program's does, costs no more for it. */
+/* A stream that ends in the middle of a loop, like that of a killed program, is not larger for it.
+ * */
 static void test_open_end(void)
 {
 	for (uint32_t n = 3000; n < 12000; n += 500) {
@@ -206,7 +207,7 @@ static void test_open_end(void)
 	ok("a stream that ends inside a loop or a match is sealed as structure");
 }
 
-/* A literal run that compresses too well must still be readable. */
+/* A literal run that compresses extremely well must be readable. */
 static void test_constant_literal(void)
 {
 	static uint32_t t[RN_LITERAL_MAX];
@@ -258,7 +259,8 @@ static void test_sharing(unsigned rounds)
 		n = rn_rules_count(r);
 		CHECK(rn_rules_seal(r, g, &root[1]) == RN_OK);
 		CHECK(root[0] == root[1] && rn_rules_count(r) == n);
-		/* Renumbered into another pool and back again: the same rule of the same pool. */
+		/* A rule renumbered into another pool and back is the same rule of the same pool.
+		 * */
 		CHECK(copy(r, q, copy(q, r, root[0], map), map) == root[0]);
 		if (!CHECK(rn_rules_count(r) == n) || !CHECK(rn_rules_check(r)))
 			return;

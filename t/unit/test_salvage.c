@@ -1,6 +1,6 @@
 /*
- * test_salvage.c - part files of processes that were killed: what is found in them is what was
- * written, or a beginning of it, whatever becomes of the bytes.
+ * test_salvage.c - part files of killed processes: recovery finds the recorded calls or a prefix
+ * of them, whatever bytes are damaged.
  *
  * `test_salvage DIR RANKS THREADS HOSTS CALLS [invalid]` instead writes the part files of a run,
  * for the tests of `rondo recover`. With `invalid`, the last call of each rank completes a request
@@ -42,7 +42,7 @@ static const char *temporary(const char *what)
 	return private_path(getenv("TMPDIR"), what);
 }
 
-/* The file of one process, as bytes. */
+/* Makes the part file of one process. */
 static void part_of(uint64_t calls, uint64_t every, uint32_t threads, enum ending how,
 		    struct rn_buf *out)
 {
@@ -54,7 +54,7 @@ static void part_of(uint64_t calls, uint64_t every, uint32_t threads, enum endin
 	unlink(path);
 }
 
-/* ---- what is found ---- */
+/* ---- recovered data ---- */
 
 /* The words of a stream's calls, in order. */
 struct expansion {
@@ -95,7 +95,7 @@ static struct expansion expand(const struct rn_recorded_stream *s)
 	return x;
 }
 
-/* The first is there, the second is not. */
+/* The first stack is in the file, the second one is not. */
 static void check_stacks(const struct rn_process_table *process)
 {
 	size_t len;
@@ -155,7 +155,7 @@ static void test_found(void)
 
 /* ---- traces ---- */
 
-/* Whatever is found, a sound trace can be made of it, or it is refused. */
+/* Whether the recovered data becomes a sound trace, or is rejected. */
 static bool becomes_a_trace(const void *bytes, size_t len)
 {
 	struct rn_recovered r;
@@ -169,15 +169,15 @@ static bool becomes_a_trace(const void *bytes, size_t len)
 
 /* ---- segments ---- */
 
-/* A stream's calls as words in which texts are hashed, and how long each took. */
+/* The calls of a stream as words in which texts are hashed, and the duration of each. */
 struct list {
 	const struct rn_recorded_stream *of;
 	struct rn_arena *mem;
-	uint64_t elastic; /* calls with holes */
+	uint64_t elastic; /* calls with elastic slots */
 	struct rn_buf b;
 };
 
-/* What stands in the hole of the next call that has one. */
+/* Adds the elastic value of the next call that has one. */
 static void list_value(struct list *l, const struct rn_holes *h)
 {
 	struct rn_arena scratch;
@@ -223,7 +223,7 @@ static void list_calls(const void *bytes, size_t len, uint32_t stream, struct li
 	rn_arena_free(&mem);
 }
 
-/* All times are there; those of the ring are not. */
+/* All call times are in the file, except those of calls in the ring. */
 static uint64_t count_times(const void *bytes, size_t len)
 {
 	struct rn_salvage s;
@@ -242,7 +242,7 @@ static uint64_t count_times(const void *bytes, size_t len)
 	return n;
 }
 
-/* A stream in segments is the same as one that is not. */
+/* A stream in segments is equal to one that is not in segments. */
 static void in_segments(uint64_t calls, uint64_t every, enum ending how)
 {
 	struct rn_buf whole = { 0 }, parts = { 0 };
@@ -295,7 +295,8 @@ static uint32_t texts_now(uint64_t calls, uint64_t every, enum ending how, bool 
 	return n;
 }
 
-/* A segment that the log has, but the stream's memory not yet, is not where the stream is. */
+/* If the log has a segment that the stream's memory does not have yet, it is not the stream's
+ * current segment. */
 static void test_tables_now(void)
 {
 	bool makers;
@@ -310,7 +311,7 @@ static void test_tables_now(void)
 
 /* ---- damage ---- */
 
-/* Numbers are where something is. */
+/* A random offset, preferably of a byte that is not 0. */
 static size_t somewhere(const struct rn_buf *b)
 {
 	size_t at = tap_below(b->len);
@@ -343,7 +344,7 @@ static void damage(struct rn_buf *b)
 	}
 }
 
-/* A file that is cut is a beginning; one that lost pages, or got others, is refused or sound. */
+/* A truncated file gives a prefix. A file with missing or foreign pages is rejected or sound. */
 static void test_damage(uint64_t every)
 {
 	struct rn_buf good = { 0 }, bad = { 0 };
@@ -362,7 +363,8 @@ static void test_damage(uint64_t every)
 	rn_buf_free(&bad);
 }
 
-/* Every stream has a beginning of the calls that were made. How many there are in all. */
+/* Every stream has a prefix of the calls that were made. Returns the number of calls of all
+ * streams. */
 static uint64_t beginnings(const void *bytes, size_t len)
 {
 	struct rn_salvage s;
@@ -392,7 +394,7 @@ static void test_cut(void)
 	rn_buf_free(&b);
 }
 
-/* Bytes of records and snapshots, up to where those are that say nothing. */
+/* The number of bytes of records and snapshots. The bytes after them have no meaning. */
 static size_t checked_bytes(const struct rn_extent *e)
 {
 	return e->kind == RN_EXTENT_LOG    ? sizeof(*e) + e->used
@@ -400,8 +402,8 @@ static size_t checked_bytes(const struct rn_extent *e)
 					   : 0;
 }
 
-/* A changed byte in a log or a snapshot never makes other calls of those that were made; and when
- * it is in the latest snapshot, the one before that is used. */
+/* A changed byte in a log or a snapshot never results in other calls than those that were made. If
+ * the byte is in the latest snapshot, the previous one is used. */
 static void test_changed(void)
 {
 	struct rn_buf b = { 0 };
@@ -443,7 +445,7 @@ static uint64_t recovered_calls(const struct rn_buf *b)
 	return n;
 }
 
-/* When what stands in holes has changed in the latest snapshot, the one before that is used. */
+/* If the elastic values in the latest snapshot have changed, the previous snapshot is used. */
 static void test_changed_values(void)
 {
 	struct rn_buf b = { 0 };
@@ -465,7 +467,7 @@ static void test_changed_values(void)
 	rn_buf_free(&b);
 }
 
-/* A process whose calls have these words, with holes. */
+/* Writes the part file of a process whose calls have these words, with elastic slots. */
 static void elastic_rank(const char *path, const uint64_t *w, size_t n)
 {
 	struct rn_spill spill;
@@ -482,7 +484,7 @@ static void elastic_rank(const char *path, const uint64_t *w, size_t n)
 	rn_spill_close(&spill, false);
 }
 
-/* Holes where none can be are damage, and no want of memory. */
+/* Elastic slots in invalid positions are damage. They are not reported as lack of memory. */
 static void test_wrong_holes(void)
 {
 	uint64_t probe = function("MPI_Iprobe"), many[300] = { probe };
@@ -509,8 +511,8 @@ static void test_wrong_holes(void)
 
 /* ---- copies ---- */
 
-/* Copies now and then what is sealed; in the end all of it. With `another`, somebody removes the
- * copy on the way. */
+/* Copies the checkpoints now and then, and all of them at the end. With `another`, another process
+ * removes the copy in between. */
 static void copying_rank(const char *path, const char *copy_path, uint64_t calls, bool another)
 {
 	static struct rn_spill spill;
@@ -534,7 +536,7 @@ static void copying_rank(const char *path, const char *copy_path, uint64_t calls
 			must(rn_copy_end(&c, 0) == 0);
 		}
 		if (another && i == calls / 2)
-			must(unlink(copy_path) == 0); /* the next one is whole all the same */
+			must(unlink(copy_path) == 0); /* the next copy is complete */
 		if (i < calls)
 			add_ith(&spill, &s, i);
 	}
@@ -574,7 +576,7 @@ static void copied(uint64_t calls, bool another)
 	rn_buf_free(&b);
 }
 
-/* Another folder for each, also for those of one name. */
+/* Part directories of different paths differ, even if the last names are equal. */
 static void test_memory_folder(void)
 {
 	char a[4096], b[4096], small[16];
@@ -597,7 +599,7 @@ static void test_copied(void)
 	}
 }
 
-/* Processes that never said who they are, and a file that is none. */
+/* Processes that did not record their identity, and a file that is not a part file. */
 static void test_refused(void)
 {
 	unsigned char page[2 * RN_SPILL_PAGE] = { 0 };

@@ -71,7 +71,7 @@ static void test_others(void)
 	names("lua5.4", "-l mpi -e x=1 wave.lua", "wave");
 }
 
-/* Truncated arguments have no zero byte at their end. */
+/* Truncated arguments are not terminated by a zero byte. */
 static void test_cut_off(void)
 {
 	char name[32] = "none";
