@@ -1,4 +1,6 @@
-/* test_section.c - the container: round trips, and nothing damaged, foreign or newer gets in. */
+/*
+ * test_section.c - the container: round trips, and rejection of damaged, foreign and newer files.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -18,7 +20,7 @@
 
 static struct rn_arena mem;
 
-/* What a section was made of, for comparing. */
+/* The content of a section, for comparison. */
 struct sample {
 	enum rn_section_type type;
 	unsigned char bytes[5000];
@@ -65,7 +67,7 @@ static int try_open(const void *bytes, size_t len, struct rn_container **c, stru
 	return rn_container_open(&mem, bytes, len, c, err);
 }
 
-/* Refused, with a line that begins with (or, from a '*', contains) the text. */
+/* The file is rejected with one line that begins with the text or, from a '*' on, contains it. */
 static void refused(const void *bytes, size_t len, const char *text)
 {
 	struct rn_container *c;
@@ -232,7 +234,7 @@ static void test_cuts(void)
 
 	build(&w, &file, &len);
 	for (size_t cut = 0; cut < len; cut++) {
-		/* A copy, so that a read behind the end is one that ASan sees. */
+		/* A copy of exactly this size, so that ASan finds reads beyond its end. */
 		unsigned char *part = malloc(cut + !cut);
 
 		memcpy(part, file, cut);
@@ -251,7 +253,7 @@ static void test_cuts(void)
 	rn_container_writer_free(&w);
 }
 
-/* What the message must say when byte i of build()'s file was changed. */
+/* The expected message if byte i of the file of build() was changed. */
 static const char *damage_at(size_t i, size_t len, size_t packed)
 {
 	if (i < 8)
@@ -291,7 +293,7 @@ static void test_flips(void)
 	rn_container_writer_free(&w);
 }
 
-/* Also for a file with all sections, of some kilobytes: eight bits of each byte. */
+/* Bit flips in a file of some kilobytes with all sections: eight bits of each byte. */
 static void test_flips_large(void)
 {
 	struct rn_container_writer w = { 0 };
@@ -346,7 +348,8 @@ static void test_foreign(void)
 }
 
 /*
- * Files that our writer never makes, with all checks right.
+ * Files that the writer never makes, with correct checks.
+ *
  */
 struct entry {
 	uint64_t type;
@@ -354,7 +357,7 @@ struct entry {
 	unsigned codec;
 	const void *stored;
 	size_t len;
-	uint64_t raw; /* written when codec is not 0 */
+	uint64_t raw; /* written if codec is not 0 */
 };
 
 static struct rn_buf made;
@@ -371,7 +374,8 @@ static void put_header(uint64_t length, unsigned major, unsigned minor)
 	rn_buf_le32(&made, (uint32_t)XXH64(made.data, 20, 0));
 }
 
-/* `footer` as it is; `body` bytes of sections before it. */
+/* Adds header and trailer to a file: `footer` is used unchanged, `body` bytes of sections precede
+ * it. */
 static void seal(const void *body, size_t nbody, const struct rn_buf *footer, unsigned major,
 		 unsigned minor)
 {
@@ -439,7 +443,7 @@ static void test_versions(void)
 	c = accepted();
 	CHECK(c && rn_container_count(c) == 3 && !rn_container_section(c, 2)->readable);
 	CHECK(c && unpack_all(c, NULL) == RN_OK);
-	made.data[HEADER + 8] ^= 1; /* an unknown section is still checked */
+	made.data[HEADER + 8] ^= 1; /* the hash of an unknown section is verified too */
 	refused(made.data, made.len, "section 15 damaged: checksum differs at byte 31..33");
 	e[2].required = true;
 	make(e, 3, 2, 1);
@@ -499,7 +503,7 @@ static void test_bad_footers(void)
 	rn_buf_free(&footer);
 }
 
-/* A section that cannot be unpacked: open may accept it, get must not. */
+/* A section that cannot be unpacked: open may accept it, get must reject it. */
 static void not_unpacked_as(unsigned codec, const void *frame, size_t len, uint64_t raw)
 {
 	struct entry e = { RN_SECTION_RULES, true, codec, frame, len, raw };
@@ -580,13 +584,14 @@ static void test_bad_frames(void)
 		make(&e, 1, 2, 0);
 		c = accepted();
 		CHECK(c && unpack_all(c, NULL) != RN_E_NOMEM);
-		if (i / 8 < 7 && i / 8 != 4) /* magic or content size; elsewhere it may unpack */
+		if (i / 8 < 7 &&
+		    i / 8 != 4) /* magic or content size; a change elsewhere may leave it valid */
 			not_unpacked(frame, len, 1000);
 		frame[i / 8] ^= (unsigned char)(1 << i % 8);
 	}
 }
 
-/* Sections that agree with their frames and are too much together. */
+/* Sections that are equal to the sizes in their frames, but too large together. */
 static void test_too_large(void)
 {
 	static unsigned char frame[40000];
@@ -615,7 +620,7 @@ static void test_no_memory_write(void)
 
 	fill(&s[0], RN_SECTION_META, 300, 256);
 	fill(&s[1], RN_SECTION_FUNCTIONS, 600, 2);
-	/* Each step is tried again, one allocation later, until it goes well. */
+	/* Each step is repeated with a later failing allocation, until it succeeds. */
 	for (uint64_t at = 1; n < 4 && at < 50; at++) {
 		size_t before = w.file.len;
 		int rc;
@@ -689,7 +694,7 @@ static void test_on_disk(void)
 	CHECK(stat(dir, &st) == 0 && S_ISDIR(st.st_mode));
 	rn_buf_clear(&b);
 	CHECK(rn_io_read(dir, &b, &err) == RN_E_DATA && one_line(&err));
-	CHECK(unlink(path) == 0 && rmdir(dir) == 0); /* and nothing else was left */
+	CHECK(unlink(path) == 0 && rmdir(dir) == 0); /* and no other file remained */
 	rn_buf_free(&b);
 	rn_container_writer_free(&w);
 }
@@ -697,7 +702,7 @@ static void test_on_disk(void)
 int main(void)
 {
 	rn_arena_init(&mem, SIZE_MAX);
-	(void)rn_alloc(&mem, 1, 1, 1); /* so that a rewind has a block to go back to */
+	(void)rn_alloc(&mem, 1, 1, 1); /* a rewind then has a block to return to */
 	test_round_trips();
 	ok("random files come back");
 	test_directory();

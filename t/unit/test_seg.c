@@ -1,4 +1,7 @@
-/* test_seg.c - the chunked array against a plain one; elements stay where they are; failures. */
+/*
+ * test_seg.c - the chunked array, compared with a plain one; elements do not move; failed
+ * allocations.
+ */
 #include "base/vec.h"
 #include "tap.h"
 
@@ -52,13 +55,13 @@ static void test_model(void)
 	}
 	CHECK(holds(&s, model, s.n));
 	CHECK(fixed == RN_SEG_AT(&s, struct elem, 0));
-	/* At most the chunk that is being filled is spare, and the moves of the first one. */
+	/* The spare memory is at most one chunk and the copies of the first chunk when it grew. */
 	CHECK(s.cap - s.n <= RN_SEG_CHUNK + 5000);
 	rn_arena_free(&mem);
 	free(model);
 }
 
-/* Every allocation fails once; nothing is lost, and the next try goes on. */
+/* Every allocation fails once. No element is lost, and the next attempt continues. */
 static void test_failures(void)
 {
 	uint64_t *model = malloc(N * sizeof(*model));
@@ -106,7 +109,7 @@ static void test_small_and_large(void)
 	rn_arena_free(&mem);
 }
 
-/* Goes on at n, with some of those before it. */
+/* Continues at n, with some of the elements before it. */
 static void skip_to(uint32_t n)
 {
 	struct rn_arena mem;

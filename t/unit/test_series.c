@@ -13,7 +13,7 @@ static int64_t out[NUMBERS_MAX];
 static struct rn_arena mem;
 static struct rn_buf buf;
 
-/* The series holds the first n numbers. */
+/* The series is equal to the first n numbers. */
 static bool holds(const struct rn_series *s, uint32_t n)
 {
 	struct rn_units *u = NULL;
@@ -55,7 +55,7 @@ static void test_random(void)
 	diag("%llu elements", (unsigned long long)elements);
 }
 
-/* The values expected after a pattern has been seen are those that follow. */
+/* After a pattern was detected, the expected values are the next values. */
 static void check_expected(uint32_t from, uint32_t k)
 {
 	struct rn_series *s = rn_series_new(&mem);
@@ -70,7 +70,7 @@ static void check_expected(uint32_t from, uint32_t k)
 	rn_arena_free(&mem);
 }
 
-/* n equally spaced numbers that stay well inside int64. */
+/* Appends n equally spaced numbers that are far from the limits of int64. */
 static void put_even(uint64_t n)
 {
 	uint64_t x = tap_rand() >> 20, d = tap_below(1000) - 500;
@@ -109,7 +109,7 @@ static void test_none_expected(void)
 		CHECK(rn_series_append(s, (int64_t)tap_rand()) == RN_OK);
 	CHECK(!rn_series_expect(s, &next));
 	rn_arena_free(&mem);
-	/* The pattern ends where int64 does. */
+	/* The pattern ends at the limit of int64. */
 	s = rn_series_new(&mem);
 	for (int64_t i = 0; i < 51; i++)
 		CHECK(rn_series_append(s, INT64_MAX - 102 + 2 * i) == RN_OK);
@@ -120,7 +120,8 @@ static void test_none_expected(void)
 
 /* ---- memory that runs out ---- */
 
-/* Appends everything while allocation number fail_at fails; false when it did not come to that. */
+/* Appends everything while allocation number fail_at fails. Returns false if there was no such
+ * allocation. */
 static bool survives(uint64_t fail_at)
 {
 	struct rn_series *s;
@@ -139,7 +140,7 @@ static bool survives(uint64_t fail_at)
 		CHECK(rc == RN_E_NOMEM);
 		CHECK(rn_series_check(s));
 		CHECK(holds(s, i));
-		i--; /* the next try has memory again */
+		i--; /* the next attempt does not fail */
 	}
 	mem.fail_at = 0;
 	CHECK(holds(s, in.n));
@@ -160,8 +161,7 @@ static void test_no_memory(void)
 	}
 }
 
-/* ---- it does compress: bytes for sequences with a pattern that is not there from the start ----
- */
+/* ---- compression: sizes of sequences whose pattern does not start at once ---- */
 
 static size_t sealed_size(void)
 {

@@ -8,7 +8,7 @@
 
 #define MODEL 3000
 
-/* The model: what was interned, in order. */
+/* The model: the interned signatures, in order. */
 static struct {
 	unsigned char bytes[40];
 	size_t len;
@@ -24,7 +24,8 @@ static uint32_t model_find(const unsigned char *bytes, size_t len)
 	return i;
 }
 
-/* Few letters and lengths, so that equal, nearly equal and prefix-equal ones come up. */
+/* Few different bytes and lengths, so that equal signatures, prefixes and small differences are
+ * frequent. */
 static size_t random_sig(unsigned char *bytes)
 {
 	size_t len = tap_below(40), i;
@@ -105,7 +106,7 @@ static void test_copy(void)
 	rn_arena_free(&mem);
 }
 
-/* The n-th allocation fails, for every n that there is. */
+/* The n-th allocation fails, for every n. */
 static void test_failures(void)
 {
 	bool failed = true;

@@ -1,4 +1,4 @@
-/* test_sites.c - stacks as bytes and as the section `sites`: there and back, and hostile bytes. */
+/* test_sites.c - call sites as bytes and as the section `sites`: round trips and hostile bytes. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/intern.h"
@@ -30,7 +30,7 @@ static struct rn_code_module module(unsigned i)
 	return (struct rn_code_module){ names[i], strlen(names[i]), ids[i], i % 3 ? 20u : 0u };
 }
 
-/* Stacks that begin alike; the first one is not known. */
+/* Makes stacks with common prefixes. The first one is unknown. */
 static void make_stacks(void)
 {
 	for (unsigned i = 1; i < STACKS; i++) {
@@ -74,7 +74,7 @@ static void test_bytes(void)
 	}
 }
 
-/* Bytes that rn_callsite_write does not write. Two of them could be the same stack. */
+/* Bytes that rn_callsite_write never writes. Two such encodings could represent the same stack. */
 static void test_not_canonical(void)
 {
 	static const struct {
@@ -106,7 +106,7 @@ static size_t signature(unsigned char *buf, size_t cap, int64_t arg, const void 
 	return len;
 }
 
-/* The stack with a number, as the section has it. */
+/* Decodes the stack with an id from the section. */
 static void unfold(const struct rn_sites *s, uint32_t number, struct rn_callsite *out)
 {
 	out->modules = out->frames = 0;
@@ -115,7 +115,7 @@ static void unfold(const struct rn_sites *s, uint32_t number, struct rn_callsite
 				s->node[number - 1].offset);
 }
 
-/* Signature i has stack i, all but the last one, which has none. */
+/* Signature i has stack i, except the last one, which has none. */
 static struct rn_sigs *all_sigs(struct rn_arena *mem)
 {
 	static unsigned char site[RN_CALLSITE_BYTES], buf[RN_CALLSITE_BYTES + 64];
@@ -167,7 +167,7 @@ static void test_section(void)
 	rn_arena_free(&mem);
 }
 
-/* A node leads to a lower one, a module that is there, and not too deep. */
+/* Each node refers to a lower node and to an existing module, and its depth is limited. */
 static void check_sound(const struct rn_sites *s)
 {
 	for (uint32_t i = 0; i < s->nodes; i++) {

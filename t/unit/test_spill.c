@@ -1,4 +1,4 @@
-/* test_spill.c - bytes that are written to a part file; and when that fails. */
+/* test_spill.c - bytes that are written to a part file, and failures of writing. */
 #include "journal/journal_file.h"
 #include "tap.h"
 
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FROM = 4144, BYTES = 6 << 20 }; /* where they go: behind a head */
+enum { FROM = 4144, BYTES = 6 << 20 }; /* FROM: file offset of the first byte, after the header */
 
 static unsigned char all[BYTES], back[BYTES];
 
@@ -33,7 +33,7 @@ static void test_bytes(void)
 	close(fd);
 }
 
-/* A file that may not become so large is an error, and not a signal. */
+/* Exceeding the file size limit is an error, and not a signal. */
 static void test_errors(void)
 {
 	struct rlimit none, small;

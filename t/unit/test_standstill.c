@@ -1,6 +1,6 @@
 /*
- * test_standstill.c - where processes are, from part files that are written by hand: what each is
- * in, whom it waits for, whatever becomes of the bytes, and while it goes on.
+ * test_standstill.c - positions of processes, from part files that are written by the test: the
+ * call in flight of each, the ranks that it is blocked on, damaged files, and running processes.
  */
 #include "tap.h"
 
@@ -18,7 +18,7 @@
 #define RANKS 5
 #define ANY   ((uint64_t)(int64_t)-2)
 
-/* A rank of the program, as far as it has come. */
+/* A rank of the program and its current position. */
 struct rank {
 	struct rn_spill spill;
 	struct rn_log shared;
@@ -43,7 +43,7 @@ static void start_rank(struct rank *r, const char *path, int64_t rank)
 	start_stream(&r->spill, &r->s, 0, 0);
 }
 
-/* The half of the world that has the rank, as comm:world.0: 0 and 1, or 2 and more. */
+/* Returns comm:world.0, the half of the world that has the rank: 0 and 1, or 2 and more. */
 static uint64_t half(struct rank *r, uint64_t rank)
 {
 	struct rn_fact_comm f = { .word = 10, .complete = 1 };
@@ -55,7 +55,7 @@ static uint64_t half(struct rank *r, uint64_t rank)
 	return 10;
 }
 
-/* Words before the call: buf, count, datatype, source, tag, comm. */
+/* The words of the receive: buf, count, datatype, source, tag, comm. */
 static void receives(struct rank *r, uint64_t from, uint64_t comm)
 {
 	const uint64_t w[] = { function("MPI_Recv"), 1, 0, 1, 3, from, 7, comm };
@@ -106,8 +106,8 @@ static void deadlock(struct rank *r, uint64_t rank)
 		meets(r, world());
 }
 
-/* In the second half of the world, whose rank 1 is 3: 4 waits for it in a barrier, 2 in a receive.
- */
+/* In the second half of the world, rank 1 is world rank 3. Rank 4 is blocked on it in a barrier,
+ * rank 2 in a receive. */
 static void halves(struct rank *r, uint64_t rank)
 {
 	uint64_t comm = half(r, rank);
@@ -134,7 +134,7 @@ static void requests(struct rank *r, uint64_t rank)
 		receives(r, ANY, world());
 }
 
-/* ---- */
+/* ---- analysis ---- */
 
 struct seen {
 	struct rn_arena mem;
@@ -160,7 +160,7 @@ static bool see(struct seen *x, const void *bytes, size_t len)
 	return rc == RN_OK;
 }
 
-/* The file of a program all of whose ranks have been killed. */
+/* Makes the part file of a program whose ranks have all been killed. */
 static void write_file(void (*program)(struct rank *, uint64_t), struct rn_buf *out)
 {
 	for (uint64_t rank = 0; rank < RANKS; rank++) {
@@ -194,7 +194,7 @@ static void end(struct seen *x)
 	rn_buf_free(&x->file);
 }
 
-/* Whether a rank waits for these, as "1,2" says, all or any. */
+/* Whether a rank is blocked on the ranks in `whom`, such as "1,2": on all of them, or on any. */
 static bool waits_for(const struct seen *x, uint64_t rank, const char *whom, bool all)
 {
 	const struct rn_wait_set *s = x->all.waiter[rank].set;
@@ -233,7 +233,8 @@ static void test_halves(void)
 	struct seen x;
 
 	begin(&x, halves);
-	CHECK(waits_for(&x, 0, "", true) && waits_for(&x, 1, "", true)); /* both are there */
+	CHECK(waits_for(&x, 0, "", true) &&
+	      waits_for(&x, 1, "", true)); /* both processes are in the file */
 	CHECK(waits_for(&x, 2, "3", true) && waits_for(&x, 4, "2,3", true));
 	CHECK(x.all.stand[3].kind == RN_STAND_FREE && !x.all.stand[3].any);
 	CHECK(x.all.verdict.circle_n == 0 && x.all.verdict.root_n == 1 &&
@@ -262,7 +263,7 @@ static void test_requests(void)
 	end(&x);
 }
 
-/* Somebody in a barrier that a process is gone from. */
+/* A rank is in a barrier of which another process has ended. */
 static void test_gone(void)
 {
 	struct seen x;
@@ -274,7 +275,7 @@ static void test_gone(void)
 	end(&x);
 }
 
-/* Of two looks, what has changed does not stand. */
+/* A position that changed between two observations is not blocked. */
 static void test_moved(void)
 {
 	struct rn_now before[1];
@@ -344,9 +345,9 @@ static void test_memory(void)
 	end(&x);
 }
 
-/* ---- while it goes on ---- */
+/* ---- running processes ---- */
 
-/* Receives and barriers by turns, so quickly that no two looks see the same. */
+/* Alternates receives and barriers so fast that no two observations are equal. */
 static void go_on(const char *path)
 {
 	static struct rank r;

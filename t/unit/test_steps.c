@@ -1,4 +1,7 @@
-/* test_steps.c - long lists in stored signatures: back to the same bytes, small, and safe. */
+/*
+ * test_steps.c - long lists in stored signatures: they decode to the same bytes, are small, and
+ * reject hostile bytes.
+ */
 #include "base/buf.h"
 #include "encode/signature.h"
 #include "call_writer.h"
@@ -17,7 +20,7 @@ static int64_t some_number(void)
 	return (int64_t)(tap_rand() >> tap_below(64));
 }
 
-/* Any value without parts. */
+/* Writes a value that has no elements. */
 static void put_simple(struct rn_buf *w)
 {
 	switch (tap_below(6)) {
@@ -113,7 +116,7 @@ static void test_which(void)
 	}
 }
 
-/* A step and its neighbours: one byte each. */
+/* A step and the values close to it: one byte each. */
 static void test_small(void)
 {
 	struct rn_buf w;

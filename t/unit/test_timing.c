@@ -1,4 +1,7 @@
-/* test_timing.c - time statistics against all observations, merged, written, rounded, damaged. */
+/*
+ * test_timing.c - time statistics, compared with all observations: merged, written, rounded,
+ * damaged.
+ */
 #include "tap.h"
 
 #include <inttypes.h>
@@ -14,7 +17,7 @@
 #define SIGS 40u
 #define OBS  200u
 
-/* The model: every observation, in nanoseconds, of durations and of gaps. */
+/* The model: all observations of durations and gaps, in nanoseconds. */
 struct seen {
 	uint64_t v[OBS];
 	uint32_t n;
@@ -96,7 +99,7 @@ static void reload(struct rn_arena *mem, struct rn_times *ts)
 	rn_buf_free(&b);
 }
 
-/* Some observations under a numbering of the table's own. */
+/* Adds random observations with a numbering of signatures that only this table uses. */
 static void random_part(struct rn_times *ts, struct rn_arena *mem, uint32_t *map, unsigned ranks)
 {
 	uint32_t turn = (uint32_t)tap_below(SIGS);
@@ -141,7 +144,7 @@ static void test_model(void)
 			CHECK(rn_times_merge(i < 5 ? &right : &half, &part[i], map[i]) == RN_OK);
 		}
 		CHECK(rn_times_merge(&right, &half, NULL) == RN_OK);
-		rn_arena_free(&other); /* nothing refers to the parts */
+		rn_arena_free(&other); /* the merged table does not refer to its inputs */
 		same_as_model(&left);
 		same_as_model(&right);
 		save(&left, &first);
@@ -156,7 +159,7 @@ static void test_model(void)
 	rn_arena_free(&mem);
 }
 
-/* A clock of 2.4 GHz, the scale of which is known only roughly at first. */
+/* A clock of 2.4 GHz whose scale is only roughly known at first. */
 static void test_settle(void)
 {
 	const uint64_t scale = (uint64_t)(RN_TIME_SCALE_ONE / 2.4);
@@ -221,15 +224,15 @@ static void test_clocks(void)
 	rn_arena_free(&mem);
 }
 
-/* The section: what is rounded is rounded as promised. */
+/* The section: rounded values are within the documented error. */
 
 static bool near(uint64_t got, uint64_t want, double error)
 {
 	return fabs((double)got - (double)want) <= error * (double)want + 0.5;
 }
 
-/* A bin that is kept is off by one part in 2^(fine+1) at most; the peak by what the others leave.
- */
+/* A stored bin has a relative error of at most 1 in 2^(fine+1). The peak has the sum of the other
+ * errors. */
 static void near_bins(const struct rn_timing *got, const struct rn_timing *want, unsigned fine)
 {
 	unsigned peak = 0;
@@ -240,7 +243,8 @@ static void near_bins(const struct rn_timing *got, const struct rn_timing *want,
 	for (unsigned b = 0; b < RN_TIME_BINS; b++) {
 		uint64_t x = rn_timing_bin(got, b), y = rn_timing_bin(want, b);
 
-		if (x > 1 && b != peak) /* 1 may stand for the least or the largest alone */
+		if (x > 1 &&
+		    b != peak) /* a count of 1 may represent the minimum or the maximum alone */
 			CHECK(near(x, y, 1.0 / (2 << fine)));
 		CHECK(x == 0 || y > 0);
 	}
@@ -332,7 +336,7 @@ static void test_extremes(void)
 				struct rn_times one;
 
 				for (uint32_t n = 0; n <= sig; n++) {
-					/* By merging: sums may reach the end of their range. */
+					/* Merging: sums may reach the end of their range. */
 					rn_times_init(&one, &mem, RN_TIME_SCALE_ONE);
 					rn_times_add(&one, sig, edge[n % 2 ? i : k], edge[i]);
 					CHECK(rn_times_merge(&ts, &one, NULL) == RN_OK);
@@ -345,8 +349,8 @@ static void test_extremes(void)
 	rn_arena_free(&mem);
 }
 
-/* What a stencil looks like: log-normal durations of different medians and spreads, some of them in
- * two modes, and outliers by the scheduler. */
+/* Durations of a typical stencil program: log-normal with different medians and spreads, some with
+ * two modes, and outliers caused by the scheduler. */
 
 static double uniform(void)
 {
@@ -359,7 +363,7 @@ static uint64_t log_normal(double median, double sigma)
 	double x = median * exp(sigma * z);
 
 	if (uniform() < 1e-3)
-		x += 2000 * pow(uniform(), -1.2); /* 2 us, and a heavy tail up to seconds */
+		x += 2000 * pow(uniform(), -1.2); /* 2 us, with a heavy tail up to seconds */
 	return (uint64_t)x;
 }
 
@@ -410,7 +414,7 @@ static void test_size(void)
 	rn_arena_free(&mem);
 }
 
-/* The bytes that doc/format.md gives as an example. */
+/* The example bytes of doc/format.md. */
 static void test_documented(void)
 {
 	static const uint64_t count[] = { 5, 1 }, dur[] = { 100, 200, 210, 220, 1000 };
@@ -539,7 +543,7 @@ static void test_coder(void)
 			if (!pass)
 				rn_coder_read(&c, b.data + before, b.len - before);
 		}
-		rn_buf_add(&b, "12345", 5); /* more than what may have been left out */
+		rn_buf_add(&b, "12345", 5); /* more bytes than may have been omitted */
 		rn_coder_read(&c, b.data + before, b.len - before);
 		memset(p, 0, sizeof(p));
 		memset(num, 0, sizeof(num));
@@ -658,7 +662,8 @@ static void test_no_memory(void)
 		CHECK((rc == RN_OK || rc == RN_E_NOMEM) && rn_times_check(&ts));
 	}
 	CHECK(rc == RN_OK);
-	for (uint64_t at = 1; at < 40; at++) { /* observing: some are lost, nothing else */
+	for (uint64_t at = 1; at < 40;
+	     at++) { /* observing: some observations are lost; nothing else changes */
 		rn_times_init(&back, &mem, RN_TIME_SCALE_ONE);
 		mem.fail_at = at;
 		for (uint32_t i = 0; i < 100; i++)

@@ -1,4 +1,6 @@
-/* test_trace.c - a whole trace: written, read back, damaged in every way that one byte can. */
+/*
+ * test_trace.c - a complete trace: written, read, and damaged in every way that changes one byte.
+ */
 #include "tap.h"
 
 #include <unistd.h>
@@ -62,7 +64,7 @@ static void print_some(const struct rn_trace *t, uint64_t i, rn_decode_fn *form)
 
 	rn_arena_init(&scratch, SIZE_MAX);
 	p = rn_printer_new(&scratch, t, form);
-	/* Forged requests are followed one by one: not for ever. */
+	/* Forged requests are followed one by one, but not without limit. */
 	if (CHECK(p != NULL) && rn_streams_find(&t->streams, stream, &group) == RN_OK &&
 	    rn_streams_length(&t->streams, group) < 10000) {
 		from = rn_printer_numbers(p, group) * i / 8;
@@ -75,14 +77,15 @@ static void print_some(const struct rn_trace *t, uint64_t i, rn_decode_fn *form)
 	rn_arena_free(&scratch);
 }
 
-/* As a reader uses a trace: calls from all over are printed. */
+/* Prints calls from all over the trace, as a reader does. */
 static void read_around(const struct rn_trace *t)
 {
 	for (uint64_t i = 0; i < 8; i++)
 		print_some(t, i, i % 2 ? rn_decode_json : rn_decode_text);
 }
 
-/* RN_OK only if it can be read; then reading does no harm. One line otherwise. */
+/* Returns RN_OK only if the file can be read. Reading it then does no damage. Otherwise the error
+ * is one line. */
 static int try_file(const void *bytes, size_t len, bool *checked)
 {
 	struct rn_err err = { 0 };
@@ -94,7 +97,8 @@ static int try_file(const void *bytes, size_t len, bool *checked)
 		CHECK(err.text[0] && !strchr(err.text, '\n'));
 		return rc;
 	}
-	/* Ranklists are checked one by one: not for the billions that a forged file claims. */
+	/* Rank sets are checked rank by rank, which takes too long for the billions that a forged
+	 * file claims. */
 	*checked = t.streams.ranks < 100000 && rn_trace_check(&t, &err) == RN_OK;
 	read_around(&t);
 	rn_trace_close(&t);
@@ -141,7 +145,7 @@ static void test_damage(void)
 	CHECK(try_file(file.data, file.len, &checked) == RN_OK && checked);
 }
 
-/* The sections of the trace, unpacked, so that one can be forged under a right hash. */
+/* The unpacked sections of the trace, so that a section can be forged with a correct hash. */
 static struct {
 	enum rn_section_type type;
 	unsigned char bytes[4096];
@@ -184,8 +188,8 @@ static int try_sections(unsigned leave_out, bool *checked)
 	return rc;
 }
 
-/* Of most sections no beginning can pass for the whole; what ends the times is coded so tightly
- * that a byte more or less may do no harm. */
+/* No proper prefix of most sections is valid. The end of the times is encoded so compactly that one
+ * byte more or less may be valid. */
 static void check_lengths(unsigned k)
 {
 	bool exact = section[k].type != RN_SECTION_TIMES, checked;
@@ -209,7 +213,8 @@ static void test_forged(void)
 	unpack();
 	CHECK(try_sections(sections, &checked) == RN_OK && checked);
 	for (unsigned k = 0; k < sections; k++) {
-		/* Times may be missing. Without communicators it can be read, but is not sound. */
+		/* Times are optional. A trace without communicators can be read, but is not sound.
+		 * */
 		CHECK(try_sections(k, &checked) ==
 		      (section[k].type < RN_SECTION_COMMS ? RN_E_DATA : RN_OK));
 		CHECK(checked == (section[k].type == RN_SECTION_TIMES));
@@ -237,7 +242,7 @@ static void forge(enum rn_section_type type, const struct rn_buf *b)
 	}
 }
 
-/* A vocabulary with more in it than the trace uses: readable, but not as a writer makes it. */
+/* A vocabulary with entries that the trace does not use: readable, but not what a writer makes. */
 static void test_unused_words(void)
 {
 	struct rn_buf b = { 0 };
@@ -250,7 +255,8 @@ static void test_unused_words(void)
 	rn_buf_free(&b);
 }
 
-/* Names that two have: of parameters refused at once, of functions and words found by a check. */
+/* Duplicate names: of parameters rejected when opened, of functions and keywords found by a check.
+ * */
 static void test_same_names(void)
 {
 	static const char *const twice[] = { "buf", "count", "buf" };
@@ -290,7 +296,7 @@ static void test_same_names(void)
 	rn_trace_close(&t);
 }
 
-/* Parameters' names and directions, as many as can be. */
+/* The maximum number of parameters, with names and directions. */
 static void test_directions(void)
 {
 	static const char *const names[] = { "a", "b", "count_and_more_than_thirty-one_letters" };
@@ -340,7 +346,7 @@ static bool funcs_refused(const char *bytes, size_t len)
 	return !funcs_taken(bytes, len, &err) && err.code == RN_E_DATA && err.text[0];
 }
 
-/* One function, number 0, name f, then what is given. */
+/* One function, id 0, name f, then the given bytes. */
 #define FUNC(s)                       \
 	"\x01\x00\x01"                \
 	"f" s,                        \
@@ -360,15 +366,15 @@ static void test_bad_directions(void)
 				 "a"))); /* not assigned */
 	CHECK(funcs_refused(FUNC("\x42\x04"
 				 "a")));        /* all in */
-	CHECK(funcs_refused(FUNC("\x41")));     /* none, with directions */
-	CHECK(funcs_refused(FUNC("\x82\x01"))); /* 130 */
+	CHECK(funcs_refused(FUNC("\x41")));     /* no parameters, with directions */
+	CHECK(funcs_refused(FUNC("\x82\x01"))); /* 130 parameters */
 	CHECK(funcs_refused(FUNC("\x43\x05"
 				 "a\x05"
-				 "a")));        /* twice */
+				 "a")));        /* duplicate name */
 	CHECK(funcs_refused(FUNC("\x42\x01"))); /* no name */
 }
 
-/* Whatever is given is written as a reader wants it, or not at all. */
+/* Metadata is either written in a form that the reader accepts, or rejected. */
 static int write_meta(const struct rn_meta *m, struct rn_meta *back)
 {
 	struct rn_buf b = { 0 };
@@ -415,7 +421,8 @@ static void test_meta(void)
 	rn_container_writer_free(&w);
 }
 
-/* Of a file that is no trace, or not whole, only the header is read; every message names it. */
+/* For a file that is not a trace, or is incomplete, only the header is read. Every message names
+ * the file. */
 static void test_open(void)
 {
 	char path[] = "/tmp/rondo-test-trace.XXXXXX";
@@ -454,7 +461,7 @@ static uint32_t func_number(const char *name)
 	return virtual_vocab.func[i].number;
 }
 
-/* Waiting for n requests: far longer than the buffers that most calls are written into. */
+/* A wait for n requests: much longer than the buffers into which most calls are written. */
 static size_t long_signature(unsigned char *sig, size_t cap, uint64_t n)
 {
 	uint32_t word = virtual_vocab.word[0].number;

@@ -1,4 +1,6 @@
-/* test_turns.c - posting order and cross-thread completions, against those that were put in. */
+/*
+ * test_turns.c - posting order and completions by other threads, compared with the generated ones.
+ */
 #include "tap.h"
 
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "encode/call_words.h"
 
 #define THREADS 4
-#define MOST    400 /* numbers of a thread */
+#define MOST    400 /* maximum number of ordinals of a thread */
 
 static uint32_t function(const char *name)
 {
@@ -74,7 +76,7 @@ static void make_parts(void)
 	}
 }
 
-/* Turns that go from thread to thread at random, between other events. */
+/* Turns that alternate between threads at random, among other events. */
 static void test_turns(void)
 {
 	struct rn_plan_turn want[3 * MOST];
@@ -116,7 +118,7 @@ static void test_turns(void)
 	rn_arena_free(&mem);
 }
 
-/* Receives of thread 1, of which it has seen one itself. */
+/* Receives of thread 1, which has completed one of them itself. */
 static void test_others(void)
 {
 	static const int64_t by_2[] = { -1 - 10, 3, 7, 8, 0, 5, 6, -1 - 99, 0, 1, 1, -1 - 10, 2 };

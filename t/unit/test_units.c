@@ -1,4 +1,4 @@
-/* test_units.c - sealed series against a plain array: every question, every encoding. */
+/* test_units.c - sealed series, compared with a plain array: every query, every encoding. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/varint.h"
@@ -146,8 +146,8 @@ static void check_bytes(const struct rn_units *u)
 	CHECK(again.len == buf.len && memcmp(again.data, buf.data, buf.len) == 0);
 }
 
-/* What is sealed and encoded quickly, less a number, and made small later has the bytes of what is
- * made small at once; `u` is that. */
+/* A series is sealed and encoded quickly, with an offset subtracted, and recompressed later. Its
+ * bytes are then those of `u`, which was compressed at once. */
 static void check_quick(const struct rn_units *u)
 {
 	int64_t base = model_nonneg() && in.n ? in.v[0] : 0;
@@ -193,7 +193,7 @@ static void test_model(void)
 	CHECK(undecided < 10);
 }
 
-/* Every length from nothing to a few blocks: raw tails, first lanes. */
+/* Every length from 0 to a few blocks: raw tails, first lanes. */
 static void test_short(void)
 {
 	for (uint32_t n = 0; n < 200; n++) {
@@ -304,7 +304,7 @@ static void test_huge(void)
 	rn_arena_free(&mem);
 }
 
-/* Falling and symmetric: elements rise from one end of int64 to the other and come back. */
+/* Ranges from negative to positive: elements rise from one end of int64 to the other and return. */
 static void test_range(void)
 {
 	in.n = 0;
@@ -331,7 +331,7 @@ static void test_range(void)
 	rn_arena_free(&mem);
 }
 
-/* Three lanes with slightly different strides: they grow as a whole, until one overtakes. */
+/* Three lanes with slightly different strides: they grow together until one overtakes. */
 static void test_growing_lanes(void)
 {
 	for (uint64_t rounds = 100; rounds < 300; rounds++) {
@@ -348,7 +348,7 @@ static void test_growing_lanes(void)
 	}
 }
 
-/* Bytes that were never written by us: refused, or a sound series. */
+/* Bytes that the encoder did not write are rejected, or decode to a sound series. */
 static void poke(const struct rn_units *u)
 {
 	uint64_t n = rn_units_length(u), i;
@@ -361,8 +361,8 @@ static void poke(const struct rn_units *u)
 	}
 }
 
-/* Ascending lists of every shape are known to be ascending when they were meant to be searched:
- * lanes that drift, rows, blocks, noise. */
+/* Ascending lists that are searched are detected as ascending: lanes that drift, rows, blocks,
+ * noise. */
 static void test_sorted(void)
 {
 	for (unsigned round = 0; round < 400; round++) {
@@ -429,13 +429,13 @@ static bool refused(const char *bytes, size_t len)
 static void test_refused(void)
 {
 	REFUSED("");
-	REFUSED("\x01");                             /* another part follows, and does not */
-	REFUSED("\x02");                             /* even, no elements */
-	REFUSED("\x01\x01");                         /* a part without elements before another */
-	REFUSED("\x04\x00");                         /* nested without rules */
-	REFUSED("\x0c\x00\x00\x02");                 /* the elastic escape */
-	REFUSED("\x0c\x00\x00\x04");                 /* a symbol that does not exist */
-	REFUSED("\x14\x00\x00\x00\x02\x00\x00\x02"); /* a rule that nobody uses */
+	REFUSED("\x01");             /* the unit has a successor, which is missing */
+	REFUSED("\x02");             /* even, no elements */
+	REFUSED("\x01\x01");         /* an empty unit before another one */
+	REFUSED("\x04\x00");         /* nested without rules */
+	REFUSED("\x0c\x00\x00\x02"); /* the elastic escape */
+	REFUSED("\x0c\x00\x00\x04"); /* an undefined symbol */
+	REFUSED("\x14\x00\x00\x00\x02\x00\x00\x02"); /* an unused rule */
 	REFUSED("\x1e\x00");                         /* reserved kind */
 	REFUSED("\x2e\x02\x00\x00");                 /* one lane */
 	REFUSED("\x4e\x01\x00\x00");                 /* more lanes than elements */

@@ -1,6 +1,6 @@
 /*
- * test_unwind.c - frame by frame against libgcc's unwinder, through functions of many kinds; and
- * that a step depends on nothing but the words that it says.
+ * test_unwind.c - the unwinder, compared with libgcc's frame by frame, in functions of many kinds;
+ * and that a step depends only on the words that it reports.
  */
 #include "track/unwind.h"
 #include "tap.h"
@@ -44,7 +44,7 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *c, void *arg)
 	return _URC_NO_REASON;
 }
 
-/* What a walk has found, and the words it used. */
+/* The frames of a walk, and the words that it read. */
 static struct frames ours;
 static struct {
 	uintptr_t at, value;
@@ -74,7 +74,7 @@ static void walk(struct rn_unwind u)
 	} while (true);
 }
 
-/* libgcc's first frame is this function's own. */
+/* The first frame of libgcc is that of this function. */
 __attribute__((noinline)) static void compare(void)
 {
 	struct frames theirs = { .n = 0 };
@@ -124,7 +124,7 @@ KEEP static void aligned(int n)
 	sink = room[n];
 }
 
-/* Aligned and of any size: the two expressions. */
+/* Stack alignment and variable size: the two kinds of DWARF expressions. */
 KEEP static void aligned_any_size(int n)
 {
 	_Alignas(128) char room[128];
@@ -171,7 +171,7 @@ static void *on_thread(void *arg)
 	return arg;
 }
 
-/* ---- what is remembered of a stack is true as long as its words are the same ---- */
+/* ---- the cached frames of a stack are valid as long as its words are the same ---- */
 
 #define STACKS 4096
 #define WORDS  (3 * DEPTH)
@@ -227,7 +227,7 @@ KEEP static void ask(void)
 
 KEEP static void wander(int n);
 
-/* What is not written to keeps what calls before have left there. */
+/* Leaves parts of its frame unwritten, so they contain data of earlier calls. */
 KEEP static void dirty(int n)
 {
 	char *volatile room = alloca((size_t)(tap_rand() % 4) * 32 + 16);
@@ -291,7 +291,7 @@ static void test_bounds(void)
 	stack[3] = 7;
 	CHECK(!rn_unwind_step(chain, end - 8, &u, &now));
 	u.fp = (uintptr_t)stack - 16;
-	CHECK(!rn_unwind_step(chain, end, &u, &now)); /* down */
+	CHECK(!rn_unwind_step(chain, end, &u, &now)); /* the frame address decreases */
 	u.fp = (uintptr_t)&stack[2] + 1;
 	CHECK(!rn_unwind_step(chain, end, &u, &now));
 	u.fp = (uintptr_t)&stack[2];

@@ -1,5 +1,4 @@
-/* test_values.c - what stands in holes of signatures: in calls, in series, over streams, in a file.
- */
+/* test_values.c - elastic values of signatures: in calls, in series, in streams, and in a file. */
 #include "tap.h"
 
 #include "base/arena.h"
@@ -28,7 +27,7 @@ static const struct rn_vocab vocab = { funcs, words, 1, 2 };
 
 /* ---- calls ---- */
 
-/* The same call twice: with holes, and as it is with these numbers. */
+/* Writes a call with elastic slots, or the equal call with the given values. */
 static size_t write_call(unsigned char *buf, bool holes, uint32_t like, const int64_t v[4])
 {
 	struct rn_buf w;
@@ -102,7 +101,7 @@ static void test_fill(void)
 			CHECK(rn_template_fill(&filled, (int64_t[]){ 1, 2, 3, 4 }));
 			CHECK(rn_template_fill(&filled, v) && same_template(&filled, &plain));
 		}
-		/* With a known communicator ranks become absolute. */
+		/* If the communicator is known, ranks become absolute. */
 		filled.comm_of[0].known = true;
 		filled.comm_of[0].rank = 3;
 		filled.comm_of[0].size = 10;
@@ -117,13 +116,13 @@ static void test_malformed(void)
 	const int64_t v[4] = { 0 };
 	unsigned char buf[256], early[] = { 1, RN_V_ELASTIC | 6 << 4, 0, 0, 0, 0, 0, 0 },
 				form[] = { 1, RN_V_ELASTIC | 7 << 4, 0, 0, 0, 0, 0 };
-	/* Behind what it returned: no stack, one, and a list of one. */
+	/* After the return value: no stack, one stack, and a list of one stack. */
 	unsigned char none[] = { 1, 0, 0, 0, 0, 0, 0, RN_V_ELASTIC | 7 << 4, 0 },
 		      one[] = { 1, 0, 0, 0, 0, 0, 0, RN_V_ELASTIC | 7 << 4, 1, 0 },
 		      list[] = { 1, 0, 0, 0, 0, 0, 0, RN_V_LIST | 1 << 4, 0 };
 	size_t n = write_call(buf, true, 0, v);
 
-	CHECK(!rn_call_valid(early, sizeof(early), &vocab)); /* the same as a hole behind it */
+	CHECK(!rn_call_valid(early, sizeof(early), &vocab)); /* refers to a later slot */
 	CHECK(!rn_call_valid(form, sizeof(form), &vocab));   /* a stack as an argument */
 	CHECK(!rn_call_valid(none, sizeof(none), &vocab) &&
 	      rn_call_valid(one, sizeof(one), &vocab) &&
@@ -132,7 +131,7 @@ static void test_malformed(void)
 		CHECK(!rn_call_valid(buf, i, &vocab));
 }
 
-/* ---- holes ---- */
+/* ---- elastic slots ---- */
 
 static void test_holes(void)
 {
@@ -174,7 +173,7 @@ static void test_holes(void)
 		in = rn_reader(saved.data, n);
 		CHECK(rn_holes_load(a, &mem, 0, &in) < 0 || rn_holes_load(a, &mem, 1, &in) < 0);
 	}
-	/* The same as a hole that is not there. */
+	/* A reference to a slot that does not exist. */
 	CHECK(!rn_holes_new(&mem, (const uint64_t[]){ 9, RN_RAW_SAME(0) }, 2));
 	rn_buf_free(&saved);
 	rn_arena_free(&scratch);
@@ -187,7 +186,7 @@ static void test_holes(void)
 #define SIGS    6u
 #define CALLS   50u
 
-/* What stream s has in hole h of signature i at its c-th call. */
+/* The value of stream s in slot h of signature i at its c-th call. */
 static int64_t value_of(uint32_t i, uint32_t h, uint64_t s, uint64_t c)
 {
 	switch ((i + h) % 4) {
@@ -261,7 +260,8 @@ static void check_stream(const struct rn_value_list *l, uint64_t s)
 	}
 }
 
-/* As ranks do it: each its own, sent as bytes to who takes them in. */
+/* Merges the values as ranks do: each rank encodes its own, and the receiver decodes and merges
+ * them. */
 static void gather(struct rn_values *all, const struct rn_sigs *sigs, struct rn_arena *mem)
 {
 	uint32_t map[SIGS];
@@ -316,7 +316,7 @@ static void test_streams(void)
 	rn_arena_free(&mem);
 }
 
-/* Bytes that somebody has changed are refused, or are other values; nothing else happens. */
+/* Changed bytes are rejected, or decode to other values; they have no other effect. */
 static void test_hostile(void)
 {
 	struct rn_arena mem;
@@ -372,7 +372,7 @@ static void test_lossy(void)
 	      !rn_lossy_parse("paramsx", &l) && !rn_lossy_parse("params:5x", &l));
 }
 
-/* A thousand numbers of 0 to 99 become 32 of them, again and again. */
+/* A thousand numbers of 0 to 99 are reduced to 32 of them, repeatedly. */
 static void test_blur(void)
 {
 	struct rn_arena mem;

@@ -1,4 +1,4 @@
-/* test_varint.c - one encoding per value, and every other string of bytes is refused. */
+/* test_varint.c - each value has one encoding, and every other byte string is rejected. */
 #include "base/varint.h"
 #include "tap.h"
 
@@ -77,10 +77,10 @@ static bool refused_fill(unsigned char fill, size_t n, unsigned char last)
 static void test_overlong(void)
 {
 	for (size_t n = 2; n <= 12; n++) {
-		CHECK(refused_fill(0x80, n, 0)); /* 0 with bytes to spare */
-		CHECK(refused_fill(0xff, n, 0)); /* 2^k - 1 with one to spare */
+		CHECK(refused_fill(0x80, n, 0)); /* 0 with redundant bytes */
+		CHECK(refused_fill(0xff, n, 0)); /* 2^k - 1 with one redundant byte */
 	}
-	for (unsigned last = 2; last < 256; last++) /* more than 64 bits, or no end */
+	for (unsigned last = 2; last < 256; last++) /* more than 64 bits, or unterminated */
 		CHECK(refused_fill(0xff, 10, (unsigned char)last));
 	CHECK(refused_fill(0xff, 11, 1));
 	CHECK(!refused_fill(0xff, 10, 1));
@@ -99,7 +99,8 @@ static void test_truncated(void)
 	CHECK(refused(NULL, 0));
 }
 
-/* Every string of three bytes is refused or is exactly what the value it gives is written as. */
+/* Every string of three bytes is rejected, or is exactly the encoding of the value that it decodes
+ * to. */
 static void test_unique(void)
 {
 	uint64_t bad = 0, good = 0;
@@ -134,7 +135,8 @@ static void test_reader(void)
 	CHECK(rn_get_i64(&r) == 100 && !r.bad);
 	CHECK(rn_left(&r) == 1);
 	CHECK(rn_get_bytes(&r, UINT64_MAX) == NULL && r.bad && rn_left(&r) == 0);
-	CHECK(rn_get_u64(&r) == 0 && rn_get_i64(&r) == 0 && r.bad); /* bad stays bad */
+	CHECK(rn_get_u64(&r) == 0 && rn_get_i64(&r) == 0 &&
+	      r.bad); /* a failed reader remains failed */
 	CHECK(rn_get_bytes(&r, 1) == NULL);
 
 	r = rn_reader(bytes, sizeof(bytes));

@@ -1,6 +1,6 @@
 /*
- * test_waits.c - who can never go on, and why: against the plainest way to find out, on random
- * graphs, and on some whose answer is known.
+ * test_waits.c - deadlocked ranks and their causes, compared with the simplest algorithm on random
+ * graphs, and tested on some graphs with known results.
  */
 #include "tap.h"
 
@@ -28,7 +28,7 @@ static void wait_for(struct graph *g, uint64_t who, uint64_t whom, bool all)
 	g->waiter[who].set = s;
 }
 
-/* By trying again until nothing changes. */
+/* The model: repeats until nothing changes. */
 static void plainly(const struct graph *g, bool *goes)
 {
 	for (uint64_t r = 0; r < g->n; r++)
@@ -76,7 +76,7 @@ static void judged(const struct graph *g)
 	}
 	for (uint64_t i = 0; i < v.root_n; i++)
 		CHECK(g->waiter[v.root[i]].gone || !g->waiter[v.root[i]].set);
-	/* Who is stuck waits for one that is, or for one that is gone. */
+	/* A blocked rank is blocked on a blocked rank, or on one that has ended. */
 	if (v.stuck_n && !v.circle_n) {
 		bool gone = false;
 

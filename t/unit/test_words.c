@@ -1,4 +1,4 @@
-/* test_words.c - command lines as texts: quoted, printable, and different if the words are. */
+/* test_words.c - command lines as texts: quoted, printable, and distinct if the arguments are. */
 #include "tap.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ static void test_quoting(void)
 	CHECK(is_text("'\303\244'", WORDS("\303\244")));
 }
 
-/* One letter after the other, up to what is far too long, and each time another last one. */
+/* Adds one character after the other, up to far beyond the limit, each time with a different last
+ * one. */
 static void test_long(void)
 {
 	char word[3 * RN_WORDS_MAX + 1], a[RN_WORDS_MAX];
