@@ -160,8 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(p.data, data + 1, size - 1);
 		p.len = size - 1;
 	}
-	/* A copy of exactly the input's size, so that AddressSanitizer finds reads beyond its end.
-	 * */
+	/* A copy of the exact size: AddressSanitizer finds reads beyond its end. */
 	copy = malloc(p.len + !p.len);
 	must(copy != NULL);
 	memcpy(copy, p.data, p.len);

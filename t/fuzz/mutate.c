@@ -82,9 +82,8 @@ struct command {
 	const char *argv[ARGS_MAX];
 	unsigned codes; /* bit set of exit codes that are not findings */
 	enum {
-		READS_CALLS =
-			1, /* reads calls one by one: not run on a trace with more than CALLS_MAX */
-		REPLAYS = 2, /* exit code 70 is also valid, because no MPI program is started */
+		READS_CALLS = 1, /* not run on a trace with more than CALLS_MAX calls */
+		REPLAYS = 2,     /* exit code 70 is also valid, because no MPI program is started */
 	} flags;
 };
 

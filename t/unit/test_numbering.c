@@ -128,9 +128,8 @@ static uint32_t random_rules(unsigned n)
 
 /* The model. */
 static struct {
-	uint64_t number[SIGS]
-		       [256]; /* by creator and index; UINT64_MAX if there is no such request */
-	int64_t shape[SIGS];  /* creator of each signature */
+	uint64_t number[SIGS][256]; /* by creator and index; UINT64_MAX: no request */
+	int64_t shape[SIGS];        /* creator of each signature */
 	unsigned shapes;
 	uint64_t next;
 	bool wrong;

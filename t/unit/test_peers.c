@@ -345,8 +345,7 @@ static void test_patterns(void)
 	CHECK(butterfly(64) == RN_V_XOR);
 	CHECK(master_worker(40) == RN_V_INT);
 	CHECK(all_to_all(40, true, false) == RN_V_RELMOD);
-	CHECK(all_to_all(40, true, true) ==
-	      RN_V_RELMOD); /* the order distinguishes it from the next one */
+	CHECK(all_to_all(40, true, true) == RN_V_RELMOD); /* unlike the next, by the order */
 	CHECK(all_to_all(40, false, true) == RN_V_INT);
 	CHECK(all_to_all(5, true, false) == RN_V_RELMOD);
 	CHECK(colours(3) == RN_V_VARIES && colours(40) == RN_V_VARIES);
@@ -359,9 +358,7 @@ static void test_random(void)
 	for (int round = 0; round < 60; round++) {
 		int ranks = 1 + (int)tap_below(24);
 		uint64_t keys = 1 + tap_below(6);
-		int times = round % 2
-				    ? 400
-				    : ranks; /* few: a rank has at most one value of a parameter */
+		int times = round % 2 ? 400 : ranks; /* few: at most one value per rank */
 
 		for (int i = 0; i < times; i++) {
 			int who = (int)tap_below((uint64_t)ranks);

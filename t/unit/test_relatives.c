@@ -252,15 +252,12 @@ static int decode_after_one(uint64_t count, const char *bytes, size_t n)
 static void test_refused(void)
 {
 	CHECK(AFTER_ONE(1, "") == RN_OK);
-	CHECK(AFTER_ONE(4, "\x00\x00\x02\x01\x00\x02") == RN_OK); /* 1, 2, 3 */
-	CHECK(AFTER_ONE(2, "\x00\x01\x00\x01\x00\x02") ==
-	      RN_E_DATA); /* no signature before it to refer to */
-	CHECK(AFTER_ONE(4, "\x00\x00\x03\x01\x00\x02") ==
-	      RN_E_DATA); /* more signatures than the table has */
+	CHECK(AFTER_ONE(4, "\x00\x00\x02\x01\x00\x02") == RN_OK);     /* 1, 2, 3 */
+	CHECK(AFTER_ONE(2, "\x00\x01\x00\x01\x00\x02") == RN_E_DATA); /* refers to none before it */
+	CHECK(AFTER_ONE(4, "\x00\x00\x03\x01\x00\x02") == RN_E_DATA); /* more than the table has */
 	CHECK(AFTER_ONE(4, "\x00\x00\x01\x01\x00\x02") == RN_E_DATA); /* fewer signatures */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x00") == RN_E_DATA);         /* a repeated signature */
-	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x01") ==
-	      RN_E_DATA); /* equal, because 0 is added twice */
+	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x01") == RN_E_DATA);     /* equal: 0 is added twice */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x18\x02") == RN_E_DATA); /* it has no number 6 */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x01\x14\x02") == RN_OK);     /* but number 5 */
 	CHECK(AFTER_ONE(2, "\x00\x00\x00\x02\x14\x02") == RN_E_DATA); /* cut off */

@@ -159,7 +159,7 @@ static void test_random(unsigned rounds)
 	   rounds, (unsigned long long)symbols);
 }
 
-/* Random noise in literal runs, with so many signatures that it does not compress. */
+/* Random noise in literal runs. The number of signatures is too large to compress it. */
 static void test_literals(void)
 {
 	const struct rn_grammar_opts opts = { .literal_limit = 1000 };
@@ -259,8 +259,7 @@ static void test_sharing(unsigned rounds)
 		n = rn_rules_count(r);
 		CHECK(rn_rules_seal(r, g, &root[1]) == RN_OK);
 		CHECK(root[0] == root[1] && rn_rules_count(r) == n);
-		/* A rule renumbered into another pool and back is the same rule of the same pool.
-		 * */
+		/* Renumbering a rule into another pool and back results in the same rule. */
 		CHECK(copy(r, q, copy(q, r, root[0], map), map) == root[0]);
 		if (!CHECK(rn_rules_count(r) == n) || !CHECK(rn_rules_check(r)))
 			return;

@@ -349,7 +349,6 @@ static void test_foreign(void)
 
 /*
  * Files that the writer never makes, with correct checks.
- *
  */
 struct entry {
 	uint64_t type;
@@ -374,8 +373,7 @@ static void put_header(uint64_t length, unsigned major, unsigned minor)
 	rn_buf_le32(&made, (uint32_t)XXH64(made.data, 20, 0));
 }
 
-/* Adds header and trailer to a file: `footer` is used unchanged, `body` bytes of sections precede
- * it. */
+/* Makes a file: header, `nbody` bytes of sections, `footer` unchanged, trailer. */
 static void seal(const void *body, size_t nbody, const struct rn_buf *footer, unsigned major,
 		 unsigned minor)
 {
@@ -584,8 +582,7 @@ static void test_bad_frames(void)
 		make(&e, 1, 2, 0);
 		c = accepted();
 		CHECK(c && unpack_all(c, NULL) != RN_E_NOMEM);
-		if (i / 8 < 7 &&
-		    i / 8 != 4) /* magic or content size; a change elsewhere may leave it valid */
+		if (i / 8 < 7 && i / 8 != 4) /* magic or content size; others may unpack */
 			not_unpacked(frame, len, 1000);
 		frame[i / 8] ^= (unsigned char)(1 << i % 8);
 	}

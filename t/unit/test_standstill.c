@@ -233,8 +233,7 @@ static void test_halves(void)
 	struct seen x;
 
 	begin(&x, halves);
-	CHECK(waits_for(&x, 0, "", true) &&
-	      waits_for(&x, 1, "", true)); /* both processes are in the file */
+	CHECK(waits_for(&x, 0, "", true) && waits_for(&x, 1, "", true)); /* both are there */
 	CHECK(waits_for(&x, 2, "3", true) && waits_for(&x, 4, "2,3", true));
 	CHECK(x.all.stand[3].kind == RN_STAND_FREE && !x.all.stand[3].any);
 	CHECK(x.all.verdict.circle_n == 0 && x.all.verdict.root_n == 1 &&

@@ -231,8 +231,8 @@ static bool near(uint64_t got, uint64_t want, double error)
 	return fabs((double)got - (double)want) <= error * (double)want + 0.5;
 }
 
-/* A stored bin has a relative error of at most 1 in 2^(fine+1). The peak has the sum of the other
- * errors. */
+/* A stored bin has a relative error of at most 1 / 2^(fine+1). The peak absorbs the errors of the
+ * others. */
 static void near_bins(const struct rn_timing *got, const struct rn_timing *want, unsigned fine)
 {
 	unsigned peak = 0;
@@ -243,8 +243,7 @@ static void near_bins(const struct rn_timing *got, const struct rn_timing *want,
 	for (unsigned b = 0; b < RN_TIME_BINS; b++) {
 		uint64_t x = rn_timing_bin(got, b), y = rn_timing_bin(want, b);
 
-		if (x > 1 &&
-		    b != peak) /* a count of 1 may represent the minimum or the maximum alone */
+		if (x > 1 && b != peak) /* 1: may be the minimum or maximum alone */
 			CHECK(near(x, y, 1.0 / (2 << fine)));
 		CHECK(x == 0 || y > 0);
 	}
@@ -662,8 +661,7 @@ static void test_no_memory(void)
 		CHECK((rc == RN_OK || rc == RN_E_NOMEM) && rn_times_check(&ts));
 	}
 	CHECK(rc == RN_OK);
-	for (uint64_t at = 1; at < 40;
-	     at++) { /* observing: some observations are lost; nothing else changes */
+	for (uint64_t at = 1; at < 40; at++) { /* observing: only observations are lost */
 		rn_times_init(&back, &mem, RN_TIME_SCALE_ONE);
 		mem.fail_at = at;
 		for (uint32_t i = 0; i < 100; i++)

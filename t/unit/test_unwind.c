@@ -124,7 +124,7 @@ KEEP static void aligned(int n)
 	sink = room[n];
 }
 
-/* Stack alignment and variable size: the two kinds of DWARF expressions. */
+/* An aligned frame of variable size, which needs both DWARF expressions. */
 KEEP static void aligned_any_size(int n)
 {
 	_Alignas(128) char room[128];

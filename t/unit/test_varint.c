@@ -135,8 +135,7 @@ static void test_reader(void)
 	CHECK(rn_get_i64(&r) == 100 && !r.bad);
 	CHECK(rn_left(&r) == 1);
 	CHECK(rn_get_bytes(&r, UINT64_MAX) == NULL && r.bad && rn_left(&r) == 0);
-	CHECK(rn_get_u64(&r) == 0 && rn_get_i64(&r) == 0 &&
-	      r.bad); /* a failed reader remains failed */
+	CHECK(rn_get_u64(&r) == 0 && rn_get_i64(&r) == 0 && r.bad); /* bad stays bad */
 	CHECK(rn_get_bytes(&r, 1) == NULL);
 
 	r = rn_reader(bytes, sizeof(bytes));
