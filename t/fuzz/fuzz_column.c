@@ -40,8 +40,7 @@ static void code_again(struct rn_arena *mem, const int64_t *v, size_t n)
 	rn_buf_free(&out);
 }
 
-/* Makes a column from five bytes of head and the content of its frame. data[4] changes the frame.
- * */
+/* Makes a column of five bytes of head and the content of its frame. data[4] edits the frame. */
 static void frame_up(struct rn_buf *out, const uint8_t *data, size_t size)
 {
 	size_t room = ZSTD_compressBound(size), n;

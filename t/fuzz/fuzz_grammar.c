@@ -87,8 +87,7 @@ static void operations(struct rn_arena *mem, const uint8_t *data, size_t size)
 	free(log);
 }
 
-/* Applies pairs of (position, change) to the bodies of a small grammar that has every kind of item.
- * */
+/* Applies pairs of (position, change) to the bodies of a small grammar with all kinds of items. */
 static void bodies(struct rn_arena *mem, const uint8_t *data, size_t size)
 {
 	struct rn_grammar *g =

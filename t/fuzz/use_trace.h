@@ -255,8 +255,7 @@ static inline void compare_orders(const struct rn_order *a, const struct rn_orde
 			a->dones + b->dones + a->values + b->values + a->rows + b->rows);
 }
 
-/* Determines disorder and differences of the events of all streams, and prints the events as text.
- * */
+/* Analyzes the disorder and a difference of the events of all streams, and prints them as text. */
 static void use_orders(const struct rn_trace *t, struct rn_arena *mem)
 {
 	struct rn_orders orders = { 0 };

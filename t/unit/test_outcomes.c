@@ -467,8 +467,8 @@ static void test_unseen(void)
 				 "MPI_Wait request=b- status={1,7}"),
 			    LINE("MPI_Send dest=0 tag=7" W, "MPI_Send dest=0 tag=7" W)),
 		      2, NULL, 0, " 1/7! 1/7 ?\n");
-	/* A receive that certainly completed is matched first. Other open receives match the
-	 * remaining sends. */
+	/* A send that was certainly received, such as a completed Ssend, is matched first. The
+	 * other open receives match the remaining sends that fit. */
 	several_ranks(RANKS(LINE("MPI_Irecv source=* tag=*" W " request=+a"),
 			    LINE("MPI_Send dest=0 tag=1" W), LINE("MPI_Ssend dest=0 tag=2" W)),
 		      3, NULL, 1, " 2/2!\n");
@@ -476,15 +476,15 @@ static void test_unseen(void)
 				 "MPI_Irecv source=1 tag=*" W " request=+b"),
 			    LINE("MPI_Send dest=0 tag=1" W, "MPI_Send dest=0 tag=1" W)),
 		      2, NULL, 0, " 1/1!\n");
-	/* Messages do not overtake: the messages before the certain one were received earlier. */
+	/* Messages do not overtake: the sends before a certain one were received as well. */
 	several_ranks(
 		RANKS(LINE("MPI_Irecv source=1 tag=*" W " request=+a",
 			   "MPI_Irecv source=1 tag=*" W " request=+b"),
 		      LINE("MPI_Send dest=0 tag=1" W, "MPI_Issend dest=0 tag=2" W " request=+a",
 			   "MPI_Test request=a- flag=1 status=~")),
 		2, NULL, 0, " 1/1! 1/2!\n");
-	/* The receive is incomplete or cancelled, or the message was received by a matched probe:
-	 * no send remains. */
+	/* The Isends are incomplete and cancelled, and a matched probe received the Send: no send
+	 * remains. */
 	several_ranks(RANKS(LINE("MPI_Irecv source=* tag=*" W " request=+a",
 				 "MPI_Mprobe source=1 tag=3" W " status={1,3}"),
 			    LINE("MPI_Isend dest=0 tag=1" W " request=+a",

@@ -342,8 +342,7 @@ static void test_nested(void)
 	ok("what was called inside a call is below it, and no marker is left");
 }
 
-/* Outlines that would be too large: 2^41 calls in rules that share all subrules, and a long body.
- * */
+/* Outlines that would be too large: 2^41 calls in rules with shared subrules, and a long body. */
 static void test_large(void)
 {
 	struct world w;

@@ -184,8 +184,7 @@ static void test_literals(void)
 	ok("literal runs are read like everything else");
 }
 
-/* A stream that ends in the middle of a loop, like that of a killed program, is not larger for it.
- * */
+/* A stream that ends in the middle of a loop, like that of a killed program, is no larger. */
 static void test_open_end(void)
 {
 	for (uint32_t n = 3000; n < 12000; n += 500) {

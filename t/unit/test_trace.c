@@ -255,8 +255,7 @@ static void test_unused_words(void)
 	rn_buf_free(&b);
 }
 
-/* Duplicate names: of parameters rejected when opened, of functions and keywords found by a check.
- * */
+/* Duplicate names: opening rejects those of parameters, a check those of functions and keywords. */
 static void test_same_names(void)
 {
 	static const char *const twice[] = { "buf", "count", "buf" };
