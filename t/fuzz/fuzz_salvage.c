@@ -15,7 +15,7 @@
  * If bit 7 is 0, the checksums are forged after the edits (t/unit/forge_part.h). The trace must
  * then be one that can be opened. It need not pass `rondo check`, because nothing else verifies
  * what the checksums cover. The same holds for a file with requests: the numbers in rings and the
- * calls under way have no checksum, and may refer to a request that does not exist.
+ * calls in flight have no checksum, and may refer to a request that does not exist.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ static void put_together(const unsigned char *b, size_t len, bool sound)
 	if (t.streams.ranks <= RANKS_CHECKED)
 		must(rn_trace_check(&t, &err) == RN_OK || !sound);
 	rn_trace_close(&t);
-	unlink(temporary("trace")); /* so that none is kept as old */
+	unlink(temporary("trace")); /* otherwise it would be stored as an old trace */
 }
 
 static void look_at(const unsigned char *b, size_t len)

@@ -142,7 +142,7 @@ static void change_length(uint64_t *random, struct rn_buf *b, size_t at)
 	}
 }
 
-/* Most changes leave the length as it is, because readers refuse most of the others. */
+/* Most changes leave the length as it is, because readers reject most of the others. */
 static void change_bytes(uint64_t *random, struct rn_buf *b)
 {
 	size_t at = b->len ? random_below(random, b->len) : 0;
@@ -155,7 +155,7 @@ static void change_bytes(uint64_t *random, struct rn_buf *b)
 
 /* ---- traces ---- */
 
-/* Texts are chosen less often than other sections: most changes of them are refused. */
+/* Texts are chosen less often than other sections: most changes of them are rejected. */
 static unsigned some_section(uint64_t *random, const struct rn_buf *section)
 {
 	unsigned i;

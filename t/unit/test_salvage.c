@@ -344,7 +344,8 @@ static void damage(struct rn_buf *b)
 	}
 }
 
-/* A truncated file gives a prefix. A file with missing or foreign pages is rejected or sound. */
+/* A truncated file contains a prefix of the calls. A file with missing or foreign pages is rejected
+ * or sound. */
 static void test_damage(uint64_t every)
 {
 	struct rn_buf good = { 0 }, bad = { 0 };

@@ -213,8 +213,7 @@ static void test_forged(void)
 	unpack();
 	CHECK(try_sections(sections, &checked) == RN_OK && checked);
 	for (unsigned k = 0; k < sections; k++) {
-		/* Times are optional. Without communicators a trace can be read, but is not sound.
-		 */
+		/* Times are optional. A trace without communicators can be read, but is unsound. */
 		CHECK(try_sections(k, &checked) ==
 		      (section[k].type < RN_SECTION_COMMS ? RN_E_DATA : RN_OK));
 		CHECK(checked == (section[k].type == RN_SECTION_TIMES));
