@@ -95,8 +95,7 @@ static void test_carried(uint32_t comm)
 		CHECK(memcmp(o[t].clock, world[t].carried, o[t].dones * sizeof(uint64_t)) == 0);
 }
 
-/* With sends that are missing from the events, and with others that never precede the receives that
- * wait for them. */
+/* Some sends are missing from the events. Others never precede the receives that wait for them. */
 static void test_wrong(void)
 {
 	struct rn_order o[THREADS];

@@ -180,7 +180,7 @@ static void test_small(void)
 	there_and_back(NULL);
 }
 
-/* Absent completions are not stored. */
+/* The source and tag of a completion without a matched message are not stored. */
 static void test_unmatched(void)
 {
 	struct manner m = any_manner();

@@ -355,7 +355,7 @@ static size_t whole_rows(size_t n)
 /* The state of a process when it is killed: its rows in chunks, and its valid chunks. */
 struct death {
 	size_t sealed; /* rows in the chunk */
-	bool unsaid;   /* the log has the chunk, and the tail still has its rows */
+	bool unsaid;   /* only the log records the chunk; the tail still has its rows */
 	uint64_t missing;
 };
 

@@ -1566,7 +1566,7 @@ static void test_table(void)
 	free(name);
 }
 
-/* The names of constants in a trace are distinct, so different calls never look equal. */
+/* The keywords of a trace are distinct. Otherwise different calls would look equal. */
 static void test_words(void)
 {
 	const struct rn_vocab *v = &rn_mpi_vocab;

@@ -43,7 +43,8 @@ static void start_rank(struct rank *r, const char *path, int64_t rank)
 	start_stream(&r->spill, &r->s, 0, 0);
 }
 
-/* Returns comm:world.0, the half of the world that has the rank: 0 and 1, or 2 and more. */
+/* Records comm:world.0, the half of the world that has the rank: 0 and 1, or 2 and more. Returns
+ * the call word of the communicator. */
 static uint64_t half(struct rank *r, uint64_t rank)
 {
 	struct rn_fact_comm f = { .word = 10, .complete = 1 };
