@@ -430,7 +430,7 @@ static void add_tally(const struct tally *t)
 	all.largest = t->largest > all.largest ? t->largest : all.largest;
 }
 
-/* Starts a child process with a work directory of its own. It writes its tally to the pipe. */
+/* Starts a child process with a work directory of its own. The tally is written to the pipe. */
 static void start_job(uint64_t share, double began, int to)
 {
 	pid_t pid = fork();

@@ -1057,7 +1057,7 @@ static void begin_call(uint32_t function, uint64_t seed)
 			add_value(&f->param[i], true);
 }
 
-/* The reader uses the first communicator as that of the call. If there is none, ranks refer to that
+/* The reader uses the first communicator as that of the call. Without one, ranks refer to that
  * of a window or message. */
 static void choose_comm(void)
 {
