@@ -1,21 +1,22 @@
 /*
- * faults.c - linked into a test program: system calls and allocations of the tracer that fail.
+ * faults.c - Linked into a test program: makes system calls and allocations of the tracer fail.
  *
  *	RONDO_FAULT="KIND HOW N ERRNO RANK"
  *
- *	KIND    disk     what makes, fills, renames or finds files
- *	        memory   what allocates
- *	HOW     one      the N-th of them fails, from 1 on
- *	        on       and so do all behind it
+ *	KIND    disk     functions that create, fill, rename or find files
+ *	        memory   functions that allocate memory
+ *	HOW     one      the N-th call fails, counted from 1
+ *	        on       the N-th call and all later calls fail
  *	ERRNO   the error, as a number
- *	RANK    of this rank; -1: of all
+ *	RANK    the rank whose calls fail; -1: all ranks
  *
- * The tracer is told by the address that a function returns to; what is written to standard error
- * never fails. An executable's functions come before those of all libraries, so they see what the
- * tracer calls, its own malloc and mmap too, and pass it on to whoever would have been called.
+ * A call comes from the tracer if its return address is in the tracer. Writes to standard error
+ * never fail. The functions of an executable take precedence over those of all libraries. Therefore
+ * they receive the calls of the tracer, also of its own malloc and mmap, and forward them to the
+ * function that would have been called without them.
  *
- * In the folder RONDO_FAULT_FIRED, a file with the process's number and the function's name says
- * that something has failed.
+ * When a call has failed, the directory RONDO_FAULT_FIRED contains a file whose name is the process
+ * id and the name of the function.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -38,12 +39,12 @@ enum kind { DISK, MEMORY };
 static struct {
 	bool known;
 	enum kind kind;
-	bool on; /* all behind it, too */
+	bool on; /* all later calls fail, too */
 	long n;
 	int error;
 } fault;
 
-/* Of the tracer, and of the library that packs for it. */
+/* The address ranges of the tracer and of the library that compresses for it. */
 static struct {
 	uintptr_t from, to;
 } range[4];
@@ -113,7 +114,7 @@ static bool is_tracer(const void *caller)
 	return false;
 }
 
-/* Whether the call that comes from there is to fail, with errno. */
+/* Returns whether the call with this return address must fail, and sets errno if so. */
 static bool fails(enum kind kind, const char *function, const void *caller)
 {
 	int saved = errno;
@@ -136,13 +137,13 @@ static bool fails(enum kind kind, const char *function, const void *caller)
 
 #define FAILS(kind, function) fails(kind, function, __builtin_return_address(0))
 
-/* The function of this name that the libraries have. */
+/* Returns the function of this name from the libraries. */
 #define NEXT(name)                     \
 	static __typeof__(&name) next; \
 	if (!next)                     \
 		next = (__typeof__(&name))next_of(#name);
 
-/* Looking for malloc must not need any. */
+/* The lookup of malloc must not allocate memory. */
 static __thread bool looking;
 
 static void *next_of(const char *name)
@@ -272,7 +273,7 @@ int ftruncate(int fd, off_t n)
 	return FAILS(DISK, "ftruncate") ? -1 : next(fd, n);
 }
 
-/* This one returns its error, and leaves errno alone. */
+/* posix_fallocate returns the error number and does not change errno. */
 int posix_fallocate(int fd, off_t at, off_t n)
 {
 	int saved = errno;

@@ -1,11 +1,11 @@
 /*
- * forms.h - a collective in each of its forms: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init.
+ * forms.h - A collective in each of its forms: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init.
  *
  *	COLL(Bcast, bcast, (a, 3, MPI_INT, 0, MPI_COMM_WORLD), "buffer=%p, count=3, ...", a);
  *
- * makes the call in the form that `form` says, and completes it. What the forms have in common is
- * said once: the non-blocking one has a request behind, the persistent one an info and a request.
- * The arguments must be the same, and live, until COLL is done.
+ * makes the call in the form selected by `form`, and completes it. The parameters that the forms
+ * share are stated once. The non-blocking form has a request as its last parameter, the persistent
+ * form an info and a request. The arguments must stay valid and unchanged until COLL is done.
  */
 #ifndef FORMS_H
 #define FORMS_H
@@ -27,7 +27,7 @@ static enum form { BLOCKING, NONBLOCKING, PERSISTENT } form;
 
 #define ARGS(...) __VA_ARGS__
 
-/* The default is blocking, and none. */
+/* Without an argument, the form is BLOCKING. */
 static void choose_form(int argc, char **argv)
 {
 	static const char *const names[] = { "blocking", "nonblocking", "persistent" };

@@ -1,9 +1,11 @@
 /*
- * large.h - turns a program's calls into their large-count forms (MPI-4: MPI_Send_c and so on).
+ * large.h - Converts the calls of a program to their large-count forms (MPI-4: MPI_Send_c and so
+ * on).
  *
- * Compiled with -DLARGE, a program that keeps counts in count_t and displacements in disp_t makes
- * the same calls with 64 bits, and says so in its log. Left out are the functions whose other
- * parameters differ as well (Type_get_envelope, Type_get_contents, Op_create, Register_datarep).
+ * Compiled with -DLARGE, a program that uses count_t for counts and disp_t for displacements makes
+ * the same calls with 64-bit arguments, and logs them with the names of the large-count forms.
+ * Functions whose other parameters also differ are excluded (Type_get_envelope, Type_get_contents,
+ * Op_create, Register_datarep).
  */
 #ifndef LARGE_H
 #define LARGE_H

@@ -23,16 +23,17 @@ int me = -1, procs;
 /* --- this thread's calls ------------------------------------------------------------------ */
 
 static struct {
-	long calls;    /* entered so far: the next one's number */
+	long calls;    /* number of calls entered so far: the number of the next call */
 	long requests; /* created so far */
-} counts[THREADS_MAX]; /* by thread; one that has the number of one that ended goes on from there */
+} counts[THREADS_MAX]; /* by thread; a thread that reuses the number of an ended thread continues
+			  its calls */
 
 static _Thread_local int thread;
-static _Thread_local long entered[DEPTH_MAX]; /* and not left */
+static _Thread_local long entered[DEPTH_MAX]; /* calls entered and not returned */
 static _Thread_local int depth;
 static _Thread_local const char *returned;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for everything below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
 
 static bool off;
 
@@ -66,7 +67,7 @@ static void put(const char *s)
 		put_char(*s++);
 }
 
-/* As `rondo dump` has it: beyond 2^53, where readers of JSON would round it, a number is a string.
+/* The format of `rondo dump`: beyond 2^53, where JSON readers would round it, a number is a string.
  */
 static void put_number(long long v)
 {
@@ -107,9 +108,9 @@ static void put_word(const char *s)
 	put_string(s, strlen(s));
 }
 
-/* --- where it goes ------------------------------------------------------------------------ */
+/* --- output file -------------------------------------------------------------------------- */
 
-/* The rank as launchers tell it, because MPI_Init has a line too. */
+/* The rank from the launcher's environment variables, because MPI_Init is logged, too. */
 static int rank_from_environment(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK" };
@@ -151,10 +152,10 @@ static void write_line(void)
 /* --- memory ------------------------------------------------------------------------------- */
 
 static struct block {
-	char *start; /* NULL: a free entry */
+	char *start; /* NULL: the entry is free */
 	size_t size;
 	const char *class;
-	int id; /* of its class; -1: not used in a call yet */
+	int id; /* index within the class; -1: not used in a call yet */
 } blocks[BLOCKS_MAX];
 
 static struct block *block_of(const void *p)
@@ -220,7 +221,7 @@ static int lowest_free_id(const char *class)
 	return id;
 }
 
-/* MPI_BOTTOM is NULL in both MPIs, so those two have to be said by name. */
+/* MPI_BOTTOM is NULL in both MPIs, so these two need to be logged by name. */
 static void put_pointer(const void *p)
 {
 	struct block *b = block_of(p);
@@ -244,16 +245,17 @@ static void put_pointer(const void *p)
  * is separate: it is defined if a call returns MPI_ERR_IN_STATUS. */
 enum fields { NO_FIELDS = 0, ENVELOPE = 1, ITS_COUNT = 2, CANCELLED = 4, ALL_FIELDS = 7 };
 
-/* By the variable that holds them: both MPIs give several live requests the same value. */
+/* Keyed by the variable that holds the request: both MPIs give several live requests the same
+ * value. */
 static struct request {
-	const MPI_Request *where; /* NULL: a free entry */
+	const MPI_Request *where; /* NULL: the entry is free */
 	int thread;
 	long number;
 	enum fields fields;
 } live[REQUESTS_MAX];
 
-/* The call being written: its requests, and which of them its statuses are of (NULL: status k is
- * request k's). */
+/* The call being written: its requests, and the requests to which its statuses belong (NULL: status
+ * k belongs to request k). */
 static char current[64];
 static enum fields used[REQUESTS_MAX];
 static int uses;
@@ -320,7 +322,7 @@ static void put_new_request(const MPI_Request *where)
 	put_request(r);
 }
 
-/* The request that was there when the call was made; it may be gone now. */
+/* The request at the time of the call; it may have been freed since. */
 static void put_used_request(const MPI_Request *where)
 {
 	struct request *r = request_at(where);
@@ -344,7 +346,7 @@ void moved(const MPI_Request *from, const MPI_Request *to)
 	r->where = to;
 }
 
-/* --- numbers that have names --------------------------------------------------------------- */
+/* --- values that have names ------------------------------------------------------------------ */
 
 struct named {
 	int value;
@@ -373,7 +375,8 @@ static void put_named(int v, const struct named *names)
 
 /* --- statuses ------------------------------------------------------------------------------ */
 
-/* What MPI_Get_elements_x and MPI_Test_cancelled would say, which would be traced. */
+/* The results of MPI_Get_elements_x and MPI_Test_cancelled, which cannot be called here because
+ * they would be traced. */
 static long long status_bytes(const MPI_Status *s)
 {
 #ifdef OPEN_MPI
@@ -449,7 +452,7 @@ static void put_status(const MPI_Status *s, int k)
 		put_field("\"error\":", 0, NULL);
 	} else if (has_errors) {
 		put(fields & ENVELOPE ? ",\"error\":" : "\"error\":");
-		put_any(); /* codes belong to the implementation */
+		put_any(); /* error codes depend on the implementation */
 	}
 	if (fields & ITS_COUNT)
 		put_field("\"count\":", status_bytes(s), NULL);
@@ -458,7 +461,7 @@ static void put_status(const MPI_Status *s, int k)
 	put_char('}');
 }
 
-/* --- a value that stands in the text ---------------------------------------------------------- */
+/* --- a value copied from the text ------------------------------------------------------------- */
 
 static const char *skip_blanks(const char *s)
 {

@@ -1,36 +1,36 @@
 /*
- * log.h - a test program's own account of the MPI calls it makes, to hold against `rondo dump`.
+ * log.h - An independent log of the MPI calls of a test program, for comparison with `rondo dump`.
  *
- * A program makes each call through DO, and says beside it what it passed and what it got, in the
- * text form of `rondo dump` (parameter names, constants and handles by name):
+ * A program makes each call through DO. Next to the call it states the arguments and the results in
+ * the text form of `rondo dump` (parameter names; constants and handles by name):
  *
  *	DO(MPI_Send(a, 3, MPI_INT, next, 7, MPI_COMM_WORLD),
  *	   "buf=%p, count=3, datatype=MPI_INT, dest=%d, tag=7, comm=MPI_COMM_WORLD", a, next);
  *
- * The calls of rank N go to the file rank-N.jsonl in the folder $RONDO_TEST_LOG, as
- * `rondo dump --json` would print them; t/compare-log compares the two. What a program knows itself
- * (its types, its communicators) stands in the text by name. The account is written with system
- * calls, from static memory, without MPI, and does not look at MPI's own tables. Without
- * $RONDO_TEST_LOG nothing is written.
+ * The calls of rank N are written to the file rank-N.jsonl in the directory $RONDO_TEST_LOG, in the
+ * format of `rondo dump --json`. t/compare-log compares the two. The objects of the program (its
+ * types, its communicators) are named in the text. The log is written with system calls, from
+ * static memory and without MPI. It does not read MPI's own tables. Without $RONDO_TEST_LOG nothing
+ * is written.
  *
- * A value is a number, a word, a 'string', a [list], an {object:1,of:2}, null, or
- *	?       anything: the program cannot know it
- *	stack:* anything that begins so
- *	comm:$x the same, and each time this is said the same value
+ * A value is a number, a word, a 'string', a [list], an {object:1,of:2}, null, or one of:
+ *	?       any value: the program cannot determine it
+ *	stack:* any value that begins with `stack:`
+ *	comm:$x any value that begins with `comm:`, but the same one wherever comm:$x occurs
  *	%d int   %l long long   %c count_t   %s const char *, the program's string
- *	%n const char *: a word as above, an object's name
- *	%r int, a rank   %t int, a tag   %i int, an index or a colour: some of these have names
+ *	%n const char *: a word as above, the name of an object
+ *	%r int, a rank   %t int, a tag   %i int, an index or a color: some of these have names
  *	%p void *, in a block of grab() or adopt(), or MPI_IN_PLACE
- *	%+ MPI_Request *, where this call made a request   %q MPI_Request *, which it used
- *	%S MPI_Status *, which it filled: those fields that mean something, by what the call's
- *	requests were for   %x int, an index: the status is of that request
- *	%*d and so on: a list; an int, its length, comes before the pointer. %*l are MPI_Aint,
- *	%*c count_t, %*a disp_t
- * Behind a semicolon come values beside the arguments: "...; matched={source:1,tag:2}". A name
- * that ends in "?" may also be missing in the trace.
+ *	%+ MPI_Request *, created by this call   %q MPI_Request *, used by this call
+ *	%S MPI_Status *, set by this call: the fields that are defined for the operations of the
+ *	call's requests   %x int, an index: the status belongs to that request
+ *	%*d and so on: a list; an int argument, its length, precedes the pointer. The elements of
+ *	%*l are MPI_Aint, of %*c count_t, of %*a disp_t
+ * Values other than arguments follow a semicolon: "...; matched={source:1,tag:2}". A value whose
+ * name ends in "?" may be missing in the trace.
  *
- * Calls made inside another (in callbacks) are numbered behind it, in order of entry. One thread
- * at a time is in here.
+ * Calls made inside another call (in callbacks) are numbered after it, in order of entry. Only one
+ * thread at a time executes this code.
  */
 #ifndef LOG_H
 #define LOG_H
@@ -38,7 +38,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* The same program calls MPI_Send or MPI_Send_c: see large.h. */
+/* The same source calls MPI_Send or MPI_Send_c: see large.h. */
 #ifdef LARGE
 #include "large.h"
 typedef MPI_Count count_t;
@@ -51,8 +51,8 @@ typedef int disp_t;
 #define LOG_TEXT(call)  #call
 #define LOG_TEXT2(call) LOG_TEXT(call)
 
-/* A call that succeeds; if it does not, the program ends with a message. The name in the log is
- * what stands before the parenthesis, after macros. */
+/* A call that must succeed; if it fails, the program ends with a message. The name in the log is
+ * the text before the parenthesis, after macro expansion. */
 #define DO(call, ...)                                                          \
 	do {                                                                   \
 		long seq_ = log_enter();                                       \
@@ -60,7 +60,8 @@ typedef int disp_t;
 		log_leave(seq_, LOG_TEXT2(call), ret_, LOG_DONE, __VA_ARGS__); \
 	} while (0)
 
-/* A call that fails: error codes belong to the implementation, so the class is said, by name. */
+/* A call that must fail. The log contains the name of the error class, because error codes depend
+ * on the implementation. */
 #define FAILS(class, call, ...)                                                  \
 	do {                                                                     \
 		long seq_ = log_enter();                                         \
@@ -69,7 +70,7 @@ typedef int disp_t;
 		log_leave(seq_, LOG_TEXT2(call), ret_, LOG_FAILED, __VA_ARGS__); \
 	} while (0)
 
-/* A call that may fail, in whatever way; `done` says whether it succeeded. */
+/* A call that may fail with any error; `done` is set to whether it succeeded. */
 #define TRY(done, call, ...)                                                           \
 	do {                                                                           \
 		long seq_ = log_enter();                                               \
@@ -80,8 +81,8 @@ typedef int disp_t;
 			  __VA_ARGS__);                                                \
 	} while (0)
 
-/* A call that returns a value instead of an error code; the log has `shown` as its return value,
- * in the form above, or no return value if `shown` is NULL. */
+/* A call that returns a value instead of an error code. `shown` is its return value in the log, in
+ * the form above; if `shown` is NULL, the log has no return value. */
 #define GETS(lvalue, call, shown, ...)                                       \
 	do {                                                                 \
 		long seq_ = log_enter();                                     \
@@ -97,34 +98,36 @@ void log_leave(long seq, const char *call, int ret, enum log_outcome outcome, co
 	       ...);
 void log_returned(const char *shown);
 
-/* What DO writes for a language without it: `call` is a name, `args` has no conversions. */
+/* The expansion of DO, for languages without macros: `call` is a name, `args` contains no
+ * conversions. */
 void log_plain(long seq, const char *call, int ret, const char *args);
 
-/* Heap memory. A block gets its id in the log, the lowest free one, when it is first used. */
+/* Allocates heap memory. A block gets its id in the log, the lowest free one, when it is first
+ * used. */
 void *grab(size_t size);
 void drop(void *block);
 
-/* The same for memory that somebody else allocates and frees; the class is "heap", "mmap"... */
+/* Registers memory that other code allocates and frees; the class is "heap", "mmap"... */
 void adopt(const char *class, void *block, size_t size);
 void forget(void *block);
 
-/* The program has copied a request to another variable. */
+/* Reports that the program has copied a request to another variable. */
 void moved(const MPI_Request *from, const MPI_Request *to);
 
-/* This thread's number in the log; the one that calls MPI_Init has 0. A thread may have the number
- * of one that has ended. */
+/* The number of this thread in the log; the thread that calls MPI_Init has 0. The number of a
+ * thread that has ended can be reused. */
 void log_thread(int number);
 
-/* Nothing is logged from here on, or again (Pcontrol, a child process). */
+/* Disables or enables logging from here on (Pcontrol, a child process). */
 void log_off(void);
 void log_on(void);
 
-/* MPI_Init, MPI_Comm_rank, MPI_Comm_size, with their lines; and MPI_Finalize. */
+/* Call and log MPI_Init, MPI_Comm_rank and MPI_Comm_size; and MPI_Finalize. */
 void begin(void);
 void end(void);
 extern int me, procs;
 
-/* Ends the program with a message unless the condition holds: what it was told by MPI is wrong. */
+/* Ends the program with a message unless the condition holds: MPI returned a wrong result. */
 #define EXPECT(condition)                                        \
 	do {                                                     \
 		if (!(condition))                                \

@@ -1,17 +1,19 @@
 /*
- * order_prog.h - what the programs share whose result depends on the order of messages (order_*.c).
+ * order_prog.h - Functions shared by the programs whose result depends on message order
+ * (order_*.c).
  *
  *	order_X STEPS SEED ...
  *
- * Each ends with one line from rank 0, `hash=<hex> sum=<number>`. A rank's hash takes in what MPI
- * told it (sources, tags, indices, how many tests failed), in the order it was told; its sum adds
- * what arrived as it arrives, so that the rounding tells the order too. Both are put together by
- * rank. What a program makes up comes from SEED and its rank, so that a run whose messages come in
- * the same order prints the same line.
+ * Each program ends with one line from rank 0, `hash=<hex> sum=<number>`. The hash of a rank covers
+ * the results that MPI returned (sources, tags, indices, number of failed tests), in the order in
+ * which they were returned. Its sum adds the received values in order of arrival, so that the
+ * rounding also depends on the order. Both are combined in rank order. The generated data follow
+ * from SEED and the rank, so that a run with the same message order prints the same line.
  *
- * DELAY=microseconds in the environment: sleeps of random length, at most this, wherever a program
- * sends or polls. They differ from run to run and have no influence but on timing; neither clock
- * nor process id is asked through a function that somebody may record and play back.
+ * DELAY=microseconds in the environment: the program sleeps for a random time, at most this long,
+ * wherever it sends or polls. The sleeps differ from run to run and affect only timing. The
+ * functions used for them are not recorded and replayed: neither the clock nor the process id is
+ * read through an interposed function.
  *
  * A struct order belongs to one thread.
  */
@@ -32,8 +34,8 @@
 
 struct order {
 	int rank, size, steps;
-	int partners;    /* how many ranks a rank receives from, in programs with partners */
-	uint64_t random; /* state of what the program makes up */
+	int partners;    /* number of ranks from which a rank receives, in programs with partners */
+	uint64_t random; /* state of the generator of the program's data */
 	uint64_t hash;
 	double sum;
 };
@@ -56,7 +58,8 @@ static inline int order_below(struct order *o, int n)
 	return (int)(order_next(&o->random) % (unsigned)n);
 }
 
-/* Of many magnitudes and both signs: sums of a few are rounded differently in another order. */
+/* Values of many magnitudes and both signs: sums of a few are rounded differently in another order.
+ */
 static inline double order_value(struct order *o)
 {
 	int power = order_below(o, 40);
@@ -70,7 +73,7 @@ static inline void order_fold(struct order *o, uint64_t what)
 	o->hash = order_mix((o->hash << 7 | o->hash >> 57) ^ (what + 0x9e3779b97f4a7c15u));
 }
 
-/* A message was received: by the request with this index, and with this value in it. */
+/* Records that a message was received by the request with this index, and contained this value. */
 static inline void order_saw(struct order *o, int index, const MPI_Status *status, double value)
 {
 	order_fold(o, (uint64_t)index);
@@ -130,7 +133,7 @@ static inline void order_pause(void)
 	sched_yield();
 }
 
-/* Rank i hears from its partners, those behind it, and sends to those before it. */
+/* Rank i receives from its partners, the ranks after it, and sends to the ranks before it. */
 static inline int order_receiver(const struct order *o, int partner)
 {
 	return (o->rank + o->size - 1 - partner) % o->size;
@@ -143,7 +146,8 @@ static inline void order_seed(struct order *o, uint64_t seed)
 	o->sum = 0;
 }
 
-/* MPI_Init for several threads at once; where there cannot be, the program ends with 77. */
+/* Calls MPI_Init for MPI_THREAD_MULTIPLE; if MPI does not support it, the program ends with exit
+ * code 77. */
 static inline void order_init_threads(int *argc, char ***argv)
 {
 	int provided;
@@ -155,7 +159,7 @@ static inline void order_init_threads(int *argc, char ***argv)
 	}
 }
 
-/* After MPI_Init. */
+/* Call this after MPI_Init. */
 static inline void order_begin(struct order *o, int argc, char **argv, int steps)
 {
 	o->steps = argc > 1 ? atoi(argv[1]) : steps;
@@ -165,14 +169,14 @@ static inline void order_begin(struct order *o, int argc, char **argv, int steps
 	order_seed(o, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
 }
 
-/* Another's hash and sum behind one's own. */
+/* Appends the hash and sum of another struct order to this one. */
 static inline void order_join(struct order *o, const struct order *other)
 {
 	order_fold(o, other->hash);
 	o->sum += other->sum;
 }
 
-/* All ranks' on rank 0, which gets true. */
+/* Combines the results of all ranks on rank 0, where it returns true. */
 static inline int order_gather(struct order *o)
 {
 	struct order *all = calloc((size_t)o->size, sizeof(*all));
@@ -185,12 +189,12 @@ static inline int order_gather(struct order *o)
 	return o->rank == 0;
 }
 
-/* The line, and MPI_Finalize. */
+/* Prints the line and calls MPI_Finalize. */
 static inline int order_end(struct order *o)
 {
 	if (order_gather(o))
 		printf("hash=%016llx sum=%.17g\n", (unsigned long long)o->hash, o->sum);
-	fflush(stdout); /* launchers may end what has not exited yet */
+	fflush(stdout); /* some launchers kill processes that have not exited yet */
 	MPI_Finalize();
 	return 0;
 }
