@@ -27,7 +27,7 @@ static enum form { BLOCKING, NONBLOCKING, PERSISTENT } form;
 
 #define ARGS(...) __VA_ARGS__
 
-/* Without an argument, the form is BLOCKING. */
+/* The form is BLOCKING unless argv[1] names a form. */
 static void choose_form(int argc, char **argv)
 {
 	static const char *const names[] = { "blocking", "nonblocking", "persistent" };

@@ -25,8 +25,7 @@ int me = -1, procs;
 static struct {
 	long calls;    /* number of calls entered so far: the number of the next call */
 	long requests; /* created so far */
-} counts[THREADS_MAX]; /* by thread; a thread that reuses the number of an ended thread continues
-			  its calls */
+} counts[THREADS_MAX]; /* by thread; the reuse of a thread number continues its counts */
 
 static _Thread_local int thread;
 static _Thread_local long entered[DEPTH_MAX]; /* calls entered and not returned */
@@ -67,8 +66,7 @@ static void put(const char *s)
 		put_char(*s++);
 }
 
-/* The format of `rondo dump`: beyond 2^53, where JSON readers would round it, a number is a string.
- */
+/* The format of `rondo dump`: beyond 2^53, where JSON readers round, a number is a string. */
 static void put_number(long long v)
 {
 	const long long exact = 1LL << 53;

@@ -1,5 +1,5 @@
 /*
- * order_asks.c - MPI_Win_test, MPI_Parrived and MPI_Request_get_status: how often they say no.
+ * order_asks.c - Counts the failed calls of MPI_Win_test, MPI_Parrived and MPI_Request_get_status.
  *
  *	order_asks [STEPS [SEED]]
  */

@@ -1,11 +1,12 @@
 /*
- * order_callback.c - a completion of many requests inside a callback of another one.
+ * order_callback.c - Completion of many requests in a callback of another request.
  *
  *	order_callback
  *
- * Each rank sends OUTER messages to itself and tests all receives at once, beside a generalized
- * request. The query function of that request tests INNER requests, which needs more memory than
- * the outer call. For Open MPI only: MPICH does not permit MPI calls in a query function.
+ * Each rank sends OUTER messages to itself and tests all receives at once, together with a
+ * generalized request. The query function of that request tests INNER requests, which needs more
+ * memory than the outer call. For Open MPI only: MPICH does not permit MPI calls in a query
+ * function.
  */
 #include "order_prog.h"
 

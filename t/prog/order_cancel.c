@@ -1,11 +1,11 @@
 /*
- * order_cancel.c - receives that are cancelled when some of them have got a message.
+ * order_cancel.c - Receives that are canceled when some of them have matched a message.
  *
  *	order_cancel [STEPS [SEED]]
  *
- * There are more receives than messages. All are cancelled, while messages come in; those that were
- * too late for a receive are received behind. Whether MPI_Test_cancelled says so is in the hash,
- * or, where the status is ignored, what is in the buffer.
+ * There are more receives than messages. All receives are canceled while messages arrive. The
+ * messages that arrive too late for a receive are received afterwards. The hash covers the results
+ * of MPI_Test_cancelled. Where the status is ignored, it covers the contents of the buffer.
  */
 #include "order_prog.h"
 
@@ -34,7 +34,7 @@ static void send_all(int step)
 	}
 }
 
-/* It got a message, or not. */
+/* Completes receive i and returns whether it matched a message. */
 static int with_status(int i)
 {
 	MPI_Status status;
@@ -58,7 +58,7 @@ static int by_buffer(int i)
 	return got;
 }
 
-/* One after the other; what is not cancelled yet may still get a message. */
+/* Cancels the receives one by one; a receive that is not canceled yet may still match a message. */
 static int cancel_each(void)
 {
 	int got = 0;
@@ -97,7 +97,8 @@ static int cancel_and_waitall(void)
 	return got;
 }
 
-/* Tests that fail are no part of the hash: when a cancelled receive is complete says nothing. */
+/* The hash excludes failed tests: the time at which a canceled receive completes is not determined.
+ */
 static int cancel_and_testall(void)
 {
 	int got = 0, done = 0;
@@ -113,7 +114,7 @@ static int cancel_and_testall(void)
 	return got;
 }
 
-/* Some are seen to be complete before, and are not cancelled. */
+/* Some receives are found to be complete before this and are not canceled. */
 static int test_or_cancel(void)
 {
 	MPI_Status status;
@@ -136,7 +137,7 @@ static int test_or_cancel(void)
 	return got;
 }
 
-/* No message is for it, so nobody needs to know how it ends. */
+/* No message matches this receive, so its completion does not need to be observed. */
 static void cancel_and_free(void)
 {
 	static double nothing;

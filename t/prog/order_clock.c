@@ -1,5 +1,5 @@
 /*
- * order_clock.c - asks for the time, and says whether that has gone back.
+ * order_clock.c - Reads the time repeatedly, and prints whether it has gone back.
  *
  *	order_clock STEPS NAPS [kill]
  *

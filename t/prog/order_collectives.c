@@ -1,12 +1,13 @@
 /*
- * order_collectives.c - non-blocking collectives that are completed together with receives.
+ * order_collectives.c - Non-blocking collectives that are completed together with receives.
  *
  *	order_collectives [STEPS [SEED]]
  *
- * By turns MPI_Ibarrier, MPI_Iallreduce and MPI_Ibcast, beside receives from MPI_ANY_SOURCE; and by
- * turns MPI_Testany, MPI_Testall, and MPI_Request_get_status with MPI_Testsome. What is reduced and
- * broadcast are hashes, so that ranks depend on the order that others saw; integers, so that the
- * order of reduction has no influence.
+ * The program alternates between MPI_Ibarrier, MPI_Iallreduce and MPI_Ibcast, together with
+ * receives from MPI_ANY_SOURCE. To complete them, it alternates between MPI_Testany, MPI_Testall,
+ * and MPI_Request_get_status with MPI_Testsome. The reduced and broadcast values are hashes, so
+ * that each rank depends on the message order of other ranks. They are integers, so that the order
+ * of reduction has no effect.
  */
 #include "order_prog.h"
 
@@ -14,7 +15,7 @@ enum { EACH = 2, MOST = 4 * EACH, TAGS = 1000 };
 
 static struct order o;
 static int total;
-static MPI_Request request[1 + MOST], out[MOST]; /* the collective first */
+static MPI_Request request[1 + MOST], out[MOST]; /* the collective is the first element */
 static double inbox[1 + MOST], outbox[MOST];
 static uint64_t given, got;
 
@@ -49,7 +50,7 @@ static void start_collective(int kind, int root)
 			   &request[0]);
 }
 
-/* The status of a collective has nothing to tell. */
+/* The status of a collective has no defined fields. */
 static void take(int i, const MPI_Status *status)
 {
 	order_fold(&o, (uint64_t)i);

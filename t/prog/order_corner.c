@@ -1,13 +1,13 @@
 /*
- * order_corner.c - calls of which a record has no more than that they were made: each must be
+ * order_corner.c - Calls for which a recording stores only that they were made. Each must be
  * replayed as recorded.
  *
  *	order_corner null        MPI_Testall on an array that begins with MPI_REQUEST_NULL
  *	order_corner sources     MPI_Iprobe in a loop over sources, at one call site
  *	order_corner late        calls after MPI_Finalize
- *	order_corner error       a wildcard receive that returns an error, before one that does not
+ *	order_corner error       a wildcard receive that fails, before one that succeeds
  *
- * Rank 0 prints what it saw.
+ * Rank 0 prints its results.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void loop_over_sources(void)
 	printf("%d after %d\n", value, failed);
 }
 
-/* A message that is too long, and one that is not. */
+/* Receives a message that is too long, and one that fits. */
 static void receive_error(void)
 {
 	int value[2] = { me, me }, class;

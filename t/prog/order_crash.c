@@ -1,19 +1,19 @@
 /*
- * order_crash.c - a bug that shows when messages come in one of several orders.
+ * order_crash.c - A bug that occurs only with some message orders.
  *
  *	order_crash STEPS SEED segv|abort|mpi_abort|exit|none [open]
  *
- * In each step rank 0 gets a message from every other rank. When the first one in the last step is
- * from a rank k with k % 3 == SEED % 3, rank 0 prints this and ends in the way named:
+ * In each step rank 0 receives a message from every other rank. If the first message in the last
+ * step is from a rank k with k % 3 == SEED % 3, rank 0 prints this line and ends in the named way:
  *
  *	crash hash=<hex> sum=<number> first=<k>
  *
- * Else the program ends as others do.
+ * Otherwise the program ends normally.
  *
- * open: there are receives open then, from any source, that nobody has looked at. Long messages
- * (rendezvous) and synchronous ones have been matched, for their senders came back; short ones are
- * sent just before the last message of the others, and may be there or not. One more receive never
- * gets a message.
+ * open: at that time there are open receives from any source whose completion the program has not
+ * observed. Long messages (rendezvous) and synchronous messages have been matched, because their
+ * sends returned. Short messages are sent just before the last message of the other ranks, and may
+ * or may not have arrived. One more receive never matches a message.
  */
 #include <signal.h>
 
@@ -22,7 +22,7 @@
 enum { TAG = 1, TAG_NEVER = 9, TAG_OPEN = 10, KINDS = 3, LONG = 1 << 17 };
 
 static struct order o;
-static MPI_Request *open_in; /* on rank 0: [0] never gets a message, [i] is posted for rank i */
+static MPI_Request *open_in; /* on rank 0: [0] never matches a message, [i] is posted for rank i */
 static double **open_box;
 
 static void die(const char *how, int first)
@@ -39,7 +39,7 @@ static void die(const char *how, int first)
 		exit(3);
 }
 
-/* Ranks take turns in the kinds of message; receives differ by kind, not by rank. */
+/* The kinds of message rotate among ranks; receives differ by kind, not by rank. */
 static void post_open(void)
 {
 	open_in = calloc((size_t)o.size, sizeof(*open_in));
@@ -51,7 +51,7 @@ static void post_open(void)
 	}
 }
 
-/* Kinds 0 and 1: back only when there is a receive for it. */
+/* Kinds 0 and 1: the send returns only when there is a matching receive. */
 static void send_open(int kind)
 {
 	double *box = calloc(LONG, sizeof(*box));
@@ -102,7 +102,7 @@ static void run_step(const char *how, int bad, int open)
 		post_open();
 	if (o.rank > 0 && open && kind < 2)
 		send_open(kind);
-	MPI_Barrier(MPI_COMM_WORLD); /* so that each of them may be first */
+	MPI_Barrier(MPI_COMM_WORLD); /* so that any rank may be the first */
 	if (o.rank == 0) {
 		receive_all(how, bad);
 		if (open)

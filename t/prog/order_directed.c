@@ -1,11 +1,12 @@
 /*
- * order_directed.c - sends and receives that name their partner, and are cancelled.
+ * order_directed.c - Sends and receives that name their partner, and are canceled.
  *
  *	order_directed [STEPS [SEED [ignore]]]
  *
- * In each step a rank sends to the one before it. Receives for that are cancelled while it comes;
- * what was too late for them is received behind. A send that was cancelled is sent once more, with
- * another value: if it was sent all the same, that is what comes.
+ * In each step a rank sends to the preceding rank. Receives for these messages are canceled while
+ * the messages arrive. Messages that arrive too late for a receive are received afterwards. A
+ * canceled send is repeated with another value. If the first send was not canceled in time, its
+ * value is received.
  */
 #include "order_prog.h"
 
@@ -26,7 +27,7 @@ static int behind(void)
 	return (o.rank + 1) % o.size;
 }
 
-/* It got a message, or not. */
+/* Adds to the hash whether the operation was canceled. Returns true if it was not. */
 static int told(const MPI_Status *status, double value)
 {
 	int cancelled;
@@ -135,7 +136,7 @@ static void send_value(void)
 	MPI_Send(&value, 1, MPI_DOUBLE, before(), TAG, MPI_COMM_WORLD);
 }
 
-/* Which MPI may answer with saying that it was too late; cancel_preload.c does not. */
+/* MPI may return that it was too late to cancel; cancel_preload.c does not. */
 static void cancel_send(void)
 {
 	double value = order_value(&o), got;
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
 {
 	static int (*const ways[])(void) = { by_wait, by_waitall, by_testsome, by_start };
 
-	int due = 0; /* less than nothing: messages of later steps have come */
+	int due = 0; /* a negative number: messages of later steps have arrived */
 
 	MPI_Init(&argc, &argv);
 	order_begin(&o, argc, argv, 60);

@@ -1,9 +1,9 @@
 /*
- * order_eager.c - goes on when a send is complete that nobody has received yet.
+ * order_eager.c - Continues when a send is complete that has not been received yet.
  *
  *	order_eager [STEPS [SEED]]
  *
- * MPI has to buffer it. Where it does not do so, the program never ends.
+ * MPI has to buffer the message. If it does not, the program never ends.
  */
 #include "order_prog.h"
 

@@ -1,12 +1,12 @@
 /*
- * order_extra.c - receives from anybody, and before them what a run may do more than another.
+ * order_extra.c - Receives from any source, preceded by probes whose number differs between runs.
  *
  *	order_extra [STEPS [SEED]]
  *
- * Rank 0 receives STEPS messages of each of the others. EARLY in the environment: how often it
- *looks with MPI_Iprobe while nothing is sent; LATE: when all is, and it tells how often it found
- *something; PROBE: it waits with MPI_Probe, too. Who looks has to be told the same as when it was
- *recorded.
+ * Rank 0 receives STEPS messages from each of the other ranks. Environment variables: EARLY is the
+ * number of MPI_Iprobe calls before anything is sent. LATE is the number of such calls after
+ * everything was sent; rank 0 reports how many of them succeeded. PROBE: rank 0 also calls
+ * MPI_Probe. Probes must return the same results as in the recording.
  */
 #include "order_prog.h"
 
@@ -39,7 +39,7 @@ static void receive_all(struct order *o)
 	}
 }
 
-/* The last rank first: a run with fewer ranks misses what comes first. */
+/* The last rank is the first source: a run with fewer ranks lacks the first messages. */
 static void send_all(struct order *o)
 {
 	const struct timespec nap = { 0, (o->size - 1 - o->rank) * 20000000 };

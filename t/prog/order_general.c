@@ -1,11 +1,11 @@
 /*
- * order_general.c - generalised requests, among others that are tested.
+ * order_general.c - Generalized requests, tested together with other requests.
  *
  *	order_general [STEPS [SEED]]
  *
- * Each step has one, beside a receive from any source. The program completes it itself, by chance,
- * between two tests; that is why a test must never wait for it. How often a test fails is no part
- * of the hash, but when it succeeds is.
+ * Each step has one, together with a receive from any source. The program itself completes it at a
+ * random time between two tests. Therefore a test must never wait for it. The hash excludes the
+ * number of failed tests, but includes the time at which the test succeeds.
  */
 #include "order_prog.h"
 
@@ -38,7 +38,7 @@ static int cancel(void *state, int complete)
 	return MPI_SUCCESS;
 }
 
-/* Sooner or later. */
+/* Completes the request with a probability of 1/16. */
 static void maybe_complete(MPI_Request general)
 {
 	if (completed || order_chance() % 16)

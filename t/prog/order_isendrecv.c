@@ -3,7 +3,7 @@
  *
  *	order_isendrecv [STEPS [SEED]]
  *
- * As order_sendrecv.c. Only for what has MPI 4.
+ * The messages are those of order_sendrecv.c. Needs an MPI library with MPI 4.
  */
 #include "order_prog.h"
 

@@ -3,10 +3,11 @@
  *
  *	order_jacobi [STEPS [SEED [sides]]]
  *
- * Halos are received from MPI_ANY_SOURCE, though each tag comes from one neighbour only, and are
- * put in place as they come, after MPI_Waitany. The result does not depend on that: the line is the
- * same in all runs but for a last number `order=`, the hash of the order. With `sides` a halo is
- * asked for when the one before has come: then the order is the same in all runs too.
+ * Halos are received from MPI_ANY_SOURCE, although each tag is sent by only one neighbor. They are
+ * stored in order of arrival, after MPI_Waitany. The result does not depend on that order: the line
+ * is the same in all runs except for a last number `order=`, the hash of the order. With `sides` a
+ * halo is received only when the previous one has arrived. Then the order is the same in all runs,
+ * too.
  */
 #include "order_prog.h"
 
@@ -28,7 +29,7 @@ static void find_neighbours(void)
 	MPI_Comm_free(&torus);
 }
 
-/* Point i of the row or column at a side that is so far inside: 0 is the halo, 1 the edge. */
+/* Point i of the row or column at this distance from a side: 0 is the halo, 1 the edge. */
 static double *point(int side, int inside, int i)
 {
 	int at = side % 2 ? N + 1 - inside : inside;
@@ -53,7 +54,7 @@ static void send_all(MPI_Request *request)
 	}
 }
 
-/* One of them is put in place. */
+/* Stores one of the received halos. */
 static void take(MPI_Request *request)
 {
 	MPI_Status status;
@@ -94,7 +95,7 @@ static void relax(void)
 	memcpy(grid, next, sizeof(grid));
 }
 
-/* The values alone. */
+/* The hash covers only the values. */
 static struct order result(void)
 {
 	struct order r = o;

@@ -1,10 +1,10 @@
 /*
- * order_mprobe.c - messages that are found with a matching probe for anything.
+ * order_mprobe.c - Messages that are found with a matching probe for any source and tag.
  *
  *	order_mprobe [STEPS [SEED]]
  *
- * MPI_Mprobe and MPI_Improbe, with MPI_Mrecv and with MPI_Imrecv, of which several are open at a
- * time and are completed with MPI_Waitany.
+ * MPI_Mprobe and MPI_Improbe, with MPI_Mrecv and with MPI_Imrecv. Several of the latter are open at
+ * a time and are completed with MPI_Waitany.
  */
 #include "order_prog.h"
 
@@ -57,7 +57,7 @@ static void take(int i, const MPI_Status *status)
 		o.sum += inbox[i][k];
 }
 
-/* Two of three are received at once, the others behind. */
+/* Two of three messages are received at once, the others later. */
 static void receive_all(int step)
 {
 	MPI_Message message;
@@ -91,7 +91,8 @@ int main(int argc, char **argv)
 		send_all();
 		receive_all(step);
 		MPI_Waitall(total, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(MPI_COMM_WORLD); /* for probes find the next step's messages as well */
+		MPI_Barrier(MPI_COMM_WORLD); /* because probes also find the messages of the next
+						step */
 	}
 	return order_end(&o);
 }

@@ -1,14 +1,14 @@
 /*
- * order_particles.c - particles that move between neighbours on a torus.
+ * order_particles.c - Particles that move between neighbors on a torus.
  *
  *	order_particles [STEPS [SEED [WORK]]]     800 steps: 100,000 receives on 16 ranks
  *
- * A rank has several receives from MPI_ANY_SOURCE open at any time, and asks with MPI_Testsome
- * between the particles that it moves, mostly in vain. Neighbours may be a step ahead: their
- * messages come in any order, and count for the step in which they come. What a rank sends depends
- * on what it got before. WORK is how many collisions a particle has between two exchanges, each
- *some 20 ns: none, unless it is for measuring what recording costs a program that computes
- *something.
+ * A rank has several receives from MPI_ANY_SOURCE open at any time. It calls MPI_Testsome between
+ * the particles that it moves, usually without a completion. Neighbors may be one step ahead: their
+ * messages arrive in any order, and count for the step in which they arrive. The messages of a rank
+ * depend on the messages that it received before. WORK is the number of collisions of a particle
+ * between two exchanges; each takes some 20 ns. It is 0 except for measuring the cost of recording
+ * in a program that computes.
  */
 #include "order_prog.h"
 
@@ -23,19 +23,21 @@ static uint64_t seed;
 static int neighbour[SIDES], work;
 static double energy;
 
-static int left;    /* receives that are still to be posted, in all steps */
-static int missing; /* messages that are still to come up to this step; < 0: others are ahead */
+static int left;    /* number of receives that are still to be posted, in all steps */
+static int missing; /* number of messages expected up to this step and not received; < 0: other
+		       ranks are ahead */
 static MPI_Request in[OPEN], out[SIDES * MOST];
 static struct message inbox[OPEN], outbox[SIDES * MOST];
 
-/* How many messages a rank sends to a side in a step. Who receives them knows as well. */
+/* Number of messages that a rank sends to a side in a step. The receiver computes the same number.
+ */
 static int messages(int rank, int side, int step)
 {
 	return 1 +
 	       (int)(order_mix(seed + (uint64_t)((rank * SIDES + side) * 100003 + step)) % MOST);
 }
 
-/* Side i of a rank is side i ^ 1 of its neighbour there. */
+/* Side i of a rank is side i ^ 1 of its neighbor at side i. */
 static int expected(int step)
 {
 	int n = 0;
@@ -66,7 +68,7 @@ static void post(int i)
 	MPI_Irecv(&inbox[i], PARTICLES, MPI_DOUBLE, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &in[i]);
 }
 
-/* Particles are absorbed in the order in which they come. */
+/* Particles are absorbed in the order in which they arrive. */
 static void absorb(int i, const MPI_Status *status)
 {
 	order_saw(&o, i, status, inbox[i].particle[0]);
@@ -90,8 +92,8 @@ static void look(void)
 	}
 }
 
-/* A free path and a change of direction, again and again; what comes of it is less than the
- * rounding. */
+/* Computes a free path and a change of direction repeatedly; the effect on the result is below the
+ * rounding error. */
 static double track(double x)
 {
 	double at = x;
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
 
 		missing += expected(step);
 		sends = send_all(step);
-		/* Receives stay open, so that sends need no buffers to complete. */
+		/* Receives stay open, so that sends can complete without buffers. */
 		for (; missing > 0 || !sent; order_pause()) {
 			look();
 			if (!sent)

@@ -1,18 +1,18 @@
 /*
- * order_persistent.c - persistent receives from any source.
+ * order_persistent.c - Persistent receives from any source.
  *
  *	order_persistent [STEPS [SEED]]
  *
- * There are more messages than receives, which are started again as they complete: with
- * MPI_Testany, MPI_Waitsome and MPI_Waitall by turns. At the end there are some that are freed
- * while active; they get messages, but nobody is told.
+ * There are more messages than receives, which are restarted as they complete. The program
+ * alternates between MPI_Testany, MPI_Waitsome and MPI_Waitall. At the end some receives are freed
+ * while they are active. They match messages, but the program does not observe their completion.
  */
 #include "order_prog.h"
 
 enum { OPEN = 4, EACH = 3, MOST = 4 * EACH, TAGS = 2, TAG_FREED = TAGS + 1 };
 
 static struct order o;
-static int total, left; /* messages in a step; receives that are still to be started */
+static int total, left; /* messages in a step; number of receives that are still to be started */
 static MPI_Request in[OPEN], out[MOST];
 static double inbox[OPEN], outbox[MOST];
 
@@ -43,7 +43,7 @@ static void send_all(void)
 	}
 }
 
-/* How many were started. */
+/* Returns the number of receives started. */
 static int start_all(void)
 {
 	int n = left < OPEN ? left : OPEN;
@@ -106,7 +106,7 @@ static void with_waitall(void)
 	}
 }
 
-/* A message for each of them, and a barrier behind. */
+/* Sends a message for each of these receives, followed by a barrier. */
 static void free_active(void)
 {
 	static double freed[MOST];
@@ -137,8 +137,8 @@ int main(int argc, char **argv)
 		send_all();
 		complete[step % 3]();
 		MPI_Waitall(total, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(
-			MPI_COMM_WORLD); /* for receives take the next step's messages as well */
+		MPI_Barrier(MPI_COMM_WORLD); /* because receives also match the messages of the next
+						step */
 	}
 	free_all();
 	free_active();

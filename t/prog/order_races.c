@@ -1,16 +1,17 @@
 /*
- * order_races.c - receives that compete for messages.
+ * order_races.c - Receives that compete for messages.
  *
  *	order_races [STEPS [SEED]]
  *
- * Each rank gets messages with three tags from several partners, and has receives open for any
- * source with one tag, for one source with any tag, and for anything. Which receive gets what
- * depends on the order of arrival. They are completed with MPI_Waitany, MPI_Waitsome, MPI_Testany
- * and MPI_Wait by turns.
+ * Each rank gets messages with three tags from several partners. It has receives open for any
+ * source with one tag, for one source with any tag, and for any source and tag. Which receive
+ * matches which message depends on the order of arrival. The program completes them with
+ * MPI_Waitany, MPI_Waitsome, MPI_Testany and MPI_Wait in turn.
  *
- * All of them are served whatever the order: a message goes to the first receive posted that takes
- * it, and the narrow ones are posted first. There are more messages with TAG than receives for it,
- * and the one partner that is named sends 4 messages, of which those receives take at most 2.
+ * All receives complete in any order: a message matches the first matching receive in posting
+ * order, and the more specific receives are posted first. There are more messages with TAG than
+ * receives for it. The one partner that is named sends 4 messages, of which those receives match at
+ * most 2.
  */
 #include "order_prog.h"
 
@@ -35,7 +36,7 @@ static void post(void)
 	}
 }
 
-/* One to each partner, then the next to each. */
+/* Sends one message to each partner, then the next one to each. */
 static void send_all(void)
 {
 	for (int i = 0; i < total; i++) {
@@ -86,7 +87,7 @@ static void with_testany(void)
 	}
 }
 
-/* In another order than they were posted in. */
+/* Completes the receives in another order than that of posting. */
 static void with_wait(void)
 {
 	MPI_Status status;
@@ -106,7 +107,7 @@ int main(int argc, char **argv)
 	order_begin(&o, argc, argv, 40);
 	total = o.partners * EACH;
 	for (int step = 0; step < o.steps; step++) {
-		/* Half of the time messages find the receives posted. */
+		/* In half of the steps, the receives are posted before the messages arrive. */
 		if (step / 4 % 2) {
 			post();
 			send_all();
@@ -116,8 +117,8 @@ int main(int argc, char **argv)
 		}
 		complete[step % 4]();
 		MPI_Waitall(total, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(
-			MPI_COMM_WORLD); /* for receives take the next step's messages as well */
+		MPI_Barrier(MPI_COMM_WORLD); /* because receives also match the messages of the next
+						step */
 	}
 	return order_end(&o);
 }

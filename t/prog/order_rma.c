@@ -1,5 +1,5 @@
 /*
- * order_rma.c - one-sided operations whose results depend on the order in which ranks make them.
+ * order_rma.c - One-sided operations whose results depend on the order in which ranks issue them.
  *
  *	order_rma [STEPS]
  *

@@ -3,9 +3,9 @@
  *
  *	order_sendrecv [STEPS [SEED]]
  *
- * In each exchange a rank sends to one that is so far away, and gets what comes first: messages of
- * ranks that are ahead are among it. Statuses are ignored by turns; messages say where they are
- * from. They are so short that MPI buffers them.
+ * In each exchange a rank sends to the rank at a given distance, and receives the first message
+ * that arrives, also from ranks that are ahead. Every other status is ignored; messages contain
+ * their sender. They are so short that MPI buffers them.
  */
 #include "order_prog.h"
 

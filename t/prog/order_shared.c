@@ -1,18 +1,17 @@
 /*
- * order_shared.c - threads of each rank that get in each other's way: on one communicator, with the
- * same tags.
+ * order_shared.c - Threads of each rank that compete on one communicator with the same tags.
  *
  *	order_shared [STEPS [SEED]]
  *
- * In each step all threads send alike to the partners of their rank, and
+ * In each step all threads send the same messages to the partners of their rank, and:
  *
- *	mixed      receive from anybody, by receives and by probes
- *	directed   the same from one rank: whose receive comes first decides who gets what; sent are
- *	           all by requests that persist, and half of them are received so
+ *	mixed      receive from any source, with receives and with probes
+ *	directed   receive from one rank: the order of the receives determines which thread gets
+ *	           which message. All sends and half of the receives use persistent requests.
  *	handed     receive with requests that one thread starts and another completes
  *
- * What a message says counts for the thread that got it, so the hash tells who that was. Exits with
- * 77 where MPI has no MPI_THREAD_MULTIPLE.
+ * The value of a message is added to the hash of the thread that received it, so the hash depends
+ * on which thread that was. Exits with 77 if MPI does not support MPI_THREAD_MULTIPLE.
  */
 #include <pthread.h>
 
@@ -21,8 +20,8 @@
 enum { THREADS = 3, EACH = 3, MOST = 4 * EACH };
 enum { MIXED = 1, DIRECTED, HANDED };
 
-/* Belongs to its thread while that runs; but for `in` and `inbox`, which between two barriers are
- * the next one's. */
+/* Belongs to its thread while the thread runs. Exception: between two barriers, `in` and `inbox`
+ * belong to the next thread. */
 struct worker {
 	struct order o;
 	int number, total;
@@ -43,7 +42,7 @@ static void saw(struct worker *w, int index, const MPI_Status *status, double va
 	order_fold(&w->o, bits);
 }
 
-/* Some of them block. */
+/* Some of the sends are blocking. */
 static void send_all(struct worker *w, int tag)
 {
 	for (int i = 0; i < w->total; i++) {
@@ -59,7 +58,7 @@ static void send_all(struct worker *w, int tag)
 	}
 }
 
-/* Takes a message in one of several ways. */
+/* Receives a message in one of several ways. */
 static void take(struct worker *w, int how, int source, int tag)
 {
 	MPI_Request request;
@@ -101,7 +100,7 @@ static void mixed(struct worker *w, int step)
 	MPI_Waitall(w->total, w->out, MPI_STATUSES_IGNORE);
 }
 
-/* The rank behind this one is all that sends so. */
+/* Only the rank after this one sends this way. */
 static void directed(struct worker *w, int step)
 {
 	int source = (w->o.rank + 1) % w->o.size;
@@ -122,7 +121,7 @@ static void directed(struct worker *w, int step)
 	MPI_Waitall(EACH, w->to, MPI_STATUSES_IGNORE);
 }
 
-/* Each thread completes what the one before it has started. */
+/* Each thread completes the requests that the previous thread started. */
 static void handed(struct worker *w)
 {
 	struct worker *b = w->before;

@@ -1,13 +1,13 @@
 /*
- * order_strays.c - a program that can be made to do something else than it did.
+ * order_strays.c - A program that can be made to differ from its recording.
  *
  *	order_strays STEPS SEED CALL      on 3 ranks or more
  *
- * In each step all others send to rank 0, which receives from MPI_ANY_SOURCE with CALL; rank 1
- * always comes first, for the others wait for a word from it. With STRAY in the environment it is
- * otherwise in the last step: rank 1 looks for a message, which it did not do, and sends only when
- * rank 0 has received something. So who makes rank 0 wait for what came first makes all of them
- *wait for ever.
+ * In each step all other ranks send to rank 0, which receives from MPI_ANY_SOURCE with CALL. The
+ * message of rank 1 is always the first, because the other ranks wait for a message from rank 1.
+ * With STRAY in the environment, the last step differs: rank 1 probes for a message, which it did
+ * not do in the recording, and sends only when rank 0 has received a message. If a replay makes
+ * rank 0 wait for the message that was first in the recording, all ranks wait forever.
  */
 #include "order_prog.h"
 
@@ -142,7 +142,7 @@ static void come_along(bool stray)
 	MPI_Send(&value, 1, MPI_DOUBLE, 0, DATA, MPI_COMM_WORLD);
 }
 
-/* Something that was recorded of rank 1. */
+/* A recorded outcome of rank 1. */
 static void say_farewell(void)
 {
 	MPI_Request q;

@@ -22,7 +22,7 @@
 
 enum { THREADS = 3, EACH = 3, MOST = 4 * EACH, TAGS = 1000 };
 
-/* Belongs to its thread while that runs. */
+/* Belongs to its thread while the thread runs. */
 struct worker {
 	struct order o;
 	int number, total;
@@ -31,7 +31,7 @@ struct worker {
 	double inbox[MOST], outbox[MOST];
 };
 
-/* On the thread's own communicator tags differ, on the shared one they name thread and step. */
+/* On the thread's own communicator tags differ; on the shared one they contain thread and step. */
 static void send_all(struct worker *w, MPI_Comm comm, int tag)
 {
 	for (int i = 0; i < w->total; i++) {
@@ -88,7 +88,7 @@ static void *work(void *worker)
 	order_stagger();
 	for (int step = 0; step < w->o.steps; step++) {
 		exchange(w, w->own, MPI_ANY_TAG, step);
-		MPI_Barrier(w->own); /* for receives take the next step's messages as well */
+		MPI_Barrier(w->own); /* because receives also match the messages of the next step */
 	}
 	for (int step = 0; step < w->o.steps; step++)
 		exchange(w, w->shared, w->number * TAGS + step % TAGS, step);

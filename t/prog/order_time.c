@@ -1,10 +1,11 @@
 /*
- * order_time.c - how many messages are sent depends on the time.
+ * order_time.c - The number of messages sent depends on the time.
  *
  *	order_time [STEPS [SEED [values]]]
  *
- * By MPI_Wtime; with `values` also by the clocks of the system, the process id and random bytes.
- * The last message to a partner in a step has another tag. The hash takes in the times themselves.
+ * The time is that of MPI_Wtime. With `values`, the number also depends on the clocks of the
+ * system, the process id and random bytes, and the hash also covers those values. The hash always
+ * covers the times of MPI_Wtime. The last message to a partner in a step has another tag.
  */
 #include <sys/random.h>
 #include <sys/time.h>
@@ -91,8 +92,8 @@ int main(int argc, char **argv)
 
 		receive_all();
 		MPI_Waitall(sent, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(
-			MPI_COMM_WORLD); /* for receives take the next step's messages as well */
+		MPI_Barrier(MPI_COMM_WORLD); /* because receives also match the messages of the next
+						step */
 	}
 	return order_end(&o);
 }

@@ -1,10 +1,11 @@
 /*
- * order_workers.c - a master that gives tasks to whoever asks first.
+ * order_workers.c - A master that assigns tasks to workers in the order of their requests.
  *
- *	order_workers [STEPS [SEED]]     so many tasks
+ *	order_workers [STEPS [SEED]]     STEPS is the number of tasks
  *
- * Results have a length and a tag that depend on the task, so the master probes for anything
- * (MPI_Probe and MPI_Iprobe by turns) and receives what it found.
+ * Results have a length and a tag that depend on the task. Therefore the master probes for any
+ * source and tag (alternating between MPI_Probe and MPI_Iprobe) and receives the message that it
+ * found.
  */
 #include "order_prog.h"
 
@@ -50,7 +51,7 @@ static void lead(void)
 	}
 }
 
-/* The result of a task depends on what this worker did before. */
+/* The result of a task depends on the earlier tasks of this worker. */
 static int work_on(int task, double *result)
 {
 	int length = 1 + (int)(order_mix((uint64_t)task) % LONGEST);
