@@ -1,7 +1,7 @@
 /*
- * branches.c - steps in which ranks do different things, with derived datatypes.
+ * branches.c - Steps in which ranks execute different branches, with derived datatypes.
  *
- *	branches [die]      die: rank 2 does, before the last barrier
+ *	branches [die]      die: rank 2 ends abnormally before the last barrier
  */
 #include <mpi.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /*
- * cancel_preload.c - sends that can be cancelled, between the tracer and MPI.
+ * cancel_preload.c - Makes sends cancelable; loaded between the tracer and MPI.
  *
- * Both MPIs say of each send that it was too late to cancel it. Here a synchronous one is none:
- * what is started instead is a receive for which nothing comes.
+ * Both MPIs report for each send that it was too late to cancel it. Here a synchronous send is
+ * replaced by a receive that never matches a message.
  */
 #include <mpi.h>
 
@@ -13,6 +13,6 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype type, int dest, int tag
 	return PMPI_Irecv(0, 0, MPI_BYTE, 0, tag, MPI_COMM_SELF, request);
 }
 
-/* One function with two names, as MPI has it. */
+/* One function with two names, as in MPI. */
 int MPI_Issend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
 	       MPI_Request *request) __attribute__((alias("PMPI_Issend")));

@@ -1,14 +1,14 @@
 /*
- * changing.c - arguments that change with every call, as real programs have them.
+ * changing.c - Arguments that change with every call, as in real programs.
  *
  *	changing WHAT STEPS [FILE]
  *
- *   tags      a message with a new tag in each step
- *   counts    lengths that come again after 50 steps
- *   buffers   from another place of an array in each step
- *   offsets   records of all ranks side by side in FILE, step after step
- *   amr       every 10 steps new neighbours, and new lengths for each
- *   crowd     the same with more of them than an array of requests has in its call's words
+ *	tags      a message with a new tag in each step
+ *	counts    lengths that repeat after 50 steps
+ *	buffers   another offset in an array in each step
+ *	offsets   consecutive records of all ranks in FILE, in each step
+ *	amr       every 10 steps new neighbors, and new lengths for each
+ *	crowd     like amr, with more neighbors than a request array has entries in the call words
  */
 #include <mpi.h>
 
@@ -22,7 +22,7 @@ static char in[NEIGHBOURS][LONGEST], out[NEIGHBOURS][LONGEST];
 static int me, procs;
 static const char *path;
 
-/* The same on all ranks. */
+/* Returns the same value on all ranks. */
 static unsigned any(unsigned n)
 {
 	static unsigned long long state = 1;
@@ -66,7 +66,7 @@ static void offsets(int steps)
 	MPI_File_close(&f);
 }
 
-/* Everybody sends to one and gets from one, whoever that is. */
+/* Each rank sends to one rank and receives from one rank. */
 static void shuffle(int *to, int *from)
 {
 	int *order = malloc((size_t)procs * sizeof(*order));

@@ -1,6 +1,6 @@
 /*
- * comm_loop.c - communicators of all kinds that are made and freed in every step, as libraries do
- * that make one for each call of theirs.
+ * comm_loop.c - Communicators of all kinds, created and freed in every step. This imitates
+ * libraries that create one for each of their calls.
  *
  *	comm_loop STEPS
  */

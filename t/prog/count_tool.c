@@ -1,10 +1,10 @@
 /*
- * count_tool.c - another tool in the manner of mpiP: counts calls through MPI's profiling interface
- * and says at the end how many there were, without calls of its own.
+ * count_tool.c - A second tool similar to mpiP: counts calls through MPI's profiling interface and
+ * prints the number at the end. It makes no MPI calls of its own.
  *
- * Goes on as tools do, by PMPI_X; with -DBY=RTLD_NEXT as those do that are meant to be preloaded
- * (Darshan), by dlsym(RTLD_NEXT, "PMPI_X"), or with -DBY=RTLD_DEFAULT by that; with -DTO='"MPI_"'
- * to the next tool.
+ * It calls the next function as tools do, through PMPI_X. With -DBY=RTLD_NEXT it uses
+ * dlsym(RTLD_NEXT, "PMPI_X"), like tools that are meant to be preloaded (Darshan). With
+ * -DBY=RTLD_DEFAULT it uses that handle. With -DTO='"MPI_"' it calls the next tool.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -63,7 +63,7 @@ static void *next(const char *name)
 	}
 COUNTED(WRAPPER)
 
-/* One write a line, so that those of other ranks do not come between. */
+/* Writes a line with one system call, so that the output of other ranks cannot split it. */
 static void say(void)
 {
 	const char *rank = getenv("OMPI_COMM_WORLD_RANK");

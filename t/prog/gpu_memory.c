@@ -114,7 +114,7 @@ static void of_the_host(void)
 	free(heap);
 }
 
-/* Without the name of the program: several are compared. */
+/* The line omits the program name, because the lines of several programs are compared. */
 int main(void)
 {
 	MPI_Init(NULL, NULL);

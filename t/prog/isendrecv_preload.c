@@ -1,6 +1,7 @@
 /*
- * isendrecv_preload.c - MPI_Isendrecv whose status tells what was received, between the tracer and
- * an MPI that does not have it (MPICH 4.0). Messages are so short that MPI buffers them.
+ * isendrecv_preload.c - Implements MPI_Isendrecv with a status that describes the received message.
+ * It is loaded between the tracer and an MPI that lacks the function (MPICH 4.0). Messages are so
+ * short that MPI buffers them.
  */
 #include <mpi.h>
 
@@ -32,7 +33,7 @@ static int both(const void *out, MPI_Count outcount, MPI_Datatype outtype, int d
 PAIR(, int)
 PAIR(_c, MPI_Count)
 
-/* One function with two names, as MPI has it. */
+/* One function with two names, as in MPI. */
 #define ALIAS(name) extern __typeof__(MPI_##name) MPI_##name __attribute__((alias("PMPI_" #name)));
 
 ALIAS(Isendrecv)

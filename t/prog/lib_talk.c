@@ -1,7 +1,6 @@
 /*
- * lib_talk.c - a library of a program, which makes calls with memory of its own, and logs them.
- *
- * With -DBINDING it passes for a Fortran binding of MPI, in which such a call is MPI's business.
+ * lib_talk.c - A library of a program that makes MPI calls with its own memory and logs them. With
+ * -DBINDING it imitates a Fortran binding of MPI, whose calls count as internal to MPI.
  */
 #include "log.h"
 

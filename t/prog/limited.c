@@ -67,7 +67,7 @@ static void run_threads(void)
 		pthread_join(thread[i], NULL);
 }
 
-/* Makes calls that differ, so that the files of the run grow. */
+/* Makes calls that all differ, so that the files of the run grow. */
 static void run_calls(int rank, int size)
 {
 	MPI_Request request;

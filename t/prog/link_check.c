@@ -1,8 +1,8 @@
 /*
- * link_check.c - merge/link_mpi under load: any number of ranks, sizes, failures, late ranks.
+ * link_check.c - Stress test of merge/link_mpi: any number of ranks, sizes, failures, late ranks.
  *
- * Run by mpirun with 1 to 9 ranks or more; rank 0 speaks TAP. With a number as its argument, that
- * many seconds of random rounds are added.
+ * Run by mpirun with any number of ranks, for example 1 to 9; rank 0 prints TAP. A numeric argument
+ * adds that many seconds of random rounds.
  */
 #include "merge/merge_tree_mpi.h"
 
@@ -34,7 +34,7 @@ static bool check(bool good, const char *what, int line)
 
 #define CHECK(x) check(x, #x, __LINE__)
 
-/* All ranks have come here; rank 0 says how it went. */
+/* Waits until all ranks have arrived; rank 0 prints the result. */
 static void ok(const char *what)
 {
 	int all = 0;
@@ -56,19 +56,19 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The same numbers on all ranks. */
+/* Returns the same numbers on all ranks. */
 static uint64_t any(uint64_t below)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
 	return (seed >> 33) % below;
 }
 
-/* What rank r sends: its number, a length, and bytes that depend on both. */
+/* The data that rank r sends: its rank, a length, and bytes that depend on both. */
 struct load {
 	size_t len[64];             /* by rank */
-	int fail_pack, fail_absorb; /* the rank that does, or -1 */
-	struct rn_buf all;          /* own bytes, and what came from the ranks behind */
-	uint64_t next;              /* the rank that must come next */
+	int fail_pack, fail_absorb; /* the rank that fails, or -1 */
+	struct rn_buf all;          /* own bytes, followed by the bytes of the following ranks */
+	uint64_t next;              /* the rank whose data must follow */
 };
 
 static unsigned char byte_of(int rank, size_t i)
@@ -122,7 +122,7 @@ static uint64_t get(const unsigned char *p, int bytes)
 	return v;
 }
 
-/* Everybody's bytes, in order. */
+/* The bytes of all ranks, in rank order. */
 static void check_all(const struct load *w)
 {
 	const unsigned char *p = w->all.data, *end = p + w->all.len;
@@ -214,7 +214,7 @@ static void test_sizes(void)
 	l.piece = 1 << 30;
 }
 
-/* One verdict for all, whoever it is. */
+/* All ranks must get the same verdict, whichever rank fails. */
 static void same_verdict(int status, int culprit)
 {
 	CHECK(l.status == status && l.culprit == culprit);
@@ -255,7 +255,7 @@ static void test_failures(void)
 		}
 }
 
-/* More than the limit, on the way up and on the way down. */
+/* More bytes than the limit, both up and down the tree. */
 static void test_limit(void)
 {
 	struct load w;
@@ -282,8 +282,8 @@ static void test_limit(void)
 	CHECK(rn_link_agree(&l, RN_OK, NULL) == RN_OK);
 }
 
-/* A rank that comes long after the deadline: the others do not wait for it, it does not wait for
- * them, and the next round is as good as any. */
+/* A rank arrives long after the deadline. The other ranks do not wait for it, it does not wait for
+ * them, and the next round works normally. */
 static void one_late(int late, size_t len)
 {
 	struct timespec t = { 1, 500 * (long)MS };
@@ -318,7 +318,7 @@ static void test_late(void)
 			one_late(late[i], i % 2 ? 10000 : 10);
 }
 
-/* Rank 0 does not see the bytes for which it has said that it has room. */
+/* Rank 0 does not receive the bytes for which it has reported that it has room. */
 static int blind_iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *st)
 {
 	*there = 0;
@@ -347,7 +347,7 @@ static void test_stopped(void)
 	rn_buf_free(&w.all);
 }
 
-/* Between neighbours, both ways; and to one who does not answer. */
+/* Between neighbors, in both directions; and to a rank that does not respond. */
 static void test_direct(void)
 {
 	int other = l.rank ^ 1, word = l.rank, got = -1;

@@ -1,12 +1,11 @@
 /*
- * patterns.c - well-known patterns of communication, on a grid of ranks that is as square as it can
- * be.
+ * patterns.c - Well-known communication patterns on a grid of ranks that is as square as possible.
  *
  *	patterns STEPS neighbour|transpose|butterfly|wavefront
  *
- * neighbour exchanges with the four around, without a partner at the edges; transpose sends to the
- * rank with row and column the other way round, which needs a square number of ranks; butterfly
- * exchanges with rank xor 1, 2, 4 ...; wavefront is a sweep from the first corner to the last.
+ * neighbour: exchange with the four adjacent ranks, MPI_PROC_NULL at the edges. transpose: send to
+ * the rank with row and column swapped; needs a square number of ranks. butterfly: exchange with
+ * rank xor 1, 2, 4 ... wavefront: a sweep from the first corner to the last.
  */
 #include <mpi.h>
 #include <stdlib.h>

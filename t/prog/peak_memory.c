@@ -1,5 +1,5 @@
-/* peak_memory.c - runs a command with an address space of 1.5 GiB, and says whether one of its
- * processes had as much as a quarter of that in memory. */
+/* peak_memory.c - Runs a command with an address space limit of 1.5 GiB, and reports whether one of
+ * its processes used a quarter of that as resident memory. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

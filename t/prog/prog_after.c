@@ -1,4 +1,4 @@
-/* prog_after.c - runs a shell command on rank 0 between MPI_Init and MPI_Finalize, and then the
+/* prog_after.c - Runs a shell command on rank 0 between MPI_Init and MPI_Finalize, and then the
  * action of each rank: see the table. Ranks without an argument return from main. */
 #include <mpi.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ static void make_calls(void)
 		MPI_Get_version(&version, &subversion);
 }
 
-/* Other ranks have ended by then. */
+/* By then, the other ranks have ended. */
 static void make_calls_later(void)
 {
 	usleep(200000);

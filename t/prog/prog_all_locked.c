@@ -1,5 +1,5 @@
-/* prog_all_locked.c - all memory that it gets from now on is locked, and so there at once; and then
- * it ends without MPI_Finalize. */
+/* prog_all_locked.c - Locks all memory that it allocates from now on, so that it is resident at
+ * once; then ends without MPI_Finalize. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

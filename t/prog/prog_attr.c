@@ -1,11 +1,11 @@
-/* prog_attr.c - attributes and their callbacks, which make MPI calls themselves; on communicators,
- * types and windows. Also reductions and error handlers of the program's own that call MPI. */
+/* prog_attr.c - Attributes of communicators, types and windows, with callbacks that make MPI calls.
+ * Also user-defined reductions and error handlers that make MPI calls. */
 #include "log.h"
 
 static int value, state;
 static int copies, deletes;
 
-/* Called inside Comm_dup: what it calls comes between the entry of that and its end. */
+/* Called inside Comm_dup: its calls are between the entry and the return of Comm_dup. */
 static int copy_comm(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
 {
 	int size;
@@ -168,7 +168,7 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 		y[i] += x[i];
 }
 
-/* How often the operation runs, and on which rank, is up to MPI. */
+/* The MPI library decides how often the operation runs, and on which rank. */
 static void own_reduction(void)
 {
 	static int x, y;

@@ -1,5 +1,5 @@
-/* prog_coll.c - collectives: at the root and elsewhere, in place, with arrays; in the form that
- * the first argument names (forms.h). Three ranks or more. */
+/* prog_coll.c - Collectives: at the root and on other ranks, in place, with arrays; in the form
+ * that the first argument names (forms.h). Needs three ranks or more. */
 #include "forms.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 static int *a, *b; /* heap: room for MOST * MOST numbers */
 
 static count_t counts[MOST];  /* rank r has r + 1 numbers, */
-static disp_t displs[MOST];   /* behind those of the ranks below */
+static disp_t displs[MOST];   /* after those of the lower ranks */
 static count_t mine[MOST];    /* the same count for every peer */
 static disp_t places[MOST];   /* ... at these */
 static disp_t bytes[MOST];    /* ... in bytes, for Alltoallw */
@@ -202,7 +202,8 @@ static void own_op(void)
 	EXPECT(op == MPI_OP_NULL);
 }
 
-/* Two groups, the lower half and the upper: in rooted calls, one rank of one group is the root. */
+/* Two MPI groups, the lower half and the upper: in rooted calls, one rank of one group is the root.
+ */
 static void between_groups(void)
 {
 	int low = procs / 2, inside = me < low, theirs = inside ? procs - low : low;

@@ -1,5 +1,6 @@
-/* prog_comm.c - groups and communicators: every way to make one, and what can be asked. Four
- * ranks. A communicator's name is its parent's and the number of the call that made it there. */
+/* prog_comm.c - MPI groups and communicators: all functions that create and query them. Four ranks.
+ * The name of a communicator is that of its parent and the number of the call that created it
+ * there. */
 #include "log.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void groups(void)
 	DO(MPI_Group_free(&g), "group=group:2");
 }
 
-/* comm:world.0 and .1 are two kinds of halves, .2 leaves rank 3 out. */
+/* comm:world.0 and .1 are two kinds of halves; .2 excludes rank 3. */
 static void splits(void)
 {
 	MPI_Comm half, parity, most, deeper, node;
@@ -185,7 +186,7 @@ static void from_groups(void)
 	DO(MPI_Group_free(&world), "group=group:0");
 }
 
-/* Even ranks on one side, odd ones on the other. */
+/* Even ranks are on one side, odd ranks on the other. */
 static void between(void)
 {
 	int flag, size, x = 0;
@@ -237,7 +238,7 @@ static void named(void)
 	DO(MPI_Comm_free(&dup), "comm=comm:world.4");
 }
 
-/* Each of the one before, until their names are longer than names can be. */
+/* Each communicator is created from the previous one, until the names exceed the maximum length. */
 static void generations(void)
 {
 	char was[24] = "MPI_COMM_SELF", is[24];

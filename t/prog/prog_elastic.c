@@ -1,11 +1,11 @@
 /*
- * prog_elastic.c - a random program, whose calls have arguments that change in random ways.
+ * prog_elastic.c - A random program whose calls have arguments that change in random ways.
  *
  *	prog_elastic SEED CALLS
  *
- * A block is some calls, inner loops and branches. Each call has a function, and for each of its
- * numbers a way to change: fixed, one of a few, counting, coming again, random, by rank. Everything
- * follows from the seed and the rank, so that two runs make the same calls.
+ * A block consists of calls, inner loops and branches. Each call has a function, and for each of
+ * its numbers a way to change: fixed, one of a few values, counting, repeating, random, by rank.
+ * Everything follows from the seed and the rank, so that two runs make the same calls.
  */
 #include <mpi.h>
 
@@ -34,7 +34,7 @@ static unsigned any(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* The k-th number of a call, below `limit`; random ones differ between ranks, too. */
+/* Returns the k-th number of a call, below `limit`; random numbers also differ between ranks. */
 static int number(const struct node *x, int k, unsigned limit)
 {
 	unsigned long i = x->done, base = (unsigned)x->base[k],
@@ -130,7 +130,7 @@ static void call(const struct node *x)
 	}
 }
 
-/* Rounds of a loop, and whether a branch is taken, change like other numbers. */
+/* Iteration counts of loops and decisions of branches change like other numbers. */
 static void run(struct node *x)
 {
 	int rounds = x->kind == BRANCH ? number(x, 0, 2) : 1 + number(x, 0, (unsigned)x->rounds);

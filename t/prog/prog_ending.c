@@ -1,4 +1,4 @@
-/* prog_ending.c - some calls, and then an end of another kind than MPI_Finalize: see the table. */
+/* prog_ending.c - Some calls, and then an end other than MPI_Finalize: see the table. */
 #include "log.h"
 
 #include <signal.h>
@@ -33,7 +33,7 @@ static void by_mpi_abort(void)
 	MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
-/* An error that nobody handles. */
+/* An error without a handler. */
 static void by_error(void)
 {
 	MPI_Send(NULL, 1, MPI_INT, procs, 0, MPI_COMM_WORLD);
@@ -67,7 +67,7 @@ static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int
 	return MPI_SUCCESS;
 }
 
-/* Even and odd ranks, each among themselves; and calls inside a call. */
+/* Calls among even ranks and among odd ranks; and calls inside a call. */
 static void halves(void)
 {
 	MPI_Comm half, dup;
@@ -101,7 +101,7 @@ static void some_calls(int n)
 	DO(MPI_Barrier(MPI_COMM_WORLD), "comm=MPI_COMM_WORLD");
 }
 
-/* The rank that ends so, or "all"; the others go on to MPI_Finalize. */
+/* The rank that ends this way, or "all"; the other ranks continue to MPI_Finalize. */
 int main(int argc, char **argv)
 {
 	int all = argc < 3 || strcmp(argv[2], "all") == 0;

@@ -1,4 +1,4 @@
-/* prog_env.c - infos, errors and their handlers, memory, and what MPI says about itself. */
+/* prog_env.c - Infos, errors and their handlers, memory, and queries about the MPI library. */
 #include "log.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static void infos(void)
 	   "info=MPI_INFO_ENV, key='no such key', valuelen=8, value=?, flag=0");
 }
 
-/* Numbers of classes and codes are MPI's business. */
+/* The values of classes and codes depend on the implementation. */
 static void errors(void)
 {
 	int class, code;
@@ -127,7 +127,7 @@ static void handle_file(MPI_File *file, int *code, ...)
 	handled++;
 }
 
-/* Names say which handler it is: two kinds of them are one kind of object. */
+/* The name identifies the handler: two kinds of handlers are one kind of object. */
 static void handlers(void)
 {
 	static int x;
@@ -168,7 +168,7 @@ static void memory(void)
 }
 
 #ifdef OPEN_MPI
-/* What is functions here, and macros or missing in MPICH; below, what is the other way. */
+/* These are functions here, and macros or missing in MPICH; for those below it is the reverse. */
 static void of_one_mpi(void)
 {
 	MPI_Fint f;
@@ -225,7 +225,7 @@ static void of_one_mpi(void)
 }
 #endif
 
-/* With an argument it also makes a call when all is over. */
+/* With an argument, the program also makes a call at the end. */
 int main(int argc, char **argv)
 {
 	(void)argv;

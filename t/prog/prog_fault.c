@@ -1,11 +1,11 @@
 /*
- * prog_fault.c - calls that need all that the tracer has, for when that fails (faults.c).
+ * prog_fault.c - Calls that use all resources of the tracer, to test failures of these (faults.c).
  *
  *	prog_fault FOLDER CODE
  *
  * Rank N writes to the file FOLDER/N: its process id, then a line for each call, in the order of
- * entry: the function and some of its arguments as `rondo dump` prints them. Prints what it has
- * computed, and ends with CODE.
+ * entry: the function and some of its arguments as `rondo dump` prints them. Prints its result, and
+ * ends with CODE.
  */
 #include <mpi.h>
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MANY  9000 /* numbers: too many for a call */
+#define MANY  9000 /* number of values: too many for a call */
 #define CALLS 20000
 #define NOISE 6000
 
@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 	putc('\n', file);
 }
 
-/* The line, and then the call. */
+/* Writes the line, and then makes the call. */
 #define DO(call, ...)                    \
 	do {                             \
 		say(__VA_ARGS__);        \
@@ -52,7 +52,7 @@ static void open_log(const char *folder)
 	say("%ld", (long)getpid());
 }
 
-/* Each is a new one. */
+/* Each call is a new one. */
 static void types(void)
 {
 	for (int i = 0; i < 300; i++) {
@@ -136,7 +136,7 @@ static void groups(void)
 	}
 }
 
-/* What does not compress, so that the next snapshot is one that is written. */
+/* Calls that do not compress, so that the next checkpoint is written. */
 static void noise(void)
 {
 	unsigned state = 1;
@@ -151,7 +151,7 @@ static void noise(void)
 	}
 }
 
-/* More than there is room for in the ring. */
+/* More calls than fit into the ring. */
 static void many_calls(void)
 {
 	int size;
@@ -179,6 +179,6 @@ int main(int argc, char **argv)
 	many_calls();
 	printf("rank %d of %d: %d\n", me, procs, sum);
 	say("MPI_Finalize");
-	fclose(file); /* a launcher kills one rank when the other has ended */
+	fclose(file); /* some launchers kill one rank when the other has ended */
 	return MPI_Finalize() == MPI_SUCCESS ? atoi(argv[2]) : 9;
 }

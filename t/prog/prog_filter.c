@@ -1,5 +1,5 @@
-/* prog_filter.c - calls to choose from: on types and communicators of the program's own, with
- * requests, and some while tracing is switched off. */
+/* prog_filter.c - Calls for filters: on user-defined types and communicators, with requests, and
+ * some while tracing is switched off. */
 #include "log.h"
 
 static int x[8], y[8];

@@ -1,6 +1,6 @@
-/* prog_fork.c - ranks with children of every kind between their calls, and threads that are gone
- * long before MPI_Finalize. With an argument, all this is done by a child of the process that was
- * started, which only waits for it. */
+/* prog_fork.c - Ranks that create children of every kind between their calls, and threads that end
+ * long before MPI_Finalize. With an argument, a child of the started process does all of this, and
+ * the process only waits for it. */
 #include "log.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void some_calls(int tag)
 	EXPECT(y == tag);
 }
 
-/* Memory of all kinds, which the tracer watches in its own process. */
+/* Uses memory of all kinds that the tracer tracks in its own process. */
 static void use_memory(void)
 {
 	void *p[100], *m = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -64,7 +64,7 @@ static int quick_child(void)
 	return ended(pid);
 }
 
-/* Its exit handlers are those that it has inherited. */
+/* The child has only the exit handlers that it has inherited. */
 static int ordinary_child(void)
 {
 	pid_t pid;
@@ -76,7 +76,8 @@ static int ordinary_child(void)
 	return ended(pid);
 }
 
-/* Of these no handler hears: the second is what a program makes that calls clone. */
+/* No fork handler runs for these children. The second is created as in a program that calls clone.
+ */
 static int unheard_child(void)
 {
 	pid_t pid;
@@ -122,7 +123,8 @@ static int other_program(void)
 	return ended(pid);
 }
 
-/* It borrows this process, until it runs something else, or ends because it cannot. */
+/* The child shares this process's memory until it executes another program or exits because it
+ * cannot. */
 static int borrowing_child(void)
 {
 	pid_t pid = vfork();
@@ -144,7 +146,7 @@ static int spawned_program(void)
 	return ended(pid);
 }
 
-/* What it prints would show a preload that has been left. */
+/* Its output would show a preload variable that was not removed. */
 static int piped_program(void)
 {
 	FILE *f = popen("echo \"<$LD_PRELOAD>\"; exit 7", "r");
@@ -160,7 +162,7 @@ static int by_system(void)
 	return WEXITSTATUS(system("exit 8"));
 }
 
-/* A thread that is somewhere in malloc when the others fork. */
+/* A thread that may be inside malloc when other threads fork. */
 static volatile int enough;
 
 static void *churn(void *unused)

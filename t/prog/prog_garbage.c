@@ -1,13 +1,13 @@
-/* prog_garbage.c - what a program leaves in places that have no meaning: counts, handles and
- * addresses of nothing, which neither MPI nor the tracer may look at. In the form that the first
- * argument names (forms.h). Three ranks. */
+/* prog_garbage.c - Garbage values in arguments that MPI ignores: counts, handles and invalid
+ * addresses that neither MPI nor the tracer may read. In the form that the first argument names
+ * (forms.h). Three ranks. */
 #include "forms.h"
 
 #include <stdint.h>
 
 #define MOST 8
 
-/* Not NULL, so that nobody takes it for an array that is not there. */
+/* Not NULL, so that it is not treated as an absent array. */
 #define WILD       ((void *)(uintptr_t)0x1234560)
 #define NO(handle) ((handle)(uintptr_t)0x1234560)
 #define NONE       "'-'"
@@ -107,8 +107,8 @@ static void all_in_place(void)
 	     b, procs, counts, procs, displs);
 }
 
-/* Ranks 0 and 1 on one side, 2 on the other: 1 has no part in what comes from rank 0. The handle
- * that is no communicator is nobody's leader's. */
+/* Ranks 0 and 1 on one side, 2 on the other: rank 1 does not take part in transfers from rank 0.
+ * The invalid communicator handle is only passed by ranks that are not leaders. */
 static void between(void)
 {
 	const int root = me == 0 ? MPI_ROOT : me == 1 ? MPI_PROC_NULL : 0;
@@ -137,7 +137,7 @@ static void between(void)
 	DO(MPI_Comm_free(&half), "comm=comm:world.0");
 }
 
-/* A type that was freed and one that takes its number afterwards are not mixed up. */
+/* A freed type and a later type that reuses its id are distinguished. */
 static void freed(void)
 {
 	MPI_Datatype old, new;
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 		not_at_root();
 	gather_in_place();
 #ifdef OPEN_MPI
-	if (form == BLOCKING) /* the others do look, and crash */
+	if (form == BLOCKING) /* the other implementations read it, and crash */
 #endif
 		all_in_place();
 	between();

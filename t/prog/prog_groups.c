@@ -1,14 +1,18 @@
 /*
- * prog_groups.c - communicators of every origin, each with a name (MPI_Comm_set_name), and who is
- *in them as MPI itself says, by messages over them. Five ranks; by splits, any number up to 64.
+ * prog_groups.c - Communicators of every origin, each with a name (MPI_Comm_set_name), and their
+ * members as determined by messages over them. Five ranks; with splits, any number up to 64.
  *
  *	prog_groups           all of them; a row of the table below: those
  *	prog_groups only      sessions without a world
  *
- * Rank N writes to the file $RONDO_TEST_LOG/groups-N, or child-groups-N when it was spawned: lines
+ * Rank N writes to the file $RONDO_TEST_LOG/groups-N, or child-groups-N if it was spawned, lines of
+ * the form:
+ *
  *	NAME LOCAL            ranks of the world, in order: 3,0,2
  *	NAME LOCAL | REMOTE   for inter-communicators; ? is a process of another world
- * t/compare-groups holds them against a trace. What an MPI cannot do is left out.
+ *
+ * t/compare-groups compares them with a trace. Operations that an MPI library does not support are
+ * left out.
  */
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -21,7 +25,7 @@
 #define MOST 64
 
 static int me, procs;
-static int world; /* 0; 1 for what was spawned */
+static int world; /* 0; 1 for spawned processes */
 static FILE *out;
 static char *self;
 static int only; /* sessions, no world */
@@ -39,7 +43,7 @@ static void open_log(int rank)
 	}
 }
 
-/* ---- who is in it ---- */
+/* ---- members ---- */
 
 struct process {
 	int world, rank;
@@ -54,7 +58,8 @@ static void list(const struct process *p, int n)
 			fprintf(out, "%s?", i ? "," : "");
 }
 
-/* Each process of the other side says who it is, and then who they say that we are. */
+/* Each process of the other side sends its identity, and then the members that it has received from
+ * this side. */
 static void ask_others(MPI_Comm inter, struct process *own, int n, struct process *other)
 {
 	struct process my = { world, me };
@@ -120,7 +125,7 @@ static void splits(void)
 	done(&b);
 	done(&a);
 	done(&c);
-	/* Names are used again, by those who are with the same others again. */
+	/* Communicator names are reused by processes with the same members as before. */
 	for (int i = 0; i < 6; i++) {
 		char name[32];
 
@@ -130,14 +135,15 @@ static void splits(void)
 		MPI_Comm_dup(a, &b);
 		strcat(name, "-dup");
 		told(b, name);
-		/* Who keeps it, and who is in it, is not the same on all ranks of the world. */
+		/* Ranks of the world differ in whether they keep the communicator and in its
+		 * members. */
 		if (me < 2 || i != 3)
 			done(&a);
 		done(&b);
 	}
 }
 
-/* In large ones the tracer expects ranks to go on as they began. */
+/* For large communicators the tracer assumes that ranks continue the initial sequence. */
 static void bends(void)
 {
 	MPI_Comm straight, bent;
@@ -185,7 +191,7 @@ static void dups(void)
 	told(d, "idup-of-world");
 	told(c, "second-idup");
 	told(b, "first-idup");
-	/* Freed in different orders by different ranks, and made again. */
+	/* Communicators that ranks free in different orders, and create again. */
 	done(me % 2 ? &b : &c);
 	done(me % 2 ? &c : &b);
 	done(&e);
@@ -230,7 +236,7 @@ static void topologies(void)
 	done(&adjacent);
 }
 
-/* ---- by some of the processes, who do not know what others make ---- */
+/* ---- created by some of the processes, independently of the others ---- */
 
 static MPI_Comm grouped(int n, const int *ranks, const char *name)
 {
@@ -272,7 +278,7 @@ static void groups(void)
 	done(&three);
 }
 
-/* ---- with two sides ---- */
+/* ---- inter-communicators ---- */
 
 static void merged(MPI_Comm inter, int high, const char *name)
 {
@@ -289,7 +295,7 @@ static void merged(MPI_Comm inter, int high, const char *name)
 	done(&all);
 }
 
-/* Sides that were made in one call, and such that were made in two: their names differ. */
+/* Sides that were created in one call, and sides that were created in two: their names differ. */
 static void sides(void)
 {
 	static const int low[] = { 1, 0 }, high[] = { 3, 4, 2 };
@@ -313,7 +319,7 @@ static void sides(void)
 	told(part, "inter-split");
 	done(&part);
 	done(&again);
-	/* The lower side from another communicator than before. */
+	/* The lower side is from another communicator than before. */
 	MPI_Intercomm_create(upper ? half : side[0], 0, MPI_COMM_WORLD, upper ? 1 : 2, 4, &again);
 	told(again, "inter-mixed");
 	done(&again);
@@ -324,7 +330,7 @@ static void sides(void)
 	MPI_Group_free(&group[1]);
 }
 
-/* Ranks 0 and 1, over a connection of their own. */
+/* Ranks 0 and 1, over a separate connection. */
 static int connection(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };

@@ -1,5 +1,6 @@
-/* prog_handler.c - two threads use what are no communicators, and count how often they are told.
- * Says so, and whether the world still has its error handler. For MPICH, which checks its handles.
+/* prog_handler.c - Two threads use invalid communicators, and count the calls of the error handler.
+ * Prints the count, and whether the world still has its error handler. For MPICH, which checks its
+ * handles.
  */
 #include <mpi.h>
 #include <pthread.h>

@@ -1,20 +1,21 @@
 /*
- * prog_hang.c - a program that hangs, on 3 ranks or more: `prog_hang HOW FILE`.
+ * prog_hang.c - A program that hangs, on 3 ranks or more: `prog_hang HOW FILE`.
  *
- *   recv       ranks 0 and 1 receive from each other; the others are at a barrier
- *   late       rank 1 computes, the others are at a barrier of a duplicate of the world
- *   waitall    rank 0 waits for two messages, of which one is never sent, the others for 0
- *   loop       rank 1 computes for ever, the others receive from it, or from who does
- *   test       rank 0 tests for a message that is never sent, the others are at a barrier
- *   gone       rank 2 leaves without MPI_Finalize, the others receive from it
- *   off        like recv, when recording has been switched off by MPI_Pcontrol
- *   busy       nobody hangs: a ring goes round for ever
- *   finalize   rank 1 computes, the others are in MPI_Finalize
- *   thread     second threads of ranks 0 and 1 receive from each other
- *   ring       each receives from the one before it
- *   reduce     the root of a reduction waits for rank 1, which computes
+ *	recv       ranks 0 and 1 receive from each other; the others are at a barrier
+ *	late       rank 1 computes, the others are at a barrier of a duplicate of the world
+ *	waitall    rank 0 waits for two messages, one of which is never sent; the others for 0
+ *	loop       rank 1 computes forever; the others receive from it, or from ranks that do
+ *	test       rank 0 tests for a message that is never sent, the others are at a barrier
+ *	gone       rank 2 exits without MPI_Finalize, the others receive from it
+ *	off        like recv, after recording was switched off by MPI_Pcontrol
+ *	busy       no rank hangs: messages circulate in a ring forever
+ *	finalize   rank 1 computes, the others are in MPI_Finalize
+ *	thread     second threads of ranks 0 and 1 receive from each other
+ *	ring       each rank receives from the previous one
+ *	reduce     the root of a reduction waits for rank 1, which computes
  *
- * Each rank writes its process id to FILE.RANK when it is about to hang. It does not hang for ever.
+ * Each rank writes its process id to FILE.RANK just before it hangs. The hang ends after a limited
+ * time.
  */
 #include <mpi.h>
 #include <pthread.h>

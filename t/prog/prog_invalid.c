@@ -1,6 +1,6 @@
-/* prog_invalid.c - calls with arguments that are wrong in every way that the MPI library survives:
- * NULL, negative and much too large lengths, null handles and such that are none. Prints what each
- * returns, and how often error handlers were called meanwhile: a tracer must not be noticed. */
+/* prog_invalid.c - Calls with every kind of invalid argument that the MPI library survives: NULL,
+ * negative and much too large lengths, null handles and invalid handles. Prints the result of each,
+ * and the number of error handler calls meanwhile: a tracer must not change them. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static MPI_Request request;
 static MPI_Status status, statuses[4];
 static const MPI_Comm world = MPI_COMM_WORLD;
 
-/* What crashes with the other one. */
+/* Calls that crash with the other implementation. */
 #ifdef OPEN_MPI
 #define IN_OMPI(call)  CALL(call)
 #define IN_MPICH(call) (void)0
@@ -243,7 +243,7 @@ static void communicators(void)
 	IN_MPICH(MPI_Cart_coords(NO(MPI_Comm), 0, 1, many));
 }
 
-/* The dimensions that there is room for, and not one more. */
+/* As many dimensions as fit, and no more. */
 static void too_little_room(void)
 {
 	int dims[] = { 1, 1, 1 }, room[] = { -1, -1, -1 };
@@ -317,7 +317,7 @@ static void windows(void)
 	MPI_Errhandler_free(&eh);
 }
 
-/* Whose errors are returned, if nothing else is said. */
+/* Errors of files are returned by default. */
 static void files(void)
 {
 	MPI_File file;

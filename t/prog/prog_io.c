@@ -1,10 +1,10 @@
-/* prog_io.c - files: every way to read and to write; views, sizes, pointers. The first argument
- * is the path of a file to make. Two ranks or more. */
+/* prog_io.c - Files: all ways to read and write; views, sizes, pointers. The first argument is the
+ * path of a file to create. Needs two ranks or more. */
 #include "log.h"
 
 #include <string.h>
 
-#undef MPI_Type_vector /* MPICH's files do not know types made with large counts */
+#undef MPI_Type_vector /* MPICH's files do not support types made with large counts */
 
 static const char *path;
 static int *buf; /* heap */
@@ -12,7 +12,7 @@ static MPI_File fh;
 static MPI_Status status;
 static MPI_Offset offset;
 
-/* Accesses that differ in their name only: four numbers each, my own pointer, ... */
+/* Accesses that differ only in their name: four numbers each, with the individual pointer, ... */
 #define PLAIN(access)                                        \
 	DO(MPI_File_##access(fh, buf, 4, MPI_INT, filled()), \
 	   "fh=file:0, buf=%p, count=4, datatype=MPI_INT, status=%S", buf, &status)
@@ -129,7 +129,8 @@ static void ask(void)
 	int amode, flag;
 
 	DO(MPI_File_set_size(fh, 8192), "fh=file:0, size=8192");
-	/* No more than there is: Open MPI's ranks disagree when one sees what another just added.
+	/* Reads no more than exists: Open MPI's ranks disagree when one sees data that another just
+	 * added.
 	 */
 	DO(MPI_File_preallocate(fh, 4096), "fh=file:0, size=4096");
 	DO(MPI_File_get_size(fh, &size), "fh=file:0, size=8192");
@@ -147,7 +148,7 @@ static void ask(void)
 	DO(MPI_File_sync(fh), "fh=file:0");
 }
 
-/* Every rank its own column. */
+/* Each rank accesses its own column. */
 static void views(void)
 {
 	MPI_Datatype column, etype, filetype;

@@ -1,13 +1,15 @@
 /*
- * prog_killed.c - calls of many kinds until it is killed; each is logged before it is made.
+ * prog_killed.c - Calls of many kinds until the process is killed; each is logged before it is
+ * made.
  *
  *	prog_killed FOLDER SEED [HOW]
  *
- * With HOW, rank 1 ends so by itself, after a while: see the table.
+ * With HOW, rank 1 ends itself that way after a while: see the table.
  *
  * Rank N writes to the file FOLDER/N: its process id, then a line for each call, in the order of
- * entry: the function and some of its arguments as `rondo dump` prints them. A line is one write,
- * so whenever the process is killed, the log has all calls that it made, and at most one more.
+ * entry: the function and some of its arguments as `rondo dump` prints them. Each line is written
+ * by one write. Therefore, at any time of the kill, the log has all calls that the process made,
+ * and at most one more.
  */
 #include <mpi.h>
 
@@ -38,7 +40,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 		_exit(9);
 }
 
-/* The line, and then the call. */
+/* Writes the line, and then makes the call. */
 #define DO(call, ...)             \
 	do {                      \
 		say(__VA_ARGS__); \
@@ -82,7 +84,7 @@ static void requests(void)
 	DO(MPI_Waitall(2, r, MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
-/* Calls of this rank alone, which come quickly, and of which each may be a new one. */
+/* Calls of this rank only, in quick succession; each may be a new one. */
 static void local(void)
 {
 	for (int i = any(200); i > 0; i--) {
@@ -171,7 +173,7 @@ static void by_mpi_abort(void)
 	DO(MPI_Abort(MPI_COMM_WORLD, 7), "MPI_Abort errorcode=7");
 }
 
-/* An error that nobody handles. */
+/* An error without a handler. */
 static void by_error(void)
 {
 	DO(MPI_Bcast(NULL, -1, MPI_INT, 0, MPI_COMM_SELF), "MPI_Bcast root=0");
@@ -185,7 +187,7 @@ static void by_callback(void)
 	DO(MPI_Reduce_local(&a, &b, 1, MPI_INT, op), "MPI_Reduce_local count=1");
 }
 
-/* Down and down, with a call at each step. */
+/* Recurses without end, with a call at each level. */
 static int by_recursion(int depth)
 {
 	volatile char room[16384];
@@ -239,5 +241,5 @@ int main(int argc, char **argv)
 			return 7;
 		}
 	}
-	return 1; /* nobody has killed it */
+	return 1; /* the process was not killed */
 }
