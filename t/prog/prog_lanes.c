@@ -1,13 +1,13 @@
-/* prog_lanes.c - threads that come and go, up to eight at a time, and all call MPI at once, on two
- * ranks: communicators, types, attributes, collectives, and requests that any thread may complete,
- * also when the one that made them has ended.
+/* prog_lanes.c - Threads that start and end, up to eight at a time, and all call MPI concurrently,
+ * on two ranks: communicators, types, attributes, collectives, and requests that any thread may
+ * complete, also after the thread that created them has ended.
  *
  *	prog_lanes STEPS [SEED]
  *
- * A new thread gets the lowest lane that is free; that is its number in the trace, once there have
- * been so many threads that numbers are used again. Lane L of one
- * rank does the same as lane L of the other, on a communicator of its own. What both must do alike
- * follows from `shared`, the rest from `own` and from who comes first. */
+ * A new thread gets the lowest free lane. That is its number in the trace once there have been so
+ * many threads that numbers are reused. Lane L of one rank does the same as lane L of the other, on
+ * a separate communicator. Actions that both must share follow from `shared`, the others from `own`
+ * and from the thread schedule. */
 #include "log.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define LANES   8
-#define OWN     32 /* threads, the one that calls MPI_Init among them */
+#define OWN     32 /* number of threads, including the one that calls MPI_Init */
 #define PARCELS 16
 #define PAIR    2
 
@@ -31,7 +31,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct lane {
 	int number;
 	pthread_t thread;
-	bool busy, ready, leave; /* of its thread */
+	bool busy, ready, leave; /* state of the thread */
 	int words;               /* it has said when ending */
 	MPI_Comm comm;
 	char name[32];
@@ -52,9 +52,10 @@ static const char *named(struct lane *l, const char *kind, char *text)
 	return text;
 }
 
-/* --- requests that go from hand to hand ------------------------------------------------------ */
+/* --- requests that threads pass to each other ------------------------------------------------ */
 
-/* A receive and a send of a message to this rank itself: whoever waits for it waits for nobody. */
+/* A receive and a send of a message to this rank itself: waiting for it depends on no other rank.
+ */
 struct parcel {
 	enum { FREE, HELD, FULL } state;
 	bool persistent;
@@ -146,7 +147,8 @@ static void complete(struct lane *l, struct parcel *p)
 	static void (*const ways[])(MPI_Request *) = { wait_all, wait_each, wait_any, test_some,
 						       test_then_wait };
 
-	/* Those that stay can be waited for again; only some ways know when to stop. */
+	/* The remaining requests can be waited for again; only some of the ways have an end
+	 * condition. */
 	ways[below(&l->own, p->persistent ? 2 : 5)](p->q);
 	for (int i = 0; p->persistent && i < PAIR; i++)
 		DO(MPI_Request_free(&p->q[i]), "request=%q", &p->q[i]);
@@ -182,7 +184,7 @@ static void post_again(struct lane *l, struct parcel *p, int tag)
 	DO(MPI_Startall(PAIR, p->q), "count=2, array_of_requests=%*q", PAIR, p->q);
 }
 
-/* Begins an exchange; who ends it is left open, unless there is no room for more. */
+/* Starts an exchange. Any thread may complete it, unless there is no room for more. */
 static void exchange(struct lane *l)
 {
 	struct parcel *p = find_parcel(FREE), mine = { 0 }, *used = p ? p : &mine;
@@ -199,7 +201,7 @@ static void exchange(struct lane *l)
 		complete(l, &mine);
 }
 
-/* --- other things to do ----------------------------------------------------------------------- */
+/* --- other actions ---------------------------------------------------------------------------- */
 
 static void duplicate(struct lane *l)
 {
@@ -327,7 +329,7 @@ static void group(struct lane *l)
 	const int second[] = { 1 };
 	MPI_Group g, h;
 
-	/* Open MPI gives a communicator's group again and again. */
+	/* Open MPI returns the same handle for a communicator's group repeatedly. */
 	named(l, "group", whole);
 	DO(MPI_Comm_group(l->comm, &g), "comm=%n, group=%n", l->name, whole);
 	named(l, "group", part);
@@ -362,7 +364,7 @@ static void wait_until(const bool *flag)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Calls behind the tracer's own destructor, and in the next round of them. */
+/* Makes calls after the tracer's own destructor, and in the next round of destructors. */
 static pthread_key_t last_words;
 
 static void speak(void *arg)
@@ -400,7 +402,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Only when it has made a call is it on its lane. */
+/* A thread is on its lane only after it has made a call. */
 static void start(struct lane *l)
 {
 	l->ready = l->leave = false;
@@ -426,8 +428,7 @@ static struct lane *lowest_free(void)
 	return NULL;
 }
 
-/* The first threads have numbers of their own; from then on a new one gets the lowest that is free.
- */
+/* The first threads have numbers of their own; then a new thread gets the lowest free one. */
 static void *first(void *number)
 {
 	int flag;

@@ -1,5 +1,5 @@
-/* prog_late.c - one call completes many requests when the trace has been written already: in
- * MPI_Finalize, when the world's attributes are deleted. */
+/* prog_late.c - One call completes many requests after the trace has been written: in MPI_Finalize,
+ * when the attributes of the world are deleted. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /*
- * prog_leaving.c - calls that do not repeat, then so many of one kind, and then an end without
- * MPI_Finalize.
+ * prog_leaving.c - Calls that do not repeat, then a number of calls of one kind, and then an end
+ * without MPI_Finalize.
  *
  *	prog_leaving CALLS
  */

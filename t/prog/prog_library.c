@@ -1,7 +1,7 @@
 /*
- * prog_library.c - calls made by libraries: one that it is linked with, and those of its arguments,
- * loaded one after the other, each where the one before it was, and the first once more somewhere
- * else.
+ * prog_library.c - Calls made by libraries: one that the program is linked with, and those named in
+ * its arguments. They are loaded one after the other, each at the address of the previous one, and
+ * finally the first one again at another address.
  */
 #include "log.h"
 
@@ -12,7 +12,7 @@
 
 void talk(void);
 
-/* Two calls of a library; where it was. */
+/* Makes two calls of a library; returns the address at which it was loaded. */
 static char *talk_by(const char *path)
 {
 	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);

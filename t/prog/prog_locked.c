@@ -1,11 +1,11 @@
 /*
- * prog_locked.c - ends by exit inside a signal handler that has interrupted malloc, with its lock
- * held: whoever asks for memory on this thread then waits forever.
+ * prog_locked.c - Calls exit in a signal handler that has interrupted malloc while its lock was
+ * held. Any allocation on this thread then blocks forever.
  *
  *	prog_locked FILE
  *
- * MPI's own destructors may do just that. So another thread waits until FILE is there, and ends the
- * process with 7, or with 9 when it does not come.
+ * MPI's own destructors may allocate. Therefore another thread waits until FILE exists, and ends
+ * the process with exit code 7, or with 9 if it does not appear.
  */
 #include "log.h"
 
@@ -39,7 +39,7 @@ static void leave(int signal)
 	exit(7);
 }
 
-/* malloc touches what lies behind the blocks it has given, which it is not allowed to any more. */
+/* malloc accesses the memory after its allocated blocks, which is now protected. */
 static void interrupt_malloc(void)
 {
 	const uintptr_t page = 4096;

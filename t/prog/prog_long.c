@@ -1,11 +1,11 @@
-/* prog_long.c - arrays as long as the first argument says, and longer texts than usual. */
+/* prog_long.c - Arrays whose length is the first argument, and longer texts than usual. */
 #include "log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static int n;
-static int *a, *b; /* heap: 2 n numbers */
+static int *a, *b; /* heap: 2 n integers */
 static MPI_Request *requests;
 static MPI_Status *statuses;
 static int *indices;

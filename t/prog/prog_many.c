@@ -1,13 +1,13 @@
 /*
- * prog_many.c - calls that are new all the time, more of them than fit into a small memory, while
- * some of what they made lasts from beginning to end.
+ * prog_many.c - Continually new calls, more than fit into a small memory, while some of the objects
+ * that they create exist from beginning to end.
  *
  *	prog_many STEPS
  *
- * The same calls each time it is run. Requests of many shapes end in another order than they
- * began, after a few steps or at the end; persistent ones are used over and over; a second thread
- * waits for requests of the first. Texts, long arrays and calls inside callbacks are new in each
- * step. Rank 0 prints how much memory it had at most, in kilobytes.
+ * The calls are the same in each run. Requests with many creators complete in another order than
+ * they started, after a few steps or at the end. Persistent requests are used repeatedly. A second
+ * thread waits for requests of the first. Texts, long arrays and calls inside callbacks are new in
+ * each step. Rank 0 prints its peak memory, in kilobytes.
  */
 #include <mpi.h>
 
@@ -17,17 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW 40 /* requests that are under way at once, of one kind */
+#define WINDOW 40 /* number of active requests of one kind */
 #define LONG   160
 
 static int me, procs, next_rank, last_rank;
 static int data[4096];
 
-/* ---- requests that last ---- */
+/* ---- long-lived requests ---- */
 
 static MPI_Request later[WINDOW][2];
 
-/* One that ends WINDOW steps later, or not before the end. */
+/* A request that completes WINDOW steps later, or only at the end. */
 static void lasting(int i)
 {
 	MPI_Request *r = later[i % WINDOW];
@@ -48,11 +48,12 @@ static void end_lasting(void)
 		MPI_Waitall(2, later[i], MPI_STATUSES_IGNORE);
 }
 
-/* ---- many of one shape, in an array too long for a call ---- */
+/* ---- many requests of one creator, in an array too long for a call ---- */
 
 static MPI_Request same[LONG];
 
-/* Those that are older end; those that take their slots stay until the next time, or the end. */
+/* Completes the older requests. The requests that reuse their slots stay until the next time, or
+ * the end. */
 static void alike(int i, int n)
 {
 	MPI_Status st[LONG];
@@ -65,7 +66,7 @@ static void alike(int i, int n)
 	MPI_Waitall(n, n < LONG ? same + i / 10 % 2 * n : same, st);
 }
 
-/* ---- persistent ones ---- */
+/* ---- persistent requests ---- */
 
 static MPI_Request kept[3];
 

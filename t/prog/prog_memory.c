@@ -1,4 +1,5 @@
-/* prog_memory.c - buffers in memory of every kind, and numbers of blocks as they come and go. */
+/* prog_memory.c - Buffers in memory of every kind, and the numbers of blocks as they are allocated
+ * and freed. */
 #include "log.h"
 
 #include <malloc.h>
@@ -33,7 +34,7 @@ static void not_blocks(void)
 	send("text", "static:*");
 }
 
-/* Every allocator; small, and so large that it is a mapping of its own. */
+/* Every allocator, with small sizes and with sizes that get a separate mapping. */
 static void allocators(void)
 {
 	static const size_t sizes[] = { 16, 100, 5000, 1 << 20 };
@@ -62,7 +63,7 @@ static void allocators(void)
 	}
 }
 
-/* A block that grows keeps its number, or gets the lowest free one, which is the same here. */
+/* A block that grows keeps its number or gets the lowest free one, which is the same here. */
 static void growing(void)
 {
 	char *p = malloc(24), *wall;
@@ -81,8 +82,8 @@ static void growing(void)
 	free(p);
 }
 
-/* MPICH's UCX puts itself between the program and mmap, so that a mapping is seen only together
- * with its neighbours. */
+/* MPICH's UCX intercepts mmap before the tracer. Therefore the tracer sees a mapping only together
+ * with its neighbors. */
 #ifdef MPICH_VERSION
 static void send_mapping(const void *p)
 {
@@ -102,7 +103,7 @@ static void mappings(void)
 	for (int i = 0; i < 3; i++) {
 		m[i] = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		EXPECT(m[i] != MAP_FAILED);
-		adopt("mmap", m[i], 8191); /* others may begin right behind */
+		adopt("mmap", m[i], 8191); /* other mappings may start directly after it */
 	}
 	send_mapping(m[2] + 4100);
 	send_mapping(m[0]);

@@ -1,4 +1,4 @@
-/* prog_mpix.c - extensions of MPICH's. Those for failed processes are not here: they abort. */
+/* prog_mpix.c - MPICH extensions, except those for failed processes, which abort. */
 #include "log.h"
 
 static int query(void *state, MPI_Status *s)
@@ -23,7 +23,7 @@ static int cancel(void *state, int complete)
 	return MPI_SUCCESS;
 }
 
-/* A request that completes when it is looked at. */
+/* A request that completes when it is tested. */
 static int poll(void *state, MPI_Status *s)
 {
 	MPI_Request *r = state;

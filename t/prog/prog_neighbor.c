@@ -1,12 +1,12 @@
-/* prog_neighbor.c - neighbourhood collectives on a line (ends have nobody beside them) and on a
- * graph where ranks have different numbers of neighbours; forms as in forms.h. Four ranks. */
+/* prog_neighbor.c - Neighborhood collectives on a line (the ends have one neighbor less) and on a
+ * graph where ranks have different numbers of neighbors; forms as in forms.h. Four ranks. */
 #include "forms.h"
 
-#define MOST 4 /* neighbours */
+#define MOST 4 /* number of neighbors */
 
 static int *a, *b; /* heap */
 
-/* What a rank sends to and gets from each neighbour. */
+/* The data that a rank exchanges with each neighbor. */
 static int in, out;
 static count_t sendcounts[MOST], recvcounts[MOST];
 static disp_t sdispls[MOST], rdispls[MOST];
@@ -70,7 +70,7 @@ static void on_a_line(void)
 	DO(MPI_Comm_free(&line), "comm=comm:world.0");
 }
 
-/* Rank r gets from all ranks below it, and sends to all above. */
+/* Rank r receives from all lower ranks, and sends to all higher ranks. */
 static void on_a_staircase(void)
 {
 	int below[4] = { 0, 1, 2, 3 }, above[4] = { me + 1, me + 2, me + 3, 0 };

@@ -1,10 +1,10 @@
 /*
- * prog_noise.c - calls that do not compress, until a timer kills the process, wherever it is.
+ * prog_noise.c - Calls that do not compress, until a timer kills the process at an arbitrary point.
  *
  *	prog_noise FILE MICROSECONDS
  *
- * After so much CPU time since MPI_Init. Call i is MPI_Iprobe with the i-th of a series of tags
- *that t/t2129-noise.t knows; how many there were is in FILE, a binary number.
+ * The timer runs for that CPU time from MPI_Init. Call i is MPI_Iprobe with the i-th tag of a
+ * sequence that t/t2129-noise.t also computes. FILE contains the number of calls in binary.
  */
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-/* prog_old.c - functions that are deprecated or no longer in the standard, but still in both
+/* prog_old.c - Functions that are deprecated or removed from the standard, but still exist in both
  * libraries. */
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #include "log.h"

@@ -1,4 +1,5 @@
-/* prog_p2p.c - blocking point-to-point calls: modes, statuses, wildcards, probes. Even size. */
+/* prog_p2p.c - Blocking point-to-point calls: modes, statuses, wildcards, probes. The number of
+ * ranks is even. */
 #include "log.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ static int fixed[64];
 static MPI_Status status;
 static int next, prev, partner;
 
-/* The receiver's half: a status that is looked at, one that is not, a buffer of each kind. */
+/* The receiver's half: a status that is read, one that is ignored, a buffer of each kind. */
 static void receive_modes(void)
 {
 	int local[4];
@@ -85,7 +86,7 @@ static void exchange(void)
 	EXPECT(a[0] == prev);
 }
 
-/* Rank 0 takes what comes; the message says where from, for when no status does. */
+/* Rank 0 receives any message. The message contains its source, for receives without a status. */
 static void wildcards(void)
 {
 	a[0] = me;
@@ -139,7 +140,7 @@ static void probe(void)
 	   prev, prev);
 }
 
-/* How often this comes back empty-handed is for the trace to know. */
+/* The number of unsuccessful polls is known only from the trace. */
 static void poll(int source, int tag)
 {
 	int flag = 0;
@@ -216,7 +217,7 @@ static void nobody(void)
 	poll(MPI_PROC_NULL, MPI_ANY_TAG);
 }
 
-/* Ids follow first use, not allocation, and are used again. */
+/* Ids are assigned at first use, not at allocation, and are reused. */
 static void blocks(void)
 {
 	int *x = grab(400), *y = grab(800), *z = grab(1 << 20);

@@ -1,5 +1,5 @@
-/* prog_pcontrol.c - MPI_Pcontrol(0) to MPI_Pcontrol(1): nothing of what comes between is in the
- * trace, but objects made or freed there are not forgotten. */
+/* prog_pcontrol.c - MPI_Pcontrol(0) to MPI_Pcontrol(1): the calls between them are not in the
+ * trace, but objects created or freed there are still tracked. */
 #include "log.h"
 
 static void bcast(MPI_Datatype type, const char *name)
@@ -30,7 +30,7 @@ static void end_request(int i)
 	DO(MPI_Wait(&r[i], MPI_STATUS_IGNORE), "request=%q, status=MPI_STATUS_IGNORE", &r[i]);
 }
 
-/* Some end where nobody sees it. */
+/* Some requests complete while recording is off. */
 static void requests(void)
 {
 	for (int i = 0; i < 4; i++)

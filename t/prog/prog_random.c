@@ -1,9 +1,8 @@
 /*
- * prog_random.c - random calls, in random loops: prog_random SEED STEPS.
- *
- * What takes several ranks is drawn from numbers that all ranks share; what concerns one alone (the
- * sizes of messages, types, memory, in which order requests are completed) from its own. So some of
- * a run is the same on all ranks, some is alike, and some is different.
+ * prog_random.c - Random calls in random loops: prog_random SEED STEPS. Decisions that affect
+ * several ranks use random numbers that all ranks share. Decisions that affect one rank (message
+ * sizes, types, memory, order of completion) use that rank's own. Thus some of a run is identical
+ * on all ranks, some is similar, and some is different.
  */
 #include "log.h"
 
@@ -25,7 +24,7 @@ static int draw(unsigned long *state, int n)
 	return (int)((*state >> 33) % (unsigned long)n);
 }
 
-/* Below n, the same on all ranks; and not. */
+/* A random number below n: the same on all ranks; and different on each. */
 static int ours(int n)
 {
 	return draw(&shared_state, n);
@@ -54,7 +53,7 @@ static char *place(void)
 }
 
 static struct type {
-	MPI_Datatype type; /* MPI_DATATYPE_NULL: this number is free */
+	MPI_Datatype type; /* MPI_DATATYPE_NULL: this id is free */
 	char name[16];
 } types[TYPES];
 
@@ -69,7 +68,7 @@ static void make_type(struct type *t, int number)
 	DO(MPI_Type_commit(&t->type), "datatype=%n", t->name);
 }
 
-/* The lowest free number is what a new type gets. */
+/* A new type gets the lowest free id. */
 static void change_types(void)
 {
 	int drop_it = mine(TYPES);
@@ -86,7 +85,7 @@ static void change_types(void)
 }
 
 static struct comm {
-	MPI_Comm comm; /* MPI_COMM_NULL: none here */
+	MPI_Comm comm; /* MPI_COMM_NULL: no communicator */
 	char name[64], path[48];
 	int made; /* on it */
 	int rank, size;
@@ -101,7 +100,7 @@ static void set_comm(struct comm *c, const char *path, int rank, int size)
 	c->size = size;
 }
 
-/* Ranks of a parent by turns in one group or another: all groups do the same. */
+/* Alternating ranks of a parent in one MPI group or the other: all groups do the same. */
 static void split(struct comm *parent, struct comm *child)
 {
 	int ways = 1 + ours(3), color = parent->rank % ways;
@@ -149,7 +148,7 @@ static void shift(struct comm *c, int by)
 	   out, n, to, by, in, from, by, c->name, &status);
 }
 
-/* Those without a partner talk to nobody. */
+/* Ranks without a partner exchange nothing. */
 static void swap(struct comm *c, int bit)
 {
 	int with = (c->rank ^ bit) < c->size ? c->rank ^ bit : MPI_PROC_NULL;
@@ -247,7 +246,8 @@ static void batch(struct comm *c)
 	}
 }
 
-/* One takes from all, in whatever order; tags are the step's, so that no two of these meet. */
+/* One rank receives from all, in any order. The tags include the step, so that these messages
+ * cannot be confused. */
 static void gather_any(struct comm *c, int tag)
 {
 	static int word[2];

@@ -1,5 +1,5 @@
-/* prog_request.c - requests: how they come to be, all ways to complete them, and to get rid of
- * them; persistent and generalised ones. */
+/* prog_request.c - Requests: all ways to create, complete and free them; persistent and generalized
+ * requests. */
 #include "log.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static int next, prev;
 static MPI_Request r[MOST];
 static MPI_Status status, statuses[MOST];
 
-/* A message per tag from 0, to the next rank; one each from the previous one. */
+/* Sends one message per tag from 0 to the next rank; receives as many from the previous rank. */
 static void send_some(int n)
 {
 	for (int tag = 0; tag < n; tag++)
@@ -57,7 +57,7 @@ static void modes(void)
 	DO(MPI_Buffer_detach(&back, &size), "buffer_addr=static:*, size=%c", size);
 }
 
-/* Both MPIs give all of these the same handle, for they are complete at once. */
+/* Both MPIs return the same handle for all of these, because they complete immediately. */
 static void same_handles(void)
 {
 	static const int order[6] = { 3, 0, 5, 1, 4, 2 };
@@ -176,7 +176,7 @@ static void all(void)
 	   "count=0, array_of_requests=[], array_of_statuses=MPI_STATUSES_IGNORE");
 }
 
-/* Where a message came from must be known though nobody looks at a status. */
+/* The source of a message must be recorded even if the program ignores the status. */
 static void ignored(void)
 {
 	for (int i = 0; i < 2; i++)
@@ -204,7 +204,7 @@ static void ignored(void)
 	   "request=%q, status=MPI_STATUS_IGNORE; matched={source:0,tag:41}", &r[0]);
 }
 
-/* What a program does that hands a status to Fortran. */
+/* Calls of a program that passes a status to Fortran. */
 static void converted(void)
 {
 	static MPI_Fint f[sizeof(MPI_Status) / sizeof(MPI_Fint)];

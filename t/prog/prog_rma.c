@@ -1,11 +1,11 @@
-/* prog_rma.c - one-sided communication: windows of all kinds, all accesses, all ways to
- * synchronise. Two ranks or more. */
+/* prog_rma.c - One-sided communication: windows of all kinds, all accesses, all ways to
+ * synchronize. Needs two ranks or more. */
 #include "log.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static int *memory; /* what the windows of create show: heap */
+static int *memory; /* heap: the memory exposed by the windows of MPI_Win_create */
 static int *a, *b, *c;
 static int next, prev;
 static MPI_Win win; /* win:0, unless stated otherwise */
@@ -40,7 +40,7 @@ static void accesses(void)
 	   a, next);
 }
 
-/* The ones that bring something back, under a lock. */
+/* The operations that return data, under a lock. */
 static void atomics(void)
 {
 	DO(MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, next, 6, 1, MPI_INT, MPI_NO_OP, win),
@@ -108,7 +108,7 @@ static void locks(void)
 	DO(MPI_Barrier(MPI_COMM_WORLD), "comm=MPI_COMM_WORLD");
 }
 
-/* Exposed to the previous rank, accessing the next one. */
+/* Exposes memory to the previous rank and accesses the next one. */
 static void post_start(void)
 {
 	MPI_Group world, before, after;
@@ -215,7 +215,7 @@ static void shared(void)
 	DO(MPI_Comm_free(&node), "comm=%n", name);
 }
 
-/* Displacements are addresses of the other rank here. */
+/* Here displacements are addresses of the other rank. */
 static void dynamic(void)
 {
 	MPI_Aint mine, theirs;

@@ -1,4 +1,5 @@
-/* prog_session.c - sessions (MPI-4), beside the world; with the argument "only", without it. */
+/* prog_session.c - Sessions (MPI-4), together with the world; with the argument "only", without it.
+ */
 #include "log.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ static void communicate(MPI_Comm comm)
 	EXPECT(y == size);
 }
 
-/* The lower half and the upper, which never had a communicator in common. */
+/* The lower half and the upper half, which have never had a common communicator. */
 static void between(MPI_Group world)
 {
 	int low = size / 2, inside = rank < low, n;

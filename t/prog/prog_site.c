@@ -44,7 +44,7 @@ KEEP static void recurse(int n)
 	sink = n;
 }
 
-/* The same place with another amount of stack each time. */
+/* The same call site with a different stack depth each time. */
 KEEP static void any_size(int n)
 {
 	char *room = alloca((size_t)n * 48 + 16);
@@ -150,7 +150,7 @@ KEEP static void on_context(void)
 	sink = flag;
 }
 
-/* A stack that the program has made itself. */
+/* A stack that the program has allocated itself. */
 KEEP static void by_context(void)
 {
 	static char stack[1 << 18];

@@ -1,13 +1,13 @@
 /*
- * prog_slack.c - the same calls by many ways: for tests of --callsite-slack.
+ * prog_slack.c - The same calls through many call paths: for tests of --callsite-slack.
  *
  *	prog_slack STEPS [between | inside]
  *
- * Each step goes through one of twelve callbacks, which one nobody can foresee, into a function
- *that makes calls; then down a recursion that turns left or right at each level. In the end two
- *threads make calls from two places each. Which way a step takes depends on the step, and in the
- *callbacks on the rank, too. With a second word, rank 0 is killed in the last step, between calls
- *or inside of one.
+ * Each step calls one of twelve callbacks in an unpredictable order. The callback calls a function
+ * that makes MPI calls, and then recurses through one of two functions at each level. At the end
+ * two threads each make calls from two places. The path of a step depends on the step, and in the
+ * callbacks also on the rank. With a second argument, rank 0 is killed in the last step, between
+ * calls or inside a call.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -20,11 +20,11 @@
 
 static volatile int sink;
 static int rank, size, number, other, sum, message[64];
-static int between, inside; /* it is killed there, if this is the last step */
+static int between, inside; /* the rank is killed there if this is the last step */
 static int last;
 static MPI_Op op;
 
-/* Numbers that come in no order, but the same ones in every run. */
+/* Numbers without a pattern that are the same in every run. */
 static unsigned mix(unsigned n)
 {
 	n = (n ^ 61) ^ (n >> 16);
@@ -43,7 +43,7 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 	*(int *)inout += *(int *)in;
 }
 
-/* A request, a length that keeps changing, and calls that never change. */
+/* A request, a length that changes continually, and calls that never change. */
 KEEP static void work(int step)
 {
 	MPI_Request request;
@@ -79,7 +79,7 @@ static void (*const ways[])(int) = { way0, way1, way2, way3, way4,  way5,
 				     way6, way7, way8, way9, way10, way11 };
 #define WAYS (sizeof(ways) / sizeof(*ways))
 
-/* Two places, which the compiler would make one otherwise. */
+/* Two functions that the compiler would otherwise merge. */
 #define ONE_OR_OTHER(which, call)                    \
 	do {                                         \
 		if ((which)&1) {                     \

@@ -1,12 +1,12 @@
-/* prog_spawn.c - processes that start others, and processes that find each other. The children are
- * this program again, and do not log: what they do is another world's. Debian's MPICH can do none
- * of this, and says so. Two ranks. */
+/* prog_spawn.c - Processes that start other processes, and processes that connect to each other.
+ * The children run this program and do not log, because their calls belong to another world.
+ * Debian's MPICH supports none of this, and returns errors. Two ranks. */
 #include "log.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* What only the root is to look at. */
+/* Garbage for arguments that only the root may read. */
 #define WILD ((void *)(uintptr_t)0x1234560)
 
 static char *self;
@@ -104,7 +104,7 @@ static void spawn_multiple(void)
 	DO(MPI_Comm_disconnect(&children), "comm=comm:world.1");
 }
 
-/* Rank 0 opens a port, rank 1 comes to it, if there is one. */
+/* Rank 0 opens a port and rank 1 connects to it, if there is a rank 1. */
 static void tell_port(char port[MPI_MAX_PORT_NAME])
 {
 	DO(MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD),
@@ -143,7 +143,7 @@ static void meet(void)
 		DO(MPI_Close_port(port), "port_name=%s", port);
 }
 
-/* With Open MPI, mpirun keeps the names. */
+/* With Open MPI, mpirun stores the published names. */
 static void names(void)
 {
 	static const char port[] = "a-port";

@@ -1,6 +1,6 @@
 /*
- * prog_sudden.c - makes N pairs of calls, and kills itself: prog_sudden N. With another argument
- * rank 0 prints how many kilobytes it had at most instead, and the program ends as others do.
+ * prog_sudden.c - Makes N pairs of calls, and kills itself: prog_sudden N. With another argument,
+ * rank 0 instead prints its peak memory in kilobytes, and the program ends normally.
  */
 #include <mpi.h>
 #include <signal.h>

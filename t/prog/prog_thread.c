@@ -1,6 +1,6 @@
-/* prog_thread.c - two threads of each rank calling MPI at once (MPI_THREAD_MULTIPLE), each with
- * calls and requests of its own; then one waits for what the other began, as often as the argument
- * says. */
+/* prog_thread.c - Two threads of each rank call MPI concurrently (MPI_THREAD_MULTIPLE), each with
+ * its own calls and requests. Then one thread waits for the requests that the other started, as
+ * many times as the argument specifies. */
 #include "log.h"
 
 #include <pthread.h>
@@ -13,9 +13,9 @@
 static MPI_Request left[LEFT];
 static pthread_barrier_t turn;
 static int times = 4;
-static int *shared; /* heap, used by the main thread alone */
+static int *shared; /* heap, used only by the main thread */
 
-/* Tags tell the threads' messages apart. */
+/* Tags distinguish the messages of the threads. */
 static void work(int thread, int steps)
 {
 	static int x[2][2];
@@ -39,7 +39,8 @@ static void work(int thread, int steps)
 	}
 }
 
-/* One begins something; both end it by turns, and not in the order in which it was begun. */
+/* One thread starts requests; both alternate in completing them, in another order than they were
+ * started. */
 static void begin_some(void)
 {
 	for (int i = 0; i < LEFT; i++)

@@ -1,9 +1,9 @@
-/* prog_thread_end.c - threads that end in the middle of something, and too many of them.
+/* prog_thread_end.c - Threads that end inside a call, and more threads than the tracer supports.
  *
  *	prog_thread_end inside   in a callback, inside a call; then another thread
  *	prog_thread_end many N   N at a time, each with one call; then another thread
  *
- * Prints what it can: where there cannot be so many threads, that. */
+ * Prints its results, or that the system cannot create so many threads. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void speak(void *unused)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
-/* A reduction that nobody comes back from. */
+/* A reduction that never returns. */
 static void leave(void *in, void *inout, int *n, MPI_Datatype *type)
 {
 	int rank;
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 	int provided, inside = argc == 2 && !strcmp(argv[1], "inside");
 	MPI_Op op;
 
-	/* Where threads may call at once, one that leaves inside a call may take a lock with it. */
+	/* With MPI_THREAD_MULTIPLE, a thread that ends inside a call may leave a lock held. */
 	MPI_Init_thread(&argc, &argv, inside ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE,
 			&provided);
 	if (inside) {

@@ -1,5 +1,5 @@
-/* prog_tool.c - the tools interface: control and performance variables, categories. Which there
- * are, the implementation says; the first that suit are used. */
+/* prog_tool.c - The tools interface: control and performance variables, categories. The
+ * implementation determines which exist; the first suitable ones are used. */
 #include "log.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static void control(void)
 	DO(MPI_T_cvar_handle_free(&handle), "handle=cvar:0");
 }
 
-/* Open MPI counts variables that it then does not describe. */
+/* Open MPI counts variables for which it returns no description. */
 static int describe_pvar(int i, int *continuous)
 {
 	int readonly, atomic, done;
@@ -132,7 +132,7 @@ static void performance(void)
 }
 
 #if MPI_VERSION >= 4
-/* There are none in MPICH; that can be asked. */
+/* MPICH has none; the query functions still work. */
 static void events(void)
 {
 	int n;

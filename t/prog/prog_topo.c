@@ -54,7 +54,7 @@ static void grids(void)
 	DO(MPI_Comm_free(&grid), "comm=comm:world.0");
 }
 
-/* A star: 0 knows everybody, everybody knows 0. */
+/* A star: rank 0 and every other rank are neighbors. */
 static void graphs(void)
 {
 	int index[4] = { 3, 4, 5, 6 }, edges[6] = { 1, 2, 3, 0, 0, 0 };
@@ -100,7 +100,8 @@ static void ask_ring(MPI_Comm ring, const char *name, int weighted)
 	kind_of(ring, name, "MPI_DIST_GRAPH");
 }
 
-/* Rings. Each rank tells its own edge; or rank 0 tells all; or each both of its sides. */
+/* Rings. Each rank specifies its own edge; or rank 0 specifies all edges; or each rank specifies
+ * both of its sides. */
 static void rings(void)
 {
 	int next = (me + 1) % 4, prev = (me + 3) % 4, weight = 10 + me, one = 1;

@@ -1,9 +1,11 @@
 /*
- * prog_trouble.c - a program that goes on well while nothing is left for a tracer: see the table.
+ * prog_trouble.c - A program that continues to work when no resources are left for a tracer: see
+ * the table.
  *
  *	prog_trouble TROUBLE FOLDER CODE
  *
- * Prints what it computed and exits with CODE. FOLDER is where the trace is going to be.
+ * Prints its result and exits with CODE. FOLDER is the directory in which the trace will be
+ * written.
  */
 #include "log.h"
 
@@ -37,13 +39,13 @@ static void no_files(void)
 	limit(RLIMIT_NOFILE, 0);
 }
 
-/* What writes more gets a signal, besides an error. */
+/* A write beyond the limit raises a signal, in addition to the error. */
 static void no_space(void)
 {
 	limit(RLIMIT_FSIZE, 0);
 }
 
-/* Calls that all differ, so that a tracer has to remember each. */
+/* Makes calls that all differ, so that a tracer has to store each of them. */
 static long compute(int first_tag)
 {
 	long sum = 0;
@@ -61,8 +63,8 @@ static long compute(int first_tag)
 	return sum;
 }
 
-/* What the program has, and next to nothing more. The MPI library gets the memory that it needs for
- * the messages of the program before. */
+/* Limits the memory to slightly more than the program uses. The MPI library allocates the memory
+ * for the program's messages before that. */
 static void no_memory(void)
 {
 	long pages = 0;
@@ -95,7 +97,7 @@ static void sleep_a_while(MPI_Comm *comm, int *code, ...)
 	nanosleep(&t, NULL);
 }
 
-/* And a call that lasts 0.3 seconds at least. */
+/* Also makes a call that lasts at least 0.3 seconds. */
 static void a_folder_instead(void)
 {
 	char path[4096];
@@ -121,7 +123,8 @@ static void no_descriptors(void)
 	close(2);
 }
 
-/* What the program opens next has the number of standard error, and is none. */
+/* The next file that the program opens gets the descriptor number of standard error, but is not
+ * standard error. */
 static void another_file(void)
 {
 	char path[4096];
@@ -142,7 +145,7 @@ static void no_listener(void)
 	close(ends[1]);
 }
 
-/* What computes a number that is not exact gets a signal. */
+/* An inexact floating-point result raises a signal. */
 static void only_exact(void)
 {
 	EXPECT(feenableexcept(FE_INEXACT) >= 0);

@@ -1,11 +1,11 @@
-/* prog_type.c - datatypes: every constructor, what can be asked of a type, packing. */
+/* prog_type.c - Datatypes: all constructors, all queries, packing. */
 #include "log.h"
 
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Displacements in elements and in bytes, and how a list of them is said. */
+/* Displacements in elements and in bytes, and the log format of a list of them. */
 #ifdef LARGE
 typedef MPI_Count bytes_t;
 typedef MPI_Count place_t;
@@ -52,7 +52,8 @@ static void ask(void)
 }
 
 #ifndef LARGE
-/* Open MPI goes by the room for datatypes instead of their number, so it gets just enough. */
+/* Open MPI uses the size of the datatype array instead of their number, so the array has exactly
+ * that size. */
 static void contents(const char *combiner)
 {
 	int ni, na, nt, how, ints[64];
@@ -70,7 +71,7 @@ static void contents(const char *combiner)
 	EXPECT(types[0] == MPI_INT);
 }
 #else
-/* MPI_Type_get_envelope does not tell of types made with large counts. */
+/* MPI_Type_get_envelope does not support types made with large counts. */
 static void contents(const char *combiner)
 {
 	(void)combiner;
@@ -157,7 +158,7 @@ struct thing {
 	char c;
 };
 
-/* Types of types; ids are used again, lowest first. */
+/* Types of types; ids are reused, lowest first. */
 static void structs(void)
 {
 	static count_t lengths[3] = { 1, 3, 1 };
@@ -185,8 +186,7 @@ static void structs(void)
 }
 
 #ifndef LARGE
-/* The type inside comes back as a handle of its own, or as the same one again; it is to be freed.
- */
+/* The inner type is returned as a new handle, or as the same one again; it needs to be freed. */
 static void nested(void)
 {
 	int ints[3];
@@ -209,7 +209,7 @@ static void nested(void)
 }
 #endif
 
-/* A type that holds the address of its data; no buffer goes with it. */
+/* A type that contains the address of its data; it is used without a buffer. */
 static void absolute(void)
 {
 	static int data[4];
@@ -229,7 +229,7 @@ static void absolute(void)
 	DO(MPI_Bcast(MPI_BOTTOM, 1, t, 0, MPI_COMM_SELF),
 	   "buffer=MPI_BOTTOM, count=1, datatype=type:0, root=0, comm=MPI_COMM_SELF");
 	release();
-	/* As large as an address, but not one. */
+	/* A value as large as an address that is not an address. */
 	place = (bytes_t)1 << 41;
 	DO(MPI_Type_create_hindexed(1, &one, &place, MPI_INT, &t),
 	   "count=1, array_of_blocklengths=[1], array_of_displacements=[2199023255552], "
@@ -252,7 +252,7 @@ static void names(void)
 	release();
 }
 
-/* MPI's own, which nobody frees; those without a name take a number for good. */
+/* Predefined types of MPI, which are never freed. Those without a name occupy an id permanently. */
 static void by_precision(void)
 {
 	DO(MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &u),

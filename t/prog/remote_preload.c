@@ -1,9 +1,8 @@
 /*
- * remote_preload.c - a folder that seems to be another machine's, and minutes that pass quickly.
- *
- * Preloaded. What is in $REMOTE_FOLDER is on NFS, as far as statfs tells; the coarse clock, by
- * which the tracer makes copies of its part file, is 1000 times as fast; and with REMOTE_FULL there
- * is no room for parts in /dev/shm.
+ * remote_preload.c - Preloaded: a directory that seems to be on another machine, and a clock that
+ * runs fast. statfs reports that $REMOTE_FOLDER is on NFS. The coarse clock, which times the
+ * tracer's copies of its journal, runs 1000 times as fast. With REMOTE_FULL there is no space for
+ * journals in /dev/shm.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,19 +1,19 @@
 /*
- * replay_comms.c - makes communicators of all kinds, between receives of which the order is not
- * determined, so that there is something to replay.
+ * replay_comms.c - Creates communicators of all kinds, between receives whose order is not
+ * determined, so that there are outcomes to replay.
  *
  *	replay_comms
  *
- * CHANGE in the environment says what is different this time; what is sent and called is not.
+ * CHANGE in the environment names the difference in this run; messages and calls are the same.
  *
  *	size      a split has fewer members
- *	rank      all but the first have another order
- *	leader    another one is the first
- *	none      the last rank gets none
- *	new       in a loop of splits that are alike, one is not
+ *	rank      all ranks but the first have another order
+ *	leader    another rank is the first
+ *	none      the last rank gets no communicator
+ *	new       in a loop of equal splits, one differs
  *	inter     the members of one side of an inter-communicator have another order
- *	late      the last one, behind all receives, has fewer members
- *	abort     it ends behind that
+ *	late      the last communicator, after all receives, has fewer members
+ *	abort     the program aborts after that
  */
 #include <mpi.h>
 
@@ -30,7 +30,7 @@ static int is(const char *change)
 	return given && strcmp(given, change) == 0;
 }
 
-/* Rank 0 hears of everybody. */
+/* Rank 0 receives from all ranks. */
 static void gather(void)
 {
 	int got, sum = 0;
@@ -42,7 +42,7 @@ static void gather(void)
 		sum = 3 * sum + got;
 	}
 	MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	if (rank) /* so that everybody has something that is recorded */
+	if (rank) /* so that every rank has a recorded outcome */
 		MPI_Wtime();
 }
 
@@ -56,7 +56,7 @@ static void split(int color, int key)
 		MPI_Comm_free(&part);
 }
 
-/* Of four ranks: the first ones are 0 and 2, the others 1 and 3. */
+/* With four ranks: one side has 0 and 2, the other 1 and 3. */
 static void pieces(void)
 {
 	split(is("size") ? rank : rank % 2, rank);

@@ -1,5 +1,5 @@
-/* show_env.c - prints the environment as a program sees it: before MPI_Init, after it, and in a
- * child that it starts. For one rank. */
+/* show_env.c - Prints the environment before MPI_Init, after it, and in a child process. For one
+ * rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

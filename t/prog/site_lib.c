@@ -1,5 +1,6 @@
 /*
- * site_lib.c - a library whose function makes a call: NAME is what it is called (prog_site.c).
+ * site_lib.c - A library whose function makes a call: NAME is the name of the function
+ * (prog_site.c).
  */
 #include <mpi.h>
 

@@ -1,9 +1,8 @@
 /*
- * solver.c - time steps with a solver that takes 8 to 32 iterations, the same on all ranks, and now
- * and then a reduction: structure that is regular, and counts that are not.
+ * solver.c - Time steps with a solver that takes 8 to 32 iterations, the same on all ranks, and
+ * occasionally a reduction: regular structure with irregular counts.
  *
- *	solver STEPS [own]      own: each rank makes up its own counts for work that needs no
- *partner
+ *	solver STEPS [own]      own: each rank has its own counts for work without a partner
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * stencil5.c - a 2D 5-point stencil as plain as can be: a grid of ranks in MPI_COMM_WORLD, one
- *buffer a side, MPI_DOUBLE, MPI_PROC_NULL at the borders.
+ * stencil5.c - A minimal 2D 5-point stencil: a grid of ranks in MPI_COMM_WORLD, one buffer per
+ * side, MPI_DOUBLE, MPI_PROC_NULL at the borders.
  *
  *	stencil5 STEPS
  */

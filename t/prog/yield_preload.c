@@ -1,8 +1,7 @@
 /*
- * yield_preload.c - lets MPICH (ch4:ucx) run more ranks than there are processors.
- *
- * It polls without ever giving the processor away, so that a waiting rank keeps the one it waits
- * for from running. Preloaded, this yields whenever a poll found nothing.
+ * yield_preload.c - Preloaded: lets MPICH (ch4:ucx) run more ranks than there are processors. MPICH
+ * polls without yielding the processor, so that a waiting rank prevents the rank it waits for from
+ * running. This library yields whenever a poll found nothing.
  */
 #include <dlfcn.h>
 #include <sched.h>
