@@ -1,7 +1,7 @@
 /*
  * branches.c - Steps in which ranks execute different branches, with derived datatypes.
  *
- *	branches [die]      die: rank 2 ends abnormally before the last barrier
+ *	branches [die]      die: rank 2 calls _exit before the last barrier
  */
 #include <mpi.h>
 #include <unistd.h>

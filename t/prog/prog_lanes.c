@@ -147,8 +147,8 @@ static void complete(struct lane *l, struct parcel *p)
 	static void (*const ways[])(MPI_Request *) = { wait_all, wait_each, wait_any, test_some,
 						       test_then_wait };
 
-	/* The remaining requests can be waited for again; only some of the ways have an end
-	 * condition. */
+	/* Persistent requests remain after completion and can be waited for again. Therefore only
+	 * the first two ways end with them. */
 	ways[below(&l->own, p->persistent ? 2 : 5)](p->q);
 	for (int i = 0; p->persistent && i < PAIR; i++)
 		DO(MPI_Request_free(&p->q[i]), "request=%q", &p->q[i]);

@@ -1,12 +1,12 @@
 /*
- * prog_site.c - calls from known places: two lines, recursion, frames of all kinds, callbacks,
- * libraries, a thread, a stack of its own. For tests of --callsite.
+ * prog_site.c - Calls from known call sites: two lines, recursion, frames of all kinds, callbacks,
+ * libraries, a thread, a separately allocated stack. For tests of --callsite.
  *
  *	prog_site LIBRARY [DIE]
  *
- * loads the library for site_loaded (site_lib.c); site_linked is one that it is linked with. With
- * DIE, it is killed in a callback. Prints where main is, so that a test can see that two runs are
- * not alike.
+ * LIBRARY contains site_loaded (site_lib.c) and is loaded; site_linked is in a linked library. With
+ * DIE, the program is killed in a callback. It prints the address of main, so that a test can check
+ * that two runs have different addresses.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 int site_linked(MPI_Comm comm);
 
 static volatile int sink;
-static int number; /* not on the stack, where it would be at another place when that is aligned */
+static int number; /* static: on the stack, alignment would change its address */
 static int dies;
 
 KEEP static void two_lines(void)

@@ -63,8 +63,8 @@ static long compute(int first_tag)
 	return sum;
 }
 
-/* Limits the memory to slightly more than the program uses. The MPI library allocates the memory
- * for the program's messages before that. */
+/* Limits the address space to its current size. The messages sent before make the MPI library
+ * allocate the memory that it needs for messages. */
 static void no_memory(void)
 {
 	long pages = 0;
