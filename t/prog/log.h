@@ -38,7 +38,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* The same source calls MPI_Send or MPI_Send_c: see large.h. */
+/* With LARGE, the program calls MPI_Send_c instead of MPI_Send: see large.h. */
 #ifdef LARGE
 #include "large.h"
 typedef MPI_Count count_t;

@@ -28,7 +28,7 @@ static void send_all(void)
 	}
 }
 
-/* Its length. */
+/* Finds a message and returns its length. */
 static int find(int polls, MPI_Message *message)
 {
 	MPI_Status status;

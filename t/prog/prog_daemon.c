@@ -1,10 +1,10 @@
-/* prog_daemon.c - a program that continues in the background: its first process exits at once, and
+/* prog_daemon.c - A program that continues in the background: its first process exits at once, and
  * a child makes the calls.
  *
- * 	prog_daemon early|late GO
+ *	prog_daemon early|late GO
  *
- * early: the first process exits when the child has called MPI_Init; late: before that. The child
- * waits until the file GO exists, at most 60 seconds. */
+ * early: the first process exits after the child has called MPI_Init. late: it exits before that.
+ * The child waits until the file GO exists, at most 60 seconds. */
 #include <mpi.h>
 #include <string.h>
 #include <unistd.h>

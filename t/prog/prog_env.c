@@ -168,7 +168,8 @@ static void memory(void)
 }
 
 #ifdef OPEN_MPI
-/* These are functions here, and macros or missing in MPICH; for those below it is the reverse. */
+/* MPICH defines these functions as macros or lacks them. For the functions after #else, the same
+ * holds in Open MPI. */
 static void of_one_mpi(void)
 {
 	MPI_Fint f;

@@ -146,7 +146,7 @@ static int spawned_program(void)
 	return ended(pid);
 }
 
-/* Its output would show a preload variable that was not removed. */
+/* The output would show a preload variable that was not removed. */
 static int piped_program(void)
 {
 	FILE *f = popen("echo \"<$LD_PRELOAD>\"; exit 7", "r");

@@ -243,7 +243,7 @@ static void communicators(void)
 	IN_MPICH(MPI_Cart_coords(NO(MPI_Comm), 0, 1, many));
 }
 
-/* As many dimensions as fit, and no more. */
+/* The calls return as many dimensions as there is room for, and no more. */
 static void too_little_room(void)
 {
 	int dims[] = { 1, 1, 1 }, room[] = { -1, -1, -1 };

@@ -32,10 +32,11 @@ static struct lane {
 	int number;
 	pthread_t thread;
 	bool busy, ready, leave; /* state of the thread */
-	int words;               /* it has said when ending */
+	int words;               /* destructor calls; the destructor repeats while it is below 3 */
 	MPI_Comm comm;
 	char name[32];
-	int names; /* of other objects: each is said once to be whatever it is */
+	int names; /* number of names given to other objects; each name stands for one unknown value
+		    */
 	int tags;
 	uint64_t shared, own;
 } lanes[LANES];

@@ -279,7 +279,7 @@ static void persistent(void)
 		   "count=2, array_of_requests=%*q, array_of_statuses=%*S", 2, r, 2, statuses);
 	}
 	EXPECT(r[0] != MPI_REQUEST_NULL);
-	/* None of these is active. */
+	/* All of these requests are inactive. */
 	DO(MPI_Wait(&r[0], &status), "request=%q, status=%S", &r[0], &status);
 	DO(MPI_Waitany(5, r, &index, &status),
 	   "count=5, array_of_requests=%*q, index=MPI_UNDEFINED, status=%S", 5, r, &status);

@@ -44,7 +44,7 @@ KEEP static void recurse(int n)
 	sink = n;
 }
 
-/* The same call site with a different stack depth each time. */
+/* Calls from one call site with a different stack depth each time. */
 KEEP static void any_size(int n)
 {
 	char *room = alloca((size_t)n * 48 + 16);

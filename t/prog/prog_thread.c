@@ -1,6 +1,6 @@
 /* prog_thread.c - Two threads of each rank call MPI concurrently (MPI_THREAD_MULTIPLE), each with
- * its own calls and requests. Then one thread waits for the requests that the other started, as
- * many times as the argument specifies. */
+ * its own calls and requests. Then one thread waits for the requests that the other started. The
+ * argument is the number of repetitions. */
 #include "log.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * row_col.c - communicators for the rows and the columns of a grid of ranks, and collectives on
- *them, as in a distributed matrix product.
+ * row_col.c - Communicators for the rows and columns of a grid of ranks, and collectives on them,
+ * as in a distributed matrix product.
  *
  *	row_col STEPS
  */

@@ -32,7 +32,7 @@ static void ring(int *block, int rank, int size)
 				     MPI_STATUS_IGNORE);
 }
 
-/* Makes the error that the argument names. */
+/* Triggers the error that the argument names. */
 static void make_error(const char *name, int *block)
 {
 	volatile int n = COUNT;
