@@ -91,8 +91,7 @@ int main(int argc, char **argv)
 		send_all();
 		receive_all(step);
 		MPI_Waitall(total, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(MPI_COMM_WORLD); /* because probes also find the messages of the next
-						step */
+		MPI_Barrier(MPI_COMM_WORLD); /* probes find the next step's messages, too */
 	}
 	return order_end(&o);
 }

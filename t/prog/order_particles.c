@@ -24,8 +24,7 @@ static int neighbour[SIDES], work;
 static double energy;
 
 static int left;    /* number of receives that are still to be posted, in all steps */
-static int missing; /* number of messages expected up to this step and not received; < 0: other
-		       ranks are ahead */
+static int missing; /* messages due up to this step, not received; < 0: others are ahead */
 static MPI_Request in[OPEN], out[SIDES * MOST];
 static struct message inbox[OPEN], outbox[SIDES * MOST];
 

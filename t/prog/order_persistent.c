@@ -137,8 +137,7 @@ int main(int argc, char **argv)
 		send_all();
 		complete[step % 3]();
 		MPI_Waitall(total, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(MPI_COMM_WORLD); /* because receives also match the messages of the next
-						step */
+		MPI_Barrier(MPI_COMM_WORLD); /* receives match the next step's messages, too */
 	}
 	free_all();
 	free_active();

@@ -117,8 +117,7 @@ int main(int argc, char **argv)
 		}
 		complete[step % 4]();
 		MPI_Waitall(total, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(MPI_COMM_WORLD); /* because receives also match the messages of the next
-						step */
+		MPI_Barrier(MPI_COMM_WORLD); /* receives match the next step's messages, too */
 	}
 	return order_end(&o);
 }

@@ -88,7 +88,7 @@ static void *work(void *worker)
 	order_stagger();
 	for (int step = 0; step < w->o.steps; step++) {
 		exchange(w, w->own, MPI_ANY_TAG, step);
-		MPI_Barrier(w->own); /* because receives also match the messages of the next step */
+		MPI_Barrier(w->own); /* receives match the next step's messages, too */
 	}
 	for (int step = 0; step < w->o.steps; step++)
 		exchange(w, w->shared, w->number * TAGS + step % TAGS, step);

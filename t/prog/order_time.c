@@ -92,8 +92,7 @@ int main(int argc, char **argv)
 
 		receive_all();
 		MPI_Waitall(sent, out, MPI_STATUSES_IGNORE);
-		MPI_Barrier(MPI_COMM_WORLD); /* because receives also match the messages of the next
-						step */
+		MPI_Barrier(MPI_COMM_WORLD); /* receives match the next step's messages, too */
 	}
 	return order_end(&o);
 }
