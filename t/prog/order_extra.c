@@ -5,7 +5,7 @@
  *
  * Rank 0 receives STEPS messages from each of the other ranks. Environment variables: EARLY is the
  * number of MPI_Iprobe calls before anything is sent. LATE is the number of such calls after
- * everything was sent; rank 0 reports how many of them succeeded. PROBE: rank 0 also calls
+ * everything was sent; rank 0 prints how many of them succeeded. PROBE: rank 0 also calls
  * MPI_Probe. Probes must return the same results as in the recording.
  */
 #include "order_prog.h"

@@ -35,8 +35,7 @@ static struct lane {
 	int words;               /* destructor calls; the destructor repeats while it is below 3 */
 	MPI_Comm comm;
 	char name[32];
-	int names; /* number of names given to other objects; each name stands for one unknown value
-		    */
+	int names; /* number of object names used; a name stands for any value */
 	int tags;
 	uint64_t shared, own;
 } lanes[LANES];
