@@ -1,10 +1,11 @@
 /*
- * bench.h - what the benchmarks share: CPU time, the unit "clk", medians, and rows against bars.
+ * bench.h - code shared by the benchmarks: CPU time, the unit "clk", medians, rows and their bars.
  *
- * Times are CPU times. The unit is what one clock_gettime(CLOCK_MONOTONIC) costs, measured again
- * before every repetition, so that a machine that slows down slows both. A row is the median over
- * interleaved repetitions and says whether its bar holds; bench_done() counts those that do not.
- * With BENCH_CSV in the environment the rows are also added to that file.
+ * All times are CPU times. One clk is the cost of one clock_gettime(CLOCK_MONOTONIC). It is
+ * measured again before every repetition, so a machine that slows down slows both. The value of a
+ * row is the median over interleaved repetitions. A row is compared with its bar, a limit.
+ * bench_done() returns 1 if a row exceeded its bar. If BENCH_CSV is set in the environment, the
+ * rows are also appended to the file that it names.
  */
 #ifndef RN_BENCH_BENCH_H
 #define RN_BENCH_BENCH_H
@@ -29,7 +30,7 @@ static inline double bench_now(clockid_t clock)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* The same numbers in every run. */
+/* A constant seed: every run uses the same random numbers. */
 static uint64_t bench_rng = 88172645463325252u;
 
 static inline uint64_t bench_random(void)
@@ -40,19 +41,19 @@ static inline uint64_t bench_random(void)
 	return bench_rng;
 }
 
-/* 0 <= result < n */
+/* Returns a random number from 0 to n-1. */
 static inline uint32_t bench_below(uint32_t n)
 {
 	return (uint32_t)(bench_random() >> 16) % n;
 }
 
-/* CPU nanoseconds of this process. */
+/* Returns the CPU time of this process in nanoseconds. */
 static inline double bench_cpu(void)
 {
 	return bench_now(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* CPU nanoseconds of one clock_gettime(CLOCK_MONOTONIC), now. */
+/* Measures the CPU time of one clock_gettime(CLOCK_MONOTONIC), in nanoseconds. */
 static inline double bench_clk(void)
 {
 	enum { N = 200000 };
@@ -77,7 +78,7 @@ static inline double bench_median(double *v, int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* bench,what,value,unit,bar,holds: the bar as given to bench_row. */
+/* Appends the line bench,what,value,unit,bar,holds. `bar` is that of bench_row. */
 static inline void bench_csv(const char *what, double value, const char *unit, double bar,
 			     bool holds)
 {
@@ -96,7 +97,7 @@ static inline void bench_csv(const char *what, double value, const char *unit, d
 	fclose(f);
 }
 
-/* One row; the bar is an upper one, or (negative) a lower one. A bar of 0 is none. */
+/* Prints one row. A positive bar is an upper limit, a negative one a lower limit; 0: no bar. */
 static inline void bench_row(const char *what, double value, const char *unit, double bar,
 			     const char *note)
 {
@@ -112,7 +113,7 @@ static inline void bench_row(const char *what, double value, const char *unit, d
 	bench_over += !holds;
 }
 
-/* A subject that is built anew for each run and takes n steps. */
+/* A measured object: begin() creates it for each run, step() is called n times, end() frees it. */
 struct bench_steps {
 	void *(*begin)(void *arg);
 	void (*step)(void *subject, void *arg, uint64_t i);
@@ -120,9 +121,9 @@ struct bench_steps {
 };
 
 /*
- * The longest single step, in a row with a bar of 1 ms. Each is timed in several runs over the same
- * input and the least counts: an interrupt does not come at the same place in all of them, a table
- * that grows does.
+ * Prints the time of the longest step in a row with a bar of 1 ms. Each step is timed in four runs
+ * over the same input, and its minimum is used. The minimum removes interrupts, which do not occur
+ * at the same step in all runs. It retains the growth of a table, which does.
  */
 static inline void bench_longest(const char *what, const struct bench_steps *s, void *arg,
 				 uint64_t n)

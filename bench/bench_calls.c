@@ -1,10 +1,10 @@
 /*
- * bench_calls.c - how fast the calls of a stream are read, with all arguments decoded.
+ * bench_calls.c - measures how fast the calls of a stream are read, with all arguments decoded.
  *
- * The stream is that of a rank of a stencil: four receives, four sends and a wait for all of them
- * in each step, with ranks relative to the caller's and request names. Every value of every call is
- * added up. A walk of the rules alone, which every reader needs, is the baseline of the same run.
- * Ten times as many calls must not need more memory.
+ * The stream is that of one rank of a stencil. Each step has four receives, four sends and a wait
+ * for all of them, with ranks relative to the caller and with request names. All values of all
+ * calls are summed. The baseline of the same run is a walk of the rules alone, which every reader
+ * needs. A stream with ten times the number of calls must not require more memory.
  */
 #include "bench.h"
 
@@ -81,7 +81,7 @@ static void add_message(unsigned i)
 	add_call(i, &w, bytes);
 }
 
-/* Each message is of another signature, so each request is the first one of its creator. */
+/* The messages have different signatures, so each request has index 0 of its creator. */
 static void add_wait(void)
 {
 	unsigned char bytes[CALL_BUFFER];
@@ -98,7 +98,7 @@ static void add_wait(void)
 	add_call(2 * PEERS, &w, bytes);
 }
 
-/* A trace of one stream of so many steps. */
+/* Makes a trace of one stream with the given number of steps. */
 static void make_trace(uint64_t steps, struct rn_trace *t, struct rn_stream_group *group)
 {
 	struct rn_rules *rules = rn_rules_new(&mem);
@@ -149,7 +149,7 @@ static double read_all(struct rn_calls *calls, uint64_t want)
 	return (bench_cpu() - a) / (double)n;
 }
 
-/* The largest resident memory of the process so far, in KiB, after reading so many steps. */
+/* Reads a stream of `steps` steps. Returns the peak resident memory of the process in KiB. */
 static double memory_after(uint64_t steps)
 {
 	struct rn_stream_group group = { 0 };

@@ -1,11 +1,12 @@
 /*
- * bench_checkpoint.c - the cost of checkpoints of a stream that does not compress.
+ * bench_checkpoint.c - measures checkpoints of a stream that does not compress.
  *
- * A checkpoint of a grammar of 100,000 nodes: encoded in private memory, summed and written to a
- * file. Then the share of checkpoints in the time of a run: random symbols are appended, as the
- * tracer does, and a checkpoint is taken whenever the ring is full, which is sized by the last
- * checkpoint (trace/stream_checkpoint.c). In the tracer an append has more to do (the call's
- * words), so the share is smaller there.
+ * First, the cost of one checkpoint of a grammar of 100,000 nodes: it is encoded in private memory,
+ * hashed, and written to a file. Second, the fraction of the run time spent in checkpoints. Random
+ * symbols are appended as in the tracer, and a checkpoint is written whenever the call ring is
+ * full. The size of the last checkpoint determines the capacity of the ring
+ * (trace/stream_checkpoint.c). In the tracer the fraction is smaller, because an append also
+ * processes the call words.
  */
 #include "bench.h"
 
@@ -37,7 +38,8 @@ static struct file new_file(void)
 	return f;
 }
 
-/* Behind the last one: the pages are new each time. */
+/* Writes after the previous checkpoint, so the pages of the file are new each time. Returns the
+ * size in bytes. */
 static size_t checkpoint(struct file *f, const struct rn_grammar *g)
 {
 	struct rn_buf b = rn_buf_over(room, sizeof(room));

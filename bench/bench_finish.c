@@ -1,12 +1,13 @@
 /*
- * bench_finish.c - the CPU time of putting the ranks of a run together, against the bar.
+ * bench_finish.c - measures the CPU time of merging the ranks of a run.
  *
  *	bench_finish
  *
- * 64 virtual ranks, of which every one sends and receives as an AMR code does: every 10 steps new
- * neighbours, and new lengths for each (t/prog/changing.c), so that nearly nothing is the same on
- * two ranks. What they have recorded then goes the way that it goes in MPI_Finalize: slots up the
- * tree, choices down, bundles up the tree, the file. The time is that of all ranks together.
+ * The run has 64 virtual ranks that send and receive as an AMR code does. Each has new neighbors
+ * and new message lengths every 10 steps (t/prog/changing.c), so almost no data is equal on two
+ * ranks. The recorded data is then processed as in MPI_Finalize: rank parameters are sent up the
+ * tree, rank expressions down the tree, partial traces up the tree, and the file is written. The
+ * time is the sum over all ranks.
  */
 #include "bench/bench.h"
 
@@ -27,15 +28,15 @@
 #define STEPS      1000
 #define NEIGHBOURS 4
 #define LONGEST    4096
-#define REQUESTS   (2 * NEIGHBOURS) /* what is received, what is sent */
+#define REQUESTS   (2 * NEIGHBOURS) /* receives and sends */
 #define SHAPES_MAX 1024
 
 static struct rank {
 	struct worded w;
 	struct rn_arena mem;
 	int64_t rank;
-	uint32_t changes;                      /* of neighbours, so far */
-	uint32_t shape_of[SHAPES_MAX], shapes; /* of requests: by number of the call + 1 */
+	uint32_t changes;                      /* number of neighbor changes so far */
+	uint32_t shape_of[SHAPES_MAX], shapes; /* signature id + 1, by creator */
 	struct rn_recorded_stream stream;
 	struct rn_recorded rec;
 	struct rn_bundle bundle;
@@ -54,11 +55,12 @@ static void need(int rc)
 
 /* ---- recording ---- */
 
-/* A tracer keeps 32 calls that differ in numbers alone, as all that receive do, and all that send;
- * further ones have holes there (trace/elastic.h). */
+/* Neighbor changes before elastic slots are used. A tracer stores 32 signatures that differ only in
+ * numbers; further ones get elastic slots (trace/elastic.h). All receives, and all sends, differ
+ * only in numbers. */
 #define CHANGES (32 / NEIGHBOURS)
 
-/* The shape of the requests that a call makes. */
+/* Returns the creator index of the requests that the signature `call` creates. */
 static uint32_t shape_of(struct rank *r, uint32_t call)
 {
 	uint32_t k = 0;
@@ -75,7 +77,7 @@ static void observe(struct rank *r, uint32_t call)
 	rn_times_add(&r->w.times, call, 300 + bench_below(2000), 100 + bench_below(5000));
 }
 
-/* An Irecv or an Isend. Returns the shape of its request. */
+/* Records an Irecv or an Isend. Returns the creator index of its request. */
 static uint32_t start(struct rank *r, bool sends, unsigned k, int64_t peer, int64_t length)
 {
 	static const uint16_t length_and_peer[] = { 3, 5 };
@@ -111,7 +113,7 @@ static void wait_all(struct rank *r, const uint32_t *shape)
 	observe(r, id);
 }
 
-/* Whom a rank sends to: everybody sends to one, and gets from one. */
+/* Sets to[r] to the destination of rank r: a permutation, so each rank also has one source. */
 static void shuffle(int64_t *to)
 {
 	for (int i = 0; i < RANKS; i++)
@@ -158,7 +160,7 @@ static void record_steps(unsigned steps)
 	}
 }
 
-/* ---- what a tracer knows besides ---- */
+/* ---- the other data of a process trace ---- */
 
 static void record(void)
 {
@@ -202,7 +204,7 @@ static struct rn_choices *choose(struct rn_arena *mem)
 		}
 	rn_buf_clear(&b);
 	need(rn_choices_encode(p[0], &b));
-	for (int i = 0; i < RANKS; i++) /* every rank does */
+	for (int i = 0; i < RANKS; i++) /* as every rank does */
 		need(rn_choices_decode(mem, b.data, b.len, &choices, NULL));
 	rn_buf_free(&b);
 	return choices;
@@ -247,7 +249,7 @@ int main(void)
 
 	need(fd < 0 ? RN_E_SYS : RN_OK);
 	close(fd);
-	unlink(path); /* or it would be kept as an old one */
+	unlink(path); /* otherwise the writer would preserve it as an old trace */
 	f_irecv = worded_function("MPI_Irecv");
 	f_isend = worded_function("MPI_Isend");
 	f_waitall = worded_function("MPI_Waitall");

@@ -1,8 +1,9 @@
 /*
- * bench_grammar.c - what an append costs, in clk, for streams that are kind, usual and hostile.
+ * bench_grammar.c - measures the cost of a grammar append, in clk, for regular and hostile streams.
  *
- * Every stream is prepared beforehand. The repetitions of all streams are interleaved, and each
- * builds a grammar from nothing in a fresh arena: page faults and table growth are in the figures.
+ * All streams are prepared before the measurement. The repetitions of all streams are interleaved.
+ * Each repetition builds a grammar in a fresh arena, so the times include page faults and table
+ * growth.
  */
 #include "bench.h"
 
@@ -18,7 +19,7 @@ struct stream {
 	double bar; /* clk */
 	uint32_t *t;
 	uint64_t n, cap;
-	uint64_t skip; /* symbols that are appended before the clock starts */
+	uint64_t skip; /* number of symbols appended before the measurement starts */
 	const struct rn_grammar_opts *opts;
 	double clk[REPS], ns[REPS];
 	uint64_t nodes;
@@ -144,7 +145,7 @@ static double report(struct stream *s)
 	return ns / clk;
 }
 
-/* Loop bodies of many sizes: ten passes on average, and the second and third pass alone. */
+/* Sizes of loop bodies. Measured: ten iterations on average, and the second and third alone. */
 static const uint32_t bodies[] = { 512, 2048, 8192, 65536 };
 enum { BODIES = sizeof(bodies) / sizeof(bodies[0]) };
 static struct stream *mean[BODIES], *second[BODIES], *later[BODIES];
@@ -195,10 +196,10 @@ static void add_streams(uint64_t n)
 	noise(add("random of 1000, 10 million", 25), 10000000);
 	add("random of 1000, literal", 1)->opts = &literal;
 	noise(&streams[nstreams - 1], n);
-	streams[nstreams - 1].skip = 100000; /* until the limit is reached */
+	streams[nstreams - 1].skip = 100000; /* until the grammar reaches its limit */
 }
 
-/* The longest single append. */
+/* Arena of the measurement of the longest append. */
 static struct rn_arena longest_mem;
 
 static void *longest_begin(void *arg)

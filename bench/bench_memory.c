@@ -1,9 +1,10 @@
 /*
- * bench_memory.c - what it costs to know the program's memory: malloc and free, naming, places.
+ * bench_memory.c - measures the tracking of program memory: malloc, free and memory locations.
  *
- * The functions of memory.h are called around those of libc as the tracer's own malloc and free do.
- * "Added" is the difference to the same loop without them, measured by turns. 100,000 other blocks
- * of mixed sizes are live, and the loop's blocks come and go among them.
+ * The functions of memory.h are called around those of libc, as in the tracer's malloc and free.
+ * "Added" is the difference from the same loop without them; both are measured alternately. The
+ * heap contains 100,000 other live blocks of mixed sizes, and the loop's blocks are allocated and
+ * freed among them.
  */
 #include "bench.h"
 
@@ -11,14 +12,14 @@
 
 enum { REPS = 9, N = 400000, LIVE = 100000, PLACES = 64 };
 
-static void *live[LIVE], *bare[LIVE], *named[LIVE]; /* `bare` are not known to memory.h */
+static void *live[LIVE], *bare[LIVE], *named[LIVE]; /* `bare` is not registered in memory.h */
 static struct rn_mem_cache cache;
 static uint64_t sink;
 
 struct loop {
 	const char *what;
 	double bar;              /* ns */
-	void (*run)(bool known); /* with memory.h or without */
+	void (*run)(bool known); /* `known`: whether to call memory.h */
 	double added[REPS];
 };
 
@@ -64,7 +65,7 @@ static void large_blocks(bool known)
 		put(known, get(known, 4096 + (size_t)(i & 15) * 4096));
 }
 
-/* Each one takes the place of another one, somewhere in the heap. */
+/* Frees a random block of the heap and allocates a new one, N times. */
 static void scattered_blocks(bool known)
 {
 	void **block = known ? live : bare;

@@ -1,12 +1,13 @@
 /*
- * bench_merge.c - a 2D stencil of up to 1,048,576 virtual ranks into one file, against the bars.
+ * bench_merge.c - merges a 2D stencil of up to 1,048,576 virtual ranks into one file.
  *
  *	bench_merge [--quick]
  *
- * Every rank is built and merged separately: each call is encoded, hashed and appended (100 steps),
- * or one step is, and then added 10,000 times by rn_grammar_append_repeat (rows that say "repeat").
- * The file is then opened as any reader does, and sampled ranks are compared with the generator,
- * call by call. Each run is a process of its own, so that its memory can be told.
+ * Every rank is built and merged separately. In the plain rows each call of 100 steps is encoded,
+ * hashed and appended. In the rows marked "repeat" one step is encoded and rn_grammar_append_repeat
+ * appends it 10,000 times. The file is then opened as by any reader, and all calls of sampled ranks
+ * are compared with the generator. Each run is a separate process, so that its peak memory can be
+ * measured.
  */
 #include "bench/bench.h"
 
@@ -29,7 +30,7 @@
 struct result {
 	double cpu_s, rss_mib;
 	uint64_t calls, bytes;
-	uint64_t checked; /* calls compared with the generator; 0 when one was wrong */
+	uint64_t checked; /* number of calls compared with the generator; 0: a call differed */
 };
 
 static int build(const struct virtual_run *v, bool repeat, const char *path, uint64_t *calls)
@@ -84,7 +85,8 @@ static int compare_call(void *arg, const unsigned char *sig, size_t len)
 	return n == len && memcmp(bytes, sig, n) == 0 ? RN_OK : RN_E_DATA;
 }
 
-/* Ranks in the corners, along the edges and all over the grid. Returns the calls compared. */
+/* Compares ranks in the corners, along the edges and inside the grid with the generator. Returns
+ * the number of compared calls. */
 static uint64_t verify(const struct virtual_run *v, const char *path)
 {
 	struct rn_trace t;
@@ -135,7 +137,7 @@ static struct result measure(const struct virtual_run *v, bool repeat, const cha
 	return r;
 }
 
-/* In a child, which sends its result through a pipe. */
+/* Runs measure() in a child process, which returns the result through a pipe. */
 static struct result run(uint64_t side, uint64_t steps, bool repeat)
 {
 	char path[] = "/tmp/bench_merge.XXXXXX";
@@ -162,7 +164,7 @@ static struct result run(uint64_t side, uint64_t steps, bool repeat)
 	return r;
 }
 
-/* Bars hold for a million ranks; smaller runs only show how it grows. */
+/* The bars apply to 1,048,576 ranks. Smaller runs only show the growth. */
 static struct result rows(uint64_t side, uint64_t steps, bool repeat, double cpu_bar)
 {
 	struct result r = run(side, steps, repeat);

@@ -1,10 +1,9 @@
 /*
- * bench_moments.c - the times of single calls: what they take in a trace, and in time.
+ * bench_moments.c - measures call times: their size in a trace, and the cost of storing them.
  *
- * Ten million calls as a stencil of 16 ranks makes them: in each step some receives and sends that
- * are posted, a wait that takes as long as the neighbours do, and computing; now and then the
- * machine does something else. What the tracer does with a call that is to have times is noting it
- * and, in batches, writing it.
+ * The input is ten million calls of a stencil of 16 ranks. Each step has several posted receives
+ * and sends, a wait that lasts until the neighbors are done, and computation. Occasionally the
+ * machine is interrupted. For each call the tracer stores the times and, in batches, encodes them.
  */
 #include "bench.h"
 
@@ -20,7 +19,8 @@ static struct rn_moment_writer writer;
 static struct rn_moment_reader reader;
 static size_t bytes;
 
-/* Around `mean`, as times are that have a least one: sometimes much longer. */
+/* Returns a random time around `mean`. Like a real duration it has a lower bound and is sometimes
+ * much longer. */
 static uint64_t about(uint32_t mean)
 {
 	uint64_t v = mean - mean / 8 + bench_below(mean / 4 + 1);
@@ -30,7 +30,7 @@ static uint64_t about(uint32_t mean)
 	return bench_below(2000) ? v : v + bench_below(4000000);
 }
 
-/* Ticks of half a nanosecond. */
+/* One tick is half a nanosecond. */
 static void fill(void)
 {
 	enum { IRECV, ISEND, WAITALL, ALLREDUCE };
@@ -61,7 +61,7 @@ static void write_stream(const struct rn_grain *g, struct rn_buf *out)
 	}
 }
 
-/* One chunk, as often as the stream has some. */
+/* Reads one chunk. Returns the CPU time per call in nanoseconds. */
 static double read_ns(struct rn_arena *mem, const struct rn_buf *b)
 {
 	uint32_t n = rn_moments_length(b->data, b->len);

@@ -1,14 +1,15 @@
 /*
- * bench_order.c - what the order of a run takes in all codecs, and how fast it is coded.
+ * bench_order.c - measures the size of the order of a run in all codecs, and the speed of coding.
  *
- *	bench_order [FILE]      events of a trace instead of simulated ones (bench/order-size)
+ *	bench_order [FILE]      FILE: a trace with the events (bench/order-size)
  *
- * All codecs get the same events, thread by thread, without the time. Clocks come from what was
- * sent; or, in a trace of --order-codec=clock, they are places in the reference order, which makes
- * no difference but in the last clocks of sources, a word of each. Beside them are two ways to
- *store what clock-delta compression as published stores: its tables as 64-bit words through gzip,
- *and as varints through zstd. They do not hold what decoding without messages needs; ours does. An
- *event is a receive or a failed test.
+ * Without FILE the events are simulated. All codecs encode the same events, thread by thread,
+ *without the time. The clocks come from the sends. In a trace of --order-codec=clock they are
+ *positions in the reference order; this changes only the last clocks of the sources, one word each.
+ *For comparison, the data that clock-delta compression as published stores is encoded in two ways:
+ *its tables as 64-bit words with gzip, and as varints with zstd. The published tables lack the data
+ *needed for decoding without messages; Rondo's codecs contain it. An event is a receive or a failed
+ *test.
  */
 #include "bench.h"
 
@@ -35,8 +36,8 @@ static struct rn_arena mem;
 static struct rn_order thread[THREADS];
 static int32_t rank_of[THREADS];
 static size_t threads;
-static double receives, tests; /* tests that failed */
-static const char *events;     /* what they are of */
+static double receives, tests; /* number of receives; number of failed tests */
+static const char *events;     /* source of the events, for messages */
 
 static void must(int rc)
 {
@@ -67,7 +68,7 @@ static void simulate(void (*sim)(struct rn_arena *, size_t, struct rn_order *), 
 	count();
 }
 
-/* Rows that have a number are left out. */
+/* Removes the rows of event sites that record numbers. */
 static void drop_values(struct rn_order *o)
 {
 	size_t n = 0;
@@ -107,7 +108,7 @@ static int read_threads(const struct rn_trace *t, struct rn_err *err)
 static int load(const char *path)
 {
 	struct rn_err err = { 0 };
-	static struct rn_trace t; /* has the sites */
+	static struct rn_trace t; /* static: the threads refer to its event sites */
 	int rc = rn_trace_open(&t, path, &err);
 
 	if (rc == RN_OK)
@@ -135,7 +136,8 @@ static double encoded(enum rn_order_codec codec)
 	return n;
 }
 
-/* The bits that the model takes for its decisions, in bytes, and what is written for them. */
+/* Returns the ideal code length of the decisions of the model codec, in bytes. Sets *written to the
+ * number of bytes that the codec writes for them. */
 static double ideal(double *written)
 {
 	double bits = 0;
@@ -154,7 +156,7 @@ static double ideal(double *written)
 	return bits / 8;
 }
 
-/* A table as words, as published, and as varints. */
+/* A table as 64-bit words, as published, and as varints. */
 struct published {
 	struct rn_buf words, varints;
 };
@@ -165,7 +167,7 @@ static void put(struct published *p, int64_t v)
 	rn_buf_i64(&p->varints, v);
 }
 
-/* Indices by linear prediction: what is left of x - 2 x' + x''. */
+/* Encodes indices by linear prediction, as the residuals x - 2 x' + x''. */
 static void put_indices(struct published *p, const uint32_t *v, size_t n)
 {
 	int64_t a = 0, b = 0;
@@ -183,7 +185,8 @@ static void put_numbers(struct published *p, const uint32_t *v, size_t n)
 		put(p, v[i]);
 }
 
-/* Properties of the rows of a site: completions in one row with the next one, and failed tests. */
+/* Encodes the rows of an event site: which completions share a row with the next completion, and
+ * the numbers of failed tests. */
 static void put_rows(struct published *p, const struct rn_order_chunk *c, uint32_t site)
 {
 	uint32_t *with = rn_new(&mem, uint32_t, c->at[c->rows]), withs = 0, thing = 0, full = 0;
@@ -285,7 +288,8 @@ static void published(double *gzip, double *zstd)
 	}
 }
 
-/* The size of events without a codec: as 32-bit words, row by row, and as columns of varints. */
+/* Numbers of columns of a row and of a completion. Without a codec, events are encoded as 32-bit
+ * words row by row, and as columns of varints. */
 enum { ROW = 3, DONE = 5 };
 
 static void row_words(const struct rn_order_row *r, uint32_t out[ROW])
@@ -390,8 +394,7 @@ static double kinds_of(const size_t *n, size_t k, double all)
 	return bits;
 }
 
-/* How surprising the events are when nothing is known of what came before: bits for each receive.
- */
+/* Prints the zero-order entropy of the events, in bits per receive. */
 static void say_entropy(void)
 {
 	enum { MOST = 4096 };
@@ -419,7 +422,7 @@ static void say_entropy(void)
 	       events, receives, tests, fails / receives, source / receives, done / receives);
 }
 
-/* Bars are for the exchange of particles; a recorded run is taken for one. */
+/* The bars apply to the particle exchange. A recorded run is assumed to be one. */
 static void sizes(bool bars)
 {
 	double gzip, zstd, written, best, model = encoded(RN_ORDER_MODEL),
@@ -442,7 +445,7 @@ static void sizes(bool bars)
 	row("clock / published, gzip", clock / gzip, "", bars ? 0.75 : 0, NULL);
 }
 
-/* Events of a recorded run are of less value for this: how many tests fail is up to the machine. */
+/* No bars for recorded events: the number of failed tests depends on the machine. */
 static void speeds(bool bars)
 {
 	row("model, coding", speed(RN_ORDER_MODEL), "M/s", bars ? -5 : 0, "events");

@@ -1,10 +1,10 @@
 /*
- * bench_request.c - what the table of live requests costs: add, find and remove of one request.
+ * bench_request.c - measures the table of live requests: add, find and remove of one request.
  *
- * Few requests as in the loop of a program, and half a million at once. Those are measured in a
- * fresh table, page faults and growth included, and once more in the same table. The repetitions of
- * all cases are interleaved, and the least counts: 32 MB of entries go through the caches three
- * times, and what else the machine does there is not the table's.
+ * The samples are a few requests, as in a loop of a program, and half a million at once. The large
+ * samples are measured in a fresh table, with page faults and growth, and again in the same table.
+ * The repetitions of all samples are interleaved, and the minimum is used: 32 MB of entries pass
+ * through the caches three times, so other activity of the machine would add to the times.
  */
 #include "bench.h"
 
@@ -15,11 +15,11 @@
 enum { REPS = 11, MANY = 500000, HOT = 1000000 };
 
 enum {
-	SHARED = 1, /* all have the same handle */
-	MOVED = 2, /* the program has copied them into another array before it waits for them ... */
-	ONE_VAR = 4, /* ... one by one, from the variable that all were created in */
-	FRESH = 8,   /* no handle comes back */
-	MIXED = 16,  /* they complete in random order */
+	SHARED = 1,  /* all requests have the same handle */
+	MOVED = 2,   /* the program copies them to another array before the wait */
+	ONE_VAR = 4, /* with MOVED: all are created in one variable and copied one by one */
+	FRESH = 8,   /* no handle is reused */
+	MIXED = 16,  /* requests complete in random order */
 };
 
 struct sample {
@@ -66,7 +66,7 @@ static struct rn_request_token token[MANY];
 static struct rn_arena mem;
 static struct rn_requests table;
 
-/* Handles as Open MPI has them: addresses of objects in a pool. */
+/* Sets handles like those of Open MPI: addresses of objects in a pool. */
 static void set_handles(const struct sample *s, uint64_t round)
 {
 	for (uint32_t i = 0; i < s->live; i++)
@@ -74,7 +74,7 @@ static void set_handles(const struct sample *s, uint64_t round)
 			0x7f0012345600u + 448 * (s->how & SHARED ? 0 : round * s->live + i);
 }
 
-/* Creates all, waits for all. */
+/* Creates all requests and waits for all. */
 static void wait_all(const struct sample *s)
 {
 	const struct rn_request r = { .shape = 7, .slot = 3 };
@@ -149,7 +149,7 @@ static void report(const struct sample *s)
 	bench_row(what, least(s->again), "ns", s->again_bar, NULL);
 }
 
-/* The longest add on the way to half a million: the index grows as a whole. */
+/* Prints the time of the longest add of half a million. The index grows in one step. */
 static void longest_add(void)
 {
 	const struct sample all = { .live = MANY };
@@ -174,7 +174,7 @@ static void longest_add(void)
 	bench_row("longest add", least(longest) / 1000, "us", 0, NULL);
 }
 
-/* Numbers for `out` objects, taken and given back in another order. */
+/* Measures the id pool: `out` ids are allocated and released in another order. */
 static void numbers(const char *what, uint32_t out, double bar)
 {
 	double ns[REPS];
@@ -209,7 +209,7 @@ int main(void)
 	for (uint32_t i = 0; i < MANY; i++) {
 		uint32_t k = bench_below(i + 1);
 
-		token[i].entry = 1; /* touched, so that the faults are not measured */
+		token[i].entry = 1; /* page faults occur here, not in the measurement */
 		order[i] = order[k];
 		order[k] = i;
 	}

@@ -1,8 +1,8 @@
 /*
- * bench_rules.c - how fast sealed rules are read: by callback, in bulk, and at random places.
+ * bench_rules.c - measures reading sealed rules: by callback, in bulk, and at random positions.
  *
- * Millions of symbols per CPU second, median of interleaved runs. The bars are for the streams
- * that programs make; noise is shown to say what there is to lose.
+ * The unit is a million symbols per CPU second, median of interleaved runs. The bars apply to the
+ * streams of real programs. Noise is measured to show the worst case.
  */
 #include "bench.h"
 
@@ -13,7 +13,7 @@ enum { REPS = 7, CHUNK = 4096, SEEKS = 200000 };
 
 struct subject {
 	const char *what;
-	double callback_bar, bulk_bar; /* million symbols a second */
+	double callback_bar, bulk_bar; /* million symbols per second */
 	struct rn_rules *rules;
 	uint32_t root;
 	double callback[REPS], bulk[REPS], seek[REPS];

@@ -1,8 +1,9 @@
 /*
- * bench_series.c - what a series costs: appends, questions to the sealed form, bytes.
+ * bench_series.c - measures series: appends, queries of the sealed form, and encoded size.
  *
- * Every sequence is prepared beforehand. The repetitions of all sequences are interleaved, and each
- * builds its series from nothing in a fresh arena: page faults and table growth are in the figures.
+ * All sequences are prepared before the measurement. The repetitions of all sequences are
+ * interleaved. Each repetition builds its series in a fresh arena, so the times include page faults
+ * and table growth.
  */
 #include "bench.h"
 
@@ -17,21 +18,21 @@ enum { REPS = 7, QUESTIONS = 1000000 };
 
 struct sequence {
 	const char *what;
-	double bar;      /* clk for an append */
+	double bar;      /* clk per append */
 	double size_bar; /* bytes */
 	bool questions;
-	double rate_bar; /* million questions a second */
+	double rate_bar; /* million queries per second */
 	int64_t *v;
 	uint64_t n, cap;
 	double clk[REPS], ns[REPS];
-	double rate[3][REPS]; /* at, find, read: million per second */
+	double rate[3][REPS]; /* at, find, read; millions per second */
 	size_t bytes;
 	uint64_t memory;
 };
 
 static struct sequence sequences[32];
 static int nsequences;
-/* All 64 bits are good. */
+/* Returns a random number with 64 random bits. */
 static uint64_t any(void)
 {
 	return bench_random() * 0x2545f4914f6cdd1du;
@@ -112,7 +113,7 @@ static void eight_lanes(struct sequence *s, uint64_t n)
 	lanes(s, n, 8);
 }
 
-/* A loop over 200 irregular places. */
+/* A loop over 200 irregular offsets. */
 static void places(struct sequence *s, uint64_t n)
 {
 	uint64_t place[200];
@@ -153,7 +154,7 @@ static void offsets(struct sequence *s, uint64_t n)
 		put(s, x);
 }
 
-/* Now a pattern, now none. */
+/* Patterns and random values alternate. */
 static void mixed(struct sequence *s, uint64_t n)
 {
 	while (s->n < n) {
@@ -174,7 +175,7 @@ static void add_sequences(uint64_t n)
 	sequences[nsequences - 1].questions = true;
 	sequences[nsequences - 1].rate_bar = 15;
 	nested_short(add("four nested strides, innermost 8", 0.5, 60), n);
-	sequences[nsequences - 1].questions = true; /* sums beyond 64 bits: the slow way */
+	sequences[nsequences - 1].questions = true; /* sums exceed 64 bits and use the slow path */
 	sequences[nsequences - 1].rate_bar = 15;
 	two_lanes(add("2 interleaved lanes", 0.5, 64), n);
 	eight_lanes(add("8 interleaved lanes", 0.5, 64), n);
@@ -306,7 +307,7 @@ static void report_questions(struct sequence *s)
 	}
 }
 
-/* The size of a thousand million elements, which are never in memory. */
+/* Prints the size of 10^9 elements. They are never in memory at once. */
 static void size_of_many(void)
 {
 	struct rn_arena mem;

@@ -10,13 +10,13 @@
 
 #define RANKS ORDER_SIM_RANKS
 #define SIDE  4
-#define OPEN  6u /* receives at a time */
+#define OPEN  6u /* open receives per rank */
 #define COMM  1u
 #define TAG   7
 
-/* Particles of each rank at the start of a step, how likely one is gone when it has been worked on,
- * and mean times. Chosen so that failed tests, sources and things done at once are about as
- * surprising as in the recording that doc/design/0011-order-codecs.md quotes. */
+/* Particles of each rank at the start of a step, probability that a particle is absorbed after it
+ * was processed, and mean times. They are chosen so that failed tests, sources and completions per
+ * call have about the entropy of the recording in doc/design/0011-order-codecs.md. */
 #define PARTICLES 20u
 #define ABSORBED  0.1
 #define WORK      0.5
@@ -44,9 +44,9 @@ struct rank {
 	double now;
 	unsigned particles;
 	uint32_t fails;
-	struct inbox in;           /* by arrival */
-	double last[RANKS];        /* arrival of each sender's last message */
-	struct receive open[OPEN]; /* by number */
+	struct inbox in;           /* sorted by arrival */
+	double last[RANKS];        /* by sender: arrival of its last message */
+	struct receive open[OPEN]; /* sorted by ordinal */
 	uint32_t started;
 	struct rn_order_row *row;
 	struct rn_order_done *done;
@@ -55,7 +55,7 @@ struct rank {
 };
 
 static uint64_t state;
-static size_t alive; /* particles */
+static size_t alive; /* number of particles on all ranks */
 
 static uint64_t next_random(void)
 {
@@ -117,7 +117,7 @@ static uint32_t lowest_open(const struct rank *r)
 	return r->open[i].number;
 }
 
-/* What is done is started again, in the order of the array. */
+/* Restarts the completed receives, in the order of the array `slot`. */
 static void start_again(struct rank *r, const uint32_t *slot, size_t n)
 {
 	size_t rest = 0;
@@ -129,7 +129,7 @@ static void start_again(struct rank *r, const uint32_t *slot, size_t n)
 		r->open[rest++] = (struct receive){ slot[i], r->started++, false };
 }
 
-/* The n oldest receives have matched what has come; Testsome gives them by where they stand. */
+/* The n oldest receives match the n first messages. Testsome reports them in array order. */
 static void complete(struct rank *r, size_t n)
 {
 	uint32_t slot[OPEN];
@@ -168,7 +168,7 @@ static void poll(struct rank *r)
 	complete(r, n);
 }
 
-/* Until the next poll: the work on a particle, or nothing. */
+/* Advances a rank to its next poll. It processes one particle, or idles if it has none. */
 static void work(struct rank *all, int32_t me)
 {
 	struct rank *r = &all[me];
@@ -185,7 +185,7 @@ static void work(struct rank *all, int32_t me)
 		send_on(all, me);
 }
 
-/* All particles are gone: everybody has new ones at the same time. */
+/* All particles are absorbed: all ranks get new ones at the same time. */
 static void next_step(struct rank *all)
 {
 	double start = 0;
@@ -262,7 +262,7 @@ void order_sim_particles(struct rn_arena *mem, size_t receives, struct rn_order 
 		thread[i] = finished(mem, &all[i], RN_ORDER_SOME);
 }
 
-/* The neighbours' order is another on each rank, and the same in each iteration. */
+/* The order of the neighbors differs between ranks and is the same in each iteration. */
 void order_sim_jacobi(struct rn_arena *mem, size_t iterations, struct rn_order *thread)
 {
 	static const uint32_t late[4][4] = {

@@ -24,10 +24,10 @@ struct rn_vocab;
 struct rank_merge {
 	struct rn_arena mem, leaf, scratch;
 	struct rn_stream_set part;
-	uint64_t next; /* rank that the next call adds */
+	uint64_t next; /* the rank that the next rank_merge_add() adds */
 };
 
-/* A part of one rank with this table and this grammar, neither of which is changed. */
+/* Initializes *p as the stream set of one rank. Does not modify the table or the grammar. */
 int rank_merge_leaf(struct rn_stream_set *p, struct rn_arena *mem, uint64_t rank,
 		    const struct rn_sigs *sigs, const struct rn_grammar *g);
 
@@ -46,7 +46,7 @@ int rank_merge_sections(struct rn_container_writer *w, const struct rn_streams *
 			const struct rn_vocab *vocab, const struct rn_meta *meta,
 			struct rn_err *err);
 
-/* Makes and writes the trace of a bundle. */
+/* Converts a partial trace to a trace and writes it. */
 int rank_merge_bundle(const struct rn_bundle *b, const struct rn_meta *meta, const char *path,
 		      struct rn_written *out, struct rn_err *err);
 

@@ -1,8 +1,8 @@
 /*
- * tool_virtual.c - `virtual`: a trace of virtual ranks, or their log.
+ * tool_virtual.c - the program `virtual`: writes a trace of virtual ranks, or prints their log.
  *
- * Every rank is built and merged separately, as a tracer would; see virtual.h for the patterns.
- * The log (--log) is what `rondo dump` must print, made without any of the code it judges.
+ * Every rank is built and merged separately, as by a tracer; virtual.h describes the patterns. The
+ * log (--log) is the output that `rondo dump` must print. It is made without the code under test.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -132,7 +132,8 @@ static bool given(const char *name)
 	return find(name, strlen(name))->given;
 }
 
-/* --name, --name VALUE or --name=VALUE; how many arguments that was, or 0 after an error. */
+/* Parses --name, --name VALUE or --name=VALUE. Returns the number of arguments that it consists of,
+ * or 0 after an error. */
 static int take_option(char **argv)
 {
 	const char *equals = strncmp(argv[0], "--", 2) == 0 ? strchr(argv[0], '=') : NULL;
@@ -154,7 +155,7 @@ static int take_option(char **argv)
 	return 0;
 }
 
-/* What was given together makes sense. */
+/* Checks that the given options can be combined. Returns 0, or the result of fail(). */
 static int check_options(void)
 {
 	static const char *const of_log[] = { "--from", "--to", "--json" };
@@ -185,7 +186,7 @@ static int parse(int argc, char **argv)
 	return o.help ? 0 : check_options();
 }
 
-/* Whether all of standard output could be written. */
+/* Flushes standard output. Returns 0, or the result of fail() if a write failed. */
 static int finish_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -213,7 +214,7 @@ static int write_trace(const struct virtual_run *v, const struct rn_streams *s, 
 	return rank_merge_write(o.output, s, &virtual_vocab, &meta, err);
 }
 
-/* All ranks, each built and merged for itself. */
+/* Builds and merges all ranks, one at a time. */
 static int merge_all(const struct virtual_run *v, struct rank_merge *link, struct rn_arena *mem,
 		     uint64_t *calls)
 {
@@ -249,7 +250,7 @@ static int report(const struct virtual_run *v, uint64_t calls)
 	return finish_output();
 }
 
-/* Generator and merge give codes only. */
+/* Returns the message for an error code; the generator and the merge return only codes. */
 static const char *why(int rc)
 {
 	switch (rc) {

@@ -84,19 +84,19 @@ const struct rn_vocab virtual_vocab = { funcs, words, F_COUNT, W_COUNT };
 #define MAX_PEERS 6
 #define BATCH     32
 
-/* Another rank: how a signature says it, and which one it is. */
+/* A peer rank: its rank expression in signatures (`kind`, `num`) and the absolute rank. */
 struct peer {
 	enum rn_value_kind kind;
 	int64_t num;
 	uint64_t rank;
-	int dir; /* 2 * dimension + (0 down, 1 up): the tag of what is sent there */
+	int dir; /* 2 * dimension + (0 down, 1 up): the tag of messages to it */
 };
 
-/* A rank at work. Calls go to `emit`, or as text to `log`. */
+/* The state of one rank. Its calls are passed to `emit`, or printed to `log`. */
 struct virtual_rank {
 	const struct virtual_run *v;
 	uint64_t rank;
-	uint64_t at[3]; /* its place in the grid */
+	uint64_t at[3]; /* grid coordinates */
 	struct peer peer[MAX_PEERS];
 	unsigned peers;
 	virtual_emit *emit;
@@ -104,11 +104,11 @@ struct virtual_rank {
 	int rc;
 	FILE *log;
 	bool json;
-	uint64_t seq, from, to; /* of the log */
-	/* Calls wait here until the step is over. Bytes that were written one by one a moment ago
-	 * cannot be read as words at once (a store that is not in the cache yet forwards only whole
-	 * words), which would cost more than the hash; a real program does other things meanwhile.
-	 */
+	uint64_t seq, from, to; /* index of the next call; the log has calls from .. to-1 */
+	/* Buffer of the calls of a step, which are emitted when the step is complete. Hashing a
+	 * call immediately would read words whose bytes were just stored one by one. A store that
+	 * is not in the cache yet forwards only whole words, so the stall would cost more than the
+	 * hash. In a real program time passes between the two. */
 	unsigned n;
 	size_t used;
 	uint32_t len[BATCH];
@@ -205,7 +205,7 @@ static void log_call(struct virtual_rank *c, unsigned func, const struct value *
 #define LOG(c, func, ...) log_call(c, func, (struct value[]){ __VA_ARGS__ })
 
 /*
- * The calls: each is written as a signature here, and once more as a line of the log.
+ * The calls: each is written as a signature, and independently as a line of the log.
  */
 
 static void flush(struct virtual_rank *c)
@@ -281,8 +281,8 @@ static void mpi_finalize(struct virtual_rank *c)
 	end(c, &w);
 }
 
-/* Each direction has a block of its own, those to receive into behind those to send from. Inline,
- * or the writer's position goes through memory at every step. */
+/* Writes the arguments of a message. Each direction has its own block; the receive blocks follow
+ * the send blocks. Inlined, because otherwise every step stores the writer's position to memory. */
 __attribute__((always_inline)) static inline void message(struct rn_buf *w, int block,
 							  const struct peer *p, int tag)
 {
@@ -414,7 +414,7 @@ static inline void comm_value(struct rn_buf *w, const char *comm)
 		rn_call_const(w, W_WORLD);
 }
 
-/* comm is NULL for the world. */
+/* `comm` is NULL for MPI_COMM_WORLD. */
 static void mpi_allreduce(struct virtual_rank *c, int count, uint32_t op, const char *comm)
 {
 	struct rn_buf w;
@@ -505,8 +505,9 @@ static uint64_t rank_at(const struct virtual_run *v, const uint64_t at[3])
 	return at[0] + v->grid[0] * (at[1] + v->grid[1] * at[2]);
 }
 
-/* The neighbour one step up or down in a dimension. Around the outermost dimension "modulo the
- * number of ranks" holds on every rank; around an inner one the border has its own offset. */
+/* Sets *p to the neighbor one step up or down in a dimension. Returns false if there is none. In
+ * the outermost dimension of a periodic grid, the expression relative modulo the number of ranks is
+ * equal on all ranks. In an inner dimension, the ranks at the border have a different offset. */
 static bool neighbour(const struct virtual_rank *c, unsigned dim, bool up, struct peer *p)
 {
 	const struct virtual_run *v = c->v;
@@ -540,7 +541,7 @@ static void stencil_step(struct virtual_rank *c, uint64_t s)
 	unsigned n = c->peers;
 
 	(void)s;
-	/* What comes from below was sent upwards: the tag differs in its last bit. */
+	/* A message from the lower neighbor was sent upwards: its tag differs in the last bit. */
 	for (unsigned i = 0; i < n; i++)
 		mpi_irecv(c, &c->peer[i], c->peer[i].dir ^ 1, i);
 	for (unsigned i = 0; i < n; i++)
@@ -594,7 +595,7 @@ static void rowcol_step(struct virtual_rank *c, uint64_t s)
 	mpi_allreduce(c, 1, W_MAX, "comm:col");
 }
 
-/* 8 to 32, without a pattern, the same on every rank: how often a solver needs to go round. */
+/* Returns the number of solver iterations in step s: 8 to 32, irregular, equal on all ranks. */
 static uint64_t trips(uint64_t s)
 {
 	uint64_t z = (s + 1) * 0x9e3779b97f4a7c15u;
@@ -641,7 +642,7 @@ static const struct virtual_pattern *find_pattern(const char *s)
 	return NULL;
 }
 
-/* The largest divisor of n whose dims-th power is not above n. */
+/* Returns the largest divisor of n whose dims-th power is at most n. */
 static uint64_t near_root(uint64_t n, unsigned dims)
 {
 	uint64_t best = 1;
@@ -772,7 +773,7 @@ struct feed {
 	struct rn_sigs *sigs;
 	struct rn_grammar *g;
 	uint64_t calls;
-	uint32_t *body; /* when collecting a step */
+	uint32_t *body; /* used only while a step is collected */
 	size_t n, cap;
 };
 
@@ -821,7 +822,7 @@ int virtual_feed(const struct virtual_run *v, uint64_t rank, struct rn_sigs *sig
 int virtual_feed_repeat(const struct virtual_run *v, uint64_t rank, struct rn_sigs *sigs,
 			struct rn_grammar *g, uint64_t *calls)
 {
-	uint32_t body[64]; /* two calls for each bit of a rank, or for each neighbour */
+	uint32_t body[64]; /* at most two calls per bit of a rank, or per neighbor */
 	struct feed f = feed_begin(sigs, g);
 	int rc;
 
@@ -836,7 +837,7 @@ int virtual_feed_repeat(const struct virtual_run *v, uint64_t rank, struct rn_si
 		rc = rn_grammar_append_repeat(g, body, f.n, v->steps, NULL);
 	if (rc == RN_OK)
 		rc = virtual_after(v, rank, feed_call, &f);
-	if (rc == RN_OK) /* so the product does not overflow */
+	if (rc == RN_OK) /* then the product does not overflow */
 		add_calls(calls, f.calls + f.n * v->steps);
 	return rc;
 }

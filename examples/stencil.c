@@ -4,15 +4,15 @@
  *	mpicc -o stencil stencil.c -lm
  *	rondo trace mpirun -n 16 ./stencil 200
  *
- * The ranks form a grid; each exchanges the borders of its tile with its four neighbours in every
- *step, and all agree on the residual every ten steps.
+ * The ranks form a grid. In every step each rank exchanges the borders of its tile with its four
+ * neighbors. Every ten steps all ranks reduce the residual.
  */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define N 32 /* cells on a side of a tile; there is a frame of one cell around it */
+#define N 32 /* cells per side of a tile, without its halo of one cell */
 
 typedef double tile[N + 2][N + 2];
 

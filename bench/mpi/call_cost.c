@@ -1,9 +1,9 @@
 /*
- * call_cost.c - CPU time per call of some MPI functions on one rank, as the program sees it.
+ * call_cost.c - CPU time per call of some MPI functions on one rank, as the program observes it.
  *
- * Prints "name nanoseconds" for each: the least of 20 chunks. Run with and without the tracer
- * (bench/tracer-cost), the difference is what tracing costs. The process has what real ones have:
- * 100,000 live heap blocks and 64 communicators.
+ * Prints "name nanoseconds" for each function: the minimum of 20 chunks. bench/tracer-cost runs it
+ * with and without the tracer; the difference is the cost of tracing. As in a real program, the
+ * process has 100,000 live heap blocks and 64 communicators.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +11,9 @@
 #include <time.h>
 
 #define CHUNKS 20
-#define CALLS  20000 /* so that the tracer seals its part file (trace/stream_journal.h) in each */
+/* Large enough that the tracer writes a checkpoint to the journal in every chunk
+ * (trace/stream_journal.h). */
+#define CALLS  20000
 #define BLOCKS 100000
 #define COMMS  64
 
@@ -85,7 +87,7 @@ static void malloc_free(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-	int calls; /* of MPI or the heap, per run */
+	int calls; /* number of MPI or heap calls per run */
 } tests[] = {
 	{ "Comm_rank", comm_rank, 1 },
 	{ "Iprobe", iprobe, 1 },

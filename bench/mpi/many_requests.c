@@ -1,11 +1,11 @@
 /*
- * many_requests.c - CPU time per request when very many are outstanding at once, on one rank.
+ * many_requests.c - CPU time per request with many outstanding requests, on one rank.
  *
  *	many_requests N         prints "request/N" and nanoseconds per request
  *
- * N receives are posted, N sends complete them, and one MPI_Waitall waits for all receives: the
- * time is that of a receive, a send and a request in MPI_Waitall. Run with and without the tracer
- * (bench/tracer-cost), the difference is what tracing costs.
+ * N receives are posted, N sends complete them, and one MPI_Waitall waits for all receives. The
+ * printed time is the sum for one receive, one send and one request in MPI_Waitall.
+ * bench/tracer-cost runs it with and without the tracer; the difference is the cost of tracing.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  *	noise_cost CALLS
  *
- * MPI_Iprobe with random tags, of which there are 1000, on one rank. Prints "noise/CALLS
- * nanoseconds": the mean over all calls, with everything that the tracer does once in a while.
+ * Calls MPI_Iprobe with 1000 different tags in random order, on one rank. Prints "noise/CALLS
+ * nanoseconds": the mean over all calls, which includes the periodic work of the tracer.
  */
 #include <mpi.h>
 #include <stdint.h>

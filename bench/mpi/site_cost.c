@@ -1,10 +1,10 @@
 /*
- * site_cost.c - CPU time of a call from so many functions deep, as the program sees it.
+ * site_cost.c - CPU time of a call at several depths of the call stack, as the program observes it.
  *
- * Prints "name nanoseconds" for each: the least of 50 chunks. Traced with and without --callsite
- * (bench/tracer-cost), the difference is what the stack of a call costs: from the same place each
- * time, and with the stack pointer elsewhere each time, so that nothing that is remembered helps
- * but what the frames are.
+ * Prints "name nanoseconds" for each depth: the minimum of 50 chunks. bench/tracer-cost traces it
+ * with and without --callsite; the difference is the cost of a call stack. The "frames" cases call
+ * from the same stack each time. The "elsewhere" case changes the stack pointer each time, so only
+ * data cached per frame helps, not data cached per stack.
  */
 #include <alloca.h>
 #include <mpi.h>
