@@ -1,9 +1,9 @@
-# Rondo. `make help` lists the targets; README.md has the two that matter.
+# Rondo. `make help` lists the targets; README.md describes the two main ones.
 #
-# One set of rules for every kind of build: the sanitizer, coverage and fuzzing builds call this
-# file again with another BUILD folder and other CFLAGS. Sources are found by wildcard; a library
-# module is a folder in src/, a unit test a file t/unit/test_*.c, a benchmark bench/bench_*.c, a
-# fuzzing target t/fuzz/fuzz_*.c, and nothing has to be listed here.
+# All kinds of builds use the same rules. The sanitizer, coverage and fuzzing builds run this file
+# again with another BUILD directory and other CFLAGS. Sources are found by wildcard and need not be
+# listed here: a library module is a directory in src/, a unit test a file t/unit/test_*.c, a
+# benchmark bench/bench_*.c, a fuzzing target t/fuzz/fuzz_*.c.
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g
@@ -25,7 +25,7 @@ WARN     := -Wall -Wextra -Wshadow -Wconversion
 CPPFLAGS += -D_GNU_SOURCE $(if $(ASSERT),,-DNDEBUG) -Isrc -Iinclude -I$(BUILD)
 LDLIBS   += -lzstd -lm
 
-# --- what there is -------------------------------------------------------------------------
+# --- sources and MPIs ----------------------------------------------------------------------
 
 # Directories that run inside the traced program and include mpi.h. They are compiled once per MPI.
 TRACER_DIRS := runtime preload trace record replay tracer
@@ -57,14 +57,14 @@ MUTATE  := $(BUILD)/bin/mutate
 
 GEN := $(BUILD)/gen
 
-# The MPIs that are here, and one tracer for each.
+# The installed MPIs, and one tracer for each.
 MPIS    := $(foreach m,ompi mpich,$(if $(shell tools/find-mpi $(m)),$(m)))
 TRACERS := $(MPIS:%=$(BUILD)/librondo-%.so) $(BUILD)/librondo-stub.so
 
 objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 ALL_OBJ := $(call objects,$(wildcard src/*/*.c bench/*.c t/unit/*.c t/fuzz/*.c))
 
-# A make below this one: shares its job slots, or takes as many as there are processors.
+# Starts another make. It shares the job slots of this one, or else runs $(JOBS) jobs.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 .DEFAULT_GOAL := all
@@ -80,7 +80,8 @@ all: $(LIB) $(RONDO) $(TOOLS) $(TRACERS) ## build the libraries, the rondo progr
 
 programs: all $(UNITS) $(BENCHES) $(MUTATE)
 
-# Rewritten only when what it holds changes, so that what depends on it is made again.
+# $(1): a value. Writes it to the target, but only if it differs, so that dependent files are remade only
+# when the value changes.
 define remember
 @mkdir -p $(@D)
 @printf '%s\n' '$(strip $(1))' | cmp -s - $@ || printf '%s\n' '$(strip $(1))' >$@
@@ -121,7 +122,8 @@ $(LIB): $(call objects,$(LIB_SRC)) $(BUILD)/sources
 $(VIRTUAL): $(call objects,$(VIRTUAL_SRC)) $(BUILD)/sources
 	$(archive)
 
-# Names and lines of call sites: only where traces are read, not in traced programs.
+# Function names and lines of call sites are resolved only by programs that read traces, not in traced
+# programs.
 $(BUILD)/rondo: private LDLIBS += -ldw -lelf -ldl
 $(BUILD)/rondo: $(call objects,$(CMD_SRC)) $(LIB) $(BUILD)/sources
 	$(link)
@@ -129,7 +131,7 @@ $(BUILD)/rondo: $(call objects,$(CMD_SRC)) $(LIB) $(BUILD)/sources
 $(TOOLS): $(BUILD)/%: $(BUILD)/obj/bench/tool_%.o $(VIRTUAL) $(LIB)
 	$(link)
 
-# To compare with what others do.
+# bench_order compares its codecs with gzip.
 $(BUILD)/bench/bench_order: private LDLIBS += -lz
 $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(VIRTUAL) $(LIB)
 	$(link)
@@ -160,7 +162,7 @@ endif
 
 -include $(ALL_OBJ:.o=.d)
 
-# --- the tables of MPI ---------------------------------------------------------------------
+# --- the MPI tables ------------------------------------------------------------------------
 
 $(GEN)/mpi_table.h: api/mpi.api api/gen.awk
 	@mkdir -p $(@D)
@@ -175,7 +177,7 @@ $(call objects,src/encode/api_tables.c) $(BUILD)/pic/src/encode/api_tables.o: \
 
 # --- the tracers: one library per MPI, from one source ---------------------------------------
 
-# Open MPI declares what MPI-3.0 removed only when asked to.
+# Open MPI declares the functions that MPI-3.0 removed only with this definition.
 MPI_FLAGS = -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
 PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
@@ -206,16 +208,17 @@ $(BUILD)/$(1)/%.o: %.c $(GEN)/$(1)/calls.h $(BUILD)/flags
 
 -include $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.d)
 
-# --no-as-needed: programs that load their MPI late (Python) must find it behind us.
+# --no-as-needed: if a program loads its MPI late (Python), the MPI must follow the tracer in the symbol
+# search order.
 $(BUILD)/librondo-$(1).so: $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.o) $(PIC_OBJ)
 	$(2) -shared $(CFLAGS) $(LDFLAGS) -Wl,--no-as-needed -Wl,-z,defs -o $$@ $$(filter %.o,$$^) \
 		$(LDLIBS) -ldl -lpthread
 endef
 $(foreach m,$(MPIS),$(eval $(call tracer,$(m),$(shell tools/find-mpi $(m)))))
 
-# Preloaded into everything that a traced command starts, so without CFLAGS, which may ask for
-# sanitizers; and its constructor first, so that those of others do not run twice. With -O2 the
-# compiler would replace the loop in memcpy by a call of memcpy.
+# The stub is preloaded into every process that a traced command starts. It is compiled without CFLAGS,
+# which may enable sanitizers. Its constructor runs first, so that other constructors do not run twice.
+# With -O2 the compiler would replace the loop in memcpy by a call of memcpy.
 STUB_PARTS := $(STUB_SRC) src/base/status_file.c src/base/private_dir.c
 $(BUILD)/librondo-stub.so: $(STUB_PARTS) src/base/mpi_detect.h src/base/sanitizer.h src/base/bounded_text.h \
 		src/base/status_file.h src/base/private_dir.h Makefile | $(BUILD)/flags
@@ -226,7 +229,7 @@ $(BUILD)/librondo-stub.so: $(STUB_PARTS) src/base/mpi_detect.h src/base/sanitize
 
 # --- the two commands of the README --------------------------------------------------------
 
-# Open MPI does not like to be root, or to share processors, unless it is told so.
+# Open MPI runs as root, or with more ranks than processors, only with these variables.
 DEMO_RUN = OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 	OMPI_MCA_rmaps_base_oversubscribe=1 $(BUILD)/rondo trace -o $(BUILD)/demo.rondo \
 	$(if $(filter ompi,$(MPIS)),mpirun.openmpi,mpirun) -n 16 $(BUILD)/stencil 200
@@ -353,7 +356,7 @@ check-format: ## clang-format has nothing to change
 format: ## let clang-format change it
 	@$(C_FILES) | xargs -r clang-format -i
 
-# The tests of the tree itself (t00*) have nothing to gain from an instrumented program.
+# The tests of the tree itself (t00*) are omitted, because they do not need an instrumented program.
 COMMAND_TESTS = $(filter-out t/t00%,$(SHELL_TESTS))
 PROGRAM_TESTS = TESTS='$(COMMAND_TESTS) $(UNIT_SRC:t/unit/%.c=$(1)/t/%)'
 
@@ -365,7 +368,8 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= ASSERT=1 CFLAGS='$(SAN_FLAGS)' \
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
-# What runs before ThreadSanitizer has begun: it asks for functions of libc that we stand in front of.
+# Sources whose code runs before ThreadSanitizer is initialized, because it calls interposed functions of
+# libc during initialization.
 TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map vec) \
 	$(patsubst %,src/preload/%.c,alloc_hooks chain loaded_object) \
 	src/runtime/tracer_config.c src/record/libc_values.c src/tracer/dlsym_hooks.c
@@ -380,8 +384,8 @@ run-tsan: $(BUILD)/librondo-ompi.so $(BUILD)/librondo-stub.so $(BUILD)/rondo
 	@BUILD=$(BUILD) t/tsan
 
 COV = $(BUILD)/cov
-# lcov talks to standard error even when all is well. The initial capture counts files that no test
-# has touched.
+# lcov writes to standard error even on success. The initial capture includes files that no test
+# executed.
 LCOV = lcov --quiet --directory $(COV)/obj/src --base-directory .
 
 cov: ## test coverage of src/: a page, and a summary line

@@ -4,12 +4,12 @@
  *	bench_order [FILE]      FILE: a trace with the events (bench/order-size)
  *
  * Without FILE the events are simulated. All codecs encode the same events, thread by thread,
- *without the time. The clocks come from the sends. In a trace of --order-codec=clock they are
- *positions in the reference order; this changes only the last clocks of the sources, one word each.
- *For comparison, the data that clock-delta compression as published stores is encoded in two ways:
- *its tables as 64-bit words with gzip, and as varints with zstd. The published tables lack the data
- *needed for decoding without messages; Rondo's codecs contain it. An event is a receive or a failed
- *test.
+ * without the time. The clocks come from the sends. In a trace of --order-codec=clock they are
+ * positions in the reference order; this changes only the last clocks of the sources, one word
+ * each. For comparison, the data that clock-delta compression as published stores is encoded in
+ * two ways: its tables as 64-bit words with gzip, and as varints with zstd. The published tables
+ * lack the data needed for decoding without messages; Rondo's codecs contain it. An event is a
+ * receive or a failed test.
  */
 #include "bench.h"
 

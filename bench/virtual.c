@@ -505,9 +505,10 @@ static uint64_t rank_at(const struct virtual_run *v, const uint64_t at[3])
 	return at[0] + v->grid[0] * (at[1] + v->grid[1] * at[2]);
 }
 
-/* Sets *p to the neighbor one step up or down in a dimension. Returns false if there is none. In
- * the outermost dimension of a periodic grid, the expression relative modulo the number of ranks is
- * equal on all ranks. In an inner dimension, the ranks at the border have a different offset. */
+/* Sets *p to the neighbor one step up or down in a dimension. Returns false if that neighbor does
+ * not exist. In the outermost dimension of a periodic grid, the expression relative modulo the
+ * number of ranks is equal on all ranks. In an inner dimension, the ranks at the border have a
+ * different offset. */
 static bool neighbour(const struct virtual_rank *c, unsigned dim, bool up, struct peer *p)
 {
 	const struct virtual_run *v = c->v;

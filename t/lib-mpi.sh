@@ -1,28 +1,28 @@
-# lib-mpi.sh - for tests that trace MPI programs. A test sources it behind lib.sh, and gets
+# lib-mpi.sh - functions for tests that trace MPI programs. A test sources it after lib.sh. It defines
 #
-#	each_mpi COMMAND...   runs COMMAND for each MPI, with $mpi (openmpi or mpich); where one is
-#	                      missing, or there is no tracer for it, a skipped test says so
+#	each_mpi COMMAND...   runs COMMAND for each MPI, with $mpi (openmpi or mpich). Reports a
+#	                      skipped test for an MPI that is missing or has no tracer.
 #	lossless PROG N ARGUMENTS...        t/prog/PROG.c on N ranks: the calls in the trace are
-#	                                    exactly those that the program says it made
-#	lossless_large PROG N ARGUMENTS...  the same with the large-count forms, where MPI has them
+#	                                    exactly those that the program logged
+#	lossless_large PROG N ARGUMENTS...  lossless with the large-count functions, if the MPI has them
 #
-# and, to build upon, with $mpi set:
+# and these, which require that $mpi is set:
 #
-#	build_prog PROG FLAGS...            compiles t/prog/PROG.c, with its log, to $tmp/$mpi/PROG
-#	run_mpi N PROGRAM...                on N ranks, on as few processors as there are
-#	trace_mpi FILE N PROGRAM...         the same under `rondo trace`
-#	new_log                             makes $log, for programs to log to, and sets $trace
-#	sound_and_as_logged                 two tests: $trace is sound, and has the calls in $log
-#	traced_as_logged WHAT N PROGRAM...  all of this for a program that is built
-#	has_mpi4                            does it have what came with MPI-4?
+#	build_prog PROG FLAGS...            compiles t/prog/PROG.c and the log to $tmp/$mpi/PROG
+#	run_mpi N PROGRAM...                runs PROGRAM on N ranks, also with fewer processors
+#	trace_mpi FILE N PROGRAM...         run_mpi under `rondo trace`, into FILE
+#	new_log                             creates the directory $log for program logs and sets $trace
+#	sound_and_as_logged                 two tests: $trace is valid and contains the calls of $log
+#	traced_as_logged WHAT N PROGRAM...  new_log, trace_mpi and these tests, for a built program
+#	has_mpi4                            succeeds if the MPI implements MPI-4
 #
 # shellcheck shell=sh disable=SC2154
 
-# Open MPI wants to be told that it may.
+# Permits Open MPI to run as root, and with more ranks than processors.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 
-# Why MPI $1 cannot be tested; nothing when it can.
+# mpi_missing MPI: prints the reason why MPI cannot be tested, or nothing if it can be
 mpi_missing() {
 	for _command in "mpicc.$1" "mpirun.$1"; do
 		command -v "$_command" >/dev/null || {
@@ -53,11 +53,11 @@ each_mpi() {
 	done
 }
 
-# Open MPI's sentinels look like arrays without elements to the compiler.
+# The -Wno-stringop options: the compiler takes Open MPI's sentinel pointers for empty arrays.
 prog_flags="-std=gnu11 -D_GNU_SOURCE -g -Wall -Wextra -Wshadow -Werror -Wno-deprecated-declarations
 	-Wno-stringop-overflow -Wno-stringop-overread"
 
-# log_object FLAGS...: $log_o is the log, compiled so
+# log_object FLAGS...: compiles the log with FLAGS to the file $log_o
 log_object() {
 	log_o=$tmp/$mpi/log$(printf '%s' "$*" | tr -c 'A-Za-z0-9' _).o
 	[ -e "$log_o" ] || "mpicc.$mpi" $prog_flags "$@" -c -o "$log_o" t/prog/log.c
@@ -70,7 +70,7 @@ build_prog() {
 		"t/prog/$_source.c" "$log_o" -lpthread -lm
 }
 
-# MPICH polls; a preload makes it give processors away. with_yield COMMAND...
+# with_yield COMMAND...: runs COMMAND. MPICH polls; a preload makes it yield the processor.
 with_yield() {
 	[ "$mpi" = mpich ] || {
 		"$@"
@@ -93,19 +93,19 @@ trace_mpi() {
 	with_yield "$root/t/limit" 120 "$RONDO" trace -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
 }
 
-# dump_calls FILE: for comparing traces whose streams are in segments with others. Which signatures a
-# stream has depends on where segments begin, and by those requests of other threads are named; that
-# they are right is what prog_random's log says.
+# dump_calls FILE: prints the calls, for comparing a trace whose streams have segments with another one.
+# The signatures of a stream depend on where its segments begin, and the names of requests of other
+# threads refer to signatures. These names are therefore masked. The log of prog_random verifies them.
 dump_calls() {
 	"$RONDO" dump "$1" | sed 's/request:[0-9]*\.[0-9]*\.[0-9]*/request:other/g'
 }
 
-# compare FILE LOGDIR: the trace has exactly the calls that were logged
+# compare FILE LOGDIR: succeeds if the trace has exactly the logged calls
 compare() {
 	"$RONDO" dump --json "$1" >"$tmp/dump" && t/compare-log "$2" <"$tmp/dump"
 }
 
-# new_log: $log, an empty folder that programs log to, and $trace, where no file is yet
+# new_log: sets $log to an empty directory for the logs of programs, and $trace to an unused file name
 new_log() {
 	log=$tmp/$mpi/log trace=$tmp/$mpi/trace.rondo
 	rm -rf "$log" "$trace" "$trace.part"
@@ -149,7 +149,8 @@ lossless_large() {
 	fi
 }
 
-# nothing_left: of a replay; left_behind is the test's. Those that are being killed have a moment to end.
+# nothing_left: tests that a replay left no processes. The test defines left_behind, which prints them.
+# Killed processes get 5 seconds to end.
 nothing_left() {
 	for _ in $(seq 50); do
 		[ -n "$(left_behind)" ] || break

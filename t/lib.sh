@@ -3,25 +3,25 @@
 #	#!/bin/sh
 #	. "$(dirname "$0")/lib.sh"
 #
-# and ends with `finish`. It then stands in the root of the tree (so `doc/man` is a path, wherever
-# the test was called from), has $RONDO, the program just built (BUILD=folder chooses another
-# build), and $tmp, an empty folder that is removed when the test ends.
+# and ends with `finish`. Its working directory is the root of the tree, so `doc/man` is a path. Where
+# it is called from does not matter. $RONDO is the program of the build (BUILD=DIR selects another
+# build). $tmp is an empty directory that is removed when the test ends.
 #
-#	ok NAME COMMAND...         COMMAND succeeds (its output is shown when it does not)
+#	ok NAME COMMAND...         COMMAND succeeds (otherwise its output is printed)
 #	nok NAME COMMAND...        COMMAND fails, but not by a signal
 #	status NAME CODE COMMAND.. COMMAND exits with CODE
 #	is NAME GOT WANTED         two strings are equal
 #	like NAME GOT PATTERN      a line of GOT matches the extended regular expression
-#	unlike NAME GOT PATTERN    no line does
-#	skip NAME REASON           one test that cannot be run here
-#	skip_all REASON            none of the file's tests can
-#	todo=REASON                until todo=, tests may fail: what they ask for is still to be done
-#	diag TEXT                  a remark (prove shows it with -v)
-#	explain TEXT               why something failed (prove shows it always)
+#	unlike NAME GOT PATTERN    no line of GOT matches it
+#	skip NAME REASON           skips one test
+#	skip_all REASON            skips all tests of the file
+#	todo=REASON                until todo=, tests may fail: the feature is not implemented yet
+#	diag TEXT                  prints a remark (prove shows it with -v)
+#	explain TEXT               prints the reason of a failure (prove always shows it)
 #
-# status, ok and nok leave the command's output in $tmp/out and $tmp/err.
+# status, ok and nok store the output of the command in $tmp/out and $tmp/err.
 
-# From t/ one up, from a folder in it two.
+# The root is the parent of t/. A test may be in t/ or in a subdirectory of it.
 cd "$(dirname "$0")/.." && { [ -e t/lib.sh ] || cd ..; } || exit 1
 root=$(pwd)
 BUILD=${BUILD:-build}
@@ -32,7 +32,7 @@ esac
 export BUILD RONDO VIRTUAL
 LC_ALL=C
 export LC_ALL
-# A make that a test starts is not part of the make that started the test.
+# A make that a test starts must not inherit the state of the make that started the test.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 tests=0
@@ -41,7 +41,7 @@ finished=
 todo=
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/rondo-test.XXXXXX") || exit 1
 
-# A test that dies half way must not look like one that passed.
+# A test that ends before `finish` must be reported as failed.
 at_exit() {
 	rc=$?
 	trap - EXIT
