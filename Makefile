@@ -80,8 +80,8 @@ all: $(LIB) $(RONDO) $(TOOLS) $(TRACERS) ## build the libraries, the rondo progr
 
 programs: all $(UNITS) $(BENCHES) $(MUTATE)
 
-# $(1): a value. Writes it to the target, but only if it differs, so that dependent files are remade only
-# when the value changes.
+# $(1): a value. Writes it to the target, but only if it differs, so that dependent files are remade
+# only when the value changes.
 define remember
 @mkdir -p $(@D)
 @printf '%s\n' '$(strip $(1))' | cmp -s - $@ || printf '%s\n' '$(strip $(1))' >$@
@@ -122,8 +122,8 @@ $(LIB): $(call objects,$(LIB_SRC)) $(BUILD)/sources
 $(VIRTUAL): $(call objects,$(VIRTUAL_SRC)) $(BUILD)/sources
 	$(archive)
 
-# Function names and lines of call sites are resolved only by programs that read traces, not in traced
-# programs.
+# Function names and lines of call sites are resolved only by programs that read traces, not in
+# traced programs.
 $(BUILD)/rondo: private LDLIBS += -ldw -lelf -ldl
 $(BUILD)/rondo: $(call objects,$(CMD_SRC)) $(LIB) $(BUILD)/sources
 	$(link)
@@ -208,17 +208,17 @@ $(BUILD)/$(1)/%.o: %.c $(GEN)/$(1)/calls.h $(BUILD)/flags
 
 -include $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.d)
 
-# --no-as-needed: if a program loads its MPI late (Python), the MPI must follow the tracer in the symbol
-# search order.
+# --no-as-needed: if a program loads its MPI late (Python), the MPI must follow the tracer in the
+# symbol search order.
 $(BUILD)/librondo-$(1).so: $(TRACER_SRC:%.c=$(BUILD)/$(1)/%.o) $(PIC_OBJ)
 	$(2) -shared $(CFLAGS) $(LDFLAGS) -Wl,--no-as-needed -Wl,-z,defs -o $$@ $$(filter %.o,$$^) \
 		$(LDLIBS) -ldl -lpthread
 endef
 $(foreach m,$(MPIS),$(eval $(call tracer,$(m),$(shell tools/find-mpi $(m)))))
 
-# The stub is preloaded into every process that a traced command starts. It is compiled without CFLAGS,
-# which may enable sanitizers. Its constructor runs first, so that other constructors do not run twice.
-# With -O2 the compiler would replace the loop in memcpy by a call of memcpy.
+# The stub is preloaded into every process that a traced command starts. It is compiled without
+# CFLAGS, which may enable sanitizers. Its constructor runs first, so that other constructors do not
+# run twice. With -O2 the compiler would replace the loop in memcpy by a call of memcpy.
 STUB_PARTS := $(STUB_SRC) src/base/status_file.c src/base/private_dir.c
 $(BUILD)/librondo-stub.so: $(STUB_PARTS) src/base/mpi_detect.h src/base/sanitizer.h src/base/bounded_text.h \
 		src/base/status_file.h src/base/private_dir.h Makefile | $(BUILD)/flags
@@ -368,8 +368,8 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= ASSERT=1 CFLAGS='$(SAN_FLAGS)' \
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
-# Sources whose code runs before ThreadSanitizer is initialized, because it calls interposed functions of
-# libc during initialization.
+# Sources whose code runs before ThreadSanitizer is initialized, because it calls interposed
+# functions of libc during initialization.
 TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map vec) \
 	$(patsubst %,src/preload/%.c,alloc_hooks chain loaded_object) \
 	src/runtime/tracer_config.c src/record/libc_values.c src/tracer/dlsym_hooks.c

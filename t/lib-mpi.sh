@@ -1,4 +1,5 @@
-# lib-mpi.sh - functions for tests that trace MPI programs. A test sources it after lib.sh. It defines
+# lib-mpi.sh - functions for tests that trace MPI programs. A test sources it after lib.sh. It
+# defines
 #
 #	each_mpi COMMAND...   runs COMMAND for each MPI, with $mpi (openmpi or mpich). Reports a
 #	                      skipped test for an MPI that is missing or has no tracer.
@@ -93,9 +94,10 @@ trace_mpi() {
 	with_yield "$root/t/limit" 120 "$RONDO" trace -o "$_file" "mpirun.$mpi" -n "$_n" "$@"
 }
 
-# dump_calls FILE: prints the calls, for comparing a trace whose streams have segments with another one.
-# The signatures of a stream depend on where its segments begin, and the names of requests of other
-# threads refer to signatures. These names are therefore masked. The log of prog_random verifies them.
+# dump_calls FILE: prints the calls, for comparing a trace whose streams have segments with another
+# one. The signatures of a stream depend on where its segments begin, and the names of requests of
+# other threads refer to signatures. These names are therefore masked. The log of prog_random
+# verifies them.
 dump_calls() {
 	"$RONDO" dump "$1" | sed 's/request:[0-9]*\.[0-9]*\.[0-9]*/request:other/g'
 }
@@ -105,7 +107,8 @@ compare() {
 	"$RONDO" dump --json "$1" >"$tmp/dump" && t/compare-log "$2" <"$tmp/dump"
 }
 
-# new_log: sets $log to an empty directory for the logs of programs, and $trace to an unused file name
+# new_log: sets $log to an empty directory for the logs of programs, and $trace to an unused file
+# name
 new_log() {
 	log=$tmp/$mpi/log trace=$tmp/$mpi/trace.rondo
 	rm -rf "$log" "$trace" "$trace.part"
@@ -149,8 +152,8 @@ lossless_large() {
 	fi
 }
 
-# nothing_left: tests that a replay left no processes. The test defines left_behind, which prints them.
-# Killed processes get 5 seconds to end.
+# nothing_left: tests that a replay left no processes or directories. The test defines left_behind,
+# which prints them. Killed processes have 5 seconds to end.
 nothing_left() {
 	for _ in $(seq 50); do
 		[ -n "$(left_behind)" ] || break

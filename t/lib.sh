@@ -3,9 +3,9 @@
 #	#!/bin/sh
 #	. "$(dirname "$0")/lib.sh"
 #
-# and ends with `finish`. Its working directory is the root of the tree, so `doc/man` is a path. Where
-# it is called from does not matter. $RONDO is the program of the build (BUILD=DIR selects another
-# build). $tmp is an empty directory that is removed when the test ends.
+# and ends with `finish`. Its working directory is the root of the tree, so `doc/man` is a path.
+# Where it is called from does not matter. $RONDO is the program of the build (BUILD=DIR selects
+# another build). $tmp is an empty directory that is removed when the test ends.
 #
 #	ok NAME COMMAND...         COMMAND succeeds (otherwise its output is printed)
 #	nok NAME COMMAND...        COMMAND fails, but not by a signal
