@@ -368,8 +368,8 @@ asan: ## unit and command tests under AddressSanitizer and UndefinedBehaviorSani
 	+@$(SUBMAKE) BUILD=$(BUILD)/asan MPIS= ASSERT=1 CFLAGS='$(SAN_FLAGS)' \
 		$(call PROGRAM_TESTS,$(BUILD)/asan) run-tests
 
-# Sources whose code runs before ThreadSanitizer is initialized, because it calls interposed
-# functions of libc during initialization.
+# These sources run before ThreadSanitizer is initialized: its initialization calls interposed
+# functions of libc.
 TSAN_EARLY := $(wildcard src/track/memory*.c) $(patsubst %,src/base/%.c,arena budget map vec) \
 	$(patsubst %,src/preload/%.c,alloc_hooks chain loaded_object) \
 	src/runtime/tracer_config.c src/record/libc_values.c src/tracer/dlsym_hooks.c

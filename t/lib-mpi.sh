@@ -1,5 +1,4 @@
-# lib-mpi.sh - functions for tests that trace MPI programs. A test sources it after lib.sh. It
-# defines
+# lib-mpi.sh - functions for tests that trace MPI programs. A test sources it after lib.sh.
 #
 #	each_mpi COMMAND...   runs COMMAND for each MPI, with $mpi (openmpi or mpich). Reports a
 #	                      skipped test for an MPI that is missing or has no tracer.
@@ -107,8 +106,7 @@ compare() {
 	"$RONDO" dump --json "$1" >"$tmp/dump" && t/compare-log "$2" <"$tmp/dump"
 }
 
-# new_log: sets $log to an empty directory for the logs of programs, and $trace to an unused file
-# name
+# new_log: sets $log to an empty directory for program logs, and $trace to an unused file name
 new_log() {
 	log=$tmp/$mpi/log trace=$tmp/$mpi/trace.rondo
 	rm -rf "$log" "$trace" "$trace.part"
