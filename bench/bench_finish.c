@@ -249,7 +249,7 @@ int main(void)
 
 	need(fd < 0 ? RN_E_SYS : RN_OK);
 	close(fd);
-	unlink(path); /* otherwise the writer would preserve it as an old trace */
+	unlink(path); /* otherwise the writer could keep it as an existing trace */
 	f_irecv = worded_function("MPI_Irecv");
 	f_isend = worded_function("MPI_Isend");
 	f_waitall = worded_function("MPI_Waitall");
