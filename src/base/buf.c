@@ -36,7 +36,7 @@ static bool grow(struct rn_buf *b, size_t need)
 	return true;
 }
 
-unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n)
+unsigned char *rn_buf_reserve_slow(struct rn_buf *b, size_t n)
 {
 	if (b->failed)
 		return NULL;
@@ -55,19 +55,6 @@ void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n)
 		memcpy(p, bytes, n);
 		b->len += n;
 	}
-}
-
-void rn_buf_byte(struct rn_buf *b, unsigned char byte)
-{
-	rn_buf_add(b, &byte, 1);
-}
-
-void rn_buf_u64(struct rn_buf *b, uint64_t v)
-{
-	unsigned char *p = rn_buf_reserve(b, RN_VARINT_MAX);
-
-	if (p)
-		b->len += (size_t)(rn_varint_put(p, v) - p);
 }
 
 void rn_buf_piece(struct rn_buf *b, const void *bytes, size_t n)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/varint.h"
+
 /* Bytes that are owned by another object. */
 struct rn_chunk {
 	const unsigned char *bytes;
@@ -32,15 +34,41 @@ static inline struct rn_buf rn_buf_over(void *p, size_t n)
 	return (struct rn_buf){ .data = p, .cap = n, .fixed = true };
 }
 
+/* Extends the buffer if necessary; for rn_buf_reserve. */
+unsigned char *rn_buf_reserve_slow(struct rn_buf *b, size_t n);
+
 /* Reserves n bytes at data + len. Returns their address (not NULL, even for n = 0), or NULL if
  * memory is short. */
-unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n);
+static inline unsigned char *rn_buf_reserve(struct rn_buf *b, size_t n)
+{
+	bool has_room = b->data && b->cap - b->len >= n && !b->failed;
+
+	return __builtin_expect(has_room, 1) ? b->data + b->len : rn_buf_reserve_slow(b, n);
+}
+
+static inline void rn_buf_byte(struct rn_buf *b, unsigned char byte)
+{
+	unsigned char *p = rn_buf_reserve(b, 1);
+
+	if (p) {
+		*p = byte;
+		b->len++;
+	}
+}
+
+/* Appends a varint. */
+static inline void rn_buf_u64(struct rn_buf *b, uint64_t v)
+{
+	unsigned char *p = rn_buf_reserve(b, RN_VARINT_MAX);
+
+	if (p)
+		b->len += (size_t)(rn_varint_put(p, v) - p);
+}
+
 void rn_buf_add(struct rn_buf *b, const void *bytes, size_t n);
 void rn_buf_piece(struct rn_buf *b, const void *bytes, size_t n); /* length, then bytes */
-void rn_buf_byte(struct rn_buf *b, unsigned char byte);
-void rn_buf_u64(struct rn_buf *b, uint64_t v);  /* varint */
-void rn_buf_i64(struct rn_buf *b, int64_t v);   /* zigzag varint */
-void rn_buf_le32(struct rn_buf *b, uint32_t v); /* fixed width, little endian */
+void rn_buf_i64(struct rn_buf *b, int64_t v);                     /* zigzag varint */
+void rn_buf_le32(struct rn_buf *b, uint32_t v);                   /* fixed width, little endian */
 void rn_buf_le64(struct rn_buf *b, uint64_t v);
 int rn_buf_status(const struct rn_buf *b); /* RN_OK or RN_E_NOMEM */
 void rn_buf_clear(struct rn_buf *b);       /* empties it, retains its memory, resets `failed` */

@@ -133,11 +133,15 @@ enum rn_elastic {
 
 static inline void rn_call_head(struct rn_buf *out, enum rn_value_kind kind, uint64_t v)
 {
-	uint64_t small = v < RN_CALL_SMALL ? v : RN_CALL_SMALL;
+	bool is_small = v < RN_CALL_SMALL;
+	unsigned char *p = rn_buf_reserve(out, is_small ? 1 : 1 + RN_VARINT_MAX), *end = p;
 
-	rn_buf_byte(out, (unsigned char)(small << 4 | kind));
-	if (v >= RN_CALL_SMALL)
-		rn_buf_u64(out, v - RN_CALL_SMALL);
+	if (!p)
+		return;
+	*end++ = (unsigned char)((is_small ? v : RN_CALL_SMALL) << 4 | kind);
+	if (!is_small)
+		end = rn_varint_put(end, v - RN_CALL_SMALL);
+	out->len += (size_t)(end - p);
 }
 
 /* Appends a value of kind RN_V_INT, RN_V_REL, RN_V_RELMOD or RN_V_XOR. */
